@@ -1,0 +1,111 @@
+/*
+ * hw.h - what the machine costs: GPU, host, links, collective costs, measured interference.
+ *
+ * Decoded from the `hardware` mapping of a scenario (or the file it names). Zero means "not given"
+ * unless said otherwise; what is not given is not modelled and the run says so.
+ */
+#ifndef OVL_MODELS_HW_H
+#define OVL_MODELS_HW_H
+
+#include "models/fields.h"
+#include "sim/program.h"
+
+typedef struct ovl_hw_peak {      /* gpu.peak: one per dtype */
+    double rate[OVL_DTYPE_COUNT]; /* FLOP/s */
+} ovl_hw_peak;
+
+typedef struct ovl_hw_gpu {
+    ovl_mark mark;
+    const char *name;
+    uint64_t hbm;    /* bytes/s */
+    uint64_t memory; /* bytes */
+    int64_t sms;
+    ovl_hw_peak peak;
+    double efficiency; /* of peak FLOP/s that kernels given by FLOPs reach; default 1, stated in the
+                          report */
+    double hbm_efficiency; /* of hbm that kernels given by bytes reach; default 1 */
+    int64_t hw_queues;
+    struct {
+        int64_t d2h, h2d;
+    } copy_engines;
+} ovl_hw_gpu;
+
+typedef struct ovl_hw_host {
+    ovl_mark mark;
+    ovl_time launch;
+} ovl_hw_host;
+
+typedef enum ovl_scope { OVL_SCOPE_GPU, OVL_SCOPE_NODE, OVL_SCOPE_CLUSTER } ovl_scope;
+
+typedef struct ovl_hw_link { /* links: a mapping of name to this */
+    ovl_mark mark;
+    const char *name;
+    uint64_t bandwidth; /* bytes/s, each direction */
+    ovl_time latency;
+    int scope; /* ovl_scope: what one instance serves */
+    int per; /* ovl_scope: what instances are counted in; default = scope. For `check`: "nic: 8 per
+                node" */
+} ovl_hw_link;
+
+typedef enum ovl_algorithm {
+    OVL_ALGO_NONE,
+    OVL_ALGO_RING,
+    OVL_ALGO_TREE,   /* recursive doubling / halving-doubling for all-reduce; binomial for broadcast
+                        and reduce */
+    OVL_ALGO_DIRECT, /* all-to-all and send/recv: one step */
+} ovl_algorithm;
+
+typedef struct ovl_hw_point {
+    uint64_t bytes;
+    ovl_time time;
+} ovl_hw_point;
+
+/* How long a collective takes. Exactly one of: alpha and/or beta; table; algorithm. */
+typedef struct ovl_hw_collective {
+    ovl_mark mark;
+    int op;            /* ovl_coll */
+    const char *group; /* the group it applies to; NULL: any */
+    const char *klass; /* interference class; default: the name of op */
+    ovl_texts via;     /* links it loads */
+    bool has_alpha, has_beta;
+    ovl_time alpha;
+    uint64_t beta; /* bytes/s of payload (algbw) */
+    ovl_node *table_node;
+    ovl_hw_point *table; /* ascending in bytes */
+    uint32_t n_table;
+    bool extrapolate; /* outside the table: continue the end's slope and say so, instead of refusing
+                       */
+    int algorithm;
+    int64_t sms;
+    double hbm_factor; /* HBM bytes per byte on the wire; 0: HBM use not modelled */
+    bool eager;        /* send_recv: eager instead of rendezvous */
+} ovl_hw_collective;
+
+typedef struct ovl_hw_pair {
+    ovl_mark mark;
+    const char *kernel, *collective;         /* classes; "*" is every class */
+    double kernel_factor, collective_factor; /* default 1 */
+} ovl_hw_pair;
+
+typedef struct ovl_hw {
+    ovl_mark mark;
+    const char *name;
+    int64_t gpus_per_node; /* node.gpus; 0: all ranks are one node */
+    ovl_hw_gpu gpu;
+    bool has_host;
+    ovl_hw_host host;
+    ovl_hw_link *links;
+    uint32_t n_links;
+    ovl_hw_collective *collectives;
+    uint32_t n_collectives;
+    ovl_hw_pair *pairs;
+    uint32_t n_pairs;
+} ovl_hw;
+
+/* The tables that decode it: the root, for the reference page. */
+extern const ovl_table ovl_hw_table;
+
+/* Decodes and checks a `hardware` mapping. Adds errors; *hw is filled as far as possible. */
+void ovl_hw_decode(const ovl_node *node, ovl_hw *hw, ovl_arena *arena, ovl_errs *errs);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * lower.h - from a scenario to a program: the one door through which every plan goes.
+ *
+ * lower.c makes the ranks, ports, resources, groups and interference pairs; a plan (plan_ops.c,
+ * plan_ddp.c) writes the codes. Plans never include one another and see only `ovl_lowering`.
+ */
+#ifndef OVL_MODELS_LOWER_H
+#define OVL_MODELS_LOWER_H
+
+#include "models/cost.h"
+
+/* A bucket, as `ovl check` prints it. */
+typedef struct ovl_bucket_line {
+    const char *name;
+    uint64_t bytes;
+    const char *dtype;
+    const char **members;
+    uint32_t n_members;
+} ovl_bucket_line;
+
+typedef struct ovl_lowered {
+    ovl_program program;
+    const char *const *not_modelled; /* sentences for the report */
+    uint32_t n_not_modelled;
+    const ovl_bucket_line *buckets;
+    uint32_t n_buckets;
+} ovl_lowered;
+
+/* Lowers a checked scenario; the program lives in `arena`. False and errors if something it needs
+ * is missing (a group, a cost, a link), each at the place that needs it. Warnings are added too. */
+bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowered,
+               ovl_errs *errs);
+
+#endif

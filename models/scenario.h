@@ -1,0 +1,266 @@
+/*
+ * scenario.h - what the user wrote, as typed structs, each with its place in the file.
+ *
+ * Loading goes: file -> tree (yaml.h) -> `hardware: path` replaced by that file's tree -> variant
+ * and --set applied (variant.h) ->
+ * `$name` scalars replaced from `params` -> decoded by field tables (fields.h) -> checked. A
+ * document is loaded once; each variant is decoded from it anew.
+ *
+ *     ovl_document doc;
+ *     if (ovl_document_load("last_bucket.yaml", &files, &doc, &arena, &errs)) {
+ *         ovl_scenario s;
+ *         ovl_scenario_decode(&doc, "split_80_16", sets, n_sets, &s, &arena, &errs);
+ *     }
+ *
+ * A workload is one of two: `ops`, an explicit program; or a data-parallel step stated as `layers`
+ * or as `gradients`.
+ */
+#ifndef OVL_MODELS_SCENARIO_H
+#define OVL_MODELS_SCENARIO_H
+
+#include "models/hw.h"
+#include "sim/engine.h"
+
+/* --- Data-parallel step
+ * ------------------------------------------------------------------------------------ */
+
+/* A layer, in registration (forward) order unless workload.order is `backward`. */
+typedef struct ovl_layer {
+    ovl_mark mark;
+    const char *name;
+    int64_t repeat;     /* default 1; repeats are named name[0], name[1], ... */
+    uint64_t params;    /* bytes of its one parameter tensor, in dtype */
+    ovl_texts elements; /* instead: element counts of its tensors in registration order; named
+                           name.0, name.1, ... */
+    int dtype;          /* ovl_dtype; default that of the workload */
+    ovl_times forward, backward;          /* isolated durations; one, or one a rank */
+    double forward_flops, backward_flops; /* instead of durations: roofline */
+    uint64_t hbm, backward_hbm; /* HBM bytes of the forward / backward kernel; backward default:
+                                   twice hbm if hbm is given */
+    uint64_t activations;       /* bytes kept from its forward to its backward */
+    int64_t sms, blocks;        /* of its kernels */
+    const char *klass; /* interference class of its kernels; default "forward" / "backward" */
+} ovl_layer;
+
+/* A gradient that becomes ready at a moment of an uninterrupted, unstretched backward pass; in
+ * backward order. */
+typedef struct ovl_gradient {
+    ovl_mark mark;
+    const char *name;
+    uint64_t bytes;
+    int dtype;
+    ovl_time ready;
+    ovl_time copy_in; /* length of a kernel that copies it into its bucket on the compute stream; 0:
+                         no kernel */
+} ovl_gradient;
+
+typedef enum ovl_order { OVL_ORDER_FORWARD, OVL_ORDER_BACKWARD } ovl_order;
+
+typedef struct ovl_optimizer {
+    ovl_mark mark;
+    bool given;
+    ovl_time duration;
+    uint64_t states; /* bytes of optimizer state per rank */
+} ovl_optimizer;
+
+/* --- Explicit program
+ * -------------------------------------------------------------------------------------- */
+
+typedef struct ovl_xbuffer {
+    ovl_mark mark;
+    const char *name;
+    uint64_t bytes;
+    int dtype, category;
+    const char *stream; /* default: the stream of the first operation that uses it */
+    bool held;          /* default false: live from first write to last read */
+    bool late;          /* allocated by an `alloc` entry of ops instead of at the start */
+} ovl_xbuffer;
+
+typedef struct ovl_xgroup {
+    ovl_mark mark;
+    const char *name;
+    ovl_node *ranks; /* [0, 1] one communicator; [[0, 1], [2, 3]] several; all */
+} ovl_xgroup;
+
+typedef struct ovl_xproduce {
+    ovl_mark mark;
+    const char *into;
+    ovl_texts gradients;
+    int64_t microbatch;
+    bool add;
+    double scale;
+} ovl_xproduce;
+typedef struct ovl_xpack {
+    ovl_mark mark;
+    ovl_texts from;
+    const char *into;
+    double scale;
+} ovl_xpack;
+
+/* One entry of `ops`. Which of kernel/collective/send/recv/batch/copy/host/marker/alloc/free/repeat
+ * is set says what it is. */
+typedef struct ovl_xop {
+    ovl_mark mark;
+    const char *kernel, *collective, *send, *recv, *batch, *copy, *host,
+        *marker;           /* the name of the operation */
+    ovl_texts alloc, free; /* buffers */
+    int64_t repeat;        /* times; with `as` and `ops` */
+    const char
+        *as; /* the counter's name: {i}, {i+1}, {i-1} in names inside are replaced; default i */
+    ovl_items ops;      /* of ovl_xop: the body of a repeat, the parts of a batch */
+    ovl_texts ranks;    /* which ranks have it: "0", "2-5"; default all */
+    const char *stream; /* default: kernel, marker `compute`; collective, send, recv, batch `comm`;
+                           copy `copy` */
+    const char *group;  /* default: the only group there is */
+    int op;             /* collective: ovl_coll */
+    bool has_bytes;
+    uint64_t bytes;
+    int dtype;
+    int64_t root;
+    const char *to, *from; /* place in the group: "3"; or relative: "+1", "-1" (modulo the size) */
+    bool average, eager, has_eager;
+    ovl_times duration; /* isolated; replaces the hardware's cost */
+    bool has_alpha, has_beta;
+    ovl_time alpha;
+    uint64_t beta;
+    ovl_texts via; /* links of a communication given by duration or alpha/beta */
+    double flops;
+    uint64_t hbm; /* kernel: HBM bytes moved */
+    bool has_hbm_factor;
+    double hbm_factor;
+    ovl_time compute; /* kernel: SM-bound part of its duration; default all of it */
+    int64_t sms, blocks;
+    const char *klass;
+    int direction; /* copy: 0 d2h, 1 h2d */
+    ovl_time launch;
+    bool has_launch;
+    ovl_texts after;         /* names; a trailing ? makes an entry optional */
+    ovl_texts reads, writes; /* buffers */
+    const char *buffer;      /* communication in place: reads and writes it */
+    bool has_produces, has_packs;
+    ovl_xproduce produces;
+    ovl_xpack packs;
+    ovl_texts consumes; /* optimizer: buffers whose gradients must be complete */
+    ovl_texts resets;   /* buffers that hold nothing from here on (zeroed) */
+} ovl_xop;
+
+typedef struct ovl_workload {
+    ovl_mark mark;
+    int64_t ranks;        /* explicit programs without a mesh */
+    int dtype;            /* default of layers and gradients: f32 */
+    int order;            /* ovl_order of `layers` */
+    ovl_items layers;     /* of ovl_layer */
+    ovl_items gradients;  /* of ovl_gradient */
+    ovl_time backward;    /* with gradients: length of the backward, copy-in kernels included */
+    int64_t microbatches; /* gradient accumulation; default 1 */
+    ovl_optimizer optimizer;
+    ovl_items ops;        /* of ovl_xop */
+    ovl_xbuffer *buffers; /* `buffers`: a mapping of name to properties */
+    uint32_t n_buffers;
+    ovl_xgroup *groups; /* `groups`: a mapping of name to ranks */
+    uint32_t n_groups;
+    ovl_node *buffers_node, *groups_node;
+} ovl_workload;
+
+/* --- Overlap
+ * -----------------------------------------------------------------------------------------------
+ */
+
+typedef enum ovl_ddp_policy { OVL_DDP_PYTORCH, OVL_DDP_MEGATRON } ovl_ddp_policy;
+typedef enum ovl_ddp_iteration { OVL_DDP_REBUILT, OVL_DDP_FIRST } ovl_ddp_iteration;
+
+typedef struct ovl_ddp {
+    ovl_mark mark;
+    bool given;
+    int policy, iteration;
+    const char *group;         /* default dp */
+    const char *stream;        /* default comm */
+    uint64_t bucket_cap;       /* 25 MiB */
+    uint64_t first_bucket_cap; /* 1 MiB */
+    bool has_first_bucket_cap, has_bucket_cap;
+    bool last_bucket_cap;        /* DDP_SET_LAST_BUCKET_CAP: the small one comes last */
+    bool find_unused_parameters; /* iteration first: limits apply instead of one bucket per dtype */
+    int64_t bucket_size;         /* megatron: elements; default max(40e6, 1e6 * dp) */
+    bool distributed_optimizer;  /* megatron: reduce-scatter, padding */
+    bool pad_for_busbw;          /* megatron: pad_buckets_for_high_nccl_busbw */
+    bool overlap;           /* false: all reductions after the backward (megatron: in one bucket) */
+    ovl_node *buckets_node; /* explicit: [[g1, g2], [g3]]; "block[0..3]" is allowed */
+    ovl_texts order; /* order of gradients for assignment; default: order of readiness (rebuilt) or
+                        reverse registration (first) */
+    bool no_sync;    /* microbatches but the last do not reduce; default true */
+    bool gradient_as_bucket_view;
+    uint64_t copy_in_rate;    /* bytes/s of copy-in (and copy-out) kernels; 0: they take no time */
+    ovl_time bucket_overhead; /* compute-stream time per bucket launched */
+    bool has_gradient_scale;
+    double gradient_scale; /* applied at copy-in; default 1/(group size) */
+} ovl_ddp;
+
+/* --- The whole
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct ovl_axis {
+    const char *name;
+    int64_t size;
+    ovl_mark mark;
+} ovl_axis;
+
+typedef struct ovl_mesh {
+    ovl_mark mark;
+    bool given;
+    ovl_axis *axes; /* in placement order, innermost first */
+    uint32_t n_axes;
+} ovl_mesh;
+
+typedef enum ovl_sharing { OVL_SHARING_FAIR, OVL_SHARING_PROPORTIONAL } ovl_sharing;
+
+typedef struct ovl_scenario {
+    const char *file;
+    const char *name;
+    const char *description;
+    const char *variant; /* "base" without one */
+    ovl_mark mark;
+    ovl_hw hw;
+    ovl_mesh mesh;
+    int64_t n_ranks; /* product of the mesh, or workload.ranks, or 1 */
+    ovl_workload workload;
+    ovl_ddp ddp;
+    int interference; /* ovl_interference; default shared */
+    int sharing;      /* ovl_sharing; default fair */
+} ovl_scenario;
+
+/* How files named by scenarios are read; the loader itself touches no file. read() gives the text
+ * of `path` in the arena, or NULL and a sentence in *why. */
+typedef struct ovl_files {
+    const char *(*read)(void *context, const char *path, size_t *length, ovl_arena *arena,
+                        const char **why);
+    void *context;
+} ovl_files;
+
+typedef struct ovl_document {
+    const char *file;
+    ovl_node *root;        /* with hardware grafted */
+    const char **variants; /* names, in file order, without "base" */
+    uint32_t n_variants;
+} ovl_document;
+
+/* A `--set path=value` of the command line. */
+typedef struct ovl_set {
+    const char *text;
+} ovl_set;
+
+/* Reads and parses a scenario file and the hardware file it names (relative to the scenario). False
+ * and errors if it is not usable; the document lives in `arena`. */
+bool ovl_document_load(const char *path, const ovl_files *files, ovl_document *doc,
+                       ovl_arena *arena, ovl_errs *errs);
+
+/* The scenario of one variant (NULL or "base": none) with `sets` applied after it. All mistakes are
+ * added to errs; false if any. An unknown variant is OVL_E_USAGE with the nearest name; a bad --set
+ * is OVL_E_USAGE. */
+bool ovl_scenario_decode(const ovl_document *doc, const char *variant, const ovl_set *sets,
+                         uint32_t n_sets, ovl_scenario *scenario, ovl_arena *arena, ovl_errs *errs);
+
+/* Tables in the order of the reference page. */
+extern const ovl_table *const ovl_scenario_tables[];
+extern const uint32_t ovl_scenario_n_tables;
+
+#endif

@@ -1,0 +1,107 @@
+#include "sim/arena.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_MIN ((size_t)64 * 1024)
+
+struct ovl_arena_block {
+    struct ovl_arena_block *next;
+    size_t size; /* usable bytes behind this header */
+    size_t used;
+    /* Usable bytes begin at a multiple of 64 so that every alignment up to 64 can be served. */
+    _Alignas(64) unsigned char bytes[];
+};
+
+void ovl_out_of_memory(size_t bytes)
+{
+    fprintf(stderr, "ovl: out of memory (%zu bytes asked)\n", bytes);
+    abort();
+}
+
+/* Blocks grow with the arena, so a large result costs few of them. */
+static struct ovl_arena_block *add_block(ovl_arena *arena, size_t size)
+{
+    size_t usable = OVL_MAX(OVL_MAX(size, BLOCK_MIN), OVL_MIN(arena->held / 2, (size_t)64 << 20));
+    if (usable > SIZE_MAX - sizeof(struct ovl_arena_block) - 64) {
+        ovl_out_of_memory(usable);
+    }
+    usable = (usable + 63) & ~(size_t)63;
+    struct ovl_arena_block *block = aligned_alloc(64, sizeof *block + usable);
+    if (!block) {
+        ovl_out_of_memory(usable);
+    }
+    block->next = arena->head;
+    block->size = usable;
+    block->used = 0;
+    arena->head = block;
+    arena->held += sizeof *block + usable;
+    return block;
+}
+
+void *ovl_arena_alloc(ovl_arena *arena, size_t size, size_t align)
+{
+    assert(align && align <= 64 && (align & (align - 1)) == 0);
+    struct ovl_arena_block *block = arena->head;
+    size_t at = block ? (block->used + align - 1) & ~(align - 1) : 0;
+    if (!block || at > block->size || size > block->size - at) {
+        block = add_block(arena, size);
+        at = 0;
+    }
+    arena->used += at - block->used + size;
+    block->used = at + size;
+    return memset(block->bytes + at, 0, size);
+}
+
+void *ovl_arena_array(ovl_arena *arena, size_t count, size_t size, size_t align)
+{
+    if (size && count > SIZE_MAX / size) {
+        ovl_out_of_memory(SIZE_MAX);
+    }
+    return ovl_arena_alloc(arena, count * size, align);
+}
+
+char *ovl_arena_strndup(ovl_arena *arena, const char *text, size_t length)
+{
+    char *copy = ovl_arena_alloc(arena, length + 1, 1);
+    memcpy(copy, text, length);
+    return copy;
+}
+
+char *ovl_arena_strdup(ovl_arena *arena, const char *text)
+{
+    return ovl_arena_strndup(arena, text, strlen(text));
+}
+
+char *ovl_arena_vprintf(ovl_arena *arena, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    assert(length >= 0);
+    char *text = ovl_arena_alloc(arena, (size_t)length + 1, 1);
+    vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+char *ovl_arena_printf(ovl_arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = ovl_arena_vprintf(arena, format, args);
+    va_end(args);
+    return text;
+}
+
+void ovl_arena_free(ovl_arena *arena)
+{
+    struct ovl_arena_block *block = arena->head;
+    while (block) {
+        struct ovl_arena_block *next = block->next;
+        free(block);
+        block = next;
+    }
+    *arena = (ovl_arena){0};
+}

@@ -1,0 +1,35 @@
+/*
+ * compare.h - two results side by side: what changed, the sum that proves it, and a verdict in one
+ * sentence.
+ *
+ * Example: last_bucket, one bucket against 80 + 16: 217 = 210 + 7 against 213 = 211 + 2; the terms'
+ * differences sum to -4 ms; "better: 4 ms (1.8 %) shorter; ...". A run that does not change is *no
+ * gain*, with the slack that explains it.
+ */
+#ifndef OVL_SIM_COMPARE_H
+#define OVL_SIM_COMPARE_H
+
+#include "sim/result.h"
+
+typedef enum ovl_verdict { OVL_BETTER, OVL_WORSE, OVL_NO_GAIN } ovl_verdict;
+
+typedef struct ovl_comparison {
+    const ovl_result *a, *b;
+    ovl_time delta;                      /* b - a, of the step */
+    ovl_time delta_term[OVL_TERM_COUNT]; /* sums to delta */
+    ovl_verdict verdict;
+    const char *sentence;    /* the verdict */
+    const char *efficiency;  /* if mean busbw moved against the step: a sentence; else NULL */
+    const char *path_change; /* how the critical path changed: one sentence */
+    const char *gradients;   /* whether the optimizer receives the same gradients: one sentence */
+    const char *memory;      /* peaks compared; NULL if neither has buffers */
+} ovl_comparison;
+
+/* Compares two results; the texts live in `arena`, the results must outlive it. */
+void ovl_compare(const ovl_result *a, const ovl_result *b, ovl_arena *arena,
+                 ovl_comparison *comparison);
+
+/* The verdict as JSON names it: "better", "worse", "no gain". */
+const char *ovl_verdict_name(ovl_verdict verdict);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * engine.h - runs a program: a discrete-event simulation with fluid sharing. What an operation
+ * means is defined here.
+ *
+ * Order on a rank. A host thread issues operations in program order; each takes its `launch`; a
+ * host call blocks the thread until its `after` operations ended, then takes its own time. An
+ * operation *arrives* when it was issued, the one before it on its stream ended, its `after`
+ * operations ended, the one before it in its communicator (on this rank) ended, and the one before
+ * it in its hardware queue has arrived.
+ *
+ * Kernel: runs from arrival. Its cap is what SMs held by arrived communication leave it:
+ *     min(1, SMs it gets / SMs it wants * work / compute), or by whole waves if it gives its
+ * blocks: ceil(blocks / SMs) / ceil(blocks / SMs it gets); SMs left are split among kernels by what
+ * they want. Collective: one activity over all members; starts when the last has arrived, ends for
+ * all at once: `latency`, then `work` as a fluid at one rate, the least that its members' caps and
+ * resources allow. Send and receive: the k-th send of a rank to a peer within a communicator meets
+ * the peer's k-th receive from it. Rendezvous: both wait and end together. Eager: the transfer
+ * begins when the sender arrives and the sender's stream goes on at once; the receive ends when it
+ * has arrived and the bytes are there. Batch: its parts arrive with it; it ends when all have.
+ * Copy: waits for a free copy engine of its direction (order: arrival, then op), then a fluid on
+ * its demands. Host call, marker: above; no time.
+ *
+ * Interference. `none`: everyone at isolated speed. `shared`: SM caps and resource sharing.
+ * `measured`: while a kernel and a collective (in transfer) run on one rank and their classes have
+ * a measured pair, the kernel's cap is the product of 1/kernel_factor of its partners and the SMs
+ * of that collective do not count for it; the collective's is the least product of
+ * 1/collective_factor over its members; the collective's HBM demand is dropped on members where
+ * every running kernel is measured with it. Pairs that were not measured use `shared` and are
+ * listed.
+ *
+ * Worked example: matmul 25 ms and all-reduce 20 ms from the same start, factors 29/25 and 29/16.
+ * Until 29 ms the matmul does 25 and the all-reduce 16; the last 4 run alone: the step is 33 = 25
+ * compute + 4 stretch + 4 transfer.
+ *
+ * Events are ordered by (time, kind, number), everything at one instant is applied before rates are
+ * solved once, an end is scheduled at the next whole picosecond, and work done is recomputed only
+ * when the own rate changes: the same program gives the same bytes everywhere.
+ */
+#ifndef OVL_SIM_ENGINE_H
+#define OVL_SIM_ENGINE_H
+
+#include "sim/timeline.h"
+
+typedef enum ovl_interference {
+    OVL_INTERFERENCE_NONE,
+    OVL_INTERFERENCE_SHARED,
+    OVL_INTERFERENCE_MEASURED,
+} ovl_interference;
+
+const char *ovl_interference_name(ovl_interference model);
+
+typedef struct ovl_run_options {
+    ovl_interference interference;
+    ovl_id free_name; /* operations of this name take no latency, work, SMs or bytes; OVL_NONE for
+                         none */
+    bool segments;    /* keep rate segments (for pictures) */
+} ovl_run_options;
+
+/* Runs the program; the timeline lives in `arena`. False and an error if it cannot finish
+ * (OVL_E_STUCK: a deadlock, told as who waits for what) or time overflows (OVL_E_INPUT, naming the
+ * operation). */
+bool ovl_run(const ovl_program *program, const ovl_run_options *options, ovl_arena *arena,
+             ovl_timeline *timeline, ovl_errs *errs);
+
+#endif

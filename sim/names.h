@@ -1,0 +1,37 @@
+/*
+ * names.h - each distinct text once, named by a small number.
+ *
+ *     ovl_names names = {.arena = &a};
+ *     ovl_id x = ovl_names_add(&names, "late");       0
+ *     ovl_id y = ovl_names_add(&names, "late");       0 again
+ *     ovl_names_text(&names, x)                       "late"
+ *     ovl_names_find(&names, "later")                 OVL_NONE
+ */
+#ifndef OVL_SIM_NAMES_H
+#define OVL_SIM_NAMES_H
+
+#include "sim/arena.h"
+
+typedef struct ovl_names {
+    ovl_arena *arena; /* set by the owner before the first use */
+    const char **text;
+    uint32_t count, cap;
+    uint32_t *slots; /* open addressing; an entry is id + 1, 0 is free */
+    uint32_t n_slots;
+} ovl_names;
+
+/* The number of `text`, added if it is new. */
+ovl_id ovl_names_add(ovl_names *names, const char *text);
+
+/* The number of `text`, or OVL_NONE. */
+ovl_id ovl_names_find(const ovl_names *names, const char *text);
+
+/* The text of a number given out before; owned by the table. */
+const char *ovl_names_text(const ovl_names *names, ovl_id id);
+
+/* The candidate closest to `text` by optimal-string-alignment distance (insert, delete, replace,
+ * swap of neighbours), if it is close enough to be a likely slip (a third of the longer text, at
+ * least one, at most three); else NULL. Ties go to the first. For "did you mean". */
+const char *ovl_nearest(const char *text, const char *const *candidates, size_t count);
+
+#endif

@@ -1,0 +1,375 @@
+/*
+ * program.h - a frozen graph of operations: what a training step asks of the hardware, and in what
+ * order.
+ *
+ * A program knows ranks, streams, communicators, resources, operations, dependencies and buffers,
+ * and nothing of YAML, models or GPUs. The rules of what an operation means are in engine.h.
+ *
+ * Ranks that do the same share one `code`: a list of operations in host program order (= launch
+ * order). Inside a code everything is relative: a communicator is a *slot* that each rank maps to
+ * its own communicator, a resource is a *port* that each rank maps to its own resource. An
+ * operation of a rank is named by
+ *
+ *     op = rank.first_op + index in its code            ("op" is global, "local" is the index)
+ *
+ * so 1,000 ranks of 1,000 operations store 1,000 operations, and only times are kept per rank.
+ *
+ * Example, the 25 ms matmul beside a 20 ms all-reduce on 2 ranks: one code of two operations on the
+ * streams `compute` and `comm`, one communicator of members {0, 1}, two ranks whose slot 0 is that
+ * communicator.
+ *
+ *     ovl_builder b;  ovl_builder_init(&b, &arena);
+ *     ovl_id code = ovl_add_code(&b);
+ *     ovl_add_op(&b, code, &(ovl_op){.kind = OVL_KERNEL, .name = ..., .stream = 0, .cost = ...});
+ *     ...
+ *     ovl_program p;
+ *     if (ovl_freeze(&b, &p, &errs)) { ... }
+ *
+ * Edges (`after`), accesses, effects, allocations and frees attach to the operation last added to
+ * their code, and an edge may only name an operation added before: a GPU cannot wait for an event
+ * that is not yet recorded.
+ */
+#ifndef OVL_SIM_PROGRAM_H
+#define OVL_SIM_PROGRAM_H
+
+#include "sim/err.h"
+#include "sim/names.h"
+#include "sim/vec.h"
+
+typedef enum ovl_op_kind {
+    OVL_KERNEL,
+    OVL_COLLECTIVE,
+    OVL_SEND,
+    OVL_RECV,
+    OVL_BATCH, /* one launch of several sends and receives (its parts) */
+    OVL_COPY,
+    OVL_HOST,   /* a call on the host thread; its `after` edges are a blocking sync */
+    OVL_MARKER, /* takes no time; joins dependencies */
+} ovl_op_kind;
+
+typedef enum ovl_coll {
+    OVL_ALL_REDUCE,
+    OVL_REDUCE_SCATTER,
+    OVL_ALL_GATHER,
+    OVL_BROADCAST,
+    OVL_REDUCE,
+    OVL_ALL_TO_ALL,
+    OVL_SEND_RECV, /* the cost table's name for sends and receives */
+    OVL_COLL_COUNT,
+} ovl_coll;
+
+typedef enum ovl_dtype {
+    OVL_F32,
+    OVL_F64,
+    OVL_BF16,
+    OVL_F16,
+    OVL_FP8,
+    OVL_I8,
+    OVL_I32,
+    OVL_I64,
+    OVL_DTYPE_COUNT,
+} ovl_dtype;
+
+typedef enum ovl_category {
+    OVL_PARAMETER,
+    OVL_GRADIENT,
+    OVL_OPTIMIZER,
+    OVL_ACTIVATION,
+    OVL_GATHERED,
+    OVL_REDUCE_BUFFER,
+    OVL_TEMPORARY,
+    OVL_CATEGORY_COUNT,
+} ovl_category;
+
+/* "kernel", "all_reduce", "bf16", "gradient": the names used in scenarios, reports and JSON; static
+ * text. */
+const char *ovl_op_kind_name(ovl_op_kind kind);
+const char *ovl_coll_name(ovl_coll coll);
+const char *ovl_dtype_name(ovl_dtype dtype);
+const char *ovl_category_name(ovl_category category);
+/* Bytes of one element. */
+uint32_t ovl_dtype_size(ovl_dtype dtype);
+
+/* --- What an operation costs
+ * ------------------------------------------------------------------------------- */
+
+#define OVL_PORT_HBM 0 /* port 0 of every rank is its memory; links follow, out and in apart */
+
+/* Bytes per second wanted of one port at isolated speed. */
+typedef struct ovl_demand {
+    uint16_t port;
+    bool once; /* members that map the port to one resource load it once together (a node's NIC) */
+    uint64_t rate;
+} ovl_demand;
+
+/* The isolated cost of an operation; costs are shared by all operations that are alike. */
+typedef struct ovl_cost {
+    ovl_time latency; /* alpha: a phase of fixed length without elastic demand */
+    ovl_time work;    /* the fluid phase at isolated speed; for host calls and markers the whole */
+    ovl_time compute; /* kernels: how much of `work` the SMs bound; 0: SMs do not matter */
+    uint32_t sms;     /* kernels: SMs wanted (0: not said); others: SMs held from arrival to end */
+    uint32_t
+        blocks;     /* kernels: thread blocks, 0 if not said; the SM cap then goes by whole waves */
+    ovl_id klass;   /* interference class (ovl_program.pairs), or OVL_NONE */
+    double weight;  /* of the sharing solver: share.h */
+    uint8_t engine; /* copies: which copy engine direction, 0 d2h or 1 h2d */
+    uint32_t first_demand,
+        n_demands;               /* into demands: kernel, copy, member of a collective, sender */
+    uint32_t first_peer, n_peer; /* into demands: the receiver of a send */
+} ovl_cost;
+
+/* --- What an operation is
+ * ---------------------------------------------------------------------------------- */
+
+#define OVL_NO_STREAM UINT16_MAX
+#define OVL_NO_COMM   UINT16_MAX
+
+typedef struct ovl_op {
+    uint8_t kind; /* ovl_op_kind */
+    uint8_t coll; /* collectives: ovl_coll */
+    uint8_t dtype;
+    bool eager;    /* sends and receives: see engine.h; both sides must agree */
+    bool per_rank; /* the cost of rank r is cost + rank.variant: durations given per rank */
+    bool average;  /* collectives: the sum is divided by the number of members */
+    uint16_t
+        stream;    /* index into the code's streams; OVL_NO_STREAM for host calls and batch parts */
+    uint16_t comm; /* communicator slot; OVL_NO_COMM if none */
+    ovl_id name;   /* into names */
+    ovl_id cost;   /* into costs */
+    ovl_id batch;  /* parts of a batch: local index of the batch; else OVL_NONE */
+    int32_t peer;  /* sends and receives: the other side; collectives: root (0 if it has none) */
+    bool peer_relative; /* peer is an offset from the own place in the communicator, modulo its size
+                         */
+    uint64_t bytes;  /* payload, nccl-tests convention: all-gather output, reduce-scatter input */
+    ovl_time launch; /* host time to issue it */
+    ovl_mark mark;   /* where the user asked for it */
+} ovl_op;
+
+typedef struct ovl_buffer {
+    ovl_id name; /* into names */
+    uint64_t bytes;
+    uint8_t category; /* ovl_category */
+    uint8_t dtype;
+    uint16_t stream; /* the stream whose pool it is allocated from */
+    bool held;       /* lives for the whole run whatever reads or writes it (parameters) */
+    uint32_t
+        alloc; /* host position: allocated before this local operation is issued; 0 at the start */
+    uint32_t
+        freed; /* host position: freed before this local operation is issued; OVL_NONE: never */
+    ovl_mark mark;
+} ovl_buffer;
+
+typedef struct ovl_access {
+    ovl_id buffer; /* of the code */
+    bool write;
+} ovl_access;
+
+/* What an operation does to gradients, followed symbolically (gradflow.h). */
+typedef enum ovl_effect_kind {
+    OVL_PRODUCE, /* buffer's `gradient` becomes this rank's of `microbatch` */
+    OVL_ADD,     /* ... is added to what the buffer holds */
+    OVL_PACK,    /* everything in `source`, times scale, replaces what `buffer` holds of the same
+                    gradients */
+    OVL_RESET,   /* buffer holds nothing any more (zeroed, or about to be filled anew) */
+    OVL_SUM,     /* collective: buffer = sum of members' `source` (times 1/n for `average`) */
+    OVL_CONSUME, /* optimizer: every gradient in buffer must be complete, once, at scale 1/(ranks x
+                    microbatches) */
+} ovl_effect_kind;
+
+typedef struct ovl_effect {
+    uint8_t kind;
+    ovl_id buffer, source; /* of the code; source OVL_NONE where there is none */
+    ovl_id gradient; /* into names, PRODUCE and ADD; CONSUME: one that must be there, or OVL_NONE
+                        for "what is there" */
+    uint32_t microbatch;
+    double scale;
+} ovl_effect;
+
+/* One list per operation, packed: the items of operation i are item[at[i]] .. item[at[i + 1] - 1].
+ */
+#define OVL_LISTS(type)                                                                            \
+    struct {                                                                                       \
+        const uint32_t *at;                                                                        \
+        const type *item;                                                                          \
+    }
+
+/* What a group of identical ranks does. All arrays are aligned with `ops` unless said otherwise. */
+typedef struct ovl_code {
+    uint32_t n_ops, n_streams, n_buffers, n_slots;
+    const ovl_op *ops;
+    const ovl_id *streams;     /* [n_streams] names */
+    const ovl_buffer *buffers; /* [n_buffers] */
+    OVL_LISTS(uint32_t) after; /* local operations that must have ended */
+    OVL_LISTS(ovl_access) access;
+    OVL_LISTS(ovl_effect) effect;
+    /* Computed by ovl_freeze: */
+    const uint32_t *stream_prev; /* local op before it on its stream, or OVL_NONE */
+    const uint32_t *comm_prev;   /* local op before it in its communicator, or OVL_NONE */
+    const uint32_t *queue_prev;  /* local op before it in its hardware queue, or OVL_NONE; NULL:
+                                    queues do not matter */
+    const uint32_t *comm_index; /* collectives: how many collectives of the same slot come before */
+    OVL_LISTS(uint32_t)
+    next; /* local operations that wait for its end (of any of the above but the queue) */
+    OVL_LISTS(uint32_t) queue_next; /* local operations that wait for its start */
+    OVL_LISTS(uint32_t) parts;      /* batches: local indices of the parts */
+    const uint16_t *waits;          /* how many ends, starts and the issue it waits for */
+} ovl_code;
+
+typedef struct ovl_rank {
+    ovl_id code;
+    uint32_t first_op;   /* global number of its code's operation 0 */
+    uint32_t first_comm; /* into rank_comms: n_slots entries, the communicator of each slot */
+    uint32_t
+        first_place; /* into rank_places: own place in each of those communicators (same layout) */
+    uint32_t first_port; /* into rank_ports: n_ports entries, the resource of each port */
+    uint32_t variant;    /* added to the cost of operations marked per_rank */
+} ovl_rank;
+
+typedef struct ovl_comm {
+    ovl_id name;                              /* into names: the group it belongs to */
+    uint32_t first_member, n_members;         /* into members: ranks in order of their place */
+    uint32_t first_collective, n_collectives; /* instances, numbered over the whole program */
+} ovl_comm;
+
+typedef enum ovl_resource_kind { OVL_RES_HBM, OVL_RES_LINK } ovl_resource_kind;
+
+typedef struct ovl_resource {
+    ovl_id name; /* into names, e.g. "hbm", "nvlink.out" */
+    uint8_t kind;
+    uint32_t instance; /* which one: the rank, node or 0 */
+    uint64_t capacity; /* bytes per second */
+} ovl_resource;
+
+/* Measured interference of one kernel class and one collective class; 0: not measured. */
+typedef struct ovl_pair {
+    double kernel_factor, collective_factor; /* isolated rate / rate while both run, >= 1 usually */
+} ovl_pair;
+
+typedef struct ovl_program {
+    const ovl_names *names;
+    uint32_t n_codes, n_ranks, n_comms, n_resources, n_costs, n_ports;
+    uint32_t n_ops;         /* over all ranks */
+    uint32_t n_collectives; /* instances over all communicators */
+    const ovl_code *codes;
+    const ovl_rank *ranks;
+    const ovl_comm *comms;
+    const uint32_t *members; /* ranks */
+    const ovl_id *rank_comms;
+    const uint32_t *rank_places;
+    const ovl_id *rank_ports;
+    const ovl_resource *resources;
+    const ovl_cost *costs;
+    const ovl_demand *demands;
+    const uint32_t *partner; /* [n_ops] sends and receives: the op at the other side, else OVL_NONE;
+                                NULL without any */
+    uint32_t sms;            /* of each rank's GPU; 0: SMs are not modelled */
+    uint32_t copy_engines[2]; /* d2h, h2d; 0: unlimited */
+    uint32_t hw_queues;       /* 0: as many as streams */
+    uint32_t n_kernel_classes, n_coll_classes;
+    const ovl_id *kernel_classes, *coll_classes; /* names */
+    const ovl_pair *pairs;                       /* [n_kernel_classes * n_coll_classes] */
+} ovl_program;
+
+/* --- Building
+ * ---------------------------------------------------------------------------------------------- */
+
+struct ovl_code_build;
+
+typedef struct ovl_builder {
+    ovl_arena *arena; /* the frozen program lives here */
+    ovl_names *names;
+    OVL_VEC(struct ovl_code_build *) codes;
+    OVL_VEC(ovl_rank) ranks;
+    OVL_VEC(ovl_comm) comms;
+    OVL_VEC(uint32_t) members;
+    OVL_VEC(ovl_id) rank_comms;
+    OVL_VEC(ovl_id) rank_ports;
+    OVL_VEC(ovl_resource) resources;
+    OVL_VEC(ovl_cost) costs;
+    OVL_VEC(ovl_demand) demands;
+    OVL_VEC(ovl_id) kernel_classes;
+    OVL_VEC(ovl_id) coll_classes;
+    OVL_VEC(ovl_pair) pairs; /* set last, by the caller: one per (kernel class, collective class) */
+    uint32_t n_ports;
+    uint32_t sms, copy_engines[2], hw_queues; /* set by the caller, as in ovl_program */
+} ovl_builder;
+
+/* An empty builder with one port (HBM); names and the frozen program will live in `arena`. */
+void ovl_builder_init(ovl_builder *b, ovl_arena *arena);
+
+/* Gives back what the builder holds outside the arena. Needed only when it is not frozen. */
+void ovl_builder_free(ovl_builder *b);
+
+/* The number of a text. */
+ovl_id ovl_name(ovl_builder *b, const char *text);
+
+ovl_id ovl_add_resource(ovl_builder *b, const ovl_resource *resource);
+
+/* `cost` with its demands; the first_ and n_ fields are filled in. Equal costs are stored once per
+ * call site's care: no deduplication is done here. `peer` are the receiver's demands of a send. */
+ovl_id ovl_add_cost(ovl_builder *b, const ovl_cost *cost, const ovl_demand *demands,
+                    uint32_t n_demands, const ovl_demand *peer, uint32_t n_peer);
+
+ovl_id ovl_add_code(ovl_builder *b);
+
+/* The code's stream of this name, added if new. Host calls have none. */
+uint16_t ovl_add_stream(ovl_builder *b, ovl_id code, const char *name);
+
+/* A communicator slot of the code: 0, 1, ... in order of the calls. */
+uint16_t ovl_add_slot(ovl_builder *b, ovl_id code);
+
+/* A buffer allocated at the present host position of the code and not yet freed; alloc and freed
+ * are filled in. */
+ovl_id ovl_add_buffer(ovl_builder *b, ovl_id code, const ovl_buffer *buffer);
+
+/* Frees a buffer at the present host position (before the next operation added). */
+void ovl_free_buffer(ovl_builder *b, ovl_id code, ovl_id buffer);
+
+/* Appends an operation in host program order; gives its local index. */
+uint32_t ovl_add_op(ovl_builder *b, ovl_id code, const ovl_op *op);
+
+/* The operation last added waits for the end of `before`, an earlier local operation. Repeats are
+ * harmless. */
+void ovl_add_after(ovl_builder *b, ovl_id code, uint32_t before);
+void ovl_add_access(ovl_builder *b, ovl_id code, ovl_id buffer, bool write);
+void ovl_add_effect(ovl_builder *b, ovl_id code, const ovl_effect *effect);
+
+/* A communicator over `n` distinct ranks, in order of their place. */
+ovl_id ovl_add_comm(ovl_builder *b, ovl_id name, const uint32_t *ranks, uint32_t n);
+
+/* A rank that runs `code`: comms has one communicator for each slot of the code, ports one resource
+ * for each of b->n_ports ports (OVL_NONE where it has none). Gives the rank number 0, 1, ... */
+ovl_id ovl_add_rank(ovl_builder *b, ovl_id code, uint32_t variant, const ovl_id *comms,
+                    const ovl_id *ports);
+
+/* Freezes everything into the arena and empties the builder. False and errors (OVL_E_STUCK, with
+ * the places of both sides) if members of a communicator disagree about their k-th collective
+ * (type, bytes, dtype, root, number) or a send has no receive of the same bytes; OVL_E_INPUT if it
+ * is too large for 32-bit numbering. */
+bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs);
+
+/* --- Reading
+ * -----------------------------------------------------------------------------------------------
+ */
+
+/* The rank of a global operation (binary search), and its description. */
+uint32_t ovl_op_rank(const ovl_program *p, uint32_t op);
+const ovl_op *ovl_op_of(const ovl_program *p, uint32_t op);
+
+/* What it costs on its rank. */
+const ovl_cost *ovl_op_cost(const ovl_program *p, uint32_t rank, const ovl_op *op);
+const char *ovl_op_name(const ovl_program *p, uint32_t op);
+
+/* The communicator of a rank's slot and the rank's place in it. */
+const ovl_comm *ovl_rank_comm(const ovl_program *p, uint32_t rank, uint16_t slot);
+uint32_t ovl_rank_place(const ovl_program *p, uint32_t rank, uint16_t slot);
+
+/* The global number of the k-th collective of a communicator on its member at `place`. */
+uint32_t ovl_collective_op(const ovl_program *p, const ovl_comm *comm, uint32_t place, uint32_t k);
+
+/* busbw = factor * algbw, factors of nccl-tests doc/PERFORMANCE.md: all-reduce 2(n-1)/n;
+ * reduce-scatter, all-gather and all-to-all (n-1)/n; others 1. n = 1 gives 0 for the first two
+ * groups: nothing crosses the wire. */
+double ovl_busbw_factor(ovl_coll coll, uint32_t n);
+
+#endif

@@ -1,0 +1,164 @@
+/*
+ * result.h - what a run means: metrics and the tables of each analysis. The narrow waist of the
+ * program: reports, comparison, store and sweep walk a result and nothing else, so it holds its own
+ * texts and no indices into programs or timelines.
+ *
+ * Every table's rows and their meaning are those of design "What each result means". A field that
+ * does not apply is OVL_NEVER (times), OVL_NONE (numbers), NULL (texts) or negative (rates):
+ * reports leave it out, never print zero for it.
+ *
+ * Example: matmul 25 ms beside an all-reduce of 20 ms that stretch each other to 29 and 33: step 33
+ * ms, decomposition compute 25 + compute_stretch 4 + comm_transfer 4; the all-reduce has u_path 29,
+ * exposed 4, u_variant 25, interference 4.
+ */
+#ifndef OVL_SIM_RESULT_H
+#define OVL_SIM_RESULT_H
+
+#include "sim/engine.h"
+
+/* One rank, or several that did the same at the same times: `rank` is the lowest, `count` how many.
+ */
+typedef struct ovl_result_rank {
+    uint32_t rank, count;
+    ovl_time term[OVL_TERM_COUNT]; /* sums to the step */
+    ovl_time hidden_comm, hidden_comm_stretch;
+    ovl_time end;
+    uint32_t startups; /* collectives, sends, receives and batches launched */
+    bool has_memory;   /* the program declares buffers; else the fields below do not apply */
+    uint64_t allocated_peak, reserved_peak, live_peak;
+    ovl_time live_peak_at;
+    const char
+        *allocated_peak_at; /* the operation about to be issued at the allocated peak, or "end" */
+    const struct ovl_holder *holders; /* of the live peak, largest first */
+    uint32_t n_holders;
+} ovl_result_rank;
+
+typedef struct ovl_holder {
+    const char *name, *category;
+    uint64_t bytes;
+} ovl_holder;
+
+/* A collective or receive on one rank (or several alike). */
+typedef struct ovl_result_collective {
+    const char *name, *group, *op; /* op: "all_reduce", ..., "recv" */
+    uint64_t bytes;
+    uint32_t rank, count;
+    uint32_t n;                              /* members of the communicator */
+    ovl_time ready, queue, wait, start, end; /* start = ready + queue + wait */
+    const char
+        *consumer;      /* NULL: nothing consumes it; u is then the end of the rank's other work */
+    ovl_time first_use; /* when the consumer started */
+    ovl_time window;    /* u_path - ready */
+    ovl_time u_path;    /* latest other start condition of the consumer */
+    ovl_time u_variant; /* the same when this operation is free; OVL_NEVER if not simulated */
+    ovl_time exposed;   /* max(0, end - u_path) */
+    ovl_time interference; /* max(end, u_path) - u_variant - exposed = u_path - u_variant; OVL_NEVER
+                              if not simulated */
+    ovl_time isolated;     /* latency + work */
+    double algbw,
+        busbw;      /* bytes/s over end - start; negative where it has no bytes or took no time */
+    ovl_time slack; /* how much later it could end with the step unchanged, other durations as they
+                       were */
+    ovl_time worth; /* step - step with it free; OVL_NEVER if not simulated */
+    bool on_critical_path;
+} ovl_result_collective;
+
+typedef struct ovl_result_path {
+    const char *op,
+        *stream; /* stream "host" for host calls and launches, "wire" for an eager transfer */
+    uint32_t rank;
+    ovl_time start, end; /* one item's end is the next one's start; the first starts at 0, the last
+                            ends at the step */
+    const char *why; /* "stream: after x", "after: x", "communicator: after x", "rendezvous: x on
+                        rank 3", "host", "start" */
+} ovl_result_path;
+
+typedef struct ovl_result_hazard {
+    const char *kind; /* "race", "missing_gradient", "duplicate_gradient", "wrong_scale" */
+    const char *text; /* a sentence naming operations, buffer and rank */
+    ovl_mark mark;
+    uint32_t rank, count;
+} ovl_result_hazard;
+
+/* How long operations of one name were held below isolated speed by one thing, on the deciding
+ * rank. */
+typedef struct ovl_result_limit {
+    const char *op, *bound; /* bound: "hbm", "nvlink.out", "SMs", "measured factor" */
+    ovl_time time, lost;
+} ovl_result_limit;
+
+/* Why the step is as long as it is: the last consumer that had to wait for communication. step =
+ * u_path + exposed + after; u_path = u_variant + interference where simulated. Example: 213 = 211 +
+ * 2; 33 = 25 + 4 + 4. */
+typedef struct ovl_result_equation {
+    bool present;
+    const char *collective, *consumer;
+    ovl_time u_path, exposed, after;
+    ovl_time u_variant, interference; /* OVL_NEVER if not simulated */
+} ovl_result_equation;
+
+typedef struct ovl_result {
+    const char *scenario, *variant; /* variant "base" without one */
+    const char *interference;       /* none, shared, measured */
+    uint32_t n_ranks_simulated;
+    ovl_time step;
+    ovl_time without_interference; /* the step under `none`: the difference is the price of
+                                      interference */
+    uint32_t deciding_rank;
+    ovl_time term[OVL_TERM_COUNT]; /* of the deciding rank */
+    ovl_time hidden_comm, hidden_comm_stretch, comm_total,
+        comm_exposed; /* total = hidden + exposed; of the deciding rank */
+    double
+        mean_busbw; /* bytes-weighted over the deciding rank's collectives; negative without any */
+    uint32_t startups; /* of the deciding rank */
+    ovl_result_equation equation;
+    const ovl_result_rank *ranks;
+    uint32_t n_ranks;
+    const ovl_result_collective *collectives; /* by rank, then start, then name */
+    uint32_t n_collectives;
+    const ovl_result_path *path; /* in time order */
+    uint32_t n_path;
+    const ovl_result_limit *limits; /* most lost first */
+    uint32_t n_limits;
+    const ovl_result_hazard *hazards;
+    uint32_t n_hazards;
+    bool hazards_checked;                        /* false: the program has no buffers */
+    uint32_t accesses_checked, gradients_proved; /* pairs of accesses ordered; (gradient, rank)
+                                                    inputs of optimizers proved */
+    const char *gradient_scale; /* "1/8": what every optimizer input was proved to carry; NULL
+                                   without a proof */
+    uint64_t gradient_digest;   /* of what the optimizers receive; equal digests: equal gradients */
+    const char *const *not_modelled; /* sentences */
+    uint32_t n_not_modelled;
+} ovl_result;
+
+typedef enum ovl_worth {
+    OVL_WORTH_DEFAULT,
+    OVL_WORTH_ALL,
+    OVL_WORTH_NONE,
+    OVL_WORTH_NAME
+} ovl_worth;
+
+#define OVL_WORTH_DEFAULT_NAMES                                                                    \
+    8 /* the default simulates the most exposed names, at most so many */
+
+typedef struct ovl_analyse_options {
+    ovl_interference interference;
+    ovl_worth worth;
+    const char *worth_name; /* with OVL_WORTH_NAME */
+    const char *scenario, *variant;
+    const char *const *not_modelled; /* what the caller knows is left out; copied into the result */
+    uint32_t n_not_modelled;
+} ovl_analyse_options;
+
+/* Runs the program and every analysis. The result lives in `arena` and needs nothing else. If
+ * `kept` is not NULL it gets the run's timeline (with rate segments), in the same arena, for
+ * pictures. False and errors as ovl_run; also OVL_E_USAGE if worth_name names no collective or
+ * receive. */
+bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options, ovl_arena *arena,
+                 ovl_result *result, ovl_timeline *kept, ovl_errs *errs);
+
+/* 0, or 1 if the result has hazards. */
+int ovl_result_status(const ovl_result *result);
+
+#endif

@@ -1,0 +1,97 @@
+/*
+ * timeline.h - what happened in one run: when each operation was issued, arrived, started and
+ * ended.
+ *
+ * For every operation, issue <= arrive <= start <= end:
+ *
+ *     issue    the host handed it to its stream
+ *     arrive   everything it waits for on its own rank is over; from here it holds its SMs
+ *     start    collectives, sends, receives: the last member has arrived; copies: an engine is
+ * free; else = arrive end      done; for a collective the same instant on all members
+ *
+ * Example (engine.h has the rules): an all-reduce whose input is ready at 5 ms on rank 0 and 7 ms
+ * on rank 1, 20 ms long, has arrive 5/7, start 7/7, end 27/27; rank 0 waits 2 ms for a late rank.
+ *
+ * Per rank the wall time [0, step) is cut into the terms of the decomposition, each instant given
+ * to the first that applies (design, decomposition); their sum is the step exactly.
+ *
+ * `trail` is the order in which things happened, a linear extension of cause and effect that
+ * analyses walk forward or back.
+ */
+#ifndef OVL_SIM_TIMELINE_H
+#define OVL_SIM_TIMELINE_H
+
+#include "sim/program.h"
+
+typedef enum ovl_term {
+    OVL_COMPUTE,         /* a kernel runs: its progress at isolated speed */
+    OVL_COMPUTE_STRETCH, /* ... and the rest of that time */
+    OVL_COMM_LATENCY,    /* no kernel; communication in its latency */
+    OVL_COMM_TRANSFER,   /* ... in transfer: progress */
+    OVL_COMM_STRETCH,    /* ... and the rest */
+    OVL_COPYING,         /* none of these; a copy runs */
+    OVL_WAIT_LATE_RANK,  /* none of these; a collective waits for a member */
+    OVL_IDLE,            /* nothing, or waiting inside a send or receive */
+    OVL_TERM_COUNT,
+} ovl_term;
+
+/* "compute", "compute_stretch", ...: the keys of the JSON. */
+const char *ovl_term_name(ovl_term term);
+
+typedef struct ovl_rank_times {
+    ovl_time term[OVL_TERM_COUNT]; /* sums to the step */
+    ovl_time hidden; /* communication in latency or transfer while a kernel runs: wall time */
+    ovl_time hidden_stretch; /* the part of `hidden` in which that communication made no progress */
+    ovl_time end;            /* when its last operation ended */
+} ovl_rank_times;
+
+/* What happened, in causal order. */
+typedef enum ovl_step_kind { OVL_ISSUED, OVL_ARRIVED, OVL_ENDED } ovl_step_kind;
+#define OVL_TRAIL(op, kind)  (((uint64_t)(op) << 2) | (uint64_t)(kind))
+#define OVL_TRAIL_OP(item)   ((uint32_t)((item) >> 2))
+#define OVL_TRAIL_KIND(item) ((ovl_step_kind)((item)&3))
+
+/* How long an operation ran below isolated speed, and because of what. One entry per (op, bound). A
+ * collective and a send have theirs on one member: the first place, or the sender. */
+#define OVL_LIMIT_SMS      UINT32_MAX       /* SMs held by others */
+#define OVL_LIMIT_MEASURED (UINT32_MAX - 1) /* a measured interference factor */
+typedef struct ovl_limit {
+    uint32_t op;
+    uint32_t bound; /* a resource, or OVL_LIMIT_... */
+    ovl_time time;
+    ovl_time lost; /* time - progress made during it */
+} ovl_limit;
+
+/* Rates over time, kept on request: activity `op` ran at `rate` from `from` to `to`. */
+typedef struct ovl_segment {
+    uint32_t op;
+    ovl_time from, to;
+    double rate;
+} ovl_segment;
+
+/* A kernel class and a collective class that met without a measured factor (model `measured`). */
+typedef struct ovl_unmeasured {
+    ovl_id kernel, collective; /* class indices of the program */
+} ovl_unmeasured;
+
+typedef struct ovl_counters {
+    uint64_t events, solves, solved, heap_moves;
+} ovl_counters;
+
+typedef struct ovl_timeline {
+    const ovl_time *issue, *arrive, *start, *end; /* [n_ops] */
+    const uint64_t *trail;                        /* [n_trail] */
+    uint32_t n_trail;
+    const ovl_rank_times *ranks; /* [n_ranks] */
+    ovl_time step;               /* last end over all ranks */
+    uint32_t deciding_rank;      /* whose last operation ends last; lowest of those */
+    const ovl_limit *limits;     /* ordered by op, then bound */
+    uint32_t n_limits;
+    const ovl_segment *segments; /* by op, then time; NULL unless asked for */
+    uint32_t n_segments;
+    const ovl_unmeasured *unmeasured;
+    uint32_t n_unmeasured;
+    ovl_counters counters;
+} ovl_timeline;
+
+#endif
