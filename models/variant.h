@@ -21,7 +21,7 @@
  * path was written. False and an error if the path leads nowhere. *root may be replaced by a copy.
  */
 bool ovl_path_set(ovl_node **root, const char *path, ovl_mark mark, ovl_node *value,
-                  ovl_arena *arena, ovl_code code, ovl_errs *errs);
+                  ovl_arena *arena, ovl_status code, ovl_errs *errs);
 
 /* Replaces scalars `$name` under *root by params.name, to any depth; `$$` at the start stands for a
  * plain `$`. Unknown names are errors with the nearest one. Untouched subtrees stay shared; *root

@@ -41,7 +41,7 @@ static void add(ovl_errs *errs, ovl_err err)
     errs->items[errs->count++] = err;
 }
 
-void ovl_error(ovl_errs *errs, ovl_code code, ovl_mark mark, const char *format, ...)
+void ovl_error(ovl_errs *errs, ovl_status code, ovl_mark mark, const char *format, ...)
 {
     va_list args;
     va_start(args, format);

@@ -15,11 +15,11 @@
 
 #include "sim/arena.h"
 
-typedef enum ovl_code {
+typedef enum ovl_status {
     OVL_E_USAGE = 2, /* the command line is wrong */
     OVL_E_INPUT = 3, /* an input is wrong */
     OVL_E_STUCK = 4, /* the schedule cannot finish: deadlock or mismatched communication */
-} ovl_code;
+} ovl_status;
 
 /* A place in a text the user wrote. line and column count from 1; line 0 means "the file as a
  * whole", file NULL means "no place". The file name is borrowed from whoever read the file. */
@@ -29,7 +29,7 @@ typedef struct ovl_mark {
 } ovl_mark;
 
 typedef struct ovl_err {
-    ovl_code code;
+    ovl_status code;
     bool warning; /* said, but not a reason to stop */
     ovl_mark mark;
     const char *text; /* one sentence without a full stop; further lines are indented detail */
@@ -46,7 +46,7 @@ typedef struct ovl_errs {
 #define OVL_ERRS_MAX 200
 
 /* Adds a mistake. Mistakes at one place with one sentence are kept once. */
-void ovl_error(ovl_errs *errs, ovl_code code, ovl_mark mark, const char *format, ...)
+void ovl_error(ovl_errs *errs, ovl_status code, ovl_mark mark, const char *format, ...)
     OVL_PRINTF(4, 5);
 
 /* Adds a remark that does not stop the work. */
