@@ -210,9 +210,11 @@ typedef struct ovl_code {
     const uint32_t *comm_index; /* collectives: how many collectives of the same slot come before */
     OVL_LISTS(uint32_t)
     next; /* local operations that wait for its end (of any of the above but the queue) */
-    OVL_LISTS(uint32_t) queue_next; /* local operations that wait for its start */
-    OVL_LISTS(uint32_t) parts;      /* batches: local indices of the parts */
-    const uint16_t *waits;          /* how many ends, starts and the issue it waits for */
+    OVL_LISTS(uint32_t) queue_next;  /* local operations that wait for its start */
+    OVL_LISTS(uint32_t) parts;       /* batches: local indices of the parts */
+    OVL_LISTS(uint32_t) collectives; /* by slot, not by operation: its collectives in order */
+    const uint32_t *waits; /* ends, starts and the issue (batch parts: the batch) it waits for */
+    bool host_timed;       /* issuing takes time or can block: some launch > 0 or some host call */
 } ovl_code;
 
 typedef struct ovl_rank {

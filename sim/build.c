@@ -1,0 +1,173 @@
+#include "sim/build.h"
+
+void ovl_builder_init(ovl_builder *b, ovl_arena *arena)
+{
+    *b = (ovl_builder){.arena = arena, .n_ports = 1};
+    b->names = OVL_NEW(arena, ovl_names);
+    b->names->arena = arena;
+}
+
+void ovl_builder_free(ovl_builder *b)
+{
+    for (uint32_t i = 0; i < b->codes.len; i++) {
+        struct ovl_code_build *c = b->codes.data[i];
+        ovl_vec_free(&c->ops);
+        ovl_vec_free(&c->streams);
+        ovl_vec_free(&c->buffers);
+        ovl_vec_free(&c->after);
+        ovl_vec_free(&c->after_at);
+        ovl_vec_free(&c->access);
+        ovl_vec_free(&c->access_at);
+        ovl_vec_free(&c->effect);
+        ovl_vec_free(&c->effect_at);
+    }
+    ovl_vec_free(&b->codes);
+    ovl_vec_free(&b->ranks);
+    ovl_vec_free(&b->comms);
+    ovl_vec_free(&b->members);
+    ovl_vec_free(&b->rank_comms);
+    ovl_vec_free(&b->rank_ports);
+    ovl_vec_free(&b->resources);
+    ovl_vec_free(&b->costs);
+    ovl_vec_free(&b->demands);
+    ovl_vec_free(&b->kernel_classes);
+    ovl_vec_free(&b->coll_classes);
+    ovl_vec_free(&b->pairs);
+}
+
+ovl_id ovl_name(ovl_builder *b, const char *text)
+{
+    return ovl_names_add(b->names, text);
+}
+
+ovl_id ovl_add_resource(ovl_builder *b, const ovl_resource *resource)
+{
+    ovl_vec_push(&b->resources, *resource);
+    return b->resources.len - 1;
+}
+
+static uint32_t add_demands(ovl_builder *b, const ovl_demand *demands, uint32_t n)
+{
+    uint32_t first = b->demands.len;
+    for (uint32_t i = 0; i < n; i++) {
+        assert(demands[i].port < b->n_ports);
+        ovl_vec_push(&b->demands, demands[i]);
+    }
+    return first;
+}
+
+ovl_id ovl_add_cost(ovl_builder *b, const ovl_cost *cost, const ovl_demand *demands,
+                    uint32_t n_demands, const ovl_demand *peer, uint32_t n_peer)
+{
+    ovl_cost added = *cost;
+    added.first_demand = add_demands(b, demands, n_demands);
+    added.n_demands = n_demands;
+    added.first_peer = add_demands(b, peer, n_peer);
+    added.n_peer = n_peer;
+    ovl_vec_push(&b->costs, added);
+    return b->costs.len - 1;
+}
+
+ovl_id ovl_add_code(ovl_builder *b)
+{
+    ovl_vec_push(&b->codes, OVL_NEW(b->arena, struct ovl_code_build));
+    return b->codes.len - 1;
+}
+
+uint16_t ovl_add_stream(ovl_builder *b, ovl_id code, const char *name)
+{
+    struct ovl_code_build *c = b->codes.data[code];
+    ovl_id id = ovl_name(b, name);
+    for (uint32_t i = 0; i < c->streams.len; i++) {
+        if (c->streams.data[i] == id) {
+            return (uint16_t)i;
+        }
+    }
+    assert(c->streams.len < OVL_NO_STREAM);
+    ovl_vec_push(&c->streams, id);
+    return (uint16_t)(c->streams.len - 1);
+}
+
+uint16_t ovl_add_slot(ovl_builder *b, ovl_id code)
+{
+    struct ovl_code_build *c = b->codes.data[code];
+    assert(c->n_slots < OVL_NO_COMM);
+    return (uint16_t)c->n_slots++;
+}
+
+ovl_id ovl_add_buffer(ovl_builder *b, ovl_id code, const ovl_buffer *buffer)
+{
+    struct ovl_code_build *c = b->codes.data[code];
+    ovl_buffer added = *buffer;
+    added.alloc = c->ops.len;
+    added.freed = OVL_NONE;
+    ovl_vec_push(&c->buffers, added);
+    return c->buffers.len - 1;
+}
+
+void ovl_free_buffer(ovl_builder *b, ovl_id code, ovl_id buffer)
+{
+    struct ovl_code_build *c = b->codes.data[code];
+    assert(buffer < c->buffers.len && c->buffers.data[buffer].freed == OVL_NONE);
+    c->buffers.data[buffer].freed = c->ops.len;
+}
+
+uint32_t ovl_add_op(ovl_builder *b, ovl_id code, const ovl_op *op)
+{
+    struct ovl_code_build *c = b->codes.data[code];
+    assert(op->batch == OVL_NONE || op->batch < c->ops.len);
+    ovl_vec_push(&c->ops, *op);
+    ovl_vec_push(&c->after_at, c->after.len);
+    ovl_vec_push(&c->access_at, c->access.len);
+    ovl_vec_push(&c->effect_at, c->effect.len);
+    return c->ops.len - 1;
+}
+
+void ovl_add_after(ovl_builder *b, ovl_id code, uint32_t before)
+{
+    struct ovl_code_build *c = b->codes.data[code];
+    assert(c->ops.len > 0 && before < c->ops.len - 1);
+    ovl_vec_push(&c->after, before);
+}
+
+void ovl_add_access(ovl_builder *b, ovl_id code, ovl_id buffer, bool write)
+{
+    struct ovl_code_build *c = b->codes.data[code];
+    assert(c->ops.len > 0 && buffer < c->buffers.len);
+    ovl_vec_push(&c->access, (ovl_access){buffer, write});
+}
+
+void ovl_add_effect(ovl_builder *b, ovl_id code, const ovl_effect *effect)
+{
+    struct ovl_code_build *c = b->codes.data[code];
+    assert(c->ops.len > 0 && effect->buffer < c->buffers.len);
+    ovl_vec_push(&c->effect, *effect);
+}
+
+ovl_id ovl_add_comm(ovl_builder *b, ovl_id name, const uint32_t *ranks, uint32_t n)
+{
+    ovl_vec_push(&b->comms,
+                 (ovl_comm){.name = name, .first_member = b->members.len, .n_members = n});
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_vec_push(&b->members, ranks[i]);
+    }
+    return b->comms.len - 1;
+}
+
+ovl_id ovl_add_rank(ovl_builder *b, ovl_id code, uint32_t variant, const ovl_id *comms,
+                    const ovl_id *ports)
+{
+    assert(code < b->codes.len);
+    ovl_vec_push(&b->ranks, (ovl_rank){.code = code,
+                                       .variant = variant,
+                                       .first_comm = b->rank_comms.len,
+                                       .first_place = b->rank_comms.len,
+                                       .first_port = b->rank_ports.len});
+    for (uint32_t i = 0; i < b->codes.data[code]->n_slots; i++) {
+        ovl_vec_push(&b->rank_comms, comms[i]);
+    }
+    for (uint32_t i = 0; i < b->n_ports; i++) {
+        ovl_vec_push(&b->rank_ports, ports[i]);
+    }
+    return b->ranks.len - 1;
+}

@@ -1,0 +1,123 @@
+#include "sim/program.h"
+
+static const char *const op_kinds[] = {"kernel", "collective", "send", "recv",
+                                       "batch",  "copy",       "host", "marker"};
+
+static const char *const colls[OVL_COLL_COUNT] = {
+    [OVL_ALL_REDUCE] = "all_reduce", [OVL_REDUCE_SCATTER] = "reduce_scatter",
+    [OVL_ALL_GATHER] = "all_gather", [OVL_BROADCAST] = "broadcast",
+    [OVL_REDUCE] = "reduce",         [OVL_ALL_TO_ALL] = "all_to_all",
+    [OVL_SEND_RECV] = "send_recv",
+};
+
+static const struct {
+    const char *name;
+    uint32_t size;
+} dtypes[OVL_DTYPE_COUNT] = {
+    [OVL_F32] = {"f32", 4}, [OVL_F64] = {"f64", 8}, [OVL_BF16] = {"bf16", 2},
+    [OVL_F16] = {"f16", 2}, [OVL_FP8] = {"fp8", 1}, [OVL_I8] = {"i8", 1},
+    [OVL_I32] = {"i32", 4}, [OVL_I64] = {"i64", 8},
+};
+
+static const char *const categories[OVL_CATEGORY_COUNT] = {
+    [OVL_PARAMETER] = "parameter",   [OVL_GRADIENT] = "gradient", [OVL_OPTIMIZER] = "optimizer",
+    [OVL_ACTIVATION] = "activation", [OVL_GATHERED] = "gathered", [OVL_REDUCE_BUFFER] = "reduce",
+    [OVL_TEMPORARY] = "temporary",
+};
+
+const char *ovl_op_kind_name(ovl_op_kind kind)
+{
+    return op_kinds[kind];
+}
+
+const char *ovl_coll_name(ovl_coll coll)
+{
+    return colls[coll];
+}
+
+const char *ovl_dtype_name(ovl_dtype dtype)
+{
+    return dtypes[dtype].name;
+}
+
+uint32_t ovl_dtype_size(ovl_dtype dtype)
+{
+    return dtypes[dtype].size;
+}
+
+const char *ovl_category_name(ovl_category category)
+{
+    return categories[category];
+}
+
+uint32_t ovl_op_rank(const ovl_program *p, uint32_t op)
+{
+    assert(op < p->n_ops);
+    uint32_t low = 0, high = p->n_ranks;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (p->ranks[middle].first_op <= op) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+const ovl_op *ovl_op_of(const ovl_program *p, uint32_t op)
+{
+    const ovl_rank *rank = &p->ranks[ovl_op_rank(p, op)];
+    return &p->codes[rank->code].ops[op - rank->first_op];
+}
+
+const ovl_cost *ovl_op_cost(const ovl_program *p, uint32_t rank, const ovl_op *op)
+{
+    return &p->costs[op->cost + (op->per_rank ? p->ranks[rank].variant : 0)];
+}
+
+const char *ovl_op_name(const ovl_program *p, uint32_t op)
+{
+    return ovl_names_text(p->names, ovl_op_of(p, op)->name);
+}
+
+const ovl_comm *ovl_rank_comm(const ovl_program *p, uint32_t rank, uint16_t slot)
+{
+    return &p->comms[p->rank_comms[p->ranks[rank].first_comm + slot]];
+}
+
+uint32_t ovl_rank_place(const ovl_program *p, uint32_t rank, uint16_t slot)
+{
+    return p->rank_places[p->ranks[rank].first_place + slot];
+}
+
+uint32_t ovl_collective_op(const ovl_program *p, const ovl_comm *comm, uint32_t place, uint32_t k)
+{
+    const ovl_rank *rank = &p->ranks[p->members[comm->first_member + place]];
+    const ovl_code *code = &p->codes[rank->code];
+    uint32_t slot = 0;
+    while (&p->comms[p->rank_comms[rank->first_comm + slot]] != comm) {
+        slot++;
+        assert(slot < code->n_slots);
+    }
+    return rank->first_op + code->collectives.item[code->collectives.at[slot] + k];
+}
+
+double ovl_busbw_factor(ovl_coll coll, uint32_t n)
+{
+    double others = n ? (double)(n - 1) / n : 0;
+    switch (coll) {
+    case OVL_ALL_REDUCE:
+        return 2 * others;
+    case OVL_REDUCE_SCATTER:
+    case OVL_ALL_GATHER:
+    case OVL_ALL_TO_ALL:
+        return others;
+    case OVL_BROADCAST:
+    case OVL_REDUCE:
+    case OVL_SEND_RECV:
+    case OVL_COLL_COUNT:
+        break;
+    }
+    return 1;
+}
