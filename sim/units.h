@@ -2,22 +2,23 @@
  * units.h - the one place where numbers with units are read and printed.
  *
  * Reading is exact decimal arithmetic: "2.1 ms" is 2 100 000 000 ps, "25 MiB" is 26 214 400 bytes
- * and "25 MB" is 25 000 000. A number without its unit is refused, except a zero. A value that does
- * not come out whole is rounded to nearest (half up); one beyond the range is refused.
+ * and "25 MB" is 25 000 000. A number without its unit is refused, except a zero; a negative number
+ * always. A value that does not come out whole is rounded to nearest (half up; a count must come
+ * out whole); one beyond the range is refused. Digits may be grouped: 40_000_000. Exponents are
+ * read: 40e6, 1e-3 s.
  *
- * | quantity | written                                | held as                     |
- * |----------|----------------------------------------|-----------------------------|
- * | time     | ps ns us ms s min h                    | ovl_time, picoseconds       |
- * | bytes    | B kB KB MB GB TB, KiB MiB GiB TiB      | uint64_t bytes              |
- * | rate     | bytes per time: 450 GB/s, 16 MiB/ms; bits: Gb/s, Gbit/s | uint64_t bytes per second
- * | | flops    | FLOP kFLOP .. PFLOP EFLOP              | double FLOPs                | | flop
- * rate| FLOP/s .. TFLOP/s PFLOP/s              | double FLOP/s               | | ratio    | 1.25,
- * 29/25, 85 %                      | double                      | | count    | 16, 40_000_000,
- * 40e6                   | int64_t                     |
+ *     time       ps ns us (also written with a micro sign) ms s min h     ovl_time, picoseconds
+ *     bytes      B kB KB MB GB TB PB (1000s), KiB MiB GiB TiB PiB (1024s) uint64_t
+ *     rate       bytes per time: 450 GB/s, 16 MiB/ms; bits per time:      uint64_t bytes per second
+ *                400 Gb/s, 400 Gbit/s
+ *     flops      FLOP kFLOP MFLOP GFLOP TFLOP PFLOP EFLOP                 double, FLOPs
+ *     flop rate  FLOP/s .. EFLOP/s (also written FLOPS .. EFLOPS)         double, FLOP/s
+ *     ratio      1.25, 29/25, 85 %                                        double
+ *     count      16, 40_000_000, 40e6                                     int64_t
  *
  * Printing: a time is shown in the unit that keeps 1 <= value < 1000 with up to 6 significant
- * digits
- * ("211.25 ms", "4.2 us"); times of one table or equation share a unit so that they visibly add up.
+ * digits ("211.25 ms", "4.2 us"; zero is "0 s"); times of one table or equation share a unit so
+ * that they visibly add up.
  */
 #ifndef OVL_SIM_UNITS_H
 #define OVL_SIM_UNITS_H
@@ -25,8 +26,8 @@
 #include "sim/arena.h"
 
 /* Each reader gives NULL and sets *out, or gives a sentence saying what is wrong and leaves *out
- * alone. The sentence is static text that names the expected form. Leading and trailing blanks are
- * accepted. */
+ * alone. The sentence is static text that names the expected form, to be said of the value: `"7": a
+ * duration needs a unit, such as "7 ms"`. Leading and trailing blanks are accepted. */
 const char *ovl_read_time(const char *text, ovl_time *out);
 const char *ovl_read_bytes(const char *text, uint64_t *out);
 const char *ovl_read_rate(const char *text, uint64_t *out);
