@@ -1,0 +1,43 @@
+#!/bin/sh
+# Includes go one way: tools -> models -> sim; tests may include all, nobody includes tests. The
+# kernel and the models print nothing, open no file and read no clock.
+. "$(dirname "$0")/lib.sh"
+
+[ -d sim ] && [ -d models ] && [ -d tools ] || { fail "sim, models or tools is missing"; finish; }
+
+forbid() { # directory, extended regular expression of include lines, why
+    for hit in $(grep -rnE --include='*.[ch]' "^#include $2" "$1" | cut -d: -f1,2); do
+        fail "$hit: $3"
+    done
+}
+
+forbid sim '"(models|tools|tests)/' 'sim includes sim only'
+forbid models '"(tools|tests)/' 'models includes models and sim only'
+forbid tools '"tests/' 'nothing but tests includes tests'
+for layer in sim models tools tests; do
+    forbid $layer '"[^/"]*"' 'includes are written from the root ("sim/arena.h")'
+done
+
+# libyaml and GSL are for models, SQLite and zlib for tools.
+forbid sim '<(yaml|gsl/.*|sqlite3|zlib|pthread|time|sys/.*|unistd)' 'sim is C11 and libm'
+forbid models '<(sqlite3|zlib|pthread|time|sys/.*|unistd)' 'side effects belong in tools'
+
+# Words of stdio and of the clock. vsnprintf and snprintf only format; arena.c alone may say that
+# memory is exhausted.
+outside='\<(printf|fprintf|vprintf|vfprintf|puts|fputs|putchar|putc|fopen|fread|fwrite|fclose|scanf|getenv|time|clock|clock_gettime|gettimeofday|exit|rand|srand)\('
+for hit in $(grep -rnE --include='*.[ch]' "$outside" sim models |
+    grep -vE '^sim/arena\.c:|:[0-9]+:[[:space:]]*(\*|/\*|//)' | cut -d: -f1,2); do
+    fail "$hit: library code does not print, open files, read clocks or exit"
+done
+
+# A plan never includes another plan.
+for hit in $(grep -HnE '^#include "models/plan_' models/plan_*.c 2>/dev/null | while IFS=: read -r f n line; do
+    own=$(basename "$f" .c)
+    case $line in
+    *"models/$own.h"*) ;;
+    *) printf '%s:%s\n' "$f" "$n" ;;
+    esac
+done); do
+    fail "$hit: plans never include one another"
+done
+finish
