@@ -28,7 +28,9 @@
 typedef struct ovl_layer {
     ovl_mark mark;
     const char *name;
-    int64_t repeat;     /* default 1; repeats are named name[0], name[1], ... */
+    int64_t repeat; /* default 1; repeats are named name[0], name[1], ... (ovl_layer_name) */
+    int64_t first;  /* number of its first repeat, when a repeated layer was split around another */
+    bool has_first; /* then it is numbered even if it has no repeats */
     uint64_t params;    /* bytes of its one parameter tensor, in dtype */
     ovl_texts elements; /* instead: element counts of its tensors in registration order; named
                            name.0, name.1, ... */
@@ -41,6 +43,11 @@ typedef struct ovl_layer {
     int64_t sms, blocks;        /* of its kernels */
     const char *klass; /* interference class of its kernels; default "forward" / "backward" */
 } ovl_layer;
+
+/* The name of one repeat (0 .. repeat - 1): "embed", or "block[3]" if the layer is numbered. A
+ * layer split by a path into block[0..2], block[3] and block[4..47] keeps these names. Owned by
+ * `arena` or by the layer. */
+const char *ovl_layer_name(const ovl_layer *layer, int64_t repeat, ovl_arena *arena);
 
 /* A gradient that becomes ready at a moment of an uninterrupted, unstretched backward pass; in
  * backward order. */
