@@ -25,10 +25,6 @@ static void add(ovl_errs *errs, ovl_err err)
         return;
     }
     errs->errors += !err.warning;
-    if (errs->count == OVL_ERRS_MAX) {
-        errs->dropped++;
-        return;
-    }
     if (errs->count == errs->cap) {
         uint32_t cap = errs->cap ? errs->cap * 2 : 8;
         ovl_err *items = OVL_NEW_ARRAY(errs->arena, ovl_err, cap);
@@ -41,8 +37,22 @@ static void add(ovl_errs *errs, ovl_err err)
     errs->items[errs->count++] = err;
 }
 
+/* A file of nothing but mistakes must not cost a sentence for each. */
+static bool full(ovl_errs *errs, bool warning)
+{
+    if (errs->count < OVL_ERRS_MAX) {
+        return false;
+    }
+    errs->errors += !warning;
+    errs->dropped++;
+    return true;
+}
+
 void ovl_error(ovl_errs *errs, ovl_status code, ovl_mark mark, const char *format, ...)
 {
+    if (full(errs, false)) {
+        return;
+    }
     va_list args;
     va_start(args, format);
     add(errs, (ovl_err){code, false, mark, ovl_arena_vprintf(errs->arena, format, args)});
@@ -51,6 +61,9 @@ void ovl_error(ovl_errs *errs, ovl_status code, ovl_mark mark, const char *forma
 
 void ovl_warning(ovl_errs *errs, ovl_mark mark, const char *format, ...)
 {
+    if (full(errs, true)) {
+        return;
+    }
     va_list args;
     va_start(args, format);
     add(errs, (ovl_err){OVL_E_INPUT, true, mark, ovl_arena_vprintf(errs->arena, format, args)});
