@@ -6,11 +6,13 @@
  * tensors in the given order; one open bucket per dtype; append, then close if its bytes reached
  * the current limit; each dtype advances its own place in the list of limits, the last repeats; a
  * tensor is never split; leftovers are appended at the end. f32[50], f64[25] alternating three
- * times, limits {200, 400}: {0} {1} {2, 4} {3, 5} Megatron-LM
- * (megatron/core/distributed/param_and_grad_buffer.py): per dtype, close when the element count
- * reached bucket_size; with the distributed optimizer every parameter starts at a multiple of 64
- * elements and a bucket ends at a multiple of lcm(dp, 128), or lcm(dp, 128, 65536) when padded for
- * bus bandwidth.
+ * times, limits {200, 400}: {0} {1} {2, 4} {3, 5}
+ *
+ * Megatron-LM (megatron/core/distributed/param_and_grad_buffer.py): per dtype, close when the
+ * element count reached bucket_size; with the distributed optimizer every parameter starts at a
+ * multiple of 64 elements and a bucket ends at a multiple of lcm(dp, 128), or lcm(dp, 128, 65536)
+ * when padded for bus bandwidth. Buckets of one dtype follow one another, dtypes in order of
+ * appearance.
  */
 #ifndef OVL_MODELS_BUCKET_H
 #define OVL_MODELS_BUCKET_H
@@ -37,6 +39,14 @@ typedef struct ovl_buckets {
     uint32_t count;
     uint32_t *members; /* tensor indices, bucket after bucket */
 } ovl_buckets;
+
+/* Multiples, in elements, at which Megatron's tensors start and buckets end; 1 and 1 without the
+ * distributed optimizer. */
+typedef struct ovl_padding {
+    uint64_t start, end;
+} ovl_padding;
+
+ovl_padding ovl_megatron_padding(uint32_t dp, bool distributed, bool busbw);
 
 /* PyTorch's assignment of tensors[order[0..n-1]] with byte limits; lives in `arena`. */
 ovl_buckets ovl_buckets_pytorch(const ovl_tensor *tensors, const uint32_t *order, uint32_t n,

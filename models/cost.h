@@ -47,4 +47,8 @@ ovl_time ovl_bytes_time(uint64_t bytes, uint64_t rate);
 /* bytes / time in bytes/s rounded down, at most UINT64_MAX; 0 for a time of 0. Exact. */
 uint64_t ovl_bytes_rate(uint64_t bytes, ovl_time time);
 
+/* Bytes/s on the wire (busbw as nccl-tests define it) of a collective whose transfer phase takes
+ * `transfer`: bytes * ovl_busbw_factor / transfer, rounded down; 0 for no time. Exact. */
+uint64_t ovl_wire_rate(ovl_coll op, uint64_t bytes, uint32_t n, ovl_time transfer);
+
 #endif

@@ -1,0 +1,332 @@
+#include "models/draft.h"
+
+static const ovl_plan_cost no_cost = {.id = OVL_NONE};
+
+/* A collective wants each of its links twice, and HBM. */
+#define MAX_VIA ((OVL_DRAFT_DEMANDS - 1) / 2)
+
+static uint64_t to_rate(double rate)
+{
+    return rate < 1.8e19 ? (uint64_t)rate : UINT64_MAX;
+}
+
+/* A communication with the hardware's entry for it (NULL if it has none). */
+typedef struct comm {
+    const ovl_comm_spec *spec;
+    const ovl_hw_collective *entry;
+    const ovl_texts *via;
+    double hbm_factor;
+    bool has_hbm_factor;
+} comm;
+
+static const char *entries_there_are(ovl_lowering *l)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < l->hw->n_collectives && i < 8; i++) {
+        const ovl_hw_collective *e = &l->hw->collectives[i];
+        text = ovl_arena_printf(l->errs->arena, "%s%s%s in %s", text, i ? ", " : "",
+                                ovl_coll_name((ovl_coll)e->op), e->group ? e->group : "any group");
+    }
+    return *text ? ovl_arena_printf(l->errs->arena, "; the hardware has %s", text)
+                 : "; the hardware has none";
+}
+
+static void no_entry(ovl_lowering *l, const ovl_comm_spec *spec)
+{
+    const char *op = ovl_coll_name(spec->op);
+    ovl_error(l->errs, OVL_E_INPUT, spec->mark,
+              "\"%s\" has no cost: give it a duration or alpha and beta, or the hardware an entry "
+              "in `collectives` for {op: %s, group: %s}%s",
+              spec->name, op, spec->group ? spec->group : "any", entries_there_are(l));
+}
+
+static comm find_comm(ovl_lowering *l, const ovl_comm_spec *spec)
+{
+    comm c = {.spec = spec, .entry = ovl_find_collective(l->hw, spec->op, spec->group)};
+    c.via = spec->via.count || !c.entry ? &spec->via : &c.entry->via;
+    c.has_hbm_factor = spec->has_hbm_factor || (c.entry && c.entry->hbm_factor > 0);
+    c.hbm_factor = spec->has_hbm_factor ? spec->hbm_factor : c.entry ? c.entry->hbm_factor : 0;
+    return c;
+}
+
+/* Port of a link's outward direction, 0 and an error if there is no such link. */
+static uint16_t link_port(ovl_lowering *l, const ovl_comm_spec *spec, const char *name)
+{
+    const char **names = OVL_NEW_ARRAY(l->errs->arena, const char *, l->hw->n_links);
+    for (uint32_t i = 0; i < l->hw->n_links; i++) {
+        if (strcmp(l->hw->links[i].name, name) == 0) {
+            return (uint16_t)(1 + 2 * i);
+        }
+        names[i] = l->hw->links[i].name;
+    }
+    const char *near = ovl_nearest(name, names, l->hw->n_links);
+    ovl_error(l->errs, OVL_E_INPUT, spec->mark, "\"%s\" goes via \"%s\", which is no link%s%s%s",
+              spec->name, name, near ? "; did you mean \"" : "", near ? near : "",
+              near ? "\"?" : "");
+    return 0;
+}
+
+static bool listed_before(const ovl_texts *via, uint32_t at)
+{
+    for (uint32_t i = 0; i < at; i++) {
+        if (strcmp(via->item[i], via->item[at]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Adds the demands on links; `out` and `in` are the lists that get each direction (NULL: none). */
+static bool link_demands(ovl_lowering *l, const comm *c, uint64_t wire, ovl_demand *out,
+                         uint32_t *n_out, ovl_demand *in, uint32_t *n_in, uint64_t *principal)
+{
+    const ovl_comm_spec *spec = c->spec;
+    if (c->via->count > MAX_VIA) {
+        ovl_error(l->errs, OVL_E_INPUT, spec->mark, "\"%s\" goes via more than %d links",
+                  spec->name, MAX_VIA);
+        return false;
+    }
+    for (uint32_t i = 0; i < c->via->count; i++) {
+        uint16_t port = link_port(l, spec, c->via->item[i]);
+        if (port == 0) {
+            return false;
+        }
+        if (listed_before(c->via, i)) {
+            continue;
+        }
+        const ovl_hw_link *link = &l->hw->links[port / 2];
+        uint64_t rate =
+            ovl_draft_clamp(l, spec->name, spec->mark, link->name, wire, link->bandwidth);
+        bool once = link->scope != OVL_SCOPE_GPU;
+        if (out) {
+            ovl_draft_demand(out, n_out, (ovl_demand){port, once, rate});
+        }
+        if (in) {
+            ovl_draft_demand(in, n_in, (ovl_demand){(uint16_t)(port + 1), once, rate});
+        }
+        if (*principal == 0) {
+            *principal = rate;
+        }
+    }
+    return true;
+}
+
+static uint64_t hbm_demand(ovl_lowering *l, const comm *c, uint64_t wire)
+{
+    if (l->hw->gpu.hbm == 0) {
+        return 0;
+    }
+    uint64_t rate = to_rate((double)wire * c->hbm_factor);
+    return ovl_draft_clamp(l, c->spec->name, c->spec->mark, "HBM", rate, l->hw->gpu.hbm);
+}
+
+static bool comm_demands(ovl_lowering *l, const comm *c, uint64_t wire, ovl_draft *d)
+{
+    bool transfer = c->spec->op == OVL_SEND_RECV;
+    ovl_demand *in = transfer ? d->peer : d->own;
+    uint32_t *n_in = transfer ? &d->cost.n_peer : &d->cost.n_demands;
+    uint64_t principal = 0, hbm = hbm_demand(l, c, wire);
+    if (!link_demands(l, c, wire, d->own, &d->cost.n_demands, in, n_in, &principal)) {
+        return false;
+    }
+    ovl_draft_demand(d->own, &d->cost.n_demands, (ovl_demand){OVL_PORT_HBM, false, hbm});
+    if (transfer) {
+        ovl_draft_demand(d->peer, &d->cost.n_peer, (ovl_demand){OVL_PORT_HBM, false, hbm});
+    }
+    d->cost.weight = ovl_draft_weight(l, principal ? principal : hbm);
+    return true;
+}
+
+static bool comm_sms(ovl_lowering *l, const comm *c, ovl_cost *cost)
+{
+    const ovl_comm_spec *spec = c->spec;
+    int64_t sms = spec->sms > 0 || !c->entry ? spec->sms : c->entry->sms;
+    if (l->hw->gpu.sms > 0 && sms >= l->hw->gpu.sms) {
+        ovl_error(l->errs, OVL_E_INPUT, spec->mark,
+                  "\"%s\" holds %" PRId64 " SMs of a GPU of %" PRId64
+                  ": nothing would be left for kernels",
+                  spec->name, sms, l->hw->gpu.sms);
+        return false;
+    }
+    cost->sms = (uint32_t)OVL_MIN(sms, UINT32_MAX);
+    l->holds_sms |= sms > 0;
+    return true;
+}
+
+static void comm_notes(ovl_lowering *l, const comm *c, const ovl_cost *cost)
+{
+    if (c->spec->n < 2) {
+        return;
+    }
+    const char *name = ovl_coll_name(c->spec->op);
+    if (!c->spec->has_bytes) {
+        ovl_plan_note(l, OVL_NOTE_COMM_BYTES, c->spec->name);
+        return;
+    }
+    if (c->via->count == 0) {
+        ovl_plan_note(l, OVL_NOTE_COMM_VIA, name);
+    }
+    if (!c->has_hbm_factor) {
+        ovl_plan_note(l, OVL_NOTE_COMM_HBM, name);
+    }
+    if (cost->sms == 0) {
+        ovl_plan_note(l, OVL_NOTE_COMM_SMS, name);
+    }
+}
+
+static const char *comm_klass(const comm *c)
+{
+    if (c->spec->klass) {
+        return c->spec->klass;
+    }
+    return c->entry && c->entry->klass ? c->entry->klass : ovl_coll_name(c->spec->op);
+}
+
+static bool draft_comm(ovl_lowering *l, const comm *c, ovl_comm_time time, ovl_draft *d)
+{
+    const ovl_comm_spec *spec = c->spec;
+    d->cost = (ovl_cost){.latency = time.latency, .work = time.transfer, .weight = 1};
+    d->cost.klass = ovl_draft_klass(l, false, comm_klass(c));
+    uint64_t wire =
+        ovl_wire_rate(spec->op, spec->has_bytes ? spec->bytes : 0, spec->n, time.transfer);
+    bool ok = comm_sms(l, c, &d->cost);
+    ok = comm_demands(l, c, wire, d) && ok;
+    comm_notes(l, c, &d->cost);
+    return ok;
+}
+
+/* alpha and beta of the operation itself, or the hardware's entry. */
+static bool comm_time(ovl_lowering *l, const comm *c, ovl_comm_time *time)
+{
+    const ovl_comm_spec *spec = c->spec;
+    ovl_hw_collective own = {.has_alpha = spec->has_alpha,
+                             .has_beta = spec->has_beta,
+                             .alpha = spec->alpha,
+                             .beta = spec->beta};
+    const ovl_hw_collective *entry = spec->has_alpha || spec->has_beta ? &own : c->entry;
+    if (spec->n < 2 && entry != &own) {
+        *time = (ovl_comm_time){0, 0};
+        return true;
+    }
+    if (!entry) {
+        no_entry(l, spec);
+        return false;
+    }
+    if (!spec->has_bytes && (entry != &own || spec->has_beta)) {
+        ovl_error(l->errs, OVL_E_INPUT, spec->mark, "\"%s\" has no bytes and no duration",
+                  spec->name);
+        return false;
+    }
+    bool extrapolated = false;
+    bool ok = ovl_collective_time(l->hw, entry, spec->op, spec->bytes, spec->n, spec->mark, time,
+                                  &extrapolated, l->errs);
+    if (extrapolated) {
+        ovl_plan_note(l, OVL_NOTE_EXTRAPOLATED, ovl_coll_name(spec->op));
+    }
+    return ok;
+}
+
+static ovl_plan_cost comm_times(ovl_lowering *l, const comm *c, ovl_times times)
+{
+    ovl_plan_cost cost = {.id = l->b->costs.len, .per_rank = times.count > 1};
+    if (!ovl_draft_check_times(l, c->spec->name, c->spec->mark, times)) {
+        return no_cost;
+    }
+    for (uint32_t i = 0; i < times.count; i++) {
+        ovl_draft d;
+        if (!draft_comm(l, c, (ovl_comm_time){0, times.item[i]}, &d)) {
+            return no_cost;
+        }
+        if (times.count == 1) {
+            cost.id = ovl_draft_intern(l, &d);
+        } else {
+            ovl_draft_append(l, &d);
+        }
+    }
+    return cost;
+}
+
+ovl_plan_cost ovl_plan_comm(ovl_lowering *l, const ovl_comm_spec *spec)
+{
+    comm c = find_comm(l, spec);
+    ovl_plan_cost cost = no_cost;
+    l->has_comm = true;
+    if (spec->duration.count) {
+        cost = comm_times(l, &c, spec->duration);
+    } else {
+        ovl_comm_time time;
+        ovl_draft d;
+        if (comm_time(l, &c, &time) && draft_comm(l, &c, time, &d)) {
+            cost.id = ovl_draft_intern(l, &d);
+        }
+    }
+    cost.eager = c.entry && c.entry->eager;
+    return cost;
+}
+
+/* --- Copies ---------------------------------------------------------------
+ */
+
+/* Bytes over the slowest link of `via`, or alpha and beta. */
+static bool copy_time(ovl_lowering *l, const ovl_comm_spec *spec, ovl_comm_time *time)
+{
+    ovl_hw_collective own = {.has_alpha = spec->has_alpha,
+                             .has_beta = spec->has_beta,
+                             .alpha = spec->alpha,
+                             .beta = spec->beta};
+    if (!spec->has_alpha && !spec->has_beta) {
+        own.algorithm = OVL_ALGO_DIRECT;
+        own.via = spec->via;
+    }
+    if (own.algorithm == OVL_ALGO_DIRECT && (spec->via.count == 0 || !spec->has_bytes)) {
+        ovl_error(l->errs, OVL_E_INPUT, spec->mark,
+                  "\"%s\" has no cost: give a duration, alpha and beta, or bytes and a link in "
+                  "`via`",
+                  spec->name);
+        return false;
+    }
+    bool extrapolated;
+    return ovl_collective_time(l->hw, &own, OVL_SEND_RECV, spec->bytes, 2, spec->mark, time,
+                               &extrapolated, l->errs);
+}
+
+static bool draft_copy(ovl_lowering *l, const comm *c, ovl_comm_time time, int direction,
+                       ovl_draft *d)
+{
+    d->cost = (ovl_cost){.latency = time.latency, .work = time.transfer, .klass = OVL_NONE};
+    d->cost.engine = (uint8_t)direction;
+    uint64_t rate = ovl_bytes_rate(c->spec->has_bytes ? c->spec->bytes : 0, time.transfer);
+    uint64_t hbm = hbm_demand(l, c, rate), principal = 0;
+    ovl_demand *out = direction == 0 ? d->own : NULL, *in = direction == 0 ? NULL : d->own;
+    uint32_t *n = &d->cost.n_demands;
+    if (!link_demands(l, c, rate, out, n, in, n, &principal)) {
+        return false;
+    }
+    ovl_draft_demand(d->own, n, (ovl_demand){OVL_PORT_HBM, false, hbm});
+    d->cost.weight = ovl_draft_weight(l, hbm ? hbm : principal);
+    return true;
+}
+
+ovl_plan_cost ovl_plan_copy(ovl_lowering *l, const ovl_comm_spec *spec, int direction)
+{
+    comm c = {.spec = spec, .via = &spec->via};
+    c.hbm_factor = spec->has_hbm_factor ? spec->hbm_factor : 1;
+    ovl_times times = spec->duration;
+    ovl_comm_time time;
+    ovl_draft d;
+    if (times.count == 0) {
+        bool ok = copy_time(l, spec, &time) && draft_copy(l, &c, time, direction, &d);
+        return ok ? (ovl_plan_cost){.id = ovl_draft_intern(l, &d)} : no_cost;
+    }
+    if (!ovl_draft_check_times(l, spec->name, spec->mark, times)) {
+        return no_cost;
+    }
+    ovl_plan_cost cost = {.id = l->b->costs.len, .per_rank = times.count > 1};
+    for (uint32_t i = 0; i < times.count; i++) {
+        if (!draft_copy(l, &c, (ovl_comm_time){0, times.item[i]}, direction, &d)) {
+            return no_cost;
+        }
+        ovl_draft_append(l, &d);
+    }
+    return cost;
+}

@@ -1,0 +1,299 @@
+#include "models/cost.h"
+
+#include <math.h>
+
+/* Products of bytes, members and powers of ten pass 64 bits. */
+__extension__ typedef unsigned __int128 wide;
+
+#define MILLION 1000000u
+
+/* a * 10^12 / b, at most `most`. Long division in two steps of 10^6, so that operands up to 2^108
+ * never overflow 128 bits. */
+static uint64_t times_tera(wide a, wide b, bool up, uint64_t most)
+{
+    if (b == 0 || a / b > most) {
+        return most;
+    }
+    wide high = a % b * MILLION;
+    wide low = high % b * MILLION;
+    wide total = a / b * MILLION * MILLION + high / b * MILLION + low / b;
+    total += up && low % b != 0;
+    return total > most ? most : (uint64_t)total;
+}
+
+ovl_time ovl_bytes_time(uint64_t bytes, uint64_t rate)
+{
+    return (ovl_time)times_tera(bytes, rate, true, OVL_NEVER);
+}
+
+uint64_t ovl_bytes_rate(uint64_t bytes, ovl_time time)
+{
+    return time <= 0 ? 0 : times_tera(bytes, (wide)time, false, UINT64_MAX);
+}
+
+uint64_t ovl_wire_rate(ovl_coll op, uint64_t bytes, uint32_t n, ovl_time transfer)
+{
+    if (transfer <= 0 || n == 0) {
+        return 0;
+    }
+    bool pair = op == OVL_BROADCAST || op == OVL_REDUCE || op == OVL_SEND_RECV;
+    wide times = pair ? n : (wide)(n - 1) * (op == OVL_ALL_REDUCE ? 2 : 1);
+    return times_tera(times * bytes, (wide)n * (wide)transfer, false, UINT64_MAX);
+}
+
+const ovl_hw_collective *ovl_find_collective(const ovl_hw *hw, ovl_coll op, const char *group)
+{
+    const ovl_hw_collective *any = NULL;
+    for (uint32_t i = 0; i < hw->n_collectives; i++) {
+        const ovl_hw_collective *entry = &hw->collectives[i];
+        if (entry->op != (int)op) {
+            continue;
+        }
+        if (entry->group && group && strcmp(entry->group, group) == 0) {
+            return entry;
+        }
+        if (!entry->group && !any) {
+            any = entry;
+        }
+    }
+    return any;
+}
+
+/* --- Textbook formulas ------------------------------------------------------------------------ */
+
+/* steps * latency + (num / den) * bytes / bandwidth */
+typedef struct formula {
+    uint64_t steps, num, den;
+} formula;
+
+static uint32_t log2_up(uint32_t n)
+{
+    uint32_t log = 0;
+    while (((uint64_t)1 << log) < n) {
+        log++;
+    }
+    return log;
+}
+
+static bool ring_formula(ovl_coll op, uint32_t n, formula *f)
+{
+    uint64_t times = op == OVL_ALL_REDUCE ? 2 : 1;
+    *f = (formula){times * (n - 1), times * (n - 1), n};
+    return op == OVL_ALL_REDUCE || op == OVL_REDUCE_SCATTER || op == OVL_ALL_GATHER;
+}
+
+static bool tree_formula(ovl_coll op, uint32_t n, formula *f)
+{
+    uint32_t log = log2_up(n);
+    if (op == OVL_ALL_REDUCE) {
+        *f = (formula){2 * (uint64_t)log, 2 * (uint64_t)(n - 1), n};
+        return true;
+    }
+    *f = (formula){log, log, 1};
+    return op == OVL_BROADCAST || op == OVL_REDUCE;
+}
+
+static bool direct_formula(ovl_coll op, uint32_t n, formula *f)
+{
+    *f = op == OVL_ALL_TO_ALL ? (formula){n - 1, n - 1, n} : (formula){1, 1, 1};
+    return op == OVL_ALL_TO_ALL || op == OVL_SEND_RECV;
+}
+
+static bool find_formula(int algorithm, ovl_coll op, uint32_t n, formula *f)
+{
+    switch ((ovl_algorithm)algorithm) {
+    case OVL_ALGO_RING:
+        return ring_formula(op, n, f);
+    case OVL_ALGO_TREE:
+        return tree_formula(op, n, f);
+    case OVL_ALGO_DIRECT:
+        return direct_formula(op, n, f);
+    case OVL_ALGO_NONE:
+        break;
+    }
+    return false;
+}
+
+static const char *algorithm_name(int algorithm)
+{
+    static const char *const names[] = {"none", "ring", "tree", "direct"};
+    return names[algorithm];
+}
+
+static const ovl_hw_link *find_link(const ovl_hw *hw, const char *name)
+{
+    for (uint32_t i = 0; i < hw->n_links; i++) {
+        if (strcmp(hw->links[i].name, name) == 0) {
+            return &hw->links[i];
+        }
+    }
+    return NULL;
+}
+
+/* Of several links a step crosses the slowest: the least bandwidth, the greatest latency. */
+static bool slowest(const ovl_hw *hw, const ovl_texts *via, uint64_t *bandwidth, ovl_time *latency)
+{
+    *bandwidth = UINT64_MAX;
+    *latency = 0;
+    for (uint32_t i = 0; i < via->count; i++) {
+        const ovl_hw_link *link = find_link(hw, via->item[i]);
+        if (!link || link->bandwidth == 0) {
+            return false;
+        }
+        *bandwidth = OVL_MIN(*bandwidth, link->bandwidth);
+        *latency = OVL_MAX(*latency, link->latency);
+    }
+    return via->count > 0;
+}
+
+static bool by_formula(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
+                       uint64_t bytes, uint32_t n, ovl_mark mark, ovl_comm_time *time,
+                       ovl_errs *errs)
+{
+    formula f;
+    uint64_t bandwidth;
+    ovl_time latency;
+    if (!find_formula(entry->algorithm, op, n, &f)) {
+        ovl_error(errs, OVL_E_INPUT, mark, "the %s algorithm has no formula for %s",
+                  algorithm_name(entry->algorithm), ovl_coll_name(op));
+        return false;
+    }
+    if (!slowest(hw, &entry->via, &bandwidth, &latency)) {
+        ovl_error(errs, OVL_E_INPUT, mark,
+                  "the %s formula of %s needs a link with a bandwidth in `via`",
+                  algorithm_name(entry->algorithm), ovl_coll_name(op));
+        return false;
+    }
+    wide startup = (wide)f.steps * (wide)latency;
+    time->latency = startup > OVL_NEVER ? OVL_NEVER : (ovl_time)startup;
+    time->transfer =
+        (ovl_time)times_tera((wide)f.num * bytes, (wide)f.den * bandwidth, true, OVL_NEVER);
+    return true;
+}
+
+/* --- Measured tables ---------------------------------------------------------------------------
+ */
+
+static double log_time(const ovl_hw_point *point)
+{
+    return log((double)OVL_MAX(point->time, 1));
+}
+
+/* On the line through two points in (log bytes, log time). exp and log err by some 10^-15 of the
+ * value; that much is taken off before rounding up, so that a whole result stays whole. */
+static ovl_time on_line(const ovl_hw_point *a, const ovl_hw_point *b, uint64_t bytes)
+{
+    double from = log((double)OVL_MAX(a->bytes, 1)), to = log((double)b->bytes);
+    double slope = (log_time(b) - log_time(a)) / (to - from);
+    double time = exp(log_time(a) + (log((double)bytes) - from) * slope);
+    time = ceil(time * (1 - 1e-13));
+    return time >= 9e18 ? OVL_NEVER : (ovl_time)time;
+}
+
+static bool by_table(const ovl_hw_collective *entry, ovl_coll op, uint64_t bytes, ovl_mark mark,
+                     ovl_comm_time *time, bool *extrapolated, ovl_errs *errs)
+{
+    const ovl_hw_point *table = entry->table;
+    uint32_t n = entry->n_table, upper = 0;
+    while (upper < n && table[upper].bytes < bytes) {
+        upper++;
+    }
+    if (upper < n && table[upper].bytes == bytes) {
+        time->transfer = table[upper].time;
+        return true;
+    }
+    bool outside = upper == 0 || upper == n;
+    if (outside && (!entry->extrapolate || n < 2)) {
+        char size[OVL_UNITS_TEXT], low[OVL_UNITS_TEXT], high[OVL_UNITS_TEXT];
+        ovl_error(errs, OVL_E_INPUT, mark,
+                  "%s of %s is outside the measured table of the hardware (%s to %s); measure "
+                  "more%s",
+                  ovl_coll_name(op), ovl_print_bytes(size, bytes),
+                  ovl_print_bytes(low, table[0].bytes), ovl_print_bytes(high, table[n - 1].bytes),
+                  n < 2 ? "" : ", or say extrapolate: true");
+        return false;
+    }
+    *extrapolated |= outside;
+    upper = upper == 0 ? 1 : OVL_MIN(upper, n - 1);
+    time->transfer = bytes == 0 ? 0 : on_line(&table[upper - 1], &table[upper], bytes);
+    return true;
+}
+
+/* --- The two ways in ---------------------------------------------------------------------------
+ */
+
+static bool isolated(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op, uint64_t bytes,
+                     uint32_t n, ovl_mark mark, ovl_comm_time *time, bool *extrapolated,
+                     ovl_errs *errs)
+{
+    if (entry->n_table) {
+        return by_table(entry, op, bytes, mark, time, extrapolated, errs);
+    }
+    if (entry->algorithm != OVL_ALGO_NONE) {
+        return by_formula(hw, entry, op, bytes, n, mark, time, errs);
+    }
+    time->latency = entry->has_alpha ? entry->alpha : 0;
+    time->transfer = entry->has_beta ? ovl_bytes_time(bytes, entry->beta) : 0;
+    return true;
+}
+
+bool ovl_collective_time(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
+                         uint64_t bytes, uint32_t n, ovl_mark mark, ovl_comm_time *time,
+                         bool *extrapolated, ovl_errs *errs)
+{
+    ovl_comm_time found = {0, 0};
+    if (n > 1 && !isolated(hw, entry, op, bytes, n, mark, &found, extrapolated, errs)) {
+        return false;
+    }
+    if (found.latency > OVL_NEVER - found.transfer || found.latency == OVL_NEVER ||
+        found.transfer == OVL_NEVER) {
+        ovl_error(errs, OVL_E_INPUT, mark, "%s takes longer than 106 days", ovl_coll_name(op));
+        return false;
+    }
+    *time = found;
+    return true;
+}
+
+/* Seconds to picoseconds, rounded up; OVL_NEVER beyond the range. */
+static ovl_time seconds(double s)
+{
+    double time = ceil(s * 1e12);
+    return time < 9e18 ? (ovl_time)time : OVL_NEVER;
+}
+
+/* An efficiency that was not given is 1. */
+static double efficiency(double given)
+{
+    return given > 0 ? given : 1;
+}
+
+bool ovl_kernel_time(const ovl_hw *hw, double flops, uint64_t hbm_bytes, ovl_dtype dtype,
+                     ovl_mark mark, ovl_time *duration, ovl_time *compute, ovl_errs *errs)
+{
+    double peak = hw->gpu.peak.rate[dtype], hbm = (double)hw->gpu.hbm;
+    bool ok = true;
+    if (flops > 0 && peak <= 0) {
+        ovl_error(errs, OVL_E_INPUT, mark,
+                  "a kernel given by FLOPs needs the hardware's gpu.peak for %s",
+                  ovl_dtype_name(dtype));
+        ok = false;
+    }
+    if (hbm_bytes > 0 && hw->gpu.hbm == 0) {
+        ovl_error(errs, OVL_E_INPUT, mark,
+                  "a kernel given by HBM bytes needs the hardware's gpu.hbm");
+        ok = false;
+    }
+    if (!ok) {
+        return false;
+    }
+    ovl_time work = flops > 0 ? seconds(flops / (peak * efficiency(hw->gpu.efficiency))) : 0;
+    double memory = hbm_bytes ? (double)hbm_bytes / (hbm * efficiency(hw->gpu.hbm_efficiency)) : 0;
+    ovl_time longest = OVL_MAX(work, seconds(memory));
+    if (longest == OVL_NEVER) {
+        ovl_error(errs, OVL_E_INPUT, mark, "the kernel takes longer than 106 days");
+        return false;
+    }
+    *duration = longest;
+    *compute = work;
+    return true;
+}

@@ -1,0 +1,43 @@
+/*
+ * draft.h - a cost under construction: what cost makers (kernel_cost.c, comm_cost.c) share.
+ *
+ * A draft holds an ovl_cost with its demands until it is stored. Equal costs are stored once: a
+ * file written by a program may state a million operations with a handful of distinct costs.
+ * Example: 48 layers of 2.1 ms each intern one draft 48 times and get one id.
+ */
+#ifndef OVL_MODELS_DRAFT_H
+#define OVL_MODELS_DRAFT_H
+
+#include "models/plan.h"
+
+#define OVL_DRAFT_DEMANDS 64
+
+typedef struct ovl_draft {
+    ovl_cost cost; /* its n_demands and n_peer count the lists below */
+    ovl_demand own[OVL_DRAFT_DEMANDS], peer[OVL_DRAFT_DEMANDS];
+} ovl_draft;
+
+/* The id of an equal cost, added if there is none. */
+ovl_id ovl_draft_intern(ovl_lowering *l, const ovl_draft *draft);
+
+/* Adds it in any case: costs of one operation on every rank are consecutive. */
+ovl_id ovl_draft_append(ovl_lowering *l, const ovl_draft *draft);
+
+/* Adds a demand to a list of the draft unless its rate is 0. */
+void ovl_draft_demand(ovl_demand *list, uint32_t *n, ovl_demand demand);
+
+/* The index of an interference class among those of kernels or of communication. */
+ovl_id ovl_draft_klass(ovl_lowering *l, bool kernel, const char *name);
+
+/* Whether there is one duration, or one for each rank; else an error. */
+bool ovl_draft_check_times(ovl_lowering *l, const char *name, ovl_mark mark, ovl_times times);
+
+/* What is counted of a demand on a resource: at most all of it, with a warning beyond 0.1 %. */
+uint64_t ovl_draft_clamp(ovl_lowering *l, const char *name, ovl_mark mark, const char *what,
+                         uint64_t rate, uint64_t capacity);
+
+/* Under `fair` the inverse of the bytes/s on the principal resource, so that bytes/s are
+ * equalised; else 1. */
+double ovl_draft_weight(const ovl_lowering *l, uint64_t principal);
+
+#endif

@@ -1,0 +1,239 @@
+#include "models/plan.h"
+
+/* --- The list -----------------------------------------------------------------------------------
+ */
+
+static ovl_group *find(const ovl_lowering *l, const char *name)
+{
+    for (uint32_t i = 0; i < l->n_groups; i++) {
+        if (strcmp(l->groups[i].name, name) == 0) {
+            return &l->groups[i];
+        }
+    }
+    return NULL;
+}
+
+static void add(ovl_lowering *l, ovl_group group)
+{
+    const ovl_group *other = find(l, group.name);
+    if (other) {
+        ovl_error(l->errs, OVL_E_INPUT, group.mark, "there already is a group \"%s\": %s",
+                  group.name, other->node ? "one of workload.groups" : "a mesh axis, or all ranks");
+        return;
+    }
+    l->groups[l->n_groups++] = group;
+}
+
+/* Ranks of an axis lie `stride` apart: the axes inside it vary faster. */
+static void add_axes(ovl_lowering *l)
+{
+    const ovl_mesh *mesh = &l->scenario->mesh;
+    uint32_t stride = 1;
+    for (uint32_t i = 0; mesh->given && i < mesh->n_axes; i++) {
+        const ovl_axis *axis = &mesh->axes[i];
+        add(l, (ovl_group){.name = axis->name,
+                           .mark = axis->mark,
+                           .stride = stride,
+                           .size = (uint32_t)axis->size});
+        stride *= (uint32_t)axis->size;
+    }
+}
+
+void ovl_plan_groups(ovl_lowering *l, const char *alias)
+{
+    const ovl_workload *workload = &l->scenario->workload;
+    l->groups =
+        OVL_NEW_ARRAY(l->arena, ovl_group, workload->n_groups + l->scenario->mesh.n_axes + 2);
+    ovl_group world = {.name = "world", .stride = 1, .size = l->n_ranks};
+    l->groups[l->n_groups++] = world;
+    add_axes(l);
+    for (uint32_t i = 0; i < workload->n_groups; i++) {
+        const ovl_xgroup *group = &workload->groups[i];
+        add(l, (ovl_group){.name = group->name, .mark = group->mark, .node = group->ranks});
+    }
+    if (alias && !find(l, alias)) {
+        world.name = alias;
+        add(l, world);
+    }
+}
+
+/* --- Communicators ------------------------------------------------------------------------------
+ */
+
+static void add_comm(ovl_lowering *l, const ovl_group *group, ovl_id *comm_of,
+                     const uint32_t *ranks, uint32_t n)
+{
+    ovl_id comm = ovl_add_comm(l->b, ovl_name(l->b, group->name), ranks, n);
+    for (uint32_t i = 0; i < n; i++) {
+        comm_of[ranks[i]] = comm;
+    }
+}
+
+static bool axis_comms(ovl_lowering *l, const ovl_group *group, ovl_id *comm_of)
+{
+    uint32_t *ranks = OVL_NEW_ARRAY(l->arena, uint32_t, group->size);
+    for (uint32_t first = 0; first < l->n_ranks; first++) {
+        if (first / group->stride % group->size != 0) {
+            continue; /* not at coordinate 0 */
+        }
+        for (uint32_t i = 0; i < group->size; i++) {
+            ranks[i] = first + i * group->stride;
+        }
+        add_comm(l, group, comm_of, ranks, group->size);
+    }
+    return true;
+}
+
+/* A rank number; OVL_NONE and an error if it is none. */
+static uint32_t read_rank(ovl_lowering *l, const ovl_node *node)
+{
+    int64_t rank;
+    const char *wrong =
+        node->kind == OVL_NODE_SCALAR ? ovl_read_count(node->text, &rank) : "a rank is a number";
+    if (wrong) {
+        ovl_error(l->errs, OVL_E_INPUT, node->mark, "%s", wrong);
+        return OVL_NONE;
+    }
+    if (rank < 0 || rank >= l->n_ranks) {
+        ovl_error(l->errs, OVL_E_INPUT, node->mark,
+                  "there is no rank %" PRId64 "; ranks are 0 to %" PRIu32, rank, l->n_ranks - 1);
+        return OVL_NONE;
+    }
+    return (uint32_t)rank;
+}
+
+/* One communicator from a list of ranks, each at most once in the group. */
+static bool listed_comm(ovl_lowering *l, const ovl_group *group, ovl_id *comm_of,
+                        const ovl_node *list)
+{
+    uint32_t *ranks = OVL_NEW_ARRAY(l->arena, uint32_t, list->count);
+    bool ok = list->kind == OVL_NODE_LIST && list->count > 0;
+    if (!ok) {
+        ovl_error(l->errs, OVL_E_INPUT, list->mark,
+                  "the ranks of group \"%s\" are a list ([0, 1]), a list of lists, or `all`",
+                  group->name);
+        return false;
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        ranks[i] = read_rank(l, list->items[i]);
+        if (ranks[i] == OVL_NONE) {
+            ok = false;
+        } else if (comm_of[ranks[i]] != OVL_NONE) {
+            ovl_error(l->errs, OVL_E_INPUT, list->items[i]->mark,
+                      "rank %" PRIu32 " is already in group \"%s\"", ranks[i], group->name);
+            ok = false;
+        } else {
+            comm_of[ranks[i]] = 0; /* taken */
+        }
+    }
+    if (ok) {
+        add_comm(l, group, comm_of, ranks, list->count);
+    }
+    return ok;
+}
+
+static bool node_comms(ovl_lowering *l, const ovl_group *group, ovl_id *comm_of)
+{
+    const ovl_node *node = group->node;
+    if (node->kind == OVL_NODE_SCALAR && strcmp(node->text, "all") == 0) {
+        ovl_group all = *group;
+        all.stride = 1;
+        all.size = l->n_ranks;
+        return axis_comms(l, &all, comm_of);
+    }
+    bool several =
+        node->kind == OVL_NODE_LIST && node->count > 0 && node->items[0]->kind == OVL_NODE_LIST;
+    if (!several) {
+        return listed_comm(l, group, comm_of, node);
+    }
+    bool ok = true;
+    for (uint32_t i = 0; i < node->count; i++) {
+        ok = listed_comm(l, group, comm_of, node->items[i]) && ok;
+    }
+    return ok;
+}
+
+static bool make_comms(ovl_lowering *l, ovl_group *group)
+{
+    ovl_id *comm_of = OVL_NEW_ARRAY(l->arena, ovl_id, l->n_ranks);
+    memset(comm_of, 0xff, l->n_ranks * sizeof *comm_of); /* OVL_NONE */
+    bool ok = group->node ? node_comms(l, group, comm_of) : axis_comms(l, group, comm_of);
+    group->comm_of = comm_of;
+    group->broken = !ok;
+    return ok;
+}
+
+/* --- Finding ------------------------------------------------------------------------------------
+ */
+
+static const char *nearest(const ovl_lowering *l, const char *name)
+{
+    const char **names = OVL_NEW_ARRAY(l->arena, const char *, l->n_groups);
+    for (uint32_t i = 0; i < l->n_groups; i++) {
+        names[i] = l->groups[i].name;
+    }
+    return ovl_nearest(name, names, l->n_groups);
+}
+
+const ovl_group *ovl_plan_group(ovl_lowering *l, const char *name, ovl_mark mark)
+{
+    ovl_group *group = find(l, name);
+    if (!group) {
+        const char *near = nearest(l, name);
+        ovl_error(l->errs, OVL_E_INPUT, mark, "there is no group \"%s\"%s%s%s", name,
+                  near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+        return NULL;
+    }
+    if (!group->comm_of) {
+        make_comms(l, group);
+    }
+    return group->broken ? NULL : group;
+}
+
+/* Axes of size 1 do not make a choice; with nothing to choose it is the last, world if alone. */
+const ovl_group *ovl_plan_default_group(ovl_lowering *l, ovl_mark mark)
+{
+    const ovl_group *only = NULL;
+    for (uint32_t i = 1; i < l->n_groups; i++) {
+        const ovl_group *group = &l->groups[i];
+        if (!group->node && group->size < 2) {
+            continue;
+        }
+        if (only) {
+            ovl_error(l->errs, OVL_E_INPUT, mark, "say which group: there are \"%s\" and \"%s\"",
+                      only->name, group->name);
+            return NULL;
+        }
+        only = group;
+    }
+    return ovl_plan_group(l, only ? only->name : l->groups[l->n_groups - 1].name, mark);
+}
+
+uint32_t ovl_plan_members(const ovl_lowering *l, const ovl_group *group, uint32_t rank)
+{
+    ovl_id comm = group->comm_of[rank];
+    return comm == OVL_NONE ? 0 : l->b->comms.data[comm].n_members;
+}
+
+/* --- Codes and slots ----------------------------------------------------------------------------
+ */
+
+ovl_id ovl_plan_code(ovl_lowering *l)
+{
+    ovl_id code = ovl_add_code(l->b);
+    ovl_vec_push(&l->codes, (ovl_slots){0});
+    assert(l->codes.len == code + 1);
+    return code;
+}
+
+uint16_t ovl_plan_slot(ovl_lowering *l, ovl_id code, const ovl_group *group)
+{
+    ovl_slots *slots = &l->codes.data[code];
+    for (uint32_t i = 0; i < slots->group.len; i++) {
+        if (slots->group.data[i] == group) {
+            return (uint16_t)i;
+        }
+    }
+    ovl_vec_push(&slots->group, group);
+    return ovl_add_slot(l->b, code);
+}

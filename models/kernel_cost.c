@@ -1,0 +1,149 @@
+#include "models/draft.h"
+
+static const ovl_plan_cost no_cost = {.id = OVL_NONE};
+
+static bool kernel_sms(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_cost *cost)
+{
+    int64_t all = l->hw->gpu.sms;
+    if (all > 0 && spec->sms > all) {
+        ovl_error(l->errs, OVL_E_INPUT, spec->mark,
+                  "\"%s\" wants %" PRId64 " SMs of a GPU of %" PRId64, spec->name, spec->sms, all);
+        return false;
+    }
+    int64_t wanted = spec->sms;
+    if (wanted == 0) {
+        wanted = spec->blocks > 0 ? OVL_MIN(spec->blocks, all) : all;
+    }
+    cost->sms = spec->no_compute ? 0 : (uint32_t)wanted;
+    cost->blocks = spec->no_compute ? 0 : (uint32_t)OVL_MIN(spec->blocks, UINT32_MAX);
+    return true;
+}
+
+static bool kernel_hbm(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_draft *d)
+{
+    uint64_t capacity = l->hw->gpu.hbm;
+    if (capacity == 0 || d->cost.work == 0) {
+        return true;
+    }
+    if (spec->hbm == 0) {
+        if (!spec->no_compute) {
+            ovl_plan_note(l, OVL_NOTE_KERNEL_HBM, spec->name);
+        }
+        return true;
+    }
+    uint64_t rate = ovl_bytes_rate(spec->hbm, d->cost.work);
+    if (rate > capacity) {
+        char wants[OVL_UNITS_TEXT], has[OVL_UNITS_TEXT];
+        ovl_error(l->errs, OVL_E_INPUT, spec->mark,
+                  "\"%s\" cannot move its HBM bytes in its duration: that takes %s of %s",
+                  spec->name, ovl_print_rate(wants, (double)rate),
+                  ovl_print_rate(has, (double)capacity));
+        return false;
+    }
+    ovl_draft_demand(d->own, &d->cost.n_demands, (ovl_demand){OVL_PORT_HBM, false, rate});
+    d->cost.weight = ovl_draft_weight(l, rate);
+    return true;
+}
+
+/* An explicit duration is bound by SMs as a whole unless the user says which part. */
+static bool kernel_compute(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_cost *cost,
+                           ovl_time roofline)
+{
+    cost->compute = roofline;
+    if (spec->no_compute) {
+        cost->compute = 0;
+    } else if (spec->compute > 0) {
+        cost->compute = spec->compute;
+    } else if (spec->duration.count) {
+        cost->compute = cost->work;
+    }
+    if (cost->compute > cost->work) {
+        ovl_error(l->errs, OVL_E_INPUT, spec->mark,
+                  "the compute part of \"%s\" is longer than the whole", spec->name);
+        return false;
+    }
+    return true;
+}
+
+static bool draft_kernel(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_time duration,
+                         ovl_time compute, ovl_draft *d)
+{
+    d->cost = (ovl_cost){.work = duration, .weight = 1};
+    d->cost.klass = ovl_draft_klass(l, true, spec->klass ? spec->klass : "kernel");
+    bool ok = kernel_sms(l, spec, &d->cost);
+    ok = kernel_compute(l, spec, &d->cost, compute) && ok;
+    return kernel_hbm(l, spec, d) && ok;
+}
+
+static ovl_plan_cost one_kernel(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_time duration,
+                                ovl_time compute)
+{
+    ovl_draft d;
+    bool ok = draft_kernel(l, spec, duration, compute, &d);
+    return ok ? (ovl_plan_cost){.id = ovl_draft_intern(l, &d)} : no_cost;
+}
+
+static ovl_plan_cost roofline_kernel(ovl_lowering *l, const ovl_kernel_spec *spec)
+{
+    ovl_time duration, compute;
+    if (!(spec->flops > 0) && spec->hbm == 0) {
+        ovl_error(l->errs, OVL_E_INPUT, spec->mark,
+                  "\"%s\" has no cost: give a duration, or flops and hbm bytes", spec->name);
+        return no_cost;
+    }
+    if (!ovl_kernel_time(l->hw, spec->flops, spec->hbm, spec->dtype, spec->mark, &duration,
+                         &compute, l->errs)) {
+        return no_cost;
+    }
+    l->roofline = true;
+    return one_kernel(l, spec, duration, compute);
+}
+
+ovl_plan_cost ovl_plan_kernel(ovl_lowering *l, const ovl_kernel_spec *spec)
+{
+    l->has_kernels = true;
+    ovl_times times = spec->duration;
+    if (times.count == 0) {
+        return roofline_kernel(l, spec);
+    }
+    if (!ovl_draft_check_times(l, spec->name, spec->mark, times)) {
+        return no_cost;
+    }
+    if (times.count == 1) {
+        return one_kernel(l, spec, times.item[0], 0);
+    }
+    ovl_plan_cost cost = {.id = l->b->costs.len, .per_rank = true};
+    for (uint32_t i = 0; i < times.count; i++) {
+        ovl_draft d;
+        if (!draft_kernel(l, spec, times.item[i], 0, &d)) {
+            return no_cost;
+        }
+        ovl_draft_append(l, &d);
+    }
+    return cost;
+}
+
+/* --- Host calls and markers */
+
+ovl_plan_cost ovl_plan_length(ovl_lowering *l, const char *name, ovl_mark mark, ovl_times times)
+{
+    ovl_draft d = {.cost = {.klass = OVL_NONE, .weight = 1}};
+    if (times.count < 2) {
+        d.cost.work = times.count ? times.item[0] : 0;
+        return (ovl_plan_cost){.id = ovl_draft_intern(l, &d)};
+    }
+    if (!ovl_draft_check_times(l, name, mark, times)) {
+        return no_cost;
+    }
+    ovl_plan_cost cost = {.id = l->b->costs.len, .per_rank = true};
+    for (uint32_t i = 0; i < times.count; i++) {
+        d.cost.work = times.item[i];
+        ovl_draft_append(l, &d);
+    }
+    return cost;
+}
+
+ovl_time ovl_plan_launch(const ovl_lowering *l)
+{
+    return l->hw->has_host ? l->hw->host.launch : 0;
+}

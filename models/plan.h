@@ -1,0 +1,185 @@
+/*
+ * plan.h - what a plan sees while it turns its part of a scenario into codes of the program.
+ *
+ * lower.c sets the stage: the builder with its ports, the groups, and a list of what is not
+ * modelled. A plan opens codes, adds their operations with costs made here, and says which rank
+ * runs which code; lower.c then adds the ranks and freezes.
+ *
+ *     uint32_t code = ovl_plan_code(l);
+ *     ovl_plan_cost cost = ovl_plan_kernel(l, &(ovl_kernel_spec){.name = "matmul", ...});
+ *     ovl_add_op(l->b, code, &(ovl_op){.kind = OVL_KERNEL, .cost = cost.id, ...});
+ *     l->rank_code[rank] = code;                            for every rank
+ *
+ * Ports: 0 is HBM; hardware link i has port 1 + 2i outward and 2 + 2i inward. A plan never sees
+ * another plan; mistakes are added to l->errs, and lowering stops after the plan if there are any.
+ */
+#ifndef OVL_MODELS_PLAN_H
+#define OVL_MODELS_PLAN_H
+
+#include "models/cost.h"
+#include "models/lower.h"
+
+/* --- Groups ------------------------------------------------------------------------------------
+ */
+
+/* A family of communicators of one name: each mesh axis (ranks that differ in that coordinate
+ * alone), "world", and those of workload.groups. Its communicators are made at the first use. */
+typedef struct ovl_group {
+    const char *name;
+    ovl_mark mark;
+    const ovl_node *node;  /* of workload.groups; NULL for an axis or world */
+    uint32_t stride, size; /* of an axis or world */
+    bool broken;           /* told once */
+    const ovl_id *comm_of; /* [n_ranks] communicator, OVL_NONE for no member; NULL before the first
+                              use */
+} ovl_group;
+
+/* --- What is not modelled ----------------------------------------------------------------------
+ */
+
+typedef enum ovl_note_kind {
+    OVL_NOTE_KERNEL_HBM,   /* kernels that give no HBM bytes */
+    OVL_NOTE_COMM_HBM,     /* communication without hbm_factor */
+    OVL_NOTE_COMM_VIA,     /* ... without via */
+    OVL_NOTE_COMM_SMS,     /* ... that holds no SMs */
+    OVL_NOTE_COMM_BYTES,   /* ... of unknown bytes */
+    OVL_NOTE_EXTRAPOLATED, /* tables left behind */
+    OVL_NOTE_KIND_COUNT,
+} ovl_note_kind;
+
+#define OVL_NOTE_NAMES 3
+
+/* Names that a sentence is about: the first few, and how many more there are. */
+typedef struct ovl_note {
+    const char *name[OVL_NOTE_NAMES];
+    uint32_t count; /* of `name` in use */
+    bool more;
+} ovl_note;
+
+/* --- The lowering ------------------------------------------------------------------------------
+ */
+
+struct ovl_cost_index;
+
+/* Of one code: the group of each communicator slot. */
+typedef struct ovl_slots {
+    OVL_VEC(const ovl_group *) group;
+} ovl_slots;
+
+typedef struct ovl_lowering {
+    const ovl_scenario *scenario;
+    const ovl_hw *hw;
+    ovl_builder *b;
+    ovl_arena *arena;
+    ovl_errs *errs;
+    uint32_t n_ranks;
+    uint32_t *rank_code; /* [n_ranks], filled by the plan */
+    ovl_group *groups;
+    uint32_t n_groups;
+    OVL_VEC(ovl_slots) codes;            /* aligned with the builder's codes */
+    struct ovl_cost_index *cost_index;   /* equal costs are stored once */
+    ovl_note notes[OVL_NOTE_KIND_COUNT]; /* turned into sentences at the end */
+    OVL_VEC(const char *) said;          /* further sentences */
+    bool roofline, holds_sms, has_kernels, has_comm;
+    OVL_VEC(ovl_bucket_line) buckets;
+} ovl_lowering;
+
+/* The group of a name, its communicators made; NULL and an error with the nearest name. */
+const ovl_group *ovl_plan_group(ovl_lowering *l, const char *name, ovl_mark mark);
+
+/* The group of operations that name none: the only one there is besides "world", else world if
+ * there is no other; NULL and an error at `mark` if there are several. */
+const ovl_group *ovl_plan_default_group(ovl_lowering *l, ovl_mark mark);
+
+/* Makes the list of groups: workload.groups, the mesh axes, "world"; and `alias`, another name of
+ * world, if it is not NULL and no other group. Called once, by lower.c. */
+void ovl_plan_groups(ovl_lowering *l, const char *alias);
+
+/* Members of the communicator of a rank, 0 if it is in none. */
+uint32_t ovl_plan_members(const ovl_lowering *l, const ovl_group *group, uint32_t rank);
+
+/* A new code, and the slot of a group in it (made at the first use in that code). */
+ovl_id ovl_plan_code(ovl_lowering *l);
+uint16_t ovl_plan_slot(ovl_lowering *l, ovl_id code, const ovl_group *group);
+
+/* Adds a sentence once; adds a name to the sentence of a kind once. The texts must live in the
+ * lowering's arena or the scenario. */
+void ovl_plan_say(ovl_lowering *l, const char *sentence);
+void ovl_plan_note(ovl_lowering *l, ovl_note_kind kind, const char *name);
+
+/* Adds what the program leaves out to the sentences, at the end. */
+void ovl_plan_sentences(ovl_lowering *l);
+
+/* --- Costs -------------------------------------------------------------------------------------
+ */
+
+typedef struct ovl_plan_cost {
+    ovl_id id;     /* into the builder's costs; OVL_NONE after an error */
+    bool per_rank; /* rank r has cost id + r */
+    bool eager;    /* of the hardware's entry for sends */
+} ovl_plan_cost;
+
+typedef struct ovl_kernel_spec {
+    const char *name;   /* for notes and errors */
+    ovl_mark mark;      /* for errors */
+    ovl_times duration; /* none: roofline */
+    double flops;
+    uint64_t hbm; /* bytes moved */
+    ovl_dtype dtype;
+    ovl_time compute; /* SM-bound part; 0: all of a given duration, or the roofline's */
+    bool no_compute;  /* SMs do not matter: copies */
+    int64_t sms, blocks;
+    const char *klass;
+} ovl_kernel_spec;
+
+/* The cost of a kernel. HBM is wanted at hbm / duration; a duration in which the bytes do not fit
+ * is an error. SMs wanted: those given, else no more than its blocks, else all. */
+ovl_plan_cost ovl_plan_kernel(ovl_lowering *l, const ovl_kernel_spec *spec);
+
+typedef struct ovl_comm_spec {
+    const char *name;
+    ovl_mark mark;
+    ovl_coll op; /* sends and receives: OVL_SEND_RECV */
+    const char *group;
+    uint32_t n; /* members */
+    bool has_bytes;
+    uint64_t bytes;
+    ovl_times duration; /* all transfer; else alpha and beta; else the hardware's entry */
+    bool has_alpha, has_beta;
+    ovl_time alpha;
+    uint64_t beta;
+    ovl_texts via; /* none: the entry's */
+    int64_t sms;   /* 0: the entry's */
+    bool has_hbm_factor;
+    double hbm_factor;
+    const char *klass;
+} ovl_comm_spec;
+
+/* The cost of a collective or a transfer. A member loads each `via` link in both directions (a
+ * sender outward, a receiver inward) at the wire rate, clamped to the link (with a warning beyond
+ * 0.1 %: an isolated time is what it gets alone), and HBM at hbm_factor times the wire rate. */
+ovl_plan_cost ovl_plan_comm(ovl_lowering *l, const ovl_comm_spec *spec);
+
+/* A copy between device and host: `spec` as above (bytes, duration or alpha/beta or via), HBM at
+ * the copy's rate times hbm_factor (default 1). direction 0 is device to host. */
+ovl_plan_cost ovl_plan_copy(ovl_lowering *l, const ovl_comm_spec *spec, int direction);
+
+/* A host call or marker of a given length: no demands. */
+ovl_plan_cost ovl_plan_length(ovl_lowering *l, const char *name, ovl_mark mark, ovl_times times);
+
+void ovl_plan_costs_free(ovl_lowering *l);
+
+/* The hardware's launch time. */
+ovl_time ovl_plan_launch(const ovl_lowering *l);
+
+/* --- The plans ---------------------------------------------------------------------------------
+ */
+
+/* Limits that keep a slip of the pen from filling the machine. */
+#define OVL_PLAN_CODE_OPS 20000000u  /* over all codes: what is stored */
+#define OVL_PLAN_RANK_OPS 200000000u /* over all ranks: what is simulated */
+
+void ovl_plan_ops(ovl_lowering *l); /* workload.ops: the explicit program */
+void ovl_plan_ddp(ovl_lowering *l); /* workload.layers or .gradients: the data-parallel step */
+
+#endif
