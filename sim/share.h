@@ -34,6 +34,7 @@ typedef struct ovl_use {
 
 typedef struct ovl_share_member {
     bool live, dirty;
+    bool settled; /* scratch of a solve */
     uint64_t key; /* canonical place among the activities, unique among the live */
     double cap, weight;
     double rate;    /* solved */
@@ -43,26 +44,40 @@ typedef struct ovl_share_member {
     ovl_use *uses; /* owned by the solver, re-used with the slot */
 } ovl_share_member;
 
+typedef struct ovl_share_user {
+    uint64_t key;
+    uint32_t slot;
+} ovl_share_user;
+
 typedef struct ovl_share_resource {
     uint64_t capacity;
     uint64_t demand; /* sum of rates of the live activities: exact, so that "could be full" is no
-                        rounding matter */
-    uint32_t mark;
-    OVL_VEC(uint32_t) users; /* slots, unordered */
-    double left, pull;       /* scratch of a solve */
+                        matter of rounding */
+    uint32_t mark;   /* of the last component walk that met it */
+    OVL_VEC(ovl_share_user) users; /* a set; solving sorts it by key */
+    /* Scratch of a solve: capacity not yet given away, growth of use per level, unsettled users. */
+    double left, pull;
+    uint32_t open;
 } ovl_share_resource;
+
+struct ovl_share_filling {
+    double level;
+    uint64_t key;
+    uint32_t slot;
+};
 
 typedef struct ovl_share {
     OVL_VEC(ovl_share_member) members; /* by slot */
     ovl_share_resource *resources;
     uint32_t n_resources;
-    OVL_VEC(uint32_t) spare;   /* free slots */
-    OVL_VEC(uint32_t) dirty;   /* slots whose rate may be out of date */
-    OVL_VEC(uint32_t) touched; /* resources that may have changed */
+    OVL_VEC(uint32_t) spare; /* free slots */
+    OVL_VEC(uint32_t) dirty; /* slots whose rate may be out of date */
     OVL_VEC(uint32_t)
     changed;                 /* output of a solve: slots whose rate changed bitwise, in key order */
     OVL_VEC(uint32_t) group; /* scratch: slots of a component */
-    OVL_VEC(uint32_t) full;  /* scratch: resources of a component */
+    OVL_VEC(struct ovl_share_filling)
+    order;                  /* scratch: the same by the level at which the cap binds */
+    OVL_VEC(uint32_t) full; /* scratch: resources of a component */
     uint32_t walk;
     uint64_t solves, solved; /* how many components were solved, and activities in them */
 } ovl_share;

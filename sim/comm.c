@@ -1,0 +1,226 @@
+/*
+ * comm.c - communication: who must be there before it starts, what it loads, and who ends with it.
+ */
+#include "sim/state.h"
+
+/* --- Who is in it
+ * ------------------------------------------------------------------------------------------ */
+
+static void each_member(ovl_engine *e, const ovl_comm *comm, uint32_t k, uint32_t activity,
+                        void (*visit)(ovl_engine *, uint32_t, uint32_t, uint32_t))
+{
+    for (uint32_t place = 0; place < comm->n_members; place++) {
+        uint32_t rank = e->p->members[comm->first_member + place];
+        visit(e, rank, ovl_collective_op(e->p, comm, place, k), activity);
+    }
+}
+
+void ovl_comm_each(ovl_engine *e, uint32_t activity,
+                   void (*visit)(ovl_engine *, uint32_t, uint32_t, uint32_t))
+{
+    const ovl_activity *a = &e->activities.data[activity];
+    if (a->comm) {
+        each_member(e, a->comm, a->k, activity, visit);
+        return;
+    }
+    uint32_t send = a->op, rank = a->rank, recv = e->p->partner[send];
+    bool background = a->background;
+    if (!ovl_engine_op(e, rank, send)->eager) {
+        visit(e, rank, send, activity);
+    }
+    if (!background) {
+        visit(e, ovl_op_rank(e->p, recv), recv, activity);
+    }
+}
+
+/* --- What it loads
+ * ----------------------------------------------------------------------------------------- */
+
+static bool already_used(const ovl_engine *e, uint32_t resource)
+{
+    for (uint32_t i = 0; i < e->uses.len; i++) {
+        if (e->uses.data[i].resource == resource) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A port without a resource is hardware that is not modelled. */
+static void add_uses(ovl_engine *e, uint32_t rank, const ovl_activity *a, uint32_t first,
+                     uint32_t n)
+{
+    const ovl_id *ports = &e->p->rank_ports[e->p->ranks[rank].first_port];
+    for (uint32_t i = first; i < first + n; i++) {
+        const ovl_demand *d = &e->p->demands[i];
+        ovl_id resource = ports[d->port];
+        bool skip = resource == OVL_NONE || (d->once && already_used(e, resource)) ||
+                    (d->port == OVL_PORT_HBM && a->comm && ovl_caps_measured(e, rank, a));
+        if (!skip) {
+            ovl_vec_push(&e->uses, (ovl_use){resource, d->rate});
+        }
+    }
+}
+
+static void add_member_uses(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
+{
+    (void)op;
+    const ovl_activity *a = &e->activities.data[activity];
+    add_uses(e, rank, a, a->cost->first_demand, a->cost->n_demands);
+}
+
+void ovl_comm_uses(ovl_engine *e, uint32_t activity)
+{
+    const ovl_activity *a = &e->activities.data[activity];
+    e->uses.len = 0;
+    if (a->comm) {
+        ovl_comm_each(e, activity, add_member_uses);
+        return;
+    }
+    add_uses(e, a->rank, a, a->cost->first_demand, a->cost->n_demands);
+    uint32_t receiver = ovl_op_rank(e->p, e->p->partner[a->op]);
+    add_uses(e, receiver, a, a->cost->first_peer, a->cost->n_peer);
+}
+
+/* --- Starting
+ * ---------------------------------------------------------------------------------------------- */
+
+/* A member stops waiting and is in the transfer from now on. */
+static void enter(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
+{
+    ovl_account(e, rank);
+    ovl_rank_state *s = &e->ranks[rank];
+    s->waiting -= e->activities.data[activity].comm != NULL;
+    e->start[op] = e->now;
+    e->running[op] = activity + 1;
+    ovl_vec_push(&s->comms, activity);
+}
+
+static void start_collective(ovl_engine *e, const ovl_comm *comm, uint32_t k)
+{
+    uint32_t rank = e->p->members[comm->first_member];
+    uint32_t op = ovl_collective_op(e->p, comm, 0, k);
+    uint32_t activity =
+        ovl_engine_add_activity(e, rank, op, ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op)));
+    e->activities.data[activity].comm = comm;
+    e->activities.data[activity].k = k;
+    ovl_comm_each(e, activity, enter);
+    ovl_engine_begin(e, activity);
+}
+
+static void arrive_collective(ovl_engine *e, uint32_t rank, uint32_t op)
+{
+    const ovl_rank *r = &e->p->ranks[rank];
+    const ovl_code *code = &e->p->codes[r->code];
+    const ovl_comm *comm = ovl_rank_comm(e->p, rank, code->ops[op - r->first_op].comm);
+    uint32_t k = code->comm_index[op - r->first_op];
+    e->ranks[rank].waiting++;
+    if (++e->arrived[comm->first_collective + k] == comm->n_members) {
+        start_collective(e, comm, k);
+    }
+}
+
+static uint32_t add_transfer(ovl_engine *e, uint32_t send, bool background)
+{
+    uint32_t rank = ovl_op_rank(e->p, send);
+    const ovl_cost *cost = ovl_engine_cost(e, rank, ovl_engine_op(e, rank, send));
+    uint32_t activity = ovl_engine_add_activity(e, rank, send, cost);
+    e->activities.data[activity].background = background;
+    return activity;
+}
+
+static void arrive_rendezvous(ovl_engine *e, uint32_t op, bool is_send)
+{
+    uint32_t partner = e->p->partner[op];
+    if (e->arrive[partner] < 0) {
+        return;
+    }
+    uint32_t activity = add_transfer(e, is_send ? op : partner, false);
+    ovl_comm_each(e, activity, enter);
+    ovl_engine_begin(e, activity);
+}
+
+/* The bytes leave at once; the sender's stream goes on. */
+static void arrive_eager_send(ovl_engine *e, uint32_t rank, uint32_t op)
+{
+    uint32_t recv = e->p->partner[op];
+    bool background = e->arrive[recv] < 0;
+    uint32_t activity = add_transfer(e, op, background);
+    e->start[op] = e->now;
+    e->running[recv] = activity + 1;
+    if (!background) {
+        enter(e, ovl_op_rank(e->p, recv), recv, activity);
+    }
+    ovl_engine_begin(e, activity);
+    ovl_engine_complete(e, rank, op);
+}
+
+static void release_sms(ovl_engine *e, uint32_t rank, uint32_t op)
+{
+    ovl_rank_state *s = &e->ranks[rank];
+    uint32_t i = 0;
+    while (s->holders.data[i] != op) {
+        i++;
+    }
+    s->holders.data[i] = s->holders.data[--s->holders.len];
+    ovl_caps_touch(e, rank);
+}
+
+static void arrive_eager_recv(ovl_engine *e, uint32_t rank, uint32_t op)
+{
+    uint32_t running = e->running[op];
+    if (running == OVL_ACTIVITY_OVER) {
+        e->start[op] = e->now;
+        release_sms(e, rank, op);
+        ovl_engine_complete(e, rank, op);
+    } else if (running) {
+        e->activities.data[running - 1].background = false;
+        enter(e, rank, op, running - 1);
+    }
+}
+
+void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op)
+{
+    const ovl_op *o = ovl_engine_op(e, rank, op);
+    if (o->kind == OVL_SEND && o->eager) {
+        arrive_eager_send(e, rank, op);
+        return;
+    }
+    ovl_account(e, rank);
+    ovl_vec_push(&e->ranks[rank].holders, op);
+    ovl_caps_touch(e, rank);
+    if (o->kind == OVL_COLLECTIVE) {
+        arrive_collective(e, rank, op);
+    } else if (o->eager) {
+        arrive_eager_recv(e, rank, op);
+    } else {
+        arrive_rendezvous(e, op, o->kind == OVL_SEND);
+    }
+}
+
+/* --- Ending
+ * ------------------------------------------------------------------------------------------------
+ */
+
+static void leave(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
+{
+    ovl_account(e, rank);
+    ovl_rank_state *s = &e->ranks[rank];
+    uint32_t i = 0;
+    while (s->comms.data[i] != activity) {
+        i++;
+    }
+    s->comms.data[i] = s->comms.data[--s->comms.len];
+    release_sms(e, rank, op);
+    e->running[op] = 0;
+    ovl_engine_complete(e, rank, op);
+}
+
+void ovl_comm_end(ovl_engine *e, uint32_t activity)
+{
+    const ovl_activity *a = &e->activities.data[activity];
+    if (a->background) {
+        e->running[e->p->partner[a->op]] = OVL_ACTIVITY_OVER;
+    }
+    ovl_comm_each(e, activity, leave);
+}

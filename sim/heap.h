@@ -1,0 +1,39 @@
+/*
+ * heap.h - a priority queue of (time, tie, handle) in which the time of a handle can be changed.
+ *
+ * A 4-ary heap with positions: each handle is in the queue at most once. The order is total: time,
+ * then tie, then handle; never luck. Example: set(h, 3, 50, 0), set(h, 1, 50, 0), set(h, 3, 40, 0)
+ * leaves 3 at 40 before 1 at 50.
+ *
+ * Figures that chose it over pairing heaps and ladders: a re-key costs about as much as a pop, and
+ * the number of re-keys decides.
+ */
+#ifndef OVL_SIM_HEAP_H
+#define OVL_SIM_HEAP_H
+
+#include "sim/vec.h"
+
+typedef struct ovl_heap_item {
+    ovl_time time;
+    uint64_t tie;
+    uint32_t handle;
+} ovl_heap_item;
+
+typedef struct ovl_heap {
+    OVL_VEC(ovl_heap_item) items;
+    OVL_VEC(uint32_t) place; /* by handle: index into items + 1, 0 when absent */
+    uint64_t moves;          /* items moved, for counters */
+} ovl_heap;
+
+void ovl_heap_free(ovl_heap *heap);
+
+/* Puts a handle in, or changes its key. */
+void ovl_heap_set(ovl_heap *heap, uint32_t handle, ovl_time time, uint64_t tie);
+
+/* Takes a handle out if it is in. */
+void ovl_heap_remove(ovl_heap *heap, uint32_t handle);
+
+/* The first item; NULL when empty. Valid until the next change. */
+const ovl_heap_item *ovl_heap_top(const ovl_heap *heap);
+
+#endif

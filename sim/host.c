@@ -1,0 +1,67 @@
+/*
+ * host.c - the host thread of each rank: it issues operations in program order and may be held up.
+ */
+#include "sim/state.h"
+
+/* Everything issued is remembered in the trail only where issuing takes time or can block;
+ * elsewhere it happens at 0. */
+static void issue(ovl_engine *e, uint32_t rank, uint32_t local)
+{
+    const ovl_rank *r = &e->p->ranks[rank];
+    const ovl_code *code = &e->p->codes[r->code];
+    uint32_t op = r->first_op + local;
+    e->issue[op] = e->now;
+    if (code->host_timed) {
+        ovl_vec_push(&e->trail, OVL_TRAIL(op, OVL_ISSUED));
+    }
+    for (uint32_t i = code->parts.at[local]; i < code->parts.at[local + 1]; i++) {
+        e->issue[r->first_op + code->parts.item[i]] = e->now;
+    }
+    e->ranks[rank].cursor++;
+    ovl_engine_release(e, op);
+}
+
+void ovl_host_advance(ovl_engine *e, uint32_t rank)
+{
+    const ovl_rank *r = &e->p->ranks[rank];
+    const ovl_code *code = &e->p->codes[r->code];
+    ovl_rank_state *s = &e->ranks[rank];
+    while (s->cursor < code->n_ops) {
+        const ovl_op *op = &code->ops[s->cursor];
+        if (op->batch != OVL_NONE) {
+            s->cursor++;
+        } else if (op->kind == OVL_HOST) {
+            s->issuing = true; /* until it ends: host_arrive or host_event goes on */
+            e->issue[r->first_op + s->cursor] = e->now;
+            ovl_vec_push(&e->trail, OVL_TRAIL(r->first_op + s->cursor, OVL_ISSUED));
+            ovl_engine_release(e, r->first_op + s->cursor);
+            return;
+        } else if (op->launch > 0) {
+            s->issuing = true;
+            ovl_heap_set(&e->heap, rank, e->now + op->launch, OVL_TIE(OVL_EVENT_HOST, rank));
+            return;
+        } else {
+            issue(e, rank, s->cursor);
+        }
+    }
+}
+
+void ovl_host_arrive(ovl_engine *e, uint32_t rank, uint32_t op)
+{
+    ovl_time length = ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op))->work;
+    ovl_heap_set(&e->heap, rank, e->now + length, OVL_TIE(OVL_EVENT_HOST, rank));
+}
+
+void ovl_host_event(ovl_engine *e, uint32_t rank)
+{
+    const ovl_rank *r = &e->p->ranks[rank];
+    ovl_rank_state *s = &e->ranks[rank];
+    ovl_heap_remove(&e->heap, rank);
+    s->issuing = false;
+    if (e->p->codes[r->code].ops[s->cursor].kind == OVL_HOST) {
+        ovl_engine_complete(e, rank, r->first_op + s->cursor++);
+    } else {
+        issue(e, rank, s->cursor);
+    }
+    ovl_host_advance(e, rank);
+}
