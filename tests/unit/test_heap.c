@@ -1,0 +1,82 @@
+#include "sim/heap.h"
+#include "tests/support/check.h"
+
+static ovl_heap_item pop(ovl_heap *h)
+{
+    ovl_heap_item top = *ovl_heap_top(h);
+    ovl_heap_remove(h, top.handle);
+    return top;
+}
+
+static void orders_by_time_then_tie_then_handle(void)
+{
+    ovl_heap h = {0};
+    ovl_heap_set(&h, 3, 50, 0);
+    ovl_heap_set(&h, 1, 50, 0);
+    ovl_heap_set(&h, 2, 50, 7);
+    ovl_heap_set(&h, 9, 40, 9);
+    CHECK_INT(pop(&h).handle, 9);
+    CHECK_INT(pop(&h).handle, 1);
+    CHECK_INT(pop(&h).handle, 3);
+    CHECK_INT(pop(&h).handle, 2);
+    CHECK(ovl_heap_top(&h) == NULL);
+    ovl_heap_free(&h);
+}
+
+static void a_key_can_change_both_ways(void)
+{
+    ovl_heap h = {0};
+    for (uint32_t i = 0; i < 20; i++) {
+        ovl_heap_set(&h, i, 100 + i, 0);
+    }
+    ovl_heap_set(&h, 19, 1, 0);
+    ovl_heap_set(&h, 0, 500, 0);
+    CHECK_INT(ovl_heap_top(&h)->handle, 19);
+    ovl_heap_remove(&h, 19);
+    CHECK_INT(ovl_heap_top(&h)->handle, 1);
+    ovl_heap_remove(&h, 77);
+    ovl_heap_free(&h);
+}
+
+/* Against a plain array that is searched: the same item comes out each time. */
+static void agrees_with_a_plain_search(void)
+{
+    enum { N = 50, STEPS = 20000 };
+    ovl_time key[N];
+    bool in[N] = {false};
+    ovl_heap h = {0};
+    uint64_t random = 1;
+    int wrong = 0;
+    for (int step = 0; step < STEPS; step++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        uint32_t handle = (uint32_t)(random >> 33) % N;
+        if ((random >> 60) < 4) {
+            ovl_heap_remove(&h, handle);
+            in[handle] = false;
+        } else {
+            key[handle] = (ovl_time)((random >> 40) % 30);
+            ovl_heap_set(&h, handle, key[handle], 0);
+            in[handle] = true;
+        }
+        uint32_t best = N;
+        for (uint32_t i = 0; i < N; i++) {
+            best = in[i] && (best == N || key[i] < key[best]) ? i : best;
+        }
+        const ovl_heap_item *top = ovl_heap_top(&h);
+        wrong += top ? top->handle != best : best != N;
+    }
+    CHECK_INT(wrong, 0);
+    ovl_heap_free(&h);
+}
+
+static CU_TestInfo tests[] = {
+    {"orders by time, then tie, then handle", orders_by_time_then_tie_then_handle},
+    {"a key can change both ways", a_key_can_change_both_ways},
+    {"agrees with a plain search over 20000 changes", agrees_with_a_plain_search},
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    return check_main("heap", tests);
+}

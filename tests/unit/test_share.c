@@ -1,0 +1,310 @@
+#include "sim/share.h"
+#include "tests/support/check.h"
+
+#include <math.h>
+
+/* --- Worked systems
+ * ---------------------------------------------------------------------------------------- */
+
+static uint32_t join(ovl_share *s, uint64_t key, double cap, double weight, uint32_t r0,
+                     uint64_t d0, uint32_t r1, uint64_t d1)
+{
+    ovl_use uses[] = {{r0, d0}, {r1, d1}};
+    return ovl_share_join(s, key, cap, weight, uses, d1 ? 2 : 1);
+}
+
+static double rate(const ovl_share *s, uint32_t slot)
+{
+    return s->members.data[slot].rate;
+}
+
+/* HBM 2000: a kernel wants 2000 (w 1/2000), a collective 600 of HBM and 300 of a free link (w
+ * 1/300). At t = 300 the collective meets its cap: 900 used. The kernel goes on to 1400: 0.7. */
+static void fair_by_bytes_of_the_principal_resource(void)
+{
+    uint64_t capacity[] = {2000, 1000};
+    ovl_share s;
+    ovl_share_init(&s, capacity, 2);
+    uint32_t kernel = join(&s, 1, 1, 1 / 2000.0, 0, 2000, 0, 0);
+    uint32_t coll = join(&s, 2, 1, 1 / 300.0, 0, 600, 1, 300);
+    ovl_share_solve(&s);
+    CHECK_NEAR(rate(&s, kernel), 0.7, 1e-15);
+    CHECK_NEAR(rate(&s, coll), 1, 0);
+    CHECK_INT(s.members.data[kernel].bound, 0);
+    CHECK_INT(s.members.data[coll].bound, OVL_BOUND_NONE);
+    ovl_share_leave(&s, coll);
+    ovl_share_solve(&s);
+    CHECK_NEAR(rate(&s, kernel), 1, 0);
+    ovl_share_free(&s);
+}
+
+/* Proportional: weights 1. 2000 x + 600 x = 2000: both at 10/13. */
+static void proportional_slows_all_alike(void)
+{
+    uint64_t capacity[] = {2000};
+    ovl_share s;
+    ovl_share_init(&s, capacity, 1);
+    uint32_t a = join(&s, 1, 1, 1, 0, 2000, 0, 0);
+    uint32_t b = join(&s, 2, 1, 1, 0, 600, 0, 0);
+    ovl_share_solve(&s);
+    CHECK_NEAR(rate(&s, a), 10.0 / 13, 1e-15);
+    CHECK_NEAR(rate(&s, b), 10.0 / 13, 1e-15);
+    ovl_share_free(&s);
+}
+
+/* Three links of 10; a crosses 0 and 1, b crosses 1 and 2, c and d use 0. Each wants 10 (w = 1/10:
+ * bytes alike). On link 0 a, c, d get 10/3; link 1 then has 20/3 for b. */
+static void two_bottlenecks_one_after_the_other(void)
+{
+    uint64_t capacity[] = {10, 10, 10};
+    ovl_share s;
+    ovl_share_init(&s, capacity, 3);
+    uint32_t a = join(&s, 1, 1, 0.1, 0, 10, 1, 10);
+    uint32_t b = join(&s, 2, 1, 0.1, 1, 10, 2, 10);
+    uint32_t c = join(&s, 3, 1, 0.1, 0, 10, 0, 0);
+    uint32_t d = join(&s, 4, 1, 0.1, 0, 10, 0, 0);
+    ovl_share_solve(&s);
+    CHECK_NEAR(rate(&s, a), 1.0 / 3, 1e-15);
+    CHECK_NEAR(rate(&s, c), 1.0 / 3, 1e-15);
+    CHECK_NEAR(rate(&s, d), 1.0 / 3, 1e-15);
+    CHECK_NEAR(rate(&s, b), 2.0 / 3, 1e-15);
+    CHECK_INT(s.members.data[b].bound, 1);
+    ovl_share_free(&s);
+}
+
+/* Demands that just fill a resource bound nobody: no component is ever solved. */
+static void an_unsaturated_system_never_solves(void)
+{
+    uint64_t capacity[] = {100};
+    ovl_share s;
+    ovl_share_init(&s, capacity, 1);
+    uint32_t slots[10];
+    for (uint32_t i = 0; i < 10; i++) {
+        slots[i] = join(&s, i, 1, 1, 0, 10, 0, 0);
+        ovl_share_solve(&s);
+        CHECK_NEAR(rate(&s, slots[i]), 1, 0);
+        CHECK_INT(s.changed.len, 1);
+    }
+    CHECK_INT(s.solves, 0);
+    ovl_share_free(&s);
+}
+
+/* Two saturated resources without a common user: what happens on one does not touch the other. */
+static void components_do_not_touch_each_other(void)
+{
+    uint64_t capacity[] = {100, 100};
+    ovl_share s;
+    ovl_share_init(&s, capacity, 2);
+    for (uint32_t i = 0; i < 8; i++) {
+        join(&s, i, 1, 1, i % 2, 60, 0, 0);
+    }
+    ovl_share_solve(&s);
+    CHECK_INT(s.solves, 2);
+    CHECK_INT(s.solved, 8);
+    join(&s, 9, 1, 1, 1, 60, 0, 0);
+    ovl_share_solve(&s);
+    CHECK_INT(s.solves, 3);
+    CHECK_INT(s.solved, 13);
+    CHECK_INT(s.changed.len, 5);
+    ovl_share_free(&s);
+}
+
+static void a_capacity_can_change(void)
+{
+    uint64_t capacity[] = {100};
+    ovl_share s;
+    ovl_share_init(&s, capacity, 1);
+    uint32_t a = join(&s, 1, 1, 1, 0, 80, 0, 0);
+    ovl_share_solve(&s);
+    ovl_share_set_capacity(&s, 0, 40);
+    ovl_share_solve(&s);
+    CHECK_NEAR(rate(&s, a), 0.5, 0);
+    ovl_share_set_capacity(&s, 0, 80);
+    ovl_share_solve(&s);
+    CHECK_NEAR(rate(&s, a), 1, 0);
+    ovl_share_free(&s);
+}
+
+/* --- Random systems against the definition
+ * ----------------------------------------------------------------- */
+
+enum { MEMBERS = 12, RESOURCES = 5 };
+
+typedef struct member {
+    double cap, weight;
+    uint64_t demand[RESOURCES];
+} member;
+
+typedef struct problem {
+    uint32_t n;
+    uint64_t capacity[RESOURCES];
+    member m[MEMBERS];
+} problem;
+
+static uint64_t next(uint64_t *random)
+{
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    return *random >> 33;
+}
+
+/* Degenerate ones on purpose: equal bottlenecks, zero demands, equal weights. */
+static problem draw(uint64_t *random)
+{
+    problem p = {.n = 1 + (uint32_t)next(random) % MEMBERS};
+    bool round = next(random) % 2;
+    for (int r = 0; r < RESOURCES; r++) {
+        p.capacity[r] = round ? 100 : 50 + next(random) % 200;
+    }
+    for (uint32_t i = 0; i < p.n; i++) {
+        member *m = &p.m[i];
+        m->cap = next(random) % 3 ? 1 : (double)(1 + next(random) % 8) / 8;
+        uint64_t principal = 0;
+        for (int r = 0; r < RESOURCES; r++) {
+            bool uses = next(random) % 3 == 0;
+            m->demand[r] = uses ? (round ? 50 : next(random) % 120) : 0;
+            principal = principal ? principal : m->demand[r];
+        }
+        m->weight = principal && next(random) % 4 ? 1.0 / (double)principal : 1;
+    }
+    return p;
+}
+
+/* Progressive filling as slowly as it can be said: raise all, find the smallest level at which
+ * anything binds, fix all that bind there, start again. */
+static void slow_solve(const problem *p, double x[MEMBERS])
+{
+    bool fixed[MEMBERS] = {false};
+    for (uint32_t left = p->n; left;) {
+        double level = (double)INFINITY;
+        int full = -1;
+        for (uint32_t i = 0; i < p->n; i++) {
+            level = fixed[i] ? level : fmin(level, p->m[i].cap / p->m[i].weight);
+        }
+        for (int r = 0; r < RESOURCES; r++) {
+            double rest = (double)p->capacity[r], pull = 0;
+            for (uint32_t i = 0; i < p->n; i++) {
+                rest -= fixed[i] ? x[i] * (double)p->m[i].demand[r] : 0;
+                pull += fixed[i] ? 0 : p->m[i].weight * (double)p->m[i].demand[r];
+            }
+            if (pull > 0 && rest / pull < level) {
+                level = rest / pull;
+                full = r;
+            }
+        }
+        for (uint32_t i = 0; i < p->n; i++) {
+            bool binds =
+                full >= 0 ? p->m[i].demand[full] > 0 : p->m[i].cap / p->m[i].weight <= level;
+            if (!fixed[i] && binds) {
+                x[i] = fmin(p->m[i].cap, p->m[i].weight * level);
+                fixed[i] = true;
+                left--;
+            }
+        }
+    }
+}
+
+static void fill(ovl_share *s, const problem *p, const uint32_t *order, uint32_t *slots)
+{
+    ovl_share_init(s, p->capacity, RESOURCES);
+    for (uint32_t k = 0; k < p->n; k++) {
+        const member *m = &p->m[order[k]];
+        ovl_use uses[RESOURCES];
+        for (uint32_t r = 0; r < RESOURCES; r++) {
+            uses[r] = (ovl_use){r, m->demand[r]};
+        }
+        slots[order[k]] = ovl_share_join(s, order[k], m->cap, m->weight, uses, RESOURCES);
+        if (k % 3 == 0) {
+            ovl_share_solve(s);
+        }
+    }
+    ovl_share_solve(s);
+}
+
+static bool feasible(const problem *p, const double *x)
+{
+    for (int r = 0; r < RESOURCES; r++) {
+        double used = 0;
+        for (uint32_t i = 0; i < p->n; i++) {
+            used += x[i] * (double)p->m[i].demand[r];
+        }
+        if (used > (double)p->capacity[r] * (1 + 1e-12)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void shuffle(uint32_t *order, uint32_t n, uint64_t *random)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        order[i] = i;
+    }
+    for (uint32_t i = n; i > 1; i--) {
+        uint32_t k = (uint32_t)next(random) % i, t = order[i - 1];
+        order[i - 1] = order[k];
+        order[k] = t;
+    }
+}
+
+/* 40,000 systems: the solver agrees with the slow one, uses no more than there is, and gives the
+ * same bits whatever the order of arrival. */
+static void agrees_with_the_slow_solver_in_any_order(void)
+{
+    uint64_t random = 42;
+    int wrong = 0, infeasible = 0, order_matters = 0;
+    for (int round = 0; round < 40000; round++) {
+        problem p = draw(&random);
+        double want[MEMBERS], got[MEMBERS];
+        slow_solve(&p, want);
+        uint32_t slots[MEMBERS], order[MEMBERS];
+        for (int again = 0; again < 2; again++) {
+            ovl_share s;
+            shuffle(order, p.n, &random);
+            fill(&s, &p, order, slots);
+            for (uint32_t i = 0; i < p.n; i++) {
+                double x = rate(&s, slots[i]);
+                wrong += fabs(x - want[i]) > 1e-9 * want[i];
+                order_matters += again && x != got[i];
+                got[i] = x;
+            }
+            ovl_share_free(&s);
+        }
+        infeasible += !feasible(&p, got);
+    }
+    CHECK_INT(wrong, 0);
+    CHECK_INT(infeasible, 0);
+    CHECK_INT(order_matters, 0);
+}
+
+/* 5,000 on one resource of 1000, each wanting 1: a fifth of speed each, in one solve. */
+static void thousands_share_one_resource(void)
+{
+    uint64_t capacity[] = {1000};
+    ovl_share s;
+    ovl_share_init(&s, capacity, 1);
+    for (uint32_t i = 0; i < 5000; i++) {
+        join(&s, i, 1, 1, 0, 1, 0, 0);
+    }
+    ovl_share_solve(&s);
+    CHECK_INT(s.solves, 1);
+    CHECK_NEAR(rate(&s, 0), 0.2, 1e-15);
+    CHECK_NEAR(rate(&s, 4999), 0.2, 1e-15);
+    ovl_share_free(&s);
+}
+
+static CU_TestInfo tests[] = {
+    {"fair by bytes of the principal resource", fair_by_bytes_of_the_principal_resource},
+    {"proportional slows all alike", proportional_slows_all_alike},
+    {"two bottlenecks, one after the other", two_bottlenecks_one_after_the_other},
+    {"an unsaturated system never solves", an_unsaturated_system_never_solves},
+    {"components do not touch each other", components_do_not_touch_each_other},
+    {"a capacity can change", a_capacity_can_change},
+    {"agrees with the slow solver in any order", agrees_with_the_slow_solver_in_any_order},
+    {"thousands share one resource", thousands_share_one_resource},
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    return check_main("share", tests);
+}
