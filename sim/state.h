@@ -1,7 +1,8 @@
 /*
  * state.h - the state of one run. Private to the engine's files:
  *
- *     engine.c   the loop: events, rates, ends          host.c     issuing
+ *     run.c      set-up and hand-over                 engine.c   the loop
+ *     activity.c rates and ends                       host.c     issuing
  *     comm.c     collectives, sends, receives           caps.c     SMs and measured interference
  *     account.c  who gets each instant of a rank        deadlock.c who waits for whom
  *
@@ -17,9 +18,10 @@
 #include "sim/heap.h"
 #include "sim/share.h"
 
-#define OVL_BOUND_FREE    (UINT32_MAX - 2) /* at isolated speed; differs from all OVL_LIMIT_... */
-#define OVL_ACTIVITY_OVER UINT32_MAX /* in `running`: an eager transfer came before its receiver   \
-                                      */
+#define OVL_BOUND_FREE (UINT32_MAX - 2) /* at isolated speed; differs from all OVL_LIMIT_... */
+#define OVL_ACTIVITY_OVER                                                                          \
+    UINT32_MAX /* in `running`: an eager transfer came before its receiver                         \
+                */
 
 typedef enum ovl_phase { OVL_PHASE_LATENCY, OVL_PHASE_FLUID } ovl_phase;
 
@@ -100,8 +102,8 @@ typedef struct ovl_engine {
 enum { OVL_EVENT_END, OVL_EVENT_HOST };
 #define OVL_TIE(kind, id) (((uint64_t)(kind) << 32) | (id))
 
-/* --- engine.c: shared by the files above
- * ------------------------------------------------------------------- */
+/* --- engine.c
+ * ---------------------------------------------------------------------------------------------- */
 
 const ovl_op *ovl_engine_op(const ovl_engine *e, uint32_t rank, uint32_t op);
 
@@ -114,12 +116,26 @@ void ovl_engine_release(ovl_engine *e, uint32_t op);
 /* An operation ended now: those that wait for it are released. */
 void ovl_engine_complete(ovl_engine *e, uint32_t rank, uint32_t op);
 
-/* A new activity in its latency phase (or fluid, without latency); gives its index. Nothing is
- * accounted or scheduled yet. */
+/* A copy engine of the rank may be free, or somebody waits for one. */
+void ovl_copies_touch(ovl_engine *e, uint32_t rank);
+
+/* Says what is wrong with an operation and stops the run. */
+void ovl_engine_fail(ovl_engine *e, ovl_status code, uint32_t op, const char *sentence);
+
+/* Runs until nothing more can happen. */
+void ovl_engine_loop(ovl_engine *e);
+
+/* --- activity.c
+ * -------------------------------------------------------------------------------------------- */
+
+/* A new activity; gives its index. Nothing is accounted or scheduled yet. */
 uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost *cost);
 
-/* Starts it: latency, fluid phase, or nothing at all if it takes no time (then ended at once). */
+/* Starts it: latency, fluid phase, or nothing at all if it takes no time (then it ends at once). */
 void ovl_engine_begin(ovl_engine *e, uint32_t activity);
+
+/* Its latency or its work is over. */
+void ovl_activity_event(ovl_engine *e, uint32_t activity);
 
 /* Joins the solver with the uses in e->uses, or runs at its cap if it has none. */
 void ovl_engine_join(ovl_engine *e, uint32_t activity);
@@ -131,7 +147,8 @@ void ovl_engine_set_rate(ovl_engine *e, uint32_t activity, double rate, uint32_t
 /* The cap changed (caps.c). */
 void ovl_engine_set_cap(ovl_engine *e, uint32_t activity, double cap, uint32_t bound);
 
-void ovl_engine_fail(ovl_engine *e, ovl_status code, uint32_t op, const char *sentence);
+/* Brings all caps and rates up to date. */
+void ovl_engine_solve(ovl_engine *e);
 
 /* --- comm.c
  * ------------------------------------------------------------------------------------------------

@@ -1,0 +1,186 @@
+/*
+ * run.c - the state of a run from its first allocation to the timeline handed over.
+ */
+#include "sim/state.h"
+
+static const char *const interference_names[] = {"none", "shared", "measured"};
+
+const char *ovl_interference_name(ovl_interference model)
+{
+    return interference_names[model];
+}
+
+static const char *const term_names[OVL_TERM_COUNT] = {
+    "compute", "compute_stretch", "comm_latency", "comm_transfer", "comm_stretch",
+    "copy",    "wait_late_rank",  "idle",
+};
+
+const char *ovl_term_name(ovl_term term)
+{
+    return term_names[term];
+}
+
+/* --- Setting up and handing over
+ * --------------------------------------------------------------------------- */
+
+static ovl_time *unhappened(ovl_arena *arena, uint32_t n)
+{
+    ovl_time *times = OVL_NEW_ARRAY(arena, ovl_time, n);
+    for (uint32_t i = 0; i < n; i++) {
+        times[i] = -1;
+    }
+    return times;
+}
+
+static void set_up(ovl_engine *e, ovl_arena *scratch)
+{
+    const ovl_program *p = e->p;
+    e->issue = unhappened(e->arena, p->n_ops);
+    e->arrive = unhappened(e->arena, p->n_ops);
+    e->start = unhappened(e->arena, p->n_ops);
+    e->end = unhappened(e->arena, p->n_ops);
+    e->times = OVL_NEW_ARRAY(e->arena, ovl_rank_times, p->n_ranks);
+    e->pending = OVL_NEW_ARRAY(scratch, uint32_t, p->n_ops);
+    e->running = OVL_NEW_ARRAY(scratch, uint32_t, p->n_ops);
+    e->arrived = OVL_NEW_ARRAY(scratch, uint32_t, p->n_collectives);
+    e->ranks = OVL_NEW_ARRAY(scratch, ovl_rank_state, p->n_ranks);
+    e->unmeasured = OVL_NEW_ARRAY(scratch, bool, (size_t)p->n_kernel_classes * p->n_coll_classes);
+    e->free_cost = (ovl_cost){.klass = OVL_NONE, .weight = 1};
+    for (uint32_t r = 0; r < p->n_ranks; r++) {
+        const ovl_code *code = &p->codes[p->ranks[r].code];
+        if (code->n_ops) {
+            memcpy(&e->pending[p->ranks[r].first_op], code->waits, code->n_ops * sizeof(uint32_t));
+        }
+    }
+    uint64_t *capacities = OVL_NEW_ARRAY(scratch, uint64_t, p->n_resources);
+    for (uint32_t i = 0; i < p->n_resources; i++) {
+        capacities[i] = p->resources[i].capacity;
+    }
+    ovl_share_init(&e->share, capacities, p->n_resources);
+}
+
+static void tear_down(ovl_engine *e)
+{
+    for (uint32_t r = 0; r < e->p->n_ranks; r++) {
+        ovl_rank_state *s = &e->ranks[r];
+        ovl_vec_free(&s->kernels);
+        ovl_vec_free(&s->comms);
+        ovl_vec_free(&s->holders);
+        ovl_vec_free(&s->copies[0]);
+        ovl_vec_free(&s->copies[1]);
+    }
+    ovl_vec_free(&e->activities);
+    ovl_vec_free(&e->spare);
+    ovl_vec_free(&e->todo);
+    ovl_vec_free(&e->dirty_caps);
+    ovl_vec_free(&e->dirty_copies);
+    ovl_vec_free(&e->dirty_comms);
+    ovl_vec_free(&e->uses);
+    ovl_vec_free(&e->trail);
+    ovl_vec_free(&e->limits);
+    ovl_vec_free(&e->segments);
+    ovl_vec_free(&e->slot_activity);
+    ovl_heap_free(&e->heap);
+    ovl_share_free(&e->share);
+}
+
+static int compare_limits(const void *a, const void *b)
+{
+    const ovl_limit *x = a, *y = b;
+    if (x->op != y->op) {
+        return x->op < y->op ? -1 : 1;
+    }
+    return (x->bound > y->bound) - (x->bound < y->bound);
+}
+
+/* One entry per (op, bound). */
+static void merge_limits(ovl_engine *e)
+{
+    ovl_limit *list = e->limits.data;
+    uint32_t n = 0;
+    if (e->limits.len) {
+        qsort(list, e->limits.len, sizeof *list, compare_limits);
+    }
+    for (uint32_t i = 0; i < e->limits.len; i++) {
+        if (n && compare_limits(&list[n - 1], &list[i]) == 0) {
+            list[n - 1].time += list[i].time;
+            list[n - 1].lost += list[i].lost;
+        } else {
+            list[n++] = list[i];
+        }
+    }
+    e->limits.len = n;
+}
+
+static int compare_segments(const void *a, const void *b)
+{
+    const ovl_segment *x = a, *y = b;
+    if (x->op != y->op) {
+        return x->op < y->op ? -1 : 1;
+    }
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+static void hand_over_unmeasured(const ovl_engine *e, ovl_timeline *t)
+{
+    OVL_VEC(ovl_unmeasured) list = {0};
+    for (uint32_t k = 0; k < e->p->n_kernel_classes; k++) {
+        for (uint32_t c = 0; c < e->p->n_coll_classes; c++) {
+            if (e->unmeasured[k * e->p->n_coll_classes + c]) {
+                ovl_vec_push(&list, (ovl_unmeasured){k, c});
+            }
+        }
+    }
+    t->n_unmeasured = list.len;
+    t->unmeasured = ovl_vec_freeze(&list, e->arena);
+}
+
+static void hand_over(ovl_engine *e, ovl_timeline *t)
+{
+    *t = (ovl_timeline){.issue = e->issue,
+                        .arrive = e->arrive,
+                        .start = e->start,
+                        .end = e->end,
+                        .ranks = e->times};
+    for (uint32_t r = 0; r < e->p->n_ranks; r++) {
+        if (e->times[r].end > t->step) {
+            t->step = e->times[r].end;
+            t->deciding_rank = r;
+        }
+    }
+    e->now = t->step;
+    for (uint32_t r = 0; r < e->p->n_ranks; r++) {
+        ovl_account(e, r);
+    }
+    merge_limits(e);
+    if (e->segments.len) {
+        qsort(e->segments.data, e->segments.len, sizeof *e->segments.data, compare_segments);
+    }
+    t->counters = (ovl_counters){e->n_events, e->share.solves, e->share.solved, e->heap.moves};
+    t->n_trail = e->trail.len;
+    t->trail = ovl_vec_freeze(&e->trail, e->arena);
+    t->n_limits = e->limits.len;
+    t->limits = ovl_vec_freeze(&e->limits, e->arena);
+    t->n_segments = e->segments.len;
+    t->segments = ovl_vec_freeze(&e->segments, e->arena);
+    hand_over_unmeasured(e, t);
+}
+
+bool ovl_run(const ovl_program *program, const ovl_run_options *options, ovl_arena *arena,
+             ovl_timeline *timeline, ovl_errs *errs)
+{
+    ovl_arena scratch = {0};
+    ovl_engine e = {.p = program, .options = options, .arena = arena, .errs = errs};
+    set_up(&e, &scratch);
+    ovl_engine_loop(&e);
+    if (!e.failed && e.n_ended < program->n_ops) {
+        e.failed = true;
+        ovl_deadlock_report(&e);
+    }
+    if (!e.failed) {
+        hand_over(&e, timeline);
+    }
+    tear_down(&e);
+    ovl_arena_free(&scratch);
+    return !e.failed;
+}
