@@ -164,6 +164,9 @@ ovl_id ovl_add_rank(ovl_builder *b, ovl_id code, uint32_t variant, const ovl_id 
                                        .first_place = b->rank_comms.len,
                                        .first_port = b->rank_ports.len});
     for (uint32_t i = 0; i < b->codes.data[code]->n_slots; i++) {
+        for (uint32_t k = 0; k < i; k++) {
+            assert(comms[k] != comms[i]);
+        }
         ovl_vec_push(&b->rank_comms, comms[i]);
     }
     for (uint32_t i = 0; i < b->n_ports; i++) {

@@ -339,8 +339,9 @@ void ovl_add_effect(ovl_builder *b, ovl_id code, const ovl_effect *effect);
 /* A communicator over `n` distinct ranks, in order of their place. */
 ovl_id ovl_add_comm(ovl_builder *b, ovl_id name, const uint32_t *ranks, uint32_t n);
 
-/* A rank that runs `code`: comms has one communicator for each slot of the code, ports one resource
- * for each of b->n_ports ports (OVL_NONE where it has none). Gives the rank number 0, 1, ... */
+/* A rank that runs `code`: comms has one communicator for each slot of the code, all distinct;
+ * ports one resource for each of b->n_ports ports (OVL_NONE where it has none). Gives the rank
+ * number 0, 1, ... */
 ovl_id ovl_add_rank(ovl_builder *b, ovl_id code, uint32_t variant, const ovl_id *comms,
                     const ovl_id *ports);
 
