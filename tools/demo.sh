@@ -27,6 +27,7 @@ cat <<END
 What to look at next:
   $build/tools/ovl run $scenario --variant late_alone    one run in full
   $build/tools/ovl check $scenario                       what it consists of
-  $build/tools/ovl export --trace step.json $scenario    for https://ui.perfetto.dev
+  $build/tools/ovl export --trace $scenario -o step.json
+                                                         for https://ui.perfetto.dev
   docs/tutorial.md                                       from a first scenario to this one
 END

@@ -1,3 +1,4 @@
 #!/bin/sh
 # The variants of a scenario, one a line: `variants.sh OVL FILE`.
-"$1" check --json "$2" | sed -n 's/.*"variants":\[\([^]]*\)\].*/\1/p' | tr -d '" ' | tr ',' '\n'
+"$1" check --json "$2" | tr -d '\n' | sed -n 's/.*"variants": *\[\([^]]*\)\].*/\1\n/p' |
+    tr -d '" ' | tr ',' '\n'
