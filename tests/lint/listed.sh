@@ -25,6 +25,13 @@ for file in $(tracked '^(sim|models|tools)/[^/]*\.c$' | grep -v '^tools/main\.c$
     in_list "$file" "$(dirname "$file")/meson.build" "$(basename "$file")"
 done
 
+# A golden whose scenario is gone is never compared again.
+for file in $(tracked '^tests/golden/.*\.(json|txt)$' | grep -v '/digest\.txt$'); do
+    path=${file#tests/golden/}
+    name=$(basename "$path" | cut -d . -f 1)
+    [ -f "scenarios/$(dirname "$path")/$name.yaml" ] || fail "$file: of no scenario"
+done
+
 # Hardware profiles are data that some scenario must use.
 for file in $(tracked '^scenarios/hardware/.*\.ya?ml$'); do
     grep -rqF "hardware/$(basename "$file")" scenarios tests --include='*.yaml' --include='*.t' --include='*.c' ||
