@@ -90,6 +90,32 @@ ovl_buckets ovl_buckets_pytorch(const ovl_tensor *tensors, const uint32_t *order
     return w.out;
 }
 
+/* Walking the order, a bucket comes where its first member is met. */
+void ovl_buckets_sort(ovl_buckets *buckets, const uint32_t *order, uint32_t n, ovl_arena *arena)
+{
+    uint32_t most = 0, sorted = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        most = OVL_MAX(most, order[i] + 1);
+    }
+    uint32_t *bucket_of = OVL_NEW_ARRAY(arena, uint32_t, most);
+    for (uint32_t k = 0; k < buckets->count; k++) {
+        const ovl_bucket *bucket = &buckets->item[k];
+        for (uint32_t i = 0; i < bucket->n_members; i++) {
+            bucket_of[buckets->members[bucket->first_member + i]] = k + 1;
+        }
+    }
+    ovl_bucket *item = OVL_NEW_ARRAY(arena, ovl_bucket, buckets->count);
+    bool *placed = OVL_NEW_ARRAY(arena, bool, buckets->count);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t k = bucket_of[order[i]];
+        if (k && !placed[k - 1]) {
+            placed[k - 1] = true;
+            item[sorted++] = buckets->item[k - 1];
+        }
+    }
+    buckets->item = item;
+}
+
 /* --- Megatron-LM --------------------------------------------------------------------------------
  */
 

@@ -52,6 +52,10 @@ ovl_padding ovl_megatron_padding(uint32_t dp, bool distributed, bool busbw);
 ovl_buckets ovl_buckets_pytorch(const ovl_tensor *tensors, const uint32_t *order, uint32_t n,
                                 const uint64_t *limits, uint32_t n_limits, ovl_arena *arena);
 
+/* Sorts buckets by the earliest place in `order` of any of their members, as PyTorch does with its
+ * initial ones; members keep their order. */
+void ovl_buckets_sort(ovl_buckets *buckets, const uint32_t *order, uint32_t n, ovl_arena *arena);
+
 /* Megatron's; bucket_size in elements, 0 for no limit; dp ranks. `distributed` pads, `busbw` pads
  * to 65536 too. */
 ovl_buckets ovl_buckets_megatron(const ovl_tensor *tensors, const uint32_t *order, uint32_t n,

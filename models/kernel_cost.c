@@ -32,6 +32,9 @@ static bool kernel_hbm(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_draft *
         return true;
     }
     uint64_t rate = ovl_bytes_rate(spec->hbm, d->cost.work);
+    if (rate > capacity && spec->no_compute) {
+        rate = capacity; /* a copy of known length whose traffic is our estimate */
+    }
     if (rate > capacity) {
         char wants[OVL_UNITS_TEXT], has[OVL_UNITS_TEXT];
         ovl_error(l->errs, OVL_E_INPUT, spec->mark,

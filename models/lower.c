@@ -1,0 +1,218 @@
+#include "models/plan.h"
+
+/* --- Resources and ports ------------------------------------------------------------------------
+ */
+
+static uint32_t node_of(const ovl_lowering *l, uint32_t rank)
+{
+    int64_t per_node = l->hw->gpus_per_node;
+    return per_node > 0 ? (uint32_t)(rank / per_node) : 0;
+}
+
+/* Which instance of a link serves a rank. */
+static uint32_t instance_of(const ovl_lowering *l, const ovl_hw_link *link, uint32_t rank)
+{
+    switch ((ovl_scope)link->scope) {
+    case OVL_SCOPE_GPU:
+        return rank;
+    case OVL_SCOPE_NODE:
+        return node_of(l, rank);
+    case OVL_SCOPE_CLUSTER:
+        break;
+    }
+    return 0;
+}
+
+/* Fills one port of every rank; instances are numbered without gaps, ranks of one are neighbours.
+ */
+static void add_port(ovl_lowering *l, ovl_id *ports, uint32_t port, ovl_resource resource,
+                     const ovl_hw_link *link)
+{
+    ovl_id current = OVL_NONE;
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        uint32_t instance = link ? instance_of(l, link, rank) : rank;
+        if (resource.capacity && (current == OVL_NONE || instance != resource.instance)) {
+            resource.instance = instance;
+            current = ovl_add_resource(l->b, &resource);
+        }
+        ports[(size_t)rank * l->b->n_ports + port] = current;
+    }
+}
+
+static ovl_resource link_resource(ovl_lowering *l, const ovl_hw_link *link, const char *direction)
+{
+    const char *name = ovl_arena_printf(l->arena, "%s.%s", link->name, direction);
+    return (ovl_resource){
+        .name = ovl_name(l->b, name), .kind = OVL_RES_LINK, .capacity = link->bandwidth};
+}
+
+/* Rank after rank, the resource of each port. */
+static ovl_id *add_resources(ovl_lowering *l)
+{
+    ovl_id *ports = OVL_NEW_ARRAY(l->arena, ovl_id, (size_t)l->n_ranks * l->b->n_ports);
+    add_port(l, ports, OVL_PORT_HBM,
+             (ovl_resource){
+                 .name = ovl_name(l->b, "hbm"), .kind = OVL_RES_HBM, .capacity = l->hw->gpu.hbm},
+             NULL);
+    for (uint32_t i = 0; i < l->hw->n_links; i++) {
+        const ovl_hw_link *link = &l->hw->links[i];
+        add_port(l, ports, 1 + 2 * i, link_resource(l, link, "out"), link);
+        add_port(l, ports, 2 + 2 * i, link_resource(l, link, "in"), link);
+    }
+    return ports;
+}
+
+/* --- Measured pairs -----------------------------------------------------------------------------
+ */
+
+static bool names_class(const char *pattern, const char *klass)
+{
+    return strcmp(pattern, "*") == 0 || strcmp(pattern, klass) == 0;
+}
+
+/* A named kernel class beats a named collective class beats two wildcards; of equals the first. */
+static int specificity(const ovl_hw_pair *pair)
+{
+    return 2 * (strcmp(pair->kernel, "*") != 0) + (strcmp(pair->collective, "*") != 0);
+}
+
+static ovl_pair find_pair(const ovl_hw *hw, const char *kernel, const char *collective)
+{
+    const ovl_hw_pair *best = NULL;
+    for (uint32_t i = 0; i < hw->n_pairs; i++) {
+        const ovl_hw_pair *pair = &hw->pairs[i];
+        if (names_class(pair->kernel, kernel) && names_class(pair->collective, collective) &&
+            (!best || specificity(pair) > specificity(best))) {
+            best = pair;
+        }
+    }
+    return best ? (ovl_pair){best->kernel_factor, best->collective_factor} : (ovl_pair){0, 0};
+}
+
+static void add_pairs(ovl_lowering *l)
+{
+    ovl_builder *b = l->b;
+    for (uint32_t k = 0; k < b->kernel_classes.len; k++) {
+        const char *kernel = ovl_names_text(b->names, b->kernel_classes.data[k]);
+        for (uint32_t c = 0; c < b->coll_classes.len; c++) {
+            const char *collective = ovl_names_text(b->names, b->coll_classes.data[c]);
+            ovl_vec_push(&b->pairs, find_pair(l->hw, kernel, collective));
+        }
+    }
+}
+
+/* --- Ranks --------------------------------------------------------------------------------------
+ */
+
+static void add_ranks(ovl_lowering *l, const ovl_id *ports)
+{
+    OVL_VEC(ovl_id) comms = {0};
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        const ovl_slots *slots = &l->codes.data[l->rank_code[rank]];
+        comms.len = 0;
+        for (uint32_t i = 0; i < slots->group.len; i++) {
+            ovl_vec_push(&comms, slots->group.data[i]->comm_of[rank]);
+        }
+        ovl_add_rank(l->b, l->rank_code[rank], rank, comms.data,
+                     ports + (size_t)rank * l->b->n_ports);
+    }
+    ovl_vec_free(&comms);
+}
+
+/* --- The door -----------------------------------------------------------------------------------
+ */
+
+static bool is_step(const ovl_workload *workload)
+{
+    return workload->layers.count || workload->gradients.count;
+}
+
+/* Limits of the program's numbering, and of patience. */
+static bool check_size(ovl_lowering *l)
+{
+    const ovl_scenario *s = l->scenario;
+    const uint32_t most_ranks = 1u << 20, most_links = 1u << 10;
+    if (s->n_ranks < 1 || s->n_ranks > most_ranks) {
+        ovl_error(l->errs, OVL_E_INPUT, s->mesh.given ? s->mesh.mark : s->workload.mark,
+                  "%" PRId64 " ranks; 1 to %" PRIu32 " can be simulated", s->n_ranks, most_ranks);
+        return false;
+    }
+    if (l->hw->n_links > most_links) {
+        ovl_error(l->errs, OVL_E_INPUT, l->hw->mark, "more than %" PRIu32 " links", most_links);
+        return false;
+    }
+    if (!is_step(&s->workload) && s->workload.ops.count == 0) {
+        ovl_error(l->errs, OVL_E_INPUT, s->workload.mark,
+                  "the workload is empty: give ops, layers or gradients");
+        return false;
+    }
+    return true;
+}
+
+static void set_gpu(ovl_lowering *l)
+{
+    const ovl_hw_gpu *gpu = &l->hw->gpu;
+    l->b->n_ports = 1 + 2 * l->hw->n_links;
+    l->b->sms = (uint32_t)gpu->sms;
+    l->b->hw_queues = (uint32_t)gpu->hw_queues;
+    l->b->copy_engines[0] = (uint32_t)gpu->copy_engines.d2h;
+    l->b->copy_engines[1] = (uint32_t)gpu->copy_engines.h2d;
+}
+
+static void plan(ovl_lowering *l)
+{
+    const ovl_workload *workload = &l->scenario->workload;
+    bool alias = is_step(workload) && !l->scenario->mesh.given;
+    ovl_plan_groups(l, alias ? l->scenario->ddp.group : NULL);
+    if (workload->ops.count) {
+        ovl_plan_ops(l);
+    } else {
+        ovl_plan_ddp(l);
+    }
+}
+
+static void release(ovl_lowering *l)
+{
+    ovl_plan_costs_free(l);
+    for (uint32_t i = 0; i < l->codes.len; i++) {
+        ovl_vec_free(&l->codes.data[i].group);
+    }
+    ovl_vec_free(&l->codes);
+    ovl_vec_free(&l->said);
+    ovl_vec_free(&l->buckets);
+}
+
+static void hand_over(ovl_lowering *l, ovl_lowered *lowered)
+{
+    lowered->n_not_modelled = l->said.len;
+    lowered->not_modelled = ovl_vec_freeze(&l->said, l->arena);
+    lowered->n_buckets = l->buckets.len;
+    lowered->buckets = ovl_vec_freeze(&l->buckets, l->arena);
+}
+
+bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowered, ovl_errs *errs)
+{
+    ovl_builder b;
+    ovl_lowering l = {
+        .scenario = scenario, .hw = &scenario->hw, .b = &b, .arena = arena, .errs = errs};
+    uint32_t errors = errs->errors;
+    if (!check_size(&l)) {
+        return false;
+    }
+    ovl_builder_init(&b, arena);
+    l.n_ranks = (uint32_t)scenario->n_ranks;
+    l.rank_code = OVL_NEW_ARRAY(arena, uint32_t, l.n_ranks);
+    set_gpu(&l);
+    plan(&l);
+    bool ok = errs->errors == errors;
+    if (ok) {
+        add_ranks(&l, add_resources(&l));
+        add_pairs(&l);
+        ovl_plan_sentences(&l);
+        ok = ovl_freeze(&b, &lowered->program, errs);
+        hand_over(&l, lowered);
+    }
+    release(&l);
+    ovl_builder_free(&b);
+    return ok;
+}

@@ -1,0 +1,101 @@
+#include "models/plan.h"
+
+void ovl_plan_say(ovl_lowering *l, const char *sentence)
+{
+    for (uint32_t i = 0; i < l->said.len; i++) {
+        if (strcmp(l->said.data[i], sentence) == 0) {
+            return;
+        }
+    }
+    ovl_vec_push(&l->said, sentence);
+}
+
+void ovl_plan_note(ovl_lowering *l, ovl_note_kind kind, const char *name)
+{
+    ovl_note *note = &l->notes[kind];
+    for (uint32_t i = 0; i < note->count; i++) {
+        if (strcmp(note->name[i], name) == 0) {
+            return;
+        }
+    }
+    if (note->count == OVL_NOTE_NAMES) {
+        note->more = true;
+    } else {
+        note->name[note->count++] = name;
+    }
+}
+
+/* "matmul, norm, head and others" */
+static const char *names_of(const ovl_lowering *l, const ovl_note *note)
+{
+    const char *text = note->name[0];
+    for (uint32_t i = 1; i < note->count; i++) {
+        bool last = i + 1 == note->count && !note->more;
+        text = ovl_arena_printf(l->arena, "%s%s%s", text, last ? " and " : ", ", note->name[i]);
+    }
+    return note->more ? ovl_arena_printf(l->arena, "%s and others", text) : text;
+}
+
+/* Says `before` NAMES `after` if anything was noted. */
+static void say_noted(ovl_lowering *l, ovl_note_kind kind, const char *before, const char *after)
+{
+    const ovl_note *note = &l->notes[kind];
+    if (note->count) {
+        ovl_plan_say(l, ovl_arena_printf(l->arena, "%s%s%s", before, names_of(l, note), after));
+    }
+}
+
+static void say_roofline(ovl_lowering *l)
+{
+    const ovl_hw_gpu *gpu = &l->hw->gpu;
+    double peak = gpu->efficiency > 0 ? gpu->efficiency : 1;
+    double hbm = gpu->hbm_efficiency > 0 ? gpu->hbm_efficiency : 1;
+    ovl_plan_say(l, ovl_arena_printf(l->arena,
+                                     "Kernels given by FLOPs and bytes are assumed to reach %g of "
+                                     "the peak and %g of the HBM bandwidth.",
+                                     peak, hbm));
+}
+
+/* Contention matters only where kernels and communication can meet, under a model that has it. */
+static void say_contention(ovl_lowering *l)
+{
+    if (l->hw->gpu.hbm == 0) {
+        ovl_plan_say(l, "HBM sharing is not modelled: the hardware gives no gpu.hbm.");
+    } else {
+        say_noted(l, OVL_NOTE_KERNEL_HBM, "The HBM traffic of ",
+                  " is not modelled: these kernels give no hbm bytes.");
+        say_noted(l, OVL_NOTE_COMM_HBM, "The HBM traffic of ",
+                  " is not modelled: no hbm_factor is given.");
+    }
+    if (l->hw->gpu.sms == 0) {
+        if (l->holds_sms) {
+            ovl_plan_say(l, "The SMs that communication holds slow no kernel: the hardware gives "
+                            "no gpu.sms.");
+        } else {
+            ovl_plan_say(l, "SM limits are not modelled: the hardware gives no gpu.sms.");
+        }
+    } else {
+        say_noted(l, OVL_NOTE_COMM_SMS, "", " holds no SMs: no sms are given.");
+    }
+}
+
+void ovl_plan_sentences(ovl_lowering *l)
+{
+    if (!l->hw->has_host) {
+        ovl_plan_say(l, "Host launch times are not modelled: the hardware gives no host.");
+    }
+    if (l->roofline) {
+        say_roofline(l);
+    }
+    bool contention = l->scenario->interference != OVL_INTERFERENCE_NONE;
+    if (contention && l->has_kernels && l->has_comm) {
+        say_contention(l);
+    }
+    if (contention) {
+        say_noted(l, OVL_NOTE_COMM_VIA, "The links that ",
+                  " loads are not modelled: no via is given.");
+    }
+    say_noted(l, OVL_NOTE_COMM_BYTES, "The bytes of ", " are not known, so it loads no link.");
+    say_noted(l, OVL_NOTE_EXTRAPOLATED, "The measured table of ",
+              " was extrapolated beyond its range.");
+}

@@ -1,0 +1,108 @@
+#include "models/plan_ddp.h"
+
+/* --- Who reduces together -----------------------------------------------------------------------
+ */
+
+/* Every rank runs the same code, so every rank needs a communicator, all of one size. */
+static bool find_group(ovl_ddp_plan *p)
+{
+    ovl_lowering *l = p->l;
+    const char *name = p->ddp->group ? p->ddp->group : "dp";
+    p->group = ovl_plan_group(l, name, p->ddp->given ? p->ddp->mark : p->workload->mark);
+    if (!p->group) {
+        return false;
+    }
+    p->n = ovl_plan_members(l, p->group, 0);
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        uint32_t n = ovl_plan_members(l, p->group, rank);
+        if (n == 0) {
+            ovl_error(l->errs, OVL_E_INPUT, p->group->mark,
+                      "rank %" PRIu32 " is not in group \"%s\", which reduces the gradients", rank,
+                      name);
+            return false;
+        }
+        if (n != p->n) {
+            ovl_error(l->errs, OVL_E_INPUT, p->group->mark,
+                      "the communicators of group \"%s\" have different sizes, %" PRIu32
+                      " and %" PRIu32,
+                      name, p->n, n);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- Limits -------------------------------------------------------------------------------------
+ */
+
+static bool check_bytes(ovl_ddp_plan *p)
+{
+    const uint64_t most = (uint64_t)1 << 60;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < p->n_tensors; i++) {
+        if (p->tensors[i].bytes > most - sum) {
+            ovl_error(p->l->errs, OVL_E_INPUT, p->tensors[i].mark,
+                      "with \"%s\" the gradients pass 1 EiB", p->tensors[i].name);
+            return false;
+        }
+        sum += p->tensors[i].bytes;
+    }
+    return true;
+}
+
+/* Operations of one rank at most: kernels, copies in and out, overheads, collectives. */
+static bool check_operations(ovl_ddp_plan *p)
+{
+    uint64_t each = 2 * (uint64_t)p->n_units + 4 * (uint64_t)p->n_tensors + 1;
+    uint64_t m = (uint64_t)p->workload->microbatches;
+    if (m > OVL_PLAN_CODE_OPS || m * each > OVL_PLAN_CODE_OPS ||
+        m * each * p->l->n_ranks > OVL_PLAN_RANK_OPS) {
+        ovl_error(p->l->errs, OVL_E_INPUT, p->workload->mark,
+                  "%" PRIu64 " microbatches of up to %" PRIu64 " operations on %" PRIu32
+                  " ranks are too many: at most %u a rank and %u in all",
+                  m, each, p->l->n_ranks, OVL_PLAN_CODE_OPS, OVL_PLAN_RANK_OPS);
+        return false;
+    }
+    return true;
+}
+
+/* --- The steps ----------------------------------------------------------------------------------
+ */
+
+static void set_policy(ovl_ddp_plan *p)
+{
+    p->megatron = p->ddp->policy == OVL_DDP_MEGATRON;
+    p->separate = !p->megatron && !p->ddp->gradient_as_bucket_view;
+    p->copies = !p->ddp->gradient_as_bucket_view;
+    p->microbatches = (uint32_t)OVL_MAX(p->workload->microbatches, 1);
+}
+
+static void run_steps(ovl_ddp_plan *p)
+{
+    uint32_t errors = p->l->errs->errors;
+    if (!find_group(p)) {
+        return;
+    }
+    if (p->workload->layers.count) {
+        ovl_ddp_layers(p);
+    } else {
+        ovl_ddp_gradients(p);
+    }
+    if (p->l->errs->errors != errors || !check_bytes(p) || !check_operations(p)) {
+        return;
+    }
+    ovl_ddp_buckets(p);
+    if (p->l->errs->errors == errors) {
+        ovl_ddp_emit(p);
+    }
+}
+
+void ovl_plan_ddp(ovl_lowering *l)
+{
+    ovl_ddp_plan p = {.l = l, .ddp = &l->scenario->ddp, .workload = &l->scenario->workload};
+    p.names.arena = &p.scratch;
+    set_policy(&p);
+    run_steps(&p);
+    ovl_vec_free(&p.named);
+    ovl_arena_free(&p.scratch);
+}
