@@ -1,0 +1,221 @@
+#include "tools/facts.h"
+#include "tools/grid.h"
+#include "tools/report.h"
+#include "tools/wrap.h"
+
+#include <string.h>
+
+#define MOST_MEMBERS 12
+
+static const char *const scope_words[] = {"GPU", "node", "cluster"};
+
+static const char *bytes_text(ovl_arena *arena, uint64_t bytes)
+{
+    char buf[OVL_UNITS_TEXT];
+    return ovl_arena_strdup(arena, ovl_print_bytes(buf, bytes));
+}
+
+static void head(ovl_out *out, const ovl_check *check)
+{
+    const ovl_scenario *s = &check->prepared->scenario;
+    const ovl_facts *f = check->facts;
+    ovl_out_title(out, "%s", s->name ? s->name : check->file);
+    if (s->description) {
+        ovl_wrap(out, "", 0, s->description, OVL_TERMINAL);
+    }
+    ovl_out_printf(
+        out, "variant %s, %" PRIu32 " rank%s, %" PRIu64 " operation%s in all, interference %s\n",
+        s->variant, f->program->n_ranks, f->program->n_ranks == 1 ? "" : "s", f->n_ops,
+        f->n_ops == 1 ? "" : "s", ovl_interference_name((ovl_interference)s->interference));
+}
+
+static const char *kinds_text(const ovl_code_facts *f, ovl_arena *arena)
+{
+    const char *text = "";
+    for (int k = 0; k < OVL_KINDS; k++) {
+        if (f->kinds[k]) {
+            text = ovl_arena_printf(arena, "%s%s%" PRIu32 " %s", text, *text ? ", " : "",
+                                    f->kinds[k], ovl_op_kind_name((ovl_op_kind)k));
+        }
+    }
+    return text;
+}
+
+static const char *streams_text(const ovl_check *check, const ovl_code *code, ovl_arena *arena)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < code->n_streams; i++) {
+        text = ovl_arena_printf(arena, "%s%s%s", text, i ? ", " : "",
+                                ovl_names_text(check->facts->program->names, code->streams[i]));
+    }
+    return text;
+}
+
+static void programs(ovl_out *out, const ovl_check *check, ovl_arena *arena)
+{
+    static const ovl_column columns[] = {{"ranks", true, true, 0},
+                                         {"operations", false, false, 0},
+                                         {"of them", true, true, 0},
+                                         {"streams", true, true, 0}};
+    ovl_out_title(out, "\nWhat each rank runs");
+    ovl_grid grid;
+    ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
+    for (uint32_t i = 0; i < check->facts->n_codes; i++) {
+        const ovl_code_facts *f = &check->facts->codes[i];
+        const char *cells[] = {f->ranks, ovl_arena_printf(arena, "%" PRIu32, f->code->n_ops),
+                               kinds_text(f, arena), streams_text(check, f->code, arena)};
+        ovl_grid_row(&grid, cells);
+    }
+    ovl_grid_end(&grid, out, 2);
+}
+
+static void groups(ovl_out *out, const ovl_facts *facts, ovl_arena *arena)
+{
+    static const ovl_column columns[] = {{"name", true, true, 0},
+                                         {"communicators", false, false, 0},
+                                         {"members", false, false, 0},
+                                         {"ranks of the first", true, true, 0}};
+    if (facts->n_groups == 0) {
+        return;
+    }
+    ovl_out_title(out, "\nGroups");
+    ovl_grid grid;
+    ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
+    for (uint32_t i = 0; i < facts->n_groups; i++) {
+        const ovl_group_facts *g = &facts->groups[i];
+        const char *size = g->fewest == g->most ? ovl_arena_printf(arena, "%" PRIu32, g->most)
+                                                : ovl_arena_printf(arena, "%" PRIu32 "-%" PRIu32,
+                                                                   g->fewest, g->most);
+        const char *cells[] = {g->name, ovl_arena_printf(arena, "%" PRIu32, g->n_comms), size,
+                               g->first};
+        ovl_grid_row(&grid, cells);
+    }
+    ovl_grid_end(&grid, out, 2);
+}
+
+static const char *members_text(const ovl_bucket_line *b, ovl_arena *arena)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < OVL_MIN(b->n_members, MOST_MEMBERS); i++) {
+        text = ovl_arena_printf(arena, "%s%s%s", text, i ? ", " : "", b->members[i]);
+    }
+    return b->n_members > MOST_MEMBERS ? ovl_arena_printf(arena, "%s and %" PRIu32 " more", text,
+                                                          b->n_members - MOST_MEMBERS)
+                                       : text;
+}
+
+static void buckets(ovl_out *out, const ovl_lowered *lowered, ovl_arena *arena)
+{
+    uint64_t sum = 0;
+    if (lowered->n_buckets == 0) {
+        return;
+    }
+    ovl_out_title(out, "\nBuckets, in the order they are launched");
+    for (uint32_t i = 0; i < lowered->n_buckets; i++) {
+        const ovl_bucket_line *b = &lowered->buckets[i];
+        ovl_wrap(out, "  ", 6,
+                 ovl_arena_printf(arena, "%s  %s (%" PRIu64 " B) %s: %s", b->name,
+                                  bytes_text(arena, b->bytes), b->bytes, b->dtype,
+                                  members_text(b, arena)),
+                 OVL_TERMINAL);
+        sum += b->bytes;
+    }
+    ovl_out_printf(out, "  = %" PRIu32 " bucket%s of %s (%" PRIu64 " B)\n", lowered->n_buckets,
+                   lowered->n_buckets == 1 ? "" : "s", bytes_text(arena, sum), sum);
+}
+
+static void buffers_of(ovl_out *out, const ovl_code_facts *f, ovl_arena *arena)
+{
+    const char *text = "";
+    uint64_t sum = 0;
+    for (int c = 0; c < OVL_CATEGORY_COUNT; c++) {
+        if (f->buffers[c]) {
+            text = ovl_arena_printf(arena, "%s%s%s %s in %" PRIu32, text, *text ? " + " : "",
+                                    ovl_category_name((ovl_category)c),
+                                    bytes_text(arena, f->bytes[c]), f->buffers[c]);
+            sum += f->bytes[c];
+        }
+    }
+    if (*text) {
+        ovl_wrap(
+            out, "  ", 4,
+            ovl_arena_printf(arena, "ranks %s: %s = %s", f->ranks, text, bytes_text(arena, sum)),
+            OVL_TERMINAL);
+    }
+}
+
+static void buffers(ovl_out *out, const ovl_facts *facts, ovl_arena *arena)
+{
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < facts->n_codes; i++) {
+        any += facts->codes[i].code->n_buffers;
+    }
+    if (any == 0) {
+        ovl_out_title(out, "\nBuffers: none declared, so memory and hazards are not checked");
+        return;
+    }
+    ovl_out_title(out, "\nBuffers of one rank (all of them; not all live at once)");
+    for (uint32_t i = 0; i < facts->n_codes; i++) {
+        buffers_of(out, &facts->codes[i], arena);
+    }
+}
+
+static void links(ovl_out *out, const ovl_hw *hw, ovl_arena *arena)
+{
+    static const ovl_column columns[] = {
+        {"name", true, true, 0},         {"each direction", false, false, 0},
+        {"latency", false, false, 0},    {"one for each", true, false, 0},
+        {"a node has", false, false, 0},
+    };
+    char rate[OVL_UNITS_TEXT], time[OVL_UNITS_TEXT];
+    if (hw->n_links == 0) {
+        return;
+    }
+    ovl_out_title(out, "\nLinks");
+    ovl_grid grid;
+    ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
+    for (uint32_t i = 0; i < hw->n_links; i++) {
+        const ovl_hw_link *l = &hw->links[i];
+        int64_t count = ovl_links_per_node(hw, l);
+        const char *cells[] = {
+            l->name,
+            ovl_arena_strdup(arena, ovl_print_rate(rate, (double)l->bandwidth)),
+            l->latency ? ovl_arena_strdup(arena, ovl_print_time(time, l->latency)) : NULL,
+            scope_words[l->scope],
+            count ? ovl_arena_printf(arena, "%" PRId64, count) : NULL,
+        };
+        ovl_grid_row(&grid, cells);
+    }
+    ovl_grid_end(&grid, out, 2);
+}
+
+static void variants(ovl_out *out, const ovl_check *check, ovl_arena *arena)
+{
+    const char *text = "";
+    if (check->doc->n_variants == 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < check->doc->n_variants; i++) {
+        text = ovl_arena_printf(arena, "%s%s%s", text, i ? ", " : "", check->doc->variants[i]);
+    }
+    ovl_out_title(out, "\nVariants%s", check->all_variants ? ", all without mistakes" : "");
+    ovl_wrap(out, "  ", 2, text, OVL_TERMINAL);
+}
+
+void ovl_check_text(ovl_out *out, const ovl_check *check)
+{
+    if (!check->prepared) {
+        return; /* the mistakes are on standard error */
+    }
+    ovl_arena arena = {0};
+    const ovl_lowered *lowered = &check->prepared->lowered;
+    head(out, check);
+    programs(out, check, &arena);
+    groups(out, check->facts, &arena);
+    buckets(out, lowered, &arena);
+    buffers(out, check->facts, &arena);
+    links(out, &check->prepared->scenario.hw, &arena);
+    variants(out, check, &arena);
+    ovl_report_not_modelled(out, lowered->not_modelled, lowered->n_not_modelled);
+    ovl_arena_free(&arena);
+}

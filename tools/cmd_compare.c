@@ -1,0 +1,153 @@
+/* ovl compare: which runs the words mean, then the comparison. */
+#include "tools/files.h"
+#include "tools/report.h"
+#include "tools/session.h"
+
+#include <string.h>
+
+static const ovl_mark nowhere = {0};
+
+/* One run: a file and a variant of it. */
+typedef struct side {
+    const char *path, *variant; /* variant NULL: none */
+} side;
+
+typedef struct job {
+    ovl_session session;
+    const ovl_args *args;
+    ovl_ask ask;
+} job;
+
+/* "FILE" or "FILE:VARIANT"; a file of the whole name comes first. */
+static side side_of(const char *word, ovl_arena *arena)
+{
+    const char *colon = strrchr(word, ':');
+    if (!colon || ovl_file_exists(word)) {
+        return (side){word, NULL};
+    }
+    char *path = ovl_arena_strndup(arena, word, (size_t)(colon - word));
+    return ovl_file_exists(path) ? (side){path, colon + 1} : (side){word, NULL};
+}
+
+static bool has_variant(const ovl_document *doc, const char *name)
+{
+    for (uint32_t i = 0; i < doc->n_variants; i++) {
+        if (strcmp(doc->variants[i], name) == 0) {
+            return true;
+        }
+    }
+    return strcmp(name, "base") == 0;
+}
+
+static int finish(job *j, const ovl_comparison *all, uint32_t n)
+{
+    int status = OVL_EXIT_DONE;
+    for (uint32_t i = 0; i < n; i++) {
+        bool worse = all[i].verdict == OVL_WORSE && ovl_args_has(j->args, "fail-if-worse");
+        bool hazard = ovl_result_status(all[i].a) || ovl_result_status(all[i].b);
+        status = worse || hazard ? OVL_EXIT_FAILED : status;
+    }
+    return status;
+}
+
+static int compare_pair(job *j, const ovl_document *a_doc, const char *a_variant,
+                        const ovl_document *b_doc, const char *b_variant)
+{
+    ovl_result a, b;
+    ovl_comparison c;
+    bool good = ovl_session_result(&j->session, a_doc, a_variant, &j->ask, &a);
+    good = ovl_session_result(&j->session, b_doc, b_variant, &j->ask, &b) && good;
+    if (!good) {
+        return OVL_EXIT_DONE; /* the errors have the status */
+    }
+    ovl_compare(&a, &b, &j->session.arena, &c);
+    ovl_out file, *out = ovl_session_output(j->args, j->session.shell, &file);
+    if (ovl_args_has(j->args, "json")) {
+        ovl_compare_json(out, &c);
+    } else {
+        ovl_compare_text(out, &c);
+    }
+    ovl_session_written(&j->session, j->args, out);
+    return finish(j, &c, 1);
+}
+
+static int compare_all(job *j, const ovl_document *doc)
+{
+    uint32_t n = doc->n_variants;
+    if (n == 0) {
+        ovl_error(&j->session.errs, OVL_E_USAGE, nowhere,
+                  "%s has no variants to compare; name two files, or add `variants:`", doc->file);
+        return OVL_EXIT_DONE;
+    }
+    ovl_result *results = OVL_NEW_ARRAY(&j->session.arena, ovl_result, (size_t)n + 1);
+    ovl_comparison *items = OVL_NEW_ARRAY(&j->session.arena, ovl_comparison, n);
+    bool good = ovl_session_result(&j->session, doc, NULL, &j->ask, &results[n]);
+    for (uint32_t i = 0; i < n; i++) {
+        good = ovl_session_result(&j->session, doc, doc->variants[i], &j->ask, &results[i]) && good;
+        if (good) {
+            ovl_compare(&results[n], &results[i], &j->session.arena, &items[i]);
+        }
+    }
+    if (!good) {
+        return OVL_EXIT_DONE;
+    }
+    ovl_summary summary = {&results[n], items, n, OVL_NONE};
+    ovl_summary_choose(&summary);
+    ovl_out file, *out = ovl_session_output(j->args, j->session.shell, &file);
+    if (ovl_args_has(j->args, "json")) {
+        ovl_summary_json(out, &summary);
+    } else {
+        ovl_summary_text(out, &summary);
+    }
+    ovl_session_written(&j->session, j->args, out);
+    return finish(j, items, n);
+}
+
+static int compare_two_words(job *j, side first, const ovl_document *doc, const char *word)
+{
+    side second = side_of(word, &j->session.arena);
+    if (has_variant(doc, word) || !ovl_file_exists(second.path)) {
+        /* A word that is neither is looked up as a variant, to get the error that names the
+         * nearest one. */
+        return compare_pair(j, doc, first.variant, doc, word);
+    }
+    ovl_document other;
+    if (!ovl_session_load(&j->session, second.path, &other)) {
+        return OVL_EXIT_DONE;
+    }
+    return compare_pair(j, doc, first.variant, &other, second.variant);
+}
+
+static int dispatch(job *j)
+{
+    const ovl_args *args = j->args;
+    ovl_document doc;
+    side first = side_of(args->operands[0], &j->session.arena);
+    if (!ovl_session_load(&j->session, first.path, &doc)) {
+        return OVL_EXIT_DONE;
+    }
+    if (args->n_operands == 1 && !first.variant) {
+        return compare_all(j, &doc);
+    }
+    if (args->n_operands == 2) {
+        return compare_two_words(j, first, &doc, args->operands[1]);
+    }
+    if (args->n_operands == 3 && !first.variant) {
+        return compare_pair(j, &doc, args->operands[1], &doc, args->operands[2]);
+    }
+    ovl_error(&j->session.errs, OVL_E_USAGE, nowhere,
+              args->n_operands == 1
+                  ? "compare \"%s\" with what? Name another variant or file"
+                  : "\"%s\" names a variant, and two more follow; compare takes two runs",
+              args->operands[0]);
+    return OVL_EXIT_DONE;
+}
+
+int ovl_cmd_compare(const ovl_args *args, const ovl_shell *shell)
+{
+    job j = {.args = args, .ask = ovl_worth_of(ovl_args_value(args, "worth"))};
+    ovl_session_begin(&j.session, shell);
+    ovl_session_sets(&j.session, args);
+    int status = dispatch(&j);
+    return ovl_session_end(&j.session, status);
+}

@@ -1,0 +1,194 @@
+#include "tools/command.h"
+
+static const char *const interference_models[] = {"none", "shared", "measured", NULL};
+
+#define HELP                                                                                       \
+    {                                                                                              \
+        .name = "help", .letter = 'h', .doc = "print this help and stop"                           \
+    }
+#define SET                                                                                        \
+    {                                                                                              \
+        .name = "set", .value = "PATH=VALUE", .repeat = true,                                      \
+        .doc = "set one value of the scenario, after the variant: "                                \
+               "overlap.ddp.bucket_cap=50MiB, workload.layers.block[3].backward=5ms; later ones "  \
+               "win"                                                                               \
+    }
+#define INTERFERENCE                                                                               \
+    {                                                                                              \
+        .name = "interference", .value = "MODEL", .choices = interference_models,                  \
+        .doc = "how concurrent work slows itself down: none, shared or measured; short for --set " \
+               "interference=MODEL"                                                                \
+    }
+#define VARIANT                                                                                    \
+    {                                                                                              \
+        .name = "variant", .value = "NAME",                                                        \
+        .doc = "the variant of the scenario; without it the base"                                  \
+    }
+#define WORTH                                                                                      \
+    {                                                                                              \
+        .name = "worth", .value = "all|none|NAME",                                                 \
+        .doc = "for which communication the step is simulated once more as if it were free; by "   \
+               "default for the most exposed names"                                                \
+    }
+#define JSON                                                                                       \
+    {                                                                                              \
+        .name = "json", .doc = "print JSON instead of text; times are seconds with 12 decimals"    \
+    }
+#define OUTPUT                                                                                     \
+    {                                                                                              \
+        .name = "output", .letter = 'o', .value = "FILE", .file = true,                            \
+        .doc = "write to FILE instead of standard output; the file is replaced only once it is "   \
+               "whole"                                                                             \
+    }
+
+static const ovl_option run_items[] = {VARIANT, SET, INTERFERENCE, WORTH, JSON, OUTPUT, HELP};
+
+static const ovl_option compare_items[] = {
+    SET,    INTERFERENCE,
+    WORTH,  JSON,
+    OUTPUT, {.name = "fail-if-worse", .doc = "exit with 1 if B, or any of the variants, is worse"},
+    HELP,
+};
+
+static const ovl_option check_items[] = {
+    {.name = "variant",
+     .value = "NAME",
+     .doc =
+         "look at this variant alone; without it the base is shown and every variant is checked"},
+    SET,
+    INTERFERENCE,
+    JSON,
+    HELP,
+};
+
+static const ovl_option export_items[] = {
+    {.name = "trace", .doc = "write the run as a trace for ui.perfetto.dev or chrome://tracing"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .file = true,
+     .doc = "the trace to write, replaced only once it is whole; compressed if it ends in .gz; "
+            "without it standard output"},
+    {.name = "ranks",
+     .value = "LIST",
+     .doc = "which ranks to write: 0-7, or 0,8,16-23; without it the first 64"},
+    VARIANT,
+    SET,
+    INTERFERENCE,
+    HELP,
+};
+
+static const ovl_option help_items[] = {HELP};
+
+static const ovl_option program_items[] = {
+    HELP,
+    {.name = "version", .doc = "print the version and stop"},
+};
+
+#define TABLE(items)                                                                               \
+    {                                                                                              \
+        (items), OVL_COUNT(items)                                                                  \
+    }
+static const ovl_option_table run_options = TABLE(run_items);
+static const ovl_option_table compare_options = TABLE(compare_items);
+static const ovl_option_table check_options = TABLE(check_items);
+static const ovl_option_table export_options = TABLE(export_items);
+static const ovl_option_table help_options = TABLE(help_items);
+const ovl_option_table ovl_program_options = TABLE(program_items);
+
+const ovl_command ovl_commands[] = {
+    {
+        .name = "check",
+        .summary = "say what is wrong with a scenario, or what it will run",
+        .operands = "FILE",
+        .min_operands = 1,
+        .max_operands = 1,
+        .operand = OVL_OPERAND_FILE,
+        .about =
+            "Reports every mistake of the scenario and of all its variants, each with its place. "
+            "Without mistakes it prints what will run: ranks, streams, operations, groups, buckets "
+            "with their members and bytes, buffers, links, and what is not modelled. Nothing is "
+            "simulated.",
+        .examples = "ovl check last_bucket.yaml\n"
+                    "ovl check last_bucket.yaml --variant split_80_16 --json",
+        .options = &check_options,
+        .run = ovl_cmd_check,
+    },
+    {
+        .name = "compare",
+        .summary = "set two runs side by side: what changed, and is it better",
+        .operands = "FILE [[A] B]",
+        .min_operands = 1,
+        .max_operands = 3,
+        .operand = OVL_OPERAND_FILE,
+        .about =
+            "FILE alone compares the base with every variant, names the best and shows it in full. "
+            "FILE B compares the base with variant B, FILE A B compares two variants. Two files "
+            "are compared as they are; FILE:VARIANT names a variant of one of them.\n\n"
+            "The equations of both steps stand side by side, the differences of the terms sum to "
+            "the difference of the steps, and the last sentence is the verdict. Exits with 1 if a "
+            "run has hazards.",
+        .examples = "ovl compare last_bucket.yaml\n"
+                    "ovl compare last_bucket.yaml split_48 split_80_16\n"
+                    "ovl compare old.yaml new.yaml:split --json",
+        .options = &compare_options,
+        .run = ovl_cmd_compare,
+    },
+    {
+        .name = "export",
+        .summary = "write a run in the format of another tool",
+        .operands = "--trace FILE",
+        .min_operands = 1,
+        .max_operands = 1,
+        .operand = OVL_OPERAND_FILE,
+        .about =
+            "Writes the run as Chrome trace JSON: a process for each rank, a lane for each stream, "
+            "the host's launches, arrows for dependencies between streams, and counters for live "
+            "bytes, memory and link traffic and held SMs. Slices carry exact picoseconds in their "
+            "arguments, since the format rounds to nanoseconds.",
+        .examples = "ovl export --trace last_bucket.yaml -o step.json.gz\n"
+                    "ovl export --trace pipeline.yaml --ranks 0-3 -o stages.json",
+        .options = &export_options,
+        .run = ovl_cmd_export,
+    },
+    {
+        .name = "help",
+        .summary = "explain a command",
+        .operands = "[COMMAND]",
+        .min_operands = 0,
+        .max_operands = 1,
+        .operand = OVL_OPERAND_COMMAND,
+        .about = "The same as ovl COMMAND --help, or as ovl --help.",
+        .examples = "ovl help run",
+        .options = &help_options,
+        .run = ovl_cmd_help,
+    },
+    {
+        .name = "run",
+        .summary = "simulate one step and say where its time goes",
+        .operands = "FILE",
+        .min_operands = 1,
+        .max_operands = 1,
+        .operand = OVL_OPERAND_FILE,
+        .about =
+            "Prints the step time with the equation that explains it, where the wall time of the "
+            "deciding rank goes, every collective with its exposed time, the critical path, peak "
+            "memory, hazards, and what is not modelled. Exits with 1 if there are hazards.",
+        .examples =
+            "ovl run last_bucket.yaml\n"
+            "ovl run last_bucket.yaml --variant split_80_16 --interference none\n"
+            "ovl run last_bucket.yaml --set overlap.ddp.bucket_cap=50MiB --json -o run.json",
+        .options = &run_options,
+        .run = ovl_cmd_run,
+    },
+};
+const uint32_t ovl_n_commands = OVL_COUNT(ovl_commands);
+
+const char *const ovl_exit_meanings[] = {
+    "done",
+    "a threshold, a comparison or the check for hazards failed",
+    "the command line is wrong, or what it asks to write cannot be written",
+    "an input is wrong",
+    "the schedule cannot finish",
+};
+const uint32_t ovl_n_exit_meanings = OVL_COUNT(ovl_exit_meanings);

@@ -1,0 +1,59 @@
+#include "tools/report.h"
+
+static void differences(ovl_json *json, const ovl_comparison *c)
+{
+    ovl_json_object(json, "delta_s", OVL_JSON_FLOW);
+    for (int i = 0; i < OVL_TERM_COUNT; i++) {
+        ovl_json_seconds(json, ovl_term_name((ovl_term)i), c->delta_term[i]);
+    }
+    ovl_json_seconds(json, "step", c->delta);
+    ovl_json_close(json);
+}
+
+static void judgement(ovl_json *json, const ovl_comparison *c)
+{
+    differences(json, c);
+    ovl_json_text(json, "verdict", ovl_verdict_name(c->verdict));
+    ovl_json_text(json, "sentence", c->sentence);
+    ovl_json_text_if(json, "efficiency", c->efficiency);
+    ovl_json_text_if(json, "path_change", c->path_change);
+    ovl_json_text_if(json, "gradients", c->gradients);
+    ovl_json_text_if(json, "memory", c->memory);
+}
+
+void ovl_compare_json(ovl_out *out, const ovl_comparison *c)
+{
+    ovl_json json;
+    ovl_json_begin(&json, out);
+    ovl_json_object(&json, NULL, OVL_JSON_BLOCK);
+    ovl_json_text(&json, "schema", "overlapsim.compare/1");
+    ovl_report_json_member(&json, "a", c->a);
+    ovl_report_json_member(&json, "b", c->b);
+    judgement(&json, c);
+    ovl_json_close(&json);
+    ovl_json_end(&json);
+}
+
+void ovl_summary_json(ovl_out *out, const ovl_summary *summary)
+{
+    ovl_json json;
+    ovl_json_begin(&json, out);
+    ovl_json_object(&json, NULL, OVL_JSON_BLOCK);
+    ovl_json_text(&json, "schema", "overlapsim.comparison/1");
+    ovl_json_text_if(&json, "scenario", summary->base->scenario);
+    ovl_report_json_member(&json, "a", summary->base);
+    ovl_json_array(&json, "comparisons", OVL_JSON_BLOCK);
+    for (uint32_t i = 0; i < summary->n; i++) {
+        ovl_json_object(&json, NULL, OVL_JSON_BLOCK);
+        ovl_json_text(&json, "variant", summary->items[i].b->variant);
+        ovl_report_json_member(&json, "b", summary->items[i].b);
+        judgement(&json, &summary->items[i]);
+        ovl_json_close(&json);
+    }
+    ovl_json_close(&json);
+    if (summary->best != OVL_NONE) {
+        ovl_json_text(&json, "best", summary->items[summary->best].b->variant);
+    }
+    ovl_json_close(&json);
+    ovl_json_end(&json);
+}

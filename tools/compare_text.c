@@ -1,0 +1,210 @@
+/* Two runs side by side as text. The verdict is the last line, where a reader looks first. */
+#include "tools/equation.h"
+#include "tools/grid.h"
+#include "tools/report.h"
+#include "tools/wrap.h"
+
+#include <string.h>
+
+static const char *dup_shown(ovl_arena *arena, const ovl_scale *scale, ovl_time t)
+{
+    char buf[OVL_UNITS_TEXT];
+    return ovl_arena_strdup(arena, ovl_shown(buf, scale, t));
+}
+
+/* A difference carries its sign. */
+static const char *signed_shown(ovl_arena *arena, const ovl_scale *scale, ovl_time t)
+{
+    char buf[OVL_UNITS_TEXT];
+    ovl_shown(buf, scale, t);
+    return ovl_arena_printf(arena, "%s%s", t > 0 && strcmp(buf, "0") != 0 ? "+" : "", buf);
+}
+
+static ovl_scale pair_scale(const ovl_comparison *c, ovl_arena *arena)
+{
+    ovl_time largest = OVL_MAX(c->a->step, c->b->step);
+    ovl_scale scale = ovl_scale_for(largest);
+    const ovl_sum sums[] = {
+        ovl_step_sum(c->a, arena), ovl_step_sum(c->b, arena), ovl_start_sum(c->a),
+        ovl_start_sum(c->b),       ovl_terms_sum(c->a->term), ovl_terms_sum(c->b->term),
+    };
+    for (uint32_t i = 0; i < OVL_COUNT(sums); i++) {
+        ovl_sum_fit(&scale, largest, &sums[i]);
+    }
+    return scale;
+}
+
+static const char *name_of(const ovl_comparison *c, const ovl_result *r, ovl_arena *arena)
+{
+    bool same = c->a->scenario && c->b->scenario && strcmp(c->a->scenario, c->b->scenario) == 0;
+    return same || !r->scenario ? r->variant
+                                : ovl_arena_printf(arena, "%s, %s", r->scenario, r->variant);
+}
+
+static void head(ovl_out *out, const ovl_comparison *c, ovl_arena *arena)
+{
+    bool same = c->a->scenario && c->b->scenario && strcmp(c->a->scenario, c->b->scenario) == 0;
+    if (same) {
+        ovl_out_title(out, "%s", c->a->scenario);
+    }
+    ovl_out_printf(out, "a: %s (interference %s)\n", name_of(c, c->a, arena), c->a->interference);
+    ovl_out_printf(out, "b: %s (interference %s)\n", name_of(c, c->b, arena), c->b->interference);
+}
+
+static const char *sum_or_nothing(ovl_arena *arena, const ovl_scale *scale, const ovl_sum *sum)
+{
+    return sum->n ? ovl_sum_text(arena, scale, sum, OVL_SUM_PLAIN) : "";
+}
+
+static void equations(ovl_out *out, const ovl_comparison *c, const ovl_scale *scale,
+                      ovl_arena *arena)
+{
+    static const ovl_column columns[] = {
+        {"", true, false, 0}, {"a", true, true, 0}, {"b", true, true, 0}};
+    const ovl_sum step[] = {ovl_step_sum(c->a, arena), ovl_step_sum(c->b, arena)};
+    const ovl_sum start[] = {ovl_start_sum(c->a), ovl_start_sum(c->b)};
+    ovl_out_title(out,
+                  "\nStep (%s) = when the last waiting work could start + exposed communication",
+                  ovl_scale_unit(scale));
+    ovl_grid grid;
+    ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
+    const char *steps[] = {"step", ovl_sum_text(arena, scale, &step[0], OVL_SUM_PLAIN),
+                           ovl_sum_text(arena, scale, &step[1], OVL_SUM_PLAIN)};
+    ovl_grid_row(&grid, steps);
+    if (start[0].n || start[1].n) {
+        const char *starts[] = {"start, of it interference",
+                                sum_or_nothing(arena, scale, &start[0]),
+                                sum_or_nothing(arena, scale, &start[1])};
+        ovl_grid_row(&grid, starts);
+    }
+    ovl_grid_end(&grid, out, 2);
+    const ovl_result *const both[] = {c->a, c->b};
+    for (int i = 0; i < 2; i++) {
+        const char *reason = ovl_step_reason(both[i], scale, arena);
+        if (reason) {
+            ovl_wrap(out, i ? "  b: " : "  a: ", 5, reason, OVL_TERMINAL);
+        }
+    }
+}
+
+static void terms(ovl_out *out, const ovl_comparison *c, const ovl_scale *scale, ovl_arena *arena)
+{
+    static const ovl_column columns[] = {{"", true, false, 0},
+                                         {"a", false, false, 0},
+                                         {"b", false, false, 0},
+                                         {"b - a", false, false, 0}};
+    ovl_sum a = ovl_terms_sum(c->a->term), b = ovl_terms_sum(c->b->term);
+    ovl_time total_a = ovl_shown_terms(scale, a.total, a.term, a.n);
+    ovl_time total_b = ovl_shown_terms(scale, b.total, b.term, b.n);
+    ovl_out_title(out, "\nDecomposition of the deciding rank (%s)", ovl_scale_unit(scale));
+    ovl_grid grid;
+    ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
+    for (int i = 0; i < OVL_TERM_COUNT; i++) {
+        if (c->a->term[i] || c->b->term[i]) {
+            const char *cells[] = {a.word[i], dup_shown(arena, scale, a.term[i]),
+                                   dup_shown(arena, scale, b.term[i]),
+                                   signed_shown(arena, scale, b.term[i] - a.term[i])};
+            ovl_grid_row(&grid, cells);
+        }
+    }
+    const char *cells[] = {"= step", dup_shown(arena, scale, total_a),
+                           dup_shown(arena, scale, total_b),
+                           signed_shown(arena, scale, total_b - total_a)};
+    ovl_grid_row(&grid, cells);
+    ovl_grid_end(&grid, out, 2);
+}
+
+static const char *rate(ovl_arena *arena, double bytes_per_second)
+{
+    char buf[OVL_UNITS_TEXT];
+    return bytes_per_second < 0 ? "-"
+                                : ovl_arena_strdup(arena, ovl_print_rate(buf, bytes_per_second));
+}
+
+static void time_row(ovl_grid *grid, const char *what, ovl_time a, ovl_time b,
+                     const ovl_scale *scale, ovl_arena *arena)
+{
+    const char *unit = ovl_scale_unit(scale);
+    const char *cells[] = {
+        what,
+        ovl_arena_printf(arena, "%s %s", dup_shown(arena, scale, a), unit),
+        ovl_arena_printf(arena, "%s %s", dup_shown(arena, scale, b), unit),
+    };
+    ovl_grid_row(grid, cells);
+}
+
+static void communication(ovl_out *out, const ovl_comparison *c, ovl_arena *arena)
+{
+    static const ovl_column columns[] = {
+        {"", true, false, 0}, {"a", false, false, 0}, {"b", false, false, 0}};
+    const ovl_result *a = c->a, *b = c->b;
+    if (a->n_collectives == 0 && b->n_collectives == 0) {
+        return;
+    }
+    const ovl_time times[] = {a->hidden_comm, a->comm_exposed, a->comm_total,
+                              b->hidden_comm, b->comm_exposed, b->comm_total};
+    ovl_scale scale = ovl_scale_of(times, OVL_COUNT(times));
+    ovl_out_title(out, "\nCommunication of the deciding rank");
+    ovl_grid grid;
+    ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
+    time_row(&grid, "hidden under kernels", a->hidden_comm, b->hidden_comm, &scale, arena);
+    time_row(&grid, "+ no kernel beside it", a->comm_exposed, b->comm_exposed, &scale, arena);
+    time_row(&grid, "= total", a->comm_total, b->comm_total, &scale, arena);
+    const char *busbw[] = {"mean busbw", rate(arena, a->mean_busbw), rate(arena, b->mean_busbw)};
+    ovl_grid_row(&grid, busbw);
+    const char *startups[] = {"startups", ovl_arena_printf(arena, "%" PRIu32, a->startups),
+                              ovl_arena_printf(arena, "%" PRIu32, b->startups)};
+    ovl_grid_row(&grid, startups);
+    ovl_grid_end(&grid, out, 2);
+    if (c->efficiency) {
+        ovl_wrap(out, "  ", 4, c->efficiency, OVL_TERMINAL);
+    }
+}
+
+static void sentence(ovl_out *out, const char *title, const char *text)
+{
+    if (text) {
+        ovl_out_title(out, "\n%s", title);
+        ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
+    }
+}
+
+static void hazards_of(ovl_out *out, const char *which, const ovl_result *r)
+{
+    if (r->n_hazards) {
+        ovl_out_printf(out, "\nIn %s:", which);
+        ovl_report_hazards(out, r);
+    }
+}
+
+static void hazards(ovl_out *out, const ovl_comparison *c)
+{
+    hazards_of(out, "a", c->a);
+    hazards_of(out, "b", c->b);
+    if (c->a->n_hazards || c->b->n_hazards) {
+        return;
+    }
+    bool a = c->a->hazards_checked, b = c->b->hazards_checked;
+    ovl_out_title(out, "\nHazards");
+    ovl_out_printf(out, "  %s\n",
+                   a && b   ? "none in either"
+                   : a || b ? "none; one of the two declares no buffers and was not checked"
+                            : "not checked: neither declares buffers");
+}
+
+void ovl_compare_text(ovl_out *out, const ovl_comparison *c)
+{
+    ovl_arena arena = {0};
+    ovl_scale scale = pair_scale(c, &arena);
+    head(out, c, &arena);
+    equations(out, c, &scale, &arena);
+    terms(out, c, &scale, &arena);
+    communication(out, c, &arena);
+    sentence(out, "Critical path", c->path_change);
+    sentence(out, "Memory", c->memory);
+    sentence(out, "Gradients", c->gradients);
+    hazards(out, c);
+    ovl_out_text(out, "\n");
+    ovl_wrap(out, "Verdict: ", 9, c->sentence, OVL_TERMINAL);
+    ovl_arena_free(&arena);
+}

@@ -1,0 +1,59 @@
+/*
+ * facts.h - what a program consists of, counted: what `ovl check` prints.
+ *
+ *     ranks 0-7: 1 code of 9 operations (6 kernels, 3 collectives) on the streams compute, comm
+ */
+#ifndef OVL_TOOLS_FACTS_H
+#define OVL_TOOLS_FACTS_H
+
+#include "tools/session.h"
+
+#define OVL_KINDS (OVL_MARKER + 1)
+
+/* Ranks that run the same code. */
+typedef struct ovl_code_facts {
+    const ovl_code *code;
+    const char *ranks; /* "0-3,6" */
+    uint32_t n_ranks;
+    uint32_t kinds[OVL_KINDS]; /* operations of each kind */
+    uint32_t buffers[OVL_CATEGORY_COUNT];
+    uint64_t bytes[OVL_CATEGORY_COUNT];
+} ovl_code_facts;
+
+/* Communicators of one name. */
+typedef struct ovl_group_facts {
+    const char *name;
+    uint32_t n_comms;
+    uint32_t fewest, most; /* members */
+    const char *first;     /* the ranks of the first of them */
+} ovl_group_facts;
+
+typedef struct ovl_facts {
+    const ovl_program *program;
+    ovl_code_facts *codes; /* those that some rank runs, in order of their first rank */
+    uint32_t n_codes;
+    ovl_group_facts *groups; /* in order of their first communicator */
+    uint32_t n_groups;
+    uint64_t n_ops; /* over all ranks */
+} ovl_facts;
+
+ovl_facts ovl_facts_of(const ovl_program *program, ovl_arena *arena);
+
+/* A file and what was found in it. */
+typedef struct ovl_check {
+    const char *file;
+    const ovl_document *doc;      /* NULL if it could not be read */
+    const ovl_prepared *prepared; /* NULL if there are errors */
+    const ovl_facts *facts;       /* with prepared */
+    const ovl_errs *errs;
+    bool all_variants; /* every variant was checked */
+} ovl_check;
+
+void ovl_check_text(ovl_out *out, const ovl_check *check);
+/* Schema overlapsim.check/1. */
+void ovl_check_json(ovl_out *out, const ovl_check *check);
+
+/* How many instances of a link a node has; 0 if that is not said (no node, or one for all). */
+int64_t ovl_links_per_node(const ovl_hw *hw, const ovl_hw_link *link);
+
+#endif

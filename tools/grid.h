@@ -1,0 +1,41 @@
+/*
+ * grid.h - a table of texts in aligned columns that fits a terminal of OVL_TERMINAL columns.
+ *
+ * Columns are as wide as their widest cell. A column without any cell is left out. What is too wide
+ * loses, in this order: the second blank between columns, the middle of long cells in columns that
+ * may shrink, columns that may be dropped (the highest `drop` first).
+ *
+ *       collective   MiB  exposed
+ *       b0            80        0
+ *       b1            16        2
+ */
+#ifndef OVL_TOOLS_GRID_H
+#define OVL_TOOLS_GRID_H
+
+#include "sim/vec.h"
+#include "tools/out.h"
+
+#define OVL_GRID_COLUMNS 20
+
+typedef struct ovl_column {
+    const char *heading;
+    bool left;     /* aligned left; numbers are right */
+    bool shrink;   /* its cells may be cut */
+    unsigned drop; /* 0: it stays whatever happens */
+} ovl_column;
+
+typedef struct ovl_grid {
+    const ovl_column *columns; /* borrowed */
+    uint32_t n_columns;
+    OVL_VEC(const char *) cells; /* row after row; texts are borrowed */
+} ovl_grid;
+
+void ovl_grid_begin(ovl_grid *grid, const ovl_column *columns, uint32_t n_columns);
+
+/* Adds a row of n_columns cells; NULL leaves a cell empty. */
+void ovl_grid_row(ovl_grid *grid, const char *const *cells);
+
+/* Prints the headings and rows, indented, and gives the memory back. */
+void ovl_grid_end(ovl_grid *grid, ovl_out *out, unsigned indent);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * out.h - where a command's text goes: standard output, a stream a test reads back, or a file that
+ * is whole or absent.
+ *
+ * A file is written beside its place under a temporary name and renamed when everything was
+ * written, so that an interrupted run leaves the old file. A name that ends in ".gz" is compressed.
+ * The first failure is kept: later writes do nothing, and ovl_out_close says what went wrong.
+ *
+ *     ovl_out out;
+ *     ovl_out_open(&out, "step.json.gz");
+ *     ovl_out_printf(&out, "%d\n", 7);
+ *     const char *why = ovl_out_close(&out);      NULL, or "No space left on device"
+ */
+#ifndef OVL_TOOLS_OUT_H
+#define OVL_TOOLS_OUT_H
+
+#include "sim/base.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+typedef struct ovl_out {
+    FILE *file;       /* plain text */
+    void *gz;         /* or compressed (a gzFile) */
+    char *path;       /* of the file at its end; NULL for a stream of somebody else */
+    char *temporary;  /* what is renamed to it; NULL if it is written in place (a device) */
+    const char *lost; /* what the first failure was, or NULL */
+    bool colour;      /* ovl_out_title shows its text in bold */
+} ovl_out;
+
+/* Writes to a stream that stays the caller's. Colour if `file` is a terminal and NO_COLOR is unset
+ * or empty (https://no-color.org). */
+void ovl_out_stream(ovl_out *out, FILE *file);
+
+/* Begins a file. A device or pipe is written in place, a symbolic link leads to the file that is
+ * replaced. A failure is told by ovl_out_close. */
+void ovl_out_open(ovl_out *out, const char *path);
+
+void ovl_out_write(ovl_out *out, const char *text, size_t length);
+void ovl_out_text(ovl_out *out, const char *text);
+void ovl_out_printf(ovl_out *out, const char *format, ...) OVL_PRINTF(2, 3);
+
+/* A heading. */
+void ovl_out_title(ovl_out *out, const char *format, ...) OVL_PRINTF(2, 3);
+
+/* Ends the output. NULL, or why it is not whole; the temporary file is then gone. */
+const char *ovl_out_close(ovl_out *out);
+
+/* The same when what was written is not wanted: the file keeps its old contents. */
+void ovl_out_discard(ovl_out *out);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * report.h - a result as text for a terminal of 100 columns, and as JSON.
+ *
+ * Both walk a result (sim/result.h) and nothing else. Every number of the text has a unit, in its
+ * place or in the heading; every sum is shown and adds up. What does not apply is left out, never
+ * shown as zero.
+ */
+#ifndef OVL_TOOLS_REPORT_H
+#define OVL_TOOLS_REPORT_H
+
+#include "sim/compare.h"
+#include "tools/json.h"
+
+/* `ovl run` as text. */
+void ovl_report_text(ovl_out *out, const ovl_result *result);
+
+/* `ovl run --json`: schema overlapsim.run/1. */
+void ovl_report_json(ovl_out *out, const ovl_result *result);
+
+/* The same object as a member of another; `key` is NULL inside an array. */
+void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *result);
+
+/* `ovl compare FILE A B` as text, and as JSON: schema overlapsim.compare/1. */
+void ovl_compare_text(ovl_out *out, const ovl_comparison *comparison);
+void ovl_compare_json(ovl_out *out, const ovl_comparison *comparison);
+
+/* A base against each of its variants. */
+typedef struct ovl_summary {
+    const ovl_result *base;
+    const ovl_comparison *items; /* base against variant, in file order */
+    uint32_t n;
+    uint32_t best; /* index of the shortest step without hazards; OVL_NONE if none beats the base */
+} ovl_summary;
+
+/* Sets summary->best. */
+void ovl_summary_choose(ovl_summary *summary);
+
+/* `ovl compare FILE` as text, and as JSON: schema overlapsim.comparison/1. */
+void ovl_summary_text(ovl_out *out, const ovl_summary *summary);
+void ovl_summary_json(ovl_out *out, const ovl_summary *summary);
+
+/* Parts of the text shared between reports. */
+void ovl_report_hazards(ovl_out *out, const ovl_result *result);
+void ovl_report_memory(ovl_out *out, const ovl_result *result);
+void ovl_report_collectives(ovl_out *out, const ovl_result *result);
+void ovl_report_path(ovl_out *out, const ovl_result *result);
+void ovl_report_limits(ovl_out *out, const ovl_result *result);
+void ovl_report_not_modelled(ovl_out *out, const char *const *items, uint32_t n);
+
+/* The group of ranks the deciding rank is in. */
+const ovl_result_rank *ovl_deciding(const ovl_result *result);
+
+#endif

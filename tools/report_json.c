@@ -1,0 +1,199 @@
+/* Results as JSON. The keys and their order are a promise to readers: new keys are added at the end
+ * of their object, and the schema's number changes when one changes its meaning. */
+#include "tools/report.h"
+
+static void terms(ovl_json *json, const char *key, const ovl_time term[OVL_TERM_COUNT])
+{
+    ovl_json_object(json, key, OVL_JSON_FLOW);
+    for (int i = 0; i < OVL_TERM_COUNT; i++) {
+        ovl_json_seconds(json, ovl_term_name((ovl_term)i), term[i]);
+    }
+    ovl_json_close(json);
+}
+
+static void step(ovl_json *json, const ovl_result *result)
+{
+    ovl_json_object(json, "step", OVL_JSON_BLOCK);
+    ovl_json_seconds(json, "time_s", result->step);
+    ovl_json_uint(json, "deciding_rank", result->deciding_rank);
+    terms(json, "decomposition_s", result->term);
+    ovl_json_seconds(json, "hidden_comm_s", result->hidden_comm);
+    ovl_json_seconds(json, "comm_total_s", result->comm_total);
+    ovl_json_seconds(json, "comm_exposed_s", result->comm_exposed);
+    ovl_json_seconds(json, "hidden_comm_stretch_s", result->hidden_comm_stretch);
+    ovl_json_seconds_if(json, "without_interference_s", result->without_interference);
+    ovl_json_uint(json, "startups", result->startups);
+    ovl_json_double_if(json, "mean_busbw_Bps", result->mean_busbw);
+    ovl_json_close(json);
+}
+
+static void equation(ovl_json *json, const ovl_result_equation *e)
+{
+    if (!e->present) {
+        return;
+    }
+    ovl_json_object(json, "equation", OVL_JSON_FLOW);
+    ovl_json_text(json, "collective", e->collective);
+    ovl_json_text_if(json, "consumer", e->consumer);
+    ovl_json_seconds(json, "u_path_s", e->u_path);
+    ovl_json_seconds(json, "exposed_s", e->exposed);
+    ovl_json_seconds(json, "after_s", e->after);
+    ovl_json_seconds_if(json, "u_variant_s", e->u_variant);
+    ovl_json_seconds_if(json, "interference_s", e->interference);
+    ovl_json_close(json);
+}
+
+static void collective(ovl_json *json, const ovl_result_collective *c)
+{
+    ovl_json_object(json, NULL, OVL_JSON_FLOW);
+    ovl_json_text(json, "name", c->name);
+    ovl_json_text(json, "group", c->group);
+    ovl_json_text(json, "op", c->op);
+    ovl_json_uint(json, "bytes", c->bytes);
+    ovl_json_uint(json, "rank", c->rank);
+    ovl_json_uint(json, "count", c->count);
+    ovl_json_seconds(json, "ready_s", c->ready);
+    ovl_json_seconds(json, "queue_s", c->queue);
+    ovl_json_seconds(json, "wait_s", c->wait);
+    ovl_json_seconds(json, "start_s", c->start);
+    ovl_json_seconds(json, "end_s", c->end);
+    ovl_json_text_if(json, "consumer", c->consumer);
+    ovl_json_seconds_if(json, "first_use_s", c->consumer ? c->first_use : OVL_NEVER);
+    ovl_json_seconds_if(json, "window_s", c->window);
+    ovl_json_seconds_if(json, "u_path_s", c->u_path);
+    ovl_json_seconds_if(json, "u_variant_s", c->u_variant);
+    ovl_json_seconds(json, "exposed_s", c->exposed);
+    ovl_json_seconds_if(json, "interference_s", c->interference);
+    ovl_json_seconds(json, "isolated_s", c->isolated);
+    ovl_json_double_if(json, "algbw_Bps", c->algbw);
+    ovl_json_double_if(json, "busbw_Bps", c->busbw);
+    ovl_json_seconds_if(json, "slack_s", c->slack);
+    ovl_json_seconds_if(json, "worth_s", c->worth);
+    ovl_json_bool(json, "on_critical_path", c->on_critical_path);
+    ovl_json_close(json);
+}
+
+static void memory(ovl_json *json, const ovl_result_rank *r)
+{
+    ovl_json_uint(json, "allocated_peak_bytes", r->allocated_peak);
+    ovl_json_uint(json, "reserved_peak_bytes", r->reserved_peak);
+    ovl_json_uint(json, "live_peak_bytes", r->live_peak);
+    ovl_json_seconds(json, "live_peak_at_s", r->live_peak_at);
+    ovl_json_array(json, "peak_holders", OVL_JSON_FLOW);
+    for (uint32_t i = 0; i < r->n_holders; i++) {
+        ovl_json_object(json, NULL, OVL_JSON_FLOW);
+        ovl_json_text(json, "name", r->holders[i].name);
+        ovl_json_text(json, "category", r->holders[i].category);
+        ovl_json_uint(json, "bytes", r->holders[i].bytes);
+        ovl_json_close(json);
+    }
+    ovl_json_close(json);
+    ovl_json_text_if(json, "allocated_peak_before", r->allocated_peak_at);
+}
+
+static void rank(ovl_json *json, const ovl_result_rank *r)
+{
+    ovl_json_object(json, NULL, OVL_JSON_FLOW);
+    ovl_json_uint(json, "rank", r->rank);
+    ovl_json_uint(json, "count", r->count);
+    terms(json, "decomposition_s", r->term);
+    ovl_json_seconds(json, "idle_s", r->term[OVL_IDLE]);
+    ovl_json_uint(json, "startups", r->startups);
+    if (r->has_memory) {
+        memory(json, r);
+    }
+    ovl_json_seconds(json, "end_s", r->end);
+    ovl_json_close(json);
+}
+
+static void path(ovl_json *json, const ovl_result_path *p)
+{
+    ovl_json_object(json, NULL, OVL_JSON_FLOW);
+    ovl_json_text(json, "op", p->op);
+    ovl_json_uint(json, "rank", p->rank);
+    ovl_json_text(json, "stream", p->stream);
+    ovl_json_seconds(json, "start_s", p->start);
+    ovl_json_seconds(json, "end_s", p->end);
+    ovl_json_text(json, "why", p->why);
+    ovl_json_close(json);
+}
+
+static void hazard(ovl_json *json, const ovl_result_hazard *h)
+{
+    ovl_json_object(json, NULL, OVL_JSON_FLOW);
+    ovl_json_text(json, "kind", h->kind);
+    ovl_json_text(json, "text", h->text);
+    ovl_json_text_if(json, "file", h->mark.file);
+    if (h->mark.file && h->mark.line) {
+        ovl_json_uint(json, "line", h->mark.line);
+        ovl_json_uint(json, "column", h->mark.column);
+    }
+    ovl_json_uint(json, "rank", h->rank);
+    ovl_json_uint(json, "count", h->count);
+    ovl_json_close(json);
+}
+
+static void limit(ovl_json *json, const ovl_result_limit *l)
+{
+    ovl_json_object(json, NULL, OVL_JSON_FLOW);
+    ovl_json_text(json, "op", l->op);
+    ovl_json_text(json, "bound", l->bound);
+    ovl_json_seconds(json, "time_s", l->time);
+    ovl_json_seconds(json, "lost_s", l->lost);
+    ovl_json_close(json);
+}
+
+static void gradients(ovl_json *json, const ovl_result *result)
+{
+    char digest[20];
+    if (!result->gradient_scale) {
+        return;
+    }
+    snprintf(digest, sizeof digest, "%016" PRIx64, result->gradient_digest);
+    ovl_json_object(json, "gradients", OVL_JSON_FLOW);
+    ovl_json_uint(json, "proved", result->gradients_proved);
+    ovl_json_text(json, "scale", result->gradient_scale);
+    ovl_json_text(json, "digest", digest);
+    ovl_json_close(json);
+}
+
+#define ROWS(json, key, result, rows, n, write)                                                    \
+    do {                                                                                           \
+        ovl_json_array((json), (key), OVL_JSON_BLOCK);                                             \
+        for (uint32_t i_ = 0; i_ < (result)->n; i_++) {                                            \
+            write((json), &(result)->rows[i_]);                                                    \
+        }                                                                                          \
+        ovl_json_close(json);                                                                      \
+    } while (0)
+
+void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *result)
+{
+    ovl_json_object(json, key, OVL_JSON_BLOCK);
+    ovl_json_text(json, "schema", "overlapsim.run/1");
+    ovl_json_text_if(json, "scenario", result->scenario);
+    ovl_json_text(json, "variant", result->variant);
+    ovl_json_text(json, "interference", result->interference);
+    step(json, result);
+    equation(json, &result->equation);
+    ROWS(json, "collectives", result, collectives, n_collectives, collective);
+    ROWS(json, "ranks", result, ranks, n_ranks, rank);
+    ROWS(json, "critical_path", result, path, n_path, path);
+    ROWS(json, "limits", result, limits, n_limits, limit);
+    ROWS(json, "hazards", result, hazards, n_hazards, hazard);
+    ovl_json_bool(json, "hazards_checked", result->hazards_checked);
+    gradients(json, result);
+    ovl_json_array(json, "not_modelled", OVL_JSON_BLOCK);
+    for (uint32_t i = 0; i < result->n_not_modelled; i++) {
+        ovl_json_text(json, NULL, result->not_modelled[i]);
+    }
+    ovl_json_close(json);
+    ovl_json_close(json);
+}
+
+void ovl_report_json(ovl_out *out, const ovl_result *result)
+{
+    ovl_json json;
+    ovl_json_begin(&json, out);
+    ovl_report_json_member(&json, NULL, result);
+    ovl_json_end(&json);
+}

@@ -1,0 +1,192 @@
+#include "tools/report.h"
+
+#include "tools/equation.h"
+#include "tools/grid.h"
+#include "tools/wrap.h"
+
+#include <string.h>
+
+static const char *const term_words[OVL_TERM_COUNT][2] = {
+    {"compute", "kernels, as far as they would get at isolated speed"},
+    {"compute stretch", "kernels, slowed by what runs beside them"},
+    {"comm latency", "no kernel runs; communication is in its latency"},
+    {"comm transfer", "no kernel runs; bytes move, as far as they would at isolated speed"},
+    {"comm stretch", "no kernel runs; communication slowed by what runs beside it"},
+    {"copy", "no kernel, no communication; a copy runs"},
+    {"wait late rank", "a collective waits for a rank that has not arrived"},
+    {"idle", "nothing runs, or a send or receive waits for its peer"},
+};
+
+const ovl_result_rank *ovl_deciding(const ovl_result *result)
+{
+    for (uint32_t i = 0; i < result->n_ranks; i++) {
+        if (result->ranks[i].rank == result->deciding_rank) {
+            return &result->ranks[i];
+        }
+    }
+    return NULL;
+}
+
+static uint64_t count_ranks(const ovl_result *result)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < result->n_ranks; i++) {
+        n += result->ranks[i].count;
+    }
+    return n;
+}
+
+static void report_head(ovl_out *out, const ovl_result *result)
+{
+    uint64_t ranks = count_ranks(result);
+    ovl_out_title(out, "%s", result->scenario ? result->scenario : "");
+    ovl_out_printf(out, "variant %s, %" PRIu64 " rank%s, interference %s\n\n", result->variant,
+                   ranks, ranks == 1 ? "" : "s", result->interference);
+}
+
+/* One scale for the whole head of the report, so that its numbers can be compared by eye. */
+static ovl_scale head_scale(const ovl_result *result, const ovl_sum *step, const ovl_sum *start)
+{
+    ovl_scale scale = ovl_scale_for(result->step);
+    ovl_sum_fit(&scale, result->step, step);
+    ovl_sum_fit(&scale, result->step, start);
+    return scale;
+}
+
+static void report_equation(ovl_out *out, const ovl_result *result, ovl_arena *arena)
+{
+    ovl_sum step = ovl_step_sum(result, arena), start = ovl_start_sum(result);
+    ovl_scale scale = head_scale(result, &step, &start);
+    const char *reason = ovl_step_reason(result, &scale, arena);
+    const char *text = ovl_sum_text(arena, &scale, &step, OVL_SUM_WORDS);
+    if (reason) {
+        text = ovl_arena_printf(arena, "%s (%s)", text, reason);
+    } else {
+        text = ovl_arena_printf(arena, "%s; no work waits for communication", text);
+    }
+    ovl_wrap(out, "step ", 5, text, OVL_TERMINAL);
+    if (start.n) {
+        text = ovl_sum_text(arena, &scale, &start, OVL_SUM_WORDS);
+        text = ovl_arena_printf(arena, "%s (where it could start if %s were free)", text,
+                                result->equation.collective);
+        ovl_wrap(out, "     ", 5, text, OVL_TERMINAL);
+    }
+}
+
+static const char *percent(ovl_arena *arena, ovl_time part, ovl_time whole)
+{
+    return whole ? ovl_arena_printf(arena, "%.1f", 100.0 * (double)part / (double)whole) : NULL;
+}
+
+static void report_terms(ovl_out *out, const ovl_result *result, ovl_arena *arena)
+{
+    char buf[OVL_UNITS_TEXT];
+    ovl_sum sum = ovl_terms_sum(result->term);
+    ovl_scale scale = ovl_scale_for(result->step);
+    ovl_sum_fit(&scale, result->step, &sum);
+    ovl_out_title(out, "\nDecomposition of rank %" PRIu32 ": %s %s", result->deciding_rank,
+                  ovl_sum_text(arena, &scale, &sum, OVL_SUM_PLAIN), ovl_scale_unit(&scale));
+    const ovl_column columns[] = {{"", true, false, 0},
+                                  {ovl_scale_unit(&scale), false, false, 0},
+                                  {"%", false, false, 0},
+                                  {"", true, false, 0}};
+    ovl_grid grid;
+    ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
+    ovl_time total = ovl_shown_terms(&scale, sum.total, sum.term, sum.n);
+    for (int i = 0; i < OVL_TERM_COUNT; i++) {
+        if (result->term[i]) {
+            const char *shown = ovl_arena_strdup(arena, ovl_shown(buf, &scale, sum.term[i]));
+            const char *cells[] = {term_words[i][0], shown,
+                                   percent(arena, result->term[i], result->step), term_words[i][1]};
+            ovl_grid_row(&grid, cells);
+        }
+    }
+    const char *cells[] = {"= step", ovl_shown(buf, &scale, total),
+                           percent(arena, result->step, result->step), ""};
+    ovl_grid_row(&grid, cells);
+    ovl_grid_end(&grid, out, 2);
+}
+
+static bool has_communication(const ovl_result *result)
+{
+    return result->comm_total > 0 || result->n_collectives > 0;
+}
+
+static void report_communication(ovl_out *out, const ovl_result *result, ovl_arena *arena)
+{
+    char buf[OVL_UNITS_TEXT];
+    if (!has_communication(result)) {
+        return;
+    }
+    ovl_sum sum = {.total = result->comm_total, .n = 2};
+    sum.term[0] = result->hidden_comm;
+    sum.word[0] = "hidden under kernels";
+    sum.term[1] = result->comm_exposed;
+    sum.word[1] = "with no kernel beside it";
+    ovl_scale scale = ovl_scale_for(result->comm_total);
+    ovl_sum_fit(&scale, result->comm_total, &sum);
+    ovl_out_title(out, "\nCommunication of rank %" PRIu32, result->deciding_rank);
+    ovl_wrap(out, "  ", 4, ovl_sum_text(arena, &scale, &sum, OVL_SUM_WORDS), OVL_TERMINAL);
+    if (result->hidden_comm_stretch) {
+        ovl_out_printf(out, "  of the hidden time, %s %s are stretch: no progress beside kernels\n",
+                       ovl_shown_short(buf, &scale, result->hidden_comm_stretch),
+                       ovl_scale_unit(&scale));
+    }
+    ovl_out_printf(out, "  %" PRIu32 " startup%s", result->startups,
+                   result->startups == 1 ? "" : "s");
+    if (result->mean_busbw >= 0) {
+        ovl_out_printf(out, "; mean busbw %s", ovl_print_rate(buf, result->mean_busbw));
+    }
+    ovl_out_text(out, "\n");
+}
+
+/* The price is shown even when it is zero: that kernels ran freely is an answer too. */
+static void report_price(ovl_out *out, const ovl_result *result, ovl_arena *arena)
+{
+    ovl_time without = result->without_interference;
+    if (strcmp(result->interference, ovl_interference_name(OVL_INTERFERENCE_NONE)) == 0 ||
+        without == OVL_NEVER || !has_communication(result)) {
+        return;
+    }
+    ovl_sum sum = {.total = result->step, .n = 2};
+    sum.term[0] = without;
+    sum.word[0] = "without interference";
+    sum.term[1] = result->step - without;
+    sum.word[1] = "its price";
+    ovl_scale scale = ovl_scale_for(result->step);
+    ovl_sum_fit(&scale, result->step, &sum);
+    ovl_out_title(out, "\nPrice of interference (model %s)", result->interference);
+    if (result->step == without) {
+        ovl_out_text(out, "  0: the step is as long without it\n");
+    } else {
+        ovl_wrap(out, "  step ", 4, ovl_sum_text(arena, &scale, &sum, OVL_SUM_WORDS), OVL_TERMINAL);
+    }
+}
+
+void ovl_report_not_modelled(ovl_out *out, const char *const *items, uint32_t n)
+{
+    if (n == 0) {
+        return;
+    }
+    ovl_out_title(out, "\nNot modelled");
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_wrap(out, "  - ", 4, items[i], OVL_TERMINAL);
+    }
+}
+
+void ovl_report_text(ovl_out *out, const ovl_result *result)
+{
+    ovl_arena arena = {0};
+    report_head(out, result);
+    report_equation(out, result, &arena);
+    report_terms(out, result, &arena);
+    report_communication(out, result, &arena);
+    report_price(out, result, &arena);
+    ovl_report_collectives(out, result);
+    ovl_report_limits(out, result);
+    ovl_report_path(out, result);
+    ovl_report_memory(out, result);
+    ovl_report_hazards(out, result);
+    ovl_report_not_modelled(out, result->not_modelled, result->n_not_modelled);
+    ovl_arena_free(&arena);
+}

@@ -1,0 +1,227 @@
+/* Counters of a rank over time. Each is a list of changes, sorted, and one event for each moment at
+ * which its value is another. Rates are whole bytes per second, so that what was added is what is
+ * taken away and a counter comes back to zero exactly. */
+#include "tools/trace_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct change {
+    ovl_time at;
+    uint32_t series;
+    int64_t by;
+} change;
+
+typedef OVL_VEC(change) changes;
+
+static int compare_changes(const void *a, const void *b)
+{
+    const change *x = a, *y = b;
+    if (x->at != y->at) {
+        return x->at < y->at ? -1 : 1;
+    }
+    return x->series < y->series ? -1 : x->series > y->series;
+}
+
+static void add_span(changes *list, uint32_t series, ovl_time from, ovl_time to, int64_t by)
+{
+    if (from < to && by) {
+        ovl_vec_push(list, (change){from, series, by});
+        ovl_vec_push(list, (change){to, series, -by});
+    }
+}
+
+static void put_counter(ovl_trace *t, const char *name, ovl_time at)
+{
+    ovl_trace_event(t, "C", t->rank, t->rank * t->stride, at, NULL, name);
+    ovl_json_object(t->json, "args", OVL_JSON_FLOW);
+}
+
+static void end_counter(ovl_trace *t)
+{
+    ovl_json_close(t->json);
+    ovl_json_close(t->json);
+}
+
+static void sort_list(changes *list)
+{
+    if (list->len) {
+        qsort(list->data, list->len, sizeof *list->data, compare_changes);
+    }
+}
+
+/* Writes counters that have one series each: `names[series]`, with the key `unit`. */
+static void put_series(ovl_trace *t, changes *list, const char *const *names, uint32_t n,
+                       const char *unit)
+{
+    int64_t *now = OVL_NEW_ARRAY(t->scratch, int64_t, n);
+    int64_t *shown = OVL_NEW_ARRAY(t->scratch, int64_t, n);
+    sort_list(list);
+    for (uint32_t i = 0; i < list->len; i++) {
+        const change *c = &list->data[i];
+        now[c->series] += c->by;
+        bool last = i + 1 == list->len || list->data[i + 1].at != c->at ||
+                    list->data[i + 1].series != c->series;
+        if (last && now[c->series] != shown[c->series]) {
+            shown[c->series] = now[c->series];
+            put_counter(t, names[c->series], c->at);
+            ovl_json_int(t->json, unit, now[c->series]);
+            end_counter(t);
+        }
+    }
+    ovl_vec_free(list);
+}
+
+/* --- Live bytes */
+
+static void put_live(ovl_trace *t, ovl_time at, const int64_t *now, const bool *used)
+{
+    put_counter(t, "live bytes", at);
+    for (int c = 0; c < OVL_CATEGORY_COUNT; c++) {
+        if (used[c]) {
+            ovl_json_int(t->json, ovl_category_name((ovl_category)c), now[c]);
+        }
+    }
+    end_counter(t);
+}
+
+/* A buffer is live as sim/memory.h says: first start to last end of its accesses; held ones always.
+ */
+static void find_live(const ovl_trace *t, changes *list, bool *used)
+{
+    const ovl_timeline *line = t->job->timeline;
+    ovl_time *from = OVL_NEW_ARRAY(t->scratch, ovl_time, t->code->n_buffers);
+    ovl_time *to = OVL_NEW_ARRAY(t->scratch, ovl_time, t->code->n_buffers);
+    for (uint32_t b = 0; b < t->code->n_buffers; b++) {
+        bool held = t->code->buffers[b].held;
+        from[b] = held ? 0 : OVL_NEVER;
+        to[b] = held ? line->step : 0;
+    }
+    for (uint32_t i = 0; i < t->code->n_ops; i++) {
+        for (uint32_t k = t->code->access.at[i]; k < t->code->access.at[i + 1]; k++) {
+            uint32_t b = t->code->access.item[k].buffer;
+            from[b] = OVL_MIN(from[b], line->start[t->r->first_op + i]);
+            to[b] = OVL_MAX(to[b], line->end[t->r->first_op + i]);
+        }
+    }
+    for (uint32_t b = 0; b < t->code->n_buffers; b++) {
+        const ovl_buffer *buffer = &t->code->buffers[b];
+        used[buffer->category] = true;
+        add_span(list, buffer->category, from[b], to[b], (int64_t)buffer->bytes);
+    }
+}
+
+static void live_counters(ovl_trace *t)
+{
+    changes list = {0};
+    bool used[OVL_CATEGORY_COUNT] = {false};
+    int64_t now[OVL_CATEGORY_COUNT] = {0};
+    find_live(t, &list, used);
+    sort_list(&list);
+    for (uint32_t i = 0; i < list.len; i++) {
+        now[list.data[i].series] += list.data[i].by;
+        if (i + 1 == list.len || list.data[i + 1].at != list.data[i].at) {
+            put_live(t, list.data[i].at, now, used);
+        }
+    }
+    ovl_vec_free(&list);
+}
+
+/* --- Memory and link traffic */
+
+/* The first segment of an operation, by binary search; n_segments if it has none. */
+static uint32_t first_segment(const ovl_timeline *line, uint32_t op)
+{
+    uint32_t low = 0, high = line->n_segments;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (line->segments[middle].op < op) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* The operation whose rate segments tell the speed of this one: of a collective its first place, of
+ * a receive its send. */
+static uint32_t activity_of(const ovl_trace *t, uint32_t local)
+{
+    const ovl_program *p = t->job->program;
+    const ovl_op *op = &t->code->ops[local];
+    uint32_t number = t->r->first_op + local;
+    if (op->kind == OVL_COLLECTIVE) {
+        return ovl_collective_op(p, ovl_rank_comm(p, t->rank, op->comm), 0,
+                                 t->code->comm_index[local]);
+    }
+    return op->kind == OVL_RECV ? p->partner[number] : number;
+}
+
+static void add_traffic(const ovl_trace *t, uint32_t local, changes *list)
+{
+    const ovl_program *p = t->job->program;
+    const ovl_timeline *line = t->job->timeline;
+    const ovl_op *op = &t->code->ops[local];
+    uint32_t activity = activity_of(t, local);
+    const ovl_cost *cost = ovl_op_cost(p, t->rank, op);
+    uint32_t first = cost->first_demand, n = cost->n_demands;
+    if (op->kind == OVL_RECV) {
+        uint32_t sender = ovl_op_rank(p, activity);
+        cost = ovl_op_cost(p, sender, ovl_op_of(p, activity));
+        first = cost->first_peer;
+        n = cost->n_peer;
+    }
+    for (uint32_t s = first_segment(line, activity);
+         s < line->n_segments && line->segments[s].op == activity; s++) {
+        const ovl_segment *g = &line->segments[s];
+        for (uint32_t d = first; d < first + n; d++) {
+            const ovl_demand *demand = &p->demands[d];
+            if (p->rank_ports[t->r->first_port + demand->port] != OVL_NONE) {
+                add_span(list, demand->port, g->from, g->to,
+                         (int64_t)llround(g->rate * (double)demand->rate));
+            }
+        }
+    }
+}
+
+static void traffic_counters(ovl_trace *t)
+{
+    const ovl_program *p = t->job->program;
+    changes list = {0};
+    const char **names = OVL_NEW_ARRAY(t->scratch, const char *, p->n_ports);
+    for (uint32_t port = 0; port < p->n_ports; port++) {
+        ovl_id resource = p->rank_ports[t->r->first_port + port];
+        names[port] =
+            resource == OVL_NONE ? "" : ovl_names_text(p->names, p->resources[resource].name);
+    }
+    for (uint32_t local = 0; local < t->code->n_ops; local++) {
+        add_traffic(t, local, &list);
+    }
+    put_series(t, &list, names, p->n_ports, "bytes/s");
+}
+
+/* --- SMs */
+
+static void sm_counters(ovl_trace *t)
+{
+    static const char *const names[] = {"SMs held by communication"};
+    const ovl_timeline *line = t->job->timeline;
+    changes list = {0};
+    for (uint32_t local = 0; local < t->code->n_ops; local++) {
+        const ovl_op *op = &t->code->ops[local];
+        uint32_t number = t->r->first_op + local;
+        if (ovl_is_communication(op)) {
+            add_span(&list, 0, line->arrive[number], line->end[number],
+                     ovl_op_cost(t->job->program, t->rank, op)->sms);
+        }
+    }
+    put_series(t, &list, names, 1, "SMs");
+}
+
+void ovl_trace_counters(ovl_trace *t)
+{
+    live_counters(t);
+    traffic_counters(t);
+    sm_counters(t);
+}
