@@ -1,0 +1,412 @@
+/*
+ * analyse.c - from a program to a result: runs it, asks every analysis, and puts the answers
+ * together.
+ */
+#include "sim/gradflow.h"
+#include "sim/hazard.h"
+#include "sim/memory.h"
+#include "sim/worth.h"
+
+typedef struct analysis {
+    const ovl_program *p;
+    const ovl_analyse_options *options;
+    ovl_arena *arena, *scratch;
+    ovl_result *out;
+    ovl_timeline *t;
+    ovl_causes causes;
+    ovl_classes classes;
+    ovl_feeds *feeds; /* by code */
+    ovl_path path;
+    ovl_rows rows;
+} analysis;
+
+static const char *keep(const analysis *a, const char *text)
+{
+    return text ? ovl_arena_strdup(a->arena, text) : NULL;
+}
+
+/* --- Ranks
+ * -------------------------------------------------------------------------------------------------
+ */
+
+static uint32_t count_startups(const ovl_code *code)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        n += ovl_is_communication(&code->ops[i]) && code->ops[i].batch == OVL_NONE;
+    }
+    return n;
+}
+
+static void make_ranks(analysis *a)
+{
+    ovl_result_rank *ranks = OVL_NEW_ARRAY(a->arena, ovl_result_rank, a->classes.n);
+    for (uint32_t i = 0; i < a->classes.n; i++) {
+        ovl_result_rank *row = &ranks[i];
+        row->rank = a->classes.rank[i];
+        row->count = a->classes.count[i];
+        const ovl_rank_times *times = &a->t->ranks[row->rank];
+        memcpy(row->term, times->term, sizeof row->term);
+        row->hidden_comm = times->hidden;
+        row->hidden_comm_stretch = times->hidden_stretch;
+        row->end = times->end;
+        row->startups = count_startups(&a->p->codes[a->p->ranks[row->rank].code]);
+        ovl_memory_find(a->p, a->t, a->arena, row);
+    }
+    a->out->ranks = ranks;
+    a->out->n_ranks = a->classes.n;
+}
+
+/* --- Communication
+ * ----------------------------------------------------------------------------------------- */
+
+static void make_feeds(analysis *a)
+{
+    a->feeds = OVL_NEW_ARRAY(a->scratch, ovl_feeds, a->p->n_codes);
+    for (uint32_t c = 0; c < a->p->n_codes; c++) {
+        ovl_feeds_find(&a->p->codes[c], a->scratch, &a->feeds[c]);
+    }
+}
+
+static bool on_path(const analysis *a, const ovl_row *row)
+{
+    uint32_t first = a->p->ranks[row->out.rank].first_op;
+    return row->dep.consumer == OVL_NONE || a->path.on[first + row->dep.consumer];
+}
+
+static ovl_time use_time(const analysis *a, const ovl_row *row)
+{
+    return row->out.first_use == OVL_NEVER ? a->t->step : row->out.first_use;
+}
+
+/* Does `row` explain the step better than `best`? One that was waited for, then one whose consumer
+ * is on the critical path, then the later consumer, then the one it waited for longest. */
+static bool explains_better(const analysis *a, const ovl_row *row, const ovl_row *best)
+{
+    bool waited = row->out.exposed > 0 && on_path(a, row);
+    bool best_waited = best->out.exposed > 0 && on_path(a, best);
+    if (waited != best_waited) {
+        return waited;
+    }
+    if (on_path(a, row) != on_path(a, best)) {
+        return on_path(a, row);
+    }
+    ovl_time use = use_time(a, row), best_use = use_time(a, best);
+    return use != best_use ? use > best_use : row->out.end > best->out.end;
+}
+
+static const ovl_row *deciding_row(const analysis *a)
+{
+    const ovl_row *best = NULL;
+    for (uint32_t i = 0; i < a->rows.n; i++) {
+        const ovl_row *row = &a->rows.item[i];
+        if (row->out.rank == a->t->deciding_rank && (!best || explains_better(a, row, best))) {
+            best = row;
+        }
+    }
+    return best;
+}
+
+static void make_equation(analysis *a, const ovl_row *row)
+{
+    ovl_result_equation *e = &a->out->equation;
+    const ovl_result_collective *c = &row->out;
+    *e = (ovl_result_equation){.present = true,
+                               .collective = c->name,
+                               .consumer = c->consumer,
+                               .u_path = c->u_path,
+                               .exposed = c->exposed,
+                               .after = a->t->step - OVL_MAX(c->end, c->u_path),
+                               .u_variant = c->u_variant,
+                               .interference = c->interference};
+}
+
+static void make_rows(analysis *a)
+{
+    const ovl_time *slack = ovl_slack(&a->causes, a->scratch);
+    ovl_row_sources sources = {&a->causes, &a->classes, a->feeds, &a->path, slack};
+    a->rows = ovl_rows_make(&sources, a->arena, a->scratch);
+    const ovl_row *decides = deciding_row(a);
+    ovl_worth_find(&a->causes, a->feeds, a->options, decides ? decides->name : OVL_NONE, &a->rows);
+    if (decides) {
+        make_equation(a, decides);
+    }
+    ovl_result_collective *out = OVL_NEW_ARRAY(a->arena, ovl_result_collective, a->rows.n);
+    for (uint32_t i = 0; i < a->rows.n; i++) {
+        out[i] = a->rows.item[i].out;
+    }
+    a->out->collectives = out;
+    a->out->n_collectives = a->rows.n;
+}
+
+/* --- Totals
+ * ------------------------------------------------------------------------------------------------
+ */
+
+static double mean_busbw(const analysis *a)
+{
+    double bytes = 0, sum = 0;
+    for (uint32_t i = 0; i < a->rows.n; i++) {
+        const ovl_result_collective *c = &a->rows.item[i].out;
+        if (c->rank == a->t->deciding_rank && c->busbw >= 0) {
+            bytes += (double)c->bytes;
+            sum += (double)c->bytes * c->busbw;
+        }
+    }
+    return bytes > 0 ? sum / bytes : -1;
+}
+
+static void make_totals(analysis *a)
+{
+    ovl_result *out = a->out;
+    const ovl_rank_times *times = &a->t->ranks[a->t->deciding_rank];
+    out->n_ranks_simulated = a->p->n_ranks;
+    out->step = a->t->step;
+    out->deciding_rank = a->t->deciding_rank;
+    memcpy(out->term, times->term, sizeof out->term);
+    out->hidden_comm = times->hidden;
+    out->hidden_comm_stretch = times->hidden_stretch;
+    out->comm_exposed = times->term[OVL_COMM_LATENCY] + times->term[OVL_COMM_TRANSFER] +
+                        times->term[OVL_COMM_STRETCH];
+    out->comm_total = out->hidden_comm + out->comm_exposed;
+    out->mean_busbw = mean_busbw(a);
+    if (a->p->n_ranks) {
+        out->startups = count_startups(&a->p->codes[a->p->ranks[out->deciding_rank].code]);
+    }
+}
+
+static void find_price_of_interference(analysis *a)
+{
+    a->out->without_interference = a->t->step;
+    if (a->options->interference == OVL_INTERFERENCE_NONE) {
+        return;
+    }
+    ovl_run_options options = {OVL_INTERFERENCE_NONE, OVL_NONE, false};
+    ovl_arena arena = {0};
+    ovl_errs errs = {.arena = &arena};
+    ovl_timeline alone;
+    if (ovl_run(a->p, &options, &arena, &alone, &errs)) {
+        a->out->without_interference = alone.step;
+    }
+    ovl_arena_free(&arena);
+}
+
+/* --- What held operations back
+ * ----------------------------------------------------------------------------- */
+
+static const char *bound_name(const analysis *a, uint32_t bound)
+{
+    if (bound == OVL_LIMIT_SMS) {
+        return "SMs";
+    }
+    if (bound == OVL_LIMIT_MEASURED) {
+        return "measured factor";
+    }
+    return ovl_names_text(a->p->names, a->p->resources[bound].name);
+}
+
+/* The operation that carries the limits of `op`: timeline.h. */
+static uint32_t limited_op(const analysis *a, uint32_t op)
+{
+    const ovl_op *o = ovl_causes_op(&a->causes, op);
+    if (o->kind == OVL_COLLECTIVE) {
+        return a->causes.member_ops[a->causes.first_member[ovl_causes_collective(&a->causes, op)]];
+    }
+    return o->kind == OVL_RECV ? a->p->partner[op] : op;
+}
+
+static uint32_t first_limit(const ovl_timeline *t, uint32_t op)
+{
+    uint32_t low = 0, high = t->n_limits;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (t->limits[middle].op < op) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static int compare_limit_names(const void *a, const void *b)
+{
+    const ovl_result_limit *x = a, *y = b;
+    int ops = strcmp(x->op, y->op);
+    return ops ? ops : strcmp(x->bound, y->bound);
+}
+
+static int compare_limit_lost(const void *a, const void *b)
+{
+    const ovl_result_limit *x = a, *y = b;
+    if (x->lost != y->lost) {
+        return x->lost > y->lost ? -1 : 1;
+    }
+    return compare_limit_names(a, b);
+}
+
+typedef OVL_VEC(ovl_result_limit) limits;
+
+static void collect_limits(const analysis *a, limits *list)
+{
+    const ovl_rank *rank = &a->p->ranks[a->t->deciding_rank];
+    uint32_t n = a->p->codes[rank->code].n_ops;
+    for (uint32_t op = rank->first_op; op < rank->first_op + n; op++) {
+        uint32_t from = limited_op(a, op);
+        for (uint32_t i = first_limit(a->t, from); i < a->t->n_limits && a->t->limits[i].op == from;
+             i++) {
+            const ovl_limit *l = &a->t->limits[i];
+            const char *name = ovl_names_text(a->p->names, ovl_causes_op(&a->causes, op)->name);
+            ovl_vec_push(list, (ovl_result_limit){name, bound_name(a, l->bound), l->time, l->lost});
+        }
+    }
+}
+
+/* Equal (name, bound) become one. */
+static void merge_limits(limits *list)
+{
+    uint32_t n = 0;
+    qsort(list->data, list->len, sizeof *list->data, compare_limit_names);
+    for (uint32_t i = 0; i < list->len; i++) {
+        if (n && compare_limit_names(&list->data[n - 1], &list->data[i]) == 0) {
+            list->data[n - 1].time += list->data[i].time;
+            list->data[n - 1].lost += list->data[i].lost;
+        } else {
+            list->data[n++] = list->data[i];
+        }
+    }
+    list->len = n;
+    qsort(list->data, n, sizeof *list->data, compare_limit_lost);
+}
+
+static void make_limits(analysis *a)
+{
+    limits list = {0};
+    if (a->p->n_ranks) {
+        collect_limits(a, &list);
+    }
+    if (list.len) {
+        merge_limits(&list);
+    }
+    for (uint32_t i = 0; i < list.len; i++) {
+        list.data[i].op = keep(a, list.data[i].op);
+        list.data[i].bound = keep(a, list.data[i].bound);
+    }
+    a->out->n_limits = list.len;
+    a->out->limits = ovl_vec_freeze(&list, a->arena);
+}
+
+/* --- Correctness, and what is left out
+ * --------------------------------------------------------------------- */
+
+static void make_hazards(analysis *a)
+{
+    ovl_hazards hazards = {0};
+    ovl_gradients gradients;
+    ovl_races_find(&a->causes, a->arena, &hazards, &a->out->accesses_checked);
+    ovl_gradients_follow(&a->causes, a->arena, &hazards, &gradients);
+    for (uint32_t c = 0; c < a->p->n_codes; c++) {
+        a->out->hazards_checked |= a->p->codes[c].n_buffers > 0;
+    }
+    for (uint32_t i = 0; i < hazards.len; i++) {
+        hazards.data[i].mark.file = keep(a, hazards.data[i].mark.file);
+    }
+    a->out->gradients_proved = gradients.proved;
+    a->out->gradient_scale = gradients.scale;
+    a->out->gradient_digest = gradients.digest;
+    a->out->n_hazards = hazards.len;
+    a->out->hazards = ovl_vec_freeze(&hazards, a->arena);
+}
+
+static void make_not_modelled(analysis *a)
+{
+    uint32_t n = a->options->n_not_modelled;
+    const char **list = OVL_NEW_ARRAY(a->arena, const char *, n + a->t->n_unmeasured);
+    for (uint32_t i = 0; i < n; i++) {
+        list[i] = keep(a, a->options->not_modelled[i]);
+    }
+    for (uint32_t i = 0; i < a->t->n_unmeasured; i++) {
+        const ovl_unmeasured *u = &a->t->unmeasured[i];
+        list[n++] = ovl_arena_printf(
+            a->arena,
+            "interference of kernels \"%s\" with collectives \"%s\" was not measured; they share "
+            "SMs, HBM and links as under `shared`",
+            ovl_names_text(a->p->names, a->p->kernel_classes[u->kernel]),
+            ovl_names_text(a->p->names, a->p->coll_classes[u->collective]));
+    }
+    a->out->not_modelled = list;
+    a->out->n_not_modelled = n;
+}
+
+/* --- The whole
+ * ---------------------------------------------------------------------------------------------- */
+
+static bool is_dependency_name(const ovl_program *p, const char *name)
+{
+    ovl_id id = ovl_names_find(p->names, name);
+    for (uint32_t c = 0; id != OVL_NONE && c < p->n_codes; c++) {
+        for (uint32_t i = 0; i < p->codes[c].n_ops; i++) {
+            if (p->codes[c].ops[i].name == id && ovl_is_dependency(&p->codes[c].ops[i])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool check_options(const ovl_program *p, const ovl_analyse_options *options, ovl_errs *errs)
+{
+    if (options->worth == OVL_WORTH_NAME && !is_dependency_name(p, options->worth_name)) {
+        ovl_error(errs, OVL_E_USAGE, (ovl_mark){0},
+                  "no collective or receive is named \"%s\", so its worth cannot be found",
+                  options->worth_name);
+        return false;
+    }
+    return true;
+}
+
+static void analyse(analysis *a)
+{
+    a->out->scenario = keep(a, a->options->scenario);
+    a->out->variant = keep(a, a->options->variant ? a->options->variant : "base");
+    a->out->interference = ovl_interference_name(a->options->interference);
+    ovl_classes_find(a->p, a->t, a->scratch, &a->classes);
+    ovl_causes_init(&a->causes, a->p, a->t, a->scratch);
+    ovl_critical_path(&a->causes, a->arena, a->scratch, &a->path);
+    a->out->path = a->path.items;
+    a->out->n_path = a->path.n;
+    make_feeds(a);
+    make_rows(a);
+    make_totals(a);
+    make_ranks(a);
+    make_limits(a);
+    make_hazards(a);
+    make_not_modelled(a);
+    find_price_of_interference(a);
+    ovl_causes_free(&a->causes);
+}
+
+bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options, ovl_arena *arena,
+                 ovl_result *result, ovl_timeline *kept, ovl_errs *errs)
+{
+    if (!check_options(program, options, errs)) {
+        return false;
+    }
+    ovl_arena scratch = {0};
+    ovl_timeline own;
+    ovl_timeline *timeline = kept ? kept : &own;
+    ovl_run_options run = {options->interference, OVL_NONE, kept != NULL};
+    bool good = ovl_run(program, &run, kept ? arena : &scratch, timeline, errs);
+    if (good) {
+        *result = (ovl_result){0};
+        analysis a = {.p = program,
+                      .options = options,
+                      .arena = arena,
+                      .scratch = &scratch,
+                      .out = result,
+                      .t = timeline};
+        analyse(&a);
+    }
+    ovl_arena_free(&scratch);
+    return good;
+}

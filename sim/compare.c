@@ -1,0 +1,383 @@
+#include "sim/compare.h"
+
+#include "sim/units.h"
+#include "sim/vec.h"
+
+#include <math.h>
+
+#define NAMES_SHOWN 4
+
+static const char *const verdict_names[] = {"better", "worse", "no gain"};
+
+const char *ovl_verdict_name(ovl_verdict verdict)
+{
+    return verdict_names[verdict];
+}
+
+static const char *time_text(ovl_arena *arena, ovl_time t)
+{
+    char buf[OVL_UNITS_TEXT];
+    return ovl_arena_strdup(arena, ovl_print_time(buf, t));
+}
+
+static const char *bytes_text(ovl_arena *arena, uint64_t bytes)
+{
+    char buf[OVL_UNITS_TEXT];
+    return ovl_arena_strdup(arena, ovl_print_bytes(buf, bytes));
+}
+
+static const char *rate_text(ovl_arena *arena, double rate)
+{
+    char buf[OVL_UNITS_TEXT];
+    return ovl_arena_strdup(arena, ovl_print_rate(buf, rate));
+}
+
+/* --- Verdict
+ * -----------------------------------------------------------------------------------------------
+ */
+
+static ovl_time length(const ovl_result_collective *row)
+{
+    return row->end - row->start;
+}
+
+/* The row of the same name, rank and place among its namesakes; NULL if there is none. */
+static const ovl_result_collective *counterpart(const ovl_result *of, uint32_t index,
+                                                const ovl_result *in)
+{
+    const ovl_result_collective *row = &of->collectives[index];
+    uint32_t place = 0;
+    for (uint32_t i = 0; i < index; i++) {
+        const ovl_result_collective *other = &of->collectives[i];
+        place += other->rank == row->rank && strcmp(other->name, row->name) == 0;
+    }
+    for (uint32_t i = 0; i < in->n_collectives; i++) {
+        const ovl_result_collective *other = &in->collectives[i];
+        if (other->rank == row->rank && strcmp(other->name, row->name) == 0 && place-- == 0) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
+/* Of the deciding rank's communication with slack, the longest that changed; else the one with the
+ * most slack. NULL if none has any. */
+static const ovl_result_collective *slack_witness(const ovl_result *a, const ovl_result *b)
+{
+    const ovl_result_collective *changed = NULL, *loosest = NULL;
+    for (uint32_t i = 0; i < a->n_collectives; i++) {
+        const ovl_result_collective *row = &a->collectives[i];
+        if (row->rank != a->deciding_rank || row->slack <= 0) {
+            continue;
+        }
+        const ovl_result_collective *other = counterpart(a, i, b);
+        bool same = other && length(other) == length(row) && other->end == row->end;
+        if (!same && (!changed || length(row) > length(changed))) {
+            changed = row;
+        }
+        if (!loosest || row->slack > loosest->slack) {
+            loosest = row;
+        }
+    }
+    return changed ? changed : loosest;
+}
+
+static const char *no_gain_sentence(const ovl_comparison *c, ovl_arena *arena)
+{
+    const ovl_result_collective *row = slack_witness(c->a, c->b);
+    if (!row) {
+        row = slack_witness(c->b, c->a);
+    }
+    if (!row) {
+        return "no gain: the step is the same";
+    }
+    return ovl_arena_printf(arena, "no gain: the step is the same; %s has %s of slack", row->name,
+                            time_text(arena, row->slack));
+}
+
+/* The term that moved furthest the way the step moved. */
+static ovl_term largest_move(const ovl_comparison *c)
+{
+    ovl_term best = OVL_COMPUTE;
+    for (int i = 0; i < OVL_TERM_COUNT; i++) {
+        ovl_time move = c->delta_term[i], most = c->delta_term[best];
+        if (c->delta < 0 ? move < most : move > most) {
+            best = (ovl_term)i;
+        }
+    }
+    return best;
+}
+
+static const char *percent_text(ovl_arena *arena, ovl_time part, ovl_time whole)
+{
+    double percent = 100.0 * fabs((double)part) / (double)whole;
+    return whole == 0
+               ? ""
+               : ovl_arena_printf(arena, percent < 0.1 ? " (%.2g %%)" : " (%.1f %%)", percent);
+}
+
+static const char *verdict_sentence(const ovl_comparison *c, ovl_arena *arena)
+{
+    if (c->delta == 0) {
+        return no_gain_sentence(c, arena);
+    }
+    ovl_term term = largest_move(c);
+    const char *sign = c->delta < 0 ? "-" : "+";
+    ovl_time move = c->delta_term[term];
+    return ovl_arena_printf(
+        arena, "%s: the step is %s%s %s; most of it is %s, %s%s", ovl_verdict_name(c->verdict),
+        time_text(arena, c->delta < 0 ? -c->delta : c->delta),
+        percent_text(arena, c->delta, c->a->step), c->delta < 0 ? "shorter" : "longer",
+        ovl_term_name(term), sign, time_text(arena, move < 0 ? -move : move));
+}
+
+/* --- Efficiency
+ * -------------------------------------------------------------------------------------------- */
+
+static const char *efficiency_sentence(const ovl_comparison *c, ovl_arena *arena)
+{
+    double a = c->a->mean_busbw, b = c->b->mean_busbw;
+    bool moved = a >= 0 && b >= 0 && fabs(b - a) > 1e-6 * fmax(a, b);
+    bool against = (b < a && c->delta < 0) || (b > a && c->delta > 0);
+    if (!moved || !against) {
+        return NULL;
+    }
+    return ovl_arena_printf(arena,
+                            "bandwidth efficiency %s: mean busbw %s -> %s, startups %" PRIu32
+                            " -> %" PRIu32 "; the step %s all the same",
+                            b < a ? "fell" : "rose", rate_text(arena, a), rate_text(arena, b),
+                            c->a->startups, c->b->startups,
+                            c->delta < 0 ? "improved" : "became longer");
+}
+
+/* --- Critical path
+ * ----------------------------------------------------------------------------------------- */
+
+/* Time on the path by name. */
+typedef struct stay {
+    const char *name;
+    ovl_time time[2]; /* in a, in b */
+} stay;
+
+typedef OVL_VEC(stay) stays;
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const stay *)a)->name, ((const stay *)b)->name);
+}
+
+static int compare_left(const void *a, const void *b)
+{
+    const stay *x = a, *y = b;
+    if (x->time[0] != y->time[0]) {
+        return x->time[0] > y->time[0] ? -1 : 1;
+    }
+    return compare_names(a, b);
+}
+
+static int compare_came(const void *a, const void *b)
+{
+    const stay *x = a, *y = b;
+    if (x->time[1] != y->time[1]) {
+        return x->time[1] > y->time[1] ? -1 : 1;
+    }
+    return compare_names(a, b);
+}
+
+/* Launches carry the names of what they launch; on a path they are one thing. */
+static const char *name_on_path(const ovl_result_path *item)
+{
+    bool launch = strcmp(item->stream, "host") == 0 && (strncmp(item->op, "issue ", 6) == 0 ||
+                                                        strncmp(item->op, "host issues ", 12) == 0);
+    return launch ? "host launches" : item->op;
+}
+
+static void add_path(stays *list, const ovl_result *result, int which)
+{
+    for (uint32_t i = 0; i < result->n_path; i++) {
+        stay s = {.name = name_on_path(&result->path[i])};
+        s.time[which] = result->path[i].end - result->path[i].start;
+        ovl_vec_push(list, s);
+    }
+}
+
+static void merge(stays *list)
+{
+    uint32_t n = 0;
+    if (list->len) {
+        qsort(list->data, list->len, sizeof *list->data, compare_names);
+    }
+    for (uint32_t i = 0; i < list->len; i++) {
+        if (n && compare_names(&list->data[n - 1], &list->data[i]) == 0) {
+            list->data[n - 1].time[0] += list->data[i].time[0];
+            list->data[n - 1].time[1] += list->data[i].time[1];
+        } else {
+            list->data[n++] = list->data[i];
+        }
+    }
+    list->len = n;
+}
+
+/* "x (7 ms), y (2 ms) and 3 others": what is on one path and not on the other; NULL if nothing. */
+static const char *only_on(stays *list, int which, ovl_arena *arena)
+{
+    const char *text = NULL;
+    uint32_t n = 0;
+    if (list->len) {
+        qsort(list->data, list->len, sizeof *list->data, which ? compare_came : compare_left);
+    }
+    for (uint32_t i = 0; i < list->len; i++) {
+        const stay *s = &list->data[i];
+        if (s->time[!which] > 0) {
+            continue;
+        }
+        if (n++ < NAMES_SHOWN) {
+            text = ovl_arena_printf(arena, "%s%s%s (%s)", text ? text : "", text ? ", " : "",
+                                    s->name, time_text(arena, s->time[which]));
+        }
+    }
+    return n <= NAMES_SHOWN ? text
+                            : ovl_arena_printf(arena, "%s and %" PRIu32 " other%s", text,
+                                               n - NAMES_SHOWN, n - NAMES_SHOWN > 1 ? "s" : "");
+}
+
+static const char *same_path_sentence(const stays *list, ovl_arena *arena)
+{
+    const stay *most = NULL;
+    ovl_time most_moved = 0;
+    for (uint32_t i = 0; i < list->len; i++) {
+        ovl_time moved = list->data[i].time[1] - list->data[i].time[0];
+        moved = moved < 0 ? -moved : moved;
+        if (moved > most_moved) {
+            most_moved = moved;
+            most = &list->data[i];
+        }
+    }
+    if (!most) {
+        return "the critical path is the same";
+    }
+    return ovl_arena_printf(arena,
+                            "the critical path runs through the same operations; %s takes %s of it "
+                            "instead of %s",
+                            most->name, time_text(arena, most->time[1]),
+                            time_text(arena, most->time[0]));
+}
+
+static const char *path_sentence(const ovl_comparison *c, ovl_arena *arena)
+{
+    stays list = {0};
+    add_path(&list, c->a, 0);
+    add_path(&list, c->b, 1);
+    merge(&list);
+    const char *left = only_on(&list, 0, arena), *came = only_on(&list, 1, arena);
+    const char *text;
+    if (left && came) {
+        text = ovl_arena_printf(arena, "left the critical path: %s; took over: %s", left, came);
+    } else if (left || came) {
+        text = ovl_arena_printf(arena, "%s: %s",
+                                left ? "left the critical path" : "came onto the critical path",
+                                left ? left : came);
+    } else {
+        text = same_path_sentence(&list, arena);
+    }
+    ovl_vec_free(&list);
+    return text;
+}
+
+/* --- Gradients and memory
+ * ---------------------------------------------------------------------------------- */
+
+static const char *inputs_text(const ovl_result *a, const ovl_result *b, ovl_arena *arena)
+{
+    if (a->gradients_proved == b->gradients_proved) {
+        return ovl_arena_printf(arena, "%" PRIu32 " input%s", a->gradients_proved,
+                                a->gradients_proved == 1 ? "" : "s");
+    }
+    return ovl_arena_printf(arena, "%" PRIu32 " and %" PRIu32 " inputs", a->gradients_proved,
+                            b->gradients_proved);
+}
+
+static const char *gradient_sentence(const ovl_result *a, const ovl_result *b, ovl_arena *arena)
+{
+    if (a->gradient_digest == 0 && b->gradient_digest == 0) {
+        return "not proved that the optimizer receives the same gradients: neither run follows any";
+    }
+    if (!a->gradient_scale || !b->gradient_scale) {
+        const char *which = a->gradient_scale ? "b" : b->gradient_scale ? "a" : "both runs";
+        return ovl_arena_printf(arena,
+                                "not proved that the optimizer receives the same gradients: there "
+                                "is no proof for %s",
+                                which);
+    }
+    if (a->gradient_digest == b->gradient_digest) {
+        return ovl_arena_printf(
+            arena, "the optimizer receives the same gradients: proved for %s, each once, at %s",
+            inputs_text(a, b, arena), b->gradient_scale);
+    }
+    return ovl_arena_printf(arena,
+                            "the optimizer does not receive the same gradients: each run is "
+                            "complete in itself (at %s and %s), but they differ",
+                            a->gradient_scale, b->gradient_scale);
+}
+
+typedef struct peaks {
+    bool any;
+    uint64_t live, allocated, reserved;
+} peaks;
+
+/* The largest of any rank. */
+static peaks peaks_of(const ovl_result *r)
+{
+    peaks p = {0};
+    for (uint32_t i = 0; i < r->n_ranks; i++) {
+        const ovl_result_rank *rank = &r->ranks[i];
+        if (rank->has_memory) {
+            p.any = true;
+            p.live = OVL_MAX(p.live, rank->live_peak);
+            p.allocated = OVL_MAX(p.allocated, rank->allocated_peak);
+            p.reserved = OVL_MAX(p.reserved, rank->reserved_peak);
+        }
+    }
+    return p;
+}
+
+static const char *peak_text(ovl_arena *arena, const char *what, uint64_t a, uint64_t b)
+{
+    if (a == b) {
+        return ovl_arena_printf(arena, "%s %s, unchanged", what, bytes_text(arena, a));
+    }
+    uint64_t apart = a < b ? b - a : a - b;
+    return ovl_arena_printf(arena, "%s %s -> %s (%s%s)", what, bytes_text(arena, a),
+                            bytes_text(arena, b), a < b ? "+" : "-", bytes_text(arena, apart));
+}
+
+static const char *memory_sentence(const ovl_result *a, const ovl_result *b, ovl_arena *arena)
+{
+    peaks x = peaks_of(a), y = peaks_of(b);
+    if (!x.any && !y.any) {
+        return NULL;
+    }
+    if (!x.any || !y.any) {
+        return ovl_arena_printf(arena, "peaks cannot be compared: %s declares no buffers",
+                                x.any ? "b" : "a");
+    }
+    return ovl_arena_printf(arena, "peaks: %s; %s; %s", peak_text(arena, "live", x.live, y.live),
+                            peak_text(arena, "allocated", x.allocated, y.allocated),
+                            peak_text(arena, "reserved", x.reserved, y.reserved));
+}
+
+void ovl_compare(const ovl_result *a, const ovl_result *b, ovl_arena *arena,
+                 ovl_comparison *comparison)
+{
+    ovl_comparison c = {.a = a, .b = b, .delta = b->step - a->step};
+    for (int i = 0; i < OVL_TERM_COUNT; i++) {
+        c.delta_term[i] = b->term[i] - a->term[i];
+    }
+    c.verdict = c.delta < 0 ? OVL_BETTER : c.delta > 0 ? OVL_WORSE : OVL_NO_GAIN;
+    c.sentence = verdict_sentence(&c, arena);
+    c.efficiency = efficiency_sentence(&c, arena);
+    c.path_change = path_sentence(&c, arena);
+    c.gradients = gradient_sentence(a, b, arena);
+    c.memory = memory_sentence(a, b, arena);
+    *comparison = c;
+}

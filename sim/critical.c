@@ -1,0 +1,300 @@
+#include "sim/critical.h"
+
+typedef struct walk {
+    ovl_causes *c;
+    ovl_arena *arena;               /* of the texts */
+    OVL_VEC(ovl_result_path) items; /* last first */
+    bool *on, *rank_on;
+    uint64_t node;
+    uint32_t met; /* the operation whose rendezvous brought the walk to another rank, or OVL_NONE */
+} walk;
+
+/* --- Words
+ * -----------------------------------------------------------------------------------------------
+ */
+
+static const char *name_of(const walk *w, uint32_t op)
+{
+    return ovl_names_text(w->c->program->names, ovl_causes_op(w->c, op)->name);
+}
+
+static const char *stream_of(const walk *w, uint32_t op)
+{
+    const ovl_rank *rank = &w->c->program->ranks[w->c->rank_of[op]];
+    const ovl_code *code = &w->c->program->codes[rank->code];
+    const ovl_op *o = ovl_causes_op(w->c, op);
+    if (o->batch != OVL_NONE) {
+        o = &code->ops[o->batch];
+    }
+    return o->stream == OVL_NO_STREAM
+               ? "host"
+               : ovl_names_text(w->c->program->names, code->streams[o->stream]);
+}
+
+static const char *reason(const walk *w, const ovl_cause *cause)
+{
+    uint32_t op = OVL_TRAIL_OP(cause->node);
+    if (w->met != OVL_NONE) {
+        const char *what = cause->why == OVL_WHY_HOST ? "host" : name_of(w, op);
+        return ovl_arena_printf(w->arena, "rendezvous: %s on rank %" PRIu32, what,
+                                w->c->rank_of[op]);
+    }
+    switch (cause->why) {
+    case OVL_WHY_STREAM:
+        return ovl_arena_printf(w->arena, "stream: after %s", name_of(w, op));
+    case OVL_WHY_AFTER:
+        return ovl_arena_printf(w->arena, "after: %s", name_of(w, op));
+    case OVL_WHY_COMM:
+        return ovl_arena_printf(w->arena, "communicator: after %s", name_of(w, op));
+    case OVL_WHY_QUEUE:
+        return ovl_arena_printf(w->arena, "hardware queue: behind %s", name_of(w, op));
+    case OVL_WHY_ENGINE:
+        return ovl_arena_printf(w->arena, "copy engine: after %s", name_of(w, op));
+    case OVL_WHY_HOST:
+    case OVL_WHY_OWN:
+    case OVL_WHY_RENDEZVOUS:
+    case OVL_WHY_WIRE:
+        break;
+    }
+    return "host";
+}
+
+/* --- Walking back
+ * ---------------------------------------------------------------------------------------- */
+
+/* Whoever comes after may set why it started, once. */
+static void add_item(walk *w, const char *op, const char *stream, uint32_t rank, ovl_time start,
+                     ovl_time end)
+{
+    if (end > start) {
+        ovl_result_path item = {ovl_arena_strdup(w->arena, op),
+                                ovl_arena_strdup(w->arena, stream),
+                                rank,
+                                start,
+                                end,
+                                NULL};
+        ovl_vec_push(&w->items, item);
+        w->met = OVL_NONE;
+    }
+}
+
+static void set_why(walk *w, const char *why)
+{
+    if (w->items.len && !w->items.data[w->items.len - 1].why) {
+        w->items.data[w->items.len - 1].why = why;
+    }
+    w->met = OVL_NONE;
+}
+
+static bool needs_why(const walk *w)
+{
+    return w->items.len && !w->items.data[w->items.len - 1].why;
+}
+
+static void mark(walk *w, uint32_t op)
+{
+    w->rank_on[op] = w->on[op] = true;
+    if (ovl_causes_op(w->c, op)->kind == OVL_COLLECTIVE) {
+        uint32_t k = ovl_causes_collective(w->c, op);
+        for (uint32_t i = w->c->first_member[k]; i < w->c->first_member[k + 1]; i++) {
+            w->on[w->c->member_ops[i]] = true;
+        }
+    }
+}
+
+static void step_from_end(walk *w, uint32_t op, const ovl_cause *cause)
+{
+    const ovl_timeline *t = w->c->timeline;
+    uint32_t from = OVL_TRAIL_OP(cause->node);
+    mark(w, op);
+    if (cause->why == OVL_WHY_WIRE) {
+        mark(w, from);
+        add_item(w, name_of(w, from), "wire", w->c->rank_of[from], t->arrive[from], t->end[op]);
+    } else if (cause->length > 0) {
+        add_item(w, name_of(w, op), stream_of(w, op), w->c->rank_of[op], t->end[op] - cause->length,
+                 t->end[op]);
+    }
+    if (cause->why == OVL_WHY_ENGINE) {
+        set_why(w, reason(w, cause));
+    } else if (cause->why == OVL_WHY_RENDEZVOUS) {
+        w->met = from;
+    }
+    w->node = cause->node;
+}
+
+static void step_from_arrival(walk *w, const ovl_cause *cause)
+{
+    if (cause->why != OVL_WHY_OWN && needs_why(w)) {
+        set_why(w, reason(w, cause));
+    }
+    w->node = cause->node;
+}
+
+/* A run of issues is one item, from the last back to where the host was held up or began. False if
+ * that is the beginning. */
+static bool walk_host(walk *w, uint32_t op)
+{
+    const ovl_timeline *t = w->c->timeline;
+    ovl_time end = t->issue[op], start = end;
+    uint32_t issued = 0;
+    ovl_cause cause = {0};
+    uint64_t node = OVL_TRAIL(op, OVL_ISSUED);
+    bool held = true;
+    while (OVL_TRAIL_KIND(node) == OVL_ISSUED && held) {
+        uint32_t at = OVL_TRAIL_OP(node);
+        ovl_time launch = ovl_causes_launch(ovl_causes_op(w->c, at));
+        issued += launch > 0;
+        start = t->issue[at] - launch;
+        held = start > 0 && ovl_causes_binding(w->c, node, &cause);
+        node = held ? cause.node : node;
+    }
+    const char *text =
+        issued == 1 ? ovl_arena_printf(w->arena, "issue %s", name_of(w, op))
+                    : ovl_arena_printf(w->arena, "host issues %" PRIu32 " operations", issued);
+    add_item(w, text, "host", w->c->rank_of[op], start, end);
+    if (start == 0) {
+        return false;
+    }
+    set_why(w, "host");
+    w->node = node;
+    return true;
+}
+
+/* One step back; false when the beginning is reached. */
+static bool walk_back(walk *w)
+{
+    uint32_t op = OVL_TRAIL_OP(w->node);
+    if (OVL_TRAIL_KIND(w->node) == OVL_ISSUED) {
+        if (ovl_node_time(w->c, w->node) == 0) {
+            return false;
+        }
+        return walk_host(w, op);
+    }
+    ovl_cause cause;
+    if (ovl_node_time(w->c, w->node) == 0 || !ovl_causes_binding(w->c, w->node, &cause)) {
+        assert(ovl_node_time(w->c, w->node) == 0);
+        return false;
+    }
+    if (OVL_TRAIL_KIND(w->node) == OVL_ENDED) {
+        step_from_end(w, op, &cause);
+    } else {
+        step_from_arrival(w, &cause);
+    }
+    return true;
+}
+
+static uint64_t last_end(const ovl_causes *c)
+{
+    const ovl_rank *rank = &c->program->ranks[c->timeline->deciding_rank];
+    uint32_t n = c->program->codes[rank->code].n_ops, best = rank->first_op;
+    for (uint32_t op = best; op < rank->first_op + n; op++) {
+        if (c->timeline->end[op] > c->timeline->end[best]) {
+            best = op;
+        }
+    }
+    return OVL_TRAIL(best, OVL_ENDED);
+}
+
+void ovl_critical_path(ovl_causes *causes, ovl_arena *arena, ovl_arena *scratch, ovl_path *path)
+{
+    uint32_t n_ops = causes->program->n_ops;
+    walk w = {.c = causes, .arena = arena, .met = OVL_NONE};
+    w.on = OVL_NEW_ARRAY(scratch, bool, n_ops);
+    w.rank_on = OVL_NEW_ARRAY(scratch, bool, n_ops);
+    if (causes->timeline->step > 0) {
+        w.node = last_end(causes);
+        while (walk_back(&w)) {
+        }
+        set_why(&w, "start");
+    }
+    ovl_result_path *items = OVL_NEW_ARRAY(arena, ovl_result_path, w.items.len);
+    for (uint32_t i = 0; i < w.items.len; i++) {
+        items[i] = w.items.data[w.items.len - 1 - i];
+    }
+    *path = (ovl_path){items, w.items.len, w.on, w.rank_on};
+    ovl_vec_free(&w.items);
+}
+
+/* --- Slack
+ * ------------------------------------------------------------------------------------------------
+ */
+
+typedef struct late {
+    ovl_causes *c;
+    ovl_time *node[3];    /* [kind][op]: the latest time that leaves the step as it is */
+    ovl_time *collective; /* the same for the end of a collective */
+} late;
+
+static void push_back(late *l, uint64_t node, ovl_time latest)
+{
+    ovl_causes_of(l->c, node);
+    for (uint32_t i = 0; i < l->c->list.len; i++) {
+        const ovl_cause *cause = &l->c->list.data[i];
+        ovl_time *slot = &l->node[OVL_TRAIL_KIND(cause->node)][OVL_TRAIL_OP(cause->node)];
+        *slot = OVL_MIN(*slot, latest - cause->length);
+    }
+}
+
+/* The ends of all members come before any of their arrivals here, so a collective of n members
+ * costs n, not n * n. */
+static void visit(late *l, uint64_t item)
+{
+    uint32_t op = OVL_TRAIL_OP(item);
+    ovl_step_kind kind = OVL_TRAIL_KIND(item);
+    ovl_time *latest = &l->node[kind][op];
+    if (ovl_causes_op(l->c, op)->kind == OVL_COLLECTIVE && kind != OVL_ISSUED) {
+        ovl_time *whole = &l->collective[ovl_causes_collective(l->c, op)];
+        if (kind == OVL_ENDED) {
+            *whole = OVL_MIN(*whole, *latest);
+            return;
+        }
+        ovl_time length = l->c->timeline->end[op] - l->c->timeline->start[op];
+        *latest = OVL_MIN(*latest, *whole - length);
+    }
+    push_back(l, item, *latest);
+}
+
+/* How late the end may be: as late as both sides of what ends together may. */
+static ovl_time latest_end(const late *l, uint32_t op)
+{
+    const ovl_op *o = ovl_causes_op(l->c, op);
+    if (o->kind == OVL_COLLECTIVE) {
+        return l->collective[ovl_causes_collective(l->c, op)];
+    }
+    ovl_time own = l->node[OVL_ENDED][op];
+    if ((o->kind == OVL_SEND || o->kind == OVL_RECV) && !o->eager) {
+        return OVL_MIN(own, l->node[OVL_ENDED][l->c->program->partner[op]]);
+    }
+    return own;
+}
+
+static ovl_time *filled(ovl_arena *arena, uint32_t n, ovl_time value)
+{
+    ovl_time *array = OVL_NEW_ARRAY(arena, ovl_time, n);
+    for (uint32_t i = 0; i < n; i++) {
+        array[i] = value;
+    }
+    return array;
+}
+
+const ovl_time *ovl_slack(ovl_causes *causes, ovl_arena *arena)
+{
+    const ovl_timeline *t = causes->timeline;
+    uint32_t n_ops = causes->program->n_ops;
+    ovl_arena scratch = {0};
+    late l = {.c = causes};
+    for (uint32_t kind = 0; kind < 3; kind++) {
+        l.node[kind] = filled(&scratch, n_ops, t->step);
+    }
+    l.collective = filled(&scratch, causes->program->n_collectives, t->step);
+    for (uint32_t i = t->n_trail; i-- > 0;) {
+        visit(&l, t->trail[i]);
+    }
+    ovl_time *slack = OVL_NEW_ARRAY(arena, ovl_time, n_ops);
+    for (uint32_t op = 0; op < n_ops; op++) {
+        slack[op] = latest_end(&l, op) - t->end[op];
+        assert(slack[op] >= 0);
+    }
+    ovl_arena_free(&scratch);
+    return slack;
+}

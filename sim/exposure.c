@@ -1,0 +1,270 @@
+#include "sim/exposure.h"
+
+bool ovl_is_communication(const ovl_op *op)
+{
+    return op->kind == OVL_COLLECTIVE || op->kind == OVL_SEND || op->kind == OVL_RECV ||
+           op->kind == OVL_BATCH;
+}
+
+bool ovl_is_dependency(const ovl_op *op)
+{
+    return op->kind == OVL_COLLECTIVE || op->kind == OVL_RECV;
+}
+
+/* --- What feeds what
+ * --------------------------------------------------------------------------------------- */
+
+typedef OVL_VEC(uint32_t) locals;
+
+static void add_once(locals *list, uint32_t from, uint32_t local)
+{
+    for (uint32_t i = from; i < list->len; i++) {
+        if (list->data[i] == local) {
+            return;
+        }
+    }
+    ovl_vec_push(list, local);
+}
+
+/* A part stands for its batch too, and waiting for a batch is waiting for its parts. */
+static void add_feed(const ovl_code *code, locals *list, uint32_t from, uint32_t local)
+{
+    if (!ovl_is_communication(&code->ops[local])) {
+        return;
+    }
+    add_once(list, from, local);
+    if (code->ops[local].batch != OVL_NONE) {
+        add_once(list, from, code->ops[local].batch);
+    }
+    for (uint32_t k = code->parts.at[local]; k < code->parts.at[local + 1]; k++) {
+        add_once(list, from, code->parts.item[k]);
+    }
+}
+
+static void add_read_feeds(const ovl_code *code, locals *list, uint32_t from, uint32_t op,
+                           const uint32_t *writer)
+{
+    for (uint32_t k = code->access.at[op]; k < code->access.at[op + 1]; k++) {
+        const ovl_access *access = &code->access.item[k];
+        uint32_t by = writer[access->buffer];
+        if (!access->write && by != OVL_NONE && ovl_is_communication(&code->ops[by])) {
+            add_once(list, from, by);
+            if (code->ops[by].batch != OVL_NONE) {
+                add_once(list, from, code->ops[by].batch);
+            }
+        }
+    }
+}
+
+static void note_writes(const ovl_code *code, uint32_t op, uint32_t *writer)
+{
+    for (uint32_t k = code->access.at[op]; k < code->access.at[op + 1]; k++) {
+        if (code->access.item[k].write) {
+            writer[code->access.item[k].buffer] = op;
+        }
+    }
+}
+
+void ovl_feeds_find(const ovl_code *code, ovl_arena *arena, ovl_feeds *feeds)
+{
+    ovl_arena scratch = {0};
+    uint32_t *writer = OVL_NEW_ARRAY(&scratch, uint32_t, code->n_buffers);
+    uint32_t *at = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops + 1);
+    locals list = {0};
+    for (uint32_t b = 0; b < code->n_buffers; b++) {
+        writer[b] = OVL_NONE;
+    }
+    for (uint32_t op = 0; op < code->n_ops; op++) {
+        at[op] = list.len;
+        for (uint32_t k = code->after.at[op]; k < code->after.at[op + 1]; k++) {
+            add_feed(code, &list, at[op], code->after.item[k]);
+        }
+        add_read_feeds(code, &list, at[op], op, writer);
+        note_writes(code, op, writer);
+    }
+    at[code->n_ops] = list.len;
+    feeds->at = at;
+    feeds->item = ovl_vec_freeze(&list, arena);
+    ovl_arena_free(&scratch);
+}
+
+/* --- Start conditions
+ * -------------------------------------------------------------------------------------- */
+
+typedef struct view {
+    const ovl_code *code;
+    const ovl_feeds *feeds;
+    const ovl_time *issue, *arrive, *start, *end; /* of the rank, by local operation */
+} view;
+
+static view view_of(const ovl_program *p, const ovl_timeline *t, const ovl_feeds *feeds,
+                    uint32_t rank)
+{
+    uint32_t first = p->ranks[rank].first_op, code = p->ranks[rank].code;
+    return (view){&p->codes[code],   &feeds[code],     t->issue + first,
+                  t->arrive + first, t->start + first, t->end + first};
+}
+
+static bool feeds_op(const view *v, uint32_t op, uint32_t by)
+{
+    for (uint32_t k = v->feeds->at[op]; k < v->feeds->at[op + 1]; k++) {
+        if (v->feeds->item[k] == by) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static ovl_time end_unless_fed(const view *v, uint32_t op, uint32_t by)
+{
+    return by == OVL_NONE || feeds_op(v, op, by) ? 0 : v->end[by];
+}
+
+static ovl_time other_conditions(const view *v, uint32_t op)
+{
+    const ovl_code *code = v->code;
+    ovl_time u = v->issue[op];
+    u = OVL_MAX(u, end_unless_fed(v, op, code->stream_prev[op]));
+    u = OVL_MAX(u, end_unless_fed(v, op, code->comm_prev[op]));
+    for (uint32_t k = code->after.at[op]; k < code->after.at[op + 1]; k++) {
+        u = OVL_MAX(u, end_unless_fed(v, op, code->after.item[k]));
+    }
+    if (code->queue_prev && code->queue_prev[op] != OVL_NONE) {
+        u = OVL_MAX(u, v->arrive[code->queue_prev[op]]);
+    }
+    if (code->ops[op].batch != OVL_NONE) {
+        u = OVL_MAX(u, other_conditions(v, code->ops[op].batch));
+    }
+    return u;
+}
+
+/* The end of the step consumes what nothing else does: when the rank's other work was over. */
+static ovl_time other_work(const view *v)
+{
+    ovl_time end = 0;
+    for (uint32_t op = 0; op < v->code->n_ops; op++) {
+        if (!ovl_is_communication(&v->code->ops[op])) {
+            end = OVL_MAX(end, v->end[op]);
+        }
+    }
+    return end;
+}
+
+ovl_time ovl_u_path(const ovl_program *program, const ovl_timeline *timeline,
+                    const ovl_feeds *feeds, uint32_t rank, uint32_t consumer)
+{
+    view v = view_of(program, timeline, feeds, rank);
+    return consumer == OVL_NONE ? other_work(&v) : other_conditions(&v, consumer);
+}
+
+/* --- Rows
+ * --------------------------------------------------------------------------------------------------
+ */
+
+typedef struct input {
+    ovl_time end;
+    bool any;
+} input;
+
+static void add_inputs(const view *v, uint32_t op, const ovl_time *written, input *in)
+{
+    const ovl_code *code = v->code;
+    for (uint32_t k = code->after.at[op]; k < code->after.at[op + 1]; k++) {
+        in->end = OVL_MAX(in->end, v->end[code->after.item[k]]);
+        in->any = true;
+    }
+    for (uint32_t k = code->access.at[op]; k < code->access.at[op + 1]; k++) {
+        const ovl_access *access = &code->access.item[k];
+        if (!access->write && written[access->buffer] != OVL_NEVER) {
+            in->end = OVL_MAX(in->end, written[access->buffer]);
+            in->any = true;
+        }
+    }
+}
+
+/* Input that is still being written when the operation goes ahead is a race, which is reported as
+ * such; the operation itself saw its input as ready when it arrived. */
+static ovl_time ready_at(const view *v, uint32_t op, const ovl_time *written)
+{
+    uint32_t batch = v->code->ops[op].batch;
+    input in = {0};
+    add_inputs(v, op, written, &in);
+    if (batch != OVL_NONE) {
+        add_inputs(v, batch, written, &in);
+    }
+    if (!in.any) {
+        uint32_t before = v->code->stream_prev[batch != OVL_NONE ? batch : op];
+        in.end = before != OVL_NONE ? v->end[before] : 0;
+    }
+    return OVL_MIN(in.end, v->arrive[op]);
+}
+
+static void note_write_ends(const view *v, uint32_t op, ovl_time *written)
+{
+    for (uint32_t k = v->code->access.at[op]; k < v->code->access.at[op + 1]; k++) {
+        const ovl_access *access = &v->code->access.item[k];
+        if (access->write) {
+            ovl_time *last = &written[access->buffer];
+            *last = *last == OVL_NEVER ? v->end[op] : OVL_MAX(*last, v->end[op]);
+        }
+    }
+}
+
+/* The earliest consumer of each operation, by start, then program order. */
+static void find_consumers(const view *v, uint32_t *consumer)
+{
+    for (uint32_t op = 0; op < v->code->n_ops; op++) {
+        consumer[op] = OVL_NONE;
+    }
+    for (uint32_t op = 0; op < v->code->n_ops; op++) {
+        for (uint32_t k = v->feeds->at[op]; k < v->feeds->at[op + 1]; k++) {
+            uint32_t *first = &consumer[v->feeds->item[k]];
+            if (v->feeds->item[k] != op &&
+                (*first == OVL_NONE || v->start[op] < v->start[*first])) {
+                *first = op;
+            }
+        }
+    }
+}
+
+/* The same name again in one code is another occurrence of the same thing, e.g. in the next step.
+ */
+static uint32_t next_occurrence(const ovl_dependencies *rows, uint32_t from, const ovl_code *code,
+                                uint32_t local, uint32_t *last_row)
+{
+    ovl_id name = code->ops[local].name;
+    uint32_t before = last_row[name];
+    last_row[name] = rows->len;
+    return before == OVL_NONE || before < from ? 0 : rows->data[before].occurrence + 1;
+}
+
+void ovl_dependencies_find(const ovl_program *program, const ovl_timeline *timeline,
+                           const ovl_feeds *feeds, uint32_t rank, ovl_dependencies *rows)
+{
+    view v = view_of(program, timeline, feeds, rank);
+    ovl_arena scratch = {0};
+    ovl_time *written = OVL_NEW_ARRAY(&scratch, ovl_time, v.code->n_buffers);
+    uint32_t *consumer = OVL_NEW_ARRAY(&scratch, uint32_t, v.code->n_ops);
+    uint32_t *last_row = OVL_NEW_ARRAY(&scratch, uint32_t, program->names->count);
+    for (uint32_t b = 0; b < v.code->n_buffers; b++) {
+        written[b] = OVL_NEVER;
+    }
+    for (uint32_t name = 0; name < program->names->count; name++) {
+        last_row[name] = OVL_NONE;
+    }
+    find_consumers(&v, consumer);
+    ovl_time end_of_work = other_work(&v);
+    uint32_t from = rows->len;
+    for (uint32_t op = 0; op < v.code->n_ops; op++) {
+        if (ovl_is_dependency(&v.code->ops[op])) {
+            ovl_dependency row = {op, consumer[op], 0, ready_at(&v, op, written), end_of_work};
+            row.occurrence = next_occurrence(rows, from, v.code, op, last_row);
+            if (row.consumer != OVL_NONE) {
+                row.u_path = other_conditions(&v, row.consumer);
+            }
+            ovl_vec_push(rows, row);
+        }
+        note_write_ends(&v, op, written);
+    }
+    ovl_arena_free(&scratch);
+}

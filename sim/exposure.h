@@ -1,0 +1,58 @@
+/*
+ * exposure.h - for each collective and receive: when its input was ready, what consumes it, and
+ * when that consumer could have started without it.
+ *
+ *     ready    latest end of its `after` operations and of earlier writers of the buffers it reads;
+ *              without either, the end of the operation before it on its stream
+ *     consumer the earliest operation (by start) of the rank with an `after` edge on it or a read
+ *              of what it wrote; a later operation on its stream is none
+ *     u_path   the latest other start condition of the consumer: its issue, the operation before it
+ *              on its stream, in its communicator, in its hardware queue, and its other `after`
+ *              operations; other communication that feeds the same consumer is left out
+ *     exposed  max(0, end - u_path)
+ *
+ * The consumer starts at max(end, u_path). An operation without a consumer is consumed by the end
+ * of the step: u_path is then the latest end of the rank's operations that are no communication.
+ *
+ * Example: kernel [0, 29] beside an all-reduce [0, 33], nothing after: u_path 29, exposed 4.
+ *
+ * What feeds what depends on the code alone and is worked out once per code; the times of a run
+ * are put in afterwards, so a variant run is compared with the same consumer.
+ */
+#ifndef OVL_SIM_EXPOSURE_H
+#define OVL_SIM_EXPOSURE_H
+
+#include "sim/timeline.h"
+#include "sim/vec.h"
+
+/* Communication that feeds each operation of a code, through an `after` edge or a read. */
+typedef struct ovl_feeds {
+    const uint32_t *at;   /* [n_ops + 1] into item */
+    const uint32_t *item; /* local operations; a batch and its parts are both listed */
+} ovl_feeds;
+
+typedef struct ovl_dependency {
+    uint32_t local;      /* the collective or receive */
+    uint32_t consumer;   /* local, or OVL_NONE: the end of the step */
+    uint32_t occurrence; /* how many rows of the same name come before it in the code */
+    ovl_time ready, u_path;
+} ovl_dependency;
+
+typedef OVL_VEC(ovl_dependency) ovl_dependencies;
+
+/* Is it a collective, send, receive or batch? Has it a row in the table (collective, receive)? */
+bool ovl_is_communication(const ovl_op *op);
+bool ovl_is_dependency(const ovl_op *op);
+
+/* What feeds each operation of a code; lives in `arena`. */
+void ovl_feeds_find(const ovl_code *code, ovl_arena *arena, ovl_feeds *feeds);
+
+/* Appends the rows of one rank, in program order. */
+void ovl_dependencies_find(const ovl_program *program, const ovl_timeline *timeline,
+                           const ovl_feeds *feeds, uint32_t rank, ovl_dependencies *rows);
+
+/* u_path of a consumer (local, or OVL_NONE) on a rank in any run of the program. */
+ovl_time ovl_u_path(const ovl_program *program, const ovl_timeline *timeline,
+                    const ovl_feeds *feeds, uint32_t rank, uint32_t consumer);
+
+#endif

@@ -1,0 +1,282 @@
+#include "sim/gradcheck.h"
+
+#include <math.h>
+
+/* --- What is expected
+ * -------------------------------------------------------------------------------------- */
+
+typedef struct source {
+    ovl_id gradient;
+    uint32_t code, microbatch, local;
+} source;
+
+static int compare_sources(const void *a, const void *b)
+{
+    const source *x = a, *y = b;
+    if (x->gradient != y->gradient) {
+        return x->gradient < y->gradient ? -1 : 1;
+    }
+    if (x->code != y->code) {
+        return x->code < y->code ? -1 : 1;
+    }
+    if (x->microbatch != y->microbatch) {
+        return x->microbatch < y->microbatch ? -1 : 1;
+    }
+    return (x->local > y->local) - (x->local < y->local);
+}
+
+typedef OVL_VEC(source) sources;
+
+static void collect(const ovl_program *p, uint32_t code_id, sources *list)
+{
+    const ovl_code *code = &p->codes[code_id];
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        for (uint32_t k = code->effect.at[i]; k < code->effect.at[i + 1]; k++) {
+            const ovl_effect *e = &code->effect.item[k];
+            if (e->kind == OVL_PRODUCE || e->kind == OVL_ADD) {
+                ovl_vec_push(list, (source){e->gradient, code_id, e->microbatch, i});
+            }
+        }
+    }
+}
+
+typedef struct expecting {
+    const ovl_program *p;
+    ovl_gradvalues *values;
+    OVL_VEC(ovl_gradterm) terms;
+    OVL_VEC(uint32_t) ranks, microbatches; /* distinct */
+} expecting;
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static uint32_t distinct(uint32_t *list, uint32_t n)
+{
+    uint32_t kept = 0;
+    qsort(list, n, sizeof *list, compare_numbers);
+    for (uint32_t i = 0; i < n; i++) {
+        if (kept == 0 || list[kept - 1] != list[i]) {
+            list[kept++] = list[i];
+        }
+    }
+    return kept;
+}
+
+/* Every rank of each code, for each of its microbatches, at the common scale. */
+static void expect(expecting *x, const source *first, uint32_t n, ovl_expected *out)
+{
+    x->terms.len = x->ranks.len = x->microbatches.len = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_vec_push(&x->microbatches, first[i].microbatch);
+        bool seen = i && first[i].code == first[i - 1].code &&
+                    first[i].microbatch == first[i - 1].microbatch;
+        for (uint32_t r = 0; !seen && r < x->p->n_ranks; r++) {
+            if (x->p->ranks[r].code == first[i].code) {
+                ovl_vec_push(&x->ranks, r);
+                ovl_vec_push(&x->terms, (ovl_gradterm){r, first[i].microbatch, 0});
+            }
+        }
+    }
+    if (x->terms.len == 0) {
+        return;
+    }
+    out->parts = (uint64_t)distinct(x->ranks.data, x->ranks.len) *
+                 distinct(x->microbatches.data, x->microbatches.len);
+    for (uint32_t i = 0; i < x->terms.len; i++) {
+        x->terms.data[i].scale = 1.0 / (double)out->parts;
+    }
+    out->value = ovl_gradvalue_of(x->values, x->terms.data, x->terms.len);
+    out->code = first->code;
+    out->local = first->local;
+}
+
+/* Gradients of one layer or another are mostly produced by the same codes and microbatches. */
+static bool same_pattern(const source *a, uint32_t n, const source *b, uint32_t m)
+{
+    if (n != m) {
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (a[i].code != b[i].code || a[i].microbatch != b[i].microbatch) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void expect_all(expecting *x, const sources *list, ovl_expected *expected)
+{
+    const source *known = NULL;
+    uint32_t n_known = 0;
+    for (uint32_t i = 0, n; i < list->len; i += n) {
+        const source *first = &list->data[i];
+        for (n = 1; i + n < list->len && first[n].gradient == first->gradient;) {
+            n++;
+        }
+        ovl_expected *out = &expected[first->gradient];
+        if (known && same_pattern(known, n_known, first, n)) {
+            *out = expected[known->gradient];
+            out->local = first->local;
+        } else {
+            expect(x, first, n, out);
+            known = first;
+            n_known = n;
+        }
+    }
+}
+
+ovl_expected *ovl_gradients_expected(const ovl_program *program, ovl_gradvalues *values,
+                                     ovl_arena *arena)
+{
+    ovl_expected *expected = OVL_NEW_ARRAY(arena, ovl_expected, program->names->count);
+    for (uint32_t i = 0; i < program->names->count; i++) {
+        expected[i].value = OVL_NONE;
+    }
+    sources list = {0};
+    for (uint32_t c = 0; c < program->n_codes; c++) {
+        collect(program, c, &list);
+    }
+    if (list.len) {
+        qsort(list.data, list.len, sizeof *list.data, compare_sources);
+    }
+    expecting x = {.p = program, .values = values};
+    expect_all(&x, &list, expected);
+    ovl_vec_free(&x.terms);
+    ovl_vec_free(&x.ranks);
+    ovl_vec_free(&x.microbatches);
+    ovl_vec_free(&list);
+    return expected;
+}
+
+/* --- What is wrong
+ * ----------------------------------------------------------------------------------------- */
+
+static bool about(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * fabs(b);
+}
+
+static bool whole_multiple(double ratio)
+{
+    return ratio > 1.5 && about(ratio, round(ratio));
+}
+
+static const ovl_gradterm *find(const ovl_gradterm *terms, uint32_t n, const ovl_gradterm *like)
+{
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const ovl_gradterm *t = &terms[middle];
+        if (t->rank < like->rank || (t->rank == like->rank && t->microbatch < like->microbatch)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool found =
+        low < n && terms[low].rank == like->rank && terms[low].microbatch == like->microbatch;
+    return found ? &terms[low] : NULL;
+}
+
+/* Contributions that are wrong in one way: the first, its scale, and how many. */
+typedef struct tally {
+    const ovl_gradterm *first;
+    double found;
+    uint32_t n;
+} tally;
+
+typedef struct comparison {
+    const ovl_gradterm *want, *got;
+    uint32_t n_want, n_got;
+    tally missing, wrong, multiple;
+    bool uniform;
+    double ratio, least; /* found / expected: of the first, and the least of all */
+} comparison;
+
+static void count(tally *t, const ovl_gradterm *want, double found)
+{
+    if (t->n++ == 0) {
+        t->first = want;
+        t->found = found;
+    }
+}
+
+static void compare(comparison *c)
+{
+    for (uint32_t i = 0; i < c->n_want; i++) {
+        const ovl_gradterm *w = &c->want[i], *g = find(c->got, c->n_got, w);
+        double ratio = g ? g->scale / w->scale : 0;
+        c->ratio = i == 0 ? ratio : c->ratio;
+        c->uniform &= about(ratio, c->ratio);
+        c->least = g ? OVL_MIN(c->least, fabs(ratio)) : c->least;
+        if (!g) {
+            count(&c->missing, w, 0);
+        } else if (!about(ratio, 1)) {
+            count(&c->wrong, w, g->scale);
+        }
+    }
+}
+
+/* A contribution that is in too often sticks out from the others. */
+static void find_multiples(comparison *c)
+{
+    for (uint32_t i = 0; i < c->n_want; i++) {
+        const ovl_gradterm *w = &c->want[i], *g = find(c->got, c->n_got, w);
+        if (g && whole_multiple(g->scale / w->scale / c->least)) {
+            count(&c->multiple, w, g->scale);
+        }
+    }
+}
+
+static ovl_gradient_verdict verdict_of(ovl_gradient_fault fault, const tally *t, bool uniform)
+{
+    return (ovl_gradient_verdict){fault, t->first->rank, t->first->microbatch,
+                                  t->n,  uniform,        t->found};
+}
+
+/* If all contributions have one wrong factor, their history tells whether they were added several
+ * times or merely scaled wrongly. */
+static ovl_gradient_verdict judge(comparison *c, bool doubled)
+{
+    if (c->missing.n) {
+        return verdict_of(OVL_GRADIENT_MISSING, &c->missing, c->missing.n == c->n_want);
+    }
+    if (c->wrong.n == 0) {
+        return (ovl_gradient_verdict){0};
+    }
+    if (c->uniform) {
+        bool twice = doubled && whole_multiple(c->ratio);
+        return verdict_of(twice ? OVL_GRADIENT_DUPLICATE : OVL_GRADIENT_SCALE, &c->wrong, true);
+    }
+    find_multiples(c);
+    return c->multiple.n ? verdict_of(OVL_GRADIENT_DUPLICATE, &c->multiple, false)
+                         : verdict_of(OVL_GRADIENT_SCALE, &c->wrong, false);
+}
+
+ovl_gradient_verdict ovl_gradient_check(const ovl_gradvalues *values, const ovl_expected *expected,
+                                        uint32_t received)
+{
+    if (received == expected->value && received != OVL_NONE) {
+        return (ovl_gradient_verdict){0};
+    }
+    if (expected->value == OVL_NONE) {
+        return (ovl_gradient_verdict){.fault = OVL_GRADIENT_MISSING};
+    }
+    const ovl_gradvalue *want = &values->values.data[expected->value];
+    comparison c = {.want = values->terms.data + want->first,
+                    .n_want = want->n,
+                    .uniform = true,
+                    .least = INFINITY};
+    bool doubled = false;
+    if (received != OVL_NONE) {
+        const ovl_gradvalue *got = &values->values.data[received];
+        c.got = values->terms.data + got->first;
+        c.n_got = got->n;
+        doubled = got->doubled;
+    }
+    compare(&c);
+    return judge(&c, doubled);
+}

@@ -1,0 +1,315 @@
+#include "sim/hazard.h"
+
+/* An access of one operation, reads and writes of it joined. */
+typedef struct use {
+    uint32_t op;   /* local */
+    uint32_t seat; /* the operation that has the stream: itself, or its batch */
+    bool reads, writes;
+} use;
+
+/* The last uses of a buffer on one lane: whoever is ordered behind the last is behind all. */
+typedef struct lane_uses {
+    use read, write; /* op OVL_NONE without */
+} lane_uses;
+
+#define SEEN_COLLECTIVE 8 /* beside a bit per kind of node; kept on the first member */
+
+typedef struct check {
+    ovl_causes *c;
+    ovl_arena *arena;
+    ovl_hazards *hazards;
+    const ovl_code *code;
+    uint32_t code_id, n_lanes;
+    uint32_t first_rank, n_ranks; /* that run the code */
+    uint32_t *clock; /* [n_ops][n_lanes] one more than the last operation of the lane that ended
+                        before this one arrived */
+    uint32_t *host;  /* [n_lanes] the same for whatever is issued now */
+    lane_uses *uses; /* [n_buffers][n_lanes] */
+    uint64_t pairs;
+    uint8_t *seen; /* [n_ops] of the search; NULL until needed */
+    OVL_VEC(uint64_t) stack, visited;
+} check;
+
+/* --- Clocks
+ * ------------------------------------------------------------------------------------------------
+ */
+
+static uint32_t lane_of(const check *k, uint32_t seat)
+{
+    uint16_t stream = k->code->ops[seat].stream;
+    return stream == OVL_NO_STREAM ? k->n_lanes - 1 : stream;
+}
+
+static uint32_t seat_of(const check *k, uint32_t op)
+{
+    uint32_t batch = k->code->ops[op].batch;
+    return batch == OVL_NONE ? op : batch;
+}
+
+static void join(const check *k, uint32_t *clock, const uint32_t *other)
+{
+    for (uint32_t lane = 0; lane < k->n_lanes; lane++) {
+        clock[lane] = OVL_MAX(clock[lane], other[lane]);
+    }
+}
+
+/* That `before` ended. The end of a part says only that its batch had arrived. */
+static void join_end(const check *k, uint32_t *clock, uint32_t before)
+{
+    if (before == OVL_NONE) {
+        return;
+    }
+    uint32_t seat = seat_of(k, before);
+    join(k, clock, k->clock + (size_t)seat * k->n_lanes);
+    if (seat == before) {
+        uint32_t *own = &clock[lane_of(k, seat)];
+        *own = OVL_MAX(*own, before + 1);
+    }
+}
+
+static void set_clock(check *k, uint32_t op)
+{
+    const ovl_code *code = k->code;
+    uint32_t *clock = k->clock + (size_t)op * k->n_lanes;
+    if (code->ops[op].batch != OVL_NONE) {
+        join(k, clock, k->clock + (size_t)code->ops[op].batch * k->n_lanes);
+    } else {
+        join(k, clock, k->host);
+    }
+    join_end(k, clock, code->stream_prev[op]);
+    join_end(k, clock, code->comm_prev[op]);
+    for (uint32_t i = code->after.at[op]; i < code->after.at[op + 1]; i++) {
+        join_end(k, clock, code->after.item[i]);
+    }
+    if (code->ops[op].kind == OVL_HOST) {
+        join_end(k, k->host, op);
+    }
+}
+
+/* --- Search over the whole program
+ * ------------------------------------------------------------------------ */
+
+static void look_at(check *k, uint64_t node, ovl_time not_before)
+{
+    uint8_t *seen = &k->seen[OVL_TRAIL_OP(node)], bit = (uint8_t)(1u << OVL_TRAIL_KIND(node));
+    if ((*seen & bit) == 0 && ovl_node_time(k->c, node) >= not_before) {
+        *seen |= bit;
+        ovl_vec_push(&k->visited, node);
+        ovl_vec_push(&k->stack, node);
+    }
+}
+
+/* All members of a collective have the same causes of their end: one look is enough. True if it was
+ * looked at before. */
+static bool members_known(check *k, uint64_t node)
+{
+    uint32_t op = OVL_TRAIL_OP(node);
+    if (OVL_TRAIL_KIND(node) != OVL_ENDED || ovl_causes_op(k->c, op)->kind != OVL_COLLECTIVE) {
+        return false;
+    }
+    uint32_t which = ovl_causes_collective(k->c, op);
+    const uint32_t *first = k->c->member_ops + k->c->first_member[which];
+    if (k->seen[*first] & SEEN_COLLECTIVE) {
+        return true;
+    }
+    k->seen[*first] |= SEEN_COLLECTIVE;
+    ovl_vec_push(&k->visited, OVL_TRAIL(*first, OVL_ENDED));
+    return false;
+}
+
+static void forget(check *k)
+{
+    for (uint32_t i = 0; i < k->visited.len; i++) {
+        k->seen[OVL_TRAIL_OP(k->visited.data[i])] = 0;
+    }
+    k->visited.len = k->stack.len = 0;
+}
+
+/* Does the end of `before` lie behind the arrival of `later`, whatever the durations? The hardware
+ * queue orders arrivals in fact, but no program should rely on it. */
+static bool behind(check *k, uint32_t before, uint32_t later)
+{
+    uint64_t goal = OVL_TRAIL(before, OVL_ENDED);
+    ovl_time not_before = ovl_node_time(k->c, goal);
+    look_at(k, OVL_TRAIL(later, OVL_ARRIVED), not_before);
+    while (k->stack.len && (k->seen[before] & (1u << OVL_ENDED)) == 0) {
+        uint64_t node = k->stack.data[--k->stack.len];
+        if (members_known(k, node)) {
+            continue;
+        }
+        ovl_causes_of(k->c, node);
+        for (uint32_t i = 0; i < k->c->list.len; i++) {
+            ovl_why why = k->c->list.data[i].why;
+            if (why != OVL_WHY_QUEUE && why != OVL_WHY_ENGINE) {
+                look_at(k, k->c->list.data[i].node, not_before);
+            }
+        }
+    }
+    bool found = (k->seen[before] & (1u << OVL_ENDED)) != 0;
+    forget(k);
+    return found;
+}
+
+/* Ordered on every rank that runs the code, one way or the other? */
+static bool ordered_everywhere(check *k, uint32_t a, uint32_t b)
+{
+    const ovl_program *p = k->c->program;
+    if (!k->seen) {
+        k->seen = calloc(p->n_ops, 1);
+        if (!k->seen) {
+            ovl_out_of_memory(p->n_ops);
+        }
+    }
+    for (uint32_t r = k->first_rank; r < p->n_ranks; r++) {
+        uint32_t first = p->ranks[r].first_op;
+        if (p->ranks[r].code == k->code_id && !behind(k, first + a, first + b) &&
+            !behind(k, first + b, first + a)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- Words
+ * -------------------------------------------------------------------------------------------------
+ */
+
+static const char *kind_of(const ovl_op *op)
+{
+    return op->kind == OVL_COLLECTIVE ? ovl_coll_name(op->coll) : ovl_op_kind_name(op->kind);
+}
+
+static void report(check *k, const use *earlier, const use *later, ovl_id buffer)
+{
+    const ovl_names *names = k->c->program->names;
+    const ovl_op *a = &k->code->ops[earlier->op], *b = &k->code->ops[later->op];
+    const char *text = ovl_names_text(names, a->name);
+    const char *advice = ovl_arena_printf(
+        k->arena, earlier->seat == later->seat ? "they are parts of one batch" : "add after: [%s]",
+        text);
+    bool reads = earlier->writes && later->reads;
+    ovl_result_hazard hazard = {
+        .kind = "race", .mark = b->mark, .rank = k->first_rank, .count = k->n_ranks};
+    hazard.text = ovl_arena_printf(
+        k->arena,
+        "\"%s\" %s buffer \"%s\" without waiting for \"%s\" (%s) that %s it, on rank %" PRIu32
+        "; %s",
+        ovl_names_text(names, b->name), reads ? "reads" : "writes",
+        ovl_names_text(names, k->code->buffers[buffer].name), text, kind_of(a),
+        earlier->writes ? "writes" : "reads", k->first_rank, advice);
+    ovl_vec_push(k->hazards, hazard);
+}
+
+/* --- Pairs
+ * -------------------------------------------------------------------------------------------------
+ */
+
+static bool check_pair(check *k, const use *earlier, const use *later, ovl_id buffer)
+{
+    if (earlier->op == OVL_NONE || earlier->op == later->op) {
+        return true;
+    }
+    k->pairs++;
+    const uint32_t *clock = k->clock + (size_t)later->op * k->n_lanes;
+    if (clock[lane_of(k, earlier->seat)] > earlier->seat ||
+        ordered_everywhere(k, earlier->op, later->op)) {
+        return true;
+    }
+    report(k, earlier, later, buffer);
+    return false;
+}
+
+/* One sentence per pair of operations and buffer, also if one both reads and writes. */
+static void check_lane(check *k, const lane_uses *lane, const use *later, ovl_id buffer)
+{
+    bool good = check_pair(k, &lane->write, later, buffer);
+    if (later->writes && (good || lane->read.op != lane->write.op)) {
+        check_pair(k, &lane->read, later, buffer);
+    }
+}
+
+static void check_use(check *k, const use *later, ovl_id buffer)
+{
+    lane_uses *lanes = k->uses + (size_t)buffer * k->n_lanes;
+    for (uint32_t lane = 0; lane < k->n_lanes; lane++) {
+        check_lane(k, &lanes[lane], later, buffer);
+    }
+    lane_uses *own = &lanes[lane_of(k, later->seat)];
+    if (later->reads) {
+        own->read = *later;
+    }
+    if (later->writes) {
+        own->write = *later;
+    }
+}
+
+/* All accesses of `op` to the buffer of its access `i`; empty if an earlier entry joined them. */
+static use join_accesses(const check *k, uint32_t op, uint32_t i)
+{
+    const ovl_access *item = k->code->access.item;
+    use u = {.op = op, .seat = seat_of(k, op)};
+    for (uint32_t j = k->code->access.at[op]; j < k->code->access.at[op + 1]; j++) {
+        if (item[j].buffer != item[i].buffer) {
+            continue;
+        }
+        if (j < i) {
+            return (use){.op = OVL_NONE};
+        }
+        u.reads |= !item[j].write;
+        u.writes |= item[j].write;
+    }
+    return u;
+}
+
+static void check_op(check *k, uint32_t op)
+{
+    set_clock(k, op);
+    for (uint32_t i = k->code->access.at[op]; i < k->code->access.at[op + 1]; i++) {
+        use u = join_accesses(k, op, i);
+        if (u.op != OVL_NONE) {
+            check_use(k, &u, k->code->access.item[i].buffer);
+        }
+    }
+}
+
+static void check_code(check *k, uint32_t code_id)
+{
+    const ovl_program *p = k->c->program;
+    k->code = &p->codes[k->code_id = code_id];
+    k->n_ranks = 0;
+    for (uint32_t r = p->n_ranks; r-- > 0;) {
+        if (p->ranks[r].code == code_id) {
+            k->first_rank = r;
+            k->n_ranks++;
+        }
+    }
+    if (k->code->n_buffers == 0 || k->n_ranks == 0) {
+        return;
+    }
+    ovl_arena scratch = {0};
+    size_t n_lanes = k->n_lanes = k->code->n_streams + 1;
+    k->clock = OVL_NEW_ARRAY(&scratch, uint32_t, k->code->n_ops * n_lanes);
+    k->host = OVL_NEW_ARRAY(&scratch, uint32_t, n_lanes);
+    k->uses = OVL_NEW_ARRAY(&scratch, lane_uses, k->code->n_buffers * n_lanes);
+    for (size_t i = 0; i < k->code->n_buffers * n_lanes; i++) {
+        k->uses[i].read.op = k->uses[i].write.op = OVL_NONE;
+    }
+    uint64_t before = k->pairs;
+    for (uint32_t op = 0; op < k->code->n_ops; op++) {
+        check_op(k, op);
+    }
+    k->pairs = before + (k->pairs - before) * k->n_ranks;
+    ovl_arena_free(&scratch);
+}
+
+void ovl_races_find(ovl_causes *causes, ovl_arena *arena, ovl_hazards *hazards, uint32_t *checked)
+{
+    check k = {.c = causes, .arena = arena, .hazards = hazards};
+    for (uint32_t code = 0; code < causes->program->n_codes; code++) {
+        check_code(&k, code);
+    }
+    *checked = (uint32_t)OVL_MIN(k.pairs, UINT32_MAX);
+    free(k.seen);
+    ovl_vec_free(&k.stack);
+    ovl_vec_free(&k.visited);
+}

@@ -1,0 +1,39 @@
+/*
+ * rows.h - the table of collectives and receives, one row per operation of one rank of each class
+ * of identical ranks (classes.h), from the single analyses.
+ *
+ * `slack` is the least and `on_critical_path` the union over the ranks of the class, because those
+ * two depend on what other ranks do.
+ */
+#ifndef OVL_SIM_ROWS_H
+#define OVL_SIM_ROWS_H
+
+#include "sim/classes.h"
+#include "sim/critical.h"
+#include "sim/exposure.h"
+
+typedef struct ovl_row {
+    ovl_result_collective out;
+    ovl_dependency dep;
+    ovl_id name;
+} ovl_row;
+
+typedef struct ovl_rows {
+    ovl_row *item; /* by rank, then start, then name */
+    uint32_t n;
+} ovl_rows;
+
+/* What rows are made of. */
+typedef struct ovl_row_sources {
+    const ovl_causes *causes;
+    const ovl_classes *classes;
+    const ovl_feeds *feeds; /* by code */
+    const ovl_path *path;
+    const ovl_time *slack;
+} ovl_row_sources;
+
+/* All rows, without what needs further runs (u_variant, interference, worth: OVL_NEVER). Texts live
+ * in `arena`, the rows in `scratch`. */
+ovl_rows ovl_rows_make(const ovl_row_sources *sources, ovl_arena *arena, ovl_arena *scratch);
+
+#endif
