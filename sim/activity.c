@@ -35,14 +35,31 @@ static void schedule_end(ovl_engine *e, uint32_t activity)
     ovl_heap_set(&e->heap, e->p->n_ranks + activity, e->now + left, OVL_TIE(OVL_EVENT_END, a->op));
 }
 
+/* Adds to what the activity lost to a bound; a few bounds are kept in place, so that an activity
+ * whose rate changes often still leaves few entries. */
+static void add_limit(ovl_engine *e, ovl_activity *a, ovl_limit limit)
+{
+    for (uint32_t i = 0; i < a->n_limits; i++) {
+        if (a->limits[i].bound == limit.bound) {
+            a->limits[i].time += limit.time;
+            a->limits[i].lost += limit.lost;
+            return;
+        }
+    }
+    if (a->n_limits < OVL_LIMITS_KEPT) {
+        a->limits[a->n_limits++] = limit;
+    } else {
+        ovl_vec_push(&e->limits, limit);
+    }
+}
+
 /* Closes the interval in which the activity had its present rate and bound. */
 static void keep_limit(ovl_engine *e, ovl_activity *a)
 {
     ovl_time time = e->now - a->bound_since;
     if (time > 0 && a->bound != OVL_BOUND_FREE) {
-        double done = a->rate * (double)time;
-        ovl_limit limit = {a->op, a->bound, time, time - (ovl_time)llround(done)};
-        ovl_vec_push(&e->limits, limit);
+        ovl_time done = (ovl_time)llround(a->rate * (double)time);
+        add_limit(e, a, (ovl_limit){a->op, a->bound, time, time - done});
     }
     a->bound_since = e->now;
 }
@@ -200,6 +217,9 @@ static void finish(ovl_engine *e, uint32_t activity)
     ovl_activity *a = &e->activities.data[activity];
     account_activity(e, activity);
     keep_limit(e, a);
+    for (uint32_t i = 0; i < a->n_limits; i++) {
+        ovl_vec_push(&e->limits, a->limits[i]);
+    }
     rebase(e, a);
     if (a->kind == OVL_KERNEL) {
         remove_kernel(e, a->rank, activity);

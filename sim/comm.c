@@ -23,13 +23,13 @@ void ovl_comm_each(ovl_engine *e, uint32_t activity,
         each_member(e, a->comm, a->k, activity, visit);
         return;
     }
-    uint32_t send = a->op, rank = a->rank, recv = e->p->partner[send];
+    uint32_t send = a->op, rank = a->rank, peer = a->peer, recv = e->p->partner[send];
     bool background = a->background;
     if (!ovl_engine_op(e, rank, send)->eager) {
         visit(e, rank, send, activity);
     }
     if (!background) {
-        visit(e, ovl_op_rank(e->p, recv), recv, activity);
+        visit(e, peer, recv, activity);
     }
 }
 
@@ -78,8 +78,7 @@ void ovl_comm_uses(ovl_engine *e, uint32_t activity)
         return;
     }
     add_uses(e, a->rank, a, a->cost->first_demand, a->cost->n_demands);
-    uint32_t receiver = ovl_op_rank(e->p, e->p->partner[a->op]);
-    add_uses(e, receiver, a, a->cost->first_peer, a->cost->n_peer);
+    add_uses(e, a->peer, a, a->cost->first_peer, a->cost->n_peer);
 }
 
 /* --- Starting
@@ -120,22 +119,25 @@ static void arrive_collective(ovl_engine *e, uint32_t rank, uint32_t op)
     }
 }
 
-static uint32_t add_transfer(ovl_engine *e, uint32_t send, bool background)
+static uint32_t add_transfer(ovl_engine *e, uint32_t rank, uint32_t send, uint32_t peer,
+                             bool background)
 {
-    uint32_t rank = ovl_op_rank(e->p, send);
     const ovl_cost *cost = ovl_engine_cost(e, rank, ovl_engine_op(e, rank, send));
     uint32_t activity = ovl_engine_add_activity(e, rank, send, cost);
+    e->activities.data[activity].peer = peer;
     e->activities.data[activity].background = background;
     return activity;
 }
 
-static void arrive_rendezvous(ovl_engine *e, uint32_t op, bool is_send)
+static void arrive_rendezvous(ovl_engine *e, uint32_t rank, uint32_t op, bool is_send)
 {
     uint32_t partner = e->p->partner[op];
     if (e->arrive[partner] < 0) {
         return;
     }
-    uint32_t activity = add_transfer(e, is_send ? op : partner, false);
+    uint32_t other = ovl_op_rank(e->p, partner);
+    uint32_t activity = is_send ? add_transfer(e, rank, op, other, false)
+                                : add_transfer(e, other, partner, rank, false);
     ovl_comm_each(e, activity, enter);
     ovl_engine_begin(e, activity);
 }
@@ -145,11 +147,12 @@ static void arrive_eager_send(ovl_engine *e, uint32_t rank, uint32_t op)
 {
     uint32_t recv = e->p->partner[op];
     bool background = e->arrive[recv] < 0;
-    uint32_t activity = add_transfer(e, op, background);
+    uint32_t peer = ovl_op_rank(e->p, recv);
+    uint32_t activity = add_transfer(e, rank, op, peer, background);
     e->start[op] = e->now;
     e->running[recv] = activity + 1;
     if (!background) {
-        enter(e, ovl_op_rank(e->p, recv), recv, activity);
+        enter(e, peer, recv, activity);
     }
     ovl_engine_begin(e, activity);
     ovl_engine_complete(e, rank, op);
@@ -194,7 +197,7 @@ void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op)
     } else if (o->eager) {
         arrive_eager_recv(e, rank, op);
     } else {
-        arrive_rendezvous(e, op, o->kind == OVL_SEND);
+        arrive_rendezvous(e, rank, op, o->kind == OVL_SEND);
     }
 }
 

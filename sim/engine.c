@@ -29,11 +29,11 @@ void ovl_engine_fail(ovl_engine *e, ovl_status code, uint32_t op, const char *se
 /* --- Operations
  * -------------------------------------------------------------------------------------------- */
 
-void ovl_engine_release(ovl_engine *e, uint32_t op)
+void ovl_engine_release(ovl_engine *e, uint32_t rank, uint32_t op)
 {
     assert(e->pending[op] > 0);
     if (--e->pending[op] == 0) {
-        ovl_vec_push(&e->todo, op);
+        ovl_vec_push(&e->todo, (ovl_todo){rank, op});
     }
 }
 
@@ -47,7 +47,7 @@ void ovl_engine_complete(ovl_engine *e, uint32_t rank, uint32_t op)
     e->n_ended++;
     ovl_vec_push(&e->trail, OVL_TRAIL(op, OVL_ENDED));
     for (uint32_t i = code->next.at[local]; i < code->next.at[local + 1]; i++) {
-        ovl_engine_release(e, r->first_op + code->next.item[i]);
+        ovl_engine_release(e, rank, r->first_op + code->next.item[i]);
     }
     uint32_t batch = code->ops[local].batch;
     if (batch != OVL_NONE && --e->pending[r->first_op + batch] == 0) {
@@ -87,7 +87,7 @@ static void start_batch(ovl_engine *e, uint32_t rank, uint32_t op)
     e->start[op] = e->now;
     e->pending[op] = end - first;
     for (uint32_t i = first; i < end; i++) {
-        ovl_engine_release(e, r->first_op + code->parts.item[i]);
+        ovl_engine_release(e, rank, r->first_op + code->parts.item[i]);
     }
     if (first == end) {
         ovl_engine_complete(e, rank, op);
@@ -117,9 +117,8 @@ static void start_copies(ovl_engine *e, uint32_t rank, uint32_t direction)
     }
 }
 
-static void arrive(ovl_engine *e, uint32_t op)
+static void arrive(ovl_engine *e, uint32_t rank, uint32_t op)
 {
-    uint32_t rank = ovl_op_rank(e->p, op);
     const ovl_rank *r = &e->p->ranks[rank];
     const ovl_code *code = &e->p->codes[r->code];
     uint32_t local = op - r->first_op;
@@ -127,7 +126,7 @@ static void arrive(ovl_engine *e, uint32_t op)
     ovl_vec_push(&e->trail, OVL_TRAIL(op, OVL_ARRIVED));
     if (code->queue_prev) {
         for (uint32_t i = code->queue_next.at[local]; i < code->queue_next.at[local + 1]; i++) {
-            ovl_engine_release(e, r->first_op + code->queue_next.item[i]);
+            ovl_engine_release(e, rank, r->first_op + code->queue_next.item[i]);
         }
     }
     switch ((ovl_op_kind)code->ops[local].kind) {
@@ -165,7 +164,8 @@ static void arrive(ovl_engine *e, uint32_t op)
 static void drain(ovl_engine *e)
 {
     while (e->todo_done < e->todo.len && !e->failed) {
-        arrive(e, e->todo.data[e->todo_done++]);
+        ovl_todo next = e->todo.data[e->todo_done++];
+        arrive(e, next.rank, next.op);
     }
     e->todo.len = e->todo_done = 0;
     for (uint32_t i = 0; i < e->dirty_copies.len && !e->failed; i++) {

@@ -18,7 +18,7 @@ static void issue(ovl_engine *e, uint32_t rank, uint32_t local)
         e->issue[r->first_op + code->parts.item[i]] = e->now;
     }
     e->ranks[rank].cursor++;
-    ovl_engine_release(e, op);
+    ovl_engine_release(e, rank, op);
 }
 
 void ovl_host_advance(ovl_engine *e, uint32_t rank)
@@ -34,7 +34,7 @@ void ovl_host_advance(ovl_engine *e, uint32_t rank)
             s->issuing = true; /* until it ends: host_arrive or host_event goes on */
             e->issue[r->first_op + s->cursor] = e->now;
             ovl_vec_push(&e->trail, OVL_TRAIL(r->first_op + s->cursor, OVL_ISSUED));
-            ovl_engine_release(e, r->first_op + s->cursor);
+            ovl_engine_release(e, rank, r->first_op + s->cursor);
             return;
         } else if (op->launch > 0) {
             s->issuing = true;

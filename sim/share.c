@@ -179,6 +179,9 @@ static void walk_component(ovl_share *share, uint32_t slot)
     }
 }
 
+/* Lists here are short, or sorted but for the last few changes: insertion beats qsort there. */
+#define SHORT 24
+
 static int compare_filling(const void *a, const void *b)
 {
     const struct ovl_share_filling *x = a, *y = b;
@@ -200,14 +203,36 @@ static int compare_ids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+#define SORTER(name, type, compare)                                                                \
+    static void name(type *list, uint32_t n)                                                       \
+    {                                                                                              \
+        if (n > SHORT) {                                                                           \
+            qsort(list, n, sizeof *list, compare);                                                 \
+            return;                                                                                \
+        }                                                                                          \
+        for (uint32_t i = 1; i < n; i++) {                                                         \
+            type item = list[i];                                                                   \
+            uint32_t at = i;                                                                       \
+            while (at > 0 && compare(&list[at - 1], &item) > 0) {                                  \
+                list[at] = list[at - 1];                                                           \
+                at--;                                                                              \
+            }                                                                                      \
+            list[at] = item;                                                                       \
+        }                                                                                          \
+    }
+
+SORTER(sort_ids, uint32_t, compare_ids)
+SORTER(sort_users, ovl_share_user, compare_users)
+SORTER(sort_order, struct ovl_share_filling, compare_filling)
+
 /* Puts everything into an order that depends on keys alone: sums then round alike whatever the
  * order of arrival. */
 static void open_component(ovl_share *share)
 {
-    qsort(share->full.data, share->full.len, sizeof *share->full.data, compare_ids);
+    sort_ids(share->full.data, share->full.len);
     for (uint32_t i = 0; i < share->full.len; i++) {
         ovl_share_resource *r = &share->resources[share->full.data[i]];
-        qsort(r->users.data, r->users.len, sizeof *r->users.data, compare_users);
+        sort_users(r->users.data, r->users.len);
         r->left = (double)r->capacity;
         r->open = r->users.len;
         r->pull = 0;
@@ -219,7 +244,7 @@ static void open_component(ovl_share *share)
         ovl_vec_push(&share->order,
                      (struct ovl_share_filling){m->cap / m->weight, m->key, share->group.data[i]});
     }
-    qsort(share->order.data, share->order.len, sizeof *share->order.data, compare_filling);
+    sort_order(share->order.data, share->order.len);
     for (uint32_t i = 0; i < share->order.len; i++) {
         const ovl_share_member *m = &share->members.data[share->order.data[i].slot];
         for (uint32_t u = 0; u < m->n_uses; u++) {

@@ -18,7 +18,8 @@
 #include "sim/heap.h"
 #include "sim/share.h"
 
-#define OVL_BOUND_FREE (UINT32_MAX - 2) /* at isolated speed; differs from all OVL_LIMIT_... */
+#define OVL_BOUND_FREE  (UINT32_MAX - 2) /* at isolated speed; differs from all OVL_LIMIT_... */
+#define OVL_LIMITS_KEPT 3
 #define OVL_ACTIVITY_OVER                                                                          \
     UINT32_MAX /* in `running`: an eager transfer came before its receiver                         \
                 */
@@ -28,6 +29,7 @@ typedef enum ovl_phase { OVL_PHASE_LATENCY, OVL_PHASE_FLUID } ovl_phase;
 typedef struct ovl_activity {
     uint32_t op;     /* kernel, copy, sender; a collective's member at place 0 */
     uint32_t rank;   /* of `op` */
+    uint32_t peer;   /* sends: the receiver's rank */
     uint8_t kind;    /* ovl_op_kind of op */
     uint8_t phase;   /* ovl_phase */
     bool shares;     /* is a member of the sharing solver */
@@ -45,6 +47,8 @@ typedef struct ovl_activity {
     uint32_t slot;      /* in the solver */
     uint32_t bound;     /* what bounds the rate: a resource, OVL_LIMIT_..., or OVL_BOUND_FREE */
     ovl_time bound_since;
+    ovl_limit limits[OVL_LIMITS_KEPT]; /* so far, by bound; more go to e->limits at once */
+    uint32_t n_limits;
 } ovl_activity;
 
 /* What runs on a rank now. */
@@ -62,6 +66,11 @@ typedef struct ovl_rank_state {
     uint32_t cursor; /* local index of the operation it issues next */
     bool issuing;    /* in the launch of `cursor` */
 } ovl_rank_state;
+
+/* An operation whose last condition came true. */
+typedef struct ovl_todo {
+    uint32_t rank, op;
+} ovl_todo;
 
 typedef struct ovl_engine {
     const ovl_program *p;
@@ -81,7 +90,7 @@ typedef struct ovl_engine {
     ovl_cost free_cost; /* of operations of the freed name */
     OVL_VEC(ovl_activity) activities;
     OVL_VEC(uint32_t) spare;
-    OVL_VEC(uint32_t) todo; /* ops whose last condition came true, first in first out */
+    OVL_VEC(ovl_todo) todo; /* ops whose last condition came true, first in first out */
     uint32_t todo_done;
     OVL_VEC(uint32_t) dirty_caps;   /* ranks */
     OVL_VEC(uint32_t) dirty_copies; /* ranks */
@@ -111,7 +120,7 @@ const ovl_op *ovl_engine_op(const ovl_engine *e, uint32_t rank, uint32_t op);
 const ovl_cost *ovl_engine_cost(const ovl_engine *e, uint32_t rank, const ovl_op *op);
 
 /* One of the things an operation waits for came true. */
-void ovl_engine_release(ovl_engine *e, uint32_t op);
+void ovl_engine_release(ovl_engine *e, uint32_t rank, uint32_t op);
 
 /* An operation ended now: those that wait for it are released. */
 void ovl_engine_complete(ovl_engine *e, uint32_t rank, uint32_t op);
