@@ -56,7 +56,7 @@ extern const uint32_t ovl_n_exit_meanings;
 
 /* The whole program behind main(): finds the command, reads its words, runs it, and makes sure that
  * what was written arrived. Gives the exit status. */
-int ovl_program_run(int argc, char **argv, FILE *out, FILE *err);
+int ovl_program_run(int argc, const char *const *words, FILE *out, FILE *err);
 
 int ovl_cmd_check(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_compare(const ovl_args *args, const ovl_shell *shell);

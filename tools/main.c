@@ -17,5 +17,5 @@ int main(int argc, char **argv)
     for (int fd = 0; fd <= 2; fd++) {
         fill_closed(fd);
     }
-    return ovl_program_run(argc, argv, stdout, stderr);
+    return ovl_program_run(argc, (const char *const *)argv, stdout, stderr);
 }

@@ -9,7 +9,7 @@ typedef struct reader {
     ovl_arena *arena;
     ovl_args *args;
     ovl_errs *errs;
-    char **words;
+    const char *const *words;
     uint32_t count, at; /* the next word */
 } reader;
 
@@ -115,8 +115,8 @@ static void read_short(reader *r, const char *word)
     ovl_error(r->errs, OVL_E_USAGE, nowhere, "unknown option \"%s\"", word);
 }
 
-bool ovl_args_read(const ovl_option_table *table, uint32_t count, char **words, ovl_arena *arena,
-                   ovl_args *args, ovl_errs *errs)
+bool ovl_args_read(const ovl_option_table *table, uint32_t count, const char *const *words,
+                   ovl_arena *arena, ovl_args *args, ovl_errs *errs)
 {
     uint32_t before = errs->errors;
     *args = (ovl_args){.table = table};
@@ -125,7 +125,7 @@ bool ovl_args_read(const ovl_option_table *table, uint32_t count, char **words, 
     reader r = {table, arena, args, errs, words, count, 0};
     bool closed = false;
     while (r.at < count) {
-        char *word = words[r.at++];
+        const char *word = words[r.at++];
         if (closed || word[0] != '-' || word[1] == '\0') {
             args->operands[args->n_operands++] = word;
         } else if (strcmp(word, "--") == 0) {

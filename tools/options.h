@@ -51,8 +51,8 @@ typedef struct ovl_args {
 
 /* Reads `count` words. False and errors (OVL_E_USAGE), all of them. Texts are borrowed from words;
  * lists live in `arena`. Nothing is checked about operands. */
-bool ovl_args_read(const ovl_option_table *table, uint32_t count, char **words, ovl_arena *arena,
-                   ovl_args *args, ovl_errs *errs);
+bool ovl_args_read(const ovl_option_table *table, uint32_t count, const char *const *words,
+                   ovl_arena *arena, ovl_args *args, ovl_errs *errs);
 
 /* Whether an option was given, its value (NULL if it was not given), its i-th value (NULL beyond
  * the last). The name must be in the table. */

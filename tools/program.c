@@ -45,7 +45,7 @@ static void check_operands(const ovl_command *command, const ovl_args *args, ovl
 }
 
 /* Help is given before mistakes are looked for: who asks for help may have made some. */
-static bool asks_help(int count, char **words)
+static bool asks_help(int count, const char *const *words)
 {
     for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++) {
         if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0) {
@@ -62,7 +62,8 @@ static int usage_error(const ovl_shell *shell, const char *command, ovl_errs *er
     return OVL_E_USAGE;
 }
 
-static int run_command(const ovl_command *command, int count, char **words, const ovl_shell *shell)
+static int run_command(const ovl_command *command, int count, const char *const *words,
+                       const ovl_shell *shell)
 {
     if (asks_help(count, words)) {
         ovl_help_command(shell->out, command);
@@ -81,7 +82,7 @@ static int run_command(const ovl_command *command, int count, char **words, cons
 }
 
 /* Without a command: an option of the program, or a mistake. */
-static int run_bare(int count, char **words, const ovl_shell *shell, ovl_errs *errs)
+static int run_bare(int count, const char *const *words, const ovl_shell *shell, ovl_errs *errs)
 {
     ovl_args args;
     if (count && words[0][0] != '-') {
@@ -100,7 +101,7 @@ static int run_bare(int count, char **words, const ovl_shell *shell, ovl_errs *e
     return asked ? OVL_EXIT_DONE : OVL_E_USAGE;
 }
 
-static int dispatch(int count, char **words, const ovl_shell *shell)
+static int dispatch(int count, const char *const *words, const ovl_shell *shell)
 {
     const ovl_command *command = count ? ovl_command_find(words[0]) : NULL;
     if (command) {
@@ -113,13 +114,13 @@ static int dispatch(int count, char **words, const ovl_shell *shell)
     return status;
 }
 
-int ovl_program_run(int argc, char **argv, FILE *out_file, FILE *err_file)
+int ovl_program_run(int argc, const char *const *words, FILE *out_file, FILE *err_file)
 {
     ovl_out out, err;
     ovl_out_stream(&out, out_file);
     ovl_out_stream(&err, err_file);
     const ovl_shell shell = {&out, &err};
-    int status = argc > 1 ? dispatch(argc - 1, argv + 1, &shell) : dispatch(0, argv, &shell);
+    int status = argc > 1 ? dispatch(argc - 1, words + 1, &shell) : dispatch(0, words, &shell);
     const char *why = ovl_out_close(&out);
     if (why) {
         ovl_out_printf(&err, "error: cannot write to standard output: %s\n", why);

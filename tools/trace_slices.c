@@ -162,7 +162,7 @@ static ovl_time *find_ready(ovl_trace *t)
         ready[i] = OVL_NEVER;
     }
     ovl_dependencies rows = {0};
-    ovl_dependencies_find(t->job->program, t->job->timeline, &t->feeds[t->r->code], t->rank, &rows);
+    ovl_dependencies_find(t->job->program, t->job->timeline, t->feeds, t->rank, &rows);
     for (uint32_t i = 0; i < rows.len; i++) {
         ready[rows.data[i].local] = rows.data[i].ready;
     }

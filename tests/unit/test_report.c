@@ -1,0 +1,414 @@
+#include "tests/support/check.h"
+#include "tools/equation.h"
+#include "tools/grid.h"
+#include "tools/report.h"
+#include "tools/wrap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A stream into memory. */
+typedef struct page {
+    char *text;
+    size_t size;
+    FILE *file;
+    ovl_out out;
+} page;
+
+static void begin(page *p)
+{
+    *p = (page){0};
+    p->file = open_memstream(&p->text, &p->size);
+    ovl_out_stream(&p->out, p->file);
+}
+
+static const char *finish(page *p)
+{
+    CHECK(ovl_out_close(&p->out) == NULL);
+    fclose(p->file);
+    return p->text;
+}
+
+static void check_width(const char *text)
+{
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        char line[512];
+        snprintf(line, sizeof line, "%.*s", (int)length, text);
+        if (ovl_width(line) > OVL_TERMINAL) {
+            CHECK_TEXT(line, "a line of at most 100 columns");
+        }
+        CHECK(length == 0 || text[length - 1] != ' ');
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* 96 MiB in buckets of 80 and 16, measured: 213 = 211 + 2; compute 209, stretched by 2 while the
+ * first bucket moves its bytes (5 ms at 1.25 takes 1 ms more twice: here simply 2), and 2 ms of the
+ * second bucket with no kernel beside it: 209 + 2 + 1 + 1 = 213. */
+static const ovl_result_collective collectives[] = {
+    {.name = "bucket_0",
+     .group = "dp",
+     .op = "all_reduce",
+     .bytes = 80 << 20,
+     .count = 8,
+     .n = 8,
+     .ready = 202 * OVL_MS,
+     .start = 202 * OVL_MS,
+     .end = 208 * OVL_MS,
+     .consumer = "optimizer",
+     .first_use = 213 * OVL_MS,
+     .window = 9 * OVL_MS,
+     .u_path = 211 * OVL_MS,
+     .u_variant = OVL_NEVER,
+     .interference = OVL_NEVER,
+     .isolated = 6 * OVL_MS,
+     .algbw = 13.98e9,
+     .busbw = 24.47e9,
+     .slack = 3 * OVL_MS,
+     .worth = OVL_NEVER},
+    {.name = "bucket_1",
+     .group = "dp",
+     .op = "all_reduce",
+     .bytes = 16 << 20,
+     .count = 8,
+     .n = 8,
+     .ready = 211 * OVL_MS,
+     .start = 211 * OVL_MS,
+     .end = 213 * OVL_MS,
+     .consumer = "optimizer",
+     .first_use = 213 * OVL_MS,
+     .u_path = 211 * OVL_MS,
+     .u_variant = 210 * OVL_MS,
+     .exposed = 2 * OVL_MS,
+     .interference = 1 * OVL_MS,
+     .isolated = 2 * OVL_MS,
+     .algbw = 8.4e9,
+     .busbw = 14.7e9,
+     .slack = 0,
+     .worth = 2 * OVL_MS,
+     .on_critical_path = true},
+};
+static const ovl_holder holders[] = {{"bucket_0", "reduce", 80 << 20},
+                                     {"g1", "gradient", 16 << 20}};
+static const ovl_result_rank ranks[] = {
+    {.rank = 0,
+     .count = 8,
+     .term = {209 * OVL_MS, 2 * OVL_MS, OVL_MS, OVL_MS},
+     .end = 213 * OVL_MS,
+     .startups = 2,
+     .has_memory = true,
+     .allocated_peak = 200 << 20,
+     .reserved_peak = 202 << 20,
+     .live_peak = 96 << 20,
+     .live_peak_at = 202 * OVL_MS,
+     .allocated_peak_at = "optimizer",
+     .holders = holders,
+     .n_holders = 2},
+};
+static const ovl_result_path path[] = {
+    {"backward", "compute", 0, 0, 211 * OVL_MS, "start"},
+    {"bucket_1", "comm", 0, 211 * OVL_MS, 213 * OVL_MS, "after: backward"},
+};
+static const char *const not_modelled[] = {"SM contention: the GPU's SMs are not given"};
+
+static ovl_result split(void)
+{
+    return (ovl_result){
+        .scenario = "Last bucket",
+        .variant = "split",
+        .interference = "measured",
+        .n_ranks_simulated = 1,
+        .step = 213 * OVL_MS,
+        .without_interference = 212 * OVL_MS,
+        .term = {209 * OVL_MS, 2 * OVL_MS, OVL_MS, OVL_MS},
+        .hidden_comm = 6 * OVL_MS,
+        .comm_total = 8 * OVL_MS,
+        .comm_exposed = 2 * OVL_MS,
+        .mean_busbw = 22.8e9,
+        .startups = 2,
+        .equation = {true, "bucket_1", "optimizer", 211 * OVL_MS, 2 * OVL_MS, 0, 210 * OVL_MS,
+                     OVL_MS},
+        .ranks = ranks,
+        .n_ranks = 1,
+        .collectives = collectives,
+        .n_collectives = 2,
+        .path = path,
+        .n_path = 2,
+        .hazards_checked = true,
+        .accesses_checked = 14,
+        .gradients_proved = 7,
+        .gradient_scale = "1/8",
+        .gradient_digest = 0xabcdef,
+        .not_modelled = not_modelled,
+        .n_not_modelled = 1,
+    };
+}
+
+/* The same in one bucket: 217 = 210 + 7. */
+static ovl_result whole(void)
+{
+    ovl_result r = split();
+    r.variant = "base";
+    r.step = 217 * OVL_MS;
+    r.without_interference = 217 * OVL_MS;
+    r.term[OVL_COMPUTE] = 210 * OVL_MS;
+    r.term[OVL_COMPUTE_STRETCH] = 0;
+    r.term[OVL_COMM_TRANSFER] = 6 * OVL_MS;
+    r.equation = (ovl_result_equation){true,       "bucket_0", "optimizer",  210 * OVL_MS,
+                                       7 * OVL_MS, 0,          210 * OVL_MS, 0};
+    r.startups = 1;
+    return r;
+}
+
+static const char *equation_of(const ovl_result *r, ovl_sum_style style, ovl_arena *arena)
+{
+    ovl_sum sum = ovl_step_sum(r, arena);
+    ovl_scale scale = ovl_scale_for(r->step);
+    ovl_sum_fit(&scale, r->step, &sum);
+    return ovl_sum_text(arena, &scale, &sum, style);
+}
+
+static void equations(void)
+{
+    ovl_arena arena = {0};
+    ovl_result r = split();
+    CHECK_TEXT(equation_of(&r, OVL_SUM_PLAIN, &arena), "213 = 211 + 2");
+    CHECK_TEXT(equation_of(&r, OVL_SUM_WORDS, &arena), "213 ms = 211 ms + 2 ms exposed");
+    r.equation.after = 7 * OVL_MS;
+    r.step = 220 * OVL_MS;
+    CHECK_TEXT(equation_of(&r, OVL_SUM_WORDS, &arena),
+               "220 ms = 211 ms + 2 ms exposed + 7 ms from optimizer on");
+    ovl_sum start = ovl_start_sum(&r);
+    ovl_scale scale = ovl_scale_for(r.step);
+    CHECK_TEXT(ovl_sum_text(&arena, &scale, &start, OVL_SUM_PLAIN), "211 = 210 + 1");
+    r.equation = (ovl_result_equation){0};
+    CHECK_TEXT(equation_of(&r, OVL_SUM_PLAIN, &arena), "220");
+    ovl_arena_free(&arena);
+}
+
+/* 20 -> 26 and 25 -> 30: nothing is exposed, the step is 25 and 5 of interference. */
+static void interference_alone(void)
+{
+    ovl_arena arena = {0};
+    ovl_result r = {.step = 30 * OVL_MS};
+    r.equation =
+        (ovl_result_equation){true, "reduce", NULL, 30 * OVL_MS, 0, 0, 25 * OVL_MS, 5 * OVL_MS};
+    CHECK_TEXT(equation_of(&r, OVL_SUM_WORDS, &arena), "30 ms = 25 ms + 5 ms of interference");
+    CHECK_INT(ovl_start_sum(&r).n, 0);
+    ovl_arena_free(&arena);
+}
+
+/* 10.0004 + 10.0004 + 10.0004 = 30.0012 at 4 decimals fits exactly; at 3: 30.001 = 10 + 10 + 10.001
+ * by the largest remainder, the first of equals. */
+static void rounded_sums_add_up(void)
+{
+    ovl_time third = 10000400000;
+    ovl_time terms[] = {third, third, third};
+    ovl_scale scale = {OVL_UNIT_MS, 3};
+    CHECK_INT(ovl_shown_terms(&scale, 3 * third, terms, 3), 30001 * OVL_US);
+    CHECK_INT(terms[0], 10001 * OVL_US);
+    CHECK_INT(terms[1], 10000 * OVL_US);
+    CHECK_INT(terms[0] + terms[1] + terms[2], 30001 * OVL_US);
+    ovl_time mixed[] = {-400, 1300, 0};
+    scale = (ovl_scale){OVL_UNIT_NS, 0};
+    CHECK_INT(ovl_shown_terms(&scale, 900, mixed, 3), 1000);
+    CHECK_INT(mixed[0] + mixed[1], 1000);
+    CHECK_INT(mixed[2], 0);
+}
+
+static void scales(void)
+{
+    char buf[OVL_UNITS_TEXT];
+    const ovl_time times[] = {211250 * OVL_US, 4 * OVL_MS, OVL_NEVER};
+    ovl_scale scale = ovl_scale_of(times, 3);
+    CHECK_TEXT(ovl_scale_unit(&scale), "ms");
+    CHECK_TEXT(ovl_shown(buf, &scale, times[0]), "211.25");
+    CHECK_TEXT(ovl_shown(buf, &scale, times[1]), "4.00");
+    CHECK_TEXT(ovl_shown_short(buf, &scale, times[1]), "4");
+    CHECK_TEXT(ovl_shown(buf, &scale, OVL_NEVER), "-");
+    CHECK_TEXT(ovl_shown(buf, &scale, 0), "0");
+    CHECK_TEXT(ovl_shown(buf, &scale, -5 * OVL_MS - 5 * OVL_US), "-5.01"); /* half away from 0 */
+    const ovl_time fine[] = {123456789012}; /* 123.456789012 ms: six digits */
+    scale = ovl_scale_of(fine, 1);
+    CHECK_TEXT(ovl_shown(buf, &scale, fine[0]), "123.457");
+}
+
+static void run_as_text(void)
+{
+    page p;
+    begin(&p);
+    ovl_result r = split();
+    ovl_report_text(&p.out, &r);
+    const char *text = finish(&p);
+    CHECK_HAS(text, "step 213 ms = 211 ms + 2 ms exposed (bucket_1 ends at 213 ms; optimizer could "
+                    "start");
+    CHECK_HAS(text, "211 ms = 210 ms + 1 ms of interference");
+    CHECK_HAS(text, "213 = 209 + 2 + 1 + 1 ms");
+    CHECK_HAS(text, "8 ms = 6 ms hidden under kernels + 2 ms with no kernel beside it");
+    CHECK_HAS(text, "step 213 ms = 212 ms without interference + 1 ms its price");
+    CHECK_HAS(text, "7 gradients proved");
+    CHECK_HAS(text, "\nHazards: none\n");
+    CHECK_HAS(text, "SM contention");
+    check_width(text);
+    free(p.text);
+}
+
+/* A table of 30 rows with long names stays within the terminal and says what it leaves out. */
+static void long_tables(void)
+{
+    ovl_arena arena = {0};
+    ovl_result_collective rows[30];
+    for (uint32_t i = 0; i < 30; i++) {
+        rows[i] = collectives[1];
+        rows[i].name = ovl_arena_printf(
+            &arena, "reduce_scatter.module.layers.%" PRIu32 ".feed_forward.weight", i);
+        rows[i].ready = 200123456789;
+        rows[i].queue = (ovl_time)i * 1234567;
+        rows[i].wait = (ovl_time)i * 12345678;
+        rows[i].start = rows[i].ready + rows[i].queue + rows[i].wait;
+        rows[i].end = rows[i].start + 100123456;
+        rows[i].exposed = (ovl_time)i * 100001;
+        rows[i].slack = 123123123123;
+    }
+    ovl_result r = split();
+    r.collectives = rows;
+    r.n_collectives = 30;
+    page p;
+    begin(&p);
+    ovl_report_collectives(&p.out, &r);
+    const char *text = finish(&p);
+    CHECK_HAS(text, "20 of 30 rows, the most exposed");
+    CHECK(strstr(text, ".29.feed") || strstr(text, "weight"));
+    check_width(text);
+    free(p.text);
+    ovl_arena_free(&arena);
+}
+
+/* 1000 operations of one stream are one line; what is cut from a long path is summed. */
+static void long_paths(void)
+{
+    enum { N = 1000 };
+    ovl_result_path *items = calloc(N, sizeof *items);
+    for (uint32_t i = 0; i < N; i++) {
+        items[i] = (ovl_result_path){"k",        i % 2 ? "comm" : "compute", 0,
+                                     i * OVL_MS, (i + 1) * OVL_MS,           "after: k"};
+    }
+    ovl_result r = {.step = N * OVL_MS, .path = items, .n_path = N};
+    page p;
+    begin(&p);
+    ovl_report_path(&p.out, &r);
+    const char *text = finish(&p);
+    /* 10 lines at the start, 14 at the end: 976 ms of 1 s between 0.010 and 0.986 are one line. */
+    CHECK_HAS(text, "0.010  0.986  0.976                 ... 976 lines more: --json\n");
+    free(p.text);
+    for (uint32_t i = 0; i < N; i++) {
+        items[i].stream = "compute";
+        items[i].why = i ? "stream: after k" : "start";
+    }
+    begin(&p);
+    ovl_report_path(&p.out, &r);
+    CHECK_HAS(finish(&p), "k .. k (1000)");
+    free(p.text);
+    free(items);
+}
+
+static void run_as_json(void)
+{
+    page p;
+    begin(&p);
+    ovl_result r = split();
+    ovl_report_json(&p.out, &r);
+    const char *text = finish(&p);
+    CHECK_HAS(text, "{\n  \"schema\": \"overlapsim.run/1\",\n  \"scenario\": \"Last bucket\",\n");
+    CHECK_HAS(text, "\"time_s\": 0.213000000000,\n    \"deciding_rank\": 0,\n    "
+                    "\"decomposition_s\": {\"compute\": 0.209000000000, \"compute_stretch\": ");
+    CHECK_HAS(text, "\"u_variant_s\": 0.210000000000, \"exposed_s\": 0.002000000000");
+    CHECK_HAS(text, "\"peak_holders\": [{\"name\": \"bucket_0\"");
+    CHECK_HAS(text, "\"digest\": \"0000000000abcdef\"");
+    CHECK_HAS(text, "\"hazards\": [],\n");
+    /* bucket_0 was not simulated free: its two fields are absent, not zero. */
+    const char *first = strstr(text, "\"name\": \"bucket_0\"");
+    const char *line = first ? strchr(first, '\n') : NULL;
+    const char *worth = first ? strstr(first, "worth_s") : NULL;
+    CHECK(line && worth && worth > line);
+    free(p.text);
+}
+
+static void two_runs(void)
+{
+    ovl_result a = whole(), b = split();
+    ovl_comparison c = {.a = &a,
+                        .b = &b,
+                        .delta = -4 * OVL_MS,
+                        .delta_term = {-OVL_MS, 2 * OVL_MS, 0, -5 * OVL_MS},
+                        .verdict = OVL_BETTER,
+                        .sentence = "better: 4 ms shorter",
+                        .gradients = "the optimizer receives the same gradients"};
+    page p;
+    begin(&p);
+    ovl_compare_text(&p.out, &c);
+    const char *text = finish(&p);
+    CHECK_HAS(text, "217 = 210 + 7  213 = 211 + 2");
+    CHECK_HAS(text, "= step           217  213     -4");
+    CHECK_HAS(text, "\nVerdict: better: 4 ms shorter\n");
+    check_width(text);
+    free(p.text);
+    begin(&p);
+    ovl_compare_json(&p.out, &c);
+    CHECK_HAS(finish(&p), "\"comm_transfer\": -0.005000000000");
+    CHECK_HAS(p.text, "\"step\": -0.004000000000},\n  \"verdict\": \"better\"");
+    free(p.text);
+    ovl_summary s = {&a, &c, 1, OVL_NONE};
+    ovl_summary_choose(&s);
+    CHECK_INT(s.best, 0);
+    begin(&p);
+    ovl_summary_text(&p.out, &s);
+    CHECK_HAS(finish(&p), "Best: split, 213 ms: 4 ms shorter than the base; startups 2 instead of "
+                          "1;");
+    check_width(p.text);
+    free(p.text);
+}
+
+static void hazardous_variants_are_never_best(void)
+{
+    static const ovl_result_hazard hazard[] = {{.kind = "race", .text = "x", .count = 1}};
+    ovl_result a = whole(), b = split();
+    b.hazards = hazard;
+    b.n_hazards = 1;
+    ovl_comparison c = {.a = &a, .b = &b, .verdict = OVL_BETTER, .sentence = "better"};
+    ovl_summary s = {&a, &c, 1, 0};
+    ovl_summary_choose(&s);
+    CHECK_INT(s.best, OVL_NONE);
+}
+
+static void wrapping(void)
+{
+    page p;
+    begin(&p);
+    ovl_wrap(&p.out, "  - ", 4, "communication of size 0 takes no time", 30);
+    ovl_wrap(&p.out, "", 2, "averyverylongword that does not\n  fit", 10);
+    CHECK_TEXT(finish(&p), "  - communication of size 0\n    takes no time\n"
+                           "averyverylongword\n  that\n  does not\n    fit\n");
+    free(p.text);
+}
+
+static CU_TestInfo tests[] = {
+    {"the step is shown as the sum it is", equations},
+    {"interference alone is a sum too", interference_alone},
+    {"rounded terms add up to the rounded whole", rounded_sums_add_up},
+    {"times shown together share unit and decimals", scales},
+    {"a run as text has every section within 100 columns", run_as_text},
+    {"long tables are cut, and say so", long_tables},
+    {"long paths are merged or cut, and still add up", long_paths},
+    {"a run as JSON has its keys and leaves out what does not apply", run_as_json},
+    {"two runs side by side end with the verdict", two_runs},
+    {"a variant with hazards is never the best", hazardous_variants_are_never_best},
+    {"running text is broken at blanks", wrapping},
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    return check_main("report", tests);
+}
