@@ -59,8 +59,11 @@ static const char *sum_or_nothing(ovl_arena *arena, const ovl_scale *scale, cons
 static void equations(ovl_out *out, const ovl_comparison *c, const ovl_scale *scale,
                       ovl_arena *arena)
 {
-    static const ovl_column columns[] = {
-        {"", true, false, 0}, {"a", true, true, 0}, {"b", true, true, 0}};
+    const ovl_column columns[] = {
+        {"", true, false, 0},
+        {ovl_arena_printf(arena, "a: %s", c->a->variant), true, true, 0},
+        {ovl_arena_printf(arena, "b: %s", c->b->variant), true, true, 0},
+    };
     const ovl_sum step[] = {ovl_step_sum(c->a, arena), ovl_step_sum(c->b, arena)};
     const ovl_sum start[] = {ovl_start_sum(c->a), ovl_start_sum(c->b)};
     ovl_out_title(out,

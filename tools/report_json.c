@@ -83,7 +83,7 @@ static void memory(ovl_json *json, const ovl_result_rank *r)
     for (uint32_t i = 0; i < r->n_holders; i++) {
         ovl_json_object(json, NULL, OVL_JSON_FLOW);
         ovl_json_text(json, "name", r->holders[i].name);
-        ovl_json_text(json, "category", r->holders[i].category);
+        ovl_json_text_if(json, "category", r->holders[i].category);
         ovl_json_uint(json, "bytes", r->holders[i].bytes);
         ovl_json_close(json);
     }

@@ -1,4 +1,4 @@
-/* The tables of the text report: collectives, what slowed things down, memory, hazards. */
+/* Two tables of the text report: communication, and what was below its isolated speed. */
 #include "tools/equation.h"
 #include "tools/grid.h"
 #include "tools/report.h"
@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ROWS    20
-#define MOST_LIMITS  10
-#define MOST_HOLDERS 8
-#define MOST_RANKS   10
+#define MOST_ROWS   20
+#define MOST_LIMITS 10
 
 static const char *shown(ovl_arena *arena, const ovl_scale *scale, ovl_time t)
 {
@@ -106,10 +104,21 @@ static ovl_scale rows_scale(const rows *r)
     return scale;
 }
 
+/* What all rows have in common stands in the heading instead of in a column. */
 static bool same_group(const rows *r)
 {
     for (uint32_t i = 1; i < r->n; i++) {
         if (strcmp(r->item[i]->group, r->item[0]->group) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool same_op(const rows *r)
+{
+    for (uint32_t i = 1; i < r->n; i++) {
+        if (strcmp(r->item[i]->op, r->item[0]->op) != 0) {
             return false;
         }
     }
@@ -129,12 +138,13 @@ static const char *between(ovl_arena *arena, const ovl_scale *scale, ovl_time fr
 
 static void collective_rows(ovl_grid *grid, const rows *r, const ovl_scale *scale, ovl_arena *arena)
 {
-    bool group = !same_group(r), rank = !same_rank(r);
+    bool op = !same_op(r), group = !same_group(r), rank = !same_rank(r);
     for (uint32_t i = 0; i < r->n; i++) {
         const ovl_result_collective *c = r->item[i];
         const char *busbw = c->busbw < 0 ? NULL : ovl_arena_printf(arena, "%.4g", c->busbw / 1e9);
         const char *cells[] = {
             c->name,
+            op ? c->op : NULL,
             group ? c->group : NULL,
             rank ? ovl_arena_printf(arena, "%" PRIu32, c->rank) : NULL,
             bytes_text(arena, c->bytes),
@@ -176,14 +186,30 @@ static void rows_notes(ovl_out *out, const rows *r, uint32_t all, const ovl_scal
     }
 }
 
+/* "Communication of rank 0: all_reduce in dp (times in ms, busbw in GB/s)" */
+static void collectives_title(ovl_out *out, const rows *r, const ovl_scale *scale)
+{
+    char rank[32] = "", common[256] = "";
+    const ovl_result_collective *c = r->item[0];
+    if (same_rank(r)) {
+        snprintf(rank, sizeof rank, " of rank %" PRIu32, c->rank);
+    }
+    if (same_op(r) && same_group(r)) {
+        snprintf(common, sizeof common, ": %s in %.200s", c->op, c->group);
+    }
+    ovl_out_title(out, "\nCollectives and receives%s%s (times in %s, busbw in GB/s)", rank, common,
+                  ovl_scale_unit(scale));
+}
+
 void ovl_report_collectives(ovl_out *out, const ovl_result *result)
 {
     static const ovl_column columns[] = {
-        {"name", true, true, 0},      {"group", true, true, 9},     {"rank", false, false, 0},
-        {"bytes", false, false, 0},   {"ready", false, false, 0},   {"queue", false, false, 7},
-        {"wait", false, false, 6},    {"start", false, false, 0},   {"end", false, false, 0},
-        {"exposed", false, false, 0}, {"interf.", false, false, 0}, {"busbw", false, false, 8},
-        {"slack", false, false, 5},   {"worth", false, false, 0},   {"", true, false, 0},
+        {"name", true, true, 0},    {"op", true, false, 10},      {"group", true, true, 9},
+        {"rank", false, false, 0},  {"bytes", false, false, 0},   {"ready", false, false, 0},
+        {"queue", false, false, 7}, {"wait", false, false, 6},    {"start", false, false, 0},
+        {"end", false, false, 0},   {"exposed", false, false, 0}, {"interf.", false, false, 0},
+        {"busbw", false, false, 8}, {"slack", false, false, 5},   {"worth", false, false, 0},
+        {"", true, false, 0},
     };
     if (result->n_collectives == 0) {
         return;
@@ -193,10 +219,7 @@ void ovl_report_collectives(ovl_out *out, const ovl_result *result)
     uint32_t all = r.n;
     cut_rows(&r);
     ovl_scale scale = rows_scale(&r);
-    ovl_out_title(out, "\nCollectives and receives%s (times in %s, busbw in GB/s)",
-                  same_rank(&r) ? ovl_arena_printf(&arena, " of rank %" PRIu32, r.item[0]->rank)
-                                : "",
-                  ovl_scale_unit(&scale));
+    collectives_title(out, &r, &scale);
     ovl_grid grid;
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
     collective_rows(&grid, &r, &scale, &arena);
@@ -243,139 +266,5 @@ void ovl_report_limits(ovl_out *out, const ovl_result *result)
                        "  %" PRIu32 " of %" PRIu32 ", those that lost most; all of them: --json\n",
                        n, result->n_limits);
     }
-    ovl_arena_free(&arena);
-}
-
-/* --- Memory */
-
-static int by_live(const void *a, const void *b)
-{
-    const ovl_result_rank *x = *(const ovl_result_rank *const *)a;
-    const ovl_result_rank *y = *(const ovl_result_rank *const *)b;
-    if (x->live_peak != y->live_peak) {
-        return x->live_peak > y->live_peak ? -1 : 1;
-    }
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
-
-static const char *ranks_text(ovl_arena *arena, const ovl_result_rank *r)
-{
-    return r->count > 1 ? ovl_arena_printf(arena, "%" PRIu32 " (and %" PRIu32 " alike)", r->rank,
-                                           r->count - 1)
-                        : ovl_arena_printf(arena, "%" PRIu32, r->rank);
-}
-
-static void memory_row(ovl_grid *grid, const ovl_result_rank *r, ovl_arena *arena)
-{
-    char buf[OVL_UNITS_TEXT];
-    const char *cells[] = {
-        ranks_text(arena, r),
-        bytes_text(arena, r->live_peak),
-        ovl_arena_strdup(arena, ovl_print_time(buf, r->live_peak_at)),
-        bytes_text(arena, r->allocated_peak),
-        r->allocated_peak_at,
-        bytes_text(arena, r->reserved_peak),
-    };
-    ovl_grid_row(grid, cells);
-}
-
-static void holders(ovl_out *out, const ovl_result_rank *r, ovl_arena *arena)
-{
-    char buf[OVL_UNITS_TEXT];
-    const char *text = ovl_arena_printf(arena, "rank %" PRIu32 " holds at its live peak:", r->rank);
-    uint64_t rest = 0, sum = 0;
-    for (uint32_t i = 0; i < r->n_holders; i++) {
-        sum += r->holders[i].bytes;
-        if (i < MOST_HOLDERS) {
-            text =
-                ovl_arena_printf(arena, "%s%s %s %s (%s)", text, i ? "," : "", r->holders[i].name,
-                                 ovl_print_bytes(buf, r->holders[i].bytes), r->holders[i].category);
-        } else {
-            rest += r->holders[i].bytes;
-        }
-    }
-    if (rest) {
-        text = ovl_arena_printf(arena, "%s, %" PRIu32 " more %s", text, r->n_holders - MOST_HOLDERS,
-                                ovl_print_bytes(buf, rest));
-    }
-    text = ovl_arena_printf(arena, "%s; in all %s", text, ovl_print_bytes(buf, sum));
-    ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
-}
-
-void ovl_report_memory(ovl_out *out, const ovl_result *result)
-{
-    static const ovl_column columns[] = {
-        {"rank", true, false, 0},          {"live", false, false, 0},
-        {"at", false, false, 0},           {"allocated", false, false, 0},
-        {"before issuing", true, true, 0}, {"reserved", false, false, 0},
-    };
-    ovl_arena arena = {0};
-    const ovl_result_rank **ranks = OVL_NEW_ARRAY(&arena, const ovl_result_rank *, result->n_ranks);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < result->n_ranks; i++) {
-        if (result->ranks[i].has_memory) {
-            ranks[n++] = &result->ranks[i];
-        }
-    }
-    if (n) {
-        qsort(ranks, n, sizeof *ranks, by_live);
-        ovl_out_title(out, "\nPeak memory");
-        ovl_grid grid;
-        ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
-        for (uint32_t i = 0; i < OVL_MIN(n, MOST_RANKS); i++) {
-            memory_row(&grid, ranks[i], &arena);
-        }
-        ovl_grid_end(&grid, out, 2);
-        if (n > MOST_RANKS) {
-            ovl_out_printf(out, "  %d of %" PRIu32 " rows, the highest; all of them: --json\n",
-                           MOST_RANKS, n);
-        }
-        holders(out, ranks[0], &arena);
-    }
-    ovl_arena_free(&arena);
-}
-
-/* --- Hazards */
-
-static void proof(ovl_out *out, const ovl_result *result)
-{
-    if (result->gradient_scale) {
-        ovl_out_printf(out,
-                       "  %" PRIu32 " gradient%s proved: each reaches its optimizer complete, "
-                       "once, at scale %s\n",
-                       result->gradients_proved, result->gradients_proved == 1 ? "" : "s",
-                       result->gradient_scale);
-    }
-}
-
-void ovl_report_hazards(ovl_out *out, const ovl_result *result)
-{
-    if (!result->hazards_checked) {
-        ovl_out_title(out, "\nHazards not checked: the program declares no buffers");
-        return;
-    }
-    if (result->n_hazards == 0) {
-        ovl_out_title(out, "\nHazards: none");
-        ovl_out_printf(out, "  %" PRIu32 " pair%s of accesses to buffers, all ordered\n",
-                       result->accesses_checked, result->accesses_checked == 1 ? "" : "s");
-        proof(out, result);
-        return;
-    }
-    ovl_out_title(out, "\nHazards: %" PRIu32, result->n_hazards);
-    ovl_arena arena = {0};
-    for (uint32_t i = 0; i < result->n_hazards; i++) {
-        const ovl_result_hazard *h = &result->hazards[i];
-        const char *place = h->mark.file && h->mark.line
-                                ? ovl_arena_printf(&arena, "%s:%" PRIu32 ":%" PRIu32 ": ",
-                                                   h->mark.file, h->mark.line, h->mark.column)
-                                : "";
-        const char *more =
-            h->count > 1 ? ovl_arena_printf(&arena, " (and %" PRIu32 " ranks alike)", h->count - 1)
-                         : "";
-        ovl_wrap(out, "  - ", 4,
-                 ovl_arena_printf(&arena, "%s%s: %s%s", place, h->kind, h->text, more),
-                 OVL_TERMINAL);
-    }
-    proof(out, result);
     ovl_arena_free(&arena);
 }

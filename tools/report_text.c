@@ -152,7 +152,7 @@ static void report_price(ovl_out *out, const ovl_result *result, ovl_arena *aren
     sum.term[0] = without;
     sum.word[0] = "without interference";
     sum.term[1] = result->step - without;
-    sum.word[1] = "its price";
+    sum.word[1] = "of interference";
     ovl_scale scale = ovl_scale_for(result->step);
     ovl_sum_fit(&scale, result->step, &sum);
     ovl_out_title(out, "\nPrice of interference (model %s)", result->interference);

@@ -246,7 +246,7 @@ static void run_as_text(void)
     CHECK_HAS(text, "211 ms = 210 ms + 1 ms of interference");
     CHECK_HAS(text, "213 = 209 + 2 + 1 + 1 ms");
     CHECK_HAS(text, "8 ms = 6 ms hidden under kernels + 2 ms with no kernel beside it");
-    CHECK_HAS(text, "step 213 ms = 212 ms without interference + 1 ms its price");
+    CHECK_HAS(text, "step 213 ms = 212 ms without interference + 1 ms of interference");
     CHECK_HAS(text, "7 gradients proved");
     CHECK_HAS(text, "\nHazards: none\n");
     CHECK_HAS(text, "SM contention");
