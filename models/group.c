@@ -5,12 +5,8 @@
 
 static ovl_group *find(const ovl_lowering *l, const char *name)
 {
-    for (uint32_t i = 0; i < l->n_groups; i++) {
-        if (strcmp(l->groups[i].name, name) == 0) {
-            return &l->groups[i];
-        }
-    }
-    return NULL;
+    ovl_id id = ovl_names_find(&l->group_names, name);
+    return id == OVL_NONE ? NULL : &l->groups[id];
 }
 
 static void add(ovl_lowering *l, ovl_group group)
@@ -21,6 +17,7 @@ static void add(ovl_lowering *l, ovl_group group)
                   group.name, other->node ? "one of workload.groups" : "a mesh axis, or all ranks");
         return;
     }
+    ovl_names_add(&l->group_names, group.name);
     l->groups[l->n_groups++] = group;
 }
 
@@ -45,7 +42,8 @@ void ovl_plan_groups(ovl_lowering *l, const char *alias)
     l->groups =
         OVL_NEW_ARRAY(l->arena, ovl_group, workload->n_groups + l->scenario->mesh.n_axes + 2);
     ovl_group world = {.name = "world", .stride = 1, .size = l->n_ranks};
-    l->groups[l->n_groups++] = world;
+    l->group_names.arena = l->arena;
+    add(l, world);
     add_axes(l);
     for (uint32_t i = 0; i < workload->n_groups; i++) {
         const ovl_xgroup *group = &workload->groups[i];
@@ -166,20 +164,11 @@ static bool make_comms(ovl_lowering *l, ovl_group *group)
 /* --- Finding ------------------------------------------------------------------------------------
  */
 
-static const char *nearest(const ovl_lowering *l, const char *name)
-{
-    const char **names = OVL_NEW_ARRAY(l->arena, const char *, l->n_groups);
-    for (uint32_t i = 0; i < l->n_groups; i++) {
-        names[i] = l->groups[i].name;
-    }
-    return ovl_nearest(name, names, l->n_groups);
-}
-
 const ovl_group *ovl_plan_group(ovl_lowering *l, const char *name, ovl_mark mark)
 {
     ovl_group *group = find(l, name);
     if (!group) {
-        const char *near = nearest(l, name);
+        const char *near = ovl_nearest(name, l->group_names.text, l->n_groups);
         ovl_error(l->errs, OVL_E_INPUT, mark, "there is no group \"%s\"%s%s%s", name,
                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
         return NULL;

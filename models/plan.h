@@ -75,6 +75,7 @@ typedef struct ovl_lowering {
     uint32_t n_ranks;
     uint32_t *rank_code; /* [n_ranks], filled by the plan */
     ovl_group *groups;
+    ovl_names group_names; /* aligned with groups */
     uint32_t n_groups;
     OVL_VEC(ovl_slots) codes;            /* aligned with the builder's codes */
     struct ovl_cost_index *cost_index;   /* equal costs are stored once */

@@ -1,0 +1,117 @@
+#include "models/plan_ops.h"
+
+const char *ovl_ops_stream(const ovl_entry *entry)
+{
+    if (entry->part || entry->kind == OVL_HOST || entry->kind >= OVL_ENTRY_OP_COUNT) {
+        return NULL;
+    }
+    if (entry->op->stream) {
+        return entry->op->stream;
+    }
+    if (entry->kind == OVL_COPY) {
+        return "copy";
+    }
+    return entry->kind == OVL_KERNEL || entry->kind == OVL_MARKER ? "compute" : "comm";
+}
+
+static ovl_plan_cost kernel_cost(ovl_ops *o, const ovl_entry *entry)
+{
+    const ovl_xop *op = entry->op;
+    ovl_kernel_spec spec = {.name = entry->name,
+                            .mark = op->mark,
+                            .duration = op->duration,
+                            .flops = op->flops,
+                            .hbm = op->hbm,
+                            .dtype = (ovl_dtype)op->dtype,
+                            .compute = op->compute,
+                            .sms = op->sms,
+                            .blocks = op->blocks,
+                            .klass = op->klass};
+    return ovl_plan_kernel(o->l, &spec);
+}
+
+static ovl_comm_spec comm_spec(const ovl_entry *entry, const ovl_group *group, uint32_t n)
+{
+    const ovl_xop *op = entry->op;
+    return (ovl_comm_spec){.name = entry->name,
+                           .mark = op->mark,
+                           .op = entry->kind == OVL_COLLECTIVE ? (ovl_coll)op->op : OVL_SEND_RECV,
+                           .group = group ? group->name : NULL,
+                           .n = n,
+                           .has_bytes = op->has_bytes,
+                           .bytes = op->bytes,
+                           .duration = op->duration,
+                           .has_alpha = op->has_alpha,
+                           .has_beta = op->has_beta,
+                           .alpha = op->alpha,
+                           .beta = op->beta,
+                           .via = op->via,
+                           .sms = op->sms,
+                           .has_hbm_factor = op->has_hbm_factor,
+                           .hbm_factor = op->hbm_factor,
+                           .klass = op->klass};
+}
+
+/* How long a transfer takes is said by its send; a receive only holds SMs. */
+static ovl_plan_cost recv_cost(ovl_ops *o, const ovl_entry *entry, const ovl_group *group,
+                               uint32_t n)
+{
+    static ovl_time zero = 0;
+    ovl_comm_spec spec = comm_spec(entry, group, n);
+    if (spec.duration.count || spec.has_alpha || spec.has_beta) {
+        ovl_warning(o->l->errs, entry->op->mark,
+                    "how long the transfer of \"%s\" takes is said by its send; the cost given "
+                    "here is not used",
+                    entry->name);
+    }
+    spec.duration = (ovl_times){&zero, 1};
+    return ovl_plan_comm(o->l, &spec);
+}
+
+static ovl_plan_cost marker_cost(ovl_ops *o, const ovl_entry *entry)
+{
+    const ovl_times *times = &entry->op->duration;
+    for (uint32_t i = 0; i < times->count; i++) {
+        if (times->item[i] > 0) {
+            ovl_error(o->l->errs, OVL_E_INPUT, entry->op->mark,
+                      "marker \"%s\" has a duration; markers take no time", entry->name);
+            break;
+        }
+    }
+    return ovl_plan_length(o->l, entry->name, entry->op->mark, (ovl_times){0});
+}
+
+static ovl_plan_cost find_cost(ovl_ops *o, const ovl_entry *entry, const ovl_group *group,
+                               uint32_t n)
+{
+    ovl_comm_spec spec = comm_spec(entry, group, n);
+    switch ((ovl_op_kind)entry->kind) {
+    case OVL_KERNEL:
+        return kernel_cost(o, entry);
+    case OVL_COLLECTIVE:
+    case OVL_SEND:
+        return ovl_plan_comm(o->l, &spec);
+    case OVL_RECV:
+        return recv_cost(o, entry, group, n);
+    case OVL_COPY:
+        return ovl_plan_copy(o->l, &spec, entry->op->direction);
+    case OVL_HOST:
+        return ovl_plan_length(o->l, entry->name, entry->op->mark, entry->op->duration);
+    case OVL_MARKER:
+        return marker_cost(o, entry);
+    case OVL_BATCH:
+        break;
+    }
+    return ovl_plan_length(o->l, entry->name, entry->op->mark, (ovl_times){0});
+}
+
+ovl_plan_cost ovl_ops_cost(ovl_ops *o, ovl_entry *entry, const ovl_group *group, uint32_t n)
+{
+    if (!entry->has_cost || entry->group != group || entry->n != n) {
+        entry->cost = find_cost(o, entry, group, n);
+        entry->has_cost = true;
+        entry->group = group;
+        entry->n = n;
+    }
+    return entry->cost;
+}
