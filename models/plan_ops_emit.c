@@ -204,7 +204,7 @@ static void read_root(ovl_ops *o, const ovl_entry *entry, uint32_t n, ovl_op *op
 {
     bool rooted = entry->op->op == OVL_BROADCAST || entry->op->op == OVL_REDUCE;
     int64_t root = rooted ? entry->op->root : 0;
-    if (root < 0 || root >= n) {
+    if ((root < 0 || root >= n) && ovl_ops_may_report(o)) {
         ovl_error(o->l->errs, OVL_E_INPUT, entry->op->mark,
                   "\"%s\" has root %" PRId64 ", but the group has %" PRIu32 " members", entry->name,
                   root, n);
