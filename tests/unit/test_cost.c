@@ -1,0 +1,231 @@
+#include "models/cost.h"
+#include "tests/support/check.h"
+
+#include <string.h>
+
+#define MIB ((uint64_t)1 << 20)
+
+typedef struct bench {
+    ovl_arena arena;
+    ovl_errs errs;
+    ovl_hw hw;
+    ovl_hw_link link;
+    ovl_comm_time time;
+    bool extrapolated;
+} bench;
+
+static void setup(bench *t)
+{
+    memset(t, 0, sizeof *t);
+    t->errs.arena = &t->arena;
+    t->link = (ovl_hw_link){.name = "wire", .bandwidth = 100000000000, .latency = 2 * OVL_US};
+    t->hw.links = &t->link;
+    t->hw.n_links = 1;
+}
+
+static bool cost(bench *t, ovl_hw_collective entry, ovl_coll op, uint64_t bytes, uint32_t n)
+{
+    return ovl_collective_time(&t->hw, &entry, op, bytes, n, (ovl_mark){"h.yaml", 3, 5}, &t->time,
+                               &t->extrapolated, &t->errs);
+}
+
+static ovl_hw_collective formula(int algorithm)
+{
+    static const char *via[] = {"wire"};
+    return (ovl_hw_collective){.algorithm = algorithm, .via = {.item = via, .count = 1}};
+}
+
+static void check_formula(bench *t, int algorithm, ovl_coll op, uint64_t bytes, uint32_t n,
+                          ovl_time latency, ovl_time transfer)
+{
+    CHECK(cost(t, formula(algorithm), op, bytes, n));
+    CHECK_INT(t->time.latency, latency);
+    CHECK_INT(t->time.transfer, transfer);
+}
+
+/* 80 MiB at 16 MiB/ms: 5 ms; 1 byte at 3 bytes/s: 333 333 333 333.3 ps, rounded up. */
+static void bytes_and_rates_are_exact(void)
+{
+    CHECK_INT(ovl_bytes_time(80 * MIB, 16 * MIB * 1000), 5 * OVL_MS);
+    CHECK_INT(ovl_bytes_time(1, 3), 333333333334);
+    CHECK_INT(ovl_bytes_time(0, 3), 0);
+    CHECK_INT(ovl_bytes_time(5, 0), OVL_NEVER);
+    CHECK_INT(ovl_bytes_time(UINT64_MAX, 1), OVL_NEVER);
+    CHECK_INT(ovl_bytes_rate(80 * MIB, 5 * OVL_MS), 16 * MIB * 1000);
+    CHECK_INT(ovl_bytes_rate(1, 3), 333333333333);
+    CHECK_INT(ovl_bytes_rate(7, 0), 0);
+    CHECK(ovl_bytes_rate(UINT64_MAX, 1) == UINT64_MAX);
+    /* 2^63 bytes at 2^63 bytes/s: a second, though the product has 103 bits. */
+    CHECK_INT(ovl_bytes_time((uint64_t)1 << 63, (uint64_t)1 << 63), OVL_S);
+}
+
+static void alpha_and_beta(void)
+{
+    bench t;
+    setup(&t);
+    ovl_hw_collective entry = {
+        .has_alpha = true, .has_beta = true, .alpha = OVL_MS, .beta = 16 * MIB * 1000};
+    CHECK(cost(&t, entry, OVL_ALL_REDUCE, 80 * MIB, 8));
+    CHECK_INT(t.time.latency, OVL_MS);
+    CHECK_INT(t.time.transfer, 5 * OVL_MS);
+    CHECK(cost(&t, entry, OVL_ALL_REDUCE, 80 * MIB, 1));
+    CHECK_INT(t.time.latency + t.time.transfer, 0);
+    entry.beta = 1;
+    CHECK(!cost(&t, entry, OVL_ALL_REDUCE, UINT64_MAX, 8));
+    CHECK_INT(t.errs.errors, 1);
+    CHECK_HAS(t.errs.items[0].text, "longer than 106 days");
+    ovl_arena_free(&t.arena);
+}
+
+/* a = 2 us, b = 100 GB/s, s = 1 GB, s/b = 10 ms.
+ * All-reduce, n = 2: 2 a + 2/2 * 10 = 4 us, 10 ms; 4: 6 a + 6/4 * 10 = 12 us, 15 ms;
+ * 8: 14 a = 28 us, 14/8 * 10 = 17.5 ms; 16: 30 a = 60 us, 30/16 * 10 = 18.75 ms;
+ * 3: 4 a = 8 us, 4/3 * 10 = 13.333 333 333 334 ms (rounded up). */
+static void ring_formulas(void)
+{
+    bench t;
+    setup(&t);
+    const uint64_t s = 1000000000;
+    check_formula(&t, OVL_ALGO_RING, OVL_ALL_REDUCE, s, 2, 4 * OVL_US, 10 * OVL_MS);
+    check_formula(&t, OVL_ALGO_RING, OVL_ALL_REDUCE, s, 3, 8 * OVL_US, 13333333334);
+    check_formula(&t, OVL_ALGO_RING, OVL_ALL_REDUCE, s, 4, 12 * OVL_US, 15 * OVL_MS);
+    check_formula(&t, OVL_ALGO_RING, OVL_ALL_REDUCE, s, 8, 28 * OVL_US, 17500 * OVL_US);
+    check_formula(&t, OVL_ALGO_RING, OVL_ALL_REDUCE, s, 16, 60 * OVL_US, 18750 * OVL_US);
+    /* 7 a = 14 us, 7/8 * 10 = 8.75 ms */
+    check_formula(&t, OVL_ALGO_RING, OVL_REDUCE_SCATTER, s, 8, 14 * OVL_US, 8750 * OVL_US);
+    check_formula(&t, OVL_ALGO_RING, OVL_ALL_GATHER, s, 8, 14 * OVL_US, 8750 * OVL_US);
+    CHECK(!cost(&t, formula(OVL_ALGO_RING), OVL_BROADCAST, s, 8));
+    CHECK_HAS(t.errs.items[0].text, "ring algorithm has no formula for broadcast");
+    ovl_arena_free(&t.arena);
+}
+
+/* ceil(log2 5) = 3: all-reduce 6 a = 12 us, 8/5 * 10 = 16 ms; broadcast 3 (a + 10 ms). All-to-all
+ * of 4: 3 a = 6 us, 3/4 * 10 = 7.5 ms. */
+static void tree_and_direct_formulas(void)
+{
+    bench t;
+    setup(&t);
+    const uint64_t s = 1000000000;
+    check_formula(&t, OVL_ALGO_TREE, OVL_ALL_REDUCE, s, 5, 12 * OVL_US, 16 * OVL_MS);
+    check_formula(&t, OVL_ALGO_TREE, OVL_ALL_REDUCE, s, 8, 12 * OVL_US, 17500 * OVL_US);
+    check_formula(&t, OVL_ALGO_TREE, OVL_BROADCAST, s, 5, 6 * OVL_US, 30 * OVL_MS);
+    check_formula(&t, OVL_ALGO_TREE, OVL_REDUCE, s, 2, 2 * OVL_US, 10 * OVL_MS);
+    check_formula(&t, OVL_ALGO_DIRECT, OVL_ALL_TO_ALL, s, 4, 6 * OVL_US, 7500 * OVL_US);
+    check_formula(&t, OVL_ALGO_DIRECT, OVL_SEND_RECV, s, 4, 2 * OVL_US, 10 * OVL_MS);
+    ovl_hw_collective no_link = {.algorithm = OVL_ALGO_RING};
+    CHECK(!cost(&t, no_link, OVL_ALL_REDUCE, s, 8));
+    CHECK_HAS(t.errs.items[0].text, "needs a link");
+    ovl_arena_free(&t.arena);
+}
+
+/* In log-log, between (1 MiB, 100 us) and (100 MiB, 10 ms) time is proportional to bytes; between
+ * (100 MiB, 10 ms) and (10000 MiB, 100 ms) it goes with the root: 400 MiB take 20 ms. */
+static void measured_tables(void)
+{
+    bench t;
+    setup(&t);
+    ovl_hw_point points[] = {
+        {MIB, 100 * OVL_US}, {100 * MIB, 10 * OVL_MS}, {10000 * MIB, 100 * OVL_MS}};
+    ovl_hw_collective entry = {.table = points, .n_table = 3};
+    CHECK(cost(&t, entry, OVL_ALL_REDUCE, MIB, 8));
+    CHECK_INT(t.time.transfer, 100 * OVL_US);
+    CHECK_INT(t.time.latency, 0);
+    CHECK(cost(&t, entry, OVL_ALL_REDUCE, 10 * MIB, 8));
+    CHECK_INT(t.time.transfer, OVL_MS);
+    CHECK(cost(&t, entry, OVL_ALL_REDUCE, 400 * MIB, 8));
+    CHECK_INT(t.time.transfer, 20 * OVL_MS);
+    CHECK(cost(&t, entry, OVL_ALL_REDUCE, 10000 * MIB, 8));
+    CHECK_INT(t.time.transfer, 100 * OVL_MS);
+    CHECK(!t.extrapolated);
+    CHECK(!cost(&t, entry, OVL_ALL_REDUCE, MIB - 1, 8));
+    CHECK(!cost(&t, entry, OVL_ALL_REDUCE, 10001 * MIB, 8));
+    CHECK_INT(t.errs.errors, 2);
+    CHECK_HAS(t.errs.items[0].text, "outside the measured table");
+    CHECK_INT(t.errs.items[0].mark.line, 3);
+    entry.extrapolate = true;
+    CHECK(cost(&t, entry, OVL_ALL_REDUCE, MIB / 2, 8));
+    CHECK_INT(t.time.transfer, 50 * OVL_US);
+    CHECK(cost(&t, entry, OVL_ALL_REDUCE, 40000 * MIB, 8));
+    CHECK_INT(t.time.transfer, 200 * OVL_MS);
+    CHECK(t.extrapolated);
+    ovl_arena_free(&t.arena);
+}
+
+static void entries_of_the_group_come_first(void)
+{
+    bench t;
+    setup(&t);
+    ovl_hw_collective entries[] = {{.op = OVL_ALL_GATHER, .group = "dp"},
+                                   {.op = OVL_ALL_REDUCE},
+                                   {.op = OVL_ALL_REDUCE, .group = "dp"},
+                                   {.op = OVL_ALL_REDUCE, .group = "dp"}};
+    t.hw.collectives = entries;
+    t.hw.n_collectives = 4;
+    CHECK(ovl_find_collective(&t.hw, OVL_ALL_REDUCE, "dp") == &entries[2]);
+    CHECK(ovl_find_collective(&t.hw, OVL_ALL_REDUCE, "tp") == &entries[1]);
+    CHECK(ovl_find_collective(&t.hw, OVL_ALL_REDUCE, NULL) == &entries[1]);
+    CHECK(ovl_find_collective(&t.hw, OVL_ALL_GATHER, "tp") == NULL);
+    ovl_arena_free(&t.arena);
+}
+
+/* 1e12 FLOP at 1e15 FLOP/s: 1 ms; half of it reached: 2 ms. 3 GB at 2 TB/s: 1.5 ms. */
+static void rooflines(void)
+{
+    bench t;
+    setup(&t);
+    ovl_time duration, compute;
+    t.hw.gpu.peak.rate[OVL_BF16] = 1e15;
+    t.hw.gpu.hbm = 2000000000000;
+    ovl_mark mark = {"s.yaml", 7, 1};
+    CHECK(ovl_kernel_time(&t.hw, 1e12, 3000000000, OVL_BF16, mark, &duration, &compute, &t.errs));
+    CHECK_INT(duration, 1500 * OVL_US);
+    CHECK_INT(compute, OVL_MS);
+    t.hw.gpu.efficiency = 0.5;
+    CHECK(ovl_kernel_time(&t.hw, 1e12, 3000000000, OVL_BF16, mark, &duration, &compute, &t.errs));
+    CHECK_INT(duration, 2 * OVL_MS);
+    t.hw.gpu.hbm_efficiency = 0.75;
+    CHECK(ovl_kernel_time(&t.hw, 0, 3000000000, OVL_BF16, mark, &duration, &compute, &t.errs));
+    CHECK_INT(duration, 2 * OVL_MS);
+    CHECK_INT(compute, 0);
+    t.hw.gpu.hbm = 0;
+    CHECK(!ovl_kernel_time(&t.hw, 1, 1, OVL_F16, mark, &duration, &compute, &t.errs));
+    CHECK_INT(t.errs.errors, 2);
+    CHECK_HAS(t.errs.items[0].text, "gpu.peak for f16");
+    CHECK_HAS(t.errs.items[1].text, "gpu.hbm");
+    CHECK(!ovl_kernel_time(&t.hw, 1e300, 0, OVL_BF16, mark, &duration, &compute, &t.errs));
+    ovl_arena_free(&t.arena);
+}
+
+/* 1 GB in 10 ms is algbw 100 GB/s; busbw of an all-reduce of 8 is 14/8 of it, of an all-gather 7/8,
+ * of a broadcast all. */
+static void wire_rates_are_busbw(void)
+{
+    const uint64_t s = 1000000000;
+    CHECK_INT(ovl_wire_rate(OVL_ALL_REDUCE, s, 8, 10 * OVL_MS), 175000000000);
+    CHECK_INT(ovl_wire_rate(OVL_ALL_GATHER, s, 8, 10 * OVL_MS), 87500000000);
+    CHECK_INT(ovl_wire_rate(OVL_BROADCAST, s, 8, 10 * OVL_MS), 100000000000);
+    CHECK_INT(ovl_wire_rate(OVL_ALL_REDUCE, s, 1, 10 * OVL_MS), 0);
+    CHECK_INT(ovl_wire_rate(OVL_ALL_REDUCE, s, 8, 0), 0);
+    const ovl_coll ops[] = {OVL_ALL_REDUCE, OVL_REDUCE_SCATTER, OVL_ALL_TO_ALL, OVL_REDUCE,
+                            OVL_SEND_RECV};
+    for (uint32_t i = 0; i < OVL_COUNT(ops); i++) {
+        double want = 1e11 * ovl_busbw_factor(ops[i], 7);
+        CHECK_NEAR((double)ovl_wire_rate(ops[i], s, 7, 10 * OVL_MS), want, 1.0);
+    }
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        {"bytes over rates and times are exact", bytes_and_rates_are_exact},
+        {"alpha and beta give latency and transfer", alpha_and_beta},
+        {"ring formulas by hand", ring_formulas},
+        {"tree and direct formulas by hand", tree_and_direct_formulas},
+        {"measured tables are straight in log-log and end where they end", measured_tables},
+        {"an entry of the group beats an entry for any", entries_of_the_group_come_first},
+        {"rooflines take the longer of compute and memory", rooflines},
+        {"wire rates are bus bandwidths", wire_rates_are_busbw},
+        CU_TEST_INFO_NULL,
+    };
+    return check_main("cost", tests);
+}
