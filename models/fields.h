@@ -11,8 +11,13 @@
  *
  * decoding {hbm: 3.35 TB/s} sets gpu.hbm = 3350000000000. Every mistake of a mapping is reported
  * (unknown key with the nearest known one, missing required key, wrong shape, wrong unit, out of
- * range), each at its own file:line:column. Fields that are absent keep what the struct held
- * before: defaults are set by the caller in one place and written in the table's text.
+ * range), each at its own file:line:column. Fields that are absent, or `null` (which is how a
+ * variant takes a value away), keep what the struct held before: defaults are set by the table in
+ * one place and written in its text.
+ *
+ * Two keys may name one member (an alias of the key); giving both is a mistake. A list that several
+ * aliases share is decoded once and shared again, so time and memory follow the file, not what
+ * expands from it.
  */
 #ifndef OVL_MODELS_FIELDS_H
 #define OVL_MODELS_FIELDS_H
@@ -45,9 +50,11 @@ enum {
 
 /* The extra knowledge some types need; all members optional. */
 typedef struct ovl_field_more {
-    const char *const *names;      /* ENUM: NULL-terminated; value = index */
-    const struct ovl_table *table; /* MAP, LIST */
+    const char *const *names;      /* ENUM: NULL-terminated; value = index ... */
+    const int *values;             /* ... or values[index], where several names mean one value */
+    const struct ovl_table *table; /* MAP, LIST; NODE: what the reference page points to */
     int64_t min, max;              /* COUNT; both 0: any value >= 0 */
+    const char *shape;             /* NODE: what is expected, for the reference page */
 } ovl_field_more;
 
 typedef struct ovl_field {
@@ -62,15 +69,18 @@ typedef struct ovl_field {
 
 #define OVL_NO_SET SIZE_MAX
 #define OVL_FIELD(type, member, key, kind, flags, doc)                                             \
-    {                                                                                              \
-        (key), (kind), (flags), offsetof(type, member), OVL_NO_SET, (doc),                         \
-        {                                                                                          \
-            0                                                                                      \
-        }                                                                                          \
-    }
+    OVL_FIELD_MORE(type, member, key, kind, flags, doc, .min = 0)
 #define OVL_FIELD_MORE(type, member, key, kind, flags, doc, ...)                                   \
     {                                                                                              \
         (key), (kind), (flags), offsetof(type, member), OVL_NO_SET, (doc),                         \
+        {                                                                                          \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
+/* With a bool member that says the key was given. */
+#define OVL_FIELD_SET(type, member, has, key, kind, flags, doc, ...)                               \
+    {                                                                                              \
+        (key), (kind), (flags), offsetof(type, member), offsetof(type, has), (doc),                \
         {                                                                                          \
             __VA_ARGS__                                                                            \
         }                                                                                          \
@@ -83,9 +93,13 @@ typedef struct ovl_table {
     uint32_t n_fields;
     size_t size; /* of the struct */
     size_t mark; /* offset of an ovl_mark that gets the mapping's place, or OVL_NO_SET */
-    void (*defaults)(
-        void *value); /* fills a zeroed struct before decoding; NULL: zero is the default */
+    /* Fills a zeroed struct before decoding; NULL: zero is the default. */
+    void (*defaults)(void *value);
+    /* Looks at a decoded struct as a whole (keys that exclude each other); may be NULL. */
+    void (*check)(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs);
 } ovl_table;
+
+#define OVL_FIELDS_MAX 64 /* of one table */
 
 typedef struct ovl_texts {
     const char **item;
@@ -106,6 +120,22 @@ typedef struct ovl_items {
  * all the same. */
 void ovl_decode(const ovl_node *node, const ovl_table *table, void *value, ovl_arena *arena,
                 ovl_errs *errs);
+
+/* Decodes a mapping of names to structs; `name` is the offset of the member (const char *) that
+ * gets the key. A node that is absent or null gives none. */
+ovl_items ovl_decode_named(const ovl_node *node, const char *key, const ovl_table *table,
+                           size_t name, ovl_arena *arena, ovl_errs *errs);
+
+/* Whether a key is there and not null. */
+bool ovl_node_gives(const ovl_node *node, const char *key);
+
+/* Adds "KEY: expected WANTED, found a list" at the node. */
+void ovl_wrong_shape(const ovl_node *node, const char *key, const char *wanted, ovl_errs *errs);
+
+/* "unknown WHAT "NAME"; did you mean "NEAR"?" at a mark; the question is left out if nothing is
+ * near. */
+void ovl_unknown_name(ovl_mark mark, const char *what, const char *name,
+                      const char *const *candidates, size_t count, ovl_status code, ovl_errs *errs);
 
 /* The i-th struct of a decoded list. */
 #define OVL_ITEM(items, type, i) (&((type *)(items).item)[i])

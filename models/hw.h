@@ -14,6 +14,10 @@ typedef struct ovl_hw_peak {      /* gpu.peak: one per dtype */
     double rate[OVL_DTYPE_COUNT]; /* FLOP/s */
 } ovl_hw_peak;
 
+typedef struct ovl_hw_engines { /* gpu.copy_engines: how many of each direction; 0: unlimited */
+    int64_t d2h, h2d;
+} ovl_hw_engines;
+
 typedef struct ovl_hw_gpu {
     ovl_mark mark;
     const char *name;
@@ -25,9 +29,7 @@ typedef struct ovl_hw_gpu {
                           report */
     double hbm_efficiency; /* of hbm that kernels given by bytes reach; default 1 */
     int64_t hw_queues;
-    struct {
-        int64_t d2h, h2d;
-    } copy_engines;
+    ovl_hw_engines copy_engines;
 } ovl_hw_gpu;
 
 typedef struct ovl_hw_host {
@@ -101,9 +103,6 @@ typedef struct ovl_hw {
     ovl_hw_pair *pairs;
     uint32_t n_pairs;
 } ovl_hw;
-
-/* The tables that decode it: the root, for the reference page. */
-extern const ovl_table ovl_hw_table;
 
 /* Decodes and checks a `hardware` mapping. Adds errors; *hw is filled as far as possible. */
 void ovl_hw_decode(const ovl_node *node, ovl_hw *hw, ovl_arena *arena, ovl_errs *errs);

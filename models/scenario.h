@@ -114,7 +114,8 @@ typedef struct ovl_xop {
     int64_t repeat;        /* times; with `as` and `ops` */
     const char
         *as; /* the counter's name: {i}, {i+1}, {i-1} in names inside are replaced; default i */
-    ovl_items ops;      /* of ovl_xop: the body of a repeat, the parts of a batch */
+    ovl_items ops;      /* of ovl_xop: the body of a repeat, the parts of a batch; a list that
+                           aliases share is one array here too */
     ovl_texts ranks;    /* which ranks have it: "0", "2-5"; default all */
     const char *stream; /* default: kernel, marker `compute`; collective, send, recv, batch `comm`;
                            copy `copy` */
@@ -149,6 +150,7 @@ typedef struct ovl_xop {
     ovl_xpack packs;
     ovl_texts consumes; /* optimizer: buffers whose gradients must be complete */
     ovl_texts resets;   /* buffers that hold nothing from here on (zeroed) */
+    bool checked;       /* the loader's: this entry was looked at (see `ops`) */
 } ovl_xop;
 
 typedef struct ovl_workload {

@@ -8,9 +8,17 @@
  *     hardware.gpu.hbm=2TB/s                through an included file
  *     workload.ops.ar.bytes=1MiB            an operation by its name (kernel:, collective:, ...)
  *
- * Values are YAML (`[[g1, g2], [g3]]` works). A path may create keys of maps that exist or are
- * absent, never of scalars; an index or name that is not there is an error with the nearest name.
- * Nodes shared through aliases are copied on the way, so a change touches only the place it names.
+ * Values are YAML (`[[g1, g2], [g3]]` works); `null` takes a value away. A path may create keys of
+ * maps that exist or are absent, never of scalars; an index or name that is not there is an error
+ * with the nearest name. Names may hold dots themselves (`conv1.weight`): the longest name that
+ * fits counts. Items that share a name are reached by index only.
+ *
+ * A layer of repeats 0..47 split around 3 becomes three items of its name: {repeat: 3}, {first: 3,
+ * repeat: 1} and {first: 4, repeat: 44}. They share a name, so what holds for the whole layer is
+ * set before its single repeats.
+ *
+ * Nodes shared through aliases are copied on the way, so a change touches only the place it names;
+ * the tree that was loaded is never written, so one document serves many scenarios at once.
  */
 #ifndef OVL_MODELS_VARIANT_H
 #define OVL_MODELS_VARIANT_H
@@ -23,9 +31,9 @@
 bool ovl_path_set(ovl_node **root, const char *path, ovl_mark mark, ovl_node *value,
                   ovl_arena *arena, ovl_status code, ovl_errs *errs);
 
-/* Replaces scalars `$name` under *root by params.name, to any depth; `$$` at the start stands for a
- * plain `$`. Unknown names are errors with the nearest one. Untouched subtrees stay shared; *root
- * may be replaced. */
+/* Replaces scalars `$name` under *root by params.name (a single value), to any depth; `$$` at the
+ * start stands for a plain `$`. The maps `params` and `variants` of *root are left alone. Unknown
+ * names are errors with the nearest one. Untouched subtrees stay shared; *root may be replaced. */
 void ovl_params_apply(ovl_node **root, ovl_arena *arena, ovl_errs *errs);
 
 #endif

@@ -1,0 +1,195 @@
+#include "models/tables.h"
+#include "sim/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- Repeated names --- */
+
+typedef struct named {
+    const char *name;
+    int64_t first, end; /* repeats it covers; -1, -1 + 1 for a name without numbers */
+    ovl_mark mark;
+    uint32_t at;
+} named;
+
+static int compare_named(const void *a, const void *b)
+{
+    const named *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    order = order ? order : (x->first > y->first) - (x->first < y->first);
+    return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+/* Two of one name collide if the numbers they cover do. The one that stands later is told. */
+static void tell_collisions(const char *what, named *items, uint32_t n, ovl_errs *errs)
+{
+    if (n > 1) {
+        qsort(items, n, sizeof *items, compare_named);
+    }
+    uint32_t widest = 0; /* of the same name, the one that reaches furthest so far */
+    for (uint32_t i = 1; i < n; i++) {
+        bool same = strcmp(items[widest].name, items[i].name) == 0;
+        if (same && items[i].first < items[widest].end) {
+            const named *early = &items[widest], *late = &items[i];
+            if (early->at > late->at) {
+                early = &items[i];
+                late = &items[widest];
+            }
+            ovl_error(errs, OVL_E_INPUT, late->mark,
+                      "%s \"%s\" is there twice; the first is at line %" PRIu32 ", column %" PRIu32,
+                      what, ovl_shown(late->name, errs->arena), early->mark.line,
+                      early->mark.column);
+        }
+        if (!same || items[i].end > items[widest].end) {
+            widest = i;
+        }
+    }
+}
+
+void ovl_check_repeats(const char *what, const char *const *names, const ovl_mark *marks,
+                       uint32_t n, ovl_errs *errs)
+{
+    ovl_arena scratch = {0};
+    named *items = OVL_NEW_ARRAY(&scratch, named, n);
+    for (uint32_t i = 0; i < n; i++) {
+        items[i] = (named){.name = names[i], .first = -1, .mark = marks[i], .at = i};
+    }
+    tell_collisions(what, items, n, errs);
+    ovl_arena_free(&scratch);
+}
+
+static void check_layer_names(const ovl_items *layers, ovl_errs *errs)
+{
+    ovl_arena scratch = {0};
+    named *items = OVL_NEW_ARRAY(&scratch, named, layers->count);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < layers->count; i++) {
+        const ovl_layer *layer = OVL_ITEM(*layers, ovl_layer, i);
+        if (!layer->name) {
+            continue;
+        }
+        named item = {.name = layer->name, .first = -1, .mark = layer->mark, .at = i};
+        if (layer->repeat > 1 || layer->has_first) {
+            item.first = layer->first;
+            item.end = layer->first + layer->repeat;
+        }
+        items[n++] = item;
+    }
+    tell_collisions("layer", items, n, errs);
+    ovl_arena_free(&scratch);
+}
+
+static void check_gradients(const ovl_workload *workload, ovl_errs *errs)
+{
+    const ovl_items *gradients = &workload->gradients;
+    ovl_arena scratch = {0};
+    named *items = OVL_NEW_ARRAY(&scratch, named, gradients->count);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < gradients->count; i++) {
+        const ovl_gradient *g = OVL_ITEM(*gradients, ovl_gradient, i);
+        if (g->name) {
+            items[n++] = (named){.name = g->name, .first = -1, .mark = g->mark, .at = i};
+        }
+        if (workload->backward && g->ready > workload->backward) {
+            char ready[OVL_UNITS_TEXT], end[OVL_UNITS_TEXT];
+            ovl_error(errs, OVL_E_INPUT, g->mark,
+                      "gradient \"%s\" is ready at %s, after the backward ended at %s",
+                      g->name ? ovl_shown(g->name, errs->arena) : "",
+                      ovl_print_time(ready, g->ready), ovl_print_time(end, workload->backward));
+        }
+        if (g->copy_in > g->ready) {
+            ovl_error(errs, OVL_E_INPUT, g->mark,
+                      "the copy_in of a gradient ends when it is ready; it cannot begin before 0");
+        }
+    }
+    tell_collisions("gradient", items, n, errs);
+    ovl_arena_free(&scratch);
+}
+
+/* --- Durations for each rank --- */
+
+static void check_times(const ovl_times *times, const char *what, ovl_mark mark, int64_t n_ranks,
+                        ovl_errs *errs)
+{
+    if (times->count > 1 && times->count != n_ranks) {
+        ovl_error(errs, OVL_E_INPUT, mark,
+                  "%s: a list has one duration for each rank; found %" PRIu32 " for %" PRId64
+                  " ranks",
+                  what, times->count, n_ranks);
+    }
+}
+
+static void check_layers(const ovl_scenario *s, ovl_errs *errs)
+{
+    const ovl_items *layers = &s->workload.layers;
+    for (uint32_t i = 0; i < layers->count; i++) {
+        const ovl_layer *layer = OVL_ITEM(*layers, ovl_layer, i);
+        check_times(&layer->forward, "forward", layer->mark, s->n_ranks, errs);
+        check_times(&layer->backward, "backward", layer->mark, s->n_ranks, errs);
+        if (layer->has_first && layer->first + layer->repeat > 1000000) {
+            ovl_error(errs, OVL_E_INPUT, layer->mark, "a layer is numbered up to 999999");
+        }
+    }
+    check_layer_names(layers, errs);
+}
+
+/* --- Operations --- */
+
+typedef struct op_check {
+    const ovl_scenario *scenario;
+    ovl_names links;
+    ovl_errs *errs;
+} op_check;
+
+static void check_sms(const op_check *c, const ovl_xop *op)
+{
+    int64_t all = c->scenario->hw.gpu.sms;
+    if (all && op->kernel && op->sms > all) {
+        ovl_error(c->errs, OVL_E_INPUT, op->mark,
+                  "a kernel cannot want %" PRId64 " SMs of a GPU that has %" PRId64, op->sms, all);
+    } else if (all && !op->kernel && op->sms >= all) {
+        ovl_error(c->errs, OVL_E_INPUT, op->mark,
+                  "holding %" PRId64 " SMs of a GPU that has %" PRId64 " leaves none for kernels",
+                  op->sms, all);
+    }
+}
+
+/* ovl_finish_scenario left `checked` on; here it goes off again on the way. */
+static void check_ops(const op_check *c, const ovl_items *ops)
+{
+    for (uint32_t i = 0; i < ops->count; i++) {
+        ovl_xop *op = OVL_ITEM(*ops, ovl_xop, i);
+        if (!op->checked) {
+            return;
+        }
+        op->checked = false;
+        check_times(&op->duration, "duration", op->mark, c->scenario->n_ranks, c->errs);
+        check_sms(c, op);
+        for (uint32_t k = 0; k < op->via.count; k++) {
+            if (ovl_names_find(&c->links, op->via.item[k]) == OVL_NONE) {
+                ovl_unknown_name(op->via.mark[k], "link", op->via.item[k], c->links.text,
+                                 c->links.count, OVL_E_INPUT, c->errs);
+            }
+        }
+        check_ops(c, &op->ops);
+    }
+}
+
+void ovl_check_scenario(ovl_scenario *s, ovl_errs *errs)
+{
+    if (s->ddp.given && s->workload.ops.count) {
+        ovl_error(errs, OVL_E_INPUT, s->ddp.mark,
+                  "overlap.ddp arranges the gradients of layers or gradients; an explicit program "
+                  "(ops) arranges its own");
+    }
+    check_layers(s, errs);
+    check_gradients(&s->workload, errs);
+    ovl_arena scratch = {0};
+    op_check c = {.scenario = s, .links = {.arena = &scratch}, .errs = errs};
+    for (uint32_t i = 0; i < s->hw.n_links; i++) {
+        ovl_names_add(&c.links, s->hw.links[i].name);
+    }
+    check_ops(&c, &s->workload.ops);
+    ovl_arena_free(&scratch);
+}

@@ -1,0 +1,128 @@
+#include "models/hw.h"
+
+#include "models/tables.h"
+#include "sim/names.h"
+
+#include <string.h>
+
+static void hw_defaults(void *value)
+{
+    ovl_raw_hw *raw = value;
+    ovl_gpu_table.defaults(&raw->hw.gpu);
+}
+
+static const ovl_field hw_fields[] = {
+    OVL_FIELD(ovl_raw_hw, hw.name, "name", OVL_F_TEXT, 0, "What the machine is called."),
+    OVL_FIELD_MORE(ovl_raw_hw, hw.gpu, "gpu", OVL_F_MAP, 0, "The GPU of every rank.",
+                   .table = &ovl_gpu_table),
+    OVL_FIELD_SET(ovl_raw_hw, hw.host, hw.has_host, "host", OVL_F_MAP, 0,
+                  "The host thread. Default: issuing takes no time.", .table = &ovl_host_table),
+    OVL_FIELD_MORE(ovl_raw_hw, hw.gpus_per_node, "node", OVL_F_MAP, 0,
+                   "How many GPUs a node has. Default: all ranks are one node.",
+                   .table = &ovl_node_table),
+    OVL_FIELD_MORE(ovl_raw_hw, links, "links", OVL_F_NODE, 0, "Links by name.",
+                   .table = &ovl_link_table, .shape = "mapping of names"),
+    OVL_FIELD_MORE(ovl_raw_hw, collectives, "collectives", OVL_F_LIST, 0,
+                   "Costs of collectives, sends and receives.", .table = &ovl_collective_table),
+    OVL_FIELD_MORE(ovl_raw_hw, pairs, "interference", OVL_F_LIST, 0,
+                   "Measured interference of kernels and collectives.", .table = &ovl_pair_table),
+};
+
+const ovl_table ovl_hw_table = {
+    .title = "hardware",
+    .intro = "What the machine costs. The mapping stands in the scenario, or in a file of its own "
+             "that the scenario names (`hardware: ../hardware/example_8gpu.yaml`, relative to the "
+             "scenario). What is not given is not modelled, and the run says so.",
+    .fields = hw_fields,
+    .n_fields = OVL_COUNT(hw_fields),
+    .size = sizeof(ovl_raw_hw),
+    .mark = offsetof(ovl_raw_hw, hw.mark),
+    .defaults = hw_defaults,
+};
+
+/* --- Checks across entries --- */
+
+static void check_via(const ovl_hw *hw, ovl_errs *errs)
+{
+    ovl_arena scratch = {0};
+    ovl_names links = {.arena = &scratch};
+    for (uint32_t i = 0; i < hw->n_links; i++) {
+        ovl_names_add(&links, hw->links[i].name);
+    }
+    for (uint32_t i = 0; i < hw->n_collectives; i++) {
+        const ovl_texts *via = &hw->collectives[i].via;
+        for (uint32_t k = 0; k < via->count; k++) {
+            if (ovl_names_find(&links, via->item[k]) == OVL_NONE) {
+                ovl_unknown_name(via->mark[k], "link", via->item[k], links.text, links.count,
+                                 OVL_E_INPUT, errs);
+            }
+        }
+    }
+    ovl_arena_free(&scratch);
+}
+
+static void check_sms(const ovl_hw *hw, ovl_errs *errs)
+{
+    for (uint32_t i = 0; i < hw->n_collectives; i++) {
+        const ovl_hw_collective *c = &hw->collectives[i];
+        if (c->op >= 0 && hw->gpu.sms && c->sms >= hw->gpu.sms) {
+            ovl_error(errs, OVL_E_INPUT, c->mark,
+                      "%s holds %" PRId64 " SMs, but the GPU has %" PRId64
+                      ": none would be left for kernels",
+                      ovl_coll_keys[c->op], c->sms, hw->gpu.sms);
+        }
+    }
+}
+
+/* An entry for the same thing again would never be used. */
+static void check_collectives(const ovl_hw *hw, ovl_arena *scratch, ovl_errs *errs)
+{
+    const char **names = OVL_NEW_ARRAY(scratch, const char *, hw->n_collectives);
+    ovl_mark *marks = OVL_NEW_ARRAY(scratch, ovl_mark, hw->n_collectives);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < hw->n_collectives; i++) {
+        const ovl_hw_collective *c = &hw->collectives[i];
+        if (c->op >= 0) {
+            const char *op = ovl_coll_keys[c->op];
+            names[n] = c->group ? ovl_arena_printf(scratch, "%s of group %s", op, c->group) : op;
+            marks[n++] = c->mark;
+        }
+    }
+    ovl_check_repeats("cost of", names, marks, n, errs);
+}
+
+static void check_pairs(const ovl_hw *hw, ovl_arena *scratch, ovl_errs *errs)
+{
+    const char **names = OVL_NEW_ARRAY(scratch, const char *, hw->n_pairs);
+    ovl_mark *marks = OVL_NEW_ARRAY(scratch, ovl_mark, hw->n_pairs);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < hw->n_pairs; i++) {
+        const ovl_hw_pair *pair = &hw->pairs[i];
+        if (pair->kernel && pair->collective) {
+            names[n] = ovl_arena_printf(scratch, "%s beside %s", pair->kernel, pair->collective);
+            marks[n++] = pair->mark;
+        }
+    }
+    ovl_check_repeats("interference of", names, marks, n, errs);
+}
+
+void ovl_hw_decode(const ovl_node *node, ovl_hw *hw, ovl_arena *arena, ovl_errs *errs)
+{
+    ovl_raw_hw raw = {0};
+    ovl_decode(node, &ovl_hw_table, &raw, arena, errs);
+    ovl_items links = ovl_decode_named(raw.links, "links", &ovl_link_table,
+                                       offsetof(ovl_hw_link, name), arena, errs);
+    *hw = raw.hw;
+    hw->links = links.item;
+    hw->n_links = links.count;
+    hw->collectives = raw.collectives.item;
+    hw->n_collectives = raw.collectives.count;
+    hw->pairs = raw.pairs.item;
+    hw->n_pairs = raw.pairs.count;
+    check_via(hw, errs);
+    check_sms(hw, errs);
+    ovl_arena scratch = {0};
+    check_collectives(hw, &scratch, errs);
+    check_pairs(hw, &scratch, errs);
+    ovl_arena_free(&scratch);
+}

@@ -1,0 +1,215 @@
+#include "models/tables.h"
+
+/* --- Mesh --- */
+
+static const ovl_field mesh_fields[] = {
+    OVL_FIELD_MORE(ovl_raw_mesh, axes, "axes", OVL_F_NODE, OVL_FIELD_REQUIRED,
+                   "Name and size of each axis; the ranks are their product (1 to 1,000,000).",
+                   .shape = "mapping of names to counts"),
+    OVL_FIELD(ovl_raw_mesh, order, "order", OVL_F_TEXTS, 0,
+              "Axes from the innermost, whose neighbours are consecutive ranks, to the outermost. "
+              "Axes that are not listed follow in the order of `axes`. Default: that order."),
+};
+
+const ovl_table ovl_mesh_table = {
+    .title = "mesh",
+    .intro = "Parallel axes; each is a group of the same name.\n\n"
+             "    mesh: {axes: {dp: 4, tp: 2}, order: [tp, cp, ep, dp, pp]}\n\n"
+             "has 8 ranks; tp groups are {0, 1}, {2, 3}, ... and dp groups {0, 2, 4, 6}, {1, 3, 5, "
+             "7}. The standard axes tp, cp, ep, dp, pp and fsdp may stand in `order` without being "
+             "there.",
+    .fields = mesh_fields,
+    .n_fields = OVL_COUNT(mesh_fields),
+    .size = sizeof(ovl_raw_mesh),
+    .mark = offsetof(ovl_raw_mesh, mesh.mark),
+};
+
+/* --- Workload --- */
+
+static const char *const order_names[] = {"forward", "backward", NULL};
+
+static void workload_defaults(void *value)
+{
+    ovl_workload *workload = value;
+    workload->microbatches = 1;
+}
+
+static void check_workload(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
+{
+    (void)value, (void)arena;
+    bool ops = ovl_node_gives(node, "ops"), layers = ovl_node_gives(node, "layers");
+    bool gradients = ovl_node_gives(node, "gradients");
+    int ways = ops + layers + gradients;
+    if (ways != 1) {
+        ovl_error(errs, OVL_E_INPUT, node->mark,
+                  "a workload is stated in exactly one way: ops, layers or gradients; found %s",
+                  ways ? "more" : "none");
+        return;
+    }
+    struct {
+        const char *key;
+        bool fits;
+        const char *where;
+    } keys[] = {
+        {"backward", gradients, "gradients"},
+        {"order", layers, "layers"},
+        {"optimizer", !ops, "layers or gradients"},
+        {"microbatches", !ops, "layers or gradients"},
+        {"buffers", ops, "ops"},
+    };
+    for (size_t i = 0; i < OVL_COUNT(keys); i++) {
+        if (!keys[i].fits && ovl_node_gives(node, keys[i].key)) {
+            ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, keys[i].key)->mark,
+                      "\"%s\" belongs to a workload of %s", keys[i].key, keys[i].where);
+        }
+    }
+    if (gradients && !ovl_node_gives(node, "backward")) {
+        ovl_error(errs, OVL_E_INPUT, node->mark,
+                  "gradients need \"backward\", the length of the backward pass");
+    }
+}
+
+static const ovl_field workload_fields[] = {
+    OVL_FIELD_MORE(ovl_workload, ranks, "ranks", OVL_F_COUNT, 0,
+                   "How many ranks there are, without a mesh. Default 1.", .min = 1,
+                   .max = 1000000),
+    OVL_FIELD_MORE(ovl_workload, dtype, "dtype", OVL_F_ENUM, 0,
+                   "Element type of whatever does not give one: f32, f64, bf16, f16, fp8, i8, i32, "
+                   "i64. Default f32.",
+                   .names = ovl_dtype_keys, .values = ovl_dtype_values),
+    OVL_FIELD_MORE(ovl_workload, ops, "ops", OVL_F_LIST, 0,
+                   "An explicit program, in host program order.", .table = &ovl_op_table),
+    OVL_FIELD_MORE(ovl_workload, layers, "layers", OVL_F_LIST, 0,
+                   "A data-parallel step as the layers of a model.", .table = &ovl_layer_table),
+    OVL_FIELD_MORE(ovl_workload, gradients, "gradients", OVL_F_LIST, 0,
+                   "A data-parallel step as gradients with the moments they become ready.",
+                   .table = &ovl_gradient_table),
+    OVL_FIELD_MORE(ovl_workload, order, "order", OVL_F_ENUM, 0,
+                   "layers: the order they stand in. Default `forward`, which is registration "
+                   "order.",
+                   .names = order_names),
+    OVL_FIELD(ovl_workload, backward, "backward", OVL_F_TIME, 0,
+              "gradients: length of the backward pass, `copy_in` kernels included."),
+    OVL_FIELD_MORE(ovl_workload, microbatches, "microbatches", OVL_F_COUNT, 0,
+                   "layers, gradients: microbatches whose gradients are accumulated. Default 1.",
+                   .min = 1, .max = 1000000),
+    OVL_FIELD_SET(ovl_workload, optimizer, optimizer.given, "optimizer", OVL_F_MAP, 0,
+                  "layers, gradients: the optimizer step. Default: none.",
+                  .table = &ovl_optimizer_table),
+    OVL_FIELD_MORE(ovl_workload, buffers_node, "buffers", OVL_F_NODE, 0,
+                   "ops: buffers by name. Without any, hazards and memory are not looked at.",
+                   .table = &ovl_buffer_table, .shape = "mapping of names"),
+    OVL_FIELD_MORE(ovl_workload, groups_node, "groups", OVL_F_NODE, 0,
+                   "Groups by name, besides the axes of the mesh: `all`, the ranks of one "
+                   "communicator (`[0, 1]`), or those of several (`[[0, 1], [2, 3]]`).",
+                   .shape = "mapping of names to ranks"),
+};
+
+const ovl_table ovl_workload_table = {
+    .title = "workload",
+    .intro = "What runs, stated in exactly one way: an explicit program (`ops`), or a "
+             "data-parallel step (`layers` or `gradients`) whose reductions `overlap.ddp` "
+             "arranges.",
+    .fields = workload_fields,
+    .n_fields = OVL_COUNT(workload_fields),
+    .size = sizeof(ovl_workload),
+    .mark = offsetof(ovl_workload, mark),
+    .defaults = workload_defaults,
+    .check = check_workload,
+};
+
+/* --- Overlap --- */
+
+static const ovl_field overlap_fields[] = {
+    OVL_FIELD_SET(ovl_raw_overlap, ddp, ddp.given, "ddp", OVL_F_MAP, 0,
+                  "Gradients are reduced in buckets while the backward runs.",
+                  .table = &ovl_ddp_table),
+};
+
+const ovl_table ovl_overlap_table = {
+    .title = "overlap",
+    .intro = "How communication is arranged beside compute.",
+    .fields = overlap_fields,
+    .n_fields = OVL_COUNT(overlap_fields),
+    .size = sizeof(ovl_raw_overlap),
+    .mark = OVL_NO_SET,
+};
+
+/* --- The whole file --- */
+
+static const char *const interference_names[] = {"none", "shared", "measured", NULL};
+static const char *const sharing_names[] = {"fair", "proportional", NULL};
+
+static void scenario_defaults(void *value)
+{
+    ovl_raw_scenario *raw = value;
+    raw->scenario.interference = OVL_INTERFERENCE_SHARED;
+}
+
+static const ovl_field scenario_fields[] = {
+    OVL_FIELD(ovl_raw_scenario, scenario.name, "name", OVL_F_TEXT, 0,
+              "What it is called in reports. Default: the name of the file."),
+    OVL_FIELD(ovl_raw_scenario, scenario.description, "description", OVL_F_TEXT, 0,
+              "The question it answers."),
+    OVL_FIELD_MORE(ovl_raw_scenario, hardware, "hardware", OVL_F_NODE, 0,
+                   "What the machine costs: a mapping, or the path of a file that holds it. "
+                   "Default: nothing is known of it.",
+                   .table = &ovl_hw_table, .shape = "mapping, or path of a file"),
+    OVL_FIELD_MORE(ovl_raw_scenario, params, "params", OVL_F_NODE, 0,
+                   "Single values by name. A value that reads `$name` anywhere else is replaced by "
+                   "`params.name`, after variants and `--set`; `$$` stands for a plain `$`.",
+                   .shape = "mapping of names to values"),
+    OVL_FIELD_SET(ovl_raw_scenario, mesh, scenario.mesh.given, "mesh", OVL_F_MAP, 0,
+                  "Parallel axes. Default: `workload.ranks` ranks.", .table = &ovl_mesh_table),
+    OVL_FIELD_MORE(ovl_raw_scenario, scenario.workload, "workload", OVL_F_MAP, OVL_FIELD_REQUIRED,
+                   "What runs.", .table = &ovl_workload_table),
+    OVL_FIELD_MORE(ovl_raw_scenario, overlap, "overlap", OVL_F_MAP, 0,
+                   "How communication is arranged beside compute.", .table = &ovl_overlap_table),
+    OVL_FIELD_MORE(ovl_raw_scenario, scenario.interference, "interference", OVL_F_ENUM, 0,
+                   "How concurrent work slows each other: not at all, by sharing SMs, memory and "
+                   "links, or by measured factors where the hardware has them. Default `shared`.",
+                   .names = interference_names),
+    OVL_FIELD_MORE(ovl_raw_scenario, scenario.sharing, "sharing", OVL_F_ENUM, 0,
+                   "What sharing equalises: bytes per second (`fair`) or slowdown "
+                   "(`proportional`). Default `fair`.",
+                   .names = sharing_names),
+    OVL_FIELD_MORE(ovl_raw_scenario, variants, "variants", OVL_F_NODE, 0,
+                   "Changed versions of this scenario by name: each a mapping of paths to the "
+                   "values they set. `base` is the scenario itself.",
+                   .shape = "mapping of names to {path: value}"),
+};
+
+const ovl_table ovl_scenario_table = {
+    .title = "scenario",
+    .intro =
+        "A scenario is one YAML file. Values carry their units (`7 ms`, `25 MiB`, `450 GB/s`); a "
+        "bare number where a unit is needed is an error, and so is a key that is not listed here. "
+        "`null` leaves a value out. Anchors, aliases and merge keys work.\n\n"
+        "A path names a value, in variants and in `--set path=value`: keys by dots, items of a "
+        "list "
+        "by their name or `[index]`, repeats of a layer by `name[index]`.\n\n"
+        "    name: Four layers on 8 GPUs\n"
+        "    hardware: ../hardware/example_8gpu.yaml\n"
+        "    mesh: {axes: {dp: 8}}\n"
+        "    workload:\n"
+        "      layers:\n"
+        "        - {name: block, repeat: 4, params: 32 MiB, backward: 10 ms}\n"
+        "    overlap: {ddp: {bucket_cap: 25 MiB}}\n"
+        "    variants:\n"
+        "      big: {overlap.ddp.bucket_cap: 100 MiB}",
+    .fields = scenario_fields,
+    .n_fields = OVL_COUNT(scenario_fields),
+    .size = sizeof(ovl_raw_scenario),
+    .mark = offsetof(ovl_raw_scenario, scenario.mark),
+    .defaults = scenario_defaults,
+};
+
+const ovl_table *const ovl_scenario_tables[] = {
+    &ovl_scenario_table, &ovl_mesh_table,      &ovl_workload_table, &ovl_layer_table,
+    &ovl_gradient_table, &ovl_optimizer_table, &ovl_op_table,       &ovl_produces_table,
+    &ovl_packs_table,    &ovl_buffer_table,    &ovl_overlap_table,  &ovl_ddp_table,
+    &ovl_hw_table,       &ovl_gpu_table,       &ovl_peak_table,     &ovl_engines_table,
+    &ovl_host_table,     &ovl_node_table,      &ovl_link_table,     &ovl_collective_table,
+    &ovl_pair_table,
+};
+const uint32_t ovl_scenario_n_tables = OVL_COUNT(ovl_scenario_tables);

@@ -1,0 +1,69 @@
+/*
+ * tables.h - the field tables of the scenario format, and the structs only the loader sees.
+ *
+ * Some mappings decode into more than the scenario keeps (a mapping of names, a list that becomes
+ * an array): those tables describe a "raw" struct whose first member is the public one, and
+ * scenario.c or hw.c finishes the job.
+ */
+#ifndef OVL_MODELS_TABLES_H
+#define OVL_MODELS_TABLES_H
+
+#include "models/scenario.h"
+
+/* Names of element types, aliases included ("bf16", "bfloat16"), and what each means. */
+extern const char *const ovl_dtype_keys[];
+extern const int ovl_dtype_values[];
+
+/* Collective operations, in the order of ovl_coll. */
+extern const char *const ovl_coll_keys[];
+
+/* A dtype that was not given: the workload's is taken. */
+#define OVL_DTYPE_OF_WORKLOAD (-1)
+
+typedef struct ovl_raw_hw {
+    ovl_hw hw;
+    ovl_node *links;
+    ovl_items collectives, pairs;
+} ovl_raw_hw;
+
+typedef struct ovl_raw_mesh {
+    ovl_mesh mesh;
+    ovl_node *axes;
+    ovl_texts order;
+} ovl_raw_mesh;
+
+typedef struct ovl_raw_overlap {
+    ovl_ddp ddp;
+} ovl_raw_overlap;
+
+typedef struct ovl_raw_scenario {
+    ovl_scenario scenario;
+    ovl_node *hardware, *params, *variants;
+    ovl_raw_mesh mesh;
+    ovl_raw_overlap overlap;
+} ovl_raw_scenario;
+
+extern const ovl_table ovl_scenario_table, ovl_mesh_table, ovl_workload_table, ovl_layer_table,
+    ovl_gradient_table, ovl_optimizer_table, ovl_overlap_table, ovl_ddp_table;
+extern const ovl_table ovl_op_table, ovl_produces_table, ovl_packs_table, ovl_buffer_table;
+extern const ovl_table ovl_hw_table, ovl_gpu_table, ovl_peak_table, ovl_engines_table,
+    ovl_host_table, ovl_node_table, ovl_link_table, ovl_collective_table, ovl_pair_table;
+
+/* What the tables cannot do: ranks from the mesh, buffers and groups from mappings of names, types
+ * that default to the workload's. The scenario and its workload are filled in place. */
+void ovl_finish_scenario(ovl_raw_scenario *raw, ovl_arena *arena, ovl_errs *errs);
+
+/* Checks across parts of a finished scenario: repeated names, gradients after the backward, lists
+ * for each rank, links of operations, SMs held. */
+void ovl_check_scenario(ovl_scenario *scenario, ovl_errs *errs);
+
+/* The checks that tables of ops run on each entry: tables_ops.c names them, check_ops.c has them.
+ */
+void ovl_check_op(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs);
+
+/* Adds an error for each name that is there twice, naming the first place. `names` and `marks` are
+ * aligned; `what` is what the names are names of. Takes n log n. */
+void ovl_check_repeats(const char *what, const char *const *names, const ovl_mark *marks,
+                       uint32_t n, ovl_errs *errs);
+
+#endif

@@ -1,0 +1,185 @@
+#include "models/tables.h"
+
+static const char *const algorithm_names[] = {"ring", "tree", "direct", NULL};
+static const int algorithm_values[] = {OVL_ALGO_RING, OVL_ALGO_TREE, OVL_ALGO_DIRECT};
+
+/* --- Tables of measured times: [[1 MiB, 93 us], [1 GiB, 8.2 ms]] --- */
+
+static bool read_point(const ovl_node *node, ovl_hw_point *point, ovl_errs *errs)
+{
+    const char *why = "expected a pair of size and time, such as [1 MiB, 93 us]";
+    if (node->kind != OVL_NODE_LIST || node->count != 2 ||
+        node->items[0]->kind != OVL_NODE_SCALAR || node->items[1]->kind != OVL_NODE_SCALAR) {
+        ovl_error(errs, OVL_E_INPUT, node->mark, "table: %s", why);
+        return false;
+    }
+    const ovl_node *size = node->items[0], *time = node->items[1];
+    why = ovl_read_bytes(size->text, &point->bytes);
+    why = why || point->bytes ? why : "must be greater than 0";
+    if (why) {
+        ovl_error(errs, OVL_E_INPUT, size->mark, "size is \"%s\": %s",
+                  ovl_shown(size->text, errs->arena), why);
+        return false;
+    }
+    why = ovl_read_time(time->text, &point->time);
+    why = why || point->time ? why : "must be greater than 0";
+    if (why) {
+        ovl_error(errs, OVL_E_INPUT, time->mark, "time is \"%s\": %s",
+                  ovl_shown(time->text, errs->arena), why);
+        return false;
+    }
+    return true;
+}
+
+static void read_points(ovl_hw_collective *c, ovl_arena *arena, ovl_errs *errs)
+{
+    const ovl_node *node = c->table_node;
+    if (node->kind != OVL_NODE_LIST || node->count == 0) {
+        ovl_error(errs, OVL_E_INPUT, node->mark,
+                  "table: expected a list of size and time, such as [[1 MiB, 93 us], [1 GiB, 8.2 "
+                  "ms]]");
+        return;
+    }
+    c->table = OVL_NEW_ARRAY(arena, ovl_hw_point, node->count);
+    for (uint32_t i = 0; i < node->count; i++) {
+        ovl_hw_point *point = &c->table[c->n_table];
+        if (!read_point(node->items[i], point, errs)) {
+            continue;
+        }
+        if (c->n_table && point->bytes <= point[-1].bytes) {
+            ovl_error(errs, OVL_E_INPUT, node->items[i]->mark,
+                      "table: sizes must rise; this one does not");
+            continue;
+        }
+        c->n_table++;
+    }
+}
+
+/* --- Costs of collectives --- */
+
+#define OP_NOT_KNOWN (-1) /* missing or misspelt: told, and no reason for further complaints */
+
+static void collective_defaults(void *value)
+{
+    ovl_hw_collective *c = value;
+    c->op = OP_NOT_KNOWN;
+}
+
+static void check_ways(const ovl_node *node, const ovl_hw_collective *c, ovl_errs *errs)
+{
+    bool alpha_beta = ovl_node_gives(node, "alpha") || ovl_node_gives(node, "beta");
+    bool table = ovl_node_gives(node, "table"), algorithm = ovl_node_gives(node, "algorithm");
+    int ways = alpha_beta + table + algorithm;
+    if (ways != 1) {
+        ovl_error(errs, OVL_E_INPUT, node->mark,
+                  "a cost is stated in exactly one way: alpha and beta, or table, or algorithm; "
+                  "found %s",
+                  ways ? "more" : "none");
+    }
+    if (algorithm && c->via.count == 0) {
+        ovl_error(errs, OVL_E_INPUT, node->mark,
+                  "an algorithm needs the links it runs over: via: [NAME]");
+    }
+    if (ovl_node_gives(node, "extrapolate") && !table) {
+        ovl_error(errs, OVL_E_INPUT, node->mark, "extrapolate belongs to a table");
+    }
+    if (ovl_node_gives(node, "eager") && c->op >= 0 && c->op != OVL_SEND_RECV) {
+        ovl_error(errs, OVL_E_INPUT, node->mark, "eager belongs to op: send_recv");
+    }
+}
+
+static void check_collective(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
+{
+    ovl_hw_collective *c = value;
+    check_ways(node, c, errs);
+    if (c->table_node) {
+        read_points(c, arena, errs);
+    }
+    if (!c->klass && c->op >= 0) {
+        c->klass = ovl_coll_keys[c->op];
+    }
+}
+
+static const ovl_field collective_fields[] = {
+    OVL_FIELD_MORE(ovl_hw_collective, op, "op", OVL_F_ENUM, OVL_FIELD_REQUIRED,
+                   "The operation; `send_recv` is for sends and receives.", .names = ovl_coll_keys),
+    OVL_FIELD(ovl_hw_collective, group, "group", OVL_F_TEXT, 0,
+              "The group it applies to. Default: any group that has no entry of its own."),
+    OVL_FIELD(ovl_hw_collective, klass, "class", OVL_F_TEXT, 0,
+              "Interference class. Default: the name of `op`."),
+    OVL_FIELD(ovl_hw_collective, via, "via", OVL_F_TEXTS, 0,
+              "Links it loads. Default: none, so it shares no link."),
+    OVL_FIELD_SET(ovl_hw_collective, alpha, has_alpha, "alpha", OVL_F_TIME, 0,
+                  "Fixed part: T = alpha + bytes / beta. Default 0 beside `beta`.", .min = 0),
+    OVL_FIELD_SET(ovl_hw_collective, beta, has_beta, "beta", OVL_F_RATE, OVL_FIELD_POSITIVE,
+                  "Payload bytes per second (algbw). Without it bytes take no time beside `alpha`.",
+                  .min = 0),
+    OVL_FIELD_MORE(ovl_hw_collective, table_node, "table", OVL_F_NODE, 0,
+                   "Measured times, rising in size; between two points linear in (log size, log "
+                   "time).",
+                   .shape = "list of [size, duration]"),
+    OVL_FIELD(ovl_hw_collective, extrapolate, "extrapolate", OVL_F_BOOL, 0,
+              "Outside the table go on with the slope at its end, and say so, instead of refusing. "
+              "Default false."),
+    OVL_FIELD_MORE(ovl_hw_collective, algorithm, "algorithm", OVL_F_ENUM, 0,
+                   "Textbook formula on the latency and bandwidth of the links in `via`.",
+                   .names = algorithm_names, .values = algorithm_values),
+    OVL_FIELD_MORE(ovl_hw_collective, sms, "sms", OVL_F_COUNT, 0,
+                   "SMs it holds from arrival to end; fewer than the GPU has. Default 0.",
+                   .max = 100000),
+    OVL_FIELD(ovl_hw_collective, hbm_factor, "hbm_factor", OVL_F_RATIO, 0,
+              "HBM bytes per byte on the wire (2 to 3). Default 0: its use of HBM is not "
+              "modelled."),
+    OVL_FIELD(ovl_hw_collective, eager, "eager", OVL_F_BOOL, 0,
+              "send_recv: the sender does not wait for the receiver. Default false: rendezvous."),
+};
+
+const ovl_table ovl_collective_table = {
+    .title = "hardware.collectives[]",
+    .intro = "What an operation costs alone, in exactly one of three ways. Of the entries for an "
+             "operation the first that names its group counts, else the first that names none.\n\n"
+             "    collectives:\n"
+             "      - {op: all_reduce, group: dp, via: [nvlink], alpha: 1 ms, beta: 16 MiB/ms}\n"
+             "      - {op: all_gather, via: [nic], table: [[1 MiB, 93 us], [1 GiB, 8.2 ms]]}\n"
+             "      - {op: reduce_scatter, group: tp, via: [nvlink], algorithm: ring}",
+    .fields = collective_fields,
+    .n_fields = OVL_COUNT(collective_fields),
+    .size = sizeof(ovl_hw_collective),
+    .mark = offsetof(ovl_hw_collective, mark),
+    .defaults = collective_defaults,
+    .check = check_collective,
+};
+
+/* --- Measured interference --- */
+
+static void pair_defaults(void *value)
+{
+    ovl_hw_pair *pair = value;
+    pair->kernel_factor = pair->collective_factor = 1;
+}
+
+static const ovl_field pair_fields[] = {
+    OVL_FIELD(ovl_hw_pair, kernel, "kernel", OVL_F_TEXT, OVL_FIELD_REQUIRED,
+              "Class of kernels; `*` is every class."),
+    OVL_FIELD(ovl_hw_pair, collective, "collective", OVL_F_TEXT, OVL_FIELD_REQUIRED,
+              "Class of collectives; `*` is every class."),
+    OVL_FIELD(ovl_hw_pair, kernel_factor, "kernel_factor", OVL_F_RATIO, OVL_FIELD_POSITIVE,
+              "How many times longer the kernel takes while both run. Default 1."),
+    OVL_FIELD(ovl_hw_pair, collective_factor, "collective_factor", OVL_F_RATIO, OVL_FIELD_POSITIVE,
+              "How many times longer the collective's transfer takes while both run. Default 1."),
+};
+
+const ovl_table ovl_pair_table = {
+    .title = "hardware.interference[]",
+    .intro = "Measured interference of a kernel class and a collective class, used by "
+             "`interference: measured`. Factors are inverse rates while both run: a 25 ms kernel "
+             "that takes 29 ms beside a collective has 29/25.\n\n"
+             "    interference:\n"
+             "      - {kernel: gemm, collective: all_reduce, kernel_factor: 29/25, "
+             "collective_factor: 29/16}",
+    .fields = pair_fields,
+    .n_fields = OVL_COUNT(pair_fields),
+    .size = sizeof(ovl_hw_pair),
+    .mark = offsetof(ovl_hw_pair, mark),
+    .defaults = pair_defaults,
+};

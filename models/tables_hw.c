@@ -1,0 +1,183 @@
+#include "models/tables.h"
+
+const char *const ovl_dtype_keys[] = {
+    "f32",     "fp32", "float32", "f64", "fp64", "float64", "bf16",  "bfloat16", "f16",   "fp16",
+    "float16", "fp8",  "float8",  "i8",  "int8", "i32",     "int32", "i64",      "int64", NULL,
+};
+const int ovl_dtype_values[] = {
+    OVL_F32, OVL_F32, OVL_F32, OVL_F64, OVL_F64, OVL_F64, OVL_BF16, OVL_BF16, OVL_F16, OVL_F16,
+    OVL_F16, OVL_FP8, OVL_FP8, OVL_I8,  OVL_I8,  OVL_I32, OVL_I32,  OVL_I64,  OVL_I64,
+};
+
+const char *const ovl_coll_keys[] = {
+    "all_reduce", "reduce_scatter", "all_gather", "broadcast",
+    "reduce",     "all_to_all",     "send_recv",  NULL,
+};
+
+#define PEAK(key, dtype, doc)                                                                      \
+    OVL_FIELD(ovl_hw_peak, rate[dtype], key, OVL_F_FLOP_RATE, OVL_FIELD_POSITIVE, doc)
+
+static const ovl_field peak_fields[] = {
+    PEAK("f32", OVL_F32, "Peak for f32 (also written fp32, float32)."),
+    PEAK("fp32", OVL_F32, "The same as f32."),
+    PEAK("float32", OVL_F32, "The same as f32."),
+    PEAK("f64", OVL_F64, "Peak for f64 (also written fp64, float64)."),
+    PEAK("fp64", OVL_F64, "The same as f64."),
+    PEAK("float64", OVL_F64, "The same as f64."),
+    PEAK("bf16", OVL_BF16, "Peak for bf16 (also written bfloat16)."),
+    PEAK("bfloat16", OVL_BF16, "The same as bf16."),
+    PEAK("f16", OVL_F16, "Peak for f16 (also written fp16, float16)."),
+    PEAK("fp16", OVL_F16, "The same as f16."),
+    PEAK("float16", OVL_F16, "The same as f16."),
+    PEAK("fp8", OVL_FP8, "Peak for fp8 (also written float8)."),
+    PEAK("float8", OVL_FP8, "The same as fp8."),
+    PEAK("i8", OVL_I8, "Peak for i8 (also written int8)."),
+    PEAK("int8", OVL_I8, "The same as i8."),
+};
+
+const ovl_table ovl_peak_table = {
+    .title = "hardware.gpu.peak",
+    .intro = "Peak compute rate for each element type; only the types that kernels given by "
+             "`flops` use are needed.",
+    .fields = peak_fields,
+    .n_fields = OVL_COUNT(peak_fields),
+    .size = sizeof(ovl_hw_peak),
+    .mark = OVL_NO_SET,
+};
+
+static const ovl_field engines_fields[] = {
+    OVL_FIELD_MORE(ovl_hw_engines, d2h, "d2h", OVL_F_COUNT, 0,
+                   "Copy engines from device to host. Default 0: no limit.", .max = 1024),
+    OVL_FIELD_MORE(ovl_hw_engines, h2d, "h2d", OVL_F_COUNT, 0,
+                   "Copy engines from host to device. Default 0: no limit.", .max = 1024),
+};
+
+const ovl_table ovl_engines_table = {
+    .title = "hardware.gpu.copy_engines",
+    .intro = "How many copies of each direction run at a time.",
+    .fields = engines_fields,
+    .n_fields = OVL_COUNT(engines_fields),
+    .size = sizeof(ovl_hw_engines),
+    .mark = OVL_NO_SET,
+};
+
+static void gpu_defaults(void *value)
+{
+    ovl_hw_gpu *gpu = value;
+    gpu->efficiency = 1;
+    gpu->hbm_efficiency = 1;
+}
+
+static const ovl_field gpu_fields[] = {
+    OVL_FIELD(ovl_hw_gpu, name, "name", OVL_F_TEXT, 0, "What the GPU is called."),
+    OVL_FIELD(ovl_hw_gpu, hbm, "hbm", OVL_F_RATE, OVL_FIELD_POSITIVE,
+              "Bandwidth of its memory. Without it sharing of memory bandwidth is not modelled."),
+    OVL_FIELD(ovl_hw_gpu, memory, "memory", OVL_F_BYTES, OVL_FIELD_POSITIVE,
+              "Size of its memory; peaks beyond it are told."),
+    OVL_FIELD_MORE(ovl_hw_gpu, sms, "sms", OVL_F_COUNT, 0,
+                   "Streaming multiprocessors. Without it SMs are not modelled.", .min = 1,
+                   .max = 100000),
+    OVL_FIELD_MORE(ovl_hw_gpu, peak, "peak", OVL_F_MAP, 0,
+                   "Peak compute rates, for kernels given by `flops`.", .table = &ovl_peak_table),
+    OVL_FIELD(ovl_hw_gpu, efficiency, "efficiency", OVL_F_RATIO, OVL_FIELD_POSITIVE,
+              "Share of the peak that kernels given by `flops` reach. Default 1, and the report "
+              "says so."),
+    OVL_FIELD(ovl_hw_gpu, hbm_efficiency, "hbm_efficiency", OVL_F_RATIO, OVL_FIELD_POSITIVE,
+              "Share of `hbm` that kernels given by `hbm` bytes reach. Default 1."),
+    OVL_FIELD_MORE(ovl_hw_gpu, hw_queues, "hw_queues", OVL_F_COUNT, 0,
+                   "Hardware queues (CUDA_DEVICE_MAX_CONNECTIONS): with 1, kernels of all streams "
+                   "start in the order of their launch. Default: one for each stream.",
+                   .min = 1, .max = 1024),
+    OVL_FIELD_MORE(ovl_hw_gpu, copy_engines, "copy_engines", OVL_F_MAP, 0,
+                   "How many copies of each direction run at a time.", .table = &ovl_engines_table),
+};
+
+const ovl_table ovl_gpu_table = {
+    .title = "hardware.gpu",
+    .intro = "One GPU; all ranks have the same.\n\n"
+             "    gpu: {name: H100-SXM, hbm: 3.35 TB/s, memory: 80 GB, sms: 132, "
+             "peak: {bf16: 989 TFLOP/s}}",
+    .fields = gpu_fields,
+    .n_fields = OVL_COUNT(gpu_fields),
+    .size = sizeof(ovl_hw_gpu),
+    .mark = offsetof(ovl_hw_gpu, mark),
+    .defaults = gpu_defaults,
+};
+
+static const ovl_field host_fields[] = {
+    OVL_FIELD(ovl_hw_host, launch, "launch", OVL_F_TIME, 0,
+              "Host time to issue one operation. Default 0."),
+};
+
+const ovl_table ovl_host_table = {
+    .title = "hardware.host",
+    .intro = "The host thread of a rank, which issues its operations in program order. Without it "
+             "issuing takes no time; its order remains.",
+    .fields = host_fields,
+    .n_fields = OVL_COUNT(host_fields),
+    .size = sizeof(ovl_hw_host),
+    .mark = offsetof(ovl_hw_host, mark),
+};
+
+static const ovl_field node_fields[] = {
+    {.key = "gpus",
+     .type = OVL_F_COUNT,
+     .set = OVL_NO_SET,
+     .doc = "GPUs of a node. Default: all ranks are one node.",
+     .more = {.min = 1, .max = 1000000}},
+};
+
+const ovl_table ovl_node_table = {
+    .title = "hardware.node",
+    .intro = "How ranks are placed: ranks 0 to gpus-1 are node 0, and so on.",
+    .fields = node_fields,
+    .n_fields = OVL_COUNT(node_fields),
+    .size = sizeof(int64_t),
+    .mark = OVL_NO_SET,
+};
+
+static const char *const scope_names[] = {"gpu", "node", "cluster", NULL};
+#define SCOPE_NOT_GIVEN (-1)
+
+static void link_defaults(void *value)
+{
+    ovl_hw_link *link = value;
+    link->per = SCOPE_NOT_GIVEN;
+}
+
+static void check_link(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
+{
+    (void)node, (void)arena, (void)errs;
+    ovl_hw_link *link = value;
+    if (link->per == SCOPE_NOT_GIVEN) {
+        link->per = link->scope;
+    }
+}
+
+static const ovl_field link_fields[] = {
+    OVL_FIELD(ovl_hw_link, bandwidth, "bandwidth", OVL_F_RATE,
+              OVL_FIELD_REQUIRED | OVL_FIELD_POSITIVE, "Bytes per second in each direction."),
+    OVL_FIELD(ovl_hw_link, latency, "latency", OVL_F_TIME, 0,
+              "Time of one step over it, for costs by `algorithm`. Default 0."),
+    OVL_FIELD_MORE(ovl_hw_link, scope, "scope", OVL_F_ENUM, 0,
+                   "What one instance of the link serves. Default `gpu`.", .names = scope_names),
+    OVL_FIELD_MORE(ovl_hw_link, per, "per", OVL_F_ENUM, 0,
+                   "What instances are counted in, for `ovl check` (\"8 per node\"). Default: "
+                   "`scope`.",
+                   .names = scope_names),
+};
+
+const ovl_table ovl_link_table = {
+    .title = "hardware.links.NAME",
+    .intro = "A link that communication loads when its cost names it in `via`. All communication "
+             "over one instance shares its bandwidth.\n\n"
+             "    links:\n"
+             "      nvlink: {bandwidth: 450 GB/s, latency: 1 us, scope: gpu}\n"
+             "      nic: {bandwidth: 400 Gb/s, latency: 5 us, scope: gpu, per: node}",
+    .fields = link_fields,
+    .n_fields = OVL_COUNT(link_fields),
+    .size = sizeof(ovl_hw_link),
+    .mark = offsetof(ovl_hw_link, mark),
+    .defaults = link_defaults,
+    .check = check_link,
+};
