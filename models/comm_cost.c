@@ -111,13 +111,17 @@ static bool link_demands(ovl_lowering *l, const comm *c, uint64_t wire, ovl_dema
     return true;
 }
 
-static uint64_t hbm_demand(ovl_lowering *l, const comm *c, uint64_t wire)
+static uint64_t clamp_hbm(ovl_lowering *l, const comm *c, uint64_t rate)
 {
     if (l->hw->gpu.hbm == 0) {
         return 0;
     }
-    uint64_t rate = to_rate((double)wire * c->hbm_factor);
     return ovl_draft_clamp(l, c->spec->name, c->spec->mark, "HBM", rate, l->hw->gpu.hbm);
+}
+
+static uint64_t hbm_demand(ovl_lowering *l, const comm *c, uint64_t wire)
+{
+    return clamp_hbm(l, c, to_rate((double)wire * c->hbm_factor));
 }
 
 static bool comm_demands(ovl_lowering *l, const comm *c, uint64_t wire, ovl_draft *d)
@@ -297,6 +301,11 @@ static bool draft_copy(ovl_lowering *l, const comm *c, ovl_comm_time time, int d
     d->cost.engine = (uint8_t)direction;
     uint64_t rate = ovl_bytes_rate(c->spec->has_bytes ? c->spec->bytes : 0, time.transfer);
     uint64_t hbm = hbm_demand(l, c, rate), principal = 0;
+    if (c->spec->hbm > 0) {
+        hbm = clamp_hbm(l, c, ovl_bytes_rate(c->spec->hbm, time.transfer));
+    } else if (!c->has_hbm_factor) {
+        ovl_plan_note(l, OVL_NOTE_KERNEL_HBM, c->spec->name);
+    }
     ovl_demand *out = direction == 0 ? d->own : NULL, *in = direction == 0 ? NULL : d->own;
     uint32_t *n = &d->cost.n_demands;
     if (!link_demands(l, c, rate, out, n, in, n, &principal)) {
@@ -310,7 +319,8 @@ static bool draft_copy(ovl_lowering *l, const comm *c, ovl_comm_time time, int d
 ovl_plan_cost ovl_plan_copy(ovl_lowering *l, const ovl_comm_spec *spec, int direction)
 {
     comm c = {.spec = spec, .via = &spec->via};
-    c.hbm_factor = spec->has_hbm_factor ? spec->hbm_factor : 1;
+    c.hbm_factor = spec->has_hbm_factor ? spec->hbm_factor : 0;
+    c.has_hbm_factor = spec->has_hbm_factor;
     ovl_times times = spec->duration;
     ovl_comm_time time;
     ovl_draft d;

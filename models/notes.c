@@ -63,7 +63,7 @@ static void say_contention(ovl_lowering *l)
         ovl_plan_say(l, "HBM sharing is not modelled: the hardware gives no gpu.hbm.");
     } else {
         say_noted(l, OVL_NOTE_KERNEL_HBM, "The HBM traffic of ",
-                  " is not modelled: these kernels give no hbm bytes.");
+                  " is not modelled: no hbm bytes are given.");
         say_noted(l, OVL_NOTE_COMM_HBM, "The HBM traffic of ",
                   " is not modelled: no hbm_factor is given.");
     }

@@ -153,6 +153,7 @@ typedef struct ovl_comm_spec {
     int64_t sms;   /* 0: the entry's */
     bool has_hbm_factor;
     double hbm_factor;
+    uint64_t hbm; /* copies: HBM bytes moved, instead of a factor */
     const char *klass;
 } ovl_comm_spec;
 
@@ -161,8 +162,9 @@ typedef struct ovl_comm_spec {
  * 0.1 %: an isolated time is what it gets alone), and HBM at hbm_factor times the wire rate. */
 ovl_plan_cost ovl_plan_comm(ovl_lowering *l, const ovl_comm_spec *spec);
 
-/* A copy between device and host: `spec` as above (bytes, duration or alpha/beta or via), HBM at
- * the copy's rate times hbm_factor (default 1). direction 0 is device to host. */
+/* A copy between device and host: `spec` as above (bytes, duration or alpha/beta or via). It wants
+ * HBM at `hbm` over its transfer time, or at hbm_factor times its rate. direction 0 is device to
+ * host. */
 ovl_plan_cost ovl_plan_copy(ovl_lowering *l, const ovl_comm_spec *spec, int direction);
 
 /* A host call or marker of a given length: no demands. */

@@ -137,6 +137,19 @@ static ovl_plan_cost backward_cost(ovl_ddp_plan *p, const ovl_layer *layer)
     return ovl_plan_kernel(p->l, &spec);
 }
 
+/* All repeats of a layer under its plain name. A layer that a path has split comes in parts that
+ * follow one another. */
+static void name_layer(ovl_ddp_plan *p, const char *name, uint32_t first)
+{
+    ovl_id id = ovl_names_find(&p->names, name);
+    uint32_t count = p->n_tensors - first;
+    if (id == OVL_NONE) {
+        ovl_ddp_name(p, name, first, count);
+    } else if (p->named.data[id].first + p->named.data[id].count == first) {
+        p->named.data[id].count += count;
+    }
+}
+
 static void add_layer(ovl_ddp_plan *p, const ovl_layer *layer)
 {
     ovl_plan_cost forward = forward_cost(p, layer), backward = backward_cost(p, layer);
@@ -144,10 +157,7 @@ static void add_layer(ovl_ddp_plan *p, const ovl_layer *layer)
     uint32_t first_of_all = p->n_tensors;
     int64_t repeat = OVL_MAX(layer->repeat, 1);
     for (int64_t i = 0; i < repeat; i++) {
-        const char *name = layer->name;
-        if (repeat > 1) {
-            name = ovl_arena_printf(p->l->arena, "%s[%" PRId64 "]", layer->name, i);
-        }
+        const char *name = ovl_layer_name(layer, i, p->l->arena);
         uint32_t first = p->n_tensors;
         layer_tensors(p, layer, name, bytes);
         p->units[p->n_units++] = (ovl_unit){.name = name,
@@ -157,8 +167,8 @@ static void add_layer(ovl_ddp_plan *p, const ovl_layer *layer)
                                             .n_ready = p->n_tensors - first,
                                             .activation = layer->activations};
     }
-    if (repeat > 1) {
-        ovl_ddp_name(p, layer->name, first_of_all, p->n_tensors - first_of_all);
+    if (repeat > 1 || layer->has_first) {
+        name_layer(p, layer->name, first_of_all);
     }
 }
 

@@ -49,21 +49,17 @@ static ovl_comm_spec comm_spec(const ovl_entry *entry, const ovl_group *group, u
                            .sms = op->sms,
                            .has_hbm_factor = op->has_hbm_factor,
                            .hbm_factor = op->hbm_factor,
+                           .hbm = op->hbm,
                            .klass = op->klass};
 }
 
-/* How long a transfer takes is said by its send; a receive only holds SMs. */
+/* How long a transfer takes is said by its send, whatever its receive says; a receive only holds
+ * SMs. */
 static ovl_plan_cost recv_cost(ovl_ops *o, const ovl_entry *entry, const ovl_group *group,
                                uint32_t n)
 {
     static ovl_time zero = 0;
     ovl_comm_spec spec = comm_spec(entry, group, n);
-    if (spec.duration.count || spec.has_alpha || spec.has_beta) {
-        ovl_warning(o->l->errs, entry->op->mark,
-                    "how long the transfer of \"%s\" takes is said by its send; the cost given "
-                    "here is not used",
-                    entry->name);
-    }
     spec.duration = (ovl_times){&zero, 1};
     return ovl_plan_comm(o->l, &spec);
 }
