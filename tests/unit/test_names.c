@@ -1,0 +1,43 @@
+#include "sim/names.h"
+#include "tests/support/check.h"
+
+static void each_text_has_one_number(void)
+{
+    ovl_arena a = {0};
+    ovl_names names = {.arena = &a};
+    CHECK_INT(ovl_names_find(&names, "x"), OVL_NONE);
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < 500; i++) {
+            CHECK_INT(ovl_names_add(&names, ovl_arena_printf(&a, "name %" PRIu32, i)), i);
+        }
+    }
+    CHECK_INT(names.count, 500);
+    CHECK_TEXT(ovl_names_text(&names, 37), "name 37");
+    CHECK_INT(ovl_names_find(&names, "name 499"), 499);
+    ovl_arena_free(&a);
+}
+
+/* bukets -> buckets: one insertion. sped -> speed one, spend one: the first wins. xyz is near
+ * nothing. */
+static void the_nearest_name_is_a_likely_slip(void)
+{
+    static const char *const keys[] = {"buckets", "bucket_cap", "speed", "spend", "dp"};
+    CHECK_TEXT(ovl_nearest("bukets", keys, OVL_COUNT(keys)), "buckets");
+    CHECK_TEXT(ovl_nearest("bucekts", keys, OVL_COUNT(keys)), "buckets");
+    CHECK_TEXT(ovl_nearest("sped", keys, OVL_COUNT(keys)), "speed");
+    CHECK_TEXT(ovl_nearest("pd", keys, OVL_COUNT(keys)), "dp");
+    CHECK(ovl_nearest("xyz", keys, OVL_COUNT(keys)) == NULL);
+    CHECK(ovl_nearest("forward_prefetch_depth", keys, OVL_COUNT(keys)) == NULL);
+    CHECK(ovl_nearest("", NULL, 0) == NULL);
+}
+
+static CU_TestInfo tests[] = {
+    {"each text has one number", each_text_has_one_number},
+    {"the nearest name is a likely slip", the_nearest_name_is_a_likely_slip},
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    return check_main("names", tests);
+}

@@ -1,0 +1,111 @@
+#include "tests/support/check.h"
+#include "tests/support/tiny.h"
+
+/* c waits for a (stream, and again by name) and for b: two ends and the issue. */
+static void waits_are_counted_once(void)
+{
+    tiny t;
+    tiny_init(&t, 1);
+    uint32_t a = tiny_kernel(&t, "s", "a", 1);
+    uint32_t b = tiny_kernel(&t, "other", "b", 1);
+    uint32_t c = tiny_kernel(&t, "s", "c", 1);
+    tiny_after(&t, a);
+    tiny_after(&t, b);
+    tiny_after(&t, b);
+    CHECK(tiny_freeze(&t));
+    const ovl_code *code = &t.program.codes[0];
+    CHECK_INT(code->waits[a], 1);
+    CHECK_INT(code->waits[c], 3);
+    CHECK_INT(code->stream_prev[c], a);
+    CHECK_INT(code->next.at[a + 1] - code->next.at[a], 1);
+    CHECK_INT(code->next.item[code->next.at[b]], c);
+    tiny_free(&t);
+}
+
+static void operations_are_numbered_by_rank(void)
+{
+    tiny t;
+    tiny_init(&t, 3);
+    tiny_kernel(&t, "s", "a", 1);
+    tiny_kernel(&t, "s", "b", 1);
+    ovl_id other = tiny_code(&t);
+    tiny_kernel(&t, "s", "c", 1);
+    tiny_use(&t, 1, other);
+    CHECK(tiny_freeze(&t));
+    CHECK_INT(t.program.n_ops, 5);
+    CHECK_INT(ovl_op_rank(&t.program, 1), 0);
+    CHECK_INT(ovl_op_rank(&t.program, 2), 1);
+    CHECK_INT(ovl_op_rank(&t.program, 4), 2);
+    CHECK_TEXT(ovl_op_name(&t.program, 2), "c");
+    CHECK_TEXT(ovl_op_name(&t.program, 4), "b");
+    tiny_free(&t);
+}
+
+static void collectives_are_numbered_in_their_communicator(void)
+{
+    tiny t;
+    tiny_init(&t, 2);
+    tiny_collective(&t, "s", "a", 0, 1);
+    tiny_kernel(&t, "s", "k", 1);
+    uint32_t b = tiny_collective(&t, "other", "b", 0, 1);
+    CHECK(tiny_freeze(&t));
+    CHECK_INT(t.program.n_collectives, 2);
+    CHECK_INT(t.program.codes[0].comm_index[b], 1);
+    CHECK_INT(t.program.codes[0].comm_prev[b], 0);
+    CHECK_INT(ovl_collective_op(&t.program, &t.program.comms[0], 1, 1), 5);
+    CHECK_INT(ovl_rank_place(&t.program, 1, 0), 1);
+    tiny_free(&t);
+}
+
+static void sends_meet_receives_in_order(void)
+{
+    tiny t;
+    tiny_init(&t, 2);
+    uint32_t s1 = tiny_send(&t, "s", "x", 1, 1, false), s2 = tiny_send(&t, "s", "y", 1, 1, false);
+    ovl_id other = tiny_code(&t);
+    uint32_t r1 = tiny_recv(&t, "s", "x", 0, 1, false), r2 = tiny_recv(&t, "s", "y", 0, 1, false);
+    tiny_use(&t, 1, other);
+    CHECK(tiny_freeze(&t));
+    CHECK_INT(t.program.partner[s1], 2 + r1);
+    CHECK_INT(t.program.partner[2 + r2], s2);
+    tiny_free(&t);
+}
+
+static void a_peer_must_be_another_member(void)
+{
+    tiny t;
+    tiny_init(&t, 2);
+    tiny_send(&t, "s", "x", 7, 1, false);
+    CHECK(!tiny_freeze(&t));
+    CHECK_HAS(t.errs.items[0].text, "names member 7 of group \"dp\", which has no such member");
+    CHECK_INT(ovl_errs_status(&t.errs), OVL_E_INPUT);
+    tiny_free(&t);
+}
+
+/* nccl-tests: all-reduce 2(n-1)/n, the gathers (n-1)/n, the rest 1; alone nothing crosses the wire.
+ */
+static void busbw_factors_are_those_of_nccl_tests(void)
+{
+    CHECK_NEAR(ovl_busbw_factor(OVL_ALL_REDUCE, 8), 1.75, 0);
+    CHECK_NEAR(ovl_busbw_factor(OVL_ALL_GATHER, 4), 0.75, 0);
+    CHECK_NEAR(ovl_busbw_factor(OVL_REDUCE_SCATTER, 2), 0.5, 0);
+    CHECK_NEAR(ovl_busbw_factor(OVL_ALL_TO_ALL, 16), 15.0 / 16, 0);
+    CHECK_NEAR(ovl_busbw_factor(OVL_BROADCAST, 3), 1, 0);
+    CHECK_NEAR(ovl_busbw_factor(OVL_ALL_REDUCE, 1), 0, 0);
+}
+
+static CU_TestInfo tests[] = {
+    {"waits are counted once", waits_are_counted_once},
+    {"operations are numbered by rank", operations_are_numbered_by_rank},
+    {"collectives are numbered in their communicator",
+     collectives_are_numbered_in_their_communicator},
+    {"sends meet receives in order", sends_meet_receives_in_order},
+    {"a peer must be another member", a_peer_must_be_another_member},
+    {"busbw factors are those of nccl-tests", busbw_factors_are_those_of_nccl_tests},
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    return check_main("program", tests);
+}
