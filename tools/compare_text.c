@@ -9,14 +9,14 @@
 static const char *dup_shown(ovl_arena *arena, const ovl_scale *scale, ovl_time t)
 {
     char buf[OVL_UNITS_TEXT];
-    return ovl_arena_strdup(arena, ovl_shown(buf, scale, t));
+    return ovl_arena_strdup(arena, ovl_scale_show(buf, scale, t));
 }
 
 /* A difference carries its sign. */
 static const char *signed_shown(ovl_arena *arena, const ovl_scale *scale, ovl_time t)
 {
     char buf[OVL_UNITS_TEXT];
-    ovl_shown(buf, scale, t);
+    ovl_scale_show(buf, scale, t);
     return ovl_arena_printf(arena, "%s%s", t > 0 && strcmp(buf, "0") != 0 ? "+" : "", buf);
 }
 
@@ -45,10 +45,15 @@ static void head(ovl_out *out, const ovl_comparison *c, ovl_arena *arena)
 {
     bool same = c->a->scenario && c->b->scenario && strcmp(c->a->scenario, c->b->scenario) == 0;
     if (same) {
-        ovl_out_title(out, "%s", c->a->scenario);
+        ovl_report_name(out, c->a->scenario);
     }
-    ovl_out_printf(out, "a: %s (interference %s)\n", name_of(c, c->a, arena), c->a->interference);
-    ovl_out_printf(out, "b: %s (interference %s)\n", name_of(c, c->b, arena), c->b->interference);
+    const ovl_result *const both[] = {c->a, c->b};
+    for (int i = 0; i < 2; i++) {
+        ovl_wrap(out, i ? "b: " : "a: ", 3,
+                 ovl_arena_printf(arena, "%s (interference %s)", name_of(c, both[i], arena),
+                                  both[i]->interference),
+                 OVL_TERMINAL);
+    }
 }
 
 static const char *sum_or_nothing(ovl_arena *arena, const ovl_scale *scale, const ovl_sum *sum)
@@ -97,8 +102,8 @@ static void terms(ovl_out *out, const ovl_comparison *c, const ovl_scale *scale,
                                          {"b", false, false, 0},
                                          {"b - a", false, false, 0}};
     ovl_sum a = ovl_terms_sum(c->a->term), b = ovl_terms_sum(c->b->term);
-    ovl_time total_a = ovl_shown_terms(scale, a.total, a.term, a.n);
-    ovl_time total_b = ovl_shown_terms(scale, b.total, b.term, b.n);
+    ovl_time total_a = ovl_scale_terms(scale, a.total, a.term, a.n);
+    ovl_time total_b = ovl_scale_terms(scale, b.total, b.term, b.n);
     ovl_out_title(out, "\nDecomposition of the deciding rank (%s)", ovl_scale_unit(scale));
     ovl_grid grid;
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));

@@ -16,7 +16,7 @@ static void add(ovl_sum *sum, ovl_time term, const char *word)
 ovl_sum ovl_step_sum(const ovl_result *result, ovl_arena *arena)
 {
     const ovl_result_equation *e = &result->equation;
-    ovl_sum sum = {.base = true};
+    ovl_sum sum = {.always = 1};
     if (!e->present) {
         add(&sum, result->step, "");
         return sum;
@@ -36,7 +36,7 @@ ovl_sum ovl_step_sum(const ovl_result *result, ovl_arena *arena)
 ovl_sum ovl_start_sum(const ovl_result *result)
 {
     const ovl_result_equation *e = &result->equation;
-    ovl_sum sum = {.base = true};
+    ovl_sum sum = {.always = 1};
     if (e->present && e->interference != OVL_NEVER && e->interference != 0 && !by_interference(e)) {
         add(&sum, e->u_variant, "");
         add(&sum, e->interference, "of interference");
@@ -60,12 +60,12 @@ void ovl_sum_fit(ovl_scale *scale, ovl_time largest, const ovl_sum *sum)
     }
 }
 
-/* Whether there is anything to add up: two terms, or one on top of a base of zero. */
+/* Whether there is anything to add up. */
 static bool has_terms(const ovl_sum *sum)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < sum->n; i++) {
-        n += sum->term[i] != 0 || (sum->base && i == 0);
+        n += sum->term[i] != 0 || i < sum->always;
     }
     return n > 1;
 }
@@ -77,17 +77,17 @@ const char *ovl_sum_text(ovl_arena *arena, const ovl_scale *scale, const ovl_sum
     bool words = style == OVL_SUM_WORDS;
     const char *unit = words ? ovl_arena_printf(arena, " %s", ovl_scale_unit(scale)) : "";
     ovl_sum shown = *sum;
-    ovl_time total = ovl_shown_terms(scale, shown.total, shown.term, shown.n);
-    const char *text = ovl_arena_printf(arena, "%s%s", ovl_shown_short(buf, scale, total), unit);
+    ovl_time total = ovl_scale_terms(scale, shown.total, shown.term, shown.n);
+    const char *text = ovl_arena_printf(arena, "%s%s", ovl_scale_short(buf, scale, total), unit);
     const char *plus = " = ", *minus = " = -";
     for (uint32_t i = 0; i < shown.n && has_terms(sum); i++) {
         ovl_time t = shown.term[i];
-        if (sum->term[i] == 0 && !(sum->base && i == 0)) {
+        if (sum->term[i] == 0 && i >= sum->always) {
             continue;
         }
         const char *word = words ? shown.word[i] : "";
         text = ovl_arena_printf(arena, "%s%s%s%s%s%s", text, t < 0 ? minus : plus,
-                                ovl_shown_short(buf, scale, t < 0 ? -t : t), unit, *word ? " " : "",
+                                ovl_scale_short(buf, scale, t < 0 ? -t : t), unit, *word ? " " : "",
                                 word);
         plus = " + ";
         minus = " - ";
@@ -104,12 +104,15 @@ const char *ovl_step_reason(const ovl_result *result, const ovl_scale *scale, ov
     }
     const char *unit = ovl_scale_unit(scale);
     if (by_interference(e)) {
-        return ovl_arena_printf(arena, "%s exposes nothing, but without it %s could start at %s %s",
-                                e->collective, e->consumer ? e->consumer : "the end",
-                                ovl_shown_short(start, scale, e->u_variant), unit);
+        ovl_scale_short(start, scale, e->u_variant);
+        return ovl_arena_printf(
+            arena,
+            e->consumer ? "%s exposes nothing; were it free, %s could start at %s %s"
+                        : "%s exposes nothing; were it free, %s would end at %s %s",
+            e->collective, e->consumer ? e->consumer : "the other work of its rank", start, unit);
     }
-    ovl_shown_short(end, scale, e->u_path + e->exposed);
-    ovl_shown_short(start, scale, e->u_path);
+    ovl_scale_short(end, scale, e->u_path + e->exposed);
+    ovl_scale_short(start, scale, e->u_path);
     if (e->consumer) {
         return ovl_arena_printf(arena, "%s ends at %s %s; %s could start at %s %s", e->collective,
                                 end, unit, e->consumer, start, unit);

@@ -7,20 +7,20 @@
  *     ovl_sum_text(&arena, &scale, &sum, OVL_SUM_WORDS)     "213 ms = 211 ms + 2 ms exposed"
  *
  * Terms of zero are left out, a sum of one bare term is shown as the total alone; what is shown
- * adds up (shown.h).
+ * adds up (scale.h).
  */
 #ifndef OVL_TOOLS_EQUATION_H
 #define OVL_TOOLS_EQUATION_H
 
 #include "sim/result.h"
-#include "tools/shown.h"
+#include "tools/scale.h"
 
 typedef struct ovl_sum {
     ovl_time total;
     ovl_time term[OVL_TERM_COUNT]; /* sums to total */
     const char *word[OVL_TERM_COUNT];
     uint32_t n;
-    bool base; /* the first term is what the others add to: shown even if it is 0 */
+    uint32_t always; /* so many of the first terms are shown even if they are 0 */
 } ovl_sum;
 
 typedef enum ovl_sum_style {

@@ -66,12 +66,13 @@ static void shrink(const ovl_grid *grid, layout *l)
     }
 }
 
-static bool drop_one(const ovl_grid *grid, layout *l)
+/* Leaves out the column that says so most, if it says so at least `least`. */
+static bool drop_one(const ovl_grid *grid, layout *l, unsigned least)
 {
     uint32_t first = OVL_GRID_COLUMNS;
     for (uint32_t c = 0; c < grid->n_columns; c++) {
         unsigned drop = l->width[c] ? grid->columns[c].drop : 0;
-        if (drop && (first == OVL_GRID_COLUMNS || drop > grid->columns[first].drop)) {
+        if (drop >= least && (first == OVL_GRID_COLUMNS || drop > grid->columns[first].drop)) {
             first = c;
         }
     }
@@ -82,17 +83,40 @@ static bool drop_one(const ovl_grid *grid, layout *l)
     return true;
 }
 
-static void fit(const ovl_grid *grid, layout *l)
+static void drop_while_wide(const ovl_grid *grid, layout *l, unsigned least)
+{
+    while (total_width(grid, l) > OVL_TERMINAL && drop_one(grid, l, least)) {
+    }
+}
+
+static void measure(const ovl_grid *grid, layout *l)
 {
     for (uint32_t c = 0; c < grid->n_columns; c++) {
         l->width[c] = natural_width(grid, c);
     }
     l->gap = 2;
+}
+
+bool ovl_grid_fits(const ovl_grid *grid, unsigned indent)
+{
+    layout l = {.indent = indent};
+    measure(grid, &l);
+    return total_width(grid, &l) <= OVL_TERMINAL;
+}
+
+void ovl_grid_drop(ovl_grid *grid)
+{
+    ovl_vec_free(&grid->cells);
+}
+
+static void fit(const ovl_grid *grid, layout *l)
+{
+    measure(grid, l);
     if (total_width(grid, l) > OVL_TERMINAL) {
         l->gap = 1;
+        drop_while_wide(grid, l, OVL_GRID_DROP_FIRST);
         shrink(grid, l);
-    }
-    while (total_width(grid, l) > OVL_TERMINAL && drop_one(grid, l)) {
+        drop_while_wide(grid, l, 1);
     }
 }
 
@@ -167,5 +191,5 @@ void ovl_grid_end(ovl_grid *grid, ovl_out *out, unsigned indent)
     for (uint32_t at = 0; at < grid->cells.len; at += grid->n_columns) {
         put_row(out, grid, &l, grid->cells.data + at);
     }
-    ovl_vec_free(&grid->cells);
+    ovl_grid_drop(grid);
 }

@@ -2,8 +2,9 @@
  * grid.h - a table of texts in aligned columns that fits a terminal of OVL_TERMINAL columns.
  *
  * Columns are as wide as their widest cell. A column without any cell is left out. What is too wide
- * loses, in this order: the second blank between columns, the middle of long cells in columns that
- * may shrink, columns that may be dropped (the highest `drop` first).
+ * loses, in this order: the second blank between columns, columns that are dropped first, the
+ * middle of long cells in columns that may shrink, other columns that may be dropped (the highest
+ * `drop` first).
  *
  *       collective   MiB  exposed
  *       b0            80        0
@@ -15,7 +16,8 @@
 #include "sim/vec.h"
 #include "tools/out.h"
 
-#define OVL_GRID_COLUMNS 20
+#define OVL_GRID_COLUMNS    20
+#define OVL_GRID_DROP_FIRST 9 /* a `drop` from here on goes before anything is cut */
 
 typedef struct ovl_column {
     const char *heading;
@@ -34,6 +36,12 @@ void ovl_grid_begin(ovl_grid *grid, const ovl_column *columns, uint32_t n_column
 
 /* Adds a row of n_columns cells; NULL leaves a cell empty. */
 void ovl_grid_row(ovl_grid *grid, const char *const *cells);
+
+/* Whether it fits, indented, without losing anything. */
+bool ovl_grid_fits(const ovl_grid *grid, unsigned indent);
+
+/* Gives the memory back without printing. */
+void ovl_grid_drop(ovl_grid *grid);
 
 /* Prints the headings and rows, indented, and gives the memory back. */
 void ovl_grid_end(ovl_grid *grid, ovl_out *out, unsigned indent);

@@ -39,7 +39,9 @@ void ovl_summary_choose(ovl_summary *summary);
 void ovl_summary_text(ovl_out *out, const ovl_summary *summary);
 void ovl_summary_json(ovl_out *out, const ovl_summary *summary);
 
-/* Parts of the text shared between reports. */
+/* Parts of the text shared between reports; the name of a scenario is a heading that may be long.
+ */
+void ovl_report_name(ovl_out *out, const char *name);
 void ovl_report_hazards(ovl_out *out, const ovl_result *result);
 void ovl_report_memory(ovl_out *out, const ovl_result *result);
 void ovl_report_collectives(ovl_out *out, const ovl_result *result);

@@ -2,7 +2,7 @@
  * still long, with what was cut summed so that the path still adds up to the step. */
 #include "tools/grid.h"
 #include "tools/report.h"
-#include "tools/shown.h"
+#include "tools/scale.h"
 #include "tools/wrap.h"
 
 #include <string.h>
@@ -47,13 +47,13 @@ static const char *what(ovl_arena *arena, const line *l)
 static const char *shown(ovl_arena *arena, const ovl_scale *scale, ovl_time t)
 {
     char buf[OVL_UNITS_TEXT];
-    return ovl_arena_strdup(arena, ovl_shown(buf, scale, t));
+    return ovl_arena_strdup(arena, ovl_scale_show(buf, scale, t));
 }
 
 /* The difference of what the columns start and end show, so that the column adds up. */
 static const char *took(ovl_arena *arena, const ovl_scale *scale, ovl_time start, ovl_time end)
 {
-    return shown(arena, scale, ovl_shown_round(scale, end) - ovl_shown_round(scale, start));
+    return shown(arena, scale, ovl_scale_round(scale, end) - ovl_scale_round(scale, start));
 }
 
 static void add_line(ovl_grid *grid, const line *l, const ovl_scale *scale, ovl_arena *arena)

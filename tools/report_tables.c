@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ROWS   20
-#define MOST_LIMITS 10
+#define MOST_ROWS       20
+#define MOST_LIMITS     10
+#define FEWEST_DECIMALS 1
 
 static const char *shown(ovl_arena *arena, const ovl_scale *scale, ovl_time t)
 {
     char buf[OVL_UNITS_TEXT];
-    return t == OVL_NEVER ? NULL : ovl_arena_strdup(arena, ovl_shown(buf, scale, t));
+    return t == OVL_NEVER ? NULL : ovl_arena_strdup(arena, ovl_scale_show(buf, scale, t));
 }
 
 static const char *bytes_text(ovl_arena *arena, uint64_t bytes)
@@ -133,7 +134,7 @@ static bool same_rank(const rows *r)
 /* Queue and wait as differences of what is shown, so that ready + queue + wait = start on paper. */
 static const char *between(ovl_arena *arena, const ovl_scale *scale, ovl_time from, ovl_time to)
 {
-    return shown(arena, scale, ovl_shown_round(scale, to) - ovl_shown_round(scale, from));
+    return shown(arena, scale, ovl_scale_round(scale, to) - ovl_scale_round(scale, from));
 }
 
 static void collective_rows(ovl_grid *grid, const rows *r, const ovl_scale *scale, ovl_arena *arena)
@@ -164,7 +165,8 @@ static void collective_rows(ovl_grid *grid, const rows *r, const ovl_scale *scal
     }
 }
 
-static void rows_notes(ovl_out *out, const rows *r, uint32_t all, const ovl_scale *scale)
+static void rows_notes(ovl_out *out, const rows *r, uint32_t all, const ovl_scale *scale,
+                       ovl_arena *arena)
 {
     char buf[OVL_UNITS_TEXT];
     ovl_wrap(out, "  ", 2,
@@ -178,11 +180,30 @@ static void rows_notes(ovl_out *out, const rows *r, uint32_t all, const ovl_scal
                        r->n, all);
     }
     if (r->others) {
-        ovl_out_printf(out,
-                       "  %" PRIu32 " rows on other ranks: --json; the most exposed of them is ",
-                       r->others);
-        ovl_out_printf(out, "%s on rank %" PRIu32 ", %s %s\n", r->other->name, r->other->rank,
-                       ovl_shown_short(buf, scale, r->other->exposed), ovl_scale_unit(scale));
+        const ovl_result_collective *most = r->other;
+        ovl_wrap(out, "  ", 2,
+                 ovl_arena_printf(arena,
+                                  "%" PRIu32 " rows on other ranks: --json; the most exposed of "
+                                  "them is %s on rank %" PRIu32 ", %s %s",
+                                  r->others, most->name, most->rank,
+                                  ovl_scale_short(buf, scale, most->exposed),
+                                  ovl_scale_unit(scale)),
+                 OVL_TERMINAL);
+    }
+}
+
+/* A table that is too wide gives up decimals before anything else. */
+static void fill_grid(ovl_grid *grid, const ovl_column *columns, uint32_t n_columns, const rows *r,
+                      ovl_scale *scale, ovl_arena *arena)
+{
+    for (;;) {
+        ovl_grid_begin(grid, columns, n_columns);
+        collective_rows(grid, r, scale, arena);
+        if (scale->decimals <= FEWEST_DECIMALS || ovl_grid_fits(grid, 2)) {
+            return;
+        }
+        ovl_grid_drop(grid);
+        scale->decimals--;
     }
 }
 
@@ -219,12 +240,11 @@ void ovl_report_collectives(ovl_out *out, const ovl_result *result)
     uint32_t all = r.n;
     cut_rows(&r);
     ovl_scale scale = rows_scale(&r);
-    collectives_title(out, &r, &scale);
     ovl_grid grid;
-    ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
-    collective_rows(&grid, &r, &scale, &arena);
+    fill_grid(&grid, columns, OVL_COUNT(columns), &r, &scale, &arena);
+    collectives_title(out, &r, &scale);
     ovl_grid_end(&grid, out, 2);
-    rows_notes(out, &r, all, &scale);
+    rows_notes(out, &r, all, &scale, &arena);
     ovl_arena_free(&arena);
 }
 

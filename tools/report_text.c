@@ -7,12 +7,12 @@
 #include <string.h>
 
 static const char *const term_words[OVL_TERM_COUNT][2] = {
-    {"compute", "kernels, as far as they would get at isolated speed"},
+    {"compute", "kernels, at isolated speed"},
     {"compute stretch", "kernels, slowed by what runs beside them"},
-    {"comm latency", "no kernel runs; communication is in its latency"},
-    {"comm transfer", "no kernel runs; bytes move, as far as they would at isolated speed"},
-    {"comm stretch", "no kernel runs; communication slowed by what runs beside it"},
-    {"copy", "no kernel, no communication; a copy runs"},
+    {"comm latency", "communication in its latency; no kernel runs"},
+    {"comm transfer", "communication moving bytes, at isolated speed; no kernel runs"},
+    {"comm stretch", "communication slowed by what runs beside it; no kernel runs"},
+    {"copy", "a copy; no kernel, no communication"},
     {"wait late rank", "a collective waits for a rank that has not arrived"},
     {"idle", "nothing runs, or a send or receive waits for its peer"},
 };
@@ -36,10 +36,19 @@ static uint64_t count_ranks(const ovl_result *result)
     return n;
 }
 
+void ovl_report_name(ovl_out *out, const char *name)
+{
+    ovl_out_text(out, out->colour ? "\033[1m" : "");
+    ovl_wrap(out, "", 2, name, OVL_TERMINAL);
+    ovl_out_text(out, out->colour ? "\033[0m" : "");
+}
+
 static void report_head(ovl_out *out, const ovl_result *result)
 {
     uint64_t ranks = count_ranks(result);
-    ovl_out_title(out, "%s", result->scenario ? result->scenario : "");
+    if (result->scenario) {
+        ovl_report_name(out, result->scenario);
+    }
     ovl_out_printf(out, "variant %s, %" PRIu64 " rank%s, interference %s\n\n", result->variant,
                    ranks, ranks == 1 ? "" : "s", result->interference);
 }
@@ -84,24 +93,25 @@ static void report_terms(ovl_out *out, const ovl_result *result, ovl_arena *aren
     ovl_sum sum = ovl_terms_sum(result->term);
     ovl_scale scale = ovl_scale_for(result->step);
     ovl_sum_fit(&scale, result->step, &sum);
-    ovl_out_title(out, "\nDecomposition of rank %" PRIu32 ": %s %s", result->deciding_rank,
-                  ovl_sum_text(arena, &scale, &sum, OVL_SUM_PLAIN), ovl_scale_unit(&scale));
+    ovl_out_title(out, "\nDecomposition of rank %" PRIu32 " (%s)", result->deciding_rank,
+                  ovl_scale_unit(&scale));
+    ovl_wrap(out, "  ", 4, ovl_sum_text(arena, &scale, &sum, OVL_SUM_PLAIN), OVL_TERMINAL);
     const ovl_column columns[] = {{"", true, false, 0},
-                                  {ovl_scale_unit(&scale), false, false, 0},
+                                  {"time", false, false, 0},
                                   {"%", false, false, 0},
                                   {"", true, false, 0}};
     ovl_grid grid;
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
-    ovl_time total = ovl_shown_terms(&scale, sum.total, sum.term, sum.n);
+    ovl_time total = ovl_scale_terms(&scale, sum.total, sum.term, sum.n);
     for (int i = 0; i < OVL_TERM_COUNT; i++) {
         if (result->term[i]) {
-            const char *shown = ovl_arena_strdup(arena, ovl_shown(buf, &scale, sum.term[i]));
+            const char *shown = ovl_arena_strdup(arena, ovl_scale_show(buf, &scale, sum.term[i]));
             const char *cells[] = {term_words[i][0], shown,
                                    percent(arena, result->term[i], result->step), term_words[i][1]};
             ovl_grid_row(&grid, cells);
         }
     }
-    const char *cells[] = {"= step", ovl_shown(buf, &scale, total),
+    const char *cells[] = {"= step", ovl_scale_show(buf, &scale, total),
                            percent(arena, result->step, result->step), ""};
     ovl_grid_row(&grid, cells);
     ovl_grid_end(&grid, out, 2);
@@ -118,7 +128,7 @@ static void report_communication(ovl_out *out, const ovl_result *result, ovl_are
     if (!has_communication(result)) {
         return;
     }
-    ovl_sum sum = {.total = result->comm_total, .n = 2};
+    ovl_sum sum = {.total = result->comm_total, .n = 2, .always = 2};
     sum.term[0] = result->hidden_comm;
     sum.word[0] = "hidden under kernels";
     sum.term[1] = result->comm_exposed;
@@ -129,7 +139,7 @@ static void report_communication(ovl_out *out, const ovl_result *result, ovl_are
     ovl_wrap(out, "  ", 4, ovl_sum_text(arena, &scale, &sum, OVL_SUM_WORDS), OVL_TERMINAL);
     if (result->hidden_comm_stretch) {
         ovl_out_printf(out, "  of the hidden time, %s %s are stretch: no progress beside kernels\n",
-                       ovl_shown_short(buf, &scale, result->hidden_comm_stretch),
+                       ovl_scale_short(buf, &scale, result->hidden_comm_stretch),
                        ovl_scale_unit(&scale));
     }
     ovl_out_printf(out, "  %" PRIu32 " startup%s", result->startups,

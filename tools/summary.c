@@ -59,9 +59,10 @@ static void row(ovl_grid *grid, const ovl_result *r, const ovl_comparison *c,
     const ovl_sum sum = ovl_step_sum(r, arena);
     const char *delta = "", *percent = "", *verdict = "";
     if (c) {
-        ovl_time base = ovl_shown_round(scale, c->a->step);
-        ovl_time moved = ovl_shown_round(scale, r->step) - base;
-        delta = ovl_arena_printf(arena, "%s%s", moved > 0 ? "+" : "", ovl_shown(buf, scale, moved));
+        ovl_time base = ovl_scale_round(scale, c->a->step);
+        ovl_time moved = ovl_scale_round(scale, r->step) - base;
+        delta = ovl_arena_printf(arena, "%s%s", moved > 0 ? "+" : "",
+                                 ovl_scale_show(buf, scale, moved));
         percent = c->a->step ? ovl_arena_printf(arena, "%+.2f",
                                                 100.0 * (double)c->delta / (double)c->a->step)
                              : "";
@@ -91,11 +92,11 @@ static void best_line(ovl_out *out, const ovl_summary *s, const ovl_scale *scale
     const char *peak = live_peak(b, arena), *base_peak = live_peak(s->base, arena);
     const char *unit = ovl_scale_unit(scale);
     const char *text = ovl_arena_printf(arena, "%s, %s %s", b->variant,
-                                        ovl_shown_short(buf, scale, b->step), unit);
-    ovl_time gain = ovl_shown_round(scale, s->base->step) - ovl_shown_round(scale, b->step);
+                                        ovl_scale_short(buf, scale, b->step), unit);
+    ovl_time gain = ovl_scale_round(scale, s->base->step) - ovl_scale_round(scale, b->step);
     text = ovl_arena_printf(
         arena, "%s: %s %s shorter than the base; startups %" PRIu32 " instead of %" PRIu32, text,
-        ovl_shown_short(buf, scale, gain), unit, b->startups, s->base->startups);
+        ovl_scale_short(buf, scale, gain), unit, b->startups, s->base->startups);
     if (peak && base_peak) {
         text =
             ovl_arena_printf(arena, "%s; live memory peak %s instead of %s", text, peak, base_peak);
@@ -115,7 +116,9 @@ void ovl_summary_text(ovl_out *out, const ovl_summary *s)
         {"%", false, false, 3},       {"startups", false, false, 2}, {"live peak", false, false, 1},
         {"hazards", false, false, 0}, {"verdict", true, false, 0},
     };
-    ovl_out_title(out, "%s: the base and its variants", s->base->scenario ? s->base->scenario : "");
+    if (s->base->scenario) {
+        ovl_report_name(out, s->base->scenario);
+    }
     ovl_out_printf(out,
                    "step = when the last waiting work could start + exposed communication; "
                    "interference %s\n\n",

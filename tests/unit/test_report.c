@@ -206,13 +206,13 @@ static void rounded_sums_add_up(void)
     ovl_time third = 10000400000;
     ovl_time terms[] = {third, third, third};
     ovl_scale scale = {OVL_UNIT_MS, 3};
-    CHECK_INT(ovl_shown_terms(&scale, 3 * third, terms, 3), 30001 * OVL_US);
+    CHECK_INT(ovl_scale_terms(&scale, 3 * third, terms, 3), 30001 * OVL_US);
     CHECK_INT(terms[0], 10001 * OVL_US);
     CHECK_INT(terms[1], 10000 * OVL_US);
     CHECK_INT(terms[0] + terms[1] + terms[2], 30001 * OVL_US);
     ovl_time mixed[] = {-400, 1300, 0};
     scale = (ovl_scale){OVL_UNIT_NS, 0};
-    CHECK_INT(ovl_shown_terms(&scale, 900, mixed, 3), 1000);
+    CHECK_INT(ovl_scale_terms(&scale, 900, mixed, 3), 1000);
     CHECK_INT(mixed[0] + mixed[1], 1000);
     CHECK_INT(mixed[2], 0);
 }
@@ -223,15 +223,16 @@ static void scales(void)
     const ovl_time times[] = {211250 * OVL_US, 4 * OVL_MS, OVL_NEVER};
     ovl_scale scale = ovl_scale_of(times, 3);
     CHECK_TEXT(ovl_scale_unit(&scale), "ms");
-    CHECK_TEXT(ovl_shown(buf, &scale, times[0]), "211.25");
-    CHECK_TEXT(ovl_shown(buf, &scale, times[1]), "4.00");
-    CHECK_TEXT(ovl_shown_short(buf, &scale, times[1]), "4");
-    CHECK_TEXT(ovl_shown(buf, &scale, OVL_NEVER), "-");
-    CHECK_TEXT(ovl_shown(buf, &scale, 0), "0");
-    CHECK_TEXT(ovl_shown(buf, &scale, -5 * OVL_MS - 5 * OVL_US), "-5.01"); /* half away from 0 */
+    CHECK_TEXT(ovl_scale_show(buf, &scale, times[0]), "211.25");
+    CHECK_TEXT(ovl_scale_show(buf, &scale, times[1]), "4.00");
+    CHECK_TEXT(ovl_scale_short(buf, &scale, times[1]), "4");
+    CHECK_TEXT(ovl_scale_show(buf, &scale, OVL_NEVER), "-");
+    CHECK_TEXT(ovl_scale_show(buf, &scale, 0), "0");
+    CHECK_TEXT(ovl_scale_show(buf, &scale, -5 * OVL_MS - 5 * OVL_US),
+               "-5.01");                    /* half away from 0 */
     const ovl_time fine[] = {123456789012}; /* 123.456789012 ms: six digits */
     scale = ovl_scale_of(fine, 1);
-    CHECK_TEXT(ovl_shown(buf, &scale, fine[0]), "123.457");
+    CHECK_TEXT(ovl_scale_show(buf, &scale, fine[0]), "123.457");
 }
 
 static void run_as_text(void)
@@ -244,7 +245,7 @@ static void run_as_text(void)
     CHECK_HAS(text, "step 213 ms = 211 ms + 2 ms exposed (bucket_1 ends at 213 ms; optimizer could "
                     "start");
     CHECK_HAS(text, "211 ms = 210 ms + 1 ms of interference");
-    CHECK_HAS(text, "213 = 209 + 2 + 1 + 1 ms");
+    CHECK_HAS(text, "  213 = 209 + 2 + 1 + 1\n");
     CHECK_HAS(text, "8 ms = 6 ms hidden under kernels + 2 ms with no kernel beside it");
     CHECK_HAS(text, "step 213 ms = 212 ms without interference + 1 ms of interference");
     CHECK_HAS(text, "7 gradients proved");
@@ -349,7 +350,7 @@ static void two_runs(void)
     begin(&p);
     ovl_compare_text(&p.out, &c);
     const char *text = finish(&p);
-    CHECK_HAS(text, "217 = 210 + 7  213 = 211 + 2");
+    CHECK_HAS(text, "step                       217 = 210 + 7  213 = 211 + 2");
     CHECK_HAS(text, "= step           217  213     -4");
     CHECK_HAS(text, "\nVerdict: better: 4 ms shorter\n");
     check_width(text);

@@ -1,4 +1,4 @@
-#include "tools/shown.h"
+#include "tools/scale.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -77,12 +77,12 @@ const char *ovl_scale_unit(const ovl_scale *scale)
     return ovl_time_unit_name(scale->unit);
 }
 
-ovl_time ovl_shown_round(const ovl_scale *scale, ovl_time t)
+ovl_time ovl_scale_round(const ovl_scale *scale, ovl_time t)
 {
     return t == OVL_NEVER ? t : rounded(t, step_of(scale));
 }
 
-const char *ovl_shown(char buf[OVL_UNITS_TEXT], const ovl_scale *scale, ovl_time t)
+const char *ovl_scale_show(char buf[OVL_UNITS_TEXT], const ovl_scale *scale, ovl_time t)
 {
     if (t == OVL_NEVER || t == 0) {
         return strcpy(buf, t ? "-" : "0");
@@ -100,9 +100,9 @@ const char *ovl_shown(char buf[OVL_UNITS_TEXT], const ovl_scale *scale, ovl_time
     return buf;
 }
 
-const char *ovl_shown_short(char buf[OVL_UNITS_TEXT], const ovl_scale *scale, ovl_time t)
+const char *ovl_scale_short(char buf[OVL_UNITS_TEXT], const ovl_scale *scale, ovl_time t)
 {
-    ovl_shown(buf, scale, t);
+    ovl_scale_show(buf, scale, t);
     if (strchr(buf, '.')) {
         size_t length = strlen(buf);
         while (buf[length - 1] == '0') {
@@ -115,7 +115,7 @@ const char *ovl_shown_short(char buf[OVL_UNITS_TEXT], const ovl_scale *scale, ov
 
 /* Terms are rounded down (towards minus infinity), then those with the largest remainders go up by
  * one step until the sum is right. Ties go to the larger remainder's first term. */
-ovl_time ovl_shown_terms(const ovl_scale *scale, ovl_time total, ovl_time *terms, uint32_t n)
+ovl_time ovl_scale_terms(const ovl_scale *scale, ovl_time total, ovl_time *terms, uint32_t n)
 {
     ovl_time step = step_of(scale);
     ovl_time whole = rounded(total, step);
