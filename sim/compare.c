@@ -110,10 +110,12 @@ static ovl_term largest_move(const ovl_comparison *c)
 
 static const char *percent_text(ovl_arena *arena, ovl_time part, ovl_time whole)
 {
+    if (whole == 0) {
+        return "";
+    }
     double percent = 100.0 * fabs((double)part) / (double)whole;
-    return whole == 0
-               ? ""
-               : ovl_arena_printf(arena, percent < 0.1 ? " (%.2g %%)" : " (%.1f %%)", percent);
+    return percent < 0.1 ? ovl_arena_printf(arena, " (%.2g %%)", percent)
+                         : ovl_arena_printf(arena, " (%.1f %%)", percent);
 }
 
 static const char *verdict_sentence(const ovl_comparison *c, ovl_arena *arena)

@@ -261,6 +261,9 @@ static ovl_time latest_end(const late *l, uint32_t op)
     if (o->kind == OVL_COLLECTIVE) {
         return l->collective[ovl_causes_collective(l->c, op)];
     }
+    if (o->kind == OVL_SEND && o->eager) { /* it ends at once: later means later on the wire too */
+        return l->node[OVL_ARRIVED][op];
+    }
     ovl_time own = l->node[OVL_ENDED][op];
     if ((o->kind == OVL_SEND || o->kind == OVL_RECV) && !o->eager) {
         return OVL_MIN(own, l->node[OVL_ENDED][l->c->program->partner[op]]);

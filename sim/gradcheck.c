@@ -269,7 +269,7 @@ ovl_gradient_verdict ovl_gradient_check(const ovl_gradvalues *values, const ovl_
     comparison c = {.want = values->terms.data + want->first,
                     .n_want = want->n,
                     .uniform = true,
-                    .least = INFINITY};
+                    .least = HUGE_VAL};
     bool doubled = false;
     if (received != OVL_NONE) {
         const ovl_gradvalue *got = &values->values.data[received];

@@ -125,24 +125,36 @@ static void forget(check *k)
     k->visited.len = k->stack.len = 0;
 }
 
-/* Does the end of `before` lie behind the arrival of `later`, whatever the durations? The hardware
- * queue orders arrivals in fact, but no program should rely on it. */
+/* What must have happened before a node. The hardware queue and copy engines order things in fact,
+ * but no program should rely on it. Who has received a message knows that it was sent. */
+static void look_behind(check *k, uint64_t node, ovl_time not_before)
+{
+    uint32_t op = OVL_TRAIL_OP(node);
+    ovl_causes_of(k->c, node);
+    for (uint32_t i = 0; i < k->c->list.len; i++) {
+        ovl_why why = k->c->list.data[i].why;
+        if (why != OVL_WHY_QUEUE && why != OVL_WHY_ENGINE) {
+            look_at(k, k->c->list.data[i].node, not_before);
+        }
+    }
+    if (OVL_TRAIL_KIND(node) == OVL_ENDED && ovl_causes_op(k->c, op)->kind == OVL_RECV) {
+        look_at(k, OVL_TRAIL(k->c->program->partner[op], OVL_ENDED), not_before);
+    }
+}
+
+/* Does `later` begin only after the end of `before`, whatever the durations? A receive writes
+ * nothing before its sender arrived; a collective may from its own arrival on. */
 static bool behind(check *k, uint32_t before, uint32_t later)
 {
-    uint64_t goal = OVL_TRAIL(before, OVL_ENDED);
-    ovl_time not_before = ovl_node_time(k->c, goal);
+    ovl_time not_before = k->c->timeline->end[before];
     look_at(k, OVL_TRAIL(later, OVL_ARRIVED), not_before);
+    if (ovl_causes_op(k->c, later)->kind == OVL_RECV) {
+        look_at(k, OVL_TRAIL(k->c->program->partner[later], OVL_ARRIVED), not_before);
+    }
     while (k->stack.len && (k->seen[before] & (1u << OVL_ENDED)) == 0) {
         uint64_t node = k->stack.data[--k->stack.len];
-        if (members_known(k, node)) {
-            continue;
-        }
-        ovl_causes_of(k->c, node);
-        for (uint32_t i = 0; i < k->c->list.len; i++) {
-            ovl_why why = k->c->list.data[i].why;
-            if (why != OVL_WHY_QUEUE && why != OVL_WHY_ENGINE) {
-                look_at(k, k->c->list.data[i].node, not_before);
-            }
+        if (!members_known(k, node)) {
+            look_behind(k, node, not_before);
         }
     }
     bool found = (k->seen[before] & (1u << OVL_ENDED)) != 0;
