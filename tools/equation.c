@@ -36,10 +36,17 @@ ovl_sum ovl_step_sum(const ovl_result *result, ovl_arena *arena)
 ovl_sum ovl_start_sum(const ovl_result *result)
 {
     const ovl_result_equation *e = &result->equation;
+    ovl_time compute = result->term[OVL_COMPUTE], stretch = result->term[OVL_COMPUTE_STRETCH];
     ovl_sum sum = {.always = 1};
-    if (e->present && e->interference != OVL_NEVER && e->interference != 0 && !by_interference(e)) {
+    if (!e->present || by_interference(e)) {
+        return sum;
+    }
+    if (e->interference != OVL_NEVER && e->interference != 0) {
         add(&sum, e->u_variant, "");
         add(&sum, e->interference, "of interference");
+    } else if (e->after == 0 && stretch && compute + stretch == e->u_path) {
+        add(&sum, compute, "of kernels");
+        add(&sum, stretch, "of stretch by what ran beside them");
     }
     return sum;
 }

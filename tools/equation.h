@@ -32,8 +32,9 @@ typedef enum ovl_sum_style {
  * The step alone if it waits for no communication. */
 ovl_sum ovl_step_sum(const ovl_result *result, ovl_arena *arena);
 
-/* u_path = u_variant + interference. n is 0 if it was not simulated, is zero, or the sum above has
- * it already. */
+/* u_path = u_variant + interference; where the interference is not this operation's doing (it was
+ * stretched by one before) but all of u_path is kernels, u_path = compute + compute_stretch. n is 0
+ * if neither says anything, or the sum above has it already. */
 ovl_sum ovl_start_sum(const ovl_result *result);
 
 /* The step of a rank by the terms of its wall time. */

@@ -134,9 +134,10 @@ void ovl_report_hazards(ovl_out *out, const ovl_result *result)
                                 ? ovl_arena_printf(&arena, "%s:%" PRIu32 ":%" PRIu32 ": ",
                                                    h->mark.file, h->mark.line, h->mark.column)
                                 : "";
-        const char *more =
-            h->count > 1 ? ovl_arena_printf(&arena, " (and %" PRIu32 " ranks alike)", h->count - 1)
-                         : "";
+        const char *more = h->count > 1
+                               ? ovl_arena_printf(&arena, " (%" PRIu32 " more rank%s alike)",
+                                                  h->count - 1, h->count > 2 ? "s" : "")
+                               : "";
         ovl_wrap(out, "  - ", 4,
                  ovl_arena_printf(&arena, "%s%s: %s%s", place, h->kind, h->text, more),
                  OVL_TERMINAL);

@@ -64,6 +64,7 @@ static ovl_scale head_scale(const ovl_result *result, const ovl_sum *step, const
 
 static void report_equation(ovl_out *out, const ovl_result *result, ovl_arena *arena)
 {
+    char buf[OVL_UNITS_TEXT];
     ovl_sum step = ovl_step_sum(result, arena), start = ovl_start_sum(result);
     ovl_scale scale = head_scale(result, &step, &start);
     const char *reason = ovl_step_reason(result, &scale, arena);
@@ -76,8 +77,11 @@ static void report_equation(ovl_out *out, const ovl_result *result, ovl_arena *a
     ovl_wrap(out, "step ", 5, text, OVL_TERMINAL);
     if (start.n) {
         text = ovl_sum_text(arena, &scale, &start, OVL_SUM_WORDS);
-        text = ovl_arena_printf(arena, "%s (where it could start if %s were free)", text,
-                                result->equation.collective);
+        if (*start.word[0] == '\0') {
+            text = ovl_arena_printf(
+                arena, "%s (if %s were free: %s %s)", text, result->equation.collective,
+                ovl_scale_short(buf, &scale, start.term[0]), ovl_scale_unit(&scale));
+        }
         ovl_wrap(out, "     ", 5, text, OVL_TERMINAL);
     }
 }

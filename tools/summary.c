@@ -52,7 +52,18 @@ static const char *live_peak(const ovl_result *r, ovl_arena *arena)
     return any ? ovl_arena_strdup(arena, ovl_print_bytes(buf, peak)) : NULL;
 }
 
-static void row(ovl_grid *grid, const ovl_result *r, const ovl_comparison *c,
+/* The model is a column only where it is not the same for all. */
+static bool one_model(const ovl_summary *s)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        if (strcmp(s->items[i].b->interference, s->base->interference) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void row(ovl_grid *grid, const ovl_result *r, const ovl_comparison *c, bool model,
                 const ovl_scale *scale, ovl_arena *arena)
 {
     char buf[OVL_UNITS_TEXT];
@@ -75,6 +86,7 @@ static void row(ovl_grid *grid, const ovl_result *r, const ovl_comparison *c,
         percent,
         ovl_arena_printf(arena, "%" PRIu32, r->startups),
         live_peak(r, arena),
+        model ? r->interference : NULL,
         r->hazards_checked ? ovl_arena_printf(arena, "%" PRIu32, r->n_hazards) : NULL,
         verdict,
     };
@@ -95,11 +107,10 @@ static void best_line(ovl_out *out, const ovl_summary *s, const ovl_scale *scale
                                         ovl_scale_short(buf, scale, b->step), unit);
     ovl_time gain = ovl_scale_round(scale, s->base->step) - ovl_scale_round(scale, b->step);
     text = ovl_arena_printf(
-        arena, "%s: %s %s shorter than the base; startups %" PRIu32 " instead of %" PRIu32, text,
+        arena, "%s: %s %s shorter than the base; startups %" PRIu32 " (base %" PRIu32 ")", text,
         ovl_scale_short(buf, scale, gain), unit, b->startups, s->base->startups);
     if (peak && base_peak) {
-        text =
-            ovl_arena_printf(arena, "%s; live memory peak %s instead of %s", text, peak, base_peak);
+        text = ovl_arena_printf(arena, "%s; live memory peak %s (base %s)", text, peak, base_peak);
     }
     ovl_out_text(out, "\n");
     ovl_wrap(out, "Best: ", 6, text, OVL_TERMINAL);
@@ -112,22 +123,24 @@ void ovl_summary_text(ovl_out *out, const ovl_summary *s)
     const char *step = ovl_arena_printf(&arena, "step (%s)", ovl_scale_unit(&scale));
     const char *change = ovl_arena_printf(&arena, "change (%s)", ovl_scale_unit(&scale));
     const ovl_column columns[] = {
-        {"variant", true, true, 0},   {step, true, false, 0},        {change, false, false, 0},
-        {"%", false, false, 3},       {"startups", false, false, 2}, {"live peak", false, false, 1},
-        {"hazards", false, false, 0}, {"verdict", true, false, 0},
+        {"variant", true, true, 0},       {step, true, false, 0},
+        {change, false, false, 0},        {"%", false, false, 3},
+        {"startups", false, false, 2},    {"live peak", false, false, 1},
+        {"interference", true, false, 4}, {"hazards", false, false, 0},
+        {"verdict", true, false, 0},
     };
     if (s->base->scenario) {
         ovl_report_name(out, s->base->scenario);
     }
+    bool model = !one_model(s);
     ovl_out_printf(out,
-                   "step = when the last waiting work could start + exposed communication; "
-                   "interference %s\n\n",
-                   s->base->interference);
+                   "step = when the last waiting work could start + exposed communication%s%s\n\n",
+                   model ? "" : "; interference ", model ? "" : s->base->interference);
     ovl_grid grid;
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
-    row(&grid, s->base, NULL, &scale, &arena);
+    row(&grid, s->base, NULL, model, &scale, &arena);
     for (uint32_t i = 0; i < s->n; i++) {
-        row(&grid, s->items[i].b, &s->items[i], &scale, &arena);
+        row(&grid, s->items[i].b, &s->items[i], model, &scale, &arena);
     }
     ovl_grid_end(&grid, out, 2);
     best_line(out, s, &scale, &arena);

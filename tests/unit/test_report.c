@@ -365,8 +365,8 @@ static void two_runs(void)
     CHECK_INT(s.best, 0);
     begin(&p);
     ovl_summary_text(&p.out, &s);
-    CHECK_HAS(finish(&p), "Best: split, 213 ms: 4 ms shorter than the base; startups 2 instead of "
-                          "1;");
+    CHECK_HAS(finish(&p), "Best: split, 213 ms: 4 ms shorter than the base; startups 2 (base "
+                          "1);");
     check_width(p.text);
     free(p.text);
 }
