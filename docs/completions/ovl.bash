@@ -1,0 +1,95 @@
+# Completion of ovl for bash. Printed by tools/dev/ovl_docs from the table of commands.
+_ovl()
+{
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
+    local command=${COMP_WORDS[1]}
+    COMPREPLY=()
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        COMPREPLY=($(compgen -W "check compare export help run --help --version" -- "$word"))
+        return
+    fi
+    case $command:$before in
+    check:--variant)
+        return
+        ;;
+    check:--set)
+        return
+        ;;
+    check:--interference)
+        COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
+        return
+        ;;
+    compare:--set)
+        return
+        ;;
+    compare:--interference)
+        COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
+        return
+        ;;
+    compare:--worth)
+        return
+        ;;
+    compare:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    export:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    export:--ranks)
+        return
+        ;;
+    export:--variant)
+        return
+        ;;
+    export:--set)
+        return
+        ;;
+    export:--interference)
+        COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
+        return
+        ;;
+    run:--variant)
+        return
+        ;;
+    run:--set)
+        return
+        ;;
+    run:--interference)
+        COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
+        return
+        ;;
+    run:--worth)
+        return
+        ;;
+    run:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    esac
+    case $command:$word in
+    check:-*)
+        COMPREPLY=($(compgen -W "--variant --set --interference --json --help" -- "$word"))
+        ;;
+    compare:-*)
+        COMPREPLY=($(compgen -W "--set --interference --worth --json --output --fail-if-worse --help" -- "$word"))
+        ;;
+    export:-*)
+        COMPREPLY=($(compgen -W "--trace --output --ranks --variant --set --interference --help" -- "$word"))
+        ;;
+    help:-*)
+        COMPREPLY=($(compgen -W "--help" -- "$word"))
+        ;;
+    help:*)
+        COMPREPLY=($(compgen -W "check compare export help run" -- "$word"))
+        ;;
+    run:-*)
+        COMPREPLY=($(compgen -W "--variant --set --interference --worth --json --output --help" -- "$word"))
+        ;;
+    *)
+        COMPREPLY=($(compgen -f -- "$word"))
+        ;;
+    esac
+}
+complete -o filenames -F _ovl ovl
