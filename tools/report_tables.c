@@ -67,6 +67,9 @@ static int by_exposed(const void *a, const void *b)
     if (x->exposed != y->exposed) {
         return x->exposed > y->exposed ? -1 : 1;
     }
+    if ((x->worth == OVL_NEVER) != (y->worth == OVL_NEVER)) {
+        return x->worth == OVL_NEVER ? 1 : -1; /* of equals, those about which more is known */
+    }
     return x < y ? -1 : x > y; /* they lie in one array, in the result's order */
 }
 
