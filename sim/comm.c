@@ -36,14 +36,17 @@ void ovl_comm_each(ovl_engine *e, uint32_t activity,
 /* --- What it loads
  * ----------------------------------------------------------------------------------------- */
 
-static bool already_used(const ovl_engine *e, uint32_t resource)
+/* Members that share a resource load it once together or each on top of the others; either way the
+ * activity has one use of it. */
+static void add_use(ovl_engine *e, ovl_id resource, const ovl_demand *d)
 {
-    for (uint32_t i = 0; i < e->uses.len; i++) {
-        if (e->uses.data[i].resource == resource) {
-            return true;
-        }
+    uint32_t at = e->use_at[resource];
+    if (at < e->uses.len && e->uses.data[at].resource == resource) {
+        e->uses.data[at].rate += d->once ? 0 : d->rate;
+        return;
     }
-    return false;
+    e->use_at[resource] = e->uses.len;
+    ovl_vec_push(&e->uses, (ovl_use){resource, d->rate});
 }
 
 /* A port without a resource is hardware that is not modelled. */
@@ -53,11 +56,9 @@ static void add_uses(ovl_engine *e, uint32_t rank, const ovl_activity *a, uint32
     const ovl_id *ports = &e->p->rank_ports[e->p->ranks[rank].first_port];
     for (uint32_t i = first; i < first + n; i++) {
         const ovl_demand *d = &e->p->demands[i];
-        ovl_id resource = ports[d->port];
-        bool skip = resource == OVL_NONE || (d->once && already_used(e, resource)) ||
-                    (d->port == OVL_PORT_HBM && a->comm && ovl_caps_measured(e, rank, a));
-        if (!skip) {
-            ovl_vec_push(&e->uses, (ovl_use){resource, d->rate});
+        bool measured = d->port == OVL_PORT_HBM && a->comm && ovl_caps_measured(e, rank, a);
+        if (ports[d->port] != OVL_NONE && !measured) {
+            add_use(e, ports[d->port], d);
         }
     }
 }

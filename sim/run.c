@@ -44,6 +44,7 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     e->running = OVL_NEW_ARRAY(scratch, uint32_t, p->n_ops);
     e->arrived = OVL_NEW_ARRAY(scratch, uint32_t, p->n_collectives);
     e->ranks = OVL_NEW_ARRAY(scratch, ovl_rank_state, p->n_ranks);
+    e->use_at = OVL_NEW_ARRAY(scratch, uint32_t, p->n_resources);
     e->unmeasured = OVL_NEW_ARRAY(scratch, bool, (size_t)p->n_kernel_classes * p->n_coll_classes);
     e->free_cost = (ovl_cost){.klass = OVL_NONE, .weight = 1};
     for (uint32_t r = 0; r < p->n_ranks; r++) {

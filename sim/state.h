@@ -100,6 +100,7 @@ typedef struct ovl_engine {
     OVL_VEC(uint64_t) trail;
     OVL_VEC(ovl_limit) limits;
     OVL_VEC(ovl_segment) segments;
+    uint32_t *use_at; /* by resource: where it stands in `uses`, if it is there */
     bool *unmeasured; /* [kernel class * collective class] */
     ovl_share share;
     OVL_VEC(uint32_t) slot_activity; /* by solver slot */

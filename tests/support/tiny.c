@@ -115,10 +115,10 @@ bool tiny_freeze(tiny *t)
         ranks[r] = r;
     }
     ovl_id dp = ovl_add_comm(&t->b, ovl_name(&t->b, "dp"), ranks, t->n_ranks);
-    ovl_id name = ovl_name(&t->b, "hbm");
+    ovl_id name = ovl_name(&t->b, "hbm"), hbm = OVL_NONE;
     for (uint32_t r = 0; r < t->n_ranks; r++) {
-        ovl_id hbm = OVL_NONE;
-        if (t->hbm_rate) {
+        hbm = t->hbm_of_all ? hbm : OVL_NONE;
+        if (t->hbm_rate && hbm == OVL_NONE) {
             hbm = ovl_add_resource(&t->b, &(ovl_resource){name, OVL_RES_HBM, r, t->hbm_rate});
         }
         ovl_add_rank(&t->b, t->rank_code[r], r, &dp, &hbm);

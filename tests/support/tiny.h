@@ -32,6 +32,7 @@ typedef struct tiny {
     ovl_demand peer[4];
     uint32_t n_peer;
     uint64_t hbm_rate; /* capacity of the HBM of each rank; 0: none */
+    bool hbm_of_all;   /* one such resource for all ranks instead of one each */
     bool frozen;
     ovl_program program;
     ovl_timeline timeline;

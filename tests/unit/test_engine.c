@@ -329,6 +329,81 @@ static void nothing_takes_no_time(void)
     tiny_free(&t);
 }
 
+/* 80 MiB at 202 ms: 1 ms of latency without a factor, 5 of transfer at 1.25 in which 4 ms of
+ * backward are done: 209 ms of kernels end at 210. */
+static void measured_factors_hold_in_the_transfer_only(void)
+{
+    tiny t;
+    tiny_init(&t, 2);
+    measured(&t, 1.25, 1);
+    uint32_t first = tiny_kernel(&t, "compute", "k", 202 * MS);
+    t.cost.klass = 0;
+    uint32_t rest = tiny_kernel(&t, "compute", "rest", 7 * MS);
+    t.cost.klass = 0;
+    tiny_collective(&t, "comm", "reduce", 1 * MS, 5 * MS);
+    tiny_after(&t, first);
+    CHECK(tiny_run(&t, OVL_INTERFERENCE_MEASURED));
+    CHECK_INT(tiny_end(&t, 0, rest), 210 * MS);
+    tiny_free(&t);
+}
+
+/* Rank 0 waits from 0 to 2 for the collective, is idle from 3 to 5 while rank 1 computes: the wait
+ * is over with its cause. */
+static void waiting_ends_when_the_last_member_came(void)
+{
+    tiny t;
+    tiny_init(&t, 2);
+    tiny_collective(&t, "comm", "reduce", 0, 1 * MS);
+    ovl_id late = tiny_code(&t);
+    tiny_kernel(&t, "comm", "k", 2 * MS);
+    tiny_collective(&t, "comm", "reduce", 0, 1 * MS);
+    tiny_kernel(&t, "comm", "l", 2 * MS);
+    tiny_use(&t, 1, late);
+    CHECK(tiny_run(&t, OVL_INTERFERENCE_NONE));
+    CHECK_INT(tiny_term(&t, 0, OVL_WAIT_LATE_RANK), 2 * MS);
+    CHECK_INT(tiny_term(&t, 0, OVL_COMM_TRANSFER), 1 * MS);
+    CHECK_INT(tiny_term(&t, 0, OVL_IDLE), 2 * MS);
+    tiny_free(&t);
+}
+
+/* Two members on one link of 100, each wanting 100: once, it is used at 100 and nobody is slowed;
+ * each on its own, at 200: half speed. */
+static void members_may_load_a_resource_once_together(void)
+{
+    for (int once = 0; once < 2; once++) {
+        tiny t;
+        tiny_init(&t, 2);
+        t.hbm_rate = 100;
+        t.hbm_of_all = true;
+        t.demands[0] = (ovl_demand){OVL_PORT_HBM, once, 100};
+        t.n_demands = 1;
+        tiny_collective(&t, "comm", "reduce", 0, 1 * MS);
+        CHECK(tiny_run(&t, OVL_INTERFERENCE_SHARED));
+        CHECK_INT(t.timeline.step, (once ? 1 : 2) * MS);
+        tiny_free(&t);
+    }
+}
+
+/* One engine. c arrives at 0 and runs to 4; b arrives at 1, a (lower in program order) at 2: b goes
+ * first. */
+static void copies_start_in_order_of_arrival(void)
+{
+    tiny t;
+    tiny_init(&t, 1);
+    t.b.copy_engines[0] = 1;
+    tiny_copy(&t, "s1", "c", 4 * MS);
+    uint32_t two = tiny_kernel(&t, "k2", "k", 2 * MS);
+    uint32_t a = tiny_copy(&t, "s2", "a", 1 * MS);
+    tiny_after(&t, two);
+    uint32_t one = tiny_kernel(&t, "k1", "k", 1 * MS);
+    uint32_t b = tiny_copy(&t, "s3", "b", 1 * MS);
+    tiny_after(&t, one);
+    CHECK(tiny_run(&t, OVL_INTERFERENCE_NONE));
+    CHECK_INT(tiny_end(&t, 0, b), 5 * MS);
+    CHECK_INT(tiny_end(&t, 0, a), 6 * MS);
+    tiny_free(&t);
+}
+
 static CU_TestInfo tests[] = {
     {"25 ms beside 20 ms with factors 29/25 and 29/16 end at 29 and 33", matmul_beside_all_reduce},
     {"20 becomes 26 and 25 becomes 30 without a tail", stretched_without_a_tail},
@@ -344,6 +419,10 @@ static CU_TestInfo tests[] = {
     {"the host issues in order and may be held up", the_host_issues_in_order_and_may_be_held_up},
     {"one hardware queue blocks behind its head", one_hardware_queue_blocks_behind_its_head},
     {"copies wait for an engine", copies_wait_for_an_engine},
+    {"measured factors hold in the transfer only", measured_factors_hold_in_the_transfer_only},
+    {"waiting ends when the last member came", waiting_ends_when_the_last_member_came},
+    {"members may load a resource once together", members_may_load_a_resource_once_together},
+    {"copies start in order of arrival", copies_start_in_order_of_arrival},
     {"long times stay exact", long_times_stay_exact},
     {"time that cannot be counted is an error", time_that_cannot_be_counted_is_an_error},
     {"nothing takes no time", nothing_takes_no_time},
