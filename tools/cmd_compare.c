@@ -1,7 +1,7 @@
 /* ovl compare: which runs the words mean, then the comparison. */
 #include "tools/files.h"
 #include "tools/report.h"
-#include "tools/session.h"
+#include "tools/work.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ typedef struct side {
 } side;
 
 typedef struct job {
-    ovl_session session;
+    ovl_work work;
     const ovl_args *args;
     ovl_ask ask;
 } job;
@@ -55,19 +55,19 @@ static int compare_pair(job *j, const ovl_document *a_doc, const char *a_variant
 {
     ovl_result a, b;
     ovl_comparison c;
-    bool good = ovl_session_result(&j->session, a_doc, a_variant, &j->ask, &a);
-    good = ovl_session_result(&j->session, b_doc, b_variant, &j->ask, &b) && good;
+    bool good = ovl_work_result(&j->work, a_doc, a_variant, &j->ask, &a);
+    good = ovl_work_result(&j->work, b_doc, b_variant, &j->ask, &b) && good;
     if (!good) {
         return OVL_EXIT_DONE; /* the errors have the status */
     }
-    ovl_compare(&a, &b, &j->session.arena, &c);
-    ovl_out file, *out = ovl_session_output(j->args, j->session.shell, &file);
+    ovl_compare(&a, &b, &j->work.arena, &c);
+    ovl_out file, *out = ovl_work_output(j->args, j->work.shell, &file);
     if (ovl_args_has(j->args, "json")) {
         ovl_compare_json(out, &c);
     } else {
         ovl_compare_text(out, &c);
     }
-    ovl_session_written(&j->session, j->args, out);
+    ovl_work_written(&j->work, j->args, out);
     return finish(j, &c, 1);
 }
 
@@ -75,17 +75,17 @@ static int compare_all(job *j, const ovl_document *doc)
 {
     uint32_t n = doc->n_variants;
     if (n == 0) {
-        ovl_error(&j->session.errs, OVL_E_USAGE, nowhere,
+        ovl_error(&j->work.errs, OVL_E_USAGE, nowhere,
                   "%s has no variants to compare; name two files, or add `variants:`", doc->file);
         return OVL_EXIT_DONE;
     }
-    ovl_result *results = OVL_NEW_ARRAY(&j->session.arena, ovl_result, (size_t)n + 1);
-    ovl_comparison *items = OVL_NEW_ARRAY(&j->session.arena, ovl_comparison, n);
-    bool good = ovl_session_result(&j->session, doc, NULL, &j->ask, &results[n]);
+    ovl_result *results = OVL_NEW_ARRAY(&j->work.arena, ovl_result, (size_t)n + 1);
+    ovl_comparison *items = OVL_NEW_ARRAY(&j->work.arena, ovl_comparison, n);
+    bool good = ovl_work_result(&j->work, doc, NULL, &j->ask, &results[n]);
     for (uint32_t i = 0; i < n; i++) {
-        good = ovl_session_result(&j->session, doc, doc->variants[i], &j->ask, &results[i]) && good;
+        good = ovl_work_result(&j->work, doc, doc->variants[i], &j->ask, &results[i]) && good;
         if (good) {
-            ovl_compare(&results[n], &results[i], &j->session.arena, &items[i]);
+            ovl_compare(&results[n], &results[i], &j->work.arena, &items[i]);
         }
     }
     if (!good) {
@@ -93,26 +93,26 @@ static int compare_all(job *j, const ovl_document *doc)
     }
     ovl_summary summary = {&results[n], items, n, OVL_NONE};
     ovl_summary_choose(&summary);
-    ovl_out file, *out = ovl_session_output(j->args, j->session.shell, &file);
+    ovl_out file, *out = ovl_work_output(j->args, j->work.shell, &file);
     if (ovl_args_has(j->args, "json")) {
         ovl_summary_json(out, &summary);
     } else {
         ovl_summary_text(out, &summary);
     }
-    ovl_session_written(&j->session, j->args, out);
+    ovl_work_written(&j->work, j->args, out);
     return finish(j, items, n);
 }
 
 static int compare_two_words(job *j, side first, const ovl_document *doc, const char *word)
 {
-    side second = side_of(word, &j->session.arena);
+    side second = side_of(word, &j->work.arena);
     if (has_variant(doc, word) || !ovl_file_exists(second.path)) {
         /* A word that is neither is looked up as a variant, to get the error that names the
          * nearest one. */
         return compare_pair(j, doc, first.variant, doc, word);
     }
     ovl_document other;
-    if (!ovl_session_load(&j->session, second.path, &other)) {
+    if (!ovl_work_load(&j->work, second.path, &other)) {
         return OVL_EXIT_DONE;
     }
     return compare_pair(j, doc, first.variant, &other, second.variant);
@@ -122,8 +122,8 @@ static int dispatch(job *j)
 {
     const ovl_args *args = j->args;
     ovl_document doc;
-    side first = side_of(args->operands[0], &j->session.arena);
-    if (!ovl_session_load(&j->session, first.path, &doc)) {
+    side first = side_of(args->operands[0], &j->work.arena);
+    if (!ovl_work_load(&j->work, first.path, &doc)) {
         return OVL_EXIT_DONE;
     }
     if (args->n_operands == 1 && !first.variant) {
@@ -135,7 +135,7 @@ static int dispatch(job *j)
     if (args->n_operands == 3 && !first.variant) {
         return compare_pair(j, &doc, args->operands[1], &doc, args->operands[2]);
     }
-    ovl_error(&j->session.errs, OVL_E_USAGE, nowhere,
+    ovl_error(&j->work.errs, OVL_E_USAGE, nowhere,
               args->n_operands == 1
                   ? "compare \"%s\" with what? Name another variant or file"
                   : "\"%s\" names a variant, and two more follow; compare takes two runs",
@@ -146,8 +146,8 @@ static int dispatch(job *j)
 int ovl_cmd_compare(const ovl_args *args, const ovl_shell *shell)
 {
     job j = {.args = args, .ask = ovl_worth_of(ovl_args_value(args, "worth"))};
-    ovl_session_begin(&j.session, shell);
-    ovl_session_sets(&j.session, args);
+    ovl_work_begin(&j.work, shell);
+    ovl_work_sets(&j.work, args);
     int status = dispatch(&j);
-    return ovl_session_end(&j.session, status);
+    return ovl_work_end(&j.work, status);
 }

@@ -1,5 +1,5 @@
 #include "tools/help.h"
-#include "tools/session.h"
+#include "tools/work.h"
 
 int ovl_cmd_help(const ovl_args *args, const ovl_shell *shell)
 {
@@ -12,8 +12,8 @@ int ovl_cmd_help(const ovl_args *args, const ovl_shell *shell)
         ovl_help_command(shell->out, command);
         return OVL_EXIT_DONE;
     }
-    ovl_session session;
-    ovl_session_begin(&session, shell);
-    ovl_command_unknown(args->operands[0], &session.errs);
-    return ovl_session_end(&session, OVL_EXIT_DONE);
+    ovl_work work;
+    ovl_work_begin(&work, shell);
+    ovl_command_unknown(args->operands[0], &work.errs);
+    return ovl_work_end(&work, OVL_EXIT_DONE);
 }

@@ -6,7 +6,7 @@
 #ifndef OVL_TOOLS_FACTS_H
 #define OVL_TOOLS_FACTS_H
 
-#include "tools/session.h"
+#include "tools/work.h"
 
 #define OVL_KINDS (OVL_MARKER + 1)
 

@@ -1,6 +1,6 @@
 #include "tools/command.h"
 #include "tools/help.h"
-#include "tools/session.h"
+#include "tools/work.h"
 
 #include "sim/names.h"
 

@@ -1,0 +1,77 @@
+/*
+ * work.h - from the words of a command line to results: load, decode, lower, analyse, with every
+ * mistake collected on the way.
+ *
+ *     ovl_work s;
+ *     ovl_work_begin(&s, shell);
+ *     ovl_work_sets(&s, args);                         --set and --interference
+ *     ovl_document file;  ovl_prepared base;  ovl_result result;
+ *     if (ovl_work_load(&s, "a.yaml", &file) && ovl_work_prepare(&s, &file, NULL, &base) &&
+ *         ovl_work_analyse(&s, &base, &ask, &result, NULL)) { ... }
+ *     return ovl_work_end(&s, status);                 complaints to stderr, memory given back
+ *
+ * Warnings and errors are printed once, sorted by their place in the file.
+ */
+#ifndef OVL_TOOLS_WORK_H
+#define OVL_TOOLS_WORK_H
+
+#include "models/lower.h"
+#include "sim/result.h"
+#include "tools/command.h"
+
+typedef struct ovl_work {
+    const ovl_shell *shell;
+    ovl_arena arena;   /* what lives to the end: documents, scenarios, results, errors */
+    ovl_arena scratch; /* programs, until the next one is made */
+    ovl_errs errs;
+    ovl_files files;
+    const ovl_set *sets;
+    uint32_t n_sets;
+} ovl_work;
+
+typedef struct ovl_prepared {
+    ovl_scenario scenario;
+    ovl_lowered lowered; /* lives until the next ovl_work_prepare */
+} ovl_prepared;
+
+typedef struct ovl_ask {
+    ovl_worth worth;
+    const char *worth_name;
+} ovl_ask;
+
+void ovl_work_begin(ovl_work *work, const ovl_shell *shell);
+
+/* Takes the --set and --interference values of a command that has both options. */
+void ovl_work_sets(ovl_work *work, const ovl_args *args);
+
+/* What a --worth value asks for; NULL is the default. */
+ovl_ask ovl_worth_of(const char *value);
+
+bool ovl_work_load(ovl_work *work, const char *path, ovl_document *doc);
+
+/* Decodes and lowers one variant (NULL: none). A program prepared before is gone. */
+bool ovl_work_prepare(ovl_work *work, const ovl_document *doc, const char *variant,
+                      ovl_prepared *prepared);
+
+/* Runs and analyses; `kept` as in ovl_analyse. The result lives to the end of the work. */
+bool ovl_work_analyse(ovl_work *work, const ovl_prepared *prepared, const ovl_ask *ask,
+                      ovl_result *result, ovl_timeline *kept);
+
+/* The two steps above in one. */
+bool ovl_work_result(ovl_work *work, const ovl_document *doc, const char *variant,
+                     const ovl_ask *ask, ovl_result *result);
+
+/* Where the command writes: `file`, opened for its --output, or else standard output. */
+ovl_out *ovl_work_output(const ovl_args *args, const ovl_shell *shell, ovl_out *file);
+
+/* Ends what ovl_work_output began; a file that could not be written is an error. */
+void ovl_work_written(ovl_work *work, const ovl_args *args, ovl_out *out);
+
+/* Prints what went wrong and frees everything. Gives the status of the errors, or `status` if there
+ * are none. */
+int ovl_work_end(ovl_work *work, int status);
+
+/* Prints errors and warnings to `out`, sorted, one a line. */
+void ovl_complain(ovl_out *out, ovl_errs *errs);
+
+#endif
