@@ -163,7 +163,8 @@ static void plan(ovl_lowering *l)
 {
     const ovl_workload *workload = &l->scenario->workload;
     bool alias = is_step(workload) && !l->scenario->mesh.given;
-    ovl_plan_groups(l, alias ? l->scenario->ddp.group : NULL);
+    const char *group = l->scenario->ddp.given ? l->scenario->ddp.group : "dp";
+    ovl_plan_groups(l, alias ? group : NULL); /* without a mesh all ranks reduce together */
     if (workload->ops.count) {
         ovl_plan_ops(l);
     } else {

@@ -1,5 +1,7 @@
 #include "models/plan_ddp.h"
 
+#include "models/tables.h"
+
 /* --- Who reduces together -----------------------------------------------------------------------
  */
 
@@ -7,7 +9,7 @@
 static bool find_group(ovl_ddp_plan *p)
 {
     ovl_lowering *l = p->l;
-    const char *name = p->ddp->group ? p->ddp->group : "dp";
+    const char *name = p->ddp->group;
     p->group = ovl_plan_group(l, name, p->ddp->given ? p->ddp->mark : p->workload->mark);
     if (!p->group) {
         return false;
@@ -50,10 +52,14 @@ static bool check_bytes(ovl_ddp_plan *p)
     return true;
 }
 
-/* Operations of one rank at most: kernels, copies in and out, overheads, collectives. */
+/* Operations of one rank: two kernels a unit, copies, and for each bucket a launch, a reduction, a
+ * copy back and at most one gather. */
 static bool check_operations(ovl_ddp_plan *p)
 {
-    uint64_t each = 2 * (uint64_t)p->n_units + 4 * (uint64_t)p->n_tensors + 1;
+    uint64_t each = 2 * (uint64_t)p->n_units + 4 * (uint64_t)p->buckets.count + 2;
+    for (uint32_t i = 0; i < p->n_tensors; i++) {
+        each += p->copy_in[i] > 0;
+    }
     uint64_t m = (uint64_t)p->workload->microbatches;
     if (m > OVL_PLAN_CODE_OPS || m * each > OVL_PLAN_CODE_OPS ||
         m * each * p->l->n_ranks > OVL_PLAN_RANK_OPS) {
@@ -88,11 +94,11 @@ static void run_steps(ovl_ddp_plan *p)
     } else {
         ovl_ddp_gradients(p);
     }
-    if (p->l->errs->errors != errors || !check_bytes(p) || !check_operations(p)) {
+    if (p->l->errs->errors != errors || !check_bytes(p)) {
         return;
     }
     ovl_ddp_buckets(p);
-    if (p->l->errs->errors == errors) {
+    if (p->l->errs->errors == errors && check_operations(p)) {
         ovl_ddp_emit(p);
     }
 }
@@ -100,6 +106,11 @@ static void run_steps(ovl_ddp_plan *p)
 void ovl_plan_ddp(ovl_lowering *l)
 {
     ovl_ddp_plan p = {.l = l, .ddp = &l->scenario->ddp, .workload = &l->scenario->workload};
+    ovl_ddp defaults = {0};
+    if (!p.ddp->given) {
+        ovl_ddp_table.defaults(&defaults);
+        p.ddp = &defaults;
+    }
     p.names.arena = &p.scratch;
     set_policy(&p);
     run_steps(&p);

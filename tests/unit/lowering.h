@@ -1,0 +1,187 @@
+/*
+ * lowering.h - for tests of plans: from YAML text to a program, and short questions about it.
+ *
+ *     bench t = {0};
+ *     CHECK(lower(&t, "workload: {ops: [{kernel: a, duration: 1 ms}]}", NULL));
+ *     CHECK_TEXT(sequence(&t, 0), "a");
+ *     finish(&t);
+ */
+#ifndef OVL_TESTS_LOWERING_H
+#define OVL_TESTS_LOWERING_H
+
+#include "models/lower.h"
+#include "sim/result.h"
+#include "tests/support/check.h"
+
+#include <string.h>
+
+typedef struct bench {
+    ovl_arena arena;
+    ovl_errs errs;
+    ovl_scenario scenario;
+    ovl_lowered lowered;
+    const ovl_program *p;
+    const char *text;
+    ovl_result result;
+} bench;
+
+static inline const char *read_text(void *context, const char *path, size_t *length,
+                                    ovl_arena *arena, const char **why)
+{
+    (void)path, (void)why;
+    *length = strlen(context);
+    return ovl_arena_strdup(arena, context);
+}
+
+/* Loads and lowers; false if anything was wrong (errors are in t->errs). */
+static inline bool lower(bench *t, const char *text, const char *set)
+{
+    ovl_arena_free(&t->arena);
+    memset(t, 0, sizeof *t);
+    t->errs.arena = &t->arena;
+    char *copy = ovl_arena_strdup(&t->arena, text);
+    ovl_files files = {read_text, copy};
+    ovl_document doc;
+    ovl_set sets[] = {{set}};
+    t->p = &t->lowered.program;
+    return ovl_document_load("s.yaml", &files, &doc, &t->arena, &t->errs) &&
+           ovl_scenario_decode(&doc, NULL, sets, set ? 1 : 0, &t->scenario, &t->arena, &t->errs) &&
+           ovl_lower(&t->scenario, &t->arena, &t->lowered, &t->errs);
+}
+
+static inline void finish(bench *t)
+{
+    ovl_arena_free(&t->arena);
+}
+
+/* Runs the program with all analyses; false and errors if it cannot finish. */
+static inline bool analyse(bench *t)
+{
+    ovl_analyse_options options = {.interference = (ovl_interference)t->scenario.interference,
+                                   .worth = OVL_WORTH_NONE,
+                                   .scenario = "s",
+                                   .variant = "base"};
+    return ovl_analyse(t->p, &options, &t->arena, &t->result, NULL, &t->errs);
+}
+
+static inline const ovl_code *code_of(const bench *t, uint32_t rank)
+{
+    return &t->p->codes[t->p->ranks[rank].code];
+}
+
+static inline const char *name_at(const bench *t, uint32_t rank, uint32_t local)
+{
+    return ovl_names_text(t->p->names, code_of(t, rank)->ops[local].name);
+}
+
+/* Names of a rank's operations in order, joined by " | ". */
+static inline const char *sequence(bench *t, uint32_t rank)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < code_of(t, rank)->n_ops; i++) {
+        text = ovl_arena_printf(&t->arena, "%s%s%s", text, i ? " | " : "", name_at(t, rank, i));
+    }
+    return text;
+}
+
+/* The last operation of a name; OVL_NONE if there is none. */
+static inline uint32_t find_op(const bench *t, uint32_t rank, const char *name)
+{
+    for (uint32_t i = code_of(t, rank)->n_ops; i-- > 0;) {
+        if (strcmp(name_at(t, rank, i), name) == 0) {
+            return i;
+        }
+    }
+    return OVL_NONE;
+}
+
+static inline const ovl_op *op_named(const bench *t, uint32_t rank, const char *name)
+{
+    static const ovl_op none = {.name = OVL_NONE};
+    uint32_t local = find_op(t, rank, name);
+    CHECK(local != OVL_NONE);
+    return local == OVL_NONE ? &none : &code_of(t, rank)->ops[local];
+}
+
+static inline const ovl_cost *cost_named(const bench *t, uint32_t rank, const char *name)
+{
+    static const ovl_cost none = {.work = -1};
+    const ovl_op *op = op_named(t, rank, name);
+    return op->name == OVL_NONE ? &none : ovl_op_cost(t->p, rank, op);
+}
+
+/* What an operation waits for by name, joined by ", ". */
+static inline const char *waits(bench *t, uint32_t rank, const char *name)
+{
+    const char *text = "";
+    const ovl_code *code = code_of(t, rank);
+    uint32_t local = find_op(t, rank, name);
+    CHECK(local != OVL_NONE);
+    for (uint32_t k = code->after.at[local]; local != OVL_NONE && k < code->after.at[local + 1];
+         k++) {
+        text = ovl_arena_printf(&t->arena, "%s%s%s", text, *text ? ", " : "",
+                                name_at(t, rank, code->after.item[k]));
+    }
+    return text;
+}
+
+/* The rate wanted of a port by name ("hbm", "nvlink.out"), 0 if none. */
+static inline uint64_t demand_on(const bench *t, uint32_t rank, const ovl_cost *cost, bool peer,
+                                 const char *resource)
+{
+    uint32_t first = peer ? cost->first_peer : cost->first_demand;
+    uint32_t n = peer ? cost->n_peer : cost->n_demands;
+    for (uint32_t i = first; i < first + n; i++) {
+        ovl_id id = t->p->rank_ports[t->p->ranks[rank].first_port + t->p->demands[i].port];
+        if (strcmp(ovl_names_text(t->p->names, t->p->resources[id].name), resource) == 0) {
+            return t->p->demands[i].rate;
+        }
+    }
+    return 0;
+}
+
+/* Bytes of a rank's buffers of one category. */
+static inline uint64_t bytes_in(const bench *t, uint32_t rank, ovl_category category)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < code_of(t, rank)->n_buffers; i++) {
+        const ovl_buffer *buffer = &code_of(t, rank)->buffers[i];
+        sum += buffer->category == (uint8_t)category ? buffer->bytes : 0;
+    }
+    return sum;
+}
+
+static inline uint32_t count_effects(const bench *t, uint32_t rank, ovl_effect_kind kind)
+{
+    const ovl_code *code = code_of(t, rank);
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < code->effect.at[code->n_ops]; k++) {
+        n += code->effect.item[k].kind == (uint8_t)kind;
+    }
+    return n;
+}
+
+/* The first mistake as "line:column: text". */
+static inline const char *mistake(bench *t)
+{
+    for (uint32_t i = 0; i < t->errs.count; i++) {
+        const ovl_err *err = &t->errs.items[i];
+        if (!err->warning) {
+            return ovl_arena_printf(&t->arena, "%" PRIu32 ":%" PRIu32 ": %s", err->mark.line,
+                                    err->mark.column, err->text);
+        }
+    }
+    return "none";
+}
+
+static inline bool said(const bench *t, const char *part)
+{
+    for (uint32_t i = 0; i < t->lowered.n_not_modelled; i++) {
+        if (strstr(t->lowered.not_modelled[i], part)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#endif
