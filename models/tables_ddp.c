@@ -208,8 +208,8 @@ static void check_buckets(const ovl_node *node, ovl_errs *errs)
 static void only_for(const ovl_node *node, const char *key, const char *policy, ovl_errs *errs)
 {
     if (ovl_node_gives(node, key)) {
-        ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, key)->mark, "\"%s\" belongs to policy: %s",
-                  key, policy);
+        ovl_warning(errs, ovl_node_get(node, key)->mark,
+                    "\"%s\" has no effect: it belongs to policy: %s", key, policy);
     }
 }
 
@@ -271,7 +271,7 @@ static const ovl_field ddp_fields[] = {
     OVL_FIELD_MORE(
         ovl_ddp, buckets_node, "buckets", OVL_F_NODE, 0,
         "Buckets listed one by one, in launch order, instead of a policy: every gradient "
-        "exactly once; `block[0..3]` is a range.",
+        "exactly once; `\"block[0..3]\"` (in quotes) is a range.",
         .shape = "list of lists of gradients"),
     OVL_FIELD(ovl_ddp, order, "order", OVL_F_TEXTS, 0,
               "Order of gradients for the policy. Default: order of readiness, or in the `first` "

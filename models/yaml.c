@@ -411,19 +411,35 @@ static ovl_mark mark_at(const reader *r, size_t offset)
     return mark;
 }
 
-/* Whether the white space a line begins with holds a tab: the usual reason for the obscure "cannot
- * start any token". */
-static bool tab_indents(const reader *r, ovl_mark at)
+/* The text from the line of a mark on, or NULL past the end. */
+static const char *line_of(const reader *r, ovl_mark at)
 {
     const char *line = r->text, *end = r->text + r->length;
     for (uint32_t i = 1; line && i < at.line; i++) {
         line = memchr(line, '\n', (size_t)(end - line));
         line = line ? line + 1 : NULL;
     }
+    return line < end ? line : NULL;
+}
+
+/* Whether the white space a line begins with holds a tab: the usual reason for the obscure "cannot
+ * start any token". */
+static bool tab_indents(const reader *r, ovl_mark at)
+{
+    const char *line = line_of(r, at), *end = r->text + r->length;
     while (line && line < end && *line == ' ') {
         line++;
     }
     return line && line < end && *line == '\t';
+}
+
+/* Whether it stopped at a bracket right behind a letter: a name such as block[3] inside { }. (By
+ * bytes: a line with other than ASCII gets no hint.) */
+static bool stopped_at_index(const reader *r, ovl_mark at)
+{
+    const char *line = line_of(r, at), *end = r->text + r->length;
+    return line && at.column > 1 && (size_t)(end - line) >= at.column &&
+           line[at.column - 1] == '[' && line[at.column - 2] > ' ' && line[at.column - 2] != ',';
 }
 
 static void syntax_error(reader *r)
@@ -442,8 +458,9 @@ static void syntax_error(reader *r)
     if (p->error == YAML_SCANNER_ERROR && tab_indents(r, mark)) {
         refuse(r, mark, "not valid YAML: a tab cannot indent; use blanks");
     } else if (p->context) {
-        ovl_error(r->errs, OVL_E_INPUT, mark, "not valid YAML: %s, %s that began at line %zu",
-                  problem, p->context, p->context_mark.line + 1);
+        const char *hint = stopped_at_index(r, mark) ? " (quote names that hold brackets)" : "";
+        ovl_error(r->errs, OVL_E_INPUT, mark, "not valid YAML: %s, %s that began at line %zu%s",
+                  problem, p->context, p->context_mark.line + 1, hint);
     } else {
         ovl_error(r->errs, OVL_E_INPUT, mark, "not valid YAML: %s", problem);
     }

@@ -242,6 +242,9 @@ static void what_is_no_yaml_is_refused_with_its_place(void)
                                 "']', while parsing a flow sequence that began at line 1\n");
     refused("a: \"open\n", "f.yaml:2:1: error: not valid YAML: found unexpected end of stream, "
                            "while scanning a quoted scalar that began at line 1\n");
+    refused("{a.b[3].c: 1}\n",
+            "f.yaml:1:5: error: not valid YAML: did not find expected ',' or '}', while parsing a "
+            "flow mapping that began at line 1 (quote names that hold brackets)\n");
     bench b = {0};
     CHECK(parse(&b, "a: 1\nb: \xff\xfe\n") == NULL);
     CHECK_HAS(said(&b), "f.yaml:2:4: error: not readable as UTF-8");
