@@ -91,16 +91,17 @@ static void check_gradients(const ovl_workload *workload, ovl_errs *errs)
         if (g->name) {
             items[n++] = (named){.name = g->name, .first = -1, .mark = g->mark, .at = i};
         }
-        if (workload->backward && g->ready > workload->backward) {
-            char ready[OVL_UNITS_TEXT], end[OVL_UNITS_TEXT];
-            ovl_error(errs, OVL_E_INPUT, g->mark,
-                      "gradient \"%s\" is ready at %s, after the backward ended at %s",
-                      g->name ? ovl_shown(g->name, errs->arena) : "",
-                      ovl_print_time(ready, g->ready), ovl_print_time(end, workload->backward));
+        if (!workload->backward) {
+            continue; /* missing: told already */
         }
-        if (g->copy_in > g->ready) {
+        ovl_time end = workload->backward;
+        if (g->ready > end || g->copy_in > end - g->ready) {
+            char ready[OVL_UNITS_TEXT], over[OVL_UNITS_TEXT];
             ovl_error(errs, OVL_E_INPUT, g->mark,
-                      "the copy_in of a gradient ends when it is ready; it cannot begin before 0");
+                      "gradient \"%s\", ready at %s, is not ready and copied in when the backward "
+                      "ends, at %s",
+                      g->name ? ovl_shown(g->name, errs->arena) : "",
+                      ovl_print_time(ready, g->ready), ovl_print_time(over, end));
         }
     }
     tell_collisions("gradient", items, n, errs);

@@ -6,9 +6,10 @@ static const ovl_field mesh_fields[] = {
     OVL_FIELD_MORE(ovl_raw_mesh, axes, "axes", OVL_F_NODE, OVL_FIELD_REQUIRED,
                    "Name and size of each axis; the ranks are their product (1 to 1,000,000).",
                    .shape = "mapping of names to counts"),
-    OVL_FIELD(ovl_raw_mesh, order, "order", OVL_F_TEXTS, 0,
-              "Axes from the innermost, whose neighbours are consecutive ranks, to the outermost. "
-              "Axes that are not listed follow in the order of `axes`. Default: that order."),
+    OVL_FIELD(
+        ovl_raw_mesh, order, "order", OVL_F_TEXTS, 0,
+        "Axes from the innermost, whose neighbours are consecutive ranks, to the outermost. "
+        "Axes that are not listed follow in the order of `axes`. Default: the order of `axes`."),
 };
 
 const ovl_table ovl_mesh_table = {

@@ -129,8 +129,8 @@ static const ovl_field gradient_fields[] = {
               "When it is complete, counted from the start of a backward pass that nothing "
               "stretches; at most `workload.backward`."),
     OVL_FIELD(ovl_gradient, copy_in, "copy_in", OVL_F_TIME, 0,
-              "Length of a kernel on the compute stream that copies it into its bucket, ending at "
-              "the moment it is ready. Default 0: no kernel."),
+              "Length of a kernel on the compute stream that copies it into its bucket, from the "
+              "moment it is ready; `workload.backward` includes it. Default 0: no kernel."),
 };
 
 const ovl_table ovl_gradient_table = {

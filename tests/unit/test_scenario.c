@@ -373,19 +373,20 @@ static void a_workload_is_stated_in_one_way(void)
 
 static void gradients_are_checked(void)
 {
-    refused("workload:\n"
-            "  backward: 10 ms\n"
-            "  gradients:\n"
-            "    - {name: a, bytes: 1 MiB, ready: 10 ms}\n"
-            "    - {name: b, bytes: 1 MiB, ready: 10.5 ms}\n"
-            "    - {name: a, bytes: 0, ready: 1 ms}\n"
-            "    - {name: c, bytes: 1 B, ready: 1 ms, copy_in: 2 ms}\n",
-            "s.yaml:5:7: error: gradient \"b\" is ready at 10.5 ms, after the backward ended at 10 "
-            "ms\n"
-            "s.yaml:6:7: error: gradient \"a\" is there twice; the first is at line 4, column 7\n"
-            "s.yaml:6:24: error: bytes is \"0\": must be greater than 0\n"
-            "s.yaml:7:7: error: the copy_in of a gradient ends when it is ready; it cannot begin "
-            "before 0\n");
+    refused(
+        "workload:\n"
+        "  backward: 10 ms\n"
+        "  gradients:\n"
+        "    - {name: a, bytes: 1 MiB, ready: 10 ms}\n"
+        "    - {name: b, bytes: 1 MiB, ready: 10.5 ms}\n"
+        "    - {name: a, bytes: 0, ready: 1 ms}\n"
+        "    - {name: c, bytes: 1 B, ready: 9 ms, copy_in: 2 ms}\n",
+        "s.yaml:5:7: error: gradient \"b\", ready at 10.5 ms, is not ready and copied in when the "
+        "backward ends, at 10 ms\n"
+        "s.yaml:6:7: error: gradient \"a\" is there twice; the first is at line 4, column 7\n"
+        "s.yaml:6:24: error: bytes is \"0\": must be greater than 0\n"
+        "s.yaml:7:7: error: gradient \"c\", ready at 9 ms, is not ready and copied in when the "
+        "backward ends, at 10 ms\n");
     refused("workload: {gradients: [{name: a, bytes: 1 B, ready: 1 ms}]}\n",
             "s.yaml:1:11: error: gradients need \"backward\", the length of the backward pass\n");
 }
