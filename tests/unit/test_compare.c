@@ -1,0 +1,212 @@
+#include "sim/compare.h"
+#include "tests/support/check.h"
+
+#define MS OVL_MS
+
+/* One bucket: 217 = 210 compute + 1 latency + 6 transfer. */
+static const ovl_result_path whole_path[] = {
+    {"backward", "compute", 0, 0, 210 * MS, "start"},
+    {"bucket_0", "comm", 0, 210 * MS, 217 * MS, "after: backward"},
+};
+static const ovl_result whole = {
+    .variant = "base",
+    .step = 217 * MS,
+    .term = {[OVL_COMPUTE] = 210 * MS, [OVL_COMM_LATENCY] = 1 * MS, [OVL_COMM_TRANSFER] = 6 * MS},
+    .mean_busbw = 24e9,
+    .startups = 1,
+    .path = whole_path,
+    .n_path = 2,
+    .gradients_proved = 8,
+    .gradient_scale = "1/8",
+    .gradient_digest = 77,
+};
+
+/* Two buckets: 213 = 210 compute + 1 stretch + 1 latency + 1 transfer. */
+static const ovl_result_path split_path[] = {
+    {"backward", "compute", 0, 0, 211 * MS, "start"},
+    {"bucket_1", "comm", 0, 211 * MS, 213 * MS, "after: backward"},
+};
+static const ovl_result split = {
+    .variant = "split",
+    .step = 213 * MS,
+    .term = {[OVL_COMPUTE] = 210 * MS,
+             [OVL_COMPUTE_STRETCH] = 1 * MS,
+             [OVL_COMM_LATENCY] = 1 * MS,
+             [OVL_COMM_TRANSFER] = 1 * MS},
+    .mean_busbw = 21e9,
+    .startups = 2,
+    .path = split_path,
+    .n_path = 2,
+    .gradients_proved = 8,
+    .gradient_scale = "1/8",
+    .gradient_digest = 77,
+};
+
+static void a_better_split(void)
+{
+    ovl_arena arena = {0};
+    ovl_comparison c;
+    ovl_compare(&whole, &split, &arena, &c);
+    ovl_time sum = 0;
+    for (int i = 0; i < OVL_TERM_COUNT; i++) {
+        sum += c.delta_term[i];
+    }
+    CHECK_INT(c.delta, -4 * MS);
+    CHECK_INT(sum, c.delta);
+    CHECK_INT(c.verdict, OVL_BETTER);
+    CHECK_TEXT(ovl_verdict_name(c.verdict), "better");
+    CHECK_TEXT(c.sentence, "better: the step is 4 ms (1.8 %) shorter; most of it is "
+                           "comm_transfer, -5 ms");
+    CHECK_TEXT(c.efficiency, "bandwidth efficiency fell: mean busbw 24 GB/s -> 21 GB/s, startups 1 "
+                             "-> 2; the step improved all the same");
+    CHECK_TEXT(c.path_change,
+               "left the critical path: bucket_0 (7 ms); took over: bucket_1 (2 ms)");
+    CHECK_TEXT(c.gradients, "the optimizer receives the same gradients: proved for 8 inputs, each "
+                            "once, at 1/8");
+    CHECK(c.memory == NULL);
+    ovl_arena_free(&arena);
+}
+
+static void the_other_way_round_is_worse(void)
+{
+    ovl_arena arena = {0};
+    ovl_comparison c;
+    ovl_compare(&split, &whole, &arena, &c);
+    CHECK_TEXT(ovl_verdict_name(c.verdict), "worse");
+    CHECK_HAS(c.sentence, "worse: the step is 4 ms (1.9 %) longer; most of it is comm_transfer, +");
+    CHECK_HAS(c.efficiency, "rose");
+    CHECK_HAS(c.efficiency, "the step became longer all the same");
+    ovl_arena_free(&arena);
+}
+
+/* Nothing changed but a collective with 9 ms of slack. */
+static void no_gain_is_explained_by_slack(void)
+{
+    ovl_arena arena = {0};
+    ovl_result_collective before[] = {
+        {.name = "tail", .start = 10 * MS, .end = 17 * MS, .slack = 0},
+        {.name = "other", .start = 0, .end = 3 * MS, .slack = 14 * MS},
+        {.name = "bucket_0", .start = 0, .end = 8 * MS, .slack = 9 * MS},
+    };
+    ovl_result_collective after[] = {
+        {.name = "tail", .start = 10 * MS, .end = 17 * MS, .slack = 0},
+        {.name = "other", .start = 0, .end = 3 * MS, .slack = 14 * MS},
+        {.name = "bucket_0", .start = 0, .end = 4 * MS, .slack = 13 * MS},
+    };
+    ovl_result a = whole, b = whole;
+    a.collectives = before;
+    b.collectives = after;
+    a.n_collectives = b.n_collectives = 3;
+    ovl_comparison c;
+    ovl_compare(&a, &b, &arena, &c);
+    CHECK_INT(c.verdict, OVL_NO_GAIN);
+    CHECK_TEXT(c.sentence, "no gain: the step is the same; bucket_0 has 9 ms of slack");
+    CHECK_TEXT(c.path_change, "the critical path is the same");
+    CHECK(c.efficiency == NULL);
+    ovl_arena_free(&arena);
+}
+
+static void gradients_that_differ_are_told(void)
+{
+    ovl_arena arena = {0};
+    ovl_result other = split;
+    ovl_comparison c;
+    other.gradient_digest = 78;
+    other.gradient_scale = "1/4";
+    ovl_compare(&whole, &other, &arena, &c);
+    CHECK_HAS(c.gradients, "does not receive the same gradients");
+    CHECK_HAS(c.gradients, "1/8 and 1/4");
+    other.gradient_scale = NULL;
+    ovl_compare(&whole, &other, &arena, &c);
+    CHECK_HAS(c.gradients, "not proved");
+    CHECK_HAS(c.gradients, "no proof for b");
+    ovl_result none = whole;
+    none.gradient_digest = 0;
+    none.gradient_scale = NULL;
+    ovl_compare(&none, &none, &arena, &c);
+    CHECK_HAS(c.gradients, "neither run follows any");
+    ovl_arena_free(&arena);
+}
+
+/* The largest peak of any rank counts. */
+static void peaks_are_compared(void)
+{
+    ovl_arena arena = {0};
+    ovl_result_rank before[] = {
+        {.has_memory = true,
+         .live_peak = 1 << 20,
+         .allocated_peak = 4 << 20,
+         .reserved_peak = 6 << 20},
+        {.has_memory = true,
+         .live_peak = 2 << 20,
+         .allocated_peak = 3 << 20,
+         .reserved_peak = 6 << 20},
+    };
+    ovl_result_rank after[] = {
+        {.has_memory = true,
+         .live_peak = 3 << 20,
+         .allocated_peak = 4 << 20,
+         .reserved_peak = 4 << 20},
+    };
+    ovl_result a = whole, b = split;
+    ovl_comparison c;
+    a.ranks = before;
+    a.n_ranks = 2;
+    b.ranks = after;
+    b.n_ranks = 1;
+    ovl_compare(&a, &b, &arena, &c);
+    CHECK_TEXT(c.memory, "peaks: live 2 MiB -> 3 MiB (+1 MiB); allocated 4 MiB, unchanged; "
+                         "reserved 6 MiB -> 4 MiB (-2 MiB)");
+    ovl_compare(&a, &split, &arena, &c);
+    CHECK_HAS(c.memory, "b declares no buffers");
+    ovl_arena_free(&arena);
+}
+
+/* More than four that left are counted; launches are one thing whatever they launch. */
+static void long_changes_are_cut(void)
+{
+    ovl_arena arena = {0};
+    ovl_result_path items[8];
+    for (uint32_t i = 0; i < 7; i++) {
+        items[i] = (ovl_result_path){
+            ovl_arena_printf(&arena, "k%" PRIu32, i), "compute", 0, i * MS, (i + 1) * MS, "start"};
+    }
+    items[7] = (ovl_result_path){"issue k0", "host", 0, 7 * MS, 8 * MS, "host"};
+    ovl_result_path other[] = {{"host issues 3 operations", "host", 0, 0, 8 * MS, "start"}};
+    ovl_result a = {.path = items, .n_path = 8, .step = 8 * MS};
+    ovl_result b = {.path = other, .n_path = 1, .step = 8 * MS};
+    ovl_comparison c;
+    ovl_compare(&a, &b, &arena, &c);
+    CHECK_TEXT(c.path_change, "left the critical path: k0 (1 ms), k1 (1 ms), k2 (1 ms), k3 (1 ms) "
+                              "and 3 others");
+    ovl_arena_free(&arena);
+}
+
+static void the_same_path_may_take_other_times(void)
+{
+    ovl_arena arena = {0};
+    ovl_result_path a_items[] = {{"k", "compute", 0, 0, 5 * MS, "start"}};
+    ovl_result_path b_items[] = {{"k", "compute", 0, 0, 7 * MS, "start"}};
+    ovl_result a = {.path = a_items, .n_path = 1, .step = 5 * MS};
+    ovl_result b = {.path = b_items, .n_path = 1, .step = 7 * MS};
+    ovl_comparison c;
+    ovl_compare(&a, &b, &arena, &c);
+    CHECK_TEXT(c.path_change, "the critical path runs through the same operations; k takes 7 ms of "
+                              "it instead of 5 ms");
+    ovl_arena_free(&arena);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        {"a better split: the differences sum to -4 ms", a_better_split},
+        {"the other way round is worse", the_other_way_round_is_worse},
+        {"no gain is explained by slack", no_gain_is_explained_by_slack},
+        {"gradients that differ are told", gradients_that_differ_are_told},
+        {"peaks are compared", peaks_are_compared},
+        {"long changes of the path are cut", long_changes_are_cut},
+        {"the same path may take other times", the_same_path_may_take_other_times},
+        CU_TEST_INFO_NULL,
+    };
+    return check_main("compare", tests);
+}
