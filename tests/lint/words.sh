@@ -12,16 +12,8 @@ forbid() { # extended regular expression, why
     fail "^ $2"
 }
 
-# Names in C code are free to use the same words.
-forbid_in_prose() {
-    # shellcheck disable=SC2086
-    found=$(grep -nIE "$1" $files /dev/null | grep -vE '^[^:]*\.(c|h|build):') || return
-    printf '%s\n' "$found"
-    fail "^ $2"
-}
-
 forbid '\<(TO''DO|FIX''ME|XX''X|HA''CK)\>' 'finish it or leave it out'
-forbid_in_prose '\<([Ss]ess''ions?|[Hh]elp''ers?|[Aa]gen''ts?|[Pp]romp''t)\>' 'the repository speaks of the program only'
+forbid '\<([Ss]ess''ions?|[Hh]elp''ers?|[Aa]gen''ts?|[Pp]romp''t)\>' 'the repository speaks of the program only'
 forbid '(/wo''rk/|/ho''me/|/ro''ot/)' 'a path of one machine'
 forbid '^(<<<<<<<|>>>>>>>|=======$)' 'an unfinished merge'
 # shellcheck disable=SC2086

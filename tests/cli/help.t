@@ -1,0 +1,75 @@
+What the program says about itself.
+
+$ ovl --help
+ovl predicts what a change of schedule does to a distributed training step.
+
+Usage: ovl COMMAND ...
+
+Commands
+  check     say what is wrong with a scenario, or what it will run
+  compare   set two runs side by side: what changed, and is it better
+  export    write a run in the format of another tool
+  help      explain a command
+  run       simulate one step and say where its time goes
+
+Options
+  -h, --help                  print this help and stop
+  --version                   print the version and stop
+
+Exit status
+  0  done
+  1  a threshold, a comparison or the check for hazards failed
+  2  the command line is wrong, or what it asks to write cannot be written
+  3  an input is wrong
+  4  the schedule cannot finish
+
+ovl COMMAND --help says more about one command.
+$ ovl run --help
+ovl run: simulate one step and say where its time goes
+
+Usage: ovl run [options] FILE
+
+Prints the step time with the equation that explains it, where the wall time of the deciding rank
+goes, every collective with its exposed time, the critical path, peak memory, hazards, and what is
+not modelled. Exits with 1 if there are hazards.
+
+Options
+  --variant NAME              the variant of the scenario; without it the base
+  --set PATH=VALUE ...        set one value of the scenario, after the variant:
+                              overlap.ddp.bucket_cap=50MiB, workload.layers.block[3].backward=5ms;
+                              later ones win
+  --interference MODEL        how concurrent work slows itself down: none, shared or measured; short
+                              for --set interference=MODEL
+  --worth all|none|NAME       for which communication the step is simulated once more as if it were
+                              free; by default for the most exposed names
+  --json                      print JSON instead of text; times are seconds with 12 decimals
+  -o, --output FILE           write to FILE instead of standard output; the file is replaced only
+                              once it is whole
+  -h, --help                  print this help and stop
+
+Exit status
+  0  done
+  1  a threshold, a comparison or the check for hazards failed
+  2  the command line is wrong, or what it asks to write cannot be written
+  3  an input is wrong
+  4  the schedule cannot finish
+
+Examples
+  ovl run last_bucket.yaml
+  ovl run last_bucket.yaml --variant split_80_16 --interference none
+  ovl run last_bucket.yaml --set overlap.ddp.bucket_cap=50MiB --json -o run.json
+$ ovl help nothing
+error: unknown command "nothing"
+? 2
+$ ovl rum scenarios/buckets/last_bucket.yaml
+error: unknown command "rum"; did you mean "run"?
+try: ovl --help
+? 2
+$ ovl run
+error: something is missing: ovl run FILE
+try: ovl run --help
+? 2
+$ ovl run --jsn scenarios/buckets/last_bucket.yaml
+error: unknown option "--jsn"; did you mean "--json"?
+try: ovl run --help
+? 2

@@ -1,0 +1,45 @@
+All mistakes of a file in one run, each with its place; a file that is not there; a path that leads
+nowhere; values without units.
+
+$ cat tests/cli/mistakes.yaml
+name: Mistakes
+hardware:
+  gpu: {name: example, hbm: 3.35}
+  colectives:
+    - {op: all_reduce, alpha: 1 ms, beta: 16 MiB/ms}
+workload:
+  ranks: 2
+  groups: {dp: all}
+  ops:
+    - {kernel: matmul, duration: 25}
+    - {collective: reduce, op: all_redcue, bytes: 16 MiB, after: matmul}
+    - {kernel: update, duration: 2 ms, after: redcue, wait: 1 ms}
+$ ovl check tests/cli/mistakes.yaml
+tests/cli/mistakes.yaml:3:29: error: hbm is "3.35": a rate needs a unit, such as "450 GB/s"
+tests/cli/mistakes.yaml:4:3: error: unknown key "colectives"; did you mean "collectives"?
+tests/cli/mistakes.yaml:10:34: error: duration is "25": a duration needs a unit, such as "7 ms"
+tests/cli/mistakes.yaml:11:32: error: op is "all_redcue": did you mean "all_reduce"?
+tests/cli/mistakes.yaml:12:55: error: unknown key "wait"
+? 3
+$ ovl run tests/cli/mistakes.yaml
+tests/cli/mistakes.yaml:3:29: error: hbm is "3.35": a rate needs a unit, such as "450 GB/s"
+tests/cli/mistakes.yaml:4:3: error: unknown key "colectives"; did you mean "collectives"?
+tests/cli/mistakes.yaml:10:34: error: duration is "25": a duration needs a unit, such as "7 ms"
+tests/cli/mistakes.yaml:11:32: error: op is "all_redcue": did you mean "all_reduce"?
+tests/cli/mistakes.yaml:12:55: error: unknown key "wait"
+? 3
+$ ovl run tests/cli/absent.yaml
+tests/cli/absent.yaml: error: cannot read "tests/cli/absent.yaml": no such file
+? 3
+$ ovl run scenarios/buckets/last_bucket.yaml --set overlap.dp.bucket_cap=1MiB
+--set overlap.dp.bucket_cap: error: unknown key "dp"; did you mean "ddp"?
+? 2
+$ ovl run scenarios/buckets/last_bucket.yaml --set overlap.ddp.bucket_cap=25
+--set overlap.ddp.bucket_cap:1:1: error: bucket_cap is "25": a size needs a unit, such as "25 MiB"
+? 2
+$ ovl run scenarios/buckets/last_bucket.yaml --set overlap
+error: --set takes path=value, such as overlap.ddp.bucket_cap=50MiB; found "overlap"
+? 2
+$ ovl run scenarios/buckets/last_bucket.yaml --variant split
+scenarios/buckets/last_bucket.yaml: error: unknown variant "split"
+? 2

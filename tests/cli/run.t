@@ -1,0 +1,161 @@
+One run in full: the best split of the last bucket, then what free communication would be worth.
+
+$ ovl run scenarios/buckets/last_bucket.yaml --variant late_alone
+The last bucket
+variant late_alone, 8 ranks, interference measured
+
+step 212.4 ms = 211.15 ms + 1.25 ms exposed (bucket 1 ends at 212.4 ms; optimizer could start at
+     211.15 ms)
+     211.15 ms = 210 ms of kernels + 1.15 ms of stretch by what ran beside them
+
+Decomposition of rank 0 (ms)
+  212.4 = 210 + 1.15 + 1 + 0.25
+                     time      %
+  compute          210.00   98.9  kernels, at isolated speed
+  compute stretch    1.15    0.5  kernels, slowed by what runs beside them
+  comm latency       1.00    0.5  communication in its latency; no kernel runs
+  comm transfer      0.25    0.1  communication moving bytes, at isolated speed; no kernel runs
+  = step           212.40  100.0
+
+Communication of rank 0
+  8 ms = 6.75 ms hidden under kernels + 1.25 ms with no kernel beside it
+  2 startups; mean busbw 24.21 GB/s
+
+Price of interference (model measured)
+  step 212.4 ms = 211.25 ms without interference + 1.15 ms of interference
+
+Collectives and receives of rank 0: all_reduce in dp (times in ms, busbw in GB/s)
+  name       bytes   ready  queue  wait   start     end  exposed  interf.  busbw  slack  worth
+  bucket 0  92 MiB  202.00      0     0  202.00  208.75        0     1.15  25.01   2.40   1.15
+  bucket 1   4 MiB  211.15      0     0  211.15  212.40     1.25        0  5.872      0   1.25  *
+  start = ready + queue + wait; exposed: its end beyond the moment its consumer could start
+  otherwise; interf.: how much later that moment is than if it were free; worth: how much shorter
+  the step is if it is free; *: on the critical path
+
+Below isolated speed on rank 0 (times in ms)
+  operation      held back by      for  lost
+  backward late  measured factor  5.75  1.15
+
+Critical path (times in ms)
+   start     end    took  rank  stream   operation      started
+       0  194.00  194.00     0  compute  backward g1    start
+  194.00  196.00    2.00     0  compute  backward g2    stream: after backward g1
+  196.00  198.00    2.00     0  compute  backward g3    stream: after backward g2
+  198.00  200.00    2.00     0  compute  backward g4    stream: after backward g3
+  200.00  202.00    2.00     0  compute  backward g5+a  stream: after backward g4
+  202.00  210.15    8.15     0  compute  backward late  stream: after backward g5+a
+  210.15  211.15    1.00     0  compute  copy_in late   stream: after backward late
+  211.15  212.40    1.25     0  comm     bucket 1       after: copy_in late
+                  212.40                 = step
+
+Peak memory
+  rank                live      at  allocated  before issuing  reserved
+  0 (and 7 alike)  288 MiB  202 ms    288 MiB  backward late    288 MiB
+  rank 0 holds at its live peak: bucket 0 92 MiB (reduce) + g1 16 MiB (parameter) + g1.grad 16 MiB
+    (gradient) + g2 16 MiB (parameter) + g2.grad 16 MiB (gradient) + g3 16 MiB (parameter) + g3.grad
+    16 MiB (gradient) + g4 16 MiB (parameter) + 8 others 84 MiB = 288 MiB
+
+Hazards: none
+  200 pairs of accesses to buffers, all ordered
+  56 gradients proved: each reaches its optimizer complete, once, at scale 1/8
+
+Not modelled
+  - The forward pass is not modelled: the workload gives gradients only.
+  - The optimizer takes no time: workload.optimizer gives no duration.
+  - Host launch times are not modelled: the hardware gives no host.
+  - HBM sharing is not modelled: the hardware gives no gpu.hbm.
+  - SM limits are not modelled: the hardware gives no gpu.sms.
+  - The links that all_reduce loads are not modelled: no via is given.
+$ ovl run scenarios/first_steps/matmul_allreduce.yaml --variant overlapped --worth all
+A matmul beside an all-reduce
+variant overlapped, 2 ranks, interference measured
+
+step 33 ms = 29 ms + 4 ms exposed (all_reduce ends at 33 ms; use could start at 29 ms)
+     29 ms = 25 ms + 4 ms of interference (if all_reduce were free: 25 ms)
+
+Decomposition of rank 0 (ms)
+  33 = 25 + 4 + 4
+                   time      %
+  compute            25   75.8  kernels, at isolated speed
+  compute stretch     4   12.1  kernels, slowed by what runs beside them
+  comm transfer       4   12.1  communication moving bytes, at isolated speed; no kernel runs
+  = step             33  100.0
+
+Communication of rank 0
+  33 ms = 29 ms hidden under kernels + 4 ms with no kernel beside it
+  of the hidden time, 13 ms are stretch: no progress beside kernels
+  1 startup; mean busbw 10.17 GB/s
+
+Price of interference (model measured)
+  step 33 ms = 25 ms without interference + 8 ms of interference
+
+Collectives and receives of rank 0: all_reduce in world (times in ms, busbw in GB/s)
+  name          bytes  ready  queue  wait  start  end  exposed  interf.  busbw  slack  worth
+  all_reduce  320 MiB      0      0     0      0   33        4        4  10.17      0      8  *
+  start = ready + queue + wait; exposed: its end beyond the moment its consumer could start
+  otherwise; interf.: how much later that moment is than if it were free; worth: how much shorter
+  the step is if it is free; *: on the critical path
+
+Below isolated speed on rank 0 (times in ms)
+  operation   held back by     for  lost
+  all_reduce  measured factor   29    13
+  matmul      measured factor   29     4
+
+Critical path (times in ms)
+  start  end  took  rank  stream  operation   started
+      0   33    33     0  comm    all_reduce  start
+                33                = step
+
+Hazards not checked: the program declares no buffers
+
+Not modelled
+  - Host launch times are not modelled: the hardware gives no host.
+  - HBM sharing is not modelled: the hardware gives no gpu.hbm.
+  - SM limits are not modelled: the hardware gives no gpu.sms.
+  - The links that all_reduce loads are not modelled: no via is given.
+$ ovl run scenarios/first_steps/interference.yaml
+Interference without a tail
+variant base, 2 ranks, interference measured
+
+step 30 ms = 25 ms + 5 ms of interference (all_reduce exposes nothing; were it free, use could start
+     at 25 ms)
+
+Decomposition of rank 0 (ms)
+  30 = 25 + 5
+                   time      %
+  compute            25   83.3  kernels, at isolated speed
+  compute stretch     5   16.7  kernels, slowed by what runs beside them
+  = step             30  100.0
+
+Communication of rank 0
+  26 ms = 26 ms hidden under kernels + 0 ms with no kernel beside it
+  of the hidden time, 6 ms are stretch: no progress beside kernels
+  1 startup; mean busbw 12.91 GB/s
+
+Price of interference (model measured)
+  step 30 ms = 25 ms without interference + 5 ms of interference
+
+Collectives and receives of rank 0: all_reduce in world (times in ms, busbw in GB/s)
+  name          bytes  ready  queue  wait  start  end  exposed  interf.  busbw  slack  worth
+  all_reduce  320 MiB      0      0     0      0   26        0        5  12.91      4      5
+  start = ready + queue + wait; exposed: its end beyond the moment its consumer could start
+  otherwise; interf.: how much later that moment is than if it were free; worth: how much shorter
+  the step is if it is free; *: on the critical path
+
+Below isolated speed on rank 0 (times in ms)
+  operation   held back by     for  lost
+  all_reduce  measured factor   26     6
+  matmul      measured factor   26     5
+
+Critical path (times in ms)
+  start  end  took  rank  stream   operation  started
+      0   30    30     0  compute  matmul     start
+                30                 = step
+
+Hazards not checked: the program declares no buffers
+
+Not modelled
+  - Host launch times are not modelled: the hardware gives no host.
+  - HBM sharing is not modelled: the hardware gives no gpu.hbm.
+  - SM limits are not modelled: the hardware gives no gpu.sms.
+  - The links that all_reduce loads are not modelled: no via is given.
