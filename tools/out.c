@@ -32,32 +32,14 @@ void ovl_out_stream(ovl_out *out, FILE *file)
     out->colour = fileno(file) >= 0 && wants_colour(file);
 }
 
-static char *temporary_of(const char *path)
-{
-    size_t size = strlen(path) + 32;
-    char *text = malloc(size);
-    if (!text) {
-        ovl_out_of_memory(size);
-    }
-    snprintf(text, size, "%s.part-%ld", path, (long)getpid());
-    return text;
-}
-
-static char *copy_of(const char *text)
-{
-    char *copy = strdup(text);
-    if (!copy) {
-        ovl_out_of_memory(strlen(text) + 1);
-    }
-    return copy;
-}
-
 /* The file a link leads to, so that the link survives the rename; a path that does not exist yet
  * is itself. */
-static char *place_of(const char *path)
+static const char *place_of(const char *path, ovl_arena *arena)
 {
     char *real = realpath(path, NULL);
-    return real ? real : copy_of(path);
+    const char *place = ovl_arena_strdup(arena, real ? real : path);
+    free(real);
+    return place;
 }
 
 static bool ends_in(const char *text, const char *end)
@@ -72,17 +54,17 @@ static int open_place(ovl_out *out)
     if (stat(out->path, &about) == 0 && !S_ISREG(about.st_mode)) {
         return open(out->path, O_WRONLY);
     }
-    out->temporary = temporary_of(out->path);
+    out->temporary = ovl_arena_printf(&out->arena, "%s.part-%ld", out->path, (long)getpid());
     return open(out->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
 }
 
 void ovl_out_open(ovl_out *out, const char *path)
 {
-    *out = (ovl_out){.path = place_of(path)};
+    *out = (ovl_out){0};
+    out->path = place_of(path, &out->arena);
     int fd = open_place(out);
     if (fd < 0) {
         fail(out, errno);
-        free(out->temporary);
         out->temporary = NULL;
         return;
     }
@@ -118,25 +100,22 @@ void ovl_out_text(ovl_out *out, const char *text)
     ovl_out_write(out, text, strlen(text));
 }
 
+/* zlib's own printf has a limit, so text for it is made first. */
 static void OVL_PRINTF(2, 0) write_format(ovl_out *out, const char *format, va_list args)
 {
-    char small[512];
-    va_list again;
-    va_copy(again, args);
-    int length = vsnprintf(small, sizeof small, format, args);
-    assert(length >= 0);
-    if ((size_t)length < sizeof small) {
-        ovl_out_write(out, small, (size_t)length);
-    } else {
-        char *large = malloc((size_t)length + 1);
-        if (!large) {
-            ovl_out_of_memory((size_t)length + 1);
-        }
-        vsnprintf(large, (size_t)length + 1, format, again);
-        ovl_out_write(out, large, (size_t)length);
-        free(large);
+    if (out->lost) {
+        return;
     }
-    va_end(again);
+    if (out->file) {
+        errno = 0;
+        if (vfprintf(out->file, format, args) < 0) {
+            fail(out, errno);
+        }
+        return;
+    }
+    ovl_arena arena = {0};
+    ovl_out_text(out, ovl_arena_vprintf(&arena, format, args));
+    ovl_arena_free(&arena);
 }
 
 void ovl_out_printf(ovl_out *out, const char *format, ...)
@@ -178,9 +157,8 @@ static void end_stream(ovl_out *out)
 
 static void forget(ovl_out *out)
 {
-    free(out->temporary);
-    free(out->path);
     out->temporary = out->path = NULL;
+    ovl_arena_free(&out->arena);
 }
 
 const char *ovl_out_close(ovl_out *out)

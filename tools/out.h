@@ -14,18 +14,19 @@
 #ifndef OVL_TOOLS_OUT_H
 #define OVL_TOOLS_OUT_H
 
-#include "sim/base.h"
+#include "sim/arena.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
 typedef struct ovl_out {
-    FILE *file;       /* plain text */
-    void *gz;         /* or compressed (a gzFile) */
-    char *path;       /* of the file at its end; NULL for a stream of somebody else */
-    char *temporary;  /* what is renamed to it; NULL if it is written in place (a device) */
-    const char *lost; /* what the first failure was, or NULL */
-    bool colour;      /* ovl_out_title shows its text in bold */
+    FILE *file;            /* plain text */
+    void *gz;              /* or compressed (a gzFile) */
+    ovl_arena arena;       /* of the two names */
+    const char *path;      /* of the file at its end; NULL for a stream of somebody else */
+    const char *temporary; /* what is renamed to it; NULL if it is written in place (a device) */
+    const char *lost;      /* what the first failure was, or NULL */
+    bool colour;           /* ovl_out_title shows its text in bold */
 } ovl_out;
 
 /* Writes to a stream that stays the caller's. Colour if `file` is a terminal and NO_COLOR is unset

@@ -85,7 +85,8 @@ ovl_time ovl_scale_round(const ovl_scale *scale, ovl_time t)
 const char *ovl_scale_show(char buf[OVL_UNITS_TEXT], const ovl_scale *scale, ovl_time t)
 {
     if (t == OVL_NEVER || t == 0) {
-        return strcpy(buf, t ? "-" : "0");
+        snprintf(buf, OVL_UNITS_TEXT, "%s", t ? "-" : "0");
+        return buf;
     }
     ovl_time step = step_of(scale);
     ovl_time steps = size_of(rounded(t, step)) / step;
@@ -121,7 +122,7 @@ ovl_time ovl_scale_terms(const ovl_scale *scale, ovl_time total, ovl_time *terms
     ovl_time whole = rounded(total, step);
     ovl_time missing = whole;
     enum { MOST = 16 };
-    ovl_time rest[MOST];
+    ovl_time rest[MOST] = {0};
     assert(n <= MOST);
     for (uint32_t i = 0; i < n; i++) {
         rest[i] = (terms[i] % step + step) % step;

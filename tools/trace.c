@@ -143,8 +143,6 @@ static void prepare(ovl_trace *t, ovl_arena *arena)
 
 static void write_rank(ovl_trace *t, uint32_t rank)
 {
-    ovl_arena scratch = {0};
-    t->scratch = &scratch;
     t->rank = rank;
     t->r = &t->job->program->ranks[rank];
     t->code = &t->job->program->codes[t->r->code];
@@ -152,14 +150,14 @@ static void write_rank(ovl_trace *t, uint32_t rank)
     ovl_trace_slices(t);
     ovl_trace_flows(t);
     ovl_trace_counters(t);
-    ovl_arena_free(&scratch);
+    ovl_arena_free(t->scratch);
 }
 
 void ovl_trace_write(ovl_out *out, const ovl_trace_job *job)
 {
     ovl_json json;
-    ovl_arena arena = {0};
-    ovl_trace t = {.job = job, .json = &json};
+    ovl_arena arena = {0}, scratch = {0};
+    ovl_trace t = {.job = job, .json = &json, .scratch = &scratch};
     prepare(&t, &arena);
     ovl_json_begin(&json, out);
     ovl_json_object(&json, NULL, OVL_JSON_BLOCK);
