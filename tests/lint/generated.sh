@@ -15,7 +15,7 @@ esac
 page() { # file, what ovl_docs calls it
     if [ "$update" ]; then
         mkdir -p "$(dirname "$1")"
-        "$docs" "$2" >"$1"
+        text=$("$docs" "$2") && printf '%s\n' "$text" >"$1" || fail "$docs cannot print $2"
     elif ! "$docs" "$2" | cmp -s - "$1"; then
         "$docs" "$2" | diff -u "$1" - | head -n 20
         fail "$1: not what $2 prints now; run tools/dev/golden-update"
