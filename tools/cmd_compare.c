@@ -103,19 +103,27 @@ static int compare_all(job *j, const ovl_document *doc)
     return finish(j, items, n);
 }
 
+static void neither(job *j, const ovl_document *doc, const char *word)
+{
+    const char *near = ovl_nearest(word, doc->variants, doc->n_variants);
+    const char *hint = near ? ovl_arena_printf(&j->work.arena, "; did you mean \"%s\"?", near) : "";
+    ovl_error(&j->work.errs, OVL_E_USAGE, nowhere, "\"%s\" is neither a variant of %s nor a file%s",
+              word, doc->file, hint);
+}
+
 static int compare_two_words(job *j, side first, const ovl_document *doc, const char *word)
 {
-    side second = side_of(word, &j->work.arena);
-    if (has_variant(doc, word) || !ovl_file_exists(second.path)) {
-        /* A word that is neither is looked up as a variant, to get the error that names the
-         * nearest one. */
+    ovl_document other;
+    if (has_variant(doc, word)) {
         return compare_pair(j, doc, first.variant, doc, word);
     }
-    ovl_document other;
-    if (!ovl_work_load(&j->work, second.path, &other)) {
-        return OVL_EXIT_DONE;
+    side second = side_of(word, &j->work.arena);
+    if (!ovl_file_exists(second.path)) {
+        neither(j, doc, word);
+    } else if (ovl_work_load(&j->work, second.path, &other)) {
+        return compare_pair(j, doc, first.variant, &other, second.variant);
     }
-    return compare_pair(j, doc, first.variant, &other, second.variant);
+    return OVL_EXIT_DONE; /* the errors have the status */
 }
 
 static int dispatch(job *j)
