@@ -66,8 +66,8 @@ static void equations(ovl_out *out, const ovl_comparison *c, const ovl_scale *sc
 {
     const ovl_column columns[] = {
         {"", true, false, 0},
-        {ovl_arena_printf(arena, "a: %s", c->a->variant), true, true, 0},
-        {ovl_arena_printf(arena, "b: %s", c->b->variant), true, true, 0},
+        {ovl_arena_printf(arena, "a: %s", name_of(c, c->a, arena)), true, true, 0},
+        {ovl_arena_printf(arena, "b: %s", name_of(c, c->b, arena)), true, true, 0},
     };
     const ovl_sum step[] = {ovl_step_sum(c->a, arena), ovl_step_sum(c->b, arena)};
     const ovl_sum start[] = {ovl_start_sum(c->a), ovl_start_sum(c->b)};

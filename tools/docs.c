@@ -1,8 +1,17 @@
 #include "tools/docs.h"
 
+#include "models/reference.h"
+#include "models/scenario.h"
 #include "tools/help.h"
 
 #include <string.h>
+
+static void reference(ovl_out *out)
+{
+    ovl_arena arena = {0};
+    ovl_out_text(out, ovl_reference_page(ovl_scenario_tables, ovl_scenario_n_tables, &arena));
+    ovl_arena_free(&arena);
+}
 
 int ovl_docs_print(const char *what, FILE *out_file, FILE *err)
 {
@@ -12,6 +21,7 @@ int ovl_docs_print(const char *what, FILE *out_file, FILE *err)
     } pages[] = {
         {"bash", ovl_docs_bash},
         {"man", ovl_docs_man},
+        {"reference", reference},
         {"zsh", ovl_docs_zsh},
     };
     for (size_t i = 0; i < OVL_COUNT(pages); i++) {
