@@ -356,7 +356,9 @@ static void decode_pair(decoder *d, const ovl_pair_node *pair, const ovl_table *
 {
     const ovl_field *field = find_field(table, pair->key);
     if (!field) {
-        unknown_key(d, pair, table);
+        if (!table->open || strncmp(pair->key, "x-", 2) != 0) {
+            unknown_key(d, pair, table);
+        }
         return;
     }
     const ovl_node *node = pair->value;

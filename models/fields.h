@@ -93,6 +93,7 @@ typedef struct ovl_table {
     uint32_t n_fields;
     size_t size; /* of the struct */
     size_t mark; /* offset of an ovl_mark that gets the mapping's place, or OVL_NO_SET */
+    bool open;   /* keys that begin with "x-" are left alone: a place for anchors */
     /* Fills a zeroed struct before decoding; NULL: zero is the default. */
     void (*defaults)(void *value);
     /* Looks at a decoded struct as a whole (keys that exclude each other); may be NULL. */

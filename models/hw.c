@@ -37,6 +37,7 @@ const ovl_table ovl_hw_table = {
     .n_fields = OVL_COUNT(hw_fields),
     .size = sizeof(ovl_raw_hw),
     .mark = offsetof(ovl_raw_hw, hw.mark),
+    .open = true,
     .defaults = hw_defaults,
 };
 

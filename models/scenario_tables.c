@@ -185,7 +185,8 @@ const ovl_table ovl_scenario_table = {
     .intro =
         "A scenario is one YAML file. Values carry their units (`7 ms`, `25 MiB`, `450 GB/s`); a "
         "bare number where a unit is needed is an error, and so is a key that is not listed here. "
-        "`null` leaves a value out. Anchors, aliases and merge keys work.\n\n"
+        "`null` leaves a value out. Anchors, aliases and merge keys work; top-level keys that "
+        "begin with `x-` are left alone, as a place for anchors.\n\n"
         "A path names a value, in variants and in `--set path=value`: keys by dots, items of a "
         "list "
         "by their name or `[index]`, repeats of a layer by `name[index]`. Inside `{ }` and `[ ]` "
@@ -205,6 +206,7 @@ const ovl_table ovl_scenario_table = {
     .n_fields = OVL_COUNT(scenario_fields),
     .size = sizeof(ovl_raw_scenario),
     .mark = offsetof(ovl_raw_scenario, scenario.mark),
+    .open = true,
     .defaults = scenario_defaults,
 };
 

@@ -217,14 +217,28 @@ static bool says_text(const yaml_char_t *tag)
            (strcmp((const char *)tag, "!") == 0 || strcmp((const char *)tag, STANDARD "str") == 0);
 }
 
+/* Texts end up on terminals: of control characters only line breaks and tabs are welcome. (0xc2
+ * 0x80 to 0xc2 0x9f are the second set, U+0080 to U+009F.) */
+static bool printable(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i], next = (unsigned char)text[i + 1];
+        bool control = c < 0x20 && c != '\n' && c != '\t' && c != '\r';
+        if (control || c == 0x7f || (c == 0xc2 && next >= 0x80 && next <= 0x9f)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool on_scalar(reader *r, const yaml_event_t *event, ovl_mark mark)
 {
     const char *text = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
     const yaml_char_t *tag = event->data.scalar.tag;
     check_tag(r, tag, " str int float bool null ", mark);
-    if (strlen(text) != length) {
-        refuse(r, mark, "a text cannot hold a NUL character");
+    if (!printable(text, length)) {
+        refuse(r, mark, "a text cannot hold control characters");
     }
     ovl_node *node = ovl_node_scalar(ovl_arena_strdup(r->arena, text), mark, r->arena);
     node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE || says_text(tag);

@@ -553,6 +553,18 @@ static void the_policy_of_ddp_decides_what_counts(void)
             "explicit program (ops) arranges its own\n");
 }
 
+static void keys_with_x_are_a_place_for_anchors(void)
+{
+    bench b;
+    CHECK(take(&b, "x-matmul: &matmul {duration: 25 ms, class: gemm}\n"
+                   "hardware: {x-any: thing}\n"
+                   "workload: {ops: [{kernel: a, <<: *matmul}, {kernel: b, <<: *matmul}]}\n"));
+    CHECK_TEXT(said(&b), "");
+    CHECK_TEXT(OVL_ITEM(b.s.workload.ops, ovl_xop, 1)->klass, "gemm");
+    close_bench(&b);
+    refused("workload: {x-a: 1, ops: []}\n", "s.yaml:1:12: error: unknown key \"x-a\"\n");
+}
+
 static void the_name_defaults_to_that_of_the_file(void)
 {
     bench b;
@@ -586,6 +598,7 @@ static CU_TestInfo tests[] = {
     {"groups have three shapes", groups_have_three_shapes},
     {"hardware is checked", hardware_is_checked},
     {"the policy of ddp decides what counts", the_policy_of_ddp_decides_what_counts},
+    {"keys with x- are a place for anchors", keys_with_x_are_a_place_for_anchors},
     {"the name defaults to that of the file", the_name_defaults_to_that_of_the_file},
     CU_TEST_INFO_NULL,
 };

@@ -250,7 +250,12 @@ static void what_is_no_yaml_is_refused_with_its_place(void)
     CHECK_HAS(said(&b), "f.yaml:2:4: error: not readable as UTF-8");
     CHECK(parse(&b, "a: \x01\n") == NULL);
     CHECK_HAS(said(&b), "f.yaml:1:4: error: not readable as UTF-8");
-    faulted("a: \"x\\0y\"\n", "f.yaml:1:4: error: a text cannot hold a NUL character\n");
+    const char *control = "f.yaml:1:4: error: a text cannot hold control characters\n";
+    faulted("a: \"x\\0y\"\n", control);
+    faulted("a: \"x\\e[2J\"\n", control);
+    faulted("a: \"x\\x9b\"\n", control);
+    faulted("a: \"x\\x7f\"\n", control);
+    faulted("a: \"x\\n\\t\\xe9\"\n", "");
     ovl_arena_free(&b.arena);
 }
 
