@@ -18,7 +18,10 @@ LC_ALL=C
 export LC_ALL
 update=
 [ "$1" = --update ] && update=1 && shift
-ovl=$1
+case $1 in
+/*) ovl=$1 ;;
+*) ovl=$PWD/$1 ;;
+esac
 scenario=$2
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root" || exit 2
