@@ -97,10 +97,11 @@ static void measure(const ovl_grid *grid, layout *l)
     l->gap = 2;
 }
 
-bool ovl_grid_fits(const ovl_grid *grid, unsigned indent)
+bool ovl_grid_fits(const ovl_grid *grid, unsigned indent, unsigned gap)
 {
     layout l = {.indent = indent};
     measure(grid, &l);
+    l.gap = gap;
     return total_width(grid, &l) <= OVL_TERMINAL;
 }
 

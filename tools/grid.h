@@ -37,8 +37,8 @@ void ovl_grid_begin(ovl_grid *grid, const ovl_column *columns, uint32_t n_column
 /* Adds a row of n_columns cells; NULL leaves a cell empty. */
 void ovl_grid_row(ovl_grid *grid, const char *const *cells);
 
-/* Whether it fits, indented, without losing anything. */
-bool ovl_grid_fits(const ovl_grid *grid, unsigned indent);
+/* Whether it fits, indented and with `gap` blanks between columns, without losing anything. */
+bool ovl_grid_fits(const ovl_grid *grid, unsigned indent, unsigned gap);
 
 /* Gives the memory back without printing. */
 void ovl_grid_drop(ovl_grid *grid);

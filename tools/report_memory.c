@@ -7,7 +7,8 @@
 
 #include <stdlib.h>
 
-#define MOST_RANKS 10
+#define MOST_RANKS   10
+#define MOST_HAZARDS 20
 
 static const char *bytes_text(ovl_arena *arena, uint64_t bytes)
 {
@@ -128,7 +129,7 @@ void ovl_report_hazards(ovl_out *out, const ovl_result *result)
     }
     ovl_out_title(out, "\nHazards: %" PRIu32, result->n_hazards);
     ovl_arena arena = {0};
-    for (uint32_t i = 0; i < result->n_hazards; i++) {
+    for (uint32_t i = 0; i < OVL_MIN(result->n_hazards, MOST_HAZARDS); i++) {
         const ovl_result_hazard *h = &result->hazards[i];
         const char *place = h->mark.file && h->mark.line
                                 ? ovl_arena_printf(&arena, "%s:%" PRIu32 ":%" PRIu32 ": ",
@@ -141,6 +142,9 @@ void ovl_report_hazards(ovl_out *out, const ovl_result *result)
         ovl_wrap(out, "  - ", 4,
                  ovl_arena_printf(&arena, "%s%s: %s%s", place, h->kind, h->text, more),
                  OVL_TERMINAL);
+    }
+    if (result->n_hazards > MOST_HAZARDS) {
+        ovl_out_printf(out, "  - and %" PRIu32 " more: --json\n", result->n_hazards - MOST_HAZARDS);
     }
     proof(out, result);
     ovl_arena_free(&arena);

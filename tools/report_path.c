@@ -7,8 +7,9 @@
 
 #include <string.h>
 
-#define MOST_LINES 24
-#define TAIL_LINES 14 /* of those at the end, which is where a step is decided */
+#define MOST_LINES  24
+#define TAIL_LINES  14 /* of those at the end, which is where a step is decided */
+#define SPARE_LINES 4  /* so few more are shown all the same */
 
 typedef struct line {
     const ovl_result_path *first, *last;
@@ -88,8 +89,9 @@ static void add_gap(ovl_grid *grid, const line *from, const line *to, const ovl_
 static void add_lines(ovl_grid *grid, const line *lines, uint32_t n, const ovl_scale *scale,
                       ovl_arena *arena)
 {
-    uint32_t head = n > MOST_LINES ? MOST_LINES - TAIL_LINES : n;
-    uint32_t tail = n > MOST_LINES ? n - TAIL_LINES : n;
+    bool cut = n > MOST_LINES + SPARE_LINES;
+    uint32_t head = cut ? MOST_LINES - TAIL_LINES : n;
+    uint32_t tail = cut ? n - TAIL_LINES : n;
     for (uint32_t i = 0; i < head; i++) {
         add_line(grid, &lines[i], scale, arena);
     }

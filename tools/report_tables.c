@@ -9,6 +9,7 @@
 
 #define MOST_ROWS       20
 #define MOST_LIMITS     10
+#define GOOD_DECIMALS   3
 #define FEWEST_DECIMALS 1
 
 static const char *shown(ovl_arena *arena, const ovl_scale *scale, ovl_time t)
@@ -195,14 +196,15 @@ static void rows_notes(ovl_out *out, const rows *r, uint32_t all, const ovl_scal
     }
 }
 
-/* A table that is too wide gives up decimals before anything else. */
+/* A table that is too wide gives up decimals beyond the third, then blanks, then more decimals. */
 static void fill_grid(ovl_grid *grid, const ovl_column *columns, uint32_t n_columns, const rows *r,
                       ovl_scale *scale, ovl_arena *arena)
 {
     for (;;) {
         ovl_grid_begin(grid, columns, n_columns);
         collective_rows(grid, r, scale, arena);
-        if (scale->decimals <= FEWEST_DECIMALS || ovl_grid_fits(grid, 2)) {
+        if (scale->decimals <= FEWEST_DECIMALS ||
+            ovl_grid_fits(grid, 2, scale->decimals > GOOD_DECIMALS ? 2 : 1)) {
             return;
         }
         ovl_grid_drop(grid);

@@ -171,7 +171,10 @@ static void report_price(ovl_out *out, const ovl_result *result, ovl_arena *aren
     ovl_sum_fit(&scale, result->step, &sum);
     ovl_out_title(out, "\nPrice of interference (model %s)", result->interference);
     if (result->step == without) {
-        ovl_out_text(out, "  0: the step is as long without it\n");
+        bool slowed = result->term[OVL_COMPUTE_STRETCH] || result->term[OVL_COMM_STRETCH] ||
+                      result->hidden_comm_stretch;
+        ovl_out_printf(out, "  0: the step is as long without it%s\n",
+                       slowed ? ", though work was slowed" : "");
     } else {
         ovl_wrap(out, "  step ", 4, ovl_sum_text(arena, &scale, &sum, OVL_SUM_WORDS), OVL_TERMINAL);
     }
