@@ -66,6 +66,9 @@ static const ovl_binding *find_binding(const ovl_ops *o, uint32_t binding, const
 
 static void put(ovl_ops *o, const char *text, size_t length)
 {
+    if (length == 0) {
+        return;
+    }
     ovl_vec_reserve(&o->text, o->text.len + length);
     memcpy(o->text.data + o->text.len, text, length);
     o->text.len += (uint32_t)length;
@@ -111,6 +114,6 @@ const char *ovl_ops_text(ovl_ops *o, const char *text, uint32_t binding, ovl_mar
             return "";
         }
     }
-    put(o, "", 1);
+    ovl_vec_push(&o->text, 0);
     return o->text.data;
 }

@@ -170,7 +170,8 @@ static void kernels_load_memory(void)
     CHECK(lower(&t, text, "sharing=proportional"));
     CHECK_NEAR(cost_named(&t, 0, "k")->weight, 1, 0);
     CHECK(!lower(&t, text, "workload.ops.k={kernel: k, duration: 0.4 ms, hbm: 1 GB}"));
-    CHECK_HAS(mistake(&t), "cannot move its HBM bytes in its duration: that takes 2.5 TB/s of 2 TB/s");
+    CHECK_HAS(mistake(&t),
+              "cannot move its HBM bytes in its duration: that takes 2.5 TB/s of 2 TB/s");
     CHECK(!lower(&t, text, "workload.ops.k.compute=1.5 ms"));
     CHECK_HAS(mistake(&t), "longer than the whole");
     CHECK(!lower(&t, text, "workload.ops.n.sms=101"));
