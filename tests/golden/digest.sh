@@ -25,10 +25,12 @@ for compiler in gcc clang; do
     for level in 0 3; do
         dir=$build/$compiler-O$level
         log=$dir.log
+        # Clang compiles the tests, too, at least once.
+        [ $compiler-$level = clang-0 ] && target= || target=tools/ovl
         mkdir -p "$build"
         { [ -f "$dir/build.ninja" ] ||
             CC=$compiler meson setup "$dir" "$root" -Doptimization=$level -Ddebug=false; } \
-            >"$log" 2>&1 && ninja -C "$dir" tools/ovl >>"$log" 2>&1 ||
+            >"$log" 2>&1 && ninja -C "$dir" $target >>"$log" 2>&1 ||
             { printf 'FAIL %s -O%s does not build\n' $compiler $level; tail -n 30 "$log"; wrong=1; continue; }
         got=$(digest_of "$dir/tools/ovl" "$@")
         ran=$((ran + 1))
