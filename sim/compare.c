@@ -32,9 +32,7 @@ static const char *rate_text(ovl_arena *arena, double rate)
     return ovl_arena_strdup(arena, ovl_print_rate(buf, rate));
 }
 
-/* --- Verdict
- * -----------------------------------------------------------------------------------------------
- */
+/* --- Verdict */
 
 static ovl_time length(const ovl_result_collective *row)
 {
@@ -133,8 +131,7 @@ static const char *verdict_sentence(const ovl_comparison *c, ovl_arena *arena)
         ovl_term_name(term), sign, time_text(arena, move < 0 ? -move : move));
 }
 
-/* --- Efficiency
- * -------------------------------------------------------------------------------------------- */
+/* --- Efficiency */
 
 static const char *efficiency_sentence(const ovl_comparison *c, ovl_arena *arena)
 {
@@ -152,8 +149,7 @@ static const char *efficiency_sentence(const ovl_comparison *c, ovl_arena *arena
                             c->delta < 0 ? "improved" : "became longer");
 }
 
-/* --- Critical path
- * ----------------------------------------------------------------------------------------- */
+/* --- Critical path */
 
 /* Time on the path by name. */
 typedef struct stay {
@@ -286,8 +282,7 @@ static const char *path_sentence(const ovl_comparison *c, ovl_arena *arena)
     return text;
 }
 
-/* --- Gradients and memory
- * ---------------------------------------------------------------------------------- */
+/* --- Gradients and memory */
 
 static const char *inputs_text(const ovl_result *a, const ovl_result *b, ovl_arena *arena)
 {

@@ -91,11 +91,13 @@ static void add_rows(maker *m, uint32_t class_id)
 /* Rows of a class lie together: first[class] .. first[class + 1] - 1. */
 static void join_class(maker *m, const uint32_t *first)
 {
+    ovl_row *rows = m->rows.data;
     for (uint32_t r = 0; r < m->p->n_ranks; r++) {
         uint32_t class_id = m->s->classes->class_of[r];
         for (uint32_t i = first[class_id]; i < first[class_id + 1]; i++) {
-            uint32_t op = m->p->ranks[r].first_op + m->rows.data[i].dep.local;
-            ovl_result_collective *row = &m->rows.data[i].out;
+            assert(rows);
+            uint32_t op = m->p->ranks[r].first_op + rows[i].dep.local;
+            ovl_result_collective *row = &rows[i].out;
             row->slack = OVL_MIN(row->slack, m->s->slack[op]);
             row->on_critical_path |= m->s->path->on[op];
         }
