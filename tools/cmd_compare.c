@@ -103,23 +103,24 @@ static int compare_all(job *j, const ovl_document *doc)
     return finish(j, items, n);
 }
 
-static void neither(job *j, const ovl_document *doc, const char *word)
+/* A word with a dot or slash was meant as a file; any other is looked up as a variant, which gives
+ * the error that names the nearest one. */
+static bool names_file(const char *word)
 {
-    const char *near = ovl_nearest(word, doc->variants, doc->n_variants);
-    const char *hint = near ? ovl_arena_printf(&j->work.arena, "; did you mean \"%s\"?", near) : "";
-    ovl_error(&j->work.errs, OVL_E_USAGE, nowhere, "\"%s\" is neither a variant of %s nor a file%s",
-              word, doc->file, hint);
+    return strpbrk(word, "./") != NULL;
 }
 
 static int compare_two_words(job *j, side first, const ovl_document *doc, const char *word)
 {
     ovl_document other;
-    if (has_variant(doc, word)) {
+    side second = side_of(word, &j->work.arena);
+    bool file = ovl_file_exists(second.path);
+    if (has_variant(doc, word) || (!file && !names_file(word))) {
         return compare_pair(j, doc, first.variant, doc, word);
     }
-    side second = side_of(word, &j->work.arena);
-    if (!ovl_file_exists(second.path)) {
-        neither(j, doc, word);
+    if (!file) {
+        ovl_error(&j->work.errs, OVL_E_USAGE, nowhere,
+                  "\"%s\" is neither a variant of %s nor a file", word, doc->file);
     } else if (ovl_work_load(&j->work, second.path, &other)) {
         return compare_pair(j, doc, first.variant, &other, second.variant);
     }
