@@ -59,7 +59,7 @@ const ovl_hw_collective *ovl_find_collective(const ovl_hw *hw, ovl_coll op, cons
     return any;
 }
 
-/* --- Textbook formulas ------------------------------------------------------------------------ */
+/* --- Textbook formulas --- */
 
 /* steps * latency + (num / den) * bytes / bandwidth */
 typedef struct formula {

@@ -21,8 +21,7 @@
 #include "models/hw.h"
 #include "sim/engine.h"
 
-/* --- Data-parallel step
- * ------------------------------------------------------------------------------------ */
+/* --- Data-parallel step --- */
 
 /* A layer, in registration (forward) order unless workload.order is `backward`. */
 typedef struct ovl_layer {
@@ -70,8 +69,7 @@ typedef struct ovl_optimizer {
     uint64_t states; /* bytes of optimizer state per rank */
 } ovl_optimizer;
 
-/* --- Explicit program
- * -------------------------------------------------------------------------------------- */
+/* --- Explicit program --- */
 
 typedef struct ovl_xbuffer {
     ovl_mark mark;
@@ -204,8 +202,7 @@ typedef struct ovl_ddp {
     double gradient_scale; /* applied at copy-in; default 1/(group size) */
 } ovl_ddp;
 
-/* --- The whole
- * --------------------------------------------------------------------------------------------- */
+/* --- The whole --- */
 
 typedef struct ovl_axis {
     const char *name;

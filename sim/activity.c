@@ -145,10 +145,9 @@ void ovl_engine_leave(ovl_engine *e, uint32_t activity)
 void ovl_engine_solve(ovl_engine *e)
 {
     ovl_caps_update(e);
-    if (e->share.dirty.len == 0) {
+    if (!ovl_share_solve(&e->share)) {
         return;
     }
-    ovl_share_solve(&e->share);
     for (uint32_t i = 0; i < e->share.changed.len && !e->failed; i++) {
         uint32_t slot = e->share.changed.data[i];
         uint32_t activity = e->slot_activity.data[slot];
@@ -163,8 +162,7 @@ void ovl_engine_solve(ovl_engine *e)
     }
 }
 
-/* --- Activities
- * -------------------------------------------------------------------------------------------- */
+/* --- Activities --- */
 
 uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost *cost)
 {

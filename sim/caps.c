@@ -120,8 +120,7 @@ static void update_kernel(ovl_engine *e, uint32_t rank, uint32_t activity, uint6
     ovl_engine_set_cap(e, activity, fmin(1, cap / p.factor), bound);
 }
 
-/* --- Collectives
- * ------------------------------------------------------------------------------------------- */
+/* --- Collectives --- */
 
 bool ovl_caps_measured(ovl_engine *e, uint32_t rank, const ovl_activity *collective)
 {

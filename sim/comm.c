@@ -3,8 +3,7 @@
  */
 #include "sim/state.h"
 
-/* --- Who is in it
- * ------------------------------------------------------------------------------------------ */
+/* --- Who is in it --- */
 
 static void each_member(ovl_engine *e, const ovl_comm *comm, uint32_t k, uint32_t activity,
                         void (*visit)(ovl_engine *, uint32_t, uint32_t, uint32_t))
@@ -33,8 +32,7 @@ void ovl_comm_each(ovl_engine *e, uint32_t activity,
     }
 }
 
-/* --- What it loads
- * ----------------------------------------------------------------------------------------- */
+/* --- What it loads --- */
 
 /* Members that share a resource load it once together or each on top of the others; either way the
  * activity has one use of it. */
@@ -82,8 +80,7 @@ void ovl_comm_uses(ovl_engine *e, uint32_t activity)
     add_uses(e, a->peer, a, a->cost->first_peer, a->cost->n_peer);
 }
 
-/* --- Starting
- * ---------------------------------------------------------------------------------------------- */
+/* --- Starting --- */
 
 /* A member stops waiting and is in the transfer from now on. */
 static void enter(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)

@@ -4,8 +4,7 @@
  */
 #include "sim/state.h"
 
-/* --- Looking things up
- * ------------------------------------------------------------------------------------- */
+/* --- Looking things up --- */
 
 const ovl_op *ovl_engine_op(const ovl_engine *e, uint32_t rank, uint32_t op)
 {
@@ -26,8 +25,7 @@ void ovl_engine_fail(ovl_engine *e, ovl_status code, uint32_t op, const char *se
               ovl_op_name(e->p, op), ovl_op_rank(e->p, op), sentence);
 }
 
-/* --- Operations
- * -------------------------------------------------------------------------------------------- */
+/* --- Operations --- */
 
 void ovl_engine_release(ovl_engine *e, uint32_t rank, uint32_t op)
 {
@@ -157,8 +155,7 @@ static void arrive(ovl_engine *e, uint32_t rank, uint32_t op)
     }
 }
 
-/* --- The loop
- * ---------------------------------------------------------------------------------------------- */
+/* --- The loop --- */
 
 /* Everything that happens at this instant without time passing. */
 static void drain(ovl_engine *e)

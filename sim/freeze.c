@@ -4,8 +4,7 @@
  */
 #include "sim/build.h"
 
-/* --- One code
- * ---------------------------------------------------------------------------------------------- */
+/* --- One code --- */
 
 typedef struct frozen {
     ovl_arena *arena;
@@ -233,8 +232,7 @@ static void freeze_code(struct ovl_code_build *c, ovl_code *code, uint32_t hw_qu
     code->host_timed = host_takes_time(code);
 }
 
-/* --- The whole
- * --------------------------------------------------------------------------------------------- */
+/* --- The whole --- */
 
 static bool number_ops(ovl_program *p, ovl_rank *ranks, ovl_errs *errs)
 {

@@ -15,8 +15,7 @@ static uint32_t find_slot(const ovl_program *p, const ovl_rank *rank, uint32_t c
     return OVL_NONE;
 }
 
-/* --- Collectives
- * ------------------------------------------------------------------------------------------- */
+/* --- Collectives --- */
 
 typedef struct member {
     uint32_t rank;
@@ -105,8 +104,7 @@ static bool check_collectives(const ovl_program *p, uint32_t comm, ovl_errs *err
     return good;
 }
 
-/* --- Sends and receives
- * ------------------------------------------------------------------------------------ */
+/* --- Sends and receives --- */
 
 typedef struct half {
     uint32_t from, to; /* places */

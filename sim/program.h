@@ -90,8 +90,7 @@ const char *ovl_category_name(ovl_category category);
 /* Bytes of one element. */
 uint32_t ovl_dtype_size(ovl_dtype dtype);
 
-/* --- What an operation costs
- * ------------------------------------------------------------------------------- */
+/* --- What an operation costs --- */
 
 #define OVL_PORT_HBM 0 /* port 0 of every rank is its memory; links follow, out and in apart */
 
@@ -118,8 +117,7 @@ typedef struct ovl_cost {
     uint32_t first_peer, n_peer; /* into demands: the receiver of a send */
 } ovl_cost;
 
-/* --- What an operation is
- * ---------------------------------------------------------------------------------- */
+/* --- What an operation is --- */
 
 #define OVL_NO_STREAM UINT16_MAX
 #define OVL_NO_COMM   UINT16_MAX
@@ -272,8 +270,7 @@ typedef struct ovl_program {
     const ovl_pair *pairs;                       /* [n_kernel_classes * n_coll_classes] */
 } ovl_program;
 
-/* --- Building
- * ---------------------------------------------------------------------------------------------- */
+/* --- Building --- */
 
 struct ovl_code_build;
 

@@ -20,8 +20,7 @@ const char *ovl_term_name(ovl_term term)
     return term_names[term];
 }
 
-/* --- Setting up and handing over
- * --------------------------------------------------------------------------- */
+/* --- Setting up and handing over --- */
 
 static ovl_time *unhappened(ovl_arena *arena, uint32_t n)
 {

@@ -15,14 +15,15 @@
  * link, its principal resource. Fair: w = 1/2000 and 1/300. At t = 300 the collective is at its cap
  * 1 (HBM used: 300 + 600); the kernel goes on to 2000 - 600 = 1400, x = 0.7, a slowdown of 1.43.
  *
- * The solver knows nothing of GPUs and nothing of time. Only activities that share, directly or
- * through others, a resource whose demands at full speed exceed its capacity are ever solved; an
- * unsaturated system never solves.
+ * The solver knows nothing of GPUs and nothing of time. What cannot be full never bounds anybody,
+ * so an unsaturated system is never solved. A change is solved on the resource it concerns as long
+ * as nobody who is bounded elsewhere has to change with it; else on everybody reachable through
+ * resources that could be full.
  */
 #ifndef OVL_SIM_SHARE_H
 #define OVL_SIM_SHARE_H
 
-#include "sim/vec.h"
+#include "sim/heap.h"
 
 #define OVL_BOUND_NONE UINT32_MAX       /* at isolated speed */
 #define OVL_BOUND_CAP  (UINT32_MAX - 1) /* at its cap below 1; the caller knows why */
@@ -34,7 +35,10 @@ typedef struct ovl_use {
 
 typedef struct ovl_share_member {
     bool live, dirty;
-    bool settled; /* scratch of a solve */
+    /* Scratch of a solve: rate found (or limit), meets another contended resource, demand here. */
+    bool settled, crossing;
+    double settled_rate;
+    uint64_t use_here;
     uint64_t key; /* canonical place among the activities, unique among the live */
     double cap, weight;
     double rate;    /* solved */
@@ -45,7 +49,7 @@ typedef struct ovl_share_member {
 } ovl_share_member;
 
 typedef struct ovl_share_user {
-    uint64_t key;
+    uint64_t key, rate;
     uint32_t slot;
 } ovl_share_user;
 
@@ -53,6 +57,7 @@ typedef struct ovl_share_resource {
     uint64_t capacity;
     uint64_t demand; /* sum of rates of the live activities: exact, so that "could be full" is no
                         matter of rounding */
+    bool touched;    /* in the list of those whose users may have to change */
     uint32_t mark;   /* of the last component walk that met it */
     OVL_VEC(ovl_share_user) users; /* a set; solving sorts it by key */
     /* Scratch of a solve: capacity not yet given away, growth of use per level, unsettled users. */
@@ -70,14 +75,16 @@ typedef struct ovl_share {
     OVL_VEC(ovl_share_member) members; /* by slot */
     ovl_share_resource *resources;
     uint32_t n_resources;
-    OVL_VEC(uint32_t) spare; /* free slots */
-    OVL_VEC(uint32_t) dirty; /* slots whose rate may be out of date */
+    OVL_VEC(uint32_t) spare;   /* free slots */
+    OVL_VEC(uint32_t) touched; /* resources whose users may have to change */
+    OVL_VEC(uint32_t) dirty;   /* slots whose rate may be out of date */
     OVL_VEC(uint32_t)
     changed;                 /* output of a solve: slots whose rate changed bitwise, in key order */
     OVL_VEC(uint32_t) group; /* scratch: slots of a component */
     OVL_VEC(struct ovl_share_filling)
     order;                  /* scratch: the same by the level at which the cap binds */
     OVL_VEC(uint32_t) full; /* scratch: resources of a component */
+    ovl_heap levels;        /* scratch: contended resources by the level at which they are full */
     uint32_t walk;
     uint64_t solves, solved; /* how many components were solved, and activities in them */
 } ovl_share;
@@ -99,7 +106,8 @@ void ovl_share_set_cap(ovl_share *share, uint32_t slot, double cap);
 /* A capacity changed (a link that degrades). */
 void ovl_share_set_capacity(ovl_share *share, uint32_t resource, uint64_t capacity);
 
-/* Brings all rates up to date; share->changed lists the slots whose rate or bound changed. */
-void ovl_share_solve(ovl_share *share);
+/* Brings all rates up to date; share->changed lists the slots whose rate or bound changed (some
+ * perhaps twice). False if there was nothing to do. */
+bool ovl_share_solve(ovl_share *share);
 
 #endif

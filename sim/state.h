@@ -112,8 +112,7 @@ typedef struct ovl_engine {
 enum { OVL_EVENT_END, OVL_EVENT_HOST };
 #define OVL_TIE(kind, id) (((uint64_t)(kind) << 32) | (id))
 
-/* --- engine.c
- * ---------------------------------------------------------------------------------------------- */
+/* --- engine.c --- */
 
 const ovl_op *ovl_engine_op(const ovl_engine *e, uint32_t rank, uint32_t op);
 
@@ -135,8 +134,7 @@ void ovl_engine_fail(ovl_engine *e, ovl_status code, uint32_t op, const char *se
 /* Runs until nothing more can happen. */
 void ovl_engine_loop(ovl_engine *e);
 
-/* --- activity.c
- * -------------------------------------------------------------------------------------------- */
+/* --- activity.c --- */
 
 /* A new activity; gives its index. Nothing is accounted or scheduled yet. */
 uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost *cost);
@@ -195,15 +193,13 @@ void ovl_host_event(ovl_engine *e, uint32_t rank);
 /* Everything a host call waited for is over. */
 void ovl_host_arrive(ovl_engine *e, uint32_t rank, uint32_t op);
 
-/* --- account.c
- * --------------------------------------------------------------------------------------------- */
+/* --- account.c --- */
 
 /* Gives the time since the last call to the terms of the rank's decomposition. Called before
  * anything that runs on the rank changes. */
 void ovl_account(ovl_engine *e, uint32_t rank);
 
-/* --- deadlock.c
- * -------------------------------------------------------------------------------------------- */
+/* --- deadlock.c --- */
 
 void ovl_deadlock_report(ovl_engine *e);
 

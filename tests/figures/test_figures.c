@@ -25,8 +25,7 @@ static ovl_time step(const char *path, const char *variant, const char *set1, co
     return t;
 }
 
-/* --- First steps
- * ------------------------------------------------------------------------------------------- */
+/* --- First steps --- */
 
 static void a_serial_matmul_and_all_reduce_take_45(void)
 {
@@ -80,8 +79,7 @@ static void interference_without_a_tail_is_counted_once(void)
     figure_free(&f);
 }
 
-/* --- The last bucket
- * --------------------------------------------------------------------------------------- */
+/* --- The last bucket --- */
 
 typedef struct split {
     const char *variant, *last;
@@ -126,8 +124,7 @@ static void the_80_mib_transfer_starts_at_202(void)
     figure_free(&f);
 }
 
-/* --- Buckets of real models
- * -------------------------------------------------------------------------------- */
+/* --- Buckets of real models --- */
 
 static void check_buckets(const char *path, const char *set1, const uint64_t *bytes, uint32_t n)
 {
@@ -177,8 +174,7 @@ static void small_buckets_lose_less_where_there_is_more_compute_per_byte(void)
     CHECK(rx < r50 && rx_16 < r50_16);
 }
 
-/* --- One communicator
- * -------------------------------------------------------------------------------------- */
+/* --- One communicator --- */
 
 static ovl_time per_layer(const char *variant, const char *b)
 {
@@ -195,8 +191,7 @@ static void one_communicator_costs_19_10_10_10_and_15_9_6_9(void)
     }
 }
 
-/* --- Contention
- * -------------------------------------------------------------------------------------------- */
+/* --- Contention --- */
 
 static double slowdown(const char *variant)
 {

@@ -50,8 +50,7 @@ static void over_random_programs(void (*law)(const lab *))
     }
 }
 
-/* --- Nothing starts before it may, and nothing waits without a reason
- * --------------------------------------- */
+/* --- Nothing starts before it may, and nothing waits without a reason --- */
 
 static ovl_time ready_at(const lab *l, const ovl_rank *r, uint32_t i)
 {
@@ -91,8 +90,7 @@ static void every_operation_arrives_exactly_when_its_conditions_hold(void)
     over_random_programs(arrives_when_ready);
 }
 
-/* --- Members agree
- * ----------------------------------------------------------------------------------------- */
+/* --- Members agree --- */
 
 static void members_agree(const lab *l)
 {
@@ -118,8 +116,7 @@ static void collectives_start_with_the_last_member_and_end_together(void)
     over_random_programs(members_agree);
 }
 
-/* --- Work is done exactly once
- * ----------------------------------------------------------------------------- */
+/* --- Work is done exactly once --- */
 
 /* Each segment's progress is rate x time; all of them together are the work, but for the part of a
  * picosecond by which an end is rounded up. */
@@ -145,8 +142,7 @@ static void work_is_conserved(void)
     over_random_programs(work_done);
 }
 
-/* --- No resource gives more than it has
- * -------------------------------------------------------------------- */
+/* --- No resource gives more than it has --- */
 
 typedef struct change {
     ovl_time at;
@@ -231,8 +227,7 @@ static void no_resource_gives_more_than_it_has(void)
     }
 }
 
-/* --- The decomposition
- * ------------------------------------------------------------------------------------- */
+/* --- The decomposition --- */
 
 static void terms_sum(const lab *l)
 {
@@ -253,8 +248,7 @@ static void the_decomposition_of_every_rank_sums_to_the_step(void)
     over_random_programs(terms_sum);
 }
 
-/* --- Contention
- * -------------------------------------------------------------------------------------------- */
+/* --- Contention --- */
 
 static void removing_contention_never_lengthens_independent_work(void)
 {
@@ -273,8 +267,7 @@ static void removing_contention_never_lengthens_independent_work(void)
     }
 }
 
-/* --- Names and order of what is unrelated
- * ------------------------------------------------------------------- */
+/* --- Names and order of what is unrelated --- */
 
 static int differences(const lab *a, const lab *b, const uint32_t *order)
 {
@@ -307,8 +300,7 @@ static void order_and_names_of_unrelated_ranks_do_not_matter(void)
     }
 }
 
-/* --- Keeping segments changes nothing
- * ---------------------------------------------------------------------- */
+/* --- Keeping segments changes nothing --- */
 
 static void looking_does_not_change_what_is_seen(void)
 {

@@ -92,6 +92,25 @@ static void memory_bound_kernel_yields_to_a_collective(void)
     tiny_free(&t);
 }
 
+/* HBM of 1000; two kernels want all of it, 10 and 20 ms alone: half speed each until 20 ms, then
+ * the longer has 10 left. */
+static void who_stays_speeds_up_when_another_leaves(void)
+{
+    tiny t;
+    tiny_init(&t, 1);
+    t.hbm_rate = 1000;
+    uint32_t ends[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        t.demands[0] = (ovl_demand){OVL_PORT_HBM, false, 1000};
+        t.n_demands = 1;
+        ends[i] = tiny_kernel(&t, i ? "a" : "b", "k", (10 + 10 * i) * MS);
+    }
+    CHECK(tiny_run(&t, OVL_INTERFERENCE_SHARED));
+    CHECK_INT(tiny_end(&t, 0, ends[0]), 20 * MS);
+    CHECK_INT(tiny_end(&t, 0, ends[1]), 30 * MS);
+    tiny_free(&t);
+}
+
 /* 108 SMs, 16 held by the collective for its 10 ms: a kernel that wants all runs at 92/108 and
  * does 8.5185 of 20; 10 + 11.4815. By whole waves, 216 blocks are 2 waves of 108 but 3 of 92: rate
  * 2/3, 6.667 done, ends at 23.333. */
@@ -408,6 +427,7 @@ static CU_TestInfo tests[] = {
     {"25 ms beside 20 ms with factors 29/25 and 29/16 end at 29 and 33", matmul_beside_all_reduce},
     {"20 becomes 26 and 25 becomes 30 without a tail", stretched_without_a_tail},
     {"a memory-bound kernel yields 600 of 2000 GB/s", memory_bound_kernel_yields_to_a_collective},
+    {"who stays speeds up when another leaves", who_stays_speeds_up_when_another_leaves},
     {"held SMs slow a kernel, by share or by waves", held_sms_slow_a_kernel},
     {"a collective waits for its last member", a_collective_waits_for_its_last_member},
     {"a communicator runs one collective at a time", a_communicator_runs_one_collective_at_a_time},

@@ -3,8 +3,7 @@
 
 #include <math.h>
 
-/* --- Worked systems
- * ---------------------------------------------------------------------------------------- */
+/* --- Worked systems --- */
 
 static uint32_t join(ovl_share *s, uint64_t key, double cap, double weight, uint32_t r0,
                      uint64_t d0, uint32_t r1, uint64_t d1)
@@ -125,8 +124,7 @@ static void a_capacity_can_change(void)
     ovl_share_free(&s);
 }
 
-/* --- Random systems against the definition
- * ----------------------------------------------------------------- */
+/* --- Random systems against the definition --- */
 
 enum { MEMBERS = 12, RESOURCES = 5 };
 
@@ -292,6 +290,81 @@ static void thousands_share_one_resource(void)
     ovl_share_free(&s);
 }
 
+/* --- Arrivals, departures and changes of caps, one at a time --- */
+
+typedef struct crowd {
+    problem p; /* those present */
+    uint32_t slot[MEMBERS];
+    uint64_t key[MEMBERS];
+} crowd;
+
+static void come(ovl_share *s, crowd *c, const member *m, uint64_t key)
+{
+    ovl_use uses[RESOURCES];
+    for (uint32_t r = 0; r < RESOURCES; r++) {
+        uses[r] = (ovl_use){r, m->demand[r]};
+    }
+    uint32_t i = c->p.n++;
+    c->p.m[i] = *m;
+    c->key[i] = key;
+    c->slot[i] = ovl_share_join(s, key, m->cap, m->weight, uses, RESOURCES);
+}
+
+static void go(ovl_share *s, crowd *c, uint32_t i)
+{
+    ovl_share_leave(s, c->slot[i]);
+    uint32_t last = --c->p.n;
+    c->p.m[i] = c->p.m[last];
+    c->slot[i] = c->slot[last];
+    c->key[i] = c->key[last];
+}
+
+static void change_cap(ovl_share *s, crowd *c, uint32_t i, double cap)
+{
+    c->p.m[i].cap = cap;
+    ovl_share_set_cap(s, c->slot[i], cap);
+}
+
+static void change_something(ovl_share *s, crowd *c, const problem *pool, uint64_t *random,
+                             uint64_t key)
+{
+    uint32_t what = (uint32_t)next(random) % 4;
+    if (c->p.n < 2 || (what < 2 && c->p.n < MEMBERS)) {
+        come(s, c, &pool->m[next(random) % pool->n], key);
+    } else if (what == 2) {
+        change_cap(s, c, (uint32_t)next(random) % c->p.n, (double)(1 + next(random) % 8) / 8);
+    } else {
+        go(s, c, (uint32_t)next(random) % c->p.n);
+    }
+}
+
+/* 2,000 crowds of 60 changes, one to three at an instant: each solve agrees with the slow one. */
+static void follows_every_change(void)
+{
+    uint64_t random = 7;
+    int wrong = 0;
+    for (int round = 0; round < 2000; round++) {
+        problem pool = draw(&random);
+        crowd c = {0};
+        memcpy(c.p.capacity, pool.capacity, sizeof pool.capacity);
+        ovl_share s;
+        ovl_share_init(&s, pool.capacity, RESOURCES);
+        for (uint64_t step = 0; step < 60; step++) {
+            for (uint32_t k = (uint32_t)next(&random) % 3; k < 3; k++) {
+                change_something(&s, &c, &pool, &random, step * 4 + k);
+            }
+            ovl_share_solve(&s);
+            double want[MEMBERS];
+            slow_solve(&c.p, want);
+            for (uint32_t i = 0; i < c.p.n; i++) {
+                wrong += fabs(rate(&s, c.slot[i]) - want[i]) > 1e-9 * want[i];
+            }
+        }
+        ovl_share_free(&s);
+    }
+    CHECK_INT(wrong, 0);
+}
+
 static CU_TestInfo tests[] = {
     {"fair by bytes of the principal resource", fair_by_bytes_of_the_principal_resource},
     {"proportional slows all alike", proportional_slows_all_alike},
@@ -300,6 +373,7 @@ static CU_TestInfo tests[] = {
     {"components do not touch each other", components_do_not_touch_each_other},
     {"a capacity can change", a_capacity_can_change},
     {"agrees with the slow solver in any order", agrees_with_the_slow_solver_in_any_order},
+    {"follows every change", follows_every_change},
     {"thousands share one resource", thousands_share_one_resource},
     CU_TEST_INFO_NULL,
 };
