@@ -121,6 +121,7 @@ void ovl_buckets_sort(ovl_buckets *buckets, const uint32_t *order, uint32_t n, o
 
 static uint64_t round_up(uint64_t value, uint64_t multiple)
 {
+    assert(multiple > 0);
     return (value + multiple - 1) / multiple * multiple;
 }
 

@@ -175,6 +175,7 @@ static void explicit_buckets(ovl_ddp_plan *p)
         check_all_taken(p, node->mark, "no bucket holds");
     }
     for (uint32_t k = 0; p->l->errs->errors == errors && k < node->count; k++) {
+        assert(list.data && item[k].n_members > 0); /* a name stands for at least one */
         const uint32_t *members = list.data + item[k].first_member;
         item[k].dtype = p->tensors[members[0]].dtype;
         item[k].padding = padding_of(p, members, item[k].n_members);

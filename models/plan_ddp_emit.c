@@ -544,7 +544,7 @@ static void set_scales(emit *e)
 
 static void say_copies(emit *e)
 {
-    bool timed = e->p->ddp->copy_in_rate > 0;
+    bool timed = e->p->ddp->copy_in_rate > 0 || e->p->n_tensors == 0;
     for (uint32_t i = 0; i < e->p->n_tensors && !timed; i++) {
         timed = e->p->copy_in[i] > 0;
     }

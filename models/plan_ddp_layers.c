@@ -143,6 +143,9 @@ static void name_layer(ovl_ddp_plan *p, const char *name, uint32_t first)
 {
     ovl_id id = ovl_names_find(&p->names, name);
     uint32_t count = p->n_tensors - first;
+    if (count == 0) {
+        return; /* no parameters, no gradients */
+    }
     if (id == OVL_NONE) {
         ovl_ddp_name(p, name, first, count);
     } else if (p->named.data[id].first + p->named.data[id].count == first) {
