@@ -229,13 +229,26 @@ static void decode_times(decoder *d, ovl_node *node, const ovl_field *field, ovl
     *out = times;
 }
 
+/* Structs are large and `{}` is short: a list of many that cannot be good takes no memory. */
+static bool is_hopeless(decoder *d, const ovl_node *list, const char *key)
+{
+    uint32_t empty = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        empty += list->items[i]->kind != OVL_NODE_MAP || list->items[i]->count == 0;
+    }
+    if (empty > OVL_ERRS_MAX) {
+        ovl_error(d->errs, OVL_E_INPUT, list->mark,
+                  "%s: %" PRIu32 " items are empty or no mappings", key, empty);
+    }
+    return empty > OVL_ERRS_MAX;
+}
+
 static void decode_structs(decoder *d, const ovl_node *node, const ovl_field *field, ovl_items *out)
 {
     const ovl_table *table = field->more.table;
-    ovl_items items = {0};
-    items.count = node->count;
-    items.item = ovl_arena_array(d->arena, node->count, table->size, _Alignof(max_align_t));
-    for (uint32_t i = 0; i < node->count; i++) {
+    ovl_items items = {.count = is_hopeless(d, node, field->key) ? 0 : node->count};
+    items.item = ovl_arena_array(d->arena, items.count, table->size, _Alignof(max_align_t));
+    for (uint32_t i = 0; i < items.count; i++) {
         decode_map(d, node->items[i], field->key, table, (char *)items.item + i * table->size);
     }
     *out = items;

@@ -30,6 +30,7 @@ static ovl_node *fill_scalar(filler *f, ovl_node *node)
                          OVL_E_INPUT, f->errs);
         return node;
     }
+    assert(id < f->values.len && f->values.data);
     return f->values.data[id];
 }
 

@@ -102,10 +102,14 @@ static number_fault read_digits(const char **at, number *n, int *seen)
 /* An exponent, if there is one: "E" alone may begin a unit ("1 EFLOP" or "1EFLOP"). */
 static void read_exponent(const char **at, number *n)
 {
-    const char *p = *at + 1;
+    const char *p = *at;
+    if (*p != 'e' && *p != 'E') {
+        return;
+    }
+    p++;
     bool minus = *p == '-';
     p += *p == '-' || *p == '+';
-    if ((**at != 'e' && **at != 'E') || !is_digit(*p)) {
+    if (!is_digit(*p)) {
         return;
     }
     int value = 0;

@@ -1,6 +1,7 @@
 #include "models/fields.h"
 #include "tests/support/check.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct inner {
@@ -298,13 +299,29 @@ static void a_mapping_of_names_becomes_a_list(void)
     ovl_arena_free(&b.arena);
 }
 
+static void a_list_of_nothing_takes_no_memory(void)
+{
+    bench b = {0};
+    char text[4000];
+    int at = snprintf(text, sizeof text, "list: [{name: x}");
+    for (int i = 0; i < 201; i++) {
+        at += snprintf(text + at, sizeof text - (size_t)at, ",{}");
+    }
+    snprintf(text + at, sizeof text - (size_t)at, "]");
+    decode(&b, text);
+    CHECK_INT(b.s.list.count, 0);
+    CHECK_INT(b.errs.count, 1);
+    CHECK_TEXT(b.errs.items[0].text, "list: 201 items are empty or no mappings");
+    ovl_arena_free(&b.arena);
+}
+
 static void a_flood_of_mistakes_is_kept_short(void)
 {
     bench b = {0};
-    char *text = ovl_arena_alloc(&b.arena, 100000, 1);
-    size_t at = 0;
+    static char text[100000];
+    int at = 0;
     for (int i = 0; i < 5000; i++) {
-        at += strlen(strcpy(text + at, ovl_arena_printf(&b.arena, "k%d: 1\n", i)));
+        at += snprintf(text + at, sizeof text - (size_t)at, "k%d: 1\n", i);
     }
     size_t before = b.arena.used;
     decode(&b, text);
@@ -327,6 +344,7 @@ static CU_TestInfo tests[] = {
     {"a refused value leaves the member alone", a_refused_value_leaves_the_member_alone},
     {"shared lists are decoded once", shared_lists_are_decoded_once},
     {"a mapping of names becomes a list", a_mapping_of_names_becomes_a_list},
+    {"a list of nothing takes no memory", a_list_of_nothing_takes_no_memory},
     {"a flood of mistakes is kept short", a_flood_of_mistakes_is_kept_short},
     CU_TEST_INFO_NULL,
 };

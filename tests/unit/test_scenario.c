@@ -4,11 +4,16 @@
 #include <string.h>
 
 /* Files in memory: name, text, name, text, ..., NULL. */
+typedef struct memory {
+    const char *const *files;
+} memory;
+
 static const char *read_memory(void *context, const char *path, size_t *length, ovl_arena *arena,
                                const char **why)
 {
     (void)arena;
-    for (const char *const *file = context; *file; file += 2) {
+    const memory *m = context;
+    for (const char *const *file = m->files; *file; file += 2) {
         if (strcmp(file[0], path) == 0) {
             *length = strlen(file[1]);
             return file[1];
@@ -29,8 +34,8 @@ static bool load(bench *b, const char *const *files)
 {
     *b = (bench){0};
     b->errs.arena = &b->arena;
-    const void *context = files;
-    ovl_files f = {read_memory, (void *)(uintptr_t)context};
+    memory m = {files};
+    ovl_files f = {read_memory, &m};
     return ovl_document_load(files[0], &f, &b->doc, &b->arena, &b->errs);
 }
 
@@ -299,11 +304,11 @@ static void mistakes_in_variants_are_told_where_they_stand(void)
 static void files_that_cannot_be_read_are_told(void)
 {
     bench b;
-    const char *const none[] = {"missing.yaml", "", NULL};
-    const char *const nothing[] = {"other", "", NULL};
-    ovl_files f = {read_memory, (void *)(uintptr_t)(const void *)nothing};
+    const char *const others[] = {"other", "", NULL};
+    memory m = {others};
+    ovl_files f = {read_memory, &m};
     b = (bench){.errs = {.arena = &b.arena}};
-    CHECK(!ovl_document_load(none[0], &f, &b.doc, &b.arena, &b.errs));
+    CHECK(!ovl_document_load("missing.yaml", &f, &b.doc, &b.arena, &b.errs));
     CHECK_TEXT(said(&b), "missing.yaml: error: cannot read \"missing.yaml\": no such file\n");
     close_bench(&b);
     refused("hardware: hw.yaml\nworkload: {ops: [{kernel: k, duration: 1}]}\n",
