@@ -4,7 +4,7 @@
  *     plan_ddp.c          the steps in order, and the limits
  *     plan_ddp_layers.c   tensors, kernels and order of readiness, from `layers` or `gradients`
  *     plan_ddp_buckets.c  which tensors share a bucket
- *     plan_ddp_emit.c     buffers and operations
+ *     plan_ddp_emit.c     buffers and operations, with plan_ddp_pass.c and plan_ddp_end.c
  *
  * A *tensor* is a parameter and its gradient; tensors are numbered in registration order. A *unit*
  * is what one forward and one backward kernel belong to: a layer, or, when gradients are given with
