@@ -27,8 +27,11 @@ skip() {
 # The files of the project whose path matches an extended regular expression, sorted. Without git (a
 # source archive, or a tree owned by somebody else) all files outside build directories.
 tracked() {
-    { git ls-files 2>/dev/null || find . -type f ! -path './build*' ! -path './.git/*' |
-        sed 's|^\./||'; } | grep -E "$1" | sort | while read -r path; do
+    if [ "$(git rev-parse --show-toplevel 2>/dev/null)" = "$(pwd -P)" ]; then
+        git ls-files
+    else
+        find . -type f ! -path './build*' ! -path './.git/*' | sed 's|^\./||'
+    fi | grep -E "$1" | sort | while read -r path; do
         [ -f "$path" ] && printf '%s\n' "$path"
     done
 }
