@@ -254,8 +254,10 @@ typedef struct ovl_set {
     const char *text;
 } ovl_set;
 
-/* Reads and parses a scenario file and the hardware file it names (relative to the scenario). False
- * and errors if it is not usable; the document lives in `arena`. */
+/* Reads and parses a scenario file and the hardware files that it or its variants name (relative to
+ * the scenario). False and errors if it is not usable; then what else is wrong with the base and
+ * the variants is told in the same run. The document lives in `arena`, and so do the file names in
+ * the places of mistakes: print these first. */
 bool ovl_document_load(const char *path, const ovl_files *files, ovl_document *doc,
                        ovl_arena *arena, ovl_errs *errs);
 

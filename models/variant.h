@@ -8,10 +8,11 @@
  *     hardware.gpu.hbm=2TB/s                through an included file
  *     workload.ops.ar.bytes=1MiB            an operation by its name (kernel:, collective:, ...)
  *
- * Inside { } YAML wants paths with brackets in quotes. Values are YAML (`[[g1, g2], [g3]]` works); `null` takes a value away. A path may create keys of
- * maps that exist or are absent, never of scalars; an index or name that is not there is an error
- * with the nearest name. Names may hold dots themselves (`conv1.weight`): the longest name that
- * fits counts. Items that share a name are reached by index only.
+ * Inside { } YAML wants paths with brackets in quotes. Values are YAML (`[[g1, g2], [g3]]` works);
+ * `null` takes a value away. A path may create keys of maps that exist or are absent, never of
+ * scalars; an index or name that is not there is an error with the nearest name. Names may hold
+ * dots themselves (`conv1.weight`): the longest name that fits counts. Items that share a name are
+ * reached by index only.
  *
  * A layer of repeats 0..47 split around 3 becomes three items of its name: {repeat: 3}, {first: 3,
  * repeat: 1} and {first: 4, repeat: 44}. They share a name, so what holds for the whole layer is
