@@ -47,8 +47,7 @@ static void check_equation(const ovl_result *r, ovl_time step, ovl_time u_path, 
     CHECK_INT(r->equation.interference, interference);
 }
 
-/* --- Fixed numbers
- * ----------------------------------------------------------------------------------------- */
+/* --- Fixed numbers --- */
 
 /* 25 and 20 stretch each other by 29/25 and 29/16: the matmul ends at 29, the all-reduce at 33.
  * Free, the matmul alone takes 25: worth 8 = 4 exposed + 4 interference. */
@@ -339,8 +338,7 @@ static void results_keep_their_own_timeline(void)
     tiny_free(&t);
 }
 
-/* --- Any program
- * ------------------------------------------------------------------------------------------- */
+/* --- Any program --- */
 
 static void check_row(const ovl_result_collective *c)
 {

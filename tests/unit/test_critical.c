@@ -195,8 +195,7 @@ static void ties_go_to_the_stream(void)
     end(&t, &l);
 }
 
-/* --- Any program
- * ------------------------------------------------------------------------------------------- */
+/* --- Any program --- */
 
 static ovl_timeline run_program(const ovl_program *p, ovl_interference model, ovl_arena *arena)
 {

@@ -220,8 +220,7 @@ static void a_collective_in_between_orders(void)
     end(&t, &f);
 }
 
-/* --- Against a plain definition
- * ---------------------------------------------------------------------------- */
+/* --- Against a plain definition --- */
 
 /* Longest-path search without clocks: is `before` an ancestor of `later` on one rank or through
  * others? */
