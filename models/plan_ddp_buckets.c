@@ -233,7 +233,7 @@ static bool given_order(ovl_ddp_plan *p, uint32_t *order)
         check_all_taken(p, given->mark ? given->mark[0] : p->ddp->mark, "the order leaves out");
     }
     bool ok = p->l->errs->errors == errors;
-    if (ok) {
+    if (ok && list.data) {
         memcpy(order, list.data, p->n_tensors * sizeof *order);
     }
     ovl_vec_free(&list);
