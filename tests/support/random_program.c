@@ -57,7 +57,7 @@ static void finish_op(drawing *d, uint32_t rank)
     for (uint32_t i = draw(d, 3); i > 0 && n > 0 && !d->options->independent; i--) {
         ovl_add_after(&d->b, rank, n - 1 - draw(d, OVL_MIN(n, 12)));
     }
-    for (uint32_t i = draw(d, 3); i > 0; i--) {
+    for (uint32_t i = draw(d, 3); i > 0 && !d->options->bare; i--) {
         ovl_add_access(&d->b, rank, draw(d, d->buffers[rank]), draw(d, 3) == 0);
     }
 }

@@ -17,6 +17,7 @@ typedef struct random_options {
     uint32_t n_actions; /* draws; a collective is one */
     bool independent;   /* kernels on streams of their own, nothing waits for anything */
     bool islands;       /* communicators and links only within pairs of ranks (0,1) (2,3) ... */
+    bool bare;          /* no operation reads or writes a buffer, so there are no races */
     const uint32_t *order;
     const char *prefix; /* before every name; "" usually */
 } random_options;
