@@ -36,12 +36,14 @@ static const char *names_of(const ovl_lowering *l, const ovl_note *note)
     return note->more ? ovl_arena_printf(l->arena, "%s and others", text) : text;
 }
 
-/* Says `before` NAMES `after` if anything was noted. */
-static void say_noted(ovl_lowering *l, ovl_note_kind kind, const char *before, const char *after)
+/* Says `before` NAMES `after` if anything was noted; `after_many` follows several names. */
+static void say_noted(ovl_lowering *l, ovl_note_kind kind, const char *before, const char *after,
+                      const char *after_many)
 {
     const ovl_note *note = &l->notes[kind];
     if (note->count) {
-        ovl_plan_say(l, ovl_arena_printf(l->arena, "%s%s%s", before, names_of(l, note), after));
+        const char *end = note->count > 1 ? after_many : after;
+        ovl_plan_say(l, ovl_arena_printf(l->arena, "%s%s%s", before, names_of(l, note), end));
     }
 }
 
@@ -63,8 +65,10 @@ static void say_contention(ovl_lowering *l)
         ovl_plan_say(l, "HBM sharing is not modelled: the hardware gives no gpu.hbm.");
     } else {
         say_noted(l, OVL_NOTE_KERNEL_HBM, "The HBM traffic of ",
+                  " is not modelled: no hbm bytes are given.",
                   " is not modelled: no hbm bytes are given.");
         say_noted(l, OVL_NOTE_COMM_HBM, "The HBM traffic of ",
+                  " is not modelled: no hbm_factor is given.",
                   " is not modelled: no hbm_factor is given.");
     }
     if (l->hw->gpu.sms == 0) {
@@ -75,7 +79,8 @@ static void say_contention(ovl_lowering *l)
             ovl_plan_say(l, "SM limits are not modelled: the hardware gives no gpu.sms.");
         }
     } else {
-        say_noted(l, OVL_NOTE_COMM_SMS, "", " holds no SMs: no sms are given.");
+        say_noted(l, OVL_NOTE_COMM_SMS, "", " holds no SMs: no sms are given.",
+                  " hold no SMs: no sms are given.");
     }
 }
 
@@ -93,9 +98,11 @@ void ovl_plan_sentences(ovl_lowering *l)
     }
     if (contention) {
         say_noted(l, OVL_NOTE_COMM_VIA, "The links that ",
-                  " loads are not modelled: no via is given.");
+                  " loads are not modelled: no via is given.",
+                  " load are not modelled: no via is given.");
     }
-    say_noted(l, OVL_NOTE_COMM_BYTES, "The bytes of ", " are not known, so it loads no link.");
-    say_noted(l, OVL_NOTE_EXTRAPOLATED, "The measured table of ",
-              " was extrapolated beyond its range.");
+    say_noted(l, OVL_NOTE_COMM_BYTES, "The bytes of ", " are not known, so it loads no link.",
+              " are not known, so they load no link.");
+    say_noted(l, OVL_NOTE_EXTRAPOLATED, "Measured times of ",
+              " were extrapolated beyond their table.", " were extrapolated beyond their tables.");
 }

@@ -258,7 +258,7 @@ static void tables_and_rooflines_are_said(void)
     CHECK_INT(cost_named(&t, 0, "a")->work, 2 * OVL_MS);
     CHECK_INT(cost_named(&t, 0, "c")->work, 4 * OVL_MS);
     CHECK(said(&t, "assumed to reach 0.5 of the peak and 1 of the HBM"));
-    CHECK(said(&t, "The measured table of all_reduce was extrapolated"));
+    CHECK(said(&t, "Measured times of all_reduce were extrapolated"));
     finish(&t);
 }
 
