@@ -1,8 +1,8 @@
 #!/bin/sh
 # Builds and tests everything on a Debian 12 machine; installs what is missing. Leaves nothing
 # outside build*/. The last line is the total: "N passed, N failed"; exit status 0 only if all
-# passed. A test is a CUnit test, a transcript, a scenario's goldens, a lint, or a benchmark-free
-# check of any other kind. Tests that run again under sanitizers count again only if they fail.
+# passed. A test is a CUnit test, a transcript, a scenario's goldens, a replayed corpus, a lint, or
+# the digest over compilers. Tests that run again under sanitizers count again only if they fail.
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 cd "$root" || exit 1
 . tools/dev/packages.sh
@@ -96,7 +96,7 @@ run() {
 
 packages
 build build || total
-say "unit, law, cli, golden, fuzz, lint; gcc and clang at -O0 and -O3"
+say "unit, law, figures, cli, golden, fuzz, lint; gcc and clang at -O0 and -O3"
 run build
 passed=$run_passed
 
@@ -106,7 +106,8 @@ UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 ASAN_OPTIONS=detect_leaks=1
 export UBSAN_OPTIONS ASAN_OPTIONS
 if build build-san -Db_sanitize=address,undefined -Dwerror=false; then
-    say "the same under sanitizers: unit, law, cli, fuzz"
-    run build-san --suite unit --suite law --suite cli --suite fuzz --timeout-multiplier 5
+    say "the same under sanitizers: unit, law, figures, cli, fuzz"
+    run build-san --suite unit --suite law --suite figures --suite cli --suite fuzz \
+        --timeout-multiplier 5
 fi
 total
