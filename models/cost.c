@@ -245,9 +245,8 @@ bool ovl_collective_time(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_c
     if (n > 1 && !isolated(hw, entry, op, bytes, n, mark, &found, extrapolated, errs)) {
         return false;
     }
-    if (found.latency > OVL_NEVER - found.transfer || found.latency == OVL_NEVER ||
-        found.transfer == OVL_NEVER) {
-        ovl_error(errs, OVL_E_INPUT, mark, "%s takes longer than 106 days", ovl_coll_name(op));
+    if (found.transfer > OVL_TIME_MAX || found.latency > OVL_TIME_MAX - found.transfer) {
+        ovl_error(errs, OVL_E_INPUT, mark, "%s takes longer than 53 days", ovl_coll_name(op));
         return false;
     }
     *time = found;
@@ -289,8 +288,8 @@ bool ovl_kernel_time(const ovl_hw *hw, double flops, uint64_t hbm_bytes, ovl_dty
     ovl_time work = flops > 0 ? seconds(flops / (peak * efficiency(hw->gpu.efficiency))) : 0;
     double memory = hbm_bytes ? (double)hbm_bytes / (hbm * efficiency(hw->gpu.hbm_efficiency)) : 0;
     ovl_time longest = OVL_MAX(work, seconds(memory));
-    if (longest == OVL_NEVER) {
-        ovl_error(errs, OVL_E_INPUT, mark, "the kernel takes longer than 106 days");
+    if (longest > OVL_TIME_MAX) {
+        ovl_error(errs, OVL_E_INPUT, mark, "the kernel takes longer than 53 days");
         return false;
     }
     *duration = longest;

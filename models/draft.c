@@ -30,10 +30,12 @@ static uint64_t hash_cost(const ovl_cost *c, const ovl_demand *own, const ovl_de
     return mix_demands(mix_demands(hash, own, c->n_demands), peer, c->n_peer);
 }
 
-static bool same_demands(const ovl_demand *a, const ovl_demand *b, uint32_t n)
+static bool same_demands(const ovl_builder *b, uint32_t first, const ovl_demand *wanted, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (a[i].port != b[i].port || a[i].once != b[i].once || a[i].rate != b[i].rate) {
+        const ovl_demand *old = &b->demands.data[first + i];
+        if (old->port != wanted[i].port || old->once != wanted[i].once ||
+            old->rate != wanted[i].rate) {
             return false;
         }
     }
@@ -47,9 +49,8 @@ static bool same_cost(const ovl_builder *b, const ovl_cost *old, const ovl_draft
     return old->latency == c->latency && old->work == c->work && old->compute == c->compute &&
            old->sms == c->sms && old->blocks == c->blocks && old->klass == c->klass &&
            old->engine == c->engine && equal_weight && old->n_demands == c->n_demands &&
-           old->n_peer == c->n_peer &&
-           same_demands(b->demands.data + old->first_demand, d->own, c->n_demands) &&
-           same_demands(b->demands.data + old->first_peer, d->peer, c->n_peer);
+           old->n_peer == c->n_peer && same_demands(b, old->first_demand, d->own, c->n_demands) &&
+           same_demands(b, old->first_peer, d->peer, c->n_peer);
 }
 
 ovl_id ovl_draft_append(ovl_lowering *l, const ovl_draft *d)

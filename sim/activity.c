@@ -28,11 +28,7 @@ static void schedule_end(ovl_engine *e, uint32_t activity)
         double want = ceil(((double)a->total - a->done - noise(a)) / a->rate);
         left = want < 4e18 ? (ovl_time)fmax(want, 0) : OVL_NEVER;
     }
-    if (left > OVL_NEVER - e->now - 1) {
-        ovl_engine_fail(e, OVL_E_INPUT, a->op, "it would end later than time can count (106 days)");
-        return;
-    }
-    ovl_heap_set(&e->heap, e->p->n_ranks + activity, e->now + left, OVL_TIE(OVL_EVENT_END, a->op));
+    ovl_engine_schedule(e, e->p->n_ranks + activity, left, OVL_EVENT_END, a->op);
 }
 
 /* Adds to what the activity lost to a bound; a few bounds are kept in place, so that an activity
@@ -264,11 +260,8 @@ void ovl_engine_begin(ovl_engine *e, uint32_t activity)
     const ovl_activity *a = &e->activities.data[activity];
     if (a->cost->latency == 0) {
         enter_fluid(e, activity);
-    } else if (a->cost->latency > OVL_NEVER - e->now - 1) {
-        ovl_engine_fail(e, OVL_E_INPUT, a->op, "it would end later than time can count (106 days)");
     } else {
-        ovl_heap_set(&e->heap, e->p->n_ranks + activity, e->now + a->cost->latency,
-                     OVL_TIE(OVL_EVENT_END, a->op));
+        ovl_engine_schedule(e, e->p->n_ranks + activity, a->cost->latency, OVL_EVENT_END, a->op);
     }
 }
 

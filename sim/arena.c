@@ -6,6 +6,24 @@
 
 #define BLOCK_MIN ((size_t)64 * 1024)
 
+/* Under AddressSanitizer what is not handed out is poisoned, and a gap follows each piece: a read
+ * past the end of one is found although its neighbour lies in the same block. */
+#if defined(__SANITIZE_ADDRESS__)
+#define WATCHED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WATCHED 1
+#endif
+#endif
+#ifdef WATCHED
+#include <sanitizer/asan_interface.h>
+#define GAP ((size_t)16)
+#else
+#define GAP                                   ((size_t)0)
+#define ASAN_POISON_MEMORY_REGION(at, size)   ((void)(at), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
+#endif
+
 struct ovl_arena_block {
     struct ovl_arena_block *next;
     size_t size; /* usable bytes behind this header */
@@ -37,6 +55,7 @@ static struct ovl_arena_block *add_block(ovl_arena *arena, size_t size)
     block->used = 0;
     arena->head = block;
     arena->held += sizeof *block + usable;
+    ASAN_POISON_MEMORY_REGION(block->bytes, usable);
     return block;
 }
 
@@ -50,7 +69,8 @@ void *ovl_arena_alloc(ovl_arena *arena, size_t size, size_t align)
         at = 0;
     }
     arena->used += at - block->used + size;
-    block->used = at + size;
+    block->used = OVL_MIN(at + size + GAP, block->size);
+    ASAN_UNPOISON_MEMORY_REGION(block->bytes + at, size);
     return memset(block->bytes + at, 0, size);
 }
 
@@ -100,6 +120,7 @@ void ovl_arena_free(ovl_arena *arena)
     struct ovl_arena_block *block = arena->head;
     while (block) {
         struct ovl_arena_block *next = block->next;
+        ASAN_UNPOISON_MEMORY_REGION(block->bytes, block->size);
         free(block);
         block = next;
     }

@@ -3,7 +3,7 @@
  *
  * Time is an integer count of picoseconds (`ovl_time`), so that the parts of a decomposition add up
  * to the whole exactly and the same input gives the same output on every compiler.
- * Example: 2.1 ms is 2 100 000 000; the longest representable time is about 106 days.
+ * Example: 2.1 ms is 2 100 000 000; a run may last 53 days (OVL_TIME_MAX), so that the sum of two times never overflows.
  *
  * Things in graphs are named by index, never by pointer; OVL_NONE says "no such thing".
  *
@@ -24,6 +24,7 @@ typedef uint32_t ovl_id;  /* index into some array; which one is said where it i
 
 #define OVL_NONE  UINT32_MAX
 #define OVL_NEVER INT64_MAX
+#define OVL_TIME_MAX ((ovl_time)1 << 62)
 
 #define OVL_NS ((ovl_time)1000)
 #define OVL_US ((ovl_time)1000000)

@@ -25,6 +25,17 @@ void ovl_engine_fail(ovl_engine *e, ovl_status code, uint32_t op, const char *se
               ovl_op_name(e->p, op), ovl_op_rank(e->p, op), sentence);
 }
 
+/* --- Events --- */
+
+void ovl_engine_schedule(ovl_engine *e, uint32_t handle, ovl_time in, int kind, uint32_t op)
+{
+    if (in > OVL_TIME_MAX - e->now) {
+        ovl_engine_fail(e, OVL_E_INPUT, op, "it would end later than time can count (53 days)");
+        return;
+    }
+    ovl_heap_set(&e->heap, handle, e->now + in, OVL_TIE(kind, op));
+}
+
 /* --- Operations --- */
 
 void ovl_engine_release(ovl_engine *e, uint32_t rank, uint32_t op)

@@ -38,7 +38,7 @@ void ovl_host_advance(ovl_engine *e, uint32_t rank)
             return;
         } else if (op->launch > 0) {
             s->issuing = true;
-            ovl_heap_set(&e->heap, rank, e->now + op->launch, OVL_TIE(OVL_EVENT_HOST, rank));
+            ovl_engine_schedule(e, rank, op->launch, OVL_EVENT_HOST, r->first_op + s->cursor);
             return;
         } else {
             issue(e, rank, s->cursor);
@@ -49,7 +49,7 @@ void ovl_host_advance(ovl_engine *e, uint32_t rank)
 void ovl_host_arrive(ovl_engine *e, uint32_t rank, uint32_t op)
 {
     ovl_time length = ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op))->work;
-    ovl_heap_set(&e->heap, rank, e->now + length, OVL_TIE(OVL_EVENT_HOST, rank));
+    ovl_engine_schedule(e, rank, length, OVL_EVENT_HOST, op);
 }
 
 void ovl_host_event(ovl_engine *e, uint32_t rank)

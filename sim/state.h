@@ -131,6 +131,10 @@ void ovl_copies_touch(ovl_engine *e, uint32_t rank);
 /* Says what is wrong with an operation and stops the run. */
 void ovl_engine_fail(ovl_engine *e, ovl_status code, uint32_t op, const char *sentence);
 
+/* Makes an event of `op` happen `in` from now; a time that cannot be counted stops the run. Events
+ * of one kind at one instant happen in order of their op. */
+void ovl_engine_schedule(ovl_engine *e, uint32_t handle, ovl_time in, int kind, uint32_t op);
+
 /* Runs until nothing more can happen. */
 void ovl_engine_loop(ovl_engine *e);
 

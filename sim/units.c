@@ -322,9 +322,8 @@ static const char *read_whole(const char *text, const unit *units, size_t n_unit
 const char *ovl_read_time(const char *text, ovl_time *out)
 {
     uint64_t value;
-    /* OVL_NEVER itself is no time. */
     const char *why =
-        read_whole(text, times, OVL_COUNT(times), (uint64_t)OVL_NEVER - 1, &time_said, &value);
+        read_whole(text, times, OVL_COUNT(times), (uint64_t)OVL_TIME_MAX, &time_said, &value);
     if (!why) {
         *out = (ovl_time)value;
     }

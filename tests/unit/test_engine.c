@@ -332,7 +332,7 @@ static void time_that_cannot_be_counted_is_an_error(void)
 {
     tiny t;
     tiny_init(&t, 1);
-    tiny_kernel(&t, "s", "k", OVL_NEVER - 10);
+    tiny_kernel(&t, "s", "k", OVL_TIME_MAX - 10);
     tiny_kernel(&t, "s", "l", 20);
     CHECK(!tiny_run(&t, OVL_INTERFERENCE_NONE));
     CHECK_HAS(t.errs.items[0].text, "\"l\" on rank 0: it would end later than time can count");
