@@ -15,44 +15,56 @@ bool ovl_is_dependency(const ovl_op *op)
 
 typedef OVL_VEC(uint32_t) locals;
 
-static void add_once(locals *list, uint32_t from, uint32_t local)
-{
-    for (uint32_t i = from; i < list->len; i++) {
-        if (list->data[i] == local) {
-            return;
-        }
-    }
-    ovl_vec_push(list, local);
-}
-
 /* A part stands for its batch too, and waiting for a batch is waiting for its parts. */
-static void add_feed(const ovl_code *code, locals *list, uint32_t from, uint32_t local)
+static void add_feed(const ovl_code *code, locals *list, uint32_t local)
 {
     if (!ovl_is_communication(&code->ops[local])) {
         return;
     }
-    add_once(list, from, local);
+    ovl_vec_push(list, local);
     if (code->ops[local].batch != OVL_NONE) {
-        add_once(list, from, code->ops[local].batch);
+        ovl_vec_push(list, code->ops[local].batch);
     }
     for (uint32_t k = code->parts.at[local]; k < code->parts.at[local + 1]; k++) {
-        add_once(list, from, code->parts.item[k]);
+        ovl_vec_push(list, code->parts.item[k]);
     }
 }
 
-static void add_read_feeds(const ovl_code *code, locals *list, uint32_t from, uint32_t op,
-                           const uint32_t *writer)
+static void add_read_feeds(const ovl_code *code, locals *list, uint32_t op, const uint32_t *writer)
 {
     for (uint32_t k = code->access.at[op]; k < code->access.at[op + 1]; k++) {
         const ovl_access *access = &code->access.item[k];
         uint32_t by = writer[access->buffer];
         if (!access->write && by != OVL_NONE && ovl_is_communication(&code->ops[by])) {
-            add_once(list, from, by);
+            ovl_vec_push(list, by);
             if (code->ops[by].batch != OVL_NONE) {
-                add_once(list, from, code->ops[by].batch);
+                ovl_vec_push(list, code->ops[by].batch);
             }
         }
     }
+}
+
+static int compare_locals(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* An optimizer is fed by every bucket of the model, so the items of an operation are kept in order
+ * and looked up by halves. */
+static void sort_feeds(locals *list, uint32_t from)
+{
+    if (list->len == from) {
+        return;
+    }
+    uint32_t n = from;
+    qsort(list->data + from, list->len - from, sizeof *list->data, compare_locals);
+    for (uint32_t i = from; i < list->len; i++) {
+        if (n == from || list->data[n - 1] != list->data[i]) {
+            list->data[n++] = list->data[i];
+        }
+    }
+    list->len = n;
 }
 
 static void note_writes(const ovl_code *code, uint32_t op, uint32_t *writer)
@@ -76,9 +88,10 @@ void ovl_feeds_find(const ovl_code *code, ovl_arena *arena, ovl_feeds *feeds)
     for (uint32_t op = 0; op < code->n_ops; op++) {
         at[op] = list.len;
         for (uint32_t k = code->after.at[op]; k < code->after.at[op + 1]; k++) {
-            add_feed(code, &list, at[op], code->after.item[k]);
+            add_feed(code, &list, code->after.item[k]);
         }
-        add_read_feeds(code, &list, at[op], op, writer);
+        add_read_feeds(code, &list, op, writer);
+        sort_feeds(&list, at[op]);
         note_writes(code, op, writer);
     }
     at[code->n_ops] = list.len;
@@ -105,12 +118,16 @@ static view view_of(const ovl_program *p, const ovl_timeline *t, const ovl_feeds
 
 static bool feeds_op(const view *v, uint32_t op, uint32_t by)
 {
-    for (uint32_t k = v->feeds->at[op]; k < v->feeds->at[op + 1]; k++) {
-        if (v->feeds->item[k] == by) {
-            return true;
+    uint32_t low = v->feeds->at[op], high = v->feeds->at[op + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (v->feeds->item[middle] < by) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    return false;
+    return low < v->feeds->at[op + 1] && v->feeds->item[low] == by;
 }
 
 static ovl_time end_unless_fed(const view *v, uint32_t op, uint32_t by)
@@ -223,6 +240,15 @@ static void find_consumers(const view *v, uint32_t *consumer)
     }
 }
 
+/* Many rows have one consumer: its conditions are looked at once. */
+static ovl_time conditions_of(const view *v, uint32_t consumer, ovl_time *known)
+{
+    if (known[consumer] == OVL_NEVER) {
+        known[consumer] = other_conditions(v, consumer);
+    }
+    return known[consumer];
+}
+
 /* The same name again in one code is another occurrence of the same thing, e.g. in the next step.
  */
 static uint32_t next_occurrence(const ovl_dependencies *rows, uint32_t from, const ovl_code *code,
@@ -245,6 +271,10 @@ void ovl_dependencies_find(const ovl_program *program, const ovl_timeline *timel
     for (uint32_t b = 0; b < v.code->n_buffers; b++) {
         written[b] = OVL_NEVER;
     }
+    ovl_time *conditions = OVL_NEW_ARRAY(&scratch, ovl_time, v.code->n_ops);
+    for (uint32_t op = 0; op < v.code->n_ops; op++) {
+        conditions[op] = OVL_NEVER;
+    }
     for (uint32_t name = 0; name < program->names->count; name++) {
         last_row[name] = OVL_NONE;
     }
@@ -256,7 +286,7 @@ void ovl_dependencies_find(const ovl_program *program, const ovl_timeline *timel
             ovl_dependency row = {op, consumer[op], 0, ready_at(&v, op, written), end_of_work};
             row.occurrence = next_occurrence(rows, from, v.code, op, last_row);
             if (row.consumer != OVL_NONE) {
-                row.u_path = other_conditions(&v, row.consumer);
+                row.u_path = conditions_of(&v, row.consumer, conditions);
             }
             ovl_vec_push(rows, row);
         }

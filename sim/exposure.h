@@ -28,7 +28,7 @@
 /* Communication that feeds each operation of a code, through an `after` edge or a read. */
 typedef struct ovl_feeds {
     const uint32_t *at;   /* [n_ops + 1] into item */
-    const uint32_t *item; /* local operations; a batch and its parts are both listed */
+    const uint32_t *item; /* local operations, ascending; a batch and its parts are both listed */
 } ovl_feeds;
 
 typedef struct ovl_dependency {

@@ -7,7 +7,12 @@ typedef struct held {
     uint32_t value;
 } held;
 
-typedef OVL_VEC(held) holding;
+/* Gradients become ready from the last of the model to the first, and others in turn, so there is
+ * room on both sides. */
+typedef struct holding {
+    held *data;
+    uint32_t len, before, behind; /* items; free places on either side of them */
+} holding;
 
 typedef struct receipt {
     ovl_id gradient;
@@ -66,22 +71,77 @@ static uint32_t value_in(const holding *h, ovl_id gradient)
     return i < h->len && h->data[i].gradient == gradient ? h->data[i].value : OVL_NONE;
 }
 
+static void free_holding(holding *h)
+{
+    if (h->data) {
+        free(h->data - h->before);
+    }
+    *h = (holding){0};
+}
+
+/* Room for `n` more on both sides; doubling, so that it is cheap in the long run. */
+static void make_room(holding *h, uint32_t n)
+{
+    size_t room = (size_t)h->len + n;
+    held *all =
+        room + h->len + room <= UINT32_MAX ? calloc(room + h->len + room, sizeof *all) : NULL;
+    if (!all) {
+        ovl_out_of_memory((room + h->len + room) * sizeof *all);
+    }
+    if (h->len) {
+        memcpy(all + room, h->data, h->len * sizeof *all);
+    }
+    uint32_t len = h->len;
+    free_holding(h);
+    *h = (holding){all + room, len, (uint32_t)room, (uint32_t)room};
+}
+
+/* Moves whichever side of place `i` is shorter. */
+static void insert(holding *h, uint32_t i, held item)
+{
+    bool down = i < h->len - i;
+    if ((down ? h->before : h->behind) == 0) {
+        make_room(h, 1);
+    }
+    if (down) {
+        memmove(h->data - 1, h->data, i * sizeof *h->data);
+        h->data--;
+        h->before--;
+    } else {
+        memmove(h->data + i + 1, h->data + i, (h->len - i) * sizeof *h->data);
+        h->behind--;
+    }
+    h->len++;
+    h->data[i] = item;
+}
+
 static void put(holding *h, ovl_id gradient, uint32_t value)
 {
     uint32_t i = place_of(h, gradient);
     if (i == h->len || h->data[i].gradient != gradient) {
-        ovl_vec_push(h, (held){0});
-        memmove(h->data + i + 1, h->data + i, (h->len - 1 - i) * sizeof *h->data);
+        insert(h, i, (held){gradient, value});
+    } else {
+        h->data[i].value = value;
     }
-    h->data[i] = (held){gradient, value};
+}
+
+static void clear(holding *h)
+{
+    h->behind += h->len;
+    h->len = 0;
 }
 
 static void replace(holding *h, const held *items, uint32_t n)
 {
-    h->len = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        ovl_vec_push(h, items[i]);
+    clear(h);
+    if (h->behind < n) {
+        make_room(h, n);
     }
+    if (n) {
+        memcpy(h->data, items, n * sizeof *items);
+    }
+    h->len = n;
+    h->behind -= n;
 }
 
 static holding *holding_of(flow *f, uint32_t rank, ovl_id buffer)
@@ -183,7 +243,7 @@ static void apply(flow *f, uint32_t op, const ovl_effect *e)
         apply_pack(f, rank, e);
         return;
     case OVL_RESET:
-        holding_of(f, rank, e->buffer)->len = 0;
+        clear(holding_of(f, rank, e->buffer));
         return;
     case OVL_CONSUME:
         apply_consume(f, op, e);
@@ -428,7 +488,7 @@ static void prepare(flow *f, const ovl_causes *causes, ovl_arena *scratch)
 static void release(flow *f)
 {
     for (uint32_t i = 0; i < f->first_buffer[f->p->n_ranks]; i++) {
-        ovl_vec_free(&f->buffers[i]);
+        free_holding(&f->buffers[i]);
     }
     ovl_gradvalues_free(&f->values);
     ovl_vec_free(&f->problems);

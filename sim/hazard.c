@@ -12,6 +12,11 @@ typedef struct lane_uses {
     use read, write; /* op OVL_NONE without */
 } lane_uses;
 
+typedef struct joined {
+    ovl_id buffer;
+    use use;
+} joined;
+
 #define SEEN_COLLECTIVE 8 /* beside a bit per kind of node; kept on the first member */
 
 typedef struct check {
@@ -25,6 +30,8 @@ typedef struct check {
                         before this one arrived */
     uint32_t *host;  /* [n_lanes] the same for whatever is issued now */
     lane_uses *uses; /* [n_buffers][n_lanes] */
+    OVL_VEC(joined) joined; /* what one operation does to each buffer */
+    uint32_t *place;        /* [n_buffers] where in `joined`, if it is there */
     uint64_t pairs;
     uint8_t *seen; /* [n_ops] of the search; NULL until needed */
     OVL_VEC(uint64_t) stack, visited;
@@ -248,32 +255,30 @@ static void check_use(check *k, const use *later, ovl_id buffer)
     }
 }
 
-/* All accesses of `op` to the buffer of its access `i`; empty if an earlier entry joined them. */
-static use join_accesses(const check *k, uint32_t op, uint32_t i)
+/* Puts all accesses of `op` together by buffer, in the order in which it first names them. An
+ * optimizer touches every tensor of the model, so what a buffer has is found by its number. */
+static void join_accesses(check *k, uint32_t op)
 {
     const ovl_access *item = k->code->access.item;
-    use u = {.op = op, .seat = seat_of(k, op)};
-    for (uint32_t j = k->code->access.at[op]; j < k->code->access.at[op + 1]; j++) {
-        if (item[j].buffer != item[i].buffer) {
-            continue;
+    k->joined.len = 0;
+    for (uint32_t i = k->code->access.at[op]; i < k->code->access.at[op + 1]; i++) {
+        uint32_t *place = &k->place[item[i].buffer];
+        if (*place >= k->joined.len || k->joined.data[*place].buffer != item[i].buffer) {
+            *place = k->joined.len;
+            joined first = {item[i].buffer, {.op = op, .seat = seat_of(k, op)}};
+            ovl_vec_push(&k->joined, first);
         }
-        if (j < i) {
-            return (use){.op = OVL_NONE};
-        }
-        u.reads |= !item[j].write;
-        u.writes |= item[j].write;
+        k->joined.data[*place].use.reads |= !item[i].write;
+        k->joined.data[*place].use.writes |= item[i].write;
     }
-    return u;
 }
 
 static void check_op(check *k, uint32_t op)
 {
     set_clock(k, op);
-    for (uint32_t i = k->code->access.at[op]; i < k->code->access.at[op + 1]; i++) {
-        use u = join_accesses(k, op, i);
-        if (u.op != OVL_NONE) {
-            check_use(k, &u, k->code->access.item[i].buffer);
-        }
+    join_accesses(k, op);
+    for (uint32_t i = 0; i < k->joined.len; i++) {
+        check_use(k, &k->joined.data[i].use, k->joined.data[i].buffer);
     }
 }
 
@@ -296,6 +301,7 @@ static void check_code(check *k, uint32_t code_id)
     k->clock = OVL_NEW_ARRAY(&scratch, uint32_t, k->code->n_ops * n_lanes);
     k->host = OVL_NEW_ARRAY(&scratch, uint32_t, n_lanes);
     k->uses = OVL_NEW_ARRAY(&scratch, lane_uses, k->code->n_buffers * n_lanes);
+    k->place = OVL_NEW_ARRAY(&scratch, uint32_t, k->code->n_buffers);
     for (size_t i = 0; i < k->code->n_buffers * n_lanes; i++) {
         k->uses[i].read.op = k->uses[i].write.op = OVL_NONE;
     }
@@ -315,6 +321,7 @@ void ovl_races_find(ovl_causes *causes, ovl_arena *arena, ovl_hazards *hazards, 
     }
     *checked = (uint32_t)OVL_MIN(k.pairs, UINT32_MAX);
     free(k.seen);
+    ovl_vec_free(&k.joined);
     ovl_vec_free(&k.stack);
     ovl_vec_free(&k.visited);
 }

@@ -404,6 +404,66 @@ static void sums_hold_on_random_programs(void)
     }
 }
 
+/* One operation may touch what the whole model has: an optimizer waits for BUCKETS reductions and
+ * consumes TENSORS gradients, which became ready from the last to the first. Work that grew with
+ * the square of either would not be over before the test's time is. */
+static void one_operation_may_touch_the_whole_model(void)
+{
+    enum { TENSORS = 600000, BUCKETS = 8000 };
+    tiny t;
+    tiny_init(&t, 2);
+    ovl_id bucket = tiny_buffer(&t, "bucket", 1024);
+    ovl_id *names = calloc(TENSORS, sizeof *names), *parameters = calloc(TENSORS, sizeof *names);
+    for (uint32_t i = 0; i < TENSORS; i++) {
+        names[i] = ovl_name(&t.b, ovl_arena_printf(&t.arena, "g%" PRIu32, i));
+        parameters[i] = tiny_buffer(&t, ovl_names_text(t.b.names, names[i]), 8);
+    }
+    uint32_t backward = tiny_kernel(&t, "compute", "backward", 5 * MS);
+    tiny_writes(&t, bucket);
+    for (uint32_t i = TENSORS; i-- > 0;) {
+        ovl_add_effect(&t.b, t.code,
+                       &(ovl_effect){.kind = OVL_PRODUCE,
+                                     .buffer = bucket,
+                                     .source = OVL_NONE,
+                                     .gradient = names[i],
+                                     .scale = 0.5});
+    }
+    uint32_t first = tiny_collective(&t, "comm", "reduce", 0, MS);
+    tiny_after(&t, backward);
+    tiny_reads(&t, bucket);
+    tiny_writes(&t, bucket);
+    ovl_add_effect(
+        &t.b, t.code,
+        &(ovl_effect){.kind = OVL_SUM, .buffer = bucket, .source = bucket, .gradient = OVL_NONE});
+    for (uint32_t i = 1; i < BUCKETS; i++) {
+        tiny_collective(&t, "comm", "reduce", 0, MS);
+    }
+    tiny_kernel(&t, "compute", "optimizer", MS);
+    for (uint32_t i = 0; i < BUCKETS; i++) {
+        tiny_after(&t, first + i);
+    }
+    for (uint32_t i = 0; i < TENSORS; i++) {
+        tiny_reads(&t, parameters[i]);
+        tiny_writes(&t, parameters[i]);
+    }
+    ovl_add_effect(
+        &t.b, t.code,
+        &(ovl_effect){
+            .kind = OVL_CONSUME, .buffer = bucket, .source = OVL_NONE, .gradient = OVL_NONE});
+    ovl_result r = {0};
+    ovl_analyse_options options = {.worth = OVL_WORTH_NONE, .scenario = "tiny"};
+    CHECK(tiny_freeze(&t));
+    CHECK(ovl_analyse(&t.program, &options, &t.arena, &r, NULL, &t.errs));
+    CHECK_INT(r.step, (5 + BUCKETS + 1) * MS);
+    CHECK_INT(r.n_hazards, 0);
+    CHECK_INT(r.gradients_proved, 2 * TENSORS);
+    CHECK_INT(r.n_collectives, BUCKETS);
+    CHECK_INT(r.collectives[BUCKETS - 1].u_path, 5 * MS);
+    free(names);
+    free(parameters);
+    tiny_free(&t);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -418,6 +478,7 @@ int main(void)
         {"ranks that differ have rows of their own", ranks_that_differ_have_rows_of_their_own},
         {"a timeline can be kept for pictures", results_keep_their_own_timeline},
         {"sums and identities hold on random programs", sums_hold_on_random_programs},
+        {"one operation may touch the whole model", one_operation_may_touch_the_whole_model},
         CU_TEST_INFO_NULL,
     };
     return check_main("analyse", tests);
