@@ -136,19 +136,34 @@ static void make_rows(analysis *a)
     a->out->n_collectives = a->rows.n;
 }
 
-/* --- Totals */
+/* --- Totals --- */
+
+/* The rank that needs most against what a GPU has. */
+static void find_memory(analysis *a)
+{
+    ovl_result *out = a->out;
+    for (uint32_t i = 0; i < out->n_ranks; i++) {
+        const ovl_result_rank *r = &out->ranks[i];
+        if (r->has_memory && (!out->has_memory || r->reserved_peak > out->reserved_peak)) {
+            out->has_memory = true;
+            out->reserved_peak = r->reserved_peak;
+            out->fullest_rank = r->rank;
+        }
+    }
+    out->memory_limit = a->p->memory;
+}
 
 static double mean_busbw(const analysis *a)
 {
-    double bytes = 0, sum = 0;
+    double time = 0, moved = 0;
     for (uint32_t i = 0; i < a->rows.n; i++) {
         const ovl_result_collective *c = &a->rows.item[i].out;
         if (c->rank == a->t->deciding_rank && c->busbw >= 0) {
-            bytes += (double)c->bytes;
-            sum += (double)c->bytes * c->busbw;
+            time += (double)(c->end - c->start);
+            moved += (double)(c->end - c->start) * c->busbw;
         }
     }
-    return bytes > 0 ? sum / bytes : -1;
+    return time > 0 ? moved / time : -1;
 }
 
 static void make_totals(analysis *a)
@@ -371,6 +386,7 @@ static void analyse(analysis *a)
     make_rows(a);
     make_totals(a);
     make_ranks(a);
+    find_memory(a);
     make_limits(a);
     make_hazards(a);
     make_not_modelled(a);

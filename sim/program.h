@@ -265,6 +265,7 @@ typedef struct ovl_program {
     uint32_t sms;            /* of each rank's GPU; 0: SMs are not modelled */
     uint32_t copy_engines[2]; /* d2h, h2d; 0: unlimited */
     uint32_t hw_queues;       /* 0: as many as streams */
+    uint64_t memory;          /* bytes of each rank's GPU; 0: not known */
     uint32_t n_kernel_classes, n_coll_classes;
     const ovl_id *kernel_classes, *coll_classes; /* names */
     const ovl_pair *pairs;                       /* [n_kernel_classes * n_coll_classes] */
@@ -291,6 +292,7 @@ typedef struct ovl_builder {
     OVL_VEC(ovl_pair) pairs; /* set last, by the caller: one per (kernel class, collective class) */
     uint32_t n_ports;
     uint32_t sms, copy_engines[2], hw_queues; /* set by the caller, as in ovl_program */
+    uint64_t memory;                          /* likewise */
 } ovl_builder;
 
 /* An empty builder with one port (HBM); names and the frozen program will live in `arena`. */

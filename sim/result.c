@@ -1,5 +1,12 @@
 #include "sim/result.h"
 
+uint64_t ovl_result_over_memory(const ovl_result *result)
+{
+    bool over =
+        result->has_memory && result->memory_limit && result->reserved_peak > result->memory_limit;
+    return over ? result->reserved_peak - result->memory_limit : 0;
+}
+
 int ovl_result_status(const ovl_result *result)
 {
     return result->n_hazards > 0 ? 1 : 0;

@@ -108,9 +108,14 @@ typedef struct ovl_result {
     ovl_time term[OVL_TERM_COUNT]; /* of the deciding rank */
     ovl_time hidden_comm, hidden_comm_stretch, comm_total,
         comm_exposed; /* total = hidden + exposed; of the deciding rank */
-    double
-        mean_busbw; /* bytes-weighted over the deciding rank's collectives; negative without any */
+    /* Over the deciding rank's collectives and receives: sum of bytes x busbw factor over the sum
+     * of their times; negative without any. */
+    double mean_busbw;
     uint32_t startups; /* of the deciding rank */
+    /* The largest reserved peak, the rank that has it, and what its GPU holds (0: not known). */
+    bool has_memory;
+    uint64_t reserved_peak, memory_limit;
+    uint32_t fullest_rank;
     ovl_result_equation equation;
     const ovl_result_rank *ranks;
     uint32_t n_ranks;
@@ -157,6 +162,10 @@ typedef struct ovl_analyse_options {
  * receive. */
 bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options, ovl_arena *arena,
                  ovl_result *result, ovl_timeline *kept, ovl_errs *errs);
+
+/* Bytes by which the reserved peak exceeds what the GPU holds; 0 if it fits or either is not known.
+ */
+uint64_t ovl_result_over_memory(const ovl_result *result);
 
 /* 0, or 1 if the result has hazards. */
 int ovl_result_status(const ovl_result *result);

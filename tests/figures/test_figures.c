@@ -124,6 +124,30 @@ static void the_80_mib_transfer_starts_at_202(void)
     figure_free(&f);
 }
 
+/* 96 MiB each of parameters, gradients and buckets against 256 MiB: 32 too many. */
+static void a_step_that_does_not_fit_says_so(void)
+{
+    figure f = figure_run(LAST, NULL, "hardware.gpu.memory=256 MiB", NULL);
+    CHECK_INT(f.result.reserved_peak, 288u << 20);
+    CHECK_INT(ovl_result_over_memory(&f.result), 32u << 20);
+    figure_free(&f);
+    f = figure_run(LAST, NULL, "hardware.gpu.memory=288 MiB", NULL);
+    CHECK_INT(ovl_result_over_memory(&f.result), 0);
+    figure_free(&f);
+}
+
+/* 96 MiB x 1.75 in 7 ms; 96 MiB x 1.75 in 6.75 + 1.25 ms. */
+static void mean_busbw_is_all_bytes_over_all_time(void)
+{
+    figure one = figure_run(LAST, NULL, NULL, NULL),
+           two = figure_run(LAST, "late_alone", NULL, NULL);
+    double wire = 96.0 * 1048576 * 1.75;
+    CHECK_NEAR(one.result.mean_busbw, wire / 0.007, 1);
+    CHECK_NEAR(two.result.mean_busbw, wire / 0.008, 1);
+    figure_free(&one);
+    figure_free(&two);
+}
+
 /* --- Buckets of real models --- */
 
 static void check_buckets(const char *path, const char *set1, const uint64_t *bytes, uint32_t n)
@@ -218,6 +242,8 @@ static CU_TestInfo tests[] = {
     {"interference without a tail is counted once", interference_without_a_tail_is_counted_once},
     {"the last bucket and its splits", the_last_bucket_and_its_splits},
     {"the 80 MiB transfer starts at 202 ms", the_80_mib_transfer_starts_at_202},
+    {"a step that does not fit says so", a_step_that_does_not_fit_says_so},
+    {"mean busbw is all bytes over all time", mean_busbw_is_all_bytes_over_all_time},
     {"the buckets of ResNet-18 and ResNet-50", the_buckets_of_resnet},
     {"a bucket view saves one set of gradients", a_bucket_view_saves_one_set_of_gradients},
     {"small buckets lose less with more compute per byte",
