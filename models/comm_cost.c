@@ -15,6 +15,8 @@ typedef struct comm {
     const ovl_comm_spec *spec;
     const ovl_hw_collective *entry;
     const ovl_texts *via;
+    ovl_spread spread;
+    int algorithm; /* ovl_algorithm: of the formula that makes its time, else NONE */
     double hbm_factor;
     bool has_hbm_factor;
 } comm;
@@ -40,10 +42,17 @@ static void no_entry(ovl_lowering *l, const ovl_comm_spec *spec)
               spec->name, op, spec->group ? spec->group : "any", entries_there_are(l));
 }
 
+static bool has_own_time(const ovl_comm_spec *spec)
+{
+    return spec->duration.count || spec->has_alpha || spec->has_beta;
+}
+
 static comm find_comm(ovl_lowering *l, const ovl_comm_spec *spec)
 {
     comm c = {.spec = spec, .entry = ovl_find_collective(l->hw, spec->op, spec->group)};
     c.via = spec->via.count || !c.entry ? &spec->via : &c.entry->via;
+    c.spread = spec->spread ? *spec->spread : ovl_spread_apart(spec->n);
+    c.algorithm = c.entry && !has_own_time(spec) ? c.entry->algorithm : OVL_ALGO_NONE;
     c.has_hbm_factor = spec->has_hbm_factor || (c.entry && c.entry->hbm_factor > 0);
     c.hbm_factor = spec->has_hbm_factor ? spec->hbm_factor : c.entry ? c.entry->hbm_factor : 0;
     return c;
@@ -77,7 +86,7 @@ static bool listed_before(const ovl_texts *via, uint32_t at)
 }
 
 /* Adds the demands on links; `out` and `in` are the lists that get each direction (NULL: none). */
-static bool link_demands(ovl_lowering *l, const comm *c, uint64_t wire, ovl_demand *out,
+static bool link_demands(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_demand *out,
                          uint32_t *n_out, ovl_demand *in, uint32_t *n_in, uint64_t *principal)
 {
     const ovl_comm_spec *spec = c->spec;
@@ -95,8 +104,9 @@ static bool link_demands(ovl_lowering *l, const comm *c, uint64_t wire, ovl_dema
             continue;
         }
         const ovl_hw_link *link = &l->hw->links[port / 2];
-        uint64_t rate =
-            ovl_draft_clamp(l, spec->name, spec->mark, link->name, wire, link->bandwidth);
+        ovl_crossing crossing = ovl_link_crossing(link->scope, spec->op, c->algorithm, &c->spread);
+        uint64_t rate = ovl_crossing_rate(crossing, spec->has_bytes ? spec->bytes : 0, transfer);
+        rate = ovl_draft_clamp(l, spec->name, spec->mark, link->name, rate, link->bandwidth);
         bool once = link->scope != OVL_SCOPE_GPU;
         if (out) {
             ovl_draft_demand(out, n_out, (ovl_demand){port, once, rate});
@@ -124,13 +134,15 @@ static uint64_t hbm_demand(ovl_lowering *l, const comm *c, uint64_t wire)
     return clamp_hbm(l, c, to_rate((double)wire * c->hbm_factor));
 }
 
-static bool comm_demands(ovl_lowering *l, const comm *c, uint64_t wire, ovl_draft *d)
+static bool comm_demands(ovl_lowering *l, const comm *c, ovl_draft *d)
 {
-    bool transfer = c->spec->op == OVL_SEND_RECV;
+    const ovl_comm_spec *spec = c->spec;
+    bool transfer = spec->op == OVL_SEND_RECV;
     ovl_demand *in = transfer ? d->peer : d->own;
     uint32_t *n_in = transfer ? &d->cost.n_peer : &d->cost.n_demands;
-    uint64_t principal = 0, hbm = hbm_demand(l, c, wire);
-    if (!link_demands(l, c, wire, d->own, &d->cost.n_demands, in, n_in, &principal)) {
+    uint64_t bytes = spec->has_bytes ? spec->bytes : 0, principal = 0;
+    uint64_t hbm = hbm_demand(l, c, ovl_wire_rate(spec->op, bytes, spec->n, d->cost.work));
+    if (!link_demands(l, c, d->cost.work, d->own, &d->cost.n_demands, in, n_in, &principal)) {
         return false;
     }
     ovl_draft_demand(d->own, &d->cost.n_demands, (ovl_demand){OVL_PORT_HBM, false, hbm});
@@ -188,13 +200,10 @@ static const char *comm_klass(const comm *c)
 
 static bool draft_comm(ovl_lowering *l, const comm *c, ovl_comm_time time, ovl_draft *d)
 {
-    const ovl_comm_spec *spec = c->spec;
     d->cost = (ovl_cost){.latency = time.latency, .work = time.transfer, .weight = 1};
     d->cost.klass = ovl_draft_klass(l, false, comm_klass(c));
-    uint64_t wire =
-        ovl_wire_rate(spec->op, spec->has_bytes ? spec->bytes : 0, spec->n, time.transfer);
     bool ok = comm_sms(l, c, &d->cost);
-    ok = comm_demands(l, c, wire, d) && ok;
+    ok = comm_demands(l, c, d) && ok;
     comm_notes(l, c, &d->cost);
     return ok;
 }
@@ -222,7 +231,7 @@ static bool comm_time(ovl_lowering *l, const comm *c, ovl_comm_time *time)
         return false;
     }
     bool extrapolated = false;
-    bool ok = ovl_collective_time(l->hw, entry, spec->op, spec->bytes, spec->n, spec->mark, time,
+    bool ok = ovl_collective_time(l->hw, entry, spec->op, spec->bytes, &c->spread, spec->mark, time,
                                   &extrapolated, l->errs);
     if (extrapolated) {
         ovl_plan_note(l, OVL_NOTE_EXTRAPOLATED, ovl_coll_name(spec->op));
@@ -290,7 +299,8 @@ static bool copy_time(ovl_lowering *l, const ovl_comm_spec *spec, ovl_comm_time 
         return false;
     }
     bool extrapolated;
-    return ovl_collective_time(l->hw, &own, OVL_SEND_RECV, spec->bytes, 2, spec->mark, time,
+    ovl_spread ends = ovl_spread_apart(2);
+    return ovl_collective_time(l->hw, &own, OVL_SEND_RECV, spec->bytes, &ends, spec->mark, time,
                                &extrapolated, l->errs);
 }
 
@@ -308,7 +318,7 @@ static bool draft_copy(ovl_lowering *l, const comm *c, ovl_comm_time time, int d
     }
     ovl_demand *out = direction == 0 ? d->own : NULL, *in = direction == 0 ? NULL : d->own;
     uint32_t *n = &d->cost.n_demands;
-    if (!link_demands(l, c, rate, out, n, in, n, &principal)) {
+    if (!link_demands(l, c, time.transfer, out, n, in, n, &principal)) {
         return false;
     }
     ovl_draft_demand(d->own, n, (ovl_demand){OVL_PORT_HBM, false, hbm});
@@ -318,7 +328,7 @@ static bool draft_copy(ovl_lowering *l, const comm *c, ovl_comm_time time, int d
 
 ovl_plan_cost ovl_plan_copy(ovl_lowering *l, const ovl_comm_spec *spec, int direction)
 {
-    comm c = {.spec = spec, .via = &spec->via};
+    comm c = {.spec = spec, .via = &spec->via, .spread = ovl_spread_apart(2)};
     c.hbm_factor = spec->has_hbm_factor ? spec->hbm_factor : 0;
     c.has_hbm_factor = spec->has_hbm_factor;
     ovl_times times = spec->duration;

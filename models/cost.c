@@ -59,12 +59,13 @@ const ovl_hw_collective *ovl_find_collective(const ovl_hw *hw, ovl_coll op, cons
     return any;
 }
 
-/* --- Textbook formulas --- */
+/* --- What crosses a link --- */
 
-/* steps * latency + (num / den) * bytes / bandwidth */
-typedef struct formula {
-    uint64_t steps, num, den;
-} formula;
+ovl_spread ovl_spread_apart(uint32_t n)
+{
+    uint64_t others = n ? n - 1 : 0;
+    return (ovl_spread){n, n, 1, others, n * others};
+}
 
 static uint32_t log2_up(uint32_t n)
 {
@@ -75,49 +76,122 @@ static uint32_t log2_up(uint32_t n)
     return log;
 }
 
-static bool ring_formula(ovl_coll op, uint32_t n, formula *f)
+/* By parts: nodes where the link ends at a node and there are several, else the members. Tree:
+ * Rabenseifner's halving goes to neighbours first, so of what a part of g members has reduced 1/g
+ * leaves by each, g/n at a time less: (n - g)/n out, and as much back; a binomial tree leaves the
+ * root's part once a round. */
+static ovl_crossing from_part(ovl_coll op, bool tree, const ovl_spread *parts)
 {
-    uint64_t times = op == OVL_ALL_REDUCE ? 2 : 1;
-    *f = (formula){times * (n - 1), times * (n - 1), n};
-    return op == OVL_ALL_REDUCE || op == OVL_REDUCE_SCATTER || op == OVL_ALL_GATHER;
-}
-
-static bool tree_formula(ovl_coll op, uint32_t n, formula *f)
-{
-    uint32_t log = log2_up(n);
-    if (op == OVL_ALL_REDUCE) {
-        *f = (formula){2 * (uint64_t)log, 2 * (uint64_t)(n - 1), n};
-        return true;
+    uint64_t n = parts->members;
+    switch (op) {
+    case OVL_ALL_REDUCE:
+        return (ovl_crossing){2 * (n - (tree ? parts->fewest : 1)), n};
+    case OVL_REDUCE_SCATTER:
+    case OVL_ALL_GATHER:
+        return (ovl_crossing){n - 1, n};
+    case OVL_ALL_TO_ALL:
+        return (ovl_crossing){parts->most_pairs, n};
+    case OVL_BROADCAST:
+    case OVL_REDUCE:
+        return (ovl_crossing){tree ? log2_up(parts->nodes) : 1, 1};
+    case OVL_SEND_RECV:
+    case OVL_COLL_COUNT:
+        break;
     }
-    *f = (formula){log, log, 1};
-    return op == OVL_BROADCAST || op == OVL_REDUCE;
+    return (ovl_crossing){1, 1};
 }
 
-static bool direct_formula(ovl_coll op, uint32_t n, formula *f)
+/* The same from all parts together, for a link that lies between them. */
+static ovl_crossing between_parts(ovl_coll op, bool tree, const ovl_spread *parts)
 {
-    *f = op == OVL_ALL_TO_ALL ? (formula){n - 1, n - 1, n} : (formula){1, 1, 1};
-    return op == OVL_ALL_TO_ALL || op == OVL_SEND_RECV;
+    uint64_t n = parts->members, others = parts->nodes - 1;
+    switch (op) {
+    case OVL_ALL_REDUCE:
+        return tree ? (ovl_crossing){2 * others, 1} : (ovl_crossing){2 * (n - 1) * parts->nodes, n};
+    case OVL_REDUCE_SCATTER:
+    case OVL_ALL_GATHER:
+        return (ovl_crossing){(n - 1) * parts->nodes, n};
+    case OVL_ALL_TO_ALL:
+        return (ovl_crossing){parts->pairs, n};
+    case OVL_BROADCAST:
+    case OVL_REDUCE:
+        return (ovl_crossing){others, 1};
+    case OVL_SEND_RECV:
+    case OVL_COLL_COUNT:
+        break;
+    }
+    return (ovl_crossing){1, 1};
 }
 
-static bool find_formula(int algorithm, ovl_coll op, uint32_t n, formula *f)
+ovl_crossing ovl_link_crossing(int scope, ovl_coll op, int algorithm, const ovl_spread *spread)
 {
+    if (spread->members < 2) {
+        return (ovl_crossing){0, 1};
+    }
+    bool tree = algorithm == OVL_ALGO_TREE;
+    bool by_node = scope != OVL_SCOPE_GPU && spread->nodes > 1;
+    bool inside = scope == OVL_SCOPE_CLUSTER || (scope == OVL_SCOPE_NODE && !by_node);
+    ovl_spread parts = by_node ? *spread : ovl_spread_apart(spread->members);
+    return inside ? between_parts(op, tree, &parts) : from_part(op, tree, &parts);
+}
+
+uint64_t ovl_crossing_rate(ovl_crossing c, uint64_t bytes, ovl_time transfer)
+{
+    return transfer <= 0
+               ? 0
+               : times_tera((wide)c.num * bytes, (wide)c.den * (wide)transfer, false, UINT64_MAX);
+}
+
+/* --- Textbook formulas --- */
+
+/* Steps one after the other, each of which pays the latency; 0: there is no formula. */
+static uint64_t steps_of(int algorithm, ovl_coll op, uint32_t n)
+{
+    bool all_reduce = op == OVL_ALL_REDUCE;
     switch ((ovl_algorithm)algorithm) {
     case OVL_ALGO_RING:
-        return ring_formula(op, n, f);
+        if (all_reduce || op == OVL_REDUCE_SCATTER || op == OVL_ALL_GATHER) {
+            return (all_reduce ? 2 : 1) * (uint64_t)(n - 1);
+        }
+        break;
     case OVL_ALGO_TREE:
-        return tree_formula(op, n, f);
+        if (all_reduce || op == OVL_BROADCAST || op == OVL_REDUCE) {
+            return (all_reduce ? 2 : 1) * (uint64_t)log2_up(n);
+        }
+        break;
     case OVL_ALGO_DIRECT:
-        return direct_formula(op, n, f);
+        return op == OVL_ALL_TO_ALL ? n - 1 : op == OVL_SEND_RECV;
     case OVL_ALGO_NONE:
         break;
     }
-    return false;
+    return 0;
 }
 
 static const char *algorithm_name(int algorithm)
 {
     static const char *const names[] = {"none", "ring", "tree", "direct"};
     return names[algorithm];
+}
+
+bool ovl_check_algorithm(int algorithm, ovl_coll op, ovl_mark mark, ovl_errs *errs)
+{
+    const char *covered[OVL_COLL_COUNT], *list = "";
+    uint32_t n = 0;
+    if (steps_of(algorithm, op, 2) > 0) {
+        return true;
+    }
+    for (int i = 0; i < OVL_COLL_COUNT; i++) {
+        if (steps_of(algorithm, (ovl_coll)i, 2) > 0) {
+            covered[n++] = ovl_coll_name((ovl_coll)i);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const char *glue = i == 0 ? "" : i + 1 == n ? " and " : ", ";
+        list = ovl_arena_printf(errs->arena, "%s%s%s", list, glue, covered[i]);
+    }
+    ovl_error(errs, OVL_E_INPUT, mark, "the %s algorithm has no formula for %s; it covers %s",
+              algorithm_name(algorithm), ovl_coll_name(op), list);
+    return false;
 }
 
 static const ovl_hw_link *find_link(const ovl_hw *hw, const char *name)
@@ -130,44 +204,41 @@ static const ovl_hw_link *find_link(const ovl_hw *hw, const char *name)
     return NULL;
 }
 
-/* Of several links a step crosses the slowest: the least bandwidth, the greatest latency. */
-static bool slowest(const ovl_hw *hw, const ovl_texts *via, uint64_t *bandwidth, ovl_time *latency)
+/* Over several links the one that takes longest decides; a step crosses all of them, so the
+ * greatest latency does. False if a link has no bandwidth or there is none. */
+static bool over_links(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
+                       uint64_t bytes, const ovl_spread *spread, ovl_comm_time *time)
 {
-    *bandwidth = UINT64_MAX;
-    *latency = 0;
-    for (uint32_t i = 0; i < via->count; i++) {
-        const ovl_hw_link *link = find_link(hw, via->item[i]);
+    ovl_time latency = 0;
+    for (uint32_t i = 0; i < entry->via.count; i++) {
+        const ovl_hw_link *link = find_link(hw, entry->via.item[i]);
         if (!link || link->bandwidth == 0) {
             return false;
         }
-        *bandwidth = OVL_MIN(*bandwidth, link->bandwidth);
-        *latency = OVL_MAX(*latency, link->latency);
+        ovl_crossing c = ovl_link_crossing(link->scope, op, entry->algorithm, spread);
+        uint64_t transfer =
+            times_tera((wide)c.num * bytes, (wide)c.den * link->bandwidth, true, OVL_NEVER);
+        time->transfer = OVL_MAX(time->transfer, (ovl_time)transfer);
+        latency = OVL_MAX(latency, link->latency);
     }
-    return via->count > 0;
+    wide startup = (wide)steps_of(entry->algorithm, op, spread->members) * (wide)latency;
+    time->latency = startup > OVL_NEVER ? OVL_NEVER : (ovl_time)startup;
+    return entry->via.count > 0;
 }
 
 static bool by_formula(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
-                       uint64_t bytes, uint32_t n, ovl_mark mark, ovl_comm_time *time,
+                       uint64_t bytes, const ovl_spread *spread, ovl_mark mark, ovl_comm_time *time,
                        ovl_errs *errs)
 {
-    formula f;
-    uint64_t bandwidth;
-    ovl_time latency;
-    if (!find_formula(entry->algorithm, op, n, &f)) {
-        ovl_error(errs, OVL_E_INPUT, mark, "the %s algorithm has no formula for %s",
-                  algorithm_name(entry->algorithm), ovl_coll_name(op));
+    if (!ovl_check_algorithm(entry->algorithm, op, mark, errs)) {
         return false;
     }
-    if (!slowest(hw, &entry->via, &bandwidth, &latency)) {
+    if (!over_links(hw, entry, op, bytes, spread, time)) {
         ovl_error(errs, OVL_E_INPUT, mark,
                   "the %s formula of %s needs a link with a bandwidth in `via`",
                   algorithm_name(entry->algorithm), ovl_coll_name(op));
         return false;
     }
-    wide startup = (wide)f.steps * (wide)latency;
-    time->latency = startup > OVL_NEVER ? OVL_NEVER : (ovl_time)startup;
-    time->transfer =
-        (ovl_time)times_tera((wide)f.num * bytes, (wide)f.den * bandwidth, true, OVL_NEVER);
     return true;
 }
 
@@ -223,14 +294,14 @@ static bool by_table(const ovl_hw_collective *entry, ovl_coll op, uint64_t bytes
  */
 
 static bool isolated(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op, uint64_t bytes,
-                     uint32_t n, ovl_mark mark, ovl_comm_time *time, bool *extrapolated,
-                     ovl_errs *errs)
+                     const ovl_spread *spread, ovl_mark mark, ovl_comm_time *time,
+                     bool *extrapolated, ovl_errs *errs)
 {
     if (entry->n_table) {
         return by_table(entry, op, bytes, mark, time, extrapolated, errs);
     }
     if (entry->algorithm != OVL_ALGO_NONE) {
-        return by_formula(hw, entry, op, bytes, n, mark, time, errs);
+        return by_formula(hw, entry, op, bytes, spread, mark, time, errs);
     }
     time->latency = entry->has_alpha ? entry->alpha : 0;
     time->transfer = entry->has_beta ? ovl_bytes_time(bytes, entry->beta) : 0;
@@ -238,11 +309,12 @@ static bool isolated(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll 
 }
 
 bool ovl_collective_time(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
-                         uint64_t bytes, uint32_t n, ovl_mark mark, ovl_comm_time *time,
-                         bool *extrapolated, ovl_errs *errs)
+                         uint64_t bytes, const ovl_spread *spread, ovl_mark mark,
+                         ovl_comm_time *time, bool *extrapolated, ovl_errs *errs)
 {
     ovl_comm_time found = {0, 0};
-    if (n > 1 && !isolated(hw, entry, op, bytes, n, mark, &found, extrapolated, errs)) {
+    if (spread->members > 1 &&
+        !isolated(hw, entry, op, bytes, spread, mark, &found, extrapolated, errs)) {
         return false;
     }
     if (found.transfer > OVL_TIME_MAX || found.latency > OVL_TIME_MAX - found.transfer) {

@@ -6,14 +6,20 @@
  * hbm_efficiency)) (Williams et al., CACM 2009). Collective: alpha-beta, T = alpha + bytes / beta;
  * a measured table, piecewise linear in (log bytes, log time), refused outside its range unless
  * `extrapolate`; or a textbook formula (Thakur et al. 2005; a = latency, b = bandwidth, s = bytes,
- * n members):
+ * n members, each with a link of its own):
  *
  *     ring   all-reduce 2(n-1) a + 2(n-1)/n s/b;  reduce-scatter, all-gather (n-1) a + (n-1)/n s/b
  *     tree   all-reduce 2 ceil(log2 n) a + 2(n-1)/n s/b;  broadcast, reduce ceil(log2 n) (a + s/b)
  *     direct all-to-all (n-1) a + (n-1)/n s/b;  send/recv a + s/b
  *
- * Times are rounded up to a picosecond. Example: 80 MiB at alpha 1 ms, beta 16 MiB/ms: latency 1
- * ms, work 5 ms.
+ * A link that several members share carries the bytes of all of them. Its instance is the way out
+ * of a node, if the group is on several; else, and for the cluster, what lies between the members.
+ * ovl_link_crossing gives the bytes, for formulas and demands alike, so that alone an operation
+ * runs at its isolated speed and two that share its slowest link take twice as long.
+ *
+ * Times are rounded up to a picosecond. Examples: 80 MiB at alpha 1 ms, beta 16 MiB/ms: latency 1
+ * ms, work 5 ms. All-to-all of 400 MB on 2 nodes of 2, one NIC of 10 GB/s each: from each node 2
+ * members send 100 MB to 2 others, 400 MB, 40 ms.
  */
 #ifndef OVL_MODELS_COST_H
 #define OVL_MODELS_COST_H
@@ -25,16 +31,45 @@ typedef struct ovl_comm_time {
     ovl_time latency, transfer;
 } ovl_comm_time;
 
+/* How the members of a communicator lie on nodes. */
+typedef struct ovl_spread {
+    uint32_t members;
+    uint32_t nodes;  /* that have any; 1 also where no link is shared, so that it is no matter */
+    uint32_t fewest; /* members of the node that has the fewest */
+    uint64_t most_pairs; /* of a sender in one node and a receiver outside, for the busiest node */
+    uint64_t pairs;      /* ... of all nodes together */
+} ovl_spread;
+
+/* n members, each on a node of its own. */
+ovl_spread ovl_spread_apart(uint32_t n);
+
+/* num/den times the bytes of an operation. */
+typedef struct ovl_crossing {
+    uint64_t num, den;
+} ovl_crossing;
+
+/* What an operation sends through the busiest instance of a link of this scope (ovl_scope), in one
+ * direction. `algorithm` (ovl_algorithm) NONE: a ring; a chain for broadcast and reduce; everybody
+ * to everybody for all-to-all. Rings and chains enter and leave a node once. */
+ovl_crossing ovl_link_crossing(int scope, ovl_coll op, int algorithm, const ovl_spread *spread);
+
+/* The bytes/s of that while the transfer phase takes `transfer`, rounded down; 0 for no time. */
+uint64_t ovl_crossing_rate(ovl_crossing crossing, uint64_t bytes, ovl_time transfer);
+
+/* Whether an algorithm has a formula for an operation; else an error at `mark` that names those it
+ * has. */
+bool ovl_check_algorithm(int algorithm, ovl_coll op, ovl_mark mark, ovl_errs *errs);
+
 /* The hardware's entry for an operation in a group: the first that names both, else the first that
  * names the operation and no group; NULL if there is none. */
 const ovl_hw_collective *ovl_find_collective(const ovl_hw *hw, ovl_coll op, const char *group);
 
-/* Time of `bytes` (nccl-tests convention) among `n` members by one entry. False and an error at
- * `mark` outside its table, or if its formula does not cover the operation. *extrapolated is set if
- * the table was left behind (with `extrapolate`). n = 1 takes no time. */
+/* Time of `bytes` (nccl-tests convention) among members that lie so, by one entry. False and an
+ * error at `mark` outside its table, or if its formula does not cover the operation. *extrapolated
+ * is set if the table was left behind (with `extrapolate`). A single member takes no time. */
 bool ovl_collective_time(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
-                         uint64_t bytes, uint32_t n, ovl_mark mark, ovl_comm_time *time,
-                         bool *extrapolated, ovl_errs *errs);
+                         uint64_t bytes, const ovl_spread *spread, ovl_mark mark,
+                         ovl_comm_time *time, bool *extrapolated, ovl_errs *errs);
 
 /* Time of a kernel of so many FLOPs and HBM bytes, and its SM-bound part. Errors (at `mark`): peak
  * for the dtype or hbm missing; overflow. */

@@ -3,12 +3,6 @@
 /* --- Resources and ports ------------------------------------------------------------------------
  */
 
-static uint32_t node_of(const ovl_lowering *l, uint32_t rank)
-{
-    int64_t per_node = l->hw->gpus_per_node;
-    return per_node > 0 ? (uint32_t)(rank / per_node) : 0;
-}
-
 /* Which instance of a link serves a rank. */
 static uint32_t instance_of(const ovl_lowering *l, const ovl_hw_link *link, uint32_t rank)
 {
@@ -16,7 +10,7 @@ static uint32_t instance_of(const ovl_lowering *l, const ovl_hw_link *link, uint
     case OVL_SCOPE_GPU:
         return rank;
     case OVL_SCOPE_NODE:
-        return node_of(l, rank);
+        return ovl_plan_node(l, rank);
     case OVL_SCOPE_CLUSTER:
         break;
     }
@@ -180,6 +174,8 @@ static void release(ovl_lowering *l)
         ovl_vec_free(&l->codes.data[i].group);
     }
     ovl_vec_free(&l->codes);
+    ovl_vec_free(&l->spreads);
+    ovl_vec_free(&l->comm_spread);
     ovl_vec_free(&l->said);
     ovl_vec_free(&l->buckets);
 }

@@ -77,10 +77,13 @@ typedef struct ovl_lowering {
     ovl_group *groups;
     ovl_names group_names; /* aligned with groups */
     uint32_t n_groups;
-    OVL_VEC(ovl_slots) codes;            /* aligned with the builder's codes */
-    struct ovl_cost_index *cost_index;   /* equal costs are stored once */
-    ovl_note notes[OVL_NOTE_KIND_COUNT]; /* turned into sentences at the end */
-    OVL_VEC(const char *) said;          /* further sentences */
+    OVL_VEC(const ovl_spread *) spreads;     /* distinct ones */
+    OVL_VEC(const ovl_spread *) comm_spread; /* aligned with the builder's communicators */
+    uint32_t *on_node;                       /* scratch: members of each node */
+    OVL_VEC(ovl_slots) codes;                /* aligned with the builder's codes */
+    struct ovl_cost_index *cost_index;       /* equal costs are stored once */
+    ovl_note notes[OVL_NOTE_KIND_COUNT];     /* turned into sentences at the end */
+    OVL_VEC(const char *) said;              /* further sentences */
     bool roofline, holds_sms, has_kernels, has_comm;
     OVL_VEC(ovl_bucket_line) buckets;
 } ovl_lowering;
@@ -98,6 +101,13 @@ void ovl_plan_groups(ovl_lowering *l, const char *alias);
 
 /* Members of the communicator of a rank, 0 if it is in none. */
 uint32_t ovl_plan_members(const ovl_lowering *l, const ovl_group *group, uint32_t rank);
+
+/* How the members of the communicator of a rank lie on nodes, NULL if it is in none. Equal ones are
+ * one: ranks whose spreads differ pay different costs and need codes of their own. */
+const ovl_spread *ovl_plan_spread(const ovl_lowering *l, const ovl_group *group, uint32_t rank);
+
+/* The node of a rank. */
+uint32_t ovl_plan_node(const ovl_lowering *l, uint32_t rank);
 
 /* A new code, and the slot of a group in it (made at the first use in that code). */
 ovl_id ovl_plan_code(ovl_lowering *l);
@@ -142,7 +152,8 @@ typedef struct ovl_comm_spec {
     ovl_mark mark;
     ovl_coll op; /* sends and receives: OVL_SEND_RECV */
     const char *group;
-    uint32_t n; /* members */
+    uint32_t n;               /* members */
+    const ovl_spread *spread; /* how they lie on nodes; NULL: each on one of its own */
     bool has_bytes;
     uint64_t bytes;
     ovl_times duration; /* all transfer; else alpha and beta; else the hardware's entry */
@@ -157,9 +168,10 @@ typedef struct ovl_comm_spec {
     const char *klass;
 } ovl_comm_spec;
 
-/* The cost of a collective or a transfer. A member loads each `via` link in both directions (a
- * sender outward, a receiver inward) at the wire rate, clamped to the link (with a warning beyond
- * 0.1 %: an isolated time is what it gets alone), and HBM at hbm_factor times the wire rate. */
+/* The cost of a collective or a transfer. It loads each `via` link in both directions (a sender
+ * outward, a receiver inward) by what crosses the link (ovl_link_crossing), clamped to the link
+ * (with a warning beyond 0.1 %: an isolated time is what it gets alone), and the HBM of each member
+ * at hbm_factor times the wire rate. */
 ovl_plan_cost ovl_plan_comm(ovl_lowering *l, const ovl_comm_spec *spec);
 
 /* A copy between device and host: `spec` as above (bytes, duration or alpha/beta or via). It wants

@@ -72,7 +72,8 @@ ovl_time ovl_ddp_copy_time(const ovl_ddp_plan *p, uint64_t bytes, ovl_time given
 /* Fills buckets, bucket_marks and bucket_of, and the lines that `check` prints. */
 void ovl_ddp_buckets(ovl_ddp_plan *p);
 
-/* Writes the code and gives it to all ranks. */
+/* Writes the code, one for each way in which those who reduce together lie on nodes, and gives it
+ * to the ranks. */
 void ovl_ddp_emit(ovl_ddp_plan *p);
 
 #endif

@@ -73,6 +73,7 @@ ovl_plan_cost ovl_ddp_comm_cost(ovl_ddp_code *e, uint32_t k, ovl_coll coll)
                           .op = coll,
                           .group = e->p->group->name,
                           .n = e->p->n,
+                          .spread = e->spread,
                           .has_bytes = true,
                           .bytes = e->p->buckets.item[k].bytes};
     return ovl_plan_comm(e->l, &spec);
@@ -188,9 +189,9 @@ static void say_copies(ovl_ddp_code *e)
     }
 }
 
-void ovl_ddp_emit(ovl_ddp_plan *p)
+static ovl_id write_code(ovl_ddp_plan *p, const ovl_spread *spread)
 {
-    ovl_ddp_code e = {.p = p, .l = p->l, .b = p->l->b};
+    ovl_ddp_code e = {.p = p, .l = p->l, .b = p->l->b, .spread = spread};
     bool scatter = p->megatron && p->ddp->distributed_optimizer;
     e.coll = scatter ? OVL_REDUCE_SCATTER : OVL_ALL_REDUCE;
     prepare(&e);
@@ -205,7 +206,24 @@ void ovl_ddp_emit(ovl_ddp_plan *p)
     }
     ovl_ddp_optimizer(&e);
     ovl_ddp_gather(&e);
-    for (uint32_t rank = 0; rank < p->l->n_ranks; rank++) {
-        p->l->rank_code[rank] = e.code;
+    return e.code;
+}
+
+void ovl_ddp_emit(ovl_ddp_plan *p)
+{
+    ovl_lowering *l = p->l;
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        l->rank_code[rank] = OVL_NONE;
+    }
+    for (uint32_t first = 0; first < l->n_ranks; first++) {
+        if (l->rank_code[first] != OVL_NONE) {
+            continue;
+        }
+        const ovl_spread *spread = ovl_plan_spread(l, p->group, first);
+        ovl_id code = write_code(p, spread);
+        for (uint32_t rank = first; rank < l->n_ranks; rank++) {
+            bool same = ovl_plan_spread(l, p->group, rank) == spread;
+            l->rank_code[rank] = same ? code : l->rank_code[rank];
+        }
     }
 }

@@ -20,6 +20,7 @@ typedef struct ovl_ddp_code {
     ovl_lowering *l;
     ovl_builder *b;
     ovl_id code;
+    const ovl_spread *spread; /* of its reductions */
     uint16_t compute, comm, slot;
     ovl_time launch;
     ovl_id *parameter,

@@ -39,9 +39,9 @@ typedef struct ovl_entry {
     bool group_known; /* `own_group` is right for every instance */
     const ovl_group *own_group;
     uint32_t outer, both; /* selector around it, and the two together; OVL_NONE: not yet known */
-    /* The cost found last, for communicators of `n` of `group`. */
+    /* The cost found last, for communicators of `group` with this spread. */
     const ovl_group *group;
-    uint32_t n;
+    const ovl_spread *spread;
     bool has_cost;
     ovl_plan_cost cost;
 } ovl_entry;
@@ -136,8 +136,10 @@ const ovl_group *ovl_ops_group(ovl_ops *o, ovl_entry *entry, uint32_t binding);
 /* Classes and their lists of instances; false and errors if the codes are too large. */
 bool ovl_ops_classes(ovl_ops *o);
 
-/* The cost of an operation among n members of `group` (NULL and 0 where it has none). */
-ovl_plan_cost ovl_ops_cost(ovl_ops *o, ovl_entry *entry, const ovl_group *group, uint32_t n);
+/* The cost of an operation in a communicator of `group` whose members lie so (both NULL where it
+ * has none). */
+ovl_plan_cost ovl_ops_cost(ovl_ops *o, ovl_entry *entry, const ovl_group *group,
+                           const ovl_spread *spread);
 
 /* The stream of an operation; NULL if it has none. */
 const char *ovl_ops_stream(const ovl_entry *entry);

@@ -39,18 +39,19 @@ static void refine(partition *p, const uint32_t *ranks, uint32_t n)
     }
 }
 
-/* Ranks whose communicators differ in size pay different costs. */
-static void refine_by_size(ovl_ops *o, partition *p, const ovl_group *group)
+/* Ranks whose communicators differ in size, or in how they lie on nodes, pay different costs. */
+static void refine_by_spread(ovl_ops *o, partition *p, const ovl_group *group)
 {
     uint32_t n_ranks = o->l->n_ranks, done = 0;
     uint32_t *ranks = numbers(o, n_ranks);
     bool *seen = OVL_NEW_ARRAY(&o->scratch, bool, n_ranks);
     while (done < n_ranks) {
-        uint32_t n = 0, size = 0;
+        const ovl_spread *first = NULL;
+        uint32_t n = 0;
         for (uint32_t rank = 0; rank < n_ranks; rank++) {
-            uint32_t members = ovl_plan_members(o->l, group, rank);
-            if (!seen[rank] && (n == 0 || members == size)) {
-                size = members;
+            const ovl_spread *spread = ovl_plan_spread(o->l, group, rank);
+            if (!seen[rank] && (n == 0 || spread == first)) {
+                first = spread;
                 seen[rank] = true;
                 ranks[n++] = rank;
             }
@@ -88,7 +89,7 @@ static void find_classes(ovl_ops *o)
     }
     for (uint32_t g = 0; g < o->l->n_groups; g++) {
         if (o->group_used[g]) {
-            refine_by_size(o, &p, &o->l->groups[g]);
+            refine_by_spread(o, &p, &o->l->groups[g]);
         }
     }
     name_classes(o, &p);

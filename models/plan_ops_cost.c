@@ -30,14 +30,16 @@ static ovl_plan_cost kernel_cost(ovl_ops *o, const ovl_entry *entry)
     return ovl_plan_kernel(o->l, &spec);
 }
 
-static ovl_comm_spec comm_spec(const ovl_entry *entry, const ovl_group *group, uint32_t n)
+static ovl_comm_spec comm_spec(const ovl_entry *entry, const ovl_group *group,
+                               const ovl_spread *spread)
 {
     const ovl_xop *op = entry->op;
     return (ovl_comm_spec){.name = entry->name,
                            .mark = op->mark,
                            .op = entry->kind == OVL_COLLECTIVE ? (ovl_coll)op->op : OVL_SEND_RECV,
                            .group = group ? group->name : NULL,
-                           .n = n,
+                           .n = spread ? spread->members : 0,
+                           .spread = spread,
                            .has_bytes = op->has_bytes,
                            .bytes = op->bytes,
                            .duration = op->duration,
@@ -56,10 +58,10 @@ static ovl_comm_spec comm_spec(const ovl_entry *entry, const ovl_group *group, u
 /* How long a transfer takes is said by its send, whatever its receive says; a receive only holds
  * SMs. */
 static ovl_plan_cost recv_cost(ovl_ops *o, const ovl_entry *entry, const ovl_group *group,
-                               uint32_t n)
+                               const ovl_spread *spread)
 {
     static ovl_time zero = 0;
-    ovl_comm_spec spec = comm_spec(entry, group, n);
+    ovl_comm_spec spec = comm_spec(entry, group, spread);
     spec.duration = (ovl_times){&zero, 1};
     return ovl_plan_comm(o->l, &spec);
 }
@@ -78,9 +80,9 @@ static ovl_plan_cost marker_cost(ovl_ops *o, const ovl_entry *entry)
 }
 
 static ovl_plan_cost find_cost(ovl_ops *o, const ovl_entry *entry, const ovl_group *group,
-                               uint32_t n)
+                               const ovl_spread *spread)
 {
-    ovl_comm_spec spec = comm_spec(entry, group, n);
+    ovl_comm_spec spec = comm_spec(entry, group, spread);
     switch ((ovl_op_kind)entry->kind) {
     case OVL_KERNEL:
         return kernel_cost(o, entry);
@@ -88,7 +90,7 @@ static ovl_plan_cost find_cost(ovl_ops *o, const ovl_entry *entry, const ovl_gro
     case OVL_SEND:
         return ovl_plan_comm(o->l, &spec);
     case OVL_RECV:
-        return recv_cost(o, entry, group, n);
+        return recv_cost(o, entry, group, spread);
     case OVL_COPY:
         return ovl_plan_copy(o->l, &spec, entry->op->direction);
     case OVL_HOST:
@@ -101,13 +103,14 @@ static ovl_plan_cost find_cost(ovl_ops *o, const ovl_entry *entry, const ovl_gro
     return ovl_plan_length(o->l, entry->name, entry->op->mark, (ovl_times){0});
 }
 
-ovl_plan_cost ovl_ops_cost(ovl_ops *o, ovl_entry *entry, const ovl_group *group, uint32_t n)
+ovl_plan_cost ovl_ops_cost(ovl_ops *o, ovl_entry *entry, const ovl_group *group,
+                           const ovl_spread *spread)
 {
-    if (!entry->has_cost || entry->group != group || entry->n != n) {
-        entry->cost = find_cost(o, entry, group, n);
+    if (!entry->has_cost || entry->group != group || entry->spread != spread) {
+        entry->cost = find_cost(o, entry, group, spread);
         entry->has_cost = true;
         entry->group = group;
-        entry->n = n;
+        entry->spread = spread;
     }
     return entry->cost;
 }

@@ -225,8 +225,8 @@ static bool set_communication(ovl_ops *o, ovl_entry *entry, uint32_t binding, ov
     if (!group) {
         return false;
     }
-    uint32_t n = ovl_plan_members(o->l, group, o->class->first_rank);
-    if (n == 0) {
+    const ovl_spread *spread = ovl_plan_spread(o->l, group, o->class->first_rank);
+    if (!spread) {
         if (ovl_ops_may_report(o)) {
             ovl_error(o->l->errs, OVL_E_INPUT, entry->op->mark,
                       "rank %" PRIu32 " has \"%s\" but is not in group \"%s\"",
@@ -235,18 +235,18 @@ static bool set_communication(ovl_ops *o, ovl_entry *entry, uint32_t binding, ov
         return false;
     }
     op->comm = ovl_plan_slot(o->l, o->code, group);
-    ovl_plan_cost cost = ovl_ops_cost(o, entry, group, n);
+    ovl_plan_cost cost = ovl_ops_cost(o, entry, group, spread);
     op->cost = cost.id;
     op->per_rank = cost.per_rank;
     if (entry->kind == OVL_COLLECTIVE) {
         op->coll = (uint8_t)entry->op->op;
         op->average = entry->op->average;
-        read_root(o, entry, n, op);
+        read_root(o, entry, spread->members, op);
         return true;
     }
     op->coll = OVL_SEND_RECV;
     op->eager = entry->op->has_eager ? entry->op->eager : cost.eager;
-    return read_peer(o, entry, binding, n, op);
+    return read_peer(o, entry, binding, spread->members, op);
 }
 
 /* A batch takes a place in the order of its parts' communicator, so it has but one. */
@@ -297,7 +297,7 @@ static uint32_t add_operation(ovl_ops *o, ovl_entry *entry, uint32_t binding, ui
     if (communicates(entry)) {
         ok = set_communication(o, entry, binding, &op);
     } else {
-        ovl_plan_cost cost = ovl_ops_cost(o, entry, NULL, 0);
+        ovl_plan_cost cost = ovl_ops_cost(o, entry, NULL, NULL);
         op.cost = cost.id;
         op.per_rank = cost.per_rank;
         ok = entry->kind != OVL_BATCH || set_batch(o, entry, binding, &op);

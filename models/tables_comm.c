@@ -1,3 +1,4 @@
+#include "models/cost.h"
 #include "models/tables.h"
 
 static const char *const algorithm_names[] = {"ring", "tree", "direct", NULL};
@@ -80,6 +81,9 @@ static void check_ways(const ovl_node *node, const ovl_hw_collective *c, ovl_err
         ovl_error(errs, OVL_E_INPUT, node->mark,
                   "an algorithm needs the links it runs over: via: [NAME]");
     }
+    if (c->algorithm != OVL_ALGO_NONE && c->op >= 0) {
+        ovl_check_algorithm(c->algorithm, (ovl_coll)c->op, c->mark, errs);
+    }
     if (ovl_node_gives(node, "extrapolate") && !table) {
         ovl_error(errs, OVL_E_INPUT, node->mark, "extrapolate belongs to a table");
     }
@@ -121,9 +125,12 @@ static const ovl_field collective_fields[] = {
     OVL_FIELD(ovl_hw_collective, extrapolate, "extrapolate", OVL_F_BOOL, 0,
               "Outside the table go on with the slope at its end, and say so, instead of refusing. "
               "Default false."),
-    OVL_FIELD_MORE(ovl_hw_collective, algorithm, "algorithm", OVL_F_ENUM, 0,
-                   "Textbook formula on the latency and bandwidth of the links in `via`.",
-                   .names = algorithm_names, .values = algorithm_values),
+    OVL_FIELD_MORE(
+        ovl_hw_collective, algorithm, "algorithm", OVL_F_ENUM, 0,
+        "Textbook formula on the latency and bandwidth of the links in `via`: `ring` for "
+        "all_reduce, reduce_scatter and all_gather, `tree` for all_reduce, broadcast "
+        "and reduce, `direct` for all_to_all and send_recv (docs/model.md).",
+        .names = algorithm_names, .values = algorithm_values),
     OVL_FIELD_MORE(ovl_hw_collective, sms, "sms", OVL_F_COUNT, 0,
                    "SMs it holds from arrival to end; fewer than the GPU has. Default 0.",
                    .max = 100000),

@@ -159,8 +159,11 @@ static const ovl_field link_fields[] = {
               OVL_FIELD_REQUIRED | OVL_FIELD_POSITIVE, "Bytes per second in each direction."),
     OVL_FIELD(ovl_hw_link, latency, "latency", OVL_F_TIME, 0,
               "Time of one step over it, for costs by `algorithm`. Default 0."),
-    OVL_FIELD_MORE(ovl_hw_link, scope, "scope", OVL_F_ENUM, 0,
-                   "What one instance of the link serves. Default `gpu`.", .names = scope_names),
+    OVL_FIELD_MORE(
+        ovl_hw_link, scope, "scope", OVL_F_ENUM, 0,
+        "What one instance of the link serves: all that its ranks send through it shares its "
+        "bandwidth. Default `gpu`.",
+        .names = scope_names),
     OVL_FIELD_MORE(ovl_hw_link, per, "per", OVL_F_ENUM, 0,
                    "What instances are counted in, for `ovl check` (\"8 per node\"). Default: "
                    "`scope`.",

@@ -25,8 +25,9 @@ static void setup(bench *t)
 
 static bool cost(bench *t, ovl_hw_collective entry, ovl_coll op, uint64_t bytes, uint32_t n)
 {
-    return ovl_collective_time(&t->hw, &entry, op, bytes, n, (ovl_mark){"h.yaml", 3, 5}, &t->time,
-                               &t->extrapolated, &t->errs);
+    ovl_spread apart = ovl_spread_apart(n);
+    return ovl_collective_time(&t->hw, &entry, op, bytes, &apart, (ovl_mark){"h.yaml", 3, 5},
+                               &t->time, &t->extrapolated, &t->errs);
 }
 
 static ovl_hw_collective formula(int algorithm)
@@ -95,7 +96,8 @@ static void ring_formulas(void)
     check_formula(&t, OVL_ALGO_RING, OVL_REDUCE_SCATTER, s, 8, 14 * OVL_US, 8750 * OVL_US);
     check_formula(&t, OVL_ALGO_RING, OVL_ALL_GATHER, s, 8, 14 * OVL_US, 8750 * OVL_US);
     CHECK(!cost(&t, formula(OVL_ALGO_RING), OVL_BROADCAST, s, 8));
-    CHECK_HAS(t.errs.items[0].text, "ring algorithm has no formula for broadcast");
+    CHECK_TEXT(t.errs.items[0].text, "the ring algorithm has no formula for broadcast; it covers "
+                                     "all_reduce, reduce_scatter and all_gather");
     ovl_arena_free(&t.arena);
 }
 
@@ -117,6 +119,121 @@ static void tree_and_direct_formulas(void)
     CHECK_HAS(t.errs.items[0].text, "needs a link");
     ovl_arena_free(&t.arena);
 }
+
+/* --- Links that several members share --- */
+
+static const ovl_spread two_by_two = {4, 2, 2, 4, 8}; /* 2 * 2 pairs leave each node */
+static const ovl_spread two_by_eight = {16, 2, 8, 64, 128};
+static const ovl_spread three_and_one = {4, 2, 1, 3, 6};
+static const ovl_spread one_node_of_8 = {8, 1, 8, 0, 0};
+
+static void check_crossing(ovl_scope scope, ovl_coll op, int algorithm, const ovl_spread *spread,
+                           uint64_t num, uint64_t den)
+{
+    ovl_crossing c = ovl_link_crossing((int)scope, op, algorithm, spread);
+    CHECK_INT(c.num * den, num * c.den);
+}
+
+/* All-to-all: each member sends 1/n of the bytes to each other one. 2x2: from a node 2 members to 2
+ * outside, 4/4; 2x8: 8 * 8 / 16 = 4 times the bytes; 3 + 1: 3 * 1 / 4. A link of each GPU carries
+ * (n - 1)/n. The spine carries what leaves both nodes: 8/4 and 128/16. */
+static void all_to_all_over_shared_links(void)
+{
+    check_crossing(OVL_SCOPE_NODE, OVL_ALL_TO_ALL, OVL_ALGO_DIRECT, &two_by_two, 1, 1);
+    check_crossing(OVL_SCOPE_NODE, OVL_ALL_TO_ALL, OVL_ALGO_DIRECT, &two_by_eight, 4, 1);
+    check_crossing(OVL_SCOPE_NODE, OVL_ALL_TO_ALL, OVL_ALGO_NONE, &two_by_eight, 4, 1);
+    check_crossing(OVL_SCOPE_NODE, OVL_ALL_TO_ALL, OVL_ALGO_DIRECT, &three_and_one, 3, 4);
+    check_crossing(OVL_SCOPE_GPU, OVL_ALL_TO_ALL, OVL_ALGO_DIRECT, &two_by_eight, 15, 16);
+    check_crossing(OVL_SCOPE_CLUSTER, OVL_ALL_TO_ALL, OVL_ALGO_DIRECT, &two_by_two, 2, 1);
+    check_crossing(OVL_SCOPE_CLUSTER, OVL_ALL_TO_ALL, OVL_ALGO_DIRECT, &two_by_eight, 8, 1);
+}
+
+/* A ring leaves each node once, whatever the node has inside: 2 * 15/16, and the spine carries both
+ * nodes' worth. A tree halves among neighbours first, so 8 of 16 have reduced what leaves:
+ * 2 * (16 - 8)/16 = 1, twice that over the spine. A binomial broadcast leaves the root's node in
+ * log2(nodes) = 1 round of 4; a chain once. */
+static void reductions_and_broadcasts_over_shared_links(void)
+{
+    const ovl_spread *s = &two_by_eight;
+    check_crossing(OVL_SCOPE_GPU, OVL_ALL_REDUCE, OVL_ALGO_RING, s, 30, 16);
+    check_crossing(OVL_SCOPE_NODE, OVL_ALL_REDUCE, OVL_ALGO_RING, s, 30, 16);
+    check_crossing(OVL_SCOPE_CLUSTER, OVL_ALL_REDUCE, OVL_ALGO_RING, s, 60, 16);
+    check_crossing(OVL_SCOPE_NODE, OVL_ALL_GATHER, OVL_ALGO_RING, s, 15, 16);
+    check_crossing(OVL_SCOPE_CLUSTER, OVL_REDUCE_SCATTER, OVL_ALGO_NONE, s, 30, 16);
+    check_crossing(OVL_SCOPE_NODE, OVL_ALL_REDUCE, OVL_ALGO_TREE, s, 1, 1);
+    check_crossing(OVL_SCOPE_NODE, OVL_ALL_REDUCE, OVL_ALGO_TREE, &two_by_two, 1, 1);
+    check_crossing(OVL_SCOPE_NODE, OVL_ALL_REDUCE, OVL_ALGO_TREE, &three_and_one, 6, 4);
+    check_crossing(OVL_SCOPE_CLUSTER, OVL_ALL_REDUCE, OVL_ALGO_TREE, s, 2, 1);
+    check_crossing(OVL_SCOPE_GPU, OVL_BROADCAST, OVL_ALGO_TREE, s, 4, 1);
+    check_crossing(OVL_SCOPE_NODE, OVL_BROADCAST, OVL_ALGO_TREE, s, 1, 1);
+    check_crossing(OVL_SCOPE_GPU, OVL_REDUCE, OVL_ALGO_NONE, s, 1, 1);
+    check_crossing(OVL_SCOPE_NODE, OVL_SEND_RECV, OVL_ALGO_DIRECT, s, 1, 1);
+    check_crossing(OVL_SCOPE_CLUSTER, OVL_SEND_RECV, OVL_ALGO_NONE, s, 1, 1);
+}
+
+/* All members in one node: its link lies between them and carries all that any sends. Ring of 8:
+ * 8 * 7/8 = 7, twice for an all-reduce; all-to-all 8 * 7 / 8 = 7; a broadcast reaches 7. */
+static void links_inside_one_node(void)
+{
+    const ovl_spread *s = &one_node_of_8;
+    check_crossing(OVL_SCOPE_NODE, OVL_ALL_GATHER, OVL_ALGO_RING, s, 7, 1);
+    check_crossing(OVL_SCOPE_NODE, OVL_ALL_REDUCE, OVL_ALGO_RING, s, 14, 1);
+    check_crossing(OVL_SCOPE_CLUSTER, OVL_ALL_REDUCE, OVL_ALGO_TREE, s, 14, 1);
+    check_crossing(OVL_SCOPE_NODE, OVL_ALL_TO_ALL, OVL_ALGO_DIRECT, s, 7, 1);
+    check_crossing(OVL_SCOPE_NODE, OVL_BROADCAST, OVL_ALGO_TREE, s, 7, 1);
+    check_crossing(OVL_SCOPE_GPU, OVL_ALL_GATHER, OVL_ALGO_RING, s, 7, 8);
+    ovl_spread alone = ovl_spread_apart(1);
+    check_crossing(OVL_SCOPE_NODE, OVL_ALL_REDUCE, OVL_ALGO_RING, &alone, 0, 1);
+}
+
+static void check_shared(bench *t, ovl_coll op, uint64_t bytes, const ovl_spread *spread,
+                         ovl_time transfer)
+{
+    ovl_hw_collective entry = formula(OVL_ALGO_DIRECT);
+    CHECK(ovl_collective_time(&t->hw, &entry, op, bytes, spread, (ovl_mark){0}, &t->time,
+                              &t->extrapolated, &t->errs));
+    CHECK_INT(t->time.transfer, transfer);
+    /* Alone it takes all of the link and no more, so two of them take twice as long. */
+    ovl_crossing c = ovl_link_crossing(t->link.scope, op, OVL_ALGO_DIRECT, spread);
+    CHECK_INT(ovl_crossing_rate(c, bytes, t->time.transfer), t->link.bandwidth);
+}
+
+/* 400 MB on 2x2 at 10 GB/s: 2 * 2 * 100 MB = 400 MB a node, 40 ms. 800 MB on 2x8 at 50 GB/s:
+ * 8 * 8 * 50 MB = 3.2 GB, 64 ms. */
+static void formulas_and_demands_agree_on_shared_links(void)
+{
+    bench t;
+    setup(&t);
+    t.link.scope = OVL_SCOPE_NODE;
+    t.link.bandwidth = 10000000000;
+    check_shared(&t, OVL_ALL_TO_ALL, 400000000, &two_by_two, 40 * OVL_MS);
+    t.link.bandwidth = 50000000000;
+    check_shared(&t, OVL_ALL_TO_ALL, 800000000, &two_by_eight, 64 * OVL_MS);
+    check_shared(&t, OVL_SEND_RECV, 50000000, &two_by_eight, OVL_MS);
+    ovl_arena_free(&t.arena);
+}
+
+/* Both links: GPUs send 15/16 of 800 MB at 450 GB/s, 1.67 ms; NICs of 50 GB/s need 64. 15 steps pay
+ * the greater latency, 5 us. */
+static void the_slowest_of_several_links_decides(void)
+{
+    bench t;
+    setup(&t);
+    ovl_hw_link links[] = {
+        {.name = "nvlink", .bandwidth = 450000000000, .latency = OVL_US},
+        {.name = "nic", .bandwidth = 50000000000, .latency = 5 * OVL_US, .scope = OVL_SCOPE_NODE}};
+    const char *via[] = {"nvlink", "nic"};
+    ovl_hw_collective entry = {.algorithm = OVL_ALGO_DIRECT, .via = {.item = via, .count = 2}};
+    t.hw.links = links;
+    t.hw.n_links = 2;
+    CHECK(ovl_collective_time(&t.hw, &entry, OVL_ALL_TO_ALL, 800000000, &two_by_eight,
+                              (ovl_mark){0}, &t.time, &t.extrapolated, &t.errs));
+    CHECK_INT(t.time.transfer, 64 * OVL_MS);
+    CHECK_INT(t.time.latency, 75 * OVL_US);
+    ovl_arena_free(&t.arena);
+}
+
+/* --- Tables, entries, kernels --- */
 
 /* In log-log, between (1 MiB, 100 us) and (100 MiB, 10 ms) time is proportional to bytes; between
  * (100 MiB, 10 ms) and (10000 MiB, 100 ms) it goes with the root: 400 MiB take 20 ms. */
@@ -221,6 +338,13 @@ int main(void)
         {"alpha and beta give latency and transfer", alpha_and_beta},
         {"ring formulas by hand", ring_formulas},
         {"tree and direct formulas by hand", tree_and_direct_formulas},
+        {"all-to-all over shared links carries every pair", all_to_all_over_shared_links},
+        {"rings and trees leave a node as often as they do",
+         reductions_and_broadcasts_over_shared_links},
+        {"inside one node a shared link carries all", links_inside_one_node},
+        {"alone an operation takes all of its slowest link",
+         formulas_and_demands_agree_on_shared_links},
+        {"the slowest of several links decides", the_slowest_of_several_links_decides},
         {"measured tables are straight in log-log and end where they end", measured_tables},
         {"an entry of the group beats an entry for any", entries_of_the_group_come_first},
         {"rooflines take the longer of compute and memory", rooflines},

@@ -91,7 +91,8 @@ static void groups_are_checked(void)
     finish(&t);
 }
 
-/* 800 MB in 10 ms among 4: busbw 1.5 * 80 = 120 GB/s; HBM 2.5 times that. */
+/* 800 MB in 10 ms among 4: busbw 1.5 * 80 = 120 GB/s; HBM 2.5 times that; the spine carries what
+ * leaves each of 2 nodes. */
 static void collectives_load_links_and_memory(void)
 {
     bench t = {0};
@@ -105,7 +106,7 @@ static void collectives_load_links_and_memory(void)
     const ovl_cost *cost = cost_named(&t, 0, "c");
     CHECK_INT(demand_on(&t, 0, cost, false, "nvlink.out"), 120000000000);
     CHECK_INT(demand_on(&t, 0, cost, false, "nvlink.in"), 120000000000);
-    CHECK_INT(demand_on(&t, 0, cost, false, "spine.in"), 120000000000);
+    CHECK_INT(demand_on(&t, 0, cost, false, "spine.in"), 240000000000);
     CHECK_INT(demand_on(&t, 0, cost, false, "hbm"), 300000000000);
     CHECK_INT(cost->sms, 16);
     CHECK_NEAR(cost->weight * 120e9, 1, 1e-12);
@@ -123,6 +124,57 @@ static void collectives_load_links_and_memory(void)
     CHECK_HAS(mistake(&t), "did you mean \"nvlink\"?");
     CHECK(!lower(&t, text, "workload.ops.c.sms=100"));
     CHECK_HAS(mistake(&t), "100 SMs");
+    finish(&t);
+}
+
+/* Ranks 0-3 on nodes {0, 1} and {2, 3}. {0, 1} is inside a node: of 100 MB 50 each are sent, 100 in
+ * all; so {2, 3}. {0, 2} and {1, 3} leave their nodes once: 50. Ranks of other spreads have codes
+ * of their own. 10 ms alone; the two rings out of each node share a NIC: 20. */
+static void spreads_over_nodes_make_costs(void)
+{
+    bench t = {0};
+    const char *text = "hardware:\n"
+                       "  node: {gpus: 2}\n"
+                       "  links: {nic: {bandwidth: 5 GB/s, scope: node}}\n"
+                       "  collectives: [{op: all_gather, via: nic, algorithm: ring}]\n"
+                       "workload:\n"
+                       "  ranks: 4\n"
+                       "  groups: {g: [[0, 2], [1, 3]]}\n"
+                       "  ops: [{collective: c, op: all_gather, group: g, bytes: 100 MB}]\n";
+    CHECK(lower(&t, text, NULL));
+    CHECK_INT(cost_named(&t, 0, "c")->work, 10 * OVL_MS);
+    CHECK_INT(demand_on(&t, 0, cost_named(&t, 0, "c"), false, "nic.out"), 5000000000);
+    CHECK_INT(t.p->n_codes, 1);
+    CHECK(analyse(&t));
+    CHECK_INT(t.result.step, 20 * OVL_MS);
+    CHECK(lower(&t, text, "workload.groups.g=[[0, 1], [2, 3]]"));
+    CHECK_INT(cost_named(&t, 0, "c")->work, 20 * OVL_MS);
+    CHECK(analyse(&t));
+    CHECK_INT(t.result.step, 20 * OVL_MS);
+    CHECK(lower(&t, text, "hardware.node.gpus=3"));
+    CHECK_INT(t.p->n_codes, 2); /* {0, 2} inside, {1, 3} across */
+    CHECK_INT(cost_named(&t, 0, "c")->work, 20 * OVL_MS);
+    CHECK_INT(cost_named(&t, 1, "c")->work, 10 * OVL_MS);
+    finish(&t);
+}
+
+/* A data-parallel step has a code for each spread: tp 3 on nodes of 4 has dp groups of one kind,
+ * {0, 3}, {1, 4}, {2, 5}: inside, across, across. */
+static void data_parallel_codes_differ_by_spread(void)
+{
+    bench t = {0};
+    CHECK(lower(&t,
+                "hardware:\n"
+                "  node: {gpus: 4}\n"
+                "  links: {nic: {bandwidth: 5 GB/s, scope: node}}\n"
+                "  collectives: [{op: all_reduce, via: nic, algorithm: ring}]\n"
+                "mesh: {axes: {tp: 3, dp: 2}, order: [tp, dp]}\n"
+                "workload: {layers: [{name: l, params: 100 MB, backward: 1 ms}]}\n",
+                NULL));
+    CHECK_INT(t.p->n_codes, 2);
+    CHECK_INT(cost_named(&t, 0, "bucket 0")->work, 40 * OVL_MS);
+    CHECK_INT(cost_named(&t, 1, "bucket 0")->work, 20 * OVL_MS);
+    CHECK(code_of(&t, 0) == code_of(&t, 3) && code_of(&t, 1) == code_of(&t, 5));
     finish(&t);
 }
 
@@ -269,6 +321,8 @@ int main(void)
         {"mesh axes are groups", mesh_axes_are_groups},
         {"groups are checked", groups_are_checked},
         {"collectives load links and memory", collectives_load_links_and_memory},
+        {"how members lie on nodes makes their cost", spreads_over_nodes_make_costs},
+        {"data-parallel codes differ by spread", data_parallel_codes_differ_by_spread},
         {"transfers load both ends", transfers_load_both_ends},
         {"kernels load memory and want SMs", kernels_load_memory},
         {"measured pairs and wildcards", measured_pairs_and_wildcards},
