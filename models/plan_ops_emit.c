@@ -100,6 +100,18 @@ static const char *nearest_operation(ovl_ops *o, const char *name)
     return ovl_nearest(name, names, count);
 }
 
+/* Whether some rank has an operation of that name. */
+static bool is_anywhere(ovl_ops *o, const char *name)
+{
+    for (uint32_t i = 0; i < o->instances.len; i++) {
+        const ovl_entry *entry = &o->entries.data[o->instances.data[i].entry];
+        if (entry->name && strcmp(name_of(o, entry, o->instances.data[i].binding), name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Why an operation that is waited for is not there. `at` is the position of the one that waits. */
 static void no_such_wait(ovl_ops *o, uint32_t at, const char *text, ovl_mark mark)
 {
@@ -124,10 +136,12 @@ static void no_such_wait(ovl_ops *o, uint32_t at, const char *text, ovl_mark mar
                   "\"%s\" is issued later; a wait can only name what was issued before", name);
     } else {
         const char *near = nearest_operation(o, name);
-        ovl_error(errs, OVL_E_INPUT, mark,
-                  "rank %" PRIu32 " has no operation \"%s\" to wait for%s%s%s",
-                  o->class->first_rank, name, near ? "; did you mean \"" : "", near ? near : "",
-                  near ? "\"?" : "");
+        const char *who =
+            is_anywhere(o, name)
+                ? ovl_arena_printf(&o->scratch, "rank %" PRIu32 " has", o->class->first_rank)
+                : "there is";
+        ovl_error(errs, OVL_E_INPUT, mark, "%s no operation \"%s\" to wait for%s%s%s", who, name,
+                  near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     }
 }
 

@@ -32,7 +32,7 @@ static bool hand_over(const ovl_errs *mine, ovl_errs *errs)
             e->mark.file && strncmp(e->mark.file, SET_FILE, sizeof SET_FILE - 1) == 0;
         ovl_mark mark = e->mark;
         if (command_line) { /* a text of this decoding alone: the mistake may outlive it */
-            mark.file = ovl_arena_strdup(errs->arena, mark.file);
+            mark = (ovl_mark){ovl_arena_strdup(errs->arena, mark.file), 0, 0};
         }
         if (e->warning) {
             ovl_warning(errs, mark, "%s", e->text);
@@ -168,14 +168,18 @@ static void graft_all(loader *l, ovl_node *root)
     }
 }
 
+static bool decode_variant(const ovl_document *doc, const char *variant, const ovl_set *sets,
+                           uint32_t n_sets, ovl_scenario *scenario, bool wrong, ovl_arena *arena,
+                           ovl_errs *errs);
+
 /* After mistakes that leave a tree: what else is wrong is told in the same run. */
 static void decode_for_mistakes(const ovl_document *doc, ovl_errs *errs)
 {
     ovl_arena scratch = {0};
     ovl_scenario scenario;
-    ovl_scenario_decode(doc, NULL, NULL, 0, &scenario, &scratch, errs);
+    decode_variant(doc, NULL, NULL, 0, &scenario, true, &scratch, errs);
     for (uint32_t i = 0; i < doc->n_variants && errs->count < OVL_ERRS_MAX; i++) {
-        ovl_scenario_decode(doc, doc->variants[i], NULL, 0, &scenario, &scratch, errs);
+        decode_variant(doc, doc->variants[i], NULL, 0, &scenario, true, &scratch, errs);
     }
     ovl_arena_free(&scratch);
 }
@@ -224,9 +228,15 @@ typedef struct change {
 
 typedef OVL_VEC(change) changes;
 
+static bool is_within(const char *path, const char *key)
+{
+    size_t length = strlen(key);
+    return strncmp(path, key, length) == 0 && strchr(".[", path[length]);
+}
+
 static bool is_params(const char *path)
 {
-    return strncmp(path, "params", 6) == 0 && (path[6] == '.' || !path[6]);
+    return is_within(path, "params");
 }
 
 static bool add_variant(const ovl_document *doc, const char *variant, changes *list, ovl_errs *errs)
@@ -257,6 +267,12 @@ static void add_set(const ovl_set *set, changes *list, ovl_arena *arena, ovl_err
         ovl_error(errs, OVL_E_USAGE, (ovl_mark){0},
                   "--set takes path=value, such as overlap.ddp.bucket_cap=50MiB; found \"%s\"",
                   ovl_shown(set->text, arena));
+        return;
+    }
+    if (is_within(path, "variants")) {
+        ovl_error(errs, OVL_E_USAGE, (ovl_mark){file, 0, 0},
+                  "a variant cannot be changed or added here; set the value itself, which holds in "
+                  "every variant, or write the variant into the file");
         return;
     }
     ovl_node *value = ovl_yaml_parse(file, equals + 1, strlen(equals + 1), arena, errs);
@@ -337,8 +353,11 @@ static void decode(const ovl_document *doc, ovl_node *root, ovl_scenario *scenar
     ovl_check_scenario(scenario, errs);
 }
 
-bool ovl_scenario_decode(const ovl_document *doc, const char *variant, const ovl_set *sets,
-                         uint32_t n_sets, ovl_scenario *scenario, ovl_arena *arena, ovl_errs *errs)
+/* Names that lead nowhere are found by lowering, which does not happen after mistakes (`wrong`:
+ * some were made before). */
+static bool decode_variant(const ovl_document *doc, const char *variant, const ovl_set *sets,
+                           uint32_t n_sets, ovl_scenario *scenario, bool wrong, ovl_arena *arena,
+                           ovl_errs *errs)
 {
     ovl_errs mine = {.arena = errs->arena};
     changes list = {0};
@@ -352,8 +371,17 @@ bool ovl_scenario_decode(const ovl_document *doc, const char *variant, const ovl
         apply(&root, &list, arena, &mine);
         ovl_params_apply(&root, arena, &mine);
         decode(doc, root, scenario, arena, &mine);
+        if (wrong || mine.errors) {
+            ovl_check_names(scenario, root, &mine);
+        }
         scenario->variant = variant ? ovl_arena_strdup(arena, variant) : "base";
     }
     ovl_vec_free(&list);
     return hand_over(&mine, errs);
+}
+
+bool ovl_scenario_decode(const ovl_document *doc, const char *variant, const ovl_set *sets,
+                         uint32_t n_sets, ovl_scenario *scenario, ovl_arena *arena, ovl_errs *errs)
+{
+    return decode_variant(doc, variant, sets, n_sets, scenario, false, arena, errs);
 }

@@ -57,6 +57,11 @@ void ovl_finish_scenario(ovl_raw_scenario *raw, ovl_arena *arena, ovl_errs *errs
  * for each rank, links of operations, SMs held. */
 void ovl_check_scenario(ovl_scenario *scenario, ovl_errs *errs);
 
+/* Adds an error for each name of an operation, buffer, group, member or gradient that leads
+ * nowhere, as far as a scenario with other mistakes lets one say so. `root` is the tree it came
+ * from. */
+void ovl_check_names(const ovl_scenario *scenario, const ovl_node *root, ovl_errs *errs);
+
 /* The checks that tables of ops run on each entry: tables_ops.c names them, check_ops.c has them.
  */
 void ovl_check_op(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs);

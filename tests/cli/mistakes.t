@@ -10,23 +10,31 @@ hardware:
 workload:
   ranks: 2
   groups: {dp: all}
+  buffers: {grads: {bytes: 16 MiB}}
   ops:
-    - {kernel: matmul, duration: 25}
+    - {kernel: matmul, duration: 25, writes: grad}
     - {collective: reduce, op: all_redcue, bytes: 16 MiB, after: matmul}
     - {kernel: update, duration: 2 ms, after: redcue, wait: 1 ms}
+    - {send: result, group: pp, to: 2, bytes: 1 MiB, duration: 1 ms, ranks: 0}
 $ ovl check tests/cli/mistakes.yaml
 tests/cli/mistakes.yaml:3:29: error: hbm is "3.35": a rate needs a unit, such as "450 GB/s"
 tests/cli/mistakes.yaml:4:3: error: unknown key "colectives"; did you mean "collectives"?
-tests/cli/mistakes.yaml:10:34: error: duration is "25": a duration needs a unit, such as "7 ms"
-tests/cli/mistakes.yaml:11:32: error: op is "all_redcue": did you mean "all_reduce"?
-tests/cli/mistakes.yaml:12:55: error: unknown key "wait"
+tests/cli/mistakes.yaml:11:34: error: duration is "25": a duration needs a unit, such as "7 ms"
+tests/cli/mistakes.yaml:11:46: error: there is no buffer "grad"; did you mean "grads"?
+tests/cli/mistakes.yaml:12:32: error: op is "all_redcue": did you mean "all_reduce"?
+tests/cli/mistakes.yaml:13:47: error: there is no operation "redcue" to wait for; did you mean "reduce"?
+tests/cli/mistakes.yaml:13:55: error: unknown key "wait"
+tests/cli/mistakes.yaml:14:7: error: there is no group "pp"; did you mean "dp"?
 ? 3
 $ ovl run tests/cli/mistakes.yaml
 tests/cli/mistakes.yaml:3:29: error: hbm is "3.35": a rate needs a unit, such as "450 GB/s"
 tests/cli/mistakes.yaml:4:3: error: unknown key "colectives"; did you mean "collectives"?
-tests/cli/mistakes.yaml:10:34: error: duration is "25": a duration needs a unit, such as "7 ms"
-tests/cli/mistakes.yaml:11:32: error: op is "all_redcue": did you mean "all_reduce"?
-tests/cli/mistakes.yaml:12:55: error: unknown key "wait"
+tests/cli/mistakes.yaml:11:34: error: duration is "25": a duration needs a unit, such as "7 ms"
+tests/cli/mistakes.yaml:11:46: error: there is no buffer "grad"; did you mean "grads"?
+tests/cli/mistakes.yaml:12:32: error: op is "all_redcue": did you mean "all_reduce"?
+tests/cli/mistakes.yaml:13:47: error: there is no operation "redcue" to wait for; did you mean "reduce"?
+tests/cli/mistakes.yaml:13:55: error: unknown key "wait"
+tests/cli/mistakes.yaml:14:7: error: there is no group "pp"; did you mean "dp"?
 ? 3
 $ ovl run tests/cli/absent.yaml
 tests/cli/absent.yaml: error: cannot read "tests/cli/absent.yaml": no such file

@@ -102,8 +102,7 @@ static void waits_that_cannot_be(void)
                  OPS(1, "    - {kernel: first, duration: 1 ms}\n"
                         "    - {kernel: b, duration: 1 ms, after: frist}\n"),
                  NULL));
-    CHECK_HAS(mistake(&t),
-              "rank 0 has no operation \"frist\" to wait for; did you mean \"first\"?");
+    CHECK_HAS(mistake(&t), "there is no operation \"frist\" to wait for; did you mean \"first\"?");
     finish(&t);
 }
 
