@@ -39,7 +39,7 @@ void ovl_summary_json(ovl_out *out, const ovl_summary *summary)
     ovl_json json;
     ovl_json_begin(&json, out);
     ovl_json_object(&json, NULL, OVL_JSON_BLOCK);
-    ovl_json_text(&json, "schema", "overlapsim.comparison/1");
+    ovl_json_text(&json, "schema", "overlapsim.variants/1");
     ovl_json_text_if(&json, "scenario", summary->base->scenario);
     ovl_report_json_member(&json, "a", summary->base);
     ovl_json_array(&json, "comparisons", OVL_JSON_BLOCK);

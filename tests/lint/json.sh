@@ -1,0 +1,61 @@
+#!/bin/sh
+# docs/json.md has every key that the program prints in JSON, and none that it does not: both are
+# lists of "SCHEMA PATH", the page's from its tables, the program's from runs that need them all.
+#
+#     json.sh OVL
+ovl=$1
+case $ovl in
+/*) ;;
+*) ovl=$PWD/$ovl ;;
+esac
+. "$(dirname "$0")/lib.sh"
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 2' HUP INT TERM
+
+trace() {
+    "$ovl" export --trace "$@" -o "$scratch/trace.json" && cat "$scratch/trace.json"
+}
+
+# Exit statuses do not matter here: broken scenarios print JSON, too.
+documents() {
+    for scenario in scenarios/*/*.yaml; do
+        grep -q '^workload:' "$scenario" || continue
+        "$ovl" run --json --worth all "$scenario"
+        "$ovl" check --json "$scenario"
+        grep -q '^variants:' "$scenario" || continue
+        "$ovl" compare --json "$scenario"
+        "$ovl" compare --json "$scenario" "$("$ovl" check --json "$scenario" |
+            sed -n '/"variants": *\[/,/\]/s/^ *"\([^"]*\)",*$/\1/p' | head -n 1)"
+    done
+    "$ovl" check --json tests/cli/mistakes.yaml
+    "$ovl" check --json tests/lint/json.yaml
+    "$ovl" run --json tests/lint/json.yaml
+    trace tests/lint/json.yaml
+    trace scenarios/buckets/last_bucket.yaml
+}
+
+# Names that the page gives once for many keys.
+collapse() {
+    sed -E "s#(decomposition_s|delta_s)\.(compute|compute_stretch|comm_latency|comm_transfer|comm_stretch|copy|wait_late_rank|idle)\$#\1.TERM#
+        s#kinds\.(kernel|collective|send|recv|batch|copy|host|marker)\$#kinds.KIND#
+        s#(buffer_bytes|args)\.(parameter|gradient|optimizer|activation|gathered|reduce|temporary)\$#\1.CATEGORY#
+        s#^none#trace#"
+}
+
+documents 2>/dev/null | awk -f tests/lint/json_keys.awk | collapse | sort -u >"$scratch/printed"
+awk '/^## `/ { split($0, part, "`"); schema = part[2] }
+     /^\| `/ { split($0, part, "`"); print schema, part[2] }' docs/json.md | sort >"$scratch/page"
+
+for key in $(uniq -d "$scratch/page" | tr ' ' :); do
+    fail "docs/json.md has twice: $key"
+done
+comm -23 "$scratch/printed" "$scratch/page" >"$scratch/unknown"
+comm -13 "$scratch/printed" "$scratch/page" >"$scratch/unused"
+while read -r key; do
+    fail "docs/json.md has no row for: $key"
+done <"$scratch/unknown"
+while read -r key; do
+    fail "docs/json.md, never printed: $key"
+done <"$scratch/unused"
+finish
