@@ -141,6 +141,9 @@ bool ovl_ops_classes(ovl_ops *o);
 ovl_plan_cost ovl_ops_cost(ovl_ops *o, ovl_entry *entry, const ovl_group *group,
                            const ovl_spread *spread);
 
+/* Whether the entry of a communication says how long it takes, instead of the hardware. */
+bool ovl_ops_states_time(const ovl_entry *entry);
+
 /* The stream of an operation; NULL if it has none. */
 const char *ovl_ops_stream(const ovl_entry *entry);
 

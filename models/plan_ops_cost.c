@@ -55,14 +55,21 @@ static ovl_comm_spec comm_spec(const ovl_entry *entry, const ovl_group *group,
                            .klass = op->klass};
 }
 
-/* How long a transfer takes is said by its send, whatever its receive says; a receive only holds
- * SMs. */
+bool ovl_ops_states_time(const ovl_entry *entry)
+{
+    return entry->op->duration.count > 0 || entry->op->has_alpha || entry->op->has_beta;
+}
+
+/* How long a transfer takes is said by its send; a receive only holds SMs. A time it states all the
+ * same goes into its cost to be compared with that of the send. */
 static ovl_plan_cost recv_cost(ovl_ops *o, const ovl_entry *entry, const ovl_group *group,
                                const ovl_spread *spread)
 {
     static ovl_time zero = 0;
     ovl_comm_spec spec = comm_spec(entry, group, spread);
-    spec.duration = (ovl_times){&zero, 1};
+    if (!ovl_ops_states_time(entry)) {
+        spec.duration = (ovl_times){&zero, 1};
+    }
     return ovl_plan_comm(o->l, &spec);
 }
 

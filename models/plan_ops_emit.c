@@ -259,6 +259,7 @@ static bool set_communication(ovl_ops *o, ovl_entry *entry, uint32_t binding, ov
         return true;
     }
     op->coll = OVL_SEND_RECV;
+    op->timed = entry->kind == OVL_RECV && ovl_ops_states_time(entry);
     op->eager = entry->op->has_eager ? entry->op->eager : cost.eager;
     return read_peer(o, entry, binding, spread->members, op);
 }

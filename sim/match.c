@@ -3,6 +3,7 @@
  * the order, sends are paired with receives; a disagreement is a schedule that hangs on hardware.
  */
 #include "sim/build.h"
+#include "sim/units.h"
 
 static uint32_t find_slot(const ovl_program *p, const ovl_rank *rank, uint32_t comm)
 {
@@ -13,6 +14,34 @@ static uint32_t find_slot(const ovl_program *p, const ovl_rank *rank, uint32_t c
         }
     }
     return OVL_NONE;
+}
+
+/* --- Times ---
+ *
+ * What several ranks do together takes one time; if they state different ones, whichever was taken
+ * would leave the other without a word. */
+
+/* "5 ms", or "1 ms + 4 ms" with a fixed part. */
+static const char *time_of(const ovl_cost *cost, ovl_arena *arena)
+{
+    char latency[OVL_UNITS_TEXT], work[OVL_UNITS_TEXT];
+    ovl_print_time(latency, cost->latency);
+    ovl_print_time(work, cost->work);
+    return cost->latency ? ovl_arena_printf(arena, "%s + %s", latency, work)
+                         : ovl_arena_strdup(arena, work);
+}
+
+static bool same_time(const ovl_cost *a, const ovl_cost *b)
+{
+    return a->latency == b->latency && a->work == b->work;
+}
+
+/* "line 5, column 7", with the file if it is another one. */
+static const char *place_of(ovl_mark mark, ovl_mark seen_from, ovl_arena *arena)
+{
+    bool here = !mark.file || !seen_from.file || strcmp(mark.file, seen_from.file) == 0;
+    return ovl_arena_printf(arena, "%s%sline %" PRIu32 ", column %" PRIu32, here ? "" : mark.file,
+                            here ? "" : ", ", mark.line, mark.column);
 }
 
 /* --- Collectives --- */
@@ -84,6 +113,57 @@ static bool compare_members(const ovl_program *p, uint32_t comm, const member *a
     return true;
 }
 
+static const ovl_op *op_at(const member *m, uint32_t k)
+{
+    return &m->code->ops[m->ops[k]];
+}
+
+/* Times of two members that agree otherwise; one sentence for each pair of lists is enough. */
+static bool compare_times(const ovl_program *p, const member *a, const member *b, ovl_errs *errs)
+{
+    for (uint32_t k = 0; k < a->n; k++) {
+        const ovl_op *x = op_at(a, k), *y = op_at(b, k);
+        const ovl_cost *s = ovl_op_cost(p, a->rank, x), *t = ovl_op_cost(p, b->rank, y);
+        if (!same_time(s, t)) {
+            ovl_error(errs, OVL_E_INPUT, y->mark,
+                      "%s \"%s\" takes %s on rank %" PRIu32 " but %s on rank %" PRIu32
+                      " (%s); it is over on all members at once, so they must state one time",
+                      ovl_coll_name(y->coll), ovl_names_text(p->names, y->name),
+                      time_of(t, errs->arena), b->rank, time_of(s, errs->arena), a->rank,
+                      place_of(x->mark, y->mark, errs->arena));
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool has_times_by_rank(const member *m)
+{
+    for (uint32_t k = 0; k < m->n; k++) {
+        if (op_at(m, k)->per_rank) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Members that run the same code with the same list agree without looking, unless it has times for
+ * each rank. */
+static bool check_times(const ovl_program *p, uint32_t comm, ovl_errs *errs)
+{
+    member first = member_at(p, comm, 0);
+    bool by_rank = has_times_by_rank(&first), good = true;
+    const uint32_t *known = first.ops;
+    for (uint32_t place = 1; good && place < p->comms[comm].n_members; place++) {
+        member other = member_at(p, comm, place);
+        if (other.ops != known || by_rank || has_times_by_rank(&other)) {
+            good = compare_times(p, &first, &other, errs);
+        }
+        known = other.ops;
+    }
+    return good;
+}
+
 /* Members that run the same code with the same list agree without looking. */
 static bool check_collectives(const ovl_program *p, uint32_t comm, ovl_errs *errs)
 {
@@ -101,7 +181,7 @@ static bool check_collectives(const ovl_program *p, uint32_t comm, ovl_errs *err
             good = false;
         }
     }
-    return good;
+    return good && check_times(p, comm, errs);
 }
 
 /* --- Sends and receives --- */
@@ -180,6 +260,23 @@ static void say_alone(const ovl_program *p, uint32_t comm, const half *h, ovl_er
               ovl_op_rank(p, h->op), h->receive ? "send" : "receive", other);
 }
 
+static bool check_pair_times(const ovl_program *p, const half *s, const half *r, ovl_errs *errs)
+{
+    const ovl_op *send = ovl_op_of(p, s->op), *recv = ovl_op_of(p, r->op);
+    const ovl_cost *out = ovl_op_cost(p, ovl_op_rank(p, s->op), send);
+    const ovl_cost *in = ovl_op_cost(p, ovl_op_rank(p, r->op), recv);
+    if (!recv->timed || same_time(out, in)) {
+        return true;
+    }
+    ovl_error(errs, OVL_E_INPUT, recv->mark,
+              "receive \"%s\" on rank %" PRIu32 " takes %s, but its send \"%s\" on rank %" PRIu32
+              " takes %s (%s); a transfer takes what its send says",
+              ovl_names_text(p->names, recv->name), ovl_op_rank(p, r->op), time_of(in, errs->arena),
+              ovl_names_text(p->names, send->name), ovl_op_rank(p, s->op),
+              time_of(out, errs->arena), place_of(send->mark, recv->mark, errs->arena));
+    return false;
+}
+
 static bool pair(const ovl_program *p, const half *s, const half *r, uint32_t *partner,
                  ovl_errs *errs)
 {
@@ -187,7 +284,7 @@ static bool pair(const ovl_program *p, const half *s, const half *r, uint32_t *p
     partner[s->op] = r->op;
     partner[r->op] = s->op;
     if (send->bytes == recv->bytes && send->dtype == recv->dtype && send->eager == recv->eager) {
-        return true;
+        return check_pair_times(p, s, r, errs);
     }
     ovl_error(errs, OVL_E_STUCK, recv->mark,
               "receive \"%s\" on rank %" PRIu32 " (%" PRIu64

@@ -129,6 +129,7 @@ typedef struct ovl_op {
     bool eager;    /* sends and receives: see engine.h; both sides must agree */
     bool per_rank; /* the cost of rank r is cost + rank.variant: durations given per rank */
     bool average;  /* collectives: the sum is divided by the number of members */
+    bool timed;    /* receives: the time of the own cost was stated; it must be that of the send */
     uint16_t
         stream;    /* index into the code's streams; OVL_NO_STREAM for host calls and batch parts */
     uint16_t comm; /* communicator slot; OVL_NO_COMM if none */
@@ -346,8 +347,8 @@ ovl_id ovl_add_rank(ovl_builder *b, ovl_id code, uint32_t variant, const ovl_id 
 
 /* Freezes everything into the arena and empties the builder. False and errors (OVL_E_STUCK, with
  * the places of both sides) if members of a communicator disagree about their k-th collective
- * (type, bytes, dtype, root, number) or a send has no receive of the same bytes; OVL_E_INPUT if it
- * is too large for 32-bit numbering. */
+ * (type, bytes, dtype, root, number) or a send has no receive of the same bytes; OVL_E_INPUT if
+ * they agree but state different times for it, or if it is too large for 32-bit numbering. */
 bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs);
 
 /* --- Reading

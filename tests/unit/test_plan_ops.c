@@ -362,6 +362,51 @@ static void a_thousand_by_a_thousand(void)
     finish(&t);
 }
 
+#define PAIR "workload:\n  ranks: 2\n  groups: {dp: all}\n  ops:\n"
+
+/* The send says how long a transfer takes; a receive may repeat it. */
+static void a_receive_may_not_contradict_its_send(void)
+{
+    static const char text[] =
+        PAIR "    - {send: s, to: 1, bytes: 1 MiB, duration: 2 ms, ranks: 0}\n"
+             "    - {recv: r, from: 0, bytes: 1 MiB, ranks: 1}\n";
+    bench t = {0};
+    CHECK(lower(&t, text, NULL));
+    CHECK(lower(&t, text, "workload.ops.r.duration=2 ms"));
+    CHECK(!lower(&t, text, "workload.ops.r.duration=3 ms"));
+    CHECK_TEXT(mistake(&t),
+               "receive \"r\" on rank 1 takes 3 ms, but its send \"s\" on rank 0 takes "
+               "2 ms (line 5, column 7); a transfer takes what its send says");
+    CHECK_INT(t.errs.items[0].mark.line, 6);
+    CHECK(!lower(&t, text, "workload.ops.r.alpha=2 ms"));
+    CHECK_HAS(mistake(&t), "takes 2 ms + 0 s, but");
+    finish(&t);
+}
+
+/* Two codes, and one code with a list: 2 ms and 3 ms cannot both be. */
+static void members_state_one_time(void)
+{
+    static const char two[] =
+        PAIR "    - {collective: a, op: all_reduce, bytes: 1 MiB, duration: 2 ms, ranks: 0}\n"
+             "    - {collective: a, op: all_reduce, bytes: 1 MiB, duration: 3 ms, ranks: 1}\n";
+    static const char list[] =
+        PAIR "    - {collective: a, op: all_reduce, bytes: 1 MiB, duration: [2 ms, 3 ms]}\n";
+    bench t = {0};
+    CHECK(!lower(&t, two, NULL));
+    CHECK_TEXT(
+        mistake(&t),
+        "6:7: all_reduce \"a\" takes 3 ms on rank 1 but 2 ms on rank 0 (line 5, column 7); it is "
+        "over on all members at once, so they must state one time");
+    CHECK_INT(t.errs.items[0].mark.line, 6);
+    CHECK_INT(t.errs.items[0].code, OVL_E_INPUT);
+    CHECK(!lower(&t, list, NULL));
+    CHECK_HAS(mistake(&t), "takes 3 ms on rank 1 but 2 ms on rank 0");
+    CHECK(lower(&t, list, "workload.ops.a.duration=[2 ms, 2 ms]"));
+    /* Communicators of one rank each need not agree. */
+    CHECK(lower(&t, list, "workload.groups.dp=[[0], [1]]"));
+    finish(&t);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -378,6 +423,8 @@ int main(void)
         {"costs that are missing", costs_that_are_missing},
         {"limits hold before memory does", limits},
         {"a thousand ranks by a thousand operations", a_thousand_by_a_thousand},
+        {"a receive may not contradict its send", a_receive_may_not_contradict_its_send},
+        {"the members of a collective state one time", members_state_one_time},
         CU_TEST_INFO_NULL,
     };
     return check_main("plan_ops", tests);
