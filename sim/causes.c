@@ -229,15 +229,15 @@ static void causes_of_arrival(ovl_causes *c, uint32_t op)
     }
 }
 
-/* How long the bytes of an eager message travelled. Where the receiver came later than they did,
- * the run does not say; then it is the isolated time and what the run lost of it. */
-static ovl_time wire_time(const ovl_causes *c, uint32_t send, uint32_t receive)
+/* Where the receiver came later than the bytes did, the run does not say; then it is the isolated
+ * time and what the run lost of it. */
+ovl_time ovl_wire_time(const ovl_program *p, const ovl_timeline *t, uint32_t send)
 {
-    const ovl_timeline *t = c->timeline;
+    uint32_t receive = p->partner[send];
     if (t->end[receive] > t->arrive[receive]) {
         return t->end[receive] - t->arrive[send];
     }
-    const ovl_cost *cost = ovl_op_cost(c->program, c->rank_of[send], ovl_causes_op(c, send));
+    const ovl_cost *cost = ovl_op_cost(p, ovl_op_rank(p, send), ovl_op_of(p, send));
     ovl_time time = cost->latency + cost->work;
     uint32_t low = 0, high = t->n_limits;
     while (low < high) {
@@ -254,6 +254,13 @@ static ovl_time wire_time(const ovl_causes *c, uint32_t send, uint32_t receive)
     return OVL_MIN(time, t->end[receive] - t->arrive[send]);
 }
 
+ovl_time ovl_buffers_end(const ovl_program *p, const ovl_timeline *t, uint32_t op)
+{
+    const ovl_op *o = ovl_op_of(p, op);
+    bool travels = o->kind == OVL_SEND && o->eager;
+    return travels ? t->arrive[op] + ovl_wire_time(p, t, op) : t->end[op];
+}
+
 static void causes_of_p2p_end(ovl_causes *c, uint32_t op, const ovl_op *o)
 {
     const ovl_timeline *t = c->timeline;
@@ -266,7 +273,7 @@ static void causes_of_p2p_end(ovl_causes *c, uint32_t op, const ovl_op *o)
         add(c, op, OVL_ARRIVED, t->end[op] - t->arrive[op], OVL_WHY_OWN);
     } else {
         add(c, op, OVL_ARRIVED, 0, OVL_WHY_OWN);
-        add(c, other, OVL_ARRIVED, wire_time(c, other, op), OVL_WHY_WIRE);
+        add(c, other, OVL_ARRIVED, ovl_wire_time(c->program, t, other), OVL_WHY_WIRE);
     }
 }
 

@@ -70,6 +70,13 @@ uint32_t ovl_causes_collective(const ovl_causes *c, uint32_t op);
 /* Host time between being free and having issued it; a host call is itself host time. */
 ovl_time ovl_causes_launch(const ovl_op *op);
 
+/* How long the bytes of an eager send travelled, from its arrival. */
+ovl_time ovl_wire_time(const ovl_program *program, const ovl_timeline *timeline, uint32_t send);
+
+/* When an operation is through with its buffers: at its end, but an eager send, which is over for
+ * its stream at once, when its bytes have arrived. */
+ovl_time ovl_buffers_end(const ovl_program *program, const ovl_timeline *timeline, uint32_t op);
+
 /* Fills c->list with all causes of a node; none if it could happen at once. */
 void ovl_causes_of(ovl_causes *c, uint64_t node);
 

@@ -1,5 +1,6 @@
 #include "sim/memory.h"
 
+#include "sim/causes.h"
 #include "sim/vec.h"
 
 /* --- Host order */
@@ -101,9 +102,10 @@ typedef struct span {
     ovl_time from, to; /* from > to: never used */
 } span;
 
-static span *find_spans(const ovl_code *code, const ovl_timeline *t, uint32_t first_op,
+static span *find_spans(const ovl_program *p, const ovl_timeline *t, const ovl_rank *rank,
                         ovl_arena *scratch)
 {
+    const ovl_code *code = &p->codes[rank->code];
     span *spans = OVL_NEW_ARRAY(scratch, span, code->n_buffers);
     for (uint32_t b = 0; b < code->n_buffers; b++) {
         bool held = code->buffers[b].held;
@@ -112,8 +114,8 @@ static span *find_spans(const ovl_code *code, const ovl_timeline *t, uint32_t fi
     for (uint32_t i = 0; i < code->n_ops; i++) {
         for (uint32_t k = code->access.at[i]; k < code->access.at[i + 1]; k++) {
             span *s = &spans[code->access.item[k].buffer];
-            s->from = OVL_MIN(s->from, t->start[first_op + i]);
-            s->to = OVL_MAX(s->to, t->end[first_op + i]);
+            s->from = OVL_MIN(s->from, t->start[rank->first_op + i]);
+            s->to = OVL_MAX(s->to, ovl_buffers_end(p, t, rank->first_op + i));
         }
     }
     return spans;
@@ -199,7 +201,7 @@ void ovl_memory_find(const ovl_program *program, const ovl_timeline *timeline, o
         return;
     }
     ovl_arena scratch = {0};
-    const span *spans = find_spans(code, timeline, rank->first_op, &scratch);
+    const span *spans = find_spans(program, timeline, rank, &scratch);
     find_host_peaks(program, code, arena, row);
     find_live_peak(code, spans, row);
     find_holders(program, code, spans, arena, row);

@@ -6,7 +6,8 @@
  *     reserved   sum over streams of that stream's own high-water mark, each buffer rounded up to
  *                the allocator's block: what pools that never shrink and never share hold at least
  *     live       most bytes that hold data at one moment of GPU time, from the start of the first
- *                access to the end of the last; held buffers (parameters) live for the whole run
+ *                access to the end of the last; held buffers (parameters) live for the whole run,
+ *                and what an eager send reads until its bytes have arrived
  *
  * Blocks are those of PyTorch's CUDACachingAllocator (c10/cuda/CUDACachingAllocator.cpp:
  * kMinBlockSize = 512 B; kSmallSize = 1 MiB; above, kRoundLarge = 2 MiB): 512 B below 1 MiB, else 2

@@ -101,7 +101,7 @@ static void find_live(const ovl_trace *t, changes *list, bool *used)
         for (uint32_t k = t->code->access.at[i]; k < t->code->access.at[i + 1]; k++) {
             uint32_t b = t->code->access.item[k].buffer;
             from[b] = OVL_MIN(from[b], line->start[t->r->first_op + i]);
-            to[b] = OVL_MAX(to[b], line->end[t->r->first_op + i]);
+            to[b] = OVL_MAX(to[b], ovl_buffers_end(t->job->program, line, t->r->first_op + i));
         }
     }
     for (uint32_t b = 0; b < t->code->n_buffers; b++) {

@@ -1,3 +1,4 @@
+#include "sim/causes.h"
 #include "sim/memory.h"
 #include "tests/support/check.h"
 #include "tests/support/tiny.h"
@@ -136,6 +137,36 @@ static void without_buffers_nothing_is_said(void)
     tiny_free(&t);
 }
 
+/* Rank 0 sends x (8 MiB) eagerly at 0: over at once for its stream, 4 ms on the wire. A kernel that
+ * holds y (4 MiB) in [1, 3] meets it there. Rank 1 waits for the bytes, or comes at 6 when they
+ * have long arrived. */
+static void an_eager_send_holds_its_buffer_until_the_bytes_arrived(void)
+{
+    for (int late = 0; late < 2; late++) {
+        tiny t;
+        tiny_init(&t, 2);
+        ovl_id x = buffer(&t, "x", 8 * MIB, "comm", false);
+        ovl_id y = buffer(&t, "y", 4 * MIB, "compute", false);
+        tiny_send(&t, "comm", "s", 1, 4 * MS, true);
+        tiny_reads(&t, x);
+        tiny_kernel(&t, "compute", "before", 1 * MS);
+        tiny_kernel(&t, "compute", "k", 2 * MS);
+        tiny_writes(&t, y);
+        tiny_use(&t, 1, tiny_code(&t));
+        if (late) {
+            tiny_kernel(&t, "comm", "busy", 6 * MS);
+        }
+        tiny_recv(&t, "comm", "r", 0, 4 * MS, true);
+        ovl_result_rank r = look(&t);
+        CHECK_INT(tiny_end(&t, 0, 0), 0);
+        CHECK_INT(t.timeline.step, late ? 6 * MS : 4 * MS);
+        CHECK_INT(r.live_peak, 12 * MIB);
+        CHECK_INT(r.live_peak_at, 1 * MS);
+        CHECK_INT(ovl_buffers_end(&t.program, &t.timeline, 0), 4 * MS);
+        tiny_free(&t);
+    }
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -145,6 +176,8 @@ int main(void)
         {"holders beyond the eighth are summed", the_rest_is_summed},
         {"the peak may come after the last operation", the_peak_may_come_after_the_last_operation},
         {"without buffers nothing is said", without_buffers_nothing_is_said},
+        {"an eager send holds its buffer until the bytes arrived",
+         an_eager_send_holds_its_buffer_until_the_bytes_arrived},
         CU_TEST_INFO_NULL,
     };
     return check_main("memory", tests);

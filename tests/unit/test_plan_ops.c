@@ -375,7 +375,7 @@ static void a_receive_may_not_contradict_its_send(void)
     CHECK(lower(&t, text, "workload.ops.r.duration=2 ms"));
     CHECK(!lower(&t, text, "workload.ops.r.duration=3 ms"));
     CHECK_TEXT(mistake(&t),
-               "receive \"r\" on rank 1 takes 3 ms, but its send \"s\" on rank 0 takes "
+               "6:7: receive \"r\" on rank 1 takes 3 ms, but its send \"s\" on rank 0 takes "
                "2 ms (line 5, column 7); a transfer takes what its send says");
     CHECK_INT(t.errs.items[0].mark.line, 6);
     CHECK(!lower(&t, text, "workload.ops.r.alpha=2 ms"));
