@@ -154,8 +154,8 @@ static int compare_holders(const void *a, const void *b)
     if (x->buffer->bytes != y->buffer->bytes) {
         return x->buffer->bytes > y->buffer->bytes ? -1 : 1;
     }
-    int names = strcmp(ovl_names_text(x->p->names, x->buffer->name),
-                       ovl_names_text(y->p->names, y->buffer->name));
+    int names = ovl_names_order(ovl_names_text(x->p->names, x->buffer->name),
+                                ovl_names_text(y->p->names, y->buffer->name));
     return names ? names : (x->index > y->index) - (x->index < y->index);
 }
 

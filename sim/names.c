@@ -64,6 +64,38 @@ const char *ovl_names_text(const ovl_names *names, ovl_id id)
     return names->text[id];
 }
 
+static const char *skip_zeros(const char *digits)
+{
+    return digits + strspn(digits, "0");
+}
+
+int ovl_names_order(const char *a, const char *b)
+{
+    static const char digits[] = "0123456789";
+    const char *x = a, *y = b;
+    while (*x && *y) {
+        size_t m = strspn(x, digits), n = strspn(y, digits);
+        if (m == 0 || n == 0) {
+            if (*x != *y) {
+                break;
+            }
+            x++;
+            y++;
+            continue;
+        }
+        const char *p = skip_zeros(x), *q = skip_zeros(y);
+        size_t i = (size_t)(x + m - p), k = (size_t)(y + n - q);
+        int order = i != k ? (i > k ? 1 : -1) : memcmp(p, q, i);
+        if (order) {
+            return order;
+        }
+        x += m;
+        y += n;
+    }
+    int order = strcmp(x, y);
+    return order ? order : strcmp(a, b); /* 07 and 7 */
+}
+
 #define LONGEST 63
 
 /* Optimal string alignment: edits, and swaps of neighbours, at cost one each. */

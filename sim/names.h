@@ -29,6 +29,10 @@ ovl_id ovl_names_find(const ovl_names *names, const char *text);
 /* The text of a number given out before; owned by the table. */
 const char *ovl_names_text(const ovl_names *names, ovl_id id);
 
+/* Order of names as a reader counts: runs of digits by their value, all else by its bytes, so that
+ * "bucket 2" comes before "bucket 10". Below, at or above 0 as strcmp; 0 for equal texts only. */
+int ovl_names_order(const char *a, const char *b);
+
 /* The candidate closest to `text` by optimal-string-alignment distance (insert, delete, replace,
  * swap of neighbours), if it is close enough to be a likely slip (a third of the longer text, at
  * least one, at most three); else NULL. Ties go to the first. For "did you mean". */

@@ -113,6 +113,22 @@ static void the_rest_is_summed(void)
     tiny_free(&t);
 }
 
+/* Twelve of one size: 0, 1, 2, ... and not 0, 1, 10, 11, 2. */
+static void equal_holders_are_in_the_order_of_their_numbers(void)
+{
+    tiny t;
+    tiny_init(&t, 1);
+    for (uint32_t i = 12; i-- > 0;) {
+        buffer(&t, ovl_arena_printf(&t.arena, "bucket %" PRIu32, i), MIB, "one", true);
+    }
+    tiny_kernel(&t, "one", "k", 1 * MS);
+    ovl_result_rank r = look(&t);
+    CHECK_TEXT(r.holders[1].name, "bucket 1");
+    CHECK_TEXT(r.holders[2].name, "bucket 2");
+    CHECK_TEXT(r.holders[7].name, "bucket 7");
+    tiny_free(&t);
+}
+
 /* Allocated at the end and never used: it counts for the allocator alone. */
 static void the_peak_may_come_after_the_last_operation(void)
 {
@@ -174,6 +190,8 @@ int main(void)
         {"a pool does not serve another stream", a_pool_does_not_serve_another_stream},
         {"blocks are rounded as PyTorch does", blocks_are_rounded},
         {"holders beyond the eighth are summed", the_rest_is_summed},
+        {"holders of one size are in the order of their numbers",
+         equal_holders_are_in_the_order_of_their_numbers},
         {"the peak may come after the last operation", the_peak_may_come_after_the_last_operation},
         {"without buffers nothing is said", without_buffers_nothing_is_said},
         {"an eager send holds its buffer until the bytes arrived",

@@ -31,7 +31,22 @@ static void the_nearest_name_is_a_likely_slip(void)
     CHECK(ovl_nearest("", NULL, 0) == NULL);
 }
 
+/* 2 before 10; 07 is 7, then the longer text goes first; what is no number goes by its bytes. */
+static void names_are_ordered_as_one_counts(void)
+{
+    CHECK(ovl_names_order("bucket 2", "bucket 10") < 0);
+    CHECK(ovl_names_order("b10", "b9") > 0);
+    CHECK(ovl_names_order("a[9].x", "a[10].b") < 0);
+    CHECK(ovl_names_order("a", "a1") < 0);
+    CHECK(ovl_names_order("a1", "b0") < 0);
+    CHECK(ovl_names_order("l07", "l7") < 0);
+    CHECK(ovl_names_order("l07b", "l7a") > 0);
+    CHECK(ovl_names_order("99999999999999999999999", "100000000000000000000000") < 0);
+    CHECK_INT(ovl_names_order("bucket 3", "bucket 3"), 0);
+}
+
 static CU_TestInfo tests[] = {
+    {"names are ordered as one counts", names_are_ordered_as_one_counts},
     {"each text has one number", each_text_has_one_number},
     {"the nearest name is a likely slip", the_nearest_name_is_a_likely_slip},
     CU_TEST_INFO_NULL,
