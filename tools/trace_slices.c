@@ -63,11 +63,16 @@ static const char *why_word(ovl_why why)
     return "batch";
 }
 
-/* "after: g3" - what it waited for last before it arrived. */
+/* "after: g3" - what it waited for last before it arrived; "start" if that is the begin of the run.
+ */
 static void put_cause(ovl_trace *t, uint32_t op)
 {
     ovl_cause cause;
     if (!ovl_causes_binding(t->job->causes, OVL_TRAIL(op, OVL_ARRIVED), &cause)) {
+        return;
+    }
+    if (cause.node == OVL_TRAIL(op, OVL_ISSUED) && t->job->timeline->issue[op] == 0) {
+        ovl_json_text(t->json, "cause", "start");
         return;
     }
     const char *name = ovl_op_name(t->job->program, OVL_TRAIL_OP(cause.node));
