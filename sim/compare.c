@@ -1,11 +1,9 @@
 #include "sim/compare.h"
 
+#include "sim/path_change.h"
 #include "sim/units.h"
-#include "sim/vec.h"
 
 #include <math.h>
-
-#define NAMES_SHOWN 4
 
 static const char *const verdict_names[] = {"better", "worse", "no gain"};
 
@@ -124,11 +122,16 @@ static const char *verdict_sentence(const ovl_comparison *c, ovl_arena *arena)
     ovl_term term = largest_move(c);
     const char *sign = c->delta < 0 ? "-" : "+";
     ovl_time move = c->delta_term[term];
-    return ovl_arena_printf(
-        arena, "%s: the step is %s%s %s; most of it is %s, %s%s", ovl_verdict_name(c->verdict),
-        time_text(arena, c->delta < 0 ? -c->delta : c->delta),
-        percent_text(arena, c->delta, c->a->step), c->delta < 0 ? "shorter" : "longer",
-        ovl_term_name(term), sign, time_text(arena, move < 0 ? -move : move));
+    ovl_time whole = c->delta < 0 ? -c->delta : c->delta;
+    move = move < 0 ? -move : move;
+    const char *share = move > whole - move    ? "most of it"
+                        : move == whole - move ? "half of it"
+                                               : "the largest part";
+    return ovl_arena_printf(arena, "%s: the step is %s%s %s; %s is %s, %s%s",
+                            ovl_verdict_name(c->verdict), time_text(arena, whole),
+                            percent_text(arena, c->delta, c->a->step),
+                            c->delta < 0 ? "shorter" : "longer", share, ovl_term_name(term), sign,
+                            time_text(arena, move));
 }
 
 /* --- Efficiency */
@@ -147,139 +150,6 @@ static const char *efficiency_sentence(const ovl_comparison *c, ovl_arena *arena
                             b < a ? "fell" : "rose", rate_text(arena, a), rate_text(arena, b),
                             c->a->startups, c->b->startups,
                             c->delta < 0 ? "improved" : "became longer");
-}
-
-/* --- Critical path */
-
-/* Time on the path by name. */
-typedef struct stay {
-    const char *name;
-    ovl_time time[2]; /* in a, in b */
-} stay;
-
-typedef OVL_VEC(stay) stays;
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(((const stay *)a)->name, ((const stay *)b)->name);
-}
-
-static int compare_left(const void *a, const void *b)
-{
-    const stay *x = a, *y = b;
-    if (x->time[0] != y->time[0]) {
-        return x->time[0] > y->time[0] ? -1 : 1;
-    }
-    return compare_names(a, b);
-}
-
-static int compare_came(const void *a, const void *b)
-{
-    const stay *x = a, *y = b;
-    if (x->time[1] != y->time[1]) {
-        return x->time[1] > y->time[1] ? -1 : 1;
-    }
-    return compare_names(a, b);
-}
-
-/* Launches carry the names of what they launch; on a path they are one thing. */
-static const char *name_on_path(const ovl_result_path *item)
-{
-    bool launch = strcmp(item->stream, "host") == 0 && (strncmp(item->op, "issue ", 6) == 0 ||
-                                                        strncmp(item->op, "host issues ", 12) == 0);
-    return launch ? "host launches" : item->op;
-}
-
-static void add_path(stays *list, const ovl_result *result, int which)
-{
-    for (uint32_t i = 0; i < result->n_path; i++) {
-        stay s = {.name = name_on_path(&result->path[i])};
-        s.time[which] = result->path[i].end - result->path[i].start;
-        ovl_vec_push(list, s);
-    }
-}
-
-static void merge(stays *list)
-{
-    uint32_t n = 0;
-    if (list->len) {
-        qsort(list->data, list->len, sizeof *list->data, compare_names);
-    }
-    for (uint32_t i = 0; i < list->len; i++) {
-        if (n && compare_names(&list->data[n - 1], &list->data[i]) == 0) {
-            list->data[n - 1].time[0] += list->data[i].time[0];
-            list->data[n - 1].time[1] += list->data[i].time[1];
-        } else {
-            list->data[n++] = list->data[i];
-        }
-    }
-    list->len = n;
-}
-
-/* "x (7 ms), y (2 ms) and 3 others": what is on one path and not on the other; NULL if nothing. */
-static const char *only_on(stays *list, int which, ovl_arena *arena)
-{
-    const char *text = NULL;
-    uint32_t n = 0;
-    if (list->len) {
-        qsort(list->data, list->len, sizeof *list->data, which ? compare_came : compare_left);
-    }
-    for (uint32_t i = 0; i < list->len; i++) {
-        const stay *s = &list->data[i];
-        if (s->time[!which] > 0) {
-            continue;
-        }
-        if (n++ < NAMES_SHOWN) {
-            text = ovl_arena_printf(arena, "%s%s%s (%s)", text ? text : "", text ? ", " : "",
-                                    s->name, time_text(arena, s->time[which]));
-        }
-    }
-    return n <= NAMES_SHOWN ? text
-                            : ovl_arena_printf(arena, "%s and %" PRIu32 " other%s", text,
-                                               n - NAMES_SHOWN, n - NAMES_SHOWN > 1 ? "s" : "");
-}
-
-static const char *same_path_sentence(const stays *list, ovl_arena *arena)
-{
-    const stay *most = NULL;
-    ovl_time most_moved = 0;
-    for (uint32_t i = 0; i < list->len; i++) {
-        ovl_time moved = list->data[i].time[1] - list->data[i].time[0];
-        moved = moved < 0 ? -moved : moved;
-        if (moved > most_moved) {
-            most_moved = moved;
-            most = &list->data[i];
-        }
-    }
-    if (!most) {
-        return "the critical path is the same";
-    }
-    return ovl_arena_printf(arena,
-                            "the critical path runs through the same operations; %s takes %s of it "
-                            "instead of %s",
-                            most->name, time_text(arena, most->time[1]),
-                            time_text(arena, most->time[0]));
-}
-
-static const char *path_sentence(const ovl_comparison *c, ovl_arena *arena)
-{
-    stays list = {0};
-    add_path(&list, c->a, 0);
-    add_path(&list, c->b, 1);
-    merge(&list);
-    const char *left = only_on(&list, 0, arena), *came = only_on(&list, 1, arena);
-    const char *text;
-    if (left && came) {
-        text = ovl_arena_printf(arena, "left the critical path: %s; took over: %s", left, came);
-    } else if (left || came) {
-        text = ovl_arena_printf(arena, "%s: %s",
-                                left ? "left the critical path" : "came onto the critical path",
-                                left ? left : came);
-    } else {
-        text = same_path_sentence(&list, arena);
-    }
-    ovl_vec_free(&list);
-    return text;
 }
 
 /* --- Gradients and memory */
@@ -338,14 +208,20 @@ static peaks peaks_of(const ovl_result *r)
     return p;
 }
 
+static const char *bytes_beside(ovl_arena *arena, uint64_t bytes, uint64_t other)
+{
+    char buf[OVL_UNITS_TEXT];
+    return ovl_arena_strdup(arena, ovl_print_bytes_beside(buf, bytes, other));
+}
+
 static const char *peak_text(ovl_arena *arena, const char *what, uint64_t a, uint64_t b)
 {
     if (a == b) {
         return ovl_arena_printf(arena, "%s %s, unchanged", what, bytes_text(arena, a));
     }
     uint64_t apart = a < b ? b - a : a - b;
-    return ovl_arena_printf(arena, "%s %s -> %s (%s%s)", what, bytes_text(arena, a),
-                            bytes_text(arena, b), a < b ? "+" : "-", bytes_text(arena, apart));
+    return ovl_arena_printf(arena, "%s %s -> %s (%s%s)", what, bytes_beside(arena, a, b),
+                            bytes_beside(arena, b, a), a < b ? "+" : "-", bytes_text(arena, apart));
 }
 
 static const char *memory_sentence(const ovl_result *a, const ovl_result *b, ovl_arena *arena)
@@ -373,7 +249,7 @@ void ovl_compare(const ovl_result *a, const ovl_result *b, ovl_arena *arena,
     c.verdict = c.delta < 0 ? OVL_BETTER : c.delta > 0 ? OVL_WORSE : OVL_NO_GAIN;
     c.sentence = verdict_sentence(&c, arena);
     c.efficiency = efficiency_sentence(&c, arena);
-    c.path_change = path_sentence(&c, arena);
+    c.path_change = ovl_path_change(a, b, arena);
     c.gradients = gradient_sentence(a, b, arena);
     c.memory = memory_sentence(a, b, arena);
     *comparison = c;

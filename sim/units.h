@@ -66,6 +66,10 @@ const char *ovl_print_seconds(char buf[OVL_UNITS_TEXT], ovl_time t);
  * digits. Gives buf. */
 const char *ovl_print_bytes(char buf[OVL_UNITS_TEXT], uint64_t bytes);
 
+/* The same with no fewer decimals than `other` has, if both have one unit: "24.60 GiB" beside
+ * "24.62 GiB". Gives buf. */
+const char *ovl_print_bytes_beside(char buf[OVL_UNITS_TEXT], uint64_t bytes, uint64_t other);
+
 /* "16.78 GB/s": decimal units, 4 significant digits. Gives buf. */
 const char *ovl_print_rate(char buf[OVL_UNITS_TEXT], double bytes_per_second);
 

@@ -144,6 +144,28 @@ const char *ovl_print_bytes(char buf[OVL_UNITS_TEXT], uint64_t bytes)
     return buf;
 }
 
+/* Digits between the point and the unit of a printed size. */
+static size_t decimals_of(const char *text)
+{
+    const char *point = strchr(text, '.');
+    return point ? strcspn(point + 1, " ") : 0;
+}
+
+const char *ovl_print_bytes_beside(char buf[OVL_UNITS_TEXT], uint64_t bytes, uint64_t other)
+{
+    char beside[OVL_UNITS_TEXT], digits[OVL_UNITS_TEXT];
+    ovl_print_bytes(buf, bytes);
+    ovl_print_bytes(beside, other);
+    size_t has = decimals_of(buf), wanted = decimals_of(beside);
+    const char *unit = strchr(buf, ' ');
+    if (has < wanted && strcmp(unit, strchr(beside, ' ')) == 0) {
+        snprintf(digits, sizeof digits, "%.*s%s%.*s%s", (int)(unit - buf), buf, has ? "" : ".",
+                 (int)(wanted - has), "000", unit);
+        memcpy(buf, digits, sizeof digits);
+    }
+    return buf;
+}
+
 static const char *const rate_names[] = {"B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"};
 
 const char *ovl_print_rate(char buf[OVL_UNITS_TEXT], double bytes_per_second)

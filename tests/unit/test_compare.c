@@ -182,6 +182,73 @@ static void long_changes_are_cut(void)
     ovl_arena_free(&arena);
 }
 
+/* "bucket 3" of four buckets is not "bucket 3" of two, nor gone: each run has its own. With the
+ * same buckets in both, numbers are names like any other. */
+static void numbers_are_names_only_of_the_same_things(void)
+{
+    ovl_arena arena = {0};
+    ovl_result_collective four[4] = {0}, two[2] = {0};
+    const ovl_result_path a_items[] = {{"k", "compute", 0, 0, 5 * MS, "start"},
+                                       {"bucket 2", "comm", 0, 5 * MS, 6 * MS, "after: k"},
+                                       {"bucket 3", "comm", 0, 6 * MS, 9 * MS, "after: k"}};
+    const ovl_result_path b_items[] = {{"k", "compute", 0, 0, 5 * MS, "start"},
+                                       {"bucket 1", "comm", 0, 5 * MS, 7 * MS, "after: k"}};
+    for (uint32_t i = 0; i < 4; i++) {
+        four[i].name = ovl_arena_printf(&arena, "bucket %" PRIu32, i);
+        four[i].bytes = 8;
+    }
+    two[0].name = four[0].name;
+    two[1].name = four[1].name;
+    two[0].bytes = two[1].bytes = 16;
+    ovl_result a = {.path = a_items, .n_path = 3, .step = 9 * MS};
+    ovl_result b = {.path = b_items, .n_path = 2, .step = 7 * MS};
+    a.collectives = four;
+    a.n_collectives = 4;
+    b.collectives = two;
+    b.n_collectives = 2;
+    ovl_comparison c;
+    ovl_compare(&a, &b, &arena, &c);
+    CHECK_TEXT(c.path_change,
+               "numbered by each run for itself: bucket 3 and 1 other (4 ms) on the critical path "
+               "of a, bucket 1 (2 ms) on that of b; the rest of the path is the same");
+    b.collectives = four;
+    b.n_collectives = 4;
+    ovl_compare(&a, &b, &arena, &c);
+    CHECK_TEXT(c.path_change,
+               "left the critical path: bucket 3 (3 ms), bucket 2 (1 ms); took over: "
+               "bucket 1 (2 ms)");
+    ovl_arena_free(&arena);
+}
+
+/* 2 of 4 is half of it; 2 of 5, with 2 and 1 beside, is the largest part. */
+static void shares_are_called_what_they_are(void)
+{
+    ovl_arena arena = {0};
+    ovl_result a = {.step = 10 * MS, .term = {10 * MS}};
+    ovl_result b = {.step = 14 * MS, .term = {12 * MS, 2 * MS}};
+    ovl_comparison c;
+    ovl_compare(&a, &b, &arena, &c);
+    CHECK_TEXT(c.sentence, "worse: the step is 4 ms (40.0 %) longer; half of it is compute, +2 ms");
+    b.step = 15 * MS;
+    b.term[OVL_IDLE] = MS;
+    ovl_compare(&a, &b, &arena, &c);
+    CHECK_HAS(c.sentence, "longer; the largest part is compute, +2 ms");
+    ovl_arena_free(&arena);
+}
+
+/* 24.62 GiB and 24.6 GiB: both have two decimals. */
+static void peaks_have_the_same_decimals(void)
+{
+    ovl_arena arena = {0};
+    ovl_result_rank before = {.has_memory = true, .live_peak = 26435523707};
+    ovl_result_rank after = {.has_memory = true, .live_peak = 26414048870};
+    ovl_result a = {.ranks = &before, .n_ranks = 1}, b = {.ranks = &after, .n_ranks = 1};
+    ovl_comparison c;
+    ovl_compare(&a, &b, &arena, &c);
+    CHECK_HAS(c.memory, "live 24.62 GiB -> 24.60 GiB (-20.48 MiB)");
+    ovl_arena_free(&arena);
+}
+
 static void the_same_path_may_take_other_times(void)
 {
     ovl_arena arena = {0};
@@ -205,6 +272,9 @@ int main(void)
         {"gradients that differ are told", gradients_that_differ_are_told},
         {"peaks are compared", peaks_are_compared},
         {"long changes of the path are cut", long_changes_are_cut},
+        {"a number is a name only of the same thing", numbers_are_names_only_of_the_same_things},
+        {"a half is a half", shares_are_called_what_they_are},
+        {"peaks side by side have the same decimals", peaks_have_the_same_decimals},
         {"the same path may take other times", the_same_path_may_take_other_times},
         CU_TEST_INFO_NULL,
     };
