@@ -44,7 +44,7 @@ void ovl_unknown_name(ovl_mark mark, const char *what, const char *name,
 static const char *wanted_of(ovl_field_type type)
 {
     static const char *const words[] = {
-        [OVL_F_TEXT] = "a text",
+        [OVL_F_TEXT] = "text",
         [OVL_F_BOOL] = "true or false",
         [OVL_F_COUNT] = "a whole number",
         [OVL_F_TIME] = "a duration",
@@ -54,7 +54,7 @@ static const char *wanted_of(ovl_field_type type)
         [OVL_F_FLOP_RATE] = "a compute rate",
         [OVL_F_RATIO] = "a ratio",
         [OVL_F_ENUM] = "a name",
-        [OVL_F_TEXTS] = "a text or a list of texts",
+        [OVL_F_TEXTS] = "text or a list of texts",
         [OVL_F_TIMES] = "a duration or a list of durations",
         [OVL_F_MAP] = "a mapping",
         [OVL_F_LIST] = "a list",
@@ -205,7 +205,7 @@ static void decode_texts(decoder *d, ovl_node *node, const ovl_field *field, ovl
         texts.item[i] = "";
         texts.mark[i] = items[i]->mark;
         if (ovl_node_is_null(items[i])) {
-            ovl_wrong_shape(items[i], field->key, "a text", d->errs);
+            ovl_wrong_shape(items[i], field->key, "text", d->errs);
         } else {
             decode_scalar(d, items[i], &item, &texts.item[i]);
         }

@@ -152,9 +152,10 @@ static bool step_index(walk *w, ovl_node *list)
     }
     if (index >= list->count) {
         ovl_error(w->errs, w->code, w->mark,
-                  "path \"%s\": %s has %" PRIu32 " items, numbered from 0; there is no [%" PRId64
+                  "path \"%s\": %s has %" PRIu32 " item%s, numbered from 0; there is no [%" PRId64
                   "]",
-                  ovl_shown(w->path, w->arena), walked(w), list->count, index);
+                  ovl_shown(w->path, w->arena), walked(w), list->count, list->count == 1 ? "" : "s",
+                  index);
         return false;
     }
     w->slot = &list->items[index];

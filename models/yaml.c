@@ -90,7 +90,7 @@ static bool check_depth(reader *r, uint32_t levels, ovl_mark mark)
 static bool place_key(reader *r, frame *top, const ovl_node *node)
 {
     if (node->kind != OVL_NODE_SCALAR) {
-        ovl_error(r->errs, OVL_E_INPUT, node->mark, "a key must be a text, found %s",
+        ovl_error(r->errs, OVL_E_INPUT, node->mark, "a key must be text, found %s",
                   ovl_node_kind_name(node));
         return false;
     }
@@ -238,7 +238,7 @@ static bool on_scalar(reader *r, const yaml_event_t *event, ovl_mark mark)
     const yaml_char_t *tag = event->data.scalar.tag;
     check_tag(r, tag, " str int float bool null ", mark);
     if (!printable(text, length)) {
-        refuse(r, mark, "a text cannot hold control characters");
+        refuse(r, mark, "text cannot hold control characters");
     }
     ovl_node *node = ovl_node_scalar(ovl_arena_strdup(r->arena, text), mark, r->arena);
     node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE || says_text(tag);

@@ -92,7 +92,7 @@ const char *ovl_node_kind_name(const ovl_node *node)
     }
     switch (node->kind) {
     case OVL_NODE_SCALAR:
-        return "a text";
+        return "text";
     case OVL_NODE_LIST:
         return "a list";
     case OVL_NODE_MAP:

@@ -162,7 +162,7 @@ static void no_false_alarms(void)
              "  groups: 5\n"
              "  ops:\n"
              "    - {collective: a, op: all_reduce, bytes: 1 MiB, group: dp, after: $before}\n",
-             "s.yaml:2:11: error: groups: expected a mapping of names to ranks, found a text\n"
+             "s.yaml:2:11: error: groups: expected a mapping of names to ranks, found text\n"
              "s.yaml:4:71: error: unknown parameter \"before\"\n");
     has_only("workload:\n"
              "  layers:\n"

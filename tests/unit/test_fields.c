@@ -197,15 +197,15 @@ static void wrong_shapes_are_told(void)
 {
     says("[a]", "f:1:1: error: sample: expected a mapping, found a list\n");
     says("map: [x]", "f:1:6: error: map: expected a mapping, found a list\n");
-    says("map: x", "f:1:6: error: map: expected a mapping, found a text\n");
+    says("map: x", "f:1:6: error: map: expected a mapping, found text\n");
     says("list: {a: 1}", "f:1:7: error: list: expected a list, found a mapping\n");
-    says("list: x", "f:1:7: error: list: expected a list, found a text\n");
-    says("list: [x]", "f:1:8: error: list: expected a mapping, found a text\n");
+    says("list: x", "f:1:7: error: list: expected a list, found text\n");
+    says("list: [x]", "f:1:8: error: list: expected a mapping, found text\n");
     says("time: [1 ms]", "f:1:7: error: time: expected a duration, found a list\n");
     says("texts: {a: 1}",
-         "f:1:8: error: texts: expected a text or a list of texts, found a mapping\n");
-    says("texts: [[a]]", "f:1:9: error: texts: expected a text, found a list\n");
-    says("texts: [~]", "f:1:9: error: texts: expected a text, found nothing\n");
+         "f:1:8: error: texts: expected text or a list of texts, found a mapping\n");
+    says("texts: [[a]]", "f:1:9: error: texts: expected text, found a list\n");
+    says("texts: [~]", "f:1:9: error: texts: expected text, found nothing\n");
     says("times: []", "f:1:8: error: times: the list is empty\n");
     says("times: [1 ms, 2]",
          "f:1:15: error: times is \"2\": a duration needs a unit, such as \"7 ms\"\n");
@@ -294,7 +294,7 @@ static void a_mapping_of_names_becomes_a_list(void)
     CHECK_TEXT(OVL_ITEM(items, inner, 0)->name, "x");
     CHECK_INT(OVL_ITEM(items, inner, 1)->n, 2);
     CHECK_INT(b.errs.count, 2); /* y lacks the name its table requires, z is no mapping */
-    CHECK_HAS(b.errs.items[1].text, "z: expected a mapping, found a text");
+    CHECK_HAS(b.errs.items[1].text, "z: expected a mapping, found text");
     CHECK_INT(ovl_decode_named(NULL, "k", &inner_table, 0, &b.arena, &b.errs).count, 0);
     ovl_arena_free(&b.arena);
 }

@@ -229,17 +229,21 @@ static void a_bad_set_is_a_mistake_of_the_command_line(void)
                     "\"nothing\"\n"},
         {"a=", "error: --set takes path=value, such as overlap.ddp.bucket_cap=50MiB; found "
                "\"a=\"\n"},
-        {"overlap.ddp.bucket_cap=50", "--set overlap.ddp.bucket_cap:1:1: error: bucket_cap is "
+        {"overlap.ddp.bucket_cap=50", "--set overlap.ddp.bucket_cap: error: bucket_cap is "
                                       "\"50\": a size needs a unit, such as \"25 MiB\"\n"},
         {"overlap.ddp.bukets=[]", "--set overlap.ddp.bukets: error: unknown key \"bukets\"; did "
                                   "you mean \"buckets\"?\n"},
         {"params.K=3", "--set params.K: error: unknown parameter \"K\"; did you mean \"L\"?\n"},
         {"workload.layers.blok.hbm=1 MB", "--set workload.layers.blok.hbm: error: unknown item of "
                                           "workload.layers: \"blok\"; did you mean \"block\"?\n"},
-        {"interference=[none", "--set interference:2:1: error: not valid YAML: did not find "
+        {"interference=[none", "--set interference: error: not valid YAML: did not find "
                                "expected ',' or ']', while parsing a flow sequence that began at "
                                "line 1\n"},
-        {"hardware=x.yaml", "--set hardware:1:1: error: a hardware file can be named in the "
+        {"variants.b={interference: none}",
+         "--set variants.b: error: a variant cannot be changed or added here; set the value "
+         "itself, "
+         "which holds in every variant, or write the variant into the file\n"},
+        {"hardware=x.yaml", "--set hardware: error: a hardware file can be named in the "
                             "scenario and its variants only; paths reach into it "
                             "(hardware.gpu.hbm)\n"},
     };

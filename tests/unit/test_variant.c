@@ -179,6 +179,9 @@ static void paths_that_lead_nowhere_are_refused(void)
     refused("workload.layers.zzz", "unknown item of workload.layers: \"zzz\"");
     refused("workload.layers[4].name", "path \"workload.layers[4].name\": workload.layers has 4 "
                                        "items, numbered from 0; there is no [4]");
+    refused("collectives[1].op",
+            "path \"collectives[1].op\": collectives has 1 item, numbered from 0; "
+            "there is no [1]");
     refused("workload.layers.block[48].backward", "path \"workload.layers.block[48].backward\": "
                                                   "there is no repeat [48] of \"block\"");
     refused("workload.layers.embed[0].backward",

@@ -97,7 +97,7 @@ static void own_keys_win_over_merged_ones(void)
     CHECK_TEXT(text_of(map, "c"), "3");
     CHECK_TEXT(text_of(map, "d"), "2");
     CHECK_TEXT(text_of(ovl_node_get(root, "single"), "<<"), "text");
-    faulted("<<: 5\n", "f.yaml:1:5: error: \"<<\" takes a mapping or a list of mappings, found a "
+    faulted("<<: 5\n", "f.yaml:1:5: error: \"<<\" takes a mapping or a list of mappings, found "
                        "text\n");
     ovl_arena_free(&b.arena);
 }
@@ -210,8 +210,8 @@ static void a_file_holds_one_document(void)
 
 static void keys_are_texts(void)
 {
-    refused("? [a, b]\n: 1\n", "f.yaml:1:3: error: a key must be a text, found a list\n");
-    refused("{{a: 1}: 2}\n", "f.yaml:1:2: error: a key must be a text, found a mapping\n");
+    refused("? [a, b]\n: 1\n", "f.yaml:1:3: error: a key must be text, found a list\n");
+    refused("{{a: 1}: 2}\n", "f.yaml:1:2: error: a key must be text, found a mapping\n");
     bench b = {0};
     CHECK_TEXT(text_of(parse(&b, "a: &k name\n*k : 1\n"), "name"), "1");
     ovl_arena_free(&b.arena);
@@ -250,7 +250,7 @@ static void what_is_no_yaml_is_refused_with_its_place(void)
     CHECK_HAS(said(&b), "f.yaml:2:4: error: not readable as UTF-8");
     CHECK(parse(&b, "a: \x01\n") == NULL);
     CHECK_HAS(said(&b), "f.yaml:1:4: error: not readable as UTF-8");
-    const char *control = "f.yaml:1:4: error: a text cannot hold control characters\n";
+    const char *control = "f.yaml:1:4: error: text cannot hold control characters\n";
     faulted("a: \"x\\0y\"\n", control);
     faulted("a: \"x\\e[2J\"\n", control);
     faulted("a: \"x\\x9b\"\n", control);
