@@ -337,8 +337,8 @@ static void make_not_modelled(analysis *a)
         const ovl_unmeasured *u = &a->t->unmeasured[i];
         list[n++] = ovl_arena_printf(
             a->arena,
-            "interference of kernels \"%s\" with collectives \"%s\" was not measured; they share "
-            "SMs, HBM and links as under `shared`",
+            "The interference of kernels \"%s\" with collectives \"%s\" was not measured: they "
+            "share SMs, HBM and links as under `shared`.",
             ovl_names_text(a->p->names, a->p->kernel_classes[u->kernel]),
             ovl_names_text(a->p->names, a->p->coll_classes[u->collective]));
     }
@@ -376,6 +376,7 @@ static void analyse(analysis *a)
 {
     a->out->scenario = keep(a, a->options->scenario);
     a->out->variant = keep(a, a->options->variant ? a->options->variant : "base");
+    a->out->description = keep(a, a->options->description);
     a->out->interference = ovl_interference_name(a->options->interference);
     ovl_classes_find(a->p, a->t, a->scratch, &a->classes);
     ovl_causes_init(&a->causes, a->p, a->t, a->scratch);

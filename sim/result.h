@@ -99,6 +99,7 @@ typedef struct ovl_result_equation {
 
 typedef struct ovl_result {
     const char *scenario, *variant; /* variant "base" without one */
+    const char *description;        /* what the scenario says of itself; NULL without */
     const char *interference;       /* none, shared, measured */
     uint32_t n_ranks_simulated;
     ovl_time step;
@@ -151,7 +152,7 @@ typedef struct ovl_analyse_options {
     ovl_interference interference;
     ovl_worth worth;
     const char *worth_name; /* with OVL_WORTH_NAME */
-    const char *scenario, *variant;
+    const char *scenario, *variant, *description;
     const char *const *not_modelled; /* what the caller knows is left out; copied into the result */
     uint32_t n_not_modelled;
 } ovl_analyse_options;

@@ -107,6 +107,9 @@ static void contents(ovl_json *json, const ovl_check *check)
     ovl_json_text_if(json, "scenario", s->name);
     ovl_json_text(json, "variant", s->variant);
     ovl_json_text(json, "interference", ovl_interference_name((ovl_interference)s->interference));
+    if (check->all_ran) {
+        ovl_json_bool(json, "finishes", true);
+    }
     ovl_json_uint(json, "ranks", facts->program->n_ranks);
     ovl_json_uint(json, "operations", facts->n_ops);
     ovl_json_array(json, "codes", OVL_JSON_BLOCK);

@@ -5,7 +5,12 @@
 
 #include <string.h>
 
-#define MOST_MEMBERS 12
+#define MOST_MEMBERS  12
+#define MOST_BUCKETS  40 /* beyond them the first and the last few are shown */
+#define FIRST_BUCKETS 30
+#define LAST_BUCKETS  5
+#define MOST_CODES    40
+#define MOST_VARIANTS 100
 
 static const char *const scope_words[] = {"GPU", "node", "cluster"};
 
@@ -27,6 +32,14 @@ static void head(ovl_out *out, const ovl_check *check)
         out, "variant %s, %" PRIu32 " rank%s, %" PRIu64 " operation%s in all, interference %s\n",
         s->variant, f->program->n_ranks, f->program->n_ranks == 1 ? "" : "s", f->n_ops,
         f->n_ops == 1 ? "" : "s", ovl_interference_name((ovl_interference)s->interference));
+}
+
+/* Long lists are cut, and say so. */
+static void more(ovl_out *out, uint32_t n, uint32_t shown)
+{
+    if (n > shown) {
+        ovl_out_printf(out, "  ... and %" PRIu32 " more: --json\n", n - shown);
+    }
 }
 
 static const char *kinds_text(const ovl_code_facts *f, ovl_arena *arena)
@@ -55,18 +68,19 @@ static void programs(ovl_out *out, const ovl_check *check, ovl_arena *arena)
 {
     static const ovl_column columns[] = {{"ranks", true, true, 0},
                                          {"operations", false, false, 0},
-                                         {"of them", true, true, 0},
-                                         {"streams", true, true, 0}};
+                                         {"of them", true, OVL_GRID_WRAP, 0},
+                                         {"streams", true, OVL_GRID_WRAP, 0}};
     ovl_out_title(out, "\nWhat each rank runs");
     ovl_grid grid;
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
-    for (uint32_t i = 0; i < check->facts->n_codes; i++) {
+    for (uint32_t i = 0; i < OVL_MIN(check->facts->n_codes, MOST_CODES); i++) {
         const ovl_code_facts *f = &check->facts->codes[i];
         const char *cells[] = {f->ranks, ovl_arena_printf(arena, "%" PRIu32, f->code->n_ops),
                                kinds_text(f, arena), streams_text(check, f->code, arena)};
         ovl_grid_row(&grid, cells);
     }
     ovl_grid_end(&grid, out, 2);
+    more(out, check->facts->n_codes, MOST_CODES);
 }
 
 static void groups(ovl_out *out, const ovl_facts *facts, ovl_arena *arena)
@@ -104,27 +118,52 @@ static const char *members_text(const ovl_bucket_line *b, ovl_arena *arena)
                                        : text;
 }
 
-static void buckets(ovl_out *out, const ovl_lowered *lowered, ovl_arena *arena)
+/* "27.52 MiB (28852224 B)", or "20 B": bytes where they say more. */
+static const char *exact_bytes(uint64_t bytes, ovl_arena *arena)
 {
-    uint64_t sum = 0;
-    if (lowered->n_buckets == 0) {
-        return;
-    }
-    ovl_out_title(out, "\nBuckets, in the order they are launched");
-    for (uint32_t i = 0; i < lowered->n_buckets; i++) {
-        const ovl_bucket_line *b = &lowered->buckets[i];
-        ovl_wrap(out, "  ", 6,
-                 ovl_arena_printf(arena, "%s  %s (%" PRIu64 " B) %s: %s", b->name,
-                                  bytes_text(arena, b->bytes), b->bytes, b->dtype,
-                                  members_text(b, arena)),
-                 OVL_TERMINAL);
-        sum += b->bytes;
-    }
-    ovl_out_printf(out, "  = %" PRIu32 " bucket%s of %s (%" PRIu64 " B)\n", lowered->n_buckets,
-                   lowered->n_buckets == 1 ? "" : "s", bytes_text(arena, sum), sum);
+    const char *text = bytes_text(arena, bytes);
+    const char *exact = ovl_arena_printf(arena, "%" PRIu64 " B", bytes);
+    return strcmp(text, exact) == 0 ? text : ovl_arena_printf(arena, "%s (%s)", text, exact);
 }
 
-static void buffers_of(ovl_out *out, const ovl_code_facts *f, ovl_arena *arena)
+static void bucket(ovl_out *out, const ovl_bucket_line *b, ovl_arena *arena)
+{
+    ovl_wrap(out, "  ", 6,
+             ovl_arena_printf(arena, "%s  %s %s: %s", b->name, exact_bytes(b->bytes, arena),
+                              b->dtype, members_text(b, arena)),
+             OVL_TERMINAL);
+}
+
+static void buckets(ovl_out *out, const ovl_lowered *lowered, ovl_arena *arena)
+{
+    uint32_t n = lowered->n_buckets;
+    uint64_t sum = 0;
+    if (n == 0) {
+        return;
+    }
+    uint32_t head = n > MOST_BUCKETS ? FIRST_BUCKETS : n;
+    uint32_t tail = n > MOST_BUCKETS ? n - LAST_BUCKETS : n;
+    ovl_out_title(out, "\nBuckets, in the order they are launched");
+    for (uint32_t i = 0; i < n; i++) {
+        if (i < head || i >= tail) {
+            bucket(out, &lowered->buckets[i], arena);
+        } else if (i == head) {
+            ovl_out_printf(out, "  ... %" PRIu32 " more: --json\n", tail - head);
+        }
+        sum += lowered->buckets[i].bytes;
+    }
+    ovl_out_printf(out, "  = %" PRIu32 " bucket%s of %s\n", n, n == 1 ? "" : "s",
+                   exact_bytes(sum, arena));
+}
+
+static bool same_buffers(const ovl_code_facts *a, const ovl_code_facts *b)
+{
+    return memcmp(a->buffers, b->buffers, sizeof a->buffers) == 0 &&
+           memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
+}
+
+/* What one rank declares: "gradient 8 MiB in 2 + reduce 8 MiB in 1 = 16 MiB"; "" without any. */
+static const char *buffers_text(const ovl_code_facts *f, ovl_arena *arena)
 {
     const char *text = "";
     uint64_t sum = 0;
@@ -136,17 +175,26 @@ static void buffers_of(ovl_out *out, const ovl_code_facts *f, ovl_arena *arena)
             sum += f->bytes[c];
         }
     }
+    return *text ? ovl_arena_printf(arena, "%s = %s", text, bytes_text(arena, sum)) : "";
+}
+
+/* A line for all ranks that declare as much as those of code `first`. */
+static void buffers_line(ovl_out *out, const ovl_facts *facts, uint32_t first, ovl_arena *arena)
+{
+    const char *text = buffers_text(&facts->codes[first], arena);
     if (*text) {
-        ovl_wrap(
-            out, "  ", 4,
-            ovl_arena_printf(arena, "ranks %s: %s = %s", f->ranks, text, bytes_text(arena, sum)),
-            OVL_TERMINAL);
+        bool one;
+        const char *ranks = ovl_facts_ranks_like(facts, first, same_buffers, &one, arena);
+        ovl_wrap(out, "  ", 4,
+                 ovl_arena_printf(arena, "rank%s %s: %s", one ? "" : "s", ranks, text),
+                 OVL_TERMINAL);
     }
 }
 
 static void buffers(ovl_out *out, const ovl_facts *facts, ovl_arena *arena)
 {
     uint64_t any = 0;
+    uint32_t lines = 0;
     for (uint32_t i = 0; i < facts->n_codes; i++) {
         any += facts->codes[i].code->n_buffers;
     }
@@ -156,8 +204,15 @@ static void buffers(ovl_out *out, const ovl_facts *facts, ovl_arena *arena)
     }
     ovl_out_title(out, "\nBuffers of one rank (all of them; not all live at once)");
     for (uint32_t i = 0; i < facts->n_codes; i++) {
-        buffers_of(out, &facts->codes[i], arena);
+        bool fresh = true;
+        for (uint32_t k = 0; k < i && fresh; k++) {
+            fresh = !same_buffers(&facts->codes[k], &facts->codes[i]);
+        }
+        if (fresh && lines++ < MOST_CODES) {
+            buffers_line(out, facts, i, arena);
+        }
     }
+    more(out, lines, MOST_CODES);
 }
 
 static void links(ovl_out *out, const ovl_hw *hw, ovl_arena *arena)
@@ -189,14 +244,30 @@ static void links(ovl_out *out, const ovl_hw *hw, ovl_arena *arena)
     ovl_grid_end(&grid, out, 2);
 }
 
+/* What was tried and what was not. */
+static void schedule(ovl_out *out, const ovl_check *check)
+{
+    ovl_wrap(out, "", 2,
+             check->all_ran
+                 ? "the schedule finishes (tried without interference; hazards are looked for by "
+                   "ovl run)"
+                 : "whether the schedule finishes was not tried: it has more than 20 million "
+                   "operations; ovl run does",
+             OVL_TERMINAL);
+}
+
 static void variants(ovl_out *out, const ovl_check *check, ovl_arena *arena)
 {
     const char *text = "";
     if (check->doc->n_variants == 0) {
         return;
     }
-    for (uint32_t i = 0; i < check->doc->n_variants; i++) {
+    uint32_t n = check->doc->n_variants;
+    for (uint32_t i = 0; i < OVL_MIN(n, MOST_VARIANTS); i++) {
         text = ovl_arena_printf(arena, "%s%s%s", text, i ? ", " : "", check->doc->variants[i]);
+    }
+    if (n > MOST_VARIANTS) {
+        text = ovl_arena_printf(arena, "%s and %" PRIu32 " more", text, n - MOST_VARIANTS);
     }
     ovl_out_title(out, "\nVariants%s", check->all_variants ? ", all without mistakes" : "");
     ovl_wrap(out, "  ", 2, text, OVL_TERMINAL);
@@ -210,6 +281,7 @@ void ovl_check_text(ovl_out *out, const ovl_check *check)
     ovl_arena arena = {0};
     const ovl_lowered *lowered = &check->prepared->lowered;
     head(out, check);
+    schedule(out, check);
     programs(out, check, &arena);
     groups(out, check->facts, &arena);
     buckets(out, lowered, &arena);

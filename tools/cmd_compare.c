@@ -7,27 +7,11 @@
 
 static const ovl_mark nowhere = {0};
 
-/* One run: a file and a variant of it. */
-typedef struct side {
-    const char *path, *variant; /* variant NULL: none */
-} side;
-
 typedef struct job {
     ovl_work work;
     const ovl_args *args;
     ovl_ask ask;
 } job;
-
-/* "FILE" or "FILE:VARIANT"; a file of the whole name comes first. */
-static side side_of(const char *word, ovl_arena *arena)
-{
-    const char *colon = strrchr(word, ':');
-    if (!colon || ovl_file_exists(word)) {
-        return (side){word, NULL};
-    }
-    char *path = ovl_arena_strndup(arena, word, (size_t)(colon - word));
-    return ovl_file_exists(path) ? (side){path, colon + 1} : (side){word, NULL};
-}
 
 static bool has_variant(const ovl_document *doc, const char *name)
 {
@@ -91,7 +75,7 @@ static int compare_all(job *j, const ovl_document *doc)
     if (!good) {
         return OVL_EXIT_DONE;
     }
-    ovl_summary summary = {&results[n], items, n, OVL_NONE};
+    ovl_summary summary = {&results[n], items, n, OVL_NONE, OVL_NONE};
     ovl_summary_choose(&summary);
     ovl_out file, *out = ovl_work_output(j->args, j->work.shell, &file);
     if (ovl_args_has(j->args, "json")) {
@@ -110,10 +94,10 @@ static bool names_file(const char *word)
     return strpbrk(word, "./") != NULL;
 }
 
-static int compare_two_words(job *j, side first, const ovl_document *doc, const char *word)
+static int compare_two_words(job *j, ovl_side first, const ovl_document *doc, const char *word)
 {
     ovl_document other;
-    side second = side_of(word, &j->work.arena);
+    ovl_side second = ovl_side_of(word, &j->work.arena);
     bool file = ovl_file_exists(second.path);
     if (has_variant(doc, word) || (!file && !names_file(word))) {
         return compare_pair(j, doc, first.variant, doc, word);
@@ -131,7 +115,7 @@ static int dispatch(job *j)
 {
     const ovl_args *args = j->args;
     ovl_document doc;
-    side first = side_of(args->operands[0], &j->work.arena);
+    ovl_side first = ovl_side_of(args->operands[0], &j->work.arena);
     if (!ovl_work_load(&j->work, first.path, &doc)) {
         return OVL_EXIT_DONE;
     }

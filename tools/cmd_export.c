@@ -59,8 +59,9 @@ static void export_trace(ovl_work *work, const ovl_args *args)
     ovl_document doc;
     ovl_prepared prepared = {0};
     ovl_timeline timeline;
-    if (!ovl_work_load(work, args->operands[0], &doc) ||
-        !ovl_work_prepare(work, &doc, ovl_args_value(args, "variant"), &prepared)) {
+    ovl_side side;
+    if (!ovl_work_side(work, args, &side) || !ovl_work_load(work, side.path, &doc) ||
+        !ovl_work_prepare(work, &doc, side.variant, &prepared)) {
         return;
     }
     const ovl_program *program = &prepared.lowered.program;

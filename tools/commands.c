@@ -16,19 +16,19 @@ static const char *const interference_models[] = {"none", "shared", "measured", 
 #define INTERFERENCE                                                                               \
     {                                                                                              \
         .name = "interference", .value = "MODEL", .choices = interference_models,                  \
-        .doc = "how concurrent work slows itself down: none, shared or measured; short for --set " \
-               "interference=MODEL"                                                                \
+        .doc = "how operations that run at the same time slow each other down: none, shared or "   \
+               "measured; short for --set interference=MODEL"                                      \
     }
 #define VARIANT                                                                                    \
     {                                                                                              \
         .name = "variant", .value = "NAME",                                                        \
-        .doc = "the variant of the scenario; without it the base"                                  \
+        .doc = "the variant of the scenario, as in FILE:NAME; without it the base"                 \
     }
 #define WORTH                                                                                      \
     {                                                                                              \
         .name = "worth", .value = "all|none|NAME",                                                 \
-        .doc = "for which communication the step is simulated once more as if it were free; by "   \
-               "default for the most exposed names"                                                \
+        .doc = "for which names the step is simulated once more as if all communication of that "  \
+               "name were free, on every rank; by default for the most exposed names"              \
     }
 #define JSON                                                                                       \
     {                                                                                              \
@@ -53,8 +53,8 @@ static const ovl_option compare_items[] = {
 static const ovl_option check_items[] = {
     {.name = "variant",
      .value = "NAME",
-     .doc =
-         "look at this variant alone; without it the base is shown and every variant is checked"},
+     .doc = "look at this variant alone, as in FILE:NAME; without it the base is shown and every "
+            "variant is checked"},
     SET,
     INTERFERENCE,
     JSON,
@@ -107,8 +107,9 @@ const ovl_command ovl_commands[] = {
         .about =
             "Reports every mistake of the scenario and of all its variants, each with its place. "
             "Without mistakes it prints what will run: ranks, streams, operations, groups, buckets "
-            "with their members and bytes, buffers, links, and what is not modelled. Nothing is "
-            "simulated.",
+            "with their members and bytes, buffers, links, and what is not modelled. Each schedule "
+            "of up to 20 million operations is run once without interference: one that cannot "
+            "finish exits with 4 and says who waits for what. Hazards are looked for by ovl run.",
         .examples = "ovl check last_bucket.yaml\n"
                     "ovl check last_bucket.yaml --variant split_80_16 --json",
         .options = &check_options,
@@ -124,7 +125,8 @@ const ovl_command ovl_commands[] = {
         .about =
             "FILE alone compares the base with every variant, names the best and shows it in full. "
             "FILE B compares the base with variant B, FILE A B compares two variants. Two files "
-            "are compared as they are; FILE:VARIANT names a variant of one of them.\n\n"
+            "are compared as they are; FILE:VARIANT names a variant of one of them. The best is "
+            "chosen among the variants with the interference model of the base.\n\n"
             "The equations of both steps stand side by side, the differences of the terms sum to "
             "the difference of the steps, and the last sentence is the verdict. Exits with 1 if a "
             "run has hazards.",

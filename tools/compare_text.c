@@ -20,18 +20,29 @@ static const char *signed_shown(ovl_arena *arena, const ovl_scale *scale, ovl_ti
     return ovl_arena_printf(arena, "%s%s", t > 0 && strcmp(buf, "0") != 0 ? "+" : "", buf);
 }
 
-static ovl_scale pair_scale(const ovl_comparison *c, ovl_arena *arena)
+/* Both runs in the form that fits both. */
+typedef struct pair {
+    const ovl_result *run[2];
+    ovl_form form;
+    ovl_sum step[2], start[2];
+    ovl_scale scale;
+} pair;
+
+static pair pair_of(const ovl_comparison *c, ovl_arena *arena)
 {
+    pair p = {.run = {c->a, c->b}};
     ovl_time largest = OVL_MAX(c->a->step, c->b->step);
-    ovl_scale scale = ovl_scale_for(largest);
-    const ovl_sum sums[] = {
-        ovl_step_sum(c->a, arena), ovl_step_sum(c->b, arena), ovl_start_sum(c->a),
-        ovl_start_sum(c->b),       ovl_terms_sum(c->a->term), ovl_terms_sum(c->b->term),
-    };
-    for (uint32_t i = 0; i < OVL_COUNT(sums); i++) {
-        ovl_sum_fit(&scale, largest, &sums[i]);
+    p.form = ovl_form_of(p.run, 2);
+    p.scale = ovl_scale_for(largest);
+    for (int i = 0; i < 2; i++) {
+        const ovl_sum terms = ovl_terms_sum(p.run[i]->term);
+        p.step[i] = ovl_step_sum(p.run[i], &p.form, arena);
+        p.start[i] = ovl_start_sum(p.run[i], &p.form);
+        ovl_sum_fit(&p.scale, largest, &p.step[i]);
+        ovl_sum_fit(&p.scale, largest, &p.start[i]);
+        ovl_sum_fit(&p.scale, largest, &terms);
     }
-    return scale;
+    return p;
 }
 
 static const char *name_of(const ovl_comparison *c, const ovl_result *r, ovl_arena *arena)
@@ -46,6 +57,7 @@ static void head(ovl_out *out, const ovl_comparison *c, ovl_arena *arena)
     bool same = c->a->scenario && c->b->scenario && strcmp(c->a->scenario, c->b->scenario) == 0;
     if (same) {
         ovl_report_name(out, c->a->scenario);
+        ovl_report_description(out, c->a->description);
     }
     const ovl_result *const both[] = {c->a, c->b};
     for (int i = 0; i < 2; i++) {
@@ -61,37 +73,46 @@ static const char *sum_or_nothing(ovl_arena *arena, const ovl_scale *scale, cons
     return sum->n ? ovl_sum_text(arena, scale, sum, OVL_SUM_PLAIN) : "";
 }
 
-static void equations(ovl_out *out, const ovl_comparison *c, const ovl_scale *scale,
-                      ovl_arena *arena)
+/* "Step (ms) = ...": the words of the form, with the unit behind the first. */
+static void equations_title(ovl_out *out, const pair *p, ovl_arena *arena)
+{
+    const char *text = ovl_form_text(&p->form, arena) + strlen("step");
+    ovl_out_text(out, "\n");
+    ovl_report_name(out, ovl_arena_printf(arena, "Step (%s)%s", ovl_scale_unit(&p->scale), text));
+}
+
+static void equations(ovl_out *out, const ovl_comparison *c, const pair *p, ovl_arena *arena)
 {
     const ovl_column columns[] = {
         {"", true, false, 0},
         {ovl_arena_printf(arena, "a: %s", name_of(c, c->a, arena)), true, true, 0},
         {ovl_arena_printf(arena, "b: %s", name_of(c, c->b, arena)), true, true, 0},
     };
-    const ovl_sum step[] = {ovl_step_sum(c->a, arena), ovl_step_sum(c->b, arena)};
-    const ovl_sum start[] = {ovl_start_sum(c->a), ovl_start_sum(c->b)};
-    ovl_out_title(out,
-                  "\nStep (%s) = when the last waiting work could start + exposed communication",
-                  ovl_scale_unit(scale));
+    bool delay = p->form.start == OVL_START_DELAY;
+    equations_title(out, p, arena);
     ovl_grid grid;
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
-    const char *steps[] = {"step", ovl_sum_text(arena, scale, &step[0], OVL_SUM_PLAIN),
-                           ovl_sum_text(arena, scale, &step[1], OVL_SUM_PLAIN)};
+    const char *steps[] = {"step", ovl_sum_text(arena, &p->scale, &p->step[0], OVL_SUM_PLAIN),
+                           ovl_sum_text(arena, &p->scale, &p->step[1], OVL_SUM_PLAIN)};
     ovl_grid_row(&grid, steps);
-    if (start[0].n || start[1].n) {
-        const char *starts[] = {"start, of it interference",
-                                sum_or_nothing(arena, scale, &start[0]),
-                                sum_or_nothing(arena, scale, &start[1])};
+    if (p->start[0].n || p->start[1].n) {
+        const char *starts[] = {delay ? "start, of it delay" : "start, of it stretch",
+                                sum_or_nothing(arena, &p->scale, &p->start[0]),
+                                sum_or_nothing(arena, &p->scale, &p->start[1])};
         ovl_grid_row(&grid, starts);
     }
     ovl_grid_end(&grid, out, 2);
-    const ovl_result *const both[] = {c->a, c->b};
     for (int i = 0; i < 2; i++) {
-        const char *reason = ovl_step_reason(both[i], scale, arena);
+        const char *reason = ovl_step_reason(p->run[i], &p->scale, arena);
         if (reason) {
             ovl_wrap(out, i ? "  b: " : "  a: ", 5, reason, OVL_TERMINAL);
         }
+    }
+    if (delay) {
+        ovl_wrap(out, "  ", 2,
+                 "delay: how much later than if that communication were free: what it slowed and "
+                 "what queued behind it",
+                 OVL_TERMINAL);
     }
 }
 
@@ -203,10 +224,10 @@ static void hazards(ovl_out *out, const ovl_comparison *c)
 void ovl_compare_text(ovl_out *out, const ovl_comparison *c)
 {
     ovl_arena arena = {0};
-    ovl_scale scale = pair_scale(c, &arena);
+    pair p = pair_of(c, &arena);
     head(out, c, &arena);
-    equations(out, c, &scale, &arena);
-    terms(out, c, &scale, &arena);
+    equations(out, c, &p, &arena);
+    terms(out, c, &p.scale, &arena);
     communication(out, c, &arena);
     sentence(out, "Critical path", c->path_change);
     sentence(out, "Memory", c->memory);

@@ -106,6 +106,26 @@ ovl_facts ovl_facts_of(const ovl_program *program, ovl_arena *arena)
     return facts;
 }
 
+const char *ovl_facts_ranks_like(const ovl_facts *facts, uint32_t first,
+                                 bool (*alike)(const ovl_code_facts *, const ovl_code_facts *),
+                                 bool *one, ovl_arena *arena)
+{
+    const ovl_program *p = facts->program;
+    bool *wanted = OVL_NEW_ARRAY(arena, bool, p->n_codes);
+    uint32_t *ranks = OVL_NEW_ARRAY(arena, uint32_t, p->n_ranks);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < facts->n_codes; i++) {
+        wanted[facts->codes[i].code - p->codes] = alike(&facts->codes[first], &facts->codes[i]);
+    }
+    for (uint32_t r = 0; r < p->n_ranks; r++) {
+        if (wanted[p->ranks[r].code]) {
+            ranks[n++] = r;
+        }
+    }
+    *one = n == 1;
+    return ranges(ranks, n, arena);
+}
+
 int64_t ovl_links_per_node(const ovl_hw *hw, const ovl_hw_link *link)
 {
     if (hw->gpus_per_node == 0 || link->scope == OVL_SCOPE_CLUSTER) {

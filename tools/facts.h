@@ -39,6 +39,12 @@ typedef struct ovl_facts {
 
 ovl_facts ovl_facts_of(const ovl_program *program, ovl_arena *arena);
 
+/* The ranks of all codes that are `alike` to code `first`, as "0-3,6"; *one: it is a single rank.
+ */
+const char *ovl_facts_ranks_like(const ovl_facts *facts, uint32_t first,
+                                 bool (*alike)(const ovl_code_facts *, const ovl_code_facts *),
+                                 bool *one, ovl_arena *arena);
+
 /* A file and what was found in it. */
 typedef struct ovl_check {
     const char *file;
@@ -47,6 +53,8 @@ typedef struct ovl_check {
     const ovl_facts *facts;       /* with prepared */
     const ovl_errs *errs;
     bool all_variants; /* every variant was checked */
+    bool all_ran;      /* each schedule was run once, without interference; else some have too many
+                          operations for that */
 } ovl_check;
 
 void ovl_check_text(ovl_out *out, const ovl_check *check);

@@ -121,32 +121,13 @@ static void fit(const ovl_grid *grid, layout *l)
     }
 }
 
-/* Bytes of the first `columns` code points. */
-static size_t prefix(const char *text, size_t columns)
-{
-    size_t at = 0;
-    while (text[at] && (columns || ((unsigned char)text[at] & 0xC0) == 0x80)) {
-        columns -= ((unsigned char)text[at] & 0xC0) != 0x80;
-        at++;
-    }
-    return at;
-}
-
-/* Names differ at their ends as often as at their beginnings: "block..weight". */
-static void put_cut(ovl_out *out, const char *text, size_t width)
-{
-    size_t total = ovl_width(text);
-    size_t head = (width - 2) / 2, tail = width - 2 - head;
-    ovl_out_write(out, text, prefix(text, head));
-    ovl_out_text(out, "..");
-    ovl_out_text(out, text + prefix(text, total - tail));
-}
-
 static void put_cell(ovl_out *out, const char *text, size_t width, bool left, bool last)
 {
     size_t wide = ovl_width(text);
     if (wide > width) {
-        put_cut(out, text, width);
+        ovl_arena arena = {0};
+        ovl_out_text(out, ovl_cut(&arena, text, width));
+        ovl_arena_free(&arena);
         return;
     }
     int blanks = (int)(width - wide);
@@ -157,8 +138,44 @@ static void put_cell(ovl_out *out, const char *text, size_t width, bool left, bo
     }
 }
 
+/* Bytes of the first line of a text that is broken at blanks: as many words as fit, but one. */
+static size_t first_line(const char *text, size_t width)
+{
+    size_t length = 0;
+    for (;;) {
+        size_t blanks = strspn(text + length, " ");
+        size_t end = length + blanks + strcspn(text + length + blanks, " ");
+        bool fits = ovl_width(text) - ovl_width(text + end) <= width;
+        if (end == length || (length && !fits)) {
+            return length;
+        }
+        length = end;
+    }
+}
+
+/* Puts the next line of each cell into `line` and leaves the rest in `rest`. False if there was
+ * none. */
+static bool next_line(const ovl_grid *grid, const layout *l, ovl_arena *arena, const char **rest,
+                      const char **line)
+{
+    bool any = false;
+    for (uint32_t c = 0; c < grid->n_columns; c++) {
+        line[c] = rest[c];
+        any |= l->width[c] && rest[c] && *rest[c];
+        if (!rest[c] || grid->columns[c].shrink != OVL_GRID_WRAP ||
+            ovl_width(rest[c]) <= l->width[c]) {
+            rest[c] = NULL;
+            continue;
+        }
+        size_t length = first_line(rest[c], l->width[c]);
+        line[c] = ovl_arena_strndup(arena, rest[c], length);
+        rest[c] += length + strspn(rest[c] + length, " ");
+    }
+    return any;
+}
+
 /* Nothing is written behind the last cell that has a text, so that no line ends in blanks. */
-static void put_row(ovl_out *out, const ovl_grid *grid, const layout *l, const char *const *cells)
+static void put_line(ovl_out *out, const ovl_grid *grid, const layout *l, const char *const *cells)
 {
     uint32_t last = 0;
     for (uint32_t c = 0; c < grid->n_columns; c++) {
@@ -174,6 +191,17 @@ static void put_row(ovl_out *out, const ovl_grid *grid, const layout *l, const c
         }
     }
     ovl_out_text(out, "\n");
+}
+
+static void put_row(ovl_out *out, const ovl_grid *grid, const layout *l, const char *const *cells)
+{
+    ovl_arena arena = {0};
+    const char *rest[OVL_GRID_COLUMNS] = {0}, *line[OVL_GRID_COLUMNS];
+    memcpy(rest, cells, grid->n_columns * sizeof *rest);
+    while (next_line(grid, l, &arena, rest, line)) {
+        put_line(out, grid, l, line);
+    }
+    ovl_arena_free(&arena);
 }
 
 void ovl_grid_end(ovl_grid *grid, ovl_out *out, unsigned indent)

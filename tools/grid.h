@@ -4,7 +4,7 @@
  * Columns are as wide as their widest cell. A column without any cell is left out. What is too wide
  * loses, in this order: the second blank between columns, columns that are dropped first, the
  * middle of long cells in columns that may shrink, other columns that may be dropped (the highest
- * `drop` first).
+ * `drop` first). A cell of a column that wraps goes on below instead of losing its middle.
  *
  *       collective   MiB  exposed
  *       b0            80        0
@@ -18,12 +18,13 @@
 
 #define OVL_GRID_COLUMNS    20
 #define OVL_GRID_DROP_FIRST 9 /* a `drop` from here on goes before anything is cut */
+#define OVL_GRID_WRAP       2 /* a `shrink`: cells are broken at blanks; a long word is still cut */
 
 typedef struct ovl_column {
     const char *heading;
-    bool left;     /* aligned left; numbers are right */
-    bool shrink;   /* its cells may be cut */
-    unsigned drop; /* 0: it stays whatever happens */
+    bool left;      /* aligned left; numbers are right */
+    uint8_t shrink; /* whether its cells may be cut (true), or go on below (OVL_GRID_WRAP) */
+    unsigned drop;  /* 0: it stays whatever happens */
 } ovl_column;
 
 typedef struct ovl_grid {

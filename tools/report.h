@@ -29,19 +29,24 @@ typedef struct ovl_summary {
     const ovl_result *base;
     const ovl_comparison *items; /* base against variant, in file order */
     uint32_t n;
-    uint32_t best; /* index of the shortest step without hazards; OVL_NONE if none beats the base */
+    /* Index of the shortest step of those with the base's interference model and without hazards;
+     * OVL_NONE if none beats the base. What another model predicts is no gain of a schedule. */
+    uint32_t best;
+    uint32_t
+        closest; /* if none is best: the one of these that comes closest; OVL_NONE without any */
 } ovl_summary;
 
-/* Sets summary->best. */
+/* Sets summary->best and summary->closest. */
 void ovl_summary_choose(ovl_summary *summary);
 
-/* `ovl compare FILE` as text, and as JSON: schema overlapsim.comparison/1. */
+/* `ovl compare FILE` as text, and as JSON: schema overlapsim.variants/1. */
 void ovl_summary_text(ovl_out *out, const ovl_summary *summary);
 void ovl_summary_json(ovl_out *out, const ovl_summary *summary);
 
 /* Parts of the text shared between reports; the name of a scenario is a heading that may be long.
  */
 void ovl_report_name(ovl_out *out, const char *name);
+void ovl_report_description(ovl_out *out, const char *description); /* NULL: nothing */
 void ovl_report_hazards(ovl_out *out, const ovl_result *result);
 void ovl_report_memory(ovl_out *out, const ovl_result *result);
 void ovl_report_collectives(ovl_out *out, const ovl_result *result);

@@ -171,6 +171,7 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
     ovl_json_object(json, key, OVL_JSON_BLOCK);
     ovl_json_text(json, "schema", "overlapsim.run/1");
     ovl_json_text_if(json, "scenario", result->scenario);
+    ovl_json_text_if(json, "description", result->description);
     ovl_json_text(json, "variant", result->variant);
     ovl_json_text(json, "interference", result->interference);
     step(json, result);

@@ -9,6 +9,7 @@
 
 #define MOST_RANKS   10
 #define MOST_HAZARDS 20
+#define LONGEST_NAME 32 /* of a holder, which stands in a list of eight */
 
 static const char *bytes_text(ovl_arena *arena, uint64_t bytes)
 {
@@ -57,8 +58,9 @@ static void holders(ovl_out *out, const ovl_result_rank *r, ovl_arena *arena)
     uint64_t sum = 0;
     for (uint32_t i = 0; i < r->n_holders; i++) {
         const ovl_holder *h = &r->holders[i];
-        text = ovl_arena_printf(arena, "%s%s %s %s", text, i ? " +" : "", h->name,
-                                ovl_print_bytes(buf, h->bytes));
+        text =
+            ovl_arena_printf(arena, "%s%s %s %s", text, i ? " +" : "",
+                             ovl_cut(arena, h->name, LONGEST_NAME), ovl_print_bytes(buf, h->bytes));
         if (h->category) {
             text = ovl_arena_printf(arena, "%s (%s)", text, h->category);
         }

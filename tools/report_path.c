@@ -106,9 +106,10 @@ static void add_lines(ovl_grid *grid, const line *lines, uint32_t n, const ovl_s
 void ovl_report_path(ovl_out *out, const ovl_result *result)
 {
     static const ovl_column columns[] = {
-        {"start", false, false, 0}, {"end", false, false, 0},  {"took", false, false, 0},
-        {"rank", false, false, 0},  {"stream", true, true, 0}, {"operation", true, true, 0},
-        {"started", true, true, 0},
+        {"start", false, false, 0},          {"end", false, false, 0},
+        {"took", false, false, 0},           {"rank", false, false, 0},
+        {"stream", true, true, 0},           {"operation", true, OVL_GRID_WRAP, 0},
+        {"started", true, OVL_GRID_WRAP, 0},
     };
     if (result->n_path == 0) {
         return;

@@ -135,7 +135,8 @@ static bool same_rank(const rows *r)
     return r->n == 0 || r->item[0]->rank == r->item[r->n - 1]->rank;
 }
 
-/* Queue and wait as differences of what is shown, so that ready + queue + wait = start on paper. */
+/* Differences of moments as shown: ready + queue + wait = start on paper, and the equation of the
+ * step has the same numbers. */
 static const char *between(ovl_arena *arena, const ovl_scale *scale, ovl_time from, ovl_time to)
 {
     return shown(arena, scale, ovl_scale_round(scale, to) - ovl_scale_round(scale, from));
@@ -158,8 +159,8 @@ static void collective_rows(ovl_grid *grid, const rows *r, const ovl_scale *scal
             between(arena, scale, c->ready + c->queue, c->start),
             shown(arena, scale, c->start),
             shown(arena, scale, c->end),
-            shown(arena, scale, c->exposed),
-            shown(arena, scale, c->interference),
+            between(arena, scale, c->u_path, c->u_path + c->exposed),
+            c->interference == OVL_NEVER ? NULL : between(arena, scale, c->u_variant, c->u_path),
             busbw,
             shown(arena, scale, c->slack),
             shown(arena, scale, c->worth),
@@ -175,8 +176,9 @@ static void rows_notes(ovl_out *out, const rows *r, uint32_t all, const ovl_scal
     char buf[OVL_UNITS_TEXT];
     ovl_wrap(out, "  ", 2,
              "start = ready + queue + wait; exposed: its end beyond the moment its consumer could "
-             "start otherwise; interf.: how much later that moment is than if it were free; "
-             "worth: how much shorter the step is if it is free; *: on the critical path",
+             "start otherwise; delay: how much later that moment is than if all of this name were "
+             "free, on every rank (what they slowed, what queued behind them); worth: how much "
+             "shorter the step is if they are; *: on the critical path",
              OVL_TERMINAL);
     if (r->n < all) {
         ovl_out_printf(out,
@@ -187,9 +189,9 @@ static void rows_notes(ovl_out *out, const rows *r, uint32_t all, const ovl_scal
         const ovl_result_collective *most = r->other;
         ovl_wrap(out, "  ", 2,
                  ovl_arena_printf(arena,
-                                  "%" PRIu32 " rows on other ranks: --json; the most exposed of "
+                                  "%" PRIu32 " row%s on other ranks: --json; the most exposed of "
                                   "them is %s on rank %" PRIu32 ", %s %s",
-                                  r->others, most->name, most->rank,
+                                  r->others, r->others == 1 ? "" : "s", most->name, most->rank,
                                   ovl_scale_short(buf, scale, most->exposed),
                                   ovl_scale_unit(scale)),
                  OVL_TERMINAL);
@@ -233,7 +235,7 @@ void ovl_report_collectives(ovl_out *out, const ovl_result *result)
         {"name", true, true, 0},    {"op", true, false, 10},      {"group", true, true, 9},
         {"rank", false, false, 0},  {"bytes", false, false, 0},   {"ready", false, false, 0},
         {"queue", false, false, 7}, {"wait", false, false, 6},    {"start", false, false, 0},
-        {"end", false, false, 0},   {"exposed", false, false, 0}, {"interf.", false, false, 0},
+        {"end", false, false, 0},   {"exposed", false, false, 0}, {"delay", false, false, 0},
         {"busbw", false, false, 8}, {"slack", false, false, 5},   {"worth", false, false, 0},
         {"", true, false, 0},
     };

@@ -43,12 +43,20 @@ void ovl_report_name(ovl_out *out, const char *name)
     ovl_out_text(out, out->colour ? "\033[0m" : "");
 }
 
+void ovl_report_description(ovl_out *out, const char *description)
+{
+    if (description) {
+        ovl_wrap(out, "", 0, description, OVL_TERMINAL);
+    }
+}
+
 static void report_head(ovl_out *out, const ovl_result *result)
 {
     uint64_t ranks = count_ranks(result);
     if (result->scenario) {
         ovl_report_name(out, result->scenario);
     }
+    ovl_report_description(out, result->description);
     ovl_out_printf(out, "variant %s, %" PRIu64 " rank%s, interference %s\n\n", result->variant,
                    ranks, ranks == 1 ? "" : "s", result->interference);
 }
@@ -62,27 +70,56 @@ static ovl_scale head_scale(const ovl_result *result, const ovl_sum *step, const
     return scale;
 }
 
-static void report_equation(ovl_out *out, const ovl_result *result, ovl_arena *arena)
+/* The rank that decides may wait for nothing while others do, such as the sender of the last
+ * message. */
+static const char *nothing_waits(const ovl_result *result, const ovl_scale *scale, ovl_arena *arena)
 {
     char buf[OVL_UNITS_TEXT];
-    ovl_sum step = ovl_step_sum(result, arena), start = ovl_start_sum(result);
+    const ovl_result_collective *most = NULL;
+    for (uint32_t i = 0; i < result->n_collectives; i++) {
+        const ovl_result_collective *c = &result->collectives[i];
+        most = c->exposed > (most ? most->exposed : 0) ? c : most;
+    }
+    if (!most) {
+        return "no work waits for communication";
+    }
+    return ovl_arena_printf(
+        arena,
+        "no work of rank %" PRIu32 " waits for communication; on rank %" PRIu32
+        " %s does, %s %s for %s",
+        result->deciding_rank, most->rank, most->consumer ? most->consumer : "the end of the step",
+        ovl_scale_short(buf, scale, most->exposed), ovl_scale_unit(scale), most->name);
+}
+
+static const char *start_text(const ovl_result *result, const ovl_form *form, const ovl_sum *start,
+                              const ovl_scale *scale, ovl_arena *arena)
+{
+    char buf[OVL_UNITS_TEXT];
+    const char *text = ovl_sum_text(arena, scale, start, OVL_SUM_WORDS);
+    if (form->start != OVL_START_DELAY) {
+        return text;
+    }
+    return ovl_arena_printf(
+        arena, "%s (if %s were free: %s %s; the delay is what it slowed and what queued behind it)",
+        text, result->equation.collective, ovl_scale_short(buf, scale, start->term[0]),
+        ovl_scale_unit(scale));
+}
+
+static void report_equation(ovl_out *out, const ovl_result *result, ovl_arena *arena)
+{
+    ovl_form form = ovl_form_of(&result, 1);
+    ovl_sum step = ovl_step_sum(result, &form, arena), start = ovl_start_sum(result, &form);
     ovl_scale scale = head_scale(result, &step, &start);
     const char *reason = ovl_step_reason(result, &scale, arena);
     const char *text = ovl_sum_text(arena, &scale, &step, OVL_SUM_WORDS);
     if (reason) {
         text = ovl_arena_printf(arena, "%s (%s)", text, reason);
     } else {
-        text = ovl_arena_printf(arena, "%s; no work waits for communication", text);
+        text = ovl_arena_printf(arena, "%s; %s", text, nothing_waits(result, &scale, arena));
     }
     ovl_wrap(out, "step ", 5, text, OVL_TERMINAL);
     if (start.n) {
-        text = ovl_sum_text(arena, &scale, &start, OVL_SUM_WORDS);
-        if (*start.word[0] == '\0') {
-            text = ovl_arena_printf(
-                arena, "%s (if %s were free: %s %s)", text, result->equation.collective,
-                ovl_scale_short(buf, &scale, start.term[0]), ovl_scale_unit(&scale));
-        }
-        ovl_wrap(out, "     ", 5, text, OVL_TERMINAL);
+        ovl_wrap(out, "     ", 5, start_text(result, &form, &start, &scale, arena), OVL_TERMINAL);
     }
 }
 

@@ -4,113 +4,222 @@
 #include "tools/report.h"
 #include "tools/wrap.h"
 
+#include <math.h>
 #include <string.h>
+
+#define MOST_REASONS 10 /* of variants that gain nothing */
+
+static bool has_model_of_base(const ovl_summary *s, uint32_t i)
+{
+    return strcmp(s->items[i].b->interference, s->base->interference) == 0;
+}
+
+static bool may_be_chosen(const ovl_summary *s, uint32_t i)
+{
+    return has_model_of_base(s, i) && s->items[i].b->n_hazards == 0;
+}
 
 void ovl_summary_choose(ovl_summary *summary)
 {
-    summary->best = OVL_NONE;
+    uint32_t shortest = OVL_NONE;
     for (uint32_t i = 0; i < summary->n; i++) {
-        const ovl_comparison *c = &summary->items[i];
-        if (c->verdict == OVL_BETTER && c->b->n_hazards == 0 &&
-            (summary->best == OVL_NONE || c->b->step < summary->items[summary->best].b->step)) {
-            summary->best = i;
+        if (may_be_chosen(summary, i) &&
+            (shortest == OVL_NONE ||
+             summary->items[i].b->step < summary->items[shortest].b->step)) {
+            shortest = i;
         }
     }
+    bool better = shortest != OVL_NONE && summary->items[shortest].verdict == OVL_BETTER;
+    summary->best = better ? shortest : OVL_NONE;
+    summary->closest = better ? OVL_NONE : shortest;
 }
 
-static ovl_time largest_step(const ovl_summary *s)
-{
-    ovl_time largest = s->base->step;
-    for (uint32_t i = 0; i < s->n; i++) {
-        largest = OVL_MAX(largest, s->items[i].b->step);
-    }
-    return largest;
-}
+/* --- What all rows share --- */
 
-static ovl_scale summary_scale(const ovl_summary *s, ovl_arena *arena)
-{
-    ovl_time largest = largest_step(s);
-    ovl_scale scale = ovl_scale_for(largest);
-    ovl_sum sum = ovl_step_sum(s->base, arena);
-    ovl_sum_fit(&scale, largest, &sum);
-    for (uint32_t i = 0; i < s->n; i++) {
-        sum = ovl_step_sum(s->items[i].b, arena);
-        ovl_sum_fit(&scale, largest, &sum);
-    }
-    return scale;
-}
+typedef struct shown {
+    const ovl_summary *s;
+    ovl_form form;
+    ovl_scale scale; /* in the unit of the base, whatever the longest row is */
+    bool models;     /* the interference models are not the same for all */
+    uint64_t peak;   /* of the base, whose decimals the others have */
+} shown;
 
-static const char *live_peak(const ovl_result *r, ovl_arena *arena)
+static bool live_peak(const ovl_result *r, uint64_t *peak)
 {
-    char buf[OVL_UNITS_TEXT];
-    uint64_t peak = 0;
     bool any = false;
+    *peak = 0;
     for (uint32_t i = 0; i < r->n_ranks; i++) {
         any |= r->ranks[i].has_memory;
-        peak = r->ranks[i].has_memory ? OVL_MAX(peak, r->ranks[i].live_peak) : peak;
+        *peak = r->ranks[i].has_memory ? OVL_MAX(*peak, r->ranks[i].live_peak) : *peak;
     }
-    return any ? ovl_arena_strdup(arena, ovl_print_bytes(buf, peak)) : NULL;
+    return any;
 }
 
-/* The model is a column only where it is not the same for all. */
-static bool one_model(const ovl_summary *s)
+static ovl_scale scale_of_base(const ovl_summary *s)
 {
-    for (uint32_t i = 0; i < s->n; i++) {
-        if (strcmp(s->items[i].b->interference, s->base->interference) != 0) {
-            return false;
-        }
+    ovl_time largest = s->base->step;
+    for (uint32_t i = 0; i < s->n && s->base->step == 0; i++) {
+        largest = OVL_MAX(largest, s->items[i].b->step);
     }
-    return true;
+    return ovl_scale_for(largest);
 }
 
-static void row(ovl_grid *grid, const ovl_result *r, const ovl_comparison *c, bool model,
-                const ovl_scale *scale, ovl_arena *arena)
+static shown shown_of(const ovl_summary *s, ovl_arena *arena)
+{
+    shown v = {.s = s, .scale = scale_of_base(s)};
+    const ovl_result **all = OVL_NEW_ARRAY(arena, const ovl_result *, (size_t)s->n + 1);
+    all[0] = s->base;
+    for (uint32_t i = 0; i < s->n; i++) {
+        all[i + 1] = s->items[i].b;
+        v.models |= !has_model_of_base(s, i);
+    }
+    v.form = ovl_form_of(all, s->n + 1);
+    for (uint32_t i = 0; i <= s->n; i++) {
+        const ovl_sum sum = ovl_step_sum(all[i], &v.form, arena);
+        ovl_sum_fit(&v.scale, s->base->step ? s->base->step : all[i]->step, &sum);
+    }
+    live_peak(s->base, &v.peak);
+    return v;
+}
+
+static const char *peak_text(const shown *v, const ovl_result *r, ovl_arena *arena)
 {
     char buf[OVL_UNITS_TEXT];
-    const ovl_sum sum = ovl_step_sum(r, arena);
-    const char *delta = "", *percent = "", *verdict = "";
-    if (c) {
-        ovl_time base = ovl_scale_round(scale, c->a->step);
-        ovl_time moved = ovl_scale_round(scale, r->step) - base;
-        delta = ovl_arena_printf(arena, "%s%s", moved > 0 ? "+" : "",
-                                 ovl_scale_show(buf, scale, moved));
-        percent = c->a->step ? ovl_arena_printf(arena, "%+.2f",
-                                                100.0 * (double)c->delta / (double)c->a->step)
-                             : "";
-        verdict = ovl_verdict_name(c->verdict);
+    uint64_t peak;
+    return live_peak(r, &peak) ? ovl_arena_strdup(arena, ovl_print_bytes_beside(buf, peak, v->peak))
+                               : NULL;
+}
+
+/* --- Rows --- */
+
+/* A change that is there is never shown as "+0.00". */
+static const char *percent_text(const ovl_comparison *c, ovl_arena *arena)
+{
+    if (c->delta == 0 || c->a->step == 0) {
+        return c->delta ? "" : "0";
     }
+    double percent = 100.0 * (double)c->delta / (double)c->a->step;
+    return fabs(percent) < 0.01 ? ovl_arena_printf(arena, "%+.1g", percent)
+                                : ovl_arena_printf(arena, "%+.2f", percent);
+}
+
+static const char *change_text(const shown *v, const ovl_comparison *c, ovl_arena *arena)
+{
+    char buf[OVL_UNITS_TEXT];
+    ovl_time moved =
+        ovl_scale_round(&v->scale, c->b->step) - ovl_scale_round(&v->scale, c->a->step);
+    return ovl_arena_printf(arena, "%s%s", moved > 0 ? "+" : "",
+                            ovl_scale_show(buf, &v->scale, moved));
+}
+
+/* Row `i`, or the base if it is OVL_NONE. */
+static void row(ovl_grid *grid, const shown *v, uint32_t i, ovl_arena *arena)
+{
+    const ovl_comparison *c = i == OVL_NONE ? NULL : &v->s->items[i];
+    const ovl_result *r = c ? c->b : v->s->base;
+    const ovl_sum sum = ovl_step_sum(r, &v->form, arena);
+    bool ranked = c && has_model_of_base(v->s, i);
     const char *cells[] = {
         r->variant,
-        ovl_sum_text(arena, scale, &sum, OVL_SUM_PLAIN),
-        delta,
-        percent,
+        ovl_sum_text(arena, &v->scale, &sum, OVL_SUM_PLAIN),
+        c ? change_text(v, c, arena) : "",
+        c ? percent_text(c, arena) : "",
         ovl_arena_printf(arena, "%" PRIu32, r->startups),
-        live_peak(r, arena),
-        model ? r->interference : NULL,
+        peak_text(v, r, arena),
+        v->models ? r->interference : NULL,
         r->hazards_checked ? ovl_arena_printf(arena, "%" PRIu32, r->n_hazards) : NULL,
-        verdict,
+        ranked ? ovl_verdict_name(c->verdict)
+        : c    ? "other model"
+               : "",
     };
     ovl_grid_row(grid, cells);
 }
 
-static void best_line(ovl_out *out, const ovl_summary *s, const ovl_scale *scale, ovl_arena *arena)
+static void head(ovl_out *out, const shown *v, ovl_arena *arena)
+{
+    const ovl_result *base = v->s->base;
+    if (base->scenario) {
+        ovl_report_name(out, base->scenario);
+    }
+    ovl_report_description(out, base->description);
+    const char *text = ovl_form_text(&v->form, arena);
+    if (!v->models) {
+        text = ovl_arena_printf(arena, "%s; interference %s", text, base->interference);
+    }
+    ovl_wrap(out, "", 0, text, OVL_TERMINAL);
+    ovl_out_text(out, "\n");
+}
+
+static void table(ovl_out *out, const shown *v, ovl_arena *arena)
+{
+    const char *unit = ovl_scale_unit(&v->scale);
+    const ovl_column columns[] = {
+        {"variant", true, true, 0},
+        {ovl_arena_printf(arena, "step (%s)", unit), true, false, 0},
+        {ovl_arena_printf(arena, "change (%s)", unit), false, false, 0},
+        {"%", false, false, 3},
+        {"startups", false, false, 2},
+        {"live peak", false, false, 1},
+        {"interference", true, false, 0},
+        {"hazards", false, false, 0},
+        {"verdict", true, false, 0},
+    };
+    ovl_grid grid;
+    ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
+    row(&grid, v, OVL_NONE, arena);
+    for (uint32_t i = 0; i < v->s->n; i++) {
+        row(&grid, v, i, arena);
+    }
+    ovl_grid_end(&grid, out, 2);
+}
+
+/* --- Sentences --- */
+
+/* Why some variants gain nothing: a sentence each. */
+static void reasons(ovl_out *out, const ovl_summary *s, ovl_arena *arena)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n; i++) {
+        if (s->items[i].verdict != OVL_NO_GAIN || !has_model_of_base(s, i) || n++ >= MOST_REASONS) {
+            continue;
+        }
+        const ovl_comparison *c = &s->items[i];
+        ovl_out_text(out, n == 1 ? "\n" : "");
+        ovl_wrap(out, "  ", 4, ovl_arena_printf(arena, "%s: %s", c->b->variant, c->sentence),
+                 OVL_TERMINAL);
+    }
+    if (n > MOST_REASONS) {
+        ovl_out_printf(out, "  and %" PRIu32 " more without gain: --json\n", n - MOST_REASONS);
+    }
+}
+
+static void best_line(ovl_out *out, const shown *v, ovl_arena *arena)
 {
     char buf[OVL_UNITS_TEXT];
-    if (s->best == OVL_NONE) {
-        ovl_out_text(out, "\nBest: the base; no variant is better\n");
-        return;
+    const ovl_summary *s = v->s;
+    const char *text = "the base; no variant is better";
+    if (s->best != OVL_NONE) {
+        const ovl_result *b = s->items[s->best].b;
+        const char *peak = peak_text(v, b, arena), *base_peak = peak_text(v, s->base, arena);
+        const char *unit = ovl_scale_unit(&v->scale);
+        ovl_time step = ovl_scale_round(&v->scale, b->step);
+        ovl_time gain = ovl_scale_round(&v->scale, s->base->step) - step;
+        text = ovl_arena_printf(arena, "%s, %s %s", b->variant,
+                                ovl_scale_short(buf, &v->scale, step), unit);
+        text = ovl_arena_printf(
+            arena, "%s: %s %s shorter than the base; startups %" PRIu32 " (base %" PRIu32 ")", text,
+            ovl_scale_short(buf, &v->scale, gain), unit, b->startups, s->base->startups);
+        text = peak && base_peak ? ovl_arena_printf(arena, "%s; live memory peak %s (base %s)",
+                                                    text, peak, base_peak)
+                                 : text;
+    } else if (s->closest != OVL_NONE) {
+        text = ovl_arena_printf(arena, "%s, and %s comes closest", text,
+                                s->items[s->closest].b->variant);
     }
-    const ovl_result *b = s->items[s->best].b;
-    const char *peak = live_peak(b, arena), *base_peak = live_peak(s->base, arena);
-    const char *unit = ovl_scale_unit(scale);
-    const char *text = ovl_arena_printf(arena, "%s, %s %s", b->variant,
-                                        ovl_scale_short(buf, scale, b->step), unit);
-    ovl_time gain = ovl_scale_round(scale, s->base->step) - ovl_scale_round(scale, b->step);
-    text = ovl_arena_printf(
-        arena, "%s: %s %s shorter than the base; startups %" PRIu32 " (base %" PRIu32 ")", text,
-        ovl_scale_short(buf, scale, gain), unit, b->startups, s->base->startups);
-    if (peak && base_peak) {
-        text = ovl_arena_printf(arena, "%s; live memory peak %s (base %s)", text, peak, base_peak);
+    if (v->models) {
+        text = ovl_arena_printf(
+            arena, "%s; chosen among the runs with interference %s, the model of the base", text,
+            s->base->interference);
     }
     ovl_out_text(out, "\n");
     ovl_wrap(out, "Best: ", 6, text, OVL_TERMINAL);
@@ -119,34 +228,15 @@ static void best_line(ovl_out *out, const ovl_summary *s, const ovl_scale *scale
 void ovl_summary_text(ovl_out *out, const ovl_summary *s)
 {
     ovl_arena arena = {0};
-    ovl_scale scale = summary_scale(s, &arena);
-    const char *step = ovl_arena_printf(&arena, "step (%s)", ovl_scale_unit(&scale));
-    const char *change = ovl_arena_printf(&arena, "change (%s)", ovl_scale_unit(&scale));
-    const ovl_column columns[] = {
-        {"variant", true, true, 0},       {step, true, false, 0},
-        {change, false, false, 0},        {"%", false, false, 3},
-        {"startups", false, false, 2},    {"live peak", false, false, 1},
-        {"interference", true, false, 4}, {"hazards", false, false, 0},
-        {"verdict", true, false, 0},
-    };
-    if (s->base->scenario) {
-        ovl_report_name(out, s->base->scenario);
-    }
-    bool model = !one_model(s);
-    ovl_out_printf(out,
-                   "step = when the last waiting work could start + exposed communication%s%s\n\n",
-                   model ? "" : "; interference ", model ? "" : s->base->interference);
-    ovl_grid grid;
-    ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
-    row(&grid, s->base, NULL, model, &scale, &arena);
-    for (uint32_t i = 0; i < s->n; i++) {
-        row(&grid, s->items[i].b, &s->items[i], model, &scale, &arena);
-    }
-    ovl_grid_end(&grid, out, 2);
-    best_line(out, s, &scale, &arena);
-    if (s->best != OVL_NONE) {
+    shown v = shown_of(s, &arena);
+    uint32_t full = s->best != OVL_NONE ? s->best : s->closest;
+    head(out, &v, &arena);
+    table(out, &v, &arena);
+    reasons(out, s, &arena);
+    best_line(out, &v, &arena);
+    if (full != OVL_NONE) {
         ovl_out_text(out, "\n");
-        ovl_compare_text(out, &s->items[s->best]);
+        ovl_compare_text(out, &s->items[full]);
     }
     ovl_arena_free(&arena);
 }

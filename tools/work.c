@@ -10,18 +10,42 @@ void ovl_work_begin(ovl_work *work, const ovl_shell *shell)
     work->errs.arena = &work->arena;
 }
 
+/* In the order they were given: later ones win, whatever they are called. */
 void ovl_work_sets(ovl_work *work, const ovl_args *args)
 {
     ovl_set *sets = OVL_NEW_ARRAY(&work->arena, ovl_set, args->n_options);
-    const char *text;
-    for (uint32_t i = 0; (text = ovl_args_nth(args, "set", i)) != NULL; i++) {
-        sets[work->n_sets++].text = text;
-    }
-    const char *model = ovl_args_value(args, "interference");
-    if (model) {
-        sets[work->n_sets++].text = ovl_arena_printf(&work->arena, "interference=%s", model);
+    for (uint32_t i = 0; i < args->n_options; i++) {
+        const char *name = args->options[i].option->name, *value = args->options[i].value;
+        if (strcmp(name, "set") == 0) {
+            sets[work->n_sets++].text = value;
+        } else if (strcmp(name, "interference") == 0) {
+            sets[work->n_sets++].text = ovl_arena_printf(&work->arena, "interference=%s", value);
+        }
     }
     work->sets = sets;
+}
+
+ovl_side ovl_side_of(const char *word, ovl_arena *arena)
+{
+    const char *colon = strrchr(word, ':');
+    if (!colon || ovl_file_exists(word)) {
+        return (ovl_side){word, NULL};
+    }
+    char *path = ovl_arena_strndup(arena, word, (size_t)(colon - word));
+    return ovl_file_exists(path) ? (ovl_side){path, colon + 1} : (ovl_side){word, NULL};
+}
+
+bool ovl_work_side(ovl_work *work, const ovl_args *args, ovl_side *side)
+{
+    const char *variant = ovl_args_value(args, "variant");
+    *side = ovl_side_of(args->operands[0], &work->arena);
+    if (variant && side->variant) {
+        ovl_error(&work->errs, OVL_E_USAGE, (ovl_mark){0},
+                  "\"%s\" names a variant, and so does --variant %s", args->operands[0], variant);
+        return false;
+    }
+    side->variant = variant ? variant : side->variant;
+    return true;
 }
 
 ovl_ask ovl_worth_of(const char *value)
@@ -61,6 +85,7 @@ bool ovl_work_analyse(ovl_work *work, const ovl_prepared *prepared, const ovl_as
         .worth_name = ask->worth_name,
         .scenario = prepared->scenario.name,
         .variant = prepared->scenario.variant,
+        .description = prepared->scenario.description,
         .not_modelled = prepared->lowered.not_modelled,
         .n_not_modelled = prepared->lowered.n_not_modelled,
     };

@@ -44,6 +44,19 @@ void ovl_work_begin(ovl_work *work, const ovl_shell *shell);
 /* Takes the --set and --interference values of a command that has both options. */
 void ovl_work_sets(ovl_work *work, const ovl_args *args);
 
+/* One run, as a word names it. */
+typedef struct ovl_side {
+    const char *path, *variant; /* variant NULL: none named */
+} ovl_side;
+
+/* "FILE" or "FILE:VARIANT"; a file of the whole name comes first. Texts live in `arena` or are the
+ * word's. */
+ovl_side ovl_side_of(const char *word, ovl_arena *arena);
+
+/* The run a command with one operand and --variant is about. False and an error if both name a
+ * variant. */
+bool ovl_work_side(ovl_work *work, const ovl_args *args, ovl_side *side);
+
 /* What a --worth value asks for; NULL is the default. */
 ovl_ask ovl_worth_of(const char *value);
 

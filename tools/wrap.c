@@ -16,6 +16,28 @@ size_t ovl_width(const char *text)
     return width_of(text, strlen(text));
 }
 
+/* Bytes of the first `columns` code points. */
+static size_t prefix(const char *text, size_t columns)
+{
+    size_t at = 0;
+    while (text[at] && (columns || ((unsigned char)text[at] & 0xC0) == 0x80)) {
+        columns -= ((unsigned char)text[at] & 0xC0) != 0x80;
+        at++;
+    }
+    return at;
+}
+
+const char *ovl_cut(ovl_arena *arena, const char *text, size_t width)
+{
+    size_t total = ovl_width(text);
+    if (total <= width) {
+        return text;
+    }
+    size_t head = (width - 2) / 2, tail = width - 2 - head;
+    return ovl_arena_printf(arena, "%.*s..%s", (int)prefix(text, head), text,
+                            text + prefix(text, total - tail));
+}
+
 /* One line of the text, without its newline, from column `at`. */
 static void wrap_line(ovl_out *out, const char *text, size_t length, size_t at, unsigned indent,
                       unsigned width)

@@ -16,6 +16,10 @@
 /* Columns of a UTF-8 text, one for each code point: close enough for names. */
 size_t ovl_width(const char *text);
 
+/* The text, or what is left of it with its middle cut: "block..weight". Names differ at their ends
+ * as often as at their beginnings. `width` is at least 3. */
+const char *ovl_cut(ovl_arena *arena, const char *text, size_t width);
+
 /* Writes `lead` and `text`, broken at blanks so that no line is wider than `width` unless a single
  * word is; further lines are indented by `indent`. Newlines in the text are kept, as are the blanks
  * after them. Ends with a newline. */
