@@ -135,8 +135,7 @@ static bool same_rank(const rows *r)
     return r->n == 0 || r->item[0]->rank == r->item[r->n - 1]->rank;
 }
 
-/* Differences of moments as shown: ready + queue + wait = start on paper, and the equation of the
- * step has the same numbers. */
+/* Queue and wait as differences of what is shown, so that ready + queue + wait = start on paper. */
 static const char *between(ovl_arena *arena, const ovl_scale *scale, ovl_time from, ovl_time to)
 {
     return shown(arena, scale, ovl_scale_round(scale, to) - ovl_scale_round(scale, from));
@@ -159,8 +158,8 @@ static void collective_rows(ovl_grid *grid, const rows *r, const ovl_scale *scal
             between(arena, scale, c->ready + c->queue, c->start),
             shown(arena, scale, c->start),
             shown(arena, scale, c->end),
-            between(arena, scale, c->u_path, c->u_path + c->exposed),
-            c->interference == OVL_NEVER ? NULL : between(arena, scale, c->u_variant, c->u_path),
+            shown(arena, scale, c->exposed),
+            shown(arena, scale, c->interference),
             busbw,
             shown(arena, scale, c->slack),
             shown(arena, scale, c->worth),

@@ -157,7 +157,7 @@ static void table(ovl_out *out, const shown *v, ovl_arena *arena)
         {"variant", true, true, 0},
         {ovl_arena_printf(arena, "step (%s)", unit), true, false, 0},
         {ovl_arena_printf(arena, "change (%s)", unit), false, false, 0},
-        {"%", false, false, 3},
+        {"%", false, false, OVL_GRID_DROP_FIRST}, /* rather than parts of names */
         {"startups", false, false, 2},
         {"live peak", false, false, 1},
         {"interference", true, false, 0},
