@@ -3,6 +3,7 @@ What a scenario will run.
 $ ovl check scenarios/buckets/resnet18_ddp.yaml
 ResNet-18 with DDP
 variant base, 8 ranks, 192 operations in all, interference shared
+the schedule finishes (tried without interference; hazards are looked for by ovl run)
 
 What each rank runs
   ranks  operations  of them                  streams
@@ -40,6 +41,7 @@ Not modelled
 $ ovl check scenarios/first_steps/matmul_allreduce.yaml
 A matmul beside an all-reduce
 variant base, 2 ranks, 6 operations in all, interference measured
+the schedule finishes (tried without interference; hazards are looked for by ovl run)
 
 What each rank runs
   ranks  operations  of them                           streams
@@ -73,6 +75,7 @@ $ ovl check --json scenarios/tutorial/step.yaml
   "scenario": "Four layers on 8 GPUs",
   "variant": "base",
   "interference": "none",
+  "finishes": true,
   "ranks": 8,
   "operations": 80,
   "codes": [
@@ -91,3 +94,56 @@ $ ovl check --json scenarios/tutorial/step.yaml
     "Host launch times are not modelled: the hardware gives no host."
   ]
 }
+
+$ ovl check tests/cli/messages.yaml
+Messages
+One message, and a rank that has nothing to do with it.
+variant base, 3 ranks, 7 operations in all, interference none
+the schedule finishes (tried without interference; hazards are looked for by ovl run)
+
+What each rank runs
+  ranks  operations  of them                     streams
+  0               2  1 kernel, 1 send            compute, comm
+  1               2  1 kernel, 1 marker          compute
+  2               3  1 kernel, 1 recv, 1 marker  compute, comm
+
+Groups
+  name  communicators  members  ranks of the first
+  pair              1        2  0,2
+
+Buffers of one rank (all of them; not all live at once)
+  rank 0: activation 20 B in 1 = 20 B
+  ranks 1-2: activation 40 B in 2 = 40 B
+
+Not modelled
+  - Host launch times are not modelled: the hardware gives no host.
+$ ovl check tests/cli/many_buckets.yaml:coarse | sed -n 2,3p
+variant coarse, 2 ranks, 208 operations in all, interference none
+the schedule finishes (tried without interference; hazards are looked for by ovl run)
+$ ovl check tests/cli/many_buckets.yaml | sed -n '/^  bucket 28/,/^  = /p'
+  bucket 28  20 B f32: block[21]
+  bucket 29  20 B f32: block[20]
+  ... 15 more: --json
+  bucket 45  20 B f32: block[4]
+  bucket 46  20 B f32: block[3]
+  bucket 47  20 B f32: block[2]
+  bucket 48  20 B f32: block[1]
+  bucket 49  20 B f32: block[0]
+  = 50 buckets of 1000 B
+
+$ ovl check scenarios/hazards/cycle.yaml
+scenarios/hazards/cycle.yaml:9:7: error: deadlock: 4 of 4 operations never end; they wait in a circle:
+  recv "from_1" on rank 0 has arrived and waits for send "to_0" on rank 1
+  send "to_0" on rank 1 waits on its stream behind recv "from_0" on rank 1
+  recv "from_0" on rank 1 has arrived and waits for send "to_1" on rank 0
+  send "to_1" on rank 0 waits on its stream behind recv "from_1" on rank 0
+? 4
+$ ovl check tests/cli/waits_in_a_circle.yaml
+tests/cli/waits_in_a_circle.yaml:3:42: error: "a" waits for "b", which is issued later and waits for "a": a cycle, the schedule cannot finish
+? 4
+$ ovl check tests/cli/too_many_to_try.yaml | sed -n 2,3p
+variant base, 1000 ranks, 21000000 operations in all, interference shared
+whether the schedule finishes was not tried: it has more than 20 million operations; ovl run does
+$ ovl check tests/cli/too_many_to_try.yaml --json | grep -c finishes
+0
+? 1

@@ -6,9 +6,9 @@ a: split_48 (interference measured)
 b: split_80_16 (interference measured)
 
 Step (ms) = when the last waiting work could start + exposed communication
-                             a: split_48        b: split_80_16
-  step                       214.6 = 210.6 + 4  213 = 211 + 2
-  start, of it interference  210.6 = 210 + 0.6  211 = 210 + 1
+                        a: split_48        b: split_80_16
+  step                  214.6 = 210.6 + 4  213 = 211 + 2
+  start, of it stretch  210.6 = 210 + 0.6  211 = 210 + 1
   a: bucket 1 ends at 214.6 ms; optimizer could start at 210.6 ms
   b: bucket 1 ends at 213 ms; optimizer could start at 211 ms
 
@@ -25,11 +25,13 @@ Communication of the deciding rank
   hidden under kernels         4 ms        6 ms
   + no kernel beside it        4 ms        2 ms
   = total                      8 ms        8 ms
-  mean busbw             22.02 GB/s  22.84 GB/s
+  mean busbw             22.02 GB/s  22.02 GB/s
   startups                        2           2
 
 Critical path
-  the critical path runs through the same operations; bucket 1 takes 2 ms of it instead of 4 ms
+  numbered by each run for itself: bucket 1 (4 ms) on the critical path of a, bucket 1 (2 ms) on
+    that of b; the rest of the path runs through the same operations; backward late takes 8 ms of it
+    instead of 7 ms
 
 Memory
   peaks: live 288 MiB, unchanged; allocated 288 MiB, unchanged; reserved 288 MiB, unchanged
@@ -47,9 +49,9 @@ a: overlapped (interference measured)
 b: overlapped (interference measured)
 
 Step (ms) = when the last waiting work could start + exposed communication
-                             a: overlapped  b: overlapped
-  step                       33 = 29 + 4    33 = 29 + 4
-  start, of it interference  29 = 25 + 4    29 = 25 + 4
+                        a: overlapped  b: overlapped
+  step                  33 = 29 + 4    33 = 29 + 4
+  start, of it stretch  29 = 25 + 4    29 = 25 + 4
   a: all_reduce ends at 33 ms; use could start at 29 ms
   b: all_reduce ends at 33 ms; use could start at 29 ms
 
@@ -84,9 +86,9 @@ a: late_alone (interference measured)
 b: base (interference measured)
 
 Step (ms) = when the last waiting work could start + exposed communication
-                             a: late_alone          b: base
-  step                       212.4 = 211.15 + 1.25  217 = 210 + 7
-  start, of it interference  211.15 = 210 + 1.15
+                        a: late_alone          b: base
+  step                  212.4 = 211.15 + 1.25  217 = 210 + 7
+  start, of it stretch  211.15 = 210 + 1.15    210 = 210 + 0
   a: bucket 1 ends at 212.4 ms; optimizer could start at 211.15 ms
   b: bucket 0 ends at 217 ms; optimizer could start at 210 ms
 
@@ -103,13 +105,15 @@ Communication of the deciding rank
   hidden under kernels      6.75 ms        0 ms
   + no kernel beside it     1.25 ms     7.00 ms
   = total                   8.00 ms     7.00 ms
-  mean busbw             24.21 GB/s  25.17 GB/s
+  mean busbw             22.02 GB/s  25.17 GB/s
   startups                        2           1
-  bandwidth efficiency rose: mean busbw 24.21 GB/s -> 25.17 GB/s, startups 2 -> 1; the step became
+  bandwidth efficiency rose: mean busbw 22.02 GB/s -> 25.17 GB/s, startups 2 -> 1; the step became
     longer all the same
 
 Critical path
-  left the critical path: bucket 1 (1.25 ms); took over: bucket 0 (7 ms)
+  numbered by each run for itself: bucket 1 (1.25 ms) on the critical path of a, bucket 0 (7 ms) on
+    that of b; the rest of the path runs through the same operations; backward late takes 7 ms of it
+    instead of 8.15 ms
 
 Memory
   peaks: live 288 MiB, unchanged; allocated 288 MiB, unchanged; reserved 288 MiB, unchanged
@@ -128,3 +132,37 @@ $ ovl compare --fail-if-worse scenarios/buckets/last_bucket.yaml late_alone base
 Verdict: worse: the step is 4.6 ms (2.2 %) longer; most of it is comm_transfer, +5.75 ms
 $ ovl compare --fail-if-worse scenarios/buckets/last_bucket.yaml late_alone base >/dev/null
 ? 1
+A run under another model is marked and not ranked; no gain has its reason; without a better variant
+the closest is shown.
+
+$ ovl compare tests/cli/queue.yaml | head -n 12
+A queue
+step = when the last waiting work could start + exposed communication + the rest
+
+  variant  step (ms)        change (ms)       %  startups  interference  verdict
+  base     45 = 0 + 40 + 5                              2  none
+  short    40 = 0 + 35 + 5           -5  -11.11         2  none          better
+  again    45 = 0 + 40 + 5            0       0         2  none          no gain
+  shared   35 = 0 + 30 + 5          -10  -22.22         2  shared        other model
+
+  again: no gain: the step is the same
+
+Best: short, 40 ms: 5 ms shorter than the base; startups 2 (base 2); chosen among the runs with
+$ ovl compare tests/cli/many_buckets.yaml | grep -v '^$' | head -n 8
+Fifty buckets
+step = when the last waiting work could start + exposed communication; interference none
+  variant  step (ms)              change (ms)       %  startups  live peak  hazards  verdict
+  base     150.001 = 150 + 0.001                             50   2.93 KiB        0
+  coarse   150.001 = 150 + 0.001            0  +3e-06         3   2.93 KiB        0  worse
+Best: the base; no variant is better, and coarse comes closest
+Fifty buckets
+a: base (interference none)
+$ ovl compare tests/cli/many_buckets.yaml | grep -A 2 'Critical path'
+Critical path
+  numbered by each run for itself: bucket 49 (1.0002 us) on the critical path of a, bucket 2 (1.0048
+    us) on that of b; the rest of the path is the same
+$ ovl compare scenarios/tutorial/first.yaml overlapped | sed -n 5,8p
+Step (ms) = when the last waiting work could start + exposed communication + the rest
+        a: base           b: overlapped
+  step  47 = 25 + 20 + 2  27 = 25 + 0 + 2
+  a: reduce ends at 45 ms; update could start at 25 ms

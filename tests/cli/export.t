@@ -11,7 +11,7 @@ $ ovl export --trace scenarios/tutorial/first.yaml
     {"ph": "M", "pid": 0, "tid": 0, "name": "thread_sort_index", "args": {"sort_index": 0}},
     {"ph": "M", "pid": 0, "tid": 1, "name": "thread_name", "args": {"name": "comm"}},
     {"ph": "M", "pid": 0, "tid": 1, "name": "thread_sort_index", "args": {"sort_index": 1}},
-    {"ph": "X", "pid": 0, "tid": 0, "ts": 0.000, "cat": "kernel", "name": "matmul", "dur": 25000.000, "args": {"start_ps": 0, "end_ps": 25000000000, "class": "kernel", "cause": "host: matmul", "critical_path": true}},
+    {"ph": "X", "pid": 0, "tid": 0, "ts": 0.000, "cat": "kernel", "name": "matmul", "dur": 25000.000, "args": {"start_ps": 0, "end_ps": 25000000000, "class": "kernel", "cause": "start", "critical_path": true}},
     {"ph": "X", "pid": 0, "tid": 1, "ts": 25000.000, "cat": "communication", "name": "reduce", "dur": 20000.000, "args": {"start_ps": 25000000000, "end_ps": 45000000000, "op": "all_reduce", "group": "dp", "members": 2, "bytes": 335544320, "algbw_Bps": 16777216000, "ready_ps": 25000000000, "queue_ps": 0, "wait_ps": 0, "class": "all_reduce", "cause": "after: matmul", "critical_path": true}},
     {"ph": "X", "pid": 0, "tid": 0, "ts": 45000.000, "cat": "kernel", "name": "update", "dur": 2000.000, "args": {"start_ps": 45000000000, "end_ps": 47000000000, "class": "kernel", "cause": "after: reduce", "critical_path": true}},
     {"ph": "s", "pid": 0, "tid": 0, "ts": 24999.999, "cat": "after", "name": "after", "id": 0},
@@ -24,7 +24,7 @@ $ ovl export --trace scenarios/tutorial/first.yaml
     {"ph": "M", "pid": 1, "tid": 1000, "name": "thread_sort_index", "args": {"sort_index": 0}},
     {"ph": "M", "pid": 1, "tid": 1001, "name": "thread_name", "args": {"name": "comm"}},
     {"ph": "M", "pid": 1, "tid": 1001, "name": "thread_sort_index", "args": {"sort_index": 1}},
-    {"ph": "X", "pid": 1, "tid": 1000, "ts": 0.000, "cat": "kernel", "name": "matmul", "dur": 25000.000, "args": {"start_ps": 0, "end_ps": 25000000000, "class": "kernel", "cause": "host: matmul"}},
+    {"ph": "X", "pid": 1, "tid": 1000, "ts": 0.000, "cat": "kernel", "name": "matmul", "dur": 25000.000, "args": {"start_ps": 0, "end_ps": 25000000000, "class": "kernel", "cause": "start"}},
     {"ph": "X", "pid": 1, "tid": 1001, "ts": 25000.000, "cat": "communication", "name": "reduce", "dur": 20000.000, "args": {"start_ps": 25000000000, "end_ps": 45000000000, "op": "all_reduce", "group": "dp", "members": 2, "bytes": 335544320, "algbw_Bps": 16777216000, "ready_ps": 25000000000, "queue_ps": 0, "wait_ps": 0, "class": "all_reduce", "cause": "after: matmul"}},
     {"ph": "X", "pid": 1, "tid": 1000, "ts": 45000.000, "cat": "kernel", "name": "update", "dur": 2000.000, "args": {"start_ps": 45000000000, "end_ps": 47000000000, "class": "kernel", "cause": "after: reduce"}},
     {"ph": "s", "pid": 1, "tid": 1000, "ts": 24999.999, "cat": "after", "name": "after", "id": 2},
@@ -42,3 +42,5 @@ error: cannot write "$T/absent/a.json": No such file or directory
 $ ovl export scenarios/tutorial/first.yaml
 error: export what? Write: ovl export --trace scenarios/tutorial/first.yaml
 ? 2
+$ ovl export --trace scenarios/tutorial/first.yaml:overlapped | grep -c '"cause": "start"'
+4

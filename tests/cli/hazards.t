@@ -21,11 +21,12 @@ Price of interference (model shared)
   0: the step is as long without it
 
 Collectives and receives of rank 0: all_reduce in world (times in ms, busbw in GB/s)
-  name     bytes  ready  queue  wait  start  end  exposed  interf.  busbw  slack  worth
-  reduce  16 MiB      5      0     0      5    7        2        0  8.389      0      1  *
+  name     bytes  ready  queue  wait  start  end  exposed  delay  busbw  slack  worth
+  reduce  16 MiB      5      0     0      5    7        2      0  8.389      0      1  *
   start = ready + queue + wait; exposed: its end beyond the moment its consumer could start
-  otherwise; interf.: how much later that moment is than if it were free; worth: how much shorter
-  the step is if it is free; *: on the critical path
+  otherwise; delay: how much later that moment is than if all of this name were free, on every rank
+  (what they slowed, what queued behind them); worth: how much shorter the step is if they are; *:
+  on the critical path
 
 Critical path (times in ms)
   start  end  took  rank  stream   operation  started
@@ -73,12 +74,13 @@ Price of interference (model shared)
   0: the step is as long without it
 
 Collectives and receives of rank 0: all_reduce in world (times in ms, busbw in GB/s)
-  name           bytes  ready  queue  wait  start  end  exposed  interf.  busbw  slack  worth
-  reduce        16 MiB      5      0     0      5    7        7        0  8.389      0      2  *
-  reduce_again  16 MiB      7      0     0      7    9        4        0  8.389      0      2  *
+  name           bytes  ready  queue  wait  start  end  exposed  delay  busbw  slack  worth
+  reduce        16 MiB      5      0     0      5    7        7      0  8.389      0      2  *
+  reduce_again  16 MiB      7      0     0      7    9        4      0  8.389      0      2  *
   start = ready + queue + wait; exposed: its end beyond the moment its consumer could start
-  otherwise; interf.: how much later that moment is than if it were free; worth: how much shorter
-  the step is if it is free; *: on the critical path
+  otherwise; delay: how much later that moment is than if all of this name were free, on every rank
+  (what they slowed, what queued behind them); worth: how much shorter the step is if they are; *:
+  on the critical path
 
 Critical path (times in ms)
   start  end  took  rank  stream   operation     started

@@ -34,14 +34,15 @@ goes, every collective with its exposed time, the critical path, peak memory, ha
 not modelled. Exits with 1 if there are hazards.
 
 Options
-  --variant NAME              the variant of the scenario; without it the base
+  --variant NAME              the variant of the scenario, as in FILE:NAME; without it the base
   --set PATH=VALUE ...        set one value of the scenario, after the variant:
                               overlap.ddp.bucket_cap=50MiB, workload.layers.block[3].backward=5ms;
                               later ones win
-  --interference MODEL        how concurrent work slows itself down: none, shared or measured; short
-                              for --set interference=MODEL
-  --worth all|none|NAME       for which communication the step is simulated once more as if it were
-                              free; by default for the most exposed names
+  --interference MODEL        how operations that run at the same time slow each other down: none,
+                              shared or measured; short for --set interference=MODEL
+  --worth all|none|NAME       for which names the step is simulated once more as if all
+                              communication of that name were free, on every rank; by default for
+                              the most exposed names
   --json                      print JSON instead of text; times are seconds with 12 decimals
   -o, --output FILE           write to FILE instead of standard output; the file is replaced only
                               once it is whole

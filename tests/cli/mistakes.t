@@ -43,11 +43,17 @@ $ ovl run scenarios/buckets/last_bucket.yaml --set overlap.dp.bucket_cap=1MiB
 --set overlap.dp.bucket_cap: error: unknown key "dp"; did you mean "ddp"?
 ? 2
 $ ovl run scenarios/buckets/last_bucket.yaml --set overlap.ddp.bucket_cap=25
---set overlap.ddp.bucket_cap:1:1: error: bucket_cap is "25": a size needs a unit, such as "25 MiB"
+--set overlap.ddp.bucket_cap: error: bucket_cap is "25": a size needs a unit, such as "25 MiB"
 ? 2
 $ ovl run scenarios/buckets/last_bucket.yaml --set overlap
 error: --set takes path=value, such as overlap.ddp.bucket_cap=50MiB; found "overlap"
 ? 2
 $ ovl run scenarios/buckets/last_bucket.yaml --variant split
 scenarios/buckets/last_bucket.yaml: error: unknown variant "split"
+? 2
+$ ovl run scenarios/buckets/last_bucket.yaml --set 'variants.b={interference: none}'
+--set variants.b: error: a variant cannot be changed or added here; set the value itself, which holds in every variant, or write the variant into the file
+? 2
+$ ovl run tests/cli/mistakes.yaml:a
+tests/cli/mistakes.yaml: error: unknown variant "a"
 ? 2

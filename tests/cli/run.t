@@ -19,18 +19,19 @@ Decomposition of rank 0 (ms)
 
 Communication of rank 0
   8 ms = 6.75 ms hidden under kernels + 1.25 ms with no kernel beside it
-  2 startups; mean busbw 24.21 GB/s
+  2 startups; mean busbw 22.02 GB/s
 
 Price of interference (model measured)
   step 212.4 ms = 211.25 ms without interference + 1.15 ms of interference
 
 Collectives and receives of rank 0: all_reduce in dp (times in ms, busbw in GB/s)
-  name       bytes   ready  queue  wait   start     end  exposed  interf.  busbw  slack  worth
-  bucket 0  92 MiB  202.00      0     0  202.00  208.75        0     1.15  25.01   2.40   1.15
-  bucket 1   4 MiB  211.15      0     0  211.15  212.40     1.25        0  5.872      0   1.25  *
+  name       bytes   ready  queue  wait   start     end  exposed  delay  busbw  slack  worth
+  bucket 0  92 MiB  202.00      0     0  202.00  208.75        0   1.15  25.01   2.40   1.15
+  bucket 1   4 MiB  211.15      0     0  211.15  212.40     1.25      0  5.872      0   1.25  *
   start = ready + queue + wait; exposed: its end beyond the moment its consumer could start
-  otherwise; interf.: how much later that moment is than if it were free; worth: how much shorter
-  the step is if it is free; *: on the critical path
+  otherwise; delay: how much later that moment is than if all of this name were free, on every rank
+  (what they slowed, what queued behind them); worth: how much shorter the step is if they are; *:
+  on the critical path
 
 Below isolated speed on rank 0 (times in ms)
   operation      held back by      for  lost
@@ -71,7 +72,7 @@ A matmul beside an all-reduce
 variant overlapped, 2 ranks, interference measured
 
 step 33 ms = 29 ms + 4 ms exposed (all_reduce ends at 33 ms; use could start at 29 ms)
-     29 ms = 25 ms + 4 ms of interference (if all_reduce were free: 25 ms)
+     29 ms = 25 ms of kernels + 4 ms of stretch by what ran beside them
 
 Decomposition of rank 0 (ms)
   33 = 25 + 4 + 4
@@ -90,11 +91,12 @@ Price of interference (model measured)
   step 33 ms = 25 ms without interference + 8 ms of interference
 
 Collectives and receives of rank 0: all_reduce in world (times in ms, busbw in GB/s)
-  name          bytes  ready  queue  wait  start  end  exposed  interf.  busbw  slack  worth
-  all_reduce  320 MiB      0      0     0      0   33        4        4  10.17      0      8  *
+  name          bytes  ready  queue  wait  start  end  exposed  delay  busbw  slack  worth
+  all_reduce  320 MiB      0      0     0      0   33        4      4  10.17      0      8  *
   start = ready + queue + wait; exposed: its end beyond the moment its consumer could start
-  otherwise; interf.: how much later that moment is than if it were free; worth: how much shorter
-  the step is if it is free; *: on the critical path
+  otherwise; delay: how much later that moment is than if all of this name were free, on every rank
+  (what they slowed, what queued behind them); worth: how much shorter the step is if they are; *:
+  on the critical path
 
 Below isolated speed on rank 0 (times in ms)
   operation   held back by     for  lost
@@ -117,8 +119,8 @@ $ ovl run scenarios/first_steps/interference.yaml
 Interference without a tail
 variant base, 2 ranks, interference measured
 
-step 30 ms = 25 ms + 5 ms of interference (all_reduce exposes nothing; were it free, use could start
-     at 25 ms)
+step 30 ms = 30 ms + 0 ms exposed (all_reduce ends at 26 ms; use could start at 30 ms)
+     30 ms = 25 ms of kernels + 5 ms of stretch by what ran beside them
 
 Decomposition of rank 0 (ms)
   30 = 25 + 5
@@ -136,11 +138,12 @@ Price of interference (model measured)
   step 30 ms = 25 ms without interference + 5 ms of interference
 
 Collectives and receives of rank 0: all_reduce in world (times in ms, busbw in GB/s)
-  name          bytes  ready  queue  wait  start  end  exposed  interf.  busbw  slack  worth
-  all_reduce  320 MiB      0      0     0      0   26        0        5  12.91      4      5
+  name          bytes  ready  queue  wait  start  end  exposed  delay  busbw  slack  worth
+  all_reduce  320 MiB      0      0     0      0   26        0      5  12.91      4      5
   start = ready + queue + wait; exposed: its end beyond the moment its consumer could start
-  otherwise; interf.: how much later that moment is than if it were free; worth: how much shorter
-  the step is if it is free; *: on the critical path
+  otherwise; delay: how much later that moment is than if all of this name were free, on every rank
+  (what they slowed, what queued behind them); worth: how much shorter the step is if they are; *:
+  on the critical path
 
 Below isolated speed on rank 0 (times in ms)
   operation   held back by     for  lost
@@ -159,3 +162,31 @@ Not modelled
   - HBM sharing is not modelled: the hardware gives no gpu.hbm.
   - SM limits are not modelled: the hardware gives no gpu.sms.
   - The links that all_reduce loads are not modelled: no via is given.
+$ ovl run tests/cli/messages.yaml --worth none | head -n 5
+Messages
+One message, and a rank that has nothing to do with it.
+variant base, 3 ranks, interference none
+
+step 40 ms; no work of rank 0 waits for communication; on rank 2 use does, 20 ms for in
+$ ovl run tests/cli/queue.yaml | grep -A 7 '^Collectives'
+Collectives and receives of rank 0: all_reduce in world (times in ms, busbw in GB/s)
+  name    bytes  ready  queue  wait  start  end  exposed  delay    busbw  slack  worth
+  first   1 MiB      0      0     0      0   30        0     30  0.03495      0     30  *
+  second  1 MiB      0     30     0     30   40       40      0   0.1049      0     10  *
+  start = ready + queue + wait; exposed: its end beyond the moment its consumer could start
+  otherwise; delay: how much later that moment is than if all of this name were free, on every rank
+  (what they slowed, what queued behind them); worth: how much shorter the step is if they are; *:
+  on the critical path
+$ ovl run tests/cli/queue.yaml:short | head -n 2
+A queue
+variant short, 2 ranks, interference none
+$ ovl run tests/cli/queue.yaml:short --variant again
+error: "tests/cli/queue.yaml:short" names a variant, and so does --variant again
+? 2
+$ ovl run tests/cli/queue.yaml:shorter
+tests/cli/queue.yaml: error: unknown variant "shorter"; did you mean "short"?
+? 2
+$ ovl run tests/cli/queue.yaml --interference none --set interference=shared | sed -n 2p
+variant base, 2 ranks, interference shared
+$ ovl run tests/cli/queue.yaml --set interference=shared --interference none | sed -n 2p
+variant base, 2 ranks, interference none
