@@ -76,10 +76,11 @@ static uint32_t log2_up(uint32_t n)
     return log;
 }
 
-/* By parts: nodes where the link ends at a node and there are several, else the members. Tree:
- * Rabenseifner's halving goes to neighbours first, so of what a part of g members has reduced 1/g
- * leaves by each, g/n at a time less: (n - g)/n out, and as much back; a binomial tree leaves the
- * root's part once a round. */
+/* What leaves the busiest part. Parts are nodes, or single members where the link ends at each
+ * (then g = 1). Tree of an all-reduce: Rabenseifner halves with the nearest first, so a member
+ * comes out of its part of g with 1/g of the bytes and sends 1/g - 1/n of them on; the g members
+ * together (n - g)/n, and as much on the way back. Binomial tree: the root's part sends in every
+ * round among parts. */
 static ovl_crossing from_part(ovl_coll op, bool tree, const ovl_spread *parts)
 {
     uint64_t n = parts->members;
