@@ -34,6 +34,7 @@ static void find_lanes(const ovl_code *code, ovl_arena *arena, ovl_lanes *lanes)
     lanes->host = lane;
     for (uint32_t i = 0; i < code->n_ops; i++) {
         lanes->has_host |= code->ops[i].launch > 0 || code->ops[i].kind == OVL_HOST;
+        lanes->wires += code->ops[i].kind == OVL_SEND && code->ops[i].eager;
     }
 }
 
@@ -69,7 +70,7 @@ void ovl_trace_event(ovl_trace *t, const char *phase, uint32_t rank, uint64_t th
     ovl_json_text(t->json, "name", name);
 }
 
-static void metadata(ovl_trace *t, const char *what, uint64_t thread, const char *name)
+void ovl_trace_metadata(ovl_trace *t, const char *what, uint64_t thread, const char *name)
 {
     ovl_json_object(t->json, NULL, OVL_JSON_FLOW);
     ovl_json_text(t->json, "ph", "M");
@@ -82,7 +83,7 @@ static void metadata(ovl_trace *t, const char *what, uint64_t thread, const char
     ovl_json_close(t->json);
 }
 
-static void sort_index(ovl_trace *t, const char *what, uint64_t thread, uint64_t index)
+void ovl_trace_sort_index(ovl_trace *t, const char *what, uint64_t thread, uint64_t index)
 {
     ovl_json_object(t->json, NULL, OVL_JSON_FLOW);
     ovl_json_text(t->json, "ph", "M");
@@ -95,11 +96,11 @@ static void sort_index(ovl_trace *t, const char *what, uint64_t thread, uint64_t
     ovl_json_close(t->json);
 }
 
-static void name_thread(ovl_trace *t, uint32_t lane, const char *name)
+void ovl_trace_name_thread(ovl_trace *t, uint32_t lane, const char *name)
 {
     uint64_t thread = t->rank * t->stride + lane;
-    metadata(t, "thread_name", thread, name);
-    sort_index(t, "thread_sort_index", thread, lane);
+    ovl_trace_metadata(t, "thread_name", thread, name);
+    ovl_trace_sort_index(t, "thread_sort_index", thread, lane);
 }
 
 static void name_rank(ovl_trace *t)
@@ -107,18 +108,19 @@ static void name_rank(ovl_trace *t)
     const ovl_names *names = t->job->program->names;
     const ovl_lanes *lanes = &t->lanes[t->r->code];
     uint64_t first = t->rank * t->stride;
-    metadata(t, "process_name", first, ovl_arena_printf(t->scratch, "rank %" PRIu32, t->rank));
-    sort_index(t, "process_sort_index", first, t->rank);
+    ovl_trace_metadata(t, "process_name", first,
+                       ovl_arena_printf(t->scratch, "rank %" PRIu32, t->rank));
+    ovl_trace_sort_index(t, "process_sort_index", first, t->rank);
     for (uint32_t s = 0; s < t->code->n_streams; s++) {
         const char *stream = ovl_names_text(names, t->code->streams[s]);
-        name_thread(t, s, stream);
+        ovl_trace_name_thread(t, s, stream);
         for (uint32_t k = 0; k < lanes->parts[s]; k++) {
-            name_thread(t, lanes->parts_at[s] + k,
-                        ovl_arena_printf(t->scratch, "%s, part %" PRIu32, stream, k));
+            ovl_trace_name_thread(t, lanes->parts_at[s] + k,
+                                  ovl_arena_printf(t->scratch, "%s, part %" PRIu32, stream, k));
         }
     }
     if (lanes->has_host) {
-        name_thread(t, lanes->host, "host");
+        ovl_trace_name_thread(t, lanes->host, "host");
     }
 }
 
@@ -133,8 +135,9 @@ static void prepare(ovl_trace *t, ovl_arena *arena)
     for (uint32_t c = 0; c < p->n_codes; c++) {
         find_lanes(&p->codes[c], arena, &t->lanes[c]);
         ovl_feeds_find(&p->codes[c], arena, &t->feeds[c]);
-        most = OVL_MAX(most, t->lanes[c].host);
+        most = OVL_MAX(most, t->lanes[c].host + t->lanes[c].wires);
     }
+    t->sharers = ovl_trace_sharers(p, arena);
     t->stride = 1000;
     while (t->stride <= most) {
         t->stride *= 10;
@@ -148,6 +151,7 @@ static void write_rank(ovl_trace *t, uint32_t rank)
     t->code = &t->job->program->codes[t->r->code];
     name_rank(t);
     ovl_trace_slices(t);
+    ovl_trace_wires(t);
     ovl_trace_flows(t);
     ovl_trace_counters(t);
     ovl_arena_free(t->scratch);
@@ -174,6 +178,7 @@ void ovl_trace_write(ovl_out *out, const ovl_trace_job *job)
             write_rank(&t, rank);
         }
     }
+    ovl_trace_shared(&t);
     ovl_json_close(&json);
     ovl_json_close(&json);
     ovl_json_end(&json);

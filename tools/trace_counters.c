@@ -6,28 +6,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-typedef struct change {
-    ovl_time at;
-    uint32_t series;
-    int64_t by;
-} change;
-
-typedef OVL_VEC(change) changes;
-
 static int compare_changes(const void *a, const void *b)
 {
-    const change *x = a, *y = b;
+    const ovl_change *x = a, *y = b;
     if (x->at != y->at) {
         return x->at < y->at ? -1 : 1;
     }
     return x->series < y->series ? -1 : x->series > y->series;
 }
 
-static void add_span(changes *list, uint32_t series, ovl_time from, ovl_time to, int64_t by)
+void ovl_trace_span(ovl_changes *list, uint32_t series, ovl_time from, ovl_time to, int64_t by)
 {
     if (from < to && by) {
-        ovl_vec_push(list, (change){from, series, by});
-        ovl_vec_push(list, (change){to, series, -by});
+        ovl_vec_push(list, (ovl_change){from, series, by});
+        ovl_vec_push(list, (ovl_change){to, series, -by});
     }
 }
 
@@ -43,22 +35,21 @@ static void end_counter(ovl_trace *t)
     ovl_json_close(t->json);
 }
 
-static void sort_list(changes *list)
+static void sort_list(ovl_changes *list)
 {
     if (list->len) {
         qsort(list->data, list->len, sizeof *list->data, compare_changes);
     }
 }
 
-/* Writes counters that have one series each: `names[series]`, with the key `unit`. */
-static void put_series(ovl_trace *t, changes *list, const char *const *names, uint32_t n,
-                       const char *unit)
+void ovl_trace_series(ovl_trace *t, ovl_changes *list, const char *const *names, uint32_t n,
+                      const char *unit)
 {
     int64_t *now = OVL_NEW_ARRAY(t->scratch, int64_t, n);
     int64_t *shown = OVL_NEW_ARRAY(t->scratch, int64_t, n);
     sort_list(list);
     for (uint32_t i = 0; i < list->len; i++) {
-        const change *c = &list->data[i];
+        const ovl_change *c = &list->data[i];
         now[c->series] += c->by;
         bool last = i + 1 == list->len || list->data[i + 1].at != c->at ||
                     list->data[i + 1].series != c->series;
@@ -87,7 +78,7 @@ static void put_live(ovl_trace *t, ovl_time at, const int64_t *now, const bool *
 
 /* A buffer is live as sim/memory.h says: first start to last end of its accesses; held ones always.
  */
-static void find_live(const ovl_trace *t, changes *list, bool *used)
+static void find_live(const ovl_trace *t, ovl_changes *list, bool *used)
 {
     const ovl_timeline *line = t->job->timeline;
     ovl_time *from = OVL_NEW_ARRAY(t->scratch, ovl_time, t->code->n_buffers);
@@ -107,13 +98,13 @@ static void find_live(const ovl_trace *t, changes *list, bool *used)
     for (uint32_t b = 0; b < t->code->n_buffers; b++) {
         const ovl_buffer *buffer = &t->code->buffers[b];
         used[buffer->category] = true;
-        add_span(list, buffer->category, from[b], to[b], (int64_t)buffer->bytes);
+        ovl_trace_span(list, buffer->category, from[b], to[b], (int64_t)buffer->bytes);
     }
 }
 
 static void live_counters(ovl_trace *t)
 {
-    changes list = {0};
+    ovl_changes list = {0};
     bool used[OVL_CATEGORY_COUNT] = {false};
     int64_t now[OVL_CATEGORY_COUNT] = {0};
     find_live(t, &list, used);
@@ -127,7 +118,7 @@ static void live_counters(ovl_trace *t)
     ovl_vec_free(&list);
 }
 
-/* --- Memory and link traffic */
+/* --- Memory and link traffic; what several ranks share is in trace_shared.c */
 
 /* The first segment of an operation, by binary search; n_segments if it has none. */
 static uint32_t first_segment(const ovl_timeline *line, uint32_t op)
@@ -158,28 +149,25 @@ static uint32_t activity_of(const ovl_trace *t, uint32_t local)
     return op->kind == OVL_RECV ? p->partner[number] : number;
 }
 
-static void add_traffic(const ovl_trace *t, uint32_t local, changes *list)
+static void add_traffic(const ovl_trace *t, uint32_t local, ovl_changes *list)
 {
     const ovl_program *p = t->job->program;
     const ovl_timeline *line = t->job->timeline;
     const ovl_op *op = &t->code->ops[local];
     uint32_t activity = activity_of(t, local);
-    const ovl_cost *cost = ovl_op_cost(p, t->rank, op);
-    uint32_t first = cost->first_demand, n = cost->n_demands;
-    if (op->kind == OVL_RECV) {
-        uint32_t sender = ovl_op_rank(p, activity);
-        cost = ovl_op_cost(p, sender, ovl_op_of(p, activity));
-        first = cost->first_peer;
-        n = cost->n_peer;
-    }
+    const ovl_cost *cost = ovl_op_cost(p, ovl_op_rank(p, activity), ovl_op_of(p, activity));
+    bool peer = op->kind == OVL_RECV;
+    uint32_t first = peer ? cost->first_peer : cost->first_demand;
+    uint32_t n = peer ? cost->n_peer : cost->n_demands;
     for (uint32_t s = first_segment(line, activity);
          s < line->n_segments && line->segments[s].op == activity; s++) {
         const ovl_segment *g = &line->segments[s];
         for (uint32_t d = first; d < first + n; d++) {
             const ovl_demand *demand = &p->demands[d];
-            if (p->rank_ports[t->r->first_port + demand->port] != OVL_NONE) {
-                add_span(list, demand->port, g->from, g->to,
-                         (int64_t)llround(g->rate * (double)demand->rate));
+            ovl_id resource = p->rank_ports[t->r->first_port + demand->port];
+            if (resource != OVL_NONE && t->sharers[resource] == 1) {
+                ovl_trace_span(list, demand->port, g->from, g->to,
+                               (int64_t)llround(g->rate * (double)demand->rate));
             }
         }
     }
@@ -188,7 +176,7 @@ static void add_traffic(const ovl_trace *t, uint32_t local, changes *list)
 static void traffic_counters(ovl_trace *t)
 {
     const ovl_program *p = t->job->program;
-    changes list = {0};
+    ovl_changes list = {0};
     const char **names = OVL_NEW_ARRAY(t->scratch, const char *, p->n_ports);
     for (uint32_t port = 0; port < p->n_ports; port++) {
         ovl_id resource = p->rank_ports[t->r->first_port + port];
@@ -198,7 +186,7 @@ static void traffic_counters(ovl_trace *t)
     for (uint32_t local = 0; local < t->code->n_ops; local++) {
         add_traffic(t, local, &list);
     }
-    put_series(t, &list, names, p->n_ports, "bytes/s");
+    ovl_trace_series(t, &list, names, p->n_ports, "bytes/s");
 }
 
 /* --- SMs */
@@ -207,16 +195,16 @@ static void sm_counters(ovl_trace *t)
 {
     static const char *const names[] = {"SMs held by communication"};
     const ovl_timeline *line = t->job->timeline;
-    changes list = {0};
+    ovl_changes list = {0};
     for (uint32_t local = 0; local < t->code->n_ops; local++) {
         const ovl_op *op = &t->code->ops[local];
         uint32_t number = t->r->first_op + local;
         if (ovl_is_communication(op)) {
-            add_span(&list, 0, line->arrive[number], line->end[number],
-                     ovl_op_cost(t->job->program, t->rank, op)->sms);
+            ovl_trace_span(&list, 0, line->arrive[number], line->end[number],
+                           ovl_op_cost(t->job->program, t->rank, op)->sms);
         }
     }
-    put_series(t, &list, names, 1, "SMs");
+    ovl_trace_series(t, &list, names, 1, "SMs");
 }
 
 void ovl_trace_counters(ovl_trace *t)

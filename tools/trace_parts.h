@@ -10,9 +10,10 @@
 typedef struct ovl_lanes {
     uint32_t *parts_at; /* [n_streams] first lane of the parts of that stream's batches */
     uint32_t *parts;    /* [n_streams] how many lanes those are */
-    uint32_t host;      /* the last lane */
+    uint32_t host;      /* the lane behind these */
     uint32_t *part_of;  /* [n_ops] index of a part in its batch, 0 for others */
     bool has_host;      /* the host issues something that takes time, or calls */
+    uint32_t wires;     /* behind the host: as many lanes as the code has eager sends, at most */
 } ovl_lanes;
 
 typedef struct ovl_trace {
@@ -23,6 +24,7 @@ typedef struct ovl_trace {
     ovl_feeds *feeds;   /* [n_codes] */
     uint64_t stride;    /* thread number = rank * stride + lane */
     uint64_t n_flows;
+    uint32_t *sharers; /* [n_resources] how many ranks have each */
     /* The rank being written: */
     uint32_t rank;
     const ovl_rank *r;
@@ -38,8 +40,35 @@ uint64_t ovl_trace_host_thread(const ovl_trace *t);
 void ovl_trace_event(ovl_trace *t, const char *phase, uint32_t rank, uint64_t thread, ovl_time at,
                      const char *category, const char *name);
 
+/* Names of processes and threads, and their places in the list. */
+void ovl_trace_metadata(ovl_trace *t, const char *what, uint64_t thread, const char *name);
+void ovl_trace_sort_index(ovl_trace *t, const char *what, uint64_t thread, uint64_t index);
+void ovl_trace_name_thread(ovl_trace *t, uint32_t lane, const char *name);
+
+/* A change of a counter. */
+typedef struct ovl_change {
+    ovl_time at;
+    uint32_t series;
+    int64_t by;
+} ovl_change;
+
+typedef OVL_VEC(ovl_change) ovl_changes;
+
+/* Adds `by` from one moment to another. */
+void ovl_trace_span(ovl_changes *list, uint32_t series, ovl_time from, ovl_time to, int64_t by);
+
+/* Writes counters of process t->rank that have one series each: `names[series]`, with the key
+ * `unit`; frees the list. */
+void ovl_trace_series(ovl_trace *t, ovl_changes *list, const char *const *names, uint32_t n,
+                      const char *unit);
+
+/* How many ranks have each resource; lives in `arena`. */
+uint32_t *ovl_trace_sharers(const ovl_program *p, ovl_arena *arena);
+
 void ovl_trace_slices(ovl_trace *t);
+void ovl_trace_wires(ovl_trace *t);
 void ovl_trace_flows(ovl_trace *t);
 void ovl_trace_counters(ovl_trace *t);
+void ovl_trace_shared(ovl_trace *t); /* after all ranks */
 
 #endif

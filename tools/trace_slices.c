@@ -1,6 +1,8 @@
 /* The slices of a rank: what ran when, what waited before, what the host issued. */
 #include "tools/trace_parts.h"
 
+#include <stdlib.h>
+
 static const char *category_of(const ovl_op *op)
 {
     switch ((ovl_op_kind)op->kind) {
@@ -182,4 +184,75 @@ void ovl_trace_slices(ovl_trace *t)
         issue_slice(t, local);
         slice(t, local, ready[local]);
     }
+}
+
+/* --- Wires */
+
+/* A transfer whose sender went on at once. */
+typedef struct wire {
+    ovl_time from, to;
+    uint32_t local;
+} wire;
+
+typedef OVL_VEC(wire) wires;
+
+static int compare_wires(const void *a, const void *b)
+{
+    const wire *x = a, *y = b;
+    if (x->from != y->from) {
+        return x->from < y->from ? -1 : 1;
+    }
+    return (x->local > y->local) - (x->local < y->local);
+}
+
+static void find_wires(const ovl_trace *t, wires *list)
+{
+    const ovl_timeline *line = t->job->timeline;
+    for (uint32_t local = 0; local < t->code->n_ops; local++) {
+        const ovl_op *op = &t->code->ops[local];
+        uint32_t number = t->r->first_op + local;
+        if (op->kind == OVL_SEND && op->eager) {
+            ovl_time from = line->arrive[number];
+            wire w = {from, ovl_buffers_end(t->job->program, line, number), local};
+            ovl_vec_push(list, w);
+        }
+    }
+    if (list->len) {
+        qsort(list->data, list->len, sizeof *list->data, compare_wires);
+    }
+}
+
+static void wire_slice(ovl_trace *t, uint32_t lane, const wire *w)
+{
+    const ovl_op *op = &t->code->ops[w->local];
+    begin_slice(t, t->rank * t->stride + lane, w->from, w->to, "communication",
+                ovl_names_text(t->job->program->names, op->name));
+    put_communication(t, op, w->from, w->to);
+    end_slice(t);
+}
+
+/* Transfers that overlap are on lanes of their own: the first that is free. */
+void ovl_trace_wires(ovl_trace *t)
+{
+    wires list = {0};
+    OVL_VEC(ovl_time) busy = {0}; /* until when each lane is */
+    uint32_t first = t->lanes[t->r->code].host + 1;
+    find_wires(t, &list);
+    for (uint32_t i = 0; i < list.len; i++) {
+        const wire *w = &list.data[i];
+        uint32_t lane = 0;
+        while (lane < busy.len && busy.data[lane] > w->from) {
+            lane++;
+        }
+        if (lane == busy.len) {
+            ovl_vec_push(&busy, 0);
+            ovl_trace_name_thread(t, first + lane,
+                                  lane ? ovl_arena_printf(t->scratch, "wire, %" PRIu32, lane)
+                                       : "wire");
+        }
+        busy.data[lane] = w->to;
+        wire_slice(t, first + lane, w);
+    }
+    ovl_vec_free(&list);
+    ovl_vec_free(&busy);
 }

@@ -180,12 +180,59 @@ static void rounding_keeps_order(void)
     free_traced(&x);
 }
 
+/* Both ranks of a node load its one NIC of 100 B/s together with 80: 80 in the node's counter, and
+ * none in those of the ranks. It is there, whole, if only one of the ranks is written. */
+static void a_shared_link_is_counted_once(void)
+{
+    for (int only = 0; only < 2; only++) {
+        const bool ranks[] = {true, !only};
+        traced x = {0};
+        tiny_init(&x.t, RANKS);
+        x.t.hbm_rate = 100;
+        x.t.hbm_of_all = true;
+        x.t.demands[0] = (ovl_demand){OVL_PORT_HBM, true, 80};
+        x.t.n_demands = 1;
+        tiny_collective(&x.t, "comm", "reduce", 0, 5 * OVL_MS);
+        write_trace(&x, ranks);
+        CHECK_HAS(x.text, "\"args\": {\"name\": \"shared links\"}");
+        CHECK_HAS(x.text, "{\"ph\": \"C\", \"pid\": 2, \"tid\": 2000, \"ts\": 0.000, \"name\": "
+                          "\"hbm 0\", \"args\": {\"bytes/s\": 80}}");
+        CHECK_HAS(x.text, "\"ts\": 5000.000, \"name\": \"hbm 0\", \"args\": {\"bytes/s\": 0}}");
+        CHECK(!strstr(x.text, "\"name\": \"hbm\""));
+        free_traced(&x);
+    }
+}
+
+/* Two eager sends of 4 ms, one after another on the stream and together on the wire: rank 1 takes
+ * the second late. Lanes of rank 0: compute, comm, host, wires. */
+static void an_eager_transfer_is_on_a_wire(void)
+{
+    static const bool both[] = {true, true};
+    char line[1024];
+    traced x = {0};
+    tiny_init(&x.t, RANKS);
+    tiny_kernel(&x.t, "compute", "k", 1 * OVL_MS);
+    tiny_send(&x.t, "comm", "s", 1, 4 * OVL_MS, true);
+    tiny_send(&x.t, "comm", "t", 1, 4 * OVL_MS, true);
+    tiny_use(&x.t, 1, tiny_code(&x.t));
+    tiny_recv(&x.t, "comm", "r", 0, 4 * OVL_MS, true);
+    tiny_kernel(&x.t, "comm", "busy", 2 * OVL_MS);
+    tiny_recv(&x.t, "comm", "q", 0, 4 * OVL_MS, true);
+    write_trace(&x, both);
+    CHECK_HAS(x.text, "\"tid\": 3, \"name\": \"thread_name\", \"args\": {\"name\": \"wire\"}");
+    CHECK_HAS(find_slice(x.text, "s", 3, line), "\"start_ps\": 0, \"end_ps\": 4000000000");
+    CHECK_HAS(find_slice(x.text, "t", 4, line), "\"start_ps\": 0, \"end_ps\": 4000000000");
+    free_traced(&x);
+}
+
 static CU_TestInfo tests[] = {
     {"an operation is a slice, and its wait one before it", slices_and_waits},
     {"a dependency between streams is an arrow", arrows},
     {"live bytes are a counter", counters},
     {"only the ranks asked for are written", chosen_ranks},
     {"rounding to nanoseconds keeps slices apart", rounding_keeps_order},
+    {"a shared link is counted once", a_shared_link_is_counted_once},
+    {"an eager transfer is on a wire", an_eager_transfer_is_on_a_wire},
     CU_TEST_INFO_NULL,
 };
 
