@@ -1,10 +1,11 @@
-/* realpath() is in the X/Open part of POSIX. */
-#define _XOPEN_SOURCE 700
+/* realpath() is in the X/Open part of POSIX; O_TMPFILE is Linux alone. */
+#define _GNU_SOURCE
 
 #include "tools/out.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,7 +29,7 @@ static bool wants_colour(FILE *file)
 
 void ovl_out_stream(ovl_out *out, FILE *file)
 {
-    *out = (ovl_out){.file = file};
+    *out = (ovl_out){.file = file, .nameless = -1};
     out->colour = fileno(file) >= 0 && wants_colour(file);
 }
 
@@ -48,23 +49,111 @@ static bool ends_in(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-static int open_place(ovl_out *out)
+/* --- Signals that end the program ---
+ *
+ * They wait while a file is written, so that none arrives where a name would be left behind. Each
+ * stretch of output looks whether one is there. */
+
+#define STRETCH ((size_t)1 << 20)
+
+/* Those that nobody ignores or handles. */
+static void find_deadly(sigset_t *set)
+{
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+    sigemptyset(set);
+    for (size_t i = 0; i < OVL_COUNT(ending); i++) {
+        struct sigaction now;
+        if (sigaction(ending[i], NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
+            now.sa_handler == SIG_DFL) {
+            sigaddset(set, ending[i]);
+        }
+    }
+}
+
+static void hold_signals(ovl_out *out)
+{
+    sigset_t deadly;
+    find_deadly(&deadly);
+    out->signals = OVL_NEW(&out->arena, sigset_t);
+    sigprocmask(SIG_BLOCK, &deadly, out->signals);
+}
+
+/* One that waited arrives here. */
+static void release_signals(ovl_out *out)
+{
+    if (out->signals) {
+        sigprocmask(SIG_SETMASK, out->signals, NULL);
+        out->signals = NULL;
+    }
+}
+
+static bool is_ended(const ovl_out *out)
+{
+    sigset_t deadly, waiting;
+    if (!out->signals || sigpending(&waiting) != 0) {
+        return false;
+    }
+    find_deadly(&deadly);
+    return (sigismember(&deadly, SIGINT) == 1 && sigismember(&waiting, SIGINT) == 1) ||
+           (sigismember(&deadly, SIGTERM) == 1 && sigismember(&waiting, SIGTERM) == 1) ||
+           (sigismember(&deadly, SIGHUP) == 1 && sigismember(&waiting, SIGHUP) == 1);
+}
+
+static void look_for_signals(ovl_out *out, size_t length)
+{
+    out->stretch += length;
+    if (out->stretch >= STRETCH) {
+        out->stretch = 0;
+        if (is_ended(out)) {
+            ovl_out_discard(out);
+        }
+    }
+}
+
+/* --- Opening --- */
+
+/* A file without a name in the directory of `path`, or -1: not all file systems have them, and
+ * without /proc it could never be given its name. */
+static int open_nameless(const char *path, ovl_arena *arena)
+{
+    int fd = -1;
+#ifdef O_TMPFILE
+    const char *slash = strrchr(path, '/');
+    const char *directory =
+        slash ? ovl_arena_strndup(arena, path, (size_t)(slash - path) + 1) : ".";
+    fd = open(directory, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    if (fd >= 0 && access(ovl_arena_printf(arena, "/proc/self/fd/%d", fd), F_OK) != 0) {
+        close(fd);
+        fd = -1;
+    }
+#else
+    (void)path;
+    (void)arena;
+#endif
+    return fd;
+}
+
+static int open_place(ovl_out *out, bool named)
 {
     struct stat about;
     if (stat(out->path, &about) == 0 && !S_ISREG(about.st_mode)) {
         return open(out->path, O_WRONLY);
     }
+    hold_signals(out);
     out->temporary = ovl_arena_printf(&out->arena, "%s.part-%ld", out->path, (long)getpid());
-    return open(out->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    int fd = named ? -1 : open_nameless(out->path, &out->arena);
+    out->nameless = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+    return fd >= 0 ? fd : open(out->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
 }
 
-void ovl_out_open(ovl_out *out, const char *path)
+static void begin(ovl_out *out, const char *path, bool named)
 {
-    *out = (ovl_out){0};
+    *out = (ovl_out){.nameless = -1};
     out->path = place_of(path, &out->arena);
-    int fd = open_place(out);
+    int fd = open_place(out, named);
     if (fd < 0) {
         fail(out, errno);
+        release_signals(out);
         out->temporary = NULL;
         return;
     }
@@ -77,6 +166,18 @@ void ovl_out_open(ovl_out *out, const char *path)
         ovl_out_of_memory(0);
     }
 }
+
+void ovl_out_open(ovl_out *out, const char *path)
+{
+    begin(out, path, false);
+}
+
+void ovl_out_open_named(ovl_out *out, const char *path)
+{
+    begin(out, path, true);
+}
+
+/* --- Writing --- */
 
 void ovl_out_write(ovl_out *out, const char *text, size_t length)
 {
@@ -93,6 +194,7 @@ void ovl_out_write(ovl_out *out, const char *text, size_t length)
     } else if (fwrite(text, 1, length, out->file) != length) {
         fail(out, errno);
     }
+    look_for_signals(out, length);
 }
 
 void ovl_out_text(ovl_out *out, const char *text)
@@ -108,8 +210,11 @@ static void OVL_PRINTF(2, 0) write_format(ovl_out *out, const char *format, va_l
     }
     if (out->file) {
         errno = 0;
-        if (vfprintf(out->file, format, args) < 0) {
+        int length = vfprintf(out->file, format, args);
+        if (length < 0) {
             fail(out, errno);
+        } else {
+            look_for_signals(out, (size_t)length);
         }
         return;
     }
@@ -155,19 +260,53 @@ static void end_stream(ovl_out *out)
     out->file = NULL;
 }
 
+/* --- Ending --- */
+
 static void forget(ovl_out *out)
 {
+    if (out->nameless >= 0) {
+        close(out->nameless);
+    }
+    out->nameless = -1;
     out->temporary = out->path = NULL;
+    release_signals(out);
     ovl_arena_free(&out->arena);
+}
+
+/* Gives the file without a name its own, or the temporary one where there is a file to replace.
+ * False if it could not be. */
+static bool give_name(const ovl_out *out, const char **name)
+{
+    char self[64];
+    snprintf(self, sizeof self, "/proc/self/fd/%d", out->nameless);
+    *name = out->path;
+    if (linkat(AT_FDCWD, self, AT_FDCWD, out->path, AT_SYMLINK_FOLLOW) == 0) {
+        return true;
+    }
+    *name = out->temporary;
+    return errno == EEXIST &&
+           linkat(AT_FDCWD, self, AT_FDCWD, out->temporary, AT_SYMLINK_FOLLOW) == 0;
+}
+
+static void put_in_place(ovl_out *out)
+{
+    const char *name = out->temporary;
+    if (out->nameless >= 0 && !give_name(out, &name)) {
+        fail(out, errno);
+    } else if (name == out->temporary && rename(out->temporary, out->path) != 0) {
+        fail(out, errno);
+        unlink(out->temporary);
+    }
 }
 
 const char *ovl_out_close(ovl_out *out)
 {
     end_stream(out);
-    if (out->temporary && out->lost) {
-        unlink(out->temporary);
-    } else if (out->temporary && rename(out->temporary, out->path) != 0) {
-        fail(out, errno);
+    if (out->temporary && is_ended(out)) {
+        ovl_out_discard(out);
+    } else if (out->temporary && !out->lost) {
+        put_in_place(out);
+    } else if (out->temporary && out->nameless < 0) {
         unlink(out->temporary);
     }
     forget(out);
@@ -177,8 +316,9 @@ const char *ovl_out_close(ovl_out *out)
 void ovl_out_discard(ovl_out *out)
 {
     end_stream(out);
-    if (out->temporary) {
+    if (out->temporary && out->nameless < 0) {
         unlink(out->temporary);
     }
+    fail(out, ECANCELED);
     forget(out);
 }

@@ -2,8 +2,10 @@
  * out.h - where a command's text goes: standard output, a stream a test reads back, or a file that
  * is whole or absent.
  *
- * A file is written beside its place under a temporary name and renamed when everything was
- * written, so that an interrupted run leaves the old file. A name that ends in ".gz" is compressed.
+ * A file is written without a name and put in its place when everything was written, so that an
+ * interrupted run leaves the old file and nothing else. Where the file system has no nameless files
+ * it has a temporary name, which SIGINT, SIGTERM and SIGHUP take away; they end the program at the
+ * next stretch of output. A name that ends in ".gz" is compressed.
  * The first failure is kept: later writes do nothing, and ovl_out_close says what went wrong.
  *
  *     ovl_out out;
@@ -25,6 +27,9 @@ typedef struct ovl_out {
     ovl_arena arena;       /* of the two names */
     const char *path;      /* of the file at its end; NULL for a stream of somebody else */
     const char *temporary; /* what is renamed to it; NULL if it is written in place (a device) */
+    int nameless;          /* the file while it has no name, or -1 */
+    void *signals;         /* what was blocked before (a sigset_t); NULL: nothing waits */
+    size_t stretch;        /* bytes since signals were looked for */
     const char *lost;      /* what the first failure was, or NULL */
     bool colour;           /* ovl_out_title shows its text in bold */
 } ovl_out;
@@ -36,6 +41,9 @@ void ovl_out_stream(ovl_out *out, FILE *file);
 /* Begins a file. A device or pipe is written in place, a symbolic link leads to the file that is
  * replaced. A failure is told by ovl_out_close. */
 void ovl_out_open(ovl_out *out, const char *path);
+
+/* The same under a temporary name, as where there are no nameless files. */
+void ovl_out_open_named(ovl_out *out, const char *path);
 
 void ovl_out_write(ovl_out *out, const char *text, size_t length);
 void ovl_out_text(ovl_out *out, const char *text);
