@@ -3,7 +3,8 @@
  *
  * Time is an integer count of picoseconds (`ovl_time`), so that the parts of a decomposition add up
  * to the whole exactly and the same input gives the same output on every compiler.
- * Example: 2.1 ms is 2 100 000 000; a run may last 53 days (OVL_TIME_MAX), so that the sum of two times never overflows.
+ * Example: 2.1 ms is 2 100 000 000; a run may last 53 days (OVL_TIME_MAX), so that the sum of two
+ * times never overflows.
  *
  * Things in graphs are named by index, never by pointer; OVL_NONE says "no such thing".
  *
@@ -22,8 +23,8 @@
 typedef int64_t ovl_time; /* picoseconds */
 typedef uint32_t ovl_id;  /* index into some array; which one is said where it is declared */
 
-#define OVL_NONE  UINT32_MAX
-#define OVL_NEVER INT64_MAX
+#define OVL_NONE     UINT32_MAX
+#define OVL_NEVER    INT64_MAX
 #define OVL_TIME_MAX ((ovl_time)1 << 62)
 
 #define OVL_NS ((ovl_time)1000)

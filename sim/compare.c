@@ -234,9 +234,15 @@ static const char *memory_sentence(const ovl_result *a, const ovl_result *b, ovl
         return ovl_arena_printf(arena, "peaks cannot be compared: %s declares no buffers",
                                 x.any ? "b" : "a");
     }
-    return ovl_arena_printf(arena, "peaks: %s; %s; %s", peak_text(arena, "live", x.live, y.live),
+    const char *over = "";
+    if (ovl_result_over_memory(a) || ovl_result_over_memory(b)) {
+        over = !ovl_result_over_memory(b)   ? "; a does not fit its GPU, b does"
+               : !ovl_result_over_memory(a) ? "; b does not fit its GPU"
+                                            : "; neither fits its GPU";
+    }
+    return ovl_arena_printf(arena, "peaks: %s; %s; %s%s", peak_text(arena, "live", x.live, y.live),
                             peak_text(arena, "allocated", x.allocated, y.allocated),
-                            peak_text(arena, "reserved", x.reserved, y.reserved));
+                            peak_text(arena, "reserved", x.reserved, y.reserved), over);
 }
 
 void ovl_compare(const ovl_result *a, const ovl_result *b, ovl_arena *arena,

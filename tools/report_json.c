@@ -27,6 +27,23 @@ static void step(ovl_json *json, const ovl_result *result)
     ovl_json_close(json);
 }
 
+static void memory_limit(ovl_json *json, const ovl_result *result)
+{
+    if (!result->has_memory || !result->memory_limit) {
+        return;
+    }
+    uint64_t over = ovl_result_over_memory(result);
+    ovl_json_object(json, "memory", OVL_JSON_FLOW);
+    ovl_json_bool(json, "fits", over == 0);
+    ovl_json_uint(json, "rank", result->fullest_rank);
+    ovl_json_uint(json, "reserved_peak_bytes", result->reserved_peak);
+    ovl_json_uint(json, "limit_bytes", result->memory_limit);
+    if (over) {
+        ovl_json_uint(json, "over_bytes", over);
+    }
+    ovl_json_close(json);
+}
+
 static void equation(ovl_json *json, const ovl_result_equation *e)
 {
     if (!e->present) {
@@ -182,6 +199,7 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
     ROWS(json, "limits", result, limits, n_limits, limit);
     ROWS(json, "hazards", result, hazards, n_hazards, hazard);
     ovl_json_bool(json, "hazards_checked", result->hazards_checked);
+    memory_limit(json, result);
     gradients(json, result);
     ovl_json_array(json, "not_modelled", OVL_JSON_BLOCK);
     for (uint32_t i = 0; i < result->n_not_modelled; i++) {

@@ -70,6 +70,24 @@ static void holders(ovl_out *out, const ovl_result_rank *r, ovl_arena *arena)
     ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
 }
 
+/* Does the largest reserved peak fit the GPU? Said only where the hardware gives its memory. */
+static void verdict(ovl_out *out, const ovl_result *result, ovl_arena *arena)
+{
+    char peak[OVL_UNITS_TEXT], limit[OVL_UNITS_TEXT], over[OVL_UNITS_TEXT];
+    if (!result->has_memory || !result->memory_limit) {
+        return;
+    }
+    uint64_t too_much = ovl_result_over_memory(result);
+    const char *text = ovl_arena_printf(
+        arena, "%s: rank %" PRIu32 " reserves %s of the %s of its GPU",
+        too_much ? "does not fit" : "fits", result->fullest_rank,
+        ovl_print_bytes(peak, result->reserved_peak), ovl_print_bytes(limit, result->memory_limit));
+    if (too_much) {
+        text = ovl_arena_printf(arena, "%s, %s too much", text, ovl_print_bytes(over, too_much));
+    }
+    ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
+}
+
 void ovl_report_memory(ovl_out *out, const ovl_result *result)
 {
     static const ovl_column columns[] = {
@@ -99,6 +117,7 @@ void ovl_report_memory(ovl_out *out, const ovl_result *result)
                            MOST_RANKS, n);
         }
         holders(out, ranks[0], &arena);
+        verdict(out, result, &arena);
     }
     ovl_arena_free(&arena);
 }

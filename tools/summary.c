@@ -16,7 +16,8 @@ static bool has_model_of_base(const ovl_summary *s, uint32_t i)
 
 static bool may_be_chosen(const ovl_summary *s, uint32_t i)
 {
-    return has_model_of_base(s, i) && s->items[i].b->n_hazards == 0;
+    return has_model_of_base(s, i) && s->items[i].b->n_hazards == 0 &&
+           ovl_result_over_memory(s->items[i].b) == 0;
 }
 
 void ovl_summary_choose(ovl_summary *summary)
@@ -29,7 +30,9 @@ void ovl_summary_choose(ovl_summary *summary)
             shortest = i;
         }
     }
-    bool better = shortest != OVL_NONE && summary->items[shortest].verdict == OVL_BETTER;
+    bool base_fits = ovl_result_over_memory(summary->base) == 0;
+    bool better =
+        shortest != OVL_NONE && (!base_fits || summary->items[shortest].verdict == OVL_BETTER);
     summary->best = better ? shortest : OVL_NONE;
     summary->closest = better ? OVL_NONE : shortest;
 }
@@ -112,6 +115,17 @@ static const char *change_text(const shown *v, const ovl_comparison *c, ovl_aren
                             ovl_scale_show(buf, &v->scale, moved));
 }
 
+static const char *verdict_text(const ovl_result *r, const ovl_comparison *c, bool ranked)
+{
+    if (ovl_result_over_memory(r)) {
+        return "does not fit";
+    }
+    if (!c) {
+        return "";
+    }
+    return ranked ? ovl_verdict_name(c->verdict) : "other model";
+}
+
 /* Row `i`, or the base if it is OVL_NONE. */
 static void row(ovl_grid *grid, const shown *v, uint32_t i, ovl_arena *arena)
 {
@@ -128,9 +142,7 @@ static void row(ovl_grid *grid, const shown *v, uint32_t i, ovl_arena *arena)
         peak_text(v, r, arena),
         v->models ? r->interference : NULL,
         r->hazards_checked ? ovl_arena_printf(arena, "%" PRIu32, r->n_hazards) : NULL,
-        ranked ? ovl_verdict_name(c->verdict)
-        : c    ? "other model"
-               : "",
+        verdict_text(r, c, ranked),
     };
     ovl_grid_row(grid, cells);
 }
@@ -193,22 +205,37 @@ static void reasons(ovl_out *out, const ovl_summary *s, ovl_arena *arena)
     }
 }
 
+/* "4.6 ms shorter than", "as long as". */
+static const char *difference_text(const ovl_scale *scale, ovl_time gain, ovl_arena *arena)
+{
+    char buf[OVL_UNITS_TEXT];
+    if (gain == 0) {
+        return "as long as";
+    }
+    return ovl_arena_printf(arena, "%s %s %s than",
+                            ovl_scale_short(buf, scale, gain < 0 ? -gain : gain),
+                            ovl_scale_unit(scale), gain < 0 ? "longer" : "shorter");
+}
+
 static void best_line(ovl_out *out, const shown *v, ovl_arena *arena)
 {
     char buf[OVL_UNITS_TEXT];
     const ovl_summary *s = v->s;
-    const char *text = "the base; no variant is better";
+    const char *text = ovl_result_over_memory(s->base)
+                           ? "none; neither the base nor a variant fits the memory of its GPU"
+                           : "the base; no variant is better";
     if (s->best != OVL_NONE) {
         const ovl_result *b = s->items[s->best].b;
         const char *peak = peak_text(v, b, arena), *base_peak = peak_text(v, s->base, arena);
-        const char *unit = ovl_scale_unit(&v->scale);
         ovl_time step = ovl_scale_round(&v->scale, b->step);
         ovl_time gain = ovl_scale_round(&v->scale, s->base->step) - step;
         text = ovl_arena_printf(arena, "%s, %s %s", b->variant,
-                                ovl_scale_short(buf, &v->scale, step), unit);
+                                ovl_scale_short(buf, &v->scale, step), ovl_scale_unit(&v->scale));
         text = ovl_arena_printf(
-            arena, "%s: %s %s shorter than the base; startups %" PRIu32 " (base %" PRIu32 ")", text,
-            ovl_scale_short(buf, &v->scale, gain), unit, b->startups, s->base->startups);
+            arena, "%s: %s the base%s; startups %" PRIu32 " (base %" PRIu32 ")", text,
+            difference_text(&v->scale, gain, arena),
+            ovl_result_over_memory(s->base) ? ", which does not fit the memory of its GPU" : "",
+            b->startups, s->base->startups);
         text = peak && base_peak ? ovl_arena_printf(arena, "%s; live memory peak %s (base %s)",
                                                     text, peak, base_peak)
                                  : text;

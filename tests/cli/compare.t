@@ -166,3 +166,12 @@ Step (ms) = when the last waiting work could start + exposed communication + the
         a: base           b: overlapped
   step  47 = 25 + 20 + 2  27 = 25 + 0 + 2
   a: reduce ends at 45 ms; update could start at 25 ms
+
+$ ovl compare scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=200MiB
+[...]
+  late_alone   212.4 = 211.15 + 1.25        -4.60  -2.12         2    288 MiB        0  does not fit
+
+Best: none; neither the base nor a variant fits the memory of its GPU
+$ ovl compare scenarios/buckets/resnet18_ddp.yaml --set hardware.gpu.memory=120MiB | grep -A1 '^Best'
+Best: bucket_view, 33.7268 ms: as long as the base, which does not fit the memory of its GPU;
+      startups 3 (base 3); live memory peak 89.18 MiB (base 133.8 MiB)
