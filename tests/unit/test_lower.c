@@ -155,6 +155,9 @@ static void spreads_over_nodes_make_costs(void)
     CHECK_INT(t.p->n_codes, 2); /* {0, 2} inside, {1, 3} across */
     CHECK_INT(cost_named(&t, 0, "c")->work, 20 * OVL_MS);
     CHECK_INT(cost_named(&t, 1, "c")->work, 10 * OVL_MS);
+    CHECK(
+        !lower(&t, text, "hardware.collectives[0].algorithm=direct")); /* told by the file alone */
+    CHECK_HAS(mistake(&t), "no formula for all_gather; it covers all_to_all and send_recv");
     finish(&t);
 }
 
