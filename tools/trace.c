@@ -182,6 +182,7 @@ void ovl_trace_write(ovl_out *out, const ovl_trace_job *job)
     ovl_json_close(&json);
     ovl_json_close(&json);
     ovl_json_end(&json);
+    ovl_arena_free(&scratch);
     ovl_arena_free(&arena);
 }
 

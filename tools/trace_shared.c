@@ -152,5 +152,4 @@ void ovl_trace_shared(ovl_trace *t)
     name_process(t);
     ovl_trace_series(t, &s.list, name_series(&s, n), n, "bytes/s");
     ovl_vec_free(&s.uses);
-    ovl_arena_free(t->scratch);
 }
