@@ -96,6 +96,7 @@ char *ovl_arena_strdup(ovl_arena *arena, const char *text)
 
 char *ovl_arena_vprintf(ovl_arena *arena, const char *format, va_list args)
 {
+    assert(format); /* gcc sees a null one behind the checks of the sanitizers, and warns of it */
     va_list again;
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, format, args);

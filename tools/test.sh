@@ -100,12 +100,11 @@ say "unit, law, figures, cli, golden, fuzz, lint; gcc and clang at -O0 and -O3"
 run build
 passed=$run_passed
 
-# gcc warns wrongly under sanitizers, so that warnings are no errors there.
 # meson sets neither variable, and a report of the undefined-behaviour sanitizer alone exits 0.
 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 ASAN_OPTIONS=detect_leaks=1
 export UBSAN_OPTIONS ASAN_OPTIONS
-if build build-san -Db_sanitize=address,undefined -Dwerror=false; then
+if build build-san -Db_sanitize=address,undefined; then
     say "the same under sanitizers: unit, law, figures, cli, fuzz"
     run build-san --suite unit --suite law --suite figures --suite cli --suite fuzz \
         --timeout-multiplier 5
