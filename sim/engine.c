@@ -177,6 +177,20 @@ static void handle(ovl_engine *e, uint32_t handle_of)
     }
 }
 
+/* The next change of a capacity, if it is not after `time`: it comes before what else happens then.
+ */
+static bool change_capacity(ovl_engine *e, ovl_time time)
+{
+    if (e->next_change == e->p->n_changes || e->p->changes[e->next_change].time > time) {
+        return false;
+    }
+    const ovl_capacity_change *change = &e->p->changes[e->next_change++];
+    e->now = change->time;
+    e->n_events++;
+    ovl_share_set_capacity(&e->share, change->resource, change->capacity);
+    return true;
+}
+
 void ovl_engine_loop(ovl_engine *e)
 {
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
@@ -195,7 +209,9 @@ void ovl_engine_loop(ovl_engine *e)
         if (!top) {
             break;
         }
-        e->now = top->time;
-        handle(e, OVL_HEAP_HANDLE(top));
+        if (!change_capacity(e, top->time)) {
+            e->now = top->time;
+            handle(e, OVL_HEAP_HANDLE(top));
+        }
     }
 }

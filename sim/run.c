@@ -178,12 +178,13 @@ static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
     if (e->segments.len) {
         qsort(e->segments.data, e->segments.len, sizeof *e->segments.data, compare_segments);
     }
-    t->counters = (ovl_counters){e->n_events, e->share.solves, e->share.solved, e->heap.moves};
     t->n_trail = e->trail.len;
     t->trail = ovl_vec_freeze(&e->trail, e->arena);
     t->n_segments = e->segments.len;
     t->segments = ovl_vec_freeze(&e->segments, e->arena);
     hand_over_unmeasured(e, t);
+    t->counters = (ovl_counters){e->n_events, e->share.solves, e->share.solved, e->heap.moves,
+                                 e->arena->held + scratch->held};
 }
 
 bool ovl_run(const ovl_program *program, const ovl_run_options *options, ovl_arena *arena,

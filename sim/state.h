@@ -168,6 +168,7 @@ typedef struct ovl_engine {
     ovl_share share;
     OVL_VEC(ovl_clock) clocks; /* by solver slot */
     ovl_heap heap;             /* handles: OVL_HANDLE_... */
+    uint32_t next_change;      /* of the program's capacities */
     uint64_t n_events;
 } ovl_engine;
 

@@ -162,6 +162,9 @@ static problem draw(uint64_t *random)
             principal = principal ? principal : m->demand[r];
         }
         m->weight = principal && next(random) % 4 ? 1.0 / (double)principal : 1;
+        if (i && next(random) % 3 == 0) {
+            *m = p.m[next(random) % i]; /* the same class */
+        }
     }
     return p;
 }
@@ -300,6 +303,26 @@ static void thousands_share_one_resource(void)
     ovl_share_free(&s);
 }
 
+/* 0.1 + 0.2 - 0.1 is 0.2, and what is left of 1000 after 7 x 100 x 1/3 is what is left after 700 x
+ * 1/3. */
+static void sums_are_exact(void)
+{
+    ovl_pull a = ovl_pull_of(ovl_exact_of_weight(0.1), 1),
+             b = ovl_pull_of(ovl_exact_of_weight(0.2), 1);
+    ovl_pull sum = a;
+    ovl_pull_add(&sum, b);
+    ovl_pull_take(&sum, a);
+    CHECK_NEAR(ovl_pull_value(sum), 0.2, 0);
+    CHECK_NEAR(ovl_pull_value(ovl_pull_of(ovl_exact_of_weight(0x1.8p-70), 3)), 0x1.2p-68, 0);
+    ovl_wide one = ovl_left_of(1000), seven = one;
+    ovl_left_take(&one, 1.0 / 3, 700);
+    for (int i = 0; i < 7; i++) {
+        ovl_left_take(&seven, 1.0 / 3, 100);
+    }
+    CHECK(one == seven);
+    CHECK_NEAR(ovl_wide_value(one) * 0x1p-63, 1000 - 700.0 / 3, 1e-12);
+}
+
 /* --- Arrivals, departures and changes of caps, one at a time --- */
 
 typedef struct crowd {
@@ -380,6 +403,7 @@ static CU_TestInfo tests[] = {
     {"a capacity can change", a_capacity_can_change},
     {"agrees with the slow solver in any order", agrees_with_the_slow_solver_in_any_order},
     {"follows every change", follows_every_change},
+    {"sums are exact", sums_are_exact},
     {"thousands share one resource", thousands_share_one_resource},
     CU_TEST_INFO_NULL,
 };
