@@ -1,98 +1,231 @@
 /*
- * account.c - who gets each instant of a rank. Work done is a double; its whole picoseconds
- * telescope, so that the progress of an activity over all its intervals sums to its duration
- * exactly.
+ * account.c - who gets each instant of a rank. When all that happens at an instant has, it is
+ * chosen whose the time is from then on; only when another choice is made the time that passed is
+ * given away. Whole picoseconds of work telescope, so that the progress of an activity over all its
+ * intervals sums to its duration exactly; and they need no look at the rates in between, so that a
+ * change of rate concerns a rank only where the fastest of several is chosen.
  */
 #include "sim/state.h"
 
-#include <math.h>
+/* --- Giving away the time that passed --- */
 
-/* Whole picoseconds of isolated work done at `t`, at most all of it. */
-static ovl_time progress_at(const ovl_activity *a, ovl_time t)
+static ovl_time done_by(const ovl_engine *e, uint32_t activity)
 {
-    double done = a->done + a->rate * (double)(t - a->since);
-    return OVL_MIN((ovl_time)llround(done), a->total);
+    return activity != OVL_NONE ? ovl_clock_progress(e, &e->activities.data[activity], e->now) : 0;
 }
 
-/* The activity in its fluid phase with the highest rate; ties go to the lowest op. NULL without
- * any. */
-static const ovl_activity *fastest(const ovl_engine *e, const uint32_t *list, uint32_t n)
+static void give(ovl_engine *e, uint32_t rank)
 {
-    const ovl_activity *best = NULL;
-    for (uint32_t i = 0; i < n; i++) {
-        const ovl_activity *a = &e->activities.data[list[i]];
-        if (a->phase == OVL_PHASE_FLUID &&
-            (!best || a->rate > best->rate || (a->rate == best->rate && a->op < best->op))) {
-            best = a;
-        }
-    }
-    return best;
-}
-
-static bool any_in_latency(const ovl_engine *e, const ovl_rank_state *s)
-{
-    for (uint32_t i = 0; i < s->comms.len; i++) {
-        if (e->activities.data[s->comms.data[i]].phase == OVL_PHASE_LATENCY) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Progress of the communication under a kernel: all of the time while one is in its latency. */
-static ovl_time comm_progress(const ovl_engine *e, const ovl_rank_state *s, ovl_time from,
-                              ovl_time to)
-{
-    if (any_in_latency(e, s)) {
-        return to - from;
-    }
-    const ovl_activity *a = fastest(e, s->comms.data, s->comms.len);
-    return a ? progress_at(a, to) - progress_at(a, from) : 0;
-}
-
-static void account_kernel(const ovl_engine *e, const ovl_rank_state *s, ovl_rank_times *t,
-                           ovl_time from, ovl_time to)
-{
-    const ovl_activity *a = fastest(e, s->kernels.data, s->kernels.len);
-    ovl_time progress = progress_at(a, to) - progress_at(a, from);
-    t->term[OVL_COMPUTE] += progress;
-    t->term[OVL_COMPUTE_STRETCH] += to - from - progress;
-    if (s->comms.len) {
-        t->hidden += to - from;
-        t->hidden_stretch += to - from - comm_progress(e, s, from, to);
-    }
-}
-
-static void account_comm(const ovl_engine *e, const ovl_rank_state *s, ovl_rank_times *t,
-                         ovl_time from, ovl_time to)
-{
-    if (any_in_latency(e, s)) {
-        t->term[OVL_COMM_LATENCY] += to - from;
+    ovl_rank_state *s = &e->ranks[rank];
+    ovl_rank_times *t = &e->times[rank];
+    ovl_time time = e->now - s->accounted;
+    if (time == 0) {
         return;
     }
-    ovl_time progress = comm_progress(e, s, from, to);
-    t->term[OVL_COMM_TRANSFER] += progress;
-    t->term[OVL_COMM_STRETCH] += to - from - progress;
+    s->accounted = e->now;
+    ovl_time comm = s->is.comm != OVL_NONE ? done_by(e, s->is.comm) - s->comm_done : time;
+    if (s->is.term == OVL_COMPUTE) {
+        ovl_time kernel = done_by(e, s->is.kernel) - s->kernel_done;
+        t->term[OVL_COMPUTE] += kernel;
+        t->term[OVL_COMPUTE_STRETCH] += time - kernel;
+        t->hidden += s->is.hides ? time : 0;
+        t->hidden_stretch += s->is.hides ? time - comm : 0;
+    } else if (s->is.term == OVL_COMM_TRANSFER) {
+        t->term[OVL_COMM_TRANSFER] += comm;
+        t->term[OVL_COMM_STRETCH] += time - comm;
+    } else {
+        t->term[s->is.term] += time;
+    }
+}
+
+static void touch(ovl_engine *e, uint32_t rank)
+{
+    ovl_rank_state *s = &e->ranks[rank];
+    if (!s->touched) {
+        s->touched = true;
+        ovl_vec_push(&e->touched, rank);
+    }
 }
 
 void ovl_account(ovl_engine *e, uint32_t rank)
 {
+    e->ranks[rank].changed = true;
+    touch(e, rank);
+}
+
+void ovl_account_end(ovl_engine *e, uint32_t rank, uint32_t activity)
+{
     ovl_rank_state *s = &e->ranks[rank];
-    ovl_rank_times *t = &e->times[rank];
-    ovl_time from = s->accounted, to = e->now;
-    if (from == to) {
-        return;
+    ovl_account(e, rank);
+    if (s->is.kernel == activity || s->is.comm == activity) {
+        give(e, rank);
+        s->is.kernel = s->is.comm = OVL_NONE;
     }
-    s->accounted = to;
-    if (s->kernels.len) {
-        account_kernel(e, s, t, from, to);
-    } else if (s->comms.len) {
-        account_comm(e, s, t, from, to);
-    } else if (s->copying[0] || s->copying[1]) {
-        t->term[OVL_COPYING] += to - from;
-    } else if (s->waiting) {
-        t->term[OVL_WAIT_LATE_RANK] += to - from;
+}
+
+static void account_member(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
+{
+    (void)op;
+    (void)activity;
+    ovl_account(e, rank);
+}
+
+void ovl_account_activity(ovl_engine *e, uint32_t activity)
+{
+    const ovl_activity *a = &e->activities.data[activity];
+    if (a->kind == OVL_KERNEL || a->kind == OVL_COPY) {
+        ovl_account(e, a->rank);
     } else {
-        t->term[OVL_IDLE] += to - from;
+        ovl_comm_each(e, activity, account_member);
     }
+}
+
+void ovl_account_all(ovl_engine *e)
+{
+    for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
+        give(e, rank);
+    }
+}
+
+/* --- Who is the fastest --- */
+
+/* A rank on which the fastest is chosen watches the clocks of all it chooses from. */
+static void watch(const ovl_engine *e, const ovl_rank_state *s, uint32_t rank)
+{
+    for (uint32_t i = 0; i < s->rivals.len && s->rivals.len > 1; i++) {
+        ovl_clock *c = &e->clocks.data[s->rivals.data[i].clock];
+        ovl_vec_push(&c->watchers, rank);
+    }
+}
+
+static void unwatch(const ovl_engine *e, const ovl_rank_state *s, uint32_t rank)
+{
+    for (uint32_t i = 0; i < s->rivals.len && s->rivals.len > 1; i++) {
+        ovl_clock *c = &e->clocks.data[s->rivals.data[i].clock];
+        uint32_t k = 0;
+        while (c->watchers.data[k] != rank) {
+            k++;
+        }
+        c->watchers.data[k] = c->watchers.data[--c->watchers.len];
+    }
+}
+
+void ovl_account_rate(ovl_engine *e, const ovl_clock *clock)
+{
+    for (uint32_t i = 0; i < clock->watchers.len; i++) {
+        touch(e, clock->watchers.data[i]);
+    }
+}
+
+/* Enters one into the race: of each clock the lowest op. */
+static void add_rival(const ovl_engine *e, ovl_rank_state *s, ovl_running r)
+{
+    uint32_t clock = e->activities.data[r.activity].clock;
+    for (uint32_t i = 0; i < s->rivals.len; i++) {
+        ovl_rival *other = &s->rivals.data[i];
+        if (other->clock == clock) {
+            other->is = r.op < other->is.op ? r : other->is;
+            return;
+        }
+    }
+    ovl_vec_push(&s->rivals, (ovl_rival){r, clock});
+}
+
+/* The fastest; ties go to the lowest op. */
+static uint32_t winner(const ovl_engine *e, const ovl_rank_state *s)
+{
+    ovl_running best = s->rivals.data[0].is;
+    double rate = e->clocks.data[s->rivals.data[0].clock].rate;
+    for (uint32_t i = 1; i < s->rivals.len; i++) {
+        const ovl_rival *other = &s->rivals.data[i];
+        double faster = e->clocks.data[other->clock].rate;
+        if (faster > rate || (faster == rate && other->is.op < best.op)) {
+            best = other->is;
+            rate = faster;
+        }
+    }
+    return best.activity;
+}
+
+static uint32_t fastest_kernel(const ovl_engine *e, ovl_rank_state *s)
+{
+    for (uint32_t i = 0; i < s->kernels.len && s->kernels.len > 1; i++) {
+        uint32_t activity = s->kernels.data[i];
+        add_rival(e, s, (ovl_running){e->activities.data[activity].op, activity});
+    }
+    return s->kernels.len > 1 ? winner(e, s) : s->kernels.data[0];
+}
+
+static uint32_t fastest_transfer(const ovl_engine *e, ovl_rank_state *s)
+{
+    for (uint32_t i = 0; i < s->comms.len; i++) {
+        add_rival(e, s, s->comms.data[i]);
+    }
+    return winner(e, s);
+}
+
+static uint32_t lowest_transfer(const ovl_rank_state *s)
+{
+    ovl_running best = s->comms.data[0];
+    for (uint32_t i = 1; i < s->comms.len; i++) {
+        best = s->comms.data[i].op < best.op ? s->comms.data[i] : best;
+    }
+    return best.activity;
+}
+
+/* --- Choosing whose the time will be --- */
+
+static ovl_choice choose(const ovl_engine *e, ovl_rank_state *s)
+{
+    bool transfer = s->comms.len && s->latent == 0; /* all of them, then */
+    ovl_choice c = {OVL_NONE, OVL_NONE, OVL_IDLE, s->comms.len > 0};
+    if (s->kernels.len) {
+        c.term = OVL_COMPUTE;
+        c.kernel = fastest_kernel(e, s);
+        c.comm = transfer ? lowest_transfer(s) : OVL_NONE;
+    } else if (transfer) {
+        c.term = OVL_COMM_TRANSFER;
+        c.comm = fastest_transfer(e, s);
+    } else if (s->comms.len) {
+        c.term = OVL_COMM_LATENCY;
+    } else if (s->copying[0] || s->copying[1]) {
+        c.term = OVL_COPYING;
+    } else if (s->waiting) {
+        c.term = OVL_WAIT_LATE_RANK;
+    }
+    return c;
+}
+
+/* Where only rates changed another winner is all that matters. */
+static bool keeps_winner(const ovl_engine *e, const ovl_rank_state *s)
+{
+    return !s->changed && winner(e, s) == (s->kernels.len ? s->is.kernel : s->is.comm);
+}
+
+static void open_rank(ovl_engine *e, uint32_t rank)
+{
+    ovl_rank_state *s = &e->ranks[rank];
+    unwatch(e, s, rank);
+    s->rivals.len = 0;
+    ovl_choice now = choose(e, s);
+    watch(e, s, rank);
+    if (now.kernel != s->is.kernel || now.comm != s->is.comm || now.term != s->is.term ||
+        now.hides != s->is.hides) {
+        give(e, rank);
+        s->is = now;
+        s->kernel_done = done_by(e, now.kernel);
+        s->comm_done = done_by(e, now.comm);
+    }
+}
+
+void ovl_account_open(ovl_engine *e)
+{
+    for (uint32_t i = 0; i < e->touched.len; i++) {
+        ovl_rank_state *s = &e->ranks[e->touched.data[i]];
+        if (!keeps_winner(e, s)) {
+            open_rank(e, e->touched.data[i]);
+        }
+        s->touched = s->changed = false;
+    }
+    e->touched.len = 0;
 }

@@ -28,6 +28,7 @@ void ovl_builder_free(ovl_builder *b)
     ovl_vec_free(&b->rank_comms);
     ovl_vec_free(&b->rank_ports);
     ovl_vec_free(&b->resources);
+    ovl_vec_free(&b->changes);
     ovl_vec_free(&b->costs);
     ovl_vec_free(&b->demands);
     ovl_vec_free(&b->kernel_classes);
@@ -44,6 +45,18 @@ ovl_id ovl_add_resource(ovl_builder *b, const ovl_resource *resource)
 {
     ovl_vec_push(&b->resources, *resource);
     return b->resources.len - 1;
+}
+
+/* Kept by time; of one time in order of the calls. */
+void ovl_change_capacity(ovl_builder *b, ovl_id resource, ovl_time time, uint64_t capacity)
+{
+    assert(resource < b->resources.len && time >= 0 && capacity > 0);
+    ovl_vec_push(&b->changes, (ovl_capacity_change){0});
+    uint32_t at = b->changes.len - 1;
+    for (; at > 0 && b->changes.data[at - 1].time > time; at--) {
+        b->changes.data[at] = b->changes.data[at - 1];
+    }
+    b->changes.data[at] = (ovl_capacity_change){time, resource, capacity};
 }
 
 static uint32_t add_demands(ovl_builder *b, const ovl_demand *demands, uint32_t n)

@@ -8,10 +8,50 @@
 
 void ovl_caps_touch(ovl_engine *e, uint32_t rank)
 {
-    if (e->options->interference != OVL_INTERFERENCE_NONE && !e->ranks[rank].caps_dirty) {
+    bool matters = e->options->interference == OVL_INTERFERENCE_MEASURED ||
+                   (e->options->interference == OVL_INTERFERENCE_SHARED && e->p->sms);
+    if (matters && !e->ranks[rank].caps_dirty) {
         e->ranks[rank].caps_dirty = true;
         ovl_vec_push(&e->dirty_caps, rank);
     }
+}
+
+/* Without a count of SMs nothing can hold any. */
+static bool holds(const ovl_engine *e, const ovl_cost *cost)
+{
+    switch (e->options->interference) {
+    case OVL_INTERFERENCE_NONE:
+        return false;
+    case OVL_INTERFERENCE_SHARED:
+        return e->p->sms > 0 && cost->sms > 0;
+    case OVL_INTERFERENCE_MEASURED:
+        break;
+    }
+    return true;
+}
+
+void ovl_caps_hold(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost *cost)
+{
+    if (holds(e, cost)) {
+        ovl_vec_push(&e->ranks[rank].holders, op);
+        e->ranks[rank].held += cost->sms;
+        ovl_caps_touch(e, rank);
+    }
+}
+
+void ovl_caps_let_go(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost *cost)
+{
+    ovl_rank_state *s = &e->ranks[rank];
+    uint32_t i = 0;
+    if (!holds(e, cost)) {
+        return;
+    }
+    while (s->holders.data[i] != op) {
+        i++;
+    }
+    s->holders.data[i] = s->holders.data[--s->holders.len];
+    s->held -= cost->sms;
+    ovl_caps_touch(e, rank);
 }
 
 static const ovl_pair *pair_of(const ovl_engine *e, const ovl_cost *kernel, const ovl_cost *comm)
@@ -48,9 +88,13 @@ static pressure pressure_on(ovl_engine *e, uint32_t rank, const ovl_cost *kernel
     const ovl_rank_state *s = &e->ranks[rank];
     bool measured = e->options->interference == OVL_INTERFERENCE_MEASURED;
     pressure p = {0, 1};
+    if (!measured) {
+        p.held = s->held;
+        return p;
+    }
     for (uint32_t i = 0; i < s->holders.len; i++) {
         const ovl_cost *comm = holder_cost(e, rank, s->holders.data[i]);
-        const ovl_pair *pair = measured ? pair_of(e, kernel, comm) : NULL;
+        const ovl_pair *pair = pair_of(e, kernel, comm);
         bool transfer = in_transfer(e, s->holders.data[i]);
         if (pair && pair->kernel_factor > 0) {
             p.factor *= transfer ? pair->kernel_factor : 1;
@@ -156,7 +200,7 @@ static void lower_cap(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activi
 
 static bool same_uses(const ovl_engine *e, const ovl_activity *a)
 {
-    const ovl_share_member *m = &e->share.members.data[a->slot];
+    const ovl_share_class *m = &e->share.classes.data[a->clock];
     uint32_t n = 0;
     for (uint32_t i = 0; i < e->uses.len; i++) {
         if (e->uses.data[i].rate == 0) {
@@ -186,8 +230,7 @@ static void update_comm(ovl_engine *e, uint32_t activity)
     ovl_comm_uses(e, activity);
     a = &e->activities.data[activity];
     if (a->shares ? !same_uses(e, a) : e->uses.len > 0) {
-        ovl_engine_leave(e, activity);
-        ovl_engine_join(e, activity);
+        ovl_engine_rejoin(e, activity);
     }
 }
 
@@ -195,10 +238,10 @@ static void touch_comms(ovl_engine *e, uint32_t rank)
 {
     const ovl_rank_state *s = &e->ranks[rank];
     for (uint32_t i = 0; i < s->comms.len; i++) {
-        ovl_activity *a = &e->activities.data[s->comms.data[i]];
+        ovl_activity *a = &e->activities.data[s->comms.data[i].activity];
         if (a->phase == OVL_PHASE_FLUID && !a->dirty) {
             a->dirty = true;
-            ovl_vec_push(&e->dirty_comms, s->comms.data[i]);
+            ovl_vec_push(&e->dirty_comms, s->comms.data[i].activity);
         }
     }
 }

@@ -22,13 +22,13 @@ void ovl_comm_each(ovl_engine *e, uint32_t activity,
         each_member(e, a->comm, a->k, activity, visit);
         return;
     }
-    uint32_t send = a->op, rank = a->rank, peer = a->peer, recv = e->p->partner[send];
+    uint32_t send = a->op, peer = a->peer;
     bool background = a->background;
-    if (!ovl_engine_op(e, rank, send)->eager) {
-        visit(e, rank, send, activity);
+    if (!a->eager) {
+        visit(e, a->rank, send, activity);
     }
     if (!background) {
-        visit(e, peer, recv, activity);
+        visit(e, peer, e->p->partner[send], activity);
     }
 }
 
@@ -87,10 +87,26 @@ static void enter(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
 {
     ovl_account(e, rank);
     ovl_rank_state *s = &e->ranks[rank];
-    s->waiting -= e->activities.data[activity].comm != NULL;
+    const ovl_activity *a = &e->activities.data[activity];
+    s->waiting -= a->comm != NULL;
+    s->latent += a->phase == OVL_PHASE_LATENCY;
     e->start[op] = e->now;
     e->running[op] = activity + 1;
-    ovl_vec_push(&s->comms, activity);
+    ovl_vec_push(&s->comms, (ovl_running){a->op, activity});
+}
+
+static void transfer(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
+{
+    (void)op;
+    (void)activity;
+    ovl_account(e, rank);
+    e->ranks[rank].latent--;
+    ovl_caps_touch(e, rank);
+}
+
+void ovl_comm_transfer(ovl_engine *e, uint32_t activity)
+{
+    ovl_comm_each(e, activity, transfer);
 }
 
 static void start_collective(ovl_engine *e, const ovl_comm *comm, uint32_t k)
@@ -111,6 +127,7 @@ static void arrive_collective(ovl_engine *e, uint32_t rank, uint32_t op)
     const ovl_code *code = &e->p->codes[r->code];
     const ovl_comm *comm = ovl_rank_comm(e->p, rank, code->ops[op - r->first_op].comm);
     uint32_t k = code->comm_index[op - r->first_op];
+    ovl_account(e, rank);
     e->ranks[rank].waiting++;
     if (++e->arrived[comm->first_collective + k] == comm->n_members) {
         start_collective(e, comm, k);
@@ -123,6 +140,7 @@ static uint32_t add_transfer(ovl_engine *e, uint32_t rank, uint32_t send, uint32
     const ovl_cost *cost = ovl_engine_cost(e, rank, ovl_engine_op(e, rank, send));
     uint32_t activity = ovl_engine_add_activity(e, rank, send, cost);
     e->activities.data[activity].peer = peer;
+    e->activities.data[activity].eager = ovl_engine_op(e, rank, send)->eager;
     e->activities.data[activity].background = background;
     return activity;
 }
@@ -158,13 +176,7 @@ static void arrive_eager_send(ovl_engine *e, uint32_t rank, uint32_t op)
 
 static void release_sms(ovl_engine *e, uint32_t rank, uint32_t op)
 {
-    ovl_rank_state *s = &e->ranks[rank];
-    uint32_t i = 0;
-    while (s->holders.data[i] != op) {
-        i++;
-    }
-    s->holders.data[i] = s->holders.data[--s->holders.len];
-    ovl_caps_touch(e, rank);
+    ovl_caps_let_go(e, rank, op, ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op)));
 }
 
 static void arrive_eager_recv(ovl_engine *e, uint32_t rank, uint32_t op)
@@ -187,9 +199,7 @@ void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op)
         arrive_eager_send(e, rank, op);
         return;
     }
-    ovl_account(e, rank);
-    ovl_vec_push(&e->ranks[rank].holders, op);
-    ovl_caps_touch(e, rank);
+    ovl_caps_hold(e, rank, op, ovl_engine_cost(e, rank, o));
     if (o->kind == OVL_COLLECTIVE) {
         arrive_collective(e, rank, op);
     } else if (o->eager) {
@@ -205,13 +215,14 @@ void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op)
 
 static void leave(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
 {
-    ovl_account(e, rank);
+    ovl_account_end(e, rank, activity);
     ovl_rank_state *s = &e->ranks[rank];
     uint32_t i = 0;
-    while (s->comms.data[i] != activity) {
+    while (s->comms.data[i].activity != activity) {
         i++;
     }
     s->comms.data[i] = s->comms.data[--s->comms.len];
+    s->latent -= e->activities.data[activity].phase == OVL_PHASE_LATENCY;
     release_sms(e, rank, op);
     e->running[op] = 0;
     ovl_engine_complete(e, rank, op);

@@ -4,20 +4,6 @@
  */
 #include "sim/state.h"
 
-/* --- Looking things up --- */
-
-const ovl_op *ovl_engine_op(const ovl_engine *e, uint32_t rank, uint32_t op)
-{
-    const ovl_rank *r = &e->p->ranks[rank];
-    return &e->p->codes[r->code].ops[op - r->first_op];
-}
-
-const ovl_cost *ovl_engine_cost(const ovl_engine *e, uint32_t rank, const ovl_op *op)
-{
-    bool freed = op->name == e->options->free_name && e->options->free_name != OVL_NONE;
-    return freed ? &e->free_cost : ovl_op_cost(e->p, rank, op);
-}
-
 void ovl_engine_fail(ovl_engine *e, ovl_status code, uint32_t op, const char *sentence)
 {
     e->failed = true;
@@ -37,14 +23,6 @@ void ovl_engine_schedule(ovl_engine *e, uint32_t handle, ovl_time in, int kind, 
 }
 
 /* --- Operations --- */
-
-void ovl_engine_release(ovl_engine *e, uint32_t rank, uint32_t op)
-{
-    assert(e->pending[op] > 0);
-    if (--e->pending[op] == 0) {
-        ovl_vec_push(&e->todo, (ovl_todo){rank, op});
-    }
-}
 
 void ovl_engine_complete(ovl_engine *e, uint32_t rank, uint32_t op)
 {
@@ -187,12 +165,30 @@ static void drain(ovl_engine *e)
 
 static void handle(ovl_engine *e, uint32_t handle_of)
 {
-    e->n_events++;
-    if (handle_of < e->p->n_ranks) {
+    uint32_t n_ranks = e->p->n_ranks;
+    if (handle_of < n_ranks) {
+        e->n_events++;
         ovl_host_event(e, handle_of);
+    } else if ((handle_of - n_ranks) % 2 == 0) {
+        e->n_events++;
+        ovl_latency_event(e, (handle_of - n_ranks) / 2);
     } else {
-        ovl_activity_event(e, handle_of - e->p->n_ranks);
+        ovl_clock_due(e, (handle_of - n_ranks) / 2);
     }
+}
+
+/* The next change of a capacity, if it is not after `time`: it comes before what else happens then.
+ */
+static bool change_capacity(ovl_engine *e, ovl_time time)
+{
+    if (e->next_change == e->p->n_changes || e->p->changes[e->next_change].time > time) {
+        return false;
+    }
+    const ovl_capacity_change *change = &e->p->changes[e->next_change++];
+    e->now = change->time;
+    e->n_events++;
+    ovl_share_set_capacity(&e->share, change->resource, change->capacity);
+    return true;
 }
 
 void ovl_engine_loop(ovl_engine *e)
@@ -213,7 +209,9 @@ void ovl_engine_loop(ovl_engine *e)
         if (!top) {
             break;
         }
-        e->now = top->time;
-        handle(e, top->handle);
+        if (!change_capacity(e, top->time)) {
+            e->now = top->time;
+            handle(e, OVL_HEAP_HANDLE(top));
+        }
     }
 }

@@ -32,6 +32,9 @@
  * Until 29 ms the matmul does 25 and the all-reduce 16; the last 4 run alone: the step is 33 = 25
  * compute + 4 stretch + 4 transfer.
  *
+ * Capacities may change at given moments (ovl_change_capacity): before anything else that happens
+ * then.
+ *
  * Events are ordered by (time, kind, number), everything at one instant is applied before rates are
  * solved once, an end is scheduled at the next whole picosecond, and work done is recomputed only
  * when the own rate changes: the same program gives the same bytes everywhere.

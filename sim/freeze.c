@@ -297,6 +297,8 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
     p.rank_comms = ovl_vec_freeze(&b->rank_comms, b->arena);
     p.rank_ports = ovl_vec_freeze(&b->rank_ports, b->arena);
     p.resources = ovl_vec_freeze(&b->resources, b->arena);
+    p.n_changes = b->changes.len;
+    p.changes = ovl_vec_freeze(&b->changes, b->arena);
     p.costs = ovl_vec_freeze(&b->costs, b->arena);
     p.demands = ovl_vec_freeze(&b->demands, b->arena);
     p.kernel_classes = ovl_vec_freeze(&b->kernel_classes, b->arena);

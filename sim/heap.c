@@ -1,23 +1,36 @@
 #include "sim/heap.h"
 
+__extension__ typedef unsigned __int128 heap_key;
+
 void ovl_heap_free(ovl_heap *heap)
 {
     ovl_vec_free(&heap->items);
     ovl_vec_free(&heap->place);
 }
 
-static bool before(const ovl_heap_item *a, const ovl_heap_item *b)
+static inline bool before(const ovl_heap_item *a, const ovl_heap_item *b)
 {
-    if (a->time != b->time) {
-        return a->time < b->time;
-    }
-    return a->tie != b->tie ? a->tie < b->tie : a->handle < b->handle;
+    heap_key x = (heap_key)(uint64_t)a->time << 64 | a->order;
+    heap_key y = (heap_key)(uint64_t)b->time << 64 | b->order;
+    return x < y;
+}
+
+/* Of two or four neighbours the first to come, without a branch: which it is is anybody's guess. */
+static inline uint32_t first_of_two(const ovl_heap_item *items, uint32_t at)
+{
+    return at + before(&items[at + 1], &items[at]);
+}
+
+static inline uint32_t first_of_four(const ovl_heap_item *items, uint32_t at)
+{
+    uint32_t a = first_of_two(items, at), b = first_of_two(items, at + 2);
+    return a + (b - a) * before(&items[b], &items[a]);
 }
 
 static void put(ovl_heap *heap, uint32_t at, ovl_heap_item item)
 {
     heap->items.data[at] = item;
-    heap->place.data[item.handle] = at + 1;
+    heap->place.data[OVL_HEAP_HANDLE(&item)] = at + 1;
     heap->moves++;
 }
 
@@ -42,9 +55,13 @@ static void sink(ovl_heap *heap, uint32_t at, ovl_heap_item item)
         if (child >= heap->items.len) {
             break;
         }
-        uint32_t end = OVL_MIN(child + 4, heap->items.len), best = child;
-        for (uint32_t i = child + 1; i < end; i++) {
-            best = before(&items[i], &items[best]) ? i : best;
+        uint32_t best = child;
+        if (child + 4 <= heap->items.len) {
+            best = first_of_four(items, child);
+        } else {
+            for (uint32_t i = child + 1; i < heap->items.len; i++) {
+                best = before(&items[i], &items[best]) ? i : best;
+            }
         }
         if (!before(&items[best], &item)) {
             break;
@@ -55,45 +72,78 @@ static void sink(ovl_heap *heap, uint32_t at, ovl_heap_item item)
     put(heap, at, item);
 }
 
-/* The item at `at` got a new key: it goes up or down. */
-static void settle(ovl_heap *heap, uint32_t at, ovl_heap_item item)
+/* The first item was taken out and nothing came in its stead: the last one fills the hole. */
+static void fill_hole(ovl_heap *heap)
 {
-    if (at > 0 && before(&item, &heap->items.data[(at - 1) / 4])) {
+    heap->hole = false;
+    ovl_heap_item last = heap->items.data[--heap->items.len];
+    if (heap->items.len) {
+        sink(heap, 0, last);
+    }
+}
+
+static void add(ovl_heap *heap, ovl_heap_item item)
+{
+    if (heap->hole) {
+        heap->hole = false;
+        sink(heap, 0, item);
+    } else {
+        ovl_vec_push(&heap->items, item);
+        rise(heap, heap->items.len - 1, item);
+    }
+}
+
+void ovl_heap_set(ovl_heap *heap, uint32_t handle, ovl_time time, uint64_t tie)
+{
+    assert(time >= 0 && tie >> 33 == 0 && handle >> OVL_HEAP_HANDLE_BITS == 0);
+    while (heap->place.len <= handle) {
+        ovl_vec_push(&heap->place, 0);
+    }
+    ovl_heap_item item = {tie << OVL_HEAP_HANDLE_BITS | handle, time};
+    if (heap->place.data[handle] == 0) {
+        add(heap, item);
+        return;
+    }
+    if (heap->hole) {
+        fill_hole(heap);
+    }
+    uint32_t at = heap->place.data[handle] - 1;
+    if (before(&item, &heap->items.data[at])) {
         rise(heap, at, item);
     } else {
         sink(heap, at, item);
     }
 }
 
-void ovl_heap_set(ovl_heap *heap, uint32_t handle, ovl_time time, uint64_t tie)
-{
-    while (heap->place.len <= handle) {
-        ovl_vec_push(&heap->place, 0);
-    }
-    ovl_heap_item item = {time, tie, handle};
-    uint32_t place = heap->place.data[handle];
-    if (place == 0) {
-        ovl_vec_push(&heap->items, item);
-        rise(heap, heap->items.len - 1, item);
-    } else {
-        settle(heap, place - 1, item);
-    }
-}
-
 void ovl_heap_remove(ovl_heap *heap, uint32_t handle)
 {
-    uint32_t place = handle < heap->place.len ? heap->place.data[handle] : 0;
-    if (place == 0) {
+    if (handle >= heap->place.len || heap->place.data[handle] == 0) {
         return;
     }
+    if (heap->hole) {
+        fill_hole(heap);
+    }
+    uint32_t at = heap->place.data[handle] - 1;
     heap->place.data[handle] = 0;
+    if (at == 0) {
+        heap->hole = true;
+        return;
+    }
     ovl_heap_item last = heap->items.data[--heap->items.len];
-    if (place - 1 < heap->items.len) {
-        settle(heap, place - 1, last);
+    if (at == heap->items.len) {
+        return;
+    }
+    if (before(&last, &heap->items.data[(at - 1) / 4])) {
+        rise(heap, at, last);
+    } else {
+        sink(heap, at, last);
     }
 }
 
-const ovl_heap_item *ovl_heap_top(const ovl_heap *heap)
+const ovl_heap_item *ovl_heap_top(ovl_heap *heap)
 {
+    if (heap->hole) {
+        fill_hole(heap);
+    }
     return heap->items.len ? heap->items.data : NULL;
 }

@@ -6,7 +6,8 @@
  * leaves 3 at 40 before 1 at 50.
  *
  * Figures that chose it over pairing heaps and ladders: a re-key costs about as much as a pop, and
- * the number of re-keys decides.
+ * the number of re-keys decides. Taking out the first and putting another in, which is what events
+ * mostly do, costs one walk down.
  */
 #ifndef OVL_SIM_HEAP_H
 #define OVL_SIM_HEAP_H
@@ -14,26 +15,30 @@
 #include "sim/vec.h"
 
 typedef struct ovl_heap_item {
+    uint64_t order; /* tie, then handle */
     ovl_time time;
-    uint64_t tie;
-    uint32_t handle;
 } ovl_heap_item;
+
+#define OVL_HEAP_HANDLE_BITS 31
+#define OVL_HEAP_HANDLE(item)                                                                      \
+    ((uint32_t)((item)->order & ((UINT64_C(1) << OVL_HEAP_HANDLE_BITS) - 1)))
 
 typedef struct ovl_heap {
     OVL_VEC(ovl_heap_item) items;
     OVL_VEC(uint32_t) place; /* by handle: index into items + 1, 0 when absent */
+    bool hole;               /* the first item is gone; whatever is put in next goes there */
     uint64_t moves;          /* items moved, for counters */
 } ovl_heap;
 
 void ovl_heap_free(ovl_heap *heap);
 
-/* Puts a handle in, or changes its key. */
+/* Puts a handle in, or changes its key. 0 <= time, tie < 2^33, handle < 2^31. */
 void ovl_heap_set(ovl_heap *heap, uint32_t handle, ovl_time time, uint64_t tie);
 
 /* Takes a handle out if it is in. */
 void ovl_heap_remove(ovl_heap *heap, uint32_t handle);
 
 /* The first item; NULL when empty. Valid until the next change. */
-const ovl_heap_item *ovl_heap_top(const ovl_heap *heap);
+const ovl_heap_item *ovl_heap_top(ovl_heap *heap);
 
 #endif

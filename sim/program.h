@@ -241,6 +241,13 @@ typedef struct ovl_resource {
     uint64_t capacity; /* bytes per second */
 } ovl_resource;
 
+/* A resource has another capacity from a moment on: a link that degrades, and recovers. */
+typedef struct ovl_capacity_change {
+    ovl_time time;
+    ovl_id resource;
+    uint64_t capacity; /* bytes per second, not 0 */
+} ovl_capacity_change;
+
 /* Measured interference of one kernel class and one collective class; 0: not measured. */
 typedef struct ovl_pair {
     double kernel_factor, collective_factor; /* isolated rate / rate while both run, >= 1 usually */
@@ -270,6 +277,8 @@ typedef struct ovl_program {
     uint32_t n_kernel_classes, n_coll_classes;
     const ovl_id *kernel_classes, *coll_classes; /* names */
     const ovl_pair *pairs;                       /* [n_kernel_classes * n_coll_classes] */
+    uint32_t n_changes;
+    const ovl_capacity_change *changes; /* by time, then as they were added */
 } ovl_program;
 
 /* --- Building --- */
@@ -286,6 +295,7 @@ typedef struct ovl_builder {
     OVL_VEC(ovl_id) rank_comms;
     OVL_VEC(ovl_id) rank_ports;
     OVL_VEC(ovl_resource) resources;
+    OVL_VEC(ovl_capacity_change) changes;
     OVL_VEC(ovl_cost) costs;
     OVL_VEC(ovl_demand) demands;
     OVL_VEC(ovl_id) kernel_classes;
@@ -306,6 +316,9 @@ void ovl_builder_free(ovl_builder *b);
 ovl_id ovl_name(ovl_builder *b, const char *text);
 
 ovl_id ovl_add_resource(ovl_builder *b, const ovl_resource *resource);
+
+/* The resource has this capacity from `time` on; calls in any order. */
+void ovl_change_capacity(ovl_builder *b, ovl_id resource, ovl_time time, uint64_t capacity);
 
 /* `cost` with its demands; the first_ and n_ fields are filled in. Equal costs are stored once per
  * call site's care: no deduplication is done here. `peer` are the receiver's demands of a send. */

@@ -48,6 +48,7 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     e->free_cost = (ovl_cost){.klass = OVL_NONE, .weight = 1};
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         const ovl_code *code = &p->codes[p->ranks[r].code];
+        e->ranks[r].is = (ovl_choice){OVL_NONE, OVL_NONE, OVL_IDLE, false};
         if (code->n_ops) {
             memcpy(&e->pending[p->ranks[r].first_op], code->waits, code->n_ops * sizeof(uint32_t));
         }
@@ -66,6 +67,7 @@ static void tear_down(ovl_engine *e)
         ovl_vec_free(&s->kernels);
         ovl_vec_free(&s->comms);
         ovl_vec_free(&s->holders);
+        ovl_vec_free(&s->rivals);
         ovl_vec_free(&s->copies[0]);
         ovl_vec_free(&s->copies[1]);
     }
@@ -79,37 +81,59 @@ static void tear_down(ovl_engine *e)
     ovl_vec_free(&e->trail);
     ovl_vec_free(&e->limits);
     ovl_vec_free(&e->segments);
-    ovl_vec_free(&e->slot_activity);
+    for (uint32_t i = 0; i < e->clocks.len; i++) {
+        ovl_vec_free(&e->clocks.data[i].dues);
+        ovl_vec_free(&e->clocks.data[i].watchers);
+    }
+    ovl_vec_free(&e->clocks);
+    ovl_vec_free(&e->touched);
     ovl_heap_free(&e->heap);
     ovl_share_free(&e->share);
 }
 
-static int compare_limits(const void *a, const void *b)
+/* Limits in order of their op; first[op + 1] is where those of op end. */
+static ovl_limit *limits_by_op(const ovl_engine *e, uint32_t *first)
 {
-    const ovl_limit *x = a, *y = b;
-    if (x->op != y->op) {
-        return x->op < y->op ? -1 : 1;
+    ovl_limit *sorted = OVL_NEW_ARRAY(e->arena, ovl_limit, e->limits.len);
+    for (uint32_t i = 0; i < e->limits.len; i++) {
+        first[e->limits.data[i].op + 1]++;
     }
-    return (x->bound > y->bound) - (x->bound < y->bound);
-}
-
-/* One entry per (op, bound). */
-static void merge_limits(ovl_engine *e)
-{
-    ovl_limit *list = e->limits.data;
-    uint32_t n = 0;
-    if (e->limits.len) {
-        qsort(list, e->limits.len, sizeof *list, compare_limits);
+    for (uint32_t op = 0; op < e->p->n_ops; op++) {
+        first[op + 1] += first[op];
     }
     for (uint32_t i = 0; i < e->limits.len; i++) {
-        if (n && compare_limits(&list[n - 1], &list[i]) == 0) {
-            list[n - 1].time += list[i].time;
-            list[n - 1].lost += list[i].lost;
-        } else {
-            list[n++] = list[i];
-        }
+        sorted[first[e->limits.data[i].op]++] = e->limits.data[i];
     }
-    e->limits.len = n;
+    return sorted;
+}
+
+/* One entry per (op, bound): puts `limit` among those of its op in list[from..n - 1]. */
+static uint32_t merge_limit(ovl_limit *list, uint32_t from, uint32_t n, ovl_limit limit)
+{
+    uint32_t at = n;
+    while (at > from && list[at - 1].bound > limit.bound) {
+        at--;
+    }
+    if (at > from && list[at - 1].bound == limit.bound) {
+        list[at - 1].time += limit.time;
+        list[at - 1].lost += limit.lost;
+        return n;
+    }
+    memmove(&list[at + 1], &list[at], (n - at) * sizeof *list);
+    list[at] = limit;
+    return n + 1;
+}
+
+static void hand_over_limits(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
+{
+    uint32_t n = 0, from = 0;
+    ovl_limit *list = limits_by_op(e, OVL_NEW_ARRAY(scratch, uint32_t, e->p->n_ops + 1));
+    for (uint32_t i = 0; i < e->limits.len; i++) {
+        from = n && list[n - 1].op == list[i].op ? from : n;
+        n = merge_limit(list, from, n, list[i]);
+    }
+    t->limits = list;
+    t->n_limits = n;
 }
 
 static int compare_segments(const void *a, const void *b)
@@ -135,7 +159,7 @@ static void hand_over_unmeasured(const ovl_engine *e, ovl_timeline *t)
     t->unmeasured = ovl_vec_freeze(&list, e->arena);
 }
 
-static void hand_over(ovl_engine *e, ovl_timeline *t)
+static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
 {
     *t = (ovl_timeline){.issue = e->issue,
                         .arrive = e->arrive,
@@ -149,21 +173,18 @@ static void hand_over(ovl_engine *e, ovl_timeline *t)
         }
     }
     e->now = t->step;
-    for (uint32_t r = 0; r < e->p->n_ranks; r++) {
-        ovl_account(e, r);
-    }
-    merge_limits(e);
+    ovl_account_all(e);
+    hand_over_limits(e, scratch, t);
     if (e->segments.len) {
         qsort(e->segments.data, e->segments.len, sizeof *e->segments.data, compare_segments);
     }
-    t->counters = (ovl_counters){e->n_events, e->share.solves, e->share.solved, e->heap.moves};
     t->n_trail = e->trail.len;
     t->trail = ovl_vec_freeze(&e->trail, e->arena);
-    t->n_limits = e->limits.len;
-    t->limits = ovl_vec_freeze(&e->limits, e->arena);
     t->n_segments = e->segments.len;
     t->segments = ovl_vec_freeze(&e->segments, e->arena);
     hand_over_unmeasured(e, t);
+    t->counters = (ovl_counters){e->n_events, e->share.solves, e->share.solved, e->heap.moves,
+                                 e->arena->held + scratch->held};
 }
 
 bool ovl_run(const ovl_program *program, const ovl_run_options *options, ovl_arena *arena,
@@ -178,7 +199,7 @@ bool ovl_run(const ovl_program *program, const ovl_run_options *options, ovl_are
         ovl_deadlock_report(&e);
     }
     if (!e.failed) {
-        hand_over(&e, timeline);
+        hand_over(&e, &scratch, timeline);
     }
     tear_down(&e);
     ovl_arena_free(&scratch);

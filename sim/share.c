@@ -1,5 +1,5 @@
 /*
- * share.c - who shares what: joining, leaving, and what a change may concern.
+ * share.c - who shares what: classes, joining, leaving, and what a change may concern.
  */
 #include "sim/share_parts.h"
 
@@ -20,33 +20,235 @@ void ovl_share_free(ovl_share *share)
     for (uint32_t r = 0; r < share->n_resources; r++) {
         ovl_vec_free(&share->resources[r].users);
     }
-    for (uint32_t i = 0; i < share->members.len; i++) {
-        free(share->members.data[i].uses);
+    for (uint32_t i = 0; i < share->classes.len; i++) {
+        free(share->classes.data[i].uses);
     }
     free(share->resources);
-    ovl_vec_free(&share->members);
+    ovl_vec_free(&share->classes);
     ovl_vec_free(&share->spare);
-    ovl_vec_free(&share->dirty);
-    ovl_vec_free(&share->order);
+    ovl_vec_free(&share->table);
     ovl_vec_free(&share->touched);
-    ovl_heap_free(&share->levels);
+    ovl_vec_free(&share->dirty);
     ovl_vec_free(&share->changed);
     ovl_vec_free(&share->group);
+    ovl_vec_free(&share->order);
     ovl_vec_free(&share->full);
+    ovl_vec_free(&share->tied);
+    ovl_heap_free(&share->levels);
+}
+
+/* --- Slots --- */
+
+uint32_t ovl_share_reserve(ovl_share *share)
+{
+    if (share->spare.len) {
+        return share->spare.data[--share->spare.len];
+    }
+    ovl_vec_push(&share->classes, (ovl_share_class){0});
+    return share->classes.len - 1;
+}
+
+void ovl_share_release(ovl_share *share, uint32_t slot)
+{
+    ovl_vec_push(&share->spare, slot);
+}
+
+/* --- The table of classes --- */
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ (hash >> 32);
+}
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static uint64_t hash_of(double cap, double weight, const ovl_use *uses, uint32_t n)
+{
+    uint64_t hash = mix(bits_of(cap), bits_of(weight));
+    for (uint32_t i = 0; i < n; i++) {
+        if (uses[i].rate) {
+            hash = mix(mix(hash, uses[i].rate), uses[i].resource);
+        }
+    }
+    return hash;
+}
+
+static bool equals(const ovl_share_class *c, double cap, double weight, const ovl_use *uses,
+                   uint32_t n)
+{
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (uses[i].rate == 0) {
+            continue;
+        }
+        if (k == c->n_uses || c->uses[k].resource != uses[i].resource ||
+            c->uses[k].rate != uses[i].rate) {
+            return false;
+        }
+        k++;
+    }
+    return k == c->n_uses && c->cap == cap && c->weight == weight;
+}
+
+static uint32_t find(const ovl_share *share, uint64_t hash, double cap, double weight,
+                     const ovl_use *uses, uint32_t n)
+{
+    if (share->table.len == 0) {
+        return OVL_NONE;
+    }
+    uint32_t mask = share->table.len - 1;
+    for (uint32_t at = (uint32_t)hash & mask; share->table.data[at]; at = (at + 1) & mask) {
+        uint32_t slot = share->table.data[at] - 1;
+        const ovl_share_class *c = &share->classes.data[slot];
+        if (c->hash == hash && equals(c, cap, weight, uses, n)) {
+            return slot;
+        }
+    }
+    return OVL_NONE;
+}
+
+static void insert(ovl_share *share, uint32_t slot)
+{
+    uint32_t mask = share->table.len - 1;
+    uint32_t at = (uint32_t)share->classes.data[slot].hash & mask;
+    while (share->table.data[at]) {
+        at = (at + 1) & mask;
+    }
+    share->table.data[at] = slot + 1;
+}
+
+static void grow_table(ovl_share *share)
+{
+    uint32_t size = OVL_MAX(share->table.len * 2, 64);
+    ovl_vec_free(&share->table);
+    ovl_vec_reserve(&share->table, size);
+    memset(share->table.data, 0, size * sizeof *share->table.data);
+    share->table.len = size;
+    for (uint32_t slot = 0; slot < share->classes.len; slot++) {
+        if (share->classes.data[slot].known) {
+            insert(share, slot);
+        }
+    }
+}
+
+static void enter_table(ovl_share *share, uint32_t slot)
+{
+    if (2 * (share->n_known + 1) > share->table.len) {
+        grow_table(share);
+    }
+    share->n_known++;
+    share->classes.data[slot].known = true;
+    insert(share, slot);
+}
+
+/* Those behind it move up, so that searching never has to pass over holes. */
+static void leave_table(ovl_share *share, uint32_t slot)
+{
+    uint32_t *table = share->table.data, mask = share->table.len - 1;
+    uint32_t hole = (uint32_t)share->classes.data[slot].hash & mask;
+    while (table[hole] != slot + 1) {
+        hole = (hole + 1) & mask;
+    }
+    for (uint32_t at = (hole + 1) & mask; table[at]; at = (at + 1) & mask) {
+        uint32_t home = (uint32_t)share->classes.data[table[at] - 1].hash & mask;
+        if (((at - home) & mask) >= ((at - hole) & mask)) {
+            table[hole] = table[at];
+            hole = at;
+        }
+    }
+    table[hole] = 0;
+    share->n_known--;
+    share->classes.data[slot].known = false;
+}
+
+/* --- Classes --- */
+
+static void drop_user(ovl_share_resource *r, uint32_t slot)
+{
+    uint32_t i = 0;
+    while (r->users.data[i].slot != slot) {
+        i++;
+    }
+    r->users.data[i] = r->users.data[--r->users.len];
+}
+
+/* Forgets a class without activities. */
+static void forget(ovl_share *share, uint32_t slot)
+{
+    ovl_share_class *c = &share->classes.data[slot];
+    assert(c->count == 0);
+    leave_table(share, slot);
+    for (uint32_t i = 0; i < c->n_uses; i++) {
+        drop_user(&share->resources[c->uses[i].resource], slot);
+    }
+    ovl_share_release(share, slot);
+}
+
+/* Classes without activities wait for others like them, but no more of them than there are others:
+ * caps and demands may never come back. */
+static void forget_idle(ovl_share *share, uint32_t resource)
+{
+    ovl_share_resource *r = &share->resources[resource];
+    if (r->users.len <= 2 * r->live + 6) {
+        return;
+    }
+    for (uint32_t k = r->users.len; k-- > 0;) {
+        if (share->classes.data[r->users.data[k].slot].count == 0) {
+            forget(share, r->users.data[k].slot);
+        }
+    }
+}
+
+static void copy_uses(ovl_share_class *c, const ovl_use *uses, uint32_t n)
+{
+    c->uses = ovl_vec_grow_(c->uses, sizeof *c->uses, n, &c->cap_uses);
+    c->n_uses = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (uses[i].rate) {
+            c->uses[c->n_uses++] = uses[i];
+        }
+    }
+}
+
+static uint32_t make_class(ovl_share *share, uint64_t hash, double cap, double weight,
+                           const ovl_use *uses, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        forget_idle(share, uses[i].resource);
+    }
+    uint32_t slot = ovl_share_reserve(share);
+    ovl_share_class *c = &share->classes.data[slot];
+    copy_uses(c, uses, n);
+    c->cap = cap;
+    c->weight = weight;
+    c->exact = ovl_exact_of_weight(weight);
+    c->hash = hash;
+    c->count = 0;
+    c->limited = false;
+    c->rate = -1;
+    enter_table(share, slot);
+    c->shared = 0;
+    for (uint32_t i = 0; i < c->n_uses; i++) {
+        ovl_share_resource *r = &share->resources[c->uses[i].resource];
+        ovl_vec_push(&r->users, (ovl_share_user){c->uses[i].rate, slot});
+        c->shared += ovl_share_couples(r);
+    }
+    return slot;
 }
 
 /* --- Joining and leaving --- */
 
-bool ovl_share_contended(const ovl_share_resource *r)
-{
-    return r->demand > r->capacity;
-}
-
 static void make_dirty(ovl_share *share, uint32_t slot)
 {
-    ovl_share_member *m = &share->members.data[slot];
-    if (!m->dirty) {
-        m->dirty = true;
+    ovl_share_class *c = &share->classes.data[slot];
+    if (!c->dirty) {
+        c->dirty = true;
         ovl_vec_push(&share->dirty, slot);
     }
 }
@@ -60,92 +262,117 @@ void ovl_share_touch(ovl_share *share, uint32_t resource)
     }
 }
 
-static uint32_t take_slot(ovl_share *share)
+/* What a resource means now. A resource can only bound anybody if all together ask for more than it
+ * has: integers, no rounding luck. */
+static void update_state(ovl_share *share, ovl_share_resource *r)
 {
-    if (share->spare.len) {
-        return share->spare.data[--share->spare.len];
+    uint8_t state = OVL_SHARE_FREE;
+    if (r->demand > r->capacity) {
+        state = r->live > 1 ? OVL_SHARE_COUPLES : OVL_SHARE_OWN;
     }
-    ovl_vec_push(&share->members, (ovl_share_member){0});
-    return share->members.len - 1;
+    if (state == r->state) {
+        return;
+    }
+    int32_t more = (state == OVL_SHARE_COUPLES) - (r->state == OVL_SHARE_COUPLES);
+    bool own = state == OVL_SHARE_OWN || r->state == OVL_SHARE_OWN;
+    r->state = state;
+    for (uint32_t k = 0; k < r->users.len; k++) {
+        ovl_share_class *c = &share->classes.data[r->users.data[k].slot];
+        c->shared += (uint32_t)more;
+        c->limited = c->limited && !own;
+    }
 }
 
-static void copy_uses(ovl_share_member *m, const ovl_use *uses, uint32_t n)
+/* One more. A class that a resource concerns alone is dirty itself; others hear of it by the
+ * resource. */
+static void count_in(ovl_share *share, uint32_t slot)
 {
-    m->uses = ovl_vec_grow_(m->uses, sizeof *m->uses, n, &m->cap_uses);
-    m->n_uses = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        if (uses[i].rate) {
-            m->uses[m->n_uses++] = uses[i];
-        }
-    }
-}
-
-uint32_t ovl_share_join(ovl_share *share, uint64_t key, double cap, double weight,
-                        const ovl_use *uses, uint32_t n_uses)
-{
-    assert(cap > 0 && cap <= 1 && weight > 0);
-    uint32_t slot = take_slot(share);
-    ovl_share_member *m = &share->members.data[slot];
-    copy_uses(m, uses, n_uses);
-    m->live = true;
-    m->key = key;
-    m->cap = cap;
-    m->weight = weight;
-    m->rate = -1; /* so that the first solve reports it */
-    m->bound = OVL_BOUND_NONE;
+    ovl_share_class *c = &share->classes.data[slot];
+    bool first = c->count++ == 0;
+    c->limited = false;
     make_dirty(share, slot);
-    for (uint32_t i = 0; i < m->n_uses; i++) {
-        ovl_share_resource *r = &share->resources[m->uses[i].resource];
-        r->demand += m->uses[i].rate;
-        ovl_vec_push(&r->users, (ovl_share_user){key, m->uses[i].rate, slot});
-        if (ovl_share_contended(r)) {
-            ovl_share_touch(share, m->uses[i].resource);
+    for (uint32_t i = 0; i < c->n_uses; i++) {
+        ovl_share_resource *r = &share->resources[c->uses[i].resource];
+        r->demand += c->uses[i].rate;
+        ovl_pull_add(&r->pull, ovl_pull_of(c->exact, c->uses[i].rate));
+        r->live += first;
+        update_state(share, r);
+        if (ovl_share_couples(r)) {
+            ovl_share_touch(share, c->uses[i].resource);
         }
     }
-    return slot;
 }
 
-static void drop_user(ovl_share_resource *r, uint32_t slot)
+static void count_out(ovl_share *share, uint32_t slot)
 {
-    uint32_t i = 0;
-    while (r->users.data[i].slot != slot) {
-        i++;
+    ovl_share_class *c = &share->classes.data[slot];
+    assert(c->count > 0);
+    bool last = --c->count == 0;
+    c->limited = false;
+    if (last) {
+        c->rate = -1; /* so that the next solve reports it */
+    } else {
+        make_dirty(share, slot);
     }
-    r->users.data[i] = r->users.data[--r->users.len];
+    for (uint32_t i = 0; i < c->n_uses; i++) {
+        ovl_share_resource *r = &share->resources[c->uses[i].resource];
+        if (ovl_share_couples(r)) {
+            ovl_share_touch(share, c->uses[i].resource);
+        }
+        r->demand -= c->uses[i].rate;
+        ovl_pull_take(&r->pull, ovl_pull_of(c->exact, c->uses[i].rate));
+        r->live -= last;
+        update_state(share, r);
+    }
+}
+
+uint32_t ovl_share_join(ovl_share *share, double cap, double weight, const ovl_use *uses,
+                        uint32_t n_uses)
+{
+    assert(cap > 0 && cap <= 1 && weight > 0 && weight <= 1);
+    uint64_t hash = hash_of(cap, weight, uses, n_uses);
+    uint32_t slot = find(share, hash, cap, weight, uses, n_uses);
+    if (slot == OVL_NONE) {
+        slot = make_class(share, hash, cap, weight, uses, n_uses);
+    }
+    count_in(share, slot);
+    return slot;
 }
 
 void ovl_share_leave(ovl_share *share, uint32_t slot)
 {
-    ovl_share_member *m = &share->members.data[slot];
-    assert(m->live);
-    m->live = false;
-    for (uint32_t i = 0; i < m->n_uses; i++) {
-        ovl_share_resource *r = &share->resources[m->uses[i].resource];
-        bool was = ovl_share_contended(r);
-        r->demand -= m->uses[i].rate;
-        drop_user(r, slot);
-        if (was) {
-            ovl_share_touch(share, m->uses[i].resource);
-        }
-    }
-    ovl_vec_push(&share->spare, slot);
+    count_out(share, slot);
 }
 
-void ovl_share_set_cap(ovl_share *share, uint32_t slot, double cap)
+uint32_t ovl_share_set_cap(ovl_share *share, uint32_t slot, double cap)
 {
     assert(cap > 0 && cap <= 1);
-    if (share->members.data[slot].cap != cap) {
-        share->members.data[slot].cap = cap;
-        make_dirty(share, slot);
+    ovl_share_class *c = &share->classes.data[slot];
+    if (c->cap == cap) {
+        return slot;
     }
+    uint64_t hash = hash_of(cap, c->weight, c->uses, c->n_uses);
+    uint32_t other = find(share, hash, cap, c->weight, c->uses, c->n_uses);
+    if (other == OVL_NONE) {
+        double weight = c->weight;
+        ovl_use *uses = c->uses; /* stays where it is while the array of classes may move */
+        other = make_class(share, hash, cap, weight, uses, c->n_uses);
+    }
+    count_out(share, slot);
+    count_in(share, other);
+    return other;
 }
 
 void ovl_share_set_capacity(ovl_share *share, uint32_t resource, uint64_t capacity)
 {
     ovl_share_resource *r = &share->resources[resource];
-    bool was = ovl_share_contended(r);
+    uint8_t before = r->state;
     r->capacity = capacity;
-    if (was || ovl_share_contended(r)) {
+    update_state(share, r);
+    if (before != OVL_SHARE_FREE || r->state != OVL_SHARE_FREE) {
         ovl_share_touch(share, resource);
+    }
+    for (uint32_t k = 0; k < r->users.len; k++) {
+        share->classes.data[r->users.data[k].slot].limited = false;
     }
 }

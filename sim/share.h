@@ -15,14 +15,19 @@
  * link, its principal resource. Fair: w = 1/2000 and 1/300. At t = 300 the collective is at its cap
  * 1 (HBM used: 300 + 600); the kernel goes on to 2000 - 600 = 1400, x = 0.7, a slowdown of 1.43.
  *
+ * Activities with the same uses, weight and cap get the same rate. They form one *class* with a
+ * count n, which is solved as one: it demands n * d_r. Ten transfers on one route cost no more than
+ * one. Sums are exact (exact.h): neither grouping into classes nor order changes a bit.
+ *
  * The solver knows nothing of GPUs and nothing of time. What cannot be full never bounds anybody,
- * so an unsaturated system is never solved. A change is solved on the resource it concerns as long
- * as nobody who is bounded elsewhere has to change with it; else on everybody reachable through
- * resources that could be full.
+ * so an unsaturated system is never solved. A resource that only one class uses bounds it as a cap
+ * does. A change is solved on the resource it concerns as long as nobody who is bounded elsewhere
+ * has to change with it; else on everybody reachable through resources that could be full.
  */
 #ifndef OVL_SIM_SHARE_H
 #define OVL_SIM_SHARE_H
 
+#include "sim/exact.h"
 #include "sim/heap.h"
 
 #define OVL_BOUND_NONE UINT32_MAX       /* at isolated speed */
@@ -33,78 +38,108 @@ typedef struct ovl_use {
     uint64_t rate; /* bytes/s at isolated speed; 0 is allowed and means nothing */
 } ovl_use;
 
-typedef struct ovl_share_member {
-    bool live, dirty;
-    /* Scratch of a solve: rate found (or limit), meets another contended resource, demand here. */
-    bool settled, crossing;
-    double settled_rate;
-    uint64_t use_here;
-    uint64_t key; /* canonical place among the activities, unique among the live */
-    double cap, weight;
-    double rate;    /* solved */
+/* What bounds a class besides the resources it shares with others: the level at which it does, and
+ * what it is. */
+struct ovl_share_limit {
+    double level;
+    uint32_t slot;
+    uint32_t bound;  /* a resource of its own; OVL_BOUND_CAP: its cap; OVL_BOUND_NONE: it stays */
+    uint64_t demand; /* on the resource that is solved */
+};
+
+typedef struct ovl_share_class {
+    double rate;    /* solved; -1 before */
     uint32_t bound; /* solved: a resource, OVL_BOUND_CAP or OVL_BOUND_NONE */
-    uint32_t mark;  /* of the last component walk that met it */
+    uint32_t count; /* activities; a class without any is kept for those to come */
+    double cap, weight;
+    ovl_exact_weight exact;
+    bool dirty;    /* in the list of those whose rate may be out of date */
+    bool settled;  /* scratch of a solve */
+    bool limited;  /* `limit` and `shared` are up to date */
+    bool known;    /* in the table, by its uses, weight and cap */
+    uint32_t mark; /* of the last component walk that met it */
     uint32_t n_uses, cap_uses;
     ovl_use *uses; /* owned by the solver, re-used with the slot */
-} ovl_share_member;
+    uint64_t hash;
+    struct ovl_share_limit limit; /* what bounds it besides resources it shares */
+    uint32_t shared;              /* contended resources it shares with other classes */
+} ovl_share_class;
 
 typedef struct ovl_share_user {
-    uint64_t key, rate;
+    uint64_t rate;
     uint32_t slot;
 } ovl_share_user;
 
-typedef struct ovl_share_resource {
-    uint64_t capacity;
-    uint64_t demand; /* sum of rates of the live activities: exact, so that "could be full" is no
-                        matter of rounding */
-    bool touched;    /* in the list of those whose users may have to change */
-    uint32_t mark;   /* of the last component walk that met it */
-    OVL_VEC(ovl_share_user) users; /* a set; solving sorts it by key */
-    /* Scratch of a solve: capacity not yet given away, growth of use per level, unsettled users. */
-    double left, pull;
-    uint32_t open;
-} ovl_share_resource;
-
-struct ovl_share_filling {
-    double level;
-    uint64_t key;
-    uint32_t slot;
+/* What a resource means for those who use it. */
+enum ovl_share_state {
+    OVL_SHARE_FREE,    /* nothing: it has as much as all together ask for */
+    OVL_SHARE_OWN,     /* a cap, for the only class that uses it */
+    OVL_SHARE_COUPLES, /* that they share it */
 };
 
+typedef struct ovl_share_resource {
+    uint64_t capacity;
+    uint64_t demand; /* sum of count * rate: exact, so that "could be full" is no matter of rounding
+                      */
+    ovl_pull pull;   /* sum of weight * count * rate */
+    uint32_t live;   /* classes with activities */
+    uint8_t state;   /* ovl_share_state */
+    bool touched;    /* in the list of those whose users may have to change */
+    uint32_t mark;   /* of the last component walk that met it */
+    uint32_t tries;  /* how often it was solved by itself at the instant `tried_at` */
+    uint64_t tried_at;
+    OVL_VEC(ovl_share_user) users; /* a set of classes, those without activities included */
+    /* Scratch of a component's solve: not yet given away, of those not settled, their number; the
+     * level at which it is full once that is known. */
+    ovl_wide left;
+    ovl_pull open_pull;
+    uint32_t open;
+    double level;
+} ovl_share_resource;
+
 typedef struct ovl_share {
-    OVL_VEC(ovl_share_member) members; /* by slot */
+    OVL_VEC(ovl_share_class) classes; /* by slot */
     ovl_share_resource *resources;
     uint32_t n_resources;
     OVL_VEC(uint32_t) spare;   /* free slots */
+    OVL_VEC(uint32_t) table;   /* slot + 1 by hash, open addressing; its size a power of two */
+    uint32_t n_known;          /* classes in it */
     OVL_VEC(uint32_t) touched; /* resources whose users may have to change */
     OVL_VEC(uint32_t) dirty;   /* slots whose rate may be out of date */
-    OVL_VEC(uint32_t)
-    changed;                 /* output of a solve: slots whose rate changed bitwise, in key order */
-    OVL_VEC(uint32_t) group; /* scratch: slots of a component */
-    OVL_VEC(struct ovl_share_filling)
-    order;                  /* scratch: the same by the level at which the cap binds */
+    OVL_VEC(uint32_t) changed; /* output of a solve: slots whose rate or bound changed */
+    OVL_VEC(uint32_t) group;   /* scratch: slots of a component */
+    OVL_VEC(struct ovl_share_limit)
+    order;                  /* scratch: those who are solved, by the level that bounds them */
     OVL_VEC(uint32_t) full; /* scratch: resources of a component */
-    ovl_heap levels;        /* scratch: contended resources by the level at which they are full */
+    OVL_VEC(uint32_t) tied; /* scratch: those of them that are full at one level */
+    ovl_heap levels;        /* scratch: resources by the level at which they are full */
     uint32_t walk;
-    uint64_t solves, solved; /* how many components were solved, and activities in them */
+    uint64_t instant;        /* number of this solve */
+    uint64_t solves, solved; /* how many systems were solved, and classes in them */
 } ovl_share;
 
-/* A system of resources with these capacities (bytes/s), no activity. */
+/* A system of resources with these capacities (bytes/s, below 2^62), no activity. */
 void ovl_share_init(ovl_share *share, const uint64_t *capacities, uint32_t n);
 void ovl_share_free(ovl_share *share);
 
 /* An activity joins with the uses given (at most one per resource; copied). Its rate is known after
- * the next solve. 0 < cap <= 1, weight > 0. Gives its slot, which stays valid until it leaves. */
-uint32_t ovl_share_join(ovl_share *share, uint64_t key, double cap, double weight,
-                        const ovl_use *uses, uint32_t n_uses);
+ * the next solve. 0 < cap <= 1, 2^-75 <= weight <= 1. Gives the slot of its class. */
+uint32_t ovl_share_join(ovl_share *share, double cap, double weight, const ovl_use *uses,
+                        uint32_t n_uses);
 
+/* One activity of the class leaves. */
 void ovl_share_leave(ovl_share *share, uint32_t slot);
 
-/* A cap changed; equal caps cost nothing. */
-void ovl_share_set_cap(ovl_share *share, uint32_t slot, double cap);
+/* One activity of the class gets another cap; gives the slot of its class from now on. Equal caps
+ * cost nothing. */
+uint32_t ovl_share_set_cap(ovl_share *share, uint32_t slot, double cap);
 
 /* A capacity changed (a link that degrades). */
 void ovl_share_set_capacity(ovl_share *share, uint32_t resource, uint64_t capacity);
+
+/* A slot that is no class, for the caller's own use, until it is given back. */
+uint32_t ovl_share_reserve(ovl_share *share);
+void ovl_share_release(ovl_share *share, uint32_t slot);
 
 /* Brings all rates up to date; share->changed lists the slots whose rate or bound changed (some
  * perhaps twice). False if there was nothing to do. */

@@ -8,27 +8,31 @@
 
 /* --- A component --- */
 
-/* Collects into group and full whoever is reachable from `slot` through contended resources. */
+static void meet_users(ovl_share *share, const ovl_share_resource *r)
+{
+    for (uint32_t k = 0; k < r->users.len; k++) {
+        ovl_share_class *other = &share->classes.data[r->users.data[k].slot];
+        if (other->count && other->mark != share->walk) {
+            other->mark = share->walk;
+            ovl_vec_push(&share->group, r->users.data[k].slot);
+        }
+    }
+}
+
+/* Collects into group and full whoever is reachable from `slot` through resources that couple. */
 static void walk_component(ovl_share *share, uint32_t slot)
 {
     share->group.len = share->full.len = 0;
-    share->members.data[slot].mark = ++share->walk;
+    share->classes.data[slot].mark = ++share->walk;
     ovl_vec_push(&share->group, slot);
     for (uint32_t i = 0; i < share->group.len; i++) {
-        const ovl_share_member *m = &share->members.data[share->group.data[i]];
-        for (uint32_t u = 0; u < m->n_uses; u++) {
-            ovl_share_resource *r = &share->resources[m->uses[u].resource];
-            if (!ovl_share_contended(r) || r->mark == share->walk) {
-                continue;
-            }
-            r->mark = share->walk;
-            ovl_vec_push(&share->full, m->uses[u].resource);
-            for (uint32_t k = 0; k < r->users.len; k++) {
-                ovl_share_member *other = &share->members.data[r->users.data[k].slot];
-                if (other->mark != share->walk) {
-                    other->mark = share->walk;
-                    ovl_vec_push(&share->group, r->users.data[k].slot);
-                }
+        const ovl_share_class *c = &share->classes.data[share->group.data[i]];
+        for (uint32_t u = 0; u < c->n_uses; u++) {
+            ovl_share_resource *r = &share->resources[c->uses[u].resource];
+            if (ovl_share_couples(r) && r->mark != share->walk) {
+                r->mark = share->walk;
+                ovl_vec_push(&share->full, c->uses[u].resource);
+                meet_users(share, r);
             }
         }
     }
@@ -38,16 +42,23 @@ static void walk_component(ovl_share *share, uint32_t slot)
 static int64_t level_bits(double level)
 {
     int64_t bits;
-    level = fmax(level, 0) + 0.0;
     memcpy(&bits, &level, sizeof bits);
     return bits;
+}
+
+static double level_of_bits(int64_t bits)
+{
+    double level;
+    memcpy(&level, &bits, sizeof level);
+    return level;
 }
 
 static void queue_resource(ovl_share *share, uint32_t resource)
 {
     const ovl_share_resource *r = &share->resources[resource];
     if (r->open) {
-        ovl_heap_set(&share->levels, resource, level_bits(r->left / r->pull), 0);
+        ovl_heap_set(&share->levels, resource, level_bits(ovl_exact_level(r->left, r->open_pull)),
+                     0);
     } else {
         ovl_heap_remove(&share->levels, resource);
     }
@@ -57,57 +68,114 @@ static void open_component(ovl_share *share)
 {
     share->order.len = 0;
     for (uint32_t i = 0; i < share->group.len; i++) {
-        ovl_share_member *m = &share->members.data[share->group.data[i]];
-        m->settled = false;
-        ovl_vec_push(&share->order,
-                     (struct ovl_share_filling){m->cap / m->weight, m->key, share->group.data[i]});
+        share->classes.data[share->group.data[i]].settled = false;
+        ovl_vec_push(&share->order, *ovl_share_limit_of(share, share->group.data[i]));
     }
-    ovl_share_sort_order(share->order.data, share->order.len);
+    ovl_share_sort_limits(share->order.data, share->order.len);
     for (uint32_t i = 0; i < share->full.len; i++) {
         ovl_share_resource *r = &share->resources[share->full.data[i]];
-        ovl_share_sort_users(r->users.data, r->users.len);
-        r->left = (double)r->capacity;
-        r->open = r->users.len;
-        r->pull = 0;
-        for (uint32_t k = 0; k < r->users.len; k++) {
-            const ovl_share_user *u = &r->users.data[k];
-            r->pull += share->members.data[u->slot].weight * (double)u->rate;
-        }
+        r->left = ovl_left_of(r->capacity);
+        r->open_pull = r->pull;
+        r->open = r->live;
+        r->level = (double)INFINITY;
         queue_resource(share, share->full.data[i]);
     }
 }
 
-/* A member's rate is found: what it takes is no longer there for the others. */
+/* The rate of a class is found: what it takes is no longer there for the others. */
 static void settle(ovl_share *share, uint32_t slot, double rate, uint32_t bound)
 {
-    ovl_share_member *m = &share->members.data[slot];
-    m->settled = true;
-    m->settled_rate = rate;
-    for (uint32_t u = 0; u < m->n_uses; u++) {
-        ovl_share_resource *r = &share->resources[m->uses[u].resource];
+    ovl_share_class *c = &share->classes.data[slot];
+    c->settled = true;
+    for (uint32_t u = 0; u < c->n_uses; u++) {
+        ovl_share_resource *r = &share->resources[c->uses[u].resource];
         if (r->mark == share->walk) {
-            r->left -= rate * (double)m->uses[u].rate;
-            r->pull -= m->weight * (double)m->uses[u].rate;
+            uint64_t demand = c->count * c->uses[u].rate;
+            ovl_left_take(&r->left, rate, demand);
+            ovl_pull_take(&r->open_pull, ovl_pull_of(c->exact, demand));
             r->open--;
-            queue_resource(share, m->uses[u].resource);
+            queue_resource(share, c->uses[u].resource);
         }
     }
     ovl_share_publish(share, slot, rate, bound);
 }
 
-static uint32_t settle_users(ovl_share *share, uint32_t resource, double level)
+/* The rate of a class of which a resource is full: of several that are, the lowest level holds. */
+static double rate_at_tie(const ovl_share *share, const ovl_share_class *c,
+                          const struct ovl_share_limit *limit)
 {
-    const ovl_share_resource *r = &share->resources[resource];
-    uint32_t settled = 0;
-    for (uint32_t k = 0; k < r->users.len; k++) {
-        uint32_t slot = r->users.data[k].slot;
-        const ovl_share_member *m = &share->members.data[slot];
-        if (!m->settled) {
-            settle(share, slot, fmin(m->cap, m->weight * level), resource);
-            settled++;
+    double level = limit && limit->bound < OVL_BOUND_CAP ? limit->level : (double)INFINITY;
+    for (uint32_t u = 0; u < c->n_uses; u++) {
+        const ovl_share_resource *r = &share->resources[c->uses[u].resource];
+        if (r->mark == share->walk) {
+            level = OVL_MIN(level, r->level);
         }
     }
-    return settled;
+    return ovl_exact_rate(OVL_MIN(c->cap, c->weight * level));
+}
+
+/* What to tell of a class that has a resource for itself: a shared one that is full, too, if there
+ * is one; the lowest. */
+static uint32_t tied_bound(const ovl_share *share, const ovl_share_class *c, uint32_t bound)
+{
+    uint32_t least = OVL_NONE;
+    for (uint32_t u = 0; u < c->n_uses; u++) {
+        const ovl_share_resource *r = &share->resources[c->uses[u].resource];
+        if (r->mark == share->walk && r->level < (double)INFINITY) {
+            least = OVL_MIN(least, c->uses[u].resource);
+        }
+    }
+    return least != OVL_NONE ? least : bound;
+}
+
+static void settle_users(ovl_share *share, uint32_t resource)
+{
+    const ovl_share_resource *r = &share->resources[resource];
+    for (uint32_t k = 0; k < r->users.len && r->open; k++) {
+        uint32_t slot = r->users.data[k].slot;
+        const ovl_share_class *c = &share->classes.data[slot];
+        if (c->count && !c->settled) {
+            settle(share, slot, rate_at_tie(share, c, NULL), resource);
+        }
+    }
+}
+
+/* Takes the resources that are full at the least level out of the queue, in order of their number;
+ * ties each have their own level. */
+static void take_tied(ovl_share *share, double least, double level)
+{
+    const ovl_heap_item *top;
+    share->tied.len = 0;
+    while ((top = ovl_heap_top(&share->levels)) &&
+           level_of_bits(top->time) <= least * OVL_SHARE_TIE) {
+        uint32_t resource = OVL_HEAP_HANDLE(top), at = share->tied.len;
+        share->resources[resource].level = OVL_MAX(level_of_bits(top->time), level);
+        ovl_heap_remove(&share->levels, resource);
+        ovl_vec_push(&share->tied, resource);
+        for (; at > 0 && share->tied.data[at - 1] > resource; at--) {
+            share->tied.data[at] = share->tied.data[at - 1];
+        }
+        share->tied.data[at] = resource;
+    }
+}
+
+/* Everything that is full at the least level: classes that have a resource for themselves first
+ * (their level may be the lower one where they also use another), then resources. */
+static void settle_level(ovl_share *share, uint32_t next, double least, double level)
+{
+    take_tied(share, least, level);
+    for (; next < share->order.len && share->order.data[next].level <= least * OVL_SHARE_TIE;
+         next++) {
+        const struct ovl_share_limit *limit = &share->order.data[next];
+        const ovl_share_class *c = &share->classes.data[limit->slot];
+        if (!c->settled && limit->bound < OVL_BOUND_CAP) {
+            settle(share, limit->slot, rate_at_tie(share, c, limit),
+                   tied_bound(share, c, limit->bound));
+        }
+    }
+    for (uint32_t i = 0; i < share->tied.len; i++) {
+        settle_users(share, share->tied.data[i]);
+    }
 }
 
 /* Progressive filling. The level only rises in exact arithmetic; keeping it so in doubles also
@@ -115,39 +183,40 @@ static uint32_t settle_users(ovl_share *share, uint32_t resource, double level)
 static void fill(ovl_share *share)
 {
     double level = 0;
-    uint32_t left = share->order.len, next = 0;
-    while (left) {
-        while (share->members.data[share->order.data[next].slot].settled) {
+    for (uint32_t next = 0; next < share->order.len;) {
+        const struct ovl_share_limit *limit = &share->order.data[next];
+        const ovl_share_class *c = &share->classes.data[limit->slot];
+        const ovl_heap_item *top = ovl_heap_top(&share->levels);
+        double full = top ? OVL_MAX(level_of_bits(top->time), level) : (double)INFINITY;
+        if (c->settled) {
             next++;
-        }
-        const struct ovl_share_filling *capped = &share->order.data[next];
-        const ovl_heap_item *full = ovl_heap_top(&share->levels);
-        if (!full || level_bits(capped->level) <= OVL_MAX(full->time, level_bits(level))) {
-            const ovl_share_member *m = &share->members.data[capped->slot];
-            level = fmax(level, capped->level);
-            settle(share, capped->slot, m->cap, ovl_share_cap_bound(m));
-            left--;
+        } else if (limit->bound == OVL_BOUND_CAP && limit->level <= full) {
+            level = OVL_MAX(level, limit->level);
+            settle(share, limit->slot, ovl_exact_rate(c->cap),
+                   ovl_share_bound_at(c, OVL_BOUND_CAP));
         } else {
-            uint32_t resource = full->handle;
-            level = fmax(level, ovl_share_level_of(share, &share->resources[resource]));
-            left -= settle_users(share, resource, level);
+            double least = OVL_MIN(full, limit->level);
+            settle_level(share, next, least, level);
+            level = OVL_MAX(level, least);
         }
     }
+}
+
+static void publish_limit(ovl_share *share, const struct ovl_share_limit *limit)
+{
+    const ovl_share_class *c = &share->classes.data[limit->slot];
+    ovl_share_publish(share, limit->slot, ovl_share_limited_rate(c, limit, limit->level),
+                      ovl_share_bound_at(c, limit->bound));
 }
 
 void ovl_share_solve_component(ovl_share *share, uint32_t slot)
 {
     walk_component(share, slot);
     for (uint32_t i = 0; i < share->group.len; i++) {
-        share->members.data[share->group.data[i]].dirty = false;
+        share->classes.data[share->group.data[i]].dirty = false;
     }
     for (uint32_t i = 0; i < share->full.len; i++) {
         share->resources[share->full.data[i]].touched = false;
-    }
-    if (share->full.len == 0) { /* nothing it uses can be full */
-        const ovl_share_member *m = &share->members.data[slot];
-        ovl_share_publish(share, slot, m->cap, ovl_share_cap_bound(m));
-        return;
     }
     share->solves++;
     share->solved += share->group.len;
@@ -157,84 +226,76 @@ void ovl_share_solve_component(ovl_share *share, uint32_t slot)
 
 /* --- Everything that changed --- */
 
-static int compare_changed(const ovl_share *share, uint32_t a, uint32_t b)
+/* A class that shares contended resources is their business; one that shares very many is solved
+ * with all it reaches; one that shares none runs at its own limit. */
+static void sort_out_class(ovl_share *share, uint32_t slot)
 {
-    uint64_t x = share->members.data[a].key, y = share->members.data[b].key;
-    return (x > y) - (x < y);
-}
-
-/* Shell sort: qsort has no place for `share`, and globals are not ours. */
-static void sort_changed(ovl_share *share)
-{
-    uint32_t n = share->changed.len;
-    uint32_t *list = share->changed.data;
-    for (uint32_t gap = n / 2; gap > 0; gap /= 2) {
-        for (uint32_t i = gap; i < n; i++) {
-            uint32_t slot = list[i], at = i;
-            while (at >= gap && compare_changed(share, list[at - gap], slot) > 0) {
-                list[at] = list[at - gap];
-                at -= gap;
-            }
-            list[at] = slot;
-        }
+    ovl_share_class *c = &share->classes.data[slot];
+    const struct ovl_share_limit *limit = ovl_share_limit_of(share, slot);
+    if (c->shared == 0) {
+        c->dirty = false;
+        share->solves += limit->bound < OVL_BOUND_CAP;
+        share->solved += limit->bound < OVL_BOUND_CAP;
+        publish_limit(share, limit);
+        return;
     }
-}
-
-/* A dirty member that meets one contended resource is that resource's business; one that meets more
- * is solved with all it reaches; one that meets none runs at its cap. */
-static void sort_out_member(ovl_share *share, uint32_t slot)
-{
-    const ovl_share_member *m = &share->members.data[slot];
-    uint32_t met = OVL_NONE, n = 0;
-    for (uint32_t u = 0; u < m->n_uses && n < 2; u++) {
-        if (ovl_share_contended(&share->resources[m->uses[u].resource])) {
-            met = m->uses[u].resource;
-            n++;
-        }
-    }
-    if (n == 1 && m->n_uses <= 8) {
-        ovl_share_touch(share, met);
-        share->members.data[slot].dirty = false;
-    } else {
+    if (c->shared > 1 && c->n_uses > OVL_SHARE_SHORT) {
         ovl_share_solve_component(share, slot);
+        return;
     }
+    for (uint32_t u = 0; u < c->n_uses; u++) {
+        if (ovl_share_couples(&share->resources[c->uses[u].resource])) {
+            ovl_share_touch(share, c->uses[u].resource);
+        }
+    }
+    c->dirty = false;
 }
 
-/* Nobody is bounded by a resource that is no longer contended. */
-static void free_users(ovl_share *share, uint32_t resource)
+/* Nobody is bounded by a resource that is no longer contended, and one who has it alone knows. */
+static void sort_out_users(ovl_share *share, uint32_t resource, bool all)
 {
     const ovl_share_resource *r = &share->resources[resource];
     for (uint32_t k = 0; k < r->users.len; k++) {
         uint32_t slot = r->users.data[k].slot;
-        if (share->members.data[slot].bound == resource) {
-            ovl_share_solve_component(share, slot);
+        const ovl_share_class *c = &share->classes.data[slot];
+        if (c->count && (all || c->bound == resource)) {
+            sort_out_class(share, slot);
         }
     }
 }
 
+#define PATIENCE 16 /* times that a resource is solved by itself at one instant */
+
 static void sort_out_resource(ovl_share *share, uint32_t resource)
 {
     ovl_share_resource *r = &share->resources[resource];
+    r->tries = r->tried_at == share->instant ? r->tries + 1 : 1;
+    r->tried_at = share->instant;
     r->touched = false;
-    if (!ovl_share_contended(r)) {
-        free_users(share, resource);
-    } else if (!ovl_share_solve_resource(share, resource)) {
-        ovl_share_solve_component(share, r->users.data[0].slot);
+    if (!ovl_share_couples(r)) {
+        sort_out_users(share, resource, r->state == OVL_SHARE_OWN);
+    } else if (r->tries > PATIENCE || !ovl_share_solve_resource(share, resource)) {
+        uint32_t k = 0;
+        while (share->classes.data[r->users.data[k].slot].count == 0) {
+            k++;
+        }
+        ovl_share_solve_component(share, r->users.data[k].slot);
     }
 }
 
 bool ovl_share_solve(ovl_share *share)
 {
     share->changed.len = 0;
+    share->instant++;
     if (share->dirty.len == 0 && share->touched.len == 0) {
         return false;
     }
     for (uint32_t i = 0; i < share->dirty.len; i++) {
         uint32_t slot = share->dirty.data[i];
-        if (share->members.data[slot].live && share->members.data[slot].dirty) {
-            sort_out_member(share, slot);
+        if (share->classes.data[slot].count && share->classes.data[slot].dirty) {
+            sort_out_class(share, slot);
         }
-        share->members.data[slot].dirty = false;
+        share->classes.data[slot].dirty = false;
     }
     share->dirty.len = 0;
     for (uint32_t i = 0; i < share->touched.len; i++) {
@@ -243,6 +304,5 @@ bool ovl_share_solve(ovl_share *share)
         }
     }
     share->touched.len = 0;
-    sort_changed(share);
     return true;
 }

@@ -6,30 +6,59 @@
 
 #include "sim/share.h"
 
-/* A resource can only bound anybody if all together ask for more than it has. Integers: no rounding
- * luck. */
-bool ovl_share_contended(const ovl_share_resource *r);
+/* Levels that differ by no more than rounding count as equal and bind together: who is first among
+ * them must not depend on luck. */
+#define OVL_SHARE_TIE (1 + 0x1p-44)
+
+/* A class with more uses than this, a collective over many ranks, is solved with everybody it
+ * reaches. */
+#define OVL_SHARE_SHORT 8
+
+static inline bool ovl_share_couples(const ovl_share_resource *r)
+{
+    return r->state == OVL_SHARE_COUPLES;
+}
 
 /* Those on a resource that is, or was until now, contended may get a new rate. */
 void ovl_share_touch(ovl_share *share, uint32_t resource);
 
-/* A member's solved rate; it is listed as changed if it differs. */
-void ovl_share_publish(ovl_share *share, uint32_t slot, double rate, uint32_t bound);
-uint32_t ovl_share_cap_bound(const ovl_share_member *m);
+/* The solved rate of a class; it is listed as changed if it differs. */
+static inline void ovl_share_publish(ovl_share *share, uint32_t slot, double rate, uint32_t bound)
+{
+    ovl_share_class *c = &share->classes.data[slot];
+    if (c->rate != rate || c->bound != bound) {
+        c->rate = rate;
+        c->bound = bound;
+        ovl_vec_push(&share->changed, slot);
+    }
+}
 
-/* Sorts by key, or by the level at which the cap binds. */
-void ovl_share_sort_users(ovl_share_user *list, uint32_t n);
-void ovl_share_sort_order(struct ovl_share_filling *list, uint32_t n);
+/* What bounds a class besides resources it shares: its cap, or a contended resource that nobody
+ * else uses; brings c->limit up to date. */
+void ovl_share_find_limit(ovl_share *share, uint32_t slot);
 
-/* The level at which a resource is full, from who is settled and who is not. Summed in key order:
- * it rounds alike whatever was settled first and whoever arrived first. */
-double ovl_share_level_of(const ovl_share *share, const ovl_share_resource *r);
+static inline const struct ovl_share_limit *ovl_share_limit_of(ovl_share *share, uint32_t slot)
+{
+    if (!share->classes.data[slot].limited) {
+        ovl_share_find_limit(share, slot);
+    }
+    return &share->classes.data[slot].limit;
+}
 
-/* Solves one resource as if everything else stayed; false if that changes somebody who is bounded
- * elsewhere. */
+/* The rate at a limit, at most the cap; and the bound to tell. */
+double ovl_share_limited_rate(const ovl_share_class *c, const struct ovl_share_limit *limit,
+                              double level);
+uint32_t ovl_share_bound_at(const ovl_share_class *c, uint32_t bound);
+
+void ovl_share_sort_limits(struct ovl_share_limit *list, uint32_t n);
+
+/* Solves one resource as if everything else stayed. Whoever it bounds, or no longer bounds, and who
+ * shares other resources as well, is their business next: they are touched. In the end nobody has
+ * to move any more; a resource only depends on those of lower level, so that this comes to an end.
+ * False, with nothing changed, if the resource alone cannot tell. */
 bool ovl_share_solve_resource(ovl_share *share, uint32_t resource);
 
-/* Solves everybody reachable from a member through contended resources. */
+/* Solves everybody reachable from a class through contended resources. */
 void ovl_share_solve_component(ovl_share *share, uint32_t slot);
 
 #endif

@@ -5,174 +5,200 @@
 
 #include <math.h>
 
-/* --- What one solve settles --- */
+/* --- What bounds a class besides what it shares --- */
 
-void ovl_share_publish(ovl_share *share, uint32_t slot, double rate, uint32_t bound)
+void ovl_share_find_limit(ovl_share *share, uint32_t slot)
 {
-    ovl_share_member *m = &share->members.data[slot];
-    if (m->rate != rate || m->bound != bound) {
-        m->rate = rate;
-        m->bound = bound;
-        ovl_vec_push(&share->changed, slot);
+    ovl_share_class *c = &share->classes.data[slot];
+    struct ovl_share_limit limit = {c->cap / c->weight, slot, OVL_BOUND_CAP, 0};
+    c->limited = true;
+    for (uint32_t i = 0; i < c->n_uses; i++) {
+        const ovl_share_resource *r = &share->resources[c->uses[i].resource];
+        if (r->state != OVL_SHARE_OWN) {
+            continue;
+        }
+        double level = ovl_exact_level(ovl_left_of(r->capacity), r->pull);
+        if (level < limit.level || (level == limit.level && limit.bound != OVL_BOUND_CAP &&
+                                    c->uses[i].resource < limit.bound)) {
+            limit.level = level;
+            limit.bound = c->uses[i].resource;
+        }
+    }
+    c->limit = limit;
+}
+
+double ovl_share_limited_rate(const ovl_share_class *c, const struct ovl_share_limit *limit,
+                              double level)
+{
+    switch (limit->bound) {
+    case OVL_BOUND_NONE:
+        return c->rate;
+    case OVL_BOUND_CAP:
+        return ovl_exact_rate(c->cap);
+    default:
+        return ovl_exact_rate(OVL_MIN(c->cap, c->weight * level));
     }
 }
 
-uint32_t ovl_share_cap_bound(const ovl_share_member *m)
+uint32_t ovl_share_bound_at(const ovl_share_class *c, uint32_t bound)
 {
-    return m->cap < 1 ? OVL_BOUND_CAP : OVL_BOUND_NONE;
+    return bound == OVL_BOUND_CAP && c->cap >= 1 ? OVL_BOUND_NONE : bound;
 }
 
-/* Lists here are short, or sorted but for the last few changes: insertion beats qsort there. */
-#define SHORT 24
-
-static int compare_filling(const void *a, const void *b)
+static int compare_limits(const void *a, const void *b)
 {
-    const struct ovl_share_filling *x = a, *y = b;
+    const struct ovl_share_limit *x = a, *y = b;
     if (x->level != y->level) {
         return x->level < y->level ? -1 : 1;
     }
-    return (x->key > y->key) - (x->key < y->key);
+    return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-static int compare_users(const void *a, const void *b)
+/* By insertion, as they mostly are in order from the last time; if it takes long after all, by
+ * qsort. Those of one level may stand in any order. */
+void ovl_share_sort_limits(struct ovl_share_limit *list, uint32_t n)
 {
-    const ovl_share_user *x = a, *y = b;
-    return (x->key > y->key) - (x->key < y->key);
-}
-
-#define SORTER(name, type, compare)                                                                \
-    void name(type *list, uint32_t n)                                                              \
-    {                                                                                              \
-        if (n > SHORT) {                                                                           \
-            qsort(list, n, sizeof *list, compare);                                                 \
-            return;                                                                                \
-        }                                                                                          \
-        for (uint32_t i = 1; i < n; i++) {                                                         \
-            type item = list[i];                                                                   \
-            uint32_t at = i;                                                                       \
-            while (at > 0 && compare(&list[at - 1], &item) > 0) {                                  \
-                list[at] = list[at - 1];                                                           \
-                at--;                                                                              \
-            }                                                                                      \
-            list[at] = item;                                                                       \
-        }                                                                                          \
-    }
-
-SORTER(ovl_share_sort_users, ovl_share_user, compare_users)
-SORTER(ovl_share_sort_order, struct ovl_share_filling, compare_filling)
-
-double ovl_share_level_of(const ovl_share *share, const ovl_share_resource *r)
-{
-    double left = (double)r->capacity, pull = 0;
-    for (uint32_t k = 0; k < r->users.len; k++) {
-        const ovl_share_user *u = &r->users.data[k];
-        const ovl_share_member *m = &share->members.data[u->slot];
-        if (m->settled) {
-            left -= m->settled_rate * (double)u->rate;
-        } else {
-            pull += m->weight * (double)u->rate;
+    uint64_t moves = 0;
+    for (uint32_t i = 1; i < n; i++) {
+        struct ovl_share_limit item = list[i];
+        uint32_t at = i;
+        for (; at > 0 && list[at - 1].level > item.level; at--) {
+            list[at] = list[at - 1];
+        }
+        list[at] = item;
+        moves += i - at;
+        if (moves > 32 + 8 * (uint64_t)n) {
+            qsort(list, n, sizeof *list, compare_limits);
+            return;
         }
     }
-    return left / pull;
 }
 
 /* --- One resource --- */
 
-/* Does a member meet another contended resource? Long lists are not searched: yes. */
-static bool crosses(const ovl_share *share, const ovl_share_member *m, uint32_t resource)
+/* Is the class bounded by another resource that it shares? */
+static bool bounded_elsewhere(const ovl_share *share, const ovl_share_class *c, uint32_t resource)
 {
-    if (m->n_uses > 8) {
-        return true;
-    }
-    for (uint32_t u = 0; u < m->n_uses; u++) {
-        uint32_t other = m->uses[u].resource;
-        if (other != resource && ovl_share_contended(&share->resources[other])) {
-            return true;
-        }
-    }
-    return false;
+    return c->shared > 1 && c->rate >= 0 && c->bound < OVL_BOUND_CAP && c->bound != resource &&
+           share->resources[c->bound].state == OVL_SHARE_COUPLES;
 }
 
-/* Takes one user into the filling of a resource: up to its cap, or, if something else bounds it, up
- * to what it has. False if the resource alone cannot tell. */
-static bool open_user(ovl_share *share, uint32_t resource, uint32_t slot)
+/* Who uses the resource, and up to where each goes for reasons of its own: whoever is bounded
+ * elsewhere stays as it is. Sorted; the users are kept in that order for the next time. False if
+ * the resource alone cannot tell. */
+static bool open_users(ovl_share *share, uint32_t resource)
 {
-    ovl_share_member *m = &share->members.data[slot];
-    double limit = m->cap;
-    m->crossing = crosses(share, m, resource);
-    if (m->crossing) {
-        if (m->dirty || m->rate < 0 || m->bound == resource) {
-            return false;
+    ovl_share_resource *r = &share->resources[resource];
+    uint32_t idle = 0;
+    share->order.len = 0;
+    for (uint32_t k = 0; k < r->users.len; k++) {
+        ovl_share_user user = r->users.data[k];
+        const ovl_share_class *c = &share->classes.data[user.slot];
+        if (c->count == 0) {
+            r->users.data[k] = r->users.data[idle];
+            r->users.data[idle++] = user;
+            continue;
         }
-        limit = m->rate;
+        struct ovl_share_limit limit = {0, user.slot, OVL_BOUND_NONE, 0};
+        if (bounded_elsewhere(share, c, resource)) {
+            limit.level = c->rate / c->weight;
+        } else if (c->shared > 1 && c->n_uses > OVL_SHARE_SHORT) {
+            if (c->dirty || c->rate < 0 || c->bound == resource) {
+                return false;
+            }
+            limit.level = c->rate / c->weight;
+        } else {
+            limit = *ovl_share_limit_of(share, user.slot);
+        }
+        limit.demand = user.rate;
+        ovl_vec_push(&share->order, limit);
     }
-    m->settled = false;
-    m->settled_rate = limit;
-    ovl_vec_push(&share->order, (struct ovl_share_filling){limit / m->weight, m->key, slot});
+    ovl_share_sort_limits(share->order.data, share->order.len);
+    for (uint32_t k = 0; k < share->order.len; k++) {
+        struct ovl_share_limit *limit = &share->order.data[k];
+        r->users.data[idle + k] = (ovl_share_user){limit->demand, limit->slot};
+        limit->demand *= share->classes.data[limit->slot].count;
+    }
     return true;
 }
 
-/* Settles those that meet their limit before the resource is full. Gives how many of share->order
- * that are. */
-static uint32_t settle_limited(ovl_share *share, uint32_t resource)
+/* How far the filling of the resource gets: the first `limited` of share->order meet their own
+ * limits before it is full at `level`. */
+typedef struct filling {
+    uint32_t limited;
+    double level;
+} filling;
+
+static filling fill(ovl_share *share, uint32_t resource)
 {
     const ovl_share_resource *r = &share->resources[resource];
-    double left = (double)r->capacity, pull = 0;
-    for (uint32_t k = 0; k < r->users.len; k++) {
-        pull += share->members.data[r->users.data[k].slot].weight * (double)r->users.data[k].rate;
-    }
+    ovl_wide left = ovl_left_of(r->capacity);
+    ovl_pull pull = r->pull;
     for (uint32_t i = 0; i < share->order.len; i++) {
-        ovl_share_member *m = &share->members.data[share->order.data[i].slot];
-        if (share->order.data[i].level > left / pull) {
-            return i;
+        const struct ovl_share_limit *limit = &share->order.data[i];
+        const ovl_share_class *c = &share->classes.data[limit->slot];
+        double level = ovl_exact_level(left, pull);
+        if (limit->level > level) {
+            return (filling){i, level};
         }
-        double rate = (double)m->use_here;
-        left -= m->settled_rate * rate;
-        pull -= m->weight * rate;
-        m->settled = true;
+        if (limit->bound < OVL_BOUND_CAP && level <= limit->level * OVL_SHARE_TIE) {
+            return (filling){i, level};
+        }
+        ovl_left_take(&left, ovl_share_limited_rate(c, limit, limit->level), limit->demand);
+        ovl_pull_take(&pull, ovl_pull_of(c->exact, limit->demand));
     }
-    return share->order.len;
+    return (filling){share->order.len, (double)INFINITY};
 }
 
-/* Would a level take part in bounding somebody who is bounded elsewhere? Levels that differ by no
- * more than rounding count as equal: only the whole component can say who is bounded where, and
- * always says the same. */
-static bool moves_others(const ovl_share *share, double level)
+/* Levels that cannot be told apart bind together, which only a look at everybody can do right; and
+ * who meets very many resources is not moved from one of them. */
+static bool cannot_tell(const ovl_share *share, double level)
 {
     for (uint32_t i = 0; i < share->order.len; i++) {
-        const struct ovl_share_filling *f = &share->order.data[i];
-        if (share->members.data[f->slot].crossing && f->level >= level * (1 - 0x1p-44)) {
+        const struct ovl_share_limit *limit = &share->order.data[i];
+        if (limit->bound == OVL_BOUND_NONE && limit->level * OVL_SHARE_TIE >= level &&
+            (level * OVL_SHARE_TIE >= limit->level ||
+             share->classes.data[limit->slot].n_uses > OVL_SHARE_SHORT)) {
             return true;
         }
     }
     return false;
+}
+
+/* The other resources of a class hear that it takes more or less than before. */
+static void publish(ovl_share *share, uint32_t slot, double rate, uint32_t bound, uint32_t resource)
+{
+    const ovl_share_class *c = &share->classes.data[slot];
+    bool moved = c->shared > 1 && (c->rate != rate || c->bound != bound);
+    ovl_share_publish(share, slot, rate, bound);
+    for (uint32_t u = 0; u < c->n_uses && moved; u++) {
+        if (c->uses[u].resource != resource &&
+            ovl_share_couples(&share->resources[c->uses[u].resource])) {
+            ovl_share_touch(share, c->uses[u].resource);
+        }
+    }
 }
 
 bool ovl_share_solve_resource(ovl_share *share, uint32_t resource)
 {
-    ovl_share_resource *r = &share->resources[resource];
-    ovl_share_sort_users(r->users.data, r->users.len);
-    share->order.len = 0;
-    for (uint32_t k = 0; k < r->users.len; k++) {
-        share->members.data[r->users.data[k].slot].use_here = r->users.data[k].rate;
-        if (!open_user(share, resource, r->users.data[k].slot)) {
-            return false;
-        }
+    if (!open_users(share, resource)) {
+        return false;
     }
-    ovl_share_sort_order(share->order.data, share->order.len);
-    uint32_t limited = settle_limited(share, resource);
-    bool full = limited < share->order.len;
-    double level = full ? ovl_share_level_of(share, r) : (double)INFINITY;
-    if (moves_others(share, level)) {
+    filling full = fill(share, resource);
+    if (cannot_tell(share, full.level)) {
         return false;
     }
     for (uint32_t i = 0; i < share->order.len; i++) {
-        uint32_t slot = share->order.data[i].slot;
-        const ovl_share_member *m = &share->members.data[slot];
-        if (i >= limited) {
-            ovl_share_publish(share, slot, fmin(m->cap, m->weight * level), resource);
-        } else if (!m->crossing) {
-            ovl_share_publish(share, slot, m->cap, ovl_share_cap_bound(m));
+        const struct ovl_share_limit *limit = &share->order.data[i];
+        const ovl_share_class *c = &share->classes.data[limit->slot];
+        if (i >= full.limited) {
+            bool own = limit->bound < OVL_BOUND_CAP;
+            double level = own ? OVL_MIN(limit->level, full.level) : full.level;
+            publish(share, limit->slot, ovl_exact_rate(OVL_MIN(c->cap, c->weight * level)),
+                    resource, resource);
+        } else if (limit->bound != OVL_BOUND_NONE) {
+            publish(share, limit->slot, ovl_share_limited_rate(c, limit, limit->level),
+                    ovl_share_bound_at(c, limit->bound), resource);
         }
     }
     share->solves++;

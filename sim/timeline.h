@@ -41,7 +41,9 @@ const char *ovl_term_name(ovl_term term);
 typedef struct ovl_rank_times {
     ovl_time term[OVL_TERM_COUNT]; /* sums to the step */
     ovl_time hidden; /* communication in latency or transfer while a kernel runs: wall time */
-    ovl_time hidden_stretch; /* the part of `hidden` in which that communication made no progress */
+    ovl_time hidden_stretch; /* the part of `hidden` in which that communication made no progress:
+                                none while any is in latency, else of the transfer with the lowest
+                                op */
     ovl_time end;            /* when its last operation ended */
 } ovl_rank_times;
 
@@ -74,8 +76,13 @@ typedef struct ovl_unmeasured {
     ovl_id kernel, collective; /* class indices of the program */
 } ovl_unmeasured;
 
+/* What a run cost. */
 typedef struct ovl_counters {
-    uint64_t events, solves, solved, heap_moves;
+    uint64_t events;
+    uint64_t solves;     /* how often rates were shared out on one or more coupled resources */
+    uint64_t solved;     /* classes of like activities in them (share.h) */
+    uint64_t heap_moves; /* items moved in the event queue */
+    uint64_t bytes;      /* memory of the run's arenas at its end: its own state and the timeline */
 } ovl_counters;
 
 typedef struct ovl_timeline {

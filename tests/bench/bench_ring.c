@@ -2,7 +2,7 @@
  * bench_ring - the anchor workload "ring-overlap", through the same program and engine as every
  * scenario.
  *
- *     bench_ring RANKS LAYERS WINDOW JITTER SPINE REPEATS
+ *     bench_ring RANKS LAYERS WINDOW JITTER SPINE REPEATS [MAKESPAN]
  *
  * RANKS ranks in a ring, nodes of 8. Per layer a kernel of 100 us, then a transfer of 4 MB to the
  * next rank (5 us of latency, then fair sharing of links) that overlaps the kernels of the next
@@ -14,7 +14,8 @@
  * Links: out[r] 50 GB/s; fabric[node] 240 GB/s for all flows that leave a rank of the node;
  * nic[node] 50 GB/s for flows into the next node; with SPINE > 0 one link of SPINE x nodes x 50
  * GB/s for all flows between nodes. JITTER j multiplies work and bytes by 1 + j(2u - 1). Prints one
- * JSON line; run_s is the median of REPEATS runs, building left out.
+ * JSON line; run_s is the median of REPEATS runs, building left out. With MAKESPAN (seconds) it
+ * fails if the makespan differs by more than 1e-6 of it.
  */
 #include "sim/engine.h"
 
@@ -194,7 +195,7 @@ int main(int argc, char **argv)
 {
     ring w = {.ranks = 64, .layers = 100, .window = 4, .jitter = 0.1, .spine = 0};
     uint32_t repeats = 3;
-    if (argc == 7) {
+    if (argc == 7 || argc == 8) {
         w = (ring){.ranks = (uint32_t)strtoul(argv[1], NULL, 10),
                    .layers = (uint32_t)strtoul(argv[2], NULL, 10),
                    .window = (uint32_t)strtoul(argv[3], NULL, 10),
@@ -202,7 +203,7 @@ int main(int argc, char **argv)
                    .spine = strtod(argv[5], NULL)};
         repeats = (uint32_t)OVL_MIN(OVL_MAX(strtoul(argv[6], NULL, 10), 1), 64);
     } else if (argc != 1) {
-        fprintf(stderr, "usage: bench_ring RANKS LAYERS WINDOW JITTER SPINE REPEATS\n");
+        fprintf(stderr, "usage: bench_ring RANKS LAYERS WINDOW JITTER SPINE REPEATS [MAKESPAN]\n");
         return 2;
     }
     ovl_arena arena = {0};
@@ -228,5 +229,6 @@ int main(int argc, char **argv)
            w.ranks, w.layers, w.window, w.jitter, w.spine, activities, makespan, run,
            (double)activities / run, (double)usage.ru_maxrss / 1024);
     ovl_arena_free(&arena);
-    return run < 0;
+    double want = argc == 8 ? strtod(argv[7], NULL) : makespan;
+    return run < 0 || makespan < want * (1 - 1e-6) || makespan > want * (1 + 1e-6);
 }

@@ -227,6 +227,87 @@ static void no_resource_gives_more_than_it_has(void)
     }
 }
 
+/* --- Nobody is slower than it must be --- */
+
+/* What an activity takes of each resource. */
+typedef struct load {
+    double use[128];
+} load;
+
+static load load_of(const lab *l, const ovl_segment *s)
+{
+    changes list = {0};
+    load sum = {{0}};
+    add_segment(l, &list, s);
+    for (uint32_t i = 0; i < list.len; i += 2) {
+        sum.use[list.data[i].resource] += list.data[i].use;
+    }
+    ovl_vec_free(&list);
+    return sum;
+}
+
+static const ovl_cost *cost_of(const lab *l, const ovl_segment *s)
+{
+    return ovl_op_cost(&l->p, ovl_op_rank(&l->p, s->op), ovl_op_of(&l->p, s->op));
+}
+
+/* Has it a full resource on which no other that runs at `t` has a larger rate / weight? */
+static bool has_bottleneck(const lab *l, const load *loads, const ovl_segment *s)
+{
+    double used[128] = {0};
+    bool beaten[128] = {false};
+    const load *own = &loads[s - l->t.segments];
+    double level = s->rate / cost_of(l, s)->weight;
+    for (uint32_t i = 0; i < l->t.n_segments; i++) {
+        const ovl_segment *other = &l->t.segments[i];
+        if (other->from > s->from || other->to <= s->from) {
+            continue;
+        }
+        bool larger = other->rate / cost_of(l, other)->weight > level * (1 + 1e-9);
+        for (uint32_t r = 0; r < l->p.n_resources; r++) {
+            used[r] += loads[i].use[r];
+            beaten[r] |= larger && loads[i].use[r] > 0;
+        }
+    }
+    for (uint32_t r = 0; r < l->p.n_resources; r++) {
+        double capacity = (double)l->p.resources[r].capacity;
+        if (own->use[r] > 0 && !beaten[r] && used[r] >= capacity * (1 - 1e-9)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* SMs may hold kernels that ask for them back; those are left out. */
+static void efficient(const lab *l)
+{
+    int wrong = 0;
+    load *loads = malloc((l->t.n_segments + 1) * sizeof *loads);
+    for (uint32_t i = 0; i < l->t.n_segments; i++) {
+        loads[i] = load_of(l, &l->t.segments[i]);
+    }
+    for (uint32_t i = 0; i < l->t.n_segments; i++) {
+        const ovl_segment *s = &l->t.segments[i];
+        const ovl_cost *cost = cost_of(l, s);
+        bool kernel = ovl_op_of(&l->p, s->op)->kind == OVL_KERNEL;
+        if (s->rate < 1 && !(kernel && (cost->sms || cost->blocks))) {
+            wrong += !has_bottleneck(l, loads, s);
+        }
+    }
+    free(loads);
+    CHECK_INT(wrong, 0);
+}
+
+static void nobody_is_slower_than_it_must_be(void)
+{
+    for (uint64_t seed = 0; seed < PROGRAMS / 3; seed++) {
+        random_options options = drawn(seed);
+        lab l = run(&options, OVL_INTERFERENCE_SHARED);
+        efficient(&l);
+        ovl_arena_free(&l.arena);
+    }
+}
+
 /* --- The decomposition --- */
 
 static void terms_sum(const lab *l)
@@ -322,6 +403,7 @@ static CU_TestInfo tests[] = {
      collectives_start_with_the_last_member_and_end_together},
     {"work is conserved", work_is_conserved},
     {"no resource gives more than it has", no_resource_gives_more_than_it_has},
+    {"nobody is slower than it must be", nobody_is_slower_than_it_must_be},
     {"the decomposition of every rank sums to the step",
      the_decomposition_of_every_rank_sums_to_the_step},
     {"removing contention never lengthens independent work",

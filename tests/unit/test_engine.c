@@ -2,6 +2,8 @@
 #include "tests/support/check.h"
 #include "tests/support/tiny.h"
 
+#include <stdio.h>
+
 #define MS OVL_MS
 
 static void sums_to_step(const tiny *t)
@@ -423,7 +425,113 @@ static void copies_start_in_order_of_arrival(void)
     tiny_free(&t);
 }
 
+/* HBM of 1000, a kernel of 10 ms that wants all of it. At 5 ms half of it is lost, at 10 it is
+ * back: 5 + 2.5 of work are done by then, the last 2.5 end at 12.5. */
+static void a_capacity_changes_at_given_moments(void)
+{
+    tiny t;
+    tiny_init(&t, 1);
+    t.hbm_rate = 1000;
+    t.demands[0] = (ovl_demand){OVL_PORT_HBM, false, 1000};
+    t.n_demands = 1;
+    uint32_t kernel = tiny_kernel(&t, "s", "k", 10 * MS);
+    CHECK(tiny_freeze(&t));
+    ovl_capacity_change changes[] = {{5 * MS, 0, 500}, {10 * MS, 0, 1000}, {20 * MS, 0, 1}};
+    t.program.changes = changes;
+    t.program.n_changes = 3;
+    CHECK(tiny_run(&t, OVL_INTERFERENCE_SHARED));
+    CHECK_INT(tiny_end(&t, 0, kernel), 12500 * OVL_US);
+    CHECK_INT(t.timeline.n_limits, 1);
+    CHECK_INT(t.timeline.limits[0].time, 5 * MS);
+    CHECK_INT(t.timeline.limits[0].lost, 2500 * OVL_US);
+    CHECK_INT(tiny_term(&t, 0, OVL_COMPUTE_STRETCH), 2500 * OVL_US);
+    sums_to_step(&t);
+    tiny_free(&t);
+}
+
+/* Changes are kept by time, those of one time as they came. */
+static void changes_are_kept_in_order(void)
+{
+    tiny t;
+    tiny_init(&t, 1);
+    ovl_id link = ovl_add_resource(&t.b, &(ovl_resource){ovl_name(&t.b, "l"), OVL_RES_LINK, 0, 9});
+    ovl_change_capacity(&t.b, link, 7, 70);
+    ovl_change_capacity(&t.b, link, 3, 30);
+    ovl_change_capacity(&t.b, link, 3, 31);
+    CHECK(tiny_freeze(&t));
+    CHECK_INT(t.program.n_changes, 3);
+    CHECK_INT(t.program.changes[0].capacity, 30);
+    CHECK_INT(t.program.changes[1].capacity, 31);
+    CHECK_INT(t.program.changes[2].capacity, 70);
+    tiny_free(&t);
+}
+
+/* Two kernels a rank want all of its HBM. */
+static ovl_counters counters_of(uint32_t n_ranks, uint64_t hbm)
+{
+    tiny t;
+    tiny_init(&t, n_ranks);
+    t.hbm_rate = hbm;
+    for (uint32_t i = 0; i < 2; i++) {
+        t.demands[0] = (ovl_demand){OVL_PORT_HBM, false, 1000 - i};
+        t.n_demands = 1;
+        tiny_kernel(&t, i ? "a" : "b", "k", (10 + 10 * i) * MS);
+    }
+    CHECK(tiny_run(&t, OVL_INTERFERENCE_SHARED));
+    ovl_counters counters = t.timeline.counters;
+    tiny_free(&t);
+    return counters;
+}
+
+static void independent_ranks_never_touch_each_other(void)
+{
+    ovl_counters one = counters_of(1, 1000), many = counters_of(50, 1000);
+    CHECK_INT(one.events, 2);
+    CHECK_INT(one.solves, 1);
+    CHECK_INT(one.solved, 2);
+    CHECK_INT(many.events, 100);
+    CHECK_INT(many.solves, 50);
+    CHECK_INT(many.solved, 100);
+}
+
+static void an_unsaturated_program_never_solves(void)
+{
+    CHECK_INT(counters_of(50, 1999).solves, 0);
+}
+
+/* 40 alike on one resource of 10, each of 1 us and a demand of 1, and one that is twice as long:
+ * all at a quarter (41 on 10: 10/41) until 4.1 us, then the last alone; each is bounded for 4.1 us
+ * and loses 3.1. */
+static void many_alike_are_one_class(void)
+{
+    tiny t;
+    tiny_init(&t, 1);
+    t.hbm_rate = 10;
+    for (uint32_t i = 0; i < 41; i++) {
+        char stream[8];
+        snprintf(stream, sizeof stream, "s%" PRIu32, i);
+        t.demands[0] = (ovl_demand){OVL_PORT_HBM, false, 1};
+        t.n_demands = 1;
+        tiny_kernel(&t, stream, "k", i == 40 ? 2 * OVL_US : OVL_US);
+    }
+    CHECK(tiny_run(&t, OVL_INTERFERENCE_SHARED));
+    for (uint32_t i = 0; i < 40; i++) {
+        CHECK_INT(tiny_end(&t, 0, i), 4100000);
+        CHECK_INT(t.timeline.limits[i].time, 4100000);
+        CHECK_INT(t.timeline.limits[i].lost, 3100000);
+    }
+    CHECK_INT(tiny_end(&t, 0, 40), 5100000);
+    CHECK_INT(t.timeline.counters.solved, 1);
+    sums_to_step(&t);
+    tiny_free(&t);
+}
+
 static CU_TestInfo tests[] = {
+    {"a capacity changes at given moments", a_capacity_changes_at_given_moments},
+    {"changes are kept in order", changes_are_kept_in_order},
+    {"independent ranks never touch each other", independent_ranks_never_touch_each_other},
+    {"an unsaturated program never solves", an_unsaturated_program_never_solves},
+    {"many alike are one class", many_alike_are_one_class},
     {"25 ms beside 20 ms with factors 29/25 and 29/16 end at 29 and 33", matmul_beside_all_reduce},
     {"20 becomes 26 and 25 becomes 30 without a tail", stretched_without_a_tail},
     {"a memory-bound kernel yields 600 of 2000 GB/s", memory_bound_kernel_yields_to_a_collective},

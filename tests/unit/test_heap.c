@@ -1,11 +1,11 @@
 #include "sim/heap.h"
 #include "tests/support/check.h"
 
-static ovl_heap_item pop(ovl_heap *h)
+static uint32_t pop(ovl_heap *h)
 {
-    ovl_heap_item top = *ovl_heap_top(h);
-    ovl_heap_remove(h, top.handle);
-    return top;
+    uint32_t handle = OVL_HEAP_HANDLE(ovl_heap_top(h));
+    ovl_heap_remove(h, handle);
+    return handle;
 }
 
 static void orders_by_time_then_tie_then_handle(void)
@@ -15,10 +15,10 @@ static void orders_by_time_then_tie_then_handle(void)
     ovl_heap_set(&h, 1, 50, 0);
     ovl_heap_set(&h, 2, 50, 7);
     ovl_heap_set(&h, 9, 40, 9);
-    CHECK_INT(pop(&h).handle, 9);
-    CHECK_INT(pop(&h).handle, 1);
-    CHECK_INT(pop(&h).handle, 3);
-    CHECK_INT(pop(&h).handle, 2);
+    CHECK_INT(pop(&h), 9);
+    CHECK_INT(pop(&h), 1);
+    CHECK_INT(pop(&h), 3);
+    CHECK_INT(pop(&h), 2);
     CHECK(ovl_heap_top(&h) == NULL);
     ovl_heap_free(&h);
 }
@@ -31,9 +31,9 @@ static void a_key_can_change_both_ways(void)
     }
     ovl_heap_set(&h, 19, 1, 0);
     ovl_heap_set(&h, 0, 500, 0);
-    CHECK_INT(ovl_heap_top(&h)->handle, 19);
+    CHECK_INT(OVL_HEAP_HANDLE(ovl_heap_top(&h)), 19);
     ovl_heap_remove(&h, 19);
-    CHECK_INT(ovl_heap_top(&h)->handle, 1);
+    CHECK_INT(OVL_HEAP_HANDLE(ovl_heap_top(&h)), 1);
     ovl_heap_remove(&h, 77);
     ovl_heap_free(&h);
 }
@@ -63,7 +63,7 @@ static void agrees_with_a_plain_search(void)
             best = in[i] && (best == N || key[i] < key[best]) ? i : best;
         }
         const ovl_heap_item *top = ovl_heap_top(&h);
-        wrong += top ? top->handle != best : best != N;
+        wrong += top ? OVL_HEAP_HANDLE(top) != best : best != N;
     }
     CHECK_INT(wrong, 0);
     ovl_heap_free(&h);

@@ -1,0 +1,106 @@
+/*
+ * exact.h - sums without rounding, for the sharing solver. Private to its files.
+ *
+ * Two kinds of sums decide who gets what: what is left of a capacity, C - sum(rate x demand), and
+ * how fast the use grows with the level, sum(weight x demand). Rates and weights are doubles,
+ * demands integers. Both sums are kept as integers in a fixed unit, so that they do not depend on
+ * the order of the terms, on how equal terms are grouped, or on what was added and taken away
+ * before: a sum that is kept up to date equals a sum made anew, bit for bit.
+ *
+ *     left   units of 2^-63: a rate is cut to a multiple of that (ovl_exact_rate), which changes
+ *            only rates below 1/1024
+ *     pull   units of 2^-127: weights from 2^-75 to 1 are multiples of that as they are
+ *
+ * Example: 0.1 + 0.2 - 0.1 is 0.2 here.
+ */
+#ifndef OVL_SIM_EXACT_H
+#define OVL_SIM_EXACT_H
+
+#include "sim/base.h"
+
+#include <math.h>
+
+__extension__ typedef __int128 ovl_wide;
+__extension__ typedef unsigned __int128 ovl_uwide;
+
+/* high * 2^64 + low, in units of 2^-127. */
+typedef struct ovl_pull {
+    ovl_wide high;
+    uint64_t low;
+} ovl_pull;
+
+/* A weight as mantissa * 2^(shift - 127). */
+typedef struct ovl_exact_weight {
+    uint64_t mantissa;
+    uint32_t shift;
+} ovl_exact_weight;
+
+static inline ovl_exact_weight ovl_exact_of_weight(double weight)
+{
+    int exponent;
+    double part = frexp(weight, &exponent); /* weight = part * 2^exponent, part in [1/2, 1) */
+    assert(exponent >= -74 && exponent <= 1);
+    return (ovl_exact_weight){(uint64_t)(part * 0x1p53), (uint32_t)(exponent - 53 + 127)};
+}
+
+static inline ovl_pull ovl_pull_of(ovl_exact_weight w, uint64_t demand)
+{
+    ovl_uwide product = (ovl_uwide)w.mantissa * demand;
+    if (w.shift >= 64) {
+        return (ovl_pull){(ovl_wide)(product << (w.shift - 64)), 0};
+    }
+    return (ovl_pull){(ovl_wide)(product >> (64 - w.shift)), (uint64_t)product << w.shift};
+}
+
+static inline void ovl_pull_add(ovl_pull *sum, ovl_pull p)
+{
+    sum->low += p.low;
+    sum->high += p.high + (sum->low < p.low);
+}
+
+static inline void ovl_pull_take(ovl_pull *sum, ovl_pull p)
+{
+    sum->high -= p.high + (sum->low < p.low);
+    sum->low -= p.low;
+}
+
+/* To the nearest double but for a last place or two; much faster than the general conversion. Not
+ * negative. */
+static inline double ovl_wide_value(ovl_wide wide)
+{
+    return (double)(int64_t)(wide >> 64) * 0x1p64 + (double)(int64_t)((uint64_t)wide >> 1) * 2;
+}
+
+static inline double ovl_pull_value(ovl_pull sum)
+{
+    return ovl_wide_value(sum.high) * 0x1p-63 + (double)(int64_t)(sum.low >> 1) * 0x1p-126;
+}
+
+/* A rate that can be summed exactly: above 0, and cut to a multiple of 2^-63. */
+static inline double ovl_exact_rate(double rate)
+{
+    if (rate >= 0x1p-10) {
+        return rate;
+    }
+    uint64_t units = (uint64_t)(rate * 0x1p63);
+    return (double)OVL_MAX(units, 1) * 0x1p-63;
+}
+
+static inline ovl_wide ovl_left_of(uint64_t capacity)
+{
+    return (ovl_wide)capacity << 63;
+}
+
+static inline void ovl_left_take(ovl_wide *left, double rate, uint64_t demand)
+{
+    *left -= (ovl_wide)((ovl_uwide)(uint64_t)(rate * 0x1p63) * demand);
+}
+
+/* The level at which what is left is used up; rounding may have used a little more than there was.
+ */
+static inline double ovl_exact_level(ovl_wide left, ovl_pull pull)
+{
+    return left > 0 ? ovl_wide_value(left) * 0x1p-63 / ovl_pull_value(pull) : 0;
+}
+
+#endif
