@@ -230,7 +230,7 @@ static uint32_t make_class(ovl_share *share, uint64_t hash, double cap, double w
     c->exact = ovl_exact_of_weight(weight);
     c->hash = hash;
     c->count = 0;
-    c->limited = false;
+    c->limited = c->tied = false;
     c->rate = -1;
     enter_table(share, slot);
     c->shared = 0;
@@ -311,6 +311,7 @@ static void count_out(ovl_share *share, uint32_t slot)
     c->limited = false;
     if (last) {
         c->rate = -1; /* so that the next solve reports it */
+        c->tied = false;
     } else {
         make_dirty(share, slot);
     }

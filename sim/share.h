@@ -56,6 +56,7 @@ typedef struct ovl_share_class {
     bool dirty;    /* in the list of those whose rate may be out of date */
     bool settled;  /* scratch of a solve */
     bool limited;  /* `limit` and `shared` are up to date */
+    bool tied;     /* several resources that it shares are full at one level */
     bool known;    /* in the table, by its uses, weight and cap */
     uint32_t mark; /* of the last component walk that met it */
     uint32_t n_uses, cap_uses;

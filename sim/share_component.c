@@ -87,6 +87,7 @@ static void settle(ovl_share *share, uint32_t slot, double rate, uint32_t bound)
 {
     ovl_share_class *c = &share->classes.data[slot];
     c->settled = true;
+    c->tied = false;
     for (uint32_t u = 0; u < c->n_uses; u++) {
         ovl_share_resource *r = &share->resources[c->uses[u].resource];
         if (r->mark == share->walk) {
@@ -128,6 +129,16 @@ static uint32_t tied_bound(const ovl_share *share, const ovl_share_class *c, uin
     return least != OVL_NONE ? least : bound;
 }
 
+static bool is_tied(const ovl_share *share, const ovl_share_class *c)
+{
+    uint32_t n = 0;
+    for (uint32_t u = 0; u < c->n_uses; u++) {
+        const ovl_share_resource *r = &share->resources[c->uses[u].resource];
+        n += r->mark == share->walk && r->level < (double)INFINITY;
+    }
+    return n > 1;
+}
+
 static void settle_users(ovl_share *share, uint32_t resource)
 {
     const ovl_share_resource *r = &share->resources[resource];
@@ -135,7 +146,9 @@ static void settle_users(ovl_share *share, uint32_t resource)
         uint32_t slot = r->users.data[k].slot;
         const ovl_share_class *c = &share->classes.data[slot];
         if (c->count && !c->settled) {
+            bool tied = is_tied(share, c);
             settle(share, slot, rate_at_tie(share, c, NULL), resource);
+            share->classes.data[slot].tied = tied;
         }
     }
 }
@@ -169,8 +182,10 @@ static void settle_level(ovl_share *share, uint32_t next, double least, double l
         const struct ovl_share_limit *limit = &share->order.data[next];
         const ovl_share_class *c = &share->classes.data[limit->slot];
         if (!c->settled && limit->bound < OVL_BOUND_CAP) {
+            bool tied = is_tied(share, c);
             settle(share, limit->slot, rate_at_tie(share, c, limit),
                    tied_bound(share, c, limit->bound));
+            share->classes.data[limit->slot].tied = tied;
         }
     }
     for (uint32_t i = 0; i < share->tied.len; i++) {
@@ -178,8 +193,10 @@ static void settle_level(ovl_share *share, uint32_t next, double least, double l
     }
 }
 
-/* Progressive filling. The level only rises in exact arithmetic; keeping it so in doubles also
- * keeps every rate above 0. */
+/* Progressive filling. The level only rises in exact arithmetic; that it hardly falls in doubles
+ * keeps every rate above 0. Hardly, so that a tie does not lift the other's level. */
+#define FLOOR (1 - 0x1p-42)
+
 static void fill(ovl_share *share)
 {
     double level = 0;
@@ -190,14 +207,14 @@ static void fill(ovl_share *share)
         double full = top ? OVL_MAX(level_of_bits(top->time), level) : (double)INFINITY;
         if (c->settled) {
             next++;
-        } else if (limit->bound == OVL_BOUND_CAP && limit->level <= full) {
-            level = OVL_MAX(level, limit->level);
+        } else if (limit->bound == OVL_BOUND_CAP && limit->level <= full * OVL_SHARE_TIE) {
+            level = OVL_MAX(level, limit->level * FLOOR);
             settle(share, limit->slot, ovl_exact_rate(c->cap),
                    ovl_share_bound_at(c, OVL_BOUND_CAP));
         } else {
             double least = OVL_MIN(full, limit->level);
             settle_level(share, next, least, level);
-            level = OVL_MAX(level, least);
+            level = OVL_MAX(level, least * FLOOR);
         }
     }
 }

@@ -6,8 +6,8 @@
 
 #include "sim/share.h"
 
-/* Levels that differ by no more than rounding count as equal and bind together: who is first among
- * them must not depend on luck. */
+/* Levels that differ by no more than rounding count as equal and bind together, caps first: who is
+ * first among them must not depend on luck. */
 #define OVL_SHARE_TIE (1 + 0x1p-44)
 
 /* A class with more uses than this, a collective over many ranks, is solved with everybody it

@@ -51,7 +51,7 @@ static int compare_limits(const void *a, const void *b)
     if (x->level != y->level) {
         return x->level < y->level ? -1 : 1;
     }
-    return (x->slot > y->slot) - (x->slot < y->slot);
+    return (x->bound < y->bound) - (x->bound > y->bound); /* who stays, caps, own resources */
 }
 
 /* By insertion, as they mostly are in order from the last time; if it takes long after all, by
@@ -62,7 +62,7 @@ void ovl_share_sort_limits(struct ovl_share_limit *list, uint32_t n)
     for (uint32_t i = 1; i < n; i++) {
         struct ovl_share_limit item = list[i];
         uint32_t at = i;
-        for (; at > 0 && list[at - 1].level > item.level; at--) {
+        for (; at > 0 && compare_limits(&list[at - 1], &item) > 0; at--) {
             list[at] = list[at - 1];
         }
         list[at] = item;
@@ -99,16 +99,20 @@ static bool open_users(ovl_share *share, uint32_t resource)
             r->users.data[idle++] = user;
             continue;
         }
-        struct ovl_share_limit limit = {0, user.slot, OVL_BOUND_NONE, 0};
-        if (bounded_elsewhere(share, c, resource)) {
-            limit.level = c->rate / c->weight;
-        } else if (c->shared > 1 && c->n_uses > OVL_SHARE_SHORT) {
+        struct ovl_share_limit limit = *ovl_share_limit_of(share, user.slot);
+        bool stays = bounded_elsewhere(share, c, resource);
+        if (c->tied && c->rate >= 0 && c->shared > 0) {
+            return false;
+        }
+        if (c->shared > 1 && c->n_uses > OVL_SHARE_SHORT) {
+            stays = true;
             if (c->dirty || c->rate < 0 || c->bound == resource) {
                 return false;
             }
+        }
+        if (stays && c->rate / c->weight <= limit.level) {
             limit.level = c->rate / c->weight;
-        } else {
-            limit = *ovl_share_limit_of(share, user.slot);
+            limit.bound = OVL_BOUND_NONE;
         }
         limit.demand = user.rate;
         ovl_vec_push(&share->order, limit);
@@ -127,6 +131,7 @@ static bool open_users(ovl_share *share, uint32_t resource)
 typedef struct filling {
     uint32_t limited;
     double level;
+    bool tie; /* who stays does so at a level that would make the resource full as well */
 } filling;
 
 static filling fill(ovl_share *share, uint32_t resource)
@@ -134,20 +139,23 @@ static filling fill(ovl_share *share, uint32_t resource)
     const ovl_share_resource *r = &share->resources[resource];
     ovl_wide left = ovl_left_of(r->capacity);
     ovl_pull pull = r->pull;
+    bool tie = false;
     for (uint32_t i = 0; i < share->order.len; i++) {
         const struct ovl_share_limit *limit = &share->order.data[i];
         const ovl_share_class *c = &share->classes.data[limit->slot];
         double level = ovl_exact_level(left, pull);
-        if (limit->level > level) {
-            return (filling){i, level};
+        bool cap = limit->bound == OVL_BOUND_CAP;
+        if (limit->level > (cap ? level * OVL_SHARE_TIE : level)) {
+            return (filling){i, level, tie};
         }
         if (limit->bound < OVL_BOUND_CAP && level <= limit->level * OVL_SHARE_TIE) {
-            return (filling){i, level};
+            return (filling){i, level, tie};
         }
+        tie |= limit->bound == OVL_BOUND_NONE && level <= limit->level * OVL_SHARE_TIE;
         ovl_left_take(&left, ovl_share_limited_rate(c, limit, limit->level), limit->demand);
         ovl_pull_take(&pull, ovl_pull_of(c->exact, limit->demand));
     }
-    return (filling){share->order.len, (double)INFINITY};
+    return (filling){share->order.len, (double)INFINITY, tie};
 }
 
 /* Levels that cannot be told apart bind together, which only a look at everybody can do right; and
@@ -185,7 +193,7 @@ bool ovl_share_solve_resource(ovl_share *share, uint32_t resource)
         return false;
     }
     filling full = fill(share, resource);
-    if (cannot_tell(share, full.level)) {
+    if (full.tie || cannot_tell(share, full.level)) {
         return false;
     }
     for (uint32_t i = 0; i < share->order.len; i++) {
