@@ -33,13 +33,11 @@ static void failed(reader *r)
 /* A path as SQLite wants it in a URI. `immutable`: no locks, no journal beside the file. */
 static const char *uri_of(const char *path, ovl_arena *arena)
 {
+    static const char hex[] = "0123456789ABCDEF";
     size_t n = 0;
-    char *text = ovl_arena_alloc(arena, strlen(path) * 3 + 32, 1);
-    memcpy(text, "file:", 5);
-    n = 5;
+    char *text = ovl_arena_alloc(arena, strlen(path) * 3 + 1, 1);
     for (const char *p = path; *p; p++) {
         if (strchr("%?#", *p)) {
-            static const char hex[] = "0123456789ABCDEF";
             text[n++] = '%';
             text[n++] = hex[(unsigned char)*p >> 4];
             text[n++] = hex[*p & 15];
@@ -47,8 +45,7 @@ static const char *uri_of(const char *path, ovl_arena *arena)
             text[n++] = *p;
         }
     }
-    memcpy(text + n, "?immutable=1", sizeof "?immutable=1");
-    return text;
+    return ovl_arena_printf(arena, "file:%s?immutable=1", text);
 }
 
 static sqlite3_stmt *prepare(reader *r, const char *sql)
