@@ -32,10 +32,13 @@ typedef struct part {
 
 static bool next_part(const ovl_collected *file, part *p)
 {
+    if (file->ops.len == 0) {
+        return false;
+    }
     const ovl_collected_op *end = file->ops.data + file->ops.len;
     p->ops = p->ops ? p->ops + p->count : file->ops.data;
     p->count = 0;
-    if (!p->ops || p->ops == end) {
+    if (p->ops == end) {
         return false;
     }
     p->device = p->ops->device;

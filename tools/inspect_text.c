@@ -97,10 +97,10 @@ static void causes(ovl_out *out, const ovl_inspect_device *d, ovl_arena *arena)
         int64_t time;
         const char *why;
     } parts[] = {
-        {idle->host, "the host had not launched what came next"},
-        {idle->sync, "the host waited for the device"},
-        {idle->queued, "what came next was launched and waited"},
-        {idle->unknown, "the launch of what came next is not in the file"},
+        {idle->host, "before the launch of what came next"},
+        {idle->sync, "the same, while the host waited for a device"},
+        {idle->queued, "between launch and start"},
+        {idle->unknown, "before what has no launch in the file"},
     };
     ovl_scale scale = scale_of(&d->all);
     const char *text = NULL;
