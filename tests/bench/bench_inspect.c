@@ -5,7 +5,8 @@
  *
  * A quarter of the events are kernels with their launches, operators and flows; every tenth kernel
  * is an all-reduce on a stream of its own. The file lies in the current directory while it is read.
- * Prints one JSON line: megabytes, events, seconds, megabytes per second, largest resident size.
+ * Prints one JSON line: megabytes, events, seconds (of the
+ * clock and of the processor, best of three), megabytes per second, largest resident size.
  * The goal is under 2 s and under 64 MB for 300 MB.
  */
 #include "tools/inspect.h"
@@ -16,10 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-static double seconds(void)
+static double seconds(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -104,19 +105,20 @@ int main(int argc, char **argv)
     static const char path[] = "bench_inspect.json";
     long megabytes = argc == 2 ? strtol(argv[1], NULL, 10) : 300;
     uint64_t n = write_trace(path, megabytes);
-    double best = 1e9;
+    double best = 1e9, cpu = 1e9;
     bool good = true;
     for (int i = 0; i < 3; i++) {
-        double start = seconds(), took;
+        double start = seconds(CLOCK_MONOTONIC), used = seconds(CLOCK_PROCESS_CPUTIME_ID);
         good = look(path) && good;
-        took = seconds() - start;
-        best = took < best ? took : best;
+        best = OVL_MIN(best, seconds(CLOCK_MONOTONIC) - start);
+        cpu = OVL_MIN(cpu, seconds(CLOCK_PROCESS_CPUTIME_ID) - used);
     }
     unlink(path);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    printf("{\"megabytes\":%ld,\"events\":%" PRIu64 ",\"seconds\":%.3f,\"megabytes_per_s\":%.0f,"
+    printf("{\"megabytes\":%ld,\"events\":%" PRIu64
+           ",\"seconds\":%.3f,\"cpu_s\":%.3f,\"megabytes_per_s\":%.0f,"
            "\"maxrss_mib\":%.1f}\n",
-           megabytes, n, best, (double)megabytes / best, (double)usage.ru_maxrss / 1024);
+           megabytes, n, best, cpu, (double)megabytes / best, (double)usage.ru_maxrss / 1024);
     return good ? 0 : 1;
 }
