@@ -83,8 +83,8 @@ static const struct {
 static bool same_word(ovl_slice slice, const char *lower)
 {
     for (size_t i = 0; i < slice.length; i++) {
-        if (tolower((unsigned char)slice.text[i]) != lower[i]) {
-            return false; /* also at the NUL of a shorter word */
+        if (lower[i] == '\0' || tolower((unsigned char)slice.text[i]) != lower[i]) {
+            return false;
         }
     }
     return lower[slice.length] == '\0';
