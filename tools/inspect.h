@@ -89,6 +89,7 @@ typedef struct ovl_inspect_party {
     const ovl_comm_op *comms; /* by start */
     uint32_t n_comms;
     int64_t clock;          /* offset of its clock: its ends are later by so much */
+    uint64_t matched;       /* collectives */
     uint64_t last;          /* how often it arrived last */
     int64_t wait, duration; /* sums over the matched collectives */
 } ovl_inspect_party;
@@ -101,7 +102,7 @@ typedef struct ovl_inspect_match {
     int64_t transfer;  /* the shortest duration: that of who came last */
     int64_t end_skew;  /* of the ends, after the clocks were set */
     uint32_t last;     /* party */
-    int64_t *duration; /* [n_parties] */
+    int64_t *duration; /* [n_parties]; -1 for those not in the group */
 } ovl_inspect_match;
 
 typedef struct ovl_inspection {

@@ -133,7 +133,7 @@ static void parties(ovl_json *j, const ovl_inspection *in)
         const ovl_inspect_party *p = &in->parties.data[i];
         ovl_json_object(j, NULL, OVL_JSON_FLOW);
         where(j, in, p->file, p->device, p->rank);
-        ovl_json_uint(j, "n_matched", in->matches.len);
+        ovl_json_uint(j, "n_matched", p->matched);
         ovl_json_int(j, "duration_ns", p->duration);
         ovl_json_int(j, "wait_ns", p->wait);
         ovl_json_int(j, "transfer_ns", p->duration - p->wait);
@@ -157,9 +157,14 @@ static void matches(ovl_json *j, const ovl_inspection *in)
         ovl_json_int(j, "transfer_ns", m->transfer);
         ovl_json_int(j, "end_skew_ns", m->end_skew);
         ovl_json_uint(j, "last", m->last);
+        ovl_json_array(j, "of", OVL_JSON_FLOW); /* as "last": places in "ranks" */
+        for (uint32_t p = 0; p < in->parties.len; p++) {
+            int_if(j, NULL, m->duration[p] < 0 ? -1 : (int64_t)p);
+        }
+        ovl_json_close(j);
         ovl_json_array(j, "wait_ns", OVL_JSON_FLOW);
         for (uint32_t p = 0; p < in->parties.len; p++) {
-            ovl_json_int(j, NULL, m->duration[p] - m->transfer);
+            int_if(j, NULL, m->duration[p] < 0 ? -1 : m->duration[p] - m->transfer);
         }
         ovl_json_close(j);
         ovl_json_close(j);

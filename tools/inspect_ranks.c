@@ -193,47 +193,78 @@ static const ovl_comm_op *find(const member *members, uint32_t n, const member *
     return found ? found->op : NULL;
 }
 
-/* What every party has, of the same operation and size, is one collective. Gives the operations
- * [match][party]. */
+/* The members of all parties, and what was matched: operations [match][party], NULL for a party
+ * that is not in the group. */
 typedef struct matched {
-    const ovl_comm_op **ops;
+    member **members;
+    OVL_VEC(const ovl_comm_op *) ops;
     uint32_t n, n_parties;
-    uint64_t different; /* same place, other operation or size */
-    uint64_t missing;   /* not on every rank */
+    uint64_t different; /* same place, other operation */
+    uint64_t missing;   /* not on every rank of its group */
 } matched;
+
+/* Whether a party takes part in the group. */
+static bool in_group(const member *members, uint32_t n, ovl_id group)
+{
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (members[middle].group < group) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < n && members[low].group == group;
+}
+
+/* A collective is matched if every party of its group has it, and there are two at least. Each is
+ * looked at once: from the first party of its group. */
+static void match_one(ovl_inspection *in, matched *m, uint32_t first, const member *like)
+{
+    uint32_t n_parties = m->n_parties, members = 0, found = 0;
+    bool same = true;
+    for (uint32_t p = 0; p < n_parties; p++) {
+        uint32_t n = in->parties.data[p].n_comms;
+        bool part = in_group(m->members[p], n, like->group);
+        if (part && p < first) {
+            m->ops.len -= p;
+            return;
+        }
+        const ovl_comm_op *op = part ? find(m->members[p], n, like) : NULL;
+        ovl_vec_push(&m->ops, op);
+        members += part;
+        found += op != NULL;
+        same &= !op || op->op == like->op->op;
+    }
+    if (members < 2 || found < members || !same) {
+        m->missing += found < members;
+        m->different += found == members && !same;
+        m->ops.len -= n_parties;
+        return;
+    }
+    ovl_inspect_match match = {
+        .op = text_of(in, like->op->op),
+        .group = text_of(in, like->group),
+        .number = like->number,
+        .bytes = like->op->bytes,
+        .duration = OVL_NEW_ARRAY(&in->arena, int64_t, n_parties),
+    };
+    ovl_vec_push(&in->matches, match);
+    m->n++;
+}
 
 static matched match_all(ovl_inspection *in, ovl_arena *scratch)
 {
-    uint32_t n_parties = in->parties.len;
-    const ovl_inspect_party *first = &in->parties.data[0];
     bool numbered = all_numbered(in);
-    matched m = {.n_parties = n_parties};
-    m.ops = OVL_NEW_ARRAY(scratch, const ovl_comm_op *, (size_t)first->n_comms *n_parties);
-    member **members = OVL_NEW_ARRAY(scratch, member *, n_parties);
-    for (uint32_t p = 0; p < n_parties; p++) {
-        members[p] = members_of(in, &in->parties.data[p], numbered, scratch);
+    matched m = {.n_parties = in->parties.len};
+    m.members = OVL_NEW_ARRAY(scratch, member *, m.n_parties);
+    for (uint32_t p = 0; p < m.n_parties; p++) {
+        m.members[p] = members_of(in, &in->parties.data[p], numbered, scratch);
     }
-    for (uint32_t i = 0; i < first->n_comms; i++) {
-        const ovl_comm_op **row = &m.ops[(size_t)m.n * n_parties];
-        const member *like = &members[0][i];
-        bool whole = true, same = true;
-        for (uint32_t p = 0; p < n_parties; p++) {
-            row[p] = find(members[p], in->parties.data[p].n_comms, like);
-            whole &= row[p] != NULL;
-            same &= !row[p] || (row[p]->op == like->op->op);
-        }
-        m.missing += !whole;
-        m.different += whole && !same;
-        if (whole && same) {
-            ovl_inspect_match match = {
-                .op = text_of(in, like->op->op),
-                .group = text_of(in, like->group),
-                .number = like->number,
-                .bytes = like->op->bytes,
-                .duration = OVL_NEW_ARRAY(&in->arena, int64_t, n_parties),
-            };
-            ovl_vec_push(&in->matches, match);
-            m.n++;
+    for (uint32_t p = 0; p < m.n_parties; p++) {
+        for (uint32_t i = 0; i < in->parties.data[p].n_comms; i++) {
+            match_one(in, &m, p, &m.members[p][i]);
         }
     }
     return m;
@@ -257,6 +288,11 @@ static int64_t end_of(const ovl_inspection *in, const ovl_comm_op *op, uint32_t 
     return add(in->parties.data[party].base, op->end);
 }
 
+static const ovl_comm_op *op_of(const matched *m, uint32_t match, uint32_t party)
+{
+    return m->ops.data[(size_t)match * m->n_parties + party];
+}
+
 /* Members of a collective end together, so a clock that ends later than the middle of all, in the
  * median over the collectives, is ahead by that. Starts say nothing of clocks. */
 static void set_clocks(ovl_inspection *in, const matched *m, ovl_arena *scratch)
@@ -264,16 +300,24 @@ static void set_clocks(ovl_inspection *in, const matched *m, ovl_arena *scratch)
     int64_t *middle = OVL_NEW_ARRAY(scratch, int64_t, m->n);
     int64_t *values = OVL_NEW_ARRAY(scratch, int64_t, OVL_MAX(m->n, m->n_parties));
     for (uint32_t i = 0; i < m->n; i++) {
+        uint32_t n = 0;
         for (uint32_t p = 0; p < m->n_parties; p++) {
-            values[p] = end_of(in, m->ops[(size_t)i * m->n_parties + p], p);
+            const ovl_comm_op *op = op_of(m, i, p);
+            if (op) {
+                values[n++] = end_of(in, op, p);
+            }
         }
-        middle[i] = median(values, m->n_parties);
+        middle[i] = median(values, n);
     }
     for (uint32_t p = 0; p < m->n_parties; p++) {
+        uint32_t n = 0;
         for (uint32_t i = 0; i < m->n; i++) {
-            values[i] = subtract(end_of(in, m->ops[(size_t)i * m->n_parties + p], p), middle[i]);
+            const ovl_comm_op *op = op_of(m, i, p);
+            if (op) {
+                values[n++] = subtract(end_of(in, op, p), middle[i]);
+            }
         }
-        in->parties.data[p].clock = median(values, m->n);
+        in->parties.data[p].clock = n ? median(values, n) : 0;
     }
 }
 
@@ -283,9 +327,12 @@ static void fill(ovl_inspection *in, const matched *m, uint32_t index)
     int64_t first_end = INT64_MAX, last_end = INT64_MIN;
     match->transfer = INT64_MAX;
     for (uint32_t p = 0; p < m->n_parties; p++) {
-        const ovl_comm_op *op = m->ops[(size_t)index * m->n_parties + p];
+        const ovl_comm_op *op = op_of(m, index, p);
+        match->duration[p] = op ? op->end - op->start : -1;
+        if (!op) {
+            continue;
+        }
         int64_t end = subtract(end_of(in, op, p), in->parties.data[p].clock);
-        match->duration[p] = op->end - op->start;
         first_end = OVL_MIN(first_end, end);
         last_end = OVL_MAX(last_end, end);
         if (match->duration[p] < match->transfer) {
@@ -297,8 +344,11 @@ static void fill(ovl_inspection *in, const matched *m, uint32_t index)
     in->parties.data[match->last].last++;
     for (uint32_t p = 0; p < m->n_parties; p++) {
         ovl_inspect_party *party = &in->parties.data[p];
-        party->wait = add(party->wait, match->duration[p] - match->transfer);
-        party->duration = add(party->duration, match->duration[p]);
+        if (match->duration[p] >= 0) {
+            party->matched++;
+            party->wait = add(party->wait, match->duration[p] - match->transfer);
+            party->duration = add(party->duration, match->duration[p]);
+        }
     }
 }
 
@@ -364,11 +414,12 @@ void ovl_inspect_ranks(ovl_inspection *in, ovl_errs *errs)
     for (uint32_t i = 0; i < m.n; i++) {
         fill(in, &m, i);
     }
+    ovl_vec_free(&m.ops);
     warn_apart(in, errs);
     if (m.missing + m.different) {
         ovl_warning(errs, nowhere,
-                    "%" PRIu64 " collectives of the first rank are not on all others and %" PRIu64
-                    " are another operation there; %" PRIu32 " were matched",
+                    "%" PRIu64 " collectives are not on all ranks of their group and %" PRIu64
+                    " are another operation on some; %" PRIu32 " were matched",
                     m.missing, m.different, m.n);
     }
     ovl_arena_free(&scratch);

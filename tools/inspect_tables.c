@@ -172,8 +172,9 @@ void ovl_inspect_collectives_table(ovl_out *out, const ovl_inspection *in)
 void ovl_inspect_ranks_table(ovl_out *out, const ovl_inspection *in)
 {
     static const ovl_column columns[] = {
-        {"rank", true, true, 0},         {"duration", false, false, 0}, {"= wait", false, false, 0},
-        {"+ transfer", false, false, 0}, {"last", false, false, 0},     {"clock", false, false, 0},
+        {"rank", true, true, 0},     {"matched", false, false, 0},    {"duration", false, false, 0},
+        {"= wait", false, false, 0}, {"+ transfer", false, false, 0}, {"last", false, false, 0},
+        {"clock", false, false, 0},
     };
     if (in->matches.len == 0) {
         return;
@@ -192,6 +193,7 @@ void ovl_inspect_ranks_table(ovl_out *out, const ovl_inspection *in)
         const char *clock = time_cell(&arena, &scale, p->clock);
         const char *cells[] = {
             place(in, p->file, p->device, p->rank, &arena),
+            integer(&arena, (int64_t)p->matched),
             time_cell(&arena, &scale, p->duration),
             time_cell(&arena, &scale, p->wait),
             time_cell(&arena, &scale, p->duration - p->wait),
@@ -201,7 +203,7 @@ void ovl_inspect_ranks_table(ovl_out *out, const ovl_inspection *in)
         ovl_grid_row(&grid, cells);
     }
     title(out,
-          ovl_arena_printf(&arena, "Ranks: %" PRIu32 " collectives matched over %" PRIu32,
+          ovl_arena_printf(&arena, "Ranks: %" PRIu32 " matched collectives, %" PRIu32 " ranks",
                            in->matches.len, in->parties.len),
           &scale);
     ovl_grid_end(&grid, out, 2);

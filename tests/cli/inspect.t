@@ -35,10 +35,10 @@ Collectives (times in us)
   all_reduce  rank 1  0          2  4 MiB      1       4.5     4.5      4.5  932.1 GB/s  932.1 GB/s
   bandwidths are those of the shortest: the others waited longer
 
-Ranks: 1 collectives matched over 2 (times in us)
-  rank    duration  = wait  + transfer  last  clock
-  rank 0       9.5     5.0         4.5     0      0
-  rank 1       4.5       0         4.5     1      0
+Ranks: 1 matched collectives, 2 ranks (times in us)
+  rank    matched  duration  = wait  + transfer  last  clock
+  rank 0        1       9.5     5.0         4.5     0      0
+  rank 1        1       4.5       0         4.5     1      0
   transfer: the shortest duration over the ranks; last: how often the rank arrived last;
   clock: by how much it is ahead, from the ends of the collectives
 

@@ -207,6 +207,37 @@ static void ranks_are_set_beside_each_other(void)
     done(&l);
 }
 
+#define CALL(group, ts, dur)                                                                       \
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclKernel\",\"pid\":0,\"tid\":1,\"ts\":" ts      \
+    ",\"dur\":" dur ",\"args\":{\"Collective name\":\"allreduce\",\"Process Group Name\":\"" group \
+    "\"}}"
+
+/* Group "a" is of ranks 0 and 1, "b" of 1 and 2, "c" of rank 2 alone: a and b are matched. */
+static void each_group_is_matched_over_its_own_ranks(void)
+{
+    look l;
+    begin(&l, OVL_COMM_PATTERN);
+    add(&l, "rank0", "[" CALL("a", "0", "9") "]");
+    add(&l, "rank1", "[" CALL("a", "4", "5") "," CALL("b", "20", "9") "]");
+    add(&l, "rank2", "[" CALL("b", "22", "7") "," CALL("c", "30", "1") "]");
+    ovl_inspect_ranks(&l.in, &l.errs);
+    CHECK_INT(l.errs.count, 0);
+    if (CHECK_INT(l.in.matches.len, 2)) {
+        const ovl_inspect_party *p = l.in.parties.data;
+        const ovl_inspect_match *m = l.in.matches.data;
+        CHECK_TEXT(m[0].group, "a");
+        CHECK_INT(m[0].last, 1);
+        CHECK_INT(m[0].duration[2], -1);
+        CHECK_TEXT(m[1].group, "b");
+        CHECK_INT(m[1].last, 2);
+        CHECK_INT(p[0].wait, 4000);
+        CHECK_INT(p[1].wait, 2000);
+        CHECK_INT(p[1].matched, 2);
+        CHECK_INT(p[2].duration, 7000);
+    }
+    done(&l);
+}
+
 static void what_does_not_match_is_said(void)
 {
     look l;
@@ -216,7 +247,7 @@ static void what_does_not_match_is_said(void)
     add(&l, "rank1", "name,start_ns,end_ns\nncclAllReduce,0,9\nncclBroadcast,10,20\n");
     ovl_inspect_ranks(&l.in, &l.errs);
     CHECK_INT(l.in.matches.len, 1);
-    CHECK(was_said(&l, "1 collectives of the first rank are not on all others and 1 are another"));
+    CHECK(was_said(&l, "1 collectives are not on all ranks of their group and 1 are another"));
     done(&l);
 }
 
@@ -274,6 +305,7 @@ static CU_TestInfo tests[] = {
     {"work belongs to the step that launched it", work_belongs_to_the_step_that_launched_it},
     {"the pattern decides what is communication", the_pattern_decides_what_is_communication},
     {"ranks are set beside each other", ranks_are_set_beside_each_other},
+    {"each group is matched over its own ranks", each_group_is_matched_over_its_own_ranks},
     {"what does not match is said", what_does_not_match_is_said},
     {"files of one rank are not matched", files_of_one_rank_are_not_matched},
     {"file names tell ranks", file_names_tell_ranks},
