@@ -78,6 +78,16 @@ static const ovl_option export_items[] = {
     HELP,
 };
 
+static const ovl_option inspect_items[] = {
+    {.name = "comm-pattern",
+     .value = "REGEX",
+     .doc = "which kernels are communication: an extended regular expression, matched anywhere in "
+            "the name and in any case; without it nccl|rccl"},
+    {.name = "json", .doc = "print JSON instead of text; times are integer nanoseconds"},
+    OUTPUT,
+    HELP,
+};
+
 static const ovl_option help_items[] = {HELP};
 
 static const ovl_option program_items[] = {
@@ -93,6 +103,7 @@ static const ovl_option_table run_options = TABLE(run_items);
 static const ovl_option_table compare_options = TABLE(compare_items);
 static const ovl_option_table check_options = TABLE(check_items);
 static const ovl_option_table export_options = TABLE(export_items);
+static const ovl_option_table inspect_options = TABLE(inspect_items);
 static const ovl_option_table help_options = TABLE(help_items);
 const ovl_option_table ovl_program_options = TABLE(program_items);
 
@@ -164,6 +175,30 @@ const ovl_command ovl_commands[] = {
         .examples = "ovl help run",
         .options = &help_options,
         .run = ovl_cmd_help,
+    },
+    {
+        .name = "inspect",
+        .summary = "say where the time goes in measured traces",
+        .operands = "FILE ...",
+        .min_operands = 1,
+        .max_operands = UINT32_MAX,
+        .operand = OVL_OPERAND_FILE,
+        .about =
+            "Reads PyTorch profiler traces (JSON, also compressed by gzip), PyTorch memory "
+            "timelines, Nsight Systems exports (SQLite), the output of nccl-tests, and CSV files "
+            "of "
+            "intervals; what a file is, is told by its contents. Prints for each device how long "
+            "it computed, communicated, copied and was idle, and why; how much communication was "
+            "hidden; the steps; each collective with bytes and bandwidth; and peak memory.\n\n"
+            "Several files are the ranks of one job: their collectives are matched, and waiting "
+            "for "
+            "others is told apart from the transfer. Damaged files are read as far as they are "
+            "whole, with a warning.",
+        .examples = "ovl inspect trace.json.gz\n"
+                    "ovl inspect rank*.json.gz --json -o ranks.json\n"
+                    "ovl inspect report.sqlite --comm-pattern 'nccl|deep_ep'",
+        .options = &inspect_options,
+        .run = ovl_cmd_inspect,
     },
     {
         .name = "run",

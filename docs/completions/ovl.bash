@@ -5,7 +5,7 @@ _ovl()
     local command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "check compare export help run --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "check compare export help inspect run --help --version" -- "$word"))
         return
     fi
     case $command:$before in
@@ -50,6 +50,13 @@ _ovl()
         COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
         return
         ;;
+    inspect:--comm-pattern)
+        return
+        ;;
+    inspect:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
     run:--variant)
         return
         ;;
@@ -82,7 +89,10 @@ _ovl()
         COMPREPLY=($(compgen -W "--help" -- "$word"))
         ;;
     help:*)
-        COMPREPLY=($(compgen -W "check compare export help run" -- "$word"))
+        COMPREPLY=($(compgen -W "check compare export help inspect run" -- "$word"))
+        ;;
+    inspect:-*)
+        COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))
         ;;
     run:-*)
         COMPREPLY=($(compgen -W "--variant --set --interference --worth --json --output --help" -- "$word"))

@@ -10,6 +10,7 @@ Commands
   compare   set two runs side by side: what changed, and is it better
   export    write a run in the format of another tool
   help      explain a command
+  inspect   say where the time goes in measured traces
   run       simulate one step and say where its time goes
 
 Options

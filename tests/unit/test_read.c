@@ -1,0 +1,465 @@
+/* Readers: dialects and faults. Each trace is written here. */
+#include "tests/support/check.h"
+#include "tools/inspect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One look at bytes in memory. */
+typedef struct look {
+    ovl_inspection in;
+    ovl_comm_pattern pattern;
+    ovl_arena arena;
+    ovl_errs errs;
+    bool good;
+} look;
+
+static void look_at(look *l, const void *bytes, size_t count)
+{
+    memset(l, 0, sizeof *l);
+    l->errs.arena = &l->arena;
+    ovl_comm_pattern_begin(&l->pattern, OVL_COMM_PATTERN, &l->errs);
+    ovl_inspect_begin(&l->in, &l->pattern);
+    l->good = ovl_inspect_bytes(&l->in, "t", bytes, count, &l->errs);
+}
+
+static void look_text(look *l, const char *text)
+{
+    look_at(l, text, strlen(text));
+}
+
+static void done(look *l)
+{
+    ovl_inspect_free(&l->in);
+    ovl_comm_pattern_free(&l->pattern);
+    ovl_arena_free(&l->arena);
+}
+
+/* Everything that was said, a line each. */
+static const char *said(look *l)
+{
+    const char *all = "";
+    for (uint32_t i = 0; i < l->errs.count; i++) {
+        all =
+            ovl_arena_printf(&l->arena, "%s%s\n", all, ovl_err_text(&l->arena, &l->errs.items[i]));
+    }
+    return all;
+}
+
+#define KERNEL(ts, dur)                                                                            \
+    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"pid\": 0, \"tid\": 7, \"ts\": " ts \
+    ", \"dur\": " dur ", \"args\": {\"device\": 0, \"stream\": 7}}"
+#define NCCL(ts, dur)                                                                              \
+    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"ncclDevKernel_AllReduce_Sum_f32_RING_LL\", " \
+    "\"pid\": 0, \"tid\": 9, \"ts\": " ts ", \"dur\": " dur ", \"args\": {\"device\": 0, "         \
+    "\"stream\": 9}}"
+#define TRACE(events) "{\"schemaVersion\": 1, \"traceEvents\": [" events "], \"traceName\": \"x\"}"
+
+/* Compute [10, 20), all-reduce [15, 25) us: overlap 5, exposed 5, span 15. */
+static void check_usual(look *l)
+{
+    CHECK(l->good);
+    if (CHECK_INT(l->in.devices.len, 1)) {
+        const ovl_measures *m = &l->in.devices.data[0].all;
+        CHECK_INT(m->kernels, 2);
+        CHECK_INT(m->comm_kernels, 1);
+        CHECK_INT(m->span, 15000);
+        CHECK_INT(m->compute, 10000);
+        CHECK_INT(m->overlap, 5000);
+        CHECK_INT(m->exposed, 5000);
+        CHECK_INT(m->idle, 0);
+    }
+}
+
+static void usual(const char *text)
+{
+    look l;
+    look_text(&l, text);
+    check_usual(&l);
+    CHECK_TEXT(said(&l), "");
+    done(&l);
+}
+
+static void every_envelope_is_read(void)
+{
+    usual(TRACE(KERNEL("10", "10") "," NCCL("15", "10")));
+    usual("[" KERNEL("10", "10") ",\n" NCCL("15", "10") "]");
+    usual("\xEF\xBB\xBF" TRACE(KERNEL("10", "10") "," NCCL("15", "10")));
+    usual(
+        "{\"traceEvents\":[" KERNEL("10", "10") "," NCCL("15", "10") ",],\"x\":[{\"y\":\"}]\"}]}");
+    usual("{\"a\":{\"b\":[1,{\"c\":null}]},\"traceEvents\": [" KERNEL("10.000", "10") "," NCCL(
+        "\"15\"", "1.0e1") "]}");
+}
+
+static void the_dialect_of_2021_is_read(void)
+{
+    usual("{\"schemaVersion\": 1, \"computeProperties\": [{\"id\": 0}], \"traceEvents\": ["
+          "{\"ph\": \"X\", \"cat\": \"Kernel\", \"name\": \"gemm\", \"pid\": 0, \"tid\": \"stream "
+          "7\","
+          "\"ts\": 10, \"dur\": 10, \"args\": {\"external id\": 3}},"
+          "{\"ph\": \"X\", \"cat\": \"Operator\", \"name\": \"aten::add\", \"pid\": 5, \"tid\": "
+          "\"5\", \"ts\": 1, \"dur\": 100},"
+          "{\"ph\": \"X\", \"cat\": \"Kernel\", \"name\": \"ncclKernel\", \"pid\": \"0\", \"tid\": "
+          "\"stream 9\", \"ts\": 15, \"dur\": 10}]}");
+}
+
+static void annotations_and_synchronisation_are_no_work(void)
+{
+    usual(TRACE(KERNEL(
+        "10",
+        "10") ","
+              "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":\"s\",\"pid\":0,\"tid\":7,"
+              "\"ts\":1,\"dur\":90},"
+              "{\"ph\":\"X\",\"cat\":\"cuda_sync\",\"name\":\"Stream Sync\",\"pid\":0,\"tid\":7,"
+              "\"ts\":1,\"dur\":90},"
+              "{\"ph\":\"X\",\"cat\":\"overhead\",\"name\":\"o\",\"pid\":-1,\"tid\":0,\"ts\":1,"
+              "\"dur\":90},"
+              "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"args\":{\"name\":\"python\"}}"
+              "," NCCL("15", "10")));
+}
+
+static void base_and_rank_may_stand_behind_the_events(void)
+{
+    look l;
+    look_text(
+        &l,
+        "{\"traceEvents\": [" NCCL(
+            "1",
+            "2") "], \"baseTimeNanoseconds\": "
+                 "1711964646000000000, \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 3, "
+                 "\"world_size\": 8, \"pg_config\": [{\"ranks\": [0, 1]}]}}");
+    CHECK_INT(l.in.files.data[0].rank, 3);
+    CHECK_INT(l.in.files.data[0].world, 8);
+    CHECK_INT(l.in.parties.data[0].base, 1711964646000000000);
+    done(&l);
+}
+
+/* A fault that costs nothing but a warning. */
+static void usual_but(const char *text, const char *warning)
+{
+    look l;
+    look_text(&l, text);
+    check_usual(&l);
+    CHECK_HAS(said(&l), warning);
+    done(&l);
+}
+
+#define NAMED(name)                                                                                \
+    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"" name "\", \"pid\": 0, \"tid\": 7, "        \
+    "\"ts\": 10, \"dur\": 10, \"args\": {\"device\": 0}}"
+
+static void names_with_faults_are_repaired(void)
+{
+    usual_but(TRACE(NAMED("a \"quoted\" name") "," NCCL("15", "10")),
+              "1 event has unescaped quotes");
+    usual_but(TRACE(NAMED("f(\"x\", y)") "," NCCL("15", "10")), "1 event has unescaped quotes");
+    usual_but(TRACE(NAMED("tab\there") "," NCCL("15", "10")), "1 event has unescaped quotes");
+    usual_but(TRACE(NAMED("line\nbreak") "," NCCL("15", "10")), "1 event has unescaped quotes");
+    usual_but(TRACE(NAMED("bad \\q escape") "," NCCL("15", "10")), "1 event has unescaped quotes");
+    usual(TRACE(NAMED("good \\\"escape\\\" \\\\ \\u00e9") "," NCCL("15", "10")));
+}
+
+static void events_beyond_repair_are_skipped(void)
+{
+    static const char *const broken[] = {
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"open, \"pid\": 0, \"ts\": 1, \"dur\": 1}",
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"lost\\\", \"pid\": 0, \"ts\": 1}",
+        "{\"ph\": \"X\", \"cat\": \"kernel\" \"name\": \"no comma\", \"ts\": 1, \"dur\": 1}",
+        "{\"ph\": \"X\", \"ts\": , \"dur\": 1}",
+        "{\"ph\": \"X\", ts: 1}",
+        "{\"ph\": \"X\", \"args\": {\"grid\": [1, 2}, \"ts\": 1}",
+        "garbage",
+    };
+    for (size_t i = 0; i < OVL_COUNT(broken); i++) {
+        look l;
+        char text[2048];
+        snprintf(text, sizeof text, TRACE("%s,%s,%s"), KERNEL("10", "10"), broken[i],
+                 NCCL("15", "10"));
+        look_text(&l, text);
+        check_usual(&l);
+        CHECK_HAS(said(&l), "1 event is broken and was skipped; the first at byte 1");
+        done(&l);
+    }
+}
+
+static void what_is_no_number_is_missing(void)
+{
+    usual_but(TRACE(KERNEL("10", "10") "," KERNEL("NaN", "5") "," NCCL("15", "10")),
+              "1 event has no time that can be read");
+    usual_but(TRACE(KERNEL("10", "10") "," KERNEL("1e300", "5") "," NCCL("15", "10")),
+              "1 event has no time that can be read");
+    usual(TRACE("{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"g\", \"pid\": 0, \"tid\": 7, "
+                "\"ts\": 10, \"dur\": 10, \"args\": {\"memory bandwidth (GB/s)\": inf, \"a\": N/A, "
+                "\"b\": -Infinity, \"correlation\": 18446744073709551616}}," NCCL("15", "10")));
+}
+
+/* A kernel at 12 us of no length: counted, measures nothing. */
+static void zero_and_negative_durations_measure_nothing(void)
+{
+    look l;
+    look_text(&l, TRACE(KERNEL("10", "10") "," KERNEL("12", "0") "," KERNEL("13", "-4") "," KERNEL(
+                      "14", "inf")));
+    CHECK_INT(l.in.devices.data[0].all.kernels, 4);
+    CHECK_INT(l.in.devices.data[0].all.compute, 10000);
+    CHECK_INT(l.in.devices.data[0].all.span, 10000);
+    CHECK_HAS(said(&l), "1 duration is negative; 0 was taken");
+    CHECK_HAS(said(&l), "1 device operation has no duration");
+    CHECK_HAS(said(&l), "NO COMMUNICATION FOUND: of 4 kernel names none matches \"nccl|rccl\"");
+    done(&l);
+}
+
+static void exact_duplicates_count_once(void)
+{
+    static const char event[] =
+        "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"nccl\",\"ts\":1,\"dur\":2,\"pid\":0,\"tid\":7,"
+        "\"args\":{\"correlation\":5}}";
+    char text[1024];
+    look l;
+    snprintf(text, sizeof text, TRACE("%s,%s"), event, event);
+    look_text(&l, text);
+    CHECK_INT(l.in.devices.data[0].all.kernels, 1);
+    CHECK_INT(l.in.collectives.data[0].count, 1);
+    CHECK_HAS(said(&l), "1 device operations are exact duplicates");
+    done(&l);
+}
+
+/* Whatever is left of a file is read or refused; nothing in between. What was whole before counts.
+ */
+static void a_file_cut_anywhere_gives_what_is_whole(void)
+{
+    static const char text[] = TRACE(KERNEL("10", "10") "," NCCL("15", "10"));
+    size_t first = strstr(text, "\"traceEvents\": [") - text + 16;
+    size_t second = first + sizeof(KERNEL("10", "10")) - 1;
+    size_t end = second + 1 + sizeof(NCCL("15", "10")) - 1;
+    for (size_t n = 0; n < sizeof text - 1; n++) {
+        look l;
+        char *copy = malloc(n ? n : 1); /* of this size, so that reading past it is seen */
+        memcpy(copy, text, n);
+        look_at(&l, copy, n);
+        CHECK_INT(l.good, n >= first);
+        if (l.good) {
+            uint64_t whole = (n >= second) + (n >= end);
+            CHECK_INT(l.in.files.data[0].n_records, whole);
+            CHECK_HAS(said(&l), "the file is truncated: it ends at byte");
+        } else {
+            CHECK_INT(ovl_errs_status(&l.errs), OVL_E_INPUT);
+        }
+        free(copy);
+        done(&l);
+    }
+}
+
+static void no_gpu_work_is_said(void)
+{
+    look l;
+    look_text(&l, TRACE("{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"ts\":1,\"dur\":2}"));
+    CHECK(l.good);
+    CHECK_INT(l.in.devices.len, 0);
+    CHECK_HAS(said(&l), "no GPU work");
+    done(&l);
+}
+
+static void what_is_no_trace_is_refused(void)
+{
+    static const struct {
+        const char *text, *looks;
+    } files[] = {
+        {"", "an empty file"},
+        {" \n", "an empty file"},
+        {"{}", "JSON without a list of trace events"},
+        {"[1, 2]", "JSON without a list of trace events"},
+        {"{\"name\": {\"traceEvents\": 3}}", "JSON without a list of trace events"},
+        {"name: A scenario\nworkload: {}\n", "text"},
+        {"a,b\n1,2\n", "text"},
+        {"\x89PNG\r\n", "an image"},
+        {"PK\x03\x04", "a zip archive"},
+        {"\x01\x02\x03", "binary data"},
+        {"<html>", "HTML or XML"},
+    };
+    for (size_t i = 0; i < OVL_COUNT(files); i++) {
+        look l;
+        look_text(&l, files[i].text);
+        CHECK(!l.good);
+        CHECK_INT(ovl_errs_status(&l.errs), OVL_E_INPUT);
+        CHECK_HAS(said(&l), "is no trace; it looks like ");
+        CHECK_HAS(said(&l), files[i].looks);
+        done(&l);
+    }
+}
+
+#define DEEP ((size_t)100 << 20)
+
+/* 100 MB of brackets: refused, or skipped, in one pass and without memory. */
+static void nesting_of_any_depth_is_passed(void)
+{
+    static const char head[] = "{\"traceEvents\": [{\"ph\": \"X\", \"args\": ";
+    char *text = malloc(DEEP);
+    look l;
+    if (!text) {
+        return;
+    }
+    memset(text, '[', DEEP);
+    look_at(&l, text, DEEP);
+    CHECK(!l.good);
+    done(&l);
+    memcpy(text, head, sizeof head - 1);
+    look_at(&l, text, DEEP);
+    CHECK(l.good);
+    CHECK_HAS(said(&l), "event");
+    done(&l);
+    for (size_t i = 0; i + 6 <= DEEP; i += 6) {
+        memcpy(text + i, "{\"ph\":", 6);
+    }
+    memcpy(text, head, sizeof head - 1);
+    look_at(&l, text, DEEP);
+    CHECK(l.good);
+    done(&l);
+    free(text);
+}
+
+static void collective_arguments_are_read(void)
+{
+    look l;
+    look_text(&l,
+              TRACE("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_Generic\",\"pid\":0,"
+                    "\"tid\":1,\"ts\":0,\"dur\":1000,\"args\":{\"Collective name\":\"allreduce\","
+                    "\"In msg nelems\":16777216,\"Out msg nelems\":16777216,\"Group size\":8,"
+                    "\"dtype\":\"Float\",\"Process Group Name\":\"dp\",\"Process Group Ranks\":"
+                    "\"[0, 1, ..., 7]\",\"Comms Id\":10159970886766084423}}"));
+    const ovl_inspect_collective *c = l.in.collectives.data;
+    if (CHECK_INT(l.in.collectives.len, 1)) {
+        CHECK_TEXT(c->op, "all_reduce");
+        CHECK_TEXT(c->group, "dp");
+        CHECK_INT(c->bytes, 67108864);
+        CHECK_INT(c->group_size, 8);
+        /* 64 MiB in 1 ms: 67.1 GB/s; busbw x 2 x 7 / 8. */
+        CHECK_NEAR(c->algbw, 67108864e3, 1);
+        CHECK_NEAR(c->busbw, 67108864e3 * 1.75, 1);
+    }
+    done(&l);
+}
+
+/* Allocated 100, then 40 freed: peak 100. Without totals a running sum. */
+static void memory_peaks_are_found(void)
+{
+#define MEMORY(bytes, more)                                                                        \
+    "{\"ph\":\"i\",\"s\":\"t\",\"name\":\"[memory]\",\"ts\":1,\"args\":{\"Bytes\":" bytes          \
+    ",\"Device Type\":1,\"Device Id\":0" more "}}"
+    look l;
+    look_text(&l, TRACE(MEMORY("100", "") "," MEMORY("-40", "") "," MEMORY("30", "")));
+    CHECK_INT(l.in.memory.data[0].allocated, 100);
+    CHECK(l.in.memory.data[0].lower_bound);
+    done(&l);
+    look_text(&l, TRACE(MEMORY("100", ",\"Total Allocated\":700,\"Total Reserved\":900") "," MEMORY(
+                      "-40", ",\"Total Allocated\":660,\"Total Reserved\":900")));
+    CHECK_INT(l.in.memory.data[0].allocated, 700);
+    CHECK_INT(l.in.memory.data[0].reserved, 900);
+    CHECK(!l.in.memory.data[0].lower_bound);
+    done(&l);
+    look_text(&l, "[[-1, 1, 500, 7], [10, 2, 300, 7], [20, 4, -300, 7]]");
+    CHECK(l.good);
+    CHECK_INT(l.in.memory.data[0].allocated, 800);
+    done(&l);
+}
+
+static const char nccl_tests[] =
+    "# nThread 1 nGpus 8 minBytes 8 maxBytes 134217728 step: 2(factor)\n"
+    "# Collective test starting: all_reduce_perf\n"
+    "#  Rank  0 Group  0 Pid   1 on  host device  0 [0x07] NVIDIA A100\n"
+    "#  Rank  7 Group  0 Pid   1 on  host device  7 [0xbd] NVIDIA A100\n"
+    "#\n"
+    "#                                                     out-of-place              in-place\n"
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time "
+    "  algbw   busbw #wrong\n"
+    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us) "
+    "(GB/s)  (GB/s)\n"
+    "    33554432       8388608     float     sum      -1   1021.3   32.85   57.49      0   1018.5 "
+    "  32.94   57.65    N/A\n"
+    "    67108864      16777216     float     sum      -1   1000.0   67.11  117.44      0   1000.0 "
+    "  67.11  117.44      0\n"
+    "# Out of bounds values : 0 OK\n"
+    "# Avg bus bandwidth    : 87.4\n";
+
+static void nccl_tests_tables_are_read(void)
+{
+    look l;
+    look_text(&l, nccl_tests);
+    CHECK(l.good);
+    CHECK_TEXT(said(&l), "");
+    CHECK_TEXT(l.in.files.data[0].operation, "all_reduce");
+    CHECK_INT(l.in.files.data[0].n_ranks, 8);
+    if (CHECK_INT(l.in.rows.len, 2)) {
+        const ovl_inspect_row *r = l.in.rows.data;
+        CHECK_INT(r[0].bytes, 33554432);
+        CHECK_INT(r[0].time[0], 1021300);
+        CHECK_INT(r[0].time[1], 1018500);
+        CHECK_INT(r[0].wrong[1], -1);
+        CHECK_TEXT(r[0].type, "float");
+        CHECK_NEAR(r[1].busbw[1] * 1e-9, 117.44, 0.01);
+    }
+    done(&l);
+}
+
+/* Tables of years ago have no "redop" and call wrong results "error". */
+static void older_tables_are_read(void)
+{
+    look l;
+    look_text(&l,
+              "#       size    count    type    time   algbw   busbw   error    time   algbw  busbw"
+              "   error\n"
+              "#        (B)                     (us)\n"
+              "   1048576   262144   float   45.12   23.24   40.67   1e-07   44.9  23.35  40.87 "
+              "1e-07\n"
+              "   broken\n");
+    if (CHECK_INT(l.in.rows.len, 1)) {
+        CHECK_INT(l.in.rows.data[0].time[0], 45120);
+        CHECK_INT(l.in.rows.data[0].time[1], 44900);
+    }
+    CHECK_HAS(said(&l), "1 event is broken");
+    done(&l);
+}
+
+static void intervals_are_read(void)
+{
+    look l;
+    look_text(&l, "kind,name,start_us,dur_us,device,stream,correlation\n"
+                  "launch,cudaLaunchKernel,0.5,3,,,7\n"
+                  "kernel,\"gemm, large\",10,10,0,7,7\r\n"
+                  "kernel,ncclAllReduce,15,10,0,9,\n");
+    check_usual(&l);
+    CHECK_INT(l.in.devices.data[0].n_unlinked, 1);
+    done(&l);
+    look_text(&l, "end_ns,start_ns\n20,10\n5,9\nx,1\n");
+    CHECK(l.good);
+    CHECK_INT(l.in.devices.data[0].all.compute, 10);
+    CHECK_HAS(said(&l), "1 duration is negative");
+    CHECK_HAS(said(&l), "1 event has no time");
+    done(&l);
+}
+
+static CU_TestInfo tests[] = {
+    {"every envelope is read", every_envelope_is_read},
+    {"the dialect of 2021 is read", the_dialect_of_2021_is_read},
+    {"annotations and synchronisation are no work", annotations_and_synchronisation_are_no_work},
+    {"base and rank may stand behind the events", base_and_rank_may_stand_behind_the_events},
+    {"names with faults are repaired", names_with_faults_are_repaired},
+    {"events beyond repair are skipped", events_beyond_repair_are_skipped},
+    {"what is no number is missing", what_is_no_number_is_missing},
+    {"zero and negative durations measure nothing", zero_and_negative_durations_measure_nothing},
+    {"exact duplicates count once", exact_duplicates_count_once},
+    {"a file cut anywhere gives what is whole", a_file_cut_anywhere_gives_what_is_whole},
+    {"no GPU work is said", no_gpu_work_is_said},
+    {"what is no trace is refused", what_is_no_trace_is_refused},
+    {"nesting of any depth is passed", nesting_of_any_depth_is_passed},
+    {"collective arguments are read", collective_arguments_are_read},
+    {"memory peaks are found", memory_peaks_are_found},
+    {"nccl-tests tables are read", nccl_tests_tables_are_read},
+    {"older tables are read", older_tables_are_read},
+    {"intervals are read", intervals_are_read},
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    return check_main("read", tests);
+}

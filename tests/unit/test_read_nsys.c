@@ -1,0 +1,186 @@
+/* Nsight Systems exports, made here: several schemas, missing tables, processes, damage. */
+#include "tests/support/check.h"
+#include "tools/inspect.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct look {
+    ovl_inspection in;
+    ovl_comm_pattern pattern;
+    ovl_arena arena;
+    ovl_errs errs;
+    char path[64];
+    bool good;
+} look;
+
+/* Makes a database with this SQL, cuts it to `keep` bytes (0: all), and looks at it. */
+static void look_at(look *l, const char *sql, long keep)
+{
+    sqlite3 *db = NULL;
+    memset(l, 0, sizeof *l);
+    strcpy(l->path, "/tmp/ovl_%nsys?XXXXXX");
+    int fd = mkstemp(l->path);
+    CHECK(fd >= 0);
+    CHECK_INT(sqlite3_open(l->path, &db), SQLITE_OK);
+    CHECK_INT(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    if (keep) {
+        CHECK_INT(ftruncate(fd, keep), 0);
+    }
+    close(fd);
+    l->errs.arena = &l->arena;
+    ovl_comm_pattern_begin(&l->pattern, OVL_COMM_PATTERN, &l->errs);
+    ovl_inspect_begin(&l->in, &l->pattern);
+    l->good = ovl_inspect_add(&l->in, l->path, &l->errs);
+    unlink(l->path);
+}
+
+static void done(look *l)
+{
+    ovl_inspect_free(&l->in);
+    ovl_comm_pattern_free(&l->pattern);
+    ovl_arena_free(&l->arena);
+}
+
+static bool was_said(look *l, const char *part)
+{
+    for (uint32_t i = 0; i < l->errs.count; i++) {
+        if (strstr(l->errs.items[i].text, part)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#define NAMES                                                                                      \
+    "CREATE TABLE StringIds(id INTEGER NOT NULL, value TEXT);"                                     \
+    "INSERT INTO StringIds VALUES (1,'gemm'),(2,'ncclDevKernel_AllReduce_Sum_f32'),"               \
+    "(3,'cudaLaunchKernel'),(4,'cudaDeviceSynchronize_v3020');"
+
+/* Two processes use the same correlation numbers: the launch of each kernel is its own process'.
+ * On device 0 the gap [10, 30) ends with a kernel launched at 25 in its process. */
+static void launches_are_found_in_their_process(void)
+{
+    look l;
+    look_at(
+        &l,
+        NAMES
+        "CREATE TABLE META_DATA_EXPORT(name TEXT, value TEXT);"
+        "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION','3.25.0');"
+        "CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs INTEGER, systemClockNs INTEGER);"
+        "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1779630014975716426, 5);"
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(extra TEXT, \"end\" INTEGER, start INTEGER,"
+        " deviceId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER,"
+        " demangledName INTEGER, shortName INTEGER);"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES"
+        " ('',10,0,0,7,1,0x1000000,1,1),('',40,30,0,9,2,0x1000000,2,2),"
+        " ('',10,0,1,7,1,0x2000000,1,1),('',40,30,1,7,2,0x2000000,1,1);"
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start INTEGER, \"end\" INTEGER, deviceId "
+        "INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, bytes INTEGER);"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (40,45,0,7,9,0x1000000,100);"
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INTEGER, \"end\" INTEGER, globalTid "
+        "INTEGER, correlationId INTEGER, nameId INTEGER);"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (-5,-4,0x1000007,1,3),"
+        "(25,26,0x1000007,2,3),(-5,-4,0x2000009,1,3),(5,6,0x2000009,2,3);",
+        0);
+    CHECK(l.good);
+    CHECK_TEXT(l.in.files.data[0].version, "3.25.0");
+    if (CHECK_INT(l.in.devices.len, 2)) {
+        const ovl_inspect_device *d = l.in.devices.data;
+        CHECK_INT(d[0].all.comm_kernels, 1);
+        CHECK_INT(d[0].all.mem, 5);
+        CHECK_INT(d[0].all.span, 45);
+        CHECK_INT(d[0].idle.host, 15);
+        CHECK_INT(d[0].idle.queued, 5);
+        CHECK_INT(d[0].n_unlinked, 0);
+        CHECK_INT(d[1].idle.queued, 20);
+        CHECK_INT(d[1].idle.host, 0);
+    }
+    CHECK_INT(l.in.parties.data[0].base, 1779630014975716426);
+    done(&l);
+}
+
+/* No globalPid, no demangledName, a version behind the name of the table, no other table. */
+static void small_schemas_are_enough(void)
+{
+    look l;
+    look_at(&l,
+            NAMES
+            "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL_V2(start INTEGER, \"end\" INTEGER, deviceId "
+            "INTEGER, streamId INTEGER, correlationId INTEGER, shortName INTEGER);"
+            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL_V2 VALUES (0,10,0,7,1,1),(5,20,0,9,2,2),"
+            "(30,25,0,7,3,1),(NULL,50,0,7,4,1);",
+            0);
+    CHECK(l.good);
+    CHECK_INT(l.in.devices.data[0].all.kernels, 3);
+    CHECK_INT(l.in.devices.data[0].all.overlap, 5);
+    CHECK(was_said(&l, "1 duration is negative"));
+    CHECK(was_said(&l, "1 event has no time"));
+    done(&l);
+    look_at(&l,
+            "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INTEGER, \"end\" INTEGER, deviceId "
+            "INTEGER, shortName TEXT); INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES "
+            "(0,10,0,'ncclKernel');",
+            0);
+    CHECK_INT(l.in.devices.data[0].all.comm_kernels, 1);
+    done(&l);
+    look_at(&l, NAMES, 0);
+    CHECK(l.good);
+    CHECK(was_said(&l, "no GPU work"));
+    done(&l);
+}
+
+static void steps_and_memory_are_found(void)
+{
+    look l;
+    look_at(&l,
+            NAMES
+            "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INTEGER, \"end\" INTEGER, deviceId "
+            "INTEGER, demangledName INTEGER);"
+            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10,20,0,1),(110,140,0,1);"
+            "INSERT INTO StringIds VALUES (9,'ProfilerStep#2');"
+            "CREATE TABLE NVTX_EVENTS(start INTEGER, \"end\" INTEGER, text TEXT, textId INTEGER);"
+            "INSERT INTO NVTX_EVENTS VALUES (0,100,'ProfilerStep#1',NULL),(100,200,NULL,9),"
+            "(1,NULL,'ProfilerStep#3',NULL),(3,4,'aten::add',NULL);"
+            "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS(start INTEGER, deviceId INTEGER, bytes "
+            "INTEGER, memoryOperationType INTEGER);"
+            "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (3,0,70,1),(1,0,100,0),(2,0,50,0);",
+            0);
+    if (CHECK_INT(l.in.steps.len, 2)) {
+        CHECK_INT(l.in.steps.data[0].m.compute, 10);
+        CHECK_INT(l.in.steps.data[1].m.compute, 30);
+    }
+    CHECK_INT(l.in.memory.data[0].allocated, 150);
+    done(&l);
+}
+
+static void other_and_damaged_databases_are_refused(void)
+{
+    look l;
+    look_at(&l, "CREATE TABLE t(a)", 0);
+    CHECK(!l.good);
+    CHECK_INT(ovl_errs_status(&l.errs), OVL_E_INPUT);
+    CHECK(was_said(&l, "without the tables of an Nsight Systems export"));
+    done(&l);
+    for (long keep = 16; keep < 8192; keep += 509) {
+        look_at(&l, NAMES, keep);
+        CHECK(l.good || ovl_errs_status(&l.errs) == OVL_E_INPUT);
+        done(&l);
+    }
+}
+
+static CU_TestInfo tests[] = {
+    {"launches are found in their process", launches_are_found_in_their_process},
+    {"small schemas are enough", small_schemas_are_enough},
+    {"steps and memory are found", steps_and_memory_are_found},
+    {"other and damaged databases are refused", other_and_damaged_databases_are_refused},
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    return check_main("read_nsys", tests);
+}

@@ -1,0 +1,225 @@
+#include "tools/read.h"
+
+#include <string.h>
+
+void ovl_read_fault_at(ovl_read_fault *fault, uint64_t byte)
+{
+    if (fault->count++ == 0) {
+        fault->first = byte;
+    }
+}
+
+const char *ovl_read_format_name(ovl_read_format format)
+{
+    switch (format) {
+    case OVL_READ_KINETO:
+        return "PyTorch profiler trace";
+    case OVL_READ_TIMELINE:
+        return "PyTorch memory timeline";
+    case OVL_READ_NSYS:
+        return "Nsight Systems export";
+    case OVL_READ_NCCL_TESTS:
+        return "nccl-tests output";
+    case OVL_READ_INTERVALS:
+        return "CSV of intervals";
+    case OVL_READ_NOTHING:
+        break;
+    }
+    return "no trace";
+}
+
+static bool starts(const char *bytes, size_t count, const char *magic, size_t length)
+{
+    return count >= length && memcmp(bytes, magic, length) == 0;
+}
+
+#define STARTS(magic) starts(bytes, count, magic, sizeof(magic) - 1)
+
+static bool is_text(const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < OVL_MIN(count, 4096); i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if (c < ' ' && c != '\n' && c != '\r' && c != '\t') {
+            return false;
+        }
+    }
+    return true;
+}
+
+const char *ovl_read_looks_like(const char *bytes, size_t count)
+{
+    while (count && strchr(" \t\r\n", *bytes)) {
+        bytes++;
+        count--;
+    }
+    if (count == 0) {
+        return "an empty file";
+    }
+    if (STARTS("\x7f"
+               "ELF")) {
+        return "a program";
+    }
+    if (STARTS("PK\x03\x04")) {
+        return "a zip archive: unpack it";
+    }
+    if (STARTS("\x28\xb5\x2f\xfd")) {
+        return "compressed by zstd: decompress it";
+    }
+    if (STARTS("\xfd"
+               "7zXZ") ||
+        STARTS("BZh")) {
+        return "compressed by xz or bzip2: decompress it";
+    }
+    if (STARTS("\x89PNG") || STARTS("\xff\xd8\xff")) {
+        return "an image";
+    }
+    if (STARTS("%PDF")) {
+        return "a PDF document";
+    }
+    if (STARTS("QDSTRM") || STARTS("NVIDIA Nsight")) {
+        return "an Nsight Systems report: export it with nsys export --type sqlite";
+    }
+    if (STARTS("SQLite format 3")) {
+        return "an SQLite database that is compressed or comes through a pipe: it must be a file "
+               "of its own";
+    }
+    if (STARTS("<")) {
+        return "HTML or XML";
+    }
+    if (!is_text(bytes, count)) {
+        return "binary data";
+    }
+    return STARTS("{") || STARTS("[") ? "JSON without a list of trace events" : "text";
+}
+
+static const char *times_of(uint64_t count, const char *one, const char *many)
+{
+    return count == 1 ? one : many;
+}
+
+static void say(ovl_errs *errs, ovl_mark mark, const ovl_read_fault *fault, bool bytes,
+                const char *one, const char *many)
+{
+    if (fault->count) {
+        ovl_warning(errs, mark, "%" PRIu64 " %s; the first at %s %" PRIu64, fault->count,
+                    times_of(fault->count, one, many), bytes ? "byte" : "row", fault->first);
+    }
+}
+
+void ovl_read_complain(const char *path, const ovl_read_about *about, ovl_errs *errs)
+{
+    const ovl_mark mark = {path, 0, 0};
+    const ovl_read_faults *f = &about->faults;
+    bool bytes = about->format != OVL_READ_NSYS;
+    say(errs, mark, &f->broken, bytes, "event is broken and was skipped",
+        "events are broken and were skipped");
+    say(errs, mark, &f->repaired, bytes,
+        "event has unescaped quotes or control characters and was repaired",
+        "events have unescaped quotes or control characters and were repaired");
+    say(errs, mark, &f->no_time, bytes, "event has no time that can be read and was skipped",
+        "events have no time that can be read and were skipped");
+    say(errs, mark, &f->no_end, bytes, "device operation has no duration; 0 was taken",
+        "device operations have no duration; 0 was taken");
+    say(errs, mark, &f->negative, bytes, "duration is negative; 0 was taken",
+        "durations are negative; 0 was taken");
+    if (f->cut) {
+        ovl_warning(errs, mark,
+                    "the file is truncated: it ends at byte %" PRIu64 ", after %" PRIu64
+                    " whole events",
+                    f->cut_at, f->cut_after);
+    }
+}
+
+static void begin(ovl_read_about *about)
+{
+    *about = (ovl_read_about){.arena = about->arena, .rank = -1, .world = -1, .n_ranks = -1};
+}
+
+/* Tables of nccl-tests begin with remarks, or with what a launcher printed before them. */
+static bool may_be_json(const ovl_source *source)
+{
+    const char *p = source->at;
+    while (p < source->end && strchr(" \t\r\n\xEF\xBB\xBF", *p)) {
+        p++;
+    }
+    return p < source->end && (*p == '{' || *p == '[');
+}
+
+/* The line that tells a CSV of intervals is its first one. */
+static bool may_be_intervals(const ovl_source *source)
+{
+    size_t count = (size_t)(source->end - source->at);
+    const char *line_end = memchr(source->at, '\n', count);
+    size_t n = line_end ? (size_t)(line_end - source->at) : count;
+    for (size_t i = 0; i + 6 < n; i++) {
+        if (memcmp(source->at + i, "start_", 6) == 0) {
+            return memchr(source->at, ',', n) != NULL;
+        }
+    }
+    return false;
+}
+
+static bool read_source(ovl_source *source, const ovl_sink *sink, ovl_read_about *about)
+{
+    if (may_be_json(source)) {
+        return ovl_read_kineto(source, sink, about);
+    }
+    if (may_be_intervals(source)) {
+        return ovl_read_intervals(source, sink, about);
+    }
+    return is_text(source->at, (size_t)(source->end - source->at)) &&
+           ovl_read_nccl_tests(source, sink, about);
+}
+
+static bool read_open(ovl_source *source, const ovl_sink *sink, ovl_read_about *about,
+                      ovl_errs *errs)
+{
+    const ovl_mark mark = {source->path, 0, 0};
+    size_t count = (size_t)(source->end - source->at);
+    const char *like = ovl_read_looks_like(source->at, count);
+    bool good = read_source(source, sink, about);
+    if (!good && source->damage) {
+        ovl_error(errs, OVL_E_INPUT, mark, "cannot be read: %s", source->damage);
+    } else if (!good) {
+        ovl_error(errs, OVL_E_INPUT, mark, "is no trace; it looks like %s", like);
+    } else if (source->damage) {
+        ovl_warning(errs, mark, "%s, at byte %" PRIu64 " of the contents", source->damage,
+                    ovl_source_where(source, source->end));
+    }
+    if (good) {
+        ovl_read_complain(source->path, about, errs);
+    }
+    return good;
+}
+
+bool ovl_read_file(const char *path, const ovl_sink *sink, ovl_read_about *about, ovl_errs *errs)
+{
+    static const char magic[] = "SQLite format 3";
+    ovl_source source;
+    begin(about);
+    if (!ovl_source_open(&source, path, errs)) {
+        return false;
+    }
+    bool database = !source.compressed && strcmp(path, "-") != 0 &&
+                    starts(source.at, (size_t)(source.end - source.at), magic, sizeof magic);
+    bool good = !database && read_open(&source, sink, about, errs);
+    ovl_source_close(&source);
+    if (database) {
+        good = ovl_read_nsys(path, sink, about, errs);
+        if (good) {
+            ovl_read_complain(path, about, errs);
+        }
+    }
+    return good;
+}
+
+bool ovl_read_in_memory(const char *path, const void *bytes, size_t count, const ovl_sink *sink,
+                        ovl_read_about *about, ovl_errs *errs)
+{
+    ovl_source source;
+    begin(about);
+    ovl_source_memory(&source, path, bytes, count);
+    bool good = read_open(&source, sink, about, errs);
+    ovl_source_close(&source);
+    return good;
+}

@@ -1,0 +1,155 @@
+/*
+ * read.h - measured traces as a stream of records, whatever file they come from.
+ *
+ * A reader walks its file once in the memory of a window and hands each record to a sink; nothing
+ * of a record lives longer than the call. Times are integer nanoseconds, exactly as written,
+ * relative to the `base` the file may have (known only at its end).
+ *
+ *     {"ph":"X","cat":"kernel","name":"k","ts":1.5,"dur":2,"args":{"device":0,"stream":7}}
+ *     -> device({.kind = OVL_READ_KERNEL, .start = 1500, .end = 3500, .stream = 7, ...})
+ *
+ * What a file is, is told by its contents, never by its name. Files break: what is whole is used,
+ * the rest is counted with its first byte in `ovl_read_faults`.
+ */
+#ifndef OVL_TOOLS_READ_H
+#define OVL_TOOLS_READ_H
+
+#include "sim/err.h"
+#include "tools/source.h"
+
+/* Text inside a record: borrowed, without a NUL. */
+typedef struct ovl_slice {
+    const char *text;
+    size_t length;
+} ovl_slice;
+
+typedef enum ovl_read_kind {
+    OVL_READ_KERNEL,
+    OVL_READ_COPY,
+    OVL_READ_SET,
+} ovl_read_kind;
+
+/* Arguments of a collective, where the profiler wrote them. */
+typedef struct ovl_read_collective {
+    ovl_slice name, dtype, group;                            /* empty: not written */
+    int64_t in_elements, out_elements, group_size, sequence; /* -1: not written */
+} ovl_read_collective;
+
+/* What a device did. `key` links it to its launch (with the process); several kernels of a graph
+ * may share one. */
+typedef struct ovl_read_device {
+    ovl_read_kind kind;
+    int64_t start, end;
+    int64_t device;
+    uint64_t stream, process, key;
+    bool has_key;
+    int64_t bytes; /* -1: not written */
+    ovl_slice name;
+    const ovl_read_collective *collective; /* NULL: no arguments */
+} ovl_read_device;
+
+typedef enum ovl_read_call {
+    OVL_READ_LAUNCH, /* a call of the runtime or driver, linked to device work by its key */
+    OVL_READ_STEP,   /* a step the user marked: "ProfilerStep#3" */
+} ovl_read_call;
+
+typedef struct ovl_read_host {
+    ovl_read_call call;
+    int64_t start, end;
+    uint64_t process, key;
+    bool has_key;
+    ovl_slice name;
+} ovl_read_host;
+
+/* A change of allocated memory. */
+typedef struct ovl_read_memory {
+    int64_t type;                /* of the device as PyTorch counts: 0 CPU, 1 CUDA, 6 HIP */
+    int64_t device;              /* -1 for the CPU */
+    int64_t change;              /* bytes; negative: freed */
+    int64_t allocated, reserved; /* in all, afterwards; -1: not written */
+} ovl_read_memory;
+
+/* A line of nccl-tests. Times of -1 and counts of -1 are not written. */
+typedef struct ovl_read_row {
+    int64_t bytes, count;
+    ovl_slice type, redop;
+    int64_t time[2]; /* out of place, in place */
+    int64_t wrong[2];
+} ovl_read_row;
+
+/* What records are given to; a function may be NULL. */
+typedef struct ovl_sink {
+    void *context;
+    void (*device)(void *context, const ovl_read_device *record);
+    void (*host)(void *context, const ovl_read_host *record);
+    void (*memory)(void *context, const ovl_read_memory *record);
+    void (*row)(void *context, const ovl_read_row *record);
+} ovl_sink;
+
+typedef enum ovl_read_format {
+    OVL_READ_NOTHING, /* no trace */
+    OVL_READ_KINETO,
+    OVL_READ_TIMELINE, /* PyTorch's export_memory_timeline, raw */
+    OVL_READ_NSYS,
+    OVL_READ_NCCL_TESTS,
+    OVL_READ_INTERVALS,
+} ovl_read_format;
+
+/* A kind of fault: how often, and the byte of the first. */
+typedef struct ovl_read_fault {
+    uint64_t count, first;
+} ovl_read_fault;
+
+typedef struct ovl_read_faults {
+    ovl_read_fault broken;      /* events that are no JSON, skipped */
+    ovl_read_fault repaired;    /* texts with unescaped quotes or control characters, used */
+    ovl_read_fault no_time;     /* events without a time that can be read, skipped */
+    ovl_read_fault negative;    /* durations below zero, taken as zero */
+    ovl_read_fault no_end;      /* device operations without a duration, taken as zero */
+    bool cut;                   /* the file ends inside something */
+    uint64_t cut_at, cut_after; /* at this byte, after so many events */
+} ovl_read_faults;
+
+/* What is known of a file once it was read. */
+typedef struct ovl_read_about {
+    ovl_read_format format;
+    int64_t base;        /* ns since 1970 of time 0; 0 if the file says nothing */
+    int64_t rank, world; /* -1: not written */
+    uint64_t n_records;  /* events, rows */
+    ovl_read_faults faults;
+    const char *operation; /* nccl-tests: "all_reduce"; or NULL */
+    int64_t n_ranks;       /* nccl-tests: ranks that took part, -1: not written */
+    const char *version;   /* of the exporter's schema, or NULL */
+    ovl_arena *arena;      /* of the texts; set by the caller */
+} ovl_read_about;
+
+/* Reads the file into the sink. False, and an error that says what it looks like, if it is no trace
+ * or cannot be read; else faults are warnings. */
+bool ovl_read_file(const char *path, const ovl_sink *sink, ovl_read_about *about, ovl_errs *errs);
+
+/* The same for bytes in memory (no SQLite). */
+bool ovl_read_in_memory(const char *path, const void *bytes, size_t count, const ovl_sink *sink,
+                        ovl_read_about *about, ovl_errs *errs);
+
+/* Adds a warning for each kind of fault. Done by the two above. */
+void ovl_read_complain(const char *path, const ovl_read_about *about, ovl_errs *errs);
+
+void ovl_read_fault_at(ovl_read_fault *fault, uint64_t byte);
+
+const char *ovl_read_format_name(ovl_read_format format);
+
+/* What the first bytes of something that is no trace look like: "a PNG image". */
+const char *ovl_read_looks_like(const char *bytes, size_t count);
+
+/* One reader each. The source stands at its first byte. False if it turns out to be something else
+ * (nothing was given to the sink then, and no error was added). */
+bool ovl_read_kineto(ovl_source *source, const ovl_sink *sink, ovl_read_about *about);
+bool ovl_read_nccl_tests(ovl_source *source, const ovl_sink *sink, ovl_read_about *about);
+bool ovl_read_intervals(ovl_source *source, const ovl_sink *sink, ovl_read_about *about);
+/* False and an error if the database cannot be used. */
+bool ovl_read_nsys(const char *path, const ovl_sink *sink, ovl_read_about *about, ovl_errs *errs);
+
+bool ovl_slice_is(ovl_slice slice, const char *text);
+bool ovl_slice_starts(ovl_slice slice, const char *text);
+
+#endif

@@ -1,0 +1,360 @@
+/*
+ * Nsight Systems exports (SQLite). Tables and columns are looked up by name, because both change
+ * between schema versions; what is not there is NULL. Times are ns since the start of the
+ * recording.
+ *
+ * The file is opened read-only and never written: names go into a temporary table with a key, since
+ * exports have no index. What links a launch with its kernel is (process, correlationId); the
+ * process is in the upper bits of globalPid and globalTid.
+ */
+#include "tools/read.h"
+
+#include <sqlite3.h>
+#include <string.h>
+
+#define PROCESS_SHIFT 24 /* globalTid: the lower bits are the thread */
+
+typedef struct reader {
+    sqlite3 *db;
+    const ovl_sink *sink;
+    ovl_read_about *about;
+    ovl_arena arena; /* of statements */
+    bool names;      /* the temporary table is there */
+    const char *why; /* the first thing that went wrong, or NULL */
+} reader;
+
+static void failed(reader *r)
+{
+    if (!r->why) {
+        r->why = ovl_arena_strdup(r->about->arena, sqlite3_errmsg(r->db));
+    }
+}
+
+/* A path as SQLite wants it in a URI. `immutable`: no locks, no journal beside the file. */
+static const char *uri_of(const char *path, ovl_arena *arena)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    size_t n = 0;
+    char *text = ovl_arena_alloc(arena, strlen(path) * 3 + 1, 1);
+    for (const char *p = path; *p; p++) {
+        if (strchr("%?#", *p)) {
+            text[n++] = '%';
+            text[n++] = hex[(unsigned char)*p >> 4];
+            text[n++] = hex[*p & 15];
+        } else {
+            text[n++] = *p;
+        }
+    }
+    return ovl_arena_printf(arena, "file:%s?immutable=1", text);
+}
+
+static sqlite3_stmt *prepare(reader *r, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(r->db, sql, -1, &statement, NULL) != SQLITE_OK) {
+        failed(r);
+        return NULL;
+    }
+    return statement;
+}
+
+/* Whether there is another row; ends the statement otherwise. */
+static bool step(reader *r, sqlite3_stmt *statement)
+{
+    int code = statement ? sqlite3_step(statement) : SQLITE_DONE;
+    if (code == SQLITE_ROW) {
+        return true;
+    }
+    if (code != SQLITE_DONE) {
+        failed(r);
+    }
+    sqlite3_finalize(statement);
+    return false;
+}
+
+static const char *column_text(reader *r, sqlite3_stmt *statement, int column)
+{
+    const unsigned char *text = sqlite3_column_text(statement, column);
+    return ovl_arena_strdup(&r->arena, text ? (const char *)text : "");
+}
+
+/* The table of this name, also with a version behind it ("_V2"); the last one by name. NULL: none.
+ */
+static const char *table_of(reader *r, const char *name)
+{
+    const char *sql = ovl_arena_printf(&r->arena,
+                                       "SELECT name FROM sqlite_master WHERE type IN ('table', "
+                                       "'view') AND (name = '%s' OR name GLOB '%s_V[0-9]*') "
+                                       "ORDER BY name",
+                                       name, name);
+    const char *found = NULL;
+    for (sqlite3_stmt *s = prepare(r, sql); step(r, s);) {
+        found = column_text(r, s, 0);
+    }
+    return found;
+}
+
+static bool has_column(reader *r, const char *table, const char *name)
+{
+    bool found = false;
+    const char *sql = ovl_arena_printf(&r->arena, "PRAGMA table_info(\"%s\")", table);
+    for (sqlite3_stmt *s = prepare(r, sql); step(r, s);) {
+        const unsigned char *column = sqlite3_column_text(s, 1);
+        found |= column && sqlite3_stricmp((const char *)column, name) == 0;
+    }
+    return found;
+}
+
+/* The column as it is written in a statement, or NULL for one that is not there. */
+static const char *column_of(reader *r, const char *table, const char *name)
+{
+    return has_column(r, table, name) ? ovl_arena_printf(&r->arena, "t.\"%s\"", name) : "NULL";
+}
+
+/* What stands for a name: a number of StringIds (looked up), or the text itself. */
+static const char *name_of(reader *r, const char *table, const char *const *columns)
+{
+    const char *value = "NULL";
+    for (size_t i = 0; columns[i]; i++) {
+        if (has_column(r, table, columns[i])) {
+            value = ovl_arena_printf(
+                &r->arena,
+                r->names ? "coalesce(%s, (SELECT value FROM temp.ovl_names WHERE id = "
+                           "t.\"%s\"), t.\"%s\")"
+                         : "coalesce(%s, t.\"%s\", t.\"%s\")",
+                value, columns[i], columns[i]);
+        }
+    }
+    return value;
+}
+
+static void copy_names(reader *r)
+{
+    const char *table = table_of(r, "StringIds");
+    if (!table || !has_column(r, table, "id") || !has_column(r, table, "value")) {
+        return;
+    }
+    const char *sql = ovl_arena_printf(&r->arena,
+                                       "CREATE TEMP TABLE ovl_names(id INTEGER PRIMARY KEY, value "
+                                       "TEXT); INSERT OR IGNORE INTO temp.ovl_names SELECT id, "
+                                       "value FROM main.\"%s\"",
+                                       table);
+    if (sqlite3_exec(r->db, sql, NULL, NULL, NULL) != SQLITE_OK) {
+        failed(r);
+    }
+    r->names = true;
+}
+
+static ovl_slice text_slice(sqlite3_stmt *s, int column)
+{
+    const unsigned char *text = sqlite3_column_text(s, column);
+    return (ovl_slice){text ? (const char *)text : "",
+                       text ? (size_t)sqlite3_column_bytes(s, column) : 0};
+}
+
+static uint64_t process_of(sqlite3_stmt *s, int column)
+{
+    return (uint64_t)sqlite3_column_int64(s, column) >> PROCESS_SHIFT;
+}
+
+/* Columns 0 and 1. What is beyond the range is no time. */
+static bool times(sqlite3_stmt *s, ovl_read_about *about, int64_t *start, int64_t *end)
+{
+    const int64_t most = ((int64_t)1 << 62) - 1;
+    *start = sqlite3_column_int64(s, 0);
+    *end = sqlite3_column_type(s, 1) == SQLITE_NULL ? *start : sqlite3_column_int64(s, 1);
+    if (sqlite3_column_type(s, 0) == SQLITE_NULL || *start < -most || *start > most ||
+        *end > most) {
+        ovl_read_fault_at(&about->faults.no_time, about->n_records);
+        return false;
+    }
+    if (*end < *start) {
+        ovl_read_fault_at(&about->faults.negative, about->n_records);
+        *end = *start;
+    }
+    return true;
+}
+
+static void read_device(reader *r, const char *name, ovl_read_kind kind)
+{
+    static const char *const names[] = {"demangledName", "shortName", "mangledName", NULL};
+    const char *t = table_of(r, name);
+    if (!t || !r->sink->device) {
+        return;
+    }
+    const char *sql = ovl_arena_printf(
+        &r->arena, "SELECT %s, %s, %s, %s, %s, %s, %s, %s FROM main.\"%s\" t",
+        column_of(r, t, "start"), column_of(r, t, "end"), column_of(r, t, "deviceId"),
+        column_of(r, t, "streamId"), column_of(r, t, "correlationId"), column_of(r, t, "globalPid"),
+        column_of(r, t, "bytes"), name_of(r, t, names), t);
+    for (sqlite3_stmt *s = prepare(r, sql); step(r, s);) {
+        ovl_read_device record = {
+            .kind = kind,
+            .device = sqlite3_column_int64(s, 2),
+            .stream = (uint64_t)sqlite3_column_int64(s, 3),
+            .key = (uint64_t)sqlite3_column_int64(s, 4),
+            .has_key = sqlite3_column_type(s, 4) != SQLITE_NULL,
+            .process = process_of(s, 5),
+            .bytes = sqlite3_column_type(s, 6) == SQLITE_NULL ? -1 : sqlite3_column_int64(s, 6),
+            .name = text_slice(s, 7),
+        };
+        if (times(s, r->about, &record.start, &record.end)) {
+            r->sink->device(r->sink->context, &record);
+        }
+        r->about->n_records++;
+    }
+}
+
+/* `processes`: device tables say which process a row is of; else all rows are of one. */
+static void read_calls(reader *r, bool processes)
+{
+    static const char *const names[] = {"nameId", NULL};
+    const char *t = table_of(r, "CUPTI_ACTIVITY_KIND_RUNTIME");
+    if (!t || !r->sink->host) {
+        return;
+    }
+    const char *sql = ovl_arena_printf(
+        &r->arena, "SELECT %s, %s, %s, %s, %s FROM main.\"%s\" t", column_of(r, t, "start"),
+        column_of(r, t, "end"), column_of(r, t, "correlationId"),
+        processes ? column_of(r, t, "globalTid") : "NULL", name_of(r, t, names), t);
+    for (sqlite3_stmt *s = prepare(r, sql); step(r, s);) {
+        ovl_read_host record = {
+            .call = OVL_READ_LAUNCH,
+            .key = (uint64_t)sqlite3_column_int64(s, 2),
+            .has_key = sqlite3_column_type(s, 2) != SQLITE_NULL,
+            .process = process_of(s, 3),
+            .name = text_slice(s, 4),
+        };
+        if (times(s, r->about, &record.start, &record.end)) {
+            r->sink->host(r->sink->context, &record);
+        }
+        r->about->n_records++;
+    }
+}
+
+/* Ranges that mark steps. */
+static void read_steps(reader *r, bool processes)
+{
+    static const char *const names[] = {"text", "textId", NULL};
+    const char *t = table_of(r, "NVTX_EVENTS");
+    if (!t || !r->sink->host || !has_column(r, t, "start") || !has_column(r, t, "end")) {
+        return;
+    }
+    const char *sql = ovl_arena_printf(
+        &r->arena,
+        "SELECT start, \"end\", process, name FROM (SELECT %s AS start, %s AS \"end\", %s AS "
+        "process, %s AS name FROM main.\"%s\" t) WHERE name LIKE 'ProfilerStep%%' AND \"end\" NOT "
+        "NULL",
+        column_of(r, t, "start"), column_of(r, t, "end"),
+        processes ? column_of(r, t, "globalTid") : "NULL", name_of(r, t, names), t);
+    for (sqlite3_stmt *s = prepare(r, sql); step(r, s);) {
+        ovl_read_host record = {
+            .call = OVL_READ_STEP, .process = process_of(s, 2), .name = text_slice(s, 3)};
+        if (times(s, r->about, &record.start, &record.end)) {
+            r->sink->host(r->sink->context, &record);
+        }
+    }
+}
+
+static void read_memory(reader *r)
+{
+    const char *t = table_of(r, "CUDA_GPU_MEMORY_USAGE_EVENTS");
+    if (!t || !r->sink->memory) {
+        return;
+    }
+    const char *sql =
+        ovl_arena_printf(&r->arena, "SELECT %s, %s, %s FROM main.\"%s\" t ORDER BY %s",
+                         column_of(r, t, "deviceId"), column_of(r, t, "bytes"),
+                         column_of(r, t, "memoryOperationType"), t, column_of(r, t, "start"));
+    for (sqlite3_stmt *s = prepare(r, sql); step(r, s);) {
+        int64_t bytes = sqlite3_column_int64(s, 1);
+        const ovl_read_memory record = {.type = 1,
+                                        .device = sqlite3_column_int64(s, 0),
+                                        .change = sqlite3_column_int64(s, 2) == 1 ? -bytes : bytes,
+                                        .allocated = -1,
+                                        .reserved = -1};
+        r->sink->memory(r->sink->context, &record);
+        r->about->n_records++;
+    }
+}
+
+static int64_t number_in(reader *r, const char *table, const char *column)
+{
+    int64_t value = 0;
+    const char *t = table_of(r, table);
+    if (t && has_column(r, t, column)) {
+        const char *sql =
+            ovl_arena_printf(&r->arena, "SELECT t.\"%s\" FROM main.\"%s\" t LIMIT 1", column, t);
+        for (sqlite3_stmt *s = prepare(r, sql); step(r, s);) {
+            value = sqlite3_column_int64(s, 0);
+        }
+    }
+    return value;
+}
+
+static void read_version(reader *r)
+{
+    const char *t = table_of(r, "META_DATA_EXPORT");
+    if (t && has_column(r, t, "name") && has_column(r, t, "value")) {
+        const char *sql = ovl_arena_printf(
+            &r->arena, "SELECT value FROM main.\"%s\" WHERE name = 'EXPORT_SCHEMA_VERSION'", t);
+        for (sqlite3_stmt *s = prepare(r, sql); step(r, s);) {
+            r->about->version = ovl_arena_strdup(r->about->arena, column_text(r, s, 0));
+        }
+    }
+}
+
+/* Whether any table of an export is there. */
+static bool is_export(reader *r)
+{
+    return table_of(r, "StringIds") || table_of(r, "META_DATA_EXPORT") ||
+           table_of(r, "CUPTI_ACTIVITY_KIND_KERNEL") || table_of(r, "NVTX_EVENTS");
+}
+
+static void read_all(reader *r)
+{
+    const char *kernels = table_of(r, "CUPTI_ACTIVITY_KIND_KERNEL");
+    bool processes = kernels && has_column(r, kernels, "globalPid");
+    copy_names(r);
+    read_version(r);
+    r->about->base = number_in(r, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs");
+    if (!kernels && table_of(r, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE")) {
+        read_device(r, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", OVL_READ_KERNEL);
+    }
+    read_device(r, "CUPTI_ACTIVITY_KIND_KERNEL", OVL_READ_KERNEL);
+    read_device(r, "CUPTI_ACTIVITY_KIND_MEMCPY", OVL_READ_COPY);
+    read_device(r, "CUPTI_ACTIVITY_KIND_MEMSET", OVL_READ_SET);
+    read_calls(r, processes);
+    read_steps(r, processes);
+    read_memory(r);
+}
+
+bool ovl_read_nsys(const char *path, const ovl_sink *sink, ovl_read_about *about, ovl_errs *errs)
+{
+    const ovl_mark mark = {path, 0, 0};
+    reader r = {.sink = sink, .about = about};
+    about->format = OVL_READ_NSYS;
+    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
+    bool good = sqlite3_open_v2(uri_of(path, &r.arena), &r.db, flags, NULL) == SQLITE_OK;
+    bool export = good && is_export(&r);
+    if (!good) {
+        failed(&r);
+    }
+    if (export) {
+        read_all(&r);
+    }
+    if (r.why && !about->n_records) {
+        ovl_error(errs, OVL_E_INPUT, mark, "cannot read the SQLite database: %s", r.why);
+    } else if (!export) {
+        ovl_error(errs, OVL_E_INPUT, mark,
+                  "is no trace: it is an SQLite database without the tables of an Nsight Systems "
+                  "export");
+    } else if (r.why) {
+        ovl_warning(errs, mark, "the database is damaged (%s); %" PRIu64 " rows were read", r.why,
+                    about->n_records);
+    }
+    good = export && !(r.why && !about->n_records);
+    sqlite3_close(r.db);
+    ovl_arena_free(&r.arena);
+    return good;
+}
