@@ -2,6 +2,8 @@
  * Pipeline schedules against tables: small runs of every schedule, and the bubble rates of the
  * zero-bubble paper.
  */
+#include "models/schedule_csv.h"
+#include "models/schedule_lower.h"
 #include "models/schedule_time.h"
 #include "tests/support/check.h"
 #include "tests/tables/table.h"
@@ -160,9 +162,48 @@ static void bubble_rates_are_those_of_the_paper(void)
     table_free(out);
 }
 
+/* --- PyTorch's text form ------------------------------------------------------------------------
+ */
+
+static const char *without_returns(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        *to = *from;
+        to += *from != '\r';
+    }
+    *to = 0;
+    return text;
+}
+
+static void check_lowering(const char *compute, const char *comms, uint32_t steps)
+{
+    ovl_arena arena = {0};
+    ovl_errs errs = {.arena = &arena};
+    ovl_schedule s;
+    ovl_csv_dialect dialect;
+    char *text = table_text(compute, &arena), *want = table_text(comms, &arena);
+    CHECK(text && want);
+    CHECK(text && ovl_schedule_read_csv(compute, text, &s, &dialect, &arena, &errs));
+    CHECK_TEXT(ovl_schedule_print_csv(&s, dialect, &arena), without_returns(text));
+    CHECK(ovl_schedule_send_recv(&s, &s, (ovl_mark){0}, &arena, &errs));
+    CHECK_TEXT(ovl_schedule_print_csv(&s, dialect, &arena), without_returns(want));
+    CHECK_INT(ovl_schedule_steps(&s, (ovl_mark){0}, &errs), steps);
+    ovl_arena_free(&arena);
+}
+
+static void lowerings_are_those_of_pytorch(void)
+{
+    check_lowering("handout_sched_simple_2rank_compute.csv",
+                   "handout_sched_simple_2rank_comms_expected.csv", 11);
+    check_lowering("handout_sched_v_2rank_4stage_compute.csv",
+                   "handout_sched_v_2rank_4stage_comms_expected.csv", 24);
+}
+
 static CU_TestInfo tests[] = {
     {"small runs take what the table says", small_runs_take_what_the_table_says},
     {"bubble rates are those of the zero-bubble paper", bubble_rates_are_those_of_the_paper},
+    {"lowerings are those of PyTorch", lowerings_are_those_of_pytorch},
     CU_TEST_INFO_NULL,
 };
 
