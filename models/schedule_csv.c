@@ -23,11 +23,11 @@ typedef struct reader {
 static const char *type_of(const char *text, uint8_t *type)
 {
     const char *end = NULL;
-    for (uint8_t t = OVL_ACT_F; t < OVL_ACT_COUNT; t++) {
+    for (unsigned t = OVL_ACT_F; t < OVL_ACT_COUNT; t++) {
         const char *name = ovl_action_name((ovl_action_type)t);
         size_t length = strlen(name);
         if (strncmp(text, name, length) == 0 && (!end || text + length > end)) {
-            *type = t;
+            *type = (uint8_t)t;
             end = text + length;
         }
     }
