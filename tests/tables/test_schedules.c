@@ -181,10 +181,14 @@ static void check_lowering(const char *compute, const char *comms, uint32_t step
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
     ovl_schedule s;
-    ovl_csv_dialect dialect;
+    ovl_csv_dialect dialect = OVL_CSV_NEW;
     char *text = table_text(compute, &arena), *want = table_text(comms, &arena);
     CHECK(text && want);
-    CHECK(text && ovl_schedule_read_csv(compute, text, &s, &dialect, &arena, &errs));
+    if (!text || !want || !ovl_schedule_read_csv(compute, text, &s, &dialect, &arena, &errs)) {
+        CHECK_TEXT(errs.count ? errs.items[0].text : "not there", compute);
+        ovl_arena_free(&arena);
+        return;
+    }
     CHECK_TEXT(ovl_schedule_print_csv(&s, dialect, &arena), without_returns(text));
     CHECK(ovl_schedule_send_recv(&s, &s, (ovl_mark){0}, &arena, &errs));
     CHECK_TEXT(ovl_schedule_print_csv(&s, dialect, &arena), without_returns(want));

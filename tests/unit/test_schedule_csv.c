@@ -36,8 +36,7 @@ static void what_is_read_is_printed_again(void)
 {
     static const char *const texts[] = {
         "0F0,0F1,,0B0,,0B1\n,1F0,1B0,1F1,1B1,\n",
-        "0UNSHARD,0F0,0SEND_F0,0RECV_B0,0I0,0W0,0REDUCE_GRAD,0RESHARD\n1RECV_F0,1F0,1I0,1SEND_B0,"
-        "1W0\n",
+        "0UNSHARD,0F0,0SEND_F0,0RECV_B0,0I0,0W0,0RESHARD\n1RECV_F0,1F0,1I0,1SEND_B0,1W0\n",
         "0F0,3F0,3B0,0F1,(3F1;0B0)OVERLAP_F_B,3B1,0B1\n1F0,2F0,2B0,1B0,1F1,2F1,2B1,1B1\n",
         "0F0,0B0,0W0,0F1,0BW1\n", /* old */
     };
