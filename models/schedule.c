@@ -50,7 +50,8 @@ static const ovl_schedule_kind *const kinds[] = {
     &ovl_schedule_looped_bfs,     &ovl_schedule_interleaved, &ovl_schedule_interleaved_megatron,
     &ovl_schedule_interleaved_zb, &ovl_schedule_zb_h1,       &ovl_schedule_zb_h2,
     &ovl_schedule_zb_1p,          &ovl_schedule_zb_2p,       &ovl_schedule_zb_v,
-    &ovl_schedule_dualpipe,       &ovl_schedule_dualpipev,
+    &ovl_schedule_v_half,         &ovl_schedule_v_min,       &ovl_schedule_dualpipe,
+    &ovl_schedule_dualpipev,
 };
 
 const ovl_schedule_kind *ovl_schedule_at(uint32_t index)

@@ -131,6 +131,7 @@ void ovl_put_joined(ovl_action_list *list, ovl_action_type type, uint32_t stage,
 extern const ovl_schedule_kind ovl_schedule_gpipe, ovl_schedule_1f1b, ovl_schedule_1f1b_megatron,
     ovl_schedule_looped_bfs, ovl_schedule_interleaved, ovl_schedule_interleaved_megatron,
     ovl_schedule_interleaved_zb, ovl_schedule_zb_h1, ovl_schedule_zb_h2, ovl_schedule_zb_1p,
-    ovl_schedule_zb_2p, ovl_schedule_zb_v, ovl_schedule_dualpipe, ovl_schedule_dualpipev;
+    ovl_schedule_zb_2p, ovl_schedule_zb_v, ovl_schedule_v_half, ovl_schedule_v_min,
+    ovl_schedule_dualpipe, ovl_schedule_dualpipev;
 
 #endif

@@ -96,7 +96,8 @@ static void check_pipeline(const ovl_node *node, void *value, ovl_arena *arena, 
 static const ovl_field pipeline_fields[] = {
     OVL_FIELD(ovl_pipeline, schedule, "schedule", OVL_F_TEXT, 0,
               "gpipe, 1f1b, 1f1b_megatron, looped_bfs, interleaved, interleaved_megatron, "
-              "interleaved_zb, zb_h1, zb_h2, zb_1p, zb_2p, zb_v, dualpipe or dualpipev; PyTorch's "
+              "interleaved_zb, zb_h1, zb_h2, zb_1p, zb_2p, zb_v, v_half, v_min, dualpipe or "
+              "dualpipev; PyTorch's "
               "class names work, too."),
     OVL_FIELD(ovl_pipeline, actions, "actions", OVL_F_TEXTS, 0,
               "Instead of a schedule: one text for each rank, in PyTorch's form, such as `0F0, "

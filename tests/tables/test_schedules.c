@@ -204,9 +204,62 @@ static void lowerings_are_those_of_pytorch(void)
                    "handout_sched_v_2rank_4stage_comms_expected.csv", 24);
 }
 
+static double interleaved_rate(const table *in, uint32_t row, double *cost)
+{
+    ovl_arena arena = {0};
+    ovl_errs errs = {.arena = &arena};
+    const uint32_t v = 3;
+    uint32_t p = (uint32_t)table_number(in, row, "pp"), n = p * v;
+    double f = table_number(in, row, "TF_ms") * 1000 / v;
+    double b = (table_number(in, row, "TB_ms") + table_number(in, row, "TW_ms")) * 1000 / v;
+    ovl_schedule_costs costs = {.forward = fill(&arena, n, f + 0.5),
+                                .input = fill(&arena, n, 0),
+                                .weight = fill(&arena, n, 0),
+                                .backward = fill(&arena, n, b + 0.5),
+                                .hop = (ovl_time)(table_number(in, row, "Tcomm_ms") * 1000 + 0.5)};
+    ovl_schedule_spec spec = {.ranks = p,
+                              .stages_per_rank = v,
+                              .microbatches = (uint32_t)table_number(in, row, "num_microbatches")};
+    ovl_schedule s;
+    ovl_schedule_times times = {0};
+    bool ok = ovl_schedule_make(&ovl_schedule_interleaved, &spec, &s, &arena, &errs) &&
+              ovl_schedule_time(&s, &costs, &times, &arena, &errs);
+    CHECK(ok);
+    *cost = (double)times.span;
+    double rate = ok ? (double)(times.span - times.ranks[0].busy) / *cost : -1;
+    ovl_arena_free(&arena);
+    return rate;
+}
+
+/* Interleaved 1F1B of that table, three chunks a rank: equal up to how hops are counted, at most p
+ * of them. */
+static void interleaved_rates_are_within_the_hops(void)
+{
+    table *in = table_read("handout_zb_table3_9_inputs.csv");
+    table *out = table_read("handout_zb_table5_bubble_rates.csv");
+    int found = 0;
+    for (uint32_t i = 0; i < in->n_rows; i++) {
+        for (uint32_t k = 0; k < out->n_rows; k++) {
+            if (strcmp(table_cell(in, i, "model"), table_cell(out, k, "model")) != 0 ||
+                strcmp(table_cell(in, i, "num_microbatches"),
+                       table_cell(out, k, "num_microbatches")) != 0) {
+                continue;
+            }
+            double cost, rate = interleaved_rate(in, i, &cost);
+            double hops = table_number(in, i, "pp") * table_number(in, i, "Tcomm_ms") * 1000;
+            CHECK_NEAR(rate, table_number(out, k, "1F1B-I"), hops / cost);
+            found++;
+        }
+    }
+    CHECK_INT(found, 6);
+    table_free(in);
+    table_free(out);
+}
+
 static CU_TestInfo tests[] = {
     {"small runs take what the table says", small_runs_take_what_the_table_says},
     {"bubble rates are those of the zero-bubble paper", bubble_rates_are_those_of_the_paper},
+    {"interleaved rates are within the hops", interleaved_rates_are_within_the_hops},
     {"lowerings are those of PyTorch", lowerings_are_those_of_pytorch},
     CU_TEST_INFO_NULL,
 };

@@ -320,6 +320,28 @@ static void zb_v(void)
     ovl_arena_free(&x.arena);
 }
 
+/* V-Min 2 floor((p+4)/3) activations, V-Half 2 floor((p+2)/2), on the fullest rank; bubbles with
+ * equal times of about 4 p and 3 p unit times: 2p/3m and p/2m of the 6 m that a rank works. */
+static void v_min_and_v_half(void)
+{
+    bench x = {0};
+    lengths l = {1, 1, 1, 0, 0};
+    for (uint32_t p = 2; p <= 16; p++) {
+        for (int half = 0; half < 2; half++) {
+            uint32_t m = 6 * p, peak = 0, most = half ? 2 * ((p + 2) / 2) : 2 * ((p + 4) / 3);
+            run(&x, half ? "v_half" : "v_min", p, 2, m, l);
+            for (uint32_t r = 0; r < p; r++) {
+                peak = OVL_MAX(peak, x.t.ranks[r].peak_weight);
+            }
+            CHECK_INT(peak, most);
+            CHECK(x.t.span - 6 * m <= (half ? 3 * p + p / 8 : 4 * p));
+            CHECK(x.t.span - 6 * m >= (half ? p : 3 * p / 2));
+            CHECK(run(&x, half ? "v_half" : "v_min", p, 2, 1 + p % 3, l) > 0);
+        }
+    }
+    ovl_arena_free(&x.arena);
+}
+
 /* Fewer microbatches than the order needs: it still is one. */
 static void few_microbatches_of_zb_v(void)
 {
@@ -444,6 +466,7 @@ static CU_TestInfo tests[] = {
     {"ZB-H2", zb_h2},
     {"interleaved zero bubble", interleaved_zb},
     {"ZB-V has no bubble in its span", zb_v},
+    {"V-Min and V-Half take less memory", v_min_and_v_half},
     {"ZB-V with few microbatches", few_microbatches_of_zb_v},
     {"DualPipe and DualPipeV", dualpipe},
     {"automatic schedules", automatic_schedules},
