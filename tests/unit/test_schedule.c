@@ -334,7 +334,7 @@ static void v_min_and_v_half(void)
                 peak = OVL_MAX(peak, x.t.ranks[r].peak_weight);
             }
             CHECK_INT(peak, most);
-            CHECK(x.t.span - 6 * m <= (half ? 3 * p + p / 8 : 4 * p));
+            CHECK(x.t.span - 6 * m <= (half ? 3 * p + p / 7 : 4 * p));
             CHECK(x.t.span - 6 * m >= (half ? p : 3 * p / 2));
             CHECK(run(&x, half ? "v_half" : "v_min", p, 2, 1 + p % 3, l) > 0);
         }
