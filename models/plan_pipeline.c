@@ -27,6 +27,19 @@ static bool find_group(ovl_pipe_plan *p)
     return true;
 }
 
+/* A pair of stage and microbatch has at least a forward and a backward. */
+static bool check_cells(ovl_pipe_plan *p, uint64_t stages, uint64_t microbatches)
+{
+    if (stages * microbatches > OVL_PLAN_CODE_OPS / 2) {
+        ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
+                  "%" PRIu64 " stages with %" PRIu64 " microbatches are too many: at most %u "
+                  "actions in a pipeline",
+                  stages, microbatches, OVL_PLAN_CODE_OPS);
+        return false;
+    }
+    return true;
+}
+
 /* --- A list of actions --------------------------------------------------------------------------
  */
 
@@ -68,7 +81,7 @@ static bool check_fit(ovl_pipe_plan *p)
 
 static bool free_list(ovl_pipe_plan *p)
 {
-    if (!read_actions(p)) {
+    if (!read_actions(p) || !check_cells(p, p->schedule.n_stages, p->schedule.n_microbatches)) {
         return false;
     }
     if (p->pipe->microbatches && (uint32_t)p->pipe->microbatches != p->schedule.n_microbatches) {
@@ -166,7 +179,11 @@ static bool named(ovl_pipe_plan *p)
                               .group = (uint32_t)p->pipe->microbatch_group,
                               .extra_warmup = p->pipe->extra_warmup,
                               .mark = p->pipe->mark};
-    if ((uint64_t)spec.ranks * spec.stages_per_rank < UINT16_MAX) {
+    uint64_t stages = (uint64_t)spec.ranks * spec.stages_per_rank;
+    if (stages < UINT16_MAX) { /* else told by the schedule */
+        if (!check_cells(p, stages, p->microbatches)) {
+            return false;
+        }
         ovl_pipe_stages(p, spec.stages_per_rank);
     }
     if (p->l->errs->errors != errors) {

@@ -121,10 +121,25 @@ static bool make_edge(ovl_pipe_plan *p, uint32_t stage, uint32_t next, ovl_pipe_
     return ovl_pipe_transfer(p, giver, &edge->cost);
 }
 
+/* Each communicator apart is known by every rank. */
+static bool check_channels(ovl_pipe_plan *p)
+{
+    const uint64_t most = 1u << 27;
+    uint64_t n = 2 * (uint64_t)p->schedule.n_stages;
+    if (p->pipe->communicators != OVL_PIPE_ONE && n * p->l->n_ranks > most) {
+        ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
+                  "up to %" PRIu64 " communicators for each of %" PRIu32
+                  " ranks are too many; take communicators: one",
+                  n, p->l->n_ranks);
+        return false;
+    }
+    return true;
+}
+
 static bool make_edges(ovl_pipe_plan *p)
 {
     const ovl_schedule *s = &p->schedule;
-    bool ok = true;
+    bool ok = check_channels(p);
     p->forward = OVL_NEW_ARRAY(&p->scratch, ovl_pipe_edge, s->n_stages);
     p->backward = OVL_NEW_ARRAY(&p->scratch, ovl_pipe_edge, s->n_stages);
     p->first_channel = OVL_NEW_ARRAY(&p->scratch, uint32_t, p->p);

@@ -410,6 +410,19 @@ static void prepare(writer *e)
     e->slot = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
 }
 
+/* The k-th member of each pipeline runs the k-th code. */
+static void give_codes(ovl_pipe_plan *p, const ovl_id *codes)
+{
+    const ovl_builder *b = p->l->b;
+    for (uint32_t rank = 0; rank < p->l->n_ranks; rank++) {
+        const uint32_t *members =
+            &b->members.data[b->comms.data[p->group->comm_of[rank]].first_member];
+        for (uint32_t k = 0; members[0] == rank && k < p->p; k++) {
+            p->l->rank_code[members[k]] = codes[k];
+        }
+    }
+}
+
 void ovl_pipe_emit(ovl_pipe_plan *p)
 {
     writer e = {.p = p, .l = p->l, .b = p->l->b};
@@ -424,13 +437,5 @@ void ovl_pipe_emit(ovl_pipe_plan *p)
         }
         add_optimizer(&e);
     }
-    for (uint32_t rank = 0; rank < p->l->n_ranks; rank++) {
-        const ovl_comm *comm = &p->l->b->comms.data[p->group->comm_of[rank]];
-        const uint32_t *members = &p->l->b->members.data[comm->first_member];
-        uint32_t place = 0;
-        while (members[place] != rank) {
-            place++;
-        }
-        p->l->rank_code[rank] = codes[place];
-    }
+    give_codes(p, codes);
 }

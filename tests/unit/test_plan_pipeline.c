@@ -272,6 +272,12 @@ static void what_does_not_fit_is_told(void)
     bench t = {0};
     CHECK(!lower(&t, TWO, "overlap.pipeline.schedule=zbh3"));
     CHECK_HAS(mistake(&t), "unknown schedule \"zbh3\"");
+    CHECK(!lower(&t, TWO,
+                 "overlap.pipeline={schedule: looped_bfs, virtual_stages: 30000, "
+                 "microbatches: 1000000}"));
+    CHECK_HAS(mistake(&t), "60000 stages with 1000000 microbatches are too many");
+    CHECK(!lower(&t, TWO, "overlap.pipeline={actions: [\"0F999998\", \"65000F0\"]}"));
+    CHECK_HAS(mistake(&t), "is on no rank");
     CHECK(!lower(&t, TWO, "overlap.pipeline.schedule=null"));
     CHECK_HAS(mistake(&t), "a schedule by name or a list of actions; found neither");
     CHECK(!lower(&t, TWO, "overlap.pipeline.group=dp"));
