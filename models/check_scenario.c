@@ -135,6 +135,48 @@ static void check_layers(const ovl_scenario *s, ovl_errs *errs)
     check_layer_names(layers, errs);
 }
 
+/* --- Pipelines --- */
+
+static void check_stage_names(const ovl_items *stages, ovl_errs *errs)
+{
+    ovl_arena scratch = {0};
+    named *items = OVL_NEW_ARRAY(&scratch, named, stages->count);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < stages->count; i++) {
+        const ovl_stage *s = OVL_ITEM(*stages, ovl_stage, i);
+        bool numbered = s->repeat > 1 || s->has_first;
+        if (s->name) {
+            items[n++] = (named){.name = s->name,
+                                 .first = numbered ? s->first : -1,
+                                 .end = numbered ? s->first + s->repeat : 0,
+                                 .mark = s->mark,
+                                 .at = i};
+        }
+    }
+    tell_collisions("stage", items, n, errs);
+    ovl_arena_free(&scratch);
+}
+
+static void check_pipeline(const ovl_scenario *s, ovl_errs *errs)
+{
+    const ovl_workload *workload = &s->workload;
+    check_stage_names(&workload->stages, errs);
+    if (workload->stages.count && !s->pipeline.given) {
+        ovl_error(errs, OVL_E_INPUT, workload->mark,
+                  "stages need a schedule: overlap.pipeline, such as {schedule: 1f1b, "
+                  "microbatches: 8}");
+    }
+    if (s->pipeline.given && s->ddp.given) {
+        ovl_error(errs, OVL_E_INPUT, s->ddp.mark,
+                  "overlap.ddp does not go together with overlap.pipeline");
+    }
+    if (s->pipeline.given && (workload->ops.count || workload->gradients.count)) {
+        ovl_error(errs, OVL_E_INPUT, s->pipeline.mark,
+                  "overlap.pipeline arranges stages or layers, not %s",
+                  workload->ops.count ? "an explicit program (ops)" : "gradients");
+    }
+}
+
 /* --- Operations --- */
 
 typedef struct op_check {
@@ -184,6 +226,7 @@ void ovl_check_scenario(ovl_scenario *s, ovl_errs *errs)
                   "overlap.ddp arranges the gradients of layers or gradients; an explicit program "
                   "(ops) arranges its own");
     }
+    check_pipeline(s, errs);
     check_layers(s, errs);
     check_gradients(&s->workload, errs);
     ovl_arena scratch = {0};

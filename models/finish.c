@@ -109,10 +109,21 @@ static void order_axes(ovl_mesh *mesh, const ovl_texts *order, ovl_errs *errs)
     }
 }
 
+/* Without a mesh and a number of ranks the stages of a pipeline say how many there are; else 1. */
+static int64_t raw_stages(const ovl_raw_scenario *raw)
+{
+    const ovl_workload *workload = &raw->scenario.workload;
+    int64_t stages = 0, per_rank = OVL_MAX(raw->overlap.pipeline.virtual_stages, 1);
+    for (uint32_t i = 0; workload->ranks == 0 && i < workload->stages.count; i++) {
+        stages += OVL_ITEM(workload->stages, ovl_stage, i)->repeat;
+    }
+    return OVL_MAX(stages / per_rank, 1);
+}
+
 static void finish_ranks(ovl_raw_scenario *raw, ovl_arena *arena, ovl_errs *errs)
 {
     ovl_scenario *s = &raw->scenario;
-    s->n_ranks = OVL_MAX(s->workload.ranks, 1);
+    s->n_ranks = OVL_MAX(s->workload.ranks, raw_stages(raw));
     if (!s->mesh.given) {
         return;
     }
@@ -225,6 +236,7 @@ void ovl_finish_scenario(ovl_raw_scenario *raw, ovl_arena *arena, ovl_errs *errs
 {
     ovl_workload *workload = &raw->scenario.workload;
     raw->scenario.ddp = raw->overlap.ddp;
+    raw->scenario.pipeline = raw->overlap.pipeline;
     finish_ranks(raw, arena, errs);
     ovl_items buffers = ovl_decode_named(workload->buffers_node, "buffers", &ovl_buffer_table,
                                          offsetof(ovl_xbuffer, name), arena, errs);

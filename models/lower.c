@@ -118,7 +118,7 @@ static void add_ranks(ovl_lowering *l, const ovl_id *ports)
 
 static bool is_step(const ovl_workload *workload)
 {
-    return workload->layers.count || workload->gradients.count;
+    return workload->layers.count || workload->gradients.count || workload->stages.count;
 }
 
 /* Limits of the program's numbering, and of patience. */
@@ -137,7 +137,7 @@ static bool check_size(ovl_lowering *l)
     }
     if (!is_step(&s->workload) && s->workload.ops.count == 0) {
         ovl_error(l->errs, OVL_E_INPUT, s->workload.mark,
-                  "the workload is empty: give ops, layers or gradients");
+                  "the workload is empty: give ops, layers, gradients or stages");
         return false;
     }
     return true;
@@ -159,9 +159,13 @@ static void plan(ovl_lowering *l)
     const ovl_workload *workload = &l->scenario->workload;
     bool alias = is_step(workload) && !l->scenario->mesh.given;
     const char *group = l->scenario->ddp.given ? l->scenario->ddp.group : "dp";
-    ovl_plan_groups(l, alias ? group : NULL); /* without a mesh all ranks reduce together */
+    const ovl_pipeline *pipe = &l->scenario->pipeline;
+    group = pipe->given ? pipe->group : group;
+    ovl_plan_groups(l, alias ? group : NULL); /* without a mesh all ranks are in one group */
     if (workload->ops.count) {
         ovl_plan_ops(l);
+    } else if (pipe->given) {
+        ovl_plan_pipeline(l);
     } else {
         ovl_plan_ddp(l);
     }

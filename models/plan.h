@@ -194,7 +194,8 @@ ovl_time ovl_plan_launch(const ovl_lowering *l);
 #define OVL_PLAN_CODE_OPS 20000000u  /* over all codes: what is stored */
 #define OVL_PLAN_RANK_OPS 200000000u /* over all ranks: what is simulated */
 
-void ovl_plan_ops(ovl_lowering *l); /* workload.ops: the explicit program */
-void ovl_plan_ddp(ovl_lowering *l); /* workload.layers or .gradients: the data-parallel step */
+void ovl_plan_ops(ovl_lowering *l);      /* workload.ops: the explicit program */
+void ovl_plan_ddp(ovl_lowering *l);      /* workload.layers or .gradients: the data-parallel step */
+void ovl_plan_pipeline(ovl_lowering *l); /* overlap.pipeline of workload.stages or .layers */
 
 #endif

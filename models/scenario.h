@@ -12,8 +12,8 @@
  *         ovl_scenario_decode(&doc, "split_80_16", sets, n_sets, &s, &arena, &errs);
  *     }
  *
- * A workload is one of two: `ops`, an explicit program; or a data-parallel step stated as `layers`
- * or as `gradients`.
+ * A workload is one of three: `ops`, an explicit program; a data-parallel step stated as `layers`
+ * or as `gradients`; or a pipeline, stated as `stages` or as `layers` to be cut.
  */
 #ifndef OVL_MODELS_SCENARIO_H
 #define OVL_MODELS_SCENARIO_H
@@ -34,7 +34,10 @@ typedef struct ovl_layer {
     ovl_texts elements; /* instead: element counts of its tensors in registration order; named
                            name.0, name.1, ... */
     int dtype;          /* ovl_dtype; default that of the workload */
-    ovl_times forward, backward;          /* isolated durations; one, or one a rank */
+    ovl_times forward, backward; /* isolated durations; one, or one a rank */
+    ovl_time backward_weight;    /* pipelines: part of backward that nobody waits for */
+    bool has_backward_weight;
+    uint64_t transfer; /* pipelines: bytes to the next stage, if it is a last one */
     double forward_flops, backward_flops; /* instead of durations: roofline */
     uint64_t hbm, backward_hbm; /* HBM bytes of the forward / backward kernel; backward default:
                                    twice hbm if hbm is given */
@@ -68,6 +71,23 @@ typedef struct ovl_optimizer {
     ovl_time duration;
     uint64_t states; /* bytes of optimizer state per rank */
 } ovl_optimizer;
+
+/* --- Pipeline --- */
+
+/* A stage; all times are one, or one for each microbatch. */
+typedef struct ovl_stage {
+    ovl_mark mark;
+    const char *name;
+    int64_t repeat, first; /* as of layers */
+    bool has_first;
+    ovl_times forward, backward, backward_input, backward_weight, overlapped;
+    uint64_t params;             /* bytes held all the time */
+    uint64_t activations;        /* bytes from its forward to its backward */
+    uint64_t weight_activations; /* those needed until backward_weight; default all */
+    bool has_weight_activations;
+    uint64_t transfer; /* bytes to the next stage */
+    const char *klass;
+} ovl_stage;
 
 /* --- Explicit program --- */
 
@@ -158,6 +178,7 @@ typedef struct ovl_workload {
     int order;            /* ovl_order of `layers` */
     ovl_items layers;     /* of ovl_layer */
     ovl_items gradients;  /* of ovl_gradient */
+    ovl_items stages;     /* of ovl_stage */
     ovl_time backward;    /* with gradients: length of the backward, copy-in kernels included */
     int64_t microbatches; /* gradient accumulation; default 1 */
     ovl_optimizer optimizer;
@@ -202,6 +223,28 @@ typedef struct ovl_ddp {
     double gradient_scale; /* applied at copy-in; default 1/(group size) */
 } ovl_ddp;
 
+typedef enum ovl_pipe_protocol { OVL_PIPE_EAGER, OVL_PIPE_RENDEZVOUS } ovl_pipe_protocol;
+typedef enum ovl_pipe_receives { OVL_PIPE_LATE, OVL_PIPE_EARLY } ovl_pipe_receives;
+typedef enum ovl_pipe_comms_of { OVL_PIPE_STAGES, OVL_PIPE_RANKS, OVL_PIPE_ONE } ovl_pipe_comms_of;
+
+typedef struct ovl_pipeline {
+    ovl_mark mark;
+    bool given;
+    const char *schedule;       /* by name (schedule.h), or: */
+    ovl_texts actions;          /* a row of actions for each rank */
+    int64_t microbatches;       /* 0: workload.microbatches, or those of the actions */
+    int64_t virtual_stages;     /* stages on each rank; 0: what the stages make */
+    ovl_texts layers_per_stage; /* counts; none: even */
+    int64_t microbatch_group;   /* interleaved_megatron; 0: ranks */
+    bool extra_warmup;
+    const char *group; /* default pp */
+    int protocol, communicators, receives;
+    bool has_alpha, has_beta;
+    ovl_time alpha;
+    uint64_t beta;
+    ovl_texts via;
+} ovl_pipeline;
+
 /* --- The whole --- */
 
 typedef struct ovl_axis {
@@ -230,6 +273,7 @@ typedef struct ovl_scenario {
     int64_t n_ranks; /* product of the mesh, or workload.ranks, or 1 */
     ovl_workload workload;
     ovl_ddp ddp;
+    ovl_pipeline pipeline;
     int interference; /* ovl_interference; default shared */
     int sharing;      /* ovl_sharing; default fair */
 } ovl_scenario;

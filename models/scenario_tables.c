@@ -40,11 +40,13 @@ static void check_workload(const ovl_node *node, void *value, ovl_arena *arena, 
     (void)value, (void)arena;
     bool ops = ovl_node_gives(node, "ops"), layers = ovl_node_gives(node, "layers");
     bool gradients = ovl_node_gives(node, "gradients");
-    int ways = ops + layers + gradients;
+    bool stages = ovl_node_gives(node, "stages");
+    int ways = ops + layers + gradients + stages;
     if (ways != 1) {
-        ovl_error(errs, OVL_E_INPUT, node->mark,
-                  "a workload is stated in exactly one way: ops, layers or gradients; found %s",
-                  ways ? "more" : "none");
+        ovl_error(
+            errs, OVL_E_INPUT, node->mark,
+            "a workload is stated in exactly one way: ops, layers, gradients or stages; found %s",
+            ways ? "more" : "none");
         return;
     }
     struct {
@@ -54,8 +56,8 @@ static void check_workload(const ovl_node *node, void *value, ovl_arena *arena, 
     } keys[] = {
         {"backward", gradients, "gradients"},
         {"order", layers, "layers"},
-        {"optimizer", !ops, "layers or gradients"},
-        {"microbatches", !ops, "layers or gradients"},
+        {"optimizer", !ops, "layers, gradients or stages"},
+        {"microbatches", !ops, "layers, gradients or stages"},
         {"buffers", ops, "ops"},
     };
     for (size_t i = 0; i < OVL_COUNT(keys); i++) {
@@ -85,17 +87,20 @@ static const ovl_field workload_fields[] = {
     OVL_FIELD_MORE(ovl_workload, gradients, "gradients", OVL_F_LIST, 0,
                    "A data-parallel step as gradients with the moments they become ready.",
                    .table = &ovl_gradient_table),
+    OVL_FIELD_MORE(ovl_workload, stages, "stages", OVL_F_LIST, 0, "A pipeline as its stages.",
+                   .table = &ovl_stage_table),
     OVL_FIELD_MORE(ovl_workload, order, "order", OVL_F_ENUM, 0,
                    "layers: the order they stand in. Default `forward`, which is registration "
                    "order.",
                    .names = order_names),
     OVL_FIELD(ovl_workload, backward, "backward", OVL_F_TIME, 0,
               "gradients: length of the backward pass, `copy_in` kernels included."),
-    OVL_FIELD_MORE(ovl_workload, microbatches, "microbatches", OVL_F_COUNT, 0,
-                   "layers, gradients: microbatches whose gradients are accumulated. Default 1.",
-                   .min = 1, .max = 1000000),
+    OVL_FIELD_MORE(
+        ovl_workload, microbatches, "microbatches", OVL_F_COUNT, 0,
+        "layers, gradients, stages: microbatches whose gradients are accumulated. Default 1.",
+        .min = 1, .max = 1000000),
     OVL_FIELD_SET(ovl_workload, optimizer, optimizer.given, "optimizer", OVL_F_MAP, 0,
-                  "layers, gradients: the optimizer step. Default: none.",
+                  "layers, gradients, stages: the optimizer step. Default: none.",
                   .table = &ovl_optimizer_table),
     OVL_FIELD_MORE(ovl_workload, buffers_node, "buffers", OVL_F_NODE, 0,
                    "ops: buffers by name. Without any, hazards and memory are not looked at.",
@@ -108,9 +113,10 @@ static const ovl_field workload_fields[] = {
 
 const ovl_table ovl_workload_table = {
     .title = "workload",
-    .intro = "What runs, stated in exactly one way: an explicit program (`ops`), or a "
+    .intro = "What runs, stated in exactly one way: an explicit program (`ops`), a "
              "data-parallel step (`layers` or `gradients`) whose reductions `overlap.ddp` "
-             "arranges.",
+             "arranges, or a pipeline (`stages`, or `layers` cut into stages) that "
+             "`overlap.pipeline` schedules.",
     .fields = workload_fields,
     .n_fields = OVL_COUNT(workload_fields),
     .size = sizeof(ovl_workload),
@@ -125,6 +131,9 @@ static const ovl_field overlap_fields[] = {
     OVL_FIELD_SET(ovl_raw_overlap, ddp, ddp.given, "ddp", OVL_F_MAP, 0,
                   "Gradients are reduced in buckets while the backward runs.",
                   .table = &ovl_ddp_table),
+    OVL_FIELD_SET(ovl_raw_overlap, pipeline, pipeline.given, "pipeline", OVL_F_MAP, 0,
+                  "Stages run one microbatch after the other, in the order of a schedule.",
+                  .table = &ovl_pipeline_table),
 };
 
 const ovl_table ovl_overlap_table = {
@@ -211,11 +220,11 @@ const ovl_table ovl_scenario_table = {
 };
 
 const ovl_table *const ovl_scenario_tables[] = {
-    &ovl_scenario_table, &ovl_mesh_table,      &ovl_workload_table, &ovl_layer_table,
-    &ovl_gradient_table, &ovl_optimizer_table, &ovl_op_table,       &ovl_produces_table,
-    &ovl_packs_table,    &ovl_buffer_table,    &ovl_overlap_table,  &ovl_ddp_table,
-    &ovl_hw_table,       &ovl_gpu_table,       &ovl_peak_table,     &ovl_engines_table,
-    &ovl_host_table,     &ovl_node_table,      &ovl_link_table,     &ovl_collective_table,
-    &ovl_pair_table,
+    &ovl_scenario_table, &ovl_mesh_table,       &ovl_workload_table, &ovl_layer_table,
+    &ovl_gradient_table, &ovl_optimizer_table,  &ovl_op_table,       &ovl_produces_table,
+    &ovl_packs_table,    &ovl_buffer_table,     &ovl_stage_table,    &ovl_overlap_table,
+    &ovl_ddp_table,      &ovl_pipeline_table,   &ovl_hw_table,       &ovl_gpu_table,
+    &ovl_peak_table,     &ovl_engines_table,    &ovl_host_table,     &ovl_node_table,
+    &ovl_link_table,     &ovl_collective_table, &ovl_pair_table,
 };
 const uint32_t ovl_scenario_n_tables = OVL_COUNT(ovl_scenario_tables);

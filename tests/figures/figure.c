@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 static bool fill(figure *f, const char *path, const char *variant, const ovl_set *sets,
-                 uint32_t n_sets)
+                 uint32_t n_sets, ovl_worth worth)
 {
     ovl_files files = ovl_real_files();
     ovl_document *doc = OVL_NEW(&f->arena, ovl_document);
@@ -17,13 +17,14 @@ static bool fill(figure *f, const char *path, const char *variant, const ovl_set
         return false;
     }
     ovl_analyse_options options = {.interference = (ovl_interference)scenario->interference,
-                                   .worth = OVL_WORTH_ALL,
+                                   .worth = worth,
                                    .scenario = scenario->name,
                                    .variant = scenario->variant};
     return ovl_analyse(&f->lowered.program, &options, &f->arena, &f->result, NULL, &f->errs);
 }
 
-figure figure_run(const char *path, const char *variant, const char *set1, const char *set2)
+static figure run(const char *path, const char *variant, const char *set1, const char *set2,
+                  ovl_worth worth)
 {
     figure f = {0};
     ovl_set sets[2];
@@ -35,11 +36,21 @@ figure figure_run(const char *path, const char *variant, const char *set1, const
         sets[n++] = (ovl_set){set2};
     }
     f.errs.arena = OVL_NEW(&f.arena, ovl_arena);
-    f.good = fill(&f, path, variant, sets, n);
+    f.good = fill(&f, path, variant, sets, n, worth);
     for (uint32_t i = 0; i < f.errs.count && !f.good; i++) {
         fprintf(stderr, "%s\n", ovl_err_text(&f.arena, &f.errs.items[i]));
     }
     return f;
+}
+
+figure figure_run(const char *path, const char *variant, const char *set1, const char *set2)
+{
+    return run(path, variant, set1, set2, OVL_WORTH_ALL);
+}
+
+figure figure_run_quick(const char *path, const char *variant, const char *set1, const char *set2)
+{
+    return run(path, variant, set1, set2, OVL_WORTH_NONE);
 }
 
 void figure_free(figure *f)

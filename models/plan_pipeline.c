@@ -1,0 +1,232 @@
+#include "models/plan_pipeline.h"
+
+#include "models/schedule_csv.h"
+#include "models/tables.h"
+
+/* --- Who forms a pipeline -----------------------------------------------------------------------
+ */
+
+static bool find_group(ovl_pipe_plan *p)
+{
+    ovl_lowering *l = p->l;
+    p->group = ovl_plan_group(l, p->pipe->group, p->pipe->mark);
+    if (!p->group) {
+        return false;
+    }
+    p->p = ovl_plan_members(l, p->group, 0);
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        uint32_t n = ovl_plan_members(l, p->group, rank);
+        if (n != p->p || n == 0) {
+            ovl_error(l->errs, OVL_E_INPUT, p->pipe->mark,
+                      "the pipelines of group \"%s\" are not alike: rank 0 is in one of %" PRIu32
+                      " ranks, rank %" PRIu32 " of %" PRIu32,
+                      p->group->name, p->p, rank, n);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A pair of stage and microbatch has at least a forward and a backward. */
+static bool check_cells(ovl_pipe_plan *p, uint64_t stages, uint64_t microbatches)
+{
+    if (stages * microbatches > OVL_PLAN_CODE_OPS / 2) {
+        ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
+                  "%" PRIu64 " stages with %" PRIu64 " microbatches are too many: at most %u "
+                  "actions in a pipeline",
+                  stages, microbatches, OVL_PLAN_CODE_OPS);
+        return false;
+    }
+    return true;
+}
+
+/* --- A list of actions --------------------------------------------------------------------------
+ */
+
+/* Rows are texts of the file; what is wrong with one is told at its place there. */
+static bool read_actions(ovl_pipe_plan *p)
+{
+    const ovl_texts *rows = &p->pipe->actions;
+    const char *text = "";
+    for (uint32_t i = 0; i < rows->count; i++) {
+        text = ovl_arena_printf(&p->scratch, "%s%s\n", text, rows->item[i]);
+    }
+    ovl_errs own = {.arena = &p->scratch};
+    bool ok = ovl_schedule_read_csv(NULL, text, &p->schedule, NULL, &p->scratch, &own);
+    for (uint32_t i = 0; i < own.count; i++) {
+        uint32_t line = own.items[i].mark.line;
+        ovl_mark mark = line >= 1 && line <= rows->count ? rows->mark[line - 1] : p->pipe->mark;
+        ovl_error(p->l->errs, OVL_E_INPUT, mark, "actions: %s", own.items[i].text);
+    }
+    return ok;
+}
+
+/* More stages or ranks than others are counted on: the sentence says both. */
+static bool check_fit(ovl_pipe_plan *p)
+{
+    const ovl_schedule *s = &p->schedule;
+    uint32_t errors = p->l->errs->errors;
+    if (s->n_ranks != p->p) {
+        ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
+                  "the schedule is for %" PRIu32 " ranks, the pipeline has %" PRIu32, s->n_ranks,
+                  p->p);
+    }
+    if (s->n_stages / s->n_chains != p->n_stages) {
+        ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
+                  "the schedule is for %" PRIu32 " stages, the workload has %" PRIu32,
+                  s->n_stages / s->n_chains, p->n_stages);
+    }
+    return p->l->errs->errors == errors;
+}
+
+static bool free_list(ovl_pipe_plan *p)
+{
+    if (!read_actions(p) || !check_cells(p, p->schedule.n_stages, p->schedule.n_microbatches)) {
+        return false;
+    }
+    if (p->pipe->microbatches && (uint32_t)p->pipe->microbatches != p->schedule.n_microbatches) {
+        ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
+                  "the list of actions is for %" PRIu32 " microbatches, not %" PRId64,
+                  p->schedule.n_microbatches, p->pipe->microbatches);
+        return false;
+    }
+    p->microbatches = p->schedule.n_microbatches;
+    uint32_t per_rank = OVL_MAX(p->schedule.n_stages / OVL_MAX(p->p, 1), 1);
+    ovl_pipe_stages(p, per_rank);
+    return check_fit(p) && ovl_schedule_check(&p->schedule, p->pipe->mark, p->l->errs);
+}
+
+/* --- A schedule by name -------------------------------------------------------------------------
+ */
+
+static const ovl_schedule_kind *find_kind(ovl_pipe_plan *p)
+{
+    const ovl_schedule_kind *kind = ovl_schedule_find(p->pipe->schedule);
+    if (!kind) {
+        const char *names[64];
+        uint32_t n = 0;
+        for (; n < OVL_COUNT(names) && ovl_schedule_at(n); n++) {
+            names[n] = ovl_schedule_at(n)->name;
+        }
+        ovl_unknown_name(p->pipe->mark, "schedule", p->pipe->schedule, names, n, OVL_E_INPUT,
+                         p->l->errs);
+    }
+    return kind;
+}
+
+/* Stages on each rank: as given, else as many as there are stages for. */
+static uint32_t stages_per_rank(const ovl_pipe_plan *p, const ovl_schedule_kind *kind)
+{
+    int64_t given = p->pipe->virtual_stages, listed = 0;
+    if (given) {
+        return (uint32_t)OVL_MIN(given, UINT16_MAX);
+    }
+    for (uint32_t i = 0; i < p->workload->stages.count; i++) {
+        listed += OVL_ITEM(p->workload->stages, ovl_stage, i)->repeat;
+    }
+    if (listed == 0 || listed % p->p) {
+        return kind->least_stages;
+    }
+    return (uint32_t)OVL_MIN(listed / p->p, UINT16_MAX);
+}
+
+/* What the automatic schedules look at: stage r of rank r, its first microbatch. */
+static bool add_times(ovl_pipe_plan *p, ovl_schedule_spec *spec)
+{
+    ovl_time *times[3];
+    uint64_t *bytes[2];
+    for (int k = 0; k < 3; k++) {
+        times[k] = OVL_NEW_ARRAY(&p->scratch, ovl_time, p->p);
+    }
+    for (int k = 0; k < 2; k++) {
+        bytes[k] = OVL_NEW_ARRAY(&p->scratch, uint64_t, p->p);
+    }
+    for (uint32_t r = 0; r < p->p; r++) {
+        const ovl_pipe_stage *s = &p->stages[r];
+        ovl_plan_cost cost;
+        if (!s->weight.count || !ovl_pipe_transfer(p, s, &cost)) {
+            return s->weight.count == 0; /* told later */
+        }
+        times[0][r] = ovl_pipe_time(s->forward, 0);
+        times[2][r] = ovl_pipe_time(s->weight, 0);
+        times[1][r] = s->input.count ? ovl_pipe_time(s->input, 0)
+                                     : ovl_pipe_time(s->backward, 0) - times[2][r];
+        bytes[0][r] = s->activations ? s->activations : 1;
+        bytes[1][r] = s->activations ? s->kept : 1;
+        const ovl_cost *hop = &p->l->b->costs.data[cost.id];
+        spec->hop = OVL_MAX(spec->hop, hop->latency + hop->work);
+    }
+    spec->forward = times[0];
+    spec->input = times[1];
+    spec->weight = times[2];
+    spec->activation = bytes[0];
+    spec->kept = bytes[1];
+    return true;
+}
+
+static bool named(ovl_pipe_plan *p)
+{
+    const ovl_schedule_kind *kind = find_kind(p);
+    if (!kind) {
+        return false;
+    }
+    uint32_t errors = p->l->errs->errors;
+    int64_t m = p->pipe->microbatches ? p->pipe->microbatches : p->workload->microbatches;
+    p->microbatches = (uint32_t)OVL_MAX(m, 1);
+    ovl_schedule_spec spec = {.ranks = p->p,
+                              .microbatches = p->microbatches,
+                              .stages_per_rank = stages_per_rank(p, kind),
+                              .group = (uint32_t)p->pipe->microbatch_group,
+                              .extra_warmup = p->pipe->extra_warmup,
+                              .mark = p->pipe->mark};
+    uint64_t stages = (uint64_t)spec.ranks * spec.stages_per_rank;
+    if (stages < UINT16_MAX) { /* else told by the schedule */
+        if (!check_cells(p, stages, p->microbatches)) {
+            return false;
+        }
+        ovl_pipe_stages(p, spec.stages_per_rank);
+    }
+    if (p->l->errs->errors != errors) {
+        return false;
+    }
+    if (kind->timed && p->n_stages == p->p && !add_times(p, &spec)) {
+        return false;
+    }
+    if (kind->timed && !spec.forward && spec.stages_per_rank == 1) {
+        ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
+                  "%s needs a stage for each rank, with backward_input and backward_weight",
+                  kind->name);
+        return false;
+    }
+    return ovl_schedule_make(kind, &spec, &p->schedule, &p->scratch, p->l->errs) && check_fit(p);
+}
+
+/* --- Limits and the steps -----------------------------------------------------------------------
+ */
+
+static bool check_size(ovl_pipe_plan *p)
+{
+    uint64_t sum = 0;
+    for (uint32_t r = 0; r < p->schedule.n_ranks; r++) {
+        sum += p->schedule.ranks[r].count;
+    }
+    if (sum > OVL_PLAN_CODE_OPS || sum * (p->l->n_ranks / p->p) > OVL_PLAN_RANK_OPS) {
+        ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
+                  "%" PRIu64 " actions of a pipeline on %" PRIu32
+                  " ranks are too many: at most %u in a pipeline and %u in all",
+                  sum, p->l->n_ranks, OVL_PLAN_CODE_OPS, OVL_PLAN_RANK_OPS);
+        return false;
+    }
+    return true;
+}
+
+void ovl_plan_pipeline(ovl_lowering *l)
+{
+    ovl_pipe_plan p = {.l = l, .pipe = &l->scenario->pipeline, .workload = &l->scenario->workload};
+    if (find_group(&p) && (p.pipe->actions.count ? free_list(&p) : named(&p)) &&
+        ovl_pipe_complete(&p) && ovl_pipe_comms(&p) && check_size(&p)) {
+        ovl_pipe_emit(&p);
+    }
+    ovl_vec_free(&p.channels);
+    ovl_arena_free(&p.scratch);
+}

@@ -1,0 +1,96 @@
+/*
+ * plan_pipeline.h - what the parts of the pipeline plan share.
+ *
+ *     plan_pipeline.c         the schedule: from a table, or a list of actions
+ *     plan_pipeline_stages.c  what each stage costs, from `stages` or from `layers`
+ *     plan_pipeline_comm.c    communicators, and where sends and receives stand in the order
+ *     plan_pipeline_emit.c    one code for each place in the pipeline
+ *
+ * A *cell* is a stage and a microbatch: number stage * microbatches + microbatch. With two chains
+ * (DualPipe) stage P + s is a copy of stage s.
+ *
+ * Example: 1f1b on 2 ranks with 2 microbatches gives rank 0 the operations
+ *
+ *     0F0 0SEND_F0 0F1 0SEND_F1 0RECV_B0 0B0 0RECV_B1 0B1
+ *
+ * F and B on stream `compute`, each after its receive; sends and receives on streams of their
+ * communicators.
+ */
+#ifndef OVL_MODELS_PLAN_PIPELINE_H
+#define OVL_MODELS_PLAN_PIPELINE_H
+
+#include "models/plan.h"
+#include "models/schedule.h"
+
+/* A stage as the workload says it; times are one, or one for each microbatch. */
+typedef struct ovl_pipe_stage {
+    const char *name;
+    ovl_mark mark;
+    ovl_times forward, input, weight, backward, pair; /* count 0: not given */
+    uint64_t params, activations, kept;               /* bytes */
+    uint64_t transfer; /* bytes of its output, and of the gradient that comes back for it */
+    const char *klass;
+} ovl_pipe_stage;
+
+/* From one place to another in one order: the k-th send of it meets the k-th receive. */
+typedef struct ovl_pipe_channel {
+    const ovl_group *group;
+    uint32_t from, to;             /* ranks of the pipeline */
+    uint32_t place_from, place_to; /* their places in the group's communicators */
+    const char *stream_from, *stream_to;
+    uint32_t next; /* channel of the same sender, or OVL_NONE */
+} ovl_pipe_channel;
+
+/* What carries the output of a stage to its neighbour. */
+typedef struct ovl_pipe_edge {
+    uint32_t channel; /* OVL_NONE: there is no neighbour, or it is on the same rank */
+    ovl_plan_cost cost;
+    uint64_t bytes;
+} ovl_pipe_edge;
+
+typedef struct ovl_pipe_plan {
+    ovl_lowering *l;
+    const ovl_pipeline *pipe;
+    const ovl_workload *workload;
+    ovl_arena scratch; /* until the plan is done */
+    const ovl_group *group;
+    uint32_t p;             /* ranks of one pipeline */
+    ovl_pipe_stage *stages; /* [n_stages] of one chain */
+    uint32_t n_stages;
+    uint32_t microbatches;
+    ovl_schedule schedule;   /* with sends and receives, once they are placed */
+    ovl_pipe_edge *forward;  /* [schedule.n_stages] out of F of a stage */
+    ovl_pipe_edge *backward; /* [schedule.n_stages] out of I or B of a stage */
+    OVL_VEC(ovl_pipe_channel) channels;
+    uint32_t *first_channel; /* [p] of each sender, or OVL_NONE */
+} ovl_pipe_plan;
+
+/* Fills stages and n_stages; `per_rank` stages for each rank when layers are split. Mistakes are
+ * added to l->errs. */
+void ovl_pipe_stages(ovl_pipe_plan *p, uint32_t per_rank);
+
+/* Whether all that the schedule's actions need is given, and fills in what follows from it: B from
+ * I and W, I from B and W, pairs from their parts. */
+bool ovl_pipe_complete(ovl_pipe_plan *p);
+
+/* The stage behind a stage of the schedule. */
+const ovl_pipe_stage *ovl_pipe_stage_of(const ovl_pipe_plan *p, uint32_t stage);
+
+/* The time of a microbatch. */
+ovl_time ovl_pipe_time(ovl_times times, uint32_t microbatch);
+
+/* What a transfer of so many bytes takes; false after an error. */
+bool ovl_pipe_transfer(ovl_pipe_plan *p, const ovl_pipe_stage *stage, ovl_plan_cost *cost);
+
+/* Places sends and receives, and gives each edge its communicator. False after an error. */
+bool ovl_pipe_comms(ovl_pipe_plan *p);
+
+/* The edge that brings the input of an action, or takes its output; NULL: none from, or to, another
+ * rank. */
+const ovl_pipe_edge *ovl_pipe_edge_in(const ovl_pipe_plan *p, const ovl_action *action);
+const ovl_pipe_edge *ovl_pipe_edge_out(const ovl_pipe_plan *p, const ovl_action *action);
+
+/* Writes a code for each place and gives them to the ranks. */
+void ovl_pipe_emit(ovl_pipe_plan *p);
+
+#endif

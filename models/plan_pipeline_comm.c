@@ -1,0 +1,334 @@
+#include "models/plan_pipeline.h"
+
+#include "models/schedule_lower.h"
+
+/* --- Costs --------------------------------------------------------------------------------------
+ */
+
+bool ovl_pipe_transfer(ovl_pipe_plan *p, const ovl_pipe_stage *stage, ovl_plan_cost *cost)
+{
+    static ovl_time nothing = 0;
+    const ovl_pipeline *pipe = p->pipe;
+    ovl_lowering *l = p->l;
+    ovl_comm_spec spec = {.name = "send_recv",
+                          .mark = pipe->mark,
+                          .op = OVL_SEND_RECV,
+                          .group = p->group->name,
+                          .n = 2,
+                          .has_bytes = stage->transfer > 0,
+                          .bytes = stage->transfer,
+                          .has_alpha = pipe->has_alpha,
+                          .has_beta = pipe->has_beta,
+                          .alpha = pipe->alpha,
+                          .beta = pipe->beta,
+                          .via = pipe->via};
+    bool own = spec.has_alpha || spec.has_beta;
+    if (!own && !ovl_find_collective(l->hw, OVL_SEND_RECV, spec.group)) {
+        spec.duration = (ovl_times){&nothing, 1};
+        ovl_plan_say(l,
+                     "Transfers between stages take no time: neither the pipeline gives alpha or "
+                     "beta, nor the hardware an entry for send_recv.");
+    } else if (!spec.has_bytes && (!own || spec.has_beta)) {
+        ovl_error(l->errs, OVL_E_INPUT, stage->mark,
+                  "\"%s\" does not say how many bytes it transfers to the next stage", stage->name);
+        return false;
+    }
+    *cost = ovl_plan_comm(l, &spec);
+    return cost->id != OVL_NONE;
+}
+
+/* --- Channels -----------------------------------------------------------------------------------
+ */
+
+/* Communicators of two ranks in every pipeline, the sender first. */
+static const ovl_group *pair_group(ovl_pipe_plan *p, uint32_t from, uint32_t to, const char *name)
+{
+    ovl_lowering *l = p->l;
+    ovl_group *group = OVL_NEW(l->arena, ovl_group);
+    ovl_id *comm_of = OVL_NEW_ARRAY(l->arena, ovl_id, l->n_ranks);
+    memset(comm_of, 0xff, l->n_ranks * sizeof *comm_of); /* OVL_NONE */
+    *group = (ovl_group){.name = name, .mark = p->pipe->mark, .comm_of = comm_of};
+    ovl_id text = ovl_name(l->b, name);
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        const ovl_comm *whole = &l->b->comms.data[p->group->comm_of[rank]];
+        const uint32_t *members = &l->b->members.data[whole->first_member];
+        if (members[from] == rank) {
+            uint32_t two[2] = {rank, members[to]};
+            comm_of[two[0]] = comm_of[two[1]] = ovl_add_comm(l->b, text, two, 2);
+        }
+    }
+    return group;
+}
+
+/* An own communicator for a channel, and streams of its name. */
+static void set_apart(ovl_pipe_plan *p, ovl_pipe_channel *c, const char *name)
+{
+    c->group = pair_group(p, c->from, c->to, name);
+    c->place_from = 0;
+    c->place_to = 1;
+    c->stream_from = c->stream_to = name;
+}
+
+static uint32_t find_channel(const ovl_pipe_plan *p, uint32_t from, uint32_t to)
+{
+    uint32_t k = p->first_channel[from];
+    while (k != OVL_NONE && p->channels.data[k].to != to) {
+        k = p->channels.data[k].next;
+    }
+    return k;
+}
+
+/* The channel from one stage to the next: its own, or that of the two ranks. */
+static uint32_t channel_of(ovl_pipe_plan *p, uint32_t stage, uint32_t next)
+{
+    uint32_t from = p->schedule.rank_of[stage], to = p->schedule.rank_of[next];
+    bool apart = p->pipe->communicators == OVL_PIPE_STAGES;
+    uint32_t known = apart ? OVL_NONE : find_channel(p, from, to);
+    if (known != OVL_NONE) {
+        return known;
+    }
+    ovl_pipe_channel c = {.group = p->group,
+                          .from = from,
+                          .to = to,
+                          .place_from = from,
+                          .place_to = to,
+                          .stream_from = "comm",
+                          .stream_to = "comm",
+                          .next = p->first_channel[from]};
+    if (apart) {
+        set_apart(p, &c,
+                  ovl_arena_printf(p->l->arena, "stage %" PRIu32 " to %" PRIu32, stage, next));
+    } else if (p->pipe->communicators == OVL_PIPE_RANKS) {
+        set_apart(
+            p, &c,
+            ovl_arena_printf(p->l->arena, "%s %" PRIu32 " to %" PRIu32, p->group->name, from, to));
+    }
+    p->first_channel[from] = p->channels.len;
+    ovl_vec_push(&p->channels, c);
+    return p->channels.len - 1;
+}
+
+/* The gradient of a transfer has its bytes. */
+static bool make_edge(ovl_pipe_plan *p, uint32_t stage, uint32_t next, ovl_pipe_edge *edge)
+{
+    const ovl_pipe_stage *giver = ovl_pipe_stage_of(p, OVL_MIN(stage, next));
+    edge->channel = OVL_NONE;
+    if (p->schedule.rank_of[stage] == p->schedule.rank_of[next]) {
+        return true;
+    }
+    edge->bytes = giver->transfer;
+    edge->channel = channel_of(p, stage, next);
+    return ovl_pipe_transfer(p, giver, &edge->cost);
+}
+
+/* Each communicator apart is known by every rank. */
+static bool check_channels(ovl_pipe_plan *p)
+{
+    const uint64_t most = 1u << 27;
+    uint64_t n = 2 * (uint64_t)p->schedule.n_stages;
+    if (p->pipe->communicators != OVL_PIPE_ONE && n * p->l->n_ranks > most) {
+        ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
+                  "up to %" PRIu64 " communicators for each of %" PRIu32
+                  " ranks are too many; take communicators: one",
+                  n, p->l->n_ranks);
+        return false;
+    }
+    return true;
+}
+
+static bool make_edges(ovl_pipe_plan *p)
+{
+    const ovl_schedule *s = &p->schedule;
+    bool ok = check_channels(p);
+    p->forward = OVL_NEW_ARRAY(&p->scratch, ovl_pipe_edge, s->n_stages);
+    p->backward = OVL_NEW_ARRAY(&p->scratch, ovl_pipe_edge, s->n_stages);
+    p->first_channel = OVL_NEW_ARRAY(&p->scratch, uint32_t, p->p);
+    memset(p->first_channel, 0xff, p->p * sizeof *p->first_channel); /* OVL_NONE */
+    for (uint32_t k = 0; k < s->n_stages && ok; k++) {
+        p->forward[k].channel = p->backward[k].channel = OVL_NONE;
+        ok = ovl_schedule_last(s, k) || make_edge(p, k, k + 1, &p->forward[k]);
+        ok = ok && (ovl_schedule_first(s, k) || make_edge(p, k, k - 1, &p->backward[k]));
+    }
+    return ok;
+}
+
+static const ovl_pipe_edge *across(const ovl_pipe_edge *edge)
+{
+    return edge->channel == OVL_NONE ? NULL : edge;
+}
+
+const ovl_pipe_edge *ovl_pipe_edge_in(const ovl_pipe_plan *p, const ovl_action *a)
+{
+    bool forward = a->type == OVL_ACT_F || a->type == OVL_ACT_RECV_F;
+    bool backward = a->type == OVL_ACT_I || a->type == OVL_ACT_B || a->type == OVL_ACT_RECV_B;
+    if (forward && !ovl_schedule_first(&p->schedule, a->stage)) {
+        return across(&p->forward[a->stage - 1]);
+    }
+    if (backward && !ovl_schedule_last(&p->schedule, a->stage)) {
+        return across(&p->backward[a->stage + 1]);
+    }
+    return NULL;
+}
+
+const ovl_pipe_edge *ovl_pipe_edge_out(const ovl_pipe_plan *p, const ovl_action *a)
+{
+    if (a->type == OVL_ACT_F || a->type == OVL_ACT_SEND_F) {
+        return across(&p->forward[a->stage]);
+    }
+    bool backward = a->type == OVL_ACT_I || a->type == OVL_ACT_B || a->type == OVL_ACT_SEND_B;
+    return backward ? across(&p->backward[a->stage]) : NULL;
+}
+
+/* --- Where sends and receives stand -------------------------------------------------------------
+ */
+
+static bool has_comms(const ovl_schedule *s)
+{
+    for (uint32_t r = 0; r < s->n_ranks; r++) {
+        for (uint32_t i = 0; i < s->ranks[r].count; i++) {
+            unsigned type = s->ranks[r].item[i].type;
+            if (type >= OVL_ACT_SEND_F && type <= OVL_ACT_RECV_B) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Receives right before what needs them, sends right after what makes them. */
+static void place_late(ovl_pipe_plan *p, uint32_t rank)
+{
+    ovl_actions *row = &p->schedule.ranks[rank];
+    ovl_action_list list = {0};
+    for (uint32_t i = 0; i < row->count;) {
+        const ovl_action *a = &row->item[i];
+        uint32_t n = a->joined ? 2 : 1;
+        for (uint32_t k = 0; k < n; k++) {
+            if (ovl_pipe_edge_in(p, &a[k])) {
+                ovl_put(&list, a[k].type == OVL_ACT_F ? OVL_ACT_RECV_F : OVL_ACT_RECV_B, a[k].stage,
+                        a[k].microbatch);
+            }
+        }
+        for (uint32_t k = 0; k < n; k++) {
+            ovl_vec_push(&list, a[k]);
+        }
+        for (uint32_t k = 0; k < n; k++) {
+            if (ovl_pipe_edge_out(p, &a[k])) {
+                ovl_put(&list, a[k].type == OVL_ACT_F ? OVL_ACT_SEND_F : OVL_ACT_SEND_B, a[k].stage,
+                        a[k].microbatch);
+            }
+        }
+        i += n;
+    }
+    row->count = list.len;
+    row->item = ovl_vec_freeze(&list, &p->scratch);
+}
+
+static bool place_comms(ovl_pipe_plan *p)
+{
+    if (has_comms(&p->schedule)) {
+        return true; /* the list says it itself */
+    }
+    if (p->pipe->receives == OVL_PIPE_EARLY) {
+        return ovl_schedule_send_recv(&p->schedule, &p->schedule, p->pipe->mark, &p->scratch,
+                                      p->l->errs);
+    }
+    for (uint32_t r = 0; r < p->schedule.n_ranks; r++) {
+        place_late(p, r);
+    }
+    return true;
+}
+
+/* --- Do sends meet their receives ---------------------------------------------------------------
+ */
+
+typedef OVL_VEC(ovl_action) sent_list;
+
+/* The receive that a send is for. */
+static ovl_action receive_of(const ovl_action *send)
+{
+    ovl_action a = *send;
+    bool forward = a.type == OVL_ACT_SEND_F;
+    a.type = forward ? OVL_ACT_RECV_F : OVL_ACT_RECV_B;
+    a.stage = (uint16_t)(forward ? a.stage + 1 : a.stage - 1);
+    return a;
+}
+
+static bool same(const ovl_action *a, const ovl_action *b)
+{
+    return a->type == b->type && a->stage == b->stage && a->microbatch == b->microbatch;
+}
+
+static void tell_crossed(ovl_pipe_plan *p, const ovl_action *recv, const ovl_action *want)
+{
+    const char *advice = has_comms(&p->schedule) && p->pipe->actions.count
+                             ? "change the list, or take communicators: stages"
+                             : "take receives: early, or communicators: stages";
+    if (!want) {
+        ovl_error(p->l->errs, OVL_E_STUCK, p->pipe->mark,
+                  "nobody sends what %d%s%" PRIu32 " waits for", recv->stage,
+                  ovl_action_name((ovl_action_type)recv->type), recv->microbatch);
+        return;
+    }
+    ovl_error(p->l->errs, OVL_E_STUCK, p->pipe->mark,
+              "the next thing sent to where %d%s%" PRIu32 " stands is for %d%s%" PRIu32
+              ": sends meet receives in order; %s",
+              recv->stage, ovl_action_name((ovl_action_type)recv->type), recv->microbatch,
+              want->stage, ovl_action_name((ovl_action_type)want->type), want->microbatch, advice);
+}
+
+/* Walks the lists; `sent` NULL: sends are kept, else receives are held against them. */
+static bool walk_comms(ovl_pipe_plan *p, sent_list *lists, uint32_t *met, bool receives)
+{
+    for (uint32_t r = 0; r < p->schedule.n_ranks; r++) {
+        for (uint32_t i = 0; i < p->schedule.ranks[r].count; i++) {
+            const ovl_action *a = &p->schedule.ranks[r].item[i];
+            bool send = a->type == OVL_ACT_SEND_F || a->type == OVL_ACT_SEND_B;
+            bool recv = a->type == OVL_ACT_RECV_F || a->type == OVL_ACT_RECV_B;
+            if (!(receives ? recv : send)) {
+                continue;
+            }
+            const ovl_pipe_edge *edge = send ? ovl_pipe_edge_out(p, a) : ovl_pipe_edge_in(p, a);
+            if (!edge) {
+                ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
+                          "%d%s%" PRIu32 " has no other rank to exchange with", a->stage,
+                          ovl_action_name((ovl_action_type)a->type), a->microbatch);
+                return false;
+            }
+            sent_list *list = &lists[edge->channel];
+            if (send) {
+                ovl_vec_push(list, receive_of(a));
+            } else {
+                uint32_t k = met[edge->channel]++;
+                if (k >= list->len || !same(a, &list->data[k])) {
+                    tell_crossed(p, a, k < list->len ? &list->data[k] : NULL);
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+static bool check_order(ovl_pipe_plan *p)
+{
+    sent_list *lists = OVL_NEW_ARRAY(&p->scratch, sent_list, p->channels.len);
+    uint32_t *met = OVL_NEW_ARRAY(&p->scratch, uint32_t, p->channels.len);
+    bool ok = walk_comms(p, lists, met, false) && walk_comms(p, lists, met, true);
+    for (uint32_t c = 0; c < p->channels.len; c++) {
+        if (ok && met[c] < lists[c].len) {
+            const ovl_action *left = &lists[c].data[met[c]];
+            ovl_error(p->l->errs, OVL_E_STUCK, p->pipe->mark,
+                      "something is sent that needs %d%s%" PRIu32 ", which is in no list",
+                      left->stage, ovl_action_name((ovl_action_type)left->type), left->microbatch);
+            ok = false;
+        }
+        ovl_vec_free(&lists[c]);
+    }
+    return ok;
+}
+
+bool ovl_pipe_comms(ovl_pipe_plan *p)
+{
+    return make_edges(p) && place_comms(p) && check_order(p);
+}

@@ -1,0 +1,441 @@
+#include "models/plan_pipeline.h"
+
+/* What a cell has got so far on its rank: operations by local index, buffers. */
+typedef struct cell {
+    uint32_t f, b, w; /* F; I or B; W */
+    uint32_t recv_f, recv_b;
+    ovl_id activation, kept;         /* until I or B; until W or B */
+    ovl_id in_f, in_b, out_f, out_b; /* of transfers */
+} cell;
+
+typedef struct writer {
+    ovl_pipe_plan *p;
+    ovl_lowering *l;
+    ovl_builder *b;
+    uint32_t rank; /* of the pipeline */
+    ovl_id code;
+    uint16_t compute;
+    uint16_t *stream_out, *stream_in, *slot; /* [channels] of this code; OVL_NO_STREAM: not yet */
+    ovl_time launch;
+    cell *cells;    /* [n_stages * microbatches] */
+    ovl_id *params; /* [n_stages] buffers */
+    bool broken;
+} writer;
+
+static cell *cell_of(writer *e, const ovl_action *a)
+{
+    return &e->cells[(size_t)a->stage * e->p->schedule.n_microbatches + a->microbatch];
+}
+
+static const char *text_of(writer *e, const ovl_action *a)
+{
+    return ovl_arena_printf(&e->p->scratch, "%d%s%" PRIu32, a->stage,
+                            ovl_action_name((ovl_action_type)a->type), a->microbatch);
+}
+
+/* An operation needs what is issued later on its own rank. */
+static void tell_too_early(writer *e, const ovl_action *a, const char *what)
+{
+    if (!e->broken) {
+        ovl_error(e->l->errs, OVL_E_STUCK, e->p->pipe->mark,
+                  "rank %" PRIu32 " of the pipeline runs %s before its %s: the schedule cannot "
+                  "finish",
+                  e->rank, text_of(e, a), what);
+    }
+    e->broken = true;
+}
+
+/* --- Buffers ------------------------------------------------------------------------------------
+ */
+
+static ovl_id buffer(writer *e, const char *name, const ovl_pipe_stage *stage, uint64_t bytes,
+                     ovl_category category, bool held, uint16_t stream)
+{
+    return ovl_add_buffer(e->b, e->code,
+                          &(ovl_buffer){.name = ovl_name(e->b, name),
+                                        .bytes = bytes,
+                                        .category = (uint8_t)category,
+                                        .dtype = (uint8_t)e->p->workload->dtype,
+                                        .stream = stream,
+                                        .held = held,
+                                        .mark = stage->mark});
+}
+
+static ovl_id named_buffer(writer *e, const char *what, const ovl_action *a, uint64_t bytes,
+                           ovl_category category, uint16_t stream)
+{
+    if (bytes == 0) {
+        return OVL_NONE;
+    }
+    const char *name =
+        ovl_arena_printf(&e->p->scratch, "%s %d mb %" PRIu32, what, a->stage, a->microbatch);
+    return buffer(e, name, ovl_pipe_stage_of(e->p, a->stage), bytes, category, false, stream);
+}
+
+/* Of the operation last added. */
+static void touch(writer *e, ovl_id buffer_id, bool write)
+{
+    if (buffer_id != OVL_NONE) {
+        ovl_add_access(e->b, e->code, buffer_id, write);
+    }
+}
+
+static void let_go(writer *e, ovl_id *buffer_id)
+{
+    if (*buffer_id != OVL_NONE) {
+        ovl_free_buffer(e->b, e->code, *buffer_id);
+        *buffer_id = OVL_NONE;
+    }
+}
+
+static void add_held(writer *e)
+{
+    const ovl_schedule *s = &e->p->schedule;
+    for (uint32_t k = 0; k < s->n_stages; k++) {
+        const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, k);
+        e->params[k] = OVL_NONE;
+        if (s->rank_of[k] == e->rank && stage->params) {
+            const char *name = ovl_arena_printf(&e->p->scratch, "parameters %" PRIu32, k);
+            e->params[k] = buffer(e, name, stage, stage->params, OVL_PARAMETER, true, e->compute);
+        }
+    }
+    const ovl_optimizer *optimizer = &e->p->workload->optimizer;
+    if (optimizer->states) {
+        ovl_pipe_stage owner = {.mark = optimizer->mark};
+        buffer(e, "optimizer states", &owner, optimizer->states, OVL_OPTIMIZER, true, e->compute);
+    }
+}
+
+/* --- Compute ------------------------------------------------------------------------------------
+ */
+
+/* Buffers that must be there before the operation, allocated in host order. */
+static void before_compute(writer *e, const ovl_action *a)
+{
+    const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, a->stage);
+    cell *c = cell_of(e, a);
+    const ovl_pipe_edge *out = ovl_pipe_edge_out(e->p, a);
+    uint64_t bytes = out ? out->bytes : 0;
+    if (a->type == OVL_ACT_F) {
+        c->activation = named_buffer(e, "activations", a, stage->activations - stage->kept,
+                                     OVL_ACTIVATION, e->compute);
+        c->kept = named_buffer(
+            e, stage->kept < stage->activations ? "activations for W of" : "activations", a,
+            stage->kept, OVL_ACTIVATION, e->compute);
+        c->out_f = named_buffer(e, "output", a, bytes, OVL_TEMPORARY, e->compute);
+    } else if (a->type != OVL_ACT_W) {
+        c->out_b = named_buffer(e, "gradient", a, bytes, OVL_TEMPORARY, e->compute);
+    }
+}
+
+/* The input made on this rank, or received, must be issued before. */
+static void check_input(writer *e, const ovl_action *a)
+{
+    const ovl_schedule *s = &e->p->schedule;
+    bool forward = a->type == OVL_ACT_F;
+    cell *c = cell_of(e, a);
+    if (a->type == OVL_ACT_W ||
+        (forward ? ovl_schedule_first(s, a->stage) : ovl_schedule_last(s, a->stage))) {
+        return;
+    }
+    if (ovl_pipe_edge_in(e->p, a)) {
+        if ((forward ? c->recv_f : c->recv_b) == OVL_NONE) {
+            tell_too_early(e, a, "receive");
+        }
+        return;
+    }
+    ovl_action source = *a;
+    source.stage = (uint16_t)(forward ? a->stage - 1 : a->stage + 1);
+    cell *other = cell_of(e, &source);
+    if ((forward ? other->f : other->b) == OVL_NONE) {
+        tell_too_early(e, a,
+                       forward ? "forward of the stage before" : "backward of the stage after");
+    }
+}
+
+/* Waits, accesses and frees of one action; `local` is the operation last added, its own or that of
+ * its pair. */
+static void after_compute(writer *e, const ovl_action *a, uint32_t local)
+{
+    cell *c = cell_of(e, a);
+    uint32_t recv = a->type == OVL_ACT_F ? c->recv_f : a->type == OVL_ACT_W ? OVL_NONE : c->recv_b;
+    if (recv != OVL_NONE) {
+        ovl_add_after(e->b, e->code, recv);
+    }
+    touch(e, e->params[a->stage], false);
+    switch ((ovl_action_type)a->type) {
+    case OVL_ACT_F:
+        touch(e, c->in_f, false);
+        touch(e, c->activation, true);
+        touch(e, c->kept, true);
+        touch(e, c->out_f, true);
+        c->f = local;
+        break;
+    case OVL_ACT_I:
+    case OVL_ACT_B:
+        touch(e, c->in_b, false);
+        touch(e, c->activation, false);
+        touch(e, c->kept, a->type == OVL_ACT_I); /* I leaves in it what W needs */
+        touch(e, c->out_b, true);
+        c->b = local;
+        break;
+    case OVL_ACT_W:
+        touch(e, c->kept, false);
+        c->w = local;
+        break;
+    case OVL_ACT_NONE:
+    case OVL_ACT_SEND_F:
+    case OVL_ACT_RECV_F:
+    case OVL_ACT_SEND_B:
+    case OVL_ACT_RECV_B:
+    case OVL_ACT_UNSHARD:
+    case OVL_ACT_RESHARD:
+    case OVL_ACT_REDUCE_GRAD:
+    case OVL_ACT_COUNT:
+        break;
+    }
+}
+
+static void free_after(writer *e, const ovl_action *a)
+{
+    cell *c = cell_of(e, a);
+    if (a->type == OVL_ACT_F) {
+        let_go(e, &c->in_f);
+        return;
+    }
+    if (a->type != OVL_ACT_W) {
+        let_go(e, &c->in_b);
+        let_go(e, &c->activation);
+    }
+    if (a->type != OVL_ACT_I) {
+        let_go(e, &c->kept);
+    }
+}
+
+static ovl_plan_cost compute_cost(writer *e, const ovl_action *a)
+{
+    const ovl_pipe_stage *s = ovl_pipe_stage_of(e->p, a->stage);
+    ovl_times times = a->joined              ? s->pair
+                      : a->type == OVL_ACT_F ? s->forward
+                      : a->type == OVL_ACT_I ? s->input
+                      : a->type == OVL_ACT_W ? s->weight
+                                             : s->backward;
+    ovl_time length = ovl_pipe_time(times, a->microbatch);
+    const char *klass = a->type == OVL_ACT_F && !a->joined ? "forward" : "backward";
+    ovl_kernel_spec spec = {.name = s->name,
+                            .mark = s->mark,
+                            .duration = {&length, 1},
+                            .klass = s->klass ? s->klass : klass};
+    return ovl_plan_kernel(e->l, &spec);
+}
+
+/* One kernel for an action, or for a pair of which `a` is the first. */
+static void add_compute(writer *e, const ovl_action *a, uint32_t n)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        check_input(e, &a[k]);
+        before_compute(e, &a[k]);
+    }
+    const char *name = text_of(e, a);
+    if (n == 2) {
+        name = ovl_arena_printf(&e->p->scratch, "%s+%s", name, text_of(e, &a[1]));
+    }
+    ovl_plan_cost cost = compute_cost(e, a);
+    e->broken = e->broken || cost.id == OVL_NONE;
+    ovl_op op = {.kind = OVL_KERNEL,
+                 .dtype = (uint8_t)e->p->workload->dtype,
+                 .stream = e->compute,
+                 .comm = OVL_NO_COMM,
+                 .name = ovl_name(e->b, name),
+                 .cost = cost.id,
+                 .batch = OVL_NONE,
+                 .launch = e->launch,
+                 .mark = ovl_pipe_stage_of(e->p, a->stage)->mark};
+    uint32_t local = ovl_add_op(e->b, e->code, &op);
+    for (uint32_t k = 0; k < n; k++) {
+        after_compute(e, &a[k], local);
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        free_after(e, &a[k]);
+    }
+}
+
+/* --- Transfers ----------------------------------------------------------------------------------
+ */
+
+/* The stream and the slot of a channel in this code. */
+static uint16_t stream_of(writer *e, uint32_t channel, bool send)
+{
+    const ovl_pipe_channel *c = &e->p->channels.data[channel];
+    uint16_t *known = send ? e->stream_out : e->stream_in;
+    if (known[channel] == OVL_NO_STREAM) {
+        known[channel] = ovl_add_stream(e->b, e->code, send ? c->stream_from : c->stream_to);
+        e->slot[channel] = ovl_plan_slot(e->l, e->code, c->group);
+    }
+    return known[channel];
+}
+
+static uint32_t add_transfer(writer *e, const ovl_action *a, const ovl_pipe_edge *edge, bool send)
+{
+    const ovl_pipe_channel *c = &e->p->channels.data[edge->channel];
+    uint16_t stream = stream_of(e, edge->channel, send);
+    ovl_op op = {.kind = (uint8_t)(send ? OVL_SEND : OVL_RECV),
+                 .coll = OVL_SEND_RECV,
+                 .dtype = (uint8_t)e->p->workload->dtype,
+                 .eager = e->p->pipe->protocol == OVL_PIPE_EAGER,
+                 .per_rank = edge->cost.per_rank,
+                 .stream = stream,
+                 .comm = e->slot[edge->channel],
+                 .name = ovl_name(e->b, text_of(e, a)),
+                 .cost = edge->cost.id,
+                 .batch = OVL_NONE,
+                 .peer = (int32_t)(send ? c->place_to : c->place_from),
+                 .bytes = edge->bytes,
+                 .launch = e->launch,
+                 .mark = e->p->pipe->mark};
+    return ovl_add_op(e->b, e->code, &op);
+}
+
+static void add_send(writer *e, const ovl_action *a)
+{
+    bool forward = a->type == OVL_ACT_SEND_F;
+    cell *c = cell_of(e, a);
+    uint32_t source = forward ? c->f : c->b;
+    if (source == OVL_NONE) {
+        tell_too_early(e, a, forward ? "forward" : "backward");
+        return;
+    }
+    add_transfer(e, a, ovl_pipe_edge_out(e->p, a), true);
+    ovl_add_after(e->b, e->code, source);
+    touch(e, forward ? c->out_f : c->out_b, false);
+    let_go(e, forward ? &c->out_f : &c->out_b);
+}
+
+static void add_receive(writer *e, const ovl_action *a)
+{
+    bool forward = a->type == OVL_ACT_RECV_F;
+    cell *c = cell_of(e, a);
+    const ovl_pipe_edge *edge = ovl_pipe_edge_in(e->p, a);
+    uint16_t stream = stream_of(e, edge->channel, false);
+    ovl_id *in = forward ? &c->in_f : &c->in_b;
+    *in = named_buffer(e, forward ? "input" : "gradient of the output", a, edge->bytes,
+                       OVL_TEMPORARY, stream);
+    uint32_t local = add_transfer(e, a, edge, false);
+    touch(e, *in, true);
+    if (forward) {
+        c->recv_f = local;
+    } else {
+        c->recv_b = local;
+    }
+}
+
+/* --- The whole ----------------------------------------------------------------------------------
+ */
+
+/* Adds the action, or pair, at the head of a list; gives how many that were. */
+static uint32_t add_action(writer *e, const ovl_action *a)
+{
+    switch ((ovl_action_type)a->type) {
+    case OVL_ACT_F:
+    case OVL_ACT_I:
+    case OVL_ACT_W:
+    case OVL_ACT_B:
+        add_compute(e, a, a->joined ? 2 : 1);
+        return a->joined ? 2 : 1;
+    case OVL_ACT_SEND_F:
+    case OVL_ACT_SEND_B:
+        add_send(e, a);
+        break;
+    case OVL_ACT_RECV_F:
+    case OVL_ACT_RECV_B:
+        add_receive(e, a);
+        break;
+    case OVL_ACT_UNSHARD:
+    case OVL_ACT_RESHARD:
+    case OVL_ACT_REDUCE_GRAD:
+        ovl_plan_say(e->l, "UNSHARD, RESHARD and REDUCE_GRAD of the list of actions take no time.");
+        break;
+    case OVL_ACT_NONE:
+    case OVL_ACT_COUNT:
+        break;
+    }
+    return 1;
+}
+
+static void add_optimizer(writer *e)
+{
+    const ovl_optimizer *optimizer = &e->p->workload->optimizer;
+    if (!optimizer->given || optimizer->duration == 0) {
+        return;
+    }
+    ovl_time length = optimizer->duration;
+    ovl_kernel_spec spec = {.name = "optimizer",
+                            .mark = optimizer->mark,
+                            .duration = {&length, 1},
+                            .klass = "optimizer"};
+    ovl_plan_cost cost = ovl_plan_kernel(e->l, &spec);
+    ovl_add_op(e->b, e->code,
+               &(ovl_op){.kind = OVL_KERNEL,
+                         .dtype = (uint8_t)e->p->workload->dtype,
+                         .stream = e->compute,
+                         .comm = OVL_NO_COMM,
+                         .name = ovl_name(e->b, "optimizer"),
+                         .cost = cost.id,
+                         .batch = OVL_NONE,
+                         .launch = e->launch,
+                         .mark = optimizer->mark});
+}
+
+static void open_code(writer *e, uint32_t rank)
+{
+    e->rank = rank;
+    e->code = ovl_plan_code(e->l);
+    e->compute = ovl_add_stream(e->b, e->code, "compute");
+    for (uint32_t c = 0; c < e->p->channels.len; c++) {
+        e->stream_out[c] = e->stream_in[c] = OVL_NO_STREAM;
+    }
+    add_held(e);
+}
+
+static void prepare(writer *e)
+{
+    ovl_pipe_plan *p = e->p;
+    size_t n = (size_t)p->schedule.n_stages * p->schedule.n_microbatches;
+    e->launch = ovl_plan_launch(e->l);
+    e->cells = OVL_NEW_ARRAY(&p->scratch, cell, n);
+    memset(e->cells, 0xff, n * sizeof *e->cells); /* OVL_NONE everywhere */
+    e->params = OVL_NEW_ARRAY(&p->scratch, ovl_id, p->schedule.n_stages);
+    e->stream_out = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
+    e->stream_in = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
+    e->slot = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
+}
+
+/* The k-th member of each pipeline runs the k-th code. */
+static void give_codes(ovl_pipe_plan *p, const ovl_id *codes)
+{
+    const ovl_builder *b = p->l->b;
+    for (uint32_t rank = 0; rank < p->l->n_ranks; rank++) {
+        const uint32_t *members =
+            &b->members.data[b->comms.data[p->group->comm_of[rank]].first_member];
+        for (uint32_t k = 0; members[0] == rank && k < p->p; k++) {
+            p->l->rank_code[members[k]] = codes[k];
+        }
+    }
+}
+
+void ovl_pipe_emit(ovl_pipe_plan *p)
+{
+    writer e = {.p = p, .l = p->l, .b = p->l->b};
+    ovl_id *codes = OVL_NEW_ARRAY(&p->scratch, ovl_id, p->p);
+    prepare(&e);
+    for (uint32_t r = 0; r < p->p && !e.broken; r++) {
+        const ovl_actions *row = &p->schedule.ranks[r];
+        open_code(&e, r);
+        codes[r] = e.code;
+        for (uint32_t i = 0; i < row->count && !e.broken;) {
+            i += add_action(&e, &row->item[i]);
+        }
+        add_optimizer(&e);
+    }
+    give_codes(p, codes);
+}

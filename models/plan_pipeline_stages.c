@@ -1,0 +1,270 @@
+#include "models/plan_pipeline.h"
+
+const ovl_pipe_stage *ovl_pipe_stage_of(const ovl_pipe_plan *p, uint32_t stage)
+{
+    return &p->stages[stage % p->n_stages];
+}
+
+ovl_time ovl_pipe_time(ovl_times times, uint32_t microbatch)
+{
+    return times.count == 0 ? 0 : times.item[times.count > 1 ? microbatch : 0];
+}
+
+/* --- From stages --------------------------------------------------------------------------------
+ */
+
+static ovl_pipe_stage from_stage(ovl_pipe_plan *p, const ovl_stage *s, int64_t repeat)
+{
+    ovl_pipe_stage stage = {.name = s->name,
+                            .mark = s->mark,
+                            .forward = s->forward,
+                            .input = s->backward_input,
+                            .weight = s->backward_weight,
+                            .backward = s->backward,
+                            .pair = s->overlapped,
+                            .params = s->params,
+                            .activations = s->activations,
+                            .kept =
+                                s->has_weight_activations ? s->weight_activations : s->activations,
+                            .transfer = s->transfer,
+                            .klass = s->klass};
+    if (s->repeat > 1) {
+        stage.name = ovl_arena_printf(p->l->arena, "%s[%" PRId64 "]", s->name, repeat);
+    }
+    return stage;
+}
+
+static void stages_from_stages(ovl_pipe_plan *p)
+{
+    OVL_VEC(ovl_pipe_stage) stages = {0};
+    for (uint32_t i = 0; i < p->workload->stages.count; i++) {
+        const ovl_stage *s = OVL_ITEM(p->workload->stages, ovl_stage, i);
+        for (int64_t k = 0; k < s->repeat && stages.len < UINT16_MAX; k++) {
+            ovl_vec_push(&stages, from_stage(p, s, k));
+        }
+    }
+    p->n_stages = stages.len;
+    p->stages = ovl_vec_freeze(&stages, &p->scratch);
+}
+
+/* --- From layers --------------------------------------------------------------------------------
+ */
+
+/* Layers in forward order, each repeat apart. */
+typedef struct layers {
+    OVL_VEC(const ovl_layer *) item;
+} layers;
+
+static bool check_layer(ovl_pipe_plan *p, const ovl_layer *layer)
+{
+    uint32_t errors = p->l->errs->errors;
+    if (layer->forward_flops > 0 || layer->backward_flops > 0 || layer->backward.count == 0 ||
+        layer->forward.count == 0) {
+        ovl_error(p->l->errs, OVL_E_INPUT, layer->mark,
+                  "layer \"%s\" of a pipeline needs the times of its forward and backward",
+                  layer->name);
+    } else if (layer->forward.count > 1 || layer->backward.count > 1) {
+        ovl_error(p->l->errs, OVL_E_INPUT, layer->mark,
+                  "layer \"%s\" of a pipeline has one time, not one for each rank", layer->name);
+    } else if (layer->has_backward_weight && layer->backward_weight > layer->backward.item[0]) {
+        ovl_error(p->l->errs, OVL_E_INPUT, layer->mark,
+                  "layer \"%s\": backward_weight is part of backward, but longer", layer->name);
+    } else if (layer->elements.count) {
+        ovl_error(p->l->errs, OVL_E_INPUT, layer->mark,
+                  "layer \"%s\" of a pipeline gives params, not elements", layer->name);
+    }
+    return p->l->errs->errors == errors;
+}
+
+static bool list_layers(ovl_pipe_plan *p, layers *list)
+{
+    const uint32_t most = 1000000;
+    uint32_t n = p->workload->layers.count;
+    bool ok = true, turned = p->workload->order == OVL_ORDER_BACKWARD;
+    for (uint32_t i = 0; i < n; i++) {
+        const ovl_layer *layer = OVL_ITEM(p->workload->layers, ovl_layer, turned ? n - 1 - i : i);
+        ok = check_layer(p, layer) && ok;
+        for (int64_t k = 0; ok && k < layer->repeat && list->item.len < most; k++) {
+            ovl_vec_push(&list->item, layer);
+        }
+    }
+    return ok;
+}
+
+static ovl_times one_time(ovl_pipe_plan *p, ovl_time value)
+{
+    ovl_time *item = OVL_NEW(&p->scratch, ovl_time);
+    *item = value;
+    return (ovl_times){item, 1};
+}
+
+/* Sums of layers; the transfer is that of the last one. */
+static ovl_pipe_stage sum_layers(ovl_pipe_plan *p, const ovl_layer *const *list, uint32_t n,
+                                 uint32_t number)
+{
+    ovl_time forward = 0, backward = 0, weight = 0;
+    bool split = n > 0;
+    ovl_pipe_stage stage = {.name = ovl_arena_printf(p->l->arena, "stage %" PRIu32, number),
+                            .mark = n ? list[0]->mark : p->workload->mark};
+    for (uint32_t i = 0; i < n; i++) {
+        forward += list[i]->forward.item[0];
+        backward += list[i]->backward.item[0];
+        weight += list[i]->backward_weight;
+        split = split && list[i]->has_backward_weight;
+        stage.params += list[i]->params;
+        stage.activations += list[i]->activations;
+        stage.transfer = list[i]->transfer;
+    }
+    stage.kept = stage.activations;
+    stage.forward = one_time(p, forward);
+    stage.backward = one_time(p, backward);
+    if (split) {
+        stage.weight = one_time(p, weight);
+    }
+    return stage;
+}
+
+/* How many layers each stage gets: as listed, or as even as can be. False after an error. */
+static bool share_layers(ovl_pipe_plan *p, uint32_t n, uint32_t *counts)
+{
+    const ovl_texts *split = &p->pipe->layers_per_stage;
+    int64_t sum = 0;
+    for (uint32_t s = 0; s < p->n_stages && split->count == 0; s++) {
+        counts[s] = (uint32_t)(((uint64_t)s + 1) * n / p->n_stages - (uint64_t)s * n / p->n_stages);
+        if (counts[s] == 0) {
+            ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
+                      "%" PRIu32 " layers do not fill %" PRIu32 " stages", n, p->n_stages);
+            return false;
+        }
+    }
+    if (split->count == 0) {
+        return true;
+    }
+    for (uint32_t s = 0; s < split->count; s++) {
+        int64_t count = 0;
+        const char *why = ovl_read_count(split->item[s], &count);
+        why = why || (count >= 0 && count <= n) ? why : "no more than all layers";
+        if (why) {
+            ovl_error(p->l->errs, OVL_E_INPUT, split->mark[s], "layers_per_stage: \"%s\": %s",
+                      split->item[s], why);
+            return false;
+        }
+        sum += count;
+        if (s < p->n_stages) {
+            counts[s] = (uint32_t)count;
+        }
+    }
+    if (sum != n || split->count != p->n_stages) {
+        ovl_error(p->l->errs, OVL_E_INPUT, split->mark[0],
+                  "layers_per_stage shares %" PRId64 " layers among %" PRIu32
+                  " stages; there are %" PRIu32 " layers and %" PRIu32 " stages",
+                  sum, split->count, n, p->n_stages);
+        return false;
+    }
+    return true;
+}
+
+static void stages_from_layers(ovl_pipe_plan *p, uint32_t per_rank)
+{
+    layers list = {0};
+    p->n_stages = p->p * per_rank;
+    uint32_t *counts = OVL_NEW_ARRAY(&p->scratch, uint32_t, p->n_stages), first = 0;
+    p->stages = OVL_NEW_ARRAY(&p->scratch, ovl_pipe_stage, p->n_stages);
+    if (list_layers(p, &list) && share_layers(p, list.item.len, counts)) {
+        for (uint32_t s = 0; s < p->n_stages; s++) {
+            p->stages[s] = sum_layers(p, list.item.data + first, counts[s], s);
+            first += counts[s];
+        }
+    }
+    ovl_vec_free(&list.item);
+}
+
+void ovl_pipe_stages(ovl_pipe_plan *p, uint32_t per_rank)
+{
+    if (p->workload->stages.count) {
+        stages_from_stages(p);
+    } else {
+        stages_from_layers(p, per_rank);
+    }
+}
+
+/* --- What follows from what ---------------------------------------------------------------------
+ */
+
+static bool check_count(ovl_pipe_plan *p, const ovl_pipe_stage *s, ovl_times times, const char *key)
+{
+    if (times.count > 1 && times.count != p->microbatches) {
+        ovl_error(p->l->errs, OVL_E_INPUT, s->mark,
+                  "%s of \"%s\": a list has one time for each microbatch; found %" PRIu32
+                  " for %" PRIu32,
+                  key, s->name, times.count, p->microbatches);
+        return false;
+    }
+    return true;
+}
+
+/* a + sign * b for each microbatch; `key` names the result, which must not be negative. */
+static ovl_times combine(ovl_pipe_plan *p, const ovl_pipe_stage *s, ovl_times a, ovl_times b,
+                         int sign, const char *key)
+{
+    ovl_times sum = {.count = OVL_MAX(a.count, b.count)};
+    sum.item = OVL_NEW_ARRAY(&p->scratch, ovl_time, sum.count);
+    for (uint32_t k = 0; k < sum.count; k++) {
+        sum.item[k] = ovl_pipe_time(a, k) + sign * ovl_pipe_time(b, k);
+        if (sum.item[k] < 0) {
+            ovl_error(p->l->errs, OVL_E_INPUT, s->mark,
+                      "%s of \"%s\" would be negative: backward_weight is part of backward", key,
+                      s->name);
+            break;
+        }
+    }
+    return sum;
+}
+
+static void complete_stage(ovl_pipe_plan *p, ovl_pipe_stage *s, bool splits)
+{
+    bool ok = check_count(p, s, s->forward, "forward");
+    ok = check_count(p, s, s->backward, "backward") && ok;
+    ok = check_count(p, s, s->input, "backward_input") && ok;
+    ok = check_count(p, s, s->weight, "backward_weight") && ok;
+    ok = check_count(p, s, s->pair, "overlapped") && ok;
+    if (!ok) {
+        return;
+    }
+    if (!s->input.count && s->backward.count && s->weight.count) {
+        s->input = combine(p, s, s->backward, s->weight, -1, "backward_input");
+    }
+    if (!s->backward.count && s->input.count && s->weight.count) {
+        s->backward = combine(p, s, s->input, s->weight, 1, "backward");
+    }
+    if (splits && (!s->input.count || !s->weight.count)) {
+        ovl_error(p->l->errs, OVL_E_INPUT, s->mark,
+                  "the schedule splits the backward of \"%s\": give backward_input and "
+                  "backward_weight",
+                  s->name);
+    } else if (!s->backward.count) {
+        ovl_error(p->l->errs, OVL_E_INPUT, s->mark,
+                  "\"%s\" needs backward, or backward_input and backward_weight", s->name);
+    } else if (!s->pair.count) {
+        s->pair = combine(p, s, s->forward, s->backward, 1, "overlapped");
+    }
+    if (s->kept > s->activations) {
+        ovl_error(p->l->errs, OVL_E_INPUT, s->mark,
+                  "weight_activations of \"%s\" are part of its activations, but larger", s->name);
+    }
+}
+
+bool ovl_pipe_complete(ovl_pipe_plan *p)
+{
+    uint32_t errors = p->l->errs->errors;
+    bool splits = false;
+    for (uint32_t r = 0; r < p->schedule.n_ranks; r++) {
+        for (uint32_t i = 0; i < p->schedule.ranks[r].count && !splits; i++) {
+            splits = p->schedule.ranks[r].item[i].type == OVL_ACT_I;
+        }
+    }
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        complete_stage(p, &p->stages[s], splits);
+    }
+    return p->l->errs->errors == errors;
+}

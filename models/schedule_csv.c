@@ -1,0 +1,309 @@
+#include "models/schedule_csv.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+#define MOST_NUMBER 1000000 /* microbatches; keeps a slip of the pen from filling memory */
+
+typedef struct reader {
+    const char *at;
+    ovl_mark mark; /* of `at` */
+    ovl_errs *errs;
+    bool has_bw, has_w, has_i; /* which dialect it can be */
+    uint32_t stages, microbatches;
+} reader;
+
+/* "BW" of the old dialect, until the dialect is known. */
+#define ACT_BW OVL_ACT_COUNT
+
+/* --- Cells --------------------------------------------------------------------------------------
+ */
+
+/* The longest type that `text` begins with; NULL: none. */
+static const char *type_of(const char *text, uint8_t *type)
+{
+    const char *end = NULL;
+    for (unsigned t = OVL_ACT_F; t < OVL_ACT_COUNT; t++) {
+        const char *name = ovl_action_name((ovl_action_type)t);
+        size_t length = strlen(name);
+        if (strncmp(text, name, length) == 0 && (!end || text + length > end)) {
+            *type = (uint8_t)t;
+            end = text + length;
+        }
+    }
+    if (strncmp(text, "BW", 2) == 0) {
+        *type = ACT_BW;
+        end = text + 2;
+    }
+    return end;
+}
+
+static const char *number(const char *text, uint32_t *value)
+{
+    *value = 0;
+    while (isdigit((unsigned char)*text) && *value <= MOST_NUMBER) {
+        *value = *value * 10 + (uint32_t)(*text++ - '0');
+    }
+    return text;
+}
+
+static bool has_microbatch(unsigned type)
+{
+    return type != OVL_ACT_UNSHARD && type != OVL_ACT_RESHARD && type != OVL_ACT_REDUCE_GRAD;
+}
+
+static bool wrong_cell(reader *x, const char *from, const char *why)
+{
+    size_t length = strcspn(from, ",\r\n");
+    ovl_error(x->errs, OVL_E_INPUT, x->mark, "\"%.*s\" is no action: %s", (int)OVL_MIN(length, 40),
+              from, why);
+    return false;
+}
+
+/* Reads one action at *text and moves on behind it; false and an error if there is none. */
+static bool read_action(reader *x, const char **text, ovl_action *action)
+{
+    uint32_t stage, microbatch = OVL_NONE;
+    uint8_t type = OVL_ACT_NONE;
+    const char *from = *text, *end = number(from, &stage);
+    if (end == from) {
+        return wrong_cell(x, from, "it begins with the number of a stage");
+    }
+    end = type_of(end, &type);
+    if (!end) {
+        return wrong_cell(x, from, "after the stage comes a type such as F, I, W, B or SEND_F");
+    }
+    if (has_microbatch(type)) {
+        const char *digits = end;
+        end = number(digits, &microbatch);
+        if (end == digits) {
+            return wrong_cell(x, from, "it ends with the number of a microbatch");
+        }
+        x->microbatches = OVL_MAX(x->microbatches, OVL_MIN(microbatch, MOST_NUMBER) + 1);
+    }
+    if (stage >= UINT16_MAX || (microbatch != OVL_NONE && microbatch >= MOST_NUMBER)) {
+        return wrong_cell(x, from, "the number is too large");
+    }
+    x->stages = OVL_MAX(x->stages, stage + 1);
+    x->has_bw |= type == ACT_BW;
+    x->has_w |= type == OVL_ACT_W;
+    x->has_i |= type == OVL_ACT_I;
+    *action = (ovl_action){.microbatch = microbatch, .stage = (uint16_t)stage, .type = type};
+    *text = end;
+    return true;
+}
+
+/* "(0F2;3B1)OVERLAP_F_B", perhaps with a stage in front. */
+static bool read_pair(reader *x, const char *text, ovl_action_list *list)
+{
+    const char *from = text;
+    ovl_action first, second;
+    text += strcspn(text, "(") + 1;
+    if (!read_action(x, &text, &first)) {
+        return false;
+    }
+    text += strcspn(text, ";),\r\n");
+    if (*text++ != ';') {
+        return wrong_cell(x, from, "a pair has two actions, with a semicolon between them");
+    }
+    if (!read_action(x, &text, &second)) {
+        return false;
+    }
+    text += strcspn(text, ";),\r\n");
+    if (*text != ')' || strncmp(text + 1, "OVERLAP_F_B", 11) != 0) {
+        return wrong_cell(x, from, "a pair of two ends with )OVERLAP_F_B");
+    }
+    first.joined = true;
+    ovl_vec_push(list, first);
+    ovl_vec_push(list, second);
+    return true;
+}
+
+/* The cell at x->at, up to the next comma or the end of the line. */
+static void read_cell(reader *x, ovl_action_list *list)
+{
+    const char *text = x->at;
+    size_t length = strcspn(text, ",\r\n");
+    const char *end = text + length;
+    while (text < end && (*text == ' ' || *text == '\t' || *text == '"')) {
+        text++;
+    }
+    if (text == end) {
+        ovl_vec_push(list, (ovl_action){.microbatch = OVL_NONE});
+    } else if (memchr(text, '(', (size_t)(end - text))) {
+        const char *open = text + strspn(text, "0123456789");
+        if (*open == '(') {
+            read_pair(x, text, list);
+        } else { /* a bracket in trailing text */
+            ovl_action action;
+            if (read_action(x, &text, &action)) {
+                ovl_vec_push(list, action);
+            }
+        }
+    } else {
+        ovl_action action;
+        if (read_action(x, &text, &action)) {
+            ovl_vec_push(list, action);
+        }
+    }
+    x->at = end;
+    x->mark.column += (uint32_t)length;
+}
+
+/* --- Rows ---------------------------------------------------------------------------------------
+ */
+
+/* A row without any cell is a rank without actions; a last empty line is no row. */
+static void read_row(reader *x, ovl_action_list *list)
+{
+    bool empty = *x->at == '\n' || *x->at == '\r';
+    while (!empty) {
+        read_cell(x, list);
+        if (*x->at != ',') {
+            break;
+        }
+        x->at++;
+        x->mark.column++;
+    }
+    x->at += *x->at == '\r';
+    x->at += *x->at == '\n';
+    x->mark.line++;
+    x->mark.column = 1;
+}
+
+static ovl_csv_dialect dialect_of(const reader *x)
+{
+    return x->has_bw || (x->has_w && !x->has_i) ? OVL_CSV_OLD : OVL_CSV_NEW;
+}
+
+/* Old names become new ones. */
+static void translate(ovl_actions *row, ovl_csv_dialect dialect)
+{
+    for (uint32_t i = 0; dialect == OVL_CSV_OLD && i < row->count; i++) {
+        uint8_t *type = &row->item[i].type;
+        *type = *type == OVL_ACT_B ? OVL_ACT_I : *type == ACT_BW ? OVL_ACT_B : *type;
+    }
+}
+
+/* The rank of a stage is that of its first action; a stage without any is a mistake. */
+static void place_stages(reader *x, ovl_schedule *s, ovl_arena *arena)
+{
+    uint32_t *rank_of = OVL_NEW_ARRAY(arena, uint32_t, s->n_stages);
+    for (uint32_t k = 0; k < s->n_stages; k++) {
+        rank_of[k] = OVL_NONE;
+    }
+    for (uint32_t r = 0; r < s->n_ranks; r++) {
+        for (uint32_t i = 0; i < s->ranks[r].count; i++) {
+            const ovl_action *a = &s->ranks[r].item[i];
+            if (a->type != OVL_ACT_NONE && rank_of[a->stage] == OVL_NONE) {
+                rank_of[a->stage] = r;
+            }
+        }
+    }
+    for (uint32_t k = 0; k < s->n_stages; k++) {
+        if (rank_of[k] == OVL_NONE) {
+            ovl_error(x->errs, OVL_E_INPUT, (ovl_mark){.file = x->mark.file},
+                      "stage %" PRIu32 " is on no rank", k);
+            rank_of[k] = 0;
+        }
+    }
+    s->rank_of = rank_of;
+}
+
+bool ovl_schedule_read_csv(const char *file, const char *text, ovl_schedule *schedule,
+                           ovl_csv_dialect *dialect, ovl_arena *arena, ovl_errs *errs)
+{
+    reader x = {.at = text, .mark = {file, 1, 1}, .errs = errs};
+    uint32_t errors = errs->errors;
+    OVL_VEC(ovl_actions) rows = {0};
+    while (*x.at) {
+        ovl_action_list list = {0};
+        read_row(&x, &list);
+        ovl_actions row = {.count = list.len};
+        row.item = ovl_vec_freeze(&list, arena);
+        ovl_vec_push(&rows, row);
+    }
+    for (uint32_t r = 0; r < rows.len; r++) {
+        translate(&rows.data[r], dialect_of(&x));
+    }
+    if (x.stages == 0 && errs->errors == errors) {
+        ovl_error(errs, OVL_E_INPUT, (ovl_mark){.file = file}, "the schedule has no actions");
+    }
+    *schedule = (ovl_schedule){.n_stages = x.stages,
+                               .n_microbatches = OVL_MAX(x.microbatches, 1),
+                               .n_chains = 1,
+                               .n_ranks = rows.len};
+    schedule->ranks = ovl_vec_freeze(&rows, arena);
+    place_stages(&x, schedule, arena);
+    if (dialect) {
+        *dialect = dialect_of(&x);
+    }
+    return errs->errors == errors;
+}
+
+/* --- Writing ------------------------------------------------------------------------------------
+ */
+
+static const char *type_text(const ovl_action *a, ovl_csv_dialect dialect)
+{
+    if (dialect == OVL_CSV_OLD && a->type == OVL_ACT_I) {
+        return "B";
+    }
+    if (dialect == OVL_CSV_OLD && a->type == OVL_ACT_B) {
+        return "BW";
+    }
+    return ovl_action_name((ovl_action_type)a->type);
+}
+
+typedef OVL_VEC(char) text_vec;
+
+static void append(text_vec *text, const char *part)
+{
+    size_t length = strlen(part);
+    ovl_vec_reserve(text, (uint64_t)text->len + length + 1);
+    memcpy(text->data + text->len, part, length + 1);
+    text->len += (uint32_t)length;
+}
+
+static void append_action(text_vec *text, const ovl_action *a, ovl_csv_dialect dialect)
+{
+    char part[48];
+    if (a->type == OVL_ACT_NONE) {
+        return;
+    }
+    if (a->microbatch == OVL_NONE) {
+        snprintf(part, sizeof part, "%d%s", a->stage, type_text(a, dialect));
+    } else {
+        snprintf(part, sizeof part, "%d%s%" PRIu32, a->stage, type_text(a, dialect), a->microbatch);
+    }
+    append(text, part);
+}
+
+static void append_row(text_vec *text, const ovl_actions *row, ovl_csv_dialect dialect)
+{
+    for (uint32_t i = 0; i < row->count; i++) {
+        bool pair = row->item[i].joined && i + 1 < row->count;
+        append(text, i ? "," : "");
+        append(text, pair ? "(" : "");
+        append_action(text, &row->item[i], dialect);
+        if (pair) {
+            append(text, ";");
+            append_action(text, &row->item[++i], dialect);
+            append(text, ")OVERLAP_F_B");
+        }
+    }
+    append(text, "\n");
+}
+
+char *ovl_schedule_print_csv(const ovl_schedule *schedule, ovl_csv_dialect dialect,
+                             ovl_arena *arena)
+{
+    text_vec text = {0};
+    append(&text, "");
+    for (uint32_t r = 0; r < schedule->n_ranks; r++) {
+        append_row(&text, &schedule->ranks[r], dialect);
+    }
+    char *copy = ovl_arena_strndup(arena, text.data, text.len);
+    ovl_vec_free(&text);
+    return copy;
+}

@@ -1,0 +1,162 @@
+#include "models/tables.h"
+
+/* --- Stages --- */
+
+static void stage_defaults(void *value)
+{
+    ovl_stage *stage = value;
+    stage->repeat = 1;
+}
+
+static void check_stage(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
+{
+    (void)value, (void)arena;
+    if (ovl_node_gives(node, "backward") && ovl_node_gives(node, "backward_input") &&
+        ovl_node_gives(node, "backward_weight")) {
+        ovl_error(errs, OVL_E_INPUT, node->mark,
+                  "backward is backward_input and backward_weight together: give two of the three");
+    }
+}
+
+static const ovl_field stage_fields[] = {
+    OVL_FIELD(ovl_stage, name, "name", OVL_F_TEXT, OVL_FIELD_REQUIRED, "What it is called."),
+    OVL_FIELD_MORE(ovl_stage, repeat, "repeat", OVL_F_COUNT, 0,
+                   "How many of them, one after the other, named `name[0]`, `name[1]`, ... Default "
+                   "1: one, named `name`.",
+                   .min = 1, .max = 65534),
+    OVL_FIELD_SET(ovl_stage, first, has_first, "first", OVL_F_COUNT, 0,
+                  "Number of the first repeat. Default 0.", .min = 0),
+    OVL_FIELD(ovl_stage, forward, "forward", OVL_F_TIMES, OVL_FIELD_REQUIRED,
+              "Time of its forward; or a list, one for each microbatch. So are all times below."),
+    OVL_FIELD(ovl_stage, backward, "backward", OVL_F_TIMES, 0,
+              "Time of its backward in one piece. Default: backward_input + backward_weight."),
+    OVL_FIELD(ovl_stage, backward_input, "backward_input", OVL_F_TIMES, 0,
+              "Time of the part that the stage before waits for. Default: what backward has beyond "
+              "backward_weight."),
+    OVL_FIELD(ovl_stage, backward_weight, "backward_weight", OVL_F_TIMES, 0,
+              "Time of the part that nobody waits for: gradients of the weights."),
+    OVL_FIELD(ovl_stage, overlapped, "overlapped", OVL_F_TIMES, 0,
+              "Time of its forward together with the backward of another stage, where a schedule "
+              "overlaps them. Default: forward + backward."),
+    OVL_FIELD(ovl_stage, params, "params", OVL_F_BYTES, 0,
+              "Bytes held all the time: parameters, and whatever else is to be counted so. Default "
+              "0."),
+    OVL_FIELD(ovl_stage, activations, "activations", OVL_F_BYTES, 0,
+              "Bytes that the forward of a microbatch leaves for its backward. Default 0."),
+    OVL_FIELD_SET(ovl_stage, weight_activations, has_weight_activations, "weight_activations",
+                  OVL_F_BYTES, 0,
+                  "Those of them that are still needed after backward_input, until "
+                  "backward_weight. Default: all.",
+                  .min = 0),
+    OVL_FIELD(ovl_stage, transfer, "transfer", OVL_F_BYTES, 0,
+              "Bytes sent to the next stage for each microbatch; its gradient has as many."),
+    OVL_FIELD(ovl_stage, klass, "class", OVL_F_TEXT, 0,
+              "Interference class of its kernels. Default `forward` and `backward`."),
+};
+
+const ovl_table ovl_stage_table = {
+    .title = "workload.stages[]",
+    .intro = "A stage of a pipeline, in the order of the model. Stage s is on rank s mod P, or "
+             "where the schedule folds the pipeline on rank min(s, 2P-1-s).\n\n"
+             "    stages:\n"
+             "      - {name: embed, forward: 3 ms, backward: 6 ms, params: 1 GiB}\n"
+             "      - {name: block, repeat: 3, forward: 2 ms, backward_input: 2 ms, "
+             "backward_weight: 2 ms, activations: 512 MiB, transfer: 16 MiB}",
+    .fields = stage_fields,
+    .n_fields = OVL_COUNT(stage_fields),
+    .size = sizeof(ovl_stage),
+    .mark = offsetof(ovl_stage, mark),
+    .defaults = stage_defaults,
+    .check = check_stage,
+};
+
+/* --- The pipeline --- */
+
+static const char *const protocol_names[] = {"eager", "rendezvous", NULL};
+static const char *const receive_names[] = {"late", "early", NULL};
+static const char *const communicator_names[] = {"stages", "ranks", "one", NULL};
+
+static void pipeline_defaults(void *value)
+{
+    ovl_pipeline *pipe = value;
+    pipe->group = "pp";
+}
+
+static void check_pipeline(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
+{
+    (void)value, (void)arena;
+    bool schedule = ovl_node_gives(node, "schedule"), actions = ovl_node_gives(node, "actions");
+    if (schedule == actions) {
+        ovl_error(errs, OVL_E_INPUT, node->mark,
+                  "a pipeline has a schedule by name or a list of actions; found %s",
+                  schedule ? "both" : "neither");
+    }
+}
+
+static const ovl_field pipeline_fields[] = {
+    OVL_FIELD(ovl_pipeline, schedule, "schedule", OVL_F_TEXT, 0,
+              "gpipe, 1f1b, 1f1b_megatron, looped_bfs, interleaved, interleaved_megatron, "
+              "interleaved_zb, zb_h1, zb_h2, zb_1p, zb_2p, zb_v, v_half, v_min, dualpipe or "
+              "dualpipev; PyTorch's "
+              "class names work, too."),
+    OVL_FIELD(ovl_pipeline, actions, "actions", OVL_F_TEXTS, 0,
+              "Instead of a schedule: one text for each rank, in PyTorch's form, such as `0F0, "
+              "0F1, 0B0, 0B1`. Sends and receives are placed if it has none."),
+    OVL_FIELD_MORE(ovl_pipeline, microbatches, "microbatches", OVL_F_COUNT, OVL_FIELD_POSITIVE,
+                   "How many there are. Default: workload.microbatches, or those of `actions`.",
+                   .min = 1, .max = 1000000),
+    OVL_FIELD_MORE(ovl_pipeline, virtual_stages, "virtual_stages", OVL_F_COUNT, OVL_FIELD_POSITIVE,
+                   "Stages on each rank. Default: as many as workload.stages has for each rank; of "
+                   "layers the fewest the schedule has.",
+                   .min = 1, .max = 65534),
+    OVL_FIELD(ovl_pipeline, layers_per_stage, "layers_per_stage", OVL_F_TEXTS, 0,
+              "How many of workload.layers each stage gets. Default: as even as can be."),
+    OVL_FIELD_MORE(ovl_pipeline, microbatch_group, "microbatch_group", OVL_F_COUNT, 0,
+                   "interleaved_megatron: microbatches of one stage in a row "
+                   "(microbatch_group_size_per_vp_stage). Default: the ranks.",
+                   .min = 1, .max = 1000000),
+    OVL_FIELD(
+        ovl_pipeline, extra_warmup, "extra_warmup", OVL_F_BOOL, 0,
+        "interleaved_megatron: one more forward before the first backward, as with overlapped "
+        "expert exchange. Default false."),
+    OVL_FIELD(ovl_pipeline, group, "group", OVL_F_TEXT, 0,
+              "The ranks of a pipeline, in order. Default `pp`."),
+    OVL_FIELD_MORE(ovl_pipeline, protocol, "protocol", OVL_F_ENUM, 0,
+                   "`eager`: bytes leave when they are ready and the sender goes on. `rendezvous`: "
+                   "both sides wait for each other. Default `eager`.",
+                   .names = protocol_names),
+    OVL_FIELD_MORE(ovl_pipeline, communicators, "communicators", OVL_F_ENUM, 0,
+                   "What keeps an order of its own: `stages`, each step from a stage to its "
+                   "neighbour; `ranks`, each rank to each other; `one`, a communicator for all, in "
+                   "which a receive holds up a send behind it. Default `stages`.",
+                   .names = communicator_names),
+    OVL_FIELD_MORE(ovl_pipeline, receives, "receives", OVL_F_ENUM, 0,
+                   "`late`: a receive is posted right before what needs it. `early`: where PyTorch "
+                   "puts it, when the other side sends. Default `late`.",
+                   .names = receive_names),
+    OVL_FIELD_SET(ovl_pipeline, alpha, has_alpha, "alpha", OVL_F_TIME, 0,
+                  "Latency of a transfer. Default: the hardware's entry for send_recv; without one "
+                  "a transfer takes no time.",
+                  .min = 0),
+    OVL_FIELD_SET(ovl_pipeline, beta, has_beta, "beta", OVL_F_RATE, OVL_FIELD_POSITIVE,
+                  "Bytes per second of a transfer.", .min = 0),
+    OVL_FIELD(ovl_pipeline, via, "via", OVL_F_TEXTS, 0,
+              "Links that a transfer loads. Default: those of the hardware's entry."),
+};
+
+const ovl_table ovl_pipeline_table = {
+    .title = "overlap.pipeline",
+    .intro = "The stages of workload.stages, or workload.layers cut into stages, on the ranks of "
+             "an axis.\n\n"
+             "    mesh: {axes: {pp: 4}}\n"
+             "    overlap:\n"
+             "      pipeline: {schedule: 1f1b, microbatches: 16}\n"
+             "      pipeline: {schedule: interleaved, virtual_stages: 2, microbatches: 16}\n"
+             "      pipeline: {actions: [\"0F0, 0F1, 0B0, 0B1\", \"1F0, 1B0, 1F1, 1B1\"]}",
+    .fields = pipeline_fields,
+    .n_fields = OVL_COUNT(pipeline_fields),
+    .size = sizeof(ovl_pipeline),
+    .mark = offsetof(ovl_pipeline, mark),
+    .defaults = pipeline_defaults,
+    .check = check_pipeline,
+};

@@ -1,0 +1,335 @@
+/* The pipeline plan: from stages and a schedule to operations, and what the engine makes of them.
+ */
+#include "tests/unit/lowering.h"
+
+#include <stdio.h>
+
+#define MIB ((uint64_t)1 << 20)
+#define GIB ((uint64_t)1 << 30)
+
+#define TWO                                                                                        \
+    "mesh: {axes: {pp: 2}}\n"                                                                      \
+    "workload:\n"                                                                                  \
+    "  stages:\n"                                                                                  \
+    "    - {name: s, repeat: 2, forward: 1 ms, backward_input: 1 ms, backward_weight: 1 ms, "      \
+    "activations: 1 GiB, params: 3 GiB, transfer: 16 MiB}\n"                                       \
+    "overlap:\n"                                                                                   \
+    "  pipeline: {schedule: 1f1b, microbatches: 2, alpha: 0.1 ms}\n"
+
+static ovl_time step_of(bench *t, const char *text, const char *set)
+{
+    bool ok = lower(t, text, set) && analyse(t);
+    CHECK_TEXT(mistake(t), "none");
+    return ok ? t->result.step : -1;
+}
+
+static const char *stuck(bench *t, const char *text, const char *set)
+{
+    bool ok = lower(t, text, set) && analyse(t);
+    CHECK(!ok);
+    return mistake(t);
+}
+
+/* --- Operations --------------------------------------------------------------------------------
+ */
+
+/* (2 + 2 - 1) 3 ms + hops: F0 of rank 1 waits one, B0 of rank 0 one more. B1 of rank 1 ends at
+ * 1.1 + 6, of rank 0 at 7.1 + 0.1 + 2. */
+static void operations_of_1f1b(void)
+{
+    bench t = {0};
+    CHECK_INT(step_of(&t, TWO, NULL), 9200 * OVL_US);
+    CHECK_TEXT(sequence(&t, 0),
+               "0F0 | 0SEND_F0 | 0F1 | 0SEND_F1 | 0RECV_B0 | 0B0 | 0RECV_B1 | 0B1");
+    CHECK_TEXT(sequence(&t, 1),
+               "1RECV_F0 | 1F0 | 1B0 | 1SEND_B0 | 1RECV_F1 | 1F1 | 1B1 | 1SEND_B1");
+    CHECK_TEXT(waits(&t, 0, "0SEND_F1"), "0F1");
+    CHECK_TEXT(waits(&t, 0, "0B0"), "0RECV_B0");
+    CHECK_TEXT(waits(&t, 1, "1B0"), "");
+    CHECK_INT(cost_named(&t, 0, "0B0")->work, 2 * OVL_MS);
+    CHECK_INT(cost_named(&t, 0, "0SEND_F0")->latency, 100 * OVL_US);
+    CHECK_INT(op_named(&t, 0, "0SEND_F0")->bytes, 16 * MIB);
+    CHECK(op_named(&t, 0, "0SEND_F0")->eager);
+    CHECK_INT(t.result.n_hazards, 0);
+    CHECK(t.result.hazards_checked);
+    finish(&t);
+}
+
+/* Rank 0: 2 activations and an output of the second, not yet sent: 3 + 2 GiB + 16 MiB; the gradient
+ * that comes back is allocated when both outputs are sent. Rank 1: input and one activation. */
+static void memory_is_held_from_forward_to_backward(void)
+{
+    bench t = {0};
+    step_of(&t, TWO, NULL);
+    CHECK_INT(t.result.ranks[0].allocated_peak, 5 * GIB + 16 * MIB);
+    CHECK_INT(t.result.ranks[1].allocated_peak, 4 * GIB + 16 * MIB);
+    /* zb_h2, rank 1 of 2: F I F I W W: with all of it kept until W both live, else one; the
+     * gradient of the second is allocated beside. */
+    step_of(&t, TWO, "overlap.pipeline.schedule=zb_h2");
+    CHECK_INT(t.result.ranks[1].allocated_peak, 5 * GIB + 16 * MIB);
+    step_of(&t, TWO "  # kept\n", "workload.stages.s.weight_activations=256 MiB");
+    CHECK_INT(bytes_in(&t, 1, OVL_ACTIVATION), 2 * GIB);
+    CHECK_INT(t.result.n_hazards, 0);
+    finish(&t);
+}
+
+static void times_follow_from_one_another(void)
+{
+    bench t = {0};
+    const char *head = "overlap: {pipeline: {schedule: zb_h1, microbatches: 2}}\n";
+    char text[512];
+    snprintf(text, sizeof text,
+             "%sworkload: {stages: [{name: a, forward: [1 ms, 3 ms], backward: 5 ms, "
+             "backward_weight: [2 ms, 1 ms], repeat: 2}]}\n",
+             head);
+    step_of(&t, text, NULL);
+    CHECK_INT(t.lowered.program.n_ranks, 2); /* as many as stages */
+    CHECK_INT(cost_named(&t, 0, "0F1")->work, 3 * OVL_MS);
+    CHECK_INT(cost_named(&t, 1, "1I0")->work, 3 * OVL_MS);
+    CHECK_INT(cost_named(&t, 1, "1I1")->work, 4 * OVL_MS);
+    CHECK_INT(cost_named(&t, 1, "1W1")->work, OVL_MS);
+    CHECK(said(&t, "Transfers between stages take no time"));
+    step_of(&t, text, "overlap.pipeline.schedule=gpipe");
+    CHECK_INT(cost_named(&t, 1, "1B1")->work, 5 * OVL_MS);
+    step_of(&t, text, "workload.stages.a[1].forward=7 ms"); /* one stage of them */
+    CHECK_INT(cost_named(&t, 0, "0F0")->work, OVL_MS);
+    CHECK_INT(cost_named(&t, 1, "1F0")->work, 7 * OVL_MS);
+    CHECK(!lower(&t, text, "workload.stages.a.forward=[1 ms, 2 ms, 3 ms]"));
+    CHECK_HAS(mistake(&t), "found 3 for 2");
+    CHECK(!lower(&t, text, "workload.stages.a.backward_weight=6 ms"));
+    CHECK_HAS(mistake(&t), "would be negative");
+    CHECK(!lower(&t, text, "workload.stages.a.backward_weight=null"));
+    CHECK_HAS(mistake(&t), "give backward_input and backward_weight");
+    CHECK(!lower(&t, text, "workload.stages.a.backward_input=1 ms"));
+    CHECK_HAS(mistake(&t), "give two of the three");
+    finish(&t);
+}
+
+/* --- Layers ------------------------------------------------------------------------------------
+ */
+
+#define LAYERS                                                                                     \
+    "mesh: {axes: {dp: 2, pp: 2}}\n"                                                               \
+    "workload:\n"                                                                                  \
+    "  layers:\n"                                                                                  \
+    "    - {name: embed, params: 2 GiB, forward: 1 ms, backward: 2 ms}\n"                          \
+    "    - {name: block, repeat: 5, params: 1 GiB, forward: 2 ms, backward: 4 ms, "                \
+    "backward_weight: 2 ms, activations: 1 GiB, transfer: 8 MiB}\n"                                \
+    "    - {name: head, params: 3 GiB, forward: 3 ms, backward: 6 ms}\n"                           \
+    "  optimizer: {duration: 5 ms, states: 7 GiB}\n"                                               \
+    "overlap: {pipeline: {schedule: 1f1b, microbatches: 4, beta: 8 MiB/ms}}\n"
+
+/* 7 layers: 3 and 4. Rank 0 and 1 are the first place of two pipelines. */
+static void layers_are_cut_into_stages(void)
+{
+    bench t = {0};
+    step_of(&t, LAYERS, NULL);
+    CHECK_INT(cost_named(&t, 0, "0F0")->work, 5 * OVL_MS);
+    CHECK_INT(cost_named(&t, 2, "1F0")->work, 9 * OVL_MS);
+    CHECK_INT(cost_named(&t, 2, "1B0")->work, 18 * OVL_MS);
+    CHECK_INT(cost_named(&t, 0, "0SEND_F0")->work, OVL_MS);
+    CHECK_INT(bytes_in(&t, 0, OVL_PARAMETER), 4 * GIB);
+    CHECK_INT(bytes_in(&t, 2, OVL_PARAMETER), 6 * GIB);
+    CHECK_INT(bytes_in(&t, 2, OVL_OPTIMIZER), 7 * GIB);
+    CHECK(t.p->ranks[0].code == t.p->ranks[1].code && t.p->ranks[0].code != t.p->ranks[2].code);
+    CHECK_INT(find_op(&t, 0, "optimizer"), code_of(&t, 0)->n_ops - 1);
+    step_of(&t, LAYERS, "overlap.pipeline.layers_per_stage=[6, 1]");
+    CHECK_INT(cost_named(&t, 2, "1F0")->work, 3 * OVL_MS);
+    step_of(&t, LAYERS, "overlap.pipeline.virtual_stages=1");
+    CHECK(!lower(&t, LAYERS, "overlap.pipeline.layers_per_stage=[6, 2]"));
+    CHECK_HAS(mistake(&t), "shares 8 layers among 2 stages; there are 7 layers and 2 stages");
+    CHECK(!lower(&t, LAYERS, "overlap.pipeline.layers_per_stage=[7, x]"));
+    CHECK_HAS(mistake(&t), "layers_per_stage: \"x\"");
+    CHECK(!lower(&t, LAYERS, "overlap.pipeline.schedule=zb_h1"));
+    CHECK_HAS(mistake(&t), "the schedule splits the backward of \"stage 0\"");
+    CHECK(!lower(&t, LAYERS,
+                 "overlap.pipeline={schedule: interleaved, virtual_stages: 4, "
+                 "microbatches: 4}"));
+    CHECK_HAS(mistake(&t), "7 layers do not fill 8 stages");
+    CHECK(!lower(&t, LAYERS, "workload.layers.block[3].forward=null"));
+    CHECK_HAS(mistake(&t), "needs the times of its forward and backward");
+    CHECK(!lower(&t, LAYERS, "workload.layers.head.transfer=1 MiB") == 0);
+    finish(&t);
+}
+
+/* --- Communicators and lists --------------------------------------------------------------------
+ */
+
+#define FOUR                                                                                       \
+    "mesh: {axes: {pp: 4}}\n"                                                                      \
+    "workload: {stages: [{name: s, repeat: 8, forward: 2 ms, backward_input: 2 ms, "               \
+    "backward_weight: 2 ms}]}\n"                                                                   \
+    "overlap: {pipeline: {schedule: interleaved, microbatches: 8, alpha: 1 ms}}\n"
+
+/* PyTorch's places of receives keep the order of each pair of ranks; late ones do not. */
+static void orders_of_sends_and_receives_agree(void)
+{
+    bench t = {0};
+    ovl_time ideal = step_of(&t, FOUR, NULL);
+    CHECK_INT(ideal, ((16 + 3) * 6 + 14) * OVL_MS);
+    CHECK(step_of(&t, FOUR "  # a\n", "overlap.pipeline.receives=early") >= ideal);
+    CHECK_HAS(sequence(&t, 0), "0F0 | 0SEND_F0 | 4RECV_F0 | 0F1 | 0SEND_F1 | 4RECV_F1 | 0F2");
+    const char *zbv = "overlap.pipeline={schedule: zb_v, microbatches: 8, communicators: ranks}";
+    CHECK(!lower(&t, FOUR, zbv));
+    CHECK_HAS(mistake(&t), "sends meet receives in order; take receives: early, or communicators: "
+                           "stages");
+    zbv = "overlap.pipeline={schedule: zb_v, microbatches: 8, communicators: ranks, receives: "
+          "early}";
+    CHECK(step_of(&t, FOUR, zbv) > 0);
+    finish(&t);
+}
+
+/* Rank 0 sends F1 while rank 1 sends B0: each waits for a receive that stands behind. */
+static void rendezvous_on_one_communicator_is_a_deadlock(void)
+{
+    bench t = {0};
+    CHECK_INT(step_of(&t, TWO, "overlap.pipeline.protocol=rendezvous"), 9200 * OVL_US);
+    CHECK_HAS(stuck(&t, TWO "  # one\n",
+                    "overlap.pipeline={schedule: 1f1b, microbatches: 2, protocol: rendezvous, "
+                    "communicators: one}"),
+              "deadlock");
+    finish(&t);
+}
+
+#define LIST(rows)                                                                                 \
+    "mesh: {axes: {pp: 2}}\n"                                                                      \
+    "workload: {stages: [{name: s, repeat: 2, forward: 1 ms, backward: 2 ms}]}\n"                  \
+    "overlap: {pipeline: {actions: [" rows "]}}\n"
+
+static void lists_of_actions(void)
+{
+    bench t = {0};
+    CHECK_INT(step_of(&t, LIST("\"0F0,0F1,,0B0,,0B1\", \",1F0,1B0,1F1,1B1\""), NULL), 9 * OVL_MS);
+    CHECK_TEXT(sequence(&t, 1),
+               "1RECV_F0 | 1F0 | 1B0 | 1SEND_B0 | 1RECV_F1 | 1F1 | 1B1 | 1SEND_B1");
+    CHECK_INT(step_of(&t,
+                      LIST("\"0UNSHARD,0F0,0SEND_F0,0RECV_B0,0B0\", "
+                           "\"1RECV_F0,1F0,1B0,1SEND_B0\""),
+                      NULL),
+              6 * OVL_MS);
+    CHECK(said(&t, "UNSHARD, RESHARD and REDUCE_GRAD of the list of actions take no time."));
+    /* 0F1 & 0B0 as a pair: 3 ms, as long as its parts. */
+    CHECK_INT(step_of(&t, LIST("\"0F0,(0F1;0B0)OVERLAP_F_B,0B1\", \"1F0,1B0,1F1,1B1\""), NULL),
+              (1 + 3 + 3 + 3 + 2) * OVL_MS);
+    CHECK_HAS(sequence(&t, 0), "0RECV_B0 | 0F1+0B0 | 0SEND_F1");
+    CHECK(!lower(&t, LIST("\"0F0,0B0,0Z1\", \"1F0,1B0\""), NULL));
+    CHECK_HAS(mistake(&t), "3:32: actions: \"0Z1\" is no action");
+    CHECK(!lower(&t, LIST("\"0B0,0F0\", \"1F0,1B0\""), NULL));
+    CHECK_HAS(mistake(&t), "0B0 comes before the forward of that microbatch");
+    CHECK(!lower(&t, LIST("\"0F0,0B0\""), NULL));
+    CHECK_HAS(mistake(&t), "the schedule is for 1 ranks, the pipeline has 2");
+    CHECK(!lower(&t, LIST("\"0F0,0SEND_F0,0RECV_B0,0B0\", \"1F0,1B0,1SEND_B0\""), NULL));
+    CHECK_HAS(mistake(&t), "something is sent that needs 1RECV_F0, which is in no list");
+    CHECK(!lower(&t, LIST("\"0F0,0RECV_B0,0B0\", \"1RECV_F0,1F0,1B0,1SEND_B0\""), NULL));
+    CHECK_HAS(mistake(&t), "nobody sends what 1RECV_F0 waits for");
+    CHECK(!lower(&t, LIST("\"0F0,0SEND_F0,0B0,0RECV_B0\", \"1RECV_F0,1F0,1B0,1SEND_B0\""), NULL));
+    CHECK_HAS(mistake(&t), "runs 0B0 before its receive: the schedule cannot finish");
+    CHECK(!lower(&t, LIST("\"0F0,0B0,0SEND_B0\", \"1F0,1B0\""), NULL));
+    CHECK_HAS(mistake(&t), "0SEND_B0 has no other rank to exchange with");
+    /* Two microbatches cross: rank 1 runs the second first. */
+    CHECK_HAS(stuck(&t, LIST("\"0F0,0B0,0F1,0B1\", \"1F1,1B1,1F0,1B0\""), NULL),
+              "the next thing sent to where 0RECV_B0 stands is for 0RECV_B1");
+    finish(&t);
+}
+
+/* Both stages on one rank: nothing is sent; an order against the model is told. */
+static void stages_of_one_rank(void)
+{
+    bench t = {0};
+    const char *text =
+        "workload: {ranks: 1, stages: [{name: s, repeat: 2, forward: 1 ms, backward: "
+        "2 ms}]}\n"
+        "overlap: {pipeline: {schedule: looped_bfs, microbatches: 2}}\n";
+    CHECK_INT(step_of(&t, text, NULL), 12 * OVL_MS);
+    CHECK_TEXT(sequence(&t, 0), "0F0 | 0F1 | 1F0 | 1F1 | 1B1 | 1B0 | 0B1 | 0B0");
+    CHECK(!lower(&t, text, "overlap.pipeline={actions: [\"1F0,0F0,1B0,0B0\"]}"));
+    CHECK_HAS(mistake(&t), "runs 1F0 before its forward of the stage before");
+    finish(&t);
+}
+
+/* --- Schedules ---------------------------------------------------------------------------------
+ */
+
+static void automatic_schedules_look_at_times(void)
+{
+    bench t = {0};
+    const char *text = "mesh: {axes: {pp: 4}}\n"
+                       "workload: {stages: [{name: s, repeat: 4, forward: 1 ms, backward_input: 1 "
+                       "ms, backward_weight: 1 ms, activations: 1 GiB}]}\n"
+                       "overlap: {pipeline: {schedule: zb_2p, microbatches: 12}}\n";
+    /* No bubble in any span: 12 * 3, and the ramp of 3 forwards. */
+    CHECK_INT(step_of(&t, text, NULL), 39 * OVL_MS);
+    CHECK(t.result.ranks[0].allocated_peak <= 8 * GIB);
+    CHECK_INT(step_of(&t, text, "overlap.pipeline.schedule=ZB-1p"), 39 * OVL_MS);
+    CHECK_INT(t.result.ranks[0].allocated_peak, 4 * GIB);
+    CHECK(!lower(&t, text, "workload.stages.s.repeat=8"));
+    CHECK_HAS(mistake(&t), "zb_2p has 1 stage on each rank, not 2");
+    finish(&t);
+}
+
+static void what_does_not_fit_is_told(void)
+{
+    bench t = {0};
+    CHECK(!lower(&t, TWO, "overlap.pipeline.schedule=zbh3"));
+    CHECK_HAS(mistake(&t), "unknown schedule \"zbh3\"");
+    CHECK(!lower(&t, TWO,
+                 "overlap.pipeline={schedule: looped_bfs, virtual_stages: 30000, "
+                 "microbatches: 1000000}"));
+    CHECK_HAS(mistake(&t), "60000 stages with 1000000 microbatches are too many");
+    CHECK(!lower(&t, TWO, "overlap.pipeline={actions: [\"0F999998\", \"65000F0\"]}"));
+    CHECK_HAS(mistake(&t), "is on no rank");
+    CHECK(!lower(&t, TWO, "overlap.pipeline.schedule=null"));
+    CHECK_HAS(mistake(&t), "a schedule by name or a list of actions; found neither");
+    CHECK(!lower(&t, TWO, "overlap.pipeline.group=dp"));
+    CHECK_HAS(mistake(&t), "there is no group \"dp\"");
+    CHECK(!lower(&t, TWO, "overlap.pipeline.virtual_stages=2"));
+    CHECK_HAS(mistake(&t), "1f1b has 1 stage on each rank, not 2");
+    CHECK(!lower(&t, TWO, "workload.stages.s.repeat=3"));
+    CHECK_HAS(mistake(&t), "the schedule is for 2 stages, the workload has 3");
+    CHECK(!lower(&t, TWO, "overlap.pipeline={schedule: dualpipe, microbatches: 3}"));
+    CHECK_HAS(mistake(&t), "at least two microbatches for each rank");
+    CHECK(!lower(&t, TWO, "workload.stages.s.weight_activations=2 GiB"));
+    CHECK_HAS(mistake(&t), "are part of its activations, but larger");
+    CHECK(!lower(&t, TWO,
+                 "workload={stages: [{name: a, forward: 1 ms, backward: 1 ms}, {name: a, "
+                 "forward: 1 ms, backward: 1 ms}]}"));
+    CHECK_HAS(mistake(&t), "stage \"a\" is there twice");
+    CHECK(!lower(&t, TWO, "overlap={}"));
+    CHECK_HAS(mistake(&t), "stages need a schedule");
+    CHECK(!lower(&t, TWO, "overlap.ddp={}"));
+    CHECK_HAS(mistake(&t), "overlap.ddp does not go together with overlap.pipeline");
+    CHECK(!lower(&t, TWO, "workload={ranks: 2, ops: [{kernel: a, duration: 1 ms}]}"));
+    CHECK_HAS(mistake(&t), "overlap.pipeline arranges stages or layers, not an explicit program");
+    CHECK(!lower(&t, TWO, "hardware={collectives: [{op: send_recv, beta: 1 GB/s}]}") == 0);
+    const char *no_bytes = "workload.stages.s.transfer=null";
+    CHECK(!lower(&t,
+                 TWO "hardware: {collectives: [{op: send_recv, beta: 1 GB/s}]}\n"
+                     "variants: {x: {overlap.pipeline.alpha: null}}\n",
+                 no_bytes) == 0); /* alpha alone needs no bytes */
+    CHECK(!lower(&t,
+                 "workload: {stages: [{name: s, repeat: 2, forward: 1 ms, backward: 1 ms}]}\n"
+                 "hardware: {collectives: [{op: send_recv, beta: 1 GB/s}]}\n"
+                 "overlap: {pipeline: {schedule: gpipe}}\n",
+                 NULL));
+    CHECK_HAS(mistake(&t), "does not say how many bytes it transfers to the next stage");
+    finish(&t);
+}
+
+static CU_TestInfo tests[] = {
+    {"operations of 1F1B", operations_of_1f1b},
+    {"memory is held from forward to backward", memory_is_held_from_forward_to_backward},
+    {"times follow from one another", times_follow_from_one_another},
+    {"layers are cut into stages", layers_are_cut_into_stages},
+    {"orders of sends and receives agree", orders_of_sends_and_receives_agree},
+    {"rendezvous on one communicator is a deadlock", rendezvous_on_one_communicator_is_a_deadlock},
+    {"lists of actions", lists_of_actions},
+    {"stages of one rank", stages_of_one_rank},
+    {"automatic schedules look at times", automatic_schedules_look_at_times},
+    {"what does not fit is told", what_does_not_fit_is_told},
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    return check_main("pipeline plan", tests);
+}
