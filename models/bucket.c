@@ -116,8 +116,7 @@ void ovl_buckets_sort(ovl_buckets *buckets, const uint32_t *order, uint32_t n, o
     buckets->item = item;
 }
 
-/* --- Megatron-LM --------------------------------------------------------------------------------
- */
+/* --- Megatron-LM --- */
 
 static uint64_t round_up(uint64_t value, uint64_t multiple)
 {

@@ -277,8 +277,7 @@ ovl_plan_cost ovl_plan_comm(ovl_lowering *l, const ovl_comm_spec *spec)
     return cost;
 }
 
-/* --- Copies ---------------------------------------------------------------
- */
+/* --- Copies --- */
 
 /* Bytes over the slowest link of `via`, or alpha and beta. */
 static bool copy_time(ovl_lowering *l, const ovl_comm_spec *spec, ovl_comm_time *time)

@@ -243,8 +243,7 @@ static bool by_formula(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_col
     return true;
 }
 
-/* --- Measured tables ---------------------------------------------------------------------------
- */
+/* --- Measured tables --- */
 
 static double log_time(const ovl_hw_point *point)
 {
@@ -291,8 +290,7 @@ static bool by_table(const ovl_hw_collective *entry, ovl_coll op, uint64_t bytes
     return true;
 }
 
-/* --- The two ways in ---------------------------------------------------------------------------
- */
+/* --- The two ways in --- */
 
 static bool isolated(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op, uint64_t bytes,
                      const ovl_spread *spread, ovl_mark mark, ovl_comm_time *time,

@@ -112,8 +112,7 @@ void ovl_plan_costs_free(ovl_lowering *l)
     }
 }
 
-/* --- Parts of a cost ---------------------------------------------------------------------------
- */
+/* --- Parts of a cost --- */
 
 ovl_id ovl_draft_klass(ovl_lowering *l, bool kernel, const char *name)
 {

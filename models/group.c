@@ -1,7 +1,6 @@
 #include "models/plan.h"
 
-/* --- The list -----------------------------------------------------------------------------------
- */
+/* --- The list --- */
 
 static ovl_group *find(const ovl_lowering *l, const char *name)
 {
@@ -55,8 +54,7 @@ void ovl_plan_groups(ovl_lowering *l, const char *alias)
     }
 }
 
-/* --- Communicators ------------------------------------------------------------------------------
- */
+/* --- Communicators --- */
 
 uint32_t ovl_plan_node(const ovl_lowering *l, uint32_t rank)
 {
@@ -224,8 +222,7 @@ static bool make_comms(ovl_lowering *l, ovl_group *group)
     return ok;
 }
 
-/* --- Finding ------------------------------------------------------------------------------------
- */
+/* --- Finding --- */
 
 const ovl_group *ovl_plan_group(ovl_lowering *l, const char *name, ovl_mark mark)
 {
@@ -273,8 +270,7 @@ const ovl_spread *ovl_plan_spread(const ovl_lowering *l, const ovl_group *group,
     return comm == OVL_NONE ? NULL : l->comm_spread.data[comm];
 }
 
-/* --- Codes and slots ----------------------------------------------------------------------------
- */
+/* --- Codes and slots --- */
 
 ovl_id ovl_plan_code(ovl_lowering *l)
 {

@@ -126,7 +126,7 @@ ovl_plan_cost ovl_plan_kernel(ovl_lowering *l, const ovl_kernel_spec *spec)
     return cost;
 }
 
-/* --- Host calls and markers */
+/* --- Host calls and markers --- */
 
 ovl_plan_cost ovl_plan_length(ovl_lowering *l, const char *name, ovl_mark mark, ovl_times times)
 {

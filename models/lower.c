@@ -1,7 +1,6 @@
 #include "models/plan.h"
 
-/* --- Resources and ports ------------------------------------------------------------------------
- */
+/* --- Resources and ports --- */
 
 /* Which instance of a link serves a rank. */
 static uint32_t instance_of(const ovl_lowering *l, const ovl_hw_link *link, uint32_t rank)
@@ -56,8 +55,7 @@ static ovl_id *add_resources(ovl_lowering *l)
     return ports;
 }
 
-/* --- Measured pairs -----------------------------------------------------------------------------
- */
+/* --- Measured pairs --- */
 
 static bool names_class(const char *pattern, const char *klass)
 {
@@ -95,8 +93,7 @@ static void add_pairs(ovl_lowering *l)
     }
 }
 
-/* --- Ranks --------------------------------------------------------------------------------------
- */
+/* --- Ranks --- */
 
 static void add_ranks(ovl_lowering *l, const ovl_id *ports)
 {
@@ -113,8 +110,7 @@ static void add_ranks(ovl_lowering *l, const ovl_id *ports)
     ovl_vec_free(&comms);
 }
 
-/* --- The door -----------------------------------------------------------------------------------
- */
+/* --- The door --- */
 
 static bool is_step(const ovl_workload *workload)
 {

@@ -19,8 +19,7 @@
 #include "models/cost.h"
 #include "models/lower.h"
 
-/* --- Groups ------------------------------------------------------------------------------------
- */
+/* --- Groups --- */
 
 /* A family of communicators of one name: each mesh axis (ranks that differ in that coordinate
  * alone), "world", and those of workload.groups. Its communicators are made at the first use. */
@@ -34,8 +33,7 @@ typedef struct ovl_group {
                               use */
 } ovl_group;
 
-/* --- What is not modelled ----------------------------------------------------------------------
- */
+/* --- What is not modelled --- */
 
 typedef enum ovl_note_kind {
     OVL_NOTE_KERNEL_HBM,   /* kernels that give no HBM bytes */
@@ -56,8 +54,7 @@ typedef struct ovl_note {
     bool more;
 } ovl_note;
 
-/* --- The lowering ------------------------------------------------------------------------------
- */
+/* --- The lowering --- */
 
 struct ovl_cost_index;
 
@@ -121,8 +118,7 @@ void ovl_plan_note(ovl_lowering *l, ovl_note_kind kind, const char *name);
 /* Adds what the program leaves out to the sentences, at the end. */
 void ovl_plan_sentences(ovl_lowering *l);
 
-/* --- Costs -------------------------------------------------------------------------------------
- */
+/* --- Costs --- */
 
 typedef struct ovl_plan_cost {
     ovl_id id;     /* into the builder's costs; OVL_NONE after an error */
@@ -187,8 +183,7 @@ void ovl_plan_costs_free(ovl_lowering *l);
 /* The hardware's launch time. */
 ovl_time ovl_plan_launch(const ovl_lowering *l);
 
-/* --- The plans ---------------------------------------------------------------------------------
- */
+/* --- The plans --- */
 
 /* Limits that keep a slip of the pen from filling the machine. */
 #define OVL_PLAN_CODE_OPS 20000000u  /* over all codes: what is stored */

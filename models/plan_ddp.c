@@ -2,8 +2,7 @@
 
 #include "models/tables.h"
 
-/* --- Who reduces together -----------------------------------------------------------------------
- */
+/* --- Who reduces together --- */
 
 /* Every rank runs the same code, so every rank needs a communicator, all of one size. */
 static bool find_group(ovl_ddp_plan *p)
@@ -34,8 +33,7 @@ static bool find_group(ovl_ddp_plan *p)
     return true;
 }
 
-/* --- Limits -------------------------------------------------------------------------------------
- */
+/* --- Limits --- */
 
 static bool check_bytes(ovl_ddp_plan *p)
 {
@@ -72,8 +70,7 @@ static bool check_operations(ovl_ddp_plan *p)
     return true;
 }
 
-/* --- The steps ----------------------------------------------------------------------------------
- */
+/* --- The steps --- */
 
 static void set_policy(ovl_ddp_plan *p)
 {

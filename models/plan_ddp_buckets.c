@@ -1,7 +1,6 @@
 #include "models/plan_ddp.h"
 
-/* --- Names of gradients, and ranges of them -----------------------------------------------------
- */
+/* --- Names of gradients, and ranges of them --- */
 
 typedef OVL_VEC(uint32_t) tensor_list;
 
@@ -82,8 +81,7 @@ static void add_named(ovl_ddp_plan *p, tensor_list *list, const char *text, ovl_
     }
 }
 
-/* --- Explicit lists -----------------------------------------------------------------------------
- */
+/* --- Explicit lists --- */
 
 /* Reads one bucket's list; false and an error if it is no list of names. */
 static bool read_members(ovl_ddp_plan *p, const ovl_node *node, tensor_list *list)
@@ -188,8 +186,7 @@ static void explicit_buckets(ovl_ddp_plan *p)
     p->bucket_marks = marks;
 }
 
-/* --- By policy ----------------------------------------------------------------------------------
- */
+/* --- By policy --- */
 
 /* Turns the whole list of buckets around; members keep their order within each. */
 static void reverse_buckets(ovl_buckets *buckets)
@@ -320,8 +317,7 @@ static void buckets_by_policy(ovl_ddp_plan *p)
     p->bucket_marks = marks;
 }
 
-/* --- What comes out -----------------------------------------------------------------------------
- */
+/* --- What comes out --- */
 
 static void print_lines(ovl_ddp_plan *p)
 {

@@ -1,7 +1,6 @@
 #include "models/plan_ddp_emit.h"
 
-/* --- Names and plain operations -----------------------------------------------------------------
- */
+/* --- Names and plain operations --- */
 
 ovl_id ovl_ddp_name_in(ovl_ddp_code *e, const char *what, const char *of, bool several)
 {
@@ -79,8 +78,7 @@ ovl_plan_cost ovl_ddp_comm_cost(ovl_ddp_code *e, uint32_t k, ovl_coll coll)
     return ovl_plan_comm(e->l, &spec);
 }
 
-/* --- Buffers ------------------------------------------------------------------------------------
- */
+/* --- Buffers --- */
 
 ovl_id ovl_ddp_buffer(ovl_ddp_code *e, const char *name, uint64_t bytes, ovl_category category,
                       ovl_dtype dtype, bool held, ovl_mark mark)
@@ -121,8 +119,7 @@ static void add_held_buffers(ovl_ddp_code *e)
     }
 }
 
-/* --- The whole ----------------------------------------------------------------------------------
- */
+/* --- The whole --- */
 
 static void add_microbatch(ovl_ddp_code *e, uint32_t m)
 {

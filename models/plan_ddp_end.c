@@ -1,7 +1,6 @@
 #include "models/plan_ddp_emit.h"
 
-/* --- After the backward -------------------------------------------------------------------------
- */
+/* --- After the backward --- */
 
 static bool copies_out(const ovl_ddp_code *e)
 {
@@ -50,8 +49,7 @@ void ovl_ddp_end_backward(ovl_ddp_code *e)
     }
 }
 
-/* --- Optimizer ----------------------------------------------------------------------------------
- */
+/* --- Optimizer --- */
 
 /* It needs every gradient, reduced. What was summed is followed in the buckets; a copy back into
  * separate gradients moves the same sums. */
@@ -99,8 +97,7 @@ void ovl_ddp_optimizer(ovl_ddp_code *e)
     consume(e);
 }
 
-/* --- All-gathers --------------------------------------------------------------------------------
- */
+/* --- All-gathers --- */
 
 static void gather_bucket(ovl_ddp_code *e, uint32_t k)
 {

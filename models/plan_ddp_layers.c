@@ -33,8 +33,7 @@ static void add_tensor(ovl_ddp_plan *p, ovl_tensor tensor, ovl_time copy_in)
     name_tensor(p, tensor.name, i, tensor.mark);
 }
 
-/* --- Layers -------------------------------------------------------------------------------------
- */
+/* --- Layers --- */
 
 /* How many units and tensors there will be; false and an error beyond the limit. */
 static bool count_layers(ovl_ddp_plan *p, uint32_t *n_units, uint32_t *n_tensors)
@@ -218,8 +217,7 @@ void ovl_ddp_layers(ovl_ddp_plan *p)
     say_activations(p);
 }
 
-/* --- Gradients ----------------------------------------------------------------------------------
- */
+/* --- Gradients --- */
 
 static const ovl_gradient *gradient_of(const ovl_ddp_plan *p, uint32_t tensor)
 {

@@ -1,7 +1,6 @@
 #include "models/plan_ddp_emit.h"
 
-/* --- Forward ------------------------------------------------------------------------------------
- */
+/* --- Forward --- */
 
 static void read_parameters(ovl_ddp_code *e, const ovl_unit *unit)
 {
@@ -32,8 +31,7 @@ void ovl_ddp_forward(ovl_ddp_code *e, uint32_t u)
     }
 }
 
-/* --- Reductions ---------------------------------------------------------------------------------
- */
+/* --- Reductions --- */
 
 /* The communication stream waits for all that the compute stream was given so far. */
 void ovl_ddp_launch(ovl_ddp_code *e, uint32_t k)
@@ -85,8 +83,7 @@ static void gradient_ready(ovl_ddp_code *e, uint32_t tensor)
     }
 }
 
-/* --- Backward -----------------------------------------------------------------------------------
- */
+/* --- Backward --- */
 
 static void produce_one(ovl_ddp_code *e, uint32_t tensor, uint32_t microbatch, bool first)
 {

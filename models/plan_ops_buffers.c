@@ -1,7 +1,6 @@
 #include "models/plan_ops.h"
 
-/* --- Which buffers an operation mentions --------------------------------------------------------
- */
+/* --- Which buffers an operation mentions --- */
 
 static void mention(ovl_ops *o, const char *text, ovl_mark mark, bool read, bool write)
 {
@@ -55,8 +54,7 @@ static uint32_t find_buffer(ovl_ops *o, const char *text, uint32_t binding, ovl_
     return id;
 }
 
-/* --- Declaring ----------------------------------------------------------------------------------
- */
+/* --- Declaring --- */
 
 static bool fresh(const ovl_ops *o, const ovl_buffer_use *use)
 {
@@ -143,8 +141,7 @@ void ovl_ops_declare_buffers(ovl_ops *o)
     }
 }
 
-/* --- alloc and free -----------------------------------------------------------------------------
- */
+/* --- alloc and free --- */
 
 static void alloc(ovl_ops *o, uint32_t at, ovl_mark mark)
 {
@@ -192,8 +189,7 @@ void ovl_ops_memory(ovl_ops *o, const ovl_entry *entry, uint32_t binding)
     }
 }
 
-/* --- Accesses and effects -----------------------------------------------------------------------
- */
+/* --- Accesses and effects --- */
 
 /* The buffer of the code that a text names now; OVL_NONE and an error if it is not allocated. */
 static ovl_id live_buffer(ovl_ops *o, const char *text, uint32_t binding, ovl_mark mark)

@@ -1,7 +1,6 @@
 #include "models/plan_ops.h"
 
-/* --- Refining a partition of the ranks ----------------------------------------------------------
- */
+/* --- Refining a partition of the ranks --- */
 
 typedef struct partition {
     uint32_t *class_of; /* [n_ranks] */
@@ -95,8 +94,7 @@ static void find_classes(ovl_ops *o)
     name_classes(o, &p);
 }
 
-/* --- Lists of instances -------------------------------------------------------------------------
- */
+/* --- Lists of instances --- */
 
 /* The classes of each selector: every class is inside it or outside, so its lowest rank decides. */
 typedef struct members {

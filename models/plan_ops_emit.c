@@ -7,8 +7,7 @@ static ovl_instance *instance_at(const ovl_ops *o, uint32_t i)
     return &o->instances.data[o->listed[o->class->first + i]];
 }
 
-/* --- Streams and buffers, before the first operation --------------------------------------------
- */
+/* --- Streams and buffers, before the first operation --- */
 
 static uint16_t stream_of(ovl_ops *o, const ovl_entry *entry, uint32_t binding)
 {
@@ -37,8 +36,7 @@ static bool find_streams(ovl_ops *o)
     return true;
 }
 
-/* --- Waits --------------------------------------------------------------------------------------
- */
+/* --- Waits --- */
 
 static ovl_latest *latest_of(ovl_ops *o, ovl_id name)
 {
@@ -176,8 +174,7 @@ static void add_waits(ovl_ops *o, const ovl_entry *entry, uint32_t binding, uint
     }
 }
 
-/* --- Communication ------------------------------------------------------------------------------
- */
+/* --- Communication --- */
 
 /* "3" is a place, "+1" an offset; false and an error if it is neither. */
 static bool read_peer(ovl_ops *o, const ovl_entry *entry, uint32_t binding, uint32_t n, ovl_op *op)
@@ -284,8 +281,7 @@ static bool set_batch(ovl_ops *o, const ovl_entry *entry, uint32_t binding, ovl_
     return true;
 }
 
-/* --- Operations ---------------------------------------------------------------------------------
- */
+/* --- Operations --- */
 
 /* The parts of a batch are one launch; markers are not work; a host call is its own time. */
 static ovl_time launch_of(const ovl_ops *o, const ovl_entry *entry)

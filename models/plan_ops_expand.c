@@ -1,7 +1,6 @@
 #include "models/plan_ops.h"
 
-/* --- Entries ------------------------------------------------------------------------------------
- */
+/* --- Entries --- */
 
 static void find_kind(ovl_entry *entry)
 {
@@ -95,8 +94,7 @@ static uint64_t count_ops(const ovl_ops *o, const ovl_items *ops, uint32_t base)
     return sum;
 }
 
-/* --- Selectors ----------------------------------------------------------------------------------
- */
+/* --- Selectors --- */
 
 /* The selector of the ranks appended to o->ranks from `first` on (ascending): an equal one if there
  * is one. Its key is the bytes of the list, written as text. */
@@ -192,8 +190,7 @@ static uint32_t selector_of(ovl_ops *o, uint32_t at, uint32_t outer, uint32_t bi
     return entry->both;
 }
 
-/* --- Groups -------------------------------------------------------------------------------------
- */
+/* --- Groups --- */
 
 const ovl_group *ovl_ops_group(ovl_ops *o, ovl_entry *entry, uint32_t binding)
 {
@@ -226,8 +223,7 @@ static void use_group(ovl_ops *o, ovl_entry *entry, uint32_t binding)
     }
 }
 
-/* --- Instances ----------------------------------------------------------------------------------
- */
+/* --- Instances --- */
 
 static bool go_on(const ovl_ops *o)
 {

@@ -3,8 +3,7 @@
 #include "models/schedule_csv.h"
 #include "models/tables.h"
 
-/* --- Who forms a pipeline -----------------------------------------------------------------------
- */
+/* --- Who forms a pipeline --- */
 
 static bool find_group(ovl_pipe_plan *p)
 {
@@ -40,8 +39,7 @@ static bool check_cells(ovl_pipe_plan *p, uint64_t stages, uint64_t microbatches
     return true;
 }
 
-/* --- A list of actions --------------------------------------------------------------------------
- */
+/* --- A list of actions --- */
 
 /* Rows are texts of the file; what is wrong with one is told at its place there. */
 static bool read_actions(ovl_pipe_plan *p)
@@ -96,8 +94,7 @@ static bool free_list(ovl_pipe_plan *p)
     return check_fit(p) && ovl_schedule_check(&p->schedule, p->pipe->mark, p->l->errs);
 }
 
-/* --- A schedule by name -------------------------------------------------------------------------
- */
+/* --- A schedule by name --- */
 
 static const ovl_schedule_kind *find_kind(ovl_pipe_plan *p)
 {
@@ -201,8 +198,7 @@ static bool named(ovl_pipe_plan *p)
     return ovl_schedule_make(kind, &spec, &p->schedule, &p->scratch, p->l->errs) && check_fit(p);
 }
 
-/* --- Limits and the steps -----------------------------------------------------------------------
- */
+/* --- Limits and the steps --- */
 
 static bool check_size(ovl_pipe_plan *p)
 {

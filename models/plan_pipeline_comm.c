@@ -2,8 +2,7 @@
 
 #include "models/schedule_lower.h"
 
-/* --- Costs --------------------------------------------------------------------------------------
- */
+/* --- Costs --- */
 
 bool ovl_pipe_transfer(ovl_pipe_plan *p, const ovl_pipe_stage *stage, ovl_plan_cost *cost)
 {
@@ -37,8 +36,7 @@ bool ovl_pipe_transfer(ovl_pipe_plan *p, const ovl_pipe_stage *stage, ovl_plan_c
     return cost->id != OVL_NONE;
 }
 
-/* --- Channels -----------------------------------------------------------------------------------
- */
+/* --- Channels --- */
 
 /* Communicators of two ranks in every pipeline, the sender first. */
 static const ovl_group *pair_group(ovl_pipe_plan *p, uint32_t from, uint32_t to, const char *name)
@@ -179,8 +177,7 @@ const ovl_pipe_edge *ovl_pipe_edge_out(const ovl_pipe_plan *p, const ovl_action 
     return backward ? across(&p->backward[a->stage]) : NULL;
 }
 
-/* --- Where sends and receives stand -------------------------------------------------------------
- */
+/* --- Where sends and receives stand --- */
 
 static bool has_comms(const ovl_schedule *s)
 {
@@ -239,8 +236,7 @@ static bool place_comms(ovl_pipe_plan *p)
     return true;
 }
 
-/* --- Do sends meet their receives ---------------------------------------------------------------
- */
+/* --- Do sends meet their receives --- */
 
 typedef OVL_VEC(ovl_action) sent_list;
 

@@ -45,8 +45,7 @@ static void tell_too_early(writer *e, const ovl_action *a, const char *what)
     e->broken = true;
 }
 
-/* --- Buffers ------------------------------------------------------------------------------------
- */
+/* --- Buffers --- */
 
 static ovl_id buffer(writer *e, const char *name, const ovl_pipe_stage *stage, uint64_t bytes,
                      ovl_category category, bool held, uint16_t stream)
@@ -106,8 +105,7 @@ static void add_held(writer *e)
     }
 }
 
-/* --- Compute ------------------------------------------------------------------------------------
- */
+/* --- Compute --- */
 
 /* Buffers that must be there before the operation, allocated in host order. */
 static void before_compute(writer *e, const ovl_action *a)
@@ -260,8 +258,7 @@ static void add_compute(writer *e, const ovl_action *a, uint32_t n)
     }
 }
 
-/* --- Transfers ----------------------------------------------------------------------------------
- */
+/* --- Transfers --- */
 
 /* The stream and the slot of a channel in this code. */
 static uint16_t stream_of(writer *e, uint32_t channel, bool send)
@@ -329,8 +326,7 @@ static void add_receive(writer *e, const ovl_action *a)
     }
 }
 
-/* --- The whole ----------------------------------------------------------------------------------
- */
+/* --- The whole --- */
 
 /* Adds the action, or pair, at the head of a list; gives how many that were. */
 static uint32_t add_action(writer *e, const ovl_action *a)

@@ -10,8 +10,7 @@ ovl_time ovl_pipe_time(ovl_times times, uint32_t microbatch)
     return times.count == 0 ? 0 : times.item[times.count > 1 ? microbatch : 0];
 }
 
-/* --- From stages --------------------------------------------------------------------------------
- */
+/* --- From stages --- */
 
 static ovl_pipe_stage from_stage(ovl_pipe_plan *p, const ovl_stage *s, int64_t repeat)
 {
@@ -47,8 +46,7 @@ static void stages_from_stages(ovl_pipe_plan *p)
     p->stages = ovl_vec_freeze(&stages, &p->scratch);
 }
 
-/* --- From layers --------------------------------------------------------------------------------
- */
+/* --- From layers --- */
 
 /* Layers in forward order, each repeat apart. */
 typedef struct layers {
@@ -188,8 +186,7 @@ void ovl_pipe_stages(ovl_pipe_plan *p, uint32_t per_rank)
     }
 }
 
-/* --- What follows from what ---------------------------------------------------------------------
- */
+/* --- What follows from what --- */
 
 static bool check_count(ovl_pipe_plan *p, const ovl_pipe_stage *s, ovl_times times, const char *key)
 {

@@ -2,8 +2,7 @@
 
 #include <ctype.h>
 
-/* --- Words --------------------------------------------------------------------------------------
- */
+/* --- Words --- */
 
 const char *ovl_action_name(ovl_action_type type)
 {
@@ -42,8 +41,7 @@ bool ovl_schedule_last(const ovl_schedule *schedule, uint32_t stage)
     return (stage + 1) % ovl_schedule_chain(schedule) == 0;
 }
 
-/* --- The table ----------------------------------------------------------------------------------
- */
+/* --- The table --- */
 
 static const ovl_schedule_kind *const kinds[] = {
     &ovl_schedule_gpipe,          &ovl_schedule_1f1b,        &ovl_schedule_1f1b_megatron,
@@ -90,8 +88,7 @@ const ovl_schedule_kind *ovl_schedule_find(const char *name)
     return NULL;
 }
 
-/* --- Making -------------------------------------------------------------------------------------
- */
+/* --- Making --- */
 
 static bool check_numbers(const ovl_schedule_kind *kind, const ovl_schedule_spec *spec,
                           ovl_errs *errs)

@@ -72,8 +72,7 @@ static void note_compute(lists *x, const ovl_action *a)
     }
 }
 
-/* --- Sends and receives -------------------------------------------------------------------------
- */
+/* --- Sends and receives --- */
 
 static void add_comms(lists *x, const ovl_action *a)
 {
@@ -153,8 +152,7 @@ bool ovl_schedule_send_recv(const ovl_schedule *in, ovl_schedule *out, ovl_mark 
     return !left;
 }
 
-/* --- Unit steps ---------------------------------------------------------------------------------
- */
+/* --- Unit steps --- */
 
 static bool step_ready(lists *x, const ovl_action *a)
 {

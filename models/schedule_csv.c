@@ -16,8 +16,7 @@ typedef struct reader {
 /* "BW" of the old dialect, until the dialect is known. */
 #define ACT_BW OVL_ACT_COUNT
 
-/* --- Cells --------------------------------------------------------------------------------------
- */
+/* --- Cells --- */
 
 /* The longest type that `text` begins with; NULL: none. */
 static const char *type_of(const char *text, uint8_t *type)
@@ -150,8 +149,7 @@ static void read_cell(reader *x, ovl_action_list *list)
     x->mark.column += (uint32_t)length;
 }
 
-/* --- Rows ---------------------------------------------------------------------------------------
- */
+/* --- Rows --- */
 
 /* A row without any cell is a rank without actions; a last empty line is no row. */
 static void read_row(reader *x, ovl_action_list *list)
@@ -241,8 +239,7 @@ bool ovl_schedule_read_csv(const char *file, const char *text, ovl_schedule *sch
     return errs->errors == errors;
 }
 
-/* --- Writing ------------------------------------------------------------------------------------
- */
+/* --- Writing --- */
 
 static const char *type_text(const ovl_action *a, ovl_csv_dialect dialect)
 {

@@ -1,7 +1,6 @@
 #include "models/schedule_lower.h"
 
-/* --- Passes over one rank -----------------------------------------------------------------------
- */
+/* --- Passes over one rank --- */
 
 static ovl_schedule like(const ovl_schedule *in, ovl_arena *arena)
 {
@@ -68,8 +67,7 @@ void ovl_schedule_reduce_grad(const ovl_schedule *in, ovl_schedule *out, ovl_are
     ovl_arena_free(&scratch);
 }
 
-/* --- Unshard ------------------------------------------------------------------------------------
- */
+/* --- Unshard --- */
 
 /* The stages of one rank: when each is used next, and whether it is there. */
 typedef struct shards {

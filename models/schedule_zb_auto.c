@@ -85,8 +85,7 @@ static void put_weight(attempt *t, uint32_t j)
     ovl_put(&t->lists[j], OVL_ACT_W, j, t->w[j]++);
 }
 
-/* --- The first microbatch -----------------------------------------------------------------------
- */
+/* --- The first microbatch --- */
 
 /* How many forwards rank j can run before its first gradient, which is there at `due`. */
 static uint32_t spare_forwards(const attempt *t, uint32_t j, ovl_time due, ovl_time *until)
@@ -133,8 +132,7 @@ static void warm_up(attempt *t)
     }
 }
 
-/* --- A round ------------------------------------------------------------------------------------
- */
+/* --- A round --- */
 
 /* How long W take that must run before a forward fits into memory. */
 static ovl_time weights_first(const attempt *t, uint32_t j)
@@ -223,8 +221,7 @@ static bool run_round(attempt *t)
     return true;
 }
 
-/* --- Attempts -----------------------------------------------------------------------------------
- */
+/* --- Attempts --- */
 
 static void prepare(attempt *t, uint32_t factor, ovl_arena *scratch)
 {

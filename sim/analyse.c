@@ -25,7 +25,7 @@ static const char *keep(const analysis *a, const char *text)
     return text ? ovl_arena_strdup(a->arena, text) : NULL;
 }
 
-/* --- Ranks */
+/* --- Ranks --- */
 
 static uint32_t count_startups(const ovl_code *code)
 {
@@ -55,7 +55,7 @@ static void make_ranks(analysis *a)
     a->out->n_ranks = a->classes.n;
 }
 
-/* --- Communication */
+/* --- Communication --- */
 
 static void make_feeds(analysis *a)
 {
@@ -201,7 +201,7 @@ static void find_price_of_interference(analysis *a)
     ovl_arena_free(&arena);
 }
 
-/* --- What held operations back */
+/* --- What held operations back --- */
 
 static const char *bound_name(const analysis *a, uint32_t bound)
 {
@@ -305,7 +305,7 @@ static void make_limits(analysis *a)
     a->out->limits = ovl_vec_freeze(&list, a->arena);
 }
 
-/* --- Correctness, and what is left out */
+/* --- Correctness, and what is left out --- */
 
 static void make_hazards(analysis *a)
 {
@@ -346,7 +346,7 @@ static void make_not_modelled(analysis *a)
     a->out->n_not_modelled = n;
 }
 
-/* --- The whole */
+/* --- The whole --- */
 
 static bool is_dependency_name(const ovl_program *p, const char *name)
 {

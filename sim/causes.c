@@ -38,7 +38,7 @@ ovl_time ovl_node_time(const ovl_causes *c, uint64_t node)
     return c->timeline->end[op];
 }
 
-/* --- Tables */
+/* --- Tables --- */
 
 static void find_ranks(ovl_causes *c, ovl_arena *arena)
 {
@@ -172,7 +172,7 @@ static uint32_t freed_by(const ovl_causes *c, uint32_t op)
     return OVL_NONE;
 }
 
-/* --- Causes */
+/* --- Causes --- */
 
 static void add(ovl_causes *c, uint32_t op, ovl_step_kind kind, ovl_time length, ovl_why why)
 {

@@ -30,7 +30,7 @@ static const char *rate_text(ovl_arena *arena, double rate)
     return ovl_arena_strdup(arena, ovl_print_rate(buf, rate));
 }
 
-/* --- Verdict */
+/* --- Verdict --- */
 
 static ovl_time length(const ovl_result_collective *row)
 {
@@ -134,7 +134,7 @@ static const char *verdict_sentence(const ovl_comparison *c, ovl_arena *arena)
                             time_text(arena, move));
 }
 
-/* --- Efficiency */
+/* --- Efficiency --- */
 
 static const char *efficiency_sentence(const ovl_comparison *c, ovl_arena *arena)
 {
@@ -152,7 +152,7 @@ static const char *efficiency_sentence(const ovl_comparison *c, ovl_arena *arena
                             c->delta < 0 ? "improved" : "became longer");
 }
 
-/* --- Gradients and memory */
+/* --- Gradients and memory --- */
 
 static const char *inputs_text(const ovl_result *a, const ovl_result *b, ovl_arena *arena)
 {

@@ -9,7 +9,7 @@ typedef struct walk {
     uint32_t met; /* the operation whose rendezvous brought the walk to another rank, or OVL_NONE */
 } walk;
 
-/* --- Words */
+/* --- Words --- */
 
 static const char *name_of(const walk *w, uint32_t op)
 {
@@ -57,7 +57,7 @@ static const char *reason(const walk *w, const ovl_cause *cause)
     return "host";
 }
 
-/* --- Walking back */
+/* --- Walking back --- */
 
 /* Whoever comes after may set why it started, once. */
 static void add_item(walk *w, const char *op, const char *stream, uint32_t rank, ovl_time start,
@@ -212,7 +212,7 @@ void ovl_critical_path(ovl_causes *causes, ovl_arena *arena, ovl_arena *scratch,
     ovl_vec_free(&w.items);
 }
 
-/* --- Slack */
+/* --- Slack --- */
 
 typedef struct late {
     ovl_causes *c;

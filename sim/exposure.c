@@ -11,7 +11,7 @@ bool ovl_is_dependency(const ovl_op *op)
     return op->kind == OVL_COLLECTIVE || op->kind == OVL_RECV;
 }
 
-/* --- What feeds what */
+/* --- What feeds what --- */
 
 typedef OVL_VEC(uint32_t) locals;
 
@@ -100,7 +100,7 @@ void ovl_feeds_find(const ovl_code *code, ovl_arena *arena, ovl_feeds *feeds)
     ovl_arena_free(&scratch);
 }
 
-/* --- Start conditions */
+/* --- Start conditions --- */
 
 typedef struct view {
     const ovl_code *code;
@@ -172,7 +172,7 @@ ovl_time ovl_u_path(const ovl_program *program, const ovl_timeline *timeline,
     return consumer == OVL_NONE ? other_work(&v) : other_conditions(&v, consumer);
 }
 
-/* --- Rows */
+/* --- Rows --- */
 
 typedef struct input {
     ovl_time end;

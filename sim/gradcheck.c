@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* --- What is expected */
+/* --- What is expected --- */
 
 typedef struct source {
     ovl_id gradient;
@@ -150,7 +150,7 @@ ovl_expected *ovl_gradients_expected(const ovl_program *program, ovl_gradvalues 
     return expected;
 }
 
-/* --- What is wrong */
+/* --- What is wrong --- */
 
 static bool about(double a, double b)
 {

@@ -46,7 +46,7 @@ typedef struct flow {
     uint32_t proved, consumed;
 } flow;
 
-/* --- Holdings */
+/* --- Holdings --- */
 
 static uint32_t place_of(const holding *h, ovl_id gradient)
 {
@@ -149,7 +149,7 @@ static holding *holding_of(flow *f, uint32_t rank, ovl_id buffer)
     return &f->buffers[f->first_buffer[rank] + buffer];
 }
 
-/* --- Effects of one operation */
+/* --- Effects of one operation --- */
 
 static double own_scale(const ovl_effect *e)
 {
@@ -253,7 +253,7 @@ static void apply(flow *f, uint32_t op, const ovl_effect *e)
     }
 }
 
-/* --- Collectives */
+/* --- Collectives --- */
 
 /* The j-th SUM of an operation; NULL if it has fewer. */
 static const ovl_effect *sum_effect(const flow *f, uint32_t op, uint32_t j)
@@ -396,7 +396,7 @@ static void apply_op(flow *f, uint32_t op)
     }
 }
 
-/* --- The sum of it */
+/* --- The sum of it --- */
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {

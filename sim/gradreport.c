@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* --- Words */
+/* --- Words --- */
 
 const char *ovl_fraction_text(ovl_arena *arena, double x)
 {

@@ -25,7 +25,7 @@ void ovl_gradvalues_free(ovl_gradvalues *v)
     *v = (ovl_gradvalues){0};
 }
 
-/* --- Slots */
+/* --- Slots --- */
 
 static uint32_t *new_slots(uint32_t n)
 {
@@ -72,7 +72,7 @@ static void grow_memo_slots(ovl_gradvalues *v)
     }
 }
 
-/* --- Values */
+/* --- Values --- */
 
 static int compare_terms(const void *a, const void *b)
 {

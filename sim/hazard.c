@@ -37,7 +37,7 @@ typedef struct check {
     OVL_VEC(uint64_t) stack, visited;
 } check;
 
-/* --- Clocks */
+/* --- Clocks --- */
 
 static uint32_t lane_of(const check *k, uint32_t seat)
 {
@@ -91,7 +91,7 @@ static void set_clock(check *k, uint32_t op)
     }
 }
 
-/* --- Search over the whole program */
+/* --- Search over the whole program --- */
 
 static void look_at(check *k, uint64_t node, ovl_time not_before)
 {
@@ -186,7 +186,7 @@ static bool ordered_everywhere(check *k, uint32_t a, uint32_t b)
     return true;
 }
 
-/* --- Words */
+/* --- Words --- */
 
 static const char *kind_of(const ovl_op *op)
 {
@@ -214,7 +214,7 @@ static void report(check *k, const use *earlier, const use *later, ovl_id buffer
     ovl_vec_push(k->hazards, hazard);
 }
 
-/* --- Pairs */
+/* --- Pairs --- */
 
 static bool check_pair(check *k, const use *earlier, const use *later, ovl_id buffer)
 {

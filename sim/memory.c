@@ -3,7 +3,7 @@
 #include "sim/causes.h"
 #include "sim/vec.h"
 
-/* --- Host order */
+/* --- Host order --- */
 
 /* A moment at which the total changes: a host position, or a time. */
 typedef struct change {
@@ -96,7 +96,7 @@ static void find_host_peaks(const ovl_program *p, const ovl_code *code, ovl_aren
     ovl_arena_free(&scratch);
 }
 
-/* --- GPU time */
+/* --- GPU time --- */
 
 typedef struct span {
     ovl_time from, to; /* from > to: never used */

@@ -17,7 +17,7 @@ static const char *bytes_text(ovl_arena *arena, uint64_t bytes)
     return ovl_arena_strdup(arena, ovl_print_bytes(buf, bytes));
 }
 
-/* --- Memory */
+/* --- Memory --- */
 
 static int by_live(const void *a, const void *b)
 {
@@ -122,7 +122,7 @@ void ovl_report_memory(ovl_out *out, const ovl_result *result)
     ovl_arena_free(&arena);
 }
 
-/* --- Hazards */
+/* --- Hazards --- */
 
 static void proof(ovl_out *out, const ovl_result *result)
 {

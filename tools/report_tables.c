@@ -24,7 +24,7 @@ static const char *bytes_text(ovl_arena *arena, uint64_t bytes)
     return ovl_arena_strdup(arena, ovl_print_bytes(buf, bytes));
 }
 
-/* --- Collectives */
+/* --- Collectives --- */
 
 typedef struct rows {
     const ovl_result_collective **item;
@@ -254,7 +254,7 @@ void ovl_report_collectives(ovl_out *out, const ovl_result *result)
     ovl_arena_free(&arena);
 }
 
-/* --- What slowed things down */
+/* --- What slowed things down --- */
 
 void ovl_report_limits(ovl_out *out, const ovl_result *result)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Lanes */
+/* --- Lanes --- */
 
 static void find_parts(const ovl_code *code, ovl_lanes *lanes)
 {
@@ -56,7 +56,7 @@ uint64_t ovl_trace_thread(const ovl_trace *t, uint32_t rank, const ovl_code *cod
     return rank * t->stride + lane;
 }
 
-/* --- Events */
+/* --- Events --- */
 
 void ovl_trace_event(ovl_trace *t, const char *phase, uint32_t rank, uint64_t thread, ovl_time at,
                      const char *category, const char *name)
@@ -124,7 +124,7 @@ static void name_rank(ovl_trace *t)
     }
 }
 
-/* --- The whole */
+/* --- The whole --- */
 
 static void prepare(ovl_trace *t, ovl_arena *arena)
 {
@@ -186,7 +186,7 @@ void ovl_trace_write(ovl_out *out, const ovl_trace_job *job)
     ovl_arena_free(&arena);
 }
 
-/* --- Which ranks */
+/* --- Which ranks --- */
 
 /* A number below n; moves *text behind it. False if there is none. */
 static bool read_rank(const char **text, uint32_t n, uint32_t *rank)

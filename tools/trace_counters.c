@@ -63,7 +63,7 @@ void ovl_trace_series(ovl_trace *t, ovl_changes *list, const char *const *names,
     ovl_vec_free(list);
 }
 
-/* --- Live bytes */
+/* --- Live bytes --- */
 
 static void put_live(ovl_trace *t, ovl_time at, const int64_t *now, const bool *used)
 {
@@ -118,7 +118,7 @@ static void live_counters(ovl_trace *t)
     ovl_vec_free(&list);
 }
 
-/* --- Memory and link traffic; what several ranks share is in trace_shared.c */
+/* --- Memory and link traffic; what several ranks share is in trace_shared.c --- */
 
 /* The first segment of an operation, by binary search; n_segments if it has none. */
 static uint32_t first_segment(const ovl_timeline *line, uint32_t op)
@@ -189,7 +189,7 @@ static void traffic_counters(ovl_trace *t)
     ovl_trace_series(t, &list, names, p->n_ports, "bytes/s");
 }
 
-/* --- SMs */
+/* --- SMs --- */
 
 static void sm_counters(ovl_trace *t)
 {

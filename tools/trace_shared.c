@@ -20,7 +20,7 @@ typedef struct sharing {
     ovl_changes list;
 } sharing;
 
-/* --- Which resources */
+/* --- Which resources --- */
 
 uint32_t *ovl_trace_sharers(const ovl_program *p, ovl_arena *arena)
 {

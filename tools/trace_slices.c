@@ -186,7 +186,7 @@ void ovl_trace_slices(ovl_trace *t)
     }
 }
 
-/* --- Wires */
+/* --- Wires --- */
 
 /* A transfer whose sender went on at once. */
 typedef struct wire {

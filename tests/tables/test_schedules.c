@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- The small runs -----------------------------------------------------------------------------
- */
+/* --- The small runs --- */
 
 static ovl_time *fill(ovl_arena *arena, uint32_t n, double value)
 {
@@ -94,8 +93,7 @@ static void small_runs_take_what_the_table_says(void)
     table_free(t);
 }
 
-/* --- The zero-bubble paper ----------------------------------------------------------------------
- */
+/* --- The zero-bubble paper --- */
 
 /* Bubble rate of the largest span, one of 1F1B, ZB-H1, ZB-H2, ZB-1p, ZB-2p. */
 static double rate_of(const table *in, uint32_t row, const char *schedule)
@@ -162,8 +160,7 @@ static void bubble_rates_are_those_of_the_paper(void)
     table_free(out);
 }
 
-/* --- PyTorch's text form ------------------------------------------------------------------------
- */
+/* --- PyTorch's text form --- */
 
 static const char *without_returns(char *text)
 {

@@ -30,8 +30,7 @@ static const char *stuck(bench *t, const char *text, const char *set)
     return mistake(t);
 }
 
-/* --- Operations --------------------------------------------------------------------------------
- */
+/* --- Operations --- */
 
 /* (2 + 2 - 1) 3 ms + hops: F0 of rank 1 waits one, B0 of rank 0 one more. B1 of rank 1 ends at
  * 1.1 + 6, of rank 0 at 7.1 + 0.1 + 2. */
@@ -105,8 +104,7 @@ static void times_follow_from_one_another(void)
     finish(&t);
 }
 
-/* --- Layers ------------------------------------------------------------------------------------
- */
+/* --- Layers --- */
 
 #define LAYERS                                                                                     \
     "mesh: {axes: {dp: 2, pp: 2}}\n"                                                               \
@@ -152,8 +150,7 @@ static void layers_are_cut_into_stages(void)
     finish(&t);
 }
 
-/* --- Communicators and lists --------------------------------------------------------------------
- */
+/* --- Communicators and lists --- */
 
 #define FOUR                                                                                       \
     "mesh: {axes: {pp: 4}}\n"                                                                      \
@@ -247,8 +244,7 @@ static void stages_of_one_rank(void)
     finish(&t);
 }
 
-/* --- Schedules ---------------------------------------------------------------------------------
- */
+/* --- Schedules --- */
 
 static void automatic_schedules_look_at_times(void)
 {

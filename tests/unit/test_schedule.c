@@ -66,8 +66,7 @@ static const char *row(bench *x, uint32_t rank)
     return text;
 }
 
-/* --- Orders -------------------------------------------------------------------------------------
- */
+/* --- Orders --- */
 
 static void orders_follow_their_rules(void)
 {
@@ -160,8 +159,7 @@ static void what_does_not_fit_is_explained(void)
     ovl_arena_free(&x.arena);
 }
 
-/* --- Closed forms -------------------------------------------------------------------------------
- */
+/* --- Closed forms --- */
 
 static const lengths mixes[] = {
     {1, 1, 1, 0, 0}, {10, 12, 8, 0, 0}, {7, 9, 4, 0, 0}, {5, 5, 5, 0, 0}};
@@ -409,8 +407,7 @@ static void automatic_schedules(void)
     ovl_arena_free(&x.arena);
 }
 
-/* --- Checks of a list of actions ----------------------------------------------------------------
- */
+/* --- Checks of a list of actions --- */
 
 static void lists_are_checked_by_pytorchs_rules(void)
 {
