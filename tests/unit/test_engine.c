@@ -319,6 +319,25 @@ static void copies_wait_for_an_engine(void)
     }
 }
 
+/* Two kernels end at 1; the one whose end is handled first lets the later copy go. Both copies
+ * arrive at 1 all the same, and the lower operation gets the engine. */
+static void copies_that_arrive_together_start_by_operation(void)
+{
+    tiny t;
+    tiny_init(&t, 1);
+    t.b.copy_engines[0] = 1;
+    uint32_t first = tiny_kernel(&t, "k1", "k", 1 * MS),
+             second = tiny_kernel(&t, "k2", "k", 1 * MS);
+    uint32_t low = tiny_copy(&t, "s1", "low", 1 * MS);
+    tiny_after(&t, second);
+    uint32_t high = tiny_copy(&t, "s2", "high", 1 * MS);
+    tiny_after(&t, first);
+    CHECK(tiny_run(&t, OVL_INTERFERENCE_NONE));
+    CHECK_INT(tiny_end(&t, 0, low), 2 * MS);
+    CHECK_INT(tiny_end(&t, 0, high), 3 * MS);
+    tiny_free(&t);
+}
+
 /* 200 s at isolated speed end at 200 s to the picosecond. */
 static void long_times_stay_exact(void)
 {
@@ -551,6 +570,8 @@ static CU_TestInfo tests[] = {
     {"waiting ends when the last member came", waiting_ends_when_the_last_member_came},
     {"members may load a resource once together", members_may_load_a_resource_once_together},
     {"copies start in order of arrival", copies_start_in_order_of_arrival},
+    {"copies that arrive together start by operation",
+     copies_that_arrive_together_start_by_operation},
     {"long times stay exact", long_times_stay_exact},
     {"time that cannot be counted is an error", time_that_cannot_be_counted_is_an_error},
     {"nothing takes no time", nothing_takes_no_time},
