@@ -154,6 +154,12 @@ static void drain(ovl_engine *e)
         arrive(e, next.rank, next.op);
     }
     e->todo.len = e->todo_done = 0;
+}
+
+/* Engines are given to copies when all that arrive at this instant have: not who was first to be
+ * handled decides among them. */
+static void start_waiting_copies(ovl_engine *e)
+{
     for (uint32_t i = 0; i < e->dirty_copies.len && !e->failed; i++) {
         uint32_t rank = e->dirty_copies.data[i];
         e->ranks[rank].copies_dirty = false;
@@ -198,11 +204,12 @@ void ovl_engine_loop(ovl_engine *e)
     }
     while (!e->failed) {
         drain(e);
-        if (e->todo.len) {
-            continue;
-        }
         const ovl_heap_item *top = ovl_heap_top(&e->heap);
         if (!top || top->time > e->now) {
+            if (e->dirty_copies.len) {
+                start_waiting_copies(e);
+                continue;
+            }
             ovl_engine_solve(e);
             top = ovl_heap_top(&e->heap);
         }
