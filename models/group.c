@@ -75,8 +75,8 @@ static bool nodes_matter(const ovl_hw *hw)
     return false;
 }
 
-/* Where nodes share nothing and no cost goes by them all is one node, so that ranks are told apart by that no more than they
- * must be. */
+/* Where nodes share nothing and no cost goes by them all is one node, so that ranks are told apart
+ * by that no more than they must be. */
 static ovl_spread find_spread(ovl_lowering *l, const uint32_t *ranks, uint32_t n)
 {
     ovl_spread spread = {n, 1, n, 0, 0};

@@ -130,7 +130,8 @@ static const ovl_field collective_fields[] = {
         ovl_hw_collective, algorithm, "algorithm", OVL_F_ENUM, 0,
         "Textbook formula on the latency and bandwidth of the links in `via`: `ring` for "
         "all_reduce, reduce_scatter and all_gather, `tree` for all_reduce, broadcast "
-        "and reduce, `direct` for all_to_all and send_recv; or `nccl`, what NCCL's tuning model says "
+        "and reduce, `direct` for all_to_all and send_recv; or `nccl`, what NCCL's tuning model "
+        "says "
         "of the channels in `hardware.nccl`, for all but the last two (docs/model.md).",
         .names = algorithm_names, .values = algorithm_values),
     OVL_FIELD_MORE(ovl_hw_collective, sms, "sms", OVL_F_COUNT, 0,
