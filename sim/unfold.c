@@ -57,28 +57,40 @@ static void each_carrier(const unfolding *u, uint32_t op, void *context,
 
 /* --- What held operations back --- */
 
-/* The lowest resource of a class that a rank reaches; OVL_NONE if it reaches none. */
-static uint32_t reached(const unfolding *u, uint32_t rank, uint32_t class)
+/* The lower of `lowest` and the resource of a class that a rank loads by these demands. */
+static uint32_t loaded(const unfolding *u, uint32_t rank, uint32_t first, uint32_t n,
+                       uint32_t class, uint32_t lowest)
 {
-    uint32_t lowest = OVL_NONE;
-    for (uint32_t port = 0; port < u->whole->n_ports; port++) {
-        ovl_id resource = u->whole->rank_ports[u->whole->ranks[rank].first_port + port];
-        if (resource != OVL_NONE && u->fold->resources.of[resource] == class) {
+    const ovl_program *p = u->whole;
+    for (uint32_t i = first; i < first + n; i++) {
+        ovl_id resource = p->rank_ports[p->ranks[rank].first_port + p->demands[i].port];
+        if (p->demands[i].rate && resource != OVL_NONE &&
+            u->fold->resources.of[resource] == class) {
             lowest = OVL_MIN(lowest, resource);
         }
     }
     return lowest;
 }
 
-static uint32_t reached_by_members(const unfolding *u, uint32_t rank, uint16_t slot, uint32_t class)
+/* Of several resources of one class that an activity loads all bound it alike: the lowest is told.
+ */
+static uint32_t bound_of(const unfolding *u, uint32_t rank, uint32_t op, uint32_t class)
 {
-    const ovl_comm *comm = ovl_rank_comm(u->whole, rank, slot);
-    uint32_t lowest = OVL_NONE;
-    for (uint32_t i = 0; i < comm->n_members; i++) {
-        uint32_t other = reached(u, u->whole->members[comm->first_member + i], class);
-        lowest = OVL_MIN(lowest, other);
+    const ovl_op *o = ovl_op_of(u->whole, op);
+    const ovl_cost *cost = ovl_op_cost(u->whole, rank, o);
+    if (o->kind == OVL_COLLECTIVE) {
+        const ovl_comm *comm = ovl_rank_comm(u->whole, rank, o->comm);
+        uint32_t lowest = OVL_NONE;
+        for (uint32_t i = 0; i < comm->n_members; i++) {
+            lowest = loaded(u, u->whole->members[comm->first_member + i], cost->first_demand,
+                            cost->n_demands, class, lowest);
+        }
+        return lowest;
     }
-    return lowest;
+    uint32_t lowest = loaded(u, rank, cost->first_demand, cost->n_demands, class, OVL_NONE);
+    return o->kind != OVL_SEND ? lowest
+                               : loaded(u, ovl_op_rank(u->whole, u->whole->partner[op]),
+                                        cost->first_peer, cost->n_peer, class, lowest);
 }
 
 typedef struct limits {
@@ -90,15 +102,9 @@ static void add_limit(const unfolding *u, uint32_t rank, uint32_t op, void *cont
 {
     limits *l = context;
     ovl_limit limit = l->limit;
-    const ovl_op *o = ovl_op_of(u->whole, op);
     limit.op = op;
     if (limit.bound < u->p->n_resources) {
-        uint32_t class = limit.bound;
-        limit.bound = o->kind == OVL_COLLECTIVE ? reached_by_members(u, rank, o->comm, class)
-                                                : reached(u, rank, class);
-        if (limit.bound == OVL_NONE) {
-            limit.bound = reached(u, ovl_op_rank(u->whole, u->whole->partner[op]), class);
-        }
+        limit.bound = bound_of(u, rank, op, limit.bound);
     }
     ovl_vec_push(&l->list, limit);
 }

@@ -142,7 +142,7 @@ static void add_collective(drawing *d, uint32_t stage)
 {
     uint16_t slot = (uint16_t)draw(d, SLOTS);
     ovl_op op = {.kind = OVL_COLLECTIVE,
-                 .coll = (uint8_t)(draw(d, 40) ? draw(d, 3) : OVL_BROADCAST),
+                 .coll = (uint8_t)(draw(d, 150) ? draw(d, 3) : OVL_BROADCAST),
                  .comm = slot,
                  .bytes = 1 + draw(d, 1000000),
                  .name = named(d, "collective"),
@@ -232,7 +232,7 @@ static void add_action(drawing *d)
 static void add_resources(drawing *d, const char *name, uint32_t span, uint64_t capacity,
                           ovl_id *of)
 {
-    bool odd = draw(d, 6) == 0, changes = draw(d, 4) == 0, all = draw(d, 2);
+    bool odd = draw(d, 30) == 0, changes = draw(d, 4) == 0, all = draw(d, 6);
     for (uint32_t i = 0; i < d->n; i++) {
         if (i % span) {
             of[i] = of[i - 1];
@@ -250,7 +250,7 @@ static void add_resources(drawing *d, const char *name, uint32_t span, uint64_t 
 
 static uint32_t draw_span(drawing *d)
 {
-    uint32_t spans[] = {1, 1, d->a, d->a, d->a * d->b_size, d->n, 2};
+    uint32_t spans[] = {1, 1, d->a, d->a, d->a * d->b_size, d->n, draw(d, 5) ? 1 : 2};
     return spans[draw(d, 7)];
 }
 
@@ -313,7 +313,7 @@ static void set_up(drawing *d)
     d->b_size = 1 + draw(d, 4);
     d->stages = 1 + draw(d, STAGES_MAX);
     d->n = d->a * d->b_size * d->stages;
-    d->varied = draw(d, 2);
+    d->varied = draw(d, 3) == 0;
     for (uint32_t i = 0; i < d->n; i++) {
         d->number[i] = i;
     }
