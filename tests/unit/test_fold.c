@@ -52,8 +52,8 @@ typedef struct ring {
 } ring;
 
 /* `n` ranks in a ring; each shares a pair with the next (slot 0) and one with the rank before (slot
- * 1), and a link with the others of its node of two. `odd`: one link differs. */
-static void make_ring(ring *w, uint32_t n, bool collective, bool odd)
+ * 1), and a link of 50 bytes/s a rank with the others of its node. `odd`: the first has less. */
+static void make_ring(ring *w, uint32_t n, uint32_t node, bool collective, bool odd)
 {
     *w = (ring){0};
     w->errs.arena = &w->arena;
@@ -84,10 +84,10 @@ static void make_ring(ring *w, uint32_t n, bool collective, bool odd)
         pairs[r] = ovl_add_comm(&b, ovl_name(&b, "pair"), members, 2);
     }
     for (uint32_t r = 0; r < n; r++) {
-        if (r % 2 == 0) {
-            uint64_t capacity = odd && r == 0 ? 50 : 100;
+        if (r % node == 0) {
+            uint64_t capacity = (odd && r == 0 ? 40 : 50) * node;
             link = ovl_add_resource(
-                &b, &(ovl_resource){ovl_name(&b, "link"), OVL_RES_LINK, r / 2, capacity});
+                &b, &(ovl_resource){ovl_name(&b, "link"), OVL_RES_LINK, r / node, capacity});
         }
         ovl_id comms[] = {pairs[r], pairs[(r + n - 1) % n]}, ports[] = {OVL_NONE, link};
         ovl_add_rank(&b, code, 0, comms, ports);
@@ -95,15 +95,15 @@ static void make_ring(ring *w, uint32_t n, bool collective, bool odd)
     CHECK(ovl_freeze(&b, &w->p, &w->errs));
 }
 
-/* Every rank sends to the next: one class, which meets itself; a link carries two of the sends. Two
- * of 60 bytes/s on a link of 100 take 100 / (100 / 120) = 120 ps. */
+/* Every rank sends to the next: one class, which meets itself; the link carries all the sends.
+ * Eight of 60 bytes/s on a link of 400 take 100 * 480 / 400 = 120 ps. */
 static void a_ring_of_messages_is_one_rank_that_meets_itself(void)
 {
     ring w;
     ovl_fold fold;
     ovl_program folded;
     ovl_timeline t;
-    make_ring(&w, 8, false, false);
+    make_ring(&w, 8, 8, false, false);
     CHECK(ovl_fold_find(&w.p, &w.arena, &fold));
     CHECK_INT(fold.ranks.n, 1);
     CHECK_INT(fold.comms.n, 1);
@@ -112,21 +112,34 @@ static void a_ring_of_messages_is_one_rank_that_meets_itself(void)
     CHECK_INT(folded.n_ops, 2);
     CHECK_INT(folded.partner[0], 1);
     CHECK_INT(folded.partner[1], 0);
-    CHECK_INT(fold.rank_load[1], 2);
-    CHECK_INT(fold.together[0], 2);
+    CHECK_INT(fold.rank_load[1], 8);
+    CHECK_INT(fold.together[0], 8);
     ovl_run_options how = {.interference = OVL_INTERFERENCE_SHARED, .free_name = OVL_NONE};
     CHECK(ovl_run(&folded, &how, &w.arena, &t, &w.errs));
     CHECK_INT(t.step, 120);
     ovl_arena_free(&w.arena);
 }
 
-/* The ranks of the slower node differ from the others, and those from one another by how far they
- * are from it, and on which side: 8 ranks, 8 classes. */
+/* Nodes of two: the first of a node sends within it, the second beyond. */
+static void messages_within_a_node_and_beyond_differ(void)
+{
+    ring w;
+    ovl_fold fold;
+    make_ring(&w, 8, 2, false, false);
+    CHECK(ovl_fold_find(&w.p, &w.arena, &fold));
+    CHECK_INT(fold.ranks.n, 2);
+    CHECK_INT(fold.comms.n, 2);
+    CHECK_INT(fold.resources.n, 1);
+    ovl_arena_free(&w.arena);
+}
+
+/* The rank with the slower link differs from the others, and those from one another by how far they
+ * are from it, one way round: 8 ranks, 8 classes. */
 static void a_link_that_differs_unfolds_whoever_it_reaches(void)
 {
     ring w;
     ovl_fold fold;
-    make_ring(&w, 8, false, true);
+    make_ring(&w, 8, 1, false, true);
     CHECK(!ovl_fold_find(&w.p, &w.arena, &fold));
     ovl_arena_free(&w.arena);
 }
@@ -136,7 +149,7 @@ static void collectives_that_cross_are_not_folded(void)
 {
     ring w;
     ovl_fold fold;
-    make_ring(&w, 8, true, false);
+    make_ring(&w, 8, 8, true, false);
     CHECK(!ovl_fold_find(&w.p, &w.arena, &fold));
     ovl_arena_free(&w.arena);
 }
@@ -194,6 +207,7 @@ static CU_TestInfo tests[] = {
     {"a rank that differs is a class of its own", a_rank_that_differs_is_a_class_of_its_own},
     {"a ring of messages is one rank that meets itself",
      a_ring_of_messages_is_one_rank_that_meets_itself},
+    {"messages within a node and beyond differ", messages_within_a_node_and_beyond_differ},
     {"a link that differs unfolds whoever it reaches",
      a_link_that_differs_unfolds_whoever_it_reaches},
     {"collectives that cross are not folded", collectives_that_cross_are_not_folded},
