@@ -33,6 +33,7 @@ documents() {
     "$ovl" run --json --gaps tests/lint/json.yaml
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB
     trace tests/lint/json.yaml
+    trace scenarios/pipeline/why_idle.yaml
     trace scenarios/buckets/last_bucket.yaml
 }
 
