@@ -33,7 +33,7 @@ documents() {
     "$ovl" run --json tests/lint/json.yaml
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'peak<1GiB' \
-        --over 'hardware.collectives[0].alpha=1ms,2ms,x'
+        --over 'hardware.collectives[0].alpha=1ms,2ms' --over interference=measured,x
     trace tests/lint/json.yaml
     trace scenarios/buckets/last_bucket.yaml
 }
