@@ -250,5 +250,7 @@ const ovl_table *const ovl_scenario_tables[] = {
     &ovl_link_table,
     &ovl_collective_table,
     &ovl_pair_table,
+    &ovl_nccl_table,
+    &ovl_graph_table,
 };
 const uint32_t ovl_scenario_n_tables = OVL_COUNT(ovl_scenario_tables);
