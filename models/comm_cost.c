@@ -151,6 +151,7 @@ static bool comm_demands(ovl_lowering *l, const comm *c, ovl_draft *d)
         ovl_draft_demand(d->peer, &d->cost.n_peer, (ovl_demand){OVL_PORT_HBM, false, hbm});
     }
     d->cost.weight = ovl_draft_weight(l, principal ? principal : hbm);
+    d->cost.weight *= c->entry && c->entry->weight > 0 ? c->entry->weight : 1;
     return true;
 }
 
