@@ -21,10 +21,28 @@ ovl_fsdp2_group *ovl_fsdp2_root(const ovl_fsdp2 *e)
 
 /* --- Opening a code --- */
 
+/* Groups alike cost alike; what is remarkable about a cost is told once. */
+static bool take_costs(ovl_fsdp2_group *g, const ovl_fsdp2_group *before)
+{
+    const ovl_param_group *a = g->g, *b = before->g;
+    if (a->shard != b->shard || a->param_dtype != b->param_dtype ||
+        a->reduce_dtype != b->reduce_dtype || a->keep != b->keep) {
+        return false;
+    }
+    g->gather = before->gather;
+    g->near_gather = before->near_gather;
+    g->scatter = before->scatter;
+    g->all_reduce = before->all_reduce;
+    return true;
+}
+
 static void set_costs(ovl_fsdp2 *e, ovl_fsdp2_group *g)
 {
     ovl_fsdp_plan *p = e->p;
     const ovl_param_group *own = g->g;
+    if (g > e->groups && take_costs(g, g - 1)) {
+        return;
+    }
     uint64_t gathered = ovl_fsdp_padded(p, own, own->param_dtype);
     g->gather = ovl_fsdp_cost(p, own, OVL_ALL_GATHER, p->shard, p->n, p->shard_spread, gathered);
     g->scatter = ovl_fsdp_cost(p, own, OVL_REDUCE_SCATTER, p->reduce, p->n, p->shard_spread,
@@ -107,11 +125,14 @@ static void open(ovl_step *s)
 
 /* --- Forward --- */
 
+/* The root's pre-forward lets the gathers' streams wait for compute, and so for the optimizer and
+ * for whatever a backward before waited for. */
 static void begin_forward(ovl_step *s, const ovl_pass *pass)
 {
     ovl_fsdp2 *e = state(s);
     ovl_fsdp2_group *root = ovl_fsdp2_root(e);
     e->backward = false;
+    e->gate = pass->first_unit == 0 ? s->last : e->gate;
     if (root && pass->first_unit == 0) {
         ovl_fsdp2_unshard(e, root);
         ovl_fsdp2_wait(e, root);
@@ -250,11 +271,9 @@ static void in_optimizer(ovl_step *s)
     }
 }
 
-/* The gathers' streams wait for the optimizer at the root's next pre-forward. */
 static void next_step(ovl_step *s)
 {
     ovl_fsdp2 *e = state(s);
-    e->gate = s->last;
     for (uint32_t i = 0; i < e->p->n_groups; i++) {
         e->groups[i].has_sum = false;
     }
