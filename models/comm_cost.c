@@ -1,4 +1,5 @@
 #include "models/draft.h"
+#include "models/effective.h"
 #include "models/nccl.h"
 
 static const ovl_plan_cost no_cost = {.id = OVL_NONE};
@@ -282,6 +283,8 @@ static bool comm_time(ovl_lowering *l, const comm *c, ovl_comm_time *time)
     }
     if (ok && time->nccl) {
         say_choice(l, c, time);
+    } else if (ok && entry == c->entry && entry->algorithm == OVL_ALGO_NONE) {
+        ovl_say_effective(l, spec, entry, &c->spread, time);
     }
     return ok;
 }

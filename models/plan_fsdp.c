@@ -1,4 +1,4 @@
-#include "models/plan_fsdp.h"
+#include "models/shard.h"
 
 /* --- Sizes --- */
 

@@ -26,7 +26,7 @@
 #ifndef OVL_MODELS_PLAN_FSDP2_H
 #define OVL_MODELS_PLAN_FSDP2_H
 
-#include "models/plan_fsdp.h"
+#include "models/shard.h"
 
 typedef struct ovl_fsdp2_group {
     const ovl_param_group *g;

@@ -161,6 +161,18 @@ static void peaks_of_a_backward(void)
     check_peaks(backward_peaks(f32, "overlap.fsdp.prefetch.backward=3"), 7, 7, 7);
 }
 
+/* Pools keep what the forward needed: 2A, and U + G + R. What is asked for at once is as in the
+ * backward. */
+static void peaks_of_a_whole_step(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, EQUAL(FORWARD, ""), NULL));
+    check_peaks(find_peaks(&t, 0, code_of(&t, 0)->n_ops), 4, 5, 4);
+    CHECK(lower(&t, EQUAL(FORWARD, ", reduce_dtype: f32"), NULL));
+    check_peaks(find_peaks(&t, 0, code_of(&t, 0)->n_ops), 5, 6, 5);
+    finish(&t);
+}
+
 /* --- When gathers run --- */
 
 static ovl_time start_of(bench *t, const char *name)
@@ -235,9 +247,221 @@ static void two_inputs_absorb_an_alternating_load_only(void)
     CHECK_INT(step_of(LOAD(MIXED), two), 36 * OVL_MS);
 }
 
+/* --- Order and sizes --- */
+
+/* Three layers of 10 elements over 4 ranks; f32 shards. */
+#define SMALL(more, fsdp)                                                                          \
+    "hardware:\n"                                                                                  \
+    "  collectives:\n"                                                                             \
+    "    - {op: all_gather, alpha: 1 ms}\n"                                                        \
+    "    - {op: all_gather, group: shard/2, alpha: 0.5 ms}\n"                                      \
+    "    - {op: reduce_scatter, alpha: 2 ms}\n"                                                    \
+    "    - {op: all_reduce, alpha: 3 ms}\n"                                                        \
+    "mesh: {axes: {shard: 4, replica: 2}}\n"                                                       \
+    "workload:\n" more "  layers:\n"                                                               \
+    "    - {name: embed, elements: 10, forward: 1 ms, backward: 2 ms}\n"                           \
+    "    - {name: block, elements: 10, forward: 4 ms, backward: 8 ms}\n"                           \
+    "    - {name: head, elements: 10, forward: 1 ms, backward: 2 ms}\n"                            \
+    "  optimizer: {moments: 2, master_weights: true}\n"                                            \
+    "overlap:\n"                                                                                   \
+    "  fsdp: {shard: shard" fsdp "}\n"
+#define HYBRID ", replicate: replica"
+
+static const ovl_buffer *buffer_named(const bench *t, const char *name)
+{
+    static const ovl_buffer none;
+    const ovl_code *code = code_of(t, 0);
+    for (uint32_t i = 0; i < code->n_buffers; i++) {
+        if (strcmp(ovl_names_text(t->p->names, code->buffers[i].name), name) == 0) {
+            return &code->buffers[i];
+        }
+    }
+    CHECK_TEXT(name, "a buffer");
+    return &none;
+}
+
+static void check_safe(bench *t, const char *scale)
+{
+    CHECK(analyse(t));
+    CHECK_INT(t->result.n_hazards, 0);
+    CHECK_TEXT(t->result.gradient_scale, scale);
+}
+
+/* A shard has 3 of 10 elements, 12 padded. */
+static void types_and_sizes(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, SMALL("", HYBRID ", param_dtype: bf16, reduce_dtype: f32"), NULL));
+    CHECK_INT(buffer_named(&t, "shard block")->bytes, 12);
+    CHECK_INT(buffer_named(&t, "shard block.grad")->bytes, 12);
+    CHECK_INT(buffer_named(&t, "optimizer states block")->bytes, 36);
+    CHECK_INT(buffer_named(&t, "cast shard block")->bytes, 6);
+    CHECK_INT(buffer_named(&t, "gather output block")->bytes, 24);
+    CHECK_INT(buffer_named(&t, "gathered block")->bytes, 20);
+    CHECK_INT(buffer_named(&t, "block.grad")->bytes, 20);
+    CHECK_INT(buffer_named(&t, "reduce input block")->bytes, 48);
+    CHECK_INT(buffer_named(&t, "reduce output block")->bytes, 12);
+    CHECK_INT(op_named(&t, 0, "gather block")->bytes, 24);
+    CHECK_INT(op_named(&t, 0, "gather block")->dtype, OVL_BF16);
+    CHECK_INT(op_named(&t, 0, "reduce block")->bytes, 48);
+    CHECK_INT(op_named(&t, 0, "all_reduce block")->bytes, 12);
+    check_safe(&t, "1/8");
+    finish(&t);
+}
+
+/* The root is gathered before everything and reduced last; its hook in the backward gathers the
+ * block before the head needs anything. */
+static void the_root_is_first_and_last(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, SMALL("", ", root: [embed, head]"), "mesh={axes: {shard: 4}}"));
+    CHECK_TEXT(
+        sequence(&t, 0),
+        "gather copy_in root | gather root | copy_out root | forward embed | gather copy_in block "
+        "| "
+        "gather block | copy_out block | forward block | forward head | gather copy_in block | "
+        "regather block | backward head | copy_out again block | backward block | "
+        "reduce copy_in block | reduce block | accumulate block | backward embed | "
+        "reduce copy_in root | reduce root | accumulate root | wait for reductions | optimizer");
+    CHECK_INT(buffer_named(&t, "gathered root")->bytes, 80);
+    CHECK_TEXT(waits(&t, 0, "copy_out block"), "gather block");
+    CHECK_TEXT(waits(&t, 0, "reduce copy_in root"), "reduce block");
+    check_safe(&t, "1/4");
+    finish(&t);
+}
+
+/* A replica averages over 4 ranks, then over 2: 1/8. */
+static void replicas_reduce_behind_the_reduce_scatter(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, SMALL("", HYBRID), NULL));
+    CHECK_HAS(sequence(&t, 0), "reduce block | all_reduce block | accumulate block");
+    CHECK_TEXT(waits(&t, 0, "all_reduce block"), "reduce block");
+    check_safe(&t, "1/8");
+    CHECK(lower(&t, SMALL("", ""), NULL) && analyse(&t)); /* nobody reduces across replicas */
+    CHECK_INT(t.result.n_hazards, 3);
+    CHECK_TEXT(t.result.hazards[0].kind, "missing_gradient");
+    CHECK(!lower(&t, SMALL("", ", replicate: shard"), NULL));
+    CHECK_HAS(mistake(&t), "ranks 0 and 1 are together in group \"shard\", which shards, and in "
+                           "group \"shard\", which replicates");
+    finish(&t);
+}
+
+/* Resharded over 2 neighbours: 24 / 2 bytes stay, and the gather of the backward is theirs. */
+static void reshard_after_forward(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, SMALL("", HYBRID), "overlap.fsdp.reshard_after_forward=false"));
+    CHECK(find_op(&t, 0, "regather block") == OVL_NONE);
+    check_safe(&t, "1/8");
+    CHECK(lower(&t, SMALL("", HYBRID), "overlap.fsdp.keep_after_forward=[head]"));
+    CHECK(find_op(&t, 0, "regather head") == OVL_NONE);
+    CHECK(find_op(&t, 0, "regather block") != OVL_NONE);
+    check_safe(&t, "1/8");
+    CHECK(lower(&t, SMALL("", HYBRID), "overlap.fsdp.reshard_after_forward=2"));
+    CHECK_INT(buffer_named(&t, "resharded block")->bytes, 24);
+    CHECK_INT(cost_named(&t, 0, "gather block")->latency, OVL_MS);
+    CHECK_INT(cost_named(&t, 0, "regather block")->latency, OVL_MS / 2);
+    check_safe(&t, "1/8");
+    CHECK(!lower(&t, SMALL("", HYBRID), "overlap.fsdp.reshard_after_forward=3"));
+    CHECK_HAS(mistake(&t), "reshard_after_forward is 3, which does not divide the 4 ranks of group "
+                           "\"shard\"");
+    CHECK(!lower(&t, SMALL("", HYBRID), "overlap.fsdp.reshard_after_forward=maybe"));
+    CHECK_HAS(mistake(&t), "expected true, false, or a number of ranks");
+    finish(&t);
+}
+
+/* --- Accumulation --- */
+
+#define TWO SMALL("  microbatches: 2\n", HYBRID)
+
+static uint32_t count_ops(const bench *t, const char *start)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < code_of(t, 0)->n_ops; i++) {
+        n += strncmp(name_at(t, 0, i), start, strlen(start)) == 0;
+    }
+    return n;
+}
+
+static void each_control_of_accumulation(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, TWO, NULL));
+    CHECK_INT(count_ops(&t, "reduce block mb"), 2);
+    CHECK_INT(count_ops(&t, "all_reduce block mb"), 2);
+    CHECK_INT(count_ops(&t, "wait for reductions"), 2);
+    check_safe(&t, "1/16");
+    CHECK(lower(&t, TWO, "overlap.fsdp.accumulate.all_reduce=last"));
+    CHECK_INT(count_ops(&t, "reduce block mb"), 2);
+    CHECK_INT(count_ops(&t, "all_reduce block mb"), 1);
+    CHECK_HAS(sequence(&t, 0), "reduce block mb 0 | keep block mb 0 | ");
+    CHECK_HAS(sequence(&t, 0), "reduce block mb 1 | join block mb 1 | all_reduce block mb 1 | "
+                               "accumulate block mb 1");
+    check_safe(&t, "1/16");
+    CHECK(lower(&t, TWO, "overlap.fsdp.accumulate.gradient_sync=last"));
+    CHECK_INT(count_ops(&t, "reduce block mb"), 1);
+    CHECK_INT(buffer_named(&t, "block.grad")->bytes, 40);
+    check_safe(&t, "1/16");
+    CHECK(lower(&t, TWO, "overlap.fsdp.accumulate.last_backward=last"));
+    CHECK_INT(count_ops(&t, "wait for reductions"), 1);
+    check_safe(&t, "1/16");
+    CHECK(lower(&t, TWO, "overlap.fsdp.accumulate.reshard_after_backward=false"));
+    CHECK_INT(count_ops(&t, "regather block mb"), 2);
+    CHECK_INT(count_ops(&t, "gather block mb"), 1);
+    check_safe(&t, "1/16");
+    CHECK(lower(&t, TWO, "overlap.fsdp.accumulate.skip_unshard_in_backward=[embed]"));
+    CHECK_INT(count_ops(&t, "regather embed mb"), 0);
+    check_safe(&t, "1/16");
+    finish(&t);
+}
+
+/* Whole gradients are kept in the type of the reduction; sharded sums need a buffer of their own
+ * where the shards have another. */
+static void sums_in_another_type(void)
+{
+    const char *mixed =
+        SMALL("  microbatches: 2\n", HYBRID ", param_dtype: bf16, reduce_dtype: f32");
+    bench t = {0};
+    CHECK(lower(&t, mixed, "overlap.fsdp.accumulate.gradient_sync=last"));
+    CHECK_INT(buffer_named(&t, "accumulated block.grad")->bytes, 40);
+    CHECK_HAS(sequence(&t, 0), "backward block mb 1 | accumulate block mb 1 | reduce copy_in block "
+                               "mb 1");
+    check_safe(&t, "1/16");
+    const char *half = SMALL("  microbatches: 2\n", HYBRID ", reduce_dtype: bf16");
+    CHECK(lower(&t, half, "overlap.fsdp.accumulate.all_reduce=last"));
+    CHECK_INT(buffer_named(&t, "partial sums block")->bytes, 6);
+    check_safe(&t, "1/16");
+    finish(&t);
+}
+
+/* --- Mistakes --- */
+
+static void mistakes_are_told(void)
+{
+    bench t = {0};
+    CHECK(!lower(&t, SMALL("", ""), "overlap.fsdp.shard=shrad"));
+    CHECK_HAS(mistake(&t), "there is no group \"shrad\"; did you mean \"shard\"?");
+    CHECK(!lower(&t, SMALL("", ""), "overlap.fsdp.root=[haed]"));
+    CHECK_HAS(mistake(&t), "unknown layer in root: \"haed\"; did you mean \"head\"?");
+    CHECK(!lower(&t, SMALL("", ""), "overlap.fsdp.prefetch.forward=many"));
+    CHECK_HAS(mistake(&t), "forward is \"many\": expected `implicit` or a number of units");
+    CHECK(!lower(&t, SMALL("", ""), "overlap.ddp={}"));
+    CHECK_HAS(mistake(&t), "overlap.fsdp does not go together with overlap.ddp");
+    finish(&t);
+}
+
 static CU_TestInfo tests[] = {
+    {"types and sizes", types_and_sizes},
+    {"the root is first and last", the_root_is_first_and_last},
+    {"replicas reduce behind the reduce-scatter", replicas_reduce_behind_the_reduce_scatter},
+    {"reshard after forward", reshard_after_forward},
+    {"each control of accumulation", each_control_of_accumulation},
+    {"sums in another type", sums_in_another_type},
+    {"mistakes are told", mistakes_are_told},
     {"peaks of a forward", peaks_of_a_forward},
     {"peaks of a backward", peaks_of_a_backward},
+    {"peaks of a whole step", peaks_of_a_whole_step},
     {"two gathers in the first forward, then one", two_gathers_in_the_first_forward_then_one},
     {"two inputs absorb an alternating load only", two_inputs_absorb_an_alternating_load_only},
     CU_TEST_INFO_NULL,

@@ -1,5 +1,5 @@
 /*
- * plan_fsdp.h - what strategies that shard parameters over a group of ranks have in common.
+ * shard.h - what strategies that shard parameters over a group of ranks have in common.
  *
  *     plan_fsdp.c         who shards with whom, which layers form a parameter group, its sizes
  *     plan_fsdp2*.c       PyTorch's fully_shard
@@ -12,8 +12,8 @@
  * output 12 (24 bytes), the parameters and gradients 10 (20 bytes), the reduce-scatter's input 12
  * (48 bytes) and its output 3 (12 bytes).
  */
-#ifndef OVL_MODELS_PLAN_FSDP_H
-#define OVL_MODELS_PLAN_FSDP_H
+#ifndef OVL_MODELS_SHARD_H
+#define OVL_MODELS_SHARD_H
 
 #include "models/step.h"
 
