@@ -233,8 +233,9 @@ typedef enum ovl_fsdp_when { OVL_FSDP_EVERY, OVL_FSDP_LAST } ovl_fsdp_when;
 #define OVL_DTYPE_OF_LAYER (-1)
 
 /* A depth beside numbers. */
-#define OVL_FSDP_AHEAD (-1) /* no explicit prefetch: the host runs ahead as far as events let it   \
-                             */
+#define OVL_FSDP_AHEAD                                                                             \
+    (-1) /* no explicit prefetch: the host runs ahead as far as events let it                      \
+          */
 
 typedef struct ovl_fsdp_prefetch {
     const char *forward_text, *backward_text; /* as written */
