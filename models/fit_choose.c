@@ -170,7 +170,8 @@ static double mean(const double *values, uint32_t n)
 }
 
 /* Means closer than this are no reason to prefer what has more parts. */
-#define TIE 1.01
+#define TIE      1.01
+#define NOT_ZERO 1e-6 /* below are errors of arithmetic */
 
 static ovl_fit_score score_of(uint32_t index, double *errors, uint32_t n, ovl_arena *scratch)
 {
@@ -204,7 +205,8 @@ ovl_fit_model ovl_fit_choose(const ovl_fit_point *sizes, uint32_t n, ovl_arena *
         all[c] = score_of(c, errors[c], n - 2, &scratch);
         best = all[c].mean < all[best].mean ? c : best;
     }
-    while (chosen < best && (!errors[chosen] || all[chosen].mean > TIE * all[best].mean)) {
+    while (chosen < best &&
+           (!errors[chosen] || all[chosen].mean > TIE * all[best].mean + NOT_ZERO)) {
         chosen++;
     }
     if (scores) {

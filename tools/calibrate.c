@@ -235,13 +235,14 @@ static void note_pair(ovl_calibration *cal, ovl_cal_series *s)
              f->n_points);
     }
     if (ovl_fit_has_interval(f->pair.alpha) ? f->pair.alpha.low <= 0 : f->pair.alpha.value <= 0) {
-        NOTE("alpha is not identified: its interval reaches 0, the sizes from %s on are all ruled "
-             "by bandwidth; measure smaller ones",
+        NOTE("alpha is not identified: its interval reaches 0, since sizes from %s on show little "
+             "of "
+             "what a call costs; measure smaller ones",
              size_text(f, 0, &cal->arena));
     }
     if (ovl_fit_has_interval(f->pair.slope) ? f->pair.slope.low <= 0 : f->pair.slope.value <= 0) {
-        NOTE("beta is not identified: its interval has no upper end, the sizes up to %s are all "
-             "ruled by latency; measure larger ones",
+        NOTE("beta is not identified: its interval has no upper end, since sizes up to %s show "
+             "little of what a byte costs; measure larger ones",
              size_text(f, f->n_sizes - 1, &cal->arena));
     }
     if (f->n_sizes < OVL_FIT_FEW_SIZES) {

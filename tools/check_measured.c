@@ -165,8 +165,23 @@ static void measured(ovl_json *json, const ovl_hw_measured *m)
     ovl_json_close(json);
 }
 
+static bool any_measured(const ovl_hw *hw)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < hw->n_collectives; i++) {
+        any |= hw->collectives[i].has_measured;
+    }
+    for (uint32_t i = 0; i < hw->n_pairs; i++) {
+        any |= hw->pairs[i].has_measured;
+    }
+    return any;
+}
+
 void ovl_check_measured_json(ovl_json *json, const ovl_hw *hw)
 {
+    if (!any_measured(hw)) {
+        return;
+    }
     ovl_json_array(json, "measured", OVL_JSON_BLOCK);
     for (uint32_t i = 0; i < hw->n_collectives; i++) {
         const ovl_hw_collective *c = &hw->collectives[i];

@@ -61,6 +61,14 @@ static bool first_line_has(const char *bytes, size_t count, const char *word)
     return false;
 }
 
+/* "a,b": commas and no blanks. */
+static bool is_heading(const char *bytes, size_t count)
+{
+    const char *line_end = memchr(bytes, '\n', count);
+    size_t n = line_end ? (size_t)(line_end - bytes) : count;
+    return memchr(bytes, ',', n) && !memchr(bytes, ' ', n);
+}
+
 const char *ovl_read_looks_like(const char *bytes, size_t count)
 {
     while (count && strchr(" \t\r\n", *bytes)) {
@@ -107,10 +115,14 @@ const char *ovl_read_looks_like(const char *bytes, size_t count)
     if (STARTS("{") || STARTS("[")) {
         return "JSON without a list of trace events";
     }
-    return first_line_has(bytes, count, "")
-               ? "text with commas; a CSV needs columns such as start_us and dur_us, or size_bytes "
-                 "and time_us"
-               : "text";
+    if (first_line_has(bytes, count, "algbw") || first_line_has(bytes, count, "bandwidth")) {
+        return "a CSV of bandwidths without sizes and times: alpha and beta cannot be told apart "
+               "from it";
+    }
+    return is_heading(bytes, count) ? "text that may be a CSV; it needs columns such as start_us "
+                                      "and dur_us, or size_bytes "
+                                      "and time_us"
+                                    : "text";
 }
 
 static const char *times_of(uint64_t count, const char *one, const char *many)

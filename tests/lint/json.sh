@@ -32,6 +32,8 @@ documents() {
     "$ovl" check --json tests/lint/json.yaml
     "$ovl" run --json tests/lint/json.yaml
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB
+    "$ovl" calibrate --json scenarios/calibration/all_reduce_perf.log --group dp --via nvlink \
+        -o "$scratch/measured.yaml"
     trace tests/lint/json.yaml
     trace scenarios/buckets/last_bucket.yaml
 }
