@@ -87,6 +87,18 @@ const char *ovl_op_kind_name(ovl_op_kind kind);
 const char *ovl_coll_name(ovl_coll coll);
 const char *ovl_dtype_name(ovl_dtype dtype);
 const char *ovl_category_name(ovl_category category);
+/* What an operation of a pipeline is about. Kernels of one part and microbatch do the same work on
+ * different stages, so their mean is what each would take if all stages were alike. */
+typedef enum ovl_part {
+    OVL_PART_NONE, /* no pipeline: kernels of one name do the same work on different ranks */
+    OVL_PART_FORWARD,
+    OVL_PART_BACKWARD, /* in one piece, */
+    OVL_PART_INPUT,    /* or the piece that the stage before waits for */
+    OVL_PART_WEIGHT,   /* and the one that nobody waits for */
+    OVL_PART_PAIR,     /* a forward and a backward that run together */
+    OVL_PART_COUNT,
+} ovl_part;
+
 /* Bytes of one element. */
 uint32_t ovl_dtype_size(ovl_dtype dtype);
 
@@ -142,6 +154,9 @@ typedef struct ovl_op {
     uint64_t bytes;  /* payload, nccl-tests convention: all-gather output, reduce-scatter input */
     ovl_time launch; /* host time to issue it */
     ovl_mark mark;   /* where the user asked for it */
+    uint8_t part;    /* ovl_part; the two below are for those that have one */
+    uint16_t stage;  /* sends and receives: of the output that is sent */
+    uint32_t microbatch;
 } ovl_op;
 
 typedef struct ovl_buffer {

@@ -30,7 +30,7 @@ documents() {
     done
     "$ovl" check --json tests/cli/mistakes.yaml
     "$ovl" check --json tests/lint/json.yaml
-    "$ovl" run --json tests/lint/json.yaml
+    "$ovl" run --json --gaps tests/lint/json.yaml
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB
     "$ovl" calibrate --json scenarios/calibration/all_reduce_perf.log --group dp --via nvlink \
         -o "$scratch/measured.yaml"
