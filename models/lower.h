@@ -8,6 +8,7 @@
 #define OVL_MODELS_LOWER_H
 
 #include "models/cost.h"
+#include "sim/measured.h"
 
 /* A bucket, as `ovl check` prints it. */
 typedef struct ovl_bucket_line {
@@ -24,6 +25,7 @@ typedef struct ovl_lowered {
     uint32_t n_not_modelled;
     const ovl_bucket_line *buckets;
     uint32_t n_buckets;
+    const ovl_measured *measured; /* of a replayed trace; else NULL */
 } ovl_lowered;
 
 /* Lowers a checked scenario; the program lives in `arena`. False and errors if something it needs

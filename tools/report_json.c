@@ -206,6 +206,7 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
         ovl_json_text(json, NULL, result->not_modelled[i]);
     }
     ovl_json_close(json);
+    ovl_replay_json(json, result->replay);
     ovl_json_close(json);
 }
 

@@ -35,7 +35,7 @@ static bool load(bench *b, const char *const *files)
     *b = (bench){0};
     b->errs.arena = &b->arena;
     memory m = {files};
-    ovl_files f = {read_memory, &m};
+    ovl_files f = {.read = read_memory, .context = &m};
     return ovl_document_load(files[0], &f, &b->doc, &b->arena, &b->errs);
 }
 
@@ -310,7 +310,7 @@ static void files_that_cannot_be_read_are_told(void)
     bench b;
     const char *const others[] = {"other", "", NULL};
     memory m = {others};
-    ovl_files f = {read_memory, &m};
+    ovl_files f = {.read = read_memory, .context = &m};
     b = (bench){.errs = {.arena = &b.arena}};
     CHECK(!ovl_document_load("missing.yaml", &f, &b.doc, &b.arena, &b.errs));
     CHECK_TEXT(said(&b), "missing.yaml: error: cannot read \"missing.yaml\": no such file\n");
