@@ -30,15 +30,14 @@ static void make_groups(replay *r)
         ovl_id *comm_of = OVL_NEW_ARRAY(l->arena, ovl_id, l->n_ranks);
         ovl_spread *spread = OVL_NEW(l->arena, ovl_spread);
         memset(comm_of, 0xff, l->n_ranks * sizeof *comm_of); /* OVL_NONE */
-        ovl_id comm =
-            ovl_add_comm(l->b, ovl_name(l->b, text_of(r, g->name)), g->ranks, g->n_ranks);
+        ovl_id comm = ovl_add_comm(l->b, ovl_name(l->b, text_of(r, g->name)), g->ranks, g->n_ranks);
         for (uint32_t k = 0; k < g->n_ranks; k++) {
             comm_of[g->ranks[k]] = comm;
         }
         *spread = ovl_spread_apart(g->n_ranks);
         ovl_vec_push(&l->comm_spread, spread);
-        r->groups[i] =
-            (ovl_group){.name = ovl_arena_strdup(l->arena, text_of(r, g->name)), .comm_of = comm_of};
+        r->groups[i] = (ovl_group){.name = ovl_arena_strdup(l->arena, text_of(r, g->name)),
+                                   .comm_of = comm_of};
     }
 }
 

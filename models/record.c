@@ -137,8 +137,7 @@ static void say_host(recorder *r, const counts *c)
             range(r, c->gap));
     }
     if (c->carried) {
-        say(r, "%" PRIu32 " operations were launched before the step and ran into it.",
-            c->carried);
+        say(r, "%" PRIu32 " operations were launched before the step and ran into it.", c->carried);
     }
     if (c->not_launched) {
         say(r,
@@ -273,8 +272,7 @@ static bool record(recorder *r, const ovl_seen *files, uint32_t n_files)
 bool ovl_record(const ovl_seen *files, uint32_t n_files, const ovl_record_options *options,
                 ovl_mark mark, ovl_arena *arena, ovl_recorded *recorded, ovl_errs *errs)
 {
-    recorder r = {
-        .options = options, .mark = mark, .arena = arena, .errs = errs, .out = recorded};
+    recorder r = {.options = options, .mark = mark, .arena = arena, .errs = errs, .out = recorded};
     *recorded = (ovl_recorded){.names = {.arena = arena}};
     if (!set_pattern(&r)) {
         return false;

@@ -10,11 +10,10 @@
  *              two calls is host work of that length
  *   gaps       two operations that were both launched long before follow each other after the
  *              stream's gap (the mean), a pause of the stream
- *   waits      of streams for events, and of the host for streams, where the file records them; else
- *              inferred from the order of calls, or from times that fit to 5 us
- *   collectives  the k-th of a group on every rank is one; its transfer is the shortest duration,
- *              and waiting comes out of the run. If only some of its ranks are there it keeps the
- *              duration it had, waiting included
+ *   waits      of streams for events, and of the host for streams, where the file records them;
+ * else inferred from the order of calls, or from times that fit to 5 us collectives  the k-th of a
+ * group on every rank is one; its transfer is the shortest duration, and waiting comes out of the
+ * run. If only some of its ranks are there it keeps the duration it had, waiting included
  *
  * Recorded starts place nothing. An operation that began later than all of this says, by more than
  * 5 us, gets a pause before it, and its length counts as unexplained.
@@ -32,20 +31,21 @@
 #define OVL_RECORD_COMM  "nccl|rccl"
 
 typedef struct ovl_rec_op {
-    uint8_t kind;    /* ovl_op_kind */
-    uint8_t coll;    /* collectives: ovl_coll */
-    uint8_t dtype;   /* ovl_dtype */
-    uint8_t engine;  /* copies: 1 to the device */
+    uint8_t kind;     /* ovl_op_kind */
+    uint8_t coll;     /* collectives: ovl_coll */
+    uint8_t dtype;    /* ovl_dtype */
+    uint8_t engine;   /* copies: 1 to the device */
     bool unexplained; /* markers: a pause that nothing explains; else the gap of a stream */
-    bool alone;      /* collectives: not all members are there; the duration holds its wait */
-    ovl_id name;     /* to be shown */
-    ovl_id full;     /* as recorded */
-    ovl_id stream;   /* name; OVL_NONE for host calls */
-    uint32_t group;  /* collectives: index of its group; OVL_NONE */
-    ovl_time launch; /* host time to issue it */
+    bool alone;       /* collectives: not all members are there; the duration holds its wait */
+    ovl_id name;      /* to be shown */
+    ovl_id full;      /* as recorded */
+    ovl_id stream;    /* name; OVL_NONE for host calls */
+    uint32_t group;   /* collectives: index of its group; OVL_NONE */
+    ovl_time launch;  /* host time to issue it */
     ovl_time length;
-    ovl_time start, end; /* measured, since the begin of the step; OVL_NEVER for what was made here */
-    uint64_t bytes;      /* 0: not known */
+    ovl_time start,
+        end;        /* measured, since the begin of the step; OVL_NEVER for what was made here */
+    uint64_t bytes; /* 0: not known */
     uint32_t first_after, n_after; /* into the rank's `after`: operations before it in the list */
 } ovl_rec_op;
 

@@ -1,5 +1,6 @@
 /*
- * Ranks brought together: which collectives are one, how long the transfer is, whose clock is ahead.
+ * Ranks brought together: which collectives are one, how long the transfer is, whose clock is
+ * ahead.
  *
  * Members of a collective end together, so the median difference of the ends of a rank from the
  * middle of all is by how much its clock is ahead (tools/inspect says the same).
@@ -139,7 +140,8 @@ static int64_t begin_of(const matcher *m, uint32_t rank)
     return (int64_t)((uint64_t)w->seen->base + (uint64_t)w->from);
 }
 
-/* The end of a collective in the clock of its rank, ns after the step of rank 0 began in its own. */
+/* The end of a collective in the clock of its rank, ns after the step of rank 0 began in its own.
+ */
 static int64_t end_of(const matcher *m, const party *p, uint32_t k)
 {
     return minus(begin_of(m, p->rank), begin_of(m, 0)) + op_of(m, p, k)->end / OVL_NS;
@@ -192,10 +194,9 @@ static void set_begins(matcher *m, ovl_rec_rank *ranks)
 
 static const char *collective_name(const matcher *m, const group *g, const char *op, uint32_t k)
 {
-    return m->groups.len == 1
-               ? ovl_arena_printf(m->scratch, "%s %" PRIu32, op, k)
-               : ovl_arena_printf(m->scratch, "%s %" PRIu32 " (%s)", op, k,
-                                  ovl_names_text(&m->out->names, g->name));
+    return m->groups.len == 1 ? ovl_arena_printf(m->scratch, "%s %" PRIu32, op, k)
+                              : ovl_arena_printf(m->scratch, "%s %" PRIu32 " (%s)", op, k,
+                                                 ovl_names_text(&m->out->names, g->name));
 }
 
 static void name_ops(matcher *m, const group *g, const party *p)

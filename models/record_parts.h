@@ -16,14 +16,14 @@
 typedef struct ovl_act {
     const ovl_seen_op *op;
     ovl_time start, end;
-    ovl_time launch;  /* when the host called for it; OVL_NEVER: before the step, or not known */
-    ovl_time issue;   /* when it can begin for all the host has to do with it; 0 without a launch */
-    uint32_t call;    /* index among the calls of the step; OVL_NONE */
-    uint32_t prev;    /* before it on its stream; OVL_NONE */
+    ovl_time launch; /* when the host called for it; OVL_NEVER: before the step, or not known */
+    ovl_time issue;  /* when it can begin for all the host has to do with it; 0 without a launch */
+    uint32_t call;   /* index among the calls of the step; OVL_NONE */
+    uint32_t prev;   /* before it on its stream; OVL_NONE */
     bool comm;
-    ovl_time key;     /* of its place in host program order */
-    ovl_time waits;   /* latest end of what it waits for; -1: nothing */
-    uint32_t place;   /* in the list of operations, once it has one */
+    ovl_time key;   /* of its place in host program order */
+    ovl_time waits; /* latest end of what it waits for; -1: nothing */
+    uint32_t place; /* in the list of operations, once it has one */
 } ovl_act;
 
 typedef struct ovl_act_call {
@@ -71,8 +71,8 @@ typedef struct ovl_rank_work {
     uint32_t evidence[OVL_EVIDENCE_COUNT]; /* waits */
     uint32_t sync_evidence[OVL_EVIDENCE_COUNT];
     uint32_t contradicted; /* waits that times contradict, left out */
-    uint32_t within; /* operations that began long before the call that launched them was over */
-    uint32_t overlaps;     /* operations that began before the one before them on the stream ended */
+    uint32_t within;   /* operations that began long before the call that launched them was over */
+    uint32_t overlaps; /* operations that began before the one before them on the stream ended */
     uint32_t not_launched; /* operations without a launch in the file */
     uint32_t carried;      /* launched before the step, ended in it */
     /* What is made: */

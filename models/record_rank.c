@@ -27,7 +27,7 @@ typedef struct order {
     OVL_VEC(item) items;
     uint32_t *first_wait; /* [acts + 1] into `waits`, which are by act */
     const ovl_act_wait *waits;
-    ovl_time clock; /* of the host, set ahead */
+    ovl_time clock;  /* of the host, set ahead */
     ovl_time *pause; /* [acts] that nothing explains */
 } order;
 
@@ -184,8 +184,8 @@ static const char *short_name(const char *full, ovl_arena *arena)
 
 ovl_id ovl_record_stream(const ovl_rank_work *w, uint32_t stream)
 {
-    return ovl_names_add(w->names, ovl_arena_printf(w->scratch, "stream %" PRIu64,
-                                                    w->seen->streams[stream].id));
+    return ovl_names_add(
+        w->names, ovl_arena_printf(w->scratch, "stream %" PRIu64, w->seen->streams[stream].id));
 }
 
 /* --- The list --- */
@@ -263,8 +263,9 @@ static ovl_dtype dtype_of(const char *dtype)
     static const struct {
         const char *name;
         ovl_dtype is;
-    } table[] = {{"BFloat16", OVL_BF16}, {"Half", OVL_F16}, {"Double", OVL_F64}, {"Long", OVL_I64},
-                 {"Int", OVL_I32},       {"Char", OVL_I8},  {"Byte", OVL_I8},    {"Float8", OVL_FP8}};
+    } table[] = {{"BFloat16", OVL_BF16}, {"Half", OVL_F16},  {"Double", OVL_F64},
+                 {"Long", OVL_I64},      {"Int", OVL_I32},   {"Char", OVL_I8},
+                 {"Byte", OVL_I8},       {"Float8", OVL_FP8}};
     for (size_t i = 0; i < OVL_COUNT(table); i++) {
         if (strncmp(dtype, table[i].name, strlen(table[i].name)) == 0) {
             return table[i].is;
@@ -313,16 +314,21 @@ static ovl_rec_op operation(order *o, const ovl_act *a)
     return op;
 }
 
-static void add_pause(order *o, const char *name, ovl_id stream, ovl_time length, bool unexplained)
+/* "(gap) gemm": before an operation of its stream. */
+static void add_pause(order *o, const ovl_rec_op *before, ovl_time length, bool unexplained)
 {
+    const char *name =
+        ovl_arena_printf(o->w->scratch, "(%s) %s", unexplained ? "unexplained" : "gap",
+                         ovl_names_text(o->w->names, before->name));
     ovl_rec_op op = made(o, OVL_MARKER, name);
-    op.stream = stream;
+    op.stream = before->stream;
     op.length = length;
     op.unexplained = unexplained;
     add(o, &op);
 }
 
-/* [gap] [pause] operation: what it waits for and its launch are those of the first that has to. */
+/* [gap] [pause] operation. The first of them waits for what the operation waits for; the first but
+ * the gap is launched: a gap passes while the host does something else. */
 static void add_act(order *o, uint32_t index)
 {
     ovl_rank_work *w = o->w;
@@ -330,19 +336,23 @@ static void add_act(order *o, uint32_t index)
     ovl_rec_op op = operation(o, a);
     ovl_time launch = launch_of(o, a), pause = w->drop ? 0 : o->pause[index];
     bool overlaps = a->prev != OVL_NONE && a->start < w->acts.data[a->prev].end;
+    bool gap = w->gap > 0 && !overlaps && (a->prev != OVL_NONE || a->waits >= 0);
     w->overlaps += overlaps;
-    if (a->prev != OVL_NONE && w->gap > 0 && !overlaps) {
-        add_pause(o, "(gap)", op.stream, w->gap, false);
+    if (gap) {
+        add_pause(o, &op, w->gap, false);
+        add_act_waits(o, index);
     }
     if (pause) {
-        add_pause(o, "(unexplained)", op.stream, pause, true);
+        add_pause(o, &op, pause, true);
         w->ops.data[w->ops.len - 1].launch = launch;
-        add_act_waits(o, index);
         launch = 0;
+    }
+    if (pause && !gap) {
+        add_act_waits(o, index);
     }
     op.launch = launch;
     a->place = add(o, &op);
-    if (!pause) {
+    if (!pause && !gap) {
         add_act_waits(o, index);
     }
     w->end = OVL_MAX(w->end, a->end);

@@ -20,10 +20,10 @@
 
 typedef struct thread {
     uint64_t id;
-    uint32_t stream;  /* of its last launch that is no collective */
-    uint32_t latest;  /* stream of its last launch */
-    uint32_t waits;   /* calls to wait since its last launch */
-    bool after_comm;  /* nothing but records since a collective was launched */
+    uint32_t stream; /* of its last launch that is no collective */
+    uint32_t latest; /* stream of its last launch */
+    uint32_t waits;  /* calls to wait since its last launch */
+    bool after_comm; /* nothing but records since a collective was launched */
     bool recorded;
 } thread;
 
@@ -176,8 +176,7 @@ static void wait(walk *k, const ovl_act_call *c)
     thread *t = thread_of(k, c->call->thread);
     const ovl_seen_wait *r = c->call->wait == OVL_NONE ? NULL : &seen->waits[c->call->wait];
     if (r && r->stream != OVL_NONE && r->on != OVL_NONE) {
-        int64_t recorded =
-            r->record == OVL_NONE ? c->call->start : seen->calls[r->record].start;
+        int64_t recorded = r->record == OVL_NONE ? c->call->start : seen->calls[r->record].start;
         ovl_time at = recorded < k->w->from ? 0 : (recorded - k->w->from) * OVL_NS;
         uint32_t on = launched_before(k, r->on, at);
         if (on != OVL_NONE) {

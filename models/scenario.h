@@ -288,8 +288,8 @@ typedef struct ovl_scenario {
     ovl_workload workload;
     ovl_ddp ddp;
     ovl_pipeline pipeline;
-    int interference; /* ovl_interference; default shared */
-    int sharing;      /* ovl_sharing; default fair */
+    int interference;             /* ovl_interference; default shared */
+    int sharing;                  /* ovl_sharing; default fair */
     const ovl_recorded *recorded; /* of workload.trace; else NULL */
 } ovl_scenario;
 
@@ -320,9 +320,9 @@ typedef struct ovl_set {
 } ovl_set;
 
 /* Reads and parses a scenario file, and the hardware files and traces that it or its variants name
- * (relative to the scenario). False and errors if it is not usable; then what else is wrong with the base and
- * the variants is told in the same run. The document lives in `arena`, and so do the file names in
- * the places of mistakes: print these first. */
+ * (relative to the scenario). False and errors if it is not usable; then what else is wrong with
+ * the base and the variants is told in the same run. The document lives in `arena`, and so do the
+ * file names in the places of mistakes: print these first. */
 bool ovl_document_load(const char *path, const ovl_files *files, ovl_document *doc,
                        ovl_arena *arena, ovl_errs *errs);
 

@@ -113,9 +113,10 @@ static const ovl_field workload_fields[] = {
                    "Groups by name, besides the axes of the mesh: `all`, the ranks of one "
                    "communicator (`[0, 1]`), or those of several (`[[0, 1], [2, 3]]`).",
                    .shape = "mapping of names to ranks"),
-    OVL_FIELD(ovl_workload, trace, "trace", OVL_F_TEXTS, 0,
-              "A measured step: traces of PyTorch's profiler or Nsight Systems exports, one file or "
-              "one for each rank of a job, as paths from the scenario."),
+    OVL_FIELD(
+        ovl_workload, trace, "trace", OVL_F_TEXTS, 0,
+        "A measured step: traces of PyTorch's profiler or Nsight Systems exports, one file or "
+        "one for each rank of a job, as paths from the scenario."),
     OVL_FIELD_MORE(ovl_workload, replay, "replay", OVL_F_MAP, 0,
                    "trace: which step of it, and how it becomes a program.",
                    .table = &ovl_replay_table),
@@ -231,12 +232,11 @@ const ovl_table ovl_scenario_table = {
 };
 
 const ovl_table *const ovl_scenario_tables[] = {
-    &ovl_scenario_table, &ovl_mesh_table,       &ovl_workload_table, &ovl_layer_table,
-    &ovl_gradient_table, &ovl_optimizer_table,  &ovl_op_table,       &ovl_produces_table,
-    &ovl_packs_table,    &ovl_buffer_table,     &ovl_stage_table,    &ovl_replay_table,
-    &ovl_overlap_table,
-    &ovl_ddp_table,      &ovl_pipeline_table,   &ovl_hw_table,       &ovl_gpu_table,
-    &ovl_peak_table,     &ovl_engines_table,    &ovl_host_table,     &ovl_node_table,
-    &ovl_link_table,     &ovl_collective_table, &ovl_pair_table,
+    &ovl_scenario_table, &ovl_mesh_table,      &ovl_workload_table,   &ovl_layer_table,
+    &ovl_gradient_table, &ovl_optimizer_table, &ovl_op_table,         &ovl_produces_table,
+    &ovl_packs_table,    &ovl_buffer_table,    &ovl_stage_table,      &ovl_replay_table,
+    &ovl_overlap_table,  &ovl_ddp_table,       &ovl_pipeline_table,   &ovl_hw_table,
+    &ovl_gpu_table,      &ovl_peak_table,      &ovl_engines_table,    &ovl_host_table,
+    &ovl_node_table,     &ovl_link_table,      &ovl_collective_table, &ovl_pair_table,
 };
 const uint32_t ovl_scenario_n_tables = OVL_COUNT(ovl_scenario_tables);

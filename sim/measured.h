@@ -1,6 +1,6 @@
 /*
- * measured.h - a run of a replayed trace beside what was measured: the step, each rank, each name of
- * operations, and how much of the time nothing explains.
+ * measured.h - a run of a replayed trace beside what was measured: the step, each rank, each name
+ * of operations, and how much of the time nothing explains.
  *
  *     step 10.02 ms predicted, 10.00 ms measured: +0.2 %; 0.12 ms (1.2 %) unexplained
  *

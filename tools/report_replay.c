@@ -42,7 +42,7 @@ static void head(ovl_out *out, const ovl_replay *r, ovl_arena *arena)
     const char *text = ovl_arena_printf(
         arena, "step %s predicted, %s measured: %s", time_text(arena, r->predicted),
         time_text(arena, r->measured), percent(arena, error, r->measured, true));
-    ovl_out_title(out, "\nPredicted against measured (%s)", r->what);
+    ovl_out_title(out, "Predicted against measured (%s)", r->what);
     if (r->changed) {
         text = ovl_arena_printf(
             arena, "step %s predicted with what-ifs; %s were measured without them, %s",
@@ -66,10 +66,14 @@ static void head(ovl_out *out, const ovl_replay *r, ovl_arena *arena)
 static void ranks(ovl_out *out, const ovl_replay *r, ovl_arena *arena)
 {
     static const ovl_column columns[] = {
-        {"rank", false, false, 0},        {"measured", false, false, 0},
-        {"predicted", false, false, 0},   {"error", false, false, 0},
-        {"unexplained", false, false, 0}, {"ops", false, false, 0},
-        {"mean", false, false, 0},        {"worst start error", false, false, 0},
+        {"rank", false, false, 0},
+        {"measured", false, false, 0},
+        {"predicted", false, false, 0},
+        {"error", false, false, 0},
+        {"unexplained", false, false, 0},
+        {"ops", false, false, 0},
+        {"mean", false, false, 0},
+        {"worst start error", false, false, 0},
         {"of", true, true, 0},
     };
     ovl_grid grid;
@@ -98,9 +102,9 @@ static void ranks(ovl_out *out, const ovl_replay *r, ovl_arena *arena)
 static void ops(ovl_out *out, const ovl_replay *r, ovl_arena *arena)
 {
     static const ovl_column columns[] = {
-        {"operation", true, true, 0},   {"count", false, false, 0},
-        {"measured", false, false, 0},  {"predicted", false, false, 0},
-        {"error", false, false, 0},     {"mean start error", false, false, 0},
+        {"operation", true, true, 0},  {"count", false, false, 0},
+        {"measured", false, false, 0}, {"predicted", false, false, 0},
+        {"error", false, false, 0},    {"mean start error", false, false, 0},
         {"worst", false, false, 0},
     };
     uint32_t n = OVL_MIN(r->n_ops, MOST_ROWS);
@@ -146,6 +150,7 @@ void ovl_report_replay(ovl_out *out, const ovl_replay *replay)
     for (uint32_t i = 0; i < replay->n_inferred; i++) {
         ovl_wrap(out, "  - ", 4, replay->inferred[i], OVL_TERMINAL);
     }
+    ovl_out_text(out, "\n");
     ovl_arena_free(&arena);
 }
 

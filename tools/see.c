@@ -164,9 +164,12 @@ static ovl_call call_of(ovl_slice name)
         const char *part;
         ovl_call is;
     } table[] = {
-        {"EventRecord", OVL_CALL_RECORD},           {"StreamWaitEvent", OVL_CALL_WAIT},
-        {"StreamSynchronize", OVL_CALL_SYNC_STREAM}, {"EventSynchronize", OVL_CALL_SYNC_EVENT},
-        {"DeviceSynchronize", OVL_CALL_SYNC_DEVICE}, {"CtxSynchronize", OVL_CALL_SYNC_DEVICE},
+        {"EventRecord", OVL_CALL_RECORD},
+        {"StreamWaitEvent", OVL_CALL_WAIT},
+        {"StreamSynchronize", OVL_CALL_SYNC_STREAM},
+        {"EventSynchronize", OVL_CALL_SYNC_EVENT},
+        {"DeviceSynchronize", OVL_CALL_SYNC_DEVICE},
+        {"CtxSynchronize", OVL_CALL_SYNC_DEVICE},
         {"Free", OVL_CALL_MAY_SYNC},
     };
     for (size_t i = 0; i < OVL_COUNT(table); i++) {
@@ -257,7 +260,7 @@ static uint32_t find_key(const keyed *keys, uint32_t n, uint64_t key, uint64_t p
         }
     }
     return low < n && keys[low].key == key && keys[low].process == process ? keys[low].index
-                                                                         : OVL_NONE;
+                                                                           : OVL_NONE;
 }
 
 /* Calls in order of their start; *place[i] is where call i went. */
