@@ -40,7 +40,7 @@ static void add_op(comparer *c, uint32_t op, ovl_id name, ovl_replay_rank *rank)
     if (size_of(error) > size_of(row->worst_error)) {
         row->worst_error = error;
     }
-    if (size_of(error) > size_of(rank->worst_error)) {
+    if (!rank->worst || size_of(error) > size_of(rank->worst_error)) {
         rank->worst_error = error;
         rank->worst = row->name;
     }

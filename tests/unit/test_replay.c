@@ -242,7 +242,7 @@ static void steps_are_chosen_by_number_or_name(void)
     RANGE("ProfilerStep#1", ahead, 400)                                                            \
     CALL("cudaLaunchKernel", 1, 1##ahead, 5, 1)                                                    \
     CALL("cudaEventRecord", 1, 2##ahead, 1, 4)                                                     \
-    CALL("cudaStreamWaitEvent", 1, 2##ahead .5, 0, 5)                                              \
+    CALL("cudaStreamWaitEvent", 1, 2##ahead, 1, 5)                                                 \
     CALL("cudaLaunchKernel", 1, 3##ahead, 5, 2)                                                    \
     KERNEL("a", 7, 2##ahead, compute, 1) REDUCE(9, wait, reduce, 2, 1000)
 

@@ -371,10 +371,10 @@ static void a_workload_is_stated_in_one_way(void)
 {
     refused("name: x\n", "s.yaml:1:1: error: scenario: \"workload\" is missing\n");
     refused("workload: {}\n", "s.yaml:1:11: error: a workload is stated in exactly one way: ops, "
-                              "layers, gradients or stages; found none\n");
+                              "layers, gradients, stages or trace; found none\n");
     refused("workload: {ops: [], layers: []}\n",
             "s.yaml:1:11: error: a workload is stated in exactly one way: ops, layers, "
-            "gradients or stages; found more\n");
+            "gradients, stages or trace; found more\n");
     refused("workload: {ops: [], backward: 1 ms, optimizer: {}}\n",
             "s.yaml:1:31: error: \"backward\" belongs to a workload of gradients\n"
             "s.yaml:1:48: error: \"optimizer\" belongs to a workload of layers, gradients "
