@@ -9,7 +9,7 @@ typedef struct comparer {
     const ovl_measured *m;
     ovl_arena *arena;
     uint32_t *row; /* [names.count] of `ops`; OVL_NONE */
-    OVL_VEC(ovl_replay_op) ops;
+    OVL_VEC(ovl_against_op) ops;
 } comparer;
 
 static ovl_time size_of(ovl_time error)
@@ -17,20 +17,20 @@ static ovl_time size_of(ovl_time error)
     return error < 0 ? -error : error;
 }
 
-static ovl_replay_op *row_of(comparer *c, ovl_id name)
+static ovl_against_op *row_of(comparer *c, ovl_id name)
 {
     if (c->row[name] == OVL_NONE) {
         c->row[name] = c->ops.len;
         const char *text = ovl_arena_strdup(c->arena, ovl_names_text(c->p->names, name));
-        ovl_vec_push(&c->ops, (ovl_replay_op){.name = text});
+        ovl_vec_push(&c->ops, (ovl_against_op){.name = text});
     }
     return &c->ops.data[c->row[name]];
 }
 
-static void add_op(comparer *c, uint32_t op, ovl_id name, ovl_replay_rank *rank)
+static void add_op(comparer *c, uint32_t op, ovl_id name, ovl_against_rank *rank)
 {
     ovl_time start = c->m->start[op], error = c->t->arrive[op] - start;
-    ovl_replay_op *row = row_of(c, name);
+    ovl_against_op *row = row_of(c, name);
     row->count++;
     row->measured += c->m->end[op] - start;
     row->predicted += c->t->end[op] - c->t->arrive[op];
@@ -46,14 +46,14 @@ static void add_op(comparer *c, uint32_t op, ovl_id name, ovl_replay_rank *rank)
     }
 }
 
-static void add_rank(comparer *c, uint32_t r, ovl_replay_rank *rank)
+static void add_rank(comparer *c, uint32_t r, ovl_against_rank *rank)
 {
     const ovl_rank *of = &c->p->ranks[r];
     const ovl_code *code = &c->p->codes[of->code];
-    *rank = (ovl_replay_rank){.rank = r,
-                              .measured = c->m->ranks[r].end,
-                              .predicted = c->t->ranks[r].end,
-                              .unexplained = c->m->ranks[r].unexplained};
+    *rank = (ovl_against_rank){.rank = r,
+                               .measured = c->m->ranks[r].end,
+                               .predicted = c->t->ranks[r].end,
+                               .unexplained = c->m->ranks[r].unexplained};
     for (uint32_t i = 0; i < code->n_ops; i++) {
         if (c->m->start[of->first_op + i] != OVL_NEVER) {
             add_op(c, of->first_op + i, code->ops[i].name, rank);
@@ -64,7 +64,7 @@ static void add_rank(comparer *c, uint32_t r, ovl_replay_rank *rank)
 
 static int by_measured(const void *a, const void *b)
 {
-    const ovl_replay_op *x = a, *y = b;
+    const ovl_against_op *x = a, *y = b;
     if (x->measured != y->measured) {
         return x->measured > y->measured ? -1 : 1;
     }
@@ -72,7 +72,7 @@ static int by_measured(const void *a, const void *b)
 }
 
 /* The rank whose part is the largest; compared by products, so that it is exact. */
-static void find_unexplained(const comparer *c, ovl_replay *out)
+static void find_unexplained(const comparer *c, ovl_against *out)
 {
     double most = -1;
     for (uint32_t r = 0; r < c->p->n_ranks; r++) {
@@ -89,7 +89,7 @@ static void find_unexplained(const comparer *c, ovl_replay *out)
     out->predictive = out->unexplained <= out->out_of / OVL_UNEXPLAINED_PART;
 }
 
-static void copy_texts(const comparer *c, ovl_replay *out)
+static void copy_texts(const comparer *c, ovl_against *out)
 {
     const char **list = OVL_NEW_ARRAY(c->arena, const char *, c->m->n_inferred);
     for (uint32_t i = 0; i < c->m->n_inferred; i++) {
@@ -100,12 +100,12 @@ static void copy_texts(const comparer *c, ovl_replay *out)
     out->what = ovl_arena_strdup(c->arena, c->m->what);
 }
 
-const ovl_replay *ovl_measured_compare(const ovl_program *p, const ovl_timeline *t,
-                                       const ovl_measured *measured, ovl_arena *arena)
+const ovl_against *ovl_measured_compare(const ovl_program *p, const ovl_timeline *t,
+                                        const ovl_measured *measured, ovl_arena *arena)
 {
     ovl_arena scratch = {0};
-    ovl_replay *out = OVL_NEW(arena, ovl_replay);
-    ovl_replay_rank *ranks = OVL_NEW_ARRAY(arena, ovl_replay_rank, p->n_ranks);
+    ovl_against *out = OVL_NEW(arena, ovl_against);
+    ovl_against_rank *ranks = OVL_NEW_ARRAY(arena, ovl_against_rank, p->n_ranks);
     comparer c = {.p = p, .t = t, .m = measured, .arena = arena};
     c.row = OVL_NEW_ARRAY(&scratch, uint32_t, p->names->count);
     memset(c.row, 0xff, p->names->count * sizeof *c.row); /* OVL_NONE */

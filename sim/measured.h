@@ -30,7 +30,7 @@ typedef struct ovl_measured {
 } ovl_measured;
 
 /* One rank. Errors are predicted minus measured starts. */
-typedef struct ovl_replay_rank {
+typedef struct ovl_against_rank {
     uint32_t rank;
     ovl_time measured, predicted; /* when its last work ended */
     ovl_time unexplained;
@@ -38,34 +38,34 @@ typedef struct ovl_replay_rank {
     ovl_time mean_error; /* of starts, regardless of sign */
     ovl_time worst_error;
     const char *worst; /* the operation of the worst; NULL without any */
-} ovl_replay_rank;
+} ovl_against_rank;
 
 /* All operations of one name on all ranks: how long they took together. Communication from its
  * arrival, since a kernel that waits for others is there. */
-typedef struct ovl_replay_op {
+typedef struct ovl_against_op {
     const char *name;
     uint32_t count;
     ovl_time measured, predicted;
     ovl_time mean_error, worst_error; /* of starts */
-} ovl_replay_op;
+} ovl_against_op;
 
-typedef struct ovl_replay {
+typedef struct ovl_against {
     const char *what;
     bool changed, predictive;
     ovl_time measured, predicted;
     ovl_time unexplained; /* of the rank that has the largest part ... */
     ovl_time out_of;      /* ... of so much */
     uint32_t unexplained_rank;
-    const ovl_replay_rank *ranks;
+    const ovl_against_rank *ranks;
     uint32_t n_ranks;
-    const ovl_replay_op *ops; /* by measured time, most first, then name */
+    const ovl_against_op *ops; /* by measured time, most first, then name */
     uint32_t n_ops;
     const char *const *inferred;
     uint32_t n_inferred;
-} ovl_replay;
+} ovl_against;
 
 /* Compares; everything lives in `arena`, texts are copied. */
-const ovl_replay *ovl_measured_compare(const ovl_program *p, const ovl_timeline *t,
-                                       const ovl_measured *measured, ovl_arena *arena);
+const ovl_against *ovl_measured_compare(const ovl_program *p, const ovl_timeline *t,
+                                        const ovl_measured *measured, ovl_arena *arena);
 
 #endif

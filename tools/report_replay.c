@@ -36,7 +36,7 @@ static const char *percent(ovl_arena *arena, ovl_time of, ovl_time whole, bool s
     return ovl_arena_printf(arena, "%s%.*f %%", sign && p > 0 ? "+" : "", digits, p);
 }
 
-static void head(ovl_out *out, const ovl_replay *r, ovl_arena *arena)
+static void head(ovl_out *out, const ovl_against *r, ovl_arena *arena)
 {
     ovl_time error = r->predicted - r->measured;
     const char *text = ovl_arena_printf(
@@ -63,7 +63,7 @@ static void head(ovl_out *out, const ovl_replay *r, ovl_arena *arena)
     }
 }
 
-static void ranks(ovl_out *out, const ovl_replay *r, ovl_arena *arena)
+static void ranks(ovl_out *out, const ovl_against *r, ovl_arena *arena)
 {
     static const ovl_column columns[] = {
         {"rank", false, false, 0},
@@ -82,7 +82,7 @@ static void ranks(ovl_out *out, const ovl_replay *r, ovl_arena *arena)
     ovl_out_title(out, "\nRanks (ends and errors of starts, %s)", ovl_scale_unit(&scale));
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
     for (uint32_t i = 0; i < r->n_ranks; i++) {
-        const ovl_replay_rank *k = &r->ranks[i];
+        const ovl_against_rank *k = &r->ranks[i];
         const char *cells[] = {
             ovl_arena_printf(arena, "%" PRIu32, k->rank),
             shown(arena, &scale, k->measured),
@@ -99,7 +99,7 @@ static void ranks(ovl_out *out, const ovl_replay *r, ovl_arena *arena)
     ovl_grid_end(&grid, out, 2);
 }
 
-static void ops(ovl_out *out, const ovl_replay *r, ovl_arena *arena)
+static void ops(ovl_out *out, const ovl_against *r, ovl_arena *arena)
 {
     static const ovl_column columns[] = {
         {"operation", true, true, 0},  {"count", false, false, 0},
@@ -117,7 +117,7 @@ static void ops(ovl_out *out, const ovl_replay *r, ovl_arena *arena)
     ovl_out_title(out, "\nOperations (time of all of a name together, %s)", ovl_scale_unit(&scale));
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
     for (uint32_t i = 0; i < n; i++) {
-        const ovl_replay_op *o = &r->ops[i];
+        const ovl_against_op *o = &r->ops[i];
         const char *cells[] = {
             o->name,
             ovl_arena_printf(arena, "%" PRIu32, o->count),
@@ -135,7 +135,7 @@ static void ops(ovl_out *out, const ovl_replay *r, ovl_arena *arena)
     }
 }
 
-void ovl_report_replay(ovl_out *out, const ovl_replay *replay)
+void ovl_report_replay(ovl_out *out, const ovl_against *replay)
 {
     ovl_arena arena = {0};
     if (!replay) {
@@ -154,7 +154,7 @@ void ovl_report_replay(ovl_out *out, const ovl_replay *replay)
     ovl_arena_free(&arena);
 }
 
-static void rank_json(ovl_json *json, const ovl_replay_rank *r)
+static void rank_json(ovl_json *json, const ovl_against_rank *r)
 {
     ovl_json_object(json, NULL, OVL_JSON_FLOW);
     ovl_json_uint(json, "rank", r->rank);
@@ -168,7 +168,7 @@ static void rank_json(ovl_json *json, const ovl_replay_rank *r)
     ovl_json_close(json);
 }
 
-static void op_json(ovl_json *json, const ovl_replay_op *o)
+static void op_json(ovl_json *json, const ovl_against_op *o)
 {
     ovl_json_object(json, NULL, OVL_JSON_FLOW);
     ovl_json_text(json, "name", o->name);
@@ -180,7 +180,7 @@ static void op_json(ovl_json *json, const ovl_replay_op *o)
     ovl_json_close(json);
 }
 
-void ovl_replay_json(ovl_json *json, const ovl_replay *r)
+void ovl_replay_json(ovl_json *json, const ovl_against *r)
 {
     if (!r) {
         return;

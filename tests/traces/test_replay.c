@@ -36,7 +36,7 @@ static bool near(ovl_time predicted, ovl_time measured)
     return error <= measured / 100;
 }
 
-static void print(tally *t, const char *name, const ovl_replay *r)
+static void print(tally *t, const char *name, const ovl_against *r)
 {
     double measured = (double)r->measured / (double)OVL_US;
     double predicted = (double)r->predicted / (double)OVL_US;

@@ -13,14 +13,14 @@ static ovl_time us(int64_t n)
     return n * OVL_US;
 }
 
-static const ovl_replay_op *op_named(const replaying *t, const char *name)
+static const ovl_against_op *op_named(const replaying *t, const char *name)
 {
     for (uint32_t i = 0; t->good && i < t->result.replay->n_ops; i++) {
         if (strcmp(t->result.replay->ops[i].name, name) == 0) {
             return &t->result.replay->ops[i];
         }
     }
-    static const ovl_replay_op none = {.count = 0, .predicted = -1};
+    static const ovl_against_op none = {.count = 0, .predicted = -1};
     return &none;
 }
 
