@@ -51,7 +51,7 @@ static inline bool replay(replaying *t, const char *scenario, const char *set, c
     t->errs.arena = &t->arena;
     ovl_files files = {.read = replay_read, .context = t, .see = replay_see};
     ovl_document doc;
-    ovl_set sets[] = {{set}};
+    ovl_set sets[] = {{.text = set}};
     t->good = ovl_document_load("s.yaml", &files, &doc, &t->arena, &t->errs) &&
               ovl_scenario_decode(&doc, NULL, sets, set ? 1 : 0, &t->read, &t->arena, &t->errs) &&
               ovl_lower(&t->read, &t->arena, &t->lowered, &t->errs);
