@@ -254,6 +254,7 @@ const ovl_table *const ovl_scenario_tables[] = {
     &ovl_packs_table,
     &ovl_buffer_table,
     &ovl_stage_table,
+    &ovl_replay_table,
     &ovl_overlap_table,
     &ovl_ddp_table,
     &ovl_fsdp_table,
@@ -272,6 +273,6 @@ const ovl_table *const ovl_scenario_tables[] = {
     &ovl_nccl_table,
     &ovl_graph_table,
     &ovl_fault_table,
-    &ovl_replay_table,
+    &ovl_measured_table,
 };
 const uint32_t ovl_scenario_n_tables = OVL_COUNT(ovl_scenario_tables);

@@ -6,6 +6,7 @@ ovl predicts what a change of schedule does to a distributed training step.
 Usage: ovl COMMAND ...
 
 Commands
+  calibrate fit costs of the hardware to measurements
   check     say what is wrong with a scenario, or what it will run
   compare   set two runs side by side: what changed, and is it better
   export    write a run in the format of another tool
