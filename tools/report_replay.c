@@ -187,7 +187,7 @@ void ovl_replay_json(ovl_json *json, const ovl_against *r)
     }
     ovl_json_object(json, "replay", OVL_JSON_BLOCK);
     ovl_json_text(json, "of", r->what);
-    ovl_json_bool(json, "what_if", r->changed);
+    ovl_json_bool(json, "changed", r->changed);
     ovl_json_seconds(json, "measured_s", r->measured);
     ovl_json_seconds(json, "predicted_s", r->predicted);
     ovl_json_seconds(json, "unexplained_s", r->unexplained);
