@@ -38,7 +38,7 @@ typedef struct ovl_lowered {
     uint32_t n_buckets;
     const ovl_nccl_line *nccl; /* in order of first use */
     uint32_t n_nccl;
-    uint32_t microbatches; /* of a pipeline; 0: it is none */
+    uint32_t microbatches;        /* of a pipeline; 0: it is none */
     const ovl_measured *measured; /* of a replayed trace; else NULL */
 } ovl_lowered;
 
