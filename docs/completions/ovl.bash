@@ -5,7 +5,7 @@ _ovl()
     local command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "calibrate check compare export help inspect run sweep --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare explain export help inspect run sweep --help --version" -- "$word"))
         return
     fi
     case $command:$before in
@@ -46,6 +46,26 @@ _ovl()
         return
         ;;
     compare:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    explain:--resource)
+        return
+        ;;
+    explain:--rank)
+        return
+        ;;
+    explain:--variant)
+        return
+        ;;
+    explain:--set)
+        return
+        ;;
+    explain:--interference)
+        COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
+        return
+        ;;
+    explain:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
@@ -150,6 +170,9 @@ _ovl()
     compare:-*)
         COMPREPLY=($(compgen -W "--set --interference --worth --json --output --fail-if-worse --help" -- "$word"))
         ;;
+    explain:-*)
+        COMPREPLY=($(compgen -W "--resource --rank --variant --set --interference --json --output --help" -- "$word"))
+        ;;
     export:-*)
         COMPREPLY=($(compgen -W "--trace --output --ranks --variant --set --interference --help" -- "$word"))
         ;;
@@ -157,7 +180,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--help" -- "$word"))
         ;;
     help:*)
-        COMPREPLY=($(compgen -W "calibrate check compare export help inspect run sweep" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare explain export help inspect run sweep" -- "$word"))
         ;;
     inspect:-*)
         COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))
