@@ -146,4 +146,7 @@ void ovl_calibrate_profile(ovl_out *out, const ovl_calibration *cal)
             any = true;
         }
     }
+    if (cal->runs) {
+        ovl_interfere_profile(out, cal->runs);
+    }
 }
