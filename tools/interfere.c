@@ -81,16 +81,15 @@ static items items_of(const ovl_trial *run, bool comm, ovl_arena *arena)
 
 static const char *what_text(const ovl_interfere *in, const item *i, ovl_arena *arena)
 {
-    char buf[OVL_UNITS_TEXT];
     const char *shape = text_of(in, i->op->shape);
     if (!i->op->comm) {
         return ovl_arena_printf(arena, "device %" PRId64 ": kernel %s%s%s", i->device,
                                 text_of(in, i->op->name), *shape ? ", " : "", shape);
     }
-    return ovl_arena_printf(
-        arena, "device %" PRId64 ": %s of %s (%s)", i->device, text_of(in, i->op->op),
-        i->op->bytes < 0 ? "unknown size" : ovl_print_bytes(buf, (uint64_t)i->op->bytes),
-        text_of(in, i->op->name));
+    const char *size =
+        i->op->bytes < 0 ? "unknown size" : ovl_arena_printf(arena, "%" PRId64 " B", i->op->bytes);
+    return ovl_arena_printf(arena, "device %" PRId64 ": %s of %s (%s)", i->device,
+                            text_of(in, i->op->op), size, text_of(in, i->op->name));
 }
 
 static uint32_t alike(const items *list, uint32_t from)

@@ -52,25 +52,23 @@ static ovl_slice plain_name(const char *name)
     return (ovl_slice){from, n};
 }
 
-static ovl_id class_by_name(ovl_interfere *in, ovl_id name)
+/* What the user says, else the trace, else the name. */
+static ovl_id class_of(ovl_interfere *in, const ovl_read_device *record, const ovl_trial_op *op)
 {
     const ovl_interfere_wishes *w = in->wishes;
-    const char *text = name == OVL_NONE ? "" : ovl_names_text(&in->names, name);
-    for (uint32_t i = 0; i < w->n_rules; i++) {
+    const char *text = op->name == OVL_NONE ? "" : ovl_names_text(&in->names, op->name);
+    for (uint32_t i = 0; i < w->n_rules && !op->comm; i++) {
         if (regexec(&w->rules[i].regex, text, 0, NULL, 0) == 0) {
             return ovl_names_add(&in->names, w->rules[i].name);
         }
     }
-    ovl_slice plain = plain_name(text);
-    return plain.length ? name_of(in, plain) : ovl_names_add(&in->names, "unnamed");
-}
-
-static ovl_id class_of(ovl_interfere *in, const ovl_read_device *record, const ovl_trial_op *op)
-{
     if (record->klass.length) {
         return name_of(in, record->klass);
     }
-    return op->comm ? op->op : class_by_name(in, op->name);
+    ovl_slice plain = plain_name(text);
+    return op->comm       ? op->op
+           : plain.length ? name_of(in, plain)
+                          : ovl_names_add(&in->names, "unnamed");
 }
 
 static ovl_id shape_of(ovl_interfere *in, const ovl_read_device *record)

@@ -5,6 +5,8 @@
 #include "tools/scale.h"
 #include "tools/wrap.h"
 
+#include <string.h>
+
 #define MOST_ROWS 40
 
 static const char *const roles[] = {"compute alone", "communication alone", "overlapped"};
@@ -120,26 +122,67 @@ static void line(ovl_out *out, const ovl_scale *scale, const char *sign, const c
                    ovl_scale_unit(scale));
 }
 
-static void reconciled(ovl_out *out, const ovl_reconciled *r)
+/* Every nanosecond is shown, so that the sums can be checked on paper. */
+static ovl_scale exact_scale(const int64_t *ns, uint32_t n)
 {
-    const ovl_time all[] = {
-        ps(r->compute_alone), ps(r->comm_alone), ps(r->compute_alone + r->comm_alone),
-        ps(r->compute),       ps(r->hidden),     ps(r->tail),
-        ps(r->segment)};
-    ovl_scale scale = ovl_scale_of(all, OVL_COUNT(all));
-    scale.decimals = OVL_MAX(scale.decimals, 0);
-    ovl_out_printf(out, "  device %" PRId64 "\n", r->device);
+    int64_t largest = 0, step = 1;
+    for (uint32_t i = 0; i < n; i++) {
+        largest = OVL_MAX(largest, ns[i]);
+    }
+    ovl_scale scale = ovl_scale_for(ps(largest));
+    scale.decimals = scale.unit == OVL_UNIT_S    ? 9
+                     : scale.unit == OVL_UNIT_MS ? 6
+                     : scale.unit == OVL_UNIT_US ? 3
+                                                 : 0;
+    for (bool whole = true; whole && scale.decimals > 0;) {
+        for (uint32_t i = 0; i < n; i++) {
+            whole &= ns[i] % (step * 10) == 0;
+        }
+        scale.decimals -= whole;
+        step *= 10;
+    }
+    return scale;
+}
+
+/* The devices whose sums are those of device i: "0, 1"; NULL if an earlier one has them. */
+static const char *alike(const ovl_interfere *in, uint32_t i, ovl_arena *arena)
+{
+    const char *text = NULL;
+    for (uint32_t k = 0; k < in->devices.len; k++) {
+        ovl_reconciled r = in->devices.data[k];
+        r.device = in->devices.data[i].device;
+        if (memcmp(&r, &in->devices.data[i], sizeof r) != 0) {
+            continue;
+        }
+        if (k < i) {
+            return NULL;
+        }
+        text = text ? ovl_arena_printf(arena, "s%s, %" PRId64, *text == 's' ? text + 1 : text,
+                                       in->devices.data[k].device)
+                    : ovl_arena_printf(arena, " %" PRId64, in->devices.data[k].device);
+    }
+    return text;
+}
+
+static void reconciled(ovl_out *out, const ovl_reconciled *r, const char *devices)
+{
+    const int64_t all[] = {r->compute_alone, r->comm_alone, r->compute, r->hidden,
+                           r->tail,          r->idle,       r->segment};
+    ovl_scale scale = exact_scale(all, OVL_COUNT(all));
+    ovl_out_printf(out, "  device%s\n", devices);
     line(out, &scale, " ", "compute alone", r->compute_alone);
     line(out, &scale, "+", "stretch of compute", r->compute - r->compute_alone);
     line(out, &scale, "+", "tail: communication with no kernel beside", r->tail);
     line(out, &scale, "+", "idle", r->idle);
     line(out, &scale, "=", "overlapped", r->segment);
-    line(out, &scale, " ", "compute alone + communication alone", r->compute_alone + r->comm_alone);
+    line(out, &scale, " ", "compute alone", r->compute_alone);
+    line(out, &scale, "+", "communication alone", r->comm_alone);
     line(out, &scale, "-", "overlapped", r->segment);
     line(out, &scale, "=", "gain", r->compute_alone + r->comm_alone - r->segment);
     line(out, &scale, " ", "communication alone", r->comm_alone);
     line(out, &scale, "+", "stretch of communication", r->comm - r->comm_alone);
-    line(out, &scale, "=", "under kernels + tail", r->hidden + r->tail);
+    line(out, &scale, "-", "under kernels", r->hidden);
+    line(out, &scale, "=", "tail", r->tail);
 }
 
 static void shared(ovl_out *out, const ovl_interfere *in, ovl_arena *arena)
@@ -178,17 +221,20 @@ void ovl_interfere_text(ovl_out *out, const ovl_interfere *in)
     if (in->n_outside) {
         ovl_out_printf(out,
                        "  clock: %" PRIu32
-                       " kernels outside the overlap take %.4g times as long as "
+                       " kernels outside the overlap take %.3f times as long as "
                        "alone (median)\n",
                        in->n_outside, in->drift);
     }
     ovl_out_title(out, "\nThe three runs");
-    for (uint32_t i = 0; i < OVL_MIN(in->devices.len, 8); i++) {
-        reconciled(out, &in->devices.data[i]);
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < in->devices.len; i++) {
+        const char *devices = alike(in, i, &arena);
+        if (devices && shown++ < 8) {
+            reconciled(out, &in->devices.data[i], devices);
+        }
     }
-    if (in->devices.len > 8) {
-        ovl_out_printf(out, "  and %" PRIu32 " more devices; --json has all\n",
-                       in->devices.len - 8);
+    if (shown > 8) {
+        ovl_out_printf(out, "  and %" PRIu32 " more devices; --json has all\n", shown - 8);
     }
     shared(out, in, &arena);
     for (uint32_t i = 0; i < in->notes.len; i++) {

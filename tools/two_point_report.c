@@ -40,7 +40,8 @@ static const char *read_amount(form_kind form, const char *text, double *value)
     return *value > 1 ? "must be a share between 0 and 1, such as 80.1%" : NULL;
 }
 
-static bool read_at(form_kind form, const char *text, measurement *m, ovl_arena *arena, ovl_errs *errs)
+static bool read_at(form_kind form, const char *text, measurement *m, ovl_arena *arena,
+                    ovl_errs *errs)
 {
     const char *equals = strchr(text, '=');
     if (!equals) {
