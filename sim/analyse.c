@@ -231,11 +231,12 @@ static void collect_limits(const analysis *a, limits *list)
     uint32_t n = a->p->codes[rank->code].n_ops;
     for (uint32_t op = rank->first_op; op < rank->first_op + n; op++) {
         uint32_t from = ovl_limits_carrier(&a->causes, op);
-        for (uint32_t i = ovl_limits_first(a->t, from); i < a->t->n_limits && a->t->limits[i].op == from;
-             i++) {
+        for (uint32_t i = ovl_limits_first(a->t, from);
+             i < a->t->n_limits && a->t->limits[i].op == from; i++) {
             const ovl_limit *l = &a->t->limits[i];
             const char *name = ovl_names_text(a->p->names, ovl_causes_op(&a->causes, op)->name);
-            ovl_vec_push(list, (ovl_result_limit){name, ovl_limit_name(a->p, l->bound), l->time, l->lost});
+            ovl_vec_push(
+                list, (ovl_result_limit){name, ovl_limit_name(a->p, l->bound), l->time, l->lost});
         }
     }
 }

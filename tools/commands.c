@@ -97,8 +97,9 @@ static const ovl_option export_items[] = {
 static const ovl_option explain_items[] = {
     {.name = "resource",
      .value = "NAME[:N]",
-     .doc = "show this resource over time instead: nic.out:3 is the instance of rank, node or block "
-            "3; without a number the first"},
+     .doc =
+         "show this resource over time instead: nic.out:3 is the instance of rank, node or block "
+         "3; without a number the first"},
     {.name = "rank", .value = "RANK", .doc = "explain operations of this rank alone"},
     VARIANT,
     SET,
@@ -341,7 +342,8 @@ const ovl_command ovl_commands[] = {
             "operation of that name why it began when it did, and cuts the time it took into "
             "latency, work, and what was lost to each resource, to SMs held by others, or to a "
             "measured factor; the pieces sum to it exactly.\n\n"
-            "With --resource one resource is shown over time: how much it moved, for whom, at which "
+            "With --resource one resource is shown over time: how much it moved, for whom, at "
+            "which "
             "rate.",
         .examples = "ovl explain last_bucket.yaml\n"
                     "ovl explain last_bucket.yaml:split_48 'bucket 1' --rank 0\n"
