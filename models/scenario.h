@@ -280,7 +280,8 @@ typedef struct ovl_pipeline {
     ovl_mark mark;
     bool given;
     const char *schedule;       /* by name (schedule.h), or: */
-    ovl_texts actions;          /* a row of actions for each rank */
+    ovl_texts actions;          /* a row of actions for each rank, or: */
+    ovl_texts schedule_file;    /* the same, rows of a file; the loader reads it */
     int64_t microbatches;       /* 0: workload.microbatches, or those of the actions */
     int64_t virtual_stages;     /* stages on each rank; 0: what the stages make */
     ovl_texts layers_per_stage; /* counts; none: by `split` */

@@ -86,11 +86,20 @@ static void pipeline_defaults(void *value)
 static void check_pipeline(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
 {
     (void)value, (void)arena;
-    bool schedule = ovl_node_gives(node, "schedule"), actions = ovl_node_gives(node, "actions");
-    if (schedule == actions) {
-        ovl_error(errs, OVL_E_INPUT, node->mark,
-                  "a pipeline has a schedule by name or a list of actions; found %s",
-                  schedule ? "both" : "neither");
+    static const char *const keys[] = {"schedule", "actions", "schedule_file"};
+    uint32_t given = 0;
+    for (uint32_t i = 0; i < OVL_COUNT(keys); i++) {
+        given += ovl_node_gives(node, keys[i]);
+    }
+    const ovl_node *file = ovl_node_get(node, "schedule_file");
+    if (given != 1) {
+        ovl_error(
+            errs, OVL_E_INPUT, node->mark,
+            "a pipeline has a schedule by name, a list of actions or a schedule_file; found %s",
+            given ? "several" : "none");
+    } else if (file && file->kind == OVL_NODE_SCALAR && !ovl_node_is_null(file)) {
+        ovl_error(errs, OVL_E_INPUT, file->mark,
+                  "a schedule file can be named in the scenario and its variants only");
     }
 }
 
@@ -103,6 +112,10 @@ static const ovl_field pipeline_fields[] = {
     OVL_FIELD(ovl_pipeline, actions, "actions", OVL_F_TEXTS, 0,
               "Instead of a schedule: one text for each rank, in PyTorch's form, such as `0F0, "
               "0F1, 0B0, 0B1`. Sends and receives are placed if it has none."),
+    OVL_FIELD(
+        ovl_pipeline, schedule_file, "schedule_file", OVL_F_TEXTS, 0,
+        "Instead of these: the name of a file of such rows, as PyTorch writes them (CSV), seen "
+        "from the directory of the scenario."),
     OVL_FIELD_MORE(ovl_pipeline, microbatches, "microbatches", OVL_F_COUNT, OVL_FIELD_POSITIVE,
                    "How many there are. Default: workload.microbatches, or those of `actions`.",
                    .min = 1, .max = 1000000),
