@@ -1,4 +1,4 @@
-#include "models/plan_pipeline.h"
+#include "models/plan_pipeline_code.h"
 
 #include "models/schedule_csv.h"
 #include "models/tables.h"
@@ -23,6 +23,10 @@ static bool find_group(ovl_pipe_plan *p)
             return false;
         }
     }
+    uint32_t *ranks = OVL_NEW_ARRAY(&p->scratch, uint32_t, p->p);
+    memcpy(ranks, &l->b->members.data[l->b->comms.data[p->group->comm_of[0]].first_member],
+           p->p * sizeof *ranks);
+    p->place_rank = ranks;
     return true;
 }
 
@@ -263,7 +267,7 @@ void ovl_plan_pipeline(ovl_lowering *l)
         ovl_pipe_complete(&p)) {
         l->schedule = keep_schedule(&p);
         l->microbatches = p.microbatches;
-        if (ovl_pipe_comms(&p) && check_size(&p)) {
+        if (ovl_pipe_data_plan(&p) && ovl_pipe_comms(&p) && check_size(&p)) {
             ovl_pipe_emit(&p);
         }
     }
