@@ -109,7 +109,7 @@ static span *find_spans(const ovl_program *p, const ovl_timeline *t, const ovl_r
     span *spans = OVL_NEW_ARRAY(scratch, span, code->n_buffers);
     for (uint32_t b = 0; b < code->n_buffers; b++) {
         bool held = code->buffers[b].held;
-        spans[b] = (span){held ? 0 : OVL_NEVER, held ? t->step : 0};
+        spans[b] = (span){held ? 0 : OVL_NEVER, held ? t->finish : 0};
     }
     for (uint32_t i = 0; i < code->n_ops; i++) {
         for (uint32_t k = code->access.at[i]; k < code->access.at[i + 1]; k++) {

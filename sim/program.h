@@ -130,6 +130,7 @@ typedef struct ovl_op {
     bool per_rank; /* the cost of rank r is cost + rank.variant: durations given per rank */
     bool average;  /* collectives: the sum is divided by the number of members */
     bool timed;    /* receives: the time of the own cost was stated; it must be that of the send */
+    bool step_end; /* a training step ends with it on its rank (steps.h) */
     uint16_t
         stream;    /* index into the code's streams; OVL_NO_STREAM for host calls and batch parts */
     uint16_t comm; /* communicator slot; OVL_NO_COMM if none */
@@ -149,8 +150,10 @@ typedef struct ovl_buffer {
     uint64_t bytes;
     uint8_t category; /* ovl_category */
     uint8_t dtype;
-    uint16_t stream; /* the stream whose pool it is allocated from */
-    bool held;       /* lives for the whole run whatever reads or writes it (parameters) */
+    uint16_t stream;    /* the stream whose pool it is allocated from */
+    bool held;          /* lives for the whole run whatever reads or writes it (parameters) */
+    bool record_stream; /* other streams that use it were recorded with the allocator: once freed,
+                           its block is usable again only when they are through with it */
     uint32_t
         alloc; /* host position: allocated before this local operation is issued; 0 at the start */
     uint32_t
@@ -214,6 +217,8 @@ typedef struct ovl_code {
     OVL_LISTS(uint32_t) collectives; /* by slot, not by operation: its collectives in order */
     const uint32_t *waits; /* ends, starts and the issue (batch parts: the batch) it waits for */
     bool host_timed;       /* issuing takes time or can block: some launch > 0 or some host call */
+    const uint32_t *step_ends; /* [n_steps] local operations with step_end */
+    uint32_t n_steps;
 } ovl_code;
 
 typedef struct ovl_rank {
@@ -258,6 +263,7 @@ typedef struct ovl_program {
     uint32_t n_codes, n_ranks, n_comms, n_resources, n_costs, n_ports;
     uint32_t n_ops;         /* over all ranks */
     uint32_t n_collectives; /* instances over all communicators */
+    uint32_t n_steps;       /* training steps: the most that any code ends; 0 or 1: one */
     const ovl_code *codes;
     const ovl_rank *ranks;
     const ovl_comm *comms;

@@ -103,6 +103,10 @@ typedef struct ovl_result {
     const char *interference;       /* none, shared, measured */
     uint32_t n_ranks_simulated;
     ovl_time step;
+    /* With several steps (steps.h): how long each took on the deciding rank, in order; the last is
+     * `step`. n_steps is 1 and step_times NULL with one. */
+    const ovl_time *step_times;
+    uint32_t n_steps;
     ovl_time without_interference; /* the step under `none`: the difference is the price of
                                       interference */
     uint32_t deciding_rank;
@@ -167,6 +171,10 @@ bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options,
 /* Bytes by which the reserved peak exceeds what the GPU holds; 0 if it fits or either is not known.
  */
 uint64_t ovl_result_over_memory(const ovl_result *result);
+
+/* Whether the last two steps are alike, to a thousandth. False, too, with fewer than three: the
+ * first is never like the others for sure. */
+bool ovl_result_converged(const ovl_result *result);
 
 /* 0, or 1 if the result has hazards. */
 int ovl_result_status(const ovl_result *result);

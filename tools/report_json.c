@@ -11,6 +11,16 @@ static void terms(ovl_json *json, const char *key, const ovl_time term[OVL_TERM_
     ovl_json_close(json);
 }
 
+static void steps(ovl_json *json, const ovl_result *result)
+{
+    ovl_json_uint(json, "steps", result->n_steps);
+    ovl_json_seconds(json, "first_step_s", result->step_times[0]);
+    ovl_json_seconds(json, "step_before_s", result->step_times[result->n_steps - 2]);
+    if (result->n_steps > 2) {
+        ovl_json_bool(json, "converged", ovl_result_converged(result));
+    }
+}
+
 static void step(ovl_json *json, const ovl_result *result)
 {
     ovl_json_object(json, "step", OVL_JSON_BLOCK);
@@ -24,6 +34,9 @@ static void step(ovl_json *json, const ovl_result *result)
     ovl_json_seconds_if(json, "without_interference_s", result->without_interference);
     ovl_json_uint(json, "startups", result->startups);
     ovl_json_double_if(json, "mean_busbw_Bps", result->mean_busbw);
+    if (result->n_steps > 1) {
+        steps(json, result);
+    }
     ovl_json_close(json);
 }
 

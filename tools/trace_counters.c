@@ -86,7 +86,7 @@ static void find_live(const ovl_trace *t, ovl_changes *list, bool *used)
     for (uint32_t b = 0; b < t->code->n_buffers; b++) {
         bool held = t->code->buffers[b].held;
         from[b] = held ? 0 : OVL_NEVER;
-        to[b] = held ? line->step : 0;
+        to[b] = held ? line->finish : 0;
     }
     for (uint32_t i = 0; i < t->code->n_ops; i++) {
         for (uint32_t k = t->code->access.at[i]; k < t->code->access.at[i + 1]; k++) {

@@ -32,6 +32,7 @@ documents() {
     "$ovl" check --json tests/lint/json.yaml
     "$ovl" run --json tests/lint/json.yaml
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB
+    "$ovl" run --json tests/lint/json.yaml --set workload.steps=3
     trace tests/lint/json.yaml
     trace scenarios/buckets/last_bucket.yaml
 }
