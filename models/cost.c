@@ -1,4 +1,4 @@
-#include "models/cost.h"
+#include "models/nccl.h"
 
 #include <math.h>
 
@@ -124,10 +124,36 @@ static ovl_crossing between_parts(ovl_coll op, bool tree, const ovl_spread *part
     return (ovl_crossing){1, 1};
 }
 
+/* All-reduces whose reduction is in the tree, the switch or the network [derived from what each
+ * does; n members, g of them on a node]. Double binary tree: up s, and down s where a rank has
+ * children. NVLS: a GPU gives the switch its s and gets the sum of its 1/g back, then writes that
+ * part to all: (g + 1)/g s each way; with a tree across nodes. CollNet: s goes out and the sum
+ * comes back. */
+static ovl_crossing reduced_on_the_way(int scope, int algorithm, const ovl_spread *spread)
+{
+    uint64_t nodes = spread->nodes, local = spread->members / nodes;
+    bool inside = scope == OVL_SCOPE_GPU || nodes == 1;
+    uint64_t sharing = scope == OVL_SCOPE_GPU ? 1 : nodes == 1 ? local : 1;
+    if (inside && (algorithm == OVL_ALGO_NVLS || algorithm == OVL_ALGO_NVLS_TREE) && local > 1) {
+        return (ovl_crossing){sharing * (local + 1), local};
+    }
+    uint64_t times = algorithm == OVL_ALGO_COLLNET || algorithm == OVL_ALGO_NVLS ? 1 : 2;
+    uint64_t parts = scope == OVL_SCOPE_CLUSTER && nodes > 1 ? nodes - (times == 2) : sharing;
+    return (ovl_crossing){times * parts, 1};
+}
+
+static bool reduces_on_the_way(int algorithm, ovl_coll op)
+{
+    return op == OVL_ALL_REDUCE && algorithm >= OVL_ALGO_DOUBLE_TREE;
+}
+
 ovl_crossing ovl_link_crossing(int scope, ovl_coll op, int algorithm, const ovl_spread *spread)
 {
     if (spread->members < 2) {
         return (ovl_crossing){0, 1};
+    }
+    if (reduces_on_the_way(algorithm, op)) {
+        return reduced_on_the_way(scope, algorithm, spread);
     }
     bool tree = algorithm == OVL_ALGO_TREE;
     bool by_node = scope != OVL_SCOPE_GPU && spread->nodes > 1;
@@ -149,7 +175,7 @@ uint64_t ovl_crossing_rate(ovl_crossing c, uint64_t bytes, ovl_time transfer)
 static uint64_t steps_of(int algorithm, ovl_coll op, uint32_t n)
 {
     bool all_reduce = op == OVL_ALL_REDUCE;
-    switch ((ovl_algorithm)algorithm) {
+    switch (algorithm) {
     case OVL_ALGO_RING:
         if (all_reduce || op == OVL_REDUCE_SCATTER || op == OVL_ALL_GATHER) {
             return (all_reduce ? 2 : 1) * (uint64_t)(n - 1);
@@ -162,7 +188,7 @@ static uint64_t steps_of(int algorithm, ovl_coll op, uint32_t n)
         break;
     case OVL_ALGO_DIRECT:
         return op == OVL_ALL_TO_ALL ? n - 1 : op == OVL_SEND_RECV;
-    case OVL_ALGO_NONE:
+    default:
         break;
     }
     return 0;
@@ -170,19 +196,24 @@ static uint64_t steps_of(int algorithm, ovl_coll op, uint32_t n)
 
 static const char *algorithm_name(int algorithm)
 {
-    static const char *const names[] = {"none", "ring", "tree", "direct"};
+    static const char *const names[] = {"none", "ring", "tree", "direct", "nccl"};
     return names[algorithm];
+}
+
+static bool covers(int algorithm, ovl_coll op)
+{
+    return algorithm == OVL_ALGO_NCCL ? ovl_nccl_covers(op) : steps_of(algorithm, op, 2) > 0;
 }
 
 bool ovl_check_algorithm(int algorithm, ovl_coll op, ovl_mark mark, ovl_errs *errs)
 {
     const char *covered[OVL_COLL_COUNT], *list = "";
     uint32_t n = 0;
-    if (steps_of(algorithm, op, 2) > 0) {
+    if (covers(algorithm, op)) {
         return true;
     }
     for (int i = 0; i < OVL_COLL_COUNT; i++) {
-        if (steps_of(algorithm, (ovl_coll)i, 2) > 0) {
+        if (covers(algorithm, (ovl_coll)i)) {
             covered[n++] = ovl_coll_name((ovl_coll)i);
         }
     }
@@ -290,6 +321,24 @@ static bool by_table(const ovl_hw_collective *entry, ovl_coll op, uint64_t bytes
     return true;
 }
 
+/* --- NCCL's model --- */
+
+static bool by_nccl(const ovl_hw *hw, ovl_coll op, uint64_t bytes, const ovl_spread *spread,
+                    ovl_mark mark, ovl_comm_time *time, ovl_errs *errs)
+{
+    ovl_nccl_choice choice;
+    if (!ovl_check_algorithm(OVL_ALGO_NCCL, op, mark, errs) ||
+        !ovl_nccl_choose(&hw->nccl, op, bytes, spread, mark, &choice, errs)) {
+        return false;
+    }
+    *time = choice.time;
+    time->nccl = true;
+    time->algo = (uint8_t)choice.algo;
+    time->proto = (uint8_t)choice.proto;
+    time->channels = choice.channels;
+    return true;
+}
+
 /* --- The two ways in --- */
 
 static bool isolated(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op, uint64_t bytes,
@@ -298,6 +347,9 @@ static bool isolated(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll 
 {
     if (entry->n_table) {
         return by_table(entry, op, bytes, mark, time, extrapolated, errs);
+    }
+    if (entry->algorithm == OVL_ALGO_NCCL) {
+        return by_nccl(hw, op, bytes, spread, mark, time, errs);
     }
     if (entry->algorithm != OVL_ALGO_NONE) {
         return by_formula(hw, entry, op, bytes, spread, mark, time, errs);
@@ -311,7 +363,7 @@ bool ovl_collective_time(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_c
                          uint64_t bytes, const ovl_spread *spread, ovl_mark mark,
                          ovl_comm_time *time, bool *extrapolated, ovl_errs *errs)
 {
-    ovl_comm_time found = {0, 0};
+    ovl_comm_time found = {0};
     if (spread->members > 1 &&
         !isolated(hw, entry, op, bytes, spread, mark, &found, extrapolated, errs)) {
         return false;

@@ -17,6 +17,8 @@
  * ovl_link_crossing gives the bytes, for formulas and demands alike, so that alone an operation
  * runs at its isolated speed and two that share its slowest link take twice as long.
  *
+ * NCCL's own tuning model is one more formula: nccl.h.
+ *
  * Times are rounded up to a picosecond. Examples: 80 MiB at alpha 1 ms, beta 16 MiB/ms: latency 1
  * ms, work 5 ms. All-to-all of 400 MB on 2 nodes of 2, one NIC of 10 GB/s each: from each node 2
  * members send 100 MB to 2 others, 400 MB, 40 ms.
@@ -29,12 +31,17 @@
 /* What a collective of some size takes: latency and transfer apart. */
 typedef struct ovl_comm_time {
     ovl_time latency, transfer;
+    /* By NCCL's model: */
+    bool nccl;
+    uint8_t algo, proto; /* ovl_nccl_algo, ovl_nccl_proto */
+    uint32_t channels;   /* SMs it takes */
 } ovl_comm_time;
 
 /* How the members of a communicator lie on nodes. */
 typedef struct ovl_spread {
     uint32_t members;
-    uint32_t nodes;  /* that have any; 1 also where no link is shared, so that it is no matter */
+    uint32_t nodes;  /* that have any; 1 also where no link is shared and NCCL's model is not asked,
+                        so  that it is no matter */
     uint32_t fewest; /* members of the node that has the fewest */
     uint64_t most_pairs; /* of a sender in one node and a receiver outside, for the busiest node */
     uint64_t pairs;      /* ... of all nodes together */

@@ -62,8 +62,11 @@ uint32_t ovl_plan_node(const ovl_lowering *l, uint32_t rank)
     return per_node > 0 ? (uint32_t)(rank / per_node) : 0;
 }
 
-static bool any_link_is_shared(const ovl_hw *hw)
+static bool nodes_matter(const ovl_hw *hw)
 {
+    if (hw->nccl.given) {
+        return true;
+    }
     for (uint32_t i = 0; i < hw->n_links; i++) {
         if (hw->links[i].scope != OVL_SCOPE_GPU) {
             return true;
@@ -72,12 +75,12 @@ static bool any_link_is_shared(const ovl_hw *hw)
     return false;
 }
 
-/* Where nodes share nothing all is one node, so that ranks are told apart by that no more than they
- * must be. */
+/* Where nodes share nothing and no cost goes by them all is one node, so that ranks are told apart
+ * by that no more than they must be. */
 static ovl_spread find_spread(ovl_lowering *l, const uint32_t *ranks, uint32_t n)
 {
     ovl_spread spread = {n, 1, n, 0, 0};
-    if (!any_link_is_shared(l->hw)) {
+    if (!nodes_matter(l->hw)) {
         return spread;
     }
     if (!l->on_node) {

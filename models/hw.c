@@ -24,6 +24,9 @@ static const ovl_field hw_fields[] = {
                    .table = &ovl_link_table, .shape = "mapping of names"),
     OVL_FIELD_MORE(ovl_raw_hw, collectives, "collectives", OVL_F_LIST, 0,
                    "Costs of collectives, sends and receives.", .table = &ovl_collective_table),
+    OVL_FIELD_SET(ovl_raw_hw, hw.nccl, hw.nccl.given, "nccl", OVL_F_MAP, 0,
+                  "What NCCL's tuning model needs to know, for `algorithm: nccl`.",
+                  .table = &ovl_nccl_table),
     OVL_FIELD_MORE(ovl_raw_hw, pairs, "interference", OVL_F_LIST, 0,
                    "Measured interference of kernels and collectives.", .table = &ovl_pair_table),
 };
@@ -75,6 +78,16 @@ static void check_sms(const ovl_hw *hw, ovl_errs *errs)
     }
 }
 
+static void check_nccl(const ovl_hw *hw, ovl_errs *errs)
+{
+    for (uint32_t i = 0; i < hw->n_collectives && !hw->nccl.given; i++) {
+        if (hw->collectives[i].algorithm == OVL_ALGO_NCCL) {
+            ovl_error(errs, OVL_E_INPUT, hw->collectives[i].mark,
+                      "algorithm: nccl needs hardware.nccl: version, gpu and graphs");
+        }
+    }
+}
+
 /* An entry for the same thing again would never be used. */
 static void check_collectives(const ovl_hw *hw, ovl_arena *scratch, ovl_errs *errs)
 {
@@ -122,6 +135,7 @@ void ovl_hw_decode(const ovl_node *node, ovl_hw *hw, ovl_arena *arena, ovl_errs 
     hw->n_pairs = raw.pairs.count;
     check_via(hw, errs);
     check_sms(hw, errs);
+    check_nccl(hw, errs);
     ovl_arena scratch = {0};
     check_collectives(hw, &scratch, errs);
     check_pairs(hw, &scratch, errs);

@@ -55,6 +55,12 @@ typedef enum ovl_algorithm {
     OVL_ALGO_TREE,   /* recursive doubling / halving-doubling for all-reduce; binomial for broadcast
                         and reduce */
     OVL_ALGO_DIRECT, /* all-to-all and send/recv: one step */
+    OVL_ALGO_NCCL,   /* NCCL's tuning model: nccl.h */
+    /* What NCCL may have chosen; only what crosses links goes by these. */
+    OVL_ALGO_DOUBLE_TREE,
+    OVL_ALGO_NVLS,
+    OVL_ALGO_NVLS_TREE,
+    OVL_ALGO_COLLNET,
 } ovl_algorithm;
 
 typedef struct ovl_hw_point {
@@ -83,6 +89,36 @@ typedef struct ovl_hw_collective {
     bool eager;        /* send_recv: eager instead of rendezvous */
 } ovl_hw_collective;
 
+typedef enum ovl_nccl_span { OVL_SPAN_ANY, OVL_SPAN_ONE, OVL_SPAN_SEVERAL } ovl_nccl_span;
+
+/* The channels NCCL found for communicators with so many GPUs on each node; bytes/s of a channel.
+ * "intra" is its rate inside a node (also used on two nodes), "inter" across nodes. */
+typedef struct ovl_hw_graph {
+    ovl_mark mark;
+    int64_t gpus;
+    int nodes; /* ovl_nccl_span */
+    int64_t channels;
+    uint64_t ring, ring_inter, tree, tree_inter;
+    int64_t nvls_channels; /* 0: no NVLS */
+    uint64_t nvls, nvls_inter;
+    int64_t collnet_channels; /* 0: no CollNet (SHARP) */
+    uint64_t collnet, collnet_inter;
+} ovl_hw_graph;
+
+typedef struct ovl_hw_nccl { /* nccl: what its tuning model needs to know */
+    bool given;
+    ovl_mark mark;
+    const char *version;
+    int gpu;                         /* 0 Volta, 1 Ampere, 2 Hopper, 3 Blackwell */
+    int cpu;                         /* 0 Intel, 1 AMD, 2 another */
+    int link;                        /* 0 NVLink, 1 PCIe: between the GPUs of a node */
+    ovl_texts algorithms, protocols; /* allowed, as by NCCL_ALGO and NCCL_PROTO; none: all */
+    bool no_ll128;      /* the way between GPUs and NICs is longer than NCCL allows it for */
+    bool balanced_tree; /* the tree's pattern, else the plain one */
+    ovl_time path;      /* latency of the way from a GPU to its NIC */
+    ovl_items graphs;   /* ovl_hw_graph */
+} ovl_hw_nccl;
+
 typedef struct ovl_hw_pair {
     ovl_mark mark;
     const char *kernel, *collective;         /* classes; "*" is every class */
@@ -102,6 +138,7 @@ typedef struct ovl_hw {
     uint32_t n_collectives;
     ovl_hw_pair *pairs;
     uint32_t n_pairs;
+    ovl_hw_nccl nccl;
 } ovl_hw;
 
 /* Decodes and checks a `hardware` mapping. Adds errors; *hw is filled as far as possible. */

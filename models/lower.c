@@ -178,6 +178,7 @@ static void release(ovl_lowering *l)
     ovl_vec_free(&l->comm_spread);
     ovl_vec_free(&l->said);
     ovl_vec_free(&l->buckets);
+    ovl_vec_free(&l->nccl);
 }
 
 static void hand_over(ovl_lowering *l, ovl_lowered *lowered)
@@ -186,6 +187,8 @@ static void hand_over(ovl_lowering *l, ovl_lowered *lowered)
     lowered->not_modelled = ovl_vec_freeze(&l->said, l->arena);
     lowered->n_buckets = l->buckets.len;
     lowered->buckets = ovl_vec_freeze(&l->buckets, l->arena);
+    lowered->n_nccl = l->nccl.len;
+    lowered->nccl = ovl_vec_freeze(&l->nccl, l->arena);
 }
 
 bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowered, ovl_errs *errs)

@@ -83,6 +83,7 @@ typedef struct ovl_lowering {
     OVL_VEC(const char *) said;              /* further sentences */
     bool roofline, holds_sms, has_kernels, has_comm;
     OVL_VEC(ovl_bucket_line) buckets;
+    OVL_VEC(ovl_nccl_line) nccl;
 } ovl_lowering;
 
 /* The group of a name, its communicators made; NULL and an error with the nearest name. */
