@@ -99,6 +99,7 @@ typedef struct ovl_xbuffer {
     const char *stream; /* default: the stream of the first operation that uses it */
     bool held;          /* default false: live from first write to last read */
     bool late;          /* allocated by an `alloc` entry of ops instead of at the start */
+    bool record_stream; /* usable again, once freed, when other streams are through with it */
 } ovl_xbuffer;
 
 typedef struct ovl_xgroup {

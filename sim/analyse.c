@@ -160,9 +160,12 @@ static void find_memory(analysis *a)
             out->has_memory = true;
             out->reserved_peak = r->reserved_peak;
             out->fullest_rank = r->rank;
+            out->allocation_retries = r->retries;
+            out->failure = r->failure;
         }
     }
     out->memory_limit = a->p->memory;
+    out->exact_memory = a->p->rounding == OVL_ROUNDING_NONE;
 }
 
 static double mean_busbw(const analysis *a)

@@ -293,6 +293,7 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
                      .copy_engines = {b->copy_engines[0], b->copy_engines[1]},
                      .hw_queues = b->hw_queues,
                      .memory = b->memory,
+                     .rounding = b->rounding,
                      .n_kernel_classes = b->kernel_classes.len,
                      .n_coll_classes = b->coll_classes.len};
     assert(b->pairs.len == 0 || b->pairs.len == p.n_kernel_classes * p.n_coll_classes);

@@ -70,6 +70,12 @@ typedef enum ovl_dtype {
     OVL_DTYPE_COUNT,
 } ovl_dtype;
 
+/* How the allocator of a GPU hands out memory: allocator.h. */
+typedef enum ovl_rounding {
+    OVL_ROUNDING_PYTORCH,
+    OVL_ROUNDING_NONE,
+} ovl_rounding;
+
 typedef enum ovl_category {
     OVL_PARAMETER,
     OVL_GRADIENT,
@@ -280,6 +286,7 @@ typedef struct ovl_program {
     uint32_t copy_engines[2]; /* d2h, h2d; 0: unlimited */
     uint32_t hw_queues;       /* 0: as many as streams */
     uint64_t memory;          /* bytes of each rank's GPU; 0: not known */
+    uint8_t rounding;         /* ovl_rounding of its allocator */
     uint32_t n_kernel_classes, n_coll_classes;
     const ovl_id *kernel_classes, *coll_classes; /* names */
     const ovl_pair *pairs;                       /* [n_kernel_classes * n_coll_classes] */
@@ -310,6 +317,7 @@ typedef struct ovl_builder {
     uint32_t n_ports;
     uint32_t sms, copy_engines[2], hw_queues; /* set by the caller, as in ovl_program */
     uint64_t memory;                          /* likewise */
+    uint8_t rounding;                         /* likewise */
 } ovl_builder;
 
 /* An empty builder with one port (HBM); names and the frozen program will live in `arena`. */

@@ -16,6 +16,32 @@
 
 #include "sim/engine.h"
 
+/* The most memory of one kind (memory.h) on a rank, who holds it, and which operation would have to
+ * change for it to fall. Times count from the start of the run. */
+typedef struct ovl_peak {
+    uint64_t bytes;
+    ovl_time at; /* live: GPU time; else when the host was there */
+    const char *raised_buffer, *raised_by; /* the buffer that made it, and the operation: the first
+                                              to use it (live), or the next to be issued ("end") */
+    /* The largest holder that is neither held for the whole run nor the one that made the peak, the
+     * last operation that uses it, and when that ended. NULL: there is none, or nothing uses it. */
+    const char *eased_buffer, *eased_by;
+    ovl_time eased_at;
+    uint64_t category[OVL_CATEGORY_COUNT]; /* of `bytes`; with rounding and unused they sum to it */
+    /* Of a reserved peak: what blocks are larger than their buffers, what is free in pools, and
+     * what of the buffers was freed but waited for the GPU (counted in its category). */
+    uint64_t rounding, unused, waiting;
+    const struct ovl_holder *holders; /* largest first; they sum to `bytes` */
+    uint32_t n_holders;
+} ovl_peak;
+
+/* The first request that a GPU could not meet. */
+typedef struct ovl_memory_failure {
+    const char *buffer, *op; /* what was asked for, before issuing which operation; NULL: none */
+    uint64_t bytes, reserved; /* asked for, and taken from the GPU when it failed */
+    ovl_time at;              /* host time */
+} ovl_memory_failure;
+
 /* One rank, or several that did the same at the same times: `rank` is the lowest, `count` how many.
  */
 typedef struct ovl_result_rank {
@@ -25,12 +51,11 @@ typedef struct ovl_result_rank {
     ovl_time end;
     uint32_t startups; /* collectives, sends, receives and batches launched */
     bool has_memory;   /* the program declares buffers; else the fields below do not apply */
-    uint64_t allocated_peak, reserved_peak, live_peak;
-    ovl_time live_peak_at;
-    const char
-        *allocated_peak_at; /* the operation about to be issued at the allocated peak, or "end" */
-    const struct ovl_holder *holders; /* of the live peak, largest first */
-    uint32_t n_holders;
+    uint64_t allocated_peak, reserved_peak, live_peak; /* the bytes of: */
+    ovl_peak allocated, reserved, live;
+    uint64_t active_peak; /* allocated, or freed and still in use by the GPU (record_stream) */
+    uint32_t retries;     /* requests that were met only after free segments went back */
+    ovl_memory_failure failure;
 } ovl_result_rank;
 
 typedef struct ovl_holder {
@@ -121,6 +146,9 @@ typedef struct ovl_result {
     bool has_memory;
     uint64_t reserved_peak, memory_limit;
     uint32_t fullest_rank;
+    uint32_t allocation_retries; /* of that rank */
+    ovl_memory_failure failure;  /* of that rank */
+    bool exact_memory;           /* reserved without rounding (OVL_ROUNDING_NONE) */
     ovl_result_equation equation;
     const ovl_result_rank *ranks;
     uint32_t n_ranks;
