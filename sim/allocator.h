@@ -63,8 +63,8 @@ bool ovl_allocator_fits(const ovl_allocator *a, uint32_t stream, uint64_t bytes)
 /* A block for a request of at least one byte, from a new segment if need be, limit or not. */
 uint32_t ovl_allocator_alloc(ovl_allocator *a, uint32_t stream, uint64_t bytes);
 
-/* Gives a block back to its pool. */
-void ovl_allocator_free(ovl_allocator *a, uint32_t block);
+/* Gives a block (by its number) back to its pool. */
+void ovl_allocator_free(ovl_allocator *a, uint32_t number);
 
 /* Gives segments that are wholly free back to the driver. */
 void ovl_allocator_release(ovl_allocator *a);
