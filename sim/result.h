@@ -20,7 +20,7 @@
  * change for it to fall. Times count from the start of the run. */
 typedef struct ovl_peak {
     uint64_t bytes;
-    ovl_time at; /* live: GPU time; else when the host was there */
+    ovl_time at;                           /* live: GPU time; else when the host was there */
     const char *raised_buffer, *raised_by; /* the buffer that made it, and the operation: the first
                                               to use it (live), or the next to be issued ("end") */
     /* The largest holder that is neither held for the whole run nor the one that made the peak, the
@@ -37,7 +37,7 @@ typedef struct ovl_peak {
 
 /* The first request that a GPU could not meet. */
 typedef struct ovl_memory_failure {
-    const char *buffer, *op; /* what was asked for, before issuing which operation; NULL: none */
+    const char *buffer, *op;  /* what was asked for, before issuing which operation; NULL: none */
     uint64_t bytes, reserved; /* asked for, and taken from the GPU when it failed */
     ovl_time at;              /* host time */
 } ovl_memory_failure;
