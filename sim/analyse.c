@@ -4,6 +4,7 @@
  */
 #include "sim/gradflow.h"
 #include "sim/hazard.h"
+#include "sim/hostload.h"
 #include "sim/memory.h"
 #include "sim/steps.h"
 #include "sim/worth.h"
@@ -61,6 +62,7 @@ static void make_ranks(analysis *a)
         row->end = end_of_rank(a, row->rank);
         row->startups = count_startups(&a->p->codes[a->p->ranks[row->rank].code]);
         ovl_memory_find(a->p, a->t, a->arena, row);
+        ovl_host_load_find(a->p, a->t, row);
     }
     a->out->ranks = ranks;
     a->out->n_ranks = a->classes.n;
@@ -424,6 +426,7 @@ static void analyse(analysis *a)
     make_hazards(a);
     make_not_modelled(a);
     find_price_of_interference(a);
+    ovl_host_bound_find(a->p, a->t, a->options, &a->out->host);
     ovl_causes_free(&a->causes);
 }
 

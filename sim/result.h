@@ -35,6 +35,28 @@ typedef struct ovl_peak {
     uint32_t n_holders;
 } ovl_peak;
 
+/* What the host of a rank does in the step (hostload.h). */
+typedef struct ovl_host_load {
+    ovl_time issuing, blocked, free; /* sum to the step */
+    ovl_time gpu_waits;              /* no kernel runs though an operation lacks only its launch */
+    ovl_time ahead_min, ahead_mean;  /* from launch to start; OVL_NEVER without work on the GPU */
+} ovl_host_load;
+
+/* Whether the step waits for hosts, and where that would end (hostload.h). Scales are thousandths.
+ */
+typedef struct ovl_result_host {
+    bool present;          /* issuing takes time or blocks somewhere */
+    ovl_time free_step;    /* the step if it took no time; OVL_NEVER if not simulated */
+    ovl_time first_launch; /* what a single step waits for at its begin, whatever is done */
+    bool bound;            /* the host costs more than 1 % beyond that */
+    bool hidden;           /* ... no more than a thousandth */
+    bool searched;         /* crossovers were looked for */
+    uint32_t kernels;      /* not hidden: the least scale of kernels that hides it; 0: none */
+    ovl_time kernels_step; /* the step then */
+    bool has_cost;
+    uint32_t cost; /* the largest scale of what the host takes at which it is hidden */
+} ovl_result_host;
+
 /* The first request that a GPU could not meet. */
 typedef struct ovl_memory_failure {
     const char *buffer, *op;  /* what was asked for, before issuing which operation; NULL: none */
@@ -50,7 +72,9 @@ typedef struct ovl_result_rank {
     ovl_time hidden_comm, hidden_comm_stretch;
     ovl_time end;
     uint32_t startups; /* collectives, sends, receives and batches launched */
-    bool has_memory;   /* the program declares buffers; else the fields below do not apply */
+    bool has_host;     /* its issuing takes time or blocks */
+    ovl_host_load host;
+    bool has_memory; /* the program declares buffers; else the fields below do not apply */
     uint64_t allocated_peak, reserved_peak, live_peak; /* the bytes of: */
     ovl_peak allocated, reserved, live;
     uint64_t active_peak; /* allocated, or freed and still in use by the GPU (record_stream) */
@@ -150,6 +174,7 @@ typedef struct ovl_result {
     ovl_memory_failure failure;  /* of that rank */
     bool exact_memory;           /* reserved without rounding (OVL_ROUNDING_NONE) */
     ovl_result_equation equation;
+    ovl_result_host host;
     const ovl_result_rank *ranks;
     uint32_t n_ranks;
     const ovl_result_collective *collectives; /* by rank, then start, then name */

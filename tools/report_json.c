@@ -179,6 +179,39 @@ static void memory(ovl_json *json, const ovl_result_rank *r)
     failure(json, &r->failure);
 }
 
+static void host_load(ovl_json *json, const ovl_host_load *h)
+{
+    ovl_json_object(json, "host", OVL_JSON_FLOW);
+    ovl_json_seconds(json, "issuing_s", h->issuing);
+    ovl_json_seconds(json, "blocked_s", h->blocked);
+    ovl_json_seconds(json, "free_s", h->free);
+    ovl_json_seconds(json, "gpu_waits_s", h->gpu_waits);
+    ovl_json_seconds_if(json, "ahead_min_s", h->ahead_min);
+    ovl_json_seconds_if(json, "ahead_mean_s", h->ahead_mean);
+    ovl_json_close(json);
+}
+
+static void host(ovl_json *json, const ovl_result_host *h)
+{
+    if (!h->present || h->free_step == OVL_NEVER) {
+        return;
+    }
+    ovl_json_object(json, "host", OVL_JSON_FLOW);
+    ovl_json_bool(json, "bound", h->bound);
+    ovl_json_seconds(json, "free_step_s", h->free_step);
+    ovl_json_seconds(json, "first_launch_s", h->first_launch);
+    ovl_json_bool(json, "hidden", h->hidden);
+    ovl_json_bool(json, "searched", h->searched);
+    if (h->kernels) {
+        ovl_json_double_if(json, "crossover_kernels", h->kernels / 1000.0);
+        ovl_json_seconds_if(json, "crossover_step_s", h->kernels_step);
+    }
+    if (h->has_cost) {
+        ovl_json_double_if(json, "crossover_host", h->cost / 1000.0);
+    }
+    ovl_json_close(json);
+}
+
 static void rank(ovl_json *json, const ovl_result_rank *r)
 {
     ovl_json_object(json, NULL, OVL_JSON_FLOW);
@@ -191,6 +224,9 @@ static void rank(ovl_json *json, const ovl_result_rank *r)
         memory(json, r);
     }
     ovl_json_seconds(json, "end_s", r->end);
+    if (r->has_host) {
+        host_load(json, &r->host);
+    }
     ovl_json_close(json);
 }
 
@@ -271,6 +307,7 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
     ROWS(json, "hazards", result, hazards, n_hazards, hazard);
     ovl_json_bool(json, "hazards_checked", result->hazards_checked);
     memory_limit(json, result);
+    host(json, &result->host);
     gradients(json, result);
     ovl_json_array(json, "not_modelled", OVL_JSON_BLOCK);
     for (uint32_t i = 0; i < result->n_not_modelled; i++) {
