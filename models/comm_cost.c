@@ -105,10 +105,11 @@ static bool link_demands(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_
             continue;
         }
         const ovl_hw_link *link = &l->hw->links[port / 2];
-        ovl_crossing crossing = ovl_link_crossing(link->scope, spec->op, c->algorithm, &c->spread);
+        ovl_crossing crossing =
+            ovl_crossing_of(l->hw, port / 2, spec->op, c->algorithm, &c->spread);
         uint64_t rate = ovl_crossing_rate(crossing, spec->has_bytes ? spec->bytes : 0, transfer);
         rate = ovl_draft_clamp(l, spec->name, spec->mark, link->name, rate, link->bandwidth);
-        bool once = link->scope != OVL_SCOPE_GPU;
+        bool once = link->scope != OVL_SCOPE_GPU || link->gpus > 1;
         if (out) {
             ovl_draft_demand(out, n_out, (ovl_demand){port, once, rate});
         }

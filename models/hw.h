@@ -44,12 +44,18 @@ typedef struct ovl_hw_host {
 
 typedef enum ovl_scope { OVL_SCOPE_GPU, OVL_SCOPE_NODE, OVL_SCOPE_CLUSTER } ovl_scope;
 
+#define OVL_OUT_OF_NODE (-1)
+
 typedef struct ovl_hw_link { /* links: a mapping of name to this */
     ovl_mark mark;
     const char *name;
     uint64_t bandwidth; /* bytes/s, each direction */
     ovl_time latency;
-    int scope; /* ovl_scope: what one instance serves */
+    int scope;      /* ovl_scope: what one instance serves */
+    int64_t gpus;   /* ... or so many neighbouring ranks; 0: by scope */
+    int64_t out_of; /* only what leaves a block of so many ranks (or OVL_OUT_OF_NODE) crosses it; 0:
+                       all they send */
+    const char *out_of_text;
     int per; /* ovl_scope: what instances are counted in; default = scope. For `check`: "nic: 8 per
                 node" */
 } ovl_hw_link;
@@ -60,7 +66,8 @@ typedef enum ovl_algorithm {
     OVL_ALGO_TREE,   /* recursive doubling / halving-doubling for all-reduce; binomial for broadcast
                         and reduce */
     OVL_ALGO_DIRECT, /* all-to-all and send/recv: one step */
-    OVL_ALGO_NCCL,   /* NCCL's tuning model: nccl.h */
+    OVL_ALGO_HIERARCHICAL, /* reduce-scatter in the node, across nodes, all-gather in the node */
+    OVL_ALGO_NCCL,         /* NCCL's tuning model: nccl.h */
     /* What NCCL may have chosen; only what crosses links goes by these. */
     OVL_ALGO_DOUBLE_TREE,
     OVL_ALGO_NVLS,
@@ -130,6 +137,17 @@ typedef struct ovl_hw_pair {
     double kernel_factor, collective_factor; /* default 1 */
 } ovl_hw_pair;
 
+/* A GPU that is slow, or a link (or "hbm") that has less for a time; see faults.h. */
+typedef struct ovl_hw_fault {
+    ovl_mark mark;
+    ovl_texts ranks; /* none: all */
+    double slowdown; /* of kernels; 0: this is about a link */
+    const char *link;
+    uint64_t bandwidth;
+    ovl_time from, until;
+    bool has_until;
+} ovl_hw_fault;
+
 typedef struct ovl_hw {
     ovl_mark mark;
     const char *name;
@@ -144,6 +162,7 @@ typedef struct ovl_hw {
     ovl_hw_pair *pairs;
     uint32_t n_pairs;
     ovl_hw_nccl nccl;
+    ovl_items faults; /* ovl_hw_fault */
 } ovl_hw;
 
 /* Decodes and checks a `hardware` mapping. Adds errors; *hw is filled as far as possible. */

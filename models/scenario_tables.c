@@ -193,6 +193,13 @@ static const ovl_field scenario_fields[] = {
                    "Changed versions of this scenario by name: each a mapping of paths to the "
                    "values they set. `base` is the scenario itself.",
                    .shape = "mapping of names to {path: value}"),
+    OVL_FIELD_MORE(
+        ovl_raw_scenario, sweep, "sweep", OVL_F_NODE, 0,
+        "What `ovl sweep` tries: paths with lists of values or ranges (`0..3`, `0..16+4`, "
+        "`1 MiB..64 MiB*2`), all combinations of them. `variant` names variants. `list` is "
+        "a list of rows, each a mapping of paths to values that change together. `sample` "
+        "draws `points` rows by `seed`: `{points: 100, seed: 1, keys: {path: range}}`.",
+        .shape = "mapping of paths to values"),
 };
 
 const ovl_table ovl_scenario_table = {
@@ -232,6 +239,6 @@ const ovl_table *const ovl_scenario_tables[] = {
     &ovl_ddp_table,      &ovl_pipeline_table,  &ovl_hw_table,         &ovl_gpu_table,
     &ovl_peak_table,     &ovl_engines_table,   &ovl_allocator_table,  &ovl_host_table,
     &ovl_node_table,     &ovl_link_table,      &ovl_collective_table, &ovl_pair_table,
-    &ovl_nccl_table,     &ovl_graph_table,
+    &ovl_nccl_table,     &ovl_graph_table,     &ovl_fault_table,
 };
 const uint32_t ovl_scenario_n_tables = OVL_COUNT(ovl_scenario_tables);

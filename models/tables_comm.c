@@ -1,9 +1,10 @@
 #include "models/cost.h"
 #include "models/tables.h"
 
-static const char *const algorithm_names[] = {"ring", "tree", "direct", "nccl", NULL};
+static const char *const algorithm_names[] = {"ring",         "tree", "direct",
+                                              "hierarchical", "nccl", NULL};
 static const int algorithm_values[] = {OVL_ALGO_RING, OVL_ALGO_TREE, OVL_ALGO_DIRECT,
-                                       OVL_ALGO_NCCL};
+                                       OVL_ALGO_HIERARCHICAL, OVL_ALGO_NCCL};
 
 /* --- Tables of measured times: [[1 MiB, 93 us], [1 GiB, 8.2 ms]] --- */
 
@@ -130,7 +131,8 @@ static const ovl_field collective_fields[] = {
         ovl_hw_collective, algorithm, "algorithm", OVL_F_ENUM, 0,
         "Textbook formula on the latency and bandwidth of the links in `via`: `ring` for "
         "all_reduce, reduce_scatter and all_gather, `tree` for all_reduce, broadcast "
-        "and reduce, `direct` for all_to_all and send_recv; or `nccl`, what NCCL's tuning model "
+        "and reduce, `direct` for all_to_all and send_recv, `hierarchical` for a ring in the node "
+        "and then one across; or `nccl`, what NCCL's tuning model "
         "says "
         "of the channels in `hardware.nccl`, for all but the last two (docs/model.md).",
         .names = algorithm_names, .values = algorithm_values),

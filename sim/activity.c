@@ -20,9 +20,10 @@ static void join(ovl_engine *e, uint32_t activity, double done)
     ovl_activity *a = &e->activities.data[activity];
     a->shares = is_sharing(e);
     if (a->shares) {
-        ovl_clock_add(e,
-                      ovl_share_join(&e->share, a->cap, a->cost->weight, e->uses.data, e->uses.len),
-                      activity, done);
+        ovl_clock_add(
+            e,
+            ovl_share_join(&e->share, a->cap, a->cost->weight, e->uses.data, e->uses.len, a->count),
+            activity, done);
     } else {
         ovl_clock_add(e, ovl_share_reserve(&e->share), activity, done);
         set_own_rate(e, a);
@@ -39,7 +40,7 @@ static double leave(ovl_engine *e, uint32_t activity)
     const ovl_activity *a = &e->activities.data[activity];
     double done = ovl_clock_remove(e, activity);
     if (a->shares) {
-        ovl_share_leave(&e->share, a->clock);
+        ovl_share_leave(&e->share, a->clock, a->count);
     } else {
         ovl_share_release(&e->share, a->clock);
     }
@@ -64,7 +65,7 @@ void ovl_engine_set_cap(ovl_engine *e, uint32_t activity, double cap, uint32_t b
         set_own_rate(e, a);
         return;
     }
-    uint32_t clock = ovl_share_set_cap(&e->share, a->clock, cap);
+    uint32_t clock = ovl_share_set_cap(&e->share, a->clock, cap, a->count);
     if (clock != a->clock) {
         ovl_account_activity(e, activity);
         double done = ovl_clock_remove(e, activity);
@@ -101,12 +102,32 @@ uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, cons
     a->total = cost->work;
     a->op = op;
     a->rank = rank;
+    a->count = e->p->fold ? e->p->fold->together[op] : 1;
     a->kind = ovl_engine_op(e, rank, op)->kind;
     a->phase = OVL_PHASE_LATENCY;
     a->shares = a->dirty = a->eager = a->background = false;
     a->cap = 1;
     a->cap_bound = OVL_LIMIT_SMS;
     return activity;
+}
+
+ovl_use ovl_engine_use(const ovl_engine *e, uint32_t rank, uint32_t member, uint32_t count,
+                       const ovl_demand *demand)
+{
+    const ovl_program *p = e->p;
+    ovl_id resource = p->rank_ports[p->ranks[rank].first_port + demand->port];
+    if (!p->fold) {
+        return (ovl_use){resource, 1, demand->rate};
+    }
+    /* How many activities like this one load it: each of those that count together is one of a
+     * class; through a port that is counted once each communicator is one activity. */
+    const uint32_t *ranks = p->fold->rank_load, *members = p->fold->member_load;
+    uint64_t load = ranks[(size_t)rank * p->n_ports + demand->port], activities = load;
+    if (member != OVL_NONE) {
+        activities = members[(size_t)member * p->n_ports + demand->port];
+        load = demand->once ? activities : load;
+    }
+    return (ovl_use){resource, (uint32_t)(activities / count), demand->rate * load / count};
 }
 
 static void kernel_uses(ovl_engine *e, const ovl_activity *a)
@@ -116,7 +137,7 @@ static void kernel_uses(ovl_engine *e, const ovl_activity *a)
     for (uint32_t i = 0; i < a->cost->n_demands; i++) {
         const ovl_demand *d = &e->p->demands[a->cost->first_demand + i];
         if (ports[d->port] != OVL_NONE) {
-            ovl_vec_push(&e->uses, (ovl_use){ports[d->port], d->rate});
+            ovl_vec_push(&e->uses, ovl_engine_use(e, a->rank, OVL_NONE, a->count, d));
         }
     }
 }

@@ -5,6 +5,7 @@
 #include "sim/gradflow.h"
 #include "sim/hazard.h"
 #include "sim/hostload.h"
+#include "sim/idle.h"
 #include "sim/memory.h"
 #include "sim/steps.h"
 #include "sim/worth.h"
@@ -64,6 +65,7 @@ static void make_ranks(analysis *a)
         ovl_memory_find(a->p, a->t, a->arena, row);
         ovl_host_load_find(a->p, a->t, row);
     }
+    ovl_idle_find(&a->causes, &a->classes, a->options->gaps, a->arena, ranks, &a->out->idle);
     a->out->ranks = ranks;
     a->out->n_ranks = a->classes.n;
 }

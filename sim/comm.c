@@ -35,37 +35,41 @@ void ovl_comm_each(ovl_engine *e, uint32_t activity,
 /* --- What it loads --- */
 
 /* Members that share a resource load it once together or each on top of the others; either way the
- * activity has one use of it. */
-static void add_use(ovl_engine *e, ovl_id resource, const ovl_demand *d)
+ * activity has one use of it. `other`: folded, this one is a transfer with other members that loads
+ * it as well. */
+static void add_use(ovl_engine *e, const ovl_use *use, bool once, bool other)
 {
-    uint32_t at = e->use_at[resource];
-    if (at < e->uses.len && e->uses.data[at].resource == resource) {
-        e->uses.data[at].rate += d->once ? 0 : d->rate;
+    uint32_t at = e->use_at[use->resource];
+    if (at < e->uses.len && e->uses.data[at].resource == use->resource) {
+        e->uses.data[at].rate += once ? 0 : use->rate;
+        e->uses.data[at].classes += other ? use->classes : 0;
         return;
     }
-    e->use_at[resource] = e->uses.len;
-    ovl_vec_push(&e->uses, (ovl_use){resource, d->rate});
+    e->use_at[use->resource] = e->uses.len;
+    ovl_vec_push(&e->uses, *use);
 }
 
 /* A port without a resource is hardware that is not modelled. */
-static void add_uses(ovl_engine *e, uint32_t rank, const ovl_activity *a, uint32_t first,
-                     uint32_t n)
+static void add_uses(ovl_engine *e, uint32_t rank, uint32_t member, const ovl_activity *a,
+                     uint32_t first, uint32_t n)
 {
     const ovl_id *ports = &e->p->rank_ports[e->p->ranks[rank].first_port];
     for (uint32_t i = first; i < first + n; i++) {
         const ovl_demand *d = &e->p->demands[i];
         bool measured = d->port == OVL_PORT_HBM && a->comm && ovl_caps_measured(e, rank, a);
         if (ports[d->port] != OVL_NONE && !measured) {
-            add_use(e, ports[d->port], d);
+            ovl_use use = ovl_engine_use(e, rank, member, a->count, d);
+            add_use(e, &use, d->once, e->p->fold && !a->comm);
         }
     }
 }
 
-static void add_member_uses(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
+static void add_members_uses(ovl_engine *e, const ovl_activity *a)
 {
-    (void)op;
-    const ovl_activity *a = &e->activities.data[activity];
-    add_uses(e, rank, a, a->cost->first_demand, a->cost->n_demands);
+    const ovl_comm *comm = a->comm;
+    for (uint32_t i = comm->first_member; i < comm->first_member + comm->n_members; i++) {
+        add_uses(e, e->p->members[i], i, a, a->cost->first_demand, a->cost->n_demands);
+    }
 }
 
 void ovl_comm_uses(ovl_engine *e, uint32_t activity)
@@ -73,11 +77,11 @@ void ovl_comm_uses(ovl_engine *e, uint32_t activity)
     const ovl_activity *a = &e->activities.data[activity];
     e->uses.len = 0;
     if (a->comm) {
-        ovl_comm_each(e, activity, add_member_uses);
+        add_members_uses(e, a);
         return;
     }
-    add_uses(e, a->rank, a, a->cost->first_demand, a->cost->n_demands);
-    add_uses(e, a->peer, a, a->cost->first_peer, a->cost->n_peer);
+    add_uses(e, a->rank, OVL_NONE, a, a->cost->first_demand, a->cost->n_demands);
+    add_uses(e, a->peer, OVL_NONE, a, a->cost->first_peer, a->cost->n_peer);
 }
 
 /* --- Starting --- */
@@ -92,7 +96,7 @@ static void enter(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
     s->latent += a->phase == OVL_PHASE_LATENCY;
     e->start[op] = e->now;
     e->running[op] = activity + 1;
-    ovl_vec_push(&s->comms, (ovl_running){a->op, activity});
+    ovl_vec_push(&s->comms, (ovl_running){op, activity});
 }
 
 static void transfer(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)

@@ -283,19 +283,20 @@ static void update_state(ovl_share *share, ovl_share_resource *r)
     }
 }
 
-/* One more. A class that a resource concerns alone is dirty itself; others hear of it by the
+/* So many more. A class that a resource concerns alone is dirty itself; others hear of it by the
  * resource. */
-static void count_in(ovl_share *share, uint32_t slot)
+static void count_in(ovl_share *share, uint32_t slot, uint32_t count)
 {
     ovl_share_class *c = &share->classes.data[slot];
-    bool first = c->count++ == 0;
+    bool first = c->count == 0;
+    c->count += count;
     c->limited = false;
     make_dirty(share, slot);
     for (uint32_t i = 0; i < c->n_uses; i++) {
         ovl_share_resource *r = &share->resources[c->uses[i].resource];
-        r->demand += c->uses[i].rate;
-        ovl_pull_add(&r->pull, ovl_pull_of(c->exact, c->uses[i].rate));
-        r->live += first;
+        r->demand += count * c->uses[i].rate;
+        ovl_pull_add(&r->pull, ovl_pull_of(c->exact, count * c->uses[i].rate));
+        r->live += first ? c->uses[i].classes : 0;
         update_state(share, r);
         if (ovl_share_couples(r)) {
             ovl_share_touch(share, c->uses[i].resource);
@@ -303,11 +304,12 @@ static void count_in(ovl_share *share, uint32_t slot)
     }
 }
 
-static void count_out(ovl_share *share, uint32_t slot)
+static void count_out(ovl_share *share, uint32_t slot, uint32_t count)
 {
     ovl_share_class *c = &share->classes.data[slot];
-    assert(c->count > 0);
-    bool last = --c->count == 0;
+    assert(c->count >= count);
+    c->count -= count;
+    bool last = c->count == 0;
     c->limited = false;
     if (last) {
         c->rate = -1; /* so that the next solve reports it */
@@ -320,15 +322,15 @@ static void count_out(ovl_share *share, uint32_t slot)
         if (ovl_share_couples(r)) {
             ovl_share_touch(share, c->uses[i].resource);
         }
-        r->demand -= c->uses[i].rate;
-        ovl_pull_take(&r->pull, ovl_pull_of(c->exact, c->uses[i].rate));
-        r->live -= last;
+        r->demand -= count * c->uses[i].rate;
+        ovl_pull_take(&r->pull, ovl_pull_of(c->exact, count * c->uses[i].rate));
+        r->live -= last ? c->uses[i].classes : 0;
         update_state(share, r);
     }
 }
 
 uint32_t ovl_share_join(ovl_share *share, double cap, double weight, const ovl_use *uses,
-                        uint32_t n_uses)
+                        uint32_t n_uses, uint32_t count)
 {
     assert(cap > 0 && cap <= 1 && weight > 0 && weight <= 1);
     uint64_t hash = hash_of(cap, weight, uses, n_uses);
@@ -336,16 +338,16 @@ uint32_t ovl_share_join(ovl_share *share, double cap, double weight, const ovl_u
     if (slot == OVL_NONE) {
         slot = make_class(share, hash, cap, weight, uses, n_uses);
     }
-    count_in(share, slot);
+    count_in(share, slot, count);
     return slot;
 }
 
-void ovl_share_leave(ovl_share *share, uint32_t slot)
+void ovl_share_leave(ovl_share *share, uint32_t slot, uint32_t count)
 {
-    count_out(share, slot);
+    count_out(share, slot, count);
 }
 
-uint32_t ovl_share_set_cap(ovl_share *share, uint32_t slot, double cap)
+uint32_t ovl_share_set_cap(ovl_share *share, uint32_t slot, double cap, uint32_t count)
 {
     assert(cap > 0 && cap <= 1);
     ovl_share_class *c = &share->classes.data[slot];
@@ -359,8 +361,8 @@ uint32_t ovl_share_set_cap(ovl_share *share, uint32_t slot, double cap)
         ovl_use *uses = c->uses; /* stays where it is while the array of classes may move */
         other = make_class(share, hash, cap, weight, uses, c->n_uses);
     }
-    count_out(share, slot);
-    count_in(share, other);
+    count_out(share, slot, count);
+    count_in(share, other, count);
     return other;
 }
 

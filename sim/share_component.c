@@ -94,7 +94,7 @@ static void settle(ovl_share *share, uint32_t slot, double rate, uint32_t bound)
             uint64_t demand = c->count * c->uses[u].rate;
             ovl_left_take(&r->left, rate, demand);
             ovl_pull_take(&r->open_pull, ovl_pull_of(c->exact, demand));
-            r->open--;
+            r->open -= c->uses[u].classes;
             queue_resource(share, c->uses[u].resource);
         }
     }

@@ -22,6 +22,7 @@
 #define OVL_SIM_STATE_H
 
 #include "sim/engine.h"
+#include "sim/fold.h"
 #include "sim/heap.h"
 #include "sim/share.h"
 
@@ -48,6 +49,7 @@ typedef struct ovl_activity {
     uint32_t rank;  /* of `op` */
     uint32_t peer;  /* sends: the receiver's rank */
     uint32_t k;     /* collectives: which of the communicator's */
+    uint32_t count; /* of how many like it, where ranks are folded */
     uint8_t kind;   /* ovl_op_kind of op */
     uint8_t phase;  /* ovl_phase */
     bool shares;    /* is of a class of the sharing solver */
@@ -197,6 +199,12 @@ static inline const ovl_cost *ovl_engine_cost(const ovl_engine *e, uint32_t rank
     return freed ? &e->free_cost
                  : &e->p->costs[op->cost + (op->per_rank ? e->p->ranks[rank].variant : 0)];
 }
+
+/* What a demand asks of the resource of its port. Where ranks are folded: the demands of all
+ * activities that load it, divided among the `count` that the solver knows of. `member`: of which
+ * member of a collective, as an index into the program's; else OVL_NONE. */
+ovl_use ovl_engine_use(const ovl_engine *e, uint32_t rank, uint32_t member, uint32_t count,
+                       const ovl_demand *demand);
 
 /* One of the things an operation waits for came true. */
 static inline void ovl_engine_release(ovl_engine *e, uint32_t rank, uint32_t op)

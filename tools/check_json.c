@@ -100,7 +100,12 @@ static void link(ovl_json *json, const ovl_hw *hw, const ovl_hw_link *l)
     ovl_json_text(json, "name", l->name);
     ovl_json_uint(json, "bandwidth_Bps", l->bandwidth);
     ovl_json_seconds_if(json, "latency_s", l->latency ? l->latency : OVL_NEVER);
-    ovl_json_text(json, "scope", scope_names[l->scope]);
+    if (l->gpus) {
+        ovl_json_int(json, "gpus", l->gpus);
+    } else {
+        ovl_json_text(json, "scope", scope_names[l->scope]);
+    }
+    ovl_json_text_if(json, "out_of", l->out_of_text);
     if (per_node) {
         ovl_json_int(json, "per_node", per_node);
     }

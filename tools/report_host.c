@@ -101,6 +101,11 @@ static void crossover(ovl_out *out, const ovl_result *result, const ovl_scale *s
 static ovl_scale scale_of(const ovl_result *result, const ovl_result_rank *const *ranks, uint32_t n)
 {
     ovl_scale scale = ovl_scale_for(result->step);
+    const ovl_result_host *host = &result->host;
+    const ovl_time said[] = {host->free_step, host->first_launch, host->kernels_step};
+    for (uint32_t i = 0; i < OVL_COUNT(said); i++) {
+        ovl_scale_fit(&scale, result->step, said[i] == OVL_NEVER ? 0 : said[i]);
+    }
     for (uint32_t i = 0; i < OVL_MIN(n, MOST_RANKS); i++) {
         const ovl_host_load *h = &ranks[i]->host;
         const ovl_time times[] = {h->issuing, h->blocked, h->free, h->gpu_waits};

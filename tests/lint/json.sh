@@ -30,9 +30,11 @@ documents() {
     done
     "$ovl" check --json tests/cli/mistakes.yaml
     "$ovl" check --json tests/lint/json.yaml
-    "$ovl" run --json tests/lint/json.yaml
+    "$ovl" run --json --gaps tests/lint/json.yaml
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB
     "$ovl" run --json tests/lint/json.yaml --set workload.steps=3
+    "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'peak<1GiB' \
+        --over 'hardware.collectives[0].alpha=1ms,2ms' --over interference=measured,x
     trace tests/lint/json.yaml
     trace scenarios/buckets/last_bucket.yaml
 }
@@ -43,6 +45,8 @@ collapse() {
         s#kinds\.(kernel|collective|send|recv|batch|copy|host|marker)\$#kinds.KIND#
         s#(buffer_bytes|category_bytes|args)\.(parameter|gradient|optimizer|activation|gathered|reduce|temporary)\$#\1.CATEGORY#
         s#ranks\[\]\.(live|allocated|reserved)_peak( |\.|\$)#ranks[].PEAK\2#
+        s#points\[\]\.(values|metrics)\..*#points[].\1.\U\1#
+        s#\.VALUES\$#.KEY#; s#\.METRICS\$#.METRIC#
         s#^none#trace#"
 }
 
