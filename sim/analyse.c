@@ -2,6 +2,7 @@
  * analyse.c - from a program to a result: runs it, asks every analysis, and puts the answers
  * together.
  */
+#include "sim/actions.h"
 #include "sim/gradflow.h"
 #include "sim/hazard.h"
 #include "sim/hostload.h"
@@ -45,7 +46,7 @@ static ovl_time end_of_rank(const analysis *a, uint32_t rank)
 {
     uint32_t steps = a->p->codes[a->p->ranks[rank].code].n_steps;
     bool several = a->p->n_steps > 1 && steps == a->p->n_steps;
-    ovl_time end = several ? ovl_step_end(a->p, a->t, rank, steps - 1) : a->t->ranks[rank].end;
+    ovl_time end = several ? ovl_end_of_step(a->p, a->t, rank, steps - 1) : a->t->ranks[rank].end;
     return end - a->t->begin;
 }
 
@@ -194,7 +195,7 @@ static void make_steps(analysis *a)
     }
     ovl_time *times = OVL_NEW_ARRAY(a->arena, ovl_time, n), before = 0;
     for (uint32_t k = 0; k < n; k++) {
-        ovl_time end = ovl_step_end(a->p, a->t, rank, k);
+        ovl_time end = ovl_end_of_step(a->p, a->t, rank, k);
         times[k] = end - before;
         before = end;
     }
@@ -423,6 +424,7 @@ static void analyse(analysis *a)
     make_totals(a);
     make_steps(a);
     make_ranks(a);
+    ovl_actions_find(a->p, a->t, &a->classes, a->arena, a->out);
     find_memory(a);
     make_limits(a);
     make_hazards(a);

@@ -9,7 +9,7 @@ ovl_op_range ovl_last_step(const ovl_code *code)
                           code->step_ends[code->n_steps - 1] + 1};
 }
 
-ovl_time ovl_step_end(const ovl_program *program, const ovl_timeline *timeline, uint32_t rank,
+ovl_time ovl_end_of_step(const ovl_program *program, const ovl_timeline *timeline, uint32_t rank,
                       uint32_t k)
 {
     const ovl_rank *r = &program->ranks[rank];
@@ -20,7 +20,7 @@ uint32_t ovl_step_of(const ovl_program *program, const ovl_timeline *timeline, u
                      ovl_time at)
 {
     uint32_t n = program->codes[program->ranks[rank].code].n_steps, k = 0;
-    while (k + 1 < n && ovl_step_end(program, timeline, rank, k) < at) {
+    while (k + 1 < n && ovl_end_of_step(program, timeline, rank, k) < at) {
         k++;
     }
     return k;

@@ -27,7 +27,7 @@ typedef struct ovl_op_range {
 ovl_op_range ovl_last_step(const ovl_code *code);
 
 /* When a rank ended its k-th step (0 ...). */
-ovl_time ovl_step_end(const ovl_program *program, const ovl_timeline *timeline, uint32_t rank,
+ovl_time ovl_end_of_step(const ovl_program *program, const ovl_timeline *timeline, uint32_t rank,
                       uint32_t k);
 
 /* The step (0 ...) that a moment of a rank belongs to: a step's end is still of it. */
