@@ -431,6 +431,9 @@ static void analyse(analysis *a)
     make_not_modelled(a);
     find_price_of_interference(a);
     ovl_host_bound_find(a->p, a->t, a->options, &a->out->host);
+    if (a->options->measured) {
+        a->out->replay = ovl_measured_compare(a->p, a->t, a->options->measured, a->arena);
+    }
     ovl_causes_free(&a->causes);
 }
 
