@@ -8,7 +8,11 @@
 #include "sim/hostload.h"
 #include "sim/idle.h"
 #include "sim/memory.h"
+<<<<<<< HEAD
 #include "sim/steps.h"
+=======
+#include "sim/usage.h"
+>>>>>>> 219d10fa07bf9980f795c905917e2cbeff1f9091
 #include "sim/worth.h"
 
 typedef struct analysis {
@@ -427,6 +431,7 @@ static void analyse(analysis *a)
     ovl_actions_find(a->p, a->t, &a->classes, a->arena, a->out);
     find_memory(a);
     make_limits(a);
+    ovl_usage_find(&a->causes, &a->classes, a->arena, a->out);
     make_hazards(a);
     make_not_modelled(a);
     find_price_of_interference(a);
