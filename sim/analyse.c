@@ -8,11 +8,8 @@
 #include "sim/hostload.h"
 #include "sim/idle.h"
 #include "sim/memory.h"
-<<<<<<< HEAD
 #include "sim/steps.h"
-=======
 #include "sim/usage.h"
->>>>>>> 219d10fa07bf9980f795c905917e2cbeff1f9091
 #include "sim/worth.h"
 
 typedef struct analysis {
