@@ -1,5 +1,6 @@
 #include "sim/explain.h"
 
+#include "sim/steps.h"
 #include "sim/uses.h"
 
 #include <stdlib.h>
@@ -194,7 +195,8 @@ static ovl_explained describe(explaining *e, uint32_t rank, uint32_t count, uint
 static void of_rank(explaining *e, uint32_t rank, uint32_t count, ovl_id name)
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
-    for (uint32_t i = 0; i < code->n_ops; i++) {
+    ovl_op_range step = ovl_last_step(code);
+    for (uint32_t i = step.first; i < step.end; i++) {
         uint32_t op = e->p->ranks[rank].first_op + i;
         if (name != OVL_NONE && code->ops[i].name != name) {
             continue;

@@ -1,6 +1,7 @@
 #include "sim/uses.h"
 
 #include "sim/fold.h"
+#include "sim/steps.h"
 
 #include <stdlib.h>
 
@@ -82,7 +83,8 @@ void ovl_uses_of_rank(const ovl_causes *c, const uint32_t *sharers, uint32_t ran
 {
     const wanted w = {sharers, which};
     const ovl_code *code = &c->program->codes[c->program->ranks[rank].code];
-    for (uint32_t i = 0; i < code->n_ops; i++) {
+    ovl_op_range step = ovl_last_step(code);
+    for (uint32_t i = step.first; i < step.end; i++) {
         if (moves(&code->ops[i])) {
             add_uses(c, &w, rank, c->program->ranks[rank].first_op + i, uses);
         }
