@@ -34,8 +34,8 @@ typedef enum ovl_shared { OVL_NOT_SHARED, OVL_SHARED, OVL_SHARED_OR_NOT } ovl_sh
 /* Ranks of each resource ([n_resources]), in `arena`. */
 const uint32_t *ovl_resource_sharers(const ovl_program *program, ovl_arena *arena);
 
-/* Adds what the operations of a rank (of several steps those of the last) use: of resources that it shares with other ranks, of those it
- * does not, or of all. */
+/* Adds what the operations of a rank (of several steps those of the last) use: of resources that it
+ * shares with other ranks, of those it does not, or of all. */
 void ovl_uses_of_rank(const ovl_causes *causes, const uint32_t *sharers, uint32_t rank,
                       ovl_shared which, ovl_resource_uses *uses);
 
