@@ -2,6 +2,7 @@
  * analyse.c - from a program to a result: runs it, asks every analysis, and puts the answers
  * together.
  */
+#include "sim/fold.h"
 #include "sim/gradflow.h"
 #include "sim/hazard.h"
 #include "sim/idle.h"
@@ -53,6 +54,9 @@ static void make_ranks(analysis *a)
         ovl_memory_find(a->p, a->t, a->arena, row);
     }
     ovl_idle_find(&a->causes, &a->classes, a->options->gaps, a->arena, ranks, &a->out->idle);
+    for (uint32_t i = 0; i < a->classes.n; i++) {
+        ranks[i].rank = ovl_rank_number(a->p, ranks[i].rank); /* as the user knows it */
+    }
     a->out->ranks = ranks;
     a->out->n_ranks = a->classes.n;
 }
@@ -133,6 +137,7 @@ static void make_rows(analysis *a)
     ovl_result_collective *out = OVL_NEW_ARRAY(a->arena, ovl_result_collective, a->rows.n);
     for (uint32_t i = 0; i < a->rows.n; i++) {
         out[i] = a->rows.item[i].out;
+        out[i].rank = ovl_rank_number(a->p, out[i].rank);
     }
     a->out->collectives = out;
     a->out->n_collectives = a->rows.n;
@@ -172,9 +177,10 @@ static void make_totals(analysis *a)
 {
     ovl_result *out = a->out;
     const ovl_rank_times *times = &a->t->ranks[a->t->deciding_rank];
-    out->n_ranks_simulated = a->p->n_ranks;
+    out->n_ranks_simulated = a->p->fold ? a->p->fold->whole->n_ranks : a->p->n_ranks;
+    out->n_folded = a->p->fold ? a->p->n_ranks : 0;
     out->step = a->t->step;
-    out->deciding_rank = a->t->deciding_rank;
+    out->deciding_rank = a->p->n_ranks ? ovl_rank_number(a->p, a->t->deciding_rank) : 0;
     memcpy(out->term, times->term, sizeof out->term);
     out->hidden_comm = times->hidden;
     out->hidden_comm_stretch = times->hidden_stretch;
@@ -183,7 +189,7 @@ static void make_totals(analysis *a)
     out->comm_total = out->hidden_comm + out->comm_exposed;
     out->mean_busbw = mean_busbw(a);
     if (a->p->n_ranks) {
-        out->startups = count_startups(&a->p->codes[a->p->ranks[out->deciding_rank].code]);
+        out->startups = count_startups(&a->p->codes[a->p->ranks[a->t->deciding_rank].code]);
     }
 }
 
@@ -397,6 +403,33 @@ static void analyse(analysis *a)
     ovl_causes_free(&a->causes);
 }
 
+/* What is run instead of the program: its fold if it has one, else the program with every operation
+ * numbered. False and an error if it is too large. */
+static bool choose_program(const ovl_program *program, const ovl_analyse_options *options,
+                           ovl_arena *arena, ovl_fold *fold, ovl_program *chosen, ovl_errs *errs)
+{
+    if (!options->no_fold && ovl_fold_find(program, arena, fold)) {
+        return ovl_fold_program(program, fold, arena, chosen, errs);
+    }
+    *chosen = *program;
+    return ovl_number_ops(chosen, arena, errs);
+}
+
+/* A run that cannot finish is told of the ranks as they are. */
+static bool run_chosen(const ovl_program *program, const ovl_program *chosen,
+                       const ovl_run_options *run, ovl_arena *arena, ovl_timeline *timeline,
+                       ovl_errs *errs)
+{
+    if (!chosen->fold || program->n_ops > OVL_NUMBERED_OPS) {
+        return ovl_run(chosen, run, arena, timeline, errs);
+    }
+    ovl_arena texts = {0};
+    ovl_errs unsaid = {.arena = &texts};
+    bool good = ovl_run(chosen, run, arena, timeline, &unsaid);
+    ovl_arena_free(&texts);
+    return good || (ovl_run(program, run, arena, timeline, errs) && false);
+}
+
 bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options, ovl_arena *arena,
                  ovl_result *result, ovl_timeline *kept, ovl_errs *errs)
 {
@@ -404,19 +437,28 @@ bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options,
         return false;
     }
     ovl_arena scratch = {0};
-    ovl_timeline own;
-    ovl_timeline *timeline = kept ? kept : &own;
+    ovl_fold fold;
+    ovl_program chosen;
+    ovl_timeline timeline;
     ovl_run_options run = {options->interference, OVL_NONE, kept != NULL};
-    bool good = ovl_run(program, &run, kept ? arena : &scratch, timeline, errs);
+    bool good = choose_program(program, options, &scratch, &fold, &chosen, errs) &&
+                run_chosen(program, &chosen, &run, kept ? arena : &scratch, &timeline, errs);
     if (good) {
         *result = (ovl_result){0};
-        analysis a = {.p = program,
+        analysis a = {.p = &chosen,
                       .options = options,
                       .arena = arena,
                       .scratch = &scratch,
                       .out = result,
-                      .t = timeline};
+                      .t = &timeline};
         analyse(&a);
+    }
+    if (good && kept) {
+        assert(program->numbered);
+        *kept = timeline;
+        if (chosen.fold) {
+            ovl_unfold(&chosen, &timeline, arena, kept);
+        }
     }
     ovl_arena_free(&scratch);
     return good;

@@ -34,7 +34,7 @@
 #ifndef OVL_SIM_FOLD_H
 #define OVL_SIM_FOLD_H
 
-#include "sim/timeline.h"
+#include "sim/engine.h"
 
 /* Classes of things of one sort, numbered in order of their lowest members. */
 typedef struct ovl_partition {
@@ -66,6 +66,10 @@ bool ovl_fold_holds(const ovl_program *program, const ovl_fold *fold);
  * Fills the tables of loads. False and an error if it is too large for 32-bit numbering. */
 bool ovl_fold_program(const ovl_program *whole, ovl_fold *fold, ovl_arena *arena,
                       ovl_program *folded, ovl_errs *errs);
+
+/* Runs a numbered program, folded unless `no_fold`, and gives the timeline of all its ranks. */
+bool ovl_run_whole(const ovl_program *program, const ovl_run_options *options, bool no_fold,
+                   ovl_arena *arena, ovl_timeline *timeline, ovl_errs *errs);
 
 /* The timeline of the whole program from that of the folded one: every rank has the times of its
  * representative. The whole must be numbered. */

@@ -210,6 +210,11 @@ void ovl_unfold(const ovl_program *folded, const ovl_timeline *timeline, ovl_are
                    .arena = arena};
     list_members(&u, &scratch);
     *whole = *timeline;
+    ovl_unmeasured *unmeasured = OVL_NEW_ARRAY(arena, ovl_unmeasured, timeline->n_unmeasured);
+    for (uint32_t i = 0; i < timeline->n_unmeasured; i++) {
+        unmeasured[i] = timeline->unmeasured[i];
+    }
+    whole->unmeasured = unmeasured;
     whole->issue = expand(&u, timeline->issue);
     whole->arrive = expand(&u, timeline->arrive);
     whole->start = expand(&u, timeline->start);
@@ -219,4 +224,22 @@ void ovl_unfold(const ovl_program *folded, const ovl_timeline *timeline, ovl_are
     expand_segments(&u, whole);
     expand_trail(&u, whole);
     ovl_arena_free(&scratch);
+}
+
+bool ovl_run_whole(const ovl_program *program, const ovl_run_options *options, bool no_fold,
+                   ovl_arena *arena, ovl_timeline *timeline, ovl_errs *errs)
+{
+    ovl_arena scratch = {0};
+    ovl_fold fold;
+    ovl_program folded;
+    ovl_timeline t;
+    ovl_errs unsaid = {.arena = &scratch};
+    bool folds = !no_fold && ovl_fold_find(program, &scratch, &fold) &&
+                 ovl_fold_program(program, &fold, &scratch, &folded, &unsaid) &&
+                 ovl_run(&folded, options, &scratch, &t, &unsaid);
+    if (folds) {
+        ovl_unfold(&folded, &t, arena, timeline);
+    }
+    ovl_arena_free(&scratch);
+    return folds || ovl_run(program, options, arena, timeline, errs);
 }

@@ -1,4 +1,5 @@
 #include "sim/critical.h"
+#include "sim/fold.h"
 #include "tools/trace.h"
 #include "tools/work.h"
 
@@ -64,10 +65,12 @@ static void export_trace(ovl_work *work, const ovl_args *args)
         !ovl_work_prepare(work, &doc, side.variant, &prepared)) {
         return;
     }
-    const ovl_program *program = &prepared.lowered.program;
+    ovl_program *program = &prepared.lowered.program;
     const bool *ranks = choose_ranks(work, args, program->n_ranks);
     ovl_run_options options = {(ovl_interference)prepared.scenario.interference, OVL_NONE, true};
-    if (ranks && ovl_run(program, &options, &work->arena, &timeline, &work->errs)) {
+    if (ranks && ovl_number_ops(program, &work->arena, &work->errs) &&
+        ovl_run_whole(program, &options, ovl_args_has(args, "no-fold"), &work->arena, &timeline,
+                      &work->errs)) {
         write_trace(work, args, &prepared, &timeline, ranks);
     }
 }
