@@ -44,6 +44,8 @@ Options
   --worth all|none|NAME       for which names the step is simulated once more as if all
                               communication of that name were free, on every rank; by default for
                               the most exposed names
+  --no-fold                   simulate every rank, also those that do the same; the results are
+                              equal, this is to compare
   --gaps                      list when each rank runs no kernel, what that time is made of, and why
   --json                      print JSON instead of text; times are seconds with 12 decimals
   -o, --output FILE           write to FILE instead of standard output; the file is replaced only
