@@ -1,4 +1,5 @@
 #include "models/draft.h"
+#include "models/effective.h"
 #include "models/nccl.h"
 
 static const ovl_plan_cost no_cost = {.id = OVL_NONE};
@@ -105,10 +106,11 @@ static bool link_demands(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_
             continue;
         }
         const ovl_hw_link *link = &l->hw->links[port / 2];
-        ovl_crossing crossing = ovl_link_crossing(link->scope, spec->op, c->algorithm, &c->spread);
+        ovl_crossing crossing =
+            ovl_crossing_of(l->hw, port / 2, spec->op, c->algorithm, &c->spread);
         uint64_t rate = ovl_crossing_rate(crossing, spec->has_bytes ? spec->bytes : 0, transfer);
         rate = ovl_draft_clamp(l, spec->name, spec->mark, link->name, rate, link->bandwidth);
-        bool once = link->scope != OVL_SCOPE_GPU;
+        bool once = link->scope != OVL_SCOPE_GPU || link->gpus > 1;
         if (out) {
             ovl_draft_demand(out, n_out, (ovl_demand){port, once, rate});
         }
@@ -151,6 +153,7 @@ static bool comm_demands(ovl_lowering *l, const comm *c, ovl_draft *d)
         ovl_draft_demand(d->peer, &d->cost.n_peer, (ovl_demand){OVL_PORT_HBM, false, hbm});
     }
     d->cost.weight = ovl_draft_weight(l, principal ? principal : hbm);
+    d->cost.weight *= c->entry && c->entry->weight > 0 ? c->entry->weight : 1;
     return true;
 }
 
@@ -281,6 +284,8 @@ static bool comm_time(ovl_lowering *l, const comm *c, ovl_comm_time *time)
     }
     if (ok && time->nccl) {
         say_choice(l, c, time);
+    } else if (ok && entry == c->entry && entry->algorithm == OVL_ALGO_NONE) {
+        ovl_say_effective(l, spec, entry, &c->spread, time);
     }
     return ok;
 }

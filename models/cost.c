@@ -59,13 +59,14 @@ const ovl_hw_collective *ovl_find_collective(const ovl_hw *hw, ovl_coll op, cons
     return any;
 }
 
-/* --- What crosses a link --- */
-
-ovl_spread ovl_spread_apart(uint32_t n)
+uint64_t ovl_crossing_rate(ovl_crossing c, uint64_t bytes, ovl_time transfer)
 {
-    uint64_t others = n ? n - 1 : 0;
-    return (ovl_spread){n, n, 1, others, n * others};
+    return transfer <= 0
+               ? 0
+               : times_tera((wide)c.num * bytes, (wide)c.den * (wide)transfer, false, UINT64_MAX);
 }
+
+/* --- Textbook formulas --- */
 
 static uint32_t log2_up(uint32_t n)
 {
@@ -76,107 +77,13 @@ static uint32_t log2_up(uint32_t n)
     return log;
 }
 
-/* What leaves the busiest part. Parts are nodes, or single members where the link ends at each
- * (then g = 1). Tree of an all-reduce: Rabenseifner halves with the nearest first, so a member
- * comes out of its part of g with 1/g of the bytes and sends 1/g - 1/n of them on; the g members
- * together (n - g)/n, and as much on the way back. Binomial tree: the root's part sends in every
- * round among parts. */
-static ovl_crossing from_part(ovl_coll op, bool tree, const ovl_spread *parts)
-{
-    uint64_t n = parts->members;
-    switch (op) {
-    case OVL_ALL_REDUCE:
-        return (ovl_crossing){2 * (n - (tree ? parts->fewest : 1)), n};
-    case OVL_REDUCE_SCATTER:
-    case OVL_ALL_GATHER:
-        return (ovl_crossing){n - 1, n};
-    case OVL_ALL_TO_ALL:
-        return (ovl_crossing){parts->most_pairs, n};
-    case OVL_BROADCAST:
-    case OVL_REDUCE:
-        return (ovl_crossing){tree ? log2_up(parts->nodes) : 1, 1};
-    case OVL_SEND_RECV:
-    case OVL_COLL_COUNT:
-        break;
-    }
-    return (ovl_crossing){1, 1};
-}
-
-/* The same from all parts together, for a link that lies between them. */
-static ovl_crossing between_parts(ovl_coll op, bool tree, const ovl_spread *parts)
-{
-    uint64_t n = parts->members, others = parts->nodes - 1;
-    switch (op) {
-    case OVL_ALL_REDUCE:
-        return tree ? (ovl_crossing){2 * others, 1} : (ovl_crossing){2 * (n - 1) * parts->nodes, n};
-    case OVL_REDUCE_SCATTER:
-    case OVL_ALL_GATHER:
-        return (ovl_crossing){(n - 1) * parts->nodes, n};
-    case OVL_ALL_TO_ALL:
-        return (ovl_crossing){parts->pairs, n};
-    case OVL_BROADCAST:
-    case OVL_REDUCE:
-        return (ovl_crossing){others, 1};
-    case OVL_SEND_RECV:
-    case OVL_COLL_COUNT:
-        break;
-    }
-    return (ovl_crossing){1, 1};
-}
-
-/* All-reduces whose reduction is in the tree, the switch or the network [derived from what each
- * does; n members, g of them on a node]. Double binary tree: up s, and down s where a rank has
- * children. NVLS: a GPU gives the switch its s and gets the sum of its 1/g back, then writes that
- * part to all: (g + 1)/g s each way; with a tree across nodes. CollNet: s goes out and the sum
- * comes back. */
-static ovl_crossing reduced_on_the_way(int scope, int algorithm, const ovl_spread *spread)
-{
-    uint64_t nodes = spread->nodes, local = spread->members / nodes;
-    bool inside = scope == OVL_SCOPE_GPU || nodes == 1;
-    uint64_t sharing = scope == OVL_SCOPE_GPU ? 1 : nodes == 1 ? local : 1;
-    if (inside && (algorithm == OVL_ALGO_NVLS || algorithm == OVL_ALGO_NVLS_TREE) && local > 1) {
-        return (ovl_crossing){sharing * (local + 1), local};
-    }
-    uint64_t times = algorithm == OVL_ALGO_COLLNET || algorithm == OVL_ALGO_NVLS ? 1 : 2;
-    uint64_t parts = scope == OVL_SCOPE_CLUSTER && nodes > 1 ? nodes - (times == 2) : sharing;
-    return (ovl_crossing){times * parts, 1};
-}
-
-static bool reduces_on_the_way(int algorithm, ovl_coll op)
-{
-    return op == OVL_ALL_REDUCE && algorithm >= OVL_ALGO_DOUBLE_TREE;
-}
-
-ovl_crossing ovl_link_crossing(int scope, ovl_coll op, int algorithm, const ovl_spread *spread)
-{
-    if (spread->members < 2) {
-        return (ovl_crossing){0, 1};
-    }
-    if (reduces_on_the_way(algorithm, op)) {
-        return reduced_on_the_way(scope, algorithm, spread);
-    }
-    bool tree = algorithm == OVL_ALGO_TREE;
-    bool by_node = scope != OVL_SCOPE_GPU && spread->nodes > 1;
-    bool inside = scope == OVL_SCOPE_CLUSTER || (scope == OVL_SCOPE_NODE && !by_node);
-    ovl_spread parts = by_node ? *spread : ovl_spread_apart(spread->members);
-    return inside ? between_parts(op, tree, &parts) : from_part(op, tree, &parts);
-}
-
-uint64_t ovl_crossing_rate(ovl_crossing c, uint64_t bytes, ovl_time transfer)
-{
-    return transfer <= 0
-               ? 0
-               : times_tera((wide)c.num * bytes, (wide)c.den * (wide)transfer, false, UINT64_MAX);
-}
-
-/* --- Textbook formulas --- */
-
 /* Steps one after the other, each of which pays the latency; 0: there is no formula. */
 static uint64_t steps_of(int algorithm, ovl_coll op, uint32_t n)
 {
     bool all_reduce = op == OVL_ALL_REDUCE;
     switch (algorithm) {
     case OVL_ALGO_RING:
+    case OVL_ALGO_HIERARCHICAL: /* of n members on one level */
         if (all_reduce || op == OVL_REDUCE_SCATTER || op == OVL_ALL_GATHER) {
             return (all_reduce ? 2 : 1) * (uint64_t)(n - 1);
         }
@@ -196,7 +103,7 @@ static uint64_t steps_of(int algorithm, ovl_coll op, uint32_t n)
 
 static const char *algorithm_name(int algorithm)
 {
-    static const char *const names[] = {"none", "ring", "tree", "direct", "nccl"};
+    static const char *const names[] = {"none", "ring", "tree", "direct", "hierarchical", "nccl"};
     return names[algorithm];
 }
 
@@ -236,33 +143,96 @@ static const ovl_hw_link *find_link(const ovl_hw *hw, const char *name)
     return NULL;
 }
 
-/* Over several links the one that takes longest decides; a step crosses all of them, so the
- * greatest latency does. False if a link has no bandwidth or there is none. */
+/* Links that work at the same time. A flat algorithm has one level; in levels, what stays in the
+ * node is the first and what leaves it the second. */
+typedef struct level {
+    ovl_time latency, transfer;
+} level;
+
+/* A step crosses all links of a level, so the greatest latency counts; the link that takes longest
+ * decides. False if there is no such link or it has no bandwidth. */
+static bool add_link(const ovl_hw *hw, const ovl_hw_collective *entry, const char *name,
+                     ovl_coll op, uint64_t bytes, const ovl_spread *spread, level *levels)
+{
+    const ovl_hw_link *link = find_link(hw, name);
+    if (!link || link->bandwidth == 0) {
+        return false;
+    }
+    ovl_crossing c =
+        ovl_crossing_of(hw, (uint32_t)(link - hw->links), op, entry->algorithm, spread);
+    if (c.num == 0) {
+        return true;
+    }
+    uint64_t transfer =
+        times_tera((wide)c.num * bytes, (wide)c.den * link->bandwidth, true, OVL_NEVER);
+    bool in_levels = entry->algorithm == OVL_ALGO_HIERARCHICAL;
+    level *p = &levels[in_levels && ovl_link_leaves_node(link, spread)];
+    p->transfer = OVL_MAX(p->transfer, (ovl_time)transfer);
+    p->latency = OVL_MAX(p->latency, link->latency);
+    return true;
+}
+
+static uint64_t steps_on_level(const ovl_hw_collective *entry, ovl_coll op,
+                               const ovl_spread *spread, int level_no)
+{
+    if (entry->algorithm != OVL_ALGO_HIERARCHICAL) {
+        return steps_of(entry->algorithm, op, spread->members);
+    }
+    uint32_t n = level_no == 0 ? spread->members / spread->nodes : spread->nodes;
+    return n < 2 ? 0 : steps_of(OVL_ALGO_RING, op, n);
+}
+
+/* Levels one after the other. */
 static bool over_links(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
                        uint64_t bytes, const ovl_spread *spread, ovl_comm_time *time)
 {
-    ovl_time latency = 0;
+    level levels[2] = {{0, 0}, {0, 0}};
     for (uint32_t i = 0; i < entry->via.count; i++) {
-        const ovl_hw_link *link = find_link(hw, entry->via.item[i]);
-        if (!link || link->bandwidth == 0) {
+        if (!add_link(hw, entry, entry->via.item[i], op, bytes, spread, levels)) {
             return false;
         }
-        ovl_crossing c = ovl_link_crossing(link->scope, op, entry->algorithm, spread);
-        uint64_t transfer =
-            times_tera((wide)c.num * bytes, (wide)c.den * link->bandwidth, true, OVL_NEVER);
-        time->transfer = OVL_MAX(time->transfer, (ovl_time)transfer);
-        latency = OVL_MAX(latency, link->latency);
     }
-    wide startup = (wide)steps_of(entry->algorithm, op, spread->members) * (wide)latency;
-    time->latency = startup > OVL_NEVER ? OVL_NEVER : (ovl_time)startup;
+    wide latency = 0, transfer = 0;
+    for (int k = 0; k < 2; k++) {
+        latency += (wide)steps_on_level(entry, op, spread, k) * (wide)levels[k].latency;
+        transfer += (wide)levels[k].transfer;
+    }
+    time->latency = latency > OVL_NEVER ? OVL_NEVER : (ovl_time)latency;
+    time->transfer = transfer > OVL_NEVER ? OVL_NEVER : (ovl_time)transfer;
     return entry->via.count > 0;
+}
+
+/* As many members on every node, and a way out of it. */
+static bool check_levels(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
+                         const ovl_spread *spread, ovl_mark mark, ovl_errs *errs)
+{
+    bool out = spread->nodes < 2;
+    for (uint32_t i = 0; i < entry->via.count; i++) {
+        const ovl_hw_link *link = find_link(hw, entry->via.item[i]);
+        out |= link && ovl_link_leaves_node(link, spread);
+    }
+    if (!out) {
+        ovl_error(errs, OVL_E_INPUT, mark,
+                  "the hierarchical formula of %s needs a link in `via` that leaves the node: one "
+                  "with out_of: node, or of scope node or cluster",
+                  ovl_coll_name(op));
+    } else if (spread->fewest * spread->nodes != spread->members) {
+        ovl_error(errs, OVL_E_INPUT, mark,
+                  "the hierarchical formula of %s needs as many members on every node; %" PRIu32
+                  " lie unevenly on %" PRIu32,
+                  ovl_coll_name(op), spread->members, spread->nodes);
+        out = false;
+    }
+    return out;
 }
 
 static bool by_formula(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
                        uint64_t bytes, const ovl_spread *spread, ovl_mark mark, ovl_comm_time *time,
                        ovl_errs *errs)
 {
-    if (!ovl_check_algorithm(entry->algorithm, op, mark, errs)) {
+    if (!ovl_check_algorithm(entry->algorithm, op, mark, errs) ||
+        (entry->algorithm == OVL_ALGO_HIERARCHICAL &&
+         !check_levels(hw, entry, op, spread, mark, errs))) {
         return false;
     }
     if (!over_links(hw, entry, op, bytes, spread, time)) {
@@ -292,6 +262,20 @@ static ovl_time on_line(const ovl_hw_point *a, const ovl_hw_point *b, uint64_t b
     return time >= 9e18 ? OVL_NEVER : (ovl_time)time;
 }
 
+/* The same in (bytes, time), exact and rounded up; below 0 it is 0. */
+static ovl_time on_straight(const ovl_hw_point *a, const ovl_hw_point *b, uint64_t bytes)
+{
+    bool rises = b->time >= a->time, after = bytes >= a->bytes, up = rises == after;
+    wide dt = (wide)(rises ? b->time - a->time : a->time - b->time);
+    wide product = dt * (after ? bytes - a->bytes : a->bytes - bytes);
+    wide span = b->bytes - a->bytes, change = product / span;
+    if (!up) {
+        return change >= (wide)a->time ? 0 : a->time - (ovl_time)change;
+    }
+    wide time = (wide)a->time + change + (product % span != 0);
+    return time > OVL_NEVER ? OVL_NEVER : (ovl_time)time;
+}
+
 static bool by_table(const ovl_hw_collective *entry, ovl_coll op, uint64_t bytes, ovl_mark mark,
                      ovl_comm_time *time, bool *extrapolated, ovl_errs *errs)
 {
@@ -317,7 +301,9 @@ static bool by_table(const ovl_hw_collective *entry, ovl_coll op, uint64_t bytes
     }
     *extrapolated |= outside;
     upper = upper == 0 ? 1 : OVL_MIN(upper, n - 1);
-    time->transfer = bytes == 0 ? 0 : on_line(&table[upper - 1], &table[upper], bytes);
+    bool straight = entry->between == OVL_BETWEEN_BYTES;
+    const ovl_hw_point *a = &table[upper - 1], *b = &table[upper];
+    time->transfer = bytes == 0 ? 0 : straight ? on_straight(a, b, bytes) : on_line(a, b, bytes);
     return true;
 }
 

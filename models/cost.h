@@ -4,9 +4,9 @@
  *
  * Kernel: a duration; or a roofline, time = max(flops / (peak * efficiency), bytes / (hbm *
  * hbm_efficiency)) (Williams et al., CACM 2009). Collective: alpha-beta, T = alpha + bytes / beta;
- * a measured table, piecewise linear in (log bytes, log time), refused outside its range unless
- * `extrapolate`; or a textbook formula (Thakur et al. 2005; a = latency, b = bandwidth, s = bytes,
- * n members, each with a link of its own):
+ * a measured table, piecewise linear in (log bytes, log time) or in (bytes, time), refused outside
+ * its range unless `extrapolate`; or a textbook formula (Thakur et al. 2005; a = latency, b =
+ * bandwidth, s = bytes, n members, each with a link of its own):
  *
  *     ring   all-reduce 2(n-1) a + 2(n-1)/n s/b;  reduce-scatter, all-gather (n-1) a + (n-1)/n s/b
  *     tree   all-reduce 2 ceil(log2 n) a + 2(n-1)/n s/b;  broadcast, reduce ceil(log2 n) (a + s/b)
@@ -37,6 +37,22 @@ typedef struct ovl_comm_time {
     uint32_t channels;   /* SMs it takes */
 } ovl_comm_time;
 
+/* A partition of the members of a communicator. */
+typedef struct ovl_parts {
+    uint32_t count;      /* parts with any */
+    uint32_t fewest;     /* members of the part that has the fewest */
+    uint64_t most_pairs; /* of a sender in one part and a receiver outside, for the busiest */
+    uint64_t pairs;      /* ... of all parts together */
+} ovl_parts;
+
+/* How a communicator meets the instances of a link that serves a block of GPUs (`gpus`) or carries
+ * only what leaves one (`out_of`). */
+typedef struct ovl_way {
+    ovl_parts parts;    /* what leaves one of these crosses it */
+    uint64_t share, of; /* members that the busiest instance in a part serves, of those in it */
+    uint32_t served;    /* parts that one instance serves, at most */
+} ovl_way;
+
 /* How the members of a communicator lie on nodes. */
 typedef struct ovl_spread {
     uint32_t members;
@@ -45,6 +61,7 @@ typedef struct ovl_spread {
     uint32_t fewest; /* members of the node that has the fewest */
     uint64_t most_pairs; /* of a sender in one node and a receiver outside, for the busiest node */
     uint64_t pairs;      /* ... of all nodes together */
+    const ovl_way *ways; /* by link, those in blocks; NULL: every member is alone in each */
 } ovl_spread;
 
 /* n members, each on a node of its own. */
@@ -59,6 +76,17 @@ typedef struct ovl_crossing {
  * direction. `algorithm` (ovl_algorithm) NONE: a ring; a chain for broadcast and reduce; everybody
  * to everybody for all-to-all. Rings and chains enter and leave a node once. */
 ovl_crossing ovl_link_crossing(int scope, ovl_coll op, int algorithm, const ovl_spread *spread);
+
+/* Whether a link has instances by blocks of GPUs, or carries only what leaves a block. */
+bool ovl_link_in_blocks(const ovl_hw_link *link);
+
+/* Whether what it carries for members that lie so leaves a node. */
+bool ovl_link_leaves_node(const ovl_hw_link *link, const ovl_spread *spread);
+
+/* The same for link number `link` of the hardware, of whatever shape; in lowest terms. {0, 1}:
+ * nothing crosses it. */
+ovl_crossing ovl_crossing_of(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
+                             const ovl_spread *spread);
 
 /* The bytes/s of that while the transfer phase takes `transfer`, rounded down; 0 for no time. */
 uint64_t ovl_crossing_rate(ovl_crossing crossing, uint64_t bytes, ovl_time transfer);

@@ -62,70 +62,12 @@ uint32_t ovl_plan_node(const ovl_lowering *l, uint32_t rank)
     return per_node > 0 ? (uint32_t)(rank / per_node) : 0;
 }
 
-static bool nodes_matter(const ovl_hw *hw)
-{
-    if (hw->nccl.given) {
-        return true;
-    }
-    for (uint32_t i = 0; i < hw->n_links; i++) {
-        if (hw->links[i].scope != OVL_SCOPE_GPU) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Where nodes share nothing and no cost goes by them all is one node, so that ranks are told apart
- * by that no more than they must be. */
-static ovl_spread find_spread(ovl_lowering *l, const uint32_t *ranks, uint32_t n)
-{
-    ovl_spread spread = {n, 1, n, 0, 0};
-    if (!nodes_matter(l->hw)) {
-        return spread;
-    }
-    if (!l->on_node) {
-        l->on_node = OVL_NEW_ARRAY(l->arena, uint32_t, ovl_plan_node(l, l->n_ranks - 1) + 1);
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        l->on_node[ovl_plan_node(l, ranks[i])]++;
-    }
-    spread.nodes = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t *here = &l->on_node[ovl_plan_node(l, ranks[i])];
-        if (*here == 0) {
-            continue; /* counted by another member */
-        }
-        uint64_t pairs = (uint64_t)*here * (n - *here);
-        spread.nodes++;
-        spread.fewest = OVL_MIN(spread.fewest, *here);
-        spread.most_pairs = OVL_MAX(spread.most_pairs, pairs);
-        spread.pairs += pairs;
-        *here = 0;
-    }
-    return spread;
-}
-
-static const ovl_spread *intern_spread(ovl_lowering *l, ovl_spread s)
-{
-    for (uint32_t i = 0; i < l->spreads.len; i++) {
-        const ovl_spread *old = l->spreads.data[i];
-        if (old->members == s.members && old->nodes == s.nodes && old->fewest == s.fewest &&
-            old->most_pairs == s.most_pairs && old->pairs == s.pairs) {
-            return old;
-        }
-    }
-    ovl_spread *stored = OVL_NEW(l->arena, ovl_spread);
-    *stored = s;
-    ovl_vec_push(&l->spreads, stored);
-    return stored;
-}
-
 static void add_comm(ovl_lowering *l, const ovl_group *group, ovl_id *comm_of,
                      const uint32_t *ranks, uint32_t n)
 {
     ovl_id comm = ovl_add_comm(l->b, ovl_name(l->b, group->name), ranks, n);
     assert(comm == l->comm_spread.len);
-    ovl_vec_push(&l->comm_spread, intern_spread(l, find_spread(l, ranks, n)));
+    ovl_vec_push(&l->comm_spread, ovl_find_spread(l, ranks, n));
     for (uint32_t i = 0; i < n; i++) {
         comm_of[ranks[i]] = comm;
     }
@@ -259,6 +201,54 @@ const ovl_group *ovl_plan_default_group(ovl_lowering *l, ovl_mark mark)
         only = group;
     }
     return ovl_plan_group(l, only ? only->name : l->groups[l->n_groups - 1].name, mark);
+}
+
+/* Members stand in order of their place, so a run of them is a slice of the communicator's. */
+static void split_comm(ovl_lowering *l, ovl_group *sub, ovl_id *comm_of, ovl_id comm, uint32_t size)
+{
+    ovl_comm whole = l->b->comms.data[comm];
+    uint32_t *ranks = OVL_NEW_ARRAY(l->arena, uint32_t, whole.n_members);
+    memcpy(ranks, l->b->members.data + whole.first_member, whole.n_members * sizeof *ranks);
+    for (uint32_t first = 0; first < whole.n_members; first += size) {
+        add_comm(l, sub, comm_of, ranks + first, size);
+    }
+}
+
+const ovl_group *ovl_plan_subgroup(ovl_lowering *l, const ovl_group *group, uint32_t size,
+                                   const char *name)
+{
+    ovl_group *sub = OVL_NEW(l->arena, ovl_group);
+    ovl_id *comm_of = OVL_NEW_ARRAY(l->arena, ovl_id, l->n_ranks);
+    memset(comm_of, 0xff, l->n_ranks * sizeof *comm_of); /* OVL_NONE */
+    *sub = (ovl_group){.name = name, .mark = group->mark};
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        if (comm_of[rank] == OVL_NONE && group->comm_of[rank] != OVL_NONE) {
+            split_comm(l, sub, comm_of, group->comm_of[rank], size);
+        }
+    }
+    sub->comm_of = comm_of;
+    return sub;
+}
+
+uint32_t ovl_plan_even(ovl_lowering *l, const ovl_group *group, const char *why)
+{
+    uint32_t first = ovl_plan_members(l, group, 0);
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        uint32_t n = ovl_plan_members(l, group, rank);
+        if (n == 0) {
+            ovl_error(l->errs, OVL_E_INPUT, group->mark,
+                      "rank %" PRIu32 " is not in group \"%s\", which %s", rank, group->name, why);
+            return 0;
+        }
+        if (n != first) {
+            ovl_error(l->errs, OVL_E_INPUT, group->mark,
+                      "the communicators of group \"%s\" have different sizes, %" PRIu32
+                      " and %" PRIu32,
+                      group->name, first, n);
+            return 0;
+        }
+    }
+    return first;
 }
 
 uint32_t ovl_plan_members(const ovl_lowering *l, const ovl_group *group, uint32_t rank)

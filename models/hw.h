@@ -39,12 +39,18 @@ typedef struct ovl_hw_host {
 
 typedef enum ovl_scope { OVL_SCOPE_GPU, OVL_SCOPE_NODE, OVL_SCOPE_CLUSTER } ovl_scope;
 
+#define OVL_OUT_OF_NODE (-1)
+
 typedef struct ovl_hw_link { /* links: a mapping of name to this */
     ovl_mark mark;
     const char *name;
     uint64_t bandwidth; /* bytes/s, each direction */
     ovl_time latency;
-    int scope; /* ovl_scope: what one instance serves */
+    int scope;      /* ovl_scope: what one instance serves */
+    int64_t gpus;   /* ... or so many neighbouring ranks; 0: by scope */
+    int64_t out_of; /* only what leaves a block of so many ranks (or OVL_OUT_OF_NODE) crosses it; 0:
+                       all they send */
+    const char *out_of_text;
     int per; /* ovl_scope: what instances are counted in; default = scope. For `check`: "nic: 8 per
                 node" */
 } ovl_hw_link;
@@ -55,7 +61,8 @@ typedef enum ovl_algorithm {
     OVL_ALGO_TREE,   /* recursive doubling / halving-doubling for all-reduce; binomial for broadcast
                         and reduce */
     OVL_ALGO_DIRECT, /* all-to-all and send/recv: one step */
-    OVL_ALGO_NCCL,   /* NCCL's tuning model: nccl.h */
+    OVL_ALGO_HIERARCHICAL, /* reduce-scatter in the node, across nodes, all-gather in the node */
+    OVL_ALGO_NCCL,         /* NCCL's tuning model: nccl.h */
     /* What NCCL may have chosen; only what crosses links goes by these. */
     OVL_ALGO_DOUBLE_TREE,
     OVL_ALGO_NVLS,
@@ -67,6 +74,28 @@ typedef struct ovl_hw_point {
     uint64_t bytes;
     ovl_time time;
 } ovl_hw_point;
+
+/* What the lines between two points of a table are straight in. */
+typedef enum ovl_between {
+    OVL_BETWEEN_LOGS,  /* (log size, log time) */
+    OVL_BETWEEN_BYTES, /* (size, time) */
+} ovl_between;
+
+/* Where a measured cost comes from: kept and shown, never used by a run. */
+typedef struct ovl_hw_measured {
+    ovl_texts from;   /* files */
+    ovl_texts sha256; /* of their bytes, in the same order */
+    const char *model;
+    int64_t points, sizes; /* measurements; different sizes among them */
+    bool has_alpha, has_beta;
+    ovl_time alpha_low, alpha_high; /* 95 % interval */
+    uint64_t beta_low, beta_high;
+    double kernel_low, kernel_high;         /* of factors of interference; 0: not given */
+    double collective_low, collective_high; /* likewise */
+    double residual;                        /* relative standard deviation around the fit */
+    double held_median, held_p90;           /* relative errors on sizes that were held out */
+    ovl_texts notes;
+} ovl_hw_measured;
 
 /* How long a collective takes. Exactly one of: alpha and/or beta; table; algorithm. */
 typedef struct ovl_hw_collective {
@@ -81,12 +110,16 @@ typedef struct ovl_hw_collective {
     ovl_node *table_node;
     ovl_hw_point *table; /* ascending in bytes */
     uint32_t n_table;
+    int between;      /* ovl_between: how two points of the table are joined */
     bool extrapolate; /* outside the table: continue the end's slope and say so, instead of refusing
                        */
     int algorithm;
     int64_t sms;
     double hbm_factor; /* HBM bytes per byte on the wire; 0: HBM use not modelled */
+    double weight;     /* at the sharing of links, relative to others; default 1 */
     bool eager;        /* send_recv: eager instead of rendezvous */
+    bool has_measured;
+    ovl_hw_measured measured;
 } ovl_hw_collective;
 
 typedef enum ovl_nccl_span { OVL_SPAN_ANY, OVL_SPAN_ONE, OVL_SPAN_SEVERAL } ovl_nccl_span;
@@ -123,7 +156,20 @@ typedef struct ovl_hw_pair {
     ovl_mark mark;
     const char *kernel, *collective;         /* classes; "*" is every class */
     double kernel_factor, collective_factor; /* default 1 */
+    bool has_measured;
+    ovl_hw_measured measured;
 } ovl_hw_pair;
+
+/* A GPU that is slow, or a link (or "hbm") that has less for a time; see faults.h. */
+typedef struct ovl_hw_fault {
+    ovl_mark mark;
+    ovl_texts ranks; /* none: all */
+    double slowdown; /* of kernels; 0: this is about a link */
+    const char *link;
+    uint64_t bandwidth;
+    ovl_time from, until;
+    bool has_until;
+} ovl_hw_fault;
 
 typedef struct ovl_hw {
     ovl_mark mark;
@@ -139,6 +185,7 @@ typedef struct ovl_hw {
     ovl_hw_pair *pairs;
     uint32_t n_pairs;
     ovl_hw_nccl nccl;
+    ovl_items faults; /* ovl_hw_fault */
 } ovl_hw;
 
 /* Decodes and checks a `hardware` mapping. Adds errors; *hw is filled as far as possible. */

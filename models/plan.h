@@ -76,11 +76,15 @@ typedef struct ovl_lowering {
     uint32_t n_groups;
     OVL_VEC(const ovl_spread *) spreads;     /* distinct ones */
     OVL_VEC(const ovl_spread *) comm_spread; /* aligned with the builder's communicators */
-    uint32_t *on_node;                       /* scratch: members of each node */
-    OVL_VEC(ovl_slots) codes;                /* aligned with the builder's codes */
-    struct ovl_cost_index *cost_index;       /* equal costs are stored once */
-    ovl_note notes[OVL_NOTE_KIND_COUNT];     /* turned into sentences at the end */
-    OVL_VEC(const char *) said;              /* further sentences */
+    uint32_t
+        *on_block; /* scratch: [2 * n_ranks] members of each block of ranks, all 0 between uses */
+    OVL_VEC(ovl_slots) codes;          /* aligned with the builder's codes */
+    struct ovl_cost_index *cost_index; /* equal costs are stored once */
+    double *slowdown;                  /* [n_ranks] of kernels; NULL: no GPU is slow */
+    OVL_VEC(ovl_id)
+    slow_costs; /* by a kernel's cost: the first of one for each rank, or OVL_NONE */
+    ovl_note notes[OVL_NOTE_KIND_COUNT]; /* turned into sentences at the end */
+    OVL_VEC(const char *) said;          /* further sentences */
     bool roofline, holds_sms, has_kernels, has_comm;
     OVL_VEC(ovl_bucket_line) buckets;
     OVL_VEC(ovl_nccl_line) nccl;
@@ -97,12 +101,28 @@ const ovl_group *ovl_plan_default_group(ovl_lowering *l, ovl_mark mark);
  * world, if it is not NULL and no other group. Called once, by lower.c. */
 void ovl_plan_groups(ovl_lowering *l, const char *alias);
 
+/* A group of its own whose communicators are runs of `size` consecutive members of those of
+ * `group`, a divisor of theirs; the whole size gives further communicators over the same ranks. Its
+ * name is for reports and costs. Each call makes another. */
+const ovl_group *ovl_plan_subgroup(ovl_lowering *l, const ovl_group *group, uint32_t size,
+                                   const char *name);
+
+/* Checks that every rank is in a communicator of the group, all of one size; gives that size, 0 and
+ * an error if not. `why` says what the group does: "shards the parameters". */
+uint32_t ovl_plan_even(ovl_lowering *l, const ovl_group *group, const char *why);
+
 /* Members of the communicator of a rank, 0 if it is in none. */
 uint32_t ovl_plan_members(const ovl_lowering *l, const ovl_group *group, uint32_t rank);
 
 /* How the members of the communicator of a rank lie on nodes, NULL if it is in none. Equal ones are
  * one: ranks whose spreads differ pay different costs and need codes of their own. */
 const ovl_spread *ovl_plan_spread(const ovl_lowering *l, const ovl_group *group, uint32_t rank);
+
+/* How members lie on nodes and blocks; equal answers are one. For communicators made anew. */
+const ovl_spread *ovl_find_spread(ovl_lowering *l, const uint32_t *ranks, uint32_t n);
+
+/* Neighbouring ranks that one instance of a link serves. */
+uint32_t ovl_plan_block(const ovl_lowering *l, const ovl_hw_link *link);
 
 /* The node of a rank. */
 uint32_t ovl_plan_node(const ovl_lowering *l, uint32_t rank);
@@ -181,6 +201,9 @@ ovl_plan_cost ovl_plan_length(ovl_lowering *l, const char *name, ovl_mark mark, 
 
 void ovl_plan_costs_free(ovl_lowering *l);
 
+/* Reads "3", "2-5" or "all"; a sentence if it is none of them. */
+const char *ovl_plan_ranks(ovl_lowering *l, const char *text, uint32_t *from, uint32_t *to);
+
 /* The hardware's launch time. */
 ovl_time ovl_plan_launch(const ovl_lowering *l);
 
@@ -192,6 +215,7 @@ ovl_time ovl_plan_launch(const ovl_lowering *l);
 
 void ovl_plan_ops(ovl_lowering *l);      /* workload.ops: the explicit program */
 void ovl_plan_ddp(ovl_lowering *l);      /* workload.layers or .gradients: the data-parallel step */
+void ovl_plan_fsdp(ovl_lowering *l);     /* overlap.fsdp of workload.layers */
 void ovl_plan_pipeline(ovl_lowering *l); /* overlap.pipeline of workload.stages or .layers */
 
 #endif

@@ -272,6 +272,7 @@ static void add_compute(writer *e, const ovl_action *a, uint32_t n)
                  .comm = OVL_NO_COMM,
                  .name = ovl_name(e->b, name),
                  .cost = cost.id,
+                 .per_rank = cost.per_rank,
                  .batch = OVL_NONE,
                  .launch = e->launch,
                  .mark = ovl_pipe_stage_of(e->p, a->stage)->mark,
@@ -409,6 +410,7 @@ static void add_optimizer(writer *e)
                          .comm = OVL_NO_COMM,
                          .name = ovl_name(e->b, "optimizer"),
                          .cost = cost.id,
+                         .per_rank = cost.per_rank,
                          .batch = OVL_NONE,
                          .launch = e->launch,
                          .mark = optimizer->mark});

@@ -2,6 +2,7 @@
  * analyse.c - from a program to a result: runs it, asks every analysis, and puts the answers
  * together.
  */
+#include "sim/actions.h"
 #include "sim/fold.h"
 #include "sim/gradflow.h"
 #include "sim/hazard.h"
@@ -395,39 +396,13 @@ static void analyse(analysis *a)
     make_rows(a);
     make_totals(a);
     make_ranks(a);
+    ovl_actions_find(a->p, a->t, &a->classes, a->arena, a->out);
     find_memory(a);
     make_limits(a);
     make_hazards(a);
     make_not_modelled(a);
     find_price_of_interference(a);
     ovl_causes_free(&a->causes);
-}
-
-/* What is run instead of the program: its fold if it has one, else the program with every operation
- * numbered. False and an error if it is too large. */
-static bool choose_program(const ovl_program *program, const ovl_analyse_options *options,
-                           ovl_arena *arena, ovl_fold *fold, ovl_program *chosen, ovl_errs *errs)
-{
-    if (!options->no_fold && ovl_fold_find(program, arena, fold)) {
-        return ovl_fold_program(program, fold, arena, chosen, errs);
-    }
-    *chosen = *program;
-    return ovl_number_ops(chosen, arena, errs);
-}
-
-/* A run that cannot finish is told of the ranks as they are. */
-static bool run_chosen(const ovl_program *program, const ovl_program *chosen,
-                       const ovl_run_options *run, ovl_arena *arena, ovl_timeline *timeline,
-                       ovl_errs *errs)
-{
-    if (!chosen->fold || program->n_ops > OVL_NUMBERED_OPS) {
-        return ovl_run(chosen, run, arena, timeline, errs);
-    }
-    ovl_arena texts = {0};
-    ovl_errs unsaid = {.arena = &texts};
-    bool good = ovl_run(chosen, run, arena, timeline, &unsaid);
-    ovl_arena_free(&texts);
-    return good || (ovl_run(program, run, arena, timeline, errs) && false);
 }
 
 bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options, ovl_arena *arena,
@@ -441,8 +416,8 @@ bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options,
     ovl_program chosen;
     ovl_timeline timeline;
     ovl_run_options run = {options->interference, OVL_NONE, kept != NULL};
-    bool good = choose_program(program, options, &scratch, &fold, &chosen, errs) &&
-                run_chosen(program, &chosen, &run, kept ? arena : &scratch, &timeline, errs);
+    bool good = ovl_fold_choose(program, options->no_fold, &scratch, &fold, &chosen, errs) &&
+                ovl_fold_run(program, &chosen, &run, kept ? arena : &scratch, &timeline, errs);
     if (good) {
         *result = (ovl_result){0};
         analysis a = {.p = &chosen,

@@ -67,6 +67,18 @@ bool ovl_fold_holds(const ovl_program *program, const ovl_fold *fold);
 bool ovl_fold_program(const ovl_program *whole, ovl_fold *fold, ovl_arena *arena,
                       ovl_program *folded, ovl_errs *errs);
 
+/* What to run in place of a program: its fold (tables in `fold`) or, with `no_fold` or where
+ * nothing can be folded, the program with every operation numbered. False and an error if that is
+ * too large. */
+bool ovl_fold_choose(const ovl_program *program, bool no_fold, ovl_arena *arena, ovl_fold *fold,
+                     ovl_program *chosen, ovl_errs *errs);
+
+/* Runs what was chosen. If it cannot finish that is told of the ranks as they are, if they are not
+ * too many. */
+bool ovl_fold_run(const ovl_program *program, const ovl_program *chosen,
+                  const ovl_run_options *options, ovl_arena *arena, ovl_timeline *timeline,
+                  ovl_errs *errs);
+
 /* Runs a numbered program, folded unless `no_fold`, and gives the timeline of all its ranks. */
 bool ovl_run_whole(const ovl_program *program, const ovl_run_options *options, bool no_fold,
                    ovl_arena *arena, ovl_timeline *timeline, ovl_errs *errs);

@@ -67,8 +67,13 @@ static void apply_pack(flow *f, uint32_t rank, const ovl_effect *e)
     ovl_holding *h = holding_of(f, rank, e->buffer);
     for (uint32_t i = 0; i < source->len; i++) {
         ovl_held item = source->data[i];
-        item.value = ovl_gradform_combine(&f->forms, &item.value, 1, e->scale);
-        ovl_holding_put(h, item.gradient, item.value);
+        uint32_t form = ovl_gradform_combine(&f->forms, &item.value, 1, e->scale);
+        bool adds = e->kind == OVL_ACCUMULATE;
+        uint32_t before = adds ? ovl_holding_value(h, item.gradient) : OVL_NONE;
+        if (before != OVL_NONE) {
+            form = ovl_gradform_combine(&f->forms, (uint32_t[]){before, form}, 2, 1.0);
+        }
+        ovl_holding_put(h, item.gradient, form);
     }
 }
 
@@ -146,6 +151,7 @@ static void apply(flow *f, uint32_t op, const ovl_effect *e)
         apply_add(f, rank, e);
         return;
     case OVL_PACK:
+    case OVL_ACCUMULATE:
         apply_pack(f, rank, e);
         return;
     case OVL_RESET:

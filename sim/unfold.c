@@ -225,21 +225,3 @@ void ovl_unfold(const ovl_program *folded, const ovl_timeline *timeline, ovl_are
     expand_trail(&u, whole);
     ovl_arena_free(&scratch);
 }
-
-bool ovl_run_whole(const ovl_program *program, const ovl_run_options *options, bool no_fold,
-                   ovl_arena *arena, ovl_timeline *timeline, ovl_errs *errs)
-{
-    ovl_arena scratch = {0};
-    ovl_fold fold;
-    ovl_program folded;
-    ovl_timeline t;
-    ovl_errs unsaid = {.arena = &scratch};
-    bool folds = !no_fold && ovl_fold_find(program, &scratch, &fold) &&
-                 ovl_fold_program(program, &fold, &scratch, &folded, &unsaid) &&
-                 ovl_run(&folded, options, &scratch, &t, &unsaid);
-    if (folds) {
-        ovl_unfold(&folded, &t, arena, timeline);
-    }
-    ovl_arena_free(&scratch);
-    return folds || ovl_run(program, options, arena, timeline, errs);
-}

@@ -100,7 +100,12 @@ static void link(ovl_json *json, const ovl_hw *hw, const ovl_hw_link *l)
     ovl_json_text(json, "name", l->name);
     ovl_json_uint(json, "bandwidth_Bps", l->bandwidth);
     ovl_json_seconds_if(json, "latency_s", l->latency ? l->latency : OVL_NEVER);
-    ovl_json_text(json, "scope", scope_names[l->scope]);
+    if (l->gpus) {
+        ovl_json_int(json, "gpus", l->gpus);
+    } else {
+        ovl_json_text(json, "scope", scope_names[l->scope]);
+    }
+    ovl_json_text_if(json, "out_of", l->out_of_text);
     if (per_node) {
         ovl_json_int(json, "per_node", per_node);
     }
@@ -157,6 +162,7 @@ static void contents(ovl_json *json, const ovl_check *check)
         ovl_json_close(json);
     }
     texts(json, "not_modelled", lowered->not_modelled, lowered->n_not_modelled);
+    ovl_check_measured_json(json, &s->hw);
 }
 
 void ovl_check_json(ovl_out *out, const ovl_check *check)

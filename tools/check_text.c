@@ -254,12 +254,23 @@ static void buffers(ovl_out *out, const ovl_facts *facts, ovl_arena *arena)
     more(out, lines, MOST_CODES);
 }
 
+/* Nothing: all that its GPUs send. */
+static const char *carries_text(const ovl_hw_link *l, ovl_arena *arena)
+{
+    if (l->out_of == 0) {
+        return NULL;
+    }
+    return l->out_of == OVL_OUT_OF_NODE
+               ? "what leaves a node"
+               : ovl_arena_printf(arena, "what leaves blocks of %" PRId64 " GPUs", l->out_of);
+}
+
 static void links(ovl_out *out, const ovl_hw *hw, ovl_arena *arena)
 {
     static const ovl_column columns[] = {
         {"name", true, true, 0},         {"each direction", false, false, 0},
         {"latency", false, false, 0},    {"one for each", true, false, 0},
-        {"a node has", false, false, 0},
+        {"a node has", false, false, 0}, {"carries", true, false, 0},
     };
     char rate[OVL_UNITS_TEXT], time[OVL_UNITS_TEXT];
     if (hw->n_links == 0) {
@@ -275,8 +286,9 @@ static void links(ovl_out *out, const ovl_hw *hw, ovl_arena *arena)
             l->name,
             ovl_arena_strdup(arena, ovl_print_rate(rate, (double)l->bandwidth)),
             l->latency ? ovl_arena_strdup(arena, ovl_print_time(time, l->latency)) : NULL,
-            scope_words[l->scope],
+            l->gpus ? ovl_arena_printf(arena, "%" PRId64 " GPUs", l->gpus) : scope_words[l->scope],
             count ? ovl_arena_printf(arena, "%" PRId64, count) : NULL,
+            carries_text(l, arena),
         };
         ovl_grid_row(&grid, cells);
     }
@@ -327,6 +339,7 @@ void ovl_check_text(ovl_out *out, const ovl_check *check)
     nccl(out, lowered, &arena);
     buffers(out, check->facts, &arena);
     links(out, &check->prepared->scenario.hw, &arena);
+    ovl_check_measured_text(out, &check->prepared->scenario.hw);
     variants(out, check, &arena);
     ovl_report_not_modelled(out, lowered->not_modelled, lowered->n_not_modelled);
     ovl_arena_free(&arena);

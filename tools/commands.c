@@ -110,6 +110,81 @@ static const ovl_option inspect_items[] = {
     HELP,
 };
 
+static const ovl_option calibrate_items[] = {
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .file = true,
+     .doc =
+         "write the hardware profile to FILE, replaced only once it is whole; the report goes to "
+         "standard output"},
+    {.name = "group",
+     .value = "[NAME=]GROUP",
+     .repeat = true,
+     .doc = "the group the costs are for, as scenarios name it; NAME= takes only the process group "
+            "of that name in the traces"},
+    {.name = "via",
+     .value = "[GROUP=]LINK",
+     .repeat = true,
+     .doc = "the links the costs load, with commas between several; GROUP= takes only the costs of "
+            "that group"},
+    {.name = "op",
+     .value = "NAME",
+     .doc = "the operation of files that name none, such as all_reduce"},
+    {.name = "out-of-place",
+     .doc = "take the out-of-place times where a table has in-place times too"},
+    {.name = "comm-pattern",
+     .value = "REGEX",
+     .doc = "which kernels of traces are communication, as in ovl inspect"},
+    {.name = "json", .doc = "print the report as JSON"},
+    HELP,
+};
+
+static const char *const row_choices[] = {"all", "front", NULL};
+
+static const ovl_option sweep_items[] = {
+    {.name = "over",
+     .value = "KEY=VALUES",
+     .repeat = true,
+     .doc = "try these values of a key, in all combinations with other keys: "
+            "overlap.ddp.bucket_cap=1MiB,25MiB or =1MiB..64MiB*4, workload.microbatches=4..16+4, "
+            "variant=all; it replaces what the file says of this key"},
+    {.name = "zip",
+     .value = "KEY=VALUES",
+     .repeat = true,
+     .doc = "keys given like this change together, row by row"},
+    {.name = "sample",
+     .value = "KEY=RANGE",
+     .repeat = true,
+     .doc = "draw values of a key evenly from a range (by ratio if it multiplies: 1ms..100ms*10), "
+            "or from a list"},
+    {.name = "samples", .value = "N", .doc = "how many rows --sample draws; without it 100"},
+    {.name = "seed", .value = "N", .doc = "what they are drawn from; without it 1"},
+    {.name = "pareto",
+     .value = "METRICS",
+     .doc = "mark the points that no other beats in all of these; without it step,peak"},
+    {.name = "objective",
+     .value = "METRIC",
+     .doc = "what the best point has least of; without it step"},
+    {.name = "where",
+     .value = "CONDITION",
+     .repeat = true,
+     .doc = "what the best point must satisfy, such as 'peak<=80GiB' or 'exposed<2 ms'"},
+    {.name = "rows",
+     .value = "all|front",
+     .choices = row_choices,
+     .doc = "which points the text shows; without it all up to 60, beyond that the front"},
+    {.name = "jobs", .letter = 'j', .value = "N", .doc = "threads; without it one for each core"},
+    VARIANT,
+    SET,
+    INTERFERENCE,
+    NO_FOLD,
+    JSON,
+    {.name = "csv", .doc = "print CSV instead of text, a row for each point"},
+    OUTPUT,
+    HELP,
+};
+
 static const ovl_option help_items[] = {HELP};
 
 static const ovl_option program_items[] = {
@@ -126,10 +201,34 @@ static const ovl_option_table compare_options = TABLE(compare_items);
 static const ovl_option_table check_options = TABLE(check_items);
 static const ovl_option_table export_options = TABLE(export_items);
 static const ovl_option_table inspect_options = TABLE(inspect_items);
+static const ovl_option_table calibrate_options = TABLE(calibrate_items);
+static const ovl_option_table sweep_options = TABLE(sweep_items);
 static const ovl_option_table help_options = TABLE(help_items);
 const ovl_option_table ovl_program_options = TABLE(program_items);
 
 const ovl_command ovl_commands[] = {
+    {
+        .name = "calibrate",
+        .summary = "fit costs of the hardware to measurements",
+        .operands = "FILE ...",
+        .min_operands = 1,
+        .max_operands = UINT32_MAX,
+        .operand = OVL_OPERAND_FILE,
+        .about =
+            "Fits what collectives cost to the output of nccl-tests, to CSV files of sizes and "
+            "times, and to the collectives of traces. For each operation and group it gives one "
+            "alpha and beta with their intervals, and the model that predicts unseen sizes best: "
+            "that pair, a pair for each range of sizes, or a table. Errors are those on sizes that "
+            "were held out. What the data cannot tell is said.\n\n"
+            "Of traces of all ranks the least duration of each collective is its transfer. With "
+            "--output a hardware profile is written that scenarios can name; it keeps from which "
+            "files each number comes.",
+        .examples = "ovl calibrate all_reduce_perf.log -o node.yaml\n"
+                    "ovl calibrate allreduce.csv --group dp --via nvlink --json\n"
+                    "ovl calibrate rank*.json.gz --group 0=dp -o measured.yaml",
+        .options = &calibrate_options,
+        .run = ovl_cmd_calibrate,
+    },
     {
         .name = "check",
         .summary = "say what is wrong with a scenario, or what it will run",
@@ -241,6 +340,32 @@ const ovl_command ovl_commands[] = {
             "ovl run last_bucket.yaml --set overlap.ddp.bucket_cap=50MiB --json -o run.json",
         .options = &run_options,
         .run = ovl_cmd_run,
+    },
+    {
+        .name = "sweep",
+        .summary = "simulate one step at many points and choose",
+        .operands = "FILE",
+        .min_operands = 1,
+        .max_operands = 1,
+        .operand = OVL_OPERAND_FILE,
+        .about =
+            "Simulates the scenario with every combination of the values in its sweep section and "
+            "of --over, on all cores, and prints a row for each: step, communication with no "
+            "kernel beside it, price of interference, idle time, peak memory, startups, hazards. "
+            "Marks the Pareto front and the best point that fits, and for a key whose values grow "
+            "what each step of it costs and buys.\n\n"
+            "A point with an error is a row of its own; the exit status is the lowest of the "
+            "errors, or 1 if there are hazards. Ctrl-C prints what is done and exits with 130.\n\n"
+            "Metrics: step, exposed, price (of interference), idle, peak (reserved), startups, "
+            "hazards, over, "
+            "allocated, live, comm, hidden, compute, compute_stretch, comm_latency, comm_transfer, "
+            "comm_stretch, copy, wait_late_rank.",
+        .examples = "ovl sweep last_bucket.yaml --over variant=all\n"
+                    "ovl sweep step.yaml --over overlap.ddp.bucket_cap=1MiB..64MiB*2 --where "
+                    "'peak<=80GiB'\n"
+                    "ovl sweep step.yaml --csv -o points.csv",
+        .options = &sweep_options,
+        .run = ovl_cmd_sweep,
     },
 };
 const uint32_t ovl_n_commands = OVL_COUNT(ovl_commands);

@@ -6,12 +6,14 @@ ovl predicts what a change of schedule does to a distributed training step.
 Usage: ovl COMMAND ...
 
 Commands
+  calibrate fit costs of the hardware to measurements
   check     say what is wrong with a scenario, or what it will run
   compare   set two runs side by side: what changed, and is it better
   export    write a run in the format of another tool
   help      explain a command
   inspect   say where the time goes in measured traces
   run       simulate one step and say where its time goes
+  sweep     simulate one step at many points and choose
 
 Options
   -h, --help                  print this help and stop
