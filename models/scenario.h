@@ -19,6 +19,7 @@
 #define OVL_MODELS_SCENARIO_H
 
 #include "models/hw.h"
+#include "models/record.h"
 #include "sim/engine.h"
 
 /* --- Data-parallel step --- */
@@ -174,6 +175,17 @@ typedef struct ovl_xop {
     bool checked;       /* the loader's: this entry was looked at (see `ops`) */
 } ovl_xop;
 
+/* --- Replay of a measured step --- */
+
+typedef enum ovl_pauses { OVL_PAUSES_KEEP, OVL_PAUSES_DROP } ovl_pauses;
+
+typedef struct ovl_replay_keys {
+    ovl_mark mark;
+    const char *step; /* NULL: the last step there is, else the whole trace */
+    const char *comm; /* which kernels communicate */
+    int unexplained;  /* ovl_pauses */
+} ovl_replay_keys;
+
 typedef struct ovl_workload {
     ovl_mark mark;
     int64_t ranks;        /* explicit programs without a mesh */
@@ -191,6 +203,8 @@ typedef struct ovl_workload {
     ovl_xgroup *groups; /* `groups`: a mapping of name to ranks */
     uint32_t n_groups;
     ovl_node *buffers_node, *groups_node;
+    ovl_texts trace; /* files, as they are named */
+    ovl_replay_keys replay;
 } ovl_workload;
 
 /* --- Overlap
@@ -272,6 +286,8 @@ typedef struct ovl_fsdp {
 
 typedef enum ovl_pipe_protocol { OVL_PIPE_EAGER, OVL_PIPE_RENDEZVOUS } ovl_pipe_protocol;
 typedef enum ovl_pipe_receives { OVL_PIPE_LATE, OVL_PIPE_EARLY } ovl_pipe_receives;
+/* How layers are shared among stages where nothing says how many each gets. */
+typedef enum ovl_pipe_split { OVL_SPLIT_NUMBER, OVL_SPLIT_TIME } ovl_pipe_split;
 typedef enum ovl_pipe_comms_of { OVL_PIPE_STAGES, OVL_PIPE_RANKS, OVL_PIPE_ONE } ovl_pipe_comms_of;
 
 typedef struct ovl_pipeline {
@@ -281,11 +297,11 @@ typedef struct ovl_pipeline {
     ovl_texts actions;          /* a row of actions for each rank */
     int64_t microbatches;       /* 0: workload.microbatches, or those of the actions */
     int64_t virtual_stages;     /* stages on each rank; 0: what the stages make */
-    ovl_texts layers_per_stage; /* counts; none: even */
+    ovl_texts layers_per_stage; /* counts; none: by `split` */
     int64_t microbatch_group;   /* interleaved_megatron; 0: ranks */
     bool extra_warmup;
     const char *group; /* default pp */
-    int protocol, communicators, receives;
+    int protocol, communicators, receives, split;
     bool has_alpha, has_beta;
     ovl_time alpha;
     uint64_t beta;
@@ -322,8 +338,9 @@ typedef struct ovl_scenario {
     ovl_ddp ddp;
     ovl_fsdp fsdp;
     ovl_pipeline pipeline;
-    int interference; /* ovl_interference; default shared */
-    int sharing;      /* ovl_sharing; default fair */
+    int interference;             /* ovl_interference; default shared */
+    int sharing;                  /* ovl_sharing; default fair */
+    const ovl_recorded *recorded; /* of workload.trace; else NULL */
 } ovl_scenario;
 
 /* How files named by scenarios are read; the loader itself touches no file. read() gives the text
@@ -332,6 +349,9 @@ typedef struct ovl_files {
     const char *(*read)(void *context, const char *path, size_t *length, ovl_arena *arena,
                         const char **why);
     void *context;
+    /* Reads a measured trace into *seen, all of it in the arena; false and errors that name the
+     * file. NULL: traces cannot be read. */
+    bool (*see)(void *context, const char *path, ovl_arena *arena, ovl_seen *seen, ovl_errs *errs);
 } ovl_files;
 
 typedef struct ovl_document {
@@ -339,6 +359,9 @@ typedef struct ovl_document {
     ovl_node *root;        /* with hardware grafted */
     const char **variants; /* names, in file order, without "base" */
     uint32_t n_variants;
+    const char **trace_names; /* as the scenario and its variants name them */
+    const ovl_seen *traces;   /* aligned; a file that cannot be read has no streams */
+    uint32_t n_traces;
 } ovl_document;
 
 /* A `--set path=value` of the command line; or, with a path, a change that was read before (an axis
@@ -350,10 +373,10 @@ typedef struct ovl_set {
     const ovl_node *value; /* lives as long as the scenario */
 } ovl_set;
 
-/* Reads and parses a scenario file and the hardware files that it or its variants name (relative to
- * the scenario). False and errors if it is not usable; then what else is wrong with the base and
- * the variants is told in the same run. The document lives in `arena`, and so do the file names in
- * the places of mistakes: print these first. */
+/* Reads and parses a scenario file, and the hardware files and traces that it or its variants name
+ * (relative to the scenario). False and errors if it is not usable; then what else is wrong with
+ * the base and the variants is told in the same run. The document lives in `arena`, and so do the
+ * file names in the places of mistakes: print these first. */
 bool ovl_document_load(const char *path, const ovl_files *files, ovl_document *doc,
                        ovl_arena *arena, ovl_errs *errs);
 

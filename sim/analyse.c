@@ -402,6 +402,9 @@ static void analyse(analysis *a)
     make_hazards(a);
     make_not_modelled(a);
     find_price_of_interference(a);
+    if (a->options->measured) {
+        a->out->replay = ovl_measured_compare(a->p, a->t, a->options->measured, a->arena);
+    }
     ovl_causes_free(&a->causes);
 }
 
@@ -416,7 +419,8 @@ bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options,
     ovl_program chosen;
     ovl_timeline timeline;
     ovl_run_options run = {options->interference, OVL_NONE, kept != NULL};
-    bool good = ovl_fold_choose(program, options->no_fold, &scratch, &fold, &chosen, errs) &&
+    bool no_fold = options->no_fold || options->measured; /* each rank was measured by itself */
+    bool good = ovl_fold_choose(program, no_fold, &scratch, &fold, &chosen, errs) &&
                 ovl_fold_run(program, &chosen, &run, kept ? arena : &scratch, &timeline, errs);
     if (good) {
         *result = (ovl_result){0};

@@ -1,5 +1,6 @@
 #include "tools/command.h"
 
+static const char *const what_if_choices[] = {"all", "none", NULL};
 static const char *const interference_models[] = {"none", "shared", "measured", NULL};
 
 #define HELP                                                                                       \
@@ -55,6 +56,11 @@ static const ovl_option run_items[] = {
     NO_FOLD,
     {.name = "gaps",
      .doc = "list when each rank runs no kernel, what that time is made of, and why"},
+    {.name = "what-if",
+     .value = "all|none",
+     .choices = what_if_choices,
+     .doc = "simulate what would help against each kind of idle time; by default where ranks idle "
+            "for more than communication, up to 200,000 operations"},
     JSON,
     OUTPUT,
     HELP,

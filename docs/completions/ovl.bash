@@ -86,6 +86,10 @@ _ovl()
     run:--worth)
         return
         ;;
+    run:--what-if)
+        COMPREPLY=($(compgen -W "all none" -- "$word"))
+        return
+        ;;
     run:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
@@ -159,7 +163,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))
         ;;
     run:-*)
-        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --json --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --what-if --json --output --help" -- "$word"))
         ;;
     sweep:-*)
         COMPREPLY=($(compgen -W "--over --zip --sample --samples --seed --pareto --objective --where --rows --jobs --variant --set --interference --no-fold --json --csv --output --help" -- "$word"))
