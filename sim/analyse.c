@@ -8,6 +8,7 @@
 #include "sim/hazard.h"
 #include "sim/idle.h"
 #include "sim/memory.h"
+#include "sim/usage.h"
 #include "sim/worth.h"
 
 typedef struct analysis {
@@ -314,6 +315,25 @@ static void make_limits(analysis *a)
     a->out->limits = ovl_vec_freeze(&list, a->arena);
 }
 
+/* Who met whom on which instance is asked of the whole program as long as it is not too large. */
+static void make_usage(analysis *a)
+{
+    if (!a->p->fold || !a->p->fold->whole->numbered) {
+        ovl_usage_find(&a->causes, &a->classes, a->arena, a->out);
+        return;
+    }
+    ovl_arena scratch = {0};
+    ovl_timeline t;
+    ovl_classes classes;
+    ovl_causes causes;
+    ovl_unfold(a->p, a->t, &scratch, &t);
+    ovl_classes_find(a->p->fold->whole, &t, &scratch, &classes);
+    ovl_causes_init(&causes, a->p->fold->whole, &t, &scratch);
+    ovl_usage_find(&causes, &classes, a->arena, a->out);
+    ovl_causes_free(&causes);
+    ovl_arena_free(&scratch);
+}
+
 /* --- Correctness, and what is left out --- */
 
 static void make_hazards(analysis *a)
@@ -399,6 +419,7 @@ static void analyse(analysis *a)
     ovl_actions_find(a->p, a->t, &a->classes, a->arena, a->out);
     find_memory(a);
     make_limits(a);
+    make_usage(a);
     make_hazards(a);
     make_not_modelled(a);
     find_price_of_interference(a);
