@@ -271,7 +271,7 @@ typedef struct ovl_analyse_options {
     bool gaps;                       /* list the gaps of each rank */
     const char *const *not_modelled; /* what the caller knows is left out; copied into the result */
     uint32_t n_not_modelled;
-    bool no_fold; /* simulate every rank, also those that do the same (fold.h) */
+    bool no_fold;                 /* simulate every rank, also those that do the same (fold.h) */
     const ovl_measured *measured; /* of a replayed trace; else NULL */
 } ovl_analyse_options;
 
