@@ -49,11 +49,13 @@ typedef struct ovl_fold {
     ovl_partition ranks, comms, resources;
     const uint32_t *rank, *count; /* = ranks.first, ranks.count */
     /* How often one resource is loaded, of the folded program: */
-    const uint32_t *rank_load;   /* [n_ranks * n_ports] by ranks of the class, through the port */
-    const uint32_t *member_load; /* [members * n_ports] ... by communicators of the class; 0 where
-                                    no rank of the class has another port for it */
-    const uint32_t *together;    /* [n_ops] of the activities that an operation stands for, how many
-                                    load exactly the same resources */
+    const uint32_t *rank_load;     /* [n_ranks * n_ports] by ranks of the class, through the port */
+    const uint32_t *member_load;   /* [members * n_ports] ... by communicators of the class; 0 where
+                                      no rank of the class has another port for it */
+    const uint32_t *member_spread; /* [members * n_ports] how many resources of the class one
+                                      communicator loads */
+    const uint32_t *together; /* [n_ops] of the activities that an operation stands for, how many
+                                 load exactly the same resources */
 } ovl_fold;
 
 /* The coarsest partition of a program; tables live in `arena`. False if no rank is like another. */
