@@ -109,7 +109,7 @@ static void add_piece(view *v, ovl_time from, ovl_time to)
     for (uint32_t i = 0; i < v->there.len; i++) {
         const stretch *s = &v->stretches.data[v->there.data[i]];
         const ovl_resource_use *u = &v->uses.data[s->use];
-        double moved = s->rate * (double)u->rate * u->like;
+        double moved = s->rate * (double)u->rate;
         users[i] = (ovl_occupant){ovl_names_text(v->c->program->names, u->name),
                                   v->c->rank_of[u->op], s->rate, moved};
         piece.bytes_per_second += moved;

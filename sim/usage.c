@@ -47,13 +47,54 @@ static int by_loser(const void *x, const void *y)
     return a->name != b->name ? (a->name < b->name ? -1 : 1) : 0;
 }
 
+/* How many activities that `op` stands for load one instance of a resource; 0: none through these
+ * demands. */
+static uint32_t loads(const usage *u, uint32_t rank, const ovl_op *o, uint32_t first, uint32_t n,
+                      ovl_id resource)
+{
+    for (uint32_t i = first; i < first + n; i++) {
+        const ovl_demand *d = &u->p->demands[i];
+        if (d->rate && u->p->rank_ports[u->p->ranks[rank].first_port + d->port] == resource) {
+            ovl_resource_use one = {.op = 0};
+            ovl_use_load(u->p, rank, o, d, 0, &one);
+            return one.like;
+        }
+    }
+    return 0;
+}
+
+static uint32_t held_on(const usage *u, uint32_t op, ovl_id resource)
+{
+    if (!u->p->fold) {
+        return 1;
+    }
+    const ovl_causes *c = u->causes;
+    const ovl_op *o = ovl_causes_op(c, op);
+    uint32_t rank = c->rank_of[op], n = 0;
+    const ovl_cost *cost = ovl_op_cost(u->p, rank, o);
+    if (o->kind == OVL_COLLECTIVE) {
+        uint32_t k = ovl_causes_collective(c, op);
+        for (uint32_t i = c->first_member[k]; n == 0 && i < c->first_member[k + 1]; i++) {
+            n = loads(u, c->rank_of[c->member_ops[i]], ovl_causes_op(c, c->member_ops[i]),
+                      cost->first_demand, cost->n_demands, resource);
+        }
+        return OVL_MAX(n, 1);
+    }
+    n = loads(u, rank, o, cost->first_demand, cost->n_demands, resource);
+    if (n == 0 && o->kind == OVL_SEND) {
+        n = loads(u, c->rank_of[u->p->partner[op]], o, cost->first_peer, cost->n_peer, resource);
+    }
+    return OVL_MAX(n, 1);
+}
+
 static void find_losses(usage *u)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < u->t->n_limits; i++) {
         const ovl_limit *l = &u->t->limits[i];
         if (l->bound < u->p->n_resources && l->lost > 0) {
-            loss item = {l->bound, ovl_causes_op(u->causes, l->op)->name, l->lost};
+            loss item = {l->bound, ovl_causes_op(u->causes, l->op)->name,
+                         l->lost * held_on(u, l->op, l->bound)};
             ovl_vec_push(&u->losses, item);
         }
     }
@@ -258,7 +299,7 @@ static void one_resource(usage *u, ovl_id resource, uint32_t first, uint32_t n, 
     ovl_result_resource *line = line_of(u, resource);
     ovl_load load = 0;
     for (uint32_t i = first; i < first + n; i++) {
-        load += u->uses.data[i].load * u->uses.data[i].like;
+        load += u->uses.data[i].load;
     }
     uint64_t bytes = to_bytes(load);
     ovl_time busy = play(u, resource, first, n, instances);
@@ -274,6 +315,8 @@ static void one_resource(usage *u, ovl_id resource, uint32_t first, uint32_t n, 
     }
 }
 
+/* `ranks` that have such resources for themselves; 0: what is shared, one or, folded, as many as
+ * there are. */
 static void each_resource(usage *u, uint32_t ranks)
 {
     ovl_uses_sort(&u->uses);
@@ -281,8 +324,8 @@ static void each_resource(usage *u, uint32_t ranks)
         ovl_id resource = u->uses.data[i].resource;
         for (n = 1; i + n < u->uses.len && u->uses.data[i + n].resource == resource; n++) {
         }
-        uint32_t folded = u->p->fold ? u->p->fold->resources.count[resource] : 1;
-        one_resource(u, resource, i, n, ranks * folded);
+        uint32_t alike = u->p->fold ? u->p->fold->resources.count[resource] : 1;
+        one_resource(u, resource, i, n, ranks ? ranks : alike);
     }
     u->uses.len = 0;
 }
@@ -393,7 +436,7 @@ void ovl_usage_find(const ovl_causes *causes, const ovl_classes *classes, ovl_ar
     for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
         ovl_uses_of_rank(causes, u.sharers, rank, OVL_SHARED, &u.uses);
     }
-    each_resource(&u, 1);
+    each_resource(&u, 0);
     make_rows(&u, result);
     make_lines(&u, result);
     ovl_vec_free(&u.uses);

@@ -12,7 +12,8 @@ const uint32_t *ovl_resource_sharers(const ovl_program *p, ovl_arena *arena)
         for (uint32_t port = 0; port < p->n_ports; port++) {
             ovl_id resource = p->rank_ports[p->ranks[r].first_port + port];
             if (resource != OVL_NONE) {
-                sharers[resource]++;
+                sharers[resource] +=
+                    p->fold ? p->fold->rank_load[(size_t)r * p->n_ports + port] : 1;
             }
         }
     }
@@ -36,9 +37,26 @@ static void interval(const ovl_causes *c, uint32_t carrier, ovl_time latency, ov
     }
 }
 
-static uint32_t like(const ovl_program *p, uint32_t op)
+/* What a demand of a rank is on one instance of its resource: that of all ranks of its class, where
+ * ranks are folded. */
+void ovl_use_load(const ovl_program *p, uint32_t rank, const ovl_op *o, const ovl_demand *d,
+                  ovl_time work, ovl_resource_use *out)
 {
-    return p->fold ? OVL_MAX(p->fold->together[op], 1) : 1;
+    uint32_t ranks = 1;
+    out->like = 1;
+    out->once = d->once;
+    if (p->fold) {
+        ranks = out->like = p->fold->rank_load[(size_t)rank * p->n_ports + d->port];
+        out->message = o->kind == OVL_SEND || o->kind == OVL_RECV;
+    }
+    if (p->fold && o->kind == OVL_COLLECTIVE) {
+        uint32_t member =
+            ovl_rank_comm(p, rank, o->comm)->first_member + ovl_rank_place(p, rank, o->comm);
+        out->like = p->fold->member_load[(size_t)member * p->n_ports + d->port];
+        ranks = d->once ? out->like : ranks;
+    }
+    out->rate = (ovl_load)d->rate * ranks;
+    out->load = out->rate * (ovl_load)work;
 }
 
 typedef struct wanted {
@@ -64,15 +82,13 @@ static void add_uses(const ovl_causes *c, const wanted *w, uint32_t rank, uint32
     uint32_t first = receives ? cost->first_peer : cost->first_demand;
     uint32_t n = receives ? cost->n_peer : cost->n_demands;
     const ovl_id *ports = &p->rank_ports[p->ranks[rank].first_port];
-    ovl_resource_use use = {.op = carrier, .name = o->name, .like = like(p, carrier)};
+    ovl_resource_use use = {.op = carrier, .name = o->name};
     interval(c, carrier, cost->latency, &use);
     for (uint32_t i = first; i < first + n; i++) {
         const ovl_demand *d = &p->demands[i];
         use.resource = ports[d->port];
         if (is_wanted(w, use.resource)) {
-            use.rate = d->rate;
-            use.load = (ovl_load)d->rate * (ovl_load)cost->work;
-            use.once = d->once;
+            ovl_use_load(p, rank, o, d, cost->work, &use);
             ovl_vec_push(uses, use);
         }
     }
@@ -103,6 +119,15 @@ static int by_resource(const void *x, const void *y)
     return a->op != b->op ? (a->op < b->op ? -1 : 1) : 0;
 }
 
+static void add_member(ovl_resource_use *one, const ovl_resource_use *other)
+{
+    if (!other->once || other->message) {
+        one->rate += other->rate;
+        one->load += other->load;
+    }
+    one->like += other->message ? other->like : 0;
+}
+
 void ovl_uses_sort(ovl_resource_uses *uses)
 {
     uint32_t n = 0;
@@ -112,8 +137,7 @@ void ovl_uses_sort(ovl_resource_uses *uses)
     qsort(uses->data, uses->len, sizeof *uses->data, by_resource);
     for (uint32_t i = 0; i < uses->len; i++) {
         if (n && by_resource(&uses->data[n - 1], &uses->data[i]) == 0) {
-            uses->data[n - 1].rate += uses->data[i].once ? 0 : uses->data[i].rate;
-            uses->data[n - 1].load += uses->data[i].once ? 0 : uses->data[i].load;
+            add_member(&uses->data[n - 1], &uses->data[i]);
         } else {
             uses->data[n++] = uses->data[i];
         }

@@ -20,11 +20,12 @@ typedef struct ovl_resource_use {
     ovl_id resource;
     uint32_t op; /* that carries its limits: first place of a collective, sender */
     ovl_id name;
-    uint32_t like; /* activities that load it in the same way (folded), itself included */
+    uint32_t like; /* activities that load it so; more than 1 where ranks are folded */
     ovl_time from, to;
-    uint64_t rate; /* bytes/s at isolated speed */
+    ovl_load rate; /* bytes/s at isolated speed, of all of them */
     ovl_load load; /* rate x isolated length */
     bool once;     /* members load it together */
+    bool message;  /* folded: its two ends are of several messages */
 } ovl_resource_use;
 
 typedef OVL_VEC(ovl_resource_use) ovl_resource_uses;
@@ -38,6 +39,11 @@ const uint32_t *ovl_resource_sharers(const ovl_program *program, ovl_arena *aren
  * shares with other ranks, of those it does not, or of all. */
 void ovl_uses_of_rank(const ovl_causes *causes, const uint32_t *sharers, uint32_t rank,
                       ovl_shared which, ovl_resource_uses *uses);
+
+/* Fills in `out` what a demand of an operation of a rank is on one instance of its resource: like,
+ * rate, load, once, message. */
+void ovl_use_load(const ovl_program *program, uint32_t rank, const ovl_op *op,
+                  const ovl_demand *demand, ovl_time work, ovl_resource_use *out);
 
 /* Sorts by resource, beginning, operation, and makes members of one activity one. */
 void ovl_uses_sort(ovl_resource_uses *uses);
