@@ -1,38 +1,5 @@
 #include "models/shard.h"
 
-/* --- Sizes --- */
-
-uint64_t ovl_fsdp_whole(const ovl_param_group *g, ovl_dtype dtype)
-{
-    return g->elements * ovl_dtype_size(dtype);
-}
-
-uint64_t ovl_fsdp_padded(const ovl_fsdp_plan *p, const ovl_param_group *g, ovl_dtype dtype)
-{
-    return g->shard * p->n * ovl_dtype_size(dtype);
-}
-
-uint64_t ovl_fsdp_shard(const ovl_param_group *g, ovl_dtype dtype)
-{
-    return g->shard * ovl_dtype_size(dtype);
-}
-
-ovl_plan_cost ovl_fsdp_cost(ovl_fsdp_plan *p, const ovl_param_group *g, ovl_coll op,
-                            const ovl_group *group, uint32_t n, const ovl_spread *spread,
-                            uint64_t bytes)
-{
-    ovl_comm_spec spec = {.name =
-                              ovl_arena_printf(p->l->arena, "%s of %s", ovl_coll_name(op), g->name),
-                          .mark = g->mark,
-                          .op = op,
-                          .group = group->name,
-                          .n = n,
-                          .spread = spread,
-                          .has_bytes = true,
-                          .bytes = bytes};
-    return ovl_plan_comm(p->l, &spec);
-}
-
 /* --- Who shards with whom --- */
 
 /* A rank must not reduce a gradient with itself: no two ranks may be in one communicator of both
@@ -219,12 +186,19 @@ static void write_codes(ovl_fsdp_plan *p)
  * reshard, a reduction in three steps with a copy. */
 #define UNIT_OPS 16
 
+static const ovl_strategy *const strategies[] = {
+    [OVL_FSDP_2] = &ovl_fsdp2_strategy,
+    [OVL_FSDP_1] = &ovl_fsdp1_strategy,
+};
+
 void ovl_plan_fsdp(ovl_lowering *l)
 {
     ovl_fsdp_plan p = {.l = l, .fsdp = &l->scenario->fsdp};
     uint32_t errors = l->errs->errors;
-    p.step = (ovl_step){
-        .l = l, .workload = &l->scenario->workload, .strategy = &ovl_fsdp2_strategy, .own = &p};
+    p.step = (ovl_step){.l = l,
+                        .workload = &l->scenario->workload,
+                        .strategy = strategies[p.fsdp->policy],
+                        .own = &p};
     if (find_groups(&p) && ovl_step_units(&p.step)) {
         add_groups(&p);
         if (l->errs->errors == errors && ovl_step_fits(&p.step, UNIT_OPS)) {

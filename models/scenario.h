@@ -227,6 +227,13 @@ typedef struct ovl_ddp {
 } ovl_ddp;
 
 typedef enum ovl_fsdp_policy { OVL_FSDP_2, OVL_FSDP_1 } ovl_fsdp_policy;
+typedef enum ovl_fsdp1_sharding { OVL_FSDP1_FULL, OVL_FSDP1_GRAD_OP } ovl_fsdp1_sharding;
+typedef enum ovl_fsdp1_prefetch {
+    OVL_FSDP1_PRE,
+    OVL_FSDP1_POST,
+    OVL_FSDP1_NO_PREFETCH,
+} ovl_fsdp1_prefetch;
+typedef enum ovl_fsdp1_block { OVL_FSDP1_ALWAYS, OVL_FSDP1_NEEDED } ovl_fsdp1_block;
 typedef enum ovl_fsdp_when { OVL_FSDP_EVERY, OVL_FSDP_LAST } ovl_fsdp_when;
 
 /* A type that was not given: that of the layer, of the parameters, of the gradients. */
@@ -268,6 +275,12 @@ typedef struct ovl_fsdp {
     int param_dtype, grad_dtype, reduce_dtype; /* or OVL_DTYPE_OF_LAYER */
     uint64_t copy_rate;                        /* bytes/s of copy kernels; 0: they take no time */
     ovl_fsdp_accumulate accumulate;
+    /* fsdp1 */
+    int sharding;              /* ovl_fsdp1_sharding */
+    int backward_prefetch;     /* ovl_fsdp1_prefetch */
+    bool forward_prefetch;     /* the next unit is gathered before this one's forward */
+    int64_t limit_all_gathers; /* 0: no limit */
+    int block;                 /* ovl_fsdp1_block: when the host waits */
 } ovl_fsdp;
 
 typedef enum ovl_pipe_protocol { OVL_PIPE_EAGER, OVL_PIPE_RENDEZVOUS } ovl_pipe_protocol;

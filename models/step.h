@@ -165,6 +165,11 @@ void ovl_step_consumes(ovl_step *s, ovl_id buffer, const char *name);
 ovl_id ovl_step_buffer(ovl_step *s, const char *name, uint64_t bytes, ovl_category category,
                        ovl_dtype dtype, uint16_t stream, ovl_mark mark);
 
+/* The same, recorded with the allocator for other streams: freed, it is usable again only when
+ * these are through with it. */
+ovl_id ovl_step_recorded(ovl_step *s, const char *name, uint64_t bytes, ovl_category category,
+                         ovl_dtype dtype, uint16_t stream, ovl_mark mark);
+
 /* The same, held for the whole run. */
 ovl_id ovl_step_held(ovl_step *s, const char *name, uint64_t bytes, ovl_category category,
                      ovl_dtype dtype, ovl_mark mark);

@@ -125,6 +125,12 @@ ovl_id ovl_step_buffer(ovl_step *s, const char *name, uint64_t bytes, ovl_catego
     return add_buffer(s, name, bytes, category, dtype, stream, false, mark);
 }
 
+ovl_id ovl_step_recorded(ovl_step *s, const char *name, uint64_t bytes, ovl_category category,
+                         ovl_dtype dtype, uint16_t stream, ovl_mark mark)
+{
+    return add_buffer(s, name, bytes, category, dtype, stream, false, mark);
+}
+
 ovl_id ovl_step_held(ovl_step *s, const char *name, uint64_t bytes, ovl_category category,
                      ovl_dtype dtype, ovl_mark mark)
 {
