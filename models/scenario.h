@@ -42,7 +42,12 @@ typedef struct ovl_layer {
     uint64_t hbm, backward_hbm; /* HBM bytes of the forward / backward kernel; backward default:
                                    twice hbm if hbm is given */
     uint64_t activations;       /* bytes kept from its forward to its backward */
-    int64_t sms, blocks;        /* of its kernels */
+    bool recompute;             /* its activations are computed again in the backward ... */
+    ovl_times recompute_time;   /* ... by a kernel of this length; default its forward ... */
+    uint64_t checkpoint;        /* ... from these bytes, kept from forward to backward */
+    bool offload;               /* what is kept goes to the host in between */
+    ovl_time forward_host, backward_host; /* the host's own time in a pass, besides launches */
+    int64_t sms, blocks;                  /* of its kernels */
     const char *klass; /* interference class of its kernels; default "forward" / "backward" */
 } ovl_layer;
 
@@ -64,6 +69,16 @@ typedef struct ovl_gradient {
 } ovl_gradient;
 
 typedef enum ovl_order { OVL_ORDER_FORWARD, OVL_ORDER_BACKWARD } ovl_order;
+
+/* How what layers keep goes to the host and back (layers that say `offload`). */
+typedef struct ovl_offload {
+    ovl_mark mark;
+    bool given;
+    uint64_t d2h, h2d; /* bytes/s */
+    ovl_texts via;     /* links */
+    int64_t in_flight; /* units whose copy may be under way before compute waits for the oldest */
+    int64_t reload_distance; /* units ahead that are copied back */
+} ovl_offload;
 
 typedef struct ovl_optimizer {
     ovl_mark mark;
@@ -185,6 +200,7 @@ typedef struct ovl_workload {
     ovl_time backward;    /* with gradients: length of the backward, copy-in kernels included */
     int64_t microbatches; /* gradient accumulation; default 1 */
     ovl_optimizer optimizer;
+    ovl_offload offload;
     ovl_items ops;        /* of ovl_xop */
     ovl_xbuffer *buffers; /* `buffers`: a mapping of name to properties */
     uint32_t n_buffers;
