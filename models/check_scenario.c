@@ -137,9 +137,27 @@ static void check_layers(const ovl_scenario *s, ovl_errs *errs)
 
 /* --- Sharded data parallelism --- */
 
+/* Recomputing and offloading are the step's (models/step.h), which overlap.fsdp writes. */
+static void check_kept(const ovl_scenario *s, const ovl_layer *layer, ovl_errs *errs)
+{
+    if (layer->offload && !s->workload.offload.given) {
+        ovl_error(errs, OVL_E_INPUT, layer->mark,
+                  "layer \"%s\" is offloaded: workload.offload has to say how fast, such as "
+                  "{d2h: 25 GB/s, h2d: 25 GB/s}",
+                  layer->name);
+    }
+    if (!s->fsdp.given && (layer->offload || layer->recompute)) {
+        ovl_warning(errs, layer->mark, "\"%s\" has no effect: it belongs to overlap.fsdp",
+                    layer->offload ? "offload" : "recompute");
+    }
+}
+
 static void check_fsdp(const ovl_scenario *s, ovl_errs *errs)
 {
     const ovl_workload *workload = &s->workload;
+    for (uint32_t i = 0; i < workload->layers.count; i++) {
+        check_kept(s, OVL_ITEM(workload->layers, ovl_layer, i), errs);
+    }
     if (!s->fsdp.given) {
         return;
     }

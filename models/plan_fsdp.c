@@ -199,6 +199,7 @@ void ovl_plan_fsdp(ovl_lowering *l)
                         .workload = &l->scenario->workload,
                         .strategy = strategies[p.fsdp->policy],
                         .own = &p};
+    p.step.regathers = p.fsdp->policy == OVL_FSDP_1 && p.fsdp->regather;
     if (find_groups(&p) && ovl_step_units(&p.step)) {
         add_groups(&p);
         if (l->errs->errors == errors && ovl_step_fits(&p.step, UNIT_OPS)) {

@@ -311,6 +311,7 @@ typedef struct ovl_fsdp {
     bool forward_prefetch;     /* the next unit is gathered before this one's forward */
     int64_t limit_all_gathers; /* 0: no limit */
     int block;                 /* ovl_fsdp1_block: when the host waits */
+    bool regather;             /* a recomputed forward gathers for itself */
 } ovl_fsdp;
 
 typedef enum ovl_pipe_protocol { OVL_PIPE_EAGER, OVL_PIPE_RENDEZVOUS } ovl_pipe_protocol;

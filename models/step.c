@@ -91,7 +91,6 @@ void ovl_step_pass(ovl_step *s, const ovl_pass *pass)
         for (uint32_t i = 0; i < pass->n_units; i++) {
             forward(s, pass->first_unit + i);
         }
-        ovl_step_kept_end_forward(s);
         call_pass(s->strategy->end_forward, s, pass);
         return;
     }

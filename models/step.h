@@ -139,12 +139,11 @@ bool ovl_step_fits(const ovl_step *s, uint32_t each);
 /* --- Kept from forward to backward --- */
 
 /* Allocates what a forward writes; the forward just added writes it; what happens to it after the
- * forward, and after the last one. */
+ * forward. */
 void ovl_step_open_kept(ovl_step *s);
 void ovl_step_keep(ovl_step *s, uint32_t u);
 void ovl_step_in_kept(ovl_step *s, uint32_t u);
 void ovl_step_kept_forward(ovl_step *s, uint32_t u);
-void ovl_step_kept_end_forward(ovl_step *s);
 
 /* Copies back what the next backwards need; the activations of a recomputed forward, its accesses
  * and those of the backward; and frees it all. */

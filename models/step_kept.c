@@ -5,7 +5,7 @@
  * Recomputing keeps `checkpoint` bytes; the activations live during the forward and again from a
  * second forward to the backward. Offloading copies what is kept to the host as soon as it is
  * there, and frees it a few units later, once compute waits for the copy; in the backward a new
- * buffer is filled `reload_distance` units ahead.
+ * buffer is filled `reload_distance` units ahead. What was not yet freed by then is used as it is.
  */
 #include "models/step.h"
 
@@ -54,15 +54,18 @@ void ovl_step_in_kept(ovl_step *s, uint32_t u)
 
 /* Compute waits for the copies of the oldest units beyond so many, then they are freed. The
  * operation that waits is a marker, for nothing else may stand at this place. */
+static void wait_for_copy(ovl_step *s, uint32_t which)
+{
+    const ovl_step_unit *unit = &s->units[which % s->n_units];
+    ovl_step_marker(s, ovl_step_name(s, "offloaded", unit->name), s->compute, unit->mark);
+    ovl_step_after(s, s->kept[which].offload);
+}
+
 static void free_offloaded(ovl_step *s, uint32_t most)
 {
     while (s->offloads.len > most) {
-        ovl_step_kept *oldest = &s->kept[s->offloads.data[0]];
-        uint32_t u = s->offloads.data[0] % s->n_units;
-        ovl_step_marker(s, ovl_step_name(s, "offloaded", s->units[u].name), s->compute,
-                        s->units[u].mark);
-        ovl_step_after(s, oldest->offload);
-        ovl_step_release(s, &oldest->buffer);
+        wait_for_copy(s, s->offloads.data[0]);
+        ovl_step_release(s, &s->kept[s->offloads.data[0]].buffer);
         s->offloads.len--;
         memmove(s->offloads.data, s->offloads.data + 1, s->offloads.len * sizeof *s->offloads.data);
     }
@@ -107,11 +110,6 @@ void ovl_step_kept_forward(ovl_step *s, uint32_t u)
     ovl_step_reads(s, kept->buffer);
     ovl_vec_push(&s->offloads, (uint32_t)(kept - s->kept));
     free_offloaded(s, (uint32_t)s->workload->offload.in_flight);
-}
-
-void ovl_step_kept_end_forward(ovl_step *s)
-{
-    free_offloaded(s, 0);
 }
 
 /* --- Backward --- */
@@ -172,11 +170,26 @@ void ovl_step_in_backward(ovl_step *s, uint32_t u)
     ovl_step_reads(s, kept->activations);
 }
 
+static void forget_offload(ovl_step *s, uint32_t which)
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < s->offloads.len; i++) {
+        if (s->offloads.data[i] != which) {
+            s->offloads.data[left++] = s->offloads.data[i];
+        }
+    }
+    s->offloads.len = left;
+}
+
 void ovl_step_kept_backward(ovl_step *s, uint32_t u)
 {
     ovl_step_kept *kept = kept_of(s, u);
+    if (kept->offload != OVL_NONE && kept->reload == OVL_NONE) {
+        wait_for_copy(s, (uint32_t)(kept - s->kept)); /* it was never freed */
+    }
     ovl_step_release(s, &kept->buffer);
     ovl_step_release(s, &kept->activations);
+    forget_offload(s, (uint32_t)(kept - s->kept));
     kept->offload = kept->reload = OVL_NONE;
 }
 

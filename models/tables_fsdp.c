@@ -160,8 +160,13 @@ static void only_for(const ovl_node *node, const char *const *keys, const char *
 
 static void check_fsdp(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
 {
-    static const char *const of_fsdp1[] = {
-        "sharding", "backward_prefetch", "forward_prefetch", "limit_all_gathers", "block", NULL};
+    static const char *const of_fsdp1[] = {"sharding",
+                                           "backward_prefetch",
+                                           "forward_prefetch",
+                                           "limit_all_gathers",
+                                           "block",
+                                           "regather_for_recompute",
+                                           NULL};
     static const char *const of_fsdp2[] = {"prefetch", "reshard_after_forward",
                                            "keep_after_forward", "outstanding_reduces", NULL};
     (void)arena;
@@ -242,6 +247,10 @@ static const ovl_field fsdp_fields[] = {
                    "fsdp1: the host waits so at `always`, each place where a gather could be "
                    "issued, or only where one is `needed`. Default `always`.",
                    .names = block_names),
+    OVL_FIELD(ovl_fsdp, regather, "regather_for_recompute", OVL_F_BOOL, 0,
+              "fsdp1: checkpoints lie around units, not inside: a recomputed forward gathers and "
+              "frees parameters for itself before the backward gathers them again. Default "
+              "false."),
 };
 
 const ovl_table ovl_fsdp_table = {

@@ -10,6 +10,7 @@
 #define ONE        "scenarios/fsdp/one_communicator.yaml"
 #define ACCUMULATE "scenarios/fsdp/accumulation.yaml"
 #define NODE       "scenarios/fsdp/second_node.yaml"
+#define HOST       "scenarios/fsdp/host_bound.yaml"
 #define MIB        ((uint64_t)1 << 20)
 
 static figure run(const char *path, const char *variant)
@@ -167,6 +168,27 @@ static void the_effective_rate_is_a_few_percent_of_nominal(void)
     figure_free(&f);
 }
 
+/* --- A host-bound step --- */
+
+static void a_slower_host_until_the_crossover(void)
+{
+    static const struct {
+        const char *variant;
+        double ms;
+    } want[] = {{NULL, 406.4},
+                {"slow", 638.4},
+                {"slow_150", 642.6},
+                {"slow_157", 644.0},
+                {"slow_200", 810.5}};
+    for (int i = 0; i < 5; i++) {
+        CHECK(near(step_of(HOST, want[i].variant), want[i].ms, 1));
+    }
+    CHECK(near(step_of(HOST, NULL), 406.34, 10));
+    CHECK(near(step_of(HOST, "slow"), 637.73, 10));
+    CHECK(near(step_of(HOST, "slow_150"), 638.4, 10)); /* within 1 % of slow */
+    CHECK(near(step_of(HOST, "slow_200"), 817, 10));
+}
+
 static CU_TestInfo tests[] = {
     {"prefetch depth against what was measured", depth_against_what_was_measured},
     {"depth two does not remove what exceeds compute",
@@ -178,6 +200,7 @@ static CU_TestInfo tests[] = {
     {"a second node slows full sharding", a_second_node_slows_full_sharding},
     {"the effective rate is a few percent of nominal",
      the_effective_rate_is_a_few_percent_of_nominal},
+    {"a slower host until the crossover", a_slower_host_until_the_crossover},
     CU_TEST_INFO_NULL,
 };
 
