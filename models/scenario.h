@@ -314,6 +314,23 @@ typedef struct ovl_fsdp {
     bool regather;             /* a recomputed forward gathers for itself */
 } ovl_fsdp;
 
+typedef enum ovl_zero_iteration { OVL_ZERO_TRACED, OVL_ZERO_FIRST } ovl_zero_iteration;
+
+/* DeepSpeed; sizes in elements. */
+typedef struct ovl_zero {
+    ovl_mark mark;
+    bool given;
+    int64_t stage;
+    const char *group; /* default dp */
+    int64_t reduce_bucket_size, allgather_bucket_size;
+    bool overlap_comm;
+    /* stage 3 */
+    int64_t prefetch_bucket_size, max_live_parameters, max_reuse_distance;
+    int64_t param_persistence_threshold;
+    int iteration;      /* ovl_zero_iteration: the first one has no trace to prefetch by */
+    uint64_t copy_rate; /* bytes/s of copies into and out of buckets; 0: they take no time */
+} ovl_zero;
+
 typedef enum ovl_pipe_protocol { OVL_PIPE_EAGER, OVL_PIPE_RENDEZVOUS } ovl_pipe_protocol;
 typedef enum ovl_pipe_receives { OVL_PIPE_LATE, OVL_PIPE_EARLY } ovl_pipe_receives;
 /* How layers are shared among stages where nothing says how many each gets. */
@@ -367,6 +384,7 @@ typedef struct ovl_scenario {
     ovl_workload workload;
     ovl_ddp ddp;
     ovl_fsdp fsdp;
+    ovl_zero zero;
     ovl_pipeline pipeline;
     int interference;             /* ovl_interference; default shared */
     int sharing;                  /* ovl_sharing; default fair */

@@ -37,6 +37,12 @@ static ovl_plan_cost cost_of(ovl_fsdp_plan *p, const ovl_param_group *g, ovl_col
     return ovl_plan_comm(p->l, &spec);
 }
 
+ovl_plan_cost ovl_shard_cost_of(ovl_fsdp_plan *p, const ovl_param_group *g, ovl_coll op,
+                                uint64_t bytes)
+{
+    return cost_of(p, g, op, p->shard, p->n, p->shard_spread, bytes);
+}
+
 static bool alike(const ovl_param_group *a, const ovl_param_group *b)
 {
     return a->shard == b->shard && a->param_dtype == b->param_dtype &&
