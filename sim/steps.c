@@ -10,7 +10,7 @@ ovl_op_range ovl_last_step(const ovl_code *code)
 }
 
 ovl_time ovl_end_of_step(const ovl_program *program, const ovl_timeline *timeline, uint32_t rank,
-                      uint32_t k)
+                         uint32_t k)
 {
     const ovl_rank *r = &program->ranks[rank];
     return timeline->end[r->first_op + program->codes[r->code].step_ends[k]];

@@ -28,7 +28,7 @@ ovl_op_range ovl_last_step(const ovl_code *code);
 
 /* When a rank ended its k-th step (0 ...). */
 ovl_time ovl_end_of_step(const ovl_program *program, const ovl_timeline *timeline, uint32_t rank,
-                      uint32_t k);
+                         uint32_t k);
 
 /* The step (0 ...) that a moment of a rank belongs to: a step's end is still of it. */
 uint32_t ovl_step_of(const ovl_program *program, const ovl_timeline *timeline, uint32_t rank,

@@ -36,14 +36,6 @@ $ ovl export --trace scenarios/tutorial/first.yaml
 $ ovl export --trace scenarios/tutorial/first.yaml -o "$T/a.json" && ovl export --trace scenarios/tutorial/first.yaml -o "$T/a.json.gz" && gzip -dc "$T/a.json.gz" | cmp - "$T/a.json" && ls "$T"
 a.json
 a.json.gz
-allreduce.csv
-allreduce_rates.csv
-gather.csv
-hw.yaml
-one_allgather.csv
-out
-rank1.json
-x.csv
 $ ovl export --trace scenarios/tutorial/first.yaml -o "$T/absent/a.json"
 error: cannot write "$T/absent/a.json": No such file or directory
 ? 2
