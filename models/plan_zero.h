@@ -2,7 +2,7 @@
  * plan_zero.h - DeepSpeed's ZeRO: the code of a step while it is written.
  *
  *     plan_zero.c         stages 1 and 2: whole parameters, sharded optimizer (and gradients)
- *     plan_zero3.c        stage 3: sharded parameters, gathered by a recorded trace
+ *     plan_zero_stage3.c  stage 3: sharded parameters, gathered by a recorded trace
  *     plan_zero_reduce.c  gradients: buckets of a number of elements, on a stream of their own
  *
  * From deepspeed/runtime/zero: config.py, stage_1_and_2.py, stage3.py,
