@@ -293,7 +293,8 @@ static const char *dependency_text(const finder *f, uint32_t id, const char *nam
     switch ((ovl_op_kind)op->kind) {
     case OVL_SEND:
     case OVL_RECV:
-        return message_text(f, op, name, rank, f->c->rank_of[f->p->partner[id]]);
+        return message_text(f, op, name, rank,
+                            ovl_rank_number(f->p, f->c->rank_of[f->p->partner[id]]));
     case OVL_COLLECTIVE:
         return ovl_arena_printf(f->arena, "%s %s", ovl_coll_name((ovl_coll)op->coll), name);
     case OVL_KERNEL:
@@ -310,7 +311,7 @@ static const char *dependency_text(const finder *f, uint32_t id, const char *nam
 static const char *blame_text(const finder *f, ovl_idle_kind kind, uint32_t id)
 {
     const ovl_op *op = ovl_causes_op(f->c, id);
-    uint32_t rank = f->c->rank_of[id];
+    uint32_t rank = ovl_rank_number(f->p, f->c->rank_of[id]);
     const char *name = ovl_names_text(f->p->names, op->name);
     if (kind == OVL_IDLE_DEPENDENCY) {
         return dependency_text(f, id, name, rank);
@@ -501,7 +502,7 @@ static void explain_rank(finder *f, uint32_t class_id, bool list, ovl_result_ran
         ovl_time piece[OVL_IDLE_COUNT];
         ovl_waited w;
         if (g->op == OVL_NONE) {
-            wait_for_end(f, row->rank, g->from, &w);
+            wait_for_end(f, f->classes->rank[class_id], g->from, &w);
         } else {
             ovl_waits_before(&f->waits, g->op, g->from, &w);
         }
@@ -544,13 +545,13 @@ static void peel_rank(const finder *f, uint32_t class_id, ovl_result_rank *row)
 /* --- Spans --- */
 
 /* From the first kernel of the rank's stages to the last, and how much of it kernels ran. */
-static void find_span(finder *f, ovl_result_rank *row, ovl_time *busy)
+static void find_span(finder *f, uint32_t rank, ovl_result_rank *row, ovl_time *busy)
 {
     ovl_time covered = 0;
     row->span_start = row->span_end = OVL_NEVER;
     row->bubble_rate = -1;
     *busy = 0;
-    list_kernels(f, row->rank, f->t->start, f->t->end);
+    list_kernels(f, rank, f->t->start, f->t->end);
     for (uint32_t i = 0; i < f->kernels.len; i++) {
         const kernel *k = &f->kernels.data[i];
         if (f->pipeline && ovl_causes_op(f->c, k->op)->part == OVL_PART_NONE) {
@@ -597,7 +598,7 @@ static void find_rates(finder *f, ovl_result_rank *rows, ovl_result_idle *total)
     double busy_of_all = 0, idle_of_all = 0, ranks = 0;
     for (uint32_t i = 0; i < f->classes->n; i++) {
         ovl_time busy;
-        find_span(f, &rows[i], &busy);
+        find_span(f, f->classes->rank[i], &rows[i], &busy);
         ovl_time span = rows[i].span_end - rows[i].span_start;
         if (rows[i].span_start != OVL_NEVER && span > total->span) {
             total->span = span;
