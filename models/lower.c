@@ -133,6 +133,7 @@ static void set_gpu(ovl_lowering *l)
     l->b->sms = (uint32_t)gpu->sms;
     l->b->hw_queues = (uint32_t)gpu->hw_queues;
     l->b->memory = gpu->memory;
+    l->b->rounding = (uint8_t)gpu->allocator.rounding;
     l->b->copy_engines[0] = (uint32_t)gpu->copy_engines.d2h;
     l->b->copy_engines[1] = (uint32_t)gpu->copy_engines.h2d;
 }

@@ -105,6 +105,7 @@ typedef struct ovl_xbuffer {
     const char *stream; /* default: the stream of the first operation that uses it */
     bool held;          /* default false: live from first write to last read */
     bool late;          /* allocated by an `alloc` entry of ops instead of at the start */
+    bool record_stream; /* usable again, once freed, when other streams are through with it */
 } ovl_xbuffer;
 
 typedef struct ovl_xgroup {
@@ -198,6 +199,7 @@ typedef struct ovl_workload {
     ovl_items stages;     /* of ovl_stage */
     ovl_time backward;    /* with gradients: length of the backward, copy-in kernels included */
     int64_t microbatches; /* gradient accumulation; default 1 */
+    int64_t steps;        /* training steps to run; the last is the one looked at; default 1 */
     ovl_optimizer optimizer;
     ovl_items ops;        /* of ovl_xop */
     ovl_xbuffer *buffers; /* `buffers`: a mapping of name to properties */
@@ -229,6 +231,7 @@ typedef struct ovl_ddp {
     bool find_unused_parameters; /* iteration first: limits apply instead of one bucket per dtype */
     int64_t bucket_size;         /* megatron: elements; default max(40e6, 1e6 * dp) */
     bool distributed_optimizer;  /* megatron: reduce-scatter, padding */
+    bool overlap_param_gather;   /* megatron: parameters are gathered in the next forward */
     bool pad_for_busbw;          /* megatron: pad_buckets_for_high_nccl_busbw */
     bool overlap;           /* false: all reductions after the backward (megatron: in one bucket) */
     ovl_node *buckets_node; /* explicit: [[g1, g2], [g3]]; "block[0..3]" is allowed */

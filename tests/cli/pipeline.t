@@ -91,15 +91,27 @@ Critical path (times in ms)
   53.20  55.20   2.00     0  compute  0B7              after: 0RECV_B7
                 55.20                 = step
 
+Host (times in ms)
+  rank  issuing  blocked   free  GPU waits  ahead min   mean
+  2       33.60        0  21.60       6.70       0.95   6.96
+  1       33.60        0  21.60       4.95          0   7.87
+  0       22.40        0  32.80       2.30          0  13.61
+  3       22.40        0  32.80       0.70       3.70  11.62
+  issuing + blocked (calls that wait for the GPU) + free (all is issued) = 55.2, the step; GPU
+  waits: no kernel runs though an operation lacks only its launch; ahead: from launch to start
+
 Peak memory
   rank   live       at  allocated  before issuing  reserved
   0     4 GiB   4.9 ms      4 GiB  0F3                4 GiB
   1     3 GiB  5.95 ms      3 GiB  1F2                3 GiB
   2     2 GiB   6.2 ms      2 GiB  2F1                2 GiB
   3     1 GiB  5.45 ms      1 GiB  3F0                1 GiB
-  rank 0 holds at its live peak: activations 0 mb 0 1 GiB (activation) + activations 0 mb 1 1 GiB
-    (activation) + activations 0 mb 2 1 GiB (activation) + activations 0 mb 3 1 GiB (activation) = 4
-    GiB
+  rank 0, live and allocated peak 4 GiB at 4.9 ms, when 0F3 starts (before issuing 0F3, the host at
+    4.2 ms): activations 0 mb 0 1 GiB (activation) + activations 0 mb 1 1 GiB (activation) +
+    activations 0 mb 2 1 GiB (activation) + activations 0 mb 3 1 GiB (activation) = 4 GiB
+    to lower it, the last use of activations 0 mb 0, by 0B0 (ends at 17.2 ms), would have to come
+    before activations 0 mb 3 is needed
+  rank 0, reserved peak 4 GiB at the allocated peak: buffers alone
 
 Hazards: none
   32 pairs of accesses to buffers, all ordered
