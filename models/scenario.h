@@ -89,7 +89,9 @@ typedef struct ovl_stage {
     uint64_t activations;        /* bytes from its forward to its backward */
     uint64_t weight_activations; /* those needed until backward_weight; default all */
     bool has_weight_activations;
-    uint64_t transfer; /* bytes to the next stage */
+    uint64_t transfer;   /* bytes to the next stage */
+    uint64_t checkpoint; /* bytes kept where the forward runs again */
+    bool has_checkpoint;
     const char *klass;
 } ovl_stage;
 
@@ -293,11 +295,21 @@ typedef enum ovl_pipe_receives { OVL_PIPE_LATE, OVL_PIPE_EARLY } ovl_pipe_receiv
 typedef enum ovl_pipe_split { OVL_SPLIT_NUMBER, OVL_SPLIT_TIME } ovl_pipe_split;
 typedef enum ovl_pipe_comms_of { OVL_PIPE_STAGES, OVL_PIPE_RANKS, OVL_PIPE_ONE } ovl_pipe_comms_of;
 
+/* What data parallelism adds to the stages of a pipeline. */
+typedef struct ovl_pipe_data {
+    ovl_mark mark;
+    bool given;
+    const char *group; /* default dp */
+    bool sharded;      /* parameters, gradients */
+    int64_t active_stages;
+} ovl_pipe_data;
+
 typedef struct ovl_pipeline {
     ovl_mark mark;
     bool given;
     const char *schedule;       /* by name (schedule.h), or: */
-    ovl_texts actions;          /* a row of actions for each rank */
+    ovl_texts actions;          /* a row of actions for each rank, or: */
+    ovl_texts schedule_file;    /* the same, rows of a file; the loader reads it */
     int64_t microbatches;       /* 0: workload.microbatches, or those of the actions */
     int64_t virtual_stages;     /* stages on each rank; 0: what the stages make */
     ovl_texts layers_per_stage; /* counts; none: by `split` */
@@ -309,6 +321,9 @@ typedef struct ovl_pipeline {
     ovl_time alpha;
     uint64_t beta;
     ovl_texts via;
+    ovl_pipe_data data;
+    bool recompute; /* forwards run again before their backwards */
+    bool batch;     /* neighbouring sends and receives are one launch */
 } ovl_pipeline;
 
 /* --- The whole --- */

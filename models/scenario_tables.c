@@ -268,6 +268,7 @@ const ovl_table *const ovl_scenario_tables[] = {
     &ovl_fsdp_prefetch_table,
     &ovl_fsdp_accumulate_table,
     &ovl_pipeline_table,
+    &ovl_pipe_data_table,
     &ovl_hw_table,
     &ovl_gpu_table,
     &ovl_peak_table,
