@@ -47,6 +47,8 @@ Options
   --worth all|none|NAME       for which names the step is simulated once more as if all
                               communication of that name were free, on every rank; by default for
                               the most exposed names
+  --no-fold                   simulate every rank, also those that do the same; the results are
+                              equal, this is to compare
   --gaps                      list when each rank runs no kernel, what that time is made of, and why
   --memory                    list what each rank holds over time: live bytes (of the GPU),
                               allocated and reserved ones (of the host)
