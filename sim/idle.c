@@ -523,7 +523,7 @@ static void explain_rank(finder *f, uint32_t class_id, bool list, ovl_result_ran
         ovl_time piece[OVL_IDLE_COUNT];
         ovl_waited w;
         if (g->op == OVL_NONE) {
-            wait_for_end(f, f->classes->rank[class_id], g->from, &w);
+            wait_for_end(f, row->rank, g->from, &w);
         } else {
             ovl_waits_before(&f->waits, g->op, g->from, &w);
         }
@@ -568,13 +568,13 @@ static void peel_rank(const finder *f, uint32_t class_id, ovl_result_rank *row)
 /* --- Spans --- */
 
 /* From the first kernel of the rank's stages to the last, and how much of it kernels ran. */
-static void find_span(finder *f, uint32_t rank, ovl_result_rank *row, ovl_time *busy)
+static void find_span(finder *f, ovl_result_rank *row, ovl_time *busy)
 {
     ovl_time covered = 0, begin = f->t->begin, end = f->t->begin + f->t->step;
     row->span_start = row->span_end = OVL_NEVER;
     row->bubble_rate = -1;
     *busy = 0;
-    list_kernels(f, rank, f->t->start, f->t->end);
+    list_kernels(f, row->rank, f->t->start, f->t->end);
     for (uint32_t i = 0; i < f->kernels.len; i++) {
         kernel kept = f->kernels.data[i], *k = &kept;
         k->start = OVL_MAX(k->start, begin) - begin;
@@ -626,11 +626,11 @@ static void find_rates(finder *f, ovl_result_rank *rows, ovl_result_idle *total)
     double busy_of_all = 0, idle_of_all = 0, ranks = 0;
     for (uint32_t i = 0; i < f->classes->n; i++) {
         ovl_time busy;
-        find_span(f, f->classes->rank[i], &rows[i], &busy);
+        find_span(f, &rows[i], &busy);
         ovl_time span = rows[i].span_end - rows[i].span_start;
         if (rows[i].span_start != OVL_NEVER && span > total->span) {
             total->span = span;
-            total->span_rank = rows[i].rank;
+            total->span_rank = ovl_rank_number(f->p, rows[i].rank);
         }
         busy_of_all += (double)busy * rows[i].count;
         idle_of_all += (double)rows[i].idle_time * rows[i].count;

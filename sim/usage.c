@@ -1,21 +1,9 @@
 #include "sim/usage.h"
 
 #include "sim/fold.h"
+#include "sim/uses.h"
 
 #include <stdlib.h>
-
-__extension__ typedef unsigned __int128 wide;
-
-/* One activity on one resource. */
-typedef struct use {
-    ovl_id resource;
-    uint32_t op; /* that carries its limits: first place of a collective, sender */
-    ovl_id name;
-    uint32_t like; /* activities that load it in the same way (folded), itself included */
-    ovl_time from, to;
-    wide load; /* bytes/s x isolated length */
-    bool once; /* members load it together */
-} use;
 
 /* What names lost on a resource. */
 typedef struct loss {
@@ -38,117 +26,15 @@ typedef struct usage {
     const ovl_timeline *t;
     ovl_arena *arena, *scratch;
     const uint32_t *sharers; /* [n_resources] ranks of it */
-    OVL_VEC(use) uses;
+    ovl_resource_uses uses;
     OVL_VEC(loss) losses; /* by resource, then name */
     OVL_VEC(meeting) met;
     ovl_result_resource *lines; /* by name of the resource */
     uint32_t *line_of;          /* [names] + 1 */
-    wide *bytes_of;             /* [lines] all instances */
+    ovl_load *bytes_of;         /* [lines] all instances */
     uint32_t n_lines;
     ovl_time step;
 } usage;
-
-/* --- What an operation uses --- */
-
-static const ovl_cost *cost_of(const usage *u, uint32_t rank, const ovl_op *op)
-{
-    return &u->p->costs[op->cost + (op->per_rank ? u->p->ranks[rank].variant : 0)];
-}
-
-static uint32_t carrier(const usage *u, uint32_t op, const ovl_op *o)
-{
-    if (o->kind == OVL_COLLECTIVE) {
-        return u->causes->member_ops[u->causes->first_member[ovl_causes_collective(u->causes, op)]];
-    }
-    return o->kind == OVL_RECV ? u->p->partner[op] : op;
-}
-
-static bool moves(const ovl_op *o)
-{
-    return o->kind != OVL_HOST && o->kind != OVL_MARKER && o->kind != OVL_BATCH;
-}
-
-/* From the end of its latency to its end; bytes of an eager message travel behind its sender. */
-static void interval(const usage *u, uint32_t carried, ovl_time latency, use *out)
-{
-    const ovl_op *o = ovl_causes_op(u->causes, carried);
-    out->from = u->t->start[carried] + latency;
-    out->to = u->t->end[carried];
-    if (o->kind == OVL_SEND && o->eager) {
-        ovl_time arrived = u->t->arrive[carried];
-        out->from = arrived + latency;
-        out->to = arrived + ovl_wire_time(u->p, u->t, carried);
-    }
-}
-
-static uint32_t like(const usage *u, uint32_t op)
-{
-    return u->p->fold ? OVL_MAX(u->p->fold->together[op], 1) : 1;
-}
-
-/* `shared`: the resources that several ranks have, else those that only this one has. */
-static void add_uses(usage *u, uint32_t rank, uint32_t op, bool shared)
-{
-    const ovl_op *o = ovl_causes_op(u->causes, op);
-    uint32_t carried = carrier(u, op, o);
-    bool receives = o->kind == OVL_RECV;
-    const ovl_op *paid = receives ? ovl_causes_op(u->causes, carried) : o;
-    const ovl_cost *cost = cost_of(u, receives ? u->causes->rank_of[carried] : rank, paid);
-    uint32_t first = receives ? cost->first_peer : cost->first_demand;
-    uint32_t n = receives ? cost->n_peer : cost->n_demands;
-    const ovl_id *ports = &u->p->rank_ports[u->p->ranks[rank].first_port];
-    use item = {.op = carried, .name = o->name, .like = like(u, carried)};
-    interval(u, carried, cost->latency, &item);
-    for (uint32_t i = first; i < first + n; i++) {
-        const ovl_demand *d = &u->p->demands[i];
-        item.resource = ports[d->port];
-        if (item.resource != OVL_NONE && (u->sharers[item.resource] > 1) == shared) {
-            item.load = (wide)d->rate * (wide)cost->work;
-            item.once = d->once;
-            ovl_vec_push(&u->uses, item);
-        }
-    }
-}
-
-static void add_rank(usage *u, uint32_t rank, bool shared)
-{
-    const ovl_code *code = &u->p->codes[u->p->ranks[rank].code];
-    for (uint32_t i = 0; i < code->n_ops; i++) {
-        if (moves(&code->ops[i])) {
-            add_uses(u, rank, u->p->ranks[rank].first_op + i, shared);
-        }
-    }
-}
-
-static int by_resource(const void *x, const void *y)
-{
-    const use *a = x, *b = y;
-    if (a->resource != b->resource) {
-        return a->resource < b->resource ? -1 : 1;
-    }
-    if (a->from != b->from) {
-        return a->from < b->from ? -1 : 1;
-    }
-    return a->op != b->op ? (a->op < b->op ? -1 : 1) : 0;
-}
-
-/* Members of one activity on one resource are one use of it. */
-static void sort_and_merge(usage *u)
-{
-    uint32_t n = 0;
-    if (u->uses.len == 0) {
-        return;
-    }
-    qsort(u->uses.data, u->uses.len, sizeof *u->uses.data, by_resource);
-    for (uint32_t i = 0; i < u->uses.len; i++) {
-        if (n && by_resource(&u->uses.data[n - 1], &u->uses.data[i]) == 0) {
-            u->uses.data[n - 1].load += u->uses.data[i].once ? 0 : u->uses.data[i].load;
-        } else {
-            u->uses.data[n++] = u->uses.data[i];
-        }
-    }
-    u->uses.len = n;
-}
 
 /* --- Losses --- */
 
@@ -161,13 +47,54 @@ static int by_loser(const void *x, const void *y)
     return a->name != b->name ? (a->name < b->name ? -1 : 1) : 0;
 }
 
+/* How many activities that `op` stands for load one instance of a resource; 0: none through these
+ * demands. */
+static uint32_t loads(const usage *u, uint32_t rank, const ovl_op *o, uint32_t first, uint32_t n,
+                      ovl_id resource)
+{
+    for (uint32_t i = first; i < first + n; i++) {
+        const ovl_demand *d = &u->p->demands[i];
+        if (d->rate && u->p->rank_ports[u->p->ranks[rank].first_port + d->port] == resource) {
+            ovl_resource_use one = {.op = 0};
+            ovl_use_load(u->p, rank, o, d, 0, &one);
+            return one.like;
+        }
+    }
+    return 0;
+}
+
+static uint32_t held_on(const usage *u, uint32_t op, ovl_id resource)
+{
+    if (!u->p->fold) {
+        return 1;
+    }
+    const ovl_causes *c = u->causes;
+    const ovl_op *o = ovl_causes_op(c, op);
+    uint32_t rank = c->rank_of[op], n = 0;
+    const ovl_cost *cost = ovl_op_cost(u->p, rank, o);
+    if (o->kind == OVL_COLLECTIVE) {
+        uint32_t k = ovl_causes_collective(c, op);
+        for (uint32_t i = c->first_member[k]; n == 0 && i < c->first_member[k + 1]; i++) {
+            n = loads(u, c->rank_of[c->member_ops[i]], ovl_causes_op(c, c->member_ops[i]),
+                      cost->first_demand, cost->n_demands, resource);
+        }
+        return OVL_MAX(n, 1);
+    }
+    n = loads(u, rank, o, cost->first_demand, cost->n_demands, resource);
+    if (n == 0 && o->kind == OVL_SEND) {
+        n = loads(u, c->rank_of[u->p->partner[op]], o, cost->first_peer, cost->n_peer, resource);
+    }
+    return OVL_MAX(n, 1);
+}
+
 static void find_losses(usage *u)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < u->t->n_limits; i++) {
         const ovl_limit *l = &u->t->limits[i];
         if (l->bound < u->p->n_resources && l->lost > 0) {
-            loss item = {l->bound, ovl_causes_op(u->causes, l->op)->name, l->lost};
+            loss item = {l->bound, ovl_causes_op(u->causes, l->op)->name,
+                         l->lost * held_on(u, l->op, l->bound)};
             ovl_vec_push(&u->losses, item);
         }
     }
@@ -335,7 +262,7 @@ static ovl_time play(usage *u, ovl_id resource, uint32_t first, uint32_t n, uint
     ovl_time busy = 0, before = 0;
     uint32_t there = 0, met = u->met.len;
     for (uint32_t i = 0; i < 2 * n; i++) {
-        const use *item = &u->uses.data[moments[i].item];
+        const ovl_resource_use *item = &u->uses.data[moments[i].item];
         busy += there ? moments[i].time - before : 0;
         if (pairs) {
             stay(u, resource, &w, moments[i].time - before);
@@ -361,7 +288,7 @@ static ovl_result_resource *line_of(usage *u, ovl_id resource)
     return &u->lines[u->line_of[r->name] - 1];
 }
 
-static uint64_t to_bytes(wide load)
+static uint64_t to_bytes(ovl_load load)
 {
     return (uint64_t)(load / 1000000000000u);
 }
@@ -370,9 +297,9 @@ static void one_resource(usage *u, ovl_id resource, uint32_t first, uint32_t n, 
 {
     const ovl_resource *r = &u->p->resources[resource];
     ovl_result_resource *line = line_of(u, resource);
-    wide load = 0;
+    ovl_load load = 0;
     for (uint32_t i = first; i < first + n; i++) {
-        load += u->uses.data[i].load * u->uses.data[i].like;
+        load += u->uses.data[i].load;
     }
     uint64_t bytes = to_bytes(load);
     ovl_time busy = play(u, resource, first, n, instances);
@@ -388,15 +315,17 @@ static void one_resource(usage *u, ovl_id resource, uint32_t first, uint32_t n, 
     }
 }
 
+/* `ranks` that have such resources for themselves; 0: what is shared, one or, folded, as many as
+ * there are. */
 static void each_resource(usage *u, uint32_t ranks)
 {
-    sort_and_merge(u);
+    ovl_uses_sort(&u->uses);
     for (uint32_t i = 0, n; i < u->uses.len; i += n) {
         ovl_id resource = u->uses.data[i].resource;
         for (n = 1; i + n < u->uses.len && u->uses.data[i + n].resource == resource; n++) {
         }
-        uint32_t folded = u->p->fold ? u->p->fold->resources.count[resource] : 1;
-        one_resource(u, resource, i, n, ranks * folded);
+        uint32_t alike = u->p->fold ? u->p->fold->resources.count[resource] : 1;
+        one_resource(u, resource, i, n, ranks ? ranks : alike);
     }
     u->uses.len = 0;
 }
@@ -481,20 +410,6 @@ static void make_lines(usage *u, ovl_result *result)
     result->n_resources = u->n_lines;
 }
 
-static const uint32_t *find_sharers(const ovl_program *p, ovl_arena *arena)
-{
-    uint32_t *sharers = OVL_NEW_ARRAY(arena, uint32_t, p->n_resources);
-    for (uint32_t r = 0; r < p->n_ranks; r++) {
-        for (uint32_t port = 0; port < p->n_ports; port++) {
-            ovl_id resource = p->rank_ports[p->ranks[r].first_port + port];
-            if (resource != OVL_NONE) {
-                sharers[resource]++;
-            }
-        }
-    }
-    return sharers;
-}
-
 void ovl_usage_find(const ovl_causes *causes, const ovl_classes *classes, ovl_arena *arena,
                     ovl_result *result)
 {
@@ -505,23 +420,23 @@ void ovl_usage_find(const ovl_causes *causes, const ovl_classes *classes, ovl_ar
                .t = causes->timeline,
                .arena = arena,
                .scratch = &scratch,
-               .sharers = find_sharers(p, &scratch),
+               .sharers = ovl_resource_sharers(p, &scratch),
                .step = causes->timeline->step};
     u.lines = OVL_NEW_ARRAY(&scratch, ovl_result_resource, p->n_resources);
-    u.bytes_of = OVL_NEW_ARRAY(&scratch, wide, p->n_resources);
+    u.bytes_of = OVL_NEW_ARRAY(&scratch, ovl_load, p->n_resources);
     u.line_of = OVL_NEW_ARRAY(&scratch, uint32_t, p->names->count);
     for (uint32_t i = 0; i < p->n_resources; i++) {
         u.lines[i].busiest = OVL_NONE;
     }
     find_losses(&u);
     for (uint32_t i = 0; i < classes->n; i++) {
-        add_rank(&u, classes->rank[i], false);
+        ovl_uses_of_rank(causes, u.sharers, classes->rank[i], OVL_NOT_SHARED, &u.uses);
         each_resource(&u, classes->count[i]);
     }
     for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
-        add_rank(&u, rank, true);
+        ovl_uses_of_rank(causes, u.sharers, rank, OVL_SHARED, &u.uses);
     }
-    each_resource(&u, 1);
+    each_resource(&u, 0);
     make_rows(&u, result);
     make_lines(&u, result);
     ovl_vec_free(&u.uses);

@@ -2,7 +2,7 @@ One run in full: the best split of the last bucket, then what free communication
 
 $ ovl run scenarios/buckets/last_bucket.yaml --variant late_alone
 The last bucket
-variant late_alone, 8 ranks, interference measured
+variant late_alone, 8 ranks folded into 1 class, interference measured
 
 step 212.4 ms = 211.15 ms + 1.25 ms exposed (bucket 1 ends at 212.4 ms; optimizer could start at
      211.15 ms)
@@ -74,7 +74,7 @@ Not modelled
   - The links that all_reduce loads are not modelled: no via is given.
 $ ovl run scenarios/first_steps/matmul_allreduce.yaml --variant overlapped --worth all
 A matmul beside an all-reduce
-variant overlapped, 2 ranks, interference measured
+variant overlapped, 2 ranks folded into 1 class, interference measured
 
 step 33 ms = 29 ms + 4 ms exposed (all_reduce ends at 33 ms; use could start at 29 ms)
      29 ms = 25 ms of kernels + 4 ms of stretch by what ran beside them
@@ -122,7 +122,7 @@ Not modelled
   - The links that all_reduce loads are not modelled: no via is given.
 $ ovl run scenarios/first_steps/interference.yaml
 Interference without a tail
-variant base, 2 ranks, interference measured
+variant base, 2 ranks folded into 1 class, interference measured
 
 step 30 ms = 30 ms + 0 ms exposed (all_reduce ends at 26 ms; use could start at 30 ms)
      30 ms = 25 ms of kernels + 5 ms of stretch by what ran beside them
@@ -184,7 +184,7 @@ Collectives and receives of rank 0: all_reduce in world (times in ms, busbw in G
   on the critical path
 $ ovl run tests/cli/queue.yaml:short | head -n 2
 A queue
-variant short, 2 ranks, interference none
+variant short, 2 ranks folded into 1 class, interference none
 $ ovl run tests/cli/queue.yaml:short --variant again
 error: "tests/cli/queue.yaml:short" names a variant, and so does --variant again
 ? 2
@@ -192,6 +192,48 @@ $ ovl run tests/cli/queue.yaml:shorter
 tests/cli/queue.yaml: error: unknown variant "shorter"; did you mean "short"?
 ? 2
 $ ovl run tests/cli/queue.yaml --interference none --set interference=shared | sed -n 2p
-variant base, 2 ranks, interference shared
+variant base, 2 ranks folded into 1 class, interference shared
 $ ovl run tests/cli/queue.yaml --set interference=shared --interference none | sed -n 2p
-variant base, 2 ranks, interference none
+variant base, 2 ranks folded into 1 class, interference none
+$ ovl run scenarios/fsdp/one_communicator.yaml --worth none --memory | sed -n '/^What rank/,/^Hazards/p'
+What rank 0 holds, by the time of its GPU (ms)
+  from  parameter  gradient  gathered     reduce     = live
+     4    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+    14    1.5 GiB   1.5 GiB     1 GiB  1.125 GiB  5.125 GiB
+    23    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+    42    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+    61    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+    71    1.5 GiB   1.5 GiB     1 GiB  1.125 GiB  5.125 GiB
+    80    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+    99    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+   118    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+   137    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+   147    1.5 GiB   1.5 GiB     1 GiB  1.125 GiB  5.125 GiB
+   156    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+   175    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+   194    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+   204    1.5 GiB   1.5 GiB     1 GiB  1.125 GiB  5.125 GiB
+   213    1.5 GiB   2.5 GiB     1 GiB                 5 GiB
+  the fullest moments of 37, one of each stretch; all: --json
+
+What its host has allocated, in the order of its program (ms of the host)
+  from  before issuing            parameter  gradient  gathered  reduce  = allocated   reserved
+     0  backward block[11]          1.5 GiB   2.5 GiB     1 GiB                5 GiB      6 GiB
+     0  copy_out again block[10]    1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  6.125 GiB
+     0  backward block[10]          1.5 GiB   2.5 GiB     1 GiB   1 GiB        6 GiB  7.125 GiB
+     0  copy_out again block[9]     1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  7.125 GiB
+     0  copy_out again block[8]     1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  7.125 GiB
+     0  copy_out again block[7]     1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  7.125 GiB
+     0  copy_out again block[6]     1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  7.125 GiB
+     0  backward block[6]           1.5 GiB   2.5 GiB     1 GiB   1 GiB        6 GiB  7.125 GiB
+     0  copy_out again block[5]     1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  7.125 GiB
+     0  copy_out again block[4]     1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  7.125 GiB
+     0  copy_out again block[3]     1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  7.125 GiB
+     0  backward block[3]           1.5 GiB   2.5 GiB     1 GiB   1 GiB        6 GiB  7.125 GiB
+     0  copy_out again block[2]     1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  7.125 GiB
+     0  copy_out again block[1]     1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  7.125 GiB
+     0  copy_out again block[0]     1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  7.125 GiB
+     0  reduce copy_in block[0]     1.5 GiB   2.5 GiB             1 GiB        5 GiB  7.125 GiB
+  the fullest moments of 62, one of each stretch; all: --json
+
+Hazards: none
