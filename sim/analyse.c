@@ -66,6 +66,9 @@ static void make_ranks(analysis *a)
         row->end = end_of_rank(a, row->rank);
         row->startups = count_startups(&a->p->codes[a->p->ranks[row->rank].code]);
         ovl_memory_find(a->p, a->t, a->arena, row);
+        if (a->options->memory_lines) {
+            ovl_memory_lines(a->p, a->t, a->arena, row);
+        }
         ovl_host_load_find(a->p, a->t, row);
     }
     ovl_idle_find(&a->causes, &a->classes, a->options->gaps, a->arena, ranks, &a->out->idle);

@@ -58,6 +58,9 @@ static const ovl_option run_items[] = {
     NO_FOLD,
     {.name = "gaps",
      .doc = "list when each rank runs no kernel, what that time is made of, and why"},
+    {.name = "memory",
+     .doc = "list what each rank holds over time: live bytes (of the GPU), allocated and reserved "
+            "ones (of the host)"},
     {.name = "what-if",
      .value = "all|none",
      .choices = what_if_choices,

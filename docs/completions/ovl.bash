@@ -239,7 +239,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))
         ;;
     run:-*)
-        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --what-if --json --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --memory --what-if --json --output --help" -- "$word"))
         ;;
     sweep:-*)
         COMPREPLY=($(compgen -W "--over --zip --sample --samples --seed --pareto --objective --where --rows --jobs --variant --set --interference --no-fold --json --csv --output --help" -- "$word"))

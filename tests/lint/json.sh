@@ -31,7 +31,7 @@ documents() {
     "$ovl" run --json tests/lint/json.yaml --set workload.steps=3
     "$ovl" check --json tests/cli/mistakes.yaml
     "$ovl" check --json tests/lint/json.yaml
-    "$ovl" run --json --gaps tests/lint/json.yaml
+    "$ovl" run --json --gaps --memory tests/lint/json.yaml
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB
     for runs in planted shared_gpu; do
         "$ovl" export --trace "scenarios/calibration/$runs.yaml" --variant alone -o "$scratch/alone.json"
@@ -57,7 +57,7 @@ documents() {
 # Names that the page gives once for many keys.
 collapse() {
     sed -E "s#(decomposition_s|delta_s)\.(compute|compute_stretch|comm_latency|comm_transfer|comm_stretch|copy|wait_late_rank|idle)\$#\1.TERM#
-        s#category_bytes\.(parameter|gradient|optimizer|activation|gathered|reduce|temporary)\$#category_bytes.CATEGORY#
+        s#(category_bytes|\.bytes|allocated)\.(parameter|gradient|optimizer|activation|gathered|reduce|temporary)\$#\1.CATEGORY#
         s#ranks\[\]\.(live|allocated|reserved)_peak( |\.|\$)#ranks[].PEAK\2#
         s#kinds\.(kernel|collective|send|recv|batch|copy|host|marker)\$#kinds.KIND#
         s#(buffer_bytes|args)\.(parameter|gradient|optimizer|activation|gathered|reduce|temporary)\$#\1.CATEGORY#
