@@ -141,6 +141,11 @@ static const ovl_option calibrate_items[] = {
      .doc =
          "write the hardware profile to FILE, replaced only once it is whole; the report goes to "
          "standard output"},
+    {.name = "base",
+     .value = "FILE",
+     .file = true,
+     .doc = "the hardware profile that the new costs go into: GPU, links and the rest are kept, "
+            "costs of the same operation and group are replaced"},
     {.name = "group",
      .value = "[NAME=]GROUP",
      .repeat = true,

@@ -13,6 +13,10 @@ _ovl()
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
+    calibrate:--base)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
     calibrate:--group)
         return
         ;;
@@ -188,7 +192,7 @@ _ovl()
     esac
     case $command:$word in
     calibrate:-*)
-        COMPREPLY=($(compgen -W "--output --group --via --op --out-of-place --comm-pattern --compute --comm --overlap --class --alpha --hbm --sms --wire --two-point --at --json --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--output --base --group --via --op --out-of-place --comm-pattern --compute --comm --overlap --class --alpha --hbm --sms --wire --two-point --at --json --help" -- "$word"))
         ;;
     check:-*)
         COMPREPLY=($(compgen -W "--variant --set --interference --json --help" -- "$word"))
