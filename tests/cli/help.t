@@ -9,6 +9,7 @@ Commands
   calibrate fit costs of the hardware to measurements
   check     say what is wrong with a scenario, or what it will run
   compare   set two runs side by side: what changed, and is it better
+  explain   say what held operations below their isolated speed, and for how long
   export    write a run in the format of another tool
   help      explain a command
   import    make a scenario of a file of another tool

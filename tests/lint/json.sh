@@ -44,6 +44,9 @@ documents() {
     "$ovl" calibrate --json --two-point overlap --at 0=3s --at 50%=2s
     "$ovl" calibrate --json scenarios/calibration/all_reduce_perf.log --group dp --via nvlink --base scenarios/hardware/example_8gpu.yaml \
         -o "$scratch/measured.yaml"
+    "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:earlier
+    "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:slow a
+    "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:earlier --resource nic.out
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'peak<1GiB' \
         --over 'hardware.collectives[0].alpha=1ms,2ms' --over interference=measured,x
     trace tests/lint/json.yaml
