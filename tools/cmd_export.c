@@ -1,4 +1,5 @@
 #include "sim/critical.h"
+#include "tools/keep.h"
 #include "tools/trace.h"
 #include "tools/work.h"
 
@@ -77,10 +78,17 @@ int ovl_cmd_export(const ovl_args *args, const ovl_shell *shell)
     ovl_work work;
     ovl_work_begin(&work, shell);
     ovl_work_sets(&work, args);
-    if (ovl_args_has(args, "trace")) {
-        export_trace(&work, args);
+    bool trace = ovl_args_has(args, "trace"), stored = ovl_args_has(args, "store");
+    if (trace != stored) {
+        if (trace) {
+            export_trace(&work, args);
+        } else {
+            ovl_export_stored(&work, args);
+        }
     } else {
-        ovl_error(&work.errs, OVL_E_USAGE, nowhere, "export what? Write: ovl export --trace %s",
+        ovl_error(&work.errs, OVL_E_USAGE, nowhere,
+                  trace ? "export a trace of a scenario, or a run of a store?"
+                        : "export what? Write: ovl export --trace %s",
                   args->operands[0]);
     }
     return ovl_work_end(&work, OVL_EXIT_DONE);

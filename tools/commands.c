@@ -34,6 +34,10 @@ static const char *const interference_models[] = {"none", "shared", "measured", 
     {                                                                                              \
         .name = "json", .doc = "print JSON instead of text; times are seconds with 12 decimals"    \
     }
+#define STORE(what)                                                                                \
+    {                                                                                              \
+        .name = "store", .value = "FILE", .file = true, .doc = (what)                              \
+    }
 #define OUTPUT                                                                                     \
     {                                                                                              \
         .name = "output", .letter = 'o', .value = "FILE", .file = true,                            \
@@ -50,13 +54,18 @@ static const ovl_option run_items[] = {
      .doc = "list when each rank runs no kernel, what that time is made of, and why"},
     JSON,
     OUTPUT,
+    STORE("keep the run in this SQLite file, made if it is not there"),
     HELP,
 };
 
 static const ovl_option compare_items[] = {
-    SET,    INTERFERENCE,
-    WORTH,  JSON,
-    OUTPUT, {.name = "fail-if-worse", .doc = "exit with 1 if B, or any of the variants, is worse"},
+    SET,
+    INTERFERENCE,
+    WORTH,
+    JSON,
+    OUTPUT,
+    {.name = "fail-if-worse", .doc = "exit with 1 if B, or any of the variants, is worse"},
+    STORE("keep the runs in this SQLite file; or, with two numbers, compare two of its runs"),
     HELP,
 };
 
@@ -82,6 +91,8 @@ static const ovl_option export_items[] = {
     {.name = "ranks",
      .value = "LIST",
      .doc = "which ranks to write: 0-7, or 0,8,16-23; without it the first 64"},
+    STORE("write a run of this store, named by its number, as JSON"),
+    {.name = "csv", .doc = "with --store: its metrics as CSV instead"},
     VARIANT,
     SET,
     INTERFERENCE,
@@ -132,12 +143,42 @@ static const ovl_option sweep_items[] = {
      .value = "all|front",
      .choices = row_choices,
      .doc = "which points the text shows; without it all up to 60, beyond that the front"},
+    STORE("keep each point in this SQLite file as soon as it is simulated"),
+    {.name = "resume", .doc = "take the points the store has, and simulate the others"},
+    {.name = "shard",
+     .value = "I/N",
+     .doc = "simulate the I-th of N parts, into a store that all parts share, or that --merge puts "
+            "together"},
+    {.name = "merge",
+     .value = "FILE",
+     .file = true,
+     .repeat = true,
+     .doc = "take the points of this sweep from another store, too"},
     {.name = "jobs", .letter = 'j', .value = "N", .doc = "threads; without it one for each core"},
     VARIANT,
     SET,
     INTERFERENCE,
     JSON,
     {.name = "csv", .doc = "print CSV instead of text, a row for each point"},
+    OUTPUT,
+    HELP,
+};
+
+static const ovl_option history_items[] = {
+    STORE("the SQLite file that runs were stored in"),
+    {.name = "limit",
+     .value = "N",
+     .doc = "the newest N runs; without it 40 in text, all in JSON and CSV"},
+    {.name = "points", .doc = "the points of sweeps, too"},
+    JSON,
+    {.name = "csv", .doc = "print CSV instead of text"},
+    OUTPUT,
+    HELP,
+};
+
+static const ovl_option show_items[] = {
+    STORE("the SQLite file the run was stored in"),
+    JSON,
     OUTPUT,
     HELP,
 };
@@ -159,6 +200,8 @@ static const ovl_option_table check_options = TABLE(check_items);
 static const ovl_option_table export_options = TABLE(export_items);
 static const ovl_option_table inspect_options = TABLE(inspect_items);
 static const ovl_option_table sweep_options = TABLE(sweep_items);
+static const ovl_option_table history_options = TABLE(history_items);
+static const ovl_option_table show_options = TABLE(show_items);
 static const ovl_option_table help_options = TABLE(help_items);
 const ovl_option_table ovl_program_options = TABLE(program_items);
 
@@ -198,14 +241,15 @@ const ovl_command ovl_commands[] = {
             "run has hazards.",
         .examples = "ovl compare last_bucket.yaml\n"
                     "ovl compare last_bucket.yaml split_48 split_80_16\n"
-                    "ovl compare old.yaml new.yaml:split --json",
+                    "ovl compare old.yaml new.yaml:split --json\n"
+                    "ovl compare --store runs.db 3 7",
         .options = &compare_options,
         .run = ovl_cmd_compare,
     },
     {
         .name = "export",
         .summary = "write a run in the format of another tool",
-        .operands = "--trace FILE",
+        .operands = "--trace FILE | --store FILE RUN",
         .min_operands = 1,
         .max_operands = 1,
         .operand = OVL_OPERAND_FILE,
@@ -213,9 +257,12 @@ const ovl_command ovl_commands[] = {
             "Writes the run as Chrome trace JSON: a process for each rank, a lane for each stream, "
             "the host's launches, arrows for dependencies between streams, and counters for live "
             "bytes, memory and link traffic and held SMs. Slices carry exact picoseconds in their "
-            "arguments, since the format rounds to nanoseconds.",
+            "arguments, since the format rounds to nanoseconds.\n\n"
+            "With --store it writes a stored run as JSON, as ovl run --json did, or its metrics as "
+            "CSV.",
         .examples = "ovl export --trace last_bucket.yaml -o step.json.gz\n"
-                    "ovl export --trace pipeline.yaml --ranks 0-3 -o stages.json",
+                    "ovl export --trace pipeline.yaml --ranks 0-3 -o stages.json\n"
+                    "ovl export --store runs.db 3 -o run.json",
         .options = &export_options,
         .run = ovl_cmd_export,
     },
@@ -230,6 +277,23 @@ const ovl_command ovl_commands[] = {
         .examples = "ovl help run",
         .options = &help_options,
         .run = ovl_cmd_help,
+    },
+    {
+        .name = "history",
+        .summary = "list the runs of a store",
+        .operands = "--store FILE [SCENARIO]",
+        .min_operands = 0,
+        .max_operands = 1,
+        .operand = OVL_OPERAND_FILE,
+        .about =
+            "Lists what ovl run, compare and sweep stored with --store: number, time, scenario, "
+            "what was changed, interference model, step, peak memory, hazards. SCENARIO is a name, "
+            "a path, or the first digits of the digest of the texts it was read from. The file is "
+            "an SQLite database; docs/store.md has its tables.",
+        .examples = "ovl history --store runs.db\n"
+                    "ovl history --store runs.db --points --csv -o runs.csv",
+        .options = &history_options,
+        .run = ovl_cmd_history,
     },
     {
         .name = "inspect",
@@ -276,6 +340,21 @@ const ovl_command ovl_commands[] = {
         .run = ovl_cmd_run,
     },
     {
+        .name = "show",
+        .summary = "print a stored run as it was reported",
+        .operands = "--store FILE RUN",
+        .min_operands = 1,
+        .max_operands = 1,
+        .operand = OVL_OPERAND_WORD,
+        .about = "RUN is a number of ovl history. A point of a sweep is simulated again from the "
+                 "texts in the store; if this version of the program gives another step, a warning "
+                 "says so.",
+        .examples = "ovl show --store runs.db 3\n"
+                    "ovl show --store runs.db 3 --json -o run.json",
+        .options = &show_options,
+        .run = ovl_cmd_show,
+    },
+    {
         .name = "sweep",
         .summary = "simulate one step at many points and choose",
         .operands = "FILE",
@@ -289,11 +368,17 @@ const ovl_command ovl_commands[] = {
             "Marks the Pareto front and the best point that fits, and for a key whose values grow "
             "what each step of it costs and buys.\n\n"
             "A point with an error is a row of its own; the exit status is the lowest of the "
-            "errors, or 1 if there are hazards. Ctrl-C prints what is done and exits with 130.\n\n"
+            "errors, or 1 if there are hazards. Ctrl-C prints what is done and exits with 130; "
+            "with --store it is kept, and "
+            "--resume goes on.\n\n"
+            "Under mpirun the processes share the points, and the first prints and stores them "
+            "all. "
+            "For the jobs of an array there is --shard.\n\n"
             "Metrics: step, exposed, price (of interference), idle, peak (reserved), startups, "
             "hazards, over, "
             "allocated, live, comm, hidden, compute, compute_stretch, comm_latency, comm_transfer, "
-            "comm_stretch, copy, wait_late_rank.",
+            "comm_stretch, copy, wait_late_rank; idle time of all ranks by reason: fill, drain, "
+            "imbalance, dependency, schedule, host.",
         .examples = "ovl sweep last_bucket.yaml --over variant=all\n"
                     "ovl sweep step.yaml --over overlap.ddp.bucket_cap=1MiB..64MiB*2 --where "
                     "'peak<=80GiB'\n"

@@ -5,7 +5,7 @@ _ovl()
     local command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "check compare export help inspect run sweep --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "check compare export help history inspect run show sweep --help --version" -- "$word"))
         return
     fi
     case $command:$before in
@@ -33,11 +33,19 @@ _ovl()
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
+    compare:--store)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
     export:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
     export:--ranks)
+        return
+        ;;
+    export:--store)
+        COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
     export:--variant)
@@ -48,6 +56,17 @@ _ovl()
         ;;
     export:--interference)
         COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
+        return
+        ;;
+    history:--store)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    history:--limit)
+        return
+        ;;
+    history:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
     inspect:--comm-pattern)
@@ -71,6 +90,18 @@ _ovl()
         return
         ;;
     run:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    run:--store)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    show:--store)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    show:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
@@ -102,6 +133,17 @@ _ovl()
         COMPREPLY=($(compgen -W "all front" -- "$word"))
         return
         ;;
+    sweep:--store)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    sweep:--shard)
+        return
+        ;;
+    sweep:--merge)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
     sweep:--jobs)
         return
         ;;
@@ -125,25 +167,31 @@ _ovl()
         COMPREPLY=($(compgen -W "--variant --set --interference --json --help" -- "$word"))
         ;;
     compare:-*)
-        COMPREPLY=($(compgen -W "--set --interference --worth --json --output --fail-if-worse --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--set --interference --worth --json --output --fail-if-worse --store --help" -- "$word"))
         ;;
     export:-*)
-        COMPREPLY=($(compgen -W "--trace --output --ranks --variant --set --interference --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--trace --output --ranks --store --csv --variant --set --interference --help" -- "$word"))
         ;;
     help:-*)
         COMPREPLY=($(compgen -W "--help" -- "$word"))
         ;;
     help:*)
-        COMPREPLY=($(compgen -W "check compare export help inspect run sweep" -- "$word"))
+        COMPREPLY=($(compgen -W "check compare export help history inspect run show sweep" -- "$word"))
+        ;;
+    history:-*)
+        COMPREPLY=($(compgen -W "--store --limit --points --json --csv --output --help" -- "$word"))
         ;;
     inspect:-*)
         COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))
         ;;
     run:-*)
-        COMPREPLY=($(compgen -W "--variant --set --interference --worth --gaps --json --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--variant --set --interference --worth --gaps --json --output --store --help" -- "$word"))
+        ;;
+    show:-*)
+        COMPREPLY=($(compgen -W "--store --json --output --help" -- "$word"))
         ;;
     sweep:-*)
-        COMPREPLY=($(compgen -W "--over --zip --sample --samples --seed --pareto --objective --where --rows --jobs --variant --set --interference --json --csv --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--over --zip --sample --samples --seed --pareto --objective --where --rows --store --resume --shard --merge --jobs --variant --set --interference --json --csv --output --help" -- "$word"))
         ;;
     *)
         COMPREPLY=($(compgen -f -- "$word"))

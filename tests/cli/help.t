@@ -10,8 +10,10 @@ Commands
   compare   set two runs side by side: what changed, and is it better
   export    write a run in the format of another tool
   help      explain a command
+  history   list the runs of a store
   inspect   say where the time goes in measured traces
   run       simulate one step and say where its time goes
+  show      print a stored run as it was reported
   sweep     simulate one step at many points and choose
 
 Options
@@ -49,6 +51,7 @@ Options
   --json                      print JSON instead of text; times are seconds with 12 decimals
   -o, --output FILE           write to FILE instead of standard output; the file is replaced only
                               once it is whole
+  --store FILE                keep the run in this SQLite file, made if it is not there
   -h, --help                  print this help and stop
 
 Exit status

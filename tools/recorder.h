@@ -1,0 +1,38 @@
+/*
+ * recorder.h - which files a scenario was read from, word for word, so that it can be kept and read
+ * again.
+ *
+ *     ovl_recorder r = {.inner = ovl_real_files(), .arena = &arena};
+ *     work.files = ovl_recorder_files(&r);            loading fills r.files: the scenario first
+ *     files = ovl_recorder_again(&r);                 loading once more touches no file
+ */
+#ifndef OVL_TOOLS_RECORDER_H
+#define OVL_TOOLS_RECORDER_H
+
+#include "models/scenario.h"
+#include "sim/vec.h"
+#include "tools/sha256.h"
+
+typedef struct ovl_recorded {
+    const char *path, *text;
+    size_t length;
+} ovl_recorded;
+
+typedef struct ovl_recorder {
+    ovl_files inner;
+    ovl_arena *arena;
+    OVL_VEC(ovl_recorded) files; /* each once, in the order they were read */
+} ovl_recorder;
+
+/* Reads through `inner` and keeps what was read. */
+ovl_files ovl_recorder_files(ovl_recorder *recorder);
+
+/* Serves what was kept; any other file is an error. */
+ovl_files ovl_recorder_again(ovl_recorder *recorder);
+
+/* Of all contents together, whatever the files are called. */
+void ovl_recorder_digest(const ovl_recorder *recorder, char hex[OVL_SHA256_TEXT]);
+
+void ovl_recorder_free(ovl_recorder *recorder);
+
+#endif
