@@ -93,6 +93,7 @@ typedef struct ovl_hw_collective {
     int algorithm;
     int64_t sms;
     double hbm_factor; /* HBM bytes per byte on the wire; 0: HBM use not modelled */
+    double weight;     /* at the sharing of links, relative to others; default 1 */
     bool eager;        /* send_recv: eager instead of rendezvous */
 } ovl_hw_collective;
 

@@ -143,12 +143,15 @@ static void plan(ovl_lowering *l)
     bool alias = is_step(workload) && !l->scenario->mesh.given;
     const char *group = l->scenario->ddp.given ? l->scenario->ddp.group : "dp";
     const ovl_pipeline *pipe = &l->scenario->pipeline;
+    group = l->scenario->fsdp.given ? l->scenario->fsdp.shard : group;
     group = pipe->given ? pipe->group : group;
     ovl_plan_groups(l, alias ? group : NULL); /* without a mesh all ranks are in one group */
     if (workload->ops.count) {
         ovl_plan_ops(l);
     } else if (pipe->given) {
         ovl_plan_pipeline(l);
+    } else if (l->scenario->fsdp.given) {
+        ovl_plan_fsdp(l);
     } else {
         ovl_plan_ddp(l);
     }

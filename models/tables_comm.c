@@ -66,6 +66,7 @@ static void collective_defaults(void *value)
 {
     ovl_hw_collective *c = value;
     c->op = OP_NOT_KNOWN;
+    c->weight = 1;
 }
 
 static void check_ways(const ovl_node *node, const ovl_hw_collective *c, ovl_errs *errs)
@@ -85,6 +86,10 @@ static void check_ways(const ovl_node *node, const ovl_hw_collective *c, ovl_err
     }
     if (c->algorithm != OVL_ALGO_NONE && c->op >= 0) {
         ovl_check_algorithm(c->algorithm, (ovl_coll)c->op, c->mark, errs);
+    }
+    if (c->weight > 1 || c->weight < 0.001) {
+        ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, "weight")->mark,
+                  "weight: must be between 1/1000 and 1");
     }
     if (ovl_node_gives(node, "extrapolate") && !table) {
         ovl_error(errs, OVL_E_INPUT, node->mark, "extrapolate belongs to a table");
@@ -143,6 +148,10 @@ static const ovl_field collective_fields[] = {
     OVL_FIELD(ovl_hw_collective, hbm_factor, "hbm_factor", OVL_F_RATIO, 0,
               "HBM bytes per byte on the wire (2 to 3). Default 0: its use of HBM is not "
               "modelled."),
+    OVL_FIELD(
+        ovl_hw_collective, weight, "weight", OVL_F_RATIO, OVL_FIELD_POSITIVE,
+        "Its weight where it shares a link or HBM with others, 1/1000 to 1: 1/8 beside 1 gets an "
+        "eighth of what the other gets, and more where that leaves something. Default 1."),
     OVL_FIELD(ovl_hw_collective, eager, "eager", OVL_F_BOOL, 0,
               "send_recv: the sender does not wait for the receiver. Default false: rendezvous."),
 };

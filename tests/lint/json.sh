@@ -38,6 +38,7 @@ documents() {
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'peak<1GiB' \
         --over 'hardware.collectives[0].alpha=1ms,2ms' --over interference=measured,x
     trace tests/lint/json.yaml
+    trace scenarios/pipeline/why_idle.yaml
     trace scenarios/buckets/last_bucket.yaml
 }
 
