@@ -177,6 +177,7 @@ static void hand_over(ovl_lowering *l, ovl_lowered *lowered)
     lowered->n_not_modelled = l->said.len;
     lowered->not_modelled = ovl_vec_freeze(&l->said, l->arena);
     lowered->n_buckets = l->buckets.len;
+    lowered->microbatches = l->microbatches;
     lowered->buckets = ovl_vec_freeze(&l->buckets, l->arena);
     lowered->n_nccl = l->nccl.len;
     lowered->nccl = ovl_vec_freeze(&l->nccl, l->arena);

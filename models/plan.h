@@ -87,6 +87,7 @@ typedef struct ovl_lowering {
     OVL_VEC(const char *) said;          /* further sentences */
     bool roofline, holds_sms, has_kernels, has_comm;
     OVL_VEC(ovl_bucket_line) buckets;
+    uint32_t microbatches; /* of a pipeline */
     OVL_VEC(ovl_nccl_line) nccl;
 } ovl_lowering;
 

@@ -272,6 +272,8 @@ typedef struct ovl_fsdp {
 
 typedef enum ovl_pipe_protocol { OVL_PIPE_EAGER, OVL_PIPE_RENDEZVOUS } ovl_pipe_protocol;
 typedef enum ovl_pipe_receives { OVL_PIPE_LATE, OVL_PIPE_EARLY } ovl_pipe_receives;
+/* How layers are shared among stages where nothing says how many each gets. */
+typedef enum ovl_pipe_split { OVL_SPLIT_NUMBER, OVL_SPLIT_TIME } ovl_pipe_split;
 typedef enum ovl_pipe_comms_of { OVL_PIPE_STAGES, OVL_PIPE_RANKS, OVL_PIPE_ONE } ovl_pipe_comms_of;
 
 typedef struct ovl_pipeline {
@@ -281,11 +283,11 @@ typedef struct ovl_pipeline {
     ovl_texts actions;          /* a row of actions for each rank */
     int64_t microbatches;       /* 0: workload.microbatches, or those of the actions */
     int64_t virtual_stages;     /* stages on each rank; 0: what the stages make */
-    ovl_texts layers_per_stage; /* counts; none: even */
+    ovl_texts layers_per_stage; /* counts; none: by `split` */
     int64_t microbatch_group;   /* interleaved_megatron; 0: ranks */
     bool extra_warmup;
     const char *group; /* default pp */
-    int protocol, communicators, receives;
+    int protocol, communicators, receives, split;
     bool has_alpha, has_beta;
     ovl_time alpha;
     uint64_t beta;

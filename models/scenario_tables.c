@@ -260,5 +260,6 @@ const ovl_table *const ovl_scenario_tables[] = {
     &ovl_nccl_table,
     &ovl_graph_table,
     &ovl_fault_table,
+    &ovl_measured_table,
 };
 const uint32_t ovl_scenario_n_tables = OVL_COUNT(ovl_scenario_tables);

@@ -1,6 +1,8 @@
 #include "tools/keep.h"
 #include "tools/report.h"
-#include "tools/work.h"
+#include "tools/what_if.h"
+
+#include <string.h>
 
 static void write_result(ovl_out *out, const ovl_result *result, bool json)
 {
@@ -11,35 +13,58 @@ static void write_result(ovl_out *out, const ovl_result *result, bool json)
     }
 }
 
-static void keep(ovl_work *work, const ovl_args *args, const char *store, const ovl_document *doc,
-                 const char *variant, const ovl_result *result)
+static void keep(ovl_work *work, const ovl_args *args, const char *store, const ovl_side *side,
+                 const ovl_document *doc, const ovl_result *result)
 {
-    int64_t run = ovl_keep(work, store, doc, variant, result);
-    if (run && !ovl_args_has(args, "json")) {
-        ovl_out_printf(work->shell->out, "\nStored as run %" PRId64 " in %s\n", run, store);
+    int64_t number = store ? ovl_keep(work, store, doc, side->variant, result) : 0;
+    if (number && !ovl_args_has(args, "json")) {
+        ovl_out_printf(work->shell->out, "\nStored as run %" PRId64 " in %s\n", number, store);
     }
+}
+
+/* By default where it tells something, if that does not take long. */
+static bool asks_what_if(const ovl_args *args, const ovl_prepared *prepared,
+                         const ovl_result *result)
+{
+    const char *value = ovl_args_value(args, "what-if");
+    if (value) {
+        return strcmp(value, "all") == 0;
+    }
+    return result->idle.telling && prepared->lowered.program.n_ops <= OVL_WHAT_IF_OPS;
+}
+
+static bool run(ovl_work *work, const ovl_args *args, const ovl_side *side, ovl_document *doc,
+                ovl_result *result)
+{
+    ovl_prepared prepared = {0};
+    ovl_ask ask = ovl_worth_of(ovl_args_value(args, "worth"));
+    ask.gaps = ovl_args_has(args, "gaps");
+    if (!ovl_work_load(work, side->path, doc) ||
+        !ovl_work_prepare(work, doc, side->variant, &prepared) ||
+        !ovl_work_analyse(work, &prepared, &ask, result, NULL)) {
+        return false;
+    }
+    if (asks_what_if(args, &prepared, result)) {
+        ovl_what_if(work, doc, side->variant, &prepared, result);
+    }
+    return true;
 }
 
 int ovl_cmd_run(const ovl_args *args, const ovl_shell *shell)
 {
     ovl_work work;
-    ovl_document doc;
     ovl_result result;
     ovl_side side;
+    ovl_document doc;
     int status = OVL_EXIT_DONE;
     ovl_work_begin(&work, shell);
     ovl_work_sets(&work, args);
     const char *store = ovl_work_store(&work, args);
-    ovl_ask ask = ovl_worth_of(ovl_args_value(args, "worth"));
-    ask.gaps = ovl_args_has(args, "gaps");
-    if (ovl_work_side(&work, args, &side) && ovl_work_load(&work, side.path, &doc) &&
-        ovl_work_result(&work, &doc, side.variant, &ask, &result)) {
+    if (ovl_work_side(&work, args, &side) && run(&work, args, &side, &doc, &result)) {
         ovl_out file, *out = ovl_work_output(args, shell, &file);
         write_result(out, &result, ovl_args_has(args, "json"));
         ovl_work_written(&work, args, out);
-        if (store) {
-            keep(&work, args, store, &doc, side.variant, &result);
-        }
+        keep(&work, args, store, &side, &doc, &result);
         status = ovl_result_status(&result);
     }
     return ovl_work_end(&work, status);

@@ -48,13 +48,22 @@ ovl_files ovl_recorder_again(ovl_recorder *recorder)
     return (ovl_files){read_kept, recorder};
 }
 
+void ovl_digest_text(ovl_sha256 *sha, const char *text)
+{
+    if (text) {
+        ovl_sha256_add(sha, text, strlen(text) + 1);
+    } else {
+        ovl_sha256_add(sha, "\x01", 2);
+    }
+}
+
 void ovl_recorder_digest(const ovl_recorder *recorder, char hex[OVL_SHA256_TEXT])
 {
     ovl_sha256 sha;
     ovl_sha256_begin(&sha);
     for (uint32_t i = 0; i < recorder->files.len; i++) {
         ovl_sha256_add(&sha, recorder->files.data[i].text, recorder->files.data[i].length);
-        ovl_sha256_text(&sha, "");
+        ovl_digest_text(&sha, "");
     }
     ovl_sha256_end(&sha, hex);
 }

@@ -33,6 +33,9 @@ ovl_files ovl_recorder_again(ovl_recorder *recorder);
 /* Of all contents together, whatever the files are called. */
 void ovl_recorder_digest(const ovl_recorder *recorder, char hex[OVL_SHA256_TEXT]);
 
+/* Adds a text and its end, so that "ab", "c" and "a", "bc" differ. NULL is unlike any text. */
+void ovl_digest_text(ovl_sha256 *sha, const char *text);
+
 void ovl_recorder_free(ovl_recorder *recorder);
 
 #endif

@@ -1,28 +1,27 @@
 /*
- * sha256.h - the SHA-256 of a text (FIPS 180-4), for names of contents.
+ * sha256.h - SHA-256 (FIPS 180-4), so that a number can be traced to the bytes it came from.
  *
- *     ovl_sha256 s;
- *     ovl_sha256_begin(&s);
- *     ovl_sha256_add(&s, "abc", 3);
- *     ovl_sha256_end(&s, hex);          "ba7816bf..15ad", 64 digits
+ *     "abc"  ->  ba7816bf 8f01cfea 414140de 5dae2223 b00361a3 96177a9c b410ff61 f20015ad
  */
 #ifndef OVL_TOOLS_SHA256_H
 #define OVL_TOOLS_SHA256_H
 
 #include "sim/base.h"
 
-#define OVL_SHA256_TEXT 65
+#define OVL_SHA256_TEXT 65 /* 64 hexadecimal digits and a NUL */
 
 typedef struct ovl_sha256 {
     uint32_t state[8];
-    uint64_t length; /* bytes so far */
+    uint64_t bytes;
     unsigned char block[64];
 } ovl_sha256;
 
 void ovl_sha256_begin(ovl_sha256 *sha);
-void ovl_sha256_add(ovl_sha256 *sha, const void *data, size_t length);
-/* A text and its end, so that "ab", "c" and "a", "bc" differ. NULL is unlike any text. */
-void ovl_sha256_text(ovl_sha256 *sha, const char *text);
-void ovl_sha256_end(ovl_sha256 *sha, char hex[OVL_SHA256_TEXT]);
+void ovl_sha256_add(ovl_sha256 *sha, const void *bytes, size_t count);
+void ovl_sha256_end(ovl_sha256 *sha, char text[OVL_SHA256_TEXT]);
+
+/* Of the bytes of a file as they lie on the disk. False if it cannot be read, or is no file that
+ * could be read again (standard input, a pipe). */
+bool ovl_sha256_file(const char *path, char text[OVL_SHA256_TEXT]);
 
 #endif

@@ -7,14 +7,14 @@
 static void add_axes(ovl_sha256 *sha, const ovl_axes *axes)
 {
     for (uint32_t k = 0; k < axes->n_keys; k++) {
-        ovl_sha256_text(sha, axes->keys[k].path);
+        ovl_digest_text(sha, axes->keys[k].path);
     }
     for (uint32_t a = 0; a < axes->n_axes; a++) {
         const ovl_sweep_axis *axis = &axes->axes[a];
         ovl_sha256_add(sha, &axis->n_rows, sizeof axis->n_rows);
         ovl_sha256_add(sha, &axis->n_keys, sizeof axis->n_keys);
         for (size_t i = 0; i < (size_t)axis->n_rows * axis->n_keys; i++) {
-            ovl_sha256_text(sha, axis->texts[i]);
+            ovl_digest_text(sha, axis->texts[i]);
         }
     }
 }
@@ -25,11 +25,11 @@ static void digest_of(const ovl_sweep_store *ss, char hex[OVL_SHA256_TEXT])
     const ovl_sweep *s = ss->sweep;
     ovl_recorder_digest(ss->record.files, hex);
     ovl_sha256_begin(&sha);
-    ovl_sha256_text(&sha, hex);
-    ovl_sha256_text(&sha, ss->record.version);
-    ovl_sha256_text(&sha, s->variant);
+    ovl_digest_text(&sha, hex);
+    ovl_digest_text(&sha, ss->record.version);
+    ovl_digest_text(&sha, s->variant);
     for (uint32_t i = 0; i < s->n_sets; i++) {
-        ovl_sha256_text(&sha, s->sets[i].text);
+        ovl_digest_text(&sha, s->sets[i].text);
     }
     add_axes(&sha, &s->axes);
     ovl_sha256_end(&sha, hex);

@@ -5,10 +5,26 @@ _ovl()
     local command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "check compare export help history inspect run show sweep --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare export help history inspect run show sweep --help --version" -- "$word"))
         return
     fi
     case $command:$before in
+    calibrate:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    calibrate:--group)
+        return
+        ;;
+    calibrate:--via)
+        return
+        ;;
+    calibrate:--op)
+        return
+        ;;
+    calibrate:--comm-pattern)
+        return
+        ;;
     check:--variant)
         return
         ;;
@@ -89,6 +105,10 @@ _ovl()
     run:--worth)
         return
         ;;
+    run:--what-if)
+        COMPREPLY=($(compgen -W "all none" -- "$word"))
+        return
+        ;;
     run:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
@@ -163,6 +183,9 @@ _ovl()
         ;;
     esac
     case $command:$word in
+    calibrate:-*)
+        COMPREPLY=($(compgen -W "--output --group --via --op --out-of-place --comm-pattern --json --help" -- "$word"))
+        ;;
     check:-*)
         COMPREPLY=($(compgen -W "--variant --set --interference --json --help" -- "$word"))
         ;;
@@ -176,7 +199,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--help" -- "$word"))
         ;;
     help:*)
-        COMPREPLY=($(compgen -W "check compare export help history inspect run show sweep" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare export help history inspect run show sweep" -- "$word"))
         ;;
     history:-*)
         COMPREPLY=($(compgen -W "--store --limit --points --json --csv --output --help" -- "$word"))
@@ -185,7 +208,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))
         ;;
     run:-*)
-        COMPREPLY=($(compgen -W "--variant --set --interference --worth --gaps --json --output --store --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--variant --set --interference --worth --gaps --what-if --json --output --store --help" -- "$word"))
         ;;
     show:-*)
         COMPREPLY=($(compgen -W "--store --json --output --help" -- "$word"))

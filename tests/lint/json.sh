@@ -35,6 +35,8 @@ documents() {
     "$ovl" run scenarios/buckets/last_bucket.yaml --store "$scratch/runs.db" >/dev/null
     "$ovl" sweep scenarios/buckets/last_bucket.yaml --store "$scratch/runs.db" --over variant=all >/dev/null
     "$ovl" history --points --json --store "$scratch/runs.db"
+    "$ovl" calibrate --json scenarios/calibration/all_reduce_perf.log --group dp --via nvlink \
+        -o "$scratch/measured.yaml"
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'peak<1GiB' \
         --over 'hardware.collectives[0].alpha=1ms,2ms' --over interference=measured,x
     trace tests/lint/json.yaml
