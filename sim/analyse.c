@@ -396,6 +396,9 @@ static void analyse(analysis *a)
     make_hazards(a);
     make_not_modelled(a);
     find_price_of_interference(a);
+    if (a->options->measured) {
+        a->out->replay = ovl_measured_compare(a->p, a->t, a->options->measured, a->arena);
+    }
     ovl_causes_free(&a->causes);
 }
 

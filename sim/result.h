@@ -15,6 +15,7 @@
 #define OVL_SIM_RESULT_H
 
 #include "sim/engine.h"
+#include "sim/measured.h"
 
 /* Why a rank runs no kernel (idle.h). */
 typedef enum ovl_idle_kind {
@@ -223,6 +224,7 @@ typedef struct ovl_result {
     uint64_t gradient_digest;   /* of what the optimizers receive; equal digests: equal gradients */
     const char *const *not_modelled; /* sentences */
     uint32_t n_not_modelled;
+    const ovl_against *replay; /* of a trace: beside what was measured; else NULL */
 } ovl_result;
 
 typedef enum ovl_worth {
@@ -243,6 +245,7 @@ typedef struct ovl_analyse_options {
     bool gaps;                       /* list the gaps of each rank */
     const char *const *not_modelled; /* what the caller knows is left out; copied into the result */
     uint32_t n_not_modelled;
+    const ovl_measured *measured; /* of a replayed trace; else NULL */
 } ovl_analyse_options;
 
 /* Runs the program and every analysis. The result lives in `arena` and needs nothing else. If

@@ -267,7 +267,8 @@ void ovl_collect_begin(ovl_collected *file, const char *path, ovl_comm_pattern *
 {
     *file = (ovl_collected){.path = path, .pattern = pattern, .names = names, .rank = -1};
     file->about.arena = &file->arena;
-    file->sink = (ovl_sink){file, on_device, on_host, on_memory, on_row};
+    file->sink = (ovl_sink){
+        .context = file, .device = on_device, .host = on_host, .memory = on_memory, .row = on_row};
 }
 
 /* ---- what belongs together ---- */

@@ -54,7 +54,7 @@ ovl_scan_result ovl_kineto_scan(ovl_cursor *cursor, ovl_kineto_event *event)
     return found;
 }
 
-typedef enum category { OTHER, KERNEL, COPY, SET, RUNTIME, RANGE, INSTANT } category;
+typedef enum category { OTHER, KERNEL, COPY, SET, RUNTIME, RANGE, NOTE, SYNC, INSTANT } category;
 
 /* Categories of today, and of 2020 and 2021 ("Kernel", "Runtime", "Operator"). */
 static const struct {
@@ -73,7 +73,9 @@ static const struct {
     {"xpu_driver", RUNTIME},
     {"mtia_runtime", RUNTIME},
     {"privateuse1_runtime", RUNTIME},
-    {"user_annotation", RANGE},
+    {"user_annotation", NOTE},
+    {"cuda_sync", SYNC},
+    {"xpu_sync", SYNC},
     {"privateuse1_driver", RUNTIME},
     {"operator", RANGE},
     {"cpu_op", RANGE},
@@ -102,7 +104,8 @@ static category category_of(ovl_slice cat)
 
 typedef struct args {
     ovl_scan_value device, stream, key, bytes;
-    ovl_scan_value collective, in_elements, out_elements, group_size, dtype, group, sequence;
+    ovl_scan_value collective, in_elements, out_elements, group_size, dtype, group, sequence, ranks;
+    ovl_scan_value wait_on, wait_record;
     ovl_scan_value change, allocated, reserved, type, memory_device;
 } args;
 
@@ -122,7 +125,10 @@ static ovl_scan_value *arg_of(args *a, ovl_slice key)
         {"Group size", &a->group_size},
         {"dtype", &a->dtype},
         {"Process Group Name", &a->group},
+        {"Process Group Ranks", &a->ranks},
         {"Seq", &a->sequence},
+        {"wait_on_stream", &a->wait_on},
+        {"wait_on_cuda_event_record_corr_id", &a->wait_record},
         {"Bytes", &a->change},
         {"Total Allocated", &a->allocated},
         {"Total Reserved", &a->reserved},
@@ -222,6 +228,7 @@ static bool use_device(const ovl_kineto_event *event, category kind, uint64_t by
         .name = a.collective.slice,
         .dtype = a.dtype.slice,
         .group = a.group.slice,
+        .ranks = a.ranks.slice,
         .in_elements = integer_or(&a.in_elements, -1),
         .out_elements = integer_or(&a.out_elements, -1),
         .group_size = integer_or(&a.group_size, -1),
@@ -246,6 +253,7 @@ static bool use_launch(const ovl_kineto_event *event, uint64_t byte, const ovl_s
     }
     record.has_key = a.key.slice.text != NULL;
     record.key = key_of(&a.key);
+    record.thread = key_of(&event->tid);
     sink->host(sink->context, &record);
     return true;
 }
@@ -258,6 +266,46 @@ static void use_range(const ovl_kineto_event *event, uint64_t byte, const ovl_si
         times(event, byte, about, &record.start, &record.end, false)) {
         sink->host(sink->context, &record);
     }
+}
+
+static void use_note(const ovl_kineto_event *event, uint64_t byte, const ovl_sink *sink,
+                     ovl_read_about *about)
+{
+    ovl_read_range record = {.name = event->name.slice};
+    if (ovl_slice_starts(event->name.slice, "ProfilerStep")) {
+        use_range(event, byte, sink, about);
+    } else if (sink->range && times(event, byte, about, &record.start, &record.end, false)) {
+        sink->range(sink->context, &record);
+    }
+}
+
+/* A stream of -1 is also written without its sign, as 32 or 64 bits. */
+static int64_t stream_or_none(const ovl_scan_value *value)
+{
+    int64_t stream = integer_or(value, -1);
+    return stream == UINT32_MAX ? -1 : stream;
+}
+
+static bool use_sync(const ovl_kineto_event *event, const ovl_sink *sink)
+{
+    args a;
+    if (!sink->wait) {
+        return true;
+    }
+    if (!read_args(&event->args, &a)) {
+        return false;
+    }
+    ovl_read_wait record = {
+        .key = key_of(&a.key),
+        .stream = stream_or_none(&a.stream),
+        .on = stream_or_none(&a.wait_on),
+        .record = key_of(&a.wait_record),
+        .has_record = a.wait_record.slice.text != NULL,
+    };
+    if (a.key.slice.text) {
+        sink->wait(sink->context, &record);
+    }
+    return true;
 }
 
 static bool use_memory(const ovl_kineto_event *event, const ovl_sink *sink)
@@ -301,6 +349,11 @@ bool ovl_kineto_use(const ovl_kineto_event *event, uint64_t byte, const ovl_sink
     case RANGE:
         use_range(event, byte, sink, about);
         return true;
+    case NOTE:
+        use_note(event, byte, sink, about);
+        return true;
+    case SYNC:
+        return use_sync(event, sink);
     case OTHER:
     case INSTANT:
         break;

@@ -31,7 +31,7 @@ typedef enum ovl_read_kind {
 
 /* Arguments of a collective, where the profiler wrote them. */
 typedef struct ovl_read_collective {
-    ovl_slice name, dtype, group;                            /* empty: not written */
+    ovl_slice name, dtype, group, ranks;                     /* empty: not written */
     int64_t in_elements, out_elements, group_size, sequence; /* -1: not written */
 } ovl_read_collective;
 
@@ -56,10 +56,27 @@ typedef enum ovl_read_call {
 typedef struct ovl_read_host {
     ovl_read_call call;
     int64_t start, end;
-    uint64_t process, key;
+    uint64_t process, key, thread;
     bool has_key;
     ovl_slice name;
 } ovl_read_host;
+
+/* A wait or a sync as the profiler recorded it beside the call with the same key: a stream that
+ * waits for an event of another, or the host that waits for a stream. */
+typedef struct ovl_read_wait {
+    uint64_t process, key;
+    int64_t stream;  /* that waits, or that the host waits for; -1: all, or not written */
+    int64_t on;      /* whose event is waited for; -1: not written */
+    uint64_t record; /* key of the call that recorded the event */
+    bool has_record;
+} ovl_read_wait;
+
+/* An annotation of the host other than a step. */
+typedef struct ovl_read_range {
+    int64_t start, end;
+    uint64_t process;
+    ovl_slice name;
+} ovl_read_range;
 
 /* A change of allocated memory. */
 typedef struct ovl_read_memory {
@@ -85,6 +102,8 @@ typedef struct ovl_sink {
     void (*host)(void *context, const ovl_read_host *record);
     void (*memory)(void *context, const ovl_read_memory *record);
     void (*row)(void *context, const ovl_read_row *record);
+    void (*wait)(void *context, const ovl_read_wait *record);
+    void (*range)(void *context, const ovl_read_range *record);
 } ovl_sink;
 
 typedef enum ovl_read_format {

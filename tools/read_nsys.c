@@ -214,9 +214,10 @@ static void read_calls(reader *r, bool processes)
         return;
     }
     const char *sql = ovl_arena_printf(
-        &r->arena, "SELECT %s, %s, %s, %s, %s FROM main.\"%s\" t", column_of(r, t, "start"),
+        &r->arena, "SELECT %s, %s, %s, %s, %s, %s FROM main.\"%s\" t", column_of(r, t, "start"),
         column_of(r, t, "end"), column_of(r, t, "correlationId"),
-        processes ? column_of(r, t, "globalTid") : "NULL", name_of(r, t, names), t);
+        processes ? column_of(r, t, "globalTid") : "NULL", name_of(r, t, names),
+        column_of(r, t, "globalTid"), t);
     for (sqlite3_stmt *s = prepare(r, sql); step(r, s);) {
         ovl_read_host record = {
             .call = OVL_READ_LAUNCH,
@@ -224,6 +225,7 @@ static void read_calls(reader *r, bool processes)
             .has_key = sqlite3_column_type(s, 2) != SQLITE_NULL,
             .process = process_of(s, 3),
             .name = text_slice(s, 4),
+            .thread = (uint64_t)sqlite3_column_int64(s, 5),
         };
         if (times(s, r->about, &record.start, &record.end)) {
             r->sink->host(r->sink->context, &record);

@@ -305,6 +305,7 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
     if (result->what_if) {
         ROWS(json, "what_if", result, what_if, n_what_if, what_if);
     }
+    ovl_replay_json(json, result->replay);
     ovl_json_close(json);
 }
 

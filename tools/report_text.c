@@ -232,6 +232,7 @@ void ovl_report_text(ovl_out *out, const ovl_result *result)
 {
     ovl_arena arena = {0};
     report_head(out, result);
+    ovl_report_replay(out, result->replay);
     report_equation(out, result, &arena);
     report_terms(out, result, &arena);
     report_communication(out, result, &arena);
