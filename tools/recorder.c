@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static const ovl_recorded *find(const ovl_recorder *r, const char *path)
+static const ovl_kept_file *find(const ovl_recorder *r, const char *path)
 {
     for (uint32_t i = 0; i < r->files.len; i++) {
         if (strcmp(r->files.data[i].path, path) == 0) {
@@ -18,8 +18,8 @@ static const char *read_and_keep(void *context, const char *path, size_t *length
     ovl_recorder *r = context;
     const char *text = r->inner.read(r->inner.context, path, length, arena, why);
     if (text && !find(r, path)) {
-        ovl_recorded kept = {ovl_arena_strdup(r->arena, path),
-                             ovl_arena_strndup(r->arena, text, *length), *length};
+        ovl_kept_file kept = {ovl_arena_strdup(r->arena, path),
+                              ovl_arena_strndup(r->arena, text, *length), *length};
         ovl_vec_push(&r->files, kept);
     }
     return text;
@@ -28,7 +28,7 @@ static const char *read_and_keep(void *context, const char *path, size_t *length
 static const char *read_kept(void *context, const char *path, size_t *length, ovl_arena *arena,
                              const char **why)
 {
-    const ovl_recorded *kept = find(context, path);
+    const ovl_kept_file *kept = find(context, path);
     (void)arena;
     if (!kept) {
         *why = "is not in the store";

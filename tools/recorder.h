@@ -13,15 +13,15 @@
 #include "sim/vec.h"
 #include "tools/sha256.h"
 
-typedef struct ovl_recorded {
+typedef struct ovl_kept_file {
     const char *path, *text;
     size_t length;
-} ovl_recorded;
+} ovl_kept_file;
 
 typedef struct ovl_recorder {
     ovl_files inner;
     ovl_arena *arena;
-    OVL_VEC(ovl_recorded) files; /* each once, in the order they were read */
+    OVL_VEC(ovl_kept_file) files; /* each once, in the order they were read */
 } ovl_recorder;
 
 /* Reads through `inner` and keeps what was read. */

@@ -186,7 +186,7 @@ bool ovl_store_inputs(ovl_store *store, int64_t run, ovl_recorder *recorder, ovl
                   "= ? ORDER BY number");
     ovl_sql_int(&q, run);
     while (ovl_sql_row(&q)) {
-        ovl_recorded file = {.path = ovl_sql_get_text(&q, 0, recorder->arena)};
+        ovl_kept_file file = {.path = ovl_sql_get_text(&q, 0, recorder->arena)};
         const void *bytes = ovl_sql_get_bytes(&q, 1, &file.length);
         file.text = ovl_arena_strndup(recorder->arena, bytes ? bytes : "", file.length);
         ovl_vec_push(&recorder->files, file);

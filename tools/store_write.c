@@ -22,8 +22,8 @@ static int64_t find_scenario(ovl_store *store, const char *digest, ovl_errs *err
     return id;
 }
 
-static bool add_input(ovl_store *store, int64_t scenario, uint32_t number, const ovl_recorded *file,
-                      ovl_errs *errs)
+static bool add_input(ovl_store *store, int64_t scenario, uint32_t number,
+                      const ovl_kept_file *file, ovl_errs *errs)
 {
     ovl_sql q;
     ovl_sql_begin(&q, store, errs, "INSERT INTO input VALUES (?, ?, ?, ?)");
