@@ -35,11 +35,11 @@ static const char *text_at(const ovl_node *node, const char *key)
     return value && value->kind == OVL_NODE_SCALAR ? value->text : NULL;
 }
 
-void ovl_record_of(ovl_work *work, const ovl_document *doc, ovl_record *record)
+void ovl_run_record_of(ovl_work *work, const ovl_document *doc, ovl_run_record *record)
 {
     const ovl_node *gpu = ovl_node_get(ovl_node_get(doc->root, "hardware"), "gpu");
     const char *name = text_at(doc->root, "name");
-    *record = (ovl_record){
+    *record = (ovl_run_record){
         .files = ovl_work_recorder(work, doc),
         .scenario = name ? name : doc->file,
         .sets = work->sets,
@@ -52,9 +52,9 @@ void ovl_record_of(ovl_work *work, const ovl_document *doc, ovl_record *record)
 static bool keep(ovl_work *work, ovl_store *store, ovl_kept *kept)
 {
     ovl_arena arena = {0};
-    ovl_record record;
+    ovl_run_record record;
     ovl_figures figures;
-    ovl_record_of(work, kept->doc, &record);
+    ovl_run_record_of(work, kept->doc, &record);
     ovl_figures_of(kept->result, &figures);
     record.variant = kept->variant;
     record.model = kept->result->interference;

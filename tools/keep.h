@@ -14,7 +14,7 @@
 #include "tools/work.h"
 
 /* What a record needs to know of a document: its texts and names. */
-void ovl_record_of(ovl_work *work, const ovl_document *doc, ovl_record *record);
+void ovl_run_record_of(ovl_work *work, const ovl_document *doc, ovl_run_record *record);
 
 /* Stores a run that was loaded through `work`, with its reports; gives its number, or 0 and errors.
  */

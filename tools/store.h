@@ -42,7 +42,7 @@ void ovl_store_close(ovl_store *store);
 bool ovl_store_swift(ovl_store *store, ovl_errs *errs);
 
 /* What is kept of a run. */
-typedef struct ovl_record {
+typedef struct ovl_run_record {
     const ovl_recorder *files; /* the scenario and what it reads */
     const char *scenario;      /* its name */
     const char *variant;       /* NULL: base */
@@ -53,15 +53,15 @@ typedef struct ovl_record {
     const ovl_figures *figures;
     const ovl_result *result; /* for its tables; NULL: figures only */
     const char *json, *text;  /* the reports; NULL: none */
-} ovl_record;
+} ovl_run_record;
 
 /* Adds a run; gives its number, or 0 and an error. */
-int64_t ovl_store_add(ovl_store *store, const ovl_record *record, ovl_errs *errs);
+int64_t ovl_store_add(ovl_store *store, const ovl_run_record *record, ovl_errs *errs);
 
 /* --- Sweeps --- */
 
 /* The sweep of this digest, made if it is new (*known says if it was there). 0 and an error. */
-int64_t ovl_store_sweep(ovl_store *store, const char *digest, const ovl_record *record,
+int64_t ovl_store_sweep(ovl_store *store, const char *digest, const ovl_run_record *record,
                         uint32_t n_points, bool *known, ovl_errs *errs);
 
 /* The number of the sweep of this digest; 0 if there is none. False and an error. */
@@ -69,7 +69,7 @@ bool ovl_store_known_sweep(ovl_store *store, const char *digest, int64_t *sweep,
 
 /* Adds a point: a run with its figures, or (record->figures NULL) an error and its status. A point
  * that is there stays as it is. False and an error. */
-bool ovl_store_point(ovl_store *store, int64_t sweep, uint32_t point, const ovl_record *record,
+bool ovl_store_point(ovl_store *store, int64_t sweep, uint32_t point, const ovl_run_record *record,
                      int status, const char *error, ovl_errs *errs);
 
 typedef struct ovl_stored_point {

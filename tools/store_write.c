@@ -36,7 +36,7 @@ static bool add_input(ovl_store *store, int64_t scenario, uint32_t number,
 }
 
 /* The row of these texts: each text is kept once, whatever is run of it. */
-static int64_t scenario_row(ovl_store *store, const ovl_record *record, ovl_errs *errs)
+static int64_t scenario_row(ovl_store *store, const ovl_run_record *record, ovl_errs *errs)
 {
     char digest[OVL_SHA256_TEXT];
     const ovl_recorder *files = record->files;
@@ -85,7 +85,7 @@ static bool add_metrics(ovl_store *store, int64_t run, const ovl_figures *figure
 }
 
 /* As the options of a command line: what was read before as its value on one line. */
-static bool add_changes(ovl_store *store, int64_t run, const ovl_record *record, ovl_errs *errs)
+static bool add_changes(ovl_store *store, int64_t run, const ovl_run_record *record, ovl_errs *errs)
 {
     bool good = true;
     for (uint32_t i = 0; good && i < record->n_sets; i++) {
@@ -191,7 +191,7 @@ static bool add_path(ovl_store *store, int64_t run, const ovl_result *r, ovl_err
     return good;
 }
 
-static bool add_report(ovl_store *store, int64_t run, const ovl_record *record, ovl_errs *errs)
+static bool add_report(ovl_store *store, int64_t run, const ovl_run_record *record, ovl_errs *errs)
 {
     if (!record->json) {
         return true;
@@ -206,7 +206,8 @@ static bool add_report(ovl_store *store, int64_t run, const ovl_record *record, 
 }
 
 /* Inside a transaction. */
-static int64_t add_run(ovl_store *store, int64_t scenario, const ovl_record *record, ovl_errs *errs)
+static int64_t add_run(ovl_store *store, int64_t scenario, const ovl_run_record *record,
+                       ovl_errs *errs)
 {
     ovl_sql q;
     ovl_sql_begin(&q, store, errs,
@@ -230,7 +231,7 @@ static int64_t add_run(ovl_store *store, int64_t scenario, const ovl_record *rec
     return good ? run : 0;
 }
 
-int64_t ovl_store_add(ovl_store *store, const ovl_record *record, ovl_errs *errs)
+int64_t ovl_store_add(ovl_store *store, const ovl_run_record *record, ovl_errs *errs)
 {
     if (!ovl_store_begin(store, errs)) {
         return 0;
@@ -265,7 +266,7 @@ static int64_t add_sweep(ovl_store *store, const char *digest, int64_t scenario,
     return ovl_sql_end(&q) ? last_row(store) : 0;
 }
 
-int64_t ovl_store_sweep(ovl_store *store, const char *digest, const ovl_record *record,
+int64_t ovl_store_sweep(ovl_store *store, const char *digest, const ovl_run_record *record,
                         uint32_t n_points, bool *known, ovl_errs *errs)
 {
     int64_t sweep = 0;
@@ -314,7 +315,7 @@ static int64_t scenario_of(ovl_store *store, int64_t sweep, ovl_errs *errs)
     return ovl_sql_end(&q) ? scenario : 0;
 }
 
-bool ovl_store_point(ovl_store *store, int64_t sweep, uint32_t point, const ovl_record *record,
+bool ovl_store_point(ovl_store *store, int64_t sweep, uint32_t point, const ovl_run_record *record,
                      int status, const char *error, ovl_errs *errs)
 {
     bool there = false;

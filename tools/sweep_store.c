@@ -71,7 +71,7 @@ bool ovl_sweep_store_open(ovl_sweep_store *ss, ovl_work *work, const char *path,
     char digest[OVL_SHA256_TEXT];
     bool known = false;
     *ss = (ovl_sweep_store){.work = work, .sweep = sweep};
-    ovl_record_of(work, sweep->doc, &ss->record);
+    ovl_run_record_of(work, sweep->doc, &ss->record);
     digest_of(ss, digest);
     if (!ovl_store_open(&ss->store, path, OVL_STORE_WRITE, &work->errs)) {
         return false;
@@ -130,7 +130,7 @@ void ovl_sweep_store_keep(ovl_sweep_store *ss, uint32_t point)
         return;
     }
     const ovl_point *p = &s->points[point];
-    ovl_record record = ss->record;
+    ovl_run_record record = ss->record;
     ovl_set *sets = OVL_NEW_ARRAY(&arena, ovl_set, (size_t)s->n_sets + s->axes.n_keys);
     if (s->n_sets) {
         memcpy(sets, s->sets, s->n_sets * sizeof *sets);

@@ -19,7 +19,7 @@ typedef struct ovl_sweep_store {
     ovl_work *work;
     ovl_store store;
     ovl_sweep *sweep;
-    ovl_record record;
+    ovl_run_record record;
     int64_t id;
     uint32_t found; /* points that were there */
     bool open;

@@ -57,16 +57,16 @@ static bool prepare(setting *s)
     return good;
 }
 
-static ovl_record record_of(const setting *s)
+static ovl_run_record record_of(const setting *s)
 {
-    return (ovl_record){.files = &s->recorder,
-                        .scenario = "killed",
-                        .model = "none",
-                        .version = "0",
-                        .figures = &s->figures,
-                        .result = &s->result,
-                        .json = "{}",
-                        .text = "text"};
+    return (ovl_run_record){.files = &s->recorder,
+                            .scenario = "killed",
+                            .model = "none",
+                            .version = "0",
+                            .figures = &s->figures,
+                            .result = &s->result,
+                            .json = "{}",
+                            .text = "text"};
 }
 
 /* Never comes back. */
@@ -75,7 +75,7 @@ static void write_runs(const setting *s, int pipe_end)
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
     ovl_store store;
-    const ovl_record record = record_of(s);
+    const ovl_run_record record = record_of(s);
     if (!ovl_store_open(&store, s->store, OVL_STORE_WRITE, &errs)) {
         _exit(complain(&errs));
     }

@@ -32,7 +32,7 @@ static const char *served(void *context, const char *path, size_t *length, ovl_a
 }
 
 /* A record of these texts with this step in ms. */
-static ovl_record record(const char *text, int step)
+static ovl_run_record record(const char *text, int step)
 {
     ovl_recorder *r = OVL_NEW(&arena, ovl_recorder);
     ovl_figures *f = OVL_NEW(&arena, ovl_figures);
@@ -46,17 +46,17 @@ static ovl_record record(const char *text, int step)
     sets[0].text = "a.b=3";
     f->value[OVL_M_STEP] = step * OVL_MS;
     f->has = 1 << OVL_M_STEP;
-    return (ovl_record){.files = r,
-                        .scenario = "a scenario",
-                        .variant = "v",
-                        .sets = sets,
-                        .n_sets = 1,
-                        .gpu = "H",
-                        .model = "measured",
-                        .version = "0.1",
-                        .figures = f,
-                        .json = "{}\n",
-                        .text = "a report\n"};
+    return (ovl_run_record){.files = r,
+                            .scenario = "a scenario",
+                            .variant = "v",
+                            .sets = sets,
+                            .n_sets = 1,
+                            .gpu = "H",
+                            .model = "measured",
+                            .version = "0.1",
+                            .figures = f,
+                            .json = "{}\n",
+                            .text = "a report\n"};
 }
 
 static const char *sentences(const ovl_errs *errs)
@@ -108,7 +108,7 @@ static void what_goes_in_comes_out(void)
     ovl_stored_run run;
     ovl_recorder again = {.arena = &arena};
     const char *path = place("in.db");
-    const ovl_record one = record("name: x\n", 7), two = record("name: y\n", 8);
+    const ovl_run_record one = record("name: x\n", 7), two = record("name: y\n", 8);
     CHECK(ovl_store_open(&store, path, OVL_STORE_WRITE, &errs));
     CHECK_INT(ovl_store_add(&store, &one, &errs), 1);
     CHECK_INT(ovl_store_add(&store, &two, &errs), 2);
@@ -140,7 +140,7 @@ static void lists_are_filtered(void)
     ovl_store store;
     ovl_stored_run *runs;
     uint32_t n;
-    ovl_record r = record("name: x\n", 7);
+    ovl_run_record r = record("name: x\n", 7);
     CHECK(ovl_store_open(&store, place("list.db"), OVL_STORE_WRITE, &errs));
     for (int i = 0; i < 5; i++) {
         r.scenario = i < 3 ? "first" : "second";
@@ -181,7 +181,7 @@ static void points_of_a_sweep(void)
     seen s = {0};
     ovl_stored_run *runs;
     uint32_t n;
-    ovl_record r = record("name: x\n", 7);
+    ovl_run_record r = record("name: x\n", 7);
     CHECK(ovl_store_open(&store, place("sweep.db"), OVL_STORE_WRITE, &errs));
     int64_t sweep = ovl_store_sweep(&store, "d", &r, 3, &known, &errs);
     CHECK(sweep && !known);
@@ -226,7 +226,7 @@ static void newer_and_older_versions(void)
     ovl_errs errs = {.arena = &arena};
     ovl_store store;
     bool known;
-    const ovl_record r = record("name: x\n", 7);
+    const ovl_run_record r = record("name: x\n", 7);
     CHECK(ovl_store_open(&store, path, OVL_STORE_WRITE, &errs));
     CHECK_INT(ovl_store_add(&store, &r, &errs), 1);
     ovl_store_close(&store);
@@ -256,7 +256,7 @@ static void newer_and_older_versions(void)
 static int64_t fill(ovl_store *store, ovl_errs *errs)
 {
     int64_t n = 0;
-    const ovl_record r = record("name: x\n", 7);
+    const ovl_run_record r = record("name: x\n", 7);
     while (n < 100000 && ovl_store_add(store, &r, errs)) {
         n++;
     }
@@ -306,7 +306,7 @@ static void a_file_that_cannot_be_written(void)
     const char *path = place("read.db");
     ovl_errs errs = {.arena = &arena};
     ovl_store store;
-    const ovl_record r = record("name: x\n", 7);
+    const ovl_run_record r = record("name: x\n", 7);
     CHECK(ovl_store_open(&store, path, OVL_STORE_WRITE, &errs));
     CHECK_INT(ovl_store_add(&store, &r, &errs), 1);
     ovl_store_close(&store);
@@ -338,7 +338,7 @@ static void several_writers(void)
         if (child[i] == 0) {
             ovl_errs errs = {.arena = &arena};
             ovl_store store;
-            const ovl_record r = record(i % 2 ? "name: x\n" : "name: y\n", i);
+            const ovl_run_record r = record(i % 2 ? "name: x\n" : "name: y\n", i);
             bool good = ovl_store_open(&store, path, OVL_STORE_WRITE, &errs);
             for (int k = 0; good && k < 25; k++) {
                 good = ovl_store_add(&store, &r, &errs) != 0;
