@@ -107,7 +107,7 @@ static void check_same(ovl_work *work, const ovl_store *store, const ovl_stored_
 bool ovl_again(ovl_work *work, ovl_store *store, const ovl_stored_run *run, const ovl_ask *ask,
                ovl_result *result)
 {
-    ovl_recorder recorder = {.arena = &work->arena};
+    ovl_recorder recorder = {.inner = work->files, .arena = &work->arena};
     ovl_document doc;
     const ovl_set *sets_before = work->sets;
     uint32_t n_before = work->n_sets;

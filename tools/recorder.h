@@ -27,7 +27,8 @@ typedef struct ovl_recorder {
 /* Reads through `inner` and keeps what was read. */
 ovl_files ovl_recorder_files(ovl_recorder *recorder);
 
-/* Serves what was kept; any other file is an error. */
+/* Serves what was kept; any other file is an error. Measured traces are too large to be kept: of
+ * them there is the digest, and they are read where they lie, if they still are what they were. */
 ovl_files ovl_recorder_again(ovl_recorder *recorder);
 
 /* Of all contents together, whatever the files are called. */

@@ -39,7 +39,8 @@ static ovl_run_record record(const char *text, int step)
     ovl_set *sets = OVL_NEW_ARRAY(&arena, ovl_set, 1);
     const char *why = NULL;
     size_t length = 0;
-    *r = (ovl_recorder){.inner = {served, ovl_arena_strdup(&arena, text)}, .arena = &arena};
+    *r = (ovl_recorder){.inner = {.read = served, .context = ovl_arena_strdup(&arena, text)},
+                        .arena = &arena};
     ovl_files files = ovl_recorder_files(r);
     files.read(files.context, "s.yaml", &length, &arena, &why);
     files.read(files.context, "hw.yaml", &length, &arena, &why);
