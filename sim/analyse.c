@@ -7,6 +7,7 @@
 #include "sim/hazard.h"
 #include "sim/idle.h"
 #include "sim/memory.h"
+#include "sim/usage.h"
 #include "sim/worth.h"
 
 typedef struct analysis {
@@ -393,6 +394,7 @@ static void analyse(analysis *a)
     ovl_actions_find(a->p, a->t, &a->classes, a->arena, a->out);
     find_memory(a);
     make_limits(a);
+    ovl_usage_find(&a->causes, &a->classes, a->arena, a->out);
     make_hazards(a);
     make_not_modelled(a);
     find_price_of_interference(a);

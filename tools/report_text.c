@@ -239,6 +239,7 @@ void ovl_report_text(ovl_out *out, const ovl_result *result)
     report_price(out, result, &arena);
     ovl_report_collectives(out, result);
     ovl_report_limits(out, result);
+    ovl_report_collisions(out, result);
     ovl_report_chart(out, result);
     ovl_report_idle(out, result);
     ovl_report_what_if(out, result);
