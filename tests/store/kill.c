@@ -213,8 +213,9 @@ int main(int argc, char **argv)
         unlink(ovl_arena_printf(&s.arena, "%s%s", s.store, *end));
     }
     rmdir(directory);
+    int status = good && s.said.len ? 0 : 1;
     ovl_vec_free(&s.said);
     ovl_recorder_free(&s.recorder);
     ovl_arena_free(&s.arena);
-    return good && s.said.len ? 0 : 1;
+    return status;
 }
