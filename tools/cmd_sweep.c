@@ -1,4 +1,6 @@
 /* ovl sweep: many points of one scenario. */
+#include "tools/solve.h"
+#include "tools/sweep_args.h"
 #include "tools/sweep_team.h"
 
 #include <stdio.h>
@@ -15,63 +17,15 @@ typedef struct job {
     bool sharded;
 } job;
 
-static const char **all_values(job *j, const char *name, uint32_t *n)
-{
-    const char **list = OVL_NEW_ARRAY(&j->work.arena, const char *, j->args->n_options);
-    const char *value;
-    *n = 0;
-    while ((value = ovl_args_nth(j->args, name, *n)) != NULL) {
-        list[(*n)++] = value;
-    }
-    return list;
-}
-
-static bool read_axes(job *j)
-{
-    ovl_axis_words words = {.samples = ovl_args_value(j->args, "samples"),
-                            .seed = ovl_args_value(j->args, "seed")};
-    words.over = all_values(j, "over", &words.n_over);
-    words.zip = all_values(j, "zip", &words.n_zip);
-    words.sample = all_values(j, "sample", &words.n_sample);
-    return ovl_axes_read(&j->doc, &words, &j->sweep.axes, &j->work.arena, &j->work.errs);
-}
-
+/* --pareto and --rows beside what ovl optimize has, too. */
 static bool read_choice(job *j)
 {
     const char *pareto = ovl_args_value(j->args, "pareto");
-    const char *objective = ovl_args_value(j->args, "objective");
-    ovl_sweep *s = &j->sweep;
-    uint32_t n = 0;
-    const char **texts = all_values(j, "where", &n);
-    ovl_where *where = OVL_NEW_ARRAY(&j->work.arena, ovl_where, n);
-    bool good =
-        ovl_metric_list_read(pareto ? pareto : "step,peak", "pareto", &s->pareto, &j->work.errs);
-    s->objective = OVL_M_STEP;
-    if (objective) {
-        s->objective = ovl_metric_find(objective, "objective", &j->work.errs);
-        good = good && s->objective != OVL_NONE;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        good = ovl_where_read(texts[i], "where", &where[i], &j->work.errs) && good;
-    }
-    s->where = where;
-    s->n_where = n;
     const char *rows = ovl_args_value(j->args, "rows");
-    s->all_rows = rows && strcmp(rows, "all") == 0;
-    return good;
-}
-
-static bool read_jobs(job *j)
-{
-    const char *text = ovl_args_value(j->args, "jobs");
-    int64_t n = 0;
-    if (text && (ovl_read_count(text, &n) || n < 1 || n > 1024)) {
-        ovl_error(&j->work.errs, OVL_E_USAGE, (ovl_mark){0},
-                  "--jobs takes a number of threads from 1 to 1024; found \"%s\"", text);
-        return false;
-    }
-    j->team.threads = (uint32_t)n;
-    return true;
+    bool good = ovl_metric_list_read(pareto ? pareto : "step,peak", "pareto", &j->sweep.pareto,
+                                     &j->work.errs);
+    j->sweep.all_rows = rows && strcmp(rows, "all") == 0;
+    return ovl_sweep_read_choice(&j->work, j->args, &j->sweep) && good;
 }
 
 /* "2/8": part 1 of 8. */
@@ -133,7 +87,7 @@ static bool open_store(job *j)
 {
     uint32_t n = 0;
     const char *path = ovl_args_value(j->args, "store");
-    const char **merge = all_values(j, "merge", &n);
+    const char **merge = ovl_args_all(j->args, "merge", &n, &j->work.arena);
     bool resume = ovl_args_has(j->args, "resume") || j->sharded || n;
     if (!path || j->link.rank) {
         return true;
@@ -217,7 +171,7 @@ static bool prepare(job *j)
 {
     ovl_side side;
     bool good = read_choice(j);
-    good = read_jobs(j) && good;
+    good = ovl_sweep_read_jobs(&j->work, j->args, &j->team.threads) && good;
     good = read_shard(j) && good;
     good = check_options(j) && good;
     ovl_work_store(&j->work, j->args);
@@ -226,7 +180,7 @@ static bool prepare(job *j)
         j->sweep.variant = side.variant;
         j->sweep.sets = j->work.sets;
         j->sweep.n_sets = j->work.n_sets;
-        good = read_axes(j) && good;
+        good = ovl_sweep_read_axes(&j->work, j->args, &j->doc, &j->sweep.axes) && good;
     } else {
         good = false;
     }
@@ -257,12 +211,49 @@ static const char *const *words_of(const ovl_args *args, ovl_arena *arena)
     return words;
 }
 
+/* --solve KEY --for FIGURE: one question instead of a table. */
+static int solve(job *j)
+{
+    const ovl_args *args = j->args;
+    const char *target = ovl_args_value(args, "for");
+    ovl_side side;
+    ovl_solve q = {.of = &j->sweep};
+    if (!target) {
+        ovl_error(&j->work.errs, OVL_E_USAGE, (ovl_mark){0},
+                  "--solve needs the figure that was measured: --for 'step=544 ms'");
+        return OVL_EXIT_DONE;
+    }
+    if (!ovl_work_side(&j->work, args, &side) || !ovl_work_load(&j->work, side.path, &j->doc)) {
+        return OVL_EXIT_DONE;
+    }
+    j->sweep.doc = &j->doc;
+    j->sweep.variant = side.variant;
+    j->sweep.sets = j->work.sets;
+    j->sweep.n_sets = j->work.n_sets;
+    if (!ovl_solve_read(&q, ovl_args_value(args, "solve"), target, ovl_args_value(args, "between"),
+                        &j->work.arena, &j->work.errs)) {
+        return OVL_EXIT_DONE;
+    }
+    ovl_solve_run(&q, &j->work.arena);
+    ovl_out file, *out = ovl_work_output(args, j->work.shell, &file);
+    if (ovl_args_has(args, "json")) {
+        ovl_solve_json(out, &q);
+    } else {
+        ovl_solve_text(out, &q);
+    }
+    ovl_work_written(&j->work, args, out);
+    return q.end == OVL_SOLVE_MET ? OVL_EXIT_DONE : OVL_EXIT_FAILED;
+}
+
 int ovl_cmd_sweep(const ovl_args *args, const ovl_shell *shell)
 {
     job j = {.args = args};
     int status = OVL_EXIT_DONE;
     ovl_work_begin(&j.work, shell);
     ovl_work_sets(&j.work, args);
+    if (ovl_args_has(args, "solve")) {
+        return ovl_work_end(&j.work, solve(&j));
+    }
     if (ovl_link_begin(&j.link, words_of(args, &j.work.arena), &j.work.errs)) {
         status = prepare(&j) ? simulate(&j) : OVL_EXIT_DONE;
         ovl_sweep_store_close(&j.store);

@@ -220,6 +220,17 @@ static const ovl_option sweep_items[] = {
      .value = "CONDITION",
      .repeat = true,
      .doc = "what the best point must satisfy, such as 'peak<=80GiB' or 'exposed<2 ms'"},
+    {.name = "solve",
+     .value = "KEY",
+     .doc = "no table, but a question: which value of this key gives the figure of --for?"},
+    {.name = "for",
+     .value = "FIGURE",
+     .doc = "with --solve: what was measured, such as 'step=544 ms'"},
+    {.name = "between",
+     .value = "RANGE",
+     .doc =
+         "with --solve: where to look, such as '1 GB/s..100 GB/s'; without it from a hundredth to "
+         "a hundredfold of the present value"},
     {.name = "rows",
      .value = "all|front",
      .choices = row_choices,
@@ -264,6 +275,35 @@ static const ovl_option show_items[] = {
     HELP,
 };
 
+static const ovl_option optimize_items[] = {
+    {.name = "over",
+     .value = "KEY=VALUES",
+     .repeat = true,
+     .doc = "values to choose from, as for ovl sweep; without it the sweep section of the file"},
+    {.name = "zip", .value = "KEY=VALUES", .repeat = true, .doc = "keys that change together"},
+    {.name = "sample", .value = "KEY=RANGE", .repeat = true, .doc = "values to draw"},
+    {.name = "samples", .value = "N", .doc = "how many rows --sample draws; without it 100"},
+    {.name = "buckets",
+     .doc = "also which gradients share a bucket of overlap.ddp, and in which order"},
+    {.name = "stages", .doc = "also how many layers each stage of a pipeline has"},
+    {.name = "tries",
+     .value = "N",
+     .doc = "simulations at most, beyond which a search is not exact; without it 5000"},
+    {.name = "seed", .value = "N", .doc = "what is drawn depends on it; without it 1"},
+    {.name = "objective", .value = "METRIC", .doc = "what to have least of; without it step"},
+    {.name = "where",
+     .value = "CONDITION",
+     .repeat = true,
+     .doc = "what the answer must satisfy, such as 'peak<=80GiB'"},
+    {.name = "jobs", .letter = 'j', .value = "N", .doc = "threads; without it one for each core"},
+    VARIANT,
+    SET,
+    INTERFERENCE,
+    JSON,
+    OUTPUT,
+    HELP,
+};
+
 static const ovl_option help_items[] = {HELP};
 
 static const ovl_option program_items[] = {
@@ -284,6 +324,7 @@ static const ovl_option_table calibrate_options = TABLE(calibrate_items);
 static const ovl_option_table sweep_options = TABLE(sweep_items);
 static const ovl_option_table history_options = TABLE(history_items);
 static const ovl_option_table show_options = TABLE(show_items);
+static const ovl_option_table optimize_options = TABLE(optimize_items);
 static const ovl_option_table help_options = TABLE(help_items);
 const ovl_option_table ovl_program_options = TABLE(program_items);
 
@@ -431,6 +472,31 @@ const ovl_command ovl_commands[] = {
         .run = ovl_cmd_inspect,
     },
     {
+        .name = "optimize",
+        .summary = "find the change of a scenario with the shortest step",
+        .operands = "FILE",
+        .min_operands = 1,
+        .max_operands = 1,
+        .operand = OVL_OPERAND_FILE,
+        .about =
+            "Looks through the values of --over (or of the sweep section), the ways to put "
+            "gradients "
+            "into buckets (--buckets; of itself for a data-parallel step) and layers on stages "
+            "(--stages; of itself for a pipeline). Every candidate is simulated in full; one with "
+            "hazards, or that does not fit the memory of its GPU, is no answer.\n\n"
+            "Prints what was tried and whether that was exact, a bound no split can beat, the "
+            "answer as a variant to put into the file, how far it stays the best when compute "
+            "times or the last gradient differ, and the comparison with the start. Where nothing "
+            "is better it says no gain, and why. Exits with 1 if nothing that was tried is an "
+            "answer.",
+        .examples = "ovl optimize last_bucket.yaml\n"
+                    "ovl optimize step.yaml --over overlap.ddp.bucket_cap=1MiB..64MiB*2 --where "
+                    "'peak<=80GiB'\n"
+                    "ovl optimize step.yaml --buckets --tries 50000 --json",
+        .options = &optimize_options,
+        .run = ovl_cmd_optimize,
+    },
+    {
         .name = "run",
         .summary = "simulate one step and say where its time goes",
         .operands = "FILE",
@@ -493,7 +559,8 @@ const ovl_command ovl_commands[] = {
         .examples = "ovl sweep last_bucket.yaml --over variant=all\n"
                     "ovl sweep step.yaml --over overlap.ddp.bucket_cap=1MiB..64MiB*2 --where "
                     "'peak<=80GiB'\n"
-                    "ovl sweep step.yaml --csv -o points.csv",
+                    "ovl sweep step.yaml --csv -o points.csv\n"
+                    "ovl sweep step.yaml --solve hardware.links.nic.bandwidth --for 'step=544 ms'",
         .options = &sweep_options,
         .run = ovl_cmd_sweep,
     },

@@ -5,7 +5,7 @@ _ovl()
     local command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "calibrate check compare export help history inspect run show sweep --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare export help history inspect optimize run show sweep --help --version" -- "$word"))
         return
     fi
     case $command:$before in
@@ -126,6 +126,47 @@ _ovl()
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
+    optimize:--over)
+        return
+        ;;
+    optimize:--zip)
+        return
+        ;;
+    optimize:--sample)
+        return
+        ;;
+    optimize:--samples)
+        return
+        ;;
+    optimize:--tries)
+        return
+        ;;
+    optimize:--seed)
+        return
+        ;;
+    optimize:--objective)
+        return
+        ;;
+    optimize:--where)
+        return
+        ;;
+    optimize:--jobs)
+        return
+        ;;
+    optimize:--variant)
+        return
+        ;;
+    optimize:--set)
+        return
+        ;;
+    optimize:--interference)
+        COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
+        return
+        ;;
+    optimize:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
     run:--variant)
         return
         ;;
@@ -183,6 +224,15 @@ _ovl()
     sweep:--where)
         return
         ;;
+    sweep:--solve)
+        return
+        ;;
+    sweep:--for)
+        return
+        ;;
+    sweep:--between)
+        return
+        ;;
     sweep:--rows)
         COMPREPLY=($(compgen -W "all front" -- "$word"))
         return
@@ -233,13 +283,16 @@ _ovl()
         COMPREPLY=($(compgen -W "--help" -- "$word"))
         ;;
     help:*)
-        COMPREPLY=($(compgen -W "calibrate check compare export help history inspect run show sweep" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare export help history inspect optimize run show sweep" -- "$word"))
         ;;
     history:-*)
         COMPREPLY=($(compgen -W "--store --limit --points --json --csv --output --help" -- "$word"))
         ;;
     inspect:-*)
         COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))
+        ;;
+    optimize:-*)
+        COMPREPLY=($(compgen -W "--over --zip --sample --samples --buckets --stages --tries --seed --objective --where --jobs --variant --set --interference --json --output --help" -- "$word"))
         ;;
     run:-*)
         COMPREPLY=($(compgen -W "--variant --set --interference --worth --gaps --what-if --json --output --store --help" -- "$word"))
@@ -248,7 +301,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--store --json --output --help" -- "$word"))
         ;;
     sweep:-*)
-        COMPREPLY=($(compgen -W "--over --zip --sample --samples --seed --pareto --objective --where --rows --store --resume --shard --merge --jobs --variant --set --interference --json --csv --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--over --zip --sample --samples --seed --pareto --objective --where --solve --for --between --rows --store --resume --shard --merge --jobs --variant --set --interference --json --csv --output --help" -- "$word"))
         ;;
     *)
         COMPREPLY=($(compgen -f -- "$word"))

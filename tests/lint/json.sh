@@ -46,6 +46,11 @@ documents() {
     "$ovl" calibrate --json --two-point overlap --at 0=3s --at 50%=2s
     "$ovl" calibrate --json scenarios/calibration/all_reduce_perf.log --group dp --via nvlink \
         -o "$scratch/measured.yaml"
+    "$ovl" optimize --json --tries 200 scenarios/buckets/last_bucket.yaml
+    "$ovl" optimize --json tests/cli/four_gradients.yaml
+    "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --solve workload.backward --for 'step=220 ms'
+    "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --solve hardware.gpu.hmb \
+        --for 'step=220 ms' --between '1 TB/s..2 TB/s'
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'peak<1GiB' \
         --over 'hardware.collectives[0].alpha=1ms,2ms' --over interference=measured,x
     trace tests/lint/json.yaml
