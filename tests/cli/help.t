@@ -13,6 +13,7 @@ Commands
   help      explain a command
   history   list the runs of a store
   inspect   say where the time goes in measured traces
+  optimize  find the change of a scenario with the shortest step
   run       simulate one step and say where its time goes
   show      print a stored run as it was reported
   sweep     simulate one step at many points and choose

@@ -48,6 +48,8 @@ documents() {
         -o "$scratch/measured.yaml"
     "$ovl" optimize --json --tries 200 scenarios/buckets/last_bucket.yaml
     "$ovl" optimize --json tests/cli/four_gradients.yaml
+    "$ovl" optimize --json scenarios/buckets/last_bucket.yaml --over variant=all \
+        --set 'workload.gradients[6].ready=202ms' --set 'hardware.collectives[0].alpha=3 ms'
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --solve workload.backward --for 'step=220 ms'
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --solve hardware.gpu.hmb \
         --for 'step=220 ms' --between '1 TB/s..2 TB/s'
