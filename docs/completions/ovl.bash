@@ -5,7 +5,7 @@ _ovl()
     local command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "calibrate check compare export help history inspect optimize run show sweep --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare export help history import inspect optimize run show sweep --help --version" -- "$word"))
         return
     fi
     case $command:$before in
@@ -87,6 +87,14 @@ _ovl()
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
+    export:--schedule)
+        COMPREPLY=($(compgen -W "csv" -- "$word"))
+        return
+        ;;
+    export:--dialect)
+        COMPREPLY=($(compgen -W "new old" -- "$word"))
+        return
+        ;;
     export:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
@@ -116,6 +124,10 @@ _ovl()
         return
         ;;
     history:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    import:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
@@ -277,16 +289,19 @@ _ovl()
         COMPREPLY=($(compgen -W "--set --interference --worth --json --output --fail-if-worse --store --help" -- "$word"))
         ;;
     export:-*)
-        COMPREPLY=($(compgen -W "--trace --output --ranks --store --csv --variant --set --interference --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--trace --schedule --lowered --dialect --output --ranks --store --csv --variant --set --interference --help" -- "$word"))
         ;;
     help:-*)
         COMPREPLY=($(compgen -W "--help" -- "$word"))
         ;;
     help:*)
-        COMPREPLY=($(compgen -W "calibrate check compare export help history inspect optimize run show sweep" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare export help history import inspect optimize run show sweep" -- "$word"))
         ;;
     history:-*)
         COMPREPLY=($(compgen -W "--store --limit --points --json --csv --output --help" -- "$word"))
+        ;;
+    import:-*)
+        COMPREPLY=($(compgen -W "--output --help" -- "$word"))
         ;;
     inspect:-*)
         COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))
