@@ -169,7 +169,7 @@ int ovl_cmd_history(const ovl_args *args, const ovl_shell *shell)
     list l;
     uint32_t limit;
     ovl_work_begin(&work, shell);
-    const char *path = ovl_work_store(&work, args);
+    const char *path = ovl_work_need_store(&work, args);
     const char *of = args->n_operands ? args->operands[0] : NULL;
     if (read_limit(&work, args, &limit) && path &&
         ovl_store_open(&store, path, OVL_STORE_READ, &work.errs)) {

@@ -70,7 +70,7 @@ int ovl_cmd_show(const ovl_args *args, const ovl_shell *shell)
 {
     ovl_work work;
     ovl_work_begin(&work, shell);
-    const char *path = ovl_work_store(&work, args);
+    const char *path = ovl_work_need_store(&work, args);
     if (path) {
         show(&work, args, path, ovl_args_has(args, "json"), false);
     }

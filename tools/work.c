@@ -74,6 +74,16 @@ const char *ovl_work_store(ovl_work *work, const ovl_args *args)
     return path;
 }
 
+const char *ovl_work_need_store(ovl_work *work, const ovl_args *args)
+{
+    const char *path = ovl_work_store(work, args);
+    if (!path) {
+        ovl_error(&work->errs, OVL_E_USAGE, (ovl_mark){0},
+                  "which store? Name its file: --store FILE");
+    }
+    return path;
+}
+
 static bool load_and_keep(ovl_work *work, const char *path, ovl_document *doc)
 {
     ovl_work_texts *texts = OVL_NEW(&work->arena, ovl_work_texts);

@@ -67,6 +67,9 @@ ovl_ask ovl_worth_of(const char *value);
 /* The file of --store, or NULL without one. From here on the texts of documents are kept. */
 const char *ovl_work_store(ovl_work *work, const ovl_args *args);
 
+/* The same; an error without one. */
+const char *ovl_work_need_store(ovl_work *work, const ovl_args *args);
+
 /* The files a document was read from. */
 const ovl_recorder *ovl_work_recorder(const ovl_work *work, const ovl_document *doc);
 

@@ -18,6 +18,9 @@
 static ovl_arena arena;
 static const char *directory;
 
+static ovl_recorder *made[64]; /* their lists are given back at the end */
+static uint32_t n_made;
+
 static const char *place(const char *name)
 {
     return ovl_arena_printf(&arena, "%s/%s", directory, name);
@@ -39,6 +42,7 @@ static ovl_run_record record(const char *text, int step)
     ovl_set *sets = OVL_NEW_ARRAY(&arena, ovl_set, 1);
     const char *why = NULL;
     size_t length = 0;
+    made[n_made++] = r;
     *r = (ovl_recorder){.inner = {.read = served, .context = ovl_arena_strdup(&arena, text)},
                         .arena = &arena};
     ovl_files files = ovl_recorder_files(r);
@@ -379,6 +383,9 @@ int main(void)
     }
     chmod(directory, 0755);
     int status = check_main("store", tests);
+    for (uint32_t i = 0; i < n_made; i++) {
+        ovl_recorder_free(made[i]);
+    }
     const char *remove = ovl_arena_printf(&arena, "rm -rf '%s'", directory);
     status |= system(remove);
     ovl_arena_free(&arena);
