@@ -17,7 +17,7 @@ static void head(ovl_out *out, const ovl_store *store, const ovl_stored_run *run
 static void write_run(ovl_work *work, ovl_store *store, const ovl_stored_run *run, bool json,
                       ovl_out *out)
 {
-    const ovl_ask ask = ovl_worth_of(NULL);
+    const ovl_ask ask = {.worth = OVL_WORTH_DEFAULT};
     ovl_result result;
     const char *report = ovl_store_report(store, run->run, json, &work->arena, &work->errs);
     if (!report && (work->errs.errors || !ovl_again(work, store, run, &ask, &result))) {

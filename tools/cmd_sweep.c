@@ -180,6 +180,7 @@ static bool prepare(job *j)
         j->sweep.variant = side.variant;
         j->sweep.sets = j->work.sets;
         j->sweep.n_sets = j->work.n_sets;
+        j->sweep.no_fold = ovl_args_has(j->args, "no-fold");
         good = ovl_sweep_read_axes(&j->work, j->args, &j->doc, &j->sweep.axes) && good;
     } else {
         good = false;
@@ -230,6 +231,7 @@ static int solve(job *j)
     j->sweep.variant = side.variant;
     j->sweep.sets = j->work.sets;
     j->sweep.n_sets = j->work.n_sets;
+    j->sweep.no_fold = ovl_args_has(args, "no-fold");
     if (!ovl_solve_read(&q, ovl_args_value(args, "solve"), target, ovl_args_value(args, "between"),
                         &j->work.arena, &j->work.errs)) {
         return OVL_EXIT_DONE;

@@ -13,6 +13,10 @@ _ovl()
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
+    calibrate:--base)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
     calibrate:--group)
         return
         ;;
@@ -280,16 +284,16 @@ _ovl()
     esac
     case $command:$word in
     calibrate:-*)
-        COMPREPLY=($(compgen -W "--output --group --via --op --out-of-place --comm-pattern --compute --comm --overlap --class --alpha --hbm --sms --wire --two-point --at --json --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--output --base --group --via --op --out-of-place --comm-pattern --compute --comm --overlap --class --alpha --hbm --sms --wire --two-point --at --json --help" -- "$word"))
         ;;
     check:-*)
         COMPREPLY=($(compgen -W "--variant --set --interference --json --help" -- "$word"))
         ;;
     compare:-*)
-        COMPREPLY=($(compgen -W "--set --interference --worth --json --output --fail-if-worse --store --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--set --interference --worth --no-fold --json --output --fail-if-worse --store --help" -- "$word"))
         ;;
     export:-*)
-        COMPREPLY=($(compgen -W "--trace --schedule --lowered --dialect --output --ranks --store --csv --variant --set --interference --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--trace --schedule --lowered --dialect --output --ranks --store --csv --variant --set --interference --no-fold --help" -- "$word"))
         ;;
     help:-*)
         COMPREPLY=($(compgen -W "--help" -- "$word"))
@@ -310,13 +314,13 @@ _ovl()
         COMPREPLY=($(compgen -W "--over --zip --sample --samples --buckets --stages --tries --seed --objective --where --jobs --variant --set --interference --json --output --help" -- "$word"))
         ;;
     run:-*)
-        COMPREPLY=($(compgen -W "--variant --set --interference --worth --gaps --what-if --json --output --store --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --what-if --json --output --store --help" -- "$word"))
         ;;
     show:-*)
         COMPREPLY=($(compgen -W "--store --json --output --help" -- "$word"))
         ;;
     sweep:-*)
-        COMPREPLY=($(compgen -W "--over --zip --sample --samples --seed --pareto --objective --where --solve --for --between --rows --store --resume --shard --merge --jobs --variant --set --interference --json --csv --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--over --zip --sample --samples --seed --pareto --objective --where --solve --for --between --rows --store --resume --shard --merge --jobs --variant --set --interference --no-fold --json --csv --output --help" -- "$word"))
         ;;
     *)
         COMPREPLY=($(compgen -f -- "$word"))
