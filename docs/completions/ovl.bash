@@ -5,7 +5,7 @@ _ovl()
     local command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "calibrate check compare export help history import inspect optimize run show sweep --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare explain export help history import inspect optimize run show sweep --help --version" -- "$word"))
         return
     fi
     case $command:$before in
@@ -88,6 +88,26 @@ _ovl()
         return
         ;;
     compare:--store)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    explain:--resource)
+        return
+        ;;
+    explain:--rank)
+        return
+        ;;
+    explain:--variant)
+        return
+        ;;
+    explain:--set)
+        return
+        ;;
+    explain:--interference)
+        COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
+        return
+        ;;
+    explain:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
@@ -292,6 +312,9 @@ _ovl()
     compare:-*)
         COMPREPLY=($(compgen -W "--set --interference --worth --no-fold --json --output --fail-if-worse --store --help" -- "$word"))
         ;;
+    explain:-*)
+        COMPREPLY=($(compgen -W "--resource --rank --variant --set --interference --json --output --help" -- "$word"))
+        ;;
     export:-*)
         COMPREPLY=($(compgen -W "--trace --schedule --lowered --dialect --output --ranks --store --csv --variant --set --interference --no-fold --help" -- "$word"))
         ;;
@@ -299,7 +322,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--help" -- "$word"))
         ;;
     help:*)
-        COMPREPLY=($(compgen -W "calibrate check compare export help history import inspect optimize run show sweep" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare explain export help history import inspect optimize run show sweep" -- "$word"))
         ;;
     history:-*)
         COMPREPLY=($(compgen -W "--store --limit --points --json --csv --output --help" -- "$word"))
@@ -314,7 +337,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--over --zip --sample --samples --buckets --stages --tries --seed --objective --where --jobs --variant --set --interference --json --output --help" -- "$word"))
         ;;
     run:-*)
-        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --what-if --json --output --store --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --memory --what-if --json --output --store --help" -- "$word"))
         ;;
     show:-*)
         COMPREPLY=($(compgen -W "--store --json --output --help" -- "$word"))

@@ -31,7 +31,7 @@ documents() {
     "$ovl" run --json tests/lint/json.yaml --set workload.steps=3
     "$ovl" check --json tests/cli/mistakes.yaml
     "$ovl" check --json tests/lint/json.yaml
-    "$ovl" run --json --gaps tests/lint/json.yaml
+    "$ovl" run --json --gaps --memory tests/lint/json.yaml
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB
     "$ovl" run scenarios/buckets/last_bucket.yaml --store "$scratch/runs.db" >/dev/null
     "$ovl" sweep scenarios/buckets/last_bucket.yaml --store "$scratch/runs.db" --over variant=all >/dev/null
@@ -47,6 +47,9 @@ documents() {
     "$ovl" calibrate --json --two-point overlap --at 0=3s --at 50%=2s
     "$ovl" calibrate --json scenarios/calibration/all_reduce_perf.log --group dp --via nvlink --base scenarios/hardware/example_8gpu.yaml \
         -o "$scratch/measured.yaml"
+    "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:earlier
+    "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:slow a
+    "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:earlier --resource nic.out
     "$ovl" optimize --json --tries 200 scenarios/buckets/last_bucket.yaml
     "$ovl" optimize --json tests/cli/four_gradients.yaml
     "$ovl" optimize --json scenarios/buckets/last_bucket.yaml --over variant=all \
@@ -64,7 +67,7 @@ documents() {
 # Names that the page gives once for many keys.
 collapse() {
     sed -E "s#(decomposition_s|delta_s)\.(compute|compute_stretch|comm_latency|comm_transfer|comm_stretch|copy|wait_late_rank|idle)\$#\1.TERM#
-        s#category_bytes\.(parameter|gradient|optimizer|activation|gathered|reduce|temporary)\$#category_bytes.CATEGORY#
+        s#(category_bytes|\.bytes|allocated)\.(parameter|gradient|optimizer|activation|gathered|reduce|temporary)\$#\1.CATEGORY#
         s#ranks\[\]\.(live|allocated|reserved)_peak( |\.|\$)#ranks[].PEAK\2#
         s#kinds\.(kernel|collective|send|recv|batch|copy|host|marker)\$#kinds.KIND#
         s#(buffer_bytes|args)\.(parameter|gradient|optimizer|activation|gathered|reduce|temporary)\$#\1.CATEGORY#
