@@ -67,14 +67,18 @@ static void account_member(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t a
 {
     (void)op;
     (void)activity;
-    ovl_account(e, rank);
+    const ovl_rank_state *s = &e->ranks[rank];
+    if (s->kernels.len > 1 || (s->kernels.len == 0 && s->comms.len > 1)) {
+        ovl_account(e, rank);
+    }
 }
 
+/* Where it runs beside others of its kind it may be another that is the fastest. */
 void ovl_account_activity(ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
     if (a->kind == OVL_KERNEL || a->kind == OVL_COPY) {
-        ovl_account(e, a->rank);
+        account_member(e, a->rank, a->op, activity);
     } else {
         ovl_comm_each(e, activity, account_member);
     }
@@ -117,13 +121,15 @@ void ovl_account_rate(ovl_engine *e, const ovl_clock *clock)
     }
 }
 
-/* Enters one into the race: of each clock the lowest op. */
+/* Enters one into the race: of each clock, and by each scale on it, the lowest op. */
 static void add_rival(const ovl_engine *e, ovl_rank_state *s, ovl_running r)
 {
-    uint32_t clock = e->activities.data[r.activity].clock;
+    const ovl_activity *a = &e->activities.data[r.activity];
+    uint32_t clock = a->clock;
     for (uint32_t i = 0; i < s->rivals.len; i++) {
         ovl_rival *other = &s->rivals.data[i];
-        if (other->clock == clock) {
+        const ovl_activity *b = &e->activities.data[other->is.activity];
+        if (other->clock == clock && a->scale == b->scale && a->cap == b->cap) {
             other->is = r.op < other->is.op ? r : other->is;
             return;
         }
@@ -135,10 +141,10 @@ static void add_rival(const ovl_engine *e, ovl_rank_state *s, ovl_running r)
 static uint32_t winner(const ovl_engine *e, const ovl_rank_state *s)
 {
     ovl_running best = s->rivals.data[0].is;
-    double rate = e->clocks.data[s->rivals.data[0].clock].rate;
+    double rate = ovl_clock_rate_of(e, &e->activities.data[best.activity]);
     for (uint32_t i = 1; i < s->rivals.len; i++) {
         const ovl_rival *other = &s->rivals.data[i];
-        double faster = e->clocks.data[other->clock].rate;
+        double faster = ovl_clock_rate_of(e, &e->activities.data[other->is.activity]);
         if (faster > rate || (faster == rate && other->is.op < best.op)) {
             best = other->is;
             rate = faster;

@@ -10,79 +10,148 @@ static bool is_sharing(const ovl_engine *e)
     return e->uses.len > 0 && e->options->interference != OVL_INTERFERENCE_NONE;
 }
 
-static void set_own_rate(ovl_engine *e, const ovl_activity *a)
+static void set_own_rate(ovl_engine *e, uint32_t clock, double cap)
 {
-    ovl_clock_set_rate(e, a->clock, a->cap, a->cap < 1 ? OVL_BOUND_CAP : OVL_BOUND_FREE);
+    ovl_clock_set_rate(e, clock, cap);
+    ovl_clock_set_bound(e, clock, cap < 1 ? OVL_BOUND_CAP : OVL_BOUND_FREE);
 }
 
-static void join(ovl_engine *e, uint32_t activity, double done)
+/* Who shares is put on its clock when rates are solved: which one that is depends on what bounds
+ * it then. */
+static void await_clock(ovl_engine *e, uint32_t activity)
+{
+    ovl_activity *a = &e->activities.data[activity];
+    if (!a->joining) {
+        a->joining = true;
+        ovl_vec_push(&e->joining, activity);
+    }
+}
+
+static void join(ovl_engine *e, uint32_t activity)
 {
     ovl_activity *a = &e->activities.data[activity];
     a->shares = is_sharing(e);
     if (a->shares) {
-        ovl_clock_add(e,
-                      ovl_share_join(&e->share, a->cap, a->cost->weight, e->uses.data, e->uses.len),
-                      activity, done);
+        a->slot = ovl_share_join(&e->share, a->cap, a->cost->weight, e->uses.data, e->uses.len);
+        ovl_clock_enlist(e, activity);
+        await_clock(e, activity);
     } else {
-        ovl_clock_add(e, ovl_share_reserve(&e->share), activity, done);
-        set_own_rate(e, a);
+        a->slot = ovl_share_reserve(&e->share);
+        set_own_rate(e, OVL_CLOCK_OF_SLOT(e, a->slot), a->cap);
+        ovl_clock_add(e, OVL_CLOCK_OF_SLOT(e, a->slot), activity, 1);
     }
 }
 
 void ovl_engine_join(ovl_engine *e, uint32_t activity)
 {
-    join(e, activity, 0);
+    e->activities.data[activity].done = 0;
+    join(e, activity);
 }
 
-static double leave(ovl_engine *e, uint32_t activity)
+static void leave(ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
-    double done = ovl_clock_remove(e, activity);
-    if (a->shares) {
-        ovl_share_leave(&e->share, a->clock);
-    } else {
-        ovl_share_release(&e->share, a->clock);
+    if (a->clock != OVL_NONE) {
+        ovl_clock_remove(e, activity);
     }
-    return done;
+    if (a->shares) {
+        ovl_clock_delist(e, activity);
+        ovl_share_leave(&e->share, a->slot);
+    } else {
+        ovl_share_release(&e->share, a->slot);
+    }
 }
 
 void ovl_engine_rejoin(ovl_engine *e, uint32_t activity)
 {
     ovl_account_activity(e, activity);
-    join(e, activity, leave(e, activity));
+    leave(e, activity);
+    join(e, activity);
 }
 
 void ovl_engine_set_cap(ovl_engine *e, uint32_t activity, double cap, uint32_t bound)
 {
     ovl_activity *a = &e->activities.data[activity];
     if (a->cap_bound != bound) {
-        ovl_clock_keep_limits(e, activity);
+        ovl_clock_settle(e, a);
         a->cap_bound = bound;
     }
-    a->cap = cap;
     if (!a->shares) {
-        set_own_rate(e, a);
+        a->cap = cap;
+        set_own_rate(e, a->clock, cap);
         return;
     }
-    uint32_t clock = ovl_share_set_cap(&e->share, a->clock, cap);
-    if (clock != a->clock) {
+    uint32_t slot = ovl_share_set_cap(&e->share, a->slot, cap);
+    if (slot != a->slot) {
         ovl_account_activity(e, activity);
-        double done = ovl_clock_remove(e, activity);
-        ovl_clock_add(e, clock, activity, done);
+        if (a->clock != OVL_NONE) {
+            ovl_clock_remove(e, activity);
+        }
+        ovl_clock_delist(e, activity);
+        a->slot = slot;
+        ovl_clock_enlist(e, activity);
+        await_clock(e, activity);
     }
+    a->cap = cap;
+}
+
+/* A class runs by the level of another resource now, or at a rate of its own. */
+static void change_class(ovl_engine *e, uint32_t slot)
+{
+    const ovl_share_class *c = &e->share.classes.data[slot];
+    uint32_t own = OVL_CLOCK_OF_SLOT(e, slot);
+    uint32_t clock = c->follows == OVL_NONE ? own : c->follows;
+    if (c->count == 0) {
+        return;
+    }
+    for (uint32_t i = e->clocks.data[own].members; i != OVL_NONE; i = e->activities.data[i].next) {
+        if (e->activities.data[i].clock != clock && e->activities.data[i].clock != OVL_NONE) {
+            ovl_account_activity(e, i);
+            ovl_clock_remove(e, i);
+            await_clock(e, i);
+        }
+    }
+    if (c->follows == OVL_NONE) {
+        ovl_clock_set_rate(e, own, c->rate);
+        ovl_clock_set_bound(e, own, c->bound == OVL_BOUND_NONE ? OVL_BOUND_FREE : c->bound);
+    }
+}
+
+static void put_on_clock(ovl_engine *e, uint32_t activity)
+{
+    ovl_activity *a = &e->activities.data[activity];
+    const ovl_share_class *c = &e->share.classes.data[a->slot];
+    a->joining = false;
+    if (c->follows == OVL_NONE) {
+        ovl_clock_add(e, OVL_CLOCK_OF_SLOT(e, a->slot), activity, 1);
+    } else {
+        ovl_clock_add(e, c->follows, activity, c->weight);
+    }
+}
+
+static void change_rates(ovl_engine *e)
+{
+    const ovl_share *s = &e->share;
+    for (uint32_t i = 0; i < s->changed.len; i++) {
+        change_class(e, s->changed.data[i]);
+    }
+    for (uint32_t i = 0; i < s->relevelled.len; i++) {
+        uint32_t resource = s->relevelled.data[i];
+        ovl_clock_set_rate(e, resource, s->resources[resource].level);
+    }
+    for (uint32_t i = 0; i < e->joining.len; i++) {
+        put_on_clock(e, e->joining.data[i]);
+    }
+    e->joining.len = 0;
 }
 
 void ovl_engine_solve(ovl_engine *e)
 {
     ovl_caps_update(e);
     if (ovl_share_solve(&e->share)) {
-        for (uint32_t i = 0; i < e->share.changed.len && !e->failed; i++) {
-            uint32_t slot = e->share.changed.data[i];
-            const ovl_share_class *c = &e->share.classes.data[slot];
-            ovl_clock_set_rate(e, slot, c->rate,
-                               c->bound == OVL_BOUND_NONE ? OVL_BOUND_FREE : c->bound);
-        }
+        change_rates(e);
     }
+    ovl_clocks_update(e);
     ovl_account_open(e);
 }
 
@@ -103,7 +172,8 @@ uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, cons
     a->rank = rank;
     a->kind = ovl_engine_op(e, rank, op)->kind;
     a->phase = OVL_PHASE_LATENCY;
-    a->shares = a->dirty = a->eager = a->background = false;
+    a->clock = OVL_NONE;
+    a->shares = a->dirty = a->eager = a->background = a->joining = false;
     a->cap = 1;
     a->cap_bound = OVL_LIMIT_SMS;
     return activity;
@@ -150,6 +220,7 @@ static void finish(ovl_engine *e, uint32_t activity)
     }
     if (a->phase == OVL_PHASE_FLUID) {
         leave(e, activity);
+        ovl_clock_keep_limits(e, &e->activities.data[activity]);
     }
     ovl_vec_push(&e->spare, activity);
 }

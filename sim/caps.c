@@ -200,7 +200,7 @@ static void lower_cap(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activi
 
 static bool same_uses(const ovl_engine *e, const ovl_activity *a)
 {
-    const ovl_share_class *m = &e->share.classes.data[a->clock];
+    const ovl_share_class *m = &e->share.classes.data[a->slot];
     uint32_t n = 0;
     for (uint32_t i = 0; i < e->uses.len; i++) {
         if (e->uses.data[i].rate == 0) {

@@ -87,6 +87,8 @@ static void tear_down(ovl_engine *e)
     }
     ovl_vec_free(&e->clocks);
     ovl_vec_free(&e->touched);
+    ovl_vec_free(&e->touched_clocks);
+    ovl_vec_free(&e->joining);
     ovl_heap_free(&e->heap);
     ovl_share_free(&e->share);
 }

@@ -11,10 +11,13 @@
  * transfer. It has a latency phase (fixed) and then a fluid phase of `total` picoseconds of
  * isolated work, which a *clock* measures.
  *
- * Activities of one class of the sharing solver run at one rate and have one clock: it shows the
- * isolated work that somebody there from the beginning would have done. Who joins when it shows v
- * ends when it shows v + total, whatever the rate does in between; so a change of rate costs the
- * same for one activity as for a thousand. An activity that shares nothing has a clock of its own.
+ * Activities that run at one rate have one clock: it shows the isolated work that somebody there
+ * from the beginning would have done. Who joins when it shows v ends when it shows v + total,
+ * whatever the rate does in between; so a change of rate costs the same for one activity as for a
+ * thousand. All whom one resource bounds have one clock, which shows the sum of its level over
+ * time: of it each does its weight. Those of a class that is bounded otherwise have one, and so has
+ * an activity that shares nothing.
+ *
  * Example: at rate 1/2 from 0 on, b joins at 10 ps (the clock shows 5) with 20 ps of work: it ends
  * when the clock shows 25, at 50 ps, or earlier if the rate rises.
  */
@@ -26,38 +29,41 @@
 #include "sim/share.h"
 
 #define OVL_BOUND_FREE  (UINT32_MAX - 2) /* at isolated speed; differs from all OVL_LIMIT_... */
-#define OVL_LIMITS_KEPT 4
+#define OVL_LIMITS_KEPT 3
 #define OVL_ACTIVITY_OVER                                                                          \
     UINT32_MAX /* in `running`: an eager transfer came before its receiver                         \
                 */
 
 typedef enum ovl_phase { OVL_PHASE_LATENCY, OVL_PHASE_FLUID } ovl_phase;
 
-/* Time spent under one bound, and what was lost in it. */
-typedef struct ovl_loss {
-    ovl_time time, lost;
-} ovl_loss;
-
 typedef struct ovl_activity {
     const ovl_cost *cost;
     const ovl_comm *comm; /* collectives */
     ovl_time total;
-    double begin;   /* what its clock showed when it joined */
-    uint32_t clock; /* in its fluid phase: the slot of its class, or one of its own */
-    uint32_t op;    /* kernel, copy, sender; a collective's member at place 0 */
-    uint32_t rank;  /* of `op` */
-    uint32_t peer;  /* sends: the receiver's rank */
-    uint32_t k;     /* collectives: which of the communicator's */
-    uint8_t kind;   /* ovl_op_kind of op */
-    uint8_t phase;  /* ovl_phase */
-    bool shares;    /* is of a class of the sharing solver */
-    bool dirty;     /* in dirty_comms */
+    double done;  /* before it joined its clock */
+    double begin; /* what its clock showed when nothing was done */
+    double scale; /* how much it does while its clock goes on by 1 */
+    uint32_t clock; /* in its fluid phase: a resource's, that of its class, or its own; OVL_NONE
+                       while rates are solved */
+    uint32_t slot;       /* its class, or a slot of its own */
+    uint32_t next, prev; /* in its class */
+    uint32_t op;         /* kernel, copy, sender; a collective's member at place 0 */
+    uint32_t rank;       /* of `op` */
+    uint32_t peer;       /* sends: the receiver's rank */
+    uint32_t k;          /* collectives: which of the communicator's */
+    uint8_t kind;        /* ovl_op_kind of op */
+    uint8_t phase;       /* ovl_phase */
+    bool shares;         /* is of a class of the sharing solver */
+    bool dirty;          /* in dirty_comms */
+    bool joining;        /* in `joining` */
     bool eager;
     bool background; /* an eager transfer whose receiver has not arrived: nobody waits in it */
     double cap;
-    uint32_t cap_bound;               /* why the cap is below 1: OVL_LIMIT_... */
-    ovl_time since;                   /* it joined its clock */
-    ovl_loss before[OVL_LIMITS_KEPT]; /* what its clock had summed up by then */
+    uint32_t cap_bound;   /* why the cap is below 1: OVL_LIMIT_... */
+    ovl_time since;       /* it joined its clock */
+    ovl_time bound_since; /* what bounds it now does; by then it had done bound_done */
+    ovl_time bound_done;
+    ovl_limit limits[OVL_LIMITS_KEPT]; /* what bounded it before, from the first on */
 } ovl_activity;
 
 /* An activity on a clock, and what the clock shows when it ends. */
@@ -72,19 +78,17 @@ typedef struct ovl_clock {
     ovl_time end;  /* when the next activity ends */
     uint32_t next; /* which of `dues` that is */
     bool late;     /* neither is known, but that it is after key_time */
-    uint32_t first;
-    OVL_VEC(ovl_due) dues; /* from `first` on, in order */
+    bool touched;  /* in touched_clocks */
     /* The event queue holds it under this key, perhaps earlier than its end: an end that moves back
      * is looked at again when the old time comes. */
-    ovl_time key_time;
-    uint32_t key_op;
     bool queued;
+    uint32_t key_op;
+    ovl_time key_time;
+    uint32_t first;
+    OVL_VEC(ovl_due) dues;      /* from `first` on, in order */
+    uint32_t bound;             /* of all on it: a resource, OVL_BOUND_CAP, or OVL_BOUND_FREE */
+    uint32_t members;           /* that of a class: its first activity */
     OVL_VEC(uint32_t) watchers; /* ranks on which its rate decides who gets the time */
-    uint32_t bound; /* what bounds the rate: a resource, OVL_BOUND_CAP, or OVL_BOUND_FREE */
-    ovl_time bound_since;
-    uint32_t n_sums, sum_at; /* sum_at: that of `bound`, OVL_NONE if it has to be looked up */
-    uint32_t sum_bound[OVL_LIMITS_KEPT];
-    ovl_loss sum[OVL_LIMITS_KEPT]; /* until bound_since, by bound */
 } ovl_clock;
 
 typedef struct ovl_running {
@@ -157,6 +161,8 @@ typedef struct ovl_engine {
     OVL_VEC(uint32_t) dirty_caps;   /* ranks */
     OVL_VEC(uint32_t) dirty_copies; /* ranks */
     OVL_VEC(uint32_t) touched;      /* ranks whose time may be another's from now on */
+    OVL_VEC(uint32_t) joining;      /* activities to be put on a clock */
+    OVL_VEC(uint32_t) touched_clocks; /* clocks whose next end may be another */
     OVL_VEC(uint32_t)
     dirty_comms;           /* activities: collectives whose measured cap or uses may change */
     OVL_VEC(ovl_use) uses; /* scratch */
@@ -166,7 +172,7 @@ typedef struct ovl_engine {
     uint32_t *use_at; /* by resource: where it stands in `uses`, if it is there */
     bool *unmeasured; /* [kernel class * collective class] */
     ovl_share share;
-    OVL_VEC(ovl_clock) clocks; /* by solver slot */
+    OVL_VEC(ovl_clock) clocks; /* by resource, then by solver slot */
     ovl_heap heap;             /* handles: OVL_HANDLE_... */
     uint32_t next_change;      /* of the program's capacities */
     uint64_t n_events;
@@ -179,6 +185,9 @@ enum { OVL_EVENT_END, OVL_EVENT_HOST };
 /* Who has events: host threads (rank r is r), activities in their latency, clocks. */
 #define OVL_HANDLE_ACTIVITY(e, a) ((e)->p->n_ranks + 2 * (a))
 #define OVL_HANDLE_CLOCK(e, c)    ((e)->p->n_ranks + 2 * (c) + 1)
+
+/* The clock of a resource has its number; that of a class or of one activity this one. */
+#define OVL_CLOCK_OF_SLOT(e, slot) ((e)->p->n_resources + (slot))
 
 /* --- engine.c --- */
 
@@ -249,17 +258,32 @@ void ovl_engine_solve(ovl_engine *e);
 
 /* --- clock.c --- */
 
-/* An activity is measured by a clock from now on, `done` picoseconds of its work being done. */
-void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity, double done);
+/* An activity is measured by a clock from now on, of which it does `scale`; a->done picoseconds of
+ * its work are done. */
+void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity, double scale);
 
-/* It no longer is: what bounded it is kept. Gives the work it has done. */
-double ovl_clock_remove(ovl_engine *e, uint32_t activity);
+/* It no longer is; a->done is what it has done. */
+void ovl_clock_remove(ovl_engine *e, uint32_t activity);
 
-/* The rate from now on and what bounds it. */
-void ovl_clock_set_rate(ovl_engine *e, uint32_t clock, double rate, uint32_t bound);
+/* It is one of the activities of its class, a->slot, from now on; or no longer. */
+void ovl_clock_enlist(ovl_engine *e, uint32_t activity);
+void ovl_clock_delist(ovl_engine *e, uint32_t activity);
+
+/* The rate from now on; what bounds it. */
+void ovl_clock_set_rate(ovl_engine *e, uint32_t clock, double rate);
+void ovl_clock_set_bound(ovl_engine *e, uint32_t clock, uint32_t bound);
 
 /* Keeps what bounded an activity so far apart from what comes. */
-void ovl_clock_keep_limits(ovl_engine *e, uint32_t activity);
+void ovl_clock_settle(ovl_engine *e, ovl_activity *a);
+
+/* It is over: what bounded it goes to the timeline. */
+void ovl_clock_keep_limits(ovl_engine *e, ovl_activity *a);
+
+/* All that happens at this instant has: the next ends. */
+void ovl_clocks_update(ovl_engine *e);
+
+/* At which part of isolated speed an activity runs. */
+double ovl_clock_rate_of(const ovl_engine *e, const ovl_activity *a);
 
 /* The activity whose end is the clock's event now; OVL_NONE if the event came too early (the clock
  * is queued anew). */

@@ -14,7 +14,7 @@ static uint32_t join(ovl_share *s, double cap, double weight, uint32_t r0, uint6
 
 static double rate(const ovl_share *s, uint32_t slot)
 {
-    return s->classes.data[slot].rate;
+    return ovl_share_rate(s, slot);
 }
 
 /* HBM 2000: a kernel wants 2000 (w 1/2000), a collective 600 of HBM and 300 of a free link (w
