@@ -8,9 +8,7 @@
 
 void ovl_caps_touch(ovl_engine *e, uint32_t rank)
 {
-    bool matters = e->options->interference == OVL_INTERFERENCE_MEASURED ||
-                   (e->options->interference == OVL_INTERFERENCE_SHARED && e->p->sms);
-    if (matters && !e->ranks[rank].caps_dirty) {
+    if (e->caps_matter && !e->ranks[rank].caps_dirty) {
         e->ranks[rank].caps_dirty = true;
         ovl_vec_push(&e->dirty_caps, rank);
     }

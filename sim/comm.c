@@ -145,13 +145,15 @@ static uint32_t add_transfer(ovl_engine *e, uint32_t rank, uint32_t send, uint32
     return activity;
 }
 
+/* Who comes first leaves its rank to the partner. */
 static void arrive_rendezvous(ovl_engine *e, uint32_t rank, uint32_t op, bool is_send)
 {
     uint32_t partner = e->p->partner[op];
-    if (e->arrive[partner] < 0) {
+    if (e->running[op] == 0) {
+        e->running[partner] = rank + 1;
         return;
     }
-    uint32_t other = ovl_op_rank(e->p, partner);
+    uint32_t other = e->running[op] - 1;
     uint32_t activity = is_send ? add_transfer(e, rank, op, other, false)
                                 : add_transfer(e, other, partner, rank, false);
     ovl_comm_each(e, activity, enter);

@@ -200,7 +200,7 @@ static bool change_capacity(ovl_engine *e, ovl_time time)
 void ovl_engine_loop(ovl_engine *e)
 {
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
-        ovl_host_advance(e, rank);
+        ovl_host_begin(e, rank);
     }
     while (!e->failed) {
         drain(e);

@@ -240,9 +240,10 @@ static bool number_ops(ovl_program *p, ovl_rank *ranks, ovl_errs *errs)
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         ranks[r].first_op = (uint32_t)n;
         n += p->codes[ranks[r].code].n_ops;
-        if (n >= OVL_NONE) {
+        if (n > OVL_OPS_MAX) {
             ovl_error(errs, OVL_E_INPUT, (ovl_mark){0},
-                      "the program has more than %" PRIu32 " operations over all ranks", OVL_NONE);
+                      "the program has more than %" PRIu32 " operations over all ranks",
+                      OVL_OPS_MAX);
             return false;
         }
     }

@@ -90,6 +90,8 @@ const char *ovl_category_name(ovl_category category);
 /* Bytes of one element. */
 uint32_t ovl_dtype_size(ovl_dtype dtype);
 
+#define OVL_OPS_MAX ((UINT32_C(1) << 30) - 1) /* operations over all ranks */
+
 /* --- What an operation costs --- */
 
 #define OVL_PORT_HBM 0 /* port 0 of every rank is its memory; links follow, out and in apart */

@@ -25,10 +25,7 @@ const char *ovl_term_name(ovl_term term)
 static ovl_time *unhappened(ovl_arena *arena, uint32_t n)
 {
     ovl_time *times = OVL_NEW_ARRAY(arena, ovl_time, n);
-    for (uint32_t i = 0; i < n; i++) {
-        times[i] = -1;
-    }
-    return times;
+    return n ? memset(times, 0xff, n * sizeof *times) : times;
 }
 
 static void set_up(ovl_engine *e, ovl_arena *scratch)
@@ -45,6 +42,8 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     e->ranks = OVL_NEW_ARRAY(scratch, ovl_rank_state, p->n_ranks);
     e->use_at = OVL_NEW_ARRAY(scratch, uint32_t, p->n_resources);
     e->unmeasured = OVL_NEW_ARRAY(scratch, bool, (size_t)p->n_kernel_classes * p->n_coll_classes);
+    e->caps_matter = e->options->interference == OVL_INTERFERENCE_MEASURED ||
+                     (e->options->interference == OVL_INTERFERENCE_SHARED && p->sms > 0);
     e->free_cost = (ovl_cost){.klass = OVL_NONE, .weight = 1};
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         const ovl_code *code = &p->codes[p->ranks[r].code];

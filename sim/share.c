@@ -207,6 +207,7 @@ static uint32_t make_class(ovl_share *share, uint64_t hash, double cap, double w
     copy_uses(c, uses, n);
     c->cap = cap;
     c->weight = weight;
+    c->cap_level = cap / weight;
     c->exact = ovl_exact_of_weight(weight);
     c->hash = hash;
     c->count = 0;

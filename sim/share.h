@@ -56,16 +56,16 @@ typedef struct ovl_share_class {
     uint32_t follows; /* the resource whose level gives its rate, or OVL_NONE */
     uint32_t count;   /* activities; a class without any is kept for those to come */
     uint32_t shared;  /* contended resources it shares with other classes */
-    double cap, weight;
+    double cap, weight, cap_level; /* cap / weight */
     ovl_exact_weight exact;
     uint32_t n_uses, cap_uses;
-    ovl_use *uses; /* owned by the solver, re-used with the slot */
-    bool dirty;    /* in the list of those whose rate may be out of date */
-    bool settled;  /* scratch of a solve */
-    bool limited;  /* `limit` is up to date */
-    bool tied;     /* several resources that it shares are full at one level */
-    bool known;    /* in the table, by its uses, weight and cap */
-    uint32_t mark; /* of the last component walk that met it */
+    ovl_use *uses;                /* owned by the solver, re-used with the slot */
+    bool dirty;                   /* in the list of those whose rate may be out of date */
+    bool settled;                 /* scratch of a solve */
+    bool limited;                 /* `limit` is up to date */
+    bool tied;                    /* several resources that it shares are full at one level */
+    bool known;                   /* in the table, by its uses, weight and cap */
+    uint32_t mark;                /* of the last component walk that met it */
     struct ovl_share_limit limit; /* what bounds it besides resources it shares */
     uint64_t hash;
 } ovl_share_class;
@@ -122,13 +122,14 @@ typedef struct ovl_share {
     OVL_VEC(ovl_share_class) classes; /* by slot */
     ovl_share_resource *resources;
     uint32_t n_resources;
-    OVL_VEC(uint32_t) spare; /* free slots */
-    OVL_VEC(uint32_t) table; /* slot + 1 by hash, open addressing; its size a power of two */
-    uint32_t n_known;        /* classes in it */
-    uint32_t n_live;         /* of those, with activities */
-    OVL_VEC(uint32_t) touched;    /* resources whose users may have to change */
-    OVL_VEC(uint32_t) dirty;      /* slots whose rate may be out of date */
-    OVL_VEC(uint32_t) changed;    /* output of a solve: slots that follow another resource than
+    OVL_VEC(uint32_t) spare;   /* free slots */
+    OVL_VEC(uint32_t) table;   /* slot + 1 by hash, open addressing; its size a power of two */
+    uint32_t n_known;          /* classes in it */
+    uint32_t n_live;           /* of those, with activities */
+    OVL_VEC(uint32_t) touched; /* resources whose users may have to change */
+    OVL_VEC(uint32_t) dirty;   /* slots whose rate may be out of date */
+    OVL_VEC(uint32_t)
+    changed;                      /* output of a solve: slots that follow another resource than
                                      before or none any more, or whose own rate or bound changed */
     OVL_VEC(uint32_t) relevelled; /* output of a solve: resources whose level changed */
     OVL_VEC(uint32_t) group;      /* scratch: slots of a component */
@@ -165,8 +166,8 @@ void ovl_share_set_capacity(ovl_share *share, uint32_t resource, uint64_t capaci
 uint32_t ovl_share_reserve(ovl_share *share);
 void ovl_share_release(ovl_share *share, uint32_t slot);
 
-/* Brings all rates up to date; share->changed and share->relevelled list whose (some perhaps twice).
- * False if there was nothing to do. */
+/* Brings all rates up to date; share->changed and share->relevelled list whose (some perhaps
+ * twice). False if there was nothing to do. */
 bool ovl_share_solve(ovl_share *share);
 
 /* The solved rate of a class. */

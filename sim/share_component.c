@@ -328,7 +328,9 @@ bool ovl_share_solve(ovl_share *share)
     }
     for (uint32_t i = 0; i < share->dirty.len; i++) {
         uint32_t slot = share->dirty.data[i];
-        if (share->classes.data[slot].count && share->classes.data[slot].dirty) {
+        ovl_share_class *c = &share->classes.data[slot];
+        bool others_know = c->shared > 0 && !ovl_share_long(c); /* since it was counted */
+        if (c->count && c->dirty && !others_know) {
             sort_out_class(share, slot);
         }
         share->classes.data[slot].dirty = false;

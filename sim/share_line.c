@@ -127,8 +127,7 @@ void ovl_share_exit(ovl_share *share, uint32_t resource, uint32_t slot)
     }
     take_out(share, r, at);
     r->line.len--;
-    memmove(&r->line.data[at], &r->line.data[at + 1],
-            (r->line.len - at) * sizeof *r->line.data);
+    memmove(&r->line.data[at], &r->line.data[at + 1], (r->line.len - at) * sizeof *r->line.data);
 }
 
 /* --- Own limits --- */

@@ -40,12 +40,12 @@ typedef struct ovl_activity {
     const ovl_cost *cost;
     const ovl_comm *comm; /* collectives */
     ovl_time total;
-    double done;  /* before it joined its clock */
-    double begin; /* what its clock showed when nothing was done */
-    double scale; /* how much it does while its clock goes on by 1 */
+    double done;    /* before it joined its clock */
+    double begin;   /* what its clock showed when nothing was done */
+    double scale;   /* how much it does while its clock goes on by 1 */
     uint32_t clock; /* in its fluid phase: a resource's, that of its class, or its own; OVL_NONE
                        while rates are solved */
-    uint32_t slot;       /* its class, or a slot of its own */
+    uint32_t slot;  /* its class, or a slot of its own */
     uint32_t next, prev; /* in its class */
     uint32_t op;         /* kernel, copy, sender; a collective's member at place 0 */
     uint32_t rank;       /* of `op` */
@@ -158,15 +158,15 @@ typedef struct ovl_engine {
     OVL_VEC(uint32_t) spare;
     OVL_VEC(ovl_todo) todo; /* ops whose last condition came true, first in first out */
     uint32_t todo_done;
-    OVL_VEC(uint32_t) dirty_caps;   /* ranks */
-    OVL_VEC(uint32_t) dirty_copies; /* ranks */
-    OVL_VEC(uint32_t) touched;      /* ranks whose time may be another's from now on */
-    OVL_VEC(uint32_t) joining;      /* activities to be put on a clock */
+    OVL_VEC(uint32_t) dirty_caps;     /* ranks */
+    OVL_VEC(uint32_t) dirty_copies;   /* ranks */
+    OVL_VEC(uint32_t) touched;        /* ranks whose time may be another's from now on */
+    OVL_VEC(uint32_t) joining;        /* activities to be put on a clock */
     OVL_VEC(uint32_t) touched_clocks; /* clocks whose next end may be another */
     OVL_VEC(uint32_t)
     dirty_comms;           /* activities: collectives whose measured cap or uses may change */
     OVL_VEC(ovl_use) uses; /* scratch */
-    OVL_VEC(uint64_t) trail;
+    OVL_VEC(uint32_t) trail;
     OVL_VEC(ovl_limit) limits;
     OVL_VEC(ovl_segment) segments;
     uint32_t *use_at; /* by resource: where it stands in `uses`, if it is there */
@@ -174,6 +174,7 @@ typedef struct ovl_engine {
     ovl_share share;
     OVL_VEC(ovl_clock) clocks; /* by resource, then by solver slot */
     ovl_heap heap;             /* handles: OVL_HANDLE_... */
+    bool caps_matter;          /* what runs beside an activity may cap it */
     uint32_t next_change;      /* of the program's capacities */
     uint64_t n_events;
 } ovl_engine;
@@ -325,7 +326,9 @@ bool ovl_caps_measured(ovl_engine *e, uint32_t rank, const ovl_activity *collect
  * ------------------------------------------------------------------------------------------------
  */
 
-/* The host thread goes on: issues what it can. */
+/* The host thread begins. */
+void ovl_host_begin(ovl_engine *e, uint32_t rank);
+/* It goes on: issues what it can. */
 void ovl_host_advance(ovl_engine *e, uint32_t rank);
 /* The launch or call it was in is over. */
 void ovl_host_event(ovl_engine *e, uint32_t rank);

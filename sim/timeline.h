@@ -49,8 +49,8 @@ typedef struct ovl_rank_times {
 
 /* What happened, in causal order. */
 typedef enum ovl_step_kind { OVL_ISSUED, OVL_ARRIVED, OVL_ENDED } ovl_step_kind;
-#define OVL_TRAIL(op, kind)  (((uint64_t)(op) << 2) | (uint64_t)(kind))
-#define OVL_TRAIL_OP(item)   ((uint32_t)((item) >> 2))
+#define OVL_TRAIL(op, kind)  (((uint32_t)(op) << 2) | (uint32_t)(kind))
+#define OVL_TRAIL_OP(item)   ((uint32_t)(item) >> 2)
 #define OVL_TRAIL_KIND(item) ((ovl_step_kind)((item)&3))
 
 /* How long an operation ran below isolated speed, and because of what. One entry per (op, bound). A
@@ -87,7 +87,7 @@ typedef struct ovl_counters {
 
 typedef struct ovl_timeline {
     const ovl_time *issue, *arrive, *start, *end; /* [n_ops] */
-    const uint64_t *trail;                        /* [n_trail] */
+    const uint32_t *trail;                        /* [n_trail] */
     uint32_t n_trail;
     const ovl_rank_times *ranks; /* [n_ranks] */
     ovl_time step;               /* last end over all ranks */
