@@ -5,11 +5,6 @@
 
 /* --- Sharing speed --- */
 
-static bool is_sharing(const ovl_engine *e)
-{
-    return e->uses.len > 0 && e->options->interference != OVL_INTERFERENCE_NONE;
-}
-
 static void set_own_rate(ovl_engine *e, uint32_t clock, double cap)
 {
     ovl_clock_set_rate(e, clock, cap);
@@ -27,12 +22,12 @@ static void await_clock(ovl_engine *e, uint32_t activity)
     }
 }
 
-static void join(ovl_engine *e, uint32_t activity)
+static void join(ovl_engine *e, uint32_t activity, uint32_t slot)
 {
     ovl_activity *a = &e->activities.data[activity];
-    a->shares = is_sharing(e);
+    a->shares = slot != OVL_NONE;
     if (a->shares) {
-        a->slot = ovl_share_join(&e->share, a->cap, a->cost->weight, e->uses.data, e->uses.len);
+        a->slot = slot;
         ovl_clock_enlist(e, activity);
         await_clock(e, activity);
     } else {
@@ -45,7 +40,7 @@ static void join(ovl_engine *e, uint32_t activity)
 void ovl_engine_join(ovl_engine *e, uint32_t activity)
 {
     e->activities.data[activity].done = 0;
-    join(e, activity);
+    join(e, activity, ovl_route_join(e, activity));
 }
 
 static void leave(ovl_engine *e, uint32_t activity)
@@ -66,7 +61,7 @@ void ovl_engine_rejoin(ovl_engine *e, uint32_t activity)
 {
     ovl_account_activity(e, activity);
     leave(e, activity);
-    join(e, activity);
+    join(e, activity, ovl_route_join_uses(e, activity));
 }
 
 void ovl_engine_set_cap(ovl_engine *e, uint32_t activity, double cap, uint32_t bound)
@@ -147,7 +142,9 @@ static void change_rates(ovl_engine *e)
 
 void ovl_engine_solve(ovl_engine *e)
 {
-    ovl_caps_update(e);
+    if (e->caps_matter) {
+        ovl_caps_update(e);
+    }
     if (ovl_share_solve(&e->share)) {
         change_rates(e);
     }
@@ -177,18 +174,6 @@ uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, cons
     a->cap = 1;
     a->cap_bound = OVL_LIMIT_SMS;
     return activity;
-}
-
-static void kernel_uses(ovl_engine *e, const ovl_activity *a)
-{
-    const ovl_id *ports = &e->p->rank_ports[e->p->ranks[a->rank].first_port];
-    e->uses.len = 0;
-    for (uint32_t i = 0; i < a->cost->n_demands; i++) {
-        const ovl_demand *d = &e->p->demands[a->cost->first_demand + i];
-        if (ports[d->port] != OVL_NONE) {
-            ovl_vec_push(&e->uses, (ovl_use){ports[d->port], d->rate});
-        }
-    }
 }
 
 static void remove_kernel(ovl_engine *e, uint32_t rank, uint32_t activity)
@@ -232,11 +217,8 @@ static void enter_fluid(ovl_engine *e, uint32_t activity)
         finish(e, activity);
         return;
     }
-    if (a->kind == OVL_KERNEL || a->kind == OVL_COPY) {
-        kernel_uses(e, a);
-    } else {
+    if (a->kind != OVL_KERNEL && a->kind != OVL_COPY) {
         ovl_comm_transfer(e, activity);
-        ovl_comm_uses(e, activity);
     }
     a->phase = OVL_PHASE_FLUID;
     ovl_engine_join(e, activity);
@@ -255,7 +237,6 @@ void ovl_engine_begin(ovl_engine *e, uint32_t activity)
 
 void ovl_latency_event(ovl_engine *e, uint32_t activity)
 {
-    ovl_heap_remove(&e->heap, OVL_HANDLE_ACTIVITY(e, activity));
     enter_fluid(e, activity);
 }
 

@@ -225,7 +225,7 @@ static void update_comm(ovl_engine *e, uint32_t activity)
     double cap = a->cap;
     a->cap = old;
     ovl_engine_set_cap(e, activity, cap, OVL_LIMIT_MEASURED);
-    ovl_comm_uses(e, activity);
+    ovl_route_uses(e, activity);
     a = &e->activities.data[activity];
     if (a->shares ? !same_uses(e, a) : e->uses.len > 0) {
         ovl_engine_rejoin(e, activity);

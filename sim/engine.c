@@ -19,7 +19,9 @@ void ovl_engine_schedule(ovl_engine *e, uint32_t handle, ovl_time in, int kind, 
         ovl_engine_fail(e, OVL_E_INPUT, op, "it would end later than time can count (53 days)");
         return;
     }
-    ovl_heap_set(&e->heap, handle, e->now + in, OVL_TIE(kind, op));
+    if (!ovl_delays_add(&e->delays, e->now, in, OVL_TIE(kind, op), handle)) {
+        ovl_heap_set(&e->heap, handle, e->now + in, OVL_TIE(kind, op));
+    }
 }
 
 /* --- Operations --- */
@@ -169,14 +171,33 @@ static void start_waiting_copies(ovl_engine *e)
     e->dirty_copies.len = 0;
 }
 
-static void handle(ovl_engine *e, uint32_t handle_of)
+/* The event that comes first; NULL if there is none. */
+static const ovl_heap_item *next_event(ovl_engine *e)
 {
-    uint32_t n_ranks = e->p->n_ranks;
+    const ovl_heap_item *top = ovl_heap_top(&e->heap), *first = ovl_delays_first(&e->delays);
+    return !first || (top && ovl_heap_before(top, first)) ? top : first;
+}
+
+/* Events of clocks stay in the queue, perhaps with another time; the others are over. */
+static void take(ovl_engine *e, const ovl_heap_item *event)
+{
+    if (event == ovl_delays_first(&e->delays)) {
+        ovl_delays_take(&e->delays);
+    } else {
+        ovl_heap_remove(&e->heap, OVL_HEAP_HANDLE(event));
+    }
+}
+
+static void handle(ovl_engine *e, const ovl_heap_item *event)
+{
+    uint32_t n_ranks = e->p->n_ranks, handle_of = OVL_HEAP_HANDLE(event);
     if (handle_of < n_ranks) {
         e->n_events++;
+        take(e, event);
         ovl_host_event(e, handle_of);
     } else if ((handle_of - n_ranks) % 2 == 0) {
         e->n_events++;
+        take(e, event);
         ovl_latency_event(e, (handle_of - n_ranks) / 2);
     } else {
         ovl_clock_due(e, (handle_of - n_ranks) / 2);
@@ -204,21 +225,21 @@ void ovl_engine_loop(ovl_engine *e)
     }
     while (!e->failed) {
         drain(e);
-        const ovl_heap_item *top = ovl_heap_top(&e->heap);
+        const ovl_heap_item *top = next_event(e);
         if (!top || top->time > e->now) {
             if (e->dirty_copies.len) {
                 start_waiting_copies(e);
                 continue;
             }
             ovl_engine_solve(e);
-            top = ovl_heap_top(&e->heap);
+            top = next_event(e);
         }
         if (!top) {
             break;
         }
         if (!change_capacity(e, top->time)) {
             e->now = top->time;
-            handle(e, OVL_HEAP_HANDLE(top));
+            handle(e, top);
         }
     }
 }

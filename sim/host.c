@@ -81,7 +81,6 @@ void ovl_host_event(ovl_engine *e, uint32_t rank)
 {
     const ovl_rank *r = &e->p->ranks[rank];
     ovl_rank_state *s = &e->ranks[rank];
-    ovl_heap_remove(&e->heap, rank);
     s->issuing = false;
     if (e->p->codes[r->code].ops[s->cursor].kind == OVL_HOST) {
         ovl_engine_complete(e, rank, r->first_op + s->cursor++);

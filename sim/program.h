@@ -103,6 +103,11 @@ typedef struct ovl_demand {
     uint64_t rate;
 } ovl_demand;
 
+/* Some of the program's demands. */
+typedef struct ovl_demand_list {
+    uint32_t first, n;
+} ovl_demand_list;
+
 /* The isolated cost of an operation; costs are shared by all operations that are alike. */
 typedef struct ovl_cost {
     ovl_time latency; /* alpha: a phase of fixed length without elastic demand */
@@ -300,6 +305,8 @@ typedef struct ovl_builder {
     OVL_VEC(ovl_capacity_change) changes;
     OVL_VEC(ovl_cost) costs;
     OVL_VEC(ovl_demand) demands;
+    ovl_demand_list recent[8]; /* lists that were added last */
+    uint32_t next_recent;
     OVL_VEC(ovl_id) kernel_classes;
     OVL_VEC(ovl_id) coll_classes;
     OVL_VEC(ovl_pair) pairs; /* set last, by the caller: one per (kernel class, collective class) */

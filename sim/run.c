@@ -57,6 +57,8 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
         capacities[i] = p->resources[i].capacity;
     }
     ovl_share_init(&e->share, capacities, p->n_resources);
+    ovl_delays_init(&e->delays);
+    ovl_routes_init(e, scratch);
 }
 
 static void tear_down(ovl_engine *e)
@@ -89,6 +91,7 @@ static void tear_down(ovl_engine *e)
     ovl_vec_free(&e->touched_clocks);
     ovl_vec_free(&e->joining);
     ovl_heap_free(&e->heap);
+    ovl_delays_free(&e->delays);
     ovl_share_free(&e->share);
 }
 

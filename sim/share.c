@@ -210,6 +210,7 @@ static uint32_t make_class(ovl_share *share, uint64_t hash, double cap, double w
     c->cap_level = cap / weight;
     c->exact = ovl_exact_of_weight(weight);
     c->hash = hash;
+    c->born++;
     c->count = 0;
     c->limited = c->tied = false;
     c->rate = -1;
@@ -273,10 +274,10 @@ static inline uint8_t state_of(const ovl_share_resource *r)
     return r->line.len > 1 ? OVL_SHARE_COUPLES : OVL_SHARE_OWN;
 }
 
-static void forget_limit(ovl_share *share, uint32_t slot)
+/* Its limits are others: on each resource it shares it may have another place. */
+static void note_moves(ovl_share *share, uint32_t slot)
 {
-    ovl_share_class *c = &share->classes.data[slot];
-    c->limited = false;
+    const ovl_share_class *c = &share->classes.data[slot];
     for (uint32_t u = 0; u < c->n_uses && c->shared; u++) {
         note_move(&share->resources[c->uses[u].resource], slot);
     }
@@ -292,9 +293,8 @@ static void change_state(ovl_share *share, ovl_share_resource *r, uint8_t state)
     for (uint32_t k = 0; k < r->line.len; k++) {
         ovl_share_class *c = &share->classes.data[r->line.data[k].slot];
         c->shared += (uint32_t)more;
-        if (own) {
-            forget_limit(share, r->line.data[k].slot);
-        }
+        c->limited = c->limited && !own;
+        note_moves(share, r->line.data[k].slot);
     }
 }
 
@@ -388,6 +388,11 @@ uint32_t ovl_share_join(ovl_share *share, double cap, double weight, const ovl_u
     }
     count_in(share, slot);
     return slot;
+}
+
+void ovl_share_join_again(ovl_share *share, uint32_t slot)
+{
+    count_in(share, slot);
 }
 
 void ovl_share_leave(ovl_share *share, uint32_t slot)

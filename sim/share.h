@@ -54,6 +54,7 @@ typedef struct ovl_share_class {
     double rate;      /* solved, unless it follows a resource: ovl_share_rate; -1 before */
     uint32_t bound;   /* solved: a resource, OVL_BOUND_CAP or OVL_BOUND_NONE */
     uint32_t follows; /* the resource whose level gives its rate, or OVL_NONE */
+    uint32_t born;    /* which class of this slot it is */
     uint32_t count;   /* activities; a class without any is kept for those to come */
     uint32_t shared;  /* contended resources it shares with other classes */
     double cap, weight, cap_level; /* cap / weight */
@@ -80,6 +81,7 @@ typedef struct ovl_share_user {
     uint32_t bound; /* why: a resource of its own, OVL_BOUND_CAP, OVL_BOUND_NONE: it is bounded by
                        another resource that it shares and stays as it is */
     bool bounded;   /* by this resource */
+    bool crossing;  /* it shares other resources, too */
     bool moved;     /* put here since the last solve */
 } ovl_share_user;
 
@@ -151,6 +153,9 @@ void ovl_share_free(ovl_share *share);
  * the next solve. 0 < cap <= 1, 2^-75 <= weight <= 1. Gives the slot of its class. */
 uint32_t ovl_share_join(ovl_share *share, double cap, double weight, const ovl_use *uses,
                         uint32_t n_uses);
+
+/* One more of a class that is known. */
+void ovl_share_join_again(ovl_share *share, uint32_t slot);
 
 /* One activity of the class leaves. */
 void ovl_share_leave(ovl_share *share, uint32_t slot);

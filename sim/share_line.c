@@ -156,6 +156,7 @@ static bool find_own_limit(ovl_share *share, uint32_t resource, ovl_share_user *
     u->bound = limit->bound;
     u->demand = c->count * u->unit;
     u->bounded = c->bound == resource;
+    u->crossing = c->shared > 1;
     u->moved = true;
     if (stays) {
         double rate = ovl_share_rate(share, u->slot), level = rate / c->weight;

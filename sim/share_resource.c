@@ -74,8 +74,28 @@ static void publish_limited(ovl_share *share, uint32_t resource)
     }
 }
 
-/* Those whom the resource bounds. Who has another resource for itself that is full at the same
- * level may be a last place below it. */
+/* One whom the resource bounds. Who has another resource for itself that is full at the same level
+ * may be a last place below it. */
+static void publish_one(ovl_share *share, uint32_t resource, ovl_share_user *u, bool own)
+{
+    const ovl_share_class *c = &share->classes.data[u->slot];
+    if (own) {
+        double rate = ovl_exact_rate(OVL_MIN(c->cap, c->weight * u->level));
+        ovl_share_publish(share, u->slot, rate, resource);
+    } else {
+        ovl_share_follow(share, u->slot, resource);
+    }
+    if (u->crossing) {
+        ovl_share_move_on_others(share, u->slot, resource);
+    }
+    if (u->bound == OVL_BOUND_NONE) { /* it was another's until now */
+        ovl_vec_push(&share->resources[resource].moved, u->slot);
+    }
+    u->bounded = true;
+    u->moved = false;
+}
+
+/* Those whom the resource bounds. */
 static void publish_bounded(ovl_share *share, uint32_t resource, double level)
 {
     ovl_share_resource *r = &share->resources[resource];
@@ -83,22 +103,12 @@ static void publish_bounded(ovl_share *share, uint32_t resource, double level)
     ovl_share_set_level(share, resource, level);
     for (uint32_t i = r->limited; i < r->line.len; i++) {
         ovl_share_user *u = &r->line.data[i];
-        const ovl_share_class *c = &share->classes.data[u->slot];
-        bool told = relevelled;
-        if (u->bound < OVL_BOUND_CAP && u->level < level) {
-            double rate = ovl_exact_rate(OVL_MIN(c->cap, c->weight * u->level));
-            told = ovl_share_publish(share, u->slot, rate, resource);
-        } else if (c->follows != resource) {
-            told = ovl_share_follow(share, u->slot, resource);
+        bool own = u->bound < OVL_BOUND_CAP && u->level < level;
+        if (!u->bounded || u->moved || own) {
+            publish_one(share, resource, u, own);
+        } else if (relevelled && u->crossing) {
+            ovl_share_move_on_others(share, u->slot, resource);
         }
-        if (told) {
-            tell_others(share, u->slot, resource);
-        }
-        if (u->bound == OVL_BOUND_NONE) { /* it was another's until now */
-            ovl_vec_push(&r->moved, u->slot);
-        }
-        u->bounded = true;
-        u->moved = false;
     }
 }
 

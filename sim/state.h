@@ -5,7 +5,7 @@
  *     activity.c begin, join, leave, end              clock.c    rates, ends, what bounded whom
  *     comm.c     collectives, sends, receives         caps.c     SMs and measured interference
  *     account.c  who gets each instant of a rank      host.c     issuing
- *     deadlock.c who waits for whom
+ *     route.c    what loads what                      deadlock.c who waits for whom
  *
  * An *activity* is what takes time: a kernel, a copy, a collective over all its members, a
  * transfer. It has a latency phase (fixed) and then a fluid phase of `total` picoseconds of
@@ -24,8 +24,8 @@
 #ifndef OVL_SIM_STATE_H
 #define OVL_SIM_STATE_H
 
+#include "sim/delays.h"
 #include "sim/engine.h"
-#include "sim/heap.h"
 #include "sim/share.h"
 
 #define OVL_BOUND_FREE  (UINT32_MAX - 2) /* at isolated speed; differs from all OVL_LIMIT_... */
@@ -138,6 +138,15 @@ typedef struct ovl_todo {
     uint32_t rank, op;
 } ovl_todo;
 
+/* Between which ranks, or in which communicator, something is demanded; and the class of those who
+ * do. */
+typedef struct ovl_route {
+    uint32_t rank, other;
+    ovl_demand_list demands, of_peer;
+    double weight;
+    uint32_t slot, born;
+} ovl_route;
+
 typedef struct ovl_engine {
     const ovl_program *p;
     const ovl_run_options *options;
@@ -171,9 +180,12 @@ typedef struct ovl_engine {
     OVL_VEC(ovl_segment) segments;
     uint32_t *use_at; /* by resource: where it stands in `uses`, if it is there */
     bool *unmeasured; /* [kernel class * collective class] */
+    ovl_route *routes; /* by hash; the last one of each place */
+    uint32_t route_mask;
     ovl_share share;
     OVL_VEC(ovl_clock) clocks; /* by resource, then by solver slot */
     ovl_heap heap;             /* handles: OVL_HANDLE_... */
+    ovl_delays delays;         /* likewise */
     bool caps_matter;          /* what runs beside an activity may cap it */
     uint32_t next_change;      /* of the program's capacities */
     uint64_t n_events;
@@ -245,10 +257,10 @@ void ovl_latency_event(ovl_engine *e, uint32_t activity);
 /* The event of a clock: the activity that ends, if one does, ends. */
 void ovl_clock_due(ovl_engine *e, uint32_t clock);
 
-/* Joins the solver with the uses in e->uses, or runs at its cap if it has none. */
+/* Joins the solver, or runs at its cap if it loads nothing. */
 void ovl_engine_join(ovl_engine *e, uint32_t activity);
 
-/* The same for one that runs already and whose uses changed. */
+/* The same for one that runs already and whose uses changed to those in e->uses. */
 void ovl_engine_rejoin(ovl_engine *e, uint32_t activity);
 
 /* The cap changed (caps.c). */
@@ -305,8 +317,16 @@ void ovl_comm_each(ovl_engine *e, uint32_t activity,
                    void (*visit)(ovl_engine *, uint32_t rank, uint32_t op, uint32_t activity));
 /* Its latency is over and its transfer begins, on each member that is in it. */
 void ovl_comm_transfer(ovl_engine *e, uint32_t activity);
-/* Collects what a communication demands into e->uses. */
-void ovl_comm_uses(ovl_engine *e, uint32_t activity);
+
+/* --- route.c --- */
+
+void ovl_routes_init(ovl_engine *e, ovl_arena *scratch);
+/* Collects what an activity demands into e->uses. */
+void ovl_route_uses(ovl_engine *e, uint32_t activity);
+/* It joins its class, or that of e->uses; gives the slot, OVL_NONE if it loads nothing that is
+ * shared. */
+uint32_t ovl_route_join(ovl_engine *e, uint32_t activity);
+uint32_t ovl_route_join_uses(ovl_engine *e, uint32_t activity);
 
 /* --- caps.c
  * ------------------------------------------------------------------------------------------------
