@@ -78,8 +78,7 @@ static uint32_t add_demands(ovl_builder *b, const ovl_demand *demands, uint32_t 
         return 0;
     }
     for (uint32_t i = 0; i < OVL_COUNT(b->recent); i++) {
-        if (b->recent[i].n == n &&
-            same_demands(&b->demands.data[b->recent[i].first], demands, n)) {
+        if (b->recent[i].n == n && same_demands(&b->demands.data[b->recent[i].first], demands, n)) {
             return b->recent[i].first;
         }
     }

@@ -1,10 +1,10 @@
 /*
  * delays.h - events that come a fixed time after they were asked for: latencies, launches.
  *
- * There are few different delays, and of one delay who asks first is first. So they wait in one line
- * for each delay, and need no heap. The order among all is that of the heap: time, tie, handle.
- * Example: delays of 5 us asked for at 10 and 12 us stand in one line, one of 3 us asked for at 11
- * us in another; they come at 14, 15 and 17 us.
+ * There are few different delays, and of one delay who asks first is first. So they wait in one
+ * line for each delay, and need no heap. The order among all is that of the heap: time, tie,
+ * handle. Example: delays of 5 us asked for at 10 and 12 us stand in one line, one of 3 us asked
+ * for at 11 us in another; they come at 14, 15 and 17 us.
  */
 #ifndef OVL_SIM_DELAYS_H
 #define OVL_SIM_DELAYS_H
@@ -15,8 +15,8 @@
 
 typedef struct ovl_delay_line {
     ovl_time delay;
-    uint32_t first, n;  /* of a ring of `size` items */
-    uint32_t size;      /* a power of two */
+    uint32_t first, n; /* of a ring of `size` items */
+    uint32_t size;     /* a power of two */
     ovl_heap_item *items;
 } ovl_delay_line;
 

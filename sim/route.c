@@ -2,8 +2,8 @@
  * route.c - which resources an activity loads, and so which class of the sharing solver it joins.
  *
  * A cost demands of ports, and each rank maps its ports to resources. Activities with the same
- * demands between the same ranks, or in the same communicator, load the same: such a route is looked
- * up once and remembered together with its class.
+ * demands between the same ranks, or in the same communicator, load the same: such a route is
+ * looked up once and remembered together with its class.
  */
 #include "sim/state.h"
 
@@ -67,9 +67,9 @@ static bool is_sharing(const ovl_engine *e)
 uint32_t ovl_route_join_uses(ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
-    return is_sharing(e) ? ovl_share_join(&e->share, a->cap, a->cost->weight, e->uses.data,
-                                          e->uses.len)
-                         : OVL_NONE;
+    return is_sharing(e)
+               ? ovl_share_join(&e->share, a->cap, a->cost->weight, e->uses.data, e->uses.len)
+               : OVL_NONE;
 }
 
 static ovl_route route_of(const ovl_engine *e, const ovl_activity *a)

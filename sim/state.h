@@ -178,8 +178,8 @@ typedef struct ovl_engine {
     OVL_VEC(uint32_t) trail;
     OVL_VEC(ovl_limit) limits;
     OVL_VEC(ovl_segment) segments;
-    uint32_t *use_at; /* by resource: where it stands in `uses`, if it is there */
-    bool *unmeasured; /* [kernel class * collective class] */
+    uint32_t *use_at;  /* by resource: where it stands in `uses`, if it is there */
+    bool *unmeasured;  /* [kernel class * collective class] */
     ovl_route *routes; /* by hash; the last one of each place */
     uint32_t route_mask;
     ovl_share share;
