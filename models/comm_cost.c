@@ -1,4 +1,5 @@
 #include "models/draft.h"
+#include "models/nccl.h"
 
 static const ovl_plan_cost no_cost = {.id = OVL_NONE};
 
@@ -104,10 +105,11 @@ static bool link_demands(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_
             continue;
         }
         const ovl_hw_link *link = &l->hw->links[port / 2];
-        ovl_crossing crossing = ovl_link_crossing(link->scope, spec->op, c->algorithm, &c->spread);
+        ovl_crossing crossing =
+            ovl_crossing_of(l->hw, port / 2, spec->op, c->algorithm, &c->spread);
         uint64_t rate = ovl_crossing_rate(crossing, spec->has_bytes ? spec->bytes : 0, transfer);
         rate = ovl_draft_clamp(l, spec->name, spec->mark, link->name, rate, link->bandwidth);
-        bool once = link->scope != OVL_SCOPE_GPU;
+        bool once = link->scope != OVL_SCOPE_GPU || link->gpus > 1;
         if (out) {
             ovl_draft_demand(out, n_out, (ovl_demand){port, once, rate});
         }
@@ -153,10 +155,12 @@ static bool comm_demands(ovl_lowering *l, const comm *c, ovl_draft *d)
     return true;
 }
 
-static bool comm_sms(ovl_lowering *l, const comm *c, ovl_cost *cost)
+/* SMs it holds: as stated of the operation or of the entry, else NCCL's channels. */
+static bool comm_sms(ovl_lowering *l, const comm *c, const ovl_comm_time *time, ovl_cost *cost)
 {
     const ovl_comm_spec *spec = c->spec;
     int64_t sms = spec->sms > 0 || !c->entry ? spec->sms : c->entry->sms;
+    sms = sms == 0 ? time->channels : sms;
     if (l->hw->gpu.sms > 0 && sms >= l->hw->gpu.sms) {
         ovl_error(l->errs, OVL_E_INPUT, spec->mark,
                   "\"%s\" holds %" PRId64 " SMs of a GPU of %" PRId64
@@ -198,14 +202,54 @@ static const char *comm_klass(const comm *c)
     return c->entry && c->entry->klass ? c->entry->klass : ovl_coll_name(c->spec->op);
 }
 
-static bool draft_comm(ovl_lowering *l, const comm *c, ovl_comm_time time, ovl_draft *d)
+static int crossing_of(int algorithm, const ovl_comm_time *time)
 {
+    static const int chosen[OVL_NCCL_ALGOS] = {
+        [OVL_NCCL_TREE] = OVL_ALGO_DOUBLE_TREE,
+        [OVL_NCCL_RING] = OVL_ALGO_RING,
+        [OVL_NCCL_COLLNET_DIRECT] = OVL_ALGO_COLLNET,
+        [OVL_NCCL_COLLNET_CHAIN] = OVL_ALGO_COLLNET,
+        [OVL_NCCL_NVLS] = OVL_ALGO_NVLS,
+        [OVL_NCCL_NVLS_TREE] = OVL_ALGO_NVLS_TREE,
+        [OVL_NCCL_PAT] = OVL_ALGO_RING,
+    };
+    return time->nccl ? chosen[time->algo] : algorithm;
+}
+
+static bool draft_comm(ovl_lowering *l, const comm *found, ovl_comm_time time, ovl_draft *d)
+{
+    comm own = *found, *c = &own;
+    own.algorithm = crossing_of(found->algorithm, &time);
     d->cost = (ovl_cost){.latency = time.latency, .work = time.transfer, .weight = 1};
     d->cost.klass = ovl_draft_klass(l, false, comm_klass(c));
-    bool ok = comm_sms(l, c, &d->cost);
+    bool ok = comm_sms(l, c, &time, &d->cost);
     ok = comm_demands(l, c, d) && ok;
     comm_notes(l, c, &d->cost);
     return ok;
+}
+
+static bool same_group(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Each choice once; equal sizes come in a row, so the last ones are looked at first. */
+static void say_choice(ovl_lowering *l, const comm *c, const ovl_comm_time *time)
+{
+    const ovl_comm_spec *spec = c->spec;
+    for (uint32_t i = l->nccl.len; i-- > 0;) {
+        const ovl_nccl_line *line = &l->nccl.data[i];
+        if (line->bytes == spec->bytes && line->op == spec->op &&
+            line->members == c->spread.members && line->nodes == c->spread.nodes &&
+            same_group(line->group, spec->group)) {
+            return;
+        }
+    }
+    if (l->nccl.len < OVL_NCCL_LINES) {
+        ovl_nccl_line line = {spec->group,       spec->op,        spec->bytes,
+                              c->spread.members, c->spread.nodes, *time};
+        ovl_vec_push(&l->nccl, line);
+    }
 }
 
 /* alpha and beta of the operation itself, or the hardware's entry. */
@@ -218,7 +262,7 @@ static bool comm_time(ovl_lowering *l, const comm *c, ovl_comm_time *time)
                              .beta = spec->beta};
     const ovl_hw_collective *entry = spec->has_alpha || spec->has_beta ? &own : c->entry;
     if (spec->n < 2 && entry != &own) {
-        *time = (ovl_comm_time){0, 0};
+        *time = (ovl_comm_time){0};
         return true;
     }
     if (!entry) {
@@ -236,6 +280,9 @@ static bool comm_time(ovl_lowering *l, const comm *c, ovl_comm_time *time)
     if (extrapolated) {
         ovl_plan_note(l, OVL_NOTE_EXTRAPOLATED, ovl_coll_name(spec->op));
     }
+    if (ok && time->nccl) {
+        say_choice(l, c, time);
+    }
     return ok;
 }
 
@@ -247,7 +294,7 @@ static ovl_plan_cost comm_times(ovl_lowering *l, const comm *c, ovl_times times)
     }
     for (uint32_t i = 0; i < times.count; i++) {
         ovl_draft d;
-        if (!draft_comm(l, c, (ovl_comm_time){0, times.item[i]}, &d)) {
+        if (!draft_comm(l, c, (ovl_comm_time){.transfer = times.item[i]}, &d)) {
             return no_cost;
         }
         if (times.count == 1) {
@@ -342,7 +389,7 @@ ovl_plan_cost ovl_plan_copy(ovl_lowering *l, const ovl_comm_spec *spec, int dire
     }
     ovl_plan_cost cost = {.id = l->b->costs.len, .per_rank = times.count > 1};
     for (uint32_t i = 0; i < times.count; i++) {
-        if (!draft_copy(l, &c, (ovl_comm_time){0, times.item[i]}, direction, &d)) {
+        if (!draft_copy(l, &c, (ovl_comm_time){.transfer = times.item[i]}, direction, &d)) {
             return no_cost;
         }
         ovl_draft_append(l, &d);

@@ -1,4 +1,4 @@
-#include "models/cost.h"
+#include "models/nccl.h"
 
 #include <math.h>
 
@@ -59,13 +59,14 @@ const ovl_hw_collective *ovl_find_collective(const ovl_hw *hw, ovl_coll op, cons
     return any;
 }
 
-/* --- What crosses a link --- */
-
-ovl_spread ovl_spread_apart(uint32_t n)
+uint64_t ovl_crossing_rate(ovl_crossing c, uint64_t bytes, ovl_time transfer)
 {
-    uint64_t others = n ? n - 1 : 0;
-    return (ovl_spread){n, n, 1, others, n * others};
+    return transfer <= 0
+               ? 0
+               : times_tera((wide)c.num * bytes, (wide)c.den * (wide)transfer, false, UINT64_MAX);
 }
+
+/* --- Textbook formulas --- */
 
 static uint32_t log2_up(uint32_t n)
 {
@@ -76,81 +77,13 @@ static uint32_t log2_up(uint32_t n)
     return log;
 }
 
-/* What leaves the busiest part. Parts are nodes, or single members where the link ends at each
- * (then g = 1). Tree of an all-reduce: Rabenseifner halves with the nearest first, so a member
- * comes out of its part of g with 1/g of the bytes and sends 1/g - 1/n of them on; the g members
- * together (n - g)/n, and as much on the way back. Binomial tree: the root's part sends in every
- * round among parts. */
-static ovl_crossing from_part(ovl_coll op, bool tree, const ovl_spread *parts)
-{
-    uint64_t n = parts->members;
-    switch (op) {
-    case OVL_ALL_REDUCE:
-        return (ovl_crossing){2 * (n - (tree ? parts->fewest : 1)), n};
-    case OVL_REDUCE_SCATTER:
-    case OVL_ALL_GATHER:
-        return (ovl_crossing){n - 1, n};
-    case OVL_ALL_TO_ALL:
-        return (ovl_crossing){parts->most_pairs, n};
-    case OVL_BROADCAST:
-    case OVL_REDUCE:
-        return (ovl_crossing){tree ? log2_up(parts->nodes) : 1, 1};
-    case OVL_SEND_RECV:
-    case OVL_COLL_COUNT:
-        break;
-    }
-    return (ovl_crossing){1, 1};
-}
-
-/* The same from all parts together, for a link that lies between them. */
-static ovl_crossing between_parts(ovl_coll op, bool tree, const ovl_spread *parts)
-{
-    uint64_t n = parts->members, others = parts->nodes - 1;
-    switch (op) {
-    case OVL_ALL_REDUCE:
-        return tree ? (ovl_crossing){2 * others, 1} : (ovl_crossing){2 * (n - 1) * parts->nodes, n};
-    case OVL_REDUCE_SCATTER:
-    case OVL_ALL_GATHER:
-        return (ovl_crossing){(n - 1) * parts->nodes, n};
-    case OVL_ALL_TO_ALL:
-        return (ovl_crossing){parts->pairs, n};
-    case OVL_BROADCAST:
-    case OVL_REDUCE:
-        return (ovl_crossing){others, 1};
-    case OVL_SEND_RECV:
-    case OVL_COLL_COUNT:
-        break;
-    }
-    return (ovl_crossing){1, 1};
-}
-
-ovl_crossing ovl_link_crossing(int scope, ovl_coll op, int algorithm, const ovl_spread *spread)
-{
-    if (spread->members < 2) {
-        return (ovl_crossing){0, 1};
-    }
-    bool tree = algorithm == OVL_ALGO_TREE;
-    bool by_node = scope != OVL_SCOPE_GPU && spread->nodes > 1;
-    bool inside = scope == OVL_SCOPE_CLUSTER || (scope == OVL_SCOPE_NODE && !by_node);
-    ovl_spread parts = by_node ? *spread : ovl_spread_apart(spread->members);
-    return inside ? between_parts(op, tree, &parts) : from_part(op, tree, &parts);
-}
-
-uint64_t ovl_crossing_rate(ovl_crossing c, uint64_t bytes, ovl_time transfer)
-{
-    return transfer <= 0
-               ? 0
-               : times_tera((wide)c.num * bytes, (wide)c.den * (wide)transfer, false, UINT64_MAX);
-}
-
-/* --- Textbook formulas --- */
-
 /* Steps one after the other, each of which pays the latency; 0: there is no formula. */
 static uint64_t steps_of(int algorithm, ovl_coll op, uint32_t n)
 {
     bool all_reduce = op == OVL_ALL_REDUCE;
-    switch ((ovl_algorithm)algorithm) {
+    switch (algorithm) {
     case OVL_ALGO_RING:
+    case OVL_ALGO_HIERARCHICAL: /* of n members on one level */
         if (all_reduce || op == OVL_REDUCE_SCATTER || op == OVL_ALL_GATHER) {
             return (all_reduce ? 2 : 1) * (uint64_t)(n - 1);
         }
@@ -162,7 +95,7 @@ static uint64_t steps_of(int algorithm, ovl_coll op, uint32_t n)
         break;
     case OVL_ALGO_DIRECT:
         return op == OVL_ALL_TO_ALL ? n - 1 : op == OVL_SEND_RECV;
-    case OVL_ALGO_NONE:
+    default:
         break;
     }
     return 0;
@@ -170,19 +103,24 @@ static uint64_t steps_of(int algorithm, ovl_coll op, uint32_t n)
 
 static const char *algorithm_name(int algorithm)
 {
-    static const char *const names[] = {"none", "ring", "tree", "direct"};
+    static const char *const names[] = {"none", "ring", "tree", "direct", "hierarchical", "nccl"};
     return names[algorithm];
+}
+
+static bool covers(int algorithm, ovl_coll op)
+{
+    return algorithm == OVL_ALGO_NCCL ? ovl_nccl_covers(op) : steps_of(algorithm, op, 2) > 0;
 }
 
 bool ovl_check_algorithm(int algorithm, ovl_coll op, ovl_mark mark, ovl_errs *errs)
 {
     const char *covered[OVL_COLL_COUNT], *list = "";
     uint32_t n = 0;
-    if (steps_of(algorithm, op, 2) > 0) {
+    if (covers(algorithm, op)) {
         return true;
     }
     for (int i = 0; i < OVL_COLL_COUNT; i++) {
-        if (steps_of(algorithm, (ovl_coll)i, 2) > 0) {
+        if (covers(algorithm, (ovl_coll)i)) {
             covered[n++] = ovl_coll_name((ovl_coll)i);
         }
     }
@@ -205,33 +143,96 @@ static const ovl_hw_link *find_link(const ovl_hw *hw, const char *name)
     return NULL;
 }
 
-/* Over several links the one that takes longest decides; a step crosses all of them, so the
- * greatest latency does. False if a link has no bandwidth or there is none. */
+/* Links that work at the same time. A flat algorithm has one level; in levels, what stays in the
+ * node is the first and what leaves it the second. */
+typedef struct level {
+    ovl_time latency, transfer;
+} level;
+
+/* A step crosses all links of a level, so the greatest latency counts; the link that takes longest
+ * decides. False if there is no such link or it has no bandwidth. */
+static bool add_link(const ovl_hw *hw, const ovl_hw_collective *entry, const char *name,
+                     ovl_coll op, uint64_t bytes, const ovl_spread *spread, level *levels)
+{
+    const ovl_hw_link *link = find_link(hw, name);
+    if (!link || link->bandwidth == 0) {
+        return false;
+    }
+    ovl_crossing c =
+        ovl_crossing_of(hw, (uint32_t)(link - hw->links), op, entry->algorithm, spread);
+    if (c.num == 0) {
+        return true;
+    }
+    uint64_t transfer =
+        times_tera((wide)c.num * bytes, (wide)c.den * link->bandwidth, true, OVL_NEVER);
+    bool in_levels = entry->algorithm == OVL_ALGO_HIERARCHICAL;
+    level *p = &levels[in_levels && ovl_link_leaves_node(link, spread)];
+    p->transfer = OVL_MAX(p->transfer, (ovl_time)transfer);
+    p->latency = OVL_MAX(p->latency, link->latency);
+    return true;
+}
+
+static uint64_t steps_on_level(const ovl_hw_collective *entry, ovl_coll op,
+                               const ovl_spread *spread, int level_no)
+{
+    if (entry->algorithm != OVL_ALGO_HIERARCHICAL) {
+        return steps_of(entry->algorithm, op, spread->members);
+    }
+    uint32_t n = level_no == 0 ? spread->members / spread->nodes : spread->nodes;
+    return n < 2 ? 0 : steps_of(OVL_ALGO_RING, op, n);
+}
+
+/* Levels one after the other. */
 static bool over_links(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
                        uint64_t bytes, const ovl_spread *spread, ovl_comm_time *time)
 {
-    ovl_time latency = 0;
+    level levels[2] = {{0, 0}, {0, 0}};
     for (uint32_t i = 0; i < entry->via.count; i++) {
-        const ovl_hw_link *link = find_link(hw, entry->via.item[i]);
-        if (!link || link->bandwidth == 0) {
+        if (!add_link(hw, entry, entry->via.item[i], op, bytes, spread, levels)) {
             return false;
         }
-        ovl_crossing c = ovl_link_crossing(link->scope, op, entry->algorithm, spread);
-        uint64_t transfer =
-            times_tera((wide)c.num * bytes, (wide)c.den * link->bandwidth, true, OVL_NEVER);
-        time->transfer = OVL_MAX(time->transfer, (ovl_time)transfer);
-        latency = OVL_MAX(latency, link->latency);
     }
-    wide startup = (wide)steps_of(entry->algorithm, op, spread->members) * (wide)latency;
-    time->latency = startup > OVL_NEVER ? OVL_NEVER : (ovl_time)startup;
+    wide latency = 0, transfer = 0;
+    for (int k = 0; k < 2; k++) {
+        latency += (wide)steps_on_level(entry, op, spread, k) * (wide)levels[k].latency;
+        transfer += (wide)levels[k].transfer;
+    }
+    time->latency = latency > OVL_NEVER ? OVL_NEVER : (ovl_time)latency;
+    time->transfer = transfer > OVL_NEVER ? OVL_NEVER : (ovl_time)transfer;
     return entry->via.count > 0;
+}
+
+/* As many members on every node, and a way out of it. */
+static bool check_levels(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
+                         const ovl_spread *spread, ovl_mark mark, ovl_errs *errs)
+{
+    bool out = spread->nodes < 2;
+    for (uint32_t i = 0; i < entry->via.count; i++) {
+        const ovl_hw_link *link = find_link(hw, entry->via.item[i]);
+        out |= link && ovl_link_leaves_node(link, spread);
+    }
+    if (!out) {
+        ovl_error(errs, OVL_E_INPUT, mark,
+                  "the hierarchical formula of %s needs a link in `via` that leaves the node: one "
+                  "with out_of: node, or of scope node or cluster",
+                  ovl_coll_name(op));
+    } else if (spread->fewest * spread->nodes != spread->members) {
+        ovl_error(errs, OVL_E_INPUT, mark,
+                  "the hierarchical formula of %s needs as many members on every node; %" PRIu32
+                  " lie unevenly on %" PRIu32,
+                  ovl_coll_name(op), spread->members, spread->nodes);
+        out = false;
+    }
+    return out;
 }
 
 static bool by_formula(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
                        uint64_t bytes, const ovl_spread *spread, ovl_mark mark, ovl_comm_time *time,
                        ovl_errs *errs)
 {
-    if (!ovl_check_algorithm(entry->algorithm, op, mark, errs)) {
+    if (!ovl_check_algorithm(entry->algorithm, op, mark, errs) ||
+        (entry->algorithm == OVL_ALGO_HIERARCHICAL &&
+         !check_levels(hw, entry, op, spread, mark, errs))) {
         return false;
     }
     if (!over_links(hw, entry, op, bytes, spread, time)) {
@@ -290,6 +291,24 @@ static bool by_table(const ovl_hw_collective *entry, ovl_coll op, uint64_t bytes
     return true;
 }
 
+/* --- NCCL's model --- */
+
+static bool by_nccl(const ovl_hw *hw, ovl_coll op, uint64_t bytes, const ovl_spread *spread,
+                    ovl_mark mark, ovl_comm_time *time, ovl_errs *errs)
+{
+    ovl_nccl_choice choice;
+    if (!ovl_check_algorithm(OVL_ALGO_NCCL, op, mark, errs) ||
+        !ovl_nccl_choose(&hw->nccl, op, bytes, spread, mark, &choice, errs)) {
+        return false;
+    }
+    *time = choice.time;
+    time->nccl = true;
+    time->algo = (uint8_t)choice.algo;
+    time->proto = (uint8_t)choice.proto;
+    time->channels = choice.channels;
+    return true;
+}
+
 /* --- The two ways in --- */
 
 static bool isolated(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op, uint64_t bytes,
@@ -298,6 +317,9 @@ static bool isolated(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll 
 {
     if (entry->n_table) {
         return by_table(entry, op, bytes, mark, time, extrapolated, errs);
+    }
+    if (entry->algorithm == OVL_ALGO_NCCL) {
+        return by_nccl(hw, op, bytes, spread, mark, time, errs);
     }
     if (entry->algorithm != OVL_ALGO_NONE) {
         return by_formula(hw, entry, op, bytes, spread, mark, time, errs);
@@ -311,7 +333,7 @@ bool ovl_collective_time(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_c
                          uint64_t bytes, const ovl_spread *spread, ovl_mark mark,
                          ovl_comm_time *time, bool *extrapolated, ovl_errs *errs)
 {
-    ovl_comm_time found = {0, 0};
+    ovl_comm_time found = {0};
     if (spread->members > 1 &&
         !isolated(hw, entry, op, bytes, spread, mark, &found, extrapolated, errs)) {
         return false;

@@ -17,6 +17,8 @@
  * ovl_link_crossing gives the bytes, for formulas and demands alike, so that alone an operation
  * runs at its isolated speed and two that share its slowest link take twice as long.
  *
+ * NCCL's own tuning model is one more formula: nccl.h.
+ *
  * Times are rounded up to a picosecond. Examples: 80 MiB at alpha 1 ms, beta 16 MiB/ms: latency 1
  * ms, work 5 ms. All-to-all of 400 MB on 2 nodes of 2, one NIC of 10 GB/s each: from each node 2
  * members send 100 MB to 2 others, 400 MB, 40 ms.
@@ -29,15 +31,37 @@
 /* What a collective of some size takes: latency and transfer apart. */
 typedef struct ovl_comm_time {
     ovl_time latency, transfer;
+    /* By NCCL's model: */
+    bool nccl;
+    uint8_t algo, proto; /* ovl_nccl_algo, ovl_nccl_proto */
+    uint32_t channels;   /* SMs it takes */
 } ovl_comm_time;
+
+/* A partition of the members of a communicator. */
+typedef struct ovl_parts {
+    uint32_t count;      /* parts with any */
+    uint32_t fewest;     /* members of the part that has the fewest */
+    uint64_t most_pairs; /* of a sender in one part and a receiver outside, for the busiest */
+    uint64_t pairs;      /* ... of all parts together */
+} ovl_parts;
+
+/* How a communicator meets the instances of a link that serves a block of GPUs (`gpus`) or carries
+ * only what leaves one (`out_of`). */
+typedef struct ovl_way {
+    ovl_parts parts;    /* what leaves one of these crosses it */
+    uint64_t share, of; /* members that the busiest instance in a part serves, of those in it */
+    uint32_t served;    /* parts that one instance serves, at most */
+} ovl_way;
 
 /* How the members of a communicator lie on nodes. */
 typedef struct ovl_spread {
     uint32_t members;
-    uint32_t nodes;  /* that have any; 1 also where no link is shared, so that it is no matter */
+    uint32_t nodes;  /* that have any; 1 also where no link is shared and NCCL's model is not asked,
+                        so  that it is no matter */
     uint32_t fewest; /* members of the node that has the fewest */
     uint64_t most_pairs; /* of a sender in one node and a receiver outside, for the busiest node */
     uint64_t pairs;      /* ... of all nodes together */
+    const ovl_way *ways; /* by link, those in blocks; NULL: every member is alone in each */
 } ovl_spread;
 
 /* n members, each on a node of its own. */
@@ -52,6 +76,17 @@ typedef struct ovl_crossing {
  * direction. `algorithm` (ovl_algorithm) NONE: a ring; a chain for broadcast and reduce; everybody
  * to everybody for all-to-all. Rings and chains enter and leave a node once. */
 ovl_crossing ovl_link_crossing(int scope, ovl_coll op, int algorithm, const ovl_spread *spread);
+
+/* Whether a link has instances by blocks of GPUs, or carries only what leaves a block. */
+bool ovl_link_in_blocks(const ovl_hw_link *link);
+
+/* Whether what it carries for members that lie so leaves a node. */
+bool ovl_link_leaves_node(const ovl_hw_link *link, const ovl_spread *spread);
+
+/* The same for link number `link` of the hardware, of whatever shape; in lowest terms. {0, 1}:
+ * nothing crosses it. */
+ovl_crossing ovl_crossing_of(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
+                             const ovl_spread *spread);
 
 /* The bytes/s of that while the transfer phase takes `transfer`, rounded down; 0 for no time. */
 uint64_t ovl_crossing_rate(ovl_crossing crossing, uint64_t bytes, ovl_time transfer);

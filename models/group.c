@@ -62,67 +62,12 @@ uint32_t ovl_plan_node(const ovl_lowering *l, uint32_t rank)
     return per_node > 0 ? (uint32_t)(rank / per_node) : 0;
 }
 
-static bool any_link_is_shared(const ovl_hw *hw)
-{
-    for (uint32_t i = 0; i < hw->n_links; i++) {
-        if (hw->links[i].scope != OVL_SCOPE_GPU) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Where nodes share nothing all is one node, so that ranks are told apart by that no more than they
- * must be. */
-static ovl_spread find_spread(ovl_lowering *l, const uint32_t *ranks, uint32_t n)
-{
-    ovl_spread spread = {n, 1, n, 0, 0};
-    if (!any_link_is_shared(l->hw)) {
-        return spread;
-    }
-    if (!l->on_node) {
-        l->on_node = OVL_NEW_ARRAY(l->arena, uint32_t, ovl_plan_node(l, l->n_ranks - 1) + 1);
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        l->on_node[ovl_plan_node(l, ranks[i])]++;
-    }
-    spread.nodes = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t *here = &l->on_node[ovl_plan_node(l, ranks[i])];
-        if (*here == 0) {
-            continue; /* counted by another member */
-        }
-        uint64_t pairs = (uint64_t)*here * (n - *here);
-        spread.nodes++;
-        spread.fewest = OVL_MIN(spread.fewest, *here);
-        spread.most_pairs = OVL_MAX(spread.most_pairs, pairs);
-        spread.pairs += pairs;
-        *here = 0;
-    }
-    return spread;
-}
-
-static const ovl_spread *intern_spread(ovl_lowering *l, ovl_spread s)
-{
-    for (uint32_t i = 0; i < l->spreads.len; i++) {
-        const ovl_spread *old = l->spreads.data[i];
-        if (old->members == s.members && old->nodes == s.nodes && old->fewest == s.fewest &&
-            old->most_pairs == s.most_pairs && old->pairs == s.pairs) {
-            return old;
-        }
-    }
-    ovl_spread *stored = OVL_NEW(l->arena, ovl_spread);
-    *stored = s;
-    ovl_vec_push(&l->spreads, stored);
-    return stored;
-}
-
 static void add_comm(ovl_lowering *l, const ovl_group *group, ovl_id *comm_of,
                      const uint32_t *ranks, uint32_t n)
 {
     ovl_id comm = ovl_add_comm(l->b, ovl_name(l->b, group->name), ranks, n);
     assert(comm == l->comm_spread.len);
-    ovl_vec_push(&l->comm_spread, intern_spread(l, find_spread(l, ranks, n)));
+    ovl_vec_push(&l->comm_spread, ovl_find_spread(l, ranks, n));
     for (uint32_t i = 0; i < n; i++) {
         comm_of[ranks[i]] = comm;
     }

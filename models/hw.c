@@ -24,6 +24,11 @@ static const ovl_field hw_fields[] = {
                    .table = &ovl_link_table, .shape = "mapping of names"),
     OVL_FIELD_MORE(ovl_raw_hw, collectives, "collectives", OVL_F_LIST, 0,
                    "Costs of collectives, sends and receives.", .table = &ovl_collective_table),
+    OVL_FIELD_SET(ovl_raw_hw, hw.nccl, hw.nccl.given, "nccl", OVL_F_MAP, 0,
+                  "What NCCL's tuning model needs to know, for `algorithm: nccl`.",
+                  .table = &ovl_nccl_table),
+    OVL_FIELD_MORE(ovl_raw_hw, hw.faults, "faults", OVL_F_LIST, 0,
+                   "GPUs that are slow, links that degrade.", .table = &ovl_fault_table),
     OVL_FIELD_MORE(ovl_raw_hw, pairs, "interference", OVL_F_LIST, 0,
                    "Measured interference of kernels and collectives.", .table = &ovl_pair_table),
 };
@@ -62,6 +67,24 @@ static void check_via(const ovl_hw *hw, ovl_errs *errs)
     ovl_arena_free(&scratch);
 }
 
+/* Blocks that cut across each other would share what leaves them unevenly. */
+static void check_blocks(const ovl_hw *hw, ovl_errs *errs)
+{
+    for (uint32_t i = 0; i < hw->n_links; i++) {
+        const ovl_hw_link *link = &hw->links[i];
+        int64_t out = link->out_of == OVL_OUT_OF_NODE ? hw->gpus_per_node : link->out_of;
+        if (link->out_of == OVL_OUT_OF_NODE && out == 0) {
+            ovl_error(errs, OVL_E_INPUT, link->mark,
+                      "\"%s\" carries what leaves a node, but node.gpus is not given", link->name);
+        } else if (link->gpus && out && out % link->gpus && link->gpus % out) {
+            ovl_error(errs, OVL_E_INPUT, link->mark,
+                      "\"%s\" serves blocks of %" PRId64 " GPUs and carries what leaves blocks of "
+                      "%" PRId64 ": one must divide the other",
+                      link->name, link->gpus, out);
+        }
+    }
+}
+
 static void check_sms(const ovl_hw *hw, ovl_errs *errs)
 {
     for (uint32_t i = 0; i < hw->n_collectives; i++) {
@@ -71,6 +94,34 @@ static void check_sms(const ovl_hw *hw, ovl_errs *errs)
                       "%s holds %" PRId64 " SMs, but the GPU has %" PRId64
                       ": none would be left for kernels",
                       ovl_coll_keys[c->op], c->sms, hw->gpu.sms);
+        }
+    }
+}
+
+static void check_faults(const ovl_hw *hw, ovl_errs *errs)
+{
+    ovl_arena scratch = {0};
+    ovl_names links = {.arena = &scratch};
+    ovl_names_add(&links, "hbm");
+    for (uint32_t i = 0; i < hw->n_links; i++) {
+        ovl_names_add(&links, hw->links[i].name);
+    }
+    for (uint32_t i = 0; i < hw->faults.count; i++) {
+        const ovl_hw_fault *fault = OVL_ITEM(hw->faults, ovl_hw_fault, i);
+        if (fault->link && ovl_names_find(&links, fault->link) == OVL_NONE) {
+            ovl_unknown_name(fault->mark, "link", fault->link, links.text, links.count, OVL_E_INPUT,
+                             errs);
+        }
+    }
+    ovl_arena_free(&scratch);
+}
+
+static void check_nccl(const ovl_hw *hw, ovl_errs *errs)
+{
+    for (uint32_t i = 0; i < hw->n_collectives && !hw->nccl.given; i++) {
+        if (hw->collectives[i].algorithm == OVL_ALGO_NCCL) {
+            ovl_error(errs, OVL_E_INPUT, hw->collectives[i].mark,
+                      "algorithm: nccl needs hardware.nccl: version, gpu and graphs");
         }
     }
 }
@@ -121,7 +172,10 @@ void ovl_hw_decode(const ovl_node *node, ovl_hw *hw, ovl_arena *arena, ovl_errs 
     hw->pairs = raw.pairs.item;
     hw->n_pairs = raw.pairs.count;
     check_via(hw, errs);
+    check_blocks(hw, errs);
+    check_faults(hw, errs);
     check_sms(hw, errs);
+    check_nccl(hw, errs);
     ovl_arena scratch = {0};
     check_collectives(hw, &scratch, errs);
     check_pairs(hw, &scratch, errs);

@@ -39,12 +39,18 @@ typedef struct ovl_hw_host {
 
 typedef enum ovl_scope { OVL_SCOPE_GPU, OVL_SCOPE_NODE, OVL_SCOPE_CLUSTER } ovl_scope;
 
+#define OVL_OUT_OF_NODE (-1)
+
 typedef struct ovl_hw_link { /* links: a mapping of name to this */
     ovl_mark mark;
     const char *name;
     uint64_t bandwidth; /* bytes/s, each direction */
     ovl_time latency;
-    int scope; /* ovl_scope: what one instance serves */
+    int scope;      /* ovl_scope: what one instance serves */
+    int64_t gpus;   /* ... or so many neighbouring ranks; 0: by scope */
+    int64_t out_of; /* only what leaves a block of so many ranks (or OVL_OUT_OF_NODE) crosses it; 0:
+                       all they send */
+    const char *out_of_text;
     int per; /* ovl_scope: what instances are counted in; default = scope. For `check`: "nic: 8 per
                 node" */
 } ovl_hw_link;
@@ -55,6 +61,13 @@ typedef enum ovl_algorithm {
     OVL_ALGO_TREE,   /* recursive doubling / halving-doubling for all-reduce; binomial for broadcast
                         and reduce */
     OVL_ALGO_DIRECT, /* all-to-all and send/recv: one step */
+    OVL_ALGO_HIERARCHICAL, /* reduce-scatter in the node, across nodes, all-gather in the node */
+    OVL_ALGO_NCCL,         /* NCCL's tuning model: nccl.h */
+    /* What NCCL may have chosen; only what crosses links goes by these. */
+    OVL_ALGO_DOUBLE_TREE,
+    OVL_ALGO_NVLS,
+    OVL_ALGO_NVLS_TREE,
+    OVL_ALGO_COLLNET,
 } ovl_algorithm;
 
 typedef struct ovl_hw_point {
@@ -83,11 +96,52 @@ typedef struct ovl_hw_collective {
     bool eager;        /* send_recv: eager instead of rendezvous */
 } ovl_hw_collective;
 
+typedef enum ovl_nccl_span { OVL_SPAN_ANY, OVL_SPAN_ONE, OVL_SPAN_SEVERAL } ovl_nccl_span;
+
+/* The channels NCCL found for communicators with so many GPUs on each node; bytes/s of a channel.
+ * "intra" is its rate inside a node (also used on two nodes), "inter" across nodes. */
+typedef struct ovl_hw_graph {
+    ovl_mark mark;
+    int64_t gpus;
+    int nodes; /* ovl_nccl_span */
+    int64_t channels;
+    uint64_t ring, ring_inter, tree, tree_inter;
+    int64_t nvls_channels; /* 0: no NVLS */
+    uint64_t nvls, nvls_inter;
+    int64_t collnet_channels; /* 0: no CollNet (SHARP) */
+    uint64_t collnet, collnet_inter;
+} ovl_hw_graph;
+
+typedef struct ovl_hw_nccl { /* nccl: what its tuning model needs to know */
+    bool given;
+    ovl_mark mark;
+    const char *version;
+    int gpu;                         /* 0 Volta, 1 Ampere, 2 Hopper, 3 Blackwell */
+    int cpu;                         /* 0 Intel, 1 AMD, 2 another */
+    int link;                        /* 0 NVLink, 1 PCIe: between the GPUs of a node */
+    ovl_texts algorithms, protocols; /* allowed, as by NCCL_ALGO and NCCL_PROTO; none: all */
+    bool no_ll128;      /* the way between GPUs and NICs is longer than NCCL allows it for */
+    bool balanced_tree; /* the tree's pattern, else the plain one */
+    ovl_time path;      /* latency of the way from a GPU to its NIC */
+    ovl_items graphs;   /* ovl_hw_graph */
+} ovl_hw_nccl;
+
 typedef struct ovl_hw_pair {
     ovl_mark mark;
     const char *kernel, *collective;         /* classes; "*" is every class */
     double kernel_factor, collective_factor; /* default 1 */
 } ovl_hw_pair;
+
+/* A GPU that is slow, or a link (or "hbm") that has less for a time; see faults.h. */
+typedef struct ovl_hw_fault {
+    ovl_mark mark;
+    ovl_texts ranks; /* none: all */
+    double slowdown; /* of kernels; 0: this is about a link */
+    const char *link;
+    uint64_t bandwidth;
+    ovl_time from, until;
+    bool has_until;
+} ovl_hw_fault;
 
 typedef struct ovl_hw {
     ovl_mark mark;
@@ -102,6 +156,8 @@ typedef struct ovl_hw {
     uint32_t n_collectives;
     ovl_hw_pair *pairs;
     uint32_t n_pairs;
+    ovl_hw_nccl nccl;
+    ovl_items faults; /* ovl_hw_fault */
 } ovl_hw;
 
 /* Decodes and checks a `hardware` mapping. Adds errors; *hw is filled as far as possible. */

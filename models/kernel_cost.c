@@ -1,5 +1,7 @@
 #include "models/draft.h"
 
+#include <math.h>
+
 static const ovl_plan_cost no_cost = {.id = OVL_NONE};
 
 static bool kernel_sms(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_cost *cost)
@@ -78,12 +80,47 @@ static bool draft_kernel(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_time 
     return kernel_hbm(l, spec, d) && ok;
 }
 
+/* Times longer on a rank, rounded up. */
+static ovl_time slowed(const ovl_lowering *l, uint32_t rank, ovl_time time)
+{
+    double factor = l->slowdown ? l->slowdown[rank] : 1;
+    return factor > 1 || factor < 1 ? (ovl_time)ceil((double)time * factor) : time;
+}
+
+/* The same kernel on every rank, some of which are slow: a cost for each. Kernels of one cost share
+ * the list. */
+static ovl_plan_cost on_slow_ranks(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_id healthy,
+                                   ovl_time duration, ovl_time compute)
+{
+    while (l->slow_costs.len <= healthy) {
+        ovl_vec_push(&l->slow_costs, OVL_NONE);
+    }
+    ovl_id first = l->slow_costs.data[healthy];
+    if (first == OVL_NONE) {
+        first = l->b->costs.len;
+        ovl_kernel_spec own = *spec;
+        for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+            ovl_draft d;
+            own.compute = slowed(l, rank, spec->compute);
+            if (!draft_kernel(l, &own, slowed(l, rank, duration), slowed(l, rank, compute), &d)) {
+                return no_cost;
+            }
+            ovl_draft_append(l, &d);
+        }
+        l->slow_costs.data[healthy] = first;
+    }
+    return (ovl_plan_cost){.id = first, .per_rank = true};
+}
+
 static ovl_plan_cost one_kernel(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_time duration,
                                 ovl_time compute)
 {
     ovl_draft d;
-    bool ok = draft_kernel(l, spec, duration, compute, &d);
-    return ok ? (ovl_plan_cost){.id = ovl_draft_intern(l, &d)} : no_cost;
+    if (!draft_kernel(l, spec, duration, compute, &d)) {
+        return no_cost;
+    }
+    ovl_id id = ovl_draft_intern(l, &d);
+    return l->slowdown ? on_slow_ranks(l, spec, id, duration, compute) : (ovl_plan_cost){.id = id};
 }
 
 static ovl_plan_cost roofline_kernel(ovl_lowering *l, const ovl_kernel_spec *spec)
@@ -118,7 +155,7 @@ ovl_plan_cost ovl_plan_kernel(ovl_lowering *l, const ovl_kernel_spec *spec)
     ovl_plan_cost cost = {.id = l->b->costs.len, .per_rank = true};
     for (uint32_t i = 0; i < times.count; i++) {
         ovl_draft d;
-        if (!draft_kernel(l, spec, times.item[i], 0, &d)) {
+        if (!draft_kernel(l, spec, slowed(l, i, times.item[i]), 0, &d)) {
             return no_cost;
         }
         ovl_draft_append(l, &d);

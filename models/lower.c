@@ -1,20 +1,6 @@
-#include "models/plan.h"
+#include "models/faults.h"
 
 /* --- Resources and ports --- */
-
-/* Which instance of a link serves a rank. */
-static uint32_t instance_of(const ovl_lowering *l, const ovl_hw_link *link, uint32_t rank)
-{
-    switch ((ovl_scope)link->scope) {
-    case OVL_SCOPE_GPU:
-        return rank;
-    case OVL_SCOPE_NODE:
-        return ovl_plan_node(l, rank);
-    case OVL_SCOPE_CLUSTER:
-        break;
-    }
-    return 0;
-}
 
 /* Fills one port of every rank; instances are numbered without gaps, ranks of one are neighbours.
  */
@@ -22,8 +8,9 @@ static void add_port(ovl_lowering *l, ovl_id *ports, uint32_t port, ovl_resource
                      const ovl_hw_link *link)
 {
     ovl_id current = OVL_NONE;
+    uint32_t block = link ? ovl_plan_block(l, link) : 1;
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
-        uint32_t instance = link ? instance_of(l, link, rank) : rank;
+        uint32_t instance = rank / block;
         if (resource.capacity && (current == OVL_NONE || instance != resource.instance)) {
             resource.instance = instance;
             current = ovl_add_resource(l->b, &resource);
@@ -178,6 +165,8 @@ static void release(ovl_lowering *l)
     ovl_vec_free(&l->comm_spread);
     ovl_vec_free(&l->said);
     ovl_vec_free(&l->buckets);
+    ovl_vec_free(&l->nccl);
+    ovl_vec_free(&l->slow_costs);
 }
 
 static void hand_over(ovl_lowering *l, ovl_lowered *lowered)
@@ -186,6 +175,8 @@ static void hand_over(ovl_lowering *l, ovl_lowered *lowered)
     lowered->not_modelled = ovl_vec_freeze(&l->said, l->arena);
     lowered->n_buckets = l->buckets.len;
     lowered->buckets = ovl_vec_freeze(&l->buckets, l->arena);
+    lowered->n_nccl = l->nccl.len;
+    lowered->nccl = ovl_vec_freeze(&l->nccl, l->arena);
 }
 
 bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowered, ovl_errs *errs)
@@ -201,10 +192,13 @@ bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowe
     l.n_ranks = (uint32_t)scenario->n_ranks;
     l.rank_code = OVL_NEW_ARRAY(arena, uint32_t, l.n_ranks);
     set_gpu(&l);
+    ovl_faults_slow(&l);
     plan(&l);
     bool ok = errs->errors == errors;
     if (ok) {
-        add_ranks(&l, add_resources(&l));
+        ovl_id *ports = add_resources(&l);
+        ovl_faults_links(&l, ports);
+        add_ranks(&l, ports);
         add_pairs(&l);
         ovl_plan_sentences(&l);
         ok = ovl_freeze(&b, &lowered->program, errs);

@@ -18,12 +18,25 @@ typedef struct ovl_bucket_line {
     uint32_t n_members;
 } ovl_bucket_line;
 
+/* What NCCL's model chose for a collective of some size, as `ovl check` prints it. */
+#define OVL_NCCL_LINES 200 /* kept at most */
+
+typedef struct ovl_nccl_line {
+    const char *group;
+    ovl_coll op;
+    uint64_t bytes;
+    uint32_t members, nodes;
+    ovl_comm_time time;
+} ovl_nccl_line;
+
 typedef struct ovl_lowered {
     ovl_program program;
     const char *const *not_modelled; /* sentences for the report */
     uint32_t n_not_modelled;
     const ovl_bucket_line *buckets;
     uint32_t n_buckets;
+    const ovl_nccl_line *nccl; /* in order of first use */
+    uint32_t n_nccl;
 } ovl_lowered;
 
 /* Lowers a checked scenario; the program lives in `arena`. False and errors if something it needs

@@ -76,13 +76,18 @@ typedef struct ovl_lowering {
     uint32_t n_groups;
     OVL_VEC(const ovl_spread *) spreads;     /* distinct ones */
     OVL_VEC(const ovl_spread *) comm_spread; /* aligned with the builder's communicators */
-    uint32_t *on_node;                       /* scratch: members of each node */
-    OVL_VEC(ovl_slots) codes;                /* aligned with the builder's codes */
-    struct ovl_cost_index *cost_index;       /* equal costs are stored once */
-    ovl_note notes[OVL_NOTE_KIND_COUNT];     /* turned into sentences at the end */
-    OVL_VEC(const char *) said;              /* further sentences */
+    uint32_t
+        *on_block; /* scratch: [2 * n_ranks] members of each block of ranks, all 0 between uses */
+    OVL_VEC(ovl_slots) codes;          /* aligned with the builder's codes */
+    struct ovl_cost_index *cost_index; /* equal costs are stored once */
+    double *slowdown;                  /* [n_ranks] of kernels; NULL: no GPU is slow */
+    OVL_VEC(ovl_id)
+    slow_costs; /* by a kernel's cost: the first of one for each rank, or OVL_NONE */
+    ovl_note notes[OVL_NOTE_KIND_COUNT]; /* turned into sentences at the end */
+    OVL_VEC(const char *) said;          /* further sentences */
     bool roofline, holds_sms, has_kernels, has_comm;
     OVL_VEC(ovl_bucket_line) buckets;
+    OVL_VEC(ovl_nccl_line) nccl;
 } ovl_lowering;
 
 /* The group of a name, its communicators made; NULL and an error with the nearest name. */
@@ -102,6 +107,12 @@ uint32_t ovl_plan_members(const ovl_lowering *l, const ovl_group *group, uint32_
 /* How the members of the communicator of a rank lie on nodes, NULL if it is in none. Equal ones are
  * one: ranks whose spreads differ pay different costs and need codes of their own. */
 const ovl_spread *ovl_plan_spread(const ovl_lowering *l, const ovl_group *group, uint32_t rank);
+
+/* How members lie on nodes and blocks; equal answers are one. For communicators made anew. */
+const ovl_spread *ovl_find_spread(ovl_lowering *l, const uint32_t *ranks, uint32_t n);
+
+/* Neighbouring ranks that one instance of a link serves. */
+uint32_t ovl_plan_block(const ovl_lowering *l, const ovl_hw_link *link);
 
 /* The node of a rank. */
 uint32_t ovl_plan_node(const ovl_lowering *l, uint32_t rank);
@@ -179,6 +190,9 @@ ovl_plan_cost ovl_plan_copy(ovl_lowering *l, const ovl_comm_spec *spec, int dire
 ovl_plan_cost ovl_plan_length(ovl_lowering *l, const char *name, ovl_mark mark, ovl_times times);
 
 void ovl_plan_costs_free(ovl_lowering *l);
+
+/* Reads "3", "2-5" or "all"; a sentence if it is none of them. */
+const char *ovl_plan_ranks(ovl_lowering *l, const char *text, uint32_t *from, uint32_t *to);
 
 /* The hardware's launch time. */
 ovl_time ovl_plan_launch(const ovl_lowering *l);

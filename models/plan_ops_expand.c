@@ -117,34 +117,14 @@ static uint32_t add_selector(ovl_ops *o, uint32_t first)
     return id;
 }
 
-static bool read_bound(const char **at, uint64_t *value)
-{
-    if (**at < '0' || **at > '9') {
-        return false;
-    }
-    for (*value = 0; **at >= '0' && **at <= '9'; ++*at) {
-        *value = OVL_MIN(*value * 10 + (uint64_t)(**at - '0'), UINT32_MAX);
-    }
-    return true;
-}
-
 /* Marks the ranks of "3", "2-5" or "all" in `in`. */
 static void read_ranks(ovl_ops *o, const char *text, ovl_mark mark, bool *in)
 {
-    const char *at = text;
-    uint64_t from = 0, to = o->l->n_ranks - 1;
-    bool ok = strcmp(text, "all") == 0;
-    if (!ok && read_bound(&at, &from)) {
-        to = from;
-        ok = *at == 0 || (*at++ == '-' && read_bound(&at, &to) && *at == 0);
-    }
-    if (!ok || from > to || to >= o->l->n_ranks) {
+    uint32_t from, to;
+    const char *wrong = ovl_plan_ranks(o->l, text, &from, &to);
+    if (wrong) {
         if (ovl_ops_may_report(o)) {
-            ovl_error(o->l->errs, OVL_E_INPUT, mark,
-                      ok && from <= to ? "there is no rank %s; the last is %" PRIu32
-                                       : "\"%s\" is no rank and no range of ranks such as 2-5; "
-                                         "the last rank is %" PRIu32,
-                      text, o->l->n_ranks - 1);
+            ovl_error(o->l->errs, OVL_E_INPUT, mark, "%s", wrong);
         }
         return;
     }

@@ -22,6 +22,32 @@ typedef struct writer {
     bool broken;
 } writer;
 
+/* A pair runs as one kernel. */
+static ovl_part part_of(const ovl_action *a)
+{
+    switch ((ovl_action_type)a->type) {
+    case OVL_ACT_F:
+    case OVL_ACT_SEND_F:
+    case OVL_ACT_RECV_F:
+        return a->joined ? OVL_PART_PAIR : OVL_PART_FORWARD;
+    case OVL_ACT_I:
+        return a->joined ? OVL_PART_PAIR : OVL_PART_INPUT;
+    case OVL_ACT_W:
+        return OVL_PART_WEIGHT;
+    case OVL_ACT_B:
+    case OVL_ACT_SEND_B:
+    case OVL_ACT_RECV_B:
+        return a->joined ? OVL_PART_PAIR : OVL_PART_BACKWARD;
+    case OVL_ACT_NONE:
+    case OVL_ACT_UNSHARD:
+    case OVL_ACT_RESHARD:
+    case OVL_ACT_REDUCE_GRAD:
+    case OVL_ACT_COUNT:
+        break;
+    }
+    return OVL_PART_NONE;
+}
+
 static cell *cell_of(writer *e, const ovl_action *a)
 {
     return &e->cells[(size_t)a->stage * e->p->schedule.n_microbatches + a->microbatch];
@@ -246,9 +272,13 @@ static void add_compute(writer *e, const ovl_action *a, uint32_t n)
                  .comm = OVL_NO_COMM,
                  .name = ovl_name(e->b, name),
                  .cost = cost.id,
+                 .per_rank = cost.per_rank,
                  .batch = OVL_NONE,
                  .launch = e->launch,
-                 .mark = ovl_pipe_stage_of(e->p, a->stage)->mark};
+                 .mark = ovl_pipe_stage_of(e->p, a->stage)->mark,
+                 .part = (uint8_t)part_of(a),
+                 .stage = a->stage,
+                 .microbatch = a->microbatch};
     uint32_t local = ovl_add_op(e->b, e->code, &op);
     for (uint32_t k = 0; k < n; k++) {
         after_compute(e, &a[k], local);
@@ -289,7 +319,10 @@ static uint32_t add_transfer(writer *e, const ovl_action *a, const ovl_pipe_edge
                  .peer = (int32_t)(send ? c->place_to : c->place_from),
                  .bytes = edge->bytes,
                  .launch = e->launch,
-                 .mark = e->p->pipe->mark};
+                 .mark = e->p->pipe->mark,
+                 .part = (uint8_t)part_of(a),
+                 .stage = a->stage,
+                 .microbatch = a->microbatch};
     return ovl_add_op(e->b, e->code, &op);
 }
 
@@ -377,6 +410,7 @@ static void add_optimizer(writer *e)
                          .comm = OVL_NO_COMM,
                          .name = ovl_name(e->b, "optimizer"),
                          .cost = cost.id,
+                         .per_rank = cost.per_rank,
                          .batch = OVL_NONE,
                          .launch = e->launch,
                          .mark = optimizer->mark});

@@ -225,6 +225,7 @@ const ovl_table *const ovl_scenario_tables[] = {
     &ovl_packs_table,    &ovl_buffer_table,     &ovl_stage_table,    &ovl_overlap_table,
     &ovl_ddp_table,      &ovl_pipeline_table,   &ovl_hw_table,       &ovl_gpu_table,
     &ovl_peak_table,     &ovl_engines_table,    &ovl_host_table,     &ovl_node_table,
-    &ovl_link_table,     &ovl_collective_table, &ovl_pair_table,
+    &ovl_link_table,     &ovl_collective_table, &ovl_pair_table,     &ovl_nccl_table,
+    &ovl_graph_table,    &ovl_fault_table,
 };
 const uint32_t ovl_scenario_n_tables = OVL_COUNT(ovl_scenario_tables);

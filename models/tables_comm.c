@@ -1,8 +1,10 @@
 #include "models/cost.h"
 #include "models/tables.h"
 
-static const char *const algorithm_names[] = {"ring", "tree", "direct", NULL};
-static const int algorithm_values[] = {OVL_ALGO_RING, OVL_ALGO_TREE, OVL_ALGO_DIRECT};
+static const char *const algorithm_names[] = {"ring",         "tree", "direct",
+                                              "hierarchical", "nccl", NULL};
+static const int algorithm_values[] = {OVL_ALGO_RING, OVL_ALGO_TREE, OVL_ALGO_DIRECT,
+                                       OVL_ALGO_HIERARCHICAL, OVL_ALGO_NCCL};
 
 /* --- Tables of measured times: [[1 MiB, 93 us], [1 GiB, 8.2 ms]] --- */
 
@@ -77,7 +79,7 @@ static void check_ways(const ovl_node *node, const ovl_hw_collective *c, ovl_err
                   "found %s",
                   ways ? "more" : "none");
     }
-    if (algorithm && c->via.count == 0) {
+    if (algorithm && c->algorithm != OVL_ALGO_NCCL && c->via.count == 0) {
         ovl_error(errs, OVL_E_INPUT, node->mark,
                   "an algorithm needs the links it runs over: via: [NAME]");
     }
@@ -129,10 +131,14 @@ static const ovl_field collective_fields[] = {
         ovl_hw_collective, algorithm, "algorithm", OVL_F_ENUM, 0,
         "Textbook formula on the latency and bandwidth of the links in `via`: `ring` for "
         "all_reduce, reduce_scatter and all_gather, `tree` for all_reduce, broadcast "
-        "and reduce, `direct` for all_to_all and send_recv (docs/model.md).",
+        "and reduce, `direct` for all_to_all and send_recv, `hierarchical` for a ring in the node "
+        "and then one across; or `nccl`, what NCCL's tuning model "
+        "says "
+        "of the channels in `hardware.nccl`, for all but the last two (docs/model.md).",
         .names = algorithm_names, .values = algorithm_values),
     OVL_FIELD_MORE(ovl_hw_collective, sms, "sms", OVL_F_COUNT, 0,
-                   "SMs it holds from arrival to end; fewer than the GPU has. Default 0.",
+                   "SMs it holds from arrival to end; fewer than the GPU has. Default 0; with "
+                   "`algorithm: nccl` the channels that the call takes.",
                    .max = 100000),
     OVL_FIELD(ovl_hw_collective, hbm_factor, "hbm_factor", OVL_F_RATIO, 0,
               "HBM bytes per byte on the wire (2 to 3). Default 0: its use of HBM is not "
@@ -143,7 +149,7 @@ static const ovl_field collective_fields[] = {
 
 const ovl_table ovl_collective_table = {
     .title = "hardware.collectives[]",
-    .intro = "What an operation costs alone, in exactly one of three ways. Of the entries for an "
+    .intro = "What an operation costs alone, in exactly one way. Of the entries for an "
              "operation the first that names its group counts, else the first that names none.\n\n"
              "    collectives:\n"
              "      - {op: all_reduce, group: dp, via: [nvlink], alpha: 1 ms, beta: 16 MiB/ms}\n"

@@ -1,5 +1,8 @@
 #include "models/tables.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 const char *const ovl_dtype_keys[] = {
     "f32",     "fp32", "float32", "f64", "fp64", "float64", "bf16",  "bfloat16", "f16",   "fp16",
     "float16", "fp8",  "float8",  "i8",  "int8", "i32",     "int32", "i64",      "int64", NULL,
@@ -145,10 +148,36 @@ static void link_defaults(void *value)
     link->per = SCOPE_NOT_GIVEN;
 }
 
+/* "node", or a number of GPUs. */
+static void read_out_of(const ovl_node *node, ovl_hw_link *link, ovl_errs *errs)
+{
+    char *end;
+    if (!link->out_of_text) {
+        return;
+    }
+    if (strcmp(link->out_of_text, "node") == 0) {
+        link->out_of = OVL_OUT_OF_NODE;
+        return;
+    }
+    long long blocks = strtoll(link->out_of_text, &end, 10);
+    if (*end || blocks < 1 || blocks > 1000000) {
+        ovl_error(errs, OVL_E_INPUT, node->mark,
+                  "out_of is \"%s\": expected `node` or a number of GPUs, 1 to 1000000",
+                  ovl_shown(link->out_of_text, errs->arena));
+        blocks = 1;
+    }
+    link->out_of = blocks;
+}
+
 static void check_link(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
 {
-    (void)node, (void)arena, (void)errs;
+    (void)arena;
     ovl_hw_link *link = value;
+    if (ovl_node_gives(node, "scope") && link->gpus) {
+        ovl_error(errs, OVL_E_INPUT, node->mark,
+                  "scope and gpus both say what one instance serves; give one of them");
+    }
+    read_out_of(node, link, errs);
     if (link->per == SCOPE_NOT_GIVEN) {
         link->per = link->scope;
     }
@@ -164,6 +193,14 @@ static const ovl_field link_fields[] = {
         "What one instance of the link serves: all that its ranks send through it shares its "
         "bandwidth. Default `gpu`.",
         .names = scope_names),
+    OVL_FIELD_MORE(ovl_hw_link, gpus, "gpus", OVL_F_COUNT, 0,
+                   "Instead of `scope`: how many neighbouring GPUs one instance serves (a NIC for "
+                   "every 2 GPUs, a rack of 72).",
+                   .min = 1, .max = 1000000),
+    OVL_FIELD(ovl_hw_link, out_of_text, "out_of", OVL_F_TEXT, 0,
+              "`node`, or a number of GPUs: only what leaves a node, or a block of so many "
+              "neighbouring GPUs, crosses it, shared among the instances that serve the block. "
+              "Default: all that its ranks send."),
     OVL_FIELD_MORE(ovl_hw_link, per, "per", OVL_F_ENUM, 0,
                    "What instances are counted in, for `ovl check` (\"8 per node\"). Default: "
                    "`scope`.",
@@ -176,7 +213,8 @@ const ovl_table ovl_link_table = {
              "over one instance shares its bandwidth.\n\n"
              "    links:\n"
              "      nvlink: {bandwidth: 450 GB/s, latency: 1 us, scope: gpu}\n"
-             "      nic: {bandwidth: 400 Gb/s, latency: 5 us, scope: gpu, per: node}",
+             "      nic: {bandwidth: 400 Gb/s, latency: 5 us, scope: gpu, out_of: node}\n"
+             "      leaf: {bandwidth: 1.6 TB/s, gpus: 256, out_of: 256}",
     .fields = link_fields,
     .n_fields = OVL_COUNT(link_fields),
     .size = sizeof(ovl_hw_link),

@@ -51,7 +51,7 @@ static void leave(ovl_engine *e, uint32_t activity)
     }
     if (a->shares) {
         ovl_clock_delist(e, activity);
-        ovl_share_leave(&e->share, a->slot);
+        ovl_share_leave(&e->share, a->slot, a->count);
     } else {
         ovl_share_release(&e->share, a->slot);
     }
@@ -76,7 +76,7 @@ void ovl_engine_set_cap(ovl_engine *e, uint32_t activity, double cap, uint32_t b
         set_own_rate(e, a->clock, cap);
         return;
     }
-    uint32_t slot = ovl_share_set_cap(&e->share, a->slot, cap);
+    uint32_t slot = ovl_share_set_cap(&e->share, a->slot, cap, a->count);
     if (slot != a->slot) {
         ovl_account_activity(e, activity);
         if (a->clock != OVL_NONE) {
@@ -167,6 +167,7 @@ uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, cons
     a->total = cost->work;
     a->op = op;
     a->rank = rank;
+    a->count = e->p->fold ? e->p->fold->together[op] : 1;
     a->kind = ovl_engine_op(e, rank, op)->kind;
     a->phase = OVL_PHASE_LATENCY;
     a->clock = OVL_NONE;

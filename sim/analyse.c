@@ -4,6 +4,7 @@
  */
 #include "sim/gradflow.h"
 #include "sim/hazard.h"
+#include "sim/idle.h"
 #include "sim/memory.h"
 #include "sim/worth.h"
 
@@ -51,6 +52,7 @@ static void make_ranks(analysis *a)
         row->startups = count_startups(&a->p->codes[a->p->ranks[row->rank].code]);
         ovl_memory_find(a->p, a->t, a->arena, row);
     }
+    ovl_idle_find(&a->causes, &a->classes, a->options->gaps, a->arena, ranks, &a->out->idle);
     a->out->ranks = ranks;
     a->out->n_ranks = a->classes.n;
 }

@@ -180,8 +180,9 @@ void ovl_add_effect(ovl_builder *b, ovl_id code, const ovl_effect *effect)
 
 ovl_id ovl_add_comm(ovl_builder *b, ovl_id name, const uint32_t *ranks, uint32_t n)
 {
-    ovl_vec_push(&b->comms,
-                 (ovl_comm){.name = name, .first_member = b->members.len, .n_members = n});
+    ovl_vec_push(
+        &b->comms,
+        (ovl_comm){.name = name, .first_member = b->members.len, .n_members = n, .size = n});
     for (uint32_t i = 0; i < n; i++) {
         ovl_vec_push(&b->members, ranks[i]);
     }

@@ -23,8 +23,32 @@ struct ovl_code_build {
     uint32_t n_slots;
 };
 
-/* Numbers the collectives of each communicator and pairs sends with receives (p->partner). False
+/* Numbers the collectives of each communicator and pairs sends with receives (p->mates). False
  * and errors (OVL_E_STUCK) where members disagree. */
 bool ovl_match_communication(ovl_program *p, ovl_comm *comms, ovl_arena *arena, ovl_errs *errs);
+
+/* --- pairs.c: sends and receives --- */
+
+typedef OVL_VEC(uint32_t) ovl_mate_starts;
+typedef OVL_VEC(ovl_mate) ovl_mates;
+
+/* Pairs the sends and receives of a communicator, the first of its kind; appends to both lists (the
+ * closing entry of the starts is left out). *mates is where its places begin in `starts`, OVL_NONE
+ * if it has neither sends nor receives. False and errors if one has no other side. */
+bool ovl_pair_up(const ovl_program *p, uint32_t comm, uint32_t *mates, ovl_mate_starts *starts,
+                 ovl_mates *list, ovl_errs *errs);
+
+/* Can communicators of the kind state different times for what meets? Do both sides state one time
+ * in this communicator? */
+bool ovl_pairs_vary(const ovl_program *p, uint32_t kind);
+bool ovl_pairs_check_times(const ovl_program *p, uint32_t comm, ovl_errs *errs);
+
+/* The time of `cost` as it is told, and whether two are the same; the place of a mark. */
+const char *ovl_match_time(const ovl_cost *cost, ovl_arena *arena);
+const char *ovl_match_place(ovl_mark mark, ovl_mark seen_from, ovl_arena *arena);
+static inline bool ovl_match_same_time(const ovl_cost *a, const ovl_cost *b)
+{
+    return a->latency == b->latency && a->work == b->work;
+}
 
 #endif

@@ -50,7 +50,7 @@ static void enter(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
     s->latent += a->phase == OVL_PHASE_LATENCY;
     e->start[op] = e->now;
     e->running[op] = activity + 1;
-    ovl_vec_push(&s->comms, (ovl_running){a->op, activity});
+    ovl_vec_push(&s->comms, (ovl_running){op, activity});
 }
 
 static void transfer(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)

@@ -234,38 +234,36 @@ static void freeze_code(struct ovl_code_build *c, ovl_code *code, uint32_t hw_qu
 
 /* --- The whole --- */
 
-static bool number_ops(ovl_program *p, ovl_rank *ranks, ovl_errs *errs)
+/* Where the operations of each rank begin, as far as 32 bits reach. */
+static void number_ranks(ovl_program *p, ovl_rank *ranks)
 {
     uint64_t n = 0;
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         ranks[r].first_op = (uint32_t)n;
         n += p->codes[ranks[r].code].n_ops;
-        if (n > OVL_OPS_MAX) {
-            ovl_error(errs, OVL_E_INPUT, (ovl_mark){0},
-                      "the program has more than %" PRIu32 " operations over all ranks",
-                      OVL_OPS_MAX);
-            return false;
-        }
     }
-    p->n_ops = (uint32_t)n;
-    return true;
+    p->n_ops = (uint32_t)OVL_MIN(n, UINT32_MAX);
 }
 
-/* Where each rank stands in each of its communicators. */
-static void find_places(ovl_program *p, uint32_t n_rank_comms, ovl_arena *arena)
+/* Where each rank stands in each of its communicators, and the other way round. */
+static void find_places(ovl_program *p, uint32_t n_rank_comms, uint32_t n_members, ovl_arena *arena)
 {
     uint32_t *places = filled(arena, n_rank_comms, OVL_NONE);
+    uint32_t *slots = filled(arena, n_members, OVL_NONE);
     for (uint32_t c = 0; c < p->n_comms; c++) {
         for (uint32_t place = 0; place < p->comms[c].n_members; place++) {
-            const ovl_rank *rank = &p->ranks[p->members[p->comms[c].first_member + place]];
+            uint32_t member = p->comms[c].first_member + place;
+            const ovl_rank *rank = &p->ranks[p->members[member]];
             for (uint32_t s = 0; s < p->codes[rank->code].n_slots; s++) {
                 if (p->rank_comms[rank->first_comm + s] == c) {
                     places[rank->first_place + s] = place;
+                    slots[member] = s;
                 }
             }
         }
     }
     p->rank_places = places;
+    p->member_slots = slots;
 }
 
 bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
@@ -288,7 +286,7 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
     for (uint32_t i = 0; i < p.n_codes; i++) {
         freeze_code(b->codes.data[i], &codes[i], b->hw_queues, b->arena);
     }
-    uint32_t n_rank_comms = b->rank_comms.len;
+    uint32_t n_rank_comms = b->rank_comms.len, n_members = b->members.len;
     ovl_rank *ranks = ovl_vec_freeze(&b->ranks, b->arena);
     ovl_comm *comms = ovl_vec_freeze(&b->comms, b->arena);
     p.codes = codes;
@@ -310,13 +308,45 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
         p.pairs = OVL_NEW_ARRAY(b->arena, ovl_pair, (size_t)p.n_kernel_classes * p.n_coll_classes);
     }
     ovl_builder_free(b);
-    if (!number_ops(&p, ranks, errs)) {
-        return false;
-    }
-    find_places(&p, n_rank_comms, b->arena);
+    number_ranks(&p, ranks);
+    find_places(&p, n_rank_comms, n_members, b->arena);
     if (!ovl_match_communication(&p, comms, b->arena, errs)) {
         return false;
     }
+    if (p.n_ops <= OVL_NUMBERED_OPS && !ovl_number_ops(&p, b->arena, errs)) {
+        return false;
+    }
     *program = p;
+    return true;
+}
+
+static void number_pairs(const ovl_program *p, const ovl_comm *comm, uint32_t *partner)
+{
+    uint32_t first = p->kinds[comm->kind].mates;
+    for (uint32_t place = 0; first != OVL_NONE && place < comm->n_members; place++) {
+        const ovl_rank *rank = &p->ranks[p->members[comm->first_member + place]];
+        for (uint32_t i = p->mate_at[first + place]; i < p->mate_at[first + place + 1]; i++) {
+            const ovl_mate *m = &p->mates[i];
+            partner[rank->first_op + m->local] =
+                p->ranks[p->members[comm->first_member + m->place]].first_op + m->mate;
+        }
+    }
+}
+
+bool ovl_number_ops(ovl_program *p, ovl_arena *arena, ovl_errs *errs)
+{
+    if (p->n_ops > OVL_OPS_MAX) {
+        ovl_error(errs, OVL_E_INPUT, (ovl_mark){0},
+                  "the program has more than %" PRIu32 " operations over all ranks", OVL_OPS_MAX);
+        return false;
+    }
+    if (!p->numbered && p->mates) {
+        uint32_t *partner = filled(arena, p->n_ops, OVL_NONE);
+        for (uint32_t c = 0; c < p->n_comms; c++) {
+            number_pairs(p, &p->comms[c], partner);
+        }
+        p->partner = partner;
+    }
+    p->numbered = true;
     return true;
 }

@@ -5,24 +5,13 @@
 #include "sim/build.h"
 #include "sim/units.h"
 
-static uint32_t find_slot(const ovl_program *p, const ovl_rank *rank, uint32_t comm)
-{
-    uint32_t n = p->codes[rank->code].n_slots;
-    for (uint32_t s = 0; s < n; s++) {
-        if (p->rank_comms[rank->first_comm + s] == comm) {
-            return s;
-        }
-    }
-    return OVL_NONE;
-}
-
 /* --- Times ---
  *
  * What several ranks do together takes one time; if they state different ones, whichever was taken
  * would leave the other without a word. */
 
 /* "5 ms", or "1 ms + 4 ms" with a fixed part. */
-static const char *time_of(const ovl_cost *cost, ovl_arena *arena)
+const char *ovl_match_time(const ovl_cost *cost, ovl_arena *arena)
 {
     char latency[OVL_UNITS_TEXT], work[OVL_UNITS_TEXT];
     ovl_print_time(latency, cost->latency);
@@ -31,13 +20,8 @@ static const char *time_of(const ovl_cost *cost, ovl_arena *arena)
                          : ovl_arena_strdup(arena, work);
 }
 
-static bool same_time(const ovl_cost *a, const ovl_cost *b)
-{
-    return a->latency == b->latency && a->work == b->work;
-}
-
 /* "line 5, column 7", with the file if it is another one. */
-static const char *place_of(ovl_mark mark, ovl_mark seen_from, ovl_arena *arena)
+const char *ovl_match_place(ovl_mark mark, ovl_mark seen_from, ovl_arena *arena)
 {
     bool here = !mark.file || !seen_from.file || strcmp(mark.file, seen_from.file) == 0;
     return ovl_arena_printf(arena, "%s%sline %" PRIu32 ", column %" PRIu32, here ? "" : mark.file,
@@ -57,7 +41,7 @@ static member member_at(const ovl_program *p, uint32_t comm, uint32_t place)
 {
     member m = {.rank = p->members[p->comms[comm].first_member + place]};
     const ovl_rank *rank = &p->ranks[m.rank];
-    uint32_t slot = find_slot(p, rank, comm);
+    uint32_t slot = p->member_slots[p->comms[comm].first_member + place];
     if (slot != OVL_NONE) {
         m.code = &p->codes[rank->code];
         m.ops = m.code->collectives.item + m.code->collectives.at[slot];
@@ -124,13 +108,13 @@ static bool compare_times(const ovl_program *p, const member *a, const member *b
     for (uint32_t k = 0; k < a->n; k++) {
         const ovl_op *x = op_at(a, k), *y = op_at(b, k);
         const ovl_cost *s = ovl_op_cost(p, a->rank, x), *t = ovl_op_cost(p, b->rank, y);
-        if (!same_time(s, t)) {
+        if (!ovl_match_same_time(s, t)) {
             ovl_error(errs, OVL_E_INPUT, y->mark,
                       "%s \"%s\" takes %s on rank %" PRIu32 " but %s on rank %" PRIu32
                       " (%s); it is over on all members at once, so they must state one time",
                       ovl_coll_name(y->coll), ovl_names_text(p->names, y->name),
-                      time_of(t, errs->arena), b->rank, time_of(s, errs->arena), a->rank,
-                      place_of(x->mark, y->mark, errs->arena));
+                      ovl_match_time(t, errs->arena), b->rank, ovl_match_time(s, errs->arena),
+                      a->rank, ovl_match_place(x->mark, y->mark, errs->arena));
             return false;
         }
     }
@@ -181,190 +165,181 @@ static bool check_collectives(const ovl_program *p, uint32_t comm, ovl_errs *err
             good = false;
         }
     }
-    return good && check_times(p, comm, errs);
+    return good;
 }
 
-/* --- Sends and receives --- */
+/* --- Kinds --- */
 
-typedef struct half {
-    uint32_t from, to; /* places */
-    uint32_t op;       /* global */
-    bool receive;
-} half;
+typedef struct matching {
+    ovl_program *p;
+    ovl_comm *comms;
+    ovl_errs *errs;
+    OVL_VEC(ovl_comm_kind) kinds;
+    OVL_VEC(uint8_t) good; /* of each kind: bits of what was found good in its first */
+    ovl_mate_starts starts;
+    ovl_mates mates;
+    uint32_t *table, size; /* kind + 1 by hash, open addressing */
+} matching;
 
-typedef OVL_VEC(half) halves;
+enum { COLLECTIVES_AGREE = 1, TIMES_AGREE = 2, PAIRS_AGREE = 4 };
 
-static int compare_halves(const void *a, const void *b)
+static uint64_t mix(uint64_t hash, uint64_t value)
 {
-    const half *x = a, *y = b;
-    if (x->from != y->from) {
-        return x->from < y->from ? -1 : 1;
-    }
-    if (x->to != y->to) {
-        return x->to < y->to ? -1 : 1;
-    }
-    if (x->receive != y->receive) {
-        return x->receive ? 1 : -1;
-    }
-    return (x->op > y->op) - (x->op < y->op);
+    hash = (hash ^ value) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ (hash >> 29);
 }
 
-static bool add_half(const ovl_program *p, uint32_t comm, uint32_t rank, uint32_t place,
-                     uint32_t local, halves *list, ovl_errs *errs)
+static uint64_t member_key(const ovl_program *p, uint32_t at)
 {
-    const ovl_op *op = &p->codes[p->ranks[rank].code].ops[local];
-    int64_t n = p->comms[comm].n_members;
-    int64_t peer = op->peer_relative ? (((int64_t)place + op->peer) % n + n) % n : op->peer;
-    if (peer < 0 || peer >= n || peer == place) {
-        ovl_error(errs, OVL_E_INPUT, op->mark,
-                  "\"%s\" on rank %" PRIu32 " names member %" PRId64 " of group \"%s\", which %s",
-                  ovl_names_text(p->names, op->name), rank, peer,
-                  ovl_names_text(p->names, p->comms[comm].name),
-                  peer == place ? "is itself" : "has no such member");
+    return ((uint64_t)p->ranks[p->members[at]].code << 32) | p->member_slots[at];
+}
+
+static uint64_t hash_comm(const ovl_program *p, const ovl_comm *comm)
+{
+    uint64_t hash = mix(comm->n_members, 1);
+    for (uint32_t i = 0; i < comm->n_members; i++) {
+        hash = mix(hash, member_key(p, comm->first_member + i));
+    }
+    return hash;
+}
+
+static bool same_members(const ovl_program *p, const ovl_comm *a, const ovl_comm *b)
+{
+    if (a->n_members != b->n_members) {
         return false;
     }
-    bool receive = op->kind == OVL_RECV;
-    half h = {.from = receive ? (uint32_t)peer : place,
-              .to = receive ? place : (uint32_t)peer,
-              .op = p->ranks[rank].first_op + local,
-              .receive = receive};
-    ovl_vec_push(list, h);
+    for (uint32_t i = 0; i < a->n_members; i++) {
+        if (member_key(p, a->first_member + i) != member_key(p, b->first_member + i)) {
+            return false;
+        }
+    }
     return true;
 }
 
-static bool collect_halves(const ovl_program *p, uint32_t comm, halves *list, ovl_errs *errs)
+/* The kind of a communicator; one that is new is added. */
+static uint32_t kind_of(matching *m, uint32_t comm)
 {
+    const ovl_program *p = m->p;
+    uint32_t at = (uint32_t)hash_comm(p, &p->comms[comm]) & (m->size - 1);
+    for (; m->table[at]; at = (at + 1) & (m->size - 1)) {
+        uint32_t kind = m->table[at] - 1;
+        if (same_members(p, &p->comms[m->kinds.data[kind].comm], &p->comms[comm])) {
+            return kind;
+        }
+    }
+    ovl_vec_push(&m->kinds, (ovl_comm_kind){comm, OVL_NONE});
+    ovl_vec_push(&m->good, 0);
+    m->table[at] = m->kinds.len;
+    return m->kinds.len - 1;
+}
+
+/* Can other communicators of the kind state other times? */
+static bool by_rank(const ovl_program *p, uint32_t comm)
+{
+    bool any = false;
+    const uint32_t *known = NULL;
+    for (uint32_t place = 0; !any && place < p->comms[comm].n_members; place++) {
+        member m = member_at(p, comm, place);
+        any = m.ops != known && has_times_by_rank(&m);
+        known = m.ops;
+    }
+    return any;
+}
+
+/* What agrees in one communicator agrees in all of its kind; what does not is told of each. */
+static bool check_all(matching *m)
+{
+    const ovl_program *p = m->p;
     bool good = true;
-    for (uint32_t place = 0; place < p->comms[comm].n_members; place++) {
-        uint32_t rank = p->members[p->comms[comm].first_member + place];
-        const ovl_code *code = &p->codes[p->ranks[rank].code];
-        uint32_t slot = find_slot(p, &p->ranks[rank], comm);
-        for (uint32_t i = 0; slot != OVL_NONE && i < code->n_ops; i++) {
-            const ovl_op *op = &code->ops[i];
-            if ((op->kind == OVL_SEND || op->kind == OVL_RECV) && op->comm == slot) {
-                good &= add_half(p, comm, rank, place, i, list, errs);
-            }
-        }
-    }
-    return good;
-}
-
-static void say_alone(const ovl_program *p, uint32_t comm, const half *h, ovl_errs *errs)
-{
-    const ovl_op *op = ovl_op_of(p, h->op);
-    const ovl_comm *c = &p->comms[comm];
-    uint32_t other = p->members[c->first_member + (h->receive ? h->from : h->to)];
-    ovl_error(errs, OVL_E_STUCK, op->mark,
-              "%s \"%s\" on rank %" PRIu32 " has no matching %s on rank %" PRIu32,
-              h->receive ? "receive" : "send", ovl_names_text(p->names, op->name),
-              ovl_op_rank(p, h->op), h->receive ? "send" : "receive", other);
-}
-
-static bool check_pair_times(const ovl_program *p, const half *s, const half *r, ovl_errs *errs)
-{
-    const ovl_op *send = ovl_op_of(p, s->op), *recv = ovl_op_of(p, r->op);
-    const ovl_cost *out = ovl_op_cost(p, ovl_op_rank(p, s->op), send);
-    const ovl_cost *in = ovl_op_cost(p, ovl_op_rank(p, r->op), recv);
-    if (!recv->timed || same_time(out, in)) {
-        return true;
-    }
-    ovl_error(errs, OVL_E_INPUT, recv->mark,
-              "receive \"%s\" on rank %" PRIu32 " takes %s, but its send \"%s\" on rank %" PRIu32
-              " takes %s (%s); a transfer takes what its send says",
-              ovl_names_text(p->names, recv->name), ovl_op_rank(p, r->op), time_of(in, errs->arena),
-              ovl_names_text(p->names, send->name), ovl_op_rank(p, s->op),
-              time_of(out, errs->arena), place_of(send->mark, recv->mark, errs->arena));
-    return false;
-}
-
-static bool pair(const ovl_program *p, const half *s, const half *r, uint32_t *partner,
-                 ovl_errs *errs)
-{
-    const ovl_op *send = ovl_op_of(p, s->op), *recv = ovl_op_of(p, r->op);
-    partner[s->op] = r->op;
-    partner[r->op] = s->op;
-    if (send->bytes == recv->bytes && send->dtype == recv->dtype && send->eager == recv->eager) {
-        return check_pair_times(p, s, r, errs);
-    }
-    ovl_error(errs, OVL_E_STUCK, recv->mark,
-              "receive \"%s\" on rank %" PRIu32 " (%" PRIu64
-              " bytes %s, %s) meets send \"%s\" of rank %" PRIu32 " (%" PRIu64 " bytes %s, %s)",
-              ovl_names_text(p->names, recv->name), ovl_op_rank(p, r->op), recv->bytes,
-              ovl_dtype_name(recv->dtype), recv->eager ? "eager" : "rendezvous",
-              ovl_names_text(p->names, send->name), ovl_op_rank(p, s->op), send->bytes,
-              ovl_dtype_name(send->dtype), send->eager ? "eager" : "rendezvous");
-    return false;
-}
-
-/* The list is sorted: per (from, to) first all sends in order, then all receives in order. */
-static bool pair_up(const ovl_program *p, uint32_t comm, const halves *list, uint32_t *partner,
-                    ovl_errs *errs)
-{
-    bool good = true;
-    for (uint32_t i = 0; i < list->len;) {
-        uint32_t end = i, sends = 0;
-        while (end < list->len && list->data[end].from == list->data[i].from &&
-               list->data[end].to == list->data[i].to) {
-            sends += !list->data[end++].receive;
-        }
-        uint32_t receives = end - i - sends;
-        for (uint32_t k = 0; k < OVL_MIN(sends, receives); k++) {
-            good &= pair(p, &list->data[i + k], &list->data[i + sends + k], partner, errs);
-        }
-        if (sends != receives) {
-            uint32_t alone = sends > receives ? i + receives : i + sends + sends;
-            say_alone(p, comm, &list->data[alone], errs);
-            good = false;
-        }
-        i = end;
-    }
-    return good;
-}
-
-static bool has_point_to_point(const ovl_program *p)
-{
-    for (uint32_t c = 0; c < p->n_codes; c++) {
-        for (uint32_t i = 0; i < p->codes[c].n_ops; i++) {
-            if (p->codes[c].ops[i].kind == OVL_SEND || p->codes[c].ops[i].kind == OVL_RECV) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-static bool match_pairs(ovl_program *p, ovl_arena *arena, ovl_errs *errs)
-{
-    uint32_t *partner = OVL_NEW_ARRAY(arena, uint32_t, p->n_ops);
-    for (uint32_t i = 0; i < p->n_ops; i++) {
-        partner[i] = OVL_NONE;
-    }
-    bool good = true;
-    halves list = {0};
+    uint64_t n = 0;
     for (uint32_t c = 0; c < p->n_comms; c++) {
-        list.len = 0;
-        good &= collect_halves(p, c, &list, errs);
-        if (list.len) {
-            qsort(list.data, list.len, sizeof *list.data, compare_halves);
+        uint32_t kind = m->comms[c].kind = kind_of(m, c);
+        uint8_t *agree = &m->good.data[kind];
+        if ((*agree & COLLECTIVES_AGREE) == 0 && check_collectives(p, c, m->errs)) {
+            *agree |= COLLECTIVES_AGREE;
         }
-        good = good && pair_up(p, c, &list, partner, errs);
+        good &= (*agree & COLLECTIVES_AGREE) != 0;
+        if (good && (*agree & TIMES_AGREE) == 0) {
+            good = check_times(p, c, m->errs);
+            *agree |= good && !by_rank(p, c) ? TIMES_AGREE : 0;
+        }
+        m->comms[c].first_collective = (uint32_t)n;
+        m->comms[c].n_collectives = member_at(p, c, 0).n;
+        n += m->comms[c].n_collectives;
     }
-    ovl_vec_free(&list);
-    p->partner = partner;
+    if (n >= OVL_NONE) {
+        ovl_error(m->errs, OVL_E_INPUT, (ovl_mark){0},
+                  "the program has more than %" PRIu32 " collectives", OVL_NONE);
+        return false;
+    }
+    m->p->n_collectives = (uint32_t)n;
+    return good;
+}
+
+static bool pair_all(matching *m)
+{
+    const ovl_program *p = m->p;
+    bool good = true;
+    for (uint32_t c = 0; c < p->n_comms; c++) {
+        uint32_t kind = p->comms[c].kind;
+        uint8_t *agree = &m->good.data[kind];
+        if ((*agree & PAIRS_AGREE) == 0) {
+            uint32_t *mates = &m->kinds.data[kind].mates;
+            bool paired = ovl_pair_up(p, c, mates, &m->starts, &m->mates, m->errs);
+            *agree |= paired ? PAIRS_AGREE : 0;
+            good &= paired;
+        }
+    }
+    return good;
+}
+
+static void hand_over(matching *m, ovl_arena *arena)
+{
+    ovl_program *p = m->p;
+    p->n_kinds = m->kinds.len;
+    p->kinds = ovl_vec_freeze(&m->kinds, arena);
+    if (m->mates.len) {
+        ovl_vec_push(&m->starts, m->mates.len);
+        p->mate_at = ovl_vec_freeze(&m->starts, arena);
+        p->mates = ovl_vec_freeze(&m->mates, arena);
+    }
+}
+
+/* Sends and receives whose times are given rank by rank, in all communicators but the first of each
+ * kind, where it is known. */
+static bool check_pair_times(const ovl_program *p, ovl_errs *errs)
+{
+    bool good = true;
+    ovl_arena scratch = {0};
+    bool *vary = OVL_NEW_ARRAY(&scratch, bool, p->n_kinds);
+    for (uint32_t k = 0; k < p->n_kinds; k++) {
+        vary[k] = ovl_pairs_vary(p, k);
+    }
+    for (uint32_t c = 0; c < p->n_comms; c++) {
+        uint32_t kind = p->comms[c].kind;
+        good &= !vary[kind] || p->kinds[kind].comm == c || ovl_pairs_check_times(p, c, errs);
+    }
+    ovl_arena_free(&scratch);
     return good;
 }
 
 bool ovl_match_communication(ovl_program *p, ovl_comm *comms, ovl_arena *arena, ovl_errs *errs)
 {
-    bool good = true;
-    for (uint32_t c = 0; c < p->n_comms; c++) {
-        good &= check_collectives(p, c, errs);
-        comms[c].first_collective = p->n_collectives;
-        comms[c].n_collectives = member_at(p, c, 0).n;
-        p->n_collectives += comms[c].n_collectives;
+    ovl_arena scratch = {0};
+    matching m = {.p = p, .comms = comms, .errs = errs, .size = 8};
+    while (m.size < 2 * p->n_comms) {
+        m.size *= 2;
     }
-    if (good && has_point_to_point(p)) {
-        good = match_pairs(p, arena, errs);
+    m.table = OVL_NEW_ARRAY(&scratch, uint32_t, m.size);
+    bool good = check_all(&m) && pair_all(&m);
+    if (good) {
+        hand_over(&m, arena);
+        good = check_pair_times(p, errs);
     }
+    ovl_vec_free(&m.kinds);
+    ovl_vec_free(&m.good);
+    ovl_vec_free(&m.starts);
+    ovl_vec_free(&m.mates);
+    ovl_arena_free(&scratch);
     return good;
 }

@@ -1,4 +1,4 @@
-#include "sim/program.h"
+#include "sim/fold.h"
 
 static const char *const op_kinds[] = {"kernel", "collective", "send", "recv",
                                        "batch",  "copy",       "host", "marker"};
@@ -50,6 +50,16 @@ const char *ovl_category_name(ovl_category category)
     return categories[category];
 }
 
+uint32_t ovl_rank_number(const ovl_program *p, uint32_t rank)
+{
+    return p->fold ? p->fold->rank[rank] : rank;
+}
+
+uint32_t ovl_rank_count(const ovl_program *p, uint32_t rank)
+{
+    return p->fold ? p->fold->count[rank] : 1;
+}
+
 uint32_t ovl_op_rank(const ovl_program *p, uint32_t op)
 {
     assert(op < p->n_ops);
@@ -95,11 +105,7 @@ uint32_t ovl_collective_op(const ovl_program *p, const ovl_comm *comm, uint32_t 
 {
     const ovl_rank *rank = &p->ranks[p->members[comm->first_member + place]];
     const ovl_code *code = &p->codes[rank->code];
-    uint32_t slot = 0;
-    while (&p->comms[p->rank_comms[rank->first_comm + slot]] != comm) {
-        slot++;
-        assert(slot < code->n_slots);
-    }
+    uint32_t slot = p->member_slots[comm->first_member + place];
     return rank->first_op + code->collectives.item[code->collectives.at[slot] + k];
 }
 

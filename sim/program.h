@@ -87,6 +87,18 @@ const char *ovl_op_kind_name(ovl_op_kind kind);
 const char *ovl_coll_name(ovl_coll coll);
 const char *ovl_dtype_name(ovl_dtype dtype);
 const char *ovl_category_name(ovl_category category);
+/* What an operation of a pipeline is about. Kernels of one part and microbatch do the same work on
+ * different stages, so their mean is what each would take if all stages were alike. */
+typedef enum ovl_part {
+    OVL_PART_NONE, /* no pipeline: kernels of one name do the same work on different ranks */
+    OVL_PART_FORWARD,
+    OVL_PART_BACKWARD, /* in one piece, */
+    OVL_PART_INPUT,    /* or the piece that the stage before waits for */
+    OVL_PART_WEIGHT,   /* and the one that nobody waits for */
+    OVL_PART_PAIR,     /* a forward and a backward that run together */
+    OVL_PART_COUNT,
+} ovl_part;
+
 /* Bytes of one element. */
 uint32_t ovl_dtype_size(ovl_dtype dtype);
 
@@ -149,6 +161,9 @@ typedef struct ovl_op {
     uint64_t bytes;  /* payload, nccl-tests convention: all-gather output, reduce-scatter input */
     ovl_time launch; /* host time to issue it */
     ovl_mark mark;   /* where the user asked for it */
+    uint8_t part;    /* ovl_part; the two below are for those that have one */
+    uint16_t stage;  /* sends and receives: of the output that is sent */
+    uint32_t microbatch;
 } ovl_op;
 
 typedef struct ovl_buffer {
@@ -237,7 +252,22 @@ typedef struct ovl_comm {
     ovl_id name;                              /* into names: the group it belongs to */
     uint32_t first_member, n_members;         /* into members: ranks in order of their place */
     uint32_t first_collective, n_collectives; /* instances, numbered over the whole program */
+    uint32_t size; /* ranks it has; more than n_members where several are simulated as one */
+    uint32_t kind; /* into kinds */
 } ovl_comm;
+
+/* Communicators whose members run the same codes with the same slots, place by place, are of one
+ * kind: what meets what in them is the same. */
+typedef struct ovl_comm_kind {
+    uint32_t comm;  /* the first of the kind */
+    uint32_t mates; /* into mate_at, an entry for each place; OVL_NONE: no sends and receives */
+} ovl_comm_kind;
+
+/* A send or receive and what it meets: local index here, place and local index of the other side.
+ */
+typedef struct ovl_mate {
+    uint32_t local, place, mate;
+} ovl_mate;
 
 typedef enum ovl_resource_kind { OVL_RES_HBM, OVL_RES_LINK } ovl_resource_kind;
 
@@ -263,24 +293,31 @@ typedef struct ovl_pair {
 typedef struct ovl_program {
     const ovl_names *names;
     uint32_t n_codes, n_ranks, n_comms, n_resources, n_costs, n_ports;
-    uint32_t n_ops;         /* over all ranks */
+    uint32_t n_ops;         /* over all ranks; UINT32_MAX if there are more */
     uint32_t n_collectives; /* instances over all communicators */
     const ovl_code *codes;
     const ovl_rank *ranks;
     const ovl_comm *comms;
-    const uint32_t *members; /* ranks */
+    const uint32_t *members;      /* ranks */
+    const uint32_t *member_slots; /* the slot that a member has for it; OVL_NONE: uses it never */
     const ovl_id *rank_comms;
     const uint32_t *rank_places;
     const ovl_id *rank_ports;
     const ovl_resource *resources;
     const ovl_cost *costs;
     const ovl_demand *demands;
+    uint32_t n_kinds;
+    const ovl_comm_kind *kinds;
+    const uint32_t *mate_at; /* kinds[k].mates + place: into mates, by local index */
+    const ovl_mate *mates;
+    bool numbered; /* operations have global numbers and partners: it can be run as it is */
     const uint32_t *partner; /* [n_ops] sends and receives: the op at the other side, else OVL_NONE;
                                 NULL without any */
-    uint32_t sms;            /* of each rank's GPU; 0: SMs are not modelled */
-    uint32_t copy_engines[2]; /* d2h, h2d; 0: unlimited */
-    uint32_t hw_queues;       /* 0: as many as streams */
-    uint64_t memory;          /* bytes of each rank's GPU; 0: not known */
+    const struct ovl_fold *fold; /* fold.h: ranks stand for several; NULL: each for itself */
+    uint32_t sms;                /* of each rank's GPU; 0: SMs are not modelled */
+    uint32_t copy_engines[2];    /* d2h, h2d; 0: unlimited */
+    uint32_t hw_queues;          /* 0: as many as streams */
+    uint64_t memory;             /* bytes of each rank's GPU; 0: not known */
     uint32_t n_kernel_classes, n_coll_classes;
     const ovl_id *kernel_classes, *coll_classes; /* names */
     const ovl_pair *pairs;                       /* [n_kernel_classes * n_coll_classes] */
@@ -370,12 +407,23 @@ ovl_id ovl_add_rank(ovl_builder *b, ovl_id code, uint32_t variant, const ovl_id 
 /* Freezes everything into the arena and empties the builder. False and errors (OVL_E_STUCK, with
  * the places of both sides) if members of a communicator disagree about their k-th collective
  * (type, bytes, dtype, root, number) or a send has no receive of the same bytes; OVL_E_INPUT if
- * they agree but state different times for it, or if it is too large for 32-bit numbering. */
+ * they agree but state different times for it. A program of at most OVL_NUMBERED_OPS operations
+ * over all ranks is numbered, too; a larger one by whoever runs it unfolded. */
 bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs);
+#define OVL_NUMBERED_OPS (1u << 20)
+
+/* Gives every operation of every rank its partner, so that the program can be run unfolded; tables
+ * live in `arena`. False and an error (OVL_E_INPUT) if there are more than 32 bits can number.
+ * Nothing happens if it is numbered. */
+bool ovl_number_ops(ovl_program *program, ovl_arena *arena, ovl_errs *errs);
 
 /* --- Reading
  * -----------------------------------------------------------------------------------------------
  */
+
+/* The number of a rank that is simulated, as the user knows it, and how many it stands for. */
+uint32_t ovl_rank_number(const ovl_program *p, uint32_t rank);
+uint32_t ovl_rank_count(const ovl_program *p, uint32_t rank);
 
 /* The rank of a global operation (binary search), and its description. */
 uint32_t ovl_op_rank(const ovl_program *p, uint32_t op);

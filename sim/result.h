@@ -16,6 +16,45 @@
 
 #include "sim/engine.h"
 
+/* Why a rank runs no kernel (idle.h). */
+typedef enum ovl_idle_kind {
+    OVL_IDLE_FILL,
+    OVL_IDLE_DRAIN,
+    OVL_IDLE_IMBALANCE,
+    OVL_IDLE_DEPENDENCY,
+    OVL_IDLE_SCHEDULE,
+    OVL_IDLE_HOST,
+    OVL_IDLE_COUNT,
+} ovl_idle_kind;
+
+/* The same account, reasons peeled off one after another. */
+typedef enum ovl_peel {
+    OVL_PEEL_STRUCTURAL,
+    OVL_PEEL_IMBALANCE,
+    OVL_PEEL_DEPENDENCY,
+    OVL_PEEL_HOST,
+    OVL_PEEL_COUNT,
+} ovl_peel;
+
+/* "fill", ...; "structural", ...: the keys of the JSON. */
+const char *ovl_idle_name(ovl_idle_kind kind);
+const char *ovl_peel_name(ovl_peel kind);
+
+/* Who is to blame for most of one kind of idle time. */
+typedef struct ovl_result_blame {
+    ovl_idle_kind kind;
+    ovl_time time; /* of that kind because of it */
+    const char *text;
+} ovl_result_blame;
+
+/* A stretch without a kernel. */
+typedef struct ovl_result_gap {
+    ovl_time start, end;
+    const char *before; /* the kernel that ends it; NULL: it lasts to the end of the step */
+    ovl_time piece[OVL_IDLE_COUNT]; /* sums to end - start */
+    const char *because; /* who is to blame for the largest piece but fill and drain; NULL */
+} ovl_result_gap;
+
 /* One rank, or several that did the same at the same times: `rank` is the lowest, `count` how many.
  */
 typedef struct ovl_result_rank {
@@ -31,6 +70,15 @@ typedef struct ovl_result_rank {
         *allocated_peak_at; /* the operation about to be issued at the allocated peak, or "end" */
     const struct ovl_holder *holders; /* of the live peak, largest first */
     uint32_t n_holders;
+    ovl_time idle_time;              /* in which it runs no kernel, to the end of the step */
+    ovl_time idle[OVL_IDLE_COUNT];   /* sums to it */
+    ovl_time peeled[OVL_PEEL_COUNT]; /* so does this */
+    ovl_time span_start, span_end;   /* of its kernels; in a pipeline of those of its stages */
+    double bubble_rate;              /* idle time within the span, of the span; negative: no span */
+    const ovl_result_blame *blames;  /* at most one for each kind */
+    uint32_t n_blames;
+    const ovl_result_gap *gaps; /* in time order; NULL unless asked for */
+    uint32_t n_gaps;
 } ovl_result_rank;
 
 typedef struct ovl_holder {
@@ -97,6 +145,19 @@ typedef struct ovl_result_equation {
     ovl_time u_variant, interference; /* OVL_NEVER if not simulated */
 } ovl_result_equation;
 
+/* Idle time over all ranks. */
+typedef struct ovl_result_idle {
+    ovl_time time; /* OVL_NEVER, and all below: too long to be counted */
+    ovl_time piece[OVL_IDLE_COUNT], peeled[OVL_PEEL_COUNT];
+    ovl_time span; /* the largest of any rank, and the lowest such rank */
+    uint32_t span_rank;
+    double bubble_rate; /* idle time of all ranks, of the step times ranks; negative: no step */
+    double span_bubble_rate;        /* 1 - mean kernel time of a rank / span; negative: no span */
+    const ovl_result_blame *blames; /* at most one for each kind */
+    uint32_t n_blames;
+    bool pipeline; /* operations say which stage they are of */
+} ovl_result_idle;
+
 typedef struct ovl_result {
     const char *scenario, *variant; /* variant "base" without one */
     const char *description;        /* what the scenario says of itself; NULL without */
@@ -118,6 +179,7 @@ typedef struct ovl_result {
     uint64_t reserved_peak, memory_limit;
     uint32_t fullest_rank;
     ovl_result_equation equation;
+    ovl_result_idle idle;
     const ovl_result_rank *ranks;
     uint32_t n_ranks;
     const ovl_result_collective *collectives; /* by rank, then start, then name */
@@ -153,6 +215,7 @@ typedef struct ovl_analyse_options {
     ovl_worth worth;
     const char *worth_name; /* with OVL_WORTH_NAME */
     const char *scenario, *variant, *description;
+    bool gaps;                       /* list the gaps of each rank */
     const char *const *not_modelled; /* what the caller knows is left out; copied into the result */
     uint32_t n_not_modelled;
 } ovl_analyse_options;

@@ -9,51 +9,73 @@
 
 /* --- Uses --- */
 
-/* Members that share a resource load it once together or each on top of the others; either way the
- * activity has one use of it. */
-static void add_use(ovl_engine *e, ovl_id resource, const ovl_demand *d)
+/* What a demand asks of the resource of its port. Where ranks are folded: the demands of all
+ * activities that load it, divided among the `count` that the solver knows of. `member`: of which
+ * member of a collective, as an index into the program's; else OVL_NONE. */
+static ovl_use use_of(const ovl_program *p, uint32_t rank, uint32_t member, uint32_t count,
+                      const ovl_demand *demand)
 {
-    uint32_t at = e->use_at[resource];
-    if (at < e->uses.len && e->uses.data[at].resource == resource) {
-        e->uses.data[at].rate += d->once ? 0 : d->rate;
+    ovl_id resource = p->rank_ports[p->ranks[rank].first_port + demand->port];
+    if (!p->fold) {
+        return (ovl_use){resource, 1, demand->rate};
+    }
+    /* How many activities like this one load it: each of those that count together is one of a
+     * class; through a port that is counted once each communicator is one activity. */
+    const uint32_t *ranks = p->fold->rank_load, *members = p->fold->member_load;
+    uint64_t load = ranks[(size_t)rank * p->n_ports + demand->port], activities = load;
+    if (member != OVL_NONE) {
+        activities = members[(size_t)member * p->n_ports + demand->port];
+        load = demand->once ? activities : load;
+    }
+    return (ovl_use){resource, (uint32_t)(activities / count), demand->rate * load / count};
+}
+
+/* Members that share a resource load it once together or each on top of the others; either way the
+ * activity has one use of it. `other`: folded, this one is a transfer with other members that loads
+ * it as well. */
+static void add_use(ovl_engine *e, const ovl_use *use, bool once, bool other)
+{
+    uint32_t at = e->use_at[use->resource];
+    if (at < e->uses.len && e->uses.data[at].resource == use->resource) {
+        e->uses.data[at].rate += once ? 0 : use->rate;
+        e->uses.data[at].classes += other ? use->classes : 0;
         return;
     }
-    e->use_at[resource] = e->uses.len;
-    ovl_vec_push(&e->uses, (ovl_use){resource, d->rate});
+    e->use_at[use->resource] = e->uses.len;
+    ovl_vec_push(&e->uses, *use);
 }
 
 /* A port without a resource is hardware that is not modelled. */
-static void add_uses(ovl_engine *e, uint32_t rank, const ovl_activity *a, uint32_t first,
-                     uint32_t n)
+static void add_uses(ovl_engine *e, uint32_t rank, uint32_t member, const ovl_activity *a,
+                     ovl_demand_list demands)
 {
     const ovl_id *ports = &e->p->rank_ports[e->p->ranks[rank].first_port];
-    for (uint32_t i = first; i < first + n; i++) {
+    for (uint32_t i = demands.first; i < demands.first + demands.n; i++) {
         const ovl_demand *d = &e->p->demands[i];
         bool measured = d->port == OVL_PORT_HBM && a->comm && ovl_caps_measured(e, rank, a);
         if (ports[d->port] != OVL_NONE && !measured) {
-            add_use(e, ports[d->port], d);
+            ovl_use use = use_of(e->p, rank, member, a->count, d);
+            add_use(e, &use, d->once, e->p->fold && !a->comm);
         }
     }
-}
-
-static void add_member_uses(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
-{
-    (void)op;
-    const ovl_activity *a = &e->activities.data[activity];
-    add_uses(e, rank, a, a->cost->first_demand, a->cost->n_demands);
 }
 
 void ovl_route_uses(ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
+    ovl_demand_list own = {a->cost->first_demand, a->cost->n_demands};
+    ovl_demand_list of_peer = {a->cost->first_peer, a->cost->n_peer};
+    const ovl_comm *comm = a->comm;
     e->uses.len = 0;
-    if (a->comm) {
-        ovl_comm_each(e, activity, add_member_uses);
+    if (!comm) {
+        add_uses(e, a->rank, OVL_NONE, a, own);
+        if (of_peer.n) {
+            add_uses(e, a->peer, OVL_NONE, a, of_peer);
+        }
         return;
     }
-    add_uses(e, a->rank, a, a->cost->first_demand, a->cost->n_demands);
-    if (a->cost->n_peer) {
-        add_uses(e, a->peer, a, a->cost->first_peer, a->cost->n_peer);
+    for (uint32_t i = comm->first_member; i < comm->first_member + comm->n_members; i++) {
+        add_uses(e, e->p->members[i], i, a, own);
     }
 }
 
@@ -67,9 +89,9 @@ static bool is_sharing(const ovl_engine *e)
 uint32_t ovl_route_join_uses(ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
-    return is_sharing(e)
-               ? ovl_share_join(&e->share, a->cap, a->cost->weight, e->uses.data, e->uses.len)
-               : OVL_NONE;
+    return is_sharing(e) ? ovl_share_join(&e->share, a->cap, a->cost->weight, e->uses.data,
+                                          e->uses.len, a->count)
+                         : OVL_NONE;
 }
 
 static ovl_route route_of(const ovl_engine *e, const ovl_activity *a)
@@ -77,6 +99,7 @@ static ovl_route route_of(const ovl_engine *e, const ovl_activity *a)
     const ovl_cost *c = a->cost;
     ovl_route route = {.rank = a->rank,
                        .other = a->peer,
+                       .count = a->count,
                        .demands = {c->first_demand, c->n_demands},
                        .of_peer = {c->first_peer, c->n_peer},
                        .weight = c->weight};
@@ -91,9 +114,10 @@ static ovl_route route_of(const ovl_engine *e, const ovl_activity *a)
 
 static bool same_route(const ovl_route *a, const ovl_route *b)
 {
-    return a->rank == b->rank && a->other == b->other && a->demands.first == b->demands.first &&
-           a->demands.n == b->demands.n && a->of_peer.first == b->of_peer.first &&
-           a->of_peer.n == b->of_peer.n && a->weight == b->weight;
+    return a->rank == b->rank && a->other == b->other && a->count == b->count &&
+           a->demands.first == b->demands.first && a->demands.n == b->demands.n &&
+           a->of_peer.first == b->of_peer.first && a->of_peer.n == b->of_peer.n &&
+           a->weight == b->weight;
 }
 
 #define ROUTES_KEPT 4 /* for each rank, a power of two */
@@ -131,7 +155,7 @@ uint32_t ovl_route_join(ovl_engine *e, uint32_t activity)
     ovl_route route = route_of(e, a), *known = place_of(e, &route);
     bool fixed = is_fixed(e, a);
     if (fixed && is_known(e, known, &route)) {
-        ovl_share_join_again(&e->share, known->slot);
+        ovl_share_join_again(&e->share, known->slot, a->count);
         return known->slot;
     }
     ovl_route_uses(e, activity);

@@ -271,7 +271,7 @@ static inline uint8_t state_of(const ovl_share_resource *r)
     if (r->demand <= r->capacity) {
         return OVL_SHARE_FREE;
     }
-    return r->line.len > 1 ? OVL_SHARE_COUPLES : OVL_SHARE_OWN;
+    return r->live > 1 ? OVL_SHARE_COUPLES : OVL_SHARE_OWN;
 }
 
 /* Its limits are others: on each resource it shares it may have another place. */
@@ -313,25 +313,27 @@ static void count_first_in(ovl_share *share, uint32_t slot)
     share->n_live++;
     c->shared = 0;
     for (uint32_t i = 0; i < c->n_uses; i++) {
-        ovl_share_enter(share, c->uses[i].resource, slot, c->uses[i].rate);
+        ovl_share_enter(share, slot, &c->uses[i]);
         c->shared += ovl_share_couples(&share->resources[c->uses[i].resource]);
     }
 }
 
-/* One more. A class that a resource concerns alone is dirty itself; others hear of it by the
+/* So many more. A class that a resource concerns alone is dirty itself; others hear of it by the
  * resource. */
-static void count_in(ovl_share *share, uint32_t slot)
+static void count_in(ovl_share *share, uint32_t slot, uint32_t count)
 {
     ovl_share_class *c = &share->classes.data[slot];
-    if (c->count++ == 0) {
+    bool first = c->count == 0;
+    c->count += count;
+    if (first) {
         count_first_in(share, slot);
     }
     c->limited = false;
     make_dirty(share, slot);
     for (uint32_t i = 0; i < c->n_uses; i++) {
         ovl_share_resource *r = &share->resources[c->uses[i].resource];
-        r->demand += c->uses[i].rate;
-        ovl_pull_add(&r->pull, ovl_pull_of(c->exact, c->uses[i].rate));
+        r->demand += count * c->uses[i].rate;
+        ovl_pull_add(&r->pull, ovl_pull_of(c->exact, count * c->uses[i].rate));
         update_state(share, r);
         if (ovl_share_couples(r)) {
             ovl_share_move(share, c->uses[i].resource, slot);
@@ -348,15 +350,16 @@ static void count_last_out(ovl_share *share, uint32_t slot)
     c->follows = OVL_NONE;
     c->tied = false;
     for (uint32_t i = 0; i < c->n_uses; i++) {
-        ovl_share_exit(share, c->uses[i].resource, slot);
+        ovl_share_exit(share, slot, &c->uses[i]);
     }
 }
 
-static void count_out(ovl_share *share, uint32_t slot)
+static void count_out(ovl_share *share, uint32_t slot, uint32_t count)
 {
     ovl_share_class *c = &share->classes.data[slot];
-    assert(c->count > 0);
-    bool last = --c->count == 0;
+    assert(c->count >= count);
+    c->count -= count;
+    bool last = c->count == 0;
     c->limited = false;
     if (last) {
         count_last_out(share, slot);
@@ -371,14 +374,14 @@ static void count_out(ovl_share *share, uint32_t slot)
                 ovl_share_move(share, c->uses[i].resource, slot);
             }
         }
-        r->demand -= c->uses[i].rate;
-        ovl_pull_take(&r->pull, ovl_pull_of(c->exact, c->uses[i].rate));
+        r->demand -= count * c->uses[i].rate;
+        ovl_pull_take(&r->pull, ovl_pull_of(c->exact, count * c->uses[i].rate));
         update_state(share, r);
     }
 }
 
 uint32_t ovl_share_join(ovl_share *share, double cap, double weight, const ovl_use *uses,
-                        uint32_t n_uses)
+                        uint32_t n_uses, uint32_t count)
 {
     assert(cap > 0 && cap <= 1 && weight > 0 && weight <= 1);
     uint64_t hash = hash_of(cap, weight, uses, n_uses);
@@ -386,21 +389,21 @@ uint32_t ovl_share_join(ovl_share *share, double cap, double weight, const ovl_u
     if (slot == OVL_NONE) {
         slot = make_class(share, hash, cap, weight, uses, n_uses);
     }
-    count_in(share, slot);
+    count_in(share, slot, count);
     return slot;
 }
 
-void ovl_share_join_again(ovl_share *share, uint32_t slot)
+void ovl_share_join_again(ovl_share *share, uint32_t slot, uint32_t count)
 {
-    count_in(share, slot);
+    count_in(share, slot, count);
 }
 
-void ovl_share_leave(ovl_share *share, uint32_t slot)
+void ovl_share_leave(ovl_share *share, uint32_t slot, uint32_t count)
 {
-    count_out(share, slot);
+    count_out(share, slot, count);
 }
 
-uint32_t ovl_share_set_cap(ovl_share *share, uint32_t slot, double cap)
+uint32_t ovl_share_set_cap(ovl_share *share, uint32_t slot, double cap, uint32_t count)
 {
     assert(cap > 0 && cap <= 1);
     ovl_share_class *c = &share->classes.data[slot];
@@ -414,8 +417,8 @@ uint32_t ovl_share_set_cap(ovl_share *share, uint32_t slot, double cap)
         ovl_use *uses = c->uses; /* stays where it is while the array of classes may move */
         other = make_class(share, hash, cap, weight, uses, c->n_uses);
     }
-    count_out(share, slot);
-    count_in(share, other);
+    count_out(share, slot, count);
+    count_in(share, other, count);
     return other;
 }
 

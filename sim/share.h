@@ -39,7 +39,9 @@
 
 typedef struct ovl_use {
     uint32_t resource;
-    uint64_t rate; /* bytes/s at isolated speed; 0 is allowed and means nothing */
+    uint32_t classes; /* how many like its own it stands for on this resource: 1, or where ranks are
+                         folded as many as there would be; `rate` is that of all of them */
+    uint64_t rate;    /* bytes/s at isolated speed; 0 is allowed and means nothing */
 } ovl_use;
 
 /* What bounds a class besides the resources it shares with others: the level at which it does, and
@@ -102,6 +104,7 @@ typedef struct ovl_share_resource {
     bool touched;    /* in the list of those whose users may have to change */
     bool stale;      /* the line is in no order and has no sums */
     uint32_t n_long; /* classes in it that use very many resources */
+    uint32_t live;   /* classes in it, folded ones as many as they stand for */
     uint32_t mark;   /* of the last component walk that met it */
     uint32_t tries;  /* how often it was solved by itself at the instant `tried_at` */
     uint64_t tried_at;
@@ -149,20 +152,20 @@ typedef struct ovl_share {
 void ovl_share_init(ovl_share *share, const uint64_t *capacities, uint32_t n);
 void ovl_share_free(ovl_share *share);
 
-/* An activity joins with the uses given (at most one per resource; copied). Its rate is known after
- * the next solve. 0 < cap <= 1, 2^-75 <= weight <= 1. Gives the slot of its class. */
+/* `count` activities join with the uses given (at most one per resource; copied). Their rate is
+ * known after the next solve. 0 < cap <= 1, 2^-75 <= weight <= 1. Gives the slot of their class. */
 uint32_t ovl_share_join(ovl_share *share, double cap, double weight, const ovl_use *uses,
-                        uint32_t n_uses);
+                        uint32_t n_uses, uint32_t count);
 
-/* One more of a class that is known. */
-void ovl_share_join_again(ovl_share *share, uint32_t slot);
+/* So many more of a class that is known. */
+void ovl_share_join_again(ovl_share *share, uint32_t slot, uint32_t count);
 
-/* One activity of the class leaves. */
-void ovl_share_leave(ovl_share *share, uint32_t slot);
+/* `count` activities of the class leave. */
+void ovl_share_leave(ovl_share *share, uint32_t slot, uint32_t count);
 
-/* One activity of the class gets another cap; gives the slot of its class from now on. Equal caps
- * cost nothing. */
-uint32_t ovl_share_set_cap(ovl_share *share, uint32_t slot, double cap);
+/* `count` activities of the class get another cap; gives the slot of their class from now on. Equal
+ * caps cost nothing. */
+uint32_t ovl_share_set_cap(ovl_share *share, uint32_t slot, double cap, uint32_t count);
 
 /* A capacity changed (a link that degrades). */
 void ovl_share_set_capacity(ovl_share *share, uint32_t resource, uint64_t capacity);

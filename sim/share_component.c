@@ -87,7 +87,7 @@ static void open_component(ovl_share *share)
         ovl_share_resource *r = &share->resources[share->full.data[i]];
         r->rest = ovl_left_of(r->capacity);
         r->rest_pull = r->pull;
-        r->open = r->line.len;
+        r->open = r->live;
         r->full_level = (double)INFINITY;
         queue_resource(share, share->full.data[i]);
     }
@@ -105,7 +105,7 @@ static void settle(ovl_share *share, uint32_t slot, double rate)
             uint64_t demand = c->count * c->uses[u].rate;
             ovl_left_take(&r->rest, rate, demand);
             ovl_pull_take(&r->rest_pull, ovl_pull_of(c->exact, demand));
-            r->open--;
+            r->open -= c->uses[u].classes;
             queue_resource(share, c->uses[u].resource);
         }
     }

@@ -93,11 +93,12 @@ uint32_t ovl_share_find_user(const ovl_share_resource *r, uint32_t slot)
 /* --- Entering and leaving --- */
 
 /* Without demand it changes no sum; its place is found when rates are solved. */
-void ovl_share_enter(ovl_share *share, uint32_t resource, uint32_t slot, uint64_t unit)
+void ovl_share_enter(ovl_share *share, uint32_t slot, const ovl_use *use)
 {
-    ovl_share_resource *r = &share->resources[resource];
+    ovl_share_resource *r = &share->resources[use->resource];
+    r->live += use->classes;
     ovl_vec_push(&r->line, (ovl_share_user){.level = (double)INFINITY,
-                                            .unit = unit,
+                                            .unit = use->rate,
                                             .slot = slot,
                                             .bound = OVL_BOUND_CAP});
     r->n_long += ovl_share_long(&share->classes.data[slot]);
@@ -116,9 +117,10 @@ static ovl_share_user take_out(const ovl_share *share, ovl_share_resource *r, ui
     return user;
 }
 
-void ovl_share_exit(ovl_share *share, uint32_t resource, uint32_t slot)
+void ovl_share_exit(ovl_share *share, uint32_t slot, const ovl_use *use)
 {
-    ovl_share_resource *r = &share->resources[resource];
+    ovl_share_resource *r = &share->resources[use->resource];
+    r->live -= use->classes;
     uint32_t at = ovl_share_find_user(r, slot);
     r->n_long -= ovl_share_long(&share->classes.data[slot]);
     if (r->stale) {

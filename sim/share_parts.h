@@ -76,8 +76,8 @@ static inline uint32_t ovl_share_bound_at(const ovl_share_class *c, uint32_t bou
 /* --- share_line.c: who uses a resource, in order of own limits --- */
 
 /* A class enters the line, or leaves it. */
-void ovl_share_enter(ovl_share *share, uint32_t resource, uint32_t slot, uint64_t unit);
-void ovl_share_exit(ovl_share *share, uint32_t resource, uint32_t slot);
+void ovl_share_enter(ovl_share *share, uint32_t slot, const ovl_use *use);
+void ovl_share_exit(ovl_share *share, uint32_t slot, const ovl_use *use);
 
 /* The place of a class in the line; its length if it is not in it. */
 uint32_t ovl_share_find_user(const ovl_share_resource *r, uint32_t slot);

@@ -26,6 +26,7 @@
 
 #include "sim/delays.h"
 #include "sim/engine.h"
+#include "sim/fold.h"
 #include "sim/share.h"
 
 #define OVL_BOUND_FREE  (UINT32_MAX - 2) /* at isolated speed; differs from all OVL_LIMIT_... */
@@ -51,6 +52,7 @@ typedef struct ovl_activity {
     uint32_t rank;       /* of `op` */
     uint32_t peer;       /* sends: the receiver's rank */
     uint32_t k;          /* collectives: which of the communicator's */
+    uint32_t count;      /* of how many like it, where ranks are folded */
     uint8_t kind;        /* ovl_op_kind of op */
     uint8_t phase;       /* ovl_phase */
     bool shares;         /* is of a class of the sharing solver */
@@ -141,7 +143,7 @@ typedef struct ovl_todo {
 /* Between which ranks, or in which communicator, something is demanded; and the class of those who
  * do. */
 typedef struct ovl_route {
-    uint32_t rank, other;
+    uint32_t rank, other, count;
     ovl_demand_list demands, of_peer;
     double weight;
     uint32_t slot, born;

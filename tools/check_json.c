@@ -1,3 +1,4 @@
+#include "models/nccl.h"
 #include "tools/facts.h"
 #include "tools/json.h"
 
@@ -76,6 +77,22 @@ static void bucket(ovl_json *json, const ovl_bucket_line *b)
     ovl_json_close(json);
 }
 
+static void nccl(ovl_json *json, const ovl_nccl_line *n)
+{
+    ovl_json_object(json, NULL, OVL_JSON_FLOW);
+    ovl_json_text(json, "op", ovl_coll_name(n->op));
+    ovl_json_text_if(json, "group", n->group);
+    ovl_json_uint(json, "bytes", n->bytes);
+    ovl_json_uint(json, "members", n->members);
+    ovl_json_uint(json, "nodes", n->nodes);
+    ovl_json_text(json, "algorithm", ovl_nccl_algo_names[n->time.algo]);
+    ovl_json_text(json, "protocol", ovl_nccl_proto_names[n->time.proto]);
+    ovl_json_uint(json, "channels", n->time.channels);
+    ovl_json_seconds(json, "latency_s", n->time.latency);
+    ovl_json_seconds(json, "transfer_s", n->time.transfer);
+    ovl_json_close(json);
+}
+
 static void link(ovl_json *json, const ovl_hw *hw, const ovl_hw_link *l)
 {
     int64_t per_node = ovl_links_per_node(hw, l);
@@ -83,7 +100,12 @@ static void link(ovl_json *json, const ovl_hw *hw, const ovl_hw_link *l)
     ovl_json_text(json, "name", l->name);
     ovl_json_uint(json, "bandwidth_Bps", l->bandwidth);
     ovl_json_seconds_if(json, "latency_s", l->latency ? l->latency : OVL_NEVER);
-    ovl_json_text(json, "scope", scope_names[l->scope]);
+    if (l->gpus) {
+        ovl_json_int(json, "gpus", l->gpus);
+    } else {
+        ovl_json_text(json, "scope", scope_names[l->scope]);
+    }
+    ovl_json_text_if(json, "out_of", l->out_of_text);
     if (per_node) {
         ovl_json_int(json, "per_node", per_node);
     }
@@ -132,6 +154,13 @@ static void contents(ovl_json *json, const ovl_check *check)
         link(json, &s->hw, &s->hw.links[i]);
     }
     ovl_json_close(json);
+    if (lowered->n_nccl) {
+        ovl_json_array(json, "nccl", OVL_JSON_BLOCK);
+        for (uint32_t i = 0; i < lowered->n_nccl; i++) {
+            nccl(json, &lowered->nccl[i]);
+        }
+        ovl_json_close(json);
+    }
     texts(json, "not_modelled", lowered->not_modelled, lowered->n_not_modelled);
 }
 

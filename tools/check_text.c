@@ -1,3 +1,4 @@
+#include "models/nccl.h"
 #include "tools/facts.h"
 #include "tools/grid.h"
 #include "tools/report.h"
@@ -156,6 +157,44 @@ static void buckets(ovl_out *out, const ovl_lowered *lowered, ovl_arena *arena)
                    exact_bytes(sum, arena));
 }
 
+static void nccl_row(ovl_grid *grid, const ovl_nccl_line *n, ovl_arena *arena)
+{
+    char latency[OVL_UNITS_TEXT], transfer[OVL_UNITS_TEXT];
+    const char *name = ovl_coll_name(n->op);
+    const char *cells[] = {
+        n->group ? ovl_arena_printf(arena, "%s in %s", name, n->group) : name,
+        bytes_text(arena, n->bytes),
+        ovl_arena_printf(arena, "%" PRIu32 " on %" PRIu32, n->members, n->nodes),
+        ovl_nccl_algo_names[n->time.algo],
+        ovl_nccl_proto_names[n->time.proto],
+        ovl_arena_printf(arena, "%" PRIu32, n->time.channels),
+        ovl_arena_printf(arena, "%s + %s", ovl_print_time(latency, n->time.latency),
+                         ovl_print_time(transfer, n->time.transfer)),
+    };
+    ovl_grid_row(grid, cells);
+}
+
+static void nccl(ovl_out *out, const ovl_lowered *lowered, ovl_arena *arena)
+{
+    static const ovl_column columns[] = {
+        {"collective", true, true, 0},          {"bytes", false, false, 0},
+        {"ranks on nodes", true, false, 0},     {"algorithm", true, false, 0},
+        {"protocol", true, false, 0},           {"SMs", false, false, 0},
+        {"latency + transfer", true, false, 0},
+    };
+    if (lowered->n_nccl == 0) {
+        return;
+    }
+    ovl_out_title(out, "\nWhat NCCL's tuning model chooses");
+    ovl_grid grid;
+    ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
+    for (uint32_t i = 0; i < OVL_MIN(lowered->n_nccl, MOST_BUCKETS); i++) {
+        nccl_row(&grid, &lowered->nccl[i], arena);
+    }
+    ovl_grid_end(&grid, out, 2);
+    more(out, lowered->n_nccl, MOST_BUCKETS);
+}
+
 static bool same_buffers(const ovl_code_facts *a, const ovl_code_facts *b)
 {
     return memcmp(a->buffers, b->buffers, sizeof a->buffers) == 0 &&
@@ -215,12 +254,23 @@ static void buffers(ovl_out *out, const ovl_facts *facts, ovl_arena *arena)
     more(out, lines, MOST_CODES);
 }
 
+/* Nothing: all that its GPUs send. */
+static const char *carries_text(const ovl_hw_link *l, ovl_arena *arena)
+{
+    if (l->out_of == 0) {
+        return NULL;
+    }
+    return l->out_of == OVL_OUT_OF_NODE
+               ? "what leaves a node"
+               : ovl_arena_printf(arena, "what leaves blocks of %" PRId64 " GPUs", l->out_of);
+}
+
 static void links(ovl_out *out, const ovl_hw *hw, ovl_arena *arena)
 {
     static const ovl_column columns[] = {
         {"name", true, true, 0},         {"each direction", false, false, 0},
         {"latency", false, false, 0},    {"one for each", true, false, 0},
-        {"a node has", false, false, 0},
+        {"a node has", false, false, 0}, {"carries", true, false, 0},
     };
     char rate[OVL_UNITS_TEXT], time[OVL_UNITS_TEXT];
     if (hw->n_links == 0) {
@@ -236,8 +286,9 @@ static void links(ovl_out *out, const ovl_hw *hw, ovl_arena *arena)
             l->name,
             ovl_arena_strdup(arena, ovl_print_rate(rate, (double)l->bandwidth)),
             l->latency ? ovl_arena_strdup(arena, ovl_print_time(time, l->latency)) : NULL,
-            scope_words[l->scope],
+            l->gpus ? ovl_arena_printf(arena, "%" PRId64 " GPUs", l->gpus) : scope_words[l->scope],
             count ? ovl_arena_printf(arena, "%" PRId64, count) : NULL,
+            carries_text(l, arena),
         };
         ovl_grid_row(&grid, cells);
     }
@@ -285,6 +336,7 @@ void ovl_check_text(ovl_out *out, const ovl_check *check)
     programs(out, check, &arena);
     groups(out, check->facts, &arena);
     buckets(out, lowered, &arena);
+    nccl(out, lowered, &arena);
     buffers(out, check->facts, &arena);
     links(out, &check->prepared->scenario.hw, &arena);
     variants(out, check, &arena);

@@ -41,7 +41,17 @@ static const char *const interference_models[] = {"none", "shared", "measured", 
                "whole"                                                                             \
     }
 
-static const ovl_option run_items[] = {VARIANT, SET, INTERFERENCE, WORTH, JSON, OUTPUT, HELP};
+static const ovl_option run_items[] = {
+    VARIANT,
+    SET,
+    INTERFERENCE,
+    WORTH,
+    {.name = "gaps",
+     .doc = "list when each rank runs no kernel, what that time is made of, and why"},
+    JSON,
+    OUTPUT,
+    HELP,
+};
 
 static const ovl_option compare_items[] = {
     SET,    INTERFERENCE,
@@ -209,8 +219,10 @@ const ovl_command ovl_commands[] = {
         .operand = OVL_OPERAND_FILE,
         .about =
             "Prints the step time with the equation that explains it, where the wall time of the "
-            "deciding rank goes, every collective with its exposed time, the critical path, peak "
-            "memory, hazards, and what is not modelled. Exits with 1 if there are hazards.",
+            "deciding rank goes, every collective with its exposed time, why the ranks of a "
+            "pipeline "
+            "idle, the critical path, peak memory, hazards, and what is not modelled. Exits with 1 "
+            "if there are hazards.",
         .examples =
             "ovl run last_bucket.yaml\n"
             "ovl run last_bucket.yaml --variant split_80_16 --interference none\n"

@@ -131,5 +131,8 @@ int64_t ovl_links_per_node(const ovl_hw *hw, const ovl_hw_link *link)
     if (hw->gpus_per_node == 0 || link->scope == OVL_SCOPE_CLUSTER) {
         return 0;
     }
+    if (link->gpus) {
+        return hw->gpus_per_node % link->gpus == 0 ? hw->gpus_per_node / link->gpus : 0;
+    }
     return link->scope == OVL_SCOPE_GPU ? hw->gpus_per_node : 1;
 }

@@ -108,18 +108,97 @@ static void memory(ovl_json *json, const ovl_result_rank *r)
     ovl_json_text_if(json, "allocated_peak_before", r->allocated_peak_at);
 }
 
+static void idle_pieces(ovl_json *json, const char *key, const ovl_time piece[OVL_IDLE_COUNT])
+{
+    ovl_json_object(json, key, OVL_JSON_FLOW);
+    for (int k = 0; k < OVL_IDLE_COUNT; k++) {
+        ovl_json_seconds(json, ovl_idle_name((ovl_idle_kind)k), piece[k]);
+    }
+    ovl_json_close(json);
+}
+
+static void peeled(ovl_json *json, const char *key, const ovl_time piece[OVL_PEEL_COUNT])
+{
+    ovl_json_object(json, key, OVL_JSON_FLOW);
+    for (int k = 0; k < OVL_PEEL_COUNT; k++) {
+        ovl_json_seconds(json, ovl_peel_name((ovl_peel)k), piece[k]);
+    }
+    ovl_json_close(json);
+}
+
+static void blames(ovl_json *json, const char *key, const ovl_result_blame *list, uint32_t n)
+{
+    ovl_json_array(json, key, OVL_JSON_FLOW);
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_json_object(json, NULL, OVL_JSON_FLOW);
+        ovl_json_text(json, "kind", ovl_idle_name(list[i].kind));
+        ovl_json_seconds(json, "time_s", list[i].time);
+        ovl_json_text(json, "text", list[i].text);
+        ovl_json_close(json);
+    }
+    ovl_json_close(json);
+}
+
+static void gap(ovl_json *json, const ovl_result_gap *g)
+{
+    ovl_json_object(json, NULL, OVL_JSON_FLOW);
+    ovl_json_seconds(json, "start_s", g->start);
+    ovl_json_seconds(json, "end_s", g->end);
+    ovl_json_text_if(json, "before", g->before);
+    idle_pieces(json, "idle", g->piece);
+    ovl_json_text_if(json, "because", g->because);
+    ovl_json_close(json);
+}
+
+static void idle_of_rank(ovl_json *json, const ovl_result_rank *r)
+{
+    idle_pieces(json, "idle", r->idle);
+    peeled(json, "idle_peeled", r->peeled);
+    blames(json, "idle_because", r->blames, r->n_blames);
+    if (r->span_start != OVL_NEVER) {
+        ovl_json_seconds(json, "span_s", r->span_end - r->span_start);
+        ovl_json_double(json, "bubble_rate", r->bubble_rate);
+    }
+    if (r->gaps) {
+        ovl_json_array(json, "gaps", OVL_JSON_BLOCK);
+        for (uint32_t i = 0; i < r->n_gaps; i++) {
+            gap(json, &r->gaps[i]);
+        }
+        ovl_json_close(json);
+    }
+}
+
+static void idle_of_all(ovl_json *json, const ovl_result_idle *i)
+{
+    ovl_json_object(json, "idle", OVL_JSON_BLOCK);
+    if (i->time != OVL_NEVER) {
+        ovl_json_seconds(json, "time_s", i->time);
+        idle_pieces(json, "pieces", i->piece);
+        peeled(json, "peeled", i->peeled);
+    }
+    ovl_json_double_if(json, "bubble_rate", i->bubble_rate);
+    if (i->span_bubble_rate >= 0) {
+        ovl_json_seconds(json, "span_s", i->span);
+        ovl_json_uint(json, "span_rank", i->span_rank);
+        ovl_json_double(json, "span_bubble_rate", i->span_bubble_rate);
+    }
+    blames(json, "because", i->blames, i->n_blames);
+    ovl_json_close(json);
+}
+
 static void rank(ovl_json *json, const ovl_result_rank *r)
 {
     ovl_json_object(json, NULL, OVL_JSON_FLOW);
     ovl_json_uint(json, "rank", r->rank);
     ovl_json_uint(json, "count", r->count);
     terms(json, "decomposition_s", r->term);
-    ovl_json_seconds(json, "idle_s", r->term[OVL_IDLE]);
+    ovl_json_seconds(json, "idle_s", r->idle_time);
     ovl_json_uint(json, "startups", r->startups);
     if (r->has_memory) {
         memory(json, r);
     }
     ovl_json_seconds(json, "end_s", r->end);
+    idle_of_rank(json, r);
     ovl_json_close(json);
 }
 
@@ -206,6 +285,7 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
         ovl_json_text(json, NULL, result->not_modelled[i]);
     }
     ovl_json_close(json);
+    idle_of_all(json, &result->idle);
     ovl_json_close(json);
 }
 

@@ -51,15 +51,15 @@ bool ovl_work_side(ovl_work *work, const ovl_args *args, ovl_side *side)
 ovl_ask ovl_worth_of(const char *value)
 {
     if (!value) {
-        return (ovl_ask){OVL_WORTH_DEFAULT, NULL};
+        return (ovl_ask){.worth = OVL_WORTH_DEFAULT};
     }
     if (strcmp(value, "all") == 0) {
-        return (ovl_ask){OVL_WORTH_ALL, NULL};
+        return (ovl_ask){.worth = OVL_WORTH_ALL};
     }
     if (strcmp(value, "none") == 0) {
-        return (ovl_ask){OVL_WORTH_NONE, NULL};
+        return (ovl_ask){.worth = OVL_WORTH_NONE};
     }
-    return (ovl_ask){OVL_WORTH_NAME, value};
+    return (ovl_ask){.worth = OVL_WORTH_NAME, .worth_name = value};
 }
 
 bool ovl_work_load(ovl_work *work, const char *path, ovl_document *doc)
@@ -83,6 +83,7 @@ bool ovl_work_analyse(ovl_work *work, const ovl_prepared *prepared, const ovl_as
         .interference = (ovl_interference)prepared->scenario.interference,
         .worth = ask->worth,
         .worth_name = ask->worth_name,
+        .gaps = ask->gaps,
         .scenario = prepared->scenario.name,
         .variant = prepared->scenario.variant,
         .description = prepared->scenario.description,

@@ -37,6 +37,7 @@ typedef struct ovl_prepared {
 typedef struct ovl_ask {
     ovl_worth worth;
     const char *worth_name;
+    bool gaps; /* list the gaps of each rank */
 } ovl_ask;
 
 void ovl_work_begin(ovl_work *work, const ovl_shell *shell);

@@ -31,8 +31,8 @@ ovl run: simulate one step and say where its time goes
 Usage: ovl run [options] FILE
 
 Prints the step time with the equation that explains it, where the wall time of the deciding rank
-goes, every collective with its exposed time, the critical path, peak memory, hazards, and what is
-not modelled. Exits with 1 if there are hazards.
+goes, every collective with its exposed time, why the ranks of a pipeline idle, the critical path,
+peak memory, hazards, and what is not modelled. Exits with 1 if there are hazards.
 
 Options
   --variant NAME              the variant of the scenario, as in FILE:NAME; without it the base
@@ -44,6 +44,7 @@ Options
   --worth all|none|NAME       for which names the step is simulated once more as if all
                               communication of that name were free, on every rank; by default for
                               the most exposed names
+  --gaps                      list when each rank runs no kernel, what that time is made of, and why
   --json                      print JSON instead of text; times are seconds with 12 decimals
   -o, --output FILE           write to FILE instead of standard output; the file is replaced only
                               once it is whole

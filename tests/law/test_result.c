@@ -25,8 +25,11 @@ static lab analyse(uint64_t seed, ovl_interference model, ovl_worth worth)
                               .prefix = ""};
     l.p = random_program(&options, &l.arena);
     l.errs.arena = &l.arena;
-    ovl_analyse_options how = {
-        .interference = model, .worth = worth, .scenario = "random", .variant = "base"};
+    ovl_analyse_options how = {.interference = model,
+                               .worth = worth,
+                               .gaps = true,
+                               .scenario = "random",
+                               .variant = "base"};
     l.good = ovl_analyse(&l.p, &how, &l.arena, &l.r, NULL, &l.errs);
     return l;
 }
@@ -71,6 +74,43 @@ static int decomposition(const ovl_result *r)
 static void every_decomposition_sums_to_the_step(void)
 {
     over_random_programs(OVL_WORTH_NONE, decomposition);
+}
+
+/* --- Idle time --- */
+
+/* Kernels have the first claim on each instant, so what is left is what no kernel ran in. */
+static int idle(const ovl_result *r)
+{
+    int wrong = 0;
+    for (uint32_t i = 0; i < r->n_ranks; i++) {
+        const ovl_result_rank *k = &r->ranks[i];
+        ovl_time pieces = 0, peeled = 0, gaps = 0;
+        for (int j = 0; j < OVL_IDLE_COUNT; j++) {
+            pieces += k->idle[j];
+            wrong += k->idle[j] < 0;
+        }
+        for (int j = 0; j < OVL_PEEL_COUNT; j++) {
+            peeled += k->peeled[j];
+        }
+        for (uint32_t j = 0; j < k->n_gaps; j++) {
+            const ovl_result_gap *g = &k->gaps[j];
+            ovl_time sum_of_gap = 0;
+            for (int n = 0; n < OVL_IDLE_COUNT; n++) {
+                sum_of_gap += g->piece[n];
+            }
+            gaps += g->end - g->start;
+            wrong += sum_of_gap != g->end - g->start || g->end <= g->start;
+            wrong += j > 0 && g->start <= k->gaps[j - 1].end;
+        }
+        wrong += k->idle_time != r->step - k->term[OVL_COMPUTE] - k->term[OVL_COMPUTE_STRETCH];
+        wrong += pieces != k->idle_time || peeled != k->idle_time || gaps != k->idle_time;
+    }
+    return wrong;
+}
+
+static void both_accounts_of_idle_time_sum_to_it(void)
+{
+    over_random_programs(OVL_WORTH_NONE, idle);
 }
 
 /* --- Critical path --- */
@@ -156,6 +196,7 @@ static void differences_sum_to_the_difference_of_the_steps(void)
 
 static CU_TestInfo tests[] = {
     {"every decomposition sums to the step", every_decomposition_sums_to_the_step},
+    {"both accounts of idle time sum to it", both_accounts_of_idle_time_sum_to_it},
     {"the critical path covers the step without a gap",
      the_critical_path_covers_the_step_without_a_gap},
     {"every row of communication adds up", every_row_of_communication_adds_up},

@@ -30,7 +30,7 @@ documents() {
     done
     "$ovl" check --json tests/cli/mistakes.yaml
     "$ovl" check --json tests/lint/json.yaml
-    "$ovl" run --json tests/lint/json.yaml
+    "$ovl" run --json --gaps tests/lint/json.yaml
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB
     trace tests/lint/json.yaml
     trace scenarios/buckets/last_bucket.yaml

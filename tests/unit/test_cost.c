@@ -122,10 +122,10 @@ static void tree_and_direct_formulas(void)
 
 /* --- Links that several members share --- */
 
-static const ovl_spread two_by_two = {4, 2, 2, 4, 8}; /* 2 * 2 pairs leave each node */
-static const ovl_spread two_by_eight = {16, 2, 8, 64, 128};
-static const ovl_spread three_and_one = {4, 2, 1, 3, 6};
-static const ovl_spread one_node_of_8 = {8, 1, 8, 0, 0};
+static const ovl_spread two_by_two = {4, 2, 2, 4, 8, NULL}; /* 2 * 2 pairs leave each node */
+static const ovl_spread two_by_eight = {16, 2, 8, 64, 128, NULL};
+static const ovl_spread three_and_one = {4, 2, 1, 3, 6, NULL};
+static const ovl_spread one_node_of_8 = {8, 1, 8, 0, 0, NULL};
 
 static void check_crossing(ovl_scope scope, ovl_coll op, int algorithm, const ovl_spread *spread,
                            uint64_t num, uint64_t den)

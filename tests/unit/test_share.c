@@ -8,8 +8,8 @@
 static uint32_t join(ovl_share *s, double cap, double weight, uint32_t r0, uint64_t d0, uint32_t r1,
                      uint64_t d1)
 {
-    ovl_use uses[] = {{r0, d0}, {r1, d1}};
-    return ovl_share_join(s, cap, weight, uses, d1 ? 2 : 1);
+    ovl_use uses[] = {{r0, 1, d0}, {r1, 1, d1}};
+    return ovl_share_join(s, cap, weight, uses, d1 ? 2 : 1, 1);
 }
 
 static double rate(const ovl_share *s, uint32_t slot)
@@ -31,7 +31,7 @@ static void fair_by_bytes_of_the_principal_resource(void)
     CHECK_NEAR(rate(&s, coll), 1, 0);
     CHECK_INT(s.classes.data[kernel].bound, 0);
     CHECK_INT(s.classes.data[coll].bound, OVL_BOUND_NONE);
-    ovl_share_leave(&s, coll);
+    ovl_share_leave(&s, coll, 1);
     ovl_share_solve(&s);
     CHECK_NEAR(rate(&s, kernel), 1, 0);
     ovl_share_free(&s);
@@ -212,9 +212,9 @@ static void fill(ovl_share *s, const problem *p, const uint32_t *order, uint32_t
         const member *m = &p->m[order[k]];
         ovl_use uses[RESOURCES];
         for (uint32_t r = 0; r < RESOURCES; r++) {
-            uses[r] = (ovl_use){r, m->demand[r]};
+            uses[r] = (ovl_use){r, 1, m->demand[r]};
         }
-        slots[order[k]] = ovl_share_join(s, m->cap, m->weight, uses, RESOURCES);
+        slots[order[k]] = ovl_share_join(s, m->cap, m->weight, uses, RESOURCES, 1);
         if (k % 3 == 0) {
             ovl_share_solve(s);
         }
@@ -336,16 +336,16 @@ static void come(ovl_share *s, crowd *c, const member *m)
 {
     ovl_use uses[RESOURCES];
     for (uint32_t r = 0; r < RESOURCES; r++) {
-        uses[r] = (ovl_use){r, m->demand[r]};
+        uses[r] = (ovl_use){r, 1, m->demand[r]};
     }
     uint32_t i = c->p.n++;
     c->p.m[i] = *m;
-    c->slot[i] = ovl_share_join(s, m->cap, m->weight, uses, RESOURCES);
+    c->slot[i] = ovl_share_join(s, m->cap, m->weight, uses, RESOURCES, 1);
 }
 
 static void go(ovl_share *s, crowd *c, uint32_t i)
 {
-    ovl_share_leave(s, c->slot[i]);
+    ovl_share_leave(s, c->slot[i], 1);
     uint32_t last = --c->p.n;
     c->p.m[i] = c->p.m[last];
     c->slot[i] = c->slot[last];
@@ -354,7 +354,7 @@ static void go(ovl_share *s, crowd *c, uint32_t i)
 static void change_cap(ovl_share *s, crowd *c, uint32_t i, double cap)
 {
     c->p.m[i].cap = cap;
-    c->slot[i] = ovl_share_set_cap(s, c->slot[i], cap);
+    c->slot[i] = ovl_share_set_cap(s, c->slot[i], cap, 1);
 }
 
 static void change_something(ovl_share *s, crowd *c, const problem *pool, uint64_t *random)

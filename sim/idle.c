@@ -1,0 +1,650 @@
+#include "sim/idle.h"
+
+#include "sim/exposure.h"
+
+static const char *const idle_names[OVL_IDLE_COUNT] = {"fill",       "drain",    "imbalance",
+                                                       "dependency", "schedule", "host"};
+static const char *const peel_names[OVL_PEEL_COUNT] = {"structural", "imbalance", "dependency",
+                                                       "host"};
+
+const char *ovl_idle_name(ovl_idle_kind kind)
+{
+    return idle_names[kind];
+}
+
+const char *ovl_peel_name(ovl_peel kind)
+{
+    return peel_names[kind];
+}
+
+/* Before which operation, and how long; OVL_NONE: to the end. */
+typedef struct gap {
+    uint32_t op;
+    ovl_time from, to;
+} gap;
+
+typedef OVL_VEC(gap) gaps;
+
+/* What a run, or a replay, leaves idle on the ranks that stand for the classes. */
+typedef struct idle_run {
+    gaps list;       /* rank after rank */
+    uint32_t *first; /* [n_classes + 1] into list; those of a rank by operation, the tail last */
+    ovl_time *idle;  /* [n_classes] */
+    ovl_time end;    /* of the step */
+} idle_run;
+
+typedef struct finder {
+    ovl_causes *c;
+    const ovl_program *p;
+    const ovl_timeline *t;
+    const ovl_classes *classes;
+    ovl_inputs const *inputs;
+    ovl_means means;
+    ovl_waits waits;
+    ovl_arena *arena, scratch;
+    bool pipeline, has_comm, has_host;
+    uint32_t worst;                 /* the kernel that is longest beyond its mean, or OVL_NONE */
+    uint32_t last;                  /* the operation that ends the step; OVL_NONE: there is none */
+    idle_run run[OVL_PEEL_COUNT];   /* the last one is the run itself */
+    OVL_VEC(struct kernel) kernels; /* scratch */
+} finder;
+
+typedef struct kernel {
+    ovl_time start, end;
+    uint32_t op;
+} kernel;
+
+/* --- Gaps --- */
+
+static int by_start(const void *a, const void *b)
+{
+    const kernel *x = a, *y = b;
+    if (x->start != y->start) {
+        return x->start < y->start ? -1 : 1;
+    }
+    return (x->op > y->op) - (x->op < y->op);
+}
+
+static int by_op(const void *a, const void *b)
+{
+    const gap *x = a, *y = b;
+    return (x->op > y->op) - (x->op < y->op);
+}
+
+/* The kernels of a rank that take time, by start; most ranks have one stream, in order already. */
+static void list_kernels(finder *f, uint32_t rank, const ovl_time *start, const ovl_time *end)
+{
+    const ovl_rank *r = &f->p->ranks[rank];
+    const ovl_code *code = &f->p->codes[r->code];
+    bool sorted = true;
+    f->kernels.len = 0;
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        uint32_t op = r->first_op + i;
+        if (code->ops[i].kind == OVL_KERNEL && end[op] > start[op]) {
+            sorted = sorted && (f->kernels.len == 0 ||
+                                f->kernels.data[f->kernels.len - 1].start <= start[op]);
+            ovl_vec_push(&f->kernels, (kernel){start[op], end[op], op});
+        }
+    }
+    if (!sorted) {
+        qsort(f->kernels.data, f->kernels.len, sizeof *f->kernels.data, by_start);
+    }
+}
+
+/* Gaps of one rank, appended; gives their sum. */
+static ovl_time add_gaps(finder *f, uint32_t rank, const ovl_time *start, const ovl_time *end,
+                         idle_run *run)
+{
+    ovl_time covered = 0, idle = 0;
+    uint32_t from = run->list.len;
+    list_kernels(f, rank, start, end);
+    for (uint32_t i = 0; i < f->kernels.len; i++) {
+        const kernel *k = &f->kernels.data[i];
+        if (k->start > covered) {
+            idle += k->start - covered;
+            ovl_vec_push(&run->list, (gap){k->op, covered, k->start});
+        }
+        covered = OVL_MAX(covered, k->end);
+    }
+    if (run->list.len > from) {
+        qsort(run->list.data + from, run->list.len - from, sizeof *run->list.data, by_op);
+    }
+    if (covered < run->end) {
+        idle += run->end - covered;
+        ovl_vec_push(&run->list, (gap){OVL_NONE, covered, run->end});
+    }
+    return idle;
+}
+
+static void list_gaps(finder *f, const ovl_time *start, const ovl_time *end, idle_run *run)
+{
+    run->first = OVL_NEW_ARRAY(&f->scratch, uint32_t, f->classes->n + 1);
+    run->idle = OVL_NEW_ARRAY(&f->scratch, ovl_time, f->classes->n);
+    for (uint32_t op = 0; op < f->p->n_ops; op++) {
+        run->end = OVL_MAX(run->end, end[op]);
+    }
+    for (uint32_t i = 0; i < f->classes->n; i++) {
+        run->first[i] = run->list.len;
+        run->idle[i] = add_gaps(f, f->classes->rank[i], start, end, run);
+    }
+    run->first[f->classes->n] = run->list.len;
+}
+
+/* How long the same kernel waits, or the rank at the end, in another run. */
+static ovl_time waits_in(const idle_run *run, uint32_t class_id, uint32_t op)
+{
+    uint32_t low = run->first[class_id], high = run->first[class_id + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (run->list.data[middle].op < op) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool found = low < run->first[class_id + 1] && run->list.data[low].op == op;
+    return found ? run->list.data[low].to - run->list.data[low].from : 0;
+}
+
+/* --- The runs --- */
+
+static void look_at_program(finder *f)
+{
+    f->worst = OVL_NONE;
+    for (uint32_t c = 0; c < f->p->n_codes; c++) {
+        const ovl_code *code = &f->p->codes[c];
+        f->has_host |= code->host_timed;
+        for (uint32_t i = 0; i < code->n_ops; i++) {
+            const ovl_op *op = &code->ops[i];
+            f->has_comm |= ovl_is_communication(op) || op->kind == OVL_COPY;
+            f->pipeline |= op->kind == OVL_KERNEL && op->part != OVL_PART_NONE;
+        }
+    }
+}
+
+static void find_worst(finder *f)
+{
+    ovl_time most = 0;
+    for (uint32_t op = 0; op < f->p->n_ops && f->means.uneven; op++) {
+        if (ovl_causes_op(f->c, op)->kind == OVL_KERNEL) {
+            ovl_time mean =
+                ovl_mean_of(&f->means, f->p, f->c->rank_of[op], ovl_causes_local(f->c, op));
+            ovl_time beyond = f->t->end[op] - f->t->start[op] - mean;
+            f->worst = beyond > most ? op : f->worst;
+            most = OVL_MAX(most, beyond);
+        }
+    }
+}
+
+/* A replay that changes nothing beyond another is not made. */
+static bool same_run(const finder *f, ovl_peel kind)
+{
+    switch (kind) {
+    case OVL_PEEL_STRUCTURAL:
+        return !f->means.uneven;
+    case OVL_PEEL_DEPENDENCY:
+        return !f->has_host;
+    case OVL_PEEL_IMBALANCE:
+    case OVL_PEEL_HOST:
+    case OVL_PEEL_COUNT:
+        break;
+    }
+    return false;
+}
+
+static void make_runs(finder *f)
+{
+    static const ovl_replay_options options[OVL_PEEL_HOST] = {{OVL_REPLAY_MEAN, true, true},
+                                                              {OVL_REPLAY_ALONE, true, true},
+                                                              {OVL_REPLAY_AS_RUN, false, true}};
+    ovl_arena times = {0};
+    ovl_replay replay = {OVL_NEW_ARRAY(&times, ovl_time, f->p->n_ops),
+                         OVL_NEW_ARRAY(&times, ovl_time, f->p->n_ops)};
+    list_gaps(f, f->t->start, f->t->end, &f->run[OVL_PEEL_HOST]);
+    for (int kind = OVL_PEEL_HOST; kind-- > 0;) {
+        if (same_run(f, (ovl_peel)kind)) {
+            f->run[kind] = f->run[kind + 1];
+            f->run[kind].list.cap = 0; /* it is the other's */
+        } else {
+            ovl_replay_run(f->c, f->inputs, &f->means, &options[kind], &replay);
+            list_gaps(f, replay.start, replay.end, &f->run[kind]);
+        }
+    }
+    ovl_arena_free(&times);
+}
+
+/* --- Pieces --- */
+
+static ovl_time take(ovl_time *rest, ovl_time most)
+{
+    ovl_time taken = OVL_MIN(*rest, OVL_MAX(0, most));
+    *rest -= taken;
+    return taken;
+}
+
+static bool awaits_forward(const finder *f, const gap *g)
+{
+    if (g->op == OVL_NONE) {
+        return false;
+    }
+    const ovl_op *op = ovl_causes_op(f->c, g->op);
+    if (op->part != OVL_PART_NONE) {
+        return op->part == OVL_PART_FORWARD;
+    }
+    ovl_id klass = ovl_op_cost(f->p, f->c->rank_of[g->op], op)->klass;
+    const char *name =
+        klass == OVL_NONE ? "" : ovl_names_text(f->p->names, f->p->kernel_classes[klass]);
+    return g->from == 0 || strcmp(name, "forward") == 0;
+}
+
+static void cut(const finder *f, uint32_t class_id, const gap *g, const ovl_waited *w,
+                ovl_time piece[OVL_IDLE_COUNT])
+{
+    ovl_time rest = w->time[OVL_WAIT_COMPUTE], wait[OVL_PEEL_COUNT];
+    for (int k = 0; k < OVL_PEEL_COUNT; k++) {
+        wait[k] = waits_in(&f->run[k], class_id, g->op);
+    }
+    ovl_time structural = take(&rest, wait[OVL_PEEL_STRUCTURAL]);
+    memset(piece, 0, OVL_IDLE_COUNT * sizeof *piece);
+    piece[OVL_IDLE_IMBALANCE] = take(&rest, wait[OVL_PEEL_IMBALANCE] - wait[OVL_PEEL_STRUCTURAL]);
+    piece[OVL_IDLE_DEPENDENCY] = w->time[OVL_WAIT_DEPENDENCY] +
+                                 take(&rest, wait[OVL_PEEL_DEPENDENCY] - wait[OVL_PEEL_IMBALANCE]);
+    piece[OVL_IDLE_SCHEDULE] = w->time[OVL_WAIT_SCHEDULE];
+    piece[OVL_IDLE_HOST] =
+        w->time[OVL_WAIT_HOST] + take(&rest, wait[OVL_PEEL_HOST] - wait[OVL_PEEL_DEPENDENCY]);
+    piece[awaits_forward(f, g) ? OVL_IDLE_FILL : OVL_IDLE_DRAIN] = structural + rest;
+}
+
+/* --- Blame --- */
+
+static uint32_t blamed_op(const finder *f, const ovl_waited *w, ovl_idle_kind kind)
+{
+    switch (kind) {
+    case OVL_IDLE_IMBALANCE:
+        return w->by[OVL_WAIT_COMPUTE] != OVL_NONE ? w->by[OVL_WAIT_COMPUTE] : f->worst;
+    case OVL_IDLE_DEPENDENCY:
+        return w->by[OVL_WAIT_DEPENDENCY];
+    case OVL_IDLE_SCHEDULE:
+        return w->by[OVL_WAIT_SCHEDULE];
+    case OVL_IDLE_HOST:
+        return w->by[OVL_WAIT_HOST];
+    case OVL_IDLE_FILL:
+    case OVL_IDLE_DRAIN:
+    case OVL_IDLE_COUNT:
+        break;
+    }
+    return OVL_NONE;
+}
+
+static const char *message_text(const finder *f, const ovl_op *op, const char *name, uint32_t rank,
+                                uint32_t other)
+{
+    if (op->kind == OVL_RECV) {
+        return ovl_arena_printf(
+            f->arena, "receive %s on rank %" PRIu32 " holds up what is behind it", name, rank);
+    }
+    return ovl_arena_printf(f->arena, "transfer %s from rank %" PRIu32 " to %" PRIu32, name, rank,
+                            other);
+}
+
+static const char *dependency_text(const finder *f, uint32_t id, const char *name, uint32_t rank)
+{
+    const ovl_op *op = ovl_causes_op(f->c, id);
+    switch ((ovl_op_kind)op->kind) {
+    case OVL_SEND:
+    case OVL_RECV:
+        return message_text(f, op, name, rank, f->c->rank_of[f->p->partner[id]]);
+    case OVL_COLLECTIVE:
+        return ovl_arena_printf(f->arena, "%s %s", ovl_coll_name((ovl_coll)op->coll), name);
+    case OVL_KERNEL:
+    case OVL_BATCH:
+    case OVL_COPY:
+    case OVL_HOST:
+    case OVL_MARKER:
+        break;
+    }
+    return ovl_arena_printf(f->arena, "%s %s on rank %" PRIu32,
+                            ovl_op_kind_name((ovl_op_kind)op->kind), name, rank);
+}
+
+static const char *blame_text(const finder *f, ovl_idle_kind kind, uint32_t id)
+{
+    const ovl_op *op = ovl_causes_op(f->c, id);
+    uint32_t rank = f->c->rank_of[id];
+    const char *name = ovl_names_text(f->p->names, op->name);
+    if (kind == OVL_IDLE_DEPENDENCY) {
+        return dependency_text(f, id, name, rank);
+    }
+    if (kind == OVL_IDLE_SCHEDULE) {
+        return ovl_arena_printf(f->arena, "%s on rank %" PRIu32 " is issued late", name, rank);
+    }
+    if (kind == OVL_IDLE_HOST) {
+        return ovl_arena_printf(f->arena, "%s %s on rank %" PRIu32,
+                                op->kind == OVL_HOST ? "call" : "launch of", name, rank);
+    }
+    if (op->part != OVL_PART_NONE) {
+        return ovl_arena_printf(f->arena, "stage %u on rank %" PRIu32 " takes longer than the mean",
+                                op->stage, rank);
+    }
+    return ovl_arena_printf(
+        f->arena, "%s on rank %" PRIu32 " takes longer than the mean of the ranks", name, rank);
+}
+
+/* Idle time of one kind because of an operation. Those of a stage are alike, and those of a kind on
+ * a rank. */
+typedef struct charge {
+    uint64_t key; /* of what is alike */
+    ovl_time time;
+    uint32_t op;
+    uint8_t kind;
+} charge;
+
+typedef OVL_VEC(charge) charges;
+
+static uint64_t charge_key(const finder *f, uint32_t id)
+{
+    const ovl_op *op = ovl_causes_op(f->c, id);
+    uint64_t what = op->part != OVL_PART_NONE ? op->stage : (uint64_t)UINT16_MAX + 1 + op->coll;
+    return what << 36 | (uint64_t)op->kind << 32 | f->c->rank_of[id];
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const charge *x = a, *y = b;
+    if (x->kind != y->kind) {
+        return x->kind < y->kind ? -1 : 1;
+    }
+    if (x->key != y->key) {
+        return x->key < y->key ? -1 : 1;
+    }
+    return (x->op > y->op) - (x->op < y->op);
+}
+
+static ovl_time add_times(ovl_time a, ovl_time b)
+{
+    ovl_time sum;
+    return __builtin_add_overflow(a, b, &sum) ? OVL_TIME_MAX : sum;
+}
+
+/* Charges of one operation become one. */
+static void merge_charges(charges *list)
+{
+    uint32_t n = 0;
+    if (list->len) {
+        qsort(list->data, list->len, sizeof *list->data, by_key);
+    }
+    for (uint32_t i = 0; i < list->len; i++) {
+        if (n && by_key(&list->data[n - 1], &list->data[i]) == 0) {
+            list->data[n - 1].time = add_times(list->data[n - 1].time, list->data[i].time);
+        } else {
+            list->data[n++] = list->data[i];
+        }
+    }
+    list->len = n;
+}
+
+/* What is alike, from `first` on: their sum, and of them the heaviest. */
+static uint32_t sum_alike(const charges *list, uint32_t first, ovl_time *sum, uint32_t *heaviest)
+{
+    uint32_t i = first;
+    *sum = 0;
+    *heaviest = first;
+    for (; i < list->len && list->data[i].kind == list->data[first].kind &&
+           list->data[i].key == list->data[first].key;
+         i++) {
+        *sum = add_times(*sum, list->data[i].time);
+        *heaviest = list->data[i].time > list->data[*heaviest].time ? i : *heaviest;
+    }
+    return i;
+}
+
+static const char *alike_text(const finder *f, ovl_idle_kind kind, uint32_t op, uint32_t others)
+{
+    const char *text = blame_text(f, kind, op);
+    if (others == 0 ||
+        (kind == OVL_IDLE_IMBALANCE && ovl_causes_op(f->c, op)->part != OVL_PART_NONE)) {
+        return text;
+    }
+    return ovl_arena_printf(f->arena, "%s; %" PRIu32 " more like it", text, others);
+}
+
+/* Of each kind the heaviest. */
+static const ovl_result_blame *choose_blames(finder *f, charges *list, uint32_t *n)
+{
+    ovl_result_blame *blames = OVL_NEW_ARRAY(f->arena, ovl_result_blame, OVL_IDLE_COUNT);
+    *n = 0;
+    merge_charges(list);
+    for (uint32_t i = 0, end; i < list->len;) {
+        ovl_result_blame best = {(ovl_idle_kind)list->data[i].kind, 0, NULL};
+        uint32_t op = 0, others = 0;
+        for (; i < list->len && list->data[i].kind == best.kind; i = end) {
+            ovl_time sum;
+            uint32_t heaviest;
+            end = sum_alike(list, i, &sum, &heaviest);
+            if (sum > best.time) {
+                best.time = sum;
+                op = list->data[heaviest].op;
+                others = end - i - 1;
+            }
+        }
+        best.text = alike_text(f, best.kind, op, others);
+        blames[(*n)++] = best;
+    }
+    return blames;
+}
+
+static void charge_gap(const finder *f, const ovl_waited *w, const ovl_time piece[OVL_IDLE_COUNT],
+                       charges *list)
+{
+    for (int k = 0; k < OVL_IDLE_COUNT; k++) {
+        uint32_t op = piece[k] > 0 ? blamed_op(f, w, (ovl_idle_kind)k) : OVL_NONE;
+        if (op != OVL_NONE) {
+            ovl_vec_push(list, (charge){charge_key(f, op), piece[k], op, (uint8_t)k});
+        }
+    }
+}
+
+/* --- Ranks --- */
+
+static const char *because(const finder *f, const ovl_waited *w,
+                           const ovl_time piece[OVL_IDLE_COUNT])
+{
+    int largest = OVL_IDLE_IMBALANCE; /* nobody is to blame for the others */
+    for (int k = OVL_IDLE_DEPENDENCY; k < OVL_IDLE_COUNT; k++) {
+        largest = piece[k] > piece[largest] ? k : largest;
+    }
+    uint32_t op = piece[largest] ? blamed_op(f, w, (ovl_idle_kind)largest) : OVL_NONE;
+    return op == OVL_NONE ? NULL : blame_text(f, (ovl_idle_kind)largest, op);
+}
+
+static uint32_t last_op(const finder *f, uint32_t rank)
+{
+    uint32_t first = f->p->ranks[rank].first_op, last = OVL_NONE;
+    for (uint32_t i = 0; i < f->p->codes[f->p->ranks[rank].code].n_ops; i++) {
+        last = last == OVL_NONE || f->t->end[first + i] > f->t->end[last] ? first + i : last;
+    }
+    return last;
+}
+
+/* The last operation of a rank that is no kernel may end after the last kernel: what it waits for
+ * comes first, then the end of the step. */
+static void wait_for_end(finder *f, uint32_t rank, ovl_time from, ovl_waited *w)
+{
+    uint32_t own = last_op(f, rank);
+    ovl_time until = own == OVL_NONE ? from : OVL_MAX(from, f->t->end[own]);
+    ovl_waits_until(&f->waits, f->last, until, w);
+    if (until > from) {
+        ovl_waited before;
+        ovl_waits_until(&f->waits, own, from, &before);
+        for (int k = 0; k < OVL_WAIT_COUNT; k++) {
+            w->time[k] += before.time[k];
+            w->by[k] = before.time[k] > 0 || w->by[k] == OVL_NONE ? before.by[k] : w->by[k];
+        }
+    }
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const ovl_result_gap *x = a, *y = b;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+static void explain_rank(finder *f, uint32_t class_id, bool list, ovl_result_rank *row,
+                         charges *all)
+{
+    const idle_run *run = &f->run[OVL_PEEL_HOST];
+    uint32_t first = run->first[class_id], n = run->first[class_id + 1] - first;
+    ovl_result_gap *out = list ? OVL_NEW_ARRAY(f->arena, ovl_result_gap, n) : NULL;
+    charges own = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        const gap *g = &run->list.data[first + i];
+        ovl_time piece[OVL_IDLE_COUNT];
+        ovl_waited w;
+        if (g->op == OVL_NONE) {
+            wait_for_end(f, row->rank, g->from, &w);
+        } else {
+            ovl_waits_before(&f->waits, g->op, g->from, &w);
+        }
+        cut(f, class_id, g, &w, piece);
+        charge_gap(f, &w, piece, &own);
+        for (int k = 0; k < OVL_IDLE_COUNT; k++) {
+            row->idle[k] += piece[k];
+        }
+        if (list) {
+            out[i] = (ovl_result_gap){g->from, g->to, NULL, {0}, because(f, &w, piece)};
+            memcpy(out[i].piece, piece, sizeof piece);
+            out[i].before =
+                g->op == OVL_NONE ? NULL : ovl_arena_strdup(f->arena, ovl_op_name(f->p, g->op));
+        }
+    }
+    row->blames = choose_blames(f, &own, &row->n_blames);
+    for (uint32_t i = 0; i < own.len; i++) {
+        if (__builtin_mul_overflow(own.data[i].time, (ovl_time)row->count, &own.data[i].time)) {
+            own.data[i].time = OVL_TIME_MAX;
+        }
+        ovl_vec_push(all, own.data[i]);
+    }
+    ovl_vec_free(&own);
+    if (list) {
+        qsort(out, n, sizeof *out, by_time);
+        row->gaps = out;
+        row->n_gaps = n;
+    }
+}
+
+static void peel_rank(const finder *f, uint32_t class_id, ovl_result_rank *row)
+{
+    row->idle_time = f->run[OVL_PEEL_HOST].idle[class_id];
+    row->peeled[0] = f->run[0].idle[class_id];
+    for (int k = 1; k < OVL_PEEL_COUNT; k++) {
+        row->peeled[k] = f->run[k].idle[class_id] - f->run[k - 1].idle[class_id];
+    }
+}
+
+/* --- Spans --- */
+
+/* From the first kernel of the rank's stages to the last, and how much of it kernels ran. */
+static void find_span(finder *f, ovl_result_rank *row, ovl_time *busy)
+{
+    ovl_time covered = 0;
+    row->span_start = row->span_end = OVL_NEVER;
+    row->bubble_rate = -1;
+    *busy = 0;
+    list_kernels(f, row->rank, f->t->start, f->t->end);
+    for (uint32_t i = 0; i < f->kernels.len; i++) {
+        const kernel *k = &f->kernels.data[i];
+        if (f->pipeline && ovl_causes_op(f->c, k->op)->part == OVL_PART_NONE) {
+            continue;
+        }
+        bool first = row->span_start == OVL_NEVER;
+        row->span_start = first ? k->start : row->span_start;
+        row->span_end = first ? k->end : OVL_MAX(row->span_end, k->end);
+        *busy += OVL_MAX(0, k->end - OVL_MAX(k->start, covered));
+        covered = OVL_MAX(covered, k->end);
+    }
+    if (row->span_start != OVL_NEVER) {
+        ovl_time span = row->span_end - row->span_start;
+        row->bubble_rate = (double)(span - *busy) / (double)span;
+    }
+}
+
+static void add_to(ovl_time *sum, ovl_time value, uint32_t count, bool *counted)
+{
+    ovl_time product;
+    *counted = *counted && !__builtin_mul_overflow(value, (ovl_time)count, &product) &&
+               !__builtin_add_overflow(*sum, product, sum);
+}
+
+static void sum_up(const finder *f, const ovl_result_rank *rows, ovl_result_idle *total)
+{
+    bool counted = true;
+    for (uint32_t i = 0; i < f->classes->n; i++) {
+        add_to(&total->time, rows[i].idle_time, rows[i].count, &counted);
+        for (int k = 0; k < OVL_IDLE_COUNT; k++) {
+            add_to(&total->piece[k], rows[i].idle[k], rows[i].count, &counted);
+        }
+        for (int k = 0; k < OVL_PEEL_COUNT; k++) {
+            add_to(&total->peeled[k], rows[i].peeled[k], rows[i].count, &counted);
+        }
+    }
+    if (!counted) {
+        total->time = OVL_NEVER;
+    }
+}
+
+static void find_rates(finder *f, ovl_result_rank *rows, ovl_result_idle *total)
+{
+    double busy_of_all = 0, idle_of_all = 0, ranks = 0;
+    for (uint32_t i = 0; i < f->classes->n; i++) {
+        ovl_time busy;
+        find_span(f, &rows[i], &busy);
+        ovl_time span = rows[i].span_end - rows[i].span_start;
+        if (rows[i].span_start != OVL_NEVER && span > total->span) {
+            total->span = span;
+            total->span_rank = rows[i].rank;
+        }
+        busy_of_all += (double)busy * rows[i].count;
+        idle_of_all += (double)rows[i].idle_time * rows[i].count;
+        ranks += rows[i].count;
+    }
+    total->bubble_rate = f->t->step ? idle_of_all / ((double)f->t->step * ranks) : -1;
+    total->span_bubble_rate = total->span ? OVL_MAX(0, ((double)total->span * ranks - busy_of_all) /
+                                                           ((double)total->span * ranks))
+                                          : -1;
+}
+
+void ovl_idle_find(ovl_causes *causes, const ovl_classes *classes, bool list, ovl_arena *arena,
+                   ovl_result_rank *rows, ovl_result_idle *total)
+{
+    finder f = {.c = causes,
+                .p = causes->program,
+                .t = causes->timeline,
+                .classes = classes,
+                .arena = arena};
+    charges all = {0};
+    *total = (ovl_result_idle){.bubble_rate = -1, .span_bubble_rate = -1};
+    look_at_program(&f);
+    f.inputs = ovl_inputs_find(f.p, &f.scratch);
+    ovl_means_find(f.p, &f.scratch, &f.means);
+    find_worst(&f);
+    f.last = f.p->n_ranks ? last_op(&f, f.t->deciding_rank) : OVL_NONE;
+    make_runs(&f);
+    ovl_waits_init(&f.waits, causes, f.inputs, &f.means, &f.scratch);
+    for (uint32_t i = 0; i < classes->n; i++) {
+        peel_rank(&f, i, &rows[i]);
+        explain_rank(&f, i, list, &rows[i], &all);
+    }
+    find_rates(&f, rows, total);
+    sum_up(&f, rows, total);
+    total->pipeline = f.pipeline;
+    total->blames = choose_blames(&f, &all, &total->n_blames);
+    ovl_vec_free(&all);
+    for (int k = 0; k < OVL_PEEL_COUNT; k++) {
+        if (f.run[k].list.cap) {
+            ovl_vec_free(&f.run[k].list);
+        }
+    }
+    ovl_vec_free(&f.kernels);
+    ovl_waits_free(&f.waits);
+    ovl_arena_free(&f.scratch);
+}

@@ -1,0 +1,43 @@
+/*
+ * idle.h - why the compute streams of a rank run nothing.
+ *
+ * A gap is a stretch of the step in which a rank runs no kernel on any stream. It ends when a
+ * kernel starts, or with the step. Going back from there to where it begins says what the time was
+ * spent on (waits.h): transfers, late issues and the host are told apart at once. The rest is
+ * compute of other ranks that was waited for, and goes, in this order, to
+ *
+ *     fill or drain   as much as the same kernel waits if all stages are like the mean, and
+ *                     communication and host are free: fill if it is a forward (or the first kernel
+ *                     of its rank), else drain
+ *     imbalance       as much more as it waits with the stages as they are
+ *     dependency      as much more with communication as it is: what was waited for was late itself
+ *     host            as much more in the run
+ *     fill or drain   what is left
+ *
+ * These runs are replays (replay.h). Their idle times make the second account, which peels off one
+ * reason after another and may be negative for a rank:
+ *
+ *     structural    mean stages, free communication, free host
+ *     imbalance     + stages as they are
+ *     dependency    + communication (and the order it keeps)
+ *     host          + host: what it does, and what it issues late
+ *
+ * Both accounts sum to the idle time of each rank, to the picosecond.
+ *
+ * Example: 2 stages, 4 microbatches, forward 1 and backward 2 on the first stage, twice that on the
+ * second, 1F1B: the step is 1 + 4 * 6 + 2 = 27, idle are 15 and 3. If both were 1.5 and 3 it would
+ * be 5 * 4.5 = 22.5 with 4.5 idle on each. So structural 4.5 + 4.5, imbalance 10.5 - 1.5.
+ */
+#ifndef OVL_SIM_IDLE_H
+#define OVL_SIM_IDLE_H
+
+#include "sim/classes.h"
+#include "sim/result.h"
+#include "sim/waits.h"
+
+/* Fills what concerns idle time in the rows of ranks, one for each class, and in the total. Gaps
+ * are listed only if asked for. Texts and lists live in `arena`. */
+void ovl_idle_find(ovl_causes *causes, const ovl_classes *classes, bool list_gaps, ovl_arena *arena,
+                   ovl_result_rank *rows, ovl_result_idle *total);
+
+#endif

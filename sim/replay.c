@@ -1,0 +1,335 @@
+#include "sim/replay.h"
+
+#include "sim/exposure.h"
+
+/* --- The mean stage --- */
+
+/* From what tells work apart to the number of its group: open addressing. */
+typedef struct group_table {
+    uint64_t *key;
+    uint32_t *group;
+    uint32_t size, n; /* size is a power of two */
+} group_table;
+
+static uint32_t group_slot(const group_table *t, uint64_t key)
+{
+    uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 32) & (t->size - 1);
+    while (t->group[at] != OVL_NONE && t->key[at] != key) {
+        at = (at + 1) & (t->size - 1);
+    }
+    return at;
+}
+
+static group_table new_table(ovl_arena *arena, uint32_t size)
+{
+    group_table t = {OVL_NEW_ARRAY(arena, uint64_t, size), OVL_NEW_ARRAY(arena, uint32_t, size),
+                     size, 0};
+    memset(t.group, 0xff, size * sizeof *t.group); /* OVL_NONE everywhere */
+    return t;
+}
+
+static void grow(group_table *t, ovl_arena *arena)
+{
+    group_table bigger = new_table(arena, 2 * t->size);
+    bigger.n = t->n;
+    for (uint32_t i = 0; i < t->size; i++) {
+        if (t->group[i] != OVL_NONE) {
+            uint32_t at = group_slot(&bigger, t->key[i]);
+            bigger.key[at] = t->key[i];
+            bigger.group[at] = t->group[i];
+        }
+    }
+    *t = bigger;
+}
+
+static uint32_t group_of(group_table *t, uint64_t key, ovl_arena *arena)
+{
+    uint32_t at = group_slot(t, key);
+    if (t->group[at] == OVL_NONE) {
+        t->key[at] = key;
+        t->group[at] = t->n++;
+        if (2 * t->n > t->size) {
+            grow(t, arena);
+            at = group_slot(t, key);
+        }
+    }
+    return t->group[at];
+}
+
+/* A part and its microbatch; or a name and how often it came before in the code. */
+static uint64_t key_of(const ovl_op *op, uint32_t *seen)
+{
+    if (op->part != OVL_PART_NONE) {
+        return (uint64_t)op->part << 32 | op->microbatch;
+    }
+    return (uint64_t)(OVL_PART_COUNT + op->name) << 32 | seen[op->name]++;
+}
+
+static const uint32_t *group_code(const ovl_program *p, const ovl_code *code, group_table *t,
+                                  ovl_arena *arena, ovl_arena *scratch)
+{
+    uint32_t *group = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
+    ovl_arena own = {0};
+    uint32_t *seen = OVL_NEW_ARRAY(&own, uint32_t, p->names->count);
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        bool kernel = code->ops[i].kind == OVL_KERNEL;
+        group[i] = kernel ? group_of(t, key_of(&code->ops[i], seen), scratch) : OVL_NONE;
+    }
+    ovl_arena_free(&own);
+    return group;
+}
+
+/* Sums are kept as differences to the first, which stay small where stages are alike. */
+static void sum_groups(const ovl_program *p, ovl_means *m, ovl_time *first, ovl_time *beyond,
+                       ovl_time *count)
+{
+    for (uint32_t r = 0; r < p->n_ranks; r++) {
+        const ovl_code *code = &p->codes[p->ranks[r].code];
+        const uint32_t *group = m->group[p->ranks[r].code];
+        for (uint32_t i = 0; i < code->n_ops; i++) {
+            uint32_t g = group[i];
+            if (g != OVL_NONE) {
+                ovl_time work = ovl_op_cost(p, r, &code->ops[i])->work;
+                first[g] = count[g] ? first[g] : work;
+                beyond[g] += work - first[g];
+                m->uneven |= work != first[g];
+                count[g]++;
+            }
+        }
+    }
+}
+
+void ovl_means_find(const ovl_program *p, ovl_arena *arena, ovl_means *means)
+{
+    ovl_arena scratch = {0};
+    group_table t = new_table(&scratch, 1024);
+    const uint32_t **group = OVL_NEW_ARRAY(arena, const uint32_t *, p->n_codes);
+    for (uint32_t c = 0; c < p->n_codes; c++) {
+        group[c] = group_code(p, &p->codes[c], &t, arena, &scratch);
+    }
+    *means = (ovl_means){.group = group};
+    ovl_time *mean = OVL_NEW_ARRAY(arena, ovl_time, t.n);
+    ovl_time *beyond = OVL_NEW_ARRAY(&scratch, ovl_time, t.n);
+    ovl_time *count = OVL_NEW_ARRAY(&scratch, ovl_time, t.n);
+    sum_groups(p, means, mean, beyond, count);
+    for (uint32_t g = 0; g < t.n; g++) {
+        mean[g] += count[g] ? beyond[g] / count[g] : 0;
+    }
+    means->mean = mean;
+    ovl_arena_free(&scratch);
+}
+
+ovl_time ovl_mean_of(const ovl_means *means, const ovl_program *p, uint32_t rank, uint32_t local)
+{
+    return means->mean[means->group[p->ranks[rank].code][local]];
+}
+
+/* --- Inputs --- */
+
+static bool moves_data(const ovl_op *op)
+{
+    return ovl_is_communication(op) || op->kind == OVL_COPY;
+}
+
+typedef OVL_VEC(uint32_t) locals;
+
+/* A part waits with its batch. */
+static void add_waits(const ovl_code *code, uint32_t local, locals *list, bool *known)
+{
+    uint32_t batch = code->ops[local].batch;
+    uint32_t from = batch != OVL_NONE ? batch : local;
+    for (uint32_t k = code->after.at[from]; k < code->after.at[from + 1]; k++) {
+        ovl_vec_push(list, code->after.item[k]);
+        *known = true;
+    }
+    if (!*known && code->stream_prev[from] != OVL_NONE && code->ops[local].kind != OVL_RECV) {
+        ovl_vec_push(list, code->stream_prev[from]); /* the stream is all that says it */
+        *known = true;
+    }
+}
+
+static void add_writers(const ovl_code *code, uint32_t local, const uint32_t *writer, locals *list,
+                        bool *known)
+{
+    for (uint32_t k = code->access.at[local]; k < code->access.at[local + 1]; k++) {
+        const ovl_access *access = &code->access.item[k];
+        if (access->write) {
+            continue;
+        }
+        *known = true;
+        if (writer[access->buffer] != OVL_NONE) {
+            ovl_vec_push(list, writer[access->buffer]);
+        }
+    }
+}
+
+static void inputs_of_code(const ovl_code *code, ovl_arena *arena, ovl_inputs *inputs)
+{
+    ovl_arena scratch = {0};
+    uint32_t *at = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops + 1);
+    bool *known = OVL_NEW_ARRAY(arena, bool, code->n_ops);
+    uint32_t *writer = OVL_NEW_ARRAY(&scratch, uint32_t, code->n_buffers);
+    locals list = {0};
+    memset(writer, 0xff, code->n_buffers * sizeof *writer); /* OVL_NONE everywhere */
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        at[i] = list.len;
+        if (moves_data(&code->ops[i])) {
+            add_writers(code, i, writer, &list, &known[i]);
+            if (!known[i]) {
+                add_waits(code, i, &list, &known[i]);
+            }
+        }
+        for (uint32_t k = code->access.at[i]; k < code->access.at[i + 1]; k++) {
+            if (code->access.item[k].write) {
+                writer[code->access.item[k].buffer] = i;
+            }
+        }
+    }
+    at[code->n_ops] = list.len;
+    *inputs = (ovl_inputs){at, ovl_vec_freeze(&list, arena), known};
+    ovl_arena_free(&scratch);
+}
+
+const ovl_inputs *ovl_inputs_find(const ovl_program *p, ovl_arena *arena)
+{
+    ovl_inputs *inputs = OVL_NEW_ARRAY(arena, ovl_inputs, p->n_codes);
+    for (uint32_t c = 0; c < p->n_codes; c++) {
+        inputs_of_code(&p->codes[c], arena, &inputs[c]);
+    }
+    return inputs;
+}
+
+/* --- Replaying --- */
+
+typedef struct player {
+    ovl_causes *c;
+    const ovl_inputs *inputs;
+    const ovl_means *means;
+    const ovl_replay_options *o;
+    ovl_replay *out;
+    ovl_time *collective; /* [n_collectives] the last arrival so far */
+} player;
+
+static ovl_time replayed(const player *p, uint64_t node)
+{
+    uint32_t op = OVL_TRAIL_OP(node);
+    switch (OVL_TRAIL_KIND(node)) {
+    case OVL_ISSUED:
+        return p->c->timeline->issue[op];
+    case OVL_ARRIVED:
+        return p->out->start[op];
+    case OVL_ENDED:
+        break;
+    }
+    return p->out->end[op];
+}
+
+/* Free communication that knows its inputs keeps no other order with communication before it. */
+static bool is_order(const player *p, uint32_t op, const ovl_cause *cause)
+{
+    const ovl_op *o = ovl_causes_op(p->c, op);
+    const ovl_rank *rank = &p->c->program->ranks[p->c->rank_of[op]];
+    if (!p->o->free_comm || !moves_data(o) ||
+        !(o->kind == OVL_RECV || p->inputs[rank->code].known[op - rank->first_op])) {
+        return false;
+    }
+    return cause->why == OVL_WHY_COMM ||
+           (cause->why == OVL_WHY_STREAM &&
+            moves_data(ovl_causes_op(p->c, OVL_TRAIL_OP(cause->node))));
+}
+
+static bool left_out(const player *p, uint32_t op, const ovl_cause *cause)
+{
+    if (cause->why == OVL_WHY_HOST) {
+        return p->o->free_host;
+    }
+    if (p->o->free_host && cause->why == OVL_WHY_AFTER &&
+        ovl_causes_op(p->c, OVL_TRAIL_OP(cause->node))->kind == OVL_HOST) {
+        return true;
+    }
+    return is_order(p, op, cause) || (p->o->free_comm && cause->why == OVL_WHY_ENGINE);
+}
+
+static ovl_time kernel_length(const player *p, uint32_t op)
+{
+    uint32_t rank = p->c->rank_of[op], local = ovl_causes_local(p->c, op);
+    switch (p->o->kernels) {
+    case OVL_REPLAY_MEAN:
+        return ovl_mean_of(p->means, p->c->program, rank, local);
+    case OVL_REPLAY_ALONE:
+        return ovl_op_cost(p->c->program, rank, ovl_causes_op(p->c, op))->work;
+    case OVL_REPLAY_AS_RUN:
+        break;
+    }
+    return p->c->timeline->end[op] - p->c->timeline->start[op];
+}
+
+static ovl_time length_of(const player *p, uint32_t op, const ovl_cause *cause)
+{
+    ovl_op_kind kind = (ovl_op_kind)ovl_causes_op(p->c, op)->kind;
+    if (kind == OVL_KERNEL) {
+        return kernel_length(p, op);
+    }
+    bool free = kind == OVL_HOST ? p->o->free_host : p->o->free_comm;
+    return free ? 0 : cause->length;
+}
+
+static ovl_time latest_cause(player *p, uint64_t node)
+{
+    uint32_t op = OVL_TRAIL_OP(node);
+    bool ended = OVL_TRAIL_KIND(node) == OVL_ENDED;
+    ovl_time latest = 0;
+    ovl_causes_of(p->c, node);
+    for (uint32_t i = 0; i < p->c->list.len; i++) {
+        const ovl_cause *cause = &p->c->list.data[i];
+        if (!left_out(p, op, cause)) {
+            ovl_time length = ended ? length_of(p, op, cause) : cause->length;
+            latest = OVL_MAX(latest, replayed(p, cause->node) + length);
+        }
+    }
+    return latest;
+}
+
+static void end_of_collective(player *p, uint32_t op)
+{
+    const ovl_timeline *t = p->c->timeline;
+    ovl_time length = p->o->free_comm ? 0 : t->end[op] - t->start[op];
+    p->out->end[op] = p->collective[ovl_causes_collective(p->c, op)] + length;
+}
+
+static void play(player *p, uint64_t item)
+{
+    uint32_t op = OVL_TRAIL_OP(item);
+    bool collective = ovl_causes_op(p->c, op)->kind == OVL_COLLECTIVE;
+    switch (OVL_TRAIL_KIND(item)) {
+    case OVL_ISSUED:
+        return; /* the host is as it was, or does not count */
+    case OVL_ARRIVED:
+        p->out->start[op] = latest_cause(p, item);
+        if (collective) {
+            ovl_time *last = &p->collective[ovl_causes_collective(p->c, op)];
+            *last = OVL_MAX(*last, p->out->start[op]);
+        }
+        return;
+    case OVL_ENDED:
+        break;
+    }
+    if (collective) {
+        end_of_collective(p, op);
+    } else {
+        p->out->end[op] = latest_cause(p, item);
+    }
+}
+
+void ovl_replay_run(ovl_causes *causes, const ovl_inputs *inputs, const ovl_means *means,
+                    const ovl_replay_options *options, ovl_replay *replay)
+{
+    ovl_arena scratch = {0};
+    const ovl_timeline *t = causes->timeline;
+    player p = {causes,  inputs, means,
+                options, replay, OVL_NEW_ARRAY(&scratch, ovl_time, causes->program->n_collectives)};
+    for (uint32_t i = 0; i < t->n_trail; i++) {
+        play(&p, t->trail[i]);
+    }
+    ovl_arena_free(&scratch);
+}

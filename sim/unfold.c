@@ -1,0 +1,222 @@
+/*
+ * unfold.c - the timeline of the whole program from that of the folded one.
+ */
+#include "sim/fold_parts.h"
+#include "sim/vec.h"
+
+#include <stdlib.h>
+
+typedef struct unfolding {
+    const ovl_program *p, *whole;
+    const ovl_fold *fold;
+    const ovl_timeline *t;
+    ovl_arena *arena;
+    uint32_t *member_at, *member; /* by class: its ranks, ascending */
+} unfolding;
+
+static void list_members(unfolding *u, ovl_arena *scratch)
+{
+    uint32_t n = u->whole->n_ranks;
+    u->member_at = OVL_NEW_ARRAY(scratch, uint32_t, u->p->n_ranks + 2);
+    u->member = OVL_NEW_ARRAY(scratch, uint32_t, n);
+    for (uint32_t i = 0; i < u->p->n_ranks; i++) {
+        u->member_at[i + 2] = u->member_at[i + 1] + u->fold->count[i];
+    }
+    for (uint32_t r = 0; r < n; r++) {
+        u->member[u->member_at[u->fold->ranks.of[r] + 1]++] = r;
+    }
+}
+
+static const ovl_time *expand(const unfolding *u, const ovl_time *times)
+{
+    ovl_time *all = OVL_NEW_ARRAY(u->arena, ovl_time, u->whole->n_ops);
+    for (uint32_t r = 0; r < u->whole->n_ranks; r++) {
+        const ovl_rank *from = &u->p->ranks[u->fold->ranks.of[r]];
+        uint32_t n = u->p->codes[from->code].n_ops;
+        if (n) {
+            memcpy(all + u->whole->ranks[r].first_op, times + from->first_op, n * sizeof *times);
+        }
+    }
+    return all;
+}
+
+/* Calls visit for each operation of the whole that `op` stands for and that carries what it says of
+ * an activity: of a collective only the one at the first place. */
+static void each_carrier(const unfolding *u, uint32_t op, void *context,
+                         void (*visit)(const unfolding *, uint32_t rank, uint32_t op, void *))
+{
+    uint32_t of = ovl_op_rank(u->p, op), local = op - u->p->ranks[of].first_op;
+    const ovl_op *o = &u->p->codes[u->p->ranks[of].code].ops[local];
+    for (uint32_t i = u->member_at[of]; i < u->member_at[of + 1]; i++) {
+        uint32_t rank = u->member[i];
+        if (o->kind != OVL_COLLECTIVE || ovl_rank_place(u->whole, rank, o->comm) == 0) {
+            visit(u, rank, u->whole->ranks[rank].first_op + local, context);
+        }
+    }
+}
+
+/* --- What held operations back --- */
+
+/* The lower of `lowest` and the resource of a class that a rank loads by these demands. */
+static uint32_t loaded(const unfolding *u, uint32_t rank, uint32_t first, uint32_t n,
+                       uint32_t class, uint32_t lowest)
+{
+    const ovl_program *p = u->whole;
+    for (uint32_t i = first; i < first + n; i++) {
+        ovl_id resource = p->rank_ports[p->ranks[rank].first_port + p->demands[i].port];
+        if (p->demands[i].rate && resource != OVL_NONE &&
+            u->fold->resources.of[resource] == class) {
+            lowest = OVL_MIN(lowest, resource);
+        }
+    }
+    return lowest;
+}
+
+/* Of several resources of one class that an activity loads all bound it alike: the lowest is told.
+ */
+static uint32_t bound_of(const unfolding *u, uint32_t rank, uint32_t op, uint32_t class)
+{
+    const ovl_op *o = ovl_op_of(u->whole, op);
+    const ovl_cost *cost = ovl_op_cost(u->whole, rank, o);
+    if (o->kind == OVL_COLLECTIVE) {
+        const ovl_comm *comm = ovl_rank_comm(u->whole, rank, o->comm);
+        uint32_t lowest = OVL_NONE;
+        for (uint32_t i = 0; i < comm->n_members; i++) {
+            lowest = loaded(u, u->whole->members[comm->first_member + i], cost->first_demand,
+                            cost->n_demands, class, lowest);
+        }
+        return lowest;
+    }
+    uint32_t lowest = loaded(u, rank, cost->first_demand, cost->n_demands, class, OVL_NONE);
+    return o->kind != OVL_SEND ? lowest
+                               : loaded(u, ovl_op_rank(u->whole, u->whole->partner[op]),
+                                        cost->first_peer, cost->n_peer, class, lowest);
+}
+
+typedef struct limits {
+    OVL_VEC(ovl_limit) list;
+    ovl_limit limit;
+} limits;
+
+static void add_limit(const unfolding *u, uint32_t rank, uint32_t op, void *context)
+{
+    limits *l = context;
+    ovl_limit limit = l->limit;
+    limit.op = op;
+    if (limit.bound < u->p->n_resources) {
+        limit.bound = bound_of(u, rank, op, limit.bound);
+    }
+    ovl_vec_push(&l->list, limit);
+}
+
+static int compare_limits(const void *a, const void *b)
+{
+    const ovl_limit *x = a, *y = b;
+    if (x->op != y->op) {
+        return x->op < y->op ? -1 : 1;
+    }
+    return (x->bound > y->bound) - (x->bound < y->bound);
+}
+
+static void expand_limits(const unfolding *u, ovl_timeline *whole)
+{
+    limits l = {0};
+    for (uint32_t i = 0; i < u->t->n_limits; i++) {
+        l.limit = u->t->limits[i];
+        each_carrier(u, l.limit.op, &l, add_limit);
+    }
+    if (l.list.len) {
+        qsort(l.list.data, l.list.len, sizeof *l.list.data, compare_limits);
+    }
+    whole->n_limits = l.list.len;
+    whole->limits = ovl_vec_freeze(&l.list, u->arena);
+}
+
+/* --- Rates --- */
+
+typedef struct segments {
+    OVL_VEC(ovl_segment) list;
+    ovl_segment segment;
+} segments;
+
+static void add_segment(const unfolding *u, uint32_t rank, uint32_t op, void *context)
+{
+    (void)u;
+    (void)rank;
+    segments *s = context;
+    s->segment.op = op;
+    ovl_vec_push(&s->list, s->segment);
+}
+
+static int compare_segments(const void *a, const void *b)
+{
+    const ovl_segment *x = a, *y = b;
+    if (x->op != y->op) {
+        return x->op < y->op ? -1 : 1;
+    }
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+static void expand_segments(const unfolding *u, ovl_timeline *whole)
+{
+    segments s = {0};
+    for (uint32_t i = 0; i < u->t->n_segments; i++) {
+        s.segment = u->t->segments[i];
+        each_carrier(u, s.segment.op, &s, add_segment);
+    }
+    if (s.list.len) {
+        qsort(s.list.data, s.list.len, sizeof *s.list.data, compare_segments);
+    }
+    whole->n_segments = s.list.len;
+    whole->segments = ovl_vec_freeze(&s.list, u->arena);
+}
+
+/* --- The rest --- */
+
+/* What happens to all of a class happens in the order of their numbers. */
+static void expand_trail(const unfolding *u, ovl_timeline *whole)
+{
+    OVL_VEC(uint64_t) trail = {0};
+    for (uint32_t i = 0; i < u->t->n_trail; i++) {
+        uint32_t op = OVL_TRAIL_OP(u->t->trail[i]), of = ovl_op_rank(u->p, op);
+        uint32_t local = op - u->p->ranks[of].first_op;
+        for (uint32_t k = u->member_at[of]; k < u->member_at[of + 1]; k++) {
+            uint32_t first = u->whole->ranks[u->member[k]].first_op;
+            ovl_vec_push(&trail, OVL_TRAIL(first + local, OVL_TRAIL_KIND(u->t->trail[i])));
+        }
+    }
+    whole->n_trail = trail.len;
+    whole->trail = ovl_vec_freeze(&trail, u->arena);
+}
+
+static void expand_ranks(const unfolding *u, ovl_timeline *whole)
+{
+    ovl_rank_times *ranks = OVL_NEW_ARRAY(u->arena, ovl_rank_times, u->whole->n_ranks);
+    for (uint32_t r = 0; r < u->whole->n_ranks; r++) {
+        ranks[r] = u->t->ranks[u->fold->ranks.of[r]];
+    }
+    whole->ranks = ranks;
+    whole->deciding_rank = u->fold->rank[u->t->deciding_rank];
+}
+
+void ovl_unfold(const ovl_program *folded, const ovl_timeline *timeline, ovl_arena *arena,
+                ovl_timeline *whole)
+{
+    ovl_arena scratch = {0};
+    unfolding u = {.p = folded,
+                   .whole = folded->fold->whole,
+                   .fold = folded->fold,
+                   .t = timeline,
+                   .arena = arena};
+    list_members(&u, &scratch);
+    *whole = *timeline;
+    whole->issue = expand(&u, timeline->issue);
+    whole->arrive = expand(&u, timeline->arrive);
+    whole->start = expand(&u, timeline->start);
+    whole->end = expand(&u, timeline->end);
+    expand_ranks(&u, whole);
+    expand_limits(&u, whole);
+    expand_segments(&u, whole);
+    expand_trail(&u, whole);
+    ovl_arena_free(&scratch);
+}

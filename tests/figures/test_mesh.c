@@ -1,0 +1,86 @@
+/*
+ * What the scenarios of meshes and topology answer. Each figure stands in the comment of its
+ * scenario, with the reasoning.
+ */
+#include "tests/figures/figure.h"
+#include "tests/support/check.h"
+
+#define NICS "scenarios/mesh/nic_sharing.yaml"
+#define NCCL "scenarios/mesh/nccl_choice.yaml"
+
+static void check_span(const figure *f, const char *name, ovl_time start, ovl_time end)
+{
+    const ovl_result_collective *c = figure_collective(f, name);
+    CHECK_INT(c->start, start * OVL_MS);
+    CHECK_INT(c->end, end * OVL_MS);
+}
+
+static void a_nic_is_shared_and_the_next_is_not(void)
+{
+    figure f = figure_run(NICS, NULL, NULL, NULL);
+    check_span(&f, "a", 10, 14);
+    check_span(&f, "b", 6, 10);
+    check_span(&f, "c", 6, 10);
+    CHECK_INT(f.result.step, 14 * OVL_MS);
+    figure_free(&f);
+}
+
+static void moving_one_earlier_makes_a_tail_on_the_other(void)
+{
+    figure f = figure_run(NICS, "earlier", NULL, NULL);
+    check_span(&f, "a", 6, 14);
+    check_span(&f, "b", 6, 14);
+    check_span(&f, "c", 6, 10);
+    CHECK_INT(figure_collective(&f, "b")->exposed, 2 * OVL_MS);
+    CHECK_INT(f.result.step, 14 * OVL_MS);
+    figure_free(&f);
+    f = figure_run(NICS, "rails", NULL, NULL);
+    check_span(&f, "b", 6, 10);
+    CHECK_INT(f.result.step, 13 * OVL_MS);
+    figure_free(&f);
+}
+
+static void faults_cost_what_they_should(void)
+{
+    figure f = figure_run(NICS, "degraded", NULL, NULL);
+    check_span(&f, "a", 10, 17);
+    check_span(&f, "b", 6, 10);
+    CHECK_INT(f.result.step, 17 * OVL_MS);
+    figure_free(&f);
+    f = figure_run(NICS, "degraded", "hardware.faults[0].until=13 ms", NULL);
+    check_span(&f, "a", 10, 15); /* 1/4, then 1/4 in 2 ms, then the rest at full speed */
+    figure_free(&f);
+    f = figure_run(NICS, "slow", NULL, NULL);
+    check_span(&f, "a", 12, 16);
+    figure_free(&f);
+}
+
+static void check_nccl(const char *variant, ovl_time latency, double gigabytes, double bytes)
+{
+    figure f = figure_run(NCCL, variant, NULL, NULL);
+    CHECK_NEAR((double)f.result.step, (double)latency + bytes / gigabytes * 1e3, 2e5);
+    figure_free(&f);
+}
+
+/* Of the bandwidths the scenario gives four digits, and the log that they come from. */
+static void nccl_chooses_as_its_model_says(void)
+{
+    check_nccl(NULL, 25200 * OVL_NS, 0.7 * 16.638, 16384);
+    check_nccl("middle", 53 * OVL_US, 266.667, 1048576);
+    check_nccl("middle_no_nvls", 48500 * OVL_NS, 0.6 * 124.78, 1048576);
+    check_nccl("large_no_nvls", 75200 * OVL_NS, 156.587, 67108864);
+    check_nccl("huge_no_nvls", 184240 * OVL_NS, 204.8, 1073741824);
+}
+
+static CU_TestInfo tests[] = {
+    {"a NIC is shared and the next is not", a_nic_is_shared_and_the_next_is_not},
+    {"moving one earlier makes a tail on the other", moving_one_earlier_makes_a_tail_on_the_other},
+    {"faults cost what they should", faults_cost_what_they_should},
+    {"NCCL chooses as its model says", nccl_chooses_as_its_model_says},
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    return check_main("mesh figures", tests);
+}

@@ -1,0 +1,215 @@
+/*
+ * Reasons to idle, planted in a pipeline one at a time and together: each is found, and nothing
+ * else.
+ */
+#include "tests/unit/lowering.h"
+
+#include <stdio.h>
+
+#define US OVL_US
+
+/* Four stages, 1F1B; a forward takes 1 ms, a backward 2, but on stage 1 `slow` times that. */
+typedef struct plant {
+    int slow, hop, launch, m; /* hop, launch: microseconds */
+} plant;
+
+static const ovl_result *planted(bench *t, plant what)
+{
+    char text[600];
+    snprintf(text, sizeof text,
+             "hardware: {gpu: {name: example}, host: {launch: %d us}}\n"
+             "mesh: {axes: {pp: 4}}\n"
+             "workload:\n"
+             "  stages:\n"
+             "    - {name: even, forward: 1 ms, backward: 2 ms}\n"
+             "    - {name: slow, forward: %d ms, backward: %d ms}\n"
+             "    - {name: also, repeat: 2, forward: 1 ms, backward: 2 ms}\n"
+             "overlap:\n"
+             "  pipeline: {schedule: 1f1b, microbatches: %d, alpha: %d us}\n",
+             what.launch, what.slow, 2 * what.slow, what.m, what.hop);
+    CHECK(lower(t, text, NULL) && analyse(t));
+    CHECK_TEXT(mistake(t), "none");
+    return &t->result;
+}
+
+static int64_t micros(ovl_time t)
+{
+    CHECK_INT(t % US, 0);
+    return t / US;
+}
+
+/* Sums over all ranks, in microseconds. */
+static void check_peeled(const ovl_result *r, int structural, int imbalance, int dependency,
+                         int host)
+{
+    CHECK_INT(micros(r->idle.peeled[OVL_PEEL_STRUCTURAL]), structural);
+    CHECK_INT(micros(r->idle.peeled[OVL_PEEL_IMBALANCE]), imbalance);
+    CHECK_INT(micros(r->idle.peeled[OVL_PEEL_DEPENDENCY]), dependency);
+    CHECK_INT(micros(r->idle.peeled[OVL_PEEL_HOST]), host);
+}
+
+/* Beside fill and drain only these. */
+static void check_only(const ovl_result *r, bool imbalance, bool dependency, bool host)
+{
+    CHECK_INT(r->idle.piece[OVL_IDLE_IMBALANCE] > 0, imbalance);
+    CHECK_INT(r->idle.piece[OVL_IDLE_DEPENDENCY] > 0, dependency);
+    CHECK_INT(r->idle.piece[OVL_IDLE_SCHEDULE], 0);
+    CHECK_INT(r->idle.piece[OVL_IDLE_HOST] > 0, host);
+}
+
+/* (p-1)(F+B) = 9 ms on each of 4 ranks; rank r waits r forwards, then r + 1 .. for backwards. */
+static void an_even_pipeline_only_fills_and_drains(void)
+{
+    bench t = {0};
+    const ovl_result *r = planted(&t, (plant){1, 0, 0, 8});
+    check_peeled(r, 36000, 0, 0, 0);
+    check_only(r, false, false, false);
+    for (int i = 0; i < 4; i++) {
+        CHECK_INT(micros(r->ranks[i].idle_time), 9000);
+        CHECK_INT(micros(r->ranks[i].idle[OVL_IDLE_FILL]), 1000 * i);
+        CHECK_INT(micros(r->ranks[i].idle[OVL_IDLE_DRAIN]), 9000 - 1000 * i);
+    }
+    CHECK_INT(r->idle.n_blames, 0);
+    finish(&t);
+}
+
+/* Stage 1 takes 2 and 4 ms. It works 48 of the step and idles 1 before its first forward, 2 before
+ * its first backward (1 + 1 + 2 + 2 through stages 2 and 3, less two forwards of its own) and 2
+ * while rank 0 ends: the step is 53, and the others, which work 24, idle 29. The mean stage
+ * takes 1.25 and 2.5, so structural is 3 * 3.75 = 11.25 on each rank and imbalance what is beyond:
+ * 3 * 29 + 5 - 45 = 47, on the slow rank 5 - 11.25. */
+static void a_slow_stage_adds_only_imbalance(void)
+{
+    bench t = {0};
+    const ovl_result *r = planted(&t, (plant){2, 0, 0, 8});
+    CHECK_INT(r->step, 53 * OVL_MS);
+    check_peeled(r, 45000, 47000, 0, 0);
+    check_only(r, true, false, false);
+    CHECK_INT(micros(r->ranks[1].peeled[OVL_PEEL_IMBALANCE]), -6250);
+    CHECK_INT(micros(r->ranks[0].peeled[OVL_PEEL_IMBALANCE]), 17750);
+    CHECK_INT(r->ranks[1].idle[OVL_IDLE_IMBALANCE], 0);
+    CHECK_INT(r->idle.n_blames, 1);
+    CHECK_TEXT(r->idle.blames[0].text, "stage 1 on rank 1 takes longer than the mean");
+    finish(&t);
+}
+
+/* A hop of 0.25 ms. 1F1B with m = 2p: C [4p-6 + 2(k-1)(p-1)] = 0.25 * (10 + 6) = 4 ms on each rank.
+ */
+static void a_late_transfer_adds_only_dependency(void)
+{
+    bench t = {0};
+    const ovl_result *r = planted(&t, (plant){1, 250, 0, 8});
+    CHECK_INT(r->step, 37 * OVL_MS);
+    check_peeled(r, 36000, 0, 16000, 0);
+    check_only(r, false, true, false);
+    CHECK_HAS(r->idle.blames[0].text, "transfer ");
+    finish(&t);
+}
+
+/* A launch of 0.7 ms for each kernel, send and receive: 2.8 ms of host for 1 + 2 ms of kernels on
+ * the inner ranks, and late from the start. What that costs is the same on all ranks. */
+static void a_launch_gap_adds_only_host(void)
+{
+    bench t = {0};
+    const ovl_result *r = planted(&t, (plant){1, 0, 700, 8});
+    check_peeled(r, 36000, 0, 0, (int)micros(4 * (r->step - 33 * OVL_MS)));
+    check_only(r, false, false, true);
+    CHECK(r->step > 33 * OVL_MS);
+    CHECK_HAS(r->idle.blames[0].text, "launch of ");
+    finish(&t);
+}
+
+/* Together each is peeled off to what it adds to those before it: with the slow stage the hop costs
+ * 0.25 ms in each direction through each of the three gaps of the ramp (1.5 on each rank), since
+ * everything else waits for the slow stage anyway; and the launches only delay the first forward.
+ */
+static void together_they_are_told_apart(void)
+{
+    bench t = {0};
+    const ovl_result *r = planted(&t, (plant){2, 250, 700, 8});
+    CHECK_INT(micros(r->step), 55200);
+    check_peeled(r, 45000, 47000, 6000, 2800);
+    check_only(r, true, true, true);
+    r = planted(&t, (plant){2, 250, 0, 8});
+    check_peeled(r, 45000, 47000, 6000, 0);
+    finish(&t);
+}
+
+/* (p-1)(F+B) stays as m grows, so of the idle share it is (p-1)/(m+p-1); what the slow stage costs
+ * each further microbatch is 6 - 3 ms on three ranks, less what the mean stage has more, 0.75 on
+ * all: nothing in structural, 9 ms a microbatch in imbalance. */
+static void microbatches_thin_out_what_is_structural_alone(void)
+{
+    bench t = {0};
+    for (int m = 8; m <= 64; m *= 2) {
+        const ovl_result *r = planted(&t, (plant){1, 0, 0, m});
+        check_peeled(r, 36000, 0, 0, 0);
+        CHECK_NEAR(r->idle.bubble_rate, 3.0 / (m + 3), 1e-12);
+        r = planted(&t, (plant){2, 0, 0, m});
+        check_peeled(r, 45000, 47000 + 9000 * (m - 8), 0, 0);
+    }
+    finish(&t);
+}
+
+/* A call of 0.5 ms before each forward of rank 0 that the forward of the microbatch before must
+ * have ended for: 0.5 for each microbatch, whatever their number. */
+static void a_host_gap_stays_for_each_microbatch(void)
+{
+    bench t = {0};
+    for (int m = 4; m <= 16; m *= 2) {
+        char yaml[400];
+        snprintf(yaml, sizeof yaml,
+                 "hardware: {gpu: {name: example}}\n"
+                 "workload:\n"
+                 "  ops:\n"
+                 "    - repeat: %d\n"
+                 "      as: k\n"
+                 "      ops:\n"
+                 "        - {host: \"fetch {k}\", duration: 500 us, after: [\"F {k-1}?\"]}\n"
+                 "        - {kernel: \"F {k}\", duration: 1 ms}\n",
+                 m);
+        CHECK(lower(&t, yaml, NULL) && analyse(&t));
+        CHECK_TEXT(mistake(&t), "none");
+        check_peeled(&t.result, 0, 0, 0, 500 * m);
+        CHECK_INT(micros(t.result.ranks[0].idle[OVL_IDLE_HOST]), 500 * m);
+        CHECK_HAS(t.result.idle.blames[0].text, "call fetch ");
+    }
+    finish(&t);
+}
+
+/* ZB-V keeps every stage busy from its first kernel to its last; the ramp is 7 of 1393. */
+static void spans_and_their_bubbles(void)
+{
+    bench t = {0};
+    CHECK(lower(&t,
+                "mesh: {axes: {pp: 4}}\n"
+                "workload: {stages: [{name: s, repeat: 8, forward: 1 ms, backward_input: 1 ms, "
+                "backward_weight: 1 ms}]}\n"
+                "overlap: {pipeline: {schedule: zb_v, microbatches: 8}}\n",
+                NULL) &&
+          analyse(&t));
+    CHECK_INT(t.result.step, 51 * OVL_MS);
+    CHECK_INT(t.result.idle.span, 48 * OVL_MS);
+    CHECK_NEAR(t.result.idle.span_bubble_rate, 0, 1e-12);
+    CHECK_NEAR(t.result.idle.bubble_rate, 3.0 / 51, 1e-12);
+    CHECK_INT(t.result.ranks[3].span_end - t.result.ranks[3].span_start, 48 * OVL_MS);
+    finish(&t);
+}
+
+static CU_TestInfo tests[] = {
+    {"an even pipeline only fills and drains", an_even_pipeline_only_fills_and_drains},
+    {"a slow stage adds only imbalance", a_slow_stage_adds_only_imbalance},
+    {"a late transfer adds only dependency", a_late_transfer_adds_only_dependency},
+    {"a launch gap adds only host", a_launch_gap_adds_only_host},
+    {"together they are told apart", together_they_are_told_apart},
+    {"microbatches thin out what is structural alone",
+     microbatches_thin_out_what_is_structural_alone},
+    {"a host gap stays for each microbatch", a_host_gap_stays_for_each_microbatch},
+    {"spans and their bubbles", spans_and_their_bubbles},
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    return check_main("idle time", tests);
+}

@@ -1,0 +1,266 @@
+/* Why the ranks of a run idle: both accounts, spans, and gaps where they were asked for. */
+#include "tools/equation.h"
+#include "tools/grid.h"
+#include "tools/report.h"
+#include "tools/wrap.h"
+
+#include <stdlib.h>
+
+#define MOST_RANKS 16
+#define MOST_GAPS  20
+
+static const char *shown(ovl_arena *arena, const ovl_scale *scale, ovl_time t)
+{
+    char buf[OVL_UNITS_TEXT];
+    return ovl_arena_strdup(arena, ovl_scale_show(buf, scale, t));
+}
+
+/* Where all that idles waits for communication alone, the rows of communication have said it. */
+static bool worth_telling(const ovl_result *result)
+{
+    bool more = result->idle.pipeline;
+    for (uint32_t i = 0; i < result->n_ranks && !more; i++) {
+        const ovl_result_rank *r = &result->ranks[i];
+        more = r->idle[OVL_IDLE_DEPENDENCY] != r->idle_time || r->gaps;
+    }
+    return more;
+}
+
+static int by_idle(const void *a, const void *b)
+{
+    const ovl_result_rank *x = *(const ovl_result_rank *const *)a;
+    const ovl_result_rank *y = *(const ovl_result_rank *const *)b;
+    if (x->idle_time != y->idle_time) {
+        return x->idle_time > y->idle_time ? -1 : 1;
+    }
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const ovl_result_rank *x = *(const ovl_result_rank *const *)a;
+    const ovl_result_rank *y = *(const ovl_result_rank *const *)b;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* --- Ranks --- */
+
+static ovl_scale idle_scale(const ovl_result *result)
+{
+    ovl_scale scale = ovl_scale_for(result->step);
+    for (uint32_t i = 0; i < result->n_ranks; i++) {
+        const ovl_result_rank *r = &result->ranks[i];
+        ovl_scale_fit(&scale, result->step, r->idle_time);
+        for (int k = 0; k < OVL_IDLE_COUNT; k++) {
+            ovl_scale_fit(&scale, result->step, r->idle[k]);
+        }
+    }
+    return scale;
+}
+
+static const char *rank_text(const ovl_result_rank *r, ovl_arena *arena)
+{
+    return r->count > 1 ? ovl_arena_printf(arena, "%" PRIu32 " (and %" PRIu32 " alike)", r->rank,
+                                           r->count - 1)
+                        : ovl_arena_printf(arena, "%" PRIu32, r->rank);
+}
+
+static const char *percent(double part, ovl_arena *arena)
+{
+    return part < 0 ? NULL : ovl_arena_printf(arena, "%.1f", 100 * part);
+}
+
+static void rank_row(ovl_grid *grid, const ovl_result *result, const ovl_result_rank *r,
+                     const ovl_scale *scale, ovl_arena *arena)
+{
+    ovl_time piece[OVL_IDLE_COUNT];
+    memcpy(piece, r->idle, sizeof piece);
+    ovl_time idle = ovl_scale_terms(scale, r->idle_time, piece, OVL_IDLE_COUNT);
+    bool span = r->span_start != OVL_NEVER;
+    const char *cells[5 + OVL_IDLE_COUNT] = {
+        rank_text(r, arena), shown(arena, scale, idle),
+        percent(result->step ? (double)r->idle_time / (double)result->step : -1, arena)};
+    for (int k = 0; k < OVL_IDLE_COUNT; k++) {
+        cells[3 + k] = r->idle[k] ? shown(arena, scale, piece[k]) : NULL;
+    }
+    cells[3 + OVL_IDLE_COUNT] = span ? shown(arena, scale, r->span_end - r->span_start) : NULL;
+    cells[4 + OVL_IDLE_COUNT] = percent(r->bubble_rate, arena);
+    ovl_grid_row(grid, cells);
+}
+
+static void ranks_table(ovl_out *out, const ovl_result *result, const ovl_scale *scale,
+                        ovl_arena *arena)
+{
+    static const ovl_column columns[] = {
+        {"rank", false, false, 0},       {"idle", false, false, 0},
+        {"%", false, false, 0},          {"fill", false, false, 0},
+        {"drain", false, false, 0},      {"imbalance", false, false, 0},
+        {"dependency", false, false, 0}, {"schedule", false, false, 0},
+        {"host", false, false, 0},       {"span", false, false, 2},
+        {"bubble %", false, false, 1},
+    };
+    const ovl_result_rank **ranks = OVL_NEW_ARRAY(arena, const ovl_result_rank *, result->n_ranks);
+    uint32_t n = OVL_MIN(result->n_ranks, MOST_RANKS);
+    for (uint32_t i = 0; i < result->n_ranks; i++) {
+        ranks[i] = &result->ranks[i];
+    }
+    qsort(ranks, result->n_ranks, sizeof *ranks, by_idle);
+    qsort(ranks, n, sizeof *ranks, by_rank);
+    ovl_grid grid;
+    ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
+    for (uint32_t i = 0; i < n; i++) {
+        rank_row(&grid, result, ranks[i], scale, arena);
+    }
+    ovl_grid_end(&grid, out, 2);
+    if (n < result->n_ranks) {
+        ovl_out_printf(out,
+                       "  %" PRIu32 " of %" PRIu32 " rows, the most idle; all of them: --json\n", n,
+                       result->n_ranks);
+    }
+}
+
+/* --- All ranks --- */
+
+static void blames(ovl_out *out, const ovl_result_idle *idle)
+{
+    char buf[OVL_UNITS_TEXT];
+    ovl_arena arena = {0};
+    for (uint32_t i = 0; i < idle->n_blames; i++) {
+        const ovl_result_blame *b = &idle->blames[i];
+        ovl_wrap(out, "  ", 4,
+                 ovl_arena_printf(&arena, "%s, most of it: %s (%s over all ranks)",
+                                  ovl_idle_name(b->kind), b->text, ovl_print_time(buf, b->time)),
+                 OVL_TERMINAL);
+    }
+    ovl_arena_free(&arena);
+}
+
+static void peeled(ovl_out *out, const ovl_result_idle *idle, ovl_arena *arena)
+{
+    static const char *const words[OVL_PEEL_COUNT] = {
+        "structural (stages like their mean, free communication, free host)",
+        "with the stages as they are", "with communication", "with the host"};
+    if (idle->time == OVL_NEVER) {
+        return;
+    }
+    ovl_sum sum = {.total = idle->time, .n = OVL_PEEL_COUNT, .always = 1};
+    for (int k = 0; k < OVL_PEEL_COUNT; k++) {
+        sum.term[k] = idle->peeled[k];
+        sum.word[k] = words[k];
+    }
+    ovl_scale scale = ovl_scale_for(idle->time);
+    ovl_sum_fit(&scale, idle->time, &sum);
+    ovl_wrap(out, "  all ranks: ", 4, ovl_sum_text(arena, &scale, &sum, OVL_SUM_WORDS),
+             OVL_TERMINAL);
+}
+
+static void spans(ovl_out *out, const ovl_result *result, ovl_arena *arena)
+{
+    char buf[OVL_UNITS_TEXT], other[OVL_UNITS_TEXT];
+    const ovl_result_idle *idle = &result->idle;
+    if (idle->bubble_rate < 0 || idle->span_bubble_rate < 0) {
+        return;
+    }
+    ovl_wrap(out, "  ", 4,
+             ovl_arena_printf(arena,
+                              "bubble rate %.1f %% of the step (%s), %.1f %% of the largest span "
+                              "(%s, rank %" PRIu32 ", from its first kernel to its last)",
+                              100 * idle->bubble_rate, ovl_print_time(buf, result->step),
+                              100 * idle->span_bubble_rate, ovl_print_time(other, idle->span),
+                              idle->span_rank),
+             OVL_TERMINAL);
+}
+
+/* --- Gaps --- */
+
+typedef struct place {
+    uint32_t rank;
+    const ovl_result_gap *gap;
+} place;
+
+static int by_length(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    ovl_time of_x = x->gap->end - x->gap->start, of_y = y->gap->end - y->gap->start;
+    if (of_x != of_y) {
+        return of_x > of_y ? -1 : 1;
+    }
+    if (x->rank != y->rank) {
+        return x->rank < y->rank ? -1 : 1;
+    }
+    return (x->gap->start > y->gap->start) - (x->gap->start < y->gap->start);
+}
+
+static const char *pieces_text(const ovl_result_gap *g, const ovl_scale *scale, ovl_arena *arena)
+{
+    const char *text = "";
+    for (int k = 0; k < OVL_IDLE_COUNT; k++) {
+        if (g->piece[k]) {
+            text =
+                ovl_arena_printf(arena, "%s%s%s %s", text, *text ? " + " : "",
+                                 shown(arena, scale, g->piece[k]), ovl_idle_name((ovl_idle_kind)k));
+        }
+    }
+    return text;
+}
+
+static void gaps_table(ovl_out *out, const ovl_result *result, const ovl_scale *scale,
+                       ovl_arena *arena)
+{
+    static const ovl_column columns[] = {
+        {"rank", false, false, 0},      {"start", false, false, 0},
+        {"end", false, false, 0},       {"until", true, true, 0},
+        {"is", true, OVL_GRID_WRAP, 0}, {"because", true, OVL_GRID_WRAP, 0},
+    };
+    OVL_VEC(place) list = {0};
+    for (uint32_t i = 0; i < result->n_ranks; i++) {
+        for (uint32_t k = 0; k < result->ranks[i].n_gaps; k++) {
+            ovl_vec_push(&list, (place){result->ranks[i].rank, &result->ranks[i].gaps[k]});
+        }
+    }
+    if (list.len == 0) {
+        return;
+    }
+    qsort(list.data, list.len, sizeof *list.data, by_length);
+    ovl_out_title(out, "\nGaps, the longest (times in %s)", ovl_scale_unit(scale));
+    ovl_grid grid;
+    ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
+    for (uint32_t i = 0; i < OVL_MIN(list.len, MOST_GAPS); i++) {
+        const ovl_result_gap *g = list.data[i].gap;
+        const char *cells[] = {ovl_arena_printf(arena, "%" PRIu32, list.data[i].rank),
+                               shown(arena, scale, g->start),
+                               shown(arena, scale, g->end),
+                               g->before ? g->before : "the end",
+                               pieces_text(g, scale, arena),
+                               g->because};
+        ovl_grid_row(&grid, cells);
+    }
+    ovl_grid_end(&grid, out, 2);
+    if (list.len > MOST_GAPS) {
+        ovl_out_printf(out, "  %d of %" PRIu32 " gaps; all of them: --json\n", MOST_GAPS, list.len);
+    }
+    ovl_vec_free(&list);
+}
+
+void ovl_report_idle(ovl_out *out, const ovl_result *result)
+{
+    if (result->step == 0 || result->idle.bubble_rate <= 0 || !worth_telling(result)) {
+        return;
+    }
+    ovl_arena arena = {0};
+    ovl_scale scale = idle_scale(result);
+    ovl_out_title(out, "\nIdle of the ranks: no kernel runs (times in %s)", ovl_scale_unit(&scale));
+    ranks_table(out, result, &scale, &arena);
+    ovl_wrap(
+        out, "  ", 2,
+        "fill, drain: waits for a forward, or not, that remain with all stages alike; imbalance: "
+        "for stages longer than the mean; dependency: for transfers and what blocks them; "
+        "schedule: for transfers issued late; host: for the host; span: from the first kernel "
+        "to the last, bubble: what of it is idle",
+        OVL_TERMINAL);
+    blames(out, &result->idle);
+    peeled(out, &result->idle, &arena);
+    spans(out, result, &arena);
+    gaps_table(out, result, &scale, &arena);
+    ovl_arena_free(&arena);
+}
