@@ -95,7 +95,7 @@ void ovl_params_apply(ovl_node **root, ovl_arena *arena, ovl_errs *errs)
 {
     ovl_arena scratch = {0};
     filler f = {.names = {.arena = &scratch}, .arena = arena, .errs = errs};
-    static const char *const kept[] = {"params", "variants"}; /* not filled themselves */
+    static const char *const kept[] = {"params", "variants", "sweep"}; /* not filled themselves */
     for (size_t i = 0; i < OVL_COUNT(kept); i++) {
         ovl_node *node = ovl_node_get(*root, kept[i]);
         if (node && !ovl_node_map_get(&f.seen, node, &f)) {

@@ -9,7 +9,8 @@
 #define VARIANTS_MAX 1000 /* each is a scenario of its own ... */
 #define PATHS_MAX    1000 /* ... and each path walks the tree */
 
-#define SET_FILE "--set " /* what stands for the file in places on the command line */
+#define SET_FILE     "--set " /* what stands for the file in places on the command line */
+#define COMMAND_LINE "--"     /* how all of these begin */
 
 const char *ovl_layer_name(const ovl_layer *layer, int64_t repeat, ovl_arena *arena)
 {
@@ -29,7 +30,7 @@ static bool hand_over(const ovl_errs *mine, ovl_errs *errs)
     for (uint32_t i = 0; i < mine->count; i++) {
         const ovl_err *e = &mine->items[i];
         bool command_line =
-            e->mark.file && strncmp(e->mark.file, SET_FILE, sizeof SET_FILE - 1) == 0;
+            e->mark.file && strncmp(e->mark.file, COMMAND_LINE, sizeof COMMAND_LINE - 1) == 0;
         ovl_mark mark = e->mark;
         if (command_line) { /* a text of this decoding alone: the mistake may outlive it */
             mark = (ovl_mark){ovl_arena_strdup(errs->arena, mark.file), 0, 0};
@@ -257,8 +258,23 @@ static bool add_variant(const ovl_document *doc, const char *variant, changes *l
     return true;
 }
 
+/* The value is only read; paths that go on inside it copy what they change. */
+static void add_change(const ovl_set *set, changes *list)
+{
+    union {
+        const ovl_node *borrowed;
+        ovl_node *node;
+    } value = {set->value};
+    ovl_status code = set->mark.line ? OVL_E_INPUT : OVL_E_USAGE;
+    ovl_vec_push(list, (change){set->path, set->mark, value.node, code});
+}
+
 static void add_set(const ovl_set *set, changes *list, ovl_arena *arena, ovl_errs *errs)
 {
+    if (set->path) {
+        add_change(set, list);
+        return;
+    }
     const char *equals = strchr(set->text, '=');
     size_t length = equals ? (size_t)(equals - set->text) : 0;
     const char *path = ovl_arena_strndup(arena, set->text, length);

@@ -293,9 +293,13 @@ typedef struct ovl_document {
     uint32_t n_variants;
 } ovl_document;
 
-/* A `--set path=value` of the command line. */
+/* A `--set path=value` of the command line; or, with a path, a change that was read before (an axis
+ * of a sweep), whose value may be shared by many scenarios. */
 typedef struct ovl_set {
     const char *text;
+    const char *path;
+    ovl_mark mark;         /* where the path was written */
+    const ovl_node *value; /* lives as long as the scenario */
 } ovl_set;
 
 /* Reads and parses a scenario file and the hardware files that it or its variants name (relative to

@@ -187,6 +187,13 @@ static const ovl_field scenario_fields[] = {
                    "Changed versions of this scenario by name: each a mapping of paths to the "
                    "values they set. `base` is the scenario itself.",
                    .shape = "mapping of names to {path: value}"),
+    OVL_FIELD_MORE(
+        ovl_raw_scenario, sweep, "sweep", OVL_F_NODE, 0,
+        "What `ovl sweep` tries: paths with lists of values or ranges (`0..3`, `0..16+4`, "
+        "`1 MiB..64 MiB*2`), all combinations of them. `variant` names variants. `list` is "
+        "a list of rows, each a mapping of paths to values that change together. `sample` "
+        "draws `points` rows by `seed`: `{points: 100, seed: 1, keys: {path: range}}`.",
+        .shape = "mapping of paths to values"),
 };
 
 const ovl_table ovl_scenario_table = {

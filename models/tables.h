@@ -39,7 +39,7 @@ typedef struct ovl_raw_overlap {
 
 typedef struct ovl_raw_scenario {
     ovl_scenario scenario;
-    ovl_node *hardware, *params, *variants;
+    ovl_node *hardware, *params, *variants, *sweep;
     ovl_raw_mesh mesh;
     ovl_raw_overlap overlap;
 } ovl_raw_scenario;

@@ -2,6 +2,7 @@
  * analyse.c - from a program to a result: runs it, asks every analysis, and puts the answers
  * together.
  */
+#include "sim/actions.h"
 #include "sim/gradflow.h"
 #include "sim/hazard.h"
 #include "sim/idle.h"
@@ -389,6 +390,7 @@ static void analyse(analysis *a)
     make_rows(a);
     make_totals(a);
     make_ranks(a);
+    ovl_actions_find(a->p, a->t, &a->classes, a->arena, a->out);
     find_memory(a);
     make_limits(a);
     make_hazards(a);

@@ -145,6 +145,15 @@ typedef struct ovl_result_equation {
     ovl_time u_variant, interference; /* OVL_NEVER if not simulated */
 } ovl_result_equation;
 
+/* A kernel of a pipeline, for pictures (actions.h). */
+typedef struct ovl_result_action {
+    uint32_t rank;
+    uint16_t stage;
+    uint8_t part; /* ovl_part */
+    uint32_t microbatch;
+    ovl_time start, end;
+} ovl_result_action;
+
 /* Idle time over all ranks. */
 typedef struct ovl_result_idle {
     ovl_time time; /* OVL_NEVER, and all below: too long to be counted */
@@ -186,6 +195,8 @@ typedef struct ovl_result {
     uint32_t n_collectives;
     const ovl_result_path *path; /* in time order */
     uint32_t n_path;
+    const ovl_result_action *actions; /* by rank, then start; none if there are too many */
+    uint32_t n_actions;
     const ovl_result_limit *limits; /* most lost first */
     uint32_t n_limits;
     const ovl_result_hazard *hazards;

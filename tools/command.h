@@ -10,6 +10,7 @@
  *     2 the command line is wrong, or what it asks to write cannot be written
  *     3 an input is wrong
  *     4 the schedule cannot finish
+ *     128 + N, of long work: interrupted by signal N, what was done is kept
  */
 #ifndef OVL_TOOLS_COMMAND_H
 #define OVL_TOOLS_COMMAND_H
@@ -17,7 +18,11 @@
 #include "tools/options.h"
 #include "tools/out.h"
 
-enum { OVL_EXIT_DONE = 0, OVL_EXIT_FAILED = 1 };
+enum {
+    OVL_EXIT_DONE = 0,
+    OVL_EXIT_FAILED = 1,
+    OVL_EXIT_SIGNAL = 128, /* plus the signal, as a shell says it of what was ended by one */
+};
 
 /* What a handler may touch. */
 typedef struct ovl_shell {
@@ -64,5 +69,6 @@ int ovl_cmd_export(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_help(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_inspect(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_run(const ovl_args *args, const ovl_shell *shell);
+int ovl_cmd_sweep(const ovl_args *args, const ovl_shell *shell);
 
 #endif

@@ -98,6 +98,50 @@ static const ovl_option inspect_items[] = {
     HELP,
 };
 
+static const char *const row_choices[] = {"all", "front", NULL};
+
+static const ovl_option sweep_items[] = {
+    {.name = "over",
+     .value = "KEY=VALUES",
+     .repeat = true,
+     .doc = "try these values of a key, in all combinations with other keys: "
+            "overlap.ddp.bucket_cap=1MiB,25MiB or =1MiB..64MiB*4, workload.microbatches=4..16+4, "
+            "variant=all; it replaces what the file says of this key"},
+    {.name = "zip",
+     .value = "KEY=VALUES",
+     .repeat = true,
+     .doc = "keys given like this change together, row by row"},
+    {.name = "sample",
+     .value = "KEY=RANGE",
+     .repeat = true,
+     .doc = "draw values of a key evenly from a range (by ratio if it multiplies: 1ms..100ms*10), "
+            "or from a list"},
+    {.name = "samples", .value = "N", .doc = "how many rows --sample draws; without it 100"},
+    {.name = "seed", .value = "N", .doc = "what they are drawn from; without it 1"},
+    {.name = "pareto",
+     .value = "METRICS",
+     .doc = "mark the points that no other beats in all of these; without it step,peak"},
+    {.name = "objective",
+     .value = "METRIC",
+     .doc = "what the best point has least of; without it step"},
+    {.name = "where",
+     .value = "CONDITION",
+     .repeat = true,
+     .doc = "what the best point must satisfy, such as 'peak<=80GiB' or 'exposed<2 ms'"},
+    {.name = "rows",
+     .value = "all|front",
+     .choices = row_choices,
+     .doc = "which points the text shows; without it all up to 60, beyond that the front"},
+    {.name = "jobs", .letter = 'j', .value = "N", .doc = "threads; without it one for each core"},
+    VARIANT,
+    SET,
+    INTERFERENCE,
+    JSON,
+    {.name = "csv", .doc = "print CSV instead of text, a row for each point"},
+    OUTPUT,
+    HELP,
+};
+
 static const ovl_option help_items[] = {HELP};
 
 static const ovl_option program_items[] = {
@@ -114,6 +158,7 @@ static const ovl_option_table compare_options = TABLE(compare_items);
 static const ovl_option_table check_options = TABLE(check_items);
 static const ovl_option_table export_options = TABLE(export_items);
 static const ovl_option_table inspect_options = TABLE(inspect_items);
+static const ovl_option_table sweep_options = TABLE(sweep_items);
 static const ovl_option_table help_options = TABLE(help_items);
 const ovl_option_table ovl_program_options = TABLE(program_items);
 
@@ -229,6 +274,32 @@ const ovl_command ovl_commands[] = {
             "ovl run last_bucket.yaml --set overlap.ddp.bucket_cap=50MiB --json -o run.json",
         .options = &run_options,
         .run = ovl_cmd_run,
+    },
+    {
+        .name = "sweep",
+        .summary = "simulate one step at many points and choose",
+        .operands = "FILE",
+        .min_operands = 1,
+        .max_operands = 1,
+        .operand = OVL_OPERAND_FILE,
+        .about =
+            "Simulates the scenario with every combination of the values in its sweep section and "
+            "of --over, on all cores, and prints a row for each: step, communication with no "
+            "kernel beside it, price of interference, idle time, peak memory, startups, hazards. "
+            "Marks the Pareto front and the best point that fits, and for a key whose values grow "
+            "what each step of it costs and buys.\n\n"
+            "A point with an error is a row of its own; the exit status is the lowest of the "
+            "errors, or 1 if there are hazards. Ctrl-C prints what is done and exits with 130.\n\n"
+            "Metrics: step, exposed, price (of interference), idle, peak (reserved), startups, "
+            "hazards, over, "
+            "allocated, live, comm, hidden, compute, compute_stretch, comm_latency, comm_transfer, "
+            "comm_stretch, copy, wait_late_rank.",
+        .examples = "ovl sweep last_bucket.yaml --over variant=all\n"
+                    "ovl sweep step.yaml --over overlap.ddp.bucket_cap=1MiB..64MiB*2 --where "
+                    "'peak<=80GiB'\n"
+                    "ovl sweep step.yaml --csv -o points.csv",
+        .options = &sweep_options,
+        .run = ovl_cmd_sweep,
     },
 };
 const uint32_t ovl_n_commands = OVL_COUNT(ovl_commands);

@@ -238,6 +238,7 @@ void ovl_report_text(ovl_out *out, const ovl_result *result)
     report_price(out, result, &arena);
     ovl_report_collectives(out, result);
     ovl_report_limits(out, result);
+    ovl_report_chart(out, result);
     ovl_report_idle(out, result);
     ovl_report_path(out, result);
     ovl_report_memory(out, result);

@@ -179,6 +179,7 @@ void ovl_trace_write(ovl_out *out, const ovl_trace_job *job)
         }
     }
     ovl_trace_shared(&t);
+    ovl_trace_stages(&t);
     ovl_json_close(&json);
     ovl_json_close(&json);
     ovl_json_end(&json);

@@ -70,5 +70,10 @@ void ovl_trace_wires(ovl_trace *t);
 void ovl_trace_flows(ovl_trace *t);
 void ovl_trace_counters(ovl_trace *t);
 void ovl_trace_shared(ovl_trace *t); /* after all ranks */
+void ovl_trace_stages(ovl_trace *t); /* after all ranks: stages as rows of one process */
+
+/* The colour of a slice, and what it is about, if it is of a pipeline. */
+void ovl_trace_colour(ovl_trace *t, const ovl_op *op);
+void ovl_trace_stage(ovl_trace *t, const ovl_op *op);
 
 #endif

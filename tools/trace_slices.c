@@ -136,6 +136,7 @@ static void slice(ovl_trace *t, uint32_t local, ovl_time ready)
         end_slice(t);
     }
     begin_slice(t, thread, start, end, category_of(op), name);
+    ovl_trace_stage(t, op);
     if (ovl_is_communication(op)) {
         put_communication(t, op, start, end);
         put_waits(t, number, ready);
@@ -145,7 +146,9 @@ static void slice(ovl_trace *t, uint32_t local, ovl_time ready)
     if (t->job->critical[number]) {
         ovl_json_bool(t->json, "critical_path", true);
     }
-    end_slice(t);
+    ovl_json_close(t->json);
+    ovl_trace_colour(t, op);
+    ovl_json_close(t->json);
 }
 
 static void issue_slice(ovl_trace *t, uint32_t local)

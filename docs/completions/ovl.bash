@@ -5,7 +5,7 @@ _ovl()
     local command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "check compare export help inspect run --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "check compare export help inspect run sweep --help --version" -- "$word"))
         return
     fi
     case $command:$before in
@@ -74,6 +74,51 @@ _ovl()
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
+    sweep:--over)
+        return
+        ;;
+    sweep:--zip)
+        return
+        ;;
+    sweep:--sample)
+        return
+        ;;
+    sweep:--samples)
+        return
+        ;;
+    sweep:--seed)
+        return
+        ;;
+    sweep:--pareto)
+        return
+        ;;
+    sweep:--objective)
+        return
+        ;;
+    sweep:--where)
+        return
+        ;;
+    sweep:--rows)
+        COMPREPLY=($(compgen -W "all front" -- "$word"))
+        return
+        ;;
+    sweep:--jobs)
+        return
+        ;;
+    sweep:--variant)
+        return
+        ;;
+    sweep:--set)
+        return
+        ;;
+    sweep:--interference)
+        COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
+        return
+        ;;
+    sweep:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
     esac
     case $command:$word in
     check:-*)
@@ -89,13 +134,16 @@ _ovl()
         COMPREPLY=($(compgen -W "--help" -- "$word"))
         ;;
     help:*)
-        COMPREPLY=($(compgen -W "check compare export help inspect run" -- "$word"))
+        COMPREPLY=($(compgen -W "check compare export help inspect run sweep" -- "$word"))
         ;;
     inspect:-*)
         COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))
         ;;
     run:-*)
         COMPREPLY=($(compgen -W "--variant --set --interference --worth --gaps --json --output --help" -- "$word"))
+        ;;
+    sweep:-*)
+        COMPREPLY=($(compgen -W "--over --zip --sample --samples --seed --pareto --objective --where --rows --jobs --variant --set --interference --json --csv --output --help" -- "$word"))
         ;;
     *)
         COMPREPLY=($(compgen -f -- "$word"))

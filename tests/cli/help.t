@@ -12,6 +12,7 @@ Commands
   help      explain a command
   inspect   say where the time goes in measured traces
   run       simulate one step and say where its time goes
+  sweep     simulate one step at many points and choose
 
 Options
   -h, --help                  print this help and stop

@@ -30,10 +30,10 @@ static figure run(const char *path, const char *variant, const char *set1, const
     ovl_set sets[2];
     uint32_t n = 0;
     if (set1) {
-        sets[n++] = (ovl_set){set1};
+        sets[n++] = (ovl_set){.text = set1};
     }
     if (set2) {
-        sets[n++] = (ovl_set){set2};
+        sets[n++] = (ovl_set){.text = set2};
     }
     f.errs.arena = OVL_NEW(&f.arena, ovl_arena);
     f.good = fill(&f, path, variant, sets, n, worth);

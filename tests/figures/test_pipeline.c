@@ -8,6 +8,7 @@
 
 #define EARLY "scenarios/pipeline/early_receive.yaml"
 #define WHICH "scenarios/pipeline/which_schedule.yaml"
+#define WHY   "scenarios/pipeline/why_idle.yaml"
 #define MIB   ((uint64_t)1 << 20)
 
 /* --- An early receive --- */
@@ -56,17 +57,21 @@ static void which_schedule_and_what_it_costs_in_memory(void)
         const char *variant;
         int step;
         uint64_t peak; /* MiB */
-    } want[] = {{NULL, 1638, 16256},
-                {"interleaved", 1386, 18048},
-                {"zb_v", 1393, 17280},
-                {"zb_h2", 1442, 28800},
-                {"zb_2p", 1442, 30592}};
+        bool splits;   /* then nothing is idle between the first and last kernel of a rank */
+    } want[] = {{NULL, 1638, 16256, false},
+                {"interleaved", 1386, 18048, false},
+                {"zb_v", 1393, 17280, true},
+                {"zb_h2", 1442, 28800, true},
+                {"zb_2p", 1442, 30592, true}};
     for (size_t i = 0; i < OVL_COUNT(want); i++) {
         figure f = figure_run_quick(WHICH, want[i].variant, NULL, NULL);
         CHECK_INT(f.result.step, want[i].step * OVL_MS);
         CHECK_INT(idle_of(&f), (want[i].step - 1344) * OVL_MS);
         CHECK_INT(peak_of(&f), want[i].peak * MIB);
         CHECK_INT(f.result.n_hazards, 0);
+        CHECK_NEAR(f.result.idle.bubble_rate, (want[i].step - 1344) / (double)want[i].step, 1e-12);
+        CHECK_NEAR(f.result.idle.span_bubble_rate,
+                   want[i].splits ? 0 : (want[i].step - 1344) / (double)want[i].step, 1e-12);
         figure_free(&f);
     }
 }
@@ -79,11 +84,57 @@ static void with_many_microbatches_the_difference_vanishes(void)
     figure_free(&f);
 }
 
+/* --- Why a pipeline idles --- */
+
+static void why_a_pipeline_idles(void)
+{
+    static const struct {
+        const char *variant;
+        int step, peeled[OVL_PEEL_COUNT]; /* microseconds, over the four ranks */
+    } want[] = {{NULL, 33000, {36000, 0, 0, 0}},
+                {"slow", 53000, {45000, 47000, 0, 0}},
+                {"hop", 37000, {36000, 0, 16000, 0}},
+                {"host", 38900, {36000, 0, 0, 23600}},
+                {"all", 55200, {45000, 47000, 6000, 2800}},
+                {"more", 57000, {36000, 0, 0, 0}}};
+    for (size_t i = 0; i < OVL_COUNT(want); i++) {
+        figure f = figure_run_quick(WHY, want[i].variant, NULL, NULL);
+        ovl_time sum = 0;
+        CHECK_INT(f.result.step, want[i].step * OVL_US);
+        for (int k = 0; k < OVL_PEEL_COUNT; k++) {
+            CHECK_INT(f.result.idle.peeled[k], want[i].peeled[k] * OVL_US);
+            sum += want[i].peeled[k] * OVL_US;
+        }
+        CHECK_INT(f.result.idle.time, sum);
+        figure_free(&f);
+    }
+}
+
+/* The labels of the early receive: what it adds is dependency, and the receive is named. */
+static void the_early_receive_is_named(void)
+{
+    figure f = figure_run_quick(EARLY, NULL, NULL, NULL);
+    for (uint32_t i = 0; i < f.result.n_ranks; i++) {
+        const ovl_result_rank *r = &f.result.ranks[i];
+        CHECK_INT(r->idle[OVL_IDLE_DEPENDENCY], 42 * OVL_MS);
+        CHECK_INT(r->idle[OVL_IDLE_FILL] + r->idle[OVL_IDLE_DRAIN], i == 0 ? 0 : 8 * OVL_MS);
+        CHECK_INT(r->n_blames, 1);
+        CHECK_HAS(r->blames[0].text, "receive stage 8 in ");
+        CHECK_HAS(r->blames[0].text, "on rank 0 holds up what is behind it");
+    }
+    figure_free(&f);
+    f = figure_run_quick(EARLY, "two_groups", NULL, NULL);
+    CHECK_INT(f.result.idle.piece[OVL_IDLE_DEPENDENCY], 0);
+    figure_free(&f);
+}
+
 static CU_TestInfo tests[] = {
     {"an early receive holds up sends: 1 + 7k instead of 1 + k", an_early_receive_holds_up_sends},
     {"which schedule, and what it costs in memory", which_schedule_and_what_it_costs_in_memory},
     {"with many microbatches the difference vanishes",
      with_many_microbatches_the_difference_vanishes},
+    {"why a pipeline idles", why_a_pipeline_idles},
+    {"the early receive is named", the_early_receive_is_named},
     CU_TEST_INFO_NULL,
 };
 

@@ -45,7 +45,7 @@ static const char *read_input(void *context, const char *path, size_t *length, o
 
 static void decode_all(const ovl_document *doc, ovl_errs *errs)
 {
-    static const ovl_set sets[] = {{"overlap.ddp.bucket_cap=50 MiB"}};
+    static const ovl_set sets[] = {{.text = "overlap.ddp.bucket_cap=50 MiB"}};
     for (uint32_t i = 0; i <= OVL_MIN(doc->n_variants, VARIANTS_MAX); i++) {
         ovl_arena arena = {0};
         ovl_scenario scenario;

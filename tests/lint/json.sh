@@ -32,7 +32,10 @@ documents() {
     "$ovl" check --json tests/lint/json.yaml
     "$ovl" run --json --gaps tests/lint/json.yaml
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB
+    "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'peak<1GiB' \
+        --over 'hardware.collectives[0].alpha=1ms,2ms' --over interference=measured,x
     trace tests/lint/json.yaml
+    trace scenarios/pipeline/why_idle.yaml
     trace scenarios/buckets/last_bucket.yaml
 }
 
@@ -41,6 +44,8 @@ collapse() {
     sed -E "s#(decomposition_s|delta_s)\.(compute|compute_stretch|comm_latency|comm_transfer|comm_stretch|copy|wait_late_rank|idle)\$#\1.TERM#
         s#kinds\.(kernel|collective|send|recv|batch|copy|host|marker)\$#kinds.KIND#
         s#(buffer_bytes|args)\.(parameter|gradient|optimizer|activation|gathered|reduce|temporary)\$#\1.CATEGORY#
+        s#points\[\]\.(values|metrics)\..*#points[].\1.\U\1#
+        s#\.VALUES\$#.KEY#; s#\.METRICS\$#.METRIC#
         s#^none#trace#"
 }
 

@@ -42,7 +42,7 @@ static inline bool lower(bench *t, const char *text, const char *set)
     char *copy = ovl_arena_strdup(&t->arena, text);
     ovl_files files = {read_text, copy};
     ovl_document doc;
-    ovl_set sets[] = {{set}};
+    ovl_set sets[] = {{.text = set}};
     t->p = &t->lowered.program;
     return ovl_document_load("s.yaml", &files, &doc, &t->arena, &t->errs) &&
            ovl_scenario_decode(&doc, NULL, sets, set ? 1 : 0, &t->scenario, &t->arena, &t->errs) &&

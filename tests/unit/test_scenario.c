@@ -41,7 +41,7 @@ static bool load(bench *b, const char *const *files)
 
 static bool decode(bench *b, const char *variant, const char *set)
 {
-    ovl_set sets[] = {{set}};
+    ovl_set sets[] = {{.text = set}};
     return ovl_scenario_decode(&b->doc, variant, sets, set != NULL, &b->s, &b->arena, &b->errs);
 }
 

@@ -1,0 +1,144 @@
+A small pipeline is drawn; why its ranks idle is told in two accounts that both sum to the idle time.
+
+$ ovl run scenarios/pipeline/why_idle.yaml:all --worth none
+Why a pipeline idles
+variant all, 4 ranks, interference shared
+
+step 55.2 ms = 51.2 ms + 2 ms exposed + 2 ms from 0B7 on (0RECV_B7 ends at 53.2 ms; 0B7 could start
+     at 51.2 ms)
+
+Decomposition of rank 0 (ms)
+  55.2 = 24 + 2 + 29.2
+                time      %
+  compute       24.0   43.5  kernels, at isolated speed
+  comm latency   2.0    3.6  communication in its latency; no kernel runs
+  idle          29.2   52.9  nothing runs, or a send or receive waits for its peer
+  = step        55.2  100.0
+
+Communication of rank 0
+  2 ms = 0 ms hidden under kernels + 2 ms with no kernel beside it
+  16 startups
+
+Price of interference (model shared)
+  0: the step is as long without it
+
+Collectives and receives of rank 0: recv in stage 1 to 0 (times in ms, busbw in GB/s)
+  name      bytes  ready  queue  wait  start    end  exposed  slack
+  0RECV_B0    0 B      0   6.30  8.65  14.95  15.20     8.20   2.50
+  0RECV_B1    0 B  15.20      0  5.75  20.95  21.20     3.00   2.50
+  0RECV_B2    0 B  21.20      0  5.75  26.95  27.20     3.00   2.50
+  0RECV_B3    0 B  27.20      0  5.75  32.95  33.20     3.00   2.50
+  0RECV_B4    0 B  33.20      0  5.75  38.95  39.20     3.00   8.00
+  0RECV_B5    0 B  39.20      0  5.75  44.95  45.20     4.00   4.00
+  0RECV_B6    0 B  45.20      0  3.75  48.95  49.20     2.00   2.00
+  0RECV_B7    0 B  49.20      0  3.75  52.95  53.20     2.00      0  *
+  start = ready + queue + wait; exposed: its end beyond the moment its consumer could start
+  otherwise; delay: how much later that moment is than if all of this name were free, on every rank
+  (what they slowed, what queued behind them); worth: how much shorter the step is if they are; *:
+  on the critical path
+  40 rows on other ranks: --json; the most exposed of them is 3RECV_F0 on rank 3, 4.05 ms
+
+Schedule
+  0  .F0F1F2F3..............B0-F4....B1-F5....B2-F6.....B3-F.....B4-......B5-...B6-...B7-
+  1  ...F0-F1-F2-.....B0----F3-B1----F4-B2----F5-B3----F6-B4----F7-B5----B6----B7-----...
+  2  ......F0.F1..B0-F2B1-.....F3B2-....F4B3-....F5B4-.....FB5-.....FB6-...B7-...........
+  3  ........F0B0-FB1-.F2B2-.....F3B3-....F4B4-....F5B5-....F6B6-.....FB7-...............
+  a column is 657.143 us; F forward, B backward, and the microbatch, as far as it fits; . idle
+
+Idle of the ranks: no kernel runs (times in ms)
+  rank   idle     %  fill  drain  imbalance  dependency  host   span  bubble %
+     0  31.20  56.5        11.25      15.55        2.50  1.90  54.50      56.0
+     1   7.20  13.0  1.00   4.50                   1.00  0.70  51.00       5.9
+     2  31.20  56.5  2.50   7.50      17.50        3.00  0.70  43.50      44.8
+     3  31.20  56.5  3.75   7.50      15.25        4.00  0.70  40.00      40.0
+  fill, drain: waits for a forward, or not, that remain with all stages alike; imbalance: for stages
+  longer than the mean; dependency: for transfers and what blocks them; schedule: for transfers
+  issued late; host: for the host; span: from the first kernel to the last, bubble: what of it is
+  idle
+  imbalance, most of it: stage 1 on rank 1 takes longer than the mean (48.3 ms over all ranks)
+  dependency, most of it: transfer 1SEND_B7 from rank 1 to 0; 14 more like it (5.5 ms over all
+    ranks)
+  host, most of it: launch of 0F0 on rank 0; 3 more like it (4 ms over all ranks)
+  all ranks: 100.8 ms = 45 ms structural (stages like their mean, free communication, free host) +
+    47 ms with the stages as they are + 6 ms with communication + 2.8 ms with the host
+  bubble rate 45.7 % of the step (55.2 ms), 45.0 % of the largest span (54.5 ms, rank 0, from its
+    first kernel to its last)
+
+Critical path (times in ms)
+  start    end   took  rank  stream   operation        started
+      0   0.70   0.70     0  host     issue 0F0        start
+   0.70   1.70   1.00     0  compute  0F0              host
+   1.70   1.95   0.25     0  wire     0SEND_F0         after: 0F0
+   1.95   3.95   2.00     1  compute  1F0              after: 1RECV_F0
+   3.95   4.20   0.25     1  wire     1SEND_F0         after: 1F0
+   4.20   5.20   1.00     2  compute  2F0              after: 2RECV_F0
+   5.20   5.45   0.25     2  wire     2SEND_F0         after: 2F0
+   5.45   8.45   3.00     3  compute  3F0 .. 3B0 (2)   after: 3RECV_F0
+   8.45   8.70   0.25     3  wire     3SEND_B0         after: 3B0
+   8.70  10.70   2.00     2  compute  2B0              after: 2RECV_B0
+  10.70  10.95   0.25     2  wire     2SEND_B0         after: 2B0
+  10.95  52.95  42.00     1  compute  1B0 .. 1B7 (13)  after: 1RECV_B0
+  52.95  53.20   0.25     1  wire     1SEND_B7         after: 1B7
+  53.20  55.20   2.00     0  compute  0B7              after: 0RECV_B7
+                55.20                 = step
+
+Peak memory
+  rank   live       at  allocated  before issuing  reserved
+  0     4 GiB   4.9 ms      4 GiB  0F3                4 GiB
+  1     3 GiB  5.95 ms      3 GiB  1F2                3 GiB
+  2     2 GiB   6.2 ms      2 GiB  2F1                2 GiB
+  3     1 GiB  5.45 ms      1 GiB  3F0                1 GiB
+  rank 0 holds at its live peak: activations 0 mb 0 1 GiB (activation) + activations 0 mb 1 1 GiB
+    (activation) + activations 0 mb 2 1 GiB (activation) + activations 0 mb 3 1 GiB (activation) = 4
+    GiB
+
+Hazards: none
+  32 pairs of accesses to buffers, all ordered
+
+Not modelled
+  - HBM sharing is not modelled: the hardware gives no gpu.hbm.
+  - SM limits are not modelled: the hardware gives no gpu.sms.
+  - The bytes of send_recv are not known, so it loads no link.
+$ ovl run scenarios/pipeline/why_idle.yaml --variant slow --worth none --gaps | sed -n '/^Gaps/,/^$/p'
+Gaps, the longest (times in ms)
+  rank start   end until   is                          because
+     3 43.00 53.00 the end 7.50 drain + 2.50 imbalance stage 1 on rank 1 takes longer than the mean
+     0  4.00 13.00 0B0     7.50 drain + 1.50 imbalance stage 1 on rank 1 takes longer than the mean
+     2 45.00 53.00 the end 5.00 drain + 3.00 imbalance stage 1 on rank 1 takes longer than the mean
+     0 39.00 43.00 0B5     1.25 drain + 2.75 imbalance stage 1 on rank 1 takes longer than the mean
+     3     0  4.00 3F0     3.75 fill + 0.25 imbalance  stage 1 on rank 1 takes longer than the mean
+     0 16.00 19.00 0B1     3.00 imbalance              stage 1 on rank 1 takes longer than the mean
+     0 22.00 25.00 0B2     3.00 imbalance              stage 1 on rank 1 takes longer than the mean
+     0 28.00 31.00 0B3     3.00 imbalance              stage 1 on rank 1 takes longer than the mean
+     0 34.00 37.00 0B4     3.00 imbalance              stage 1 on rank 1 takes longer than the mean
+     2     0  3.00 2F0     2.50 fill + 0.50 imbalance  stage 1 on rank 1 takes longer than the mean
+     2 12.00 15.00 2F3     3.00 imbalance              stage 1 on rank 1 takes longer than the mean
+     2 18.00 21.00 2F4     3.00 imbalance              stage 1 on rank 1 takes longer than the mean
+     2 24.00 27.00 2F5     3.00 imbalance              stage 1 on rank 1 takes longer than the mean
+     2 30.00 33.00 2F6     3.00 imbalance              stage 1 on rank 1 takes longer than the mean
+     2 36.00 39.00 2F7     3.00 imbalance              stage 1 on rank 1 takes longer than the mean
+     3 13.00 16.00 3F3     3.00 imbalance              stage 1 on rank 1 takes longer than the mean
+     3 19.00 22.00 3F4     3.00 imbalance              stage 1 on rank 1 takes longer than the mean
+     3 25.00 28.00 3F5     3.00 imbalance              stage 1 on rank 1 takes longer than the mean
+     3 31.00 34.00 3F6     3.00 imbalance              stage 1 on rank 1 takes longer than the mean
+     3 37.00 40.00 3F7     3.00 imbalance              stage 1 on rank 1 takes longer than the mean
+  20 of 28 gaps; all of them: --json
+
+$ ovl export --trace scenarios/pipeline/why_idle.yaml | grep '"pid": 4' | grep -v '"X"'
+    {"ph": "M", "pid": 4, "tid": 4000, "name": "process_name", "args": {"name": "pipeline"}},
+    {"ph": "M", "pid": 4, "tid": 4000, "name": "process_sort_index", "args": {"sort_index": 0}},
+    {"ph": "M", "pid": 4, "tid": 4000, "name": "thread_name", "args": {"name": "stage 0, rank 0"}},
+    {"ph": "M", "pid": 4, "tid": 4000, "name": "thread_sort_index", "args": {"sort_index": 0}},
+    {"ph": "M", "pid": 4, "tid": 69537, "name": "thread_name", "args": {"name": "stage 1, rank 1"}},
+    {"ph": "M", "pid": 4, "tid": 69537, "name": "thread_sort_index", "args": {"sort_index": 5}},
+    {"ph": "M", "pid": 4, "tid": 135074, "name": "thread_name", "args": {"name": "stage 2, rank 2"}},
+    {"ph": "M", "pid": 4, "tid": 135074, "name": "thread_sort_index", "args": {"sort_index": 10}},
+    {"ph": "M", "pid": 4, "tid": 200611, "name": "thread_name", "args": {"name": "stage 3, rank 3"}},
+    {"ph": "M", "pid": 4, "tid": 200611, "name": "thread_sort_index", "args": {"sort_index": 15}},
+$ ovl export --trace scenarios/pipeline/why_idle.yaml | grep -c '"cname"'
+128
+$ ovl export --trace scenarios/pipeline/why_idle.yaml | grep '"name": "B 7"'
+    {"ph": "X", "pid": 4, "tid": 4000, "ts": 31000.000, "cat": "backward", "name": "B 7", "dur": 2000.000, "cname": "rail_load", "args": {"start_ps": 31000000000, "end_ps": 33000000000, "part": "backward", "stage": 0, "microbatch": 7}},
+    {"ph": "X", "pid": 4, "tid": 69537, "ts": 29000.000, "cat": "backward", "name": "B 7", "dur": 2000.000, "cname": "rail_load", "args": {"start_ps": 29000000000, "end_ps": 31000000000, "part": "backward", "stage": 1, "microbatch": 7}},
+    {"ph": "X", "pid": 4, "tid": 135074, "ts": 27000.000, "cat": "backward", "name": "B 7", "dur": 2000.000, "cname": "rail_load", "args": {"start_ps": 27000000000, "end_ps": 29000000000, "part": "backward", "stage": 2, "microbatch": 7}},
+    {"ph": "X", "pid": 4, "tid": 200611, "ts": 25000.000, "cat": "backward", "name": "B 7", "dur": 2000.000, "cname": "rail_load", "args": {"start_ps": 25000000000, "end_ps": 27000000000, "part": "backward", "stage": 3, "microbatch": 7}}

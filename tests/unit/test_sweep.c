@@ -1,0 +1,224 @@
+#include "tests/support/check.h"
+#include "tools/pool.h"
+#include "tools/progress.h"
+#include "tools/sweep.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+static ovl_arena arena;
+
+/* A sweep of n points of one ordered key with these steps (ms) and peaks (MiB). */
+static ovl_sweep made(uint32_t n, const int *steps, const int *peaks)
+{
+    ovl_sweep s = {.pareto = {{OVL_M_STEP, OVL_M_PEAK}, 2}, .objective = OVL_M_STEP};
+    ovl_sweep_axis *axis = OVL_NEW(&arena, ovl_sweep_axis);
+    *axis = (ovl_sweep_axis){.n_keys = 1, .n_rows = n, .ordered = true};
+    s.axes = (ovl_axes){.n_keys = 1, .axes = axis, .n_axes = 1, .n_points = n};
+    ovl_sweep_begin(&s, &arena);
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_figures *f = &s.points[i].figures;
+        s.points[i].state = OVL_POINT_DONE;
+        f->value[OVL_M_STEP] = steps[i] * OVL_MS;
+        f->has = 1 << OVL_M_STEP | 1 << OVL_M_HAZARDS;
+        if (peaks) {
+            f->value[OVL_M_PEAK] = (int64_t)peaks[i] << 20;
+            f->has |= 1 << OVL_M_PEAK;
+        }
+    }
+    return s;
+}
+
+/* "1.11": the front. */
+static const char *front(const ovl_sweep *s)
+{
+    char *text = ovl_arena_alloc(&arena, s->axes.n_points + 1, 1);
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        text[i] = s->points[i].front ? '1' : '.';
+    }
+    return text;
+}
+
+/* (9, 1) and (7, 4) and (5, 8) are the front; (7, 5) and (9, 2) are beaten; an equal of (5, 8) is
+ * on it, too, and the best is the first of them. */
+static void the_front(void)
+{
+    const int steps[] = {9, 7, 7, 5, 9, 5}, peaks[] = {1, 5, 4, 8, 2, 8};
+    ovl_sweep s = made(6, steps, peaks);
+    ovl_sweep_choose(&s, &arena);
+    CHECK_TEXT(front(&s), "1.11.1");
+    CHECK_INT(s.n_front, 4);
+    CHECK_INT(s.best, 3);
+}
+
+/* What is brute force for every pair, on 300 points drawn from few values so that there are ties.
+ */
+static void the_front_by_brute_force(void)
+{
+    int steps[300], peaks[300];
+    uint32_t x = 1;
+    for (uint32_t i = 0; i < 300; i++) {
+        x = x * 1664525 + 1013904223;
+        steps[i] = (int)(x >> 16) % 50;
+        peaks[i] = (int)(x >> 24) % 40 + (steps[i] < 10 ? 60 : 0);
+    }
+    ovl_sweep s = made(300, steps, peaks);
+    ovl_sweep_choose(&s, &arena);
+    for (uint32_t i = 0; i < 300; i++) {
+        bool beaten = false;
+        for (uint32_t k = 0; k < 300; k++) {
+            beaten |= steps[k] <= steps[i] && peaks[k] <= peaks[i] &&
+                      (steps[k] < steps[i] || peaks[k] < peaks[i]);
+        }
+        CHECK_INT(s.points[i].front, !beaten);
+    }
+}
+
+/* Without memory the front is by step alone, and there is no price. */
+static void without_memory(void)
+{
+    const int steps[] = {9, 7, 7};
+    ovl_sweep s = made(3, steps, NULL);
+    ovl_sweep_choose(&s, &arena);
+    CHECK_TEXT(front(&s), ".11");
+    CHECK_INT(s.front_of.n, 1);
+    CHECK(!s.steps[0].has_price);
+}
+
+/* 9 is allowed and fits; 5 has hazards, 6 does not fit, 7 breaks the constraint, 8 failed. */
+static void the_best_is_sound_fits_and_is_allowed(void)
+{
+    const int steps[] = {5, 6, 7, 8, 9}, peaks[] = {1, 1, 90, 1, 1};
+    ovl_sweep s = made(5, steps, peaks);
+    ovl_errs errs = {.arena = &arena};
+    ovl_where where;
+    CHECK(ovl_where_read("peak <= 80MiB", "where", &where, &errs));
+    s.where = &where;
+    s.n_where = 1;
+    s.points[0].figures.value[OVL_M_HAZARDS] = 2;
+    s.points[1].figures.value[OVL_M_OVER] = 1;
+    s.points[3] = (ovl_point){.state = OVL_POINT_FAILED, .status = OVL_E_STUCK, .error = "x"};
+    ovl_sweep_choose(&s, &arena);
+    CHECK_INT(s.best, 4);
+    CHECK_INT(s.n_hazards, 1);
+    CHECK_INT(s.n_too_large, 1);
+    CHECK_INT(s.n_excluded, 1);
+    CHECK_INT(s.n_failed, 1);
+    CHECK_INT(ovl_sweep_status(&s), OVL_E_STUCK);
+    CHECK(!s.points[0].front);
+    CHECK(s.points[1].front); /* of what there is, also on a larger GPU */
+}
+
+/* 10, 8, 8 ms at 1, 3, 5 MiB: 2 ms for 2 MiB, then nothing for 2 MiB. */
+static void what_a_step_buys(void)
+{
+    const int steps[] = {10, 8, 8}, peaks[] = {1, 3, 5};
+    ovl_sweep s = made(3, steps, peaks);
+    ovl_sweep_choose(&s, &arena);
+    CHECK_INT(s.n_steps, 2);
+    CHECK_INT(s.steps[0].gain, 2 * OVL_MS);
+    CHECK_INT(s.steps[0].price, 2 << 20);
+    CHECK_INT(s.steps[1].gain, 0);
+    CHECK_INT(s.steps[1].price, 2 << 20);
+}
+
+static bool holds(const char *text, int64_t step_ms)
+{
+    ovl_errs errs = {.arena = &arena};
+    ovl_figures f = {.has = 1 << OVL_M_STEP};
+    ovl_where where;
+    f.value[OVL_M_STEP] = step_ms * OVL_MS;
+    return ovl_where_read(text, "where", &where, &errs) && ovl_where_holds(&where, &f);
+}
+
+static void conditions(void)
+{
+    CHECK(holds("step<8ms", 7) && !holds("step<8ms", 8));
+    CHECK(holds("step<=8 ms", 8) && !holds("step<=8 ms", 9));
+    CHECK(holds("step>8ms", 9) && !holds("step>8ms", 8));
+    CHECK(holds("step >= 8ms", 8) && !holds("step >= 8ms", 7));
+    CHECK(holds("step=8ms", 8) && holds("step==8ms", 8) && !holds("step=8ms", 7));
+    CHECK(!holds("peak<=80GiB", 8)); /* not known */
+}
+
+static void wrong_conditions(void)
+{
+    ovl_errs errs = {.arena = &arena};
+    ovl_where where;
+    ovl_metric_list list;
+    CHECK(!ovl_where_read("stp<8ms", "where", &where, &errs));
+    CHECK_HAS(errs.items[0].text, "did you mean \"step\"?");
+    CHECK(!ovl_where_read("step<8", "where", &where, &errs));
+    CHECK_HAS(errs.items[1].text, "needs a unit");
+    CHECK(!ovl_where_read("step", "where", &where, &errs));
+    CHECK_HAS(errs.items[2].text, "'peak<=80GiB'");
+    CHECK(!ovl_metric_list_read("step,peek", "pareto", &list, &errs));
+    CHECK_HAS(errs.items[3].text, "did you mean \"peak\"?");
+    CHECK(!ovl_metric_list_read("", "pareto", &list, &errs));
+}
+
+/* --- The pool --- */
+
+typedef struct counts {
+    atomic_uint worked[1000];
+    uint32_t told[1000];
+} counts;
+
+static void work(void *context, uint32_t thread, uint32_t piece)
+{
+    counts *c = context;
+    (void)thread;
+    atomic_fetch_add(&c->worked[piece], 1);
+}
+
+static void told(void *context, uint32_t piece)
+{
+    counts *c = context;
+    c->told[piece]++;
+}
+
+static void the_pool_does_everything_once(void)
+{
+    for (uint32_t threads = 1; threads <= 4; threads++) {
+        counts *c = OVL_NEW(&arena, counts);
+        ovl_pool pool = {.threads = threads, .n = 1000, .context = c, .work = work, .done = told};
+        ovl_pool_end end = ovl_pool_run(&pool);
+        CHECK_INT(end.done, 1000);
+        CHECK_INT(end.signal, 0);
+        for (uint32_t i = 0; i < 1000; i++) {
+            CHECK_INT(atomic_load(&c->worked[i]), 1);
+            CHECK_INT(c->told[i], 1);
+        }
+    }
+}
+
+static void progress(void)
+{
+    CHECK_TEXT(ovl_progress_text("points", 0, 1000, 0, &arena), "0 of 1,000 points");
+    CHECK_TEXT(ovl_progress_text("points", 312, 1000, 6.933, &arena),
+               "312 of 1,000 points, 45 a second, 15 s left");
+    CHECK_TEXT(ovl_progress_text("points", 1, 1000, 10, &arena),
+               "1 of 1,000 points, 0.1 a second, 2.8 h left");
+    CHECK_TEXT(ovl_grouped(1234567, &arena), "1,234,567");
+    CHECK_TEXT(ovl_grouped(1000, &arena), "1,000");
+}
+
+static CU_TestInfo tests[] = {
+    {"the front is what nobody beats", the_front},
+    {"the front agrees with brute force", the_front_by_brute_force},
+    {"a metric nobody has is left out", without_memory},
+    {"the best is sound, fits and is allowed", the_best_is_sound_fits_and_is_allowed},
+    {"each step of an axis has a gain and a price", what_a_step_buys},
+    {"conditions hold", conditions},
+    {"wrong conditions are told", wrong_conditions},
+    {"a pool does each piece once", the_pool_does_everything_once},
+    {"progress says rate and time left", progress},
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    int status = check_main("sweep", tests);
+    ovl_arena_free(&arena);
+    return status;
+}

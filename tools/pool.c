@@ -1,0 +1,177 @@
+#include "tools/pool.h"
+
+#include "sim/vec.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Told to the calling thread when a piece has ended. Whoever does not wait for it never sees it:
+ * what it does by default is nothing. */
+#define WAKE SIGURG
+
+typedef struct team {
+    const ovl_pool *pool;
+    atomic_uint next; /* piece to begin */
+    atomic_bool over; /* begin no more */
+    pthread_mutex_t lock;
+    OVL_VEC(uint32_t) ended; /* not yet told; under the lock, as `running` */
+    uint32_t running;        /* threads */
+    pthread_t caller;
+} team;
+
+typedef struct member {
+    team *team;
+    uint32_t number;
+    pthread_t thread;
+} member;
+
+uint32_t ovl_pool_cores(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores > 0 ? (uint32_t)OVL_MIN(cores, 1024) : 1;
+}
+
+static void tell(team *t, uint32_t piece, bool last)
+{
+    pthread_mutex_lock(&t->lock);
+    if (last) {
+        t->running--;
+    } else {
+        ovl_vec_push(&t->ended, piece);
+    }
+    pthread_mutex_unlock(&t->lock);
+    pthread_kill(t->caller, WAKE);
+}
+
+static void *labour(void *context)
+{
+    const member *m = context;
+    team *t = m->team;
+    while (!atomic_load(&t->over)) {
+        uint32_t piece = atomic_fetch_add(&t->next, 1);
+        if (piece >= t->pool->n) {
+            break;
+        }
+        t->pool->work(t->pool->context, m->number, piece);
+        tell(t, piece, false);
+    }
+    tell(t, 0, true);
+    return NULL;
+}
+
+/* Hands on what has ended; gives how much, and in *running how many threads still work. */
+static uint32_t collect(team *t, uint32_t *running)
+{
+    OVL_VEC(uint32_t) mine = {0};
+    pthread_mutex_lock(&t->lock);
+    ovl_vec_reserve(&mine, t->ended.len);
+    for (uint32_t i = 0; i < t->ended.len; i++) {
+        ovl_vec_push(&mine, t->ended.data[i]);
+    }
+    t->ended.len = 0;
+    *running = t->running;
+    pthread_mutex_unlock(&t->lock);
+    uint32_t n = mine.len;
+    for (uint32_t i = 0; t->pool->done && i < n; i++) {
+        t->pool->done(t->pool->context, mine.data[i]);
+    }
+    ovl_vec_free(&mine);
+    return n;
+}
+
+/* The signals that stop a pool: those that would end the program. */
+static void find_stops(sigset_t *set)
+{
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+    sigemptyset(set);
+    for (size_t i = 0; i < OVL_COUNT(ending); i++) {
+        struct sigaction now;
+        if (sigaction(ending[i], NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
+            now.sa_handler == SIG_DFL) {
+            sigaddset(set, ending[i]);
+        }
+    }
+}
+
+static void look_after(team *t, const sigset_t *stops, const sigset_t *before, ovl_pool_end *end)
+{
+    const struct timespec tenth = {0, 100000000};
+    sigset_t awaited = *stops;
+    uint32_t running = 1;
+    sigaddset(&awaited, WAKE);
+    while (running) {
+        int came = sigtimedwait(&awaited, NULL, &tenth);
+        if (came > 0 && came != WAKE && !end->signal) {
+            end->signal = came;
+            sigset_t rest = *before; /* the next one counts as usual */
+            sigaddset(&rest, WAKE);
+            sigemptyset(&awaited);
+            sigaddset(&awaited, WAKE);
+            pthread_sigmask(SIG_SETMASK, &rest, NULL);
+        }
+        bool stop = t->pool->stop ? t->pool->stop(t->pool->context, end->signal) : end->signal != 0;
+        if (stop) {
+            atomic_store(&t->over, true);
+        }
+        end->done += collect(t, &running);
+        if (t->pool->tick) {
+            t->pool->tick(t->pool->context);
+        }
+    }
+}
+
+/* As many of them as the system gives; one of them may be the caller's alone. */
+static uint32_t start(team *t, member *members, uint32_t threads)
+{
+    uint32_t n = 0;
+    pthread_mutex_lock(&t->lock);
+    while (n < threads) {
+        members[n] = (member){t, n, t->caller};
+        if (pthread_create(&members[n].thread, NULL, labour, &members[n]) != 0) {
+            break;
+        }
+        n++;
+    }
+    t->running = n;
+    pthread_mutex_unlock(&t->lock);
+    return n;
+}
+
+ovl_pool_end ovl_pool_run(const ovl_pool *pool)
+{
+    ovl_pool_end end = {0};
+    uint32_t threads = pool->threads ? pool->threads : ovl_pool_cores();
+    threads = OVL_MIN(threads, OVL_MAX(pool->n, 1));
+    team t = {.pool = pool, .caller = pthread_self()};
+    ovl_arena arena = {0};
+    member *members = OVL_NEW_ARRAY(&arena, member, threads);
+    sigset_t stops, all, before;
+    find_stops(&stops);
+    all = stops;
+    sigaddset(&all, WAKE);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pthread_mutex_init(&t.lock, NULL);
+    uint32_t n = start(&t, members, threads);
+    if (n == 0) {
+        ovl_out_of_memory(0); /* no thread: nothing can be done */
+    }
+    look_after(&t, &stops, &before, &end);
+    for (uint32_t i = 0; i < n; i++) {
+        pthread_join(members[i].thread, NULL);
+    }
+    /* A wake-up that nobody waited for goes by here. */
+    sigset_t wake;
+    const struct timespec now = {0, 0};
+    sigemptyset(&wake);
+    sigaddset(&wake, WAKE);
+    while (sigtimedwait(&wake, NULL, &now) == WAKE) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_mutex_destroy(&t.lock);
+    ovl_vec_free(&t.ended);
+    ovl_arena_free(&arena);
+    return end;
+}

@@ -1,0 +1,118 @@
+/*
+ * sweep.h - one scenario at many points: simulated on all cores, tabulated, chosen from.
+ *
+ *     ovl_sweep s = {.doc = &doc, .axes = axes};
+ *     ovl_sweep_begin(&s, &arena);
+ *     ovl_sweep_run(&s, &how);           every point has its figures, or its error
+ *     ovl_sweep_choose(&s, &arena);      the front, the best, what each step costs
+ *     ovl_sweep_text(out, &s);
+ *
+ * A point is what a run of the scenario with these values would be: the same figures to the
+ * picosecond, whatever the number of threads. A point that cannot be simulated keeps its first
+ * error and the exit status it asks for.
+ *
+ * The Pareto front: points without hazards that no other such point beats or equals in every metric
+ * and beats in one. The best: the smallest objective of the points without hazards that fit the
+ * memory of their GPU and satisfy every constraint; of equals the one with the smaller other
+ * metrics, then the first.
+ */
+#ifndef OVL_TOOLS_SWEEP_H
+#define OVL_TOOLS_SWEEP_H
+
+#include "models/axes.h"
+#include "tools/json.h"
+#include "tools/metrics.h"
+
+typedef enum ovl_point_state {
+    OVL_POINT_OPEN, /* not simulated */
+    OVL_POINT_DONE,
+    OVL_POINT_FAILED,
+} ovl_point_state;
+
+typedef struct ovl_point {
+    ovl_point_state state;
+    ovl_status status; /* of a failed one */
+    const char *error; /* its first error, with its place */
+    ovl_interference interference;
+    ovl_figures figures; /* of one that is done */
+    bool front;
+} ovl_point;
+
+/* From one value of an ordered axis to the next, all else equal. */
+typedef struct ovl_sweep_step {
+    uint32_t from, to; /* points, both done */
+    ovl_time gain;     /* step of `from` minus step of `to` */
+    bool has_price;
+    int64_t price; /* bytes of peak that `to` needs more */
+} ovl_sweep_step;
+
+typedef struct ovl_sweep {
+    const ovl_document *doc;
+    const char *variant; /* NULL: the base */
+    const ovl_set *sets; /* before the values of the point */
+    uint32_t n_sets;
+    ovl_axes axes;
+    ovl_point *points; /* axes.n_points */
+    int signal;        /* that ended it early, or 0 */
+
+    ovl_metric_list pareto;
+    uint32_t objective;
+    const ovl_where *where;
+    uint32_t n_where;
+    bool all_rows; /* the text shows every point, however many there are */
+
+    /* ovl_sweep_choose: */
+    uint32_t n_done, n_failed, n_front, n_hazards, n_too_large, n_excluded;
+    ovl_metric_list front_of; /* of `pareto` those that some point has */
+    uint32_t best;            /* OVL_NONE: none */
+    bool models;              /* points differ in their interference model */
+    uint32_t ordered;         /* axis of `steps`, or OVL_NONE */
+    ovl_sweep_step *steps;
+    uint32_t n_steps;
+} ovl_sweep;
+
+void ovl_sweep_begin(ovl_sweep *sweep, ovl_arena *arena);
+
+typedef struct ovl_sweep_how {
+    uint32_t threads;     /* 0: all cores */
+    const uint32_t *todo; /* which points; NULL: all that are open */
+    uint32_t n_todo;
+    /* As in pool.h, with the number of the point. */
+    void *context;
+    void (*done)(void *context, uint32_t point);
+    void (*tick)(void *context, uint32_t done);
+    bool (*stop)(void *context, int signal);
+} ovl_sweep_how;
+
+/* Simulates; errors of points live in `arena`. Gives how many were. sweep->signal says what ended
+ * it early. */
+uint32_t ovl_sweep_run(ovl_sweep *sweep, const ovl_sweep_how *how, ovl_arena *arena);
+
+/* One point alone, on this thread. `arena` gets the text of an error. */
+void ovl_sweep_point(const ovl_sweep *sweep, uint32_t i, ovl_point *point, ovl_arena *arena);
+
+/* The whole result of one point, in `arena`: what `ovl run` with its values gives. */
+bool ovl_sweep_result(const ovl_sweep *sweep, uint32_t i, ovl_worth worth, ovl_result *result,
+                      ovl_arena *arena, ovl_errs *errs);
+
+void ovl_sweep_choose(ovl_sweep *sweep, ovl_arena *arena);
+
+/* Whether a point may be the best. */
+bool ovl_point_fits(const ovl_point *point);
+bool ovl_point_allowed(const ovl_sweep *sweep, const ovl_point *point);
+bool ovl_point_sound(const ovl_point *point); /* done, and without hazards */
+
+/* 0; or the lowest status of the failed points; or 1 if points have hazards. */
+int ovl_sweep_status(const ovl_sweep *sweep);
+
+void ovl_sweep_text(ovl_out *out, const ovl_sweep *sweep);
+void ovl_sweep_json(ovl_out *out, const ovl_sweep *sweep); /* schema overlapsim.sweep/1 */
+void ovl_sweep_csv(ovl_out *out, const ovl_sweep *sweep);
+
+/* "bucket_cap 25 MiB, prefetch 2": a point in words, with keys as short as they differ. */
+const char *ovl_sweep_point_text(const ovl_sweep *sweep, uint32_t i, ovl_arena *arena);
+
+/* The end of a key that tells it from the others: "bucket_cap". */
+const char *ovl_sweep_key_text(const ovl_sweep *sweep, uint32_t key, ovl_arena *arena);
+
+#endif

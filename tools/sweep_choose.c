@@ -1,0 +1,236 @@
+/* What a sweep is for: the front, the best point, and what each step of an axis costs. */
+#include "tools/sweep.h"
+
+#include <string.h>
+
+bool ovl_point_sound(const ovl_point *p)
+{
+    return p->state == OVL_POINT_DONE && p->figures.value[OVL_M_HAZARDS] == 0;
+}
+
+bool ovl_point_fits(const ovl_point *p)
+{
+    return p->figures.value[OVL_M_OVER] == 0;
+}
+
+bool ovl_point_allowed(const ovl_sweep *s, const ovl_point *p)
+{
+    for (uint32_t i = 0; i < s->n_where; i++) {
+        if (!ovl_where_holds(&s->where[i], &p->figures)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool has_all(const ovl_metric_list *list, const ovl_point *p)
+{
+    for (uint32_t k = 0; k < list->n; k++) {
+        if (!ovl_has_figure(&p->figures, list->item[k])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Smaller is better, but for communication that is hidden. */
+static int64_t cost(const ovl_point *p, uint32_t metric)
+{
+    int64_t value = p->figures.value[metric];
+    return strcmp(ovl_metrics[metric].name, "hidden") == 0 ? -value : value;
+}
+
+/* --- The front --- */
+
+static void find_metrics(ovl_sweep *s)
+{
+    s->front_of.n = 0;
+    for (uint32_t k = 0; k < s->pareto.n; k++) {
+        uint32_t metric = s->pareto.item[k];
+        for (uint32_t i = 0; i < s->axes.n_points; i++) {
+            const ovl_point *p = &s->points[i];
+            if (p->state == OVL_POINT_DONE && ovl_has_figure(&p->figures, metric)) {
+                s->front_of.item[s->front_of.n++] = metric;
+                break;
+            }
+        }
+    }
+}
+
+static int by_metrics(const ovl_metric_list *list, const ovl_point *a, const ovl_point *b)
+{
+    for (uint32_t k = 0; k < list->n; k++) {
+        int64_t x = cost(a, list->item[k]), y = cost(b, list->item[k]);
+        if (x != y) {
+            return x < y ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+static bool beats(const ovl_metric_list *list, const ovl_point *a, const ovl_point *b)
+{
+    bool better = false;
+    for (uint32_t k = 0; k < list->n; k++) {
+        int64_t x = cost(a, list->item[k]), y = cost(b, list->item[k]);
+        if (x > y) {
+            return false;
+        }
+        better |= x < y;
+    }
+    return better;
+}
+
+/* A merge sort by metrics, then by number: qsort takes no context. */
+static void sort(const ovl_sweep *s, uint32_t *order, uint32_t *spare, uint32_t n)
+{
+    if (n < 2) {
+        return;
+    }
+    uint32_t half = n / 2, a = 0, b = half;
+    sort(s, order, spare, half);
+    sort(s, order + half, spare, n - half);
+    for (uint32_t k = 0; k < n; k++) {
+        bool left = b == n || (a < half && by_metrics(&s->front_of, &s->points[order[a]],
+                                                      &s->points[order[b]]) <= 0);
+        spare[k] = left ? order[a++] : order[b++];
+    }
+    memcpy(order, spare, n * sizeof *order);
+}
+
+/* In sorted order only those before can beat a point, and of these the front is enough. */
+static void find_front(ovl_sweep *s)
+{
+    ovl_arena arena = {0};
+    uint32_t *order = OVL_NEW_ARRAY(&arena, uint32_t, s->axes.n_points);
+    uint32_t *front = OVL_NEW_ARRAY(&arena, uint32_t, s->axes.n_points);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        if (ovl_point_sound(&s->points[i]) && has_all(&s->front_of, &s->points[i])) {
+            order[n++] = i;
+        }
+    }
+    sort(s, order, front, n);
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_point *p = &s->points[order[i]];
+        p->front = true;
+        for (uint32_t f = s->n_front; f-- > 0 && p->front;) {
+            p->front = !beats(&s->front_of, &s->points[front[f]], p);
+        }
+        if (p->front) {
+            front[s->n_front++] = order[i];
+        }
+    }
+    ovl_arena_free(&arena);
+}
+
+/* --- The best --- */
+
+static bool is_better(const ovl_sweep *s, const ovl_point *a, const ovl_point *b)
+{
+    int64_t x = cost(a, s->objective), y = cost(b, s->objective);
+    return x != y ? x < y : by_metrics(&s->front_of, a, b) < 0;
+}
+
+static void find_best(ovl_sweep *s)
+{
+    s->best = OVL_NONE;
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        const ovl_point *p = &s->points[i];
+        if (!ovl_point_sound(p) || !ovl_has_figure(&p->figures, s->objective)) {
+            continue;
+        }
+        if (!ovl_point_fits(p)) {
+            s->n_too_large++;
+        } else if (!ovl_point_allowed(s, p)) {
+            s->n_excluded++;
+        } else if (s->best == OVL_NONE || is_better(s, p, &s->points[s->best])) {
+            s->best = i;
+        }
+    }
+}
+
+static void count(ovl_sweep *s)
+{
+    const ovl_point *first = NULL;
+    s->n_done = s->n_failed = s->n_front = s->n_hazards = s->n_too_large = s->n_excluded = 0;
+    s->models = false;
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        const ovl_point *p = &s->points[i];
+        s->n_failed += p->state == OVL_POINT_FAILED;
+        if (p->state == OVL_POINT_DONE) {
+            first = first ? first : p;
+            s->n_done++;
+            s->n_hazards += !ovl_point_sound(p);
+            s->models |= p->interference != first->interference;
+        }
+    }
+}
+
+/* --- Steps of an ordered axis --- */
+
+static uint32_t stride_of(const ovl_axes *axes, uint32_t axis)
+{
+    uint32_t stride = 1;
+    for (uint32_t a = axis + 1; a < axes->n_axes; a++) {
+        stride *= axes->axes[a].n_rows;
+    }
+    return stride;
+}
+
+static void add_step(ovl_sweep *s, uint32_t from, uint32_t to)
+{
+    const ovl_point *a = &s->points[from], *b = &s->points[to];
+    if (a->state != OVL_POINT_DONE || b->state != OVL_POINT_DONE) {
+        return;
+    }
+    ovl_sweep_step step = {.from = from, .to = to};
+    step.gain = a->figures.value[OVL_M_STEP] - b->figures.value[OVL_M_STEP];
+    step.has_price =
+        ovl_has_figure(&a->figures, OVL_M_PEAK) && ovl_has_figure(&b->figures, OVL_M_PEAK);
+    step.price = b->figures.value[OVL_M_PEAK] - a->figures.value[OVL_M_PEAK];
+    s->steps[s->n_steps++] = step;
+}
+
+/* Of the first ordered axis, for each combination of the others. */
+static void find_steps(ovl_sweep *s, ovl_arena *arena)
+{
+    uint32_t a = 0, rows[OVL_KEYS_MAX];
+    while (a < s->axes.n_axes && (!s->axes.axes[a].ordered || s->axes.axes[a].n_rows < 2)) {
+        a++;
+    }
+    s->ordered = a < s->axes.n_axes ? a : OVL_NONE;
+    s->n_steps = 0;
+    if (s->ordered == OVL_NONE) {
+        return;
+    }
+    uint32_t stride = stride_of(&s->axes, a);
+    s->steps = OVL_NEW_ARRAY(arena, ovl_sweep_step, s->axes.n_points);
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        ovl_axes_rows(&s->axes, i, rows);
+        for (uint32_t k = 0; rows[a] == 0 && k + 1 < s->axes.axes[a].n_rows; k++) {
+            add_step(s, i + k * stride, i + (k + 1) * stride);
+        }
+    }
+}
+
+void ovl_sweep_choose(ovl_sweep *sweep, ovl_arena *arena)
+{
+    count(sweep);
+    find_metrics(sweep);
+    find_front(sweep);
+    find_best(sweep);
+    find_steps(sweep, arena);
+}
+
+int ovl_sweep_status(const ovl_sweep *sweep)
+{
+    int worst = 0;
+    for (uint32_t i = 0; i < sweep->axes.n_points; i++) {
+        const ovl_point *p = &sweep->points[i];
+        if (p->state == OVL_POINT_FAILED && (!worst || (int)p->status < worst)) {
+            worst = (int)p->status;
+        }
+    }
+    return worst ? worst : sweep->n_hazards != 0;
+}

@@ -1,0 +1,426 @@
+/* A sweep for a terminal: a row a point, the front marked, then what to choose and what it costs.
+ */
+#include "tools/sweep.h"
+
+#include "tools/grid.h"
+#include "tools/report.h"
+#include "tools/scale.h"
+#include "tools/wrap.h"
+
+#include <string.h>
+
+#define MOST_ROWS   60 /* beyond which only the front is shown, unless all are asked for */
+#define MOST_ERRORS 8  /* different sentences */
+#define MOST_STEPS  20
+
+/* --- Words for keys and points --- */
+
+/* Whether the last `parts` parts of two paths are the same. */
+static bool same_end(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b);
+    return n >= m && strcmp(a + n - m, b) == 0 && (n == m || a[n - m - 1] == '.');
+}
+
+const char *ovl_sweep_key_text(const ovl_sweep *s, uint32_t key, ovl_arena *arena)
+{
+    const char *path = s->axes.keys[key].path, *end = path + strlen(path);
+    while (end > path) {
+        do {
+            end--;
+        } while (end > path && end[-1] != '.');
+        bool alone = true;
+        for (uint32_t k = 0; k < s->axes.n_keys; k++) {
+            alone &= k == key || !same_end(s->axes.keys[k].path, end);
+        }
+        if (alone) {
+            break;
+        }
+    }
+    return ovl_arena_strdup(arena, end);
+}
+
+const char *ovl_sweep_point_text(const ovl_sweep *s, uint32_t i, ovl_arena *arena)
+{
+    const char *texts[OVL_KEYS_MAX], *text = "";
+    ovl_axes_texts(&s->axes, i, texts);
+    for (uint32_t k = 0; k < s->axes.n_keys; k++) {
+        if (texts[k]) {
+            text = ovl_arena_printf(arena, "%s%s%s %s", text, *text ? ", " : "",
+                                    ovl_sweep_key_text(s, k, arena), texts[k]);
+        }
+    }
+    return text;
+}
+
+static const char *counted(uint32_t n, const char *what, ovl_arena *arena)
+{
+    return ovl_arena_printf(arena, "%" PRIu32 " %s%s", n, what, n == 1 ? "" : "s");
+}
+
+/* --- The table --- */
+
+typedef struct shown {
+    const ovl_sweep *s;
+    ovl_arena arena;
+    ovl_scale scale;
+    uint64_t peak; /* the largest, whose decimals the others have */
+    bool few;      /* only the front is shown */
+    uint32_t hidden;
+} shown;
+
+static bool is_shown(const shown *v, uint32_t i)
+{
+    return !v->few || v->s->points[i].front || v->s->best == i;
+}
+
+static void find_scale(shown *v)
+{
+    ovl_time largest = 0;
+    const ovl_sweep *s = v->s;
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        const ovl_point *p = &s->points[i];
+        if (p->state == OVL_POINT_DONE) {
+            largest = OVL_MAX(largest, p->figures.value[OVL_M_STEP]);
+            v->peak = OVL_MAX(v->peak, (uint64_t)p->figures.value[OVL_M_PEAK]);
+        }
+        v->hidden += !is_shown(v, i);
+    }
+    v->scale = ovl_scale_for(largest);
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        for (uint32_t m = 0; s->points[i].state == OVL_POINT_DONE && m < OVL_M_TABLE; m++) {
+            if (ovl_metrics[m].kind == OVL_METRIC_TIME && is_shown(v, i)) {
+                ovl_scale_fit(&v->scale, largest, s->points[i].figures.value[m]);
+            }
+        }
+    }
+}
+
+static const char *figure_text(shown *v, const ovl_point *p, uint32_t m)
+{
+    char buf[OVL_UNITS_TEXT];
+    int64_t value = p->figures.value[m];
+    if (p->state != OVL_POINT_DONE || !ovl_has_figure(&p->figures, m)) {
+        return NULL;
+    }
+    if (ovl_metrics[m].kind == OVL_METRIC_TIME) {
+        return ovl_arena_strdup(&v->arena, ovl_scale_show(buf, &v->scale, value));
+    }
+    if (ovl_metrics[m].kind == OVL_METRIC_BYTES) {
+        return ovl_arena_strdup(&v->arena, ovl_print_bytes_beside(buf, (uint64_t)value, v->peak));
+    }
+    return ovl_arena_printf(&v->arena, "%" PRId64, value);
+}
+
+static const char *mark_text(shown *v, uint32_t i)
+{
+    const ovl_sweep *s = v->s;
+    const ovl_point *p = &s->points[i];
+    if (p->state != OVL_POINT_DONE) {
+        return p->state == OVL_POINT_OPEN ? "open" : p->status == OVL_E_STUCK ? "stuck" : "error";
+    }
+    if (!ovl_point_sound(p)) {
+        return "hazards";
+    }
+    const char *what = !ovl_point_fits(p)         ? "does not fit"
+                       : s->best == i             ? "best"
+                       : !ovl_point_allowed(s, p) ? "excluded"
+                                                  : "";
+    return p->front ? ovl_arena_printf(&v->arena, "front%s%s", *what ? ", " : "", what) : what;
+}
+
+static void table(ovl_out *out, shown *v)
+{
+    const ovl_sweep *s = v->s;
+    const char *unit = ovl_scale_unit(&v->scale);
+    ovl_column columns[OVL_GRID_COLUMNS];
+    uint32_t n = 0, keys = OVL_MIN(s->axes.n_keys, OVL_GRID_COLUMNS - OVL_M_TABLE - 1);
+    for (uint32_t k = 0; k < keys; k++) {
+        columns[n++] =
+            (ovl_column){ovl_sweep_key_text(s, k, &v->arena), s->axes.n_keys == 1, true, 0};
+    }
+    for (uint32_t m = 0; m < OVL_M_TABLE; m++) {
+        const char *name = ovl_metrics[m].name;
+        bool time = ovl_metrics[m].kind == OVL_METRIC_TIME;
+        columns[n++] =
+            (ovl_column){time ? ovl_arena_printf(&v->arena, "%s (%s)", name, unit) : name, false,
+                         false, m == OVL_M_PEAK ? 0 : m};
+    }
+    columns[n++] = (ovl_column){"mark", true, false, 0};
+    ovl_grid grid;
+    ovl_grid_begin(&grid, columns, n);
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        const char *texts[OVL_KEYS_MAX], *cells[OVL_GRID_COLUMNS];
+        if (!is_shown(v, i)) {
+            continue;
+        }
+        ovl_axes_texts(&s->axes, i, texts);
+        memcpy(cells, texts, keys * sizeof *cells);
+        for (uint32_t m = 0; m < OVL_M_TABLE; m++) {
+            cells[keys + m] = figure_text(v, &s->points[i], m);
+        }
+        cells[n - 1] = mark_text(v, i);
+        ovl_grid_row(&grid, cells);
+    }
+    ovl_grid_end(&grid, out, 2);
+}
+
+/* --- Head --- */
+
+static const char *name_of(const ovl_sweep *s)
+{
+    const ovl_node *name = ovl_node_get(s->doc->root, "name");
+    return name && name->kind == OVL_NODE_SCALAR ? name->text : s->doc->file;
+}
+
+static void head(ovl_out *out, shown *v)
+{
+    const ovl_sweep *s = v->s;
+    ovl_report_name(out, name_of(s));
+    const char *text = counted(s->axes.n_points, "point", &v->arena);
+    for (uint32_t k = 0; k < s->axes.n_keys; k++) {
+        text = ovl_arena_printf(&v->arena, "%s%s%s", text, k ? ", " : ": ", s->axes.keys[k].path);
+    }
+    for (uint32_t i = 0; i < s->axes.n_points && !s->models; i++) {
+        if (s->points[i].state == OVL_POINT_DONE) {
+            text = ovl_arena_printf(&v->arena, "%s; interference %s", text,
+                                    ovl_interference_name(s->points[i].interference));
+            break;
+        }
+    }
+    ovl_wrap(out, "", 0, text, OVL_TERMINAL);
+    ovl_out_text(out, "\n");
+}
+
+/* --- Below the table --- */
+
+static void errors(ovl_out *out, shown *v)
+{
+    const ovl_sweep *s = v->s;
+    const char *told[MOST_ERRORS];
+    uint32_t n = 0, left = 0;
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        const char *text = s->points[i].error;
+        uint32_t k = 0, same = 0;
+        if (!text) {
+            continue;
+        }
+        while (k < n && strcmp(told[k], text) != 0) {
+            k++;
+        }
+        if (k < n || n == MOST_ERRORS) {
+            left += k == n;
+            continue;
+        }
+        told[n++] = text;
+        for (uint32_t j = i + 1; j < s->axes.n_points; j++) {
+            same += s->points[j].error && strcmp(s->points[j].error, text) == 0;
+        }
+        const char *lead = ovl_sweep_point_text(s, i, &v->arena);
+        if (same) {
+            lead = ovl_arena_printf(&v->arena, "%s and %s", lead, counted(same, "more", &v->arena));
+            lead = ovl_arena_strndup(&v->arena, lead, strlen(lead) - (same != 1));
+        }
+        ovl_out_text(out, n == 1 ? "\n" : "");
+        ovl_wrap(out, "  ", 4, ovl_arena_printf(&v->arena, "%s: %s", lead, text), OVL_TERMINAL);
+    }
+    if (left) {
+        ovl_out_printf(out, "  and %" PRIu32 " more with other errors: --csv or --json\n", left);
+    }
+}
+
+static const char *metrics_text(const ovl_metric_list *list, ovl_arena *arena)
+{
+    const char *text = "";
+    for (uint32_t k = 0; k < list->n; k++) {
+        text = ovl_arena_printf(arena, "%s%s%s", text,
+                                !k                ? ""
+                                : k + 1 < list->n ? ", "
+                                                  : " against ",
+                                ovl_metrics[list->item[k]].name);
+    }
+    return text;
+}
+
+static void front_line(ovl_out *out, shown *v)
+{
+    const ovl_sweep *s = v->s;
+    if (s->front_of.n == 0) {
+        return;
+    }
+    const char *text = ovl_arena_printf(&v->arena, "%" PRIu32 " of %s, by %s", s->n_front,
+                                        counted(s->axes.n_points, "point", &v->arena),
+                                        metrics_text(&s->front_of, &v->arena));
+    for (uint32_t k = 0; k < s->pareto.n; k++) {
+        bool there = false;
+        for (uint32_t f = 0; f < s->front_of.n; f++) {
+            there |= s->front_of.item[f] == s->pareto.item[k];
+        }
+        if (!there) {
+            text = ovl_arena_printf(&v->arena, "%s; %s is not known of any point", text,
+                                    ovl_metrics[s->pareto.item[k]].name);
+        }
+    }
+    if (v->hidden) {
+        text = ovl_arena_printf(&v->arena, "%s; the other %" PRIu32 " are shown by --rows all",
+                                text, v->hidden);
+    }
+    ovl_wrap(out, "Front: ", 7, text, OVL_TERMINAL);
+}
+
+static void add_reason(const char **text, uint32_t n, const char *what, ovl_arena *arena)
+{
+    if (n) {
+        *text = ovl_arena_printf(arena, "%s%s%" PRIu32 " %s", *text, **text ? ", " : "", n, what);
+    }
+}
+
+/* Why points are not looked at. */
+static const char *left_out(shown *v)
+{
+    const ovl_sweep *s = v->s;
+    const char *text = "";
+    add_reason(&text, s->n_too_large, s->n_too_large == 1 ? "does not fit" : "do not fit",
+               &v->arena);
+    add_reason(&text, s->n_excluded, "excluded by --where", &v->arena);
+    add_reason(&text, s->n_hazards, "with hazards", &v->arena);
+    add_reason(&text, s->n_failed, "with errors", &v->arena);
+    add_reason(&text, s->axes.n_points - s->n_done - s->n_failed, "not simulated", &v->arena);
+    return text;
+}
+
+static void best_line(ovl_out *out, shown *v)
+{
+    const ovl_sweep *s = v->s;
+    ovl_arena *a = &v->arena;
+    const char *text = "none", *left = left_out(v);
+    if (s->best != OVL_NONE) {
+        const ovl_point *p = &s->points[s->best];
+        text = ovl_arena_printf(a, "%s: %s %s", ovl_sweep_point_text(s, s->best, a),
+                                ovl_metrics[s->objective].name,
+                                ovl_metric_text(s->objective, p->figures.value[s->objective], a));
+        for (uint32_t k = 0; k < s->front_of.n; k++) {
+            uint32_t m = s->front_of.item[k];
+            if (m != s->objective && ovl_has_figure(&p->figures, m)) {
+                text = ovl_arena_printf(a, "%s, %s %s", text, ovl_metrics[m].name,
+                                        ovl_metric_text(m, p->figures.value[m], a));
+            }
+        }
+    }
+    for (uint32_t i = 0; i < s->n_where; i++) {
+        text = ovl_arena_printf(a, "%s%s%s", text, i ? ", " : "; where ", s->where[i].text);
+    }
+    text = *left ? ovl_arena_printf(a, "%s; left out: %s", text, left) : text;
+    if (s->models && s->best != OVL_NONE) {
+        text = ovl_arena_printf(
+            a, "%s; the points differ in their interference model, so what wins may be a model",
+            text);
+    }
+    ovl_wrap(out, "Best: ", 6, text, OVL_TERMINAL);
+}
+
+/* --- What each step costs --- */
+
+static const char *step_text(shown *v, const ovl_sweep_step *step, uint32_t key)
+{
+    const char *from[OVL_KEYS_MAX], *to[OVL_KEYS_MAX];
+    ovl_axes_texts(&v->s->axes, step->from, from);
+    ovl_axes_texts(&v->s->axes, step->to, to);
+    return ovl_arena_printf(&v->arena, "%s -> %s", from[key], to[key]);
+}
+
+/* The other keys of the point. */
+static const char *rest_text(shown *v, uint32_t i, uint32_t key)
+{
+    const char *texts[OVL_KEYS_MAX], *text = "";
+    ovl_axes_texts(&v->s->axes, i, texts);
+    for (uint32_t k = 0; k < v->s->axes.n_keys; k++) {
+        if (k != key && texts[k]) {
+            text = ovl_arena_printf(&v->arena, "%s%s%s %s", text, *text ? ", " : "",
+                                    ovl_sweep_key_text(v->s, k, &v->arena), texts[k]);
+        }
+    }
+    return *text ? text : NULL;
+}
+
+static const char *price_text(shown *v, const ovl_sweep_step *step)
+{
+    if (!step->has_price) {
+        return NULL;
+    }
+    return ovl_arena_printf(&v->arena, "%s%s", step->price > 0 ? "+" : "",
+                            ovl_metric_text(OVL_M_PEAK, step->price, &v->arena));
+}
+
+/* What a millisecond costs, or what else the step is good for. */
+static const char *verdict_text(shown *v, const ovl_sweep_step *step)
+{
+    char buf[OVL_UNITS_TEXT];
+    if (step->gain == 0) {
+        return step->price > 0 ? "buys nothing" : step->price < 0 ? "saves memory" : "no change";
+    }
+    if (step->gain < 0) {
+        return step->price < 0 ? "saves memory for time" : "costs time";
+    }
+    if (!step->has_price) {
+        return NULL;
+    }
+    if (step->price <= 0) {
+        return step->price < 0 ? "saves both" : "free";
+    }
+    double bytes = (double)step->price / ((double)step->gain / (double)OVL_MS);
+    return ovl_arena_printf(&v->arena, "%s for each ms",
+                            ovl_print_bytes(buf, (uint64_t)OVL_MIN(bytes, 1e18)));
+}
+
+static void steps(ovl_out *out, shown *v)
+{
+    const ovl_sweep *s = v->s;
+    if (s->n_steps == 0 || v->few) {
+        return;
+    }
+    uint32_t key = s->axes.axes[s->ordered].first_key, n = OVL_MIN(s->n_steps, MOST_STEPS);
+    const ovl_column columns[] = {
+        {ovl_sweep_key_text(s, key, &v->arena), true, true, 0},
+        {"with", true, OVL_GRID_WRAP, 0},
+        {ovl_arena_printf(&v->arena, "gain (%s)", ovl_scale_unit(&v->scale)), false, false, 0},
+        {"peak", false, false, 0},
+        {"so it", true, false, 0},
+    };
+    ovl_grid grid;
+    ovl_out_text(out, "\n");
+    ovl_out_title(out, "What each step of %s buys", ovl_sweep_key_text(s, key, &v->arena));
+    ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
+    for (uint32_t i = 0; i < n; i++) {
+        char buf[OVL_UNITS_TEXT];
+        const ovl_sweep_step *step = &s->steps[i];
+        ovl_time a = ovl_scale_round(&v->scale, s->points[step->from].figures.value[OVL_M_STEP]);
+        ovl_time b = ovl_scale_round(&v->scale, s->points[step->to].figures.value[OVL_M_STEP]);
+        const char *cells[] = {
+            step_text(v, step, key),
+            rest_text(v, step->from, key),
+            ovl_arena_strdup(&v->arena, ovl_scale_show(buf, &v->scale, a - b)),
+            price_text(v, step),
+            verdict_text(v, step),
+        };
+        ovl_grid_row(&grid, cells);
+    }
+    ovl_grid_end(&grid, out, 2);
+    if (n < s->n_steps) {
+        ovl_out_printf(out, "  and %" PRIu32 " more: --json\n", s->n_steps - n);
+    }
+}
+
+void ovl_sweep_text(ovl_out *out, const ovl_sweep *s)
+{
+    shown v = {.s = s, .few = !s->all_rows && s->axes.n_points > MOST_ROWS};
+    find_scale(&v);
+    head(out, &v);
+    table(out, &v);
+    errors(out, &v);
+    ovl_out_text(out, "\n");
+    front_line(out, &v);
+    best_line(out, &v);
+    steps(out, &v);
+    ovl_arena_free(&v.arena);
+}
