@@ -162,6 +162,7 @@ uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, cons
     }
     uint32_t activity = e->spare.data[--e->spare.len];
     ovl_activity *a = &e->activities.data[activity];
+    e->n_activities++;
     a->cost = cost;
     a->comm = NULL;
     a->total = cost->work;

@@ -194,7 +194,8 @@ static void find_price_of_interference(analysis *a)
     if (a->options->interference == OVL_INTERFERENCE_NONE) {
         return;
     }
-    ovl_run_options options = {OVL_INTERFERENCE_NONE, OVL_NONE, false};
+    ovl_run_options options = {
+        .interference = OVL_INTERFERENCE_NONE, .free_name = OVL_NONE, .watch = a->options->watch};
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
     ovl_timeline alone;
@@ -381,6 +382,9 @@ static void analyse(analysis *a)
     a->out->variant = keep(a, a->options->variant ? a->options->variant : "base");
     a->out->description = keep(a, a->options->description);
     a->out->interference = ovl_interference_name(a->options->interference);
+    a->out->has_stats = a->options->stats;
+    a->out->stats =
+        (ovl_result_stats){a->t->counters, a->p->n_ops, a->p->n_ranks, ovl_run_memory(a->p)};
     ovl_classes_find(a->p, a->t, a->scratch, &a->classes);
     ovl_causes_init(&a->causes, a->p, a->t, a->scratch);
     ovl_critical_path(&a->causes, a->arena, a->scratch, &a->path);
@@ -408,7 +412,11 @@ bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options,
     ovl_arena scratch = {0};
     ovl_timeline own;
     ovl_timeline *timeline = kept ? kept : &own;
-    ovl_run_options run = {options->interference, OVL_NONE, kept != NULL};
+    ovl_run_options run = {.interference = options->interference,
+                           .free_name = OVL_NONE,
+                           .segments = kept != NULL,
+                           .watch = options->watch,
+                           .memory = options->memory};
     bool good = ovl_run(program, &run, kept ? arena : &scratch, timeline, errs);
     if (good) {
         *result = (ovl_result){0};

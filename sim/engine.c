@@ -4,6 +4,8 @@
  */
 #include "sim/state.h"
 
+#include "sim/units.h"
+
 void ovl_engine_fail(ovl_engine *e, ovl_status code, uint32_t op, const char *sentence)
 {
     e->failed = true;
@@ -19,7 +21,9 @@ void ovl_engine_schedule(ovl_engine *e, uint32_t handle, ovl_time in, int kind, 
         ovl_engine_fail(e, OVL_E_INPUT, op, "it would end later than time can count (53 days)");
         return;
     }
+    e->n_delays++;
     if (!ovl_delays_add(&e->delays, e->now, in, OVL_TIE(kind, op), handle)) {
+        e->n_delays--;
         ovl_heap_set(&e->heap, handle, e->now + in, OVL_TIE(kind, op));
     }
 }
@@ -218,8 +222,27 @@ static bool change_capacity(ovl_engine *e, ovl_time time)
     return true;
 }
 
-void ovl_engine_loop(ovl_engine *e)
+/* --- Who looks on --- */
+
+#define EVENTS_BETWEEN_LOOKS 4096
+
+static void look(ovl_engine *e, ovl_run_stage stage)
 {
+    const ovl_watch *watch = e->options->watch;
+    ovl_run_progress progress = {stage, e->now, e->n_ended, e->p->n_ops};
+    if (watch && !watch->look(watch->context, &progress) && stage != OVL_IS_OVER && !e->failed) {
+        char now[OVL_UNITS_TEXT];
+        e->failed = true;
+        ovl_error(e->errs, OVL_E_STOPPED, (ovl_mark){0},
+                  "stopped at %s of simulated time, when %" PRIu32 " of %" PRIu32
+                  " operations had ended",
+                  ovl_print_time(now, e->now), e->n_ended, e->p->n_ops);
+    }
+}
+
+static void loop(ovl_engine *e)
+{
+    uint32_t until_look = EVENTS_BETWEEN_LOOKS;
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
         ovl_host_begin(e, rank);
     }
@@ -237,9 +260,20 @@ void ovl_engine_loop(ovl_engine *e)
         if (!top) {
             break;
         }
+        if (--until_look == 0) {
+            until_look = EVENTS_BETWEEN_LOOKS;
+            look(e, OVL_GOES_ON);
+        }
         if (!change_capacity(e, top->time)) {
             e->now = top->time;
             handle(e, top);
         }
     }
+}
+
+void ovl_engine_loop(ovl_engine *e)
+{
+    look(e, OVL_BEGINS);
+    loop(e);
+    look(e, OVL_IS_OVER);
 }

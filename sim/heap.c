@@ -86,6 +86,7 @@ static void add(ovl_heap *heap, ovl_heap_item item)
 
 void ovl_heap_set(ovl_heap *heap, uint32_t handle, ovl_time time, uint64_t tie)
 {
+    heap->puts++;
     while (heap->place.len <= handle) {
         ovl_vec_push(&heap->place, 0);
     }

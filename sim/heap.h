@@ -42,7 +42,7 @@ typedef struct ovl_heap {
     OVL_VEC(ovl_heap_item) items;
     OVL_VEC(uint32_t) place; /* by handle: index into items + 1, 0 when absent */
     bool hole;               /* the first item is gone; whatever is put in next goes there */
-    uint64_t moves;          /* items moved, for counters */
+    uint64_t puts, moves;    /* calls of set, and items moved: for counters */
 } ovl_heap;
 
 void ovl_heap_free(ovl_heap *heap);

@@ -167,6 +167,13 @@ typedef struct ovl_result_idle {
     bool pipeline; /* operations say which stage they are of */
 } ovl_result_idle;
 
+/* What the run cost that the result is about. */
+typedef struct ovl_result_stats {
+    ovl_counters counters;
+    uint32_t n_ops, n_ranks;
+    uint64_t announced; /* bytes: ovl_run_memory */
+} ovl_result_stats;
+
 typedef struct ovl_result {
     const char *scenario, *variant; /* variant "base" without one */
     const char *description;        /* what the scenario says of itself; NULL without */
@@ -209,6 +216,8 @@ typedef struct ovl_result {
     uint64_t gradient_digest;   /* of what the optimizers receive; equal digests: equal gradients */
     const char *const *not_modelled; /* sentences */
     uint32_t n_not_modelled;
+    bool has_stats; /* they were asked for */
+    ovl_result_stats stats;
 } ovl_result;
 
 typedef enum ovl_worth {
@@ -227,6 +236,9 @@ typedef struct ovl_analyse_options {
     const char *worth_name; /* with OVL_WORTH_NAME */
     const char *scenario, *variant, *description;
     bool gaps;                       /* list the gaps of each rank */
+    bool stats;                      /* say what the run cost */
+    const ovl_watch *watch;          /* looks on at every run; NULL: nobody */
+    uint64_t memory;                 /* bytes a run may take; 0: no limit */
     const char *const *not_modelled; /* what the caller knows is left out; copied into the result */
     uint32_t n_not_modelled;
 } ovl_analyse_options;

@@ -3,6 +3,8 @@
  */
 #include "sim/state.h"
 
+#include "sim/units.h"
+
 static const char *const interference_names[] = {"none", "shared", "measured"};
 
 const char *ovl_interference_name(ovl_interference model)
@@ -163,6 +165,19 @@ static void hand_over_unmeasured(const ovl_engine *e, ovl_timeline *t)
     t->unmeasured = ovl_vec_freeze(&list, e->arena);
 }
 
+static uint64_t held_by_vectors(const ovl_engine *e)
+{
+    uint64_t bytes = e->activities.cap * sizeof *e->activities.data +
+                     e->clocks.cap * sizeof *e->clocks.data +
+                     e->limits.cap * sizeof *e->limits.data +
+                     e->share.classes.cap * sizeof *e->share.classes.data +
+                     e->share.n_resources * sizeof *e->share.resources;
+    for (uint32_t i = 0; i < e->share.n_resources; i++) {
+        bytes += e->share.resources[i].line.cap * sizeof *e->share.resources[i].line.data;
+    }
+    return bytes;
+}
+
 static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
 {
     *t = (ovl_timeline){.issue = e->issue,
@@ -187,14 +202,50 @@ static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
     t->n_segments = e->segments.len;
     t->segments = ovl_vec_freeze(&e->segments, e->arena);
     hand_over_unmeasured(e, t);
-    t->counters = (ovl_counters){e->n_events, e->share.solves, e->share.solved, e->heap.moves,
-                                 e->arena->held + scratch->held};
+    t->counters = (ovl_counters){.events = e->n_events,
+                                 .solves = e->share.solves,
+                                 .solved = e->share.solved,
+                                 .heap_puts = e->heap.puts,
+                                 .heap_moves = e->heap.moves,
+                                 .delays = e->n_delays,
+                                 .activities = e->n_activities,
+                                 .activities_at_once = e->activities.len,
+                                 .bytes = e->arena->held + scratch->held + held_by_vectors(e)};
+}
+
+/* By operation: four times, three steps of the trail, what it waits for and runs as; what bounded
+ * it, twice, for it is sorted in the end. By rank, resource and activity: generously. */
+uint64_t ovl_run_memory(const ovl_program *program)
+{
+    const uint64_t by_op = 4 * sizeof(ovl_time) + 3 * sizeof(uint32_t) + 2 * sizeof(uint32_t) +
+                           sizeof(uint32_t) + 4 * sizeof(ovl_limit);
+    return by_op * program->n_ops + 4096 * (uint64_t)program->n_ranks +
+           1024 * (uint64_t)program->n_resources + 4 * (uint64_t)program->n_collectives +
+           ((uint64_t)1 << 20);
+}
+
+static bool fits(const ovl_program *program, const ovl_run_options *options, ovl_errs *errs)
+{
+    char need[OVL_UNITS_TEXT], may[OVL_UNITS_TEXT];
+    uint64_t bytes = ovl_run_memory(program);
+    if (!options->memory || bytes <= options->memory) {
+        return true;
+    }
+    ovl_error(errs, OVL_E_INPUT, (ovl_mark){0},
+              "the run may need %s of memory (operations: %" PRIu32 ", ranks: %" PRIu32
+              "), and %s is allowed",
+              ovl_print_bytes(need, bytes), program->n_ops, program->n_ranks,
+              ovl_print_bytes(may, options->memory));
+    return false;
 }
 
 bool ovl_run(const ovl_program *program, const ovl_run_options *options, ovl_arena *arena,
              ovl_timeline *timeline, ovl_errs *errs)
 {
     ovl_arena scratch = {0};
+    if (!fits(program, options, errs)) {
+        return false;
+    }
     ovl_engine e = {.p = program, .options = options, .arena = arena, .errs = errs};
     set_up(&e, &scratch);
     ovl_engine_loop(&e);

@@ -185,12 +185,12 @@ typedef struct ovl_engine {
     ovl_route *routes; /* by hash; the last one of each place */
     uint32_t route_mask;
     ovl_share share;
-    OVL_VEC(ovl_clock) clocks; /* by resource, then by solver slot */
-    ovl_heap heap;             /* handles: OVL_HANDLE_... */
-    ovl_delays delays;         /* likewise */
-    bool caps_matter;          /* what runs beside an activity may cap it */
-    uint32_t next_change;      /* of the program's capacities */
-    uint64_t n_events;
+    OVL_VEC(ovl_clock) clocks;                 /* by resource, then by solver slot */
+    ovl_heap heap;                             /* handles: OVL_HANDLE_... */
+    ovl_delays delays;                         /* likewise */
+    bool caps_matter;                          /* what runs beside an activity may cap it */
+    uint32_t next_change;                      /* of the program's capacities */
+    uint64_t n_events, n_delays, n_activities; /* counters */
 } ovl_engine;
 
 /* Event kinds, in the order in which they happen at one instant. */

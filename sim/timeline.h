@@ -81,8 +81,12 @@ typedef struct ovl_counters {
     uint64_t events;
     uint64_t solves;     /* how often rates were shared out on one or more coupled resources */
     uint64_t solved;     /* classes of like activities in them (share.h) */
-    uint64_t heap_moves; /* items moved in the event queue */
-    uint64_t bytes;      /* memory of the run's arenas at its end: its own state and the timeline */
+    uint64_t heap_puts;  /* times that an event was put into the queue, or got another time */
+    uint64_t heap_moves; /* items moved in it */
+    uint64_t delays;     /* events that needed no queue, for they came a fixed time later */
+    uint64_t activities; /* how many there were; and at one time at most */
+    uint64_t activities_at_once;
+    uint64_t bytes; /* memory at its end: its own state and the timeline */
 } ovl_counters;
 
 typedef struct ovl_timeline {

@@ -21,6 +21,7 @@ int ovl_cmd_run(const ovl_args *args, const ovl_shell *shell)
     ovl_work_sets(&work, args);
     ovl_ask ask = ovl_worth_of(ovl_args_value(args, "worth"));
     ask.gaps = ovl_args_has(args, "gaps");
+    ask.stats = ovl_args_has(args, "stats");
     if (ovl_work_side(&work, args, &side) && ovl_work_load(&work, side.path, &doc) &&
         ovl_work_result(&work, &doc, side.variant, &ask, &result)) {
         ovl_out file, *out = ovl_work_output(args, shell, &file);

@@ -48,6 +48,9 @@ static const ovl_option run_items[] = {
     WORTH,
     {.name = "gaps",
      .doc = "list when each rank runs no kernel, what that time is made of, and why"},
+    {.name = "stats",
+     .doc = "say what the run itself cost: events, solves of rates, memory, beside the memory that "
+            "was announced"},
     JSON,
     OUTPUT,
     HELP,
@@ -267,7 +270,11 @@ const ovl_command ovl_commands[] = {
             "deciding rank goes, every collective with its exposed time, why the ranks of a "
             "pipeline "
             "idle, the critical path, peak memory, hazards, and what is not modelled. Exits with 1 "
-            "if there are hazards.",
+            "if there are hazards.\n\n"
+            "Ctrl-C stops the run, says how far it got and exits with 130. A run that may need "
+            "more "
+            "memory than the machine has, or than OVL_MEMORY in the environment allows "
+            "(OVL_MEMORY=8GiB), is an error before it begins.",
         .examples =
             "ovl run last_bucket.yaml\n"
             "ovl run last_bucket.yaml --variant split_80_16 --interference none\n"

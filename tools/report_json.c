@@ -286,6 +286,7 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
     }
     ovl_json_close(json);
     idle_of_all(json, &result->idle);
+    ovl_report_stats_json(json, result);
     ovl_json_close(json);
 }
 

@@ -18,6 +18,7 @@
 #include "models/lower.h"
 #include "sim/result.h"
 #include "tools/command.h"
+#include "tools/lookout.h"
 
 typedef struct ovl_work {
     const ovl_shell *shell;
@@ -27,6 +28,7 @@ typedef struct ovl_work {
     ovl_files files;
     const ovl_set *sets;
     uint32_t n_sets;
+    ovl_lookout lookout;
 } ovl_work;
 
 typedef struct ovl_prepared {
@@ -37,7 +39,8 @@ typedef struct ovl_prepared {
 typedef struct ovl_ask {
     ovl_worth worth;
     const char *worth_name;
-    bool gaps; /* list the gaps of each rank */
+    bool gaps;  /* list the gaps of each rank */
+    bool stats; /* say what the run cost */
 } ovl_ask;
 
 void ovl_work_begin(ovl_work *work, const ovl_shell *shell);

@@ -35,6 +35,10 @@ Prints the step time with the equation that explains it, where the wall time of 
 goes, every collective with its exposed time, why the ranks of a pipeline idle, the critical path,
 peak memory, hazards, and what is not modelled. Exits with 1 if there are hazards.
 
+Ctrl-C stops the run, says how far it got and exits with 130. A run that may need more memory than
+the machine has, or than OVL_MEMORY in the environment allows (OVL_MEMORY=8GiB), is an error before
+it begins.
+
 Options
   --variant NAME              the variant of the scenario, as in FILE:NAME; without it the base
   --set PATH=VALUE ...        set one value of the scenario, after the variant:
@@ -46,6 +50,8 @@ Options
                               communication of that name were free, on every rank; by default for
                               the most exposed names
   --gaps                      list when each rank runs no kernel, what that time is made of, and why
+  --stats                     say what the run itself cost: events, solves of rates, memory, beside
+                              the memory that was announced
   --json                      print JSON instead of text; times are seconds with 12 decimals
   -o, --output FILE           write to FILE instead of standard output; the file is replaced only
                               once it is whole

@@ -190,3 +190,16 @@ $ ovl run tests/cli/queue.yaml --interference none --set interference=shared | s
 variant base, 2 ranks, interference shared
 $ ovl run tests/cli/queue.yaml --set interference=shared --interference none | sed -n 2p
 variant base, 2 ranks, interference none
+$ ovl run scenarios/contention/hbm_share.yaml --stats | grep -A 8 'run cost'
+What the run cost
+  operations             16  simulated
+  activities              9  kernels, copies, collectives and transfers that took time
+  at once                 9  activities at most
+  events                  9  ends, latencies, launches, changes of a capacity
+  solves                  1  of rates, each on one resource or on coupled ones
+  touched              9.00  classes of like activities, a solve
+  queue                   9  times an event was put into the queue or moved in it
+  delays                  0  events that needed no queue
+$ OVL_MEMORY=1MiB ovl run scenarios/contention/hbm_share.yaml
+error: the run may need 1.057 MiB of memory (operations: 16, ranks: 8), and 1 MiB is allowed
+? 3
