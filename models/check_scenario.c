@@ -135,6 +135,29 @@ static void check_layers(const ovl_scenario *s, ovl_errs *errs)
     check_layer_names(layers, errs);
 }
 
+/* --- Sharded data parallelism --- */
+
+static void check_fsdp(const ovl_scenario *s, ovl_errs *errs)
+{
+    const ovl_workload *workload = &s->workload;
+    if (!s->fsdp.given) {
+        return;
+    }
+    const char *other = s->ddp.given        ? "overlap.ddp"
+                        : s->pipeline.given ? "overlap.pipeline"
+                                            : NULL;
+    if (other) {
+        ovl_error(errs, OVL_E_INPUT, s->fsdp.mark, "overlap.fsdp does not go together with %s",
+                  other);
+    }
+    if (workload->layers.count == 0) {
+        ovl_error(errs, OVL_E_INPUT, s->fsdp.mark, "overlap.fsdp arranges layers, not %s",
+                  workload->ops.count      ? "an explicit program (ops)"
+                  : workload->stages.count ? "stages"
+                                           : "gradients");
+    }
+}
+
 /* --- Pipelines --- */
 
 static void check_stage_names(const ovl_items *stages, ovl_errs *errs)
@@ -226,6 +249,7 @@ void ovl_check_scenario(ovl_scenario *s, ovl_errs *errs)
                   "overlap.ddp arranges the gradients of layers or gradients; an explicit program "
                   "(ops) arranges its own");
     }
+    check_fsdp(s, errs);
     check_pipeline(s, errs);
     check_layers(s, errs);
     check_gradients(&s->workload, errs);

@@ -1,4 +1,5 @@
 #include "models/draft.h"
+#include "models/effective.h"
 #include "models/nccl.h"
 
 static const ovl_plan_cost no_cost = {.id = OVL_NONE};
@@ -152,6 +153,7 @@ static bool comm_demands(ovl_lowering *l, const comm *c, ovl_draft *d)
         ovl_draft_demand(d->peer, &d->cost.n_peer, (ovl_demand){OVL_PORT_HBM, false, hbm});
     }
     d->cost.weight = ovl_draft_weight(l, principal ? principal : hbm);
+    d->cost.weight *= c->entry && c->entry->weight > 0 ? c->entry->weight : 1;
     return true;
 }
 
@@ -282,6 +284,8 @@ static bool comm_time(ovl_lowering *l, const comm *c, ovl_comm_time *time)
     }
     if (ok && time->nccl) {
         say_choice(l, c, time);
+    } else if (ok && entry == c->entry && entry->algorithm == OVL_ALGO_NONE) {
+        ovl_say_effective(l, spec, entry, &c->spread, time);
     }
     return ok;
 }

@@ -262,6 +262,20 @@ static ovl_time on_line(const ovl_hw_point *a, const ovl_hw_point *b, uint64_t b
     return time >= 9e18 ? OVL_NEVER : (ovl_time)time;
 }
 
+/* The same in (bytes, time), exact and rounded up; below 0 it is 0. */
+static ovl_time on_straight(const ovl_hw_point *a, const ovl_hw_point *b, uint64_t bytes)
+{
+    bool rises = b->time >= a->time, after = bytes >= a->bytes, up = rises == after;
+    wide dt = (wide)(rises ? b->time - a->time : a->time - b->time);
+    wide product = dt * (after ? bytes - a->bytes : a->bytes - bytes);
+    wide span = b->bytes - a->bytes, change = product / span;
+    if (!up) {
+        return change >= (wide)a->time ? 0 : a->time - (ovl_time)change;
+    }
+    wide time = (wide)a->time + change + (product % span != 0);
+    return time > OVL_NEVER ? OVL_NEVER : (ovl_time)time;
+}
+
 static bool by_table(const ovl_hw_collective *entry, ovl_coll op, uint64_t bytes, ovl_mark mark,
                      ovl_comm_time *time, bool *extrapolated, ovl_errs *errs)
 {
@@ -287,7 +301,9 @@ static bool by_table(const ovl_hw_collective *entry, ovl_coll op, uint64_t bytes
     }
     *extrapolated |= outside;
     upper = upper == 0 ? 1 : OVL_MIN(upper, n - 1);
-    time->transfer = bytes == 0 ? 0 : on_line(&table[upper - 1], &table[upper], bytes);
+    bool straight = entry->between == OVL_BETWEEN_BYTES;
+    const ovl_hw_point *a = &table[upper - 1], *b = &table[upper];
+    time->transfer = bytes == 0 ? 0 : straight ? on_straight(a, b, bytes) : on_line(a, b, bytes);
     return true;
 }
 

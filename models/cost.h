@@ -4,9 +4,9 @@
  *
  * Kernel: a duration; or a roofline, time = max(flops / (peak * efficiency), bytes / (hbm *
  * hbm_efficiency)) (Williams et al., CACM 2009). Collective: alpha-beta, T = alpha + bytes / beta;
- * a measured table, piecewise linear in (log bytes, log time), refused outside its range unless
- * `extrapolate`; or a textbook formula (Thakur et al. 2005; a = latency, b = bandwidth, s = bytes,
- * n members, each with a link of its own):
+ * a measured table, piecewise linear in (log bytes, log time) or in (bytes, time), refused outside
+ * its range unless `extrapolate`; or a textbook formula (Thakur et al. 2005; a = latency, b =
+ * bandwidth, s = bytes, n members, each with a link of its own):
  *
  *     ring   all-reduce 2(n-1) a + 2(n-1)/n s/b;  reduce-scatter, all-gather (n-1) a + (n-1)/n s/b
  *     tree   all-reduce 2 ceil(log2 n) a + 2(n-1)/n s/b;  broadcast, reduce ceil(log2 n) (a + s/b)

@@ -203,6 +203,54 @@ const ovl_group *ovl_plan_default_group(ovl_lowering *l, ovl_mark mark)
     return ovl_plan_group(l, only ? only->name : l->groups[l->n_groups - 1].name, mark);
 }
 
+/* Members stand in order of their place, so a run of them is a slice of the communicator's. */
+static void split_comm(ovl_lowering *l, ovl_group *sub, ovl_id *comm_of, ovl_id comm, uint32_t size)
+{
+    ovl_comm whole = l->b->comms.data[comm];
+    uint32_t *ranks = OVL_NEW_ARRAY(l->arena, uint32_t, whole.n_members);
+    memcpy(ranks, l->b->members.data + whole.first_member, whole.n_members * sizeof *ranks);
+    for (uint32_t first = 0; first < whole.n_members; first += size) {
+        add_comm(l, sub, comm_of, ranks + first, size);
+    }
+}
+
+const ovl_group *ovl_plan_subgroup(ovl_lowering *l, const ovl_group *group, uint32_t size,
+                                   const char *name)
+{
+    ovl_group *sub = OVL_NEW(l->arena, ovl_group);
+    ovl_id *comm_of = OVL_NEW_ARRAY(l->arena, ovl_id, l->n_ranks);
+    memset(comm_of, 0xff, l->n_ranks * sizeof *comm_of); /* OVL_NONE */
+    *sub = (ovl_group){.name = name, .mark = group->mark};
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        if (comm_of[rank] == OVL_NONE && group->comm_of[rank] != OVL_NONE) {
+            split_comm(l, sub, comm_of, group->comm_of[rank], size);
+        }
+    }
+    sub->comm_of = comm_of;
+    return sub;
+}
+
+uint32_t ovl_plan_even(ovl_lowering *l, const ovl_group *group, const char *why)
+{
+    uint32_t first = ovl_plan_members(l, group, 0);
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        uint32_t n = ovl_plan_members(l, group, rank);
+        if (n == 0) {
+            ovl_error(l->errs, OVL_E_INPUT, group->mark,
+                      "rank %" PRIu32 " is not in group \"%s\", which %s", rank, group->name, why);
+            return 0;
+        }
+        if (n != first) {
+            ovl_error(l->errs, OVL_E_INPUT, group->mark,
+                      "the communicators of group \"%s\" have different sizes, %" PRIu32
+                      " and %" PRIu32,
+                      group->name, first, n);
+            return 0;
+        }
+    }
+    return first;
+}
+
 uint32_t ovl_plan_members(const ovl_lowering *l, const ovl_group *group, uint32_t rank)
 {
     ovl_id comm = group->comm_of[rank];

@@ -75,6 +75,28 @@ typedef struct ovl_hw_point {
     ovl_time time;
 } ovl_hw_point;
 
+/* What the lines between two points of a table are straight in. */
+typedef enum ovl_between {
+    OVL_BETWEEN_LOGS,  /* (log size, log time) */
+    OVL_BETWEEN_BYTES, /* (size, time) */
+} ovl_between;
+
+/* Where a measured cost comes from: kept and shown, never used by a run. */
+typedef struct ovl_hw_measured {
+    ovl_texts from;   /* files */
+    ovl_texts sha256; /* of their bytes, in the same order */
+    const char *model;
+    int64_t points, sizes; /* measurements; different sizes among them */
+    bool has_alpha, has_beta;
+    ovl_time alpha_low, alpha_high; /* 95 % interval */
+    uint64_t beta_low, beta_high;
+    double kernel_low, kernel_high;         /* of factors of interference; 0: not given */
+    double collective_low, collective_high; /* likewise */
+    double residual;                        /* relative standard deviation around the fit */
+    double held_median, held_p90;           /* relative errors on sizes that were held out */
+    ovl_texts notes;
+} ovl_hw_measured;
+
 /* How long a collective takes. Exactly one of: alpha and/or beta; table; algorithm. */
 typedef struct ovl_hw_collective {
     ovl_mark mark;
@@ -88,12 +110,16 @@ typedef struct ovl_hw_collective {
     ovl_node *table_node;
     ovl_hw_point *table; /* ascending in bytes */
     uint32_t n_table;
+    int between;      /* ovl_between: how two points of the table are joined */
     bool extrapolate; /* outside the table: continue the end's slope and say so, instead of refusing
                        */
     int algorithm;
     int64_t sms;
     double hbm_factor; /* HBM bytes per byte on the wire; 0: HBM use not modelled */
+    double weight;     /* at the sharing of links, relative to others; default 1 */
     bool eager;        /* send_recv: eager instead of rendezvous */
+    bool has_measured;
+    ovl_hw_measured measured;
 } ovl_hw_collective;
 
 typedef enum ovl_nccl_span { OVL_SPAN_ANY, OVL_SPAN_ONE, OVL_SPAN_SEVERAL } ovl_nccl_span;
@@ -130,6 +156,8 @@ typedef struct ovl_hw_pair {
     ovl_mark mark;
     const char *kernel, *collective;         /* classes; "*" is every class */
     double kernel_factor, collective_factor; /* default 1 */
+    bool has_measured;
+    ovl_hw_measured measured;
 } ovl_hw_pair;
 
 /* A GPU that is slow, or a link (or "hbm") that has less for a time; see faults.h. */

@@ -143,12 +143,15 @@ static void plan(ovl_lowering *l)
     bool alias = is_step(workload) && !l->scenario->mesh.given;
     const char *group = l->scenario->ddp.given ? l->scenario->ddp.group : "dp";
     const ovl_pipeline *pipe = &l->scenario->pipeline;
+    group = l->scenario->fsdp.given ? l->scenario->fsdp.shard : group;
     group = pipe->given ? pipe->group : group;
     ovl_plan_groups(l, alias ? group : NULL); /* without a mesh all ranks are in one group */
     if (workload->ops.count) {
         ovl_plan_ops(l);
     } else if (pipe->given) {
         ovl_plan_pipeline(l);
+    } else if (l->scenario->fsdp.given) {
+        ovl_plan_fsdp(l);
     } else {
         ovl_plan_ddp(l);
     }
@@ -174,6 +177,7 @@ static void hand_over(ovl_lowering *l, ovl_lowered *lowered)
     lowered->n_not_modelled = l->said.len;
     lowered->not_modelled = ovl_vec_freeze(&l->said, l->arena);
     lowered->n_buckets = l->buckets.len;
+    lowered->microbatches = l->microbatches;
     lowered->buckets = ovl_vec_freeze(&l->buckets, l->arena);
     lowered->n_nccl = l->nccl.len;
     lowered->nccl = ovl_vec_freeze(&l->nccl, l->arena);

@@ -37,6 +37,7 @@ typedef struct ovl_lowered {
     uint32_t n_buckets;
     const ovl_nccl_line *nccl; /* in order of first use */
     uint32_t n_nccl;
+    uint32_t microbatches; /* of a pipeline; 0: it is none */
 } ovl_lowered;
 
 /* Lowers a checked scenario; the program lives in `arena`. False and errors if something it needs

@@ -87,6 +87,7 @@ typedef struct ovl_lowering {
     OVL_VEC(const char *) said;          /* further sentences */
     bool roofline, holds_sms, has_kernels, has_comm;
     OVL_VEC(ovl_bucket_line) buckets;
+    uint32_t microbatches; /* of a pipeline */
     OVL_VEC(ovl_nccl_line) nccl;
 } ovl_lowering;
 
@@ -100,6 +101,16 @@ const ovl_group *ovl_plan_default_group(ovl_lowering *l, ovl_mark mark);
 /* Makes the list of groups: workload.groups, the mesh axes, "world"; and `alias`, another name of
  * world, if it is not NULL and no other group. Called once, by lower.c. */
 void ovl_plan_groups(ovl_lowering *l, const char *alias);
+
+/* A group of its own whose communicators are runs of `size` consecutive members of those of
+ * `group`, a divisor of theirs; the whole size gives further communicators over the same ranks. Its
+ * name is for reports and costs. Each call makes another. */
+const ovl_group *ovl_plan_subgroup(ovl_lowering *l, const ovl_group *group, uint32_t size,
+                                   const char *name);
+
+/* Checks that every rank is in a communicator of the group, all of one size; gives that size, 0 and
+ * an error if not. `why` says what the group does: "shards the parameters". */
+uint32_t ovl_plan_even(ovl_lowering *l, const ovl_group *group, const char *why);
 
 /* Members of the communicator of a rank, 0 if it is in none. */
 uint32_t ovl_plan_members(const ovl_lowering *l, const ovl_group *group, uint32_t rank);
@@ -205,6 +216,7 @@ ovl_time ovl_plan_launch(const ovl_lowering *l);
 
 void ovl_plan_ops(ovl_lowering *l);      /* workload.ops: the explicit program */
 void ovl_plan_ddp(ovl_lowering *l);      /* workload.layers or .gradients: the data-parallel step */
+void ovl_plan_fsdp(ovl_lowering *l);     /* overlap.fsdp of workload.layers */
 void ovl_plan_pipeline(ovl_lowering *l); /* overlap.pipeline of workload.stages or .layers */
 
 #endif

@@ -7,30 +7,10 @@
 /* Every rank runs the same code, so every rank needs a communicator, all of one size. */
 static bool find_group(ovl_ddp_plan *p)
 {
-    ovl_lowering *l = p->l;
-    const char *name = p->ddp->group;
-    p->group = ovl_plan_group(l, name, p->ddp->given ? p->ddp->mark : p->workload->mark);
-    if (!p->group) {
-        return false;
-    }
-    p->n = ovl_plan_members(l, p->group, 0);
-    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
-        uint32_t n = ovl_plan_members(l, p->group, rank);
-        if (n == 0) {
-            ovl_error(l->errs, OVL_E_INPUT, p->group->mark,
-                      "rank %" PRIu32 " is not in group \"%s\", which reduces the gradients", rank,
-                      name);
-            return false;
-        }
-        if (n != p->n) {
-            ovl_error(l->errs, OVL_E_INPUT, p->group->mark,
-                      "the communicators of group \"%s\" have different sizes, %" PRIu32
-                      " and %" PRIu32,
-                      name, p->n, n);
-            return false;
-        }
-    }
-    return true;
+    ovl_mark mark = p->ddp->given ? p->ddp->mark : p->workload->mark;
+    p->group = ovl_plan_group(p->l, p->ddp->group, mark);
+    p->n = p->group ? ovl_plan_even(p->l, p->group, "reduces the gradients") : 0;
+    return p->n > 0;
 }
 
 /* --- Limits --- */

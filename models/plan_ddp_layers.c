@@ -1,3 +1,4 @@
+#include "models/layer.h"
 #include "models/plan_ddp.h"
 
 bool ovl_ddp_name(ovl_ddp_plan *p, const char *text, uint32_t first, uint32_t count)
@@ -82,58 +83,13 @@ static void layer_tensors(ovl_ddp_plan *p, const ovl_layer *layer, const char *n
 /* The bytes of each tensor of a layer given by element counts. */
 static uint64_t *element_bytes(ovl_ddp_plan *p, const ovl_layer *layer)
 {
-    const ovl_texts *elements = &layer->elements;
-    uint64_t *bytes = OVL_NEW_ARRAY(&p->scratch, uint64_t, elements->count);
-    uint64_t size = ovl_dtype_size((ovl_dtype)layer->dtype);
-    for (uint32_t i = 0; i < elements->count; i++) {
-        int64_t count = 0;
-        const char *wrong = ovl_read_count(elements->item[i], &count);
-        ovl_mark mark = elements->mark ? elements->mark[i] : layer->mark;
-        if (!wrong && (count <= 0 || count > INT64_MAX / 8)) {
-            wrong = "a tensor has at least one element";
-        }
-        if (wrong) {
-            ovl_error(p->l->errs, OVL_E_INPUT, mark, "%s", wrong);
-            count = 1;
-        }
-        bytes[i] = (uint64_t)count * size;
+    uint32_t n;
+    const uint64_t *counts = ovl_layer_elements(p->l, layer, &p->scratch, &n);
+    uint64_t *bytes = OVL_NEW_ARRAY(&p->scratch, uint64_t, n);
+    for (uint32_t i = 0; i < n; i++) {
+        bytes[i] = counts[i] * ovl_dtype_size((ovl_dtype)layer->dtype);
     }
     return bytes;
-}
-
-static ovl_kernel_spec kernel_of(const ovl_layer *layer, const char *pass)
-{
-    return (ovl_kernel_spec){.mark = layer->mark,
-                             .dtype = (ovl_dtype)layer->dtype,
-                             .sms = layer->sms,
-                             .blocks = layer->blocks,
-                             .klass = layer->klass ? layer->klass : pass};
-}
-
-/* A layer that says nothing about its forward has none: the step then begins with the backward. */
-static ovl_plan_cost forward_cost(ovl_ddp_plan *p, const ovl_layer *layer)
-{
-    ovl_kernel_spec spec = kernel_of(layer, "forward");
-    spec.name = ovl_arena_printf(p->l->arena, "forward %s", layer->name);
-    spec.duration = layer->forward;
-    spec.flops = layer->forward_flops;
-    spec.hbm = layer->hbm;
-    bool given = spec.duration.count || spec.flops > 0 || spec.hbm > 0;
-    if (!given) {
-        ovl_plan_say(p->l, "The forward pass is not modelled for layers that give no forward.");
-        return (ovl_plan_cost){.id = OVL_NONE};
-    }
-    return ovl_plan_kernel(p->l, &spec);
-}
-
-static ovl_plan_cost backward_cost(ovl_ddp_plan *p, const ovl_layer *layer)
-{
-    ovl_kernel_spec spec = kernel_of(layer, "backward");
-    spec.name = ovl_arena_printf(p->l->arena, "backward %s", layer->name);
-    spec.duration = layer->backward;
-    spec.flops = layer->backward_flops;
-    spec.hbm = layer->backward_hbm ? layer->backward_hbm : 2 * layer->hbm;
-    return ovl_plan_kernel(p->l, &spec);
 }
 
 /* All repeats of a layer under its plain name. A layer that a path has split comes in parts that
@@ -154,7 +110,8 @@ static void name_layer(ovl_ddp_plan *p, const char *name, uint32_t first)
 
 static void add_layer(ovl_ddp_plan *p, const ovl_layer *layer)
 {
-    ovl_plan_cost forward = forward_cost(p, layer), backward = backward_cost(p, layer);
+    ovl_plan_cost forward = ovl_layer_forward(p->l, layer);
+    ovl_plan_cost backward = ovl_layer_backward(p->l, layer);
     const uint64_t *bytes = element_bytes(p, layer);
     uint32_t first_of_all = p->n_tensors;
     int64_t repeat = OVL_MAX(layer->repeat, 1);

@@ -221,6 +221,7 @@ void ovl_plan_pipeline(ovl_lowering *l)
     ovl_pipe_plan p = {.l = l, .pipe = &l->scenario->pipeline, .workload = &l->scenario->workload};
     if (find_group(&p) && (p.pipe->actions.count ? free_list(&p) : named(&p)) &&
         ovl_pipe_complete(&p) && ovl_pipe_comms(&p) && check_size(&p)) {
+        l->microbatches = p.microbatches;
         ovl_pipe_emit(&p);
     }
     ovl_vec_free(&p.channels);

@@ -48,23 +48,33 @@ static void stages_from_stages(ovl_pipe_plan *p)
 
 /* --- From layers --- */
 
+/* A layer with its times. */
+typedef struct piece {
+    const ovl_layer *layer;
+    ovl_time forward, backward;
+} piece;
+
 /* Layers in forward order, each repeat apart. */
 typedef struct layers {
-    OVL_VEC(const ovl_layer *) item;
+    OVL_VEC(piece) item;
 } layers;
 
 static bool check_layer(ovl_pipe_plan *p, const ovl_layer *layer)
 {
     uint32_t errors = p->l->errs->errors;
-    if (layer->forward_flops > 0 || layer->backward_flops > 0 || layer->backward.count == 0 ||
-        layer->forward.count == 0) {
-        ovl_error(p->l->errs, OVL_E_INPUT, layer->mark,
-                  "layer \"%s\" of a pipeline needs the times of its forward and backward",
-                  layer->name);
+    bool forward = layer->forward.count || layer->forward_flops > 0 || layer->hbm;
+    bool backward =
+        layer->backward.count || layer->backward_flops > 0 || layer->backward_hbm || layer->hbm;
+    if (!forward || !backward) {
+        ovl_error(
+            p->l->errs, OVL_E_INPUT, layer->mark,
+            "layer \"%s\" of a pipeline needs the times, or FLOPs, of its forward and backward",
+            layer->name);
     } else if (layer->forward.count > 1 || layer->backward.count > 1) {
         ovl_error(p->l->errs, OVL_E_INPUT, layer->mark,
                   "layer \"%s\" of a pipeline has one time, not one for each rank", layer->name);
-    } else if (layer->has_backward_weight && layer->backward_weight > layer->backward.item[0]) {
+    } else if (layer->has_backward_weight && layer->backward.count &&
+               layer->backward_weight > layer->backward.item[0]) {
         ovl_error(p->l->errs, OVL_E_INPUT, layer->mark,
                   "layer \"%s\": backward_weight is part of backward, but longer", layer->name);
     } else if (layer->elements.count) {
@@ -72,6 +82,24 @@ static bool check_layer(ovl_pipe_plan *p, const ovl_layer *layer)
                   "layer \"%s\" of a pipeline gives params, not elements", layer->name);
     }
     return p->l->errs->errors == errors;
+}
+
+/* What a pass of a layer takes: its time, or that of its FLOPs and bytes. */
+static ovl_time layer_time(ovl_pipe_plan *p, const ovl_layer *layer, bool forward)
+{
+    const ovl_times *times = forward ? &layer->forward : &layer->backward;
+    if (times->count) {
+        return times->item[0];
+    }
+    uint64_t backward_hbm = layer->backward_hbm ? layer->backward_hbm : 2 * layer->hbm;
+    ovl_kernel_spec spec = {.name = layer->name,
+                            .mark = layer->mark,
+                            .flops = forward ? layer->forward_flops : layer->backward_flops,
+                            .hbm = forward ? layer->hbm : backward_hbm,
+                            .dtype = (ovl_dtype)layer->dtype,
+                            .klass = forward ? "forward" : "backward"};
+    ovl_plan_cost cost = ovl_plan_kernel(p->l, &spec);
+    return cost.id == OVL_NONE ? 0 : p->l->b->costs.data[cost.id].work;
 }
 
 static bool list_layers(ovl_pipe_plan *p, layers *list)
@@ -82,8 +110,15 @@ static bool list_layers(ovl_pipe_plan *p, layers *list)
     for (uint32_t i = 0; i < n; i++) {
         const ovl_layer *layer = OVL_ITEM(p->workload->layers, ovl_layer, turned ? n - 1 - i : i);
         ok = check_layer(p, layer) && ok;
+        uint32_t errors = p->l->errs->errors;
+        piece item = {layer, 0, 0};
+        if (ok) {
+            item.forward = layer_time(p, layer, true);
+            item.backward = layer_time(p, layer, false);
+            ok = p->l->errs->errors == errors;
+        }
         for (int64_t k = 0; ok && k < layer->repeat && list->item.len < most; k++) {
-            ovl_vec_push(&list->item, layer);
+            ovl_vec_push(&list->item, item);
         }
     }
     return ok;
@@ -97,21 +132,21 @@ static ovl_times one_time(ovl_pipe_plan *p, ovl_time value)
 }
 
 /* Sums of layers; the transfer is that of the last one. */
-static ovl_pipe_stage sum_layers(ovl_pipe_plan *p, const ovl_layer *const *list, uint32_t n,
-                                 uint32_t number)
+static ovl_pipe_stage sum_layers(ovl_pipe_plan *p, const piece *list, uint32_t n, uint32_t number)
 {
     ovl_time forward = 0, backward = 0, weight = 0;
     bool split = n > 0;
     ovl_pipe_stage stage = {.name = ovl_arena_printf(p->l->arena, "stage %" PRIu32, number),
-                            .mark = n ? list[0]->mark : p->workload->mark};
+                            .mark = n ? list[0].layer->mark : p->workload->mark};
     for (uint32_t i = 0; i < n; i++) {
-        forward += list[i]->forward.item[0];
-        backward += list[i]->backward.item[0];
-        weight += list[i]->backward_weight;
-        split = split && list[i]->has_backward_weight;
-        stage.params += list[i]->params;
-        stage.activations += list[i]->activations;
-        stage.transfer = list[i]->transfer;
+        const ovl_layer *layer = list[i].layer;
+        forward += list[i].forward;
+        backward += list[i].backward;
+        weight += layer->backward_weight;
+        split = split && layer->has_backward_weight;
+        stage.params += layer->params;
+        stage.activations += layer->activations;
+        stage.transfer = layer->transfer;
     }
     stage.kept = stage.activations;
     stage.forward = one_time(p, forward);
@@ -122,21 +157,75 @@ static ovl_pipe_stage sum_layers(ovl_pipe_plan *p, const ovl_layer *const *list,
     return stage;
 }
 
-/* How many layers each stage gets: as listed, or as even as can be. False after an error. */
-static bool share_layers(ovl_pipe_plan *p, uint32_t n, uint32_t *counts)
+/* Whether the layers fit `n` stages of at most `most`; fills how many each gets. A stage has one
+ * layer at least, so the last ones take no more than what leaves one for each behind them. */
+static bool fits(const layers *list, uint32_t n, ovl_time most, uint32_t *counts)
 {
-    const ovl_texts *split = &p->pipe->layers_per_stage;
-    int64_t sum = 0;
-    for (uint32_t s = 0; s < p->n_stages && split->count == 0; s++) {
-        counts[s] = (uint32_t)(((uint64_t)s + 1) * n / p->n_stages - (uint64_t)s * n / p->n_stages);
-        if (counts[s] == 0) {
-            ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
-                      "%" PRIu32 " layers do not fill %" PRIu32 " stages", n, p->n_stages);
+    uint32_t at = 0, all = list->item.len;
+    for (uint32_t s = 0; s < n; s++) {
+        ovl_time sum = 0;
+        counts[s] = 0;
+        while (at < all - (n - 1 - s)) {
+            ovl_time more = list->item.data[at].forward + list->item.data[at].backward;
+            if (counts[s] && sum + more > most) {
+                break;
+            }
+            sum += more;
+            counts[s]++;
+            at++;
+        }
+        if (sum > most) {
             return false;
         }
     }
-    if (split->count == 0) {
+    return at == all;
+}
+
+/* The shortest longest stage, by halving. */
+static void share_by_time(const layers *list, uint32_t n, uint32_t *counts)
+{
+    ovl_time low = 0, high = 0;
+    for (uint32_t i = 0; i < list->item.len; i++) {
+        high += list->item.data[i].forward + list->item.data[i].backward;
+    }
+    while (low < high) {
+        ovl_time middle = low + (high - low) / 2;
+        if (fits(list, n, middle, counts)) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    fits(list, n, high, counts);
+}
+
+/* As many layers on each stage as can be, or as even in time. False after an error. */
+static bool share_evenly(ovl_pipe_plan *p, const layers *list, uint32_t *counts)
+{
+    uint32_t n = list->item.len;
+    if (n < p->n_stages) {
+        ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
+                  "%" PRIu32 " layers do not fill %" PRIu32 " stages", n, p->n_stages);
+        return false;
+    }
+    if (p->pipe->split == OVL_SPLIT_TIME) {
+        share_by_time(list, p->n_stages, counts);
         return true;
+    }
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        counts[s] = (uint32_t)(((uint64_t)s + 1) * n / p->n_stages - (uint64_t)s * n / p->n_stages);
+    }
+    return true;
+}
+
+/* How many layers each stage gets. False after an error. */
+static bool share_layers(ovl_pipe_plan *p, const layers *list, uint32_t *counts)
+{
+    const ovl_texts *split = &p->pipe->layers_per_stage;
+    uint32_t n = list->item.len;
+    int64_t sum = 0;
+    if (split->count == 0) {
+        return share_evenly(p, list, counts);
     }
     for (uint32_t s = 0; s < split->count; s++) {
         int64_t count = 0;
@@ -168,7 +257,7 @@ static void stages_from_layers(ovl_pipe_plan *p, uint32_t per_rank)
     p->n_stages = p->p * per_rank;
     uint32_t *counts = OVL_NEW_ARRAY(&p->scratch, uint32_t, p->n_stages), first = 0;
     p->stages = OVL_NEW_ARRAY(&p->scratch, ovl_pipe_stage, p->n_stages);
-    if (list_layers(p, &list) && share_layers(p, list.item.len, counts)) {
+    if (list_layers(p, &list) && share_layers(p, &list, counts)) {
         for (uint32_t s = 0; s < p->n_stages; s++) {
             p->stages[s] = sum_layers(p, list.item.data + first, counts[s], s);
             first += counts[s];

@@ -69,7 +69,10 @@ typedef struct ovl_optimizer {
     ovl_mark mark;
     bool given;
     ovl_time duration;
-    uint64_t states; /* bytes of optimizer state per rank */
+    uint64_t states; /* bytes of optimizer state per rank; else: */
+    int64_t moments; /* tensors of the size of the parameters (Adam: 2) ... */
+    bool master;     /* ... and a copy of the parameters ... */
+    int dtype;       /* ... in this type */
 } ovl_optimizer;
 
 /* --- Pipeline --- */
@@ -223,8 +226,54 @@ typedef struct ovl_ddp {
     double gradient_scale; /* applied at copy-in; default 1/(group size) */
 } ovl_ddp;
 
+typedef enum ovl_fsdp_policy { OVL_FSDP_2, OVL_FSDP_1 } ovl_fsdp_policy;
+typedef enum ovl_fsdp_when { OVL_FSDP_EVERY, OVL_FSDP_LAST } ovl_fsdp_when;
+
+/* A type that was not given: that of the layer, of the parameters, of the gradients. */
+#define OVL_DTYPE_OF_LAYER (-1)
+
+/* A depth beside numbers. */
+#define OVL_FSDP_AHEAD                                                                             \
+    (-1) /* no explicit prefetch: the host runs ahead as far as events let it                      \
+          */
+
+typedef struct ovl_fsdp_prefetch {
+    const char *forward_text, *backward_text; /* as written */
+    int64_t forward, backward;                /* OVL_FSDP_AHEAD, 0 or units ahead; 1 backward */
+} ovl_fsdp_prefetch;
+
+/* What PyTorch's set_requires_gradient_sync, set_requires_all_reduce, set_is_last_backward,
+ * set_reshard_after_backward and set_unshard_in_backward say while gradients are accumulated. */
+typedef struct ovl_fsdp_accumulate {
+    int gradient_sync, all_reduce, last_backward; /* ovl_fsdp_when */
+    bool reshard_after_backward;
+    ovl_texts skip_unshard_in_backward; /* layers */
+} ovl_fsdp_accumulate;
+
+typedef struct ovl_fsdp {
+    ovl_mark mark;
+    bool given;
+    int policy;            /* ovl_fsdp_policy */
+    const char *shard;     /* group; default dp */
+    const char *replicate; /* group, or NULL */
+    ovl_texts root;        /* layers whose parameters the root module holds */
+    const char *reshard_text;
+    bool reshard;       /* after forward ... */
+    int64_t reshard_to; /* ... to a mesh of so many ranks; 0: all */
+    ovl_mark reshard_mark;
+    ovl_texts keep; /* layers that are not resharded after forward */
+    ovl_fsdp_prefetch prefetch;
+    int64_t communicators;       /* 1 or 2 */
+    int64_t outstanding_reduces; /* reduce-scatter inputs alive beside the one being filled */
+    int param_dtype, grad_dtype, reduce_dtype; /* or OVL_DTYPE_OF_LAYER */
+    uint64_t copy_rate;                        /* bytes/s of copy kernels; 0: they take no time */
+    ovl_fsdp_accumulate accumulate;
+} ovl_fsdp;
+
 typedef enum ovl_pipe_protocol { OVL_PIPE_EAGER, OVL_PIPE_RENDEZVOUS } ovl_pipe_protocol;
 typedef enum ovl_pipe_receives { OVL_PIPE_LATE, OVL_PIPE_EARLY } ovl_pipe_receives;
+/* How layers are shared among stages where nothing says how many each gets. */
+typedef enum ovl_pipe_split { OVL_SPLIT_NUMBER, OVL_SPLIT_TIME } ovl_pipe_split;
 typedef enum ovl_pipe_comms_of { OVL_PIPE_STAGES, OVL_PIPE_RANKS, OVL_PIPE_ONE } ovl_pipe_comms_of;
 
 typedef struct ovl_pipeline {
@@ -234,11 +283,11 @@ typedef struct ovl_pipeline {
     ovl_texts actions;          /* a row of actions for each rank */
     int64_t microbatches;       /* 0: workload.microbatches, or those of the actions */
     int64_t virtual_stages;     /* stages on each rank; 0: what the stages make */
-    ovl_texts layers_per_stage; /* counts; none: even */
+    ovl_texts layers_per_stage; /* counts; none: by `split` */
     int64_t microbatch_group;   /* interleaved_megatron; 0: ranks */
     bool extra_warmup;
     const char *group; /* default pp */
-    int protocol, communicators, receives;
+    int protocol, communicators, receives, split;
     bool has_alpha, has_beta;
     ovl_time alpha;
     uint64_t beta;
@@ -273,6 +322,7 @@ typedef struct ovl_scenario {
     int64_t n_ranks; /* product of the mesh, or workload.ranks, or 1 */
     ovl_workload workload;
     ovl_ddp ddp;
+    ovl_fsdp fsdp;
     ovl_pipeline pipeline;
     int interference; /* ovl_interference; default shared */
     int sharing;      /* ovl_sharing; default fair */

@@ -114,8 +114,8 @@ static const ovl_field workload_fields[] = {
 const ovl_table ovl_workload_table = {
     .title = "workload",
     .intro = "What runs, stated in exactly one way: an explicit program (`ops`), a "
-             "data-parallel step (`layers` or `gradients`) whose reductions `overlap.ddp` "
-             "arranges, or a pipeline (`stages`, or `layers` cut into stages) that "
+             "data-parallel step (`layers` or `gradients`) whose communication `overlap.ddp` or "
+             "`overlap.fsdp` arranges, or a pipeline (`stages`, or `layers` cut into stages) that "
              "`overlap.pipeline` schedules.",
     .fields = workload_fields,
     .n_fields = OVL_COUNT(workload_fields),
@@ -131,6 +131,10 @@ static const ovl_field overlap_fields[] = {
     OVL_FIELD_SET(ovl_raw_overlap, ddp, ddp.given, "ddp", OVL_F_MAP, 0,
                   "Gradients are reduced in buckets while the backward runs.",
                   .table = &ovl_ddp_table),
+    OVL_FIELD_SET(ovl_raw_overlap, fsdp, fsdp.given, "fsdp", OVL_F_MAP, 0,
+                  "Parameters, gradients and optimizer states are sharded; parameters are gathered "
+                  "where they are used.",
+                  .table = &ovl_fsdp_table),
     OVL_FIELD_SET(ovl_raw_overlap, pipeline, pipeline.given, "pipeline", OVL_F_MAP, 0,
                   "Stages run one microbatch after the other, in the order of a schedule.",
                   .table = &ovl_pipeline_table),
@@ -227,12 +231,35 @@ const ovl_table ovl_scenario_table = {
 };
 
 const ovl_table *const ovl_scenario_tables[] = {
-    &ovl_scenario_table, &ovl_mesh_table,       &ovl_workload_table, &ovl_layer_table,
-    &ovl_gradient_table, &ovl_optimizer_table,  &ovl_op_table,       &ovl_produces_table,
-    &ovl_packs_table,    &ovl_buffer_table,     &ovl_stage_table,    &ovl_overlap_table,
-    &ovl_ddp_table,      &ovl_pipeline_table,   &ovl_hw_table,       &ovl_gpu_table,
-    &ovl_peak_table,     &ovl_engines_table,    &ovl_host_table,     &ovl_node_table,
-    &ovl_link_table,     &ovl_collective_table, &ovl_pair_table,     &ovl_nccl_table,
-    &ovl_graph_table,    &ovl_fault_table,
+    &ovl_scenario_table,
+    &ovl_mesh_table,
+    &ovl_workload_table,
+    &ovl_layer_table,
+    &ovl_gradient_table,
+    &ovl_optimizer_table,
+    &ovl_op_table,
+    &ovl_produces_table,
+    &ovl_packs_table,
+    &ovl_buffer_table,
+    &ovl_stage_table,
+    &ovl_overlap_table,
+    &ovl_ddp_table,
+    &ovl_fsdp_table,
+    &ovl_fsdp_prefetch_table,
+    &ovl_fsdp_accumulate_table,
+    &ovl_pipeline_table,
+    &ovl_hw_table,
+    &ovl_gpu_table,
+    &ovl_peak_table,
+    &ovl_engines_table,
+    &ovl_host_table,
+    &ovl_node_table,
+    &ovl_link_table,
+    &ovl_collective_table,
+    &ovl_pair_table,
+    &ovl_nccl_table,
+    &ovl_graph_table,
+    &ovl_fault_table,
+    &ovl_measured_table,
 };
 const uint32_t ovl_scenario_n_tables = OVL_COUNT(ovl_scenario_tables);

@@ -58,7 +58,52 @@ static void read_points(ovl_hw_collective *c, ovl_arena *arena, ovl_errs *errs)
     }
 }
 
+/* --- Where a cost comes from --- */
+
+static const ovl_field measured_fields[] = {
+    OVL_FIELD(ovl_hw_measured, from, "from", OVL_F_TEXTS, 0, "The files it was fitted to."),
+    OVL_FIELD(ovl_hw_measured, sha256, "sha256", OVL_F_TEXTS, 0,
+              "SHA-256 of each file, in the same order."),
+    OVL_FIELD(ovl_hw_measured, model, "model", OVL_F_TEXT, 0,
+              "What cross-validation chose: `pair`, `3 pieces`, `table, ...`."),
+    OVL_FIELD(ovl_hw_measured, points, "points", OVL_F_COUNT, 0, "Measurements used."),
+    OVL_FIELD(ovl_hw_measured, sizes, "sizes", OVL_F_COUNT, 0, "Different sizes among them."),
+    OVL_FIELD_SET(ovl_hw_measured, alpha_low, has_alpha, "alpha_low", OVL_F_TIME, 0,
+                  "Lower end of the 95 % interval of one alpha for all sizes.", .min = 0),
+    OVL_FIELD(ovl_hw_measured, alpha_high, "alpha_high", OVL_F_TIME, 0, "Its upper end."),
+    OVL_FIELD_SET(ovl_hw_measured, beta_low, has_beta, "beta_low", OVL_F_RATE, 0,
+                  "Lower end of the 95 % interval of one beta for all sizes.", .min = 0),
+    OVL_FIELD(ovl_hw_measured, beta_high, "beta_high", OVL_F_RATE, 0, "Its upper end."),
+    OVL_FIELD(ovl_hw_measured, kernel_low, "kernel_low", OVL_F_RATIO, 0,
+              "Lower end of the 95 % interval of `kernel_factor`."),
+    OVL_FIELD(ovl_hw_measured, kernel_high, "kernel_high", OVL_F_RATIO, 0, "Its upper end."),
+    OVL_FIELD(ovl_hw_measured, collective_low, "collective_low", OVL_F_RATIO, 0,
+              "Lower end of the 95 % interval of `collective_factor`."),
+    OVL_FIELD(ovl_hw_measured, collective_high, "collective_high", OVL_F_RATIO, 0,
+              "Its upper end."),
+    OVL_FIELD(ovl_hw_measured, residual, "residual", OVL_F_RATIO, 0,
+              "Relative standard deviation of the measurements around the fit."),
+    OVL_FIELD(ovl_hw_measured, held_median, "held_out_median", OVL_F_RATIO, 0,
+              "Median relative error on sizes that the fit had not seen."),
+    OVL_FIELD(ovl_hw_measured, held_p90, "held_out_p90", OVL_F_RATIO, 0,
+              "Its 90th percentile over these sizes."),
+    OVL_FIELD(ovl_hw_measured, notes, "notes", OVL_F_TEXTS, 0,
+              "What the measurements could not tell."),
+};
+
+const ovl_table ovl_measured_table = {
+    .title = "hardware.collectives[].measured",
+    .intro = "Where a cost comes from, as `ovl calibrate` writes it; the same for a pair of "
+             "`interference`. `ovl check` shows it; a run does not use it.",
+    .fields = measured_fields,
+    .n_fields = OVL_COUNT(measured_fields),
+    .size = sizeof(ovl_hw_measured),
+    .mark = OVL_NO_SET,
+};
+
 /* --- Costs of collectives --- */
+
+static const char *const between_names[] = {"logs", "bytes", NULL};
 
 #define OP_NOT_KNOWN (-1) /* missing or misspelt: told, and no reason for further complaints */
 
@@ -66,6 +111,7 @@ static void collective_defaults(void *value)
 {
     ovl_hw_collective *c = value;
     c->op = OP_NOT_KNOWN;
+    c->weight = 1;
 }
 
 static void check_ways(const ovl_node *node, const ovl_hw_collective *c, ovl_errs *errs)
@@ -86,8 +132,15 @@ static void check_ways(const ovl_node *node, const ovl_hw_collective *c, ovl_err
     if (c->algorithm != OVL_ALGO_NONE && c->op >= 0) {
         ovl_check_algorithm(c->algorithm, (ovl_coll)c->op, c->mark, errs);
     }
+    if (c->weight > 1 || c->weight < 0.001) {
+        ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, "weight")->mark,
+                  "weight: must be between 1/1000 and 1");
+    }
     if (ovl_node_gives(node, "extrapolate") && !table) {
         ovl_error(errs, OVL_E_INPUT, node->mark, "extrapolate belongs to a table");
+    }
+    if (ovl_node_gives(node, "between") && !table) {
+        ovl_error(errs, OVL_E_INPUT, node->mark, "between belongs to a table");
     }
     if (ovl_node_gives(node, "eager") && c->op >= 0 && c->op != OVL_SEND_RECV) {
         ovl_error(errs, OVL_E_INPUT, node->mark, "eager belongs to op: send_recv");
@@ -121,9 +174,12 @@ static const ovl_field collective_fields[] = {
                   "Payload bytes per second (algbw). Without it bytes take no time beside `alpha`.",
                   .min = 0),
     OVL_FIELD_MORE(ovl_hw_collective, table_node, "table", OVL_F_NODE, 0,
-                   "Measured times, rising in size; between two points linear in (log size, log "
-                   "time).",
+                   "Measured times, rising in size; between two points on a line, see `between`.",
                    .shape = "list of [size, duration]"),
+    OVL_FIELD_MORE(ovl_hw_collective, between, "between", OVL_F_ENUM, 0,
+                   "What the lines between two points of the table are straight in: `logs` (log "
+                   "size, log time), or `bytes` (size, time). Default `logs`.",
+                   .names = between_names),
     OVL_FIELD(ovl_hw_collective, extrapolate, "extrapolate", OVL_F_BOOL, 0,
               "Outside the table go on with the slope at its end, and say so, instead of refusing. "
               "Default false."),
@@ -143,8 +199,14 @@ static const ovl_field collective_fields[] = {
     OVL_FIELD(ovl_hw_collective, hbm_factor, "hbm_factor", OVL_F_RATIO, 0,
               "HBM bytes per byte on the wire (2 to 3). Default 0: its use of HBM is not "
               "modelled."),
+    OVL_FIELD(
+        ovl_hw_collective, weight, "weight", OVL_F_RATIO, OVL_FIELD_POSITIVE,
+        "Its weight where it shares a link or HBM with others, 1/1000 to 1: 1/8 beside 1 gets an "
+        "eighth of what the other gets, and more where that leaves something. Default 1."),
     OVL_FIELD(ovl_hw_collective, eager, "eager", OVL_F_BOOL, 0,
               "send_recv: the sender does not wait for the receiver. Default false: rendezvous."),
+    OVL_FIELD_SET(ovl_hw_collective, measured, has_measured, "measured", OVL_F_MAP, 0,
+                  "Where it comes from.", .table = &ovl_measured_table),
 };
 
 const ovl_table ovl_collective_table = {
@@ -180,6 +242,8 @@ static const ovl_field pair_fields[] = {
               "How many times longer the kernel takes while both run. Default 1."),
     OVL_FIELD(ovl_hw_pair, collective_factor, "collective_factor", OVL_F_RATIO, OVL_FIELD_POSITIVE,
               "How many times longer the collective's transfer takes while both run. Default 1."),
+    OVL_FIELD_SET(ovl_hw_pair, measured, has_measured, "measured", OVL_F_MAP, 0,
+                  "Where it comes from.", .table = &ovl_measured_table),
 };
 
 const ovl_table ovl_pair_table = {

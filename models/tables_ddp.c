@@ -158,8 +158,25 @@ static const ovl_field optimizer_fields[] = {
     OVL_FIELD(ovl_optimizer, duration, "duration", OVL_F_TIME, 0,
               "Length of its kernel, which waits for every reduced gradient. Default 0."),
     OVL_FIELD(ovl_optimizer, states, "states", OVL_F_BYTES, 0,
-              "Bytes of optimizer state on each rank. Default 0."),
+              "Bytes of optimizer state on each rank. Default 0, or what `moments` and "
+              "`master_weights` say."),
+    OVL_FIELD_MORE(ovl_optimizer, moments, "moments", OVL_F_COUNT, 0,
+                   "Instead of `states`: state tensors of the size of the parameters that a rank "
+                   "updates (Adam: 2, SGD with momentum: 1). Default 0.",
+                   .max = 16),
+    OVL_FIELD(ovl_optimizer, master, "master_weights", OVL_F_BOOL, 0,
+              "The optimizer keeps a copy of these parameters besides. Default false."),
+    OVL_FIELD_MORE(ovl_optimizer, dtype, "dtype", OVL_F_ENUM, 0,
+                   "Element type of `moments` and `master_weights`. Default f32.",
+                   .names = ovl_dtype_keys, .values = ovl_dtype_values),
 };
+
+static void check_optimizer(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
+{
+    (void)value, (void)arena;
+    exclude(node, "states", "moments", errs);
+    exclude(node, "states", "master_weights", errs);
+}
 
 const ovl_table ovl_optimizer_table = {
     .title = "workload.optimizer",
@@ -168,6 +185,7 @@ const ovl_table ovl_optimizer_table = {
     .n_fields = OVL_COUNT(optimizer_fields),
     .size = sizeof(ovl_optimizer),
     .mark = offsetof(ovl_optimizer, mark),
+    .check = check_optimizer,
 };
 
 /* --- DDP --- */

@@ -74,6 +74,7 @@ const ovl_table ovl_stage_table = {
 
 static const char *const protocol_names[] = {"eager", "rendezvous", NULL};
 static const char *const receive_names[] = {"late", "early", NULL};
+static const char *const split_names[] = {"number", "time", NULL};
 static const char *const communicator_names[] = {"stages", "ranks", "one", NULL};
 
 static void pipeline_defaults(void *value)
@@ -110,7 +111,13 @@ static const ovl_field pipeline_fields[] = {
                    "layers the fewest the schedule has.",
                    .min = 1, .max = 65534),
     OVL_FIELD(ovl_pipeline, layers_per_stage, "layers_per_stage", OVL_F_TEXTS, 0,
-              "How many of workload.layers each stage gets. Default: as even as can be."),
+              "How many of workload.layers each stage gets. Default: by `split`."),
+    OVL_FIELD_MORE(
+        ovl_pipeline, split, "split", OVL_F_ENUM, 0,
+        "How workload.layers are shared among the stages: `number`, as many on each as can "
+        "be; `time`, so that the longest forward and backward of a stage is as short as "
+        "can be. Default `number`.",
+        .names = split_names),
     OVL_FIELD_MORE(ovl_pipeline, microbatch_group, "microbatch_group", OVL_F_COUNT, 0,
                    "interleaved_megatron: microbatches of one stage in a row "
                    "(microbatch_group_size_per_vp_stage). Default: the ranks.",

@@ -258,5 +258,6 @@ void ovl_compare(const ovl_result *a, const ovl_result *b, ovl_arena *arena,
     c.path_change = ovl_path_change(a, b, arena);
     c.gradients = gradient_sentence(a, b, arena);
     c.memory = memory_sentence(a, b, arena);
+    c.tails = ovl_tails(a, b, arena, &c.n_tails);
     *comparison = c;
 }

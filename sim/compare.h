@@ -9,7 +9,7 @@
 #ifndef OVL_SIM_COMPARE_H
 #define OVL_SIM_COMPARE_H
 
-#include "sim/result.h"
+#include "sim/tails.h"
 
 typedef enum ovl_verdict { OVL_BETTER, OVL_WORSE, OVL_NO_GAIN } ovl_verdict;
 
@@ -23,6 +23,8 @@ typedef struct ovl_comparison {
     const char *path_change; /* how the critical path changed: one sentence */
     const char *gradients;   /* whether the optimizer receives the same gradients: one sentence */
     const char *memory;      /* peaks compared; NULL if neither has buffers */
+    const ovl_tail *tails;   /* communication that is exposed for another time than before */
+    uint32_t n_tails;
 } ovl_comparison;
 
 /* Compares two results; the texts live in `arena`, the results must outlive it. */

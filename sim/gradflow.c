@@ -173,7 +173,12 @@ static void apply_pack(flow *f, uint32_t rank, const ovl_effect *e)
     holding *h = holding_of(f, rank, e->buffer);
     for (uint32_t i = 0; i < source->len; i++) {
         held item = source->data[i];
-        put(h, item.gradient, ovl_gradvalue_combine(&f->values, &item.value, 1, e->scale));
+        uint32_t value = ovl_gradvalue_combine(&f->values, &item.value, 1, e->scale);
+        uint32_t before = e->kind == OVL_ACCUMULATE ? value_in(h, item.gradient) : OVL_NONE;
+        if (before != OVL_NONE) {
+            value = ovl_gradvalue_combine(&f->values, (uint32_t[]){before, value}, 2, 1.0);
+        }
+        put(h, item.gradient, value);
     }
 }
 
@@ -240,6 +245,7 @@ static void apply(flow *f, uint32_t op, const ovl_effect *e)
         apply_add(f, rank, e);
         return;
     case OVL_PACK:
+    case OVL_ACCUMULATE:
         apply_pack(f, rank, e);
         return;
     case OVL_RESET:

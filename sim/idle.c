@@ -636,7 +636,10 @@ void ovl_idle_find(ovl_causes *causes, const ovl_classes *classes, bool list, ov
     }
     find_rates(&f, rows, total);
     sum_up(&f, rows, total);
-    total->pipeline = f.pipeline;
+    total->pipeline = total->telling = f.pipeline;
+    for (uint32_t i = 0; i < classes->n; i++) {
+        total->telling |= rows[i].idle[OVL_IDLE_DEPENDENCY] != rows[i].idle_time;
+    }
     total->blames = choose_blames(&f, &all, &total->n_blames);
     ovl_vec_free(&all);
     for (int k = 0; k < OVL_PEEL_COUNT; k++) {

@@ -187,12 +187,13 @@ typedef struct ovl_access {
 
 /* What an operation does to gradients, followed symbolically (gradflow.h). */
 typedef enum ovl_effect_kind {
-    OVL_PRODUCE, /* buffer's `gradient` becomes this rank's of `microbatch` */
-    OVL_ADD,     /* ... is added to what the buffer holds */
-    OVL_PACK,    /* everything in `source`, times scale, replaces what `buffer` holds of the same
-                    gradients */
-    OVL_RESET,   /* buffer holds nothing any more (zeroed, or about to be filled anew) */
-    OVL_SUM,     /* collective: buffer = sum of members' `source` (times 1/n for `average`) */
+    OVL_PRODUCE,    /* buffer's `gradient` becomes this rank's of `microbatch` */
+    OVL_ADD,        /* ... is added to what the buffer holds */
+    OVL_PACK,       /* everything in `source`, times scale, replaces what `buffer` holds of the same
+                       gradients */
+    OVL_ACCUMULATE, /* ... is added to what `buffer` holds */
+    OVL_RESET,      /* buffer holds nothing any more (zeroed, or about to be filled anew) */
+    OVL_SUM,        /* collective: buffer = sum of members' `source` (times 1/n for `average`) */
     OVL_CONSUME, /* optimizer: every gradient in buffer must be complete, once, at scale 1/(ranks x
                     microbatches) */
 } ovl_effect_kind;

@@ -116,6 +116,7 @@ void ovl_means_find(const ovl_program *p, ovl_arena *arena, ovl_means *means)
         mean[g] += count[g] ? beyond[g] / count[g] : 0;
     }
     means->mean = mean;
+    means->n = t.n;
     ovl_arena_free(&scratch);
 }
 

@@ -165,8 +165,19 @@ typedef struct ovl_result_idle {
     const ovl_result_blame *blames; /* at most one for each kind */
     uint32_t n_blames;
     bool pipeline; /* operations say which stage they are of */
+    bool telling;  /* there is more to say than that communication is waited for */
 } ovl_result_idle;
 
+/* A change, and what a simulation of it gave: what would help against one kind of idle time. */
+typedef struct ovl_result_what_if {
+    const char *against; /* "imbalance", ...; "fill and drain" */
+    const char *change;  /* "16 microbatches instead of 8" */
+    ovl_time step;
+    uint32_t microbatches; /* of the changed step, if it does other work; else 0 */
+    ovl_time per_microbatch, per_microbatch_now; /* step / microbatches; OVL_NEVER without */
+    double bubble_rate;
+    ovl_time idle[OVL_IDLE_COUNT]; /* over all ranks */
+} ovl_result_what_if;
 /* What the run cost that the result is about. */
 typedef struct ovl_result_stats {
     ovl_counters counters;
@@ -196,6 +207,8 @@ typedef struct ovl_result {
     uint32_t fullest_rank;
     ovl_result_equation equation;
     ovl_result_idle idle;
+    const ovl_result_what_if *what_if; /* NULL: not asked for */
+    uint32_t n_what_if;
     const ovl_result_rank *ranks;
     uint32_t n_ranks;
     const ovl_result_collective *collectives; /* by rank, then start, then name */

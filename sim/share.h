@@ -84,6 +84,7 @@ typedef struct ovl_share_user {
                        another resource that it shares and stays as it is */
     bool bounded;   /* by this resource */
     bool crossing;  /* it shares other resources, too */
+    bool is_long;   /* it uses very many resources */
     bool moved;     /* put here since the last solve */
 } ovl_share_user;
 

@@ -96,12 +96,14 @@ uint32_t ovl_share_find_user(const ovl_share_resource *r, uint32_t slot)
 void ovl_share_enter(ovl_share *share, uint32_t slot, const ovl_use *use)
 {
     ovl_share_resource *r = &share->resources[use->resource];
+    const ovl_share_class *c = &share->classes.data[slot];
     r->live += use->classes;
     ovl_vec_push(&r->line, (ovl_share_user){.level = (double)INFINITY,
                                             .unit = use->rate,
                                             .slot = slot,
-                                            .bound = OVL_BOUND_CAP});
-    r->n_long += ovl_share_long(&share->classes.data[slot]);
+                                            .bound = OVL_BOUND_CAP,
+                                            .is_long = ovl_share_long(c)});
+    r->n_long += ovl_share_long(c);
 }
 
 /* Takes one out of its place; the sums no longer know it. */
@@ -148,7 +150,7 @@ static bool find_own_limit(ovl_share *share, uint32_t resource, ovl_share_user *
     const struct ovl_share_limit *limit = ovl_share_limit_of(share, u->slot);
     const ovl_share_class *c = &share->classes.data[u->slot];
     bool stays = bounded_elsewhere(share, c, resource);
-    if (c->shared > 1 && ovl_share_long(c)) {
+    if (c->shared > 1 && u->is_long) {
         stays = true;
         if (c->dirty || c->rate < 0 || c->bound == resource) {
             return false;
@@ -180,7 +182,7 @@ static bool line_up_all(ovl_share *share, uint32_t resource)
     r->moved.len = 0;
     for (uint32_t k = 0; k < r->line.len; k++) {
         const ovl_share_class *c = &share->classes.data[r->line.data[k].slot];
-        bool tied = c->tied && c->rate >= 0 && c->shared > 0;
+        bool tied = c->tied && c->rate >= 0 && c->shared > 0 && !r->line.data[k].is_long;
         if (tied || !find_own_limit(share, resource, &r->line.data[k])) {
             return false;
         }
@@ -234,6 +236,13 @@ bool ovl_share_line_up(ovl_share *share, uint32_t resource)
 
 /* --- Filling --- */
 
+/* Who meets very many resources is bounded by one of them; it stays as it is where others are full
+ * at the same level, which is what it is like among equals. */
+static bool stays_at_tie(const ovl_share_user *u, double level)
+{
+    return u->is_long && u->bound == OVL_BOUND_NONE && u->level <= level * OVL_SHARE_TIE;
+}
+
 /* Does the next one meet its own limit before the resource is full at `level`? A resource of its
  * own that is full at the same level leaves the bound to this one. */
 static bool is_limited(const ovl_share_user *u, double level)
@@ -241,12 +250,13 @@ static bool is_limited(const ovl_share_user *u, double level)
     if (u->bound == OVL_BOUND_CAP) {
         return u->level <= level * OVL_SHARE_TIE;
     }
-    return u->level <= level && (u->bound == OVL_BOUND_NONE || level > u->level * OVL_SHARE_TIE);
+    bool before_ties = u->bound == OVL_BOUND_NONE && !u->is_long;
+    return u->level <= level && (before_ties || level > u->level * OVL_SHARE_TIE);
 }
 
 /* Levels that cannot be told apart bind together, which only a look at everybody can do right; and
  * who meets very many resources is not moved from one of them. */
-static bool can_tell(const ovl_share *share, const ovl_share_resource *r, double level)
+static bool can_tell(const ovl_share_resource *r, double level)
 {
     const ovl_share_user *line = r->line.data;
     uint32_t far = r->n_long ? r->line.len : r->limited;
@@ -254,9 +264,8 @@ static bool can_tell(const ovl_share *share, const ovl_share_resource *r, double
         if (i >= far && line[i].level > level * OVL_SHARE_TIE) {
             break;
         }
-        if (line[i].bound == OVL_BOUND_NONE &&
-            (line[i].level <= level * OVL_SHARE_TIE ||
-             ovl_share_long(&share->classes.data[line[i].slot]))) {
+        if (line[i].bound == OVL_BOUND_NONE && !stays_at_tie(&line[i], level) &&
+            (line[i].level <= level * OVL_SHARE_TIE || line[i].is_long)) {
             return false;
         }
     }
@@ -287,5 +296,5 @@ bool ovl_share_fill_line(ovl_share *share, uint32_t resource, double *full)
         level = r->limited < r->line.len ? level_of(r) : (double)INFINITY;
     }
     *full = level;
-    return !tie && can_tell(share, r, level);
+    return !tie && can_tell(r, level);
 }

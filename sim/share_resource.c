@@ -104,6 +104,9 @@ static void publish_bounded(ovl_share *share, uint32_t resource, double level)
     for (uint32_t i = r->limited; i < r->line.len; i++) {
         ovl_share_user *u = &r->line.data[i];
         bool own = u->bound < OVL_BOUND_CAP && u->level < level;
+        if (u->is_long && u->bound == OVL_BOUND_NONE) {
+            continue; /* it stays */
+        }
         if (!u->bounded || u->moved || own) {
             publish_one(share, resource, u, own);
         } else if (relevelled && u->crossing) {

@@ -1,5 +1,7 @@
 #include "tools/report.h"
-#include "tools/work.h"
+#include "tools/what_if.h"
+
+#include <string.h>
 
 static void write_result(ovl_out *out, const ovl_result *result, bool json)
 {
@@ -10,20 +12,44 @@ static void write_result(ovl_out *out, const ovl_result *result, bool json)
     }
 }
 
+/* By default where it tells something, if that does not take long. */
+static bool asks_what_if(const ovl_args *args, const ovl_prepared *prepared,
+                         const ovl_result *result)
+{
+    const char *value = ovl_args_value(args, "what-if");
+    if (value) {
+        return strcmp(value, "all") == 0;
+    }
+    return result->idle.telling && prepared->lowered.program.n_ops <= OVL_WHAT_IF_OPS;
+}
+
+static bool run(ovl_work *work, const ovl_args *args, const ovl_side *side, ovl_result *result)
+{
+    ovl_document doc;
+    ovl_prepared prepared = {0};
+    ovl_ask ask = ovl_worth_of(ovl_args_value(args, "worth"));
+    ask.gaps = ovl_args_has(args, "gaps");
+    ask.stats = ovl_args_has(args, "stats");
+    if (!ovl_work_load(work, side->path, &doc) ||
+        !ovl_work_prepare(work, &doc, side->variant, &prepared) ||
+        !ovl_work_analyse(work, &prepared, &ask, result, NULL)) {
+        return false;
+    }
+    if (asks_what_if(args, &prepared, result)) {
+        ovl_what_if(work, &doc, side->variant, &prepared, result);
+    }
+    return true;
+}
+
 int ovl_cmd_run(const ovl_args *args, const ovl_shell *shell)
 {
     ovl_work work;
-    ovl_document doc;
     ovl_result result;
     ovl_side side;
     int status = OVL_EXIT_DONE;
     ovl_work_begin(&work, shell);
     ovl_work_sets(&work, args);
-    ovl_ask ask = ovl_worth_of(ovl_args_value(args, "worth"));
-    ask.gaps = ovl_args_has(args, "gaps");
-    ask.stats = ovl_args_has(args, "stats");
-    if (ovl_work_side(&work, args, &side) && ovl_work_load(&work, side.path, &doc) &&
-        ovl_work_result(&work, &doc, side.variant, &ask, &result)) {
+    if (ovl_work_side(&work, args, &side) && run(&work, args, &side, &result)) {
         ovl_out file, *out = ovl_work_output(args, shell, &file);
         write_result(out, &result, ovl_args_has(args, "json"));
         ovl_work_written(&work, args, out);

@@ -257,6 +257,7 @@ static void on_row(void *context, const ovl_read_row *record)
         .wrong = {record->wrong[0], record->wrong[1]},
         .type = name_id(file, record->type),
         .redop = name_id(file, record->redop),
+        .series = name_id(file, record->series),
     };
     ovl_vec_push(&file->rows, row);
 }

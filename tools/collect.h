@@ -80,7 +80,7 @@ typedef struct ovl_memory_peak {
 
 typedef struct ovl_table_row {
     int64_t bytes, count, time[2], wrong[2];
-    ovl_id type, redop; /* names, or OVL_NONE */
+    ovl_id type, redop, series; /* names, or OVL_NONE */
 } ovl_table_row;
 
 typedef struct ovl_collected {

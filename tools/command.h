@@ -63,6 +63,7 @@ extern const uint32_t ovl_n_exit_meanings;
  * what was written arrived. Gives the exit status. */
 int ovl_program_run(int argc, const char *const *words, FILE *out, FILE *err);
 
+int ovl_cmd_calibrate(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_check(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_compare(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_export(const ovl_args *args, const ovl_shell *shell);

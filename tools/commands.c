@@ -1,5 +1,6 @@
 #include "tools/command.h"
 
+static const char *const what_if_choices[] = {"all", "none", NULL};
 static const char *const interference_models[] = {"none", "shared", "measured", NULL};
 
 #define HELP                                                                                       \
@@ -48,6 +49,11 @@ static const ovl_option run_items[] = {
     WORTH,
     {.name = "gaps",
      .doc = "list when each rank runs no kernel, what that time is made of, and why"},
+    {.name = "what-if",
+     .value = "all|none",
+     .choices = what_if_choices,
+     .doc = "simulate what would help against each kind of idle time; by default where ranks idle "
+            "for more than communication, up to 200,000 operations"},
     {.name = "stats",
      .doc = "say what the run itself cost: events, solves of rates, memory, beside the memory that "
             "was announced"},
@@ -98,6 +104,36 @@ static const ovl_option inspect_items[] = {
             "the name and in any case; without it nccl|rccl"},
     {.name = "json", .doc = "print JSON instead of text; times are integer nanoseconds"},
     OUTPUT,
+    HELP,
+};
+
+static const ovl_option calibrate_items[] = {
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .file = true,
+     .doc =
+         "write the hardware profile to FILE, replaced only once it is whole; the report goes to "
+         "standard output"},
+    {.name = "group",
+     .value = "[NAME=]GROUP",
+     .repeat = true,
+     .doc = "the group the costs are for, as scenarios name it; NAME= takes only the process group "
+            "of that name in the traces"},
+    {.name = "via",
+     .value = "[GROUP=]LINK",
+     .repeat = true,
+     .doc = "the links the costs load, with commas between several; GROUP= takes only the costs of "
+            "that group"},
+    {.name = "op",
+     .value = "NAME",
+     .doc = "the operation of files that name none, such as all_reduce"},
+    {.name = "out-of-place",
+     .doc = "take the out-of-place times where a table has in-place times too"},
+    {.name = "comm-pattern",
+     .value = "REGEX",
+     .doc = "which kernels of traces are communication, as in ovl inspect"},
+    {.name = "json", .doc = "print the report as JSON"},
     HELP,
 };
 
@@ -161,11 +197,34 @@ static const ovl_option_table compare_options = TABLE(compare_items);
 static const ovl_option_table check_options = TABLE(check_items);
 static const ovl_option_table export_options = TABLE(export_items);
 static const ovl_option_table inspect_options = TABLE(inspect_items);
+static const ovl_option_table calibrate_options = TABLE(calibrate_items);
 static const ovl_option_table sweep_options = TABLE(sweep_items);
 static const ovl_option_table help_options = TABLE(help_items);
 const ovl_option_table ovl_program_options = TABLE(program_items);
 
 const ovl_command ovl_commands[] = {
+    {
+        .name = "calibrate",
+        .summary = "fit costs of the hardware to measurements",
+        .operands = "FILE ...",
+        .min_operands = 1,
+        .max_operands = UINT32_MAX,
+        .operand = OVL_OPERAND_FILE,
+        .about =
+            "Fits what collectives cost to the output of nccl-tests, to CSV files of sizes and "
+            "times, and to the collectives of traces. For each operation and group it gives one "
+            "alpha and beta with their intervals, and the model that predicts unseen sizes best: "
+            "that pair, a pair for each range of sizes, or a table. Errors are those on sizes that "
+            "were held out. What the data cannot tell is said.\n\n"
+            "Of traces of all ranks the least duration of each collective is its transfer. With "
+            "--output a hardware profile is written that scenarios can name; it keeps from which "
+            "files each number comes.",
+        .examples = "ovl calibrate all_reduce_perf.log -o node.yaml\n"
+                    "ovl calibrate allreduce.csv --group dp --via nvlink --json\n"
+                    "ovl calibrate rank*.json.gz --group 0=dp -o measured.yaml",
+        .options = &calibrate_options,
+        .run = ovl_cmd_calibrate,
+    },
     {
         .name = "check",
         .summary = "say what is wrong with a scenario, or what it will run",

@@ -10,6 +10,32 @@ static void differences(ovl_json *json, const ovl_comparison *c)
     ovl_json_close(json);
 }
 
+static void tail_side(ovl_json *json, const char *key, const ovl_tail_side *side)
+{
+    if (side->exposed == OVL_NEVER) {
+        return;
+    }
+    ovl_json_object(json, key, OVL_JSON_FLOW);
+    ovl_json_uint(json, "rank", side->rank);
+    ovl_json_seconds(json, "exposed_s", side->exposed);
+    ovl_json_seconds(json, "took_s", side->took);
+    ovl_json_close(json);
+}
+
+static void tails(ovl_json *json, const ovl_comparison *c)
+{
+    ovl_json_array(json, "exposed_changes", OVL_JSON_BLOCK);
+    for (uint32_t i = 0; i < c->n_tails; i++) {
+        ovl_json_object(json, NULL, OVL_JSON_FLOW);
+        ovl_json_text(json, "name", c->tails[i].name);
+        tail_side(json, "a", &c->tails[i].a);
+        tail_side(json, "b", &c->tails[i].b);
+        ovl_json_seconds(json, "change_s", c->tails[i].change);
+        ovl_json_close(json);
+    }
+    ovl_json_close(json);
+}
+
 static void judgement(ovl_json *json, const ovl_comparison *c)
 {
     differences(json, c);
@@ -19,6 +45,7 @@ static void judgement(ovl_json *json, const ovl_comparison *c)
     ovl_json_text_if(json, "path_change", c->path_change);
     ovl_json_text_if(json, "gradients", c->gradients);
     ovl_json_text_if(json, "memory", c->memory);
+    tails(json, c);
 }
 
 void ovl_compare_json(ovl_out *out, const ovl_comparison *c)

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define MOST_TAILS 12
+
 static const char *dup_shown(ovl_arena *arena, const ovl_scale *scale, ovl_time t)
 {
     char buf[OVL_UNITS_TEXT];
@@ -190,6 +192,42 @@ static void communication(ovl_out *out, const ovl_comparison *c, ovl_arena *aren
     }
 }
 
+/* "2 on rank 1"; nothing for a run without such communication. */
+static const char *tail_text(const ovl_tail_side *side, const ovl_scale *scale, ovl_arena *arena)
+{
+    return side->exposed == OVL_NEVER
+               ? NULL
+               : ovl_arena_printf(arena, "%s on rank %" PRIu32,
+                                  dup_shown(arena, scale, side->exposed), side->rank);
+}
+
+static void tails(ovl_out *out, const ovl_comparison *c, const ovl_scale *scale, ovl_arena *arena)
+{
+    static const ovl_column columns[] = {{"name", true, true, 0},
+                                         {"a", true, false, 0},
+                                         {"b", true, false, 0},
+                                         {"b - a", false, false, 0}};
+    if (c->n_tails == 0) {
+        return;
+    }
+    ovl_out_title(out, "\nExposed communication that changed, largest over all ranks (%s)",
+                  ovl_scale_unit(scale));
+    ovl_grid grid;
+    ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
+    for (uint32_t i = 0; i < OVL_MIN(c->n_tails, MOST_TAILS); i++) {
+        const ovl_tail *t = &c->tails[i];
+        const char *cells[] = {t->name, tail_text(&t->a, scale, arena),
+                               tail_text(&t->b, scale, arena),
+                               signed_shown(arena, scale, t->change)};
+        ovl_grid_row(&grid, cells);
+    }
+    ovl_grid_end(&grid, out, 2);
+    if (c->n_tails > MOST_TAILS) {
+        ovl_out_printf(out, "  %d of %" PRIu32 ", those that changed most; all of them: --json\n",
+                       MOST_TAILS, c->n_tails);
+    }
+}
+
 static void sentence(ovl_out *out, const char *title, const char *text)
 {
     if (text) {
@@ -229,6 +267,7 @@ void ovl_compare_text(ovl_out *out, const ovl_comparison *c)
     equations(out, c, &p, &arena);
     terms(out, c, &p.scale, &arena);
     communication(out, c, &arena);
+    tails(out, c, &p.scale, &arena);
     sentence(out, "Critical path", c->path_change);
     sentence(out, "Memory", c->memory);
     sentence(out, "Gradients", c->gradients);

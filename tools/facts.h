@@ -6,6 +6,7 @@
 #ifndef OVL_TOOLS_FACTS_H
 #define OVL_TOOLS_FACTS_H
 
+#include "tools/json.h"
 #include "tools/work.h"
 
 #define OVL_KINDS (OVL_MARKER + 1)
@@ -60,6 +61,10 @@ typedef struct ovl_check {
 void ovl_check_text(ovl_out *out, const ovl_check *check);
 /* Schema overlapsim.check/1. */
 void ovl_check_json(ovl_out *out, const ovl_check *check);
+
+/* Where measured costs and factors of the hardware come from; nothing if it has none. */
+void ovl_check_measured_text(ovl_out *out, const ovl_hw *hw);
+void ovl_check_measured_json(ovl_json *json, const ovl_hw *hw);
 
 /* How many instances of a link a node has; 0 if that is not said (no node, or one for all). */
 int64_t ovl_links_per_node(const ovl_hw *hw, const ovl_hw_link *link);

@@ -222,6 +222,7 @@ static void add_rows(ovl_inspection *in, const ovl_collected *file, uint32_t ind
             .file = index,
             .type = text_of(in, r->type),
             .redop = text_of(in, r->redop),
+            .series = text_of(in, r->series),
             .bytes = r->bytes,
             .count = r->count,
         };
@@ -238,8 +239,8 @@ static void add_rows(ovl_inspection *in, const ovl_collected *file, uint32_t ind
 static void warn(const ovl_inspection *in, const ovl_collected *file, ovl_errs *errs)
 {
     const ovl_mark mark = {file->path, 0, 0};
-    bool trace =
-        file->about.format != OVL_READ_NCCL_TESTS && file->about.format != OVL_READ_TIMELINE;
+    bool trace = file->about.format != OVL_READ_NCCL_TESTS &&
+                 file->about.format != OVL_READ_SIZES && file->about.format != OVL_READ_TIMELINE;
     uint64_t kernels = 0;
     for (uint32_t i = 0; i < file->ops.len; i++) {
         kernels += file->ops.data[i].kind <= OVL_BUSY_COMM;

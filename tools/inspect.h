@@ -66,7 +66,7 @@ typedef struct ovl_inspect_memory {
 
 typedef struct ovl_inspect_row {
     uint32_t file;
-    const char *type, *redop;
+    const char *type, *redop, *series; /* or NULL */
     int64_t bytes, count, time[2], wrong[2];
     double algbw[2], busbw[2]; /* bytes/s; 0 unknown */
 } ovl_inspect_row;

@@ -211,6 +211,7 @@ static void rows(ovl_json *j, const ovl_inspection *in)
             rate_if(j, algbw[k], r->algbw[k]);
             rate_if(j, busbw[k], r->busbw[k]);
         }
+        ovl_json_text_if(j, "series", r->series);
         ovl_json_close(j);
     }
     ovl_json_close(j);

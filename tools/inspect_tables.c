@@ -271,6 +271,7 @@ void ovl_inspect_rows_table(ovl_out *out, const ovl_inspection *in, uint32_t fil
         {"bytes", false, false, 0},        {"type", true, false, 5},   {"redop", true, false, 6},
         {"out of place", false, false, 0}, {"algbw", false, false, 0}, {"busbw", false, false, 3},
         {"in place", false, false, 0},     {"algbw", false, false, 2}, {"busbw", false, false, 1},
+        {"series", true, false, 0},
     };
     ovl_arena arena = {0};
     ovl_grid grid;
@@ -299,6 +300,7 @@ void ovl_inspect_rows_table(ovl_out *out, const ovl_inspection *in, uint32_t fil
             time[1],
             rate(&arena, r->algbw[1]),
             rate(&arena, r->busbw[1]),
+            r->series,
         };
         ovl_grid_row(&grid, cells);
     }

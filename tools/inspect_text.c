@@ -179,7 +179,8 @@ static void file(ovl_out *out, const ovl_inspection *in, uint32_t index)
             device(out, &in->devices.data[i], &arena);
         }
     }
-    bool trace = f->format != OVL_READ_NCCL_TESTS && f->format != OVL_READ_TIMELINE;
+    bool trace = f->format != OVL_READ_NCCL_TESTS && f->format != OVL_READ_SIZES &&
+                 f->format != OVL_READ_TIMELINE;
     if (trace && f->n_devices == 0) {
         ovl_out_text(out, "  no GPU work\n");
     }

@@ -22,6 +22,8 @@ const char *ovl_read_format_name(ovl_read_format format)
         return "nccl-tests output";
     case OVL_READ_INTERVALS:
         return "CSV of intervals";
+    case OVL_READ_SIZES:
+        return "CSV of sizes and times";
     case OVL_READ_NOTHING:
         break;
     }
@@ -44,6 +46,27 @@ static bool is_text(const char *bytes, size_t count)
         }
     }
     return true;
+}
+
+/* Whether the first line has fields, and a word in them: the line that tells a CSV. */
+static bool first_line_has(const char *bytes, size_t count, const char *word)
+{
+    const char *line_end = memchr(bytes, '\n', count);
+    size_t n = line_end ? (size_t)(line_end - bytes) : count, length = strlen(word);
+    for (size_t i = 0; i + length <= n; i++) {
+        if (memcmp(bytes + i, word, length) == 0) {
+            return memchr(bytes, ',', n) != NULL;
+        }
+    }
+    return false;
+}
+
+/* "a,b": commas and no blanks. */
+static bool is_heading(const char *bytes, size_t count)
+{
+    const char *line_end = memchr(bytes, '\n', count);
+    size_t n = line_end ? (size_t)(line_end - bytes) : count;
+    return memchr(bytes, ',', n) && !memchr(bytes, ' ', n);
 }
 
 const char *ovl_read_looks_like(const char *bytes, size_t count)
@@ -89,7 +112,17 @@ const char *ovl_read_looks_like(const char *bytes, size_t count)
     if (!is_text(bytes, count)) {
         return "binary data";
     }
-    return STARTS("{") || STARTS("[") ? "JSON without a list of trace events" : "text";
+    if (STARTS("{") || STARTS("[")) {
+        return "JSON without a list of trace events";
+    }
+    if (first_line_has(bytes, count, "algbw") || first_line_has(bytes, count, "bandwidth")) {
+        return "a CSV of bandwidths without sizes and times: alpha and beta cannot be told apart "
+               "from it";
+    }
+    return is_heading(bytes, count) ? "text that may be a CSV; it needs columns such as start_us "
+                                      "and dur_us, or size_bytes "
+                                      "and time_us"
+                                    : "text";
 }
 
 static const char *times_of(uint64_t count, const char *one, const char *many)
@@ -145,30 +178,20 @@ static bool may_be_json(const ovl_source *source)
     return p < source->end && (*p == '{' || *p == '[');
 }
 
-/* The line that tells a CSV of intervals is its first one. */
-static bool may_be_intervals(const ovl_source *source)
-{
-    size_t count = (size_t)(source->end - source->at);
-    const char *line_end = memchr(source->at, '\n', count);
-    size_t n = line_end ? (size_t)(line_end - source->at) : count;
-    for (size_t i = 0; i + 6 < n; i++) {
-        if (memcmp(source->at + i, "start_", 6) == 0) {
-            return memchr(source->at, ',', n) != NULL;
-        }
-    }
-    return false;
-}
-
 static bool read_source(ovl_source *source, const ovl_sink *sink, ovl_read_about *about)
 {
     if (may_be_json(source)) {
         return ovl_read_kineto(source, sink, about);
     }
-    if (may_be_intervals(source)) {
+    size_t count = (size_t)(source->end - source->at);
+    if (first_line_has(source->at, count, "start_")) {
         return ovl_read_intervals(source, sink, about);
     }
-    return is_text(source->at, (size_t)(source->end - source->at)) &&
-           ovl_read_nccl_tests(source, sink, about);
+    if (first_line_has(source->at, count, "time") && ovl_read_sizes(source, sink, about)) {
+        return true;
+    }
+    count = (size_t)(source->end - source->at);
+    return is_text(source->at, count) && ovl_read_nccl_tests(source, sink, about);
 }
 
 static bool read_open(ovl_source *source, const ovl_sink *sink, ovl_read_about *about,

@@ -69,11 +69,12 @@ typedef struct ovl_read_memory {
     int64_t allocated, reserved; /* in all, afterwards; -1: not written */
 } ovl_read_memory;
 
-/* A line of nccl-tests. Times of -1 and counts of -1 are not written. */
+/* A line of nccl-tests, or of a CSV of sizes. Times of -1 and counts of -1 are not written. */
 typedef struct ovl_read_row {
     int64_t bytes, count;
     ovl_slice type, redop;
-    int64_t time[2]; /* out of place, in place */
+    ovl_slice series; /* of a CSV with several: "torch"; else empty */
+    int64_t time[2];  /* out of place, in place */
     int64_t wrong[2];
 } ovl_read_row;
 
@@ -93,6 +94,7 @@ typedef enum ovl_read_format {
     OVL_READ_NSYS,
     OVL_READ_NCCL_TESTS,
     OVL_READ_INTERVALS,
+    OVL_READ_SIZES, /* a CSV of message sizes and times */
 } ovl_read_format;
 
 /* A kind of fault: how often, and the byte of the first. */
@@ -117,7 +119,7 @@ typedef struct ovl_read_about {
     int64_t rank, world; /* -1: not written */
     uint64_t n_records;  /* events, rows */
     ovl_read_faults faults;
-    const char *operation; /* nccl-tests: "all_reduce"; or NULL */
+    const char *operation; /* nccl-tests, CSV of sizes: "all_reduce"; or NULL */
     int64_t n_ranks;       /* nccl-tests: ranks that took part, -1: not written */
     const char *version;   /* of the exporter's schema, or NULL */
     ovl_arena *arena;      /* of the texts; set by the caller */
@@ -146,6 +148,7 @@ const char *ovl_read_looks_like(const char *bytes, size_t count);
 bool ovl_read_kineto(ovl_source *source, const ovl_sink *sink, ovl_read_about *about);
 bool ovl_read_nccl_tests(ovl_source *source, const ovl_sink *sink, ovl_read_about *about);
 bool ovl_read_intervals(ovl_source *source, const ovl_sink *sink, ovl_read_about *about);
+bool ovl_read_sizes(ovl_source *source, const ovl_sink *sink, ovl_read_about *about);
 /* False and an error if the database cannot be used. */
 bool ovl_read_nsys(const char *path, const ovl_sink *sink, ovl_read_about *about, ovl_errs *errs);
 

@@ -49,6 +49,7 @@ void ovl_report_name(ovl_out *out, const char *name);
 void ovl_report_description(ovl_out *out, const char *description); /* NULL: nothing */
 void ovl_report_hazards(ovl_out *out, const ovl_result *result);
 void ovl_report_chart(ovl_out *out, const ovl_result *result);
+void ovl_report_what_if(ovl_out *out, const ovl_result *result);
 void ovl_report_idle(ovl_out *out, const ovl_result *result);
 void ovl_report_memory(ovl_out *out, const ovl_result *result);
 void ovl_report_collectives(ovl_out *out, const ovl_result *result);

@@ -15,17 +15,6 @@ static const char *shown(ovl_arena *arena, const ovl_scale *scale, ovl_time t)
     return ovl_arena_strdup(arena, ovl_scale_show(buf, scale, t));
 }
 
-/* Where all that idles waits for communication alone, the rows of communication have said it. */
-static bool worth_telling(const ovl_result *result)
-{
-    bool more = result->idle.pipeline;
-    for (uint32_t i = 0; i < result->n_ranks && !more; i++) {
-        const ovl_result_rank *r = &result->ranks[i];
-        more = r->idle[OVL_IDLE_DEPENDENCY] != r->idle_time || r->gaps;
-    }
-    return more;
-}
-
 static int by_idle(const void *a, const void *b)
 {
     const ovl_result_rank *x = *(const ovl_result_rank *const *)a;
@@ -244,7 +233,8 @@ static void gaps_table(ovl_out *out, const ovl_result *result, const ovl_scale *
 
 void ovl_report_idle(ovl_out *out, const ovl_result *result)
 {
-    if (result->step == 0 || result->idle.bubble_rate <= 0 || !worth_telling(result)) {
+    if (result->step == 0 || result->idle.bubble_rate <= 0 ||
+        !(result->idle.telling || (result->n_ranks && result->ranks[0].gaps))) {
         return;
     }
     ovl_arena arena = {0};
@@ -262,5 +252,59 @@ void ovl_report_idle(ovl_out *out, const ovl_result *result)
     peeled(out, &result->idle, &arena);
     spans(out, result, &arena);
     gaps_table(out, result, &scale, &arena);
+    ovl_arena_free(&arena);
+}
+
+/* --- What would help --- */
+
+static ovl_scale what_if_scale(const ovl_result *result)
+{
+    ovl_scale scale = ovl_scale_for(result->step);
+    ovl_scale_fit(&scale, result->step, result->step);
+    for (uint32_t i = 0; i < result->n_what_if; i++) {
+        ovl_scale_fit(&scale, result->step, result->what_if[i].step);
+        ovl_scale_fit(&scale, result->step, result->what_if[i].per_microbatch);
+        ovl_scale_fit(&scale, result->step, result->what_if[i].per_microbatch_now);
+    }
+    return scale;
+}
+
+/* A step of other microbatches is compared by what one of them takes. */
+static void what_if_row(ovl_grid *grid, const ovl_result *result, const ovl_result_what_if *w,
+                        const ovl_scale *scale, ovl_arena *arena)
+{
+    bool other_work = w->microbatches > 0;
+    ovl_time now = other_work ? w->per_microbatch_now : result->step;
+    ovl_time then = other_work ? w->per_microbatch : w->step;
+    const char *cells[] = {
+        w->against,
+        w->change,
+        other_work ? "a microbatch" : "the step",
+        shown(arena, scale, now),
+        shown(arena, scale, then),
+        ovl_arena_printf(arena, "%.1f", now ? 100.0 * (double)(then - now) / (double)now : 0),
+        percent(w->bubble_rate, arena)};
+    ovl_grid_row(grid, cells);
+}
+
+void ovl_report_what_if(ovl_out *out, const ovl_result *result)
+{
+    static const ovl_column columns[] = {
+        {"against", true, false, 0}, {"change", true, OVL_GRID_WRAP, 0}, {"takes", true, false, 0},
+        {"now", false, false, 0},    {"then", false, false, 0},          {"%", false, false, 0},
+        {"idle %", false, false, 1},
+    };
+    if (result->n_what_if == 0) {
+        return;
+    }
+    ovl_arena arena = {0};
+    ovl_scale scale = what_if_scale(result);
+    ovl_out_title(out, "\nWhat would help, each simulated (times in %s)", ovl_scale_unit(&scale));
+    ovl_grid grid;
+    ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
+    for (uint32_t i = 0; i < result->n_what_if; i++) {
+        what_if_row(&grid, result, &result->what_if[i], &scale, &arena);
+    }
+    ovl_grid_end(&grid, out, 2);
     ovl_arena_free(&arena);
 }

@@ -186,6 +186,22 @@ static void idle_of_all(ovl_json *json, const ovl_result_idle *i)
     ovl_json_close(json);
 }
 
+static void what_if(ovl_json *json, const ovl_result_what_if *w)
+{
+    ovl_json_object(json, NULL, OVL_JSON_FLOW);
+    ovl_json_text(json, "against", w->against);
+    ovl_json_text(json, "change", w->change);
+    ovl_json_seconds(json, "step_s", w->step);
+    if (w->microbatches) {
+        ovl_json_uint(json, "microbatches", w->microbatches);
+        ovl_json_seconds(json, "per_microbatch_s", w->per_microbatch);
+        ovl_json_seconds(json, "per_microbatch_now_s", w->per_microbatch_now);
+    }
+    ovl_json_double_if(json, "bubble_rate", w->bubble_rate);
+    idle_pieces(json, "idle", w->idle);
+    ovl_json_close(json);
+}
+
 static void rank(ovl_json *json, const ovl_result_rank *r)
 {
     ovl_json_object(json, NULL, OVL_JSON_FLOW);
@@ -286,6 +302,9 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
     }
     ovl_json_close(json);
     idle_of_all(json, &result->idle);
+    if (result->what_if) {
+        ROWS(json, "what_if", result, what_if, n_what_if, what_if);
+    }
     ovl_report_stats_json(json, result);
     ovl_json_close(json);
 }

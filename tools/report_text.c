@@ -240,6 +240,7 @@ void ovl_report_text(ovl_out *out, const ovl_result *result)
     ovl_report_limits(out, result);
     ovl_report_chart(out, result);
     ovl_report_idle(out, result);
+    ovl_report_what_if(out, result);
     ovl_report_path(out, result);
     ovl_report_memory(out, result);
     ovl_report_hazards(out, result);

@@ -5,10 +5,26 @@ _ovl()
     local command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "check compare export help inspect run sweep --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare export help inspect run sweep --help --version" -- "$word"))
         return
     fi
     case $command:$before in
+    calibrate:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    calibrate:--group)
+        return
+        ;;
+    calibrate:--via)
+        return
+        ;;
+    calibrate:--op)
+        return
+        ;;
+    calibrate:--comm-pattern)
+        return
+        ;;
     check:--variant)
         return
         ;;
@@ -70,6 +86,10 @@ _ovl()
     run:--worth)
         return
         ;;
+    run:--what-if)
+        COMPREPLY=($(compgen -W "all none" -- "$word"))
+        return
+        ;;
     run:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
@@ -121,6 +141,9 @@ _ovl()
         ;;
     esac
     case $command:$word in
+    calibrate:-*)
+        COMPREPLY=($(compgen -W "--output --group --via --op --out-of-place --comm-pattern --json --help" -- "$word"))
+        ;;
     check:-*)
         COMPREPLY=($(compgen -W "--variant --set --interference --json --help" -- "$word"))
         ;;
@@ -134,13 +157,13 @@ _ovl()
         COMPREPLY=($(compgen -W "--help" -- "$word"))
         ;;
     help:*)
-        COMPREPLY=($(compgen -W "check compare export help inspect run sweep" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare export help inspect run sweep" -- "$word"))
         ;;
     inspect:-*)
         COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))
         ;;
     run:-*)
-        COMPREPLY=($(compgen -W "--variant --set --interference --worth --gaps --stats --json --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--variant --set --interference --worth --gaps --what-if --stats --json --output --help" -- "$word"))
         ;;
     sweep:-*)
         COMPREPLY=($(compgen -W "--over --zip --sample --samples --seed --pareto --objective --where --rows --jobs --variant --set --interference --json --csv --output --help" -- "$word"))

@@ -28,6 +28,10 @@ Communication of the deciding rank
   mean busbw             22.02 GB/s  22.02 GB/s
   startups                        2           2
 
+Exposed communication that changed, largest over all ranks (ms)
+  name      a              b              b - a
+  bucket 1  4.0 on rank 0  2.0 on rank 0   -2.0
+
 Critical path
   numbered by each run for itself: bucket 1 (4 ms) on the critical path of a, bucket 1 (2 ms) on
     that of b; the rest of the path runs through the same operations; backward late takes 8 ms of it
@@ -109,6 +113,11 @@ Communication of the deciding rank
   startups                        2           1
   bandwidth efficiency rose: mean busbw 22.02 GB/s -> 25.17 GB/s, startups 2 -> 1; the step became
     longer all the same
+
+Exposed communication that changed, largest over all ranks (ms)
+  name      a               b               b - a
+  bucket 0  0 on rank 0     7.00 on rank 0  +7.00
+  bucket 1  1.25 on rank 0                  -1.25
 
 Critical path
   numbered by each run for itself: bucket 1 (1.25 ms) on the critical path of a, bucket 0 (7 ms) on

@@ -6,6 +6,7 @@ ovl predicts what a change of schedule does to a distributed training step.
 Usage: ovl COMMAND ...
 
 Commands
+  calibrate fit costs of the hardware to measurements
   check     say what is wrong with a scenario, or what it will run
   compare   set two runs side by side: what changed, and is it better
   export    write a run in the format of another tool
@@ -50,6 +51,8 @@ Options
                               communication of that name were free, on every rank; by default for
                               the most exposed names
   --gaps                      list when each rank runs no kernel, what that time is made of, and why
+  --what-if all|none          simulate what would help against each kind of idle time; by default
+                              where ranks idle for more than communication, up to 200,000 operations
   --stats                     say what the run itself cost: events, solves of rates, memory, beside
                               the memory that was announced
   --json                      print JSON instead of text; times are seconds with 12 decimals

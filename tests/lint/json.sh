@@ -32,6 +32,8 @@ documents() {
     "$ovl" check --json tests/lint/json.yaml
     "$ovl" run --json --gaps --stats tests/lint/json.yaml
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB
+    "$ovl" calibrate --json scenarios/calibration/all_reduce_perf.log --group dp --via nvlink \
+        -o "$scratch/measured.yaml"
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'peak<1GiB' \
         --over 'hardware.collectives[0].alpha=1ms,2ms' --over interference=measured,x
     trace tests/lint/json.yaml

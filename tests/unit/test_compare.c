@@ -263,6 +263,42 @@ static void the_same_path_may_take_other_times(void)
     ovl_arena_free(&arena);
 }
 
+/* `a` is exposed for 1 ms in both; `b` on rank 1 for 2 ms instead of 0; `old` and `new` are in one
+ * run each, 3 ms and 1 ms. By change: old -3, b +2, new +1. */
+static void exposed_time_that_moved_is_listed(void)
+{
+    const ovl_result_collective before[] = {
+        {.name = "a", .rank = 0, .start = 10 * MS, .end = 14 * MS, .exposed = 1 * MS},
+        {.name = "old", .rank = 0, .start = 10 * MS, .end = 14 * MS, .exposed = 3 * MS},
+        {.name = "b", .rank = 1, .start = 6 * MS, .end = 10 * MS, .exposed = 0},
+    };
+    const ovl_result_collective after[] = {
+        {.name = "a", .rank = 0, .start = 6 * MS, .end = 14 * MS, .exposed = 1 * MS},
+        {.name = "b", .rank = 1, .start = 6 * MS, .end = 13 * MS, .exposed = 1 * MS},
+        {.name = "b", .rank = 2, .start = 6 * MS, .end = 14 * MS, .exposed = 2 * MS},
+        {.name = "b", .rank = 3, .start = 6 * MS, .end = 14 * MS, .exposed = 2 * MS},
+        {.name = "new", .rank = 1, .start = 6 * MS, .end = 14 * MS, .exposed = 1 * MS},
+    };
+    ovl_result x = {.collectives = before, .n_collectives = OVL_COUNT(before)};
+    ovl_result y = {.collectives = after, .n_collectives = OVL_COUNT(after)};
+    ovl_arena arena = {0};
+    uint32_t n;
+    const ovl_tail *tails = ovl_tails(&x, &y, &arena, &n);
+    CHECK_INT(n, 3);
+    CHECK_TEXT(tails[0].name, "old");
+    CHECK_INT(tails[0].change, -3 * MS);
+    CHECK_INT(tails[0].b.exposed, OVL_NEVER);
+    CHECK_TEXT(tails[1].name, "b");
+    CHECK_INT(tails[1].change, 2 * MS);
+    CHECK_INT(tails[1].b.rank, 2);
+    CHECK_INT(tails[1].b.took, 8 * MS);
+    CHECK_INT(tails[1].a.rank, 1);
+    CHECK_TEXT(tails[2].name, "new");
+    ovl_tails(&x, &x, &arena, &n);
+    CHECK_INT(n, 0);
+    ovl_arena_free(&arena);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -276,6 +312,7 @@ int main(void)
         {"a half is a half", shares_are_called_what_they_are},
         {"peaks side by side have the same decimals", peaks_have_the_same_decimals},
         {"the same path may take other times", the_same_path_may_take_other_times},
+        {"exposed time that moved is listed", exposed_time_that_moved_is_listed},
         CU_TEST_INFO_NULL,
     };
     return check_main("compare", tests);

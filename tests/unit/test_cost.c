@@ -235,6 +235,34 @@ static void the_slowest_of_several_links_decides(void)
 
 /* --- Tables, entries, kernels --- */
 
+/* In bytes, between (1000 B, 10 us) and (4000 B, 40 us) a byte takes 10 ns; between 4000 and 5000 B
+ * it gives 5 ns back, rounded up to a picosecond; beyond the ends the lines go on. */
+static void measured_tables_straight_in_bytes(void)
+{
+    bench t;
+    setup(&t);
+    ovl_hw_point points[] = {{1000, 10 * OVL_US}, {4000, 40 * OVL_US}, {5003, 35 * OVL_US}};
+    ovl_hw_collective entry = {.table = points, .n_table = 3, .between = OVL_BETWEEN_BYTES};
+    CHECK(cost(&t, entry, OVL_ALL_REDUCE, 2000, 8));
+    CHECK_INT(t.time.transfer, 20 * OVL_US);
+    /* 40 us - 1 * 5 us / 1003 = 39 995 014.955 ps */
+    CHECK(cost(&t, entry, OVL_ALL_REDUCE, 4001, 8));
+    CHECK_INT(t.time.transfer, 39995015);
+    CHECK(!cost(&t, entry, OVL_ALL_REDUCE, 999, 8));
+    entry.extrapolate = true;
+    CHECK(cost(&t, entry, OVL_ALL_REDUCE, 500, 8));
+    CHECK_INT(t.time.transfer, 5 * OVL_US);
+    /* 40 us - 11003 * 5 us / 1003 would be negative: 0. */
+    CHECK(cost(&t, entry, OVL_ALL_REDUCE, 15003, 8));
+    CHECK_INT(t.time.transfer, 0);
+    /* Sizes beyond any machine do not overflow: 10 ns a byte up to the longest time. */
+    entry.n_table = 2;
+    CHECK(cost(&t, entry, OVL_ALL_REDUCE, 100000000000, 8));
+    CHECK_INT(t.time.transfer, 1000 * OVL_S);
+    CHECK(!cost(&t, entry, OVL_ALL_REDUCE, UINT64_MAX, 8));
+    ovl_arena_free(&t.arena);
+}
+
 /* In log-log, between (1 MiB, 100 us) and (100 MiB, 10 ms) time is proportional to bytes; between
  * (100 MiB, 10 ms) and (10000 MiB, 100 ms) it goes with the root: 400 MiB take 20 ms. */
 static void measured_tables(void)
@@ -345,6 +373,7 @@ int main(void)
         {"alone an operation takes all of its slowest link",
          formulas_and_demands_agree_on_shared_links},
         {"the slowest of several links decides", the_slowest_of_several_links_decides},
+        {"measured tables may be straight in bytes", measured_tables_straight_in_bytes},
         {"measured tables are straight in log-log and end where they end", measured_tables},
         {"an entry of the group beats an entry for any", entries_of_the_group_come_first},
         {"rooflines take the longer of compute and memory", rooflines},

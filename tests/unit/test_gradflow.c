@@ -261,6 +261,32 @@ static void one_contribution_twice_is_a_duplicate(void)
     end(&t, &f);
 }
 
+/* Two microbatches are summed one after the other; the second sum is added to the first. With PACK
+ * it would replace it, and microbatch 0 be missing. */
+static void sums_of_microbatches_accumulate(void)
+{
+    for (int packs = 0; packs < 2; packs++) {
+        tiny t;
+        tiny_init(&t, 2);
+        ovl_id g = tiny_buffer(&t, "g", 8), out = tiny_buffer(&t, "out", 8);
+        ovl_id grad = tiny_buffer(&t, "grad", 8);
+        for (uint32_t mb = 0; mb < 2; mb++) {
+            tiny_kernel(&t, "compute", "backward", MS);
+            effect(&t, OVL_PRODUCE, g, OVL_NONE, "g", mb, 0.25);
+            tiny_collective(&t, "compute", "reduce", 0, MS);
+            effect(&t, OVL_SUM, out, g, NULL, 0, 0);
+            tiny_kernel(&t, "compute", "accumulate", MS);
+            effect(&t, mb == 0 || packs ? OVL_PACK : OVL_ACCUMULATE, grad, out, NULL, 0, 1);
+        }
+        tiny_kernel(&t, "compute", "optimizer", MS);
+        effect(&t, OVL_CONSUME, grad, OVL_NONE, "g", 0, 0);
+        proof f = follow(&t);
+        CHECK_INT(f.list.len, packs);
+        CHECK_INT(f.gradients.proved, packs ? 0 : 2);
+        end(&t, &f);
+    }
+}
+
 /* The optimizer ends before the reduction: it receives what was there. */
 static void an_empty_buffer_is_missing(void)
 {
@@ -347,6 +373,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         {"a right step is proved", a_right_step_is_proved},
+        {"sums of microbatches accumulate", sums_of_microbatches_accumulate},
         {"other ways to the same gradients have the same digest", other_ways_to_the_same_gradients},
         {"rounding is no fault", rounding_is_no_fault},
         {"a wrong scale is found", a_wrong_scale_is_found},

@@ -134,6 +134,10 @@ static void layers_are_cut_into_stages(void)
     step_of(&t, LAYERS, "overlap.pipeline.layers_per_stage=[6, 1]");
     CHECK_INT(cost_named(&t, 2, "1F0")->work, 3 * OVL_MS);
     step_of(&t, LAYERS, "overlap.pipeline.virtual_stages=1");
+    /* Forward and backward take 3, 6 (5 times), 9: 21 each with 4 and 3 layers. */
+    step_of(&t, LAYERS, "overlap.pipeline.split=time");
+    CHECK_INT(cost_named(&t, 0, "0F0")->work, 7 * OVL_MS);
+    CHECK_INT(cost_named(&t, 2, "1F0")->work, 7 * OVL_MS);
     CHECK(!lower(&t, LAYERS, "overlap.pipeline.layers_per_stage=[6, 2]"));
     CHECK_HAS(mistake(&t), "shares 8 layers among 2 stages; there are 7 layers and 2 stages");
     CHECK(!lower(&t, LAYERS, "overlap.pipeline.layers_per_stage=[7, x]"));
@@ -145,7 +149,7 @@ static void layers_are_cut_into_stages(void)
                  "microbatches: 4}"));
     CHECK_HAS(mistake(&t), "7 layers do not fill 8 stages");
     CHECK(!lower(&t, LAYERS, "workload.layers.block[3].forward=null"));
-    CHECK_HAS(mistake(&t), "needs the times of its forward and backward");
+    CHECK_HAS(mistake(&t), "needs the times, or FLOPs, of its forward and backward");
     CHECK(!lower(&t, LAYERS, "workload.layers.head.transfer=1 MiB") == 0);
     finish(&t);
 }
@@ -311,11 +315,37 @@ static void what_does_not_fit_is_told(void)
     finish(&t);
 }
 
+/* Layers of 4, 1, 1 and 2 TFLOP forward on 100 TFLOP/s, twice that backward: 120, 30, 30, 60 ms. By
+ * number 150 and 90; by time 120 and 120. */
+static void layers_are_cut_by_flops(void)
+{
+    bench t = {0};
+    const char *text =
+        "hardware: {gpu: {peak: {bf16: 100 TFLOP/s}}}\n"
+        "mesh: {axes: {pp: 2}}\n"
+        "workload:\n"
+        "  dtype: bf16\n"
+        "  layers:\n"
+        "    - {name: wide, forward_flops: 4 TFLOP, backward_flops: 8 TFLOP}\n"
+        "    - {name: narrow, repeat: 2, forward_flops: 1 TFLOP, backward_flops: 2 TFLOP}\n"
+        "    - {name: head, forward_flops: 2 TFLOP, backward_flops: 4 TFLOP}\n"
+        "overlap: {pipeline: {schedule: gpipe, microbatches: 2}}\n";
+    step_of(&t, text, NULL);
+    CHECK_INT(cost_named(&t, 0, "0F0")->work, 50 * OVL_MS);
+    CHECK_INT(cost_named(&t, 1, "1B0")->work, 60 * OVL_MS);
+    step_of(&t, text, "overlap.pipeline.split=time");
+    CHECK_INT(cost_named(&t, 0, "0F0")->work, 40 * OVL_MS);
+    CHECK_INT(cost_named(&t, 0, "0B0")->work, 80 * OVL_MS);
+    CHECK_INT(cost_named(&t, 1, "1F0")->work, 40 * OVL_MS);
+    finish(&t);
+}
+
 static CU_TestInfo tests[] = {
     {"operations of 1F1B", operations_of_1f1b},
     {"memory is held from forward to backward", memory_is_held_from_forward_to_backward},
     {"times follow from one another", times_follow_from_one_another},
     {"layers are cut into stages", layers_are_cut_into_stages},
+    {"layers are cut by FLOPs", layers_are_cut_by_flops},
     {"orders of sends and receives agree", orders_of_sends_and_receives_agree},
     {"rendezvous on one communicator is a deadlock", rendezvous_on_one_communicator_is_a_deadlock},
     {"lists of actions", lists_of_actions},

@@ -437,6 +437,40 @@ static void intervals_are_read(void)
     done(&l);
 }
 
+/* Both columns of nccl-tests are one row; each other column of times is a series of its own. */
+static void sizes_are_read(void)
+{
+    look l;
+    look_text(&l, "algbw_GBps,size_bytes,time_us,time_inplace_us,time_torch_ms_derived\n"
+                  "1,1024,9.25,9,0.5\n"
+                  "# a remark\n"
+                  "1,2 KiB,10,,\n"
+                  "1,0,10,,\n"
+                  "1,4096,NaN,,\n"
+                  "1,4096,-3,,\n"
+                  "1,4096\n");
+    CHECK(l.good);
+    CHECK_INT(l.in.files.data[0].format, OVL_READ_SIZES);
+    CHECK_INT(l.in.rows.len, 3);
+    CHECK_INT(l.in.rows.data[0].time[0], 500000);
+    CHECK_TEXT(l.in.rows.data[0].series, "torch");
+    CHECK_INT(l.in.rows.data[1].time[0], 9250);
+    CHECK_INT(l.in.rows.data[1].time[1], 9000);
+    CHECK(!l.in.rows.data[1].series);
+    CHECK_INT(l.in.rows.data[2].bytes, 2048);
+    CHECK_INT(l.in.rows.data[2].time[1], -1);
+    CHECK_HAS(said(&l), "4 events are broken and were skipped");
+    done(&l);
+    look_text(&l, "collective,gpus,algbw_GBps,latency_us\nAllReduce,8,267,31\n");
+    CHECK(!l.good);
+    CHECK_HAS(said(&l), "bandwidths without sizes and times");
+    done(&l);
+    look_text(&l, "a,b\n1,2\n");
+    CHECK(!l.good);
+    CHECK_HAS(said(&l), "may be a CSV; it needs columns such as");
+    done(&l);
+}
+
 static CU_TestInfo tests[] = {
     {"every envelope is read", every_envelope_is_read},
     {"the dialect of 2021 is read", the_dialect_of_2021_is_read},
@@ -456,6 +490,7 @@ static CU_TestInfo tests[] = {
     {"nccl-tests tables are read", nccl_tests_tables_are_read},
     {"older tables are read", older_tables_are_read},
     {"intervals are read", intervals_are_read},
+    {"sizes are read", sizes_are_read},
     CU_TEST_INFO_NULL,
 };
 

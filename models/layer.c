@@ -1,0 +1,74 @@
+#include "models/layer.h"
+
+static ovl_kernel_spec kernel_of(const ovl_layer *layer, const char *pass)
+{
+    return (ovl_kernel_spec){.mark = layer->mark,
+                             .dtype = (ovl_dtype)layer->dtype,
+                             .sms = layer->sms,
+                             .blocks = layer->blocks,
+                             .klass = layer->klass ? layer->klass : pass};
+}
+
+ovl_plan_cost ovl_layer_forward(ovl_lowering *l, const ovl_layer *layer)
+{
+    ovl_kernel_spec spec = kernel_of(layer, "forward");
+    spec.name = ovl_arena_printf(l->arena, "forward %s", layer->name);
+    spec.duration = layer->forward;
+    spec.flops = layer->forward_flops;
+    spec.hbm = layer->hbm;
+    bool given = spec.duration.count || spec.flops > 0 || spec.hbm > 0;
+    if (!given) {
+        ovl_plan_say(l, "The forward pass is not modelled for layers that give no forward.");
+        return (ovl_plan_cost){.id = OVL_NONE};
+    }
+    return ovl_plan_kernel(l, &spec);
+}
+
+ovl_plan_cost ovl_layer_backward(ovl_lowering *l, const ovl_layer *layer)
+{
+    ovl_kernel_spec spec = kernel_of(layer, "backward");
+    spec.name = ovl_arena_printf(l->arena, "backward %s", layer->name);
+    spec.duration = layer->backward;
+    spec.flops = layer->backward_flops;
+    spec.hbm = layer->backward_hbm ? layer->backward_hbm : 2 * layer->hbm;
+    return ovl_plan_kernel(l, &spec);
+}
+
+/* What the text of an element count says; 1 and an error if it says nothing. */
+static uint64_t read_elements(ovl_lowering *l, const ovl_layer *layer, uint32_t i)
+{
+    const ovl_texts *elements = &layer->elements;
+    int64_t count = 0;
+    const char *wrong = ovl_read_count(elements->item[i], &count);
+    if (!wrong && (count <= 0 || count > INT64_MAX / 8)) {
+        wrong = "a tensor has at least one element";
+    }
+    if (wrong) {
+        ovl_error(l->errs, OVL_E_INPUT, elements->mark ? elements->mark[i] : layer->mark, "%s",
+                  wrong);
+        return 1;
+    }
+    return (uint64_t)count;
+}
+
+const uint64_t *ovl_layer_elements(ovl_lowering *l, const ovl_layer *layer, ovl_arena *arena,
+                                   uint32_t *n)
+{
+    uint64_t size = ovl_dtype_size((ovl_dtype)layer->dtype);
+    uint64_t *counts = OVL_NEW_ARRAY(arena, uint64_t, OVL_MAX(layer->elements.count, 1));
+    *n = layer->elements.count;
+    for (uint32_t i = 0; i < *n; i++) {
+        counts[i] = read_elements(l, layer, i);
+    }
+    if (*n == 0 && layer->params > 0) {
+        *n = 1;
+        counts[0] = layer->params / size + (layer->params % size > 0);
+    }
+    return counts;
+}
+
+uint64_t ovl_optimizer_bytes(const ovl_optimizer *optimizer, uint64_t elements)
+{
+    uint64_t tensors = (uint64_t)optimizer->moments + optimizer->master;
+    return tensors * elements * ovl_dtype_size((ovl_dtype)optimizer->dtype);
+}

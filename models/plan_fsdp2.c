@@ -1,0 +1,304 @@
+#include "models/plan_fsdp2.h"
+
+#include "models/layer.h"
+
+static ovl_fsdp2 *state(ovl_step *s)
+{
+    const ovl_fsdp_plan *p = s->own;
+    return p->code;
+}
+
+ovl_fsdp2_group *ovl_fsdp2_group_of(const ovl_fsdp2 *e, uint32_t u)
+{
+    uint32_t g = e->p->group_of[u];
+    return g == OVL_NONE ? NULL : &e->groups[g];
+}
+
+ovl_fsdp2_group *ovl_fsdp2_root(const ovl_fsdp2 *e)
+{
+    return e->p->root == OVL_NONE ? NULL : &e->groups[e->p->root];
+}
+
+/* --- Opening a code --- */
+
+/* Groups alike cost alike; what is remarkable about a cost is told once. */
+static bool take_costs(ovl_fsdp2_group *g, const ovl_fsdp2_group *before)
+{
+    const ovl_param_group *a = g->g, *b = before->g;
+    if (a->shard != b->shard || a->param_dtype != b->param_dtype ||
+        a->reduce_dtype != b->reduce_dtype || a->keep != b->keep) {
+        return false;
+    }
+    g->gather = before->gather;
+    g->near_gather = before->near_gather;
+    g->scatter = before->scatter;
+    g->all_reduce = before->all_reduce;
+    return true;
+}
+
+static void set_costs(ovl_fsdp2 *e, ovl_fsdp2_group *g)
+{
+    ovl_fsdp_plan *p = e->p;
+    const ovl_param_group *own = g->g;
+    if (g > e->groups && take_costs(g, g - 1)) {
+        return;
+    }
+    uint64_t gathered = ovl_fsdp_padded(p, own, own->param_dtype);
+    g->gather = ovl_fsdp_cost(p, own, OVL_ALL_GATHER, p->shard, p->n, p->shard_spread, gathered);
+    g->scatter = ovl_fsdp_cost(p, own, OVL_REDUCE_SCATTER, p->reduce, p->n, p->shard_spread,
+                               ovl_fsdp_padded(p, own, own->reduce_dtype));
+    if (p->near && !own->keep) {
+        g->near_gather =
+            ovl_fsdp_cost(p, own, OVL_ALL_GATHER, p->near, p->near_n, p->near_spread, gathered);
+    }
+    if (p->replica) {
+        g->all_reduce = ovl_fsdp_cost(p, own, OVL_ALL_REDUCE, p->replica, p->replicas,
+                                      p->replica_spread, ovl_fsdp_shard(own, own->reduce_dtype));
+    }
+}
+
+/* Sharded parameters, gradients and optimizer states live through the whole training. */
+static void hold(ovl_fsdp2 *e, ovl_fsdp2_group *g)
+{
+    ovl_step *s = e->s;
+    const ovl_param_group *own = g->g;
+    uint64_t shard = ovl_fsdp_shard(own, own->dtype);
+    const ovl_optimizer *optimizer = &s->workload->optimizer;
+    g->shard = ovl_step_held(s, ovl_arena_printf(&s->scratch, "shard %s", own->name), shard,
+                             OVL_PARAMETER, own->dtype, own->mark);
+    g->grad = ovl_step_held(s, ovl_arena_printf(&s->scratch, "shard %s.grad", own->name), shard,
+                            OVL_GRADIENT, own->dtype, own->mark);
+    uint64_t states = ovl_optimizer_bytes(optimizer, own->shard);
+    if (states) {
+        g->states =
+            ovl_step_held(s, ovl_arena_printf(&s->scratch, "optimizer states %s", own->name),
+                          states, OVL_OPTIMIZER, (ovl_dtype)optimizer->dtype, own->mark);
+    }
+}
+
+static void open_groups(ovl_fsdp2 *e)
+{
+    e->groups = OVL_NEW_ARRAY(&e->s->scratch, ovl_fsdp2_group, e->p->n_groups);
+    for (uint32_t i = 0; i < e->p->n_groups; i++) {
+        ovl_fsdp2_group *g = &e->groups[i];
+        *g = (ovl_fsdp2_group){.g = &e->p->groups[i], .states = OVL_NONE};
+        g->cast = g->output = g->whole = g->near = g->gradient = g->gathered_gradient = OVL_NONE;
+        g->partial = g->reduced = OVL_NONE;
+        g->op = OVL_NONE;
+        set_costs(e, g);
+        hold(e, g);
+    }
+}
+
+/* States given as bytes of a rank are not told apart by group. */
+static void hold_states(ovl_fsdp2 *e)
+{
+    const ovl_optimizer *optimizer = &e->s->workload->optimizer;
+    e->states = OVL_NONE;
+    if (optimizer->states) {
+        e->states = ovl_step_held(e->s, "optimizer states", optimizer->states, OVL_OPTIMIZER,
+                                  (ovl_dtype)e->s->workload->dtype, optimizer->mark);
+    }
+}
+
+static void open(ovl_step *s)
+{
+    ovl_fsdp_plan *p = s->own;
+    ovl_fsdp2 *e = OVL_NEW(&s->scratch, ovl_fsdp2);
+    *e = (ovl_fsdp2){.p = p, .s = s, .gate = OVL_NONE, .deferred = OVL_NONE};
+    p->code = e;
+    e->copy_stream = ovl_add_stream(s->b, s->code, "gather copy_in");
+    e->gather_stream = ovl_add_stream(s->b, s->code, "all_gather");
+    e->scatter_stream = ovl_add_stream(s->b, s->code, "reduce_scatter");
+    e->shard_slot = ovl_plan_slot(p->l, s->code, p->shard);
+    e->reduce_slot = ovl_plan_slot(p->l, s->code, p->reduce);
+    if (p->replica) {
+        e->reduce_stream = ovl_add_stream(s->b, s->code, "all_reduce");
+        e->replica_slot = ovl_plan_slot(p->l, s->code, p->replica);
+    }
+    if (p->near) {
+        e->near_slot = ovl_plan_slot(p->l, s->code, p->near);
+    }
+    open_groups(e);
+    hold_states(e);
+}
+
+/* --- Forward --- */
+
+/* The root's pre-forward lets the gathers' streams wait for compute, and so for the optimizer and
+ * for whatever a backward before waited for. */
+static void begin_forward(ovl_step *s, const ovl_pass *pass)
+{
+    ovl_fsdp2 *e = state(s);
+    ovl_fsdp2_group *root = ovl_fsdp2_root(e);
+    e->backward = false;
+    e->gate = pass->first_unit == 0 ? s->last : e->gate;
+    if (root && pass->first_unit == 0) {
+        ovl_fsdp2_unshard(e, root);
+        ovl_fsdp2_wait(e, root);
+    }
+}
+
+static void before_forward(ovl_step *s, uint32_t u)
+{
+    ovl_fsdp2 *e = state(s);
+    ovl_fsdp2_group *g = ovl_fsdp2_group_of(e, u);
+    if (!g || g == ovl_fsdp2_root(e)) {
+        return;
+    }
+    ovl_fsdp2_unshard(e, g);
+    ovl_fsdp2_wait(e, g);
+    ovl_fsdp2_prefetch(e, g, e->p->fsdp->prefetch.forward);
+}
+
+static void in_forward(ovl_step *s, uint32_t u)
+{
+    const ovl_fsdp2_group *g = ovl_fsdp2_group_of(state(s), u);
+    if (g) {
+        ovl_step_reads(s, g->whole);
+    }
+}
+
+static void after_forward(ovl_step *s, uint32_t u)
+{
+    ovl_fsdp2_group *g = ovl_fsdp2_group_of(state(s), u);
+    if (g) {
+        ovl_fsdp2_reshard_forward(state(s), g);
+    }
+}
+
+static void end_forward(ovl_step *s, const ovl_pass *pass)
+{
+    (void)pass;
+    ovl_fsdp2_free_deferred(state(s));
+}
+
+/* --- Backward --- */
+
+/* The root's hook comes first and gathers for the last unit. */
+static void begin_backward(ovl_step *s, const ovl_pass *pass)
+{
+    (void)pass;
+    ovl_fsdp2 *e = state(s);
+    ovl_fsdp2_group *root = ovl_fsdp2_root(e);
+    e->backward = true;
+    if (root) {
+        ovl_fsdp2_unshard(e, root);
+        ovl_fsdp2_wait(e, root);
+        ovl_fsdp2_prefetch(e, root, e->p->fsdp->prefetch.backward);
+    }
+}
+
+static void before_backward(ovl_step *s, uint32_t u)
+{
+    ovl_fsdp2 *e = state(s);
+    ovl_fsdp2_group *g = ovl_fsdp2_group_of(e, u);
+    if (!g) {
+        return;
+    }
+    if (g != ovl_fsdp2_root(e)) {
+        ovl_fsdp2_unshard(e, g);
+        ovl_fsdp2_wait(e, g);
+        ovl_fsdp2_prefetch(e, g, e->p->fsdp->prefetch.backward);
+    }
+    if (g->gradient == OVL_NONE) {
+        const ovl_param_group *own = g->g;
+        g->gradient = ovl_step_buffer(s, ovl_arena_printf(&s->scratch, "%s.grad", own->name),
+                                      ovl_fsdp_whole(own, own->grad_dtype), OVL_GRADIENT,
+                                      own->grad_dtype, s->compute, own->mark);
+    }
+}
+
+static void in_backward(ovl_step *s, uint32_t u)
+{
+    const ovl_fsdp2_group *g = ovl_fsdp2_group_of(state(s), u);
+    if (!g) {
+        return;
+    }
+    bool adds = g->has_gradient && g->gathered_gradient == OVL_NONE;
+    if (!g->g->skip) {
+        ovl_step_reads(s, g->whole);
+    }
+    if (adds) {
+        ovl_step_reads(s, g->gradient);
+    }
+    ovl_step_writes(s, g->gradient);
+    ovl_step_produces(s, g->gradient, s->units[u].name, !adds);
+}
+
+static void after_backward(ovl_step *s, uint32_t u)
+{
+    ovl_fsdp2 *e = state(s);
+    ovl_fsdp2_group *g = ovl_fsdp2_group_of(e, u);
+    if (g && g != ovl_fsdp2_root(e)) {
+        ovl_fsdp2_post_backward(e, g);
+    }
+}
+
+/* The root's gradients are complete last. */
+static void end_backward(ovl_step *s, const ovl_pass *pass)
+{
+    ovl_fsdp2 *e = state(s);
+    ovl_fsdp2_group *root = ovl_fsdp2_root(e);
+    if (root && pass->first_unit == 0) {
+        ovl_fsdp2_post_backward(e, root);
+    }
+    if (ovl_fsdp2_now(e, e->p->fsdp->accumulate.last_backward)) {
+        ovl_fsdp2_finalize(e);
+    }
+}
+
+/* --- Optimizer --- */
+
+static void in_optimizer(ovl_step *s)
+{
+    ovl_fsdp2 *e = state(s);
+    ovl_step_reads(s, e->states);
+    ovl_step_writes(s, e->states);
+    for (uint32_t i = 0; i < e->p->n_groups; i++) {
+        const ovl_fsdp2_group *g = &e->groups[i];
+        ovl_step_reads(s, g->grad);
+        ovl_step_reads(s, g->shard);
+        ovl_step_writes(s, g->shard);
+        ovl_step_reads(s, g->states);
+        ovl_step_writes(s, g->states);
+    }
+    for (uint32_t u = 0; u < s->n_units; u++) {
+        const ovl_fsdp2_group *g = ovl_fsdp2_group_of(e, u);
+        if (g) {
+            ovl_step_consumes(s, g->grad, s->units[u].name);
+        }
+    }
+}
+
+static void next_step(ovl_step *s)
+{
+    ovl_fsdp2 *e = state(s);
+    for (uint32_t i = 0; i < e->p->n_groups; i++) {
+        e->groups[i].has_sum = false;
+    }
+}
+
+static void close(ovl_step *s)
+{
+    ovl_fsdp2 *e = state(s);
+    ovl_vec_free(&e->reduces);
+    ovl_vec_free(&e->ends);
+}
+
+const ovl_strategy ovl_fsdp2_strategy = {
+    .open = open,
+    .begin_forward = begin_forward,
+    .before_forward = before_forward,
+    .in_forward = in_forward,
+    .after_forward = after_forward,
+    .end_forward = end_forward,
+    .begin_backward = begin_backward,
+    .before_backward = before_backward,
+    .in_backward = in_backward,
+    .after_backward = after_backward,
+    .end_backward = end_backward,
+    .in_optimizer = in_optimizer,
+    .next_step = next_step,
+    .close = close,
+};

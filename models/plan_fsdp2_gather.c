@@ -1,0 +1,159 @@
+#include "models/plan_fsdp2.h"
+
+static const char *pass_word(const ovl_fsdp2 *e, const char *forward, const char *backward)
+{
+    return e->backward ? backward : forward;
+}
+
+/* The gathers' streams wait for an operation of the compute stream: only the latest matters. */
+static void gate(ovl_fsdp2 *e, uint32_t op)
+{
+    e->gate = e->gate == OVL_NONE ? op : OVL_MAX(e->gate, op);
+}
+
+/* What a gather reads: the shard, or what was resharded over neighbours. */
+static ovl_id source_of(const ovl_fsdp2_group *g)
+{
+    return g->near != OVL_NONE ? g->near : g->shard;
+}
+
+static bool no_overlap(const ovl_fsdp2 *e)
+{
+    const ovl_fsdp_prefetch *prefetch = &e->p->fsdp->prefetch;
+    return (e->backward ? prefetch->backward : prefetch->forward) == 0;
+}
+
+/* Shards are copied, and cast where they are kept in another type, into the rank's place in the
+ * output. */
+static void copy_in(ovl_fsdp2 *e, ovl_fsdp2_group *g)
+{
+    ovl_step *s = e->s;
+    const ovl_param_group *own = g->g;
+    uint64_t shard = ovl_fsdp_shard(own, own->param_dtype);
+    ovl_id source = source_of(g);
+    if (source == g->shard && own->param_dtype != own->dtype) {
+        g->cast = ovl_step_buffer(s, ovl_step_name(s, "cast shard", own->name), shard,
+                                  OVL_TEMPORARY, own->param_dtype, e->copy_stream, own->mark);
+    }
+    g->output = ovl_step_buffer(s, ovl_step_name(s, "gather output", own->name),
+                                ovl_fsdp_padded(e->p, own, own->param_dtype), OVL_GATHERED,
+                                own->param_dtype, e->copy_stream, own->mark);
+    ovl_step_mover(s, ovl_step_name(s, "gather copy_in", own->name), e->copy_stream,
+                   source == g->shard ? ovl_fsdp_shard(own, own->dtype) : shard, shard,
+                   e->p->fsdp->copy_rate, own->mark);
+    ovl_step_after(s, e->gate);
+    if (no_overlap(e)) {
+        ovl_step_after(s, s->last);
+    }
+    e->gate = OVL_NONE;
+    ovl_step_reads(s, source);
+    ovl_step_writes(s, g->cast);
+    ovl_step_writes(s, g->output);
+}
+
+static void add_gather(ovl_fsdp2 *e, ovl_fsdp2_group *g, uint32_t copied)
+{
+    ovl_step *s = e->s;
+    const ovl_param_group *own = g->g;
+    bool near = g->near != OVL_NONE;
+    ovl_op op = ovl_step_op(s, OVL_COLLECTIVE,
+                            ovl_step_name(s, pass_word(e, "gather", "regather"), own->name),
+                            near ? g->near_gather : g->gather, e->gather_stream, own->mark);
+    op.coll = OVL_ALL_GATHER;
+    op.dtype = (uint8_t)own->param_dtype;
+    op.comm = near ? e->near_slot : e->shard_slot;
+    op.bytes = ovl_fsdp_padded(e->p, own, own->param_dtype);
+    g->op = ovl_step_add(s, &op);
+    ovl_step_after(s, copied);
+    ovl_step_reads(s, g->output);
+    ovl_step_writes(s, g->output);
+}
+
+void ovl_fsdp2_unshard(ovl_fsdp2 *e, ovl_fsdp2_group *g)
+{
+    if (g->op != OVL_NONE || g->whole != OVL_NONE || (e->backward && g->g->skip)) {
+        return;
+    }
+    copy_in(e, g);
+    add_gather(e, g, e->s->added);
+}
+
+void ovl_fsdp2_free_deferred(ovl_fsdp2 *e)
+{
+    if (e->deferred != OVL_NONE) {
+        gate(e, e->copied_out);
+        ovl_step_release(e->s, &e->groups[e->deferred].output);
+        e->deferred = OVL_NONE;
+    }
+}
+
+static uint32_t copy_out(ovl_fsdp2 *e, ovl_fsdp2_group *g)
+{
+    ovl_step *s = e->s;
+    const ovl_param_group *own = g->g;
+    uint64_t whole = ovl_fsdp_whole(own, own->param_dtype);
+    g->whole = ovl_step_buffer(s, ovl_step_name(s, "gathered", own->name), whole, OVL_GATHERED,
+                               own->param_dtype, s->compute, own->mark);
+    uint32_t op =
+        ovl_step_mover(s, ovl_step_name(s, pass_word(e, "copy_out", "copy_out again"), own->name),
+                       s->compute, whole, whole, e->p->fsdp->copy_rate, own->mark);
+    ovl_step_after(s, g->op);
+    ovl_step_reads(s, g->output);
+    ovl_step_writes(s, g->whole);
+    return op;
+}
+
+/* In the forward the output is freed one unit later, so that its copy-out may overlap the next
+ * gather. */
+void ovl_fsdp2_wait(ovl_fsdp2 *e, ovl_fsdp2_group *g)
+{
+    if (g->op == OVL_NONE) {
+        return;
+    }
+    if (!e->backward) {
+        ovl_fsdp2_free_deferred(e);
+    }
+    uint32_t copied = copy_out(e, g);
+    ovl_step_release(e->s, &g->cast);
+    if (e->backward) {
+        gate(e, copied);
+        ovl_step_release(e->s, &g->output);
+        ovl_step_release(e->s, &g->near);
+    } else {
+        e->deferred = (uint32_t)(g - e->groups);
+        e->copied_out = copied;
+    }
+    g->op = OVL_NONE;
+}
+
+void ovl_fsdp2_reshard_forward(ovl_fsdp2 *e, ovl_fsdp2_group *g)
+{
+    ovl_step *s = e->s;
+    const ovl_param_group *own = g->g;
+    if (own->keep || g->whole == OVL_NONE) {
+        return;
+    }
+    if (e->p->near) {
+        uint64_t bytes = ovl_fsdp_padded(e->p, own, own->param_dtype) / e->p->near_n;
+        g->near = ovl_step_buffer(s, ovl_step_name(s, "resharded", own->name), bytes, OVL_GATHERED,
+                                  own->param_dtype, s->compute, own->mark);
+        gate(e, ovl_step_mover(s, ovl_step_name(s, "reshard", own->name), s->compute, bytes, bytes,
+                               e->p->fsdp->copy_rate, own->mark));
+        ovl_step_reads(s, g->whole);
+        ovl_step_writes(s, g->near);
+    }
+    ovl_step_release(s, &g->whole);
+}
+
+/* The root is gathered before everything and never a target. */
+void ovl_fsdp2_prefetch(ovl_fsdp2 *e, const ovl_fsdp2_group *g, int64_t depth)
+{
+    int64_t n = e->p->n_groups - (e->p->root != OVL_NONE), at = g - e->groups;
+    for (int64_t i = 1; i <= depth; i++) {
+        int64_t target = e->backward ? at - i : at + i;
+        if (target < 0 || target >= n) {
+            return;
+        }
+        ovl_fsdp2_unshard(e, &e->groups[target]);
+    }
+}

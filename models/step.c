@@ -1,0 +1,175 @@
+#include "models/step.h"
+
+/* --- Activations --- */
+
+static ovl_id *activation_of(const ovl_step *s, uint32_t u)
+{
+    return &s->activation[(size_t)s->microbatch * s->n_units + u];
+}
+
+static void keep_activation(ovl_step *s, uint32_t u)
+{
+    const ovl_step_unit *unit = &s->units[u];
+    if (unit->activation) {
+        *activation_of(s, u) =
+            ovl_step_buffer(s, ovl_step_name(s, "activations", unit->name), unit->activation,
+                            OVL_ACTIVATION, (ovl_dtype)s->workload->dtype, s->compute, unit->mark);
+    }
+}
+
+/* --- Passes --- */
+
+static void call(void (*hook)(ovl_step *s), ovl_step *s)
+{
+    if (hook) {
+        hook(s);
+    }
+}
+
+static void call_unit(void (*hook)(ovl_step *s, uint32_t u), ovl_step *s, uint32_t u)
+{
+    if (hook) {
+        hook(s, u);
+    }
+}
+
+static void call_pass(void (*hook)(ovl_step *s, const ovl_pass *pass), ovl_step *s,
+                      const ovl_pass *pass)
+{
+    if (hook) {
+        hook(s, pass);
+    }
+}
+
+static void add_kernel(ovl_step *s, const char *pass, const ovl_step_unit *unit, ovl_plan_cost cost)
+{
+    ovl_op op = ovl_step_op(s, OVL_KERNEL, ovl_step_name(s, pass, unit->name), cost, s->compute,
+                            unit->mark);
+    ovl_step_add(s, &op);
+}
+
+static void forward(ovl_step *s, uint32_t u)
+{
+    const ovl_step_unit *unit = &s->units[u];
+    if (unit->forward.id == OVL_NONE) {
+        return;
+    }
+    call_unit(s->strategy->before_forward, s, u);
+    keep_activation(s, u);
+    add_kernel(s, "forward", unit, unit->forward);
+    ovl_step_writes(s, *activation_of(s, u));
+    call_unit(s->strategy->in_forward, s, u);
+    call_unit(s->strategy->after_forward, s, u);
+}
+
+static void backward(ovl_step *s, uint32_t u)
+{
+    const ovl_step_unit *unit = &s->units[u];
+    call_unit(s->strategy->before_backward, s, u);
+    add_kernel(s, "backward", unit, unit->backward);
+    ovl_step_reads(s, *activation_of(s, u));
+    call_unit(s->strategy->in_backward, s, u);
+    ovl_step_release(s, activation_of(s, u));
+    call_unit(s->strategy->after_backward, s, u);
+}
+
+void ovl_step_pass(ovl_step *s, const ovl_pass *pass)
+{
+    s->microbatch = pass->microbatch;
+    if (pass->kind == OVL_PASS_FORWARD) {
+        call_pass(s->strategy->begin_forward, s, pass);
+        for (uint32_t i = 0; i < pass->n_units; i++) {
+            forward(s, pass->first_unit + i);
+        }
+        call_pass(s->strategy->end_forward, s, pass);
+        return;
+    }
+    call_pass(s->strategy->begin_backward, s, pass);
+    for (uint32_t i = pass->n_units; i-- > 0;) {
+        backward(s, pass->first_unit + i);
+    }
+    call_pass(s->strategy->end_backward, s, pass);
+}
+
+/* --- Optimizer --- */
+
+static void add_optimizer(ovl_step *s)
+{
+    const ovl_optimizer *optimizer = &s->workload->optimizer;
+    ovl_mark mark = optimizer->given ? optimizer->mark : s->workload->mark;
+    ovl_time length = optimizer->duration;
+    if (length == 0) {
+        ovl_plan_say(s->l, "The optimizer takes no time: workload.optimizer gives no duration.");
+        ovl_step_marker(s, "optimizer", s->compute, mark);
+        return;
+    }
+    ovl_kernel_spec spec = {
+        .name = "optimizer", .mark = mark, .duration = {&length, 1}, .klass = "optimizer"};
+    ovl_op op =
+        ovl_step_op(s, OVL_KERNEL, "optimizer", ovl_plan_kernel(s->l, &spec), s->compute, mark);
+    ovl_step_add(s, &op);
+}
+
+void ovl_step_end(ovl_step *s)
+{
+    call(s->strategy->end_accumulation, s);
+    add_optimizer(s);
+    call(s->strategy->in_optimizer, s);
+    call(s->strategy->next_step, s);
+}
+
+/* --- The whole --- */
+
+void ovl_step_open(ovl_step *s)
+{
+    s->b = s->l->b;
+    s->code = ovl_plan_code(s->l);
+    s->compute = ovl_add_stream(s->b, s->code, "compute");
+    s->launch = ovl_plan_launch(s->l);
+    s->last = s->added = OVL_NONE;
+    s->microbatch = 0;
+    size_t n = (size_t)s->microbatches * s->n_units;
+    s->activation = OVL_NEW_ARRAY(&s->scratch, ovl_id, n);
+    for (size_t i = 0; i < n; i++) {
+        s->activation[i] = OVL_NONE;
+    }
+    call(s->strategy->open, s);
+}
+
+void ovl_step_close(ovl_step *s)
+{
+    call(s->strategy->close, s);
+}
+
+ovl_id ovl_step_write(ovl_step *s)
+{
+    ovl_step_open(s);
+    call(s->strategy->begin_step, s);
+    for (uint32_t m = 0; m < s->microbatches; m++) {
+        ovl_step_pass(s, &(ovl_pass){OVL_PASS_FORWARD, 0, s->n_units, m});
+        ovl_step_pass(s, &(ovl_pass){OVL_PASS_BACKWARD, 0, s->n_units, m});
+    }
+    ovl_step_end(s);
+    ovl_step_close(s);
+    return s->code;
+}
+
+bool ovl_step_fits(const ovl_step *s, uint32_t each)
+{
+    uint64_t unit = (uint64_t)s->n_units * each + 8;
+    uint64_t all = unit * s->microbatches;
+    if (s->microbatches > OVL_PLAN_CODE_OPS || unit > OVL_PLAN_CODE_OPS ||
+        all > OVL_PLAN_CODE_OPS || all * s->l->n_ranks > OVL_PLAN_RANK_OPS) {
+        ovl_error(s->l->errs, OVL_E_INPUT, s->workload->mark,
+                  "%" PRIu32 " microbatches of up to %" PRIu64 " operations on %" PRIu32
+                  " ranks are too many: at most %u a rank and %u in all",
+                  s->microbatches, unit, s->l->n_ranks, OVL_PLAN_CODE_OPS, OVL_PLAN_RANK_OPS);
+        return false;
+    }
+    return true;
+}
+
+void ovl_step_free(ovl_step *s)
+{
+    ovl_arena_free(&s->scratch);
+}

@@ -1,0 +1,140 @@
+#include "models/step.h"
+
+const char *ovl_step_name(ovl_step *s, const char *what, const char *of)
+{
+    return s->microbatches > 1
+               ? ovl_arena_printf(&s->scratch, "%s %s mb %" PRIu32, what, of, s->microbatch)
+               : ovl_arena_printf(&s->scratch, "%s %s", what, of);
+}
+
+ovl_op ovl_step_op(const ovl_step *s, ovl_op_kind kind, const char *name, ovl_plan_cost cost,
+                   uint16_t stream, ovl_mark mark)
+{
+    return (ovl_op){.kind = (uint8_t)kind,
+                    .dtype = (uint8_t)s->workload->dtype,
+                    .per_rank = cost.per_rank,
+                    .stream = stream,
+                    .comm = OVL_NO_COMM,
+                    .name = ovl_name(s->b, name),
+                    .cost = cost.id,
+                    .batch = OVL_NONE,
+                    .launch = kind == OVL_MARKER ? 0 : s->launch,
+                    .mark = mark};
+}
+
+uint32_t ovl_step_add(ovl_step *s, const ovl_op *op)
+{
+    uint32_t local = s->added = ovl_add_op(s->b, s->code, op);
+    if (op->stream == s->compute) {
+        s->last = local;
+    }
+    return local;
+}
+
+uint32_t ovl_step_marker(ovl_step *s, const char *name, uint16_t stream, ovl_mark mark)
+{
+    ovl_plan_cost cost = ovl_plan_length(s->l, name, mark, (ovl_times){0});
+    ovl_op op = ovl_step_op(s, OVL_MARKER, name, cost, stream, mark);
+    return ovl_step_add(s, &op);
+}
+
+uint32_t ovl_step_mover(ovl_step *s, const char *name, uint16_t stream, uint64_t read,
+                        uint64_t written, uint64_t rate, ovl_mark mark)
+{
+    if (rate == 0) {
+        return ovl_step_marker(s, name, stream, mark);
+    }
+    ovl_time length = ovl_bytes_time(written, rate);
+    ovl_kernel_spec spec = {.name = name,
+                            .mark = mark,
+                            .duration = {&length, 1},
+                            .hbm = read + written,
+                            .no_compute = true,
+                            .klass = "copy"};
+    ovl_op op = ovl_step_op(s, OVL_KERNEL, name, ovl_plan_kernel(s->l, &spec), stream, mark);
+    return ovl_step_add(s, &op);
+}
+
+void ovl_step_after(ovl_step *s, uint32_t before)
+{
+    if (before != OVL_NONE) {
+        ovl_add_after(s->b, s->code, before);
+    }
+}
+
+void ovl_step_reads(ovl_step *s, ovl_id buffer)
+{
+    if (buffer != OVL_NONE) {
+        ovl_add_access(s->b, s->code, buffer, false);
+    }
+}
+
+void ovl_step_writes(ovl_step *s, ovl_id buffer)
+{
+    if (buffer != OVL_NONE) {
+        ovl_add_access(s->b, s->code, buffer, true);
+    }
+}
+
+void ovl_step_effect(ovl_step *s, ovl_effect_kind kind, ovl_id buffer, ovl_id source, double scale)
+{
+    ovl_add_effect(s->b, s->code,
+                   &(ovl_effect){.kind = (uint8_t)kind,
+                                 .buffer = buffer,
+                                 .source = source,
+                                 .gradient = OVL_NONE,
+                                 .scale = scale});
+}
+
+void ovl_step_produces(ovl_step *s, ovl_id buffer, const char *name, bool first)
+{
+    ovl_add_effect(s->b, s->code,
+                   &(ovl_effect){.kind = (uint8_t)(first ? OVL_PRODUCE : OVL_ADD),
+                                 .buffer = buffer,
+                                 .source = OVL_NONE,
+                                 .gradient = ovl_name(s->b, name),
+                                 .microbatch = s->microbatch,
+                                 .scale = 1.0 / s->microbatches});
+}
+
+void ovl_step_consumes(ovl_step *s, ovl_id buffer, const char *name)
+{
+    ovl_add_effect(s->b, s->code,
+                   &(ovl_effect){.kind = OVL_CONSUME,
+                                 .buffer = buffer,
+                                 .source = OVL_NONE,
+                                 .gradient = ovl_name(s->b, name)});
+}
+
+static ovl_id add_buffer(ovl_step *s, const char *name, uint64_t bytes, ovl_category category,
+                         ovl_dtype dtype, uint16_t stream, bool held, ovl_mark mark)
+{
+    return ovl_add_buffer(s->b, s->code,
+                          &(ovl_buffer){.name = ovl_name(s->b, name),
+                                        .bytes = bytes,
+                                        .category = (uint8_t)category,
+                                        .dtype = (uint8_t)dtype,
+                                        .stream = stream,
+                                        .held = held,
+                                        .mark = mark});
+}
+
+ovl_id ovl_step_buffer(ovl_step *s, const char *name, uint64_t bytes, ovl_category category,
+                       ovl_dtype dtype, uint16_t stream, ovl_mark mark)
+{
+    return add_buffer(s, name, bytes, category, dtype, stream, false, mark);
+}
+
+ovl_id ovl_step_held(ovl_step *s, const char *name, uint64_t bytes, ovl_category category,
+                     ovl_dtype dtype, ovl_mark mark)
+{
+    return add_buffer(s, name, bytes, category, dtype, s->compute, true, mark);
+}
+
+void ovl_step_release(ovl_step *s, ovl_id *buffer)
+{
+    if (*buffer != OVL_NONE) {
+        ovl_free_buffer(s->b, s->code, *buffer);
+        *buffer = OVL_NONE;
+    }
+}

@@ -1,0 +1,217 @@
+#include "sim/alter.h"
+
+#include "sim/exposure.h"
+
+typedef struct altering {
+    const ovl_program *p;
+    const ovl_alteration *how;
+    ovl_means means;
+    ovl_id *mean_cost; /* by group of the means: its cost, or OVL_NONE: not yet */
+    ovl_id free_cost;  /* OVL_NONE: not yet */
+    OVL_VEC(ovl_cost) costs;
+} altering;
+
+static ovl_id add_cost(altering *a, ovl_cost cost)
+{
+    ovl_vec_push(&a->costs, cost);
+    return a->costs.len - 1;
+}
+
+/* The first cost of its kind with the mean time; what is bound by SMs stays in proportion. */
+static void set_mean(altering *a, const uint32_t *group, uint32_t local, ovl_op *op)
+{
+    ovl_id *known = &a->mean_cost[group[local]];
+    if (*known == OVL_NONE) {
+        ovl_cost cost = a->costs.data[op->cost];
+        ovl_time mean = a->means.mean[group[local]];
+        if (cost.work > 0 && cost.compute > 0) {
+            cost.compute = (ovl_time)((double)cost.compute / (double)cost.work * (double)mean);
+        }
+        cost.work = mean;
+        *known = add_cost(a, cost);
+    }
+    op->cost = *known;
+    op->per_rank = false;
+}
+
+static void set_free(altering *a, ovl_op *op)
+{
+    if (a->free_cost == OVL_NONE) {
+        a->free_cost = add_cost(a, (ovl_cost){.klass = OVL_NONE, .weight = 1});
+    }
+    op->cost = a->free_cost;
+    op->per_rank = false;
+}
+
+/* A call that takes its time per rank keeps it. */
+static void quicken(altering *a, ovl_op *op)
+{
+    op->launch /= a->how->host_divisor;
+    if (op->kind == OVL_HOST && !op->per_rank) {
+        ovl_cost cost = a->costs.data[op->cost];
+        cost.work /= a->how->host_divisor;
+        op->cost = add_cost(a, cost);
+    }
+}
+
+static const ovl_op *alter_code(altering *a, uint32_t code_id, ovl_arena *arena)
+{
+    const ovl_code *code = &a->p->codes[code_id];
+    ovl_op *ops = OVL_NEW_ARRAY(arena, ovl_op, code->n_ops);
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        ops[i] = code->ops[i];
+        if (a->how->mean_kernels && ops[i].kind == OVL_KERNEL) {
+            set_mean(a, a->means.group[code_id], i, &ops[i]);
+        }
+        if (a->how->free_comm && (ovl_is_communication(&ops[i]) || ops[i].kind == OVL_COPY)) {
+            set_free(a, &ops[i]);
+        }
+        if (a->how->host_divisor > 1) {
+            quicken(a, &ops[i]);
+        }
+    }
+    return ops;
+}
+
+/* --- What transfers wait for --- */
+
+typedef struct edges {
+    const ovl_code *old;
+    const ovl_inputs *inputs;
+    uint32_t *stream_prev, *comm_prev, *waits;
+    OVL_VEC(uint32_t) after_at;
+    OVL_VEC(uint32_t) after;
+    OVL_VEC(uint32_t)
+    from, to; /* each distinct pair of operations of which one waits for the other */
+} edges;
+
+static bool moves_data(const ovl_op *op)
+{
+    return ovl_is_communication(op) || op->kind == OVL_COPY;
+}
+
+static bool is_input(const ovl_inputs *inputs, uint32_t op, uint32_t before)
+{
+    for (uint32_t k = inputs->at[op]; k < inputs->at[op + 1]; k++) {
+        if (inputs->item[k] == before) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A batch has no input of its own: it waits for what it did. */
+static bool is_freed(const edges *e, uint32_t op)
+{
+    const ovl_op *o = &e->old->ops[op];
+    return moves_data(o) && o->kind != OVL_BATCH && o->batch == OVL_NONE &&
+           (o->kind == OVL_RECV || e->inputs->known[op]);
+}
+
+static void wait_for(edges *e, uint32_t op, uint32_t before)
+{
+    for (uint32_t i = e->from.len; i > 0 && e->to.data[i - 1] == op; i--) {
+        if (e->from.data[i - 1] == before) {
+            return;
+        }
+    }
+    ovl_vec_push(&e->from, before);
+    ovl_vec_push(&e->to, op);
+    e->waits[op]++;
+}
+
+/* What an operation waits for, anew. */
+static void find_edges(edges *e, uint32_t op)
+{
+    const ovl_code *c = e->old;
+    bool freed = is_freed(e, op);
+    uint32_t stream = c->stream_prev[op], comm = c->comm_prev[op];
+    stream = freed && stream != OVL_NONE && !is_input(e->inputs, op, stream) ? OVL_NONE : stream;
+    e->stream_prev[op] = stream;
+    e->comm_prev[op] = freed ? OVL_NONE : comm;
+    e->waits[op] = 1 + (c->queue_prev && c->queue_prev[op] != OVL_NONE);
+    ovl_vec_push(&e->after_at, e->after.len);
+    for (uint32_t k = c->after.at[op]; k < c->after.at[op + 1]; k++) {
+        uint32_t before = c->after.item[k];
+        if (!freed || is_input(e->inputs, op, before)) {
+            ovl_vec_push(&e->after, before);
+            wait_for(e, op, before);
+        }
+    }
+    if (stream != OVL_NONE) {
+        wait_for(e, op, stream);
+    }
+    if (e->comm_prev[op] != OVL_NONE) {
+        wait_for(e, op, e->comm_prev[op]);
+    }
+}
+
+/* Who waits for each operation: the pairs by their first. */
+static void pack_next(edges *e, ovl_code *code, ovl_arena *arena)
+{
+    uint32_t *at = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops + 2);
+    uint32_t *item = OVL_NEW_ARRAY(arena, uint32_t, e->from.len);
+    for (uint32_t i = 0; i < e->from.len; i++) {
+        at[e->from.data[i] + 2]++;
+    }
+    for (uint32_t i = 2; i < code->n_ops + 2; i++) {
+        at[i] += at[i - 1];
+    }
+    for (uint32_t i = 0; i < e->from.len; i++) {
+        item[at[e->from.data[i] + 1]++] = e->to.data[i];
+    }
+    code->next.at = at;
+    code->next.item = item;
+}
+
+static void free_order(const ovl_inputs *inputs, ovl_code *code, ovl_arena *arena)
+{
+    edges e = {.old = code, .inputs = inputs};
+    ovl_code changed = *code;
+    e.stream_prev = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
+    e.comm_prev = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
+    e.waits = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
+    for (uint32_t op = 0; op < code->n_ops; op++) {
+        find_edges(&e, op);
+    }
+    ovl_vec_push(&e.after_at, e.after.len);
+    changed.stream_prev = e.stream_prev;
+    changed.comm_prev = e.comm_prev;
+    changed.waits = e.waits;
+    changed.after.at = ovl_vec_freeze(&e.after_at, arena);
+    changed.after.item = ovl_vec_freeze(&e.after, arena);
+    pack_next(&e, &changed, arena);
+    ovl_vec_free(&e.from);
+    ovl_vec_free(&e.to);
+    *code = changed;
+}
+
+ovl_program ovl_program_altered(const ovl_program *program, const ovl_alteration *how,
+                                ovl_arena *arena)
+{
+    ovl_arena scratch = {0};
+    altering a = {.p = program, .how = how, .free_cost = OVL_NONE};
+    if (how->mean_kernels) {
+        ovl_means_find(program, &scratch, &a.means);
+        a.mean_cost = OVL_NEW_ARRAY(&scratch, ovl_id, a.means.n);
+        memset(a.mean_cost, 0xff, a.means.n * sizeof *a.mean_cost); /* OVL_NONE everywhere */
+    }
+    for (uint32_t i = 0; i < program->n_costs; i++) {
+        ovl_vec_push(&a.costs, program->costs[i]);
+    }
+    const ovl_inputs *inputs = how->early_comm ? ovl_inputs_find(program, &scratch) : NULL;
+    ovl_program altered = *program;
+    ovl_code *codes = OVL_NEW_ARRAY(arena, ovl_code, program->n_codes);
+    for (uint32_t c = 0; c < program->n_codes; c++) {
+        codes[c] = program->codes[c];
+        codes[c].ops = alter_code(&a, c, arena);
+        if (inputs) {
+            free_order(&inputs[c], &codes[c], arena);
+        }
+    }
+    altered.codes = codes;
+    altered.n_costs = a.costs.len;
+    altered.costs = ovl_vec_freeze(&a.costs, arena);
+    ovl_arena_free(&scratch);
+    return altered;
+}

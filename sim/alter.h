@@ -1,0 +1,29 @@
+/*
+ * alter.h - the same program at other costs, to see by simulation what a change would bring.
+ *
+ * Only what operations take changes, or what transfers wait for:
+ *
+ *     mean_kernels    each kernel takes the mean of its kind (replay.h): all stages, or ranks,
+ * alike free_comm       collectives, sends, receives and copies: no latency, bytes, SMs
+ *     host_divisor    launches and host calls take so many times less; 0 or 1: as they are
+ *     early_comm      transfers whose input is known (replay.h) wait for it and the host alone: no
+ *                     order among them, nothing else they were put behind
+ *
+ * Example: two stages of 1 and 3 ms with mean_kernels take 2 ms each.
+ */
+#ifndef OVL_SIM_ALTER_H
+#define OVL_SIM_ALTER_H
+
+#include "sim/replay.h"
+
+typedef struct ovl_alteration {
+    bool mean_kernels, free_comm, early_comm;
+    uint32_t host_divisor;
+} ovl_alteration;
+
+/* The altered program; it shares what is not changed with `program` and lives in `arena` beside it.
+ */
+ovl_program ovl_program_altered(const ovl_program *program, const ovl_alteration *how,
+                                ovl_arena *arena);
+
+#endif

@@ -1,0 +1,77 @@
+Costs fitted to measurements. docs/calibrate.md has the usual case; here is the rest.
+
+$ printf 'size_bytes,time_us\n1048576,20\n2097152,30\n4194304,50\n8388608,90\n' > $T/allreduce.csv
+$ ovl calibrate $T/allreduce.csv --via nvlink
+all_reduce in any group via nvlink
+  from $T/allreduce.csv
+  4 measurements of 4 sizes, 1 MiB to 8 MiB: out-of-place times
+  one pair  alpha 10 us (10 us to 10 us), beta 104.9 GB/s (104.9 GB/s to 104.9 GB/s), residual 0.0 %
+            held out: median 0.0 %, 90 % within 0.0 %, worst 0.0 % at 8 MiB
+  chosen    pair
+            held out: median 0.0 %, 90 % within 0.0 %, worst 0.0 % at 8 MiB
+            (each of 4 sizes predicted by a choice and fit that saw the others alone)
+  - 4 sizes cannot show switches of protocol; only one pair was tried
+$ ovl calibrate $T/allreduce.csv -o $T/hw.yaml | grep -c chosen
+1
+$ printf 'size_bytes,time_us\n1048576,20\n1048576,22\n' > $T/one_allgather.csv
+$ ovl calibrate $T/one_allgather.csv -o $T/hw.yaml
+all_gather in any group
+  from $T/one_allgather.csv
+  2 measurements of 1 size, 1 MiB: out-of-place times
+  median    21 us
+  - one size (1 MiB) cannot separate alpha from beta: only the time at that size is known
+$ grep -v sha256 $T/hw.yaml
+# Written by ovl calibrate 0.1.0.
+collectives:
+  - op: all_gather
+    table:
+      - [1048576 B, 21 us]
+    measured:
+      from: ["$T/one_allgather.csv"]
+      model: "one size"
+      points: 2
+      sizes: 1
+      notes:
+        - "one size (1 MiB) cannot separate alpha from beta: only the time at that size is known"
+$ printf 'size_bytes,time_us\n1048576,20\n2097152,33\n' > $T/gather.csv
+$ ovl calibrate $T/gather.csv
+gather in any group
+  from $T/gather.csv
+  2 measurements of 2 sizes, 1 MiB to 2 MiB: out-of-place times
+  one pair  alpha 7 us, beta 80.66 GB/s
+  chosen    pair
+  - 2 measurements leave nothing to tell an interval from; 4 are the least
+  - 2 sizes cannot show switches of protocol; only one pair was tried
+  - 2 sizes fix a pair; none is left to check it with
+  - a hardware profile has no operation "gather"; it is reported and not written
+$ cp $T/gather.csv $T/x.csv
+$ ovl calibrate $T/x.csv
+$T/x.csv: error: neither the file nor its name says which operation it measured; give it: --op all_reduce
+? 3
+$ ovl calibrate $T/x.csv --op broadcast | head -1
+broadcast in any group
+$ ovl calibrate $T/x.csv --op sorting
+error: --op "sorting" is no operation; write all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all or send_recv
+? 2
+$ printf 'collective,gpus,algbw_GBps\nAllReduce,8,267\n' > $T/allreduce_rates.csv
+$ ovl calibrate $T/allreduce_rates.csv scenarios/buckets/last_bucket.yaml $T/absent.log
+$T/absent.log: error: cannot read "$T/absent.log": no such file
+$T/allreduce_rates.csv: error: is no trace; it looks like a CSV of bandwidths without sizes and times: alpha and beta cannot be told apart from it
+scenarios/buckets/last_bucket.yaml: error: is no trace; it looks like text
+? 3
+$ sed 's/"rank": 0/"rank": 1/; s/"ts": 11, "dur": 9.5/"ts": 16, "dur": 4.5/' tests/cli/inspect.json > $T/rank1.json
+$ ovl calibrate tests/cli/inspect.json $T/rank1.json --group 0=dp
+all_reduce in dp
+  from tests/cli/inspect.json, $T/rank1.json
+  1 measurement out of 2 durations of 1 size, 4 MiB: least duration over the ranks
+  median    4.5 us
+  - one size (4 MiB) cannot separate alpha from beta: only the time at that size is known
+  - the name of a kernel is not the algorithm or protocol that ran; the fit is of whatever ran
+$ ovl calibrate tests/cli/inspect.json --json | head -c 100 | head -4
+{
+  "schema": "overlapsim.calibrate/1",
+  "collectives": [
+    {
+$ ovl calibrate $T/gather.csv -o $T/no/such/place.yaml > $T/out
+error: cannot write "$T/no/such/place.yaml": No such file or directory
+? 2

@@ -1,0 +1,336 @@
+#include "tools/calibrate.h"
+
+#include "models/tables.h"
+#include "tools/comm_names.h"
+
+#include <math.h>
+#include <string.h>
+
+#define WARN_FROM 0.10 /* a pair that misses unseen sizes by more is warned of */
+
+static const ovl_mark nowhere = {0};
+
+void ovl_calibrate_begin(ovl_calibration *cal, ovl_comm_pattern *pattern,
+                         const ovl_cal_wishes *wishes)
+{
+    *cal = (ovl_calibration){.wishes = wishes};
+    ovl_inspect_begin(&cal->in, pattern);
+}
+
+bool ovl_calibrate_add(ovl_calibration *cal, const char *path, ovl_errs *errs)
+{
+    ovl_cal_file file = {.path = path};
+    if (!ovl_inspect_add(&cal->in, path, errs)) {
+        return false;
+    }
+    if (!ovl_sha256_file(path, file.sha256)) {
+        file.sha256[0] = '\0';
+    }
+    ovl_vec_push(&cal->files, file);
+    return true;
+}
+
+void ovl_calibrate_free(ovl_calibration *cal)
+{
+    for (uint32_t i = 0; i < cal->series.len; i++) {
+        ovl_vec_free(&cal->series.data[i].points);
+        ovl_vec_free(&cal->series.data[i].files);
+        ovl_vec_free(&cal->series.data[i].notes);
+    }
+    ovl_vec_free(&cal->series);
+    ovl_vec_free(&cal->files);
+    ovl_inspect_free(&cal->in);
+    ovl_arena_free(&cal->arena);
+}
+
+/* --- Names --- */
+
+static const char *renamed(const ovl_cal_rename *rules, uint32_t n, const char *name,
+                           const char *otherwise)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (!rules[i].from || (name && strcmp(rules[i].from, name) == 0)) {
+            return rules[i].to;
+        }
+    }
+    return otherwise;
+}
+
+const char *ovl_calibrate_via(const ovl_calibration *cal, const ovl_cal_series *series)
+{
+    return renamed(cal->wishes->via, cal->wishes->n_via, series->group, NULL);
+}
+
+static int coll_of(const char *op)
+{
+    if (strcmp(op, "send") == 0 || strcmp(op, "recv") == 0) {
+        return OVL_SEND_RECV;
+    }
+    for (int i = 0; i < OVL_COLL_COUNT; i++) {
+        if (strcmp(op, ovl_coll_keys[i]) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+const char *ovl_cal_times_text(const ovl_cal_series *s, ovl_arena *arena)
+{
+    switch (s->times) {
+    case OVL_CAL_IN_PLACE:
+        return "in-place times";
+    case OVL_CAL_OUT_OF_PLACE:
+        return "out-of-place times";
+    case OVL_CAL_NAMED:
+        return ovl_arena_printf(arena, "times of the column \"%s\"", s->column);
+    case OVL_CAL_MINIMUM:
+        return "least duration over the ranks";
+    case OVL_CAL_ONE_RANK:
+        break;
+    }
+    return "least duration seen by a rank, an upper bound";
+}
+
+ovl_time ovl_cal_ps(double ns)
+{
+    double ps = round(ns * 1e3);
+    return ps >= (double)OVL_TIME_MAX ? OVL_TIME_MAX : ps <= 0 ? 0 : (ovl_time)ps;
+}
+
+/* --- Series --- */
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static ovl_cal_series *series_of(ovl_calibration *cal, const char *op, const char *group,
+                                 const char *column, ovl_cal_times times)
+{
+    for (uint32_t i = 0; i < cal->series.len; i++) {
+        ovl_cal_series *s = &cal->series.data[i];
+        if (strcmp(s->op, op) == 0 && same_text(s->group, group) && same_text(s->column, column) &&
+            s->times == times) {
+            return s;
+        }
+    }
+    ovl_cal_series fresh = {
+        .op = op, .coll = coll_of(op), .group = group, .column = column, .times = times};
+    ovl_vec_push(&cal->series, fresh);
+    return &cal->series.data[cal->series.len - 1];
+}
+
+static void add_point(ovl_cal_series *s, uint32_t file, int64_t bytes, int64_t ns, uint64_t calls)
+{
+    bool known = false;
+    for (uint32_t i = 0; i < s->files.len; i++) {
+        known |= s->files.data[i] == file;
+    }
+    if (!known) {
+        ovl_vec_push(&s->files, file);
+    }
+    if (bytes > 0 && ns > 0) {
+        ovl_vec_push(&s->points, (ovl_fit_point){(uint64_t)bytes, (double)ns});
+        s->calls += calls;
+    }
+}
+
+static const char *op_of(const ovl_calibration *cal, uint32_t file)
+{
+    const char *op = cal->in.files.data[file].operation;
+    if (!op && cal->wishes->op) {
+        return cal->wishes->op;
+    }
+    return op ? ovl_comm_op_name((ovl_slice){op, strlen(op)}) : NULL;
+}
+
+/* Rows of nccl-tests and of CSV files. */
+static void add_rows(ovl_calibration *cal, ovl_errs *errs)
+{
+    const ovl_cal_wishes *w = cal->wishes;
+    const char *group = renamed(w->groups, w->n_groups, NULL, NULL);
+    uint32_t complained = OVL_NONE;
+    for (uint32_t i = 0; i < cal->in.rows.len; i++) {
+        const ovl_inspect_row *r = &cal->in.rows.data[i];
+        const char *op = op_of(cal, r->file);
+        if (!op && complained != r->file) {
+            ovl_error(errs, OVL_E_INPUT, (ovl_mark){cal->in.files.data[r->file].path, 0, 0},
+                      "neither the file nor its name says which operation it measured; give it: "
+                      "--op all_reduce");
+            complained = r->file;
+        }
+        if (!op) {
+            continue;
+        }
+        bool in_place = r->time[1] > 0 && (!w->out_of_place || r->time[0] <= 0);
+        ovl_cal_times times = r->series  ? OVL_CAL_NAMED
+                              : in_place ? OVL_CAL_IN_PLACE
+                                         : OVL_CAL_OUT_OF_PLACE;
+        add_point(series_of(cal, op, group, r->series, times), r->file, r->bytes, r->time[in_place],
+                  1);
+    }
+}
+
+/* The group of a trace as the profile names it. A stream by number is no name. */
+static const char *group_of(const ovl_calibration *cal, const char *name)
+{
+    if (name && strncmp(name, "stream ", 7) == 0) {
+        name = NULL;
+    }
+    return renamed(cal->wishes->groups, cal->wishes->n_groups, name, name);
+}
+
+static void add_matches(ovl_calibration *cal)
+{
+    for (uint32_t i = 0; i < cal->in.matches.len; i++) {
+        const ovl_inspect_match *m = &cal->in.matches.data[i];
+        if (m->bytes < 0) {
+            cal->no_size++;
+            continue;
+        }
+        ovl_cal_series *s = series_of(cal, m->op, group_of(cal, m->group), NULL, OVL_CAL_MINIMUM);
+        for (uint32_t p = 0; p < cal->in.parties.len; p++) {
+            if (m->duration[p] >= 0) {
+                add_point(s, cal->in.parties.data[p].file, -1, -1, 0);
+                s->calls++;
+            }
+        }
+        add_point(s, cal->in.parties.data[m->last].file, m->bytes, m->transfer, 0);
+    }
+}
+
+static void add_calls(ovl_calibration *cal)
+{
+    for (uint32_t i = 0; i < cal->in.collectives.len; i++) {
+        const ovl_inspect_collective *c = &cal->in.collectives.data[i];
+        if (c->bytes < 0) {
+            cal->no_size += c->count;
+            continue;
+        }
+        add_point(series_of(cal, c->op, group_of(cal, c->group), NULL, OVL_CAL_ONE_RANK), c->file,
+                  c->bytes, c->shortest, c->count);
+    }
+}
+
+/* --- What cannot be identified --- */
+
+#define NOTE(...) ovl_vec_push(&s->notes, ovl_arena_printf(&cal->arena, __VA_ARGS__))
+
+static const char *size_text(const ovl_fit *fit, uint32_t index, ovl_arena *arena)
+{
+    char buf[OVL_UNITS_TEXT];
+    return ovl_arena_strdup(arena, ovl_print_bytes(buf, fit->sizes[index].bytes));
+}
+
+static void note_pair(ovl_calibration *cal, ovl_cal_series *s)
+{
+    const ovl_fit *f = &s->fit;
+    if (f->n_sizes == 1) {
+        NOTE("one size (%s) cannot separate alpha from beta: only the time at that size is known",
+             size_text(f, 0, &cal->arena));
+        return;
+    }
+    if (!ovl_fit_has_interval(f->pair.alpha) && !ovl_fit_has_interval(f->pair.slope)) {
+        NOTE("%" PRIu32 " measurements leave nothing to tell an interval from; 4 are the least",
+             f->n_points);
+    }
+    if (ovl_fit_has_interval(f->pair.alpha) ? f->pair.alpha.low <= 0 : f->pair.alpha.value <= 0) {
+        NOTE("alpha is not identified: its interval reaches 0, since sizes from %s on show little "
+             "of "
+             "what a call costs; measure smaller ones",
+             size_text(f, 0, &cal->arena));
+    }
+    if (ovl_fit_has_interval(f->pair.slope) ? f->pair.slope.low <= 0 : f->pair.slope.value <= 0) {
+        NOTE("beta is not identified: its interval has no upper end, since sizes up to %s show "
+             "little of what a byte costs; measure larger ones",
+             size_text(f, f->n_sizes - 1, &cal->arena));
+    }
+    if (f->n_sizes < OVL_FIT_FEW_SIZES) {
+        NOTE("%" PRIu32 " sizes cannot show switches of protocol; only one pair was tried",
+             f->n_sizes);
+    }
+    if (f->held.n == 0) {
+        NOTE("2 sizes fix a pair; none is left to check it with");
+    }
+}
+
+static void note_source(ovl_calibration *cal, ovl_cal_series *s)
+{
+    if (s->times == OVL_CAL_ONE_RANK) {
+        NOTE("one rank cannot separate waiting for the others from the transfer: the least "
+             "duration of each size is an upper bound; give the traces of all ranks");
+    }
+    if (s->times == OVL_CAL_ONE_RANK || s->times == OVL_CAL_MINIMUM) {
+        NOTE("the name of a kernel is not the algorithm or protocol that ran; the fit is of "
+             "whatever ran");
+    }
+    if (s->coll < 0) {
+        NOTE("a hardware profile has no operation \"%s\"; it is reported and not written", s->op);
+    }
+}
+
+static const char *about(const ovl_cal_series *s, ovl_arena *arena)
+{
+    return s->group ? ovl_arena_printf(arena, "%s in %s", s->op, s->group) : s->op;
+}
+
+static void warn_pair(ovl_calibration *cal, const ovl_cal_series *s, ovl_errs *errs)
+{
+    const ovl_fit_errors *e = &s->fit.pair_held;
+    if (e->n && e->p90 > WARN_FROM) {
+        ovl_warning(errs, (ovl_mark){cal->files.data[s->files.data[0]].path, 0, 0},
+                    "%s: one alpha and beta misses sizes it has not seen by %.1f %% in the median "
+                    "and %.1f %% at the 90th percentile%s",
+                    about(s, errs->arena), 100 * e->median, 100 * e->p90,
+                    s->fit.chosen.kind == OVL_FIT_PAIR ? "" : "; the profile has a table instead");
+    }
+}
+
+/* One entry of the profile for each operation and group: the first series. */
+static bool first_of_entry(const ovl_calibration *cal, uint32_t index)
+{
+    const ovl_cal_series *s = &cal->series.data[index];
+    for (uint32_t i = 0; i < index; i++) {
+        const ovl_cal_series *t = &cal->series.data[i];
+        if (t->written && t->coll == s->coll && same_text(t->group, s->group)) {
+            return false;
+        }
+    }
+    return s->coll >= 0 && s->points.len > 0;
+}
+
+void ovl_calibrate_fit(ovl_calibration *cal, ovl_errs *errs)
+{
+    ovl_inspect_ranks(&cal->in, errs);
+    add_rows(cal, errs);
+    if (cal->in.matches.len) {
+        add_matches(cal);
+    } else {
+        add_calls(cal);
+    }
+    if (cal->no_size) {
+        ovl_warning(errs, nowhere,
+                    "%" PRIu64 " collectives have no message size in the file: they cannot be "
+                    "fitted",
+                    cal->no_size);
+    }
+    for (uint32_t i = 0; i < cal->series.len; i++) {
+        ovl_cal_series *s = &cal->series.data[i];
+        if (s->points.len == 0) {
+            NOTE("no call takes any time");
+            continue;
+        }
+        s->fit = ovl_fit_points(s->points.data, s->points.len, &cal->arena);
+        s->written = first_of_entry(cal, i);
+        note_pair(cal, s);
+        note_source(cal, s);
+        if (s->coll >= 0 && !s->written) {
+            NOTE("the profile has the series above for this operation and group; this one is "
+                 "reported only");
+        }
+        warn_pair(cal, s, errs);
+    }
+    if (cal->in.files.len && cal->series.len == 0 && errs->errors == 0) {
+        ovl_error(errs, OVL_E_INPUT, nowhere, "nothing to fit: no transfer with a size and a time");
+    }
+}

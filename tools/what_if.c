@@ -1,0 +1,164 @@
+#include "tools/what_if.h"
+
+#include "sim/alter.h"
+
+#include <string.h>
+
+typedef struct trial {
+    ovl_work *work;
+    const ovl_document *doc;
+    const char *variant;
+    const ovl_prepared *prepared;
+    const ovl_result *now;
+    OVL_VEC(ovl_result_what_if) list;
+} trial;
+
+/* --- Simulating --- */
+
+static bool simulate(const trial *t, const ovl_program *program, ovl_interference model,
+                     ovl_arena *arena, ovl_result *result)
+{
+    ovl_errs errs = {.arena = arena};
+    ovl_analyse_options options = {.interference = model, .worth = OVL_WORTH_NONE};
+    (void)t;
+    return ovl_analyse(program, &options, arena, result, NULL, &errs);
+}
+
+static void add(trial *t, const char *against, const char *change, const ovl_result *then,
+                uint32_t microbatches)
+{
+    ovl_result_what_if row = {.against = against,
+                              .change = ovl_arena_strdup(&t->work->arena, change),
+                              .step = then->step,
+                              .per_microbatch = OVL_NEVER,
+                              .per_microbatch_now = OVL_NEVER,
+                              .bubble_rate = then->idle.bubble_rate};
+    memcpy(row.idle, then->idle.piece, sizeof row.idle);
+    if (microbatches) {
+        row.microbatches = microbatches;
+        row.per_microbatch = then->step / microbatches;
+        row.per_microbatch_now = t->now->step / t->prepared->lowered.microbatches;
+    }
+    ovl_vec_push(&t->list, row);
+}
+
+/* The program at other costs. */
+static void try_costs(trial *t, const char *against, const char *change, ovl_alteration how)
+{
+    ovl_arena arena = {0};
+    ovl_result then;
+    ovl_program program = ovl_program_altered(&t->prepared->lowered.program, &how, &arena);
+    if (simulate(t, &program, (ovl_interference)t->prepared->scenario.interference, &arena,
+                 &then)) {
+        add(t, against, change, &then, 0);
+    }
+    ovl_arena_free(&arena);
+}
+
+/* The scenario with one more --set. False if it does not allow that. */
+static bool try_set(trial *t, const char *against, const char *change, const char *set,
+                    bool other_work)
+{
+    ovl_arena arena = {0};
+    ovl_errs errs = {.arena = &arena};
+    ovl_scenario scenario;
+    ovl_lowered lowered;
+    ovl_result then;
+    ovl_set *sets = OVL_NEW_ARRAY(&arena, ovl_set, t->work->n_sets + 1);
+    if (t->work->n_sets) {
+        memcpy(sets, t->work->sets, t->work->n_sets * sizeof *sets);
+    }
+    sets[t->work->n_sets].text = set;
+    bool good =
+        ovl_scenario_decode(t->doc, t->variant, sets, t->work->n_sets + 1, &scenario, &arena,
+                            &errs) &&
+        ovl_lower(&scenario, &arena, &lowered, &errs) &&
+        simulate(t, &lowered.program, (ovl_interference)scenario.interference, &arena, &then);
+    if (good) {
+        add(t, against, change, &then, other_work ? lowered.microbatches : 0);
+    }
+    ovl_arena_free(&arena);
+    return good;
+}
+
+/* --- What is tried --- */
+
+static void try_more_microbatches(trial *t)
+{
+    const ovl_pipeline *pipe = &t->prepared->scenario.pipeline;
+    uint32_t m = t->prepared->lowered.microbatches;
+    if (!pipe->given || !pipe->schedule || m == 0 || m > UINT32_MAX / 2) {
+        return;
+    }
+    ovl_arena *arena = &t->work->arena;
+    try_set(t, "fill and drain",
+            ovl_arena_printf(arena, "%" PRIu32 " microbatches instead of %" PRIu32, 2 * m, m),
+            ovl_arena_printf(arena, "overlap.pipeline.microbatches=%" PRIu32, 2 * m), true);
+}
+
+static void try_even_stages(trial *t)
+{
+    const ovl_scenario *s = &t->prepared->scenario;
+    bool cut = s->pipeline.given && s->workload.layers.count && s->pipeline.split != OVL_SPLIT_TIME;
+    if (cut) {
+        try_set(t, "imbalance", "layers shared among the stages by their time",
+                "overlap.pipeline.split=time", false);
+    }
+    try_costs(t, "imbalance",
+              t->now->idle.pipeline ? "all stages like their mean" : "all ranks like their mean",
+              (ovl_alteration){.mean_kernels = true});
+}
+
+static void try_transfers(trial *t)
+{
+    const ovl_pipeline *pipe = &t->prepared->scenario.pipeline;
+    if (pipe->given && pipe->communicators != OVL_PIPE_STAGES) {
+        try_set(t, "dependency", "a communicator for each step from stage to stage",
+                "overlap.pipeline.communicators=stages", false);
+    }
+    if (pipe->given && pipe->receives == OVL_PIPE_EARLY) {
+        try_set(t, "dependency", "receives posted right before what needs them",
+                "overlap.pipeline.receives=late", false);
+    }
+    if (pipe->given && pipe->protocol == OVL_PIPE_RENDEZVOUS) {
+        try_set(t, "dependency", "sends that do not wait for their receives",
+                "overlap.pipeline.protocol=eager", false);
+    }
+    try_costs(t, "dependency", "each transfer as soon as its input is there, behind no other",
+              (ovl_alteration){.early_comm = true});
+    try_costs(t, "dependency", "free communication, in the same order",
+              (ovl_alteration){.free_comm = true});
+}
+
+static void try_deeper_prefetch(trial *t)
+{
+    if (t->now->idle.piece[OVL_IDLE_DEPENDENCY]) {
+        return; /* tried for that */
+    }
+    try_costs(t, "schedule", "each transfer as soon as its input is there, behind no other",
+              (ovl_alteration){.early_comm = true});
+}
+
+void ovl_what_if(ovl_work *work, const ovl_document *doc, const char *variant,
+                 const ovl_prepared *prepared, ovl_result *result)
+{
+    trial t = {work, doc, variant, prepared, result, {0}};
+    const ovl_time *piece = result->idle.piece;
+    if (result->idle.pipeline && piece[OVL_IDLE_FILL] + piece[OVL_IDLE_DRAIN]) {
+        try_more_microbatches(&t);
+    }
+    if (piece[OVL_IDLE_IMBALANCE]) {
+        try_even_stages(&t);
+    }
+    if (piece[OVL_IDLE_DEPENDENCY]) {
+        try_transfers(&t);
+    }
+    if (piece[OVL_IDLE_SCHEDULE]) {
+        try_deeper_prefetch(&t);
+    }
+    if (piece[OVL_IDLE_HOST]) {
+        try_costs(&t, "host", "a host twice as fast", (ovl_alteration){.host_divisor = 2});
+    }
+    result->n_what_if = t.list.len;
+    result->what_if = ovl_vec_freeze(&t.list, &work->arena);
+}
