@@ -183,6 +183,12 @@ ovl_plan_cost ovl_plan_length(ovl_lowering *l, const char *name, ovl_mark mark, 
     return cost;
 }
 
+ovl_plan_cost ovl_plan_pause(ovl_lowering *l, ovl_time length)
+{
+    ovl_draft d = {.cost = {.latency = length, .klass = OVL_NONE, .weight = 1}};
+    return (ovl_plan_cost){.id = ovl_draft_intern(l, &d)};
+}
+
 ovl_time ovl_plan_launch(const ovl_lowering *l)
 {
     return l->hw->has_host ? l->hw->host.launch : 0;

@@ -118,9 +118,9 @@ static bool check_size(ovl_lowering *l)
         ovl_error(l->errs, OVL_E_INPUT, l->hw->mark, "more than %" PRIu32 " links", most_links);
         return false;
     }
-    if (!is_step(&s->workload) && s->workload.ops.count == 0) {
+    if (!is_step(&s->workload) && s->workload.ops.count == 0 && !s->recorded) {
         ovl_error(l->errs, OVL_E_INPUT, s->workload.mark,
-                  "the workload is empty: give ops, layers, gradients or stages");
+                  "the workload is empty: give ops, layers, gradients, stages or a trace");
         return false;
     }
     return true;
@@ -146,7 +146,9 @@ static void plan(ovl_lowering *l)
     group = l->scenario->fsdp.given ? l->scenario->fsdp.shard : group;
     group = pipe->given ? pipe->group : group;
     ovl_plan_groups(l, alias ? group : NULL); /* without a mesh all ranks are in one group */
-    if (workload->ops.count) {
+    if (l->scenario->recorded) {
+        ovl_plan_trace(l);
+    } else if (workload->ops.count) {
         ovl_plan_ops(l);
     } else if (pipe->given) {
         ovl_plan_pipeline(l);
@@ -181,6 +183,7 @@ static void hand_over(ovl_lowering *l, ovl_lowered *lowered)
     lowered->buckets = ovl_vec_freeze(&l->buckets, l->arena);
     lowered->n_nccl = l->nccl.len;
     lowered->nccl = ovl_vec_freeze(&l->nccl, l->arena);
+    lowered->measured = l->measured;
 }
 
 bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowered, ovl_errs *errs)

@@ -8,6 +8,7 @@
 #define OVL_MODELS_LOWER_H
 
 #include "models/cost.h"
+#include "sim/measured.h"
 
 /* A bucket, as `ovl check` prints it. */
 typedef struct ovl_bucket_line {
@@ -37,7 +38,8 @@ typedef struct ovl_lowered {
     uint32_t n_buckets;
     const ovl_nccl_line *nccl; /* in order of first use */
     uint32_t n_nccl;
-    uint32_t microbatches; /* of a pipeline; 0: it is none */
+    uint32_t microbatches;        /* of a pipeline; 0: it is none */
+    const ovl_measured *measured; /* of a replayed trace; else NULL */
 } ovl_lowered;
 
 /* Lowers a checked scenario; the program lives in `arena`. False and errors if something it needs

@@ -86,7 +86,7 @@ static void say_contention(ovl_lowering *l)
 
 void ovl_plan_sentences(ovl_lowering *l)
 {
-    if (!l->hw->has_host) {
+    if (!l->hw->has_host && !l->scenario->recorded) {
         ovl_plan_say(l, "Host launch times are not modelled: the hardware gives no host.");
     }
     if (l->roofline) {

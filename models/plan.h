@@ -89,6 +89,7 @@ typedef struct ovl_lowering {
     OVL_VEC(ovl_bucket_line) buckets;
     uint32_t microbatches; /* of a pipeline */
     OVL_VEC(ovl_nccl_line) nccl;
+    const ovl_measured *measured; /* of a replayed trace */
 } ovl_lowering;
 
 /* The group of a name, its communicators made; NULL and an error with the nearest name. */
@@ -200,6 +201,9 @@ ovl_plan_cost ovl_plan_copy(ovl_lowering *l, const ovl_comm_spec *spec, int dire
 /* A host call or marker of a given length: no demands. */
 ovl_plan_cost ovl_plan_length(ovl_lowering *l, const char *name, ovl_mark mark, ovl_times times);
 
+/* A marker that is a pause of its stream of a given length. */
+ovl_plan_cost ovl_plan_pause(ovl_lowering *l, ovl_time length);
+
 void ovl_plan_costs_free(ovl_lowering *l);
 
 /* Reads "3", "2-5" or "all"; a sentence if it is none of them. */
@@ -216,6 +220,7 @@ ovl_time ovl_plan_launch(const ovl_lowering *l);
 
 void ovl_plan_ops(ovl_lowering *l);      /* workload.ops: the explicit program */
 void ovl_plan_ddp(ovl_lowering *l);      /* workload.layers or .gradients: the data-parallel step */
+void ovl_plan_trace(ovl_lowering *l);    /* workload.trace: the replay of a measured step */
 void ovl_plan_fsdp(ovl_lowering *l);     /* overlap.fsdp of workload.layers */
 void ovl_plan_pipeline(ovl_lowering *l); /* overlap.pipeline of workload.stages or .layers */
 

@@ -54,6 +54,8 @@ typedef struct loader {
     ovl_errs *errs;
     ovl_names read; /* hardware files; aligned with `trees` */
     OVL_VEC(ovl_node *) trees;
+    ovl_names trace_names; /* aligned with `traces` */
+    OVL_VEC(ovl_seen) traces;
 } loader;
 
 static ovl_node *read_tree(loader *l, const char *path, ovl_mark mark)
@@ -107,6 +109,64 @@ static void graft_hardware(loader *l, ovl_node *map)
             map->pairs[i].value = hardware_tree(l, hardware);
         }
     }
+}
+
+/* --- Measured traces --- */
+
+/* Reads the trace a scalar names, once. One that cannot be read leaves its mistakes. */
+static void read_trace(loader *l, const ovl_node *name)
+{
+    ovl_seen seen = {.file = name->text};
+    if (name->kind != OVL_NODE_SCALAR || ovl_node_is_null(name) ||
+        ovl_names_add(&l->trace_names, name->text) < l->traces.len) {
+        return;
+    }
+    if (l->files->see) {
+        l->files->see(l->files->context, beside(l, name->text), l->arena, &seen, l->errs);
+    } else {
+        ovl_error(l->errs, OVL_E_INPUT, name->mark, "traces cannot be read here");
+    }
+    ovl_vec_push(&l->traces, seen);
+}
+
+static void read_traces(loader *l, const ovl_node *node)
+{
+    if (ovl_node_is_null(node)) {
+        return;
+    }
+    read_trace(l, node);
+    for (uint32_t i = 0; node->kind == OVL_NODE_LIST && i < node->count; i++) {
+        read_trace(l, node->items[i]);
+    }
+}
+
+/* Those of a mapping that changes a scenario: `workload.trace`, or the whole `workload`. */
+static void read_changed_traces(loader *l, const ovl_node *map)
+{
+    static const char path[] = "workload.trace";
+    for (uint32_t i = 0; i < map->count; i++) {
+        const char *key = map->pairs[i].key;
+        char next = strncmp(key, path, sizeof path - 1) == 0 ? key[sizeof path - 1] : 'x';
+        if (next == '\0' || next == '[') {
+            read_traces(l, map->pairs[i].value);
+        } else if (strcmp(key, "workload") == 0 && map->pairs[i].value->kind == OVL_NODE_MAP) {
+            read_traces(l, ovl_node_get(map->pairs[i].value, "trace"));
+        }
+    }
+}
+
+static void read_all_traces(loader *l, const ovl_node *root, ovl_document *doc)
+{
+    const ovl_node *variants = ovl_node_get(root, "variants");
+    read_changed_traces(l, root);
+    for (uint32_t i = 0; variants && variants->kind == OVL_NODE_MAP && i < variants->count; i++) {
+        if (variants->pairs[i].value->kind == OVL_NODE_MAP) {
+            read_changed_traces(l, variants->pairs[i].value);
+        }
+    }
+    doc->n_traces = l->traces.len;
+    doc->trace_names = l->trace_names.text;
+    doc->traces = ovl_vec_freeze(&l->traces, l->arena);
 }
 
 /* --- Variants --- */
@@ -196,6 +256,7 @@ static void load(loader *l, ovl_document *doc)
         return;
     }
     graft_all(l, root);
+    read_all_traces(l, root, doc);
     doc->root = root;
     list_variants(doc, l->arena);
     if (l->errs->errors) {
@@ -211,9 +272,11 @@ bool ovl_document_load(const char *path, const ovl_files *files, ovl_document *d
     const char *file = ovl_arena_strdup(arena, path);
     loader l = {
         .path = file, .files = files, .arena = arena, .errs = &mine, .read = {.arena = &scratch}};
+    l.trace_names.arena = arena;
     *doc = (ovl_document){.file = file};
     load(&l, doc);
     ovl_vec_free(&l.trees);
+    ovl_vec_free(&l.traces);
     ovl_arena_free(&scratch);
     return hand_over(&mine, errs);
 }
@@ -354,6 +417,41 @@ static void decode_hardware(const ovl_raw_scenario *raw, ovl_hw *hw, ovl_arena *
     ovl_hw_decode(node, hw, arena, errs);
 }
 
+static const ovl_seen *find_trace(const ovl_document *doc, const char *name)
+{
+    for (uint32_t i = 0; i < doc->n_traces; i++) {
+        if (strcmp(doc->trace_names[i], name) == 0) {
+            return &doc->traces[i];
+        }
+    }
+    return NULL;
+}
+
+/* The step of the traces that the workload names, as a program; their ranks are the scenario's. */
+static void record_traces(const ovl_document *doc, ovl_scenario *s, ovl_arena *arena,
+                          ovl_errs *errs)
+{
+    const ovl_texts *names = &s->workload.trace;
+    ovl_seen *files = OVL_NEW_ARRAY(arena, ovl_seen, names->count);
+    for (uint32_t i = 0; i < names->count; i++) {
+        const ovl_seen *seen = find_trace(doc, names->item[i]);
+        if (!seen) {
+            ovl_error(errs, OVL_E_INPUT, names->mark[i],
+                      "a trace can be named in the scenario and its variants only");
+            return;
+        }
+        files[i] = *seen;
+    }
+    const ovl_replay_keys *keys = &s->workload.replay;
+    ovl_record_options options = {keys->step, keys->comm, keys->unexplained == OVL_PAUSES_DROP};
+    ovl_recorded *recorded = OVL_NEW(arena, ovl_recorded);
+    ovl_mark mark = keys->mark.file ? keys->mark : names->mark[0];
+    if (ovl_record(files, names->count, &options, mark, arena, recorded, errs)) {
+        s->recorded = recorded;
+        s->n_ranks = recorded->n_ranks;
+    }
+}
+
 static void decode(const ovl_document *doc, ovl_node *root, ovl_scenario *scenario,
                    ovl_arena *arena, ovl_errs *errs)
 {
@@ -367,6 +465,12 @@ static void decode(const ovl_document *doc, ovl_node *root, ovl_scenario *scenar
         scenario->name = name_of_file(doc->file, arena);
     }
     ovl_check_scenario(scenario, errs);
+    if (scenario->workload.trace.count) {
+        /* Recorded durations already hold what work beside each other cost. */
+        bool given = ovl_node_gives(root, "interference");
+        scenario->interference = given ? scenario->interference : OVL_INTERFERENCE_NONE;
+        record_traces(doc, scenario, arena, errs);
+    }
 }
 
 /* Names that lead nowhere are found by lowering, which does not happen after mistakes (`wrong`:

@@ -19,6 +19,7 @@
 #define OVL_MODELS_SCENARIO_H
 
 #include "models/hw.h"
+#include "models/record.h"
 #include "sim/engine.h"
 
 /* --- Data-parallel step --- */
@@ -174,6 +175,17 @@ typedef struct ovl_xop {
     bool checked;       /* the loader's: this entry was looked at (see `ops`) */
 } ovl_xop;
 
+/* --- Replay of a measured step --- */
+
+typedef enum ovl_pauses { OVL_PAUSES_KEEP, OVL_PAUSES_DROP } ovl_pauses;
+
+typedef struct ovl_replay_keys {
+    ovl_mark mark;
+    const char *step; /* NULL: the last step there is, else the whole trace */
+    const char *comm; /* which kernels communicate */
+    int unexplained;  /* ovl_pauses */
+} ovl_replay_keys;
+
 typedef struct ovl_workload {
     ovl_mark mark;
     int64_t ranks;        /* explicit programs without a mesh */
@@ -191,6 +203,8 @@ typedef struct ovl_workload {
     ovl_xgroup *groups; /* `groups`: a mapping of name to ranks */
     uint32_t n_groups;
     ovl_node *buffers_node, *groups_node;
+    ovl_texts trace; /* files, as they are named */
+    ovl_replay_keys replay;
 } ovl_workload;
 
 /* --- Overlap
@@ -324,8 +338,9 @@ typedef struct ovl_scenario {
     ovl_ddp ddp;
     ovl_fsdp fsdp;
     ovl_pipeline pipeline;
-    int interference; /* ovl_interference; default shared */
-    int sharing;      /* ovl_sharing; default fair */
+    int interference;             /* ovl_interference; default shared */
+    int sharing;                  /* ovl_sharing; default fair */
+    const ovl_recorded *recorded; /* of workload.trace; else NULL */
 } ovl_scenario;
 
 /* How files named by scenarios are read; the loader itself touches no file. read() gives the text
@@ -334,6 +349,9 @@ typedef struct ovl_files {
     const char *(*read)(void *context, const char *path, size_t *length, ovl_arena *arena,
                         const char **why);
     void *context;
+    /* Reads a measured trace into *seen, all of it in the arena; false and errors that name the
+     * file. NULL: traces cannot be read. */
+    bool (*see)(void *context, const char *path, ovl_arena *arena, ovl_seen *seen, ovl_errs *errs);
 } ovl_files;
 
 typedef struct ovl_document {
@@ -341,6 +359,9 @@ typedef struct ovl_document {
     ovl_node *root;        /* with hardware grafted */
     const char **variants; /* names, in file order, without "base" */
     uint32_t n_variants;
+    const char **trace_names; /* as the scenario and its variants name them */
+    const ovl_seen *traces;   /* aligned; a file that cannot be read has no streams */
+    uint32_t n_traces;
 } ovl_document;
 
 /* A `--set path=value` of the command line; or, with a path, a change that was read before (an axis
@@ -352,10 +373,10 @@ typedef struct ovl_set {
     const ovl_node *value; /* lives as long as the scenario */
 } ovl_set;
 
-/* Reads and parses a scenario file and the hardware files that it or its variants name (relative to
- * the scenario). False and errors if it is not usable; then what else is wrong with the base and
- * the variants is told in the same run. The document lives in `arena`, and so do the file names in
- * the places of mistakes: print these first. */
+/* Reads and parses a scenario file, and the hardware files and traces that it or its variants name
+ * (relative to the scenario). False and errors if it is not usable; then what else is wrong with
+ * the base and the variants is told in the same run. The document lives in `arena`, and so do the
+ * file names in the places of mistakes: print these first. */
 bool ovl_document_load(const char *path, const ovl_files *files, ovl_document *doc,
                        ovl_arena *arena, ovl_errs *errs);
 

@@ -33,6 +33,7 @@ static void workload_defaults(void *value)
 {
     ovl_workload *workload = value;
     workload->microbatches = 1;
+    workload->replay.comm = OVL_RECORD_COMM;
 }
 
 static void check_workload(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
@@ -40,13 +41,13 @@ static void check_workload(const ovl_node *node, void *value, ovl_arena *arena, 
     (void)value, (void)arena;
     bool ops = ovl_node_gives(node, "ops"), layers = ovl_node_gives(node, "layers");
     bool gradients = ovl_node_gives(node, "gradients");
-    bool stages = ovl_node_gives(node, "stages");
-    int ways = ops + layers + gradients + stages;
+    bool stages = ovl_node_gives(node, "stages"), trace = ovl_node_gives(node, "trace");
+    int ways = ops + layers + gradients + stages + trace;
     if (ways != 1) {
-        ovl_error(
-            errs, OVL_E_INPUT, node->mark,
-            "a workload is stated in exactly one way: ops, layers, gradients or stages; found %s",
-            ways ? "more" : "none");
+        ovl_error(errs, OVL_E_INPUT, node->mark,
+                  "a workload is stated in exactly one way: ops, layers, gradients, stages or "
+                  "trace; found %s",
+                  ways ? "more" : "none");
         return;
     }
     struct {
@@ -56,9 +57,12 @@ static void check_workload(const ovl_node *node, void *value, ovl_arena *arena, 
     } keys[] = {
         {"backward", gradients, "gradients"},
         {"order", layers, "layers"},
-        {"optimizer", !ops, "layers, gradients or stages"},
-        {"microbatches", !ops, "layers, gradients or stages"},
+        {"optimizer", !ops && !trace, "layers, gradients or stages"},
+        {"microbatches", !ops && !trace, "layers, gradients or stages"},
         {"buffers", ops, "ops"},
+        {"ranks", !trace, "ops, layers, gradients or stages: a trace has its own"},
+        {"groups", !trace, "ops, layers, gradients or stages: a trace has its own"},
+        {"replay", trace, "a trace"},
     };
     for (size_t i = 0; i < OVL_COUNT(keys); i++) {
         if (!keys[i].fits && ovl_node_gives(node, keys[i].key)) {
@@ -109,14 +113,21 @@ static const ovl_field workload_fields[] = {
                    "Groups by name, besides the axes of the mesh: `all`, the ranks of one "
                    "communicator (`[0, 1]`), or those of several (`[[0, 1], [2, 3]]`).",
                    .shape = "mapping of names to ranks"),
+    OVL_FIELD(
+        ovl_workload, trace, "trace", OVL_F_TEXTS, 0,
+        "A measured step: traces of PyTorch's profiler or Nsight Systems exports, one file or "
+        "one for each rank of a job, as paths from the scenario."),
+    OVL_FIELD_MORE(ovl_workload, replay, "replay", OVL_F_MAP, 0,
+                   "trace: which step of it, and how it becomes a program.",
+                   .table = &ovl_replay_table),
 };
 
 const ovl_table ovl_workload_table = {
     .title = "workload",
     .intro = "What runs, stated in exactly one way: an explicit program (`ops`), a "
              "data-parallel step (`layers` or `gradients`) whose communication `overlap.ddp` or "
-             "`overlap.fsdp` arranges, or a pipeline (`stages`, or `layers` cut into stages) that "
-             "`overlap.pipeline` schedules.",
+             "`overlap.fsdp` arranges, a pipeline (`stages`, or `layers` cut into stages) that "
+             "`overlap.pipeline` schedules, or a measured step that is replayed (`trace`).",
     .fields = workload_fields,
     .n_fields = OVL_COUNT(workload_fields),
     .size = sizeof(ovl_workload),
@@ -181,7 +192,8 @@ static const ovl_field scenario_fields[] = {
                    "How communication is arranged beside compute.", .table = &ovl_overlap_table),
     OVL_FIELD_MORE(ovl_raw_scenario, scenario.interference, "interference", OVL_F_ENUM, 0,
                    "How concurrent work slows each other: not at all, by sharing SMs, memory and "
-                   "links, or by measured factors where the hardware has them. Default `shared`.",
+                   "links, or by measured factors where the hardware has them. Default `shared`; "
+                   "of a trace `none`.",
                    .names = interference_names),
     OVL_FIELD_MORE(ovl_raw_scenario, scenario.sharing, "sharing", OVL_F_ENUM, 0,
                    "What sharing equalises: bytes per second (`fair`) or slowdown "
@@ -242,6 +254,7 @@ const ovl_table *const ovl_scenario_tables[] = {
     &ovl_packs_table,
     &ovl_buffer_table,
     &ovl_stage_table,
+    &ovl_replay_table,
     &ovl_overlap_table,
     &ovl_ddp_table,
     &ovl_fsdp_table,

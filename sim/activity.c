@@ -202,6 +202,8 @@ static void finish(ovl_engine *e, uint32_t activity)
         e->ranks[a->rank].copying[a->cost->engine]--;
         ovl_copies_touch(e, a->rank);
         ovl_engine_complete(e, a->rank, a->op);
+    } else if (a->kind == OVL_MARKER) {
+        ovl_engine_complete(e, a->rank, a->op);
     } else {
         ovl_comm_end(e, activity);
     }

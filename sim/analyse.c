@@ -7,6 +7,7 @@
 #include "sim/hazard.h"
 #include "sim/idle.h"
 #include "sim/memory.h"
+#include "sim/usage.h"
 #include "sim/worth.h"
 
 typedef struct analysis {
@@ -397,9 +398,13 @@ static void analyse(analysis *a)
     ovl_actions_find(a->p, a->t, &a->classes, a->arena, a->out);
     find_memory(a);
     make_limits(a);
+    ovl_usage_find(&a->causes, &a->classes, a->arena, a->out);
     make_hazards(a);
     make_not_modelled(a);
     find_price_of_interference(a);
+    if (a->options->measured) {
+        a->out->replay = ovl_measured_compare(a->p, a->t, a->options->measured, a->arena);
+    }
     ovl_causes_free(&a->causes);
 }
 

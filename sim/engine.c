@@ -71,6 +71,18 @@ static void start_kernel(ovl_engine *e, uint32_t rank, uint32_t op)
     ovl_engine_begin(e, activity);
 }
 
+/* A marker with a latency is a pause of its stream: nobody works meanwhile. */
+static void start_marker(ovl_engine *e, uint32_t rank, uint32_t op)
+{
+    const ovl_cost *cost = ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op));
+    e->start[op] = e->now;
+    if (cost->latency == 0) {
+        ovl_engine_complete(e, rank, op);
+    } else {
+        ovl_engine_begin(e, ovl_engine_add_activity(e, rank, op, cost));
+    }
+}
+
 static void start_batch(ovl_engine *e, uint32_t rank, uint32_t op)
 {
     const ovl_rank *r = &e->p->ranks[rank];
@@ -144,8 +156,7 @@ static void arrive(ovl_engine *e, uint32_t rank, uint32_t op)
         ovl_host_arrive(e, rank, op);
         break;
     case OVL_MARKER:
-        e->start[op] = e->now;
-        ovl_engine_complete(e, rank, op);
+        start_marker(e, rank, op);
         break;
     }
 }

@@ -44,7 +44,7 @@ typedef enum ovl_op_kind {
     OVL_BATCH, /* one launch of several sends and receives (its parts) */
     OVL_COPY,
     OVL_HOST,   /* a call on the host thread; its `after` edges are a blocking sync */
-    OVL_MARKER, /* takes no time; joins dependencies */
+    OVL_MARKER, /* joins dependencies; takes no time, or its latency as a pause of its stream */
 } ovl_op_kind;
 
 typedef enum ovl_coll {
@@ -123,7 +123,7 @@ typedef struct ovl_demand_list {
 /* The isolated cost of an operation; costs are shared by all operations that are alike. */
 typedef struct ovl_cost {
     ovl_time latency; /* alpha: a phase of fixed length without elastic demand */
-    ovl_time work;    /* the fluid phase at isolated speed; for host calls and markers the whole */
+    ovl_time work;    /* the fluid phase at isolated speed; for host calls the whole */
     ovl_time compute; /* kernels: how much of `work` the SMs bound; 0: SMs do not matter */
     uint32_t sms;     /* kernels: SMs wanted (0: not said); others: SMs held from arrival to end */
     uint32_t

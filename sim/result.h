@@ -15,6 +15,7 @@
 #define OVL_SIM_RESULT_H
 
 #include "sim/engine.h"
+#include "sim/measured.h"
 
 /* Why a rank runs no kernel (idle.h). */
 typedef enum ovl_idle_kind {
@@ -135,6 +136,27 @@ typedef struct ovl_result_limit {
     ovl_time time, lost;
 } ovl_result_limit;
 
+/* Resources of one name (usage.h): the busiest instance, and all together. */
+typedef struct ovl_result_resource {
+    const char *name;   /* "nic.out" */
+    uint32_t instances; /* that were used */
+    uint32_t busiest;   /* which one: the rank, node or block, or 0 */
+    ovl_time busy;      /* in which the busiest was used at all */
+    uint64_t capacity, bytes;
+    double mean_use; /* bytes of what it could have carried in the step */
+    uint64_t total;  /* bytes over all instances */
+} ovl_result_resource;
+
+#define OVL_MOST_COLLISIONS 1000
+
+/* Two names of operations that used one resource at the same time and were held back by it (a = b:
+ * several of that name), on the instance where they were together longest. */
+typedef struct ovl_result_collision {
+    const char *resource, *a, *b;
+    uint32_t instances; /* on which they met */
+    ovl_time together, lost_a, lost_b;
+} ovl_result_collision;
+
 /* Why the step is as long as it is: the last consumer that had to wait for communication. step =
  * u_path + exposed + after; u_path = u_variant + interference where simulated. Example: 213 = 211 +
  * 2; 33 = 25 + 4 + 4. */
@@ -219,6 +241,10 @@ typedef struct ovl_result {
     uint32_t n_actions;
     const ovl_result_limit *limits; /* most lost first */
     uint32_t n_limits;
+    const ovl_result_resource *resources;
+    uint32_t n_resources;
+    const ovl_result_collision *collisions; /* most lost first, at most OVL_MOST_COLLISIONS */
+    uint32_t n_collisions, all_collisions;
     const ovl_result_hazard *hazards;
     uint32_t n_hazards;
     bool hazards_checked;                        /* false: the program has no buffers */
@@ -229,6 +255,7 @@ typedef struct ovl_result {
     uint64_t gradient_digest;   /* of what the optimizers receive; equal digests: equal gradients */
     const char *const *not_modelled; /* sentences */
     uint32_t n_not_modelled;
+    const ovl_against *replay; /* of a trace: beside what was measured; else NULL */
     bool has_stats; /* they were asked for */
     ovl_result_stats stats;
 } ovl_result;
@@ -254,6 +281,7 @@ typedef struct ovl_analyse_options {
     uint64_t memory;                 /* bytes a run may take; 0: no limit */
     const char *const *not_modelled; /* what the caller knows is left out; copied into the result */
     uint32_t n_not_modelled;
+    const ovl_measured *measured; /* of a replayed trace; else NULL */
 } ovl_analyse_options;
 
 /* Runs the program and every analysis. The result lives in `arena` and needs nothing else. If

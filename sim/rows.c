@@ -34,7 +34,7 @@ static void set_rates(ovl_result_collective *row, ovl_coll coll)
     row->algbw = row->busbw = -1;
     if (row->bytes > 0 && row->end > row->start) {
         row->algbw = (double)row->bytes / ((double)(row->end - row->start) / (double)OVL_S);
-        row->busbw = row->algbw * ovl_busbw_factor(coll, row->n);
+        row->busbw = row->n > 1 ? row->algbw * ovl_busbw_factor(coll, row->n) : -1;
     }
 }
 

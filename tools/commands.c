@@ -107,6 +107,8 @@ static const ovl_option inspect_items[] = {
     HELP,
 };
 
+static const char *const two_point_forms[] = {"accumulation", "overlap", NULL};
+
 static const ovl_option calibrate_items[] = {
     {.name = "output",
      .letter = 'o',
@@ -133,6 +135,49 @@ static const ovl_option calibrate_items[] = {
     {.name = "comm-pattern",
      .value = "REGEX",
      .doc = "which kernels of traces are communication, as in ovl inspect"},
+    {.name = "compute",
+     .value = "FILE",
+     .file = true,
+     .doc = "interference: the trace in which the kernels run alone"},
+    {.name = "comm",
+     .value = "FILE",
+     .file = true,
+     .doc = "interference: the trace in which the collectives run alone"},
+    {.name = "overlap",
+     .value = "FILE",
+     .file = true,
+     .doc = "interference: the trace in which the same kernels and collectives overlap"},
+    {.name = "class",
+     .value = "REGEX=CLASS",
+     .repeat = true,
+     .doc = "the class of kernels whose name matches; the first that fits counts, without any the "
+            "name without its arguments"},
+    {.name = "alpha",
+     .value = "TIME",
+     .doc = "interference: latency at the begin of each collective, in which it slows nobody; "
+            "without it 0"},
+    {.name = "hbm",
+     .value = "RATE",
+     .doc = "bandwidth of the GPU's memory, for hbm_factor; without it what the trace says"},
+    {.name = "sms",
+     .value = "N",
+     .doc = "SMs of the GPU, for the SMs a collective holds; without it what the trace says"},
+    {.name = "wire",
+     .value = "RATE",
+     .doc =
+         "what the collective moves on the wire alone, for hbm_factor; without it from its bytes "
+         "and members"},
+    {.name = "two-point",
+     .value = "accumulation|overlap",
+     .choices = two_point_forms,
+     .doc = "solve compute and communication of a step from --at: with so many micro-batches and "
+            "communication once a step, or with such a share of the communication hidden"},
+    {.name = "at",
+     .value = "AMOUNT=TIME",
+     .repeat = true,
+     .doc =
+         "a measurement for --two-point: 4=54.3s of 4 micro-batches, 80.1%=544ms with that share "
+         "hidden"},
     {.name = "json", .doc = "print the report as JSON"},
     HELP,
 };
@@ -206,8 +251,8 @@ const ovl_command ovl_commands[] = {
     {
         .name = "calibrate",
         .summary = "fit costs of the hardware to measurements",
-        .operands = "FILE ...",
-        .min_operands = 1,
+        .operands = "[FILE ...]",
+        .min_operands = 0,
         .max_operands = UINT32_MAX,
         .operand = OVL_OPERAND_FILE,
         .about =
@@ -218,10 +263,17 @@ const ovl_command ovl_commands[] = {
             "were held out. What the data cannot tell is said.\n\n"
             "Of traces of all ranks the least duration of each collective is its transfer. With "
             "--output a hardware profile is written that scenarios can name; it keeps from which "
-            "files each number comes.",
-        .examples = "ovl calibrate all_reduce_perf.log -o node.yaml\n"
-                    "ovl calibrate allreduce.csv --group dp --via nvlink --json\n"
-                    "ovl calibrate rank*.json.gz --group 0=dp -o measured.yaml",
+            "files each number comes.\n\n"
+            "With --compute, --comm and --overlap it tells from three controlled runs how much "
+            "kernels and collectives slow each other; the factors go into the same profile. With "
+            "--two-point it solves compute and communication of a step from the times of two "
+            "configurations.",
+        .examples =
+            "ovl calibrate all_reduce_perf.log -o node.yaml\n"
+            "ovl calibrate allreduce.csv --group dp --via nvlink --json\n"
+            "ovl calibrate rank*.json.gz --group 0=dp -o measured.yaml\n"
+            "ovl calibrate --compute a.json --comm b.json --overlap both.json -o node.yaml\n"
+            "ovl calibrate --two-point accumulation --at 1=22.2s --at 4=54.3s",
         .options = &calibrate_options,
         .run = ovl_cmd_calibrate,
     },

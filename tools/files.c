@@ -1,5 +1,7 @@
 #include "tools/files.h"
 
+#include "tools/see.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,9 +82,16 @@ static const char *read_file(void *context, const char *path, size_t *length, ov
     return text;
 }
 
+static bool see_file(void *context, const char *path, ovl_arena *arena, ovl_seen *seen,
+                     ovl_errs *errs)
+{
+    (void)context;
+    return ovl_see_file(path, arena, seen, errs);
+}
+
 ovl_files ovl_real_files(void)
 {
-    return (ovl_files){read_file, NULL};
+    return (ovl_files){.read = read_file, .see = see_file};
 }
 
 bool ovl_file_exists(const char *path)

@@ -54,7 +54,18 @@ ovl_scan_result ovl_kineto_scan(ovl_cursor *cursor, ovl_kineto_event *event)
     return found;
 }
 
-typedef enum category { OTHER, KERNEL, COPY, SET, RUNTIME, RANGE, INSTANT } category;
+typedef enum category {
+    OTHER,
+    KERNEL,
+    COMM,
+    COPY,
+    SET,
+    RUNTIME,
+    RANGE,
+    NOTE,
+    SYNC,
+    INSTANT
+} category;
 
 /* Categories of today, and of 2020 and 2021 ("Kernel", "Runtime", "Operator"). */
 static const struct {
@@ -62,6 +73,7 @@ static const struct {
     category is;
 } categories[] = {
     {"kernel", KERNEL},
+    {"communication", COMM}, /* of our own traces */
     {"gpu_memcpy", COPY},
     {"gpu_memset", SET},
     {"memcpy", COPY},
@@ -73,7 +85,9 @@ static const struct {
     {"xpu_driver", RUNTIME},
     {"mtia_runtime", RUNTIME},
     {"privateuse1_runtime", RUNTIME},
-    {"user_annotation", RANGE},
+    {"user_annotation", NOTE},
+    {"cuda_sync", SYNC},
+    {"xpu_sync", SYNC},
     {"privateuse1_driver", RUNTIME},
     {"operator", RANGE},
     {"cpu_op", RANGE},
@@ -101,8 +115,10 @@ static category category_of(ovl_slice cat)
 }
 
 typedef struct args {
-    ovl_scan_value device, stream, key, bytes;
-    ovl_scan_value collective, in_elements, out_elements, group_size, dtype, group, sequence;
+    ovl_scan_value device, stream, key, bytes, grid, block;
+    ovl_scan_value op, own_group, members, klass, hbm, sms; /* of our own traces */
+    ovl_scan_value collective, in_elements, out_elements, group_size, dtype, group, sequence, ranks;
+    ovl_scan_value wait_on, wait_record;
     ovl_scan_value change, allocated, reserved, type, memory_device;
 } args;
 
@@ -116,13 +132,24 @@ static ovl_scan_value *arg_of(args *a, ovl_slice key)
         {"stream", &a->stream},
         {"correlation", &a->key},
         {"bytes", &a->bytes},
+        {"grid", &a->grid},
+        {"block", &a->block},
+        {"op", &a->op},
+        {"group", &a->own_group},
+        {"members", &a->members},
+        {"class", &a->klass},
+        {"hbm_Bps", &a->hbm},
+        {"sms", &a->sms},
         {"Collective name", &a->collective},
         {"In msg nelems", &a->in_elements},
         {"Out msg nelems", &a->out_elements},
         {"Group size", &a->group_size},
         {"dtype", &a->dtype},
         {"Process Group Name", &a->group},
+        {"Process Group Ranks", &a->ranks},
         {"Seq", &a->sequence},
+        {"wait_on_stream", &a->wait_on},
+        {"wait_on_cuda_event_record_corr_id", &a->wait_record},
         {"Bytes", &a->change},
         {"Total Allocated", &a->allocated},
         {"Total Reserved", &a->reserved},
@@ -212,19 +239,29 @@ static bool use_device(const ovl_kineto_event *event, category kind, uint64_t by
     if (!read_args(&event->args, &a)) {
         return false;
     }
-    record.kind = kind == KERNEL ? OVL_READ_KERNEL : kind == COPY ? OVL_READ_COPY : OVL_READ_SET;
+    if (kind == COMM && !a.members.slice.text) {
+        return true; /* a batch: its parts are told apart */
+    }
+    record.kind = kind == COPY ? OVL_READ_COPY : kind == SET ? OVL_READ_SET : OVL_READ_KERNEL;
+    record.communication = kind == COMM;
+    record.grid = a.grid.slice;
+    record.block = a.block.slice;
+    record.klass = a.klass.slice;
+    record.hbm = integer_or(&a.hbm, 0);
+    record.sms = integer_or(&a.sms, 0);
     record.device = integer_or(&a.device, integer_or(&event->pid, 0));
     record.stream = key_of(a.stream.slice.text ? &a.stream : &event->tid);
     record.has_key = a.key.slice.text != NULL;
     record.key = key_of(&a.key);
     record.bytes = integer_or(&a.bytes, -1);
     ovl_read_collective collective = {
-        .name = a.collective.slice,
+        .name = kind == COMM ? a.op.slice : a.collective.slice,
         .dtype = a.dtype.slice,
-        .group = a.group.slice,
+        .group = kind == COMM ? a.own_group.slice : a.group.slice,
+        .ranks = a.ranks.slice,
         .in_elements = integer_or(&a.in_elements, -1),
         .out_elements = integer_or(&a.out_elements, -1),
-        .group_size = integer_or(&a.group_size, -1),
+        .group_size = integer_or(kind == COMM ? &a.members : &a.group_size, -1),
         .sequence = integer_or(&a.sequence, -1),
     };
     bool any = collective.name.text || collective.group.text || collective.in_elements >= 0;
@@ -246,6 +283,7 @@ static bool use_launch(const ovl_kineto_event *event, uint64_t byte, const ovl_s
     }
     record.has_key = a.key.slice.text != NULL;
     record.key = key_of(&a.key);
+    record.thread = key_of(&event->tid);
     sink->host(sink->context, &record);
     return true;
 }
@@ -258,6 +296,46 @@ static void use_range(const ovl_kineto_event *event, uint64_t byte, const ovl_si
         times(event, byte, about, &record.start, &record.end, false)) {
         sink->host(sink->context, &record);
     }
+}
+
+static void use_note(const ovl_kineto_event *event, uint64_t byte, const ovl_sink *sink,
+                     ovl_read_about *about)
+{
+    ovl_read_range record = {.name = event->name.slice};
+    if (ovl_slice_starts(event->name.slice, "ProfilerStep")) {
+        use_range(event, byte, sink, about);
+    } else if (sink->range && times(event, byte, about, &record.start, &record.end, false)) {
+        sink->range(sink->context, &record);
+    }
+}
+
+/* A stream of -1 is also written without its sign, as 32 or 64 bits. */
+static int64_t stream_or_none(const ovl_scan_value *value)
+{
+    int64_t stream = integer_or(value, -1);
+    return stream == UINT32_MAX ? -1 : stream;
+}
+
+static bool use_sync(const ovl_kineto_event *event, const ovl_sink *sink)
+{
+    args a;
+    if (!sink->wait) {
+        return true;
+    }
+    if (!read_args(&event->args, &a)) {
+        return false;
+    }
+    ovl_read_wait record = {
+        .key = key_of(&a.key),
+        .stream = stream_or_none(&a.stream),
+        .on = stream_or_none(&a.wait_on),
+        .record = key_of(&a.wait_record),
+        .has_record = a.wait_record.slice.text != NULL,
+    };
+    if (a.key.slice.text) {
+        sink->wait(sink->context, &record);
+    }
+    return true;
 }
 
 static bool use_memory(const ovl_kineto_event *event, const ovl_sink *sink)
@@ -293,6 +371,7 @@ bool ovl_kineto_use(const ovl_kineto_event *event, uint64_t byte, const ovl_sink
     category cat = event->cat.slice.text ? category_of(event->cat.slice) : OTHER;
     switch (cat) {
     case KERNEL:
+    case COMM:
     case COPY:
     case SET:
         return use_device(event, cat, byte, sink, about);
@@ -301,6 +380,11 @@ bool ovl_kineto_use(const ovl_kineto_event *event, uint64_t byte, const ovl_sink
     case RANGE:
         use_range(event, byte, sink, about);
         return true;
+    case NOTE:
+        use_note(event, byte, sink, about);
+        return true;
+    case SYNC:
+        return use_sync(event, sink);
     case OTHER:
     case INSTANT:
         break;

@@ -31,7 +31,7 @@ typedef enum ovl_read_kind {
 
 /* Arguments of a collective, where the profiler wrote them. */
 typedef struct ovl_read_collective {
-    ovl_slice name, dtype, group;                            /* empty: not written */
+    ovl_slice name, dtype, group, ranks;                     /* empty: not written */
     int64_t in_elements, out_elements, group_size, sequence; /* -1: not written */
 } ovl_read_collective;
 
@@ -45,8 +45,21 @@ typedef struct ovl_read_device {
     bool has_key;
     int64_t bytes; /* -1: not written */
     ovl_slice name;
+    ovl_slice grid, block; /* as text: "[8, 1, 1]"; empty: not written */
+    ovl_slice klass;       /* interference class, in traces of our own; or empty */
+    int64_t hbm, sms;      /* bytes/s and SMs it wants alone, in traces of our own; else 0 */
+    bool communication;    /* the file itself says so */
     const ovl_read_collective *collective; /* NULL: no arguments */
 } ovl_read_device;
+
+typedef enum ovl_metric { OVL_METRIC_SM, OVL_METRIC_HBM_READ, OVL_METRIC_HBM_WRITE } ovl_metric;
+
+/* A sample of what a GPU used, in per cent of its most. */
+typedef struct ovl_read_metric {
+    int64_t at;
+    ovl_metric metric;
+    double percent;
+} ovl_read_metric;
 
 typedef enum ovl_read_call {
     OVL_READ_LAUNCH, /* a call of the runtime or driver, linked to device work by its key */
@@ -56,10 +69,27 @@ typedef enum ovl_read_call {
 typedef struct ovl_read_host {
     ovl_read_call call;
     int64_t start, end;
-    uint64_t process, key;
+    uint64_t process, key, thread;
     bool has_key;
     ovl_slice name;
 } ovl_read_host;
+
+/* A wait or a sync as the profiler recorded it beside the call with the same key: a stream that
+ * waits for an event of another, or the host that waits for a stream. */
+typedef struct ovl_read_wait {
+    uint64_t process, key;
+    int64_t stream;  /* that waits, or that the host waits for; -1: all, or not written */
+    int64_t on;      /* whose event is waited for; -1: not written */
+    uint64_t record; /* key of the call that recorded the event */
+    bool has_record;
+} ovl_read_wait;
+
+/* An annotation of the host other than a step. */
+typedef struct ovl_read_range {
+    int64_t start, end;
+    uint64_t process;
+    ovl_slice name;
+} ovl_read_range;
 
 /* A change of allocated memory. */
 typedef struct ovl_read_memory {
@@ -85,6 +115,9 @@ typedef struct ovl_sink {
     void (*host)(void *context, const ovl_read_host *record);
     void (*memory)(void *context, const ovl_read_memory *record);
     void (*row)(void *context, const ovl_read_row *record);
+    void (*wait)(void *context, const ovl_read_wait *record);
+    void (*range)(void *context, const ovl_read_range *record);
+    void (*metric)(void *context, const ovl_read_metric *record);
 } ovl_sink;
 
 typedef enum ovl_read_format {
@@ -121,6 +154,8 @@ typedef struct ovl_read_about {
     ovl_read_faults faults;
     const char *operation; /* nccl-tests, CSV of sizes: "all_reduce"; or NULL */
     int64_t n_ranks;       /* nccl-tests: ranks that took part, -1: not written */
+    int64_t gpu_hbm;       /* bandwidth in bytes/s; 0: not written */
+    int64_t gpu_sms;       /* likewise */
     const char *version;   /* of the exporter's schema, or NULL */
     ovl_arena *arena;      /* of the texts; set by the caller */
 } ovl_read_about;

@@ -230,6 +230,33 @@ static void path(ovl_json *json, const ovl_result_path *p)
     ovl_json_close(json);
 }
 
+static void resource(ovl_json *json, const ovl_result_resource *r)
+{
+    ovl_json_object(json, NULL, OVL_JSON_FLOW);
+    ovl_json_text(json, "name", r->name);
+    ovl_json_uint(json, "instances", r->instances);
+    ovl_json_uint(json, "busiest", r->busiest);
+    ovl_json_uint(json, "capacity_Bps", r->capacity);
+    ovl_json_seconds(json, "busy_s", r->busy);
+    ovl_json_uint(json, "bytes", r->bytes);
+    ovl_json_double(json, "mean_use", r->mean_use);
+    ovl_json_uint(json, "total_bytes", r->total);
+    ovl_json_close(json);
+}
+
+static void collision(ovl_json *json, const ovl_result_collision *c)
+{
+    ovl_json_object(json, NULL, OVL_JSON_FLOW);
+    ovl_json_text(json, "resource", c->resource);
+    ovl_json_text(json, "a", c->a);
+    ovl_json_text(json, "b", c->b);
+    ovl_json_uint(json, "instances", c->instances);
+    ovl_json_seconds(json, "together_s", c->together);
+    ovl_json_seconds(json, "lost_a_s", c->lost_a);
+    ovl_json_seconds(json, "lost_b_s", c->lost_b);
+    ovl_json_close(json);
+}
+
 static void hazard(ovl_json *json, const ovl_result_hazard *h)
 {
     ovl_json_object(json, NULL, OVL_JSON_FLOW);
@@ -292,6 +319,9 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
     ROWS(json, "ranks", result, ranks, n_ranks, rank);
     ROWS(json, "critical_path", result, path, n_path, path);
     ROWS(json, "limits", result, limits, n_limits, limit);
+    ROWS(json, "resources", result, resources, n_resources, resource);
+    ROWS(json, "collisions", result, collisions, n_collisions, collision);
+    ovl_json_uint(json, "collisions_in_all", result->all_collisions);
     ROWS(json, "hazards", result, hazards, n_hazards, hazard);
     ovl_json_bool(json, "hazards_checked", result->hazards_checked);
     memory_limit(json, result);
@@ -305,6 +335,7 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
     if (result->what_if) {
         ROWS(json, "what_if", result, what_if, n_what_if, what_if);
     }
+    ovl_replay_json(json, result->replay);
     ovl_report_stats_json(json, result);
     ovl_json_close(json);
 }

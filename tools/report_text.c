@@ -232,12 +232,14 @@ void ovl_report_text(ovl_out *out, const ovl_result *result)
 {
     ovl_arena arena = {0};
     report_head(out, result);
+    ovl_report_replay(out, result->replay);
     report_equation(out, result, &arena);
     report_terms(out, result, &arena);
     report_communication(out, result, &arena);
     report_price(out, result, &arena);
     ovl_report_collectives(out, result);
     ovl_report_limits(out, result);
+    ovl_report_collisions(out, result);
     ovl_report_chart(out, result);
     ovl_report_idle(out, result);
     ovl_report_what_if(out, result);

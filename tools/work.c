@@ -93,6 +93,7 @@ bool ovl_work_analyse(ovl_work *work, const ovl_prepared *prepared, const ovl_as
         .description = prepared->scenario.description,
         .not_modelled = prepared->lowered.not_modelled,
         .n_not_modelled = prepared->lowered.n_not_modelled,
+        .measured = prepared->lowered.measured,
     };
     bool good =
         ovl_analyse(&prepared->lowered.program, &options, &work->arena, result, kept, &work->errs);

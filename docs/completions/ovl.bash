@@ -25,6 +25,40 @@ _ovl()
     calibrate:--comm-pattern)
         return
         ;;
+    calibrate:--compute)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    calibrate:--comm)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    calibrate:--overlap)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    calibrate:--class)
+        return
+        ;;
+    calibrate:--alpha)
+        return
+        ;;
+    calibrate:--hbm)
+        return
+        ;;
+    calibrate:--sms)
+        return
+        ;;
+    calibrate:--wire)
+        return
+        ;;
+    calibrate:--two-point)
+        COMPREPLY=($(compgen -W "accumulation overlap" -- "$word"))
+        return
+        ;;
+    calibrate:--at)
+        return
+        ;;
     check:--variant)
         return
         ;;
@@ -142,7 +176,7 @@ _ovl()
     esac
     case $command:$word in
     calibrate:-*)
-        COMPREPLY=($(compgen -W "--output --group --via --op --out-of-place --comm-pattern --json --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--output --group --via --op --out-of-place --comm-pattern --compute --comm --overlap --class --alpha --hbm --sms --wire --two-point --at --json --help" -- "$word"))
         ;;
     check:-*)
         COMPREPLY=($(compgen -W "--variant --set --interference --json --help" -- "$word"))

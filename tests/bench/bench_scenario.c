@@ -83,7 +83,7 @@ int main(int argc, char **argv)
     ovl_arena texts = {0}, loaded = {0}, times = {0}, results = {0};
     ovl_errs errs = {.arena = &texts};
     char *text = ovl_arena_strdup(&texts, scenario_text(&texts, ranks, ops));
-    ovl_files files = {served, text};
+    ovl_files files = {.read = served, .context = text};
     double t0 = seconds();
     ovl_document doc;
     ovl_scenario scenario;

@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     input in = {text, size};
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
-    ovl_files files = {read_input, &in};
+    ovl_files files = {.read = read_input, .context = &in};
     ovl_document doc;
     if (ovl_document_load("dir/scenario.yaml", &files, &doc, &arena, &errs)) {
         decode_all(&doc, &errs);

@@ -32,6 +32,15 @@ documents() {
     "$ovl" check --json tests/lint/json.yaml
     "$ovl" run --json --gaps --stats tests/lint/json.yaml
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB
+    for runs in planted shared_gpu; do
+        "$ovl" export --trace "scenarios/calibration/$runs.yaml" --variant alone -o "$scratch/alone.json"
+        "$ovl" export --trace "scenarios/calibration/$runs.yaml" -o "$scratch/both.json"
+        "$ovl" calibrate --json --compute "$scratch/alone.json" --comm "$scratch/alone.json" \
+            --overlap "$scratch/both.json" --hbm 2TB/s --sms 108
+    done
+    "$ovl" calibrate --json --two-point accumulation --at 1=3s --at 2=3s
+    "$ovl" calibrate --json --two-point accumulation --at 1=3s --at 2=9s --at 3=14s
+    "$ovl" calibrate --json --two-point overlap --at 0=3s --at 50%=2s
     "$ovl" calibrate --json scenarios/calibration/all_reduce_perf.log --group dp --via nvlink \
         -o "$scratch/measured.yaml"
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'peak<1GiB' \

@@ -40,7 +40,7 @@ static inline bool lower(bench *t, const char *text, const char *set)
     memset(t, 0, sizeof *t);
     t->errs.arena = &t->arena;
     char *copy = ovl_arena_strdup(&t->arena, text);
-    ovl_files files = {read_text, copy};
+    ovl_files files = {.read = read_text, .context = copy};
     ovl_document doc;
     ovl_set sets[] = {{.text = set}};
     t->p = &t->lowered.program;

@@ -20,7 +20,7 @@ static const char *read_axes(const char *yaml, const ovl_axis_words *words, ovl_
 {
     ovl_errs errs = {.arena = &arena};
     ovl_document *doc = OVL_NEW(&arena, ovl_document);
-    ovl_files files = {served, ovl_arena_strdup(&arena, yaml)};
+    ovl_files files = {.read = served, .context = ovl_arena_strdup(&arena, yaml)};
     const char *text = "";
     if (ovl_document_load("s.yaml", &files, doc, &arena, &errs)) {
         ovl_axes_read(doc, words, axes, &arena, &errs);

@@ -19,7 +19,7 @@ static const char *said(const char *text, ovl_arena *arena)
 {
     ovl_errs errs = {.arena = arena};
     char *copy = ovl_arena_strdup(arena, text);
-    ovl_files files = {read_text, copy};
+    ovl_files files = {.read = read_text, .context = copy};
     ovl_document doc;
     ovl_scenario s;
     ovl_lowered lowered;

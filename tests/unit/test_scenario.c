@@ -35,7 +35,7 @@ static bool load(bench *b, const char *const *files)
     *b = (bench){0};
     b->errs.arena = &b->arena;
     memory m = {files};
-    ovl_files f = {read_memory, &m};
+    ovl_files f = {.read = read_memory, .context = &m};
     return ovl_document_load(files[0], &f, &b->doc, &b->arena, &b->errs);
 }
 
@@ -310,7 +310,7 @@ static void files_that_cannot_be_read_are_told(void)
     bench b;
     const char *const others[] = {"other", "", NULL};
     memory m = {others};
-    ovl_files f = {read_memory, &m};
+    ovl_files f = {.read = read_memory, .context = &m};
     b = (bench){.errs = {.arena = &b.arena}};
     CHECK(!ovl_document_load("missing.yaml", &f, &b.doc, &b.arena, &b.errs));
     CHECK_TEXT(said(&b), "missing.yaml: error: cannot read \"missing.yaml\": no such file\n");
@@ -371,10 +371,10 @@ static void a_workload_is_stated_in_one_way(void)
 {
     refused("name: x\n", "s.yaml:1:1: error: scenario: \"workload\" is missing\n");
     refused("workload: {}\n", "s.yaml:1:11: error: a workload is stated in exactly one way: ops, "
-                              "layers, gradients or stages; found none\n");
+                              "layers, gradients, stages or trace; found none\n");
     refused("workload: {ops: [], layers: []}\n",
             "s.yaml:1:11: error: a workload is stated in exactly one way: ops, layers, "
-            "gradients or stages; found more\n");
+            "gradients, stages or trace; found more\n");
     refused("workload: {ops: [], backward: 1 ms, optimizer: {}}\n",
             "s.yaml:1:31: error: \"backward\" belongs to a workload of gradients\n"
             "s.yaml:1:48: error: \"optimizer\" belongs to a workload of layers, gradients "

@@ -1,0 +1,297 @@
+#include "models/record_parts.h"
+
+#include "models/fields.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_RANKS 4096
+
+typedef struct recorder {
+    const ovl_record_options *options;
+    ovl_mark mark;
+    ovl_arena *arena;
+    ovl_arena scratch;
+    ovl_errs *errs;
+    ovl_recorded *out;
+    regex_t comm;
+    OVL_VEC(ovl_rank_work) works;
+    OVL_VEC(const char *) said;
+} recorder;
+
+/* --- Ranks: the devices of the files --- */
+
+static bool has_device(const recorder *r, const ovl_seen *seen, int64_t device)
+{
+    for (uint32_t i = r->works.len; i > 0; i--) {
+        const ovl_rank_work *w = &r->works.data[i - 1];
+        if (w->seen == seen && w->device == device) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_ranks(recorder *r, const ovl_seen *seen)
+{
+    for (uint32_t i = 0; i < seen->n_streams && r->works.len < MOST_RANKS; i++) {
+        int64_t device = seen->streams[i].device;
+        if (!has_device(r, seen, device)) {
+            ovl_rank_work w = {.seen = seen, .device = device};
+            ovl_vec_push(&r->works, w);
+        }
+    }
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const ovl_rank_work *x = a, *y = b;
+    if (x->seen->rank != y->seen->rank) {
+        return x->seen->rank < y->seen->rank ? -1 : 1;
+    }
+    if (x->seen != y->seen) {
+        return x->seen < y->seen ? -1 : 1;
+    }
+    return (x->device > y->device) - (x->device < y->device);
+}
+
+static bool record_rank(recorder *r, ovl_rank_work *w)
+{
+    w->arena = r->arena;
+    w->scratch = &r->scratch;
+    w->names = &r->out->names;
+    w->comm = &r->comm;
+    w->drop = r->options->drop;
+    if (!ovl_record_window(w->seen, r->options->step, w, r->mark, r->errs)) {
+        return false;
+    }
+    ovl_record_acts(w);
+    ovl_record_waits(w);
+    ovl_record_order(w);
+    return true;
+}
+
+/* --- What was inferred --- */
+
+static void say(recorder *r, const char *format, ...) OVL_PRINTF(2, 3);
+
+static void say(recorder *r, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *text = ovl_arena_vprintf(r->arena, format, args);
+    va_end(args);
+    ovl_vec_push(&r->said, text);
+}
+
+/* What is counted for the ranks, summed. */
+typedef struct counts {
+    uint32_t waits[OVL_EVIDENCE_COUNT], syncs[OVL_EVIDENCE_COUNT];
+    uint32_t contradicted, overlaps, not_launched, carried;
+    ovl_time latency[2], gap[2]; /* least and most */
+} counts;
+
+static counts count(const recorder *r)
+{
+    counts c = {.latency = {OVL_NEVER, 0}, .gap = {OVL_NEVER, 0}};
+    for (uint32_t i = 0; i < r->works.len; i++) {
+        const ovl_rank_work *w = &r->works.data[i];
+        for (int e = 0; e < OVL_EVIDENCE_COUNT; e++) {
+            c.waits[e] += w->evidence[e];
+            c.syncs[e] += w->sync_evidence[e];
+        }
+        c.contradicted += w->contradicted;
+        c.overlaps += w->overlaps;
+        c.not_launched += w->not_launched;
+        c.carried += w->carried;
+        c.latency[0] = OVL_MIN(c.latency[0], w->latency);
+        c.latency[1] = OVL_MAX(c.latency[1], w->latency);
+        c.gap[0] = OVL_MIN(c.gap[0], w->gap);
+        c.gap[1] = OVL_MAX(c.gap[1], w->gap);
+    }
+    return c;
+}
+
+static const char *range(recorder *r, const ovl_time of[2])
+{
+    char least[OVL_UNITS_TEXT], most[OVL_UNITS_TEXT];
+    ovl_print_time(least, of[0] / OVL_NS * OVL_NS);
+    ovl_print_time(most, of[1] / OVL_NS * OVL_NS);
+    return of[0] == of[1] ? ovl_arena_strdup(&r->scratch, most)
+                          : ovl_arena_printf(&r->scratch, "%s to %s", least, most);
+}
+
+static void say_host(recorder *r, const counts *c)
+{
+    if (c->latency[1] > 0) {
+        say(r,
+            "From the call of the host to the begin of what it launched, if nothing else holds it: "
+            "%s, the median over the step.",
+            range(r, c->latency));
+    }
+    if (c->gap[1] > 0) {
+        say(r,
+            "Between two operations of a stream that were launched long before: %s, the mean over "
+            "the step.",
+            range(r, c->gap));
+    }
+    if (c->carried) {
+        say(r, "%" PRIu32 " operations were launched before the step and ran into it.", c->carried);
+    }
+    if (c->not_launched) {
+        say(r,
+            "%" PRIu32 " operations have no launch in the file: they count as launched before the "
+            "step.",
+            c->not_launched);
+    }
+}
+
+static void say_waits(recorder *r, const counts *c)
+{
+    if (c->waits[OVL_BY_RECORD] + c->waits[OVL_BY_ORDER] + c->waits[OVL_BY_TIME]) {
+        say(r,
+            "Waits between streams: %" PRIu32 " recorded, %" PRIu32
+            " inferred from the order of calls, %" PRIu32
+            " from an end that fits the start to 5 us.",
+            c->waits[OVL_BY_RECORD], c->waits[OVL_BY_ORDER], c->waits[OVL_BY_TIME]);
+    }
+    if (c->syncs[OVL_BY_RECORD] + c->syncs[OVL_BY_ORDER] + c->syncs[OVL_BY_TIME]) {
+        say(r,
+            "Waits of the host: %" PRIu32 " recorded, %" PRIu32
+            " inferred from the order of calls, %" PRIu32 " from an end within the call.",
+            c->syncs[OVL_BY_RECORD], c->syncs[OVL_BY_ORDER], c->syncs[OVL_BY_TIME]);
+    }
+    if (c->contradicted) {
+        say(r, "%" PRIu32 " waits were left out, since the times contradict them.",
+            c->contradicted);
+    }
+    if (c->overlaps) {
+        say(r,
+            "%" PRIu32 " operations began before the one before them on their stream ended; they "
+            "take what they needed beyond that.",
+            c->overlaps);
+    }
+}
+
+static void say_collectives(recorder *r)
+{
+    const ovl_recorded *out = r->out;
+    if (out->matched) {
+        say(r,
+            "%" PRIu32 " collectives are matched over their ranks: the shortest duration is the "
+            "transfer, and waiting for others comes out of the run.",
+            out->matched);
+    }
+    if (out->alone) {
+        say(r,
+            "%" PRIu32 " collectives are not seen on all their ranks: their durations hold the "
+            "waiting for the others, so what-ifs on communication only tell an upper bound.",
+            out->alone);
+    }
+    if (out->different) {
+        say(r,
+            "%" PRIu32 " groups have other collectives on other ranks (cut or sampled traces) and "
+            "were not matched.",
+            out->different);
+    }
+    ovl_time last = 0;
+    for (uint32_t i = 0; i < out->n_ranks; i++) {
+        last = OVL_MAX(last, out->ranks[i].begin);
+    }
+    if (last > 0) {
+        char text[OVL_UNITS_TEXT];
+        say(r, "Ranks begin the step up to %s apart, by clocks set by the ends of collectives.",
+            ovl_print_time(text, last / OVL_NS * OVL_NS));
+    }
+}
+
+static void say_all(recorder *r)
+{
+    counts c = count(r);
+    say_host(r, &c);
+    say_waits(r, &c);
+    say_collectives(r);
+    r->out->n_inferred = r->said.len;
+    r->out->inferred = ovl_vec_freeze(&r->said, r->arena);
+}
+
+/* --- The whole --- */
+
+static bool set_pattern(recorder *r)
+{
+    char why[200];
+    int code = regcomp(&r->comm, r->options->comm, REG_EXTENDED | REG_ICASE | REG_NOSUB);
+    if (code) {
+        regerror(code, &r->comm, why, sizeof why);
+        ovl_error(r->errs, OVL_E_INPUT, r->mark, "\"%s\" is no pattern: %s",
+                  ovl_shown(r->options->comm, r->errs->arena), why);
+    }
+    return code == 0;
+}
+
+static bool any_work(const recorder *r)
+{
+    for (uint32_t i = 0; i < r->works.len; i++) {
+        if (r->works.data[i].acts.len == 0) {
+            const ovl_rank_work *w = &r->works.data[i];
+            ovl_error(r->errs, OVL_E_INPUT, r->mark,
+                      "%s of \"%s\" has no operation of device %" PRId64, w->what, w->seen->file,
+                      w->device);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool record(recorder *r, const ovl_seen *files, uint32_t n_files)
+{
+    for (uint32_t i = 0; i < n_files; i++) {
+        add_ranks(r, &files[i]);
+    }
+    if (r->works.len == 0) {
+        ovl_error(r->errs, OVL_E_INPUT, r->mark,
+                  "there is nothing to replay: no device did anything in \"%s\"", files[0].file);
+        return false;
+    }
+    qsort(r->works.data, r->works.len, sizeof *r->works.data, by_rank);
+    for (uint32_t i = 0; i < r->works.len; i++) {
+        if (!record_rank(r, &r->works.data[i])) {
+            return false;
+        }
+    }
+    r->out->what = ovl_arena_strdup(r->arena, r->works.data[0].what);
+    if (!any_work(r)) {
+        return false;
+    }
+    ovl_record_match(r->works.data, r->works.len, r->arena, &r->scratch, r->out);
+    say_all(r);
+    return true;
+}
+
+bool ovl_record(const ovl_seen *files, uint32_t n_files, const ovl_record_options *options,
+                ovl_mark mark, ovl_arena *arena, ovl_recorded *recorded, ovl_errs *errs)
+{
+    recorder r = {.options = options, .mark = mark, .arena = arena, .errs = errs, .out = recorded};
+    *recorded = (ovl_recorded){.names = {.arena = arena}};
+    if (!set_pattern(&r)) {
+        return false;
+    }
+    bool good = record(&r, files, n_files);
+    for (uint32_t i = 0; i < r.works.len; i++) {
+        ovl_rank_work *w = &r.works.data[i];
+        ovl_vec_free(&w->acts);
+        ovl_vec_free(&w->calls);
+        ovl_vec_free(&w->launched);
+        ovl_vec_free(&w->waits);
+        ovl_vec_free(&w->syncs);
+        ovl_vec_free(&w->sync_on);
+        ovl_vec_free(&w->ops);
+        ovl_vec_free(&w->after);
+    }
+    ovl_vec_free(&r.works);
+    ovl_vec_free(&r.said);
+    ovl_arena_free(&r.scratch);
+    regfree(&r.comm);
+    return good;
+}

@@ -1,0 +1,423 @@
+/*
+ * The list of operations of a rank, in host program order: what the host did, launches, pauses.
+ *
+ * The host's clock is set ahead by the latency of a launch, so that an operation is issued when it
+ * could have begun; a sync that waits for the device gives that time back.
+ */
+#include "models/record_parts.h"
+
+#include "sim/spans.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LONG_SYNC (50 * OVL_US) /* a call that waits for nothing takes less */
+
+/* An operation or a sync, by its place. */
+typedef struct item {
+    ovl_time key;
+    uint32_t index;
+    bool sync;
+} item;
+
+typedef struct order {
+    ovl_rank_work *w;
+    ovl_spans unexplained;
+    OVL_VEC(item) items;
+    uint32_t *first_wait; /* [acts + 1] into `waits`, which are by act */
+    const ovl_act_wait *waits;
+    ovl_time clock;  /* of the host, set ahead */
+    ovl_time *pause; /* [acts] that nothing explains */
+} order;
+
+/* --- What nothing explains --- */
+
+static ovl_time ready(const ovl_rank_work *w, const ovl_act *a)
+{
+    ovl_time at = 0;
+    if (a->prev != OVL_NONE) {
+        at = w->acts.data[a->prev].end + w->gap;
+    }
+    at = OVL_MAX(at, a->issue);
+    return a->waits >= 0 ? OVL_MAX(at, a->waits + w->gap) : at;
+}
+
+typedef struct ending {
+    ovl_time end;
+    uint32_t act;
+} ending;
+
+static int by_end(const void *a, const void *b)
+{
+    const ending *x = a, *y = b;
+    if (x->end != y->end) {
+        return x->end < y->end ? -1 : 1;
+    }
+    return (x->act > y->act) - (x->act < y->act);
+}
+
+/* An operation on another stream whose end fits: the latest not after `start`. */
+static uint32_t fitting(const ovl_rank_work *w, const ending *list, uint32_t n, uint32_t act)
+{
+    const ovl_act *a = &w->acts.data[act];
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (list[middle].end <= a->start) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    while (low > 0 && list[low - 1].end + OVL_RECORD_SLACK >= a->start) {
+        uint32_t other = list[--low].act;
+        if (w->acts.data[other].op->stream != a->op->stream && other < act) {
+            return other;
+        }
+    }
+    return OVL_NONE;
+}
+
+static void find_pauses(order *o)
+{
+    ovl_rank_work *w = o->w;
+    ending *list = OVL_NEW_ARRAY(w->scratch, ending, w->acts.len);
+    for (uint32_t i = 0; i < w->acts.len; i++) {
+        list[i] = (ending){w->acts.data[i].end, i};
+    }
+    qsort(list, w->acts.len, sizeof *list, by_end);
+    for (uint32_t i = 0; i < w->acts.len; i++) {
+        ovl_act *a = &w->acts.data[i];
+        ovl_time at = ready(w, a);
+        if (a->start - at <= OVL_RECORD_SLACK) {
+            continue;
+        }
+        uint32_t on = fitting(w, list, w->acts.len, i);
+        if (on != OVL_NONE) {
+            ovl_vec_push(&w->waits, (ovl_act_wait){i, on});
+            w->evidence[OVL_BY_TIME]++;
+            a->waits = w->acts.data[on].end;
+        } else {
+            o->pause[i] = a->start - at;
+            ovl_spans_add(&o->unexplained, at, a->start);
+        }
+    }
+}
+
+/* --- Places --- */
+
+static int by_place(const void *a, const void *b)
+{
+    const item *x = a, *y = b;
+    if (x->key != y->key) {
+        return x->key < y->key ? -1 : 1;
+    }
+    if (x->sync != y->sync) {
+        return x->sync ? -1 : 1;
+    }
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Operations are issued when they were launched, but never before the one before them on their
+ * stream; a sync is done at its end, so that other threads launch meanwhile. */
+static void place(order *o)
+{
+    ovl_rank_work *w = o->w;
+    for (uint32_t i = 0; i < w->acts.len; i++) {
+        ovl_act *a = &w->acts.data[i];
+        a->key = a->launch == OVL_NEVER ? 0 : a->launch;
+        if (a->prev != OVL_NONE) {
+            a->key = OVL_MAX(a->key, w->acts.data[a->prev].key);
+        }
+        ovl_vec_push(&o->items, (item){a->key, i, false});
+    }
+    for (uint32_t i = 0; i < w->syncs.len; i++) {
+        ovl_vec_push(&o->items, (item){w->syncs.data[i].end, i, true});
+    }
+    if (o->items.len) {
+        qsort(o->items.data, o->items.len, sizeof *o->items.data, by_place);
+    }
+}
+
+static int by_act(const void *a, const void *b)
+{
+    const ovl_act_wait *x = a, *y = b;
+    if (x->act != y->act) {
+        return x->act < y->act ? -1 : 1;
+    }
+    return (x->on > y->on) - (x->on < y->on);
+}
+
+static void index_waits(order *o)
+{
+    ovl_rank_work *w = o->w;
+    if (w->waits.len) {
+        qsort(w->waits.data, w->waits.len, sizeof *w->waits.data, by_act);
+    }
+    o->waits = w->waits.data;
+    o->first_wait = OVL_NEW_ARRAY(w->scratch, uint32_t, w->acts.len + 1);
+    for (uint32_t i = 0; i < w->waits.len; i++) {
+        o->first_wait[w->waits.data[i].act + 1]++;
+    }
+    for (uint32_t i = 0; i < w->acts.len; i++) {
+        o->first_wait[i + 1] += o->first_wait[i];
+    }
+}
+
+/* --- Names --- */
+
+/* "void at::native::fill<4, ...>(int, ...)" is at::native::fill. */
+static const char *short_name(const char *full, ovl_arena *arena)
+{
+    static const char inner[] = "(anonymous namespace)::";
+    const char *from = strncmp(full, "void ", 5) == 0 ? full + 5 : full, *to = from;
+    while (*to && *to != '<' && (*to != '(' || to == from)) {
+        to += strncmp(to, inner, sizeof inner - 1) == 0 ? sizeof inner - 1 : 1;
+        if (strncmp(to, inner, sizeof inner - 1) == 0) {
+            to += sizeof inner - 1;
+        }
+    }
+    size_t n = (size_t)(to - from);
+    return n < 2 || *full == '<' ? full : ovl_arena_strndup(arena, from, OVL_MIN(n, 100));
+}
+
+ovl_id ovl_record_stream(const ovl_rank_work *w, uint32_t stream)
+{
+    return ovl_names_add(
+        w->names, ovl_arena_printf(w->scratch, "stream %" PRIu64, w->seen->streams[stream].id));
+}
+
+/* --- The list --- */
+
+static uint32_t add(order *o, const ovl_rec_op *op)
+{
+    ovl_rank_work *w = o->w;
+    ovl_vec_push(&w->ops, *op);
+    w->ops.data[w->ops.len - 1].first_after = w->after.len;
+    return w->ops.len - 1;
+}
+
+static void add_after(order *o, uint32_t on)
+{
+    ovl_rank_work *w = o->w;
+    ovl_vec_push(&w->after, on);
+    w->ops.data[w->ops.len - 1].n_after++;
+}
+
+static ovl_rec_op made(order *o, ovl_op_kind kind, const char *name)
+{
+    ovl_id id = ovl_names_add(o->w->names, name);
+    return (ovl_rec_op){.kind = (uint8_t)kind,
+                        .name = id,
+                        .full = id,
+                        .stream = OVL_NONE,
+                        .group = OVL_NONE,
+                        .start = OVL_NEVER,
+                        .end = OVL_NEVER};
+}
+
+static void add_host(order *o, const char *name, ovl_time length)
+{
+    ovl_rec_op op = made(o, OVL_HOST, name);
+    op.length = length;
+    add(o, &op);
+}
+
+static void add_act_waits(order *o, uint32_t act)
+{
+    ovl_rank_work *w = o->w;
+    for (uint32_t i = o->first_wait[act]; i < o->first_wait[act + 1]; i++) {
+        uint32_t place = w->acts.data[o->waits[i].on].place;
+        if (place != OVL_NONE) {
+            add_after(o, place);
+        } else {
+            w->contradicted++; /* issued later than what waits for it */
+        }
+    }
+}
+
+/* The host time that passes until this is issued. */
+static ovl_time launch_of(order *o, const ovl_act *a)
+{
+    if (a->launch == OVL_NEVER) {
+        return 0;
+    }
+    ovl_time launch = OVL_MAX(a->issue - o->clock, 0);
+    o->clock = OVL_MAX(o->clock, a->issue);
+    return launch;
+}
+
+static ovl_coll coll_of(const char *op)
+{
+    for (int c = 0; c < OVL_COLL_COUNT; c++) {
+        if (strcmp(op, ovl_coll_name((ovl_coll)c)) == 0) {
+            return (ovl_coll)c;
+        }
+    }
+    return OVL_SEND_RECV;
+}
+
+static ovl_dtype dtype_of(const char *dtype)
+{
+    static const struct {
+        const char *name;
+        ovl_dtype is;
+    } table[] = {{"BFloat16", OVL_BF16}, {"Half", OVL_F16},  {"Double", OVL_F64},
+                 {"Long", OVL_I64},      {"Int", OVL_I32},   {"Char", OVL_I8},
+                 {"Byte", OVL_I8},       {"Float8", OVL_FP8}};
+    for (size_t i = 0; i < OVL_COUNT(table); i++) {
+        if (strncmp(dtype, table[i].name, strlen(table[i].name)) == 0) {
+            return table[i].is;
+        }
+    }
+    return OVL_F32;
+}
+
+/* The group is that of the arguments, or the stream stands for it. */
+static void set_collective(order *o, const ovl_act *a, ovl_rec_op *op)
+{
+    const ovl_seen *seen = o->w->seen;
+    const ovl_seen_collective *c =
+        a->op->collective == OVL_NONE ? NULL : &seen->collectives[a->op->collective];
+    ovl_id name = c ? c->op : seen->op_of[a->op->name];
+    const char *text = name == OVL_NONE ? "other" : ovl_names_text(&seen->names, name);
+    op->kind = OVL_COLLECTIVE;
+    op->coll = (uint8_t)coll_of(text);
+    op->name = ovl_names_add(o->w->names, text);
+    op->bytes = c && c->bytes > 0 ? (uint64_t)c->bytes : 0;
+    if (c && c->dtype != OVL_NONE) {
+        op->dtype = (uint8_t)dtype_of(ovl_names_text(&seen->names, c->dtype));
+    }
+    op->group = c && c->group != OVL_NONE
+                    ? ovl_names_add(o->w->names, ovl_names_text(&seen->names, c->group))
+                    : op->stream;
+}
+
+static ovl_rec_op operation(order *o, const ovl_act *a)
+{
+    const ovl_seen *seen = o->w->seen;
+    const char *full = ovl_names_text(&seen->names, a->op->name);
+    ovl_rec_op op = made(o, a->op->kind == OVL_SEEN_KERNEL ? OVL_KERNEL : OVL_COPY,
+                         short_name(full, o->w->scratch));
+    ovl_time begun = a->prev == OVL_NONE ? 0 : o->w->acts.data[a->prev].end;
+    op.full = ovl_names_add(o->w->names, full);
+    op.stream = ovl_record_stream(o->w, a->op->stream);
+    op.start = a->start;
+    op.end = a->end;
+    op.length = OVL_MAX(a->end - OVL_MAX(a->start, begun), 0);
+    op.bytes = a->op->bytes > 0 ? (uint64_t)a->op->bytes : 0;
+    op.engine = strstr(full, "HtoD") || strstr(full, "HToD") ? 1 : 0;
+    if (a->comm) {
+        set_collective(o, a, &op);
+    }
+    return op;
+}
+
+/* "(gap) gemm": before an operation of its stream. */
+static void add_pause(order *o, const ovl_rec_op *before, ovl_time length, bool unexplained)
+{
+    const char *name =
+        ovl_arena_printf(o->w->scratch, "(%s) %s", unexplained ? "unexplained" : "gap",
+                         ovl_names_text(o->w->names, before->name));
+    ovl_rec_op op = made(o, OVL_MARKER, name);
+    op.stream = before->stream;
+    op.length = length;
+    op.unexplained = unexplained;
+    add(o, &op);
+}
+
+/* [gap] [pause] operation. The first of them waits for what the operation waits for; the first but
+ * the gap is launched: a gap passes while the host does something else. */
+static void add_act(order *o, uint32_t index)
+{
+    ovl_rank_work *w = o->w;
+    ovl_act *a = &w->acts.data[index];
+    ovl_rec_op op = operation(o, a);
+    ovl_time launch = launch_of(o, a), pause = w->drop ? 0 : o->pause[index];
+    bool overlaps = a->prev != OVL_NONE && a->start < w->acts.data[a->prev].end;
+    bool gap = w->gap > 0 && !overlaps && (a->prev != OVL_NONE || a->waits >= 0);
+    w->overlaps += overlaps;
+    if (gap) {
+        add_pause(o, &op, w->gap, false);
+        add_act_waits(o, index);
+    }
+    if (pause) {
+        add_pause(o, &op, pause, true);
+        w->ops.data[w->ops.len - 1].launch = launch;
+        launch = 0;
+    }
+    if (pause && !gap) {
+        add_act_waits(o, index);
+    }
+    op.launch = launch;
+    a->place = add(o, &op);
+    if (!pause && !gap) {
+        add_act_waits(o, index);
+    }
+    w->end = OVL_MAX(w->end, a->end);
+}
+
+/* The host waited if what it waits for ended during the call; then the rest is the call's own. */
+static void add_sync(order *o, const ovl_act_sync *s)
+{
+    ovl_rank_work *w = o->w;
+    ovl_time until = s->start, latency = w->latency;
+    ovl_time before = OVL_MAX(s->start + latency - o->clock, 0);
+    for (uint32_t i = 0; i < s->n; i++) {
+        until = OVL_MAX(until, w->acts.data[w->sync_on.data[s->first + i]].end);
+    }
+    bool waited = until > s->start;
+    ovl_time own = OVL_MAX(s->end - until, 0);
+    if (own > LONG_SYNC) {
+        ovl_spans_add(&o->unexplained, until, s->end);
+    }
+    if (before > 0) {
+        add_host(o, "(host)", before);
+    }
+    add_host(o, "(sync)", own + (waited ? latency : 0));
+    for (uint32_t i = 0; i < s->n; i++) {
+        uint32_t place = w->acts.data[w->sync_on.data[s->first + i]].place;
+        if (place != OVL_NONE) {
+            add_after(o, place);
+        }
+    }
+    o->clock = OVL_MAX(o->clock, s->end + latency);
+    w->end = OVL_MAX(w->end, s->end);
+}
+
+/* The step of a range is over when the host leaves it. */
+static void add_rest(order *o)
+{
+    ovl_rank_work *w = o->w;
+    ovl_time until = (w->to - w->from) * OVL_NS;
+    if (w->marked && until > o->clock) {
+        add_host(o, "(host)", until - o->clock);
+    }
+    if (w->marked) {
+        w->end = OVL_MAX(w->end, until);
+    }
+}
+
+void ovl_record_order(ovl_rank_work *w)
+{
+    order o = {.w = w, .pause = OVL_NEW_ARRAY(w->scratch, ovl_time, w->acts.len)};
+    find_pauses(&o);
+    index_waits(&o);
+    place(&o);
+    for (uint32_t i = 0; i < w->acts.len; i++) {
+        w->acts.data[i].place = OVL_NONE;
+    }
+    add_host(&o, "(begin)", 0);
+    for (uint32_t i = 0; i < o.items.len; i++) {
+        if (o.items.data[i].sync) {
+            add_sync(&o, &w->syncs.data[o.items.data[i].index]);
+        } else {
+            add_act(&o, o.items.data[i].index);
+        }
+    }
+    add_rest(&o);
+    w->unexplained = ovl_spans_measure(&o.unexplained);
+    ovl_spans_free(&o.unexplained);
+    ovl_vec_free(&o.items);
+}

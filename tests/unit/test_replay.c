@@ -1,0 +1,349 @@
+/* From a trace to a program that runs: what is recorded, what is inferred, what stays unexplained.
+ */
+#include "tests/unit/replaying.h"
+
+#include "tests/support/check.h"
+
+#define ONE  "workload: {trace: r0.json}\n"
+#define STEP "workload: {trace: r0.json, replay: {step: 3}}\n"
+#define TWO  "workload: {trace: [r0.json, r1.json]}\n"
+
+static ovl_time us(int64_t n)
+{
+    return n * OVL_US;
+}
+
+static const ovl_against_op *op_named(const replaying *t, const char *name)
+{
+    for (uint32_t i = 0; t->good && i < t->result.replay->n_ops; i++) {
+        if (strcmp(t->result.replay->ops[i].name, name) == 0) {
+            return &t->result.replay->ops[i];
+        }
+    }
+    static const ovl_against_op none = {.count = 0, .predicted = -1};
+    return &none;
+}
+
+/* --- Streams and launches --- */
+
+/* Launches at 10, 20, 30 (calls of 5), kernels after 10 us on an idle stream: a at 20 for 100; b
+ * was launched long before and follows after the gap of 2 (b at 122, c at 174), c ends at 184. */
+#define THREE                                                                                      \
+    LAUNCH(10, 1)                                                                                  \
+    LAUNCH(20, 2)                                                                                  \
+    LAUNCH(30, 3)                                                                                  \
+    KERNEL("a", 7, 20, 100, 1) KERNEL("b", 7, 122, 50, 2) KERNEL("c", 7, 174, 10, 3)
+
+static void kernels_follow_their_launches_and_each_other(void)
+{
+    replaying t;
+    CHECK(replay(&t, ONE, NULL, TRACE(0, THREE), NULL));
+    CHECK_TEXT(replay_said(&t), "");
+    CHECK_INT(t.result.step, us(174)); /* the trace begins with the first call, at 10 */
+    CHECK_INT(t.result.replay->measured, us(174));
+    CHECK_INT(t.result.replay->unexplained, 0);
+    CHECK(t.result.replay->predictive);
+    CHECK_INT(t.result.term[OVL_COMPUTE], us(160)); /* gaps are no compute */
+    CHECK_TEXT(t.result.interference, "none");
+    CHECK(replay_inferred(&t, "10 us"));
+    CHECK(replay_inferred(&t, "2 us"));
+    replayed(&t);
+}
+
+/* Starts are no part of the replay: with b 30 us later, and c with it, the pause before b (30 us at
+ * 132 - 10 more than its gap of 2) is unexplained and kept, or left out. */
+#define LATE                                                                                       \
+    LAUNCH(10, 1)                                                                                  \
+    LAUNCH(20, 2)                                                                                  \
+    LAUNCH(30, 3)                                                                                  \
+    KERNEL("a", 7, 20, 100, 1) KERNEL("b", 7, 152, 50, 2) KERNEL("c", 7, 204, 10, 3)
+
+static void what_nothing_explains_is_counted_and_kept_or_left_out(void)
+{
+    replaying t;
+    CHECK(replay(&t, ONE, NULL, TRACE(0, LATE), NULL));
+    CHECK_INT(t.result.step, us(204));
+    CHECK_INT(t.result.replay->unexplained, us(30));
+    CHECK_INT(t.result.replay->out_of, us(204));
+    CHECK(!t.result.replay->predictive); /* 30 of 204 is more than 5 % */
+    replayed(&t);
+    CHECK(replay(&t, ONE, "workload.replay.unexplained=drop", TRACE(0, LATE), NULL));
+    CHECK_INT(t.result.step, us(174));
+    CHECK_INT(t.result.replay->unexplained, us(30)); /* it still is */
+    replayed(&t);
+}
+
+/* A call that takes long launches at its end: 500 us, the kernel 5 us after it as the others. */
+static void a_long_call_launches_at_its_end(void)
+{
+    replaying t;
+    CHECK(replay(&t, ONE, NULL,
+                 TRACE(0, LAUNCH(0, 1) KERNEL("a", 7, 10, 20, 1) LAUNCH(40, 2)
+                              KERNEL("a", 7, 50, 20, 2) CALL("cudaLaunchKernel", 1, 100, 500, 3)
+                                  KERNEL("b", 7, 605, 20, 3)),
+                 NULL));
+    CHECK_INT(t.result.replay->unexplained, 0);
+    CHECK_INT(t.result.step, us(625));
+    replayed(&t);
+}
+
+/* Graphs: one launch, two kernels on two streams. */
+static void kernels_of_one_launch_are_issued_together(void)
+{
+    replaying t;
+    CHECK(replay(&t, ONE, NULL,
+                 TRACE(0, LAUNCH(0, 1) KERNEL("a", 7, 10, 20, 1) KERNEL("b", 8, 10, 30, 1)), NULL));
+    CHECK_INT(t.result.step, us(40));
+    CHECK_INT(t.result.replay->unexplained, 0);
+    replayed(&t);
+}
+
+/* --- Waits --- */
+
+/* Stream 8 is told at 22 to wait for the event recorded at 16 on stream 7, so for kernel a (20 -
+ * 120) and not for c, launched at 18: b runs at 120. */
+#define WAITING(record)                                                                            \
+    LAUNCH(10, 1)                                                                                  \
+    CALL("cudaEventRecord", 1, 16, 1, 4)                                                           \
+    LAUNCH(18, 2)                                                                                  \
+    CALL("cudaStreamWaitEvent", 1, 24, 1, 5)                                                       \
+    LAUNCH(30, 3)                                                                                  \
+    KERNEL("a", 7, 20, 100, 1)                                                                     \
+    KERNEL("c", 7, 120, 500, 2) KERNEL("b", 8, 120, 50, 3) record
+
+static void a_recorded_wait_is_for_what_was_launched_before_the_event(void)
+{
+    replaying t;
+    CHECK(replay(&t, ONE, NULL, TRACE(0, WAITING(SYNC("Stream Wait Event", 8, 7, 4, 5))), NULL));
+    CHECK(replay_inferred(&t, "1 recorded, 0 inferred"));
+    CHECK_INT(op_named(&t, "b")->worst_error, 0);
+    CHECK_INT(t.result.replay->unexplained, 0);
+    replayed(&t);
+}
+
+/* Without the record the latest launch of the other stream is c, which ends after b began: times
+ * contradict that, and the end of a fits. */
+static void what_times_contradict_is_left_out_and_an_end_that_fits_taken(void)
+{
+    replaying t;
+    CHECK(replay(&t, ONE, NULL, TRACE(0, WAITING("")), NULL));
+    CHECK(replay_inferred(&t, "0 recorded, 0 inferred from the order of calls, 1 from an end"));
+    CHECK(replay_inferred(&t, "1 waits were left out"));
+    CHECK_INT(op_named(&t, "b")->worst_error, 0);
+    replayed(&t);
+}
+
+/* A collective waits for the kernel before it, its consumer for the collective: a 20 - 120, the
+ * all-reduce 120 - 220, the optimizer at 220. */
+#define REDUCED                                                                                    \
+    LAUNCH(10, 1)                                                                                  \
+    CALL("cudaEventRecord", 1, 16, 1, 4)                                                           \
+    CALL("cudaStreamWaitEvent", 1, 18, 1, 5)                                                       \
+    LAUNCH(20, 2)                                                                                  \
+    CALL("cudaStreamWaitEvent", 1, 30, 1, 6)                                                       \
+    LAUNCH(40, 3)                                                                                  \
+    KERNEL("a", 7, 20, 100, 1)                                                                     \
+    REDUCE(9, 120, 100, 2, 1000) KERNEL("adam", 7, 220, 50, 3)
+
+static void a_collective_waits_for_compute_and_its_consumer_for_it(void)
+{
+    replaying t;
+    CHECK(replay(&t, ONE, NULL, TRACE(0, REDUCED), NULL));
+    CHECK(replay_inferred(&t, "0 recorded, 2 inferred from the order of calls, 0 from"));
+    CHECK(replay_inferred(&t, "1 collectives are not seen on all their ranks"));
+    CHECK_INT(t.result.step, us(260));
+    CHECK_INT(t.result.n_collectives, 1);
+    CHECK_TEXT(t.result.collectives[0].consumer, "adam");
+    CHECK_INT(t.result.collectives[0].bytes, 4000);
+    CHECK(t.result.collectives[0].busbw < 0); /* of one rank of two: nothing that could be said */
+    replayed(&t);
+}
+
+/* --- The host --- */
+
+/* It waits for a (20 - 120) until 124 and launches b at 130, on an idle stream at 140. */
+#define SYNCED                                                                                     \
+    LAUNCH(10, 1)                                                                                  \
+    CALL("cudaDeviceSynchronize", 1, 20, 104, 2)                                                   \
+    LAUNCH(130, 3) KERNEL("a", 7, 20, 100, 1) KERNEL("b", 7, 140, 10, 3)
+
+static void the_host_waits_for_the_device(void)
+{
+    replaying t;
+    CHECK(replay(&t, ONE, NULL, TRACE(0, SYNCED), NULL));
+    CHECK_INT(t.result.step, us(140));
+    CHECK_INT(op_named(&t, "b")->worst_error, 0);
+    replayed(&t);
+}
+
+/* A copy to pageable memory holds the host until it has ended. */
+static void a_copy_that_ends_within_its_call_holds_the_host(void)
+{
+    replaying t;
+    CHECK(replay(&t, ONE, NULL,
+                 TRACE(0, LAUNCH(10, 1) KERNEL("a", 7, 20, 100, 1)
+                              CALL("cudaMemcpyAsync", 1, 20, 116, 2)
+                                  COPY("Memcpy DtoH (Device -> Pageable)", 7, 121, 10, 2)
+                                      LAUNCH(140, 3) KERNEL("b", 7, 150, 10, 3)),
+                 NULL));
+    CHECK(replay_inferred(&t, "1 from an end within the call"));
+    CHECK_INT(t.result.step, us(150));
+    CHECK_INT(t.result.term[OVL_COPYING], us(10));
+    replayed(&t);
+}
+
+/* --- Steps --- */
+
+/* Step 3 is 100 - 300; a was launched before and runs until 150, 50 us into it. */
+#define STEPS                                                                                      \
+    RANGE("ProfilerStep#2", 0, 100)                                                                \
+    RANGE("ProfilerStep#3", 100, 200)                                                              \
+    RANGE("validation", 300, 100)                                                                  \
+    LAUNCH(10, 1)                                                                                  \
+    LAUNCH(110, 2)                                                                                 \
+    LAUNCH(310, 3) KERNEL("a", 7, 20, 130, 1) KERNEL("b", 7, 150, 70, 2) KERNEL("c", 7, 320, 9, 3)
+
+static void a_step_has_what_was_launched_in_it_and_what_ran_into_it(void)
+{
+    replaying t;
+    CHECK(replay(&t, STEP, NULL, TRACE(0, STEPS), NULL));
+    CHECK_TEXT(t.result.replay->what, "ProfilerStep#3");
+    CHECK_INT(t.result.step, us(200)); /* the host's end of it */
+    CHECK_INT(op_named(&t, "a")->predicted, us(50));
+    CHECK_INT(op_named(&t, "b")->predicted, us(70));
+    CHECK_INT(op_named(&t, "c")->count, 0);
+    CHECK(replay_inferred(&t, "1 operations were launched before the step"));
+    replayed(&t);
+}
+
+static void steps_are_chosen_by_number_or_name(void)
+{
+    replaying t;
+    CHECK(replay(&t, ONE, NULL, TRACE(0, STEPS), NULL)); /* the last */
+    CHECK_TEXT(t.result.replay->what, "ProfilerStep#3");
+    replayed(&t);
+    CHECK(replay(&t, ONE, "workload.replay.step=validation", TRACE(0, STEPS), NULL));
+    CHECK_INT(t.result.step, us(100));
+    CHECK_INT(op_named(&t, "c")->count, 1);
+    replayed(&t);
+    CHECK(replay(&t, ONE, "workload.replay.step=all", TRACE(0, STEPS), NULL));
+    CHECK_INT(op_named(&t, "a")->predicted, us(130));
+    replayed(&t);
+    CHECK(!replay(&t, ONE, "workload.replay.step=valuation", TRACE(0, STEPS), NULL));
+    CHECK_HAS(replay_said(&t), "has no step or range \"valuation\"; it has \"validation\"");
+    replayed(&t);
+}
+
+/* --- Ranks --- */
+
+/* Rank 1 computes 50 us longer and its clock is 7 us ahead. The all-reduce is 150 on rank 0 (it
+ * waits) and 100 on rank 1: 100 is the transfer, 50 come out of the run. */
+#define RANK(ahead, compute, reduce, wait, end)                                                    \
+    RANGE("ProfilerStep#1", ahead, 400)                                                            \
+    CALL("cudaLaunchKernel", 1, 1##ahead, 5, 1)                                                    \
+    CALL("cudaEventRecord", 1, 2##ahead, 1, 4)                                                     \
+    CALL("cudaStreamWaitEvent", 1, 2##ahead, 1, 5)                                                 \
+    CALL("cudaLaunchKernel", 1, 3##ahead, 5, 2)                                                    \
+    KERNEL("a", 7, 2##ahead, compute, 1) REDUCE(9, wait, reduce, 2, 1000)
+
+static void waiting_for_other_ranks_comes_out_of_the_run(void)
+{
+    replaying t;
+    CHECK(replay(&t, TWO, NULL, TRACE(0, RANK(0, 100, 150, 120, 0)),
+                 TRACE(1, RANK(7, 150, 100, 177, 0))));
+    CHECK_TEXT(replay_said(&t), "");
+    CHECK(replay_inferred(&t, "1 collectives are matched"));
+    CHECK_INT(t.result.n_ranks, 2);
+    CHECK_INT(t.result.collectives[0].wait, us(50));
+    CHECK_INT(t.result.collectives[0].isolated, us(100));
+    CHECK_INT(t.result.collectives[0].end, us(270));
+    CHECK_INT(t.result.collectives[1].wait, 0);
+    CHECK_INT(op_named(&t, "all_reduce 0")->worst_error, 0);
+    CHECK_INT(t.result.replay->ranks[1].measured, us(400)); /* began together */
+    replayed(&t);
+}
+
+static void ranks_that_disagree_are_not_matched(void)
+{
+    replaying t;
+    CHECK(replay(&t, TWO, NULL, TRACE(0, RANK(0, 100, 150, 120, 0)),
+                 TRACE(1, RANK(7, 150, 100, 177, 0) REDUCE(9, 300, 10, 2, 1))));
+    CHECK(replay_inferred(&t, "1 groups have other collectives on other ranks"));
+    CHECK_INT(t.result.collectives[0].wait, 0);
+    CHECK_INT(t.result.collectives[0].isolated, us(150));
+    replayed(&t);
+}
+
+/* --- What cannot be replayed --- */
+
+static void a_trace_without_a_device_is_refused(void)
+{
+    replaying t;
+    CHECK(!replay(&t, ONE, NULL, TRACE(0, LAUNCH(10, 1)), NULL));
+    CHECK_HAS(replay_said(&t), "s.yaml:1:19: error: there is nothing to replay");
+    replayed(&t);
+    CHECK(!replay(&t, ONE, NULL, "nothing", NULL));
+    CHECK_HAS(replay_said(&t), "is no trace");
+    replayed(&t);
+}
+
+static void keys_that_do_not_belong_to_a_trace_are_refused(void)
+{
+    replaying t;
+    CHECK(!replay(&t, "workload: {trace: r0.json, ranks: 2, microbatches: 3}\n", NULL,
+                  TRACE(0, THREE), NULL));
+    CHECK_HAS(replay_said(&t), "\"ranks\" belongs to a workload of");
+    CHECK_HAS(replay_said(&t), "\"microbatches\" belongs to a workload of");
+    replayed(&t);
+    CHECK(!replay(&t, ONE, "workload.trace=r1.json", TRACE(0, THREE), NULL));
+    CHECK_HAS(replay_said(&t), "can be named in the scenario and its variants only");
+    replayed(&t);
+    CHECK(!replay(&t, ONE, "workload.replay.comm=(", TRACE(0, THREE), NULL));
+    CHECK_HAS(replay_said(&t), "is no pattern");
+    replayed(&t);
+}
+
+/* Times far away, operations over one another, no time at all: it runs, whatever it says. */
+static void odd_times_are_survived(void)
+{
+    replaying t;
+    CHECK(replay(&t, ONE, NULL,
+                 TRACE(0, KERNEL("a", 7, 0, 0, 1) KERNEL("a", 7, 0, 0, 1) KERNEL("b", 7, -5, 100, 2)
+                              KERNEL("c", 7, 10, 5, 3) KERNEL("far", 7, 4000000000000000, 1, 4)),
+                 NULL));
+    CHECK(replay_inferred(&t, "began before the one before them on their stream ended"));
+    replayed(&t);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        {"kernels follow their launches and each other",
+         kernels_follow_their_launches_and_each_other},
+        {"what nothing explains is counted, and kept or left out",
+         what_nothing_explains_is_counted_and_kept_or_left_out},
+        {"a long call launches at its end", a_long_call_launches_at_its_end},
+        {"kernels of one launch are issued together", kernels_of_one_launch_are_issued_together},
+        {"a recorded wait is for what was launched before the event",
+         a_recorded_wait_is_for_what_was_launched_before_the_event},
+        {"what times contradict is left out, and an end that fits taken",
+         what_times_contradict_is_left_out_and_an_end_that_fits_taken},
+        {"a collective waits for compute, and its consumer for it",
+         a_collective_waits_for_compute_and_its_consumer_for_it},
+        {"the host waits for the device", the_host_waits_for_the_device},
+        {"a copy that ends within its call holds the host",
+         a_copy_that_ends_within_its_call_holds_the_host},
+        {"a step has what was launched in it, and what ran into it",
+         a_step_has_what_was_launched_in_it_and_what_ran_into_it},
+        {"steps are chosen by number or name", steps_are_chosen_by_number_or_name},
+        {"waiting for other ranks comes out of the run",
+         waiting_for_other_ranks_comes_out_of_the_run},
+        {"ranks that disagree are not matched", ranks_that_disagree_are_not_matched},
+        {"a trace without a device is refused", a_trace_without_a_device_is_refused},
+        {"keys that do not belong to a trace are refused",
+         keys_that_do_not_belong_to_a_trace_are_refused},
+        {"odd times are survived", odd_times_are_survived},
+        CU_TEST_INFO_NULL,
+    };
+    return check_main("replay", tests);
+}
