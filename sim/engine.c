@@ -275,6 +275,7 @@ static void loop(ovl_engine *e)
             until_look = EVENTS_BETWEEN_LOOKS;
             look(e, OVL_GOES_ON);
         }
+        ovl_account_until(e, top->time);
         if (!change_capacity(e, top->time)) {
             e->now = top->time;
             handle(e, top);

@@ -74,8 +74,10 @@ typedef struct ovl_run_options {
     ovl_id free_name; /* operations of this name take no latency, work, SMs or bytes; OVL_NONE for
                          none */
     bool segments;    /* keep rate segments (for pictures) */
-    const ovl_watch *watch; /* NULL: nobody */
-    uint64_t memory;        /* bytes that ovl_run_memory may come to; 0: no limit */
+    const ovl_watch *watch;        /* NULL: nobody */
+    uint64_t memory;               /* bytes that ovl_run_memory may come to; 0: no limit */
+    ovl_time count_from, count_to; /* the interval that the terms of ranks are counted in; 0, 0: all
+                                    */
 } ovl_run_options;
 
 /* Bytes that a run of the program takes at most, its timeline without segments included; activities

@@ -1,5 +1,7 @@
 #include "tools/command.h"
 
+static const char *const schedule_formats[] = {"csv", NULL};
+static const char *const dialects[] = {"new", "old", NULL};
 static const char *const what_if_choices[] = {"all", "none", NULL};
 static const char *const interference_models[] = {"none", "shared", "measured", NULL};
 
@@ -82,11 +84,21 @@ static const ovl_option check_items[] = {
 
 static const ovl_option export_items[] = {
     {.name = "trace", .doc = "write the run as a trace for ui.perfetto.dev or chrome://tracing"},
+    {.name = "schedule",
+     .value = "csv",
+     .choices = schedule_formats,
+     .doc = "write the schedule of a pipeline as PyTorch does: a row for each rank"},
+    {.name = "lowered",
+     .doc = "with the sends and receives that PyTorch places, instead of compute alone"},
+    {.name = "dialect",
+     .value = "new|old",
+     .choices = dialects,
+     .doc = "of the schedule: I and B, or in old files B and BW; without it new"},
     {.name = "output",
      .letter = 'o',
      .value = "FILE",
      .file = true,
-     .doc = "the trace to write, replaced only once it is whole; compressed if it ends in .gz; "
+     .doc = "the file to write, replaced only once it is whole; compressed if it ends in .gz; "
             "without it standard output"},
     {.name = "ranks",
      .value = "LIST",
@@ -226,6 +238,8 @@ static const ovl_option sweep_items[] = {
     HELP,
 };
 
+static const ovl_option import_items[] = {OUTPUT, HELP};
+
 static const ovl_option help_items[] = {HELP};
 
 static const ovl_option program_items[] = {
@@ -244,6 +258,7 @@ static const ovl_option_table export_options = TABLE(export_items);
 static const ovl_option_table inspect_options = TABLE(inspect_items);
 static const ovl_option_table calibrate_options = TABLE(calibrate_items);
 static const ovl_option_table sweep_options = TABLE(sweep_items);
+static const ovl_option_table import_options = TABLE(import_items);
 static const ovl_option_table help_options = TABLE(help_items);
 const ovl_option_table ovl_program_options = TABLE(program_items);
 
@@ -319,7 +334,7 @@ const ovl_command ovl_commands[] = {
     {
         .name = "export",
         .summary = "write a run in the format of another tool",
-        .operands = "--trace FILE",
+        .operands = "--trace|--schedule csv FILE",
         .min_operands = 1,
         .max_operands = 1,
         .operand = OVL_OPERAND_FILE,
@@ -327,9 +342,13 @@ const ovl_command ovl_commands[] = {
             "Writes the run as Chrome trace JSON: a process for each rank, a lane for each stream, "
             "the host's launches, arrows for dependencies between streams, and counters for live "
             "bytes, memory and link traffic and held SMs. Slices carry exact picoseconds in their "
-            "arguments, since the format rounds to nanoseconds.",
+            "arguments, since the format rounds to nanoseconds. The stages of a pipeline are rows "
+            "of a "
+            "process of their own.\n\n"
+            "A schedule is written in PyTorch's text form; ovl import reads it back.",
         .examples = "ovl export --trace last_bucket.yaml -o step.json.gz\n"
-                    "ovl export --trace pipeline.yaml --ranks 0-3 -o stages.json",
+                    "ovl export --trace pipeline.yaml --ranks 0-3 -o stages.json\n"
+                    "ovl export --schedule csv --lowered pipeline.yaml -o schedule.csv",
         .options = &export_options,
         .run = ovl_cmd_export,
     },
@@ -344,6 +363,23 @@ const ovl_command ovl_commands[] = {
         .examples = "ovl help run",
         .options = &help_options,
         .run = ovl_cmd_help,
+    },
+    {
+        .name = "import",
+        .summary = "make a scenario of a file of another tool",
+        .operands = "FILE",
+        .min_operands = 1,
+        .max_operands = 1,
+        .operand = OVL_OPERAND_FILE,
+        .about = "Reads a pipeline schedule in PyTorch's text form (CSV: a row for each rank, a "
+                 "cell for "
+                 "each action, with or without sends and receives, in both dialects) and writes a "
+                 "scenario that runs it. What the file does not say has to be filled in: each pass "
+                 "takes "
+                 "1 ms.",
+        .examples = "ovl import schedule.csv -o scenario.yaml",
+        .options = &import_options,
+        .run = ovl_cmd_import,
     },
     {
         .name = "inspect",

@@ -5,7 +5,7 @@ _ovl()
     local command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "calibrate check compare export help inspect run sweep --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare export help import inspect run sweep --help --version" -- "$word"))
         return
     fi
     case $command:$before in
@@ -83,6 +83,14 @@ _ovl()
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
+    export:--schedule)
+        COMPREPLY=($(compgen -W "csv" -- "$word"))
+        return
+        ;;
+    export:--dialect)
+        COMPREPLY=($(compgen -W "new old" -- "$word"))
+        return
+        ;;
     export:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
@@ -98,6 +106,10 @@ _ovl()
         ;;
     export:--interference)
         COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
+        return
+        ;;
+    import:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
     inspect:--comm-pattern)
@@ -185,13 +197,16 @@ _ovl()
         COMPREPLY=($(compgen -W "--set --interference --worth --json --output --fail-if-worse --help" -- "$word"))
         ;;
     export:-*)
-        COMPREPLY=($(compgen -W "--trace --output --ranks --variant --set --interference --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--trace --schedule --lowered --dialect --output --ranks --variant --set --interference --help" -- "$word"))
         ;;
     help:-*)
         COMPREPLY=($(compgen -W "--help" -- "$word"))
         ;;
     help:*)
-        COMPREPLY=($(compgen -W "calibrate check compare export help inspect run sweep" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare export help import inspect run sweep" -- "$word"))
+        ;;
+    import:-*)
+        COMPREPLY=($(compgen -W "--output --help" -- "$word"))
         ;;
     inspect:-*)
         COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))

@@ -28,6 +28,7 @@ documents() {
         "$ovl" compare --json "$scenario" "$("$ovl" check --json "$scenario" |
             sed -n '/"variants": *\[/,/\]/s/^ *"\([^"]*\)",*$/\1/p' | head -n 1)"
     done
+    "$ovl" run --json tests/lint/json.yaml --set workload.steps=3
     "$ovl" check --json tests/cli/mistakes.yaml
     "$ovl" check --json tests/lint/json.yaml
     "$ovl" run --json --gaps --stats tests/lint/json.yaml
@@ -53,6 +54,8 @@ documents() {
 # Names that the page gives once for many keys.
 collapse() {
     sed -E "s#(decomposition_s|delta_s)\.(compute|compute_stretch|comm_latency|comm_transfer|comm_stretch|copy|wait_late_rank|idle)\$#\1.TERM#
+        s#category_bytes\.(parameter|gradient|optimizer|activation|gathered|reduce|temporary)\$#category_bytes.CATEGORY#
+        s#ranks\[\]\.(live|allocated|reserved)_peak( |\.|\$)#ranks[].PEAK\2#
         s#kinds\.(kernel|collective|send|recv|batch|copy|host|marker)\$#kinds.KIND#
         s#(buffer_bytes|args)\.(parameter|gradient|optimizer|activation|gathered|reduce|temporary)\$#\1.CATEGORY#
         s#points\[\]\.(values|metrics)\..*#points[].\1.\U\1#

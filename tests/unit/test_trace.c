@@ -136,6 +136,8 @@ static void counters(void)
                       "bytes\", \"args\": {\"");
     CHECK_HAS(x.text, "\": 1000}}");
     CHECK_HAS(x.text, "\"ts\": 27000.000, \"name\": \"live bytes\", \"args\": {\"");
+    CHECK_HAS(x.text, "\"name\": \"reserved bytes\", \"args\": {\"allocated\": 1000, "
+                      "\"waiting_for_gpu\": 0, \"free_in_pools\": 2096152}}");
     free_traced(&x);
 }
 
