@@ -17,17 +17,19 @@ static ovl_use use_of(const ovl_program *p, uint32_t rank, uint32_t member, uint
 {
     ovl_id resource = p->rank_ports[p->ranks[rank].first_port + demand->port];
     if (!p->fold) {
-        return (ovl_use){resource, 1, demand->rate};
+        return (ovl_use){resource, 1, 1, demand->rate};
     }
     /* How many activities like this one load it: each of those that count together is one of a
      * class; through a port that is counted once each communicator is one activity. */
     const uint32_t *ranks = p->fold->rank_load, *members = p->fold->member_load;
     uint64_t load = ranks[(size_t)rank * p->n_ports + demand->port], activities = load;
+    uint32_t spread = 1;
     if (member != OVL_NONE) {
         activities = members[(size_t)member * p->n_ports + demand->port];
         load = demand->once ? activities : load;
+        spread = p->fold->member_spread[(size_t)member * p->n_ports + demand->port];
     }
-    return (ovl_use){resource, (uint32_t)(activities / count), demand->rate * load / count};
+    return (ovl_use){resource, (uint32_t)(activities / count), spread, demand->rate * load / count};
 }
 
 /* Members that share a resource load it once together or each on top of the others; either way the
@@ -39,6 +41,7 @@ static void add_use(ovl_engine *e, const ovl_use *use, bool once, bool other)
     if (at < e->uses.len && e->uses.data[at].resource == use->resource) {
         e->uses.data[at].rate += once ? 0 : use->rate;
         e->uses.data[at].classes += other ? use->classes : 0;
+        e->uses.data[at].spread += other ? use->spread : 0;
         return;
     }
     e->use_at[use->resource] = e->uses.len;

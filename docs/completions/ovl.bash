@@ -194,10 +194,10 @@ _ovl()
         COMPREPLY=($(compgen -W "--variant --set --interference --json --help" -- "$word"))
         ;;
     compare:-*)
-        COMPREPLY=($(compgen -W "--set --interference --worth --json --output --fail-if-worse --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--set --interference --worth --no-fold --json --output --fail-if-worse --help" -- "$word"))
         ;;
     export:-*)
-        COMPREPLY=($(compgen -W "--trace --schedule --lowered --dialect --output --ranks --variant --set --interference --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--trace --schedule --lowered --dialect --output --ranks --variant --set --interference --no-fold --help" -- "$word"))
         ;;
     help:-*)
         COMPREPLY=($(compgen -W "--help" -- "$word"))
@@ -212,10 +212,10 @@ _ovl()
         COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))
         ;;
     run:-*)
-        COMPREPLY=($(compgen -W "--variant --set --interference --worth --gaps --what-if --stats --json --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --what-if --stats --json --output --help" -- "$word"))
         ;;
     sweep:-*)
-        COMPREPLY=($(compgen -W "--over --zip --sample --samples --seed --pareto --objective --where --rows --jobs --variant --set --interference --json --csv --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--over --zip --sample --samples --seed --pareto --objective --where --rows --jobs --variant --set --interference --no-fold --json --csv --output --help" -- "$word"))
         ;;
     *)
         COMPREPLY=($(compgen -f -- "$word"))

@@ -15,9 +15,12 @@
  * nic[node] 50 GB/s for flows into the next node; with SPINE > 0 one link of SPINE x nodes x 50
  * GB/s for all flows between nodes. JITTER j multiplies work and bytes by 1 + j(2u - 1). Prints one
  * JSON line; run_s is the median of REPEATS runs, building left out. With MAKESPAN (seconds) it
- * fails if the makespan differs by more than 1e-6 of it. Without arguments it prints a table: 8 to
+ * fails if the makespan differs by more than 1e-6 of it. With BENCH_RING_FOLD=1 in the environment
+ * ranks that do the same are simulated once: `classes` of them, found in fold_s, which belongs to
+ * building. Without arguments it prints a table: 8 to
  * 1,024 ranks, 100 layers, jitter 0.1.
  */
+#include "sim/fold.h"
 #include "tests/bench/table.h"
 
 #include <stdio.h>
@@ -182,15 +185,29 @@ static int print_run(ring *w, uint32_t repeats, double want)
         fprintf(stderr, "%s\n", errs.items[0].text);
         return 1;
     }
-    bench_result r = bench_measure(&p, repeats);
+    ovl_fold fold;
+    ovl_program chosen;
+    const char *folds = getenv("BENCH_RING_FOLD");
+    double start = bench_seconds();
+    if (!ovl_fold_choose(&p, !folds || *folds != '1', &arena, &fold, &chosen, &errs)) {
+        fprintf(stderr, "%s\n", errs.items[0].text);
+        return 1;
+    }
+    double fold_s = bench_seconds() - start;
+    bench_result r = bench_measure(&chosen, repeats);
+    uint64_t activities = 2 * (uint64_t)w->ranks * w->layers;
     double makespan = (double)r.step * 1e-12;
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     printf("{\"ranks\":%" PRIu32 ",\"layers\":%" PRIu32 ",\"window\":%" PRIu32
            ",\"jitter\":%g,\"spine\":%g,\"activities\":%" PRIu64
-           ",\"makespan\":%.9f,\"run_s\":%.6f,\"acts_per_s\":%.0f,\"maxrss_mib\":%.1f}\n",
-           w->ranks, w->layers, w->window, w->jitter, w->spine, r.counters.activities, makespan,
-           r.seconds, (double)r.counters.activities / r.seconds, (double)usage.ru_maxrss / 1024);
+           ",\"makespan\":%.9f,\"run_s\":%.6f,\"acts_per_s\":%.0f,\"maxrss_mib\":%.1f",
+           w->ranks, w->layers, w->window, w->jitter, w->spine, activities, makespan, r.seconds,
+           (double)activities / r.seconds, (double)usage.ru_maxrss / 1024);
+    if (chosen.fold) {
+        printf(",\"classes\":%" PRIu32 ",\"fold_s\":%.6f", chosen.n_ranks, fold_s);
+    }
+    printf("}\n");
     ovl_arena_free(&arena);
     return r.seconds < 0 ||
            (want > 0 && (makespan < want * (1 - 1e-6) || makespan > want * (1 + 1e-6)));

@@ -20,7 +20,7 @@ double bench_hash(uint64_t a, uint64_t b)
     return (double)(z >> 11) * 0x1p-53;
 }
 
-static double seconds(void)
+double bench_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -43,12 +43,12 @@ bench_result bench_measure(const ovl_program *program, uint32_t repeats)
         ovl_errs errs = {.arena = &arena};
         ovl_timeline t;
         ovl_run_options options = {.interference = OVL_INTERFERENCE_SHARED, .free_name = OVL_NONE};
-        double start = seconds();
+        double start = bench_seconds();
         if (!ovl_run(program, &options, &arena, &t, &errs)) {
             fprintf(stderr, "%s\n", errs.items[0].text);
             return result;
         }
-        times[i] = seconds() - start;
+        times[i] = bench_seconds() - start;
         result.step = t.step;
         result.counters = t.counters;
         ovl_arena_free(&arena);

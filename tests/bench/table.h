@@ -30,6 +30,9 @@ bench_result bench_measure(const ovl_program *program, uint32_t repeats);
 /* Prints the table of the cases. Gives the exit status. */
 int bench_table(const bench_case *cases, uint32_t n, uint32_t repeats);
 
+/* Seconds on a clock that only goes on. */
+double bench_seconds(void);
+
 /* A number in [0, 1) that looks random but is that of (a, b). */
 double bench_hash(uint64_t a, uint64_t b);
 
