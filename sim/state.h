@@ -179,7 +179,8 @@ typedef struct ovl_engine {
     OVL_VEC(uint32_t)
     dirty_comms;           /* activities: collectives whose measured cap or uses may change */
     OVL_VEC(ovl_use) uses; /* scratch */
-    OVL_VEC(uint32_t) trail;
+    uint32_t *trail;       /* room for all steps there can be */
+    uint32_t n_trail;
     OVL_VEC(ovl_limit) limits;
     OVL_VEC(ovl_segment) segments;
     uint32_t *use_at;  /* by resource: where it stands in `uses`, if it is there */
@@ -220,6 +221,12 @@ static inline const ovl_cost *ovl_engine_cost(const ovl_engine *e, uint32_t rank
     bool freed = op->name == e->options->free_name && e->options->free_name != OVL_NONE;
     return freed ? &e->free_cost
                  : &e->p->costs[op->cost + (op->per_rank ? e->p->ranks[rank].variant : 0)];
+}
+
+/* The next step of the trail. */
+static inline void ovl_engine_step(ovl_engine *e, uint32_t op, ovl_step_kind kind)
+{
+    e->trail[e->n_trail++] = OVL_TRAIL(op, kind);
 }
 
 /* One of the things an operation waits for came true. */

@@ -39,9 +39,10 @@ typedef struct ovl_prepared {
 typedef struct ovl_ask {
     ovl_worth worth;
     const char *worth_name;
-    bool gaps;    /* list the gaps of each rank */
-    bool no_fold; /* simulate every rank */
-    bool stats;   /* say what the run cost */
+    bool gaps;         /* list the gaps of each rank */
+    bool no_fold;      /* simulate every rank */
+    bool memory_lines; /* ... their memory over time */
+    bool stats;        /* say what the run cost */
 } ovl_ask;
 
 void ovl_work_begin(ovl_work *work, const ovl_shell *shell);
