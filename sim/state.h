@@ -11,12 +11,10 @@
  * transfer. It has a latency phase (fixed) and then a fluid phase of `total` picoseconds of
  * isolated work, which a *clock* measures.
  *
- * Activities that run at one rate have one clock: it shows the isolated work that somebody there
- * from the beginning would have done. Who joins when it shows v ends when it shows v + total,
- * whatever the rate does in between; so a change of rate costs the same for one activity as for a
- * thousand. All whom one resource bounds have one clock, which shows the sum of its level over
- * time: of it each does its weight. Those of a class that is bounded otherwise have one, and so has
- * an activity that shares nothing.
+ * Activities of one class of the sharing solver run at one rate and have one clock: it shows the
+ * isolated work that somebody there from the beginning would have done. Who joins when it shows v
+ * ends when it shows v + total, whatever the rate does in between; so a change of rate costs the
+ * same for one activity as for a thousand. An activity that shares nothing has a clock of its own.
  *
  * Example: at rate 1/2 from 0 on, b joins at 10 ps (the clock shows 5) with 20 ps of work: it ends
  * when the clock shows 25, at 50 ps, or earlier if the rate rises.
