@@ -545,6 +545,70 @@ static void many_alike_are_one_class(void)
     tiny_free(&t);
 }
 
+/* --- Who looks on, and limits --- */
+
+typedef struct onlooker {
+    uint32_t begins, over, ended;
+    uint32_t stop_at; /* operations that ended */
+} onlooker;
+
+static bool look_on(void *context, const ovl_run_progress *progress)
+{
+    onlooker *o = context;
+    o->begins += progress->stage == OVL_BEGINS;
+    o->over += progress->stage == OVL_IS_OVER;
+    o->ended = progress->ended;
+    return progress->ended < o->stop_at;
+}
+
+static bool run_with(tiny *t, ovl_watch *watch, uint64_t memory)
+{
+    ovl_run_options options = {.interference = OVL_INTERFERENCE_SHARED,
+                               .free_name = OVL_NONE,
+                               .watch = watch,
+                               .memory = memory};
+    return ovl_run(&t->program, &options, &t->arena, &t->timeline, &t->errs);
+}
+
+/* 10,000 kernels of 1 us one after another: looked at after 4,096 and 8,192 events. */
+static void a_run_can_be_stopped_and_says_how_far_it_got(void)
+{
+    tiny t;
+    tiny_init(&t, 1);
+    for (uint32_t i = 0; i < 10000; i++) {
+        tiny_kernel(&t, "s", "k", OVL_US);
+    }
+    CHECK(tiny_freeze(&t));
+    onlooker patient = {.stop_at = UINT32_MAX}, hasty = {.stop_at = 4100};
+    CHECK(run_with(&t, &(ovl_watch){look_on, &patient}, 0));
+    CHECK_INT(patient.begins, 1);
+    CHECK_INT(patient.over, 1);
+    CHECK_INT(patient.ended, 10000);
+    CHECK(!run_with(&t, &(ovl_watch){look_on, &hasty}, 0));
+    CHECK_INT(hasty.over, 1);
+    CHECK_INT(t.errs.count, 1);
+    CHECK_INT(t.errs.items[0].code, OVL_E_STOPPED);
+    CHECK_TEXT(t.errs.items[0].text, "stopped at 8.191 ms of simulated time, when 8191 of 10000 "
+                                     "operations had ended");
+    tiny_free(&t);
+}
+
+/* What is announced is what may be allowed, and it is kept. */
+static void a_run_that_may_need_too_much_memory_does_not_begin(void)
+{
+    tiny t;
+    tiny_init(&t, 1);
+    tiny_kernel(&t, "s", "k", OVL_US);
+    CHECK(tiny_freeze(&t));
+    uint64_t announced = ovl_run_memory(&t.program);
+    CHECK(!run_with(&t, NULL, announced - 1));
+    CHECK_INT(t.errs.items[0].code, OVL_E_INPUT);
+    CHECK(strstr(t.errs.items[0].text, "(operations: 1, ranks: 1)") != NULL);
+    CHECK(run_with(&t, NULL, announced));
+    CHECK(t.timeline.counters.bytes <= announced);
+    tiny_free(&t);
+}
+
 static CU_TestInfo tests[] = {
     {"a capacity changes at given moments", a_capacity_changes_at_given_moments},
     {"changes are kept in order", changes_are_kept_in_order},
@@ -575,6 +639,9 @@ static CU_TestInfo tests[] = {
     {"long times stay exact", long_times_stay_exact},
     {"time that cannot be counted is an error", time_that_cannot_be_counted_is_an_error},
     {"nothing takes no time", nothing_takes_no_time},
+    {"a run can be stopped and says how far it got", a_run_can_be_stopped_and_says_how_far_it_got},
+    {"a run that may need too much memory does not begin",
+     a_run_that_may_need_too_much_memory_does_not_begin},
     CU_TEST_INFO_NULL,
 };
 
