@@ -90,37 +90,25 @@ void ovl_engine_set_cap(ovl_engine *e, uint32_t activity, double cap, uint32_t b
     a->cap = cap;
 }
 
-/* A class runs by the level of another resource now, or at a rate of its own. */
-static void change_class(ovl_engine *e, uint32_t slot)
+static void set_class_rate(ovl_engine *e, uint32_t slot)
 {
     const ovl_share_class *c = &e->share.classes.data[slot];
-    uint32_t own = OVL_CLOCK_OF_SLOT(e, slot);
-    uint32_t clock = c->follows == OVL_NONE ? own : c->follows;
-    if (c->count == 0) {
-        return;
-    }
-    for (uint32_t i = e->clocks.data[own].members; i != OVL_NONE; i = e->activities.data[i].next) {
-        if (e->activities.data[i].clock != clock && e->activities.data[i].clock != OVL_NONE) {
-            ovl_account_activity(e, i);
-            ovl_clock_remove(e, i);
-            await_clock(e, i);
-        }
-    }
-    if (c->follows == OVL_NONE) {
-        ovl_clock_set_rate(e, own, c->rate);
-        ovl_clock_set_bound(e, own, c->bound == OVL_BOUND_NONE ? OVL_BOUND_FREE : c->bound);
+    uint32_t clock = OVL_CLOCK_OF_SLOT(e, slot);
+    if (c->count) {
+        ovl_clock_set_rate(e, clock, ovl_share_rate(&e->share, slot));
+        ovl_clock_set_bound(e, clock, c->bound == OVL_BOUND_NONE ? OVL_BOUND_FREE : c->bound);
     }
 }
 
-static void put_on_clock(ovl_engine *e, uint32_t activity)
+/* The rates of all who follow a resource. */
+static void change_level(ovl_engine *e, uint32_t resource)
 {
-    ovl_activity *a = &e->activities.data[activity];
-    const ovl_share_class *c = &e->share.classes.data[a->slot];
-    a->joining = false;
-    if (c->follows == OVL_NONE) {
-        ovl_clock_add(e, OVL_CLOCK_OF_SLOT(e, a->slot), activity, 1);
-    } else {
-        ovl_clock_add(e, c->follows, activity, c->weight);
+    const ovl_share_resource *r = &e->share.resources[resource];
+    for (uint32_t i = 0; i < r->line.len; i++) {
+        uint32_t slot = r->line.data[i].slot;
+        if (e->share.classes.data[slot].follows == resource) {
+            set_class_rate(e, slot);
+        }
     }
 }
 
@@ -128,14 +116,15 @@ static void change_rates(ovl_engine *e)
 {
     const ovl_share *s = &e->share;
     for (uint32_t i = 0; i < s->changed.len; i++) {
-        change_class(e, s->changed.data[i]);
+        set_class_rate(e, s->changed.data[i]);
     }
     for (uint32_t i = 0; i < s->relevelled.len; i++) {
-        uint32_t resource = s->relevelled.data[i];
-        ovl_clock_set_rate(e, resource, s->resources[resource].level);
+        change_level(e, s->relevelled.data[i]);
     }
     for (uint32_t i = 0; i < e->joining.len; i++) {
-        put_on_clock(e, e->joining.data[i]);
+        ovl_activity *a = &e->activities.data[e->joining.data[i]];
+        a->joining = false;
+        ovl_clock_add(e, OVL_CLOCK_OF_SLOT(e, a->slot), e->joining.data[i], 1);
     }
     e->joining.len = 0;
 }

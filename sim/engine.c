@@ -38,7 +38,7 @@ void ovl_engine_complete(ovl_engine *e, uint32_t rank, uint32_t op)
     e->end[op] = e->now;
     e->times[rank].end = e->now;
     e->n_ended++;
-    ovl_vec_push(&e->trail, OVL_TRAIL(op, OVL_ENDED));
+    ovl_engine_step(e, op, OVL_ENDED);
     for (uint32_t i = code->next.at[local]; i < code->next.at[local + 1]; i++) {
         ovl_engine_release(e, rank, r->first_op + code->next.item[i]);
     }
@@ -128,7 +128,7 @@ static void arrive(ovl_engine *e, uint32_t rank, uint32_t op)
     const ovl_code *code = &e->p->codes[r->code];
     uint32_t local = op - r->first_op;
     e->arrive[op] = e->now;
-    ovl_vec_push(&e->trail, OVL_TRAIL(op, OVL_ARRIVED));
+    ovl_engine_step(e, op, OVL_ARRIVED);
     if (code->queue_prev) {
         for (uint32_t i = code->queue_next.at[local]; i < code->queue_next.at[local + 1]; i++) {
             ovl_engine_release(e, rank, r->first_op + code->queue_next.item[i]);

@@ -30,6 +30,17 @@ static ovl_time *unhappened(ovl_arena *arena, uint32_t n)
     return n ? memset(times, 0xff, n * sizeof *times) : times;
 }
 
+/* Arrivals and ends, and issues where they are remembered. */
+static size_t steps_at_most(const ovl_program *p)
+{
+    size_t n = 0;
+    for (uint32_t r = 0; r < p->n_ranks; r++) {
+        const ovl_code *code = &p->codes[p->ranks[r].code];
+        n += (size_t)code->n_ops * (code->host_timed ? 3 : 2);
+    }
+    return n;
+}
+
 static void set_up(ovl_engine *e, ovl_arena *scratch)
 {
     const ovl_program *p = e->p;
@@ -37,6 +48,8 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     e->arrive = unhappened(e->arena, p->n_ops);
     e->start = unhappened(e->arena, p->n_ops);
     e->end = unhappened(e->arena, p->n_ops);
+    e->trail = OVL_NEW_ARRAY(e->arena, uint32_t, steps_at_most(p));
+    ovl_vec_reserve(&e->limits, p->n_ops); /* pages that are not needed are never touched */
     e->times = OVL_NEW_ARRAY(e->arena, ovl_rank_times, p->n_ranks);
     e->pending = OVL_NEW_ARRAY(scratch, uint32_t, p->n_ops);
     e->running = OVL_NEW_ARRAY(scratch, uint32_t, p->n_ops);
@@ -81,7 +94,6 @@ static void tear_down(ovl_engine *e)
     ovl_vec_free(&e->dirty_copies);
     ovl_vec_free(&e->dirty_comms);
     ovl_vec_free(&e->uses);
-    ovl_vec_free(&e->trail);
     ovl_vec_free(&e->limits);
     ovl_vec_free(&e->segments);
     for (uint32_t i = 0; i < e->clocks.len; i++) {
@@ -169,7 +181,7 @@ static uint64_t held_by_vectors(const ovl_engine *e)
 {
     uint64_t bytes = e->activities.cap * sizeof *e->activities.data +
                      e->clocks.cap * sizeof *e->clocks.data +
-                     e->limits.cap * sizeof *e->limits.data +
+                     e->limits.len * sizeof *e->limits.data +
                      e->share.classes.cap * sizeof *e->share.classes.data +
                      e->share.n_resources * sizeof *e->share.resources;
     for (uint32_t i = 0; i < e->share.n_resources; i++) {
@@ -227,8 +239,8 @@ static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
     if (e->segments.len) {
         qsort(e->segments.data, e->segments.len, sizeof *e->segments.data, compare_segments);
     }
-    t->n_trail = e->trail.len;
-    t->trail = ovl_vec_freeze(&e->trail, e->arena);
+    t->n_trail = e->n_trail;
+    t->trail = e->trail;
     t->n_segments = e->segments.len;
     t->segments = ovl_vec_freeze(&e->segments, e->arena);
     hand_over_unmeasured(e, t);

@@ -11,12 +11,10 @@
  * transfer. It has a latency phase (fixed) and then a fluid phase of `total` picoseconds of
  * isolated work, which a *clock* measures.
  *
- * Activities that run at one rate have one clock: it shows the isolated work that somebody there
- * from the beginning would have done. Who joins when it shows v ends when it shows v + total,
- * whatever the rate does in between; so a change of rate costs the same for one activity as for a
- * thousand. All whom one resource bounds have one clock, which shows the sum of its level over
- * time: of it each does its weight. Those of a class that is bounded otherwise have one, and so has
- * an activity that shares nothing.
+ * Activities of one class of the sharing solver run at one rate and have one clock: it shows the
+ * isolated work that somebody there from the beginning would have done. Who joins when it shows v
+ * ends when it shows v + total, whatever the rate does in between; so a change of rate costs the
+ * same for one activity as for a thousand. An activity that shares nothing has a clock of its own.
  *
  * Example: at rate 1/2 from 0 on, b joins at 10 ps (the clock shows 5) with 20 ps of work: it ends
  * when the clock shows 25, at 50 ps, or earlier if the rate rises.
@@ -179,7 +177,8 @@ typedef struct ovl_engine {
     OVL_VEC(uint32_t)
     dirty_comms;           /* activities: collectives whose measured cap or uses may change */
     OVL_VEC(ovl_use) uses; /* scratch */
-    OVL_VEC(uint32_t) trail;
+    uint32_t *trail;       /* room for all steps there can be */
+    uint32_t n_trail;
     OVL_VEC(ovl_limit) limits;
     OVL_VEC(ovl_segment) segments;
     uint32_t *use_at;  /* by resource: where it stands in `uses`, if it is there */
@@ -220,6 +219,12 @@ static inline const ovl_cost *ovl_engine_cost(const ovl_engine *e, uint32_t rank
     bool freed = op->name == e->options->free_name && e->options->free_name != OVL_NONE;
     return freed ? &e->free_cost
                  : &e->p->costs[op->cost + (op->per_rank ? e->p->ranks[rank].variant : 0)];
+}
+
+/* The next step of the trail. */
+static inline void ovl_engine_step(ovl_engine *e, uint32_t op, ovl_step_kind kind)
+{
+    e->trail[e->n_trail++] = OVL_TRAIL(op, kind);
 }
 
 /* One of the things an operation waits for came true. */

@@ -2,6 +2,7 @@
  * bench_engine - what sharing costs the engine, from nothing to everything.
  *
  *     independent   streams of 100 kernels that share nothing: events alone
+ *     ten-million   1,000 operations on each of 10,000 ranks: is the announced memory kept?
  *     all-share     streams of 20 kernels, all alike but for their length, on one resource
  *     all-differ    the same, but each demands another amount: as many classes as streams
  *     gang          one collective at a time over all ranks, among busy compute streams that share
@@ -18,12 +19,13 @@ typedef struct shape {
     uint64_t capacity; /* of the resource of a rank, or of all; 0: none */
     bool one;          /* all ranks use one resource */
     bool differ, collective;
+    bool alike; /* every rank takes the same time */
 } shape;
 
 static ovl_id add_costs(ovl_builder *b, const shape *s, uint32_t n_ranks, uint32_t layer)
 {
     ovl_id first = b->costs.len;
-    for (uint32_t r = 0; r < n_ranks; r++) {
+    for (uint32_t r = 0; r < (s->alike ? 1 : n_ranks); r++) {
         uint64_t rate = HBM / 2 + (s->differ ? (uint64_t)(1e11 * bench_hash(r, 7)) : 0);
         ovl_cost cost = {.klass = OVL_NONE, .weight = 1 / (double)rate};
         cost.work = (ovl_time)(100e6 * (0.9 + 0.2 * bench_hash(r, layer)));
@@ -64,7 +66,7 @@ static void add_code(ovl_builder *b, const shape *s, uint32_t n_ranks)
                      .comm = OVL_NO_COMM,
                      .name = ovl_name(b, "kernel"),
                      .cost = add_costs(b, s, n_ranks, layer),
-                     .per_rank = true,
+                     .per_rank = !s->alike,
                      .batch = OVL_NONE};
         uint32_t kernel = ovl_add_op(b, code, &op);
         if (s->collective) {
@@ -102,6 +104,12 @@ static bool independent(uint32_t size, ovl_arena *arena, ovl_program *p, ovl_err
     return build(&(shape){.layers = 100}, size, arena, p, errs);
 }
 
+/* 1,000 operations a rank: 10 million on 10,000. */
+static bool long_code(uint32_t size, ovl_arena *arena, ovl_program *p, ovl_errs *errs)
+{
+    return build(&(shape){.layers = 1000, .alike = true}, size, arena, p, errs);
+}
+
 static bool all_share(uint32_t size, ovl_arena *arena, ovl_program *p, ovl_errs *errs)
 {
     return build(&(shape){.layers = 20, .capacity = HBM, .one = true}, size, arena, p, errs);
@@ -124,6 +132,7 @@ int main(void)
         {"independent", 64, independent},
         {"independent", 1024, independent},
         {"independent", 8192, independent},
+        {"ten-million", 10000, long_code},
         {"all-share", 64, all_share},
         {"all-share", 1024, all_share},
         {"all-share", 4096, all_share},

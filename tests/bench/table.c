@@ -70,9 +70,9 @@ static int print_case(const bench_case *c, uint32_t repeats)
     }
     bench_result r = bench_measure(&p, repeats);
     double n = (double)r.counters.activities;
-    printf("%-14s %8" PRIu32 " %11" PRIu64 " %10.2f %13.0f %12.0f %12.1f", c->name, c->size,
+    printf("%-14s %8" PRIu32 " %11" PRIu64 " %10.2f %13.0f %12.0f %12.1f %14.1f", c->name, c->size,
            r.counters.activities, 1e3 * r.seconds, n / r.seconds, 1e9 * r.seconds / n,
-           (double)r.counters.bytes / p.n_ops);
+           (double)r.counters.bytes / p.n_ops, (double)ovl_run_memory(&p) / 0x1p20);
     fflush(stdout);
     ovl_arena_free(&arena);
     return r.seconds < 0;
@@ -81,8 +81,8 @@ static int print_case(const bench_case *c, uint32_t repeats)
 int bench_table(const bench_case *cases, uint32_t n, uint32_t repeats)
 {
     int worst = 0;
-    printf("%-14s %8s %11s %10s %13s %12s %12s %9s\n", "workload", "size", "activities",
-           "median ms", "activities/s", "ns/activity", "B/operation", "peak MiB");
+    printf("%-14s %8s %11s %10s %13s %12s %12s %14s %9s\n", "workload", "size", "activities",
+           "median ms", "activities/s", "ns/activity", "B/operation", "announced MiB", "peak MiB");
     for (uint32_t i = 0; i < n; i++) {
         struct rusage usage;
         int status = 1;

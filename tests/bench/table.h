@@ -2,10 +2,12 @@
  * table.h - what the engine's benchmarks have in common: a program of each size is built and run in
  * a process of its own, so that its peak of memory is its own, and a row says what it cost:
  *
- *     workload        size  activities  median ms  activities/s  ns/activity  B/operation  peak MiB
+ *     workload  size  activities  median ms  activities/s  ns/activity  B/operation  announced MiB
+ *     peak MiB
  *
  * The median is that of several runs of one program; building it is left out. B/operation is what a
- * run holds at its end, times, causes and its own state, without the program.
+ * run holds at its end, times, causes and its own state, without the program. Announced is what
+ * ovl_run_memory says before; the peak is that of the process, the program included.
  */
 #ifndef OVL_TESTS_BENCH_TABLE_H
 #define OVL_TESTS_BENCH_TABLE_H

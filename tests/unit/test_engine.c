@@ -2,6 +2,7 @@
 #include "tests/support/check.h"
 #include "tests/support/tiny.h"
 
+#include <malloc.h>
 #include <stdio.h>
 
 #define MS OVL_MS
@@ -609,6 +610,44 @@ static void a_run_that_may_need_too_much_memory_does_not_begin(void)
     tiny_free(&t);
 }
 
+/* --- Memory in steady state --- */
+
+typedef struct meter {
+    uint32_t looks;
+    size_t second, last; /* bytes that malloc has given out, in blocks and in mappings */
+} meter;
+
+static bool measure_memory(void *context, const ovl_run_progress *progress)
+{
+    meter *m = context;
+    struct mallinfo2 now = mallinfo2();
+    if (progress->stage == OVL_GOES_ON) {
+        m->last = now.uordblks + now.hblkhd;
+        m->second = ++m->looks == 2 ? m->last : m->second;
+    }
+    return true;
+}
+
+/* Two streams a rank of 4,000 kernels that share HBM, and a send from each rank to the next: after
+ * 8,192 events nothing more is allocated, tens of thousands of events long. */
+static void nothing_is_allocated_in_steady_state(void)
+{
+    tiny t;
+    tiny_init(&t, 4);
+    t.hbm_rate = 1000;
+    for (uint32_t i = 0; i < 8000; i++) {
+        t.demands[0] = (ovl_demand){OVL_PORT_HBM, false, 700 + 50 * (i % 4)};
+        t.n_demands = 1;
+        tiny_kernel(&t, i % 2 ? "a" : "b", "k", (1 + i % 7) * OVL_US);
+    }
+    CHECK(tiny_freeze(&t));
+    meter m = {0};
+    CHECK(run_with(&t, &(ovl_watch){measure_memory, &m}, 0));
+    CHECK(m.looks > 4);
+    CHECK_INT(m.last, m.second);
+    tiny_free(&t);
+}
+
 static CU_TestInfo tests[] = {
     {"a capacity changes at given moments", a_capacity_changes_at_given_moments},
     {"changes are kept in order", changes_are_kept_in_order},
@@ -642,6 +681,7 @@ static CU_TestInfo tests[] = {
     {"a run can be stopped and says how far it got", a_run_can_be_stopped_and_says_how_far_it_got},
     {"a run that may need too much memory does not begin",
      a_run_that_may_need_too_much_memory_does_not_begin},
+    {"nothing is allocated in steady state", nothing_is_allocated_in_steady_state},
     CU_TEST_INFO_NULL,
 };
 
