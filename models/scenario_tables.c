@@ -34,6 +34,7 @@ static void workload_defaults(void *value)
     ovl_workload *workload = value;
     workload->microbatches = 1;
     workload->replay.comm = OVL_RECORD_COMM;
+    workload->what_if.waiting = true;
 }
 
 static void check_workload(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
@@ -63,6 +64,7 @@ static void check_workload(const ovl_node *node, void *value, ovl_arena *arena, 
         {"ranks", !trace, "ops, layers, gradients or stages: a trace has its own"},
         {"groups", !trace, "ops, layers, gradients or stages: a trace has its own"},
         {"replay", trace, "a trace"},
+        {"what_if", trace, "a trace"},
     };
     for (size_t i = 0; i < OVL_COUNT(keys); i++) {
         if (!keys[i].fits && ovl_node_gives(node, keys[i].key)) {
@@ -120,6 +122,8 @@ static const ovl_field workload_fields[] = {
     OVL_FIELD_MORE(ovl_workload, replay, "replay", OVL_F_MAP, 0,
                    "trace: which step of it, and how it becomes a program.",
                    .table = &ovl_replay_table),
+    OVL_FIELD_MORE(ovl_workload, what_if, "what_if", OVL_F_MAP, 0,
+                   "trace: what is changed in the replay.", .table = &ovl_what_if_table),
 };
 
 const ovl_table ovl_workload_table = {
@@ -255,6 +259,9 @@ const ovl_table *const ovl_scenario_tables[] = {
     &ovl_buffer_table,
     &ovl_stage_table,
     &ovl_replay_table,
+    &ovl_what_if_table,
+    &ovl_what_if_kernel_table,
+    &ovl_what_if_link_table,
     &ovl_overlap_table,
     &ovl_ddp_table,
     &ovl_fsdp_table,

@@ -1,5 +1,6 @@
 #include "tools/see.h"
 
+#include "sim/program.h"
 #include "tools/collect.h"
 #include "tools/comm_names.h"
 #include "tools/decimal.h"
@@ -39,6 +40,8 @@ typedef struct seer {
     OVL_VEC(ovl_seen_stream) streams;
     OVL_VEC(ovl_seen_collective) collectives;
     OVL_VEC(ovl_id) op_of;
+    OVL_VEC(ovl_exact_op) exact;
+    OVL_VEC(uint32_t) exact_after;
 } seer;
 
 /* ---- names ---- */
@@ -230,6 +233,99 @@ static void on_wait(void *context, const ovl_read_wait *record)
 static void on_range(void *context, const ovl_read_range *record)
 {
     add_range(context, record, -1);
+}
+
+/* ---- traces of our own ---- */
+
+static uint32_t small(int64_t number)
+{
+    return number >= 0 && number < OVL_NONE ? (uint32_t)number : OVL_NONE;
+}
+
+static uint8_t kind_number(const ovl_read_exact *r)
+{
+    ovl_slice name = r->kind.length ? r->kind : r->category;
+    for (int kind = OVL_KERNEL; kind <= OVL_MARKER; kind++) {
+        if (ovl_slice_is(name, ovl_op_kind_name((ovl_op_kind)kind))) {
+            return (uint8_t)kind;
+        }
+    }
+    return OVL_MARKER;
+}
+
+static uint8_t coll_number(ovl_slice op)
+{
+    for (int coll = 0; coll < OVL_COLL_COUNT; coll++) {
+        if (ovl_slice_is(op, ovl_coll_name((ovl_coll)coll))) {
+            return (uint8_t)coll;
+        }
+    }
+    return OVL_SEND_RECV;
+}
+
+static void add_exact_after(seer *s, ovl_slice list)
+{
+    ovl_cursor c = {list.text + 1, list.text + list.length, false};
+    ovl_scan_value value;
+    int64_t id;
+    while (list.length > 1 && ovl_scan_value_next(&c, &value) == OVL_SCAN_DONE) {
+        if (ovl_scan_integer(&value, 0, &id)) {
+            ovl_vec_push(&s->exact_after, small(id));
+        }
+    }
+}
+
+/* Times that make no sense are clamped: nothing ends before it starts. */
+static void on_exact(void *context, const ovl_read_exact *r)
+{
+    seer *s = context;
+    const int64_t most = OVL_TIME_MAX / 4;
+    ovl_exact_op op = {
+        .rank = small(r->rank),
+        .id = small(r->id),
+        .kind = kind_number(r),
+        .coll = coll_number(r->op),
+        .engine = ovl_slice_is(r->direction, "h2d"),
+        .eager = r->eager,
+        .name = name_id(s, r->name),
+        .stream = optional_id(s, r->stream),
+        .group = optional_id(s, r->group),
+        .start = OVL_MIN(OVL_MAX(r->start, 0), most),
+        .wait = OVL_MIN(OVL_MAX(r->wait, 0), most),
+        .launch = OVL_MIN(OVL_MAX(r->launch, 0), most),
+        .latency = OVL_MIN(OVL_MAX(r->latency, 0), most),
+        .wire = OVL_MIN(OVL_MAX(r->wire, 0), most),
+        .bytes = r->bytes,
+        .comm = small(r->comm),
+        .place = small(r->place),
+        .peer = small(r->peer),
+        .batch = small(r->batch),
+        .members = small(r->members),
+        .first_after = s->exact_after.len,
+    };
+    op.end = OVL_MIN(OVL_MAX(r->end, op.start), most);
+    add_exact_after(s, r->after);
+    op.n_after = s->exact_after.len - op.first_after;
+    ovl_vec_push(&s->exact, op);
+}
+
+static void hand_over_exact(seer *s)
+{
+    if (!s->about.own) {
+        ovl_vec_free(&s->exact);
+        ovl_vec_free(&s->exact_after);
+        return;
+    }
+    ovl_exact *exact = OVL_NEW(s->arena, ovl_exact);
+    exact->ranks = s->about.ranks;
+    exact->copy_engines[0] = s->about.copy_engines[0];
+    exact->copy_engines[1] = s->about.copy_engines[1];
+    exact->hw_queues = s->about.hw_queues;
+    exact->n_ops = s->exact.len;
+    exact->ops = ovl_vec_freeze(&s->exact, s->arena);
+    exact->n_after = s->exact_after.len;
+    exact->after = ovl_vec_freeze(&s->exact_after, s->arena);
+    s->seen->exact = exact;
 }
 
 /* ---- what belongs together ---- */
@@ -459,6 +555,7 @@ static void finish(seer *s)
     drop_calls(s, link_waits(s));
     sort_ops(s);
     hand_over(s);
+    hand_over_exact(s);
 }
 
 /* Tables and memory timelines have nothing to replay. */
@@ -481,7 +578,8 @@ static seer begin(const char *path, ovl_arena *arena, ovl_seen *seen)
 
 #define SINK(s)                                                                                    \
     {                                                                                              \
-        .context = (s), .device = on_device, .host = on_host, .wait = on_wait, .range = on_range   \
+        .context = (s), .device = on_device, .host = on_host, .wait = on_wait, .range = on_range,  \
+        .exact = on_exact                                                                          \
     }
 
 bool ovl_see_file(const char *path, ovl_arena *arena, ovl_seen *seen, ovl_errs *errs)
