@@ -100,8 +100,7 @@ typedef struct ovl_read_row {
 typedef struct ovl_read_exact {
     ovl_slice category, name, kind, stream, group, op, direction;
     ovl_slice after; /* a JSON array */
-    int64_t rank, id, start, end, wait, launch, latency, wire, bytes, comm, place, peer, batch,
-        root;
+    int64_t rank, id, start, end, wait, launch, latency, wire, bytes, comm, place, peer, batch;
     int64_t members;
     bool eager;
 } ovl_read_exact;
