@@ -189,6 +189,11 @@ static void check_pipeline(const ovl_scenario *s, ovl_errs *errs)
                   "stages need a schedule: overlap.pipeline, such as {schedule: 1f1b, "
                   "microbatches: 8}");
     }
+    if (s->pipeline.given && workload->steps > 1) {
+        ovl_error(errs, OVL_E_INPUT, workload->mark,
+                  "steps: a pipeline drains at the end of its step, so a second step is like the "
+                  "first; leave it out");
+    }
     if (s->pipeline.given && s->ddp.given) {
         ovl_error(errs, OVL_E_INPUT, s->ddp.mark,
                   "overlap.ddp does not go together with overlap.pipeline");

@@ -18,6 +18,10 @@ typedef struct ovl_hw_engines { /* gpu.copy_engines: how many of each direction;
     int64_t d2h, h2d;
 } ovl_hw_engines;
 
+typedef struct ovl_hw_allocator { /* gpu.allocator */
+    int rounding;                 /* ovl_rounding */
+} ovl_hw_allocator;
+
 typedef struct ovl_hw_gpu {
     ovl_mark mark;
     const char *name;
@@ -30,6 +34,7 @@ typedef struct ovl_hw_gpu {
     double hbm_efficiency; /* of hbm that kernels given by bytes reach; default 1 */
     int64_t hw_queues;
     ovl_hw_engines copy_engines;
+    ovl_hw_allocator allocator;
 } ovl_hw_gpu;
 
 typedef struct ovl_hw_host {

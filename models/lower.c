@@ -133,6 +133,7 @@ static void set_gpu(ovl_lowering *l)
     l->b->sms = (uint32_t)gpu->sms;
     l->b->hw_queues = (uint32_t)gpu->hw_queues;
     l->b->memory = gpu->memory;
+    l->b->rounding = (uint8_t)gpu->allocator.rounding;
     l->b->copy_engines[0] = (uint32_t)gpu->copy_engines.d2h;
     l->b->copy_engines[1] = (uint32_t)gpu->copy_engines.h2d;
 }
@@ -180,6 +181,7 @@ static void hand_over(ovl_lowering *l, ovl_lowered *lowered)
     lowered->not_modelled = ovl_vec_freeze(&l->said, l->arena);
     lowered->n_buckets = l->buckets.len;
     lowered->microbatches = l->microbatches;
+    lowered->schedule = l->schedule;
     lowered->buckets = ovl_vec_freeze(&l->buckets, l->arena);
     lowered->n_nccl = l->nccl.len;
     lowered->nccl = ovl_vec_freeze(&l->nccl, l->arena);

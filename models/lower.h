@@ -38,8 +38,9 @@ typedef struct ovl_lowered {
     uint32_t n_buckets;
     const ovl_nccl_line *nccl; /* in order of first use */
     uint32_t n_nccl;
-    uint32_t microbatches;        /* of a pipeline; 0: it is none */
-    const ovl_measured *measured; /* of a replayed trace; else NULL */
+    uint32_t microbatches;               /* of a pipeline; 0: it is none */
+    const struct ovl_schedule *schedule; /* of a pipeline, without the transfers that were placed */
+    const ovl_measured *measured;        /* of a replayed trace; else NULL */
 } ovl_lowered;
 
 /* Lowers a checked scenario; the program lives in `arena`. False and errors if something it needs

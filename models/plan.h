@@ -88,6 +88,7 @@ typedef struct ovl_lowering {
     bool roofline, holds_sms, has_kernels, has_comm;
     OVL_VEC(ovl_bucket_line) buckets;
     uint32_t microbatches; /* of a pipeline */
+    const struct ovl_schedule *schedule;
     OVL_VEC(ovl_nccl_line) nccl;
     const ovl_measured *measured; /* of a replayed trace */
 } ovl_lowering;

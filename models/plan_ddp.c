@@ -38,12 +38,12 @@ static bool check_operations(ovl_ddp_plan *p)
     for (uint32_t i = 0; i < p->n_tensors; i++) {
         each += p->copy_in[i] > 0;
     }
-    uint64_t m = (uint64_t)p->workload->microbatches;
+    uint64_t m = (uint64_t)p->workload->microbatches * (uint64_t)p->steps;
     if (m > OVL_PLAN_CODE_OPS || m * each > OVL_PLAN_CODE_OPS ||
         m * each * p->l->n_ranks > OVL_PLAN_RANK_OPS) {
         ovl_error(p->l->errs, OVL_E_INPUT, p->workload->mark,
-                  "%" PRIu64 " microbatches of up to %" PRIu64 " operations on %" PRIu32
-                  " ranks are too many: at most %u a rank and %u in all",
+                  "%" PRIu64 " microbatches (over all steps) of up to %" PRIu64
+                  " operations on %" PRIu32 " ranks are too many: at most %u a rank and %u in all",
                   m, each, p->l->n_ranks, OVL_PLAN_CODE_OPS, OVL_PLAN_RANK_OPS);
         return false;
     }
@@ -58,6 +58,7 @@ static void set_policy(ovl_ddp_plan *p)
     p->separate = !p->megatron && !p->ddp->gradient_as_bucket_view;
     p->copies = !p->ddp->gradient_as_bucket_view;
     p->microbatches = (uint32_t)OVL_MAX(p->workload->microbatches, 1);
+    p->steps = (uint32_t)OVL_MAX(p->workload->steps, 1);
 }
 
 static void run_steps(ovl_ddp_plan *p)

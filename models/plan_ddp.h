@@ -40,7 +40,7 @@ typedef struct ovl_ddp_plan {
     ovl_arena scratch; /* until the plan is done */
     const ovl_group *group;
     uint32_t n; /* ranks that reduce together */
-    uint32_t microbatches;
+    uint32_t microbatches, steps;
     /* Tensors, in registration order. */
     ovl_tensor *tensors;
     uint32_t n_tensors;

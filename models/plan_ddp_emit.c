@@ -157,7 +157,12 @@ static void prepare(ovl_ddp_code *e)
     e->bucket_cost = OVL_NEW_ARRAY(scratch, ovl_plan_cost, p->buckets.count);
     e->pending = OVL_NEW_ARRAY(scratch, uint32_t, p->buckets.count);
     e->reduction = OVL_NEW_ARRAY(scratch, uint32_t, p->buckets.count);
-    e->states = e->last = OVL_NONE;
+    e->gathered = OVL_NEW_ARRAY(scratch, uint32_t, p->buckets.count);
+    e->asked = OVL_NEW_ARRAY(scratch, bool, p->buckets.count);
+    for (uint32_t k = 0; k < p->buckets.count; k++) {
+        e->gathered[k] = OVL_NONE;
+    }
+    e->states = e->last = e->waited = OVL_NONE;
 }
 
 /* PyTorch scales at copy-in, and in a bucket view by dividing the bucket; a scale of the user's own
@@ -194,15 +199,23 @@ static ovl_id write_code(ovl_ddp_plan *p, const ovl_spread *spread)
     prepare(&e);
     set_scales(&e);
     say_copies(&e);
+    e.gathers = ovl_ddp_gathers(&e);
     for (uint32_t k = 0; k < p->buckets.count; k++) {
         e.bucket_cost[k] = ovl_ddp_comm_cost(&e, k, e.coll);
     }
     add_held_buffers(&e);
-    for (uint32_t m = 0; m < p->microbatches; m++) {
-        add_microbatch(&e, m);
+    for (e.step = 0; e.step < p->steps; e.step++) {
+        for (uint32_t m = 0; m < p->microbatches; m++) {
+            add_microbatch(&e, m);
+        }
+        ovl_ddp_optimizer(&e);
+        if (e.gathers && !p->ddp->overlap_param_gather) {
+            ovl_ddp_gather(&e);
+        }
+        if (e.step + 1 < p->steps) {
+            ovl_ddp_zero(&e);
+        }
     }
-    ovl_ddp_optimizer(&e);
-    ovl_ddp_gather(&e);
     return e.code;
 }
 

@@ -31,15 +31,20 @@ typedef struct ovl_ddp_code {
     ovl_id *activation;         /* [n_units] buffers of the microbatch */
     ovl_plan_cost *bucket_cost; /* [n_buckets] */
     ovl_coll coll;
-    bool average;        /* the reduction divides, not the copy-in */
-    double scale;        /* applied to each gradient where it is produced */
-    double pack_scale;   /* ... where it is copied into its bucket */
-    uint32_t microbatch; /* now */
-    bool reduces;        /* now */
-    uint32_t *pending;   /* [n_buckets] gradients not yet ready */
-    uint32_t next;       /* PyTorch: the next bucket that may be launched */
-    uint32_t *reduction; /* [n_buckets] the collective of this microbatch */
-    uint32_t last;       /* the last operation on the compute stream, or OVL_NONE */
+    bool average;              /* the reduction divides, not the copy-in */
+    double scale;              /* applied to each gradient where it is produced */
+    double pack_scale;         /* ... where it is copied into its bucket */
+    uint32_t step, microbatch; /* now */
+    bool reduces;              /* now */
+    uint32_t *pending;         /* [n_buckets] gradients not yet ready */
+    uint32_t next;             /* PyTorch: the next bucket that may be launched */
+    uint32_t *reduction;       /* [n_buckets] the collective of this microbatch */
+    uint32_t last;             /* the last operation on the compute stream, or OVL_NONE */
+    bool gathers;              /* the optimizer is distributed: parameters are gathered */
+    uint32_t waited;           /* the bucket whose gather was waited for last, or OVL_NONE */
+    bool *asked;               /* [n_buckets] its gather was issued in this step */
+    uint32_t *gathered; /* [n_buckets] the all-gather that is still to be waited for, or OVL_NONE
+                         */
 } ovl_ddp_code;
 
 /* "backward block[3]", or "backward block[3] mb 1" where there are several microbatches. */
@@ -84,6 +89,16 @@ void ovl_ddp_launch(ovl_ddp_code *e, uint32_t k);
 /* The end of a backward that reduced; the optimizer; the all-gathers of a distributed one. */
 void ovl_ddp_end_backward(ovl_ddp_code *e);
 void ovl_ddp_optimizer(ovl_ddp_code *e);
+bool ovl_ddp_gathers(ovl_ddp_code *e);
 void ovl_ddp_gather(ovl_ddp_code *e);
+
+/* Gathers in the forward: issues those of the unit's parameters, and the next bucket's. */
+void ovl_ddp_gather_for(ovl_ddp_code *e, const ovl_unit *unit);
+
+/* The operation last added waits for the gathers of the parameters that its unit reads. */
+void ovl_ddp_wait_for_gathers(ovl_ddp_code *e, const ovl_unit *unit);
+
+/* Another step follows. */
+void ovl_ddp_zero(ovl_ddp_code *e);
 
 #endif

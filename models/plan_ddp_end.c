@@ -76,20 +76,27 @@ static void consume(ovl_ddp_code *e)
     }
 }
 
+/* The optimizer ends the step. */
+static void add_optimizer(ovl_ddp_code *e, ovl_op_kind kind, ovl_plan_cost cost, ovl_mark mark)
+{
+    ovl_op op = ovl_ddp_operation(e, kind, ovl_name(e->b, "optimizer"), cost, mark);
+    op.step_end = true;
+    e->last = ovl_add_op(e->b, e->code, &op);
+}
+
 void ovl_ddp_optimizer(ovl_ddp_code *e)
 {
     const ovl_optimizer *optimizer = &e->p->workload->optimizer;
     ovl_mark mark = optimizer->given ? optimizer->mark : e->p->workload->mark;
     ovl_time length = optimizer->duration;
-    ovl_id name = ovl_name(e->b, "optimizer");
     if (length > 0) {
         ovl_kernel_spec spec = {
             .name = "optimizer", .mark = mark, .duration = {&length, 1}, .klass = "optimizer"};
-        ovl_ddp_compute(e, OVL_KERNEL, name, ovl_plan_kernel(e->l, &spec), mark);
+        add_optimizer(e, OVL_KERNEL, ovl_plan_kernel(e->l, &spec), mark);
     } else {
         ovl_plan_say(e->l, "The optimizer takes no time: workload.optimizer gives no duration.");
-        ovl_ddp_compute(e, OVL_MARKER, name,
-                        ovl_plan_length(e->l, "optimizer", mark, (ovl_times){0}), mark);
+        add_optimizer(e, OVL_MARKER, ovl_plan_length(e->l, "optimizer", mark, (ovl_times){0}),
+                      mark);
     }
     if (!copies_out(e)) {
         wait_for_buckets(e);
@@ -99,6 +106,7 @@ void ovl_ddp_optimizer(ovl_ddp_code *e)
 
 /* --- All-gathers --- */
 
+/* It waits for what the compute stream was given so far: the optimizer, or the forward before. */
 static void gather_bucket(ovl_ddp_code *e, uint32_t k)
 {
     const ovl_bucket *bucket = &e->p->buckets.item[k];
@@ -110,27 +118,100 @@ static void gather_bucket(ovl_ddp_code *e, uint32_t k)
     op.stream = e->comm;
     op.comm = e->slot;
     op.bytes = bucket->bytes;
-    ovl_add_op(e->b, e->code, &op);
-    ovl_add_after(e->b, e->code, e->last);
+    e->asked[k] = true;
+    e->gathered[k] = ovl_add_op(e->b, e->code, &op);
+    if (e->last != OVL_NONE) {
+        ovl_add_after(e->b, e->code, e->last);
+    }
     for (uint32_t i = 0; i < bucket->n_members; i++) {
         ovl_ddp_writes(e, e->parameter[e->p->buckets.members[bucket->first_member + i]]);
     }
 }
 
 /* The distributed optimizer updates a shard of each parameter; the rest comes from the others. */
-void ovl_ddp_gather(ovl_ddp_code *e)
+bool ovl_ddp_gathers(ovl_ddp_code *e)
 {
     if (!e->p->megatron || !e->p->ddp->distributed_optimizer) {
-        return;
+        return false;
     }
     if (e->p->n > 1 && !ovl_find_collective(e->l->hw, OVL_ALL_GATHER, e->p->group->name)) {
         ovl_plan_say(e->l, "The all-gather of the updated parameters is not modelled: the "
                            "hardware gives no cost for all_gather.");
-        return;
+        return false;
     }
-    ovl_plan_say(e->l, "Parameters are gathered after the optimizer, before the step ends; "
-                       "overlap with the next forward is not modelled.");
+    return true;
+}
+
+void ovl_ddp_gather(ovl_ddp_code *e)
+{
     for (uint32_t k = 0; k < e->p->buckets.count; k++) {
         gather_bucket(e, k);
+    }
+}
+
+static uint32_t bucket_of_ready(const ovl_ddp_code *e, const ovl_unit *unit, uint32_t i)
+{
+    return e->p->bucket_of[e->p->ready[unit->first_ready + i]];
+}
+
+/* Buckets are in the order of the backward, so the next of the forward is the one before. */
+static void gather_next(ovl_ddp_code *e)
+{
+    for (uint32_t k = e->p->buckets.count; k-- > 0;) {
+        if (!e->asked[k]) {
+            gather_bucket(e, k);
+            return;
+        }
+    }
+}
+
+/* Megatron's forward hook: a bucket that nobody asked for yet is gathered now; whoever waits for
+ * one that was, starts the next. */
+void ovl_ddp_gather_for(ovl_ddp_code *e, const ovl_unit *unit)
+{
+    if (!e->gathers || !e->p->ddp->overlap_param_gather || e->microbatch > 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < unit->n_ready; i++) {
+        uint32_t k = bucket_of_ready(e, unit, i);
+        bool waits = !e->asked[k] || e->gathered[k] != OVL_NONE;
+        if (!e->asked[k]) {
+            gather_bucket(e, k);
+        }
+        if (waits && e->waited != k) {
+            e->waited = k;
+            gather_next(e);
+        }
+    }
+}
+
+static void wait_for_gather(ovl_ddp_code *e, uint32_t k)
+{
+    if (e->gathered[k] != OVL_NONE) {
+        ovl_add_after(e->b, e->code, e->gathered[k]);
+        e->gathered[k] = OVL_NONE;
+    }
+}
+
+/* Each gather is waited for once: what follows on the compute stream follows it. */
+void ovl_ddp_wait_for_gathers(ovl_ddp_code *e, const ovl_unit *unit)
+{
+    for (uint32_t k = 0; !e->p->ddp->overlap_param_gather && k < e->p->buckets.count; k++) {
+        wait_for_gather(e, k);
+    }
+    for (uint32_t i = 0; i < unit->n_ready; i++) {
+        wait_for_gather(e, bucket_of_ready(e, unit, i));
+    }
+}
+
+/* The next step begins anew; gradients that are buffers of their own are given back. */
+void ovl_ddp_zero(ovl_ddp_code *e)
+{
+    e->waited = OVL_NONE;
+    for (uint32_t k = 0; k < e->p->buckets.count; k++) {
+        e->asked[k] = false;
+    }
+    for (uint32_t i = 0; e->p->separate && i < e->p->n_tensors; i++) {
+        ovl_free_buffer(e->b, e->code, e->gradient[i]);
     }
 }

@@ -23,8 +23,10 @@ void ovl_ddp_forward(ovl_ddp_code *e, uint32_t u)
             ovl_ddp_buffer(e, ovl_names_text(e->b->names, name), unit->activation, OVL_ACTIVATION,
                            (ovl_dtype)e->p->workload->dtype, false, unit->mark);
     }
+    ovl_ddp_gather_for(e, unit);
     ovl_ddp_compute(e, OVL_KERNEL, ovl_ddp_name_in(e, "forward", unit->name, several),
                     unit->forward, unit->mark);
+    ovl_ddp_wait_for_gathers(e, unit);
     read_parameters(e, unit);
     if (e->activation[u] != OVL_NONE) {
         ovl_ddp_writes(e, e->activation[u]);
@@ -184,9 +186,11 @@ void ovl_ddp_backward(ovl_ddp_code *e, uint32_t u)
     const ovl_unit *unit = &e->p->units[u];
     ovl_id activation = e->activation[u];
     add_gradient_buffers(e, unit);
+    ovl_ddp_gather_for(e, unit);
     ovl_ddp_compute(e, OVL_KERNEL,
                     ovl_ddp_name_in(e, "backward", unit->name, e->p->microbatches > 1),
                     unit->backward, unit->mark);
+    ovl_ddp_wait_for_gathers(e, unit);
     read_parameters(e, unit);
     if (activation != OVL_NONE) {
         ovl_ddp_reads(e, activation);

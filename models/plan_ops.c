@@ -12,6 +12,7 @@ static void release(ovl_ops *o)
     ovl_vec_free(&o->met);
     ovl_vec_free(&o->mentions);
     ovl_vec_free(&o->latest);
+    ovl_vec_free(&o->ends);
     ovl_arena_free(&o->scratch);
 }
 

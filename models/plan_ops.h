@@ -115,6 +115,8 @@ typedef struct ovl_ops {
     /* The code being written. */
     ovl_id code;
     const ovl_class *class;
+    uint32_t added;         /* operations */
+    OVL_VEC(uint32_t) ends; /* of this step: the last operation of the host and of each stream */
 } ovl_ops;
 
 /* Adds a mistake unless there were too many; false then. */

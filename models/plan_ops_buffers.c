@@ -129,6 +129,7 @@ static void declare(ovl_ops *o, uint32_t at)
                                            .dtype = (uint8_t)buffer->dtype,
                                            .stream = use->stream,
                                            .held = buffer->held,
+                                           .record_stream = buffer->record_stream,
                                            .mark = buffer->mark});
 }
 

@@ -163,7 +163,7 @@ bool ovl_ops_classes(ovl_ops *o)
 {
     find_classes(o);
     members m = classes_of_selectors(o);
-    if (count_instances(o, &m) > OVL_PLAN_CODE_OPS) {
+    if (count_instances(o, &m) * (uint64_t)OVL_MAX(o->workload->steps, 1) > OVL_PLAN_CODE_OPS) {
         ovl_error(o->l->errs, OVL_E_INPUT, o->workload->mark,
                   "ranks with lists of their own have more than %u operations together",
                   OVL_PLAN_CODE_OPS);

@@ -293,6 +293,17 @@ static ovl_time launch_of(const ovl_ops *o, const ovl_entry *entry)
     return free ? 0 : ovl_plan_launch(o->l);
 }
 
+/* The last operation on each stream; that of the host comes first. */
+static void note_end(ovl_ops *o, const ovl_op *op, uint32_t local)
+{
+    uint32_t lane = op->stream == OVL_NO_STREAM ? 0 : op->stream + 1u;
+    while (o->ends.len <= lane) {
+        ovl_vec_push(&o->ends, OVL_NONE);
+    }
+    o->ends.data[lane] = op->batch == OVL_NONE ? local : o->ends.data[lane];
+    o->added++;
+}
+
 static uint32_t add_operation(ovl_ops *o, ovl_entry *entry, uint32_t binding, uint32_t batch)
 {
     ovl_op op = {.kind = (uint8_t)entry->kind,
@@ -315,6 +326,7 @@ static uint32_t add_operation(ovl_ops *o, ovl_entry *entry, uint32_t binding, ui
     }
     o->reports += !ok;
     uint32_t local = ovl_add_op(o->l->b, o->code, &op);
+    note_end(o, &op, local);
     *latest_of(o, op.name) = (ovl_latest){o->code + 1, local};
     return local;
 }
@@ -346,15 +358,46 @@ static void emit(ovl_ops *o, uint32_t at)
     }
 }
 
+/* A step ends when all of it has: what was issued last on each stream, and on the host. The marker
+ * has a stream of its own and holds nothing up. */
+static void end_step(ovl_ops *o)
+{
+    ovl_builder *b = o->l->b;
+    ovl_op op = {.kind = OVL_MARKER,
+                 .stream = ovl_add_stream(b, o->code, "step end"),
+                 .comm = OVL_NO_COMM,
+                 .name = ovl_name(b, "step end"),
+                 .cost = ovl_plan_length(o->l, "step end", o->workload->mark, (ovl_times){0}).id,
+                 .batch = OVL_NONE,
+                 .step_end = true,
+                 .mark = o->workload->mark};
+    ovl_add_op(b, o->code, &op);
+    for (uint32_t i = 0; i < o->ends.len; i++) {
+        if (o->ends.data[i] != OVL_NONE) {
+            ovl_add_after(b, o->code, o->ends.data[i]);
+        }
+        o->ends.data[i] = OVL_NONE;
+    }
+}
+
 void ovl_ops_emit(ovl_ops *o, const ovl_class *class)
 {
     o->code = ovl_plan_code(o->l);
     o->class = class;
     o->met.len = 0;
+    o->ends.len = 0;
+    o->added = 0;
     if (!find_streams(o)) {
         return;
     }
-    for (uint32_t i = 0; i < class->n && o->reports < 200; i++) {
-        emit(o, i);
+    uint32_t steps = (uint32_t)OVL_MAX(o->workload->steps, 1);
+    for (uint32_t step = 0; step < steps; step++) {
+        uint32_t first = o->added;
+        for (uint32_t i = 0; i < class->n && o->reports < 200; i++) {
+            emit(o, i);
+        }
+        if (steps > 1 && o->added > first) {
+            end_step(o);
+        }
     }
 }

@@ -253,16 +253,17 @@ bool ovl_ops_expand(ovl_ops *o)
     if (o->l->errs->errors != errors) {
         return false;
     }
-    if (count_ops(o, ops, 0) > OVL_PLAN_CODE_OPS) {
+    uint64_t steps = (uint64_t)OVL_MAX(o->workload->steps, 1);
+    if (count_ops(o, ops, 0) * steps > OVL_PLAN_CODE_OPS) {
         ovl_error(o->l->errs, OVL_E_INPUT, o->workload->mark,
-                  "with every repeat unrolled there are more than %u operations",
+                  "with every repeat and step unrolled there are more than %u operations",
                   OVL_PLAN_CODE_OPS);
         return false;
     }
     ovl_names_add(&o->selector_texts, "all");
     ovl_vec_push(&o->selectors, (ovl_selector){0, o->l->n_ranks});
     expand(o, ops, 0, OVL_NONE, 0);
-    if (o->rank_ops > OVL_PLAN_RANK_OPS) {
+    if (o->rank_ops * steps > OVL_PLAN_RANK_OPS) {
         ovl_error(o->l->errs, OVL_E_INPUT, o->workload->mark,
                   "over all ranks there are more than %u operations", OVL_PLAN_RANK_OPS);
     }

@@ -1,4 +1,4 @@
-#include "models/plan_pipeline.h"
+#include "models/plan_pipeline_code.h"
 
 #include "models/schedule_csv.h"
 #include "models/tables.h"
@@ -23,6 +23,10 @@ static bool find_group(ovl_pipe_plan *p)
             return false;
         }
     }
+    uint32_t *ranks = OVL_NEW_ARRAY(&p->scratch, uint32_t, p->p);
+    memcpy(ranks, &l->b->members.data[l->b->comms.data[p->group->comm_of[0]].first_member],
+           p->p * sizeof *ranks);
+    p->place_rank = ranks;
     return true;
 }
 
@@ -41,20 +45,39 @@ static bool check_cells(ovl_pipe_plan *p, uint64_t stages, uint64_t microbatches
 
 /* --- A list of actions --- */
 
+static const ovl_texts *listed_rows(const ovl_pipe_plan *p)
+{
+    return p->pipe->actions.count ? &p->pipe->actions : &p->pipe->schedule_file;
+}
+
+static const char *join_rows(const ovl_texts *rows, ovl_arena *arena)
+{
+    OVL_VEC(char) text = {0};
+    for (uint32_t i = 0; i < rows->count; i++) {
+        for (const char *c = rows->item[i]; *c; c++) {
+            ovl_vec_push(&text, *c);
+        }
+        ovl_vec_push(&text, '\n');
+    }
+    ovl_vec_push(&text, '\0');
+    return ovl_vec_freeze(&text, arena);
+}
+
 /* Rows are texts of the file; what is wrong with one is told at its place there. */
 static bool read_actions(ovl_pipe_plan *p)
 {
-    const ovl_texts *rows = &p->pipe->actions;
-    const char *text = "";
-    for (uint32_t i = 0; i < rows->count; i++) {
-        text = ovl_arena_printf(&p->scratch, "%s%s\n", text, rows->item[i]);
-    }
+    const ovl_texts *rows = listed_rows(p);
+    const char *text = join_rows(rows, &p->scratch);
     ovl_errs own = {.arena = &p->scratch};
     bool ok = ovl_schedule_read_csv(NULL, text, &p->schedule, NULL, &p->scratch, &own);
     for (uint32_t i = 0; i < own.count; i++) {
         uint32_t line = own.items[i].mark.line;
         ovl_mark mark = line >= 1 && line <= rows->count ? rows->mark[line - 1] : p->pipe->mark;
-        ovl_error(p->l->errs, OVL_E_INPUT, mark, "actions: %s", own.items[i].text);
+        if (p->pipe->schedule_file.count && mark.line) {
+            mark.column = own.items[i].mark.column;
+        }
+        ovl_error(p->l->errs, OVL_E_INPUT, mark, "%s%s",
+                  p->pipe->schedule_file.count ? "" : "actions: ", own.items[i].text);
     }
     return ok;
 }
@@ -216,13 +239,37 @@ static bool check_size(ovl_pipe_plan *p)
     return true;
 }
 
+/* The schedule before sends and receives are placed, for who asks for it. */
+static ovl_schedule *keep_schedule(const ovl_pipe_plan *p)
+{
+    ovl_arena *arena = p->l->arena;
+    ovl_schedule *kept = OVL_NEW(arena, ovl_schedule);
+    *kept = p->schedule;
+    uint32_t *rank_of = OVL_NEW_ARRAY(arena, uint32_t, kept->n_stages);
+    memcpy(rank_of, p->schedule.rank_of, kept->n_stages * sizeof *rank_of);
+    kept->rank_of = rank_of;
+    kept->ranks = OVL_NEW_ARRAY(arena, ovl_actions, kept->n_ranks);
+    for (uint32_t r = 0; r < kept->n_ranks; r++) {
+        const ovl_actions *row = &p->schedule.ranks[r];
+        kept->ranks[r].count = row->count;
+        kept->ranks[r].item = OVL_NEW_ARRAY(arena, ovl_action, row->count);
+        if (row->count) {
+            memcpy(kept->ranks[r].item, row->item, row->count * sizeof *row->item);
+        }
+    }
+    return kept;
+}
+
 void ovl_plan_pipeline(ovl_lowering *l)
 {
     ovl_pipe_plan p = {.l = l, .pipe = &l->scenario->pipeline, .workload = &l->scenario->workload};
-    if (find_group(&p) && (p.pipe->actions.count ? free_list(&p) : named(&p)) &&
-        ovl_pipe_complete(&p) && ovl_pipe_comms(&p) && check_size(&p)) {
+    if (find_group(&p) && (listed_rows(&p)->count ? free_list(&p) : named(&p)) &&
+        ovl_pipe_complete(&p)) {
+        l->schedule = keep_schedule(&p);
         l->microbatches = p.microbatches;
-        ovl_pipe_emit(&p);
+        if (ovl_pipe_data_plan(&p) && ovl_pipe_comms(&p) && check_size(&p)) {
+            ovl_pipe_emit(&p);
+        }
     }
     ovl_vec_free(&p.channels);
     ovl_arena_free(&p.scratch);

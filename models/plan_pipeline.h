@@ -4,7 +4,8 @@
  *     plan_pipeline.c         the schedule: from a table, or a list of actions
  *     plan_pipeline_stages.c  what each stage costs, from `stages` or from `layers`
  *     plan_pipeline_comm.c    communicators, and where sends and receives stand in the order
- *     plan_pipeline_emit.c    one code for each place in the pipeline
+ *     plan_pipeline_emit.c    one code for each place in the pipeline (plan_pipeline_code.h)
+ *     plan_pipeline_data.c    what data parallelism adds to each stage
  *
  * A *cell* is a stage and a microbatch: number stage * microbatches + microbatch. With two chains
  * (DualPipe) stage P + s is a copy of stage s.
@@ -28,7 +29,8 @@ typedef struct ovl_pipe_stage {
     ovl_mark mark;
     ovl_times forward, input, weight, backward, pair; /* count 0: not given */
     uint64_t params, activations, kept;               /* bytes */
-    uint64_t transfer; /* bytes of its output, and of the gradient that comes back for it */
+    uint64_t checkpoint; /* bytes that a forward leaves where it runs again; UINT64_MAX: not said */
+    uint64_t transfer;   /* bytes of its output, and of the gradient that comes back for it */
     const char *klass;
 } ovl_pipe_stage;
 
@@ -54,8 +56,10 @@ typedef struct ovl_pipe_plan {
     const ovl_workload *workload;
     ovl_arena scratch; /* until the plan is done */
     const ovl_group *group;
-    uint32_t p;             /* ranks of one pipeline */
-    ovl_pipe_stage *stages; /* [n_stages] of one chain */
+    const ovl_group *data_group; /* of data parallelism; NULL: none */
+    uint32_t p;                  /* ranks of one pipeline */
+    const uint32_t *place_rank;  /* [p] a rank at each place: that of the first pipeline */
+    ovl_pipe_stage *stages;      /* [n_stages] of one chain */
     uint32_t n_stages;
     uint32_t microbatches;
     ovl_schedule schedule;   /* with sends and receives, once they are placed */

@@ -257,7 +257,7 @@ static bool same(const ovl_action *a, const ovl_action *b)
 
 static void tell_crossed(ovl_pipe_plan *p, const ovl_action *recv, const ovl_action *want)
 {
-    const char *advice = has_comms(&p->schedule) && p->pipe->actions.count
+    const char *advice = has_comms(&p->schedule) && !p->pipe->schedule
                              ? "change the list, or take communicators: stages"
                              : "take receives: early, or communicators: stages";
     if (!want) {

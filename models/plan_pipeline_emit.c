@@ -1,26 +1,7 @@
-#include "models/plan_pipeline.h"
+#include "models/plan_pipeline_code.h"
 
-/* What a cell has got so far on its rank: operations by local index, buffers. */
-typedef struct cell {
-    uint32_t f, b, w; /* F; I or B; W */
-    uint32_t recv_f, recv_b;
-    ovl_id activation, kept;         /* until I or B; until W or B */
-    ovl_id in_f, in_b, out_f, out_b; /* of transfers */
-} cell;
-
-typedef struct writer {
-    ovl_pipe_plan *p;
-    ovl_lowering *l;
-    ovl_builder *b;
-    uint32_t rank; /* of the pipeline */
-    ovl_id code;
-    uint16_t compute;
-    uint16_t *stream_out, *stream_in, *slot; /* [channels] of this code; OVL_NO_STREAM: not yet */
-    ovl_time launch;
-    cell *cells;    /* [n_stages * microbatches] */
-    ovl_id *params; /* [n_stages] buffers */
-    bool broken;
-} writer;
+typedef ovl_pipe_cell cell;
+typedef ovl_pipe_code writer;
 
 /* A pair runs as one kernel. */
 static ovl_part part_of(const ovl_action *a)
@@ -73,8 +54,8 @@ static void tell_too_early(writer *e, const ovl_action *a, const char *what)
 
 /* --- Buffers --- */
 
-static ovl_id buffer(writer *e, const char *name, const ovl_pipe_stage *stage, uint64_t bytes,
-                     ovl_category category, bool held, uint16_t stream)
+ovl_id ovl_pipe_buffer(ovl_pipe_code *e, const char *name, const ovl_pipe_stage *stage,
+                       uint64_t bytes, ovl_category category, bool held, uint16_t stream)
 {
     return ovl_add_buffer(e->b, e->code,
                           &(ovl_buffer){.name = ovl_name(e->b, name),
@@ -94,7 +75,8 @@ static ovl_id named_buffer(writer *e, const char *what, const ovl_action *a, uin
     }
     const char *name =
         ovl_arena_printf(&e->p->scratch, "%s %d mb %" PRIu32, what, a->stage, a->microbatch);
-    return buffer(e, name, ovl_pipe_stage_of(e->p, a->stage), bytes, category, false, stream);
+    return ovl_pipe_buffer(e, name, ovl_pipe_stage_of(e->p, a->stage), bytes, category, false,
+                           stream);
 }
 
 /* Of the operation last added. */
@@ -113,25 +95,17 @@ static void let_go(writer *e, ovl_id *buffer_id)
     }
 }
 
-static void add_held(writer *e)
-{
-    const ovl_schedule *s = &e->p->schedule;
-    for (uint32_t k = 0; k < s->n_stages; k++) {
-        const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, k);
-        e->params[k] = OVL_NONE;
-        if (s->rank_of[k] == e->rank && stage->params) {
-            const char *name = ovl_arena_printf(&e->p->scratch, "parameters %" PRIu32, k);
-            e->params[k] = buffer(e, name, stage, stage->params, OVL_PARAMETER, true, e->compute);
-        }
-    }
-    const ovl_optimizer *optimizer = &e->p->workload->optimizer;
-    if (optimizer->states) {
-        ovl_pipe_stage owner = {.mark = optimizer->mark};
-        buffer(e, "optimizer states", &owner, optimizer->states, OVL_OPTIMIZER, true, e->compute);
-    }
-}
-
 /* --- Compute --- */
+
+static void add_activations(writer *e, const ovl_action *a, cell *c)
+{
+    const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, a->stage);
+    c->activation = named_buffer(e, "activations", a, stage->activations - stage->kept,
+                                 OVL_ACTIVATION, e->compute);
+    c->kept =
+        named_buffer(e, stage->kept < stage->activations ? "activations for W of" : "activations",
+                     a, stage->kept, OVL_ACTIVATION, e->compute);
+}
 
 /* Buffers that must be there before the operation, allocated in host order. */
 static void before_compute(writer *e, const ovl_action *a)
@@ -140,12 +114,15 @@ static void before_compute(writer *e, const ovl_action *a)
     cell *c = cell_of(e, a);
     const ovl_pipe_edge *out = ovl_pipe_edge_out(e->p, a);
     uint64_t bytes = out ? out->bytes : 0;
+    bool again = e->p->pipe->recompute;
+    if (a->type == OVL_ACT_F && again) {
+        c->checkpoint =
+            named_buffer(e, "checkpoint", a, stage->checkpoint, OVL_ACTIVATION, e->compute);
+    }
+    if (again ? a->type == OVL_ACT_I || a->type == OVL_ACT_B : a->type == OVL_ACT_F) {
+        add_activations(e, a, c);
+    }
     if (a->type == OVL_ACT_F) {
-        c->activation = named_buffer(e, "activations", a, stage->activations - stage->kept,
-                                     OVL_ACTIVATION, e->compute);
-        c->kept = named_buffer(
-            e, stage->kept < stage->activations ? "activations for W of" : "activations", a,
-            stage->kept, OVL_ACTIVATION, e->compute);
         c->out_f = named_buffer(e, "output", a, bytes, OVL_TEMPORARY, e->compute);
     } else if (a->type != OVL_ACT_W) {
         c->out_b = named_buffer(e, "gradient", a, bytes, OVL_TEMPORARY, e->compute);
@@ -186,10 +163,11 @@ static void after_compute(writer *e, const ovl_action *a, uint32_t local)
     if (recv != OVL_NONE) {
         ovl_add_after(e->b, e->code, recv);
     }
-    touch(e, e->params[a->stage], false);
+    ovl_pipe_data_kernel(e, a, local);
     switch ((ovl_action_type)a->type) {
     case OVL_ACT_F:
         touch(e, c->in_f, false);
+        touch(e, c->checkpoint, true);
         touch(e, c->activation, true);
         touch(e, c->kept, true);
         touch(e, c->out_f, true);
@@ -198,8 +176,10 @@ static void after_compute(writer *e, const ovl_action *a, uint32_t local)
     case OVL_ACT_I:
     case OVL_ACT_B:
         touch(e, c->in_b, false);
-        touch(e, c->activation, false);
-        touch(e, c->kept, a->type == OVL_ACT_I); /* I leaves in it what W needs */
+        touch(e, c->checkpoint, false);
+        touch(e, c->activation, e->p->pipe->recompute);
+        /* I leaves in it what W needs; a forward that runs again makes it anew */
+        touch(e, c->kept, a->type == OVL_ACT_I || e->p->pipe->recompute);
         touch(e, c->out_b, true);
         c->b = local;
         break;
@@ -229,6 +209,7 @@ static void free_after(writer *e, const ovl_action *a)
     }
     if (a->type != OVL_ACT_W) {
         let_go(e, &c->in_b);
+        let_go(e, &c->checkpoint);
         let_go(e, &c->activation);
     }
     if (a->type != OVL_ACT_I) {
@@ -259,6 +240,7 @@ static void add_compute(writer *e, const ovl_action *a, uint32_t n)
     for (uint32_t k = 0; k < n; k++) {
         check_input(e, &a[k]);
         before_compute(e, &a[k]);
+        ovl_pipe_data_before(e, &a[k]);
     }
     const char *name = text_of(e, a);
     if (n == 2) {
@@ -302,8 +284,26 @@ static uint16_t stream_of(writer *e, uint32_t channel, bool send)
     return known[channel];
 }
 
-static uint32_t add_transfer(writer *e, const ovl_action *a, const ovl_pipe_edge *edge, bool send)
+static bool is_send(const ovl_action *a)
 {
+    return a->type == OVL_ACT_SEND_F || a->type == OVL_ACT_SEND_B;
+}
+
+static bool is_transfer(const ovl_action *a)
+{
+    return a->type >= OVL_ACT_SEND_F && a->type <= OVL_ACT_RECV_B;
+}
+
+static const ovl_pipe_edge *edge_of(const writer *e, const ovl_action *a)
+{
+    return is_send(a) ? ovl_pipe_edge_out(e->p, a) : ovl_pipe_edge_in(e->p, a);
+}
+
+/* A part of a batch is launched with it. */
+static uint32_t add_transfer(writer *e, const ovl_action *a, uint32_t batch)
+{
+    bool send = is_send(a);
+    const ovl_pipe_edge *edge = edge_of(e, a);
     const ovl_pipe_channel *c = &e->p->channels.data[edge->channel];
     uint16_t stream = stream_of(e, edge->channel, send);
     ovl_op op = {.kind = (uint8_t)(send ? OVL_SEND : OVL_RECV),
@@ -311,14 +311,14 @@ static uint32_t add_transfer(writer *e, const ovl_action *a, const ovl_pipe_edge
                  .dtype = (uint8_t)e->p->workload->dtype,
                  .eager = e->p->pipe->protocol == OVL_PIPE_EAGER,
                  .per_rank = edge->cost.per_rank,
-                 .stream = stream,
+                 .stream = batch == OVL_NONE ? stream : OVL_NO_STREAM,
                  .comm = e->slot[edge->channel],
                  .name = ovl_name(e->b, text_of(e, a)),
                  .cost = edge->cost.id,
-                 .batch = OVL_NONE,
+                 .batch = batch,
                  .peer = (int32_t)(send ? c->place_to : c->place_from),
                  .bytes = edge->bytes,
-                 .launch = e->launch,
+                 .launch = batch == OVL_NONE ? e->launch : 0,
                  .mark = e->p->pipe->mark,
                  .part = (uint8_t)part_of(a),
                  .stage = a->stage,
@@ -326,36 +326,142 @@ static uint32_t add_transfer(writer *e, const ovl_action *a, const ovl_pipe_edge
     return ovl_add_op(e->b, e->code, &op);
 }
 
-static void add_send(writer *e, const ovl_action *a)
+/* What a send sends; OVL_NONE and an error if it is not made yet. */
+static uint32_t source_of(writer *e, const ovl_action *a)
 {
     bool forward = a->type == OVL_ACT_SEND_F;
-    cell *c = cell_of(e, a);
-    uint32_t source = forward ? c->f : c->b;
+    uint32_t source = forward ? cell_of(e, a)->f : cell_of(e, a)->b;
     if (source == OVL_NONE) {
         tell_too_early(e, a, forward ? "forward" : "backward");
-        return;
     }
-    add_transfer(e, a, ovl_pipe_edge_out(e->p, a), true);
-    ovl_add_after(e->b, e->code, source);
-    touch(e, forward ? c->out_f : c->out_b, false);
-    let_go(e, forward ? &c->out_f : &c->out_b);
+    return source;
+}
+
+static ovl_id *moved_buffer(writer *e, const ovl_action *a)
+{
+    cell *c = cell_of(e, a);
+    switch ((ovl_action_type)a->type) {
+    case OVL_ACT_SEND_F:
+        return &c->out_f;
+    case OVL_ACT_SEND_B:
+        return &c->out_b;
+    case OVL_ACT_RECV_F:
+        return &c->in_f;
+    case OVL_ACT_NONE:
+    case OVL_ACT_F:
+    case OVL_ACT_I:
+    case OVL_ACT_W:
+    case OVL_ACT_B:
+    case OVL_ACT_RECV_B:
+    case OVL_ACT_UNSHARD:
+    case OVL_ACT_RESHARD:
+    case OVL_ACT_REDUCE_GRAD:
+    case OVL_ACT_COUNT:
+        break;
+    }
+    return &c->in_b;
+}
+
+/* Where what is received will be. */
+static void add_room(writer *e, const ovl_action *a)
+{
+    const ovl_pipe_edge *edge = edge_of(e, a);
+    uint16_t stream = stream_of(e, edge->channel, false);
+    *moved_buffer(e, a) =
+        named_buffer(e, a->type == OVL_ACT_RECV_F ? "input" : "gradient of the output", a,
+                     edge->bytes, OVL_TEMPORARY, stream);
+}
+
+/* What waits for a receive waits for `local`. */
+static void note_receive(writer *e, const ovl_action *a, uint32_t local)
+{
+    cell *c = cell_of(e, a);
+    if (a->type == OVL_ACT_RECV_F) {
+        c->recv_f = local;
+    } else {
+        c->recv_b = local;
+    }
+}
+
+static void add_send(writer *e, const ovl_action *a)
+{
+    uint32_t source = source_of(e, a);
+    if (source != OVL_NONE) {
+        add_transfer(e, a, OVL_NONE);
+        ovl_add_after(e->b, e->code, source);
+        touch(e, *moved_buffer(e, a), false);
+        let_go(e, moved_buffer(e, a));
+    }
 }
 
 static void add_receive(writer *e, const ovl_action *a)
 {
-    bool forward = a->type == OVL_ACT_RECV_F;
-    cell *c = cell_of(e, a);
-    const ovl_pipe_edge *edge = ovl_pipe_edge_in(e->p, a);
-    uint16_t stream = stream_of(e, edge->channel, false);
-    ovl_id *in = forward ? &c->in_f : &c->in_b;
-    *in = named_buffer(e, forward ? "input" : "gradient of the output", a, edge->bytes,
-                       OVL_TEMPORARY, stream);
-    uint32_t local = add_transfer(e, a, edge, false);
-    touch(e, *in, true);
-    if (forward) {
-        c->recv_f = local;
-    } else {
-        c->recv_b = local;
+    add_room(e, a);
+    uint32_t local = add_transfer(e, a, OVL_NONE);
+    touch(e, *moved_buffer(e, a), true);
+    note_receive(e, a, local);
+}
+
+/* --- Batches --- */
+
+static uint32_t count_transfers(const ovl_actions *row, uint32_t from)
+{
+    uint32_t n = 0;
+    while (from + n < row->count && is_transfer(&row->item[from + n])) {
+        n++;
+    }
+    return n;
+}
+
+/* The launch, which waits for all that is sent. */
+static uint32_t add_launch(writer *e, const ovl_action *a, uint32_t n)
+{
+    ovl_time nothing = 0;
+    const char *name = text_of(e, a);
+    for (uint32_t i = 1; i < n; i++) {
+        name = ovl_arena_printf(&e->p->scratch, "%s+%s", name, text_of(e, &a[i]));
+    }
+    const ovl_pipe_edge *edge = edge_of(e, a);
+    ovl_plan_cost cost = ovl_plan_length(e->l, "batch", e->p->pipe->mark, (ovl_times){&nothing, 1});
+    uint16_t stream = stream_of(e, edge->channel, is_send(a));
+    uint32_t local = ovl_add_op(e->b, e->code,
+                                &(ovl_op){.kind = OVL_BATCH,
+                                          .dtype = (uint8_t)e->p->workload->dtype,
+                                          .stream = stream,
+                                          .comm = e->slot[edge->channel],
+                                          .name = ovl_name(e->b, name),
+                                          .cost = cost.id,
+                                          .batch = OVL_NONE,
+                                          .launch = e->launch,
+                                          .mark = e->p->pipe->mark});
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t source = is_send(&a[i]) ? source_of(e, &a[i]) : OVL_NONE;
+        if (source != OVL_NONE) {
+            ovl_add_after(e->b, e->code, source);
+        }
+    }
+    return local;
+}
+
+/* One launch of n neighbours; what is received is there when all are through. */
+static void add_batch(writer *e, const ovl_action *a, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (!is_send(&a[i])) {
+            add_room(e, &a[i]);
+        }
+    }
+    uint32_t batch = add_launch(e, a, n);
+    for (uint32_t i = 0; i < n; i++) {
+        add_transfer(e, &a[i], batch);
+        touch(e, *moved_buffer(e, &a[i]), !is_send(&a[i]));
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (is_send(&a[i])) {
+            let_go(e, moved_buffer(e, &a[i]));
+        } else {
+            note_receive(e, &a[i], batch);
+        }
     }
 }
 
@@ -382,7 +488,7 @@ static uint32_t add_action(writer *e, const ovl_action *a)
     case OVL_ACT_UNSHARD:
     case OVL_ACT_RESHARD:
     case OVL_ACT_REDUCE_GRAD:
-        ovl_plan_say(e->l, "UNSHARD, RESHARD and REDUCE_GRAD of the list of actions take no time.");
+        ovl_pipe_data_action(e, a);
         break;
     case OVL_ACT_NONE:
     case OVL_ACT_COUNT:
@@ -391,29 +497,17 @@ static uint32_t add_action(writer *e, const ovl_action *a)
     return 1;
 }
 
-static void add_optimizer(writer *e)
+static void write_row(writer *e, const ovl_actions *row)
 {
-    const ovl_optimizer *optimizer = &e->p->workload->optimizer;
-    if (!optimizer->given || optimizer->duration == 0) {
-        return;
+    for (uint32_t i = 0; i < row->count && !e->broken;) {
+        uint32_t n = e->p->pipe->batch ? count_transfers(row, i) : 0;
+        if (n > 1) {
+            add_batch(e, &row->item[i], n);
+            i += n;
+        } else {
+            i += add_action(e, &row->item[i]);
+        }
     }
-    ovl_time length = optimizer->duration;
-    ovl_kernel_spec spec = {.name = "optimizer",
-                            .mark = optimizer->mark,
-                            .duration = {&length, 1},
-                            .klass = "optimizer"};
-    ovl_plan_cost cost = ovl_plan_kernel(e->l, &spec);
-    ovl_add_op(e->b, e->code,
-               &(ovl_op){.kind = OVL_KERNEL,
-                         .dtype = (uint8_t)e->p->workload->dtype,
-                         .stream = e->compute,
-                         .comm = OVL_NO_COMM,
-                         .name = ovl_name(e->b, "optimizer"),
-                         .cost = cost.id,
-                         .per_rank = cost.per_rank,
-                         .batch = OVL_NONE,
-                         .launch = e->launch,
-                         .mark = optimizer->mark});
 }
 
 static void open_code(writer *e, uint32_t rank)
@@ -424,7 +518,7 @@ static void open_code(writer *e, uint32_t rank)
     for (uint32_t c = 0; c < e->p->channels.len; c++) {
         e->stream_out[c] = e->stream_in[c] = OVL_NO_STREAM;
     }
-    add_held(e);
+    ovl_pipe_data_open(e);
 }
 
 static void prepare(writer *e)
@@ -434,7 +528,7 @@ static void prepare(writer *e)
     e->launch = ovl_plan_launch(e->l);
     e->cells = OVL_NEW_ARRAY(&p->scratch, cell, n);
     memset(e->cells, 0xff, n * sizeof *e->cells); /* OVL_NONE everywhere */
-    e->params = OVL_NEW_ARRAY(&p->scratch, ovl_id, p->schedule.n_stages);
+    e->stages = OVL_NEW_ARRAY(&p->scratch, ovl_pipe_state, p->schedule.n_stages);
     e->stream_out = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
     e->stream_in = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
     e->slot = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
@@ -462,10 +556,8 @@ void ovl_pipe_emit(ovl_pipe_plan *p)
         const ovl_actions *row = &p->schedule.ranks[r];
         open_code(&e, r);
         codes[r] = e.code;
-        for (uint32_t i = 0; i < row->count && !e.broken;) {
-            i += add_action(&e, &row->item[i]);
-        }
-        add_optimizer(&e);
+        write_row(&e, row);
+        ovl_pipe_data_optimizer(&e);
     }
     give_codes(p, codes);
 }

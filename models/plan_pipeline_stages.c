@@ -26,6 +26,7 @@ static ovl_pipe_stage from_stage(ovl_pipe_plan *p, const ovl_stage *s, int64_t r
                             .kept =
                                 s->has_weight_activations ? s->weight_activations : s->activations,
                             .transfer = s->transfer,
+                            .checkpoint = s->has_checkpoint ? s->checkpoint : UINT64_MAX,
                             .klass = s->klass};
     if (s->repeat > 1) {
         stage.name = ovl_arena_printf(p->l->arena, "%s[%" PRId64 "]", s->name, repeat);
@@ -149,6 +150,7 @@ static ovl_pipe_stage sum_layers(ovl_pipe_plan *p, const piece *list, uint32_t n
         stage.transfer = layer->transfer;
     }
     stage.kept = stage.activations;
+    stage.checkpoint = UINT64_MAX;
     stage.forward = one_time(p, forward);
     stage.backward = one_time(p, backward);
     if (split) {
@@ -307,6 +309,23 @@ static ovl_times combine(ovl_pipe_plan *p, const ovl_pipe_stage *s, ovl_times a,
     return sum;
 }
 
+/* The forward again, before what earlier stages wait for. */
+static void recompute(ovl_pipe_plan *p, ovl_pipe_stage *s)
+{
+    if (s->input.count) {
+        s->input = combine(p, s, s->input, s->forward, 1, "backward_input");
+    }
+    if (s->backward.count) {
+        s->backward = combine(p, s, s->backward, s->forward, 1, "backward");
+    }
+    if (s->pair.count) {
+        s->pair = combine(p, s, s->pair, s->forward, 1, "overlapped");
+    }
+    if (s->checkpoint == UINT64_MAX) {
+        s->checkpoint = s > p->stages ? s[-1].transfer : 0;
+    }
+}
+
 static void complete_stage(ovl_pipe_plan *p, ovl_pipe_stage *s, bool splits)
 {
     bool ok = check_count(p, s, s->forward, "forward");
@@ -333,6 +352,9 @@ static void complete_stage(ovl_pipe_plan *p, ovl_pipe_stage *s, bool splits)
                   "\"%s\" needs backward, or backward_input and backward_weight", s->name);
     } else if (!s->pair.count) {
         s->pair = combine(p, s, s->forward, s->backward, 1, "overlapped");
+    }
+    if (p->pipe->recompute) {
+        recompute(p, s);
     }
     if (s->kept > s->activations) {
         ovl_error(p->l->errs, OVL_E_INPUT, s->mark,

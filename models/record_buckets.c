@@ -36,8 +36,8 @@ typedef struct rebucket {
     uint32_t rank;
     OVL_VEC(ovl_rec_op) ops;
     OVL_VEC(uint32_t) after;
-    uint32_t *place;    /* [n_ops] in the new list; OVL_NONE: gone */
-    uint32_t *made;     /* [cuts] place of the collective; OVL_NONE: not yet */
+    uint32_t *place; /* [n_ops] in the new list; OVL_NONE: gone */
+    uint32_t *made;  /* [cuts] place of the collective; OVL_NONE: not yet */
 } rebucket;
 
 static bool is_reduction(const ovl_rec_op *op)
@@ -69,11 +69,12 @@ static bool choose_group(rebucket *b)
         most = OVL_MAX(most, bytes);
     }
     if (most == 0) {
-        ovl_error(b->errs, OVL_E_INPUT, b->what_if->mark,
-                  "there are no buckets to be changed: the step has no all-reduce or reduce-scatter "
-                  "of known bytes%s%s",
-                  b->what_if->bucket_group ? " in " : "",
-                  b->what_if->bucket_group ? b->what_if->bucket_group : "");
+        ovl_error(
+            b->errs, OVL_E_INPUT, b->what_if->mark,
+            "there are no buckets to be changed: the step has no all-reduce or reduce-scatter "
+            "of known bytes%s%s",
+            b->what_if->bucket_group ? " in " : "",
+            b->what_if->bucket_group ? b->what_if->bucket_group : "");
     }
     return most > 0;
 }
@@ -103,8 +104,8 @@ static bool find_buckets(rebucket *b)
     for (uint32_t r = 0; r < b->rec->n_ranks; r++) {
         const ovl_rec_rank *rank = &b->rec->ranks[r];
         for (uint32_t i = 0; i < rank->n_ops; i++) {
-            if (is_reduction(&rank->ops[i]) && b->rec->groups[rank->ops[i].group].name == b->group &&
-                rank->ops[i].bytes) {
+            if (is_reduction(&rank->ops[i]) &&
+                b->rec->groups[rank->ops[i].group].name == b->group && rank->ops[i].bytes) {
                 ovl_vec_push(&b->of[r], bucket_at(rank, i));
             }
         }
@@ -130,7 +131,8 @@ static bool makes(const ovl_rec_rank *rank, const buckets *of, uint32_t k, uint3
     }
     uint32_t before = of->data[k - 1].trigger;
     return (before == OVL_NONE || op > before) && op <= now->trigger &&
-           rank->ops[op].kind == OVL_KERNEL && rank->ops[op].stream == rank->ops[now->trigger].stream;
+           rank->ops[op].kind == OVL_KERNEL &&
+           rank->ops[op].stream == rank->ops[now->trigger].stream;
 }
 
 static ovl_time time_of_bucket(const ovl_rec_rank *rank, const buckets *of, uint32_t k)
@@ -315,7 +317,7 @@ static uint32_t maker(const rebucket *b, uint32_t k, double until)
 
 /* By operation of the old list: the first new bucket that comes right after it, or in its place. */
 typedef struct spot {
-    uint32_t at; /* operation */
+    uint32_t at;  /* operation */
     bool instead; /* of the old collective there */
 } spot;
 
@@ -343,7 +345,8 @@ static void put_due(rebucket *b, const spot *spots, uint32_t *j, uint32_t op, bo
 {
     const buckets *of = &b->of[b->rank];
     while (*j < b->cuts.len && spots[*j].at <= op && (instead || !spots[*j].instead)) {
-        uint32_t trigger = spots[*j].instead ? of->data[b->cuts.data[*j].last].trigger : spots[*j].at;
+        uint32_t trigger =
+            spots[*j].instead ? of->data[b->cuts.data[*j].last].trigger : spots[*j].at;
         put_bucket(b, (*j)++, trigger);
     }
 }
@@ -406,13 +409,13 @@ static void say(rebucket *b, uint32_t before, bool known)
                                           : ", since one size cannot tell it";
     ovl_print_time(alpha, (ovl_time)b->line.alpha / OVL_NS * OVL_NS);
     ovl_print_bytes(cap, b->what_if->bucket_cap);
-    ovl_record_say(
-        b->rec, b->arena,
-        ovl_arena_printf(b->arena,
-                         "What if %" PRIu32 " buckets were %" PRIu32
-                         ", closed at %s: their gradients are taken to become ready evenly over the "
-                         "kernels before each bucket; alpha is %s%s.",
-                         before, b->cuts.len, cap, alpha, how));
+    ovl_record_say(b->rec, b->arena,
+                   ovl_arena_printf(
+                       b->arena,
+                       "What if %" PRIu32 " buckets were %" PRIu32
+                       ", closed at %s: their gradients are taken to become ready evenly over the "
+                       "kernels before each bucket; alpha is %s%s.",
+                       before, b->cuts.len, cap, alpha, how));
 }
 
 static bool change(rebucket *b)

@@ -77,8 +77,9 @@ static bool change_kernels(ovl_recorded *rec, const ovl_change_kernel *k, ovl_ar
         return false;
     }
     ovl_record_say(rec, arena,
-                   ovl_arena_printf(arena, "What if %" PRIu32 " operations that match \"%s\" took "
-                                           "1/%.6g of their time.",
+                   ovl_arena_printf(arena,
+                                    "What if %" PRIu32 " operations that match \"%s\" took "
+                                    "1/%.6g of their time.",
                                     n, ovl_shown(k->name, arena), k->speedup));
     return true;
 }
@@ -111,7 +112,8 @@ ovl_rec_line ovl_record_line(const ovl_recorded *rec, ovl_id group, int coll)
                     x += (double)op->bytes;
                     y += (double)op->length;
                 } else {
-                    double dx = (double)op->bytes - x / line.n, dy = (double)op->length - y / line.n;
+                    double dx = (double)op->bytes - x / line.n,
+                           dy = (double)op->length - y / line.n;
                     xx += dx * dx;
                     xy += dx * dy;
                 }
@@ -159,8 +161,7 @@ static ovl_time over_link(const ovl_change_link *link, const ovl_rec_op *op, dou
                    : op->latency   ? (double)op->latency
                                    : fitted;
     alpha = OVL_MIN(alpha, (double)op->length);
-    return time_of(alpha * link->latency) +
-           time_of(((double)op->length - alpha) / link->bandwidth);
+    return time_of(alpha * link->latency) + time_of(((double)op->length - alpha) / link->bandwidth);
 }
 
 static bool change_link(ovl_recorded *rec, const ovl_change_link *link, ovl_arena *arena,
@@ -192,20 +193,21 @@ static bool change_link(ovl_recorded *rec, const ovl_change_link *link, ovl_aren
         ovl_error(errs, OVL_E_INPUT, link->mark, "the step has no such collective");
         return false;
     }
-    ovl_print_time(alpha, (ovl_time)(link->has_alpha ? (double)link->alpha : fitted) / OVL_NS *
-                              OVL_NS);
-    ovl_record_say(rec, arena,
-                   ovl_arena_printf(
-                       arena,
-                       "What if %" PRIu32 " operations had %.6g times the bandwidth and %.6g times the "
-                       "latency; alpha is %s%s.%s",
-                       n, link->bandwidth, link->latency, alpha,
-                       link->has_alpha ? ""
-                       : line.sizes > 1 ? ", from a line through bytes and times"
-                                        : ", since one size cannot tell it",
-                       alone ? " They hold the waiting for ranks that are not there, which is "
-                               "scaled as well: an upper bound."
-                             : ""));
+    ovl_print_time(alpha,
+                   (ovl_time)(link->has_alpha ? (double)link->alpha : fitted) / OVL_NS * OVL_NS);
+    ovl_record_say(
+        rec, arena,
+        ovl_arena_printf(arena,
+                         "What if %" PRIu32
+                         " operations had %.6g times the bandwidth and %.6g times the "
+                         "latency; alpha is %s%s.%s",
+                         n, link->bandwidth, link->latency, alpha,
+                         link->has_alpha  ? ""
+                         : line.sizes > 1 ? ", from a line through bytes and times"
+                                          : ", since one size cannot tell it",
+                         alone ? " They hold the waiting for ranks that are not there, which is "
+                                 "scaled as well: an upper bound."
+                               : ""));
     return true;
 }
 
@@ -272,13 +274,12 @@ bool ovl_record_change(ovl_recorded *rec, const ovl_change_keys *what_if, ovl_ar
                good;
     }
     for (uint32_t i = 0; i < what_if->links.count; i++) {
-        good =
-            change_link(rec, OVL_ITEM(what_if->links, ovl_change_link, i), arena, errs) && good;
+        good = change_link(rec, OVL_ITEM(what_if->links, ovl_change_link, i), arena, errs) && good;
     }
     if (!what_if->waiting) {
         good = drop_waiting(rec, what_if->mark, arena, errs) && good;
     }
-    rec->changed = what_if->bucket_cap || what_if->kernels.count || what_if->links.count ||
-                   !what_if->waiting;
+    rec->changed =
+        what_if->bucket_cap || what_if->kernels.count || what_if->links.count || !what_if->waiting;
     return good;
 }

@@ -2,14 +2,13 @@
  * record_change.h - what-ifs on a replayed step: other kernels, links, buckets, no waiting.
  *
  *     kernels   each match takes length / speedup
- *     links     T -> latency alpha + (T - alpha) / bandwidth; alpha as stated, as the trace of our own
- *               says, or where the line through (bytes, T) of these collectives meets 0 bytes
- *     waiting   communicators of one rank each: nobody waits
- *     buckets   gradients become ready evenly over the kernels between the kernel that let the bucket
- *               before go and the one that let this go; pieces in that order fill new buckets, each
- *               closed once it has its cap, as PyTorch does. A new bucket is launched when its last
- *               piece is ready, takes what the line through (bytes, T) says, and lets those go on
- *               that waited for a bucket with a piece in it.
+ *     links     T -> latency alpha + (T - alpha) / bandwidth; alpha as stated, as the trace of our
+ * own says, or where the line through (bytes, T) of these collectives meets 0 bytes waiting
+ * communicators of one rank each: nobody waits buckets   gradients become ready evenly over the
+ * kernels between the kernel that let the bucket before go and the one that let this go; pieces in
+ * that order fill new buckets, each closed once it has its cap, as PyTorch does. A new bucket is
+ * launched when its last piece is ready, takes what the line through (bytes, T) says, and lets
+ * those go on that waited for a bucket with a piece in it.
  *
  * Example: all-reduces of 16 MiB in 1 ms and 32 MiB in 1.8 ms: T = 0.2 ms + 50 us/MiB. At twice the
  * bandwidth 0.6 and 1 ms; both in one bucket of 48 MiB take 2.6 ms.

@@ -1,7 +1,7 @@
 /*
- * The program of a trace that `ovl export` wrote. Its slices name what they wait for, so that nothing
- * has to be inferred, and durations are exact: run without interference it takes as long as the run
- * that was written, to the picosecond.
+ * The program of a trace that `ovl export` wrote. Its slices name what they wait for, so that
+ * nothing has to be inferred, and durations are exact: run without interference it takes as long as
+ * the run that was written, to the picosecond.
  *
  * Ranks that were not written leave communicators incomplete: then what remains of one keeps the
  * time it had, waiting included.
@@ -132,7 +132,8 @@ static void find_groups(exacter *e)
         bool all = (int64_t)rank + 1 == e->exact->ranks;
         if (places[c] &&
             (found[c] == members[c] || (all && fill_places(e, places[c], members[c], rank + 1)))) {
-            const char *name = names[c] == OVL_NONE ? "group" : ovl_names_text(&e->seen->names, names[c]);
+            const char *name =
+                names[c] == OVL_NONE ? "group" : ovl_names_text(&e->seen->names, names[c]);
             ovl_rec_group group = {ovl_names_add(&e->out->names, name), places[c], members[c],
                                    members[c]};
             e->group_of[c] = e->groups.len;
@@ -143,9 +144,8 @@ static void find_groups(exacter *e)
 
 static ovl_id text_of(exacter *e, ovl_id name)
 {
-    return name == OVL_NONE
-               ? OVL_NONE
-               : ovl_names_add(&e->out->names, ovl_names_text(&e->seen->names, name));
+    return name == OVL_NONE ? OVL_NONE
+                            : ovl_names_add(&e->out->names, ovl_names_text(&e->seen->names, name));
 }
 
 /* What is left of an incomplete communicator: a collective of one rank, waiting included. */

@@ -169,6 +169,59 @@ static void read_all_traces(loader *l, const ovl_node *root, ovl_document *doc)
     doc->traces = ovl_vec_freeze(&l->traces, l->arena);
 }
 
+/* --- Schedules of pipelines --- */
+
+/* The rows of a schedule's file, each a text with its place there; none and an error if it cannot
+ * be read. */
+static ovl_node *schedule_rows(loader *l, const ovl_node *name)
+{
+    size_t length = 0;
+    const char *path = beside(l, name->text), *why = "no reason given";
+    const char *text = l->files->read(l->files->context, path, &length, l->arena, &why);
+    ovl_node *rows = OVL_NEW(l->arena, ovl_node);
+    *rows = (ovl_node){.kind = OVL_NODE_LIST, .mark = name->mark};
+    if (!text) {
+        ovl_error(l->errs, OVL_E_INPUT, name->mark, "cannot read \"%s\": %s",
+                  ovl_shown(path, l->arena), why);
+        return rows;
+    }
+    for (uint32_t line = 1; *text; line++) {
+        size_t width = strcspn(text, "\r\n");
+        ovl_mark mark = {ovl_arena_strdup(l->arena, path), line, 1};
+        ovl_node *row = ovl_node_scalar(ovl_arena_strndup(l->arena, text, width), mark, l->arena);
+        row->quoted = true; /* a row of nothing is a row */
+        ovl_node_insert(rows, rows->count, row, l->arena);
+        text += width;
+        text += strspn(text, "\r");
+        text += *text == '\n';
+    }
+    return rows;
+}
+
+/* Puts the rows in the place of the file's name, which a map has under `key`. */
+static void graft_rows(loader *l, ovl_node *map, const char *key)
+{
+    const ovl_node *name = ovl_node_get(map, key);
+    if (ovl_node_is_null(name) || name->kind != OVL_NODE_SCALAR) {
+        return;
+    }
+    for (uint32_t i = 0; i < map->count; i++) {
+        if (map->pairs[i].value == name) {
+            map->pairs[i].value = schedule_rows(l, name);
+        }
+    }
+}
+
+/* Wherever a scenario or a variant may name one: overlap.pipeline.schedule_file. */
+static void graft_schedule(loader *l, ovl_node *map)
+{
+    ovl_node *overlap = ovl_node_get(map, "overlap");
+    graft_rows(l, map, "overlap.pipeline.schedule_file");
+    graft_rows(l, ovl_node_get(map, "overlap.pipeline"), "schedule_file");
+    graft_rows(l, ovl_node_get(overlap, "pipeline"), "schedule_file");
+    graft_rows(l, overlap, "pipeline.schedule_file");
+}
+
 /* --- Variants --- */
 
 static void check_variants(const ovl_node *variants, ovl_errs *errs)
@@ -218,6 +271,7 @@ static void list_variants(ovl_document *doc, ovl_arena *arena)
 static void graft_all(loader *l, ovl_node *root)
 {
     graft_hardware(l, root);
+    graft_schedule(l, root);
     ovl_node *variants = ovl_node_get(root, "variants");
     if (!variants || variants->kind != OVL_NODE_MAP) {
         return;
@@ -225,6 +279,7 @@ static void graft_all(loader *l, ovl_node *root)
     for (uint32_t i = 0; i < variants->count; i++) {
         if (variants->pairs[i].value->kind == OVL_NODE_MAP) {
             graft_hardware(l, variants->pairs[i].value);
+            graft_schedule(l, variants->pairs[i].value);
         }
     }
 }

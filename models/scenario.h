@@ -89,7 +89,9 @@ typedef struct ovl_stage {
     uint64_t activations;        /* bytes from its forward to its backward */
     uint64_t weight_activations; /* those needed until backward_weight; default all */
     bool has_weight_activations;
-    uint64_t transfer; /* bytes to the next stage */
+    uint64_t transfer;   /* bytes to the next stage */
+    uint64_t checkpoint; /* bytes kept where the forward runs again */
+    bool has_checkpoint;
     const char *klass;
 } ovl_stage;
 
@@ -103,6 +105,7 @@ typedef struct ovl_xbuffer {
     const char *stream; /* default: the stream of the first operation that uses it */
     bool held;          /* default false: live from first write to last read */
     bool late;          /* allocated by an `alloc` entry of ops instead of at the start */
+    bool record_stream; /* usable again, once freed, when other streams are through with it */
 } ovl_xbuffer;
 
 typedef struct ovl_xgroup {
@@ -196,6 +199,7 @@ typedef struct ovl_workload {
     ovl_items stages;     /* of ovl_stage */
     ovl_time backward;    /* with gradients: length of the backward, copy-in kernels included */
     int64_t microbatches; /* gradient accumulation; default 1 */
+    int64_t steps;        /* training steps to run; the last is the one looked at; default 1 */
     ovl_optimizer optimizer;
     ovl_items ops;        /* of ovl_xop */
     ovl_xbuffer *buffers; /* `buffers`: a mapping of name to properties */
@@ -228,6 +232,7 @@ typedef struct ovl_ddp {
     bool find_unused_parameters; /* iteration first: limits apply instead of one bucket per dtype */
     int64_t bucket_size;         /* megatron: elements; default max(40e6, 1e6 * dp) */
     bool distributed_optimizer;  /* megatron: reduce-scatter, padding */
+    bool overlap_param_gather;   /* megatron: parameters are gathered in the next forward */
     bool pad_for_busbw;          /* megatron: pad_buckets_for_high_nccl_busbw */
     bool overlap;           /* false: all reductions after the backward (megatron: in one bucket) */
     ovl_node *buckets_node; /* explicit: [[g1, g2], [g3]]; "block[0..3]" is allowed */
@@ -291,11 +296,21 @@ typedef enum ovl_pipe_receives { OVL_PIPE_LATE, OVL_PIPE_EARLY } ovl_pipe_receiv
 typedef enum ovl_pipe_split { OVL_SPLIT_NUMBER, OVL_SPLIT_TIME } ovl_pipe_split;
 typedef enum ovl_pipe_comms_of { OVL_PIPE_STAGES, OVL_PIPE_RANKS, OVL_PIPE_ONE } ovl_pipe_comms_of;
 
+/* What data parallelism adds to the stages of a pipeline. */
+typedef struct ovl_pipe_data {
+    ovl_mark mark;
+    bool given;
+    const char *group; /* default dp */
+    bool sharded;      /* parameters, gradients */
+    int64_t active_stages;
+} ovl_pipe_data;
+
 typedef struct ovl_pipeline {
     ovl_mark mark;
     bool given;
     const char *schedule;       /* by name (schedule.h), or: */
-    ovl_texts actions;          /* a row of actions for each rank */
+    ovl_texts actions;          /* a row of actions for each rank, or: */
+    ovl_texts schedule_file;    /* the same, rows of a file; the loader reads it */
     int64_t microbatches;       /* 0: workload.microbatches, or those of the actions */
     int64_t virtual_stages;     /* stages on each rank; 0: what the stages make */
     ovl_texts layers_per_stage; /* counts; none: by `split` */
@@ -307,6 +322,9 @@ typedef struct ovl_pipeline {
     ovl_time alpha;
     uint64_t beta;
     ovl_texts via;
+    ovl_pipe_data data;
+    bool recompute; /* forwards run again before their backwards */
+    bool batch;     /* neighbouring sends and receives are one launch */
 } ovl_pipeline;
 
 /* --- The whole --- */

@@ -33,6 +33,7 @@ static void workload_defaults(void *value)
 {
     ovl_workload *workload = value;
     workload->microbatches = 1;
+    workload->steps = 1;
     workload->replay.comm = OVL_RECORD_COMM;
     workload->what_if.waiting = true;
 }
@@ -64,6 +65,7 @@ static void check_workload(const ovl_node *node, void *value, ovl_arena *arena, 
         {"ranks", !trace, "ops, layers, gradients or stages: a trace has its own"},
         {"groups", !trace, "ops, layers, gradients or stages: a trace has its own"},
         {"replay", trace, "a trace"},
+        {"steps", !trace, "ops, layers, gradients or stages: a trace has its own"},
         {"what_if", trace, "a trace"},
     };
     for (size_t i = 0; i < OVL_COUNT(keys); i++) {
@@ -105,6 +107,11 @@ static const ovl_field workload_fields[] = {
         ovl_workload, microbatches, "microbatches", OVL_F_COUNT, 0,
         "layers, gradients, stages: microbatches whose gradients are accumulated. Default 1.",
         .min = 1, .max = 1000000),
+    OVL_FIELD_MORE(ovl_workload, steps, "steps", OVL_F_COUNT, 0,
+                   "Training steps to run, one behind the other; the last one is looked at, when "
+                   "what each step leaves to the next is there, and the first is told apart. Not "
+                   "for pipelines, which drain. Default 1.",
+                   .min = 1, .max = 1000),
     OVL_FIELD_SET(ovl_workload, optimizer, optimizer.given, "optimizer", OVL_F_MAP, 0,
                   "layers, gradients, stages: the optimizer step. Default: none.",
                   .table = &ovl_optimizer_table),
@@ -268,10 +275,12 @@ const ovl_table *const ovl_scenario_tables[] = {
     &ovl_fsdp_prefetch_table,
     &ovl_fsdp_accumulate_table,
     &ovl_pipeline_table,
+    &ovl_pipe_data_table,
     &ovl_hw_table,
     &ovl_gpu_table,
     &ovl_peak_table,
     &ovl_engines_table,
+    &ovl_allocator_table,
     &ovl_host_table,
     &ovl_node_table,
     &ovl_link_table,

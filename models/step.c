@@ -98,15 +98,16 @@ static void add_optimizer(ovl_step *s)
     const ovl_optimizer *optimizer = &s->workload->optimizer;
     ovl_mark mark = optimizer->given ? optimizer->mark : s->workload->mark;
     ovl_time length = optimizer->duration;
-    if (length == 0) {
-        ovl_plan_say(s->l, "The optimizer takes no time: workload.optimizer gives no duration.");
-        ovl_step_marker(s, "optimizer", s->compute, mark);
-        return;
-    }
     ovl_kernel_spec spec = {
         .name = "optimizer", .mark = mark, .duration = {&length, 1}, .klass = "optimizer"};
+    if (length == 0) {
+        ovl_plan_say(s->l, "The optimizer takes no time: workload.optimizer gives no duration.");
+    }
+    ovl_plan_cost cost = length ? ovl_plan_kernel(s->l, &spec)
+                                : ovl_plan_length(s->l, "optimizer", mark, (ovl_times){0});
     ovl_op op =
-        ovl_step_op(s, OVL_KERNEL, "optimizer", ovl_plan_kernel(s->l, &spec), s->compute, mark);
+        ovl_step_op(s, length ? OVL_KERNEL : OVL_MARKER, "optimizer", cost, s->compute, mark);
+    op.step_end = true;
     ovl_step_add(s, &op);
 }
 
@@ -141,15 +142,22 @@ void ovl_step_close(ovl_step *s)
     call(s->strategy->close, s);
 }
 
+static uint32_t count_steps(const ovl_step *s)
+{
+    return (uint32_t)OVL_MAX(s->workload->steps, 1);
+}
+
 ovl_id ovl_step_write(ovl_step *s)
 {
     ovl_step_open(s);
-    call(s->strategy->begin_step, s);
-    for (uint32_t m = 0; m < s->microbatches; m++) {
-        ovl_step_pass(s, &(ovl_pass){OVL_PASS_FORWARD, 0, s->n_units, m});
-        ovl_step_pass(s, &(ovl_pass){OVL_PASS_BACKWARD, 0, s->n_units, m});
+    for (uint32_t step = 0; step < count_steps(s); step++) {
+        call(s->strategy->begin_step, s);
+        for (uint32_t m = 0; m < s->microbatches; m++) {
+            ovl_step_pass(s, &(ovl_pass){OVL_PASS_FORWARD, 0, s->n_units, m});
+            ovl_step_pass(s, &(ovl_pass){OVL_PASS_BACKWARD, 0, s->n_units, m});
+        }
+        ovl_step_end(s);
     }
-    ovl_step_end(s);
     ovl_step_close(s);
     return s->code;
 }
@@ -157,12 +165,12 @@ ovl_id ovl_step_write(ovl_step *s)
 bool ovl_step_fits(const ovl_step *s, uint32_t each)
 {
     uint64_t unit = (uint64_t)s->n_units * each + 8;
-    uint64_t all = unit * s->microbatches;
+    uint64_t all = unit * s->microbatches * count_steps(s);
     if (s->microbatches > OVL_PLAN_CODE_OPS || unit > OVL_PLAN_CODE_OPS ||
         all > OVL_PLAN_CODE_OPS || all * s->l->n_ranks > OVL_PLAN_RANK_OPS) {
         ovl_error(s->l->errs, OVL_E_INPUT, s->workload->mark,
-                  "%" PRIu32 " microbatches of up to %" PRIu64 " operations on %" PRIu32
-                  " ranks are too many: at most %u a rank and %u in all",
+                  "%" PRIu32 " microbatches (in each step) of up to %" PRIu64
+                  " operations on %" PRIu32 " ranks are too many: at most %u a rank and %u in all",
                   s->microbatches, unit, s->l->n_ranks, OVL_PLAN_CODE_OPS, OVL_PLAN_RANK_OPS);
         return false;
     }

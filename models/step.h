@@ -11,7 +11,7 @@
  * and add operations, buffers and accesses of their own. It never sees another strategy.
  *
  *     ovl_step_open       open
- *       per step          begin_step
+ *       per step          begin_step                  (workload.steps, one behind the other)
  *         pass F          begin_forward, per unit {before_forward KERNEL in_forward after_forward},
  *                         end_forward
  *         pass B          begin_backward, per unit {before_backward KERNEL in_backward
@@ -120,7 +120,7 @@ void ovl_step_end(ovl_step *s);
 /* The code is written. */
 void ovl_step_close(ovl_step *s);
 
-/* A whole step without a pipeline, in a code of its own. Gives the code. */
+/* All steps without a pipeline, in a code of its own. Gives the code. */
 ovl_id ovl_step_write(ovl_step *s);
 
 /* False and an error if microbatches * `each` operations a unit, on all ranks, are too many. */

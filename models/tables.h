@@ -47,13 +47,14 @@ typedef struct ovl_raw_scenario {
 
 extern const ovl_table ovl_scenario_table, ovl_mesh_table, ovl_workload_table, ovl_layer_table,
     ovl_gradient_table, ovl_optimizer_table, ovl_overlap_table, ovl_ddp_table, ovl_fsdp_table,
-    ovl_fsdp_prefetch_table, ovl_fsdp_accumulate_table, ovl_stage_table, ovl_pipeline_table;
+    ovl_fsdp_prefetch_table, ovl_fsdp_accumulate_table, ovl_stage_table, ovl_pipe_data_table,
+    ovl_pipeline_table;
 extern const ovl_table ovl_replay_table, ovl_what_if_table, ovl_what_if_kernel_table,
     ovl_what_if_link_table;
 extern const ovl_table ovl_op_table, ovl_produces_table, ovl_packs_table, ovl_buffer_table;
 extern const ovl_table ovl_hw_table, ovl_gpu_table, ovl_peak_table, ovl_engines_table,
-    ovl_host_table, ovl_node_table, ovl_link_table, ovl_collective_table, ovl_pair_table,
-    ovl_nccl_table, ovl_graph_table, ovl_fault_table, ovl_measured_table;
+    ovl_allocator_table, ovl_host_table, ovl_node_table, ovl_link_table, ovl_collective_table,
+    ovl_pair_table, ovl_nccl_table, ovl_graph_table, ovl_fault_table, ovl_measured_table;
 
 /* What the tables cannot do: ranks from the mesh, buffers and groups from mappings of names, types
  * that default to the workload's. The scenario and its workload are filled in place. */

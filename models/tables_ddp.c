@@ -247,6 +247,7 @@ static void check_ddp(const ovl_node *node, void *value, ovl_arena *arena, ovl_e
     if (ddp->policy == OVL_DDP_PYTORCH) {
         only_for(node, "bucket_size", "megatron", errs);
         only_for(node, "distributed_optimizer", "megatron", errs);
+        only_for(node, "overlap_param_gather", "megatron", errs);
         only_for(node, "pad_for_busbw", "megatron", errs);
     } else {
         only_for(node, "bucket_cap", "pytorch", errs);
@@ -287,6 +288,10 @@ static const ovl_field ddp_fields[] = {
                    .min = 0),
     OVL_FIELD(ovl_ddp, distributed_optimizer, "distributed_optimizer", OVL_F_BOOL, 0,
               "megatron: reduce-scatter instead of all-reduce, with padding. Default false."),
+    OVL_FIELD(ovl_ddp, overlap_param_gather, "overlap_param_gather", OVL_F_BOOL, 0,
+              "megatron, `distributed_optimizer`: each forward waits for the parameters of its own "
+              "bucket and starts the gather of the next (overlap_param_gather). Default false: all "
+              "are gathered behind the optimizer, before the next forward."),
     OVL_FIELD(ovl_ddp, pad_for_busbw, "pad_for_busbw", OVL_F_BOOL, 0,
               "megatron: pad buckets to 65536 elements (pad_buckets_for_high_nccl_busbw). Default "
               "false."),

@@ -64,6 +64,26 @@ const ovl_table ovl_engines_table = {
     .mark = OVL_NO_SET,
 };
 
+static const char *const rounding_names[] = {"pytorch", "none", NULL};
+
+static const ovl_field allocator_fields[] = {
+    OVL_FIELD_MORE(
+        ovl_hw_allocator, rounding, "rounding", OVL_F_ENUM, 0,
+        "How reserved memory is counted: `pytorch`, blocks of 512 B cut from segments "
+        "as PyTorch's caching allocator does; `none`, exact bytes, each stream's pool at "
+        "its own high-water mark. Default `pytorch`.",
+        .names = rounding_names),
+};
+
+const ovl_table ovl_allocator_table = {
+    .title = "hardware.gpu.allocator",
+    .intro = "What takes memory from the GPU for the buffers of a program.",
+    .fields = allocator_fields,
+    .n_fields = OVL_COUNT(allocator_fields),
+    .size = sizeof(ovl_hw_allocator),
+    .mark = OVL_NO_SET,
+};
+
 static void gpu_defaults(void *value)
 {
     ovl_hw_gpu *gpu = value;
@@ -93,6 +113,8 @@ static const ovl_field gpu_fields[] = {
                    .min = 1, .max = 1024),
     OVL_FIELD_MORE(ovl_hw_gpu, copy_engines, "copy_engines", OVL_F_MAP, 0,
                    "How many copies of each direction run at a time.", .table = &ovl_engines_table),
+    OVL_FIELD_MORE(ovl_hw_gpu, allocator, "allocator", OVL_F_MAP, 0,
+                   "What takes memory from the GPU.", .table = &ovl_allocator_table),
 };
 
 const ovl_table ovl_gpu_table = {

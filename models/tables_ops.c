@@ -214,6 +214,11 @@ static const ovl_field buffer_fields[] = {
     OVL_FIELD(ovl_xbuffer, held, "held", OVL_F_BOOL, 0,
               "It lives for the whole run (parameters). Default false: from first write to last "
               "read."),
+    OVL_FIELD(
+        ovl_xbuffer, record_stream, "record_stream", OVL_F_BOOL, 0,
+        "Other streams that use it are recorded with the allocator: once freed, its memory is "
+        "usable again only when the GPU has done what they were given. Default false: at "
+        "once."),
     OVL_FIELD(ovl_xbuffer, late, "late", OVL_F_BOOL, 0,
               "It is allocated by an `alloc` entry of the program. Default false: at the start."),
 };

@@ -48,6 +48,11 @@ static const ovl_field stage_fields[] = {
                   "Those of them that are still needed after backward_input, until "
                   "backward_weight. Default: all.",
                   .min = 0),
+    OVL_FIELD_SET(
+        ovl_stage, checkpoint, has_checkpoint, "checkpoint", OVL_F_BYTES, 0,
+        "Bytes kept from its forward where pipeline.recompute runs it again. Default: its "
+        "input, what the stage before transfers.",
+        .min = 0),
     OVL_FIELD(ovl_stage, transfer, "transfer", OVL_F_BYTES, 0,
               "Bytes sent to the next stage for each microbatch; its gradient has as many."),
     OVL_FIELD(ovl_stage, klass, "class", OVL_F_TEXT, 0,
@@ -70,6 +75,46 @@ const ovl_table ovl_stage_table = {
     .check = check_stage,
 };
 
+/* --- Data parallelism --- */
+
+static void data_defaults(void *value)
+{
+    ovl_pipe_data *data = value;
+    data->group = "dp";
+    data->active_stages = 3;
+}
+
+static const ovl_field data_fields[] = {
+    OVL_FIELD(ovl_pipe_data, group, "group", OVL_F_TEXT, 0,
+              "Ranks that have the same stages of different pipelines. Default `dp`."),
+    OVL_FIELD(
+        ovl_pipe_data, sharded, "sharded", OVL_F_BOOL, 0,
+        "Parameters and gradients are sharded over the group: UNSHARD gathers those of a stage, "
+        "RESHARD lets them go, REDUCE_GRAD is a reduce-scatter. Default false: it is an "
+        "all-reduce."),
+    OVL_FIELD_MORE(
+        ovl_pipe_data, active_stages, "active_stages", OVL_F_COUNT, OVL_FIELD_POSITIVE,
+        "Sharded: the parameters of the next so many distinct stages are kept there; a gather "
+        "waits until those let go before it are no longer used. Default 3, as in PyTorch.",
+        .min = 1, .max = 65534),
+};
+
+const ovl_table ovl_pipe_data_table = {
+    .title = "overlap.pipeline.data_parallel",
+    .intro =
+        "The gradients of each stage are reduced once, after its last backward; the optimizer "
+        "receives each (rank, microbatch) gradient exactly once, which is proved.\n\n"
+        "    mesh: {axes: {dp: 8, pp: 4}}\n"
+        "    overlap:\n"
+        "      pipeline: {schedule: 1f1b, microbatches: 16, data_parallel: {group: dp, sharded: "
+        "true}}",
+    .fields = data_fields,
+    .n_fields = OVL_COUNT(data_fields),
+    .size = sizeof(ovl_pipe_data),
+    .mark = offsetof(ovl_pipe_data, mark),
+    .defaults = data_defaults,
+};
+
 /* --- The pipeline --- */
 
 static const char *const protocol_names[] = {"eager", "rendezvous", NULL};
@@ -85,12 +130,25 @@ static void pipeline_defaults(void *value)
 
 static void check_pipeline(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
 {
-    (void)value, (void)arena;
-    bool schedule = ovl_node_gives(node, "schedule"), actions = ovl_node_gives(node, "actions");
-    if (schedule == actions) {
+    (void)arena;
+    const ovl_pipeline *pipe = value;
+    static const char *const keys[] = {"schedule", "actions", "schedule_file"};
+    uint32_t given = 0;
+    for (uint32_t i = 0; i < OVL_COUNT(keys); i++) {
+        given += ovl_node_gives(node, keys[i]);
+    }
+    const ovl_node *file = ovl_node_get(node, "schedule_file");
+    if (given != 1) {
+        ovl_error(
+            errs, OVL_E_INPUT, node->mark,
+            "a pipeline has a schedule by name, a list of actions or a schedule_file; found %s",
+            given ? "several" : "none");
+    } else if (pipe->batch && pipe->communicators != OVL_PIPE_ONE) {
         ovl_error(errs, OVL_E_INPUT, node->mark,
-                  "a pipeline has a schedule by name or a list of actions; found %s",
-                  schedule ? "both" : "neither");
+                  "batch needs communicators: one: what is launched together goes through one");
+    } else if (file && file->kind == OVL_NODE_SCALAR && !ovl_node_is_null(file)) {
+        ovl_error(errs, OVL_E_INPUT, file->mark,
+                  "a schedule file can be named in the scenario and its variants only");
     }
 }
 
@@ -103,6 +161,10 @@ static const ovl_field pipeline_fields[] = {
     OVL_FIELD(ovl_pipeline, actions, "actions", OVL_F_TEXTS, 0,
               "Instead of a schedule: one text for each rank, in PyTorch's form, such as `0F0, "
               "0F1, 0B0, 0B1`. Sends and receives are placed if it has none."),
+    OVL_FIELD(
+        ovl_pipeline, schedule_file, "schedule_file", OVL_F_TEXTS, 0,
+        "Instead of these: the name of a file of such rows, as PyTorch writes them (CSV), seen "
+        "from the directory of the scenario."),
     OVL_FIELD_MORE(ovl_pipeline, microbatches, "microbatches", OVL_F_COUNT, OVL_FIELD_POSITIVE,
                    "How many there are. Default: workload.microbatches, or those of `actions`.",
                    .min = 1, .max = 1000000),
@@ -149,6 +211,17 @@ static const ovl_field pipeline_fields[] = {
                   "Bytes per second of a transfer.", .min = 0),
     OVL_FIELD(ovl_pipeline, via, "via", OVL_F_TEXTS, 0,
               "Links that a transfer loads. Default: those of the hardware's entry."),
+    OVL_FIELD(ovl_pipeline, recompute, "recompute", OVL_F_BOOL, 0,
+              "Full recomputation: each backward (of the input) runs the forward of its stage once "
+              "more first. A forward leaves `checkpoint` alone; activations are there from the "
+              "backward on. Default false."),
+    OVL_FIELD(ovl_pipeline, batch, "batch", OVL_F_BOOL, 0,
+              "Sends and receives that stand beside each other are one launch, which ends when all "
+              "have, as with batch_isend_irecv; with `communicators: one`. Default false."),
+    OVL_FIELD_SET(ovl_pipeline, data, data.given, "data_parallel", OVL_F_MAP, 0,
+                  "Several pipelines train one model. Default: the gradients of a stage are nobody "
+                  "else's.",
+                  .table = &ovl_pipe_data_table),
 };
 
 const ovl_table ovl_pipeline_table = {

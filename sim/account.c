@@ -83,7 +83,49 @@ void ovl_account_activity(ovl_engine *e, uint32_t activity)
 void ovl_account_all(ovl_engine *e)
 {
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
+        ovl_time end = e->times[rank].end;
         give(e, rank);
+        e->times[rank] = e->counted ? e->counted[rank] : e->times[rank];
+        e->times[rank].end = end;
+    }
+}
+
+/* --- Counting an interval only --- */
+
+/* Gives away the time until now, and starts anew from here. */
+static void cut(ovl_engine *e, uint32_t rank)
+{
+    ovl_rank_state *s = &e->ranks[rank];
+    give(e, rank);
+    s->kernel_done = done_by(e, s->is.kernel);
+    s->comm_done = done_by(e, s->is.comm);
+}
+
+static void forget(ovl_rank_times *t)
+{
+    *t = (ovl_rank_times){.end = t->end};
+}
+
+/* Until the interval begins everything is forgotten; what was counted when it ends is put aside,
+ * and comes back at the end of the run. */
+void ovl_account_until(ovl_engine *e, ovl_time until)
+{
+    const ovl_run_options *o = e->options;
+    if (!e->counting && o->count_from < o->count_to && until >= o->count_from) {
+        e->now = OVL_MAX(e->now, o->count_from);
+        for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
+            cut(e, rank);
+            forget(&e->times[rank]);
+        }
+        e->counting = true;
+    }
+    if (e->counting && !e->counted && until >= o->count_to) {
+        e->now = OVL_MAX(e->now, o->count_to);
+        e->counted = OVL_NEW_ARRAY(e->arena, ovl_rank_times, e->p->n_ranks);
+        for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
+            cut(e, rank);
+            e->counted[rank] = e->times[rank];
+        }
     }
 }
 

@@ -5,8 +5,11 @@
 #include "sim/actions.h"
 #include "sim/gradflow.h"
 #include "sim/hazard.h"
+#include "sim/hostload.h"
 #include "sim/idle.h"
 #include "sim/memory.h"
+#include "sim/steps.h"
+#include "sim/usage.h"
 #include "sim/worth.h"
 
 typedef struct analysis {
@@ -32,10 +35,20 @@ static const char *keep(const analysis *a, const char *text)
 static uint32_t count_startups(const ovl_code *code)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < code->n_ops; i++) {
+    ovl_op_range step = ovl_last_step(code);
+    for (uint32_t i = step.first; i < step.end; i++) {
         n += ovl_is_communication(&code->ops[i]) && code->ops[i].batch == OVL_NONE;
     }
     return n;
+}
+
+/* When the rank's last operation ended; of several steps, when the last ended on it. */
+static ovl_time end_of_rank(const analysis *a, uint32_t rank)
+{
+    uint32_t steps = a->p->codes[a->p->ranks[rank].code].n_steps;
+    bool several = a->p->n_steps > 1 && steps == a->p->n_steps;
+    ovl_time end = several ? ovl_end_of_step(a->p, a->t, rank, steps - 1) : a->t->ranks[rank].end;
+    return end - a->t->begin;
 }
 
 static void make_ranks(analysis *a)
@@ -49,9 +62,10 @@ static void make_ranks(analysis *a)
         memcpy(row->term, times->term, sizeof row->term);
         row->hidden_comm = times->hidden;
         row->hidden_comm_stretch = times->hidden_stretch;
-        row->end = times->end;
+        row->end = end_of_rank(a, row->rank);
         row->startups = count_startups(&a->p->codes[a->p->ranks[row->rank].code]);
         ovl_memory_find(a->p, a->t, a->arena, row);
+        ovl_host_load_find(a->p, a->t, row);
     }
     ovl_idle_find(&a->causes, &a->classes, a->options->gaps, a->arena, ranks, &a->out->idle);
     a->out->ranks = ranks;
@@ -100,7 +114,8 @@ static const ovl_row *deciding_row(const analysis *a)
     const ovl_row *best = NULL;
     for (uint32_t i = 0; i < a->rows.n; i++) {
         const ovl_row *row = &a->rows.item[i];
-        if (row->out.rank == a->t->deciding_rank && (!best || explains_better(a, row, best))) {
+        bool counts = row->out.rank == a->t->deciding_rank && row->out.end <= a->t->step;
+        if (counts && (!best || explains_better(a, row, best))) {
             best = row;
         }
     }
@@ -151,9 +166,12 @@ static void find_memory(analysis *a)
             out->has_memory = true;
             out->reserved_peak = r->reserved_peak;
             out->fullest_rank = r->rank;
+            out->allocation_retries = r->retries;
+            out->failure = r->failure;
         }
     }
     out->memory_limit = a->p->memory;
+    out->exact_memory = a->p->rounding == OVL_ROUNDING_NONE;
 }
 
 static double mean_busbw(const analysis *a)
@@ -167,6 +185,22 @@ static double mean_busbw(const analysis *a)
         }
     }
     return time > 0 ? moved / time : -1;
+}
+
+static void make_steps(analysis *a)
+{
+    uint32_t n = a->p->n_steps, rank = a->t->deciding_rank;
+    a->out->n_steps = OVL_MAX(n, 1);
+    if (n < 2) {
+        return;
+    }
+    ovl_time *times = OVL_NEW_ARRAY(a->arena, ovl_time, n), before = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        ovl_time end = ovl_end_of_step(a->p, a->t, rank, k);
+        times[k] = end - before;
+        before = end;
+    }
+    a->out->step_times = times;
 }
 
 static void make_totals(analysis *a)
@@ -194,7 +228,7 @@ static void find_price_of_interference(analysis *a)
     if (a->options->interference == OVL_INTERFERENCE_NONE) {
         return;
     }
-    ovl_run_options options = {OVL_INTERFERENCE_NONE, OVL_NONE, false};
+    ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE, .free_name = OVL_NONE};
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
     ovl_timeline alone;
@@ -262,8 +296,8 @@ typedef OVL_VEC(ovl_result_limit) limits;
 static void collect_limits(const analysis *a, limits *list)
 {
     const ovl_rank *rank = &a->p->ranks[a->t->deciding_rank];
-    uint32_t n = a->p->codes[rank->code].n_ops;
-    for (uint32_t op = rank->first_op; op < rank->first_op + n; op++) {
+    ovl_op_range step = ovl_last_step(&a->p->codes[rank->code]);
+    for (uint32_t op = rank->first_op + step.first; op < rank->first_op + step.end; op++) {
         uint32_t from = limited_op(a, op);
         for (uint32_t i = first_limit(a->t, from); i < a->t->n_limits && a->t->limits[i].op == from;
              i++) {
@@ -389,17 +423,42 @@ static void analyse(analysis *a)
     make_feeds(a);
     make_rows(a);
     make_totals(a);
+    make_steps(a);
     make_ranks(a);
     ovl_actions_find(a->p, a->t, &a->classes, a->arena, a->out);
     find_memory(a);
     make_limits(a);
+    ovl_usage_find(&a->causes, &a->classes, a->arena, a->out);
     make_hazards(a);
     make_not_modelled(a);
     find_price_of_interference(a);
+    ovl_host_bound_find(a->p, a->t, a->options, &a->out->host);
     if (a->options->measured) {
         a->out->replay = ovl_measured_compare(a->p, a->t, a->options->measured, a->arena);
     }
     ovl_causes_free(&a->causes);
+}
+
+/* Which interval is the last step is known only after a run: of several steps a second run counts
+ * it. */
+static bool run_whole(const ovl_program *program, const ovl_analyse_options *options,
+                      ovl_arena *arena, bool segments, ovl_timeline *timeline, ovl_errs *errs)
+{
+    ovl_run_options run = {
+        .interference = options->interference, .free_name = OVL_NONE, .segments = segments};
+    if (program->n_steps > 1) {
+        ovl_arena first = {0};
+        run.segments = false;
+        bool good = ovl_run(program, &run, &first, timeline, errs);
+        run.segments = segments;
+        run.count_from = timeline->begin;
+        run.count_to = timeline->begin + timeline->step;
+        ovl_arena_free(&first);
+        if (!good) {
+            return false;
+        }
+    }
+    return ovl_run(program, &run, arena, timeline, errs);
 }
 
 bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options, ovl_arena *arena,
@@ -411,8 +470,7 @@ bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options,
     ovl_arena scratch = {0};
     ovl_timeline own;
     ovl_timeline *timeline = kept ? kept : &own;
-    ovl_run_options run = {options->interference, OVL_NONE, kept != NULL};
-    bool good = ovl_run(program, &run, kept ? arena : &scratch, timeline, errs);
+    bool good = run_whole(program, options, kept ? arena : &scratch, kept != NULL, timeline, errs);
     if (good) {
         *result = (ovl_result){0};
         analysis a = {.p = program,

@@ -6,6 +6,7 @@ typedef struct walk {
     OVL_VEC(ovl_result_path) items; /* last first */
     bool *on, *rank_on;
     uint64_t node;
+    ovl_time begin; /* of the step: items are told from here, and cut to it */
     uint32_t met; /* the operation whose rendezvous brought the walk to another rank, or OVL_NONE */
 } walk;
 
@@ -63,12 +64,12 @@ static const char *reason(const walk *w, const ovl_cause *cause)
 static void add_item(walk *w, const char *op, const char *stream, uint32_t rank, ovl_time start,
                      ovl_time end)
 {
-    if (end > start) {
+    if (end > start && end > w->begin) {
         ovl_result_path item = {ovl_arena_strdup(w->arena, op),
                                 ovl_arena_strdup(w->arena, stream),
                                 rank,
-                                start,
-                                end,
+                                OVL_MAX(start, w->begin) - w->begin,
+                                end - w->begin,
                                 NULL};
         ovl_vec_push(&w->items, item);
         w->met = OVL_NONE;
@@ -142,14 +143,14 @@ static bool walk_host(walk *w, uint32_t op)
         ovl_time launch = ovl_causes_launch(ovl_causes_op(w->c, at));
         issued += launch > 0;
         start = t->issue[at] - launch;
-        held = start > 0 && ovl_causes_binding(w->c, node, &cause);
+        held = start > w->begin && ovl_causes_binding(w->c, node, &cause);
         node = held ? cause.node : node;
     }
     const char *text =
         issued == 1 ? ovl_arena_printf(w->arena, "issue %s", name_of(w, op))
                     : ovl_arena_printf(w->arena, "host issues %" PRIu32 " operations", issued);
     add_item(w, text, "host", w->c->rank_of[op], start, end);
-    if (start == 0) {
+    if (start <= w->begin) {
         return false;
     }
     set_why(w, "host");
@@ -161,15 +162,16 @@ static bool walk_host(walk *w, uint32_t op)
 static bool walk_back(walk *w)
 {
     uint32_t op = OVL_TRAIL_OP(w->node);
+    if (ovl_node_time(w->c, w->node) <= w->begin) {
+        return false;
+    }
     if (OVL_TRAIL_KIND(w->node) == OVL_ISSUED) {
-        if (ovl_node_time(w->c, w->node) == 0) {
-            return false;
-        }
         return walk_host(w, op);
     }
     ovl_cause cause;
-    if (ovl_node_time(w->c, w->node) == 0 || !ovl_causes_binding(w->c, w->node, &cause)) {
-        assert(ovl_node_time(w->c, w->node) == 0);
+    bool bound = ovl_causes_binding(w->c, w->node, &cause);
+    assert(bound);
+    if (!bound) {
         return false;
     }
     if (OVL_TRAIL_KIND(w->node) == OVL_ENDED) {
@@ -183,7 +185,11 @@ static bool walk_back(walk *w)
 static uint64_t last_end(const ovl_causes *c)
 {
     const ovl_rank *rank = &c->program->ranks[c->timeline->deciding_rank];
-    uint32_t n = c->program->codes[rank->code].n_ops, best = rank->first_op;
+    const ovl_code *code = &c->program->codes[rank->code];
+    uint32_t n = code->n_ops, best = rank->first_op;
+    if (c->program->n_steps > 1) {
+        return OVL_TRAIL(best + code->step_ends[code->n_steps - 1], OVL_ENDED);
+    }
     for (uint32_t op = best; op < rank->first_op + n; op++) {
         if (c->timeline->end[op] > c->timeline->end[best]) {
             best = op;
@@ -195,14 +201,14 @@ static uint64_t last_end(const ovl_causes *c)
 void ovl_critical_path(ovl_causes *causes, ovl_arena *arena, ovl_arena *scratch, ovl_path *path)
 {
     uint32_t n_ops = causes->program->n_ops;
-    walk w = {.c = causes, .arena = arena, .met = OVL_NONE};
+    walk w = {.c = causes, .arena = arena, .met = OVL_NONE, .begin = causes->timeline->begin};
     w.on = OVL_NEW_ARRAY(scratch, bool, n_ops);
     w.rank_on = OVL_NEW_ARRAY(scratch, bool, n_ops);
     if (causes->timeline->step > 0) {
         w.node = last_end(causes);
         while (walk_back(&w)) {
         }
-        set_why(&w, "start");
+        set_why(&w, w.begin ? "start of the step" : "start");
     }
     ovl_result_path *items = OVL_NEW_ARRAY(arena, ovl_result_path, w.items.len);
     for (uint32_t i = 0; i < w.items.len; i++) {
@@ -275,6 +281,20 @@ static ovl_time *filled(ovl_arena *arena, uint32_t n, ovl_time value)
     return array;
 }
 
+/* Of several steps the last ends with the operations that say so; what they do not wait for may
+ * last until the end of the run. */
+static void bind_step_ends(late *l)
+{
+    const ovl_program *p = l->c->program;
+    ovl_time end = l->c->timeline->begin + l->c->timeline->step;
+    for (uint32_t r = 0; r < p->n_ranks && p->n_steps > 1; r++) {
+        const ovl_code *code = &p->codes[p->ranks[r].code];
+        if (code->n_steps == p->n_steps) {
+            l->node[OVL_ENDED][p->ranks[r].first_op + code->step_ends[code->n_steps - 1]] = end;
+        }
+    }
+}
+
 const ovl_time *ovl_slack(ovl_causes *causes, ovl_arena *arena)
 {
     const ovl_timeline *t = causes->timeline;
@@ -282,9 +302,10 @@ const ovl_time *ovl_slack(ovl_causes *causes, ovl_arena *arena)
     ovl_arena scratch = {0};
     late l = {.c = causes};
     for (uint32_t kind = 0; kind < 3; kind++) {
-        l.node[kind] = filled(&scratch, n_ops, t->step);
+        l.node[kind] = filled(&scratch, n_ops, t->finish);
     }
-    l.collective = filled(&scratch, causes->program->n_collectives, t->step);
+    l.collective = filled(&scratch, causes->program->n_collectives, t->finish);
+    bind_step_ends(&l);
     for (uint32_t i = t->n_trail; i-- > 0;) {
         visit(&l, t->trail[i]);
     }

@@ -1,10 +1,10 @@
 /*
  * critical.h - the critical path of a run, and how much later everything else could have ended.
  *
- * The path is a list of intervals without gaps from 0 to the step: operations, host work and eager
- * transfers, across ranks. It is found from the last end of the deciding rank by walking back over
- * binding causes (causes.h), so each item says why it started when it did. Intervals of no length
- * (markers, free operations) are walked through but not listed.
+ * The path is a list of intervals without gaps from the step's begin (told as 0) to its end:
+ * operations, host work and eager transfers, across ranks. It is found from the last end of the
+ * deciding rank by walking back over binding causes (causes.h), so each item says why it started
+ * when it did. Intervals of no length (markers, free operations) are walked through but not listed.
  *
  * Slack is the backward pass of the critical path method over all causes, with every duration as it
  * was in this run: the latest end of an operation that leaves the step as it is, minus its end.

@@ -227,6 +227,7 @@ void ovl_engine_loop(ovl_engine *e)
         if (!top) {
             break;
         }
+        ovl_account_until(e, top->time);
         if (!change_capacity(e, top->time)) {
             e->now = top->time;
             handle(e, OVL_HEAP_HANDLE(top));

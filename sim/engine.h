@@ -58,6 +58,8 @@ typedef struct ovl_run_options {
     ovl_id free_name; /* operations of this name take no latency, work, SMs or bytes; OVL_NONE for
                          none */
     bool segments;    /* keep rate segments (for pictures) */
+    ovl_time count_from, count_to; /* the interval that the terms of ranks are counted in; 0, 0: all
+                                    */
 } ovl_run_options;
 
 /* Runs the program; the timeline lives in `arena`. False and an error if it cannot finish

@@ -1,5 +1,7 @@
 #include "sim/exposure.h"
 
+#include "sim/steps.h"
+
 bool ovl_is_communication(const ovl_op *op)
 {
     return op->kind == OVL_COLLECTIVE || op->kind == OVL_SEND || op->kind == OVL_RECV ||
@@ -157,7 +159,8 @@ static ovl_time other_conditions(const view *v, uint32_t op)
 static ovl_time other_work(const view *v)
 {
     ovl_time end = 0;
-    for (uint32_t op = 0; op < v->code->n_ops; op++) {
+    ovl_op_range step = ovl_last_step(v->code);
+    for (uint32_t op = step.first; op < step.end; op++) {
         if (!ovl_is_communication(&v->code->ops[op])) {
             end = OVL_MAX(end, v->end[op]);
         }

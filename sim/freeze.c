@@ -198,6 +198,18 @@ static bool host_takes_time(const ovl_code *code)
     return false;
 }
 
+static void find_step_ends(ovl_code *code, ovl_arena *arena)
+{
+    OVL_VEC(uint32_t) ends = {0};
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        if (code->ops[i].step_end) {
+            ovl_vec_push(&ends, i);
+        }
+    }
+    code->n_steps = ends.len;
+    code->step_ends = ovl_vec_freeze(&ends, arena);
+}
+
 #define FREEZE_LIST(list)                                                                          \
     do {                                                                                           \
         ovl_vec_push(&c->list##_at, c->list.len);                                                  \
@@ -230,6 +242,7 @@ static void freeze_code(struct ovl_code_build *c, ovl_code *code, uint32_t hw_qu
     code->comm_index = f.comm_index;
     code->waits = f.waits;
     code->host_timed = host_takes_time(code);
+    find_step_ends(code, arena);
 }
 
 /* --- The whole --- */
@@ -279,12 +292,14 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
                      .copy_engines = {b->copy_engines[0], b->copy_engines[1]},
                      .hw_queues = b->hw_queues,
                      .memory = b->memory,
+                     .rounding = b->rounding,
                      .n_kernel_classes = b->kernel_classes.len,
                      .n_coll_classes = b->coll_classes.len};
     assert(b->pairs.len == 0 || b->pairs.len == p.n_kernel_classes * p.n_coll_classes);
     ovl_code *codes = OVL_NEW_ARRAY(b->arena, ovl_code, p.n_codes);
     for (uint32_t i = 0; i < p.n_codes; i++) {
         freeze_code(b->codes.data[i], &codes[i], b->hw_queues, b->arena);
+        p.n_steps = OVL_MAX(p.n_steps, codes[i].n_steps);
     }
     uint32_t n_rank_comms = b->rank_comms.len, n_members = b->members.len;
     ovl_rank *ranks = ovl_vec_freeze(&b->ranks, b->arena);

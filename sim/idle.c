@@ -1,6 +1,7 @@
 #include "sim/idle.h"
 
 #include "sim/exposure.h"
+#include "sim/steps.h"
 
 static const char *const idle_names[OVL_IDLE_COUNT] = {"fill",       "drain",    "imbalance",
                                                        "dependency", "schedule", "host"};
@@ -30,7 +31,7 @@ typedef struct idle_run {
     gaps list;       /* rank after rank */
     uint32_t *first; /* [n_classes + 1] into list; those of a rank by operation, the tail last */
     ovl_time *idle;  /* [n_classes] */
-    ovl_time end;    /* of the step */
+    ovl_time begin, end; /* of the step */
 } idle_run;
 
 typedef struct finder {
@@ -95,11 +96,14 @@ static void list_kernels(finder *f, uint32_t rank, const ovl_time *start, const 
 static ovl_time add_gaps(finder *f, uint32_t rank, const ovl_time *start, const ovl_time *end,
                          idle_run *run)
 {
-    ovl_time covered = 0, idle = 0;
+    ovl_time covered = run->begin, idle = 0;
     uint32_t from = run->list.len;
     list_kernels(f, rank, start, end);
     for (uint32_t i = 0; i < f->kernels.len; i++) {
         const kernel *k = &f->kernels.data[i];
+        if (k->start >= run->end) {
+            break;
+        }
         if (k->start > covered) {
             idle += k->start - covered;
             ovl_vec_push(&run->list, (gap){k->op, covered, k->start});
@@ -116,13 +120,26 @@ static ovl_time add_gaps(finder *f, uint32_t rank, const ovl_time *start, const 
     return idle;
 }
 
+/* With several steps the last, from what ended the one before on the deciding rank. */
+static void find_step(const finder *f, const ovl_time *end, idle_run *run)
+{
+    if (f->p->n_steps > 1) {
+        const ovl_rank *rank = &f->p->ranks[f->t->deciding_rank];
+        const ovl_code *code = &f->p->codes[rank->code];
+        run->begin = end[rank->first_op + code->step_ends[code->n_steps - 2]];
+        run->end = end[rank->first_op + code->step_ends[code->n_steps - 1]];
+        return;
+    }
+    for (uint32_t op = 0; op < f->p->n_ops; op++) {
+        run->end = OVL_MAX(run->end, end[op]);
+    }
+}
+
 static void list_gaps(finder *f, const ovl_time *start, const ovl_time *end, idle_run *run)
 {
     run->first = OVL_NEW_ARRAY(&f->scratch, uint32_t, f->classes->n + 1);
     run->idle = OVL_NEW_ARRAY(&f->scratch, ovl_time, f->classes->n);
-    for (uint32_t op = 0; op < f->p->n_ops; op++) {
-        run->end = OVL_MAX(run->end, end[op]);
-    }
+    find_step(f, end, run);
     for (uint32_t i = 0; i < f->classes->n; i++) {
         run->first[i] = run->list.len;
         run->idle[i] = add_gaps(f, f->classes->rank[i], start, end, run);
@@ -234,7 +251,7 @@ static bool awaits_forward(const finder *f, const gap *g)
     ovl_id klass = ovl_op_cost(f->p, f->c->rank_of[g->op], op)->klass;
     const char *name =
         klass == OVL_NONE ? "" : ovl_names_text(f->p->names, f->p->kernel_classes[klass]);
-    return g->from == 0 || strcmp(name, "forward") == 0;
+    return g->from == f->t->begin || strcmp(name, "forward") == 0;
 }
 
 static void cut(const finder *f, uint32_t class_id, const gap *g, const ovl_waited *w,
@@ -460,7 +477,11 @@ static const char *because(const finder *f, const ovl_waited *w,
 static uint32_t last_op(const finder *f, uint32_t rank)
 {
     uint32_t first = f->p->ranks[rank].first_op, last = OVL_NONE;
-    for (uint32_t i = 0; i < f->p->codes[f->p->ranks[rank].code].n_ops; i++) {
+    const ovl_code *code = &f->p->codes[f->p->ranks[rank].code];
+    if (f->p->n_steps > 1 && code->n_steps == f->p->n_steps) {
+        return first + code->step_ends[code->n_steps - 1];
+    }
+    for (uint32_t i = 0; i < code->n_ops; i++) {
         last = last == OVL_NONE || f->t->end[first + i] > f->t->end[last] ? first + i : last;
     }
     return last;
@@ -511,7 +532,9 @@ static void explain_rank(finder *f, uint32_t class_id, bool list, ovl_result_ran
             row->idle[k] += piece[k];
         }
         if (list) {
-            out[i] = (ovl_result_gap){g->from, g->to, NULL, {0}, because(f, &w, piece)};
+            ovl_time begin = f->t->begin;
+            out[i] =
+                (ovl_result_gap){g->from - begin, g->to - begin, NULL, {0}, because(f, &w, piece)};
             memcpy(out[i].piece, piece, sizeof piece);
             out[i].before =
                 g->op == OVL_NONE ? NULL : ovl_arena_strdup(f->arena, ovl_op_name(f->p, g->op));
@@ -546,13 +569,18 @@ static void peel_rank(const finder *f, uint32_t class_id, ovl_result_rank *row)
 /* From the first kernel of the rank's stages to the last, and how much of it kernels ran. */
 static void find_span(finder *f, ovl_result_rank *row, ovl_time *busy)
 {
-    ovl_time covered = 0;
+    ovl_time covered = 0, begin = f->t->begin, end = f->t->begin + f->t->step;
     row->span_start = row->span_end = OVL_NEVER;
     row->bubble_rate = -1;
     *busy = 0;
     list_kernels(f, row->rank, f->t->start, f->t->end);
     for (uint32_t i = 0; i < f->kernels.len; i++) {
-        const kernel *k = &f->kernels.data[i];
+        kernel kept = f->kernels.data[i], *k = &kept;
+        k->start = OVL_MAX(k->start, begin) - begin;
+        k->end = OVL_MIN(k->end, end) - begin;
+        if (k->end <= k->start) {
+            continue; /* of another step */
+        }
         if (f->pipeline && ovl_causes_op(f->c, k->op)->part == OVL_PART_NONE) {
             continue;
         }

@@ -3,15 +3,21 @@
  *
  *     allocated  high-water mark of the sum of buffers in host program order: what the allocator
  *                was asked for
- *     reserved   sum over streams of that stream's own high-water mark, each buffer rounded up to
- *                the allocator's block: what pools that never shrink and never share hold at least
+ *     reserved   what the allocator (allocator.h) takes from the GPU for it, replayed in host
+ *                program order: pools for each stream, blocks cut from segments
  *     live       most bytes that hold data at one moment of GPU time, from the start of the first
  *                access to the end of the last; held buffers (parameters) live for the whole run,
  *                and what an eager send reads until its bytes have arrived
  *
- * Blocks are those of PyTorch's CUDACachingAllocator (c10/cuda/CUDACachingAllocator.cpp:
- * kMinBlockSize = 512 B; kSmallSize = 1 MiB; above, kRoundLarge = 2 MiB): 512 B below 1 MiB, else 2
- * MiB.
+ * A freed block is usable again at once on its own stream. If the buffer says record_stream, only
+ * when the GPU has done what the other streams that use it were given before the free; the host
+ * looks at its next allocation. Until then it is *active*, not allocated. Where the host takes no
+ * time all of that lies ahead of it.
+ *
+ * When the GPU is full, the host waits for those events, wholly free segments go back, and the
+ * request is tried again (a retry; the time that takes is not modelled). If it still does not fit,
+ * it is the first failing allocation; the replay goes on as if it had succeeded, so that the
+ * reserved peak says how much is missing.
  *
  * At one host position frees come before allocations; a buffer that is allocated and freed at the
  * same position still counts there once. At one instant of GPU time ends come before starts.
@@ -30,5 +36,35 @@
  * Without buffers in its code has_memory is false. */
 void ovl_memory_find(const ovl_program *program, const ovl_timeline *timeline, ovl_arena *arena,
                      ovl_result_rank *row);
+
+/* When a buffer of a rank holds data; from >= to: never. */
+typedef struct ovl_memory_span {
+    ovl_time from, to;
+} ovl_memory_span;
+
+/* [n_buffers] of the rank's code, in `arena`. */
+const ovl_memory_span *ovl_memory_spans(const ovl_program *program, const ovl_timeline *timeline,
+                                        uint32_t rank, ovl_arena *arena);
+
+/* What reserved memory is: handed out, freed but still in use on the GPU, or free in a pool
+ * (rounding included). */
+typedef enum ovl_reserved_part {
+    OVL_RESERVED_ALLOCATED,
+    OVL_RESERVED_WAITING,
+    OVL_RESERVED_FREE,
+    OVL_RESERVED_PARTS,
+} ovl_reserved_part;
+
+/* From a moment of the host on: bytes allocated of each category, and the parts of what is
+ * reserved. */
+typedef struct ovl_memory_sample {
+    ovl_time at;
+    uint64_t allocated[OVL_CATEGORY_COUNT];
+    uint64_t reserved[OVL_RESERVED_PARTS];
+} ovl_memory_sample;
+
+/* Calls `put` for each moment at which a rank's host changes its memory, in order. */
+void ovl_memory_replay(const ovl_program *program, const ovl_timeline *timeline, uint32_t rank,
+                       void (*put)(void *context, const ovl_memory_sample *sample), void *context);
 
 #endif

@@ -70,6 +70,12 @@ typedef enum ovl_dtype {
     OVL_DTYPE_COUNT,
 } ovl_dtype;
 
+/* How the allocator of a GPU hands out memory: allocator.h. */
+typedef enum ovl_rounding {
+    OVL_ROUNDING_PYTORCH,
+    OVL_ROUNDING_NONE,
+} ovl_rounding;
+
 typedef enum ovl_category {
     OVL_PARAMETER,
     OVL_GRADIENT,
@@ -142,6 +148,7 @@ typedef struct ovl_op {
     bool per_rank; /* the cost of rank r is cost + rank.variant: durations given per rank */
     bool average;  /* collectives: the sum is divided by the number of members */
     bool timed;    /* receives: the time of the own cost was stated; it must be that of the send */
+    bool step_end; /* a training step ends with it on its rank (steps.h) */
     uint16_t
         stream;    /* index into the code's streams; OVL_NO_STREAM for host calls and batch parts */
     uint16_t comm; /* communicator slot; OVL_NO_COMM if none */
@@ -164,8 +171,10 @@ typedef struct ovl_buffer {
     uint64_t bytes;
     uint8_t category; /* ovl_category */
     uint8_t dtype;
-    uint16_t stream; /* the stream whose pool it is allocated from */
-    bool held;       /* lives for the whole run whatever reads or writes it (parameters) */
+    uint16_t stream;    /* the stream whose pool it is allocated from */
+    bool held;          /* lives for the whole run whatever reads or writes it (parameters) */
+    bool record_stream; /* other streams that use it were recorded with the allocator: once freed,
+                           its block is usable again only when they are through with it */
     uint32_t
         alloc; /* host position: allocated before this local operation is issued; 0 at the start */
     uint32_t
@@ -230,6 +239,8 @@ typedef struct ovl_code {
     OVL_LISTS(uint32_t) collectives; /* by slot, not by operation: its collectives in order */
     const uint32_t *waits; /* ends, starts and the issue (batch parts: the batch) it waits for */
     bool host_timed;       /* issuing takes time or can block: some launch > 0 or some host call */
+    const uint32_t *step_ends; /* [n_steps] local operations with step_end */
+    uint32_t n_steps;
 } ovl_code;
 
 typedef struct ovl_rank {
@@ -289,6 +300,7 @@ typedef struct ovl_program {
     uint32_t n_codes, n_ranks, n_comms, n_resources, n_costs, n_ports;
     uint32_t n_ops;         /* over all ranks; UINT32_MAX if there are more */
     uint32_t n_collectives; /* instances over all communicators */
+    uint32_t n_steps;       /* training steps: the most that any code ends; 0 or 1: one */
     const ovl_code *codes;
     const ovl_rank *ranks;
     const ovl_comm *comms;
@@ -312,6 +324,7 @@ typedef struct ovl_program {
     uint32_t copy_engines[2];    /* d2h, h2d; 0: unlimited */
     uint32_t hw_queues;          /* 0: as many as streams */
     uint64_t memory;             /* bytes of each rank's GPU; 0: not known */
+    uint8_t rounding;            /* ovl_rounding of its allocator */
     uint32_t n_kernel_classes, n_coll_classes;
     const ovl_id *kernel_classes, *coll_classes; /* names */
     const ovl_pair *pairs;                       /* [n_kernel_classes * n_coll_classes] */
@@ -342,6 +355,7 @@ typedef struct ovl_builder {
     uint32_t n_ports;
     uint32_t sms, copy_engines[2], hw_queues; /* set by the caller, as in ovl_program */
     uint64_t memory;                          /* likewise */
+    uint8_t rounding;                         /* likewise */
 } ovl_builder;
 
 /* An empty builder with one port (HBM); names and the frozen program will live in `arena`. */

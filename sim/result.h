@@ -17,6 +17,53 @@
 #include "sim/engine.h"
 #include "sim/measured.h"
 
+/* The most memory of one kind (memory.h) on a rank, who holds it, and which operation would have to
+ * change for it to fall. Times count from the start of the run. */
+typedef struct ovl_peak {
+    uint64_t bytes;
+    ovl_time at;                           /* live: GPU time; else when the host was there */
+    const char *raised_buffer, *raised_by; /* the buffer that made it, and the operation: the first
+                                              to use it (live), or the next to be issued ("end") */
+    /* The largest holder that is neither held for the whole run nor the one that made the peak, the
+     * last operation that uses it, and when that ended. NULL: there is none, or nothing uses it. */
+    const char *eased_buffer, *eased_by;
+    ovl_time eased_at;
+    uint64_t category[OVL_CATEGORY_COUNT]; /* of `bytes`; with rounding and unused they sum to it */
+    /* Of a reserved peak: what blocks are larger than their buffers, what is free in pools, and
+     * what of the buffers was freed but waited for the GPU (counted in its category). */
+    uint64_t rounding, unused, waiting;
+    const struct ovl_holder *holders; /* largest first; they sum to `bytes` */
+    uint32_t n_holders;
+} ovl_peak;
+
+/* What the host of a rank does in the step (hostload.h). */
+typedef struct ovl_host_load {
+    ovl_time issuing, blocked, free; /* sum to the step */
+    ovl_time gpu_waits;              /* no kernel runs though an operation lacks only its launch */
+    ovl_time ahead_min, ahead_mean;  /* from launch to start; OVL_NEVER without work on the GPU */
+} ovl_host_load;
+
+/* Whether the step waits for hosts, and where that would end (hostload.h). Scales are thousandths.
+ */
+typedef struct ovl_result_host {
+    bool present;          /* issuing takes time or blocks somewhere */
+    ovl_time free_step;    /* the step if it took no time; OVL_NEVER if not simulated */
+    ovl_time first_launch; /* what a single step waits for at its begin, whatever is done */
+    bool bound;            /* the host costs more than 1 % beyond that */
+    bool hidden;           /* ... no more than a thousandth */
+    bool searched;         /* crossovers were looked for */
+    uint32_t kernels;      /* not hidden: the least scale of kernels that hides it; 0: none */
+    ovl_time kernels_step; /* the step then */
+    bool has_cost;
+    uint32_t cost; /* the largest scale of what the host takes at which it is hidden */
+} ovl_result_host;
+
+/* The first request that a GPU could not meet. */
+typedef struct ovl_memory_failure {
+    const char *buffer, *op;  /* what was asked for, before issuing which operation; NULL: none */
+    uint64_t bytes, reserved; /* asked for, and taken from the GPU when it failed */
+    ovl_time at;              /* host time */
+} ovl_memory_failure;
 /* Why a rank runs no kernel (idle.h). */
 typedef enum ovl_idle_kind {
     OVL_IDLE_FILL,
@@ -64,13 +111,14 @@ typedef struct ovl_result_rank {
     ovl_time hidden_comm, hidden_comm_stretch;
     ovl_time end;
     uint32_t startups; /* collectives, sends, receives and batches launched */
-    bool has_memory;   /* the program declares buffers; else the fields below do not apply */
-    uint64_t allocated_peak, reserved_peak, live_peak;
-    ovl_time live_peak_at;
-    const char
-        *allocated_peak_at; /* the operation about to be issued at the allocated peak, or "end" */
-    const struct ovl_holder *holders; /* of the live peak, largest first */
-    uint32_t n_holders;
+    bool has_host;     /* its issuing takes time or blocks */
+    ovl_host_load host;
+    bool has_memory; /* the program declares buffers; else the fields below do not apply */
+    uint64_t allocated_peak, reserved_peak, live_peak; /* the bytes of: */
+    ovl_peak allocated, reserved, live;
+    uint64_t active_peak; /* allocated, or freed and still in use by the GPU (record_stream) */
+    uint32_t retries;     /* requests that were met only after free segments went back */
+    ovl_memory_failure failure;
     ovl_time idle_time;              /* in which it runs no kernel, to the end of the step */
     ovl_time idle[OVL_IDLE_COUNT];   /* sums to it */
     ovl_time peeled[OVL_PEEL_COUNT]; /* so does this */
@@ -136,6 +184,27 @@ typedef struct ovl_result_limit {
     ovl_time time, lost;
 } ovl_result_limit;
 
+/* Resources of one name (usage.h): the busiest instance, and all together. */
+typedef struct ovl_result_resource {
+    const char *name;   /* "nic.out" */
+    uint32_t instances; /* that were used */
+    uint32_t busiest;   /* which one: the rank, node or block, or 0 */
+    ovl_time busy;      /* in which the busiest was used at all */
+    uint64_t capacity, bytes;
+    double mean_use; /* bytes of what it could have carried in the step */
+    uint64_t total;  /* bytes over all instances */
+} ovl_result_resource;
+
+#define OVL_MOST_COLLISIONS 1000
+
+/* Two names of operations that used one resource at the same time and were held back by it (a = b:
+ * several of that name), on the instance where they were together longest. */
+typedef struct ovl_result_collision {
+    const char *resource, *a, *b;
+    uint32_t instances; /* on which they met */
+    ovl_time together, lost_a, lost_b;
+} ovl_result_collision;
+
 /* Why the step is as long as it is: the last consumer that had to wait for communication. step =
  * u_path + exposed + after; u_path = u_variant + interference where simulated. Example: 213 = 211 +
  * 2; 33 = 25 + 4 + 4. */
@@ -186,6 +255,10 @@ typedef struct ovl_result {
     const char *interference;       /* none, shared, measured */
     uint32_t n_ranks_simulated;
     ovl_time step;
+    /* With several steps (steps.h): how long each took on the deciding rank, in order; the last is
+     * `step`. n_steps is 1 and step_times NULL with one. */
+    const ovl_time *step_times;
+    uint32_t n_steps;
     ovl_time without_interference; /* the step under `none`: the difference is the price of
                                       interference */
     uint32_t deciding_rank;
@@ -200,8 +273,12 @@ typedef struct ovl_result {
     bool has_memory;
     uint64_t reserved_peak, memory_limit;
     uint32_t fullest_rank;
+    uint32_t allocation_retries; /* of that rank */
+    ovl_memory_failure failure;  /* of that rank */
+    bool exact_memory;           /* reserved without rounding (OVL_ROUNDING_NONE) */
     ovl_result_equation equation;
     ovl_result_idle idle;
+    ovl_result_host host;
     const ovl_result_what_if *what_if; /* NULL: not asked for */
     uint32_t n_what_if;
     const ovl_result_rank *ranks;
@@ -214,6 +291,10 @@ typedef struct ovl_result {
     uint32_t n_actions;
     const ovl_result_limit *limits; /* most lost first */
     uint32_t n_limits;
+    const ovl_result_resource *resources;
+    uint32_t n_resources;
+    const ovl_result_collision *collisions; /* most lost first, at most OVL_MOST_COLLISIONS */
+    uint32_t n_collisions, all_collisions;
     const ovl_result_hazard *hazards;
     uint32_t n_hazards;
     bool hazards_checked;                        /* false: the program has no buffers */
@@ -258,6 +339,10 @@ bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options,
 /* Bytes by which the reserved peak exceeds what the GPU holds; 0 if it fits or either is not known.
  */
 uint64_t ovl_result_over_memory(const ovl_result *result);
+
+/* Whether the last two steps are alike, to a thousandth. False, too, with fewer than three: the
+ * first is never like the others for sure. */
+bool ovl_result_converged(const ovl_result *result);
 
 /* 0, or 1 if the result has hazards. */
 int ovl_result_status(const ovl_result *result);

@@ -1,5 +1,7 @@
 #include "sim/rows.h"
 
+#include "sim/steps.h"
+
 typedef struct maker {
     const ovl_row_sources *s;
     const ovl_program *p;
@@ -49,8 +51,8 @@ static void set_description(maker *m, uint32_t op, ovl_result_collective *row)
     row->bytes = o->bytes;
     row->n = comm->n_members;
     row->isolated = isolated_time(m, op);
-    row->start = m->t->start[op];
-    row->end = m->t->end[op];
+    row->start = m->t->start[op] - m->t->begin;
+    row->end = m->t->end[op] - m->t->begin;
     set_rates(row, collective ? (ovl_coll)o->coll : OVL_SEND_RECV);
 }
 
@@ -58,14 +60,14 @@ static void set_times(maker *m, uint32_t op, const ovl_dependency *dep, ovl_resu
 {
     uint32_t consumer = op - dep->local + dep->consumer;
     bool consumed = dep->consumer != OVL_NONE;
-    row->ready = dep->ready;
+    row->ready = dep->ready - m->t->begin;
     row->queue = m->t->arrive[op] - dep->ready;
     row->wait = m->t->start[op] - m->t->arrive[op];
     row->consumer = consumed ? text_of(m, ovl_causes_op(m->s->causes, consumer)->name) : NULL;
-    row->first_use = consumed ? m->t->start[consumer] : OVL_NEVER;
-    row->u_path = dep->u_path;
+    row->first_use = consumed ? m->t->start[consumer] - m->t->begin : OVL_NEVER;
+    row->u_path = dep->u_path - m->t->begin;
     row->window = dep->u_path - dep->ready;
-    row->exposed = OVL_MAX(0, row->end - dep->u_path);
+    row->exposed = OVL_MAX(0, row->end - row->u_path);
     row->u_variant = row->interference = row->worth = OVL_NEVER;
 }
 
@@ -74,8 +76,12 @@ static void add_rows(maker *m, uint32_t class_id)
     uint32_t rank = m->s->classes->rank[class_id], first = m->p->ranks[rank].first_op;
     ovl_dependencies deps = {0};
     ovl_dependencies_find(m->p, m->t, m->s->feeds, rank, &deps);
+    ovl_op_range step = ovl_last_step(&m->p->codes[m->p->ranks[rank].code]);
     for (uint32_t i = 0; i < deps.len; i++) {
         ovl_row row = {.dep = deps.data[i]};
+        if (row.dep.local < step.first || row.dep.local >= step.end) {
+            continue;
+        }
         uint32_t op = first + row.dep.local;
         row.name = ovl_causes_op(m->s->causes, op)->name;
         row.out.rank = rank;

@@ -2,6 +2,9 @@
  * rows.h - the table of collectives and receives, one row per operation of one rank of each class
  * of identical ranks (classes.h), from the single analyses.
  *
+ * Of several steps the rows are those of the last, and times count from its begin; an input may
+ * have been ready before it.
+ *
  * `slack` is the least and `on_critical_path` the union over the ranks of the class, because those
  * two depend on what other ranks do.
  */

@@ -159,6 +159,41 @@ static void hand_over_unmeasured(const ovl_engine *e, ovl_timeline *t)
     t->unmeasured = ovl_vec_freeze(&list, e->arena);
 }
 
+/* When a rank ended a step, counted back from the last: 0, 1. */
+static ovl_time step_end(const ovl_engine *e, uint32_t rank, uint32_t back)
+{
+    const ovl_rank *r = &e->p->ranks[rank];
+    const ovl_code *code = &e->p->codes[r->code];
+    return e->end[r->first_op + code->step_ends[code->n_steps - 1 - back]];
+}
+
+static void find_last_of_several(const ovl_engine *e, ovl_timeline *t)
+{
+    ovl_time last = -1;
+    for (uint32_t r = 0; r < e->p->n_ranks; r++) {
+        if (e->p->codes[e->p->ranks[r].code].n_steps == e->p->n_steps && step_end(e, r, 0) > last) {
+            last = step_end(e, r, 0);
+            t->deciding_rank = r;
+        }
+    }
+    t->begin = step_end(e, t->deciding_rank, 1);
+    t->step = last - t->begin;
+}
+
+static void find_step(const ovl_engine *e, ovl_timeline *t)
+{
+    for (uint32_t r = 0; r < e->p->n_ranks; r++) {
+        if (e->times[r].end > t->finish) {
+            t->finish = e->times[r].end;
+            t->deciding_rank = r;
+        }
+    }
+    t->step = t->finish;
+    if (e->p->n_steps > 1) {
+        find_last_of_several(e, t);
+    }
+}
+
 static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
 {
     *t = (ovl_timeline){.issue = e->issue,
@@ -166,13 +201,8 @@ static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
                         .start = e->start,
                         .end = e->end,
                         .ranks = e->times};
-    for (uint32_t r = 0; r < e->p->n_ranks; r++) {
-        if (e->times[r].end > t->step) {
-            t->step = e->times[r].end;
-            t->deciding_rank = r;
-        }
-    }
-    e->now = t->step;
+    find_step(e, t);
+    e->now = t->finish;
     ovl_account_all(e);
     hand_over_limits(e, scratch, t);
     if (e->segments.len) {

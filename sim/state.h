@@ -151,7 +151,9 @@ typedef struct ovl_engine {
     uint32_t n_ended;
     ovl_rank_state *ranks;
     ovl_rank_times *times;
-    ovl_cost free_cost; /* of operations of the freed name */
+    bool counting;           /* the interval to count has begun */
+    ovl_rank_times *counted; /* what was counted in it; NULL until it ended */
+    ovl_cost free_cost;      /* of operations of the freed name */
     OVL_VEC(ovl_activity) activities;
     OVL_VEC(uint32_t) spare;
     OVL_VEC(ovl_todo) todo; /* ops whose last condition came true, first in first out */
@@ -335,6 +337,10 @@ void ovl_account_activity(ovl_engine *e, uint32_t activity);
 
 /* Gives away all the time until now. */
 void ovl_account_all(ovl_engine *e);
+
+/* Only what happens in options->count_from .. count_to is counted: called before time passes
+ * `until`, the next moment at which something happens. */
+void ovl_account_until(ovl_engine *e, ovl_time until);
 
 /* --- deadlock.c --- */
 

@@ -12,8 +12,12 @@
  * Example (engine.h has the rules): an all-reduce whose input is ready at 5 ms on rank 0 and 7 ms
  * on rank 1, 20 ms long, has arrive 5/7, start 7/7, end 27/27; rank 0 waits 2 ms for a late rank.
  *
- * Per rank the wall time [0, step) is cut into the terms of the decomposition, each instant given
- * to the first that applies (design, decomposition); their sum is the step exactly.
+ * With one step the step is the whole run, from 0 to the last end. With several (steps.h) it is the
+ * interval between the last two step ends on the deciding rank, which begins at `begin`.
+ *
+ * Per rank the wall time of the step is cut into the terms of the decomposition, each instant given
+ * to the first that applies (design, decomposition); their sum is the step exactly. With several
+ * steps ovl_run counts the whole run instead, unless options say which interval to count.
  *
  * `trail` is the order in which things happened, a linear extension of cause and effect that
  * analyses walk forward or back.
@@ -90,9 +94,10 @@ typedef struct ovl_timeline {
     const uint64_t *trail;                        /* [n_trail] */
     uint32_t n_trail;
     const ovl_rank_times *ranks; /* [n_ranks] */
-    ovl_time step;               /* last end over all ranks */
-    uint32_t deciding_rank;      /* whose last operation ends last; lowest of those */
-    const ovl_limit *limits;     /* ordered by op, then bound */
+    ovl_time begin, step;        /* when the step began, and its length */
+    ovl_time finish;             /* last end over all ranks; of one step begin + step */
+    uint32_t deciding_rank;  /* whose last operation, or last step, ends last; lowest of those */
+    const ovl_limit *limits; /* ordered by op, then bound */
     uint32_t n_limits;
     const ovl_segment *segments; /* by op, then time; NULL unless asked for */
     uint32_t n_segments;

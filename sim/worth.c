@@ -108,7 +108,8 @@ static void run_without(const search *s, const candidate *c)
             ovl_result_collective *row = &s->order[i]->out;
             row->worth = s->c->timeline->step - without.step;
             row->u_variant =
-                ovl_u_path(p, &without, s->feeds, row->rank, s->order[i]->dep.consumer);
+                ovl_u_path(p, &without, s->feeds, row->rank, s->order[i]->dep.consumer) -
+                without.begin;
             row->interference = row->u_path - row->u_variant;
         }
     }

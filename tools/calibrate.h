@@ -19,6 +19,7 @@
 
 #include "models/fit.h"
 #include "tools/inspect.h"
+#include "tools/interfere.h"
 #include "tools/sha256.h"
 
 /* What the times of a series are. */
@@ -69,7 +70,8 @@ typedef struct ovl_calibration {
     ovl_inspection in;
     OVL_VEC(ovl_cal_file) files; /* same indexes as in.files */
     OVL_VEC(ovl_cal_series) series;
-    uint64_t no_size; /* collectives without a message size */
+    uint64_t no_size;          /* collectives without a message size */
+    const ovl_interfere *runs; /* three controlled runs; or NULL */
 } ovl_calibration;
 
 void ovl_calibrate_begin(ovl_calibration *cal, ovl_comm_pattern *pattern,

@@ -151,6 +151,9 @@ void ovl_calibrate_json(ovl_out *out, const ovl_calibration *cal, const ovl_errs
         series(j, cal, &cal->series.data[i]);
     }
     ovl_json_close(j);
+    if (cal->runs) {
+        ovl_interfere_json(j, cal->runs);
+    }
     warnings(j, errs);
     ovl_json_close(j);
     ovl_json_end(j);

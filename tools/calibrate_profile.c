@@ -119,6 +119,21 @@ static void measured(ovl_out *out, const ovl_calibration *cal, const ovl_cal_ser
     ovl_arena_free(&arena);
 }
 
+/* What three runs told of the only collective in them, if it is this one. */
+static void takes(ovl_out *out, const ovl_calibration *cal, const ovl_cal_series *s)
+{
+    const ovl_interfere *runs = cal->runs;
+    if (!runs || runs->n_comms != 1 || strcmp(runs->comms[0].name, ovl_coll_keys[s->coll]) != 0) {
+        return;
+    }
+    if (!runs->shared.hbm_why) {
+        ovl_out_printf(out, "    hbm_factor: %.6f\n", runs->shared.hbm_factor.value);
+    }
+    if (!runs->shared.sms_why) {
+        ovl_out_printf(out, "    sms: %.0f\n", round(runs->shared.sms.value));
+    }
+}
+
 static void entry(ovl_out *out, const ovl_calibration *cal, const ovl_cal_series *s)
 {
     const char *via = ovl_calibrate_via(cal, s);
@@ -132,6 +147,7 @@ static void entry(ovl_out *out, const ovl_calibration *cal, const ovl_cal_series
         ovl_out_printf(out, "    via: [%s]\n", via);
     }
     cost(out, &s->fit);
+    takes(out, cal, s);
     measured(out, cal, s);
 }
 
@@ -145,5 +161,8 @@ void ovl_calibrate_profile(ovl_out *out, const ovl_calibration *cal)
             entry(out, cal, &cal->series.data[i]);
             any = true;
         }
+    }
+    if (cal->runs) {
+        ovl_interfere_profile(out, cal->runs);
     }
 }

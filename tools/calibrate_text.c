@@ -220,4 +220,8 @@ void ovl_calibrate_text(ovl_out *out, const ovl_calibration *cal)
         }
         series(out, cal, &cal->series.data[i]);
     }
+    if (cal->runs) {
+        ovl_out_text(out, cal->series.len ? "\n" : "");
+        ovl_interfere_text(out, cal->runs);
+    }
 }

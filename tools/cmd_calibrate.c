@@ -1,10 +1,20 @@
 #include "tools/calibrate.h"
 #include "tools/comm_names.h"
+#include "tools/two_point_report.h"
 #include "tools/work.h"
 
 #include <string.h>
 
 static const ovl_mark nowhere = {0};
+
+static uint32_t count_of(const ovl_args *args, const char *option)
+{
+    uint32_t count = 0;
+    while (ovl_args_nth(args, option, count)) {
+        count++;
+    }
+    return count;
+}
 
 /* "0=dp", or "dp" for every name. The texts live in `arena`. */
 static ovl_cal_rename rename_of(const char *text, ovl_arena *arena)
@@ -20,10 +30,7 @@ static ovl_cal_rename rename_of(const char *text, ovl_arena *arena)
 static ovl_cal_rename *renames(const ovl_args *args, const char *option, uint32_t *n,
                                ovl_arena *arena)
 {
-    uint32_t count = 0;
-    while (ovl_args_nth(args, option, count)) {
-        count++;
-    }
+    uint32_t count = count_of(args, option);
     ovl_cal_rename *list = OVL_NEW_ARRAY(arena, ovl_cal_rename, count);
     *n = 0;
     for (int every = 0; every < 2; every++) {
@@ -37,7 +44,7 @@ static ovl_cal_rename *renames(const ovl_args *args, const char *option, uint32_
     return list;
 }
 
-static bool read_wishes(ovl_work *work, const ovl_args *args, ovl_cal_wishes *wishes)
+static void read_wishes(ovl_work *work, const ovl_args *args, ovl_cal_wishes *wishes)
 {
     const char *op = ovl_args_value(args, "op");
     *wishes = (ovl_cal_wishes){.out_of_place = ovl_args_has(args, "out-of-place")};
@@ -49,10 +56,92 @@ static bool read_wishes(ovl_work *work, const ovl_args *args, ovl_cal_wishes *wi
                   "--op \"%s\" is no operation; write all_reduce, all_gather, reduce_scatter, "
                   "broadcast, reduce, all_to_all or send_recv",
                   op);
-        return false;
     }
-    return true;
 }
+
+/* --- Three runs --- */
+
+static bool wants_runs(const ovl_args *args)
+{
+    return ovl_args_has(args, "compute") || ovl_args_has(args, "comm") ||
+           ovl_args_has(args, "overlap");
+}
+
+/* A value with its unit; NULL: not given, 0. */
+static double quantity(ovl_work *work, const ovl_args *args, const char *option)
+{
+    const char *text = ovl_args_value(args, option), *why = NULL;
+    ovl_time time = 0;
+    uint64_t rate = 0;
+    int64_t count = 0;
+    if (!text) {
+        return 0;
+    }
+    if (strcmp(option, "alpha") == 0) {
+        why = ovl_read_time(text, &time);
+    } else if (strcmp(option, "sms") == 0) {
+        why = ovl_read_count(text, &count);
+    } else {
+        why = ovl_read_rate(text, &rate);
+    }
+    if (why) {
+        ovl_error(&work->errs, OVL_E_USAGE, nowhere, "--%s is \"%s\": %s", option, text, why);
+    }
+    return (double)time / (double)OVL_NS + (double)rate + (double)count;
+}
+
+/* "REGEX=CLASS": the last `=` ends the expression. */
+static void read_rule(ovl_work *work, const char *text, ovl_interfere_wishes *wishes)
+{
+    const char *equals = strrchr(text, '=');
+    ovl_class_rule rule = {.name = equals ? equals + 1 : NULL};
+    char why[200];
+    if (!equals || equals == text || !equals[1]) {
+        ovl_error(&work->errs, OVL_E_USAGE, nowhere,
+                  "--class is \"%s\": expected REGEX=CLASS, such as 'cutlass|xmma=gemm'", text);
+        return;
+    }
+    const char *regex = ovl_arena_strndup(&work->arena, text, (size_t)(equals - text));
+    int code = regcomp(&rule.regex, regex, REG_EXTENDED | REG_ICASE | REG_NOSUB);
+    if (code) {
+        regerror(code, &rule.regex, why, sizeof why);
+        ovl_error(&work->errs, OVL_E_USAGE, nowhere, "--class \"%s\": %s", regex, why);
+        return;
+    }
+    wishes->rules[wishes->n_rules++] = rule;
+}
+
+static void read_runs(ovl_work *work, const ovl_args *args, ovl_interfere_wishes *wishes)
+{
+    static const char *const roles[] = {"compute", "comm", "overlap"};
+    *wishes = (ovl_interfere_wishes){.alpha = quantity(work, args, "alpha"),
+                                     .hbm = quantity(work, args, "hbm"),
+                                     .sms = quantity(work, args, "sms"),
+                                     .wire = quantity(work, args, "wire")};
+    for (int role = 0; role < OVL_ROLES; role++) {
+        wishes->path[role] = ovl_args_value(args, roles[role]);
+        if (!wishes->path[role]) {
+            ovl_error(&work->errs, OVL_E_USAGE, nowhere,
+                      "interference needs three runs: --compute, --comm and --overlap; --%s is "
+                      "missing",
+                      roles[role]);
+        }
+    }
+    uint32_t n = count_of(args, "class");
+    wishes->rules = OVL_NEW_ARRAY(&work->arena, ovl_class_rule, n);
+    for (uint32_t i = 0; i < n; i++) {
+        read_rule(work, ovl_args_nth(args, "class", i), wishes);
+    }
+}
+
+static void free_rules(ovl_interfere_wishes *wishes)
+{
+    for (uint32_t i = 0; i < wishes->n_rules; i++) {
+        regfree(&wishes->rules[i].regex);
+    }
+}
+
+/* --- The whole --- */
 
 /* The profile is a file of its own beside the report. */
 static void write_profile(ovl_work *work, const ovl_args *args, const ovl_calibration *cal)
@@ -66,38 +155,66 @@ static void write_profile(ovl_work *work, const ovl_args *args, const ovl_calibr
     ovl_work_written(work, args, out);
 }
 
+static void report(ovl_work *work, const ovl_args *args, const ovl_calibration *cal)
+{
+    if (ovl_args_has(args, "json")) {
+        ovl_calibrate_json(work->shell->out, cal, &work->errs);
+    } else {
+        ovl_calibrate_text(work->shell->out, cal);
+    }
+    write_profile(work, args, cal);
+}
+
 static void calibrate(ovl_work *work, const ovl_args *args, ovl_comm_pattern *pattern)
 {
     ovl_cal_wishes wishes;
+    ovl_interfere_wishes run_wishes = {.n_rules = 0};
     ovl_calibration cal;
-    if (!read_wishes(work, args, &wishes)) {
-        return;
+    ovl_interfere runs = {.wishes = NULL};
+    read_wishes(work, args, &wishes);
+    if (wants_runs(args)) {
+        read_runs(work, args, &run_wishes);
     }
     ovl_calibrate_begin(&cal, pattern, &wishes);
-    for (uint32_t i = 0; i < args->n_operands; i++) {
-        ovl_calibrate_add(&cal, args->operands[i], &work->errs);
-    }
-    ovl_calibrate_fit(&cal, &work->errs);
     if (work->errs.errors == 0) {
-        if (ovl_args_has(args, "json")) {
-            ovl_calibrate_json(work->shell->out, &cal, &work->errs);
-        } else {
-            ovl_calibrate_text(work->shell->out, &cal);
+        for (uint32_t i = 0; i < args->n_operands; i++) {
+            ovl_calibrate_add(&cal, args->operands[i], &work->errs);
         }
-        write_profile(work, args, &cal);
+        ovl_calibrate_fit(&cal, &work->errs);
+        if (wants_runs(args) && ovl_interfere_run(&runs, pattern, &run_wishes, &work->errs)) {
+            cal.runs = &runs;
+        }
+    }
+    if (work->errs.errors == 0) {
+        report(work, args, &cal);
     }
     ovl_calibrate_free(&cal);
+    ovl_interfere_free(&runs);
+    free_rules(&run_wishes);
+}
+
+static void from_files(ovl_work *work, const ovl_args *args)
+{
+    ovl_comm_pattern pattern;
+    const char *text = ovl_args_value(args, "comm-pattern");
+    if (args->n_operands == 0 && !wants_runs(args)) {
+        ovl_error(&work->errs, OVL_E_USAGE, nowhere,
+                  "nothing to calibrate: give files, or --compute, --comm and --overlap, or "
+                  "--two-point");
+    } else if (ovl_comm_pattern_begin(&pattern, text ? text : OVL_COMM_PATTERN, &work->errs)) {
+        calibrate(work, args, &pattern);
+        ovl_comm_pattern_free(&pattern);
+    }
 }
 
 int ovl_cmd_calibrate(const ovl_args *args, const ovl_shell *shell)
 {
     ovl_work work;
-    ovl_comm_pattern pattern;
-    const char *text = ovl_args_value(args, "comm-pattern");
     ovl_work_begin(&work, shell);
-    if (ovl_comm_pattern_begin(&pattern, text ? text : OVL_COMM_PATTERN, &work.errs)) {
-        calibrate(&work, args, &pattern);
-        ovl_comm_pattern_free(&pattern);
+    if (ovl_args_has(args, "two-point")) {
+        ovl_two_point_command(args, shell, &work.arena, &work.errs);
+    } else {
+        from_files(&work, args);
     }
     return ovl_work_end(&work, OVL_EXIT_DONE);
 }

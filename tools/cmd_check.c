@@ -9,7 +9,7 @@
 static bool finishes(ovl_work *work, const ovl_prepared *prepared, ovl_check *check)
 {
     const ovl_program *program = &prepared->lowered.program;
-    const ovl_run_options options = {OVL_INTERFERENCE_NONE, OVL_NONE, false};
+    const ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE, .free_name = OVL_NONE};
     ovl_arena arena = {0};
     ovl_timeline timeline;
     bool small = program->n_ops <= MOST_OPS;

@@ -1,6 +1,10 @@
+#include "models/schedule_csv.h"
+#include "models/schedule_lower.h"
 #include "sim/critical.h"
 #include "tools/trace.h"
 #include "tools/work.h"
+
+#include <string.h>
 
 #define MOST_RANKS 64 /* written unless --ranks says otherwise */
 
@@ -66,10 +70,54 @@ static void export_trace(ovl_work *work, const ovl_args *args)
     }
     const ovl_program *program = &prepared.lowered.program;
     const bool *ranks = choose_ranks(work, args, program->n_ranks);
-    ovl_run_options options = {(ovl_interference)prepared.scenario.interference, OVL_NONE, true};
+    ovl_run_options options = {.interference = (ovl_interference)prepared.scenario.interference,
+                               .free_name = OVL_NONE,
+                               .segments = true};
     if (ranks && ovl_run(program, &options, &work->arena, &timeline, &work->errs)) {
         write_trace(work, args, &prepared, &timeline, ranks);
     }
+}
+
+/* --- Schedules --- */
+
+static bool has_transfers(const ovl_schedule *s)
+{
+    for (uint32_t r = 0; r < s->n_ranks; r++) {
+        for (uint32_t i = 0; i < s->ranks[r].count; i++) {
+            unsigned type = s->ranks[r].item[i].type;
+            if (type >= OVL_ACT_SEND_F && type <= OVL_ACT_RECV_B) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void export_schedule(ovl_work *work, const ovl_args *args)
+{
+    ovl_document doc;
+    ovl_prepared prepared = {0};
+    ovl_side side;
+    if (!ovl_work_side(work, args, &side) || !ovl_work_load(work, side.path, &doc) ||
+        !ovl_work_prepare(work, &doc, side.variant, &prepared)) {
+        return;
+    }
+    if (!prepared.lowered.schedule) {
+        ovl_error(&work->errs, OVL_E_USAGE, nowhere, "\"%s\" has no overlap.pipeline to export",
+                  side.path);
+        return;
+    }
+    ovl_schedule s = *prepared.lowered.schedule;
+    if (ovl_args_has(args, "lowered") && !has_transfers(&s) &&
+        !ovl_schedule_send_recv(&s, &s, prepared.scenario.pipeline.mark, &work->arena,
+                                &work->errs)) {
+        return;
+    }
+    const char *dialect = ovl_args_value(args, "dialect");
+    bool old = dialect && strcmp(dialect, "old") == 0;
+    ovl_out file, *out = ovl_work_output(args, work->shell, &file);
+    ovl_out_text(out, ovl_schedule_print_csv(&s, old ? OVL_CSV_OLD : OVL_CSV_NEW, &work->arena));
+    ovl_work_written(work, args, out);
 }
 
 int ovl_cmd_export(const ovl_args *args, const ovl_shell *shell)
@@ -77,11 +125,17 @@ int ovl_cmd_export(const ovl_args *args, const ovl_shell *shell)
     ovl_work work;
     ovl_work_begin(&work, shell);
     ovl_work_sets(&work, args);
-    if (ovl_args_has(args, "trace")) {
+    bool trace = ovl_args_has(args, "trace"), schedule = ovl_args_value(args, "schedule") != NULL;
+    if (trace && schedule) {
+        ovl_error(&work.errs, OVL_E_USAGE, nowhere, "--trace and --schedule exclude each other");
+    } else if (trace) {
         export_trace(&work, args);
+    } else if (schedule) {
+        export_schedule(&work, args);
     } else {
-        ovl_error(&work.errs, OVL_E_USAGE, nowhere, "export what? Write: ovl export --trace %s",
-                  args->operands[0]);
+        ovl_error(&work.errs, OVL_E_USAGE, nowhere,
+                  "export what? Write: ovl export --trace %s, or ovl export --schedule csv %s",
+                  args->operands[0], args->operands[0]);
     }
     return ovl_work_end(&work, OVL_EXIT_DONE);
 }

@@ -86,6 +86,14 @@ static uint32_t device_index(ovl_collected *file, int64_t id)
     return file->devices.len - 1;
 }
 
+/* From the elements, or as the file has them. */
+static int64_t bytes_of(const char *op, const ovl_read_collective *args,
+                        const ovl_read_device *record)
+{
+    int64_t bytes = ovl_comm_bytes(op, args);
+    return bytes < 0 && record->communication ? record->bytes : bytes;
+}
+
 static void add_comm(ovl_collected *file, const ovl_read_device *record, uint32_t device)
 {
     static const ovl_read_collective none = {
@@ -95,7 +103,7 @@ static void add_comm(ovl_collected *file, const ovl_read_device *record, uint32_
     ovl_comm_op comm = {
         .start = record->start,
         .end = record->end,
-        .bytes = ovl_comm_bytes(op, args),
+        .bytes = bytes_of(op, args, record),
         .group_size = args->group_size,
         .sequence = args->sequence,
         .stream = record->stream,
@@ -129,7 +137,8 @@ static ovl_busy_kind kind_of(ovl_collected *file, const ovl_read_device *record)
     case OVL_READ_KERNEL:
         break;
     }
-    return ovl_comm_pattern_matches(file->pattern, record->name) ? OVL_BUSY_COMM : OVL_BUSY_COMPUTE;
+    bool comm = record->communication || ovl_comm_pattern_matches(file->pattern, record->name);
+    return comm ? OVL_BUSY_COMM : OVL_BUSY_COMPUTE;
 }
 
 static void on_device(void *context, const ovl_read_device *record)

@@ -1,5 +1,7 @@
 #include "tools/command.h"
 
+static const char *const schedule_formats[] = {"csv", NULL};
+static const char *const dialects[] = {"new", "old", NULL};
 static const char *const what_if_choices[] = {"all", "none", NULL};
 static const char *const interference_models[] = {"none", "shared", "measured", NULL};
 
@@ -79,11 +81,21 @@ static const ovl_option check_items[] = {
 
 static const ovl_option export_items[] = {
     {.name = "trace", .doc = "write the run as a trace for ui.perfetto.dev or chrome://tracing"},
+    {.name = "schedule",
+     .value = "csv",
+     .choices = schedule_formats,
+     .doc = "write the schedule of a pipeline as PyTorch does: a row for each rank"},
+    {.name = "lowered",
+     .doc = "with the sends and receives that PyTorch places, instead of compute alone"},
+    {.name = "dialect",
+     .value = "new|old",
+     .choices = dialects,
+     .doc = "of the schedule: I and B, or in old files B and BW; without it new"},
     {.name = "output",
      .letter = 'o',
      .value = "FILE",
      .file = true,
-     .doc = "the trace to write, replaced only once it is whole; compressed if it ends in .gz; "
+     .doc = "the file to write, replaced only once it is whole; compressed if it ends in .gz; "
             "without it standard output"},
     {.name = "ranks",
      .value = "LIST",
@@ -103,6 +115,8 @@ static const ovl_option inspect_items[] = {
     OUTPUT,
     HELP,
 };
+
+static const char *const two_point_forms[] = {"accumulation", "overlap", NULL};
 
 static const ovl_option calibrate_items[] = {
     {.name = "output",
@@ -130,6 +144,49 @@ static const ovl_option calibrate_items[] = {
     {.name = "comm-pattern",
      .value = "REGEX",
      .doc = "which kernels of traces are communication, as in ovl inspect"},
+    {.name = "compute",
+     .value = "FILE",
+     .file = true,
+     .doc = "interference: the trace in which the kernels run alone"},
+    {.name = "comm",
+     .value = "FILE",
+     .file = true,
+     .doc = "interference: the trace in which the collectives run alone"},
+    {.name = "overlap",
+     .value = "FILE",
+     .file = true,
+     .doc = "interference: the trace in which the same kernels and collectives overlap"},
+    {.name = "class",
+     .value = "REGEX=CLASS",
+     .repeat = true,
+     .doc = "the class of kernels whose name matches; the first that fits counts, without any the "
+            "name without its arguments"},
+    {.name = "alpha",
+     .value = "TIME",
+     .doc = "interference: latency at the begin of each collective, in which it slows nobody; "
+            "without it 0"},
+    {.name = "hbm",
+     .value = "RATE",
+     .doc = "bandwidth of the GPU's memory, for hbm_factor; without it what the trace says"},
+    {.name = "sms",
+     .value = "N",
+     .doc = "SMs of the GPU, for the SMs a collective holds; without it what the trace says"},
+    {.name = "wire",
+     .value = "RATE",
+     .doc =
+         "what the collective moves on the wire alone, for hbm_factor; without it from its bytes "
+         "and members"},
+    {.name = "two-point",
+     .value = "accumulation|overlap",
+     .choices = two_point_forms,
+     .doc = "solve compute and communication of a step from --at: with so many micro-batches and "
+            "communication once a step, or with such a share of the communication hidden"},
+    {.name = "at",
+     .value = "AMOUNT=TIME",
+     .repeat = true,
+     .doc =
+         "a measurement for --two-point: 4=54.3s of 4 micro-batches, 80.1%=544ms with that share "
+         "hidden"},
     {.name = "json", .doc = "print the report as JSON"},
     HELP,
 };
@@ -178,6 +235,8 @@ static const ovl_option sweep_items[] = {
     HELP,
 };
 
+static const ovl_option import_items[] = {OUTPUT, HELP};
+
 static const ovl_option help_items[] = {HELP};
 
 static const ovl_option program_items[] = {
@@ -196,6 +255,7 @@ static const ovl_option_table export_options = TABLE(export_items);
 static const ovl_option_table inspect_options = TABLE(inspect_items);
 static const ovl_option_table calibrate_options = TABLE(calibrate_items);
 static const ovl_option_table sweep_options = TABLE(sweep_items);
+static const ovl_option_table import_options = TABLE(import_items);
 static const ovl_option_table help_options = TABLE(help_items);
 const ovl_option_table ovl_program_options = TABLE(program_items);
 
@@ -203,8 +263,8 @@ const ovl_command ovl_commands[] = {
     {
         .name = "calibrate",
         .summary = "fit costs of the hardware to measurements",
-        .operands = "FILE ...",
-        .min_operands = 1,
+        .operands = "[FILE ...]",
+        .min_operands = 0,
         .max_operands = UINT32_MAX,
         .operand = OVL_OPERAND_FILE,
         .about =
@@ -215,10 +275,17 @@ const ovl_command ovl_commands[] = {
             "were held out. What the data cannot tell is said.\n\n"
             "Of traces of all ranks the least duration of each collective is its transfer. With "
             "--output a hardware profile is written that scenarios can name; it keeps from which "
-            "files each number comes.",
-        .examples = "ovl calibrate all_reduce_perf.log -o node.yaml\n"
-                    "ovl calibrate allreduce.csv --group dp --via nvlink --json\n"
-                    "ovl calibrate rank*.json.gz --group 0=dp -o measured.yaml",
+            "files each number comes.\n\n"
+            "With --compute, --comm and --overlap it tells from three controlled runs how much "
+            "kernels and collectives slow each other; the factors go into the same profile. With "
+            "--two-point it solves compute and communication of a step from the times of two "
+            "configurations.",
+        .examples =
+            "ovl calibrate all_reduce_perf.log -o node.yaml\n"
+            "ovl calibrate allreduce.csv --group dp --via nvlink --json\n"
+            "ovl calibrate rank*.json.gz --group 0=dp -o measured.yaml\n"
+            "ovl calibrate --compute a.json --comm b.json --overlap both.json -o node.yaml\n"
+            "ovl calibrate --two-point accumulation --at 1=22.2s --at 4=54.3s",
         .options = &calibrate_options,
         .run = ovl_cmd_calibrate,
     },
@@ -264,7 +331,7 @@ const ovl_command ovl_commands[] = {
     {
         .name = "export",
         .summary = "write a run in the format of another tool",
-        .operands = "--trace FILE",
+        .operands = "--trace|--schedule csv FILE",
         .min_operands = 1,
         .max_operands = 1,
         .operand = OVL_OPERAND_FILE,
@@ -272,9 +339,13 @@ const ovl_command ovl_commands[] = {
             "Writes the run as Chrome trace JSON: a process for each rank, a lane for each stream, "
             "the host's launches, arrows for dependencies between streams, and counters for live "
             "bytes, memory and link traffic and held SMs. Slices carry exact picoseconds in their "
-            "arguments, since the format rounds to nanoseconds.",
+            "arguments, since the format rounds to nanoseconds. The stages of a pipeline are rows "
+            "of a "
+            "process of their own.\n\n"
+            "A schedule is written in PyTorch's text form; ovl import reads it back.",
         .examples = "ovl export --trace last_bucket.yaml -o step.json.gz\n"
-                    "ovl export --trace pipeline.yaml --ranks 0-3 -o stages.json",
+                    "ovl export --trace pipeline.yaml --ranks 0-3 -o stages.json\n"
+                    "ovl export --schedule csv --lowered pipeline.yaml -o schedule.csv",
         .options = &export_options,
         .run = ovl_cmd_export,
     },
@@ -289,6 +360,23 @@ const ovl_command ovl_commands[] = {
         .examples = "ovl help run",
         .options = &help_options,
         .run = ovl_cmd_help,
+    },
+    {
+        .name = "import",
+        .summary = "make a scenario of a file of another tool",
+        .operands = "FILE",
+        .min_operands = 1,
+        .max_operands = 1,
+        .operand = OVL_OPERAND_FILE,
+        .about = "Reads a pipeline schedule in PyTorch's text form (CSV: a row for each rank, a "
+                 "cell for "
+                 "each action, with or without sends and receives, in both dialects) and writes a "
+                 "scenario that runs it. What the file does not say has to be filled in: each pass "
+                 "takes "
+                 "1 ms.",
+        .examples = "ovl import schedule.csv -o scenario.yaml",
+        .options = &import_options,
+        .run = ovl_cmd_import,
     },
     {
         .name = "inspect",

@@ -54,7 +54,18 @@ ovl_scan_result ovl_kineto_scan(ovl_cursor *cursor, ovl_kineto_event *event)
     return found;
 }
 
-typedef enum category { OTHER, KERNEL, COPY, SET, RUNTIME, RANGE, NOTE, SYNC, INSTANT } category;
+typedef enum category {
+    OTHER,
+    KERNEL,
+    COMM,
+    COPY,
+    SET,
+    RUNTIME,
+    RANGE,
+    NOTE,
+    SYNC,
+    INSTANT
+} category;
 
 /* Categories of today, and of 2020 and 2021 ("Kernel", "Runtime", "Operator"). */
 static const struct {
@@ -62,6 +73,7 @@ static const struct {
     category is;
 } categories[] = {
     {"kernel", KERNEL},
+    {"communication", COMM}, /* of our own traces */
     {"gpu_memcpy", COPY},
     {"gpu_memset", SET},
     {"memcpy", COPY},
@@ -103,7 +115,8 @@ static category category_of(ovl_slice cat)
 }
 
 typedef struct args {
-    ovl_scan_value device, stream, key, bytes;
+    ovl_scan_value device, stream, key, bytes, grid, block;
+    ovl_scan_value op, own_group, members, klass, hbm, sms; /* of our own traces */
     ovl_scan_value collective, in_elements, out_elements, group_size, dtype, group, sequence, ranks;
     ovl_scan_value wait_on, wait_record;
     ovl_scan_value change, allocated, reserved, type, memory_device;
@@ -119,6 +132,14 @@ static ovl_scan_value *arg_of(args *a, ovl_slice key)
         {"stream", &a->stream},
         {"correlation", &a->key},
         {"bytes", &a->bytes},
+        {"grid", &a->grid},
+        {"block", &a->block},
+        {"op", &a->op},
+        {"group", &a->own_group},
+        {"members", &a->members},
+        {"class", &a->klass},
+        {"hbm_Bps", &a->hbm},
+        {"sms", &a->sms},
         {"Collective name", &a->collective},
         {"In msg nelems", &a->in_elements},
         {"Out msg nelems", &a->out_elements},
@@ -218,20 +239,29 @@ static bool use_device(const ovl_kineto_event *event, category kind, uint64_t by
     if (!read_args(&event->args, &a)) {
         return false;
     }
-    record.kind = kind == KERNEL ? OVL_READ_KERNEL : kind == COPY ? OVL_READ_COPY : OVL_READ_SET;
+    if (kind == COMM && !a.members.slice.text) {
+        return true; /* a batch: its parts are told apart */
+    }
+    record.kind = kind == COPY ? OVL_READ_COPY : kind == SET ? OVL_READ_SET : OVL_READ_KERNEL;
+    record.communication = kind == COMM;
+    record.grid = a.grid.slice;
+    record.block = a.block.slice;
+    record.klass = a.klass.slice;
+    record.hbm = integer_or(&a.hbm, 0);
+    record.sms = integer_or(&a.sms, 0);
     record.device = integer_or(&a.device, integer_or(&event->pid, 0));
     record.stream = key_of(a.stream.slice.text ? &a.stream : &event->tid);
     record.has_key = a.key.slice.text != NULL;
     record.key = key_of(&a.key);
     record.bytes = integer_or(&a.bytes, -1);
     ovl_read_collective collective = {
-        .name = a.collective.slice,
+        .name = kind == COMM ? a.op.slice : a.collective.slice,
         .dtype = a.dtype.slice,
-        .group = a.group.slice,
+        .group = kind == COMM ? a.own_group.slice : a.group.slice,
         .ranks = a.ranks.slice,
         .in_elements = integer_or(&a.in_elements, -1),
         .out_elements = integer_or(&a.out_elements, -1),
-        .group_size = integer_or(&a.group_size, -1),
+        .group_size = integer_or(kind == COMM ? &a.members : &a.group_size, -1),
         .sequence = integer_or(&a.sequence, -1),
     };
     bool any = collective.name.text || collective.group.text || collective.in_elements >= 0;
@@ -344,6 +374,7 @@ bool ovl_kineto_use(const ovl_kineto_event *event, uint64_t byte, const ovl_sink
     category cat = event->cat.slice.text ? category_of(event->cat.slice) : OTHER;
     switch (cat) {
     case KERNEL:
+    case COMM:
     case COPY:
     case SET:
         return use_device(event, cat, byte, sink, about);

@@ -26,10 +26,11 @@ static int64_t *number_of(ovl_read_exact *r, ovl_slice key)
         const char *name;
         int64_t *value;
     } table[] = {
-        {"id", &r->id},           {"start_ps", &r->start},     {"end_ps", &r->end},
-        {"wait_ps", &r->wait},    {"launch_ps", &r->launch},   {"latency_ps", &r->latency},
-        {"wire_ps", &r->wire},    {"bytes", &r->bytes},        {"comm", &r->comm},
-        {"place", &r->place},     {"peer", &r->peer},          {"batch", &r->batch},       {"members", &r->members},
+        {"id", &r->id},           {"start_ps", &r->start},   {"end_ps", &r->end},
+        {"wait_ps", &r->wait},    {"launch_ps", &r->launch}, {"latency_ps", &r->latency},
+        {"wire_ps", &r->wire},    {"bytes", &r->bytes},      {"comm", &r->comm},
+        {"place", &r->place},     {"peer", &r->peer},        {"batch", &r->batch},
+        {"members", &r->members},
     };
     for (size_t i = 0; i < OVL_COUNT(table); i++) {
         if (ovl_slice_is(key, table[i].name)) {

@@ -45,8 +45,21 @@ typedef struct ovl_read_device {
     bool has_key;
     int64_t bytes; /* -1: not written */
     ovl_slice name;
+    ovl_slice grid, block; /* as text: "[8, 1, 1]"; empty: not written */
+    ovl_slice klass;       /* interference class, in traces of our own; or empty */
+    int64_t hbm, sms;      /* bytes/s and SMs it wants alone, in traces of our own; else 0 */
+    bool communication;    /* the file itself says so */
     const ovl_read_collective *collective; /* NULL: no arguments */
 } ovl_read_device;
+
+typedef enum ovl_metric { OVL_METRIC_SM, OVL_METRIC_HBM_READ, OVL_METRIC_HBM_WRITE } ovl_metric;
+
+/* A sample of what a GPU used, in per cent of its most. */
+typedef struct ovl_read_metric {
+    int64_t at;
+    ovl_metric metric;
+    double percent;
+} ovl_read_metric;
 
 typedef enum ovl_read_call {
     OVL_READ_LAUNCH, /* a call of the runtime or driver, linked to device work by its key */
@@ -114,6 +127,7 @@ typedef struct ovl_sink {
     void (*row)(void *context, const ovl_read_row *record);
     void (*wait)(void *context, const ovl_read_wait *record);
     void (*range)(void *context, const ovl_read_range *record);
+    void (*metric)(void *context, const ovl_read_metric *record);
     void (*exact)(void *context, const ovl_read_exact *record);
 } ovl_sink;
 
@@ -153,6 +167,8 @@ typedef struct ovl_read_about {
     int64_t ranks, copy_engines[2], hw_queues;
     const char *operation; /* nccl-tests, CSV of sizes: "all_reduce"; or NULL */
     int64_t n_ranks;       /* nccl-tests: ranks that took part, -1: not written */
+    int64_t gpu_hbm;       /* bandwidth in bytes/s; 0: not written */
+    int64_t gpu_sms;       /* likewise */
     const char *version;   /* of the exporter's schema, or NULL */
     ovl_arena *arena;      /* of the texts; set by the caller */
 } ovl_read_about;

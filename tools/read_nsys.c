@@ -175,6 +175,17 @@ static bool times(sqlite3_stmt *s, ovl_read_about *about, int64_t *start, int64_
     return true;
 }
 
+/* "[8, 1, 1]", as other profilers write it; NULL where the columns are not there. */
+static const char *shape_of(reader *r, const char *table, const char *x, const char *y,
+                            const char *z)
+{
+    if (!has_column(r, table, x) || !has_column(r, table, y) || !has_column(r, table, z)) {
+        return "NULL";
+    }
+    return ovl_arena_printf(
+        &r->arena, "'[' || t.\"%s\" || ', ' || t.\"%s\" || ', ' || t.\"%s\" || ']'", x, y, z);
+}
+
 static void read_device(reader *r, const char *name, ovl_read_kind kind)
 {
     static const char *const names[] = {"demangledName", "shortName", "mangledName", NULL};
@@ -183,10 +194,11 @@ static void read_device(reader *r, const char *name, ovl_read_kind kind)
         return;
     }
     const char *sql = ovl_arena_printf(
-        &r->arena, "SELECT %s, %s, %s, %s, %s, %s, %s, %s FROM main.\"%s\" t",
+        &r->arena, "SELECT %s, %s, %s, %s, %s, %s, %s, %s, %s, %s FROM main.\"%s\" t",
         column_of(r, t, "start"), column_of(r, t, "end"), column_of(r, t, "deviceId"),
         column_of(r, t, "streamId"), column_of(r, t, "correlationId"), column_of(r, t, "globalPid"),
-        column_of(r, t, "bytes"), name_of(r, t, names), t);
+        column_of(r, t, "bytes"), name_of(r, t, names), shape_of(r, t, "gridX", "gridY", "gridZ"),
+        shape_of(r, t, "blockX", "blockY", "blockZ"), t);
     for (sqlite3_stmt *s = prepare(r, sql); step(r, s);) {
         ovl_read_device record = {
             .kind = kind,
@@ -197,6 +209,8 @@ static void read_device(reader *r, const char *name, ovl_read_kind kind)
             .process = process_of(s, 5),
             .bytes = sqlite3_column_type(s, 6) == SQLITE_NULL ? -1 : sqlite3_column_int64(s, 6),
             .name = text_slice(s, 7),
+            .grid = text_slice(s, 8),
+            .block = text_slice(s, 9),
         };
         if (times(s, r->about, &record.start, &record.end)) {
             r->sink->device(r->sink->context, &record);
@@ -280,6 +294,50 @@ static void read_memory(reader *r)
     }
 }
 
+/* Which of the metrics that count a name means: "SMs Active [Throughput %]", "DRAM Read Bandwidth
+ * [Throughput %]". */
+static bool metric_of(ovl_slice name, ovl_metric *metric)
+{
+    char text[128];
+    size_t n = OVL_MIN(name.length, sizeof text - 1);
+    memcpy(text, name.text, n);
+    text[n] = '\0';
+    if (strstr(text, "SMs Active") || strstr(text, "SM Active")) {
+        *metric = OVL_METRIC_SM;
+        return true;
+    }
+    bool dram = strstr(text, "DRAM") != NULL, write = strstr(text, "Write") != NULL;
+    *metric = write ? OVL_METRIC_HBM_WRITE : OVL_METRIC_HBM_READ;
+    return dram && (write || strstr(text, "Read"));
+}
+
+/* Samples of GPU metrics (--gpu-metrics-device), in per cent. */
+static void read_metrics(reader *r)
+{
+    const char *t = table_of(r, "GPU_METRICS"), *names = table_of(r, "TARGET_INFO_GPU_METRICS");
+    if (!t || !names || !r->sink->metric || !has_column(r, t, "timestamp") ||
+        !has_column(r, t, "metricId") || !has_column(r, t, "value") ||
+        !has_column(r, names, "metricId") || !has_column(r, names, "metricName")) {
+        return;
+    }
+    bool types = has_column(r, t, "typeId") && has_column(r, names, "typeId");
+    const char *sql = ovl_arena_printf(
+        &r->arena,
+        "SELECT t.timestamp, n.metricName, t.value FROM main.\"%s\" t JOIN main.\"%s\" n ON "
+        "t.metricId = n.metricId%s",
+        t, names, types ? " AND t.typeId = n.typeId" : "");
+    for (sqlite3_stmt *s = prepare(r, sql); step(r, s);) {
+        ovl_read_metric record = {.at = sqlite3_column_int64(s, 0),
+                                  .percent = sqlite3_column_double(s, 2)};
+        const int64_t most = ((int64_t)1 << 62) - 2;
+        bool good =
+            record.at >= 0 && record.at < most && record.percent >= 0 && record.percent <= 1000;
+        if (good && metric_of(text_slice(s, 1), &record.metric)) {
+            r->sink->metric(r->sink->context, &record);
+        }
+    }
+}
+
 static int64_t number_in(reader *r, const char *table, const char *column)
 {
     int64_t value = 0;
@@ -329,6 +387,9 @@ static void read_all(reader *r)
     read_calls(r, processes);
     read_steps(r, processes);
     read_memory(r);
+    read_metrics(r);
+    r->about->gpu_hbm = number_in(r, "TARGET_INFO_GPU", "memoryBandwidth");
+    r->about->gpu_sms = number_in(r, "TARGET_INFO_GPU", "smCount");
 }
 
 bool ovl_read_nsys(const char *path, const ovl_sink *sink, ovl_read_about *about, ovl_errs *errs)

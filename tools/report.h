@@ -52,9 +52,11 @@ void ovl_report_chart(ovl_out *out, const ovl_result *result);
 void ovl_report_what_if(ovl_out *out, const ovl_result *result);
 void ovl_report_idle(ovl_out *out, const ovl_result *result);
 void ovl_report_memory(ovl_out *out, const ovl_result *result);
+void ovl_report_host(ovl_out *out, const ovl_result *result);
 void ovl_report_collectives(ovl_out *out, const ovl_result *result);
 void ovl_report_path(ovl_out *out, const ovl_result *result);
 void ovl_report_limits(ovl_out *out, const ovl_result *result);
+void ovl_report_collisions(ovl_out *out, const ovl_result *result);
 void ovl_report_replay(ovl_out *out, const ovl_against *replay); /* NULL: nothing */
 void ovl_replay_json(ovl_json *json, const ovl_against *replay); /* its object, or nothing */
 void ovl_report_not_modelled(ovl_out *out, const char *const *items, uint32_t n);

@@ -133,9 +133,20 @@ static void peeled(ovl_out *out, const ovl_result_idle *idle, ovl_arena *arena)
         return;
     }
     ovl_sum sum = {.total = idle->time, .n = OVL_PEEL_COUNT, .always = 1};
+    int last = 0, n = 0;
     for (int k = 0; k < OVL_PEEL_COUNT; k++) {
+        n += idle->peeled[k] != 0;
+        last = idle->peeled[k] ? k : last;
         sum.term[k] = idle->peeled[k];
         sum.word[k] = words[k];
+    }
+    if (n == 1) {
+        char buf[OVL_UNITS_TEXT];
+        ovl_wrap(out, "  all ranks: ", 4,
+                 ovl_arena_printf(arena, "%s, all of it %s", ovl_print_time(buf, idle->time),
+                                  words[last]),
+                 OVL_TERMINAL);
+        return;
     }
     ovl_scale scale = ovl_scale_for(idle->time);
     ovl_sum_fit(&scale, idle->time, &sum);

@@ -11,6 +11,16 @@ static void terms(ovl_json *json, const char *key, const ovl_time term[OVL_TERM_
     ovl_json_close(json);
 }
 
+static void steps(ovl_json *json, const ovl_result *result)
+{
+    ovl_json_uint(json, "steps", result->n_steps);
+    ovl_json_seconds(json, "first_step_s", result->step_times[0]);
+    ovl_json_seconds(json, "step_before_s", result->step_times[result->n_steps - 2]);
+    if (result->n_steps > 2) {
+        ovl_json_bool(json, "converged", ovl_result_converged(result));
+    }
+}
+
 static void step(ovl_json *json, const ovl_result *result)
 {
     ovl_json_object(json, "step", OVL_JSON_BLOCK);
@@ -24,22 +34,8 @@ static void step(ovl_json *json, const ovl_result *result)
     ovl_json_seconds_if(json, "without_interference_s", result->without_interference);
     ovl_json_uint(json, "startups", result->startups);
     ovl_json_double_if(json, "mean_busbw_Bps", result->mean_busbw);
-    ovl_json_close(json);
-}
-
-static void memory_limit(ovl_json *json, const ovl_result *result)
-{
-    if (!result->has_memory || !result->memory_limit) {
-        return;
-    }
-    uint64_t over = ovl_result_over_memory(result);
-    ovl_json_object(json, "memory", OVL_JSON_FLOW);
-    ovl_json_bool(json, "fits", over == 0);
-    ovl_json_uint(json, "rank", result->fullest_rank);
-    ovl_json_uint(json, "reserved_peak_bytes", result->reserved_peak);
-    ovl_json_uint(json, "limit_bytes", result->memory_limit);
-    if (over) {
-        ovl_json_uint(json, "over_bytes", over);
+    if (result->n_steps > 1) {
+        steps(json, result);
     }
     ovl_json_close(json);
 }
@@ -90,22 +86,130 @@ static void collective(ovl_json *json, const ovl_result_collective *c)
     ovl_json_close(json);
 }
 
+static void holders(ovl_json *json, const char *key, const ovl_peak *p)
+{
+    ovl_json_array(json, key, OVL_JSON_FLOW);
+    for (uint32_t i = 0; i < p->n_holders; i++) {
+        ovl_json_object(json, NULL, OVL_JSON_FLOW);
+        ovl_json_text(json, "name", p->holders[i].name);
+        ovl_json_text_if(json, "category", p->holders[i].category);
+        ovl_json_uint(json, "bytes", p->holders[i].bytes);
+        ovl_json_close(json);
+    }
+    ovl_json_close(json);
+}
+
+static void peak(ovl_json *json, const char *key, const ovl_peak *p)
+{
+    ovl_json_object(json, key, OVL_JSON_FLOW);
+    ovl_json_uint(json, "bytes", p->bytes);
+    ovl_json_seconds(json, "at_s", p->at);
+    ovl_json_text_if(json, "raised_by", p->raised_by);
+    ovl_json_text_if(json, "raised_buffer", p->raised_buffer);
+    if (p->eased_by) {
+        ovl_json_text(json, "eased_by", p->eased_by);
+        ovl_json_text(json, "eased_buffer", p->eased_buffer);
+        ovl_json_seconds(json, "eased_at_s", p->eased_at);
+    }
+    ovl_json_object(json, "category_bytes", OVL_JSON_FLOW);
+    for (int i = 0; i < OVL_CATEGORY_COUNT; i++) {
+        if (p->category[i]) {
+            ovl_json_uint(json, ovl_category_name((ovl_category)i), p->category[i]);
+        }
+    }
+    ovl_json_close(json);
+    holders(json, "holders", p);
+    ovl_json_close(json);
+}
+
+static void reserved(ovl_json *json, const ovl_peak *p)
+{
+    ovl_json_uint(json, "reserved_rounding_bytes", p->rounding);
+    ovl_json_uint(json, "reserved_unused_bytes", p->unused);
+    ovl_json_uint(json, "reserved_waiting_bytes", p->waiting);
+}
+
+static void failure(ovl_json *json, const ovl_memory_failure *f)
+{
+    if (!f->buffer) {
+        return;
+    }
+    ovl_json_object(json, "failure", OVL_JSON_FLOW);
+    ovl_json_text(json, "buffer", f->buffer);
+    ovl_json_uint(json, "bytes", f->bytes);
+    ovl_json_text(json, "before", f->op);
+    ovl_json_seconds(json, "at_s", f->at);
+    ovl_json_uint(json, "reserved_bytes", f->reserved);
+    ovl_json_close(json);
+}
+
+static void memory_limit(ovl_json *json, const ovl_result *result)
+{
+    if (!result->has_memory || !result->memory_limit) {
+        return;
+    }
+    uint64_t over = ovl_result_over_memory(result);
+    ovl_json_object(json, "memory", OVL_JSON_FLOW);
+    ovl_json_bool(json, "fits", over == 0);
+    ovl_json_uint(json, "rank", result->fullest_rank);
+    ovl_json_uint(json, "reserved_peak_bytes", result->reserved_peak);
+    ovl_json_uint(json, "limit_bytes", result->memory_limit);
+    if (over) {
+        ovl_json_uint(json, "over_bytes", over);
+    }
+    ovl_json_uint(json, "allocation_retries", result->allocation_retries);
+    failure(json, &result->failure);
+    ovl_json_close(json);
+}
+
 static void memory(ovl_json *json, const ovl_result_rank *r)
 {
     ovl_json_uint(json, "allocated_peak_bytes", r->allocated_peak);
     ovl_json_uint(json, "reserved_peak_bytes", r->reserved_peak);
     ovl_json_uint(json, "live_peak_bytes", r->live_peak);
-    ovl_json_seconds(json, "live_peak_at_s", r->live_peak_at);
-    ovl_json_array(json, "peak_holders", OVL_JSON_FLOW);
-    for (uint32_t i = 0; i < r->n_holders; i++) {
-        ovl_json_object(json, NULL, OVL_JSON_FLOW);
-        ovl_json_text(json, "name", r->holders[i].name);
-        ovl_json_text_if(json, "category", r->holders[i].category);
-        ovl_json_uint(json, "bytes", r->holders[i].bytes);
-        ovl_json_close(json);
+    ovl_json_seconds(json, "live_peak_at_s", r->live.at);
+    holders(json, "peak_holders", &r->live);
+    ovl_json_text_if(json, "allocated_peak_before", r->allocated.raised_by);
+    ovl_json_uint(json, "active_peak_bytes", r->active_peak);
+    peak(json, "live_peak", &r->live);
+    peak(json, "allocated_peak", &r->allocated);
+    peak(json, "reserved_peak", &r->reserved);
+    reserved(json, &r->reserved);
+    ovl_json_uint(json, "allocation_retries", r->retries);
+    failure(json, &r->failure);
+}
+
+static void host_load(ovl_json *json, const ovl_host_load *h)
+{
+    ovl_json_object(json, "host", OVL_JSON_FLOW);
+    ovl_json_seconds(json, "issuing_s", h->issuing);
+    ovl_json_seconds(json, "blocked_s", h->blocked);
+    ovl_json_seconds(json, "free_s", h->free);
+    ovl_json_seconds(json, "gpu_waits_s", h->gpu_waits);
+    ovl_json_seconds_if(json, "ahead_min_s", h->ahead_min);
+    ovl_json_seconds_if(json, "ahead_mean_s", h->ahead_mean);
+    ovl_json_close(json);
+}
+
+static void host(ovl_json *json, const ovl_result_host *h)
+{
+    if (!h->present || h->free_step == OVL_NEVER) {
+        return;
+    }
+    ovl_json_object(json, "host", OVL_JSON_FLOW);
+    ovl_json_bool(json, "bound", h->bound);
+    ovl_json_seconds(json, "free_step_s", h->free_step);
+    ovl_json_seconds(json, "first_launch_s", h->first_launch);
+    ovl_json_bool(json, "hidden", h->hidden);
+    ovl_json_bool(json, "searched", h->searched);
+    if (h->kernels) {
+        ovl_json_double_if(json, "crossover_kernels", h->kernels / 1000.0);
+        ovl_json_seconds_if(json, "crossover_step_s", h->kernels_step);
+    }
+    if (h->has_cost) {
+        ovl_json_double_if(json, "crossover_host", h->cost / 1000.0);
     }
     ovl_json_close(json);
-    ovl_json_text_if(json, "allocated_peak_before", r->allocated_peak_at);
 }
 
 static void idle_pieces(ovl_json *json, const char *key, const ovl_time piece[OVL_IDLE_COUNT])
@@ -215,6 +319,9 @@ static void rank(ovl_json *json, const ovl_result_rank *r)
     }
     ovl_json_seconds(json, "end_s", r->end);
     idle_of_rank(json, r);
+    if (r->has_host) {
+        host_load(json, &r->host);
+    }
     ovl_json_close(json);
 }
 
@@ -227,6 +334,33 @@ static void path(ovl_json *json, const ovl_result_path *p)
     ovl_json_seconds(json, "start_s", p->start);
     ovl_json_seconds(json, "end_s", p->end);
     ovl_json_text(json, "why", p->why);
+    ovl_json_close(json);
+}
+
+static void resource(ovl_json *json, const ovl_result_resource *r)
+{
+    ovl_json_object(json, NULL, OVL_JSON_FLOW);
+    ovl_json_text(json, "name", r->name);
+    ovl_json_uint(json, "instances", r->instances);
+    ovl_json_uint(json, "busiest", r->busiest);
+    ovl_json_uint(json, "capacity_Bps", r->capacity);
+    ovl_json_seconds(json, "busy_s", r->busy);
+    ovl_json_uint(json, "bytes", r->bytes);
+    ovl_json_double(json, "mean_use", r->mean_use);
+    ovl_json_uint(json, "total_bytes", r->total);
+    ovl_json_close(json);
+}
+
+static void collision(ovl_json *json, const ovl_result_collision *c)
+{
+    ovl_json_object(json, NULL, OVL_JSON_FLOW);
+    ovl_json_text(json, "resource", c->resource);
+    ovl_json_text(json, "a", c->a);
+    ovl_json_text(json, "b", c->b);
+    ovl_json_uint(json, "instances", c->instances);
+    ovl_json_seconds(json, "together_s", c->together);
+    ovl_json_seconds(json, "lost_a_s", c->lost_a);
+    ovl_json_seconds(json, "lost_b_s", c->lost_b);
     ovl_json_close(json);
 }
 
@@ -292,9 +426,13 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
     ROWS(json, "ranks", result, ranks, n_ranks, rank);
     ROWS(json, "critical_path", result, path, n_path, path);
     ROWS(json, "limits", result, limits, n_limits, limit);
+    ROWS(json, "resources", result, resources, n_resources, resource);
+    ROWS(json, "collisions", result, collisions, n_collisions, collision);
+    ovl_json_uint(json, "collisions_in_all", result->all_collisions);
     ROWS(json, "hazards", result, hazards, n_hazards, hazard);
     ovl_json_bool(json, "hazards_checked", result->hazards_checked);
     memory_limit(json, result);
+    host(json, &result->host);
     gradients(json, result);
     ovl_json_array(json, "not_modelled", OVL_JSON_BLOCK);
     for (uint32_t i = 0; i < result->n_not_modelled; i++) {

@@ -6,6 +6,7 @@
 #include "sim/units.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_RANKS   10
 #define MOST_HAZARDS 20
@@ -42,48 +43,180 @@ static void memory_row(ovl_grid *grid, const ovl_result_rank *r, ovl_arena *aren
     const char *cells[] = {
         ranks_text(arena, r),
         bytes_text(arena, r->live_peak),
-        ovl_arena_strdup(arena, ovl_print_time(buf, r->live_peak_at)),
+        ovl_arena_strdup(arena, ovl_print_time(buf, r->live.at)),
         bytes_text(arena, r->allocated_peak),
-        r->allocated_peak_at,
+        r->allocated.raised_by,
         bytes_text(arena, r->reserved_peak),
     };
     ovl_grid_row(grid, cells);
 }
 
-/* The analysis names the largest and sums the others in a last entry without a category. */
-static void holders(ovl_out *out, const ovl_result_rank *r, ovl_arena *arena)
+/* --- Peaks --- */
+
+/* "a 10 MiB (parameter) + b 5 MiB (activation) + 3 others 2 MiB = 17 MiB" */
+static const char *holders_text(const ovl_peak *peak, ovl_arena *arena)
 {
     char buf[OVL_UNITS_TEXT];
-    const char *text = ovl_arena_printf(arena, "rank %" PRIu32 " holds at its live peak:", r->rank);
+    const char *text = "";
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < r->n_holders; i++) {
-        const ovl_holder *h = &r->holders[i];
+    for (uint32_t i = 0; i < peak->n_holders; i++) {
+        const ovl_holder *h = &peak->holders[i];
         text =
-            ovl_arena_printf(arena, "%s%s %s %s", text, i ? " +" : "",
+            ovl_arena_printf(arena, "%s%s%s %s", text, i ? " + " : "",
                              ovl_cut(arena, h->name, LONGEST_NAME), ovl_print_bytes(buf, h->bytes));
         if (h->category) {
             text = ovl_arena_printf(arena, "%s (%s)", text, h->category);
         }
         sum += h->bytes;
     }
-    text = ovl_arena_printf(arena, "%s = %s", text, ovl_print_bytes(buf, sum));
+    return ovl_arena_printf(arena, "%s = %s", text, ovl_print_bytes(buf, sum));
+}
+
+static const char *gpu_moment(const ovl_peak *p, ovl_arena *arena)
+{
+    char buf[OVL_UNITS_TEXT];
+    const char *at = ovl_print_time(buf, p->at);
+    return p->raised_by ? ovl_arena_printf(arena, "at %s, when %s starts", at, p->raised_by)
+                        : ovl_arena_printf(arena, "at %s", at);
+}
+
+static const char *host_moment(const ovl_peak *p, ovl_arena *arena)
+{
+    char buf[OVL_UNITS_TEXT];
+    return strcmp(p->raised_by, "end") == 0
+               ? "at the end of the program"
+               : ovl_arena_printf(arena, "before issuing %s, the host at %s", p->raised_by,
+                                  ovl_print_time(buf, p->at));
+}
+
+/* What would have to come earlier. */
+static void easing(ovl_out *out, const ovl_peak *p, ovl_arena *arena)
+{
+    char buf[OVL_UNITS_TEXT];
+    const char *text =
+        p->eased_by
+            ? ovl_arena_printf(arena,
+                               "to lower it, the last use of %s, by %s (ends at %s), would have to "
+                               "come before %s is needed",
+                               p->eased_buffer, p->eased_by, ovl_print_time(buf, p->eased_at),
+                               p->raised_buffer)
+            : "no holder could go earlier: all are held for the whole run, or just made";
+    ovl_wrap(out, "    ", 4, text, OVL_TERMINAL);
+}
+
+static void peak(ovl_out *out, const ovl_result_rank *r, const char *kind, const char *moment,
+                 const ovl_peak *p, ovl_arena *arena)
+{
+    char buf[OVL_UNITS_TEXT];
+    if (p->bytes == 0) {
+        return;
+    }
+    const char *text =
+        ovl_arena_printf(arena, "rank %" PRIu32 ", %s peak %s %s: %s", r->rank, kind,
+                         ovl_print_bytes(buf, p->bytes), moment, holders_text(p, arena));
+    ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
+    easing(out, p, arena);
+}
+
+static bool same_holders(const ovl_peak *a, const ovl_peak *b)
+{
+    if (a->bytes != b->bytes || a->n_holders != b->n_holders || !a->bytes) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->n_holders; i++) {
+        if (a->holders[i].bytes != b->holders[i].bytes ||
+            strcmp(a->holders[i].name, b->holders[i].name) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const char *add_part(ovl_arena *arena, const char *text, const char *name, uint64_t bytes)
+{
+    char buf[OVL_UNITS_TEXT];
+    return bytes ? ovl_arena_printf(arena, "%s + %s %s", text, name, ovl_print_bytes(buf, bytes))
+                 : text;
+}
+
+/* What the allocator took beyond what it was asked for. */
+static void reserved(ovl_out *out, const ovl_result_rank *r, ovl_arena *arena)
+{
+    char buf[OVL_UNITS_TEXT], some[OVL_UNITS_TEXT];
+    const ovl_peak *p = &r->reserved;
+    uint64_t buffers = p->bytes - p->rounding - p->unused - p->waiting;
+    bool same = p->at == r->allocated.at && strcmp(p->raised_by, r->allocated.raised_by) == 0;
+    const char *text = ovl_arena_printf(
+        arena, "rank %" PRIu32 ", reserved peak %s %s: buffers %s", r->rank,
+        ovl_print_bytes(buf, p->bytes), same ? "at the allocated peak" : host_moment(p, arena),
+        p->bytes == buffers ? "alone" : ovl_print_bytes(some, buffers));
+    text = add_part(arena, text, "freed, but still used by other streams", p->waiting);
+    text = add_part(arena, text, "rounding", p->rounding);
+    text = add_part(arena, text, "free in pools", p->unused);
+    if (p->bytes != buffers) {
+        text = ovl_arena_printf(arena, "%s = %s", text, ovl_print_bytes(buf, p->bytes));
+    }
     ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
 }
 
-/* Does the largest reserved peak fit the GPU? Said only where the hardware gives its memory. */
+static void peaks(ovl_out *out, const ovl_result_rank *r, ovl_arena *arena)
+{
+    char buf[OVL_UNITS_TEXT];
+    const char *live = gpu_moment(&r->live, arena), *host = host_moment(&r->allocated, arena);
+    if (same_holders(&r->live, &r->allocated)) {
+        peak(out, r, "live and allocated", ovl_arena_printf(arena, "%s (%s)", live, host), &r->live,
+             arena);
+    } else {
+        peak(out, r, "live", live, &r->live, arena);
+        peak(out, r, "allocated", host, &r->allocated, arena);
+    }
+    reserved(out, r, arena);
+    if (r->active_peak > r->allocated_peak) {
+        const char *text = ovl_arena_printf(
+            arena,
+            "rank %" PRIu32
+            " has at most %s active: allocated, or freed while other streams still use it",
+            r->rank, ovl_print_bytes(buf, r->active_peak));
+        ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
+    }
+}
+
+/* --- Does it fit? --- */
+
+static const char *failure_text(const ovl_memory_failure *f, ovl_arena *arena)
+{
+    char bytes[OVL_UNITS_TEXT], at[OVL_UNITS_TEXT], reserved[OVL_UNITS_TEXT];
+    return ovl_arena_printf(arena,
+                            "the first allocation that fails is %s (%s), before issuing %s, the "
+                            "host at %s and %s reserved",
+                            f->buffer, ovl_print_bytes(bytes, f->bytes), f->op,
+                            ovl_print_time(at, f->at), ovl_print_bytes(reserved, f->reserved));
+}
+
+/* Said only where the hardware gives its memory. */
 static void verdict(ovl_out *out, const ovl_result *result, ovl_arena *arena)
 {
-    char peak[OVL_UNITS_TEXT], limit[OVL_UNITS_TEXT], over[OVL_UNITS_TEXT];
+    char peak_bytes[OVL_UNITS_TEXT], limit[OVL_UNITS_TEXT], rest[OVL_UNITS_TEXT];
     if (!result->has_memory || !result->memory_limit) {
         return;
     }
-    uint64_t too_much = ovl_result_over_memory(result);
-    const char *text = ovl_arena_printf(
-        arena, "%s: rank %" PRIu32 " reserves %s of the %s of its GPU",
-        too_much ? "does not fit" : "fits", result->fullest_rank,
-        ovl_print_bytes(peak, result->reserved_peak), ovl_print_bytes(limit, result->memory_limit));
-    if (too_much) {
-        text = ovl_arena_printf(arena, "%s, %s too much", text, ovl_print_bytes(over, too_much));
+    uint64_t over = ovl_result_over_memory(result);
+    uint64_t apart = over ? over : result->memory_limit - result->reserved_peak;
+    const char *text =
+        ovl_arena_printf(arena, "%s: rank %" PRIu32 " reserves %s of the %s of its GPU, %s %s",
+                         over ? "does not fit" : "fits", result->fullest_rank,
+                         ovl_print_bytes(peak_bytes, result->reserved_peak),
+                         ovl_print_bytes(limit, result->memory_limit), ovl_print_bytes(rest, apart),
+                         over ? "too much" : "to spare");
+    if (result->allocation_retries) {
+        text = ovl_arena_printf(arena,
+                                "%s; %" PRIu32 " allocation%s met only after free memory of other "
+                                "pools went back (retries, which stall the host: not modelled)",
+                                text, result->allocation_retries,
+                                result->allocation_retries == 1 ? " is" : "s are");
+    }
+    if (over && result->failure.buffer) {
+        text = ovl_arena_printf(arena, "%s; %s", text, failure_text(&result->failure, arena));
     }
     ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
 }
@@ -116,7 +249,7 @@ void ovl_report_memory(ovl_out *out, const ovl_result *result)
             ovl_out_printf(out, "  %d of %" PRIu32 " rows, the highest; all of them: --json\n",
                            MOST_RANKS, n);
         }
-        holders(out, ranks[0], &arena);
+        peaks(out, ranks[0], &arena);
         verdict(out, result, &arena);
     }
     ovl_arena_free(&arena);

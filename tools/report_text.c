@@ -123,6 +123,36 @@ static void report_equation(ovl_out *out, const ovl_result *result, ovl_arena *a
     }
 }
 
+/* Which of several steps this is about, and whether it stands for those that would follow. */
+static void report_steps(ovl_out *out, const ovl_result *result, ovl_arena *arena)
+{
+    char first[OVL_UNITS_TEXT], before[OVL_UNITS_TEXT];
+    if (result->n_steps < 2) {
+        return;
+    }
+    ovl_time last = result->step_times[result->n_steps - 2];
+    ovl_scale scale = ovl_scale_for(result->step);
+    ovl_scale_fit(&scale, result->step, result->step_times[0]);
+    ovl_scale_fit(&scale, result->step, last);
+    const char *unit = ovl_scale_unit(&scale);
+    const char *text = ovl_arena_printf(
+        arena, "the last of %" PRIu32 " steps; the first took %s %s", result->n_steps,
+        ovl_scale_short(first, &scale, result->step_times[0]), unit);
+    if (result->n_steps == 2) {
+        text =
+            ovl_arena_printf(arena, "%s; three or more would show whether they become alike", text);
+    } else if (result->step == last) {
+        text =
+            ovl_arena_printf(arena, "%s, the one before the last as long as it: converged", text);
+    } else {
+        text = ovl_arena_printf(arena, "%s, the one before the last %s %s: %s", text,
+                                ovl_scale_short(before, &scale, last), unit,
+                                ovl_result_converged(result) ? "converged, to a thousandth"
+                                                             : "not converged; give more steps");
+    }
+    ovl_wrap(out, "     ", 5, text, OVL_TERMINAL);
+}
+
 static const char *percent(ovl_arena *arena, ovl_time part, ovl_time whole)
 {
     return whole ? ovl_arena_printf(arena, "%.1f", 100.0 * (double)part / (double)whole) : NULL;
@@ -234,15 +264,18 @@ void ovl_report_text(ovl_out *out, const ovl_result *result)
     report_head(out, result);
     ovl_report_replay(out, result->replay);
     report_equation(out, result, &arena);
+    report_steps(out, result, &arena);
     report_terms(out, result, &arena);
     report_communication(out, result, &arena);
     report_price(out, result, &arena);
     ovl_report_collectives(out, result);
     ovl_report_limits(out, result);
+    ovl_report_collisions(out, result);
     ovl_report_chart(out, result);
     ovl_report_idle(out, result);
     ovl_report_what_if(out, result);
     ovl_report_path(out, result);
+    ovl_report_host(out, result);
     ovl_report_memory(out, result);
     ovl_report_hazards(out, result);
     ovl_report_not_modelled(out, result->not_modelled, result->n_not_modelled);

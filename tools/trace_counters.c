@@ -3,6 +3,8 @@
  * taken away and a counter comes back to zero exactly. */
 #include "tools/trace_parts.h"
 
+#include "sim/memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -63,11 +65,12 @@ void ovl_trace_series(ovl_trace *t, ovl_changes *list, const char *const *names,
     ovl_vec_free(list);
 }
 
-/* --- Live bytes --- */
+/* --- Memory --- */
 
-static void put_live(ovl_trace *t, ovl_time at, const int64_t *now, const bool *used)
+static void put_categories(ovl_trace *t, const char *name, ovl_time at, const int64_t *now,
+                           const bool *used)
 {
-    put_counter(t, "live bytes", at);
+    put_counter(t, name, at);
     for (int c = 0; c < OVL_CATEGORY_COUNT; c++) {
         if (used[c]) {
             ovl_json_int(t->json, ovl_category_name((ovl_category)c), now[c]);
@@ -76,29 +79,10 @@ static void put_live(ovl_trace *t, ovl_time at, const int64_t *now, const bool *
     end_counter(t);
 }
 
-/* A buffer is live as sim/memory.h says: first start to last end of its accesses; held ones always.
- */
-static void find_live(const ovl_trace *t, ovl_changes *list, bool *used)
+static void find_used(const ovl_trace *t, bool *used)
 {
-    const ovl_timeline *line = t->job->timeline;
-    ovl_time *from = OVL_NEW_ARRAY(t->scratch, ovl_time, t->code->n_buffers);
-    ovl_time *to = OVL_NEW_ARRAY(t->scratch, ovl_time, t->code->n_buffers);
     for (uint32_t b = 0; b < t->code->n_buffers; b++) {
-        bool held = t->code->buffers[b].held;
-        from[b] = held ? 0 : OVL_NEVER;
-        to[b] = held ? line->step : 0;
-    }
-    for (uint32_t i = 0; i < t->code->n_ops; i++) {
-        for (uint32_t k = t->code->access.at[i]; k < t->code->access.at[i + 1]; k++) {
-            uint32_t b = t->code->access.item[k].buffer;
-            from[b] = OVL_MIN(from[b], line->start[t->r->first_op + i]);
-            to[b] = OVL_MAX(to[b], ovl_buffers_end(t->job->program, line, t->r->first_op + i));
-        }
-    }
-    for (uint32_t b = 0; b < t->code->n_buffers; b++) {
-        const ovl_buffer *buffer = &t->code->buffers[b];
-        used[buffer->category] = true;
-        ovl_trace_span(list, buffer->category, from[b], to[b], (int64_t)buffer->bytes);
+        used[t->code->buffers[b].category] = true;
     }
 }
 
@@ -107,18 +91,57 @@ static void live_counters(ovl_trace *t)
     ovl_changes list = {0};
     bool used[OVL_CATEGORY_COUNT] = {false};
     int64_t now[OVL_CATEGORY_COUNT] = {0};
-    find_live(t, &list, used);
+    const ovl_memory_span *spans =
+        ovl_memory_spans(t->job->program, t->job->timeline, t->rank, t->scratch);
+    find_used(t, used);
+    for (uint32_t b = 0; b < t->code->n_buffers; b++) {
+        const ovl_buffer *buffer = &t->code->buffers[b];
+        ovl_trace_span(&list, buffer->category, spans[b].from, spans[b].to, (int64_t)buffer->bytes);
+    }
     sort_list(&list);
     for (uint32_t i = 0; i < list.len; i++) {
         now[list.data[i].series] += list.data[i].by;
         if (i + 1 == list.len || list.data[i + 1].at != list.data[i].at) {
-            put_live(t, list.data[i].at, now, used);
+            put_categories(t, "live bytes", list.data[i].at, now, used);
         }
     }
     ovl_vec_free(&list);
 }
 
-/* --- Memory and link traffic; what several ranks share is in trace_shared.c --- */
+typedef struct host_series {
+    ovl_trace *t;
+    bool used[OVL_CATEGORY_COUNT];
+} host_series;
+
+/* At the host's time: what was asked for, and what that took from the GPU. */
+static void put_sample(void *context, const ovl_memory_sample *sample)
+{
+    static const char *const parts[OVL_RESERVED_PARTS] = {"allocated", "waiting_for_gpu",
+                                                          "free_in_pools"};
+    const host_series *series = context;
+    ovl_trace *t = series->t;
+    int64_t now[OVL_CATEGORY_COUNT];
+    for (int c = 0; c < OVL_CATEGORY_COUNT; c++) {
+        now[c] = (int64_t)sample->allocated[c];
+    }
+    put_categories(t, "allocated bytes", sample->at, now, series->used);
+    put_counter(t, "reserved bytes", sample->at);
+    for (int i = 0; i < OVL_RESERVED_PARTS; i++) {
+        ovl_json_int(t->json, parts[i], (int64_t)sample->reserved[i]);
+    }
+    end_counter(t);
+}
+
+static void host_counters(ovl_trace *t)
+{
+    if (t->code->n_buffers) {
+        host_series series = {.t = t};
+        find_used(t, series.used);
+        ovl_memory_replay(t->job->program, t->job->timeline, t->rank, put_sample, &series);
+    }
+}
+
+/* --- Link traffic; what several ranks share is in trace_shared.c --- */
 
 /* The first segment of an operation, by binary search; n_segments if it has none. */
 static uint32_t first_segment(const ovl_timeline *line, uint32_t op)
@@ -210,6 +233,7 @@ static void sm_counters(ovl_trace *t)
 void ovl_trace_counters(ovl_trace *t)
 {
     live_counters(t);
+    host_counters(t);
     traffic_counters(t);
     sm_counters(t);
 }

@@ -41,8 +41,7 @@ static void put_other_side(ovl_trace *t, uint32_t local, const ovl_op *op)
     }
     if (op->eager && op->kind == OVL_SEND) {
         ovl_time arrived = t->job->timeline->arrive[number];
-        ovl_json_int(t->json, "wire_ps",
-                     ovl_buffers_end(p, t->job->timeline, number) - arrived);
+        ovl_json_int(t->json, "wire_ps", ovl_buffers_end(p, t->job->timeline, number) - arrived);
     }
     if (op->batch != OVL_NONE) {
         ovl_json_uint(t->json, "batch", op->batch);

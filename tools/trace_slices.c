@@ -92,11 +92,30 @@ static void put_class(ovl_trace *t, const ovl_op *op)
     }
 }
 
+/* What a kernel wants alone: HBM is port 0. */
+static void put_wants(ovl_trace *t, const ovl_op *op)
+{
+    const ovl_program *p = t->job->program;
+    const ovl_cost *cost = ovl_op_cost(p, t->rank, op);
+    for (uint32_t i = 0; i < cost->n_demands; i++) {
+        const ovl_demand *demand = &p->demands[cost->first_demand + i];
+        if (demand->port == 0 && demand->rate) {
+            ovl_json_uint(t->json, "hbm_Bps", demand->rate);
+        }
+    }
+    if (cost->sms) {
+        ovl_json_uint(t->json, "sms", cost->sms);
+    }
+}
+
 static void put_communication(ovl_trace *t, const ovl_op *op, ovl_time start, ovl_time end)
 {
     const ovl_program *p = t->job->program;
-    if (op->kind == OVL_COLLECTIVE) {
-        ovl_json_text(t->json, "op", ovl_coll_name((ovl_coll)op->coll));
+    if (op->kind != OVL_BATCH) {
+        ovl_json_text(t->json, "op",
+                      op->kind == OVL_COLLECTIVE ? ovl_coll_name((ovl_coll)op->coll)
+                      : op->kind == OVL_SEND     ? "send"
+                                                 : "recv");
     }
     if (op->kind != OVL_BATCH) {
         const ovl_comm *comm = ovl_rank_comm(p, t->rank, op->comm);
@@ -140,6 +159,9 @@ static void slice(ovl_trace *t, uint32_t local, ovl_time ready)
     if (ovl_is_communication(op)) {
         put_communication(t, op, start, end);
         put_waits(t, number, ready);
+    }
+    if (op->kind == OVL_KERNEL) {
+        put_wants(t, op);
     }
     put_class(t, op);
     put_cause(t, number);

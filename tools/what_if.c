@@ -132,11 +132,25 @@ static void try_transfers(trial *t)
 
 static void try_deeper_prefetch(trial *t)
 {
-    if (t->now->idle.piece[OVL_IDLE_DEPENDENCY]) {
-        return; /* tried for that */
+    const ovl_scenario *s = &t->prepared->scenario;
+    ovl_arena *arena = &t->work->arena;
+    if (s->pipeline.given && s->pipeline.data.given && s->pipeline.data.sharded) {
+        int64_t n = s->pipeline.data.active_stages + 1;
+        try_set(t, "schedule",
+                ovl_arena_printf(arena, "parameters of the next %" PRId64 " stages kept there", n),
+                ovl_arena_printf(arena, "overlap.pipeline.data_parallel.active_stages=%" PRId64, n),
+                false);
     }
-    try_costs(t, "schedule", "each transfer as soon as its input is there, behind no other",
-              (ovl_alteration){.early_comm = true});
+    if (s->fsdp.given && s->fsdp.prefetch.backward >= 0) {
+        int64_t n = s->fsdp.prefetch.backward + 1;
+        try_set(t, "schedule",
+                ovl_arena_printf(arena, "prefetch of %" PRId64 " in the backward", n),
+                ovl_arena_printf(arena, "overlap.fsdp.prefetch.backward=%" PRId64, n), false);
+    }
+    if (!t->now->idle.piece[OVL_IDLE_DEPENDENCY]) { /* else it was tried for that */
+        try_costs(t, "schedule", "each transfer as soon as its input is there, behind no other",
+                  (ovl_alteration){.early_comm = true});
+    }
 }
 
 void ovl_what_if(ovl_work *work, const ovl_document *doc, const char *variant,

@@ -5,7 +5,7 @@ _ovl()
     local command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "calibrate check compare export help inspect run sweep --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare export help import inspect run sweep --help --version" -- "$word"))
         return
     fi
     case $command:$before in
@@ -23,6 +23,40 @@ _ovl()
         return
         ;;
     calibrate:--comm-pattern)
+        return
+        ;;
+    calibrate:--compute)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    calibrate:--comm)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    calibrate:--overlap)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    calibrate:--class)
+        return
+        ;;
+    calibrate:--alpha)
+        return
+        ;;
+    calibrate:--hbm)
+        return
+        ;;
+    calibrate:--sms)
+        return
+        ;;
+    calibrate:--wire)
+        return
+        ;;
+    calibrate:--two-point)
+        COMPREPLY=($(compgen -W "accumulation overlap" -- "$word"))
+        return
+        ;;
+    calibrate:--at)
         return
         ;;
     check:--variant)
@@ -49,6 +83,14 @@ _ovl()
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
+    export:--schedule)
+        COMPREPLY=($(compgen -W "csv" -- "$word"))
+        return
+        ;;
+    export:--dialect)
+        COMPREPLY=($(compgen -W "new old" -- "$word"))
+        return
+        ;;
     export:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
@@ -64,6 +106,10 @@ _ovl()
         ;;
     export:--interference)
         COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
+        return
+        ;;
+    import:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
     inspect:--comm-pattern)
@@ -142,7 +188,7 @@ _ovl()
     esac
     case $command:$word in
     calibrate:-*)
-        COMPREPLY=($(compgen -W "--output --group --via --op --out-of-place --comm-pattern --json --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--output --group --via --op --out-of-place --comm-pattern --compute --comm --overlap --class --alpha --hbm --sms --wire --two-point --at --json --help" -- "$word"))
         ;;
     check:-*)
         COMPREPLY=($(compgen -W "--variant --set --interference --json --help" -- "$word"))
@@ -151,13 +197,16 @@ _ovl()
         COMPREPLY=($(compgen -W "--set --interference --worth --json --output --fail-if-worse --help" -- "$word"))
         ;;
     export:-*)
-        COMPREPLY=($(compgen -W "--trace --output --ranks --variant --set --interference --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--trace --schedule --lowered --dialect --output --ranks --variant --set --interference --help" -- "$word"))
         ;;
     help:-*)
         COMPREPLY=($(compgen -W "--help" -- "$word"))
         ;;
     help:*)
-        COMPREPLY=($(compgen -W "calibrate check compare export help inspect run sweep" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare export help import inspect run sweep" -- "$word"))
+        ;;
+    import:-*)
+        COMPREPLY=($(compgen -W "--output --help" -- "$word"))
         ;;
     inspect:-*)
         COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))

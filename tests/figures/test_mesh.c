@@ -5,6 +5,8 @@
 #include "tests/figures/figure.h"
 #include "tests/support/check.h"
 
+#include <string.h>
+
 #define NICS "scenarios/mesh/nic_sharing.yaml"
 #define NCCL "scenarios/mesh/nccl_choice.yaml"
 
@@ -37,6 +39,67 @@ static void moving_one_earlier_makes_a_tail_on_the_other(void)
     f = figure_run(NICS, "rails", NULL, NULL);
     check_span(&f, "b", 6, 10);
     CHECK_INT(f.result.step, 13 * OVL_MS);
+    figure_free(&f);
+}
+
+static const ovl_result_resource *resource(const figure *f, const char *name)
+{
+    static const ovl_result_resource none = {.busiest = OVL_NONE};
+    for (uint32_t i = 0; i < f->result.n_resources; i++) {
+        if (strcmp(f->result.resources[i].name, name) == 0) {
+            return &f->result.resources[i];
+        }
+    }
+    return &none;
+}
+
+/* a and b: 200 MB each over one NIC from 6 to 14 ms, both 4 ms late; c: 200 MB over the next. Two
+ * nodes send and receive as much. */
+static void collisions_name_who_met_whom(void)
+{
+    figure f = figure_run(NICS, "earlier", NULL, NULL);
+    CHECK_INT(f.result.n_collisions, 1);
+    const ovl_result_collision *c = f.result.collisions;
+    CHECK_TEXT(c->resource, "nic.out");
+    CHECK_TEXT(c->a, "a");
+    CHECK_TEXT(c->b, "b");
+    CHECK_INT(c->together, 8 * OVL_MS);
+    CHECK_INT(c->lost_a, 4 * OVL_MS);
+    CHECK_INT(c->lost_b, 4 * OVL_MS);
+    const ovl_result_resource *out = resource(&f, "nic.out");
+    CHECK_INT(out->instances, 4);
+    CHECK_INT(out->busiest, 0);
+    CHECK_INT(out->bytes, 400000000);
+    CHECK_INT(out->busy, 8 * OVL_MS);
+    CHECK_INT(out->total, 6 * 200000000);
+    CHECK_NEAR(out->mean_use, 400e6 / (50e9 * 14e-3), 1e-12);
+    figure_free(&f);
+    f = figure_run(NICS, NULL, NULL, NULL);
+    CHECK_INT(f.result.n_collisions, 0);
+    figure_free(&f);
+}
+
+/* 16 ranks on two nodes send 2 x 15/16 of 800 MB out of each node in a ring, 1.5 GB; all-to-all 8 x
+ * 8/16 x 800 MB. What is sent is received. */
+static void bytes_on_links_are_those_of_the_formula(void)
+{
+    const char *scenario = "scenarios/contention/shared_nic.yaml";
+    const uint64_t ring = 1500000000, exchange = 3200000000;
+    figure f = figure_run(scenario, "one_ring", NULL, NULL);
+    CHECK_INT(resource(&f, "nic.out")->bytes, ring);
+    CHECK_INT(resource(&f, "nic.out")->total, 2 * ring);
+    CHECK_INT(resource(&f, "nic.in")->total, 2 * ring);
+    CHECK_INT(resource(&f, "nvlink.out")->total, 16 * ring);
+    CHECK_INT(resource(&f, "nvlink.in")->total, 16 * ring);
+    figure_free(&f);
+    f = figure_run(scenario, NULL, NULL, NULL);
+    CHECK_INT(resource(&f, "nic.out")->bytes, exchange);
+    CHECK_INT(resource(&f, "nic.in")->total, 2 * exchange);
+    figure_free(&f);
+    f = figure_run(scenario, "eight_pairs", NULL, NULL);
+    CHECK_INT(f.result.n_collisions, 1);
+    CHECK_TEXT(f.result.collisions[0].b, "pair"); /* with others of its name */
+    CHECK_INT(f.result.collisions[0].together, 16 * OVL_MS);
     figure_free(&f);
 }
 
@@ -75,6 +138,8 @@ static void nccl_chooses_as_its_model_says(void)
 static CU_TestInfo tests[] = {
     {"a NIC is shared and the next is not", a_nic_is_shared_and_the_next_is_not},
     {"moving one earlier makes a tail on the other", moving_one_earlier_makes_a_tail_on_the_other},
+    {"collisions name who met whom", collisions_name_who_met_whom},
+    {"bytes on links are those of the formula", bytes_on_links_are_those_of_the_formula},
     {"faults cost what they should", faults_cost_what_they_should},
     {"NCCL chooses as its model says", nccl_chooses_as_its_model_says},
     CU_TEST_INFO_NULL,

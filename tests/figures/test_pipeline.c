@@ -110,6 +110,27 @@ static void why_a_pipeline_idles(void)
     }
 }
 
+/* --- Data parallelism in a pipeline --- */
+
+static void data_parallelism_in_a_pipeline(void)
+{
+    figure f = figure_run("scenarios/pipeline/data_parallel.yaml", NULL, NULL, NULL);
+    CHECK_INT(f.result.step, 16600 * OVL_US);
+    CHECK_INT(figure_collective(&f, "reduce 0")->exposed, 1100 * OVL_US);
+    CHECK_INT(figure_collective(&f, "reduce 1")->worth, 0);
+    CHECK_INT(f.result.gradients_proved, 4);
+    CHECK_TEXT(f.result.gradient_scale, "1/8");
+    CHECK_INT(f.result.n_hazards, 0);
+    figure_free(&f);
+    f = figure_run("scenarios/pipeline/data_parallel.yaml", "sharded", NULL, NULL);
+    CHECK_INT(f.result.step, 17700 * OVL_US);
+    CHECK_INT(figure_collective(&f, "unshard 0")->exposed, 1100 * OVL_US);
+    CHECK_INT(f.result.gradients_proved, 4);
+    CHECK_TEXT(f.result.gradient_scale, "1/8");
+    CHECK_INT(f.result.n_hazards, 0);
+    figure_free(&f);
+}
+
 /* The labels of the early receive: what it adds is dependency, and the receive is named. */
 static void the_early_receive_is_named(void)
 {
@@ -135,6 +156,7 @@ static CU_TestInfo tests[] = {
      with_many_microbatches_the_difference_vanishes},
     {"why a pipeline idles", why_a_pipeline_idles},
     {"the early receive is named", the_early_receive_is_named},
+    {"data parallelism in a pipeline", data_parallelism_in_a_pipeline},
     CU_TEST_INFO_NULL,
 };
 

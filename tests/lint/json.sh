@@ -28,10 +28,20 @@ documents() {
         "$ovl" compare --json "$scenario" "$("$ovl" check --json "$scenario" |
             sed -n '/"variants": *\[/,/\]/s/^ *"\([^"]*\)",*$/\1/p' | head -n 1)"
     done
+    "$ovl" run --json tests/lint/json.yaml --set workload.steps=3
     "$ovl" check --json tests/cli/mistakes.yaml
     "$ovl" check --json tests/lint/json.yaml
     "$ovl" run --json --gaps tests/lint/json.yaml
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB
+    for runs in planted shared_gpu; do
+        "$ovl" export --trace "scenarios/calibration/$runs.yaml" --variant alone -o "$scratch/alone.json"
+        "$ovl" export --trace "scenarios/calibration/$runs.yaml" -o "$scratch/both.json"
+        "$ovl" calibrate --json --compute "$scratch/alone.json" --comm "$scratch/alone.json" \
+            --overlap "$scratch/both.json" --hbm 2TB/s --sms 108
+    done
+    "$ovl" calibrate --json --two-point accumulation --at 1=3s --at 2=3s
+    "$ovl" calibrate --json --two-point accumulation --at 1=3s --at 2=9s --at 3=14s
+    "$ovl" calibrate --json --two-point overlap --at 0=3s --at 50%=2s
     "$ovl" calibrate --json scenarios/calibration/all_reduce_perf.log --group dp --via nvlink \
         -o "$scratch/measured.yaml"
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'peak<1GiB' \
@@ -44,6 +54,8 @@ documents() {
 # Names that the page gives once for many keys.
 collapse() {
     sed -E "s#(decomposition_s|delta_s)\.(compute|compute_stretch|comm_latency|comm_transfer|comm_stretch|copy|wait_late_rank|idle)\$#\1.TERM#
+        s#category_bytes\.(parameter|gradient|optimizer|activation|gathered|reduce|temporary)\$#category_bytes.CATEGORY#
+        s#ranks\[\]\.(live|allocated|reserved)_peak( |\.|\$)#ranks[].PEAK\2#
         s#kinds\.(kernel|collective|send|recv|batch|copy|host|marker)\$#kinds.KIND#
         s#(buffer_bytes|args)\.(parameter|gradient|optimizer|activation|gathered|reduce|temporary)\$#\1.CATEGORY#
         s#points\[\]\.(values|metrics)\..*#points[].\1.\U\1#

@@ -191,6 +191,22 @@ static void add_action(drawing *d)
     }
 }
 
+/* What a step end waits for is drawn, so some work is left over to the next step. */
+static void end_step(drawing *d)
+{
+    for (uint32_t r = 0; r < d->options->n_ranks; r++) {
+        ovl_op op = {.kind = OVL_MARKER,
+                     .comm = OVL_NO_COMM,
+                     .name = named(d, "step end"),
+                     .cost = ovl_add_cost(&d->b, &(ovl_cost){.klass = OVL_NONE}, NULL, 0, NULL, 0),
+                     .batch = OVL_NONE,
+                     .step_end = true};
+        op.stream = stream(d, r, draw(d, STREAMS));
+        ovl_add_op(&d->b, r, &op);
+        finish_op(d, r);
+    }
+}
+
 static void set_up_codes(drawing *d)
 {
     for (uint32_t r = 0; r < d->options->n_ranks; r++) {
@@ -268,6 +284,10 @@ ovl_program random_program(const random_options *options, ovl_arena *arena)
     set_up_codes(&d);
     for (uint32_t i = 0; i < options->n_actions; i++) {
         add_action(&d);
+        uint32_t steps = options->n_steps;
+        if (steps > 1 && (i + 1) * steps / options->n_actions > i * steps / options->n_actions) {
+            end_step(&d);
+        }
     }
     add_ranks(&d);
     ovl_program p = {0};

@@ -18,6 +18,7 @@ typedef struct random_options {
     bool independent;   /* kernels on streams of their own, nothing waits for anything */
     bool islands;       /* communicators and links only within pairs of ranks (0,1) (2,3) ... */
     bool bare;          /* no operation reads or writes a buffer, so there are no races */
+    uint32_t n_steps;   /* above 1: so many steps, each ended on every rank by a marker */
     const uint32_t *order;
     const char *prefix; /* before every name; "" usually */
 } random_options;

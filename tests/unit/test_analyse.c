@@ -360,8 +360,8 @@ static void check_rank(const ovl_result_rank *rank, ovl_time step)
         sum += rank->term[i];
     }
     CHECK_INT(sum, step);
-    for (uint32_t i = 0; i < rank->n_holders; i++) {
-        held += rank->holders[i].bytes;
+    for (uint32_t i = 0; i < rank->live.n_holders; i++) {
+        held += rank->live.holders[i].bytes;
     }
     CHECK_INT(held, rank->live_peak);
     CHECK(rank->live_peak <= rank->allocated_peak);

@@ -308,7 +308,7 @@ static void agrees_with_a_plain_search(void)
         ovl_program p = random_program(&options, &arena);
         ovl_timeline t;
         ovl_errs errs = {.arena = &arena};
-        ovl_run_options run = {OVL_INTERFERENCE_NONE, OVL_NONE, false};
+        ovl_run_options run = {.interference = OVL_INTERFERENCE_NONE, .free_name = OVL_NONE};
         CHECK(ovl_run(&p, &run, &arena, &t, &errs));
         ovl_causes causes;
         ovl_causes_init(&causes, &p, &t, &arena);

@@ -44,15 +44,15 @@ static void peaks_of_a_small_program(void)
     ovl_result_rank r = look(&t);
     CHECK(r.has_memory);
     CHECK_INT(r.live_peak, 130 * MIB);
-    CHECK_INT(r.live_peak_at, 1 * MS);
+    CHECK_INT(r.live.at, 1 * MS);
     CHECK_INT(r.allocated_peak, 130 * MIB);
-    CHECK_TEXT(r.allocated_peak_at, "a");
+    CHECK_TEXT(r.allocated.raised_by, "a");
     CHECK_INT(r.reserved_peak, 130 * MIB);
-    CHECK_INT(r.n_holders, 3);
-    CHECK_TEXT(r.holders[0].name, "P");
-    CHECK_TEXT(r.holders[0].category, "parameter");
-    CHECK_INT(r.holders[1].bytes, 20 * MIB);
-    CHECK_TEXT(r.holders[2].category, "activation");
+    CHECK_INT(r.live.n_holders, 3);
+    CHECK_TEXT(r.live.holders[0].name, "P");
+    CHECK_TEXT(r.live.holders[0].category, "parameter");
+    CHECK_INT(r.live.holders[1].bytes, 20 * MIB);
+    CHECK_TEXT(r.live.holders[2].category, "activation");
     tiny_free(&t);
 }
 
@@ -72,14 +72,16 @@ static void a_pool_does_not_serve_another_stream(void)
     tiny_writes(&t, b);
     ovl_result_rank r = look(&t);
     CHECK_INT(r.allocated_peak, 30 * MIB);
-    CHECK_TEXT(r.allocated_peak_at, "b");
+    CHECK_TEXT(r.allocated.raised_by, "b");
     CHECK_INT(r.reserved_peak, 50 * MIB);
     CHECK_INT(r.live_peak, 30 * MIB);
-    CHECK_INT(r.live_peak_at, 1 * MS);
+    CHECK_INT(r.live.at, 1 * MS);
     tiny_free(&t);
 }
 
-/* 100 B take 512; 1 MiB and a byte take 2 MiB, 1 MiB - 1 takes 1 MiB: 512 + 2 MiB + 1 MiB. */
+/* 100 B take 512 of a segment of 2 MiB; 1 MiB and a byte take 512 B more than 1 MiB of a segment of
+ * 20 MiB: 22 MiB, where the peak is made, with 412 + 511 of rounding. 1 MiB - 1 then takes 1 MiB of
+ * the first segment. */
 static void blocks_are_rounded(void)
 {
     tiny t;
@@ -90,7 +92,14 @@ static void blocks_are_rounded(void)
     tiny_kernel(&t, "one", "k", 1 * MS);
     ovl_result_rank r = look(&t);
     CHECK_INT(r.allocated_peak, 100 + 2 * MIB);
-    CHECK_INT(r.reserved_peak, 512 + 3 * MIB);
+    CHECK_INT(r.reserved_peak, 22 * MIB);
+    CHECK_INT(r.reserved.rounding, 412 + 511);
+    CHECK_INT(r.reserved.unused, 22 * MIB - MIB - 1024);
+    uint64_t held = 0;
+    for (uint32_t i = 0; i < r.reserved.n_holders; i++) {
+        held += r.reserved.holders[i].bytes;
+    }
+    CHECK_INT(held, 22 * MIB);
     tiny_free(&t);
 }
 
@@ -104,12 +113,12 @@ static void the_rest_is_summed(void)
     }
     tiny_kernel(&t, "one", "k", 1 * MS);
     ovl_result_rank r = look(&t);
-    CHECK_INT(r.n_holders, OVL_HOLDERS_MAX + 1);
-    CHECK_TEXT(r.holders[0].name, "b10");
-    CHECK_TEXT(r.holders[7].name, "b3");
-    CHECK_TEXT(r.holders[8].name, "2 others");
-    CHECK(r.holders[8].category == NULL);
-    CHECK_INT(r.holders[8].bytes, 3 * MIB);
+    CHECK_INT(r.live.n_holders, OVL_HOLDERS_MAX + 1);
+    CHECK_TEXT(r.live.holders[0].name, "b10");
+    CHECK_TEXT(r.live.holders[7].name, "b3");
+    CHECK_TEXT(r.live.holders[8].name, "2 others");
+    CHECK(r.live.holders[8].category == NULL);
+    CHECK_INT(r.live.holders[8].bytes, 3 * MIB);
     tiny_free(&t);
 }
 
@@ -123,9 +132,9 @@ static void equal_holders_are_in_the_order_of_their_numbers(void)
     }
     tiny_kernel(&t, "one", "k", 1 * MS);
     ovl_result_rank r = look(&t);
-    CHECK_TEXT(r.holders[1].name, "bucket 1");
-    CHECK_TEXT(r.holders[2].name, "bucket 2");
-    CHECK_TEXT(r.holders[7].name, "bucket 7");
+    CHECK_TEXT(r.live.holders[1].name, "bucket 1");
+    CHECK_TEXT(r.live.holders[2].name, "bucket 2");
+    CHECK_TEXT(r.live.holders[7].name, "bucket 7");
     tiny_free(&t);
 }
 
@@ -138,7 +147,7 @@ static void the_peak_may_come_after_the_last_operation(void)
     buffer(&t, "late", 4 * MIB, "one", false);
     ovl_result_rank r = look(&t);
     CHECK_INT(r.allocated_peak, 4 * MIB);
-    CHECK_TEXT(r.allocated_peak_at, "end");
+    CHECK_TEXT(r.allocated.raised_by, "end");
     CHECK_INT(r.live_peak, 0);
     tiny_free(&t);
 }
@@ -177,10 +186,135 @@ static void an_eager_send_holds_its_buffer_until_the_bytes_arrived(void)
         CHECK_INT(tiny_end(&t, 0, 0), 0);
         CHECK_INT(t.timeline.step, late ? 6 * MS : 4 * MS);
         CHECK_INT(r.live_peak, 12 * MIB);
-        CHECK_INT(r.live_peak_at, 1 * MS);
+        CHECK_INT(r.live.at, 1 * MS);
         CHECK_INT(ovl_buffers_end(&t.program, &t.timeline, 0), 4 * MS);
         tiny_free(&t);
     }
+}
+
+/* A (30 MiB, stream one) is used on stream two until 5 ms, freed before the host issues d at 3 (one
+ * ms each): B on stream one takes new memory, for A's is still in use: 60 reserved, 60 active, 30
+ * allocated. At 7 the GPU is through: C takes A's. Without record_stream B takes it at once. */
+static void recorded_streams_hold_a_block(void)
+{
+    for (int recorded = 0; recorded < 2; recorded++) {
+        tiny t;
+        tiny_init(&t, 1);
+        ovl_buffer a = {.name = ovl_name(&t.b, "A"),
+                        .bytes = 30 * MIB,
+                        .stream = ovl_add_stream(&t.b, t.code, "one"),
+                        .record_stream = recorded};
+        ovl_id id = ovl_add_buffer(&t.b, t.code, &a);
+        tiny_kernel(&t, "one", "a", 1 * MS);
+        tiny_writes(&t, id);
+        tiny_kernel(&t, "two", "b", 5 * MS);
+        tiny_reads(&t, id);
+        tiny_host(&t, "host", 3 * MS);
+        ovl_free_buffer(&t.b, t.code, id);
+        ovl_id other = buffer(&t, "B", 30 * MIB, "one", false);
+        tiny_kernel(&t, "one", "c", 1 * MS);
+        tiny_writes(&t, other);
+        tiny_host(&t, "host again", 4 * MS);
+        buffer(&t, "C", 30 * MIB, "one", false);
+        tiny_kernel(&t, "one", "d", 1 * MS);
+        ovl_result_rank r = look(&t);
+        CHECK_INT(r.allocated_peak, 60 * MIB);
+        CHECK_INT(r.reserved_peak, 60 * MIB);
+        CHECK_INT(r.active_peak, 60 * MIB);
+        CHECK_INT(r.reserved.waiting, recorded ? 30 * MIB : 0);
+        CHECK_INT(r.reserved.at, recorded ? 3 * MS : 7 * MS);
+        CHECK_TEXT(r.reserved.raised_by, recorded ? "c" : "d");
+        tiny_free(&t);
+    }
+}
+
+/* 100 MiB of GPU. A (60, stream one) is freed; B (60, stream two) does not fit beside A's segment,
+ * which goes back: one retry. C (50) fails: 60 are taken, 110 would be. */
+static void a_full_gpu_retries_and_then_fails(void)
+{
+    tiny t;
+    tiny_init(&t, 1);
+    t.b.memory = 100 * MIB;
+    ovl_id a = buffer(&t, "A", 60 * MIB, "one", false);
+    tiny_kernel(&t, "one", "a", 1 * MS);
+    tiny_writes(&t, a);
+    ovl_free_buffer(&t.b, t.code, a);
+    ovl_id b = buffer(&t, "B", 60 * MIB, "two", false);
+    tiny_kernel(&t, "two", "b", 1 * MS);
+    tiny_writes(&t, b);
+    buffer(&t, "C", 50 * MIB, "one", false);
+    tiny_kernel(&t, "one", "c", 1 * MS);
+    ovl_result_rank r = look(&t);
+    CHECK_INT(r.retries, 1);
+    CHECK_INT(r.reserved_peak, 110 * MIB);
+    CHECK_TEXT(r.failure.buffer, "C");
+    CHECK_TEXT(r.failure.op, "c");
+    CHECK_INT(r.failure.bytes, 50 * MIB);
+    CHECK_INT(r.failure.reserved, 60 * MIB);
+    tiny_free(&t);
+}
+
+/* A (10) is used until 2, B (20) from 1 on, P (100) is held: B's first use makes the peak, and A,
+ * the largest that could go earlier, goes with the kernel that ends at 2. */
+static void a_peak_says_what_would_have_to_change(void)
+{
+    tiny t;
+    tiny_init(&t, 1);
+    buffer(&t, "P", 100 * MIB, "compute", true);
+    ovl_id a = buffer(&t, "A", 10 * MIB, "compute", false);
+    ovl_id b = buffer(&t, "B", 20 * MIB, "side", false);
+    uint32_t first = tiny_kernel(&t, "compute", "a", 1 * MS);
+    tiny_writes(&t, a);
+    tiny_kernel(&t, "compute", "b", 1 * MS);
+    tiny_reads(&t, a);
+    tiny_kernel(&t, "side", "c", 2 * MS);
+    tiny_after(&t, first);
+    tiny_writes(&t, b);
+    ovl_result_rank r = look(&t);
+    CHECK_TEXT(r.live.raised_buffer, "B");
+    CHECK_TEXT(r.live.raised_by, "c");
+    CHECK_TEXT(r.live.eased_buffer, "A");
+    CHECK_TEXT(r.live.eased_by, "b");
+    CHECK_INT(r.live.eased_at, 2 * MS);
+    CHECK_INT(r.live.category[OVL_PARAMETER], 100 * MIB);
+    CHECK_INT(r.live.category[OVL_ACTIVATION], 30 * MIB);
+    tiny_free(&t);
+}
+
+/* The samples of the host: A 30, then B 10 beside it, then A gone: 30, 40, 10 allocated; 30 and 40
+ * reserved, of which at the end 30 are free. */
+typedef struct seen {
+    uint32_t n;
+    uint64_t allocated[4], free[4];
+} seen;
+
+static void see(void *context, const ovl_memory_sample *sample)
+{
+    seen *s = context;
+    s->allocated[s->n] = sample->reserved[OVL_RESERVED_ALLOCATED];
+    s->free[s->n++] = sample->reserved[OVL_RESERVED_FREE];
+}
+
+static void the_host_can_be_watched(void)
+{
+    tiny t;
+    seen s = {0};
+    tiny_init(&t, 1);
+    ovl_id a = buffer(&t, "A", 30 * MIB, "one", false);
+    tiny_host(&t, "h", 1 * MS);
+    buffer(&t, "B", 10 * MIB, "two", false);
+    tiny_host(&t, "i", 1 * MS);
+    ovl_free_buffer(&t.b, t.code, a);
+    tiny_kernel(&t, "one", "k", 1 * MS);
+    CHECK(tiny_run(&t, OVL_INTERFERENCE_NONE));
+    ovl_memory_replay(&t.program, &t.timeline, 0, see, &s);
+    CHECK_INT(s.n, 3);
+    CHECK_INT(s.allocated[0], 30 * MIB);
+    CHECK_INT(s.allocated[1], 40 * MIB);
+    CHECK_INT(s.allocated[2], 10 * MIB);
+    CHECK_INT(s.free[1], 0);
+    CHECK_INT(s.free[2], 30 * MIB);
+    tiny_free(&t);
 }
 
 int main(void)
@@ -196,6 +330,10 @@ int main(void)
         {"without buffers nothing is said", without_buffers_nothing_is_said},
         {"an eager send holds its buffer until the bytes arrived",
          an_eager_send_holds_its_buffer_until_the_bytes_arrived},
+        {"recorded streams hold a block", recorded_streams_hold_a_block},
+        {"a full GPU retries and then fails", a_full_gpu_retries_and_then_fails},
+        {"a peak says what would have to change", a_peak_says_what_would_have_to_change},
+        {"the host can be watched", the_host_can_be_watched},
         CU_TEST_INFO_NULL,
     };
     return check_main("memory", tests);

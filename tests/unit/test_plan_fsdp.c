@@ -451,7 +451,30 @@ static void mistakes_are_told(void)
     finish(&t);
 }
 
+/* What a step gathers is gathered again from what the optimizer wrote: three steps are alike,
+ * without a race, and each proves its 12 gradients on 8 ranks. Steps hand their memory on: no more
+ * is taken. */
+static void steps_follow_each_other(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, EQUAL(FORWARD, ""), NULL));
+    CHECK(analyse(&t));
+    uint64_t reserved = t.result.ranks[0].reserved_peak;
+    ovl_time one = t.result.step;
+    CHECK(lower(&t, EQUAL(FORWARD, ""), "workload.steps=3"));
+    CHECK(analyse(&t));
+    CHECK_INT(t.result.n_steps, 3);
+    CHECK_INT(t.result.n_hazards, 0);
+    CHECK_INT(t.result.gradients_proved, 3 * 12 * 8);
+    CHECK(ovl_result_converged(&t.result));
+    CHECK_INT(t.result.step_times[0], one);
+    CHECK_INT(t.result.step, one);
+    CHECK_INT(t.result.ranks[0].reserved_peak, reserved);
+    finish(&t);
+}
+
 static CU_TestInfo tests[] = {
+    {"steps follow each other", steps_follow_each_other},
     {"types and sizes", types_and_sizes},
     {"the root is first and last", the_root_is_first_and_last},
     {"replicas reduce behind the reduce-scatter", replicas_reduce_behind_the_reduce_scatter},

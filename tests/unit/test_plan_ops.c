@@ -407,9 +407,34 @@ static void members_state_one_time(void)
     finish(&t);
 }
 
+/* a 2 ms; the collective waits for it, 3 ms; the next step's a does not wait for it: steps end at 5
+ * and 8, for the collectives follow each other. What is optional in the first step is there in the
+ * second. */
+static void steps_repeat_the_program(void)
+{
+    bench t = {0};
+    const char *text = "workload:\n"
+                       "  ranks: 2\n"
+                       "  steps: 2\n"
+                       "  groups: {dp: all}\n"
+                       "  ops:\n"
+                       "    - {kernel: a, duration: 2 ms, after: \"b?\"}\n"
+                       "    - {kernel: b, duration: 1 us, stream: side}\n"
+                       "    - {collective: c, op: all_reduce, duration: 3 ms, after: a}\n";
+    CHECK(lower(&t, text, NULL));
+    CHECK_TEXT(sequence(&t, 0), "a | b | c | step end | a | b | c | step end");
+    CHECK_INT(t.p->n_steps, 2);
+    CHECK_TEXT(waits(&t, 0, "step end"), "a, b, c");
+    CHECK(analyse(&t));
+    CHECK_INT(t.result.step, 3 * OVL_MS);
+    CHECK_INT(t.result.step_times[0], 5 * OVL_MS);
+    finish(&t);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
+        {"steps repeat the program", steps_repeat_the_program},
         {"operations of every kind", plain_operations},
         {"repeats are unrolled", repeats_are_unrolled},
         {"a wait means the latest of a name", repeated_names},

@@ -208,7 +208,7 @@ static void lists_of_actions(void)
                            "\"1RECV_F0,1F0,1B0,1SEND_B0\""),
                       NULL),
               6 * OVL_MS);
-    CHECK(said(&t, "UNSHARD, RESHARD and REDUCE_GRAD of the list of actions take no time."));
+    CHECK(said(&t, "UNSHARD, RESHARD and REDUCE_GRAD of the schedule take no time"));
     /* 0F1 & 0B0 as a pair: 3 ms, as long as its parts. */
     CHECK_INT(step_of(&t, LIST("\"0F0,(0F1;0B0)OVERLAP_F_B,0B1\", \"1F0,1B0,1F1,1B1\""), NULL),
               (1 + 3 + 3 + 3 + 2) * OVL_MS);
@@ -279,7 +279,7 @@ static void what_does_not_fit_is_told(void)
     CHECK(!lower(&t, TWO, "overlap.pipeline={actions: [\"0F999998\", \"65000F0\"]}"));
     CHECK_HAS(mistake(&t), "is on no rank");
     CHECK(!lower(&t, TWO, "overlap.pipeline.schedule=null"));
-    CHECK_HAS(mistake(&t), "a schedule by name or a list of actions; found neither");
+    CHECK_HAS(mistake(&t), "a schedule_file; found none");
     CHECK(!lower(&t, TWO, "overlap.pipeline.group=dp"));
     CHECK_HAS(mistake(&t), "there is no group \"dp\"");
     CHECK(!lower(&t, TWO, "overlap.pipeline.virtual_stages=2"));
@@ -315,6 +315,61 @@ static void what_does_not_fit_is_told(void)
     finish(&t);
 }
 
+/* --- Batches, recomputation, data parallelism --- */
+
+#define SMALL                                                                                      \
+    "mesh: {axes: {pp: 2}}\n"                                                                      \
+    "workload: {stages: [{name: s, repeat: 2, forward: 1 ms, backward: 2 ms, activations: 1 GiB, " \
+    "transfer: 8 MiB}]}\n"
+
+/* The send of a forward and the receive for the next backward are one launch. */
+static void neighbouring_transfers_are_a_batch(void)
+{
+    bench t = {0};
+    const char *text =
+        SMALL "overlap: {pipeline: {schedule: 1f1b, microbatches: 2, communicators: one, "
+              "batch: true, alpha: 1 ms, beta: 8 MiB/ms}}\n";
+    step_of(&t, text, NULL);
+    CHECK_TEXT(sequence(&t, 0), "0F0 | 0SEND_F0 | 0F1 | 0SEND_F1+0RECV_B0 | 0SEND_F1 | 0RECV_B0 | "
+                                "0B0 | 0RECV_B1 | 0B1");
+    CHECK_TEXT(waits(&t, 0, "0SEND_F1+0RECV_B0"), "0F1");
+    CHECK_TEXT(waits(&t, 0, "0B0"), "0SEND_F1+0RECV_B0");
+    CHECK(!lower(&t, text, "overlap.pipeline.communicators=stages"));
+    CHECK_HAS(mistake(&t), "batch needs communicators: one");
+    finish(&t);
+}
+
+/* A backward runs the forward again: 1 + 2. A forward leaves the input of its stage, 8 MiB on stage
+ * 1; the activations are there for a backward at a time. */
+static void forwards_run_again(void)
+{
+    bench t = {0};
+    ovl_time step = step_of(
+        &t, SMALL "overlap: {pipeline: {schedule: 1f1b, microbatches: 4, recompute: true}}\n",
+        NULL);
+    CHECK_INT(cost_named(&t, 1, "1B0")->work, 3 * OVL_MS);
+    CHECK_INT(step, 5 * 4 * OVL_MS);
+    CHECK_INT(t.result.ranks[0].allocated_peak / GIB, 1);
+    CHECK_INT(bytes_in(&t, 1, OVL_ACTIVATION), 4 * (GIB + GIB / 128));
+    CHECK_INT(t.result.n_hazards, 0);
+    finish(&t);
+}
+
+/* Ranks 0 and 1 have different stages: they have no gradients in common. */
+static void data_parallel_ranks_have_the_same_stages(void)
+{
+    bench t = {0};
+    CHECK(!lower(
+        &t,
+        "mesh: {axes: {dp: 2, pp: 2}}\n"
+        "workload: {stages: [{name: s, repeat: 2, forward: 1 ms, backward: 2 ms, params: 1 "
+        "GiB}]}\n"
+        "overlap: {pipeline: {schedule: 1f1b, microbatches: 2, data_parallel: {group: pp}}}\n",
+        NULL));
+    CHECK_HAS(mistake(&t), "have different stages of the pipeline");
+    finish(&t);
+}
+
 /* Layers of 4, 1, 1 and 2 TFLOP forward on 100 TFLOP/s, twice that backward: 120, 30, 30, 60 ms. By
  * number 150 and 90; by time 120 and 120. */
 static void layers_are_cut_by_flops(void)
@@ -346,6 +401,9 @@ static CU_TestInfo tests[] = {
     {"times follow from one another", times_follow_from_one_another},
     {"layers are cut into stages", layers_are_cut_into_stages},
     {"layers are cut by FLOPs", layers_are_cut_by_flops},
+    {"neighbouring transfers are a batch", neighbouring_transfers_are_a_batch},
+    {"forwards run again", forwards_run_again},
+    {"data parallel ranks have the same stages", data_parallel_ranks_have_the_same_stages},
     {"orders of sends and receives agree", orders_of_sends_and_receives_agree},
     {"rendezvous on one communicator is a deadlock", rendezvous_on_one_communicator_is_a_deadlock},
     {"lists of actions", lists_of_actions},

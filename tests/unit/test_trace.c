@@ -20,7 +20,8 @@ static void write_trace(traced *x, const bool *ranks)
     FILE *file = open_memstream(&x->text, &size);
     ovl_out out;
     ovl_out_stream(&out, file);
-    ovl_run_options options = {OVL_INTERFERENCE_SHARED, OVL_NONE, true};
+    ovl_run_options options = {
+        .interference = OVL_INTERFERENCE_SHARED, .free_name = OVL_NONE, .segments = true};
     CHECK(tiny_freeze(&x->t));
     CHECK(ovl_run(&x->t.program, &options, &x->t.arena, &x->t.timeline, &x->t.errs));
     ovl_causes causes;
@@ -135,6 +136,8 @@ static void counters(void)
                       "bytes\", \"args\": {\"");
     CHECK_HAS(x.text, "\": 1000}}");
     CHECK_HAS(x.text, "\"ts\": 27000.000, \"name\": \"live bytes\", \"args\": {\"");
+    CHECK_HAS(x.text, "\"name\": \"reserved bytes\", \"args\": {\"allocated\": 1000, "
+                      "\"waiting_for_gpu\": 0, \"free_in_pools\": 2096152}}");
     free_traced(&x);
 }
 

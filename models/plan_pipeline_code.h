@@ -1,0 +1,77 @@
+/*
+ * plan_pipeline_code.h - the code of one place in the pipeline while it is written.
+ *
+ *     plan_pipeline_emit.c    kernels, sends and receives, activations
+ *     plan_pipeline_data.c    what data parallelism adds to each stage
+ *
+ * Example, stage 1 with sharded parameters and 2 microbatches:
+ *
+ *     unshard 1, 1F0, 1F1, 1B0, 1B1, reduce 1, optimizer
+ */
+#ifndef OVL_MODELS_PLAN_PIPELINE_CODE_H
+#define OVL_MODELS_PLAN_PIPELINE_CODE_H
+
+#include "models/plan_pipeline.h"
+
+/* What a cell has got so far on its rank: operations by local index, buffers. */
+typedef struct ovl_pipe_cell {
+    uint32_t f, b, w; /* F; I or B; W */
+    uint32_t recv_f, recv_b;
+    ovl_id activation, kept, checkpoint; /* until I or B; until W or B; until I or B */
+    ovl_id in_f, in_b, out_f, out_b;     /* of transfers */
+} ovl_pipe_cell;
+
+/* What a stage has got; OVL_NONE: not, or not now. */
+typedef struct ovl_pipe_state {
+    ovl_id params;        /* held: all, or a shard of them */
+    ovl_id gathered;      /* what UNSHARD brought */
+    uint32_t unshard;     /* the operation that did */
+    ovl_id gradients;     /* summed over microbatches */
+    ovl_id shard;         /* what REDUCE_GRAD leaves; the same buffer if nothing is sharded */
+    uint32_t produced_by; /* the last operation that added to them */
+    uint32_t reduce;      /* the operation that reduces them */
+    uint32_t used_by;     /* the last kernel that read the parameters */
+} ovl_pipe_state;
+
+typedef struct ovl_pipe_code {
+    ovl_pipe_plan *p;
+    ovl_lowering *l;
+    ovl_builder *b;
+    uint32_t rank; /* of the pipeline */
+    ovl_id code;
+    uint16_t compute;
+    uint16_t *stream_out, *stream_in, *slot; /* [channels] of this code; OVL_NO_STREAM: not yet */
+    ovl_time launch;
+    ovl_pipe_cell *cells;   /* [n_stages * microbatches] */
+    ovl_pipe_state *stages; /* [n_stages] */
+    uint16_t data_stream, data_slot;
+    uint32_t let_go_by; /* the last kernel that used parameters that were let go, or OVL_NONE */
+    bool broken;
+} ovl_pipe_code;
+
+/* A buffer of a stage. */
+ovl_id ovl_pipe_buffer(ovl_pipe_code *e, const char *name, const ovl_pipe_stage *stage,
+                       uint64_t bytes, ovl_category category, bool held, uint16_t stream);
+
+/* --- plan_pipeline_data.c --- */
+
+/* Who reduces with whom; false after an error. Adds UNSHARD, RESHARD and REDUCE_GRAD to the
+ * schedule where it has none. */
+bool ovl_pipe_data_plan(ovl_pipe_plan *p);
+
+/* Streams and held buffers of the stages of this rank; also without data parallelism. */
+void ovl_pipe_data_open(ovl_pipe_code *e);
+
+/* UNSHARD, RESHARD or REDUCE_GRAD of a stage. */
+void ovl_pipe_data_action(ovl_pipe_code *e, const ovl_action *a);
+
+/* Before a kernel is added: what it needs to be there. */
+void ovl_pipe_data_before(ovl_pipe_code *e, const ovl_action *a);
+
+/* The kernel last added runs an action: what it reads, and the gradients it makes. */
+void ovl_pipe_data_kernel(ovl_pipe_code *e, const ovl_action *a, uint32_t local);
+
+/* The optimizer at the end of the step, if there is one. */
+void ovl_pipe_data_optimizer(ovl_pipe_code *e);
+
+#endif

@@ -1,0 +1,531 @@
+#include "sim/usage.h"
+
+#include "sim/fold.h"
+
+#include <stdlib.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+/* One activity on one resource. */
+typedef struct use {
+    ovl_id resource;
+    uint32_t op; /* that carries its limits: first place of a collective, sender */
+    ovl_id name;
+    uint32_t like; /* activities that load it in the same way (folded), itself included */
+    ovl_time from, to;
+    wide load; /* bytes/s x isolated length */
+    bool once; /* members load it together */
+} use;
+
+/* What names lost on a resource. */
+typedef struct loss {
+    uint32_t resource;
+    ovl_id name;
+    ovl_time time;
+} loss;
+
+/* Two names together on a resource, a <= b in the order of their numbers; on the way, and as a row.
+ */
+typedef struct meeting {
+    ovl_id resource_name, a, b;
+    ovl_time together, lost_a, lost_b;
+    uint32_t instances;
+} meeting;
+
+typedef struct usage {
+    const ovl_causes *causes;
+    const ovl_program *p;
+    const ovl_timeline *t;
+    ovl_arena *arena, *scratch;
+    const uint32_t *sharers; /* [n_resources] ranks of it */
+    OVL_VEC(use) uses;
+    OVL_VEC(loss) losses; /* by resource, then name */
+    OVL_VEC(meeting) met;
+    ovl_result_resource *lines; /* by name of the resource */
+    uint32_t *line_of;          /* [names] + 1 */
+    wide *bytes_of;             /* [lines] all instances */
+    uint32_t n_lines;
+    ovl_time step;
+} usage;
+
+/* --- What an operation uses --- */
+
+static const ovl_cost *cost_of(const usage *u, uint32_t rank, const ovl_op *op)
+{
+    return &u->p->costs[op->cost + (op->per_rank ? u->p->ranks[rank].variant : 0)];
+}
+
+static uint32_t carrier(const usage *u, uint32_t op, const ovl_op *o)
+{
+    if (o->kind == OVL_COLLECTIVE) {
+        return u->causes->member_ops[u->causes->first_member[ovl_causes_collective(u->causes, op)]];
+    }
+    return o->kind == OVL_RECV ? u->p->partner[op] : op;
+}
+
+static bool moves(const ovl_op *o)
+{
+    return o->kind != OVL_HOST && o->kind != OVL_MARKER && o->kind != OVL_BATCH;
+}
+
+/* From the end of its latency to its end; bytes of an eager message travel behind its sender. */
+static void interval(const usage *u, uint32_t carried, ovl_time latency, use *out)
+{
+    const ovl_op *o = ovl_causes_op(u->causes, carried);
+    out->from = u->t->start[carried] + latency;
+    out->to = u->t->end[carried];
+    if (o->kind == OVL_SEND && o->eager) {
+        ovl_time arrived = u->t->arrive[carried];
+        out->from = arrived + latency;
+        out->to = arrived + ovl_wire_time(u->p, u->t, carried);
+    }
+}
+
+static uint32_t like(const usage *u, uint32_t op)
+{
+    return u->p->fold ? OVL_MAX(u->p->fold->together[op], 1) : 1;
+}
+
+/* `shared`: the resources that several ranks have, else those that only this one has. */
+static void add_uses(usage *u, uint32_t rank, uint32_t op, bool shared)
+{
+    const ovl_op *o = ovl_causes_op(u->causes, op);
+    uint32_t carried = carrier(u, op, o);
+    bool receives = o->kind == OVL_RECV;
+    const ovl_op *paid = receives ? ovl_causes_op(u->causes, carried) : o;
+    const ovl_cost *cost = cost_of(u, receives ? u->causes->rank_of[carried] : rank, paid);
+    uint32_t first = receives ? cost->first_peer : cost->first_demand;
+    uint32_t n = receives ? cost->n_peer : cost->n_demands;
+    const ovl_id *ports = &u->p->rank_ports[u->p->ranks[rank].first_port];
+    use item = {.op = carried, .name = o->name, .like = like(u, carried)};
+    interval(u, carried, cost->latency, &item);
+    for (uint32_t i = first; i < first + n; i++) {
+        const ovl_demand *d = &u->p->demands[i];
+        item.resource = ports[d->port];
+        if (item.resource != OVL_NONE && (u->sharers[item.resource] > 1) == shared) {
+            item.load = (wide)d->rate * (wide)cost->work;
+            item.once = d->once;
+            ovl_vec_push(&u->uses, item);
+        }
+    }
+}
+
+static void add_rank(usage *u, uint32_t rank, bool shared)
+{
+    const ovl_code *code = &u->p->codes[u->p->ranks[rank].code];
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        if (moves(&code->ops[i])) {
+            add_uses(u, rank, u->p->ranks[rank].first_op + i, shared);
+        }
+    }
+}
+
+static int by_resource(const void *x, const void *y)
+{
+    const use *a = x, *b = y;
+    if (a->resource != b->resource) {
+        return a->resource < b->resource ? -1 : 1;
+    }
+    if (a->from != b->from) {
+        return a->from < b->from ? -1 : 1;
+    }
+    return a->op != b->op ? (a->op < b->op ? -1 : 1) : 0;
+}
+
+/* Members of one activity on one resource are one use of it. */
+static void sort_and_merge(usage *u)
+{
+    uint32_t n = 0;
+    if (u->uses.len == 0) {
+        return;
+    }
+    qsort(u->uses.data, u->uses.len, sizeof *u->uses.data, by_resource);
+    for (uint32_t i = 0; i < u->uses.len; i++) {
+        if (n && by_resource(&u->uses.data[n - 1], &u->uses.data[i]) == 0) {
+            u->uses.data[n - 1].load += u->uses.data[i].once ? 0 : u->uses.data[i].load;
+        } else {
+            u->uses.data[n++] = u->uses.data[i];
+        }
+    }
+    u->uses.len = n;
+}
+
+/* --- Losses --- */
+
+static int by_loser(const void *x, const void *y)
+{
+    const loss *a = x, *b = y;
+    if (a->resource != b->resource) {
+        return a->resource < b->resource ? -1 : 1;
+    }
+    return a->name != b->name ? (a->name < b->name ? -1 : 1) : 0;
+}
+
+static void find_losses(usage *u)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < u->t->n_limits; i++) {
+        const ovl_limit *l = &u->t->limits[i];
+        if (l->bound < u->p->n_resources && l->lost > 0) {
+            loss item = {l->bound, ovl_causes_op(u->causes, l->op)->name, l->lost};
+            ovl_vec_push(&u->losses, item);
+        }
+    }
+    if (u->losses.len) {
+        qsort(u->losses.data, u->losses.len, sizeof *u->losses.data, by_loser);
+    }
+    for (uint32_t i = 0; i < u->losses.len; i++) {
+        if (n && by_loser(&u->losses.data[n - 1], &u->losses.data[i]) == 0) {
+            u->losses.data[n - 1].time += u->losses.data[i].time;
+        } else {
+            u->losses.data[n++] = u->losses.data[i];
+        }
+    }
+    u->losses.len = n;
+}
+
+static ovl_time lost_by(const usage *u, ovl_id resource, ovl_id name)
+{
+    loss key = {resource, name, 0};
+    const loss *found = u->losses.len ? bsearch(&key, u->losses.data, u->losses.len,
+                                                sizeof *u->losses.data, by_loser)
+                                      : NULL;
+    return found ? found->time : 0;
+}
+
+/* Whether it held anybody back. */
+static bool held_back(const usage *u, ovl_id resource)
+{
+    uint32_t low = 0, high = u->losses.len;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (u->losses.data[middle].resource < resource) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < u->losses.len && u->losses.data[low].resource == resource;
+}
+
+/* --- Meetings on one resource --- */
+
+/* Names that are there now; bounded, for a resource that thousands of names use at a time says no
+ * more by millions of pairs. */
+#define MOST_PRESENT 64
+
+typedef struct presence {
+    ovl_id name;
+    uint32_t count;
+} presence;
+
+typedef struct moment {
+    ovl_time time;
+    uint32_t item; /* into uses */
+    bool begins;
+} moment;
+
+static int by_moment(const void *x, const void *y)
+{
+    const moment *a = x, *b = y;
+    if (a->time != b->time) {
+        return a->time < b->time ? -1 : 1;
+    }
+    if (a->begins != b->begins) {
+        return a->begins ? 1 : -1;
+    }
+    return a->item != b->item ? (a->item < b->item ? -1 : 1) : 0;
+}
+
+typedef struct watch {
+    presence there[MOST_PRESENT];
+    uint32_t n;
+} watch;
+
+static void count_in(watch *w, ovl_id name, uint32_t by)
+{
+    for (uint32_t i = 0; i < w->n; i++) {
+        if (w->there[i].name == name) {
+            w->there[i].count += by;
+            return;
+        }
+    }
+    if (w->n < MOST_PRESENT) {
+        w->there[w->n++] = (presence){name, by};
+    }
+}
+
+static void count_out(watch *w, ovl_id name, uint32_t by)
+{
+    for (uint32_t i = 0; i < w->n; i++) {
+        if (w->there[i].name == name && (w->there[i].count -= by) == 0) {
+            w->there[i] = w->there[--w->n];
+            return;
+        }
+    }
+}
+
+static void add_meeting(usage *u, ovl_id resource, ovl_id a, ovl_id b, ovl_time length)
+{
+    ovl_id low = OVL_MIN(a, b), high = OVL_MAX(a, b);
+    ovl_time lost_low = lost_by(u, resource, low), lost_high = lost_by(u, resource, high);
+    if (lost_low || lost_high) {
+        meeting m = {u->p->resources[resource].name, low, high, length, lost_low, lost_high, 1};
+        ovl_vec_push(&u->met, m);
+    }
+}
+
+/* All pairs that are there for `length`. */
+static void stay(usage *u, ovl_id resource, const watch *w, ovl_time length)
+{
+    for (uint32_t i = 0; i < w->n && length > 0; i++) {
+        if (w->there[i].count > 1) {
+            add_meeting(u, resource, w->there[i].name, w->there[i].name, length);
+        }
+        for (uint32_t k = 0; k < i; k++) {
+            add_meeting(u, resource, w->there[i].name, w->there[k].name, length);
+        }
+    }
+}
+
+static int by_pair(const void *x, const void *y)
+{
+    const meeting *a = x, *b = y;
+    if (a->resource_name != b->resource_name) {
+        return a->resource_name < b->resource_name ? -1 : 1;
+    }
+    if (a->a != b->a) {
+        return a->a < b->a ? -1 : 1;
+    }
+    return a->b != b->b ? (a->b < b->b ? -1 : 1) : 0;
+}
+
+/* Pieces of one pair on one instance are added. */
+static void sum_pieces(usage *u, uint32_t first, uint32_t instances)
+{
+    uint32_t n = first;
+    if (u->met.len > first) {
+        qsort(u->met.data + first, u->met.len - first, sizeof *u->met.data, by_pair);
+    }
+    for (uint32_t i = first; i < u->met.len; i++) {
+        if (n > first && by_pair(&u->met.data[n - 1], &u->met.data[i]) == 0) {
+            u->met.data[n - 1].together += u->met.data[i].together;
+        } else {
+            u->met.data[n] = u->met.data[i];
+            u->met.data[n++].instances = instances;
+        }
+    }
+    u->met.len = n;
+}
+
+/* Plays what came and went on one resource; gives how long it was used at all. */
+static ovl_time play(usage *u, ovl_id resource, uint32_t first, uint32_t n, uint32_t instances)
+{
+    bool pairs = held_back(u, resource);
+    moment *moments = malloc(2 * (size_t)n * sizeof *moments);
+    if (!moments) {
+        ovl_out_of_memory(2 * (size_t)n * sizeof *moments);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        moments[2 * i] = (moment){u->uses.data[first + i].from, first + i, true};
+        moments[2 * i + 1] = (moment){u->uses.data[first + i].to, first + i, false};
+    }
+    qsort(moments, 2 * (size_t)n, sizeof *moments, by_moment);
+    watch w = {.n = 0};
+    ovl_time busy = 0, before = 0;
+    uint32_t there = 0, met = u->met.len;
+    for (uint32_t i = 0; i < 2 * n; i++) {
+        const use *item = &u->uses.data[moments[i].item];
+        busy += there ? moments[i].time - before : 0;
+        if (pairs) {
+            stay(u, resource, &w, moments[i].time - before);
+            (moments[i].begins ? count_in : count_out)(&w, item->name, item->like);
+        }
+        there += moments[i].begins ? 1 : UINT32_MAX; /* minus one */
+        before = moments[i].time;
+    }
+    free(moments);
+    sum_pieces(u, met, instances);
+    return busy;
+}
+
+/* --- Lines of resources --- */
+
+static ovl_result_resource *line_of(usage *u, ovl_id resource)
+{
+    const ovl_resource *r = &u->p->resources[resource];
+    if (u->line_of[r->name] == 0) {
+        u->lines[u->n_lines].name = ovl_names_text(u->p->names, r->name);
+        u->line_of[r->name] = ++u->n_lines;
+    }
+    return &u->lines[u->line_of[r->name] - 1];
+}
+
+static uint64_t to_bytes(wide load)
+{
+    return (uint64_t)(load / 1000000000000u);
+}
+
+static void one_resource(usage *u, ovl_id resource, uint32_t first, uint32_t n, uint32_t instances)
+{
+    const ovl_resource *r = &u->p->resources[resource];
+    ovl_result_resource *line = line_of(u, resource);
+    wide load = 0;
+    for (uint32_t i = first; i < first + n; i++) {
+        load += u->uses.data[i].load * u->uses.data[i].like;
+    }
+    uint64_t bytes = to_bytes(load);
+    ovl_time busy = play(u, resource, first, n, instances);
+    line->instances += instances;
+    u->bytes_of[line - u->lines] += load * instances;
+    if (line->busiest == OVL_NONE || bytes > line->bytes) {
+        double most = (double)r->capacity * (double)u->step / 1e12;
+        line->busiest = r->instance;
+        line->bytes = bytes;
+        line->busy = busy;
+        line->capacity = r->capacity;
+        line->mean_use = most > 0 ? (double)bytes / most : 0;
+    }
+}
+
+static void each_resource(usage *u, uint32_t ranks)
+{
+    sort_and_merge(u);
+    for (uint32_t i = 0, n; i < u->uses.len; i += n) {
+        ovl_id resource = u->uses.data[i].resource;
+        for (n = 1; i + n < u->uses.len && u->uses.data[i + n].resource == resource; n++) {
+        }
+        uint32_t folded = u->p->fold ? u->p->fold->resources.count[resource] : 1;
+        one_resource(u, resource, i, n, ranks * folded);
+    }
+    u->uses.len = 0;
+}
+
+/* --- Rows --- */
+
+static int by_loss(const void *x, const void *y)
+{
+    const ovl_result_collision *a = x, *b = y;
+    ovl_time of_a = a->lost_a + a->lost_b, of_b = b->lost_a + b->lost_b;
+    if (of_a != of_b) {
+        return of_a < of_b ? 1 : -1;
+    }
+    if (a->together != b->together) {
+        return a->together < b->together ? 1 : -1;
+    }
+    int names = strcmp(a->resource, b->resource);
+    names = names ? names : strcmp(a->a, b->a);
+    return names ? names : strcmp(a->b, b->b);
+}
+
+/* One row for a pair on resources of one name; names in the order of the alphabet. */
+static ovl_result_collision row_of(const usage *u, const meeting *m)
+{
+    ovl_result_collision row = {.resource = ovl_names_text(u->p->names, m->resource_name),
+                                .a = ovl_names_text(u->p->names, m->a),
+                                .b = ovl_names_text(u->p->names, m->b),
+                                .instances = m->instances,
+                                .together = m->together,
+                                .lost_a = m->lost_a,
+                                .lost_b = m->a == m->b ? 0 : m->lost_b};
+    if (strcmp(row.a, row.b) > 0) {
+        const char *name = row.a;
+        ovl_time lost = row.lost_a;
+        row.a = row.b;
+        row.lost_a = row.lost_b;
+        row.b = name;
+        row.lost_b = lost;
+    }
+    return row;
+}
+
+static void make_rows(usage *u, ovl_result *result)
+{
+    OVL_VEC(ovl_result_collision) rows = {0};
+    if (u->met.len) {
+        qsort(u->met.data, u->met.len, sizeof *u->met.data, by_pair);
+    }
+    for (uint32_t i = 0; i < u->met.len;) {
+        meeting m = u->met.data[i++];
+        for (; i < u->met.len && by_pair(&m, &u->met.data[i]) == 0; i++) {
+            uint32_t instances = m.instances + u->met.data[i].instances;
+            m = u->met.data[i].together > m.together ? u->met.data[i] : m;
+            m.instances = instances;
+        }
+        ovl_vec_push(&rows, row_of(u, &m));
+    }
+    if (rows.len) {
+        qsort(rows.data, rows.len, sizeof *rows.data, by_loss);
+    }
+    result->all_collisions = rows.len;
+    rows.len = OVL_MIN(rows.len, OVL_MOST_COLLISIONS);
+    for (uint32_t i = 0; i < rows.len; i++) {
+        ovl_result_collision *row = &rows.data[i];
+        row->resource = ovl_arena_strdup(u->arena, row->resource);
+        row->a = ovl_arena_strdup(u->arena, row->a);
+        row->b = ovl_arena_strdup(u->arena, row->b);
+    }
+    result->n_collisions = rows.len;
+    result->collisions = ovl_vec_freeze(&rows, u->arena);
+}
+
+static void make_lines(usage *u, ovl_result *result)
+{
+    ovl_result_resource *lines = OVL_NEW_ARRAY(u->arena, ovl_result_resource, u->n_lines);
+    for (uint32_t i = 0; i < u->n_lines; i++) {
+        lines[i] = u->lines[i];
+        lines[i].name = ovl_arena_strdup(u->arena, u->lines[i].name);
+        lines[i].total = to_bytes(u->bytes_of[i]);
+    }
+    result->resources = lines;
+    result->n_resources = u->n_lines;
+}
+
+static const uint32_t *find_sharers(const ovl_program *p, ovl_arena *arena)
+{
+    uint32_t *sharers = OVL_NEW_ARRAY(arena, uint32_t, p->n_resources);
+    for (uint32_t r = 0; r < p->n_ranks; r++) {
+        for (uint32_t port = 0; port < p->n_ports; port++) {
+            ovl_id resource = p->rank_ports[p->ranks[r].first_port + port];
+            if (resource != OVL_NONE) {
+                sharers[resource]++;
+            }
+        }
+    }
+    return sharers;
+}
+
+void ovl_usage_find(const ovl_causes *causes, const ovl_classes *classes, ovl_arena *arena,
+                    ovl_result *result)
+{
+    ovl_arena scratch = {0};
+    const ovl_program *p = causes->program;
+    usage u = {.causes = causes,
+               .p = p,
+               .t = causes->timeline,
+               .arena = arena,
+               .scratch = &scratch,
+               .sharers = find_sharers(p, &scratch),
+               .step = causes->timeline->step};
+    u.lines = OVL_NEW_ARRAY(&scratch, ovl_result_resource, p->n_resources);
+    u.bytes_of = OVL_NEW_ARRAY(&scratch, wide, p->n_resources);
+    u.line_of = OVL_NEW_ARRAY(&scratch, uint32_t, p->names->count);
+    for (uint32_t i = 0; i < p->n_resources; i++) {
+        u.lines[i].busiest = OVL_NONE;
+    }
+    find_losses(&u);
+    for (uint32_t i = 0; i < classes->n; i++) {
+        add_rank(&u, classes->rank[i], false);
+        each_resource(&u, classes->count[i]);
+    }
+    for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
+        add_rank(&u, rank, true);
+    }
+    each_resource(&u, 1);
+    make_rows(&u, result);
+    make_lines(&u, result);
+    ovl_vec_free(&u.uses);
+    ovl_vec_free(&u.losses);
+    ovl_vec_free(&u.met);
+    ovl_arena_free(&scratch);
+}

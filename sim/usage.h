@@ -1,0 +1,31 @@
+/*
+ * usage.h - who used which resource, and who met whom on it.
+ *
+ * An activity uses a resource from the end of its latency to its own end, if it demands any of it:
+ * kernels and copies their HBM, members of a collective their links and HBM, a message those of
+ * both ends. Activities of two names that use one instance at the same time *meet*; if the instance
+ * held one of them back, that is a collision: how long they were together, and what each lost
+ * there.
+ *
+ * Resources of one name (the NICs) are one line, with the numbers of its busiest instance (most
+ * bytes, then the lowest). Collisions are lines of (name of the resource, two names of operations),
+ * with the numbers of the instance where the two were together longest.
+ *
+ * Bytes are what was demanded: rate x isolated length, exactly. What a link sends and what it
+ * receives over all instances are equal for collectives and for messages.
+ *
+ * Example: `a` and `b`, 200 MB each, 6 to 14 ms on one NIC of 50 GB/s: busy 8 ms, 400 MB out;
+ * together 8 ms on it, 4 ms lost each.
+ */
+#ifndef OVL_SIM_USAGE_H
+#define OVL_SIM_USAGE_H
+
+#include "sim/causes.h"
+#include "sim/classes.h"
+#include "sim/result.h"
+
+/* Fills the result's tables of resources and collisions, in `arena`. */
+void ovl_usage_find(const ovl_causes *causes, const ovl_classes *classes, ovl_arena *arena,
+                    ovl_result *result);
+
+#endif

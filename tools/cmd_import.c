@@ -1,0 +1,113 @@
+/* ovl import: a scenario made of a pipeline schedule in PyTorch's text form. */
+#include "models/schedule_csv.h"
+#include "tools/work.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const ovl_mark nowhere = {0};
+
+/* A row of actions begins with a stage, a pair or a blank cell: "0F0", "(0F2;3B1)OVERLAP_F_B", ",".
+ */
+static bool is_schedule(const char *text)
+{
+    const char *at = text + strspn(text, " \t\r\n,");
+    if (*at == '(') {
+        return true;
+    }
+    const char *type = at;
+    while (isdigit((unsigned char)*type)) {
+        type++;
+    }
+    return type > at && *type && strchr("FBIWSRU", *type) != NULL;
+}
+
+static void list_rows(ovl_out *out, const char *text)
+{
+    while (*text) {
+        size_t width = strcspn(text, "\r\n");
+        ovl_out_printf(out, "      - \"%.*s\"\n", (int)width, text);
+        text += width;
+        text += strspn(text, "\r");
+        text += *text == '\n';
+    }
+}
+
+static const char *name_of(const char *path, ovl_arena *arena)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    return ovl_arena_strndup(arena, name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
+}
+
+/* A text in YAML's quotes. */
+static void quote(ovl_out *out, const char *text)
+{
+    ovl_out_text(out, "\"");
+    for (; *text; text++) {
+        bool escape = *text == '"' || *text == '\\';
+        ovl_out_printf(out, "%s%c", escape ? "\\" : "", (unsigned char)*text < ' ' ? ' ' : *text);
+    }
+    ovl_out_text(out, "\"");
+}
+
+/* Whatever dialect the file has, the rows are written in the new one. */
+static void write_scenario(ovl_out *out, const char *path, const ovl_schedule *s,
+                           ovl_csv_dialect dialect, ovl_arena *arena)
+{
+    ovl_out_printf(
+        out,
+        "# A schedule for %" PRIu32 " ranks, %" PRIu32 " stages and %" PRIu32 " microbatches%s.\n"
+        "# It says nothing of time and memory: put what was measured in place of 1 ms, and "
+        "add activations, params, transfer.\n"
+        "name: ",
+        s->n_ranks, s->n_stages, s->n_microbatches,
+        dialect == OVL_CSV_OLD ? ", read in the old dialect (B and BW)" : "");
+    quote(out, name_of(path, arena));
+    ovl_out_printf(out,
+                   "\nhardware: {gpu: {name: example}}\n"
+                   "mesh: {axes: {pp: %" PRIu32 "}}\n"
+                   "workload:\n"
+                   "  stages:\n"
+                   "    - {name: stage, repeat: %" PRIu32 ", forward: 1 ms, backward_input: 1 ms, "
+                   "backward_weight: 1 ms}\n"
+                   "overlap:\n"
+                   "  pipeline:\n"
+                   "    actions:\n",
+                   s->n_ranks, s->n_stages);
+    list_rows(out, ovl_schedule_print_csv(s, OVL_CSV_NEW, arena));
+}
+
+static void import(ovl_work *work, const ovl_args *args)
+{
+    const char *path = args->operands[0], *why = NULL;
+    size_t length = 0;
+    const char *text = work->files.read(work->files.context, path, &length, &work->arena, &why);
+    if (!text) {
+        ovl_error(&work->errs, OVL_E_INPUT, nowhere, "cannot read \"%s\": %s", path, why);
+        return;
+    }
+    if (!is_schedule(text)) {
+        ovl_error(&work->errs, OVL_E_INPUT, (ovl_mark){path, 1, 1},
+                  "this is no pipeline schedule: a row of one begins as in 0F0,0F1,0B0");
+        return;
+    }
+    ovl_schedule s;
+    ovl_csv_dialect dialect;
+    const ovl_mark mark = {path, 0, 0};
+    if (!ovl_schedule_read_csv(path, text, &s, &dialect, &work->arena, &work->errs) ||
+        !ovl_schedule_check(&s, mark, &work->errs)) {
+        return;
+    }
+    ovl_out file, *out = ovl_work_output(args, work->shell, &file);
+    write_scenario(out, path, &s, dialect, &work->arena);
+    ovl_work_written(work, args, out);
+}
+
+int ovl_cmd_import(const ovl_args *args, const ovl_shell *shell)
+{
+    ovl_work work;
+    ovl_work_begin(&work, shell);
+    import(&work, args);
+    return ovl_work_end(&work, OVL_EXIT_DONE);
+}

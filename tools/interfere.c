@@ -1,0 +1,629 @@
+#include "tools/interfere.h"
+#include "models/fit_parts.h"
+#include "sim/units.h"
+#include "tools/comm_names.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_LISTED 12   /* differences named */
+#define DRIFT       0.02 /* of the clock, from which on it is told */
+
+#define NOTE(...) ovl_vec_push(&in->notes, ovl_arena_printf(&in->arena, __VA_ARGS__))
+
+static int64_t length(const ovl_trial_op *op)
+{
+    return op->end - op->start;
+}
+
+static const char *text_of(const ovl_interfere *in, ovl_id id)
+{
+    return id == OVL_NONE ? "" : ovl_names_text(&in->names, id);
+}
+
+/* --- What belongs together --- */
+
+/* An operation by what it is and how many of that came before it on its device. */
+typedef struct item {
+    const ovl_trial_op *op;
+    int64_t device; /* id */
+    uint32_t nth;
+} item;
+
+static int order(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_what(const item *x, const item *y)
+{
+    const int by[] = {
+        order(x->device, y->device),     order(x->op->comm, y->op->comm),
+        order(x->op->name, y->op->name), order(x->op->shape, y->op->shape),
+        order(x->op->op, y->op->op),     order(x->op->bytes, y->op->bytes),
+    };
+    for (size_t i = 0; i < OVL_COUNT(by); i++) {
+        if (by[i]) {
+            return by[i];
+        }
+    }
+    return 0;
+}
+
+/* Operations of one run lie by device and start, so that of two in one array the first came first.
+ */
+static int by_what_and_place(const void *a, const void *b)
+{
+    const item *x = a, *y = b;
+    int what = by_what(x, y);
+    return what ? what : (x->op > y->op) - (x->op < y->op);
+}
+
+typedef struct items {
+    item *item;
+    uint32_t n;
+} items;
+
+static items items_of(const ovl_trial *run, bool comm, ovl_arena *arena)
+{
+    items list = {OVL_NEW_ARRAY(arena, item, run->ops.len), 0};
+    for (uint32_t i = 0; i < run->ops.len; i++) {
+        const ovl_trial_op *op = &run->ops.data[i];
+        if (op->comm == comm) {
+            list.item[list.n++] = (item){op, run->devices.data[op->device], 0};
+        }
+    }
+    if (list.n) {
+        qsort(list.item, list.n, sizeof *list.item, by_what_and_place);
+    }
+    return list;
+}
+
+static const char *what_text(const ovl_interfere *in, const item *i, ovl_arena *arena)
+{
+    const char *shape = text_of(in, i->op->shape);
+    if (!i->op->comm) {
+        return ovl_arena_printf(arena, "device %" PRId64 ": kernel %s%s%s", i->device,
+                                text_of(in, i->op->name), *shape ? ", " : "", shape);
+    }
+    const char *size =
+        i->op->bytes < 0 ? "unknown size" : ovl_arena_printf(arena, "%" PRId64 " B", i->op->bytes);
+    return ovl_arena_printf(arena, "device %" PRId64 ": %s of %s (%s)", i->device,
+                            text_of(in, i->op->op), size, text_of(in, i->op->name));
+}
+
+static uint32_t alike(const items *list, uint32_t from)
+{
+    uint32_t n = 1;
+    while (from + n < list->n && by_what(&list->item[from], &list->item[from + n]) == 0) {
+        n++;
+    }
+    return n;
+}
+
+/* The partner in `alone` of each operation of `both`; differences are collected as text. */
+static const char *match(const ovl_interfere *in, const items *alone, const items *both,
+                         const ovl_trial_op **partner, const ovl_trial_op *base,
+                         uint32_t *different)
+{
+    const char *text = "";
+    uint32_t a = 0, b = 0;
+    while (a < alone->n || b < both->n) {
+        int which = a == alone->n  ? 1
+                    : b == both->n ? -1
+                                   : by_what(&alone->item[a], &both->item[b]);
+        uint32_t na = which <= 0 ? alike(alone, a) : 0, nb = which >= 0 ? alike(both, b) : 0;
+        for (uint32_t k = 0; k < OVL_MIN(na, nb); k++) {
+            partner[both->item[b + k].op - base] = alone->item[a + k].op;
+        }
+        if (na != nb && (*different)++ < MOST_LISTED) {
+            const item *one = which <= 0 ? &alone->item[a] : &both->item[b];
+            ovl_arena *arena = in->names.arena;
+            text = ovl_arena_printf(arena, "%s\n  %s: %" PRIu32 " alone, %" PRIu32 " overlapped",
+                                    text, what_text(in, one, arena), na, nb);
+        }
+        a += na;
+        b += nb;
+    }
+    return text;
+}
+
+static bool match_kind(const ovl_interfere *in, ovl_role role, bool comm,
+                       const ovl_trial_op **partner, ovl_errs *errs)
+{
+    ovl_arena scratch = {0};
+    uint32_t different = 0;
+    const ovl_trial *overlap = &in->runs[OVL_ROLE_OVERLAP];
+    items alone = items_of(&in->runs[role], comm, &scratch);
+    items both = items_of(overlap, comm, &scratch);
+    const char *text = match(in, &alone, &both, partner, overlap->ops.data, &different);
+    if (alone.n == 0 || both.n == 0) {
+        ovl_error(errs, OVL_E_INPUT, (ovl_mark){(alone.n ? overlap : &in->runs[role])->path, 0, 0},
+                  "has no %s", comm ? "communication" : "compute kernels");
+    } else if (different) {
+        ovl_error(errs, OVL_E_INPUT, (ovl_mark){overlap->path, 0, 0},
+                  "does not run the same %s as %s: %" PRIu32 " difference%s%s%s",
+                  comm ? "communication" : "kernels", in->runs[role].path, different,
+                  different == 1 ? "" : "s", text, different > MOST_LISTED ? "\n  ..." : "");
+    }
+    ovl_arena_free(&scratch);
+    return different == 0 && alone.n && both.n;
+}
+
+/* --- Who ran beside whom --- */
+
+static void spans_of(const ovl_trial *run, uint32_t device, bool comm, ovl_spans *spans)
+{
+    for (uint32_t i = 0; i < run->ops.len; i++) {
+        const ovl_trial_op *op = &run->ops.data[i];
+        if (op->comm == comm && op->device == device) {
+            ovl_spans_add(spans, op->start, op->end);
+        }
+    }
+}
+
+/* A run that is meant to be alone must not overlap. */
+static bool is_alone(const ovl_trial *run, ovl_errs *errs)
+{
+    int64_t overlap = 0;
+    for (uint32_t d = 0; d < run->devices.len; d++) {
+        ovl_spans compute = {0}, comm = {0};
+        spans_of(run, d, false, &compute);
+        spans_of(run, d, true, &comm);
+        overlap += ovl_spans_common(&compute, &comm);
+        ovl_spans_free(&compute);
+        ovl_spans_free(&comm);
+    }
+    if (overlap > 0) {
+        char buf[OVL_UNITS_TEXT];
+        ovl_error(errs, OVL_E_INPUT, (ovl_mark){run->path, 0, 0},
+                  "is no run alone: kernels and communication overlap for %s",
+                  ovl_print_time(buf, OVL_MIN(overlap, OVL_TIME_MAX / OVL_NS) * OVL_NS));
+    }
+    return overlap == 0;
+}
+
+/* The same collective on all devices of a file: the k-th of its kind. */
+static int by_what_and_nth(const void *a, const void *b)
+{
+    item x = *(const item *)a, y = *(const item *)b;
+    int64_t device = x.device;
+    x.device = y.device;
+    int what = by_what(&x, &y);
+    return what ? what : x.nth != y.nth ? order(x.nth, y.nth) : order(device, y.device);
+}
+
+static bool same_call(const item *x, const item *y)
+{
+    item other = *y;
+    other.device = x->device;
+    return x->nth == y->nth && by_what(x, &other) == 0;
+}
+
+/* The latest start on any device, of those that overlap this one. */
+static int64_t latest_start(const item *call, uint32_t n, uint32_t own)
+{
+    const ovl_trial_op *op = call[own].op;
+    int64_t latest = op->start;
+    for (uint32_t k = 0; k < n; k++) {
+        const ovl_trial_op *other = call[k].op;
+        bool meets = other->start < op->end && op->start < other->end;
+        latest = meets ? OVL_MAX(latest, other->start) : latest;
+    }
+    return latest;
+}
+
+/* A collective begins once its last member has arrived: where a file has several devices, what came
+ * before was waiting. */
+void ovl_interfere_starts(ovl_trial *run)
+{
+    ovl_arena scratch = {0};
+    items list = items_of(run, true, &scratch);
+    int64_t *begin = OVL_NEW_ARRAY(&scratch, int64_t, run->ops.len);
+    for (uint32_t first = 0, n; first < list.n; first += n) {
+        n = alike(&list, first);
+        for (uint32_t k = 0; k < n; k++) {
+            list.item[first + k].nth = k;
+        }
+    }
+    if (list.n) {
+        qsort(list.item, list.n, sizeof *list.item, by_what_and_nth);
+    }
+    for (uint32_t first = 0, n; first < list.n; first += n) {
+        for (n = 1; first + n < list.n && same_call(&list.item[first], &list.item[first + n]);
+             n++) {
+        }
+        for (uint32_t k = 0; k < n; k++) {
+            begin[list.item[first + k].op - run->ops.data] = latest_start(&list.item[first], n, k);
+        }
+    }
+    for (uint32_t i = 0; i < run->ops.len; i++) {
+        ovl_trial_op *op = &run->ops.data[i];
+        op->start = op->comm ? begin[i] : op->start;
+    }
+    ovl_arena_free(&scratch);
+}
+
+/* --- Classes and their samples --- */
+
+typedef struct work {
+    ovl_interfere *in;
+    ovl_arena scratch;
+    const ovl_trial_op *base; /* of the overlapped run */
+    uint32_t n;
+    const ovl_trial_op **partner; /* of each of its operations, alone */
+    uint32_t *klass;              /* index among those of its kind */
+    double **beside;              /* [n] ns beside each class of the other kind */
+} work;
+
+static uint32_t partners_of(const ovl_interfere *in, bool comm)
+{
+    return comm ? in->n_kernels : in->n_comms;
+}
+
+static void find_classes(work *w)
+{
+    ovl_interfere *in = w->in;
+    uint32_t *index = OVL_NEW_ARRAY(&w->scratch, uint32_t, 2 * (size_t)in->names.count);
+    OVL_VEC(ovl_interfere_class) found[2] = {{0}, {0}};
+    w->klass = OVL_NEW_ARRAY(&w->scratch, uint32_t, w->n);
+    for (uint32_t i = 0; i < w->n; i++) {
+        const ovl_trial_op *op = &w->base[i];
+        uint32_t *slot = &index[2 * (size_t)op->klass + op->comm]; /* + 1; 0 is none */
+        if (*slot == 0) {
+            ovl_interfere_class fresh = {.name = text_of(in, op->klass), .comm = op->comm};
+            ovl_vec_push(&found[op->comm], fresh);
+            *slot = found[op->comm].len;
+        }
+        w->klass[i] = *slot - 1;
+    }
+    in->n_kernels = found[0].len;
+    in->n_comms = found[1].len;
+    in->kernels = ovl_vec_freeze(&found[0], &in->arena);
+    in->comms = ovl_vec_freeze(&found[1], &in->arena);
+    w->beside = OVL_NEW_ARRAY(&w->scratch, double *, w->n);
+    for (uint32_t i = 0; i < w->n; i++) {
+        w->beside[i] = OVL_NEW_ARRAY(&w->scratch, double, partners_of(in, w->base[i].comm));
+    }
+}
+
+/* The part of a collective in which it slows others: without its latency. */
+static int64_t transfer_from(const work *w, const ovl_trial_op *op)
+{
+    return OVL_MIN(op->start + (int64_t)w->in->wishes->alpha, op->end);
+}
+
+static void meet(work *w, uint32_t kernel, uint32_t comm)
+{
+    const ovl_trial_op *k = &w->base[kernel], *c = &w->base[comm];
+    int64_t from = OVL_MAX(k->start, transfer_from(w, c)), to = OVL_MIN(k->end, c->end);
+    if (from < to) {
+        w->beside[kernel][w->klass[comm]] += (double)(to - from);
+        w->beside[comm][w->klass[kernel]] += (double)(to - from);
+    }
+}
+
+static void meet_all(work *w)
+{
+    OVL_VEC(uint32_t) open = {0}; /* that have not ended before the current one starts */
+    for (uint32_t i = 0; i < w->n; i++) {
+        const ovl_trial_op *op = &w->base[i];
+        uint32_t kept = 0;
+        for (uint32_t k = 0; k < open.len; k++) {
+            const ovl_trial_op *other = &w->base[open.data[k]];
+            if (other->device != op->device || other->end <= op->start) {
+                continue;
+            }
+            if (other->comm != op->comm) {
+                meet(w, op->comm ? open.data[k] : i, op->comm ? i : open.data[k]);
+            }
+            open.data[kept++] = open.data[k];
+        }
+        open.len = kept;
+        ovl_vec_push(&open, i);
+    }
+    ovl_vec_free(&open);
+}
+
+/* Beside several at once the times add up to more than there is: they are scaled down, and told. */
+static double beside_of(work *w, uint32_t op, double took)
+{
+    double *beside = w->beside[op], sum = 0;
+    uint32_t n = partners_of(w->in, w->base[op].comm);
+    for (uint32_t c = 0; c < n; c++) {
+        sum += beside[c];
+    }
+    if (sum <= took || sum == 0) {
+        return sum;
+    }
+    w->in->both_ways += (int64_t)(sum - took);
+    for (uint32_t c = 0; c < n; c++) {
+        beside[c] *= took / sum;
+    }
+    return took;
+}
+
+static int by_length(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static ovl_spread3 spread_of(int64_t *values, uint32_t n)
+{
+    if (n == 0) {
+        return (ovl_spread3){0, 0, 0};
+    }
+    qsort(values, n, sizeof *values, by_length);
+    return (ovl_spread3){values[(n - 1) / 10], values[(n - 1) / 2], values[(n - 1) * 9 / 10]};
+}
+
+/* What the wire carries a second while a collective runs alone. */
+static double wire_of(const ovl_interfere *in, const ovl_trial_op *alone, double ns)
+{
+    if (in->wishes->wire > 0) {
+        return in->wishes->wire;
+    }
+    double factor = ovl_bus_factor(text_of(in, alone->op), alone->group_size);
+    return alone->bytes > 0 && ns > 0 ? (double)alone->bytes * factor * 1e9 / ns : 0;
+}
+
+static void fit_class(work *w, ovl_interfere_class *c, uint32_t index, uint32_t n_partners)
+{
+    ovl_interfere *in = w->in;
+    double alpha = c->comm ? in->wishes->alpha : 0;
+    ovl_rate_sample *samples = OVL_NEW_ARRAY(&w->scratch, ovl_rate_sample, w->n);
+    int64_t *alone = OVL_NEW_ARRAY(&w->scratch, int64_t, w->n);
+    int64_t *took = OVL_NEW_ARRAY(&w->scratch, int64_t, w->n);
+    uint32_t n = 0, n_beside = 0;
+    for (uint32_t i = 0; i < w->n; i++) {
+        const ovl_trial_op *op = &w->base[i], *partner = w->partner[i];
+        if (op->comm != c->comm || w->klass[i] != index) {
+            continue;
+        }
+        ovl_rate_sample *s = &samples[n];
+        s->took = fmax((double)length(op) - alpha, 0);
+        s->alone = fmax((double)length(partner) - alpha, 0);
+        s->beside = w->beside[i];
+        double beside = beside_of(w, i, s->took);
+        alone[n++] = length(partner);
+        c->took_sum += length(op);
+        c->beside_sum += (int64_t)beside;
+        c->hbm += partner->hbm;
+        c->sms += partner->sms;
+        c->wire += c->comm ? wire_of(in, partner, s->alone) : 0;
+        if (beside > 0) {
+            took[n_beside++] = length(op);
+        }
+    }
+    c->n = n;
+    c->n_beside = n_beside;
+    c->alone = spread_of(alone, n);
+    c->took = spread_of(took, n_beside);
+    c->hbm /= n;
+    c->sms /= n;
+    c->wire /= n;
+    c->fit = ovl_fit_rates(samples, n, n_partners, 1 + index, &in->arena);
+}
+
+/* Kernels outside the overlap run as they did alone, unless the clock changed. */
+static void find_drift(work *w, ovl_errs *errs)
+{
+    ovl_interfere *in = w->in;
+    double *ratio = OVL_NEW_ARRAY(&w->scratch, double, w->n);
+    for (uint32_t i = 0; i < w->n; i++) {
+        const ovl_trial_op *op = &w->base[i];
+        bool any = false;
+        for (uint32_t c = 0; c < in->n_comms && !op->comm; c++) {
+            any |= w->beside[i][c] > 0;
+        }
+        if (!op->comm && !any && length(w->partner[i]) > 0) {
+            ratio[in->n_outside++] = (double)length(op) / (double)length(w->partner[i]);
+        }
+    }
+    if (in->n_outside == 0) {
+        NOTE("no kernel ran outside the overlap: a change of the GPU's clock between the runs "
+             "cannot be seen");
+        return;
+    }
+    in->drift = ovl_fit_quantile(ratio, in->n_outside, 0.5);
+    if (fabs(in->drift - 1) > DRIFT) {
+        ovl_warning(errs, (ovl_mark){in->runs[OVL_ROLE_OVERLAP].path, 0, 0},
+                    "kernels outside the overlap take %.3g times as long as in %s (median of "
+                    "%" PRIu32 "): the GPU's clock differed, and the factors hold that too",
+                    in->drift, in->runs[OVL_ROLE_COMPUTE].path, in->n_outside);
+    }
+}
+
+/* --- The three runs as sums --- */
+
+static int64_t busy_of(const ovl_trial *run, int64_t id, bool comm)
+{
+    ovl_spans spans = {0};
+    for (uint32_t d = 0; d < run->devices.len; d++) {
+        if (run->devices.data[d] == id) {
+            spans_of(run, d, comm, &spans);
+        }
+    }
+    int64_t busy = ovl_spans_measure(&spans);
+    ovl_spans_free(&spans);
+    return busy;
+}
+
+static void reconcile(ovl_interfere *in, uint32_t device)
+{
+    const ovl_trial *run = &in->runs[OVL_ROLE_OVERLAP];
+    ovl_spans compute = {0}, comm = {0};
+    int64_t from = INT64_MAX, to = INT64_MIN;
+    ovl_reconciled r = {.device = run->devices.data[device]};
+    spans_of(run, device, false, &compute);
+    spans_of(run, device, true, &comm);
+    for (uint32_t i = 0; i < run->ops.len; i++) {
+        if (run->ops.data[i].device == device) {
+            from = OVL_MIN(from, run->ops.data[i].start);
+            to = OVL_MAX(to, run->ops.data[i].end);
+        }
+    }
+    r.compute_alone = busy_of(&in->runs[OVL_ROLE_COMPUTE], r.device, false);
+    r.comm_alone = busy_of(&in->runs[OVL_ROLE_COMM], r.device, true);
+    r.compute = ovl_spans_measure(&compute);
+    r.comm = ovl_spans_measure(&comm);
+    r.hidden = ovl_spans_common(&compute, &comm);
+    r.tail = r.comm - r.hidden;
+    r.segment = to - from;
+    r.idle = r.segment - r.compute - r.tail;
+    ovl_spans_free(&compute);
+    ovl_spans_free(&comm);
+    ovl_vec_push(&in->devices, r);
+}
+
+/* --- What a collective takes --- */
+
+ovl_fit_value ovl_interfere_of(const ovl_interfere_class *klass, uint32_t partner)
+{
+    bool common = !klass->fit.separable && klass->fit.beside[partner] > 0;
+    return common ? klass->fit.common : klass->fit.factor[partner];
+}
+
+double ovl_interfere_factor(ovl_fit_value value)
+{
+    return value.value > 1 ? value.value : 1;
+}
+
+static double known(double wish, double a, double b)
+{
+    return wish > 0 ? wish : a > 0 ? a : b;
+}
+
+static void fit_shared(work *w)
+{
+    ovl_interfere *in = w->in;
+    uint32_t n = 0;
+    ovl_shared_pair *pairs =
+        OVL_NEW_ARRAY(&w->scratch, ovl_shared_pair, (size_t)in->n_kernels * in->n_comms);
+    const ovl_trial *compute = &in->runs[OVL_ROLE_COMPUTE], *overlap = &in->runs[OVL_ROLE_OVERLAP];
+    double hbm = known(in->wishes->hbm, compute->hbm, overlap->hbm);
+    double sms = known(in->wishes->sms, compute->sms, overlap->sms);
+    for (uint32_t k = 0; k < in->n_kernels; k++) {
+        for (uint32_t c = 0; c < in->n_comms; c++) {
+            const ovl_interfere_class *kernel = &in->kernels[k], *comm = &in->comms[c];
+            if (kernel->n_beside == 0 || comm->n_beside == 0) {
+                continue;
+            }
+            /* One class of kernels without wants of its own may have what the profiler sampled. */
+            double share = compute->sampled.n_hbm
+                               ? compute->sampled.hbm / (double)compute->sampled.n_hbm / 100
+                               : 0;
+            bool sampled = in->n_kernels == 1 && share > 0;
+            pairs[n++] = (ovl_shared_pair){
+                .kernel_factor = ovl_interfere_of(kernel, c).value,
+                .collective_factor = ovl_interfere_of(comm, k).value,
+                .hbm = kernel->hbm > 0 ? kernel->hbm
+                       : sampled       ? share * hbm
+                                       : 0,
+                .sms = kernel->sms,
+                .wire = comm->wire,
+            };
+        }
+    }
+    in->shared = ovl_fit_shared(pairs, n, hbm, sms);
+}
+
+/* --- The whole --- */
+
+static void notes(ovl_interfere *in)
+{
+    for (uint32_t k = 0; k < 2; k++) {
+        uint32_t n = k ? in->n_comms : in->n_kernels;
+        for (uint32_t i = 0; i < n; i++) {
+            const ovl_interfere_class *c = k ? &in->comms[i] : &in->kernels[i];
+            if (c->n_beside == 0) {
+                NOTE("%s never ran beside %s: it has no factor", c->name,
+                     k ? "a kernel" : "communication");
+            } else if (!c->fit.separable) {
+                NOTE("what %s was beside always came together: one factor for all of it", c->name);
+            } else if (c->n_beside == 1) {
+                NOTE("%s ran beside %s once: no interval can be told", c->name,
+                     k ? "kernels" : "communication");
+            }
+        }
+    }
+    if (in->both_ways > 0) {
+        char buf[OVL_UNITS_TEXT];
+        NOTE("for %s an operation was beside several of the other kind at once; that time was "
+             "divided among them",
+             ovl_print_time(buf, OVL_MIN(in->both_ways, OVL_TIME_MAX / OVL_NS) * OVL_NS));
+    }
+    if (in->wishes->alpha <= 0) {
+        NOTE("latency is not told apart: the factors are of whole collectives (--alpha)");
+    }
+}
+
+static void fit_all(work *w, ovl_errs *errs)
+{
+    ovl_interfere *in = w->in;
+    find_classes(w);
+    meet_all(w);
+    find_drift(w, errs);
+    for (uint32_t k = 0; k < in->n_kernels; k++) {
+        fit_class(w, &in->kernels[k], k, in->n_comms);
+    }
+    for (uint32_t c = 0; c < in->n_comms; c++) {
+        fit_class(w, &in->comms[c], c, in->n_kernels);
+    }
+    for (uint32_t d = 0; d < in->runs[OVL_ROLE_OVERLAP].devices.len; d++) {
+        reconcile(in, d);
+    }
+    fit_shared(w);
+    notes(in);
+}
+
+static bool overlaps(const ovl_interfere *in, ovl_errs *errs)
+{
+    for (uint32_t i = 0; i < in->n_kernels; i++) {
+        if (in->kernels[i].n_beside) {
+            return true;
+        }
+    }
+    ovl_error(errs, OVL_E_INPUT, (ovl_mark){in->runs[OVL_ROLE_OVERLAP].path, 0, 0},
+              "is no overlapped run: no kernel ran beside communication");
+    return false;
+}
+
+bool ovl_interfere_run(ovl_interfere *in, ovl_comm_pattern *pattern,
+                       const ovl_interfere_wishes *wishes, ovl_errs *errs)
+{
+    *in = (ovl_interfere){.wishes = wishes};
+    in->names.arena = &in->arena;
+    bool good = true;
+    for (int role = 0; role < OVL_ROLES; role++) {
+        good &= ovl_interfere_read(in, (ovl_role)role, pattern, errs);
+    }
+    if (!good) {
+        return false;
+    }
+    ovl_trial *overlap = &in->runs[OVL_ROLE_OVERLAP];
+    work w = {.in = in, .base = overlap->ops.data, .n = overlap->ops.len};
+    w.partner = OVL_NEW_ARRAY(&w.scratch, const ovl_trial_op *, w.n);
+    good = match_kind(in, OVL_ROLE_COMPUTE, false, w.partner, errs);
+    good &= match_kind(in, OVL_ROLE_COMM, true, w.partner, errs);
+    good = good && is_alone(&in->runs[OVL_ROLE_COMPUTE], errs);
+    good = good && is_alone(&in->runs[OVL_ROLE_COMM], errs);
+    if (good) {
+        fit_all(&w, errs);
+        good = overlaps(in, errs);
+    }
+    ovl_arena_free(&w.scratch);
+    return good;
+}
+
+void ovl_interfere_free(ovl_interfere *in)
+{
+    for (int role = 0; role < OVL_ROLES; role++) {
+        ovl_vec_free(&in->runs[role].devices);
+        ovl_vec_free(&in->runs[role].ops);
+    }
+    ovl_vec_free(&in->devices);
+    ovl_vec_free(&in->notes);
+    ovl_arena_free(&in->arena);
+}
