@@ -368,42 +368,80 @@ static double wire_of(const ovl_interfere *in, const ovl_trial_op *alone, double
     return alone->bytes > 0 && ns > 0 ? (double)alone->bytes * factor * 1e9 / ns : 0;
 }
 
-static void fit_class(work *w, ovl_interfere_class *c, uint32_t index, uint32_t n_partners)
+/* What a class has of one operation. */
+static ovl_rate_sample sample_of(work *w, ovl_interfere_class *c, uint32_t op)
 {
-    ovl_interfere *in = w->in;
-    double alpha = c->comm ? in->wishes->alpha : 0;
-    ovl_rate_sample *samples = OVL_NEW_ARRAY(&w->scratch, ovl_rate_sample, w->n);
-    int64_t *alone = OVL_NEW_ARRAY(&w->scratch, int64_t, w->n);
-    int64_t *took = OVL_NEW_ARRAY(&w->scratch, int64_t, w->n);
-    uint32_t n = 0, n_beside = 0;
-    for (uint32_t i = 0; i < w->n; i++) {
-        const ovl_trial_op *op = &w->base[i], *partner = w->partner[i];
-        if (op->comm != c->comm || w->klass[i] != index) {
-            continue;
-        }
-        ovl_rate_sample *s = &samples[n];
-        s->took = fmax((double)length(op) - alpha, 0);
-        s->alone = fmax((double)length(partner) - alpha, 0);
-        s->beside = w->beside[i];
-        double beside = beside_of(w, i, s->took);
-        alone[n++] = length(partner);
-        c->took_sum += length(op);
-        c->beside_sum += (int64_t)beside;
-        c->hbm += partner->hbm;
-        c->sms += partner->sms;
-        c->wire += c->comm ? wire_of(in, partner, s->alone) : 0;
-        if (beside > 0) {
-            took[n_beside++] = length(op);
+    const ovl_trial_op *partner = w->partner[op];
+    double alpha = c->comm ? w->in->wishes->alpha : 0;
+    ovl_rate_sample s = {
+        .alone = fmax((double)length(partner) - alpha, 0),
+        .took = fmax((double)length(&w->base[op]) - alpha, 0),
+        .beside = w->beside[op],
+    };
+    c->took_sum += length(&w->base[op]);
+    c->beside_sum += (int64_t)beside_of(w, op, s.took);
+    c->hbm += partner->hbm;
+    c->sms += partner->sms;
+    c->wire += c->comm ? wire_of(w->in, partner, s.alone) : 0;
+    return s;
+}
+
+static bool was_beside(const work *w, uint32_t op)
+{
+    double sum = 0;
+    for (uint32_t c = 0; c < partners_of(w->in, w->base[op].comm); c++) {
+        sum += w->beside[op][c];
+    }
+    return sum > 0;
+}
+
+/* `ops` are the operations of the class. */
+static void fit_class(work *w, ovl_interfere_class *c, const uint32_t *ops, uint64_t seed)
+{
+    ovl_arena scratch = {0};
+    ovl_rate_sample *samples = OVL_NEW_ARRAY(&scratch, ovl_rate_sample, c->n);
+    int64_t *alone = OVL_NEW_ARRAY(&scratch, int64_t, c->n);
+    int64_t *took = OVL_NEW_ARRAY(&scratch, int64_t, c->n);
+    for (uint32_t i = 0; i < c->n; i++) {
+        samples[i] = sample_of(w, c, ops[i]);
+        alone[i] = length(w->partner[ops[i]]);
+        if (was_beside(w, ops[i])) {
+            took[c->n_beside++] = length(&w->base[ops[i]]);
         }
     }
-    c->n = n;
-    c->n_beside = n_beside;
-    c->alone = spread_of(alone, n);
-    c->took = spread_of(took, n_beside);
-    c->hbm /= n;
-    c->sms /= n;
-    c->wire /= n;
-    c->fit = ovl_fit_rates(samples, n, n_partners, 1 + index, &in->arena);
+    c->alone = spread_of(alone, c->n);
+    c->took = spread_of(took, c->n_beside);
+    c->hbm /= c->n;
+    c->sms /= c->n;
+    c->wire /= c->n;
+    c->fit = ovl_fit_rates(samples, c->n, partners_of(w->in, c->comm), seed, &w->in->arena);
+    ovl_arena_free(&scratch);
+}
+
+/* Each class with its operations, which a counting sort puts side by side. */
+static void fit_classes(work *w, bool comm)
+{
+    ovl_interfere_class *classes = comm ? w->in->comms : w->in->kernels;
+    uint32_t n = comm ? w->in->n_comms : w->in->n_kernels;
+    uint32_t *first = OVL_NEW_ARRAY(&w->scratch, uint32_t, (size_t)n + 1);
+    uint32_t *ops = OVL_NEW_ARRAY(&w->scratch, uint32_t, w->n);
+    for (uint32_t i = 0; i < w->n; i++) {
+        if (w->base[i].comm == comm) {
+            classes[w->klass[i]].n++;
+        }
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        first[k + 1] = first[k] + classes[k].n;
+        classes[k].n = 0;
+    }
+    for (uint32_t i = 0; i < w->n; i++) {
+        if (w->base[i].comm == comm) {
+            ops[first[w->klass[i]] + classes[w->klass[i]].n++] = i;
+        }
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        fit_class(w, &classes[k], &ops[first[k]], k + 1);
+    }
 }
 
 /* Kernels outside the overlap run as they did alone, unless the clock changed. */
@@ -413,11 +451,7 @@ static void find_drift(work *w, ovl_errs *errs)
     double *ratio = OVL_NEW_ARRAY(&w->scratch, double, w->n);
     for (uint32_t i = 0; i < w->n; i++) {
         const ovl_trial_op *op = &w->base[i];
-        bool any = false;
-        for (uint32_t c = 0; c < in->n_comms && !op->comm; c++) {
-            any |= w->beside[i][c] > 0;
-        }
-        if (!op->comm && !any && length(w->partner[i]) > 0) {
+        if (!op->comm && !was_beside(w, i) && length(w->partner[i]) > 0) {
             ratio[in->n_outside++] = (double)length(op) / (double)length(w->partner[i]);
         }
     }
@@ -565,12 +599,8 @@ static void fit_all(work *w, ovl_errs *errs)
     find_classes(w);
     meet_all(w);
     find_drift(w, errs);
-    for (uint32_t k = 0; k < in->n_kernels; k++) {
-        fit_class(w, &in->kernels[k], k, in->n_comms);
-    }
-    for (uint32_t c = 0; c < in->n_comms; c++) {
-        fit_class(w, &in->comms[c], c, in->n_kernels);
-    }
+    fit_classes(w, false);
+    fit_classes(w, true);
     for (uint32_t d = 0; d < in->runs[OVL_ROLE_OVERLAP].devices.len; d++) {
         reconcile(in, d);
     }
