@@ -125,7 +125,8 @@ Critical path
     instead of 8.15 ms
 
 Memory
-  peaks: live 288 MiB, unchanged; allocated 288 MiB, unchanged; reserved 288 MiB, unchanged
+  peaks: live 288 MiB, unchanged; allocated 288 MiB, unchanged; reserved 304 MiB -> 288 MiB (-16
+    MiB)
 
 Gradients
   the optimizer receives the same gradients: proved for 56 inputs, each once, at 1/8

@@ -37,7 +37,10 @@ Critical path (times in ms)
 Peak memory
   rank               live   at  allocated  before issuing  reserved
   0 (and 1 alike)  16 MiB  0 s     16 MiB  backward          16 MiB
-  rank 0 holds at its live peak: bucket 16 MiB (reduce) = 16 MiB
+  rank 0, live and allocated peak 16 MiB at 0 s, when backward starts (before issuing backward, the
+    host at 0 s): bucket 16 MiB (reduce) = 16 MiB
+    no holder could go earlier: all are held for the whole run, or just made
+  rank 0, reserved peak 16 MiB at the allocated peak: buffers alone
 
 Hazards: 2
   - scenarios/hazards/missing_wait.yaml:13:7: race: "optimizer" reads buffer "bucket" without
@@ -93,7 +96,10 @@ Critical path (times in ms)
 Peak memory
   rank               live   at  allocated  before issuing  reserved
   0 (and 1 alike)  16 MiB  0 s     16 MiB  backward          16 MiB
-  rank 0 holds at its live peak: grad 16 MiB (gradient) = 16 MiB
+  rank 0, live and allocated peak 16 MiB at 0 s, when backward starts (before issuing backward, the
+    host at 0 s): grad 16 MiB (gradient) = 16 MiB
+    no holder could go earlier: all are held for the whole run, or just made
+  rank 0, reserved peak 16 MiB at the allocated peak: buffers alone
 
 Hazards: 1
   - scenarios/hazards/reduced_twice.yaml:14:7: duplicate_gradient: "optimizer" receives gradient "w"

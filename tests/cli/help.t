@@ -11,6 +11,7 @@ Commands
   compare   set two runs side by side: what changed, and is it better
   export    write a run in the format of another tool
   help      explain a command
+  import    make a scenario of a file of another tool
   inspect   say where the time goes in measured traces
   run       simulate one step and say where its time goes
   sweep     simulate one step at many points and choose

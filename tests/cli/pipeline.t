@@ -91,15 +91,27 @@ Critical path (times in ms)
   53.20  55.20   2.00     0  compute  0B7              after: 0RECV_B7
                 55.20                 = step
 
+Host (times in ms)
+  rank  issuing  blocked   free  GPU waits  ahead min   mean
+  2       33.60        0  21.60       6.70       0.95   6.96
+  1       33.60        0  21.60       4.95          0   7.87
+  0       22.40        0  32.80       2.30          0  13.61
+  3       22.40        0  32.80       0.70       3.70  11.62
+  issuing + blocked (calls that wait for the GPU) + free (all is issued) = 55.2, the step; GPU
+  waits: no kernel runs though an operation lacks only its launch; ahead: from launch to start
+
 Peak memory
   rank   live       at  allocated  before issuing  reserved
   0     4 GiB   4.9 ms      4 GiB  0F3                4 GiB
   1     3 GiB  5.95 ms      3 GiB  1F2                3 GiB
   2     2 GiB   6.2 ms      2 GiB  2F1                2 GiB
   3     1 GiB  5.45 ms      1 GiB  3F0                1 GiB
-  rank 0 holds at its live peak: activations 0 mb 0 1 GiB (activation) + activations 0 mb 1 1 GiB
-    (activation) + activations 0 mb 2 1 GiB (activation) + activations 0 mb 3 1 GiB (activation) = 4
-    GiB
+  rank 0, live and allocated peak 4 GiB at 4.9 ms, when 0F3 starts (before issuing 0F3, the host at
+    4.2 ms): activations 0 mb 0 1 GiB (activation) + activations 0 mb 1 1 GiB (activation) +
+    activations 0 mb 2 1 GiB (activation) + activations 0 mb 3 1 GiB (activation) = 4 GiB
+    to lower it, the last use of activations 0 mb 0, by 0B0 (ends at 17.2 ms), would have to come
+    before activations 0 mb 3 is needed
+  rank 0, reserved peak 4 GiB at the allocated peak: buffers alone
 
 Hazards: none
   32 pairs of accesses to buffers, all ordered
@@ -151,3 +163,52 @@ $ ovl export --trace scenarios/pipeline/why_idle.yaml | grep '"name": "B 7"'
     {"ph": "X", "pid": 4, "tid": 69537, "ts": 29000.000, "cat": "backward", "name": "B 7", "dur": 2000.000, "cname": "rail_load", "args": {"start_ps": 29000000000, "end_ps": 31000000000, "part": "backward", "stage": 1, "microbatch": 7}},
     {"ph": "X", "pid": 4, "tid": 135074, "ts": 27000.000, "cat": "backward", "name": "B 7", "dur": 2000.000, "cname": "rail_load", "args": {"start_ps": 27000000000, "end_ps": 29000000000, "part": "backward", "stage": 2, "microbatch": 7}},
     {"ph": "X", "pid": 4, "tid": 200611, "ts": 25000.000, "cat": "backward", "name": "B 7", "dur": 2000.000, "cname": "rail_load", "args": {"start_ps": 25000000000, "end_ps": 27000000000, "part": "backward", "stage": 3, "microbatch": 7}}
+
+$ ovl run tests/cli/scheduled.yaml --worth none | sed -n '/^Schedule/,/^$/p'
+Schedule
+  0  F0--F1--........B0------....B1------
+  1  ....F0--B0------F1--B1------........
+  a column is 250 us; F forward, B backward, and the microbatch, as far as it fits; . idle
+$ ovl run tests/cli/scheduled.yaml --variant wrong
+tests/cli/wrong.csv:2:6: error: "1X0" is no action: after the stage comes a type such as F, I, W, B or SEND_F
+? 3
+$ ovl export --schedule csv tests/cli/scheduled.yaml
+0F0,0F1,,0B0,,0B1
+,1F0,1B0,1F1,1B1,
+$ ovl export --schedule csv --lowered --dialect old tests/cli/scheduled.yaml -o "$T/lowered.csv" && cat "$T/lowered.csv"
+0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0BW0,0RECV_B1,0BW1
+1RECV_F0,1RECV_F1,1F0,1BW0,1SEND_B0,1F1,1BW1,1SEND_B1
+$ ovl import tests/cli/schedule.csv -o "$T/imported.yaml" && cat "$T/imported.yaml" && ovl export --schedule csv --lowered "$T/imported.yaml"
+# A schedule for 2 ranks, 2 stages and 2 microbatches.
+# It says nothing of time and memory: put what was measured in place of 1 ms, and add activations, params, transfer.
+name: "schedule"
+hardware: {gpu: {name: example}}
+mesh: {axes: {pp: 2}}
+workload:
+  stages:
+    - {name: stage, repeat: 2, forward: 1 ms, backward_input: 1 ms, backward_weight: 1 ms}
+overlap:
+  pipeline:
+    actions:
+      - "0F0,0F1,,0B0,,0B1"
+      - ",1F0,1B0,1F1,1B1,"
+0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1
+1RECV_F0,1RECV_F1,1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1
+$ ovl import tests/cli/wrong.csv
+tests/cli/wrong.csv:2:6: error: "1X0" is no action: after the stage comes a type such as F, I, W, B or SEND_F
+? 3
+$ ovl import tests/cli/scheduled.yaml
+tests/cli/scheduled.yaml:1:1: error: this is no pipeline schedule: a row of one begins as in 0F0,0F1,0B0
+? 3
+$ ovl export --schedule csv scenarios/tutorial/first.yaml
+error: "scenarios/tutorial/first.yaml" has no overlap.pipeline to export
+? 2
+$ ovl export --schedule csv --trace tests/cli/scheduled.yaml
+error: --trace and --schedule exclude each other
+? 2
+$ ovl check tests/cli/scheduled.yaml --set overlap.pipeline.schedule_file=schedule.csv
+--set overlap.pipeline.schedule_file: error: a schedule file can be named in the scenario and its variants only
+? 2
+$ sed 's/schedule.csv/absent.csv/' tests/cli/scheduled.yaml >"$T/s.yaml" && cp tests/cli/wrong.csv "$T" && ovl check "$T/s.yaml"
+$T/s.yaml:8:29: error: cannot read "$T/absent.csv": no such file
+? 3

@@ -32,6 +32,9 @@ $ ovl run --json scenarios/first_steps/matmul_allreduce.yaml --variant overlappe
     {"op": "all_reduce", "bound": "measured factor", "time_s": 0.029000000000, "lost_s": 0.013000000000},
     {"op": "matmul", "bound": "measured factor", "time_s": 0.029000000000, "lost_s": 0.004000000000}
   ],
+  "resources": [],
+  "collisions": [],
+  "collisions_in_all": 0,
   "hazards": [],
   "hazards_checked": false,
   "not_modelled": [

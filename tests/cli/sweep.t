@@ -21,24 +21,24 @@ Best: alpha 0.1 ms: step 216.1 ms, peak 288 MiB
 $ ovl sweep scenarios/buckets/last_bucket.yaml --over 'hardware.collectives[0].alpha=0.1ms..10ms+0.1' --rows all | wc -l
 131
 
-$ ovl sweep scenarios/buckets/resnet50_ddp.yaml --over 'overlap.ddp.bucket_cap=4MiB,16MiB' --over 'hardware.gpu.memory=350MiB,400MiB' --objective peak --pareto step,startups
+$ ovl sweep scenarios/buckets/resnet50_ddp.yaml --over 'overlap.ddp.bucket_cap=4MiB,16MiB' --over 'hardware.gpu.memory=314MiB,400MiB' --objective peak --pareto step,startups
 ResNet-50 with DDP
 4 points: overlap.ddp.bucket_cap, hardware.gpu.memory; interference shared
 
-  bucket_cap memory step (ms) exposed (ms) price (ms) idle (ms)      peak startups mark
-        4MiB 350MiB   98.1346       0.0243     0.1143         0 370.4 MiB       19 does not fit
-        4MiB 400MiB   98.1346       0.0243     0.1143         0 370.4 MiB       19
-       16MiB 350MiB   98.1018       0.0268     0.0791         0 348.9 MiB        7 front, best
-       16MiB 400MiB   98.1018       0.0268     0.0791         0 348.9 MiB        7 front
+  bucket_cap memory step (ms) exposed (ms) price (ms) idle (ms)    peak startups mark
+        4MiB 314MiB   98.1346       0.0243     0.1143         0 316 MiB       19 does not fit
+        4MiB 400MiB   98.1346       0.0243     0.1143         0 316 MiB       19
+       16MiB 314MiB   98.1018       0.0268     0.0791         0 312 MiB        7 front, best
+       16MiB 400MiB   98.1018       0.0268     0.0791         0 312 MiB        7 front
 
 Front: 2 of 4 points, by step against startups
-Best: bucket_cap 16MiB, memory 350MiB: peak 348.9 MiB, step 98.1018 ms, startups 7; left out: 1 does
+Best: bucket_cap 16MiB, memory 314MiB: peak 312 MiB, step 98.1018 ms, startups 7; left out: 1 does
       not fit
 
 What each step of bucket_cap buys
-  bucket_cap     with           gain (ms)        peak  so it
-  4MiB -> 16MiB  memory 350MiB     0.0328  -21.53 MiB  saves both
-  4MiB -> 16MiB  memory 400MiB     0.0328  -21.53 MiB  saves both
+  bucket_cap     with           gain (ms)    peak  so it
+  4MiB -> 16MiB  memory 314MiB     0.0328  -4 MiB  saves both
+  4MiB -> 16MiB  memory 400MiB     0.0328  -4 MiB  saves both
 
 $ ovl sweep tests/cli/waits_in_a_circle.yaml --over interference=none,shared
 tests/cli/waits_in_a_circle.yaml
