@@ -137,21 +137,42 @@ static void check_layers(const ovl_scenario *s, ovl_errs *errs)
 
 /* --- Sharded data parallelism --- */
 
+/* Recomputing and offloading are the step's (models/step.h), which overlap.fsdp writes. */
+static void check_kept(const ovl_scenario *s, const ovl_layer *layer, ovl_errs *errs)
+{
+    if (layer->offload && !s->workload.offload.given) {
+        ovl_error(errs, OVL_E_INPUT, layer->mark,
+                  "layer \"%s\" is offloaded: workload.offload has to say how fast, such as "
+                  "{d2h: 25 GB/s, h2d: 25 GB/s}",
+                  layer->name);
+    }
+    if (!s->fsdp.given && !s->zero.given && (layer->offload || layer->recompute)) {
+        ovl_warning(errs, layer->mark,
+                    "\"%s\" has no effect: it belongs to overlap.fsdp and overlap.zero",
+                    layer->offload ? "offload" : "recompute");
+    }
+}
+
 static void check_fsdp(const ovl_scenario *s, ovl_errs *errs)
 {
     const ovl_workload *workload = &s->workload;
-    if (!s->fsdp.given) {
+    for (uint32_t i = 0; i < workload->layers.count; i++) {
+        check_kept(s, OVL_ITEM(workload->layers, ovl_layer, i), errs);
+    }
+    const char *own = s->fsdp.given ? "overlap.fsdp" : "overlap.zero";
+    ovl_mark mark = s->fsdp.given ? s->fsdp.mark : s->zero.mark;
+    if (!s->fsdp.given && !s->zero.given) {
         return;
     }
-    const char *other = s->ddp.given        ? "overlap.ddp"
-                        : s->pipeline.given ? "overlap.pipeline"
-                                            : NULL;
+    const char *other = s->fsdp.given && s->zero.given ? "overlap.zero"
+                        : s->ddp.given                 ? "overlap.ddp"
+                        : s->pipeline.given            ? "overlap.pipeline"
+                                                       : NULL;
     if (other) {
-        ovl_error(errs, OVL_E_INPUT, s->fsdp.mark, "overlap.fsdp does not go together with %s",
-                  other);
+        ovl_error(errs, OVL_E_INPUT, mark, "%s does not go together with %s", own, other);
     }
     if (workload->layers.count == 0) {
-        ovl_error(errs, OVL_E_INPUT, s->fsdp.mark, "overlap.fsdp arranges layers, not %s",
+        ovl_error(errs, OVL_E_INPUT, mark, "%s arranges layers, not %s", own,
                   workload->ops.count      ? "an explicit program (ops)"
                   : workload->stages.count ? "stages"
                                            : "gradients");

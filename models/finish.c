@@ -237,6 +237,7 @@ void ovl_finish_scenario(ovl_raw_scenario *raw, ovl_arena *arena, ovl_errs *errs
     ovl_workload *workload = &raw->scenario.workload;
     raw->scenario.ddp = raw->overlap.ddp;
     raw->scenario.fsdp = raw->overlap.fsdp;
+    raw->scenario.zero = raw->overlap.zero;
     raw->scenario.pipeline = raw->overlap.pipeline;
     finish_ranks(raw, arena, errs);
     ovl_items buffers = ovl_decode_named(workload->buffers_node, "buffers", &ovl_buffer_table,

@@ -24,6 +24,14 @@ ovl_plan_cost ovl_layer_forward(ovl_lowering *l, const ovl_layer *layer)
     return ovl_plan_kernel(l, &spec);
 }
 
+ovl_plan_cost ovl_layer_recompute(ovl_lowering *l, const ovl_layer *layer, ovl_plan_cost forward)
+{
+    ovl_kernel_spec spec = kernel_of(layer, "forward");
+    spec.name = ovl_arena_printf(l->arena, "recompute %s", layer->name);
+    spec.duration = layer->recompute_time;
+    return layer->recompute && spec.duration.count ? ovl_plan_kernel(l, &spec) : forward;
+}
+
 ovl_plan_cost ovl_layer_backward(ovl_lowering *l, const ovl_layer *layer)
 {
     ovl_kernel_spec spec = kernel_of(layer, "backward");

@@ -14,6 +14,9 @@
  * begins with the backward. */
 ovl_plan_cost ovl_layer_forward(ovl_lowering *l, const ovl_layer *layer);
 
+/* The kernel of a second forward: its own, or that of the first. */
+ovl_plan_cost ovl_layer_recompute(ovl_lowering *l, const ovl_layer *layer, ovl_plan_cost forward);
+
 /* The kernel of its backward. */
 ovl_plan_cost ovl_layer_backward(ovl_lowering *l, const ovl_layer *layer);
 

@@ -145,6 +145,7 @@ static void plan(ovl_lowering *l)
     const char *group = l->scenario->ddp.given ? l->scenario->ddp.group : "dp";
     const ovl_pipeline *pipe = &l->scenario->pipeline;
     group = l->scenario->fsdp.given ? l->scenario->fsdp.shard : group;
+    group = l->scenario->zero.given ? l->scenario->zero.group : group;
     group = pipe->given ? pipe->group : group;
     ovl_plan_groups(l, alias ? group : NULL); /* without a mesh all ranks are in one group */
     if (l->scenario->recorded) {
@@ -153,6 +154,8 @@ static void plan(ovl_lowering *l)
         ovl_plan_ops(l);
     } else if (pipe->given) {
         ovl_plan_pipeline(l);
+    } else if (l->scenario->zero.given) {
+        ovl_plan_zero(l);
     } else if (l->scenario->fsdp.given) {
         ovl_plan_fsdp(l);
     } else {

@@ -223,6 +223,7 @@ void ovl_plan_ops(ovl_lowering *l);      /* workload.ops: the explicit program *
 void ovl_plan_ddp(ovl_lowering *l);      /* workload.layers or .gradients: the data-parallel step */
 void ovl_plan_trace(ovl_lowering *l);    /* workload.trace: the replay of a measured step */
 void ovl_plan_fsdp(ovl_lowering *l);     /* overlap.fsdp of workload.layers */
+void ovl_plan_zero(ovl_lowering *l);     /* overlap.zero of workload.layers */
 void ovl_plan_pipeline(ovl_lowering *l); /* overlap.pipeline of workload.stages or .layers */
 
 #endif

@@ -23,9 +23,10 @@
 typedef struct ovl_unit {
     const char *name;
     ovl_mark mark;
-    ovl_plan_cost forward, backward; /* id OVL_NONE: it has no such kernel */
-    uint32_t first_ready, n_ready;   /* into ready: what its backward makes ready */
-    uint64_t activation;             /* bytes from its forward to its backward */
+    ovl_plan_cost forward, backward;      /* id OVL_NONE: it has no such kernel */
+    uint32_t first_ready, n_ready;        /* into ready: what its backward makes ready */
+    ovl_time forward_host, backward_host; /* the host's own time in a pass */
+    uint64_t activation;                  /* bytes from its forward to its backward */
 } ovl_unit;
 
 /* Tensors that a name stands for: itself, or those of a layer. */

@@ -124,6 +124,8 @@ static void add_layer(ovl_ddp_plan *p, const ovl_layer *layer)
                                             .forward = forward,
                                             .backward = backward,
                                             .n_ready = p->n_tensors - first,
+                                            .forward_host = layer->forward_host,
+                                            .backward_host = layer->backward_host,
                                             .activation = layer->activations};
     }
     if (repeat > 1 || layer->has_first) {

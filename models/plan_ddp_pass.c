@@ -1,5 +1,14 @@
 #include "models/plan_ddp_emit.h"
 
+static void add_kernel(ovl_ddp_code *e, const char *pass, const ovl_unit *unit, ovl_plan_cost cost,
+                       ovl_time host)
+{
+    ovl_id name = ovl_ddp_name_in(e, pass, unit->name, e->p->microbatches > 1);
+    ovl_op op = ovl_ddp_operation(e, OVL_KERNEL, name, cost, unit->mark);
+    op.launch += host;
+    e->last = ovl_add_op(e->b, e->code, &op);
+}
+
 /* --- Forward --- */
 
 static void read_parameters(ovl_ddp_code *e, const ovl_unit *unit)
@@ -24,8 +33,7 @@ void ovl_ddp_forward(ovl_ddp_code *e, uint32_t u)
                            (ovl_dtype)e->p->workload->dtype, false, unit->mark);
     }
     ovl_ddp_gather_for(e, unit);
-    ovl_ddp_compute(e, OVL_KERNEL, ovl_ddp_name_in(e, "forward", unit->name, several),
-                    unit->forward, unit->mark);
+    add_kernel(e, "forward", unit, unit->forward, unit->forward_host);
     ovl_ddp_wait_for_gathers(e, unit);
     read_parameters(e, unit);
     if (e->activation[u] != OVL_NONE) {
@@ -187,9 +195,7 @@ void ovl_ddp_backward(ovl_ddp_code *e, uint32_t u)
     ovl_id activation = e->activation[u];
     add_gradient_buffers(e, unit);
     ovl_ddp_gather_for(e, unit);
-    ovl_ddp_compute(e, OVL_KERNEL,
-                    ovl_ddp_name_in(e, "backward", unit->name, e->p->microbatches > 1),
-                    unit->backward, unit->mark);
+    add_kernel(e, "backward", unit, unit->backward, unit->backward_host);
     ovl_ddp_wait_for_gathers(e, unit);
     read_parameters(e, unit);
     if (activation != OVL_NONE) {

@@ -1,7 +1,5 @@
 #include "models/plan_fsdp2.h"
 
-#include "models/layer.h"
-
 static ovl_fsdp2 *state(ovl_step *s)
 {
     const ovl_fsdp_plan *p = s->own;
@@ -21,83 +19,17 @@ ovl_fsdp2_group *ovl_fsdp2_root(const ovl_fsdp2 *e)
 
 /* --- Opening a code --- */
 
-/* Groups alike cost alike; what is remarkable about a cost is told once. */
-static bool take_costs(ovl_fsdp2_group *g, const ovl_fsdp2_group *before)
-{
-    const ovl_param_group *a = g->g, *b = before->g;
-    if (a->shard != b->shard || a->param_dtype != b->param_dtype ||
-        a->reduce_dtype != b->reduce_dtype || a->keep != b->keep) {
-        return false;
-    }
-    g->gather = before->gather;
-    g->near_gather = before->near_gather;
-    g->scatter = before->scatter;
-    g->all_reduce = before->all_reduce;
-    return true;
-}
-
-static void set_costs(ovl_fsdp2 *e, ovl_fsdp2_group *g)
-{
-    ovl_fsdp_plan *p = e->p;
-    const ovl_param_group *own = g->g;
-    if (g > e->groups && take_costs(g, g - 1)) {
-        return;
-    }
-    uint64_t gathered = ovl_fsdp_padded(p, own, own->param_dtype);
-    g->gather = ovl_fsdp_cost(p, own, OVL_ALL_GATHER, p->shard, p->n, p->shard_spread, gathered);
-    g->scatter = ovl_fsdp_cost(p, own, OVL_REDUCE_SCATTER, p->reduce, p->n, p->shard_spread,
-                               ovl_fsdp_padded(p, own, own->reduce_dtype));
-    if (p->near && !own->keep) {
-        g->near_gather =
-            ovl_fsdp_cost(p, own, OVL_ALL_GATHER, p->near, p->near_n, p->near_spread, gathered);
-    }
-    if (p->replica) {
-        g->all_reduce = ovl_fsdp_cost(p, own, OVL_ALL_REDUCE, p->replica, p->replicas,
-                                      p->replica_spread, ovl_fsdp_shard(own, own->reduce_dtype));
-    }
-}
-
-/* Sharded parameters, gradients and optimizer states live through the whole training. */
-static void hold(ovl_fsdp2 *e, ovl_fsdp2_group *g)
-{
-    ovl_step *s = e->s;
-    const ovl_param_group *own = g->g;
-    uint64_t shard = ovl_fsdp_shard(own, own->dtype);
-    const ovl_optimizer *optimizer = &s->workload->optimizer;
-    g->shard = ovl_step_held(s, ovl_arena_printf(&s->scratch, "shard %s", own->name), shard,
-                             OVL_PARAMETER, own->dtype, own->mark);
-    g->grad = ovl_step_held(s, ovl_arena_printf(&s->scratch, "shard %s.grad", own->name), shard,
-                            OVL_GRADIENT, own->dtype, own->mark);
-    uint64_t states = ovl_optimizer_bytes(optimizer, own->shard);
-    if (states) {
-        g->states =
-            ovl_step_held(s, ovl_arena_printf(&s->scratch, "optimizer states %s", own->name),
-                          states, OVL_OPTIMIZER, (ovl_dtype)optimizer->dtype, own->mark);
-    }
-}
-
 static void open_groups(ovl_fsdp2 *e)
 {
     e->groups = OVL_NEW_ARRAY(&e->s->scratch, ovl_fsdp2_group, e->p->n_groups);
     for (uint32_t i = 0; i < e->p->n_groups; i++) {
         ovl_fsdp2_group *g = &e->groups[i];
-        *g = (ovl_fsdp2_group){.g = &e->p->groups[i], .states = OVL_NONE};
+        *g = (ovl_fsdp2_group){.g = &e->p->groups[i]};
         g->cast = g->output = g->whole = g->near = g->gradient = g->gathered_gradient = OVL_NONE;
         g->partial = g->reduced = OVL_NONE;
         g->op = OVL_NONE;
-        set_costs(e, g);
-        hold(e, g);
-    }
-}
-
-/* States given as bytes of a rank are not told apart by group. */
-static void hold_states(ovl_fsdp2 *e)
-{
-    const ovl_optimizer *optimizer = &e->s->workload->optimizer;
-    e->states = OVL_NONE;
-    if (optimizer->states) {
-        e->states = ovl_step_held(e->s, "optimizer states", optimizer->states, OVL_OPTIMIZER,
-                                  (ovl_dtype)e->s->workload->dtype, optimizer->mark);
+        g->cost = ovl_shard_costs(e->p, i, i ? &e->groups[i - 1].cost : NULL);
+        g->held = ovl_shard_hold(e->p, g->g);
     }
 }
 
@@ -120,7 +52,7 @@ static void open(ovl_step *s)
         e->near_slot = ovl_plan_slot(p->l, s->code, p->near);
     }
     open_groups(e);
-    hold_states(e);
+    e->states = ovl_shard_hold_states(p);
 }
 
 /* --- Forward --- */
@@ -256,17 +188,12 @@ static void in_optimizer(ovl_step *s)
     ovl_step_reads(s, e->states);
     ovl_step_writes(s, e->states);
     for (uint32_t i = 0; i < e->p->n_groups; i++) {
-        const ovl_fsdp2_group *g = &e->groups[i];
-        ovl_step_reads(s, g->grad);
-        ovl_step_reads(s, g->shard);
-        ovl_step_writes(s, g->shard);
-        ovl_step_reads(s, g->states);
-        ovl_step_writes(s, g->states);
+        ovl_shard_update(e->p, &e->groups[i].held);
     }
     for (uint32_t u = 0; u < s->n_units; u++) {
         const ovl_fsdp2_group *g = ovl_fsdp2_group_of(e, u);
         if (g) {
-            ovl_step_consumes(s, g->grad, s->units[u].name);
+            ovl_step_consumes(s, g->held.grad, s->units[u].name);
         }
     }
 }

@@ -30,19 +30,19 @@
 
 typedef struct ovl_fsdp2_group {
     const ovl_param_group *g;
-    ovl_plan_cost gather, near_gather, scatter, all_reduce;
-    ovl_id shard, grad, states; /* held buffers */
-    ovl_id cast, output;        /* of the gather under way */
-    ovl_id whole;               /* gathered parameters */
-    ovl_id near;                /* resharded over neighbours after the forward */
-    ovl_id gradient;            /* whole gradients of this microbatch */
-    ovl_id gathered_gradient;   /* whole gradients accumulated in another type */
-    ovl_id partial;             /* sharded sums before the all-reduce, in another type */
-    ovl_id reduced;             /* output kept for the all-reduce */
-    uint32_t op;                /* of the gather under way, OVL_NONE: none */
-    bool has_gradient;          /* gradient, or gathered_gradient, holds earlier microbatches */
-    bool has_sum;               /* grad holds earlier microbatches */
-    bool has_partial;           /* partial sums wait for the all-reduce */
+    ovl_shard_cost cost;
+    ovl_shard_held held;
+    ovl_id cast, output;      /* of the gather under way */
+    ovl_id whole;             /* gathered parameters */
+    ovl_id near;              /* resharded over neighbours after the forward */
+    ovl_id gradient;          /* whole gradients of this microbatch */
+    ovl_id gathered_gradient; /* whole gradients accumulated in another type */
+    ovl_id partial;           /* sharded sums before the all-reduce, in another type */
+    ovl_id reduced;           /* output kept for the all-reduce */
+    uint32_t op;              /* of the gather under way, OVL_NONE: none */
+    bool has_gradient;        /* gradient, or gathered_gradient, holds earlier microbatches */
+    bool has_sum;             /* grad holds earlier microbatches */
+    bool has_partial;         /* partial sums wait for the all-reduce */
 } ovl_fsdp2_group;
 
 /* A reduce-scatter whose input is still allocated. */

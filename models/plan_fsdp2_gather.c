@@ -14,7 +14,7 @@ static void gate(ovl_fsdp2 *e, uint32_t op)
 /* What a gather reads: the shard, or what was resharded over neighbours. */
 static ovl_id source_of(const ovl_fsdp2_group *g)
 {
-    return g->near != OVL_NONE ? g->near : g->shard;
+    return g->near != OVL_NONE ? g->near : g->held.shard;
 }
 
 static bool no_overlap(const ovl_fsdp2 *e)
@@ -31,7 +31,7 @@ static void copy_in(ovl_fsdp2 *e, ovl_fsdp2_group *g)
     const ovl_param_group *own = g->g;
     uint64_t shard = ovl_fsdp_shard(own, own->param_dtype);
     ovl_id source = source_of(g);
-    if (source == g->shard && own->param_dtype != own->dtype) {
+    if (source == g->held.shard && own->param_dtype != own->dtype) {
         g->cast = ovl_step_buffer(s, ovl_step_name(s, "cast shard", own->name), shard,
                                   OVL_TEMPORARY, own->param_dtype, e->copy_stream, own->mark);
     }
@@ -39,7 +39,7 @@ static void copy_in(ovl_fsdp2 *e, ovl_fsdp2_group *g)
                                 ovl_fsdp_padded(e->p, own, own->param_dtype), OVL_GATHERED,
                                 own->param_dtype, e->copy_stream, own->mark);
     ovl_step_mover(s, ovl_step_name(s, "gather copy_in", own->name), e->copy_stream,
-                   source == g->shard ? ovl_fsdp_shard(own, own->dtype) : shard, shard,
+                   source == g->held.shard ? ovl_fsdp_shard(own, own->dtype) : shard, shard,
                    e->p->fsdp->copy_rate, own->mark);
     ovl_step_after(s, e->gate);
     if (no_overlap(e)) {
@@ -58,7 +58,7 @@ static void add_gather(ovl_fsdp2 *e, ovl_fsdp2_group *g, uint32_t copied)
     bool near = g->near != OVL_NONE;
     ovl_op op = ovl_step_op(s, OVL_COLLECTIVE,
                             ovl_step_name(s, pass_word(e, "gather", "regather"), own->name),
-                            near ? g->near_gather : g->gather, e->gather_stream, own->mark);
+                            near ? g->cost.near : g->cost.gather, e->gather_stream, own->mark);
     op.coll = OVL_ALL_GATHER;
     op.dtype = (uint8_t)own->param_dtype;
     op.comm = near ? e->near_slot : e->shard_slot;

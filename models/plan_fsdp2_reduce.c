@@ -89,7 +89,7 @@ static ovl_op reduction(ovl_fsdp2 *e, ovl_fsdp2_group *g, const char *word, ovl_
     const ovl_param_group *own = g->g;
     bool scatter = coll == OVL_REDUCE_SCATTER;
     ovl_op op = ovl_step_op(e->s, OVL_COLLECTIVE, ovl_step_name(e->s, word, own->name),
-                            scatter ? g->scatter : g->all_reduce,
+                            scatter ? g->cost.scatter : g->cost.all_reduce,
                             scatter ? e->scatter_stream : e->reduce_stream, own->mark);
     op.coll = (uint8_t)coll;
     op.dtype = (uint8_t)own->reduce_dtype;
@@ -149,7 +149,7 @@ static uint32_t keep_partial(ovl_fsdp2 *e, ovl_fsdp2_group *g, ovl_id *output)
                                      ovl_fsdp_shard(own, own->reduce_dtype), OVL_REDUCE_BUFFER,
                                      own->reduce_dtype, e->scatter_stream, own->mark);
     }
-    uint32_t op = accumulate(e, g, "keep", e->scatter_stream, in_place ? g->grad : g->partial,
+    uint32_t op = accumulate(e, g, "keep", e->scatter_stream, in_place ? g->held.grad : g->partial,
                              own->reduce_dtype, *output, first);
     g->has_partial = true;
     ovl_step_release(s, output);
@@ -161,7 +161,7 @@ static uint32_t all_reduce(ovl_fsdp2 *e, ovl_fsdp2_group *g, uint32_t before, ov
 {
     ovl_step *s = e->s;
     if (g->has_partial) {
-        ovl_id sums = g->partial != OVL_NONE ? g->partial : g->grad;
+        ovl_id sums = g->partial != OVL_NONE ? g->partial : g->held.grad;
         before = ovl_step_mover(s, ovl_step_name(s, "join", g->g->name), e->scatter_stream,
                                 ovl_fsdp_shard(g->g, g->g->reduce_dtype),
                                 ovl_fsdp_shard(g->g, g->g->reduce_dtype), e->p->fsdp->copy_rate,
@@ -186,7 +186,7 @@ static uint32_t finish_reduction(ovl_fsdp2 *e, ovl_fsdp2_group *g, uint32_t scat
 {
     ovl_step *s = e->s;
     if (!e->p->replica) {
-        uint32_t op = accumulate(e, g, "accumulate", e->scatter_stream, g->grad, g->g->dtype,
+        uint32_t op = accumulate(e, g, "accumulate", e->scatter_stream, g->held.grad, g->g->dtype,
                                  output, !g->has_sum);
         ovl_step_release(s, &output);
         g->has_sum = true;
@@ -198,7 +198,7 @@ static uint32_t finish_reduction(ovl_fsdp2 *e, ovl_fsdp2_group *g, uint32_t scat
     bool first = !g->has_sum;
     all_reduce(e, g, scatter, output);
     uint32_t op =
-        accumulate(e, g, "accumulate", e->reduce_stream, g->grad, g->g->dtype, output, first);
+        accumulate(e, g, "accumulate", e->reduce_stream, g->held.grad, g->g->dtype, output, first);
     ovl_step_release(s, &g->reduced);
     g->reduced = output;
     g->has_sum = true;

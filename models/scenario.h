@@ -43,7 +43,12 @@ typedef struct ovl_layer {
     uint64_t hbm, backward_hbm; /* HBM bytes of the forward / backward kernel; backward default:
                                    twice hbm if hbm is given */
     uint64_t activations;       /* bytes kept from its forward to its backward */
-    int64_t sms, blocks;        /* of its kernels */
+    bool recompute;             /* its activations are computed again in the backward ... */
+    ovl_times recompute_time;   /* ... by a kernel of this length; default its forward ... */
+    uint64_t checkpoint;        /* ... from these bytes, kept from forward to backward */
+    bool offload;               /* what is kept goes to the host in between */
+    ovl_time forward_host, backward_host; /* the host's own time in a pass, besides launches */
+    int64_t sms, blocks;                  /* of its kernels */
     const char *klass; /* interference class of its kernels; default "forward" / "backward" */
 } ovl_layer;
 
@@ -65,6 +70,16 @@ typedef struct ovl_gradient {
 } ovl_gradient;
 
 typedef enum ovl_order { OVL_ORDER_FORWARD, OVL_ORDER_BACKWARD } ovl_order;
+
+/* How what layers keep goes to the host and back (layers that say `offload`). */
+typedef struct ovl_offload {
+    ovl_mark mark;
+    bool given;
+    uint64_t d2h, h2d; /* bytes/s */
+    ovl_texts via;     /* links */
+    int64_t in_flight; /* units whose copy may be under way before compute waits for the oldest */
+    int64_t reload_distance; /* units ahead that are copied back */
+} ovl_offload;
 
 typedef struct ovl_optimizer {
     ovl_mark mark;
@@ -201,6 +216,7 @@ typedef struct ovl_workload {
     int64_t microbatches; /* gradient accumulation; default 1 */
     int64_t steps;        /* training steps to run; the last is the one looked at; default 1 */
     ovl_optimizer optimizer;
+    ovl_offload offload;
     ovl_items ops;        /* of ovl_xop */
     ovl_xbuffer *buffers; /* `buffers`: a mapping of name to properties */
     uint32_t n_buffers;
@@ -247,6 +263,13 @@ typedef struct ovl_ddp {
 } ovl_ddp;
 
 typedef enum ovl_fsdp_policy { OVL_FSDP_2, OVL_FSDP_1 } ovl_fsdp_policy;
+typedef enum ovl_fsdp1_sharding { OVL_FSDP1_FULL, OVL_FSDP1_GRAD_OP } ovl_fsdp1_sharding;
+typedef enum ovl_fsdp1_prefetch {
+    OVL_FSDP1_PRE,
+    OVL_FSDP1_POST,
+    OVL_FSDP1_NO_PREFETCH,
+} ovl_fsdp1_prefetch;
+typedef enum ovl_fsdp1_block { OVL_FSDP1_ALWAYS, OVL_FSDP1_NEEDED } ovl_fsdp1_block;
 typedef enum ovl_fsdp_when { OVL_FSDP_EVERY, OVL_FSDP_LAST } ovl_fsdp_when;
 
 /* A type that was not given: that of the layer, of the parameters, of the gradients. */
@@ -288,7 +311,31 @@ typedef struct ovl_fsdp {
     int param_dtype, grad_dtype, reduce_dtype; /* or OVL_DTYPE_OF_LAYER */
     uint64_t copy_rate;                        /* bytes/s of copy kernels; 0: they take no time */
     ovl_fsdp_accumulate accumulate;
+    /* fsdp1 */
+    int sharding;              /* ovl_fsdp1_sharding */
+    int backward_prefetch;     /* ovl_fsdp1_prefetch */
+    bool forward_prefetch;     /* the next unit is gathered before this one's forward */
+    int64_t limit_all_gathers; /* 0: no limit */
+    int block;                 /* ovl_fsdp1_block: when the host waits */
+    bool regather;             /* a recomputed forward gathers for itself */
 } ovl_fsdp;
+
+typedef enum ovl_zero_iteration { OVL_ZERO_TRACED, OVL_ZERO_FIRST } ovl_zero_iteration;
+
+/* DeepSpeed; sizes in elements. */
+typedef struct ovl_zero {
+    ovl_mark mark;
+    bool given;
+    int64_t stage;
+    const char *group; /* default dp */
+    int64_t reduce_bucket_size, allgather_bucket_size;
+    bool overlap_comm;
+    /* stage 3 */
+    int64_t prefetch_bucket_size, max_live_parameters, max_reuse_distance;
+    int64_t param_persistence_threshold;
+    int iteration;      /* ovl_zero_iteration: the first one has no trace to prefetch by */
+    uint64_t copy_rate; /* bytes/s of copies into and out of buckets; 0: they take no time */
+} ovl_zero;
 
 typedef enum ovl_pipe_protocol { OVL_PIPE_EAGER, OVL_PIPE_RENDEZVOUS } ovl_pipe_protocol;
 typedef enum ovl_pipe_receives { OVL_PIPE_LATE, OVL_PIPE_EARLY } ovl_pipe_receives;
@@ -356,6 +403,7 @@ typedef struct ovl_scenario {
     ovl_workload workload;
     ovl_ddp ddp;
     ovl_fsdp fsdp;
+    ovl_zero zero;
     ovl_pipeline pipeline;
     int interference;             /* ovl_interference; default shared */
     int sharing;                  /* ovl_sharing; default fair */

@@ -107,6 +107,8 @@ static const ovl_field workload_fields[] = {
         ovl_workload, microbatches, "microbatches", OVL_F_COUNT, 0,
         "layers, gradients, stages: microbatches whose gradients are accumulated. Default 1.",
         .min = 1, .max = 1000000),
+    OVL_FIELD_SET(ovl_workload, offload, offload.given, "offload", OVL_F_MAP, 0,
+                  "layers: how activations go to the host and back.", .table = &ovl_offload_table),
     OVL_FIELD_MORE(ovl_workload, steps, "steps", OVL_F_COUNT, 0,
                    "Training steps to run, one behind the other; the last one is looked at, when "
                    "what each step leaves to the next is there, and the first is told apart. Not "
@@ -157,6 +159,10 @@ static const ovl_field overlap_fields[] = {
                   "Parameters, gradients and optimizer states are sharded; parameters are gathered "
                   "where they are used.",
                   .table = &ovl_fsdp_table),
+    OVL_FIELD_SET(ovl_raw_overlap, zero, zero.given, "zero", OVL_F_MAP, 0,
+                  "The same by DeepSpeed's rules: optimizer states (stage 1), gradients (2) and "
+                  "parameters (3) are sharded.",
+                  .table = &ovl_zero_table),
     OVL_FIELD_SET(ovl_raw_overlap, pipeline, pipeline.given, "pipeline", OVL_F_MAP, 0,
                   "Stages run one microbatch after the other, in the order of a schedule.",
                   .table = &ovl_pipeline_table),
@@ -260,6 +266,7 @@ const ovl_table *const ovl_scenario_tables[] = {
     &ovl_layer_table,
     &ovl_gradient_table,
     &ovl_optimizer_table,
+    &ovl_offload_table,
     &ovl_op_table,
     &ovl_produces_table,
     &ovl_packs_table,
@@ -274,6 +281,7 @@ const ovl_table *const ovl_scenario_tables[] = {
     &ovl_fsdp_table,
     &ovl_fsdp_prefetch_table,
     &ovl_fsdp_accumulate_table,
+    &ovl_zero_table,
     &ovl_pipeline_table,
     &ovl_pipe_data_table,
     &ovl_hw_table,

@@ -1,8 +1,11 @@
 /*
  * shard.h - what strategies that shard parameters over a group of ranks have in common.
  *
- *     plan_fsdp.c         who shards with whom, which layers form a parameter group, its sizes
+ *     shard.c             what every group of parameters costs and holds
+ *     shard_plan.c        who shards with whom, which layers form a parameter group
  *     plan_fsdp2*.c       PyTorch's fully_shard
+ *     plan_fsdp1.c        PyTorch's FullyShardedDataParallel
+ *     plan_zero*.c        DeepSpeed's ZeRO
  *
  * A *parameter group* is gathered, used and reduced as a whole: one layer, or the layers whose
  * parameters the root module holds. Each tensor of it is padded to a multiple of the ranks along
@@ -38,7 +41,8 @@ typedef struct ovl_fsdp_plan {
     uint32_t root;                                                 /* or OVL_NONE */
     uint32_t *group_of;                                            /* [n_units] or OVL_NONE */
     const ovl_spread *shard_spread, *replica_spread, *near_spread; /* of the code being written */
-    void *code; /* the strategy's, of the code being written */
+    void *code;          /* the strategy's, of the code being written */
+    const void *options; /* the strategy's, beside `fsdp` */
 } ovl_fsdp_plan;
 
 /* Bytes of whole parameters, a gather's output, a shard, in a type. */
@@ -46,12 +50,39 @@ uint64_t ovl_fsdp_whole(const ovl_param_group *g, ovl_dtype dtype);
 uint64_t ovl_fsdp_padded(const ovl_fsdp_plan *p, const ovl_param_group *g, ovl_dtype dtype);
 uint64_t ovl_fsdp_shard(const ovl_param_group *g, ovl_dtype dtype);
 
-/* The cost of a collective of the plan's groups. */
-ovl_plan_cost ovl_fsdp_cost(ovl_fsdp_plan *p, const ovl_param_group *g, ovl_coll op,
-                            const ovl_group *group, uint32_t n, const ovl_spread *spread,
-                            uint64_t bytes);
+/* Isolated costs of the collectives of a group; all_reduce and near only where there are such. */
+typedef struct ovl_shard_cost {
+    ovl_plan_cost gather, near, scatter, all_reduce;
+} ovl_shard_cost;
+
+/* Costs of group i of the plan for the code being written. `before` are those of group i - 1, or
+ * NULL: groups alike share them, and what is remarkable about a cost is told once. */
+ovl_shard_cost ovl_shard_costs(ovl_fsdp_plan *p, uint32_t i, const ovl_shard_cost *before);
+
+/* The cost of a collective over the ranks that shard, of so many bytes. */
+ovl_plan_cost ovl_shard_cost_of(ovl_fsdp_plan *p, const ovl_param_group *g, ovl_coll op,
+                                uint64_t bytes);
+
+/* Buffers that live through the whole training: shards of parameters and gradients, and optimizer
+ * states (OVL_NONE without any). */
+typedef struct ovl_shard_held {
+    ovl_id shard, grad, states;
+} ovl_shard_held;
+
+ovl_shard_held ovl_shard_hold(ovl_fsdp_plan *p, const ovl_param_group *g);
+
+/* The buffer of optimizer states that are given as bytes of a rank, or OVL_NONE. */
+ovl_id ovl_shard_hold_states(ovl_fsdp_plan *p);
+
+/* The optimizer just added updates the shards of a group from sharded gradients. */
+void ovl_shard_update(ovl_fsdp_plan *p, const ovl_shard_held *held);
 
 /* The strategies. */
-extern const ovl_strategy ovl_fsdp2_strategy;
+extern const ovl_strategy ovl_fsdp2_strategy, ovl_fsdp1_strategy;
+extern const ovl_strategy ovl_zero_strategy, ovl_zero3_strategy;
+
+/* A step of workload.layers with a strategy that shards as `fsdp` says. */
+void ovl_shard_plan(ovl_lowering *l, const ovl_fsdp *fsdp, const ovl_strategy *strategy,
+                    const void *options);
 
 #endif

@@ -1,22 +1,5 @@
 #include "models/step.h"
 
-/* --- Activations --- */
-
-static ovl_id *activation_of(const ovl_step *s, uint32_t u)
-{
-    return &s->activation[(size_t)s->microbatch * s->n_units + u];
-}
-
-static void keep_activation(ovl_step *s, uint32_t u)
-{
-    const ovl_step_unit *unit = &s->units[u];
-    if (unit->activation) {
-        *activation_of(s, u) =
-            ovl_step_buffer(s, ovl_step_name(s, "activations", unit->name), unit->activation,
-                            OVL_ACTIVATION, (ovl_dtype)s->workload->dtype, s->compute, unit->mark);
-    }
-}
-
 /* --- Passes --- */
 
 static void call(void (*hook)(ovl_step *s), ovl_step *s)
@@ -41,10 +24,12 @@ static void call_pass(void (*hook)(ovl_step *s, const ovl_pass *pass), ovl_step 
     }
 }
 
-static void add_kernel(ovl_step *s, const char *pass, const ovl_step_unit *unit, ovl_plan_cost cost)
+static void add_kernel(ovl_step *s, const char *pass, const ovl_step_unit *unit, ovl_plan_cost cost,
+                       ovl_time host)
 {
     ovl_op op = ovl_step_op(s, OVL_KERNEL, ovl_step_name(s, pass, unit->name), cost, s->compute,
                             unit->mark);
+    op.launch += host;
     ovl_step_add(s, &op);
 }
 
@@ -55,21 +40,46 @@ static void forward(ovl_step *s, uint32_t u)
         return;
     }
     call_unit(s->strategy->before_forward, s, u);
-    keep_activation(s, u);
-    add_kernel(s, "forward", unit, unit->forward);
-    ovl_step_writes(s, *activation_of(s, u));
+    ovl_step_keep(s, u);
+    add_kernel(s, "forward", unit, unit->forward, unit->layer->forward_host);
+    ovl_step_in_kept(s, u);
     call_unit(s->strategy->in_forward, s, u);
+    ovl_step_kept_forward(s, u);
     call_unit(s->strategy->after_forward, s, u);
+}
+
+/* The second forward, with the parameters that the backward needs anyway, or ones of its own. */
+static void recompute(ovl_step *s, uint32_t u)
+{
+    const ovl_step_unit *unit = &s->units[u];
+    if (s->regathers) {
+        call_unit(s->strategy->before_forward, s, u);
+    }
+    ovl_step_keep_again(s, u);
+    add_kernel(s, "recompute", unit, unit->recompute, unit->layer->forward_host);
+    ovl_step_in_recompute(s, u);
+    call_unit(s->strategy->in_forward, s, u);
+    if (s->regathers) {
+        call_unit(s->strategy->after_forward, s, u);
+    }
 }
 
 static void backward(ovl_step *s, uint32_t u)
 {
     const ovl_step_unit *unit = &s->units[u];
+    bool again = ovl_step_recomputes(s, u) && unit->forward.id != OVL_NONE;
+    ovl_step_need(s, u);
+    if (again && s->regathers) {
+        recompute(s, u);
+    }
     call_unit(s->strategy->before_backward, s, u);
-    add_kernel(s, "backward", unit, unit->backward);
-    ovl_step_reads(s, *activation_of(s, u));
+    if (again && !s->regathers) {
+        recompute(s, u);
+    }
+    add_kernel(s, "backward", unit, unit->backward, unit->layer->backward_host);
+    ovl_step_in_backward(s, u);
     call_unit(s->strategy->in_backward, s, u);
-    ovl_step_release(s, activation_of(s, u));
+    ovl_step_kept_backward(s, u);
     call_unit(s->strategy->after_backward, s, u);
 }
 
@@ -129,11 +139,7 @@ void ovl_step_open(ovl_step *s)
     s->launch = ovl_plan_launch(s->l);
     s->last = s->added = OVL_NONE;
     s->microbatch = 0;
-    size_t n = (size_t)s->microbatches * s->n_units;
-    s->activation = OVL_NEW_ARRAY(&s->scratch, ovl_id, n);
-    for (size_t i = 0; i < n; i++) {
-        s->activation[i] = OVL_NONE;
-    }
+    ovl_step_open_kept(s);
     call(s->strategy->open, s);
 }
 
@@ -179,5 +185,6 @@ bool ovl_step_fits(const ovl_step *s, uint32_t each)
 
 void ovl_step_free(ovl_step *s)
 {
+    ovl_vec_free(&s->offloads);
     ovl_arena_free(&s->scratch);
 }

@@ -35,13 +35,20 @@ typedef struct ovl_step_unit {
     const char *name;
     ovl_mark mark;
     const ovl_layer *layer;
-    ovl_plan_cost forward, backward; /* id OVL_NONE: it has no such kernel */
-    const uint64_t *elements;        /* [n_tensors] of its parameters, in registration order */
+    ovl_plan_cost forward, backward, recompute; /* id OVL_NONE: it has no such kernel */
+    const uint64_t *elements; /* [n_tensors] of its parameters, in registration order */
     uint32_t n_tensors;
     uint64_t n_elements; /* of all of them */
     ovl_dtype dtype;     /* of its parameters as they are stored */
     uint64_t activation; /* bytes from its forward to its backward */
 } ovl_step_unit;
+
+/* What one unit keeps from a forward to its backward (step_kept.c). */
+typedef struct ovl_step_kept {
+    ovl_id buffer;            /* activations, or what they are recomputed from */
+    ovl_id activations;       /* of a unit that recomputes, while they are there */
+    uint32_t offload, reload; /* copies, OVL_NONE without */
+} ovl_step_kept;
 
 /* What a backward pass does: all, or the part that earlier stages wait for, or the rest. */
 typedef enum ovl_pass_kind {
@@ -83,6 +90,7 @@ typedef struct ovl_step {
     const ovl_workload *workload;
     const ovl_strategy *strategy;
     void *own;         /* of the strategy */
+    bool regathers;    /* a recomputed forward gathers, and frees, as the first does */
     ovl_arena scratch; /* until the plan is done */
     ovl_step_unit *units;
     uint32_t n_units;
@@ -91,10 +99,12 @@ typedef struct ovl_step {
     ovl_id code;
     uint16_t compute;
     ovl_time launch;
-    uint32_t last;       /* on the compute stream, or OVL_NONE */
-    uint32_t added;      /* on any stream: the last, or OVL_NONE */
-    uint32_t microbatch; /* now */
-    ovl_id *activation;  /* [microbatches * n_units] buffers, OVL_NONE where none is kept */
+    uint32_t last;              /* on the compute stream, or OVL_NONE */
+    uint32_t added;             /* on any stream: the last, or OVL_NONE */
+    uint32_t microbatch;        /* now */
+    ovl_step_kept *kept;        /* [microbatches * n_units] */
+    uint16_t d2h, h2d;          /* streams of copies to the host and back */
+    OVL_VEC(uint32_t) offloads; /* into kept: copies to the host whose source is there yet */
 } ovl_step;
 
 /* Units from workload.layers, in registration order. False after errors. */
@@ -125,6 +135,24 @@ ovl_id ovl_step_write(ovl_step *s);
 
 /* False and an error if microbatches * `each` operations a unit, on all ranks, are too many. */
 bool ovl_step_fits(const ovl_step *s, uint32_t each);
+
+/* --- Kept from forward to backward --- */
+
+/* Allocates what a forward writes; the forward just added writes it; what happens to it after the
+ * forward. */
+void ovl_step_open_kept(ovl_step *s);
+void ovl_step_keep(ovl_step *s, uint32_t u);
+void ovl_step_in_kept(ovl_step *s, uint32_t u);
+void ovl_step_kept_forward(ovl_step *s, uint32_t u);
+
+/* Copies back what the next backwards need; the activations of a recomputed forward, its accesses
+ * and those of the backward; and frees it all. */
+void ovl_step_need(ovl_step *s, uint32_t u);
+bool ovl_step_recomputes(const ovl_step *s, uint32_t u);
+void ovl_step_keep_again(ovl_step *s, uint32_t u);
+void ovl_step_in_recompute(ovl_step *s, uint32_t u);
+void ovl_step_in_backward(ovl_step *s, uint32_t u);
+void ovl_step_kept_backward(ovl_step *s, uint32_t u);
 
 /* --- For strategies --- */
 
@@ -164,6 +192,11 @@ void ovl_step_consumes(ovl_step *s, ovl_id buffer, const char *name);
 /* A buffer allocated at the present place in host order from the pool of a stream. */
 ovl_id ovl_step_buffer(ovl_step *s, const char *name, uint64_t bytes, ovl_category category,
                        ovl_dtype dtype, uint16_t stream, ovl_mark mark);
+
+/* The same, recorded with the allocator for other streams: freed, it is usable again only when
+ * these are through with it. */
+ovl_id ovl_step_recorded(ovl_step *s, const char *name, uint64_t bytes, ovl_category category,
+                         ovl_dtype dtype, uint16_t stream, ovl_mark mark);
 
 /* The same, held for the whole run. */
 ovl_id ovl_step_held(ovl_step *s, const char *name, uint64_t bytes, ovl_category category,

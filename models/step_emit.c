@@ -106,29 +106,38 @@ void ovl_step_consumes(ovl_step *s, ovl_id buffer, const char *name)
                                  .gradient = ovl_name(s->b, name)});
 }
 
-static ovl_id add_buffer(ovl_step *s, const char *name, uint64_t bytes, ovl_category category,
-                         ovl_dtype dtype, uint16_t stream, bool held, ovl_mark mark)
+static ovl_buffer new_buffer(ovl_step *s, const char *name, uint64_t bytes, ovl_category category,
+                             ovl_dtype dtype, uint16_t stream, ovl_mark mark)
 {
-    return ovl_add_buffer(s->b, s->code,
-                          &(ovl_buffer){.name = ovl_name(s->b, name),
-                                        .bytes = bytes,
-                                        .category = (uint8_t)category,
-                                        .dtype = (uint8_t)dtype,
-                                        .stream = stream,
-                                        .held = held,
-                                        .mark = mark});
+    return (ovl_buffer){.name = ovl_name(s->b, name),
+                        .bytes = bytes,
+                        .category = (uint8_t)category,
+                        .dtype = (uint8_t)dtype,
+                        .stream = stream,
+                        .mark = mark};
 }
 
 ovl_id ovl_step_buffer(ovl_step *s, const char *name, uint64_t bytes, ovl_category category,
                        ovl_dtype dtype, uint16_t stream, ovl_mark mark)
 {
-    return add_buffer(s, name, bytes, category, dtype, stream, false, mark);
+    ovl_buffer buffer = new_buffer(s, name, bytes, category, dtype, stream, mark);
+    return ovl_add_buffer(s->b, s->code, &buffer);
+}
+
+ovl_id ovl_step_recorded(ovl_step *s, const char *name, uint64_t bytes, ovl_category category,
+                         ovl_dtype dtype, uint16_t stream, ovl_mark mark)
+{
+    ovl_buffer buffer = new_buffer(s, name, bytes, category, dtype, stream, mark);
+    buffer.record_stream = true;
+    return ovl_add_buffer(s->b, s->code, &buffer);
 }
 
 ovl_id ovl_step_held(ovl_step *s, const char *name, uint64_t bytes, ovl_category category,
                      ovl_dtype dtype, ovl_mark mark)
 {
-    return add_buffer(s, name, bytes, category, dtype, s->compute, true, mark);
+    ovl_buffer buffer = new_buffer(s, name, bytes, category, dtype, s->compute, mark);
+    buffer.held = true;
+    return ovl_add_buffer(s->b, s->code, &buffer);
 }
 
 void ovl_step_release(ovl_step *s, ovl_id *buffer)

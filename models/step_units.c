@@ -44,6 +44,7 @@ static bool add_layer(ovl_step *s, const ovl_layer *layer, uint64_t *sum)
                           .backward = ovl_layer_backward(s->l, layer),
                           .dtype = (ovl_dtype)layer->dtype,
                           .activation = layer->activations};
+    unit.recompute = ovl_layer_recompute(s->l, layer, unit.forward);
     unit.elements = ovl_layer_elements(s->l, layer, &s->scratch, &unit.n_tensors);
     for (int64_t i = 0; i < OVL_MAX(layer->repeat, 1); i++) {
         ovl_step_unit *own = &s->units[s->n_units++];

@@ -87,6 +87,21 @@ static const ovl_field layer_fields[] = {
               "HBM bytes its backward kernel moves. Default: twice `hbm`."),
     OVL_FIELD(ovl_layer, activations, "activations", OVL_F_BYTES, 0,
               "Bytes kept from its forward to its backward. Default 0."),
+    OVL_FIELD(ovl_layer, recompute, "recompute", OVL_F_BOOL, 0,
+              "fsdp: its activations are not kept: the forward runs once more right before its "
+              "backward. Default false."),
+    OVL_FIELD(ovl_layer, recompute_time, "recompute_time", OVL_F_TIMES, 0,
+              "Isolated duration of that second forward. Default: that of the first."),
+    OVL_FIELD(ovl_layer, checkpoint, "checkpoint", OVL_F_BYTES, 0,
+              "Bytes kept from forward to backward to recompute from. Default 0."),
+    OVL_FIELD(ovl_layer, offload, "offload", OVL_F_BOOL, 0,
+              "fsdp: what is kept goes to the host after the forward and comes back for the "
+              "backward, as `workload.offload` says. Default false."),
+    OVL_FIELD(ovl_layer, forward_host, "forward_host", OVL_F_TIME, 0,
+              "What the host takes in a forward of the layer besides `host.launch`: Python, "
+              "dispatch, checks. Default 0."),
+    OVL_FIELD(ovl_layer, backward_host, "backward_host", OVL_F_TIME, 0,
+              "The same in a backward. Default 0."),
     OVL_FIELD_MORE(ovl_layer, sms, "sms", OVL_F_COUNT, 0,
                    "SMs its kernels want. Default: all of the GPU.", .max = 100000),
     OVL_FIELD_MORE(ovl_layer, blocks, "blocks", OVL_F_COUNT, 0,
@@ -152,6 +167,43 @@ const ovl_table ovl_gradient_table = {
     .size = sizeof(ovl_gradient),
     .mark = offsetof(ovl_gradient, mark),
     .defaults = gradient_defaults,
+};
+
+/* --- Offload --- */
+
+static void offload_defaults(void *value)
+{
+    ovl_offload *offload = value;
+    offload->in_flight = 2;
+    offload->reload_distance = 1;
+}
+
+static const ovl_field offload_fields[] = {
+    OVL_FIELD(ovl_offload, d2h, "d2h", OVL_F_RATE, OVL_FIELD_REQUIRED | OVL_FIELD_POSITIVE,
+              "Bytes per second from the GPU to the host."),
+    OVL_FIELD(ovl_offload, h2d, "h2d", OVL_F_RATE, OVL_FIELD_REQUIRED | OVL_FIELD_POSITIVE,
+              "Bytes per second back."),
+    OVL_FIELD(ovl_offload, via, "via", OVL_F_TEXTS, 0, "Links that the copies load."),
+    OVL_FIELD_MORE(ovl_offload, in_flight, "in_flight", OVL_F_COUNT, 0,
+                   "Units whose copy to the host may be under way; beyond that compute waits for "
+                   "the oldest, and what it copied is freed. Default 2.",
+                   .max = 1000000),
+    OVL_FIELD_MORE(ovl_offload, reload_distance, "reload_distance", OVL_F_COUNT, 0,
+                   "Units ahead whose copy back is issued before a unit's backward; 0: only its "
+                   "own. Default 1.",
+                   .max = 1000000),
+};
+
+const ovl_table ovl_offload_table = {
+    .title = "workload.offload",
+    .intro = "How activations of layers that say `offload` go to the host and back, on streams of "
+             "their own and the copy engines of the GPU.\n\n"
+             "    offload: {d2h: 25 GB/s, h2d: 25 GB/s, via: [pcie], reload_distance: 2}",
+    .fields = offload_fields,
+    .n_fields = OVL_COUNT(offload_fields),
+    .size = sizeof(ovl_offload),
+    .mark = offsetof(ovl_offload, mark),
+    .defaults = offload_defaults,
 };
 
 static const ovl_field optimizer_fields[] = {

@@ -109,7 +109,10 @@ const ovl_table ovl_fsdp_accumulate_table = {
 
 /* --- FSDP --- */
 
-static const char *const policy_names[] = {"fsdp2", NULL};
+static const char *const policy_names[] = {"fsdp2", "fsdp1", NULL};
+static const char *const sharding_names[] = {"full_shard", "shard_grad_op", NULL};
+static const char *const backward_names[] = {"pre", "post", "none", NULL};
+static const char *const block_names[] = {"always", "needed", NULL};
 
 static void fsdp_defaults(void *value)
 {
@@ -118,6 +121,7 @@ static void fsdp_defaults(void *value)
     fsdp->reshard = true;
     fsdp->communicators = 1;
     fsdp->outstanding_reduces = 1;
+    fsdp->limit_all_gathers = 2;
     fsdp->param_dtype = fsdp->grad_dtype = fsdp->reduce_dtype = OVL_DTYPE_OF_LAYER;
     prefetch_defaults(&fsdp->prefetch);
     accumulate_defaults(&fsdp->accumulate);
@@ -142,15 +146,43 @@ static void read_reshard(const ovl_node *node, ovl_fsdp *fsdp, ovl_errs *errs)
     }
 }
 
+/* No mistake: a variant may change the policy alone. */
+static void only_for(const ovl_node *node, const char *const *keys, const char *policy,
+                     ovl_errs *errs)
+{
+    for (; *keys; keys++) {
+        if (ovl_node_gives(node, *keys)) {
+            ovl_warning(errs, ovl_node_get(node, *keys)->mark,
+                        "\"%s\" has no effect: it belongs to policy: %s", *keys, policy);
+        }
+    }
+}
+
 static void check_fsdp(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
 {
+    static const char *const of_fsdp1[] = {"sharding",
+                                           "backward_prefetch",
+                                           "forward_prefetch",
+                                           "limit_all_gathers",
+                                           "block",
+                                           "regather_for_recompute",
+                                           NULL};
+    static const char *const of_fsdp2[] = {"prefetch", "reshard_after_forward",
+                                           "keep_after_forward", "outstanding_reduces", NULL};
     (void)arena;
-    read_reshard(node, value, errs);
+    ovl_fsdp *fsdp = value;
+    read_reshard(node, fsdp, errs);
+    if (fsdp->policy == OVL_FSDP_2) {
+        only_for(node, of_fsdp1, "fsdp1", errs);
+    } else {
+        only_for(node, of_fsdp2, "fsdp2", errs);
+    }
 }
 
 static const ovl_field fsdp_fields[] = {
     OVL_FIELD_MORE(ovl_fsdp, policy, "policy", OVL_F_ENUM, 0,
-                   "Whose rules say what is gathered when: PyTorch's fully_shard. Default `fsdp2`.",
+                   "Whose rules say what is gathered when: PyTorch's fully_shard (`fsdp2`) or "
+                   "FullyShardedDataParallel (`fsdp1`). Default `fsdp2`.",
                    .names = policy_names),
     OVL_FIELD(ovl_fsdp, shard, "shard", OVL_F_TEXT, 0,
               "The group over which parameters are sharded. Default `dp`."),
@@ -194,6 +226,31 @@ static const ovl_field fsdp_fields[] = {
               "parameters, and gradients into reduce-scatters. Default 0: they take no time."),
     OVL_FIELD_MORE(ovl_fsdp, accumulate, "accumulate", OVL_F_MAP, 0,
                    "What happens between microbatches.", .table = &ovl_fsdp_accumulate_table),
+    OVL_FIELD_MORE(ovl_fsdp, sharding, "sharding", OVL_F_ENUM, 0,
+                   "fsdp1: `full_shard` frees parameters after the forward, `shard_grad_op` keeps "
+                   "them until the backward. With `replicate` they are the HYBRID strategies. "
+                   "Default `full_shard`.",
+                   .names = sharding_names),
+    OVL_FIELD_MORE(ovl_fsdp, backward_prefetch, "backward_prefetch", OVL_F_ENUM, 0,
+                   "fsdp1: the next gather is issued before a unit's backward (`pre`), behind it "
+                   "and before its reduce-scatter (`post`), or where it is needed (`none`). "
+                   "Default `pre`.",
+                   .names = backward_names),
+    OVL_FIELD(ovl_fsdp, forward_prefetch, "forward_prefetch", OVL_F_BOOL, 0,
+              "fsdp1: the next gather is issued before a unit's forward. Default false."),
+    OVL_FIELD_MORE(
+        ovl_fsdp, limit_all_gathers, "limit_all_gathers", OVL_F_COUNT, 0,
+        "fsdp1: freed parameters that the GPU may still be using; with so many, the host "
+        "waits for the oldest before it issues a gather. 0: no limit. Default 2.",
+        .max = 1000000),
+    OVL_FIELD_MORE(ovl_fsdp, block, "block", OVL_F_ENUM, 0,
+                   "fsdp1: the host waits so at `always`, each place where a gather could be "
+                   "issued, or only where one is `needed`. Default `always`.",
+                   .names = block_names),
+    OVL_FIELD(ovl_fsdp, regather, "regather_for_recompute", OVL_F_BOOL, 0,
+              "fsdp1: checkpoints lie around units, not inside: a recomputed forward gathers and "
+              "frees parameters for itself before the backward gathers them again. Default "
+              "false."),
 };
 
 const ovl_table ovl_fsdp_table = {
@@ -203,7 +260,8 @@ const ovl_table ovl_fsdp_table = {
         "that is gathered, used and freed as a whole. `fsdp: {}` takes all defaults.\n\n"
         "    fsdp: {shard: dp, prefetch: {forward: 1, backward: 1}, param_dtype: bf16, "
         "reduce_dtype: f32}\n"
-        "    fsdp: {shard: shard, replicate: replica, root: [embed, head]}",
+        "    fsdp: {shard: shard, replicate: replica, root: [embed, head]}\n"
+        "    fsdp: {policy: fsdp1, backward_prefetch: pre, limit_all_gathers: 2}",
     .fields = fsdp_fields,
     .n_fields = OVL_COUNT(fsdp_fields),
     .size = sizeof(ovl_fsdp),

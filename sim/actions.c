@@ -40,7 +40,7 @@ void ovl_actions_find(const ovl_program *p, const ovl_timeline *t, const ovl_cla
         for (uint32_t k = 0; k < code->n_ops; k++) {
             const ovl_op *op = &code->ops[k];
             if (is_action(op)) {
-                ovl_result_action action = {classes->rank[i],
+                ovl_result_action action = {ovl_rank_number(p, classes->rank[i]),
                                             op->stage,
                                             op->part,
                                             op->microbatch,

@@ -117,17 +117,19 @@ ovl_use ovl_engine_use(const ovl_engine *e, uint32_t rank, uint32_t member, uint
     const ovl_program *p = e->p;
     ovl_id resource = p->rank_ports[p->ranks[rank].first_port + demand->port];
     if (!p->fold) {
-        return (ovl_use){resource, 1, demand->rate};
+        return (ovl_use){resource, 1, 1, demand->rate};
     }
     /* How many activities like this one load it: each of those that count together is one of a
      * class; through a port that is counted once each communicator is one activity. */
     const uint32_t *ranks = p->fold->rank_load, *members = p->fold->member_load;
     uint64_t load = ranks[(size_t)rank * p->n_ports + demand->port], activities = load;
+    uint32_t spread = 1;
     if (member != OVL_NONE) {
         activities = members[(size_t)member * p->n_ports + demand->port];
         load = demand->once ? activities : load;
+        spread = p->fold->member_spread[(size_t)member * p->n_ports + demand->port];
     }
-    return (ovl_use){resource, (uint32_t)(activities / count), demand->rate * load / count};
+    return (ovl_use){resource, (uint32_t)(activities / count), spread, demand->rate * load / count};
 }
 
 static void kernel_uses(ovl_engine *e, const ovl_activity *a)

@@ -3,6 +3,7 @@
  * together.
  */
 #include "sim/actions.h"
+#include "sim/fold.h"
 #include "sim/gradflow.h"
 #include "sim/hazard.h"
 #include "sim/hostload.h"
@@ -68,6 +69,9 @@ static void make_ranks(analysis *a)
         ovl_host_load_find(a->p, a->t, row);
     }
     ovl_idle_find(&a->causes, &a->classes, a->options->gaps, a->arena, ranks, &a->out->idle);
+    for (uint32_t i = 0; i < a->classes.n; i++) {
+        ranks[i].rank = ovl_rank_number(a->p, ranks[i].rank); /* as the user knows it */
+    }
     a->out->ranks = ranks;
     a->out->n_ranks = a->classes.n;
 }
@@ -149,6 +153,7 @@ static void make_rows(analysis *a)
     ovl_result_collective *out = OVL_NEW_ARRAY(a->arena, ovl_result_collective, a->rows.n);
     for (uint32_t i = 0; i < a->rows.n; i++) {
         out[i] = a->rows.item[i].out;
+        out[i].rank = ovl_rank_number(a->p, out[i].rank);
     }
     a->out->collectives = out;
     a->out->n_collectives = a->rows.n;
@@ -207,9 +212,10 @@ static void make_totals(analysis *a)
 {
     ovl_result *out = a->out;
     const ovl_rank_times *times = &a->t->ranks[a->t->deciding_rank];
-    out->n_ranks_simulated = a->p->n_ranks;
+    out->n_ranks_simulated = a->p->fold ? a->p->fold->whole->n_ranks : a->p->n_ranks;
+    out->n_folded = a->p->fold ? a->p->n_ranks : 0;
     out->step = a->t->step;
-    out->deciding_rank = a->t->deciding_rank;
+    out->deciding_rank = a->p->n_ranks ? ovl_rank_number(a->p, a->t->deciding_rank) : 0;
     memcpy(out->term, times->term, sizeof out->term);
     out->hidden_comm = times->hidden;
     out->hidden_comm_stretch = times->hidden_stretch;
@@ -218,7 +224,7 @@ static void make_totals(analysis *a)
     out->comm_total = out->hidden_comm + out->comm_exposed;
     out->mean_busbw = mean_busbw(a);
     if (a->p->n_ranks) {
-        out->startups = count_startups(&a->p->codes[a->p->ranks[out->deciding_rank].code]);
+        out->startups = count_startups(&a->p->codes[a->p->ranks[a->t->deciding_rank].code]);
     }
 }
 
@@ -342,6 +348,25 @@ static void make_limits(analysis *a)
     a->out->limits = ovl_vec_freeze(&list, a->arena);
 }
 
+/* Who met whom on which instance is asked of the whole program as long as it is not too large. */
+static void make_usage(analysis *a)
+{
+    if (!a->p->fold || !a->p->fold->whole->numbered) {
+        ovl_usage_find(&a->causes, &a->classes, a->arena, a->out);
+        return;
+    }
+    ovl_arena scratch = {0};
+    ovl_timeline t;
+    ovl_classes classes;
+    ovl_causes causes;
+    ovl_unfold(a->p, a->t, &scratch, &t);
+    ovl_classes_find(a->p->fold->whole, &t, &scratch, &classes);
+    ovl_causes_init(&causes, a->p->fold->whole, &t, &scratch);
+    ovl_usage_find(&causes, &classes, a->arena, a->out);
+    ovl_causes_free(&causes);
+    ovl_arena_free(&scratch);
+}
+
 /* --- Correctness, and what is left out --- */
 
 static void make_hazards(analysis *a)
@@ -428,7 +453,7 @@ static void analyse(analysis *a)
     ovl_actions_find(a->p, a->t, &a->classes, a->arena, a->out);
     find_memory(a);
     make_limits(a);
-    ovl_usage_find(&a->causes, &a->classes, a->arena, a->out);
+    make_usage(a);
     make_hazards(a);
     make_not_modelled(a);
     find_price_of_interference(a);
@@ -441,15 +466,16 @@ static void analyse(analysis *a)
 
 /* Which interval is the last step is known only after a run: of several steps a second run counts
  * it. */
-static bool run_whole(const ovl_program *program, const ovl_analyse_options *options,
-                      ovl_arena *arena, bool segments, ovl_timeline *timeline, ovl_errs *errs)
+static bool run_steps(const ovl_program *program, const ovl_program *chosen,
+                      const ovl_analyse_options *options, ovl_arena *arena, bool segments,
+                      ovl_timeline *timeline, ovl_errs *errs)
 {
     ovl_run_options run = {
         .interference = options->interference, .free_name = OVL_NONE, .segments = segments};
     if (program->n_steps > 1) {
         ovl_arena first = {0};
         run.segments = false;
-        bool good = ovl_run(program, &run, &first, timeline, errs);
+        bool good = ovl_fold_run(program, chosen, &run, &first, timeline, errs);
         run.segments = segments;
         run.count_from = timeline->begin;
         run.count_to = timeline->begin + timeline->step;
@@ -458,7 +484,7 @@ static bool run_whole(const ovl_program *program, const ovl_analyse_options *opt
             return false;
         }
     }
-    return ovl_run(program, &run, arena, timeline, errs);
+    return ovl_fold_run(program, chosen, &run, arena, timeline, errs);
 }
 
 bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options, ovl_arena *arena,
@@ -468,18 +494,29 @@ bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options,
         return false;
     }
     ovl_arena scratch = {0};
-    ovl_timeline own;
-    ovl_timeline *timeline = kept ? kept : &own;
-    bool good = run_whole(program, options, kept ? arena : &scratch, kept != NULL, timeline, errs);
+    ovl_fold fold;
+    ovl_program chosen;
+    ovl_timeline timeline;
+    bool no_fold = options->no_fold || options->measured; /* each rank was measured by itself */
+    bool good = ovl_fold_choose(program, no_fold, &scratch, &fold, &chosen, errs) &&
+                run_steps(program, &chosen, options, kept ? arena : &scratch, kept != NULL,
+                          &timeline, errs);
     if (good) {
         *result = (ovl_result){0};
-        analysis a = {.p = program,
+        analysis a = {.p = &chosen,
                       .options = options,
                       .arena = arena,
                       .scratch = &scratch,
                       .out = result,
-                      .t = timeline};
+                      .t = &timeline};
         analyse(&a);
+    }
+    if (good && kept) {
+        assert(program->numbered);
+        *kept = timeline;
+        if (chosen.fold) {
+            ovl_unfold(&chosen, &timeline, arena, kept);
+        }
     }
     ovl_arena_free(&scratch);
     return good;

@@ -363,8 +363,9 @@ bool ovl_causes_binding(ovl_causes *c, uint64_t node, ovl_cause *binding)
         if (ovl_node_time(c, cause->node) + cause->length != when) {
             continue;
         }
+        bool place = cause->why == OVL_WHY_RENDEZVOUS; /* they come in order of their places */
         if (!best || cause->why < best->why ||
-            (cause->why == best->why && cause->node < best->node)) {
+            (cause->why == best->why && cause->node < best->node && !place)) {
             best = cause;
         }
     }

@@ -15,7 +15,8 @@
  * at 27 has the causes "arrived on rank 0" (5 + 20) and "arrived on rank 1" (7 + 20, binding); its
  * arrival on rank 1 has the cause "the kernel before it ended" (7 + 0).
  *
- * Ties go by the order of ovl_why, then to the lowest operation.
+ * Ties go by the order of ovl_why, then to the lowest operation; among the members of a collective
+ * to the first place.
  */
 #ifndef OVL_SIM_CAUSES_H
 #define OVL_SIM_CAUSES_H

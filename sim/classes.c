@@ -28,7 +28,7 @@ static bool same_groups(const ovl_program *p, uint32_t a, uint32_t b, uint32_t n
 {
     for (uint32_t s = 0; s < n_slots; s++) {
         const ovl_comm *x = ovl_rank_comm(p, a, (uint16_t)s), *y = ovl_rank_comm(p, b, (uint16_t)s);
-        if (x->name != y->name || x->n_members != y->n_members) {
+        if (x->name != y->name || x->size != y->size) {
             return false;
         }
     }
@@ -106,7 +106,7 @@ void ovl_classes_find(const ovl_program *program, const ovl_timeline *timeline, 
         if (of[r] == n_classes) {
             rank[n_classes++] = r;
         }
-        count[of[r]]++;
+        count[of[r]] += ovl_rank_count(program, r);
     }
     ovl_arena_free(&scratch);
     *classes = (ovl_classes){n_classes, rank, count, of};

@@ -6,6 +6,8 @@
  * operations were issued, arrived, started and ended at the same picoseconds. A hash finds
  * candidates; membership is then verified exactly.
  *
+ * Where ranks are folded (fold.h), those of one class are alike already, and are counted as many.
+ *
  * Example: 8 data-parallel ranks without variation are one class {rank 0, count 8}; if rank 3 is
  * slower, its collectives arrive later and it is a class of its own.
  */

@@ -43,6 +43,7 @@ static void add_use(ovl_engine *e, const ovl_use *use, bool once, bool other)
     if (at < e->uses.len && e->uses.data[at].resource == use->resource) {
         e->uses.data[at].rate += once ? 0 : use->rate;
         e->uses.data[at].classes += other ? use->classes : 0;
+        e->uses.data[at].spread += other ? use->spread : 0;
         return;
     }
     e->use_at[use->resource] = e->uses.len;

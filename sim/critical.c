@@ -36,7 +36,7 @@ static const char *reason(const walk *w, const ovl_cause *cause)
     if (w->met != OVL_NONE) {
         const char *what = cause->why == OVL_WHY_HOST ? "host" : name_of(w, op);
         return ovl_arena_printf(w->arena, "rendezvous: %s on rank %" PRIu32, what,
-                                w->c->rank_of[op]);
+                                ovl_rank_number(w->c->program, w->c->rank_of[op]));
     }
     switch (cause->why) {
     case OVL_WHY_STREAM:
@@ -67,7 +67,7 @@ static void add_item(walk *w, const char *op, const char *stream, uint32_t rank,
     if (end > start && end > w->begin) {
         ovl_result_path item = {ovl_arena_strdup(w->arena, op),
                                 ovl_arena_strdup(w->arena, stream),
-                                rank,
+                                ovl_rank_number(w->c->program, rank),
                                 OVL_MAX(start, w->begin) - w->begin,
                                 end - w->begin,
                                 NULL};

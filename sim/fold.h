@@ -34,7 +34,7 @@
 #ifndef OVL_SIM_FOLD_H
 #define OVL_SIM_FOLD_H
 
-#include "sim/timeline.h"
+#include "sim/engine.h"
 
 /* Classes of things of one sort, numbered in order of their lowest members. */
 typedef struct ovl_partition {
@@ -49,11 +49,13 @@ typedef struct ovl_fold {
     ovl_partition ranks, comms, resources;
     const uint32_t *rank, *count; /* = ranks.first, ranks.count */
     /* How often one resource is loaded, of the folded program: */
-    const uint32_t *rank_load;   /* [n_ranks * n_ports] by ranks of the class, through the port */
-    const uint32_t *member_load; /* [members * n_ports] ... by communicators of the class; 0 where
-                                    no rank of the class has another port for it */
-    const uint32_t *together;    /* [n_ops] of the activities that an operation stands for, how many
-                                    load exactly the same resources */
+    const uint32_t *rank_load;     /* [n_ranks * n_ports] by ranks of the class, through the port */
+    const uint32_t *member_load;   /* [members * n_ports] ... by communicators of the class; 0 where
+                                      no rank of the class has another port for it */
+    const uint32_t *member_spread; /* [members * n_ports] how many resources of the class one
+                                      communicator loads */
+    const uint32_t *together; /* [n_ops] of the activities that an operation stands for, how many
+                                 load exactly the same resources */
 } ovl_fold;
 
 /* The coarsest partition of a program; tables live in `arena`. False if no rank is like another. */
@@ -66,6 +68,22 @@ bool ovl_fold_holds(const ovl_program *program, const ovl_fold *fold);
  * Fills the tables of loads. False and an error if it is too large for 32-bit numbering. */
 bool ovl_fold_program(const ovl_program *whole, ovl_fold *fold, ovl_arena *arena,
                       ovl_program *folded, ovl_errs *errs);
+
+/* What to run in place of a program: its fold (tables in `fold`) or, with `no_fold` or where
+ * nothing can be folded, the program with every operation numbered. False and an error if that is
+ * too large. */
+bool ovl_fold_choose(const ovl_program *program, bool no_fold, ovl_arena *arena, ovl_fold *fold,
+                     ovl_program *chosen, ovl_errs *errs);
+
+/* Runs what was chosen. If it cannot finish that is told of the ranks as they are, if they are not
+ * too many. */
+bool ovl_fold_run(const ovl_program *program, const ovl_program *chosen,
+                  const ovl_run_options *options, ovl_arena *arena, ovl_timeline *timeline,
+                  ovl_errs *errs);
+
+/* Runs a numbered program, folded unless `no_fold`, and gives the timeline of all its ranks. */
+bool ovl_run_whole(const ovl_program *program, const ovl_run_options *options, bool no_fold,
+                   ovl_arena *arena, ovl_timeline *timeline, ovl_errs *errs);
 
 /* The timeline of the whole program from that of the folded one: every rank has the times of its
  * representative. The whole must be numbered. */

@@ -235,6 +235,47 @@ static void find_member_loads(folding *f, ovl_arena *scratch)
     f->fold->member_load = load;
 }
 
+/* Of each member and port, how many resources of that class the communicator has. */
+static void set_spreads(const folding *f, const ovl_comm *comm, const uint32_t *count,
+                        uint32_t *spread)
+{
+    const ovl_program *p = f->p;
+    for (uint32_t i = comm->first_member; i < comm->first_member + comm->n_members; i++) {
+        for (uint32_t port = 0; port < p->n_ports; port++) {
+            ovl_id resource = p->rank_ports[p->ranks[p->members[i]].first_port + port];
+            spread[(size_t)i * p->n_ports + port] = resource == OVL_NONE ? 0 : count[resource];
+        }
+    }
+}
+
+static void find_spreads(folding *f, ovl_arena *scratch)
+{
+    const ovl_program *p = f->p, *whole = f->whole;
+    uint32_t n = 0;
+    for (uint32_t c = 0; c < p->n_comms; c++) {
+        n += p->comms[c].n_members;
+    }
+    uint32_t *spread = OVL_NEW_ARRAY(f->arena, uint32_t, (size_t)n * p->n_ports);
+    uint32_t *met = OVL_NEW_ARRAY(scratch, uint32_t, whole->n_resources);
+    uint32_t *met_class = OVL_NEW_ARRAY(scratch, uint32_t, p->n_resources);
+    uint32_t *count = OVL_NEW_ARRAY(scratch, uint32_t, p->n_resources);
+    for (uint32_t c = 0; c < p->n_comms; c++) {
+        const ovl_comm *comm = &whole->comms[f->fold->comms.first[c]];
+        for (uint32_t i = 0; i < comm->n_members * p->n_ports; i++) {
+            uint32_t rank = whole->members[comm->first_member + i / p->n_ports];
+            ovl_id resource = whole->rank_ports[whole->ranks[rank].first_port + i % p->n_ports];
+            if (resource != OVL_NONE && met[resource] != c + 1) {
+                uint32_t class = f->fold->resources.of[resource];
+                met[resource] = c + 1;
+                count[class] = met_class[class] == c + 1 ? count[class] + 1 : 1;
+                met_class[class] = c + 1;
+            }
+        }
+        set_spreads(f, &p->comms[c], count, spread);
+    }
+    f->fold->member_spread = spread;
+}
+
 /* --- The whole --- */
 
 bool ovl_fold_program(const ovl_program *whole, ovl_fold *fold, ovl_arena *arena,
@@ -257,6 +298,7 @@ bool ovl_fold_program(const ovl_program *whole, ovl_fold *fold, ovl_arena *arena
         fold_resources(&f);
         find_rank_loads(&f);
         find_member_loads(&f, &scratch);
+        find_spreads(&f, &scratch);
         fold->together = ovl_fold_together(&basis, fold, folded, arena);
     }
     ovl_arena_free(&scratch);

@@ -1,18 +1,8 @@
 #include "sim/gradflow.h"
+
+#include "sim/gradform.h"
+#include "sim/gradhold.h"
 #include "sim/gradreport.h"
-
-/* What a buffer of a rank holds, by gradient, ascending. */
-typedef struct held {
-    ovl_id gradient;
-    uint32_t value;
-} held;
-
-/* Gradients become ready from the last of the model to the first, and others in turn, so there is
- * room on both sides. */
-typedef struct holding {
-    held *data;
-    uint32_t len, before, behind; /* items; free places on either side of them */
-} holding;
 
 typedef struct receipt {
     ovl_id gradient;
@@ -30,121 +20,25 @@ typedef struct checked {
 
 typedef struct flow {
     const ovl_causes *c;
-    const ovl_program *p;
-    ovl_gradvalues values;
-    ovl_expected *expected; /* by name */
-    holding *buffers;       /* first_buffer[rank] + buffer */
+    const ovl_program *p, *whole; /* what ran; what that stands for */
+    ovl_gradforms forms;          /* buffers hold forms ... */
+    ovl_gradvalues values;        /* ... and optimizers receive values */
+    ovl_expected *expected;       /* by name */
+    ovl_holding *buffers;         /* first_buffer[rank] + buffer */
     uint32_t *first_buffer;
-    bool *applied;          /* [n_collectives] */
-    uint64_t *last_receipt; /* by name: hash of the last receipt, so that repeats are cheap */
-    checked *checks;        /* [CHECKED_SLOTS] */
+    uint32_t *stands_at, *stands; /* by rank that ran: the ranks it stands for */
+    bool *applied;                /* [n_collectives] */
+    uint64_t *last_receipt;       /* by name: hash of the last receipt, so that repeats are cheap */
+    checked *checks;              /* [CHECKED_SLOTS] */
     ovl_gradient_problems problems;
     OVL_VEC(receipt) receipts;
     OVL_VEC(uint32_t) list; /* scratch of a sum */
-    OVL_VEC(held) sum;
+    OVL_VEC(ovl_held) sum;
     OVL_VEC(uint32_t) cursor;
     uint32_t proved, consumed;
 } flow;
 
-/* --- Holdings --- */
-
-static uint32_t place_of(const holding *h, ovl_id gradient)
-{
-    if (h->len == 0 || h->data[h->len - 1].gradient < gradient) {
-        return h->len;
-    }
-    uint32_t low = 0, high = h->len;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (h->data[middle].gradient < gradient) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-static uint32_t value_in(const holding *h, ovl_id gradient)
-{
-    uint32_t i = place_of(h, gradient);
-    return i < h->len && h->data[i].gradient == gradient ? h->data[i].value : OVL_NONE;
-}
-
-static void free_holding(holding *h)
-{
-    if (h->data) {
-        free(h->data - h->before);
-    }
-    *h = (holding){0};
-}
-
-/* Room for `n` more on both sides; doubling, so that it is cheap in the long run. */
-static void make_room(holding *h, uint32_t n)
-{
-    size_t room = (size_t)h->len + n;
-    held *all =
-        room + h->len + room <= UINT32_MAX ? calloc(room + h->len + room, sizeof *all) : NULL;
-    if (!all) {
-        ovl_out_of_memory((room + h->len + room) * sizeof *all);
-    }
-    if (h->len) {
-        memcpy(all + room, h->data, h->len * sizeof *all);
-    }
-    uint32_t len = h->len;
-    free_holding(h);
-    *h = (holding){all + room, len, (uint32_t)room, (uint32_t)room};
-}
-
-/* Moves whichever side of place `i` is shorter. */
-static void insert(holding *h, uint32_t i, held item)
-{
-    bool down = i < h->len - i;
-    if ((down ? h->before : h->behind) == 0) {
-        make_room(h, 1);
-    }
-    if (down) {
-        memmove(h->data - 1, h->data, i * sizeof *h->data);
-        h->data--;
-        h->before--;
-    } else {
-        memmove(h->data + i + 1, h->data + i, (h->len - i) * sizeof *h->data);
-        h->behind--;
-    }
-    h->len++;
-    h->data[i] = item;
-}
-
-static void put(holding *h, ovl_id gradient, uint32_t value)
-{
-    uint32_t i = place_of(h, gradient);
-    if (i == h->len || h->data[i].gradient != gradient) {
-        insert(h, i, (held){gradient, value});
-    } else {
-        h->data[i].value = value;
-    }
-}
-
-static void clear(holding *h)
-{
-    h->behind += h->len;
-    h->len = 0;
-}
-
-static void replace(holding *h, const held *items, uint32_t n)
-{
-    clear(h);
-    if (h->behind < n) {
-        make_room(h, n);
-    }
-    if (n) {
-        memcpy(h->data, items, n * sizeof *items);
-    }
-    h->len = n;
-    h->behind -= n;
-}
-
-static holding *holding_of(flow *f, uint32_t rank, ovl_id buffer)
+static ovl_holding *holding_of(flow *f, uint32_t rank, ovl_id buffer)
 {
     return &f->buffers[f->first_buffer[rank] + buffer];
 }
@@ -158,29 +52,32 @@ static double own_scale(const ovl_effect *e)
 
 static void apply_add(flow *f, uint32_t rank, const ovl_effect *e)
 {
-    holding *h = holding_of(f, rank, e->buffer);
-    uint32_t own = ovl_gradvalue_single(&f->values, rank, e->microbatch, own_scale(e));
-    uint32_t before = e->kind == OVL_ADD ? value_in(h, e->gradient) : OVL_NONE;
+    ovl_holding *h = holding_of(f, rank, e->buffer);
+    uint32_t own = ovl_gradform_own(&f->forms, e->microbatch, own_scale(e));
+    uint32_t before = e->kind == OVL_ADD ? ovl_holding_value(h, e->gradient) : OVL_NONE;
     if (before != OVL_NONE) {
-        own = ovl_gradvalue_combine(&f->values, (uint32_t[]){before, own}, 2, 1.0);
+        own = ovl_gradform_combine(&f->forms, (uint32_t[]){before, own}, 2, 1.0);
     }
-    put(h, e->gradient, own);
+    ovl_holding_put(h, e->gradient, own);
 }
 
 static void apply_pack(flow *f, uint32_t rank, const ovl_effect *e)
 {
-    const holding *source = holding_of(f, rank, e->source != OVL_NONE ? e->source : e->buffer);
-    holding *h = holding_of(f, rank, e->buffer);
+    const ovl_holding *source = holding_of(f, rank, e->source != OVL_NONE ? e->source : e->buffer);
+    ovl_holding *h = holding_of(f, rank, e->buffer);
     for (uint32_t i = 0; i < source->len; i++) {
-        held item = source->data[i];
-        uint32_t value = ovl_gradvalue_combine(&f->values, &item.value, 1, e->scale);
-        uint32_t before = e->kind == OVL_ACCUMULATE ? value_in(h, item.gradient) : OVL_NONE;
+        ovl_held item = source->data[i];
+        uint32_t form = ovl_gradform_combine(&f->forms, &item.value, 1, e->scale);
+        bool adds = e->kind == OVL_ACCUMULATE;
+        uint32_t before = adds ? ovl_holding_value(h, item.gradient) : OVL_NONE;
         if (before != OVL_NONE) {
-            value = ovl_gradvalue_combine(&f->values, (uint32_t[]){before, value}, 2, 1.0);
+            form = ovl_gradform_combine(&f->forms, (uint32_t[]){before, form}, 2, 1.0);
         }
-        put(h, item.gradient, value);
+        ovl_holding_put(h, item.gradient, form);
     }
 }
+
+/* --- Optimizers --- */
 
 static ovl_gradient_verdict check(flow *f, const ovl_expected *expected, uint32_t received)
 {
@@ -195,10 +92,11 @@ static ovl_gradient_verdict check(flow *f, const ovl_expected *expected, uint32_
     return slot->verdict;
 }
 
-static void receive(flow *f, uint32_t op, const ovl_effect *e, ovl_id gradient, uint32_t value)
+static void receive(flow *f, uint32_t local, const ovl_effect *e, ovl_held item, uint32_t rank)
 {
-    uint32_t rank = f->c->rank_of[op];
-    ovl_expected *expected = &f->expected[gradient];
+    uint32_t value =
+        item.value == OVL_NONE ? OVL_NONE : ovl_gradform_value(&f->forms, item.value, rank);
+    ovl_expected *expected = &f->expected[item.gradient];
     ovl_gradient_verdict verdict = check(f, expected, value);
     uint32_t canonical = verdict.fault == OVL_GRADIENT_RIGHT ? expected->value : value;
     uint64_t hash = canonical == OVL_NONE ? 1 : f->values.values.data[canonical].hash;
@@ -206,33 +104,41 @@ static void receive(flow *f, uint32_t op, const ovl_effect *e, ovl_id gradient, 
     f->consumed++;
     f->proved += verdict.fault == OVL_GRADIENT_RIGHT;
     if (verdict.fault != OVL_GRADIENT_RIGHT) {
-        ovl_vec_push(&f->problems,
-                     (ovl_gradient_problem){f->p->ranks[rank].code, ovl_causes_local(f->c, op),
-                                            rank, gradient, e->buffer, verdict});
+        ovl_vec_push(&f->problems, (ovl_gradient_problem){f->whole->ranks[rank].code, local, rank,
+                                                          item.gradient, e->buffer, verdict});
     }
-    if (f->last_receipt[gradient] != hash) {
-        f->last_receipt[gradient] = hash;
-        ovl_vec_push(&f->receipts, (receipt){gradient, hash});
+    if (f->last_receipt[item.gradient] != hash) {
+        f->last_receipt[item.gradient] = hash;
+        ovl_vec_push(&f->receipts, (receipt){item.gradient, hash});
     }
 }
 
+static void receive_nothing(flow *f, uint32_t local, const ovl_effect *e, uint32_t rank)
+{
+    ovl_gradient_verdict verdict = {.fault = OVL_GRADIENT_MISSING};
+    f->consumed++;
+    ovl_vec_push(&f->problems, (ovl_gradient_problem){f->whole->ranks[rank].code, local, rank,
+                                                      OVL_NONE, e->buffer, verdict});
+}
+
+/* Of every rank that this one stands for. */
 static void apply_consume(flow *f, uint32_t op, const ovl_effect *e)
 {
-    uint32_t rank = f->c->rank_of[op];
-    const holding *h = holding_of(f, rank, e->buffer);
-    if (e->gradient != OVL_NONE) {
-        receive(f, op, e, e->gradient, value_in(h, e->gradient));
-        return;
-    }
-    for (uint32_t i = 0; i < h->len; i++) {
-        receive(f, op, e, h->data[i].gradient, h->data[i].value);
-    }
-    if (h->len == 0) {
-        ovl_gradient_verdict verdict = {.fault = OVL_GRADIENT_MISSING};
-        f->consumed++;
-        ovl_vec_push(&f->problems,
-                     (ovl_gradient_problem){f->p->ranks[rank].code, ovl_causes_local(f->c, op),
-                                            rank, OVL_NONE, e->buffer, verdict});
+    uint32_t of = f->c->rank_of[op], local = ovl_causes_local(f->c, op);
+    const ovl_holding *h = holding_of(f, of, e->buffer);
+    for (uint32_t k = f->stands_at[of]; k < f->stands_at[of + 1]; k++) {
+        uint32_t rank = f->stands[k];
+        if (e->gradient != OVL_NONE) {
+            ovl_held item = {e->gradient, ovl_holding_value(h, e->gradient)};
+            receive(f, local, e, item, rank);
+            continue;
+        }
+        for (uint32_t i = 0; i < h->len; i++) {
+            receive(f, local, e, h->data[i], rank);
+        }
+        if (h->len == 0) {
+            receive_nothing(f, local, e, rank);
+        }
     }
 }
 
@@ -249,7 +155,7 @@ static void apply(flow *f, uint32_t op, const ovl_effect *e)
         apply_pack(f, rank, e);
         return;
     case OVL_RESET:
-        clear(holding_of(f, rank, e->buffer));
+        ovl_holding_clear(holding_of(f, rank, e->buffer));
         return;
     case OVL_CONSUME:
         apply_consume(f, op, e);
@@ -274,9 +180,17 @@ static const ovl_effect *sum_effect(const flow *f, uint32_t op, uint32_t j)
     return NULL;
 }
 
-static const holding *source_of(flow *f, uint32_t op, const ovl_effect *e)
+static const ovl_holding *source_of(flow *f, uint32_t op, const ovl_effect *e)
 {
     return holding_of(f, f->c->rank_of[op], e->source != OVL_NONE ? e->source : e->buffer);
+}
+
+/* What a member holds at its cursor, of its j-th SUM; NULL when it is through. */
+static const ovl_held *at_cursor(flow *f, const uint32_t *members, uint32_t m, uint32_t j)
+{
+    const ovl_effect *e = sum_effect(f, members[m], j);
+    const ovl_holding *h = e ? source_of(f, members[m], e) : NULL;
+    return h && f->cursor.data[m] < h->len ? &h->data[f->cursor.data[m]] : NULL;
 }
 
 /* The lowest gradient that some member has not yet given; OVL_NONE when all are through. */
@@ -284,30 +198,27 @@ static ovl_id next_gradient(flow *f, const uint32_t *members, uint32_t n, uint32
 {
     ovl_id next = OVL_NONE;
     for (uint32_t m = 0; m < n; m++) {
-        const ovl_effect *e = sum_effect(f, members[m], j);
-        const holding *h = e ? source_of(f, members[m], e) : NULL;
-        if (h && f->cursor.data[m] < h->len) {
-            next = OVL_MIN(next, h->data[f->cursor.data[m]].gradient);
-        }
+        const ovl_held *item = at_cursor(f, members, m, j);
+        next = item ? OVL_MIN(next, item->gradient) : next;
     }
     return next;
 }
 
+/* The form that each member has of a gradient. */
 static void gather(flow *f, const uint32_t *members, uint32_t n, uint32_t j, ovl_id gradient)
 {
     f->list.len = 0;
     for (uint32_t m = 0; m < n; m++) {
-        const ovl_effect *e = sum_effect(f, members[m], j);
-        const holding *h = e ? source_of(f, members[m], e) : NULL;
-        uint32_t at = f->cursor.data[m];
-        if (h && at < h->len && h->data[at].gradient == gradient) {
-            ovl_vec_push(&f->list, h->data[at].value);
-            f->cursor.data[m]++;
-        }
+        const ovl_held *item = at_cursor(f, members, m, j);
+        bool has = item && item->gradient == gradient;
+        ovl_vec_push(&f->list, has ? item->value : OVL_NONE);
+        f->cursor.data[m] += has;
     }
 }
 
-static void add_members(flow *f, const uint32_t *members, uint32_t n, uint32_t j, double factor)
+/* What the members get, by gradient: the sum of all, or what the root has. */
+static void add_members(flow *f, uint32_t comm, const uint32_t *members, uint32_t n, uint32_t j,
+                        uint32_t root, double factor)
 {
     f->sum.len = f->cursor.len = 0;
     for (uint32_t m = 0; m < n; m++) {
@@ -319,46 +230,74 @@ static void add_members(flow *f, const uint32_t *members, uint32_t n, uint32_t j
             return;
         }
         gather(f, members, n, j, gradient);
-        uint32_t value = ovl_gradvalue_combine(&f->values, f->list.data, f->list.len, factor);
-        ovl_vec_push(&f->sum, (held){gradient, value});
+        if (root == OVL_NONE || f->list.data[root] != OVL_NONE) {
+            uint32_t sum = ovl_gradsum_of(&f->forms, comm, f->list.data, n, root, factor);
+            ovl_vec_push(&f->sum, (ovl_held){gradient, sum});
+        }
     }
 }
 
+/* Turns the sums into what they are for a member. */
 static void give(flow *f, uint32_t op, uint32_t j)
 {
     const ovl_effect *e = sum_effect(f, op, j);
-    if (e) {
-        replace(holding_of(f, f->c->rank_of[op], e->buffer), f->sum.data, f->sum.len);
+    if (!e) {
+        return;
+    }
+    uint16_t slot = ovl_causes_op(f->c, op)->comm;
+    ovl_holding *h = holding_of(f, f->c->rank_of[op], e->buffer);
+    ovl_holding_replace(h, f->sum.data, f->sum.len);
+    for (uint32_t i = 0; i < h->len; i++) {
+        h->data[i].value = ovl_gradform_given(&f->forms, slot, h->data[i].value);
     }
 }
 
-static void copy_to_sum(flow *f, uint32_t op, uint32_t j)
+/* All-gather, all-to-all: each member keeps its own. */
+static void keep_own(flow *f, uint32_t op, uint32_t j)
 {
     const ovl_effect *e = sum_effect(f, op, j);
     f->sum.len = 0;
     if (e) {
-        const holding *h = source_of(f, op, e);
+        const ovl_holding *h = source_of(f, op, e);
         for (uint32_t i = 0; i < h->len; i++) {
             ovl_vec_push(&f->sum, h->data[i]);
         }
+        ovl_holding_replace(holding_of(f, f->c->rank_of[op], e->buffer), f->sum.data, f->sum.len);
     }
 }
 
-/* One SUM of a collective, for all members; they are read before any is written. */
-static void sum_members(flow *f, const ovl_op *op, const uint32_t *members, uint32_t n, uint32_t j)
+/* Which of the members that ran is, or stands for, the one at the root's place. */
+static uint32_t root_member(const flow *f, uint32_t op, uint32_t n)
 {
-    bool keeps = op->coll == OVL_ALL_GATHER || op->coll == OVL_ALL_TO_ALL;
-    uint32_t root = (uint32_t)op->peer < n ? (uint32_t)op->peer : 0;
-    if (op->coll == OVL_BROADCAST) {
-        copy_to_sum(f, members[root], j);
-    } else if (!keeps) {
-        add_members(f, members, n, j, op->average ? 1.0 / n : 1.0);
+    const ovl_op *o = ovl_causes_op(f->c, op);
+    uint32_t rank = f->c->rank_of[op];
+    uint32_t comm = f->p->rank_comms[f->p->ranks[rank].first_comm + o->comm];
+    uint32_t place = (uint32_t)o->peer < f->p->comms[comm].size ? (uint32_t)o->peer : 0;
+    if (!f->p->fold) {
+        return place < n ? place : 0;
+    }
+    uint32_t at = f->whole->comms[f->p->fold->comms.first[comm]].first_member + place;
+    uint32_t of = f->p->fold->ranks.of[f->whole->members[at]];
+    return f->p->rank_places[f->p->ranks[of].first_place + f->whole->member_slots[at]];
+}
+
+/* One SUM of a collective, for all members; they are read before any is written. */
+static void sum_members(flow *f, uint32_t op, const uint32_t *members, uint32_t n, uint32_t j)
+{
+    const ovl_op *o = ovl_causes_op(f->c, op);
+    uint32_t comm = f->p->rank_comms[f->p->ranks[f->c->rank_of[op]].first_comm + o->comm];
+    bool keeps = o->coll == OVL_ALL_GATHER || o->coll == OVL_ALL_TO_ALL;
+    bool rooted = o->coll == OVL_BROADCAST || o->coll == OVL_REDUCE;
+    uint32_t root = rooted ? root_member(f, op, n) : 0;
+    if (!keeps) {
+        double factor = o->average ? 1.0 / f->p->comms[comm].size : 1.0;
+        bool copies = o->coll == OVL_BROADCAST;
+        add_members(f, comm, members, n, j, copies ? root : OVL_NONE, copies ? 1.0 : factor);
     }
     for (uint32_t m = 0; m < n; m++) {
         if (keeps) {
-            copy_to_sum(f, members[m], j);
-        }
-        if (op->coll != OVL_REDUCE || m == root) {
+            keep_own(f, members[m], j);
+        } else if (o->coll != OVL_REDUCE || m == root) {
             give(f, members[m], j);
         }
     }
@@ -386,7 +325,7 @@ static void apply_collective(flow *f, uint32_t op)
     uint32_t n = f->c->first_member[k + 1] - f->c->first_member[k];
     uint32_t sums = count_sums(f, members, n);
     for (uint32_t j = 0; j < sums; j++) {
-        sum_members(f, ovl_causes_op(f->c, op), members, n, j);
+        sum_members(f, op, members, n, j);
     }
 }
 
@@ -476,16 +415,32 @@ static const char *scale_text(const flow *f, ovl_arena *arena)
     }
 }
 
+static void find_stands(flow *f, ovl_arena *scratch)
+{
+    uint32_t n = f->whole->n_ranks;
+    f->stands_at = OVL_NEW_ARRAY(scratch, uint32_t, f->p->n_ranks + 2);
+    f->stands = OVL_NEW_ARRAY(scratch, uint32_t, n);
+    for (uint32_t r = 0; r < f->p->n_ranks; r++) {
+        f->stands_at[r + 2] = f->stands_at[r + 1] + ovl_rank_count(f->p, r);
+    }
+    for (uint32_t r = 0; r < n; r++) {
+        uint32_t of = f->p->fold ? f->p->fold->ranks.of[r] : r;
+        f->stands[f->stands_at[of + 1]++] = r;
+    }
+}
+
 static void prepare(flow *f, const ovl_causes *causes, ovl_arena *scratch)
 {
     const ovl_program *p = causes->program;
-    *f = (flow){.c = causes, .p = p};
-    f->expected = ovl_gradients_expected(p, &f->values, scratch);
+    *f = (flow){.c = causes, .p = p, .whole = p->fold ? p->fold->whole : p};
+    ovl_gradforms_init(&f->forms, p, &f->values);
+    f->expected = ovl_gradients_expected(f->whole, &f->values, scratch);
+    find_stands(f, scratch);
     f->first_buffer = OVL_NEW_ARRAY(scratch, uint32_t, p->n_ranks + 1);
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         f->first_buffer[r + 1] = f->first_buffer[r] + p->codes[p->ranks[r].code].n_buffers;
     }
-    f->buffers = OVL_NEW_ARRAY(scratch, holding, f->first_buffer[p->n_ranks]);
+    f->buffers = OVL_NEW_ARRAY(scratch, ovl_holding, f->first_buffer[p->n_ranks]);
     f->applied = OVL_NEW_ARRAY(scratch, bool, p->n_collectives);
     f->checks = OVL_NEW_ARRAY(scratch, checked, CHECKED_SLOTS);
     f->last_receipt = OVL_NEW_ARRAY(scratch, uint64_t, p->names->count);
@@ -494,8 +449,9 @@ static void prepare(flow *f, const ovl_causes *causes, ovl_arena *scratch)
 static void release(flow *f)
 {
     for (uint32_t i = 0; i < f->first_buffer[f->p->n_ranks]; i++) {
-        free_holding(&f->buffers[i]);
+        ovl_holding_free(&f->buffers[i]);
     }
+    ovl_gradforms_free(&f->forms);
     ovl_gradvalues_free(&f->values);
     ovl_vec_free(&f->problems);
     ovl_vec_free(&f->receipts);
@@ -531,9 +487,9 @@ void ovl_gradients_follow(const ovl_causes *causes, ovl_arena *arena, ovl_hazard
         }
     }
     uint32_t before = hazards->len;
-    ovl_gradient_report(f.p, f.expected, &f.problems, arena, hazards);
+    ovl_gradient_report(f.whole, f.expected, &f.problems, arena, hazards);
     if (f.consumed) {
-        ovl_gradient_report_unconsumed(f.p, f.expected, arena, hazards);
+        ovl_gradient_report_unconsumed(f.whole, f.expected, arena, hazards);
     }
     gradients->proved = f.proved;
     gradients->digest = digest_of(&f);

@@ -8,6 +8,10 @@
  * sources (times 1/n for `average`; a shard counts as its whole), reduce gives it to the root,
  * broadcast gives the root's value, all-gather and all-to-all keep each member's own.
  *
+ * A buffer holds what its gradients look like from the rank (gradform.h), so that where ranks are
+ * folded one is followed for many; each optimizer input of each rank is then worked out and checked
+ * in the whole program.
+ *
  * What is expected of a gradient are all contributions that the program produces anywhere under its
  * name. A PRODUCE or ADD without a scale (0) has scale 1.
  *

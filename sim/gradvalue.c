@@ -156,12 +156,17 @@ static uint32_t intern(ovl_gradvalues *v, bool doubled)
 
 uint32_t ovl_gradvalue_of(ovl_gradvalues *v, const ovl_gradterm *terms, uint32_t n)
 {
+    return ovl_gradvalue_met(v, terms, n, false);
+}
+
+uint32_t ovl_gradvalue_met(ovl_gradvalues *v, const ovl_gradterm *terms, uint32_t n, bool doubled)
+{
     v->scratch.len = 0;
     for (uint32_t i = 0; i < n; i++) {
         ovl_vec_push(&v->scratch, terms[i]);
     }
     sort_scratch(v);
-    return intern(v, merge_scratch(v));
+    return intern(v, merge_scratch(v) || doubled);
 }
 
 uint32_t ovl_gradvalue_single(ovl_gradvalues *v, uint32_t rank, uint32_t microbatch, double scale)

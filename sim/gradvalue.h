@@ -47,6 +47,9 @@ void ovl_gradvalues_free(ovl_gradvalues *v);
 /* The value of these terms, in any order. */
 uint32_t ovl_gradvalue_of(ovl_gradvalues *v, const ovl_gradterm *terms, uint32_t n);
 
+/* The same, of terms some of which met the same contribution more than once before. */
+uint32_t ovl_gradvalue_met(ovl_gradvalues *v, const ovl_gradterm *terms, uint32_t n, bool doubled);
+
 /* The value of one contribution. */
 uint32_t ovl_gradvalue_single(ovl_gradvalues *v, uint32_t rank, uint32_t microbatch, double scale);
 

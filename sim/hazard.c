@@ -1,5 +1,7 @@
 #include "sim/hazard.h"
 
+#include "sim/behind.h"
+
 /* An access of one operation, reads and writes of it joined. */
 typedef struct use {
     uint32_t op;   /* local */
@@ -183,7 +185,7 @@ static bool ordered_everywhere(check *k, uint32_t a, uint32_t b)
             return false;
         }
     }
-    return true;
+    return !p->fold || ovl_behind_everywhere(k->c, k->code_id, a, b);
 }
 
 /* --- Words --- */
@@ -202,15 +204,15 @@ static void report(check *k, const use *earlier, const use *later, ovl_id buffer
         k->arena, earlier->seat == later->seat ? "they are parts of one batch" : "add after: [%s]",
         text);
     bool reads = earlier->writes && later->reads;
-    ovl_result_hazard hazard = {
-        .kind = "race", .mark = b->mark, .rank = k->first_rank, .count = k->n_ranks};
+    uint32_t rank = ovl_rank_number(k->c->program, k->first_rank);
+    ovl_result_hazard hazard = {.kind = "race", .mark = b->mark, .rank = rank, .count = k->n_ranks};
     hazard.text = ovl_arena_printf(
         k->arena,
         "\"%s\" %s buffer \"%s\" without waiting for \"%s\" (%s) that %s it, on rank %" PRIu32
         "; %s",
         ovl_names_text(names, b->name), reads ? "reads" : "writes",
         ovl_names_text(names, k->code->buffers[buffer].name), text, kind_of(a),
-        earlier->writes ? "writes" : "reads", k->first_rank, advice);
+        earlier->writes ? "writes" : "reads", rank, advice);
     ovl_vec_push(k->hazards, hazard);
 }
 
@@ -290,7 +292,7 @@ static void check_code(check *k, uint32_t code_id)
     for (uint32_t r = p->n_ranks; r-- > 0;) {
         if (p->ranks[r].code == code_id) {
             k->first_rank = r;
-            k->n_ranks++;
+            k->n_ranks += ovl_rank_count(p, r);
         }
     }
     if (k->code->n_buffers == 0 || k->n_ranks == 0) {

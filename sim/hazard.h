@@ -11,6 +11,9 @@
  * for in the whole program, backward over causes (causes.h) no further than the times of this run
  * allow, because another rank may order it.
  *
+ * Where ranks are folded, what is open among the representatives is open; what they order is looked
+ * for in the whole program, rank by rank (behind.h).
+ *
  * Example: an all-reduce on stream `comm` writes "bucket 1"; the optimizer on `compute` reads it
  * without an `after` edge: `"optimizer" reads buffer "bucket 1" without waiting for "bucket 1"
  * (all_reduce) that writes it`. Its clock has `compute` = 7 and `comm` = nothing.

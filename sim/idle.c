@@ -310,7 +310,8 @@ static const char *dependency_text(const finder *f, uint32_t id, const char *nam
     switch ((ovl_op_kind)op->kind) {
     case OVL_SEND:
     case OVL_RECV:
-        return message_text(f, op, name, rank, f->c->rank_of[f->p->partner[id]]);
+        return message_text(f, op, name, rank,
+                            ovl_rank_number(f->p, f->c->rank_of[f->p->partner[id]]));
     case OVL_COLLECTIVE:
         return ovl_arena_printf(f->arena, "%s %s", ovl_coll_name((ovl_coll)op->coll), name);
     case OVL_KERNEL:
@@ -327,7 +328,7 @@ static const char *dependency_text(const finder *f, uint32_t id, const char *nam
 static const char *blame_text(const finder *f, ovl_idle_kind kind, uint32_t id)
 {
     const ovl_op *op = ovl_causes_op(f->c, id);
-    uint32_t rank = f->c->rank_of[id];
+    uint32_t rank = ovl_rank_number(f->p, f->c->rank_of[id]);
     const char *name = ovl_names_text(f->p->names, op->name);
     if (kind == OVL_IDLE_DEPENDENCY) {
         return dependency_text(f, id, name, rank);
@@ -629,7 +630,7 @@ static void find_rates(finder *f, ovl_result_rank *rows, ovl_result_idle *total)
         ovl_time span = rows[i].span_end - rows[i].span_start;
         if (rows[i].span_start != OVL_NEVER && span > total->span) {
             total->span = span;
-            total->span_rank = rows[i].rank;
+            total->span_rank = ovl_rank_number(f->p, rows[i].rank);
         }
         busy_of_all += (double)busy * rows[i].count;
         idle_of_all += (double)rows[i].idle_time * rows[i].count;

@@ -86,14 +86,15 @@ static void sum_groups(const ovl_program *p, ovl_means *m, ovl_time *first, ovl_
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         const ovl_code *code = &p->codes[p->ranks[r].code];
         const uint32_t *group = m->group[p->ranks[r].code];
+        uint32_t n = ovl_rank_count(p, r);
         for (uint32_t i = 0; i < code->n_ops; i++) {
             uint32_t g = group[i];
             if (g != OVL_NONE) {
                 ovl_time work = ovl_op_cost(p, r, &code->ops[i])->work;
                 first[g] = count[g] ? first[g] : work;
-                beyond[g] += work - first[g];
+                beyond[g] += (work - first[g]) * n;
                 m->uneven |= work != first[g];
-                count[g]++;
+                count[g] += n;
             }
         }
     }

@@ -254,6 +254,7 @@ typedef struct ovl_result {
     const char *description;        /* what the scenario says of itself; NULL without */
     const char *interference;       /* none, shared, measured */
     uint32_t n_ranks_simulated;
+    uint32_t n_folded; /* into how many classes they were folded; 0: each was simulated itself */
     ovl_time step;
     /* With several steps (steps.h): how long each took on the deciding rank, in order; the last is
      * `step`. n_steps is 1 and step_times NULL with one. */
@@ -326,13 +327,14 @@ typedef struct ovl_analyse_options {
     bool gaps;                       /* list the gaps of each rank */
     const char *const *not_modelled; /* what the caller knows is left out; copied into the result */
     uint32_t n_not_modelled;
+    bool no_fold;                 /* simulate every rank, also those that do the same (fold.h) */
     const ovl_measured *measured; /* of a replayed trace; else NULL */
 } ovl_analyse_options;
 
 /* Runs the program and every analysis. The result lives in `arena` and needs nothing else. If
- * `kept` is not NULL it gets the run's timeline (with rate segments), in the same arena, for
- * pictures. False and errors as ovl_run; also OVL_E_USAGE if worth_name names no collective or
- * receive. */
+ * `kept` is not NULL it gets the run's timeline (with rate segments) of all ranks, in the same
+ * arena, for pictures; the program must be numbered then. False and errors as ovl_run; also
+ * OVL_E_USAGE if worth_name names no collective or receive. */
 bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options, ovl_arena *arena,
                  ovl_result *result, ovl_timeline *kept, ovl_errs *errs);
 

@@ -49,7 +49,7 @@ static void set_description(maker *m, uint32_t op, ovl_result_collective *row)
     row->group = text_of(m, comm->name);
     row->op = collective ? ovl_coll_name(o->coll) : ovl_op_kind_name(o->kind);
     row->bytes = o->bytes;
-    row->n = comm->n_members;
+    row->n = comm->size;
     row->isolated = isolated_time(m, op);
     row->start = m->t->start[op] - m->t->begin;
     row->end = m->t->end[op] - m->t->begin;

@@ -37,6 +37,8 @@ typedef struct ovl_use {
     uint32_t resource;
     uint32_t classes; /* how many like its own it stands for on this resource: 1, or where ranks are
                          folded as many as there would be; `rate` is that of all of them */
+    uint32_t spread;  /* how many resources like it each of them has, all used alike: 1, or more
+                         where ranks are folded */
     uint64_t rate;    /* bytes/s at isolated speed; 0 is allowed and means nothing */
 } ovl_use;
 

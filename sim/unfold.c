@@ -210,6 +210,11 @@ void ovl_unfold(const ovl_program *folded, const ovl_timeline *timeline, ovl_are
                    .arena = arena};
     list_members(&u, &scratch);
     *whole = *timeline;
+    ovl_unmeasured *unmeasured = OVL_NEW_ARRAY(arena, ovl_unmeasured, timeline->n_unmeasured);
+    for (uint32_t i = 0; i < timeline->n_unmeasured; i++) {
+        unmeasured[i] = timeline->unmeasured[i];
+    }
+    whole->unmeasured = unmeasured;
     whole->issue = expand(&u, timeline->issue);
     whole->arrive = expand(&u, timeline->arrive);
     whole->start = expand(&u, timeline->start);

@@ -11,10 +11,11 @@ typedef struct use {
     ovl_id resource;
     uint32_t op; /* that carries its limits: first place of a collective, sender */
     ovl_id name;
-    uint32_t like; /* activities that load it in the same way (folded), itself included */
+    uint32_t like; /* activities that load it so; more than 1 where ranks are folded */
     ovl_time from, to;
-    wide load; /* bytes/s x isolated length */
-    bool once; /* members load it together */
+    wide load;    /* bytes/s x isolated length, of all of them */
+    bool once;    /* members load it together */
+    bool message; /* folded: its two ends are of several messages */
 } use;
 
 /* What names lost on a resource. */
@@ -81,9 +82,26 @@ static void interval(const usage *u, uint32_t carried, ovl_time latency, use *ou
     }
 }
 
-static uint32_t like(const usage *u, uint32_t op)
+/* What a demand of a rank is on one instance of its resource: that of all ranks of its class, where
+ * ranks are folded. */
+static void load_instance(const usage *u, uint32_t rank, const ovl_op *o, const ovl_demand *d,
+                          ovl_time work, use *out)
 {
-    return u->p->fold ? OVL_MAX(u->p->fold->together[op], 1) : 1;
+    const ovl_program *p = u->p;
+    uint32_t ranks = 1;
+    out->like = 1;
+    out->once = d->once;
+    if (p->fold) {
+        ranks = out->like = p->fold->rank_load[(size_t)rank * p->n_ports + d->port];
+        out->message = o->kind == OVL_SEND || o->kind == OVL_RECV;
+    }
+    if (p->fold && o->kind == OVL_COLLECTIVE) {
+        uint32_t member =
+            ovl_rank_comm(p, rank, o->comm)->first_member + ovl_rank_place(p, rank, o->comm);
+        out->like = p->fold->member_load[(size_t)member * p->n_ports + d->port];
+        ranks = d->once ? out->like : ranks;
+    }
+    out->load = (wide)d->rate * (wide)work * ranks;
 }
 
 /* `shared`: the resources that several ranks have, else those that only this one has. */
@@ -97,14 +115,13 @@ static void add_uses(usage *u, uint32_t rank, uint32_t op, bool shared)
     uint32_t first = receives ? cost->first_peer : cost->first_demand;
     uint32_t n = receives ? cost->n_peer : cost->n_demands;
     const ovl_id *ports = &u->p->rank_ports[u->p->ranks[rank].first_port];
-    use item = {.op = carried, .name = o->name, .like = like(u, carried)};
+    use item = {.op = carried, .name = o->name};
     interval(u, carried, cost->latency, &item);
     for (uint32_t i = first; i < first + n; i++) {
         const ovl_demand *d = &u->p->demands[i];
         item.resource = ports[d->port];
         if (item.resource != OVL_NONE && (u->sharers[item.resource] > 1) == shared) {
-            item.load = (wide)d->rate * (wide)cost->work;
-            item.once = d->once;
+            load_instance(u, rank, o, d, cost->work, &item);
             ovl_vec_push(&u->uses, item);
         }
     }
@@ -142,7 +159,9 @@ static void sort_and_merge(usage *u)
     qsort(u->uses.data, u->uses.len, sizeof *u->uses.data, by_resource);
     for (uint32_t i = 0; i < u->uses.len; i++) {
         if (n && by_resource(&u->uses.data[n - 1], &u->uses.data[i]) == 0) {
-            u->uses.data[n - 1].load += u->uses.data[i].once ? 0 : u->uses.data[i].load;
+            use *one = &u->uses.data[n - 1], *other = &u->uses.data[i];
+            one->load += other->once && !other->message ? 0 : other->load;
+            one->like += other->message ? other->like : 0;
         } else {
             u->uses.data[n++] = u->uses.data[i];
         }
@@ -161,13 +180,54 @@ static int by_loser(const void *x, const void *y)
     return a->name != b->name ? (a->name < b->name ? -1 : 1) : 0;
 }
 
+/* How many activities that `op` stands for load one instance of a resource; 0: none through these
+ * demands. */
+static uint32_t loads(const usage *u, uint32_t rank, const ovl_op *o, uint32_t first, uint32_t n,
+                      ovl_id resource)
+{
+    for (uint32_t i = first; i < first + n; i++) {
+        const ovl_demand *d = &u->p->demands[i];
+        if (d->rate && u->p->rank_ports[u->p->ranks[rank].first_port + d->port] == resource) {
+            use one = {.op = 0};
+            load_instance(u, rank, o, d, 0, &one);
+            return one.like;
+        }
+    }
+    return 0;
+}
+
+static uint32_t held_on(const usage *u, uint32_t op, ovl_id resource)
+{
+    if (!u->p->fold) {
+        return 1;
+    }
+    const ovl_causes *c = u->causes;
+    const ovl_op *o = ovl_causes_op(c, op);
+    uint32_t rank = c->rank_of[op], n = 0;
+    const ovl_cost *cost = cost_of(u, rank, o);
+    if (o->kind == OVL_COLLECTIVE) {
+        uint32_t k = ovl_causes_collective(c, op);
+        for (uint32_t i = c->first_member[k]; n == 0 && i < c->first_member[k + 1]; i++) {
+            n = loads(u, c->rank_of[c->member_ops[i]], ovl_causes_op(c, c->member_ops[i]),
+                      cost->first_demand, cost->n_demands, resource);
+        }
+        return OVL_MAX(n, 1);
+    }
+    n = loads(u, rank, o, cost->first_demand, cost->n_demands, resource);
+    if (n == 0 && o->kind == OVL_SEND) {
+        n = loads(u, c->rank_of[u->p->partner[op]], o, cost->first_peer, cost->n_peer, resource);
+    }
+    return OVL_MAX(n, 1);
+}
+
 static void find_losses(usage *u)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < u->t->n_limits; i++) {
         const ovl_limit *l = &u->t->limits[i];
         if (l->bound < u->p->n_resources && l->lost > 0) {
-            loss item = {l->bound, ovl_causes_op(u->causes, l->op)->name, l->lost};
+            loss item = {l->bound, ovl_causes_op(u->causes, l->op)->name,
+                         l->lost * held_on(u, l->op, l->bound)};
             ovl_vec_push(&u->losses, item);
         }
     }
@@ -372,7 +432,7 @@ static void one_resource(usage *u, ovl_id resource, uint32_t first, uint32_t n, 
     ovl_result_resource *line = line_of(u, resource);
     wide load = 0;
     for (uint32_t i = first; i < first + n; i++) {
-        load += u->uses.data[i].load * u->uses.data[i].like;
+        load += u->uses.data[i].load;
     }
     uint64_t bytes = to_bytes(load);
     ovl_time busy = play(u, resource, first, n, instances);
@@ -388,6 +448,8 @@ static void one_resource(usage *u, ovl_id resource, uint32_t first, uint32_t n, 
     }
 }
 
+/* `ranks` that have such resources for themselves; 0: what is shared, one or, folded, as many as
+ * there are. */
 static void each_resource(usage *u, uint32_t ranks)
 {
     sort_and_merge(u);
@@ -395,8 +457,8 @@ static void each_resource(usage *u, uint32_t ranks)
         ovl_id resource = u->uses.data[i].resource;
         for (n = 1; i + n < u->uses.len && u->uses.data[i + n].resource == resource; n++) {
         }
-        uint32_t folded = u->p->fold ? u->p->fold->resources.count[resource] : 1;
-        one_resource(u, resource, i, n, ranks * folded);
+        uint32_t alike = u->p->fold ? u->p->fold->resources.count[resource] : 1;
+        one_resource(u, resource, i, n, ranks ? ranks : alike);
     }
     u->uses.len = 0;
 }
@@ -488,7 +550,8 @@ static const uint32_t *find_sharers(const ovl_program *p, ovl_arena *arena)
         for (uint32_t port = 0; port < p->n_ports; port++) {
             ovl_id resource = p->rank_ports[p->ranks[r].first_port + port];
             if (resource != OVL_NONE) {
-                sharers[resource]++;
+                sharers[resource] +=
+                    p->fold ? p->fold->rank_load[(size_t)r * p->n_ports + port] : 1;
             }
         }
     }
@@ -521,7 +584,7 @@ void ovl_usage_find(const ovl_causes *causes, const ovl_classes *classes, ovl_ar
     for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
         add_rank(&u, rank, true);
     }
-    each_resource(&u, 1);
+    each_resource(&u, 0);
     make_rows(&u, result);
     make_lines(&u, result);
     ovl_vec_free(&u.uses);

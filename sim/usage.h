@@ -11,6 +11,9 @@
  * bytes, then the lowest). Collisions are lines of (name of the resource, two names of operations),
  * with the numbers of the instance where the two were together longest.
  *
+ * Where ranks are folded an instance has the uses of all ranks that have it. What held back an
+ * activity that is bounded by several alike is told of each of them then, not of the lowest alone.
+ *
  * Bytes are what was demanded: rate x isolated length, exactly. What a link sends and what it
  * receives over all instances are equal for collectives and for messages.
  *

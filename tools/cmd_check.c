@@ -1,5 +1,6 @@
 /* ovl check: every mistake of a file and its variants, whether their schedules finish, and what
  * will run. */
+#include "sim/fold.h"
 #include "tools/facts.h"
 
 #define MOST_OPS 20000000 /* of a schedule that is run to see whether it finishes: seconds */
@@ -12,9 +13,13 @@ static bool finishes(ovl_work *work, const ovl_prepared *prepared, ovl_check *ch
     const ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE, .free_name = OVL_NONE};
     ovl_arena arena = {0};
     ovl_timeline timeline;
-    bool small = program->n_ops <= MOST_OPS;
+    ovl_fold fold;
+    ovl_program chosen;
+    bool good = ovl_fold_choose(program, false, &arena, &fold, &chosen, &work->errs);
+    bool small = good && chosen.n_ops <= MOST_OPS;
     check->all_ran &= small;
-    bool good = !small || ovl_run(program, &options, &arena, &timeline, &work->errs);
+    good = good &&
+           (!small || ovl_fold_run(program, &chosen, &options, &arena, &timeline, &work->errs));
     ovl_arena_free(&arena);
     return good;
 }

@@ -138,7 +138,7 @@ static int dispatch(job *j)
 
 int ovl_cmd_compare(const ovl_args *args, const ovl_shell *shell)
 {
-    job j = {.args = args, .ask = ovl_worth_of(ovl_args_value(args, "worth"))};
+    job j = {.args = args, .ask = ovl_work_ask(args)};
     ovl_work_begin(&j.work, shell);
     ovl_work_sets(&j.work, args);
     int status = dispatch(&j);

@@ -1,6 +1,7 @@
 #include "models/schedule_csv.h"
 #include "models/schedule_lower.h"
 #include "sim/critical.h"
+#include "sim/fold.h"
 #include "tools/trace.h"
 #include "tools/work.h"
 
@@ -68,12 +69,14 @@ static void export_trace(ovl_work *work, const ovl_args *args)
         !ovl_work_prepare(work, &doc, side.variant, &prepared)) {
         return;
     }
-    const ovl_program *program = &prepared.lowered.program;
+    ovl_program *program = &prepared.lowered.program;
     const bool *ranks = choose_ranks(work, args, program->n_ranks);
     ovl_run_options options = {.interference = (ovl_interference)prepared.scenario.interference,
                                .free_name = OVL_NONE,
                                .segments = true};
-    if (ranks && ovl_run(program, &options, &work->arena, &timeline, &work->errs)) {
+    if (ranks && ovl_number_ops(program, &work->arena, &work->errs) &&
+        ovl_run_whole(program, &options, ovl_args_has(args, "no-fold"), &work->arena, &timeline,
+                      &work->errs)) {
         write_trace(work, args, &prepared, &timeline, ranks);
     }
 }

@@ -27,7 +27,7 @@ static bool run(ovl_work *work, const ovl_args *args, const ovl_side *side, ovl_
 {
     ovl_document doc;
     ovl_prepared prepared = {0};
-    ovl_ask ask = ovl_worth_of(ovl_args_value(args, "worth"));
+    ovl_ask ask = ovl_work_ask(args);
     ask.gaps = ovl_args_has(args, "gaps");
     if (!ovl_work_load(work, side->path, &doc) ||
         !ovl_work_prepare(work, &doc, side->variant, &prepared) ||

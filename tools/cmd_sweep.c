@@ -126,6 +126,7 @@ int ovl_cmd_sweep(const ovl_args *args, const ovl_shell *shell)
         j.sweep.variant = side.variant;
         j.sweep.sets = j.work.sets;
         j.sweep.n_sets = j.work.n_sets;
+        j.sweep.no_fold = ovl_args_has(args, "no-fold");
         if (read_axes(&j) && good) {
             status = simulate(&j, threads);
         }

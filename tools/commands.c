@@ -33,6 +33,12 @@ static const char *const interference_models[] = {"none", "shared", "measured", 
         .doc = "for which names the step is simulated once more as if all communication of that "  \
                "name were free, on every rank; by default for the most exposed names"              \
     }
+#define NO_FOLD                                                                                    \
+    {                                                                                              \
+        .name = "no-fold",                                                                         \
+        .doc = "simulate every rank, also those that do the same; the results are equal, this is " \
+               "to compare"                                                                        \
+    }
 #define JSON                                                                                       \
     {                                                                                              \
         .name = "json", .doc = "print JSON instead of text; times are seconds with 12 decimals"    \
@@ -49,6 +55,7 @@ static const ovl_option run_items[] = {
     SET,
     INTERFERENCE,
     WORTH,
+    NO_FOLD,
     {.name = "gaps",
      .doc = "list when each rank runs no kernel, what that time is made of, and why"},
     {.name = "what-if",
@@ -62,9 +69,13 @@ static const ovl_option run_items[] = {
 };
 
 static const ovl_option compare_items[] = {
-    SET,    INTERFERENCE,
-    WORTH,  JSON,
-    OUTPUT, {.name = "fail-if-worse", .doc = "exit with 1 if B, or any of the variants, is worse"},
+    SET,
+    INTERFERENCE,
+    WORTH,
+    NO_FOLD,
+    JSON,
+    OUTPUT,
+    {.name = "fail-if-worse", .doc = "exit with 1 if B, or any of the variants, is worse"},
     HELP,
 };
 
@@ -103,6 +114,7 @@ static const ovl_option export_items[] = {
     VARIANT,
     SET,
     INTERFERENCE,
+    NO_FOLD,
     HELP,
 };
 
@@ -126,6 +138,11 @@ static const ovl_option calibrate_items[] = {
      .doc =
          "write the hardware profile to FILE, replaced only once it is whole; the report goes to "
          "standard output"},
+    {.name = "base",
+     .value = "FILE",
+     .file = true,
+     .doc = "the hardware profile that the new costs go into: GPU, links and the rest are kept, "
+            "costs of the same operation and group are replaced"},
     {.name = "group",
      .value = "[NAME=]GROUP",
      .repeat = true,
@@ -229,6 +246,7 @@ static const ovl_option sweep_items[] = {
     VARIANT,
     SET,
     INTERFERENCE,
+    NO_FOLD,
     JSON,
     {.name = "csv", .doc = "print CSV instead of text, a row for each point"},
     OUTPUT,

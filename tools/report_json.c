@@ -403,6 +403,16 @@ static void gradients(ovl_json *json, const ovl_result *result)
     ovl_json_close(json);
 }
 
+static void folded(ovl_json *json, const ovl_result *result)
+{
+    if (result->n_folded) {
+        ovl_json_object(json, "folded", OVL_JSON_FLOW);
+        ovl_json_uint(json, "ranks", result->n_ranks_simulated);
+        ovl_json_uint(json, "classes", result->n_folded);
+        ovl_json_close(json);
+    }
+}
+
 #define ROWS(json, key, result, rows, n, write)                                                    \
     do {                                                                                           \
         ovl_json_array((json), (key), OVL_JSON_BLOCK);                                             \
@@ -440,6 +450,7 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
     }
     ovl_json_close(json);
     idle_of_all(json, &result->idle);
+    folded(json, result);
     if (result->what_if) {
         ROWS(json, "what_if", result, what_if, n_what_if, what_if);
     }

@@ -50,15 +50,26 @@ void ovl_report_description(ovl_out *out, const char *description)
     }
 }
 
-static void report_head(ovl_out *out, const ovl_result *result)
+/* "8 ranks", "1,024 ranks folded into 4 classes". */
+static const char *ranks_text(const ovl_result *result, ovl_arena *arena)
 {
     uint64_t ranks = count_ranks(result);
+    const char *text = ovl_arena_printf(arena, "%" PRIu64 " rank%s", ranks, ranks == 1 ? "" : "s");
+    return result->n_folded ? ovl_arena_printf(arena, "%s folded into %" PRIu32 " class%s", text,
+                                               result->n_folded, result->n_folded == 1 ? "" : "es")
+                            : text;
+}
+
+static void report_head(ovl_out *out, const ovl_result *result)
+{
+    ovl_arena arena = {0};
     if (result->scenario) {
         ovl_report_name(out, result->scenario);
     }
     ovl_report_description(out, result->description);
-    ovl_out_printf(out, "variant %s, %" PRIu64 " rank%s, interference %s\n\n", result->variant,
-                   ranks, ranks == 1 ? "" : "s", result->interference);
+    ovl_out_printf(out, "variant %s, %s, interference %s\n\n", result->variant,
+                   ranks_text(result, &arena), result->interference);
+    ovl_arena_free(&arena);
 }
 
 /* One scale for the whole head of the report, so that its numbers can be compared by eye. */

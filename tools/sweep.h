@@ -51,6 +51,7 @@ typedef struct ovl_sweep {
     const char *variant; /* NULL: the base */
     const ovl_set *sets; /* before the values of the point */
     uint32_t n_sets;
+    bool no_fold; /* simulate every rank */
     ovl_axes axes;
     ovl_point *points; /* axes.n_points */
     int signal;        /* that ended it early, or 0 */

@@ -48,18 +48,19 @@ bool ovl_work_side(ovl_work *work, const ovl_args *args, ovl_side *side)
     return true;
 }
 
-ovl_ask ovl_worth_of(const char *value)
+ovl_ask ovl_work_ask(const ovl_args *args)
 {
-    if (!value) {
-        return (ovl_ask){.worth = OVL_WORTH_DEFAULT};
+    const char *value = ovl_args_value(args, "worth");
+    ovl_ask ask = {.worth = OVL_WORTH_DEFAULT, .no_fold = ovl_args_has(args, "no-fold")};
+    if (value && strcmp(value, "all") == 0) {
+        ask.worth = OVL_WORTH_ALL;
+    } else if (value && strcmp(value, "none") == 0) {
+        ask.worth = OVL_WORTH_NONE;
+    } else if (value) {
+        ask.worth = OVL_WORTH_NAME;
+        ask.worth_name = value;
     }
-    if (strcmp(value, "all") == 0) {
-        return (ovl_ask){.worth = OVL_WORTH_ALL};
-    }
-    if (strcmp(value, "none") == 0) {
-        return (ovl_ask){.worth = OVL_WORTH_NONE};
-    }
-    return (ovl_ask){.worth = OVL_WORTH_NAME, .worth_name = value};
+    return ask;
 }
 
 bool ovl_work_load(ovl_work *work, const char *path, ovl_document *doc)
@@ -84,6 +85,7 @@ bool ovl_work_analyse(ovl_work *work, const ovl_prepared *prepared, const ovl_as
         .worth = ask->worth,
         .worth_name = ask->worth_name,
         .gaps = ask->gaps,
+        .no_fold = ask->no_fold,
         .scenario = prepared->scenario.name,
         .variant = prepared->scenario.variant,
         .description = prepared->scenario.description,

@@ -37,7 +37,8 @@ typedef struct ovl_prepared {
 typedef struct ovl_ask {
     ovl_worth worth;
     const char *worth_name;
-    bool gaps; /* list the gaps of each rank */
+    bool gaps;    /* list the gaps of each rank */
+    bool no_fold; /* simulate every rank */
 } ovl_ask;
 
 void ovl_work_begin(ovl_work *work, const ovl_shell *shell);
@@ -58,8 +59,8 @@ ovl_side ovl_side_of(const char *word, ovl_arena *arena);
  * variant. */
 bool ovl_work_side(ovl_work *work, const ovl_args *args, ovl_side *side);
 
-/* What a --worth value asks for; NULL is the default. */
-ovl_ask ovl_worth_of(const char *value);
+/* What --worth and --no-fold ask for. */
+ovl_ask ovl_work_ask(const ovl_args *args);
 
 bool ovl_work_load(ovl_work *work, const char *path, ovl_document *doc);
 

@@ -13,6 +13,10 @@ _ovl()
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
+    calibrate:--base)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
     calibrate:--group)
         return
         ;;
@@ -188,16 +192,16 @@ _ovl()
     esac
     case $command:$word in
     calibrate:-*)
-        COMPREPLY=($(compgen -W "--output --group --via --op --out-of-place --comm-pattern --compute --comm --overlap --class --alpha --hbm --sms --wire --two-point --at --json --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--output --base --group --via --op --out-of-place --comm-pattern --compute --comm --overlap --class --alpha --hbm --sms --wire --two-point --at --json --help" -- "$word"))
         ;;
     check:-*)
         COMPREPLY=($(compgen -W "--variant --set --interference --json --help" -- "$word"))
         ;;
     compare:-*)
-        COMPREPLY=($(compgen -W "--set --interference --worth --json --output --fail-if-worse --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--set --interference --worth --no-fold --json --output --fail-if-worse --help" -- "$word"))
         ;;
     export:-*)
-        COMPREPLY=($(compgen -W "--trace --schedule --lowered --dialect --output --ranks --variant --set --interference --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--trace --schedule --lowered --dialect --output --ranks --variant --set --interference --no-fold --help" -- "$word"))
         ;;
     help:-*)
         COMPREPLY=($(compgen -W "--help" -- "$word"))
@@ -212,10 +216,10 @@ _ovl()
         COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))
         ;;
     run:-*)
-        COMPREPLY=($(compgen -W "--variant --set --interference --worth --gaps --what-if --json --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --what-if --json --output --help" -- "$word"))
         ;;
     sweep:-*)
-        COMPREPLY=($(compgen -W "--over --zip --sample --samples --seed --pareto --objective --where --rows --jobs --variant --set --interference --json --csv --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--over --zip --sample --samples --seed --pareto --objective --where --rows --jobs --variant --set --interference --no-fold --json --csv --output --help" -- "$word"))
         ;;
     *)
         COMPREPLY=($(compgen -f -- "$word"))

@@ -2,7 +2,7 @@ Schedules that are wrong: a race and a gradient exit with 1, a deadlock with 4, 
 
 $ ovl run scenarios/hazards/missing_wait.yaml
 Optimizer without its wait
-variant base, 2 ranks, interference shared
+variant base, 2 ranks folded into 1 class, interference shared
 
 step 7 ms = 5 ms + 2 ms exposed (reduce ends at 7 ms; optimizer could start at 5 ms)
 
@@ -57,7 +57,7 @@ Not modelled
 ? 1
 $ ovl run scenarios/hazards/reduced_twice.yaml
 A gradient reduced twice
-variant base, 2 ranks, interference shared
+variant base, 2 ranks folded into 1 class, interference shared
 
 step 10 ms = 5 ms + 4 ms exposed + 1 ms from optimizer on (reduce_again ends at 9 ms; optimizer
      could start at 5 ms)

@@ -47,6 +47,8 @@ Options
   --worth all|none|NAME       for which names the step is simulated once more as if all
                               communication of that name were free, on every rank; by default for
                               the most exposed names
+  --no-fold                   simulate every rank, also those that do the same; the results are
+                              equal, this is to compare
   --gaps                      list when each rank runs no kernel, what that time is made of, and why
   --what-if all|none          simulate what would help against each kind of idle time; by default
                               where ranks idle for more than communication, up to 200,000 operations

@@ -2,7 +2,7 @@ One run in full: the best split of the last bucket, then what free communication
 
 $ ovl run scenarios/buckets/last_bucket.yaml --variant late_alone
 The last bucket
-variant late_alone, 8 ranks, interference measured
+variant late_alone, 8 ranks folded into 1 class, interference measured
 
 step 212.4 ms = 211.15 ms + 1.25 ms exposed (bucket 1 ends at 212.4 ms; optimizer could start at
      211.15 ms)
@@ -74,7 +74,7 @@ Not modelled
   - The links that all_reduce loads are not modelled: no via is given.
 $ ovl run scenarios/first_steps/matmul_allreduce.yaml --variant overlapped --worth all
 A matmul beside an all-reduce
-variant overlapped, 2 ranks, interference measured
+variant overlapped, 2 ranks folded into 1 class, interference measured
 
 step 33 ms = 29 ms + 4 ms exposed (all_reduce ends at 33 ms; use could start at 29 ms)
      29 ms = 25 ms of kernels + 4 ms of stretch by what ran beside them
@@ -122,7 +122,7 @@ Not modelled
   - The links that all_reduce loads are not modelled: no via is given.
 $ ovl run scenarios/first_steps/interference.yaml
 Interference without a tail
-variant base, 2 ranks, interference measured
+variant base, 2 ranks folded into 1 class, interference measured
 
 step 30 ms = 30 ms + 0 ms exposed (all_reduce ends at 26 ms; use could start at 30 ms)
      30 ms = 25 ms of kernels + 5 ms of stretch by what ran beside them
@@ -184,7 +184,7 @@ Collectives and receives of rank 0: all_reduce in world (times in ms, busbw in G
   on the critical path
 $ ovl run tests/cli/queue.yaml:short | head -n 2
 A queue
-variant short, 2 ranks, interference none
+variant short, 2 ranks folded into 1 class, interference none
 $ ovl run tests/cli/queue.yaml:short --variant again
 error: "tests/cli/queue.yaml:short" names a variant, and so does --variant again
 ? 2
@@ -192,6 +192,6 @@ $ ovl run tests/cli/queue.yaml:shorter
 tests/cli/queue.yaml: error: unknown variant "shorter"; did you mean "short"?
 ? 2
 $ ovl run tests/cli/queue.yaml --interference none --set interference=shared | sed -n 2p
-variant base, 2 ranks, interference shared
+variant base, 2 ranks folded into 1 class, interference shared
 $ ovl run tests/cli/queue.yaml --set interference=shared --interference none | sed -n 2p
-variant base, 2 ranks, interference none
+variant base, 2 ranks folded into 1 class, interference none

@@ -10,6 +10,8 @@
 #define ONE        "scenarios/fsdp/one_communicator.yaml"
 #define ACCUMULATE "scenarios/fsdp/accumulation.yaml"
 #define NODE       "scenarios/fsdp/second_node.yaml"
+#define LIMIT      "scenarios/fsdp/rate_limit.yaml"
+#define HOST       "scenarios/fsdp/host_bound.yaml"
 #define MIB        ((uint64_t)1 << 20)
 
 static figure run(const char *path, const char *variant)
@@ -167,6 +169,57 @@ static void the_effective_rate_is_a_few_percent_of_nominal(void)
     figure_free(&f);
 }
 
+/* --- A host-bound step --- */
+
+static void a_slower_host_until_the_crossover(void)
+{
+    CHECK(near(step_of(HOST, NULL), 406.34, 1));
+    CHECK(near(step_of(HOST, "slow"), 637.73, 1));
+    CHECK(near(step_of(HOST, "slow_150"), 637.73, 10)); /* within 1 % of slow */
+    CHECK(near(step_of(HOST, "slow_200"), 817, 10));
+    figure f = figure_run(HOST, "slow", NULL, NULL);
+    CHECK(f.result.host.bound);
+    CHECK_INT(f.result.host.kernels, 1573); /* thousandths */
+    figure_free(&f);
+    f = figure_run(HOST, NULL, NULL, NULL);
+    CHECK(!f.result.host.bound);
+    figure_free(&f);
+}
+
+/* --- The limiter --- */
+
+/* Units of 256 MiB allocated, or freed and still in use, beside shards of parameters and gradients
+ * (a 64th each). */
+static uint64_t units_of(const figure *f, int layers)
+{
+    uint64_t unit = 256 * MIB;
+    return (f->result.ranks[0].active_peak - (uint64_t)layers * 2 * unit / 64) / unit;
+}
+
+static void unlimited_memory_grows_with_the_layers(void)
+{
+    static const char *const set[] = {"params.L=12", "params.L=24", "params.L=48"};
+    static const struct {
+        const char *variant;
+        uint64_t units[3];
+    } want[] = {{NULL, {36, 72, 144}},
+                {"two", {5, 5, 5}},
+                {"needed", {5, 5, 5}},
+                {"pre_two", {6, 6, 6}},
+                {"pre_needed", {7, 7, 7}}};
+    for (int k = 0; k < 3; k++) {
+        ovl_time base = 0;
+        for (int i = 0; i < 5; i++) {
+            figure f = figure_run_quick(LIMIT, want[i].variant, set[k], NULL);
+            CHECK_INT(units_of(&f, 12 << k), want[i].units[k]);
+            CHECK_INT(f.result.n_hazards, 0);
+            base = i == 0 ? f.result.step : base;
+            CHECK(near(f.result.step, (double)base / OVL_MS, 10));
+            figure_free(&f);
+        }
+    }
+}
+
 static CU_TestInfo tests[] = {
     {"prefetch depth against what was measured", depth_against_what_was_measured},
     {"depth two does not remove what exceeds compute",
@@ -178,6 +231,8 @@ static CU_TestInfo tests[] = {
     {"a second node slows full sharding", a_second_node_slows_full_sharding},
     {"the effective rate is a few percent of nominal",
      the_effective_rate_is_a_few_percent_of_nominal},
+    {"unlimited memory grows with the layers", unlimited_memory_grows_with_the_layers},
+    {"a slower host until the crossover", a_slower_host_until_the_crossover},
     CU_TEST_INFO_NULL,
 };
 

@@ -42,7 +42,7 @@ documents() {
     "$ovl" calibrate --json --two-point accumulation --at 1=3s --at 2=3s
     "$ovl" calibrate --json --two-point accumulation --at 1=3s --at 2=9s --at 3=14s
     "$ovl" calibrate --json --two-point overlap --at 0=3s --at 50%=2s
-    "$ovl" calibrate --json scenarios/calibration/all_reduce_perf.log --group dp --via nvlink \
+    "$ovl" calibrate --json scenarios/calibration/all_reduce_perf.log --group dp --via nvlink --base scenarios/hardware/example_8gpu.yaml \
         -o "$scratch/measured.yaml"
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'peak<1GiB' \
         --over 'hardware.collectives[0].alpha=1ms,2ms' --over interference=measured,x

@@ -451,6 +451,115 @@ static void mistakes_are_told(void)
     finish(&t);
 }
 
+/* --- Recomputed and offloaded activations --- */
+
+#define KEPT(policy)                                                                               \
+    "hardware:\n"                                                                                  \
+    "  gpu: {copy_engines: {d2h: 1, h2d: 1}}\n"                                                    \
+    "  collectives:\n"                                                                             \
+    "    - {op: all_gather, alpha: 1 ms}\n"                                                        \
+    "    - {op: reduce_scatter, alpha: 1 ms}\n"                                                    \
+    "mesh: {axes: {dp: 4}}\n"                                                                      \
+    "workload:\n"                                                                                  \
+    "  layers:\n"                                                                                  \
+    "    - {name: block, repeat: 4, params: 4 MiB, forward: 3 ms, backward: 6 ms, activations: "   \
+    "10 MB}\n"                                                                                     \
+    "  offload: {d2h: 5 MB/ms, h2d: 5 MB/ms, in_flight: 1}\n"                                      \
+    "overlap: {fsdp: {policy: " policy "}}\n"
+#define RECOMPUTE "workload.layers.block.recompute=true"
+
+/* A second forward before each backward: 1 + 4 * (3 + 3 + 6) + 1. The activations of one layer are
+ * there, not of four. */
+static void recomputing_runs_the_forward_again(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, KEPT("fsdp2"), RECOMPUTE));
+    CHECK_HAS(sequence(&t, 0), "copy_out again block[3] | gather copy_in block[2] | "
+                               "regather block[2] | recompute block[3] | backward block[3]");
+    CHECK_INT(count_ops(&t, "regather"), 4);
+    CHECK(analyse(&t));
+    CHECK_INT(t.result.step, 50 * OVL_MS);
+    CHECK_INT(t.result.n_hazards, 0);
+    uint64_t recomputed = t.result.ranks[0].live_peak;
+    CHECK(lower(&t, KEPT("fsdp2"), NULL) && analyse(&t));
+    CHECK_INT(t.result.step, 38 * OVL_MS);
+    CHECK(t.result.ranks[0].live_peak - recomputed > 20000000);
+    finish(&t);
+}
+
+/* Checkpoints around units gather a third time. */
+static void checkpoints_around_units_gather_again(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, KEPT("fsdp1, regather_for_recompute: true"), RECOMPUTE));
+    CHECK_INT(count_ops(&t, "gather block"), 4);
+    CHECK_INT(count_ops(&t, "regather block"), 8);
+    CHECK(analyse(&t));
+    CHECK_INT(t.result.n_hazards, 0);
+    finish(&t);
+}
+
+/* A copy takes 2 ms. Block 3 is still there when its backward comes; 2, 1 and 0 come back, each
+ * beside the backward before its own, so the step is as long as without. */
+static void offloaded_activations_come_back(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, KEPT("fsdp2"), "workload.layers.block.offload=true"));
+    CHECK_INT(count_ops(&t, "offload block"), 4);
+    CHECK_INT(count_ops(&t, "reload block"), 3);
+    CHECK_INT(count_ops(&t, "offloaded block"), 4);
+    CHECK_TEXT(waits(&t, 0, "offloaded block[0]"), "offload block[0]");
+    CHECK_TEXT(waits(&t, 0, "reload block[0]"), "offload block[0], reduce copy_in block[2]");
+    CHECK_HAS(waits(&t, 0, "backward block[1]"), "reload block[1]");
+    CHECK(analyse(&t));
+    CHECK_INT(t.result.step, 38 * OVL_MS);
+    CHECK_INT(t.result.n_hazards, 0);
+    CHECK(!lower(&t, SMALL("", HYBRID), "workload.layers.block.offload=true"));
+    CHECK_HAS(mistake(&t), "workload.offload has to say how fast");
+    finish(&t);
+}
+
+/* --- FSDP1 --- */
+
+static const char *order_of(bench *t, const char *set)
+{
+    CHECK(lower(t, SMALL("", HYBRID ", policy: fsdp1, limit_all_gathers: 0"), set));
+    check_safe(t, "1/8");
+    return sequence(t, 0);
+}
+
+/* The gather of the block: before the head's backward, behind it but before its reduce-scatter, or
+ * where it is needed. */
+static void fsdp1_prefetches_before_or_behind_a_backward(void)
+{
+    bench t = {0};
+    CHECK_HAS(order_of(&t, NULL), "regather head | regather block | backward head | reduce head | "
+                                  "all_reduce head | accumulate head | regather embed | "
+                                  "backward block");
+    CHECK_TEXT(waits(&t, 0, "reduce head"), "backward head");
+    CHECK_TEXT(waits(&t, 0, "backward block"), "regather block");
+    CHECK_HAS(order_of(&t, "overlap.fsdp.backward_prefetch=post"),
+              "regather head | backward head | regather block | reduce head | all_reduce head");
+    CHECK_HAS(order_of(&t, "overlap.fsdp.backward_prefetch=none"),
+              "accumulate head | regather block | backward block");
+    CHECK_HAS(order_of(&t, "overlap.fsdp.forward_prefetch=true"),
+              "gather embed | gather block | forward embed | gather head | forward block");
+    order_of(&t, "overlap.fsdp.sharding=shard_grad_op");
+    CHECK_INT(count_ops(&t, "regather"), 0);
+    finish(&t);
+}
+
+/* The host waits for the oldest of two freed units before it issues the third gather. */
+static void the_limiter_blocks_the_host(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, SMALL("", HYBRID ", policy: fsdp1"), NULL));
+    CHECK_TEXT(waits(&t, 0, "wait before gather head"), "forward block");
+    CHECK_HAS(sequence(&t, 0), "forward block | wait before gather head | gather head");
+    check_safe(&t, "1/8");
+    finish(&t);
+}
+
 /* What a step gathers is gathered again from what the optimizer wrote: three steps are alike,
  * without a race, and each proves its 12 gradients on 8 ranks. Steps hand their memory on: no more
  * is taken. */
@@ -482,6 +591,11 @@ static CU_TestInfo tests[] = {
     {"each control of accumulation", each_control_of_accumulation},
     {"sums in another type", sums_in_another_type},
     {"mistakes are told", mistakes_are_told},
+    {"recomputing runs the forward again", recomputing_runs_the_forward_again},
+    {"checkpoints around units gather again", checkpoints_around_units_gather_again},
+    {"offloaded activations come back", offloaded_activations_come_back},
+    {"fsdp1 prefetches before or behind a backward", fsdp1_prefetches_before_or_behind_a_backward},
+    {"the limiter blocks the host", the_limiter_blocks_the_host},
     {"peaks of a forward", peaks_of_a_forward},
     {"peaks of a backward", peaks_of_a_backward},
     {"peaks of a whole step", peaks_of_a_whole_step},

@@ -8,7 +8,7 @@
 static uint32_t join(ovl_share *s, double cap, double weight, uint32_t r0, uint64_t d0, uint32_t r1,
                      uint64_t d1)
 {
-    ovl_use uses[] = {{r0, 1, d0}, {r1, 1, d1}};
+    ovl_use uses[] = {{r0, 1, 1, d0}, {r1, 1, 1, d1}};
     return ovl_share_join(s, cap, weight, uses, d1 ? 2 : 1, 1);
 }
 
@@ -210,7 +210,7 @@ static void fill(ovl_share *s, const problem *p, const uint32_t *order, uint32_t
         const member *m = &p->m[order[k]];
         ovl_use uses[RESOURCES];
         for (uint32_t r = 0; r < RESOURCES; r++) {
-            uses[r] = (ovl_use){r, 1, m->demand[r]};
+            uses[r] = (ovl_use){r, 1, 1, m->demand[r]};
         }
         slots[order[k]] = ovl_share_join(s, m->cap, m->weight, uses, RESOURCES, 1);
         if (k % 3 == 0) {
@@ -334,7 +334,7 @@ static void come(ovl_share *s, crowd *c, const member *m)
 {
     ovl_use uses[RESOURCES];
     for (uint32_t r = 0; r < RESOURCES; r++) {
-        uses[r] = (ovl_use){r, 1, m->demand[r]};
+        uses[r] = (ovl_use){r, 1, 1, m->demand[r]};
     }
     uint32_t i = c->p.n++;
     c->p.m[i] = *m;

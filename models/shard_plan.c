@@ -1,0 +1,204 @@
+#include "models/shard.h"
+
+/* --- Who shards with whom --- */
+
+/* A rank must not reduce a gradient with itself: no two ranks may be in one communicator of both
+ * groups. */
+static bool check_replicas(ovl_fsdp_plan *p)
+{
+    ovl_lowering *l = p->l;
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        const ovl_comm *comm = &l->b->comms.data[p->replica->comm_of[rank]];
+        for (uint32_t i = 0; i < comm->n_members; i++) {
+            uint32_t other = l->b->members.data[comm->first_member + i];
+            if (other != rank && p->shard->comm_of[other] == p->shard->comm_of[rank]) {
+                ovl_error(l->errs, OVL_E_INPUT, p->fsdp->mark,
+                          "ranks %" PRIu32 " and %" PRIu32 " are together in group \"%s\", which "
+                          "shards, and in group \"%s\", which replicates",
+                          rank, other, p->shard->name, p->replica->name);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool find_near(ovl_fsdp_plan *p)
+{
+    int64_t size = p->fsdp->reshard_to;
+    if (size == 0 || size == p->n) {
+        return true;
+    }
+    if (size > p->n || p->n % size) {
+        ovl_error(p->l->errs, OVL_E_INPUT, p->fsdp->reshard_mark,
+                  "reshard_after_forward is %" PRId64 ", which does not divide the %" PRIu32
+                  " ranks of group \"%s\"",
+                  size, p->n, p->shard->name);
+        return false;
+    }
+    p->near_n = (uint32_t)size;
+    const char *name = ovl_arena_printf(p->l->arena, "%s/%" PRIu32, p->shard->name, p->near_n);
+    p->near = ovl_plan_subgroup(p->l, p->shard, p->near_n, name);
+    return true;
+}
+
+static bool find_groups(ovl_fsdp_plan *p)
+{
+    const ovl_fsdp *fsdp = p->fsdp;
+    p->shard = ovl_plan_group(p->l, fsdp->shard, fsdp->mark);
+    p->n = p->shard ? ovl_plan_even(p->l, p->shard, "shards the parameters") : 0;
+    p->replicas = 1;
+    if (fsdp->replicate) {
+        p->replica = ovl_plan_group(p->l, fsdp->replicate, fsdp->mark);
+        p->replicas = p->replica ? ovl_plan_even(p->l, p->replica, "replicates the shards") : 0;
+    }
+    if (p->n == 0 || p->replicas == 0 || (p->replica && !check_replicas(p)) || !find_near(p)) {
+        return false;
+    }
+    p->reduce = fsdp->communicators == 2 ? ovl_plan_subgroup(p->l, p->shard, p->n, p->shard->name)
+                                         : p->shard;
+    return true;
+}
+
+/* --- Parameter groups --- */
+
+/* Sets a flag for each unit of the named layers. */
+static bool *units_of(ovl_fsdp_plan *p, const ovl_texts *names, const char *key)
+{
+    const ovl_step *s = &p->step;
+    bool *is = OVL_NEW_ARRAY(&p->step.scratch, bool, s->n_units);
+    const char **known = OVL_NEW_ARRAY(&p->step.scratch, const char *, s->n_units);
+    for (uint32_t u = 0; u < s->n_units; u++) {
+        known[u] = s->units[u].layer->name;
+    }
+    for (uint32_t i = 0; i < names->count; i++) {
+        uint32_t first, count;
+        if (!ovl_step_find(s, names->item[i], &first, &count)) {
+            ovl_unknown_name(names->mark[i], ovl_arena_printf(p->l->arena, "layer in %s:", key),
+                             names->item[i], known, s->n_units, OVL_E_INPUT, p->l->errs);
+        }
+        for (uint32_t u = first; u < first + count; u++) {
+            is[u] = true;
+        }
+    }
+    return is;
+}
+
+static void add_tensors(ovl_fsdp_plan *p, ovl_param_group *g, const ovl_step_unit *unit)
+{
+    for (uint32_t i = 0; i < unit->n_tensors; i++) {
+        uint64_t elements = unit->elements[i];
+        g->elements += elements;
+        g->shard += elements / p->n + (elements % p->n > 0);
+    }
+}
+
+static ovl_param_group new_group(const ovl_fsdp_plan *p, const ovl_step_unit *unit,
+                                 const char *name)
+{
+    const ovl_fsdp *fsdp = p->fsdp;
+    ovl_param_group g = {.name = name, .mark = unit->mark, .dtype = unit->dtype};
+    bool own = fsdp->param_dtype == OVL_DTYPE_OF_LAYER;
+    g.param_dtype = own ? g.dtype : (ovl_dtype)fsdp->param_dtype;
+    own = fsdp->grad_dtype == OVL_DTYPE_OF_LAYER;
+    g.grad_dtype = own ? g.param_dtype : (ovl_dtype)fsdp->grad_dtype;
+    own = fsdp->reduce_dtype == OVL_DTYPE_OF_LAYER;
+    g.reduce_dtype = own ? g.grad_dtype : (ovl_dtype)fsdp->reduce_dtype;
+    return g;
+}
+
+static void add_root(ovl_fsdp_plan *p, const bool *is_root)
+{
+    ovl_param_group *g = NULL;
+    for (uint32_t u = 0; u < p->step.n_units; u++) {
+        const ovl_step_unit *unit = &p->step.units[u];
+        if (!is_root[u] || unit->n_tensors == 0) {
+            continue;
+        }
+        if (!g) {
+            p->root = p->n_groups++;
+            g = &p->groups[p->root];
+            *g = new_group(p, unit, "root");
+            g->keep = true;
+        } else if (g->dtype != unit->dtype) {
+            ovl_error(p->l->errs, OVL_E_INPUT, unit->mark,
+                      "the layers of the root have parameters of different types");
+        }
+        add_tensors(p, g, unit);
+        p->group_of[u] = p->root;
+    }
+}
+
+static void add_groups(ovl_fsdp_plan *p)
+{
+    const ovl_fsdp *fsdp = p->fsdp;
+    uint32_t n = p->step.n_units;
+    bool *is_root = units_of(p, &fsdp->root, "root");
+    bool *keep = units_of(p, &fsdp->keep, "keep_after_forward");
+    bool *skip =
+        units_of(p, &fsdp->accumulate.skip_unshard_in_backward, "skip_unshard_in_backward");
+    p->groups = OVL_NEW_ARRAY(&p->step.scratch, ovl_param_group, n + 1);
+    p->group_of = OVL_NEW_ARRAY(&p->step.scratch, uint32_t, n);
+    p->root = OVL_NONE;
+    for (uint32_t u = 0; u < n; u++) {
+        const ovl_step_unit *unit = &p->step.units[u];
+        p->group_of[u] = OVL_NONE;
+        if (is_root[u] || unit->n_tensors == 0) {
+            continue;
+        }
+        ovl_param_group *g = &p->groups[p->group_of[u] = p->n_groups++];
+        *g = new_group(p, unit, unit->name);
+        g->keep = keep[u] || !fsdp->reshard;
+        g->skip = skip[u];
+        add_tensors(p, g, unit);
+    }
+    add_root(p, is_root);
+}
+
+/* --- The codes --- */
+
+/* Ranks whose groups lie alike on nodes share a code. */
+static void write_codes(ovl_fsdp_plan *p)
+{
+    ovl_lowering *l = p->l;
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        l->rank_code[rank] = OVL_NONE;
+    }
+    for (uint32_t first = 0; first < l->n_ranks; first++) {
+        if (l->rank_code[first] != OVL_NONE) {
+            continue;
+        }
+        p->shard_spread = ovl_plan_spread(l, p->shard, first);
+        p->replica_spread = p->replica ? ovl_plan_spread(l, p->replica, first) : NULL;
+        p->near_spread = p->near ? ovl_plan_spread(l, p->near, first) : NULL;
+        ovl_id code = ovl_step_write(&p->step);
+        for (uint32_t rank = first; rank < l->n_ranks; rank++) {
+            bool same =
+                ovl_plan_spread(l, p->shard, rank) == p->shard_spread &&
+                (!p->replica || ovl_plan_spread(l, p->replica, rank) == p->replica_spread) &&
+                (!p->near || ovl_plan_spread(l, p->near, rank) == p->near_spread);
+            l->rank_code[rank] = same ? code : l->rank_code[rank];
+        }
+    }
+}
+
+/* Operations of a unit and microbatch at most: two kernels, a gather with its copies twice, a
+ * reshard, a reduction in three steps with a copy. */
+#define UNIT_OPS 16
+
+void ovl_shard_plan(ovl_lowering *l, const ovl_fsdp *fsdp, const ovl_strategy *strategy,
+                    const void *options)
+{
+    ovl_fsdp_plan p = {.l = l, .fsdp = fsdp, .options = options};
+    uint32_t errors = l->errs->errors;
+    p.step =
+        (ovl_step){.l = l, .workload = &l->scenario->workload, .strategy = strategy, .own = &p};
+    p.step.regathers = fsdp->policy == OVL_FSDP_1 && fsdp->regather;
+    if (find_groups(&p) && ovl_step_units(&p.step)) {
+        add_groups(&p);
+        if (l->errs->errors == errors && ovl_step_fits(&p.step, UNIT_OPS)) {
+            write_codes(&p);
+        }
+    }
+    ovl_step_free(&p.step);
+}
