@@ -5,7 +5,7 @@ _ovl()
     local command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "calibrate check compare export help import inspect run sweep --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare explain export help import inspect run sweep --help --version" -- "$word"))
         return
     fi
     case $command:$before in
@@ -84,6 +84,26 @@ _ovl()
         return
         ;;
     compare:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    explain:--resource)
+        return
+        ;;
+    explain:--rank)
+        return
+        ;;
+    explain:--variant)
+        return
+        ;;
+    explain:--set)
+        return
+        ;;
+    explain:--interference)
+        COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
+        return
+        ;;
+    explain:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
@@ -200,6 +220,9 @@ _ovl()
     compare:-*)
         COMPREPLY=($(compgen -W "--set --interference --worth --no-fold --json --output --fail-if-worse --help" -- "$word"))
         ;;
+    explain:-*)
+        COMPREPLY=($(compgen -W "--resource --rank --variant --set --interference --json --output --help" -- "$word"))
+        ;;
     export:-*)
         COMPREPLY=($(compgen -W "--trace --schedule --lowered --dialect --output --ranks --variant --set --interference --no-fold --help" -- "$word"))
         ;;
@@ -207,7 +230,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--help" -- "$word"))
         ;;
     help:*)
-        COMPREPLY=($(compgen -W "calibrate check compare export help import inspect run sweep" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare explain export help import inspect run sweep" -- "$word"))
         ;;
     import:-*)
         COMPREPLY=($(compgen -W "--output --help" -- "$word"))
@@ -216,7 +239,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))
         ;;
     run:-*)
-        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --what-if --json --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --memory --what-if --json --output --help" -- "$word"))
         ;;
     sweep:-*)
         COMPREPLY=($(compgen -W "--over --zip --sample --samples --seed --pareto --objective --where --rows --jobs --variant --set --interference --no-fold --json --csv --output --help" -- "$word"))
