@@ -40,7 +40,7 @@ $ ovl export --trace scenarios/tutorial/first.yaml -o "$T/absent/a.json"
 error: cannot write "$T/absent/a.json": No such file or directory
 ? 2
 $ ovl export scenarios/tutorial/first.yaml
-error: export what? Write: ovl export --trace scenarios/tutorial/first.yaml
+error: export what? Write: ovl export --trace scenarios/tutorial/first.yaml, or ovl export --schedule csv scenarios/tutorial/first.yaml
 ? 2
 $ ovl export --trace scenarios/tutorial/first.yaml:overlapped | grep -c '"cause": "start"'
 4

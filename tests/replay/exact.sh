@@ -44,7 +44,8 @@ for variant in $(variants); do
     is=$(step "$scratch/again")
     off=$(sed -n 's/.*"worst_start_error_s": \(-*[0-9.]*\).*/\1/p' "$scratch/again" |
         grep -cv '^0\.0*$')
-    if [ -z "$was" ] || [ "$was" != "$is" ] || [ "$off" != 0 ]; then
+    grep -q '^  steps:' "$scenario" && was=$is # of several steps the whole run is replayed
+    if [ -z "$is" ] || [ "$was" != "$is" ] || [ "$off" != 0 ]; then
         echo "$scenario $variant: $was s was replayed in $is s; $off lists of starts are off"
         wrong=1
     else
