@@ -27,6 +27,12 @@ typedef struct wait {
     bool has_record;
 } wait;
 
+/* A process that has work on a device. */
+typedef struct user {
+    uint64_t process;
+    int64_t device;
+} user;
+
 typedef struct seer {
     ovl_seen *seen;
     ovl_arena *arena;
@@ -42,6 +48,7 @@ typedef struct seer {
     OVL_VEC(ovl_id) op_of;
     OVL_VEC(ovl_exact_op) exact;
     OVL_VEC(uint32_t) exact_after;
+    OVL_VEC(user) users;
 } seer;
 
 /* ---- names ---- */
@@ -130,9 +137,24 @@ static uint32_t add_collective(seer *s, const ovl_read_device *record)
     return s->collectives.len - 1;
 }
 
+#define MOST_USERS 4096
+
+static void add_user(seer *s, uint64_t process, int64_t device)
+{
+    for (uint32_t i = s->users.len; i > 0; i--) {
+        if (s->users.data[i - 1].process == process && s->users.data[i - 1].device == device) {
+            return;
+        }
+    }
+    if (s->users.len < MOST_USERS) {
+        ovl_vec_push(&s->users, (user){process, device});
+    }
+}
+
 static void on_device(void *context, const ovl_read_device *record)
 {
     seer *s = context;
+    add_user(s, record->process, record->device);
     ovl_seen_op op = {
         .start = record->start,
         .end = record->end,
@@ -420,10 +442,22 @@ static void link_ops(seer *s)
     }
 }
 
-static uint32_t stream_of(const seer *s, int64_t id)
+/* Two processes of one file may have streams of one number, each on its device. */
+static bool works_on(const seer *s, uint64_t process, int64_t device)
+{
+    for (uint32_t i = 0; i < s->users.len; i++) {
+        if (s->users.data[i].process == process && s->users.data[i].device == device) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t stream_of(const seer *s, int64_t id, uint64_t process)
 {
     for (uint32_t i = 0; i < s->streams.len && id >= 0; i++) {
-        if (s->streams.data[i].id == (uint64_t)id) {
+        if (s->streams.data[i].id == (uint64_t)id &&
+            works_on(s, process, s->streams.data[i].device)) {
             return i;
         }
     }
@@ -436,8 +470,8 @@ static ovl_seen_wait *link_waits(seer *s)
     for (uint32_t i = 0; i < s->waits.len; i++) {
         const wait *w = &s->waits.data[i];
         uint32_t call = call_of_key(s, w->key, w->process);
-        waits[i].stream = stream_of(s, w->stream);
-        waits[i].on = stream_of(s, w->on);
+        waits[i].stream = stream_of(s, w->stream, w->process);
+        waits[i].on = stream_of(s, w->on, w->process);
         waits[i].record = w->has_record ? call_of_key(s, w->record, w->process) : OVL_NONE;
         if (call != OVL_NONE) {
             s->calls.data[call].wait = i;
@@ -546,6 +580,7 @@ static void hand_over(seer *s)
     ovl_vec_free(&s->op_keys);
     ovl_vec_free(&s->call_keys);
     ovl_vec_free(&s->waits);
+    ovl_vec_free(&s->users);
 }
 
 static void finish(seer *s)

@@ -132,6 +132,9 @@ _ovl()
         COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
         return
         ;;
+    import:--step)
+        return
+        ;;
     import:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
@@ -233,7 +236,7 @@ _ovl()
         COMPREPLY=($(compgen -W "calibrate check compare explain export help import inspect run sweep" -- "$word"))
         ;;
     import:-*)
-        COMPREPLY=($(compgen -W "--output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--step --self-contained --output --help" -- "$word"))
         ;;
     inspect:-*)
         COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))

@@ -12,7 +12,7 @@ Commands
   explain   say what held operations below their isolated speed, and for how long
   export    write a run in the format of another tool
   help      explain a command
-  import    make a scenario of a file of another tool
+  import    make a scenario of a schedule, or of measured traces
   inspect   say where the time goes in measured traces
   run       simulate one step and say where its time goes
   sweep     simulate one step at many points and choose
