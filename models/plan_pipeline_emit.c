@@ -34,10 +34,30 @@ static cell *cell_of(writer *e, const ovl_action *a)
     return &e->cells[(size_t)a->stage * e->p->schedule.n_microbatches + a->microbatch];
 }
 
+static char *put_number(char *at, uint32_t n)
+{
+    char digits[10];
+    int k = 0;
+    do {
+        digits[k++] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n);
+    while (k) {
+        *at++ = digits[--k];
+    }
+    return at;
+}
+
+/* "12SEND_F3". Every operation has such a name, so it is put together by hand. */
 static const char *text_of(writer *e, const ovl_action *a)
 {
-    return ovl_arena_printf(&e->p->scratch, "%d%s%" PRIu32, a->stage,
-                            ovl_action_name((ovl_action_type)a->type), a->microbatch);
+    char text[40];
+    const char *type = ovl_action_name((ovl_action_type)a->type);
+    char *at = put_number(text, a->stage);
+    size_t length = strlen(type);
+    memcpy(at, type, length);
+    at = put_number(at + length, a->microbatch);
+    return ovl_arena_strndup(&e->p->scratch, text, (size_t)(at - text));
 }
 
 /* An operation needs what is issued later on its own rank. */

@@ -66,6 +66,9 @@ static void make_ranks(analysis *a)
         row->end = end_of_rank(a, row->rank);
         row->startups = count_startups(&a->p->codes[a->p->ranks[row->rank].code]);
         ovl_memory_find(a->p, a->t, a->arena, row);
+        if (a->options->memory_lines) {
+            ovl_memory_lines(a->p, a->t, a->arena, row);
+        }
         ovl_host_load_find(a->p, a->t, row);
     }
     ovl_idle_find(&a->causes, &a->classes, a->options->gaps, a->arena, ranks, &a->out->idle);
@@ -246,41 +249,6 @@ static void find_price_of_interference(analysis *a)
 
 /* --- What held operations back --- */
 
-static const char *bound_name(const analysis *a, uint32_t bound)
-{
-    if (bound == OVL_LIMIT_SMS) {
-        return "SMs";
-    }
-    if (bound == OVL_LIMIT_MEASURED) {
-        return "measured factor";
-    }
-    return ovl_names_text(a->p->names, a->p->resources[bound].name);
-}
-
-/* The operation that carries the limits of `op`: timeline.h. */
-static uint32_t limited_op(const analysis *a, uint32_t op)
-{
-    const ovl_op *o = ovl_causes_op(&a->causes, op);
-    if (o->kind == OVL_COLLECTIVE) {
-        return a->causes.member_ops[a->causes.first_member[ovl_causes_collective(&a->causes, op)]];
-    }
-    return o->kind == OVL_RECV ? a->p->partner[op] : op;
-}
-
-static uint32_t first_limit(const ovl_timeline *t, uint32_t op)
-{
-    uint32_t low = 0, high = t->n_limits;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (t->limits[middle].op < op) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 static int compare_limit_names(const void *a, const void *b)
 {
     const ovl_result_limit *x = a, *y = b;
@@ -304,12 +272,13 @@ static void collect_limits(const analysis *a, limits *list)
     const ovl_rank *rank = &a->p->ranks[a->t->deciding_rank];
     ovl_op_range step = ovl_last_step(&a->p->codes[rank->code]);
     for (uint32_t op = rank->first_op + step.first; op < rank->first_op + step.end; op++) {
-        uint32_t from = limited_op(a, op);
-        for (uint32_t i = first_limit(a->t, from); i < a->t->n_limits && a->t->limits[i].op == from;
-             i++) {
+        uint32_t from = ovl_limits_carrier(&a->causes, op);
+        for (uint32_t i = ovl_limits_first(a->t, from);
+             i < a->t->n_limits && a->t->limits[i].op == from; i++) {
             const ovl_limit *l = &a->t->limits[i];
             const char *name = ovl_names_text(a->p->names, ovl_causes_op(&a->causes, op)->name);
-            ovl_vec_push(list, (ovl_result_limit){name, bound_name(a, l->bound), l->time, l->lost});
+            ovl_vec_push(
+                list, (ovl_result_limit){name, ovl_limit_name(a->p, l->bound), l->time, l->lost});
         }
     }
 }

@@ -229,6 +229,40 @@ static void causes_of_arrival(ovl_causes *c, uint32_t op)
     }
 }
 
+uint32_t ovl_limits_carrier(const ovl_causes *c, uint32_t op)
+{
+    const ovl_op *o = ovl_causes_op(c, op);
+    if (o->kind == OVL_COLLECTIVE) {
+        return c->member_ops[c->first_member[ovl_causes_collective(c, op)]];
+    }
+    return o->kind == OVL_RECV ? c->program->partner[op] : op;
+}
+
+uint32_t ovl_limits_first(const ovl_timeline *t, uint32_t op)
+{
+    uint32_t low = 0, high = t->n_limits;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (t->limits[middle].op < op) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+const char *ovl_limit_name(const ovl_program *p, uint32_t bound)
+{
+    if (bound == OVL_LIMIT_SMS) {
+        return "SMs";
+    }
+    if (bound == OVL_LIMIT_MEASURED) {
+        return "measured factor";
+    }
+    return ovl_names_text(p->names, p->resources[bound].name);
+}
+
 /* Where the receiver came later than the bytes did, the run does not say; then it is the isolated
  * time and what the run lost of it. */
 ovl_time ovl_wire_time(const ovl_program *p, const ovl_timeline *t, uint32_t send)
@@ -239,17 +273,8 @@ ovl_time ovl_wire_time(const ovl_program *p, const ovl_timeline *t, uint32_t sen
     }
     const ovl_cost *cost = ovl_op_cost(p, ovl_op_rank(p, send), ovl_op_of(p, send));
     ovl_time time = cost->latency + cost->work;
-    uint32_t low = 0, high = t->n_limits;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (t->limits[middle].op < send) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    for (; low < t->n_limits && t->limits[low].op == send; low++) {
-        time += t->limits[low].lost;
+    for (uint32_t i = ovl_limits_first(t, send); i < t->n_limits && t->limits[i].op == send; i++) {
+        time += t->limits[i].lost;
     }
     return OVL_MIN(time, t->end[receive] - t->arrive[send]);
 }
@@ -373,4 +398,22 @@ bool ovl_causes_binding(ovl_causes *c, uint64_t node, ovl_cause *binding)
         *binding = *best;
     }
     return best != NULL;
+}
+
+const char *ovl_cause_text(const ovl_causes *c, const ovl_cause *cause, ovl_arena *arena)
+{
+    static const char *const words[] = {
+        [OVL_WHY_STREAM] = "stream: after",
+        [OVL_WHY_AFTER] = "after:",
+        [OVL_WHY_COMM] = "communicator: after",
+        [OVL_WHY_QUEUE] = "hardware queue: behind",
+        [OVL_WHY_ENGINE] = "copy engine: after",
+        [OVL_WHY_WIRE] = NULL,
+        [OVL_WHY_HOST] = NULL,
+    };
+    const char *word = words[cause->why];
+    const ovl_op *op = ovl_causes_op(c, OVL_TRAIL_OP(cause->node));
+    return word
+               ? ovl_arena_printf(arena, "%s %s", word, ovl_names_text(c->program->names, op->name))
+               : "host";
 }

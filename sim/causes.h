@@ -78,8 +78,21 @@ ovl_time ovl_wire_time(const ovl_program *program, const ovl_timeline *timeline,
  * its stream at once, when its bytes have arrived. */
 ovl_time ovl_buffers_end(const ovl_program *program, const ovl_timeline *timeline, uint32_t op);
 
+/* The operation that carries what held `op` back (timeline.h): of a collective that of the first
+ * place, of a receive the send. */
+uint32_t ovl_limits_carrier(const ovl_causes *c, uint32_t op);
+
+/* The first limit of an operation, or where it would be. */
+uint32_t ovl_limits_first(const ovl_timeline *timeline, uint32_t op);
+
+/* What a limit is called: a resource, "SMs", "measured factor". */
+const char *ovl_limit_name(const ovl_program *program, uint32_t bound);
+
 /* Fills c->list with all causes of a node; none if it could happen at once. */
 void ovl_causes_of(ovl_causes *c, uint64_t node);
+
+/* A cause in words: "stream: after x", "after: x", "communicator: after x", "host"; in `arena`. */
+const char *ovl_cause_text(const ovl_causes *c, const ovl_cause *cause, ovl_arena *arena);
 
 /* The binding cause of a node; false if nothing held it back (it happened at 0). */
 bool ovl_causes_binding(ovl_causes *c, uint64_t node, ovl_cause *binding);

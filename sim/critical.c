@@ -38,24 +38,7 @@ static const char *reason(const walk *w, const ovl_cause *cause)
         return ovl_arena_printf(w->arena, "rendezvous: %s on rank %" PRIu32, what,
                                 ovl_rank_number(w->c->program, w->c->rank_of[op]));
     }
-    switch (cause->why) {
-    case OVL_WHY_STREAM:
-        return ovl_arena_printf(w->arena, "stream: after %s", name_of(w, op));
-    case OVL_WHY_AFTER:
-        return ovl_arena_printf(w->arena, "after: %s", name_of(w, op));
-    case OVL_WHY_COMM:
-        return ovl_arena_printf(w->arena, "communicator: after %s", name_of(w, op));
-    case OVL_WHY_QUEUE:
-        return ovl_arena_printf(w->arena, "hardware queue: behind %s", name_of(w, op));
-    case OVL_WHY_ENGINE:
-        return ovl_arena_printf(w->arena, "copy engine: after %s", name_of(w, op));
-    case OVL_WHY_HOST:
-    case OVL_WHY_OWN:
-    case OVL_WHY_RENDEZVOUS:
-    case OVL_WHY_WIRE:
-        break;
-    }
-    return "host";
+    return ovl_cause_text(w->c, cause, w->arena);
 }
 
 /* --- Walking back --- */

@@ -6,8 +6,8 @@
  *     reserved   what the allocator (allocator.h) takes from the GPU for it, replayed in host
  *                program order: pools for each stream, blocks cut from segments
  *     live       most bytes that hold data at one moment of GPU time, from the start of the first
- *                access to the end of the last; held buffers (parameters) live for the whole run,
- *                and what an eager send reads until its bytes have arrived
+ *                access to the end of the last (of each step); held buffers (parameters) live for
+ *                the whole run, and what an eager send reads until its bytes have arrived
  *
  * A freed block is usable again at once on its own stream. If the buffer says record_stream, only
  * when the GPU has done what the other streams that use it were given before the free; the host
@@ -37,33 +37,28 @@
 void ovl_memory_find(const ovl_program *program, const ovl_timeline *timeline, ovl_arena *arena,
                      ovl_result_rank *row);
 
-/* When a buffer of a rank holds data; from >= to: never. */
+/* A stretch of GPU time in which a buffer of a rank holds data. */
 typedef struct ovl_memory_span {
+    uint32_t buffer;
     ovl_time from, to;
 } ovl_memory_span;
 
-/* [n_buffers] of the rank's code, in `arena`. */
-const ovl_memory_span *ovl_memory_spans(const ovl_program *program, const ovl_timeline *timeline,
-                                        uint32_t rank, ovl_arena *arena);
+typedef struct ovl_memory_spans {
+    const ovl_memory_span *item; /* by the step they begin in, then buffer; none is empty */
+    uint32_t n;
+} ovl_memory_spans;
 
-/* What reserved memory is: handed out, freed but still in use on the GPU, or free in a pool
- * (rounding included). */
-typedef enum ovl_reserved_part {
-    OVL_RESERVED_ALLOCATED,
-    OVL_RESERVED_WAITING,
-    OVL_RESERVED_FREE,
-    OVL_RESERVED_PARTS,
-} ovl_reserved_part;
+/* One for each buffer that is used; with several steps one for each step at most: what a step
+ * begins by writing it did not keep from the step before. They live in `arena`. */
+ovl_memory_spans ovl_memory_find_spans(const ovl_program *program, const ovl_timeline *timeline,
+                                       uint32_t rank, ovl_arena *arena);
 
-/* From a moment of the host on: bytes allocated of each category, and the parts of what is
- * reserved. */
-typedef struct ovl_memory_sample {
-    ovl_time at;
-    uint64_t allocated[OVL_CATEGORY_COUNT];
-    uint64_t reserved[OVL_RESERVED_PARTS];
-} ovl_memory_sample;
+/* What a rank holds over time: row->live_line and row->host_line, in `arena`. */
+void ovl_memory_lines(const ovl_program *program, const ovl_timeline *timeline, ovl_arena *arena,
+                      ovl_result_rank *row);
 
-/* Calls `put` for each moment at which a rank's host changes its memory, in order. */
+/* Calls `put` for each place at which a rank's host changes its memory, in order; without `before`.
+ */
 void ovl_memory_replay(const ovl_program *program, const ovl_timeline *timeline, uint32_t rank,
                        void (*put)(void *context, const ovl_memory_sample *sample), void *context);
 

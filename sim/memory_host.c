@@ -254,12 +254,13 @@ static void run(replay *r)
         const ovl_memory_event *e = &r->events.data[i];
         issue_until(r, (uint32_t)e->at);
         r->now.at = host_time(r, (uint32_t)e->at);
+        r->now.position = (uint32_t)e->at;
         if (e->order == 1) {
             alloc_buffer(r, e->buffer, i);
         } else {
             free_buffer(r, e->buffer, i);
         }
-        bool last = i + 1 == r->events.len || host_time(r, (uint32_t)e[1].at) > r->now.at;
+        bool last = i + 1 == r->events.len || e[1].at != e->at;
         if (last) {
             show(r);
         }

@@ -58,6 +58,31 @@ typedef struct ovl_result_host {
     uint32_t cost; /* the largest scale of what the host takes at which it is hidden */
 } ovl_result_host;
 
+/* What reserved memory is: handed out, freed but still in use on the GPU, or free in a pool
+ * (rounding included). */
+typedef enum ovl_reserved_part {
+    OVL_RESERVED_ALLOCATED,
+    OVL_RESERVED_WAITING,
+    OVL_RESERVED_FREE,
+    OVL_RESERVED_PARTS,
+} ovl_reserved_part;
+
+/* From a place in host program order on: bytes allocated of each category, and the parts of what is
+ * reserved. Where the host takes no time many places have one moment. */
+typedef struct ovl_memory_sample {
+    ovl_time at;
+    uint32_t position;  /* before this local operation was issued */
+    const char *before; /* its name, or "end" */
+    uint64_t allocated[OVL_CATEGORY_COUNT];
+    uint64_t reserved[OVL_RESERVED_PARTS];
+} ovl_memory_sample;
+
+/* From a moment of the GPU on: bytes that hold data, of each category. */
+typedef struct ovl_live_sample {
+    ovl_time at;
+    uint64_t live[OVL_CATEGORY_COUNT];
+} ovl_live_sample;
+
 /* The first request that a GPU could not meet. */
 typedef struct ovl_memory_failure {
     const char *buffer, *op;  /* what was asked for, before issuing which operation; NULL: none */
@@ -119,6 +144,9 @@ typedef struct ovl_result_rank {
     uint64_t active_peak; /* allocated, or freed and still in use by the GPU (record_stream) */
     uint32_t retries;     /* requests that were met only after free segments went back */
     ovl_memory_failure failure;
+    const ovl_live_sample *live_line; /* over time; NULL unless asked for */
+    const ovl_memory_sample *host_line;
+    uint32_t n_live_line, n_host_line;
     ovl_time idle_time;              /* in which it runs no kernel, to the end of the step */
     ovl_time idle[OVL_IDLE_COUNT];   /* sums to it */
     ovl_time peeled[OVL_PEEL_COUNT]; /* so does this */
@@ -328,6 +356,7 @@ typedef struct ovl_analyse_options {
     const char *worth_name; /* with OVL_WORTH_NAME */
     const char *scenario, *variant, *description;
     bool gaps;                       /* list the gaps of each rank */
+    bool memory_lines;               /* list the memory of each rank over time */
     const char *const *not_modelled; /* what the caller knows is left out; copied into the result */
     uint32_t n_not_modelled;
     bool no_fold;                 /* simulate every rank, also those that do the same (fold.h) */

@@ -1,22 +1,9 @@
 #include "sim/usage.h"
 
 #include "sim/fold.h"
+#include "sim/uses.h"
 
 #include <stdlib.h>
-
-__extension__ typedef unsigned __int128 wide;
-
-/* One activity on one resource. */
-typedef struct use {
-    ovl_id resource;
-    uint32_t op; /* that carries its limits: first place of a collective, sender */
-    ovl_id name;
-    uint32_t like; /* activities that load it so; more than 1 where ranks are folded */
-    ovl_time from, to;
-    wide load;    /* bytes/s x isolated length, of all of them */
-    bool once;    /* members load it together */
-    bool message; /* folded: its two ends are of several messages */
-} use;
 
 /* What names lost on a resource. */
 typedef struct loss {
@@ -39,135 +26,15 @@ typedef struct usage {
     const ovl_timeline *t;
     ovl_arena *arena, *scratch;
     const uint32_t *sharers; /* [n_resources] ranks of it */
-    OVL_VEC(use) uses;
+    ovl_resource_uses uses;
     OVL_VEC(loss) losses; /* by resource, then name */
     OVL_VEC(meeting) met;
     ovl_result_resource *lines; /* by name of the resource */
     uint32_t *line_of;          /* [names] + 1 */
-    wide *bytes_of;             /* [lines] all instances */
+    ovl_load *bytes_of;         /* [lines] all instances */
     uint32_t n_lines;
     ovl_time step;
 } usage;
-
-/* --- What an operation uses --- */
-
-static const ovl_cost *cost_of(const usage *u, uint32_t rank, const ovl_op *op)
-{
-    return &u->p->costs[op->cost + (op->per_rank ? u->p->ranks[rank].variant : 0)];
-}
-
-static uint32_t carrier(const usage *u, uint32_t op, const ovl_op *o)
-{
-    if (o->kind == OVL_COLLECTIVE) {
-        return u->causes->member_ops[u->causes->first_member[ovl_causes_collective(u->causes, op)]];
-    }
-    return o->kind == OVL_RECV ? u->p->partner[op] : op;
-}
-
-static bool moves(const ovl_op *o)
-{
-    return o->kind != OVL_HOST && o->kind != OVL_MARKER && o->kind != OVL_BATCH;
-}
-
-/* From the end of its latency to its end; bytes of an eager message travel behind its sender. */
-static void interval(const usage *u, uint32_t carried, ovl_time latency, use *out)
-{
-    const ovl_op *o = ovl_causes_op(u->causes, carried);
-    out->from = u->t->start[carried] + latency;
-    out->to = u->t->end[carried];
-    if (o->kind == OVL_SEND && o->eager) {
-        ovl_time arrived = u->t->arrive[carried];
-        out->from = arrived + latency;
-        out->to = arrived + ovl_wire_time(u->p, u->t, carried);
-    }
-}
-
-/* What a demand of a rank is on one instance of its resource: that of all ranks of its class, where
- * ranks are folded. */
-static void load_instance(const usage *u, uint32_t rank, const ovl_op *o, const ovl_demand *d,
-                          ovl_time work, use *out)
-{
-    const ovl_program *p = u->p;
-    uint32_t ranks = 1;
-    out->like = 1;
-    out->once = d->once;
-    if (p->fold) {
-        ranks = out->like = p->fold->rank_load[(size_t)rank * p->n_ports + d->port];
-        out->message = o->kind == OVL_SEND || o->kind == OVL_RECV;
-    }
-    if (p->fold && o->kind == OVL_COLLECTIVE) {
-        uint32_t member =
-            ovl_rank_comm(p, rank, o->comm)->first_member + ovl_rank_place(p, rank, o->comm);
-        out->like = p->fold->member_load[(size_t)member * p->n_ports + d->port];
-        ranks = d->once ? out->like : ranks;
-    }
-    out->load = (wide)d->rate * (wide)work * ranks;
-}
-
-/* `shared`: the resources that several ranks have, else those that only this one has. */
-static void add_uses(usage *u, uint32_t rank, uint32_t op, bool shared)
-{
-    const ovl_op *o = ovl_causes_op(u->causes, op);
-    uint32_t carried = carrier(u, op, o);
-    bool receives = o->kind == OVL_RECV;
-    const ovl_op *paid = receives ? ovl_causes_op(u->causes, carried) : o;
-    const ovl_cost *cost = cost_of(u, receives ? u->causes->rank_of[carried] : rank, paid);
-    uint32_t first = receives ? cost->first_peer : cost->first_demand;
-    uint32_t n = receives ? cost->n_peer : cost->n_demands;
-    const ovl_id *ports = &u->p->rank_ports[u->p->ranks[rank].first_port];
-    use item = {.op = carried, .name = o->name};
-    interval(u, carried, cost->latency, &item);
-    for (uint32_t i = first; i < first + n; i++) {
-        const ovl_demand *d = &u->p->demands[i];
-        item.resource = ports[d->port];
-        if (item.resource != OVL_NONE && (u->sharers[item.resource] > 1) == shared) {
-            load_instance(u, rank, o, d, cost->work, &item);
-            ovl_vec_push(&u->uses, item);
-        }
-    }
-}
-
-static void add_rank(usage *u, uint32_t rank, bool shared)
-{
-    const ovl_code *code = &u->p->codes[u->p->ranks[rank].code];
-    for (uint32_t i = 0; i < code->n_ops; i++) {
-        if (moves(&code->ops[i])) {
-            add_uses(u, rank, u->p->ranks[rank].first_op + i, shared);
-        }
-    }
-}
-
-static int by_resource(const void *x, const void *y)
-{
-    const use *a = x, *b = y;
-    if (a->resource != b->resource) {
-        return a->resource < b->resource ? -1 : 1;
-    }
-    if (a->from != b->from) {
-        return a->from < b->from ? -1 : 1;
-    }
-    return a->op != b->op ? (a->op < b->op ? -1 : 1) : 0;
-}
-
-/* Members of one activity on one resource are one use of it. */
-static void sort_and_merge(usage *u)
-{
-    uint32_t n = 0;
-    if (u->uses.len == 0) {
-        return;
-    }
-    qsort(u->uses.data, u->uses.len, sizeof *u->uses.data, by_resource);
-    for (uint32_t i = 0; i < u->uses.len; i++) {
-        if (n && by_resource(&u->uses.data[n - 1], &u->uses.data[i]) == 0) {
-            use *one = &u->uses.data[n - 1], *other = &u->uses.data[i];
-            one->load += other->once && !other->message ? 0 : other->load;
-            one->like += other->message ? other->like : 0;
-        } else {
-            u->uses.data[n++] = u->uses.data[i];
-        }
-    }
-    u->uses.len = n;
-}
 
 /* --- Losses --- */
 
@@ -188,8 +55,8 @@ static uint32_t loads(const usage *u, uint32_t rank, const ovl_op *o, uint32_t f
     for (uint32_t i = first; i < first + n; i++) {
         const ovl_demand *d = &u->p->demands[i];
         if (d->rate && u->p->rank_ports[u->p->ranks[rank].first_port + d->port] == resource) {
-            use one = {.op = 0};
-            load_instance(u, rank, o, d, 0, &one);
+            ovl_resource_use one = {.op = 0};
+            ovl_use_load(u->p, rank, o, d, 0, &one);
             return one.like;
         }
     }
@@ -204,7 +71,7 @@ static uint32_t held_on(const usage *u, uint32_t op, ovl_id resource)
     const ovl_causes *c = u->causes;
     const ovl_op *o = ovl_causes_op(c, op);
     uint32_t rank = c->rank_of[op], n = 0;
-    const ovl_cost *cost = cost_of(u, rank, o);
+    const ovl_cost *cost = ovl_op_cost(u->p, rank, o);
     if (o->kind == OVL_COLLECTIVE) {
         uint32_t k = ovl_causes_collective(c, op);
         for (uint32_t i = c->first_member[k]; n == 0 && i < c->first_member[k + 1]; i++) {
@@ -395,7 +262,7 @@ static ovl_time play(usage *u, ovl_id resource, uint32_t first, uint32_t n, uint
     ovl_time busy = 0, before = 0;
     uint32_t there = 0, met = u->met.len;
     for (uint32_t i = 0; i < 2 * n; i++) {
-        const use *item = &u->uses.data[moments[i].item];
+        const ovl_resource_use *item = &u->uses.data[moments[i].item];
         busy += there ? moments[i].time - before : 0;
         if (pairs) {
             stay(u, resource, &w, moments[i].time - before);
@@ -421,7 +288,7 @@ static ovl_result_resource *line_of(usage *u, ovl_id resource)
     return &u->lines[u->line_of[r->name] - 1];
 }
 
-static uint64_t to_bytes(wide load)
+static uint64_t to_bytes(ovl_load load)
 {
     return (uint64_t)(load / 1000000000000u);
 }
@@ -430,7 +297,7 @@ static void one_resource(usage *u, ovl_id resource, uint32_t first, uint32_t n, 
 {
     const ovl_resource *r = &u->p->resources[resource];
     ovl_result_resource *line = line_of(u, resource);
-    wide load = 0;
+    ovl_load load = 0;
     for (uint32_t i = first; i < first + n; i++) {
         load += u->uses.data[i].load;
     }
@@ -452,7 +319,7 @@ static void one_resource(usage *u, ovl_id resource, uint32_t first, uint32_t n, 
  * there are. */
 static void each_resource(usage *u, uint32_t ranks)
 {
-    sort_and_merge(u);
+    ovl_uses_sort(&u->uses);
     for (uint32_t i = 0, n; i < u->uses.len; i += n) {
         ovl_id resource = u->uses.data[i].resource;
         for (n = 1; i + n < u->uses.len && u->uses.data[i + n].resource == resource; n++) {
@@ -543,21 +410,6 @@ static void make_lines(usage *u, ovl_result *result)
     result->n_resources = u->n_lines;
 }
 
-static const uint32_t *find_sharers(const ovl_program *p, ovl_arena *arena)
-{
-    uint32_t *sharers = OVL_NEW_ARRAY(arena, uint32_t, p->n_resources);
-    for (uint32_t r = 0; r < p->n_ranks; r++) {
-        for (uint32_t port = 0; port < p->n_ports; port++) {
-            ovl_id resource = p->rank_ports[p->ranks[r].first_port + port];
-            if (resource != OVL_NONE) {
-                sharers[resource] +=
-                    p->fold ? p->fold->rank_load[(size_t)r * p->n_ports + port] : 1;
-            }
-        }
-    }
-    return sharers;
-}
-
 void ovl_usage_find(const ovl_causes *causes, const ovl_classes *classes, ovl_arena *arena,
                     ovl_result *result)
 {
@@ -568,21 +420,21 @@ void ovl_usage_find(const ovl_causes *causes, const ovl_classes *classes, ovl_ar
                .t = causes->timeline,
                .arena = arena,
                .scratch = &scratch,
-               .sharers = find_sharers(p, &scratch),
+               .sharers = ovl_resource_sharers(p, &scratch),
                .step = causes->timeline->step};
     u.lines = OVL_NEW_ARRAY(&scratch, ovl_result_resource, p->n_resources);
-    u.bytes_of = OVL_NEW_ARRAY(&scratch, wide, p->n_resources);
+    u.bytes_of = OVL_NEW_ARRAY(&scratch, ovl_load, p->n_resources);
     u.line_of = OVL_NEW_ARRAY(&scratch, uint32_t, p->names->count);
     for (uint32_t i = 0; i < p->n_resources; i++) {
         u.lines[i].busiest = OVL_NONE;
     }
     find_losses(&u);
     for (uint32_t i = 0; i < classes->n; i++) {
-        add_rank(&u, classes->rank[i], false);
+        ovl_uses_of_rank(causes, u.sharers, classes->rank[i], OVL_NOT_SHARED, &u.uses);
         each_resource(&u, classes->count[i]);
     }
     for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
-        add_rank(&u, rank, true);
+        ovl_uses_of_rank(causes, u.sharers, rank, OVL_SHARED, &u.uses);
     }
     each_resource(&u, 0);
     make_rows(&u, result);

@@ -18,6 +18,7 @@
 #define OVL_TOOLS_CALIBRATE_H
 
 #include "models/fit.h"
+#include "models/yaml.h"
 #include "tools/inspect.h"
 #include "tools/interfere.h"
 #include "tools/sha256.h"
@@ -71,6 +72,7 @@ typedef struct ovl_calibration {
     OVL_VEC(ovl_cal_file) files; /* same indexes as in.files */
     OVL_VEC(ovl_cal_series) series;
     uint64_t no_size;          /* collectives without a message size */
+    const ovl_node *base;      /* the profile that the new entries go into; or NULL */
     const ovl_interfere *runs; /* three controlled runs; or NULL */
 } ovl_calibration;
 
@@ -97,7 +99,8 @@ ovl_time ovl_cal_ps(double ns);
 void ovl_calibrate_text(ovl_out *out, const ovl_calibration *cal);
 void ovl_calibrate_json(ovl_out *out, const ovl_calibration *cal, const ovl_errs *errs);
 
-/* The hardware profile, YAML. */
+/* The hardware profile, YAML: the base with the entries for the same things replaced, of which
+ * other keys (via, sms, ...) are kept. */
 void ovl_calibrate_profile(ovl_out *out, const ovl_calibration *cal);
 
 #endif

@@ -119,11 +119,18 @@ static void measured(ovl_out *out, const ovl_calibration *cal, const ovl_cal_ser
     ovl_arena_free(&arena);
 }
 
-/* What three runs told of the only collective in them, if it is this one. */
+/* Whether three runs were about this collective alone. */
+static bool is_of_runs(const ovl_calibration *cal, const ovl_cal_series *s)
+{
+    return cal->runs && cal->runs->n_comms == 1 &&
+           strcmp(cal->runs->comms[0].name, ovl_coll_keys[s->coll]) == 0;
+}
+
+/* What they told of it. */
 static void takes(ovl_out *out, const ovl_calibration *cal, const ovl_cal_series *s)
 {
     const ovl_interfere *runs = cal->runs;
-    if (!runs || runs->n_comms != 1 || strcmp(runs->comms[0].name, ovl_coll_keys[s->coll]) != 0) {
+    if (!is_of_runs(cal, s)) {
         return;
     }
     if (!runs->shared.hbm_why) {
@@ -133,6 +140,101 @@ static void takes(ovl_out *out, const ovl_calibration *cal, const ovl_cal_series
         ovl_out_printf(out, "    sms: %.0f\n", round(runs->shared.sms.value));
     }
 }
+
+/* --- What the base has --- */
+
+static bool same(const ovl_node *node, const char *key, const char *text)
+{
+    const ovl_node *value = ovl_node_get(node, key);
+    if (ovl_node_is_null(value)) {
+        return text == NULL;
+    }
+    return text && value->kind == OVL_NODE_SCALAR && strcmp(value->text, text) == 0;
+}
+
+static const ovl_node *old_entry(const ovl_calibration *cal, const ovl_cal_series *s)
+{
+    const ovl_node *list = ovl_node_get(cal->base, "collectives");
+    for (uint32_t i = 0; list && i < list->count; i++) {
+        const ovl_node *item = list->items[i];
+        if (same(item, "op", ovl_coll_keys[s->coll]) && same(item, "group", s->group)) {
+            return item;
+        }
+    }
+    return NULL;
+}
+
+/* Everything but what is measured anew. */
+static void keep(ovl_out *out, const ovl_node *old, bool via, bool hbm, bool sms)
+{
+    static const char *const gone[] = {"op",      "group",       "alpha",     "beta",    "table",
+                                       "between", "extrapolate", "algorithm", "measured"};
+    for (uint32_t i = 0; old && i < old->count; i++) {
+        const char *key = old->pairs[i].key;
+        bool again = (via && strcmp(key, "via") == 0) || (hbm && strcmp(key, "hbm_factor") == 0) ||
+                     (sms && strcmp(key, "sms") == 0);
+        for (size_t k = 0; k < OVL_COUNT(gone); k++) {
+            again |= strcmp(key, gone[k]) == 0;
+        }
+        if (!again) {
+            ovl_yaml_pair(out, &old->pairs[i], 4);
+        }
+    }
+}
+
+/* The entries of the base's list that are not replaced. */
+static bool kept_costs(ovl_out *out, const ovl_calibration *cal)
+{
+    const ovl_node *list = ovl_node_get(cal->base, "collectives");
+    bool any = false;
+    for (uint32_t i = 0; list && i < list->count; i++) {
+        bool replaced = false;
+        for (uint32_t k = 0; k < cal->series.len; k++) {
+            const ovl_cal_series *s = &cal->series.data[k];
+            replaced |= s->written && old_entry(cal, s) == list->items[i];
+        }
+        if (!replaced) {
+            ovl_out_text(out, any ? "" : "collectives:\n");
+            ovl_yaml_item(out, list->items[i], 2);
+            any = true;
+        }
+    }
+    return any;
+}
+
+static bool kept_pairs(ovl_out *out, const ovl_calibration *cal)
+{
+    const ovl_node *list = ovl_node_get(cal->base, "interference");
+    bool any = false;
+    for (uint32_t i = 0; list && i < list->count; i++) {
+        bool replaced = false;
+        for (uint32_t k = 0; cal->runs && k < cal->runs->n_kernels; k++) {
+            for (uint32_t c = 0; c < cal->runs->n_comms; c++) {
+                replaced |= ovl_interfere_met(cal->runs, k, c) &&
+                            same(list->items[i], "kernel", cal->runs->kernels[k].name) &&
+                            same(list->items[i], "collective", cal->runs->comms[c].name);
+            }
+        }
+        if (!replaced) {
+            ovl_out_text(out, any ? "" : "interference:\n");
+            ovl_yaml_item(out, list->items[i], 2);
+            any = true;
+        }
+    }
+    return any;
+}
+
+static void kept_rest(ovl_out *out, const ovl_node *base)
+{
+    for (uint32_t i = 0; base && i < base->count; i++) {
+        const char *key = base->pairs[i].key;
+        if (strcmp(key, "collectives") != 0 && strcmp(key, "interference") != 0) {
+            ovl_yaml_pair(out, &base->pairs[i], 0);
+        }
+    }
+}
+
+/* --- The whole --- */
 
 static void entry(ovl_out *out, const ovl_calibration *cal, const ovl_cal_series *s)
 {
@@ -146,15 +248,19 @@ static void entry(ovl_out *out, const ovl_calibration *cal, const ovl_cal_series
     if (via) {
         ovl_out_printf(out, "    via: [%s]\n", via);
     }
+    bool one = is_of_runs(cal, s);
     cost(out, &s->fit);
     takes(out, cal, s);
+    keep(out, old_entry(cal, s), via != NULL, one && !cal->runs->shared.hbm_why,
+         one && !cal->runs->shared.sms_why);
     measured(out, cal, s);
 }
 
 void ovl_calibrate_profile(ovl_out *out, const ovl_calibration *cal)
 {
-    bool any = false;
     ovl_out_printf(out, "# Written by ovl calibrate %s.\n", OVL_VERSION);
+    kept_rest(out, cal->base);
+    bool any = kept_costs(out, cal);
     for (uint32_t i = 0; i < cal->series.len; i++) {
         if (cal->series.data[i].written) {
             ovl_out_text(out, any ? "" : "collectives:\n");
@@ -162,7 +268,8 @@ void ovl_calibrate_profile(ovl_out *out, const ovl_calibration *cal)
             any = true;
         }
     }
+    any = kept_pairs(out, cal);
     if (cal->runs) {
-        ovl_interfere_profile(out, cal->runs);
+        ovl_interfere_profile(out, cal->runs, any);
     }
 }

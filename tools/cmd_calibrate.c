@@ -3,6 +3,7 @@
 #include "tools/two_point_report.h"
 #include "tools/work.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const ovl_mark nowhere = {0};
@@ -143,16 +144,73 @@ static void free_rules(ovl_interfere_wishes *wishes)
 
 /* --- The whole --- */
 
-/* The profile is a file of its own beside the report. */
+/* The tree of a profile, checked as a run would. NULL and errors if it is not one. */
+static const ovl_node *read_profile(ovl_work *work, const char *file, const char *text,
+                                    size_t length)
+{
+    ovl_hw hw;
+    uint32_t before = work->errs.errors;
+    const ovl_node *root = ovl_yaml_parse(file, text, length, &work->arena, &work->errs);
+    if (root) {
+        ovl_hw_decode(root, &hw, &work->arena, &work->errs);
+    }
+    return work->errs.errors == before ? root : NULL;
+}
+
+static const ovl_node *read_base(ovl_work *work, const ovl_args *args)
+{
+    const char *path = ovl_args_value(args, "base"), *why = NULL;
+    size_t length = 0;
+    if (!path) {
+        return NULL;
+    }
+    const char *text = work->files.read(work->files.context, path, &length, &work->arena, &why);
+    if (!text) {
+        ovl_error(&work->errs, OVL_E_INPUT, (ovl_mark){path, 0, 0}, "cannot read \"%s\": %s", path,
+                  why);
+        return NULL;
+    }
+    return read_profile(work, path, text, length);
+}
+
+static bool has_entries(const ovl_calibration *cal)
+{
+    bool any = cal->runs != NULL;
+    for (uint32_t i = 0; i < cal->series.len; i++) {
+        any |= cal->series.data[i].written;
+    }
+    return any;
+}
+
+/* The profile is a file of its own beside the report. It is written once, so that a run will accept
+ * it is known before. */
 static void write_profile(ovl_work *work, const ovl_args *args, const ovl_calibration *cal)
 {
-    ovl_out file, *out;
+    char *text = NULL;
+    size_t length = 0;
+    ovl_out draft, file, *out;
     if (!ovl_args_has(args, "output")) {
         return;
     }
-    out = ovl_work_output(args, work->shell, &file);
-    ovl_calibrate_profile(out, cal);
-    ovl_work_written(work, args, out);
+    if (!has_entries(cal)) {
+        ovl_error(&work->errs, OVL_E_INPUT, nowhere,
+                  "no profile is written: nothing that was measured can stand in one");
+        return;
+    }
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory) {
+        ovl_out_of_memory(length);
+    }
+    ovl_out_stream(&draft, memory);
+    ovl_calibrate_profile(&draft, cal);
+    ovl_out_close(&draft);
+    fclose(memory);
+    if (read_profile(work, ovl_args_value(args, "output"), text, length)) {
+        out = ovl_work_output(args, work->shell, &file);
+        ovl_out_write(out, text, length);
+        ovl_work_written(work, args, out);
+    }
+    free(text);
 }
 
 static void report(ovl_work *work, const ovl_args *args, const ovl_calibration *cal)
@@ -176,6 +234,7 @@ static void calibrate(ovl_work *work, const ovl_args *args, ovl_comm_pattern *pa
         read_runs(work, args, &run_wishes);
     }
     ovl_calibrate_begin(&cal, pattern, &wishes);
+    cal.base = read_base(work, args);
     if (work->errs.errors == 0) {
         for (uint32_t i = 0; i < args->n_operands; i++) {
             ovl_calibrate_add(&cal, args->operands[i], &work->errs);

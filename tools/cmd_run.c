@@ -29,6 +29,7 @@ static bool run(ovl_work *work, const ovl_args *args, const ovl_side *side, ovl_
     ovl_prepared prepared = {0};
     ovl_ask ask = ovl_work_ask(args);
     ask.gaps = ovl_args_has(args, "gaps");
+    ask.memory_lines = ovl_args_has(args, "memory");
     if (!ovl_work_load(work, side->path, &doc) ||
         !ovl_work_prepare(work, &doc, side->variant, &prepared) ||
         !ovl_work_analyse(work, &prepared, &ask, result, NULL)) {

@@ -66,6 +66,7 @@ int ovl_program_run(int argc, const char *const *words, FILE *out, FILE *err);
 int ovl_cmd_calibrate(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_check(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_compare(const ovl_args *args, const ovl_shell *shell);
+int ovl_cmd_explain(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_export(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_help(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_import(const ovl_args *args, const ovl_shell *shell);

@@ -58,6 +58,9 @@ static const ovl_option run_items[] = {
     NO_FOLD,
     {.name = "gaps",
      .doc = "list when each rank runs no kernel, what that time is made of, and why"},
+    {.name = "memory",
+     .doc = "list what each rank holds over time: live bytes (of the GPU), allocated and reserved "
+            "ones (of the host)"},
     {.name = "what-if",
      .value = "all|none",
      .choices = what_if_choices,
@@ -118,6 +121,21 @@ static const ovl_option export_items[] = {
     HELP,
 };
 
+static const ovl_option explain_items[] = {
+    {.name = "resource",
+     .value = "NAME[:N]",
+     .doc =
+         "show this resource over time instead: nic.out:3 is the instance of rank, node or block "
+         "3; without a number the first"},
+    {.name = "rank", .value = "RANK", .doc = "explain operations of this rank alone"},
+    VARIANT,
+    SET,
+    INTERFERENCE,
+    JSON,
+    OUTPUT,
+    HELP,
+};
+
 static const ovl_option inspect_items[] = {
     {.name = "comm-pattern",
      .value = "REGEX",
@@ -138,6 +156,11 @@ static const ovl_option calibrate_items[] = {
      .doc =
          "write the hardware profile to FILE, replaced only once it is whole; the report goes to "
          "standard output"},
+    {.name = "base",
+     .value = "FILE",
+     .file = true,
+     .doc = "the hardware profile that the new costs go into: GPU, links and the rest are kept, "
+            "costs of the same operation and group are replaced"},
     {.name = "group",
      .value = "[NAME=]GROUP",
      .repeat = true,
@@ -265,6 +288,7 @@ static const ovl_option_table run_options = TABLE(run_items);
 static const ovl_option_table compare_options = TABLE(compare_items);
 static const ovl_option_table check_options = TABLE(check_items);
 static const ovl_option_table export_options = TABLE(export_items);
+static const ovl_option_table explain_options = TABLE(explain_items);
 static const ovl_option_table inspect_options = TABLE(inspect_items);
 static const ovl_option_table calibrate_options = TABLE(calibrate_items);
 static const ovl_option_table sweep_options = TABLE(sweep_items);
@@ -340,6 +364,28 @@ const ovl_command ovl_commands[] = {
                     "ovl compare old.yaml new.yaml:split --json",
         .options = &compare_options,
         .run = ovl_cmd_compare,
+    },
+    {
+        .name = "explain",
+        .summary = "say what held operations below their isolated speed, and for how long",
+        .operands = "FILE [NAME]",
+        .min_operands = 1,
+        .max_operands = 2,
+        .operand = OVL_OPERAND_FILE,
+        .about =
+            "FILE alone lists every operation that ran below its isolated speed, most lost first: "
+            "what it took, what it takes alone, and what was lost to whom. FILE NAME tells of each "
+            "operation of that name why it began when it did, and cuts the time it took into "
+            "latency, work, and what was lost to each resource, to SMs held by others, or to a "
+            "measured factor; the pieces sum to it exactly.\n\n"
+            "With --resource one resource is shown over time: how much it moved, for whom, at "
+            "which "
+            "rate.",
+        .examples = "ovl explain last_bucket.yaml\n"
+                    "ovl explain last_bucket.yaml:split_48 'bucket 1' --rank 0\n"
+                    "ovl explain nic_sharing.yaml:earlier --resource nic.out",
+        .options = &explain_options,
+        .run = ovl_cmd_explain,
     },
     {
         .name = "export",

@@ -137,7 +137,7 @@ bool ovl_interfere_met(const ovl_interfere *in, uint32_t kernel, uint32_t comm);
 void ovl_interfere_text(ovl_out *out, const ovl_interfere *in);
 void ovl_interfere_json(ovl_json *json, const ovl_interfere *in);
 
-/* The `interference:` entries of a profile. */
-void ovl_interfere_profile(ovl_out *out, const ovl_interfere *in);
+/* The `interference:` entries of a profile; `begun`: the list has some. */
+void ovl_interfere_profile(ovl_out *out, const ovl_interfere *in, bool begun);
 
 #endif

@@ -192,9 +192,9 @@ static void entry(ovl_out *out, const ovl_interfere *in, uint32_t k, uint32_t c)
     interval(out, "collective", comm);
 }
 
-void ovl_interfere_profile(ovl_out *out, const ovl_interfere *in)
+void ovl_interfere_profile(ovl_out *out, const ovl_interfere *in, bool begun)
 {
-    bool any = false;
+    bool any = begun;
     for (uint32_t k = 0; k < in->n_kernels; k++) {
         for (uint32_t c = 0; c < in->n_comms; c++) {
             if (ovl_interfere_met(in, k, c)) {

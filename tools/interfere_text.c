@@ -185,6 +185,20 @@ static void reconciled(ovl_out *out, const ovl_reconciled *r, const char *device
     line(out, &scale, "=", "tail", r->tail);
 }
 
+/* Where the collectives ran alone, samples of HBM say directly what they take of it. */
+static void sampled_factor(ovl_out *out, const ovl_interfere *in)
+{
+    const ovl_trial *run = &in->runs[OVL_ROLE_COMM];
+    double hbm = in->wishes->hbm > 0 ? in->wishes->hbm : run->hbm;
+    if (run->sampled.n_hbm && hbm > 0 && in->n_comms == 1 && in->comms[0].wire > 0) {
+        double rate = run->sampled.hbm / (double)run->sampled.n_hbm / 100 * hbm;
+        char buf[OVL_UNITS_TEXT];
+        ovl_out_printf(out,
+                       "  by these samples %s moves %s of HBM, %.3g bytes per byte on the wire\n",
+                       in->comms[0].name, ovl_print_rate(buf, rate), rate / in->comms[0].wire);
+    }
+}
+
 static void shared(ovl_out *out, const ovl_interfere *in, ovl_arena *arena)
 {
     const ovl_shared_fit *s = &in->shared;
@@ -210,6 +224,7 @@ static void shared(ovl_out *out, const ovl_interfere *in, ovl_arena *arena)
                            m->n_sms ? m->sms / (double)m->n_sms : 0);
         }
     }
+    sampled_factor(out, in);
 }
 
 void ovl_interfere_text(ovl_out *out, const ovl_interfere *in)

@@ -52,6 +52,7 @@ void ovl_report_chart(ovl_out *out, const ovl_result *result);
 void ovl_report_what_if(ovl_out *out, const ovl_result *result);
 void ovl_report_idle(ovl_out *out, const ovl_result *result);
 void ovl_report_memory(ovl_out *out, const ovl_result *result);
+void ovl_report_memory_lines(ovl_out *out, const ovl_result *result); /* if they were asked for */
 void ovl_report_host(ovl_out *out, const ovl_result *result);
 void ovl_report_collectives(ovl_out *out, const ovl_result *result);
 void ovl_report_path(ovl_out *out, const ovl_result *result);

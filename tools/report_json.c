@@ -99,6 +99,17 @@ static void holders(ovl_json *json, const char *key, const ovl_peak *p)
     ovl_json_close(json);
 }
 
+static void categories(ovl_json *json, const char *key, const uint64_t *bytes)
+{
+    ovl_json_object(json, key, OVL_JSON_FLOW);
+    for (int i = 0; i < OVL_CATEGORY_COUNT; i++) {
+        if (bytes[i]) {
+            ovl_json_uint(json, ovl_category_name((ovl_category)i), bytes[i]);
+        }
+    }
+    ovl_json_close(json);
+}
+
 static void peak(ovl_json *json, const char *key, const ovl_peak *p)
 {
     ovl_json_object(json, key, OVL_JSON_FLOW);
@@ -111,13 +122,7 @@ static void peak(ovl_json *json, const char *key, const ovl_peak *p)
         ovl_json_text(json, "eased_buffer", p->eased_buffer);
         ovl_json_seconds(json, "eased_at_s", p->eased_at);
     }
-    ovl_json_object(json, "category_bytes", OVL_JSON_FLOW);
-    for (int i = 0; i < OVL_CATEGORY_COUNT; i++) {
-        if (p->category[i]) {
-            ovl_json_uint(json, ovl_category_name((ovl_category)i), p->category[i]);
-        }
-    }
-    ovl_json_close(json);
+    categories(json, "category_bytes", p->category);
     holders(json, "holders", p);
     ovl_json_close(json);
 }
@@ -177,6 +182,45 @@ static void memory(ovl_json *json, const ovl_result_rank *r)
     reserved(json, &r->reserved);
     ovl_json_uint(json, "allocation_retries", r->retries);
     failure(json, &r->failure);
+}
+
+static void live_sample(ovl_json *json, const ovl_live_sample *s)
+{
+    ovl_json_object(json, NULL, OVL_JSON_FLOW);
+    ovl_json_seconds(json, "at_s", s->at);
+    categories(json, "bytes", s->live);
+    ovl_json_close(json);
+}
+
+static void host_sample(ovl_json *json, const ovl_memory_sample *s)
+{
+    ovl_json_object(json, NULL, OVL_JSON_FLOW);
+    ovl_json_seconds(json, "at_s", s->at);
+    ovl_json_text(json, "before", s->before);
+    categories(json, "allocated", s->allocated);
+    ovl_json_uint(json, "reserved_bytes",
+                  s->reserved[OVL_RESERVED_ALLOCATED] + s->reserved[OVL_RESERVED_WAITING] +
+                      s->reserved[OVL_RESERVED_FREE]);
+    ovl_json_uint(json, "waiting_bytes", s->reserved[OVL_RESERVED_WAITING]);
+    ovl_json_uint(json, "free_bytes", s->reserved[OVL_RESERVED_FREE]);
+    ovl_json_close(json);
+}
+
+static void memory_lines(ovl_json *json, const ovl_result_rank *r)
+{
+    if (!r->live_line) {
+        return;
+    }
+    ovl_json_array(json, "live_over_time", OVL_JSON_BLOCK);
+    for (uint32_t i = 0; i < r->n_live_line; i++) {
+        live_sample(json, &r->live_line[i]);
+    }
+    ovl_json_close(json);
+    ovl_json_array(json, "allocated_over_time", OVL_JSON_BLOCK);
+    for (uint32_t i = 0; i < r->n_host_line; i++) {
+        host_sample(json, &r->host_line[i]);
+    }
+    ovl_json_close(json);
 }
 
 static void host_load(ovl_json *json, const ovl_host_load *h)
@@ -322,6 +366,7 @@ static void rank(ovl_json *json, const ovl_result_rank *r)
     if (r->has_host) {
         host_load(json, &r->host);
     }
+    memory_lines(json, r);
     ovl_json_close(json);
 }
 

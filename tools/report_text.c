@@ -288,6 +288,7 @@ void ovl_report_text(ovl_out *out, const ovl_result *result)
     ovl_report_path(out, result);
     ovl_report_host(out, result);
     ovl_report_memory(out, result);
+    ovl_report_memory_lines(out, result);
     ovl_report_hazards(out, result);
     ovl_report_not_modelled(out, result->not_modelled, result->n_not_modelled);
     ovl_arena_free(&arena);

@@ -67,13 +67,13 @@ void ovl_trace_series(ovl_trace *t, ovl_changes *list, const char *const *names,
 
 /* --- Memory --- */
 
-static void put_categories(ovl_trace *t, const char *name, ovl_time at, const int64_t *now,
+static void put_categories(ovl_trace *t, const char *name, ovl_time at, const uint64_t *now,
                            const bool *used)
 {
     put_counter(t, name, at);
     for (int c = 0; c < OVL_CATEGORY_COUNT; c++) {
         if (used[c]) {
-            ovl_json_int(t->json, ovl_category_name((ovl_category)c), now[c]);
+            ovl_json_uint(t->json, ovl_category_name((ovl_category)c), now[c]);
         }
     }
     end_counter(t);
@@ -86,58 +86,30 @@ static void find_used(const ovl_trace *t, bool *used)
     }
 }
 
-static void live_counters(ovl_trace *t)
-{
-    ovl_changes list = {0};
-    bool used[OVL_CATEGORY_COUNT] = {false};
-    int64_t now[OVL_CATEGORY_COUNT] = {0};
-    const ovl_memory_span *spans =
-        ovl_memory_spans(t->job->program, t->job->timeline, t->rank, t->scratch);
-    find_used(t, used);
-    for (uint32_t b = 0; b < t->code->n_buffers; b++) {
-        const ovl_buffer *buffer = &t->code->buffers[b];
-        ovl_trace_span(&list, buffer->category, spans[b].from, spans[b].to, (int64_t)buffer->bytes);
-    }
-    sort_list(&list);
-    for (uint32_t i = 0; i < list.len; i++) {
-        now[list.data[i].series] += list.data[i].by;
-        if (i + 1 == list.len || list.data[i + 1].at != list.data[i].at) {
-            put_categories(t, "live bytes", list.data[i].at, now, used);
-        }
-    }
-    ovl_vec_free(&list);
-}
-
-typedef struct host_series {
-    ovl_trace *t;
-    bool used[OVL_CATEGORY_COUNT];
-} host_series;
-
-/* At the host's time: what was asked for, and what that took from the GPU. */
-static void put_sample(void *context, const ovl_memory_sample *sample)
+/* Bytes that hold data, at the GPU's time; what was asked for, and what that took from the GPU, at
+ * the host's. */
+static void memory_counters(ovl_trace *t)
 {
     static const char *const parts[OVL_RESERVED_PARTS] = {"allocated", "waiting_for_gpu",
                                                           "free_in_pools"};
-    const host_series *series = context;
-    ovl_trace *t = series->t;
-    int64_t now[OVL_CATEGORY_COUNT];
-    for (int c = 0; c < OVL_CATEGORY_COUNT; c++) {
-        now[c] = (int64_t)sample->allocated[c];
+    bool used[OVL_CATEGORY_COUNT] = {false};
+    ovl_result_rank row = {.rank = t->rank, .has_memory = t->code->n_buffers > 0};
+    ovl_memory_lines(t->job->program, t->job->timeline, t->scratch, &row);
+    find_used(t, used);
+    for (uint32_t i = 0; i < row.n_live_line; i++) {
+        put_categories(t, "live bytes", row.live_line[i].at, row.live_line[i].live, used);
     }
-    put_categories(t, "allocated bytes", sample->at, now, series->used);
-    put_counter(t, "reserved bytes", sample->at);
-    for (int i = 0; i < OVL_RESERVED_PARTS; i++) {
-        ovl_json_int(t->json, parts[i], (int64_t)sample->reserved[i]);
-    }
-    end_counter(t);
-}
-
-static void host_counters(ovl_trace *t)
-{
-    if (t->code->n_buffers) {
-        host_series series = {.t = t};
-        find_used(t, series.used);
-        ovl_memory_replay(t->job->program, t->job->timeline, t->rank, put_sample, &series);
+    for (uint32_t i = 0; i < row.n_host_line; i++) {
+        const ovl_memory_sample *s = &row.host_line[i];
+        if (i + 1 < row.n_host_line && s[1].at == s->at) {
+            continue; /* of one moment the last is seen */
+        }
+        put_categories(t, "allocated bytes", s->at, s->allocated, used);
+        put_counter(t, "reserved bytes", s->at);
+        for (int k = 0; k < OVL_RESERVED_PARTS; k++) {
+            ovl_json_uint(t->json, parts[k], s->reserved[k]);
+        }
+        end_counter(t);
     }
 }
 
@@ -232,8 +204,7 @@ static void sm_counters(ovl_trace *t)
 
 void ovl_trace_counters(ovl_trace *t)
 {
-    live_counters(t);
-    host_counters(t);
+    memory_counters(t);
     traffic_counters(t);
     sm_counters(t);
 }

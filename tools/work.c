@@ -86,6 +86,7 @@ bool ovl_work_analyse(ovl_work *work, const ovl_prepared *prepared, const ovl_as
         .worth_name = ask->worth_name,
         .gaps = ask->gaps,
         .no_fold = ask->no_fold,
+        .memory_lines = ask->memory_lines,
         .scenario = prepared->scenario.name,
         .variant = prepared->scenario.variant,
         .description = prepared->scenario.description,

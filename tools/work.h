@@ -37,8 +37,9 @@ typedef struct ovl_prepared {
 typedef struct ovl_ask {
     ovl_worth worth;
     const char *worth_name;
-    bool gaps;    /* list the gaps of each rank */
-    bool no_fold; /* simulate every rank */
+    bool gaps;         /* list the gaps of each rank */
+    bool no_fold;      /* simulate every rank */
+    bool memory_lines; /* ... their memory over time */
 } ovl_ask;
 
 void ovl_work_begin(ovl_work *work, const ovl_shell *shell);

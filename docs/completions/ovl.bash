@@ -5,11 +5,15 @@ _ovl()
     local command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "calibrate check compare export help import inspect run sweep --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare explain export help import inspect run sweep --help --version" -- "$word"))
         return
     fi
     case $command:$before in
     calibrate:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    calibrate:--base)
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
@@ -80,6 +84,26 @@ _ovl()
         return
         ;;
     compare:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    explain:--resource)
+        return
+        ;;
+    explain:--rank)
+        return
+        ;;
+    explain:--variant)
+        return
+        ;;
+    explain:--set)
+        return
+        ;;
+    explain:--interference)
+        COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
+        return
+        ;;
+    explain:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
@@ -188,13 +212,16 @@ _ovl()
     esac
     case $command:$word in
     calibrate:-*)
-        COMPREPLY=($(compgen -W "--output --group --via --op --out-of-place --comm-pattern --compute --comm --overlap --class --alpha --hbm --sms --wire --two-point --at --json --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--output --base --group --via --op --out-of-place --comm-pattern --compute --comm --overlap --class --alpha --hbm --sms --wire --two-point --at --json --help" -- "$word"))
         ;;
     check:-*)
         COMPREPLY=($(compgen -W "--variant --set --interference --json --help" -- "$word"))
         ;;
     compare:-*)
         COMPREPLY=($(compgen -W "--set --interference --worth --no-fold --json --output --fail-if-worse --help" -- "$word"))
+        ;;
+    explain:-*)
+        COMPREPLY=($(compgen -W "--resource --rank --variant --set --interference --json --output --help" -- "$word"))
         ;;
     export:-*)
         COMPREPLY=($(compgen -W "--trace --schedule --lowered --dialect --output --ranks --variant --set --interference --no-fold --help" -- "$word"))
@@ -203,7 +230,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--help" -- "$word"))
         ;;
     help:*)
-        COMPREPLY=($(compgen -W "calibrate check compare export help import inspect run sweep" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare explain export help import inspect run sweep" -- "$word"))
         ;;
     import:-*)
         COMPREPLY=($(compgen -W "--output --help" -- "$word"))
@@ -212,7 +239,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))
         ;;
     run:-*)
-        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --what-if --json --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --memory --what-if --json --output --help" -- "$word"))
         ;;
     sweep:-*)
         COMPREPLY=($(compgen -W "--over --zip --sample --samples --seed --pareto --objective --where --rows --jobs --variant --set --interference --no-fold --json --csv --output --help" -- "$word"))

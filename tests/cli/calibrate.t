@@ -72,6 +72,74 @@ $ ovl calibrate tests/cli/inspect.json --json | head -c 100 | head -4
   "schema": "overlapsim.calibrate/1",
   "collectives": [
     {
-$ ovl calibrate $T/gather.csv -o $T/no/such/place.yaml > $T/out
+$ ovl calibrate $T/gather.csv -o $T/gather.yaml > $T/out
+error: no profile is written: nothing that was measured can stand in one
+? 3
+$ ovl calibrate $T/allreduce.csv -o $T/no/such/place.yaml > $T/out
 error: cannot write "$T/no/such/place.yaml": No such file or directory
 ? 2
+$ ovl calibrate $T/allreduce.csv --via nvlink -o $T/links.yaml > $T/out
+$T/links.yaml:4:11: error: unknown link "nvlink"
+? 3
+$ ovl calibrate $T/allreduce.csv --base scenarios/hardware/example_8gpu.yaml -o $T/based.yaml > $T/out
+$ grep -v sha256 $T/based.yaml
+# Written by ovl calibrate 0.1.0.
+name: example node of 8 GPUs
+gpu:
+  name: H100-SXM
+  hbm: 3.35 TB/s
+  memory: 80 GB
+  sms: 132
+  peak:
+    bf16: 989 TFLOP/s
+    f32: 67 TFLOP/s
+node:
+  gpus: 8
+links:
+  nvlink:
+    bandwidth: 450 GB/s
+    latency: 1 us
+    scope: gpu
+collectives:
+  - op: reduce_scatter
+    via: [nvlink]
+    alpha: 17 us
+    beta: 390 GB/s
+    sms: 16
+    hbm_factor: 2.5
+  - op: all_gather
+    via: [nvlink]
+    alpha: 17 us
+    beta: 390 GB/s
+    sms: 16
+    hbm_factor: 2.5
+  - op: all_reduce
+    alpha: 10 us
+    beta: 104857600000 B/s
+    via: [nvlink]
+    sms: 16
+    hbm_factor: 2.5
+    measured:
+      from: ["$T/allreduce.csv"]
+      model: "pair"
+      points: 4
+      sizes: 4
+      alpha_low: 10 us
+      alpha_high: 10 us
+      beta_low: 104857600000 B/s
+      beta_high: 104857600000 B/s
+      residual: 0.000000
+      held_out_median: 0.000000
+      held_out_p90: 0.000000
+      notes:
+        - "4 sizes cannot show switches of protocol; only one pair was tried"
+$ printf 'hardware: based.yaml\nworkload:\n  ranks: 8\n  ops:\n    - {collective: grads, op: all_reduce, bytes: 16 MiB}\n' > $T/uses.yaml
+$ ovl run $T/uses.yaml | grep '^step '
+step 170 us = 0 us + 170 us exposed (grads ends at 170 us; the other work of its rank at 0 us)
+$ ovl calibrate $T/allreduce.csv --base $T/uses.yaml
+$T/uses.yaml:1:1: error: unknown key "hardware"
+$T/uses.yaml:2:1: error: unknown key "workload"
+? 3
+$ ovl calibrate $T/based.yaml --base $T/none.yaml
+$T/none.yaml: error: cannot read "$T/none.yaml": no such file
+? 3

@@ -9,6 +9,7 @@ Commands
   calibrate fit costs of the hardware to measurements
   check     say what is wrong with a scenario, or what it will run
   compare   set two runs side by side: what changed, and is it better
+  explain   say what held operations below their isolated speed, and for how long
   export    write a run in the format of another tool
   help      explain a command
   import    make a scenario of a file of another tool
@@ -50,6 +51,8 @@ Options
   --no-fold                   simulate every rank, also those that do the same; the results are
                               equal, this is to compare
   --gaps                      list when each rank runs no kernel, what that time is made of, and why
+  --memory                    list what each rank holds over time: live bytes (of the GPU),
+                              allocated and reserved ones (of the host)
   --what-if all|none          simulate what would help against each kind of idle time; by default
                               where ranks idle for more than communication, up to 200,000 operations
   --json                      print JSON instead of text; times are seconds with 12 decimals

@@ -213,3 +213,19 @@ error: --two-point takes no files; give --at
 $ ovl calibrate
 error: nothing to calibrate: give files, or --compute, --comm and --overlap, or --two-point
 ? 2
+
+Our own traces can be inspected, too: what overlapped is what the run says.
+
+$ ovl inspect $T/both.json | head -9
+$T/both.json
+  PyTorch profiler trace, 58 records
+
+  device 0: kernels 14 (communication 6), copies 0, sets 0
+    compute                     42.2988 ms
+  + exposed communication             0 ms   27.4791 ms busy, 27.4791 ms of it under compute (100.0 %)
+  + copies and sets alone             0 ms   0 ms busy
+  + idle                              0 ms
+  = span                        42.2988 ms
+$ ovl run scenarios/calibration/planted.yaml --json | grep -m 2 -e '"hidden_comm_s' -e '"time_s": 0.0422'
+    "time_s": 0.042298815067,
+    "hidden_comm_s": 0.027479108572,

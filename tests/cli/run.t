@@ -195,3 +195,45 @@ $ ovl run tests/cli/queue.yaml --interference none --set interference=shared | s
 variant base, 2 ranks folded into 1 class, interference shared
 $ ovl run tests/cli/queue.yaml --set interference=shared --interference none | sed -n 2p
 variant base, 2 ranks folded into 1 class, interference none
+$ ovl run scenarios/fsdp/one_communicator.yaml --worth none --memory | sed -n '/^What rank/,/^Hazards/p'
+What rank 0 holds, by the time of its GPU (ms)
+  from  parameter  gradient  gathered     reduce     = live
+     4    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+    14    1.5 GiB   1.5 GiB     1 GiB  1.125 GiB  5.125 GiB
+    23    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+    42    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+    61    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+    71    1.5 GiB   1.5 GiB     1 GiB  1.125 GiB  5.125 GiB
+    80    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+    99    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+   118    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+   137    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+   147    1.5 GiB   1.5 GiB     1 GiB  1.125 GiB  5.125 GiB
+   156    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+   175    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+   194    1.5 GiB   2.5 GiB     2 GiB                 6 GiB
+   204    1.5 GiB   1.5 GiB     1 GiB  1.125 GiB  5.125 GiB
+   213    1.5 GiB   2.5 GiB     1 GiB                 5 GiB
+  the fullest moments of 37, one of each stretch; all: --json
+
+What its host has allocated, in the order of its program (ms of the host)
+  from  before issuing            parameter  gradient  gathered  reduce  = allocated   reserved
+     0  backward block[11]          1.5 GiB   2.5 GiB     1 GiB                5 GiB      6 GiB
+     0  copy_out again block[10]    1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  6.125 GiB
+     0  backward block[10]          1.5 GiB   2.5 GiB     1 GiB   1 GiB        6 GiB  7.125 GiB
+     0  copy_out again block[9]     1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  7.125 GiB
+     0  copy_out again block[8]     1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  7.125 GiB
+     0  copy_out again block[7]     1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  7.125 GiB
+     0  copy_out again block[6]     1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  7.125 GiB
+     0  backward block[6]           1.5 GiB   2.5 GiB     1 GiB   1 GiB        6 GiB  7.125 GiB
+     0  copy_out again block[5]     1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  7.125 GiB
+     0  copy_out again block[4]     1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  7.125 GiB
+     0  copy_out again block[3]     1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  7.125 GiB
+     0  backward block[3]           1.5 GiB   2.5 GiB     1 GiB   1 GiB        6 GiB  7.125 GiB
+     0  copy_out again block[2]     1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  7.125 GiB
+     0  copy_out again block[1]     1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  7.125 GiB
+     0  copy_out again block[0]     1.5 GiB   1.5 GiB     2 GiB   1 GiB        6 GiB  7.125 GiB
+     0  reduce copy_in block[0]     1.5 GiB   2.5 GiB             1 GiB        5 GiB  7.125 GiB
+  the fullest moments of 62, one of each stretch; all: --json
+
+Hazards: none

@@ -25,6 +25,26 @@ static ovl_time step(const char *path, const char *variant, const char *set1, co
     return t;
 }
 
+/* --- Steps that follow each other --- */
+
+/* The table of the scenario: first step, step. */
+static void gathers_under_the_next_forward(void)
+{
+    const struct {
+        const char *variant;
+        int first, step;
+    } rows[] = {{NULL, 81, 97}, {"overlap", 83, 83}, {"slow", 81, 113}, {"slow_overlap", 92, 92}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        figure f = figure_run("scenarios/buckets/gather_overlap.yaml", rows[i].variant, NULL, NULL);
+        CHECK_INT(f.result.n_steps, 3);
+        CHECK_INT(f.result.step_times[0], ms(rows[i].first));
+        CHECK_INT(f.result.step, ms(rows[i].step));
+        CHECK(ovl_result_converged(&f.result));
+        CHECK_INT(f.result.n_hazards, 0);
+        figure_free(&f);
+    }
+}
+
 /* --- First steps --- */
 
 static void a_serial_matmul_and_all_reduce_take_45(void)
@@ -236,6 +256,7 @@ static void a_collective_slows_a_memory_bound_kernel(void)
 }
 
 static CU_TestInfo tests[] = {
+    {"gathers under the next forward", gathers_under_the_next_forward},
     {"a serial matmul and all-reduce take 45 ms", a_serial_matmul_and_all_reduce_take_45},
     {"overlapped they take 33 = 25 + 4 + 4", overlapped_they_take_33_and_the_sum_proves_it},
     {"a tail is what compute does not cover", a_tail_is_what_compute_does_not_cover},

@@ -5,6 +5,7 @@
  */
 #include "sim/engine.h"
 #include "tests/support/check.h"
+#include "tests/support/law.h"
 #include "tests/support/random_program.h"
 
 #include <math.h>
@@ -40,7 +41,7 @@ static random_options drawn(uint64_t seed)
 
 static void over_random_programs(void (*law)(const lab *))
 {
-    for (uint64_t seed = 0; seed < PROGRAMS; seed++) {
+    for (uint64_t seed = law_seed(); seed < law_seed() + PROGRAMS; seed++) {
         random_options options = drawn(seed);
         lab l = run(&options, (ovl_interference)(seed % 3));
         if (CHECK(l.good)) {
@@ -219,7 +220,7 @@ static void within_capacity(const lab *l)
 
 static void no_resource_gives_more_than_it_has(void)
 {
-    for (uint64_t seed = 0; seed < PROGRAMS; seed++) {
+    for (uint64_t seed = law_seed(); seed < law_seed() + PROGRAMS; seed++) {
         random_options options = drawn(seed);
         lab l = run(&options, OVL_INTERFERENCE_SHARED);
         within_capacity(&l);
@@ -300,7 +301,7 @@ static void efficient(const lab *l)
 
 static void nobody_is_slower_than_it_must_be(void)
 {
-    for (uint64_t seed = 0; seed < PROGRAMS / 3; seed++) {
+    for (uint64_t seed = law_seed(); seed < law_seed() + PROGRAMS / 3; seed++) {
         random_options options = drawn(seed);
         lab l = run(&options, OVL_INTERFERENCE_SHARED);
         efficient(&l);
@@ -333,7 +334,7 @@ static void the_decomposition_of_every_rank_sums_to_the_step(void)
 
 static void removing_contention_never_lengthens_independent_work(void)
 {
-    for (uint64_t seed = 0; seed < PROGRAMS; seed++) {
+    for (uint64_t seed = law_seed(); seed < law_seed() + PROGRAMS; seed++) {
         random_options options = drawn(seed);
         options.independent = true;
         lab none = run(&options, OVL_INTERFERENCE_NONE),
@@ -368,7 +369,7 @@ static int differences(const lab *a, const lab *b, const uint32_t *order)
 static void order_and_names_of_unrelated_ranks_do_not_matter(void)
 {
     static const uint32_t order[] = {4, 5, 0, 1, 6, 7, 2, 3};
-    for (uint64_t seed = 0; seed < PROGRAMS; seed++) {
+    for (uint64_t seed = law_seed(); seed < law_seed() + PROGRAMS; seed++) {
         random_options options = {
             .seed = seed, .n_ranks = 8, .n_actions = 120, .islands = true, .prefix = ""};
         lab a = run(&options, (ovl_interference)(seed % 3));

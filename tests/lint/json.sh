@@ -31,7 +31,7 @@ documents() {
     "$ovl" run --json tests/lint/json.yaml --set workload.steps=3
     "$ovl" check --json tests/cli/mistakes.yaml
     "$ovl" check --json tests/lint/json.yaml
-    "$ovl" run --json --gaps tests/lint/json.yaml
+    "$ovl" run --json --gaps --memory tests/lint/json.yaml
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB
     for runs in planted shared_gpu; do
         "$ovl" export --trace "scenarios/calibration/$runs.yaml" --variant alone -o "$scratch/alone.json"
@@ -42,8 +42,11 @@ documents() {
     "$ovl" calibrate --json --two-point accumulation --at 1=3s --at 2=3s
     "$ovl" calibrate --json --two-point accumulation --at 1=3s --at 2=9s --at 3=14s
     "$ovl" calibrate --json --two-point overlap --at 0=3s --at 50%=2s
-    "$ovl" calibrate --json scenarios/calibration/all_reduce_perf.log --group dp --via nvlink \
+    "$ovl" calibrate --json scenarios/calibration/all_reduce_perf.log --group dp --via nvlink --base scenarios/hardware/example_8gpu.yaml \
         -o "$scratch/measured.yaml"
+    "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:earlier
+    "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:slow a
+    "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:earlier --resource nic.out
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'peak<1GiB' \
         --over 'hardware.collectives[0].alpha=1ms,2ms' --over interference=measured,x
     trace tests/lint/json.yaml
@@ -54,7 +57,7 @@ documents() {
 # Names that the page gives once for many keys.
 collapse() {
     sed -E "s#(decomposition_s|delta_s)\.(compute|compute_stretch|comm_latency|comm_transfer|comm_stretch|copy|wait_late_rank|idle)\$#\1.TERM#
-        s#category_bytes\.(parameter|gradient|optimizer|activation|gathered|reduce|temporary)\$#category_bytes.CATEGORY#
+        s#(category_bytes|\.bytes|allocated)\.(parameter|gradient|optimizer|activation|gathered|reduce|temporary)\$#\1.CATEGORY#
         s#ranks\[\]\.(live|allocated|reserved)_peak( |\.|\$)#ranks[].PEAK\2#
         s#kinds\.(kernel|collective|send|recv|batch|copy|host|marker)\$#kinds.KIND#
         s#(buffer_bytes|args)\.(parameter|gradient|optimizer|activation|gathered|reduce|temporary)\$#\1.CATEGORY#

@@ -6,6 +6,7 @@
 
 #define STAGES_MAX 4
 #define RANKS_MAX  64
+#define BUFFERS    4
 
 enum { AXIS_A, AXIS_B, PLANE, WORLD, STAGES, SLOTS };
 enum { LINK_OUT = 1, LINK_IN, SPINE, PORTS };
@@ -17,7 +18,7 @@ typedef struct drawing {
     uint32_t number[RANKS_MAX];
     uint32_t position[RANKS_MAX];
     uint32_t count[STAGES_MAX];
-    bool varied;
+    bool varied, buffers;
 } drawing;
 
 static uint32_t draw(drawing *d, uint32_t below)
@@ -62,6 +63,32 @@ static void finish_op(drawing *d, uint32_t stage)
     for (uint32_t i = draw(d, 3); i > 0 && n > 0; i--) {
         ovl_add_after(&d->b, stage, n - 1 - draw(d, OVL_MIN(n, 12)));
     }
+    for (uint32_t i = draw(d, 3); i > 0 && d->buffers; i--) {
+        ovl_add_access(&d->b, stage, draw(d, BUFFERS), draw(d, 3) == 0);
+    }
+}
+
+/* What it does to the gradients in a buffer, if there are buffers. */
+static void add_effect(drawing *d, uint32_t stage, bool collective)
+{
+    static const uint8_t kinds[] = {OVL_PRODUCE, OVL_ADD, OVL_PACK, OVL_CONSUME, OVL_RESET};
+    if (!d->buffers || draw(d, 2)) {
+        return;
+    }
+    ovl_effect effect = {.kind = collective ? OVL_SUM : kinds[draw(d, 5)],
+                         .buffer = draw(d, BUFFERS),
+                         .source = OVL_NONE,
+                         .gradient = OVL_NONE,
+                         .microbatch = draw(d, 2),
+                         .scale = 1};
+    if (effect.kind == OVL_PRODUCE || effect.kind == OVL_ADD) {
+        effect.gradient = ovl_name(&d->b, draw(d, 2) ? "g1" : "g2");
+    }
+    if (effect.kind == OVL_PACK) {
+        effect.source = draw(d, BUFFERS);
+        effect.scale = draw(d, 2) ? 0.5 : 1;
+    }
+    ovl_add_effect(&d->b, stage, &effect);
 }
 
 static ovl_id comm_cost(drawing *d)
@@ -120,6 +147,7 @@ static void add_kernel(drawing *d, uint32_t stage)
     op.cost = varies ? varied_costs(d, cost, demands, n)
                      : ovl_add_cost(&d->b, &cost, demands, n, NULL, 0);
     ovl_add_op(&d->b, stage, &op);
+    add_effect(d, stage, false);
     finish_op(d, stage);
 }
 
@@ -152,6 +180,7 @@ static void add_collective(drawing *d, uint32_t stage)
     for (uint32_t s = all ? 0 : stage; s < (all ? d->stages : stage + 1); s++) {
         op.stream = stream(d, s);
         ovl_add_op(&d->b, s, &op);
+        add_effect(d, s, true);
         finish_op(d, s);
     }
 }
@@ -344,12 +373,16 @@ static void set_up(drawing *d)
         for (uint32_t i = 0; i < SLOTS; i++) {
             ovl_add_slot(&d->b, s);
         }
+        for (uint32_t i = 0; i < BUFFERS && d->buffers; i++) {
+            ovl_add_buffer(
+                &d->b, s, &(ovl_buffer){.name = named(d, "buffer"), .bytes = 1 + draw(d, 1 << 24)});
+        }
     }
 }
 
 ovl_program symmetric_program(const symmetric_options *options, ovl_arena *arena)
 {
-    drawing d = {.random = options->seed * 2654435761u + 17};
+    drawing d = {.random = options->seed * 2654435761u + 17, .buffers = options->buffers};
     ovl_builder_init(&d.b, arena);
     set_up(&d);
     for (uint32_t i = 0; i < options->n_actions; i++) {

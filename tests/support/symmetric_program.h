@@ -14,6 +14,7 @@
 typedef struct symmetric_options {
     uint64_t seed;
     uint32_t n_actions;
+    bool buffers; /* operations read and write buffers, and gradients flow; races are likely */
 } symmetric_options;
 
 /* The same options give the same program. It lives in `arena`; asserts that it freezes. */

@@ -1,6 +1,6 @@
 /*
  * The small runs of the table again, as scenarios through the plan and the real engine: makespan,
- * idle and peaks must be those of the pure schedules.
+ * span, idle and peaks must be those of the pure schedules. Their stages are even.
  */
 #include "tests/tables/table.h"
 #include "tests/unit/lowering.h"
@@ -49,11 +49,14 @@ static void run_row(const table *t, uint32_t row, bool until_weight)
     CHECK(ok);
     CHECK_TEXT(mistake(&x), "none");
     CHECK_INT(x.result.step, table_number(t, row, "makespan") * (double)OVL_MS);
+    CHECK_INT(x.result.idle.span, table_number(t, row, "max_rank_span") * (double)OVL_MS);
+    CHECK_INT(x.result.idle.piece[OVL_IDLE_IMBALANCE], 0);
     CHECK_INT(x.result.n_hazards, 0);
     CHECK(x.result.hazards_checked);
     for (uint32_t i = 0; ok && i < x.result.n_ranks; i++) {
         const ovl_result_rank *r = &x.result.ranks[i];
-        idle[r->rank / 2] = (x.result.step - r->term[OVL_COMPUTE]) / OVL_MS;
+        CHECK_INT(r->idle_time, x.result.step - r->term[OVL_COMPUTE]);
+        idle[r->rank / 2] = r->idle_time / OVL_MS;
         peak[r->rank / 2] = (int64_t)(r->allocated_peak / GIB);
         CHECK_INT(r->allocated_peak % GIB, 0);
     }

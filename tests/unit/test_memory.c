@@ -1,3 +1,4 @@
+#include "sim/build.h"
 #include "sim/causes.h"
 #include "sim/memory.h"
 #include "tests/support/check.h"
@@ -317,6 +318,44 @@ static void the_host_can_be_watched(void)
     tiny_free(&t);
 }
 
+/* Two steps of "a" writes A (10), "b" reads A and writes B (20) on 1 ms each, B is kept: read by
+ * the next "a". A holds data in [0, 2] and [2, 4], B from 1 to the end of the second b at 4: 30
+ * at 1. If A were thought to live from its first write to its last read it would be the same; so
+ * "c" of 3 ms between the steps, when A holds nothing: [0, 2], [5, 7]. */
+static void what_a_step_writes_anew_is_not_kept(void)
+{
+    tiny t;
+    tiny_init(&t, 1);
+    ovl_id a = buffer(&t, "A", 10 * MIB, "compute", false);
+    ovl_id b = buffer(&t, "B", 20 * MIB, "compute", false);
+    for (uint32_t step = 0; step < 2; step++) {
+        tiny_kernel(&t, "compute", "a", 1 * MS);
+        tiny_writes(&t, a);
+        if (step) {
+            tiny_reads(&t, b);
+        }
+        tiny_kernel(&t, "compute", "b", 1 * MS);
+        tiny_reads(&t, a);
+        tiny_writes(&t, b);
+        uint32_t last = tiny_kernel(&t, "compute", "c", 3 * MS);
+        struct ovl_code_build *code = t.b.codes.data[t.code];
+        code->ops.data[last].step_end = true;
+    }
+    ovl_result_rank r = look(&t);
+    ovl_memory_lines(&t.program, &t.timeline, &t.arena, &r);
+    CHECK_INT(r.live_peak, 30 * MIB);
+    CHECK_INT(r.live.at, 1 * MS);
+    const int at[] = {0, 1, 2, 5, 7}, live[] = {10, 30, 20, 30, 0};
+    CHECK_INT(r.n_live_line, 5);
+    for (uint32_t i = 0; i < 5 && i < r.n_live_line; i++) {
+        CHECK_INT(r.live_line[i].at, at[i] * MS);
+        CHECK_INT(r.live_line[i].live[OVL_ACTIVATION], live[i] * MIB);
+    }
+    CHECK_INT(r.n_host_line, 1);
+    CHECK_INT(r.host_line[0].allocated[OVL_ACTIVATION], 30 * MIB);
+    tiny_free(&t);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -334,6 +373,7 @@ int main(void)
         {"a full GPU retries and then fails", a_full_gpu_retries_and_then_fails},
         {"a peak says what would have to change", a_peak_says_what_would_have_to_change},
         {"the host can be watched", the_host_can_be_watched},
+        {"what a step writes anew is not kept", what_a_step_writes_anew_is_not_kept},
         CU_TEST_INFO_NULL,
     };
     return check_main("memory", tests);

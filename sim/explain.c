@@ -1,0 +1,246 @@
+#include "sim/explain.h"
+
+#include "sim/steps.h"
+#include "sim/uses.h"
+
+#include <stdlib.h>
+
+#define MOST_BESIDE 3 /* names said of those beside */
+
+typedef struct explaining {
+    ovl_causes *c;
+    const ovl_program *p;
+    const ovl_timeline *t;
+    ovl_arena *arena;
+    ovl_resource_uses uses; /* of resources that held somebody back */
+    OVL_VEC(ovl_explained) list;
+    OVL_VEC(ovl_bound_on) bounds;
+} explaining;
+
+/* --- Who was beside --- */
+
+static void collect_uses(explaining *e)
+{
+    ovl_arena scratch = {0};
+    bool *holds = OVL_NEW_ARRAY(&scratch, bool, e->p->n_resources);
+    for (uint32_t i = 0; i < e->t->n_limits; i++) {
+        if (e->t->limits[i].bound < e->p->n_resources && e->t->limits[i].lost > 0) {
+            holds[e->t->limits[i].bound] = true;
+        }
+    }
+    const uint32_t *sharers = ovl_resource_sharers(e->p, &scratch);
+    ovl_resource_uses all = {0};
+    for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
+        all.len = 0;
+        ovl_uses_of_rank(e->c, sharers, rank, OVL_SHARED_OR_NOT, &all);
+        for (uint32_t i = 0; i < all.len; i++) {
+            if (holds[all.data[i].resource]) {
+                ovl_vec_push(&e->uses, all.data[i]);
+            }
+        }
+    }
+    ovl_uses_sort(&e->uses);
+    ovl_vec_free(&all);
+    ovl_arena_free(&scratch);
+}
+
+static uint32_t first_use(const explaining *e, ovl_id resource)
+{
+    uint32_t low = 0, high = e->uses.len;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (e->uses.data[middle].resource < resource) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static bool among(const ovl_id *names, uint32_t n, ovl_id name)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (names[i] == name) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "b, c and 2 more", in order of their coming. */
+static const char *beside(explaining *e, ovl_id resource, uint32_t op, ovl_time from, ovl_time to)
+{
+    ovl_id names[64];
+    uint32_t n = 0;
+    const char *text = "";
+    for (uint32_t i = first_use(e, resource);
+         i < e->uses.len && e->uses.data[i].resource == resource && e->uses.data[i].from < to;
+         i++) {
+        const ovl_resource_use *u = &e->uses.data[i];
+        bool other = u->op != op || u->like > 1;
+        if (other && u->to > from && n < OVL_COUNT(names) && !among(names, n, u->name)) {
+            names[n++] = u->name;
+        }
+    }
+    for (uint32_t i = 0; i < OVL_MIN(n, MOST_BESIDE); i++) {
+        text = ovl_arena_printf(e->arena, "%s%s%s", text, i ? ", " : "",
+                                ovl_names_text(e->p->names, names[i]));
+    }
+    return n <= MOST_BESIDE
+               ? (n ? text : NULL)
+               : ovl_arena_printf(e->arena, "%s and %" PRIu32 " more", text, n - MOST_BESIDE);
+}
+
+/* --- One operation --- */
+
+static int by_lost(const void *x, const void *y)
+{
+    const ovl_bound_on *a = x, *b = y;
+    if (a->lost != b->lost) {
+        return a->lost < b->lost ? 1 : -1;
+    }
+    return strcmp(a->name, b->name);
+}
+
+static void find_bounds(explaining *e, uint32_t op, ovl_explained *out)
+{
+    uint32_t carrier = ovl_limits_carrier(e->c, op);
+    e->bounds.len = 0;
+    for (uint32_t i = ovl_limits_first(e->t, carrier);
+         i < e->t->n_limits && e->t->limits[i].op == carrier; i++) {
+        const ovl_limit *l = &e->t->limits[i];
+        bool resource = l->bound < e->p->n_resources;
+        ovl_bound_on bound = {
+            .name = ovl_limit_name(e->p, l->bound),
+            .instance = resource ? e->p->resources[l->bound].instance : OVL_NONE,
+            .time = l->time,
+            .lost = l->lost,
+            .beside = resource ? beside(e, l->bound, carrier, out->start + out->latency, out->end)
+                               : NULL};
+        ovl_vec_push(&e->bounds, bound);
+        out->lost += l->lost;
+    }
+    out->n_bounds = e->bounds.len;
+    if (e->bounds.len) {
+        qsort(e->bounds.data, e->bounds.len, sizeof *e->bounds.data, by_lost);
+        ovl_bound_on *own = OVL_NEW_ARRAY(e->arena, ovl_bound_on, e->bounds.len);
+        memcpy(own, e->bounds.data, e->bounds.len * sizeof *own);
+        out->bounds = own;
+    }
+}
+
+static const char *why_arrived(explaining *e, uint32_t op)
+{
+    ovl_cause cause;
+    bool held = ovl_causes_binding(e->c, OVL_TRAIL(op, OVL_ARRIVED), &cause);
+    return held && e->t->arrive[op] > 0 ? ovl_cause_text(e->c, &cause, e->arena) : NULL;
+}
+
+/* Whoever arrived when it could start at last. */
+static const char *why_started(const explaining *e, uint32_t op)
+{
+    const ovl_op *o = ovl_causes_op(e->c, op);
+    if (o->kind != OVL_COLLECTIVE || e->t->start[op] == e->t->arrive[op]) {
+        return NULL;
+    }
+    uint32_t k = ovl_causes_collective(e->c, op);
+    for (uint32_t i = e->c->first_member[k]; i < e->c->first_member[k + 1]; i++) {
+        uint32_t member = e->c->member_ops[i];
+        if (e->t->arrive[member] == e->t->start[op]) {
+            return ovl_arena_printf(e->arena, "rank %" PRIu32 " arrived last",
+                                    e->c->rank_of[member]);
+        }
+    }
+    return NULL;
+}
+
+static const char *kind_of(const ovl_op *o)
+{
+    return o->kind == OVL_COLLECTIVE ? ovl_coll_name((ovl_coll)o->coll)
+                                     : ovl_op_kind_name((ovl_op_kind)o->kind);
+}
+
+static const char *stream_of(const explaining *e, uint32_t rank, const ovl_op *o)
+{
+    const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
+    const ovl_op *placed = o->batch != OVL_NONE ? &code->ops[o->batch] : o;
+    return placed->stream == OVL_NO_STREAM
+               ? "host"
+               : ovl_names_text(e->p->names, code->streams[placed->stream]);
+}
+
+static ovl_explained describe(explaining *e, uint32_t rank, uint32_t count, uint32_t op)
+{
+    const ovl_op *o = ovl_causes_op(e->c, op);
+    uint32_t carrier = ovl_limits_carrier(e->c, op);
+    const ovl_cost *cost = ovl_op_cost(e->p, e->c->rank_of[carrier], ovl_causes_op(e->c, carrier));
+    ovl_explained out = {.name = ovl_names_text(e->p->names, o->name),
+                         .kind = kind_of(o),
+                         .stream = stream_of(e, rank, o),
+                         .rank = rank,
+                         .count = count,
+                         .issue = e->t->issue[op],
+                         .arrive = e->t->arrive[op],
+                         .start = e->t->start[op],
+                         .end = e->t->end[op],
+                         .latency = cost->latency,
+                         .work = cost->work};
+    find_bounds(e, op, &out);
+    return out;
+}
+
+/* --- All that were asked for --- */
+
+static void of_rank(explaining *e, uint32_t rank, uint32_t count, ovl_id name)
+{
+    const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
+    ovl_op_range step = ovl_last_step(code);
+    for (uint32_t i = step.first; i < step.end; i++) {
+        uint32_t op = e->p->ranks[rank].first_op + i;
+        if (name != OVL_NONE && code->ops[i].name != name) {
+            continue;
+        }
+        ovl_explained out = describe(e, rank, count, op);
+        if (name == OVL_NONE && out.lost == 0) {
+            continue;
+        }
+        out.arrived = why_arrived(e, op);
+        out.started = why_started(e, op);
+        ovl_vec_push(&e->list, out);
+    }
+}
+
+static int by_most_lost(const void *x, const void *y)
+{
+    const ovl_explained *a = x, *b = y;
+    if (a->lost != b->lost) {
+        return a->lost < b->lost ? 1 : -1;
+    }
+    if (a->rank != b->rank) {
+        return a->rank < b->rank ? -1 : 1;
+    }
+    return a->start != b->start ? (a->start < b->start ? -1 : 1) : strcmp(a->name, b->name);
+}
+
+const ovl_explained *ovl_explain(ovl_causes *causes, const ovl_classes *classes, const char *name,
+                                 uint32_t rank, ovl_arena *arena, uint32_t *n)
+{
+    explaining e = {.c = causes, .p = causes->program, .t = causes->timeline, .arena = arena};
+    ovl_id id = name ? ovl_names_find(e.p->names, name) : OVL_NONE;
+    collect_uses(&e);
+    if (rank != OVL_NONE) {
+        of_rank(&e, rank, 1, id);
+    } else {
+        for (uint32_t i = 0; i < classes->n; i++) {
+            of_rank(&e, classes->rank[i], classes->count[i], id);
+        }
+    }
+    if (!name && e.list.len) {
+        qsort(e.list.data, e.list.len, sizeof *e.list.data, by_most_lost);
+    }
+    ovl_vec_free(&e.uses);
+    ovl_vec_free(&e.bounds);
+    *n = e.list.len;
+    return ovl_vec_freeze(&e.list, arena);
+}

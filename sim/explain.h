@@ -1,0 +1,46 @@
+/*
+ * explain.h - why operations took as long as they did: what held each below its isolated speed, and
+ * for how long.
+ *
+ *     end - start = latency + work + the time lost to each bound
+ *
+ * exactly (work is the transfer of communication, the whole of a kernel). A bound is a resource,
+ * SMs held by others, or a measured factor; `beside` are the names that used the resource
+ * meanwhile.
+ *
+ * Example: an all-reduce of 4 ms on a NIC that another shares: 8 ms = 4 + 4 lost to nic.out, beside
+ * the other.
+ */
+#ifndef OVL_SIM_EXPLAIN_H
+#define OVL_SIM_EXPLAIN_H
+
+#include "sim/causes.h"
+#include "sim/classes.h"
+
+typedef struct ovl_bound_on {
+    const char *name;  /* "nic.out", "hbm", "SMs", "measured factor" */
+    uint32_t instance; /* of a resource; OVL_NONE for others */
+    ovl_time time, lost;
+    const char *beside; /* "b, c and 2 more"; NULL for bounds that are no resource */
+} ovl_bound_on;
+
+typedef struct ovl_explained {
+    const char *name, *kind; /* kind: "kernel", "all_reduce", ... */
+    const char *stream;
+    uint32_t rank, count; /* ranks alike */
+    ovl_time issue, arrive, start, end;
+    const char *arrived; /* why not earlier: "after: x"; NULL: it came at once */
+    const char *started; /* communication that waited: "x on rank 3 arrived last"; NULL: at once */
+    ovl_time latency, work;
+    const ovl_bound_on *bounds; /* most lost first */
+    uint32_t n_bounds;
+    ovl_time lost;
+} ovl_explained;
+
+/* Operations named `name`, all of them if it is NULL, that a rank of each class has (`rank`: only
+ * that one's, OVL_NONE: all); of all names only those that lost something, most lost first, else in
+ * order of rank and start. *n of them; texts live in `arena`. */
+const ovl_explained *ovl_explain(ovl_causes *causes, const ovl_classes *classes, const char *name,
+                                 uint32_t rank, ovl_arena *arena, uint32_t *n);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * occupancy.h - one resource over time: who used it, and how much of it, from when to when.
+ *
+ * The time from the first use to the last is cut where somebody comes, goes, or gets another rate.
+ * A piece without users is left out. The pieces' bytes/s times their lengths sum to what crossed
+ * it.
+ *
+ * Example: a NIC of 50 GB/s: 6..14 ms a + b, 50 GB/s, 100 %.
+ */
+#ifndef OVL_SIM_OCCUPANCY_H
+#define OVL_SIM_OCCUPANCY_H
+
+#include "sim/causes.h"
+
+typedef struct ovl_occupant {
+    const char *name;
+    uint32_t rank; /* of the member that carries it: first place, sender */
+    double rate;   /* of isolated speed */
+    double bytes_per_second;
+} ovl_occupant;
+
+typedef struct ovl_occupancy {
+    ovl_time from, to;
+    double bytes_per_second; /* of all of them */
+    const ovl_occupant *users;
+    uint32_t n_users;
+} ovl_occupancy;
+
+/* Pieces of a resource in time order, in `arena`; *n of them. The timeline must have rate segments.
+ */
+const ovl_occupancy *ovl_occupancy_of(const ovl_causes *causes, ovl_id resource, ovl_arena *arena,
+                                      uint32_t *n);
+
+#endif

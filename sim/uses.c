@@ -1,0 +1,146 @@
+#include "sim/uses.h"
+
+#include "sim/fold.h"
+#include "sim/steps.h"
+
+#include <stdlib.h>
+
+const uint32_t *ovl_resource_sharers(const ovl_program *p, ovl_arena *arena)
+{
+    uint32_t *sharers = OVL_NEW_ARRAY(arena, uint32_t, p->n_resources);
+    for (uint32_t r = 0; r < p->n_ranks; r++) {
+        for (uint32_t port = 0; port < p->n_ports; port++) {
+            ovl_id resource = p->rank_ports[p->ranks[r].first_port + port];
+            if (resource != OVL_NONE) {
+                sharers[resource] +=
+                    p->fold ? p->fold->rank_load[(size_t)r * p->n_ports + port] : 1;
+            }
+        }
+    }
+    return sharers;
+}
+
+static bool moves(const ovl_op *o)
+{
+    return o->kind != OVL_HOST && o->kind != OVL_MARKER && o->kind != OVL_BATCH;
+}
+
+static void interval(const ovl_causes *c, uint32_t carrier, ovl_time latency, ovl_resource_use *out)
+{
+    const ovl_timeline *t = c->timeline;
+    const ovl_op *o = ovl_causes_op(c, carrier);
+    out->from = t->start[carrier] + latency;
+    out->to = t->end[carrier];
+    if (o->kind == OVL_SEND && o->eager) {
+        out->from = t->arrive[carrier] + latency;
+        out->to = t->arrive[carrier] + ovl_wire_time(c->program, t, carrier);
+    }
+}
+
+/* What a demand of a rank is on one instance of its resource: that of all ranks of its class, where
+ * ranks are folded. */
+void ovl_use_load(const ovl_program *p, uint32_t rank, const ovl_op *o, const ovl_demand *d,
+                  ovl_time work, ovl_resource_use *out)
+{
+    uint32_t ranks = 1;
+    out->like = 1;
+    out->once = d->once;
+    if (p->fold) {
+        ranks = out->like = p->fold->rank_load[(size_t)rank * p->n_ports + d->port];
+        out->message = o->kind == OVL_SEND || o->kind == OVL_RECV;
+    }
+    if (p->fold && o->kind == OVL_COLLECTIVE) {
+        uint32_t member =
+            ovl_rank_comm(p, rank, o->comm)->first_member + ovl_rank_place(p, rank, o->comm);
+        out->like = p->fold->member_load[(size_t)member * p->n_ports + d->port];
+        ranks = d->once ? out->like : ranks;
+    }
+    out->rate = (ovl_load)d->rate * ranks;
+    out->load = out->rate * (ovl_load)work;
+}
+
+typedef struct wanted {
+    const uint32_t *sharers;
+    ovl_shared which;
+} wanted;
+
+static bool is_wanted(const wanted *w, ovl_id resource)
+{
+    return resource != OVL_NONE && (w->which == OVL_SHARED_OR_NOT ||
+                                    (w->sharers[resource] > 1) == (w->which == OVL_SHARED));
+}
+
+static void add_uses(const ovl_causes *c, const wanted *w, uint32_t rank, uint32_t op,
+                     ovl_resource_uses *uses)
+{
+    const ovl_program *p = c->program;
+    const ovl_op *o = ovl_causes_op(c, op);
+    uint32_t carrier = ovl_limits_carrier(c, op);
+    bool receives = o->kind == OVL_RECV;
+    const ovl_op *paid = receives ? ovl_causes_op(c, carrier) : o;
+    const ovl_cost *cost = ovl_op_cost(p, receives ? c->rank_of[carrier] : rank, paid);
+    uint32_t first = receives ? cost->first_peer : cost->first_demand;
+    uint32_t n = receives ? cost->n_peer : cost->n_demands;
+    const ovl_id *ports = &p->rank_ports[p->ranks[rank].first_port];
+    ovl_resource_use use = {.op = carrier, .name = o->name};
+    interval(c, carrier, cost->latency, &use);
+    for (uint32_t i = first; i < first + n; i++) {
+        const ovl_demand *d = &p->demands[i];
+        use.resource = ports[d->port];
+        if (is_wanted(w, use.resource)) {
+            ovl_use_load(p, rank, o, d, cost->work, &use);
+            ovl_vec_push(uses, use);
+        }
+    }
+}
+
+void ovl_uses_of_rank(const ovl_causes *c, const uint32_t *sharers, uint32_t rank, ovl_shared which,
+                      ovl_resource_uses *uses)
+{
+    const wanted w = {sharers, which};
+    const ovl_code *code = &c->program->codes[c->program->ranks[rank].code];
+    ovl_op_range step = ovl_last_step(code);
+    for (uint32_t i = step.first; i < step.end; i++) {
+        if (moves(&code->ops[i])) {
+            add_uses(c, &w, rank, c->program->ranks[rank].first_op + i, uses);
+        }
+    }
+}
+
+static int by_resource(const void *x, const void *y)
+{
+    const ovl_resource_use *a = x, *b = y;
+    if (a->resource != b->resource) {
+        return a->resource < b->resource ? -1 : 1;
+    }
+    if (a->from != b->from) {
+        return a->from < b->from ? -1 : 1;
+    }
+    return a->op != b->op ? (a->op < b->op ? -1 : 1) : 0;
+}
+
+static void add_member(ovl_resource_use *one, const ovl_resource_use *other)
+{
+    if (!other->once || other->message) {
+        one->rate += other->rate;
+        one->load += other->load;
+    }
+    one->like += other->message ? other->like : 0;
+}
+
+void ovl_uses_sort(ovl_resource_uses *uses)
+{
+    uint32_t n = 0;
+    if (uses->len == 0) {
+        return;
+    }
+    qsort(uses->data, uses->len, sizeof *uses->data, by_resource);
+    for (uint32_t i = 0; i < uses->len; i++) {
+        if (n && by_resource(&uses->data[n - 1], &uses->data[i]) == 0) {
+            add_member(&uses->data[n - 1], &uses->data[i]);
+        } else {
+            uses->data[n++] = uses->data[i];
+        }
+    }
+    uses->len = n;
+}

@@ -1,0 +1,178 @@
+#include "tools/explain.h"
+#include "tools/work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const ovl_mark nowhere = {0};
+
+/* --- What is asked for --- */
+
+/* "nic.out" or "nic.out:3". */
+typedef struct wanted {
+    const char *name;
+    uint32_t instance; /* OVL_NONE: the first */
+} wanted;
+
+static bool read_number(ovl_work *work, const char *what, const char *text, uint32_t *number)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || value >= UINT32_MAX) {
+        ovl_error(&work->errs, OVL_E_USAGE, nowhere, "%s \"%s\" is no number", what, text);
+        return false;
+    }
+    *number = (uint32_t)value;
+    return true;
+}
+
+static bool read_wanted(ovl_work *work, const char *text, wanted *w)
+{
+    const char *colon = strrchr(text, ':');
+    *w = (wanted){ovl_arena_strdup(&work->arena, text), OVL_NONE};
+    if (!colon) {
+        return true;
+    }
+    char *name = ovl_arena_strdup(&work->arena, text);
+    name[colon - text] = 0;
+    w->name = name;
+    return read_number(work, "the instance", colon + 1, &w->instance);
+}
+
+/* The resource of a name and instance; OVL_NONE and an error that names those there are. */
+static ovl_id find_resource(ovl_work *work, const ovl_program *p, const wanted *w)
+{
+    const char *names[64];
+    uint32_t n = 0;
+    bool named = false;
+    for (uint32_t i = 0; i < p->n_resources; i++) {
+        const char *name = ovl_names_text(p->names, p->resources[i].name);
+        bool same = strcmp(name, w->name) == 0;
+        named |= same;
+        if (same && (w->instance == OVL_NONE || p->resources[i].instance == w->instance)) {
+            return i;
+        }
+        bool fresh = n == 0 || strcmp(names[n - 1], name) != 0;
+        if (fresh && n < OVL_COUNT(names)) {
+            names[n++] = name;
+        }
+    }
+    if (named) {
+        ovl_error(&work->errs, OVL_E_USAGE, nowhere, "%s has no instance %" PRIu32, w->name,
+                  w->instance);
+    } else {
+        ovl_unknown_name(nowhere, "resource", w->name, names, n, OVL_E_USAGE, &work->errs);
+    }
+    return OVL_NONE;
+}
+
+static bool check_name(ovl_work *work, const ovl_program *p, const char *name)
+{
+    if (!name || ovl_names_find(p->names, name) != OVL_NONE) {
+        return true;
+    }
+    ovl_unknown_name(nowhere, "operation", name, p->names->text, p->names->count, OVL_E_USAGE,
+                     &work->errs);
+    return false;
+}
+
+static bool read_rank(ovl_work *work, const ovl_args *args, const ovl_program *p, uint32_t *rank)
+{
+    const char *text = ovl_args_value(args, "rank");
+    *rank = OVL_NONE;
+    if (!text) {
+        return true;
+    }
+    if (!read_number(work, "the rank", text, rank)) {
+        return false;
+    }
+    if (*rank >= p->n_ranks) {
+        ovl_error(&work->errs, OVL_E_USAGE, nowhere,
+                  "there is no rank %" PRIu32 "; the last is %" PRIu32, *rank, p->n_ranks - 1);
+        return false;
+    }
+    return true;
+}
+
+/* --- The answer --- */
+
+static void explain_operations(ovl_work *work, ovl_causes *causes, uint32_t rank,
+                               ovl_explanation *x)
+{
+    ovl_classes classes;
+    ovl_classes_find(causes->program, causes->timeline, &work->arena, &classes);
+    x->operations = ovl_explain(causes, &classes, x->name, rank, &work->arena, &x->n_operations);
+}
+
+static bool explain(ovl_work *work, const ovl_args *args, const ovl_program *p,
+                    const ovl_timeline *timeline, ovl_explanation *x)
+{
+    const char *resource = ovl_args_value(args, "resource");
+    uint32_t rank;
+    wanted w;
+    ovl_id id = OVL_NONE;
+    if (resource &&
+        (!read_wanted(work, resource, &w) || (id = find_resource(work, p, &w)) == OVL_NONE)) {
+        return false;
+    }
+    if (!check_name(work, p, x->name) || !read_rank(work, args, p, &rank)) {
+        return false;
+    }
+    ovl_causes causes;
+    ovl_causes_init(&causes, p, timeline, &work->arena);
+    if (resource) {
+        x->resource = w.name;
+        x->instance = p->resources[id].instance;
+        x->capacity = p->resources[id].capacity;
+        x->pieces = ovl_occupancy_of(&causes, id, &work->arena, &x->n_pieces);
+    } else {
+        explain_operations(work, &causes, rank, x);
+    }
+    ovl_causes_free(&causes);
+    return true;
+}
+
+static bool run(ovl_work *work, const ovl_args *args, ovl_explanation *x)
+{
+    ovl_document doc;
+    ovl_prepared prepared = {0};
+    ovl_timeline timeline;
+    const char *variant = ovl_args_value(args, "variant");
+    ovl_side side = ovl_side_of(args->operands[0], &work->arena);
+    side.variant = variant ? variant : side.variant;
+    if (!ovl_work_load(work, side.path, &doc) ||
+        !ovl_work_prepare(work, &doc, side.variant, &prepared)) {
+        return false;
+    }
+    const ovl_program *program = &prepared.lowered.program;
+    ovl_run_options options = {.interference = (ovl_interference)prepared.scenario.interference,
+                               .free_name = OVL_NONE,
+                               .segments = true};
+    if (!ovl_run(program, &options, &work->arena, &timeline, &work->errs)) {
+        return false;
+    }
+    x->scenario = prepared.scenario.name;
+    x->variant = prepared.scenario.variant ? prepared.scenario.variant : "base";
+    x->interference = ovl_interference_name(options.interference);
+    x->step = timeline.step;
+    x->name = args->n_operands > 1 ? args->operands[1] : NULL;
+    return explain(work, args, program, &timeline, x);
+}
+
+int ovl_cmd_explain(const ovl_args *args, const ovl_shell *shell)
+{
+    ovl_work work;
+    ovl_explanation x = {0};
+    ovl_work_begin(&work, shell);
+    ovl_work_sets(&work, args);
+    if (run(&work, args, &x)) {
+        ovl_out file, *out = ovl_work_output(args, shell, &file);
+        if (ovl_args_has(args, "json")) {
+            ovl_explain_json(out, &x);
+        } else {
+            ovl_explain_text(out, &x);
+        }
+        ovl_work_written(&work, args, out);
+    }
+    return ovl_work_end(&work, OVL_EXIT_DONE);
+}
