@@ -102,12 +102,13 @@ static bool read_rate(const char *text, double *value)
     return good;
 }
 
-static bool grows(const ovl_sweep_axis *axis, read_quantity read)
+static bool grows(const ovl_sweep_axis *axis, uint32_t key, read_quantity read)
 {
     double before = -1, value = 0;
     for (uint32_t i = 0; i < axis->n_rows; i++) {
-        const ovl_node *node = axis->values[i];
-        if (node->kind != OVL_NODE_SCALAR || !read(node->text, &value) || value <= before) {
+        const ovl_node *node = axis->values[(size_t)i * axis->n_keys + key];
+        if (!node || node->kind != OVL_NODE_SCALAR || !read(node->text, &value) ||
+            value <= before) {
             return false;
         }
         before = value;
@@ -115,15 +116,19 @@ static bool grows(const ovl_sweep_axis *axis, read_quantity read)
     return true;
 }
 
+/* Every key grows from row to row, each as one kind of quantity. */
 static bool is_ordered(const ovl_sweep_axis *axis)
 {
     static const read_quantity readers[] = {read_ratio, read_time, read_bytes, read_rate};
-    for (size_t i = 0; axis->n_keys == 1 && i < OVL_COUNT(readers); i++) {
-        if (grows(axis, readers[i])) {
-            return true;
+    bool all = axis->kind != OVL_AXIS_SAMPLE;
+    for (uint32_t k = 0; all && k < axis->n_keys; k++) {
+        size_t i = 0;
+        while (i < OVL_COUNT(readers) && !grows(axis, k, readers[i])) {
+            i++;
         }
+        all = i < OVL_COUNT(readers);
     }
-    return false;
+    return all;
 }
 
 /* --- Axes --- */
@@ -140,7 +145,7 @@ static void add_axis(ovl_axis_reader *r, ovl_axis_kind kind, const ovl_key *keys
     for (size_t i = 0; i < (size_t)n_rows * n_keys; i++) {
         axis.texts[i] = values[i] ? ovl_node_text(values[i], r->arena) : NULL;
     }
-    axis.ordered = kind == OVL_AXIS_GRID && is_ordered(&axis);
+    axis.ordered = is_ordered(&axis);
     for (uint32_t i = 0; i < n_keys; i++) {
         ovl_vec_push(&r->keys, keys[i]);
     }

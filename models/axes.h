@@ -38,7 +38,7 @@ typedef struct ovl_sweep_axis {
     uint32_t n_rows;
     const ovl_node **values; /* n_rows * n_keys; NULL: this row leaves the key alone */
     const char **texts;      /* the same on one line; NULL as above */
-    bool ordered;            /* one key, whose values are numbers of one kind that increase */
+    bool ordered;            /* the values of every key are numbers of one kind that increase */
 } ovl_sweep_axis;
 
 typedef struct ovl_axes {

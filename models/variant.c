@@ -355,3 +355,25 @@ bool ovl_path_set(ovl_node **root, const char *path, ovl_mark mark, ovl_node *va
     *w.slot = value;
     return true;
 }
+
+const ovl_node *ovl_path_get(ovl_node *root, const char *path, ovl_arena *arena)
+{
+    ovl_errs errs = {.arena = arena};
+    walk w = {.path = path,
+              .at = path,
+              .root = &root,
+              .slot = &root,
+              .arena = arena,
+              .code = OVL_E_USAGE,
+              .errs = &errs};
+    if (ends_part(*path)) {
+        return NULL;
+    }
+    for (int steps = 0; *w.at; steps++) {
+        if (steps == OVL_YAML_DEPTH || ovl_node_is_null(*w.slot) || !step(&w)) {
+            return NULL;
+        }
+    }
+    const ovl_node *found = *w.slot;
+    return ovl_node_is_null(found) || (found->kind == OVL_NODE_MAP && !found->count) ? NULL : found;
+}

@@ -32,6 +32,9 @@
 bool ovl_path_set(ovl_node **root, const char *path, ovl_mark mark, ovl_node *value,
                   ovl_arena *arena, ovl_status code, ovl_errs *errs);
 
+/* The node a path leads to, or NULL if it leads nowhere or to nothing. The tree stays as it is. */
+const ovl_node *ovl_path_get(ovl_node *root, const char *path, ovl_arena *arena);
+
 /* Replaces scalars `$name` under *root by params.name (a single value), to any depth; `$$` at the
  * start stands for a plain `$`. The maps `params` and `variants` of *root are left alone. Unknown
  * names are errors with the nearest one. Untouched subtrees stay shared; *root may be replaced. */

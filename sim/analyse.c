@@ -85,7 +85,7 @@ static void make_feeds(analysis *a)
 {
     a->feeds = OVL_NEW_ARRAY(a->scratch, ovl_feeds, a->p->n_codes);
     for (uint32_t c = 0; c < a->p->n_codes; c++) {
-        ovl_feeds_find(&a->p->codes[c], a->scratch, &a->feeds[c]);
+        ovl_feeds_find(a->p, &a->p->codes[c], a->scratch, &a->feeds[c]);
     }
 }
 

@@ -26,7 +26,7 @@
 #include "sim/result.h"
 
 /* Beyond this many operations over all ranks crossovers are not searched by default. */
-#define OVL_HOST_SEARCH_OPS 500000u
+#define OVL_HOST_SEARCH_OPS 200000u
 
 /* Fills row->host for the rank it names; has_host is false if its issuing takes no time and blocks
  * nowhere. */

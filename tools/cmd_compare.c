@@ -1,5 +1,6 @@
 /* ovl compare: which runs the words mean, then the comparison. */
 #include "tools/files.h"
+#include "tools/keep.h"
 #include "tools/report.h"
 #include "tools/work.h"
 
@@ -11,7 +12,20 @@ typedef struct job {
     ovl_work work;
     const ovl_args *args;
     ovl_ask ask;
+    const char *store; /* NULL: nothing is kept */
 } job;
+
+static void keep(job *j, ovl_kept *runs, uint32_t n)
+{
+    if (!j->store || !ovl_keep_all(&j->work, j->store, runs, n) || ovl_args_has(j->args, "json")) {
+        return;
+    }
+    ovl_out_text(j->work.shell->out, n == 1 ? "\nStored as run" : "\nStored as runs");
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_out_printf(j->work.shell->out, "%s %" PRId64, i ? "," : "", runs[i].run);
+    }
+    ovl_out_printf(j->work.shell->out, " in %s\n", j->store);
+}
 
 static bool has_variant(const ovl_document *doc, const char *name)
 {
@@ -34,6 +48,17 @@ static int finish(job *j, const ovl_comparison *all, uint32_t n)
     return status;
 }
 
+static void write_pair(job *j, const ovl_comparison *c)
+{
+    ovl_out file, *out = ovl_work_output(j->args, j->work.shell, &file);
+    if (ovl_args_has(j->args, "json")) {
+        ovl_compare_json(out, c);
+    } else {
+        ovl_compare_text(out, c);
+    }
+    ovl_work_written(&j->work, j->args, out);
+}
+
 static int compare_pair(job *j, const ovl_document *a_doc, const char *a_variant,
                         const ovl_document *b_doc, const char *b_variant)
 {
@@ -45,14 +70,43 @@ static int compare_pair(job *j, const ovl_document *a_doc, const char *a_variant
         return OVL_EXIT_DONE; /* the errors have the status */
     }
     ovl_compare(&a, &b, &j->work.arena, &c);
-    ovl_out file, *out = ovl_work_output(j->args, j->work.shell, &file);
-    if (ovl_args_has(j->args, "json")) {
-        ovl_compare_json(out, &c);
-    } else {
-        ovl_compare_text(out, &c);
-    }
-    ovl_work_written(&j->work, j->args, out);
+    write_pair(j, &c);
+    ovl_kept kept[] = {{a_doc, a_variant, &a, 0}, {b_doc, b_variant, &b, 0}};
+    keep(j, kept, 2);
     return finish(j, &c, 1);
+}
+
+/* Two numbers of runs: what the store has of them, simulated again. */
+static int compare_stored(job *j)
+{
+    ovl_store store;
+    ovl_stored_run run[2];
+    ovl_result result[2];
+    ovl_comparison c;
+    if (!ovl_store_open(&store, j->store, OVL_STORE_READ, &j->work.errs)) {
+        return OVL_EXIT_DONE;
+    }
+    bool good = true;
+    for (int i = 0; i < 2; i++) {
+        good =
+            ovl_store_find(&store, j->args->operands[i], &run[i], &j->work.arena, &j->work.errs) &&
+            good;
+    }
+    for (int i = 0; good && i < 2; i++) {
+        good = ovl_again(&j->work, &store, &run[i], &j->ask, &result[i]);
+    }
+    ovl_store_close(&store);
+    if (!good) {
+        return OVL_EXIT_DONE; /* the errors have the status */
+    }
+    ovl_compare(&result[0], &result[1], &j->work.arena, &c);
+    write_pair(j, &c);
+    return finish(j, &c, 1);
+}
+
+static bool is_number(const char *word)
+{
+    return *word && strspn(word, "0123456789") == strlen(word) && !ovl_file_exists(word);
 }
 
 static int compare_all(job *j, const ovl_document *doc)
@@ -84,6 +138,12 @@ static int compare_all(job *j, const ovl_document *doc)
         ovl_summary_text(out, &summary);
     }
     ovl_work_written(&j->work, j->args, out);
+    ovl_kept *kept = OVL_NEW_ARRAY(&j->work.arena, ovl_kept, (size_t)n + 1);
+    kept[0] = (ovl_kept){doc, NULL, &results[n], 0};
+    for (uint32_t i = 0; i < n; i++) {
+        kept[i + 1] = (ovl_kept){doc, doc->variants[i], &results[i], 0};
+    }
+    keep(j, kept, n + 1);
     return finish(j, items, n);
 }
 
@@ -115,6 +175,10 @@ static int dispatch(job *j)
 {
     const ovl_args *args = j->args;
     ovl_document doc;
+    if (j->store && args->n_operands == 2 && is_number(args->operands[0]) &&
+        is_number(args->operands[1])) {
+        return compare_stored(j);
+    }
     ovl_side first = ovl_side_of(args->operands[0], &j->work.arena);
     if (!ovl_work_load(&j->work, first.path, &doc)) {
         return OVL_EXIT_DONE;
@@ -141,6 +205,7 @@ int ovl_cmd_compare(const ovl_args *args, const ovl_shell *shell)
     job j = {.args = args, .ask = ovl_work_ask(args)};
     ovl_work_begin(&j.work, shell);
     ovl_work_sets(&j.work, args);
+    j.store = ovl_work_store(&j.work, args);
     int status = dispatch(&j);
     return ovl_work_end(&j.work, status);
 }

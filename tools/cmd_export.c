@@ -2,6 +2,7 @@
 #include "models/schedule_lower.h"
 #include "sim/critical.h"
 #include "sim/fold.h"
+#include "tools/keep.h"
 #include "tools/trace.h"
 #include "tools/work.h"
 
@@ -129,12 +130,16 @@ int ovl_cmd_export(const ovl_args *args, const ovl_shell *shell)
     ovl_work_begin(&work, shell);
     ovl_work_sets(&work, args);
     bool trace = ovl_args_has(args, "trace"), schedule = ovl_args_value(args, "schedule") != NULL;
-    if (trace && schedule) {
-        ovl_error(&work.errs, OVL_E_USAGE, nowhere, "--trace and --schedule exclude each other");
+    bool stored = ovl_args_has(args, "store");
+    if (trace + schedule + stored > 1) {
+        ovl_error(&work.errs, OVL_E_USAGE, nowhere,
+                  "--trace, --schedule and --store exclude each other");
     } else if (trace) {
         export_trace(&work, args);
     } else if (schedule) {
         export_schedule(&work, args);
+    } else if (stored) {
+        ovl_export_stored(&work, args);
     } else {
         ovl_error(&work.errs, OVL_E_USAGE, nowhere,
                   "export what? Write: ovl export --trace %s, or ovl export --schedule csv %s",

@@ -1,3 +1,4 @@
+#include "tools/keep.h"
 #include "tools/report.h"
 #include "tools/what_if.h"
 
@@ -12,6 +13,15 @@ static void write_result(ovl_out *out, const ovl_result *result, bool json)
     }
 }
 
+static void keep(ovl_work *work, const ovl_args *args, const char *store, const ovl_side *side,
+                 const ovl_document *doc, const ovl_result *result)
+{
+    int64_t number = store ? ovl_keep(work, store, doc, side->variant, result) : 0;
+    if (number && !ovl_args_has(args, "json")) {
+        ovl_out_printf(work->shell->out, "\nStored as run %" PRId64 " in %s\n", number, store);
+    }
+}
+
 /* By default where it tells something, if that does not take long. */
 static bool asks_what_if(const ovl_args *args, const ovl_prepared *prepared,
                          const ovl_result *result)
@@ -23,20 +33,20 @@ static bool asks_what_if(const ovl_args *args, const ovl_prepared *prepared,
     return result->idle.telling && prepared->lowered.program.n_ops <= OVL_WHAT_IF_OPS;
 }
 
-static bool run(ovl_work *work, const ovl_args *args, const ovl_side *side, ovl_result *result)
+static bool run(ovl_work *work, const ovl_args *args, const ovl_side *side, ovl_document *doc,
+                ovl_result *result)
 {
-    ovl_document doc;
     ovl_prepared prepared = {0};
     ovl_ask ask = ovl_work_ask(args);
     ask.gaps = ovl_args_has(args, "gaps");
     ask.memory_lines = ovl_args_has(args, "memory");
-    if (!ovl_work_load(work, side->path, &doc) ||
-        !ovl_work_prepare(work, &doc, side->variant, &prepared) ||
+    if (!ovl_work_load(work, side->path, doc) ||
+        !ovl_work_prepare(work, doc, side->variant, &prepared) ||
         !ovl_work_analyse(work, &prepared, &ask, result, NULL)) {
         return false;
     }
     if (asks_what_if(args, &prepared, result)) {
-        ovl_what_if(work, &doc, side->variant, &prepared, result);
+        ovl_what_if(work, doc, side->variant, &prepared, result);
     }
     return true;
 }
@@ -46,13 +56,16 @@ int ovl_cmd_run(const ovl_args *args, const ovl_shell *shell)
     ovl_work work;
     ovl_result result;
     ovl_side side;
+    ovl_document doc;
     int status = OVL_EXIT_DONE;
     ovl_work_begin(&work, shell);
     ovl_work_sets(&work, args);
-    if (ovl_work_side(&work, args, &side) && run(&work, args, &side, &result)) {
+    const char *store = ovl_work_store(&work, args);
+    if (ovl_work_side(&work, args, &side) && run(&work, args, &side, &doc, &result)) {
         ovl_out file, *out = ovl_work_output(args, shell, &file);
         write_result(out, &result, ovl_args_has(args, "json"));
         ovl_work_written(&work, args, out);
+        keep(&work, args, store, &side, &doc, &result);
         status = ovl_result_status(&result);
     }
     return ovl_work_end(&work, status);

@@ -1,8 +1,9 @@
 /* ovl sweep: many points of one scenario. */
-#include "tools/progress.h"
-#include "tools/sweep.h"
-#include "tools/work.h"
+#include "tools/solve.h"
+#include "tools/sweep_args.h"
+#include "tools/sweep_team.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct job {
@@ -10,73 +11,62 @@ typedef struct job {
     const ovl_args *args;
     ovl_sweep sweep;
     ovl_document doc;
-    ovl_progress progress;
+    ovl_link link;
+    ovl_sweep_store store;
+    ovl_sweep_team team;
+    bool sharded;
 } job;
 
-static const char **all_values(job *j, const char *name, uint32_t *n)
-{
-    const char **list = OVL_NEW_ARRAY(&j->work.arena, const char *, j->args->n_options);
-    const char *value;
-    *n = 0;
-    while ((value = ovl_args_nth(j->args, name, *n)) != NULL) {
-        list[(*n)++] = value;
-    }
-    return list;
-}
-
-static bool read_axes(job *j)
-{
-    ovl_axis_words words = {.samples = ovl_args_value(j->args, "samples"),
-                            .seed = ovl_args_value(j->args, "seed")};
-    words.over = all_values(j, "over", &words.n_over);
-    words.zip = all_values(j, "zip", &words.n_zip);
-    words.sample = all_values(j, "sample", &words.n_sample);
-    return ovl_axes_read(&j->doc, &words, &j->sweep.axes, &j->work.arena, &j->work.errs);
-}
-
+/* --pareto and --rows beside what ovl optimize has, too. */
 static bool read_choice(job *j)
 {
     const char *pareto = ovl_args_value(j->args, "pareto");
-    const char *objective = ovl_args_value(j->args, "objective");
-    ovl_sweep *s = &j->sweep;
-    uint32_t n = 0;
-    const char **texts = all_values(j, "where", &n);
-    ovl_where *where = OVL_NEW_ARRAY(&j->work.arena, ovl_where, n);
-    bool good =
-        ovl_metric_list_read(pareto ? pareto : "step,peak", "pareto", &s->pareto, &j->work.errs);
-    s->objective = OVL_M_STEP;
-    if (objective) {
-        s->objective = ovl_metric_find(objective, "objective", &j->work.errs);
-        good = good && s->objective != OVL_NONE;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        good = ovl_where_read(texts[i], "where", &where[i], &j->work.errs) && good;
-    }
-    s->where = where;
-    s->n_where = n;
     const char *rows = ovl_args_value(j->args, "rows");
-    s->all_rows = rows && strcmp(rows, "all") == 0;
-    return good;
+    bool good = ovl_metric_list_read(pareto ? pareto : "step,peak", "pareto", &j->sweep.pareto,
+                                     &j->work.errs);
+    j->sweep.all_rows = rows && strcmp(rows, "all") == 0;
+    return ovl_sweep_read_choice(&j->work, j->args, &j->sweep) && good;
 }
 
-static bool read_jobs(job *j, uint32_t *threads)
+/* "2/8": part 1 of 8. */
+static bool read_shard(job *j)
 {
-    const char *text = ovl_args_value(j->args, "jobs");
-    int64_t n = 0;
-    *threads = 0;
-    if (text && (ovl_read_count(text, &n) || n < 1 || n > 1024)) {
-        ovl_error(&j->work.errs, OVL_E_USAGE, (ovl_mark){0},
-                  "--jobs takes a number of threads from 1 to 1024; found \"%s\"", text);
-        return false;
+    const char *text = ovl_args_value(j->args, "shard"), *slash = text ? strchr(text, '/') : NULL;
+    int64_t part = 1, parts = 1;
+    j->sharded = text != NULL;
+    if (text) {
+        const char *first =
+            slash ? ovl_arena_strndup(&j->work.arena, text, (size_t)(slash - text)) : "";
+        if (!slash || ovl_read_count(first, &part) || ovl_read_count(slash + 1, &parts) ||
+            part < 1 || part > parts || parts > INT32_MAX) {
+            ovl_error(&j->work.errs, OVL_E_USAGE, (ovl_mark){0},
+                      "--shard takes a part and how many there are, such as 2/8; found \"%s\"",
+                      text);
+            return false;
+        }
     }
-    *threads = (uint32_t)n;
+    j->team.part = (uint32_t)part - 1;
+    j->team.parts = (uint32_t)parts;
     return true;
 }
 
-static void tick(void *context, uint32_t done)
+static bool check_options(job *j)
 {
-    job *j = context;
-    ovl_progress_at(&j->progress, done);
+    static const char *const need_store[] = {"resume", "shard", "merge"};
+    bool good = true, store = ovl_args_has(j->args, "store");
+    for (size_t i = 0; i < OVL_COUNT(need_store) && !store; i++) {
+        if (ovl_args_has(j->args, need_store[i])) {
+            ovl_error(&j->work.errs, OVL_E_USAGE, (ovl_mark){0},
+                      "--%s needs the store that keeps the points: --store FILE", need_store[i]);
+            good = false;
+        }
+    }
+    if (j->link.size > 1 && j->sharded) {
+        ovl_error(&j->work.errs, OVL_E_USAGE, (ovl_mark){0},
+                  "the processes of mpirun share the points already: leave out --shard");
+        good = false;
+    }
+    return good;
 }
 
 static void write_sweep(job *j)
@@ -92,44 +82,187 @@ static void write_sweep(job *j)
     ovl_work_written(&j->work, j->args, out);
 }
 
-static int simulate(job *j, uint32_t threads)
+/* The first process alone sees the store. */
+static bool open_store(job *j)
+{
+    uint32_t n = 0;
+    const char *path = ovl_args_value(j->args, "store");
+    const char **merge = ovl_args_all(j->args, "merge", &n, &j->work.arena);
+    bool resume = ovl_args_has(j->args, "resume") || j->sharded || n;
+    if (!path || j->link.rank) {
+        return true;
+    }
+    bool good = ovl_sweep_store_open(&j->store, &j->work, path, &j->sweep, resume);
+    for (uint32_t i = 0; good && i < n; i++) {
+        good = ovl_sweep_store_merge(&j->store, merge[i]);
+    }
+    return good;
+}
+
+static uint32_t count_open(const ovl_sweep *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        n += s->points[i].state == OVL_POINT_OPEN;
+    }
+    return n;
+}
+
+static void say(job *j, const char *text)
+{
+    ovl_out_printf(j->work.shell->err, "%s\n", text);
+}
+
+static int interrupted(job *j, uint32_t open)
+{
+    const ovl_sweep *s = &j->sweep;
+    ovl_arena *a = &j->work.arena;
+    const char *path = ovl_args_value(j->args, "store");
+    const char *text =
+        ovl_arena_printf(a, "interrupted: %s of %s points are done",
+                         ovl_grouped(s->axes.n_points - open, a), ovl_grouped(s->axes.n_points, a));
+    say(j, path && j->store.open
+               ? ovl_arena_printf(a, "%s and kept in %s; --resume goes on", text, path)
+               : text);
+    return OVL_EXIT_SIGNAL + s->signal;
+}
+
+/* A part of a sweep has nothing to choose from until the others are there. */
+static int end_of_part(job *j)
+{
+    ovl_arena *a = &j->work.arena;
+    uint32_t n = j->sweep.axes.n_points, parts = j->team.parts;
+    say(j, ovl_arena_printf(a,
+                            "part %" PRIu32 " of %" PRIu32
+                            " is done: %s of %s points are kept in %s; --resume prints the sweep "
+                            "when all are",
+                            j->team.part + 1, parts,
+                            ovl_grouped((n - j->team.part + parts - 1) / parts, a),
+                            ovl_grouped(n, a), ovl_args_value(j->args, "store")));
+    return OVL_EXIT_DONE;
+}
+
+static int simulate(job *j)
 {
     ovl_sweep *s = &j->sweep;
-    ovl_sweep_begin(s, &j->work.arena);
-    ovl_sweep_how how = {.threads = threads, .context = j, .tick = tick};
-    ovl_progress_begin(&j->progress, j->work.shell->err, "points", s->axes.n_points);
-    ovl_sweep_run(s, &how, &j->work.arena);
-    ovl_progress_end(&j->progress);
+    j->team.sweep = s;
+    j->team.store = &j->store;
+    j->team.link = &j->link;
+    j->team.progress_to = j->work.shell->err;
+    if (j->link.size > 1) {
+        j->team.part = j->link.rank;
+        j->team.parts = j->link.size;
+    }
+    ovl_sweep_team_run(&j->team, &j->work.arena);
+    uint32_t open = count_open(s);
+    if (j->link.rank) {
+        return OVL_EXIT_DONE; /* the first process has the result */
+    }
+    if (j->sharded && open && !s->signal) {
+        return end_of_part(j);
+    }
     ovl_sweep_choose(s, &j->work.arena);
     write_sweep(j);
-    if (s->signal) {
-        ovl_out_printf(j->work.shell->err,
-                       "interrupted: %" PRIu32 " of %" PRIu32 " points were simulated\n",
-                       s->n_done + s->n_failed, s->axes.n_points);
-        return OVL_EXIT_SIGNAL + s->signal;
+    return s->signal ? interrupted(j, open) : ovl_sweep_status(s);
+}
+
+/* Everything up to the first point; true if all processes can go on. */
+static bool prepare(job *j)
+{
+    ovl_side side;
+    bool good = read_choice(j);
+    good = ovl_sweep_read_jobs(&j->work, j->args, &j->team.threads) && good;
+    good = read_shard(j) && good;
+    good = check_options(j) && good;
+    ovl_work_store(&j->work, j->args);
+    if (ovl_work_side(&j->work, j->args, &side) && ovl_work_load(&j->work, side.path, &j->doc)) {
+        j->sweep.doc = &j->doc;
+        j->sweep.variant = side.variant;
+        j->sweep.sets = j->work.sets;
+        j->sweep.n_sets = j->work.n_sets;
+        j->sweep.no_fold = ovl_args_has(j->args, "no-fold");
+        good = ovl_sweep_read_axes(&j->work, j->args, &j->doc, &j->sweep.axes) && good;
+    } else {
+        good = false;
     }
-    return ovl_sweep_status(s);
+    if (good) {
+        ovl_sweep_begin(&j->sweep, &j->work.arena);
+        good = open_store(j);
+    }
+    return ovl_link_all(&j->link, good);
+}
+
+/* The words of the program, for going on as another one. */
+static const char *const *words_of(const ovl_args *args, ovl_arena *arena)
+{
+    const char **words =
+        OVL_NEW_ARRAY(arena, const char *, 4 + (size_t)args->n_options + args->n_operands);
+    size_t n = 0;
+    words[n++] = "ovl";
+    words[n++] = "sweep";
+    for (uint32_t i = 0; i < args->n_options; i++) {
+        const struct ovl_arg *a = &args->options[i];
+        words[n++] = a->value ? ovl_arena_printf(arena, "--%s=%s", a->option->name, a->value)
+                              : ovl_arena_printf(arena, "--%s", a->option->name);
+    }
+    words[n++] = "--";
+    for (uint32_t i = 0; i < args->n_operands; i++) {
+        words[n++] = args->operands[i];
+    }
+    return words;
+}
+
+/* --solve KEY --for FIGURE: one question instead of a table. */
+static int solve(job *j)
+{
+    const ovl_args *args = j->args;
+    const char *target = ovl_args_value(args, "for");
+    ovl_side side;
+    ovl_solve q = {.of = &j->sweep};
+    if (!target) {
+        ovl_error(&j->work.errs, OVL_E_USAGE, (ovl_mark){0},
+                  "--solve needs the figure that was measured: --for 'step=544 ms'");
+        return OVL_EXIT_DONE;
+    }
+    if (!ovl_work_side(&j->work, args, &side) || !ovl_work_load(&j->work, side.path, &j->doc)) {
+        return OVL_EXIT_DONE;
+    }
+    j->sweep.doc = &j->doc;
+    j->sweep.variant = side.variant;
+    j->sweep.sets = j->work.sets;
+    j->sweep.n_sets = j->work.n_sets;
+    j->sweep.no_fold = ovl_args_has(args, "no-fold");
+    if (!ovl_solve_read(&q, ovl_args_value(args, "solve"), target, ovl_args_value(args, "between"),
+                        &j->work.arena, &j->work.errs)) {
+        return OVL_EXIT_DONE;
+    }
+    ovl_solve_run(&q, &j->work.arena);
+    ovl_out file, *out = ovl_work_output(args, j->work.shell, &file);
+    if (ovl_args_has(args, "json")) {
+        ovl_solve_json(out, &q);
+    } else {
+        ovl_solve_text(out, &q);
+    }
+    ovl_work_written(&j->work, args, out);
+    return q.end == OVL_SOLVE_MET ? OVL_EXIT_DONE : OVL_EXIT_FAILED;
 }
 
 int ovl_cmd_sweep(const ovl_args *args, const ovl_shell *shell)
 {
     job j = {.args = args};
-    ovl_side side;
-    uint32_t threads;
     int status = OVL_EXIT_DONE;
     ovl_work_begin(&j.work, shell);
     ovl_work_sets(&j.work, args);
-    bool good = read_choice(&j);
-    good = read_jobs(&j, &threads) && good;
-    if (ovl_work_side(&j.work, args, &side) && ovl_work_load(&j.work, side.path, &j.doc)) {
-        j.sweep.doc = &j.doc;
-        j.sweep.variant = side.variant;
-        j.sweep.sets = j.work.sets;
-        j.sweep.n_sets = j.work.n_sets;
-        j.sweep.no_fold = ovl_args_has(args, "no-fold");
-        if (read_axes(&j) && good) {
-            status = simulate(&j, threads);
+    if (ovl_args_has(args, "solve")) {
+        return ovl_work_end(&j.work, solve(&j));
+    }
+    if (ovl_link_begin(&j.link, words_of(args, &j.work.arena), &j.work.errs)) {
+        status = prepare(&j) ? simulate(&j) : OVL_EXIT_DONE;
+        ovl_sweep_store_close(&j.store);
+        if (j.link.rank) { /* what is wrong is wrong everywhere, and said once */
+            j.work.errs.count = j.work.errs.dropped = 0;
         }
+        ovl_link_end(&j.link);
     }
     return ovl_work_end(&j.work, status);
 }

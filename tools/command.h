@@ -68,10 +68,13 @@ int ovl_cmd_check(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_compare(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_explain(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_export(const ovl_args *args, const ovl_shell *shell);
+int ovl_cmd_history(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_help(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_import(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_inspect(const ovl_args *args, const ovl_shell *shell);
+int ovl_cmd_optimize(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_run(const ovl_args *args, const ovl_shell *shell);
+int ovl_cmd_show(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_sweep(const ovl_args *args, const ovl_shell *shell);
 
 #endif

@@ -43,6 +43,10 @@ static const char *const interference_models[] = {"none", "shared", "measured", 
     {                                                                                              \
         .name = "json", .doc = "print JSON instead of text; times are seconds with 12 decimals"    \
     }
+#define STORE(what)                                                                                \
+    {                                                                                              \
+        .name = "store", .value = "FILE", .file = true, .doc = (what)                              \
+    }
 #define OUTPUT                                                                                     \
     {                                                                                              \
         .name = "output", .letter = 'o', .value = "FILE", .file = true,                            \
@@ -68,6 +72,7 @@ static const ovl_option run_items[] = {
             "for more than communication, up to 200,000 operations"},
     JSON,
     OUTPUT,
+    STORE("keep the run in this SQLite file, made if it is not there"),
     HELP,
 };
 
@@ -79,6 +84,7 @@ static const ovl_option compare_items[] = {
     JSON,
     OUTPUT,
     {.name = "fail-if-worse", .doc = "exit with 1 if B, or any of the variants, is worse"},
+    STORE("keep the runs in this SQLite file; or, with two numbers, compare two of its runs"),
     HELP,
 };
 
@@ -114,6 +120,8 @@ static const ovl_option export_items[] = {
     {.name = "ranks",
      .value = "LIST",
      .doc = "which ranks to write: 0-7, or 0,8,16-23; without it the first 64"},
+    STORE("write a run of this store, named by its number, as JSON"),
+    {.name = "csv", .doc = "with --store: its metrics as CSV instead"},
     VARIANT,
     SET,
     INTERFERENCE,
@@ -256,10 +264,32 @@ static const ovl_option sweep_items[] = {
      .value = "CONDITION",
      .repeat = true,
      .doc = "what the best point must satisfy, such as 'peak<=80GiB' or 'exposed<2 ms'"},
+    {.name = "solve",
+     .value = "KEY",
+     .doc = "no table, but a question: which value of this key gives the figure of --for?"},
+    {.name = "for",
+     .value = "FIGURE",
+     .doc = "with --solve: what was measured, such as 'step=544 ms'"},
+    {.name = "between",
+     .value = "RANGE",
+     .doc =
+         "with --solve: where to look, such as '1 GB/s..100 GB/s'; without it from a hundredth to "
+         "a hundredfold of the present value"},
     {.name = "rows",
      .value = "all|front",
      .choices = row_choices,
      .doc = "which points the text shows; without it all up to 60, beyond that the front"},
+    STORE("keep each point in this SQLite file as soon as it is simulated"),
+    {.name = "resume", .doc = "take the points the store has, and simulate the others"},
+    {.name = "shard",
+     .value = "I/N",
+     .doc = "simulate the I-th of N parts, into a store that all parts share, or that --merge puts "
+            "together"},
+    {.name = "merge",
+     .value = "FILE",
+     .file = true,
+     .repeat = true,
+     .doc = "take the points of this sweep from another store, too"},
     {.name = "jobs", .letter = 'j', .value = "N", .doc = "threads; without it one for each core"},
     VARIANT,
     SET,
@@ -271,6 +301,53 @@ static const ovl_option sweep_items[] = {
     HELP,
 };
 
+static const ovl_option history_items[] = {
+    STORE("the SQLite file that runs were stored in"),
+    {.name = "limit",
+     .value = "N",
+     .doc = "the newest N runs; without it 40 in text, all in JSON and CSV"},
+    {.name = "points", .doc = "the points of sweeps, too"},
+    JSON,
+    {.name = "csv", .doc = "print CSV instead of text"},
+    OUTPUT,
+    HELP,
+};
+
+static const ovl_option show_items[] = {
+    STORE("the SQLite file the run was stored in"),
+    JSON,
+    OUTPUT,
+    HELP,
+};
+
+static const ovl_option optimize_items[] = {
+    {.name = "over",
+     .value = "KEY=VALUES",
+     .repeat = true,
+     .doc = "values to choose from, as for ovl sweep; without it the sweep section of the file"},
+    {.name = "zip", .value = "KEY=VALUES", .repeat = true, .doc = "keys that change together"},
+    {.name = "sample", .value = "KEY=RANGE", .repeat = true, .doc = "values to draw"},
+    {.name = "samples", .value = "N", .doc = "how many rows --sample draws; without it 100"},
+    {.name = "buckets",
+     .doc = "also which gradients share a bucket of overlap.ddp, and in which order"},
+    {.name = "stages", .doc = "also how many layers each stage of a pipeline has"},
+    {.name = "tries",
+     .value = "N",
+     .doc = "simulations at most, beyond which a search is not exact; without it 5000"},
+    {.name = "seed", .value = "N", .doc = "what is drawn depends on it; without it 1"},
+    {.name = "objective", .value = "METRIC", .doc = "what to have least of; without it step"},
+    {.name = "where",
+     .value = "CONDITION",
+     .repeat = true,
+     .doc = "what the answer must satisfy, such as 'peak<=80GiB'"},
+    {.name = "jobs", .letter = 'j', .value = "N", .doc = "threads; without it one for each core"},
+    VARIANT,
+    SET,
+    INTERFERENCE,
+    JSON,
+    OUTPUT,
+    HELP,
+};
 static const ovl_option import_items[] = {OUTPUT, HELP};
 
 static const ovl_option help_items[] = {HELP};
@@ -292,6 +369,9 @@ static const ovl_option_table explain_options = TABLE(explain_items);
 static const ovl_option_table inspect_options = TABLE(inspect_items);
 static const ovl_option_table calibrate_options = TABLE(calibrate_items);
 static const ovl_option_table sweep_options = TABLE(sweep_items);
+static const ovl_option_table history_options = TABLE(history_items);
+static const ovl_option_table show_options = TABLE(show_items);
+static const ovl_option_table optimize_options = TABLE(optimize_items);
 static const ovl_option_table import_options = TABLE(import_items);
 static const ovl_option_table help_options = TABLE(help_items);
 const ovl_option_table ovl_program_options = TABLE(program_items);
@@ -361,7 +441,8 @@ const ovl_command ovl_commands[] = {
             "run has hazards.",
         .examples = "ovl compare last_bucket.yaml\n"
                     "ovl compare last_bucket.yaml split_48 split_80_16\n"
-                    "ovl compare old.yaml new.yaml:split --json",
+                    "ovl compare old.yaml new.yaml:split --json\n"
+                    "ovl compare --store runs.db 3 7",
         .options = &compare_options,
         .run = ovl_cmd_compare,
     },
@@ -390,7 +471,7 @@ const ovl_command ovl_commands[] = {
     {
         .name = "export",
         .summary = "write a run in the format of another tool",
-        .operands = "--trace|--schedule csv FILE",
+        .operands = "--trace FILE | --schedule csv FILE | --store FILE RUN",
         .min_operands = 1,
         .max_operands = 1,
         .operand = OVL_OPERAND_FILE,
@@ -401,10 +482,13 @@ const ovl_command ovl_commands[] = {
             "arguments, since the format rounds to nanoseconds. The stages of a pipeline are rows "
             "of a "
             "process of their own.\n\n"
-            "A schedule is written in PyTorch's text form; ovl import reads it back.",
+            "A schedule is written in PyTorch's text form; ovl import reads it back.\n\n"
+            "With --store it writes a stored run as JSON, as ovl run --json did, or its metrics as "
+            "CSV.",
         .examples = "ovl export --trace last_bucket.yaml -o step.json.gz\n"
                     "ovl export --trace pipeline.yaml --ranks 0-3 -o stages.json\n"
-                    "ovl export --schedule csv --lowered pipeline.yaml -o schedule.csv",
+                    "ovl export --schedule csv --lowered pipeline.yaml -o schedule.csv\n"
+                    "ovl export --store runs.db 3 -o run.json",
         .options = &export_options,
         .run = ovl_cmd_export,
     },
@@ -419,6 +503,23 @@ const ovl_command ovl_commands[] = {
         .examples = "ovl help run",
         .options = &help_options,
         .run = ovl_cmd_help,
+    },
+    {
+        .name = "history",
+        .summary = "list the runs of a store",
+        .operands = "--store FILE [SCENARIO]",
+        .min_operands = 0,
+        .max_operands = 1,
+        .operand = OVL_OPERAND_FILE,
+        .about =
+            "Lists what ovl run, compare and sweep stored with --store: number, time, scenario, "
+            "what was changed, interference model, step, peak memory, hazards. SCENARIO is a name, "
+            "a path, or the first digits of the digest of the texts it was read from. The file is "
+            "an SQLite database; docs/store.md has its tables.",
+        .examples = "ovl history --store runs.db\n"
+                    "ovl history --store runs.db --points --csv -o runs.csv",
+        .options = &history_options,
+        .run = ovl_cmd_history,
     },
     {
         .name = "import",
@@ -462,6 +563,31 @@ const ovl_command ovl_commands[] = {
         .run = ovl_cmd_inspect,
     },
     {
+        .name = "optimize",
+        .summary = "find the change of a scenario with the shortest step",
+        .operands = "FILE",
+        .min_operands = 1,
+        .max_operands = 1,
+        .operand = OVL_OPERAND_FILE,
+        .about =
+            "Looks through the values of --over (or of the sweep section), the ways to put "
+            "gradients "
+            "into buckets (--buckets; of itself for a data-parallel step) and layers on stages "
+            "(--stages; of itself for a pipeline). Every candidate is simulated in full; one with "
+            "hazards, or that does not fit the memory of its GPU, is no answer.\n\n"
+            "Prints what was tried and whether that was exact, a bound no split can beat, the "
+            "answer as a variant to put into the file, how far it stays the best when compute "
+            "times or the last gradient differ, and the comparison with the start. Where nothing "
+            "is better it says no gain, and why. Exits with 1 if nothing that was tried is an "
+            "answer.",
+        .examples = "ovl optimize last_bucket.yaml\n"
+                    "ovl optimize step.yaml --over overlap.ddp.bucket_cap=1MiB..64MiB*2 --where "
+                    "'peak<=80GiB'\n"
+                    "ovl optimize step.yaml --buckets --tries 50000 --json",
+        .options = &optimize_options,
+        .run = ovl_cmd_optimize,
+    },
+    {
         .name = "run",
         .summary = "simulate one step and say where its time goes",
         .operands = "FILE",
@@ -482,6 +608,21 @@ const ovl_command ovl_commands[] = {
         .run = ovl_cmd_run,
     },
     {
+        .name = "show",
+        .summary = "print a stored run as it was reported",
+        .operands = "--store FILE RUN",
+        .min_operands = 1,
+        .max_operands = 1,
+        .operand = OVL_OPERAND_WORD,
+        .about = "RUN is a number of ovl history. A point of a sweep is simulated again from the "
+                 "texts in the store; if this version of the program gives another step, a warning "
+                 "says so.",
+        .examples = "ovl show --store runs.db 3\n"
+                    "ovl show --store runs.db 3 --json -o run.json",
+        .options = &show_options,
+        .run = ovl_cmd_show,
+    },
+    {
         .name = "sweep",
         .summary = "simulate one step at many points and choose",
         .operands = "FILE",
@@ -495,15 +636,22 @@ const ovl_command ovl_commands[] = {
             "Marks the Pareto front and the best point that fits, and for a key whose values grow "
             "what each step of it costs and buys.\n\n"
             "A point with an error is a row of its own; the exit status is the lowest of the "
-            "errors, or 1 if there are hazards. Ctrl-C prints what is done and exits with 130.\n\n"
+            "errors, or 1 if there are hazards. Ctrl-C prints what is done and exits with 130; "
+            "with --store it is kept, and "
+            "--resume goes on.\n\n"
+            "Under mpirun the processes share the points, and the first prints and stores them "
+            "all. "
+            "For the jobs of an array there is --shard.\n\n"
             "Metrics: step, exposed, price (of interference), idle, peak (reserved), startups, "
             "hazards, over, "
             "allocated, live, comm, hidden, compute, compute_stretch, comm_latency, comm_transfer, "
-            "comm_stretch, copy, wait_late_rank.",
+            "comm_stretch, copy, wait_late_rank; idle time of all ranks by reason: fill, drain, "
+            "imbalance, dependency, schedule, host.",
         .examples = "ovl sweep last_bucket.yaml --over variant=all\n"
                     "ovl sweep step.yaml --over overlap.ddp.bucket_cap=1MiB..64MiB*2 --where "
                     "'peak<=80GiB'\n"
-                    "ovl sweep step.yaml --csv -o points.csv",
+                    "ovl sweep step.yaml --csv -o points.csv\n"
+                    "ovl sweep step.yaml --solve hardware.links.nic.bandwidth --for 'step=544 ms'",
         .options = &sweep_options,
         .run = ovl_cmd_sweep,
     },

@@ -92,6 +92,20 @@ TERM(comm_stretch, OVL_COMM_STRETCH)
 TERM(copy, OVL_COPYING)
 TERM(wait_late_rank, OVL_WAIT_LATE_RANK)
 
+/* Of all ranks together. */
+#define IDLE(name, index)                                                                          \
+    static bool name(const ovl_result *r, int64_t *value)                                          \
+    {                                                                                              \
+        *value = r->idle.piece[index];                                                             \
+        return r->idle.time != OVL_NEVER;                                                          \
+    }
+IDLE(fill, OVL_IDLE_FILL)
+IDLE(drain, OVL_IDLE_DRAIN)
+IDLE(imbalance, OVL_IDLE_IMBALANCE)
+IDLE(dependency, OVL_IDLE_DEPENDENCY)
+IDLE(schedule, OVL_IDLE_SCHEDULE)
+IDLE(host, OVL_IDLE_HOST)
+
 /* In the order of the enum; the rest is asked for by name. */
 const ovl_metric ovl_metrics[] = {
     {"step", OVL_METRIC_TIME, "length of the step", step},
@@ -114,6 +128,12 @@ const ovl_metric ovl_metrics[] = {
     {"comm_stretch", OVL_METRIC_TIME, "part of the decomposition", comm_stretch},
     {"copy", OVL_METRIC_TIME, "part of the decomposition", copy},
     {"wait_late_rank", OVL_METRIC_TIME, "part of the decomposition", wait_late_rank},
+    {"fill", OVL_METRIC_TIME, "idle time of all ranks: a forward was awaited", fill},
+    {"drain", OVL_METRIC_TIME, "idle time of all ranks: a backward was awaited", drain},
+    {"imbalance", OVL_METRIC_TIME, "idle time of all ranks: slower stages", imbalance},
+    {"dependency", OVL_METRIC_TIME, "idle time of all ranks: communication", dependency},
+    {"schedule", OVL_METRIC_TIME, "idle time of all ranks: what was not issued yet", schedule},
+    {"host", OVL_METRIC_TIME, "idle time of all ranks: the host", host},
 };
 const uint32_t ovl_n_metrics = OVL_COUNT(ovl_metrics);
 _Static_assert(OVL_COUNT(ovl_metrics) <= OVL_METRICS_MAX, "a bit for each metric");

@@ -157,6 +157,9 @@ static void reserved(ovl_out *out, const ovl_result_rank *r, ovl_arena *arena)
         text = ovl_arena_printf(arena, "%s = %s", text, ovl_print_bytes(buf, p->bytes));
     }
     ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
+    if (!same) {
+        easing(out, p, arena);
+    }
 }
 
 static void peaks(ovl_out *out, const ovl_result_rank *r, ovl_arena *arena)

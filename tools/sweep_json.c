@@ -1,4 +1,5 @@
 /* A sweep as JSON and as CSV: every point, in order. */
+#include "tools/csv.h"
 #include "tools/sweep.h"
 
 #include <string.h>
@@ -144,48 +145,16 @@ void ovl_sweep_json(ovl_out *out, const ovl_sweep *s)
     ovl_json_end(&json);
 }
 
-/* --- CSV: RFC 4180 with newlines of one character --- */
+/* --- CSV --- */
 
-static void cell(ovl_out *out, const char *text, bool first)
+static void csv_head(ovl_out *out, const ovl_sweep *s)
 {
-    ovl_out_text(out, first ? "" : ",");
-    if (!text[strcspn(text, ",\"\n\r")]) {
-        ovl_out_text(out, text);
-        return;
-    }
-    ovl_out_text(out, "\"");
-    for (const char *c = text; *c; c++) {
-        ovl_out_write(out, "\"", *c == '"');
-        ovl_out_write(out, c, 1);
-    }
-    ovl_out_text(out, "\"");
-}
-
-static void csv_figures(ovl_out *out, const ovl_point *p)
-{
-    char buf[OVL_UNITS_TEXT];
-    for (uint32_t m = 0; m < ovl_n_metrics; m++) {
-        int64_t value = p->figures.value[m];
-        if (p->state != OVL_POINT_DONE || !ovl_has_figure(&p->figures, m)) {
-            ovl_out_text(out, ",");
-        } else if (ovl_metrics[m].kind == OVL_METRIC_TIME) {
-            ovl_out_printf(out, ",%s", ovl_print_seconds(buf, value));
-        } else {
-            ovl_out_printf(out, ",%" PRId64, value);
-        }
-    }
-}
-
-static void csv_head(ovl_out *out, const ovl_sweep *s, ovl_arena *arena)
-{
-    cell(out, "point", true);
+    ovl_csv_cell(out, "point", true);
     for (uint32_t k = 0; k < s->axes.n_keys; k++) {
-        cell(out, s->axes.keys[k].path, false);
+        ovl_csv_cell(out, s->axes.keys[k].path, false);
     }
-    cell(out, "state", false);
-    for (uint32_t m = 0; m < ovl_n_metrics; m++) {
-        cell(out, ovl_metric_key(m, arena), false);
-    }
+    ovl_csv_cell(out, "state", false);
+    ovl_csv_metric_keys(out);
     ovl_out_text(out, ",front,allowed,best,error\n");
 }
 
@@ -193,19 +162,19 @@ void ovl_sweep_csv(ovl_out *out, const ovl_sweep *s)
 {
     ovl_arena arena = {0};
     const char *texts[OVL_KEYS_MAX];
-    csv_head(out, s, &arena);
+    csv_head(out, s);
     for (uint32_t i = 0; i < s->axes.n_points; i++) {
         const ovl_point *p = &s->points[i];
         ovl_axes_texts(&s->axes, i, texts);
         ovl_out_printf(out, "%" PRIu32, i);
         for (uint32_t k = 0; k < s->axes.n_keys; k++) {
-            cell(out, texts[k] ? texts[k] : "", false);
+            ovl_csv_cell(out, texts[k] ? texts[k] : "", false);
         }
-        cell(out, state_text(p), false);
-        csv_figures(out, p);
+        ovl_csv_cell(out, state_text(p), false);
+        ovl_csv_metrics(out, p->state == OVL_POINT_DONE ? &p->figures : NULL);
         bool allowed = ovl_point_sound(p) && ovl_point_fits(p) && ovl_point_allowed(s, p);
         ovl_out_printf(out, ",%d,%d,%d", p->front, allowed, s->best == i);
-        cell(out, p->error ? first_line(p->error, &arena) : "", false);
+        ovl_csv_cell(out, p->error ? first_line(p->error, &arena) : "", false);
         ovl_out_text(out, "\n");
     }
     ovl_arena_free(&arena);

@@ -321,21 +321,37 @@ static void best_line(ovl_out *out, shown *v)
 
 /* --- What each step costs --- */
 
-static const char *step_text(shown *v, const ovl_sweep_step *step, uint32_t key)
+/* The keys of the axis, or what they are at a point: "2", "2, 4". */
+static const char *axis_text(shown *v, const char *const *texts)
+{
+    const ovl_sweep_axis *axis = &v->s->axes.axes[v->s->ordered];
+    const char *text = "";
+    bool same = true;
+    for (uint32_t k = 0; k < axis->n_keys; k++) {
+        uint32_t key = axis->first_key + k;
+        const char *part = texts ? texts[key] : ovl_sweep_key_text(v->s, key, &v->arena);
+        same &= texts && strcmp(part, texts[axis->first_key]) == 0;
+        text = ovl_arena_printf(&v->arena, "%s%s%s", text, k ? ", " : "", part);
+    }
+    return same ? texts[axis->first_key] : text;
+}
+
+static const char *step_text(shown *v, const ovl_sweep_step *step)
 {
     const char *from[OVL_KEYS_MAX], *to[OVL_KEYS_MAX];
     ovl_axes_texts(&v->s->axes, step->from, from);
     ovl_axes_texts(&v->s->axes, step->to, to);
-    return ovl_arena_printf(&v->arena, "%s -> %s", from[key], to[key]);
+    return ovl_arena_printf(&v->arena, "%s -> %s", axis_text(v, from), axis_text(v, to));
 }
 
-/* The other keys of the point. */
-static const char *rest_text(shown *v, uint32_t i, uint32_t key)
+/* The keys of the other axes. */
+static const char *rest_text(shown *v, uint32_t i)
 {
+    const ovl_sweep_axis *axis = &v->s->axes.axes[v->s->ordered];
     const char *texts[OVL_KEYS_MAX], *text = "";
     ovl_axes_texts(&v->s->axes, i, texts);
     for (uint32_t k = 0; k < v->s->axes.n_keys; k++) {
-        if (k != key && texts[k]) {
+        if ((k < axis->first_key || k >= axis->first_key + axis->n_keys) && texts[k]) {
             text = ovl_arena_printf(&v->arena, "%s%s%s %s", text, *text ? ", " : "",
                                     ovl_sweep_key_text(v->s, k, &v->arena), texts[k]);
         }
@@ -379,9 +395,10 @@ static void steps(ovl_out *out, shown *v)
     if (s->n_steps == 0 || v->few) {
         return;
     }
-    uint32_t key = s->axes.axes[s->ordered].first_key, n = OVL_MIN(s->n_steps, MOST_STEPS);
+    uint32_t n = OVL_MIN(s->n_steps, MOST_STEPS);
+    const char *keys = axis_text(v, NULL);
     const ovl_column columns[] = {
-        {ovl_sweep_key_text(s, key, &v->arena), true, true, 0},
+        {keys, true, true, 0},
         {"with", true, OVL_GRID_WRAP, 0},
         {ovl_arena_printf(&v->arena, "gain (%s)", ovl_scale_unit(&v->scale)), false, false, 0},
         {"peak", false, false, 0},
@@ -389,7 +406,7 @@ static void steps(ovl_out *out, shown *v)
     };
     ovl_grid grid;
     ovl_out_text(out, "\n");
-    ovl_out_title(out, "What each step of %s buys", ovl_sweep_key_text(s, key, &v->arena));
+    ovl_out_title(out, "What each step of %s buys", keys);
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
     for (uint32_t i = 0; i < n; i++) {
         char buf[OVL_UNITS_TEXT];
@@ -397,8 +414,8 @@ static void steps(ovl_out *out, shown *v)
         ovl_time a = ovl_scale_round(&v->scale, s->points[step->from].figures.value[OVL_M_STEP]);
         ovl_time b = ovl_scale_round(&v->scale, s->points[step->to].figures.value[OVL_M_STEP]);
         const char *cells[] = {
-            step_text(v, step, key),
-            rest_text(v, step->from, key),
+            step_text(v, step),
+            rest_text(v, step->from),
             ovl_arena_strdup(&v->arena, ovl_scale_show(buf, &v->scale, a - b)),
             price_text(v, step),
             verdict_text(v, step),

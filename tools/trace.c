@@ -134,7 +134,7 @@ static void prepare(ovl_trace *t, ovl_arena *arena)
     t->feeds = OVL_NEW_ARRAY(arena, ovl_feeds, p->n_codes);
     for (uint32_t c = 0; c < p->n_codes; c++) {
         find_lanes(&p->codes[c], arena, &t->lanes[c]);
-        ovl_feeds_find(&p->codes[c], arena, &t->feeds[c]);
+        ovl_feeds_find(p, &p->codes[c], arena, &t->feeds[c]);
         most = OVL_MAX(most, t->lanes[c].host + t->lanes[c].wires);
     }
     t->sharers = ovl_trace_sharers(p, arena);

@@ -4,6 +4,11 @@
 
 #include <string.h>
 
+typedef struct ovl_work_texts {
+    ovl_recorder recorder;
+    const char *file; /* of the document */
+} ovl_work_texts;
+
 void ovl_work_begin(ovl_work *work, const ovl_shell *shell)
 {
     *work = (ovl_work){.shell = shell, .files = ovl_real_files()};
@@ -63,9 +68,49 @@ ovl_ask ovl_work_ask(const ovl_args *args)
     return ask;
 }
 
+const char *ovl_work_store(ovl_work *work, const ovl_args *args)
+{
+    const char *path = ovl_args_value(args, "store");
+    work->keeps |= path != NULL;
+    return path;
+}
+
+const char *ovl_work_need_store(ovl_work *work, const ovl_args *args)
+{
+    const char *path = ovl_work_store(work, args);
+    if (!path) {
+        ovl_error(&work->errs, OVL_E_USAGE, (ovl_mark){0},
+                  "which store? Name its file: --store FILE");
+    }
+    return path;
+}
+
+static bool load_and_keep(ovl_work *work, const char *path, ovl_document *doc)
+{
+    ovl_work_texts *texts = OVL_NEW(&work->arena, ovl_work_texts);
+    texts->recorder = (ovl_recorder){.inner = work->files, .arena = &work->arena};
+    ovl_vec_push(&work->texts, texts);
+    ovl_files files = ovl_recorder_files(&texts->recorder);
+    bool good = ovl_document_load(path, &files, doc, &work->arena, &work->errs);
+    texts->file = doc->file;
+    return good;
+}
+
+const ovl_recorder *ovl_work_recorder(const ovl_work *work, const ovl_document *doc)
+{
+    for (uint32_t i = 0; i < work->texts.len; i++) {
+        if (work->texts.data[i]->file == doc->file) {
+            return &work->texts.data[i]->recorder;
+        }
+    }
+    assert(!"a document whose texts were kept");
+    return NULL;
+}
+
 bool ovl_work_load(ovl_work *work, const char *path, ovl_document *doc)
 {
-    return ovl_document_load(path, &work->files, doc, &work->arena, &work->errs);
+    return work->keeps ? load_and_keep(work, path, doc)
+                       : ovl_document_load(path, &work->files, doc, &work->arena, &work->errs);
 }
 
 bool ovl_work_prepare(ovl_work *work, const ovl_document *doc, const char *variant,
@@ -144,6 +189,10 @@ int ovl_work_end(ovl_work *work, int status)
 {
     int worse = ovl_errs_status(&work->errs);
     ovl_complain(work->shell->err, &work->errs);
+    for (uint32_t i = 0; i < work->texts.len; i++) {
+        ovl_recorder_free(&work->texts.data[i]->recorder);
+    }
+    ovl_vec_free(&work->texts);
     ovl_arena_free(&work->scratch);
     ovl_arena_free(&work->arena);
     return worse ? worse : status;

@@ -18,6 +18,7 @@
 #include "models/lower.h"
 #include "sim/result.h"
 #include "tools/command.h"
+#include "tools/recorder.h"
 
 typedef struct ovl_work {
     const ovl_shell *shell;
@@ -25,6 +26,8 @@ typedef struct ovl_work {
     ovl_arena scratch; /* programs, until the next one is made */
     ovl_errs errs;
     ovl_files files;
+    OVL_VEC(struct ovl_work_texts *) texts; /* of each document, when they are kept */
+    bool keeps;
     const ovl_set *sets;
     uint32_t n_sets;
 } ovl_work;
@@ -62,6 +65,15 @@ bool ovl_work_side(ovl_work *work, const ovl_args *args, ovl_side *side);
 
 /* What --worth and --no-fold ask for. */
 ovl_ask ovl_work_ask(const ovl_args *args);
+
+/* The file of --store, or NULL without one. From here on the texts of documents are kept. */
+const char *ovl_work_store(ovl_work *work, const ovl_args *args);
+
+/* The same; an error without one. */
+const char *ovl_work_need_store(ovl_work *work, const ovl_args *args);
+
+/* The files a document was read from. */
+const ovl_recorder *ovl_work_recorder(const ovl_work *work, const ovl_document *doc);
 
 bool ovl_work_load(ovl_work *work, const char *path, ovl_document *doc);
 

@@ -5,7 +5,7 @@ _ovl()
     local command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "calibrate check compare explain export help import inspect run sweep --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare explain export help history import inspect optimize run show sweep --help --version" -- "$word"))
         return
     fi
     case $command:$before in
@@ -87,6 +87,10 @@ _ovl()
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
+    compare:--store)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
     explain:--resource)
         return
         ;;
@@ -122,6 +126,10 @@ _ovl()
     export:--ranks)
         return
         ;;
+    export:--store)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
     export:--variant)
         return
         ;;
@@ -132,6 +140,17 @@ _ovl()
         COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
         return
         ;;
+    history:--store)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    history:--limit)
+        return
+        ;;
+    history:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
     import:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
@@ -140,6 +159,47 @@ _ovl()
         return
         ;;
     inspect:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    optimize:--over)
+        return
+        ;;
+    optimize:--zip)
+        return
+        ;;
+    optimize:--sample)
+        return
+        ;;
+    optimize:--samples)
+        return
+        ;;
+    optimize:--tries)
+        return
+        ;;
+    optimize:--seed)
+        return
+        ;;
+    optimize:--objective)
+        return
+        ;;
+    optimize:--where)
+        return
+        ;;
+    optimize:--jobs)
+        return
+        ;;
+    optimize:--variant)
+        return
+        ;;
+    optimize:--set)
+        return
+        ;;
+    optimize:--interference)
+        COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
+        return
+        ;;
+    optimize:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
@@ -161,6 +221,18 @@ _ovl()
         return
         ;;
     run:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    run:--store)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    show:--store)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    show:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
@@ -188,8 +260,28 @@ _ovl()
     sweep:--where)
         return
         ;;
+    sweep:--solve)
+        return
+        ;;
+    sweep:--for)
+        return
+        ;;
+    sweep:--between)
+        return
+        ;;
     sweep:--rows)
         COMPREPLY=($(compgen -W "all front" -- "$word"))
+        return
+        ;;
+    sweep:--store)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    sweep:--shard)
+        return
+        ;;
+    sweep:--merge)
+        COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
     sweep:--jobs)
@@ -218,19 +310,22 @@ _ovl()
         COMPREPLY=($(compgen -W "--variant --set --interference --json --help" -- "$word"))
         ;;
     compare:-*)
-        COMPREPLY=($(compgen -W "--set --interference --worth --no-fold --json --output --fail-if-worse --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--set --interference --worth --no-fold --json --output --fail-if-worse --store --help" -- "$word"))
         ;;
     explain:-*)
         COMPREPLY=($(compgen -W "--resource --rank --variant --set --interference --json --output --help" -- "$word"))
         ;;
     export:-*)
-        COMPREPLY=($(compgen -W "--trace --schedule --lowered --dialect --output --ranks --variant --set --interference --no-fold --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--trace --schedule --lowered --dialect --output --ranks --store --csv --variant --set --interference --no-fold --help" -- "$word"))
         ;;
     help:-*)
         COMPREPLY=($(compgen -W "--help" -- "$word"))
         ;;
     help:*)
-        COMPREPLY=($(compgen -W "calibrate check compare explain export help import inspect run sweep" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare explain export help history import inspect optimize run show sweep" -- "$word"))
+        ;;
+    history:-*)
+        COMPREPLY=($(compgen -W "--store --limit --points --json --csv --output --help" -- "$word"))
         ;;
     import:-*)
         COMPREPLY=($(compgen -W "--output --help" -- "$word"))
@@ -238,11 +333,17 @@ _ovl()
     inspect:-*)
         COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))
         ;;
+    optimize:-*)
+        COMPREPLY=($(compgen -W "--over --zip --sample --samples --buckets --stages --tries --seed --objective --where --jobs --variant --set --interference --json --output --help" -- "$word"))
+        ;;
     run:-*)
-        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --memory --what-if --json --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --memory --what-if --json --output --store --help" -- "$word"))
+        ;;
+    show:-*)
+        COMPREPLY=($(compgen -W "--store --json --output --help" -- "$word"))
         ;;
     sweep:-*)
-        COMPREPLY=($(compgen -W "--over --zip --sample --samples --seed --pareto --objective --where --rows --jobs --variant --set --interference --no-fold --json --csv --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--over --zip --sample --samples --seed --pareto --objective --where --solve --for --between --rows --store --resume --shard --merge --jobs --variant --set --interference --no-fold --json --csv --output --help" -- "$word"))
         ;;
     *)
         COMPREPLY=($(compgen -f -- "$word"))

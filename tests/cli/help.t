@@ -12,9 +12,12 @@ Commands
   explain   say what held operations below their isolated speed, and for how long
   export    write a run in the format of another tool
   help      explain a command
+  history   list the runs of a store
   import    make a scenario of a file of another tool
   inspect   say where the time goes in measured traces
+  optimize  find the change of a scenario with the shortest step
   run       simulate one step and say where its time goes
+  show      print a stored run as it was reported
   sweep     simulate one step at many points and choose
 
 Options
@@ -58,6 +61,7 @@ Options
   --json                      print JSON instead of text; times are seconds with 12 decimals
   -o, --output FILE           write to FILE instead of standard output; the file is replaced only
                               once it is whole
+  --store FILE                keep the run in this SQLite file, made if it is not there
   -h, --help                  print this help and stop
 
 Exit status

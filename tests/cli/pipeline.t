@@ -205,7 +205,7 @@ $ ovl export --schedule csv scenarios/tutorial/first.yaml
 error: "scenarios/tutorial/first.yaml" has no overlap.pipeline to export
 ? 2
 $ ovl export --schedule csv --trace tests/cli/scheduled.yaml
-error: --trace and --schedule exclude each other
+error: --trace, --schedule and --store exclude each other
 ? 2
 $ ovl check tests/cli/scheduled.yaml --set overlap.pipeline.schedule_file=schedule.csv
 --set overlap.pipeline.schedule_file: error: a schedule file can be named in the scenario and its variants only

@@ -71,7 +71,7 @@ $ ovl sweep scenarios/buckets/last_bucket.yaml --over x --over 'y=3..1' --where 
 --over y: error: y: "3..1": a range goes from the smaller value to the larger
 error: unknown metric of --objective: "stepp"; did you mean "step"?
 error: unknown metric of --where: "stop"; did you mean "step"?
-error: --jobs takes a number of threads from 1 to 1024; found "0"
+error: --jobs takes a whole number from 1 to 1024; found "0"
 error: --over takes key=values, such as overlap.ddp.bucket_cap=1MiB,25MiB; found "x"
 ? 2
 $ ovl sweep scenarios/buckets/last_bucket.yaml --over variant=split_48,split_49

@@ -160,6 +160,45 @@ static void every_row_of_communication_adds_up(void)
     over_random_programs(OVL_WORTH_ALL, rows);
 }
 
+/* --- Memory and hosts --- */
+
+static int peak(const ovl_peak *p)
+{
+    uint64_t held = 0, known = p->rounding + p->unused;
+    for (uint32_t i = 0; i < p->n_holders; i++) {
+        held += p->holders[i].bytes;
+    }
+    for (int c = 0; c < OVL_CATEGORY_COUNT; c++) {
+        known += p->category[c];
+    }
+    return (held != p->bytes) + (known != p->bytes);
+}
+
+static int memory_and_hosts(const ovl_result *r)
+{
+    int wrong = 0;
+    for (uint32_t i = 0; i < r->n_ranks; i++) {
+        const ovl_result_rank *k = &r->ranks[i];
+        const ovl_host_load *h = &k->host;
+        if (k->has_memory) {
+            wrong += peak(&k->live) + peak(&k->allocated) + peak(&k->reserved);
+            wrong += k->reserved_peak < k->allocated_peak || k->active_peak < k->allocated_peak;
+        }
+        if (k->has_host) {
+            wrong += h->issuing + h->blocked + h->free != r->step;
+            wrong += h->issuing < 0 || h->blocked < 0 || h->free < 0 || h->ahead_min < 0;
+            wrong += h->gpu_waits < 0 || h->gpu_waits > r->step - k->term[OVL_COMPUTE];
+            wrong += h->ahead_mean < h->ahead_min;
+        }
+    }
+    return wrong;
+}
+
+static void holders_sum_to_peaks_and_hosts_to_the_step(void)
+{
+    over_random_programs(OVL_WORTH_NONE, memory_and_hosts);
+}
+
 /* --- The equation of the step --- */
 
 static int equation(const ovl_result *r)
@@ -203,6 +242,7 @@ static CU_TestInfo tests[] = {
     {"the critical path covers the step without a gap",
      the_critical_path_covers_the_step_without_a_gap},
     {"every row of communication adds up", every_row_of_communication_adds_up},
+    {"holders sum to peaks, and hosts to the step", holders_sum_to_peaks_and_hosts_to_the_step},
     {"the equation gives the step", the_equation_gives_the_step},
     {"differences sum to the difference of the steps",
      differences_sum_to_the_difference_of_the_steps},

@@ -33,6 +33,9 @@ documents() {
     "$ovl" check --json tests/lint/json.yaml
     "$ovl" run --json --gaps --memory tests/lint/json.yaml
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB
+    "$ovl" run scenarios/buckets/last_bucket.yaml --store "$scratch/runs.db" >/dev/null
+    "$ovl" sweep scenarios/buckets/last_bucket.yaml --store "$scratch/runs.db" --over variant=all >/dev/null
+    "$ovl" history --points --json --store "$scratch/runs.db"
     for runs in planted shared_gpu; do
         "$ovl" export --trace "scenarios/calibration/$runs.yaml" --variant alone -o "$scratch/alone.json"
         "$ovl" export --trace "scenarios/calibration/$runs.yaml" -o "$scratch/both.json"
@@ -47,6 +50,13 @@ documents() {
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:earlier
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:slow a
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:earlier --resource nic.out
+    "$ovl" optimize --json --tries 200 scenarios/buckets/last_bucket.yaml
+    "$ovl" optimize --json tests/cli/four_gradients.yaml
+    "$ovl" optimize --json scenarios/buckets/last_bucket.yaml --over variant=all \
+        --set 'workload.gradients[6].ready=202ms' --set 'hardware.collectives[0].alpha=3 ms'
+    "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --solve workload.backward --for 'step=220 ms'
+    "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --solve hardware.gpu.hmb \
+        --for 'step=220 ms' --between '1 TB/s..2 TB/s'
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'peak<1GiB' \
         --over 'hardware.collectives[0].alpha=1ms,2ms' --over interference=measured,x
     trace tests/lint/json.yaml
@@ -61,7 +71,7 @@ collapse() {
         s#ranks\[\]\.(live|allocated|reserved)_peak( |\.|\$)#ranks[].PEAK\2#
         s#kinds\.(kernel|collective|send|recv|batch|copy|host|marker)\$#kinds.KIND#
         s#(buffer_bytes|args)\.(parameter|gradient|optimizer|activation|gathered|reduce|temporary)\$#\1.CATEGORY#
-        s#points\[\]\.(values|metrics)\..*#points[].\1.\U\1#
+        s#(points|runs)\[\]\.(values|metrics)\..*#\1[].\2.\U\2#
         s#\.VALUES\$#.KEY#; s#\.METRICS\$#.METRIC#
         s#^none#trace#"
 }

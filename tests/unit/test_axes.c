@@ -116,6 +116,12 @@ static void ordered_axes(void)
     CHECK(!axes.axes[2].ordered);
     CHECK(!axes.axes[3].ordered); /* two kinds of quantity */
     CHECK(!axes.axes[4].ordered); /* 400 Gb/s are 50 GB/s */
+    CHECK_TEXT(
+        read_axes(SCENARIO "sweep: {list: [{a: 1, b: 1 ms}, {a: 2, b: 2 ms}]}\n", &none, &axes),
+        "");
+    CHECK(axes.axes[0].ordered);
+    CHECK_TEXT(read_axes(SCENARIO "sweep: {list: [{a: 1, b: 1 ms}, {a: 2}]}\n", &none, &axes), "");
+    CHECK(!axes.axes[0].ordered);
 }
 
 static void rows_that_change_together(void)

@@ -1,0 +1,65 @@
+What is no store, no run, no number; options that need another.
+
+$ ovl history --store $T/absent.db
+error: store "$T/absent.db": no such file
+? 2
+$ ovl history
+error: which store? Name its file: --store FILE
+? 2
+$ ovl run scenarios/buckets/last_bucket.yaml --store $T/absent/runs.db | tail -n 1
+error: store "$T/absent/runs.db": it cannot be opened
+  - The links that all_reduce loads are not modelled: no via is given.
+$ ovl run scenarios/buckets/last_bucket.yaml --store $T/runs.db --json | head -n 2
+{
+  "schema": "overlapsim.run/1",
+$ ovl show --store $T/runs.db 7
+error: there is no run 7 in "$T/runs.db"; ovl history lists them
+? 2
+$ ovl show --store $T/runs.db seven
+error: "seven" is no number of a run; ovl history lists them
+? 2
+$ ovl compare --store $T/runs.db 1 7
+error: there is no run 7 in "$T/runs.db"; ovl history lists them
+? 2
+$ ovl export --store $T/runs.db 1 --csv | cut -d, -f 1-4
+run,scenario,variant,step_s
+1,The last bucket,base,0.217000000000
+$ ovl export --store $T/runs.db 1 | head -n 3
+{
+  "schema": "overlapsim.run/1",
+  "scenario": "The last bucket",
+$ ovl history --store $T/runs.db other
+$T/runs.db holds no such runs
+$ ovl sweep scenarios/buckets/resnet50_ddp.yaml --resume
+error: --resume needs the store that keeps the points: --store FILE
+? 2
+$ ovl sweep scenarios/buckets/resnet50_ddp.yaml --store $T/runs.db --shard 3/2
+error: --shard takes a part and how many there are, such as 2/8; found "3/2"
+? 2
+$ ovl sweep scenarios/buckets/resnet50_ddp.yaml -j 1 --store $T/runs.db | tail -n 10 | head -n 1
+Best: bucket_cap 16 MiB: step 98.1018 ms, peak 312 MiB
+$ ovl sweep scenarios/buckets/resnet50_ddp.yaml --store $T/runs.db
+error: "$T/runs.db" has this sweep already, 7 of 7 points; --resume takes them and goes on
+? 2
+$ ovl sweep scenarios/buckets/resnet50_ddp.yaml --store $T/runs.db --resume | tail -n 10 | head -n 1
+Best: bucket_cap 16 MiB: step 98.1018 ms, peak 312 MiB
+$ ovl sweep scenarios/buckets/resnet50_ddp.yaml --store $T/other.db --merge $T/absent.db
+error: store "$T/absent.db": no such file
+? 2
+$ ovl sweep scenarios/buckets/last_bucket.yaml --over variant=all --store $T/other.db --merge $T/runs.db
+error: "$T/runs.db" does not have this sweep
+? 2
+$ ovl run scenarios/buckets/resnet50_ddp.yaml --set 'overlap.ddp.bucket_cap=1 MiB' --store $T/runs.db | tail -n 1; ovl compare --store $T/runs.db 2 9 | tail -n 1
+Stored as run 9 in $T/runs.db
+Verdict: no gain: the step is the same; bucket 0 has 63.5022 ms of slack
+$ ovl history --store $T/runs.db --points --csv | cut -d, -f 1,3,6,7,11,12
+run,scenario,variant,changes,sweep,step_s
+1,The last bucket,base,,,0.217000000000
+2,ResNet-50 with DDP,base,overlap.ddp.bucket_cap=1 MiB,1,0.098183291835
+3,ResNet-50 with DDP,base,overlap.ddp.bucket_cap=2 MiB,1,0.098158911790
+4,ResNet-50 with DDP,base,overlap.ddp.bucket_cap=4 MiB,1,0.098134561925
+5,ResNet-50 with DDP,base,overlap.ddp.bucket_cap=8 MiB,1,0.098112236319
+6,ResNet-50 with DDP,base,overlap.ddp.bucket_cap=16 MiB,1,0.098101837288
+7,ResNet-50 with DDP,base,overlap.ddp.bucket_cap=32 MiB,1,0.098196924530
+8,ResNet-50 with DDP,base,overlap.ddp.bucket_cap=64 MiB,1,0.098203275191
+9,ResNet-50 with DDP,base,overlap.ddp.bucket_cap=1 MiB,,0.098183291835

@@ -1,0 +1,268 @@
+#include "tools/optimize.h"
+
+#include "models/node_text.h"
+#include "tools/pool.h"
+#include "tools/progress.h"
+
+#include <string.h>
+
+/* --- Candidates --- */
+
+static ovl_sweep one_of(const ovl_optimize *o, const ovl_candidate *c, ovl_arena *arena)
+{
+    ovl_sweep one = *o->start;
+    ovl_set *sets = OVL_NEW_ARRAY(arena, ovl_set, (size_t)one.n_sets + c->n_sets);
+    if (one.n_sets) {
+        memcpy(sets, one.sets, one.n_sets * sizeof *sets);
+    }
+    if (c->n_sets) {
+        memcpy(sets + one.n_sets, c->sets, c->n_sets * sizeof *sets);
+    }
+    one.sets = sets;
+    one.n_sets += c->n_sets;
+    one.variant = c->variant ? c->variant : one.variant;
+    one.axes = (ovl_axes){.n_points = 1};
+    return one;
+}
+
+void ovl_candidate_point(const ovl_optimize *o, ovl_candidate *c, ovl_arena *errors)
+{
+    ovl_arena arena = {0};
+    const ovl_sweep one = one_of(o, c, &arena);
+    ovl_sweep_point(&one, 0, &c->point, errors);
+    ovl_arena_free(&arena);
+}
+
+bool ovl_candidate_result(const ovl_optimize *o, const ovl_candidate *c, ovl_worth worth,
+                          ovl_result *result, ovl_arena *arena, ovl_errs *errs)
+{
+    const ovl_sweep one = one_of(o, c, arena);
+    return ovl_sweep_result(&one, 0, worth, result, arena, errs);
+}
+
+bool ovl_candidate_good(const ovl_optimize *o, const ovl_candidate *c)
+{
+    return ovl_point_sound(&c->point) && ovl_point_fits(&c->point) &&
+           ovl_point_allowed(o->start, &c->point) &&
+           ovl_has_figure(&c->point.figures, o->start->objective);
+}
+
+bool ovl_candidate_better(const ovl_optimize *o, const ovl_candidate *a, const ovl_candidate *b)
+{
+    int64_t x = a->point.figures.value[o->start->objective];
+    int64_t y = b->point.figures.value[o->start->objective];
+    int64_t m = a->point.figures.value[OVL_M_STARTUPS], n = b->point.figures.value[OVL_M_STARTUPS];
+    return x != y ? x < y : m != n ? m < n : a->number < b->number;
+}
+
+void ovl_optimize_take(ovl_optimize *o, const ovl_candidate *c)
+{
+    o->simulated++;
+    if (!ovl_candidate_good(o, c)) {
+        o->useless++;
+        return;
+    }
+    uint32_t at = 0;
+    while (at < o->n_best && !ovl_candidate_better(o, c, &o->best[at])) {
+        at++;
+    }
+    if (at == OVL_OPT_RIVALS) {
+        return;
+    }
+    uint32_t kept = OVL_MIN(o->n_best, OVL_OPT_RIVALS - 1);
+    memmove(&o->best[at + 1], &o->best[at], (kept - at) * sizeof *o->best);
+    o->best[at] = *c;
+    o->n_best = kept + 1;
+}
+
+typedef struct crew {
+    ovl_optimize *o;
+    ovl_candidate *list;
+    ovl_arena *errors; /* one a thread */
+} crew;
+
+static void work(void *context, uint32_t thread, uint32_t piece)
+{
+    crew *c = context;
+    ovl_candidate_point(c->o, &c->list[piece], &c->errors[thread]);
+}
+
+void ovl_optimize_try(ovl_optimize *o, ovl_candidate *list, uint32_t n)
+{
+    ovl_arena arena = {0};
+    uint32_t threads = o->threads ? o->threads : ovl_pool_cores();
+    crew c = {o, list, OVL_NEW_ARRAY(&arena, ovl_arena, threads)};
+    ovl_pool pool = {.threads = threads, .n = n, .context = &c, .work = work};
+    for (uint32_t i = 0; i < n; i++) {
+        list[i].number = o->made++;
+    }
+    if (n && !o->signal) {
+        ovl_pool_end end = ovl_pool_run(&pool);
+        o->signal = end.signal;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (list[i].point.state != OVL_POINT_OPEN) {
+            list[i].point.error = NULL; /* of a thread's arena */
+            ovl_optimize_take(o, &list[i]);
+        }
+    }
+    for (uint32_t t = 0; t < threads; t++) {
+        ovl_arena_free(&c.errors[t]);
+    }
+    ovl_arena_free(&arena);
+}
+
+void ovl_optimize_say(ovl_optimize *o, const char *sentence)
+{
+    assert(o->n_searched < OVL_COUNT(o->searched));
+    o->searched[o->n_searched++] = sentence;
+}
+
+/* --- Axes --- */
+
+static ovl_candidate candidate_of(const ovl_optimize *o, uint32_t point)
+{
+    const ovl_axes *axes = &o->start->axes;
+    ovl_set *sets = OVL_NEW_ARRAY(o->arena, ovl_set, axes->n_keys);
+    ovl_candidate c = {.sets = sets};
+    c.n_sets = ovl_axes_point(axes, point, sets, &c.variant);
+    return c;
+}
+
+static void try_all(ovl_optimize *o)
+{
+    uint32_t n = o->start->axes.n_points;
+    ovl_candidate *list = OVL_NEW_ARRAY(o->arena, ovl_candidate, n);
+    for (uint32_t i = 0; i < n; i++) {
+        list[i] = candidate_of(o, i);
+    }
+    ovl_optimize_try(o, list, n);
+    ovl_optimize_say(o, ovl_arena_printf(o->arena, "all combinations of the values, %s: exact",
+                                         ovl_grouped(n, o->arena)));
+}
+
+static uint32_t point_of_rows(const ovl_axes *axes, const uint32_t *rows)
+{
+    uint32_t point = 0;
+    for (uint32_t a = 0; a < axes->n_axes; a++) {
+        point = point * axes->axes[a].n_rows + rows[a];
+    }
+    return point;
+}
+
+/* All rows of one axis, the others as they are; gives whether one was better than all before. */
+static bool try_line(ovl_optimize *o, uint32_t *rows, uint32_t axis)
+{
+    const ovl_axes *axes = &o->start->axes;
+    uint32_t n = axes->axes[axis].n_rows, base = o->made, before = rows[axis];
+    ovl_candidate *list = OVL_NEW_ARRAY(o->arena, ovl_candidate, n);
+    for (uint32_t r = 0; r < n; r++) {
+        rows[axis] = r;
+        list[r] = candidate_of(o, point_of_rows(axes, rows));
+    }
+    ovl_optimize_try(o, list, n);
+    rows[axis] = before;
+    bool better = o->n_best && o->best[0].number >= base;
+    if (better) {
+        rows[axis] = o->best[0].number - base;
+    }
+    return better;
+}
+
+/* One axis after the other, from the middle of each, until a round brings nothing. */
+static void try_lines(ovl_optimize *o)
+{
+    const ovl_axes *axes = &o->start->axes;
+    uint32_t rows[OVL_KEYS_MAX], from = o->simulated;
+    bool better = true;
+    for (uint32_t a = 0; a < axes->n_axes; a++) {
+        rows[a] = axes->axes[a].n_rows / 2;
+    }
+    while (better && !o->signal && o->simulated - from < o->tries) {
+        better = false;
+        for (uint32_t a = 0; a < axes->n_axes; a++) {
+            better = try_line(o, rows, a) || better;
+        }
+    }
+    ovl_optimize_say(
+        o, ovl_arena_printf(o->arena,
+                            "%s of %s combinations, one key after the other until none helped: "
+                            "others may be better (--tries)",
+                            ovl_grouped(o->simulated - from, o->arena),
+                            ovl_grouped(axes->n_points, o->arena)));
+}
+
+/* --- The whole --- */
+
+bool ovl_optimize_gains(const ovl_optimize *o)
+{
+    uint32_t m = o->start->objective;
+    return o->n_best && (!ovl_candidate_good(o, &o->first) ||
+                         o->best[0].point.figures.value[m] < o->first.point.figures.value[m]);
+}
+
+bool ovl_optimize_run(ovl_optimize *o, ovl_errs *errs)
+{
+    o->bound = OVL_NEVER;
+    ovl_candidate_point(o, &o->first, o->arena);
+    if (o->first.point.state != OVL_POINT_DONE) {
+        o->error = o->first.point.error;
+        o->status = o->first.point.status;
+        return false;
+    }
+    o->first.number = o->made++;
+    if (o->start->axes.n_points > o->tries) {
+        try_lines(o);
+    } else if (o->start->axes.n_points) {
+        try_all(o);
+    }
+    if (o->stages && !o->signal) {
+        ovl_optimize_stages(o, errs);
+    }
+    if (o->buckets && !o->signal) {
+        ovl_optimize_buckets(o, errs);
+    }
+    if (ovl_optimize_gains(o) && !o->signal) {
+        ovl_optimize_range(o);
+    }
+    return true;
+}
+
+static const char *pair_text(const char *before, const char *path, const char *value,
+                             ovl_arena *arena)
+{
+    return ovl_arena_printf(arena, "%s%s%s: %s", before, *before ? ", " : "",
+                            ovl_yaml_scalar_text(path, false, arena), value);
+}
+
+/* What the variant of the file, then --set, then the candidate change; a path set again later is
+ * left out before. */
+const char *ovl_candidate_yaml(const ovl_optimize *o, const ovl_candidate *c, ovl_arena *arena)
+{
+    const ovl_sweep *s = o->start;
+    const char *variant = c->variant ? c->variant : s->variant, *text = "";
+    const ovl_node *map =
+        variant ? ovl_node_get(ovl_node_get(s->doc->root, "variants"), variant) : NULL;
+    for (uint32_t i = 0; map && map->kind == OVL_NODE_MAP && i < map->count; i++) {
+        bool again = false;
+        for (uint32_t k = 0; k < c->n_sets; k++) {
+            again |= strcmp(c->sets[k].path, map->pairs[i].key) == 0;
+        }
+        if (!again) {
+            text = pair_text(text, map->pairs[i].key, ovl_node_text(map->pairs[i].value, arena),
+                             arena);
+        }
+    }
+    for (uint32_t i = 0; i < s->n_sets; i++) {
+        const char *equals = s->sets[i].text ? strchr(s->sets[i].text, '=') : NULL;
+        if (equals) {
+            const char *path =
+                ovl_arena_strndup(arena, s->sets[i].text, (size_t)(equals - s->sets[i].text));
+            text = pair_text(text, path, equals + 1, arena);
+        }
+    }
+    for (uint32_t i = 0; i < c->n_sets; i++) {
+        text = pair_text(text, c->sets[i].path, ovl_node_text(c->sets[i].value, arena), arena);
+    }
+    return ovl_arena_printf(arena, "{%s}", text);
+}

@@ -1,0 +1,109 @@
+/*
+ * optimize.h - looks for the change of a scenario that gives the shortest step (or least of another
+ * metric), simulating every candidate in full.
+ *
+ *     Start: step 217 ms
+ *     Best: overlap.ddp.buckets [[g1, g2, g3, g4, g5, a], [late]]: step 212.4 ms
+ *     Bound: no split can be shorter than 211.25 ms
+ *
+ * What is looked through:
+ *  - all combinations of the values of axes (axes.h), or, where there are more than may be tried,
+ *    one axis after the other from the start until none helps;
+ *  - how the gradients of a data-parallel step are put into buckets: every split in the given order
+ *    for up to 12 of them (2^11), every order too for as many as may be tried (7 have 47,293), else
+ *    annealing (GSL's) from the best split found;
+ *  - how the layers of a pipeline are put on its stages: every way if they may be tried, else moves
+ *    of one layer from the best of the even ones.
+ *
+ * A candidate that cannot be simulated, has hazards, does not fit the memory of its GPU or breaks a
+ * constraint is no answer. Of equal ones the one with fewer startups counts, then the first.
+ * Everything is the same for the same seed, whatever the number of threads.
+ */
+#ifndef OVL_TOOLS_OPTIMIZE_H
+#define OVL_TOOLS_OPTIMIZE_H
+
+#include "sim/compare.h"
+#include "tools/sweep.h"
+
+#define OVL_EXACT_GRADIENTS 12 /* whose splits in one order are all tried */
+#define OVL_OPT_RIVALS      8  /* best candidates that are kept */
+
+/* A change of the start: at most OVL_KEYS_MAX settings. */
+typedef struct ovl_candidate {
+    const ovl_set *sets;
+    uint32_t n_sets;
+    const char *variant; /* NULL: that of the start */
+    ovl_point point;
+    uint32_t number; /* in the order they were made: of equal ones the first counts */
+} ovl_candidate;
+
+/* Where the best one stays the best. */
+typedef struct ovl_stays {
+    const char *what;          /* "compute times" */
+    bool factor;               /* a factor, or a time added */
+    double low, high;          /* factor; or picoseconds */
+    bool low_open, high_open;  /* it does so as far as was looked */
+    const char *below, *above; /* what is better beyond, in words */
+} ovl_stays;
+
+typedef struct ovl_optimize {
+    const ovl_sweep *start; /* document, variant, sets, objective, constraints, axes to try */
+    bool buckets, stages;   /* also these */
+    uint32_t tries;         /* simulations at most, but for what is exact */
+    uint64_t seed;
+    uint32_t threads;
+
+    ovl_arena *arena;
+    ovl_candidate first;                /* the start, unchanged */
+    ovl_candidate best[OVL_OPT_RIVALS]; /* of all that were tried, best first */
+    uint32_t n_best;
+    uint32_t made, simulated, useless; /* useless: failed, hazards, too large, excluded */
+    const char *searched[4];           /* what was looked through, in sentences */
+    uint32_t n_searched;
+    ovl_time bound; /* no candidate of the buckets can be shorter; OVL_NEVER: not known */
+    const char *bound_text;
+    ovl_stays stays[2];
+    uint32_t n_stays;
+    const char *error; /* the start cannot be simulated */
+    ovl_status status;
+    int signal;
+} ovl_optimize;
+
+/* Fills in the answer. False if the start cannot be simulated: see error. */
+bool ovl_optimize_run(ovl_optimize *o, ovl_errs *errs);
+
+/* Whether the best candidate beats the start. */
+bool ovl_optimize_gains(const ovl_optimize *o);
+
+/* "{overlap.ddp.buckets: [[g1], [g2]]}": the candidate as a variant of the file; empty: {}. */
+const char *ovl_candidate_yaml(const ovl_optimize *o, const ovl_candidate *c, ovl_arena *arena);
+
+void ovl_optimize_text(ovl_out *out, const ovl_optimize *o, const ovl_comparison *comparison);
+void ovl_optimize_json(ovl_out *out, const ovl_optimize *o, const ovl_comparison *comparison);
+
+/* The result of a candidate in full. */
+bool ovl_candidate_result(const ovl_optimize *o, const ovl_candidate *c, ovl_worth worth,
+                          ovl_result *result, ovl_arena *arena, ovl_errs *errs);
+
+/* --- For the files of the search --- */
+
+/* Simulates candidates on all cores and takes the good ones into o->best. */
+void ovl_optimize_try(ovl_optimize *o, ovl_candidate *list, uint32_t n);
+
+/* One, on this thread, without taking it. */
+void ovl_candidate_point(const ovl_optimize *o, ovl_candidate *c, ovl_arena *errors);
+
+/* Takes one that was simulated, in a thread of its own if `into` is not o->best. */
+void ovl_optimize_take(ovl_optimize *o, const ovl_candidate *c);
+
+bool ovl_candidate_good(const ovl_optimize *o, const ovl_candidate *c);
+bool ovl_candidate_better(const ovl_optimize *o, const ovl_candidate *a, const ovl_candidate *b);
+
+void ovl_optimize_say(ovl_optimize *o, const char *sentence);
+
+/* The searches; each begins from o->best[0], or the start. */
+void ovl_optimize_buckets(ovl_optimize *o, ovl_errs *errs);
+void ovl_optimize_stages(ovl_optimize *o, ovl_errs *errs);
+void ovl_optimize_range(ovl_optimize *o);
+
+#endif

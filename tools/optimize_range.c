@@ -1,0 +1,272 @@
+/* How far the answer depends on what is not known well: how long compute takes, and when the last
+ * gradient is ready. */
+#include "tools/optimize.h"
+
+#include "models/node_text.h"
+#include "tools/pool.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LOOKS  10  /* to each side */
+#define HALVES 12  /* of the last interval: to a four-thousandth of it */
+#define REACH  2.0 /* compute times from half to twice as long */
+
+/* --- A scenario with other times --- */
+
+typedef struct changes {
+    ovl_arena *arena;
+    ovl_set *sets;
+    uint32_t n, cap;
+} changes;
+
+static void set_time(changes *c, const char *path, double time)
+{
+    if (c->n < c->cap) {
+        c->sets[c->n++].text = ovl_arena_printf(c->arena, "%s=%.0f ps", path, OVL_MAX(0, time));
+    }
+}
+
+static void set_times(changes *c, const char *path, const ovl_times *times, double factor)
+{
+    const char *text = "";
+    if (times->count == 0 || c->n == c->cap) {
+        return;
+    }
+    for (uint32_t i = 0; i < times->count; i++) {
+        text = ovl_arena_printf(c->arena, "%s%s%.0f ps", text, i ? ", " : "",
+                                (double)times->item[i] * factor);
+    }
+    c->sets[c->n++].text = times->count == 1 ? ovl_arena_printf(c->arena, "%s=%s", path, text)
+                                             : ovl_arena_printf(c->arena, "%s=[%s]", path, text);
+}
+
+static void scale_gradients(changes *c, const ovl_workload *w, double factor)
+{
+    for (uint32_t i = 0; i < w->gradients.count; i++) {
+        const ovl_gradient *g = OVL_ITEM(w->gradients, ovl_gradient, i);
+        const char *path = ovl_arena_printf(c->arena, "workload.gradients[%" PRIu32 "]", i);
+        set_time(c, ovl_arena_printf(c->arena, "%s.ready", path), (double)g->ready * factor);
+        if (g->copy_in) {
+            set_time(c, ovl_arena_printf(c->arena, "%s.copy_in", path),
+                     (double)g->copy_in * factor);
+        }
+    }
+    if (w->gradients.count) {
+        set_time(c, "workload.backward", (double)w->backward * factor);
+    }
+}
+
+static void scale_layers(changes *c, const ovl_workload *w, double factor)
+{
+    for (uint32_t i = 0; i < w->layers.count; i++) {
+        const ovl_layer *l = OVL_ITEM(w->layers, ovl_layer, i);
+        const char *path = ovl_arena_printf(c->arena, "workload.layers[%" PRIu32 "]", i);
+        set_times(c, ovl_arena_printf(c->arena, "%s.forward", path), &l->forward, factor);
+        set_times(c, ovl_arena_printf(c->arena, "%s.backward", path), &l->backward, factor);
+        if (l->has_backward_weight) {
+            set_time(c, ovl_arena_printf(c->arena, "%s.backward_weight", path),
+                     (double)l->backward_weight * factor);
+        }
+    }
+    for (uint32_t i = 0; i < w->stages.count; i++) {
+        const ovl_stage *s = OVL_ITEM(w->stages, ovl_stage, i);
+        const struct {
+            const char *key;
+            const ovl_times *times;
+        } keys[] = {{"forward", &s->forward},
+                    {"backward", &s->backward},
+                    {"backward_input", &s->backward_input},
+                    {"backward_weight", &s->backward_weight},
+                    {"overlapped", &s->overlapped}};
+        for (size_t k = 0; k < OVL_COUNT(keys); k++) {
+            set_times(c,
+                      ovl_arena_printf(c->arena, "workload.stages[%" PRIu32 "].%s", i, keys[k].key),
+                      keys[k].times, factor);
+        }
+    }
+}
+
+/* The last gradients to be ready are so `shift` later. */
+static void shift_last(changes *c, const ovl_workload *w, double shift)
+{
+    ovl_time last = 0, end = w->backward;
+    for (uint32_t i = 0; i < w->gradients.count; i++) {
+        last = OVL_MAX(last, OVL_ITEM(w->gradients, ovl_gradient, i)->ready);
+    }
+    for (uint32_t i = 0; i < w->gradients.count; i++) {
+        const ovl_gradient *g = OVL_ITEM(w->gradients, ovl_gradient, i);
+        if (g->ready == last) {
+            double ready = (double)last + shift;
+            set_time(c, ovl_arena_printf(c->arena, "workload.gradients[%" PRIu32 "].ready", i),
+                     ready);
+            end = OVL_MAX(end, (ovl_time)ready + g->copy_in);
+        }
+    }
+    set_time(c, "workload.backward", (double)end);
+}
+
+/* --- Who is the best then --- */
+
+typedef void (*change)(changes *c, const ovl_workload *w, double by);
+
+typedef struct trial {
+    ovl_optimize *o;
+    ovl_scenario scenario; /* of the start */
+    change apply, also;    /* also: NULL, or more of it */
+    ovl_candidate rivals[OVL_OPT_RIVALS + 1];
+    uint32_t n; /* the first is the answer */
+} trial;
+
+typedef struct contest {
+    const trial *t;
+    double by;
+    ovl_point points[OVL_OPT_RIVALS + 1];
+    ovl_arena errors[OVL_OPT_RIVALS + 1];
+} contest;
+
+static void play(void *context, uint32_t thread, uint32_t piece)
+{
+    contest *p = context;
+    const ovl_optimize *o = p->t->o;
+    ovl_arena arena = {0};
+    ovl_sweep with = *o->start;
+    const ovl_workload *w = &p->t->scenario.workload;
+    changes c = {.arena = &arena, .n = with.n_sets};
+    (void)thread;
+    c.cap = with.n_sets + 8 + 3 * (w->gradients.count + w->layers.count) + 5 * w->stages.count;
+    c.sets = OVL_NEW_ARRAY(&arena, ovl_set, c.cap);
+    if (with.n_sets) {
+        memcpy(c.sets, with.sets, with.n_sets * sizeof *with.sets);
+    }
+    p->t->apply(&c, w, p->by);
+    if (p->t->also) {
+        p->t->also(&c, w, p->by);
+    }
+    with.sets = c.sets;
+    with.n_sets = c.n;
+    ovl_optimize other = *o;
+    ovl_candidate candidate = p->t->rivals[piece];
+    other.start = &with;
+    ovl_candidate_point(&other, &candidate, &p->errors[piece]);
+    p->points[piece] = candidate.point;
+    p->points[piece].error = NULL;
+    ovl_arena_free(&arena);
+}
+
+/* The rival that beats the answer with this change, the best of them; 0: none does. */
+static uint32_t winner(const trial *t, double by)
+{
+    contest *p = OVL_NEW(t->o->arena, contest);
+    const uint32_t m = t->o->start->objective;
+    p->t = t;
+    p->by = by;
+    ovl_pool pool = {.threads = t->o->threads, .n = t->n, .context = p, .work = play};
+    t->o->signal = ovl_pool_run(&pool).signal;
+    t->o->simulated += t->n;
+    uint32_t best = 0;
+    for (uint32_t i = 0; i < t->n; i++) {
+        ovl_candidate a = {.point = p->points[i]}, b = {.point = p->points[best]};
+        bool good = ovl_candidate_good(t->o, &a), was_good = ovl_candidate_good(t->o, &b);
+        if (good && (!was_good || a.point.figures.value[m] < b.point.figures.value[m])) {
+            best = i;
+        }
+        ovl_arena_free(&p->errors[i]);
+    }
+    return best;
+}
+
+static double between(bool factor, double a, double b, double part)
+{
+    return factor ? a * pow(b / a, part) : a + (b - a) * part;
+}
+
+/* From `from`, where it is the best, towards `to`: how far it stays so, and who beats it beyond. */
+static double walk(const trial *t, bool factor, double from, double to, bool *open,
+                   uint32_t *beyond)
+{
+    double good = from;
+    *open = true;
+    for (int i = 1; i <= LOOKS && !t->o->signal; i++) {
+        double bad = between(factor, from, to, (double)i / LOOKS);
+        uint32_t who = winner(t, bad);
+        if (who == 0) {
+            good = bad;
+            continue;
+        }
+        *open = false;
+        *beyond = who;
+        for (int k = 0; k < HALVES && !t->o->signal; k++) {
+            double middle = between(factor, good, bad, 0.5);
+            who = winner(t, middle);
+            *beyond = who ? who : *beyond;
+            *(who ? &bad : &good) = middle;
+        }
+        break;
+    }
+    return good;
+}
+
+static const char *words(ovl_optimize *o, const ovl_candidate *c)
+{
+    return c->n_sets || c->variant ? ovl_candidate_yaml(o, c, o->arena) : "the start";
+}
+
+static void add_range(trial *t, const char *what, bool factor, double low, double at, double high)
+{
+    ovl_optimize *o = t->o;
+    ovl_stays *s = &o->stays[o->n_stays];
+    uint32_t below = 0, above = 0;
+    *s = (ovl_stays){.what = what, .factor = factor, .low = at, .high = at};
+    if (winner(t, at) != 0) {
+        return; /* rounding to picoseconds tells them apart: nothing to say */
+    }
+    s->low = walk(t, factor, at, low, &s->low_open, &below);
+    s->high = walk(t, factor, at, high, &s->high_open, &above);
+    s->below = below ? words(o, &t->rivals[below]) : NULL;
+    s->above = above ? words(o, &t->rivals[above]) : NULL;
+    if (!o->signal) {
+        o->n_stays++;
+    }
+}
+
+static void scale_all(changes *c, const ovl_workload *w, double factor)
+{
+    scale_gradients(c, w, factor);
+    scale_layers(c, w, factor);
+}
+
+static void range_of_shift(trial *t)
+{
+    const ovl_workload *w = &t->scenario.workload;
+    ovl_time last = 0, first = OVL_NEVER;
+    for (uint32_t i = 0; i < w->gradients.count; i++) {
+        last = OVL_MAX(last, OVL_ITEM(w->gradients, ovl_gradient, i)->ready);
+        first = OVL_MIN(first, OVL_ITEM(w->gradients, ovl_gradient, i)->ready);
+    }
+    if (w->gradients.count > 1 && last > first) {
+        double reach = (double)(last - first);
+        t->apply = shift_last;
+        add_range(t, "the last gradient to be ready", false, -reach, 0, reach);
+    }
+}
+
+void ovl_optimize_range(ovl_optimize *o)
+{
+    trial t = {.o = o, .apply = scale_all};
+    const ovl_sweep *s = o->start;
+    ovl_errs errs = {.arena = o->arena};
+    if (!ovl_scenario_decode(s->doc, s->variant, s->sets, s->n_sets, &t.scenario, o->arena,
+                             &errs)) {
+        return;
+    }
+    for (uint32_t i = 0; i < o->n_best; i++) {
+        t.rivals[t.n++] = o->best[i];
+    }
+    t.rivals[t.n++] = o->first;
+    const ovl_workload *w = &t.scenario.workload;
+    if (w->gradients.count || w->layers.count || w->stages.count) {
+        add_range(&t, "compute times", true, 1 / REACH, 1, REACH);
+    }
+    range_of_shift(&t);
+}

@@ -1,0 +1,228 @@
+/* What an optimisation found, as text and JSON. */
+#include "tools/optimize.h"
+
+#include "tools/progress.h"
+#include "tools/report.h"
+#include "tools/wrap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *objective(const ovl_optimize *o, int64_t value, ovl_arena *a)
+{
+    return ovl_arena_printf(a, "%s %s", ovl_metrics[o->start->objective].name,
+                            ovl_metric_text(o->start->objective, value, a));
+}
+
+static int64_t value_of(const ovl_optimize *o, const ovl_candidate *c)
+{
+    return c->point.figures.value[o->start->objective];
+}
+
+static const char *conditions(const ovl_optimize *o, ovl_arena *a)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < o->start->n_where; i++) {
+        text = ovl_arena_printf(a, "%s%s%s", text, i ? ", " : "; where ", o->start->where[i].text);
+    }
+    return text;
+}
+
+static void head(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
+{
+    const ovl_node *name = ovl_node_get(o->start->doc->root, "name");
+    ovl_report_name(out, name && name->kind == OVL_NODE_SCALAR ? name->text : o->start->doc->file);
+    ovl_wrap(out, "", 0,
+             ovl_arena_printf(a, "least %s%s; interference %s",
+                              ovl_metrics[o->start->objective].name, conditions(o, a),
+                              ovl_interference_name(o->first.point.interference)),
+             OVL_TERMINAL);
+    ovl_out_text(out, "\n");
+    ovl_out_printf(out, "Start: %s, %s%s\n", o->start->variant ? o->start->variant : "base",
+                   objective(o, value_of(o, &o->first), a),
+                   ovl_candidate_good(o, &o->first) ? "" : ", which is no answer itself");
+    for (uint32_t i = 0; i < o->n_searched; i++) {
+        ovl_wrap(out, i ? "       " : "Tried: ", 7, o->searched[i], OVL_TERMINAL);
+    }
+    ovl_wrap(out, "       ", 7,
+             ovl_arena_printf(a,
+                              "%s simulations, %s of them no answers (errors, hazards, too "
+                              "large, or excluded)",
+                              ovl_grouped(o->simulated, a), ovl_grouped(o->useless, a)),
+             OVL_TERMINAL);
+}
+
+static void bound(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
+{
+    char buf[OVL_UNITS_TEXT];
+    if (o->bound == OVL_NEVER || !o->n_best) {
+        return;
+    }
+    ovl_time gap = value_of(o, &o->best[0]) - o->bound;
+    ovl_wrap(out, "Bound: ", 7,
+             ovl_arena_printf(a,
+                              "no split and no order is shorter than %s (%s); the gap is %s, "
+                              "%.2g %% of the best",
+                              ovl_print_time(buf, o->bound), o->bound_text,
+                              ovl_metric_text(OVL_M_STEP, gap, a),
+                              100.0 * (double)gap / (double)OVL_MAX(1, value_of(o, &o->best[0]))),
+             OVL_TERMINAL);
+}
+
+static const char *edge_text(const ovl_stays *s, double value, ovl_arena *a)
+{
+    char buf[OVL_UNITS_TEXT], digits[32];
+    if (s->factor) {
+        return ovl_arena_printf(a, "%.3g times", value);
+    }
+    /* No more digits than the search for the edge has. */
+    snprintf(digits, sizeof digits, "%.3g", fabs(value));
+    ovl_time shown = (ovl_time)strtod(digits, NULL);
+    return shown == 0 ? "none"
+                      : ovl_arena_printf(a, "%s %s", ovl_print_time(buf, shown),
+                                         value > 0 ? "later" : "earlier");
+}
+
+static void stays(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
+{
+    if (o->n_stays) {
+        ovl_out_text(out, "\n");
+        ovl_out_title(out, "How far it stays the best of the %" PRIu32 " best and the start",
+                      o->n_best);
+    }
+    for (uint32_t i = 0; i < o->n_stays; i++) {
+        const ovl_stays *s = &o->stays[i];
+        const char *text =
+            ovl_arena_printf(a, "%s: from %s%s to %s%s", s->what, edge_text(s, s->low, a),
+                             s->low_open ? " or less" : "", edge_text(s, s->high, a),
+                             s->high_open ? " or more" : "");
+        text = s->below ? ovl_arena_printf(a, "%s; below that %s is better", text, s->below) : text;
+        text = s->above ? ovl_arena_printf(a, "%s; above that %s is better", text, s->above) : text;
+        ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
+    }
+}
+
+static void answer(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
+{
+    const ovl_candidate *best = &o->best[0];
+    int64_t gain = value_of(o, &o->first) - value_of(o, best);
+    double percent = 100.0 * (double)gain / (double)OVL_MAX(1, value_of(o, &o->first));
+    ovl_wrap(out, "Best:  ", 7,
+             ovl_arena_printf(a, "%s, %s less (%.2g %%)", objective(o, value_of(o, best), a),
+                              ovl_metric_text(o->start->objective, gain, a), percent),
+             OVL_TERMINAL);
+    bound(out, o, a);
+    ovl_out_text(out, "\nvariants:\n");
+    ovl_out_printf(out, "  optimized: %s\n", ovl_candidate_yaml(o, best, a));
+    stays(out, o, a);
+}
+
+/* The comparison is of the start with the candidate that comes closest: its verdict says why. */
+static void no_gain(ovl_out *out, const ovl_optimize *o, const ovl_comparison *c, ovl_arena *a)
+{
+    const char *text = "No gain: nothing that was tried is an answer";
+    if (o->n_best) {
+        text = ovl_arena_printf(a,
+                                "No gain: nothing that was tried beats the start; %s comes "
+                                "closest with %s",
+                                ovl_candidate_yaml(o, &o->best[0], a),
+                                objective(o, value_of(o, &o->best[0]), a));
+    }
+    ovl_wrap(out, "", 9, text, OVL_TERMINAL);
+    bound(out, o, a);
+    if (c) {
+        ovl_wrap(out, "Why:   ", 7, c->sentence, OVL_TERMINAL);
+    }
+}
+
+void ovl_optimize_text(ovl_out *out, const ovl_optimize *o, const ovl_comparison *comparison)
+{
+    ovl_arena a = {0};
+    head(out, o, &a);
+    if (ovl_optimize_gains(o)) {
+        answer(out, o, &a);
+    } else {
+        no_gain(out, o, comparison, &a);
+    }
+    if (comparison) {
+        ovl_out_text(out, "\n");
+        ovl_compare_text(out, comparison);
+    }
+    ovl_arena_free(&a);
+}
+
+/* --- JSON --- */
+
+static void figure(ovl_json *json, const char *key, const ovl_optimize *o, int64_t value)
+{
+    if (ovl_metrics[o->start->objective].kind == OVL_METRIC_TIME) {
+        ovl_json_seconds(json, key, value);
+    } else {
+        ovl_json_int(json, key, value);
+    }
+}
+
+static void stays_json(ovl_json *json, const ovl_stays *s)
+{
+    ovl_json_object(json, NULL, OVL_JSON_FLOW);
+    ovl_json_text(json, "what", s->what);
+    if (s->factor) {
+        ovl_json_double(json, "low_factor", s->low);
+        ovl_json_double(json, "high_factor", s->high);
+    } else {
+        ovl_json_seconds(json, "low_shift_s", (ovl_time)s->low);
+        ovl_json_seconds(json, "high_shift_s", (ovl_time)s->high);
+    }
+    ovl_json_bool(json, "low_open", s->low_open);
+    ovl_json_bool(json, "high_open", s->high_open);
+    ovl_json_text_if(json, "below", s->below);
+    ovl_json_text_if(json, "above", s->above);
+    ovl_json_close(json);
+}
+
+static void lists(ovl_json *json, const ovl_optimize *o, ovl_arena *a)
+{
+    ovl_json_array(json, "tried", OVL_JSON_BLOCK);
+    for (uint32_t i = 0; i < o->n_searched; i++) {
+        ovl_json_text(json, NULL, o->searched[i]);
+    }
+    ovl_json_close(json);
+    ovl_json_array(json, "best", OVL_JSON_BLOCK);
+    for (uint32_t i = 0; i < o->n_best; i++) {
+        ovl_json_object(json, NULL, OVL_JSON_FLOW);
+        ovl_json_text(json, "variant", ovl_candidate_yaml(o, &o->best[i], a));
+        figure(json, "value", o, value_of(o, &o->best[i]));
+        ovl_json_close(json);
+    }
+    ovl_json_close(json);
+    ovl_json_array(json, "stays", OVL_JSON_BLOCK);
+    for (uint32_t i = 0; i < o->n_stays; i++) {
+        stays_json(json, &o->stays[i]);
+    }
+    ovl_json_close(json);
+}
+
+void ovl_optimize_json(ovl_out *out, const ovl_optimize *o, const ovl_comparison *comparison)
+{
+    ovl_arena a = {0};
+    ovl_json json;
+    ovl_json_begin(&json, out);
+    ovl_json_object(&json, NULL, OVL_JSON_BLOCK);
+    ovl_json_text(&json, "schema", "overlapsim.optimize/1");
+    ovl_json_text(&json, "objective", ovl_metrics[o->start->objective].name);
+    figure(&json, "start", o, value_of(o, &o->first));
+    ovl_json_bool(&json, "gain", ovl_optimize_gains(o));
+    ovl_json_uint(&json, "simulations", o->simulated);
+    ovl_json_uint(&json, "no_answers", o->useless);
+    lists(&json, o, &a);
+    ovl_json_seconds_if(&json, "bound_s", o->bound);
+    if (comparison) {
+        ovl_json_text(&json, "sentence", comparison->sentence);
+        ovl_report_json_member(&json, "a", comparison->a);
+        ovl_report_json_member(&json, "b", comparison->b);
+    }
+    ovl_json_close(&json);
+    ovl_json_end(&json);
+    ovl_arena_free(&a);
+}
