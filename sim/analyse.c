@@ -237,7 +237,8 @@ static void find_price_of_interference(analysis *a)
     if (a->options->interference == OVL_INTERFERENCE_NONE) {
         return;
     }
-    ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE, .free_name = OVL_NONE};
+    ovl_run_options options = {
+        .interference = OVL_INTERFERENCE_NONE, .free_name = OVL_NONE, .watch = a->options->watch};
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
     ovl_timeline alone;
@@ -412,6 +413,9 @@ static void analyse(analysis *a)
     a->out->variant = keep(a, a->options->variant ? a->options->variant : "base");
     a->out->description = keep(a, a->options->description);
     a->out->interference = ovl_interference_name(a->options->interference);
+    a->out->has_stats = a->options->stats;
+    a->out->stats =
+        (ovl_result_stats){a->t->counters, a->p->n_ops, a->p->n_ranks, ovl_run_memory(a->p)};
     ovl_classes_find(a->p, a->t, a->scratch, &a->classes);
     ovl_causes_init(&a->causes, a->p, a->t, a->scratch);
     ovl_critical_path(&a->causes, a->arena, a->scratch, &a->path);
@@ -442,8 +446,11 @@ static bool run_steps(const ovl_program *program, const ovl_program *chosen,
                       const ovl_analyse_options *options, ovl_arena *arena, bool segments,
                       ovl_timeline *timeline, ovl_errs *errs)
 {
-    ovl_run_options run = {
-        .interference = options->interference, .free_name = OVL_NONE, .segments = segments};
+    ovl_run_options run = {.interference = options->interference,
+                           .free_name = OVL_NONE,
+                           .segments = segments,
+                           .watch = options->watch,
+                           .memory = options->memory};
     if (program->n_steps > 1) {
         ovl_arena first = {0};
         run.segments = false;

@@ -277,6 +277,12 @@ typedef struct ovl_result_what_if {
     double bubble_rate;
     ovl_time idle[OVL_IDLE_COUNT]; /* over all ranks */
 } ovl_result_what_if;
+/* What the run cost that the result is about. */
+typedef struct ovl_result_stats {
+    ovl_counters counters;
+    uint32_t n_ops, n_ranks;
+    uint64_t announced; /* bytes: ovl_run_memory */
+} ovl_result_stats;
 
 typedef struct ovl_result {
     const char *scenario, *variant; /* variant "base" without one */
@@ -338,6 +344,8 @@ typedef struct ovl_result {
     const char *const *not_modelled; /* sentences */
     uint32_t n_not_modelled;
     const ovl_against *replay; /* of a trace: beside what was measured; else NULL */
+    bool has_stats;            /* they were asked for */
+    ovl_result_stats stats;
 } ovl_result;
 
 typedef enum ovl_worth {
@@ -357,6 +365,9 @@ typedef struct ovl_analyse_options {
     const char *scenario, *variant, *description;
     bool gaps;                       /* list the gaps of each rank */
     bool memory_lines;               /* list the memory of each rank over time */
+    bool stats;                      /* say what the run cost */
+    const ovl_watch *watch;          /* looks on at every run; NULL: nobody */
+    uint64_t memory;                 /* bytes a run may take; 0: no limit */
     const char *const *not_modelled; /* what the caller knows is left out; copied into the result */
     uint32_t n_not_modelled;
     bool no_fold;                 /* simulate every rank, also those that do the same (fold.h) */

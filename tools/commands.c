@@ -70,6 +70,9 @@ static const ovl_option run_items[] = {
      .choices = what_if_choices,
      .doc = "simulate what would help against each kind of idle time; by default where ranks idle "
             "for more than communication, up to 200,000 operations"},
+    {.name = "stats",
+     .doc = "say what the run itself cost: events, solves of rates, memory, beside the memory that "
+            "was announced"},
     JSON,
     OUTPUT,
     STORE("keep the run in this SQLite file, made if it is not there"),
@@ -599,7 +602,11 @@ const ovl_command ovl_commands[] = {
             "deciding rank goes, every collective with its exposed time, why the ranks of a "
             "pipeline "
             "idle, the critical path, peak memory, hazards, and what is not modelled. Exits with 1 "
-            "if there are hazards.",
+            "if there are hazards.\n\n"
+            "Ctrl-C stops the run, says how far it got and exits with 130. A run that may need "
+            "more "
+            "memory than the machine has, or than OVL_MEMORY in the environment allows "
+            "(OVL_MEMORY=8GiB), is an error before it begins.",
         .examples =
             "ovl run last_bucket.yaml\n"
             "ovl run last_bucket.yaml --variant split_80_16 --interference none\n"
