@@ -151,6 +151,9 @@ _ovl()
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
+    import:--step)
+        return
+        ;;
     import:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
@@ -328,7 +331,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--store --limit --points --json --csv --output --help" -- "$word"))
         ;;
     import:-*)
-        COMPREPLY=($(compgen -W "--output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--step --self-contained --output --help" -- "$word"))
         ;;
     inspect:-*)
         COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))
