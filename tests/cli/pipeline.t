@@ -115,6 +115,7 @@ Peak memory
 
 Hazards: none
   32 pairs of accesses to buffers, all ordered
+  22 buffers get the memory of one freed before, each after its last use
 
 Not modelled
   - HBM sharing is not modelled: the hardware gives no gpu.hbm.
