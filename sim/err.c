@@ -21,10 +21,10 @@ static bool known(const ovl_errs *errs, ovl_mark mark, const char *text)
 
 static void add(ovl_errs *errs, ovl_err err)
 {
+    errs->errors += !err.warning;
     if (known(errs, err.mark, err.text)) {
         return;
     }
-    errs->errors += !err.warning;
     if (errs->count == errs->cap) {
         uint32_t cap = errs->cap ? errs->cap * 2 : 8;
         ovl_err *items = OVL_NEW_ARRAY(errs->arena, ovl_err, cap);

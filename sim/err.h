@@ -41,7 +41,8 @@ typedef struct ovl_errs {
     ovl_arena *arena; /* owns the sentences and the list */
     ovl_err *items;
     uint32_t count, cap;
-    uint32_t errors;  /* how many of the items are no warnings */
+    uint32_t errors;  /* how often ovl_error was called: who fails for a reason told before fails,
+                         too */
     uint32_t dropped; /* mistakes beyond OVL_ERRS_MAX, counted but not kept */
 } ovl_errs;
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define UNKNOWN ((double)NAN) /* a float, as clang sees it */
+
 #define CLOSE   1e-12 /* of two values: no need to look between them */
 #define REACH   100   /* the range goes this far from the present value, both ways */
 #define PERCENT 1.01
@@ -60,7 +62,7 @@ static void read_present(ovl_solve *q, ovl_arena *arena)
     const ovl_node *node = NULL;
     const ovl_node *variant =
         of->variant ? ovl_node_get(ovl_node_get(root, "variants"), of->variant) : NULL;
-    q->present = NAN;
+    q->present = UNKNOWN;
     q->unit = "";
     for (uint32_t i = of->n_sets; i-- > 0 && !node;) { /* the last one counts */
         const char *equals = of->sets[i].text ? strchr(of->sets[i].text, '=') : NULL;
@@ -97,7 +99,7 @@ static bool read_range(ovl_solve *q, const char *text, ovl_arena *arena, ovl_err
     q->from = range.from;
     q->to = range.to;
     if (strcmp(q->unit, range.unit) != 0) {
-        q->present = NAN; /* in another unit: it is not on this scale */
+        q->present = UNKNOWN; /* in another unit: it is not on this scale */
     }
     q->unit = range.unit;
     return true;
@@ -132,7 +134,7 @@ const char *ovl_solve_value(const ovl_solve *q, double value, ovl_arena *arena)
 }
 
 /* The figure with this value; false if it cannot be simulated (the first error is kept), or does
- * not apply. A NAN leaves the scenario as it is. */
+ * not apply. UNKNOWN leaves the scenario as it is. */
 static bool look(ovl_solve *q, double value, int64_t *figure, ovl_arena *arena)
 {
     ovl_arena scratch = {0};
@@ -204,7 +206,8 @@ static spot rounded(ovl_solve *q, spot s, ovl_arena *arena)
     return s;
 }
 
-/* From look `at` on towards `way`, where the figure leaves target +- precision; NAN if it does not.
+/* From look `at` on towards `way`, where the figure leaves target +- precision; UNKNOWN if it does
+ * not.
  */
 static double edge(ovl_solve *q, const spot *looks, uint32_t n, int64_t at, int way, spot from,
                    ovl_arena *arena)
@@ -220,7 +223,7 @@ static double edge(ovl_solve *q, const spot *looks, uint32_t n, int64_t at, int 
         }
         before = next;
     }
-    return NAN;
+    return UNKNOWN;
 }
 
 static void add_crossing(ovl_solve *q, const spot *looks, uint32_t n, uint32_t left, spot found,
@@ -232,8 +235,8 @@ static void add_crossing(ovl_solve *q, const spot *looks, uint32_t n, uint32_t l
     spot s = rounded(q, found, arena);
     int64_t more = 0;
     ovl_solution *c = &q->crossings[q->n_crossings++];
-    *c =
-        (ovl_solution){.value = s.value, .low = NAN, .high = NAN, .figure = s.figure, .slope = NAN};
+    *c = (ovl_solution){
+        .value = s.value, .low = UNKNOWN, .high = UNKNOWN, .figure = s.figure, .slope = UNKNOWN};
     if (q->whole) {
         return;
     }
@@ -323,7 +326,7 @@ void ovl_solve_run(ovl_solve *q, ovl_arena *arena)
 {
     spot looks[OVL_SOLVE_LOOKS + 1];
     q->now = OVL_NEVER;
-    if (!look(q, NAN, &q->now, arena)) {
+    if (!look(q, UNKNOWN, &q->now, arena)) {
         q->now = OVL_NEVER;
     }
     q->error = NULL;

@@ -60,8 +60,11 @@ bool ovl_sweep_result(const ovl_sweep *sweep, uint32_t i, ovl_worth worth, ovl_r
 static const char *error_text(const ovl_errs *errs, ovl_arena *arena)
 {
     const ovl_err *first = NULL;
-    for (uint32_t i = 0; i < errs->count && !first; i++) {
-        first = errs->items[i].warning ? NULL : &errs->items[i];
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < errs->count; i++) {
+        const ovl_err *err = &errs->items[i];
+        first = first || err->warning ? first : err;
+        kept += !err->warning;
     }
     assert(first);
     ovl_err shown = *first;
@@ -69,7 +72,7 @@ static const char *error_text(const ovl_errs *errs, ovl_arena *arena)
         shown.mark.line = 0; /* words of a command line have no lines */
     }
     const char *text = ovl_err_text(arena, &shown);
-    uint32_t more = errs->errors + errs->dropped - 1;
+    uint32_t more = kept + errs->dropped - 1;
     return more ? ovl_arena_printf(arena, "%s (and %" PRIu32 " more)", text, more) : text;
 }
 
