@@ -28,6 +28,7 @@ static void open_groups(ovl_fsdp2 *e)
         g->cast = g->output = g->whole = g->near = g->gradient = g->gathered_gradient = OVL_NONE;
         g->partial = g->reduced = OVL_NONE;
         g->op = OVL_NONE;
+        g->resharded = OVL_NONE;
         g->cost = ovl_shard_costs(e->p, i, i ? &e->groups[i - 1].cost : NULL);
         g->held = ovl_shard_hold(e->p, g->g);
     }

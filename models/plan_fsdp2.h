@@ -35,6 +35,7 @@ typedef struct ovl_fsdp2_group {
     ovl_id cast, output;      /* of the gather under way */
     ovl_id whole;             /* gathered parameters */
     ovl_id near;              /* resharded over neighbours after the forward */
+    uint32_t resharded;       /* ... by this operation, which its next gather waits for; OVL_NONE */
     ovl_id gradient;          /* whole gradients of this microbatch */
     ovl_id gathered_gradient; /* whole gradients accumulated in another type */
     ovl_id partial;           /* sharded sums before the all-reduce, in another type */

@@ -42,10 +42,12 @@ static void copy_in(ovl_fsdp2 *e, ovl_fsdp2_group *g)
                    source == g->held.shard ? ovl_fsdp_shard(own, own->dtype) : shard, shard,
                    e->p->fsdp->copy_rate, own->mark);
     ovl_step_after(s, e->gate);
+    ovl_step_after(s, g->resharded);
     if (no_overlap(e)) {
         ovl_step_after(s, s->last);
     }
     e->gate = OVL_NONE;
+    g->resharded = OVL_NONE;
     ovl_step_reads(s, source);
     ovl_step_writes(s, g->cast);
     ovl_step_writes(s, g->output);
@@ -126,6 +128,7 @@ void ovl_fsdp2_wait(ovl_fsdp2 *e, ovl_fsdp2_group *g)
     g->op = OVL_NONE;
 }
 
+/* Only the group's own next gather waits for the reshard: the gathers of the forward go on. */
 void ovl_fsdp2_reshard_forward(ovl_fsdp2 *e, ovl_fsdp2_group *g)
 {
     ovl_step *s = e->s;
@@ -137,8 +140,8 @@ void ovl_fsdp2_reshard_forward(ovl_fsdp2 *e, ovl_fsdp2_group *g)
         uint64_t bytes = ovl_fsdp_padded(e->p, own, own->param_dtype) / e->p->near_n;
         g->near = ovl_step_buffer(s, ovl_step_name(s, "resharded", own->name), bytes, OVL_GATHERED,
                                   own->param_dtype, s->compute, own->mark);
-        gate(e, ovl_step_mover(s, ovl_step_name(s, "reshard", own->name), s->compute, bytes, bytes,
-                               e->p->fsdp->copy_rate, own->mark));
+        g->resharded = ovl_step_mover(s, ovl_step_name(s, "reshard", own->name), s->compute, bytes,
+                                      bytes, e->p->fsdp->copy_rate, own->mark);
         ovl_step_reads(s, g->whole);
         ovl_step_writes(s, g->near);
     }

@@ -363,6 +363,8 @@ static void reshard_after_forward(void)
     CHECK_INT(buffer_named(&t, "resharded block")->bytes, 24);
     CHECK_INT(cost_named(&t, 0, "gather block")->latency, OVL_MS);
     CHECK_INT(cost_named(&t, 0, "regather block")->latency, OVL_MS / 2);
+    /* Only the group's own next gather waits for its reshard; those of the forward go on. */
+    CHECK_TEXT(waits(&t, 0, "gather copy_in head"), "copy_out head, reshard head");
     check_safe(&t, "1/8");
     CHECK(!lower(&t, SMALL("", HYBRID), "overlap.fsdp.reshard_after_forward=3"));
     CHECK_HAS(mistake(&t), "reshard_after_forward is 3, which does not divide the 4 ranks of group "
