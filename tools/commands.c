@@ -2,6 +2,7 @@
 
 static const char *const schedule_formats[] = {"csv", NULL};
 static const char *const dialects[] = {"new", "old", NULL};
+static const char *const only_choices[] = {"compute", "comm", "both", NULL};
 static const char *const what_if_choices[] = {"all", "none", NULL};
 static const char *const interference_models[] = {"none", "shared", "measured", NULL};
 
@@ -65,6 +66,12 @@ static const ovl_option run_items[] = {
     {.name = "memory",
      .doc = "list what each rank holds over time: live bytes (of the GPU), allocated and reserved "
             "ones (of the host)"},
+    {.name = "only",
+     .value = "compute|comm|both",
+     .choices = only_choices,
+     .doc = "a controlled run: communication (compute) or kernels (comm) take no time and hold "
+            "nothing, but keep their order; both: these two runs and the step side by side, with "
+            "what overlap saves"},
     {.name = "what-if",
      .value = "all|none",
      .choices = what_if_choices,
@@ -635,6 +642,7 @@ const ovl_command ovl_commands[] = {
         .examples =
             "ovl run last_bucket.yaml\n"
             "ovl run last_bucket.yaml --variant split_80_16 --interference none\n"
+            "ovl run last_bucket.yaml --only both\n"
             "ovl run last_bucket.yaml --set overlap.ddp.bucket_cap=50MiB --json -o run.json",
         .options = &run_options,
         .run = ovl_cmd_run,

@@ -219,6 +219,10 @@ _ovl()
     run:--worth)
         return
         ;;
+    run:--only)
+        COMPREPLY=($(compgen -W "compute comm both" -- "$word"))
+        return
+        ;;
     run:--what-if)
         COMPREPLY=($(compgen -W "all none" -- "$word"))
         return
@@ -340,7 +344,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--over --zip --sample --samples --buckets --stages --tries --seed --objective --where --jobs --variant --set --interference --json --output --help" -- "$word"))
         ;;
     run:-*)
-        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --memory --what-if --stats --json --output --store --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --memory --only --what-if --stats --json --output --store --help" -- "$word"))
         ;;
     show:-*)
         COMPREPLY=($(compgen -W "--store --json --output --help" -- "$word"))
