@@ -54,6 +54,20 @@ static const char *const interference_models[] = {"none", "shared", "measured", 
                "whole"                                                                             \
     }
 
+#define TRIALS                                                                                     \
+    {.name = "trials",                                                                             \
+     .value = "N",                                                                                 \
+     .doc = "simulate so many steps whose durations vary as `variation:` of the scenario says, "   \
+            "and print percentiles, means with 95 % intervals, and who is late"},                  \
+        {.name = "seed",                                                                           \
+         .value = "S",                                                                             \
+         .doc = "of the draws of --trials; default 1. The same seed gives the same output, "       \
+                "however many threads there are"},                                                 \
+    {                                                                                              \
+        .name = "jobs", .letter = 'j', .value = "N",                                               \
+        .doc = "threads of --trials; without it one for each core"                                 \
+    }
+
 static const ovl_option run_items[] = {
     VARIANT,
     SET,
@@ -73,6 +87,7 @@ static const ovl_option run_items[] = {
     {.name = "stats",
      .doc = "say what the run itself cost: events, solves of rates, memory, beside the memory that "
             "was announced"},
+    TRIALS,
     JSON,
     OUTPUT,
     STORE("keep the run in this SQLite file, made if it is not there"),
@@ -84,6 +99,7 @@ static const ovl_option compare_items[] = {
     INTERFERENCE,
     WORTH,
     NO_FOLD,
+    TRIALS,
     JSON,
     OUTPUT,
     {.name = "fail-if-worse", .doc = "exit with 1 if B, or any of the variants, is worse"},
@@ -445,7 +461,8 @@ const ovl_command ovl_commands[] = {
         .examples = "ovl compare last_bucket.yaml\n"
                     "ovl compare last_bucket.yaml split_48 split_80_16\n"
                     "ovl compare old.yaml new.yaml:split --json\n"
-                    "ovl compare --store runs.db 3 7",
+                    "ovl compare --store runs.db 3 7\n"
+                    "ovl compare small_buckets.yaml resnet50_1MB --trials 1000",
         .options = &compare_options,
         .run = ovl_cmd_compare,
     },
@@ -610,7 +627,8 @@ const ovl_command ovl_commands[] = {
         .examples =
             "ovl run last_bucket.yaml\n"
             "ovl run last_bucket.yaml --variant split_80_16 --interference none\n"
-            "ovl run last_bucket.yaml --set overlap.ddp.bucket_cap=50MiB --json -o run.json",
+            "ovl run last_bucket.yaml --set overlap.ddp.bucket_cap=50MiB --json -o run.json\n"
+            "ovl run pauses.yaml --trials 1060 --seed 1",
         .options = &run_options,
         .run = ovl_cmd_run,
     },
