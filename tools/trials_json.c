@@ -47,6 +47,7 @@ static void lates(ovl_json *json, const char *key, const ovl_late *rows, uint32_
 
 static void members(ovl_json *json, const ovl_trials *t)
 {
+    ovl_json_text(json, "schema", "overlapsim.trials/1");
     ovl_json_text_if(json, "scenario", t->scenario);
     ovl_json_text(json, "variant", t->variant);
     ovl_json_text(json, "interference", t->interference);
@@ -69,7 +70,6 @@ void ovl_trials_json(ovl_out *out, const ovl_trials *t)
     ovl_json json;
     ovl_json_begin(&json, out);
     ovl_json_object(&json, NULL, OVL_JSON_BLOCK);
-    ovl_json_text(&json, "schema", "overlapsim.trials/1");
     members(&json, t);
     ovl_json_close(&json);
     ovl_json_end(&json);
