@@ -15,11 +15,12 @@ static inline double done_at(const ovl_clock *c, const ovl_activity *a, ovl_time
     return (value_at(c, t) - a->begin) * a->scale;
 }
 
-/* What rounding may have added to work that was done in several pieces; far below what anybody
- * could mean. */
+/* What rounding may have added to work that was done in several pieces, on a clock that has gone on
+ * for long; far below what anybody could mean. */
 static inline double noise(const ovl_activity *a)
 {
-    return OVL_MIN((double)a->total * 0x1p-44, 0.25);
+    double shown = a->begin * a->scale; /* the last places of this are lost */
+    return OVL_MIN((double)a->total * 0x1p-44 + shown * 0x1p-47, 0.25);
 }
 
 static inline bool is_empty(const ovl_clock *c)

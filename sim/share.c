@@ -91,7 +91,8 @@ static bool equals(const ovl_share_class *c, double cap, double weight, const ov
             continue;
         }
         if (k == c->n_uses || c->uses[k].resource != uses[i].resource ||
-            c->uses[k].rate != uses[i].rate) {
+            c->uses[k].rate != uses[i].rate || c->uses[k].spread != uses[i].spread ||
+            c->uses[k].classes != uses[i].classes) {
             return false;
         }
         k++;
@@ -190,10 +191,11 @@ static void forget_idle(ovl_share *share)
 static void copy_uses(ovl_share_class *c, const ovl_use *uses, uint32_t n)
 {
     c->uses = ovl_vec_grow_(c->uses, sizeof *c->uses, n, &c->cap_uses);
-    c->n_uses = 0;
+    c->n_uses = c->breadth = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (uses[i].rate) {
             c->uses[c->n_uses++] = uses[i];
+            c->breadth += uses[i].spread;
         }
     }
 }
@@ -292,7 +294,7 @@ static void change_state(ovl_share *share, ovl_share_resource *r, uint8_t state)
     r->moved.len = 0;
     for (uint32_t k = 0; k < r->line.len; k++) {
         ovl_share_class *c = &share->classes.data[r->line.data[k].slot];
-        c->shared += (uint32_t)more;
+        c->shared += (uint32_t)more * r->line.data[k].spread;
         c->limited = c->limited && !own;
         note_moves(share, r->line.data[k].slot);
     }
@@ -314,7 +316,8 @@ static void count_first_in(ovl_share *share, uint32_t slot)
     c->shared = 0;
     for (uint32_t i = 0; i < c->n_uses; i++) {
         ovl_share_enter(share, slot, &c->uses[i]);
-        c->shared += ovl_share_couples(&share->resources[c->uses[i].resource]);
+        bool couples = ovl_share_couples(&share->resources[c->uses[i].resource]);
+        c->shared += couples ? c->uses[i].spread : 0;
     }
 }
 

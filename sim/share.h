@@ -64,6 +64,7 @@ typedef struct ovl_share_class {
     double cap, weight, cap_level; /* cap / weight */
     ovl_exact_weight exact;
     uint32_t n_uses, cap_uses;
+    uint32_t breadth;             /* resources it uses, those that are folded counted */
     ovl_use *uses;                /* owned by the solver, re-used with the slot */
     bool dirty;                   /* in the list of those whose rate may be out of date */
     bool settled;                 /* scratch of a solve */
@@ -82,12 +83,13 @@ typedef struct ovl_share_user {
     uint64_t demand; /* count * unit, as it is counted in the sums of the line */
     uint64_t unit;   /* bytes/s of one activity */
     uint32_t slot;
-    uint32_t bound; /* why: a resource of its own, OVL_BOUND_CAP, OVL_BOUND_NONE: it is bounded by
+    uint32_t spread; /* ovl_use */
+    uint32_t bound;  /* why: a resource of its own, OVL_BOUND_CAP, OVL_BOUND_NONE: it is bounded by
                        another resource that it shares and stays as it is */
-    bool bounded;   /* by this resource */
-    bool crossing;  /* it shares other resources, too */
-    bool is_long;   /* it uses very many resources */
-    bool moved;     /* put here since the last solve */
+    bool bounded;    /* by this resource */
+    bool crossing;   /* it shares other resources, too */
+    bool is_long;    /* it uses very many resources */
+    bool moved;      /* put here since the last solve */
 } ovl_share_user;
 
 /* What a resource means for those who use it. */

@@ -144,7 +144,8 @@ static bool is_tied(const ovl_share *share, const ovl_share_class *c)
     uint32_t n = 0;
     for (uint32_t u = 0; u < c->n_uses; u++) {
         const ovl_share_resource *r = &share->resources[c->uses[u].resource];
-        n += r->mark == share->walk && r->full_level < (double)INFINITY;
+        bool full = r->mark == share->walk && r->full_level < (double)INFINITY;
+        n += full ? c->uses[u].spread : 0;
     }
     return n > 1;
 }

@@ -102,6 +102,7 @@ void ovl_share_enter(ovl_share *share, uint32_t slot, const ovl_use *use)
                                             .unit = use->rate,
                                             .slot = slot,
                                             .bound = OVL_BOUND_CAP,
+                                            .spread = use->spread,
                                             .is_long = ovl_share_long(c)});
     r->n_long += ovl_share_long(c);
 }

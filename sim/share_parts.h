@@ -22,7 +22,7 @@ static inline bool ovl_share_couples(const ovl_share_resource *r)
 /* Does it use so many resources that it is solved with everybody it reaches? */
 static inline bool ovl_share_long(const ovl_share_class *c)
 {
-    return c->n_uses > OVL_SHARE_SHORT;
+    return c->breadth > OVL_SHARE_SHORT;
 }
 
 /* Those on a resource that is, or was until now, contended may get a new rate. */

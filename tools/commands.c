@@ -149,6 +149,10 @@ static const ovl_option export_items[] = {
 };
 
 static const ovl_option explain_items[] = {
+    {.name = "limits",
+     .doc = "say what limits the step: how much shorter it gets if each class of kernels, each "
+            "collective, link, HBM or the host is 10 % faster, or free; with NAME of its "
+            "operations alone"},
     {.name = "resource",
      .value = "NAME[:N]",
      .doc =
@@ -320,6 +324,17 @@ static const ovl_option sweep_items[] = {
     HELP,
 };
 
+static const ovl_option import_items[] = {
+    {.name = "step",
+     .value = "STEP",
+     .doc =
+         "traces: the number of a step, the name of a range, or all; without it the last step, or "
+         "all of a trace that marks none"},
+    {.name = "self-contained",
+     .doc = "traces: write the step as an explicit program instead of naming the files"},
+    OUTPUT,
+    HELP,
+};
 static const ovl_option history_items[] = {
     STORE("the SQLite file that runs were stored in"),
     {.name = "limit",
@@ -367,7 +382,6 @@ static const ovl_option optimize_items[] = {
     OUTPUT,
     HELP,
 };
-static const ovl_option import_items[] = {OUTPUT, HELP};
 
 static const ovl_option help_items[] = {HELP};
 
@@ -480,9 +494,15 @@ const ovl_command ovl_commands[] = {
             "latency, work, and what was lost to each resource, to SMs held by others, or to a "
             "measured factor; the pieces sum to it exactly.\n\n"
             "With --resource one resource is shown over time: how much it moved, for whom, at "
-            "which "
-            "rate.",
+            "which rate.\n\n"
+            "With --limits the step is simulated again for each thing that could be faster: every "
+            "class of kernels, collective of a group, copies, the host, HBM and every link. It "
+            "prints what the step would gain, most first; how far it could go with perfect "
+            "overlap, "
+            "without interference, host time or imbalance; how much later each collective could "
+            "end; and what each part of the step is lost to.",
         .examples = "ovl explain last_bucket.yaml\n"
+                    "ovl explain last_bucket.yaml --limits\n"
                     "ovl explain last_bucket.yaml:split_48 'bucket 1' --rank 0\n"
                     "ovl explain nic_sharing.yaml:earlier --resource nic.out",
         .options = &explain_options,
@@ -543,18 +563,23 @@ const ovl_command ovl_commands[] = {
     },
     {
         .name = "import",
-        .summary = "make a scenario of a file of another tool",
-        .operands = "FILE",
+        .summary = "make a scenario of a schedule, or of measured traces",
+        .operands = "FILE ...",
         .min_operands = 1,
-        .max_operands = 1,
+        .max_operands = UINT32_MAX,
         .operand = OVL_OPERAND_FILE,
-        .about = "Reads a pipeline schedule in PyTorch's text form (CSV: a row for each rank, a "
-                 "cell for "
-                 "each action, with or without sends and receives, in both dialects) and writes a "
-                 "scenario that runs it. What the file does not say has to be filled in: each pass "
-                 "takes "
-                 "1 ms.",
-        .examples = "ovl import schedule.csv -o scenario.yaml",
+        .about =
+            "Reads a pipeline schedule in PyTorch's text form (CSV: a row for each rank, a "
+            "cell for "
+            "each action, with or without sends and receives, in both dialects) and writes a "
+            "scenario that runs it. What the file does not say has to be filled in: each pass "
+            "takes "
+            "1 ms.\n\n"
+            "Of traces (PyTorch profiler, Nsight Systems export; one file, or one for each rank) "
+            "it writes a scenario that replays a step, and prints how well that predicts what "
+            "was measured.",
+        .examples = "ovl import schedule.csv -o scenario.yaml\n"
+                    "ovl import rank*.json.gz --step 12 -o step.yaml",
         .options = &import_options,
         .run = ovl_cmd_import,
     },
