@@ -2,6 +2,7 @@
 #include "tools/controlled.h"
 #include "tools/keep.h"
 #include "tools/report.h"
+#include "tools/trials.h"
 #include "tools/what_if.h"
 
 #include <string.h>
@@ -40,7 +41,7 @@ static bool allows_only(ovl_work *work, const ovl_args *args)
 {
     const char *only = ovl_args_value(args, "only");
     bool both = only && strcmp(only, "both") == 0;
-    static const char *const never[] = {"store", "what-if"};
+    static const char *const never[] = {"store", "what-if", "trials"};
     static const char *const not_with_both[] = {"worth", "gaps", "memory", "stats", "no-fold"};
     for (uint32_t i = 0; only && i < OVL_COUNT(never) + OVL_COUNT(not_with_both); i++) {
         bool always = i < OVL_COUNT(never);
@@ -161,6 +162,24 @@ static int run_one(ovl_work *work, const ovl_args *args, const ovl_side *side, c
     return ovl_result_status(&result);
 }
 
+static void run_trials(ovl_work *work, const ovl_args *args, const ovl_side *side, ovl_trials *t)
+{
+    ovl_document doc;
+    ovl_prepared prepared = {0};
+    if (!ovl_work_load(work, side->path, &doc) ||
+        !ovl_work_prepare(work, &doc, side->variant, &prepared) ||
+        !ovl_trials_vary(work, &prepared) || !ovl_trials_run(work, &prepared, t)) {
+        return; /* the errors have the status */
+    }
+    ovl_out file, *out = ovl_work_output(args, work->shell, &file);
+    if (ovl_args_has(args, "json")) {
+        ovl_trials_json(out, t);
+    } else {
+        ovl_trials_text(out, t);
+    }
+    ovl_work_written(work, args, out);
+}
+
 int ovl_cmd_run(const ovl_args *args, const ovl_shell *shell)
 {
     ovl_work work;
@@ -170,12 +189,17 @@ int ovl_cmd_run(const ovl_args *args, const ovl_shell *shell)
     ovl_work_begin(&work, shell);
     ovl_work_sets(&work, args);
     const char *store = ovl_work_store(&work, args);
-    if (ovl_work_side(&work, args, &side) && allows_only(&work, args)) {
-        if (only && strcmp(only, "both") == 0) {
-            run_three(&work, args, &side);
-        } else {
-            status = run_one(&work, args, &side, store);
-        }
+    ovl_trials trials;
+    if (!ovl_trials_read(&work, args, &trials) || !ovl_work_side(&work, args, &side) ||
+        !allows_only(&work, args)) {
+        return ovl_work_end(&work, status);
+    }
+    if (trials.n) {
+        run_trials(&work, args, &side, &trials);
+    } else if (only && strcmp(only, "both") == 0) {
+        run_three(&work, args, &side);
+    } else {
+        status = run_one(&work, args, &side, store);
     }
     return ovl_work_end(&work, status);
 }
