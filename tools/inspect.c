@@ -56,9 +56,7 @@ static ovl_measures measure(const part *p, bool linked_only)
             ovl_busy_add(&busy, (ovl_busy_kind)p->ops[i].kind, p->ops[i].start, p->ops[i].end);
         }
     }
-    ovl_measures m = ovl_busy_measure(&busy);
-    ovl_busy_free(&busy);
-    return m;
+    return ovl_busy_measure(&busy);
 }
 
 static uint64_t unlinked_kernels(const part *p)
@@ -132,7 +130,6 @@ static void add_steps(ovl_inspection *in, ovl_collected *file, uint32_t index, c
             .m = ovl_busy_measure(&busy[s]),
         };
         ovl_vec_push(&in->steps, step);
-        ovl_busy_free(&busy[s]);
     }
     ovl_arena_free(&scratch);
 }
