@@ -554,6 +554,21 @@ static int ranges_by_start(const void *a, const void *b)
     return (x->end < y->end) - (x->end > y->end); /* the outer one first */
 }
 
+/* Where the arguments do not tell the size of a group the list of groups may. Names stand before
+ * the ranks (group_id). */
+static void fill_sizes(seer *s)
+{
+    for (uint32_t i = 0; i < s->collectives.len; i++) {
+        ovl_seen_collective *c = &s->collectives.data[i];
+        if (c->group_size < 0 && c->group != OVL_NONE) {
+            const char *name = ovl_names_text(&s->seen->names, c->group);
+            const char *ranks = strstr(name, " [");
+            size_t length = ranks ? (size_t)(ranks - name) : strlen(name);
+            c->group_size = ovl_read_group_size(&s->about, name, length);
+        }
+    }
+}
+
 static void hand_over(seer *s)
 {
     ovl_seen *seen = s->seen;
@@ -590,6 +605,7 @@ static void finish(seer *s)
     link_ops(s);
     drop_calls(s, link_waits(s));
     sort_ops(s);
+    fill_sizes(s);
     hand_over(s);
     hand_over_exact(s);
 }
