@@ -1,58 +1,9 @@
-#include "tools/command.h"
+#include "tools/common_options.h"
 
 static const char *const schedule_formats[] = {"csv", NULL};
 static const char *const dialects[] = {"new", "old", NULL};
 static const char *const what_if_choices[] = {"all", "none", NULL};
 static const char *const interference_models[] = {"none", "shared", "measured", NULL};
-
-#define HELP                                                                                       \
-    {                                                                                              \
-        .name = "help", .letter = 'h', .doc = "print this help and stop"                           \
-    }
-#define SET                                                                                        \
-    {                                                                                              \
-        .name = "set", .value = "PATH=VALUE", .repeat = true,                                      \
-        .doc = "set one value of the scenario, after the variant: "                                \
-               "overlap.ddp.bucket_cap=50MiB, workload.layers.block[3].backward=5ms; later ones "  \
-               "win"                                                                               \
-    }
-#define INTERFERENCE                                                                               \
-    {                                                                                              \
-        .name = "interference", .value = "MODEL", .choices = interference_models,                  \
-        .doc = "how operations that run at the same time slow each other down: none, shared or "   \
-               "measured; short for --set interference=MODEL"                                      \
-    }
-#define VARIANT                                                                                    \
-    {                                                                                              \
-        .name = "variant", .value = "NAME",                                                        \
-        .doc = "the variant of the scenario, as in FILE:NAME; without it the base"                 \
-    }
-#define WORTH                                                                                      \
-    {                                                                                              \
-        .name = "worth", .value = "all|none|NAME",                                                 \
-        .doc = "for which names the step is simulated once more as if all communication of that "  \
-               "name were free, on every rank; by default for the most exposed names"              \
-    }
-#define NO_FOLD                                                                                    \
-    {                                                                                              \
-        .name = "no-fold",                                                                         \
-        .doc = "simulate every rank, also those that do the same; the results are equal, this is " \
-               "to compare"                                                                        \
-    }
-#define JSON                                                                                       \
-    {                                                                                              \
-        .name = "json", .doc = "print JSON instead of text; times are seconds with 12 decimals"    \
-    }
-#define STORE(what)                                                                                \
-    {                                                                                              \
-        .name = "store", .value = "FILE", .file = true, .doc = (what)                              \
-    }
-#define OUTPUT                                                                                     \
-    {                                                                                              \
-        .name = "output", .letter = 'o', .value = "FILE", .file = true,                            \
-        .doc = "write to FILE instead of standard output; the file is replaced only once it is "   \
-               "whole"                                                                             \
-    }
 
 static const ovl_option run_items[] = {
     VARIANT,
@@ -73,6 +24,7 @@ static const ovl_option run_items[] = {
     {.name = "stats",
      .doc = "say what the run itself cost: events, solves of rates, memory, beside the memory that "
             "was announced"},
+    TRIALS,
     JSON,
     OUTPUT,
     STORE("keep the run in this SQLite file, made if it is not there"),
@@ -84,6 +36,7 @@ static const ovl_option compare_items[] = {
     INTERFERENCE,
     WORTH,
     NO_FOLD,
+    TRIALS,
     JSON,
     OUTPUT,
     {.name = "fail-if-worse", .doc = "exit with 1 if B, or any of the variants, is worse"},
@@ -459,7 +412,8 @@ const ovl_command ovl_commands[] = {
         .examples = "ovl compare last_bucket.yaml\n"
                     "ovl compare last_bucket.yaml split_48 split_80_16\n"
                     "ovl compare old.yaml new.yaml:split --json\n"
-                    "ovl compare --store runs.db 3 7",
+                    "ovl compare --store runs.db 3 7\n"
+                    "ovl compare small_buckets.yaml resnet50_1MB --trials 1000",
         .options = &compare_options,
         .run = ovl_cmd_compare,
     },
@@ -635,7 +589,8 @@ const ovl_command ovl_commands[] = {
         .examples =
             "ovl run last_bucket.yaml\n"
             "ovl run last_bucket.yaml --variant split_80_16 --interference none\n"
-            "ovl run last_bucket.yaml --set overlap.ddp.bucket_cap=50MiB --json -o run.json",
+            "ovl run last_bucket.yaml --set overlap.ddp.bucket_cap=50MiB --json -o run.json\n"
+            "ovl run pauses.yaml --trials 1060 --seed 1",
         .options = &run_options,
         .run = ovl_cmd_run,
     },
