@@ -100,6 +100,15 @@ _ovl()
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
+    explain:--solve)
+        return
+        ;;
+    explain:--for)
+        return
+        ;;
+    explain:--between)
+        return
+        ;;
     explain:--resource)
         return
         ;;
@@ -338,7 +347,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--set --interference --worth --no-fold --trials --seed --jobs --json --output --fail-if-worse --store --help" -- "$word"))
         ;;
     explain:-*)
-        COMPREPLY=($(compgen -W "--limits --resource --rank --variant --set --interference --json --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--solve --for --between --limits --resource --rank --variant --set --interference --json --output --help" -- "$word"))
         ;;
     export:-*)
         COMPREPLY=($(compgen -W "--trace --schedule --lowered --dialect --output --ranks --store --csv --variant --set --interference --no-fold --help" -- "$word"))
