@@ -409,6 +409,7 @@ static void analyse(analysis *a)
     a->out->variant = keep(a, a->options->variant ? a->options->variant : "base");
     a->out->description = keep(a, a->options->description);
     a->out->interference = ovl_interference_name(a->options->interference);
+    a->out->in_steps = a->p->in_steps;
     ovl_classes_find(a->p, a->t, a->scratch, &a->classes);
     ovl_causes_init(&a->causes, a->p, a->t, a->scratch);
     ovl_critical_path(&a->causes, a->arena, a->scratch, &a->path);

@@ -22,6 +22,12 @@ static const char *const interference_models[] = {"none", "shared", "measured", 
         .doc = "how operations that run at the same time slow each other down: none, shared or "   \
                "measured; short for --set interference=MODEL"                                      \
     }
+#define EXPAND                                                                                     \
+    {                                                                                              \
+        .name = "expand", .value = "N",                                                            \
+        .doc = "run collectives of up to N members as the transfers they are made of; short for "  \
+               "--set expand=N"                                                                    \
+    }
 #define VARIANT                                                                                    \
     {                                                                                              \
         .name = "variant", .value = "NAME",                                                        \
@@ -58,6 +64,7 @@ static const ovl_option run_items[] = {
     VARIANT,
     SET,
     INTERFERENCE,
+    EXPAND,
     WORTH,
     NO_FOLD,
     {.name = "gaps",
@@ -79,6 +86,7 @@ static const ovl_option run_items[] = {
 static const ovl_option compare_items[] = {
     SET,
     INTERFERENCE,
+    EXPAND,
     WORTH,
     NO_FOLD,
     JSON,
