@@ -80,6 +80,9 @@ _ovl()
         COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
         return
         ;;
+    compare:--expand)
+        return
+        ;;
     compare:--worth)
         return
         ;;
@@ -213,6 +216,9 @@ _ovl()
         COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
         return
         ;;
+    run:--expand)
+        return
+        ;;
     run:--worth)
         return
         ;;
@@ -310,7 +316,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--variant --set --interference --json --help" -- "$word"))
         ;;
     compare:-*)
-        COMPREPLY=($(compgen -W "--set --interference --worth --no-fold --json --output --fail-if-worse --store --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--set --interference --expand --worth --no-fold --json --output --fail-if-worse --store --help" -- "$word"))
         ;;
     explain:-*)
         COMPREPLY=($(compgen -W "--resource --rank --variant --set --interference --json --output --help" -- "$word"))
@@ -337,7 +343,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--over --zip --sample --samples --buckets --stages --tries --seed --objective --where --jobs --variant --set --interference --json --output --help" -- "$word"))
         ;;
     run:-*)
-        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --memory --what-if --json --output --store --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--variant --set --interference --expand --worth --no-fold --gaps --memory --what-if --json --output --store --help" -- "$word"))
         ;;
     show:-*)
         COMPREPLY=($(compgen -W "--store --json --output --help" -- "$word"))

@@ -21,6 +21,7 @@ Hazards: none
   2824 pairs of accesses to buffers, all ordered
   1288 gradients proved: each reaches its optimizer complete, once, at scale 1/8
 [...]
+? 0
 
 A race is told once, of the collective.
 

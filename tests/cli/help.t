@@ -48,6 +48,8 @@ Options
                               later ones win
   --interference MODEL        how operations that run at the same time slow each other down: none,
                               shared or measured; short for --set interference=MODEL
+  --expand N                  run collectives of up to N members as the transfers they are made of;
+                              short for --set expand=N
   --worth all|none|NAME       for which names the step is simulated once more as if all
                               communication of that name were free, on every rank; by default for
                               the most exposed names
