@@ -169,7 +169,8 @@ static void check_fsdp(const ovl_scenario *s, ovl_errs *errs)
                         : s->pipeline.given            ? "overlap.pipeline"
                                                        : NULL;
     if (other) {
-        ovl_error(errs, OVL_E_INPUT, mark, "%s does not go together with %s", own, other);
+        ovl_error(errs, OVL_E_INPUT, mark, "%s does not go together with %s%s", own, other,
+                  s->pipeline.given ? "; overlap.pipeline has data_parallel: {sharded: true}" : "");
     }
     if (workload->layers.count == 0) {
         ovl_error(errs, OVL_E_INPUT, mark, "%s arranges layers, not %s", own,
@@ -217,7 +218,9 @@ static void check_pipeline(const ovl_scenario *s, ovl_errs *errs)
     }
     if (s->pipeline.given && s->ddp.given) {
         ovl_error(errs, OVL_E_INPUT, s->ddp.mark,
-                  "overlap.ddp does not go together with overlap.pipeline");
+                  "overlap.ddp does not go together with overlap.pipeline; overlap.pipeline has "
+                  "data_parallel: {group: %s}",
+                  s->ddp.group);
     }
     if (s->pipeline.given && (workload->ops.count || workload->gradients.count)) {
         ovl_error(errs, OVL_E_INPUT, s->pipeline.mark,

@@ -501,7 +501,8 @@ static void record_traces(const ovl_document *doc, ovl_scenario *s, ovl_arena *a
     ovl_record_options options = {keys->step, keys->comm, keys->unexplained == OVL_PAUSES_DROP};
     ovl_recorded *recorded = OVL_NEW(arena, ovl_recorded);
     ovl_mark mark = keys->mark.file ? keys->mark : names->mark[0];
-    if (ovl_record(files, names->count, &options, mark, arena, recorded, errs)) {
+    if (ovl_record(files, names->count, &options, mark, arena, recorded, errs) &&
+        ovl_record_change(recorded, &s->workload.what_if, arena, errs)) {
         s->recorded = recorded;
         s->n_ranks = recorded->n_ranks;
     }

@@ -67,14 +67,18 @@ static void account_member(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t a
 {
     (void)op;
     (void)activity;
-    ovl_account(e, rank);
+    const ovl_rank_state *s = &e->ranks[rank];
+    if (s->kernels.len > 1 || (s->kernels.len == 0 && s->comms.len > 1)) {
+        ovl_account(e, rank);
+    }
 }
 
+/* Where it runs beside others of its kind it may be another that is the fastest. */
 void ovl_account_activity(ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
     if (a->kind == OVL_KERNEL || a->kind == OVL_COPY) {
-        ovl_account(e, a->rank);
+        account_member(e, a->rank, a->op, activity);
     } else {
         ovl_comm_each(e, activity, account_member);
     }
@@ -159,28 +163,33 @@ void ovl_account_rate(ovl_engine *e, const ovl_clock *clock)
     }
 }
 
-/* Enters one into the race: of each clock the lowest op. */
+static bool equally_fast(const ovl_activity *a, const ovl_activity *b)
+{
+    return a->clock == b->clock && a->scale == b->scale && a->cap == b->cap;
+}
+
+/* Enters one into the race: of each clock, and by each scale on it, the lowest op. */
 static void add_rival(const ovl_engine *e, ovl_rank_state *s, ovl_running r)
 {
-    uint32_t clock = e->activities.data[r.activity].clock;
+    const ovl_activity *a = &e->activities.data[r.activity];
     for (uint32_t i = 0; i < s->rivals.len; i++) {
         ovl_rival *other = &s->rivals.data[i];
-        if (other->clock == clock) {
+        if (equally_fast(a, &e->activities.data[other->is.activity])) {
             other->is = r.op < other->is.op ? r : other->is;
             return;
         }
     }
-    ovl_vec_push(&s->rivals, (ovl_rival){r, clock});
+    ovl_vec_push(&s->rivals, (ovl_rival){r, a->clock});
 }
 
 /* The fastest; ties go to the lowest op. */
 static uint32_t winner(const ovl_engine *e, const ovl_rank_state *s)
 {
     ovl_running best = s->rivals.data[0].is;
-    double rate = e->clocks.data[s->rivals.data[0].clock].rate;
+    double rate = ovl_clock_rate_of(e, &e->activities.data[best.activity]);
     for (uint32_t i = 1; i < s->rivals.len; i++) {
         const ovl_rival *other = &s->rivals.data[i];
-        double faster = e->clocks.data[other->clock].rate;
+        double faster = ovl_clock_rate_of(e, &e->activities.data[other->is.activity]);
         if (faster > rate || (faster == rate && other->is.op < best.op)) {
             best = other->is;
             rate = faster;
@@ -191,17 +200,12 @@ static uint32_t winner(const ovl_engine *e, const ovl_rank_state *s)
 
 static uint32_t fastest_kernel(const ovl_engine *e, ovl_rank_state *s)
 {
-    for (uint32_t i = 0; i < s->kernels.len && s->kernels.len > 1; i++) {
+    if (s->kernels.len == 1) {
+        return s->kernels.data[0];
+    }
+    for (uint32_t i = 0; i < s->kernels.len; i++) {
         uint32_t activity = s->kernels.data[i];
         add_rival(e, s, (ovl_running){e->activities.data[activity].op, activity});
-    }
-    return s->kernels.len > 1 ? winner(e, s) : s->kernels.data[0];
-}
-
-static uint32_t fastest_transfer(const ovl_engine *e, ovl_rank_state *s)
-{
-    for (uint32_t i = 0; i < s->comms.len; i++) {
-        add_rival(e, s, s->comms.data[i]);
     }
     return winner(e, s);
 }
@@ -213,6 +217,23 @@ static uint32_t lowest_transfer(const ovl_rank_state *s)
         best = s->comms.data[i].op < best.op ? s->comms.data[i] : best;
     }
     return best.activity;
+}
+
+/* Mostly all are equally fast, whatever happens. */
+static uint32_t fastest_transfer(const ovl_engine *e, ovl_rank_state *s)
+{
+    const ovl_activity *first = &e->activities.data[s->comms.data[0].activity];
+    uint32_t n = s->comms.len, same = 1;
+    while (same < n && equally_fast(first, &e->activities.data[s->comms.data[same].activity])) {
+        same++;
+    }
+    if (same == n) {
+        return lowest_transfer(s);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        add_rival(e, s, s->comms.data[i]);
+    }
+    return winner(e, s);
 }
 
 /* --- Choosing whose the time will be --- */
@@ -241,16 +262,21 @@ static ovl_choice choose(const ovl_engine *e, ovl_rank_state *s)
 /* Where only rates changed another winner is all that matters. */
 static bool keeps_winner(const ovl_engine *e, const ovl_rank_state *s)
 {
-    return !s->changed && winner(e, s) == (s->kernels.len ? s->is.kernel : s->is.comm);
+    return !s->changed && s->rivals.len &&
+           winner(e, s) == (s->kernels.len ? s->is.kernel : s->is.comm);
 }
 
 static void open_rank(ovl_engine *e, uint32_t rank)
 {
     ovl_rank_state *s = &e->ranks[rank];
-    unwatch(e, s, rank);
-    s->rivals.len = 0;
+    if (s->rivals.len) {
+        unwatch(e, s, rank);
+        s->rivals.len = 0;
+    }
     ovl_choice now = choose(e, s);
-    watch(e, s, rank);
+    if (s->rivals.len) {
+        watch(e, s, rank);
+    }
     if (now.kernel != s->is.kernel || now.comm != s->is.comm || now.term != s->is.term ||
         now.hides != s->is.hides) {
         give(e, rank);

@@ -5,85 +5,139 @@
 
 /* --- Sharing speed --- */
 
-static bool is_sharing(const ovl_engine *e)
+static void set_own_rate(ovl_engine *e, uint32_t clock, double cap)
 {
-    return e->uses.len > 0 && e->options->interference != OVL_INTERFERENCE_NONE;
+    ovl_clock_set_rate(e, clock, cap);
+    ovl_clock_set_bound(e, clock, cap < 1 ? OVL_BOUND_CAP : OVL_BOUND_FREE);
 }
 
-static void set_own_rate(ovl_engine *e, const ovl_activity *a)
-{
-    ovl_clock_set_rate(e, a->clock, a->cap, a->cap < 1 ? OVL_BOUND_CAP : OVL_BOUND_FREE);
-}
-
-static void join(ovl_engine *e, uint32_t activity, double done)
+/* Who shares is put on its clock when rates are solved: which one that is depends on what bounds
+ * it then. */
+static void await_clock(ovl_engine *e, uint32_t activity)
 {
     ovl_activity *a = &e->activities.data[activity];
-    a->shares = is_sharing(e);
+    if (!a->joining) {
+        a->joining = true;
+        ovl_vec_push(&e->joining, activity);
+    }
+}
+
+static void join(ovl_engine *e, uint32_t activity, uint32_t slot)
+{
+    ovl_activity *a = &e->activities.data[activity];
+    a->shares = slot != OVL_NONE;
     if (a->shares) {
-        ovl_clock_add(
-            e,
-            ovl_share_join(&e->share, a->cap, a->cost->weight, e->uses.data, e->uses.len, a->count),
-            activity, done);
+        a->slot = slot;
+        ovl_clock_enlist(e, activity);
+        await_clock(e, activity);
     } else {
-        ovl_clock_add(e, ovl_share_reserve(&e->share), activity, done);
-        set_own_rate(e, a);
+        a->slot = ovl_share_reserve(&e->share);
+        set_own_rate(e, OVL_CLOCK_OF_SLOT(e, a->slot), a->cap);
+        ovl_clock_add(e, OVL_CLOCK_OF_SLOT(e, a->slot), activity, 1);
     }
 }
 
 void ovl_engine_join(ovl_engine *e, uint32_t activity)
 {
-    join(e, activity, 0);
+    e->activities.data[activity].done = 0;
+    join(e, activity, ovl_route_join(e, activity));
 }
 
-static double leave(ovl_engine *e, uint32_t activity)
+static void leave(ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
-    double done = ovl_clock_remove(e, activity);
-    if (a->shares) {
-        ovl_share_leave(&e->share, a->clock, a->count);
-    } else {
-        ovl_share_release(&e->share, a->clock);
+    if (a->clock != OVL_NONE) {
+        ovl_clock_remove(e, activity);
     }
-    return done;
+    if (a->shares) {
+        ovl_clock_delist(e, activity);
+        ovl_share_leave(&e->share, a->slot, a->count);
+    } else {
+        ovl_share_release(&e->share, a->slot);
+    }
 }
 
 void ovl_engine_rejoin(ovl_engine *e, uint32_t activity)
 {
     ovl_account_activity(e, activity);
-    join(e, activity, leave(e, activity));
+    leave(e, activity);
+    join(e, activity, ovl_route_join_uses(e, activity));
 }
 
 void ovl_engine_set_cap(ovl_engine *e, uint32_t activity, double cap, uint32_t bound)
 {
     ovl_activity *a = &e->activities.data[activity];
     if (a->cap_bound != bound) {
-        ovl_clock_keep_limits(e, activity);
+        ovl_clock_settle(e, a);
         a->cap_bound = bound;
     }
-    a->cap = cap;
     if (!a->shares) {
-        set_own_rate(e, a);
+        a->cap = cap;
+        set_own_rate(e, a->clock, cap);
         return;
     }
-    uint32_t clock = ovl_share_set_cap(&e->share, a->clock, cap, a->count);
-    if (clock != a->clock) {
+    uint32_t slot = ovl_share_set_cap(&e->share, a->slot, cap, a->count);
+    if (slot != a->slot) {
         ovl_account_activity(e, activity);
-        double done = ovl_clock_remove(e, activity);
-        ovl_clock_add(e, clock, activity, done);
+        if (a->clock != OVL_NONE) {
+            ovl_clock_remove(e, activity);
+        }
+        ovl_clock_delist(e, activity);
+        a->slot = slot;
+        ovl_clock_enlist(e, activity);
+        await_clock(e, activity);
     }
+    a->cap = cap;
+}
+
+static void set_class_rate(ovl_engine *e, uint32_t slot)
+{
+    const ovl_share_class *c = &e->share.classes.data[slot];
+    uint32_t clock = OVL_CLOCK_OF_SLOT(e, slot);
+    if (c->count) {
+        ovl_clock_set_rate(e, clock, ovl_share_rate(&e->share, slot));
+        ovl_clock_set_bound(e, clock, c->bound == OVL_BOUND_NONE ? OVL_BOUND_FREE : c->bound);
+    }
+}
+
+/* The rates of all who follow a resource. */
+static void change_level(ovl_engine *e, uint32_t resource)
+{
+    const ovl_share_resource *r = &e->share.resources[resource];
+    for (uint32_t i = 0; i < r->line.len; i++) {
+        uint32_t slot = r->line.data[i].slot;
+        if (e->share.classes.data[slot].follows == resource) {
+            set_class_rate(e, slot);
+        }
+    }
+}
+
+static void change_rates(ovl_engine *e)
+{
+    const ovl_share *s = &e->share;
+    for (uint32_t i = 0; i < s->changed.len; i++) {
+        set_class_rate(e, s->changed.data[i]);
+    }
+    for (uint32_t i = 0; i < s->relevelled.len; i++) {
+        change_level(e, s->relevelled.data[i]);
+    }
+    for (uint32_t i = 0; i < e->joining.len; i++) {
+        ovl_activity *a = &e->activities.data[e->joining.data[i]];
+        a->joining = false;
+        ovl_clock_add(e, OVL_CLOCK_OF_SLOT(e, a->slot), e->joining.data[i], 1);
+    }
+    e->joining.len = 0;
 }
 
 void ovl_engine_solve(ovl_engine *e)
 {
-    ovl_caps_update(e);
-    if (ovl_share_solve(&e->share)) {
-        for (uint32_t i = 0; i < e->share.changed.len && !e->failed; i++) {
-            uint32_t slot = e->share.changed.data[i];
-            const ovl_share_class *c = &e->share.classes.data[slot];
-            ovl_clock_set_rate(e, slot, c->rate,
-                               c->bound == OVL_BOUND_NONE ? OVL_BOUND_FREE : c->bound);
-        }
+    if (e->caps_matter) {
+        ovl_caps_update(e);
     }
+    if (ovl_share_solve(&e->share)) {
+        change_rates(e);
+    }
+    ovl_clocks_update(e);
     ovl_account_open(e);
 }
 
@@ -97,6 +151,7 @@ uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, cons
     }
     uint32_t activity = e->spare.data[--e->spare.len];
     ovl_activity *a = &e->activities.data[activity];
+    e->n_activities++;
     a->cost = cost;
     a->comm = NULL;
     a->total = cost->work;
@@ -105,43 +160,11 @@ uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, cons
     a->count = e->p->fold ? e->p->fold->together[op] : 1;
     a->kind = ovl_engine_op(e, rank, op)->kind;
     a->phase = OVL_PHASE_LATENCY;
-    a->shares = a->dirty = a->eager = a->background = false;
+    a->clock = OVL_NONE;
+    a->shares = a->dirty = a->eager = a->background = a->joining = false;
     a->cap = 1;
     a->cap_bound = OVL_LIMIT_SMS;
     return activity;
-}
-
-ovl_use ovl_engine_use(const ovl_engine *e, uint32_t rank, uint32_t member, uint32_t count,
-                       const ovl_demand *demand)
-{
-    const ovl_program *p = e->p;
-    ovl_id resource = p->rank_ports[p->ranks[rank].first_port + demand->port];
-    if (!p->fold) {
-        return (ovl_use){resource, 1, 1, demand->rate};
-    }
-    /* How many activities like this one load it: each of those that count together is one of a
-     * class; through a port that is counted once each communicator is one activity. */
-    const uint32_t *ranks = p->fold->rank_load, *members = p->fold->member_load;
-    uint64_t load = ranks[(size_t)rank * p->n_ports + demand->port], activities = load;
-    uint32_t spread = 1;
-    if (member != OVL_NONE) {
-        activities = members[(size_t)member * p->n_ports + demand->port];
-        load = demand->once ? activities : load;
-        spread = p->fold->member_spread[(size_t)member * p->n_ports + demand->port];
-    }
-    return (ovl_use){resource, (uint32_t)(activities / count), spread, demand->rate * load / count};
-}
-
-static void kernel_uses(ovl_engine *e, const ovl_activity *a)
-{
-    const ovl_id *ports = &e->p->rank_ports[e->p->ranks[a->rank].first_port];
-    e->uses.len = 0;
-    for (uint32_t i = 0; i < a->cost->n_demands; i++) {
-        const ovl_demand *d = &e->p->demands[a->cost->first_demand + i];
-        if (ports[d->port] != OVL_NONE) {
-            ovl_vec_push(&e->uses, ovl_engine_use(e, a->rank, OVL_NONE, a->count, d));
-        }
-    }
 }
 
 static void remove_kernel(ovl_engine *e, uint32_t rank, uint32_t activity)
@@ -175,6 +198,7 @@ static void finish(ovl_engine *e, uint32_t activity)
     }
     if (a->phase == OVL_PHASE_FLUID) {
         leave(e, activity);
+        ovl_clock_keep_limits(e, &e->activities.data[activity]);
     }
     ovl_vec_push(&e->spare, activity);
 }
@@ -186,11 +210,8 @@ static void enter_fluid(ovl_engine *e, uint32_t activity)
         finish(e, activity);
         return;
     }
-    if (a->kind == OVL_KERNEL || a->kind == OVL_COPY) {
-        kernel_uses(e, a);
-    } else {
+    if (a->kind != OVL_KERNEL && a->kind != OVL_COPY) {
         ovl_comm_transfer(e, activity);
-        ovl_comm_uses(e, activity);
     }
     a->phase = OVL_PHASE_FLUID;
     ovl_engine_join(e, activity);
@@ -209,7 +230,6 @@ void ovl_engine_begin(ovl_engine *e, uint32_t activity)
 
 void ovl_latency_event(ovl_engine *e, uint32_t activity)
 {
-    ovl_heap_remove(&e->heap, OVL_HANDLE_ACTIVITY(e, activity));
     enter_fluid(e, activity);
 }
 

@@ -85,7 +85,7 @@ static void make_feeds(analysis *a)
 {
     a->feeds = OVL_NEW_ARRAY(a->scratch, ovl_feeds, a->p->n_codes);
     for (uint32_t c = 0; c < a->p->n_codes; c++) {
-        ovl_feeds_find(&a->p->codes[c], a->scratch, &a->feeds[c]);
+        ovl_feeds_find(a->p, &a->p->codes[c], a->scratch, &a->feeds[c]);
     }
 }
 
@@ -237,7 +237,8 @@ static void find_price_of_interference(analysis *a)
     if (a->options->interference == OVL_INTERFERENCE_NONE) {
         return;
     }
-    ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE, .free_name = OVL_NONE};
+    ovl_run_options options = {
+        .interference = OVL_INTERFERENCE_NONE, .free_name = OVL_NONE, .watch = a->options->watch};
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
     ovl_timeline alone;
@@ -342,7 +343,10 @@ static void make_hazards(analysis *a)
 {
     ovl_hazards hazards = {0};
     ovl_gradients gradients;
-    ovl_races_find(&a->causes, a->arena, &hazards, &a->out->accesses_checked);
+    ovl_races_checked checked;
+    ovl_races_find(&a->causes, a->arena, &hazards, &checked);
+    a->out->accesses_checked = checked.accesses;
+    a->out->reuses_checked = checked.reuses;
     ovl_gradients_follow(&a->causes, a->arena, &hazards, &gradients);
     for (uint32_t c = 0; c < a->p->n_codes; c++) {
         a->out->hazards_checked |= a->p->codes[c].n_buffers > 0;
@@ -410,6 +414,9 @@ static void analyse(analysis *a)
     a->out->description = keep(a, a->options->description);
     a->out->interference = ovl_interference_name(a->options->interference);
     a->out->in_steps = a->p->in_steps;
+    a->out->has_stats = a->options->stats;
+    a->out->stats =
+        (ovl_result_stats){a->t->counters, a->p->n_ops, a->p->n_ranks, ovl_run_memory(a->p)};
     ovl_classes_find(a->p, a->t, a->scratch, &a->classes);
     ovl_causes_init(&a->causes, a->p, a->t, a->scratch);
     ovl_critical_path(&a->causes, a->arena, a->scratch, &a->path);
@@ -440,8 +447,11 @@ static bool run_steps(const ovl_program *program, const ovl_program *chosen,
                       const ovl_analyse_options *options, ovl_arena *arena, bool segments,
                       ovl_timeline *timeline, ovl_errs *errs)
 {
-    ovl_run_options run = {
-        .interference = options->interference, .free_name = OVL_NONE, .segments = segments};
+    ovl_run_options run = {.interference = options->interference,
+                           .free_name = OVL_NONE,
+                           .segments = segments,
+                           .watch = options->watch,
+                           .memory = options->memory};
     if (program->n_steps > 1) {
         ovl_arena first = {0};
         run.segments = false;

@@ -39,6 +39,11 @@ typedef OVL_VEC(ovl_mate) ovl_mates;
 bool ovl_pair_up(const ovl_program *p, uint32_t comm, uint32_t *mates, ovl_mate_starts *starts,
                  ovl_mates *list, ovl_errs *errs);
 
+/* Do any of its members send or receive in it? `codes`: [n_codes] has it such operations, by slot,
+ * from ovl_pairs_of. */
+bool ovl_pairs_any(const ovl_program *p, uint32_t comm, const bool *const *codes);
+const bool *const *ovl_pairs_of(const ovl_program *p, ovl_arena *scratch);
+
 /* Can communicators of the kind state different times for what meets? Do both sides state one time
  * in this communicator? */
 bool ovl_pairs_vary(const ovl_program *p, uint32_t kind);

@@ -8,9 +8,7 @@
 
 void ovl_caps_touch(ovl_engine *e, uint32_t rank)
 {
-    bool matters = e->options->interference == OVL_INTERFERENCE_MEASURED ||
-                   (e->options->interference == OVL_INTERFERENCE_SHARED && e->p->sms);
-    if (matters && !e->ranks[rank].caps_dirty) {
+    if (e->caps_matter && !e->ranks[rank].caps_dirty) {
         e->ranks[rank].caps_dirty = true;
         ovl_vec_push(&e->dirty_caps, rank);
     }
@@ -200,7 +198,7 @@ static void lower_cap(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activi
 
 static bool same_uses(const ovl_engine *e, const ovl_activity *a)
 {
-    const ovl_share_class *m = &e->share.classes.data[a->clock];
+    const ovl_share_class *m = &e->share.classes.data[a->slot];
     uint32_t n = 0;
     for (uint32_t i = 0; i < e->uses.len; i++) {
         if (e->uses.data[i].rate == 0) {
@@ -227,7 +225,7 @@ static void update_comm(ovl_engine *e, uint32_t activity)
     double cap = a->cap;
     a->cap = old;
     ovl_engine_set_cap(e, activity, cap, OVL_LIMIT_MEASURED);
-    ovl_comm_uses(e, activity);
+    ovl_route_uses(e, activity);
     a = &e->activities.data[activity];
     if (a->shares ? !same_uses(e, a) : e->uses.len > 0) {
         ovl_engine_rejoin(e, activity);

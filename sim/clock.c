@@ -1,33 +1,42 @@
 /*
- * clock.c - clocks that measure work: when the next activity on them ends, and what bounded whom.
+ * clock.c - clocks that measure work: when the next activity on them ends, what bounded whom.
  */
 #include "sim/state.h"
 
-#include <math.h>
-
 /* --- When the next activity ends --- */
 
-static double value_at(const ovl_clock *c, ovl_time t)
+static inline double value_at(const ovl_clock *c, ovl_time t)
 {
     return c->value + c->rate * (double)(t - c->since);
 }
 
-/* What rounding may have added to work that was done in several pieces; far below what anybody
- * could mean. */
-static double noise(const ovl_activity *a)
+static inline double done_at(const ovl_clock *c, const ovl_activity *a, ovl_time t)
 {
-    return OVL_MIN((double)a->total * 0x1p-44, 0.25);
+    return (value_at(c, t) - a->begin) * a->scale;
+}
+
+/* What rounding may have added to work that was done in several pieces, on a clock that has gone on
+ * for long; far below what anybody could mean. */
+static inline double noise(const ovl_activity *a)
+{
+    double shown = a->begin * a->scale; /* the last places of this are lost */
+    return OVL_MIN((double)a->total * 0x1p-44 + shown * 0x1p-47, 0.25);
+}
+
+static inline bool is_empty(const ovl_clock *c)
+{
+    return c->first == c->dues.len;
 }
 
 /* An end is at the next whole picosecond. At isolated speed the arithmetic is that of integers. */
 static ovl_time end_of(const ovl_engine *e, const ovl_clock *c, const ovl_due *due)
 {
-    const ovl_activity *a = &e->activities.data[due->activity];
     ovl_time base = c->since;
     if (c->rate == 1) {
+        const ovl_activity *a = &e->activities.data[due->activity];
         double ahead = c->value - a->begin;
         ovl_time whole = (ovl_time)ahead;
-        if ((double)whole == ahead) {
+        if (a->scale == 1 && (double)whole == ahead) {
             ovl_time work = a->total - whole;
             return work <= OVL_TIME_MAX - base ? base + work : OVL_NEVER;
         }
@@ -86,6 +95,28 @@ static inline void next_changed(ovl_engine *e, uint32_t clock)
     }
 }
 
+/* It will be found out when all that happens at this instant has. */
+static inline void touch(ovl_engine *e, uint32_t clock, ovl_clock *c)
+{
+    if (!c->touched) {
+        c->touched = true;
+        ovl_vec_push(&e->touched_clocks, clock);
+    }
+}
+
+void ovl_clocks_update(ovl_engine *e)
+{
+    for (uint32_t i = 0; i < e->touched_clocks.len && !e->failed; i++) {
+        uint32_t clock = e->touched_clocks.data[i];
+        ovl_clock *c = &e->clocks.data[clock];
+        c->touched = false;
+        if (!is_empty(c) && c->rate > 0) {
+            next_changed(e, clock);
+        }
+    }
+    e->touched_clocks.len = 0;
+}
+
 uint32_t ovl_clock_event(ovl_engine *e, uint32_t clock)
 {
     ovl_clock *c = &e->clocks.data[clock];
@@ -101,87 +132,93 @@ uint32_t ovl_clock_event(ovl_engine *e, uint32_t clock)
     return OVL_NONE;
 }
 
+/* The key that is queued is that of an activity which has left. If another one ends at this
+ * instant, too, its turn is now; else there is time until rates are solved. */
+static void after_end(ovl_engine *e, uint32_t clock)
+{
+    ovl_clock *c = &e->clocks.data[clock];
+    ovl_heap_remove(&e->heap, OVL_HANDLE_CLOCK(e, clock));
+    c->queued = false;
+    if (!is_empty(c) && c->rate > 0) {
+        if (c->dues.data[c->first].due <= value_at(c, e->now)) {
+            find_next(e, clock);
+        } else {
+            touch(e, clock, c);
+        }
+    }
+}
+
+static inline ovl_time whole(const ovl_activity *a, double done)
+{
+    return OVL_MIN((ovl_time)(done + 0.5), a->total);
+}
+
 ovl_time ovl_clock_progress(const ovl_engine *e, const ovl_activity *a, ovl_time t)
 {
-    double done = value_at(&e->clocks.data[a->clock], t) - a->begin;
-    return OVL_MIN((ovl_time)(done + 0.5), a->total);
+    return whole(a, done_at(&e->clocks.data[a->clock], a, t));
+}
+
+double ovl_clock_rate_of(const ovl_engine *e, const ovl_activity *a)
+{
+    return a->clock < e->p->n_resources ? ovl_share_rate(&e->share, a->slot)
+                                        : e->clocks.data[a->clock].rate;
 }
 
 /* --- What bounded whom --- */
 
-/* What the present rate and bound cost until now. */
-static ovl_loss loss_of(const ovl_clock *c, ovl_time now)
+static void keep_limit(ovl_engine *e, ovl_activity *a, ovl_limit limit)
 {
-    ovl_time time = now - c->bound_since;
-    return (ovl_loss){time, time - (ovl_time)(c->rate * (double)time + 0.5)};
-}
-
-static uint32_t sum_of(const ovl_clock *c, uint32_t bound)
-{
-    uint32_t i = 0;
-    while (i < c->n_sums && c->sum_bound[i] != bound) {
-        i++;
-    }
-    return i;
-}
-
-static void keep_limits_until(ovl_engine *e, const ovl_clock *c, ovl_activity *a)
-{
-    for (uint32_t i = 0; i < c->n_sums; i++) {
-        ovl_loss loss = {c->sum[i].time - a->before[i].time, c->sum[i].lost - a->before[i].lost};
-        uint32_t bound = c->sum_bound[i] == OVL_BOUND_CAP ? a->cap_bound : c->sum_bound[i];
-        if (loss.time > 0) {
-            ovl_vec_push(&e->limits, (ovl_limit){a->op, bound, loss.time, loss.lost});
+    for (uint32_t i = 0; i < OVL_LIMITS_KEPT; i++) {
+        ovl_limit *kept = &a->limits[i];
+        if (kept->time == 0 || kept->bound == limit.bound) {
+            limit.time += kept->time;
+            limit.lost += kept->lost;
+            *kept = limit;
+            return;
         }
-        a->before[i] = c->sum[i];
+    }
+    ovl_vec_push(&e->limits, limit);
+}
+
+/* Time under the present bound up to now, and what of it was not work. */
+static void settle(ovl_engine *e, const ovl_clock *c, ovl_activity *a)
+{
+    if (c->bound != OVL_BOUND_FREE && e->now > a->bound_since) {
+        uint32_t bound = c->bound == OVL_BOUND_CAP ? a->cap_bound : c->bound;
+        ovl_time time = e->now - a->bound_since, done = whole(a, done_at(c, a, e->now));
+        keep_limit(e, a, (ovl_limit){a->op, bound, time, time - (done - a->bound_done)});
+        a->bound_done = done;
+    } else if (e->now > a->bound_since) {
+        a->bound_done = whole(a, done_at(c, a, e->now));
+    }
+    a->bound_since = e->now;
+}
+
+void ovl_clock_settle(ovl_engine *e, ovl_activity *a)
+{
+    if (a->clock != OVL_NONE) {
+        settle(e, &e->clocks.data[a->clock], a);
     }
 }
 
-/* More bounds than there is room for: everybody's are kept, and summing starts anew. */
-static void start_sums(ovl_engine *e, ovl_clock *c)
+void ovl_clock_keep_limits(ovl_engine *e, ovl_activity *a)
 {
+    for (uint32_t i = 0; i < OVL_LIMITS_KEPT && a->limits[i].time; i++) {
+        ovl_vec_push(&e->limits, a->limits[i]);
+        a->limits[i].time = a->limits[i].lost = 0;
+    }
+}
+
+void ovl_clock_set_bound(ovl_engine *e, uint32_t clock, uint32_t bound)
+{
+    ovl_clock *c = &e->clocks.data[clock];
+    if (c->bound == bound) {
+        return;
+    }
     for (uint32_t i = c->first; i < c->dues.len; i++) {
-        ovl_activity *a = &e->activities.data[c->dues.data[i].activity];
-        keep_limits_until(e, c, a);
-        memset(a->before, 0, sizeof a->before);
+        settle(e, c, &e->activities.data[c->dues.data[i].activity]);
     }
-    c->n_sums = 0;
-}
-
-/* The place of the present bound among the sums, made if it has none. */
-static void find_sum(ovl_engine *e, ovl_clock *c)
-{
-    c->sum_at = sum_of(c, c->bound);
-    if (c->sum_at == OVL_LIMITS_KEPT) {
-        start_sums(e, c);
-        c->sum_at = 0;
-    }
-    if (c->sum_at == c->n_sums) {
-        c->sum_bound[c->n_sums] = c->bound;
-        c->sum[c->n_sums++] = (ovl_loss){0, 0};
-    }
-}
-
-/* Sums up to now. */
-static inline void add_loss(ovl_engine *e, ovl_clock *c)
-{
-    if (c->bound != OVL_BOUND_FREE && e->now > c->bound_since) {
-        ovl_loss loss = loss_of(c, e->now);
-        if (c->sum_at == OVL_NONE) {
-            find_sum(e, c);
-        }
-        c->sum[c->sum_at].time += loss.time;
-        c->sum[c->sum_at].lost += loss.lost;
-    }
-    c->bound_since = e->now;
-}
-
-void ovl_clock_keep_limits(ovl_engine *e, uint32_t activity)
-{
-    ovl_activity *a = &e->activities.data[activity];
-    ovl_clock *c = &e->clocks.data[a->clock];
-    add_loss(e, c);
-    keep_limits_until(e, c, a);
+    c->bound = bound;
 }
 
 /* --- Joining and leaving --- */
@@ -190,41 +227,56 @@ static void keep_segment(ovl_engine *e, const ovl_clock *c, const ovl_activity *
 {
     ovl_time from = OVL_MAX(a->since, c->since);
     if (e->now > from) {
-        ovl_vec_push(&e->segments, (ovl_segment){a->op, from, e->now, c->rate});
+        double rate = ovl_exact_rate(OVL_MIN(c->rate * a->scale, a->cap));
+        ovl_vec_push(&e->segments, (ovl_segment){a->op, from, e->now, rate});
     }
 }
 
 static ovl_clock *clock_at(ovl_engine *e, uint32_t clock)
 {
     while (e->clocks.len <= clock) {
-        ovl_vec_push(&e->clocks, (ovl_clock){.bound = OVL_BOUND_FREE});
+        uint32_t bound = e->clocks.len < e->p->n_resources ? e->clocks.len : OVL_BOUND_FREE;
+        ovl_vec_push(&e->clocks, (ovl_clock){.bound = bound, .members = OVL_NONE});
     }
     return &e->clocks.data[clock];
+}
+
+/* The members of a class, in a list. */
+void ovl_clock_enlist(ovl_engine *e, uint32_t activity)
+{
+    ovl_activity *a = &e->activities.data[activity];
+    ovl_clock *c = clock_at(e, OVL_CLOCK_OF_SLOT(e, a->slot));
+    a->next = c->members;
+    a->prev = OVL_NONE;
+    if (c->members != OVL_NONE) {
+        e->activities.data[c->members].prev = activity;
+    }
+    c->members = activity;
+}
+
+void ovl_clock_delist(ovl_engine *e, uint32_t activity)
+{
+    const ovl_activity *a = &e->activities.data[activity];
+    if (a->next != OVL_NONE) {
+        e->activities.data[a->next].prev = a->prev;
+    }
+    if (a->prev != OVL_NONE) {
+        e->activities.data[a->prev].next = a->next;
+    } else {
+        e->clocks.data[OVL_CLOCK_OF_SLOT(e, a->slot)].members = a->next;
+    }
 }
 
 /* A clock that measures nobody starts from 0. */
 static void reset(ovl_engine *e, ovl_clock *c)
 {
-    c->value = c->rate = 0;
-    c->since = c->bound_since = e->now;
-    c->bound = OVL_BOUND_FREE;
-    c->first = c->dues.len = c->n_sums = 0;
-    c->sum_at = OVL_NONE;
-}
-
-/* Turned back by whole picoseconds, which is exact, before its last places get lost. */
-static void turn_back(ovl_engine *e, ovl_clock *c)
-{
-    double back = floor(c->value);
-    c->value -= back;
-    for (uint32_t i = c->first; i < c->dues.len; i++) {
-        c->dues.data[i].due -= back;
-        e->activities.data[c->dues.data[i].activity].begin -= back;
-    }
+    c->value = 0;
+    c->since = e->now;
+    c->first = c->dues.len = 0;
 }
 
 /* In order of the ends, later ones first among equals. */
-static uint32_t insert_due(ovl_clock *c, ovl_due due)
+static void insert_due(ovl_clock *c, ovl_due due)
 {
     if (c->dues.len == c->dues.cap && c->first > 0) {
         c->dues.len -= c->first;
@@ -237,40 +289,26 @@ static uint32_t insert_due(ovl_clock *c, ovl_due due)
         c->dues.data[at] = c->dues.data[at - 1];
     }
     c->dues.data[at] = due;
-    return at;
 }
 
-void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity, double done)
+void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity, double scale)
 {
     ovl_clock *c = clock_at(e, clock);
     ovl_activity *a = &e->activities.data[activity];
-    if (c->first == c->dues.len) {
+    if (is_empty(c)) {
         reset(e, c);
-    } else {
-        add_loss(e, c);
     }
     a->clock = clock;
-    a->since = e->now;
-    a->begin = value_at(c, e->now) - done;
-    memcpy(a->before, c->sum, sizeof a->before);
-    for (uint32_t i = c->n_sums; i < OVL_LIMITS_KEPT; i++) {
-        a->before[i] = (ovl_loss){0, 0};
-    }
-    insert_due(c, (ovl_due){a->begin + (double)a->total - noise(a), activity, a->op});
-    if (c->rate > 0) {
-        next_changed(e, clock);
-    }
+    a->scale = scale;
+    a->since = a->bound_since = e->now;
+    a->bound_done = whole(a, a->done);
+    a->begin = value_at(c, e->now) - a->done / scale;
+    insert_due(c, (ovl_due){a->begin + ((double)a->total - noise(a)) / scale, activity, a->op});
+    touch(e, clock, c);
 }
 
-double ovl_clock_remove(ovl_engine *e, uint32_t activity)
+static void take_due(ovl_clock *c, uint32_t activity)
 {
-    ovl_activity *a = &e->activities.data[activity];
-    ovl_clock *c = &e->clocks.data[a->clock];
-    double done = value_at(c, e->now) - a->begin;
-    ovl_clock_keep_limits(e, activity);
-    if (e->options->segments) {
-        keep_segment(e, c, a);
-    }
     uint32_t at = c->first;
     while (c->dues.data[at].activity != activity) {
         at++;
@@ -279,32 +317,48 @@ double ovl_clock_remove(ovl_engine *e, uint32_t activity)
         c->dues.data[at] = c->dues.data[at - 1];
     }
     c->first++;
-    if (c->first < c->dues.len) {
-        if (c->rate > 0) {
-            next_changed(e, a->clock);
-        }
-    } else {
-        reset(e, c);
-        c->queued = false;
-        ovl_heap_remove(&e->heap, OVL_HANDLE_CLOCK(e, a->clock));
-    }
-    return done;
 }
 
-#define TURN_BACK 0x1p41 /* ps: two seconds, where the last place is 1/4096 ps */
-
-void ovl_clock_set_rate(ovl_engine *e, uint32_t clock, double rate, uint32_t bound)
+void ovl_clock_remove(ovl_engine *e, uint32_t activity)
 {
+    ovl_activity *a = &e->activities.data[activity];
+    uint32_t clock = a->clock;
     ovl_clock *c = &e->clocks.data[clock];
-    if (c->bound == bound && c->rate == rate) {
+    a->done = done_at(c, a, e->now);
+    settle(e, c, a);
+    if (e->options->segments) {
+        keep_segment(e, c, a);
+    }
+    take_due(c, activity);
+    a->clock = OVL_NONE;
+    if (is_empty(c) || (c->queued && c->key_time == e->now && c->key_op == a->op)) {
+        after_end(e, clock);
+    } else if (c->rate > 0) {
+        touch(e, clock, c);
+    }
+}
+
+/* Turned back before its last places get lost: by a multiple of the last place of every end, so
+ * that nothing is rounded. */
+static void turn_back(ovl_engine *e, ovl_clock *c)
+{
+    double coarse = c->value * 0x1p32, back = (c->value + coarse) - coarse;
+    c->value -= back;
+    for (uint32_t i = c->first; i < c->dues.len; i++) {
+        c->dues.data[i].due -= back;
+        e->activities.data[c->dues.data[i].activity].begin -= back;
+    }
+}
+
+void ovl_clock_set_rate(ovl_engine *e, uint32_t clock, double rate)
+{
+    ovl_clock *c = clock_at(e, clock);
+    if (c->rate == rate) {
         return;
     }
-    add_loss(e, c);
-    if (c->bound != bound) {
-        c->bound = bound;
-        c->sum_at = OVL_NONE;
-    }
-    if (c->rate == rate) {
+    if (is_empty(c)) {
+        reset(e, c);
+        c->rate = rate;
         return;
     }
     if (c->watchers.len) {
@@ -316,8 +370,9 @@ void ovl_clock_set_rate(ovl_engine *e, uint32_t clock, double rate, uint32_t bou
     c->value = value_at(c, e->now);
     c->since = e->now;
     c->rate = rate;
-    if (c->value > TURN_BACK && c->dues.len - c->first > 1) {
+    if (c->dues.len - c->first > 1 &&
+        c->value > 4 * (c->dues.data[c->dues.len - 1].due - c->value)) {
         turn_back(e, c);
     }
-    next_changed(e, clock);
+    touch(e, clock, c);
 }

@@ -5,8 +5,10 @@
 
 /* --- Who is in it --- */
 
+typedef void visitor(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity);
+
 static void each_member(ovl_engine *e, const ovl_comm *comm, uint32_t k, uint32_t activity,
-                        void (*visit)(ovl_engine *, uint32_t, uint32_t, uint32_t))
+                        visitor *visit)
 {
     for (uint32_t place = 0; place < comm->n_members; place++) {
         uint32_t rank = e->p->members[comm->first_member + place];
@@ -14,8 +16,7 @@ static void each_member(ovl_engine *e, const ovl_comm *comm, uint32_t k, uint32_
     }
 }
 
-void ovl_comm_each(ovl_engine *e, uint32_t activity,
-                   void (*visit)(ovl_engine *, uint32_t, uint32_t, uint32_t))
+static inline void each(ovl_engine *e, uint32_t activity, visitor *visit)
 {
     const ovl_activity *a = &e->activities.data[activity];
     if (a->comm) {
@@ -32,57 +33,9 @@ void ovl_comm_each(ovl_engine *e, uint32_t activity,
     }
 }
 
-/* --- What it loads --- */
-
-/* Members that share a resource load it once together or each on top of the others; either way the
- * activity has one use of it. `other`: folded, this one is a transfer with other members that loads
- * it as well. */
-static void add_use(ovl_engine *e, const ovl_use *use, bool once, bool other)
+void ovl_comm_each(ovl_engine *e, uint32_t activity, visitor *visit)
 {
-    uint32_t at = e->use_at[use->resource];
-    if (at < e->uses.len && e->uses.data[at].resource == use->resource) {
-        e->uses.data[at].rate += once ? 0 : use->rate;
-        e->uses.data[at].classes += other ? use->classes : 0;
-        e->uses.data[at].spread += other ? use->spread : 0;
-        return;
-    }
-    e->use_at[use->resource] = e->uses.len;
-    ovl_vec_push(&e->uses, *use);
-}
-
-/* A port without a resource is hardware that is not modelled. */
-static void add_uses(ovl_engine *e, uint32_t rank, uint32_t member, const ovl_activity *a,
-                     uint32_t first, uint32_t n)
-{
-    const ovl_id *ports = &e->p->rank_ports[e->p->ranks[rank].first_port];
-    for (uint32_t i = first; i < first + n; i++) {
-        const ovl_demand *d = &e->p->demands[i];
-        bool measured = d->port == OVL_PORT_HBM && a->comm && ovl_caps_measured(e, rank, a);
-        if (ports[d->port] != OVL_NONE && !measured) {
-            ovl_use use = ovl_engine_use(e, rank, member, a->count, d);
-            add_use(e, &use, d->once, e->p->fold && !a->comm);
-        }
-    }
-}
-
-static void add_members_uses(ovl_engine *e, const ovl_activity *a)
-{
-    const ovl_comm *comm = a->comm;
-    for (uint32_t i = comm->first_member; i < comm->first_member + comm->n_members; i++) {
-        add_uses(e, e->p->members[i], i, a, a->cost->first_demand, a->cost->n_demands);
-    }
-}
-
-void ovl_comm_uses(ovl_engine *e, uint32_t activity)
-{
-    const ovl_activity *a = &e->activities.data[activity];
-    e->uses.len = 0;
-    if (a->comm) {
-        add_members_uses(e, a);
-        return;
-    }
-    add_uses(e, a->rank, OVL_NONE, a, a->cost->first_demand, a->cost->n_demands);
-    add_uses(e, a->peer, OVL_NONE, a, a->cost->first_peer, a->cost->n_peer);
+    each(e, activity, visit);
 }
 
 /* --- Starting --- */
@@ -111,7 +64,7 @@ static void transfer(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activit
 
 void ovl_comm_transfer(ovl_engine *e, uint32_t activity)
 {
-    ovl_comm_each(e, activity, transfer);
+    each(e, activity, transfer);
 }
 
 static void start_collective(ovl_engine *e, const ovl_comm *comm, uint32_t k)
@@ -122,7 +75,7 @@ static void start_collective(ovl_engine *e, const ovl_comm *comm, uint32_t k)
         ovl_engine_add_activity(e, rank, op, ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op)));
     e->activities.data[activity].comm = comm;
     e->activities.data[activity].k = k;
-    ovl_comm_each(e, activity, enter);
+    each(e, activity, enter);
     ovl_engine_begin(e, activity);
 }
 
@@ -150,16 +103,18 @@ static uint32_t add_transfer(ovl_engine *e, uint32_t rank, uint32_t send, uint32
     return activity;
 }
 
+/* Who comes first leaves its rank to the partner. */
 static void arrive_rendezvous(ovl_engine *e, uint32_t rank, uint32_t op, bool is_send)
 {
     uint32_t partner = e->p->partner[op];
-    if (e->arrive[partner] < 0) {
+    if (e->running[op] == 0) {
+        e->running[partner] = rank + 1;
         return;
     }
-    uint32_t other = ovl_op_rank(e->p, partner);
+    uint32_t other = e->running[op] - 1;
     uint32_t activity = is_send ? add_transfer(e, rank, op, other, false)
                                 : add_transfer(e, other, partner, rank, false);
-    ovl_comm_each(e, activity, enter);
+    each(e, activity, enter);
     ovl_engine_begin(e, activity);
 }
 
@@ -181,7 +136,9 @@ static void arrive_eager_send(ovl_engine *e, uint32_t rank, uint32_t op)
 
 static void release_sms(ovl_engine *e, uint32_t rank, uint32_t op)
 {
-    ovl_caps_let_go(e, rank, op, ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op)));
+    if (e->caps_matter) {
+        ovl_caps_let_go(e, rank, op, ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op)));
+    }
 }
 
 static void arrive_eager_recv(ovl_engine *e, uint32_t rank, uint32_t op)
@@ -204,7 +161,9 @@ void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op)
         arrive_eager_send(e, rank, op);
         return;
     }
-    ovl_caps_hold(e, rank, op, ovl_engine_cost(e, rank, o));
+    if (e->caps_matter) {
+        ovl_caps_hold(e, rank, op, ovl_engine_cost(e, rank, o));
+    }
     if (o->kind == OVL_COLLECTIVE) {
         arrive_collective(e, rank, op);
     } else if (o->eager) {
@@ -239,5 +198,5 @@ void ovl_comm_end(ovl_engine *e, uint32_t activity)
     if (a->background) {
         e->running[e->p->partner[a->op]] = OVL_ACTIVITY_OVER;
     }
-    ovl_comm_each(e, activity, leave);
+    each(e, activity, leave);
 }

@@ -4,6 +4,8 @@
  */
 #include "sim/state.h"
 
+#include "sim/units.h"
+
 void ovl_engine_fail(ovl_engine *e, ovl_status code, uint32_t op, const char *sentence)
 {
     e->failed = true;
@@ -19,7 +21,11 @@ void ovl_engine_schedule(ovl_engine *e, uint32_t handle, ovl_time in, int kind, 
         ovl_engine_fail(e, OVL_E_INPUT, op, "it would end later than time can count (53 days)");
         return;
     }
-    ovl_heap_set(&e->heap, handle, e->now + in, OVL_TIE(kind, op));
+    e->n_delays++;
+    if (!ovl_delays_add(&e->delays, e->now, in, OVL_TIE(kind, op), handle)) {
+        e->n_delays--;
+        ovl_heap_set(&e->heap, handle, e->now + in, OVL_TIE(kind, op));
+    }
 }
 
 /* --- Operations --- */
@@ -32,7 +38,7 @@ void ovl_engine_complete(ovl_engine *e, uint32_t rank, uint32_t op)
     e->end[op] = e->now;
     e->times[rank].end = e->now;
     e->n_ended++;
-    ovl_vec_push(&e->trail, OVL_TRAIL(op, OVL_ENDED));
+    ovl_engine_step(e, op, OVL_ENDED);
     for (uint32_t i = code->next.at[local]; i < code->next.at[local + 1]; i++) {
         ovl_engine_release(e, rank, r->first_op + code->next.item[i]);
     }
@@ -122,7 +128,7 @@ static void arrive(ovl_engine *e, uint32_t rank, uint32_t op)
     const ovl_code *code = &e->p->codes[r->code];
     uint32_t local = op - r->first_op;
     e->arrive[op] = e->now;
-    ovl_vec_push(&e->trail, OVL_TRAIL(op, OVL_ARRIVED));
+    ovl_engine_step(e, op, OVL_ARRIVED);
     if (code->queue_prev) {
         for (uint32_t i = code->queue_next.at[local]; i < code->queue_next.at[local + 1]; i++) {
             ovl_engine_release(e, rank, r->first_op + code->queue_next.item[i]);
@@ -180,14 +186,33 @@ static void start_waiting_copies(ovl_engine *e)
     e->dirty_copies.len = 0;
 }
 
-static void handle(ovl_engine *e, uint32_t handle_of)
+/* The event that comes first; NULL if there is none. */
+static const ovl_heap_item *next_event(ovl_engine *e)
 {
-    uint32_t n_ranks = e->p->n_ranks;
+    const ovl_heap_item *top = ovl_heap_top(&e->heap), *first = ovl_delays_first(&e->delays);
+    return !first || (top && ovl_heap_before(top, first)) ? top : first;
+}
+
+/* Events of clocks stay in the queue, perhaps with another time; the others are over. */
+static void take(ovl_engine *e, const ovl_heap_item *event)
+{
+    if (event == ovl_delays_first(&e->delays)) {
+        ovl_delays_take(&e->delays);
+    } else {
+        ovl_heap_remove(&e->heap, OVL_HEAP_HANDLE(event));
+    }
+}
+
+static void handle(ovl_engine *e, const ovl_heap_item *event)
+{
+    uint32_t n_ranks = e->p->n_ranks, handle_of = OVL_HEAP_HANDLE(event);
     if (handle_of < n_ranks) {
         e->n_events++;
+        take(e, event);
         ovl_host_event(e, handle_of);
     } else if ((handle_of - n_ranks) % 2 == 0) {
         e->n_events++;
+        take(e, event);
         ovl_latency_event(e, (handle_of - n_ranks) / 2);
     } else {
         ovl_clock_due(e, (handle_of - n_ranks) / 2);
@@ -208,29 +233,59 @@ static bool change_capacity(ovl_engine *e, ovl_time time)
     return true;
 }
 
-void ovl_engine_loop(ovl_engine *e)
+/* --- Who looks on --- */
+
+#define EVENTS_BETWEEN_LOOKS 4096
+
+static void look(ovl_engine *e, ovl_run_stage stage)
 {
+    const ovl_watch *watch = e->options->watch;
+    ovl_run_progress progress = {stage, e->now, e->n_ended, e->p->n_ops};
+    if (watch && !watch->look(watch->context, &progress) && stage != OVL_IS_OVER && !e->failed) {
+        char now[OVL_UNITS_TEXT];
+        e->failed = true;
+        ovl_error(e->errs, OVL_E_STOPPED, (ovl_mark){0},
+                  "stopped at %s of simulated time, when %" PRIu32 " of %" PRIu32
+                  " operations had ended",
+                  ovl_print_time(now, e->now), e->n_ended, e->p->n_ops);
+    }
+}
+
+static void loop(ovl_engine *e)
+{
+    uint32_t until_look = EVENTS_BETWEEN_LOOKS;
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
-        ovl_host_advance(e, rank);
+        ovl_host_begin(e, rank);
     }
     while (!e->failed) {
         drain(e);
-        const ovl_heap_item *top = ovl_heap_top(&e->heap);
+        const ovl_heap_item *top = next_event(e);
         if (!top || top->time > e->now) {
             if (e->dirty_copies.len) {
                 start_waiting_copies(e);
                 continue;
             }
             ovl_engine_solve(e);
-            top = ovl_heap_top(&e->heap);
+            top = next_event(e);
         }
         if (!top) {
             break;
         }
+        if (--until_look == 0) {
+            until_look = EVENTS_BETWEEN_LOOKS;
+            look(e, OVL_GOES_ON);
+        }
         ovl_account_until(e, top->time);
         if (!change_capacity(e, top->time)) {
             e->now = top->time;
-            handle(e, OVL_HEAP_HANDLE(top));
+            handle(e, top);
         }
     }
+}
+
+void ovl_engine_loop(ovl_engine *e)
+{
+    look(e, OVL_BEGINS);
+    loop(e);
+    look(e, OVL_IS_OVER);
 }

@@ -53,18 +53,41 @@ typedef enum ovl_interference {
 
 const char *ovl_interference_name(ovl_interference model);
 
+/* How far a run is. */
+typedef enum ovl_run_stage { OVL_BEGINS, OVL_GOES_ON, OVL_IS_OVER } ovl_run_stage;
+
+typedef struct ovl_run_progress {
+    ovl_run_stage stage;
+    ovl_time now;
+    uint32_t ended, n_ops;
+} ovl_run_progress;
+
+/* Somebody who looks on: asked when a run begins, every few thousand events, and when it is over. A
+ * run stops when the answer is false (OVL_E_STOPPED, which says how far it got). */
+typedef struct ovl_watch {
+    bool (*look)(void *context, const ovl_run_progress *progress);
+    void *context;
+} ovl_watch;
+
 typedef struct ovl_run_options {
     ovl_interference interference;
     ovl_id free_name; /* operations of this name take no latency, work, SMs or bytes; OVL_NONE for
                          none */
     bool segments;    /* keep rate segments (for pictures) */
+    const ovl_watch *watch;        /* NULL: nobody */
+    uint64_t memory;               /* bytes that ovl_run_memory may come to; 0: no limit */
     ovl_time count_from, count_to; /* the interval that the terms of ranks are counted in; 0, 0: all
                                     */
 } ovl_run_options;
 
+/* Bytes that a run of the program takes at most, its timeline without segments included; activities
+ * that are bounded by more than two things, one after another, may take more. */
+uint64_t ovl_run_memory(const ovl_program *program);
+
 /* Runs the program; the timeline lives in `arena`. False and an error if it cannot finish
- * (OVL_E_STUCK: a deadlock, told as who waits for what) or time overflows (OVL_E_INPUT, naming the
- * operation). */
+ * (OVL_E_STUCK: a deadlock, told as who waits for what), time overflows (OVL_E_INPUT, naming the
+ * operation), it would need more memory than it may (OVL_E_INPUT, before anything is taken), or it
+ * is stopped. */
 bool ovl_run(const ovl_program *program, const ovl_run_options *options, ovl_arena *arena,
              ovl_timeline *timeline, ovl_errs *errs);
 

@@ -19,6 +19,8 @@ typedef enum ovl_status {
     OVL_E_USAGE = 2, /* the command line is wrong */
     OVL_E_INPUT = 3, /* an input is wrong */
     OVL_E_STUCK = 4, /* the schedule cannot finish: deadlock or mismatched communication */
+    OVL_E_STOPPED =
+        130, /* asked to stop before the end: 128 + the number of SIGINT, as shells do */
 } ovl_status;
 
 /* A place in a text the user wrote. line and column count from 1; line 0 means "the file as a

@@ -96,6 +96,11 @@ static inline void ovl_left_take(ovl_wide *left, double rate, uint64_t demand)
     *left -= (ovl_wide)((ovl_uwide)(uint64_t)(rate * 0x1p63) * demand);
 }
 
+static inline void ovl_left_put(ovl_wide *left, double rate, uint64_t demand)
+{
+    *left += (ovl_wide)((ovl_uwide)(uint64_t)(rate * 0x1p63) * demand);
+}
+
 /* The level at which what is left is used up; rounding may have used a little more than there was.
  */
 static inline double ovl_exact_level(ovl_wide left, ovl_pull pull)

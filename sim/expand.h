@@ -34,8 +34,7 @@
 
 #include "sim/program.h"
 
-#define OVL_EXPAND_MEMBERS 16         /* what users get who name no number */
-#define OVL_EXPAND_OPS     (4u << 20) /* over all ranks, at most */
+#define OVL_EXPAND_OPS (4u << 20) /* over all ranks, at most */
 
 /* The program with every collective of 2 to `members` members in steps; nothing of `program` is
  * kept, the new one lives in `arena`. False and an error (OVL_E_INPUT) if it has more than

@@ -17,6 +17,58 @@ bool ovl_is_dependency(const ovl_op *op)
 
 typedef OVL_VEC(uint32_t) locals;
 
+static void note_writes(const ovl_code *code, uint32_t op, uint32_t *writer)
+{
+    for (uint32_t k = code->access.at[op]; k < code->access.at[op + 1]; k++) {
+        if (code->access.item[k].write) {
+            writer[code->access.item[k].buffer] = op;
+        }
+    }
+}
+
+static bool takes_no_time(const ovl_program *p, const ovl_op *op)
+{
+    const ovl_cost *cost = &p->costs[op->cost];
+    return op->kind == OVL_MARKER && !op->per_rank && cost->latency + cost->work == 0;
+}
+
+/* Operations that another one waits for or reads from. */
+static void mark_awaited(const ovl_code *code, uint32_t op, const uint32_t *writer, bool *awaited)
+{
+    for (uint32_t k = code->after.at[op]; k < code->after.at[op + 1]; k++) {
+        awaited[code->after.item[k]] = true;
+    }
+    for (uint32_t k = code->access.at[op]; k < code->access.at[op + 1]; k++) {
+        uint32_t by = writer[code->access.item[k].buffer];
+        if (!code->access.item[k].write && by != OVL_NONE) {
+            awaited[by] = true;
+        }
+    }
+}
+
+static const bool *find_passing(const ovl_program *p, const ovl_code *code, uint32_t *writer,
+                                ovl_arena *arena)
+{
+    bool *passes = OVL_NEW_ARRAY(arena, bool, code->n_ops);
+    for (uint32_t op = 0; op < code->n_ops; op++) {
+        mark_awaited(code, op, writer, passes);
+        note_writes(code, op, writer);
+    }
+    for (uint32_t op = 0; op < code->n_ops; op++) {
+        passes[op] &= takes_no_time(p, &code->ops[op]);
+    }
+    return passes;
+}
+
+/* What feeds a marker feeds who waits for it. */
+static void pass_on(const uint32_t *at, locals *list, uint32_t marker)
+{
+    for (uint32_t k = at[marker]; k < at[marker + 1]; k++) {
+        uint32_t item = list->data[k];
+        ovl_vec_push(list, item);
+    }
+}
+
 /* A part stands for its batch too, and waiting for a batch is waiting for its parts. */
 static void add_feed(const ovl_code *code, locals *list, uint32_t local)
 {
@@ -32,11 +84,15 @@ static void add_feed(const ovl_code *code, locals *list, uint32_t local)
     }
 }
 
-static void add_read_feeds(const ovl_code *code, locals *list, uint32_t op, const uint32_t *writer)
+static void add_read_feeds(const ovl_code *code, const bool *passes, const uint32_t *at,
+                           locals *list, uint32_t op, const uint32_t *writer)
 {
     for (uint32_t k = code->access.at[op]; k < code->access.at[op + 1]; k++) {
         const ovl_access *access = &code->access.item[k];
         uint32_t by = writer[access->buffer];
+        if (!access->write && by != OVL_NONE && passes[by]) {
+            pass_on(at, list, by);
+        }
         if (!access->write && by != OVL_NONE && ovl_is_communication(&code->ops[by])) {
             ovl_vec_push(list, by);
             if (code->ops[by].batch != OVL_NONE) {
@@ -69,30 +125,33 @@ static void sort_feeds(locals *list, uint32_t from)
     list->len = n;
 }
 
-static void note_writes(const ovl_code *code, uint32_t op, uint32_t *writer)
+static void no_writers(const ovl_code *code, uint32_t *writer)
 {
-    for (uint32_t k = code->access.at[op]; k < code->access.at[op + 1]; k++) {
-        if (code->access.item[k].write) {
-            writer[code->access.item[k].buffer] = op;
-        }
+    for (uint32_t b = 0; b < code->n_buffers; b++) {
+        writer[b] = OVL_NONE;
     }
 }
 
-void ovl_feeds_find(const ovl_code *code, ovl_arena *arena, ovl_feeds *feeds)
+void ovl_feeds_find(const ovl_program *program, const ovl_code *code, ovl_arena *arena,
+                    ovl_feeds *feeds)
 {
     ovl_arena scratch = {0};
     uint32_t *writer = OVL_NEW_ARRAY(&scratch, uint32_t, code->n_buffers);
     uint32_t *at = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops + 1);
     locals list = {0};
-    for (uint32_t b = 0; b < code->n_buffers; b++) {
-        writer[b] = OVL_NONE;
-    }
+    no_writers(code, writer);
+    feeds->passes = find_passing(program, code, writer, arena);
+    no_writers(code, writer);
     for (uint32_t op = 0; op < code->n_ops; op++) {
         at[op] = list.len;
         for (uint32_t k = code->after.at[op]; k < code->after.at[op + 1]; k++) {
-            add_feed(code, &list, code->after.item[k]);
+            uint32_t before = code->after.item[k];
+            add_feed(code, &list, before);
+            if (feeds->passes[before]) {
+                pass_on(at, &list, before);
+            }
         }
-        add_read_feeds(code, &list, op, writer);
+        add_read_feeds(code, feeds->passes, at, &list, op, writer);
         sort_feeds(&list, at[op]);
         note_writes(code, op, writer);
     }
@@ -132,9 +191,15 @@ static bool feeds_op(const view *v, uint32_t op, uint32_t by)
     return low < v->feeds->at[op + 1] && v->feeds->item[low] == by;
 }
 
+static ovl_time other_conditions(const view *v, uint32_t op);
+
+/* Of a marker what it waits for besides. */
 static ovl_time end_unless_fed(const view *v, uint32_t op, uint32_t by)
 {
-    return by == OVL_NONE || feeds_op(v, op, by) ? 0 : v->end[by];
+    if (by == OVL_NONE || feeds_op(v, op, by)) {
+        return 0;
+    }
+    return v->feeds->passes[by] ? other_conditions(v, by) : v->end[by];
 }
 
 static ovl_time other_conditions(const view *v, uint32_t op)
@@ -233,7 +298,8 @@ static void find_consumers(const view *v, uint32_t *consumer)
         consumer[op] = OVL_NONE;
     }
     for (uint32_t op = 0; op < v->code->n_ops; op++) {
-        for (uint32_t k = v->feeds->at[op]; k < v->feeds->at[op + 1]; k++) {
+        for (uint32_t k = v->feeds->at[op]; !v->feeds->passes[op] && k < v->feeds->at[op + 1];
+             k++) {
             uint32_t *first = &consumer[v->feeds->item[k]];
             if (v->feeds->item[k] != op &&
                 (*first == OVL_NONE || v->start[op] < v->start[*first])) {

@@ -5,9 +5,10 @@
  *     ready    latest end of its `after` operations and of earlier writers of the buffers it reads;
  *              without either, the end of the operation before it on its stream
  *     consumer the earliest operation (by start) of the rank with an `after` edge on it or a read
- *              of what it wrote; a later operation on its stream is none
- *     u_path   the latest other start condition of the consumer: its issue, the operation before it
- *              on its stream, in its communicator, in its hardware queue, and its other `after`
+ *              of what it wrote; a later operation on its stream is none. A marker that takes no
+ *              time only joins what others wait for: if somebody does, that one is looked at
+ * instead u_path   the latest other start condition of the consumer: its issue, the operation
+ * before it on its stream, in its communicator, in its hardware queue, and its other `after`
  *              operations; other communication that feeds the same consumer is left out
  *     exposed  max(0, end - u_path)
  *
@@ -25,8 +26,11 @@
 #include "sim/timeline.h"
 #include "sim/vec.h"
 
-/* Communication that feeds each operation of a code, through an `after` edge or a read. */
+/* Communication that feeds each operation of a code, through an `after` edge or a read. A marker
+ * that takes no time and that somebody waits for or reads from *passes* what feeds it on to them.
+ */
 typedef struct ovl_feeds {
+    const bool *passes;   /* [n_ops] */
     const uint32_t *at;   /* [n_ops + 1] into item */
     const uint32_t *item; /* local operations, ascending; a batch and its parts are both listed */
 } ovl_feeds;
@@ -45,7 +49,8 @@ bool ovl_is_communication(const ovl_op *op);
 bool ovl_is_dependency(const ovl_op *op);
 
 /* What feeds each operation of a code; lives in `arena`. */
-void ovl_feeds_find(const ovl_code *code, ovl_arena *arena, ovl_feeds *feeds);
+void ovl_feeds_find(const ovl_program *program, const ovl_code *code, ovl_arena *arena,
+                    ovl_feeds *feeds);
 
 /* Appends the rows of one rank, in program order. */
 void ovl_dependencies_find(const ovl_program *program, const ovl_timeline *timeline,

@@ -23,7 +23,14 @@ bool ovl_fold_run(const ovl_program *program, const ovl_program *chosen,
     ovl_arena texts = {0};
     ovl_errs unsaid = {.arena = &texts};
     bool good = ovl_run(chosen, options, arena, timeline, &unsaid);
+    bool stopped = ovl_errs_status(&unsaid) == OVL_E_STOPPED;
+    if (stopped) {
+        ovl_error(errs, OVL_E_STOPPED, (ovl_mark){0}, "%s", unsaid.items[0].text);
+    }
     ovl_arena_free(&texts);
+    if (stopped) {
+        return false;
+    }
     return good || ovl_run(program, options, arena, timeline, errs);
 }
 

@@ -350,9 +350,9 @@ static void number_pairs(const ovl_program *p, const ovl_comm *comm, uint32_t *p
 
 bool ovl_number_ops(ovl_program *p, ovl_arena *arena, ovl_errs *errs)
 {
-    if (p->n_ops == UINT32_MAX) {
+    if (p->n_ops > OVL_OPS_MAX) {
         ovl_error(errs, OVL_E_INPUT, (ovl_mark){0},
-                  "the program has more than %" PRIu32 " operations over all ranks", OVL_NONE);
+                  "the program has more than %" PRIu32 " operations over all ranks", OVL_OPS_MAX);
         return false;
     }
     if (!p->numbered && p->mates) {

@@ -1,30 +1,21 @@
 #include "sim/heap.h"
 
-__extension__ typedef unsigned __int128 heap_key;
-
 void ovl_heap_free(ovl_heap *heap)
 {
     ovl_vec_free(&heap->items);
     ovl_vec_free(&heap->place);
 }
 
-static inline bool before(const ovl_heap_item *a, const ovl_heap_item *b)
-{
-    heap_key x = (heap_key)(uint64_t)a->time << 64 | a->order;
-    heap_key y = (heap_key)(uint64_t)b->time << 64 | b->order;
-    return x < y;
-}
-
 /* Of two or four neighbours the first to come, without a branch: which it is is anybody's guess. */
 static inline uint32_t first_of_two(const ovl_heap_item *items, uint32_t at)
 {
-    return at + before(&items[at + 1], &items[at]);
+    return at + ovl_heap_before(&items[at + 1], &items[at]);
 }
 
 static inline uint32_t first_of_four(const ovl_heap_item *items, uint32_t at)
 {
     uint32_t a = first_of_two(items, at), b = first_of_two(items, at + 2);
-    return a + (b - a) * before(&items[b], &items[a]);
+    return a + (b - a) * ovl_heap_before(&items[b], &items[a]);
 }
 
 static void put(ovl_heap *heap, uint32_t at, ovl_heap_item item)
@@ -38,7 +29,7 @@ static void rise(ovl_heap *heap, uint32_t at, ovl_heap_item item)
 {
     while (at > 0) {
         uint32_t parent = (at - 1) / 4;
-        if (!before(&item, &heap->items.data[parent])) {
+        if (!ovl_heap_before(&item, &heap->items.data[parent])) {
             break;
         }
         put(heap, at, heap->items.data[parent]);
@@ -60,10 +51,10 @@ static void sink(ovl_heap *heap, uint32_t at, ovl_heap_item item)
             best = first_of_four(items, child);
         } else {
             for (uint32_t i = child + 1; i < heap->items.len; i++) {
-                best = before(&items[i], &items[best]) ? i : best;
+                best = ovl_heap_before(&items[i], &items[best]) ? i : best;
             }
         }
-        if (!before(&items[best], &item)) {
+        if (!ovl_heap_before(&items[best], &item)) {
             break;
         }
         put(heap, at, items[best]);
@@ -95,11 +86,11 @@ static void add(ovl_heap *heap, ovl_heap_item item)
 
 void ovl_heap_set(ovl_heap *heap, uint32_t handle, ovl_time time, uint64_t tie)
 {
-    assert(time >= 0 && tie >> 33 == 0 && handle >> OVL_HEAP_HANDLE_BITS == 0);
+    heap->puts++;
     while (heap->place.len <= handle) {
         ovl_vec_push(&heap->place, 0);
     }
-    ovl_heap_item item = {tie << OVL_HEAP_HANDLE_BITS | handle, time};
+    ovl_heap_item item = ovl_heap_item_of(time, tie, handle);
     if (heap->place.data[handle] == 0) {
         add(heap, item);
         return;
@@ -108,7 +99,7 @@ void ovl_heap_set(ovl_heap *heap, uint32_t handle, ovl_time time, uint64_t tie)
         fill_hole(heap);
     }
     uint32_t at = heap->place.data[handle] - 1;
-    if (before(&item, &heap->items.data[at])) {
+    if (ovl_heap_before(&item, &heap->items.data[at])) {
         rise(heap, at, item);
     } else {
         sink(heap, at, item);
@@ -133,7 +124,7 @@ void ovl_heap_remove(ovl_heap *heap, uint32_t handle)
     if (at == heap->items.len) {
         return;
     }
-    if (before(&last, &heap->items.data[(at - 1) / 4])) {
+    if (ovl_heap_before(&last, &heap->items.data[(at - 1) / 4])) {
         rise(heap, at, last);
     } else {
         sink(heap, at, last);

@@ -23,11 +23,26 @@ typedef struct ovl_heap_item {
 #define OVL_HEAP_HANDLE(item)                                                                      \
     ((uint32_t)((item)->order & ((UINT64_C(1) << OVL_HEAP_HANDLE_BITS) - 1)))
 
+__extension__ typedef unsigned __int128 ovl_heap_key;
+
+static inline ovl_heap_item ovl_heap_item_of(ovl_time time, uint64_t tie, uint32_t handle)
+{
+    assert(time >= 0 && tie >> 33 == 0 && handle >> OVL_HEAP_HANDLE_BITS == 0);
+    return (ovl_heap_item){tie << OVL_HEAP_HANDLE_BITS | handle, time};
+}
+
+static inline bool ovl_heap_before(const ovl_heap_item *a, const ovl_heap_item *b)
+{
+    ovl_heap_key x = (ovl_heap_key)(uint64_t)a->time << 64 | a->order;
+    ovl_heap_key y = (ovl_heap_key)(uint64_t)b->time << 64 | b->order;
+    return x < y;
+}
+
 typedef struct ovl_heap {
     OVL_VEC(ovl_heap_item) items;
     OVL_VEC(uint32_t) place; /* by handle: index into items + 1, 0 when absent */
     bool hole;               /* the first item is gone; whatever is put in next goes there */
-    uint64_t moves;          /* items moved, for counters */
+    uint64_t puts, moves;    /* calls of set, and items moved: for counters */
 } ovl_heap;
 
 void ovl_heap_free(ovl_heap *heap);

@@ -3,22 +3,47 @@
  */
 #include "sim/state.h"
 
-/* Everything issued is remembered in the trail only where issuing takes time or can block;
- * elsewhere it happens at 0. */
+/* What is issued is remembered in the trail where issuing takes time or can block; elsewhere it
+ * happens at 0. */
 static void issue(ovl_engine *e, uint32_t rank, uint32_t local)
 {
     const ovl_rank *r = &e->p->ranks[rank];
     const ovl_code *code = &e->p->codes[r->code];
     uint32_t op = r->first_op + local;
     e->issue[op] = e->now;
-    if (code->host_timed) {
-        ovl_vec_push(&e->trail, OVL_TRAIL(op, OVL_ISSUED));
-    }
+    ovl_engine_step(e, op, OVL_ISSUED);
     for (uint32_t i = code->parts.at[local]; i < code->parts.at[local + 1]; i++) {
         e->issue[r->first_op + code->parts.item[i]] = e->now;
     }
     e->ranks[rank].cursor++;
     ovl_engine_release(e, rank, op);
+}
+
+/* Where issuing takes no time all is issued at 0, and only what waits for nothing else arrives. */
+static void issue_all(ovl_engine *e, const ovl_rank *r, uint32_t rank)
+{
+    const ovl_code *code = &e->p->codes[r->code];
+    uint32_t *pending = e->pending + r->first_op;
+    if (code->n_ops) {
+        memset(e->issue + r->first_op, 0, code->n_ops * sizeof *e->issue);
+    }
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        pending[i] -= code->ops[i].batch == OVL_NONE;
+        if (pending[i] == 0) {
+            ovl_vec_push(&e->todo, (ovl_todo){rank, r->first_op + i});
+        }
+    }
+    e->ranks[rank].cursor = code->n_ops;
+}
+
+void ovl_host_begin(ovl_engine *e, uint32_t rank)
+{
+    const ovl_rank *r = &e->p->ranks[rank];
+    if (e->p->codes[r->code].host_timed) {
+        ovl_host_advance(e, rank);
+    } else {
+        issue_all(e, r, rank);
+    }
 }
 
 void ovl_host_advance(ovl_engine *e, uint32_t rank)
@@ -33,7 +58,7 @@ void ovl_host_advance(ovl_engine *e, uint32_t rank)
         } else if (op->kind == OVL_HOST) {
             s->issuing = true; /* until it ends: host_arrive or host_event goes on */
             e->issue[r->first_op + s->cursor] = e->now;
-            ovl_vec_push(&e->trail, OVL_TRAIL(r->first_op + s->cursor, OVL_ISSUED));
+            ovl_engine_step(e, r->first_op + s->cursor, OVL_ISSUED);
             ovl_engine_release(e, rank, r->first_op + s->cursor);
             return;
         } else if (op->launch > 0) {
@@ -56,7 +81,6 @@ void ovl_host_event(ovl_engine *e, uint32_t rank)
 {
     const ovl_rank *r = &e->p->ranks[rank];
     ovl_rank_state *s = &e->ranks[rank];
-    ovl_heap_remove(&e->heap, rank);
     s->issuing = false;
     if (e->p->codes[r->code].ops[s->cursor].kind == OVL_HOST) {
         ovl_engine_complete(e, rank, r->first_op + s->cursor++);

@@ -71,6 +71,34 @@ static bool add_half(const ovl_program *p, uint32_t comm, uint32_t place, uint32
     return true;
 }
 
+const bool *const *ovl_pairs_of(const ovl_program *p, ovl_arena *scratch)
+{
+    const bool **codes = OVL_NEW_ARRAY(scratch, const bool *, p->n_codes);
+    for (uint32_t c = 0; c < p->n_codes; c++) {
+        bool *slots = OVL_NEW_ARRAY(scratch, bool, p->codes[c].n_slots);
+        for (uint32_t i = 0; i < p->codes[c].n_ops; i++) {
+            const ovl_op *op = &p->codes[c].ops[i];
+            if (op->kind == OVL_SEND || op->kind == OVL_RECV) {
+                slots[op->comm] = true;
+            }
+        }
+        codes[c] = slots;
+    }
+    return codes;
+}
+
+bool ovl_pairs_any(const ovl_program *p, uint32_t comm, const bool *const *codes)
+{
+    const ovl_comm *c = &p->comms[comm];
+    for (uint32_t i = c->first_member; i < c->first_member + c->n_members; i++) {
+        uint32_t slot = p->member_slots[i];
+        if (slot != OVL_NONE && codes[p->ranks[p->members[i]].code][slot]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool collect_halves(const ovl_program *p, uint32_t comm, halves *list, ovl_errs *errs)
 {
     bool good = true;

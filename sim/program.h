@@ -108,6 +108,8 @@ typedef enum ovl_part {
 /* Bytes of one element. */
 uint32_t ovl_dtype_size(ovl_dtype dtype);
 
+#define OVL_OPS_MAX ((UINT32_C(1) << 30) - 1) /* operations over all ranks */
+
 /* --- What an operation costs --- */
 
 #define OVL_PORT_HBM 0 /* port 0 of every rank is its memory; links follow, out and in apart */
@@ -118,6 +120,11 @@ typedef struct ovl_demand {
     bool once; /* members that map the port to one resource load it once together (a node's NIC) */
     uint64_t rate;
 } ovl_demand;
+
+/* Some of the program's demands. */
+typedef struct ovl_demand_list {
+    uint32_t first, n;
+} ovl_demand_list;
 
 /* The isolated cost of an operation; costs are shared by all operations that are alike. */
 typedef struct ovl_cost {
@@ -351,6 +358,8 @@ typedef struct ovl_builder {
     OVL_VEC(ovl_capacity_change) changes;
     OVL_VEC(ovl_cost) costs;
     OVL_VEC(ovl_demand) demands;
+    ovl_demand_list recent[8]; /* lists that were added last */
+    uint32_t next_recent;
     OVL_VEC(ovl_id) kernel_classes;
     OVL_VEC(ovl_id) coll_classes;
     OVL_VEC(ovl_pair) pairs; /* set last, by the caller: one per (kernel class, collective class) */

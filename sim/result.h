@@ -199,7 +199,8 @@ typedef struct ovl_result_path {
 } ovl_result_path;
 
 typedef struct ovl_result_hazard {
-    const char *kind; /* "race", "missing_gradient", "duplicate_gradient", "wrong_scale" */
+    const char *kind; /* "race", "early_free", "missing_gradient", "duplicate_gradient",
+                         "wrong_scale" */
     const char *text; /* a sentence naming operations, buffer and rank */
     ovl_mark mark;
     uint32_t rank, count;
@@ -276,6 +277,12 @@ typedef struct ovl_result_what_if {
     double bubble_rate;
     ovl_time idle[OVL_IDLE_COUNT]; /* over all ranks */
 } ovl_result_what_if;
+/* What the run cost that the result is about. */
+typedef struct ovl_result_stats {
+    ovl_counters counters;
+    uint32_t n_ops, n_ranks;
+    uint64_t announced; /* bytes: ovl_run_memory */
+} ovl_result_stats;
 
 typedef struct ovl_result {
     const char *scenario, *variant; /* variant "base" without one */
@@ -327,7 +334,9 @@ typedef struct ovl_result {
     uint32_t n_collisions, all_collisions;
     const ovl_result_hazard *hazards;
     uint32_t n_hazards;
-    bool hazards_checked;                        /* false: the program has no buffers */
+    bool hazards_checked;    /* false: the program has no buffers */
+    uint32_t reuses_checked; /* buffers that got the memory of one freed before, each after its last
+                                use; over all ranks */
     uint32_t accesses_checked, gradients_proved; /* pairs of accesses ordered; (gradient, rank)
                                                     inputs of optimizers proved */
     const char *gradient_scale; /* "1/8": what every optimizer input was proved to carry; NULL
@@ -336,6 +345,8 @@ typedef struct ovl_result {
     const char *const *not_modelled; /* sentences */
     uint32_t n_not_modelled;
     const ovl_against *replay; /* of a trace: beside what was measured; else NULL */
+    bool has_stats;            /* they were asked for */
+    ovl_result_stats stats;
 } ovl_result;
 
 typedef enum ovl_worth {
@@ -355,6 +366,9 @@ typedef struct ovl_analyse_options {
     const char *scenario, *variant, *description;
     bool gaps;                       /* list the gaps of each rank */
     bool memory_lines;               /* list the memory of each rank over time */
+    bool stats;                      /* say what the run cost */
+    const ovl_watch *watch;          /* looks on at every run; NULL: nobody */
+    uint64_t memory;                 /* bytes a run may take; 0: no limit */
     const char *const *not_modelled; /* what the caller knows is left out; copied into the result */
     uint32_t n_not_modelled;
     bool no_fold;                 /* simulate every rank, also those that do the same (fold.h) */

@@ -3,6 +3,8 @@
  */
 #include "sim/state.h"
 
+#include "sim/units.h"
+
 static const char *const interference_names[] = {"none", "shared", "measured"};
 
 const char *ovl_interference_name(ovl_interference model)
@@ -25,10 +27,18 @@ const char *ovl_term_name(ovl_term term)
 static ovl_time *unhappened(ovl_arena *arena, uint32_t n)
 {
     ovl_time *times = OVL_NEW_ARRAY(arena, ovl_time, n);
-    for (uint32_t i = 0; i < n; i++) {
-        times[i] = -1;
+    return n ? memset(times, 0xff, n * sizeof *times) : times;
+}
+
+/* Arrivals and ends, and issues where they are remembered. */
+static size_t steps_at_most(const ovl_program *p)
+{
+    size_t n = 0;
+    for (uint32_t r = 0; r < p->n_ranks; r++) {
+        const ovl_code *code = &p->codes[p->ranks[r].code];
+        n += (size_t)code->n_ops * (code->host_timed ? 3 : 2);
     }
-    return times;
+    return n;
 }
 
 static void set_up(ovl_engine *e, ovl_arena *scratch)
@@ -38,6 +48,8 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     e->arrive = unhappened(e->arena, p->n_ops);
     e->start = unhappened(e->arena, p->n_ops);
     e->end = unhappened(e->arena, p->n_ops);
+    e->trail = OVL_NEW_ARRAY(e->arena, uint32_t, steps_at_most(p));
+    ovl_vec_reserve(&e->limits, p->n_ops); /* pages that are not needed are never touched */
     e->times = OVL_NEW_ARRAY(e->arena, ovl_rank_times, p->n_ranks);
     e->pending = OVL_NEW_ARRAY(scratch, uint32_t, p->n_ops);
     e->running = OVL_NEW_ARRAY(scratch, uint32_t, p->n_ops);
@@ -45,6 +57,8 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     e->ranks = OVL_NEW_ARRAY(scratch, ovl_rank_state, p->n_ranks);
     e->use_at = OVL_NEW_ARRAY(scratch, uint32_t, p->n_resources);
     e->unmeasured = OVL_NEW_ARRAY(scratch, bool, (size_t)p->n_kernel_classes * p->n_coll_classes);
+    e->caps_matter = e->options->interference == OVL_INTERFERENCE_MEASURED ||
+                     (e->options->interference == OVL_INTERFERENCE_SHARED && p->sms > 0);
     e->free_cost = (ovl_cost){.klass = OVL_NONE, .weight = 1};
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         const ovl_code *code = &p->codes[p->ranks[r].code];
@@ -58,6 +72,8 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
         capacities[i] = p->resources[i].capacity;
     }
     ovl_share_init(&e->share, capacities, p->n_resources);
+    ovl_delays_init(&e->delays);
+    ovl_routes_init(e, scratch);
 }
 
 static void tear_down(ovl_engine *e)
@@ -78,7 +94,6 @@ static void tear_down(ovl_engine *e)
     ovl_vec_free(&e->dirty_copies);
     ovl_vec_free(&e->dirty_comms);
     ovl_vec_free(&e->uses);
-    ovl_vec_free(&e->trail);
     ovl_vec_free(&e->limits);
     ovl_vec_free(&e->segments);
     for (uint32_t i = 0; i < e->clocks.len; i++) {
@@ -87,7 +102,10 @@ static void tear_down(ovl_engine *e)
     }
     ovl_vec_free(&e->clocks);
     ovl_vec_free(&e->touched);
+    ovl_vec_free(&e->touched_clocks);
+    ovl_vec_free(&e->joining);
     ovl_heap_free(&e->heap);
+    ovl_delays_free(&e->delays);
     ovl_share_free(&e->share);
 }
 
@@ -159,6 +177,19 @@ static void hand_over_unmeasured(const ovl_engine *e, ovl_timeline *t)
     t->unmeasured = ovl_vec_freeze(&list, e->arena);
 }
 
+static uint64_t held_by_vectors(const ovl_engine *e)
+{
+    uint64_t bytes = e->activities.cap * sizeof *e->activities.data +
+                     e->clocks.cap * sizeof *e->clocks.data +
+                     e->limits.len * sizeof *e->limits.data +
+                     e->share.classes.cap * sizeof *e->share.classes.data +
+                     e->share.n_resources * sizeof *e->share.resources;
+    for (uint32_t i = 0; i < e->share.n_resources; i++) {
+        bytes += e->share.resources[i].line.cap * sizeof *e->share.resources[i].line.data;
+    }
+    return bytes;
+}
+
 /* When a rank ended a step, counted back from the last: 0, 1. */
 static ovl_time step_end(const ovl_engine *e, uint32_t rank, uint32_t back)
 {
@@ -208,19 +239,55 @@ static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
     if (e->segments.len) {
         qsort(e->segments.data, e->segments.len, sizeof *e->segments.data, compare_segments);
     }
-    t->n_trail = e->trail.len;
-    t->trail = ovl_vec_freeze(&e->trail, e->arena);
+    t->n_trail = e->n_trail;
+    t->trail = e->trail;
     t->n_segments = e->segments.len;
     t->segments = ovl_vec_freeze(&e->segments, e->arena);
     hand_over_unmeasured(e, t);
-    t->counters = (ovl_counters){e->n_events, e->share.solves, e->share.solved, e->heap.moves,
-                                 e->arena->held + scratch->held};
+    t->counters = (ovl_counters){.events = e->n_events,
+                                 .solves = e->share.solves,
+                                 .solved = e->share.solved,
+                                 .heap_puts = e->heap.puts,
+                                 .heap_moves = e->heap.moves,
+                                 .delays = e->n_delays,
+                                 .activities = e->n_activities,
+                                 .activities_at_once = e->activities.len,
+                                 .bytes = e->arena->held + scratch->held + held_by_vectors(e)};
+}
+
+/* By operation: four times, three steps of the trail, what it waits for and runs as; what bounded
+ * it, twice, for it is sorted in the end. By rank, resource and activity: generously. */
+uint64_t ovl_run_memory(const ovl_program *program)
+{
+    const uint64_t by_op = 4 * sizeof(ovl_time) + 3 * sizeof(uint32_t) + 2 * sizeof(uint32_t) +
+                           sizeof(uint32_t) + 4 * sizeof(ovl_limit);
+    return by_op * program->n_ops + 4096 * (uint64_t)program->n_ranks +
+           1024 * (uint64_t)program->n_resources + 4 * (uint64_t)program->n_collectives +
+           ((uint64_t)1 << 20);
+}
+
+static bool fits(const ovl_program *program, const ovl_run_options *options, ovl_errs *errs)
+{
+    char need[OVL_UNITS_TEXT], may[OVL_UNITS_TEXT];
+    uint64_t bytes = ovl_run_memory(program);
+    if (!options->memory || bytes <= options->memory) {
+        return true;
+    }
+    ovl_error(errs, OVL_E_INPUT, (ovl_mark){0},
+              "the run may need %s of memory (operations: %" PRIu32 ", ranks: %" PRIu32
+              "), and %s is allowed",
+              ovl_print_bytes(need, bytes), program->n_ops, program->n_ranks,
+              ovl_print_bytes(may, options->memory));
+    return false;
 }
 
 bool ovl_run(const ovl_program *program, const ovl_run_options *options, ovl_arena *arena,
              ovl_timeline *timeline, ovl_errs *errs)
 {
     ovl_arena scratch = {0};
+    if (!fits(program, options, errs)) {
+        return false;
+    }
     ovl_engine e = {.p = program, .options = options, .arena = arena, .errs = errs};
     set_up(&e, &scratch);
     ovl_engine_loop(&e);

@@ -12,13 +12,15 @@ void ovl_share_init(ovl_share *share, const uint64_t *capacities, uint32_t n)
     }
     for (uint32_t r = 0; r < n; r++) {
         share->resources[r].capacity = capacities[r];
+        share->resources[r].stale = true;
     }
 }
 
 void ovl_share_free(ovl_share *share)
 {
     for (uint32_t r = 0; r < share->n_resources; r++) {
-        ovl_vec_free(&share->resources[r].users);
+        ovl_vec_free(&share->resources[r].line);
+        ovl_vec_free(&share->resources[r].moved);
     }
     for (uint32_t i = 0; i < share->classes.len; i++) {
         free(share->classes.data[i].uses);
@@ -30,6 +32,7 @@ void ovl_share_free(ovl_share *share)
     ovl_vec_free(&share->touched);
     ovl_vec_free(&share->dirty);
     ovl_vec_free(&share->changed);
+    ovl_vec_free(&share->relevelled);
     ovl_vec_free(&share->group);
     ovl_vec_free(&share->order);
     ovl_vec_free(&share->full);
@@ -88,7 +91,8 @@ static bool equals(const ovl_share_class *c, double cap, double weight, const ov
             continue;
         }
         if (k == c->n_uses || c->uses[k].resource != uses[i].resource ||
-            c->uses[k].rate != uses[i].rate) {
+            c->uses[k].rate != uses[i].rate || c->uses[k].spread != uses[i].spread ||
+            c->uses[k].classes != uses[i].classes) {
             return false;
         }
         k++;
@@ -169,38 +173,17 @@ static void leave_table(ovl_share *share, uint32_t slot)
 
 /* --- Classes --- */
 
-static void drop_user(ovl_share_resource *r, uint32_t slot)
-{
-    uint32_t i = 0;
-    while (r->users.data[i].slot != slot) {
-        i++;
-    }
-    r->users.data[i] = r->users.data[--r->users.len];
-}
-
-/* Forgets a class without activities. */
-static void forget(ovl_share *share, uint32_t slot)
-{
-    ovl_share_class *c = &share->classes.data[slot];
-    assert(c->count == 0);
-    leave_table(share, slot);
-    for (uint32_t i = 0; i < c->n_uses; i++) {
-        drop_user(&share->resources[c->uses[i].resource], slot);
-    }
-    ovl_share_release(share, slot);
-}
-
 /* Classes without activities wait for others like them, but no more of them than there are others:
  * caps and demands may never come back. */
-static void forget_idle(ovl_share *share, uint32_t resource)
+static void forget_idle(ovl_share *share)
 {
-    ovl_share_resource *r = &share->resources[resource];
-    if (r->users.len <= 2 * r->live + 6) {
+    if (share->n_known <= 3 * share->n_live + 64) {
         return;
     }
-    for (uint32_t k = r->users.len; k-- > 0;) {
-        if (share->classes.data[r->users.data[k].slot].count == 0) {
-            forget(share, r->users.data[k].slot);
+    for (uint32_t slot = 0; slot < share->classes.len; slot++) {
+        if (share->classes.data[slot].known && share->classes.data[slot].count == 0) {
+            leave_table(share, slot);
+            ovl_share_release(share, slot);
         }
     }
 }
@@ -208,10 +191,11 @@ static void forget_idle(ovl_share *share, uint32_t resource)
 static void copy_uses(ovl_share_class *c, const ovl_use *uses, uint32_t n)
 {
     c->uses = ovl_vec_grow_(c->uses, sizeof *c->uses, n, &c->cap_uses);
-    c->n_uses = 0;
+    c->n_uses = c->breadth = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (uses[i].rate) {
             c->uses[c->n_uses++] = uses[i];
+            c->breadth += uses[i].spread;
         }
     }
 }
@@ -219,26 +203,21 @@ static void copy_uses(ovl_share_class *c, const ovl_use *uses, uint32_t n)
 static uint32_t make_class(ovl_share *share, uint64_t hash, double cap, double weight,
                            const ovl_use *uses, uint32_t n)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        forget_idle(share, uses[i].resource);
-    }
+    forget_idle(share);
     uint32_t slot = ovl_share_reserve(share);
     ovl_share_class *c = &share->classes.data[slot];
     copy_uses(c, uses, n);
     c->cap = cap;
     c->weight = weight;
+    c->cap_level = cap / weight;
     c->exact = ovl_exact_of_weight(weight);
     c->hash = hash;
+    c->born++;
     c->count = 0;
     c->limited = c->tied = false;
     c->rate = -1;
+    c->follows = OVL_NONE;
     enter_table(share, slot);
-    c->shared = 0;
-    for (uint32_t i = 0; i < c->n_uses; i++) {
-        ovl_share_resource *r = &share->resources[c->uses[i].resource];
-        ovl_vec_push(&r->users, (ovl_share_user){c->uses[i].rate, slot});
-        c->shared += ovl_share_couples(r);
-    }
     return slot;
 }
 
@@ -262,24 +241,83 @@ void ovl_share_touch(ovl_share *share, uint32_t resource)
     }
 }
 
+/* Its place in the line will be looked up anew when the resource is solved next. */
+static void note_move(ovl_share_resource *r, uint32_t slot)
+{
+    if (!r->stale && (r->moved.len == 0 || r->moved.data[r->moved.len - 1] != slot)) {
+        ovl_vec_push(&r->moved, slot);
+    }
+}
+
+void ovl_share_move(ovl_share *share, uint32_t resource, uint32_t slot)
+{
+    ovl_share_touch(share, resource);
+    note_move(&share->resources[resource], slot);
+}
+
+void ovl_share_move_on_others(ovl_share *share, uint32_t slot, uint32_t but)
+{
+    const ovl_share_class *c = &share->classes.data[slot];
+    for (uint32_t u = 0; u < c->n_uses; u++) {
+        uint32_t resource = c->uses[u].resource;
+        if (resource != but && ovl_share_couples(&share->resources[resource])) {
+            ovl_share_move(share, resource, slot);
+        }
+    }
+}
+
 /* What a resource means now. A resource can only bound anybody if all together ask for more than it
  * has: integers, no rounding luck. */
-static void update_state(ovl_share *share, ovl_share_resource *r)
+static inline uint8_t state_of(const ovl_share_resource *r)
 {
-    uint8_t state = OVL_SHARE_FREE;
-    if (r->demand > r->capacity) {
-        state = r->live > 1 ? OVL_SHARE_COUPLES : OVL_SHARE_OWN;
+    if (r->demand <= r->capacity) {
+        return OVL_SHARE_FREE;
     }
-    if (state == r->state) {
-        return;
+    return r->live > 1 ? OVL_SHARE_COUPLES : OVL_SHARE_OWN;
+}
+
+/* Its limits are others: on each resource it shares it may have another place. */
+static void note_moves(ovl_share *share, uint32_t slot)
+{
+    const ovl_share_class *c = &share->classes.data[slot];
+    for (uint32_t u = 0; u < c->n_uses && c->shared; u++) {
+        note_move(&share->resources[c->uses[u].resource], slot);
     }
+}
+
+static void change_state(ovl_share *share, ovl_share_resource *r, uint8_t state)
+{
     int32_t more = (state == OVL_SHARE_COUPLES) - (r->state == OVL_SHARE_COUPLES);
     bool own = state == OVL_SHARE_OWN || r->state == OVL_SHARE_OWN;
     r->state = state;
-    for (uint32_t k = 0; k < r->users.len; k++) {
-        ovl_share_class *c = &share->classes.data[r->users.data[k].slot];
-        c->shared += (uint32_t)more;
+    r->stale = true;
+    r->moved.len = 0;
+    for (uint32_t k = 0; k < r->line.len; k++) {
+        ovl_share_class *c = &share->classes.data[r->line.data[k].slot];
+        c->shared += (uint32_t)more * r->line.data[k].spread;
         c->limited = c->limited && !own;
+        note_moves(share, r->line.data[k].slot);
+    }
+}
+
+static inline void update_state(ovl_share *share, ovl_share_resource *r)
+{
+    uint8_t state = state_of(r);
+    if (state != r->state) {
+        change_state(share, r, state);
+    }
+}
+
+/* The first activity of a class: it enters the lines of all it uses. */
+static void count_first_in(ovl_share *share, uint32_t slot)
+{
+    ovl_share_class *c = &share->classes.data[slot];
+    share->n_live++;
+    c->shared = 0;
+    for (uint32_t i = 0; i < c->n_uses; i++) {
+        ovl_share_enter(share, slot, &c->uses[i]);
+        bool couples = ovl_share_couples(&share->resources[c->uses[i].resource]);
+        c->shared += couples ? c->uses[i].spread : 0;
     }
 }
 
@@ -290,17 +328,32 @@ static void count_in(ovl_share *share, uint32_t slot, uint32_t count)
     ovl_share_class *c = &share->classes.data[slot];
     bool first = c->count == 0;
     c->count += count;
+    if (first) {
+        count_first_in(share, slot);
+    }
     c->limited = false;
     make_dirty(share, slot);
     for (uint32_t i = 0; i < c->n_uses; i++) {
         ovl_share_resource *r = &share->resources[c->uses[i].resource];
         r->demand += count * c->uses[i].rate;
         ovl_pull_add(&r->pull, ovl_pull_of(c->exact, count * c->uses[i].rate));
-        r->live += first ? c->uses[i].classes : 0;
         update_state(share, r);
         if (ovl_share_couples(r)) {
-            ovl_share_touch(share, c->uses[i].resource);
+            ovl_share_move(share, c->uses[i].resource, slot);
         }
+    }
+}
+
+/* The last one left. */
+static void count_last_out(ovl_share *share, uint32_t slot)
+{
+    ovl_share_class *c = &share->classes.data[slot];
+    share->n_live--;
+    c->rate = -1; /* so that the next solve reports it */
+    c->follows = OVL_NONE;
+    c->tied = false;
+    for (uint32_t i = 0; i < c->n_uses; i++) {
+        ovl_share_exit(share, slot, &c->uses[i]);
     }
 }
 
@@ -312,8 +365,7 @@ static void count_out(ovl_share *share, uint32_t slot, uint32_t count)
     bool last = c->count == 0;
     c->limited = false;
     if (last) {
-        c->rate = -1; /* so that the next solve reports it */
-        c->tied = false;
+        count_last_out(share, slot);
     } else {
         make_dirty(share, slot);
     }
@@ -321,10 +373,12 @@ static void count_out(ovl_share *share, uint32_t slot, uint32_t count)
         ovl_share_resource *r = &share->resources[c->uses[i].resource];
         if (ovl_share_couples(r)) {
             ovl_share_touch(share, c->uses[i].resource);
+            if (!last) {
+                ovl_share_move(share, c->uses[i].resource, slot);
+            }
         }
         r->demand -= count * c->uses[i].rate;
         ovl_pull_take(&r->pull, ovl_pull_of(c->exact, count * c->uses[i].rate));
-        r->live -= last ? c->uses[i].classes : 0;
         update_state(share, r);
     }
 }
@@ -340,6 +394,11 @@ uint32_t ovl_share_join(ovl_share *share, double cap, double weight, const ovl_u
     }
     count_in(share, slot, count);
     return slot;
+}
+
+void ovl_share_join_again(ovl_share *share, uint32_t slot, uint32_t count)
+{
+    count_in(share, slot, count);
 }
 
 void ovl_share_leave(ovl_share *share, uint32_t slot, uint32_t count)
@@ -371,11 +430,13 @@ void ovl_share_set_capacity(ovl_share *share, uint32_t resource, uint64_t capaci
     ovl_share_resource *r = &share->resources[resource];
     uint8_t before = r->state;
     r->capacity = capacity;
+    r->stale = true;
+    r->moved.len = 0;
     update_state(share, r);
     if (before != OVL_SHARE_FREE || r->state != OVL_SHARE_FREE) {
         ovl_share_touch(share, resource);
     }
-    for (uint32_t k = 0; k < r->users.len; k++) {
-        share->classes.data[r->users.data[k].slot].limited = false;
+    for (uint32_t k = 0; k < r->line.len; k++) {
+        share->classes.data[r->line.data[k].slot].limited = false;
     }
 }

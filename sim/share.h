@@ -19,6 +19,10 @@
  * count n, which is solved as one: it demands n * d_r. Ten transfers on one route cost no more than
  * one. Sums are exact (exact.h): neither grouping into classes nor order changes a bit.
  *
+ * Classes that one resource bounds *follow* it: their rates are weight * its level. So a change of
+ * the level is told once, whoever many follow; and while it only moves somewhat it costs no look at
+ * those who stay on the same side of it (share_resource.c).
+ *
  * The solver knows nothing of GPUs and nothing of time. What cannot be full never bounds anybody,
  * so an unsaturated system is never solved. A resource that only one class uses bounds it as a cap
  * does. A change is solved on the resource it concerns as long as nobody who is bounded elsewhere
@@ -47,32 +51,45 @@ typedef struct ovl_use {
 struct ovl_share_limit {
     double level;
     uint32_t slot;
-    uint32_t bound;  /* a resource of its own; OVL_BOUND_CAP: its cap; OVL_BOUND_NONE: it stays */
-    uint64_t demand; /* on the resource that is solved */
+    uint32_t bound; /* a resource of its own; OVL_BOUND_CAP: its cap */
 };
 
 typedef struct ovl_share_class {
-    double rate;    /* solved; -1 before */
-    uint32_t bound; /* solved: a resource, OVL_BOUND_CAP or OVL_BOUND_NONE */
-    uint32_t count; /* activities; a class without any is kept for those to come */
-    double cap, weight;
+    double rate;      /* solved, unless it follows a resource: ovl_share_rate; -1 before */
+    uint32_t bound;   /* solved: a resource, OVL_BOUND_CAP or OVL_BOUND_NONE */
+    uint32_t follows; /* the resource whose level gives its rate, or OVL_NONE */
+    uint32_t born;    /* which class of this slot it is */
+    uint32_t count;   /* activities; a class without any is kept for those to come */
+    uint32_t shared;  /* contended resources it shares with other classes */
+    double cap, weight, cap_level; /* cap / weight */
     ovl_exact_weight exact;
-    bool dirty;    /* in the list of those whose rate may be out of date */
-    bool settled;  /* scratch of a solve */
-    bool limited;  /* `limit` and `shared` are up to date */
-    bool tied;     /* several resources that it shares are full at one level */
-    bool known;    /* in the table, by its uses, weight and cap */
-    uint32_t mark; /* of the last component walk that met it */
     uint32_t n_uses, cap_uses;
-    ovl_use *uses; /* owned by the solver, re-used with the slot */
-    uint64_t hash;
+    uint32_t breadth;             /* resources it uses, those that are folded counted */
+    ovl_use *uses;                /* owned by the solver, re-used with the slot */
+    bool dirty;                   /* in the list of those whose rate may be out of date */
+    bool settled;                 /* scratch of a solve */
+    bool limited;                 /* `limit` is up to date */
+    bool tied;                    /* several resources that it shares are full at one level */
+    bool known;                   /* in the table, by its uses, weight and cap */
+    uint32_t mark;                /* of the last component walk that met it */
     struct ovl_share_limit limit; /* what bounds it besides resources it shares */
-    uint32_t shared;              /* contended resources it shares with other classes */
+    uint64_t hash;
 } ovl_share_class;
 
+/* A class in the line of a resource. */
 typedef struct ovl_share_user {
-    uint64_t rate;
+    double level;    /* up to where it goes for reasons of its own */
+    double rate;     /* the rate there */
+    uint64_t demand; /* count * unit, as it is counted in the sums of the line */
+    uint64_t unit;   /* bytes/s of one activity */
     uint32_t slot;
+    uint32_t spread; /* ovl_use */
+    uint32_t bound;  /* why: a resource of its own, OVL_BOUND_CAP, OVL_BOUND_NONE: it is bounded by
+                       another resource that it shares and stays as it is */
+    bool bounded;    /* by this resource */
+    bool crossing;   /* it shares other resources, too */
+    bool is_long;    /* it uses very many resources */
+    bool moved;      /* put here since the last solve */
 } ovl_share_user;
 
 /* What a resource means for those who use it. */
@@ -87,19 +104,28 @@ typedef struct ovl_share_resource {
     uint64_t demand; /* sum of count * rate: exact, so that "could be full" is no matter of rounding
                       */
     ovl_pull pull;   /* sum of weight * count * rate */
-    uint32_t live;   /* classes with activities */
+    double level;    /* solved: those who follow it run at weight * level */
     uint8_t state;   /* ovl_share_state */
     bool touched;    /* in the list of those whose users may have to change */
+    bool stale;      /* the line is in no order and has no sums */
+    uint32_t n_long; /* classes in it that use very many resources */
+    uint32_t live;   /* classes in it, folded ones as many as they stand for */
     uint32_t mark;   /* of the last component walk that met it */
     uint32_t tries;  /* how often it was solved by itself at the instant `tried_at` */
     uint64_t tried_at;
-    OVL_VEC(ovl_share_user) users; /* a set of classes, those without activities included */
-    /* Scratch of a component's solve: not yet given away, of those not settled, their number; the
-     * level at which it is full once that is known. */
+    /* The classes with activities, by level. The first `limited` meet their own limits before the
+     * resource is full; `left` is what they leave, `open_pull` the pull of the others. */
+    OVL_VEC(ovl_share_user) line;
+    uint32_t limited;
     ovl_wide left;
     ovl_pull open_pull;
+    OVL_VEC(uint32_t) moved; /* slots whose place in the line may be another */
+    /* Scratch of a component's solve: not yet given away, of those not settled, their number; the
+     * level at which it is full once that is known. */
+    ovl_wide rest;
+    ovl_pull rest_pull;
     uint32_t open;
-    double level;
+    double full_level;
 } ovl_share_resource;
 
 typedef struct ovl_share {
@@ -109,10 +135,14 @@ typedef struct ovl_share {
     OVL_VEC(uint32_t) spare;   /* free slots */
     OVL_VEC(uint32_t) table;   /* slot + 1 by hash, open addressing; its size a power of two */
     uint32_t n_known;          /* classes in it */
+    uint32_t n_live;           /* of those, with activities */
     OVL_VEC(uint32_t) touched; /* resources whose users may have to change */
     OVL_VEC(uint32_t) dirty;   /* slots whose rate may be out of date */
-    OVL_VEC(uint32_t) changed; /* output of a solve: slots whose rate or bound changed */
-    OVL_VEC(uint32_t) group;   /* scratch: slots of a component */
+    OVL_VEC(uint32_t)
+    changed;                      /* output of a solve: slots that follow another resource than
+                                     before or none any more, or whose own rate or bound changed */
+    OVL_VEC(uint32_t) relevelled; /* output of a solve: resources whose level changed */
+    OVL_VEC(uint32_t) group;      /* scratch: slots of a component */
     OVL_VEC(struct ovl_share_limit)
     order;                  /* scratch: those who are solved, by the level that bounds them */
     OVL_VEC(uint32_t) full; /* scratch: resources of a component */
@@ -132,6 +162,9 @@ void ovl_share_free(ovl_share *share);
 uint32_t ovl_share_join(ovl_share *share, double cap, double weight, const ovl_use *uses,
                         uint32_t n_uses, uint32_t count);
 
+/* So many more of a class that is known. */
+void ovl_share_join_again(ovl_share *share, uint32_t slot, uint32_t count);
+
 /* `count` activities of the class leave. */
 void ovl_share_leave(ovl_share *share, uint32_t slot, uint32_t count);
 
@@ -146,8 +179,17 @@ void ovl_share_set_capacity(ovl_share *share, uint32_t resource, uint64_t capaci
 uint32_t ovl_share_reserve(ovl_share *share);
 void ovl_share_release(ovl_share *share, uint32_t slot);
 
-/* Brings all rates up to date; share->changed lists the slots whose rate or bound changed (some
- * perhaps twice). False if there was nothing to do. */
+/* Brings all rates up to date; share->changed and share->relevelled list whose (some perhaps
+ * twice). False if there was nothing to do. */
 bool ovl_share_solve(ovl_share *share);
+
+/* The solved rate of a class. */
+static inline double ovl_share_rate(const ovl_share *share, uint32_t slot)
+{
+    const ovl_share_class *c = &share->classes.data[slot];
+    return c->follows == OVL_NONE
+               ? c->rate
+               : ovl_exact_rate(OVL_MIN(c->cap, c->weight * share->resources[c->follows].level));
+}
 
 #endif

@@ -10,11 +10,11 @@
 
 static void meet_users(ovl_share *share, const ovl_share_resource *r)
 {
-    for (uint32_t k = 0; k < r->users.len; k++) {
-        ovl_share_class *other = &share->classes.data[r->users.data[k].slot];
-        if (other->count && other->mark != share->walk) {
+    for (uint32_t k = 0; k < r->line.len; k++) {
+        ovl_share_class *other = &share->classes.data[r->line.data[k].slot];
+        if (other->mark != share->walk) {
             other->mark = share->walk;
-            ovl_vec_push(&share->group, r->users.data[k].slot);
+            ovl_vec_push(&share->group, r->line.data[k].slot);
         }
     }
 }
@@ -57,11 +57,20 @@ static void queue_resource(ovl_share *share, uint32_t resource)
 {
     const ovl_share_resource *r = &share->resources[resource];
     if (r->open) {
-        ovl_heap_set(&share->levels, resource, level_bits(ovl_exact_level(r->left, r->open_pull)),
+        ovl_heap_set(&share->levels, resource, level_bits(ovl_exact_level(r->rest, r->rest_pull)),
                      0);
     } else {
         ovl_heap_remove(&share->levels, resource);
     }
+}
+
+static int compare_limits(const void *a, const void *b)
+{
+    const struct ovl_share_limit *x = a, *y = b;
+    if (x->level != y->level) {
+        return x->level < y->level ? -1 : 1;
+    }
+    return (x->bound < y->bound) - (x->bound > y->bound); /* caps, own resources */
 }
 
 static void open_component(ovl_share *share)
@@ -71,19 +80,21 @@ static void open_component(ovl_share *share)
         share->classes.data[share->group.data[i]].settled = false;
         ovl_vec_push(&share->order, *ovl_share_limit_of(share, share->group.data[i]));
     }
-    ovl_share_sort_limits(share->order.data, share->order.len);
+    if (share->order.len) {
+        qsort(share->order.data, share->order.len, sizeof *share->order.data, compare_limits);
+    }
     for (uint32_t i = 0; i < share->full.len; i++) {
         ovl_share_resource *r = &share->resources[share->full.data[i]];
-        r->left = ovl_left_of(r->capacity);
-        r->open_pull = r->pull;
+        r->rest = ovl_left_of(r->capacity);
+        r->rest_pull = r->pull;
         r->open = r->live;
-        r->level = (double)INFINITY;
+        r->full_level = (double)INFINITY;
         queue_resource(share, share->full.data[i]);
     }
 }
 
 /* The rate of a class is found: what it takes is no longer there for the others. */
-static void settle(ovl_share *share, uint32_t slot, double rate, uint32_t bound)
+static void settle(ovl_share *share, uint32_t slot, double rate)
 {
     ovl_share_class *c = &share->classes.data[slot];
     c->settled = true;
@@ -92,13 +103,12 @@ static void settle(ovl_share *share, uint32_t slot, double rate, uint32_t bound)
         ovl_share_resource *r = &share->resources[c->uses[u].resource];
         if (r->mark == share->walk) {
             uint64_t demand = c->count * c->uses[u].rate;
-            ovl_left_take(&r->left, rate, demand);
-            ovl_pull_take(&r->open_pull, ovl_pull_of(c->exact, demand));
+            ovl_left_take(&r->rest, rate, demand);
+            ovl_pull_take(&r->rest_pull, ovl_pull_of(c->exact, demand));
             r->open -= c->uses[u].classes;
             queue_resource(share, c->uses[u].resource);
         }
     }
-    ovl_share_publish(share, slot, rate, bound);
 }
 
 /* The rate of a class of which a resource is full: of several that are, the lowest level holds. */
@@ -109,7 +119,7 @@ static double rate_at_tie(const ovl_share *share, const ovl_share_class *c,
     for (uint32_t u = 0; u < c->n_uses; u++) {
         const ovl_share_resource *r = &share->resources[c->uses[u].resource];
         if (r->mark == share->walk) {
-            level = OVL_MIN(level, r->level);
+            level = OVL_MIN(level, r->full_level);
         }
     }
     return ovl_exact_rate(OVL_MIN(c->cap, c->weight * level));
@@ -122,7 +132,7 @@ static uint32_t tied_bound(const ovl_share *share, const ovl_share_class *c, uin
     uint32_t least = OVL_NONE;
     for (uint32_t u = 0; u < c->n_uses; u++) {
         const ovl_share_resource *r = &share->resources[c->uses[u].resource];
-        if (r->mark == share->walk && r->level < (double)INFINITY) {
+        if (r->mark == share->walk && r->full_level < (double)INFINITY) {
             least = OVL_MIN(least, c->uses[u].resource);
         }
     }
@@ -134,7 +144,8 @@ static bool is_tied(const ovl_share *share, const ovl_share_class *c)
     uint32_t n = 0;
     for (uint32_t u = 0; u < c->n_uses; u++) {
         const ovl_share_resource *r = &share->resources[c->uses[u].resource];
-        n += r->mark == share->walk && r->level < (double)INFINITY;
+        bool full = r->mark == share->walk && r->full_level < (double)INFINITY;
+        n += full ? c->uses[u].spread : 0;
     }
     return n > 1;
 }
@@ -142,13 +153,20 @@ static bool is_tied(const ovl_share *share, const ovl_share_class *c)
 static void settle_users(ovl_share *share, uint32_t resource)
 {
     const ovl_share_resource *r = &share->resources[resource];
-    for (uint32_t k = 0; k < r->users.len && r->open; k++) {
-        uint32_t slot = r->users.data[k].slot;
-        const ovl_share_class *c = &share->classes.data[slot];
-        if (c->count && !c->settled) {
-            bool tied = is_tied(share, c);
-            settle(share, slot, rate_at_tie(share, c, NULL), resource);
-            share->classes.data[slot].tied = tied;
+    for (uint32_t k = 0; k < r->line.len && r->open; k++) {
+        uint32_t slot = r->line.data[k].slot;
+        ovl_share_class *c = &share->classes.data[slot];
+        if (c->settled) {
+            continue;
+        }
+        bool tied = is_tied(share, c);
+        double rate = rate_at_tie(share, c, NULL);
+        settle(share, slot, rate);
+        c->tied = tied;
+        if (tied) {
+            ovl_share_publish(share, slot, rate, resource);
+        } else {
+            ovl_share_follow(share, slot, resource);
         }
     }
 }
@@ -162,7 +180,7 @@ static void take_tied(ovl_share *share, double least, double level)
     while ((top = ovl_heap_top(&share->levels)) &&
            level_of_bits(top->time) <= least * OVL_SHARE_TIE) {
         uint32_t resource = OVL_HEAP_HANDLE(top), at = share->tied.len;
-        share->resources[resource].level = OVL_MAX(level_of_bits(top->time), level);
+        share->resources[resource].full_level = OVL_MAX(level_of_bits(top->time), level);
         ovl_heap_remove(&share->levels, resource);
         ovl_vec_push(&share->tied, resource);
         for (; at > 0 && share->tied.data[at - 1] > resource; at--) {
@@ -183,8 +201,9 @@ static void settle_level(ovl_share *share, uint32_t next, double least, double l
         const ovl_share_class *c = &share->classes.data[limit->slot];
         if (!c->settled && limit->bound < OVL_BOUND_CAP) {
             bool tied = is_tied(share, c);
-            settle(share, limit->slot, rate_at_tie(share, c, limit),
-                   tied_bound(share, c, limit->bound));
+            double rate = rate_at_tie(share, c, limit);
+            settle(share, limit->slot, rate);
+            ovl_share_publish(share, limit->slot, rate, tied_bound(share, c, limit->bound));
             share->classes.data[limit->slot].tied = tied;
         }
     }
@@ -209,8 +228,9 @@ static void fill(ovl_share *share)
             next++;
         } else if (limit->bound == OVL_BOUND_CAP && limit->level <= full * OVL_SHARE_TIE) {
             level = OVL_MAX(level, limit->level * FLOOR);
-            settle(share, limit->slot, ovl_exact_rate(c->cap),
-                   ovl_share_bound_at(c, OVL_BOUND_CAP));
+            double rate = ovl_exact_rate(c->cap);
+            settle(share, limit->slot, rate);
+            ovl_share_publish(share, limit->slot, rate, ovl_share_bound_at(c, OVL_BOUND_CAP));
         } else {
             double least = OVL_MIN(full, limit->level);
             settle_level(share, next, least, level);
@@ -222,7 +242,7 @@ static void fill(ovl_share *share)
 static void publish_limit(ovl_share *share, const struct ovl_share_limit *limit)
 {
     const ovl_share_class *c = &share->classes.data[limit->slot];
-    ovl_share_publish(share, limit->slot, ovl_share_limited_rate(c, limit, limit->level),
+    ovl_share_publish(share, limit->slot, ovl_share_limited_rate(c, limit->bound, limit->level),
                       ovl_share_bound_at(c, limit->bound));
 }
 
@@ -233,12 +253,21 @@ void ovl_share_solve_component(ovl_share *share, uint32_t slot)
         share->classes.data[share->group.data[i]].dirty = false;
     }
     for (uint32_t i = 0; i < share->full.len; i++) {
-        share->resources[share->full.data[i]].touched = false;
+        ovl_share_resource *r = &share->resources[share->full.data[i]];
+        r->touched = false;
+        r->stale = true;
+        r->moved.len = 0;
     }
     share->solves++;
     share->solved += share->group.len;
     open_component(share);
     fill(share);
+    for (uint32_t i = 0; i < share->full.len; i++) {
+        double level = share->resources[share->full.data[i]].full_level;
+        if (level < (double)INFINITY) {
+            ovl_share_set_level(share, share->full.data[i], level);
+        }
+    }
 }
 
 /* --- Everything that changed --- */
@@ -256,15 +285,11 @@ static void sort_out_class(ovl_share *share, uint32_t slot)
         publish_limit(share, limit);
         return;
     }
-    if (c->shared > 1 && c->n_uses > OVL_SHARE_SHORT) {
+    if (c->shared > 1 && ovl_share_long(c)) {
         ovl_share_solve_component(share, slot);
         return;
     }
-    for (uint32_t u = 0; u < c->n_uses; u++) {
-        if (ovl_share_couples(&share->resources[c->uses[u].resource])) {
-            ovl_share_touch(share, c->uses[u].resource);
-        }
-    }
+    ovl_share_move_on_others(share, slot, OVL_NONE);
     c->dirty = false;
 }
 
@@ -272,10 +297,9 @@ static void sort_out_class(ovl_share *share, uint32_t slot)
 static void sort_out_users(ovl_share *share, uint32_t resource, bool all)
 {
     const ovl_share_resource *r = &share->resources[resource];
-    for (uint32_t k = 0; k < r->users.len; k++) {
-        uint32_t slot = r->users.data[k].slot;
-        const ovl_share_class *c = &share->classes.data[slot];
-        if (c->count && (all || c->bound == resource)) {
+    for (uint32_t k = 0; k < r->line.len; k++) {
+        uint32_t slot = r->line.data[k].slot;
+        if (all || share->classes.data[slot].bound == resource) {
             sort_out_class(share, slot);
         }
     }
@@ -292,24 +316,22 @@ static void sort_out_resource(ovl_share *share, uint32_t resource)
     if (!ovl_share_couples(r)) {
         sort_out_users(share, resource, r->state == OVL_SHARE_OWN);
     } else if (r->tries > PATIENCE || !ovl_share_solve_resource(share, resource)) {
-        uint32_t k = 0;
-        while (share->classes.data[r->users.data[k].slot].count == 0) {
-            k++;
-        }
-        ovl_share_solve_component(share, r->users.data[k].slot);
+        ovl_share_solve_component(share, r->line.data[0].slot);
     }
 }
 
 bool ovl_share_solve(ovl_share *share)
 {
-    share->changed.len = 0;
+    share->changed.len = share->relevelled.len = 0;
     share->instant++;
     if (share->dirty.len == 0 && share->touched.len == 0) {
         return false;
     }
     for (uint32_t i = 0; i < share->dirty.len; i++) {
         uint32_t slot = share->dirty.data[i];
-        if (share->classes.data[slot].count && share->classes.data[slot].dirty) {
+        ovl_share_class *c = &share->classes.data[slot];
+        bool others_know = c->shared > 0 && !ovl_share_long(c); /* since it was counted */
+        if (c->count && c->dirty && !others_know) {
             sort_out_class(share, slot);
         }
         share->classes.data[slot].dirty = false;

@@ -19,17 +19,34 @@ static inline bool ovl_share_couples(const ovl_share_resource *r)
     return r->state == OVL_SHARE_COUPLES;
 }
 
+/* Does it use so many resources that it is solved with everybody it reaches? */
+static inline bool ovl_share_long(const ovl_share_class *c)
+{
+    return c->breadth > OVL_SHARE_SHORT;
+}
+
 /* Those on a resource that is, or was until now, contended may get a new rate. */
 void ovl_share_touch(ovl_share *share, uint32_t resource);
 
-/* The solved rate of a class; it is listed as changed if it differs. */
-static inline void ovl_share_publish(ovl_share *share, uint32_t slot, double rate, uint32_t bound)
+/* What bounds a class besides the resource changed, or how much it demands: the resource may have
+ * to be solved. */
+void ovl_share_move(ovl_share *share, uint32_t resource, uint32_t slot);
+
+/* The same on each contended resource it uses but one (OVL_NONE: on all). */
+void ovl_share_move_on_others(ovl_share *share, uint32_t slot, uint32_t but);
+
+/* A class gets a rate of its own; it is listed as changed, and the answer is true, if it had
+ * another. */
+bool ovl_share_publish(ovl_share *share, uint32_t slot, double rate, uint32_t bound);
+
+/* A class is bounded by a resource and runs at its level from now on. True if it did not before. */
+bool ovl_share_follow(ovl_share *share, uint32_t slot, uint32_t resource);
+
+static inline void ovl_share_set_level(ovl_share *share, uint32_t resource, double level)
 {
-    ovl_share_class *c = &share->classes.data[slot];
-    if (c->rate != rate || c->bound != bound) {
-        c->rate = rate;
-        c->bound = bound;
-        ovl_vec_push(&share->changed, slot);
+    if (share->resources[resource].level != level) {
+        share->resources[resource].level = level;
+        ovl_vec_push(&share->relevelled, resource);
     }
 }
 
@@ -46,11 +63,32 @@ static inline const struct ovl_share_limit *ovl_share_limit_of(ovl_share *share,
 }
 
 /* The rate at a limit, at most the cap; and the bound to tell. */
-double ovl_share_limited_rate(const ovl_share_class *c, const struct ovl_share_limit *limit,
-                              double level);
-uint32_t ovl_share_bound_at(const ovl_share_class *c, uint32_t bound);
+static inline double ovl_share_limited_rate(const ovl_share_class *c, uint32_t bound, double level)
+{
+    return ovl_exact_rate(bound == OVL_BOUND_CAP ? c->cap : OVL_MIN(c->cap, c->weight * level));
+}
 
-void ovl_share_sort_limits(struct ovl_share_limit *list, uint32_t n);
+static inline uint32_t ovl_share_bound_at(const ovl_share_class *c, uint32_t bound)
+{
+    return bound == OVL_BOUND_CAP && c->cap >= 1 ? OVL_BOUND_NONE : bound;
+}
+
+/* --- share_line.c: who uses a resource, in order of own limits --- */
+
+/* A class enters the line, or leaves it. */
+void ovl_share_enter(ovl_share *share, uint32_t slot, const ovl_use *use);
+void ovl_share_exit(ovl_share *share, uint32_t slot, const ovl_use *use);
+
+/* The place of a class in the line; its length if it is not in it. */
+uint32_t ovl_share_find_user(const ovl_share_resource *r, uint32_t slot);
+
+/* Puts those who moved in their places; the whole line if it is in no order. False if the resource
+ * alone cannot tell who goes how far. */
+bool ovl_share_line_up(ovl_share *share, uint32_t resource);
+
+/* Finds how many meet their own limits before the resource is full, and gives the level at which it
+ * is. False if the resource alone cannot tell. */
+bool ovl_share_fill_line(ovl_share *share, uint32_t resource, double *level);
 
 /* Solves one resource as if everything else stayed. Whoever it bounds, or no longer bounds, and who
  * shares other resources as well, is their business next: they are touched. In the end nobody has

@@ -1,16 +1,12 @@
 /*
- * share_resource.c - one resource solved by itself, and what both ways of solving share.
+ * share_resource.c - one resource solved by itself.
  */
 #include "sim/share_parts.h"
-
-#include <math.h>
-
-/* --- What bounds a class besides what it shares --- */
 
 void ovl_share_find_limit(ovl_share *share, uint32_t slot)
 {
     ovl_share_class *c = &share->classes.data[slot];
-    struct ovl_share_limit limit = {c->cap / c->weight, slot, OVL_BOUND_CAP, 0};
+    struct ovl_share_limit limit = {c->cap_level, slot, OVL_BOUND_CAP};
     c->limited = true;
     for (uint32_t i = 0; i < c->n_uses; i++) {
         const ovl_share_resource *r = &share->resources[c->uses[i].resource];
@@ -27,189 +23,110 @@ void ovl_share_find_limit(ovl_share *share, uint32_t slot)
     c->limit = limit;
 }
 
-double ovl_share_limited_rate(const ovl_share_class *c, const struct ovl_share_limit *limit,
-                              double level)
+/* --- What a class does from now on; its other resources hear of it --- */
+
+bool ovl_share_publish(ovl_share *share, uint32_t slot, double rate, uint32_t bound)
 {
-    switch (limit->bound) {
-    case OVL_BOUND_NONE:
-        return c->rate;
-    case OVL_BOUND_CAP:
-        return ovl_exact_rate(c->cap);
-    default:
-        return ovl_exact_rate(OVL_MIN(c->cap, c->weight * level));
+    ovl_share_class *c = &share->classes.data[slot];
+    if (c->follows == OVL_NONE && c->rate == rate && c->bound == bound) {
+        return false;
     }
-}
-
-uint32_t ovl_share_bound_at(const ovl_share_class *c, uint32_t bound)
-{
-    return bound == OVL_BOUND_CAP && c->cap >= 1 ? OVL_BOUND_NONE : bound;
-}
-
-static int compare_limits(const void *a, const void *b)
-{
-    const struct ovl_share_limit *x = a, *y = b;
-    if (x->level != y->level) {
-        return x->level < y->level ? -1 : 1;
-    }
-    return (x->bound < y->bound) - (x->bound > y->bound); /* who stays, caps, own resources */
-}
-
-/* By insertion, as they mostly are in order from the last time; if it takes long after all, by
- * qsort. Those of one level may stand in any order. */
-void ovl_share_sort_limits(struct ovl_share_limit *list, uint32_t n)
-{
-    uint64_t moves = 0;
-    for (uint32_t i = 1; i < n; i++) {
-        struct ovl_share_limit item = list[i];
-        uint32_t at = i;
-        for (; at > 0 && compare_limits(&list[at - 1], &item) > 0; at--) {
-            list[at] = list[at - 1];
-        }
-        list[at] = item;
-        moves += i - at;
-        if (moves > 32 + 8 * (uint64_t)n) {
-            qsort(list, n, sizeof *list, compare_limits);
-            return;
-        }
-    }
-}
-
-/* --- One resource --- */
-
-/* Is the class bounded by another resource that it shares? */
-static bool bounded_elsewhere(const ovl_share *share, const ovl_share_class *c, uint32_t resource)
-{
-    return c->shared > 1 && c->rate >= 0 && c->bound < OVL_BOUND_CAP && c->bound != resource &&
-           share->resources[c->bound].state == OVL_SHARE_COUPLES;
-}
-
-/* Who uses the resource, and up to where each goes for reasons of its own: whoever is bounded
- * elsewhere stays as it is. Sorted; the users are kept in that order for the next time. False if
- * the resource alone cannot tell. */
-static bool open_users(ovl_share *share, uint32_t resource)
-{
-    ovl_share_resource *r = &share->resources[resource];
-    uint32_t idle = 0;
-    share->order.len = 0;
-    for (uint32_t k = 0; k < r->users.len; k++) {
-        ovl_share_user user = r->users.data[k];
-        const ovl_share_class *c = &share->classes.data[user.slot];
-        if (c->count == 0) {
-            r->users.data[k] = r->users.data[idle];
-            r->users.data[idle++] = user;
-            continue;
-        }
-        struct ovl_share_limit limit = *ovl_share_limit_of(share, user.slot);
-        bool stays = bounded_elsewhere(share, c, resource);
-        if (c->tied && c->rate >= 0 && c->shared > 0) {
-            return false;
-        }
-        if (c->shared > 1 && c->n_uses > OVL_SHARE_SHORT) {
-            stays = true;
-            if (c->dirty || c->rate < 0 || c->bound == resource) {
-                return false;
-            }
-        }
-        if (stays && c->rate / c->weight <= limit.level) {
-            limit.level = c->rate / c->weight;
-            limit.bound = OVL_BOUND_NONE;
-        }
-        limit.demand = user.rate;
-        ovl_vec_push(&share->order, limit);
-    }
-    ovl_share_sort_limits(share->order.data, share->order.len);
-    for (uint32_t k = 0; k < share->order.len; k++) {
-        struct ovl_share_limit *limit = &share->order.data[k];
-        r->users.data[idle + k] = (ovl_share_user){limit->demand, limit->slot};
-        limit->demand *= share->classes.data[limit->slot].count;
-    }
+    c->follows = OVL_NONE;
+    c->rate = rate;
+    c->bound = bound;
+    ovl_vec_push(&share->changed, slot);
     return true;
 }
 
-/* How far the filling of the resource gets: the first `limited` of share->order meet their own
- * limits before it is full at `level`. */
-typedef struct filling {
-    uint32_t limited;
-    double level;
-    bool tie; /* who stays does so at a level that would make the resource full as well */
-} filling;
-
-static filling fill(ovl_share *share, uint32_t resource)
+bool ovl_share_follow(ovl_share *share, uint32_t slot, uint32_t resource)
 {
-    const ovl_share_resource *r = &share->resources[resource];
-    ovl_wide left = ovl_left_of(r->capacity);
-    ovl_pull pull = r->pull;
-    bool tie = false;
-    for (uint32_t i = 0; i < share->order.len; i++) {
-        const struct ovl_share_limit *limit = &share->order.data[i];
-        const ovl_share_class *c = &share->classes.data[limit->slot];
-        double level = ovl_exact_level(left, pull);
-        bool cap = limit->bound == OVL_BOUND_CAP;
-        if (limit->level > (cap ? level * OVL_SHARE_TIE : level)) {
-            return (filling){i, level, tie};
-        }
-        if (limit->bound < OVL_BOUND_CAP && level <= limit->level * OVL_SHARE_TIE) {
-            return (filling){i, level, tie};
-        }
-        tie |= limit->bound == OVL_BOUND_NONE && level <= limit->level * OVL_SHARE_TIE;
-        ovl_left_take(&left, ovl_share_limited_rate(c, limit, limit->level), limit->demand);
-        ovl_pull_take(&pull, ovl_pull_of(c->exact, limit->demand));
+    ovl_share_class *c = &share->classes.data[slot];
+    if (c->follows == resource) {
+        return false;
     }
-    return (filling){share->order.len, (double)INFINITY, tie};
+    c->follows = c->bound = resource;
+    c->rate = 0;
+    ovl_vec_push(&share->changed, slot);
+    return true;
 }
 
-/* Levels that cannot be told apart bind together, which only a look at everybody can do right; and
- * who meets very many resources is not moved from one of them. */
-static bool cannot_tell(const ovl_share *share, double level)
+static void tell_others(ovl_share *share, uint32_t slot, uint32_t resource)
 {
-    for (uint32_t i = 0; i < share->order.len; i++) {
-        const struct ovl_share_limit *limit = &share->order.data[i];
-        if (limit->bound == OVL_BOUND_NONE && limit->level * OVL_SHARE_TIE >= level &&
-            (level * OVL_SHARE_TIE >= limit->level ||
-             share->classes.data[limit->slot].n_uses > OVL_SHARE_SHORT)) {
-            return true;
-        }
+    if (share->classes.data[slot].shared > 1) {
+        ovl_share_move_on_others(share, slot, resource);
     }
-    return false;
 }
 
-/* The other resources of a class hear that it takes more or less than before. */
-static void publish(ovl_share *share, uint32_t slot, double rate, uint32_t bound, uint32_t resource)
+/* Those who meet their own limits. */
+static void publish_limited(ovl_share *share, uint32_t resource)
 {
-    const ovl_share_class *c = &share->classes.data[slot];
-    bool moved = c->shared > 1 && (c->rate != rate || c->bound != bound);
-    ovl_share_publish(share, slot, rate, bound);
-    for (uint32_t u = 0; u < c->n_uses && moved; u++) {
-        if (c->uses[u].resource != resource &&
-            ovl_share_couples(&share->resources[c->uses[u].resource])) {
-            ovl_share_touch(share, c->uses[u].resource);
+    ovl_share_resource *r = &share->resources[resource];
+    for (uint32_t i = 0; i < r->limited; i++) {
+        ovl_share_user *u = &r->line.data[i];
+        if ((u->bounded || u->moved) && u->bound != OVL_BOUND_NONE) {
+            const ovl_share_class *c = &share->classes.data[u->slot];
+            u->bounded = false;
+            if (ovl_share_publish(share, u->slot, u->rate, ovl_share_bound_at(c, u->bound))) {
+                tell_others(share, u->slot, resource);
+            }
+        }
+        u->moved = false;
+    }
+}
+
+/* One whom the resource bounds. Who has another resource for itself that is full at the same level
+ * may be a last place below it. */
+static void publish_one(ovl_share *share, uint32_t resource, ovl_share_user *u, bool own)
+{
+    const ovl_share_class *c = &share->classes.data[u->slot];
+    if (own) {
+        double rate = ovl_exact_rate(OVL_MIN(c->cap, c->weight * u->level));
+        ovl_share_publish(share, u->slot, rate, resource);
+    } else {
+        ovl_share_follow(share, u->slot, resource);
+    }
+    if (u->crossing) {
+        ovl_share_move_on_others(share, u->slot, resource);
+    }
+    if (u->bound == OVL_BOUND_NONE) { /* it was another's until now */
+        ovl_vec_push(&share->resources[resource].moved, u->slot);
+    }
+    u->bounded = true;
+    u->moved = false;
+}
+
+/* Those whom the resource bounds. */
+static void publish_bounded(ovl_share *share, uint32_t resource, double level)
+{
+    ovl_share_resource *r = &share->resources[resource];
+    bool relevelled = r->level != level;
+    ovl_share_set_level(share, resource, level);
+    for (uint32_t i = r->limited; i < r->line.len; i++) {
+        ovl_share_user *u = &r->line.data[i];
+        bool own = u->bound < OVL_BOUND_CAP && u->level < level;
+        if (u->is_long && u->bound == OVL_BOUND_NONE) {
+            continue; /* it stays */
+        }
+        if (!u->bounded || u->moved || own) {
+            publish_one(share, resource, u, own);
+        } else if (relevelled && u->crossing) {
+            ovl_share_move_on_others(share, u->slot, resource);
         }
     }
 }
 
 bool ovl_share_solve_resource(ovl_share *share, uint32_t resource)
 {
-    if (!open_users(share, resource)) {
+    double level;
+    if (!ovl_share_line_up(share, resource) || !ovl_share_fill_line(share, resource, &level)) {
         return false;
     }
-    filling full = fill(share, resource);
-    if (full.tie || cannot_tell(share, full.level)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < share->order.len; i++) {
-        const struct ovl_share_limit *limit = &share->order.data[i];
-        const ovl_share_class *c = &share->classes.data[limit->slot];
-        if (i >= full.limited) {
-            bool own = limit->bound < OVL_BOUND_CAP;
-            double level = own ? OVL_MIN(limit->level, full.level) : full.level;
-            publish(share, limit->slot, ovl_exact_rate(OVL_MIN(c->cap, c->weight * level)),
-                    resource, resource);
-        } else if (limit->bound != OVL_BOUND_NONE) {
-            publish(share, limit->slot, ovl_share_limited_rate(c, limit, limit->level),
-                    ovl_share_bound_at(c, limit->bound), resource);
-        }
+    const ovl_share_resource *r = &share->resources[resource];
+    publish_limited(share, resource);
+    if (r->limited < r->line.len) {
+        publish_bounded(share, resource, level);
     }
     share->solves++;
-    share->solved += share->order.len;
+    share->solved += r->line.len;
     return true;
 }

@@ -5,7 +5,7 @@
  *     activity.c begin, join, leave, end              clock.c    rates, ends, what bounded whom
  *     comm.c     collectives, sends, receives         caps.c     SMs and measured interference
  *     account.c  who gets each instant of a rank      host.c     issuing
- *     deadlock.c who waits for whom
+ *     route.c    what loads what                      deadlock.c who waits for whom
  *
  * An *activity* is what takes time: a kernel, a copy, a collective over all its members, a
  * transfer. It has a latency phase (fixed) and then a fluid phase of `total` picoseconds of
@@ -15,51 +15,55 @@
  * isolated work that somebody there from the beginning would have done. Who joins when it shows v
  * ends when it shows v + total, whatever the rate does in between; so a change of rate costs the
  * same for one activity as for a thousand. An activity that shares nothing has a clock of its own.
+ *
  * Example: at rate 1/2 from 0 on, b joins at 10 ps (the clock shows 5) with 20 ps of work: it ends
  * when the clock shows 25, at 50 ps, or earlier if the rate rises.
  */
 #ifndef OVL_SIM_STATE_H
 #define OVL_SIM_STATE_H
 
+#include "sim/delays.h"
 #include "sim/engine.h"
 #include "sim/fold.h"
-#include "sim/heap.h"
 #include "sim/share.h"
 
 #define OVL_BOUND_FREE  (UINT32_MAX - 2) /* at isolated speed; differs from all OVL_LIMIT_... */
-#define OVL_LIMITS_KEPT 4
+#define OVL_LIMITS_KEPT 3
 #define OVL_ACTIVITY_OVER                                                                          \
     UINT32_MAX /* in `running`: an eager transfer came before its receiver                         \
                 */
 
 typedef enum ovl_phase { OVL_PHASE_LATENCY, OVL_PHASE_FLUID } ovl_phase;
 
-/* Time spent under one bound, and what was lost in it. */
-typedef struct ovl_loss {
-    ovl_time time, lost;
-} ovl_loss;
-
 typedef struct ovl_activity {
     const ovl_cost *cost;
     const ovl_comm *comm; /* collectives */
     ovl_time total;
-    double begin;   /* what its clock showed when it joined */
-    uint32_t clock; /* in its fluid phase: the slot of its class, or one of its own */
-    uint32_t op;    /* kernel, copy, sender; a collective's member at place 0 */
-    uint32_t rank;  /* of `op` */
-    uint32_t peer;  /* sends: the receiver's rank */
-    uint32_t k;     /* collectives: which of the communicator's */
-    uint32_t count; /* of how many like it, where ranks are folded */
-    uint8_t kind;   /* ovl_op_kind of op */
-    uint8_t phase;  /* ovl_phase */
-    bool shares;    /* is of a class of the sharing solver */
-    bool dirty;     /* in dirty_comms */
+    double done;    /* before it joined its clock */
+    double begin;   /* what its clock showed when nothing was done */
+    double scale;   /* how much it does while its clock goes on by 1 */
+    uint32_t clock; /* in its fluid phase: a resource's, that of its class, or its own; OVL_NONE
+                       while rates are solved */
+    uint32_t slot;  /* its class, or a slot of its own */
+    uint32_t next, prev; /* in its class */
+    uint32_t op;         /* kernel, copy, sender; a collective's member at place 0 */
+    uint32_t rank;       /* of `op` */
+    uint32_t peer;       /* sends: the receiver's rank */
+    uint32_t k;          /* collectives: which of the communicator's */
+    uint32_t count;      /* of how many like it, where ranks are folded */
+    uint8_t kind;        /* ovl_op_kind of op */
+    uint8_t phase;       /* ovl_phase */
+    bool shares;         /* is of a class of the sharing solver */
+    bool dirty;          /* in dirty_comms */
+    bool joining;        /* in `joining` */
     bool eager;
     bool background; /* an eager transfer whose receiver has not arrived: nobody waits in it */
     double cap;
-    uint32_t cap_bound;               /* why the cap is below 1: OVL_LIMIT_... */
-    ovl_time since;                   /* it joined its clock */
-    ovl_loss before[OVL_LIMITS_KEPT]; /* what its clock had summed up by then */
+    uint32_t cap_bound;   /* why the cap is below 1: OVL_LIMIT_... */
+    ovl_time since;       /* it joined its clock */
+    ovl_time bound_since; /* what bounds it now does; by then it had done bound_done */
+    ovl_time bound_done;
+    ovl_limit limits[OVL_LIMITS_KEPT]; /* what bounded it before, from the first on */
 } ovl_activity;
 
 /* An activity on a clock, and what the clock shows when it ends. */
@@ -74,19 +78,17 @@ typedef struct ovl_clock {
     ovl_time end;  /* when the next activity ends */
     uint32_t next; /* which of `dues` that is */
     bool late;     /* neither is known, but that it is after key_time */
-    uint32_t first;
-    OVL_VEC(ovl_due) dues; /* from `first` on, in order */
+    bool touched;  /* in touched_clocks */
     /* The event queue holds it under this key, perhaps earlier than its end: an end that moves back
      * is looked at again when the old time comes. */
-    ovl_time key_time;
-    uint32_t key_op;
     bool queued;
+    uint32_t key_op;
+    ovl_time key_time;
+    uint32_t first;
+    OVL_VEC(ovl_due) dues;      /* from `first` on, in order */
+    uint32_t bound;             /* of all on it: a resource, OVL_BOUND_CAP, or OVL_BOUND_FREE */
+    uint32_t members;           /* that of a class: its first activity */
     OVL_VEC(uint32_t) watchers; /* ranks on which its rate decides who gets the time */
-    uint32_t bound; /* what bounds the rate: a resource, OVL_BOUND_CAP, or OVL_BOUND_FREE */
-    ovl_time bound_since;
-    uint32_t n_sums, sum_at; /* sum_at: that of `bound`, OVL_NONE if it has to be looked up */
-    uint32_t sum_bound[OVL_LIMITS_KEPT];
-    ovl_loss sum[OVL_LIMITS_KEPT]; /* until bound_since, by bound */
 } ovl_clock;
 
 typedef struct ovl_running {
@@ -136,6 +138,15 @@ typedef struct ovl_todo {
     uint32_t rank, op;
 } ovl_todo;
 
+/* Between which ranks, or in which communicator, something is demanded; and the class of those who
+ * do. */
+typedef struct ovl_route {
+    uint32_t rank, other, count;
+    ovl_demand_list demands, of_peer;
+    double weight;
+    uint32_t slot, born;
+} ovl_route;
+
 typedef struct ovl_engine {
     const ovl_program *p;
     const ovl_run_options *options;
@@ -158,22 +169,29 @@ typedef struct ovl_engine {
     OVL_VEC(uint32_t) spare;
     OVL_VEC(ovl_todo) todo; /* ops whose last condition came true, first in first out */
     uint32_t todo_done;
-    OVL_VEC(uint32_t) dirty_caps;   /* ranks */
-    OVL_VEC(uint32_t) dirty_copies; /* ranks */
-    OVL_VEC(uint32_t) touched;      /* ranks whose time may be another's from now on */
+    OVL_VEC(uint32_t) dirty_caps;     /* ranks */
+    OVL_VEC(uint32_t) dirty_copies;   /* ranks */
+    OVL_VEC(uint32_t) touched;        /* ranks whose time may be another's from now on */
+    OVL_VEC(uint32_t) joining;        /* activities to be put on a clock */
+    OVL_VEC(uint32_t) touched_clocks; /* clocks whose next end may be another */
     OVL_VEC(uint32_t)
     dirty_comms;           /* activities: collectives whose measured cap or uses may change */
     OVL_VEC(ovl_use) uses; /* scratch */
-    OVL_VEC(uint64_t) trail;
+    uint32_t *trail;       /* room for all steps there can be */
+    uint32_t n_trail;
     OVL_VEC(ovl_limit) limits;
     OVL_VEC(ovl_segment) segments;
-    uint32_t *use_at; /* by resource: where it stands in `uses`, if it is there */
-    bool *unmeasured; /* [kernel class * collective class] */
+    uint32_t *use_at;  /* by resource: where it stands in `uses`, if it is there */
+    bool *unmeasured;  /* [kernel class * collective class] */
+    ovl_route *routes; /* by hash; the last one of each place */
+    uint32_t route_mask;
     ovl_share share;
-    OVL_VEC(ovl_clock) clocks; /* by solver slot */
-    ovl_heap heap;             /* handles: OVL_HANDLE_... */
-    uint32_t next_change;      /* of the program's capacities */
-    uint64_t n_events;
+    OVL_VEC(ovl_clock) clocks;                 /* by resource, then by solver slot */
+    ovl_heap heap;                             /* handles: OVL_HANDLE_... */
+    ovl_delays delays;                         /* likewise */
+    bool caps_matter;                          /* what runs beside an activity may cap it */
+    uint32_t next_change;                      /* of the program's capacities */
+    uint64_t n_events, n_delays, n_activities; /* counters */
 } ovl_engine;
 
 /* Event kinds, in the order in which they happen at one instant. */
@@ -183,6 +201,9 @@ enum { OVL_EVENT_END, OVL_EVENT_HOST };
 /* Who has events: host threads (rank r is r), activities in their latency, clocks. */
 #define OVL_HANDLE_ACTIVITY(e, a) ((e)->p->n_ranks + 2 * (a))
 #define OVL_HANDLE_CLOCK(e, c)    ((e)->p->n_ranks + 2 * (c) + 1)
+
+/* The clock of a resource has its number; that of a class or of one activity this one. */
+#define OVL_CLOCK_OF_SLOT(e, slot) ((e)->p->n_resources + (slot))
 
 /* --- engine.c --- */
 
@@ -200,11 +221,11 @@ static inline const ovl_cost *ovl_engine_cost(const ovl_engine *e, uint32_t rank
                  : &e->p->costs[op->cost + (op->per_rank ? e->p->ranks[rank].variant : 0)];
 }
 
-/* What a demand asks of the resource of its port. Where ranks are folded: the demands of all
- * activities that load it, divided among the `count` that the solver knows of. `member`: of which
- * member of a collective, as an index into the program's; else OVL_NONE. */
-ovl_use ovl_engine_use(const ovl_engine *e, uint32_t rank, uint32_t member, uint32_t count,
-                       const ovl_demand *demand);
+/* The next step of the trail. */
+static inline void ovl_engine_step(ovl_engine *e, uint32_t op, ovl_step_kind kind)
+{
+    e->trail[e->n_trail++] = OVL_TRAIL(op, kind);
+}
 
 /* One of the things an operation waits for came true. */
 static inline void ovl_engine_release(ovl_engine *e, uint32_t rank, uint32_t op)
@@ -245,10 +266,10 @@ void ovl_latency_event(ovl_engine *e, uint32_t activity);
 /* The event of a clock: the activity that ends, if one does, ends. */
 void ovl_clock_due(ovl_engine *e, uint32_t clock);
 
-/* Joins the solver with the uses in e->uses, or runs at its cap if it has none. */
+/* Joins the solver, or runs at its cap if it loads nothing. */
 void ovl_engine_join(ovl_engine *e, uint32_t activity);
 
-/* The same for one that runs already and whose uses changed. */
+/* The same for one that runs already and whose uses changed to those in e->uses. */
 void ovl_engine_rejoin(ovl_engine *e, uint32_t activity);
 
 /* The cap changed (caps.c). */
@@ -259,17 +280,32 @@ void ovl_engine_solve(ovl_engine *e);
 
 /* --- clock.c --- */
 
-/* An activity is measured by a clock from now on, `done` picoseconds of its work being done. */
-void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity, double done);
+/* An activity is measured by a clock from now on, of which it does `scale`; a->done picoseconds of
+ * its work are done. */
+void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity, double scale);
 
-/* It no longer is: what bounded it is kept. Gives the work it has done. */
-double ovl_clock_remove(ovl_engine *e, uint32_t activity);
+/* It no longer is; a->done is what it has done. */
+void ovl_clock_remove(ovl_engine *e, uint32_t activity);
 
-/* The rate from now on and what bounds it. */
-void ovl_clock_set_rate(ovl_engine *e, uint32_t clock, double rate, uint32_t bound);
+/* It is one of the activities of its class, a->slot, from now on; or no longer. */
+void ovl_clock_enlist(ovl_engine *e, uint32_t activity);
+void ovl_clock_delist(ovl_engine *e, uint32_t activity);
+
+/* The rate from now on; what bounds it. */
+void ovl_clock_set_rate(ovl_engine *e, uint32_t clock, double rate);
+void ovl_clock_set_bound(ovl_engine *e, uint32_t clock, uint32_t bound);
 
 /* Keeps what bounded an activity so far apart from what comes. */
-void ovl_clock_keep_limits(ovl_engine *e, uint32_t activity);
+void ovl_clock_settle(ovl_engine *e, ovl_activity *a);
+
+/* It is over: what bounded it goes to the timeline. */
+void ovl_clock_keep_limits(ovl_engine *e, ovl_activity *a);
+
+/* All that happens at this instant has: the next ends. */
+void ovl_clocks_update(ovl_engine *e);
+
+/* At which part of isolated speed an activity runs. */
+double ovl_clock_rate_of(const ovl_engine *e, const ovl_activity *a);
 
 /* The activity whose end is the clock's event now; OVL_NONE if the event came too early (the clock
  * is queued anew). */
@@ -290,8 +326,16 @@ void ovl_comm_each(ovl_engine *e, uint32_t activity,
                    void (*visit)(ovl_engine *, uint32_t rank, uint32_t op, uint32_t activity));
 /* Its latency is over and its transfer begins, on each member that is in it. */
 void ovl_comm_transfer(ovl_engine *e, uint32_t activity);
-/* Collects what a communication demands into e->uses. */
-void ovl_comm_uses(ovl_engine *e, uint32_t activity);
+
+/* --- route.c --- */
+
+void ovl_routes_init(ovl_engine *e, ovl_arena *scratch);
+/* Collects what an activity demands into e->uses. */
+void ovl_route_uses(ovl_engine *e, uint32_t activity);
+/* It joins its class, or that of e->uses; gives the slot, OVL_NONE if it loads nothing that is
+ * shared. */
+uint32_t ovl_route_join(ovl_engine *e, uint32_t activity);
+uint32_t ovl_route_join_uses(ovl_engine *e, uint32_t activity);
 
 /* --- caps.c
  * ------------------------------------------------------------------------------------------------
@@ -311,7 +355,9 @@ bool ovl_caps_measured(ovl_engine *e, uint32_t rank, const ovl_activity *collect
  * ------------------------------------------------------------------------------------------------
  */
 
-/* The host thread goes on: issues what it can. */
+/* The host thread begins. */
+void ovl_host_begin(ovl_engine *e, uint32_t rank);
+/* It goes on: issues what it can. */
 void ovl_host_advance(ovl_engine *e, uint32_t rank);
 /* The launch or call it was in is over. */
 void ovl_host_event(ovl_engine *e, uint32_t rank);

@@ -53,8 +53,8 @@ typedef struct ovl_rank_times {
 
 /* What happened, in causal order. */
 typedef enum ovl_step_kind { OVL_ISSUED, OVL_ARRIVED, OVL_ENDED } ovl_step_kind;
-#define OVL_TRAIL(op, kind)  (((uint64_t)(op) << 2) | (uint64_t)(kind))
-#define OVL_TRAIL_OP(item)   ((uint32_t)((item) >> 2))
+#define OVL_TRAIL(op, kind)  (((uint32_t)(op) << 2) | (uint32_t)(kind))
+#define OVL_TRAIL_OP(item)   ((uint32_t)(item) >> 2)
 #define OVL_TRAIL_KIND(item) ((ovl_step_kind)((item)&3))
 
 /* How long an operation ran below isolated speed, and because of what. One entry per (op, bound). A
@@ -85,13 +85,17 @@ typedef struct ovl_counters {
     uint64_t events;
     uint64_t solves;     /* how often rates were shared out on one or more coupled resources */
     uint64_t solved;     /* classes of like activities in them (share.h) */
-    uint64_t heap_moves; /* items moved in the event queue */
-    uint64_t bytes;      /* memory of the run's arenas at its end: its own state and the timeline */
+    uint64_t heap_puts;  /* times that an event was put into the queue, or got another time */
+    uint64_t heap_moves; /* items moved in it */
+    uint64_t delays;     /* events that needed no queue, for they came a fixed time later */
+    uint64_t activities; /* how many there were; and at one time at most */
+    uint64_t activities_at_once;
+    uint64_t bytes; /* memory at its end: its own state and the timeline */
 } ovl_counters;
 
 typedef struct ovl_timeline {
     const ovl_time *issue, *arrive, *start, *end; /* [n_ops] */
-    const uint64_t *trail;                        /* [n_trail] */
+    const uint32_t *trail;                        /* [n_trail] */
     uint32_t n_trail;
     const ovl_rank_times *ranks; /* [n_ranks] */
     ovl_time begin, step;        /* when the step began, and its length */

@@ -15,9 +15,15 @@ typedef struct job {
     const char *store; /* NULL: nothing is kept */
 } job;
 
-static void keep(job *j, ovl_kept *runs, uint32_t n)
+/* Before anything is printed: who reads it may stop reading, which ends the program. */
+static bool keep(job *j, ovl_kept *runs, uint32_t n)
 {
-    if (!j->store || !ovl_keep_all(&j->work, j->store, runs, n) || ovl_args_has(j->args, "json")) {
+    return j->store && ovl_keep_all(&j->work, j->store, runs, n);
+}
+
+static void say_kept(const job *j, const ovl_kept *runs, uint32_t n)
+{
+    if (ovl_args_has(j->args, "json")) {
         return;
     }
     ovl_out_text(j->work.shell->out, n == 1 ? "\nStored as run" : "\nStored as runs");
@@ -70,9 +76,12 @@ static int compare_pair(job *j, const ovl_document *a_doc, const char *a_variant
         return OVL_EXIT_DONE; /* the errors have the status */
     }
     ovl_compare(&a, &b, &j->work.arena, &c);
+    ovl_kept runs[] = {{a_doc, a_variant, &a, 0}, {b_doc, b_variant, &b, 0}};
+    bool kept = keep(j, runs, 2);
     write_pair(j, &c);
-    ovl_kept kept[] = {{a_doc, a_variant, &a, 0}, {b_doc, b_variant, &b, 0}};
-    keep(j, kept, 2);
+    if (kept) {
+        say_kept(j, runs, 2);
+    }
     return finish(j, &c, 1);
 }
 
@@ -131,6 +140,12 @@ static int compare_all(job *j, const ovl_document *doc)
     }
     ovl_summary summary = {&results[n], items, n, OVL_NONE, OVL_NONE};
     ovl_summary_choose(&summary);
+    ovl_kept *runs = OVL_NEW_ARRAY(&j->work.arena, ovl_kept, (size_t)n + 1);
+    runs[0] = (ovl_kept){doc, NULL, &results[n], 0};
+    for (uint32_t i = 0; i < n; i++) {
+        runs[i + 1] = (ovl_kept){doc, doc->variants[i], &results[i], 0};
+    }
+    bool kept = keep(j, runs, n + 1);
     ovl_out file, *out = ovl_work_output(j->args, j->work.shell, &file);
     if (ovl_args_has(j->args, "json")) {
         ovl_summary_json(out, &summary);
@@ -138,12 +153,9 @@ static int compare_all(job *j, const ovl_document *doc)
         ovl_summary_text(out, &summary);
     }
     ovl_work_written(&j->work, j->args, out);
-    ovl_kept *kept = OVL_NEW_ARRAY(&j->work.arena, ovl_kept, (size_t)n + 1);
-    kept[0] = (ovl_kept){doc, NULL, &results[n], 0};
-    for (uint32_t i = 0; i < n; i++) {
-        kept[i + 1] = (ovl_kept){doc, doc->variants[i], &results[i], 0};
+    if (kept) {
+        say_kept(j, runs, n + 1);
     }
-    keep(j, kept, n + 1);
     return finish(j, items, n);
 }
 

@@ -109,7 +109,7 @@ static bool explain(ovl_work *work, const ovl_args *args, const ovl_program *p,
 {
     const char *resource = ovl_args_value(args, "resource");
     uint32_t rank;
-    wanted w;
+    wanted w = {NULL, OVL_NONE};
     ovl_id id = OVL_NONE;
     if (resource &&
         (!read_wanted(work, resource, &w) || (id = find_resource(work, p, &w)) == OVL_NONE)) {

@@ -74,7 +74,9 @@ static void export_trace(ovl_work *work, const ovl_args *args)
     const bool *ranks = choose_ranks(work, args, program->n_ranks);
     ovl_run_options options = {.interference = (ovl_interference)prepared.scenario.interference,
                                .free_name = OVL_NONE,
-                               .segments = true};
+                               .segments = true,
+                               .watch = &work->lookout.watch,
+                               .memory = ovl_lookout_memory()};
     if (ranks && ovl_number_ops(program, &work->arena, &work->errs) &&
         ovl_run_whole(program, &options, ovl_args_has(args, "no-fold"), &work->arena, &timeline,
                       &work->errs)) {

@@ -13,10 +13,8 @@ static void write_result(ovl_out *out, const ovl_result *result, bool json)
     }
 }
 
-static void keep(ovl_work *work, const ovl_args *args, const char *store, const ovl_side *side,
-                 const ovl_document *doc, const ovl_result *result)
+static void say_kept(const ovl_work *work, const ovl_args *args, const char *store, int64_t number)
 {
-    int64_t number = store ? ovl_keep(work, store, doc, side->variant, result) : 0;
     if (number && !ovl_args_has(args, "json")) {
         ovl_out_printf(work->shell->out, "\nStored as run %" PRId64 " in %s\n", number, store);
     }
@@ -38,6 +36,7 @@ static bool run(ovl_work *work, const ovl_args *args, const ovl_side *side, ovl_
 {
     ovl_prepared prepared = {0};
     ovl_ask ask = ovl_work_ask(args);
+    ask.stats = ovl_args_has(args, "stats");
     ask.gaps = ovl_args_has(args, "gaps");
     ask.memory_lines = ovl_args_has(args, "memory");
     if (!ovl_work_load(work, side->path, doc) ||
@@ -62,10 +61,12 @@ int ovl_cmd_run(const ovl_args *args, const ovl_shell *shell)
     ovl_work_sets(&work, args);
     const char *store = ovl_work_store(&work, args);
     if (ovl_work_side(&work, args, &side) && run(&work, args, &side, &doc, &result)) {
+        /* Before anything is printed: who reads it may stop reading, which ends the program. */
+        int64_t number = store ? ovl_keep(&work, store, &doc, side.variant, &result) : 0;
         ovl_out file, *out = ovl_work_output(args, shell, &file);
         write_result(out, &result, ovl_args_has(args, "json"));
         ovl_work_written(&work, args, out);
-        keep(&work, args, store, &side, &doc, &result);
+        say_kept(&work, args, store, number);
         status = ovl_result_status(&result);
     }
     return ovl_work_end(&work, status);

@@ -77,6 +77,9 @@ static const ovl_option run_items[] = {
      .choices = what_if_choices,
      .doc = "simulate what would help against each kind of idle time; by default where ranks idle "
             "for more than communication, up to 200,000 operations"},
+    {.name = "stats",
+     .doc = "say what the run itself cost: events, solves of rates, memory, beside the memory that "
+            "was announced"},
     JSON,
     OUTPUT,
     STORE("keep the run in this SQLite file, made if it is not there"),
@@ -309,6 +312,17 @@ static const ovl_option sweep_items[] = {
     HELP,
 };
 
+static const ovl_option import_items[] = {
+    {.name = "step",
+     .value = "STEP",
+     .doc =
+         "traces: the number of a step, the name of a range, or all; without it the last step, or "
+         "all of a trace that marks none"},
+    {.name = "self-contained",
+     .doc = "traces: write the step as an explicit program instead of naming the files"},
+    OUTPUT,
+    HELP,
+};
 static const ovl_option history_items[] = {
     STORE("the SQLite file that runs were stored in"),
     {.name = "limit",
@@ -356,7 +370,6 @@ static const ovl_option optimize_items[] = {
     OUTPUT,
     HELP,
 };
-static const ovl_option import_items[] = {OUTPUT, HELP};
 
 static const ovl_option help_items[] = {HELP};
 
@@ -531,18 +544,23 @@ const ovl_command ovl_commands[] = {
     },
     {
         .name = "import",
-        .summary = "make a scenario of a file of another tool",
-        .operands = "FILE",
+        .summary = "make a scenario of a schedule, or of measured traces",
+        .operands = "FILE ...",
         .min_operands = 1,
-        .max_operands = 1,
+        .max_operands = UINT32_MAX,
         .operand = OVL_OPERAND_FILE,
-        .about = "Reads a pipeline schedule in PyTorch's text form (CSV: a row for each rank, a "
-                 "cell for "
-                 "each action, with or without sends and receives, in both dialects) and writes a "
-                 "scenario that runs it. What the file does not say has to be filled in: each pass "
-                 "takes "
-                 "1 ms.",
-        .examples = "ovl import schedule.csv -o scenario.yaml",
+        .about =
+            "Reads a pipeline schedule in PyTorch's text form (CSV: a row for each rank, a "
+            "cell for "
+            "each action, with or without sends and receives, in both dialects) and writes a "
+            "scenario that runs it. What the file does not say has to be filled in: each pass "
+            "takes "
+            "1 ms.\n\n"
+            "Of traces (PyTorch profiler, Nsight Systems export; one file, or one for each rank) "
+            "it writes a scenario that replays a step, and prints how well that predicts what "
+            "was measured.",
+        .examples = "ovl import schedule.csv -o scenario.yaml\n"
+                    "ovl import rank*.json.gz --step 12 -o step.yaml",
         .options = &import_options,
         .run = ovl_cmd_import,
     },
@@ -607,7 +625,11 @@ const ovl_command ovl_commands[] = {
             "deciding rank goes, every collective with its exposed time, why the ranks of a "
             "pipeline "
             "idle, the critical path, peak memory, hazards, and what is not modelled. Exits with 1 "
-            "if there are hazards.",
+            "if there are hazards.\n\n"
+            "Ctrl-C stops the run, says how far it got and exits with 130. A run that may need "
+            "more "
+            "memory than the machine has, or than OVL_MEMORY in the environment allows "
+            "(OVL_MEMORY=8GiB), is an error before it begins.",
         .examples =
             "ovl run last_bucket.yaml\n"
             "ovl run last_bucket.yaml --variant split_80_16 --interference none\n"

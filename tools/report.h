@@ -60,6 +60,8 @@ void ovl_report_limits(ovl_out *out, const ovl_result *result);
 void ovl_report_collisions(ovl_out *out, const ovl_result *result);
 void ovl_report_replay(ovl_out *out, const ovl_against *replay); /* NULL: nothing */
 void ovl_replay_json(ovl_json *json, const ovl_against *replay); /* its object, or nothing */
+void ovl_report_stats(ovl_out *out, const ovl_result *result);   /* if they were asked for */
+void ovl_report_stats_json(ovl_json *json, const ovl_result *result);
 void ovl_report_not_modelled(ovl_out *out, const char *const *items, uint32_t n);
 
 /* The group of ranks the deciding rank is in. */

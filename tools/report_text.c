@@ -295,5 +295,6 @@ void ovl_report_text(ovl_out *out, const ovl_result *result)
     ovl_report_memory_lines(out, result);
     ovl_report_hazards(out, result);
     ovl_report_not_modelled(out, result->not_modelled, result->n_not_modelled);
+    ovl_report_stats(out, result);
     ovl_arena_free(&arena);
 }

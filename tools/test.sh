@@ -30,6 +30,8 @@ packages() {
     needs clang command -v clang
     needs clang-format command -v clang-format
     needs clang-tidy command -v clang-tidy
+    needs openmpi-bin command -v mpirun
+    needs libopenmpi-dev command -v mpicc
     try_install || echo "going on without: their checks are skipped"
 }
 

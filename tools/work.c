@@ -13,6 +13,7 @@ void ovl_work_begin(ovl_work *work, const ovl_shell *shell)
 {
     *work = (ovl_work){.shell = shell, .files = ovl_real_files()};
     work->errs.arena = &work->arena;
+    ovl_lookout_begin(&work->lookout, shell->err);
 }
 
 /* In the order they were given: later ones win, whatever they are called. */
@@ -134,6 +135,9 @@ bool ovl_work_analyse(ovl_work *work, const ovl_prepared *prepared, const ovl_as
         .gaps = ask->gaps,
         .no_fold = ask->no_fold,
         .memory_lines = ask->memory_lines,
+        .stats = ask->stats,
+        .watch = &work->lookout.watch,
+        .memory = ovl_lookout_memory(),
         .scenario = prepared->scenario.name,
         .variant = prepared->scenario.variant,
         .description = prepared->scenario.description,
@@ -141,8 +145,16 @@ bool ovl_work_analyse(ovl_work *work, const ovl_prepared *prepared, const ovl_as
         .n_not_modelled = prepared->lowered.n_not_modelled,
         .measured = prepared->lowered.measured,
     };
-    return ovl_analyse(&prepared->lowered.program, &options, &work->arena, result, kept,
-                       &work->errs);
+    bool good =
+        ovl_analyse(&prepared->lowered.program, &options, &work->arena, result, kept, &work->errs);
+    if (good && work->lookout.stopped) {
+        ovl_error(&work->errs, OVL_E_STOPPED, (ovl_mark){0},
+                  "stopped in run %" PRIu32 " of the analysis, which asks what communication and "
+                  "interference cost",
+                  work->lookout.n_runs);
+        return false;
+    }
+    return good;
 }
 
 bool ovl_work_result(ovl_work *work, const ovl_document *doc, const char *variant,

@@ -18,6 +18,7 @@
 #include "models/lower.h"
 #include "sim/result.h"
 #include "tools/command.h"
+#include "tools/lookout.h"
 #include "tools/recorder.h"
 
 typedef struct ovl_work {
@@ -30,6 +31,7 @@ typedef struct ovl_work {
     bool keeps;
     const ovl_set *sets;
     uint32_t n_sets;
+    ovl_lookout lookout;
 } ovl_work;
 
 typedef struct ovl_prepared {
@@ -43,6 +45,7 @@ typedef struct ovl_ask {
     bool gaps;         /* list the gaps of each rank */
     bool no_fold;      /* simulate every rank */
     bool memory_lines; /* ... their memory over time */
+    bool stats;        /* say what the run cost */
 } ovl_ask;
 
 void ovl_work_begin(ovl_work *work, const ovl_shell *shell);

@@ -154,6 +154,9 @@ _ovl()
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
+    import:--step)
+        return
+        ;;
     import:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
@@ -334,7 +337,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--store --limit --points --json --csv --output --help" -- "$word"))
         ;;
     import:-*)
-        COMPREPLY=($(compgen -W "--output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--step --self-contained --output --help" -- "$word"))
         ;;
     inspect:-*)
         COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))
@@ -343,7 +346,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--over --zip --sample --samples --buckets --stages --tries --seed --objective --where --jobs --variant --set --interference --json --output --help" -- "$word"))
         ;;
     run:-*)
-        COMPREPLY=($(compgen -W "--variant --set --interference --expand --worth --no-fold --gaps --memory --what-if --json --output --store --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--variant --set --interference --expand --worth --no-fold --gaps --memory --what-if --stats --json --output --store --help" -- "$word"))
         ;;
     show:-*)
         COMPREPLY=($(compgen -W "--store --json --output --help" -- "$word"))

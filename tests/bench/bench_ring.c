@@ -14,16 +14,17 @@
  * Links: out[r] 50 GB/s; fabric[node] 240 GB/s for all flows that leave a rank of the node;
  * nic[node] 50 GB/s for flows into the next node; with SPINE > 0 one link of SPINE x nodes x 50
  * GB/s for all flows between nodes. JITTER j multiplies work and bytes by 1 + j(2u - 1). Prints one
- * JSON line; run_s is the median of REPEATS runs, building left out. With BENCH_RING_FOLD=1 in the
- * environment ranks that do the same are simulated once: `classes` of them, found in fold_s, which
- * belongs to building. With MAKESPAN (seconds) it
- * fails if the makespan differs by more than 1e-6 of it.
+ * JSON line; run_s is the median of REPEATS runs, building left out. With MAKESPAN (seconds) it
+ * fails if the makespan differs by more than 1e-6 of it. With BENCH_RING_FOLD=1 in the environment
+ * ranks that do the same are simulated once: `classes` of them, found in fold_s, which belongs to
+ * building. Without arguments it prints a table: 8 to
+ * 1,024 ranks, 100 layers, jitter 0.1.
  */
 #include "sim/fold.h"
+#include "tests/bench/table.h"
 
 #include <stdio.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #define NODE 8
 
@@ -36,18 +37,9 @@ typedef struct ring {
 
 } ring;
 
-static double unit_hash(uint64_t a, uint64_t b)
-{
-    uint64_t z = a * 0x9E3779B97F4A7C15u + b * 0xD1B54A32D192ED03u + 0x2545F4914F6CDD1Du;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    z ^= z >> 31;
-    return (double)(z >> 11) * 0x1p-53;
-}
-
 static double jittered(const ring *w, uint64_t rank, uint64_t layer)
 {
-    return 1 + w->jitter * (2 * unit_hash(rank, layer) - 1);
+    return 1 + w->jitter * (2 * bench_hash(rank, layer) - 1);
 }
 
 static ovl_id add_kernel_cost(ring *w, uint32_t rank, uint32_t layer)
@@ -157,92 +149,84 @@ static void add_ranks(ring *w, ovl_arena *arena)
     }
 }
 
-static double seconds(void)
+static bool build_ring(ring *w, ovl_arena *arena, ovl_program *p, ovl_errs *errs)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    ovl_builder_init(&w->b, arena);
+    w->b.n_ports = PORTS;
+    build_code(w);
+    add_ranks(w, arena);
+    return ovl_freeze(&w->b, p, errs) && ovl_number_ops(p, arena, errs);
 }
 
-static int compare(const void *a, const void *b)
+static bool build_row(uint32_t size, ovl_arena *arena, ovl_program *p, ovl_errs *errs)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    ring w = {.ranks = size, .layers = 100, .window = 4, .jitter = 0.1};
+    return build_ring(&w, arena, p, errs);
 }
 
-/* Gives the median seconds of `repeats` runs and the makespan; -1 if it cannot run. */
-static double measure(const ovl_program *p, uint32_t repeats, double *makespan, uint64_t *solved)
+static int print_table(void)
 {
-    double times[64];
-    for (uint32_t i = 0; i < repeats; i++) {
-        ovl_arena arena = {0};
-        ovl_errs errs = {.arena = &arena};
-        ovl_timeline t;
-        ovl_run_options options = {.interference = OVL_INTERFERENCE_SHARED, .free_name = OVL_NONE};
-        double start = seconds();
-        if (!ovl_run(p, &options, &arena, &t, &errs)) {
-            fprintf(stderr, "%s\n", errs.items[0].text);
-            return -1;
-        }
-        times[i] = seconds() - start;
-        *makespan = (double)t.step * 1e-12;
-        *solved = t.counters.solved;
-        ovl_arena_free(&arena);
-    }
-    qsort(times, repeats, sizeof *times, compare);
-    return times[repeats / 2];
+    static const bench_case cases[] = {
+        {"ring-overlap", 8, build_row},
+        {"ring-overlap", 64, build_row},
+        {"ring-overlap", 512, build_row},
+        {"ring-overlap", 1024, build_row},
+    };
+    return bench_table(cases, OVL_COUNT(cases), 5);
 }
 
-int main(int argc, char **argv)
+/* One line of JSON with the keys of the same workload on SimGrid. */
+static int print_run(ring *w, uint32_t repeats, double want)
 {
-    ring w = {.ranks = 64, .layers = 100, .window = 4, .jitter = 0.1, .spine = 0};
-    uint32_t repeats = 3;
-    if (argc == 7 || argc == 8) {
-        w = (ring){.ranks = (uint32_t)strtoul(argv[1], NULL, 10),
-                   .layers = (uint32_t)strtoul(argv[2], NULL, 10),
-                   .window = (uint32_t)strtoul(argv[3], NULL, 10),
-                   .jitter = strtod(argv[4], NULL),
-                   .spine = strtod(argv[5], NULL)};
-        repeats = (uint32_t)OVL_MIN(OVL_MAX(strtoul(argv[6], NULL, 10), 1), 64);
-    } else if (argc != 1) {
-        fprintf(stderr, "usage: bench_ring RANKS LAYERS WINDOW JITTER SPINE REPEATS [MAKESPAN]\n");
-        return 2;
-    }
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
     ovl_program p;
-    ovl_builder_init(&w.b, &arena);
-    w.b.n_ports = PORTS;
-    build_code(&w);
-    add_ranks(&w, &arena);
-    if (!ovl_freeze(&w.b, &p, &errs)) {
+    if (!build_ring(w, &arena, &p, &errs)) {
         fprintf(stderr, "%s\n", errs.items[0].text);
         return 1;
     }
-    double makespan = 0, start = seconds();
-    uint64_t solved = 0;
     ovl_fold fold;
     ovl_program chosen;
     const char *folds = getenv("BENCH_RING_FOLD");
+    double start = bench_seconds();
     if (!ovl_fold_choose(&p, !folds || *folds != '1', &arena, &fold, &chosen, &errs)) {
         fprintf(stderr, "%s\n", errs.items[0].text);
         return 1;
     }
-    double fold_s = seconds() - start;
-    double run = measure(&chosen, repeats, &makespan, &solved);
+    double fold_s = bench_seconds() - start;
+    bench_result r = bench_measure(&chosen, repeats);
+    uint64_t activities = 2 * (uint64_t)w->ranks * w->layers;
+    double makespan = (double)r.step * 1e-12;
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    uint64_t activities = 2 * (uint64_t)w.ranks * w.layers;
     printf("{\"ranks\":%" PRIu32 ",\"layers\":%" PRIu32 ",\"window\":%" PRIu32
            ",\"jitter\":%g,\"spine\":%g,\"activities\":%" PRIu64
            ",\"makespan\":%.9f,\"run_s\":%.6f,\"acts_per_s\":%.0f,\"maxrss_mib\":%.1f",
-           w.ranks, w.layers, w.window, w.jitter, w.spine, activities, makespan, run,
-           (double)activities / run, (double)usage.ru_maxrss / 1024);
+           w->ranks, w->layers, w->window, w->jitter, w->spine, activities, makespan, r.seconds,
+           (double)activities / r.seconds, (double)usage.ru_maxrss / 1024);
     if (chosen.fold) {
         printf(",\"classes\":%" PRIu32 ",\"fold_s\":%.6f", chosen.n_ranks, fold_s);
     }
     printf("}\n");
     ovl_arena_free(&arena);
-    double want = argc == 8 ? strtod(argv[7], NULL) : makespan;
-    return run < 0 || makespan < want * (1 - 1e-6) || makespan > want * (1 + 1e-6);
+    return r.seconds < 0 ||
+           (want > 0 && (makespan < want * (1 - 1e-6) || makespan > want * (1 + 1e-6)));
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 1) {
+        return print_table();
+    }
+    if (argc != 7 && argc != 8) {
+        fprintf(stderr, "usage: bench_ring RANKS LAYERS WINDOW JITTER SPINE REPEATS [MAKESPAN]\n");
+        return 2;
+    }
+    ring w = {.ranks = (uint32_t)strtoul(argv[1], NULL, 10),
+              .layers = (uint32_t)strtoul(argv[2], NULL, 10),
+              .window = (uint32_t)strtoul(argv[3], NULL, 10),
+              .jitter = strtod(argv[4], NULL),
+              .spine = strtod(argv[5], NULL)};
+    return print_run(&w, (uint32_t)strtoul(argv[6], NULL, 10),
+                     argc == 8 ? strtod(argv[7], NULL) : 0);
 }

@@ -13,7 +13,7 @@ Commands
   export    write a run in the format of another tool
   help      explain a command
   history   list the runs of a store
-  import    make a scenario of a file of another tool
+  import    make a scenario of a schedule, or of measured traces
   inspect   say where the time goes in measured traces
   optimize  find the change of a scenario with the shortest step
   run       simulate one step and say where its time goes
@@ -41,6 +41,10 @@ Prints the step time with the equation that explains it, where the wall time of 
 goes, every collective with its exposed time, why the ranks of a pipeline idle, the critical path,
 peak memory, hazards, and what is not modelled. Exits with 1 if there are hazards.
 
+Ctrl-C stops the run, says how far it got and exits with 130. A run that may need more memory than
+the machine has, or than OVL_MEMORY in the environment allows (OVL_MEMORY=8GiB), is an error before
+it begins.
+
 Options
   --variant NAME              the variant of the scenario, as in FILE:NAME; without it the base
   --set PATH=VALUE ...        set one value of the scenario, after the variant:
@@ -60,6 +64,8 @@ Options
                               allocated and reserved ones (of the host)
   --what-if all|none          simulate what would help against each kind of idle time; by default
                               where ranks idle for more than communication, up to 200,000 operations
+  --stats                     say what the run itself cost: events, solves of rates, memory, beside
+                              the memory that was announced
   --json                      print JSON instead of text; times are seconds with 12 decimals
   -o, --output FILE           write to FILE instead of standard output; the file is replaced only
                               once it is whole

@@ -237,3 +237,16 @@ What its host has allocated, in the order of its program (ms of the host)
   the fullest moments of 62, one of each stretch; all: --json
 
 Hazards: none
+$ ovl run scenarios/contention/hbm_share.yaml --stats | grep -A 8 'run cost'
+What the run cost
+  operations              2  simulated
+  activities              2  kernels, copies, collectives and transfers that took time
+  at once                 2  activities at most
+  events                  2  ends, latencies, launches, changes of a capacity
+  solves                  1  of rates, each on one resource or on coupled ones
+  touched              2.00  classes of like activities, a solve
+  queue                   2  times an event was put into the queue or moved in it
+  delays                  0  events that needed no queue
+$ OVL_MEMORY=1MiB ovl run scenarios/contention/hbm_share.yaml
+error: the run may need 1.057 MiB of memory (operations: 16, ranks: 8), and 1 MiB is allowed
+? 3

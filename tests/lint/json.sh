@@ -32,7 +32,7 @@ documents() {
     "$ovl" run --json tests/lint/json.yaml --set workload.steps=3
     "$ovl" check --json tests/cli/mistakes.yaml
     "$ovl" check --json tests/lint/json.yaml
-    "$ovl" run --json --gaps --memory tests/lint/json.yaml
+    "$ovl" run --json --gaps --memory --stats tests/lint/json.yaml
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB
     "$ovl" run scenarios/buckets/last_bucket.yaml --store "$scratch/runs.db" >/dev/null
     "$ovl" sweep scenarios/buckets/last_bucket.yaml --store "$scratch/runs.db" --over variant=all >/dev/null

@@ -2,6 +2,7 @@
 #include "tests/support/check.h"
 #include "tests/support/tiny.h"
 
+#include <malloc.h>
 #include <stdio.h>
 
 #define MS OVL_MS
@@ -545,6 +546,108 @@ static void many_alike_are_one_class(void)
     tiny_free(&t);
 }
 
+/* --- Who looks on, and limits --- */
+
+typedef struct onlooker {
+    uint32_t begins, over, ended;
+    uint32_t stop_at; /* operations that ended */
+} onlooker;
+
+static bool look_on(void *context, const ovl_run_progress *progress)
+{
+    onlooker *o = context;
+    o->begins += progress->stage == OVL_BEGINS;
+    o->over += progress->stage == OVL_IS_OVER;
+    o->ended = progress->ended;
+    return progress->ended < o->stop_at;
+}
+
+static bool run_with(tiny *t, ovl_watch *watch, uint64_t memory)
+{
+    ovl_run_options options = {.interference = OVL_INTERFERENCE_SHARED,
+                               .free_name = OVL_NONE,
+                               .watch = watch,
+                               .memory = memory};
+    return ovl_run(&t->program, &options, &t->arena, &t->timeline, &t->errs);
+}
+
+/* 10,000 kernels of 1 us one after another: looked at after 4,096 and 8,192 events. */
+static void a_run_can_be_stopped_and_says_how_far_it_got(void)
+{
+    tiny t;
+    tiny_init(&t, 1);
+    for (uint32_t i = 0; i < 10000; i++) {
+        tiny_kernel(&t, "s", "k", OVL_US);
+    }
+    CHECK(tiny_freeze(&t));
+    onlooker patient = {.stop_at = UINT32_MAX}, hasty = {.stop_at = 4100};
+    CHECK(run_with(&t, &(ovl_watch){look_on, &patient}, 0));
+    CHECK_INT(patient.begins, 1);
+    CHECK_INT(patient.over, 1);
+    CHECK_INT(patient.ended, 10000);
+    CHECK(!run_with(&t, &(ovl_watch){look_on, &hasty}, 0));
+    CHECK_INT(hasty.over, 1);
+    CHECK_INT(t.errs.count, 1);
+    CHECK_INT(t.errs.items[0].code, OVL_E_STOPPED);
+    CHECK_TEXT(t.errs.items[0].text, "stopped at 8.191 ms of simulated time, when 8191 of 10000 "
+                                     "operations had ended");
+    tiny_free(&t);
+}
+
+/* What is announced is what may be allowed, and it is kept. */
+static void a_run_that_may_need_too_much_memory_does_not_begin(void)
+{
+    tiny t;
+    tiny_init(&t, 1);
+    tiny_kernel(&t, "s", "k", OVL_US);
+    CHECK(tiny_freeze(&t));
+    uint64_t announced = ovl_run_memory(&t.program);
+    CHECK(!run_with(&t, NULL, announced - 1));
+    CHECK_INT(t.errs.items[0].code, OVL_E_INPUT);
+    CHECK(strstr(t.errs.items[0].text, "(operations: 1, ranks: 1)") != NULL);
+    CHECK(run_with(&t, NULL, announced));
+    CHECK(t.timeline.counters.bytes <= announced);
+    tiny_free(&t);
+}
+
+/* --- Memory in steady state --- */
+
+typedef struct meter {
+    uint32_t looks;
+    size_t second, last; /* bytes that malloc has given out, in blocks and in mappings */
+} meter;
+
+static bool measure_memory(void *context, const ovl_run_progress *progress)
+{
+    meter *m = context;
+    struct mallinfo2 now = mallinfo2();
+    if (progress->stage == OVL_GOES_ON) {
+        m->last = now.uordblks + now.hblkhd;
+        m->second = ++m->looks == 2 ? m->last : m->second;
+    }
+    return true;
+}
+
+/* Two streams a rank of 4,000 kernels that share HBM, and a send from each rank to the next: after
+ * 8,192 events nothing more is allocated, tens of thousands of events long. */
+static void nothing_is_allocated_in_steady_state(void)
+{
+    tiny t;
+    tiny_init(&t, 4);
+    t.hbm_rate = 1000;
+    for (uint32_t i = 0; i < 8000; i++) {
+        t.demands[0] = (ovl_demand){OVL_PORT_HBM, false, 700 + 50 * (i % 4)};
+        t.n_demands = 1;
+        tiny_kernel(&t, i % 2 ? "a" : "b", "k", (1 + i % 7) * OVL_US);
+    }
+    CHECK(tiny_freeze(&t));
+    meter m = {0};
+    CHECK(run_with(&t, &(ovl_watch){measure_memory, &m}, 0));
+    CHECK(m.looks > 4);
+    CHECK_INT(m.last, m.second);
+    tiny_free(&t);
+}
+
 static CU_TestInfo tests[] = {
     {"a capacity changes at given moments", a_capacity_changes_at_given_moments},
     {"changes are kept in order", changes_are_kept_in_order},
@@ -575,6 +678,10 @@ static CU_TestInfo tests[] = {
     {"long times stay exact", long_times_stay_exact},
     {"time that cannot be counted is an error", time_that_cannot_be_counted_is_an_error},
     {"nothing takes no time", nothing_takes_no_time},
+    {"a run can be stopped and says how far it got", a_run_can_be_stopped_and_says_how_far_it_got},
+    {"a run that may need too much memory does not begin",
+     a_run_that_may_need_too_much_memory_does_not_begin},
+    {"nothing is allocated in steady state", nothing_is_allocated_in_steady_state},
     CU_TEST_INFO_NULL,
 };
 

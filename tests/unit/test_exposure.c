@@ -10,7 +10,7 @@ static ovl_dependencies look(tiny *t)
     ovl_feeds *feeds = OVL_NEW_ARRAY(&t->arena, ovl_feeds, 4);
     CHECK(tiny_run(t, OVL_INTERFERENCE_NONE));
     for (uint32_t c = 0; c < t->program.n_codes; c++) {
-        ovl_feeds_find(&t->program.codes[c], &t->arena, &feeds[c]);
+        ovl_feeds_find(&t->program, &t->program.codes[c], &t->arena, &feeds[c]);
     }
     ovl_dependencies_find(&t->program, &t->timeline, feeds, 0, &rows);
     for (uint32_t i = 0; i < rows.len; i++) {
@@ -67,6 +67,38 @@ static void a_read_makes_a_consumer_and_a_successor_does_not(void)
     CHECK_INT(rows.data[0].consumer, use);
     CHECK_INT(rows.data[0].ready, 10 * MS);
     CHECK_INT(rows.data[0].u_path, 32 * MS); /* next ends: 11 + 20 + 1 */
+    end(&t, &rows);
+}
+
+/* A marker joins reduce and b for use: use is the consumer, and could start at 16. One that nobody
+ * waits for is itself the consumer. */
+static void markers_pass_on_what_they_join(void)
+{
+    tiny t;
+    tiny_init(&t, 2);
+    uint32_t a = tiny_kernel(&t, "compute", "a", 10 * MS);
+    uint32_t reduce = tiny_collective(&t, "comm", "reduce", 0, 20 * MS);
+    tiny_after(&t, a);
+    uint32_t b = tiny_kernel(&t, "compute", "b", 6 * MS);
+    uint32_t join = tiny_marker(&t, "join", "join");
+    tiny_after(&t, reduce);
+    tiny_after(&t, b);
+    uint32_t use = tiny_kernel(&t, "compute", "use", 2 * MS);
+    tiny_after(&t, join);
+    ovl_dependencies rows = look(&t);
+    CHECK_INT(rows.data[0].consumer, use);
+    CHECK_INT(rows.data[0].u_path, 16 * MS);
+    end(&t, &rows);
+
+    tiny_init(&t, 2);
+    reduce = tiny_collective(&t, "comm", "reduce", 0, 20 * MS);
+    b = tiny_kernel(&t, "compute", "b", 6 * MS);
+    join = tiny_marker(&t, "join", "join");
+    tiny_after(&t, reduce);
+    tiny_after(&t, b);
+    rows = look(&t);
+    CHECK_INT(rows.data[0].consumer, join);
+    CHECK_INT(rows.data[0].u_path, 6 * MS);
     end(&t, &rows);
 }
 
@@ -221,6 +253,7 @@ int main(void)
         {"a host sync is a consumer", a_host_sync_consumes},
         {"namesakes are counted", namesakes_are_counted},
         {"a batch stands for its parts", a_batch_stands_for_its_parts},
+        {"markers pass on what they join", markers_pass_on_what_they_join},
         CU_TEST_INFO_NULL,
     };
     return check_main("exposure", tests);

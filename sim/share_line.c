@@ -1,0 +1,301 @@
+/*
+ * share_line.c - the line of a resource: who uses it, in order of the levels up to which they go
+ * for reasons of their own, and how many of them get there.
+ *
+ * Progressive filling of one resource takes the line from its beginning: as long as the next one
+ * meets its own limit before the resource is full, what it then uses is taken off. The rest share
+ * what is left. Sums are exact, so a change needs no second look at those it does not concern: who
+ * moved is taken out and put in again, and the border between the two groups is moved from where it
+ * was.
+ *
+ * Example: capacity 100; three want 60 each at most 0.2, 0.5 and 1 of it, weights alike. 0.2 * 60 =
+ * 12 and 0.5 * 60 = 30 go off, the third has 58 left and wants 60: two are limited. A fourth like
+ * the third comes: (100 - 12 - 30) / 2 = 29 < 30, so the second is not limited any more.
+ */
+#include "sim/share_parts.h"
+
+/* Levels further apart than this are in the same order whatever was rounded. */
+#define CLEARLY (1 + 0x1p-42)
+
+/* --- Sums --- */
+
+static ovl_pull pull_of(const ovl_share *share, const ovl_share_user *u)
+{
+    return ovl_pull_of(share->classes.data[u->slot].exact, u->demand);
+}
+
+static double level_of(const ovl_share_resource *r)
+{
+    return ovl_exact_level(r->left, r->open_pull);
+}
+
+/* The first of the rest meets its limit. */
+static void limit_next(const ovl_share *share, ovl_share_resource *r)
+{
+    const ovl_share_user *u = &r->line.data[r->limited++];
+    ovl_left_take(&r->left, u->rate, u->demand);
+    ovl_pull_take(&r->open_pull, pull_of(share, u));
+}
+
+/* The last who was limited is not. */
+static void open_last(const ovl_share *share, ovl_share_resource *r)
+{
+    const ovl_share_user *u = &r->line.data[--r->limited];
+    ovl_left_put(&r->left, u->rate, u->demand);
+    ovl_pull_add(&r->open_pull, pull_of(share, u));
+}
+
+/* --- Order --- */
+
+static bool stands_before(const ovl_share_user *a, const ovl_share_user *b)
+{
+    if (a->level != b->level) {
+        return a->level < b->level;
+    }
+    return a->bound > b->bound; /* who stays, caps, own resources */
+}
+
+static int compare_users(const void *a, const void *b)
+{
+    return stands_before(b, a) - stands_before(a, b);
+}
+
+/* By insertion, as they mostly are in order from the last time; if it takes long after all, by
+ * qsort. Those of one level may stand in any order. */
+static void sort_line(ovl_share_resource *r)
+{
+    ovl_share_user *line = r->line.data;
+    uint64_t moves = 0;
+    for (uint32_t i = 1; i < r->line.len; i++) {
+        ovl_share_user user = line[i];
+        uint32_t at = i;
+        for (; at > 0 && stands_before(&user, &line[at - 1]); at--) {
+            line[at] = line[at - 1];
+        }
+        line[at] = user;
+        moves += i - at;
+        if (moves > 32 + 8 * (uint64_t)r->line.len) {
+            qsort(line, r->line.len, sizeof *line, compare_users);
+            return;
+        }
+    }
+}
+
+uint32_t ovl_share_find_user(const ovl_share_resource *r, uint32_t slot)
+{
+    uint32_t at = 0;
+    while (at < r->line.len && r->line.data[at].slot != slot) {
+        at++;
+    }
+    return at;
+}
+
+/* --- Entering and leaving --- */
+
+/* Without demand it changes no sum; its place is found when rates are solved. */
+void ovl_share_enter(ovl_share *share, uint32_t slot, const ovl_use *use)
+{
+    ovl_share_resource *r = &share->resources[use->resource];
+    const ovl_share_class *c = &share->classes.data[slot];
+    r->live += use->classes;
+    ovl_vec_push(&r->line, (ovl_share_user){.level = (double)INFINITY,
+                                            .unit = use->rate,
+                                            .slot = slot,
+                                            .bound = OVL_BOUND_CAP,
+                                            .spread = use->spread,
+                                            .is_long = ovl_share_long(c)});
+    r->n_long += ovl_share_long(c);
+}
+
+/* Takes one out of its place; the sums no longer know it. */
+static ovl_share_user take_out(const ovl_share *share, ovl_share_resource *r, uint32_t at)
+{
+    ovl_share_user user = r->line.data[at];
+    if (at < r->limited) {
+        ovl_left_put(&r->left, user.rate, user.demand);
+        r->limited--;
+    } else {
+        ovl_pull_take(&r->open_pull, pull_of(share, &user));
+    }
+    return user;
+}
+
+void ovl_share_exit(ovl_share *share, uint32_t slot, const ovl_use *use)
+{
+    ovl_share_resource *r = &share->resources[use->resource];
+    r->live -= use->classes;
+    uint32_t at = ovl_share_find_user(r, slot);
+    r->n_long -= ovl_share_long(&share->classes.data[slot]);
+    if (r->stale) {
+        r->line.data[at] = r->line.data[--r->line.len];
+        return;
+    }
+    take_out(share, r, at);
+    r->line.len--;
+    memmove(&r->line.data[at], &r->line.data[at + 1], (r->line.len - at) * sizeof *r->line.data);
+}
+
+/* --- Own limits --- */
+
+/* Is the class bounded by another resource that it shares? */
+static bool bounded_elsewhere(const ovl_share *share, const ovl_share_class *c, uint32_t resource)
+{
+    return c->shared > 1 && c->rate >= 0 && c->bound < OVL_BOUND_CAP && c->bound != resource &&
+           ovl_share_couples(&share->resources[c->bound]);
+}
+
+/* Up to where a user goes for reasons of its own: whoever is bounded elsewhere stays as it is.
+ * False if the resource alone cannot tell. */
+static bool find_own_limit(ovl_share *share, uint32_t resource, ovl_share_user *u)
+{
+    const struct ovl_share_limit *limit = ovl_share_limit_of(share, u->slot);
+    const ovl_share_class *c = &share->classes.data[u->slot];
+    bool stays = bounded_elsewhere(share, c, resource);
+    if (c->shared > 1 && u->is_long) {
+        stays = true;
+        if (c->dirty || c->rate < 0 || c->bound == resource) {
+            return false;
+        }
+    }
+    u->level = limit->level;
+    u->bound = limit->bound;
+    u->demand = c->count * u->unit;
+    u->bounded = c->bound == resource;
+    u->crossing = c->shared > 1;
+    u->moved = true;
+    if (stays) {
+        double rate = ovl_share_rate(share, u->slot), level = rate / c->weight;
+        if (level <= u->level) {
+            u->level = level;
+            u->rate = rate;
+            u->bound = OVL_BOUND_NONE;
+            return true;
+        }
+    }
+    u->rate = ovl_share_limited_rate(c, u->bound, u->level);
+    return true;
+}
+
+static bool line_up_all(ovl_share *share, uint32_t resource)
+{
+    ovl_share_resource *r = &share->resources[resource];
+    r->stale = true;
+    r->moved.len = 0;
+    for (uint32_t k = 0; k < r->line.len; k++) {
+        const ovl_share_class *c = &share->classes.data[r->line.data[k].slot];
+        bool tied = c->tied && c->rate >= 0 && c->shared > 0 && !r->line.data[k].is_long;
+        if (tied || !find_own_limit(share, resource, &r->line.data[k])) {
+            return false;
+        }
+    }
+    sort_line(r);
+    r->limited = 0;
+    r->left = ovl_left_of(r->capacity);
+    r->open_pull = r->pull;
+    r->stale = false;
+    return true;
+}
+
+/* From its present place to the one that its limit of now gives it. */
+static void replace(ovl_share *share, uint32_t resource, uint32_t at)
+{
+    ovl_share_resource *r = &share->resources[resource];
+    ovl_share_user *line = r->line.data;
+    uint32_t end = r->line.len - 1;
+    ovl_share_user user = take_out(share, r, at);
+    find_own_limit(share, resource, &user);
+    for (; at > 0 && stands_before(&user, &line[at - 1]); at--) {
+        line[at] = line[at - 1];
+    }
+    for (; at < end && stands_before(&line[at + 1], &user); at++) {
+        line[at] = line[at + 1];
+    }
+    line[at] = user;
+    if (at < r->limited) {
+        ovl_left_take(&r->left, user.rate, user.demand);
+        r->limited++;
+    } else {
+        ovl_pull_add(&r->open_pull, pull_of(share, &user));
+    }
+}
+
+bool ovl_share_line_up(ovl_share *share, uint32_t resource)
+{
+    ovl_share_resource *r = &share->resources[resource];
+    if (r->stale || r->n_long) {
+        return line_up_all(share, resource);
+    }
+    for (uint32_t i = 0; i < r->moved.len; i++) {
+        uint32_t at = ovl_share_find_user(r, r->moved.data[i]);
+        if (at < r->line.len) { /* it may have left since */
+            replace(share, resource, at);
+        }
+    }
+    r->moved.len = 0;
+    return true;
+}
+
+/* --- Filling --- */
+
+/* Who meets very many resources is bounded by one of them; it stays as it is where others are full
+ * at the same level, which is what it is like among equals. */
+static bool stays_at_tie(const ovl_share_user *u, double level)
+{
+    return u->is_long && u->bound == OVL_BOUND_NONE && u->level <= level * OVL_SHARE_TIE;
+}
+
+/* Does the next one meet its own limit before the resource is full at `level`? A resource of its
+ * own that is full at the same level leaves the bound to this one. */
+static bool is_limited(const ovl_share_user *u, double level)
+{
+    if (u->bound == OVL_BOUND_CAP) {
+        return u->level <= level * OVL_SHARE_TIE;
+    }
+    bool before_ties = u->bound == OVL_BOUND_NONE && !u->is_long;
+    return u->level <= level && (before_ties || level > u->level * OVL_SHARE_TIE);
+}
+
+/* Levels that cannot be told apart bind together, which only a look at everybody can do right; and
+ * who meets very many resources is not moved from one of them. */
+static bool can_tell(const ovl_share_resource *r, double level)
+{
+    const ovl_share_user *line = r->line.data;
+    uint32_t far = r->n_long ? r->line.len : r->limited;
+    for (uint32_t i = r->limited; i < r->line.len; i++) {
+        if (i >= far && line[i].level > level * OVL_SHARE_TIE) {
+            break;
+        }
+        if (line[i].bound == OVL_BOUND_NONE && !stays_at_tie(&line[i], level) &&
+            (line[i].level <= level * OVL_SHARE_TIE || line[i].is_long)) {
+            return false;
+        }
+    }
+    for (uint32_t i = r->limited; i > 0 && line[i - 1].level * OVL_SHARE_TIE >= level; i--) {
+        if (line[i - 1].bound == OVL_BOUND_NONE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool ovl_share_fill_line(ovl_share *share, uint32_t resource, double *full)
+{
+    ovl_share_resource *r = &share->resources[resource];
+    bool tie = false;
+    if (r->limited == r->line.len) {
+        open_last(share, r);
+    }
+    double level = level_of(r);
+    while (r->limited > 0 && r->line.data[r->limited - 1].level * CLEARLY >= level) {
+        open_last(share, r);
+        level = level_of(r);
+    }
+    while (r->limited < r->line.len && is_limited(&r->line.data[r->limited], level)) {
+        const ovl_share_user *u = &r->line.data[r->limited];
+        tie |= u->bound == OVL_BOUND_NONE && level <= u->level * OVL_SHARE_TIE;
+        limit_next(share, r);
+        level = r->limited < r->line.len ? level_of(r) : (double)INFINITY;
+    }
+    *full = level;
+    return !tie && can_tell(r, level);
+}
