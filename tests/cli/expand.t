@@ -37,7 +37,7 @@ $ ovl check scenarios/buckets/last_bucket.yaml --set expand=16
 scenarios/buckets/last_bucket.yaml:13:1: error: expand is 16: measured interference is that of whole collectives, not of their steps; use `interference: shared` or `none`
 ? 3
 $ ovl run scenarios/replay/two_ranks.yaml --expand 2
-scenarios/replay/two_ranks.yaml:13:1: error: expand is 2: the collectives of a trace are replayed as they were measured, not in steps
+scenarios/replay/two_ranks.yaml:21:1: error: expand is 2: the collectives of a trace are replayed as they were measured, not in steps
 ? 3
 $ ovl run scenarios/tutorial/first.yaml --expand 65
 scenarios/tutorial/first.yaml:2:1: error: expand is 65: collectives of up to 64 members can be run in steps, not more
