@@ -141,6 +141,10 @@ static const ovl_option export_items[] = {
 };
 
 static const ovl_option explain_items[] = {
+    {.name = "limits",
+     .doc = "say what limits the step: how much shorter it gets if each class of kernels, each "
+            "collective, link, HBM or the host is 10 % faster, or free; with NAME of its "
+            "operations alone"},
     {.name = "resource",
      .value = "NAME[:N]",
      .doc =
@@ -481,9 +485,15 @@ const ovl_command ovl_commands[] = {
             "latency, work, and what was lost to each resource, to SMs held by others, or to a "
             "measured factor; the pieces sum to it exactly.\n\n"
             "With --resource one resource is shown over time: how much it moved, for whom, at "
-            "which "
-            "rate.",
+            "which rate.\n\n"
+            "With --limits the step is simulated again for each thing that could be faster: every "
+            "class of kernels, collective of a group, copies, the host, HBM and every link. It "
+            "prints what the step would gain, most first; how far it could go with perfect "
+            "overlap, "
+            "without interference, host time or imbalance; how much later each collective could "
+            "end; and what each part of the step is lost to.",
         .examples = "ovl explain last_bucket.yaml\n"
+                    "ovl explain last_bucket.yaml --limits\n"
                     "ovl explain last_bucket.yaml:split_48 'bucket 1' --rank 0\n"
                     "ovl explain nic_sharing.yaml:earlier --resource nic.out",
         .options = &explain_options,

@@ -322,7 +322,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--set --interference --expand --worth --no-fold --json --output --fail-if-worse --store --help" -- "$word"))
         ;;
     explain:-*)
-        COMPREPLY=($(compgen -W "--resource --rank --variant --set --interference --json --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--limits --resource --rank --variant --set --interference --json --output --help" -- "$word"))
         ;;
     export:-*)
         COMPREPLY=($(compgen -W "--trace --schedule --lowered --dialect --output --ranks --store --csv --variant --set --interference --no-fold --help" -- "$word"))
