@@ -42,6 +42,10 @@ static bool wrong(exacter *e, const char *what)
 /* Every rank has all its operations, and waits lead back. */
 static bool check(exacter *e)
 {
+    if (e->seen->damaged) {
+        return wrong(e, "it is truncated or damaged, and a run that ovl export wrote is replayed "
+                        "whole; export it again");
+    }
     if (e->exact->n_ops == 0) {
         return wrong(e, "it has no operation");
     }
@@ -140,6 +144,32 @@ static void find_groups(exacter *e)
             ovl_vec_push(&e->groups, group);
         }
     }
+}
+
+/* Every member of a group that is there takes part in all its collectives. */
+static bool check_members(exacter *e)
+{
+    uint32_t **n = OVL_NEW_ARRAY(e->scratch, uint32_t *, e->n_comms);
+    for (uint32_t i = 0; i < e->exact->n_ops; i++) {
+        const ovl_exact_op *op = &e->ops[i];
+        uint32_t group = op->comm < e->n_comms ? e->group_of[op->comm] : OVL_NONE;
+        if (op->kind != OVL_COLLECTIVE || group == OVL_NONE) {
+            continue;
+        }
+        uint32_t size = e->groups.data[group].n_ranks;
+        n[op->comm] = n[op->comm] ? n[op->comm] : OVL_NEW_ARRAY(e->scratch, uint32_t, size);
+        if (op->place < size) {
+            n[op->comm][op->place]++;
+        }
+    }
+    for (uint32_t c = 0; c < e->n_comms; c++) {
+        for (uint32_t k = 1; n[c] && k < e->groups.data[e->group_of[c]].n_ranks; k++) {
+            if (n[c][k] != n[c][0]) {
+                return wrong(e, "the ranks of a group have different numbers of collectives");
+            }
+        }
+    }
+    return true;
 }
 
 static ovl_id text_of(exacter *e, ovl_id name)
@@ -297,6 +327,9 @@ bool ovl_record_exact(const ovl_seen *seen, ovl_mark mark, ovl_arena *arena, ovl
     if (good) {
         count_comms(&e);
         find_groups(&e);
+        good = check_members(&e);
+    }
+    if (good) {
         add_ranks(&e);
         hand_over(&e);
     }

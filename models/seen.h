@@ -108,6 +108,8 @@ typedef struct ovl_seen {
     const ovl_seen_collective *collectives;
     uint32_t n_ops, n_calls, n_waits, n_ranges, n_streams, n_collectives;
     const ovl_exact *exact; /* a trace of our own: nothing has to be inferred; or NULL */
+    bool damaged;           /* truncated, or events of it could not be used */
+    bool refused;           /* no trace, or it cannot be read: errors say why */
 } ovl_seen;
 
 #endif

@@ -566,6 +566,7 @@ static void hand_over(seer *s)
     seen->base = s->about.base;
     seen->rank = s->about.rank >= 0 ? s->about.rank : ovl_rank_of_path(seen->file);
     seen->world = s->about.world;
+    seen->damaged = s->about.faults.cut || s->about.faults.broken.count;
     seen->n_ops = s->ops.len;
     seen->ops = ovl_vec_freeze(&s->ops, s->arena);
     seen->n_calls = s->calls.len;
