@@ -1,5 +1,4 @@
-#include "tools/command.h"
-#include "tools/shared_options.h"
+#include "tools/common_options.h"
 
 static const char *const schedule_formats[] = {"csv", NULL};
 static const char *const dialects[] = {"new", "old", NULL};
@@ -26,6 +25,7 @@ static const ovl_option run_items[] = {
     {.name = "stats",
      .doc = "say what the run itself cost: events, solves of rates, memory, beside the memory that "
             "was announced"},
+    TRIALS,
     JSON,
     OUTPUT,
     STORE("keep the run in this SQLite file, made if it is not there"),
@@ -38,6 +38,7 @@ static const ovl_option compare_items[] = {
     EXPAND,
     WORTH,
     NO_FOLD,
+    TRIALS,
     JSON,
     OUTPUT,
     {.name = "fail-if-worse", .doc = "exit with 1 if B, or any of the variants, is worse"},
@@ -413,7 +414,8 @@ const ovl_command ovl_commands[] = {
         .examples = "ovl compare last_bucket.yaml\n"
                     "ovl compare last_bucket.yaml split_48 split_80_16\n"
                     "ovl compare old.yaml new.yaml:split --json\n"
-                    "ovl compare --store runs.db 3 7",
+                    "ovl compare --store runs.db 3 7\n"
+                    "ovl compare small_buckets.yaml resnet50_1MB --trials 1000",
         .options = &compare_options,
         .run = ovl_cmd_compare,
     },
@@ -589,7 +591,8 @@ const ovl_command ovl_commands[] = {
         .examples =
             "ovl run last_bucket.yaml\n"
             "ovl run last_bucket.yaml --variant split_80_16 --interference none\n"
-            "ovl run last_bucket.yaml --set overlap.ddp.bucket_cap=50MiB --json -o run.json",
+            "ovl run last_bucket.yaml --set overlap.ddp.bucket_cap=50MiB --json -o run.json\n"
+            "ovl run pauses.yaml --trials 1060 --seed 1",
         .options = &run_options,
         .run = ovl_cmd_run,
     },

@@ -86,6 +86,15 @@ _ovl()
     compare:--worth)
         return
         ;;
+    compare:--trials)
+        return
+        ;;
+    compare:--seed)
+        return
+        ;;
+    compare:--jobs)
+        return
+        ;;
     compare:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
@@ -229,6 +238,15 @@ _ovl()
         COMPREPLY=($(compgen -W "all none" -- "$word"))
         return
         ;;
+    run:--trials)
+        return
+        ;;
+    run:--seed)
+        return
+        ;;
+    run:--jobs)
+        return
+        ;;
     run:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
@@ -319,7 +337,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--variant --set --interference --json --help" -- "$word"))
         ;;
     compare:-*)
-        COMPREPLY=($(compgen -W "--set --interference --expand --worth --no-fold --json --output --fail-if-worse --store --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--set --interference --expand --worth --no-fold --trials --seed --jobs --json --output --fail-if-worse --store --help" -- "$word"))
         ;;
     explain:-*)
         COMPREPLY=($(compgen -W "--limits --resource --rank --variant --set --interference --json --output --help" -- "$word"))
@@ -346,7 +364,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--over --zip --sample --samples --buckets --stages --tries --seed --objective --where --jobs --variant --set --interference --json --output --help" -- "$word"))
         ;;
     run:-*)
-        COMPREPLY=($(compgen -W "--variant --set --interference --expand --worth --no-fold --gaps --memory --what-if --stats --json --output --store --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--variant --set --interference --expand --worth --no-fold --gaps --memory --what-if --stats --trials --seed --jobs --json --output --store --help" -- "$word"))
         ;;
     show:-*)
         COMPREPLY=($(compgen -W "--store --json --output --help" -- "$word"))

@@ -1,13 +1,13 @@
 /*
- * shared_options.h - options that several commands have, for the tables of commands.c: one name,
- * one value, one sentence wherever they stand.
+ * common_options.h - options that several subcommands have, each written once, for the tables of
+ * commands.c.
  *
- *     static const ovl_option run_items[] = {VARIANT, SET, INTERFERENCE, ..., HELP};
- *
- * INTERFERENCE wants `interference_models`, a NULL-terminated list of the models' names.
+ *     static const ovl_option show_items[] = {JSON, OUTPUT, HELP};
  */
-#ifndef OVL_TOOLS_SHARED_OPTIONS_H
-#define OVL_TOOLS_SHARED_OPTIONS_H
+#ifndef OVL_TOOLS_COMMON_OPTIONS_H
+#define OVL_TOOLS_COMMON_OPTIONS_H
+
+#include "tools/command.h"
 
 #define HELP                                                                                       \
     {                                                                                              \
@@ -62,6 +62,20 @@
         .name = "output", .letter = 'o', .value = "FILE", .file = true,                            \
         .doc = "write to FILE instead of standard output; the file is replaced only once it is "   \
                "whole"                                                                             \
+    }
+
+#define TRIALS                                                                                     \
+    {.name = "trials",                                                                             \
+     .value = "N",                                                                                 \
+     .doc = "simulate so many steps whose durations vary as `variation:` of the scenario says, "   \
+            "and print percentiles, means with 95 % intervals, and who is late"},                  \
+        {.name = "seed",                                                                           \
+         .value = "S",                                                                             \
+         .doc = "of the draws of --trials; default 1. The same seed gives the same output, "       \
+                "however many threads there are"},                                                 \
+    {                                                                                              \
+        .name = "jobs", .letter = 'j', .value = "N",                                               \
+        .doc = "threads of --trials; without it one for each core"                                 \
     }
 
 #endif
