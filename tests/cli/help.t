@@ -16,6 +16,7 @@ Commands
   import    make a scenario of a file of another tool
   inspect   say where the time goes in measured traces
   optimize  find the change of a scenario with the shortest step
+  report    write a run, or several beside each other, as a page for a browser
   run       simulate one step and say where its time goes
   show      print a stored run as it was reported
   sweep     simulate one step at many points and choose
