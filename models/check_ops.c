@@ -19,7 +19,7 @@ static const entry_kind kinds[] = {
     {"batch", ISSUED " parts ops "},
     {"copy", ISSUED COSTS " direction hbm "},
     {"host", ISSUED " duration "},
-    {"marker", ISSUED " produces packs consumes "},
+    {"marker", ISSUED " duration produces packs consumes "},
     {"alloc", " "},
     {"free", " "},
     {"repeat", " as ops "},

@@ -1,5 +1,7 @@
 #include "models/plan_ddp_emit.h"
 
+#include "models/layer.h"
+
 /* --- Names and plain operations --- */
 
 ovl_id ovl_ddp_name_in(ovl_ddp_code *e, const char *what, const char *of, bool several)
@@ -93,6 +95,18 @@ ovl_id ovl_ddp_buffer(ovl_ddp_code *e, const char *name, uint64_t bytes, ovl_cat
                                         .mark = mark});
 }
 
+/* As given, or moments and master weights of what the rank updates. */
+static uint64_t state_bytes(const ovl_ddp_plan *p)
+{
+    const ovl_optimizer *optimizer = &p->workload->optimizer;
+    uint64_t elements = 0, ranks = p->megatron && p->ddp->distributed_optimizer ? p->n : 1;
+    for (uint32_t i = 0; i < p->n_tensors; i++) {
+        elements += p->tensors[i].bytes / ovl_dtype_size(p->tensors[i].dtype);
+    }
+    return optimizer->states ? optimizer->states
+                             : ovl_optimizer_bytes(optimizer, (elements + ranks - 1) / ranks);
+}
+
 /* What lives through the whole training: parameters, buckets, optimizer states. */
 static void add_held_buffers(ovl_ddp_code *e)
 {
@@ -113,8 +127,9 @@ static void add_held_buffers(ovl_ddp_code *e)
         e->gradient[i] = e->bucket[p->bucket_of[i]];
     }
     const ovl_optimizer *optimizer = &p->workload->optimizer;
-    if (optimizer->states) {
-        e->states = ovl_ddp_buffer(e, "optimizer states", optimizer->states, OVL_OPTIMIZER,
+    uint64_t states = state_bytes(p);
+    if (states) {
+        e->states = ovl_ddp_buffer(e, "optimizer states", states, OVL_OPTIMIZER,
                                    (ovl_dtype)p->workload->dtype, true, optimizer->mark);
     }
 }

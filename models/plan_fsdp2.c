@@ -37,7 +37,8 @@ static void open(ovl_step *s)
 {
     ovl_fsdp_plan *p = s->own;
     ovl_fsdp2 *e = OVL_NEW(&s->scratch, ovl_fsdp2);
-    *e = (ovl_fsdp2){.p = p, .s = s, .gate = OVL_NONE, .deferred = OVL_NONE};
+    *e = (ovl_fsdp2){
+        .p = p, .s = s, .gate = OVL_NONE, .deferred = OVL_NONE, .scatter_gate = OVL_NONE};
     p->code = e;
     e->copy_stream = ovl_add_stream(s->b, s->code, "gather copy_in");
     e->gather_stream = ovl_add_stream(s->b, s->code, "all_gather");

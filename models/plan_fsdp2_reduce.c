@@ -110,6 +110,8 @@ static uint32_t reduce_scatter(ovl_fsdp2 *e, ovl_fsdp2_group *g, ovl_id input, o
     ovl_op op = reduction(e, g, "reduce", OVL_REDUCE_SCATTER);
     uint32_t local = ovl_step_add(s, &op);
     ovl_step_after(s, s->last);
+    ovl_step_after(s, e->scatter_gate);
+    e->scatter_gate = OVL_NONE;
     ovl_step_reads(s, input);
     ovl_step_writes(s, *output);
     ovl_step_effect(s, OVL_SUM, *output, input, 0);
@@ -199,8 +201,12 @@ static uint32_t finish_reduction(ovl_fsdp2 *e, ovl_fsdp2_group *g, uint32_t scat
     all_reduce(e, g, scatter, output);
     uint32_t op =
         accumulate(e, g, "accumulate", e->reduce_stream, g->held.grad, g->g->dtype, output, first);
-    ovl_step_release(s, &g->reduced);
+    if (g->reduced != OVL_NONE) { /* of a microbatch whose end did not wait */
+        e->scatter_gate = g->reduced_end;
+        ovl_step_release(s, &g->reduced);
+    }
     g->reduced = output;
+    g->reduced_end = op;
     g->has_sum = true;
     return op;
 }

@@ -76,14 +76,12 @@ static ovl_plan_cost recv_cost(ovl_ops *o, const ovl_entry *entry, const ovl_gro
 static ovl_plan_cost marker_cost(ovl_ops *o, const ovl_entry *entry)
 {
     const ovl_times *times = &entry->op->duration;
-    for (uint32_t i = 0; i < times->count; i++) {
-        if (times->item[i] > 0) {
-            ovl_error(o->l->errs, OVL_E_INPUT, entry->op->mark,
-                      "marker \"%s\" has a duration; markers take no time", entry->name);
-            break;
-        }
+    if (times->count > 1) {
+        ovl_error(o->l->errs, OVL_E_INPUT, entry->op->mark,
+                  "marker \"%s\" has a list of durations; a pause is as long on every rank",
+                  entry->name);
     }
-    return ovl_plan_length(o->l, entry->name, entry->op->mark, (ovl_times){0});
+    return ovl_plan_pause(o->l, times->count ? times->item[0] : 0);
 }
 
 static ovl_plan_cost find_cost(ovl_ops *o, const ovl_entry *entry, const ovl_group *group,

@@ -43,7 +43,10 @@ static void make_groups(replay *r)
 
 static ovl_id cost_of(replay *r, const ovl_rec_op *op)
 {
-    ovl_draft d = {.cost = {.work = op->length, .klass = OVL_NONE, .weight = 1}};
+    ovl_draft d = {.cost = {.latency = op->latency,
+                            .work = op->length - op->latency,
+                            .klass = OVL_NONE,
+                            .weight = 1}};
     switch ((ovl_op_kind)op->kind) {
     case OVL_KERNEL:
         d.cost.klass = ovl_draft_klass(r->l, true, "kernel");
@@ -75,14 +78,16 @@ static void add_op(replay *r, ovl_id code, const ovl_rec_rank *rank, const ovl_r
                    .comm = OVL_NO_COMM,
                    .name = ovl_name(l->b, text_of(r, op->name)),
                    .cost = cost_of(r, op),
-                   .batch = OVL_NONE,
-                   .bytes = op->kind == OVL_COLLECTIVE ? op->bytes : 0,
+                   .eager = op->eager,
+                   .batch = op->batch,
+                   .peer = op->peer,
+                   .bytes = op->group == OVL_NONE ? 0 : op->bytes,
                    .launch = op->launch,
                    .mark = l->scenario->workload.trace.mark[0]};
     if (op->stream != OVL_NONE) {
         made.stream = ovl_add_stream(l->b, code, text_of(r, op->stream));
     }
-    if (op->kind == OVL_COLLECTIVE) {
+    if (op->group != OVL_NONE) {
         made.comm = ovl_plan_slot(l, code, &r->groups[op->group]);
     }
     uint32_t local = ovl_add_op(l->b, code, &made);
@@ -114,6 +119,7 @@ static void hand_over(replay *r)
     }
     *m = (ovl_measured){.what = r->rec->what,
                         .step = r->rec->step,
+                        .changed = r->rec->changed,
                         .start = r->start,
                         .end = r->end,
                         .ranks = ranks,
@@ -135,7 +141,9 @@ void ovl_plan_trace(ovl_lowering *l)
                   OVL_PLAN_CODE_OPS);
         return;
     }
-    l->b->copy_engines[0] = l->b->copy_engines[1] = l->b->hw_queues = 0; /* as it was measured */
+    l->b->copy_engines[0] = r.rec->copy_engines[0];
+    l->b->copy_engines[1] = r.rec->copy_engines[1];
+    l->b->hw_queues = r.rec->hw_queues;
     r.start = OVL_NEW_ARRAY(l->arena, ovl_time, n_ops);
     r.end = OVL_NEW_ARRAY(l->arena, ovl_time, n_ops);
     make_groups(&r);

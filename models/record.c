@@ -247,7 +247,16 @@ static bool any_work(const recorder *r)
 static bool record(recorder *r, const ovl_seen *files, uint32_t n_files)
 {
     for (uint32_t i = 0; i < n_files; i++) {
+        if (files[i].exact && n_files > 1) {
+            ovl_error(r->errs, OVL_E_INPUT, r->mark,
+                      "\"%s\" was written by ovl export and has all its ranks: name it alone",
+                      files[i].file);
+            return false;
+        }
         add_ranks(r, &files[i]);
+    }
+    if (files[0].exact) {
+        return ovl_record_exact(&files[0], r->mark, r->arena, r->out, r->errs);
     }
     if (r->works.len == 0) {
         ovl_error(r->errs, OVL_E_INPUT, r->mark,

@@ -44,8 +44,12 @@ typedef struct ovl_rec_op {
     ovl_time launch;  /* host time to issue it */
     ovl_time length;
     ovl_time start,
-        end;        /* measured, since the begin of the step; OVL_NEVER for what was made here */
-    uint64_t bytes; /* 0: not known */
+        end;          /* measured, since the begin of the step; OVL_NEVER for what was made here */
+    ovl_time latency; /* collectives: the part of the length that no bandwidth changes */
+    int32_t peer;     /* sends and receives: place of the other side; collectives: root */
+    uint32_t batch;   /* parts of a batch: its place in the list; else OVL_NONE */
+    bool eager;
+    uint64_t bytes;                /* 0: not known */
     uint32_t first_after, n_after; /* into the rank's `after`: operations before it in the list */
 } ovl_rec_op;
 
@@ -58,7 +62,7 @@ typedef struct ovl_rec_rank {
     ovl_time unexplained; /* of its time, how much nothing explains */
     ovl_time latency;     /* of launches */
     ovl_time gap;         /* between operations of a stream */
-    const ovl_rec_op *ops;
+    ovl_rec_op *ops;
     const uint32_t *after;
     uint32_t n_ops;
 } ovl_rec_rank;
@@ -73,15 +77,17 @@ typedef struct ovl_rec_group {
 
 typedef struct ovl_recorded {
     ovl_names names;
-    const ovl_rec_rank *ranks;
+    ovl_rec_rank *ranks;
     const ovl_rec_group *groups;
     uint32_t n_ranks, n_groups;
-    uint32_t matched, alone;     /* collectives */
-    uint32_t different;          /* groups whose ranks disagree */
-    ovl_time step;               /* measured: from the first begin to the last end */
-    const char *what;            /* "ProfilerStep#3", "the whole trace" */
-    const char *const *inferred; /* sentences */
+    uint32_t copy_engines[2], hw_queues; /* of a trace of our own; else 0: as it was measured */
+    uint32_t matched, alone;             /* collectives */
+    uint32_t different;                  /* groups whose ranks disagree */
+    ovl_time step;                       /* measured: from the first begin to the last end */
+    const char *what;                    /* "ProfilerStep#3", "the whole trace" */
+    const char *const *inferred;         /* sentences */
     uint32_t n_inferred;
+    bool changed; /* by what-ifs (record_change.h) */
 } ovl_recorded;
 
 typedef struct ovl_record_options {

@@ -213,6 +213,7 @@ static ovl_rec_op made(order *o, ovl_op_kind kind, const char *name)
                         .full = id,
                         .stream = OVL_NONE,
                         .group = OVL_NONE,
+                        .batch = OVL_NONE,
                         .start = OVL_NEVER,
                         .end = OVL_NEVER};
 }

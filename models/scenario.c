@@ -122,7 +122,8 @@ static void read_trace(loader *l, const ovl_node *name)
         return;
     }
     if (l->files->see) {
-        l->files->see(l->files->context, beside(l, name->text), l->arena, &seen, l->errs);
+        seen.refused =
+            !l->files->see(l->files->context, beside(l, name->text), l->arena, &seen, l->errs);
     } else {
         ovl_error(l->errs, OVL_E_INPUT, name->mark, "traces cannot be read here");
     }
@@ -495,16 +496,34 @@ static void record_traces(const ovl_document *doc, ovl_scenario *s, ovl_arena *a
                       "a trace can be named in the scenario and its variants only");
             return;
         }
+        if (seen->refused) {
+            return; /* said where it was read */
+        }
         files[i] = *seen;
     }
     const ovl_replay_keys *keys = &s->workload.replay;
     ovl_record_options options = {keys->step, keys->comm, keys->unexplained == OVL_PAUSES_DROP};
     ovl_recorded *recorded = OVL_NEW(arena, ovl_recorded);
     ovl_mark mark = keys->mark.file ? keys->mark : names->mark[0];
-    if (ovl_record(files, names->count, &options, mark, arena, recorded, errs)) {
+    if (ovl_record(files, names->count, &options, mark, arena, recorded, errs) &&
+        ovl_record_change(recorded, &s->workload.what_if, arena, errs)) {
         s->recorded = recorded;
         s->n_ranks = recorded->n_ranks;
     }
+}
+
+/* Recorded durations already hold what work beside each other cost; any model would take it twice.
+ */
+static void replay_interference(const ovl_node *root, ovl_scenario *s, ovl_errs *errs)
+{
+    if (ovl_node_gives(root, "interference") && s->interference != OVL_INTERFERENCE_NONE) {
+        ovl_error(errs, OVL_E_INPUT, ovl_node_get(root, "interference")->mark,
+                  "a trace is replayed with interference none: its durations were recorded beside "
+                  "other work and hold what that cost, which %s would add once more. Leave the key "
+                  "out",
+                  ovl_interference_name((ovl_interference)s->interference));
+    }
+    s->interference = OVL_INTERFERENCE_NONE;
 }
 
 static void decode(const ovl_document *doc, ovl_node *root, ovl_scenario *scenario,
@@ -521,9 +540,7 @@ static void decode(const ovl_document *doc, ovl_node *root, ovl_scenario *scenar
     }
     ovl_check_scenario(scenario, errs);
     if (scenario->workload.trace.count) {
-        /* Recorded durations already hold what work beside each other cost. */
-        bool given = ovl_node_gives(root, "interference");
-        scenario->interference = given ? scenario->interference : OVL_INTERFERENCE_NONE;
+        replay_interference(root, scenario, errs);
         record_traces(doc, scenario, arena, errs);
     }
 }

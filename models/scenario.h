@@ -19,7 +19,7 @@
 #define OVL_MODELS_SCENARIO_H
 
 #include "models/hw.h"
-#include "models/record.h"
+#include "models/record_change.h"
 #include "sim/engine.h"
 
 /* --- Data-parallel step --- */
@@ -225,6 +225,7 @@ typedef struct ovl_workload {
     ovl_node *buffers_node, *groups_node;
     ovl_texts trace; /* files, as they are named */
     ovl_replay_keys replay;
+    ovl_change_keys what_if;
 } ovl_workload;
 
 /* --- Overlap

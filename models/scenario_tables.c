@@ -35,6 +35,7 @@ static void workload_defaults(void *value)
     workload->microbatches = 1;
     workload->steps = 1;
     workload->replay.comm = OVL_RECORD_COMM;
+    workload->what_if.waiting = true;
 }
 
 static void check_workload(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
@@ -65,6 +66,7 @@ static void check_workload(const ovl_node *node, void *value, ovl_arena *arena, 
         {"groups", !trace, "ops, layers, gradients or stages: a trace has its own"},
         {"replay", trace, "a trace"},
         {"steps", !trace, "ops, layers, gradients or stages: a trace has its own"},
+        {"what_if", trace, "a trace"},
     };
     for (size_t i = 0; i < OVL_COUNT(keys); i++) {
         if (!keys[i].fits && ovl_node_gives(node, keys[i].key)) {
@@ -129,6 +131,8 @@ static const ovl_field workload_fields[] = {
     OVL_FIELD_MORE(ovl_workload, replay, "replay", OVL_F_MAP, 0,
                    "trace: which step of it, and how it becomes a program.",
                    .table = &ovl_replay_table),
+    OVL_FIELD_MORE(ovl_workload, what_if, "what_if", OVL_F_MAP, 0,
+                   "trace: what is changed in the replay.", .table = &ovl_what_if_table),
 };
 
 const ovl_table ovl_workload_table = {
@@ -256,23 +260,43 @@ const ovl_table ovl_scenario_table = {
 };
 
 const ovl_table *const ovl_scenario_tables[] = {
-    &ovl_scenario_table,      &ovl_mesh_table,
-    &ovl_workload_table,      &ovl_layer_table,
-    &ovl_gradient_table,      &ovl_optimizer_table,
-    &ovl_offload_table,       &ovl_op_table,
-    &ovl_produces_table,      &ovl_packs_table,
-    &ovl_buffer_table,        &ovl_stage_table,
-    &ovl_replay_table,        &ovl_overlap_table,
-    &ovl_ddp_table,           &ovl_fsdp_table,
-    &ovl_fsdp_prefetch_table, &ovl_fsdp_accumulate_table,
-    &ovl_zero_table,          &ovl_pipeline_table,
-    &ovl_pipe_data_table,     &ovl_hw_table,
-    &ovl_gpu_table,           &ovl_peak_table,
-    &ovl_engines_table,       &ovl_allocator_table,
-    &ovl_host_table,          &ovl_node_table,
-    &ovl_link_table,          &ovl_collective_table,
-    &ovl_pair_table,          &ovl_nccl_table,
-    &ovl_graph_table,         &ovl_fault_table,
+    &ovl_scenario_table,
+    &ovl_mesh_table,
+    &ovl_workload_table,
+    &ovl_layer_table,
+    &ovl_gradient_table,
+    &ovl_optimizer_table,
+    &ovl_offload_table,
+    &ovl_op_table,
+    &ovl_produces_table,
+    &ovl_packs_table,
+    &ovl_buffer_table,
+    &ovl_stage_table,
+    &ovl_replay_table,
+    &ovl_what_if_table,
+    &ovl_what_if_kernel_table,
+    &ovl_what_if_link_table,
+    &ovl_overlap_table,
+    &ovl_ddp_table,
+    &ovl_fsdp_table,
+    &ovl_fsdp_prefetch_table,
+    &ovl_fsdp_accumulate_table,
+    &ovl_zero_table,
+    &ovl_pipeline_table,
+    &ovl_pipe_data_table,
+    &ovl_hw_table,
+    &ovl_gpu_table,
+    &ovl_peak_table,
+    &ovl_engines_table,
+    &ovl_allocator_table,
+    &ovl_host_table,
+    &ovl_node_table,
+    &ovl_link_table,
+    &ovl_collective_table,
+    &ovl_pair_table,
+    &ovl_nccl_table,
+    &ovl_graph_table,
+    &ovl_fault_table,
     &ovl_measured_table,
 };
 const uint32_t ovl_scenario_n_tables = OVL_COUNT(ovl_scenario_tables);

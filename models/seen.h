@@ -71,7 +71,28 @@ typedef struct ovl_seen_stream {
     uint64_t id;
 } ovl_seen_stream;
 
-struct ovl_exact;
+/* An operation of a trace that `ovl export` wrote: all that its program said. */
+typedef struct ovl_exact_op {
+    uint32_t rank, id; /* place in the program of its rank */
+    uint8_t kind;      /* ovl_op_kind */
+    uint8_t coll;      /* ovl_coll */
+    uint8_t engine;    /* copies: 1 to the device */
+    bool eager;
+    ovl_id name, stream, group;          /* names; OVL_NONE: has none */
+    int64_t start, end;                  /* ps */
+    int64_t wait, launch, latency, wire; /* ps; wait: from its arrival to its start */
+    int64_t bytes;                       /* -1: none */
+    uint32_t comm, place, peer, batch;   /* OVL_NONE: not written */
+    uint32_t members;
+    uint32_t first_after, n_after; /* into ovl_exact.after: ids */
+} ovl_exact_op;
+
+typedef struct ovl_exact {
+    const ovl_exact_op *ops; /* as they stand in the file */
+    const uint32_t *after;
+    uint32_t n_ops, n_after;
+    int64_t ranks, copy_engines[2], hw_queues;
+} ovl_exact;
 
 typedef struct ovl_seen {
     const char *file;
@@ -86,7 +107,9 @@ typedef struct ovl_seen {
     const ovl_seen_stream *streams;
     const ovl_seen_collective *collectives;
     uint32_t n_ops, n_calls, n_waits, n_ranges, n_streams, n_collectives;
-    const struct ovl_exact *exact; /* a trace of our own: nothing has to be inferred; or NULL */
+    const ovl_exact *exact; /* a trace of our own: nothing has to be inferred; or NULL */
+    bool damaged;           /* truncated, or events of it could not be used */
+    bool refused;           /* no trace, or it cannot be read: errors say why */
 } ovl_seen;
 
 #endif

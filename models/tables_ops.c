@@ -79,7 +79,8 @@ static const ovl_field op_fields[] = {
     OVL_FIELD(ovl_xop, host, "host", OVL_F_TEXT, 0,
               "A call on the host thread, by this name; its `after` blocks the thread."),
     OVL_FIELD(ovl_xop, marker, "marker", OVL_F_TEXT, 0,
-              "Takes no time and joins dependencies, by this name."),
+              "Joins dependencies, by this name. It takes no time, or is a pause of its stream of "
+              "`duration`, in which nothing counts as work."),
     OVL_FIELD(ovl_xop, alloc, "alloc", OVL_F_TEXTS, 0,
               "Buffers (declared `late`) that are allocated here in host order."),
     OVL_FIELD(ovl_xop, free, "free", OVL_F_TEXTS, 0, "Buffers that are freed here in host order."),

@@ -37,3 +37,101 @@ const ovl_table ovl_replay_table = {
     .mark = offsetof(ovl_replay_keys, mark),
     .defaults = replay_defaults,
 };
+
+/* --- What-ifs --- */
+
+static void kernel_defaults(void *value)
+{
+    ovl_change_kernel *kernel = value;
+    kernel->speedup = 1;
+}
+
+static const ovl_field kernel_fields[] = {
+    OVL_FIELD(ovl_change_kernel, name, "name", OVL_F_TEXT, OVL_FIELD_REQUIRED,
+              "Which kernels and copies: an extended regular expression, matched anywhere in the "
+              "recorded name."),
+    OVL_FIELD(ovl_change_kernel, speedup, "speedup", OVL_F_RATIO, OVL_FIELD_POSITIVE,
+              "How much faster they are: 2 halves their durations."),
+};
+
+const ovl_table ovl_what_if_kernel_table = {
+    .title = "workload.what_if.kernels[]",
+    .intro = "Kernels that are faster, or slower, than they were.\n\n"
+             "    kernels: [{name: flash_bwd, speedup: 1.4}]",
+    .fields = kernel_fields,
+    .n_fields = OVL_COUNT(kernel_fields),
+    .size = sizeof(ovl_change_kernel),
+    .mark = offsetof(ovl_change_kernel, mark),
+    .defaults = kernel_defaults,
+};
+
+static void link_defaults(void *value)
+{
+    ovl_change_link *link = value;
+    link->op = OVL_COLL_COUNT;
+    link->bandwidth = link->latency = 1;
+}
+
+static const ovl_field link_fields[] = {
+    OVL_FIELD_MORE(ovl_change_link, op, "op", OVL_F_ENUM, 0, "Which operation. Default: all.",
+                   .names = ovl_coll_keys),
+    OVL_FIELD(ovl_change_link, group, "group", OVL_F_TEXT, 0, "Which group. Default: all."),
+    OVL_FIELD(ovl_change_link, bandwidth, "bandwidth", OVL_F_RATIO, OVL_FIELD_POSITIVE,
+              "How many times as fast bytes move. Default 1."),
+    OVL_FIELD(ovl_change_link, latency, "latency", OVL_F_RATIO, 0,
+              "How many times as long the part is that does not depend on bytes. Default 1."),
+    OVL_FIELD_SET(ovl_change_link, alpha, has_alpha, "alpha", OVL_F_TIME, 0,
+                  "That part of each collective. Default: where sizes differ, the line through "
+                  "(bytes, transfer) of these collectives at 0 bytes, else 0.",
+                  .min = 0),
+};
+
+const ovl_table ovl_what_if_link_table = {
+    .title = "workload.what_if.links[]",
+    .intro = "Collectives over another link: of a transfer, alpha is scaled by `latency`, and the "
+             "rest divided by `bandwidth`.\n\n"
+             "    links: [{op: all_reduce, bandwidth: 2}]",
+    .fields = link_fields,
+    .n_fields = OVL_COUNT(link_fields),
+    .size = sizeof(ovl_change_link),
+    .mark = offsetof(ovl_change_link, mark),
+    .defaults = link_defaults,
+};
+
+static void what_if_defaults(void *value)
+{
+    ovl_change_keys *what_if = value;
+    what_if->waiting = true;
+    what_if->first_bucket_cap = UINT64_C(1) << 20;
+}
+
+static const ovl_field what_if_fields[] = {
+    OVL_FIELD_MORE(ovl_change_keys, kernels, "kernels", OVL_F_LIST, 0,
+                   "Other durations of kernels.", .table = &ovl_what_if_kernel_table),
+    OVL_FIELD_MORE(ovl_change_keys, links, "links", OVL_F_LIST, 0,
+                   "Other durations of collectives.", .table = &ovl_what_if_link_table),
+    OVL_FIELD(ovl_change_keys, waiting, "waiting", OVL_F_BOOL, 0,
+              "Collectives wait for other ranks. `false`: each takes its transfer and no more, as "
+              "if all ranks were as far as this one. Default true."),
+    OVL_FIELD(ovl_change_keys, bucket_cap, "bucket_cap", OVL_F_BYTES, OVL_FIELD_POSITIVE,
+              "The gradients of the all-reduces (or reduce-scatters) of `bucket_group` in other "
+              "buckets: each is closed once it has so many bytes."),
+    OVL_FIELD(ovl_change_keys, first_bucket_cap, "first_bucket_cap", OVL_F_BYTES,
+              OVL_FIELD_POSITIVE, "The same for the first bucket. Default 1 MiB."),
+    OVL_FIELD(ovl_change_keys, bucket_group, "bucket_group", OVL_F_TEXT, 0,
+              "The group whose buckets these are. Default: the one that reduces most bytes."),
+};
+
+const ovl_table ovl_what_if_table = {
+    .title = "workload.what_if",
+    .intro = "What is changed in the replay of a trace. Everything else stays as it was recorded; "
+             "what is run is compared with what was measured all the same.\n\n"
+             "    variants:\n"
+             "      bigger_buckets: {workload.what_if.bucket_cap: 100 MiB}\n"
+             "      faster_link: {workload.what_if.links: [{op: all_reduce, bandwidth: 2}]}",
+    .fields = what_if_fields,
+    .n_fields = OVL_COUNT(what_if_fields),
+    .size = sizeof(ovl_change_keys),
+    .mark = offsetof(ovl_change_keys, mark),
+    .defaults = what_if_defaults,
+};

@@ -66,6 +66,9 @@ static const ovl_op *alter_code(altering *a, uint32_t code_id, ovl_arena *arena)
         if (a->how->free_comm && (ovl_is_communication(&ops[i]) || ops[i].kind == OVL_COPY)) {
             set_free(a, &ops[i]);
         }
+        if (a->how->free_kernels && ops[i].kind == OVL_KERNEL) {
+            set_free(a, &ops[i]);
+        }
         if (a->how->host_divisor > 1) {
             quicken(a, &ops[i]);
         }

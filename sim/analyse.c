@@ -343,7 +343,10 @@ static void make_hazards(analysis *a)
 {
     ovl_hazards hazards = {0};
     ovl_gradients gradients;
-    ovl_races_find(&a->causes, a->arena, &hazards, &a->out->accesses_checked);
+    ovl_races_checked checked;
+    ovl_races_find(&a->causes, a->arena, &hazards, &checked);
+    a->out->accesses_checked = checked.accesses;
+    a->out->reuses_checked = checked.reuses;
     ovl_gradients_follow(&a->causes, a->arena, &hazards, &gradients);
     for (uint32_t c = 0; c < a->p->n_codes; c++) {
         a->out->hazards_checked |= a->p->codes[c].n_buffers > 0;

@@ -34,8 +34,9 @@ typedef struct check {
     lane_uses *uses; /* [n_buffers][n_lanes] */
     OVL_VEC(joined) joined; /* what one operation does to each buffer */
     uint32_t *place;        /* [n_buffers] where in `joined`, if it is there */
-    uint64_t pairs;
-    uint8_t *seen; /* [n_ops] of the search; NULL until needed */
+    uint64_t pairs, reuses;
+    uint32_t *first_use; /* [n_buffers] the first operation that uses it, or OVL_NONE */
+    uint8_t *seen;       /* [n_ops] of the search; NULL until needed */
     OVL_VEC(uint64_t) stack, visited;
 } check;
 
@@ -168,16 +169,20 @@ static bool behind(check *k, uint32_t before, uint32_t later)
     return found;
 }
 
+static void prepare_search(check *k)
+{
+    uint32_t n_ops = k->c->program->n_ops;
+    k->seen = k->seen ? k->seen : calloc(n_ops, 1);
+    if (!k->seen) {
+        ovl_out_of_memory(n_ops);
+    }
+}
+
 /* Ordered on every rank that runs the code, one way or the other? */
 static bool ordered_everywhere(check *k, uint32_t a, uint32_t b)
 {
     const ovl_program *p = k->c->program;
-    if (!k->seen) {
-        k->seen = calloc(p->n_ops, 1);
-        if (!k->seen) {
-            ovl_out_of_memory(p->n_ops);
-        }
-    }
+    prepare_search(k);
     for (uint32_t r = k->first_rank; r < p->n_ranks; r++) {
         uint32_t first = p->ranks[r].first_op;
         if (p->ranks[r].code == k->code_id && !behind(k, first + a, first + b) &&
@@ -245,6 +250,9 @@ static void check_lane(check *k, const lane_uses *lane, const use *later, ovl_id
 static void check_use(check *k, const use *later, ovl_id buffer)
 {
     lane_uses *lanes = k->uses + (size_t)buffer * k->n_lanes;
+    if (k->first_use[buffer] == OVL_NONE) {
+        k->first_use[buffer] = later->op;
+    }
     for (uint32_t lane = 0; lane < k->n_lanes; lane++) {
         check_lane(k, &lanes[lane], later, buffer);
     }
@@ -284,6 +292,159 @@ static void check_op(check *k, uint32_t op)
     }
 }
 
+/* --- Memory that is used again --- */
+
+/* A buffer is freed, or allocated, at a host position; frees come first. */
+typedef struct turn {
+    uint32_t at;
+    bool allocates;
+    uint32_t buffer;
+} turn;
+
+static int compare_turns(const void *a, const void *b)
+{
+    const turn *x = a, *y = b;
+    if (x->at != y->at) {
+        return x->at < y->at ? -1 : 1;
+    }
+    if (x->allocates != y->allocates) {
+        return x->allocates ? 1 : -1;
+    }
+    return (x->buffer > y->buffer) - (x->buffer < y->buffer);
+}
+
+typedef struct hole {
+    uint32_t buffer; /* that was there */
+    uint64_t bytes;
+} hole;
+
+typedef OVL_VEC(hole) holes;
+
+#define HOLES_LOOKED_AT 1000 /* of those freed last */
+
+/* The hole of a pool that was freed last among those that are large enough; NONE if there is none.
+ */
+static uint32_t find_hole(const holes *pool, uint64_t bytes)
+{
+    uint32_t least = pool->len > HOLES_LOOKED_AT ? pool->len - HOLES_LOOKED_AT : 0;
+    for (uint32_t i = pool->len; i-- > least;) {
+        if (pool->data[i].bytes >= bytes) {
+            return i;
+        }
+    }
+    return OVL_NONE;
+}
+
+/* Gives the buffer whose memory it gets, or OVL_NONE. What is left of it stays a hole. */
+static uint32_t take_hole(holes *pool, uint64_t bytes)
+{
+    uint32_t i = find_hole(pool, bytes);
+    if (i == OVL_NONE) {
+        return OVL_NONE;
+    }
+    uint32_t buffer = pool->data[i].buffer;
+    pool->data[i].bytes -= bytes;
+    if (pool->data[i].bytes == 0) {
+        pool->len--;
+        memmove(pool->data + i, pool->data + i + 1, (pool->len - i) * sizeof *pool->data);
+    }
+    return buffer;
+}
+
+/* Has it ended, on every rank, before `next` arrives? */
+static bool through(check *k, const use *last, uint32_t next)
+{
+    const uint32_t *clock = k->clock + (size_t)next * k->n_lanes;
+    if (last->op == OVL_NONE || clock[lane_of(k, last->seat)] > last->seat) {
+        return true;
+    }
+    const ovl_program *p = k->c->program;
+    prepare_search(k);
+    for (uint32_t r = k->first_rank; r < p->n_ranks; r++) {
+        uint32_t first = p->ranks[r].first_op;
+        if (p->ranks[r].code == k->code_id && !behind(k, first + last->op, first + next)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void report_reuse(check *k, const use *last, uint32_t next, ovl_id freed, ovl_id taken)
+{
+    const ovl_names *names = k->c->program->names;
+    const ovl_op *a = &k->code->ops[last->op], *b = &k->code->ops[next];
+    const char *text = ovl_names_text(names, a->name);
+    ovl_result_hazard hazard = {
+        .kind = "early_free", .mark = b->mark, .rank = k->first_rank, .count = k->n_ranks};
+    hazard.text = ovl_arena_printf(
+        k->arena,
+        "\"%s\" uses buffer \"%s\", which gets the memory of \"%s\", without waiting for \"%s\" "
+        "(%s) that %s that, on rank %" PRIu32 "; wait for it before freeing \"%s\"",
+        ovl_names_text(names, b->name), ovl_names_text(names, k->code->buffers[taken].name),
+        ovl_names_text(names, k->code->buffers[freed].name), text, kind_of(a),
+        last->writes ? "writes" : "reads", k->first_rank,
+        ovl_names_text(names, k->code->buffers[freed].name));
+    ovl_vec_push(k->hazards, hazard);
+}
+
+static void check_reuse(check *k, ovl_id freed, ovl_id taken)
+{
+    uint32_t next = k->first_use[taken];
+    const lane_uses *lanes = k->uses + (size_t)freed * k->n_lanes;
+    if (next == OVL_NONE) {
+        return;
+    }
+    k->reuses++;
+    for (uint32_t lane = 0; lane < k->n_lanes; lane++) {
+        const use *last[] = {&lanes[lane].write, &lanes[lane].read};
+        for (int i = 0; i < 2; i++) {
+            if (!through(k, last[i], next)) {
+                report_reuse(k, last[i], next, freed, taken);
+                return;
+            }
+        }
+    }
+}
+
+static uint32_t list_turns(const ovl_code *code, turn *turns)
+{
+    uint32_t n = 0;
+    for (uint32_t b = 0; b < code->n_buffers; b++) {
+        const ovl_buffer *buffer = &code->buffers[b];
+        turns[n++] = (turn){buffer->alloc, true, b};
+        if (buffer->freed != OVL_NONE && buffer->freed > buffer->alloc) {
+            turns[n++] = (turn){buffer->freed, false, b};
+        }
+    }
+    qsort(turns, n, sizeof *turns, compare_turns);
+    return n;
+}
+
+/* Frees and allocations in host order, a list of holes for each pool. */
+static void check_reuses(check *k, ovl_arena *scratch)
+{
+    const ovl_code *code = k->code;
+    turn *turns = OVL_NEW_ARRAY(scratch, turn, 2 * (size_t)code->n_buffers);
+    holes *pools = OVL_NEW_ARRAY(scratch, holes, code->n_streams + 1);
+    uint32_t n = list_turns(code, turns);
+    for (uint32_t i = 0; i < n; i++) {
+        const ovl_buffer *buffer = &code->buffers[turns[i].buffer];
+        holes *pool = &pools[OVL_MIN(buffer->stream, code->n_streams)];
+        if (turns[i].allocates) {
+            uint32_t freed = take_hole(pool, buffer->bytes);
+            if (freed != OVL_NONE) {
+                check_reuse(k, freed, turns[i].buffer);
+            }
+        } else if (!buffer->record_stream) {
+            hole left = {turns[i].buffer, buffer->bytes};
+            ovl_vec_push(pool, left);
+        }
+    }
+    for (uint32_t s = 0; s <= code->n_streams; s++) {
+        ovl_vec_free(&pools[s]);
+    }
+}
+
 static void check_code(check *k, uint32_t code_id)
 {
     const ovl_program *p = k->c->program;
@@ -304,24 +465,32 @@ static void check_code(check *k, uint32_t code_id)
     k->host = OVL_NEW_ARRAY(&scratch, uint32_t, n_lanes);
     k->uses = OVL_NEW_ARRAY(&scratch, lane_uses, k->code->n_buffers * n_lanes);
     k->place = OVL_NEW_ARRAY(&scratch, uint32_t, k->code->n_buffers);
+    k->first_use = OVL_NEW_ARRAY(&scratch, uint32_t, k->code->n_buffers);
+    for (uint32_t b = 0; b < k->code->n_buffers; b++) {
+        k->first_use[b] = OVL_NONE;
+    }
     for (size_t i = 0; i < k->code->n_buffers * n_lanes; i++) {
         k->uses[i].read.op = k->uses[i].write.op = OVL_NONE;
     }
-    uint64_t before = k->pairs;
+    uint64_t before = k->pairs, reuses = k->reuses;
     for (uint32_t op = 0; op < k->code->n_ops; op++) {
         check_op(k, op);
     }
+    check_reuses(k, &scratch);
     k->pairs = before + (k->pairs - before) * k->n_ranks;
+    k->reuses = reuses + (k->reuses - reuses) * k->n_ranks;
     ovl_arena_free(&scratch);
 }
 
-void ovl_races_find(ovl_causes *causes, ovl_arena *arena, ovl_hazards *hazards, uint32_t *checked)
+void ovl_races_find(ovl_causes *causes, ovl_arena *arena, ovl_hazards *hazards,
+                    ovl_races_checked *checked)
 {
     check k = {.c = causes, .arena = arena, .hazards = hazards};
     for (uint32_t code = 0; code < causes->program->n_codes; code++) {
         check_code(&k, code);
     }
-    *checked = (uint32_t)OVL_MIN(k.pairs, UINT32_MAX);
+    checked->accesses = (uint32_t)OVL_MIN(k.pairs, UINT32_MAX);
+    checked->reuses = (uint32_t)OVL_MIN(k.reuses, UINT32_MAX);
     free(k.seen);
     ovl_vec_free(&k.joined);
     ovl_vec_free(&k.stack);

@@ -272,7 +272,8 @@ static ovl_time length_of(const player *p, uint32_t op, const ovl_cause *cause)
     if (kind == OVL_KERNEL) {
         return kernel_length(p, op);
     }
-    bool free = kind == OVL_HOST ? p->o->free_host : p->o->free_comm;
+    bool host = kind == OVL_HOST || kind == OVL_MARKER; /* a pause is named as the host is */
+    bool free = host ? p->o->free_host : p->o->free_comm;
     return free ? 0 : cause->length;
 }
 

@@ -199,7 +199,8 @@ typedef struct ovl_result_path {
 } ovl_result_path;
 
 typedef struct ovl_result_hazard {
-    const char *kind; /* "race", "missing_gradient", "duplicate_gradient", "wrong_scale" */
+    const char *kind; /* "race", "early_free", "missing_gradient", "duplicate_gradient",
+                         "wrong_scale" */
     const char *text; /* a sentence naming operations, buffer and rank */
     ovl_mark mark;
     uint32_t rank, count;
@@ -332,7 +333,9 @@ typedef struct ovl_result {
     uint32_t n_collisions, all_collisions;
     const ovl_result_hazard *hazards;
     uint32_t n_hazards;
-    bool hazards_checked;                        /* false: the program has no buffers */
+    bool hazards_checked;    /* false: the program has no buffers */
+    uint32_t reuses_checked; /* buffers that got the memory of one freed before, each after its last
+                                use; over all ranks */
     uint32_t accesses_checked, gradients_proved; /* pairs of accesses ordered; (gradient, rank)
                                                     inputs of optimizers proved */
     const char *gradient_scale; /* "1/8": what every optimizer input was proved to carry; NULL

@@ -223,7 +223,9 @@ static void back_from_end(ovl_waits *w, uint32_t op, step *s)
         add(s, t->start[op], OVL_WAIT_COMPUTE, op);
         back_from_arrival(w, op, s);
         return;
-    case OVL_MARKER:
+    case OVL_MARKER: /* a pause is of the device's own making: no stream, no byte, no rank is late
+                      */
+        add(s, t->start[op], OVL_WAIT_HOST, op);
         back_from_arrival(w, op, s);
         return;
     case OVL_HOST:

@@ -1,4 +1,5 @@
 #include "tools/explain.h"
+#include "tools/limits.h"
 #include "tools/work.h"
 
 #include <stdlib.h>
@@ -132,16 +133,21 @@ static bool explain(ovl_work *work, const ovl_args *args, const ovl_program *p,
     return true;
 }
 
-static bool run(ovl_work *work, const ovl_args *args, ovl_explanation *x)
+static bool prepare(ovl_work *work, const ovl_args *args, ovl_prepared *prepared)
 {
     ovl_document doc;
-    ovl_prepared prepared = {0};
-    ovl_timeline timeline;
     const char *variant = ovl_args_value(args, "variant");
     ovl_side side = ovl_side_of(args->operands[0], &work->arena);
     side.variant = variant ? variant : side.variant;
-    if (!ovl_work_load(work, side.path, &doc) ||
-        !ovl_work_prepare(work, &doc, side.variant, &prepared)) {
+    return ovl_work_load(work, side.path, &doc) &&
+           ovl_work_prepare(work, &doc, side.variant, prepared);
+}
+
+static bool run(ovl_work *work, const ovl_args *args, ovl_explanation *x)
+{
+    ovl_prepared prepared = {0};
+    ovl_timeline timeline;
+    if (!prepare(work, args, &prepared)) {
         return false;
     }
     const ovl_program *program = &prepared.lowered.program;
@@ -159,20 +165,60 @@ static bool run(ovl_work *work, const ovl_args *args, ovl_explanation *x)
     return explain(work, args, program, &timeline, x);
 }
 
-int ovl_cmd_explain(const ovl_args *args, const ovl_shell *shell)
+static void explain_operations_or_resource(ovl_work *work, const ovl_args *args)
 {
-    ovl_work work;
     ovl_explanation x = {0};
-    ovl_work_begin(&work, shell);
-    ovl_work_sets(&work, args);
-    if (run(&work, args, &x)) {
-        ovl_out file, *out = ovl_work_output(args, shell, &file);
+    if (run(work, args, &x)) {
+        ovl_out file, *out = ovl_work_output(args, work->shell, &file);
         if (ovl_args_has(args, "json")) {
             ovl_explain_json(out, &x);
         } else {
             ovl_explain_text(out, &x);
         }
-        ovl_work_written(&work, args, out);
+        ovl_work_written(work, args, out);
+    }
+}
+
+/* --- What limits the step --- */
+
+static bool alone(ovl_work *work, const ovl_args *args)
+{
+    static const char *const others[] = {"resource", "rank"};
+    for (uint32_t i = 0; i < OVL_COUNT(others); i++) {
+        if (ovl_args_has(args, others[i])) {
+            ovl_error(&work->errs, OVL_E_USAGE, nowhere,
+                      "--limits is about the whole step: leave out --%s", others[i]);
+        }
+    }
+    return work->errs.count == 0;
+}
+
+static void explain_limits(ovl_work *work, const ovl_args *args)
+{
+    ovl_prepared prepared = {0};
+    ovl_limits limits;
+    const char *name = args->n_operands > 1 ? args->operands[1] : NULL;
+    if (alone(work, args) && prepare(work, args, &prepared) &&
+        ovl_limits_find(work, &prepared, name, &limits)) {
+        ovl_out file, *out = ovl_work_output(args, work->shell, &file);
+        if (ovl_args_has(args, "json")) {
+            ovl_limits_json(out, &limits);
+        } else {
+            ovl_limits_text(out, &limits);
+        }
+        ovl_work_written(work, args, out);
+    }
+}
+
+int ovl_cmd_explain(const ovl_args *args, const ovl_shell *shell)
+{
+    ovl_work work;
+    ovl_work_begin(&work, shell);
+    ovl_work_sets(&work, args);
+    if (ovl_args_has(args, "limits")) {
+        explain_limits(&work, args);
+    } else {
+        explain_operations_or_resource(&work, args);
     }
     return ovl_work_end(&work, OVL_EXIT_DONE);
 }

@@ -1,6 +1,7 @@
-/* ovl import: a scenario made of a pipeline schedule in PyTorch's text form. */
+/* ovl import: a scenario made of a pipeline schedule in PyTorch's text form, or of measured traces.
+ */
 #include "models/schedule_csv.h"
-#include "tools/work.h"
+#include "tools/import_trace.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -89,7 +90,8 @@ static void import(ovl_work *work, const ovl_args *args)
     }
     if (!is_schedule(text)) {
         ovl_error(&work->errs, OVL_E_INPUT, (ovl_mark){path, 1, 1},
-                  "this is no pipeline schedule: a row of one begins as in 0F0,0F1,0B0");
+                  "this is neither a trace nor a pipeline schedule: a row of one begins as in "
+                  "0F0,0F1,0B0");
         return;
     }
     ovl_schedule s;
@@ -108,6 +110,10 @@ int ovl_cmd_import(const ovl_args *args, const ovl_shell *shell)
 {
     ovl_work work;
     ovl_work_begin(&work, shell);
+    if (args->n_operands > 1 || ovl_import_is_trace(args->operands[0])) {
+        ovl_import_trace(&work, args);
+        return ovl_work_end(&work, OVL_EXIT_DONE);
+    }
     import(&work, args);
     return ovl_work_end(&work, OVL_EXIT_DONE);
 }

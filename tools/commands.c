@@ -1,58 +1,9 @@
-#include "tools/command.h"
+#include "tools/common_options.h"
 
 static const char *const schedule_formats[] = {"csv", NULL};
 static const char *const dialects[] = {"new", "old", NULL};
 static const char *const what_if_choices[] = {"all", "none", NULL};
 static const char *const interference_models[] = {"none", "shared", "measured", NULL};
-
-#define HELP                                                                                       \
-    {                                                                                              \
-        .name = "help", .letter = 'h', .doc = "print this help and stop"                           \
-    }
-#define SET                                                                                        \
-    {                                                                                              \
-        .name = "set", .value = "PATH=VALUE", .repeat = true,                                      \
-        .doc = "set one value of the scenario, after the variant: "                                \
-               "overlap.ddp.bucket_cap=50MiB, workload.layers.block[3].backward=5ms; later ones "  \
-               "win"                                                                               \
-    }
-#define INTERFERENCE                                                                               \
-    {                                                                                              \
-        .name = "interference", .value = "MODEL", .choices = interference_models,                  \
-        .doc = "how operations that run at the same time slow each other down: none, shared or "   \
-               "measured; short for --set interference=MODEL"                                      \
-    }
-#define VARIANT                                                                                    \
-    {                                                                                              \
-        .name = "variant", .value = "NAME",                                                        \
-        .doc = "the variant of the scenario, as in FILE:NAME; without it the base"                 \
-    }
-#define WORTH                                                                                      \
-    {                                                                                              \
-        .name = "worth", .value = "all|none|NAME",                                                 \
-        .doc = "for which names the step is simulated once more as if all communication of that "  \
-               "name were free, on every rank; by default for the most exposed names"              \
-    }
-#define NO_FOLD                                                                                    \
-    {                                                                                              \
-        .name = "no-fold",                                                                         \
-        .doc = "simulate every rank, also those that do the same; the results are equal, this is " \
-               "to compare"                                                                        \
-    }
-#define JSON                                                                                       \
-    {                                                                                              \
-        .name = "json", .doc = "print JSON instead of text; times are seconds with 12 decimals"    \
-    }
-#define STORE(what)                                                                                \
-    {                                                                                              \
-        .name = "store", .value = "FILE", .file = true, .doc = (what)                              \
-    }
-#define OUTPUT                                                                                     \
-    {                                                                                              \
-        .name = "output", .letter = 'o', .value = "FILE", .file = true,                            \
-        .doc = "write to FILE instead of standard output; the file is replaced only once it is "   \
-               "whole"                                                                             \
-    }
 
 static const ovl_option run_items[] = {
     VARIANT,
@@ -80,12 +31,7 @@ static const ovl_option run_items[] = {
 };
 
 static const ovl_option report_items[] = {
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .file = true,
-     .doc = "the file to write, report.html for example; replaced only once it is whole; without "
-            "it standard output"},
+    OUTPUT,
     {.name = "ranks",
      .value = "LIST",
      .doc = "whose timelines to show: 0-7, or 0,8,16-23; without it the first 64, and the deciding "
@@ -151,6 +97,10 @@ static const ovl_option export_items[] = {
 };
 
 static const ovl_option explain_items[] = {
+    {.name = "limits",
+     .doc = "say what limits the step: how much shorter it gets if each class of kernels, each "
+            "collective, link, HBM or the host is 10 % faster, or free; with NAME of its "
+            "operations alone"},
     {.name = "resource",
      .value = "NAME[:N]",
      .doc =
@@ -322,6 +272,17 @@ static const ovl_option sweep_items[] = {
     HELP,
 };
 
+static const ovl_option import_items[] = {
+    {.name = "step",
+     .value = "STEP",
+     .doc =
+         "traces: the number of a step, the name of a range, or all; without it the last step, or "
+         "all of a trace that marks none"},
+    {.name = "self-contained",
+     .doc = "traces: write the step as an explicit program instead of naming the files"},
+    OUTPUT,
+    HELP,
+};
 static const ovl_option history_items[] = {
     STORE("the SQLite file that runs were stored in"),
     {.name = "limit",
@@ -369,7 +330,6 @@ static const ovl_option optimize_items[] = {
     OUTPUT,
     HELP,
 };
-static const ovl_option import_items[] = {OUTPUT, HELP};
 
 static const ovl_option help_items[] = {HELP};
 
@@ -482,9 +442,15 @@ const ovl_command ovl_commands[] = {
             "latency, work, and what was lost to each resource, to SMs held by others, or to a "
             "measured factor; the pieces sum to it exactly.\n\n"
             "With --resource one resource is shown over time: how much it moved, for whom, at "
-            "which "
-            "rate.",
+            "which rate.\n\n"
+            "With --limits the step is simulated again for each thing that could be faster: every "
+            "class of kernels, collective of a group, copies, the host, HBM and every link. It "
+            "prints what the step would gain, most first; how far it could go with perfect "
+            "overlap, "
+            "without interference, host time or imbalance; how much later each collective could "
+            "end; and what each part of the step is lost to.",
         .examples = "ovl explain last_bucket.yaml\n"
+                    "ovl explain last_bucket.yaml --limits\n"
                     "ovl explain last_bucket.yaml:split_48 'bucket 1' --rank 0\n"
                     "ovl explain nic_sharing.yaml:earlier --resource nic.out",
         .options = &explain_options,
@@ -545,18 +511,23 @@ const ovl_command ovl_commands[] = {
     },
     {
         .name = "import",
-        .summary = "make a scenario of a file of another tool",
-        .operands = "FILE",
+        .summary = "make a scenario of a schedule, or of measured traces",
+        .operands = "FILE ...",
         .min_operands = 1,
-        .max_operands = 1,
+        .max_operands = UINT32_MAX,
         .operand = OVL_OPERAND_FILE,
-        .about = "Reads a pipeline schedule in PyTorch's text form (CSV: a row for each rank, a "
-                 "cell for "
-                 "each action, with or without sends and receives, in both dialects) and writes a "
-                 "scenario that runs it. What the file does not say has to be filled in: each pass "
-                 "takes "
-                 "1 ms.",
-        .examples = "ovl import schedule.csv -o scenario.yaml",
+        .about =
+            "Reads a pipeline schedule in PyTorch's text form (CSV: a row for each rank, a "
+            "cell for "
+            "each action, with or without sends and receives, in both dialects) and writes a "
+            "scenario that runs it. What the file does not say has to be filled in: each pass "
+            "takes "
+            "1 ms.\n\n"
+            "Of traces (PyTorch profiler, Nsight Systems export; one file, or one for each rank) "
+            "it writes a scenario that replays a step, and prints how well that predicts what "
+            "was measured.",
+        .examples = "ovl import schedule.csv -o scenario.yaml\n"
+                    "ovl import rank*.json.gz --step 12 -o step.yaml",
         .options = &import_options,
         .run = ovl_cmd_import,
     },

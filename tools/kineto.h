@@ -20,4 +20,7 @@ ovl_scan_result ovl_kineto_scan(ovl_cursor *cursor, ovl_kineto_event *event);
 bool ovl_kineto_use(const ovl_kineto_event *event, uint64_t byte, const ovl_sink *sink,
                     ovl_read_about *about);
 
+/* The same for a slice of a trace that `ovl export` wrote. */
+bool ovl_kineto_exact(const ovl_kineto_event *event, const ovl_sink *sink);
+
 #endif

@@ -368,6 +368,9 @@ bool ovl_kineto_use(const ovl_kineto_event *event, uint64_t byte, const ovl_sink
     if (ph != 'X') {
         return true;
     }
+    if (about->own && sink->exact) {
+        return ovl_kineto_exact(event, sink);
+    }
     category cat = event->cat.slice.text ? category_of(event->cat.slice) : OTHER;
     switch (cat) {
     case KERNEL:

@@ -108,6 +108,16 @@ typedef struct ovl_read_row {
     int64_t wrong[2];
 } ovl_read_row;
 
+/* A slice of a trace that `ovl export` wrote (tools/trace_exact.c). Times in ps; -1: not written.
+ */
+typedef struct ovl_read_exact {
+    ovl_slice category, name, kind, stream, group, op, direction;
+    ovl_slice after; /* a JSON array */
+    int64_t rank, id, start, end, wait, launch, latency, wire, bytes, comm, place, peer, batch;
+    int64_t members;
+    bool eager;
+} ovl_read_exact;
+
 /* What records are given to; a function may be NULL. */
 typedef struct ovl_sink {
     void *context;
@@ -118,6 +128,7 @@ typedef struct ovl_sink {
     void (*wait)(void *context, const ovl_read_wait *record);
     void (*range)(void *context, const ovl_read_range *record);
     void (*metric)(void *context, const ovl_read_metric *record);
+    void (*exact)(void *context, const ovl_read_exact *record);
 } ovl_sink;
 
 typedef enum ovl_read_format {
@@ -152,6 +163,8 @@ typedef struct ovl_read_about {
     int64_t rank, world; /* -1: not written */
     uint64_t n_records;  /* events, rows */
     ovl_read_faults faults;
+    bool own; /* `ovl export` wrote it, with: */
+    int64_t ranks, copy_engines[2], hw_queues;
     const char *operation; /* nccl-tests, CSV of sizes: "all_reduce"; or NULL */
     int64_t n_ranks;       /* nccl-tests: ranks that took part, -1: not written */
     int64_t gpu_hbm;       /* bandwidth in bytes/s; 0: not written */

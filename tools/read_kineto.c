@@ -246,12 +246,35 @@ static void distributed_info(reader *r, ovl_slice object)
     }
 }
 
+static void other_data(reader *r, ovl_slice object)
+{
+    ovl_cursor c = {object.text + 1, object.text + object.length, false};
+    ovl_slice key;
+    ovl_scan_value value;
+    ovl_read_about *about = r->about;
+    while (ovl_scan_member(&c, &key, &value) == OVL_SCAN_DONE) {
+        if (ovl_slice_is(key, "program")) {
+            about->own = ovl_slice_is(value.slice, "overlapsim");
+        } else if (ovl_slice_is(key, "ranks")) {
+            ovl_scan_integer(&value, 0, &about->ranks);
+        } else if (ovl_slice_is(key, "copy_engines_d2h")) {
+            ovl_scan_integer(&value, 0, &about->copy_engines[0]);
+        } else if (ovl_slice_is(key, "copy_engines_h2d")) {
+            ovl_scan_integer(&value, 0, &about->copy_engines[1]);
+        } else if (ovl_slice_is(key, "hw_queues")) {
+            ovl_scan_integer(&value, 0, &about->hw_queues);
+        }
+    }
+}
+
 static void use_pair(reader *r, ovl_slice key, const ovl_scan_value *value)
 {
     if (ovl_slice_is(key, "baseTimeNanoseconds")) {
         ovl_scan_integer(value, 0, &r->about->base);
     } else if (ovl_slice_is(key, "distributedInfo") && value->kind == OVL_SCAN_OBJECT) {
         distributed_info(r, value->slice);
+    } else if (ovl_slice_is(key, "otherData") && value->kind == OVL_SCAN_OBJECT) {
+        other_data(r, value->slice);
     }
 }
 

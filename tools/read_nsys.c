@@ -248,6 +248,77 @@ static void read_calls(reader *r, bool processes)
     }
 }
 
+#define SYNC_EVENT  1
+#define SYNC_WAIT   2
+#define SYNC_STREAM 3
+
+/* Where an event was recorded: on which stream, by which call; NULL if that is not in the file. */
+static const char *event_of(reader *r, const char *t, const char *what, bool processes)
+{
+    const char *e = table_of(r, "CUPTI_ACTIVITY_KIND_CUDA_EVENT");
+    if (!e || !has_column(r, e, what) || !has_column(r, e, "eventSyncId") ||
+        !has_column(r, t, "eventSyncId") || !has_column(r, e, "eventId")) {
+        return "NULL";
+    }
+    bool by_process = processes && has_column(r, e, "globalPid") && has_column(r, t, "globalPid");
+    return ovl_arena_printf(&r->arena,
+                            "(SELECT e.\"%s\" FROM main.\"%s\" e WHERE e.\"eventSyncId\" = "
+                            "t.\"eventSyncId\" AND e.\"eventId\" = t.\"eventId\"%s LIMIT 1)",
+                            what, e, by_process ? " AND e.\"globalPid\" = t.\"globalPid\"" : "");
+}
+
+/* Waits of streams for events, and of the host for events and streams. */
+static void read_waits(reader *r, bool processes)
+{
+    const char *t = table_of(r, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION");
+    if (!t || !r->sink->wait) {
+        return;
+    }
+    const char *sql = ovl_arena_printf(
+        &r->arena, "SELECT %s, %s, %s, %s, %s, %s FROM main.\"%s\" t", column_of(r, t, "syncType"),
+        column_of(r, t, "streamId"), column_of(r, t, "correlationId"),
+        processes ? column_of(r, t, "globalPid") : "NULL", event_of(r, t, "streamId", processes),
+        event_of(r, t, "correlationId", processes), t);
+    for (sqlite3_stmt *s = prepare(r, sql); step(r, s);) {
+        int64_t type = sqlite3_column_int64(s, 0), stream = sqlite3_column_int64(s, 1);
+        bool own = type == SYNC_WAIT || type == SYNC_STREAM;
+        const ovl_read_wait record = {
+            .process = process_of(s, 3),
+            .key = (uint64_t)sqlite3_column_int64(s, 2),
+            .stream = own && stream != UINT32_MAX ? stream : -1,
+            .on = sqlite3_column_type(s, 4) == SQLITE_NULL ? -1 : sqlite3_column_int64(s, 4),
+            .record = (uint64_t)sqlite3_column_int64(s, 5),
+            .has_record = sqlite3_column_type(s, 5) != SQLITE_NULL,
+        };
+        bool known = sqlite3_column_type(s, 2) != SQLITE_NULL && type >= SYNC_EVENT;
+        if (known) {
+            r->sink->wait(r->sink->context, &record);
+        }
+        r->about->n_records++;
+    }
+}
+
+/* Ranges of the host other than steps. */
+static void read_ranges(reader *r, bool processes)
+{
+    static const char *const names[] = {"text", "textId", NULL};
+    const char *t = table_of(r, "NVTX_EVENTS");
+    if (!t || !r->sink->range || !has_column(r, t, "start") || !has_column(r, t, "end")) {
+        return;
+    }
+    const char *sql = ovl_arena_printf(
+        &r->arena, "SELECT %s, %s, %s, %s FROM main.\"%s\" t WHERE t.\"end\" NOT NULL",
+        column_of(r, t, "start"), column_of(r, t, "end"),
+        processes ? column_of(r, t, "globalTid") : "NULL", name_of(r, t, names), t);
+    for (sqlite3_stmt *s = prepare(r, sql); step(r, s);) {
+        ovl_read_range record = {.process = process_of(s, 2), .name = text_slice(s, 3)};
+        if (!ovl_slice_starts(record.name, "ProfilerStep") &&
+            times(s, r->about, &record.start, &record.end)) {
+            r->sink->range(r->sink->context, &record);
+        }
+    }
+}
+
 /* Ranges that mark steps. */
 static void read_steps(reader *r, bool processes)
 {
@@ -386,6 +457,8 @@ static void read_all(reader *r)
     read_device(r, "CUPTI_ACTIVITY_KIND_MEMSET", OVL_READ_SET);
     read_calls(r, processes);
     read_steps(r, processes);
+    read_waits(r, processes);
+    read_ranges(r, processes);
     read_memory(r);
     read_metrics(r);
     r->about->gpu_hbm = number_in(r, "TARGET_INFO_GPU", "memoryBandwidth");

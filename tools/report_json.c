@@ -501,6 +501,9 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
     }
     ovl_replay_json(json, result->replay);
     ovl_report_stats_json(json, result);
+    if (result->reuses_checked) {
+        ovl_json_uint(json, "reuses_checked", result->reuses_checked);
+    }
     ovl_json_close(json);
 }
 

@@ -271,6 +271,17 @@ static void proof(ovl_out *out, const ovl_result *result)
     }
 }
 
+static void reuses(ovl_out *out, const ovl_result *result)
+{
+    if (result->reuses_checked) {
+        bool one = result->reuses_checked == 1;
+        ovl_out_printf(out,
+                       "  %" PRIu32 " buffer%s the memory of one freed before, %s after its last "
+                       "use\n",
+                       result->reuses_checked, one ? " gets" : "s get", one ? "" : "each");
+    }
+}
+
 void ovl_report_hazards(ovl_out *out, const ovl_result *result)
 {
     if (!result->hazards_checked) {
@@ -281,6 +292,7 @@ void ovl_report_hazards(ovl_out *out, const ovl_result *result)
         ovl_out_title(out, "\nHazards: none");
         ovl_out_printf(out, "  %" PRIu32 " pair%s of accesses to buffers, all ordered\n",
                        result->accesses_checked, result->accesses_checked == 1 ? "" : "s");
+        reuses(out, result);
         proof(out, result);
         return;
     }

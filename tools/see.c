@@ -1,5 +1,6 @@
 #include "tools/see.h"
 
+#include "sim/program.h"
 #include "tools/collect.h"
 #include "tools/comm_names.h"
 #include "tools/decimal.h"
@@ -26,6 +27,12 @@ typedef struct wait {
     bool has_record;
 } wait;
 
+/* A process that has work on a device. */
+typedef struct user {
+    uint64_t process;
+    int64_t device;
+} user;
+
 typedef struct seer {
     ovl_seen *seen;
     ovl_arena *arena;
@@ -39,6 +46,9 @@ typedef struct seer {
     OVL_VEC(ovl_seen_stream) streams;
     OVL_VEC(ovl_seen_collective) collectives;
     OVL_VEC(ovl_id) op_of;
+    OVL_VEC(ovl_exact_op) exact;
+    OVL_VEC(uint32_t) exact_after;
+    OVL_VEC(user) users;
 } seer;
 
 /* ---- names ---- */
@@ -127,9 +137,24 @@ static uint32_t add_collective(seer *s, const ovl_read_device *record)
     return s->collectives.len - 1;
 }
 
+#define MOST_USERS 4096
+
+static void add_user(seer *s, uint64_t process, int64_t device)
+{
+    for (uint32_t i = s->users.len; i > 0; i--) {
+        if (s->users.data[i - 1].process == process && s->users.data[i - 1].device == device) {
+            return;
+        }
+    }
+    if (s->users.len < MOST_USERS) {
+        ovl_vec_push(&s->users, (user){process, device});
+    }
+}
+
 static void on_device(void *context, const ovl_read_device *record)
 {
     seer *s = context;
+    add_user(s, record->process, record->device);
     ovl_seen_op op = {
         .start = record->start,
         .end = record->end,
@@ -232,6 +257,99 @@ static void on_range(void *context, const ovl_read_range *record)
     add_range(context, record, -1);
 }
 
+/* ---- traces of our own ---- */
+
+static uint32_t small(int64_t number)
+{
+    return number >= 0 && number < OVL_NONE ? (uint32_t)number : OVL_NONE;
+}
+
+static uint8_t kind_number(const ovl_read_exact *r)
+{
+    ovl_slice name = r->kind.length ? r->kind : r->category;
+    for (int kind = OVL_KERNEL; kind <= OVL_MARKER; kind++) {
+        if (ovl_slice_is(name, ovl_op_kind_name((ovl_op_kind)kind))) {
+            return (uint8_t)kind;
+        }
+    }
+    return OVL_MARKER;
+}
+
+static uint8_t coll_number(ovl_slice op)
+{
+    for (int coll = 0; coll < OVL_COLL_COUNT; coll++) {
+        if (ovl_slice_is(op, ovl_coll_name((ovl_coll)coll))) {
+            return (uint8_t)coll;
+        }
+    }
+    return OVL_SEND_RECV;
+}
+
+static void add_exact_after(seer *s, ovl_slice list)
+{
+    ovl_cursor c = {list.text + 1, list.text + list.length, false};
+    ovl_scan_value value;
+    int64_t id;
+    while (list.length > 1 && ovl_scan_value_next(&c, &value) == OVL_SCAN_DONE) {
+        if (ovl_scan_integer(&value, 0, &id)) {
+            ovl_vec_push(&s->exact_after, small(id));
+        }
+    }
+}
+
+/* Times that make no sense are clamped: nothing ends before it starts. */
+static void on_exact(void *context, const ovl_read_exact *r)
+{
+    seer *s = context;
+    const int64_t most = OVL_TIME_MAX / 4;
+    ovl_exact_op op = {
+        .rank = small(r->rank),
+        .id = small(r->id),
+        .kind = kind_number(r),
+        .coll = coll_number(r->op),
+        .engine = ovl_slice_is(r->direction, "h2d"),
+        .eager = r->eager,
+        .name = name_id(s, r->name),
+        .stream = optional_id(s, r->stream),
+        .group = optional_id(s, r->group),
+        .start = OVL_MIN(OVL_MAX(r->start, 0), most),
+        .wait = OVL_MIN(OVL_MAX(r->wait, 0), most),
+        .launch = OVL_MIN(OVL_MAX(r->launch, 0), most),
+        .latency = OVL_MIN(OVL_MAX(r->latency, 0), most),
+        .wire = OVL_MIN(OVL_MAX(r->wire, 0), most),
+        .bytes = r->bytes,
+        .comm = small(r->comm),
+        .place = small(r->place),
+        .peer = small(r->peer),
+        .batch = small(r->batch),
+        .members = small(r->members),
+        .first_after = s->exact_after.len,
+    };
+    op.end = OVL_MIN(OVL_MAX(r->end, op.start), most);
+    add_exact_after(s, r->after);
+    op.n_after = s->exact_after.len - op.first_after;
+    ovl_vec_push(&s->exact, op);
+}
+
+static void hand_over_exact(seer *s)
+{
+    if (!s->about.own) {
+        ovl_vec_free(&s->exact);
+        ovl_vec_free(&s->exact_after);
+        return;
+    }
+    ovl_exact *exact = OVL_NEW(s->arena, ovl_exact);
+    exact->ranks = s->about.ranks;
+    exact->copy_engines[0] = s->about.copy_engines[0];
+    exact->copy_engines[1] = s->about.copy_engines[1];
+    exact->hw_queues = s->about.hw_queues;
+    exact->n_ops = s->exact.len;
+    exact->ops = ovl_vec_freeze(&s->exact, s->arena);
+    exact->n_after = s->exact_after.len;
+    exact->after = ovl_vec_freeze(&s->exact_after, s->arena);
+    s->seen->exact = exact;
+}
+
 /* ---- what belongs together ---- */
 
 static int by_key(const void *a, const void *b)
@@ -324,10 +442,22 @@ static void link_ops(seer *s)
     }
 }
 
-static uint32_t stream_of(const seer *s, int64_t id)
+/* Two processes of one file may have streams of one number, each on its device. */
+static bool works_on(const seer *s, uint64_t process, int64_t device)
+{
+    for (uint32_t i = 0; i < s->users.len; i++) {
+        if (s->users.data[i].process == process && s->users.data[i].device == device) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t stream_of(const seer *s, int64_t id, uint64_t process)
 {
     for (uint32_t i = 0; i < s->streams.len && id >= 0; i++) {
-        if (s->streams.data[i].id == (uint64_t)id) {
+        if (s->streams.data[i].id == (uint64_t)id &&
+            works_on(s, process, s->streams.data[i].device)) {
             return i;
         }
     }
@@ -340,8 +470,8 @@ static ovl_seen_wait *link_waits(seer *s)
     for (uint32_t i = 0; i < s->waits.len; i++) {
         const wait *w = &s->waits.data[i];
         uint32_t call = call_of_key(s, w->key, w->process);
-        waits[i].stream = stream_of(s, w->stream);
-        waits[i].on = stream_of(s, w->on);
+        waits[i].stream = stream_of(s, w->stream, w->process);
+        waits[i].on = stream_of(s, w->on, w->process);
         waits[i].record = w->has_record ? call_of_key(s, w->record, w->process) : OVL_NONE;
         if (call != OVL_NONE) {
             s->calls.data[call].wait = i;
@@ -436,6 +566,7 @@ static void hand_over(seer *s)
     seen->base = s->about.base;
     seen->rank = s->about.rank >= 0 ? s->about.rank : ovl_rank_of_path(seen->file);
     seen->world = s->about.world;
+    seen->damaged = s->about.faults.cut || s->about.faults.broken.count;
     seen->n_ops = s->ops.len;
     seen->ops = ovl_vec_freeze(&s->ops, s->arena);
     seen->n_calls = s->calls.len;
@@ -450,6 +581,7 @@ static void hand_over(seer *s)
     ovl_vec_free(&s->op_keys);
     ovl_vec_free(&s->call_keys);
     ovl_vec_free(&s->waits);
+    ovl_vec_free(&s->users);
 }
 
 static void finish(seer *s)
@@ -459,6 +591,7 @@ static void finish(seer *s)
     drop_calls(s, link_waits(s));
     sort_ops(s);
     hand_over(s);
+    hand_over_exact(s);
 }
 
 /* Tables and memory timelines have nothing to replay. */
@@ -481,7 +614,8 @@ static seer begin(const char *path, ovl_arena *arena, ovl_seen *seen)
 
 #define SINK(s)                                                                                    \
     {                                                                                              \
-        .context = (s), .device = on_device, .host = on_host, .wait = on_wait, .range = on_range   \
+        .context = (s), .device = on_device, .host = on_host, .wait = on_wait, .range = on_range,  \
+        .exact = on_exact                                                                          \
     }
 
 bool ovl_see_file(const char *path, ovl_arena *arena, ovl_seen *seen, ovl_errs *errs)

@@ -171,6 +171,10 @@ void ovl_trace_write(ovl_out *out, const ovl_trace_job *job)
     ovl_json_text_if(&json, "scenario", job->scenario);
     ovl_json_text_if(&json, "variant", job->variant);
     ovl_json_text_if(&json, "interference", job->interference);
+    ovl_json_uint(&json, "ranks", job->program->n_ranks);
+    ovl_json_uint(&json, "copy_engines_d2h", job->program->copy_engines[0]);
+    ovl_json_uint(&json, "copy_engines_h2d", job->program->copy_engines[1]);
+    ovl_json_uint(&json, "hw_queues", job->program->hw_queues);
     ovl_json_close(&json);
     ovl_json_array(&json, "traceEvents", OVL_JSON_BLOCK);
     for (uint32_t rank = 0; rank < job->program->n_ranks && !out->lost; rank++) {

@@ -65,6 +65,9 @@ void ovl_trace_series(ovl_trace *t, ovl_changes *list, const char *const *names,
 /* How many ranks have each resource; lives in `arena`. */
 uint32_t *ovl_trace_sharers(const ovl_program *p, ovl_arena *arena);
 
+/* Arguments of the slice of an operation that only a replay needs. */
+void ovl_trace_exact(ovl_trace *t, uint32_t local);
+
 void ovl_trace_slices(ovl_trace *t);
 void ovl_trace_wires(ovl_trace *t);
 void ovl_trace_flows(ovl_trace *t);

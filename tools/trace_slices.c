@@ -168,6 +168,7 @@ static void slice(ovl_trace *t, uint32_t local, ovl_time ready)
     if (t->job->critical[number]) {
         ovl_json_bool(t->json, "critical_path", true);
     }
+    ovl_trace_exact(t, local);
     ovl_json_close(t->json);
     ovl_trace_colour(t, op);
     ovl_json_close(t->json);

@@ -151,6 +151,9 @@ _ovl()
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
+    import:--step)
+        return
+        ;;
     import:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
@@ -330,7 +333,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--set --interference --worth --no-fold --json --output --fail-if-worse --store --help" -- "$word"))
         ;;
     explain:-*)
-        COMPREPLY=($(compgen -W "--resource --rank --variant --set --interference --json --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--limits --resource --rank --variant --set --interference --json --output --help" -- "$word"))
         ;;
     export:-*)
         COMPREPLY=($(compgen -W "--trace --schedule --lowered --dialect --output --ranks --store --csv --variant --set --interference --no-fold --help" -- "$word"))
@@ -345,7 +348,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--store --limit --points --json --csv --output --help" -- "$word"))
         ;;
     import:-*)
-        COMPREPLY=($(compgen -W "--output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--step --self-contained --output --help" -- "$word"))
         ;;
     inspect:-*)
         COMPREPLY=($(compgen -W "--comm-pattern --json --output --help" -- "$word"))

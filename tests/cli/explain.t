@@ -60,3 +60,192 @@ error: the instance "x" is no number
 $ ovl explain scenarios/mesh/nic_sharing.yaml a --rank 16
 error: there is no rank 16; the last is 15
 ? 2
+
+What limits the step. Ten percent faster is 10/11 of the time: the matmul alone takes 22.727 ms then,
+beside an all-reduce 29/25 of that, 26.364 ms, in which the all-reduce advances by 16/29: 14.545; its
+last 5.455 run alone: 31.818. The all-reduce alone takes 18.182 then: at 29 ms it has done 16, its last
+2.182 run alone: 31.182.
+
+$ ovl explain scenarios/first_steps/matmul_allreduce.yaml:overlapped --limits
+A matmul beside an all-reduce
+variant overlapped, interference measured, step 33 ms
+
+Where the step goes on rank 0, and why (ms)
+  25     kernels at isolated speed
+   4  +  kernels below isolated speed: matmul most, which loses 4 ms to a measured factor in all
+   4  +  communication moving bytes with no kernel beside it: all_reduce most; use waits 4 ms for it
+  33  =  step
+
+What limits the step, most first (times in ms)
+  what                     10 % faster: step   gains  free: step    gains
+  all_reduce in world                31.1818  1.8182     25.0000   8.0000
+  kernels of class matmul            31.8182  1.1818     20.0000  13.0000
+  10 % faster: the same bytes in 10/11 of the time, or 11/10 of a bandwidth; free: no time at all,
+  or bandwidth without end. Each step is simulated; order stays
+
+How far it could go (times in ms)
+  step gains if
+    25     8 perfect overlap: the longer of 25 ms with free communication and 20 ms with free
+             kernels
+    25     8 nothing slows what runs beside it
+    33     0 the host takes no time
+    33     0 kernels take the mean of the stages or ranks
+    25     8 free communication, no interference, no host, no imbalance: all of these
+
+Slack of communication, least first (times in ms)
+  communication  in     slack  exposed
+  all_reduce     world      0        4  *
+  slack: how much later it could end with the step unchanged, other durations as they are; exposed:
+  what its consumer waits for it; of several the least slack and the longest exposure; *: on the
+  critical path
+
+10 simulations
+? 0
+
+A link with 11/10 of its bandwidth is what --set makes of it.
+
+$ ovl explain scenarios/mesh/nic_sharing.yaml:earlier --limits
+Two collectives on one NIC
+variant earlier, interference shared, step 14 ms
+
+Where the step goes on rank 0, and why (ms)
+  13.0     kernels at isolated speed
+   0.5  +  communication moving bytes with no kernel beside it: a most; a_end waits 1 ms for it
+   0.5  +  communication below isolated speed: a most, which loses 4 ms to nic.out in all
+  14.0  =  step
+
+What limits the step, most first (times in ms)
+  what                     10 % faster: step   gains  free: step   gains
+  link nic                           13.2727  0.7273     13.0000  1.0000
+  all_reduce in dp                   13.2727  0.7273     13.0000  1.0000
+  kernels of class kernel            13.4545  0.5455      8.0000  6.0000
+  10 % faster: the same bytes in 10/11 of the time, or 11/10 of a bandwidth; free: no time at all,
+  or bandwidth without end. Each step is simulated; order stays
+
+How far it could go (times in ms)
+  step gains if
+    13     1 perfect overlap: the longer of 13 ms with free communication and 8 ms with free kernels
+    13     1 nothing slows what runs beside it
+    14     0 the host takes no time
+    14     0 kernels take the mean of the stages or ranks
+    13     1 free communication, no interference, no host, no imbalance: all of these
+
+Slack of communication, least first (times in ms)
+  communication  in  slack  exposed
+  b              dp      0        2
+  a              dp      0        1  *
+  c              dp      4        0
+  slack: how much later it could end with the step unchanged, other durations as they are; exposed:
+  what its consumer waits for it; of several the least slack and the longest exposure; *: on the
+  critical path
+
+12 simulations
+$ ovl run scenarios/mesh/nic_sharing.yaml:earlier --set 'hardware.links.nic.bandwidth=55 GB/s' --json | grep -m1 time_s
+    "time_s": 0.013272727273,
+$ ovl explain scenarios/mesh/nic_sharing.yaml:earlier b --limits
+Two collectives on one NIC
+variant earlier, interference shared, step 14 ms
+
+What limits the step, most first (times in ms)
+  what  10 % faster: step   gains  free: step   gains
+  b               13.6364  0.3636     13.0000  1.0000
+  10 % faster: the same bytes in 10/11 of the time, or 11/10 of a bandwidth; free: no time at all,
+  or bandwidth without end. Each step is simulated; order stays
+
+2 simulations
+$ ovl explain scenarios/buckets/last_bucket.yaml:split_80_16 --limits --json
+{
+  "schema": "overlapsim.limits/1",
+  "scenario": "The last bucket",
+  "variant": "split_80_16",
+  "interference": "measured",
+  "step_s": 0.213000000000,
+  "compute_s": 0.210000000000,
+  "lost": [
+    {
+      "term": "compute_stretch",
+      "time_s": 0.001000000000,
+      "because": "kernels below isolated speed: backward late most, which loses 1 ms to a measured factor in all"
+    },
+    {
+      "term": "comm_latency",
+      "time_s": 0.001000000000,
+      "because": "communication in its latency with no kernel beside it: bucket 1 most; optimizer waits 2 ms for it"
+    },
+    {
+      "term": "comm_transfer",
+      "time_s": 0.001000000000,
+      "because": "communication moving bytes with no kernel beside it: bucket 1 most; optimizer waits 2 ms for it"
+    }
+  ],
+  "speedups": [
+    {
+      "kind": "kernels",
+      "what": "kernels of class backward",
+      "faster_step_s": 0.194000000004,
+      "faster_gain_s": 0.018999999996,
+      "free_step_s": 0.008000000000,
+      "free_gain_s": 0.205000000000
+    },
+    {
+      "kind": "communication",
+      "what": "all_reduce in dp",
+      "faster_step_s": 0.212727272730,
+      "faster_gain_s": 0.000272727270,
+      "free_step_s": 0.210000000000,
+      "free_gain_s": 0.003000000000
+    },
+    {
+      "kind": "kernels",
+      "what": "kernels of class copy_in",
+      "faster_step_s": 0.212909090910,
+      "faster_gain_s": 0.000090909090,
+      "free_step_s": 0.212000000000,
+      "free_gain_s": 0.001000000000
+    }
+  ],
+  "ceilings": [
+    {
+      "change": "perfect_overlap",
+      "what": "perfect overlap: the longer of 210 ms with free communication and 8 ms with free kernels",
+      "step_s": 0.210000000000,
+      "gain_s": 0.003000000000
+    },
+    {
+      "change": "no_interference",
+      "what": "nothing slows what runs beside it",
+      "step_s": 0.212000000000,
+      "gain_s": 0.001000000000
+    },
+    {
+      "change": "no_host",
+      "what": "the host takes no time",
+      "step_s": 0.213000000000,
+      "gain_s": 0.000000000000
+    },
+    {
+      "change": "no_imbalance",
+      "what": "kernels take the mean of the stages or ranks",
+      "step_s": 0.213000000000,
+      "gain_s": 0.000000000000
+    },
+    {
+      "change": "all",
+      "what": "free communication, no interference, no host, no imbalance: all of these",
+      "step_s": 0.210000000000,
+      "gain_s": 0.003000000000
+    }
+  ],
+  "slack": [
+    {"name": "bucket 1", "op": "all_reduce", "group": "dp", "times": 1, "slack_s": 0.000000000000, "exposed_s": 0.002000000000, "on_critical_path": true},
+    {"name": "bucket 0", "op": "all_reduce", "group": "dp", "times": 1, "slack_s": 0.003000000000, "exposed_s": 0.000000000000, "on_critical_path": false}
+  ],
+  "simulations": 12
+}
+$ ovl explain scenarios/mesh/nic_sharing.yaml bb --limits
+error: unknown operation "bb"; did you mean "b1"?
+? 2
+$ ovl explain scenarios/mesh/nic_sharing.yaml --limits --rank 0 --resource nic.out
+error: --limits is about the whole step: leave out --resource
+error: --limits is about the whole step: leave out --rank
+? 2

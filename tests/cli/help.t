@@ -13,7 +13,7 @@ Commands
   export    write a run in the format of another tool
   help      explain a command
   history   list the runs of a store
-  import    make a scenario of a file of another tool
+  import    make a scenario of a schedule, or of measured traces
   inspect   say where the time goes in measured traces
   optimize  find the change of a scenario with the shortest step
   report    write a run, or several beside each other, as a page for a browser

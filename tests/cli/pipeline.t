@@ -115,6 +115,7 @@ Peak memory
 
 Hazards: none
   32 pairs of accesses to buffers, all ordered
+  22 buffers get the memory of one freed before, each after its last use
 
 Not modelled
   - HBM sharing is not modelled: the hardware gives no gpu.hbm.
@@ -198,7 +199,7 @@ $ ovl import tests/cli/wrong.csv
 tests/cli/wrong.csv:2:6: error: "1X0" is no action: after the stage comes a type such as F, I, W, B or SEND_F
 ? 3
 $ ovl import tests/cli/scheduled.yaml
-tests/cli/scheduled.yaml:1:1: error: this is no pipeline schedule: a row of one begins as in 0F0,0F1,0B0
+tests/cli/scheduled.yaml:1:1: error: this is neither a trace nor a pipeline schedule: a row of one begins as in 0F0,0F1,0B0
 ? 3
 $ ovl export --schedule csv scenarios/tutorial/first.yaml
 error: "scenarios/tutorial/first.yaml" has no overlap.pipeline to export

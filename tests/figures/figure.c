@@ -19,7 +19,8 @@ static bool fill(figure *f, const char *path, const char *variant, const ovl_set
     ovl_analyse_options options = {.interference = (ovl_interference)scenario->interference,
                                    .worth = worth,
                                    .scenario = scenario->name,
-                                   .variant = scenario->variant};
+                                   .variant = scenario->variant,
+                                   .measured = f->lowered.measured};
     return ovl_analyse(&f->lowered.program, &options, &f->arena, &f->result, NULL, &f->errs);
 }
 

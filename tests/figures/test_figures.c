@@ -12,6 +12,8 @@
 #define SMALL  "scenarios/buckets/small_buckets.yaml"
 #define HBM    "scenarios/contention/hbm_share.yaml"
 
+#define RANKS "scenarios/replay/two_ranks.yaml"
+
 static ovl_time ms(double value)
 {
     return (ovl_time)(value * (double)OVL_MS + 0.5);
@@ -255,6 +257,30 @@ static void a_collective_slows_a_memory_bound_kernel(void)
     CHECK_NEAR(slowdown("all_sms"), 108.0 / 92, 1e-6);
 }
 
+/* --- Replay of a measured step --- */
+
+static void a_replayed_step_takes_what_was_measured(void)
+{
+    figure f = figure_run(RANKS, NULL, NULL, NULL);
+    CHECK_INT(f.result.step, ms(14));
+    CHECK(f.result.replay != NULL);
+    CHECK_INT(f.result.replay->measured, ms(14));
+    CHECK_INT(f.result.replay->unexplained, 0);
+    for (uint32_t r = 0; r < f.result.replay->n_ranks; r++) {
+        CHECK_INT(f.result.replay->ranks[r].worst_error, 0);
+    }
+    CHECK_INT(figure_collective(&f, "all_reduce 1")->wait, ms(1.5));
+    figure_free(&f);
+}
+
+static void what_ifs_on_a_replayed_step(void)
+{
+    CHECK_INT(step(RANKS, "link", NULL, NULL), ms(13.2));
+    CHECK_INT(step(RANKS, "one_bucket", NULL, NULL), ms(14.8));
+    CHECK_INT(step(RANKS, "no_waiting", NULL, NULL), ms(14));
+    CHECK_INT(step(RANKS, "backward", NULL, NULL), ms(12.5));
+}
+
 static CU_TestInfo tests[] = {
     {"gathers under the next forward", gathers_under_the_next_forward},
     {"a serial matmul and all-reduce take 45 ms", a_serial_matmul_and_all_reduce_take_45},
@@ -273,6 +299,8 @@ static CU_TestInfo tests[] = {
      one_communicator_costs_19_10_10_10_and_15_9_6_9},
     {"a collective slows a memory-bound kernel 1.43 to 1.82",
      a_collective_slows_a_memory_bound_kernel},
+    {"a replayed step takes what was measured", a_replayed_step_takes_what_was_measured},
+    {"what-ifs on a replayed step", what_ifs_on_a_replayed_step},
     CU_TEST_INFO_NULL,
 };
 

@@ -2,7 +2,9 @@
  * fuzz_kineto.c - any bytes as a measured trace in JSON: they are read or refused with a reason,
  * and what they say can be printed.
  */
+#include "models/record.h"
 #include "tools/inspect.h"
+#include "tools/see.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +32,24 @@ static void check(const ovl_measures *m)
         m->overlap > m->compute || m->compute + m->exposed + m->mem_alone + m->idle != m->span) {
         abort();
     }
+}
+
+/* The same bytes as two ranks to be replayed: a program, or a reason. */
+static void record(const char *bytes, size_t size)
+{
+    const ovl_record_options options = {NULL, OVL_RECORD_COMM, false};
+    const ovl_mark mark = {"s.yaml", 1, 1};
+    ovl_arena arena = {0};
+    ovl_errs errs = {.arena = &arena};
+    ovl_seen seen[2];
+    ovl_recorded recorded;
+    bool good = ovl_see_bytes("rank0.json", bytes, size, &arena, &seen[0], &errs) &&
+                ovl_see_bytes("rank1.json", bytes, size, &arena, &seen[1], &errs);
+    uint32_t n = good && seen[0].exact ? 1 : 2;
+    if (good && !ovl_record(seen, n, &options, mark, &arena, &recorded, &errs) && !errs.errors) {
+        abort(); /* refused without a reason */
+    }
+    ovl_arena_free(&arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -61,6 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(&in.devices.data[i].launched);
     }
     print(&in, &errs);
+    record(bytes, size);
     ovl_inspect_free(&in);
     ovl_comm_pattern_free(&pattern);
     ovl_arena_free(&arena);

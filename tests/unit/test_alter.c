@@ -19,7 +19,8 @@ static ovl_time step_of(tiny *t, const ovl_alteration *how)
 }
 
 /* Kernels of 5 and 8 ms, then an all-reduce of 20, then 1: 29 = 8 + 20 + 1; with the mean kernel
- * 27.5; with free communication 9. */
+ * 27.5; with free communication 9;
+ * with free kernels 20. */
 static void kernels_like_their_mean_and_free_communication(void)
 {
     tiny t;
@@ -36,6 +37,7 @@ static void kernels_like_their_mean_and_free_communication(void)
     CHECK_INT(step_of(&t, &(ovl_alteration){0}), 29 * MS);
     CHECK_INT(step_of(&t, &(ovl_alteration){.mean_kernels = true}), 55 * MS / 2);
     CHECK_INT(step_of(&t, &(ovl_alteration){.free_comm = true}), 9 * MS);
+    CHECK_INT(step_of(&t, &(ovl_alteration){.free_kernels = true}), 20 * MS);
     tiny_free(&t);
 }
 

@@ -7,7 +7,7 @@
 
 typedef struct found {
     ovl_hazards list;
-    uint32_t checked;
+    ovl_races_checked checked;
 } found;
 
 static found look(tiny *t)
@@ -67,7 +67,7 @@ static void a_wait_is_none(void)
     tiny t;
     found f = reduce_and_use(&t, true);
     CHECK_INT(f.list.len, 0);
-    CHECK_INT(f.checked, 12);
+    CHECK_INT(f.checked.accesses, 12);
     end(&t, &f);
 }
 
@@ -82,7 +82,7 @@ static void reading_together_is_fine(void)
     tiny_reads(&t, x);
     found f = look(&t);
     CHECK_INT(f.list.len, 0);
-    CHECK_INT(f.checked, 0);
+    CHECK_INT(f.checked.accesses, 0);
     end(&t, &f);
 }
 
@@ -193,7 +193,7 @@ static void another_rank_may_order_two_accesses(void)
     tiny t;
     found f = answer_through_another_rank(&t, true);
     CHECK_INT(f.list.len, 0);
-    CHECK_INT(f.checked, 1);
+    CHECK_INT(f.checked.accesses, 1);
     end(&t, &f);
     f = answer_through_another_rank(&t, false);
     CHECK_INT(f.list.len, 1);
@@ -298,6 +298,93 @@ static bool plain_race(ovl_causes *c, uint32_t rank)
     return false;
 }
 
+/* --- Memory that is used again --- */
+
+/* A buffer of `bytes` from the pool of a stream. */
+static ovl_id pooled(tiny *t, const char *name, const char *stream, uint64_t bytes, bool recorded)
+{
+    return ovl_add_buffer(&t->b, t->code,
+                          &(ovl_buffer){.name = ovl_name(&t->b, name),
+                                        .bytes = bytes,
+                                        .stream = ovl_add_stream(&t->b, t->code, stream),
+                                        .record_stream = recorded});
+}
+
+typedef struct handover {
+    bool waits;      /* the gather waits for the reader */
+    bool recorded;   /* record_stream */
+    uint64_t second; /* bytes of the buffer that follows */
+} handover;
+
+/* Buffer a of 1024 bytes is read by a forward; it is freed, and b gathered, on another stream. */
+static found hand_over(tiny *t, handover h)
+{
+    tiny_init(t, 2);
+    ovl_id a = pooled(t, "a", "gather", 1024, h.recorded);
+    uint32_t first = tiny_collective(t, "gather", "gather a", 0, MS);
+    tiny_writes(t, a);
+    uint32_t reader = tiny_kernel(t, "compute", "forward a", 5 * MS);
+    tiny_after(t, first);
+    tiny_reads(t, a);
+    ovl_free_buffer(&t->b, t->code, a);
+    ovl_id b = pooled(t, "b", "gather", h.second, false);
+    tiny_collective(t, "gather", "gather b", 0, MS);
+    tiny_writes(t, b);
+    if (h.waits) {
+        tiny_after(t, reader);
+    }
+    return look(t);
+}
+
+static void memory_is_handed_over_after_the_last_use(void)
+{
+    tiny t;
+    found f = hand_over(&t, (handover){.second = 512});
+    CHECK_INT(f.list.len, 1);
+    CHECK_TEXT(f.list.data[0].kind, "early_free");
+    CHECK_TEXT(
+        f.list.data[0].text,
+        "\"gather b\" uses buffer \"b\", which gets the memory of \"a\", without waiting for "
+        "\"forward a\" (kernel) that reads that, on rank 0; wait for it before freeing \"a\"");
+    CHECK_INT(f.checked.reuses, 2); /* on two ranks */
+    end(&t, &f);
+    f = hand_over(&t, (handover){.second = 512, .waits = true});
+    CHECK_INT(f.list.len, 0);
+    CHECK_INT(f.checked.reuses, 2);
+    end(&t, &f);
+}
+
+/* With record_stream the allocator waits; what does not fit comes from elsewhere. */
+static void memory_that_is_not_handed_over_is_safe(void)
+{
+    tiny t;
+    found f = hand_over(&t, (handover){.second = 512, .recorded = true});
+    CHECK_INT(f.list.len, 0);
+    CHECK_INT(f.checked.reuses, 0);
+    end(&t, &f);
+    f = hand_over(&t, (handover){.second = 2048});
+    CHECK_INT(f.list.len, 0);
+    end(&t, &f);
+}
+
+/* Two buffers share what one left: the second part is as unsafe as the first. */
+static void parts_of_freed_memory_are_looked_at(void)
+{
+    tiny t;
+    tiny_init(&t, 1);
+    ovl_id a = pooled(&t, "a", "gather", 1024, false);
+    tiny_kernel(&t, "compute", "forward a", 5 * MS);
+    tiny_reads(&t, a);
+    ovl_free_buffer(&t.b, t.code, a);
+    ovl_id b = pooled(&t, "b", "gather", 512, false), c = pooled(&t, "c", "gather", 512, false);
+    tiny_kernel(&t, "gather", "fill", MS);
+    tiny_writes(&t, b);
+    tiny_writes(&t, c);
+    found f = look(&t);
+    CHECK_INT(f.list.len, 2);
+    end(&t, &f);
+}
+
 /* A rank has a race by the plain definition if and only if one is reported. */
 static void agrees_with_a_plain_search(void)
 {
@@ -317,7 +404,8 @@ static void agrees_with_a_plain_search(void)
         for (uint32_t rank = 0; rank < p.n_ranks; rank++) {
             bool reported = false, race = plain_race(&causes, rank);
             for (uint32_t i = 0; i < f.list.len; i++) {
-                reported |= f.list.data[i].rank == rank;
+                const ovl_result_hazard *h = &f.list.data[i];
+                reported |= h->rank == rank && strcmp(h->kind, "race") == 0;
             }
             CHECK_INT(reported, race);
             racy += race;
@@ -334,6 +422,9 @@ static void agrees_with_a_plain_search(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
+        {"memory is handed over after the last use", memory_is_handed_over_after_the_last_use},
+        {"memory that is not handed over is safe", memory_that_is_not_handed_over_is_safe},
+        {"parts of freed memory are looked at", parts_of_freed_memory_are_looked_at},
         {"a missing wait is a race", a_missing_wait_is_a_race},
         {"with the wait there is none", a_wait_is_none},
         {"two readers do not conflict", reading_together_is_fine},

@@ -1,6 +1,7 @@
 #include "tests/unit/lowering.h"
 
 #include "sim/engine.h"
+#include "sim/hazard.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define U   (1024 * MIB) /* whole parameters of a unit */
@@ -582,6 +583,71 @@ static void steps_follow_each_other(void)
     finish(&t);
 }
 
+/* --- What if a wait were missing? --- */
+
+/* The races of the program with one wait taken away (made one for the first operation, which has
+ * ended long before). */
+static uint32_t races_without(bench *t, const ovl_timeline *line, uint32_t edge)
+{
+    uint32_t *item, kept;
+    memcpy(&item, &code_of(t, 0)->after.item, sizeof item);
+    kept = item[edge];
+    item[edge] = 0;
+    ovl_causes causes;
+    ovl_causes_init(&causes, t->p, line, &t->arena);
+    ovl_hazards hazards = {0};
+    ovl_races_checked checked;
+    ovl_races_find(&causes, &t->arena, &hazards, &checked);
+    item[edge] = kept;
+    uint32_t n = hazards.len;
+    ovl_vec_free(&hazards);
+    ovl_causes_free(&causes);
+    return n;
+}
+
+/* Takes away each wait of operations whose names start so, one at a time; gives how many were not
+ * missed. */
+static uint32_t not_missed(bench *t, const ovl_timeline *line, const char *start, uint32_t *tried)
+{
+    const ovl_code *code = code_of(t, 0);
+    uint32_t silent = 0;
+    *tried = 0;
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        bool looked_at = strncmp(name_at(t, 0, i), start, strlen(start)) == 0;
+        for (uint32_t k = code->after.at[i]; looked_at && k < code->after.at[i + 1]; k++) {
+            ++*tried;
+            silent += races_without(t, line, k) == 0;
+        }
+    }
+    return silent;
+}
+
+/* Of four units. Silent are: the first gather's wait, which is for the first operation anyway; the
+ * last copy-in's wait for a reduce-scatter whose memory nobody gets any more; and of the end's
+ * waits all but the one for the last operation of the reduce-scatter stream. */
+static void every_wait_that_is_taken_away_is_missed(void)
+{
+    static const struct {
+        const char *start;
+        uint32_t waits, silent;
+    } steps[] = {{"gather", 10, 1},
+                 {"regather", 4, 0},
+                 {"copy_out", 8, 0},
+                 {"reduce", 7, 1},
+                 {"wait for", 5, 4}};
+    bench t = {0};
+    ovl_timeline line;
+    ovl_run_options options = {.free_name = OVL_NONE};
+    CHECK(lower(&t, EQUAL(FORWARD, ""), "workload.layers.block.repeat=4"));
+    CHECK(ovl_run(t.p, &options, &t.arena, &line, &t.errs));
+    for (size_t i = 0; i < OVL_COUNT(steps); i++) {
+        uint32_t tried;
+        CHECK_INT(not_missed(&t, &line, steps[i].start, &tried), steps[i].silent);
+        CHECK_INT(tried, steps[i].waits);
+    }
+    finish(&t);
+}
+
 static CU_TestInfo tests[] = {
     {"steps follow each other", steps_follow_each_other},
     {"types and sizes", types_and_sizes},
@@ -591,6 +657,7 @@ static CU_TestInfo tests[] = {
     {"each control of accumulation", each_control_of_accumulation},
     {"sums in another type", sums_in_another_type},
     {"mistakes are told", mistakes_are_told},
+    {"every wait that is taken away is missed", every_wait_that_is_taken_away_is_missed},
     {"recomputing runs the forward again", recomputing_runs_the_forward_again},
     {"checkpoints around units gather again", checkpoints_around_units_gather_again},
     {"offloaded activations come back", offloaded_activations_come_back},

@@ -14,6 +14,18 @@
     "    - {name: block, repeat: 6, elements: [8000000, 8000], forward: 3 ms, backward: 6 ms}\n"   \
     "  optimizer: {moments: 2, master_weights: true}\n"                                            \
     "overlap: {zero: {" zero "}}\n"
+/* 2 replicas of 4 shards. */
+#define HSDP                                                                                       \
+    "hardware:\n"                                                                                  \
+    "  collectives: [{op: all_gather, alpha: 1 ms}, {op: reduce_scatter, alpha: 2 ms},\n"          \
+    "    {op: all_reduce, alpha: 1 ms}]\n"                                                         \
+    "mesh: {axes: {shard: 4, replica: 2}}\n"                                                       \
+    "workload:\n"                                                                                  \
+    "  dtype: bf16\n"                                                                              \
+    "  layers:\n"                                                                                  \
+    "    - {name: block, repeat: 6, elements: [8000000, 8000], forward: 3 ms, backward: 6 ms}\n"   \
+    "  optimizer: {moments: 2, master_weights: true}\n"                                            \
+    "overlap: {fsdp: {shard: shard, replicate: replica}}\n"
 #define LAYER UINT64_C(8008000)
 #define MODEL (6 * LAYER)
 
@@ -72,6 +84,41 @@ static void bytes_of_sharding(void)
     CHECK_INT(held_in(&t, OVL_PARAMETER), 2 * MODEL / 8);
     CHECK_INT(held_in(&t, OVL_GRADIENT), 2 * MODEL / 8);
     CHECK_INT(held_in(&t, OVL_OPTIMIZER), 12 * MODEL / 8);
+    CHECK(lower(&t, HSDP, NULL));
+    CHECK_INT(held_in(&t, OVL_PARAMETER), 2 * MODEL / 4);
+    CHECK_INT(held_in(&t, OVL_GRADIENT), 2 * MODEL / 4);
+    CHECK_INT(held_in(&t, OVL_OPTIMIZER), 12 * MODEL / 4);
+    check_safe(&t);
+    finish(&t);
+}
+
+/* DDP keeps everything whole; Megatron's distributed optimizer shards its states. */
+static void optimizer_states_of_ddp(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, HSDP, "overlap={ddp: {group: shard}}"));
+    CHECK_INT(held_in(&t, OVL_OPTIMIZER), 12 * MODEL);
+    CHECK(lower(&t, HSDP,
+                "overlap={ddp: {policy: megatron, group: shard, distributed_optimizer: true}}"));
+    CHECK_INT(held_in(&t, OVL_OPTIMIZER), 12 * MODEL / 4);
+    finish(&t);
+}
+
+/* What a step leaves to the next is safe, whatever is sharded. */
+static void steps_follow_each_other(void)
+{
+    static const char *const all[] = {ZERO("stage: 1"), ZERO("stage: 2"),
+                                      ZERO("stage: 3, max_reuse_distance: 0")};
+    bench t = {0};
+    for (size_t i = 0; i < OVL_COUNT(all); i++) {
+        CHECK(lower(&t, all[i], "workload.steps=3") && analyse(&t));
+        CHECK_INT(t.result.n_steps, 3);
+        CHECK_INT(t.result.n_hazards, 0);
+        CHECK_INT(t.result.gradients_proved, 3 * 6 * 8);
+    }
+    CHECK(lower(&t, ZERO("stage: 3"), "overlap={fsdp: {policy: fsdp1}}"));
+    CHECK(analyse(&t));
+    CHECK_INT(t.result.n_hazards, 0);
     finish(&t);
 }
 
@@ -165,6 +212,8 @@ static void small_tensors_persist(void)
 static CU_TestInfo tests[] = {
     {"bytes of each stage", bytes_of_each_stage},
     {"bytes of sharding", bytes_of_sharding},
+    {"optimizer states of ddp", optimizer_states_of_ddp},
+    {"steps follow each other", steps_follow_each_other},
     {"gradients go through buckets", gradients_go_through_buckets},
     {"parameters come back after the optimizer", parameters_come_back_after_the_optimizer},
     {"prefetch follows the trace", prefetch_follows_the_trace},

@@ -284,6 +284,49 @@ static void a_trace_without_a_device_is_refused(void)
     replayed(&t);
     CHECK(!replay(&t, ONE, NULL, "nothing", NULL));
     CHECK_HAS(replay_said(&t), "is no trace");
+    CHECK_INT(t.errs.errors, 1); /* not once more that nothing is in it */
+    replayed(&t);
+}
+
+/* THREE takes 184 us, with whatever it cost that a, b and c ran beside others. A model of that, by
+ * sharing or by measured factors, would count it twice. */
+static void a_trace_runs_without_interference(void)
+{
+    replaying t;
+    CHECK(!replay(&t, "interference: measured\n" ONE, NULL, TRACE(0, THREE), NULL));
+    CHECK_HAS(replay_said(&t), "s.yaml:1:15: error: a trace is replayed with interference none");
+    CHECK_HAS(replay_said(&t), "which measured would add once more");
+    replayed(&t);
+    CHECK(!replay(&t, ONE, "interference=shared", TRACE(0, THREE), NULL));
+    CHECK_HAS(replay_said(&t), "which shared would add once more");
+    replayed(&t);
+    CHECK(replay(&t, ONE, "interference=none", TRACE(0, THREE), NULL));
+    replayed(&t);
+}
+
+#define OWN_OP(rank, id)                                                                           \
+    "{\"ph\":\"X\",\"pid\":" #rank ",\"tid\":1,\"ts\":0,\"dur\":1,\"cat\":"                        \
+    "\"communication\",\"name\":\"r\",\"args\":{\"start_ps\":0,\"end_ps\":1000000,\"op\":"         \
+    "\"all_reduce\",\"group\":\"g\",\"members\":2,\"bytes\":8,\"id\":" #id                         \
+    ",\"stream\":\"n\",\"kind\":\"collective\",\"comm\":0,\"place\":" #rank "}}"
+#define OWN                                                                                        \
+    "{\"otherData\":{\"program\":\"overlapsim\",\"ranks\":2},\"traceEvents\":[" OWN_OP(            \
+        0, 0) "," OWN_OP(1, 0)
+
+/* A run that was exported is replayed whole or not at all. */
+static void a_trace_of_our_own_is_replayed_whole(void)
+{
+    replaying t;
+    CHECK(replay(&t, ONE, NULL, OWN "]}", NULL));
+    CHECK_INT(t.result.step, us(1));
+    replayed(&t);
+    CHECK(!replay(&t, ONE, NULL, OWN "," OWN_OP(0, 1), NULL)); /* cut: rank 1 has one less */
+    CHECK_HAS(replay_said(&t),
+              "s.yaml:1:19: error: \"r0.json\" cannot be replayed: it is truncated");
+    CHECK_INT(ovl_errs_status(&t.errs), OVL_E_INPUT);
+    replayed(&t);
+    CHECK(!replay(&t, ONE, NULL, OWN "," OWN_OP(0, 1) "]}", NULL)); /* a line was taken out */
+    CHECK_HAS(replay_said(&t), "\"r0.json\" cannot be replayed: the ranks of a group have");
     replayed(&t);
 }
 
@@ -340,6 +383,8 @@ int main(void)
          waiting_for_other_ranks_comes_out_of_the_run},
         {"ranks that disagree are not matched", ranks_that_disagree_are_not_matched},
         {"a trace without a device is refused", a_trace_without_a_device_is_refused},
+        {"a trace runs without interference", a_trace_runs_without_interference},
+        {"a trace of our own is replayed whole", a_trace_of_our_own_is_replayed_whole},
         {"keys that do not belong to a trace are refused",
          keys_that_do_not_belong_to_a_trace_are_refused},
         {"odd times are survived", odd_times_are_survived},

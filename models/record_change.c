@@ -1,0 +1,285 @@
+#include "models/record_change.h"
+
+#include <math.h>
+#include <regex.h>
+#include <string.h>
+
+void ovl_record_say(ovl_recorded *recorded, ovl_arena *arena, const char *sentence)
+{
+    uint32_t n = recorded->n_inferred;
+    const char **list = OVL_NEW_ARRAY(arena, const char *, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        list[i] = recorded->inferred[i];
+    }
+    list[n] = sentence;
+    recorded->inferred = list;
+    recorded->n_inferred = n + 1;
+}
+
+static const char *text_of(const ovl_recorded *rec, ovl_id name)
+{
+    return ovl_names_text(&rec->names, name);
+}
+
+/* Rounded up to the next picosecond; what does not fit into time is as long as time goes. */
+static ovl_time time_of(double t)
+{
+    double up = ceil(t);
+    return up < 0 ? 0 : up >= (double)(OVL_TIME_MAX / 4) ? OVL_TIME_MAX / 4 : (ovl_time)up;
+}
+
+/* --- Kernels --- */
+
+static uint32_t speed_up(ovl_recorded *rec, const regex_t *regex, double speedup)
+{
+    uint32_t n = 0;
+    char *match = calloc(rec->names.count + 1, 1); /* 0: not looked at, 1: no, 2: yes */
+    if (!match) {
+        ovl_out_of_memory(rec->names.count);
+    }
+    for (uint32_t r = 0; r < rec->n_ranks; r++) {
+        for (uint32_t i = 0; i < rec->ranks[r].n_ops; i++) {
+            ovl_rec_op *op = &rec->ranks[r].ops[i];
+            if (op->kind != OVL_KERNEL && op->kind != OVL_COPY) {
+                continue;
+            }
+            if (!match[op->full]) {
+                bool yes = regexec(regex, text_of(rec, op->full), 0, NULL, 0) == 0;
+                match[op->full] = yes ? 2 : 1;
+            }
+            if (match[op->full] == 2) {
+                op->length = time_of((double)op->length / speedup);
+                n++;
+            }
+        }
+    }
+    free(match);
+    return n;
+}
+
+static bool change_kernels(ovl_recorded *rec, const ovl_change_kernel *k, ovl_arena *arena,
+                           ovl_errs *errs)
+{
+    char why[200];
+    regex_t regex;
+    int code = regcomp(&regex, k->name, REG_EXTENDED | REG_NOSUB);
+    if (code) {
+        regerror(code, &regex, why, sizeof why);
+        ovl_error(errs, OVL_E_INPUT, k->mark, "\"%s\" is no pattern: %s",
+                  ovl_shown(k->name, errs->arena), why);
+        return false;
+    }
+    uint32_t n = speed_up(rec, &regex, k->speedup);
+    regfree(&regex);
+    if (n == 0) {
+        ovl_error(errs, OVL_E_INPUT, k->mark, "no kernel or copy of the step matches \"%s\"",
+                  ovl_shown(k->name, errs->arena));
+        return false;
+    }
+    ovl_record_say(rec, arena,
+                   ovl_arena_printf(arena,
+                                    "What if %" PRIu32 " operations that match \"%s\" took "
+                                    "1/%.6g of their time.",
+                                    n, ovl_shown(k->name, arena), k->speedup));
+    return true;
+}
+
+/* --- Links --- */
+
+static bool is_of(const ovl_recorded *rec, const ovl_rec_op *op, ovl_id group, int coll)
+{
+    return op->kind == OVL_COLLECTIVE && (coll == OVL_COLL_COUNT || op->coll == coll) &&
+           (group == OVL_NONE || rec->groups[op->group].name == group);
+}
+
+/* Least squares, from means so that large numbers keep their digits. */
+ovl_rec_line ovl_record_line(const ovl_recorded *rec, ovl_id group, int coll)
+{
+    ovl_rec_line line = {0, 0, 0, 0};
+    double x = 0, y = 0, xx = 0, xy = 0;
+    uint64_t first = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t r = 0; r < rec->n_ranks; r++) {
+            for (uint32_t i = 0; i < rec->ranks[r].n_ops; i++) {
+                const ovl_rec_op *op = &rec->ranks[r].ops[i];
+                if (!is_of(rec, op, group, coll) || op->bytes == 0) {
+                    continue;
+                }
+                if (pass == 0) {
+                    line.sizes = line.n == 0 ? 1 : op->bytes != first ? 2 : line.sizes;
+                    first = line.n == 0 ? op->bytes : first;
+                    line.n++;
+                    x += (double)op->bytes;
+                    y += (double)op->length;
+                } else {
+                    double dx = (double)op->bytes - x / line.n,
+                           dy = (double)op->length - y / line.n;
+                    xx += dx * dx;
+                    xy += dx * dy;
+                }
+            }
+        }
+    }
+    if (line.n && line.sizes > 1 && xy > 0) {
+        line.slope = xy / xx;
+        line.alpha = OVL_MAX((y - line.slope * x) / line.n, 0);
+    } else if (line.n && x > 0) {
+        line.slope = y / x;
+    }
+    return line;
+}
+
+static ovl_id group_named(const ovl_recorded *rec, const char *name)
+{
+    for (uint32_t i = 0; i < rec->n_groups; i++) {
+        if (strcmp(text_of(rec, rec->groups[i].name), name) == 0) {
+            return rec->groups[i].name;
+        }
+    }
+    return OVL_NONE;
+}
+
+static bool unknown_group(const ovl_recorded *rec, const char *name, ovl_mark mark, ovl_errs *errs)
+{
+    ovl_arena scratch = {0};
+    const char **names = OVL_NEW_ARRAY(&scratch, const char *, rec->n_groups);
+    for (uint32_t i = 0; i < rec->n_groups; i++) {
+        names[i] = text_of(rec, rec->groups[i].name);
+    }
+    const char *near = ovl_nearest(name, names, rec->n_groups);
+    near = near || !rec->n_groups ? near : names[0];
+    ovl_error(errs, OVL_E_INPUT, mark, "the step has no collective of a group \"%s\"%s%s%s",
+              ovl_shown(name, errs->arena), near ? "; it has \"" : "", near ? near : "",
+              near ? "\"" : "");
+    ovl_arena_free(&scratch);
+    return false;
+}
+
+static ovl_time over_link(const ovl_change_link *link, const ovl_rec_op *op, double fitted)
+{
+    double alpha = link->has_alpha ? (double)link->alpha
+                   : op->latency   ? (double)op->latency
+                                   : fitted;
+    alpha = OVL_MIN(alpha, (double)op->length);
+    return time_of(alpha * link->latency) + time_of(((double)op->length - alpha) / link->bandwidth);
+}
+
+static bool change_link(ovl_recorded *rec, const ovl_change_link *link, ovl_arena *arena,
+                        ovl_errs *errs)
+{
+    char alpha[OVL_UNITS_TEXT];
+    ovl_id group = link->group ? group_named(rec, link->group) : OVL_NONE;
+    uint32_t n = 0, alone = 0;
+    if (link->group && group == OVL_NONE) {
+        return unknown_group(rec, link->group, link->mark, errs);
+    }
+    ovl_rec_line line = ovl_record_line(rec, group, link->op);
+    double fitted = line.sizes > 1 ? line.alpha : 0;
+    for (uint32_t r = 0; r < rec->n_ranks; r++) {
+        for (uint32_t i = 0; i < rec->ranks[r].n_ops; i++) {
+            ovl_rec_op *op = &rec->ranks[r].ops[i];
+            bool send = op->kind == OVL_SEND && !link->group &&
+                        (link->op == OVL_COLL_COUNT || link->op == OVL_SEND_RECV);
+            if (send || is_of(rec, op, group, link->op)) {
+                ovl_time latency = time_of((double)op->latency * link->latency);
+                op->length = over_link(link, op, fitted);
+                op->latency = OVL_MIN(latency, op->length);
+                alone += op->alone;
+                n++;
+            }
+        }
+    }
+    if (n == 0) {
+        ovl_error(errs, OVL_E_INPUT, link->mark, "the step has no such collective");
+        return false;
+    }
+    ovl_print_time(alpha,
+                   (ovl_time)(link->has_alpha ? (double)link->alpha : fitted) / OVL_NS * OVL_NS);
+    ovl_record_say(
+        rec, arena,
+        ovl_arena_printf(arena,
+                         "What if %" PRIu32
+                         " operations had %.6g times the bandwidth and %.6g times the "
+                         "latency; alpha is %s%s.%s",
+                         n, link->bandwidth, link->latency, alpha,
+                         link->has_alpha  ? ""
+                         : line.sizes > 1 ? ", from a line through bytes and times"
+                                          : ", since one size cannot tell it",
+                         alone ? " They hold the waiting for ranks that are not there, which is "
+                                 "scaled as well: an upper bound."
+                               : ""));
+    return true;
+}
+
+/* --- Waiting --- */
+
+/* Each rank gets a communicator of its own in place of a matched one. */
+static bool drop_waiting(ovl_recorded *rec, ovl_mark mark, ovl_arena *arena, ovl_errs *errs)
+{
+    uint32_t n = 0, matched = 0;
+    for (uint32_t i = 0; i < rec->n_groups; i++) {
+        n += rec->groups[i].n_ranks;
+        matched += rec->groups[i].n_ranks > 1;
+    }
+    if (matched == 0) {
+        ovl_error(errs, OVL_E_INPUT, mark,
+                  "waiting cannot be told from transfer: no collective is seen on several ranks");
+        return false;
+    }
+    ovl_rec_group *groups = OVL_NEW_ARRAY(arena, ovl_rec_group, n);
+    uint32_t *first = OVL_NEW_ARRAY(arena, uint32_t, rec->n_groups), at = 0;
+    for (uint32_t i = 0; i < rec->n_groups; i++) {
+        const ovl_rec_group *g = &rec->groups[i];
+        first[i] = at;
+        for (uint32_t k = 0; k < g->n_ranks; k++) {
+            groups[at++] = (ovl_rec_group){g->name, &g->ranks[k], 1, g->size};
+        }
+    }
+    for (uint32_t r = 0; r < rec->n_ranks; r++) {
+        for (uint32_t i = 0; i < rec->ranks[r].n_ops; i++) {
+            ovl_rec_op *op = &rec->ranks[r].ops[i];
+            if (op->group == OVL_NONE) {
+                continue;
+            }
+            if (op->kind != OVL_COLLECTIVE) {
+                ovl_error(errs, OVL_E_INPUT, mark,
+                          "sends and receives wait for each other by what they are: waiting can "
+                          "only be left out of collectives");
+                return false;
+            }
+            const ovl_rec_group *g = &rec->groups[op->group];
+            uint32_t k = 0;
+            while (g->ranks[k] != r) {
+                k++;
+            }
+            op->group = first[op->group] + k;
+            op->peer = 0;
+        }
+    }
+    rec->groups = groups;
+    rec->n_groups = n;
+    ovl_record_say(rec, arena, "What if no collective waited for another rank.");
+    return true;
+}
+
+bool ovl_record_change(ovl_recorded *rec, const ovl_change_keys *what_if, ovl_arena *arena,
+                       ovl_errs *errs)
+{
+    bool good = true;
+    if (what_if->bucket_cap) {
+        good = ovl_record_rebucket(rec, what_if, arena, errs);
+    }
+    for (uint32_t i = 0; i < what_if->kernels.count; i++) {
+        good = change_kernels(rec, OVL_ITEM(what_if->kernels, ovl_change_kernel, i), arena, errs) &&
+               good;
+    }
+    for (uint32_t i = 0; i < what_if->links.count; i++) {
+        good = change_link(rec, OVL_ITEM(what_if->links, ovl_change_link, i), arena, errs) && good;
+    }
+    if (!what_if->waiting) {
+        good = drop_waiting(rec, what_if->mark, arena, errs) && good;
+    }
+    rec->changed =
+        what_if->bucket_cap || what_if->kernels.count || what_if->links.count || !what_if->waiting;
+    return good;
+}

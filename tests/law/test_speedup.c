@@ -1,0 +1,175 @@
+/*
+ * Virtual speed-up on random programs: for every operation of them it says what a full run says of
+ * a program whose costs were changed by hand.
+ */
+#include "sim/speedup.h"
+#include "tests/support/check.h"
+#include "tests/support/law.h"
+#include "tests/support/random_program.h"
+
+#define PROGRAMS 90
+
+/* 10/11 of a time, in one multiplication: random times are short. */
+static ovl_time shorter(ovl_time t)
+{
+    return (10 * t + 10) / 11;
+}
+
+/* Random programs have capacities of 1000 (HBM, port 0) and 150 (links). */
+static void raise_rates(ovl_demand *demands, uint32_t first, uint32_t n)
+{
+    for (uint32_t i = first; i < first + n; i++) {
+        uint64_t most = demands[i].port == OVL_PORT_HBM ? 1000 : 150;
+        demands[i].rate = OVL_MIN(demands[i].rate * 11 / 10, most);
+    }
+}
+
+static void quicken(ovl_cost *cost, ovl_demand *demands, bool is_free)
+{
+    if (is_free) {
+        uint8_t engine = cost->engine;
+        *cost = (ovl_cost){.klass = OVL_NONE, .weight = 1, .engine = engine};
+        return;
+    }
+    cost->latency = shorter(cost->latency);
+    cost->work = shorter(cost->work);
+    cost->compute = shorter(cost->compute);
+    raise_rates(demands, cost->first_demand, cost->n_demands);
+    raise_rates(demands, cost->first_peer, cost->n_peer);
+}
+
+/* The costs of a random program belong to one operation each (a collective's to all members), so
+ * they can be changed in place. */
+static void change(const ovl_program *p, ovl_id name, bool is_free, ovl_cost *costs,
+                   ovl_demand *demands)
+{
+    bool done[100000] = {0};
+    for (uint32_t c = 0; c < p->n_codes; c++) {
+        for (uint32_t i = 0; i < p->codes[c].n_ops; i++) {
+            const ovl_op *op = &p->codes[c].ops[i];
+            bool counts = op->kind != OVL_MARKER && op->kind != OVL_BATCH;
+            if (op->name == name && counts && !done[op->cost]) {
+                done[op->cost] = true;
+                quicken(&costs[op->cost], demands, is_free);
+            }
+        }
+    }
+}
+
+static ovl_time full_run(const ovl_program *p, ovl_id name, bool is_free, ovl_interference model)
+{
+    ovl_arena arena = {0};
+    ovl_errs errs = {.arena = &arena};
+    ovl_timeline timeline = {0};
+    uint32_t n_demands = 0;
+    for (uint32_t i = 0; i < p->n_costs; i++) {
+        n_demands = OVL_MAX(n_demands, p->costs[i].first_peer + p->costs[i].n_peer);
+        n_demands = OVL_MAX(n_demands, p->costs[i].first_demand + p->costs[i].n_demands);
+    }
+    ovl_program changed = *p;
+    ovl_cost *costs = OVL_NEW_ARRAY(&arena, ovl_cost, p->n_costs);
+    ovl_demand *demands = OVL_NEW_ARRAY(&arena, ovl_demand, n_demands);
+    memcpy(costs, p->costs, p->n_costs * sizeof *costs);
+    memcpy(demands, p->demands, n_demands * sizeof *demands);
+    change(p, name, is_free, costs, demands);
+    changed.costs = costs;
+    changed.demands = demands;
+    ovl_run_options options = {.interference = model, .free_name = OVL_NONE};
+    CHECK(ovl_run(&changed, &options, &arena, &timeline, &errs));
+    ovl_arena_free(&arena);
+    return timeline.step;
+}
+
+static ovl_time virtual_run(const ovl_program *p, const ovl_lever *lever, bool is_free,
+                            ovl_interference model)
+{
+    ovl_arena arena = {0};
+    ovl_errs errs = {.arena = &arena};
+    ovl_time step = -1;
+    ovl_faster how = {is_free ? 0 : 10, 11, false};
+    ovl_program faster = ovl_program_faster(p, lever, &how, &arena);
+    ovl_run_options options = {.interference = model, .free_name = OVL_NONE};
+    CHECK(ovl_simulate_step(&faster, &options, &step, &errs));
+    ovl_arena_free(&arena);
+    return step;
+}
+
+static bool is_marker_or_batch(const ovl_op *op)
+{
+    return op->kind == OVL_MARKER || op->kind == OVL_BATCH;
+}
+
+static void every_operation(const ovl_program *p, ovl_interference model, uint32_t *n_changed)
+{
+    bool seen[10000] = {0};
+    ovl_time now = full_run(p, OVL_NONE, false, model);
+    for (uint32_t c = 0; c < p->n_codes; c++) {
+        for (uint32_t i = 0; i < p->codes[c].n_ops; i++) {
+            const ovl_op *op = &p->codes[c].ops[i];
+            ovl_lever lever;
+            if (is_marker_or_batch(op) || seen[op->name]) {
+                continue;
+            }
+            seen[op->name] = true;
+            CHECK(ovl_lever_of_name(p, ovl_names_text(p->names, op->name), &lever));
+            for (int is_free = 0; is_free < 2; is_free++) {
+                ovl_time step = virtual_run(p, &lever, is_free, model);
+                CHECK_INT(step, full_run(p, lever.name, is_free, model));
+                *n_changed += step != now;
+            }
+        }
+    }
+}
+
+static void virtual_speed_up_agrees_with_a_full_run_for_every_operation(void)
+{
+    uint32_t n_changed = 0;
+    for (uint64_t seed = law_seed(); seed < law_seed() + PROGRAMS; seed++) {
+        ovl_arena arena = {0};
+        random_options options = {.seed = seed,
+                                  .n_ranks = 2 + 2 * (seed % 3),
+                                  .n_actions = 20 + seed % 60,
+                                  .bare = true,
+                                  .n_steps = seed % 4,
+                                  .prefix = ""};
+        ovl_program p = random_program(&options, &arena);
+        every_operation(&p, (ovl_interference)(seed % 3), &n_changed);
+        ovl_arena_free(&arena);
+    }
+    CHECK(n_changed > 100); /* the steps do depend on them */
+}
+
+/* Levers leave nothing out: when all of them are free, one after another, nothing takes time. */
+static void all_levers_together_leave_nothing(void)
+{
+    for (uint64_t seed = law_seed(); seed < law_seed() + PROGRAMS; seed++) {
+        ovl_arena arena = {0};
+        ovl_errs errs = {.arena = &arena};
+        random_options options = {
+            .seed = seed, .n_ranks = 4, .n_actions = 12, .bare = true, .prefix = ""};
+        ovl_program p = random_program(&options, &arena);
+        ovl_run_options run = {.interference = (ovl_interference)(seed % 3), .free_name = OVL_NONE};
+        ovl_faster how = {0, 1, false};
+        uint32_t n;
+        ovl_time step = -1;
+        const ovl_lever *levers = ovl_levers_find(&p, &arena, &n);
+        for (uint32_t i = 0; i < n; i++) {
+            p = ovl_program_faster(&p, &levers[i], &how, &arena);
+        }
+        CHECK(ovl_simulate_step(&p, &run, &step, &errs));
+        CHECK_INT(step, 0);
+        ovl_arena_free(&arena);
+    }
+}
+
+static CU_TestInfo tests[] = {
+    {"virtual speed-up agrees with a full run for every operation",
+     virtual_speed_up_agrees_with_a_full_run_for_every_operation},
+    {"all levers together leave nothing", all_levers_together_leave_nothing},
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    return check_main("virtual speed-up", tests);
+}

@@ -1,0 +1,28 @@
+#!/bin/sh
+# After a change of the scenario a new run and the replay of the old trace with the same what-if
+# agree to the picosecond.
+#
+#     what_if.sh OVL
+LC_ALL=C
+export LC_ALL
+ovl=$1
+here=$(dirname "$0")
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 2' HUP INT TERM
+wrong=0
+
+step() {
+    "$ovl" run --json --worth none "$1" --variant "$2" |
+        sed -n 's/^ *"time_s": \([0-9.]*\),$/\1/p' | head -n 1
+}
+
+cp "$here/ddp_replayed.yaml" "$scratch"
+"$ovl" export --trace "$here/ddp.yaml" -o "$scratch/ddp.json" || exit 1
+for variant in base cap_50 cap_100 cap_10 link slow_link backward both; do
+    run=$(step "$here/ddp.yaml" "$variant")
+    replay=$(step "$scratch/ddp_replayed.yaml" "$variant")
+    echo "$variant: run $run s, replay $replay s"
+    [ -n "$run" ] && [ "$run" = "$replay" ] || wrong=1
+done
+exit $wrong
