@@ -1,4 +1,5 @@
 #include "models/faults.h"
+#include "models/vary.h"
 
 /* --- Resources and ports --- */
 
@@ -126,6 +127,26 @@ static bool check_size(ovl_lowering *l)
     return true;
 }
 
+/* With several steps only the last is looked at, and a pause in the first would not be seen. */
+static bool check_pauses(ovl_lowering *l)
+{
+    const ovl_pause_process *pauses = &l->scenario->variation.pauses;
+    if (!pauses->given || l->scenario->workload.steps <= 1) {
+        return true;
+    }
+    ovl_error(l->errs, OVL_E_INPUT, pauses->mark,
+              "pauses need workload.steps: 1; each trial is a step of its own");
+    return false;
+}
+
+static void say_variation(ovl_lowering *l)
+{
+    if (l->scenario->variation.given) {
+        ovl_plan_say(l, "Durations vary (`variation:`): this run takes them as they are stated; "
+                        "`--trials N` draws them.");
+    }
+}
+
 static void set_gpu(ovl_lowering *l)
 {
     const ovl_hw_gpu *gpu = &l->hw->gpu;
@@ -197,7 +218,7 @@ bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowe
     ovl_lowering l = {
         .scenario = scenario, .hw = &scenario->hw, .b = &b, .arena = arena, .errs = errs};
     uint32_t errors = errs->errors;
-    if (!check_size(&l)) {
+    if (!check_size(&l) || !check_pauses(&l)) {
         return false;
     }
     ovl_builder_init(&b, arena);
@@ -213,7 +234,11 @@ bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowe
         add_ranks(&l, ports);
         add_pairs(&l);
         ovl_plan_sentences(&l);
+        say_variation(&l);
         ok = ovl_freeze(&b, &lowered->program, errs);
+        if (ok) {
+            ovl_vary_check(&lowered->program, &scenario->variation, errs);
+        }
         hand_over(&l, lowered);
     }
     release(&l);

@@ -20,6 +20,7 @@
 
 #include "models/hw.h"
 #include "models/record_change.h"
+#include "models/variation.h"
 #include "sim/engine.h"
 
 /* --- Data-parallel step --- */
@@ -405,6 +406,7 @@ typedef struct ovl_scenario {
     ovl_fsdp fsdp;
     ovl_zero zero;
     ovl_pipeline pipeline;
+    ovl_variation variation;
     int interference;             /* ovl_interference; default shared */
     int sharing;                  /* ovl_sharing; default fair */
     const ovl_recorded *recorded; /* of workload.trace; else NULL */

@@ -207,6 +207,10 @@ static const ovl_field scenario_fields[] = {
                    "What runs.", .table = &ovl_workload_table),
     OVL_FIELD_MORE(ovl_raw_scenario, overlap, "overlap", OVL_F_MAP, 0,
                    "How communication is arranged beside compute.", .table = &ovl_overlap_table),
+    OVL_FIELD_SET(ovl_raw_scenario, scenario.variation, scenario.variation.given, "variation",
+                  OVL_F_MAP, 0,
+                  "How durations vary, for runs with `--trials`. Default: they are constant.",
+                  .table = &ovl_variation_table),
     OVL_FIELD_MORE(ovl_raw_scenario, scenario.interference, "interference", OVL_F_ENUM, 0,
                    "How concurrent work slows each other: not at all, by sharing SMs, memory and "
                    "links, or by measured factors where the hardware has them. Default `shared`; "
@@ -284,6 +288,10 @@ const ovl_table *const ovl_scenario_tables[] = {
     &ovl_zero_table,
     &ovl_pipeline_table,
     &ovl_pipe_data_table,
+    &ovl_variation_table,
+    &ovl_jitter_table,
+    &ovl_op_jitter_table,
+    &ovl_pauses_table,
     &ovl_hw_table,
     &ovl_gpu_table,
     &ovl_peak_table,

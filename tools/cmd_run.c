@@ -1,5 +1,6 @@
 #include "tools/keep.h"
 #include "tools/report.h"
+#include "tools/trials.h"
 #include "tools/what_if.h"
 
 #include <string.h>
@@ -50,6 +51,24 @@ static bool run(ovl_work *work, const ovl_args *args, const ovl_side *side, ovl_
     return true;
 }
 
+static void run_trials(ovl_work *work, const ovl_args *args, const ovl_side *side, ovl_trials *t)
+{
+    ovl_document doc;
+    ovl_prepared prepared = {0};
+    if (!ovl_work_load(work, side->path, &doc) ||
+        !ovl_work_prepare(work, &doc, side->variant, &prepared) ||
+        !ovl_trials_vary(work, &prepared) || !ovl_trials_run(work, &prepared, t)) {
+        return; /* the errors have the status */
+    }
+    ovl_out file, *out = ovl_work_output(args, work->shell, &file);
+    if (ovl_args_has(args, "json")) {
+        ovl_trials_json(out, t);
+    } else {
+        ovl_trials_text(out, t);
+    }
+    ovl_work_written(work, args, out);
+}
+
 int ovl_cmd_run(const ovl_args *args, const ovl_shell *shell)
 {
     ovl_work work;
@@ -60,7 +79,13 @@ int ovl_cmd_run(const ovl_args *args, const ovl_shell *shell)
     ovl_work_begin(&work, shell);
     ovl_work_sets(&work, args);
     const char *store = ovl_work_store(&work, args);
-    if (ovl_work_side(&work, args, &side) && run(&work, args, &side, &doc, &result)) {
+    ovl_trials trials;
+    if (!ovl_trials_read(&work, args, &trials) || !ovl_work_side(&work, args, &side)) {
+        return ovl_work_end(&work, status);
+    }
+    if (trials.n) {
+        run_trials(&work, args, &side, &trials);
+    } else if (run(&work, args, &side, &doc, &result)) {
         /* Before anything is printed: who reads it may stop reading, which ends the program. */
         int64_t number = store ? ovl_keep(&work, store, &doc, side.variant, &result) : 0;
         ovl_out file, *out = ovl_work_output(args, shell, &file);

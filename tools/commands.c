@@ -24,6 +24,7 @@ static const ovl_option run_items[] = {
     {.name = "stats",
      .doc = "say what the run itself cost: events, solves of rates, memory, beside the memory that "
             "was announced"},
+    TRIALS,
     JSON,
     OUTPUT,
     STORE("keep the run in this SQLite file, made if it is not there"),
@@ -48,6 +49,7 @@ static const ovl_option compare_items[] = {
     INTERFERENCE,
     WORTH,
     NO_FOLD,
+    TRIALS,
     JSON,
     OUTPUT,
     {.name = "fail-if-worse", .doc = "exit with 1 if B, or any of the variants, is worse"},
@@ -424,7 +426,8 @@ const ovl_command ovl_commands[] = {
         .examples = "ovl compare last_bucket.yaml\n"
                     "ovl compare last_bucket.yaml split_48 split_80_16\n"
                     "ovl compare old.yaml new.yaml:split --json\n"
-                    "ovl compare --store runs.db 3 7",
+                    "ovl compare --store runs.db 3 7\n"
+                    "ovl compare small_buckets.yaml resnet50_1MB --trials 1000",
         .options = &compare_options,
         .run = ovl_cmd_compare,
     },
@@ -621,7 +624,8 @@ const ovl_command ovl_commands[] = {
         .examples =
             "ovl run last_bucket.yaml\n"
             "ovl run last_bucket.yaml --variant split_80_16 --interference none\n"
-            "ovl run last_bucket.yaml --set overlap.ddp.bucket_cap=50MiB --json -o run.json",
+            "ovl run last_bucket.yaml --set overlap.ddp.bucket_cap=50MiB --json -o run.json\n"
+            "ovl run pauses.yaml --trials 1060 --seed 1",
         .options = &run_options,
         .run = ovl_cmd_run,
     },

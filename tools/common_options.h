@@ -58,4 +58,18 @@
                "whole"                                                                             \
     }
 
+#define TRIALS                                                                                     \
+    {.name = "trials",                                                                             \
+     .value = "N",                                                                                 \
+     .doc = "simulate so many steps whose durations vary as `variation:` of the scenario says, "   \
+            "and print percentiles, means with 95 % intervals, and who is late"},                  \
+        {.name = "seed",                                                                           \
+         .value = "S",                                                                             \
+         .doc = "of the draws of --trials; default 1. The same seed gives the same output, "       \
+                "however many threads there are"},                                                 \
+    {                                                                                              \
+        .name = "jobs", .letter = 'j', .value = "N",                                               \
+        .doc = "threads of --trials; without it one for each core"                                 \
+    }
+
 #endif

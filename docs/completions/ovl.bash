@@ -83,6 +83,15 @@ _ovl()
     compare:--worth)
         return
         ;;
+    compare:--trials)
+        return
+        ;;
+    compare:--seed)
+        return
+        ;;
+    compare:--jobs)
+        return
+        ;;
     compare:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
@@ -240,6 +249,15 @@ _ovl()
         COMPREPLY=($(compgen -W "all none" -- "$word"))
         return
         ;;
+    run:--trials)
+        return
+        ;;
+    run:--seed)
+        return
+        ;;
+    run:--jobs)
+        return
+        ;;
     run:--output)
         COMPREPLY=($(compgen -f -- "$word"))
         return
@@ -330,7 +348,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--variant --set --interference --json --help" -- "$word"))
         ;;
     compare:-*)
-        COMPREPLY=($(compgen -W "--set --interference --worth --no-fold --json --output --fail-if-worse --store --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--set --interference --worth --no-fold --trials --seed --jobs --json --output --fail-if-worse --store --help" -- "$word"))
         ;;
     explain:-*)
         COMPREPLY=($(compgen -W "--limits --resource --rank --variant --set --interference --json --output --help" -- "$word"))
@@ -360,7 +378,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--output --ranks --set --interference --worth --no-fold --help" -- "$word"))
         ;;
     run:-*)
-        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --memory --what-if --stats --json --output --store --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --memory --what-if --stats --trials --seed --jobs --json --output --store --help" -- "$word"))
         ;;
     show:-*)
         COMPREPLY=($(compgen -W "--store --json --output --help" -- "$word"))

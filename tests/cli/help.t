@@ -65,6 +65,12 @@ Options
                               where ranks idle for more than communication, up to 200,000 operations
   --stats                     say what the run itself cost: events, solves of rates, memory, beside
                               the memory that was announced
+  --trials N                  simulate so many steps whose durations vary as `variation:` of the
+                              scenario says, and print percentiles, means with 95 % intervals, and
+                              who is late
+  --seed S                    of the draws of --trials; default 1. The same seed gives the same
+                              output, however many threads there are
+  -j, --jobs N                threads of --trials; without it one for each core
   --json                      print JSON instead of text; times are seconds with 12 decimals
   -o, --output FILE           write to FILE instead of standard output; the file is replaced only
                               once it is whole
@@ -82,6 +88,7 @@ Examples
   ovl run last_bucket.yaml
   ovl run last_bucket.yaml --variant split_80_16 --interference none
   ovl run last_bucket.yaml --set overlap.ddp.bucket_cap=50MiB --json -o run.json
+  ovl run pauses.yaml --trials 1060 --seed 1
 $ ovl help nothing
 error: unknown command "nothing"
 ? 2
