@@ -54,6 +54,7 @@ void ovl_command_unknown(const char *name, ovl_errs *errs);
 
 /* Options of the program itself: --help and --version. */
 extern const ovl_option_table ovl_program_options;
+extern const ovl_option_table ovl_calibrate_options; /* its own file, for its length */
 
 /* What each exit status means: an index is a status. */
 extern const char *const ovl_exit_meanings[];

@@ -245,6 +245,10 @@ _ovl()
     run:--worth)
         return
         ;;
+    run:--only)
+        COMPREPLY=($(compgen -W "compute comm both" -- "$word"))
+        return
+        ;;
     run:--what-if)
         COMPREPLY=($(compgen -W "all none" -- "$word"))
         return
@@ -378,7 +382,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--output --ranks --set --interference --worth --no-fold --help" -- "$word"))
         ;;
     run:-*)
-        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --memory --what-if --stats --trials --seed --jobs --json --output --store --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --memory --only --what-if --stats --trials --seed --jobs --json --output --store --help" -- "$word"))
         ;;
     show:-*)
         COMPREPLY=($(compgen -W "--store --json --output --help" -- "$word"))

@@ -61,6 +61,9 @@ Options
   --gaps                      list when each rank runs no kernel, what that time is made of, and why
   --memory                    list what each rank holds over time: live bytes (of the GPU),
                               allocated and reserved ones (of the host)
+  --only compute|comm|both    a controlled run: communication (compute) or kernels (comm) take no
+                              time and hold nothing, but keep their order; both: these two runs and
+                              the step side by side, with what overlap saves
   --what-if all|none          simulate what would help against each kind of idle time; by default
                               where ranks idle for more than communication, up to 200,000 operations
   --stats                     say what the run itself cost: events, solves of rates, memory, beside
@@ -87,6 +90,7 @@ Exit status
 Examples
   ovl run last_bucket.yaml
   ovl run last_bucket.yaml --variant split_80_16 --interference none
+  ovl run last_bucket.yaml --only both
   ovl run last_bucket.yaml --set overlap.ddp.bucket_cap=50MiB --json -o run.json
   ovl run pauses.yaml --trials 1060 --seed 1
 $ ovl help nothing
