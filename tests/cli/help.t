@@ -16,6 +16,7 @@ Commands
   import    make a scenario of a schedule, or of measured traces
   inspect   say where the time goes in measured traces
   optimize  find the change of a scenario with the shortest step
+  report    write a run, or several beside each other, as a page for a browser
   run       simulate one step and say where its time goes
   show      print a stored run as it was reported
   sweep     simulate one step at many points and choose
@@ -62,6 +63,9 @@ Options
   --gaps                      list when each rank runs no kernel, what that time is made of, and why
   --memory                    list what each rank holds over time: live bytes (of the GPU),
                               allocated and reserved ones (of the host)
+  --only compute|comm|both    a controlled run: communication (compute) or kernels (comm) take no
+                              time and hold nothing, but keep their order; both: these two runs and
+                              the step side by side, with what overlap saves
   --what-if all|none          simulate what would help against each kind of idle time; by default
                               where ranks idle for more than communication, up to 200,000 operations
   --stats                     say what the run itself cost: events, solves of rates, memory, beside
@@ -88,6 +92,7 @@ Exit status
 Examples
   ovl run last_bucket.yaml
   ovl run last_bucket.yaml --variant split_80_16 --interference none
+  ovl run last_bucket.yaml --only both
   ovl run last_bucket.yaml --set overlap.ddp.bucket_cap=50MiB --json -o run.json
   ovl run pauses.yaml --trials 1060 --seed 1
 $ ovl help nothing
