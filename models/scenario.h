@@ -409,6 +409,7 @@ typedef struct ovl_scenario {
     ovl_variation variation;
     int interference;             /* ovl_interference; default shared */
     int sharing;                  /* ovl_sharing; default fair */
+    int64_t expand;               /* collectives of up to so many members in steps; 0: none */
     const ovl_recorded *recorded; /* of workload.trace; else NULL */
 } ovl_scenario;
 

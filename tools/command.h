@@ -74,6 +74,7 @@ int ovl_cmd_help(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_import(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_inspect(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_optimize(const ovl_args *args, const ovl_shell *shell);
+int ovl_cmd_report(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_run(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_show(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_sweep(const ovl_args *args, const ovl_shell *shell);

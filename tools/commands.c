@@ -10,6 +10,7 @@ static const ovl_option run_items[] = {
     VARIANT,
     SET,
     INTERFERENCE,
+    EXPAND,
     WORTH,
     NO_FOLD,
     {.name = "gaps",
@@ -38,9 +39,23 @@ static const ovl_option run_items[] = {
     HELP,
 };
 
+static const ovl_option report_items[] = {
+    OUTPUT,
+    {.name = "ranks",
+     .value = "LIST",
+     .doc = "whose timelines to show: 0-7, or 0,8,16-23; without it the first 64, and the deciding "
+            "rank"},
+    SET,
+    INTERFERENCE,
+    WORTH,
+    NO_FOLD,
+    HELP,
+};
+
 static const ovl_option compare_items[] = {
     SET,
     INTERFERENCE,
+    EXPAND,
     WORTH,
     NO_FOLD,
     TRIALS,
@@ -269,6 +284,7 @@ static const ovl_option program_items[] = {
     {                                                                                              \
         (items), OVL_COUNT(items)                                                                  \
     }
+static const ovl_option_table report_options = TABLE(report_items);
 static const ovl_option_table run_options = TABLE(run_items);
 static const ovl_option_table compare_options = TABLE(compare_items);
 static const ovl_option_table check_options = TABLE(check_items);
@@ -510,6 +526,27 @@ const ovl_command ovl_commands[] = {
                     "ovl optimize step.yaml --buckets --tries 50000 --json",
         .options = &optimize_options,
         .run = ovl_cmd_optimize,
+    },
+    {
+        .name = "report",
+        .summary = "write a run, or several beside each other, as a page for a browser",
+        .operands = "FILE[:VARIANT] ...",
+        .min_operands = 1,
+        .max_operands = UINT32_MAX,
+        .operand = OVL_OPERAND_FILE,
+        .about =
+            "Writes one HTML file that needs no network and no other file: the timeline of each "
+            "rank and stream, to zoom, pan and search, with the critical path marked and "
+            "interference shaded; where the time goes; collectives; why ranks idle; memory over "
+            "time and who holds it; links and who met on them; hazards; the inputs, and what is "
+            "not modelled. All of it can be used by keyboard and read by a screen reader.\n\n"
+            "With several runs the first is compared with each of the others. The figures are "
+            "those of ovl run --json, which the page contains. Exits with 1 if a run has hazards.",
+        .examples = "ovl report last_bucket.yaml -o report.html\n"
+                    "ovl report last_bucket.yaml last_bucket.yaml:split_48 -o report.html\n"
+                    "ovl report pipeline.yaml --ranks 0-7 -o stages.html",
+        .options = &report_options,
+        .run = ovl_cmd_report,
     },
     {
         .name = "run",

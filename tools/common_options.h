@@ -26,6 +26,12 @@
         .doc = "how operations that run at the same time slow each other down: none, shared or "   \
                "measured; short for --set interference=MODEL"                                      \
     }
+#define EXPAND                                                                                     \
+    {                                                                                              \
+        .name = "expand", .value = "N",                                                            \
+        .doc = "run collectives of up to N members as the transfers they are made of; short for "  \
+               "--set expand=N"                                                                    \
+    }
 #define VARIANT                                                                                    \
     {                                                                                              \
         .name = "variant", .value = "NAME",                                                        \

@@ -16,6 +16,7 @@ Commands
   import    make a scenario of a schedule, or of measured traces
   inspect   say where the time goes in measured traces
   optimize  find the change of a scenario with the shortest step
+  report    write a run, or several beside each other, as a page for a browser
   run       simulate one step and say where its time goes
   show      print a stored run as it was reported
   sweep     simulate one step at many points and choose
@@ -52,6 +53,8 @@ Options
                               later ones win
   --interference MODEL        how operations that run at the same time slow each other down: none,
                               shared or measured; short for --set interference=MODEL
+  --expand N                  run collectives of up to N members as the transfers they are made of;
+                              short for --set expand=N
   --worth all|none|NAME       for which names the step is simulated once more as if all
                               communication of that name were free, on every rank; by default for
                               the most exposed names

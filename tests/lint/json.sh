@@ -28,6 +28,7 @@ documents() {
         "$ovl" compare --json "$scenario" "$("$ovl" check --json "$scenario" |
             sed -n '/"variants": *\[/,/\]/s/^ *"\([^"]*\)",*$/\1/p' | head -n 1)"
     done
+    "$ovl" run --json --expand 2 scenarios/tutorial/first.yaml
     "$ovl" run --json tests/lint/json.yaml --set workload.steps=3
     "$ovl" check --json tests/cli/mistakes.yaml
     "$ovl" check --json tests/lint/json.yaml
