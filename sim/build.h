@@ -1,5 +1,6 @@
 /*
- * build.h - what the builder keeps of a code until it is frozen. Private to build.c and freeze.c.
+ * build.h - what the builder keeps of a code until it is frozen. Private to build.c, freeze.c
+ * and expand.c.
  *
  * Lists that belong to operations are kept as one long array and, per operation, where its part
  * begins: operations are added in order and additions always concern the last one, so no list ever
@@ -12,6 +13,7 @@
 
 struct ovl_code_build {
     OVL_VEC(ovl_op) ops;
+    OVL_VEC(ovl_time) mean; /* of the first so many operations; 0: not said */
     OVL_VEC(ovl_id) streams;
     OVL_VEC(ovl_buffer) buffers;
     OVL_VEC(uint32_t) after;

@@ -72,7 +72,7 @@ static void find_queue_prev(frozen *f, uint32_t hw_queues)
     f->queue_prev = filled(f->arena, f->n, OVL_NONE);
     for (uint32_t i = 0; i < f->n; i++) {
         const ovl_op *op = &f->code->ops[i];
-        if (op->stream != OVL_NO_STREAM && op->kind != OVL_MARKER) {
+        if (op->stream != OVL_NO_STREAM && op->kind != OVL_MARKER && !op->continues) {
             f->queue_prev[i] = lane_prev(last, op->stream % hw_queues, i);
         }
     }
@@ -228,6 +228,10 @@ static void freeze_code(struct ovl_code_build *c, ovl_code *code, uint32_t hw_qu
     FREEZE_LIST(access);
     FREEZE_LIST(effect);
     code->ops = ovl_vec_freeze(&c->ops, arena);
+    while (c->mean.len > 0 && c->mean.len < code->n_ops) {
+        ovl_vec_push(&c->mean, 0);
+    }
+    code->mean = c->mean.len ? ovl_vec_freeze(&c->mean, arena) : NULL;
     code->streams = ovl_vec_freeze(&c->streams, arena);
     code->buffers = ovl_vec_freeze(&c->buffers, arena);
     frozen f = {.arena = arena, .code = code, .n = code->n_ops};

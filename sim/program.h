@@ -93,8 +93,9 @@ const char *ovl_op_kind_name(ovl_op_kind kind);
 const char *ovl_coll_name(ovl_coll coll);
 const char *ovl_dtype_name(ovl_dtype dtype);
 const char *ovl_category_name(ovl_category category);
-/* What an operation of a pipeline is about. Kernels of one part and microbatch do the same work on
- * different stages, so their mean is what each would take if all stages were alike. */
+
+/* What an operation of a pipeline is about. What its kernels would take if all stages were alike is
+ * said beside them (ovl_code.mean): a stage may have in one piece what another has in two. */
 typedef enum ovl_part {
     OVL_PART_NONE, /* no pipeline: kernels of one name do the same work on different ranks */
     OVL_PART_FORWARD,
@@ -151,11 +152,12 @@ typedef struct ovl_op {
     uint8_t kind; /* ovl_op_kind */
     uint8_t coll; /* collectives: ovl_coll */
     uint8_t dtype;
-    bool eager;    /* sends and receives: see engine.h; both sides must agree */
-    bool per_rank; /* the cost of rank r is cost + rank.variant: durations given per rank */
-    bool average;  /* collectives: the sum is divided by the number of members */
-    bool timed;    /* receives: the time of the own cost was stated; it must be that of the send */
-    bool step_end; /* a training step ends with it on its rank (steps.h) */
+    bool eager;     /* sends and receives: see engine.h; both sides must agree */
+    bool per_rank;  /* the cost of rank r is cost + rank.variant: durations given per rank */
+    bool average;   /* collectives: the sum is divided by the number of members */
+    bool timed;     /* receives: the time of the own cost was stated; it must be that of the send */
+    bool step_end;  /* a training step ends with it on its rank (steps.h) */
+    bool continues; /* it belongs to a launch before it: no place of its own in a hardware queue */
     uint16_t
         stream;    /* index into the code's streams; OVL_NO_STREAM for host calls and batch parts */
     uint16_t comm; /* communicator slot; OVL_NO_COMM if none */
@@ -248,6 +250,8 @@ typedef struct ovl_code {
     bool host_timed;       /* issuing takes time or can block: some launch > 0 or some host call */
     const uint32_t *step_ends; /* [n_steps] local operations with step_end */
     uint32_t n_steps;
+    const ovl_time *mean; /* kernels with a part: what they take if all stages are like their mean;
+                             NULL: there are none */
 } ovl_code;
 
 typedef struct ovl_rank {
@@ -332,6 +336,7 @@ typedef struct ovl_program {
     uint32_t hw_queues;          /* 0: as many as streams */
     uint64_t memory;             /* bytes of each rank's GPU; 0: not known */
     uint8_t rounding;            /* ovl_rounding of its allocator */
+    uint32_t in_steps; /* collectives of up to so many members are in steps (expand.h); 0: none */
     uint32_t n_kernel_classes, n_coll_classes;
     const ovl_id *kernel_classes, *coll_classes; /* names */
     const ovl_pair *pairs;                       /* [n_kernel_classes * n_coll_classes] */
@@ -403,6 +408,10 @@ void ovl_free_buffer(ovl_builder *b, ovl_id code, ovl_id buffer);
 
 /* Appends an operation in host program order; gives its local index. */
 uint32_t ovl_add_op(ovl_builder *b, ovl_id code, const ovl_op *op);
+
+/* Says what the operation last added, a kernel of a pipeline, takes if all stages are like their
+ * mean. */
+void ovl_set_mean(ovl_builder *b, ovl_id code, ovl_time mean);
 
 /* The operation last added waits for the end of `before`, an earlier local operation. Repeats are
  * harmless. */
