@@ -265,11 +265,29 @@ const ovl_spread *ovl_plan_spread(const ovl_lowering *l, const ovl_group *group,
 
 /* --- Codes and slots --- */
 
+/* The host call that a trial lengthens where the rank pauses; it takes no time otherwise. */
+static void add_pause(ovl_lowering *l, ovl_id code)
+{
+    ovl_mark mark = l->scenario->variation.pauses.mark;
+    ovl_plan_cost cost = ovl_plan_length(l, OVL_PAUSE_NAME, mark, (ovl_times){0});
+    ovl_add_op(l->b, code,
+               &(ovl_op){.kind = OVL_HOST,
+                         .name = ovl_name(l->b, OVL_PAUSE_NAME),
+                         .stream = OVL_NO_STREAM,
+                         .comm = OVL_NO_COMM,
+                         .batch = OVL_NONE,
+                         .cost = cost.id,
+                         .mark = mark});
+}
+
 ovl_id ovl_plan_code(ovl_lowering *l)
 {
     ovl_id code = ovl_add_code(l->b);
     ovl_vec_push(&l->codes, (ovl_slots){0});
     assert(l->codes.len == code + 1);
+    if (l->scenario && l->scenario->variation.pauses.given) {
+        add_pause(l, code);
+    }
     return code;
 }
 

@@ -1,4 +1,6 @@
 #include "models/faults.h"
+#include "models/vary.h"
+#include "sim/expand.h"
 
 /* --- Resources and ports --- */
 
@@ -97,6 +99,35 @@ static void add_ranks(ovl_lowering *l, const ovl_id *ports)
     ovl_vec_free(&comms);
 }
 
+/* --- Collectives in steps --- */
+
+#define EXPAND_MOST 64
+
+static bool check_expand(ovl_lowering *l)
+{
+    const ovl_scenario *s = l->scenario;
+    const char *why = NULL;
+    if (s->expand > EXPAND_MOST) {
+        why = "collectives of up to 64 members can be run in steps, not more";
+    } else if (s->expand && s->interference == OVL_INTERFERENCE_MEASURED) {
+        why = "measured interference is that of whole collectives, not of their steps; use "
+              "`interference: shared` or `none`";
+    } else if (s->expand && s->recorded) {
+        why = "the collectives of a trace are replayed as they were measured, not in steps";
+    }
+    if (why) {
+        ovl_error(l->errs, OVL_E_INPUT, s->mark, "expand is %" PRId64 ": %s", s->expand, why);
+    }
+    return !why;
+}
+
+static bool expand(ovl_lowering *l, ovl_lowered *lowered)
+{
+    const ovl_program whole = lowered->program;
+    return l->scenario->expand < 2 ||
+           ovl_expand(&whole, (uint32_t)l->scenario->expand, l->arena, &lowered->program, l->errs);
+}
+
 /* --- The door --- */
 
 static bool is_step(const ovl_workload *workload)
@@ -124,6 +155,26 @@ static bool check_size(ovl_lowering *l)
         return false;
     }
     return true;
+}
+
+/* With several steps only the last is looked at, and a pause in the first would not be seen. */
+static bool check_pauses(ovl_lowering *l)
+{
+    const ovl_pause_process *pauses = &l->scenario->variation.pauses;
+    if (!pauses->given || l->scenario->workload.steps <= 1) {
+        return true;
+    }
+    ovl_error(l->errs, OVL_E_INPUT, pauses->mark,
+              "pauses need workload.steps: 1; each trial is a step of its own");
+    return false;
+}
+
+static void say_variation(ovl_lowering *l)
+{
+    if (l->scenario->variation.given) {
+        ovl_plan_say(l, "Durations vary (`variation:`): this run takes them as they are stated; "
+                        "`--trials N` draws them.");
+    }
 }
 
 static void set_gpu(ovl_lowering *l)
@@ -197,7 +248,7 @@ bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowe
     ovl_lowering l = {
         .scenario = scenario, .hw = &scenario->hw, .b = &b, .arena = arena, .errs = errs};
     uint32_t errors = errs->errors;
-    if (!check_size(&l)) {
+    if (!check_size(&l) || !check_pauses(&l) || !check_expand(&l)) {
         return false;
     }
     ovl_builder_init(&b, arena);
@@ -213,7 +264,12 @@ bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowe
         add_ranks(&l, ports);
         add_pairs(&l);
         ovl_plan_sentences(&l);
+        say_variation(&l);
         ok = ovl_freeze(&b, &lowered->program, errs);
+        if (ok) {
+            ovl_vary_check(&lowered->program, &scenario->variation, errs);
+            ok = expand(&l, lowered);
+        }
         hand_over(&l, lowered);
     }
     release(&l);

@@ -144,7 +144,7 @@ static int64_t begin_of(const matcher *m, uint32_t rank)
  */
 static int64_t end_of(const matcher *m, const party *p, uint32_t k)
 {
-    return minus(begin_of(m, p->rank), begin_of(m, 0)) + op_of(m, p, k)->end / OVL_NS;
+    return minus(minus(begin_of(m, p->rank), begin_of(m, 0)), -(op_of(m, p, k)->end / OVL_NS));
 }
 
 typedef OVL_VEC(int64_t) numbers;

@@ -85,6 +85,10 @@ typedef struct ovl_rank_work {
 bool ovl_record_window(const ovl_seen *seen, const char *step, ovl_rank_work *w, ovl_mark mark,
                        ovl_errs *errs);
 
+/* A time of the file since the window began. What is as far away as time can count is clamped: it
+ * is no part of a step. */
+ovl_time ovl_record_since(const ovl_rank_work *w, int64_t time);
+
 /* Fills acts, calls, launched. */
 void ovl_record_acts(ovl_rank_work *w);
 

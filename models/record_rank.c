@@ -391,7 +391,7 @@ static void add_sync(order *o, const ovl_act_sync *s)
 static void add_rest(order *o)
 {
     ovl_rank_work *w = o->w;
-    ovl_time until = (w->to - w->from) * OVL_NS;
+    ovl_time until = ovl_record_since(w, w->to);
     if (w->marked && until > o->clock) {
         add_host(o, "(host)", until - o->clock);
     }

@@ -177,7 +177,7 @@ static void wait(walk *k, const ovl_act_call *c)
     const ovl_seen_wait *r = c->call->wait == OVL_NONE ? NULL : &seen->waits[c->call->wait];
     if (r && r->stream != OVL_NONE && r->on != OVL_NONE) {
         int64_t recorded = r->record == OVL_NONE ? c->call->start : seen->calls[r->record].start;
-        ovl_time at = recorded < k->w->from ? 0 : (recorded - k->w->from) * OVL_NS;
+        ovl_time at = OVL_MAX(ovl_record_since(k->w, recorded), 0);
         uint32_t on = launched_before(k, r->on, at);
         if (on != OVL_NONE) {
             ovl_vec_push(&k->pending, (ovl_act_wait){r->stream, on});
@@ -270,7 +270,7 @@ static void sync_call(walk *k, const ovl_act_call *c)
         sync_stream(k, &s, r->stream, s.start, OVL_BY_RECORD);
     } else if (r && c->call->kind == OVL_CALL_SYNC_EVENT && r->on != OVL_NONE) {
         int64_t at = r->record == OVL_NONE ? c->call->start : seen->calls[r->record].start;
-        sync_stream(k, &s, r->on, OVL_MAX(at - k->w->from, 0) * OVL_NS, OVL_BY_RECORD);
+        sync_stream(k, &s, r->on, OVL_MAX(ovl_record_since(k->w, at), 0), OVL_BY_RECORD);
     } else if (c->call->kind == OVL_CALL_SYNC_STREAM) {
         sync_stream(k, &s, t->latest, s.start, OVL_BY_ORDER);
     } else {

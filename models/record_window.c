@@ -154,8 +154,7 @@ static bool within(const ovl_rank_work *w, int64_t time)
     return time >= w->from && time < w->to;
 }
 
-/* What is as far away as time can count is no part of a step. */
-static ovl_time since(const ovl_rank_work *w, int64_t time)
+ovl_time ovl_record_since(const ovl_rank_work *w, int64_t time)
 {
     const int64_t most = OVL_TIME_MAX / OVL_NS / 4;
     int64_t ns = time - w->from;
@@ -167,8 +166,8 @@ static void add_act(ovl_rank_work *w, const ovl_seen_op *op, ovl_time launch)
     const char *name = ovl_names_text(&w->seen->names, op->name);
     bool comm = op->kind == OVL_SEEN_KERNEL && regexec(w->comm, name, 0, NULL, 0) == 0;
     ovl_act act = {.op = op,
-                   .start = OVL_MAX(since(w, op->start), 0),
-                   .end = OVL_MAX(since(w, op->end), 0),
+                   .start = OVL_MAX(ovl_record_since(w, op->start), 0),
+                   .end = OVL_MAX(ovl_record_since(w, op->end), 0),
                    .launch = launch,
                    .call = OVL_NONE,
                    .prev = OVL_NONE,
@@ -183,7 +182,7 @@ static void choose_act(ovl_rank_work *w, const ovl_seen_op *op)
 {
     const ovl_seen_call *call = op->call == OVL_NONE ? NULL : &w->seen->calls[op->call];
     if (call && within(w, call->start)) {
-        add_act(w, op, since(w, call->start));
+        add_act(w, op, ovl_record_since(w, call->start));
     } else if ((!call || call->start < w->from) && op->start < w->to && op->end > w->from) {
         w->carried += call != NULL || op->start < w->from;
         w->not_launched += call == NULL && op->start >= w->from;
@@ -198,7 +197,8 @@ static void add_calls(ovl_rank_work *w, uint32_t *index)
         const ovl_seen_call *call = &w->seen->calls[i];
         if (within(w, call->start) && has_process(&p, call->process)) {
             index[i] = w->calls.len;
-            ovl_act_call c = {call, since(w, call->start), since(w, call->end), 0, 0};
+            ovl_act_call c = {call, ovl_record_since(w, call->start),
+                              ovl_record_since(w, call->end), 0, 0};
             ovl_vec_push(&w->calls, c);
         }
     }

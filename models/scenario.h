@@ -20,6 +20,7 @@
 
 #include "models/hw.h"
 #include "models/record_change.h"
+#include "models/variation.h"
 #include "sim/engine.h"
 
 /* --- Data-parallel step --- */
@@ -405,8 +406,10 @@ typedef struct ovl_scenario {
     ovl_fsdp fsdp;
     ovl_zero zero;
     ovl_pipeline pipeline;
+    ovl_variation variation;
     int interference;             /* ovl_interference; default shared */
     int sharing;                  /* ovl_sharing; default fair */
+    int64_t expand;               /* collectives of up to so many members in steps; 0: none */
     const ovl_recorded *recorded; /* of workload.trace; else NULL */
 } ovl_scenario;
 

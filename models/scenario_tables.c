@@ -207,6 +207,10 @@ static const ovl_field scenario_fields[] = {
                    "What runs.", .table = &ovl_workload_table),
     OVL_FIELD_MORE(ovl_raw_scenario, overlap, "overlap", OVL_F_MAP, 0,
                    "How communication is arranged beside compute.", .table = &ovl_overlap_table),
+    OVL_FIELD_SET(ovl_raw_scenario, scenario.variation, scenario.variation.given, "variation",
+                  OVL_F_MAP, 0,
+                  "How durations vary, for runs with `--trials`. Default: they are constant.",
+                  .table = &ovl_variation_table),
     OVL_FIELD_MORE(ovl_raw_scenario, scenario.interference, "interference", OVL_F_ENUM, 0,
                    "How concurrent work slows each other: not at all, by sharing SMs, memory and "
                    "links, or by measured factors where the hardware has them. Default `shared`; "
@@ -216,6 +220,11 @@ static const ovl_field scenario_fields[] = {
                    "What sharing equalises: bytes per second (`fair`) or slowdown "
                    "(`proportional`). Default `fair`.",
                    .names = sharing_names),
+    OVL_FIELD(
+        ovl_raw_scenario, scenario.expand, "expand", OVL_F_COUNT, 0,
+        "Collectives of up to so many members (64 at most) run as the transfers they are made "
+        "of, step by step, to see what one activity leaves out (model.md, section 2). Default "
+        "0: every collective is one activity."),
     OVL_FIELD_MORE(ovl_raw_scenario, variants, "variants", OVL_F_NODE, 0,
                    "Changed versions of this scenario by name: each a mapping of paths to the "
                    "values they set. `base` is the scenario itself.",
@@ -284,6 +293,10 @@ const ovl_table *const ovl_scenario_tables[] = {
     &ovl_zero_table,
     &ovl_pipeline_table,
     &ovl_pipe_data_table,
+    &ovl_variation_table,
+    &ovl_jitter_table,
+    &ovl_op_jitter_table,
+    &ovl_pauses_table,
     &ovl_hw_table,
     &ovl_gpu_table,
     &ovl_peak_table,

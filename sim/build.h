@@ -1,5 +1,6 @@
 /*
- * build.h - what the builder keeps of a code until it is frozen. Private to build.c and freeze.c.
+ * build.h - what the builder keeps of a code until it is frozen. Private to build.c, freeze.c
+ * and expand.c.
  *
  * Lists that belong to operations are kept as one long array and, per operation, where its part
  * begins: operations are added in order and additions always concern the last one, so no list ever

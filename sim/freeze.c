@@ -72,7 +72,7 @@ static void find_queue_prev(frozen *f, uint32_t hw_queues)
     f->queue_prev = filled(f->arena, f->n, OVL_NONE);
     for (uint32_t i = 0; i < f->n; i++) {
         const ovl_op *op = &f->code->ops[i];
-        if (op->stream != OVL_NO_STREAM && op->kind != OVL_MARKER) {
+        if (op->stream != OVL_NO_STREAM && op->kind != OVL_MARKER && !op->continues) {
             f->queue_prev[i] = lane_prev(last, op->stream % hw_queues, i);
         }
     }

@@ -151,11 +151,12 @@ typedef struct ovl_op {
     uint8_t kind; /* ovl_op_kind */
     uint8_t coll; /* collectives: ovl_coll */
     uint8_t dtype;
-    bool eager;    /* sends and receives: see engine.h; both sides must agree */
-    bool per_rank; /* the cost of rank r is cost + rank.variant: durations given per rank */
-    bool average;  /* collectives: the sum is divided by the number of members */
-    bool timed;    /* receives: the time of the own cost was stated; it must be that of the send */
-    bool step_end; /* a training step ends with it on its rank (steps.h) */
+    bool eager;     /* sends and receives: see engine.h; both sides must agree */
+    bool per_rank;  /* the cost of rank r is cost + rank.variant: durations given per rank */
+    bool average;   /* collectives: the sum is divided by the number of members */
+    bool timed;     /* receives: the time of the own cost was stated; it must be that of the send */
+    bool step_end;  /* a training step ends with it on its rank (steps.h) */
+    bool continues; /* it belongs to a launch before it: no place of its own in a hardware queue */
     uint16_t
         stream;    /* index into the code's streams; OVL_NO_STREAM for host calls and batch parts */
     uint16_t comm; /* communicator slot; OVL_NO_COMM if none */
@@ -332,6 +333,7 @@ typedef struct ovl_program {
     uint32_t hw_queues;          /* 0: as many as streams */
     uint64_t memory;             /* bytes of each rank's GPU; 0: not known */
     uint8_t rounding;            /* ovl_rounding of its allocator */
+    uint32_t in_steps; /* collectives of up to so many members are in steps (expand.h); 0: none */
     uint32_t n_kernel_classes, n_coll_classes;
     const ovl_id *kernel_classes, *coll_classes; /* names */
     const ovl_pair *pairs;                       /* [n_kernel_classes * n_coll_classes] */

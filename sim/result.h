@@ -288,6 +288,7 @@ typedef struct ovl_result {
     const char *scenario, *variant; /* variant "base" without one */
     const char *description;        /* what the scenario says of itself; NULL without */
     const char *interference;       /* none, shared, measured */
+    uint32_t in_steps; /* collectives of up to so many members ran in steps (expand.h); 0: none */
     uint32_t n_ranks_simulated;
     uint32_t n_folded; /* into how many classes they were folded; 0: each was simulated itself */
     ovl_time step;

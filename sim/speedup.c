@@ -42,6 +42,11 @@ static bool pulls(const ovl_program *p, const ovl_lever *lever, const ovl_rank *
     return false;
 }
 
+bool ovl_lever_pulls(const ovl_program *p, const ovl_lever *lever, uint32_t rank, const ovl_op *op)
+{
+    return pulls(p, lever, &p->ranks[rank], op);
+}
+
 static bool takes_time(const ovl_program *p, const ovl_rank *first, const ovl_op *op)
 {
     const ovl_cost *cost = &p->costs[op->cost + (op->per_rank ? first->variant : 0)];

@@ -42,6 +42,10 @@ typedef struct ovl_faster {
  * copies, host, each in order of first appearance. They live in `arena`. */
 const ovl_lever *ovl_levers_find(const ovl_program *program, ovl_arena *arena, uint32_t *n);
 
+/* Whether an operation of a rank is one that the lever moves. */
+bool ovl_lever_pulls(const ovl_program *program, const ovl_lever *lever, uint32_t rank,
+                     const ovl_op *op);
+
 /* The lever of one name. False if no operation is called so. */
 bool ovl_lever_of_name(const ovl_program *program, const char *name, ovl_lever *lever);
 

@@ -1,58 +1,58 @@
 #include "tools/busy.h"
 
-static bool empty(const ovl_busy *busy)
+#include <assert.h>
+
+/* One more interval, which starts no earlier than those before it. */
+static void cover(ovl_union *u, int64_t start, int64_t end)
 {
-    return busy->count[0] + busy->count[1] + busy->count[2] + busy->count[3] == 0;
+    int64_t from = u->any ? OVL_MAX(start, u->until) : start;
+    if (!u->any || end > from) {
+        u->length += end - from;
+        u->until = end;
+    }
+    u->any = true;
 }
 
 void ovl_busy_add(ovl_busy *busy, ovl_busy_kind kind, int64_t start, int64_t end)
 {
-    bool none = empty(busy);
-    busy->first = none ? start : OVL_MIN(busy->first, start);
-    busy->last = none ? end : OVL_MAX(busy->last, end);
+    bool none = !busy->all.any;
+    assert(none || start >= busy->latest);
+    busy->first = none ? start : busy->first;
+    busy->latest = start;
     busy->count[kind]++;
+    cover(&busy->all, start, end);
     switch (kind) {
     case OVL_BUSY_COMPUTE:
-        ovl_spans_add(&busy->compute, start, end);
+        cover(&busy->compute, start, end);
+        cover(&busy->kernels, start, end);
         break;
     case OVL_BUSY_COMM:
-        ovl_spans_add(&busy->comm, start, end);
+        cover(&busy->comm, start, end);
+        cover(&busy->kernels, start, end);
         break;
     case OVL_BUSY_COPY:
     case OVL_BUSY_SET:
-        ovl_spans_add(&busy->mem, start, end);
+        cover(&busy->mem, start, end);
         break;
     }
 }
 
-ovl_measures ovl_busy_measure(ovl_busy *busy)
+ovl_measures ovl_busy_measure(const ovl_busy *busy)
 {
-    ovl_spans all = {0};
     ovl_measures m = {
         .kernels = busy->count[OVL_BUSY_COMPUTE] + busy->count[OVL_BUSY_COMM],
         .comm_kernels = busy->count[OVL_BUSY_COMM],
         .copies = busy->count[OVL_BUSY_COPY],
         .sets = busy->count[OVL_BUSY_SET],
-        .span = empty(busy) ? 0 : busy->last - busy->first,
-        .compute = ovl_spans_measure(&busy->compute),
-        .comm = ovl_spans_measure(&busy->comm),
-        .overlap = ovl_spans_common(&busy->compute, &busy->comm),
-        .mem = ovl_spans_measure(&busy->mem),
+        .span = busy->all.any ? busy->all.until - busy->first : 0,
+        .compute = busy->compute.length,
+        .comm = busy->comm.length,
+        .mem = busy->mem.length,
+        .gpu = busy->all.length,
     };
-    m.exposed = m.comm - m.overlap;
-    ovl_spans_join(&all, &busy->compute);
-    ovl_spans_join(&all, &busy->comm);
-    ovl_spans_join(&all, &busy->mem);
-    m.gpu = ovl_spans_measure(&all);
-    m.mem_alone = m.gpu - m.compute - m.exposed;
+    m.exposed = busy->kernels.length - m.compute;
+    m.overlap = m.comm - m.exposed;
+    m.mem_alone = m.gpu - busy->kernels.length;
     m.idle = m.span - m.gpu;
-    ovl_spans_free(&all);
     return m;
-}
-
-void ovl_busy_free(ovl_busy *busy)
-{
-    ovl_spans_free(&busy->compute);
-    ovl_spans_free(&busy->comm);
-    ovl_spans_free(&busy->mem);
 }

@@ -16,7 +16,7 @@
 #ifndef OVL_TOOLS_BUSY_H
 #define OVL_TOOLS_BUSY_H
 
-#include "sim/spans.h"
+#include "sim/base.h"
 
 typedef enum ovl_busy_kind {
     OVL_BUSY_COMPUTE,
@@ -25,11 +25,18 @@ typedef enum ovl_busy_kind {
     OVL_BUSY_SET
 } ovl_busy_kind;
 
-/* What was seen; settled into measures at the end. */
+/* The union of intervals that come in order of their starts: no more than its end has to be kept.
+ */
+typedef struct ovl_union {
+    int64_t length, until;
+    bool any;
+} ovl_union;
+
+/* What was seen so far; all zero: nothing. */
 typedef struct ovl_busy {
-    uint64_t count[4]; /* by ovl_busy_kind */
-    ovl_spans compute, comm, mem;
-    int64_t first, last; /* of all; meaningless while nothing was seen */
+    uint64_t count[4];                          /* by ovl_busy_kind */
+    ovl_union compute, comm, kernels, mem, all; /* kernels: compute and communication */
+    int64_t first, latest;                      /* starts */
 } ovl_busy;
 
 typedef struct ovl_measures {
@@ -37,8 +44,8 @@ typedef struct ovl_measures {
     int64_t span, compute, comm, overlap, exposed, mem, mem_alone, gpu, idle;
 } ovl_measures;
 
+/* `start` is no earlier than that of the call before. */
 void ovl_busy_add(ovl_busy *busy, ovl_busy_kind kind, int64_t start, int64_t end);
-ovl_measures ovl_busy_measure(ovl_busy *busy);
-void ovl_busy_free(ovl_busy *busy);
+ovl_measures ovl_busy_measure(const ovl_busy *busy);
 
 #endif

@@ -2,6 +2,7 @@
 #include "tools/files.h"
 #include "tools/keep.h"
 #include "tools/report.h"
+#include "tools/trials.h"
 #include "tools/work.h"
 
 #include <string.h>
@@ -13,6 +14,7 @@ typedef struct job {
     const ovl_args *args;
     ovl_ask ask;
     const char *store; /* NULL: nothing is kept */
+    ovl_trials trials; /* n is 0: none */
 } job;
 
 /* Before anything is printed: who reads it may stop reading, which ends the program. */
@@ -65,11 +67,62 @@ static void write_pair(job *j, const ovl_comparison *c)
     ovl_work_written(&j->work, j->args, out);
 }
 
+/* One run of each as stated, for the verdict without variation, then the trials of each. */
+static bool try_side(job *j, const ovl_document *doc, const char *variant, ovl_trials *t,
+                     ovl_result *result, bool *vary)
+{
+    ovl_prepared prepared = {0};
+    const ovl_variation *v = &prepared.scenario.variation;
+    *t = j->trials;
+    if (!ovl_work_prepare(&j->work, doc, variant, &prepared) ||
+        !ovl_work_analyse(&j->work, &prepared, &j->ask, result, NULL)) {
+        return false;
+    }
+    *vary |= v->given;
+    return ovl_trials_run(&j->work, &prepared, t);
+}
+
+static int compare_trials(job *j, const ovl_document *a_doc, const char *a_variant,
+                          const ovl_document *b_doc, const char *b_variant)
+{
+    ovl_trials a, b;
+    ovl_result stated[2];
+    ovl_comparison c;
+    ovl_paired pair;
+    bool vary = false;
+    if (!try_side(j, a_doc, a_variant, &a, &stated[0], &vary) ||
+        !try_side(j, b_doc, b_variant, &b, &stated[1], &vary)) {
+        return OVL_EXIT_DONE; /* the errors have the status */
+    }
+    if (!vary) {
+        ovl_error(&j->work.errs, OVL_E_INPUT, nowhere,
+                  "nothing varies in either, so every trial would be the same; say what does: "
+                  "`variation: {kernels: {cv: 3 %%}}`");
+        return OVL_EXIT_DONE;
+    }
+    ovl_compare(&stated[0], &stated[1], &j->work.arena, &c);
+    ovl_trials_pair(&a, &b, &j->work.arena, &pair);
+    pair.nominal = c.sentence;
+    ovl_out file, *out = ovl_work_output(j->args, j->work.shell, &file);
+    if (ovl_args_has(j->args, "json")) {
+        ovl_paired_json(out, &pair);
+    } else {
+        ovl_paired_text(out, &pair);
+    }
+    ovl_work_written(&j->work, j->args, out);
+    bool worse = pair.change.low > 0 && ovl_args_has(j->args, "fail-if-worse");
+    bool hazard = ovl_result_status(&stated[0]) || ovl_result_status(&stated[1]);
+    return worse || hazard ? OVL_EXIT_FAILED : OVL_EXIT_DONE;
+}
+
 static int compare_pair(job *j, const ovl_document *a_doc, const char *a_variant,
                         const ovl_document *b_doc, const char *b_variant)
 {
     ovl_result a, b;
     ovl_comparison c;
+    if (j->trials.n) {
+        return compare_trials(j, a_doc, a_variant, b_doc, b_variant);
+    }
     bool good = ovl_work_result(&j->work, a_doc, a_variant, &j->ask, &a);
     good = ovl_work_result(&j->work, b_doc, b_variant, &j->ask, &b) && good;
     if (!good) {
@@ -121,6 +174,11 @@ static bool is_number(const char *word)
 static int compare_all(job *j, const ovl_document *doc)
 {
     uint32_t n = doc->n_variants;
+    if (j->trials.n) {
+        ovl_error(&j->work.errs, OVL_E_USAGE, nowhere,
+                  "--trials compares two runs: name a variant of %s", doc->file);
+        return OVL_EXIT_DONE;
+    }
     if (n == 0) {
         ovl_error(&j->work.errs, OVL_E_USAGE, nowhere,
                   "%s has no variants to compare; name two files, or add `variants:`", doc->file);
@@ -188,7 +246,7 @@ static int dispatch(job *j)
     const ovl_args *args = j->args;
     ovl_document doc;
     if (j->store && args->n_operands == 2 && is_number(args->operands[0]) &&
-        is_number(args->operands[1])) {
+        is_number(args->operands[1]) && !j->trials.n) {
         return compare_stored(j);
     }
     ovl_side first = ovl_side_of(args->operands[0], &j->work.arena);
@@ -218,6 +276,6 @@ int ovl_cmd_compare(const ovl_args *args, const ovl_shell *shell)
     ovl_work_begin(&j.work, shell);
     ovl_work_sets(&j.work, args);
     j.store = ovl_work_store(&j.work, args);
-    int status = dispatch(&j);
+    int status = ovl_trials_read(&j.work, args, &j.trials) ? dispatch(&j) : OVL_EXIT_DONE;
     return ovl_work_end(&j.work, status);
 }

@@ -398,6 +398,13 @@ void ovl_collect_link(ovl_collected *file)
         op->linked = launch != NULL;
         op->by.launched = launch ? launch->start : 0;
     }
+    for (uint32_t i = 0; i < file->comms.len; i++) {
+        ovl_comm_op *comm = &file->comms.data[i];
+        if (comm->group_size < 0 && comm->group != OVL_NONE) {
+            const char *name = ovl_names_text(file->names, comm->group);
+            comm->group_size = ovl_read_group_size(&file->about, name, strlen(name));
+        }
+    }
     file->rank = file->about.rank >= 0 ? file->about.rank : ovl_rank_of_path(file->path);
 }
 

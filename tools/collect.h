@@ -16,6 +16,7 @@
 #define OVL_TOOLS_COLLECT_H
 
 #include "sim/names.h"
+#include "sim/spans.h"
 #include "tools/busy.h"
 #include "tools/read.h"
 

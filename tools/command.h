@@ -54,6 +54,7 @@ void ovl_command_unknown(const char *name, ovl_errs *errs);
 
 /* Options of the program itself: --help and --version. */
 extern const ovl_option_table ovl_program_options;
+extern const ovl_option_table ovl_calibrate_options; /* its own file, for its length */
 
 /* What each exit status means: an index is a status. */
 extern const char *const ovl_exit_meanings[];
@@ -73,6 +74,7 @@ int ovl_cmd_help(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_import(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_inspect(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_optimize(const ovl_args *args, const ovl_shell *shell);
+int ovl_cmd_report(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_run(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_show(const ovl_args *args, const ovl_shell *shell);
 int ovl_cmd_sweep(const ovl_args *args, const ovl_shell *shell);

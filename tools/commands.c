@@ -1,63 +1,16 @@
-#include "tools/command.h"
+#include "tools/common_options.h"
 
 static const char *const schedule_formats[] = {"csv", NULL};
 static const char *const dialects[] = {"new", "old", NULL};
+static const char *const only_choices[] = {"compute", "comm", "both", NULL};
 static const char *const what_if_choices[] = {"all", "none", NULL};
 static const char *const interference_models[] = {"none", "shared", "measured", NULL};
-
-#define HELP                                                                                       \
-    {                                                                                              \
-        .name = "help", .letter = 'h', .doc = "print this help and stop"                           \
-    }
-#define SET                                                                                        \
-    {                                                                                              \
-        .name = "set", .value = "PATH=VALUE", .repeat = true,                                      \
-        .doc = "set one value of the scenario, after the variant: "                                \
-               "overlap.ddp.bucket_cap=50MiB, workload.layers.block[3].backward=5ms; later ones "  \
-               "win"                                                                               \
-    }
-#define INTERFERENCE                                                                               \
-    {                                                                                              \
-        .name = "interference", .value = "MODEL", .choices = interference_models,                  \
-        .doc = "how operations that run at the same time slow each other down: none, shared or "   \
-               "measured; short for --set interference=MODEL"                                      \
-    }
-#define VARIANT                                                                                    \
-    {                                                                                              \
-        .name = "variant", .value = "NAME",                                                        \
-        .doc = "the variant of the scenario, as in FILE:NAME; without it the base"                 \
-    }
-#define WORTH                                                                                      \
-    {                                                                                              \
-        .name = "worth", .value = "all|none|NAME",                                                 \
-        .doc = "for which names the step is simulated once more as if all communication of that "  \
-               "name were free, on every rank; by default for the most exposed names"              \
-    }
-#define NO_FOLD                                                                                    \
-    {                                                                                              \
-        .name = "no-fold",                                                                         \
-        .doc = "simulate every rank, also those that do the same; the results are equal, this is " \
-               "to compare"                                                                        \
-    }
-#define JSON                                                                                       \
-    {                                                                                              \
-        .name = "json", .doc = "print JSON instead of text; times are seconds with 12 decimals"    \
-    }
-#define STORE(what)                                                                                \
-    {                                                                                              \
-        .name = "store", .value = "FILE", .file = true, .doc = (what)                              \
-    }
-#define OUTPUT                                                                                     \
-    {                                                                                              \
-        .name = "output", .letter = 'o', .value = "FILE", .file = true,                            \
-        .doc = "write to FILE instead of standard output; the file is replaced only once it is "   \
-               "whole"                                                                             \
-    }
 
 static const ovl_option run_items[] = {
     VARIANT,
     SET,
     INTERFERENCE,
+    EXPAND,
     WORTH,
     NO_FOLD,
     {.name = "gaps",
@@ -65,6 +18,12 @@ static const ovl_option run_items[] = {
     {.name = "memory",
      .doc = "list what each rank holds over time: live bytes (of the GPU), allocated and reserved "
             "ones (of the host)"},
+    {.name = "only",
+     .value = "compute|comm|both",
+     .choices = only_choices,
+     .doc = "a controlled run: communication (compute) or kernels (comm) take no time and hold "
+            "nothing, but keep their order; both: these two runs and the step side by side, with "
+            "what overlap saves"},
     {.name = "what-if",
      .value = "all|none",
      .choices = what_if_choices,
@@ -73,17 +32,33 @@ static const ovl_option run_items[] = {
     {.name = "stats",
      .doc = "say what the run itself cost: events, solves of rates, memory, beside the memory that "
             "was announced"},
+    TRIALS,
     JSON,
     OUTPUT,
     STORE("keep the run in this SQLite file, made if it is not there"),
     HELP,
 };
 
-static const ovl_option compare_items[] = {
+static const ovl_option report_items[] = {
+    OUTPUT,
+    {.name = "ranks",
+     .value = "LIST",
+     .doc = "whose timelines to show: 0-7, or 0,8,16-23; without it the first 64, and the deciding "
+            "rank"},
     SET,
     INTERFERENCE,
     WORTH,
     NO_FOLD,
+    HELP,
+};
+
+static const ovl_option compare_items[] = {
+    SET,
+    INTERFERENCE,
+    EXPAND,
+    WORTH,
+    NO_FOLD,
+    TRIALS,
     JSON,
     OUTPUT,
     {.name = "fail-if-worse", .doc = "exit with 1 if B, or any of the variants, is worse"},
@@ -162,86 +137,6 @@ static const ovl_option inspect_items[] = {
             "the name and in any case; without it nccl|rccl"},
     {.name = "json", .doc = "print JSON instead of text; times are integer nanoseconds"},
     OUTPUT,
-    HELP,
-};
-
-static const char *const two_point_forms[] = {"accumulation", "overlap", NULL};
-
-static const ovl_option calibrate_items[] = {
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .file = true,
-     .doc =
-         "write the hardware profile to FILE, replaced only once it is whole; the report goes to "
-         "standard output"},
-    {.name = "base",
-     .value = "FILE",
-     .file = true,
-     .doc = "the hardware profile that the new costs go into: GPU, links and the rest are kept, "
-            "costs of the same operation and group are replaced"},
-    {.name = "group",
-     .value = "[NAME=]GROUP",
-     .repeat = true,
-     .doc = "the group the costs are for, as scenarios name it; NAME= takes only the process group "
-            "of that name in the traces"},
-    {.name = "via",
-     .value = "[GROUP=]LINK",
-     .repeat = true,
-     .doc = "the links the costs load, with commas between several; GROUP= takes only the costs of "
-            "that group"},
-    {.name = "op",
-     .value = "NAME",
-     .doc = "the operation of files that name none, such as all_reduce"},
-    {.name = "out-of-place",
-     .doc = "take the out-of-place times where a table has in-place times too"},
-    {.name = "comm-pattern",
-     .value = "REGEX",
-     .doc = "which kernels of traces are communication, as in ovl inspect"},
-    {.name = "compute",
-     .value = "FILE",
-     .file = true,
-     .doc = "interference: the trace in which the kernels run alone"},
-    {.name = "comm",
-     .value = "FILE",
-     .file = true,
-     .doc = "interference: the trace in which the collectives run alone"},
-    {.name = "overlap",
-     .value = "FILE",
-     .file = true,
-     .doc = "interference: the trace in which the same kernels and collectives overlap"},
-    {.name = "class",
-     .value = "REGEX=CLASS",
-     .repeat = true,
-     .doc = "the class of kernels whose name matches; the first that fits counts, without any the "
-            "name without its arguments"},
-    {.name = "alpha",
-     .value = "TIME",
-     .doc = "interference: latency at the begin of each collective, in which it slows nobody; "
-            "without it 0"},
-    {.name = "hbm",
-     .value = "RATE",
-     .doc = "bandwidth of the GPU's memory, for hbm_factor; without it what the trace says"},
-    {.name = "sms",
-     .value = "N",
-     .doc = "SMs of the GPU, for the SMs a collective holds; without it what the trace says"},
-    {.name = "wire",
-     .value = "RATE",
-     .doc =
-         "what the collective moves on the wire alone, for hbm_factor; without it from its bytes "
-         "and members"},
-    {.name = "two-point",
-     .value = "accumulation|overlap",
-     .choices = two_point_forms,
-     .doc = "solve compute and communication of a step from --at: with so many micro-batches and "
-            "communication once a step, or with such a share of the communication hidden"},
-    {.name = "at",
-     .value = "AMOUNT=TIME",
-     .repeat = true,
-     .doc =
-         "a measurement for --two-point: 4=54.3s of 4 micro-batches, 80.1%=544ms with that share "
-         "hidden"},
-    {.name = "json", .doc = "print the report as JSON"},
     HELP,
 };
 
@@ -382,13 +277,13 @@ static const ovl_option program_items[] = {
     {                                                                                              \
         (items), OVL_COUNT(items)                                                                  \
     }
+static const ovl_option_table report_options = TABLE(report_items);
 static const ovl_option_table run_options = TABLE(run_items);
 static const ovl_option_table compare_options = TABLE(compare_items);
 static const ovl_option_table check_options = TABLE(check_items);
 static const ovl_option_table export_options = TABLE(export_items);
 static const ovl_option_table explain_options = TABLE(explain_items);
 static const ovl_option_table inspect_options = TABLE(inspect_items);
-static const ovl_option_table calibrate_options = TABLE(calibrate_items);
 static const ovl_option_table sweep_options = TABLE(sweep_items);
 static const ovl_option_table history_options = TABLE(history_items);
 static const ovl_option_table show_options = TABLE(show_items);
@@ -424,7 +319,7 @@ const ovl_command ovl_commands[] = {
             "ovl calibrate rank*.json.gz --group 0=dp -o measured.yaml\n"
             "ovl calibrate --compute a.json --comm b.json --overlap both.json -o node.yaml\n"
             "ovl calibrate --two-point accumulation --at 1=22.2s --at 4=54.3s",
-        .options = &calibrate_options,
+        .options = &ovl_calibrate_options,
         .run = ovl_cmd_calibrate,
     },
     {
@@ -463,7 +358,8 @@ const ovl_command ovl_commands[] = {
         .examples = "ovl compare last_bucket.yaml\n"
                     "ovl compare last_bucket.yaml split_48 split_80_16\n"
                     "ovl compare old.yaml new.yaml:split --json\n"
-                    "ovl compare --store runs.db 3 7",
+                    "ovl compare --store runs.db 3 7\n"
+                    "ovl compare small_buckets.yaml resnet50_1MB --trials 1000",
         .options = &compare_options,
         .run = ovl_cmd_compare,
     },
@@ -620,6 +516,27 @@ const ovl_command ovl_commands[] = {
         .run = ovl_cmd_optimize,
     },
     {
+        .name = "report",
+        .summary = "write a run, or several beside each other, as a page for a browser",
+        .operands = "FILE[:VARIANT] ...",
+        .min_operands = 1,
+        .max_operands = UINT32_MAX,
+        .operand = OVL_OPERAND_FILE,
+        .about =
+            "Writes one HTML file that needs no network and no other file: the timeline of each "
+            "rank and stream, to zoom, pan and search, with the critical path marked and "
+            "interference shaded; where the time goes; collectives; why ranks idle; memory over "
+            "time and who holds it; links and who met on them; hazards; the inputs, and what is "
+            "not modelled. All of it can be used by keyboard and read by a screen reader.\n\n"
+            "With several runs the first is compared with each of the others. The figures are "
+            "those of ovl run --json, which the page contains. Exits with 1 if a run has hazards.",
+        .examples = "ovl report last_bucket.yaml -o report.html\n"
+                    "ovl report last_bucket.yaml last_bucket.yaml:split_48 -o report.html\n"
+                    "ovl report pipeline.yaml --ranks 0-7 -o stages.html",
+        .options = &report_options,
+        .run = ovl_cmd_report,
+    },
+    {
         .name = "run",
         .summary = "simulate one step and say where its time goes",
         .operands = "FILE",
@@ -639,7 +556,9 @@ const ovl_command ovl_commands[] = {
         .examples =
             "ovl run last_bucket.yaml\n"
             "ovl run last_bucket.yaml --variant split_80_16 --interference none\n"
-            "ovl run last_bucket.yaml --set overlap.ddp.bucket_cap=50MiB --json -o run.json",
+            "ovl run last_bucket.yaml --only both\n"
+            "ovl run last_bucket.yaml --set overlap.ddp.bucket_cap=50MiB --json -o run.json\n"
+            "ovl run pauses.yaml --trials 1060 --seed 1",
         .options = &run_options,
         .run = ovl_cmd_run,
     },

@@ -36,7 +36,7 @@ static void tails(ovl_json *json, const ovl_comparison *c)
     ovl_json_close(json);
 }
 
-static void judgement(ovl_json *json, const ovl_comparison *c)
+void ovl_compare_json_members(ovl_json *json, const ovl_comparison *c)
 {
     differences(json, c);
     ovl_json_text(json, "verdict", ovl_verdict_name(c->verdict));
@@ -56,7 +56,7 @@ void ovl_compare_json(ovl_out *out, const ovl_comparison *c)
     ovl_json_text(&json, "schema", "overlapsim.compare/1");
     ovl_report_json_member(&json, "a", c->a);
     ovl_report_json_member(&json, "b", c->b);
-    judgement(&json, c);
+    ovl_compare_json_members(&json, c);
     ovl_json_close(&json);
     ovl_json_end(&json);
 }
@@ -74,7 +74,7 @@ void ovl_summary_json(ovl_out *out, const ovl_summary *summary)
         ovl_json_object(&json, NULL, OVL_JSON_BLOCK);
         ovl_json_text(&json, "variant", summary->items[i].b->variant);
         ovl_report_json_member(&json, "b", summary->items[i].b);
-        judgement(&json, &summary->items[i]);
+        ovl_compare_json_members(&json, &summary->items[i]);
         ovl_json_close(&json);
     }
     ovl_json_close(&json);

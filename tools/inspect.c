@@ -56,9 +56,7 @@ static ovl_measures measure(const part *p, bool linked_only)
             ovl_busy_add(&busy, (ovl_busy_kind)p->ops[i].kind, p->ops[i].start, p->ops[i].end);
         }
     }
-    ovl_measures m = ovl_busy_measure(&busy);
-    ovl_busy_free(&busy);
-    return m;
+    return ovl_busy_measure(&busy);
 }
 
 static uint64_t unlinked_kernels(const part *p)
@@ -132,7 +130,6 @@ static void add_steps(ovl_inspection *in, ovl_collected *file, uint32_t index, c
             .m = ovl_busy_measure(&busy[s]),
         };
         ovl_vec_push(&in->steps, step);
-        ovl_busy_free(&busy[s]);
     }
     ovl_arena_free(&scratch);
 }
@@ -272,6 +269,22 @@ static void warn(const ovl_inspection *in, const ovl_collected *file, ovl_errs *
     }
 }
 
+static const ovl_read_group *copy_groups(ovl_arena *arena, const ovl_read_about *about)
+{
+    ovl_read_group *groups = OVL_NEW_ARRAY(arena, ovl_read_group, about->n_groups);
+    for (uint32_t i = 0; i < about->n_groups; i++) {
+        const ovl_read_group *g = &about->groups[i];
+        int64_t *ranks = OVL_NEW_ARRAY(arena, int64_t, g->n_ranks);
+        if (g->n_ranks) {
+            memcpy(ranks, g->ranks, g->n_ranks * sizeof *ranks);
+        }
+        groups[i] =
+            (ovl_read_group){ovl_arena_strdup(arena, g->name),
+                             ovl_arena_strdup(arena, g->description), g->size, ranks, g->n_ranks};
+    }
+    return groups;
+}
+
 static void derive(ovl_inspection *in, ovl_collected *file, ovl_errs *errs)
 {
     uint32_t index = in->files.len;
@@ -286,6 +299,8 @@ static void derive(ovl_inspection *in, ovl_collected *file, ovl_errs *errs)
         .version = file->about.version ? ovl_arena_strdup(&in->arena, file->about.version) : NULL,
         .operation =
             file->about.operation ? ovl_arena_strdup(&in->arena, file->about.operation) : NULL,
+        .groups = copy_groups(&in->arena, &file->about),
+        .n_groups = file->about.n_groups,
     };
     for (part p = {0}; next_part(file, &p);) {
         add_device(in, file, index, &p);

@@ -79,6 +79,8 @@ typedef struct ovl_inspect_file {
     const char *version, *operation; /* or NULL */
     int64_t n_ranks;                 /* nccl-tests */
     uint32_t n_devices;
+    const ovl_read_group *groups; /* process groups the file lists */
+    uint32_t n_groups;
 } ovl_inspect_file;
 
 /* What takes part in the comparison of ranks: a device with communication. */

@@ -172,6 +172,38 @@ static void matches(ovl_json *j, const ovl_inspection *in)
     ovl_json_close(j);
 }
 
+static void groups(ovl_json *j, const ovl_inspection *in)
+{
+    ovl_json_array(j, "process_groups", OVL_JSON_BLOCK);
+    for (uint32_t i = 0; i < in->files.len; i++) {
+        const ovl_inspect_file *f = &in->files.data[i];
+        for (uint32_t k = 0; k < f->n_groups; k++) {
+            const ovl_read_group *g = &f->groups[k];
+            ovl_json_object(j, NULL, OVL_JSON_FLOW);
+            ovl_json_text(j, "file", f->path);
+            ovl_json_text(j, "name", g->name);
+            ovl_json_text_if(j, "description", *g->description ? g->description : NULL);
+            int_if(j, "size", g->size);
+            ovl_json_array(j, "ranks", OVL_JSON_FLOW);
+            for (uint32_t n = 0; n < g->n_ranks; n++) {
+                ovl_json_int(j, NULL, g->ranks[n]);
+            }
+            ovl_json_close(j);
+            ovl_json_close(j);
+        }
+    }
+    ovl_json_close(j);
+}
+
+static bool any_groups(const ovl_inspection *in)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < in->files.len; i++) {
+        any |= in->files.data[i].n_groups > 0;
+    }
+    return any;
+}
+
 static void memory(ovl_json *j, const ovl_inspection *in)
 {
     ovl_json_array(j, "memory", OVL_JSON_BLOCK);
@@ -241,6 +273,9 @@ void ovl_inspect_json(ovl_out *out, const ovl_inspection *in, const ovl_errs *er
     ovl_json_text(j, "schema", "overlapsim.inspect/1");
     ovl_json_text(j, "comm_pattern", in->pattern->text);
     files(j, in);
+    if (any_groups(in)) {
+        groups(j, in);
+    }
     devices(j, in);
     collectives(j, in);
     steps(j, in);

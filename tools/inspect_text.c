@@ -8,6 +8,9 @@ ovl_time ovl_inspect_ps(int64_t ns)
     return OVL_MIN(OVL_MAX(ns, -most), most) * OVL_NS;
 }
 
+#define MOST_GROUPS 8  /* process groups that are printed */
+#define MOST_RUNS   16 /* of their ranks */
+
 static void heading(ovl_out *out, const ovl_inspect_file *f, ovl_arena *arena)
 {
     const char *text = ovl_arena_printf(arena, "%s, %" PRIu64 " records",
@@ -22,6 +25,48 @@ static void heading(ovl_out *out, const ovl_inspect_file *f, ovl_arena *arena)
     }
     ovl_out_title(out, "%s", f->path);
     ovl_wrap(out, "  ", 2, text, OVL_TERMINAL);
+}
+
+/* "0-7, 16": runs of ranks that follow one another. */
+static const char *ranks_of(const ovl_read_group *g, ovl_arena *arena)
+{
+    const char *text = "";
+    uint32_t next, runs = 0;
+    for (uint32_t i = 0; i < g->n_ranks; i = next) {
+        for (next = i + 1; next < g->n_ranks && g->ranks[next] - 1 == g->ranks[next - 1]; next++) {
+        }
+        if (++runs > MOST_RUNS) {
+            return ovl_arena_printf(arena, "%s, ...", text);
+        }
+        text = ovl_arena_printf(arena, "%s%s%" PRId64, text, i ? ", " : "", g->ranks[i]);
+        if (next - i > 1) {
+            text = ovl_arena_printf(arena, "%s-%" PRId64, text, g->ranks[next - 1]);
+        }
+    }
+    return text;
+}
+
+static void groups(ovl_out *out, const ovl_inspect_file *f, ovl_arena *arena)
+{
+    for (uint32_t i = 0; i < OVL_MIN(f->n_groups, MOST_GROUPS); i++) {
+        const ovl_read_group *g = &f->groups[i];
+        const char *text = ovl_arena_printf(arena, "process group %s", g->name);
+        if (*g->description) {
+            text = ovl_arena_printf(arena, "%s (%s)", text, g->description);
+        }
+        if (g->size >= 0) {
+            text = ovl_arena_printf(arena, "%s: %" PRId64 " rank%s", text, g->size,
+                                    g->size == 1 ? "" : "s");
+        }
+        if (g->n_ranks) {
+            text = ovl_arena_printf(arena, "%s, %s", text, ranks_of(g, arena));
+        }
+        ovl_wrap(out, "  ", 2, text, OVL_TERMINAL);
+    }
+    if (f->n_groups > MOST_GROUPS) {
+        ovl_out_printf(out, "  and %" PRIu32 " more process groups: --json lists them\n",
+                       f->n_groups - MOST_GROUPS);
+    }
 }
 
 /* One term of the sum that is the span. */
@@ -174,6 +219,7 @@ static void file(ovl_out *out, const ovl_inspection *in, uint32_t index)
     ovl_arena arena = {0};
     const ovl_inspect_file *f = &in->files.data[index];
     heading(out, f, &arena);
+    groups(out, f, &arena);
     for (uint32_t i = 0; i < in->devices.len; i++) {
         if (in->devices.data[i].file == index) {
             device(out, &in->devices.data[i], &arena);

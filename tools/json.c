@@ -64,15 +64,16 @@ static void put_byte(ovl_out *out, unsigned char c)
     }
 }
 
-static void put_string(ovl_out *out, const char *text)
+static void put_string(ovl_json *json, const char *text)
 {
+    ovl_out *out = json->out;
     const unsigned char *s = (const unsigned char *)text;
     ovl_out_text(out, "\"");
     while (*s) {
         size_t plain = 0; /* bytes that need nothing, written at once */
         size_t step = 0;
         while (s[plain] >= 0x20 && s[plain] != '"' && s[plain] != '\\' && s[plain] != 0x7F &&
-               (step = sequence(s + plain)) != 0) {
+               !(s[plain] == '<' && json->in_html) && (step = sequence(s + plain)) != 0) {
             plain += step;
         }
         ovl_out_write(out, (const char *)s, plain);
@@ -106,7 +107,7 @@ static void lead(ovl_json *json, const char *key)
         new_line(json);
     }
     if (key) {
-        put_string(json->out, key);
+        put_string(json, key);
         ovl_out_text(json->out, ": ");
     }
 }
@@ -147,7 +148,7 @@ void ovl_json_close(ovl_json *json)
 void ovl_json_text(ovl_json *json, const char *key, const char *text)
 {
     lead(json, key);
-    put_string(json->out, text);
+    put_string(json, text);
 }
 
 void ovl_json_bool(ovl_json *json, const char *key, bool value)

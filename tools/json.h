@@ -34,6 +34,7 @@ typedef struct ovl_json {
         bool any; /* it has a member */
     } level[OVL_JSON_DEPTH];
     bool done;
+    bool in_html; /* "<" is escaped, too: the text stands in a script element; set after begin */
 } ovl_json;
 
 void ovl_json_begin(ovl_json *json, ovl_out *out);

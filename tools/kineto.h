@@ -23,4 +23,7 @@ bool ovl_kineto_use(const ovl_kineto_event *event, uint64_t byte, const ovl_sink
 /* The same for a slice of a trace that `ovl export` wrote. */
 bool ovl_kineto_exact(const ovl_kineto_event *event, const ovl_sink *sink);
 
+/* Keeps what `pg_config` of distributedInfo says. */
+void ovl_kineto_groups(const ovl_scan_value *list, ovl_read_about *about);
+
 #endif

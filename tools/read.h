@@ -156,12 +156,22 @@ typedef struct ovl_read_faults {
     uint64_t cut_at, cut_after; /* at this byte, after so many events */
 } ovl_read_faults;
 
+/* A process group of the job, as the file lists it. */
+typedef struct ovl_read_group {
+    const char *name, *description; /* "" not written */
+    int64_t size;                   /* -1: not written */
+    const int64_t *ranks;
+    uint32_t n_ranks;
+} ovl_read_group;
+
 /* What is known of a file once it was read. */
 typedef struct ovl_read_about {
     ovl_read_format format;
     int64_t base;        /* ns since 1970 of time 0; 0 if the file says nothing */
     int64_t rank, world; /* -1: not written */
     uint64_t n_records;  /* events, rows */
+    const ovl_read_group *groups;
+    uint32_t n_groups;
     ovl_read_faults faults;
     bool own; /* `ovl export` wrote it, with: */
     int64_t ranks, copy_engines[2], hw_queues;
@@ -185,6 +195,9 @@ bool ovl_read_in_memory(const char *path, const void *bytes, size_t count, const
 void ovl_read_complain(const char *path, const ovl_read_about *about, ovl_errs *errs);
 
 void ovl_read_fault_at(ovl_read_fault *fault, uint64_t byte);
+
+/* Members of the group of this name; -1: the file does not list it. */
+int64_t ovl_read_group_size(const ovl_read_about *about, const char *name, size_t length);
 
 const char *ovl_read_format_name(ovl_read_format format);
 

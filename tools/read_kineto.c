@@ -242,6 +242,8 @@ static void distributed_info(reader *r, ovl_slice object)
             ovl_scan_integer(&value, 0, &r->about->rank);
         } else if (ovl_slice_is(key, "world_size")) {
             ovl_scan_integer(&value, 0, &r->about->world);
+        } else if (ovl_slice_is(key, "pg_config")) {
+            ovl_kineto_groups(&value, r->about);
         }
     }
 }

@@ -7,6 +7,7 @@
  * exports have no index. What links a launch with its kernel is (process, correlationId); the
  * process is in the upper bits of globalPid and globalTid.
  */
+#include "tools/decimal.h"
 #include "tools/read.h"
 
 #include <sqlite3.h>
@@ -20,6 +21,10 @@ typedef struct reader {
     ovl_read_about *about;
     ovl_arena arena; /* of statements */
     bool names;      /* the temporary table is there */
+    bool sizes;      /* likewise that of message sizes */
+    uint64_t schema; /* of the payload looked at last, and where it has the size */
+    int64_t offset;
+    bool has_offset;
     const char *why; /* the first thing that went wrong, or NULL */
 } reader;
 
@@ -186,6 +191,137 @@ static const char *shape_of(reader *r, const char *table, const char *x, const c
         &r->arena, "'[' || t.\"%s\" || ', ' || t.\"%s\" || ', ' || t.\"%s\" || ']'", x, y, z);
 }
 
+/* ---- message sizes: NCCL annotates its calls ---- */
+
+#define HEADER 32 /* bytes before the payload of an annotation; its schema is a word at byte 8 */
+
+static uint64_t little_endian(const unsigned char *bytes, size_t count)
+{
+    uint64_t value = 0;
+    for (size_t i = count; i > 0; i--) {
+        value = value << 8 | bytes[i - 1];
+    }
+    return value;
+}
+
+/* Where the message size is in a payload of this schema, as the file describes it; -1: not told. */
+static int64_t size_offset(reader *r, uint64_t schema)
+{
+    const char *t = table_of(r, "NVTX_PAYLOAD_SCHEMA_ENTRIES");
+    int64_t offset = -1;
+    if (t && has_column(r, t, "schemaId") && has_column(r, t, "name") &&
+        has_column(r, t, "offset")) {
+        const char *sql =
+            ovl_arena_printf(&r->arena,
+                             "SELECT \"offset\" FROM main.\"%s\" WHERE schemaId = %" PRIu64
+                             " AND name LIKE 'Message size%%' LIMIT 1",
+                             t, schema);
+        for (sqlite3_stmt *s = prepare(r, sql); step(r, s);) {
+            offset = sqlite3_column_int64(s, 0);
+        }
+    }
+    return offset;
+}
+
+static int64_t known_offset(reader *r, uint64_t schema)
+{
+    if (!r->has_offset || r->schema != schema) {
+        r->offset = size_offset(r, schema);
+        r->schema = schema;
+        r->has_offset = true;
+    }
+    return r->offset;
+}
+
+/* From the payload as text, `{"Message size [bytes]": 4096}`, or else as bytes; -1: not there. */
+static int64_t message_size(reader *r, sqlite3_stmt *s, int text, int binary)
+{
+    const char *json = (const char *)sqlite3_column_text(s, text);
+    const char *at = json ? strstr(json, "Message size") : NULL;
+    at = at ? strchr(at, ':') : NULL;
+    if (at) {
+        int64_t bytes = -1;
+        at += 1 + strspn(at + 1, " \"");
+        bool number = ovl_decimal(at, strspn(at, "0123456789"), 0, &bytes);
+        return number ? bytes : -1;
+    }
+    const unsigned char *blob = sqlite3_column_blob(s, binary);
+    int64_t length = sqlite3_column_bytes(s, binary);
+    int64_t offset = blob && length > HEADER ? known_offset(r, little_endian(blob + 8, 4)) : -1;
+    if (offset < 0 || offset > length - HEADER - 8) {
+        return -1;
+    }
+    uint64_t bytes = little_endian(blob + HEADER + offset, 8);
+    return bytes < (uint64_t)1 << 62 ? (int64_t)bytes : -1;
+}
+
+/* NCCL states what one rank puts in, or gets: a part of the message where these differ. */
+static bool whole_message(ovl_slice call)
+{
+    return !ovl_slice_starts(call, "ncclAllGather") && !ovl_slice_starts(call, "ncclReduceScatter");
+}
+
+static bool keep_sizes(reader *r, const char *t)
+{
+    static const char *const names[] = {"text", "textId", NULL};
+    bool any = false;
+    const char *sql = ovl_arena_printf(
+        &r->arena,
+        "SELECT * FROM (SELECT %s, %s AS until, %s, %s AS name, %s, %s FROM main.\"%s\" t) WHERE "
+        "name LIKE 'nccl%%' AND until NOT NULL",
+        column_of(r, t, "start"), column_of(r, t, "end"), column_of(r, t, "globalTid"),
+        name_of(r, t, names), column_of(r, t, "jsonText"), column_of(r, t, "binaryData"), t);
+    sqlite3_stmt *to = prepare(r, "INSERT INTO temp.ovl_sizes VALUES (?1, ?2, ?3, ?4, ?5)");
+    for (sqlite3_stmt *s = prepare(r, sql); to && step(r, s);) {
+        int64_t bytes = whole_message(text_slice(s, 3)) ? message_size(r, s, 4, 5) : -1;
+        for (int i = 0; i < 4 && bytes >= 0; i++) {
+            sqlite3_bind_value(to, i + 1, sqlite3_column_value(s, i));
+        }
+        if (bytes >= 0) {
+            sqlite3_bind_int64(to, 5, bytes);
+            any |= sqlite3_step(to) == SQLITE_DONE;
+            sqlite3_reset(to);
+        }
+    }
+    sqlite3_finalize(to);
+    return any;
+}
+
+/* Which launch has which size: it was made, by the same thread, during the annotated call. */
+static void link_sizes(reader *r, bool processes)
+{
+    const char *calls = table_of(r, "CUPTI_ACTIVITY_KIND_RUNTIME"), *t = table_of(r, "NVTX_EVENTS");
+    static const char tables[] =
+        "CREATE TEMP TABLE ovl_sizes(start, until, tid, name, bytes);"
+        "CREATE INDEX temp.ovl_sizes_by ON ovl_sizes(tid, start);"
+        "CREATE TEMP TABLE ovl_nccl(process INTEGER, correlation INTEGER, name, bytes, PRIMARY "
+        "KEY(process, correlation)) WITHOUT ROWID";
+    if (!calls || !t || !has_column(r, t, "globalTid") || !has_column(r, calls, "globalTid") ||
+        !has_column(r, calls, "correlationId") || !has_column(r, calls, "start") ||
+        sqlite3_exec(r->db, tables, NULL, NULL, NULL) != SQLITE_OK || !keep_sizes(r, t)) {
+        return;
+    }
+    const char *sql = ovl_arena_printf(
+        &r->arena,
+        "INSERT OR IGNORE INTO temp.ovl_nccl SELECT %s, r.correlationId, s.name, s.bytes FROM "
+        "main.\"%s\" r JOIN temp.ovl_sizes s ON s.rowid = (SELECT x.rowid FROM temp.ovl_sizes x "
+        "WHERE x.tid = r.globalTid AND x.start <= r.start ORDER BY x.start DESC LIMIT 1) WHERE "
+        "r.start < s.until AND r.correlationId NOT NULL",
+        processes ? "r.globalTid >> 24" : "0", calls);
+    r->sizes = sqlite3_exec(r->db, sql, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+static const char *nccl_of(reader *r, const char *t, const char *what)
+{
+    if (!r->sizes || !has_column(r, t, "correlationId")) {
+        return "NULL";
+    }
+    return ovl_arena_printf(&r->arena,
+                            "(SELECT n.%s FROM temp.ovl_nccl n WHERE n.process = %s AND "
+                            "n.correlation = t.correlationId)",
+                            what, has_column(r, t, "globalPid") ? "t.globalPid >> 24" : "0");
+}
+
 static void read_device(reader *r, const char *name, ovl_read_kind kind)
 {
     static const char *const names[] = {"demangledName", "shortName", "mangledName", NULL};
@@ -194,11 +330,12 @@ static void read_device(reader *r, const char *name, ovl_read_kind kind)
         return;
     }
     const char *sql = ovl_arena_printf(
-        &r->arena, "SELECT %s, %s, %s, %s, %s, %s, %s, %s, %s, %s FROM main.\"%s\" t",
+        &r->arena, "SELECT %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s FROM main.\"%s\" t",
         column_of(r, t, "start"), column_of(r, t, "end"), column_of(r, t, "deviceId"),
         column_of(r, t, "streamId"), column_of(r, t, "correlationId"), column_of(r, t, "globalPid"),
         column_of(r, t, "bytes"), name_of(r, t, names), shape_of(r, t, "gridX", "gridY", "gridZ"),
-        shape_of(r, t, "blockX", "blockY", "blockZ"), t);
+        shape_of(r, t, "blockX", "blockY", "blockZ"),
+        kind == OVL_READ_KERNEL ? nccl_of(r, t, "bytes") : "NULL", nccl_of(r, t, "name"), t);
     for (sqlite3_stmt *s = prepare(r, sql); step(r, s);) {
         ovl_read_device record = {
             .kind = kind,
@@ -212,6 +349,16 @@ static void read_device(reader *r, const char *name, ovl_read_kind kind)
             .grid = text_slice(s, 8),
             .block = text_slice(s, 9),
         };
+        const ovl_read_collective call = {.name = text_slice(s, 11),
+                                          .in_elements = -1,
+                                          .out_elements = -1,
+                                          .group_size = -1,
+                                          .sequence = -1};
+        if (sqlite3_column_type(s, 10) != SQLITE_NULL) {
+            record.communication = true;
+            record.bytes = sqlite3_column_int64(s, 10);
+            record.collective = &call;
+        }
         if (times(s, r->about, &record.start, &record.end)) {
             r->sink->device(r->sink->context, &record);
         }
@@ -448,6 +595,7 @@ static void read_all(reader *r)
     bool processes = kernels && has_column(r, kernels, "globalPid");
     copy_names(r);
     read_version(r);
+    link_sizes(r, processes);
     r->about->base = number_in(r, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs");
     if (!kernels && table_of(r, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE")) {
         read_device(r, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", OVL_READ_KERNEL);

@@ -24,6 +24,9 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
 void ovl_compare_text(ovl_out *out, const ovl_comparison *comparison);
 void ovl_compare_json(ovl_out *out, const ovl_comparison *comparison);
 
+/* What a comparison says beyond its two runs, as members of an open object. */
+void ovl_compare_json_members(ovl_json *json, const ovl_comparison *comparison);
+
 /* A base against each of its variants. */
 typedef struct ovl_summary {
     const ovl_result *base;

@@ -475,6 +475,9 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
     ovl_json_text_if(json, "description", result->description);
     ovl_json_text(json, "variant", result->variant);
     ovl_json_text(json, "interference", result->interference);
+    if (result->in_steps) {
+        ovl_json_uint(json, "expand", result->in_steps);
+    }
     step(json, result);
     equation(json, &result->equation);
     ROWS(json, "collectives", result, collectives, n_collectives, collective);

@@ -67,8 +67,12 @@ static void report_head(ovl_out *out, const ovl_result *result)
         ovl_report_name(out, result->scenario);
     }
     ovl_report_description(out, result->description);
-    ovl_out_printf(out, "variant %s, %s, interference %s\n\n", result->variant,
+    ovl_out_printf(out, "variant %s, %s, interference %s", result->variant,
                    ranks_text(result, &arena), result->interference);
+    if (result->in_steps) {
+        ovl_out_printf(out, ", collectives of up to %" PRIu32 " in steps", result->in_steps);
+    }
+    ovl_out_text(out, "\n\n");
     ovl_arena_free(&arena);
 }
 

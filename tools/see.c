@@ -133,6 +133,7 @@ static uint32_t add_collective(seer *s, const ovl_read_device *record)
         .bytes = ovl_comm_bytes(op, args),
         .group_size = args->group_size,
     };
+    c.bytes = c.bytes < 0 && record->communication ? record->bytes : c.bytes;
     ovl_vec_push(&s->collectives, c);
     return s->collectives.len - 1;
 }
@@ -554,6 +555,21 @@ static int ranges_by_start(const void *a, const void *b)
     return (x->end < y->end) - (x->end > y->end); /* the outer one first */
 }
 
+/* Where the arguments do not tell the size of a group the list of groups may. Names stand before
+ * the ranks (group_id). */
+static void fill_sizes(seer *s)
+{
+    for (uint32_t i = 0; i < s->collectives.len; i++) {
+        ovl_seen_collective *c = &s->collectives.data[i];
+        if (c->group_size < 0 && c->group != OVL_NONE) {
+            const char *name = ovl_names_text(&s->seen->names, c->group);
+            const char *ranks = strstr(name, " [");
+            size_t length = ranks ? (size_t)(ranks - name) : strlen(name);
+            c->group_size = ovl_read_group_size(&s->about, name, length);
+        }
+    }
+}
+
 static void hand_over(seer *s)
 {
     ovl_seen *seen = s->seen;
@@ -590,6 +606,7 @@ static void finish(seer *s)
     link_ops(s);
     drop_calls(s, link_waits(s));
     sort_ops(s);
+    fill_sizes(s);
     hand_over(s);
     hand_over_exact(s);
 }

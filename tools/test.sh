@@ -32,6 +32,8 @@ packages() {
     needs clang-tidy command -v clang-tidy
     needs openmpi-bin command -v mpirun
     needs libopenmpi-dev command -v mpicc
+    needs node-d3 test -f /usr/share/nodejs/d3/dist/d3.min.js
+    needs chromium command -v chromium
     try_install || echo "going on without: their checks are skipped"
 }
 

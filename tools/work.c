@@ -26,6 +26,8 @@ void ovl_work_sets(ovl_work *work, const ovl_args *args)
             sets[work->n_sets++].text = value;
         } else if (strcmp(name, "interference") == 0) {
             sets[work->n_sets++].text = ovl_arena_printf(&work->arena, "interference=%s", value);
+        } else if (strcmp(name, "expand") == 0) {
+            sets[work->n_sets++].text = ovl_arena_printf(&work->arena, "expand=%s", value);
         }
     }
     work->sets = sets;

@@ -50,7 +50,7 @@ typedef struct ovl_ask {
 
 void ovl_work_begin(ovl_work *work, const ovl_shell *shell);
 
-/* Takes the --set and --interference values of a command that has both options. */
+/* Takes the --set, --interference and --expand values of a command that has them. */
 void ovl_work_sets(ovl_work *work, const ovl_args *args);
 
 /* One run, as a word names it. */

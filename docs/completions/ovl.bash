@@ -5,7 +5,7 @@ _ovl()
     local command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "calibrate check compare explain export help history import inspect optimize run show sweep --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare explain export help history import inspect optimize report run show sweep --help --version" -- "$word"))
         return
     fi
     case $command:$before in
@@ -80,7 +80,19 @@ _ovl()
         COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
         return
         ;;
+    compare:--expand)
+        return
+        ;;
     compare:--worth)
+        return
+        ;;
+    compare:--trials)
+        return
+        ;;
+    compare:--seed)
+        return
+        ;;
+    compare:--jobs)
         return
         ;;
     compare:--output)
@@ -206,6 +218,23 @@ _ovl()
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
+    report:--output)
+        COMPREPLY=($(compgen -f -- "$word"))
+        return
+        ;;
+    report:--ranks)
+        return
+        ;;
+    report:--set)
+        return
+        ;;
+    report:--interference)
+        COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
+        return
+        ;;
+    report:--worth)
+        return
+        ;;
     run:--variant)
         return
         ;;
@@ -216,11 +245,27 @@ _ovl()
         COMPREPLY=($(compgen -W "none shared measured" -- "$word"))
         return
         ;;
+    run:--expand)
+        return
+        ;;
     run:--worth)
+        return
+        ;;
+    run:--only)
+        COMPREPLY=($(compgen -W "compute comm both" -- "$word"))
         return
         ;;
     run:--what-if)
         COMPREPLY=($(compgen -W "all none" -- "$word"))
+        return
+        ;;
+    run:--trials)
+        return
+        ;;
+    run:--seed)
+        return
+        ;;
+    run:--jobs)
         return
         ;;
     run:--output)
@@ -313,7 +358,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--variant --set --interference --json --help" -- "$word"))
         ;;
     compare:-*)
-        COMPREPLY=($(compgen -W "--set --interference --worth --no-fold --json --output --fail-if-worse --store --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--set --interference --expand --worth --no-fold --trials --seed --jobs --json --output --fail-if-worse --store --help" -- "$word"))
         ;;
     explain:-*)
         COMPREPLY=($(compgen -W "--limits --resource --rank --variant --set --interference --json --output --help" -- "$word"))
@@ -325,7 +370,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--help" -- "$word"))
         ;;
     help:*)
-        COMPREPLY=($(compgen -W "calibrate check compare explain export help history import inspect optimize run show sweep" -- "$word"))
+        COMPREPLY=($(compgen -W "calibrate check compare explain export help history import inspect optimize report run show sweep" -- "$word"))
         ;;
     history:-*)
         COMPREPLY=($(compgen -W "--store --limit --points --json --csv --output --help" -- "$word"))
@@ -339,8 +384,11 @@ _ovl()
     optimize:-*)
         COMPREPLY=($(compgen -W "--over --zip --sample --samples --buckets --stages --tries --seed --objective --where --jobs --variant --set --interference --json --output --help" -- "$word"))
         ;;
+    report:-*)
+        COMPREPLY=($(compgen -W "--output --ranks --set --interference --worth --no-fold --help" -- "$word"))
+        ;;
     run:-*)
-        COMPREPLY=($(compgen -W "--variant --set --interference --worth --no-fold --gaps --memory --what-if --stats --json --output --store --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--variant --set --interference --expand --worth --no-fold --gaps --memory --only --what-if --stats --trials --seed --jobs --json --output --store --help" -- "$word"))
         ;;
     show:-*)
         COMPREPLY=($(compgen -W "--store --json --output --help" -- "$word"))

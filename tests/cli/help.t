@@ -16,6 +16,7 @@ Commands
   import    make a scenario of a schedule, or of measured traces
   inspect   say where the time goes in measured traces
   optimize  find the change of a scenario with the shortest step
+  report    write a run, or several beside each other, as a page for a browser
   run       simulate one step and say where its time goes
   show      print a stored run as it was reported
   sweep     simulate one step at many points and choose
@@ -52,6 +53,8 @@ Options
                               later ones win
   --interference MODEL        how operations that run at the same time slow each other down: none,
                               shared or measured; short for --set interference=MODEL
+  --expand N                  run collectives of up to N members as the transfers they are made of;
+                              short for --set expand=N
   --worth all|none|NAME       for which names the step is simulated once more as if all
                               communication of that name were free, on every rank; by default for
                               the most exposed names
@@ -60,10 +63,19 @@ Options
   --gaps                      list when each rank runs no kernel, what that time is made of, and why
   --memory                    list what each rank holds over time: live bytes (of the GPU),
                               allocated and reserved ones (of the host)
+  --only compute|comm|both    a controlled run: communication (compute) or kernels (comm) take no
+                              time and hold nothing, but keep their order; both: these two runs and
+                              the step side by side, with what overlap saves
   --what-if all|none          simulate what would help against each kind of idle time; by default
                               where ranks idle for more than communication, up to 200,000 operations
   --stats                     say what the run itself cost: events, solves of rates, memory, beside
                               the memory that was announced
+  --trials N                  simulate so many steps whose durations vary as `variation:` of the
+                              scenario says, and print percentiles, means with 95 % intervals, and
+                              who is late
+  --seed S                    of the draws of --trials; default 1. The same seed gives the same
+                              output, however many threads there are
+  -j, --jobs N                threads of --trials; without it one for each core
   --json                      print JSON instead of text; times are seconds with 12 decimals
   -o, --output FILE           write to FILE instead of standard output; the file is replaced only
                               once it is whole
@@ -80,7 +92,9 @@ Exit status
 Examples
   ovl run last_bucket.yaml
   ovl run last_bucket.yaml --variant split_80_16 --interference none
+  ovl run last_bucket.yaml --only both
   ovl run last_bucket.yaml --set overlap.ddp.bucket_cap=50MiB --json -o run.json
+  ovl run pauses.yaml --trials 1060 --seed 1
 $ ovl help nothing
 error: unknown command "nothing"
 ? 2

@@ -250,3 +250,70 @@ What the run cost
 $ OVL_MEMORY=1MiB ovl run scenarios/contention/hbm_share.yaml
 error: the run may need 1.057 MiB of memory (operations: 16, ranks: 8), and 1 MiB is allowed
 ? 3
+
+Controlled runs. The matmul takes 25 ms alone and the all-reduce 20; together 29 ms pass under the matmul, in which the
+all-reduce advances by 16, and its last 4 stick out: 12 are saved of 45.
+
+$ ovl run scenarios/first_steps/matmul_allreduce.yaml:overlapped --only both
+A matmul beside an all-reduce
+variant overlapped, interference measured
+
+Three controlled runs, on rank 0 (times in ms)
+                   compute only  communication only  both  alone + alone - both
+  compute                    25                   0    25                     0
+  compute stretch             0                   0     4                    -4
+  comm transfer               0                  20     4                    16
+  = step                     25                  20    33                    12
+
+  both 33 = 25 compute + 4 stretch of kernels + 4 tail: communication with no kernel beside it
+  saved by overlap 12 = 16 of communication that no longer shows - 4 of stretch of kernels
+
+Durations, summed (times in ms)
+  what                     times  isolated  alone  both  both / isolated
+  kernels of class matmul      1        25     25    29            1.160
+  all_reduce in world          1        20     20    33            1.650
+  isolated: as their costs say; alone: in the run without the other kind; of sends and receives the
+  sends
+? 0
+
+One behind the other nothing is saved; and each of the two by itself.
+
+$ ovl run scenarios/first_steps/matmul_allreduce.yaml --only both
+A matmul beside an all-reduce
+variant base, interference measured
+
+Three controlled runs, on rank 0 (times in ms)
+                 compute only  communication only  both  alone + alone - both
+  compute                  25                   0    25                     0
+  comm transfer             0                  20    20                     0
+  = step                   25                  20    45                     0
+
+  both 45 = 25 compute + 20 tail: communication with no kernel beside it
+  nothing is saved by overlap
+
+Durations, summed (times in ms)
+  what                     times  isolated  alone  both  both / isolated
+  kernels of class matmul      1        25     25    25            1.000
+  all_reduce in world          1        20     20    20            1.000
+  isolated: as their costs say; alone: in the run without the other kind; of sends and receives the
+  sends
+$ ovl run scenarios/first_steps/matmul_allreduce.yaml:overlapped --only compute | sed -n '/^variant/p; /^step/p; /--only/,/own/p'
+variant overlapped, compute only, 2 ranks folded into 1 class, interference measured
+step 25 ms = 25 ms + 0 ms exposed (all_reduce ends at 0 ms; use could start at 25 ms)
+  - --only compute: communication and copies take no time, and move and hold nothing; they keep
+    their order.
+  - Host launch times are not modelled: the hardware gives no host.
+  - HBM sharing is not modelled: the hardware gives no gpu.hbm.
+  - SM limits are not modelled: the hardware gives no gpu.sms.
+  - The links that all_reduce loads are not modelled: no via is given.
+$ ovl run scenarios/first_steps/matmul_allreduce.yaml:overlapped --only comm | sed -n '/^variant/p; /^step/p'
+variant overlapped, communication only, 2 ranks folded into 1 class, interference measured
+step 20 ms = 0 ms + 20 ms exposed (all_reduce ends at 20 ms; use could start at 0 ms)
+$ ovl run scenarios/first_steps/matmul_allreduce.yaml --only both --what-if all --worth all
+error: --only both is a controlled run: leave out --what-if
+error: --only both is a controlled run: leave out --worth
+? 2
+$ ovl run scenarios/first_steps/matmul_allreduce.yaml --only comms
+error: option "--only" is compute, comm or both, not "comms"
+try: ovl run --help
+? 2

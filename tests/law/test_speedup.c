@@ -2,7 +2,8 @@
  * Virtual speed-up on random programs: for every operation of them it says what a full run says of
  * a program whose costs were changed by hand.
  */
-#include "sim/speedup.h"
+#include "sim/alter.h"
+#include "sim/controlled.h"
 #include "tests/support/check.h"
 #include "tests/support/law.h"
 #include "tests/support/random_program.h"
@@ -162,10 +163,77 @@ static void all_levers_together_leave_nothing(void)
     }
 }
 
+/* --- Controlled runs --- */
+
+static ovl_time sum(const ovl_controlled_run *run)
+{
+    ovl_time total = 0;
+    for (int k = 0; k < OVL_TERM_COUNT; k++) {
+        total += run->term[k];
+    }
+    return total;
+}
+
+static ovl_time altered_run(const ovl_program *p, ovl_alteration how, ovl_interference model)
+{
+    ovl_arena arena = {0};
+    ovl_errs errs = {.arena = &arena};
+    ovl_timeline timeline = {0};
+    ovl_program altered = ovl_program_altered(p, &how, &arena);
+    ovl_run_options options = {.interference = model, .free_name = OVL_NONE};
+    CHECK(ovl_run(&altered, &options, &arena, &timeline, &errs));
+    ovl_arena_free(&arena);
+    return timeline.step;
+}
+
+static void check_controlled(const ovl_program *p, const ovl_controlled *c, ovl_interference model)
+{
+    CHECK_INT(c->both.step, altered_run(p, (ovl_alteration){0}, model));
+    CHECK_INT(c->compute.step, altered_run(p, (ovl_alteration){.free_comm = true}, model));
+    CHECK_INT(c->comm.step, altered_run(p, (ovl_alteration){.free_kernels = true}, model));
+    CHECK_INT(sum(&c->both), c->both.step);
+    CHECK_INT(sum(&c->compute), c->compute.step);
+    CHECK_INT(sum(&c->comm), c->comm.step);
+    CHECK_INT(c->comm.term[OVL_COMPUTE] + c->comm.term[OVL_COMPUTE_STRETCH], 0);
+    CHECK_INT(c->compute.term[OVL_COMM_LATENCY] + c->compute.term[OVL_COMM_TRANSFER] +
+                  c->compute.term[OVL_COMM_STRETCH] + c->compute.term[OVL_COPYING],
+              0);
+    for (uint32_t i = 0; i < c->n_rows; i++) {
+        const ovl_controlled_row *row = &c->rows[i];
+        if (model == OVL_INTERFERENCE_NONE && !row->communication) {
+            CHECK_INT(row->both, row->isolated);
+            CHECK_INT(row->alone, row->isolated);
+        }
+    }
+}
+
+static void controlled_runs_sum_to_their_steps(void)
+{
+    for (uint64_t seed = law_seed(); seed < law_seed() + PROGRAMS; seed++) {
+        ovl_arena arena = {0};
+        ovl_errs errs = {.arena = &arena};
+        random_options options = {.seed = seed,
+                                  .n_ranks = 2 + 2 * (seed % 3),
+                                  .n_actions = 20 + seed % 60,
+                                  .bare = true,
+                                  .n_steps = seed % 4,
+                                  .prefix = ""};
+        ovl_program p = random_program(&options, &arena);
+        ovl_interference model = (ovl_interference)(seed / 4 % 3);
+        ovl_run_options run = {.interference = model, .free_name = OVL_NONE};
+        ovl_controlled c;
+        if (CHECK(ovl_controlled_find(&p, &run, &arena, &c, &errs))) {
+            check_controlled(&p, &c, model);
+        }
+        ovl_arena_free(&arena);
+    }
+}
+
 static CU_TestInfo tests[] = {
     {"virtual speed-up agrees with a full run for every operation",
      virtual_speed_up_agrees_with_a_full_run_for_every_operation},
     {"all levers together leave nothing", all_levers_together_leave_nothing},
+    {"controlled runs sum to their steps", controlled_runs_sum_to_their_steps},
     CU_TEST_INFO_NULL,
 };
 

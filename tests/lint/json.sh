@@ -28,11 +28,14 @@ documents() {
         "$ovl" compare --json "$scenario" "$("$ovl" check --json "$scenario" |
             sed -n '/"variants": *\[/,/\]/s/^ *"\([^"]*\)",*$/\1/p' | head -n 1)"
     done
+    "$ovl" run --json --expand 2 scenarios/tutorial/first.yaml
     "$ovl" run --json tests/lint/json.yaml --set workload.steps=3
     "$ovl" check --json tests/cli/mistakes.yaml
     "$ovl" check --json tests/lint/json.yaml
     "$ovl" run --json --gaps --memory --stats tests/lint/json.yaml
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB
+    "$ovl" run --json --trials 20 scenarios/variation/late_ranks.yaml
+    "$ovl" compare --json --trials 20 scenarios/variation/late_ranks.yaml short_prefetch
     "$ovl" run scenarios/buckets/last_bucket.yaml --store "$scratch/runs.db" >/dev/null
     "$ovl" sweep scenarios/buckets/last_bucket.yaml --store "$scratch/runs.db" --over variant=all >/dev/null
     "$ovl" history --points --json --store "$scratch/runs.db"
@@ -50,6 +53,7 @@ documents() {
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:earlier
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:slow a
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:earlier --resource nic.out
+    "$ovl" run --json --only both scenarios/first_steps/matmul_allreduce.yaml:overlapped
     "$ovl" explain --json --limits scenarios/contention/shared_nic.yaml
     "$ovl" optimize --json --tries 200 scenarios/buckets/last_bucket.yaml
     "$ovl" optimize --json tests/cli/four_gradients.yaml

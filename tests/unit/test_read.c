@@ -134,6 +134,31 @@ static void base_and_rank_may_stand_behind_the_events(void)
     done(&l);
 }
 
+/* Listed behind the events, once as a list and once as a text, as on-demand traces write it. */
+static void process_groups_are_listed(void)
+{
+    look l;
+    look_text(
+        &l,
+        "{\"traceEvents\": [{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"nccl_AllReduce\","
+        "\"ts\":1,\"dur\":2,\"args\":{\"device\":0,\"stream\":7,\"Process Group Name\":\"5\"}}"
+        "], \"distributedInfo\": {\"rank\": 3, \"pg_config\": [{\"pg_name\": \"0\", \"pg_desc\": "
+        "\"default_pg\", \"pg_size\": 3, \"ranks\": [0, 1, 7]}, {\"pg_name\": \"5\", \"ranks\": "
+        "\"[2, 3]\"}, 7, {}]}}");
+    const ovl_inspect_file *f = &l.in.files.data[0];
+    if (CHECK_INT(f->n_groups, 3)) {
+        CHECK_TEXT(f->groups[0].name, "0");
+        CHECK_TEXT(f->groups[0].description, "default_pg");
+        CHECK_INT(f->groups[0].size, 3);
+        CHECK_INT(f->groups[0].ranks[2], 7);
+        CHECK_INT(f->groups[1].size, 2);
+        CHECK_INT(f->groups[1].ranks[1], 3);
+        CHECK_INT(f->groups[2].size, -1);
+    }
+    CHECK_INT(l.in.collectives.data[0].group_size, 2); /* not in the arguments */
+    done(&l);
+}
+
 /* A fault that costs nothing but a warning. */
 static void usual_but(const char *text, const char *warning)
 {
@@ -475,6 +500,7 @@ static CU_TestInfo tests[] = {
     {"every envelope is read", every_envelope_is_read},
     {"the dialect of 2021 is read", the_dialect_of_2021_is_read},
     {"annotations and synchronisation are no work", annotations_and_synchronisation_are_no_work},
+    {"process groups are listed", process_groups_are_listed},
     {"base and rank may stand behind the events", base_and_rank_may_stand_behind_the_events},
     {"names with faults are repaired", names_with_faults_are_repaired},
     {"events beyond repair are skipped", events_beyond_repair_are_skipped},

@@ -157,6 +157,51 @@ static void steps_and_memory_are_found(void)
     done(&l);
 }
 
+/* The first all-reduce is launched at 25, inside the annotated call [24, 27) of its thread: 4096
+ * bytes, as text. The second at 45, inside [44, 47): its payload of 16 bytes behind the 32 of the
+ * header has the size at byte 8, as the schema 5 says: 0x2000 = 8192. The third is launched by
+ * another thread, the fourth is an all-gather of which only a part is stated. */
+static void sizes_come_from_annotations_of_nccl(void)
+{
+    look l;
+    look_at(&l,
+            NAMES
+            "INSERT INTO StringIds VALUES (8,'ncclDevKernel_AllGather_RING');"
+            "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INTEGER, \"end\" INTEGER, deviceId "
+            "INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, shortName);"
+            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (30,40,0,9,2,0x1000000,2),"
+            "(50,60,0,9,3,0x1000000,2),(70,80,0,9,4,0x1000000,2),(90,95,0,9,5,0x1000000,8),"
+            "(0,10,0,7,1,0x1000000,1);"
+            "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INTEGER, \"end\" INTEGER, globalTid "
+            "INTEGER, correlationId INTEGER, nameId INTEGER);"
+            "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (-5,-4,0x1000007,1,3),"
+            "(25,26,0x1000007,2,3),(45,46,0x1000007,3,3),(45,46,0x1000008,4,3),"
+            "(85,86,0x1000007,5,3);"
+            "CREATE TABLE NVTX_EVENTS(start INTEGER, \"end\" INTEGER, text TEXT, textId INTEGER,"
+            " globalTid INTEGER, jsonText TEXT, binaryData BLOB);"
+            "INSERT INTO NVTX_EVENTS VALUES (24,27,'ncclAllReduce',NULL,0x1000007,"
+            "'{\"NCCL communicator ID\": 77, \"Message size [bytes]\": 4096}',NULL),"
+            "(44,47,'ncclAllReduce',NULL,0x1000007,NULL,x'0100000000000000050000000000000010000000"
+            "0000000030000000000000004d000000000000000020000000000000'),"
+            "(84,87,'ncclAllGather',NULL,0x1000007,'{\"Message size [bytes]\": 512}',NULL);"
+            "CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES(domainId INTEGER, schemaId INTEGER, idx "
+            "INTEGER, name TEXT, \"offset\" INTEGER);"
+            "INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES (1,5,0,'NCCL communicator ID',0),"
+            "(1,5,1,'Message size [bytes]',8),(1,6,1,'Message size [bytes]',0);",
+            0);
+    if (CHECK_INT(l.in.collectives.len, 4)) {
+        const ovl_inspect_collective *c = l.in.collectives.data;
+        CHECK_TEXT(c[0].op, "all_reduce");
+        CHECK_INT(c[0].bytes, 8192);
+        CHECK_INT(c[1].bytes, 4096);
+        CHECK_INT(c[2].bytes, -1);
+        CHECK_TEXT(c[3].op, "all_gather");
+        CHECK_INT(c[3].bytes, -1);
+    }
+    CHECK_INT(l.in.devices.data[0].all.comm_kernels, 4);
+    done(&l);
+}
+
 static void other_and_damaged_databases_are_refused(void)
 {
     look l;
@@ -176,6 +221,7 @@ static CU_TestInfo tests[] = {
     {"launches are found in their process", launches_are_found_in_their_process},
     {"small schemas are enough", small_schemas_are_enough},
     {"steps and memory are found", steps_and_memory_are_found},
+    {"sizes come from annotations of NCCL", sizes_come_from_annotations_of_nccl},
     {"other and damaged databases are refused", other_and_damaged_databases_are_refused},
     CU_TEST_INFO_NULL,
 };

@@ -356,6 +356,13 @@ static void odd_times_are_survived(void)
                  NULL));
     CHECK(replay_inferred(&t, "began before the one before them on their stream ended"));
     replayed(&t);
+    /* A step of 53 days and more, 2^62 ns, is as long as time can be counted. */
+    replay(&t, ONE, NULL,
+           TRACE(0, RANGE("ProfilerStep#1", 0, 4611686018427387) LAUNCH(1, 1)
+                        KERNEL("a", 7, 20, 5, 1) SYNC("Stream Sync", 7, -1, 4000000000000000, 1)),
+           NULL);
+    CHECK(t.good || t.errs.errors > 0);
+    replayed(&t);
 }
 
 int main(void)

@@ -1,0 +1,50 @@
+/*
+ * expand_parts.h - shared by the files of expand.h and private to them.
+ *
+ * A pattern says who sends to whom in which step of a collective; expand_steps.c answers that and
+ * what a transfer costs, expand.c makes the program.
+ */
+#ifndef OVL_SIM_EXPAND_PARTS_H
+#define OVL_SIM_EXPAND_PARTS_H
+
+#include "sim/expand.h"
+
+typedef enum ovl_pattern_kind {
+    OVL_PATTERN_RING,
+    OVL_PATTERN_PAIRWISE,
+    OVL_PATTERN_CHAIN
+} ovl_pattern_kind;
+
+typedef struct ovl_pattern {
+    ovl_pattern_kind kind;
+    uint32_t n;     /* members */
+    uint32_t steps; /* of the whole; latency is divided among them */
+    uint32_t moves; /* transfers over one way; work is divided among them */
+    uint32_t cuts;  /* into so many parts the bytes are cut */
+    uint32_t first; /* chains: the place where data begins */
+} ovl_pattern;
+
+/* Of a collective of n >= 2 members. */
+ovl_pattern ovl_pattern_of(const ovl_op *op, uint32_t n);
+
+/* How far the member is that `place` sends to in a step, 0: it sends nothing; and how far the one
+ * before it that it receives from. */
+uint32_t ovl_pattern_to(const ovl_pattern *pattern, uint32_t place, uint32_t step);
+uint32_t ovl_pattern_from(const ovl_pattern *pattern, uint32_t place, uint32_t step);
+
+/* Part `i` of `whole` cut into `parts`: they differ by one at most and add up. */
+uint64_t ovl_pattern_part(uint64_t whole, uint32_t parts, uint32_t i);
+
+#define OVL_STEP_DEMANDS 64
+
+/* The cost of the send of `place` in a step, of a collective that costs `cost` in `comm`. */
+typedef struct ovl_step_cost {
+    ovl_cost cost; /* with n_demands and n_peer */
+    ovl_demand own[OVL_STEP_DEMANDS], peer[OVL_STEP_DEMANDS];
+} ovl_step_cost;
+
+void ovl_step_cost_of(const ovl_program *p, const ovl_comm *comm, const ovl_cost *cost,
+                      const ovl_pattern *pattern, uint32_t place, uint32_t step,
+                      ovl_step_cost *out);
+
+#endif

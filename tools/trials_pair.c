@@ -1,0 +1,118 @@
+/* Two runs trial by trial, and what the command line says of trials. */
+#include "tools/trials.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_TRIALS 1000000
+#define MOST_JOBS   1024
+
+static const char *time_text(ovl_arena *arena, ovl_time t)
+{
+    char buf[OVL_UNITS_TEXT];
+    return ovl_arena_strdup(arena, ovl_print_time(buf, t));
+}
+
+static ovl_time distance(ovl_time t)
+{
+    return t < 0 ? -t : t;
+}
+
+static const char *verdict(const ovl_paired *pair, ovl_arena *arena)
+{
+    const ovl_statistics *s = &pair->change;
+    uint32_t n = pair->a->n;
+    if (pair->equal == n) {
+        return "no gain: the step is the same in every trial";
+    }
+    if (s->low <= 0 && s->high >= 0) {
+        return ovl_arena_printf(arena,
+                                "no gain that shows: the mean difference, %s%s, is within its "
+                                "uncertainty; b is shorter in %" PRIu32 " of %" PRIu32 " trials",
+                                s->mean < 0 ? "-" : "", time_text(arena, distance(s->mean)),
+                                pair->better, n);
+    }
+    return ovl_arena_printf(
+        arena, "%s: b is %s %s on average, and shorter in %" PRIu32 " of %" PRIu32 " trials",
+        s->mean < 0 ? "better" : "worse", time_text(arena, distance(s->mean)),
+        s->mean < 0 ? "shorter" : "longer", pair->better, n);
+}
+
+void ovl_trials_pair(const ovl_trials *a, const ovl_trials *b, ovl_arena *arena, ovl_paired *pair)
+{
+    assert(a->n == b->n && a->seed == b->seed);
+    *pair = (ovl_paired){.a = a, .b = b};
+    pair->difference = OVL_NEW_ARRAY(arena, ovl_time, a->n);
+    for (uint32_t i = 0; i < a->n; i++) {
+        ovl_time d = b->step[i] - a->step[i];
+        pair->difference[i] = d;
+        *(d < 0 ? &pair->better : d > 0 ? &pair->worse : &pair->equal) += 1;
+    }
+    pair->change = ovl_statistics_of(pair->difference, a->n);
+    pair->sentence = verdict(pair, arena);
+}
+
+/* --- The command line --- */
+
+static bool read_number(ovl_work *work, const ovl_args *args, const char *name, uint64_t min,
+                        uint64_t max, uint64_t *value)
+{
+    const char *text = ovl_args_value(args, name);
+    if (!text) {
+        return true;
+    }
+    size_t length = strlen(text);
+    if (length && length < 20 && strspn(text, "0123456789") == length) {
+        *value = strtoull(text, NULL, 10);
+        if (*value >= min && *value <= max) {
+            return true;
+        }
+    }
+    ovl_error(&work->errs, OVL_E_USAGE, (ovl_mark){0},
+              "--%s %s: expected a whole number from %" PRIu64 " to %" PRIu64, name, text, min,
+              max);
+    return false;
+}
+
+static bool needs_trials(ovl_work *work, const ovl_args *args, const char *name)
+{
+    if (ovl_args_has(args, name)) {
+        ovl_error(&work->errs, OVL_E_USAGE, (ovl_mark){0}, "--%s belongs to --trials", name);
+        return false;
+    }
+    return true;
+}
+
+bool ovl_trials_read(ovl_work *work, const ovl_args *args, ovl_trials *t)
+{
+    uint64_t n = 0, seed = 1, jobs = 0;
+    bool good = read_number(work, args, "trials", 2, MOST_TRIALS, &n);
+    good = read_number(work, args, "seed", 0, INT64_MAX, &seed) && good;
+    good = read_number(work, args, "jobs", 1, MOST_JOBS, &jobs) && good;
+    if (!ovl_args_has(args, "trials")) {
+        good = needs_trials(work, args, "seed") && good;
+        good = needs_trials(work, args, "jobs") && good;
+    } else if (ovl_args_has(args, "store")) {
+        ovl_error(&work->errs, OVL_E_USAGE, (ovl_mark){0},
+                  "trials are not kept in a store; their seed and number give them again");
+        good = false;
+    }
+    *t = (ovl_trials){.n = (uint32_t)n,
+                      .seed = seed,
+                      .threads = (uint32_t)jobs,
+                      .no_fold = ovl_args_has(args, "no-fold")};
+    return good;
+}
+
+bool ovl_trials_vary(ovl_work *work, const ovl_prepared *prepared)
+{
+    const ovl_variation *v = &prepared->scenario.variation;
+    if (v->kernels.given || v->collectives.given || v->copies.given || v->host.given ||
+        v->ops.count || v->pauses.given) {
+        return true;
+    }
+    ovl_error(&work->errs, OVL_E_INPUT, prepared->scenario.mark,
+              "nothing varies, so every trial would be the same; say what does: "
+              "`variation: {kernels: {cv: 3 %%}}`, or --set 'variation.kernels={cv: 3 %%}'");
+    return false;
+}
