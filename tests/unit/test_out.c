@@ -191,7 +191,8 @@ static uint32_t width_of_terminal(unsigned short columns)
     if (!CHECK(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0)) {
         return 0;
     }
-    FILE *file = fopen(ptsname(master), "r+");
+    int slave = open(ptsname(master), O_RDWR | O_NOCTTY); /* else its end would hang us up */
+    FILE *file = slave >= 0 ? fdopen(slave, "r+") : NULL;
     struct winsize size = {.ws_row = 24, .ws_col = columns};
     if (CHECK(file != NULL) && CHECK(ioctl(fileno(file), TIOCSWINSZ, &size) == 0)) {
         ovl_out_stream(&out, file);
