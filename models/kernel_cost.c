@@ -80,8 +80,7 @@ static bool draft_kernel(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_time 
     return kernel_hbm(l, spec, d) && ok;
 }
 
-/* Times longer on a rank, rounded up. */
-static ovl_time slowed(const ovl_lowering *l, uint32_t rank, ovl_time time)
+ovl_time ovl_plan_slowed(const ovl_lowering *l, uint32_t rank, ovl_time time)
 {
     double factor = l->slowdown ? l->slowdown[rank] : 1;
     return factor > 1 || factor < 1 ? (ovl_time)ceil((double)time * factor) : time;
@@ -101,8 +100,9 @@ static ovl_plan_cost on_slow_ranks(ovl_lowering *l, const ovl_kernel_spec *spec,
         ovl_kernel_spec own = *spec;
         for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
             ovl_draft d;
-            own.compute = slowed(l, rank, spec->compute);
-            if (!draft_kernel(l, &own, slowed(l, rank, duration), slowed(l, rank, compute), &d)) {
+            own.compute = ovl_plan_slowed(l, rank, spec->compute);
+            if (!draft_kernel(l, &own, ovl_plan_slowed(l, rank, duration),
+                              ovl_plan_slowed(l, rank, compute), &d)) {
                 return no_cost;
             }
             ovl_draft_append(l, &d);
@@ -155,7 +155,7 @@ ovl_plan_cost ovl_plan_kernel(ovl_lowering *l, const ovl_kernel_spec *spec)
     ovl_plan_cost cost = {.id = l->b->costs.len, .per_rank = true};
     for (uint32_t i = 0; i < times.count; i++) {
         ovl_draft d;
-        if (!draft_kernel(l, spec, slowed(l, i, times.item[i]), 0, &d)) {
+        if (!draft_kernel(l, spec, ovl_plan_slowed(l, i, times.item[i]), 0, &d)) {
             return no_cost;
         }
         ovl_draft_append(l, &d);

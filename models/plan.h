@@ -163,6 +163,9 @@ typedef struct ovl_kernel_spec {
     const char *klass;
 } ovl_kernel_spec;
 
+/* What takes `time` on a healthy GPU takes so long on that of a rank; rounded up. */
+ovl_time ovl_plan_slowed(const ovl_lowering *l, uint32_t rank, ovl_time time);
+
 /* The cost of a kernel. HBM is wanted at hbm / duration; a duration in which the bytes do not fit
  * is an error. SMs wanted: those given, else no more than its blocks, else all. */
 ovl_plan_cost ovl_plan_kernel(ovl_lowering *l, const ovl_kernel_spec *spec);

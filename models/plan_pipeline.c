@@ -113,8 +113,10 @@ static bool free_list(ovl_pipe_plan *p)
     }
     p->microbatches = p->schedule.n_microbatches;
     uint32_t per_rank = OVL_MAX(p->schedule.n_stages / OVL_MAX(p->p, 1), 1);
+    uint32_t errors = p->l->errs->errors;
     ovl_pipe_stages(p, per_rank);
-    return check_fit(p) && ovl_schedule_check(&p->schedule, p->pipe->mark, p->l->errs);
+    return p->l->errs->errors == errors && check_fit(p) &&
+           ovl_schedule_check(&p->schedule, p->pipe->mark, p->l->errs);
 }
 
 /* --- A schedule by name --- */
@@ -164,13 +166,13 @@ static bool add_times(ovl_pipe_plan *p, ovl_schedule_spec *spec)
     for (uint32_t r = 0; r < p->p; r++) {
         const ovl_pipe_stage *s = &p->stages[r];
         ovl_plan_cost cost;
-        if (!s->weight.count || !ovl_pipe_transfer(p, s, &cost)) {
-            return s->weight.count == 0; /* told later */
+        bool split = s->input.count && s->weight.count;
+        if (!split || !ovl_pipe_transfer(p, s, &cost)) {
+            return !split; /* told later */
         }
         times[0][r] = ovl_pipe_time(s->forward, 0);
         times[2][r] = ovl_pipe_time(s->weight, 0);
-        times[1][r] = s->input.count ? ovl_pipe_time(s->input, 0)
-                                     : ovl_pipe_time(s->backward, 0) - times[2][r];
+        times[1][r] = ovl_pipe_time(s->input, 0);
         bytes[0][r] = s->activations ? s->activations : 1;
         bytes[1][r] = s->activations ? s->kept : 1;
         const ovl_cost *hop = &p->l->b->costs.data[cost.id];
@@ -268,6 +270,7 @@ void ovl_plan_pipeline(ovl_lowering *l)
         l->schedule = keep_schedule(&p);
         l->microbatches = p.microbatches;
         if (ovl_pipe_data_plan(&p) && ovl_pipe_comms(&p) && check_size(&p)) {
+            ovl_pipe_means_find(&p);
             ovl_pipe_emit(&p);
         }
     }

@@ -3,6 +3,7 @@
  *
  *     plan_pipeline.c         the schedule: from a table, or a list of actions
  *     plan_pipeline_stages.c  what each stage costs, from `stages` or from `layers`
+ *     plan_pipeline_length.c  how long a kernel is, and would be if all stages were like their mean
  *     plan_pipeline_comm.c    communicators, and where sends and receives stand in the order
  *     plan_pipeline_emit.c    one code for each place in the pipeline (plan_pipeline_code.h)
  *     plan_pipeline_data.c    what data parallelism adds to each stage
@@ -33,6 +34,12 @@ typedef struct ovl_pipe_stage {
     uint64_t transfer;   /* bytes of its output, and of the gradient that comes back for it */
     const char *klass;
 } ovl_pipe_stage;
+
+/* A sum, kept as the difference to the first value, which stays small where stages are alike. */
+typedef struct ovl_pipe_sum {
+    ovl_time first, beyond;
+    uint32_t n;
+} ovl_pipe_sum;
 
 /* From one place to another in one order: the k-th send of it meets the k-th receive. */
 typedef struct ovl_pipe_channel {
@@ -66,15 +73,16 @@ typedef struct ovl_pipe_plan {
     ovl_pipe_edge *forward;  /* [schedule.n_stages] out of F of a stage */
     ovl_pipe_edge *backward; /* [schedule.n_stages] out of I or B of a stage */
     OVL_VEC(ovl_pipe_channel) channels;
-    uint32_t *first_channel; /* [p] of each sender, or OVL_NONE */
+    uint32_t *first_channel;           /* [p] of each sender, or OVL_NONE */
+    ovl_pipe_sum *sum[OVL_PART_COUNT]; /* [microbatches] over stages: plan_pipeline_length.c */
 } ovl_pipe_plan;
 
-/* Fills stages and n_stages; `per_rank` stages for each rank when layers are split. Mistakes are
- * added to l->errs. */
+/* Fills stages and n_stages; `per_rank` stages for each rank when layers are split. Of backward and
+ * its two parts what is not given follows from the others. Mistakes are added to l->errs. */
 void ovl_pipe_stages(ovl_pipe_plan *p, uint32_t per_rank);
 
-/* Whether all that the schedule's actions need is given, and fills in what follows from it: B from
- * I and W, I from B and W, pairs from their parts. */
+/* Whether all that the schedule's actions need is given; backwards get the forward that
+ * recomputation runs again. */
 bool ovl_pipe_complete(ovl_pipe_plan *p);
 
 /* The stage behind a stage of the schedule. */
@@ -82,6 +90,17 @@ const ovl_pipe_stage *ovl_pipe_stage_of(const ovl_pipe_plan *p, uint32_t stage);
 
 /* The time of a microbatch. */
 ovl_time ovl_pipe_time(ovl_times times, uint32_t microbatch);
+
+/* What an action takes, or a pair of which `a` is the first: `overlapped` of the stage whose
+ * forward it runs, else its forward and the backward of the other stage one after the other. */
+ovl_time ovl_pipe_length(const ovl_pipe_plan *p, const ovl_action *a);
+
+/* Sums up what the parts of stages take, in all pipelines; before ovl_pipe_mean. */
+void ovl_pipe_means_find(ovl_pipe_plan *p);
+
+/* What an action, or pair, would take if all stages were like their mean: each part is averaged
+ * over all stages of its microbatch, whatever the schedule makes of it there. */
+ovl_time ovl_pipe_mean(const ovl_pipe_plan *p, const ovl_action *a);
 
 /* What a transfer of so many bytes takes; false after an error. */
 bool ovl_pipe_transfer(ovl_pipe_plan *p, const ovl_pipe_stage *stage, ovl_plan_cost *cost);

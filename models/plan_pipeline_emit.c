@@ -243,12 +243,7 @@ static void free_after(writer *e, const ovl_action *a)
 static ovl_plan_cost compute_cost(writer *e, const ovl_action *a)
 {
     const ovl_pipe_stage *s = ovl_pipe_stage_of(e->p, a->stage);
-    ovl_times times = a->joined              ? s->pair
-                      : a->type == OVL_ACT_F ? s->forward
-                      : a->type == OVL_ACT_I ? s->input
-                      : a->type == OVL_ACT_W ? s->weight
-                                             : s->backward;
-    ovl_time length = ovl_pipe_time(times, a->microbatch);
+    ovl_time length = ovl_pipe_length(e->p, a);
     const char *klass = a->type == OVL_ACT_F && !a->joined ? "forward" : "backward";
     ovl_kernel_spec spec = {.name = s->name,
                             .mark = s->mark,
@@ -285,6 +280,7 @@ static void add_compute(writer *e, const ovl_action *a, uint32_t n)
                  .stage = a->stage,
                  .microbatch = a->microbatch};
     uint32_t local = ovl_add_op(e->b, e->code, &op);
+    ovl_set_mean(e->b, e->code, ovl_pipe_mean(e->p, a));
     for (uint32_t k = 0; k < n; k++) {
         after_compute(e, &a[k], local);
     }

@@ -268,15 +268,6 @@ static void stages_from_layers(ovl_pipe_plan *p, uint32_t per_rank)
     ovl_vec_free(&list.item);
 }
 
-void ovl_pipe_stages(ovl_pipe_plan *p, uint32_t per_rank)
-{
-    if (p->workload->stages.count) {
-        stages_from_stages(p);
-    } else {
-        stages_from_layers(p, per_rank);
-    }
-}
-
 /* --- What follows from what --- */
 
 static bool check_count(ovl_pipe_plan *p, const ovl_pipe_stage *s, ovl_times times, const char *key)
@@ -291,42 +282,52 @@ static bool check_count(ovl_pipe_plan *p, const ovl_pipe_stage *s, ovl_times tim
     return true;
 }
 
-/* a + sign * b for each microbatch; `key` names the result, which must not be negative. */
-static ovl_times combine(ovl_pipe_plan *p, const ovl_pipe_stage *s, ovl_times a, ovl_times b,
-                         int sign, const char *key)
+static ovl_times plus(ovl_pipe_plan *p, ovl_times a, ovl_times b)
 {
     ovl_times sum = {.count = OVL_MAX(a.count, b.count)};
     sum.item = OVL_NEW_ARRAY(&p->scratch, ovl_time, sum.count);
     for (uint32_t k = 0; k < sum.count; k++) {
-        sum.item[k] = ovl_pipe_time(a, k) + sign * ovl_pipe_time(b, k);
+        sum.item[k] = ovl_pipe_time(a, k) + ovl_pipe_time(b, k);
+    }
+    return sum;
+}
+
+/* What backward has beyond `part`, called `part_key`; `key` names it. */
+static ovl_times rest_of(ovl_pipe_plan *p, const ovl_pipe_stage *s, ovl_times part,
+                         const char *part_key, const char *key)
+{
+    const ovl_times a = s->backward, b = part;
+    ovl_times sum = {.count = OVL_MAX(a.count, b.count)};
+    sum.item = OVL_NEW_ARRAY(&p->scratch, ovl_time, sum.count);
+    for (uint32_t k = 0; k < sum.count; k++) {
+        sum.item[k] = ovl_pipe_time(a, k) - ovl_pipe_time(b, k);
         if (sum.item[k] < 0) {
             ovl_error(p->l->errs, OVL_E_INPUT, s->mark,
-                      "%s of \"%s\" would be negative: backward_weight is part of backward", key,
-                      s->name);
+                      "%s of \"%s\" would be negative: %s is part of backward", key, s->name,
+                      part_key);
             break;
         }
     }
     return sum;
 }
 
-/* The forward again, before what earlier stages wait for. */
+/* The forward again, before what earlier stages wait for. A pair gets that of its backward. */
 static void recompute(ovl_pipe_plan *p, ovl_pipe_stage *s)
 {
     if (s->input.count) {
-        s->input = combine(p, s, s->input, s->forward, 1, "backward_input");
+        s->input = plus(p, s->input, s->forward);
     }
     if (s->backward.count) {
-        s->backward = combine(p, s, s->backward, s->forward, 1, "backward");
-    }
-    if (s->pair.count) {
-        s->pair = combine(p, s, s->pair, s->forward, 1, "overlapped");
+        s->backward = plus(p, s->backward, s->forward);
     }
     if (s->checkpoint == UINT64_MAX) {
         s->checkpoint = s > p->stages ? s[-1].transfer : 0;
     }
 }
 
-static void complete_stage(ovl_pipe_plan *p, ovl_pipe_stage *s, bool splits)
+/* Of backward and its two parts the one that is not given. With all three each is as stated: in one
+ * piece it may be faster. */
+static void derive_third(ovl_pipe_plan *p, ovl_pipe_stage *s)
 {
     bool ok = check_count(p, s, s->forward, "forward");
     ok = check_count(p, s, s->backward, "backward") && ok;
@@ -337,11 +338,28 @@ static void complete_stage(ovl_pipe_plan *p, ovl_pipe_stage *s, bool splits)
         return;
     }
     if (!s->input.count && s->backward.count && s->weight.count) {
-        s->input = combine(p, s, s->backward, s->weight, -1, "backward_input");
+        s->input = rest_of(p, s, s->weight, "backward_weight", "backward_input");
+    } else if (!s->weight.count && s->backward.count && s->input.count) {
+        s->weight = rest_of(p, s, s->input, "backward_input", "backward_weight");
+    } else if (!s->backward.count && s->input.count && s->weight.count) {
+        s->backward = plus(p, s->input, s->weight);
     }
-    if (!s->backward.count && s->input.count && s->weight.count) {
-        s->backward = combine(p, s, s->input, s->weight, 1, "backward");
+}
+
+void ovl_pipe_stages(ovl_pipe_plan *p, uint32_t per_rank)
+{
+    if (p->workload->stages.count) {
+        stages_from_stages(p);
+    } else {
+        stages_from_layers(p, per_rank);
     }
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        derive_third(p, &p->stages[s]);
+    }
+}
+
+static void complete_stage(ovl_pipe_plan *p, ovl_pipe_stage *s, bool splits)
+{
     if (splits && (!s->input.count || !s->weight.count)) {
         ovl_error(p->l->errs, OVL_E_INPUT, s->mark,
                   "the schedule splits the backward of \"%s\": give backward_input and "
@@ -350,8 +368,6 @@ static void complete_stage(ovl_pipe_plan *p, ovl_pipe_stage *s, bool splits)
     } else if (!s->backward.count) {
         ovl_error(p->l->errs, OVL_E_INPUT, s->mark,
                   "\"%s\" needs backward, or backward_input and backward_weight", s->name);
-    } else if (!s->pair.count) {
-        s->pair = combine(p, s, s->forward, s->backward, 1, "overlapped");
     }
     if (p->pipe->recompute) {
         recompute(p, s);

@@ -8,16 +8,6 @@ static void stage_defaults(void *value)
     stage->repeat = 1;
 }
 
-static void check_stage(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
-{
-    (void)value, (void)arena;
-    if (ovl_node_gives(node, "backward") && ovl_node_gives(node, "backward_input") &&
-        ovl_node_gives(node, "backward_weight")) {
-        ovl_error(errs, OVL_E_INPUT, node->mark,
-                  "backward is backward_input and backward_weight together: give two of the three");
-    }
-}
-
 static const ovl_field stage_fields[] = {
     OVL_FIELD(ovl_stage, name, "name", OVL_F_TEXT, OVL_FIELD_REQUIRED, "What it is called."),
     OVL_FIELD_MORE(ovl_stage, repeat, "repeat", OVL_F_COUNT, 0,
@@ -28,16 +18,19 @@ static const ovl_field stage_fields[] = {
                   "Number of the first repeat. Default 0.", .min = 0),
     OVL_FIELD(ovl_stage, forward, "forward", OVL_F_TIMES, OVL_FIELD_REQUIRED,
               "Time of its forward; or a list, one for each microbatch. So are all times below."),
-    OVL_FIELD(ovl_stage, backward, "backward", OVL_F_TIMES, 0,
-              "Time of its backward in one piece. Default: backward_input + backward_weight."),
+    OVL_FIELD(
+        ovl_stage, backward, "backward", OVL_F_TIMES, 0,
+        "Time of its backward where the schedule runs it in one piece; with both parts given, "
+        "it may differ from their sum. Default: backward_input + backward_weight."),
     OVL_FIELD(ovl_stage, backward_input, "backward_input", OVL_F_TIMES, 0,
               "Time of the part that the stage before waits for. Default: what backward has beyond "
               "backward_weight."),
     OVL_FIELD(ovl_stage, backward_weight, "backward_weight", OVL_F_TIMES, 0,
-              "Time of the part that nobody waits for: gradients of the weights."),
+              "Time of the part that nobody waits for: gradients of the weights. Default: what "
+              "backward has beyond backward_input."),
     OVL_FIELD(ovl_stage, overlapped, "overlapped", OVL_F_TIMES, 0,
               "Time of its forward together with the backward of another stage, where a schedule "
-              "overlaps them. Default: forward + backward."),
+              "overlaps them. Default: its forward + the backward of that other stage."),
     OVL_FIELD(ovl_stage, params, "params", OVL_F_BYTES, 0,
               "Bytes held all the time: parameters, and whatever else is to be counted so. Default "
               "0."),
@@ -72,7 +65,6 @@ const ovl_table ovl_stage_table = {
     .size = sizeof(ovl_stage),
     .mark = offsetof(ovl_stage, mark),
     .defaults = stage_defaults,
-    .check = check_stage,
 };
 
 /* --- Data parallelism --- */

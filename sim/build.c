@@ -12,6 +12,7 @@ void ovl_builder_free(ovl_builder *b)
     for (uint32_t i = 0; i < b->codes.len; i++) {
         struct ovl_code_build *c = b->codes.data[i];
         ovl_vec_free(&c->ops);
+        ovl_vec_free(&c->mean);
         ovl_vec_free(&c->streams);
         ovl_vec_free(&c->buffers);
         ovl_vec_free(&c->after);
@@ -155,6 +156,16 @@ uint32_t ovl_add_op(ovl_builder *b, ovl_id code, const ovl_op *op)
     ovl_vec_push(&c->access_at, c->access.len);
     ovl_vec_push(&c->effect_at, c->effect.len);
     return c->ops.len - 1;
+}
+
+void ovl_set_mean(ovl_builder *b, ovl_id code, ovl_time mean)
+{
+    struct ovl_code_build *c = b->codes.data[code];
+    assert(c->ops.len > 0 && c->mean.len < c->ops.len);
+    while (c->mean.len + 1 < c->ops.len) {
+        ovl_vec_push(&c->mean, 0);
+    }
+    ovl_vec_push(&c->mean, mean);
 }
 
 void ovl_add_after(ovl_builder *b, ovl_id code, uint32_t before)

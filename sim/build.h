@@ -13,6 +13,7 @@
 
 struct ovl_code_build {
     OVL_VEC(ovl_op) ops;
+    OVL_VEC(ovl_time) mean; /* of the first so many operations; 0: not said */
     OVL_VEC(ovl_id) streams;
     OVL_VEC(ovl_buffer) buffers;
     OVL_VEC(uint32_t) after;

@@ -228,6 +228,10 @@ static void freeze_code(struct ovl_code_build *c, ovl_code *code, uint32_t hw_qu
     FREEZE_LIST(access);
     FREEZE_LIST(effect);
     code->ops = ovl_vec_freeze(&c->ops, arena);
+    while (c->mean.len > 0 && c->mean.len < code->n_ops) {
+        ovl_vec_push(&c->mean, 0);
+    }
+    code->mean = c->mean.len ? ovl_vec_freeze(&c->mean, arena) : NULL;
     code->streams = ovl_vec_freeze(&c->streams, arena);
     code->buffers = ovl_vec_freeze(&c->buffers, arena);
     frozen f = {.arena = arena, .code = code, .n = code->n_ops};

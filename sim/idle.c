@@ -72,8 +72,10 @@ static int by_op(const void *a, const void *b)
     return (x->op > y->op) - (x->op < y->op);
 }
 
-/* The kernels of a rank that take time, by start; most ranks have one stream, in order already. */
-static void list_kernels(finder *f, uint32_t rank, const ovl_time *start, const ovl_time *end)
+/* The kernels of a rank, or those that take time, by start; most ranks have one stream, in order
+ * already. */
+static void list_kernels(finder *f, uint32_t rank, const ovl_time *start, const ovl_time *end,
+                         bool all)
 {
     const ovl_rank *r = &f->p->ranks[rank];
     const ovl_code *code = &f->p->codes[r->code];
@@ -81,7 +83,7 @@ static void list_kernels(finder *f, uint32_t rank, const ovl_time *start, const 
     f->kernels.len = 0;
     for (uint32_t i = 0; i < code->n_ops; i++) {
         uint32_t op = r->first_op + i;
-        if (code->ops[i].kind == OVL_KERNEL && end[op] > start[op]) {
+        if (code->ops[i].kind == OVL_KERNEL && (all || end[op] > start[op])) {
             sorted = sorted && (f->kernels.len == 0 ||
                                 f->kernels.data[f->kernels.len - 1].start <= start[op]);
             ovl_vec_push(&f->kernels, (kernel){start[op], end[op], op});
@@ -98,7 +100,7 @@ static ovl_time add_gaps(finder *f, uint32_t rank, const ovl_time *start, const 
 {
     ovl_time covered = run->begin, idle = 0;
     uint32_t from = run->list.len;
-    list_kernels(f, rank, start, end);
+    list_kernels(f, rank, start, end, false);
     for (uint32_t i = 0; i < f->kernels.len; i++) {
         const kernel *k = &f->kernels.data[i];
         if (k->start >= run->end) {
@@ -567,21 +569,32 @@ static void peel_rank(const finder *f, uint32_t class_id, ovl_result_rank *row)
 
 /* --- Spans --- */
 
-/* From the first kernel of the rank's stages to the last, and how much of it kernels ran. */
+/* A kernel that takes no time, where two steps meet, is of neither. */
+static bool of_this_step(const finder *f, const kernel *k)
+{
+    ovl_time begin = f->t->begin, end = f->t->begin + f->t->step;
+    if (k->end == k->start) {
+        return f->p->n_steps <= 1 || (k->start > begin && k->end < end);
+    }
+    return k->start < end && k->end > begin;
+}
+
+/* From the first kernel of the rank's stages to the last, those that take no time included, and how
+ * much of it kernels ran. */
 static void find_span(finder *f, ovl_result_rank *row, ovl_time *busy)
 {
     ovl_time covered = 0, begin = f->t->begin, end = f->t->begin + f->t->step;
     row->span_start = row->span_end = OVL_NEVER;
     row->bubble_rate = -1;
     *busy = 0;
-    list_kernels(f, row->rank, f->t->start, f->t->end);
+    list_kernels(f, row->rank, f->t->start, f->t->end, true);
     for (uint32_t i = 0; i < f->kernels.len; i++) {
         kernel kept = f->kernels.data[i], *k = &kept;
+        if (!of_this_step(f, k)) {
+            continue;
+        }
         k->start = OVL_MAX(k->start, begin) - begin;
         k->end = OVL_MIN(k->end, end) - begin;
-        if (k->end <= k->start) {
-            continue; /* of another step */
-        }
         if (f->pipeline && ovl_causes_op(f->c, k->op)->part == OVL_PART_NONE) {
             continue;
         }
@@ -591,7 +604,7 @@ static void find_span(finder *f, ovl_result_rank *row, ovl_time *busy)
         *busy += OVL_MAX(0, k->end - OVL_MAX(k->start, covered));
         covered = OVL_MAX(covered, k->end);
     }
-    if (row->span_start != OVL_NEVER) {
+    if (row->span_start != OVL_NEVER && row->span_end > row->span_start) {
         ovl_time span = row->span_end - row->span_start;
         row->bubble_rate = (double)(span - *busy) / (double)span;
     }

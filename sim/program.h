@@ -93,8 +93,9 @@ const char *ovl_op_kind_name(ovl_op_kind kind);
 const char *ovl_coll_name(ovl_coll coll);
 const char *ovl_dtype_name(ovl_dtype dtype);
 const char *ovl_category_name(ovl_category category);
-/* What an operation of a pipeline is about. Kernels of one part and microbatch do the same work on
- * different stages, so their mean is what each would take if all stages were alike. */
+
+/* What an operation of a pipeline is about. What its kernels would take if all stages were alike is
+ * said beside them (ovl_code.mean): a stage may have in one piece what another has in two. */
 typedef enum ovl_part {
     OVL_PART_NONE, /* no pipeline: kernels of one name do the same work on different ranks */
     OVL_PART_FORWARD,
@@ -249,6 +250,8 @@ typedef struct ovl_code {
     bool host_timed;       /* issuing takes time or can block: some launch > 0 or some host call */
     const uint32_t *step_ends; /* [n_steps] local operations with step_end */
     uint32_t n_steps;
+    const ovl_time *mean; /* kernels with a part: what they take if all stages are like their mean;
+                             NULL: there are none */
 } ovl_code;
 
 typedef struct ovl_rank {
@@ -405,6 +408,10 @@ void ovl_free_buffer(ovl_builder *b, ovl_id code, ovl_id buffer);
 
 /* Appends an operation in host program order; gives its local index. */
 uint32_t ovl_add_op(ovl_builder *b, ovl_id code, const ovl_op *op);
+
+/* Says what the operation last added, a kernel of a pipeline, takes if all stages are like their
+ * mean. */
+void ovl_set_mean(ovl_builder *b, ovl_id code, ovl_time mean);
 
 /* The operation last added waits for the end of `before`, an earlier local operation. Repeats are
  * harmless. */

@@ -5,16 +5,26 @@
 /* --- The mean stage --- */
 
 /* From what tells work apart to the number of its group: open addressing. */
+typedef struct group_key {
+    uint64_t kind, which;
+} group_key;
+
 typedef struct group_table {
-    uint64_t *key;
+    group_key *key;
     uint32_t *group;
     uint32_t size, n; /* size is a power of two */
 } group_table;
 
-static uint32_t group_slot(const group_table *t, uint64_t key)
+static bool same_key(group_key a, group_key b)
 {
-    uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 32) & (t->size - 1);
-    while (t->group[at] != OVL_NONE && t->key[at] != key) {
+    return a.kind == b.kind && a.which == b.which;
+}
+
+static uint32_t group_slot(const group_table *t, group_key key)
+{
+    uint64_t mixed = (key.kind * 0xff51afd7ed558ccdu ^ key.which) * 0x9e3779b97f4a7c15u;
+    uint32_t at = (uint32_t)(mixed >> 32) & (t->size - 1);
+    while (t->group[at] != OVL_NONE && !same_key(t->key[at], key)) {
         at = (at + 1) & (t->size - 1);
     }
     return at;
@@ -22,7 +32,7 @@ static uint32_t group_slot(const group_table *t, uint64_t key)
 
 static group_table new_table(ovl_arena *arena, uint32_t size)
 {
-    group_table t = {OVL_NEW_ARRAY(arena, uint64_t, size), OVL_NEW_ARRAY(arena, uint32_t, size),
+    group_table t = {OVL_NEW_ARRAY(arena, group_key, size), OVL_NEW_ARRAY(arena, uint32_t, size),
                      size, 0};
     memset(t.group, 0xff, size * sizeof *t.group); /* OVL_NONE everywhere */
     return t;
@@ -42,7 +52,7 @@ static void grow(group_table *t, ovl_arena *arena)
     *t = bigger;
 }
 
-static uint32_t group_of(group_table *t, uint64_t key, ovl_arena *arena)
+static uint32_t group_of(group_table *t, group_key key, ovl_arena *arena)
 {
     uint32_t at = group_slot(t, key);
     if (t->group[at] == OVL_NONE) {
@@ -56,13 +66,19 @@ static uint32_t group_of(group_table *t, uint64_t key, ovl_arena *arena)
     return t->group[at];
 }
 
-/* A part and its microbatch; or a name and how often it came before in the code. */
-static uint64_t key_of(const ovl_op *op, uint32_t *seen)
+static bool is_stated(const ovl_code *code, uint32_t local)
 {
-    if (op->part != OVL_PART_NONE) {
-        return (uint64_t)op->part << 32 | op->microbatch;
+    return code->mean && code->ops[local].part != OVL_PART_NONE;
+}
+
+/* A part and its mean; or a name and how often it came before in the code. */
+static group_key key_of(const ovl_code *code, uint32_t local, uint32_t *seen)
+{
+    const ovl_op *op = &code->ops[local];
+    if (is_stated(code, local)) {
+        return (group_key){op->part, (uint64_t)code->mean[local]};
     }
-    return (uint64_t)(OVL_PART_COUNT + op->name) << 32 | seen[op->name]++;
+    return (group_key){OVL_PART_COUNT + (uint64_t)op->name, seen[op->name]++};
 }
 
 static const uint32_t *group_code(const ovl_program *p, const ovl_code *code, group_table *t,
@@ -73,13 +89,14 @@ static const uint32_t *group_code(const ovl_program *p, const ovl_code *code, gr
     uint32_t *seen = OVL_NEW_ARRAY(&own, uint32_t, p->names->count);
     for (uint32_t i = 0; i < code->n_ops; i++) {
         bool kernel = code->ops[i].kind == OVL_KERNEL;
-        group[i] = kernel ? group_of(t, key_of(&code->ops[i], seen), scratch) : OVL_NONE;
+        group[i] = kernel ? group_of(t, key_of(code, i, seen), scratch) : OVL_NONE;
     }
     ovl_arena_free(&own);
     return group;
 }
 
-/* Sums are kept as differences to the first, which stay small where stages are alike. */
+/* Sums are kept as differences to the first, which stay small where ranks are alike. A stated mean
+ * is the first, and nothing is beyond it. */
 static void sum_groups(const ovl_program *p, ovl_means *m, ovl_time *first, ovl_time *beyond,
                        ovl_time *count)
 {
@@ -91,8 +108,9 @@ static void sum_groups(const ovl_program *p, ovl_means *m, ovl_time *first, ovl_
             uint32_t g = group[i];
             if (g != OVL_NONE) {
                 ovl_time work = ovl_op_cost(p, r, &code->ops[i])->work;
-                first[g] = count[g] ? first[g] : work;
-                beyond[g] += (work - first[g]) * n;
+                bool stated = is_stated(code, i);
+                first[g] = stated ? code->mean[i] : count[g] ? first[g] : work;
+                beyond[g] += stated ? 0 : (work - first[g]) * n;
                 m->uneven |= work != first[g];
                 count[g] += n;
             }

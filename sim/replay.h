@@ -15,8 +15,9 @@
  * With nothing changed the times are those of the run. Nothing is shared anew: what was slowed
  * stays as slow.
  *
- * The mean stage: kernels of one part and microbatch of a pipeline take their mean over all stages;
- * other kernels the mean of those of the same name over all ranks, occurrence by occurrence.
+ * The mean stage: kernels of a pipeline take what the program says they would (ovl_code.mean): the
+ * mean over all stages of their part; other kernels the mean of those of the same name over all
+ * ranks, occurrence by occurrence.
  *
  * Example: 25 ms kernel, then a 20 ms all-reduce, then a 5 ms kernel: 50; communication free: 30.
  */

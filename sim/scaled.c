@@ -25,7 +25,8 @@ static void scale_costs(ovl_program *p, uint32_t kernels, uint32_t host, ovl_are
     p->n_costs = 3 * n;
 }
 
-static void scale_code(ovl_code *code, uint32_t n_costs, uint32_t host, ovl_arena *arena)
+static void scale_code(ovl_code *code, uint32_t n_costs, uint32_t kernels, uint32_t host,
+                       ovl_arena *arena)
 {
     ovl_op *ops = OVL_NEW_ARRAY(arena, ovl_op, code->n_ops);
     for (uint32_t i = 0; i < code->n_ops; i++) {
@@ -38,6 +39,11 @@ static void scale_code(ovl_code *code, uint32_t n_costs, uint32_t host, ovl_aren
         }
     }
     code->ops = ops;
+    ovl_time *mean = code->mean ? OVL_NEW_ARRAY(arena, ovl_time, code->n_ops) : NULL;
+    for (uint32_t i = 0; mean && i < code->n_ops; i++) {
+        mean[i] = ovl_scaled_time(code->mean[i], kernels);
+    }
+    code->mean = mean;
 }
 
 ovl_program ovl_program_scaled(const ovl_program *program, uint32_t kernels, uint32_t host,
@@ -48,7 +54,7 @@ ovl_program ovl_program_scaled(const ovl_program *program, uint32_t kernels, uin
     ovl_code *codes = OVL_NEW_ARRAY(arena, ovl_code, p.n_codes);
     for (uint32_t c = 0; c < p.n_codes; c++) {
         codes[c] = program->codes[c];
-        scale_code(&codes[c], program->n_costs, host, arena);
+        scale_code(&codes[c], program->n_costs, kernels, host, arena);
     }
     p.codes = codes;
     scale_costs(&p, kernels, host, arena);

@@ -1,5 +1,6 @@
 #include "tools/explain.h"
 #include "tools/limits.h"
+#include "tools/solve.h"
 #include "tools/work.h"
 
 #include <stdlib.h>
@@ -213,12 +214,15 @@ static void explain_limits(ovl_work *work, const ovl_args *args)
 int ovl_cmd_explain(const ovl_args *args, const ovl_shell *shell)
 {
     ovl_work work;
+    int status = OVL_EXIT_DONE;
     ovl_work_begin(&work, shell);
     ovl_work_sets(&work, args);
-    if (ovl_args_has(args, "limits")) {
+    if (ovl_args_has(args, "solve")) {
+        status = ovl_solve_answer(&work, args, false);
+    } else if (ovl_args_has(args, "limits")) {
         explain_limits(&work, args);
     } else {
         explain_operations_or_resource(&work, args);
     }
-    return ovl_work_end(&work, OVL_EXIT_DONE);
+    return ovl_work_end(&work, status);
 }

@@ -212,41 +212,6 @@ static const char *const *words_of(const ovl_args *args, ovl_arena *arena)
     return words;
 }
 
-/* --solve KEY --for FIGURE: one question instead of a table. */
-static int solve(job *j)
-{
-    const ovl_args *args = j->args;
-    const char *target = ovl_args_value(args, "for");
-    ovl_side side;
-    ovl_solve q = {.of = &j->sweep};
-    if (!target) {
-        ovl_error(&j->work.errs, OVL_E_USAGE, (ovl_mark){0},
-                  "--solve needs the figure that was measured: --for 'step=544 ms'");
-        return OVL_EXIT_DONE;
-    }
-    if (!ovl_work_side(&j->work, args, &side) || !ovl_work_load(&j->work, side.path, &j->doc)) {
-        return OVL_EXIT_DONE;
-    }
-    j->sweep.doc = &j->doc;
-    j->sweep.variant = side.variant;
-    j->sweep.sets = j->work.sets;
-    j->sweep.n_sets = j->work.n_sets;
-    j->sweep.no_fold = ovl_args_has(args, "no-fold");
-    if (!ovl_solve_read(&q, ovl_args_value(args, "solve"), target, ovl_args_value(args, "between"),
-                        &j->work.arena, &j->work.errs)) {
-        return OVL_EXIT_DONE;
-    }
-    ovl_solve_run(&q, &j->work.arena);
-    ovl_out file, *out = ovl_work_output(args, j->work.shell, &file);
-    if (ovl_args_has(args, "json")) {
-        ovl_solve_json(out, &q);
-    } else {
-        ovl_solve_text(out, &q);
-    }
-    ovl_work_written(&j->work, args, out);
-    return q.end == OVL_SOLVE_MET ? OVL_EXIT_DONE : OVL_EXIT_FAILED;
-}
-
 int ovl_cmd_sweep(const ovl_args *args, const ovl_shell *shell)
 {
     job j = {.args = args};
@@ -254,7 +219,8 @@ int ovl_cmd_sweep(const ovl_args *args, const ovl_shell *shell)
     ovl_work_begin(&j.work, shell);
     ovl_work_sets(&j.work, args);
     if (ovl_args_has(args, "solve")) {
-        return ovl_work_end(&j.work, solve(&j));
+        return ovl_work_end(&j.work,
+                            ovl_solve_answer(&j.work, args, ovl_args_has(args, "no-fold")));
     }
     if (ovl_link_begin(&j.link, words_of(args, &j.work.arena), &j.work.errs)) {
         status = prepare(&j) ? simulate(&j) : OVL_EXIT_DONE;

@@ -112,6 +112,17 @@ static const ovl_option export_items[] = {
 };
 
 static const ovl_option explain_items[] = {
+    {.name = "solve",
+     .value = "KEY",
+     .doc = "no list, but a question: which value of this key gives the figure of --for?"},
+    {.name = "for",
+     .value = "FIGURE",
+     .doc = "with --solve: what was measured, such as 'step=544 ms'"},
+    {.name = "between",
+     .value = "RANGE",
+     .doc =
+         "with --solve: where to look, such as '1 GB/s..100 GB/s'; without it from a hundredth to "
+         "a hundredfold of the present value"},
     {.name = "limits",
      .doc = "say what limits the step: how much shorter it gets if each class of kernels, each "
             "collective, link, HBM or the host is 10 % faster, or free; with NAME of its "
@@ -383,11 +394,16 @@ const ovl_command ovl_commands[] = {
             "prints what the step would gain, most first; how far it could go with perfect "
             "overlap, "
             "without interference, host time or imbalance; how much later each collective could "
-            "end; and what each part of the step is lost to.",
-        .examples = "ovl explain last_bucket.yaml\n"
-                    "ovl explain last_bucket.yaml --limits\n"
-                    "ovl explain last_bucket.yaml:split_48 'bucket 1' --rank 0\n"
-                    "ovl explain nic_sharing.yaml:earlier --resource nic.out",
+            "end; and what each part of the step is lost to.\n\n"
+            "With --solve it answers the inverse question: which value of a key explains a "
+            "measured "
+            "figure. Exits with 1 if none does.",
+        .examples =
+            "ovl explain last_bucket.yaml\n"
+            "ovl explain last_bucket.yaml --limits\n"
+            "ovl explain step.yaml --solve hardware.links.nic.bandwidth --for 'step=544 ms'\n"
+            "ovl explain last_bucket.yaml:split_48 'bucket 1' --rank 0\n"
+            "ovl explain nic_sharing.yaml:earlier --resource nic.out",
         .options = &explain_options,
         .run = ovl_cmd_explain,
     },

@@ -305,7 +305,7 @@ static void idle_of_rank(ovl_json *json, const ovl_result_rank *r)
     blames(json, "idle_because", r->blames, r->n_blames);
     if (r->span_start != OVL_NEVER) {
         ovl_json_seconds(json, "span_s", r->span_end - r->span_start);
-        ovl_json_double(json, "bubble_rate", r->bubble_rate);
+        ovl_json_double_if(json, "bubble_rate", r->bubble_rate);
     }
     if (r->gaps) {
         ovl_json_array(json, "gaps", OVL_JSON_BLOCK);

@@ -16,6 +16,7 @@
 #define OVL_TOOLS_SOLVE_H
 
 #include "tools/sweep.h"
+#include "tools/work.h"
 
 #define OVL_SOLVE_LOOKS     33 /* over the range */
 #define OVL_SOLVE_CROSSINGS 8
@@ -65,6 +66,10 @@ void ovl_solve_run(ovl_solve *solve, ovl_arena *arena);
 
 void ovl_solve_text(ovl_out *out, const ovl_solve *solve);
 void ovl_solve_json(ovl_out *out, const ovl_solve *solve); /* schema overlapsim.solve/1 */
+
+/* Answers what --solve, --for and --between of a command ask of its FILE, and writes it. Gives the
+ * exit status. */
+int ovl_solve_answer(ovl_work *work, const ovl_args *args, bool no_fold);
 
 /* "24 MiB/ms" with up to 12 digits: what --set takes. */
 const char *ovl_solve_value(const ovl_solve *solve, double value, ovl_arena *arena);

@@ -103,6 +103,15 @@ _ovl()
         COMPREPLY=($(compgen -f -- "$word"))
         return
         ;;
+    explain:--solve)
+        return
+        ;;
+    explain:--for)
+        return
+        ;;
+    explain:--between)
+        return
+        ;;
     explain:--resource)
         return
         ;;
@@ -361,7 +370,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--set --interference --expand --worth --no-fold --trials --seed --jobs --json --output --fail-if-worse --store --help" -- "$word"))
         ;;
     explain:-*)
-        COMPREPLY=($(compgen -W "--limits --resource --rank --variant --set --interference --json --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--solve --for --between --limits --resource --rank --variant --set --interference --json --output --help" -- "$word"))
         ;;
     export:-*)
         COMPREPLY=($(compgen -W "--trace --schedule --lowered --no-merge --dialect --output --ranks --store --csv --variant --set --interference --no-fold --help" -- "$word"))

@@ -249,3 +249,13 @@ $ ovl explain scenarios/mesh/nic_sharing.yaml --limits --rank 0 --resource nic.o
 error: --limits is about the whole step: leave out --resource
 error: --limits is about the whole step: leave out --rank
 ? 2
+$ ovl explain scenarios/buckets/last_bucket.yaml --solve workload.backward --for 'step=220 ms'
+Which workload.backward gives step 220 ms?
+  now 210 ms gives step 217 ms
+  workload.backward = 218.8 ms gives step 220 ms
+    219.5 ms .. 220.5 ms: 218.3 ms to 219.3 ms
+    1 % more adds 2.188 ms
+  142 simulations
+$ ovl explain scenarios/buckets/last_bucket.yaml --solve workload.backward
+error: --solve needs the figure that was measured: --for 'step=544 ms'
+? 2

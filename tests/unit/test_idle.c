@@ -2,6 +2,7 @@
  * Reasons to idle, planted in a pipeline one at a time and together: each is found, and nothing
  * else.
  */
+#include "sim/alter.h"
 #include "tests/unit/lowering.h"
 
 #include <stdio.h>
@@ -177,6 +178,119 @@ static void a_host_gap_stays_for_each_microbatch(void)
     finish(&t);
 }
 
+/* --- The mean stage where a part of a backward is in one piece here and in two there --- */
+
+static const char *dual(bool v, int m, const char *more, ovl_arena *arena)
+{
+    return ovl_arena_printf(arena,
+                            "mesh: {axes: {pp: 4}}\n"
+                            "workload:\n"
+                            "  stages:\n"
+                            "    - {name: a, forward: 1 ms, backward_input: 1 ms, "
+                            "backward_weight: 1 ms%s}\n"
+                            "    - {name: slow, forward: 2 ms, backward_input: 2 ms, "
+                            "backward_weight: 2 ms%s}\n"
+                            "    - {name: b, repeat: %d, forward: 1 ms, backward_input: 1 ms, "
+                            "backward_weight: 1 ms%s}\n"
+                            "overlap: {pipeline: {schedule: %s, microbatches: %d}}\n",
+                            more, more, v ? 6 : 2, more, v ? "dualpipev" : "dualpipe", m);
+}
+
+static void check_dual(bool v, int m, const char *more, int structural, int step)
+{
+    bench t = {0};
+    ovl_arena arena = {0};
+    CHECK(lower(&t, dual(v, m, more, &arena), NULL) && analyse(&t));
+    CHECK_TEXT(mistake(&t), "none");
+    CHECK_INT(micros(t.result.idle.peeled[OVL_PEEL_STRUCTURAL]), structural);
+    t.lowered.program =
+        ovl_program_altered(&t.lowered.program, &(ovl_alteration){.mean_kernels = true}, &arena);
+    CHECK(analyse(&t));
+    CHECK_INT(micros(t.result.step), step);
+    CHECK_INT(micros(t.result.idle.piece[OVL_IDLE_IMBALANCE]), 0);
+    finish(&t);
+    ovl_arena_free(&arena);
+}
+
+/* DualPipe on 4 ranks; one of 4 stages takes twice as long, so the mean part takes 5/4 ms. The
+ * bubble is (p/2 - 1)(F&B + B - 3W) = 3.75 + 2.5 - 3.75 = 2.5 ms on each rank, whatever the
+ * microbatches; each rank runs two stages for half of them: 3 * 1.25 m + 2.5 = 32.5 for m = 8.
+ * DualPipeV: one of 8, 9/8 ms; (p - 1)(F&B + B - 3W) = 3 * 2.25 = 6.75 on each rank; the step is
+ * 2 * 3 * 1.125 m + 6.75. */
+static void the_mean_stage_of_dualpipe(void)
+{
+    check_dual(false, 8, "", 10000, 32500);
+    check_dual(false, 16, "", 10000, 62500);
+    check_dual(false, 32, "", 10000, 122500);
+    check_dual(true, 8, "", 27000, 60750);
+    check_dual(true, 16, "", 27000, 114750);
+    check_dual(true, 32, "", 27000, 222750);
+}
+
+/* Pairs take 1.25 + 2.5 ms on average where none gives `overlapped`; where all give 3 (a gain on
+ * the slow stage alone), 3; where only the slow one does, (3 * (1 + 2.5) + 3) / 4 = 3.375. */
+static void the_mean_pair(void)
+{
+    bench t = {0};
+    ovl_arena arena = {0};
+    static const struct {
+        const char *more, *set;
+        int mean;
+    } want[] = {{"", NULL, 3750},
+                {", overlapped: 3 ms", NULL, 3000},
+                {"", "workload.stages.slow.overlapped=3 ms", 3375}};
+    for (size_t i = 0; i < OVL_COUNT(want); i++) {
+        CHECK(lower(&t, dual(false, 8, want[i].more, &arena), want[i].set));
+        CHECK_TEXT(mistake(&t), "none");
+        for (uint32_t c = 0; c < t.p->n_codes; c++) {
+            const ovl_code *code = &t.p->codes[c];
+            uint32_t pairs = 0;
+            for (uint32_t k = 0; k < code->n_ops; k++) {
+                bool pair = code->ops[k].kind == OVL_KERNEL && code->ops[k].part == OVL_PART_PAIR;
+                CHECK(!pair || code->mean[k] == want[i].mean * US);
+                pairs += pair;
+            }
+            CHECK(pairs > 0);
+        }
+    }
+    finish(&t);
+    ovl_arena_free(&arena);
+}
+
+/* The backward of stage 0 takes no time. GPipe, 2 microbatches: rank 0 runs from 0 to 0B1, which is
+ * there when stage 1 is through, at 1 + 2 + 2 * 2 = 7; of these 7 it idles 5. */
+static void a_span_ends_with_what_takes_no_time(void)
+{
+    bench t = {0};
+    CHECK(
+        lower(&t,
+              "mesh: {axes: {pp: 2}}\n"
+              "workload: {stages: [{name: a, forward: 1 ms, backward: 0 ms}, {name: b, forward: 1 "
+              "ms, backward: 2 ms}]}\n"
+              "overlap: {pipeline: {schedule: gpipe, microbatches: 2}}\n",
+              NULL) &&
+        analyse(&t));
+    CHECK_TEXT(mistake(&t), "none");
+    CHECK_INT(t.result.ranks[0].span_start, 0);
+    CHECK_INT(t.result.ranks[0].span_end, 7 * OVL_MS);
+    CHECK_NEAR(t.result.ranks[0].bubble_rate, 5.0 / 7, 1e-12);
+    CHECK_INT(t.result.ranks[1].span_start, OVL_MS);
+    CHECK_INT(t.result.ranks[1].span_end, 7 * OVL_MS);
+    CHECK_INT(t.result.idle.span, 7 * OVL_MS);
+    /* ... and begins with it: forwards of stage 1 that take none, the first ready at 1 */
+    CHECK(
+        lower(&t,
+              "mesh: {axes: {pp: 2}}\n"
+              "workload: {stages: [{name: a, forward: 1 ms, backward: 2 ms}, {name: b, forward: 0 "
+              "ms, backward: 2 ms}]}\n"
+              "overlap: {pipeline: {schedule: gpipe, microbatches: 2}}\n",
+              NULL) &&
+        analyse(&t));
+    CHECK_INT(t.result.ranks[1].span_start, OVL_MS);
+    CHECK_INT(t.result.ranks[1].span_end, 6 * OVL_MS);
+    finish(&t);
+}
+
 /* ZB-V keeps every stage busy from its first kernel to its last; the ramp is 7 of 1393. */
 static void spans_and_their_bubbles(void)
 {
@@ -205,6 +319,9 @@ static CU_TestInfo tests[] = {
     {"microbatches thin out what is structural alone",
      microbatches_thin_out_what_is_structural_alone},
     {"a host gap stays for each microbatch", a_host_gap_stays_for_each_microbatch},
+    {"the mean stage of DualPipe", the_mean_stage_of_dualpipe},
+    {"the mean pair", the_mean_pair},
+    {"a span ends with what takes no time", a_span_ends_with_what_takes_no_time},
     {"spans and their bubbles", spans_and_their_bubbles},
     CU_TEST_INFO_NULL,
 };

@@ -99,8 +99,20 @@ static void times_follow_from_one_another(void)
     CHECK_HAS(mistake(&t), "would be negative");
     CHECK(!lower(&t, text, "workload.stages.a.backward_weight=null"));
     CHECK_HAS(mistake(&t), "give backward_input and backward_weight");
-    CHECK(!lower(&t, text, "workload.stages.a.backward_input=1 ms"));
-    CHECK_HAS(mistake(&t), "give two of the three");
+    /* W from B and I: 5 - 4 */
+    step_of(&t,
+            "workload: {stages: [{name: a, forward: 1 ms, backward: 5 ms, backward_input: 4 ms, "
+            "repeat: 2}]}\n"
+            "overlap: {pipeline: {schedule: zb_h1, microbatches: 2}}\n",
+            NULL);
+    CHECK_INT(cost_named(&t, 1, "1W0")->work, OVL_MS);
+    CHECK(!lower(&t,
+                 "workload: {stages: [{name: a, forward: 1 ms, backward: 5 ms, backward_input: "
+                 "6 ms, repeat: 2}]}\n"
+                 "overlap: {pipeline: {schedule: zb_h1, microbatches: 2}}\n",
+                 NULL));
+    CHECK_HAS(mistake(&t),
+              "backward_weight of \"a[0]\" would be negative: backward_input is part of");
     finish(&t);
 }
 
@@ -118,6 +130,100 @@ static void times_follow_from_one_another(void)
     "overlap: {pipeline: {schedule: 1f1b, microbatches: 4, beta: 8 MiB/ms}}\n"
 
 /* 7 layers: 3 and 4. Rank 0 and 1 are the first place of two pipelines. */
+/* In one piece a backward may take less than its parts: 3 ms, not 1.5 + 1.8. 1F1B: 2 (1 + 3) + 1
+ * + 3. ZB-H1 on 2 ranks with 2 microbatches splits all: nothing takes 3. */
+static void a_backward_may_differ_from_its_parts(void)
+{
+    bench t = {0};
+    const char *text = "workload: {stages: [{name: a, forward: 1 ms, backward: 3 ms, "
+                       "backward_input: 1.5 ms, backward_weight: 1.8 ms, repeat: 2}]}\n"
+                       "overlap: {pipeline: {schedule: 1f1b, microbatches: 2}}\n";
+    CHECK_INT(step_of(&t, text, NULL), 12 * OVL_MS);
+    CHECK_INT(cost_named(&t, 1, "1B0")->work, 3 * OVL_MS);
+    step_of(&t, text, "overlap.pipeline.schedule=zb_h1");
+    CHECK_INT(cost_named(&t, 1, "1I0")->work, 1500 * OVL_US);
+    CHECK_INT(cost_named(&t, 1, "1W0")->work, 1800 * OVL_US);
+    step_of(&t, text, "workload.stages.a.backward=3.3 ms"); /* a sum that is right is fine, too */
+    finish(&t);
+}
+
+/* --- Pairs --- */
+
+#define PAIRS                                                                                      \
+    "mesh: {axes: {pp: 2}}\n"                                                                      \
+    "workload:\n"                                                                                  \
+    "  stages:\n"                                                                                  \
+    "    - {name: a, forward: 1 ms, backward: 20 ms, backward_weight: 10 ms}\n"                    \
+    "    - {name: b, forward: 3 ms, backward: 40 ms, backward_weight: 20 ms}\n"                    \
+    "    - {name: c, forward: 7 ms, backward: 80 ms, backward_weight: 40 ms}\n"                    \
+    "    - {name: d, forward: 9 ms, backward: 100 ms, backward_weight: 50 ms}\n"                   \
+    "overlap: {pipeline: {schedule: dualpipev, microbatches: 4}}\n"
+
+/* Stages 0 and 3 are on rank 0, 1 and 2 on rank 1. F of stage 3 and B of stage 0: 9 + 20; F of 0
+ * and B of 3: 1 + 100; 7 + 40 and 3 + 80 on the other rank. With recomputation the forward of the
+ * backward's stage is run again: 9 + 20 + 1, 1 + 100 + 9. `overlapped` is that of the forward's
+ * stage: 105 given for stage 0, the others stay; 18 + 1 with recomputation. */
+static void a_pair_is_a_forward_and_the_backward_of_another_stage(void)
+{
+    bench t = {0};
+    step_of(&t, PAIRS, NULL);
+    CHECK_INT(cost_named(&t, 0, "3F2+0B0")->work, 29 * OVL_MS);
+    CHECK_INT(cost_named(&t, 0, "0F3+3B1")->work, 101 * OVL_MS);
+    CHECK_INT(cost_named(&t, 1, "2F2+1B0")->work, 47 * OVL_MS);
+    CHECK_INT(cost_named(&t, 1, "1F3+2B1")->work, 83 * OVL_MS);
+    step_of(&t, PAIRS, "overlap.pipeline.recompute=true");
+    CHECK_INT(cost_named(&t, 0, "3F2+0B0")->work, 30 * OVL_MS);
+    CHECK_INT(cost_named(&t, 0, "0F3+3B1")->work, 110 * OVL_MS);
+    step_of(&t, PAIRS, "workload.stages.a.overlapped=105 ms");
+    CHECK_INT(cost_named(&t, 0, "3F2+0B0")->work, 29 * OVL_MS);
+    CHECK_INT(cost_named(&t, 0, "0F3+3B1")->work, 105 * OVL_MS);
+    step_of(&t,
+            "mesh: {axes: {pp: 2}}\n"
+            "workload: {stages: [{name: a, repeat: 4, forward: 1 ms, backward: 20 ms, "
+            "backward_weight: 10 ms, overlapped: 18 ms}]}\n"
+            "overlap: {pipeline: {schedule: dualpipev, microbatches: 4, recompute: true}}\n",
+            NULL);
+    CHECK_INT(cost_named(&t, 0, "0F3+3B1")->work, 19 * OVL_MS);
+    finish(&t);
+}
+
+/* DualPipeV on 4 ranks with 8 microbatches; 7 stages of 1 + 1 + 1 ms and a head of 4 + 4 + 4. Rank
+ * 0 has stage 0 and the head: 8 (3 + 12) = 120 ms of kernels; the others 8 (3 + 3) = 48. */
+static void pairs_conserve_work(void)
+{
+    bench t = {0};
+    step_of(
+        &t,
+        "mesh: {axes: {pp: 4}}\n"
+        "workload:\n"
+        "  stages:\n"
+        "    - {name: s, repeat: 7, forward: 1 ms, backward_input: 1 ms, backward_weight: 1 ms}\n"
+        "    - {name: head, forward: 4 ms, backward_input: 4 ms, backward_weight: 4 ms}\n"
+        "overlap: {pipeline: {schedule: dualpipev, microbatches: 8}}\n",
+        NULL);
+    CHECK_INT(t.result.n_ranks, 4);
+    for (uint32_t r = 0; r < t.result.n_ranks; r++) {
+        CHECK_INT(t.result.ranks[r].term[OVL_COMPUTE], (r == 0 ? 120 : 48) * OVL_MS);
+    }
+    finish(&t);
+}
+
+/* A list may join two backwards: 2 + 2, for the mean, too. */
+static void two_of_a_kind_run_one_after_the_other(void)
+{
+    bench t = {0};
+    step_of(&t,
+            "mesh: {axes: {pp: 2}}\n"
+            "workload: {stages: [{name: s, repeat: 2, forward: 1 ms, backward: 2 ms, overlapped: "
+            "9 ms}]}\n"
+            "overlap: {pipeline: {actions: [\"0F0,0F1,(0B0;0B1)OVERLAP_F_B\", "
+            "\"1F0,1B0,1F1,1B1\"]}}\n",
+            NULL);
+    CHECK_INT(cost_named(&t, 0, "0B0+0B1")->work, 4 * OVL_MS);
+    CHECK_INT(code_of(&t, 0)->mean[find_op(&t, 0, "0B0+0B1")], 4 * OVL_MS);
+    finish(&t);
+}
+
 static void layers_are_cut_into_stages(void)
 {
     bench t = {0};
@@ -399,6 +505,11 @@ static CU_TestInfo tests[] = {
     {"operations of 1F1B", operations_of_1f1b},
     {"memory is held from forward to backward", memory_is_held_from_forward_to_backward},
     {"times follow from one another", times_follow_from_one_another},
+    {"a backward may differ from its parts", a_backward_may_differ_from_its_parts},
+    {"a pair is a forward and the backward of another stage",
+     a_pair_is_a_forward_and_the_backward_of_another_stage},
+    {"pairs conserve work", pairs_conserve_work},
+    {"two of a kind run one after the other", two_of_a_kind_run_one_after_the_other},
     {"layers are cut into stages", layers_are_cut_into_stages},
     {"layers are cut by FLOPs", layers_are_cut_by_flops},
     {"neighbouring transfers are a batch", neighbouring_transfers_are_a_batch},
