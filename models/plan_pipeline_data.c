@@ -51,18 +51,6 @@ static bool check_places(ovl_pipe_plan *p)
     return true;
 }
 
-static bool has_action(const ovl_schedule *s, ovl_action_type type)
-{
-    for (uint32_t r = 0; r < s->n_ranks; r++) {
-        for (uint32_t i = 0; i < s->ranks[r].count; i++) {
-            if (s->ranks[r].item[i].type == type) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 bool ovl_pipe_data_plan(ovl_pipe_plan *p)
 {
     ovl_schedule *s = &p->schedule;
@@ -78,12 +66,8 @@ bool ovl_pipe_data_plan(ovl_pipe_plan *p)
     if (!p->data_group || !check_places(p)) {
         return false;
     }
-    if (data_of(p)->sharded && !has_action(s, OVL_ACT_UNSHARD)) {
-        ovl_schedule_unshard(s, (uint32_t)data_of(p)->active_stages, s, &p->scratch);
-    }
-    if (!has_action(s, OVL_ACT_REDUCE_GRAD)) {
-        ovl_schedule_reduce_grad(s, s, &p->scratch);
-    }
+    ovl_schedule_add_data(s, data_of(p)->sharded ? (uint32_t)data_of(p)->active_stages : 0,
+                          &p->scratch);
     return true;
 }
 

@@ -208,6 +208,31 @@ static void place_stages(reader *x, ovl_schedule *s, ovl_arena *arena)
     s->rank_of = rank_of;
 }
 
+/* Two copies of a model that enter at both ends (schedule.h): the second half of the stages mirrors
+ * the first, and each half has its own half of the microbatches. With one chain each stage would
+ * have all of them, so no such list is mistaken for one. */
+static uint32_t count_chains(const ovl_schedule *s)
+{
+    uint32_t half = s->n_stages / 2, m = s->n_microbatches / 2;
+    if (half == 0 || s->n_stages % 2 || s->n_microbatches % 2) {
+        return 1;
+    }
+    for (uint32_t k = 0; k < half; k++) {
+        if (s->rank_of[half + k] != s->rank_of[half - 1 - k]) {
+            return 1;
+        }
+    }
+    for (uint32_t r = 0; r < s->n_ranks; r++) {
+        for (uint32_t i = 0; i < s->ranks[r].count; i++) {
+            const ovl_action *a = &s->ranks[r].item[i];
+            if (a->microbatch != OVL_NONE && (a->stage < half) != (a->microbatch < m)) {
+                return 1;
+            }
+        }
+    }
+    return 2;
+}
+
 bool ovl_schedule_read_csv(const char *file, const char *text, ovl_schedule *schedule,
                            ovl_csv_dialect *dialect, ovl_arena *arena, ovl_errs *errs)
 {
@@ -233,6 +258,7 @@ bool ovl_schedule_read_csv(const char *file, const char *text, ovl_schedule *sch
                                .n_ranks = rows.len};
     schedule->ranks = ovl_vec_freeze(&rows, arena);
     place_stages(&x, schedule, arena);
+    schedule->n_chains = count_chains(schedule);
     if (dialect) {
         *dialect = dialect_of(&x);
     }

@@ -205,3 +205,28 @@ void ovl_schedule_unshard(const ovl_schedule *in, uint32_t active, ovl_schedule 
         ovl_arena_free(&scratch);
     }
 }
+
+/* --- Data parallelism --- */
+
+bool ovl_schedule_has(const ovl_schedule *s, ovl_action_type first, ovl_action_type last)
+{
+    for (uint32_t r = 0; r < s->n_ranks; r++) {
+        for (uint32_t i = 0; i < s->ranks[r].count; i++) {
+            unsigned type = s->ranks[r].item[i].type;
+            if (type >= (unsigned)first && type <= (unsigned)last) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void ovl_schedule_add_data(ovl_schedule *s, uint32_t active, ovl_arena *arena)
+{
+    if (active && !ovl_schedule_has(s, OVL_ACT_UNSHARD, OVL_ACT_UNSHARD)) {
+        ovl_schedule_unshard(s, active, s, arena);
+    }
+    if (!ovl_schedule_has(s, OVL_ACT_REDUCE_GRAD, OVL_ACT_REDUCE_GRAD)) {
+        ovl_schedule_reduce_grad(s, s, arena);
+    }
+}

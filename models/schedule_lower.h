@@ -28,6 +28,13 @@ void ovl_schedule_reduce_grad(const ovl_schedule *in, ovl_schedule *out, ovl_are
 /* I directly followed by its W becomes B. Blanks are dropped. */
 void ovl_schedule_merge(const ovl_schedule *in, ovl_schedule *out, ovl_arena *arena);
 
+/* Whether some action has a type from `first` to `last`. */
+bool ovl_schedule_has(const ovl_schedule *schedule, ovl_action_type first, ovl_action_type last);
+
+/* What data parallelism adds, where it is not in the list yet: REDUCE_GRAD, and with `active` > 0
+ * (parameters are sharded) UNSHARD and RESHARD. */
+void ovl_schedule_add_data(ovl_schedule *schedule, uint32_t active, ovl_arena *arena);
+
 /* SEND after each compute action whose result another rank needs, and its RECV appended to that
  * rank's list at the same moment. In rounds over ranks 0 .. P-1; in a round each rank whose next
  * cell is ready takes it: a blank always is; F, I and B are once the RECV, or the action of a

@@ -53,6 +53,7 @@ static void write_trace(ovl_work *work, const ovl_args *args, const ovl_prepared
         .scenario = prepared->scenario.name,
         .variant = prepared->scenario.variant,
         .interference = ovl_interference_name((ovl_interference)prepared->scenario.interference),
+        .schedule = prepared->lowered.schedule,
     };
     ovl_out file, *out = ovl_work_output(args, work->shell, &file);
     ovl_trace_write(out, &job);
@@ -86,17 +87,22 @@ static void export_trace(ovl_work *work, const ovl_args *args)
 
 /* --- Schedules --- */
 
-static bool has_transfers(const ovl_schedule *s)
+/* PyTorch's passes, in its order. A list that has sends and receives already went through them. */
+static bool lower_schedule(ovl_work *work, const ovl_args *args, const ovl_pipeline *pipe,
+                           ovl_schedule *s)
 {
-    for (uint32_t r = 0; r < s->n_ranks; r++) {
-        for (uint32_t i = 0; i < s->ranks[r].count; i++) {
-            unsigned type = s->ranks[r].item[i].type;
-            if (type >= OVL_ACT_SEND_F && type <= OVL_ACT_RECV_B) {
-                return true;
-            }
-        }
+    bool placed = ovl_schedule_has(s, OVL_ACT_SEND_F, OVL_ACT_RECV_B);
+    if (pipe->data.given) {
+        ovl_schedule_add_data(s, pipe->data.sharded ? (uint32_t)pipe->data.active_stages : 0,
+                              &work->arena);
     }
-    return false;
+    if (placed) {
+        return true;
+    }
+    if (!ovl_args_has(args, "no-merge")) {
+        ovl_schedule_merge(s, s, &work->arena);
+    }
+    return ovl_schedule_send_recv(s, s, pipe->mark, &work->arena, &work->errs);
 }
 
 static void export_schedule(ovl_work *work, const ovl_args *args)
@@ -114,9 +120,8 @@ static void export_schedule(ovl_work *work, const ovl_args *args)
         return;
     }
     ovl_schedule s = *prepared.lowered.schedule;
-    if (ovl_args_has(args, "lowered") && !has_transfers(&s) &&
-        !ovl_schedule_send_recv(&s, &s, prepared.scenario.pipeline.mark, &work->arena,
-                                &work->errs)) {
+    if (ovl_args_has(args, "lowered") &&
+        !lower_schedule(work, args, &prepared.scenario.pipeline, &s)) {
         return;
     }
     const char *dialect = ovl_args_value(args, "dialect");
@@ -136,6 +141,9 @@ int ovl_cmd_export(const ovl_args *args, const ovl_shell *shell)
     if (trace + schedule + stored > 1) {
         ovl_error(&work.errs, OVL_E_USAGE, nowhere,
                   "--trace, --schedule and --store exclude each other");
+    } else if (ovl_args_has(args, "no-merge") && !ovl_args_has(args, "lowered")) {
+        ovl_error(&work.errs, OVL_E_USAGE, nowhere,
+                  "--no-merge leaves out a pass of --lowered, which is not there");
     } else if (trace) {
         export_trace(&work, args);
     } else if (schedule) {

@@ -58,11 +58,12 @@ static void write_scenario(ovl_out *out, const char *path, const ovl_schedule *s
 {
     ovl_out_printf(
         out,
-        "# A schedule for %" PRIu32 " ranks, %" PRIu32 " stages and %" PRIu32 " microbatches%s.\n"
+        "# A schedule for %" PRIu32 " ranks, %" PRIu32 " stages and %" PRIu32 " microbatches%s%s.\n"
         "# It says nothing of time and memory: put what was measured in place of 1 ms, and "
         "add activations, params, transfer.\n"
         "name: ",
-        s->n_ranks, s->n_stages, s->n_microbatches,
+        s->n_ranks, s->n_stages / s->n_chains, s->n_microbatches,
+        s->n_chains > 1 ? ", in two copies of the model that enter at both ends" : "",
         dialect == OVL_CSV_OLD ? ", read in the old dialect (B and BW)" : "");
     quote(out, name_of(path, arena));
     ovl_out_printf(out,
@@ -75,7 +76,7 @@ static void write_scenario(ovl_out *out, const char *path, const ovl_schedule *s
                    "overlap:\n"
                    "  pipeline:\n"
                    "    actions:\n",
-                   s->n_ranks, s->n_stages);
+                   s->n_ranks, s->n_stages / s->n_chains);
     list_rows(out, ovl_schedule_print_csv(s, OVL_CSV_NEW, arena));
 }
 

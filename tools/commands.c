@@ -84,7 +84,11 @@ static const ovl_option export_items[] = {
      .choices = schedule_formats,
      .doc = "write the schedule of a pipeline as PyTorch does: a row for each rank"},
     {.name = "lowered",
-     .doc = "with the sends and receives that PyTorch places, instead of compute alone"},
+     .doc = "after PyTorch's passes, instead of compute alone: UNSHARD, RESHARD and REDUCE_GRAD "
+            "where data is parallel, I right before its W merged to B and blanks dropped, sends "
+            "and receives"},
+    {.name = "no-merge",
+     .doc = "with --lowered: I and W stay apart, and blanks count when sends are placed"},
     {.name = "dialect",
      .value = "new|old",
      .choices = dialects,
@@ -415,9 +419,9 @@ const ovl_command ovl_commands[] = {
             "the host's launches, arrows for dependencies between streams, and counters for live "
             "bytes, memory and link traffic and held SMs. Slices carry exact picoseconds in their "
             "arguments, since the format rounds to nanoseconds. The stages of a pipeline are rows "
-            "of a "
-            "process of their own.\n\n"
-            "A schedule is written in PyTorch's text form; ovl import reads it back.\n\n"
+            "of a process of their own; an overlapped pair is on the rows of both its stages.\n\n"
+            "A schedule is written in PyTorch's text form; ovl import reads it back. Of DualPipe "
+            "stages P .. 2P-1 are the second copy of the model: PyTorch has no such schedule.\n\n"
             "With --store it writes a stored run as JSON, as ovl run --json did, or its metrics as "
             "CSV.",
         .examples = "ovl export --trace last_bucket.yaml -o step.json.gz\n"

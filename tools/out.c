@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -27,10 +28,24 @@ static bool wants_colour(FILE *file)
     return !(no && *no) && !dumb && isatty(fileno(file)) == 1;
 }
 
+static uint32_t terminal_width(int fd)
+{
+    struct winsize size;
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+        return size.ws_col;
+    }
+    const char *columns = getenv("COLUMNS");
+    unsigned long given = columns ? strtoul(columns, NULL, 10) : 0;
+    return given > 0 && given <= UINT16_MAX ? (uint32_t)given : OVL_TERMINAL;
+}
+
 void ovl_out_stream(ovl_out *out, FILE *file)
 {
-    *out = (ovl_out){.file = file, .nameless = -1};
+    *out = (ovl_out){.file = file, .nameless = -1, .width = OVL_TERMINAL};
     out->colour = fileno(file) >= 0 && wants_colour(file);
+    if (fileno(file) >= 0 && isatty(fileno(file)) == 1) {
+        out->width = terminal_width(fileno(file));
+    }
 }
 
 /* The file a link leads to, so that the link survives the rename; a path that does not exist yet
@@ -148,7 +163,7 @@ static int open_place(ovl_out *out, bool named)
 
 static void begin(ovl_out *out, const char *path, bool named)
 {
-    *out = (ovl_out){.nameless = -1};
+    *out = (ovl_out){.nameless = -1, .width = OVL_TERMINAL};
     out->path = place_of(path, &out->arena);
     int fd = open_place(out, named);
     if (fd < 0) {

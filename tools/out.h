@@ -32,10 +32,14 @@ typedef struct ovl_out {
     size_t stretch;        /* bytes since signals were looked for */
     const char *lost;      /* what the first failure was, or NULL */
     bool colour;           /* ovl_out_title shows its text in bold */
+    uint32_t width;        /* columns of the terminal; OVL_TERMINAL where there is none */
 } ovl_out;
 
+#define OVL_TERMINAL 100 /* columns every text report fits into; a chart may use more */
+
 /* Writes to a stream that stays the caller's. Colour if `file` is a terminal and NO_COLOR is unset
- * or empty (https://no-color.org). */
+ * or empty (https://no-color.org). Its width is that of the terminal as the system knows it, else
+ * as COLUMNS says. */
 void ovl_out_stream(ovl_out *out, FILE *file);
 
 /* Begins a file. A device or pipe is written in place, a symbolic link leads to the file that is

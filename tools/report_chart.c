@@ -6,21 +6,25 @@
  *     1  ..F0F1F2....B0--F3B1--F4
  *
  * A kernel is its letter and its microbatch, as far as its columns hold them, and dashes to its
- * end.
+ * end. Where most kernels have room for their letter alone, microbatches stand in a row below:
+ *
+ *     0  FFFFFFFf.FIIWWfIIWW
+ *        0123456067001100223
  */
 #include "tools/report.h"
 #include "tools/wrap.h"
 
 #include "sim/units.h"
 
-#define MOST_ROWS    16
-#define MOST_COLUMNS 84 /* beside a rank number of ten digits */
-#define WIDEST       4  /* columns of the shortest kernel */
+#define MOST_ROWS 16
+#define WIDEST    4 /* columns of the shortest kernel */
 
 typedef struct chart {
     const ovl_result *r;
     ovl_time column;   /* time of each */
     uint32_t columns;  /* of the step */
+    uint32_t most;     /* columns that fit beside the numbers of the ranks */
+    bool below;        /* microbatches have rows of their own */
     bool later_stages; /* some rank has several: the later ones are in lower case */
     bool used[OVL_PART_COUNT];
 } chart;
@@ -50,16 +54,17 @@ static bool find_columns(chart *c)
         return false;
     }
     exact = divisor(exact, c->r->step);
-    c->column =
-        c->r->step / exact <= MOST_COLUMNS ? exact : (c->r->step + MOST_COLUMNS - 1) / MOST_COLUMNS;
+    c->column = c->r->step / exact <= c->most ? exact : (c->r->step + c->most - 1) / c->most;
     if (c->column > shortest) {
         return false;
     }
-    ovl_time times =
-        OVL_MIN(MOST_COLUMNS / (c->r->step / c->column), WIDEST * c->column / shortest);
-    c->column /= c->column % OVL_MAX(times, 1) == 0 ? OVL_MAX(times, 1) : 1;
+    ovl_time times = OVL_MIN(c->most / (c->r->step / c->column), WIDEST * c->column / shortest);
+    while (times > 1 && c->column % times) {
+        times--;
+    }
+    c->column /= OVL_MAX(times, 1);
     c->columns = (uint32_t)((c->r->step + c->column - 1) / c->column);
-    return c->columns <= MOST_COLUMNS;
+    return c->columns <= c->most;
 }
 
 static char letter(const ovl_result_action *a, bool later)
@@ -75,35 +80,64 @@ static uint32_t column_of(const chart *c, ovl_time t)
     return (uint32_t)((t + c->column / 2) / c->column);
 }
 
-static void draw(const chart *c, const ovl_result_action *a, bool later, char *row)
+/* The columns of a kernel: from, and how many. */
+static uint32_t columns_of(const chart *c, const ovl_result_action *a, uint32_t *from)
+{
+    uint32_t to = OVL_MIN(column_of(c, a->end), c->columns);
+    *from = column_of(c, a->start);
+    return *from < to ? to - *from : 0;
+}
+
+static bool want_below(const chart *c)
+{
+    uint32_t from, bare = 0;
+    for (uint32_t i = 0; i < c->r->n_actions; i++) {
+        bare += columns_of(c, &c->r->actions[i], &from) <= 1;
+    }
+    return bare > c->r->n_actions / 2;
+}
+
+/* A rank's line, and the one of its microbatches if they have one. */
+typedef struct lines {
+    char *row, *below;
+} lines;
+
+static void draw(const chart *c, const ovl_result_action *a, bool later, const lines *to)
 {
     char text[16];
-    uint32_t from = column_of(c, a->start), to = OVL_MIN(column_of(c, a->end), c->columns);
-    if (from >= to) {
+    uint32_t from, room = columns_of(c, a, &from);
+    if (room == 0) {
         return;
     }
-    int digits = snprintf(text, sizeof text, "%" PRIu32, a->microbatch);
-    uint32_t room = to - from - 1, n = OVL_MIN(room, (uint32_t)digits);
-    row[from] = letter(a, later);
-    memset(&row[from + 1], '-', room);
-    memcpy(&row[from + 1], text + (uint32_t)digits - n, n); /* the last digits */
+    to->row[from] = letter(a, later);
+    memset(&to->row[from + 1], '-', room - 1);
+    char *place = c->below ? &to->below[from] : &to->row[from + 1];
+    room -= !c->below;
+    uint32_t digits = (uint32_t)snprintf(text, sizeof text, "%" PRIu32, a->microbatch);
+    uint32_t n = OVL_MIN(room, digits);
+    memcpy(place, text + digits - n, n); /* the last digits */
 }
 
 /* The stage that the rank runs first is not a later one. */
-static uint32_t draw_rank(chart *c, uint32_t first, char *row)
+static uint32_t draw_rank(chart *c, uint32_t first, const lines *to)
 {
     const ovl_result_action *a = c->r->actions;
     uint32_t lowest = a[first].stage, i = first;
     for (; i < c->r->n_actions && a[i].rank == a[first].rank; i++) {
         lowest = OVL_MIN(lowest, a[i].stage);
     }
-    memset(row, '.', c->columns);
-    row[c->columns] = 0;
+    memset(to->row, '.', c->columns);
+    memset(to->below, ' ', c->columns);
     for (i = first; i < c->r->n_actions && a[i].rank == a[first].rank; i++) {
         c->later_stages |= a[i].stage != lowest;
         c->used[a[i].part] = true;
-        draw(c, &a[i], a[i].stage != lowest, row);
+        draw(c, &a[i], a[i].stage != lowest, to);
     }
+    uint32_t end = c->columns;
+    while (end > 0 && to->below[end - 1] == ' ') {
+        end--;
+    }
+    to->row[c->columns] = to->below[end] = 0;
     return i;
 }
 
@@ -124,9 +158,10 @@ static void legend(ovl_out *out, const chart *c, ovl_arena *arena)
             text = ovl_arena_printf(arena, "%s %s,", text, words[k]);
         }
     }
-    text = ovl_arena_printf(arena, "%s and the microbatch, as far as it fits; . idle%s", text,
+    text = ovl_arena_printf(arena, "%s and %sthe microbatch, as far as it fits; . idle%s", text,
+                            c->below ? "below it " : "",
                             c->later_stages ? "; lower case: a later stage of the rank" : "");
-    ovl_wrap(out, "  ", 2, text, OVL_TERMINAL);
+    ovl_wrap(out, "  ", 2, text, OVL_MIN(out->width, OVL_TERMINAL));
 }
 
 static uint32_t count_ranks(const ovl_result *r)
@@ -141,17 +176,27 @@ static uint32_t count_ranks(const ovl_result *r)
 void ovl_report_chart(ovl_out *out, const ovl_result *result)
 {
     chart c = {.r = result};
-    char row[MOST_COLUMNS + 1];
-    if (result->n_actions == 0 || count_ranks(result) > MOST_ROWS || !find_columns(&c)) {
+    if (result->n_actions == 0 || count_ranks(result) > MOST_ROWS) {
         return;
     }
-    ovl_arena arena = {0};
-    ovl_out_title(out, "\nSchedule");
     int width = snprintf(NULL, 0, "%" PRIu32, result->actions[result->n_actions - 1].rank);
+    uint32_t beside = (uint32_t)width + 4;
+    c.most = out->width > beside ? out->width - beside : 0;
+    if (c.most == 0 || !find_columns(&c)) {
+        return;
+    }
+    c.below = want_below(&c);
+    ovl_arena arena = {0};
+    lines to = {OVL_NEW_ARRAY(&arena, char, c.columns + 1),
+                OVL_NEW_ARRAY(&arena, char, c.columns + 1)};
+    ovl_out_title(out, "\nSchedule");
     for (uint32_t i = 0; i < result->n_actions;) {
         uint32_t rank = result->actions[i].rank;
-        i = draw_rank(&c, i, row);
-        ovl_out_printf(out, "  %*" PRIu32 "  %s\n", width, rank, row);
+        i = draw_rank(&c, i, &to);
+        ovl_out_printf(out, "  %*" PRIu32 "  %s\n", width, rank, to.row);
+        if (c.below) {
+            ovl_out_printf(out, "  %*s  %s\n", width, "", to.below);
+        }
     }
     legend(out, &c, &arena);
     ovl_arena_free(&arena);

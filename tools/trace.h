@@ -23,6 +23,7 @@
 #ifndef OVL_TOOLS_TRACE_H
 #define OVL_TOOLS_TRACE_H
 
+#include "models/schedule.h"
 #include "sim/causes.h"
 #include "sim/exposure.h"
 #include "tools/json.h"
@@ -34,6 +35,9 @@ typedef struct ovl_trace_job {
     const bool *ranks;            /* [n_ranks] which are written */
     const bool *critical;         /* [n_ops] on the critical path */
     const char *scenario, *variant, *interference;
+    /* Of a pipeline: who runs together with whom, and which stages are a second copy of the model.
+     * Without it the rows of the stages know of a pair its first half alone. */
+    const ovl_schedule *schedule;
 } ovl_trace_job;
 
 void ovl_trace_write(ovl_out *out, const ovl_trace_job *job);

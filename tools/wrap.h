@@ -11,8 +11,6 @@
 
 #include "tools/out.h"
 
-#define OVL_TERMINAL 100 /* columns every text report fits into */
-
 /* Columns of a UTF-8 text, one for each code point: close enough for names. */
 size_t ovl_width(const char *text);
 

@@ -373,7 +373,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--solve --for --between --limits --resource --rank --variant --set --interference --json --output --help" -- "$word"))
         ;;
     export:-*)
-        COMPREPLY=($(compgen -W "--trace --schedule --lowered --dialect --output --ranks --store --csv --variant --set --interference --no-fold --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--trace --schedule --lowered --no-merge --dialect --output --ranks --store --csv --variant --set --interference --no-fold --help" -- "$word"))
         ;;
     help:-*)
         COMPREPLY=($(compgen -W "--help" -- "$word"))

@@ -39,11 +39,11 @@ Collectives and receives of rank 0: recv in stage 1 to 0 (times in ms, busbw in 
   40 rows on other ranks: --json; the most exposed of them is 3RECV_F0 on rank 3, 4.05 ms
 
 Schedule
-  0  .F0F1F2F3..............B0-F4....B1-F5....B2-F6.....B3-F.....B4-......B5-...B6-...B7-
-  1  ...F0-F1-F2-.....B0----F3-B1----F4-B2----F5-B3----F6-B4----F7-B5----B6----B7-----...
-  2  ......F0.F1..B0-F2B1-.....F3B2-....F4B3-....F5B4-.....FB5-.....FB6-...B7-...........
-  3  ........F0B0-FB1-.F2B2-.....F3B3-....F4B4-....F5B5-....F6B6-.....FB7-...............
-  a column is 657.143 us; F forward, B backward, and the microbatch, as far as it fits; . idle
+  0  .F0.F.F2F3................B0--F.....B1--F5.....B2-F6.....B3--F.....B4--.......B5-....B6-....B7-
+  1  ...F0--F1-F2--.....B0-----F3-B1-----F4-B2-----F5--B3-----F6-B4-----F7-B5-----B6-----B7-----....
+  2  .......F0..F...B0-F2B1--......FB2--.....F4B3-.....F5B4-......FB5--.....F7B6-...B7-.............
+  3  .........F0B0--FB1--.FB2--......FB3--.....F4B4-.....F5B5--.....FB6--.....F7B7-.................
+  a column is 581.053 us; F forward, B backward, and the microbatch, as far as it fits; . idle
 
 Idle of the ranks: no kernel runs (times in ms)
   rank   idle     %  fill  drain  imbalance  dependency  host   span  bubble %
@@ -178,7 +178,7 @@ $ ovl export --schedule csv tests/cli/scheduled.yaml
 ,1F0,1B0,1F1,1B1,
 $ ovl export --schedule csv --lowered --dialect old tests/cli/scheduled.yaml -o "$T/lowered.csv" && cat "$T/lowered.csv"
 0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0BW0,0RECV_B1,0BW1
-1RECV_F0,1RECV_F1,1F0,1BW0,1SEND_B0,1F1,1BW1,1SEND_B1
+1RECV_F0,1F0,1RECV_F1,1BW0,1SEND_B0,1F1,1BW1,1SEND_B1
 $ ovl import tests/cli/schedule.csv -o "$T/imported.yaml" && cat "$T/imported.yaml" && ovl export --schedule csv --lowered "$T/imported.yaml"
 # A schedule for 2 ranks, 2 stages and 2 microbatches.
 # It says nothing of time and memory: put what was measured in place of 1 ms, and add activations, params, transfer.
@@ -194,7 +194,7 @@ overlap:
       - "0F0,0F1,,0B0,,0B1"
       - ",1F0,1B0,1F1,1B1,"
 0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1
-1RECV_F0,1RECV_F1,1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1
+1RECV_F0,1F0,1RECV_F1,1B0,1SEND_B0,1F1,1B1,1SEND_B1
 $ ovl import tests/cli/wrong.csv
 tests/cli/wrong.csv:2:6: error: "1X0" is no action: after the stage comes a type such as F, I, W, B or SEND_F
 ? 3

@@ -5,9 +5,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -181,6 +183,46 @@ static void a_full_device_is_told(void)
     CHECK_TEXT(ovl_out_close(&out), strerror(ENOENT));
 }
 
+/* What ovl_out_stream takes a terminal of so many columns for; 0: the system does not know. */
+static uint32_t width_of_terminal(unsigned short columns)
+{
+    ovl_out out = {0};
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+    if (!CHECK(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0)) {
+        return 0;
+    }
+    int slave = open(ptsname(master), O_RDWR | O_NOCTTY); /* else its end would hang us up */
+    FILE *file = slave >= 0 ? fdopen(slave, "r+") : NULL;
+    struct winsize size = {.ws_row = 24, .ws_col = columns};
+    if (CHECK(file != NULL) && CHECK(ioctl(fileno(file), TIOCSWINSZ, &size) == 0)) {
+        ovl_out_stream(&out, file);
+        fclose(file);
+    }
+    close(master);
+    return out.width;
+}
+
+static void the_width_is_that_of_the_terminal(void)
+{
+    unsetenv("COLUMNS");
+    CHECK_INT(width_of_terminal(132), 132);
+    CHECK_INT(width_of_terminal(0), OVL_TERMINAL);
+    setenv("COLUMNS", "77", 1);
+    CHECK_INT(width_of_terminal(132), 132);
+    CHECK_INT(width_of_terminal(0), 77);
+    setenv("COLUMNS", "wide", 1);
+    CHECK_INT(width_of_terminal(0), OVL_TERMINAL);
+    setenv("COLUMNS", "77", 1);
+    FILE *file = tmpfile(); /* no terminal: as wide for everybody */
+    ovl_out out = {0};
+    if (CHECK(file != NULL)) {
+        ovl_out_stream(&out, file);
+        fclose(file);
+    }
+    CHECK_INT(out.width, OVL_TERMINAL);
+    unsetenv("COLUMNS");
+}
+
 static CU_TestInfo tests[] = {
     {"a file is whole or not there", a_file_is_whole_or_not_there},
     {"an interrupted write leaves nothing behind", an_interrupted_write_leaves_nothing_behind},
@@ -188,6 +230,7 @@ static CU_TestInfo tests[] = {
      a_nameless_file_leaves_nothing_even_when_killed},
     {"an ignored signal is ignored", an_ignored_signal_is_ignored},
     {"a full device is told", a_full_device_is_told},
+    {"the width is that of the terminal", the_width_is_that_of_the_terminal},
     CU_TEST_INFO_NULL,
 };
 

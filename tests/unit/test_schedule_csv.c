@@ -179,6 +179,63 @@ static void inputs_and_weights_merge(void)
     ovl_arena_free(&x.arena);
 }
 
+/* The passes in PyTorch's order, as in its zb1p_2rank_2stagep: rank 0 has neighbours I and W, rank
+ * 1 none. Merged, 0B0 sends what 0I0 would. */
+static void a_merged_backward_sends_once(void)
+{
+    bench x = {0};
+    CHECK(read_csv(&x, "0F0,,0F1,0I0,0W0,0I1,0W1\n,1F0,1I0,1F1,1I1,1W0,1W1\n"));
+    ovl_schedule_merge(&x.s, &x.s, &x.arena);
+    CHECK(ovl_schedule_send_recv(&x.s, &x.s, (ovl_mark){0}, &x.arena, &x.errs));
+    CHECK_TEXT(printed(&x), "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
+                            "1RECV_F0,1F0,1RECV_F1,1I0,1SEND_B0,1F1,1I1,1SEND_B1,1W0,1W1\n");
+    CHECK_TEXT(ovl_schedule_print_csv(&x.s, OVL_CSV_OLD, &x.arena),
+               "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0BW0,0RECV_B1,0BW1\n"
+               "1RECV_F0,1F0,1RECV_F1,1B0,1SEND_B0,1F1,1B1,1SEND_B1,1W0,1W1\n");
+    ovl_arena_free(&x.arena);
+}
+
+/* What is there stays as it is; without shards nothing is gathered. */
+static void data_parallelism_is_added_once(void)
+{
+    bench x = {0};
+    const char *sharded = "0UNSHARD,0F0,0B0,0REDUCE_GRAD,0RESHARD\n";
+    CHECK(read_csv(&x, "0F0,0B0\n"));
+    ovl_schedule_add_data(&x.s, 3, &x.arena);
+    CHECK_TEXT(printed(&x), sharded);
+    ovl_schedule_add_data(&x.s, 3, &x.arena);
+    CHECK_TEXT(printed(&x), sharded);
+    CHECK(read_csv(&x, "0F0,0B0\n"));
+    ovl_schedule_add_data(&x.s, 0, &x.arena);
+    CHECK_TEXT(printed(&x), "0F0,0B0,0REDUCE_GRAD\n");
+    CHECK(!ovl_schedule_has(&x.s, OVL_ACT_SEND_F, OVL_ACT_RECV_B));
+    CHECK(ovl_schedule_has(&x.s, OVL_ACT_RESHARD, OVL_ACT_REDUCE_GRAD));
+    ovl_arena_free(&x.arena);
+}
+
+/* DualPipe on 2 ranks: stages 2 and 3 are the second copy, from rank 1 to rank 0, with the later
+ * half of the microbatches. */
+static void two_copies_of_a_model_are_seen(void)
+{
+    bench x = {0};
+    const char *dual = "0F0,3F1,3B1,0B0\n2F1,1F0,1B0,2B1\n";
+    CHECK(read_csv(&x, dual));
+    CHECK_INT(x.s.n_chains, 2);
+    CHECK(ovl_schedule_check(&x.s, (ovl_mark){0}, &x.errs));
+    CHECK_TEXT(printed(&x), dual);
+    static const char *const single[] = {
+        "0F0,3F0,3B0,0B0,0F1,3F1,3B1,0B1\n1F0,2F0,2B0,1B0,1F1,2F1,2B1,1B1\n", /* a V */
+        "0F0,2F1,2B1,0B0\n3F1,1F0,1B0,3B1\n",         /* the copies enter at the same end */
+        "0F0,3F1,3B1,0B0,0F1,0B1\n2F1,1F0,1B0,2B1\n", /* 0F1 is of the other half */
+    };
+    for (size_t k = 0; k < OVL_COUNT(single); k++) {
+        CHECK(read_csv(&x, single[k]));
+        CHECK_INT(x.s.n_chains, 1);
+        CHECK_INT(ovl_schedule_check(&x.s, (ovl_mark){0}, &x.errs), k == 0);
+    }
+    ovl_arena_free(&x.arena);
+}
+
 static void gradients_are_reduced_after_the_last_backward(void)
 {
     bench x = {0};
@@ -222,6 +279,9 @@ static CU_TestInfo tests[] = {
     {"a pair sends both results", a_pair_sends_both_results},
     {"orders that wait for each other are told", orders_that_wait_for_each_other_are_told},
     {"inputs and weights merge", inputs_and_weights_merge},
+    {"a merged backward sends once", a_merged_backward_sends_once},
+    {"data parallelism is added once", data_parallelism_is_added_once},
+    {"two copies of a model are seen", two_copies_of_a_model_are_seen},
     {"gradients are reduced after the last backward",
      gradients_are_reduced_after_the_last_backward},
     {"parameters come before they are used", parameters_come_before_they_are_used},

@@ -1,0 +1,76 @@
+PyTorch's passes: I right before its W becomes B (old dialect: BW), then sends and receives. The digest is that of
+pytorch test/distributed/pipelining/artifacts/zb1p_2rank_2stagep_comms.csv.
+
+$ ovl export --schedule csv --lowered --dialect old tests/cli/schedules.yaml:zb1p -o "$T/zb1p.csv" && sha256sum <"$T/zb1p.csv" && cut -d, -f11-19 "$T/zb1p.csv"
+7ea26cdd136986442e160539817de920d00d2980fa395fb762ac154fbade807e  -
+2RECV_B0,2BW0,2SEND_B0,0F2,0SEND_F2,2RECV_B1,2BW1,2SEND_B1,0F3
+3SEND_B0,1RECV_B0,3F1,1RECV_F2,3B1,3SEND_B1,1RECV_B1,3W0,1RECV_F3
+$ ovl export --schedule csv --lowered --no-merge tests/cli/schedules.yaml:zb1p | cut -d, -f11-19
+2RECV_B0,2I0,2SEND_B0,2W0,2RECV_B1,0F2,0SEND_F2,2I1,2SEND_B1
+3SEND_B0,1RECV_B0,3F1,3I1,3SEND_B1,1RECV_F2,3W0,1RECV_B1,1F2
+$ ovl export --schedule csv --no-merge tests/cli/schedules.yaml:zb1p
+error: --no-merge leaves out a pass of --lowered, which is not there
+? 2
+$ ovl import tests/cli/schedule.csv -o "$T/s.yaml" && ovl export --schedule csv --lowered --no-merge "$T/s.yaml"
+0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1
+1RECV_F0,1RECV_F1,1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1
+
+$ ovl export --schedule csv --lowered scenarios/pipeline/data_parallel.yaml:sharded -o "$T/d.csv" && cat "$T/d.csv"
+0UNSHARD,0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0F2,0SEND_F2,0RECV_B1,0B1,0F3,0SEND_F3,0RECV_B2,0B2,0RECV_B3,0B3,0REDUCE_GRAD,0RESHARD
+1UNSHARD,1RECV_F0,1F0,1RECV_F1,1B0,1SEND_B0,1F1,1RECV_F2,1B1,1SEND_B1,1F2,1RECV_F3,1B2,1SEND_B2,1F3,1B3,1SEND_B3,1REDUCE_GRAD,1RESHARD
+$ ovl import "$T/d.csv" -o "$T/d.yaml" && ovl export --schedule csv --lowered "$T/d.yaml" | cmp - "$T/d.csv"
+$ ovl export --schedule csv --lowered scenarios/pipeline/data_parallel.yaml
+0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0F2,0SEND_F2,0RECV_B1,0B1,0F3,0SEND_F3,0RECV_B2,0B2,0RECV_B3,0B3,0REDUCE_GRAD
+1RECV_F0,1F0,1RECV_F1,1B0,1SEND_B0,1F1,1RECV_F2,1B1,1SEND_B1,1F2,1RECV_F3,1B2,1SEND_B2,1F3,1B3,1SEND_B3,1REDUCE_GRAD
+
+$ ovl export --schedule csv tests/cli/schedules.yaml -o "$T/dual.csv" && cat "$T/dual.csv"
+0F0,0F1,0F2,7F4,7I4,7W4,7F5,(0F3;7B5)OVERLAP_F_B,(7F6;0B0)OVERLAP_F_B,7B6,(7F7;0B1)OVERLAP_F_B,7B7,0I2,0W2,0I3,0W3
+1F0,6F4,1F1,6F5,1F2,6B4,(6F6;1B0)OVERLAP_F_B,(1F3;6B5)OVERLAP_F_B,(6F7;1B1)OVERLAP_F_B,6B6,1B2,6I7,1I3,6W7,1W3
+5F4,2F0,5F5,2F1,5F6,2B0,(2F2;5B4)OVERLAP_F_B,(5F7;2B1)OVERLAP_F_B,(2F3;5B5)OVERLAP_F_B,2B2,5B6,2I3,5I7,2W3,5W7
+4F4,4F5,4F6,3F0,3I0,3W0,3F1,(4F7;3B1)OVERLAP_F_B,(3F2;4B4)OVERLAP_F_B,3B2,(3F3;4B5)OVERLAP_F_B,3B3,4I6,4W6,4I7,4W7
+$ ovl import "$T/dual.csv" -o "$T/dual.yaml" && head -8 "$T/dual.yaml" && ovl export --schedule csv "$T/dual.yaml" | cmp - "$T/dual.csv"
+# A schedule for 4 ranks, 4 stages and 8 microbatches, in two copies of the model that enter at both ends.
+# It says nothing of time and memory: put what was measured in place of 1 ms, and add activations, params, transfer.
+name: "dual"
+hardware: {gpu: {name: example}}
+mesh: {axes: {pp: 4}}
+workload:
+  stages:
+    - {name: stage, repeat: 4, forward: 1 ms, backward_input: 1 ms, backward_weight: 1 ms}
+$ ovl export --schedule csv --lowered "$T/dual.yaml" -o "$T/low.csv" && ovl import "$T/low.csv" -o "$T/low.yaml" && ovl export --schedule csv --lowered "$T/low.yaml" | cmp - "$T/low.csv"
+$ for f in tests/cli/schedules.yaml "$T/dual.yaml" "$T/low.yaml"; do ovl run "$f" --worth none | grep '^step'; done
+step 26 ms = 16 ms + 1 ms exposed + 9 ms from 7F7+0B1 on (0RECV_B1 ends at 17 ms; 7F7+0B1 could
+step 26 ms = 16 ms + 1 ms exposed + 9 ms from 7F7+0B1 on (0RECV_B1 ends at 17 ms; 7F7+0B1 could
+step 26 ms = 16 ms + 1 ms exposed + 9 ms from 7F7+0B1 on (0RECV_B1 ends at 17 ms; 7F7+0B1 could
+
+$ ovl export --trace tests/cli/schedules.yaml --ranks 3 | grep '"pid": 4' | grep 'thread\|3000.000' | cut -c1-330
+    {"ph": "M", "pid": 4, "tid": 200612, "name": "thread_name", "args": {"name": "stage 0, rank 3, second copy"}},
+    {"ph": "M", "pid": 4, "tid": 200612, "name": "thread_sort_index", "args": {"sort_index": 3}},
+    {"ph": "X", "pid": 4, "tid": 200612, "ts": 2000.000, "cat": "forward", "name": "F 6", "dur": 1000.000, "cname": "rail_response", "args": {"start_ps": 2000000000, "end_ps": 3000000000, "part": "forward", "stage": 0, "microbatch": 6}},
+    {"ph": "M", "pid": 4, "tid": 200611, "name": "thread_name", "args": {"name": "stage 3, rank 3"}},
+    {"ph": "M", "pid": 4, "tid": 200611, "name": "thread_sort_index", "args": {"sort_index": 15}},
+    {"ph": "X", "pid": 4, "tid": 200611, "ts": 3000.000, "cat": "forward", "name": "F 0", "dur": 1000.000, "cname": "rail_response", "args": {"start_ps": 3000000000, "end_ps": 4000000000, "part": "forward", "stage": 3, "microbatch": 0}},
+    {"ph": "X", "pid": 4, "tid": 200612, "ts": 7000.000, "cat": "forward", "name": "F 7", "dur": 3000.000, "cname": "rail_response", "args": {"start_ps": 7000000000, "end_ps": 10000000000, "part": "forward", "stage": 0, "microbatch": 7, "with": "3B1"}},
+    {"ph": "X", "pid": 4, "tid": 200611, "ts": 7000.000, "cat": "backward", "name": "B 1", "dur": 3000.000, "cname": "rail_load", "args": {"start_ps": 7000000000, "end_ps": 10000000000, "part": "backward", "stage": 3, "microbatch": 1, "with": "4F7"}},
+    {"ph": "X", "pid": 4, "tid": 200611, "ts": 11000.000, "cat": "forward", "name": "F 2", "dur": 3000.000, "cname": "rail_response", "args": {"start_ps": 11000000000, "end_ps": 14000000000, "part": "forward", "stage": 3, "microbatch": 2, "with": "4B4"}},
+    {"ph": "X", "pid": 4, "tid": 200612, "ts": 11000.000, "cat": "backward", "name": "B 4", "dur": 3000.000, "cname": "rail_load", "args": {"start_ps": 11000000000, "end_ps": 14000000000, "part": "backward", "stage": 0, "microbatch": 4, "with": "3F2"}},
+    {"ph": "X", "pid": 4, "tid": 200611, "ts": 17000.000, "cat": "forward", "name": "F 3", "dur": 3000.000, "cname": "rail_response", "args": {"start_ps": 17000000000, "end_ps": 20000000000, "part": "forward", "stage": 3, "microbatch": 3, "with": "4B5"}},
+    {"ph": "X", "pid": 4, "tid": 200612, "ts": 17000.000, "cat": "backward", "name": "B 5", "dur": 3000.000, "cname": "rail_load", "args": {"start_ps": 17000000000, "end_ps": 20000000000, "part": "backward", "stage": 0, "microbatch": 5, "with": "3F3"}},
+    {"ph": "X", "pid": 4, "tid": 200612, "ts": 22000.000, "cat": "backward_input", "name": "I 6", "dur": 1000.000, "cname": "rail_idle", "args": {"start_ps": 22000000000, "end_ps": 23000000000, "part": "backward_input", "stage": 0, "microbatch": 6}},
+    {"ph": "X", "pid": 4, "tid": 200612, "ts": 23000.000, "cat": "backward_weight", "name": "W 6", "dur": 1000.000, "cname": "olive", "args": {"start_ps": 23000000000, "end_ps": 24000000000, "part": "backward_weight", "stage": 0, "microbatch": 6}},
+
+$ ovl run tests/cli/schedules.yaml:zb_v --worth none | sed -n '/^Schedule/,/^$/p'
+Schedules
+variant zb_v, 4 ranks, interference shared
+
+Schedule
+  0  FFFFFFFfiwfiwfiwfiwFIWfiwIWfiwIWfiwIWfiwIWIWIWIW...
+     012345600011122233370044411555226663377744556677
+  1  .FFFFFfFfiwfiwfiwFIWfiwFIWfiwIWfiwIWfiwIiIWIWIWwW..
+      012340510021132260043371154422655337664754657677
+  2  ..FFFfFfFfiwfiwFIWfiwFIWfiwFIWfiwIWfiwIiIiIWIWwwWW.
+       012031420031150042261153372264433755465764756767
+  3  ...FfFfFfFfiwFIWfiwFIWfiwFIWfiwFIWfiwIiIiIiIWwwwWWW
+        001122330040041151152262263373374445566774567567
+  a column is 1 ms; F forward, I backward of the input, W backward of the weights, and below it the
+  microbatch, as far as it fits; . idle; lower case: a later stage of the rank
