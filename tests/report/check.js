@@ -102,7 +102,7 @@ function press(key) {
 function hand() {
   const line = overlapsim.timeline, box = line.canvas.getBoundingClientRect(), x = line.scale();
   const lane = line.lanes.find((l) => line.byLane[l].some((i) => line.bars.length_ps[i] > line.end / 200));
-  const bar = line.byLane[lane].find((i) => line.bars.length_ps[i] > line.end / 200);
+  const bar = line.byLane[lane].findLast((i) => line.bars.length_ps[i] > line.end / 200);
   const start = line.bars.start_ps[bar], end = start + line.bars.length_ps[bar];
   const name = line.data.names[line.bars.name[bar]], title = () => document.querySelector("#details h3").textContent;
   const row = line.lanes.indexOf(lane);
