@@ -85,7 +85,8 @@ static bool check_layer(ovl_pipe_plan *p, const ovl_layer *layer)
     return p->l->errs->errors == errors;
 }
 
-/* What a pass of a layer takes: its time, or that of its FLOPs and bytes. */
+/* What a pass of a layer takes on a healthy GPU: its time, or that of its FLOPs and bytes. Slow GPUs
+ * count when the kernels of its stage are made. */
 static ovl_time layer_time(ovl_pipe_plan *p, const ovl_layer *layer, bool forward)
 {
     const ovl_times *times = forward ? &layer->forward : &layer->backward;
@@ -99,7 +100,10 @@ static ovl_time layer_time(ovl_pipe_plan *p, const ovl_layer *layer, bool forwar
                             .hbm = forward ? layer->hbm : backward_hbm,
                             .dtype = (ovl_dtype)layer->dtype,
                             .klass = forward ? "forward" : "backward"};
+    double *slowdown = p->l->slowdown;
+    p->l->slowdown = NULL;
     ovl_plan_cost cost = ovl_plan_kernel(p->l, &spec);
+    p->l->slowdown = slowdown;
     return cost.id == OVL_NONE ? 0 : p->l->b->costs.data[cost.id].work;
 }
 
