@@ -85,8 +85,8 @@ static bool check_layer(ovl_pipe_plan *p, const ovl_layer *layer)
     return p->l->errs->errors == errors;
 }
 
-/* What a pass of a layer takes on a healthy GPU: its time, or that of its FLOPs and bytes. Slow GPUs
- * count when the kernels of its stage are made. */
+/* What a pass of a layer takes on a healthy GPU: its time, or that of its FLOPs and bytes. Slow
+ * GPUs count when the kernels of its stage are made. */
 static ovl_time layer_time(ovl_pipe_plan *p, const ovl_layer *layer, bool forward)
 {
     const ovl_times *times = forward ? &layer->forward : &layer->backward;
