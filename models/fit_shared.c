@@ -75,7 +75,7 @@ static int residuals(const gsl_vector *x, void *context, gsl_vector *f)
 /* From the kernel that was slowed most, as if this part alone had slowed it. */
 static double start_of(const problem *q, int part)
 {
-    double most = 1, start = part == HBM ? 1 : 1;
+    double most = 1, start = 1;
     for (uint32_t i = 0; i < q->n; i++) {
         const ovl_shared_pair *p = &q->pairs[i];
         double want = part == HBM ? p->hbm : p->sms;
