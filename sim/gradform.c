@@ -224,6 +224,31 @@ static uint32_t value_of_sum(ovl_gradforms *g, uint32_t sum, uint32_t comm)
     return value;
 }
 
+/* The slot of all that a form sums up; OVL_NONE: there are several, or it has what is the rank's
+ * own.
+ */
+static uint32_t only_slot(const ovl_gradforms *g, const ovl_gradvalue *f)
+{
+    const ovl_gradterm *t = &g->forms.terms.data[f->first];
+    for (uint32_t i = 0; i < f->n; i++) {
+        if (t[i].rank == OWN || t[i].rank != t[0].rank) {
+            return OVL_NONE;
+        }
+    }
+    return f->n ? SLOT(t[0].rank) : OVL_NONE;
+}
+
+/* What a value is worked out for: the rank, or all members of the one communicator it comes from,
+ * so that sums over microbatches do not cost members times members. */
+static uint64_t key_of(const ovl_gradforms *g, uint32_t form, uint32_t rank)
+{
+    const uint64_t of_form = UINT64_C(1) << 63, of_comm = UINT64_C(1) << 62;
+    uint32_t slot = only_slot(g, &g->forms.values.data[form]);
+    assert(form < UINT32_C(1) << 30);
+    return slot == OVL_NONE ? of_form | (uint64_t)form << 32 | rank
+                            : of_form | of_comm | (uint64_t)form << 32 | comm_of(g, rank, slot);
+}
+
 uint32_t ovl_gradform_value(ovl_gradforms *g, uint32_t form, uint32_t rank)
 {
     ovl_gradvalue f = g->forms.values.data[form];
@@ -231,7 +256,7 @@ uint32_t ovl_gradform_value(ovl_gradforms *g, uint32_t form, uint32_t rank)
     if (f.n == 1 && only->rank != OWN && !f.doubled && bits_of(only->scale) == bits_of(1.0)) {
         return value_of_sum(g, only->microbatch, comm_of(g, rank, SLOT(only->rank)));
     }
-    uint64_t key = UINT64_C(1) << 63 | (uint64_t)form << 32 | rank;
+    uint64_t key = key_of(g, form, rank);
     uint32_t value = look_up(g, key);
     if (value == OVL_NONE) {
         terms out = {0};
