@@ -167,14 +167,19 @@ typedef struct view {
     const ovl_code *code;
     const ovl_feeds *feeds;
     const ovl_time *issue, *arrive, *start, *end; /* of the rank, by local operation */
+    const ovl_time *passed; /* of a marker that passes: what it waits for besides */
 } view;
 
 static view view_of(const ovl_program *p, const ovl_timeline *t, const ovl_feeds *feeds,
                     uint32_t rank)
 {
     uint32_t first = p->ranks[rank].first_op, code = p->ranks[rank].code;
-    return (view){&p->codes[code],   &feeds[code],     t->issue + first,
-                  t->arrive + first, t->start + first, t->end + first};
+    return (view){.code = &p->codes[code],
+                  .feeds = &feeds[code],
+                  .issue = t->issue + first,
+                  .arrive = t->arrive + first,
+                  .start = t->start + first,
+                  .end = t->end + first};
 }
 
 static bool feeds_op(const view *v, uint32_t op, uint32_t by)
@@ -191,15 +196,13 @@ static bool feeds_op(const view *v, uint32_t op, uint32_t by)
     return low < v->feeds->at[op + 1] && v->feeds->item[low] == by;
 }
 
-static ovl_time other_conditions(const view *v, uint32_t op);
-
 /* Of a marker what it waits for besides. */
 static ovl_time end_unless_fed(const view *v, uint32_t op, uint32_t by)
 {
     if (by == OVL_NONE || feeds_op(v, op, by)) {
         return 0;
     }
-    return v->feeds->passes[by] ? other_conditions(v, by) : v->end[by];
+    return v->feeds->passes[by] ? v->passed[by] : v->end[by];
 }
 
 static ovl_time other_conditions(const view *v, uint32_t op)
@@ -220,6 +223,20 @@ static ovl_time other_conditions(const view *v, uint32_t op)
     return u;
 }
 
+/* What an operation waits for comes before it in its code, so markers are looked at in that order,
+ * each once: chains of them that fork and join have more ways through than can be walked. */
+static const ovl_time *pass_conditions(view *v, ovl_arena *arena)
+{
+    ovl_time *passed = OVL_NEW_ARRAY(arena, ovl_time, v->code->n_ops);
+    v->passed = passed;
+    for (uint32_t op = 0; op < v->code->n_ops; op++) {
+        if (v->feeds->passes[op]) {
+            passed[op] = other_conditions(v, op);
+        }
+    }
+    return passed;
+}
+
 /* The end of the step consumes what nothing else does: when the rank's other work was over. */
 static ovl_time other_work(const view *v)
 {
@@ -233,11 +250,24 @@ static ovl_time other_work(const view *v)
     return end;
 }
 
-ovl_time ovl_u_path(const ovl_program *program, const ovl_timeline *timeline,
-                    const ovl_feeds *feeds, uint32_t rank, uint32_t consumer)
+ovl_conditions ovl_conditions_begin(const ovl_program *program, const ovl_timeline *timeline,
+                                    const ovl_feeds *feeds, ovl_arena *arena)
 {
-    view v = view_of(program, timeline, feeds, rank);
-    return consumer == OVL_NONE ? other_work(&v) : other_conditions(&v, consumer);
+    return (ovl_conditions){program, timeline, feeds, arena,
+                            OVL_NEW_ARRAY(arena, const ovl_time *, program->n_ranks)};
+}
+
+ovl_time ovl_u_path(ovl_conditions *c, uint32_t rank, uint32_t consumer)
+{
+    view v = view_of(c->program, c->timeline, c->feeds, rank);
+    if (consumer == OVL_NONE) {
+        return other_work(&v);
+    }
+    if (!c->passed[rank]) {
+        c->passed[rank] = pass_conditions(&v, c->arena);
+    }
+    v.passed = c->passed[rank];
+    return other_conditions(&v, consumer);
 }
 
 /* --- Rows --- */
@@ -334,6 +364,7 @@ void ovl_dependencies_find(const ovl_program *program, const ovl_timeline *timel
 {
     view v = view_of(program, timeline, feeds, rank);
     ovl_arena scratch = {0};
+    pass_conditions(&v, &scratch);
     ovl_time *written = OVL_NEW_ARRAY(&scratch, ovl_time, v.code->n_buffers);
     uint32_t *consumer = OVL_NEW_ARRAY(&scratch, uint32_t, v.code->n_ops);
     uint32_t *last_row = OVL_NEW_ARRAY(&scratch, uint32_t, program->names->count);

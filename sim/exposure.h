@@ -6,9 +6,9 @@
  *              without either, the end of the operation before it on its stream
  *     consumer the earliest operation (by start) of the rank with an `after` edge on it or a read
  *              of what it wrote; a later operation on its stream is none. A marker that takes no
- *              time only joins what others wait for: if somebody does, that one is looked at
- * instead u_path   the latest other start condition of the consumer: its issue, the operation
- * before it on its stream, in its communicator, in its hardware queue, and its other `after`
+ *              time only joins what others wait for: if somebody does, that one counts instead
+ *     u_path   the latest other start condition of the consumer: its issue, the operation before
+ *              it on its stream, in its communicator, in its hardware queue, and its other `after`
  *              operations; other communication that feeds the same consumer is left out
  *     exposed  max(0, end - u_path)
  *
@@ -56,8 +56,19 @@ void ovl_feeds_find(const ovl_program *program, const ovl_code *code, ovl_arena 
 void ovl_dependencies_find(const ovl_program *program, const ovl_timeline *timeline,
                            const ovl_feeds *feeds, uint32_t rank, ovl_dependencies *rows);
 
-/* u_path of a consumer (local, or OVL_NONE) on a rank in any run of the program. */
-ovl_time ovl_u_path(const ovl_program *program, const ovl_timeline *timeline,
-                    const ovl_feeds *feeds, uint32_t rank, uint32_t consumer);
+/* Start conditions in one run of a program; what is known of a rank is kept for its next row. */
+typedef struct ovl_conditions {
+    const ovl_program *program;
+    const ovl_timeline *timeline;
+    const ovl_feeds *feeds; /* by code */
+    ovl_arena *arena;
+    const ovl_time **passed; /* by rank, once asked for: see pass_conditions in exposure.c */
+} ovl_conditions;
+
+ovl_conditions ovl_conditions_begin(const ovl_program *program, const ovl_timeline *timeline,
+                                    const ovl_feeds *feeds, ovl_arena *arena);
+
+/* u_path of a consumer (local, or OVL_NONE) on a rank. */
+ovl_time ovl_u_path(ovl_conditions *conditions, uint32_t rank, uint32_t consumer);
 
 #endif

@@ -105,12 +105,12 @@ static void run_without(const search *s, const candidate *c)
     ovl_timeline without;
     ovl_errs errs = {.arena = &arena};
     if (ovl_run(p, &options, &arena, &without, &errs)) {
+        ovl_conditions conditions = ovl_conditions_begin(p, &without, s->feeds, &arena);
         for (uint32_t i = c->first; i < c->first + c->n; i++) {
             ovl_result_collective *row = &s->order[i]->out;
             row->worth = s->c->timeline->step - without.step;
             row->u_variant =
-                ovl_u_path(p, &without, s->feeds, row->rank, s->order[i]->dep.consumer) -
-                without.begin;
+                ovl_u_path(&conditions, row->rank, s->order[i]->dep.consumer) - without.begin;
             row->interference = row->u_path - row->u_variant;
         }
     }

@@ -13,9 +13,9 @@ static ovl_dependencies look(tiny *t)
         ovl_feeds_find(&t->program, &t->program.codes[c], &t->arena, &feeds[c]);
     }
     ovl_dependencies_find(&t->program, &t->timeline, feeds, 0, &rows);
+    ovl_conditions again = ovl_conditions_begin(&t->program, &t->timeline, feeds, &t->arena);
     for (uint32_t i = 0; i < rows.len; i++) {
-        CHECK_INT(rows.data[i].u_path,
-                  ovl_u_path(&t->program, &t->timeline, feeds, 0, rows.data[i].consumer));
+        CHECK_INT(rows.data[i].u_path, ovl_u_path(&again, 0, rows.data[i].consumer));
     }
     return rows;
 }
@@ -239,6 +239,36 @@ static void a_batch_stands_for_its_parts(void)
     end(&t, &rows);
 }
 
+/* Each of 64 markers waits for both markers of the level before: 2^64 ways down to a [0, 10]. The
+ * consumer of reduce [0, 20] could start when they have all passed, at 10. */
+static void markers_that_fork_and_join_are_looked_at_once(void)
+{
+    tiny t;
+    tiny_init(&t, 2);
+    uint32_t left = tiny_kernel(&t, "compute", "a", 10 * MS);
+    uint32_t right = left;
+    uint32_t reduce = tiny_collective(&t, "comm", "reduce", 0, 20 * MS);
+    for (int level = 0; level < 64; level++) {
+        uint32_t l = tiny_marker(&t, "left", "left");
+        tiny_after(&t, left);
+        tiny_after(&t, right);
+        uint32_t r = tiny_marker(&t, "right", "right");
+        tiny_after(&t, left);
+        tiny_after(&t, right);
+        left = l;
+        right = r;
+    }
+    uint32_t use = tiny_kernel(&t, "other", "use", 1 * MS);
+    tiny_after(&t, reduce);
+    tiny_after(&t, left);
+    tiny_after(&t, right);
+    ovl_dependencies rows = look(&t);
+    CHECK_INT(rows.len, 1);
+    CHECK_INT(rows.data[0].consumer, use);
+    CHECK_INT(rows.data[0].u_path, 10 * MS);
+    end(&t, &rows);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -254,6 +284,8 @@ int main(void)
         {"namesakes are counted", namesakes_are_counted},
         {"a batch stands for its parts", a_batch_stands_for_its_parts},
         {"markers pass on what they join", markers_pass_on_what_they_join},
+        {"markers that fork and join are looked at once",
+         markers_that_fork_and_join_are_looked_at_once},
         CU_TEST_INFO_NULL,
     };
     return check_main("exposure", tests);
