@@ -82,6 +82,58 @@ static bool try_side(job *j, const ovl_document *doc, const char *variant, ovl_t
     return ovl_trials_run(&j->work, &prepared, t);
 }
 
+static void say_nothing_varies(job *j)
+{
+    ovl_error(&j->work.errs, OVL_E_INPUT, nowhere,
+              "nothing varies in any of them, so every trial would be the same; say what does: "
+              "`variation: {kernels: {cv: 3 %%}}`");
+}
+
+static void write_paired_all(job *j, const ovl_paired_all *all)
+{
+    ovl_out file, *out = ovl_work_output(j->args, j->work.shell, &file);
+    if (ovl_args_has(j->args, "json")) {
+        ovl_paired_all_json(out, all);
+    } else {
+        ovl_paired_all_text(out, all);
+    }
+    ovl_work_written(&j->work, j->args, out);
+}
+
+/* The base, then each variant, all with the same draws. */
+static int compare_all_trials(job *j, const ovl_document *doc)
+{
+    uint32_t n = doc->n_variants;
+    ovl_arena *arena = &j->work.arena;
+    ovl_trials *trials = OVL_NEW_ARRAY(arena, ovl_trials, (size_t)n + 1);
+    ovl_result *stated = OVL_NEW_ARRAY(arena, ovl_result, (size_t)n + 1);
+    ovl_paired *items = OVL_NEW_ARRAY(arena, ovl_paired, n);
+    bool vary = false, worse = false, hazard = false;
+    for (uint32_t i = 0; i <= n; i++) {
+        const char *variant = i ? doc->variants[i - 1] : NULL;
+        if (!try_side(j, doc, variant, &trials[i], &stated[i], &vary)) {
+            return OVL_EXIT_DONE; /* the errors have the status */
+        }
+        hazard |= ovl_result_status(&stated[i]) != 0;
+    }
+    if (!vary) {
+        say_nothing_varies(j);
+        return OVL_EXIT_DONE;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_comparison c;
+        ovl_compare(&stated[0], &stated[i + 1], arena, &c);
+        ovl_trials_pair(&trials[0], &trials[i + 1], arena, &items[i]);
+        items[i].nominal = c.sentence;
+        worse |= items[i].change.low > 0;
+    }
+    ovl_paired_all all = {&trials[0], items, n, OVL_NONE};
+    ovl_paired_choose(&all);
+    write_paired_all(j, &all);
+    worse = worse && ovl_args_has(j->args, "fail-if-worse");
+    return worse || hazard ? OVL_EXIT_FAILED : OVL_EXIT_DONE;
+}
+
 static int compare_trials(job *j, const ovl_document *a_doc, const char *a_variant,
                           const ovl_document *b_doc, const char *b_variant)
 {
@@ -95,9 +147,7 @@ static int compare_trials(job *j, const ovl_document *a_doc, const char *a_varia
         return OVL_EXIT_DONE; /* the errors have the status */
     }
     if (!vary) {
-        ovl_error(&j->work.errs, OVL_E_INPUT, nowhere,
-                  "nothing varies in either, so every trial would be the same; say what does: "
-                  "`variation: {kernels: {cv: 3 %%}}`");
+        say_nothing_varies(j);
         return OVL_EXIT_DONE;
     }
     ovl_compare(&stated[0], &stated[1], &j->work.arena, &c);
@@ -174,15 +224,13 @@ static bool is_number(const char *word)
 static int compare_all(job *j, const ovl_document *doc)
 {
     uint32_t n = doc->n_variants;
-    if (j->trials.n) {
-        ovl_error(&j->work.errs, OVL_E_USAGE, nowhere,
-                  "--trials compares two runs: name a variant of %s", doc->file);
-        return OVL_EXIT_DONE;
-    }
     if (n == 0) {
         ovl_error(&j->work.errs, OVL_E_USAGE, nowhere,
                   "%s has no variants to compare; name two files, or add `variants:`", doc->file);
         return OVL_EXIT_DONE;
+    }
+    if (j->trials.n) {
+        return compare_all_trials(j, doc);
     }
     ovl_result *results = OVL_NEW_ARRAY(&j->work.arena, ovl_result, (size_t)n + 1);
     ovl_comparison *items = OVL_NEW_ARRAY(&j->work.arena, ovl_comparison, n);
