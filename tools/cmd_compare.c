@@ -129,7 +129,15 @@ static int compare_all_trials(job *j, const ovl_document *doc)
     }
     ovl_paired_all all = {&trials[0], items, n, OVL_NONE};
     ovl_paired_choose(&all);
+    ovl_kept *runs = OVL_NEW_ARRAY(arena, ovl_kept, (size_t)n + 1);
+    for (uint32_t i = 0; i <= n; i++) {
+        runs[i] = (ovl_kept){doc, i ? doc->variants[i - 1] : NULL, &stated[i], 0, &trials[i]};
+    }
+    bool kept = keep(j, runs, n + 1);
     write_paired_all(j, &all);
+    if (kept) {
+        say_kept(j, runs, n + 1);
+    }
     worse = worse && ovl_args_has(j->args, "fail-if-worse");
     return worse || hazard ? OVL_EXIT_FAILED : OVL_EXIT_DONE;
 }
@@ -153,6 +161,9 @@ static int compare_trials(job *j, const ovl_document *a_doc, const char *a_varia
     ovl_compare(&stated[0], &stated[1], &j->work.arena, &c);
     ovl_trials_pair(&a, &b, &j->work.arena, &pair);
     pair.nominal = c.sentence;
+    ovl_kept runs[] = {{a_doc, a_variant, &stated[0], 0, &a},
+                       {b_doc, b_variant, &stated[1], 0, &b}};
+    bool kept = keep(j, runs, 2);
     ovl_out file, *out = ovl_work_output(j->args, j->work.shell, &file);
     if (ovl_args_has(j->args, "json")) {
         ovl_paired_json(out, &pair);
@@ -160,6 +171,9 @@ static int compare_trials(job *j, const ovl_document *a_doc, const char *a_varia
         ovl_paired_text(out, &pair);
     }
     ovl_work_written(&j->work, j->args, out);
+    if (kept) {
+        say_kept(j, runs, 2);
+    }
     bool worse = pair.change.low > 0 && ovl_args_has(j->args, "fail-if-worse");
     bool hazard = ovl_result_status(&stated[0]) || ovl_result_status(&stated[1]);
     return worse || hazard ? OVL_EXIT_FAILED : OVL_EXIT_DONE;
@@ -179,7 +193,7 @@ static int compare_pair(job *j, const ovl_document *a_doc, const char *a_variant
         return OVL_EXIT_DONE; /* the errors have the status */
     }
     ovl_compare(&a, &b, &j->work.arena, &c);
-    ovl_kept runs[] = {{a_doc, a_variant, &a, 0}, {b_doc, b_variant, &b, 0}};
+    ovl_kept runs[] = {{a_doc, a_variant, &a, 0, NULL}, {b_doc, b_variant, &b, 0, NULL}};
     bool kept = keep(j, runs, 2);
     write_pair(j, &c);
     if (kept) {
@@ -247,9 +261,9 @@ static int compare_all(job *j, const ovl_document *doc)
     ovl_summary summary = {&results[n], items, n, OVL_NONE, OVL_NONE};
     ovl_summary_choose(&summary);
     ovl_kept *runs = OVL_NEW_ARRAY(&j->work.arena, ovl_kept, (size_t)n + 1);
-    runs[0] = (ovl_kept){doc, NULL, &results[n], 0};
+    runs[0] = (ovl_kept){doc, NULL, &results[n], 0, NULL};
     for (uint32_t i = 0; i < n; i++) {
-        runs[i + 1] = (ovl_kept){doc, doc->variants[i], &results[i], 0};
+        runs[i + 1] = (ovl_kept){doc, doc->variants[i], &results[i], 0, NULL};
     }
     bool kept = keep(j, runs, n + 1);
     ovl_out file, *out = ovl_work_output(j->args, j->work.shell, &file);
