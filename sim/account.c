@@ -135,12 +135,15 @@ void ovl_account_until(ovl_engine *e, ovl_time until)
 
 /* --- Who is the fastest --- */
 
-/* A rank on which the fastest is chosen watches the clocks of all it chooses from. */
+/* A rank on which the fastest is chosen watches the clocks of all it chooses from, but for time:
+ * that one never changes. */
 static void watch(const ovl_engine *e, const ovl_rank_state *s, uint32_t rank)
 {
     for (uint32_t i = 0; i < s->rivals.len && s->rivals.len > 1; i++) {
         ovl_clock *c = &e->clocks.data[s->rivals.data[i].clock];
-        ovl_vec_push(&c->watchers, rank);
+        if (s->rivals.data[i].clock != OVL_CLOCK_TIME) {
+            ovl_vec_push(&c->watchers, rank);
+        }
     }
 }
 
@@ -149,6 +152,9 @@ static void unwatch(const ovl_engine *e, const ovl_rank_state *s, uint32_t rank)
     for (uint32_t i = 0; i < s->rivals.len && s->rivals.len > 1; i++) {
         ovl_clock *c = &e->clocks.data[s->rivals.data[i].clock];
         uint32_t k = 0;
+        if (s->rivals.data[i].clock == OVL_CLOCK_TIME) {
+            continue;
+        }
         while (c->watchers.data[k] != rank) {
             k++;
         }

@@ -11,6 +11,38 @@ static void set_own_rate(ovl_engine *e, uint32_t clock, double cap)
     ovl_clock_set_bound(e, clock, cap < 1 ? OVL_BOUND_CAP : OVL_BOUND_FREE);
 }
 
+/* Who shares nothing runs by time itself as long as it has no cap, and then has a clock of its own.
+ */
+static void run_alone(ovl_engine *e, uint32_t activity)
+{
+    ovl_activity *a = &e->activities.data[activity];
+    if (a->cap == 1) {
+        a->slot = OVL_NONE;
+        ovl_clock_add(e, OVL_CLOCK_TIME, activity);
+        return;
+    }
+    a->slot = ovl_share_reserve(&e->share);
+    ovl_clock_reserve(e, a->slot);
+    set_own_rate(e, a->slot, a->cap);
+    ovl_clock_add(e, a->slot, activity);
+}
+
+static void set_cap_alone(ovl_engine *e, uint32_t activity, double cap)
+{
+    ovl_activity *a = &e->activities.data[activity];
+    if (a->cap == cap) {
+        return;
+    }
+    a->cap = cap;
+    if (a->slot == OVL_NONE) {
+        ovl_account_activity(e, activity);
+        ovl_clock_remove(e, activity);
+        run_alone(e, activity);
+    } else {
+        set_own_rate(e, a->slot, cap);
+    }
+}
+
 /* Who shares is put on its clock when rates are solved: which one that is depends on what bounds
  * it then. */
 static void await_clock(ovl_engine *e, uint32_t activity)
@@ -26,14 +58,12 @@ static void join(ovl_engine *e, uint32_t activity, uint32_t slot)
 {
     ovl_activity *a = &e->activities.data[activity];
     a->shares = slot != OVL_NONE;
-    a->slot = a->shares ? slot : ovl_share_reserve(&e->share);
     if (a->shares) {
+        a->slot = slot;
         ovl_crew_enlist(e, activity);
         await_clock(e, activity);
     } else {
-        ovl_clock_reserve(e, a->slot);
-        set_own_rate(e, a->slot, a->cap);
-        ovl_clock_add(e, a->slot, activity);
+        run_alone(e, activity);
     }
 }
 
@@ -52,7 +82,7 @@ static void leave(ovl_engine *e, uint32_t activity)
     if (a->shares) {
         ovl_crew_delist(e, activity);
         ovl_share_leave(&e->share, a->slot, a->count);
-    } else {
+    } else if (a->slot != OVL_NONE) {
         ovl_share_release(&e->share, a->slot);
     }
 }
@@ -72,8 +102,7 @@ void ovl_engine_set_cap(ovl_engine *e, uint32_t activity, double cap, uint32_t b
         a->cap_bound = bound;
     }
     if (!a->shares) {
-        a->cap = cap;
-        set_own_rate(e, a->clock, cap);
+        set_cap_alone(e, activity, cap);
         return;
     }
     uint32_t slot = ovl_share_set_cap(&e->share, a->slot, cap, a->count);
@@ -189,9 +218,13 @@ void ovl_engine_begin(ovl_engine *e, uint32_t activity)
     }
 }
 
-void ovl_latency_event(ovl_engine *e, uint32_t activity)
+void ovl_activity_event(ovl_engine *e, uint32_t activity)
 {
-    enter_fluid(e, activity);
+    if (e->activities.data[activity].phase == OVL_PHASE_LATENCY) {
+        enter_fluid(e, activity);
+    } else {
+        finish(e, activity);
+    }
 }
 
 void ovl_clock_due(ovl_engine *e, uint32_t clock)

@@ -220,6 +220,14 @@ static void keep_segment(ovl_engine *e, const ovl_clock *c, const ovl_activity *
     }
 }
 
+void ovl_clocks_init(ovl_engine *e)
+{
+    uint32_t time = ovl_share_reserve(&e->share);
+    assert(time == OVL_CLOCK_TIME);
+    ovl_clock_reserve(e, time);
+    e->clocks.data[time].rate = UINT64_C(1) << OVL_WORK_SHIFT;
+}
+
 void ovl_clock_reserve(ovl_engine *e, uint32_t slot)
 {
     while (e->clocks.len <= slot) {
@@ -253,9 +261,14 @@ void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity)
     a->since = a->bound_since = e->now;
     a->bound_done = whole(a, -a->begin);
     a->begin += value_at(c, e->now);
-    ovl_work all = ((ovl_work)a->total << OVL_WORK_SHIFT) - allowance(a->total);
-    insert_due(c, (ovl_due){a->begin + all, activity, a->op});
-    touch(e, clock, c);
+    ovl_work due = a->begin + ((ovl_work)a->total << OVL_WORK_SHIFT) - allowance(a->total);
+    if (clock == OVL_CLOCK_TIME) {
+        ovl_time end = (ovl_time)((due + c->rate - 1) >> OVL_WORK_SHIFT);
+        ovl_engine_at(e, OVL_HANDLE_ACTIVITY(e, activity), end, a->op);
+    } else {
+        insert_due(c, (ovl_due){due, activity, a->op});
+        touch(e, clock, c);
+    }
 }
 
 static void take_due(ovl_clock *c, uint32_t activity)
@@ -279,9 +292,13 @@ void ovl_clock_remove(ovl_engine *e, uint32_t activity)
     if (e->options->segments) {
         keep_segment(e, c, a);
     }
-    take_due(c, activity);
     a->clock = OVL_NONE;
     a->begin -= value_at(c, e->now);
+    if (clock == OVL_CLOCK_TIME) {
+        ovl_heap_remove(&e->heap, OVL_HANDLE_ACTIVITY(e, activity));
+        return;
+    }
+    take_due(c, activity);
     if (is_empty(c) || (c->queued && c->key_time == e->now && c->key_op == a->op)) {
         after_end(e, clock);
     } else if (c->rate > 0) {

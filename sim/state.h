@@ -16,8 +16,8 @@
  * from the beginning would have done. Who joins when it shows v ends when it shows v + total,
  * whatever the rate does in between; so a change of rate costs the same for one activity as for a
  * thousand. All whom one resource bounds and who have one weight and cap have one clock, whatever
- * their classes (follow.c); so have those of a class that is bounded otherwise; an activity that
- * shares nothing has its own.
+ * their classes (follow.c); so have those of a class that is bounded otherwise. The clock of
+ * activities that share nothing and have no cap is time itself: their ends are known at once.
  *
  * A clock counts in units of 2^-63 ps, and a rate is a whole number of them each picosecond
  * (exact.h). So nothing is rounded, and what an activity has done is the sum of rate x time,
@@ -54,7 +54,7 @@ typedef struct ovl_activity {
     ovl_work begin;      /* what its clock showed when nothing was done; on no clock: minus what it
                             has done */
     uint32_t clock;      /* in its fluid phase; OVL_NONE while rates are solved */
-    uint32_t slot;       /* its class, or a slot of its own */
+    uint32_t slot;       /* its class, or a slot of its own; OVL_NONE: it needs none */
     uint32_t next, prev; /* in its class */
     uint32_t op;         /* kernel, copy, sender; a collective's member at place 0 */
     uint32_t rank;       /* of `op` */
@@ -224,7 +224,11 @@ typedef struct ovl_engine {
 enum { OVL_EVENT_END, OVL_EVENT_HOST };
 #define OVL_TIE(kind, id) (((uint64_t)(kind) << 32) | (id))
 
-/* Who has events: host threads (rank r is r), activities in their latency, clocks. */
+/* The first clock is time itself. */
+#define OVL_CLOCK_TIME 0
+
+/* Who has events: host threads (rank r is r), activities in their latency or on the clock that is
+ * time, clocks. */
 #define OVL_HANDLE_ACTIVITY(e, a) ((e)->p->n_ranks + 2 * (a))
 #define OVL_HANDLE_CLOCK(e, c)    ((e)->p->n_ranks + 2 * (c) + 1)
 
@@ -272,6 +276,9 @@ void ovl_engine_fail(ovl_engine *e, ovl_status code, uint32_t op, const char *se
  * of one kind at one instant happen in order of their op. */
 void ovl_engine_schedule(ovl_engine *e, uint32_t handle, ovl_time in, int kind, uint32_t op);
 
+/* An activity of `op` ends at this time; it may be taken out of the queue again. */
+void ovl_engine_at(ovl_engine *e, uint32_t handle, ovl_time time, uint32_t op);
+
 /* Runs until nothing more can happen. */
 void ovl_engine_loop(ovl_engine *e);
 
@@ -283,11 +290,11 @@ uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, cons
 /* Starts it: latency, fluid phase, or nothing at all if it takes no time (then it ends at once). */
 void ovl_engine_begin(ovl_engine *e, uint32_t activity);
 
-/* Its latency is over. */
-void ovl_latency_event(ovl_engine *e, uint32_t activity);
-
 /* The event of a clock: the activity that ends, if one does, ends. */
 void ovl_clock_due(ovl_engine *e, uint32_t clock);
+
+/* The event of an activity: its latency is over, or it ends. */
+void ovl_activity_event(ovl_engine *e, uint32_t activity);
 
 /* Joins the solver, or runs at its cap if it loads nothing. */
 void ovl_engine_join(ovl_engine *e, uint32_t activity);
@@ -302,6 +309,9 @@ void ovl_engine_set_cap(ovl_engine *e, uint32_t activity, double cap, uint32_t b
 void ovl_engine_solve(ovl_engine *e);
 
 /* --- clock.c --- */
+
+/* The clock that is time. */
+void ovl_clocks_init(ovl_engine *e);
 
 /* There is a clock of this slot. */
 void ovl_clock_reserve(ovl_engine *e, uint32_t slot);
