@@ -27,6 +27,7 @@ static uint64_t hash_cost(const ovl_cost *c, const ovl_demand *own, const ovl_de
     hash = mix(hash, (uint64_t)c->compute);
     hash = mix(hash, (uint64_t)c->sms << 32 | c->blocks);
     hash = mix(hash, (uint64_t)c->klass << 8 | c->engine);
+    hash = mix(hash, c->law);
     return mix_demands(mix_demands(hash, own, c->n_demands), peer, c->n_peer);
 }
 
@@ -48,9 +49,23 @@ static bool same_cost(const ovl_builder *b, const ovl_cost *old, const ovl_draft
     bool equal_weight = memcmp(&old->weight, &c->weight, sizeof c->weight) == 0;
     return old->latency == c->latency && old->work == c->work && old->compute == c->compute &&
            old->sms == c->sms && old->blocks == c->blocks && old->klass == c->klass &&
-           old->engine == c->engine && equal_weight && old->n_demands == c->n_demands &&
-           old->n_peer == c->n_peer && same_demands(b, old->first_demand, d->own, c->n_demands) &&
+           old->engine == c->engine && old->law == c->law && equal_weight &&
+           old->n_demands == c->n_demands && old->n_peer == c->n_peer &&
+           same_demands(b, old->first_demand, d->own, c->n_demands) &&
            same_demands(b, old->first_peer, d->peer, c->n_peer);
+}
+
+uint32_t ovl_draft_law(ovl_lowering *l, ovl_times times)
+{
+    for (uint32_t i = l->laws.len; times.law && i > 0; i--) {
+        if (l->laws.data[i - 1] == times.law) {
+            return i;
+        }
+    }
+    if (times.law) {
+        ovl_vec_push(&l->laws, (const ovl_law *)times.law);
+    }
+    return times.law ? l->laws.len : 0;
 }
 
 ovl_id ovl_draft_append(ovl_lowering *l, const ovl_draft *d)

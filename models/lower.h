@@ -41,6 +41,8 @@ typedef struct ovl_lowered {
     uint32_t microbatches;               /* of a pipeline; 0: it is none */
     const struct ovl_schedule *schedule; /* of a pipeline, without the transfers that were placed */
     const ovl_measured *measured;        /* of a replayed trace; else NULL */
+    const ovl_law *const *laws; /* of costs: law k is that of those with ovl_cost.law = k + 1 */
+    uint32_t n_laws;
 } ovl_lowered;
 
 /* Lowers a checked scenario; the program lives in `arena`. False and errors if something it needs

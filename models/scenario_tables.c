@@ -293,6 +293,7 @@ const ovl_table *const ovl_scenario_tables[] = {
     &ovl_zero_table,
     &ovl_pipeline_table,
     &ovl_pipe_data_table,
+    &ovl_duration_table,
     &ovl_variation_table,
     &ovl_jitter_table,
     &ovl_op_jitter_table,

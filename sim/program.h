@@ -138,6 +138,7 @@ typedef struct ovl_cost {
     ovl_id klass;   /* interference class (ovl_program.pairs), or OVL_NONE */
     double weight;  /* of the sharing solver: share.h */
     uint8_t engine; /* copies: which copy engine direction, 0 d2h or 1 h2d */
+    uint32_t law;   /* how it varies, as whoever made it numbers that; a run does not look at it */
     uint32_t first_demand,
         n_demands;               /* into demands: kernel, copy, member of a collective, sender */
     uint32_t first_peer, n_peer; /* into demands: the receiver of a send */
