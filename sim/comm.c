@@ -51,6 +51,10 @@ static void enter(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
     e->start[op] = e->now;
     e->running[op] = activity + 1;
     ovl_vec_push(&s->comms, (ovl_running){op, activity});
+    for (uint32_t i = s->comms.len - 1; i > 0 && s->comms.data[i - 1].op > op; i--) {
+        s->comms.data[i] = s->comms.data[i - 1];
+        s->comms.data[i - 1] = (ovl_running){op, activity};
+    }
 }
 
 static void transfer(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
@@ -185,7 +189,9 @@ static void leave(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
     while (s->comms.data[i].activity != activity) {
         i++;
     }
-    s->comms.data[i] = s->comms.data[--s->comms.len];
+    for (s->comms.len--; i < s->comms.len; i++) {
+        s->comms.data[i] = s->comms.data[i + 1];
+    }
     s->latent -= e->activities.data[activity].phase == OVL_PHASE_LATENCY;
     release_sms(e, rank, op);
     e->running[op] = 0;

@@ -202,6 +202,13 @@ static const ovl_heap_item *next_event(ovl_engine *e)
     return !first || (top && ovl_heap_before(top, first)) ? top : first;
 }
 
+/* Is it at this instant? */
+static bool more_now(const ovl_engine *e)
+{
+    const ovl_heap_item *top = ovl_heap_peek(&e->heap), *first = ovl_delays_first(&e->delays);
+    return (top && top->time <= e->now) || (first && first->time <= e->now);
+}
+
 /* Events of clocks stay in the queue, perhaps with another time; the others are over. */
 static void take(ovl_engine *e, const ovl_heap_item *event)
 {
@@ -268,15 +275,14 @@ static void loop(ovl_engine *e)
     }
     while (!e->failed) {
         drain(e);
-        const ovl_heap_item *top = next_event(e);
-        if (!top || top->time > e->now) {
+        if (!more_now(e)) {
             if (e->dirty_copies.len) {
                 start_waiting_copies(e);
                 continue;
             }
             ovl_engine_solve(e);
-            top = next_event(e);
         }
+        const ovl_heap_item *top = next_event(e);
         if (!top) {
             break;
         }

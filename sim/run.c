@@ -73,6 +73,7 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
         capacities[i] = p->resources[i].capacity;
     }
     ovl_share_init(&e->share, capacities, p->n_resources);
+    ovl_vec_reserve(&e->touched, p->n_ranks);
     ovl_clocks_init(e);
     ovl_delays_init(&e->delays);
     ovl_routes_init(e, scratch);
