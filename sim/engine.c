@@ -52,7 +52,7 @@ void ovl_engine_complete(ovl_engine *e, uint32_t rank, uint32_t op)
         ovl_engine_release(e, rank, r->first_op + code->next.item[i]);
     }
     uint32_t batch = code->ops[local].batch;
-    if (batch != OVL_NONE && --e->pending[r->first_op + batch] == 0) {
+    if (batch != OVL_NONE && --e->running[r->first_op + batch] == 0) {
         ovl_engine_complete(e, rank, r->first_op + batch);
     }
 }
@@ -99,7 +99,7 @@ static void start_batch(ovl_engine *e, uint32_t rank, uint32_t op)
     uint32_t local = op - r->first_op;
     uint32_t first = code->parts.at[local], end = code->parts.at[local + 1];
     e->start[op] = e->now;
-    e->pending[op] = end - first;
+    e->running[op] = end - first;
     for (uint32_t i = first; i < end; i++) {
         ovl_engine_release(e, rank, r->first_op + code->parts.item[i]);
     }

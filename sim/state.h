@@ -184,8 +184,10 @@ typedef struct ovl_engine {
     bool failed;
     /* Times, by op; -1 while they have not happened. */
     ovl_time *issue, *arrive, *start, *end;
-    uint32_t *pending; /* by op: what it still waits for; once a batch arrived: parts not ended */
-    uint32_t *running; /* by op: its activity + 1, 0 if none (collectives: on every member) */
+    uint32_t *pending; /* by op, until it arrives: what it still waits for */
+    uint32_t *running; /* the same memory, from then on: its activity + 1, 0 if none (collectives: on
+                          every member; of an eager transfer the sender, and the receiver once it is
+                          in it); who waits for its partner: its rank + 1; batch: parts not ended */
     uint32_t *arrived; /* by collective instance: members that have */
     uint32_t n_ended;
     ovl_rank_state *ranks;
