@@ -70,7 +70,7 @@ bool ovl_limits_find(ovl_work *work, const ovl_prepared *prepared, const char *n
 void ovl_limits_slack(const ovl_result *result, ovl_arena *arena, ovl_limits *limits);
 void ovl_limits_lost(const ovl_result *result, ovl_arena *arena, ovl_limits *limits);
 
-void ovl_limits_text(ovl_out *out, const ovl_limits *limits);
-void ovl_limits_json(ovl_out *out, const ovl_limits *limits); /* schema overlapsim.limits/1 */
+void ovl_limits_text(ovl_out *out, const ovl_limits *x);
+void ovl_limits_json(ovl_out *out, const ovl_limits *x); /* schema overlapsim.limits/1 */
 
 #endif
