@@ -89,7 +89,7 @@ static bool listed_before(const ovl_texts *via, uint32_t at)
 
 /* Adds the demands on links; `out` and `in` are the lists that get each direction (NULL: none). */
 static bool link_demands(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_demand *out,
-                         uint32_t *n_out, ovl_demand *in, uint32_t *n_in, uint64_t *principal)
+                         uint8_t *n_out, ovl_demand *in, uint8_t *n_in, uint64_t *principal)
 {
     const ovl_comm_spec *spec = c->spec;
     if (c->via->count > MAX_VIA) {
@@ -142,7 +142,7 @@ static bool comm_demands(ovl_lowering *l, const comm *c, ovl_draft *d)
     const ovl_comm_spec *spec = c->spec;
     bool transfer = spec->op == OVL_SEND_RECV;
     ovl_demand *in = transfer ? d->peer : d->own;
-    uint32_t *n_in = transfer ? &d->cost.n_peer : &d->cost.n_demands;
+    uint8_t *n_in = transfer ? &d->cost.n_peer : &d->cost.n_demands;
     uint64_t bytes = spec->has_bytes ? spec->bytes : 0, principal = 0;
     uint64_t hbm = hbm_demand(l, c, ovl_wire_rate(spec->op, bytes, spec->n, d->cost.work));
     if (!link_demands(l, c, d->cost.work, d->own, &d->cost.n_demands, in, n_in, &principal)) {
@@ -367,7 +367,7 @@ static bool draft_copy(ovl_lowering *l, const comm *c, ovl_comm_time time, int d
         ovl_plan_note(l, OVL_NOTE_KERNEL_HBM, c->spec->name);
     }
     ovl_demand *out = direction == 0 ? d->own : NULL, *in = direction == 0 ? NULL : d->own;
-    uint32_t *n = &d->cost.n_demands;
+    uint8_t *n = &d->cost.n_demands;
     if (!link_demands(l, c, time.transfer, out, n, in, n, &principal)) {
         return false;
     }

@@ -280,15 +280,15 @@ static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
                                  .delays = e->n_delays,
                                  .activities = e->n_activities,
                                  .activities_at_once = e->activities.len,
-                                 .bytes = e->arena->held + scratch->held + held_by_vectors(e)};
+                                 .bytes = e->arena->used + scratch->used + held_by_vectors(e)};
 }
 
-/* By operation: four times, three steps of the trail, what it waits for and runs as; what bounded
- * it, twice, for it is sorted in the end. By rank, resource and activity: generously. */
+/* By operation: four times, three steps of the trail, what it waits for or runs as; two things that
+ * bounded it. By rank, resource and activity: generously. */
 uint64_t ovl_run_memory(const ovl_program *program)
 {
-    const uint64_t by_op = 4 * sizeof(ovl_time) + 3 * sizeof(uint32_t) + 2 * sizeof(uint32_t) +
-                           sizeof(uint32_t) + 4 * sizeof(ovl_limit);
+    const uint64_t by_op =
+        4 * sizeof(ovl_time) + 3 * sizeof(uint32_t) + sizeof(uint32_t) + 2 * sizeof(ovl_limit);
     return by_op * program->n_ops + 4096 * (uint64_t)program->n_ranks +
            1024 * (uint64_t)program->n_resources + 4 * (uint64_t)program->n_collectives +
            ((uint64_t)1 << 20);
