@@ -68,10 +68,10 @@ static void pipelines_that_lie_alike_run_the_same(void)
     finish(&t);
 }
 
-/* A hop of 1 us at one boundary alone makes 1F1B with p = m = 6 longer by 2, 4, 4, 6, 6 us (from the
- * first boundary to the last), counted by following its orders. The first pipeline has its slow hop
- * at 3 to 4, crossed 6 times on the longest path of 16 hops, the second at 1 to 2, crossed 4 times of
- * 18: it ends at 33 ms + 14 * 27 us + 4 * 210 us, earlier. */
+/* A hop of 1 us at one boundary alone makes 1F1B with p = m = 6 longer by 2, 4, 4, 6, 6 us (from
+ * the first boundary to the last), counted by following its orders. The first pipeline has its slow
+ * hop at 3 to 4, crossed 6 times on the longest path of 16 hops, the second at 1 to 2, crossed 4
+ * times of 18: it ends at 33 ms + 14 * 27 us + 4 * 210 us, earlier. */
 static void slow_hops_lengthen_the_step(void)
 {
     bench t = {0};
