@@ -1,4 +1,5 @@
 /* One of three runs from its file: operations with their names, shapes and classes. */
+#include "sim/spans.h"
 #include "tools/comm_names.h"
 #include "tools/interfere.h"
 #include "tools/json_scan.h"
