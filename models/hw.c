@@ -183,3 +183,28 @@ void ovl_hw_decode(const ovl_node *node, ovl_hw *hw, ovl_arena *arena, ovl_errs 
     check_pairs(hw, &scratch, errs);
     ovl_arena_free(&scratch);
 }
+
+/* --- Measured pairs --- */
+
+static bool names_class(const char *pattern, const char *klass)
+{
+    return strcmp(pattern, "*") == 0 || strcmp(pattern, klass) == 0;
+}
+
+static int specificity(const ovl_hw_pair *pair)
+{
+    return 2 * (strcmp(pair->kernel, "*") != 0) + (strcmp(pair->collective, "*") != 0);
+}
+
+ovl_pair ovl_hw_pair_of(const ovl_hw *hw, const char *kernel, const char *collective)
+{
+    const ovl_hw_pair *best = NULL;
+    for (uint32_t i = 0; i < hw->n_pairs; i++) {
+        const ovl_hw_pair *pair = &hw->pairs[i];
+        if (names_class(pair->kernel, kernel) && names_class(pair->collective, collective) &&
+            (!best || specificity(pair) > specificity(best))) {
+            best = pair;
+        }
+    }
+    return best ? (ovl_pair){best->kernel_factor, best->collective_factor} : (ovl_pair){0, 0};
+}

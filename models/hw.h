@@ -198,4 +198,8 @@ typedef struct ovl_hw {
 /* Decodes and checks a `hardware` mapping. Adds errors; *hw is filled as far as possible. */
 void ovl_hw_decode(const ovl_node *node, ovl_hw *hw, ovl_arena *arena, ovl_errs *errs);
 
+/* The factors of two classes; 0: not measured. A named kernel class beats a named collective class
+ * beats two wildcards; of equals the first counts. */
+ovl_pair ovl_hw_pair_of(const ovl_hw *hw, const char *kernel, const char *collective);
+
 #endif
