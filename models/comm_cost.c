@@ -25,11 +25,13 @@ typedef struct comm {
 
 static const char *entries_there_are(ovl_lowering *l)
 {
+    static const char *const on_nodes[] = {"", " on one node", " on several nodes"};
     const char *text = "";
     for (uint32_t i = 0; i < l->hw->n_collectives && i < 8; i++) {
         const ovl_hw_collective *e = &l->hw->collectives[i];
-        text = ovl_arena_printf(l->errs->arena, "%s%s%s in %s", text, i ? ", " : "",
-                                ovl_coll_name((ovl_coll)e->op), e->group ? e->group : "any group");
+        text = ovl_arena_printf(l->errs->arena, "%s%s%s in %s%s", text, i ? ", " : "",
+                                ovl_coll_name((ovl_coll)e->op), e->group ? e->group : "any group",
+                                on_nodes[e->nodes]);
     }
     return *text ? ovl_arena_printf(l->errs->arena, "; the hardware has %s", text)
                  : "; the hardware has none";
@@ -51,9 +53,10 @@ static bool has_own_time(const ovl_comm_spec *spec)
 
 static comm find_comm(ovl_lowering *l, const ovl_comm_spec *spec)
 {
-    comm c = {.spec = spec, .entry = ovl_find_collective(l->hw, spec->op, spec->group)};
-    c.via = spec->via.count || !c.entry ? &spec->via : &c.entry->via;
+    comm c = {.spec = spec};
     c.spread = spec->spread ? *spec->spread : ovl_spread_apart(spec->n);
+    c.entry = ovl_find_collective(l->hw, spec->op, spec->group, &c.spread);
+    c.via = spec->via.count || !c.entry ? &spec->via : &c.entry->via;
     c.algorithm = c.entry && !has_own_time(spec) ? c.entry->algorithm : OVL_ALGO_NONE;
     c.has_hbm_factor = spec->has_hbm_factor || (c.entry && c.entry->hbm_factor > 0);
     c.hbm_factor = spec->has_hbm_factor ? spec->hbm_factor : c.entry ? c.entry->hbm_factor : 0;
