@@ -19,7 +19,8 @@ static void issue(ovl_engine *e, uint32_t rank, uint32_t local)
     ovl_engine_release(e, rank, op);
 }
 
-/* Where issuing takes no time all is issued at 0, which it says already, and only what waits for nothing else arrives. */
+/* Where issuing takes no time all is issued at 0, which it says already, and only what waits for
+ * nothing else arrives. */
 static void issue_all(ovl_engine *e, const ovl_rank *r, uint32_t rank)
 {
     const ovl_code *code = &e->p->codes[r->code];

@@ -151,7 +151,7 @@ typedef struct ovl_rank_state {
     ovl_choice is;
     bool touched,
         changed; /* it may be another now; because something else runs, not just by rates */
-    OVL_VEC(ovl_rival) rivals;       /* among which the fastest is chosen */
+    OVL_VEC(ovl_rival) rivals; /* among which the fastest is chosen */
     /* The decomposition is complete up to `accounted`, what communication hides up to
      * `hidden_accounted`; what those chosen had done by then. */
     ovl_time accounted, hidden_accounted;
@@ -185,9 +185,10 @@ typedef struct ovl_engine {
     /* Times, by op; -1 while they have not happened. */
     ovl_time *issue, *arrive, *start, *end;
     uint32_t *pending; /* by op, until it arrives: what it still waits for */
-    uint32_t *running; /* the same memory, from then on: its activity + 1, 0 if none (collectives: on
-                          every member; of an eager transfer the sender, and the receiver once it is
-                          in it); who waits for its partner: its rank + 1; batch: parts not ended */
+    uint32_t
+        *running; /* the same memory, from then on: its activity + 1, 0 if none (collectives: on
+                     every member; of an eager transfer the sender, and the receiver once it is
+                     in it); who waits for its partner: its rank + 1; batch: parts not ended */
     uint32_t *arrived; /* by collective instance: members that have */
     uint32_t n_ended;
     ovl_rank_state *ranks;
