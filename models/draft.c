@@ -1,5 +1,7 @@
 #include "models/draft.h"
 
+#include <string.h>
+
 struct ovl_cost_index {
     uint32_t *slots; /* open addressing; a cost + 1, 0 is free */
     uint32_t n_slots, count;
@@ -55,17 +57,33 @@ static bool same_cost(const ovl_builder *b, const ovl_cost *old, const ovl_draft
            same_demands(b, old->first_peer, d->peer, c->n_peer);
 }
 
-uint32_t ovl_draft_law(ovl_lowering *l, ovl_times times)
+/* Laws are of multiples, so durations of any length share one. */
+static bool same_law(const ovl_law *a, const ovl_law *b)
 {
-    for (uint32_t i = l->laws.len; times.law && i > 0; i--) {
-        if (l->laws.data[i - 1] == times.law) {
-            return i;
+    const ovl_distribution *x = &a->jitter.law, *y = &b->jitter.law;
+    return x->kind == y->kind && memcmp(&x->a, &y->a, sizeof x->a) == 0 &&
+           memcmp(&x->b, &y->b, sizeof x->b) == 0;
+}
+
+uint8_t ovl_draft_law(ovl_lowering *l, ovl_times times)
+{
+    const ovl_law *law = times.law;
+    for (uint32_t i = 0; law && i < l->laws.len; i++) {
+        if (same_law(l->laws.data[i], law)) {
+            return (uint8_t)(i + 1);
         }
     }
-    if (times.law) {
-        ovl_vec_push(&l->laws, (const ovl_law *)times.law);
+    if (!law) {
+        return 0;
     }
-    return times.law ? l->laws.len : 0;
+    if (l->laws.len == UINT8_MAX) {
+        ovl_error(l->errs, OVL_E_INPUT, law->jitter.mark,
+                  "more than %d different laws of durations; `variation.ops` has no limit",
+                  UINT8_MAX);
+        return 0;
+    }
+    ovl_vec_push(&l->laws, law);
+    return (uint8_t)l->laws.len;
 }
 
 ovl_id ovl_draft_append(ovl_lowering *l, const ovl_draft *d)
@@ -179,7 +197,7 @@ double ovl_draft_weight(const ovl_lowering *l, uint64_t principal)
     return fair && principal > 0 ? 1 / (double)principal : 1;
 }
 
-void ovl_draft_demand(ovl_demand *list, uint32_t *n, ovl_demand demand)
+void ovl_draft_demand(ovl_demand *list, uint8_t *n, ovl_demand demand)
 {
     assert(*n < OVL_DRAFT_DEMANDS);
     if (demand.rate > 0) {

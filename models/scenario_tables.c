@@ -282,6 +282,7 @@ const ovl_table *const ovl_scenario_tables[] = {
     &ovl_buffer_table,
     &ovl_stage_table,
     &ovl_replay_table,
+    &ovl_replay_class_table,
     &ovl_what_if_table,
     &ovl_what_if_kernel_table,
     &ovl_what_if_link_table,
