@@ -11,11 +11,9 @@ static const ovl_pipe_data *data_of(const ovl_pipe_plan *p)
 /* The place of each rank in its pipeline. */
 static uint32_t *find_places(const ovl_pipe_plan *p, ovl_arena *arena)
 {
-    const ovl_builder *b = p->l->b;
     uint32_t *place = OVL_NEW_ARRAY(arena, uint32_t, p->l->n_ranks);
     for (uint32_t rank = 0; rank < p->l->n_ranks; rank++) {
-        const uint32_t *members =
-            &b->members.data[b->comms.data[p->group->comm_of[rank]].first_member];
+        const uint32_t *members = ovl_pipe_members(p, rank);
         for (uint32_t k = 0; k < p->p; k++) {
             place[members[k]] = k;
         }
@@ -308,11 +306,11 @@ void ovl_pipe_data_optimizer(ovl_pipe_code *e)
     }
     ovl_kernel_spec spec = {.name = "optimizer",
                             .mark = optimizer->mark,
-                            .duration = {&length, 1},
+                            .duration = {.item = &length, .count = 1},
                             .klass = "optimizer"};
-    ovl_plan_cost cost =
-        kernel ? ovl_plan_kernel(e->l, &spec)
-               : ovl_plan_length(e->l, "optimizer", optimizer->mark, (ovl_times){&length, 1});
+    ovl_plan_cost cost = kernel ? ovl_plan_kernel(e->l, &spec)
+                                : ovl_plan_length(e->l, "optimizer", optimizer->mark,
+                                                  (ovl_times){.item = &length, .count = 1});
     ovl_add_op(e->b, e->code,
                &(ovl_op){.kind = kernel ? OVL_KERNEL : OVL_MARKER,
                          .dtype = (uint8_t)e->p->workload->dtype,

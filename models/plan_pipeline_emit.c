@@ -247,7 +247,7 @@ static ovl_plan_cost compute_cost(writer *e, const ovl_action *a)
     const char *klass = a->type == OVL_ACT_F && !a->joined ? "forward" : "backward";
     ovl_kernel_spec spec = {.name = s->name,
                             .mark = s->mark,
-                            .duration = {&length, 1},
+                            .duration = {.item = &length, .count = 1, .law = ovl_pipe_law(e->p, a)},
                             .klass = s->klass ? s->klass : klass};
     return ovl_plan_kernel(e->l, &spec);
 }
@@ -441,7 +441,8 @@ static uint32_t add_launch(writer *e, const ovl_action *a, uint32_t n)
         name = ovl_arena_printf(&e->p->scratch, "%s+%s", name, text_of(e, &a[i]));
     }
     const ovl_pipe_edge *edge = edge_of(e, a);
-    ovl_plan_cost cost = ovl_plan_length(e->l, "batch", e->p->pipe->mark, (ovl_times){&nothing, 1});
+    ovl_plan_cost cost =
+        ovl_plan_length(e->l, "batch", e->p->pipe->mark, (ovl_times){.item = &nothing, .count = 1});
     uint16_t stream = stream_of(e, edge->channel, is_send(a));
     uint32_t local = ovl_add_op(e->b, e->code,
                                 &(ovl_op){.kind = OVL_BATCH,
@@ -546,24 +547,28 @@ static void prepare(writer *e)
     size_t n = (size_t)p->schedule.n_stages * p->schedule.n_microbatches;
     e->launch = ovl_plan_launch(e->l);
     e->cells = OVL_NEW_ARRAY(&p->scratch, cell, n);
-    memset(e->cells, 0xff, n * sizeof *e->cells); /* OVL_NONE everywhere */
     e->stages = OVL_NEW_ARRAY(&p->scratch, ovl_pipe_state, p->schedule.n_stages);
     e->stream_out = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
     e->stream_in = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
     e->slot = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
 }
 
-/* The k-th member of each pipeline runs the k-th code. */
-static void give_codes(ovl_pipe_plan *p, const ovl_id *codes)
+/* The k-th member of each pipeline of a layout runs the k-th code. */
+static void give_codes(ovl_pipe_plan *p, uint32_t layout, const ovl_id *codes)
 {
-    const ovl_builder *b = p->l->b;
     for (uint32_t rank = 0; rank < p->l->n_ranks; rank++) {
-        const uint32_t *members =
-            &b->members.data[b->comms.data[p->group->comm_of[rank]].first_member];
-        for (uint32_t k = 0; members[0] == rank && k < p->p; k++) {
+        const uint32_t *members = ovl_pipe_members(p, rank);
+        bool lies_so = members[0] == rank && p->layout_of[rank] == layout;
+        for (uint32_t k = 0; lies_so && k < p->p; k++) {
             p->l->rank_code[members[k]] = codes[k];
         }
     }
+}
+
+static void clear_cells(writer *e)
+{
+    size_t n = (size_t)e->p->schedule.n_stages * e->p->schedule.n_microbatches;
+    memset(e->cells, 0xff, n * sizeof *e->cells); /* OVL_NONE everywhere */
 }
 
 void ovl_pipe_emit(ovl_pipe_plan *p)
@@ -571,12 +576,15 @@ void ovl_pipe_emit(ovl_pipe_plan *p)
     writer e = {.p = p, .l = p->l, .b = p->l->b};
     ovl_id *codes = OVL_NEW_ARRAY(&p->scratch, ovl_id, p->p);
     prepare(&e);
-    for (uint32_t r = 0; r < p->p && !e.broken; r++) {
-        const ovl_actions *row = &p->schedule.ranks[r];
-        open_code(&e, r);
-        codes[r] = e.code;
-        write_row(&e, row);
-        ovl_pipe_data_optimizer(&e);
+    for (uint32_t layout = 0; layout < p->layouts.len && !e.broken; layout++) {
+        e.broken = !ovl_pipe_lay_out(p, layout);
+        clear_cells(&e);
+        for (uint32_t r = 0; r < p->p && !e.broken; r++) {
+            open_code(&e, r);
+            codes[r] = e.code;
+            write_row(&e, &p->schedule.ranks[r]);
+            ovl_pipe_data_optimizer(&e);
+        }
+        give_codes(p, layout, codes);
     }
-    give_codes(p, codes);
 }
