@@ -115,7 +115,7 @@ static const ovl_layer *last_layer(const ovl_workload *w)
         uint32_t at = backward ? w->layers.count - 1 - i : i;
         const ovl_layer *l = OVL_ITEM(w->layers, ovl_layer, at);
         if (l->params > 0 || l->elements.count) {
-            return l->backward.count == 1 && !l->backward.law ? l : NULL;
+            return l->backward.count == 1 ? l : NULL;
         }
     }
     return NULL;
