@@ -88,3 +88,17 @@ The last bucket
 Front: 1 of 2 points, by step against peak
 Best: variant split_48: step 214.6 ms, peak 288 MiB; left out: 1 with errors
 ? 2
+
+Of pipelines also why ranks idle: 8 stages and m microbatches of 42 ms fill and drain for 7 * 42 ms on each rank.
+
+$ ovl sweep scenarios/pipeline/which_schedule.yaml --over overlap.pipeline.microbatches=8,16,32 | sed -n '/^Idle/,$p'
+Idle time of all ranks by reason (s)
+                   fill  drain
+  microbatches 8      0      2
+  microbatches 16     0      2
+  microbatches 32     0      2
+
+What each step of microbatches buys
+  microbatches  gain (s)  peak  so it
+  8 -> 16         -0.336   0 B  costs time
+  16 -> 32        -0.672   0 B  costs time
