@@ -93,10 +93,10 @@ Of pipelines also why ranks idle: 8 stages and m microbatches of 42 ms fill and 
 
 $ ovl sweep scenarios/pipeline/which_schedule.yaml --over overlap.pipeline.microbatches=8,16,32 | sed -n '/^Idle/,$p'
 Idle time of all ranks by reason (s)
-                   fill  drain
-  microbatches 8      0      2
-  microbatches 16     0      2
-  microbatches 32     0      2
+                    fill  drain
+  microbatches 8   0.392  1.960
+  microbatches 16  0.392  1.960
+  microbatches 32  0.392  1.960
 
 What each step of microbatches buys
   microbatches  gain (s)  peak  so it
