@@ -222,9 +222,9 @@ static void make_totals(analysis *a)
     memcpy(out->term, times->term, sizeof out->term);
     out->hidden_comm = times->hidden;
     out->hidden_comm_stretch = times->hidden_stretch;
-    out->comm_exposed = times->term[OVL_COMM_LATENCY] + times->term[OVL_COMM_TRANSFER] +
+    out->comm_uncovered = times->term[OVL_COMM_LATENCY] + times->term[OVL_COMM_TRANSFER] +
                         times->term[OVL_COMM_STRETCH];
-    out->comm_total = out->hidden_comm + out->comm_exposed;
+    out->comm_total = out->hidden_comm + out->comm_uncovered;
     out->mean_busbw = mean_busbw(a);
     if (a->p->n_ranks) {
         out->startups = count_startups(&a->p->codes[a->p->ranks[a->t->deciding_rank].code]);

@@ -50,6 +50,7 @@ static const char *const versions[OVL_STORE_VERSION] = {
     "INTEGER NOT NULL, run INTEGER REFERENCES run (id) ON DELETE CASCADE, status INTEGER NOT NULL, "
     "error TEXT, PRIMARY KEY (sweep, number)) WITHOUT ROWID;"
     "CREATE INDEX point_run ON point (run);",
+    "UPDATE metric SET name = 'uncovered' WHERE name = 'exposed';",
 };
 
 static const ovl_mark nowhere = {0};

@@ -67,6 +67,7 @@ typedef struct shown {
     uint64_t peak; /* the largest, whose decimals the others have */
     bool few;      /* only the front is shown */
     uint32_t hidden;
+    bool told[OVL_M_TABLE]; /* this figure is the same at all points: below the table */
 } shown;
 
 static bool is_shown(const shown *v, uint32_t i)
@@ -96,11 +97,31 @@ static void find_scale(shown *v)
     }
 }
 
+/* What all of several points have in common needs no column; what a sweep is about keeps its own.
+ */
+static void find_told(shown *v)
+{
+    static const uint32_t stay = 1u << OVL_M_STEP | 1u << OVL_M_UNCOVERED | 1u << OVL_M_LIVE |
+                                 1u << OVL_M_ALLOCATED | 1u << OVL_M_PEAK;
+    const ovl_point *first = NULL;
+    for (uint32_t m = 0; m < OVL_M_TABLE; m++) {
+        v->told[m] = v->s->n_done > 1 && !(stay >> m & 1);
+    }
+    for (uint32_t i = 0; i < v->s->axes.n_points; i++) {
+        const ovl_point *p = &v->s->points[i];
+        first = first || p->state != OVL_POINT_DONE ? first : p;
+        for (uint32_t m = 0; m < OVL_M_TABLE && p->state == OVL_POINT_DONE; m++) {
+            v->told[m] &= ovl_has_figure(&p->figures, m) == ovl_has_figure(&first->figures, m) &&
+                          p->figures.value[m] == first->figures.value[m];
+        }
+    }
+}
+
 static const char *figure_text(shown *v, const ovl_point *p, uint32_t m)
 {
     char buf[OVL_UNITS_TEXT];
     int64_t value = p->figures.value[m];
-    if (p->state != OVL_POINT_DONE || !ovl_has_figure(&p->figures, m)) {
+    if (v->told[m] || p->state != OVL_POINT_DONE || !ovl_has_figure(&p->figures, m)) {
         return NULL;
     }
     if (ovl_metrics[m].kind == OVL_METRIC_TIME) {
@@ -126,11 +147,18 @@ static const char *mark_text(shown *v, uint32_t i)
                        : s->best == i             ? "best"
                        : !ovl_point_allowed(s, p) ? "excluded"
                                                   : "";
-    return p->front ? ovl_arena_printf(&v->arena, "front%s%s", *what ? ", " : "", what) : what;
+    const char *place = p->front ? "front" : p->tie != OVL_NONE ? "tie" : "";
+    return ovl_arena_printf(&v->arena, "%s%s%s", place, *place && *what ? ", " : "", what);
 }
 
 static void table(ovl_out *out, shown *v)
 {
+    /* A table that is too wide loses the highest of these first. */
+    static const unsigned droppable[OVL_M_TABLE] = {[OVL_M_STARTUPS] = 9,
+                                                    [OVL_M_IDLE] = 8,
+                                                    [OVL_M_PRICE] = 7,
+                                                    [OVL_M_HAZARDS] = 3,
+                                                    [OVL_M_LIVE] = 2};
     const ovl_sweep *s = v->s;
     const char *unit = ovl_scale_unit(&v->scale);
     ovl_column columns[OVL_GRID_COLUMNS];
@@ -144,7 +172,7 @@ static void table(ovl_out *out, shown *v)
         bool time = ovl_metrics[m].kind == OVL_METRIC_TIME;
         columns[n++] =
             (ovl_column){time ? ovl_arena_printf(&v->arena, "%s (%s)", name, unit) : name, false,
-                         false, m == OVL_M_PEAK ? 0 : m};
+                         false, droppable[m]};
     }
     columns[n++] = (ovl_column){"mark", true, false, 0};
     ovl_grid grid;
@@ -163,6 +191,25 @@ static void table(ovl_out *out, shown *v)
         ovl_grid_row(&grid, cells);
     }
     ovl_grid_end(&grid, out, 2);
+}
+
+static void told_line(ovl_out *out, shown *v)
+{
+    const char *text = "";
+    const ovl_point *first = NULL;
+    for (uint32_t i = 0; i < v->s->axes.n_points && !first; i++) {
+        first = v->s->points[i].state == OVL_POINT_DONE ? &v->s->points[i] : NULL;
+    }
+    for (uint32_t m = 0; m < OVL_M_TABLE; m++) {
+        if (v->told[m] && ovl_has_figure(&first->figures, m)) {
+            text = ovl_arena_printf(&v->arena, "%s%s%s %s", text, *text ? ", " : "",
+                                    ovl_metrics[m].name,
+                                    ovl_metric_text(m, first->figures.value[m], &v->arena));
+        }
+    }
+    if (*text) {
+        ovl_wrap(out, "  all points: ", 14, text, OVL_TERMINAL);
+    }
 }
 
 /* --- Head --- */
@@ -229,6 +276,25 @@ static void errors(ovl_out *out, shown *v)
     }
 }
 
+/* Keys whose values made no difference to any figure, all else equal. */
+static void idle_keys(ovl_out *out, shown *v)
+{
+    const ovl_axes *axes = &v->s->axes;
+    for (uint32_t a = 0; a < axes->n_axes; a++) {
+        const char *keys = "";
+        for (uint32_t k = 0; k < axes->axes[a].n_keys && v->s->idle_axis[a]; k++) {
+            keys = ovl_arena_printf(&v->arena, "%s%s%s", keys, k ? ", " : "",
+                                    axes->keys[axes->axes[a].first_key + k].path);
+        }
+        if (*keys) {
+            ovl_wrap(out, "No effect: ", 11,
+                     ovl_arena_printf(&v->arena, "%s: whatever the value, every figure is the same",
+                                      keys),
+                     OVL_TERMINAL);
+        }
+    }
+}
+
 static const char *metrics_text(const ovl_metric_list *list, ovl_arena *arena)
 {
     const char *text = "";
@@ -251,6 +317,10 @@ static void front_line(ovl_out *out, shown *v)
     const char *text = ovl_arena_printf(&v->arena, "%" PRIu32 " of %s, by %s", s->n_front,
                                         counted(s->axes.n_points, "point", &v->arena),
                                         metrics_text(&s->front_of, &v->arena));
+    if (s->n_ties) {
+        text = ovl_arena_printf(&v->arena, "%s; %" PRIu32 " more %s one of them", text,
+                                s->n_ties, s->n_ties == 1 ? "ties with" : "tie with");
+    }
     for (uint32_t k = 0; k < s->pareto.n; k++) {
         bool there = false;
         for (uint32_t f = 0; f < s->front_of.n; f++) {
@@ -359,34 +429,43 @@ static const char *rest_text(shown *v, uint32_t i)
     return *text ? text : NULL;
 }
 
-static const char *price_text(shown *v, const ovl_sweep_step *step)
+static const char *price_text(shown *v, const ovl_sweep_step *step, int64_t bytes)
 {
     if (!step->has_price) {
         return NULL;
     }
-    return ovl_arena_printf(&v->arena, "%s%s", step->price > 0 ? "+" : "",
-                            ovl_metric_text(OVL_M_PEAK, step->price, &v->arena));
+    return ovl_arena_printf(&v->arena, "%s%s", bytes > 0 ? "+" : "",
+                            ovl_metric_text(OVL_M_PEAK, bytes, &v->arena));
+}
+
+/* What counts is what the GPU must have; where that is the same, what was asked for, or held. */
+static int64_t price_of(const ovl_sweep_step *step, const char **of)
+{
+    *of = step->peak ? "" : step->allocated ? " allocated" : " live";
+    return step->peak ? step->peak : step->allocated ? step->allocated : step->live;
 }
 
 /* What a millisecond costs, or what else the step is good for. */
 static const char *verdict_text(shown *v, const ovl_sweep_step *step)
 {
     char buf[OVL_UNITS_TEXT];
+    const char *of;
+    int64_t price = price_of(step, &of);
     if (step->gain == 0) {
-        return step->price > 0 ? "buys nothing" : step->price < 0 ? "saves memory" : "no change";
+        return price > 0 ? "buys nothing" : price < 0 ? "saves memory" : "no change";
     }
     if (step->gain < 0) {
-        return step->price < 0 ? "saves memory for time" : "costs time";
+        return price < 0 ? "saves memory for time" : "costs time";
     }
     if (!step->has_price) {
         return NULL;
     }
-    if (step->price <= 0) {
-        return step->price < 0 ? "saves both" : "free";
+    if (price <= 0) {
+        return price < 0 ? "saves both" : "free";
     }
-    double bytes = (double)step->price / ((double)step->gain / (double)OVL_MS);
-    return ovl_arena_printf(&v->arena, "%s for each ms",
-                            ovl_print_bytes(buf, (uint64_t)OVL_MIN(bytes, 1e18)));
+    double bytes = (double)price / ((double)step->gain / (double)OVL_MS);
+    return ovl_arena_printf(&v->arena, "%s%s for each ms",
+                            ovl_print_bytes(buf, (uint64_t)OVL_MIN(bytes, 1e18)), of);
 }
 
 static void steps(ovl_out *out, shown *v)
@@ -401,6 +480,8 @@ static void steps(ovl_out *out, shown *v)
         {keys, true, true, 0},
         {"with", true, OVL_GRID_WRAP, 0},
         {ovl_arena_printf(&v->arena, "gain (%s)", ovl_scale_unit(&v->scale)), false, false, 0},
+        {"live", false, false, 9},
+        {"allocated", false, false, 8},
         {"peak", false, false, 0},
         {"so it", true, false, 0},
     };
@@ -417,7 +498,9 @@ static void steps(ovl_out *out, shown *v)
             step_text(v, step),
             rest_text(v, step->from),
             ovl_arena_strdup(&v->arena, ovl_scale_show(buf, &v->scale, a - b)),
-            price_text(v, step),
+            price_text(v, step, step->live),
+            price_text(v, step, step->allocated),
+            price_text(v, step, step->peak),
             verdict_text(v, step),
         };
         ovl_grid_row(&grid, cells);
@@ -432,12 +515,15 @@ void ovl_sweep_text(ovl_out *out, const ovl_sweep *s)
 {
     shown v = {.s = s, .few = !s->all_rows && s->axes.n_points > MOST_ROWS};
     find_scale(&v);
+    find_told(&v);
     head(out, &v);
     table(out, &v);
+    told_line(out, &v);
     errors(out, &v);
     ovl_out_text(out, "\n");
     front_line(out, &v);
     best_line(out, &v);
+    idle_keys(out, &v);
     steps(out, &v);
     ovl_arena_free(&v.arena);
 }

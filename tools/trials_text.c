@@ -62,13 +62,13 @@ static void statistics_row(ovl_grid *grid, ovl_arena *arena, const ovl_scale *sc
 
 static void write_statistics(ovl_out *out, const ovl_trials *t, ovl_arena *arena)
 {
-    ovl_statistics s[] = {ovl_statistics_of(t->step, t->n), ovl_statistics_of(t->exposed, t->n)};
+    ovl_statistics s[] = {ovl_statistics_of(t->step, t->n), ovl_statistics_of(t->uncovered, t->n)};
     ovl_scale scale = scale_for(s, 2);
     ovl_grid grid;
     ovl_out_title(out, "\nOver %" PRIu32 " trials (%s)", t->n, ovl_scale_unit(&scale));
     ovl_grid_begin(&grid, statistics_columns, OVL_COUNT(statistics_columns));
     statistics_row(&grid, arena, &scale, "step", &s[0], t->nominal);
-    statistics_row(&grid, arena, &scale, "exposed communication", &s[1], t->nominal_exposed);
+    statistics_row(&grid, arena, &scale, "uncovered communication", &s[1], t->nominal_uncovered);
     ovl_grid_end(&grid, out, 2);
     ovl_out_text(out, "  from, to: 95 % interval of the mean; stated: the step at the durations "
                       "the scenario gives\n");

@@ -21,12 +21,12 @@ Decomposition of the deciding rank (ms)
   = step           214.6  213.0   -1.6
 
 Communication of the deciding rank
-                                  a           b
-  hidden under kernels         4 ms        6 ms
-  + no kernel beside it        4 ms        2 ms
-  = total                      8 ms        8 ms
-  mean busbw             22.02 GB/s  22.02 GB/s
-  startups                        2           2
+                                 a           b
+  hidden under kernels        4 ms        6 ms
+  + uncovered                 4 ms        2 ms
+  = total                     8 ms        8 ms
+  mean busbw            22.02 GB/s  22.02 GB/s
+  startups                       2           2
 
 Exposed communication that changed, largest over all ranks (ms)
   name      a              b              b - a
@@ -67,12 +67,12 @@ Decomposition of the deciding rank (ms)
   = step           33  33      0
 
 Communication of the deciding rank
-                                  a           b
-  hidden under kernels        29 ms       29 ms
-  + no kernel beside it        4 ms        4 ms
-  = total                     33 ms       33 ms
-  mean busbw             10.17 GB/s  10.17 GB/s
-  startups                        1           1
+                                 a           b
+  hidden under kernels       29 ms       29 ms
+  + uncovered                 4 ms        4 ms
+  = total                    33 ms       33 ms
+  mean busbw            10.17 GB/s  10.17 GB/s
+  startups                       1           1
 
 Critical path
   the critical path is the same
@@ -105,12 +105,12 @@ Decomposition of the deciding rank (ms)
   = step           212.40  217.00  +4.60
 
 Communication of the deciding rank
-                                  a           b
-  hidden under kernels      6.75 ms        0 ms
-  + no kernel beside it     1.25 ms     7.00 ms
-  = total                   8.00 ms     7.00 ms
-  mean busbw             22.02 GB/s  25.17 GB/s
-  startups                        2           1
+                                 a           b
+  hidden under kernels     6.75 ms        0 ms
+  + uncovered              1.25 ms     7.00 ms
+  = total                  8.00 ms     7.00 ms
+  mean busbw            22.02 GB/s  25.17 GB/s
+  startups                       2           1
   bandwidth efficiency rose: mean busbw 22.02 GB/s -> 25.17 GB/s, startups 2 -> 1; the step became
     longer all the same
 

@@ -14,7 +14,7 @@ Decomposition of rank 0 (ms)
   = step            7  100.0
 
 Communication of rank 0
-  2 ms = 1 ms hidden under kernels + 1 ms with no kernel beside it
+  2 ms = 1 ms hidden under kernels + 1 ms uncovered, with no kernel beside it
   1 startup; mean busbw 8.389 GB/s
 
 Price of interference (model shared)
@@ -70,7 +70,7 @@ Decomposition of rank 0 (ms)
   = step           10  100.0
 
 Communication of rank 0
-  4 ms = 0 ms hidden under kernels + 4 ms with no kernel beside it
+  4 ms = 0 ms hidden under kernels + 4 ms uncovered, with no kernel beside it
   2 startups; mean busbw 8.389 GB/s
 
 Price of interference (model shared)

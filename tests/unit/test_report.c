@@ -45,7 +45,7 @@ static void check_width(const char *text)
 
 /* 96 MiB in buckets of 80 and 16, measured: 213 = 211 + 2; compute 209, stretched by 2 while the
  * first bucket moves its bytes (5 ms at 1.25 takes 1 ms more twice: here simply 2), and 2 ms of the
- * second bucket with no kernel beside it: 209 + 2 + 1 + 1 = 213. */
+ * second bucket uncovered, with no kernel beside it: 209 + 2 + 1 + 1 = 213. */
 static const ovl_result_collective collectives[] = {
     {.name = "bucket_0",
      .group = "dp",
@@ -132,7 +132,7 @@ static ovl_result split(void)
         .term = {209 * OVL_MS, 2 * OVL_MS, OVL_MS, OVL_MS},
         .hidden_comm = 6 * OVL_MS,
         .comm_total = 8 * OVL_MS,
-        .comm_exposed = 2 * OVL_MS,
+        .comm_uncovered = 2 * OVL_MS,
         .mean_busbw = 22.8e9,
         .startups = 2,
         .equation = {true, "bucket_1", "optimizer", 211 * OVL_MS, 2 * OVL_MS, 0, 210 * OVL_MS,
@@ -344,7 +344,7 @@ static void run_as_text(void)
                     "start");
     CHECK_HAS(text, "211 ms = 209 ms of kernels + 2 ms of stretch by what ran beside them");
     CHECK_HAS(text, "  213 = 209 + 2 + 1 + 1\n");
-    CHECK_HAS(text, "8 ms = 6 ms hidden under kernels + 2 ms with no kernel beside it");
+    CHECK_HAS(text, "8 ms = 6 ms hidden under kernels + 2 ms uncovered, with no kernel beside it");
     CHECK_HAS(text, "step 213 ms = 212 ms without interference + 1 ms of interference");
     CHECK_HAS(text, "7 gradients proved");
     CHECK_HAS(text, "\nHazards: none\n");
