@@ -196,8 +196,8 @@ static void a_change_without_gain_has_slack(void)
 
 /* --- Exposed communication, counted by kind --- */
 
-/* 18.02 = 14.53 compute + 3.06 uncovered + 0.43 idle on the slow rank; of the 3.06 s 2.15 sit on the
- * compute stream, and the 4 s beside the backward are hidden. */
+/* 18.02 = 14.53 compute + 3.06 uncovered + 0.43 idle on the slow rank; of the 3.06 s 2.15 sit on
+ * the compute stream, and the 4 s beside the backward are hidden. */
 static void collectives_on_the_compute_stream_are_communication(void)
 {
     figure f = figure_run(LATE, NULL, NULL, NULL);
