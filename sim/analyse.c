@@ -223,7 +223,7 @@ static void make_totals(analysis *a)
     out->hidden_comm = times->hidden;
     out->hidden_comm_stretch = times->hidden_stretch;
     out->comm_uncovered = times->term[OVL_COMM_LATENCY] + times->term[OVL_COMM_TRANSFER] +
-                        times->term[OVL_COMM_STRETCH];
+                          times->term[OVL_COMM_STRETCH];
     out->comm_total = out->hidden_comm + out->comm_uncovered;
     out->mean_busbw = mean_busbw(a);
     if (a->p->n_ranks) {

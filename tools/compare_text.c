@@ -179,8 +179,7 @@ static void communication(ovl_out *out, const ovl_comparison *c, ovl_arena *aren
     ovl_grid grid;
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
     time_row(&grid, "hidden under kernels", a->hidden_comm, b->hidden_comm, &scale, arena);
-    time_row(&grid, "+ uncovered", a->comm_uncovered, b->comm_uncovered,
-             &scale, arena);
+    time_row(&grid, "+ uncovered", a->comm_uncovered, b->comm_uncovered, &scale, arena);
     time_row(&grid, "= total", a->comm_total, b->comm_total, &scale, arena);
     const char *busbw[] = {"mean busbw", rate(arena, a->mean_busbw), rate(arena, b->mean_busbw)};
     ovl_grid_row(&grid, busbw);

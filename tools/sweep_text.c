@@ -318,8 +318,8 @@ static void front_line(ovl_out *out, shown *v)
                                         counted(s->axes.n_points, "point", &v->arena),
                                         metrics_text(&s->front_of, &v->arena));
     if (s->n_ties) {
-        text = ovl_arena_printf(&v->arena, "%s; %" PRIu32 " more %s one of them", text,
-                                s->n_ties, s->n_ties == 1 ? "ties with" : "tie with");
+        text = ovl_arena_printf(&v->arena, "%s; %" PRIu32 " more %s one of them", text, s->n_ties,
+                                s->n_ties == 1 ? "ties with" : "tie with");
     }
     for (uint32_t k = 0; k < s->pareto.n; k++) {
         bool there = false;

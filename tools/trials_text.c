@@ -65,7 +65,8 @@ static void write_statistics(ovl_out *out, const ovl_trials *t, ovl_arena *arena
     ovl_out_title(out, "\nOver %" PRIu32 " trials (%s)", t->n, ovl_scale_unit(&scale));
     ovl_grid_begin(&grid, ovl_statistics_columns, OVL_STATISTICS_COLUMNS);
     ovl_statistics_row(&grid, arena, &scale, "step", &s[0], t->nominal);
-    ovl_statistics_row(&grid, arena, &scale, "uncovered communication", &s[1], t->nominal_uncovered);
+    ovl_statistics_row(&grid, arena, &scale, "uncovered communication", &s[1],
+                       t->nominal_uncovered);
     ovl_grid_end(&grid, out, 2);
     ovl_statistics_legend(out);
     ovl_out_printf(out, "  mean step - stated: %s\n", in_units(arena, s[0].mean - t->nominal));
