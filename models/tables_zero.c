@@ -27,16 +27,18 @@ static const ovl_field zero_fields[] = {
               "Stages 1 and 2: elements after which a gather of updated parameters is full. "
               "Default 5e8."),
     OVL_FIELD(ovl_zero, overlap_comm, "overlap_comm", OVL_F_BOOL, 0,
-              "false: reductions run on the compute stream. Default true."),
+              "false: reductions, and the gathers of stage 3, run on the compute stream. Default "
+              "true."),
     OVL_FIELD(ovl_zero, prefetch_bucket_size, "prefetch_bucket_size", OVL_F_COUNT, 0,
               "Stage 3: elements asked for ahead of a module, whole modules until so many. Default "
               "5e7."),
     OVL_FIELD(ovl_zero, max_live_parameters, "max_live_parameters", OVL_F_COUNT, 0,
-              "Stage 3: nothing more is prefetched while so many elements are gathered. Default "
-              "1e9."),
-    OVL_FIELD(ovl_zero, max_reuse_distance, "max_reuse_distance", OVL_F_COUNT, 0,
-              "Stage 3: parameters that are used again within so many elements are not released. "
-              "Default 1e9."),
+              "Stage 3: nothing more is prefetched while so many elements are gathered and, on the "
+              "host, not released. Default 1e9."),
+    OVL_FIELD(
+        ovl_zero, max_reuse_distance, "max_reuse_distance", OVL_F_COUNT, 0,
+        "Stage 3: parameters that are used again within so many elements are not released, nor "
+        "those that a prefetch passed over because they were there. Default 1e9."),
     OVL_FIELD(ovl_zero, param_persistence_threshold, "param_persistence_threshold", OVL_F_COUNT, 0,
               "Stage 3: tensors of fewer elements stay whole on every rank. Default 1e5."),
     OVL_FIELD_MORE(ovl_zero, iteration, "iteration", OVL_F_ENUM, 0,

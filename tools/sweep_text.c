@@ -318,8 +318,8 @@ static void front_line(ovl_out *out, shown *v)
                                         counted(s->axes.n_points, "point", &v->arena),
                                         metrics_text(&s->front_of, &v->arena));
     if (s->n_ties) {
-        text = ovl_arena_printf(&v->arena, "%s; %" PRIu32 " more %s one of them", text,
-                                s->n_ties, s->n_ties == 1 ? "ties with" : "tie with");
+        text = ovl_arena_printf(&v->arena, "%s; %" PRIu32 " more %s one of them", text, s->n_ties,
+                                s->n_ties == 1 ? "ties with" : "tie with");
     }
     for (uint32_t k = 0; k < s->pareto.n; k++) {
         bool there = false;
@@ -381,6 +381,9 @@ static void best_line(ovl_out *out, shown *v)
         text = ovl_arena_printf(a, "%s%s%s", text, i ? ", " : "; where ", s->where[i].text);
     }
     text = *left ? ovl_arena_printf(a, "%s; left out: %s", text, left) : text;
+    if (s->best != OVL_NONE && s->points[s->best].figures.value[OVL_M_RETRIES] > 0) {
+        text = ovl_arena_printf(a, "%s; the time of its retries is not modelled", text);
+    }
     if (s->models && s->best != OVL_NONE) {
         text = ovl_arena_printf(
             a, "%s; the points differ in their interference model, so what wins may be a model",
