@@ -50,6 +50,24 @@ static const ovl_field zero_fields[] = {
               "Default 0: they take no time."),
 };
 
+/* No mistake: a variant may change the stage alone. */
+static void check_zero(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
+{
+    static const char *const of_stage3[] = {
+        "prefetch_bucket_size",        "max_live_parameters", "max_reuse_distance",
+        "param_persistence_threshold", "iteration",           NULL};
+    static const char *const of_others[] = {"allgather_bucket_size", NULL};
+    bool third = ((const ovl_zero *)value)->stage == 3;
+    (void)arena;
+    for (const char *const *key = third ? of_others : of_stage3; *key; key++) {
+        if (ovl_node_gives(node, *key)) {
+            ovl_warning(errs, ovl_node_get(node, *key)->mark,
+                        "\"%s\" has no effect: it belongs to stage%s", *key,
+                        third ? "s 1 and 2" : " 3");
+        }
+    }
+}
+
 const ovl_table ovl_zero_table = {
     .title = "overlap.zero",
     .intro = "DeepSpeed's ZeRO for `workload.layers`. Sizes are in elements.\n\n"
@@ -60,4 +78,5 @@ const ovl_table ovl_zero_table = {
     .size = sizeof(ovl_zero),
     .mark = offsetof(ovl_zero, mark),
     .defaults = zero_defaults,
+    .check = check_zero,
 };
