@@ -234,8 +234,8 @@ static const ovl_field fsdp_fields[] = {
                    "the oldest is waited for. Default 1.",
                    .min = 1, .max = 1000000),
     OVL_FIELD_MORE(ovl_fsdp, param_dtype, "param_dtype", OVL_F_ENUM, 0,
-                   "Type that parameters are gathered and used in. Default: the layer's `dtype`, "
-                   "that of its shards.",
+                   "Type that parameters are gathered and used in, also by kernels given by FLOPs. "
+                   "Default: the layer's `dtype`, that of its shards.",
                    .names = ovl_dtype_keys, .values = ovl_dtype_values),
     OVL_FIELD_MORE(ovl_fsdp, grad_dtype, "grad_dtype", OVL_F_ENUM, 0,
                    "Type of the gradients that the backward writes. Default: that of the gathered "
