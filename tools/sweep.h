@@ -13,9 +13,13 @@
  *
  * The Pareto front: points without hazards that no other such point beats or equals in every metric
  * and beats in one. Of points that equal each other in all of them one is on the front, the one
- * with the smaller other figures of the table, then the first; the others tie with it. The best:
- * the smallest objective of the points without hazards that fit the memory of their GPU and satisfy
- * every constraint; of equals the one with the smaller metrics, other figures, number.
+ * with the smaller other figures of the table, then the first; those that equal it in every figure
+ * of the table tie with it. The best: the smallest objective of the points without hazards that fit
+ * the memory of their GPU and satisfy every constraint; of equals the one with the smaller metrics,
+ * other figures, number.
+ *
+ * Times are compared in units of the sixth digit of the longest step: what a table does not show
+ * does not decide.
  *
  * An axis has no effect if, all else equal, its values give the same figures, all of them.
  */
@@ -39,7 +43,7 @@ typedef struct ovl_point {
     ovl_interference interference;
     ovl_figures figures; /* of one that is done */
     bool front;
-    uint32_t tie; /* the point of the front that it equals, or OVL_NONE */
+    uint32_t tie; /* the point of the front that it equals in every figure, or OVL_NONE */
 } ovl_point;
 
 /* From one value of an ordered axis to the next, all else equal. */
@@ -69,6 +73,7 @@ typedef struct ovl_sweep {
     /* ovl_sweep_choose: */
     uint32_t n_done, n_failed, n_front, n_ties, n_hazards, n_too_large, n_excluded;
     ovl_metric_list front_of; /* of `pareto` those that some point has */
+    ovl_time quantum;         /* in which times are compared */
     uint32_t best;            /* OVL_NONE: none */
     bool models;              /* points differ in their interference model */
     uint32_t ordered;         /* axis of `steps`, or OVL_NONE */
@@ -107,6 +112,9 @@ void ovl_sweep_choose(ovl_sweep *sweep, ovl_arena *arena);
 bool ovl_point_fits(const ovl_point *point);
 bool ovl_point_allowed(const ovl_sweep *sweep, const ovl_point *point);
 bool ovl_point_sound(const ovl_point *point); /* done, and without hazards */
+
+/* A time in these units, rounded. */
+int64_t ovl_sweep_units(const ovl_sweep *sweep, ovl_time t);
 
 /* 0; or the lowest status of the failed points; or 1 if points have hazards. */
 int ovl_sweep_status(const ovl_sweep *sweep);

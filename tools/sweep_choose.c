@@ -33,10 +33,31 @@ static bool has_all(const ovl_metric_list *list, const ovl_point *p)
     return true;
 }
 
+int64_t ovl_sweep_units(const ovl_sweep *s, ovl_time t)
+{
+    return (t < 0 ? t - s->quantum / 2 : t + s->quantum / 2) / s->quantum;
+}
+
+static void find_quantum(ovl_sweep *s)
+{
+    ovl_time longest = 0;
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        if (s->points[i].state == OVL_POINT_DONE) {
+            longest = OVL_MAX(longest, s->points[i].figures.value[OVL_M_STEP]);
+        }
+    }
+    for (s->quantum = 1; s->quantum <= longest / 1000000;) {
+        s->quantum *= 10;
+    }
+}
+
 /* Smaller is better, but for communication that is hidden. */
-static int64_t cost(const ovl_point *p, uint32_t metric)
+static int64_t cost(const ovl_sweep *s, const ovl_point *p, uint32_t metric)
 {
     int64_t value = p->figures.value[metric];
+    if (ovl_metrics[metric].kind == OVL_METRIC_TIME) {
+        value = ovl_sweep_units(s, value);
+    }
     return strcmp(ovl_metrics[metric].name, "hidden") == 0 ? -value : value;
 }
 
@@ -57,10 +78,10 @@ static void find_metrics(ovl_sweep *s)
     }
 }
 
-static int by_metrics(const ovl_metric_list *list, const ovl_point *a, const ovl_point *b)
+static int by_metrics(const ovl_sweep *s, const ovl_point *a, const ovl_point *b)
 {
-    for (uint32_t k = 0; k < list->n; k++) {
-        int64_t x = cost(a, list->item[k]), y = cost(b, list->item[k]);
+    for (uint32_t k = 0; k < s->front_of.n; k++) {
+        int64_t x = cost(s, a, s->front_of.item[k]), y = cost(s, b, s->front_of.item[k]);
         if (x != y) {
             return x < y ? -1 : 1;
         }
@@ -68,11 +89,11 @@ static int by_metrics(const ovl_metric_list *list, const ovl_point *a, const ovl
     return 0;
 }
 
-static bool beats(const ovl_metric_list *list, const ovl_point *a, const ovl_point *b)
+static bool beats(const ovl_sweep *s, const ovl_point *a, const ovl_point *b)
 {
     bool better = false;
-    for (uint32_t k = 0; k < list->n; k++) {
-        int64_t x = cost(a, list->item[k]), y = cost(b, list->item[k]);
+    for (uint32_t k = 0; k < s->front_of.n; k++) {
+        int64_t x = cost(s, a, s->front_of.item[k]), y = cost(s, b, s->front_of.item[k]);
         if (x > y) {
             return false;
         }
@@ -82,11 +103,12 @@ static bool beats(const ovl_metric_list *list, const ovl_point *a, const ovl_poi
 }
 
 /* Of points that equal each other in the metrics of the front: by the figures of the table. */
-static int by_table(const ovl_point *a, const ovl_point *b)
+static int by_table(const ovl_sweep *s, const ovl_point *a, const ovl_point *b)
 {
     for (uint32_t m = 0; m < OVL_M_TABLE; m++) {
-        if (a->figures.value[m] != b->figures.value[m]) {
-            return a->figures.value[m] < b->figures.value[m] ? -1 : 1;
+        int64_t x = cost(s, a, m), y = cost(s, b, m);
+        if (x != y) {
+            return x < y ? -1 : 1;
         }
     }
     return 0;
@@ -94,8 +116,8 @@ static int by_table(const ovl_point *a, const ovl_point *b)
 
 static int compare(const ovl_sweep *s, const ovl_point *a, const ovl_point *b)
 {
-    int metrics = by_metrics(&s->front_of, a, b);
-    return metrics ? metrics : by_table(a, b);
+    int metrics = by_metrics(s, a, b);
+    return metrics ? metrics : by_table(s, a, b);
 }
 
 /* A merge sort, of equals by number: qsort takes no context. */
@@ -132,14 +154,15 @@ static void find_front(ovl_sweep *s)
     for (uint32_t i = 0; i < n; i++) {
         ovl_point *p = &s->points[order[i]];
         uint32_t last = s->n_front ? front[s->n_front - 1] : OVL_NONE;
-        if (last != OVL_NONE && by_metrics(&s->front_of, &s->points[last], p) == 0) {
-            p->tie = last; /* equals stand side by side */
-            s->n_ties++;
+        if (last != OVL_NONE && by_metrics(s, &s->points[last], p) == 0) {
+            bool tie = by_table(s, &s->points[last], p) == 0; /* equals stand side by side */
+            p->tie = tie ? last : OVL_NONE;
+            s->n_ties += tie;
             continue;
         }
         p->front = true;
         for (uint32_t f = s->n_front; f-- > 0 && p->front;) {
-            p->front = !beats(&s->front_of, &s->points[front[f]], p);
+            p->front = !beats(s, &s->points[front[f]], p);
         }
         if (p->front) {
             front[s->n_front++] = order[i];
@@ -152,7 +175,7 @@ static void find_front(ovl_sweep *s)
 
 static bool is_better(const ovl_sweep *s, const ovl_point *a, const ovl_point *b)
 {
-    int64_t x = cost(a, s->objective), y = cost(b, s->objective);
+    int64_t x = cost(s, a, s->objective), y = cost(s, b, s->objective);
     return x != y ? x < y : compare(s, a, b) < 0;
 }
 
@@ -285,6 +308,7 @@ static void find_idle_axes(ovl_sweep *s, ovl_arena *arena)
 void ovl_sweep_choose(ovl_sweep *sweep, ovl_arena *arena)
 {
     count(sweep);
+    find_quantum(sweep);
     find_metrics(sweep);
     find_front(sweep);
     find_best(sweep);

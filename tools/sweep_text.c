@@ -97,23 +97,37 @@ static void find_scale(shown *v)
     }
 }
 
-/* What all of several points have in common needs no column; what a sweep is about keeps its own.
- */
+static const ovl_point *first_done(const ovl_sweep *s)
+{
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        if (s->points[i].state == OVL_POINT_DONE) {
+            return &s->points[i];
+        }
+    }
+    return NULL;
+}
+
+static bool same_figure(const ovl_sweep *s, const ovl_point *first, uint32_t m)
+{
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        const ovl_point *p = &s->points[i];
+        if (p->state == OVL_POINT_DONE &&
+            (ovl_has_figure(&p->figures, m) != ovl_has_figure(&first->figures, m) ||
+             p->figures.value[m] != first->figures.value[m])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What all of several points have in common needs no column; step and memory keep theirs. */
 static void find_told(shown *v)
 {
-    static const uint32_t stay = 1u << OVL_M_STEP | 1u << OVL_M_UNCOVERED | 1u << OVL_M_LIVE |
-                                 1u << OVL_M_ALLOCATED | 1u << OVL_M_PEAK;
-    const ovl_point *first = NULL;
-    for (uint32_t m = 0; m < OVL_M_TABLE; m++) {
-        v->told[m] = v->s->n_done > 1 && !(stay >> m & 1);
-    }
-    for (uint32_t i = 0; i < v->s->axes.n_points; i++) {
-        const ovl_point *p = &v->s->points[i];
-        first = first || p->state != OVL_POINT_DONE ? first : p;
-        for (uint32_t m = 0; m < OVL_M_TABLE && p->state == OVL_POINT_DONE; m++) {
-            v->told[m] &= ovl_has_figure(&p->figures, m) == ovl_has_figure(&first->figures, m) &&
-                          p->figures.value[m] == first->figures.value[m];
-        }
+    static const uint32_t stay =
+        1u << OVL_M_STEP | 1u << OVL_M_LIVE | 1u << OVL_M_ALLOCATED | 1u << OVL_M_PEAK;
+    const ovl_point *first = v->s->n_done > 1 ? first_done(v->s) : NULL;
+    for (uint32_t m = 0; first && m < OVL_M_TABLE; m++) {
+        v->told[m] = !(stay >> m & 1) && same_figure(v->s, first, m);
     }
 }
 
@@ -196,11 +210,8 @@ static void table(ovl_out *out, shown *v)
 static void told_line(ovl_out *out, shown *v)
 {
     const char *text = "";
-    const ovl_point *first = NULL;
-    for (uint32_t i = 0; i < v->s->axes.n_points && !first; i++) {
-        first = v->s->points[i].state == OVL_POINT_DONE ? &v->s->points[i] : NULL;
-    }
-    for (uint32_t m = 0; m < OVL_M_TABLE; m++) {
+    const ovl_point *first = first_done(v->s);
+    for (uint32_t m = 0; first && m < OVL_M_TABLE; m++) {
         if (v->told[m] && ovl_has_figure(&first->figures, m)) {
             text = ovl_arena_printf(&v->arena, "%s%s%s %s", text, *text ? ", " : "",
                                     ovl_metrics[m].name,
@@ -381,6 +392,9 @@ static void best_line(ovl_out *out, shown *v)
         text = ovl_arena_printf(a, "%s%s%s", text, i ? ", " : "; where ", s->where[i].text);
     }
     text = *left ? ovl_arena_printf(a, "%s; left out: %s", text, left) : text;
+    if (s->best != OVL_NONE && s->points[s->best].figures.value[OVL_M_RETRIES] > 0) {
+        text = ovl_arena_printf(a, "%s; the time of its retries is not modelled", text);
+    }
     if (s->models && s->best != OVL_NONE) {
         text = ovl_arena_printf(
             a, "%s; the points differ in their interference model, so what wins may be a model",
@@ -450,11 +464,11 @@ static const char *verdict_text(shown *v, const ovl_sweep_step *step)
 {
     char buf[OVL_UNITS_TEXT];
     const char *of;
-    int64_t price = price_of(step, &of);
-    if (step->gain == 0) {
+    int64_t price = price_of(step, &of), gain = ovl_sweep_units(v->s, step->gain);
+    if (gain == 0) {
         return price > 0 ? "buys nothing" : price < 0 ? "saves memory" : "no change";
     }
-    if (step->gain < 0) {
+    if (gain < 0) {
         return price < 0 ? "saves memory for time" : "costs time";
     }
     if (!step->has_price) {
@@ -468,13 +482,25 @@ static const char *verdict_text(shown *v, const ovl_sweep_step *step)
                             ovl_print_bytes(buf, (uint64_t)OVL_MIN(bytes, 1e18)), of);
 }
 
+/* Whether a step leaves the other axes as they are at the best point. */
+static bool beside_best(const ovl_sweep *s, const ovl_sweep_step *step)
+{
+    uint32_t own[OVL_KEYS_MAX], best[OVL_KEYS_MAX];
+    ovl_axes_rows(&s->axes, step->from, own);
+    ovl_axes_rows(&s->axes, s->best, best);
+    own[s->ordered] = best[s->ordered];
+    return memcmp(own, best, s->axes.n_axes * sizeof *own) == 0;
+}
+
+/* Where there are many, those that the best point is one of. */
 static void steps(ovl_out *out, shown *v)
 {
     const ovl_sweep *s = v->s;
     if (s->n_steps == 0 || v->few) {
         return;
     }
-    uint32_t n = OVL_MIN(s->n_steps, MOST_STEPS);
+    bool all = s->n_steps <= MOST_STEPS || s->best == OVL_NONE;
+    uint32_t n = 0;
     const char *keys = axis_text(v, NULL);
     const ovl_column columns[] = {
         {keys, true, true, 0},
@@ -489,9 +515,13 @@ static void steps(ovl_out *out, shown *v)
     ovl_out_text(out, "\n");
     ovl_out_title(out, "What each step of %s buys", keys);
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < s->n_steps && n < MOST_STEPS; i++) {
         char buf[OVL_UNITS_TEXT];
         const ovl_sweep_step *step = &s->steps[i];
+        if (!all && !beside_best(s, step)) {
+            continue;
+        }
+        n++;
         ovl_time a = ovl_scale_round(&v->scale, s->points[step->from].figures.value[OVL_M_STEP]);
         ovl_time b = ovl_scale_round(&v->scale, s->points[step->to].figures.value[OVL_M_STEP]);
         const char *cells[] = {
@@ -507,7 +537,8 @@ static void steps(ovl_out *out, shown *v)
     }
     ovl_grid_end(&grid, out, 2);
     if (n < s->n_steps) {
-        ovl_out_printf(out, "  and %" PRIu32 " more: --json\n", s->n_steps - n);
+        ovl_out_printf(out, "  and %" PRIu32 " more%s: --json\n", s->n_steps - n,
+                       all ? "" : " with other values of the other keys");
     }
 }
 
