@@ -59,10 +59,10 @@ $ ovl sweep scenarios/hazards/missing_wait.yaml --over interference=none,shared
 Optimizer without its wait
 2 points: interference
 
-  interference  step (ms)  uncovered (ms)    live  allocated    peak  mark
-  none                  7               1  16 MiB     16 MiB  16 MiB  hazards
-  shared                7               1  16 MiB     16 MiB  16 MiB  hazards
-  all points: price 0 s, idle 0 s, startups 1, hazards 2
+  interference  step (ms)    live  allocated    peak  mark
+  none                  7  16 MiB     16 MiB  16 MiB  hazards
+  shared                7  16 MiB     16 MiB  16 MiB  hazards
+  all points: uncovered 1 ms, price 0 s, idle 0 s, startups 1, hazards 2
 
 Front: 0 of 2 points, by step against peak
 Best: none; left out: 2 with hazards
