@@ -89,9 +89,10 @@ static const ovl_field layer_fields[] = {
               "HBM bytes its backward kernel moves. Default: twice `hbm`."),
     OVL_FIELD(ovl_layer, activations, "activations", OVL_F_BYTES, 0,
               "Bytes kept from its forward to its backward. Default 0."),
-    OVL_FIELD(ovl_layer, recompute, "recompute", OVL_F_BOOL, 0,
-              "fsdp, zero: its activations are not kept: the forward runs once more right before its "
-              "backward. Default false."),
+    OVL_FIELD(
+        ovl_layer, recompute, "recompute", OVL_F_BOOL, 0,
+        "fsdp, zero: its activations are not kept: the forward runs once more right before its "
+        "backward. Default false."),
     OVL_FIELD_MORE(ovl_layer, recompute_time, "recompute_time", OVL_F_TIMES, 0,
                    "Isolated duration of that second forward. Default: that of the first.",
                    .table = &ovl_duration_table),
