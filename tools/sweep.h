@@ -15,8 +15,8 @@
  * and beats in one. Of points that equal each other in all of them one is on the front, the one
  * with the smaller other figures of the table, then the first; those that equal it in every figure
  * of the table tie with it. The best: the smallest objective of the points without hazards that fit
- * the memory of their GPU and satisfy every constraint; of equals the one with the smaller metrics,
- * other figures, number.
+ * the memory of their GPU and satisfy every constraint; of equals the one with fewer
+ * retries, the smaller metrics, other figures, number.
  *
  * Times are compared in units of the sixth digit of the longest step: what a table does not show
  * does not decide.

@@ -173,10 +173,18 @@ static void find_front(ovl_sweep *s)
 
 /* --- The best --- */
 
+/* Retries come before memory: their time is not modelled, and with any the peak is what the GPU
+ * has. */
 static bool is_better(const ovl_sweep *s, const ovl_point *a, const ovl_point *b)
 {
-    int64_t x = cost(s, a, s->objective), y = cost(s, b, s->objective);
-    return x != y ? x < y : compare(s, a, b) < 0;
+    const uint32_t first[] = {s->objective, OVL_M_RETRIES};
+    for (size_t i = 0; i < OVL_COUNT(first); i++) {
+        int64_t x = cost(s, a, first[i]), y = cost(s, b, first[i]);
+        if (x != y) {
+            return x < y;
+        }
+    }
+    return compare(s, a, b) < 0;
 }
 
 static void find_best(ovl_sweep *s)

@@ -64,8 +64,8 @@ typedef struct shown {
     const ovl_sweep *s;
     ovl_arena arena;
     ovl_scale scale;
-    uint64_t peak; /* the largest, whose decimals the others have */
-    bool few;      /* only the front is shown */
+    ovl_bytes_scale bytes; /* of the largest */
+    bool few;              /* only the front is shown */
     uint32_t hidden;
     bool told[OVL_M_TABLE]; /* this figure is the same at all points: below the table */
 } shown;
@@ -78,15 +78,19 @@ static bool is_shown(const shown *v, uint32_t i)
 static void find_scale(shown *v)
 {
     ovl_time largest = 0;
+    uint64_t most = 0;
     const ovl_sweep *s = v->s;
     for (uint32_t i = 0; i < s->axes.n_points; i++) {
         const ovl_point *p = &s->points[i];
         if (p->state == OVL_POINT_DONE) {
             largest = OVL_MAX(largest, p->figures.value[OVL_M_STEP]);
-            v->peak = OVL_MAX(v->peak, (uint64_t)p->figures.value[OVL_M_PEAK]);
+        }
+        for (uint32_t m = OVL_M_LIVE; p->state == OVL_POINT_DONE && m <= OVL_M_PEAK; m++) {
+            most = OVL_MAX(most, (uint64_t)p->figures.value[m]);
         }
         v->hidden += !is_shown(v, i);
     }
+    v->bytes = ovl_bytes_scale_for(most);
     v->scale = ovl_scale_for(largest);
     for (uint32_t i = 0; i < s->axes.n_points; i++) {
         for (uint32_t m = 0; s->points[i].state == OVL_POINT_DONE && m < OVL_M_TABLE; m++) {
@@ -142,7 +146,7 @@ static const char *figure_text(shown *v, const ovl_point *p, uint32_t m)
         return ovl_arena_strdup(&v->arena, ovl_scale_show(buf, &v->scale, value));
     }
     if (ovl_metrics[m].kind == OVL_METRIC_BYTES) {
-        return ovl_arena_strdup(&v->arena, ovl_print_bytes_beside(buf, (uint64_t)value, v->peak));
+        return ovl_arena_strdup(&v->arena, ovl_print_bytes_in(buf, (uint64_t)value, v->bytes));
     }
     return ovl_arena_printf(&v->arena, "%" PRId64, value);
 }
@@ -174,7 +178,6 @@ static void table(ovl_out *out, shown *v)
                                                     [OVL_M_HAZARDS] = 3,
                                                     [OVL_M_LIVE] = 2};
     const ovl_sweep *s = v->s;
-    const char *unit = ovl_scale_unit(&v->scale);
     ovl_column columns[OVL_GRID_COLUMNS];
     uint32_t n = 0, keys = OVL_MIN(s->axes.n_keys, OVL_GRID_COLUMNS - OVL_M_TABLE - 1);
     for (uint32_t k = 0; k < keys; k++) {
@@ -182,11 +185,7 @@ static void table(ovl_out *out, shown *v)
             (ovl_column){ovl_sweep_key_text(s, k, &v->arena), s->axes.n_keys == 1, true, 0};
     }
     for (uint32_t m = 0; m < OVL_M_TABLE; m++) {
-        const char *name = ovl_metrics[m].name;
-        bool time = ovl_metrics[m].kind == OVL_METRIC_TIME;
-        columns[n++] =
-            (ovl_column){time ? ovl_arena_printf(&v->arena, "%s (%s)", name, unit) : name, false,
-                         false, droppable[m]};
+        columns[n++] = (ovl_column){ovl_metrics[m].name, false, false, droppable[m]};
     }
     columns[n++] = (ovl_column){"mark", true, false, 0};
     ovl_grid grid;
@@ -231,6 +230,21 @@ static const char *name_of(const ovl_sweep *s)
     return name && name->kind == OVL_NODE_SCALAR ? name->text : s->doc->file;
 }
 
+/* The units of the table, behind `text`. */
+static const char *units_text(shown *v, const char *text)
+{
+    const ovl_point *first = first_done(v->s);
+    if (!first) {
+        return text;
+    }
+    text = ovl_arena_printf(&v->arena, "%s (times in %s", text, ovl_scale_unit(&v->scale));
+    if (ovl_has_figure(&first->figures, OVL_M_PEAK)) {
+        text =
+            ovl_arena_printf(&v->arena, "%s, memory in %s", text, ovl_bytes_scale_unit(v->bytes));
+    }
+    return ovl_arena_printf(&v->arena, "%s)", text);
+}
+
 static void head(ovl_out *out, shown *v)
 {
     const ovl_sweep *s = v->s;
@@ -246,7 +260,7 @@ static void head(ovl_out *out, shown *v)
             break;
         }
     }
-    ovl_wrap(out, "", 0, text, OVL_TERMINAL);
+    ovl_wrap(out, "", 0, units_text(v, text), OVL_TERMINAL);
     ovl_out_text(out, "\n");
 }
 

@@ -11,10 +11,10 @@ $ ovl sweep scenarios/buckets/resnet50_ddp.yaml --csv | grep '^3,' | cut -d, -f 
 
 $ ovl sweep scenarios/buckets/last_bucket.yaml --over 'hardware.collectives[0].alpha=0.1ms..10ms+0.1'
 The last bucket
-100 points: hardware.collectives[0].alpha; interference measured
+100 points: hardware.collectives[0].alpha; interference measured (times in ms, memory in MiB)
 
-  alpha   step (ms)  uncovered (ms)     live  allocated     peak  mark
-  0.1 ms      216.1             6.1  288 MiB    288 MiB  288 MiB  front, best
+  alpha    step  uncovered   live  allocated   peak  mark
+  0.1 ms  216.1        6.1  288.0      288.0  288.0  front, best
   all points: price 0 s, idle 0 s, startups 1, hazards 0
 
 Front: 1 of 100 points, by step against peak; the other 99 are shown by --rows all
@@ -24,13 +24,14 @@ $ ovl sweep scenarios/buckets/last_bucket.yaml --over 'hardware.collectives[0].a
 
 $ ovl sweep scenarios/buckets/resnet50_ddp.yaml --over 'overlap.ddp.bucket_cap=4MiB,16MiB' --over 'hardware.gpu.memory=314MiB,400MiB' --objective peak --pareto step,startups
 ResNet-50 with DDP
-4 points: overlap.ddp.bucket_cap, hardware.gpu.memory; interference shared
+4 points: overlap.ddp.bucket_cap, hardware.gpu.memory; interference shared (times in ms, memory in
+MiB)
 
-  bucket_cap memory step (ms) uncovered (ms) price (ms)      live allocated    peak mark
-        4MiB 314MiB   98.1346         0.0243     0.1143 292.5 MiB 292.5 MiB 316 MiB does not fit
-        4MiB 400MiB   98.1346         0.0243     0.1143 292.5 MiB 292.5 MiB 316 MiB
-       16MiB 314MiB   98.1018         0.0268     0.0791 292.5 MiB 292.5 MiB 312 MiB front, best
-       16MiB 400MiB   98.1018         0.0268     0.0791 292.5 MiB 292.5 MiB 312 MiB tie
+  bucket_cap  memory     step  uncovered   price   live  allocated   peak  startups  mark
+        4MiB  314MiB  98.1346     0.0243  0.1143  292.5      292.5  316.0        19  does not fit
+        4MiB  400MiB  98.1346     0.0243  0.1143  292.5      292.5  316.0        19
+       16MiB  314MiB  98.1018     0.0268  0.0791  292.5      292.5  312.0         7  front, best
+       16MiB  400MiB  98.1018     0.0268  0.0791  292.5      292.5  312.0         7  tie
   all points: idle 0 s, retries 0, hazards 0
 
 Front: 1 of 4 points, by step against startups; 1 more ties with one of them
@@ -57,11 +58,11 @@ Best: none; left out: 2 with errors
 ? 4
 $ ovl sweep scenarios/hazards/missing_wait.yaml --over interference=none,shared
 Optimizer without its wait
-2 points: interference
+2 points: interference (times in ms, memory in MiB)
 
-  interference  step (ms)    live  allocated    peak  mark
-  none                  7  16 MiB     16 MiB  16 MiB  hazards
-  shared                7  16 MiB     16 MiB  16 MiB  hazards
+  interference  step   live  allocated   peak  mark
+  none             7  16.00      16.00  16.00  hazards
+  shared           7  16.00      16.00  16.00  hazards
   all points: uncovered 1 ms, price 0 s, idle 0 s, startups 1, hazards 2
 
 Front: 0 of 2 points, by step against peak
@@ -80,11 +81,11 @@ error: --over takes key=values, such as overlap.ddp.bucket_cap=1MiB,25MiB; found
 ? 2
 $ ovl sweep scenarios/buckets/last_bucket.yaml --over variant=split_48,split_49
 The last bucket
-2 points: variant; interference measured
+2 points: variant; interference measured (times in ms, memory in MiB)
 
-  variant  step (ms) uncovered (ms) price (ms)    live allocated    peak hazards mark
-  split_48     214.6            4.0        0.6 288 MiB   288 MiB 288 MiB       0 front, best
-  split_49                                                                       error
+  variant    step  uncovered  price  idle   live  allocated   peak  startups  hazards  mark
+  split_48  214.6        4.0    0.6     0  288.0      288.0  288.0         2        0  front, best
+  split_49                                                                             error
 
   variant split_49: scenarios/buckets/last_bucket.yaml: error: unknown variant "split_49"; did you
     mean "split_48"?

@@ -89,6 +89,17 @@ static void of_equals_the_one_with_smaller_figures_is_on_the_front(void)
     CHECK_INT(s.best, 1);
 }
 
+/* As long, a little larger, but without retries: those would take time. */
+static void retries_count_before_memory(void)
+{
+    const int steps[] = {7, 7}, peaks[] = {4, 5};
+    ovl_sweep s = made(2, steps, peaks);
+    s.points[0].figures.value[OVL_M_RETRIES] = 3;
+    ovl_sweep_choose(&s, &arena);
+    CHECK_TEXT(front(&s), "1.");
+    CHECK_INT(s.best, 1);
+}
+
 /* 7 ms and a picosecond are 7 ms: what is not shown does not decide, and the first is the best. */
 static void what_is_not_shown_does_not_decide(void)
 {
@@ -259,6 +270,7 @@ static CU_TestInfo tests[] = {
     {"the front agrees with brute force", the_front_by_brute_force},
     {"of equals the one with smaller figures is on the front",
      of_equals_the_one_with_smaller_figures_is_on_the_front},
+    {"retries count before memory", retries_count_before_memory},
     {"what is not shown does not decide", what_is_not_shown_does_not_decide},
     {"an axis may have no effect", an_axis_may_have_no_effect},
     {"a metric nobody has is left out", without_memory},
