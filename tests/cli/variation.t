@@ -195,8 +195,8 @@ scenarios/pipeline/which_schedule.yaml:24:7: error: layers of a pipeline run as 
 ? 3
 $ ovl run scenarios/variation/pauses.yaml --set hardware.host.launch=5us --set variation.pauses.from=8s --set variation.pauses.until=20s --trials 265 | sed -n 4,9p
 Over 265 trials (s)
-                              p5      p50      p75      p95     mean     from       to   stated
-  step                   16.7011  16.7011  16.7011  18.7019  16.8829  16.7956  16.9703  16.7011
-  exposed communication   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011
+                                p5      p50      p75      p95     mean     from       to   stated
+  step                     16.7011  16.7011  16.7011  18.7019  16.8829  16.7956  16.9703  16.7011
+  uncovered communication   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011
   from, to: 95 % interval of the mean; stated: the step at the durations the scenario gives
   mean step - stated: 181.861 ms
