@@ -584,9 +584,7 @@ static void peaks_have_the_decimals_of_the_base(void)
         .a = &a, .b = &b, .delta = -4 * OVL_MS, .verdict = OVL_BETTER, .sentence = "better"};
     ovl_summary s = {&a, &c, 1, 0, 0};
     page p;
-    CHECK_HAS(summary_of(&s, &p), "memory in GiB");
-    CHECK_HAS(p.text, " 24.62 ");
-    CHECK_HAS(p.text, " 24.60 ");
+    CHECK_HAS(summary_of(&s, &p), " 24.62 ");
     CHECK_HAS(p.text, "live 24.60 GiB (base");
     CHECK(strstr(p.text, "reserved") == NULL);
     free(p.text);
