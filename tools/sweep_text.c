@@ -568,8 +568,8 @@ void ovl_sweep_text(ovl_out *out, const ovl_sweep *s)
     ovl_out_text(out, "\n");
     front_line(out, &v);
     best_line(out, &v);
-    ovl_sweep_idle_text(out, s);
     idle_keys(out, &v);
+    ovl_sweep_idle_text(out, s);
     steps(out, &v);
     ovl_arena_free(&v.arena);
 }

@@ -104,6 +104,6 @@ Idle time of all ranks by reason (s)
   microbatches 32  0.392  1.960
 
 What each step of microbatches buys
-  microbatches  gain (s)  peak  so it
-  8 -> 16         -0.336   0 B  costs time
-  16 -> 32        -0.672   0 B  costs time
+  microbatches  gain (s)  live  allocated  peak  so it
+  8 -> 16         -0.336   0 B        0 B   0 B  costs time
+  16 -> 32        -0.672   0 B        0 B   0 B  costs time
