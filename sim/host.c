@@ -10,10 +10,10 @@ static void issue(ovl_engine *e, uint32_t rank, uint32_t local)
     const ovl_rank *r = &e->p->ranks[rank];
     const ovl_code *code = &e->p->codes[r->code];
     uint32_t op = r->first_op + local;
-    e->issue[op] = e->now;
+    ovl_engine_note(e->issue, op, e->now);
     ovl_engine_step(e, op, OVL_ISSUED);
     for (uint32_t i = code->parts.at[local]; i < code->parts.at[local + 1]; i++) {
-        e->issue[r->first_op + code->parts.item[i]] = e->now;
+        ovl_engine_note(e->issue, r->first_op + code->parts.item[i], e->now);
     }
     e->ranks[rank].cursor++;
     ovl_engine_release(e, rank, op);
@@ -55,7 +55,7 @@ void ovl_host_advance(ovl_engine *e, uint32_t rank)
             s->cursor++;
         } else if (op->kind == OVL_HOST) {
             s->issuing = true; /* until it ends: host_arrive or host_event goes on */
-            e->issue[r->first_op + s->cursor] = e->now;
+            ovl_engine_note(e->issue, r->first_op + s->cursor, e->now);
             ovl_engine_step(e, r->first_op + s->cursor, OVL_ISSUED);
             ovl_engine_release(e, rank, r->first_op + s->cursor);
             return;
