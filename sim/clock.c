@@ -279,7 +279,9 @@ void ovl_clock_remove(ovl_engine *e, uint32_t activity)
     ovl_activity *a = &e->activities.data[activity];
     uint32_t clock = a->clock;
     ovl_clock *c = &e->clocks.data[clock];
-    settle(e, c, a);
+    if (c->bound != OVL_BOUND_FREE) {
+        settle(e, c, a);
+    }
     if (e->options->segments) {
         keep_segment(e, c, a);
     }

@@ -494,7 +494,14 @@ void ovl_account_all(ovl_engine *e);
 
 /* Only what happens in options->count_from .. count_to is counted: called before time passes
  * `until`, the next moment at which something happens. */
-void ovl_account_until(ovl_engine *e, ovl_time until);
+void ovl_account_interval(ovl_engine *e, ovl_time until);
+
+static inline void ovl_account_until(ovl_engine *e, ovl_time until)
+{
+    if (e->options->count_from < e->options->count_to) {
+        ovl_account_interval(e, until);
+    }
+}
 
 /* --- deadlock.c --- */
 
