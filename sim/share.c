@@ -253,11 +253,12 @@ static inline uint8_t state_of(const ovl_share_resource *r)
     return r->live > 1 ? OVL_SHARE_COUPLES : OVL_SHARE_OWN;
 }
 
-/* Its limits are others: on each resource it shares it may have another place. */
+/* Its limits are others: on each resource it shares it may have another place. Where somebody uses
+ * very many resources the whole line is looked at in any case. */
 static void note_moves(ovl_share *share, uint32_t slot)
 {
     const ovl_share_class *c = &share->classes.data[slot];
-    for (uint32_t u = 0; u < c->n_uses && c->shared; u++) {
+    for (uint32_t u = 0; u < c->n_uses && c->shared && !ovl_share_long(c); u++) {
         ovl_share_note_move(&share->resources[c->uses[u].resource], slot);
     }
 }
