@@ -64,8 +64,8 @@ static ovl_node *read_tree(loader *l, const char *path, ovl_mark mark)
     const char *why = "no reason given";
     const char *text = l->files->read(l->files->context, path, &length, l->arena, &why);
     if (!text) {
-        ovl_error(l->errs, OVL_E_INPUT, mark, "cannot read \"%s\": %s", ovl_shown(path, l->arena),
-                  why);
+        ovl_error(l->errs, OVL_E_INPUT, mark, "cannot read \"%s\": %s",
+                  ovl_shown_path(path, l->arena), why);
         return NULL;
     }
     return ovl_yaml_parse(path, text, length, l->arena, l->errs);
@@ -183,7 +183,7 @@ static ovl_node *schedule_rows(loader *l, const ovl_node *name)
     *rows = (ovl_node){.kind = OVL_NODE_LIST, .mark = name->mark};
     if (!text) {
         ovl_error(l->errs, OVL_E_INPUT, name->mark, "cannot read \"%s\": %s",
-                  ovl_shown(path, l->arena), why);
+                  ovl_shown_path(path, l->arena), why);
         return rows;
     }
     for (uint32_t line = 1; *text; line++) {

@@ -135,12 +135,15 @@ void ovl_account_until(ovl_engine *e, ovl_time until)
 
 /* --- Who is the fastest --- */
 
-/* A rank on which the fastest is chosen watches the clocks of all it chooses from. */
+/* A rank on which the fastest is chosen watches the clocks of all it chooses from, but for time:
+ * that one never changes. */
 static void watch(const ovl_engine *e, const ovl_rank_state *s, uint32_t rank)
 {
     for (uint32_t i = 0; i < s->rivals.len && s->rivals.len > 1; i++) {
         ovl_clock *c = &e->clocks.data[s->rivals.data[i].clock];
-        ovl_vec_push(&c->watchers, rank);
+        if (s->rivals.data[i].clock != OVL_CLOCK_TIME) {
+            ovl_vec_push(&c->watchers, rank);
+        }
     }
 }
 
@@ -149,6 +152,9 @@ static void unwatch(const ovl_engine *e, const ovl_rank_state *s, uint32_t rank)
     for (uint32_t i = 0; i < s->rivals.len && s->rivals.len > 1; i++) {
         ovl_clock *c = &e->clocks.data[s->rivals.data[i].clock];
         uint32_t k = 0;
+        if (s->rivals.data[i].clock == OVL_CLOCK_TIME) {
+            continue;
+        }
         while (c->watchers.data[k] != rank) {
             k++;
         }
@@ -163,18 +169,13 @@ void ovl_account_rate(ovl_engine *e, const ovl_clock *clock)
     }
 }
 
-static bool equally_fast(const ovl_activity *a, const ovl_activity *b)
-{
-    return a->clock == b->clock && a->scale == b->scale && a->cap == b->cap;
-}
-
-/* Enters one into the race: of each clock, and by each scale on it, the lowest op. */
+/* Enters one into the race: of each clock the lowest op. */
 static void add_rival(const ovl_engine *e, ovl_rank_state *s, ovl_running r)
 {
     const ovl_activity *a = &e->activities.data[r.activity];
     for (uint32_t i = 0; i < s->rivals.len; i++) {
         ovl_rival *other = &s->rivals.data[i];
-        if (equally_fast(a, &e->activities.data[other->is.activity])) {
+        if (other->clock == a->clock) {
             other->is = r.op < other->is.op ? r : other->is;
             return;
         }
@@ -186,10 +187,10 @@ static void add_rival(const ovl_engine *e, ovl_rank_state *s, ovl_running r)
 static uint32_t winner(const ovl_engine *e, const ovl_rank_state *s)
 {
     ovl_running best = s->rivals.data[0].is;
-    double rate = ovl_clock_rate_of(e, &e->activities.data[best.activity]);
+    uint64_t rate = e->clocks.data[s->rivals.data[0].clock].rate;
     for (uint32_t i = 1; i < s->rivals.len; i++) {
         const ovl_rival *other = &s->rivals.data[i];
-        double faster = ovl_clock_rate_of(e, &e->activities.data[other->is.activity]);
+        uint64_t faster = e->clocks.data[other->clock].rate;
         if (faster > rate || (faster == rate && other->is.op < best.op)) {
             best = other->is;
             rate = faster;
@@ -222,9 +223,9 @@ static uint32_t lowest_transfer(const ovl_rank_state *s)
 /* Mostly all are equally fast, whatever happens. */
 static uint32_t fastest_transfer(const ovl_engine *e, ovl_rank_state *s)
 {
-    const ovl_activity *first = &e->activities.data[s->comms.data[0].activity];
+    uint32_t clock = e->activities.data[s->comms.data[0].activity].clock;
     uint32_t n = s->comms.len, same = 1;
-    while (same < n && equally_fast(first, &e->activities.data[s->comms.data[same].activity])) {
+    while (same < n && e->activities.data[s->comms.data[same].activity].clock == clock) {
         same++;
     }
     if (same == n) {

@@ -28,6 +28,15 @@ void ovl_engine_schedule(ovl_engine *e, uint32_t handle, ovl_time in, int kind, 
     }
 }
 
+void ovl_engine_at(ovl_engine *e, uint32_t handle, ovl_time time, uint32_t op)
+{
+    if (time > OVL_TIME_MAX) {
+        ovl_engine_fail(e, OVL_E_INPUT, op, "it would end later than time can count (53 days)");
+        return;
+    }
+    ovl_heap_set(&e->heap, handle, time, OVL_TIE(OVL_EVENT_END, op));
+}
+
 /* --- Operations --- */
 
 void ovl_engine_complete(ovl_engine *e, uint32_t rank, uint32_t op)
@@ -213,7 +222,7 @@ static void handle(ovl_engine *e, const ovl_heap_item *event)
     } else if ((handle_of - n_ranks) % 2 == 0) {
         e->n_events++;
         take(e, event);
-        ovl_latency_event(e, (handle_of - n_ranks) / 2);
+        ovl_activity_event(e, (handle_of - n_ranks) / 2);
     } else {
         ovl_clock_due(e, (handle_of - n_ranks) / 2);
     }

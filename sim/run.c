@@ -55,6 +55,7 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     e->running = OVL_NEW_ARRAY(scratch, uint32_t, p->n_ops);
     e->arrived = OVL_NEW_ARRAY(scratch, uint32_t, p->n_collectives);
     e->ranks = OVL_NEW_ARRAY(scratch, ovl_rank_state, p->n_ranks);
+    e->paces = OVL_NEW_ARRAY(scratch, ovl_paces, p->n_resources);
     e->use_at = OVL_NEW_ARRAY(scratch, uint32_t, p->n_resources);
     e->unmeasured = OVL_NEW_ARRAY(scratch, bool, (size_t)p->n_kernel_classes * p->n_coll_classes);
     e->caps_matter = e->options->interference == OVL_INTERFERENCE_MEASURED ||
@@ -72,6 +73,7 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
         capacities[i] = p->resources[i].capacity;
     }
     ovl_share_init(&e->share, capacities, p->n_resources);
+    ovl_clocks_init(e);
     ovl_delays_init(&e->delays);
     ovl_routes_init(e, scratch);
 }
@@ -101,6 +103,10 @@ static void tear_down(ovl_engine *e)
         ovl_vec_free(&e->clocks.data[i].watchers);
     }
     ovl_vec_free(&e->clocks);
+    ovl_vec_free(&e->crews);
+    for (uint32_t r = 0; r < e->p->n_resources; r++) {
+        ovl_vec_free(&e->paces[r]);
+    }
     ovl_vec_free(&e->touched);
     ovl_vec_free(&e->touched_clocks);
     ovl_vec_free(&e->joining);
