@@ -167,8 +167,8 @@ static void index_waits(order *o)
 
 /* --- Names --- */
 
-/* "void at::native::fill<4, ...>(int, ...)" is at::native::fill, "Memcpy DtoH (Device -> Pinned)" is
- * Memcpy DtoH. */
+/* "void at::native::fill<4, ...>(int, ...)" is at::native::fill, and "Memcpy DtoH (Device ->
+ * Pinned)" is Memcpy DtoH. */
 static const char *short_name(const char *full, ovl_arena *arena)
 {
     static const char inner[] = "(anonymous namespace)::";
