@@ -131,12 +131,14 @@ static void check_collectives(const ovl_hw *hw, ovl_arena *scratch, ovl_errs *er
 {
     const char **names = OVL_NEW_ARRAY(scratch, const char *, hw->n_collectives);
     ovl_mark *marks = OVL_NEW_ARRAY(scratch, ovl_mark, hw->n_collectives);
+    static const char *const on_nodes[] = {"", " on one node", " on several nodes"};
     uint32_t n = 0;
     for (uint32_t i = 0; i < hw->n_collectives; i++) {
         const ovl_hw_collective *c = &hw->collectives[i];
         if (c->op >= 0) {
             const char *op = ovl_coll_keys[c->op];
-            names[n] = c->group ? ovl_arena_printf(scratch, "%s of group %s", op, c->group) : op;
+            const char *group = c->group ? ovl_arena_printf(scratch, " of group %s", c->group) : "";
+            names[n] = ovl_arena_printf(scratch, "%s%s%s", op, group, on_nodes[c->nodes]);
             marks[n++] = c->mark;
         }
     }

@@ -202,6 +202,7 @@ static void release(ovl_lowering *l)
     ovl_vec_free(&l->said);
     ovl_vec_free(&l->buckets);
     ovl_vec_free(&l->nccl);
+    ovl_vec_free(&l->hops);
     ovl_vec_free(&l->slow_costs);
 }
 
@@ -213,6 +214,8 @@ static void hand_over(ovl_lowering *l, ovl_lowered *lowered)
     lowered->microbatches = l->microbatches;
     lowered->schedule = l->schedule;
     lowered->buckets = ovl_vec_freeze(&l->buckets, l->arena);
+    lowered->n_hops = l->hops.len;
+    lowered->hops = ovl_vec_freeze(&l->hops, l->arena);
     lowered->n_nccl = l->nccl.len;
     lowered->nccl = ovl_vec_freeze(&l->nccl, l->arena);
     lowered->measured = l->measured;

@@ -11,11 +11,9 @@ static const ovl_pipe_data *data_of(const ovl_pipe_plan *p)
 /* The place of each rank in its pipeline. */
 static uint32_t *find_places(const ovl_pipe_plan *p, ovl_arena *arena)
 {
-    const ovl_builder *b = p->l->b;
     uint32_t *place = OVL_NEW_ARRAY(arena, uint32_t, p->l->n_ranks);
     for (uint32_t rank = 0; rank < p->l->n_ranks; rank++) {
-        const uint32_t *members =
-            &b->members.data[b->comms.data[p->group->comm_of[rank]].first_member];
+        const uint32_t *members = ovl_pipe_members(p, rank);
         for (uint32_t k = 0; k < p->p; k++) {
             place[members[k]] = k;
         }

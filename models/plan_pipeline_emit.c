@@ -546,24 +546,28 @@ static void prepare(writer *e)
     size_t n = (size_t)p->schedule.n_stages * p->schedule.n_microbatches;
     e->launch = ovl_plan_launch(e->l);
     e->cells = OVL_NEW_ARRAY(&p->scratch, cell, n);
-    memset(e->cells, 0xff, n * sizeof *e->cells); /* OVL_NONE everywhere */
     e->stages = OVL_NEW_ARRAY(&p->scratch, ovl_pipe_state, p->schedule.n_stages);
     e->stream_out = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
     e->stream_in = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
     e->slot = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
 }
 
-/* The k-th member of each pipeline runs the k-th code. */
-static void give_codes(ovl_pipe_plan *p, const ovl_id *codes)
+/* The k-th member of each pipeline of a layout runs the k-th code. */
+static void give_codes(ovl_pipe_plan *p, uint32_t layout, const ovl_id *codes)
 {
-    const ovl_builder *b = p->l->b;
     for (uint32_t rank = 0; rank < p->l->n_ranks; rank++) {
-        const uint32_t *members =
-            &b->members.data[b->comms.data[p->group->comm_of[rank]].first_member];
-        for (uint32_t k = 0; members[0] == rank && k < p->p; k++) {
+        const uint32_t *members = ovl_pipe_members(p, rank);
+        bool lies_so = members[0] == rank && p->layout_of[rank] == layout;
+        for (uint32_t k = 0; lies_so && k < p->p; k++) {
             p->l->rank_code[members[k]] = codes[k];
         }
     }
+}
+
+static void clear_cells(writer *e)
+{
+    size_t n = (size_t)e->p->schedule.n_stages * e->p->schedule.n_microbatches;
+    memset(e->cells, 0xff, n * sizeof *e->cells); /* OVL_NONE everywhere */
 }
 
 void ovl_pipe_emit(ovl_pipe_plan *p)
@@ -571,12 +575,15 @@ void ovl_pipe_emit(ovl_pipe_plan *p)
     writer e = {.p = p, .l = p->l, .b = p->l->b};
     ovl_id *codes = OVL_NEW_ARRAY(&p->scratch, ovl_id, p->p);
     prepare(&e);
-    for (uint32_t r = 0; r < p->p && !e.broken; r++) {
-        const ovl_actions *row = &p->schedule.ranks[r];
-        open_code(&e, r);
-        codes[r] = e.code;
-        write_row(&e, row);
-        ovl_pipe_data_optimizer(&e);
+    for (uint32_t layout = 0; layout < p->layouts.len && !e.broken; layout++) {
+        e.broken = !ovl_pipe_lay_out(p, layout);
+        clear_cells(&e);
+        for (uint32_t r = 0; r < p->p && !e.broken; r++) {
+            open_code(&e, r);
+            codes[r] = e.code;
+            write_row(&e, &p->schedule.ranks[r]);
+            ovl_pipe_data_optimizer(&e);
+        }
+        give_codes(p, layout, codes);
     }
-    give_codes(p, codes);
 }

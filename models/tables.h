@@ -16,6 +16,7 @@ extern const int ovl_dtype_values[];
 
 /* Collective operations, in the order of ovl_coll. */
 extern const char *const ovl_coll_keys[];
+extern const char *const ovl_nodes_keys[]; /* of ovl_nodes */
 
 /* A dtype that was not given: the workload's is taken. */
 #define OVL_DTYPE_OF_WORKLOAD (-1)
