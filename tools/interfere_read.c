@@ -166,7 +166,7 @@ static void sample(reader *r, uint32_t file, int64_t shift)
 
 static bool read_one(reader *r, const char *path, ovl_errs *errs)
 {
-    const ovl_sink sink = {.context = r, .device = on_device, .metric = on_metric};
+    const ovl_sink sink = {.context = r, .shapes = true, .device = on_device, .metric = on_metric};
     ovl_read_about about = {.arena = &r->in->arena};
     ovl_trial_file file = {.path = path, .rank = -1};
     r->file = r->run->files.len;

@@ -21,14 +21,25 @@ typedef struct ovl_nsys_field {
     bool known;
 } ovl_nsys_field;
 
+/* A text of StringIds that was looked up. */
+typedef struct ovl_nsys_text {
+    int64_t id;
+    char *text; /* NULL: none yet */
+    size_t length;
+} ovl_nsys_text;
+
+#define OVL_NSYS_CACHED 1024 /* texts, by the lower bits of their ids */
+
 typedef struct ovl_nsys {
     sqlite3 *db;
     const ovl_sink *sink;
     ovl_read_about *about;
-    ovl_arena arena; /* of statements */
-    bool names;      /* the temporary table of names is there */
-    bool nccl;       /* likewise temp.ovl_nccl */
-    bool events;     /* likewise temp.ovl_events */
+    ovl_arena arena;      /* of statements */
+    bool names;           /* the temporary table of names is there */
+    sqlite3_stmt *lookup; /* one of them by its id */
+    ovl_nsys_text cached[OVL_NSYS_CACHED];
+    bool nccl;   /* likewise temp.ovl_nccl */
+    bool events; /* likewise temp.ovl_events */
     ovl_nsys_field field[OVL_NSYS_FIELDS];
     const char *why; /* the first thing that went wrong, or NULL */
 } ovl_nsys;
@@ -53,7 +64,7 @@ const char *ovl_nsys_column(ovl_nsys *r, const char *table, const char *name);
 const char *ovl_nsys_name(ovl_nsys *r, const char *table, const char *const *columns);
 
 /* The text in a column of the current row; empty if there is none. */
-ovl_slice ovl_nsys_text(sqlite3_stmt *s, int column);
+ovl_slice ovl_nsys_slice(sqlite3_stmt *s, int column);
 
 /* What NCCL wrote about its calls goes into temp.ovl_nccl(process, correlation, name, bytes, comm,
  * ranks), by the launch that was made during the call: `nccl` says whether there is anything. */

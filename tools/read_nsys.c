@@ -7,8 +7,10 @@
  * exports have no index. What links a launch with its kernel is (process, correlationId); the
  * process is in the upper bits of globalPid and globalTid.
  */
+#include "tools/comm_names.h"
 #include "tools/nsys.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define PROCESS_SHIFT 24 /* globalTid: the lower bits are the thread */
@@ -130,7 +132,55 @@ static void copy_names(ovl_nsys *r)
     r->names = true;
 }
 
-ovl_slice ovl_nsys_text(sqlite3_stmt *s, int column)
+/* ---- names by number: kernels and calls repeat few ---- */
+
+/* The first of the columns that is there, as it is: a number, or the text itself. */
+static const char *raw_name(ovl_nsys *r, const char *table, const char *const *columns)
+{
+    const char *list = "NULL";
+    for (size_t i = 0; columns[i]; i++) {
+        if (ovl_nsys_has(r, table, columns[i])) {
+            list = ovl_arena_printf(&r->arena, "%s, t.\"%s\"", list, columns[i]);
+        }
+    }
+    return ovl_arena_printf(&r->arena, "coalesce(%s, NULL)", list);
+}
+
+/* False: StringIds has no such number. */
+static bool look_up(ovl_nsys *r, int64_t id, ovl_nsys_text *to)
+{
+    if (!r->lookup) {
+        r->lookup = ovl_nsys_prepare(r, "SELECT value FROM temp.ovl_names WHERE id = ?1");
+    }
+    sqlite3_bind_int64(r->lookup, 1, id);
+    bool found = r->lookup && sqlite3_step(r->lookup) == SQLITE_ROW &&
+                 sqlite3_column_type(r->lookup, 0) != SQLITE_NULL;
+    if (found) {
+        ovl_slice text = ovl_nsys_slice(r->lookup, 0);
+        free(to->text);
+        *to = (ovl_nsys_text){id, malloc(text.length + 1), text.length};
+        if (!to->text) {
+            ovl_out_of_memory(text.length + 1);
+        }
+        memcpy(to->text, text.text, text.length);
+    }
+    sqlite3_reset(r->lookup);
+    return found;
+}
+
+/* What a column made by raw_name stands for; good until the next one. */
+static ovl_slice name_in(ovl_nsys *r, sqlite3_stmt *s, int column)
+{
+    if (!r->names || sqlite3_column_type(s, column) != SQLITE_INTEGER) {
+        return ovl_nsys_slice(s, column);
+    }
+    int64_t id = sqlite3_column_int64(s, column);
+    ovl_nsys_text *known = &r->cached[(uint64_t)id % OVL_NSYS_CACHED];
+    bool found = (known->text && known->id == id) || look_up(r, id, known);
+    return found ? (ovl_slice){known->text, known->length} : ovl_nsys_slice(s, column);
+}
+
+ovl_slice ovl_nsys_slice(sqlite3_stmt *s, int column)
 {
     const unsigned char *text = sqlite3_column_text(s, column);
     return (ovl_slice){text ? (const char *)text : "",
@@ -189,15 +239,19 @@ static bool nccl_call(sqlite3_stmt *s, int first, ovl_read_collective *call, int
     bool sized = sqlite3_column_type(s, first + 1) != SQLITE_NULL;
     bool ranks = sqlite3_column_type(s, first + 3) != SQLITE_NULL;
     *call = (ovl_read_collective){
-        .name = ovl_nsys_text(s, first),
-        .group = ovl_nsys_text(s, first + 2),
+        .name = ovl_nsys_slice(s, first),
+        .group = ovl_nsys_slice(s, first + 2),
         .in_elements = -1,
         .out_elements = -1,
         .group_size = ranks ? sqlite3_column_int64(s, first + 3) : -1,
         .sequence = -1,
     };
     *bytes = sized ? sqlite3_column_int64(s, first + 1) : -1;
-    return call->name.length > 0;
+    bool said = call->name.length > 0;
+    if (strcmp(ovl_comm_op_name(call->name), "other") == 0) { /* the end of a group of calls */
+        call->name = (ovl_slice){"", 0};
+    }
+    return said;
 }
 
 static const char *device_sql(ovl_nsys *r, const char *t, ovl_read_kind kind)
@@ -209,8 +263,9 @@ static const char *device_sql(ovl_nsys *r, const char *t, ovl_read_kind kind)
         ovl_nsys_column(r, t, "start"), ovl_nsys_column(r, t, "end"),
         ovl_nsys_column(r, t, "deviceId"), ovl_nsys_column(r, t, "streamId"),
         ovl_nsys_column(r, t, "correlationId"), ovl_nsys_column(r, t, "globalPid"),
-        ovl_nsys_column(r, t, "bytes"), ovl_nsys_name(r, t, names),
-        shape_of(r, t, "gridX", "gridY", "gridZ"), shape_of(r, t, "blockX", "blockY", "blockZ"),
+        ovl_nsys_column(r, t, "bytes"), raw_name(r, t, names),
+        r->sink->shapes ? shape_of(r, t, "gridX", "gridY", "gridZ") : "NULL",
+        r->sink->shapes ? shape_of(r, t, "blockX", "blockY", "blockZ") : "NULL",
         *nccl ? "n.name, n.bytes, 'comm ' || printf('%x', n.comm), n.ranks"
               : "NULL, NULL, NULL, NULL",
         t, nccl);
@@ -233,9 +288,9 @@ static void read_device(ovl_nsys *r, const char *name, ovl_read_kind kind)
             .has_key = sqlite3_column_type(s, 4) != SQLITE_NULL,
             .process = process_of(s, 5),
             .bytes = sqlite3_column_type(s, 6) == SQLITE_NULL ? -1 : sqlite3_column_int64(s, 6),
-            .name = ovl_nsys_text(s, 7),
-            .grid = ovl_nsys_text(s, 8),
-            .block = ovl_nsys_text(s, 9),
+            .name = name_in(r, s, 7),
+            .grid = ovl_nsys_slice(s, 8),
+            .block = ovl_nsys_slice(s, 9),
         };
         if (nccl_call(s, 10, &call, &bytes)) {
             record.communication = true;
@@ -262,14 +317,14 @@ static void read_calls(ovl_nsys *r, bool processes)
                          ovl_nsys_column(r, t, "start"), ovl_nsys_column(r, t, "end"),
                          ovl_nsys_column(r, t, "correlationId"),
                          processes ? ovl_nsys_column(r, t, "globalTid") : "NULL",
-                         ovl_nsys_name(r, t, names), ovl_nsys_column(r, t, "globalTid"), t);
+                         raw_name(r, t, names), ovl_nsys_column(r, t, "globalTid"), t);
     for (sqlite3_stmt *s = ovl_nsys_prepare(r, sql); ovl_nsys_step(r, s);) {
         ovl_read_host record = {
             .call = OVL_READ_LAUNCH,
             .key = (uint64_t)sqlite3_column_int64(s, 2),
             .has_key = sqlite3_column_type(s, 2) != SQLITE_NULL,
             .process = process_of(s, 3),
-            .name = ovl_nsys_text(s, 4),
+            .name = name_in(r, s, 4),
             .thread = (uint64_t)sqlite3_column_int64(s, 5),
         };
         if (times(s, r->about, &record.start, &record.end)) {
@@ -368,7 +423,7 @@ static void read_ranges(ovl_nsys *r, bool processes)
         ovl_nsys_column(r, t, "start"), ovl_nsys_column(r, t, "end"),
         processes ? ovl_nsys_column(r, t, "globalTid") : "NULL", ovl_nsys_name(r, t, names), t);
     for (sqlite3_stmt *s = ovl_nsys_prepare(r, sql); ovl_nsys_step(r, s);) {
-        ovl_read_range record = {.process = process_of(s, 2), .name = ovl_nsys_text(s, 3)};
+        ovl_read_range record = {.process = process_of(s, 2), .name = ovl_nsys_slice(s, 3)};
         if (!ovl_slice_starts(record.name, "ProfilerStep") &&
             times(s, r->about, &record.start, &record.end)) {
             r->sink->range(r->sink->context, &record);
@@ -393,7 +448,7 @@ static void read_steps(ovl_nsys *r, bool processes)
         processes ? ovl_nsys_column(r, t, "globalTid") : "NULL", ovl_nsys_name(r, t, names), t);
     for (sqlite3_stmt *s = ovl_nsys_prepare(r, sql); ovl_nsys_step(r, s);) {
         ovl_read_host record = {
-            .call = OVL_READ_STEP, .process = process_of(s, 2), .name = ovl_nsys_text(s, 3)};
+            .call = OVL_READ_STEP, .process = process_of(s, 2), .name = ovl_nsys_slice(s, 3)};
         if (times(s, r->about, &record.start, &record.end)) {
             r->sink->host(r->sink->context, &record);
         }
@@ -461,7 +516,7 @@ static void read_metrics(ovl_nsys *r)
         const int64_t most = ((int64_t)1 << 62) - 2;
         bool good =
             record.at >= 0 && record.at < most && record.percent >= 0 && record.percent <= 1000;
-        if (good && metric_of(ovl_nsys_text(s, 1), &record.metric)) {
+        if (good && metric_of(ovl_nsys_slice(s, 1), &record.metric)) {
             r->sink->metric(r->sink->context, &record);
         }
     }
@@ -549,6 +604,10 @@ bool ovl_read_nsys(const char *path, const ovl_sink *sink, ovl_read_about *about
                     about->n_records);
     }
     good = export && !(r.why && !about->n_records);
+    for (size_t i = 0; i < OVL_NSYS_CACHED; i++) {
+        free(r.cached[i].text);
+    }
+    sqlite3_finalize(r.lookup);
     sqlite3_close(r.db);
     ovl_arena_free(&r.arena);
     return good;
