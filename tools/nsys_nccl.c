@@ -73,10 +73,12 @@ static bool in_text(const char *json, field f, uint64_t *value)
         return false;
     }
     at += 1 + strspn(at + 1, " \"");
-    char *end;
+    if (*at < '0' || *at > '9') {
+        return false;
+    }
     errno = 0;
-    *value = *at == '-' ? 0 : strtoull(at, &end, 0);
-    return *at != '-' && end != at && errno == 0;
+    *value = strtoull(at, NULL, 0);
+    return errno == 0;
 }
 
 /* A field of the payload, from the text or the bytes of the current row. */

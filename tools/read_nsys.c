@@ -146,6 +146,19 @@ static const char *raw_name(ovl_nsys *r, const char *table, const char *const *c
     return ovl_arena_printf(&r->arena, "coalesce(%s, NULL)", list);
 }
 
+static void remember(ovl_nsys_text *to, int64_t id, ovl_slice text)
+{
+    char *copy = malloc(text.length + 1);
+    if (!copy) {
+        ovl_out_of_memory(text.length + 1);
+    }
+    memcpy(copy, text.text, text.length);
+    free(to->text);
+    to->id = id;
+    to->text = copy;
+    to->length = text.length;
+}
+
 /* False: StringIds has no such number. */
 static bool look_up(ovl_nsys *r, int64_t id, ovl_nsys_text *to)
 {
@@ -156,13 +169,7 @@ static bool look_up(ovl_nsys *r, int64_t id, ovl_nsys_text *to)
     bool found = r->lookup && sqlite3_step(r->lookup) == SQLITE_ROW &&
                  sqlite3_column_type(r->lookup, 0) != SQLITE_NULL;
     if (found) {
-        ovl_slice text = ovl_nsys_slice(r->lookup, 0);
-        free(to->text);
-        *to = (ovl_nsys_text){id, malloc(text.length + 1), text.length};
-        if (!to->text) {
-            ovl_out_of_memory(text.length + 1);
-        }
-        memcpy(to->text, text.text, text.length);
+        remember(to, id, ovl_nsys_slice(r->lookup, 0));
     }
     sqlite3_reset(r->lookup);
     return found;
