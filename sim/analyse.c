@@ -237,9 +237,10 @@ static void find_price_of_interference(analysis *a)
     if (a->options->interference == OVL_INTERFERENCE_NONE) {
         return;
     }
-    ovl_run_options options = {
-        .interference = OVL_INTERFERENCE_NONE, .free_name = OVL_NONE, .aggregates = true,
-        .watch = a->options->watch};
+    ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE,
+                               .free_name = OVL_NONE,
+                               .aggregates = true,
+                               .watch = a->options->watch};
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
     ovl_timeline alone;

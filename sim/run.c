@@ -231,7 +231,8 @@ static void find_last_of_several(const ovl_engine *e, ovl_timeline *t)
 {
     ovl_time last = -1;
     for (uint32_t r = 0; r < e->p->n_ranks; r++) {
-        if (e->p->codes[e->p->ranks[r].code].n_steps == e->p->n_steps && e->ranks[r].step_ends[0] > last) {
+        if (e->p->codes[e->p->ranks[r].code].n_steps == e->p->n_steps &&
+            e->ranks[r].step_ends[0] > last) {
             last = e->ranks[r].step_ends[0];
             t->deciding_rank = r;
         }
