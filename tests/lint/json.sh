@@ -46,6 +46,9 @@ documents() {
         "$ovl" calibrate --json --compute "$scratch/alone.json" --comm "$scratch/alone.json" \
             --overlap "$scratch/both.json" --hbm 2TB/s --sms 108
     done
+    "$ovl" calibrate --json --compute "$scratch/alone.json" --compute "$scratch/alone.json" \
+        --comm "$scratch/alone.json" --comm "$scratch/alone.json" \
+        --overlap "$scratch/both.json" --overlap "$scratch/both.json"
     "$ovl" calibrate --json --two-point accumulation --at 1=3s --at 2=3s
     "$ovl" calibrate --json --two-point accumulation --at 1=3s --at 2=9s --at 3=14s
     "$ovl" calibrate --json --two-point overlap --at 0=3s --at 50%=2s
