@@ -65,6 +65,7 @@ documents() {
         --for 'step=220 ms' --between '1 TB/s..2 TB/s'
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'peak<1GiB' \
         --over 'hardware.collectives[0].alpha=1ms,2ms' --over interference=measured,x
+    "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --over overlap.ddp.no_sync=true,false
     trace tests/lint/json.yaml
     trace scenarios/pipeline/why_idle.yaml
     trace scenarios/buckets/last_bucket.yaml
