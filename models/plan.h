@@ -155,7 +155,8 @@ typedef struct ovl_kernel_spec {
     ovl_mark mark;      /* for errors */
     ovl_times duration; /* none: roofline */
     double flops;
-    uint64_t hbm; /* bytes moved */
+    double efficiency; /* of peak FLOP/s; 0: that of the hardware */
+    uint64_t hbm;      /* bytes moved */
     ovl_dtype dtype;
     ovl_time compute; /* SM-bound part; 0: all of a given duration, or the roofline's */
     bool no_compute;  /* SMs do not matter: copies */
