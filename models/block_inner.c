@@ -349,6 +349,7 @@ const ovl_inner *ovl_embedding_inner(const ovl_block_shape *s, ovl_arena *arena)
     lookup.hbm = 0;
     if (splits_sequence(&b)) {
         at = add_tp(&b, "gather", OVL_ALL_GATHER, 0, 1, OVL_INNER_INPUT);
+        b.ops.data[at].weight = true;
     } else {
         at = OVL_INNER_INPUT;
     }

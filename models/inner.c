@@ -433,7 +433,7 @@ void ovl_inner_run(ovl_inner_place *at, const ovl_inner *inner, ovl_inner_pass p
         }
     }
     bool moves = pass != OVL_INNER_BACKWARD_WEIGHT && list->out >= 0;
-    if (moves && !at->broken) {
+    if (moves && !at->broken && w.local[list->out] != OVL_NONE) {
         at->chain = w.local[list->out];
         at->chain_is_kernel = list->op[list->out].kind == OVL_INNER_KERNEL;
     }

@@ -78,6 +78,7 @@ typedef struct ovl_strategy {
     void (*begin_backward)(struct ovl_step *s, const ovl_pass *pass);
     void (*before_backward)(struct ovl_step *s, uint32_t u);
     void (*in_backward)(struct ovl_step *s, uint32_t u);
+    void (*in_input)(struct ovl_step *s, uint32_t u); /* of a backward whose weights come later */
     void (*after_backward)(struct ovl_step *s, uint32_t u);
     void (*end_backward)(struct ovl_step *s, const ovl_pass *pass);
     void (*end_accumulation)(struct ovl_step *s);
