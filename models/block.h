@@ -75,4 +75,8 @@ const ovl_inner *ovl_head_inner(const ovl_block_shape *shape, ovl_arena *arena);
 /* Makes the layers of workload.model: embedding, block x layers, head. After the mesh is known. */
 void ovl_model_layers(ovl_scenario *scenario, ovl_arena *arena, ovl_errs *errs);
 
+/* What was derived, for reports, and what is left out of the blocks; nothing without a model. After
+ * the plan. */
+void ovl_model_facts(ovl_lowering *l, ovl_lowered *lowered);
+
 #endif

@@ -38,7 +38,8 @@ typedef struct ovl_pipe_code {
     ovl_pipe_plan *p;
     ovl_lowering *l;
     ovl_builder *b;
-    uint32_t rank; /* of the pipeline */
+    uint32_t rank;   /* of the pipeline */
+    uint32_t member; /* one of those that run the code */
     ovl_id code;
     uint16_t compute;
     uint16_t *stream_out, *stream_in, *slot; /* [channels] of this code; OVL_NO_STREAM: not yet */

@@ -540,11 +540,15 @@ static void write_row(writer *e, const ovl_actions *row)
     }
 }
 
-static void open_code(writer *e, uint32_t rank)
+static void open_code(writer *e, uint32_t rank, uint32_t member)
 {
+    const ovl_schedule *s = &e->p->schedule;
     e->rank = rank;
+    e->member = member;
     e->code = ovl_plan_code(e->l);
     e->compute = ovl_add_stream(e->b, e->code, "compute");
+    memset(e->cells, 0xff, (size_t)s->n_stages * s->n_microbatches * sizeof *e->cells); /* OVL_NONE
+                                                                                           */
     for (uint32_t c = 0; c < e->p->channels.len; c++) {
         e->stream_out[c] = e->stream_in[c] = OVL_NO_STREAM;
     }
@@ -555,41 +559,49 @@ static void open_code(writer *e, uint32_t rank)
 static void prepare(writer *e)
 {
     ovl_pipe_plan *p = e->p;
-    size_t n = (size_t)p->schedule.n_stages * p->schedule.n_microbatches;
     e->launch = ovl_plan_launch(e->l);
-    e->cells = OVL_NEW_ARRAY(&p->scratch, cell, n);
-    memset(e->cells, 0xff, n * sizeof *e->cells); /* OVL_NONE everywhere */
+    e->cells = OVL_NEW_ARRAY(&p->scratch, cell,
+                             (size_t)p->schedule.n_stages * p->schedule.n_microbatches);
     e->stages = OVL_NEW_ARRAY(&p->scratch, ovl_pipe_state, p->schedule.n_stages);
     e->stream_out = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
     e->stream_in = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
     e->slot = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
 }
 
-/* The k-th member of each pipeline runs the k-th code. */
-static void give_codes(ovl_pipe_plan *p, const ovl_id *codes)
+static void write_code(writer *e, uint32_t rank, uint32_t member)
 {
-    const ovl_builder *b = p->l->b;
-    for (uint32_t rank = 0; rank < p->l->n_ranks; rank++) {
-        const uint32_t *members =
-            &b->members.data[b->comms.data[p->group->comm_of[rank]].first_member];
-        for (uint32_t k = 0; members[0] == rank && k < p->p; k++) {
-            p->l->rank_code[members[k]] = codes[k];
-        }
-    }
+    open_code(e, rank, member);
+    write_row(e, &e->p->schedule.ranks[rank]);
+    ovl_pipe_pass_close(e);
+    ovl_pipe_data_optimizer(e);
+}
+
+/* Ranks of one place in their pipelines share a code if what they communicate in lies alike on
+ * nodes. */
+static bool alike(const ovl_pipe_plan *p, uint32_t a, uint32_t b)
+{
+    return (!p->data_group ||
+            ovl_plan_spread(p->l, p->data_group, a) == ovl_plan_spread(p->l, p->data_group, b)) &&
+           ovl_inner_alike(p->l, a, b);
 }
 
 void ovl_pipe_emit(ovl_pipe_plan *p)
 {
     writer e = {.p = p, .l = p->l, .b = p->l->b};
-    ovl_id *codes = OVL_NEW_ARRAY(&p->scratch, ovl_id, p->p);
+    const uint32_t *place = ovl_pipe_places(p, &p->scratch);
+    uint32_t n = p->l->n_ranks, *code = p->l->rank_code;
     prepare(&e);
-    for (uint32_t r = 0; r < p->p && !e.broken; r++) {
-        const ovl_actions *row = &p->schedule.ranks[r];
-        open_code(&e, r);
-        codes[r] = e.code;
-        write_row(&e, row);
-        ovl_pipe_pass_close(&e);
-        ovl_pipe_data_optimizer(&e);
+    memset(code, 0xff, n * sizeof *code); /* OVL_NONE */
+    for (uint32_t k = 0; k < p->p; k++) {
+        for (uint32_t first = p->place_rank[k]; first < n && !e.broken; first++) {
+            if (place[first] != k || code[first] != OVL_NONE) {
+                continue;
+            }
+            write_code(&e, k, first);
+            for (uint32_t rank = first; rank < n; rank++) {
+                bool same = place[rank] == k && code[rank] == OVL_NONE && alike(p, first, rank);
+                code[rank] = same ? e.code : code[rank];
+            }
+        }
     }
-    give_codes(p, codes);
 }

@@ -39,7 +39,7 @@ void ovl_pipe_pass_open(ovl_pipe_code *e)
     }
     p->step.strategy = &stage_strategy;
     p->step.own = e;
-    ovl_step_open_in(&p->step, p->place_rank[e->rank], e->code, e->compute);
+    ovl_step_open_in(&p->step, e->member, e->code, e->compute);
 }
 
 void ovl_pipe_pass_close(ovl_pipe_code *e)
