@@ -424,7 +424,11 @@ void ovl_inner_run(ovl_inner_place *at, const ovl_inner *inner, ovl_inner_pass p
         if (!is_in(&list->op[i], pass)) {
             continue;
         }
+        bool first = !w.begun;
         add_one(&w, i, &costs[i]);
+        if (first && caller->first && !at->broken) {
+            caller->first(caller->context);
+        }
         if ((int16_t)i == list->out && pass != OVL_INNER_BACKWARD_WEIGHT) {
             leave(at);
         }

@@ -139,6 +139,8 @@ typedef struct ovl_inner_caller {
     void *context;
     /* The text of an operation ("forward block[3].qkv mb 1") from its own name. */
     const char *(*name)(void *context, const char *op);
+    /* Right after the first operation was added: what it waits for. NULL: nothing. */
+    void (*first)(void *context);
     /* Right after the last kernel of the pass was added: accesses and effects of the layer. */
     void (*last_kernel)(void *context, uint32_t local);
     ovl_time host; /* of the pass, besides launches: at its first operation */

@@ -23,10 +23,6 @@ static bool find_group(ovl_pipe_plan *p)
             return false;
         }
     }
-    uint32_t *ranks = OVL_NEW_ARRAY(&p->scratch, uint32_t, p->p);
-    memcpy(ranks, &l->b->members.data[l->b->comms.data[p->group->comm_of[0]].first_member],
-           p->p * sizeof *ranks);
-    p->place_rank = ranks;
     return true;
 }
 

@@ -66,7 +66,6 @@ typedef struct ovl_pipe_plan {
     const ovl_group *group;
     const ovl_group *data_group; /* of data parallelism; NULL: none */
     uint32_t p;                  /* ranks of one pipeline */
-    const uint32_t *place_rank;  /* [p] a rank at each place: that of the first pipeline */
     ovl_pipe_stage *stages;      /* [n_stages] of one chain */
     uint32_t n_stages;
     ovl_step step;        /* of the layers of all stages, if each is run by itself */

@@ -593,7 +593,7 @@ void ovl_pipe_emit(ovl_pipe_plan *p)
     prepare(&e);
     memset(code, 0xff, n * sizeof *code); /* OVL_NONE */
     for (uint32_t k = 0; k < p->p; k++) {
-        for (uint32_t first = p->place_rank[k]; first < n && !e.broken; first++) {
+        for (uint32_t first = 0; first < n && !e.broken; first++) {
             if (place[first] != k || code[first] != OVL_NONE) {
                 continue;
             }
