@@ -460,6 +460,20 @@ void ovl_inner_start(ovl_inner_place *at, uint32_t chain, bool is_kernel)
     at->chain_is_kernel = is_kernel;
 }
 
+/* --- Gradients --- */
+
+uint16_t ovl_inner_apart(ovl_inner_place *at)
+{
+    const ovl_workload *workload = &at->l->scenario->workload;
+    for (uint32_t i = 0; i < workload->inner_groups.count; i++) {
+        if (strcmp(workload->inner_groups.item[i], workload->model.tp) == 0) {
+            const ovl_inner_lane *lane = lane_of(at, workload->model.tp, workload->model.mark);
+            return lane ? (uint16_t)(lane->slot + 1) : 0;
+        }
+    }
+    return 0;
+}
+
 /* --- Who may share a code --- */
 
 bool ovl_inner_alike(ovl_lowering *l, uint32_t a, uint32_t b)

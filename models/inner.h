@@ -134,6 +134,10 @@ void ovl_inner_close(ovl_inner_place *at);
  * lie alike on nodes. */
 bool ovl_inner_alike(ovl_lowering *l, uint32_t a, uint32_t b);
 
+/* What says of gradients that ranks of tensor parallelism have parts of their own
+ * (ovl_effect.apart); 0 without. */
+uint16_t ovl_inner_apart(ovl_inner_place *at);
+
 /* Who writes a pass. */
 typedef struct ovl_inner_caller {
     void *context;

@@ -184,6 +184,7 @@ static void produce_one(ovl_ddp_code *e, uint32_t tensor, uint32_t microbatch, b
                                  .source = OVL_NONE,
                                  .gradient = e->gradient_name[tensor],
                                  .microbatch = microbatch,
+                                 .apart = ovl_inner_apart(&e->inner),
                                  .scale = e->scale});
 }
 

@@ -233,6 +233,11 @@ static ovl_id gradient_name(ovl_pipe_code *e, uint32_t stage)
     return ovl_name(e->b, stage_text(e, "stage", stage));
 }
 
+static uint16_t apart(ovl_pipe_code *e)
+{
+    return e->p->first_unit ? ovl_inner_apart(&e->p->step.inner) : 0;
+}
+
 static void produce(ovl_pipe_code *e, const ovl_action *a, uint32_t local)
 {
     ovl_pipe_state *s = &e->stages[a->stage];
@@ -244,6 +249,7 @@ static void produce(ovl_pipe_code *e, const ovl_action *a, uint32_t local)
                                  .source = OVL_NONE,
                                  .gradient = gradient_name(e, a->stage),
                                  .microbatch = a->microbatch,
+                                 .apart = apart(e),
                                  .scale = 1.0 / e->p->microbatches});
     s->produced_by = local;
 }
@@ -292,7 +298,8 @@ static void consume(ovl_pipe_code *e)
                        &(ovl_effect){.kind = OVL_CONSUME,
                                      .buffer = s->shard,
                                      .source = OVL_NONE,
-                                     .gradient = gradient_name(e, k)});
+                                     .gradient = gradient_name(e, k),
+                                     .apart = apart(e)});
     }
 }
 
