@@ -1,10 +1,11 @@
 /*
- * block.h - the layers of a transformer given by its shape: FLOPs, bytes, and what they communicate.
+ * block.h - the layers of a transformer given by its shape: FLOPs, bytes, and what they
+ * communicate.
  *
  * Of one microbatch of b sequences of s tokens; h hidden, a heads of d, g key-value heads, f the
- * hidden size of the MLP, V the vocabulary; t ranks of tensor, c of context parallelism; T = b s / c
- * tokens, e bytes an element. Every rank has a/t heads, max(1, g/t) key-value heads, f/t of the MLP.
- * u is t with sequence parallelism, else 1.
+ * hidden size of the MLP, V the vocabulary; t ranks of tensor, c of context parallelism; T = b s /
+ * c tokens, e bytes an element. Every rank has a/t heads, max(1, g/t) key-value heads, f/t of the
+ * MLP. u is t with sequence parallelism, else 1.
  *
  * FLOPs of a forward (Narayanan et al., SC 2021, appendix: a matrix product of m x k by k x n has
  * 2 m k n; a backward twice those of the forward):
@@ -25,11 +26,11 @@
  *     masks of two dropouts                  2 T h / u
  *
  * which for e = 2, f = 4 h, g = a and dropout is s b h (34 + 5 a s / h) on one rank and
- * s b h (10 + 24 / t + 5 a s / (h t)) on t without sequence parallelism. Selective recomputation does
- * not keep the scores, full recomputation only the input of the layer, e T h / u.
+ * s b h (10 + 24 / t + 5 a s / (h t)) on t without sequence parallelism. Selective recomputation
+ * does not keep the scores, full recomputation only the input of the layer, e T h / u.
  *
- * Example: h = 8, a = 2, d = 4, f = 32, s = 4, b = 1, one rank, not causal: 24 * 4 * 64 + 4 * 16 * 8
- * = 6656 FLOPs in a forward.
+ * Example: h = 8, a = 2, d = 4, f = 32, s = 4, b = 1, one rank, not causal: 24 * 4 * 64 + 4 * 16 *
+ * 8 = 6656 FLOPs in a forward.
  */
 #ifndef OVL_MODELS_BLOCK_H
 #define OVL_MODELS_BLOCK_H
@@ -39,11 +40,11 @@
 /* What a rank has of a block. */
 typedef struct ovl_block_shape {
     const ovl_model *model;
-    uint64_t tp, cp;             /* ranks; 1 without the axis */
-    uint64_t tokens;             /* T */
-    uint64_t q, kv, ffn, vocab;  /* columns of a rank: a d / t, max(1, g / t) d, f / t, V / t */
-    uint64_t element;            /* e */
-    uint64_t split;              /* u */
+    uint64_t tp, cp;            /* ranks; 1 without the axis */
+    uint64_t tokens;            /* T */
+    uint64_t q, kv, ffn, vocab; /* columns of a rank: a d / t, max(1, g / t) d, f / t, V / t */
+    uint64_t element;           /* e */
+    uint64_t split;             /* u */
     ovl_dtype dtype;
 } ovl_block_shape;
 

@@ -42,8 +42,8 @@ static void find_useful(ovl_lowering *l, const ovl_block_shape *shape, ovl_lower
     const ovl_scenario *s = l->scenario;
     uint64_t stages = s->pipeline.given ? axis(s, s->pipeline.group) : 1;
     uint64_t m = l->microbatches ? l->microbatches : (uint64_t)OVL_MAX(s->workload.microbatches, 1);
-    double microbatches = (double)m * (double)l->n_ranks /
-                          ((double)shape->tp * (double)shape->cp * (double)stages);
+    double microbatches =
+        (double)m * (double)l->n_ranks / ((double)shape->tp * (double)shape->cp * (double)stages);
     double tokens = (double)shape->tokens * (double)shape->cp;
     lowered->useful = (ovl_useful){
         .flops = ovl_model_flops(shape) * (double)m / (double)stages,

@@ -93,8 +93,8 @@ static uint64_t pieces(const building *b)
     return splits_sequence(b) ? (uint64_t)b->s->model->async_tp : 1;
 }
 
-/* A kernel whose input is split along the sequence: gathered first, piece by piece beside the kernel
- * with asynchronous tensor parallelism. */
+/* A kernel whose input is split along the sequence: gathered first, piece by piece beside the
+ * kernel with asynchronous tensor parallelism. */
 static int16_t gather_into(building *b, const char *name, const ovl_inner_op *kernel, int16_t need)
 {
     if (!splits_sequence(b)) {
@@ -132,7 +132,7 @@ static int16_t gather_again(building *b, const char *name)
     if (!splits_sequence(b)) {
         return OVL_INNER_NOTHING;
     }
-    int16_t again = add_tp(b, name, OVL_ALL_GATHER, 0, 1, OVL_INNER_COMPUTE);
+    int16_t again = add_tp(b, name, OVL_ALL_GATHER, 0, 1, OVL_INNER_NOTHING);
     b->ops.data[again].weight = true;
     return again;
 }
@@ -141,8 +141,7 @@ static int16_t gather_again(building *b, const char *name)
  * the reduction. */
 static int16_t input_gradient(building *b, const char *what, const product *p, int16_t need)
 {
-    int16_t again =
-        gather_again(b, ovl_arena_printf(b->arena, "%s_input_gather", what));
+    int16_t again = gather_again(b, ovl_arena_printf(b->arena, "%s_input_gather", what));
     ovl_inner_op gradient = kernel_of(b, p, 1, 0), weight = kernel_of(b, p, 0, 1);
     int16_t out = reduce_out_of(b, ovl_arena_printf(b->arena, "%s_reduce", what), &gradient, need);
     weight.name = ovl_arena_printf(b->arena, "%s_weight", p->name);
@@ -241,8 +240,7 @@ static int16_t attention_forward(building *b, int16_t need)
         return add_kernel(b, attention(b, 1, 1), need);
     }
     return ring ? ring_forward(b, need)
-                : add_kernel(b, attention(b, 1, 1),
-                             add_cp(b, "kv_gather", OVL_ALL_GATHER, need));
+                : add_kernel(b, attention(b, 1, 1), add_cp(b, "kv_gather", OVL_ALL_GATHER, need));
 }
 
 static int16_t attention_backward(building *b, int16_t need)
@@ -327,8 +325,8 @@ const ovl_inner *ovl_block_inner(const ovl_block_shape *s, ovl_arena *arena)
 
 /* --- Both ends --- */
 
-/* Rows of the table are read, and written; each rank has a part of the vocabulary, so that what they
- * find is added up. */
+/* Rows of the table are read, and written; each rank has a part of the vocabulary, so that what
+ * they find is added up. */
 const ovl_inner *ovl_embedding_inner(const ovl_block_shape *s, ovl_arena *arena)
 {
     ovl_inner *inner = OVL_NEW(arena, ovl_inner);

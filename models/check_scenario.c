@@ -146,8 +146,7 @@ static void check_kept(const ovl_scenario *s, const ovl_layer *layer, ovl_errs *
                   "{d2h: 25 GB/s, h2d: 25 GB/s}",
                   layer->name);
     }
-    if (!layer->inner && !s->fsdp.given && !s->zero.given &&
-        (layer->offload || layer->recompute)) {
+    if (!layer->inner && !s->fsdp.given && !s->zero.given && (layer->offload || layer->recompute)) {
         ovl_warning(errs, layer->mark,
                     "\"%s\" has no effect: it belongs to overlap.fsdp and overlap.zero",
                     layer->offload ? "offload" : "recompute");

@@ -280,20 +280,21 @@ typedef struct writing {
 
 static void wait_for(const writing *w, int16_t need)
 {
-    uint32_t before = need >= 0                    ? w->local[need]
-                      : need == OVL_INNER_INPUT   ? w->from
-                      : need == OVL_INNER_COMPUTE ? w->at->last
-                                                  : OVL_NONE;
+    uint32_t before = need >= 0 ? w->local[need] : need == OVL_INNER_INPUT ? w->from : OVL_NONE;
     if (before != OVL_NONE) {
         ovl_add_after(w->at->l->b, w->at->code, before);
     }
 }
 
-/* Kernels stand in the order of their stream anyway. */
+/* Kernels stand in the order of their stream anyway. Communication waits for all that the compute
+ * stream was given before it, as PyTorch's process groups do. */
 static void wait_for_needs(const writing *w, const ovl_inner_op *op)
 {
     const ovl_inner_list *list = list_of(w->inner, w->pass);
     bool kernel = op->kind == OVL_INNER_KERNEL;
+    if (!kernel && w->at->last != OVL_NONE) {
+        ovl_add_after(w->at->l->b, w->at->code, w->at->last);
+    }
     for (int k = 0; k < 2; k++) {
         int16_t need = op->needs[k];
         bool other = need < 0 || list->op[need].kind != OVL_INNER_KERNEL;

@@ -1,13 +1,14 @@
 /*
- * inner.h - what a layer is made of, where it is more than one kernel: kernels and the communication
- * between them, by tensor, context and expert parallelism.
+ * inner.h - what a layer is made of, where it is more than one kernel: kernels and the
+ * communication between them, by tensor, context and expert parallelism.
  *
  * A layer has three lists in host program order: its forward, its backward, and what runs again
  * before the backward where activations are recomputed. Each operation says which earlier ones of
  * its list it needs; -1 is the input of the layer. Kernels stand on the compute stream,
- * communication on a stream named like its group. Whoever writes a step (data parallel, sharded, a
- * pipeline) calls ovl_inner_run where it would otherwise add the one kernel of a layer; nothing else
- * differs, so every strategy composes with every block.
+ * communication on a stream named like its group, which waits for all that the compute stream was
+ * given before it, as PyTorch's process groups do. Whoever writes a step (data parallel, sharded, a
+ * pipeline) calls ovl_inner_run where it would otherwise add the one kernel of a layer; nothing
+ * else differs, so every strategy composes with every block.
  *
  * The *chain* is the operation that makes what the next one starts from: the output of the layer
  * before, or a receive. It may be communication, which is why stream order is not enough.
@@ -36,7 +37,6 @@ typedef enum ovl_inner_kind {
 
 #define OVL_INNER_INPUT   (-1) /* the chain */
 #define OVL_INNER_NOTHING (-2)
-#define OVL_INNER_COMPUTE (-3) /* all that the compute stream was given so far */
 
 typedef struct ovl_inner_op {
     const char *name;
@@ -119,8 +119,9 @@ typedef struct ovl_inner_place {
     uint8_t part; /* ovl_part; OVL_PART_NONE: it is none */
     uint16_t stage;
     uint32_t microbatch;
-    ovl_time own, mean; /* what the kernels of the action take, and would if all stages were alike */
-    bool broken;        /* an error was told */
+    ovl_time own,
+        mean;    /* what the kernels of the action take, and would if all stages were alike */
+    bool broken; /* an error was told */
 } ovl_inner_place;
 
 /* Opens a place in a code. */

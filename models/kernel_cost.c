@@ -133,8 +133,8 @@ static ovl_plan_cost roofline_kernel(ovl_lowering *l, const ovl_kernel_spec *spe
     }
     double usual = l->hw->gpu.efficiency > 0 ? l->hw->gpu.efficiency : 1;
     double flops = spec->efficiency > 0 ? spec->flops * (usual / spec->efficiency) : spec->flops;
-    if (!ovl_kernel_time(l->hw, flops, spec->hbm, spec->dtype, spec->mark, &duration,
-                         &compute, l->errs)) {
+    if (!ovl_kernel_time(l->hw, flops, spec->hbm, spec->dtype, spec->mark, &duration, &compute,
+                         l->errs)) {
         return no_cost;
     }
     l->roofline = true;

@@ -1,5 +1,5 @@
-#include "models/inner.h"
 #include "models/layer.h"
+#include "models/inner.h"
 
 static ovl_kernel_spec kernel_of(const ovl_layer *layer, const char *pass)
 {

@@ -39,7 +39,7 @@ typedef struct ovl_model_line {
     uint64_t params; /* elements */
     double forward_flops, backward_flops, again_flops;
     ovl_time forward, backward, again;
-    uint64_t kept, activations; /* bytes from forward to backward; while it computes */
+    uint64_t kept, activations;  /* bytes from forward to backward; while it computes */
     uint64_t tp_bytes, cp_bytes; /* in forward, recomputation and backward */
 } ovl_model_line;
 
@@ -55,8 +55,8 @@ typedef struct ovl_lowered {
     uint32_t n_nccl;
     ovl_model_line model[OVL_MODEL_LINES]; /* of workload.model */
     uint32_t n_model;
-    uint64_t model_tokens;                 /* of a microbatch */
-    double model_params;                   /* elements of all layers on one rank of tp */
+    uint64_t model_tokens;               /* of a microbatch */
+    double model_params;                 /* elements of all layers on one rank of tp */
     ovl_useful useful;                   /* flops 0: not known */
     uint32_t microbatches;               /* of a pipeline; 0: it is none */
     const struct ovl_schedule *schedule; /* of a pipeline, without the transfers that were placed */

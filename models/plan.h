@@ -22,8 +22,9 @@
 /* --- Groups --- */
 
 /* A family of communicators of one name: each mesh axis (ranks that differ in that coordinate
- * alone), "world", those of workload.groups, and several axes together ("cp+dp": ranks that differ in
- * these coordinates alone, in order of their number). Its communicators are made at the first use. */
+ * alone), "world", those of workload.groups, and several axes together ("cp+dp": ranks that differ
+ * in these coordinates alone, in order of their number). Its communicators are made at the first
+ * use. */
 typedef struct ovl_group {
     const char *name;
     ovl_mark mark;

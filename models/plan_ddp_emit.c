@@ -251,8 +251,8 @@ void ovl_ddp_emit(ovl_ddp_plan *p)
         const ovl_spread *spread = ovl_plan_spread(l, p->group, first);
         ovl_id code = write_code(p, first);
         for (uint32_t rank = first; rank < l->n_ranks; rank++) {
-            bool same = ovl_plan_spread(l, p->group, rank) == spread &&
-                        ovl_inner_alike(l, first, rank);
+            bool same =
+                ovl_plan_spread(l, p->group, rank) == spread && ovl_inner_alike(l, first, rank);
             l->rank_code[rank] = same ? code : l->rank_code[rank];
         }
     }

@@ -118,8 +118,8 @@ const ovl_pipe_edge *ovl_pipe_edge_out(const ovl_pipe_plan *p, const ovl_action 
 /* The place of each rank in its pipeline, in `arena`. */
 const uint32_t *ovl_pipe_places(const ovl_pipe_plan *p, ovl_arena *arena);
 
-/* Writes a code for each place, and each way in which its communicators lie on nodes, and gives them
- * to the ranks. */
+/* Writes a code for each place, and each way in which its communicators lie on nodes, and gives
+ * them to the ranks. */
 void ovl_pipe_emit(ovl_pipe_plan *p);
 
 #endif

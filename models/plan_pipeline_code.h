@@ -48,7 +48,7 @@ typedef struct ovl_pipe_code {
     ovl_pipe_state *stages; /* [n_stages] */
     uint16_t data_stream, data_slot;
     const ovl_action *action; /* that runs as a pass */
-    uint32_t let_go_by;       /* the last kernel that used parameters that were let go, or OVL_NONE */
+    uint32_t let_go_by; /* the last kernel that used parameters that were let go, or OVL_NONE */
     bool broken;
 } ovl_pipe_code;
 

@@ -124,10 +124,10 @@ static void add_activations(writer *e, const ovl_action *a, cell *c)
 {
     const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, a->stage);
     c->activation = ovl_pipe_cell_buffer(e, "activations", a, stage->activations - stage->kept,
-                                 OVL_ACTIVATION, e->compute);
-    c->kept =
-        ovl_pipe_cell_buffer(e, stage->kept < stage->activations ? "activations for W of" : "activations",
-                     a, stage->kept, OVL_ACTIVATION, e->compute);
+                                         OVL_ACTIVATION, e->compute);
+    c->kept = ovl_pipe_cell_buffer(
+        e, stage->kept < stage->activations ? "activations for W of" : "activations", a,
+        stage->kept, OVL_ACTIVATION, e->compute);
 }
 
 /* Buffers that must be there before the operation, allocated in host order. */
@@ -400,7 +400,7 @@ static void add_room(writer *e, const ovl_action *a)
     uint16_t stream = stream_of(e, edge->channel, false);
     *moved_buffer(e, a) =
         ovl_pipe_cell_buffer(e, a->type == OVL_ACT_RECV_F ? "input" : "gradient of the output", a,
-                     edge->bytes, OVL_TEMPORARY, stream);
+                             edge->bytes, OVL_TEMPORARY, stream);
 }
 
 /* What waits for a receive waits for `local`. */
@@ -548,7 +548,7 @@ static void open_code(writer *e, uint32_t rank, uint32_t member)
     e->code = ovl_plan_code(e->l);
     e->compute = ovl_add_stream(e->b, e->code, "compute");
     memset(e->cells, 0xff, (size_t)s->n_stages * s->n_microbatches * sizeof *e->cells); /* OVL_NONE
-                                                                                           */
+                                                                                         */
     for (uint32_t c = 0; c < e->p->channels.len; c++) {
         e->stream_out[c] = e->stream_in[c] = OVL_NO_STREAM;
     }
@@ -560,8 +560,8 @@ static void prepare(writer *e)
 {
     ovl_pipe_plan *p = e->p;
     e->launch = ovl_plan_launch(e->l);
-    e->cells = OVL_NEW_ARRAY(&p->scratch, cell,
-                             (size_t)p->schedule.n_stages * p->schedule.n_microbatches);
+    e->cells =
+        OVL_NEW_ARRAY(&p->scratch, cell, (size_t)p->schedule.n_stages * p->schedule.n_microbatches);
     e->stages = OVL_NEW_ARRAY(&p->scratch, ovl_pipe_state, p->schedule.n_stages);
     e->stream_out = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
     e->stream_in = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);

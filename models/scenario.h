@@ -13,8 +13,8 @@
  *     }
  *
  * A workload is one of three: `ops`, an explicit program; a data-parallel step stated as `layers`,
- * as a `model` by its shape or as `gradients`; or a pipeline, stated as `stages`, or as layers to be
- * cut.
+ * as a `model` by its shape or as `gradients`; or a pipeline, stated as `stages`, or as layers to
+ * be cut.
  */
 #ifndef OVL_MODELS_SCENARIO_H
 #define OVL_MODELS_SCENARIO_H
@@ -242,17 +242,17 @@ typedef struct ovl_model {
 
 typedef struct ovl_workload {
     ovl_mark mark;
-    int64_t ranks;        /* explicit programs without a mesh */
-    int dtype;            /* default of layers and gradients: f32 */
-    int order;            /* ovl_order of `layers` */
+    int64_t ranks; /* explicit programs without a mesh */
+    int dtype;     /* default of layers and gradients: f32 */
+    int order;     /* ovl_order of `layers` */
     ovl_model model;
     ovl_texts inner_groups; /* that its layers communicate in */
     ovl_items layers;       /* of ovl_layer; those of a model are made from it */
-    ovl_items gradients;  /* of ovl_gradient */
-    ovl_items stages;     /* of ovl_stage */
-    ovl_time backward;    /* with gradients: length of the backward, copy-in kernels included */
-    int64_t microbatches; /* gradient accumulation; default 1 */
-    int64_t steps;        /* training steps to run; the last is the one looked at; default 1 */
+    ovl_items gradients;    /* of ovl_gradient */
+    ovl_items stages;       /* of ovl_stage */
+    ovl_time backward;      /* with gradients: length of the backward, copy-in kernels included */
+    int64_t microbatches;   /* gradient accumulation; default 1 */
+    int64_t steps;          /* training steps to run; the last is the one looked at; default 1 */
     ovl_optimizer optimizer;
     ovl_offload offload;
     ovl_items ops;        /* of ovl_xop */

@@ -132,10 +132,11 @@ static void backward(ovl_step *s, uint32_t u, ovl_pass_kind kind)
     if (again && !s->regathers) {
         recompute(s, u);
     }
-    add_unit(&(unit_pass){s, u, kind == OVL_PASS_INPUT ? "backward_input" : "backward",
-                          kind == OVL_PASS_INPUT ? OVL_INNER_BACKWARD_INPUT : OVL_INNER_BACKWARD,
-                          unit->backward, unit->layer->backward_host, ovl_step_in_backward,
-                          kind == OVL_PASS_INPUT ? s->strategy->in_input : s->strategy->in_backward});
+    add_unit(
+        &(unit_pass){s, u, kind == OVL_PASS_INPUT ? "backward_input" : "backward",
+                     kind == OVL_PASS_INPUT ? OVL_INNER_BACKWARD_INPUT : OVL_INNER_BACKWARD,
+                     unit->backward, unit->layer->backward_host, ovl_step_in_backward,
+                     kind == OVL_PASS_INPUT ? s->strategy->in_input : s->strategy->in_backward});
     if (kind != OVL_PASS_INPUT) {
         ovl_step_kept_backward(s, u);
         call_unit(s->strategy->after_backward, s, u);

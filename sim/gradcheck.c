@@ -12,8 +12,9 @@ typedef struct source {
 
 uint32_t ovl_gradient_part(const ovl_program *program, uint32_t rank, const ovl_effect *effect)
 {
-    return effect->apart ? program->rank_places[program->ranks[rank].first_place + effect->apart - 1]
-                         : 0;
+    return effect->apart
+               ? program->rank_places[program->ranks[rank].first_place + effect->apart - 1]
+               : 0;
 }
 
 static int compare_sources(const void *a, const void *b)
@@ -123,8 +124,7 @@ static uint32_t count_parts(const ovl_program *p, const source *first, uint32_t 
         uint32_t apart = first[i].effect->apart;
         for (uint32_t r = 0; apart && r < p->n_ranks; r++) {
             if (p->ranks[r].code == first[i].code) {
-                const ovl_comm *comm =
-                    &p->comms[p->rank_comms[p->ranks[r].first_comm + apart - 1]];
+                const ovl_comm *comm = &p->comms[p->rank_comms[p->ranks[r].first_comm + apart - 1]];
                 parts = OVL_MAX(parts, comm->n_members);
                 break;
             }

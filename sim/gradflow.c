@@ -28,8 +28,8 @@ typedef struct flow {
     uint32_t *first_buffer;
     uint32_t *stands_at, *stands; /* by rank that ran: the ranks it stands for */
     bool *applied;                /* [n_collectives] */
-    uint64_t *last_receipt;       /* likewise: hash of the last receipt, so that repeats are cheap */
-    checked *checks;              /* [CHECKED_SLOTS] */
+    uint64_t *last_receipt; /* likewise: hash of the last receipt, so that repeats are cheap */
+    checked *checks;        /* [CHECKED_SLOTS] */
     ovl_gradient_problems problems;
     OVL_VEC(receipt) receipts;
     OVL_VEC(uint32_t) list; /* scratch of a sum */
@@ -107,9 +107,9 @@ static void receive(flow *f, uint32_t local, const ovl_effect *e, ovl_held item,
     f->consumed++;
     f->proved += verdict.fault == OVL_GRADIENT_RIGHT;
     if (verdict.fault != OVL_GRADIENT_RIGHT) {
-        ovl_vec_push(&f->problems, (ovl_gradient_problem){f->whole->ranks[rank].code, local, rank,
-                                                          item.gradient, which - at, e->buffer,
-                                                          verdict});
+        ovl_vec_push(&f->problems,
+                     (ovl_gradient_problem){f->whole->ranks[rank].code, local, rank, item.gradient,
+                                            which - at, e->buffer, verdict});
     }
     if (f->last_receipt[which] != hash) {
         f->last_receipt[which] = hash;

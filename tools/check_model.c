@@ -36,11 +36,9 @@ static void row(ovl_grid *grid, const ovl_model_line *line, ovl_arena *arena)
 void ovl_check_model_text(ovl_out *out, const ovl_lowered *lowered)
 {
     static const ovl_column columns[] = {
-        {"layer", true, true, 0},         {"of them", false, false, 0},
-        {"parameters", false, false, 0},  {"forward", true, false, 0},
-        {"again", true, false, 0},        {"backward", true, false, 0},
-        {"kept", false, false, 0},        {"in tp", false, false, 0},
-        {"in cp", false, false, 0},
+        {"layer", true, true, 0},    {"of them", false, false, 0}, {"parameters", false, false, 0},
+        {"forward", true, false, 0}, {"again", true, false, 0},    {"backward", true, false, 0},
+        {"kept", false, false, 0},   {"in tp", false, false, 0},   {"in cp", false, false, 0},
     };
     ovl_arena arena = {0};
     if (lowered->n_model == 0) {

@@ -50,7 +50,7 @@ void ovl_summary_json(ovl_out *out, const ovl_summary *summary);
  */
 void ovl_report_name(ovl_out *out, const char *name);
 void ovl_report_description(ovl_out *out, const char *description); /* NULL: nothing */
-void ovl_report_model(ovl_out *out, const ovl_result *result); /* if the model is known */
+void ovl_report_model(ovl_out *out, const ovl_result *result);      /* if the model is known */
 void ovl_report_model_json(ovl_json *json, const ovl_result *result);
 void ovl_report_hazards(ovl_out *out, const ovl_result *result);
 void ovl_report_chart(ovl_out *out, const ovl_result *result);

@@ -10,8 +10,11 @@ static const char *flops_text(ovl_arena *arena, double flops)
     for (; flops >= 999.5 && k + 1 < OVL_COUNT(units); k++) {
         flops /= 1000;
     }
-    return ovl_arena_printf(arena, "%.*f %s", flops < 9.995 ? 2 : flops < 99.95 ? 1 : 0, flops,
-                            units[k]);
+    return ovl_arena_printf(arena, "%.*f %s",
+                            flops < 9.995   ? 2
+                            : flops < 99.95 ? 1
+                                            : 0,
+                            flops, units[k]);
 }
 
 const char *ovl_report_flops(ovl_arena *arena, double flops)

@@ -1,6 +1,6 @@
 /*
- * test_mesh.c - laws of models on meshes: for every pair of axes what is folded gives what every rank
- * by itself gives, to the picosecond; what is sent is received; every gradient arrives.
+ * test_mesh.c - laws of models on meshes: for every pair of axes what is folded gives what every
+ * rank by itself gives, to the picosecond; what is sent is received; every gradient arrives.
  */
 #include "models/lower.h"
 #include "sim/result.h"
@@ -12,7 +12,8 @@
     "hardware:\n"                                                                                  \
     "  gpu: {hbm: 2 TB/s, sms: 100, peak: {bf16: 100 TFLOP/s}, efficiency: 0.5}\n"                 \
     "  node: {gpus: 2}\n"                                                                          \
-    "  links: {nvlink: {bandwidth: 100 GB/s, latency: 1 us, scope: gpu}, nic: {bandwidth: 10 GB/s, " \
+    "  links: {nvlink: {bandwidth: 100 GB/s, latency: 1 us, scope: gpu}, nic: {bandwidth: 10 "     \
+    "GB/s, "                                                                                       \
     "latency: 5 us, scope: gpu, out_of: node}}\n"                                                  \
     "  collectives:\n"                                                                             \
     "    - &near {op: all_gather, via: [nvlink, nic], algorithm: ring, sms: 8, hbm_factor: 2}\n"   \
