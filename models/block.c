@@ -52,6 +52,8 @@ bool ovl_block_shape_of(const ovl_scenario *scenario, ovl_block_shape *shape, ov
         .ffn = (uint64_t)m->ffn_hidden / t,
         .vocab = ((uint64_t)m->vocabulary + t - 1) / t,
         .dtype = (ovl_dtype)scenario->workload.dtype,
+        .matmul_dtype = (ovl_dtype)(m->matmul_dtype == OVL_DTYPE_OF_LAYER ? scenario->workload.dtype
+                                                                          : m->matmul_dtype),
         .element = ovl_dtype_size((ovl_dtype)scenario->workload.dtype),
         .split = m->sequence_parallel ? t : 1,
     };

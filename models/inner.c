@@ -116,7 +116,7 @@ static ovl_plan_cost kernel_cost(ovl_lowering *l, const ovl_inner *inner, ovl_in
                             .flops = flops_of(op, pass),
                             .hbm = hbm_of(op, pass),
                             .efficiency = op->efficiency,
-                            .dtype = inner->dtype,
+                            .dtype = (ovl_dtype)op->dtype,
                             .klass = klass     ? klass
                                      : forward ? "forward"
                                                : "backward"};
@@ -311,7 +311,7 @@ static ovl_op new_op(const writing *w, const ovl_inner_op *op, ovl_op_kind kind,
     const char *name = w->caller->name(w->caller->context, op->name);
     return (ovl_op){.kind = (uint8_t)kind,
                     .coll = op->kind == OVL_INNER_COLLECTIVE ? op->coll : (uint8_t)OVL_SEND_RECV,
-                    .dtype = (uint8_t)w->inner->dtype,
+                    .dtype = op->dtype,
                     .per_rank = cost.per_rank,
                     .stream = at->compute,
                     .comm = OVL_NO_COMM,

@@ -48,6 +48,7 @@ typedef struct ovl_inner_op {
     double flops, weight_flops; /* kernels */
     uint64_t hbm, weight_hbm;   /* bytes they move */
     double efficiency;          /* of peak FLOP/s; 0: that of the hardware */
+    uint8_t dtype;              /* ovl_dtype: what kernels compute in, what is communicated */
     const char *group;          /* communication */
     uint64_t bytes;
 } ovl_inner_op;
@@ -71,7 +72,6 @@ typedef enum ovl_inner_pass {
 typedef struct ovl_inner {
     ovl_inner_list forward, again, backward;
     ovl_time measured_forward, measured_backward; /* of all kernels of a pass; 0: by their FLOPs */
-    ovl_dtype dtype;
 } ovl_inner;
 
 /* What the kernels of a pass take on a healthy GPU, one after the other; 0 and an error if the

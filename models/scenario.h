@@ -230,6 +230,7 @@ typedef struct ovl_model {
     int64_t layers, hidden, ffn_hidden, heads, kv_heads, head_dim, sequence, vocabulary;
     int64_t microbatch; /* sequences */
     int dtype;          /* ovl_dtype: parameters, activations, gradients */
+    int matmul_dtype;   /* that matrix products compute in; OVL_DTYPE_OF_LAYER: the same */
     bool gated, causal, dropout, sequence_parallel;
     int attention; /* ovl_attention */
     int recompute; /* ovl_recompute */

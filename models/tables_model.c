@@ -31,6 +31,7 @@ static void model_defaults(void *value)
 {
     ovl_model *model = value;
     model->dtype = OVL_BF16;
+    model->matmul_dtype = OVL_DTYPE_OF_LAYER;
     model->microbatch = 1;
     model->gated = model->causal = model->sequence_parallel = true;
     model->tp = "tp";
@@ -101,6 +102,10 @@ static const ovl_field model_fields[] = {
                    .min = 1, .max = 1000000),
     OVL_FIELD_MORE(ovl_model, dtype, "dtype", OVL_F_ENUM, 0,
                    "Element type of parameters, activations and gradients. Default bf16.",
+                   .names = ovl_dtype_keys, .values = ovl_dtype_values),
+    OVL_FIELD_MORE(ovl_model, matmul_dtype, "matmul_dtype", OVL_F_ENUM, 0,
+                   "Element type that the matrix products of blocks and head compute in, such as "
+                   "fp8: they go by its peak. Default: `dtype`.",
                    .names = ovl_dtype_keys, .values = ovl_dtype_values),
     OVL_FIELD(ovl_model, gated, "gated", OVL_F_BOOL, 0,
               "The MLP has a gate (SwiGLU): three matrices instead of two. Default true."),
