@@ -255,7 +255,7 @@ static void leave(ovl_inner_place *at)
     }
 }
 
-static void set_mean(ovl_inner_place *at, ovl_plan_cost cost)
+void ovl_inner_set_mean(ovl_inner_place *at, ovl_plan_cost cost)
 {
     ovl_time length = at->l->b->costs.data[cost.id].work;
     if (at->part == OVL_PART_NONE) {
@@ -332,7 +332,7 @@ static uint32_t add_kernel(writing *w, const ovl_inner_op *op, ovl_plan_cost cos
     ovl_op kernel = new_op(w, op, OVL_KERNEL, cost);
     kernel.coll = 0;
     at->last = ovl_add_op(at->l->b, at->code, &kernel);
-    set_mean(at, cost);
+    ovl_inner_set_mean(at, cost);
     return at->last;
 }
 

@@ -157,6 +157,9 @@ typedef struct ovl_inner_caller {
 void ovl_inner_run(ovl_inner_place *at, const ovl_inner *inner, ovl_inner_pass pass,
                    const ovl_inner_caller *caller);
 
+/* In a pipeline: what the kernel last added, of this cost, takes if all stages are alike. */
+void ovl_inner_set_mean(ovl_inner_place *at, ovl_plan_cost cost);
+
 /* The operation last added, a single kernel of somebody else's, stands for a whole pass: it waits
  * for the chain and goes on with it. */
 void ovl_inner_take(ovl_inner_place *at, uint32_t local);
