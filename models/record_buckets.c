@@ -225,7 +225,8 @@ static ovl_time length_of(const rebucket *b, const ovl_rec_op *like, uint64_t by
 {
     double alpha = like->latency ? (double)like->latency : b->line.alpha;
     double t = ceil(alpha + b->line.slope * (double)bytes - 1e-6);
-    return t < (double)(OVL_TIME_MAX / 4) ? (ovl_time)t : OVL_TIME_MAX / 4;
+    const ovl_time most = OVL_TIME_MAX / 4;
+    return t < (double)most ? (ovl_time)t : most;
 }
 
 static void put_gap(rebucket *b, const ovl_rec_op *before, ovl_time length)

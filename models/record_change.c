@@ -24,8 +24,9 @@ static const char *text_of(const ovl_recorded *rec, ovl_id name)
 /* Rounded up to the next picosecond; what does not fit into time is as long as time goes. */
 static ovl_time time_of(double t)
 {
+    const ovl_time most = OVL_TIME_MAX / 4;
     double up = ceil(t);
-    return up < 0 ? 0 : up >= (double)(OVL_TIME_MAX / 4) ? OVL_TIME_MAX / 4 : (ovl_time)up;
+    return up < 0 ? 0 : up >= (double)most ? most : (ovl_time)up;
 }
 
 /* --- Kernels --- */

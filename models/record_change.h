@@ -54,7 +54,7 @@ typedef struct ovl_rec_line {
 } ovl_rec_line;
 
 /* Of the collectives of a group's name and operation (OVL_COLL_COUNT: any). */
-ovl_rec_line ovl_record_line(const ovl_recorded *recorded, ovl_id group, int op);
+ovl_rec_line ovl_record_line(const ovl_recorded *rec, ovl_id group, int coll);
 
 /* The buckets alone; `group` is the name. */
 bool ovl_record_rebucket(ovl_recorded *recorded, const ovl_change_keys *what_if, ovl_arena *arena,

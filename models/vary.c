@@ -135,8 +135,8 @@ void ovl_vary_prepare(ovl_vary *vary, const ovl_program *program, const ovl_vari
  */
 static ovl_time whole(double t)
 {
-    const double most = (double)(OVL_TIME_MAX / 4);
-    return t < most ? (ovl_time)floor(t + 0.5) : OVL_TIME_MAX / 4;
+    const ovl_time most = OVL_TIME_MAX / 4;
+    return t < (double)most ? (ovl_time)floor(t + 0.5) : most;
 }
 
 static double draw(const ovl_vary *vary, const ovl_jitter *jitter, uint64_t trial, uint32_t rank,

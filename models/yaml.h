@@ -82,4 +82,7 @@ const char *ovl_node_kind_name(const ovl_node *node);
 /* A text of the user as it may stand in a sentence: short, without control characters. */
 const char *ovl_shown(const char *text, ovl_arena *arena);
 
+/* The same of the name of a file, which is of no use cut short: up to 1,024 bytes. */
+const char *ovl_shown_path(const char *path, ovl_arena *arena);
+
 #endif

@@ -101,23 +101,31 @@ const char *ovl_node_kind_name(const ovl_node *node)
     return "nothing";
 }
 
-#define SHOWN_MAX 60
-
-const char *ovl_shown(const char *text, ovl_arena *arena)
+static const char *shown(const char *text, size_t most, ovl_arena *arena)
 {
     size_t length = strlen(text);
-    size_t kept = OVL_MIN(length, (size_t)SHOWN_MAX);
+    size_t kept = OVL_MIN(length, most);
     /* Not in the middle of a UTF-8 character. */
     while (kept < length && kept && ((unsigned char)text[kept] & 0xc0) == 0x80) {
         kept--;
     }
-    char *shown = ovl_arena_alloc(arena, kept + sizeof "...", 1);
+    char *copy = ovl_arena_alloc(arena, kept + sizeof "...", 1);
     for (size_t i = 0; i < kept; i++) {
         unsigned char c = (unsigned char)text[i];
-        shown[i] = c < 0x20 || c == 0x7f ? '?' : text[i];
+        copy[i] = c < 0x20 || c == 0x7f ? '?' : text[i];
     }
     if (kept < length) {
-        memcpy(shown + kept, "...", sizeof "...");
+        memcpy(copy + kept, "...", sizeof "...");
     }
-    return shown;
+    return copy;
+}
+
+const char *ovl_shown(const char *text, ovl_arena *arena)
+{
+    return shown(text, 60, arena);
+}
+
+const char *ovl_shown_path(const char *path, ovl_arena *arena)
+{
+    return shown(path, 1024, arena);
 }

@@ -7,8 +7,40 @@
 
 static void set_own_rate(ovl_engine *e, uint32_t clock, double cap)
 {
-    ovl_clock_set_rate(e, clock, cap);
+    ovl_clock_set_rate(e, clock, ovl_exact_rate(cap));
     ovl_clock_set_bound(e, clock, cap < 1 ? OVL_BOUND_CAP : OVL_BOUND_FREE);
+}
+
+/* Who shares nothing runs by time itself as long as it has no cap, and then has a clock of its own.
+ */
+static void run_alone(ovl_engine *e, uint32_t activity)
+{
+    ovl_activity *a = &e->activities.data[activity];
+    if (a->cap == 1) {
+        a->slot = OVL_NONE;
+        ovl_clock_add(e, OVL_CLOCK_TIME, activity);
+        return;
+    }
+    a->slot = ovl_share_reserve(&e->share);
+    ovl_clock_reserve(e, a->slot);
+    set_own_rate(e, a->slot, a->cap);
+    ovl_clock_add(e, a->slot, activity);
+}
+
+static void set_cap_alone(ovl_engine *e, uint32_t activity, double cap)
+{
+    ovl_activity *a = &e->activities.data[activity];
+    if (a->cap == cap) {
+        return;
+    }
+    a->cap = cap;
+    if (a->slot == OVL_NONE) {
+        ovl_account_activity(e, activity);
+        ovl_clock_remove(e, activity);
+        run_alone(e, activity);
+    } else {
+        set_own_rate(e, a->slot, cap);
+    }
 }
 
 /* Who shares is put on its clock when rates are solved: which one that is depends on what bounds
@@ -28,18 +60,16 @@ static void join(ovl_engine *e, uint32_t activity, uint32_t slot)
     a->shares = slot != OVL_NONE;
     if (a->shares) {
         a->slot = slot;
-        ovl_clock_enlist(e, activity);
+        ovl_crew_enlist(e, activity);
         await_clock(e, activity);
     } else {
-        a->slot = ovl_share_reserve(&e->share);
-        set_own_rate(e, OVL_CLOCK_OF_SLOT(e, a->slot), a->cap);
-        ovl_clock_add(e, OVL_CLOCK_OF_SLOT(e, a->slot), activity, 1);
+        run_alone(e, activity);
     }
 }
 
 void ovl_engine_join(ovl_engine *e, uint32_t activity)
 {
-    e->activities.data[activity].done = 0;
+    e->activities.data[activity].begin = 0;
     join(e, activity, ovl_route_join(e, activity));
 }
 
@@ -50,9 +80,9 @@ static void leave(ovl_engine *e, uint32_t activity)
         ovl_clock_remove(e, activity);
     }
     if (a->shares) {
-        ovl_clock_delist(e, activity);
+        ovl_crew_delist(e, activity);
         ovl_share_leave(&e->share, a->slot, a->count);
-    } else {
+    } else if (a->slot != OVL_NONE) {
         ovl_share_release(&e->share, a->slot);
     }
 }
@@ -72,8 +102,7 @@ void ovl_engine_set_cap(ovl_engine *e, uint32_t activity, double cap, uint32_t b
         a->cap_bound = bound;
     }
     if (!a->shares) {
-        a->cap = cap;
-        set_own_rate(e, a->clock, cap);
+        set_cap_alone(e, activity, cap);
         return;
     }
     uint32_t slot = ovl_share_set_cap(&e->share, a->slot, cap, a->count);
@@ -82,51 +111,12 @@ void ovl_engine_set_cap(ovl_engine *e, uint32_t activity, double cap, uint32_t b
         if (a->clock != OVL_NONE) {
             ovl_clock_remove(e, activity);
         }
-        ovl_clock_delist(e, activity);
+        ovl_crew_delist(e, activity);
         a->slot = slot;
-        ovl_clock_enlist(e, activity);
+        ovl_crew_enlist(e, activity);
         await_clock(e, activity);
     }
     a->cap = cap;
-}
-
-static void set_class_rate(ovl_engine *e, uint32_t slot)
-{
-    const ovl_share_class *c = &e->share.classes.data[slot];
-    uint32_t clock = OVL_CLOCK_OF_SLOT(e, slot);
-    if (c->count) {
-        ovl_clock_set_rate(e, clock, ovl_share_rate(&e->share, slot));
-        ovl_clock_set_bound(e, clock, c->bound == OVL_BOUND_NONE ? OVL_BOUND_FREE : c->bound);
-    }
-}
-
-/* The rates of all who follow a resource. */
-static void change_level(ovl_engine *e, uint32_t resource)
-{
-    const ovl_share_resource *r = &e->share.resources[resource];
-    for (uint32_t i = 0; i < r->line.len; i++) {
-        uint32_t slot = r->line.data[i].slot;
-        if (e->share.classes.data[slot].follows == resource) {
-            set_class_rate(e, slot);
-        }
-    }
-}
-
-static void change_rates(ovl_engine *e)
-{
-    const ovl_share *s = &e->share;
-    for (uint32_t i = 0; i < s->changed.len; i++) {
-        set_class_rate(e, s->changed.data[i]);
-    }
-    for (uint32_t i = 0; i < s->relevelled.len; i++) {
-        change_level(e, s->relevelled.data[i]);
-    }
-    for (uint32_t i = 0; i < e->joining.len; i++) {
-        ovl_activity *a = &e->activities.data[e->joining.data[i]];
-        a->joining = false;
-        ovl_clock_add(e, OVL_CLOCK_OF_SLOT(e, a->slot), e->joining.data[i], 1);
-    }
-    e->joining.len = 0;
 }
 
 void ovl_engine_solve(ovl_engine *e)
@@ -135,7 +125,7 @@ void ovl_engine_solve(ovl_engine *e)
         ovl_caps_update(e);
     }
     if (ovl_share_solve(&e->share)) {
-        change_rates(e);
+        ovl_crews_follow(e);
     }
     ovl_clocks_update(e);
     ovl_account_open(e);
@@ -228,9 +218,13 @@ void ovl_engine_begin(ovl_engine *e, uint32_t activity)
     }
 }
 
-void ovl_latency_event(ovl_engine *e, uint32_t activity)
+void ovl_activity_event(ovl_engine *e, uint32_t activity)
 {
-    enter_fluid(e, activity);
+    if (e->activities.data[activity].phase == OVL_PHASE_LATENCY) {
+        enter_fluid(e, activity);
+    } else {
+        finish(e, activity);
+    }
 }
 
 void ovl_clock_due(ovl_engine *e, uint32_t clock)

@@ -5,22 +5,11 @@
 
 /* --- When the next activity ends --- */
 
-static inline double value_at(const ovl_clock *c, ovl_time t)
+/* Rates are rounded, 1/3 to a little less than a third: so much of the work need not be done. Far
+ * below what anybody could mean. */
+static inline ovl_work allowance(ovl_time total)
 {
-    return c->value + c->rate * (double)(t - c->since);
-}
-
-static inline double done_at(const ovl_clock *c, const ovl_activity *a, ovl_time t)
-{
-    return (value_at(c, t) - a->begin) * a->scale;
-}
-
-/* What rounding may have added to work that was done in several pieces, on a clock that has gone on
- * for long; far below what anybody could mean. */
-static inline double noise(const ovl_activity *a)
-{
-    double shown = a->begin * a->scale; /* the last places of this are lost */
-    return OVL_MIN((double)a->total * 0x1p-44 + shown * 0x1p-47, 0.25);
+    return OVL_MIN((ovl_work)total << (OVL_WORK_SHIFT - 44), (ovl_work)1 << (OVL_WORK_SHIFT - 2));
 }
 
 static inline bool is_empty(const ovl_clock *c)
@@ -28,26 +17,20 @@ static inline bool is_empty(const ovl_clock *c)
     return c->first == c->dues.len;
 }
 
-/* An end is at the next whole picosecond. At isolated speed the arithmetic is that of integers. */
-static ovl_time end_of(const ovl_engine *e, const ovl_clock *c, const ovl_due *due)
+/* An end is at the next whole picosecond. */
+static ovl_time end_of(const ovl_clock *c, const ovl_due *due)
 {
-    ovl_time base = c->since;
-    if (c->rate == 1) {
-        const ovl_activity *a = &e->activities.data[due->activity];
-        double ahead = c->value - a->begin;
-        ovl_time whole = (ovl_time)ahead;
-        if (a->scale == 1 && (double)whole == ahead) {
-            ovl_time work = a->total - whole;
-            return work <= OVL_TIME_MAX - base ? base + work : OVL_NEVER;
-        }
+    if (due->due <= c->value) {
+        return c->since;
     }
-    double left = (due->due - c->value) / c->rate;
-    if (left > 0x1p62) {
+    ovl_work left = due->due - c->value;
+    if (left >> 62 >= c->rate) {
         return OVL_NEVER;
     }
-    ovl_time whole = (ovl_time)left;
-    whole += (double)whole < left;
-    return whole <= OVL_TIME_MAX - base ? base + whole : OVL_NEVER;
+    ovl_time whole = c->rate == UINT64_C(1) << OVL_WORK_SHIFT
+                         ? (ovl_time)((left + c->rate - 1) >> OVL_WORK_SHIFT)
+                         : (ovl_time)((left + c->rate - 1) / c->rate);
+    return whole <= OVL_TIME_MAX - c->since ? c->since + whole : OVL_NEVER;
 }
 
 static void queue(ovl_engine *e, uint32_t clock, ovl_clock *c)
@@ -68,14 +51,14 @@ static void find_next(ovl_engine *e, uint32_t clock)
     const ovl_due *dues = c->dues.data;
     c->late = false;
     c->next = c->first;
-    c->end = OVL_MAX(end_of(e, c, &dues[c->first]), e->now);
+    c->end = OVL_MAX(end_of(c, &dues[c->first]), e->now);
     if (c->end == OVL_NEVER) {
         ovl_engine_fail(e, OVL_E_INPUT, dues[c->first].op,
                         "it would end later than time can count (53 days)");
         return;
     }
     if (c->dues.len - c->first > 1) {
-        double reached = value_at(c, c->end);
+        ovl_work reached = ovl_clock_value(c, c->end);
         for (uint32_t i = c->first + 1; i < c->dues.len && dues[i].due <= reached; i++) {
             c->next = dues[i].op < dues[c->next].op ? i : c->next;
         }
@@ -88,7 +71,7 @@ static void find_next(ovl_engine *e, uint32_t clock)
 static inline void next_changed(ovl_engine *e, uint32_t clock)
 {
     ovl_clock *c = &e->clocks.data[clock];
-    if (c->queued && value_at(c, c->key_time) * (1 + 0x1p-50) < c->dues.data[c->first].due) {
+    if (c->queued && ovl_clock_value(c, c->key_time) < c->dues.data[c->first].due) {
         c->late = true;
     } else {
         find_next(e, clock);
@@ -140,7 +123,7 @@ static void after_end(ovl_engine *e, uint32_t clock)
     ovl_heap_remove(&e->heap, OVL_HANDLE_CLOCK(e, clock));
     c->queued = false;
     if (!is_empty(c) && c->rate > 0) {
-        if (c->dues.data[c->first].due <= value_at(c, e->now)) {
+        if (c->dues.data[c->first].due <= ovl_clock_value(c, e->now)) {
             find_next(e, clock);
         } else {
             touch(e, clock, c);
@@ -148,20 +131,9 @@ static void after_end(ovl_engine *e, uint32_t clock)
     }
 }
 
-static inline ovl_time whole(const ovl_activity *a, double done)
+static inline ovl_time done_at(const ovl_clock *c, const ovl_activity *a, ovl_time t)
 {
-    return OVL_MIN((ovl_time)(done + 0.5), a->total);
-}
-
-ovl_time ovl_clock_progress(const ovl_engine *e, const ovl_activity *a, ovl_time t)
-{
-    return whole(a, done_at(&e->clocks.data[a->clock], a, t));
-}
-
-double ovl_clock_rate_of(const ovl_engine *e, const ovl_activity *a)
-{
-    return a->clock < e->p->n_resources ? ovl_share_rate(&e->share, a->slot)
-                                        : e->clocks.data[a->clock].rate;
+    return ovl_work_whole(ovl_clock_value(c, t) - a->begin, a->total);
 }
 
 /* --- What bounded whom --- */
@@ -185,11 +157,11 @@ static void settle(ovl_engine *e, const ovl_clock *c, ovl_activity *a)
 {
     if (c->bound != OVL_BOUND_FREE && e->now > a->bound_since) {
         uint32_t bound = c->bound == OVL_BOUND_CAP ? a->cap_bound : c->bound;
-        ovl_time time = e->now - a->bound_since, done = whole(a, done_at(c, a, e->now));
+        ovl_time time = e->now - a->bound_since, done = done_at(c, a, e->now);
         keep_limit(e, a, (ovl_limit){a->op, bound, time, time - (done - a->bound_done)});
         a->bound_done = done;
     } else if (e->now > a->bound_since) {
-        a->bound_done = whole(a, done_at(c, a, e->now));
+        a->bound_done = done_at(c, a, e->now);
     }
     a->bound_since = e->now;
 }
@@ -227,52 +199,25 @@ static void keep_segment(ovl_engine *e, const ovl_clock *c, const ovl_activity *
 {
     ovl_time from = OVL_MAX(a->since, c->since);
     if (e->now > from) {
-        double rate = ovl_exact_rate(OVL_MIN(c->rate * a->scale, a->cap));
-        ovl_vec_push(&e->segments, (ovl_segment){a->op, from, e->now, rate});
+        ovl_vec_push(&e->segments, (ovl_segment){a->op, from, e->now, (double)c->rate * 0x1p-63});
     }
 }
 
-static ovl_clock *clock_at(ovl_engine *e, uint32_t clock)
+void ovl_clocks_init(ovl_engine *e)
 {
-    while (e->clocks.len <= clock) {
-        uint32_t bound = e->clocks.len < e->p->n_resources ? e->clocks.len : OVL_BOUND_FREE;
-        ovl_vec_push(&e->clocks, (ovl_clock){.bound = bound, .members = OVL_NONE});
-    }
-    return &e->clocks.data[clock];
+    uint32_t time = ovl_share_reserve(&e->share);
+    assert(time == OVL_CLOCK_TIME);
+    ovl_clock_reserve(e, time);
+    e->clocks.data[time].rate = UINT64_C(1) << OVL_WORK_SHIFT;
 }
 
-/* The members of a class, in a list. */
-void ovl_clock_enlist(ovl_engine *e, uint32_t activity)
+void ovl_clock_reserve(ovl_engine *e, uint32_t slot)
 {
-    ovl_activity *a = &e->activities.data[activity];
-    ovl_clock *c = clock_at(e, OVL_CLOCK_OF_SLOT(e, a->slot));
-    a->next = c->members;
-    a->prev = OVL_NONE;
-    if (c->members != OVL_NONE) {
-        e->activities.data[c->members].prev = activity;
+    while (e->clocks.len <= slot) {
+        ovl_crew crew = {OVL_NONE, e->clocks.len, OVL_NONE};
+        ovl_vec_push(&e->crews, crew);
+        ovl_vec_push(&e->clocks, (ovl_clock){.bound = OVL_BOUND_FREE});
     }
-    c->members = activity;
-}
-
-void ovl_clock_delist(ovl_engine *e, uint32_t activity)
-{
-    const ovl_activity *a = &e->activities.data[activity];
-    if (a->next != OVL_NONE) {
-        e->activities.data[a->next].prev = a->prev;
-    }
-    if (a->prev != OVL_NONE) {
-        e->activities.data[a->prev].next = a->next;
-    } else {
-        e->clocks.data[OVL_CLOCK_OF_SLOT(e, a->slot)].members = a->next;
-    }
-}
-
-/* A clock that measures nobody starts from 0. */
-static void reset(ovl_engine *e, ovl_clock *c)
-{
-    c->value = 0;
-    c->since = e->now;
-    c->first = c->dues.len = 0;
 }
 
 /* In order of the ends, later ones first among equals. */
@@ -291,20 +236,22 @@ static void insert_due(ovl_clock *c, ovl_due due)
     c->dues.data[at] = due;
 }
 
-void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity, double scale)
+void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity)
 {
-    ovl_clock *c = clock_at(e, clock);
+    ovl_clock *c = &e->clocks.data[clock];
     ovl_activity *a = &e->activities.data[activity];
-    if (is_empty(c)) {
-        reset(e, c);
-    }
     a->clock = clock;
-    a->scale = scale;
     a->since = a->bound_since = e->now;
-    a->bound_done = whole(a, a->done);
-    a->begin = value_at(c, e->now) - a->done / scale;
-    insert_due(c, (ovl_due){a->begin + ((double)a->total - noise(a)) / scale, activity, a->op});
-    touch(e, clock, c);
+    a->bound_done = ovl_work_whole(-a->begin, a->total);
+    a->begin += ovl_clock_value(c, e->now);
+    ovl_work due = a->begin + ((ovl_work)a->total << OVL_WORK_SHIFT) - allowance(a->total);
+    if (clock == OVL_CLOCK_TIME) {
+        ovl_time end = (ovl_time)((due + c->rate - 1) >> OVL_WORK_SHIFT);
+        ovl_engine_at(e, OVL_HANDLE_ACTIVITY(e, activity), end, a->op);
+    } else {
+        insert_due(c, (ovl_due){due, activity, a->op});
+        touch(e, clock, c);
+    }
 }
 
 static void take_due(ovl_clock *c, uint32_t activity)
@@ -324,13 +271,17 @@ void ovl_clock_remove(ovl_engine *e, uint32_t activity)
     ovl_activity *a = &e->activities.data[activity];
     uint32_t clock = a->clock;
     ovl_clock *c = &e->clocks.data[clock];
-    a->done = done_at(c, a, e->now);
     settle(e, c, a);
     if (e->options->segments) {
         keep_segment(e, c, a);
     }
-    take_due(c, activity);
     a->clock = OVL_NONE;
+    a->begin -= ovl_clock_value(c, e->now);
+    if (clock == OVL_CLOCK_TIME) {
+        ovl_heap_remove(&e->heap, OVL_HANDLE_ACTIVITY(e, activity));
+        return;
+    }
+    take_due(c, activity);
     if (is_empty(c) || (c->queued && c->key_time == e->now && c->key_op == a->op)) {
         after_end(e, clock);
     } else if (c->rate > 0) {
@@ -338,27 +289,11 @@ void ovl_clock_remove(ovl_engine *e, uint32_t activity)
     }
 }
 
-/* Turned back before its last places get lost: by a multiple of the last place of every end, so
- * that nothing is rounded. */
-static void turn_back(ovl_engine *e, ovl_clock *c)
-{
-    double coarse = c->value * 0x1p32, back = (c->value + coarse) - coarse;
-    c->value -= back;
-    for (uint32_t i = c->first; i < c->dues.len; i++) {
-        c->dues.data[i].due -= back;
-        e->activities.data[c->dues.data[i].activity].begin -= back;
-    }
-}
-
 void ovl_clock_set_rate(ovl_engine *e, uint32_t clock, double rate)
 {
-    ovl_clock *c = clock_at(e, clock);
-    if (c->rate == rate) {
-        return;
-    }
-    if (is_empty(c)) {
-        reset(e, c);
-        c->rate = rate;
+    ovl_clock *c = &e->clocks.data[clock];
+    uint64_t units = (uint64_t)(rate * 0x1p63);
+    if (c->rate == units) {
         return;
     }
     if (c->watchers.len) {
@@ -367,12 +302,10 @@ void ovl_clock_set_rate(ovl_engine *e, uint32_t clock, double rate)
     for (uint32_t i = c->first; i < c->dues.len && e->options->segments; i++) {
         keep_segment(e, c, &e->activities.data[c->dues.data[i].activity]);
     }
-    c->value = value_at(c, e->now);
+    c->value = ovl_clock_value(c, e->now);
     c->since = e->now;
-    c->rate = rate;
-    if (c->dues.len - c->first > 1 &&
-        c->value > 4 * (c->dues.data[c->dues.len - 1].due - c->value)) {
-        turn_back(e, c);
+    c->rate = units;
+    if (!is_empty(c)) {
+        touch(e, clock, c);
     }
-    touch(e, clock, c);
 }

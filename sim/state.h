@@ -6,15 +6,23 @@
  *     comm.c     collectives, sends, receives         caps.c     SMs and measured interference
  *     account.c  who gets each instant of a rank      host.c     issuing
  *     route.c    what loads what                      deadlock.c who waits for whom
+ *     follow.c   who runs on which clock
  *
  * An *activity* is what takes time: a kernel, a copy, a collective over all its members, a
  * transfer. It has a latency phase (fixed) and then a fluid phase of `total` picoseconds of
  * isolated work, which a *clock* measures.
  *
- * Activities of one class of the sharing solver run at one rate and have one clock: it shows the
- * isolated work that somebody there from the beginning would have done. Who joins when it shows v
- * ends when it shows v + total, whatever the rate does in between; so a change of rate costs the
- * same for one activity as for a thousand. An activity that shares nothing has a clock of its own.
+ * Activities that run at one rate have one clock: it shows the isolated work that somebody there
+ * from the beginning would have done. Who joins when it shows v ends when it shows v + total,
+ * whatever the rate does in between; so a change of rate costs the same for one activity as for a
+ * thousand. All whom one resource bounds and who have one weight and cap have one clock, whatever
+ * their classes (follow.c); so have those of a class that is bounded otherwise. The clock of
+ * activities that share nothing and have no cap is time itself: their ends are known at once.
+ *
+ * A clock counts in units of 2^-63 ps, and a rate is a whole number of them each picosecond
+ * (exact.h). So nothing is rounded, and what an activity has done is the sum of rate x time,
+ * whichever clocks it was on, and with whom: a folded run, where others share its clock, ends it at
+ * the same picosecond.
  *
  * Example: at rate 1/2 from 0 on, b joins at 10 ps (the clock shows 5) with 20 ps of work: it ends
  * when the clock shows 25, at 50 ps, or earlier if the rate rises.
@@ -35,16 +43,18 @@
 
 typedef enum ovl_phase { OVL_PHASE_LATENCY, OVL_PHASE_FLUID } ovl_phase;
 
+/* Isolated work in units of 2^-63 ps. */
+typedef ovl_uwide ovl_work;
+#define OVL_WORK_SHIFT 63
+
 typedef struct ovl_activity {
     const ovl_cost *cost;
     const ovl_comm *comm; /* collectives */
     ovl_time total;
-    double done;    /* before it joined its clock */
-    double begin;   /* what its clock showed when nothing was done */
-    double scale;   /* how much it does while its clock goes on by 1 */
-    uint32_t clock; /* in its fluid phase: a resource's, that of its class, or its own; OVL_NONE
-                       while rates are solved */
-    uint32_t slot;  /* its class, or a slot of its own */
+    ovl_work begin;      /* what its clock showed when nothing was done; on no clock: minus what it
+                            has done */
+    uint32_t clock;      /* in its fluid phase; OVL_NONE while rates are solved */
+    uint32_t slot;       /* its class, or a slot of its own; OVL_NONE: it needs none */
     uint32_t next, prev; /* in its class */
     uint32_t op;         /* kernel, copy, sender; a collective's member at place 0 */
     uint32_t rank;       /* of `op` */
@@ -68,12 +78,13 @@ typedef struct ovl_activity {
 
 /* An activity on a clock, and what the clock shows when it ends. */
 typedef struct ovl_due {
-    double due;
+    ovl_work due;
     uint32_t activity, op;
 } ovl_due;
 
 typedef struct ovl_clock {
-    double value, rate; /* it showed `value` at `since` and runs at `rate` */
+    ovl_work value; /* it showed `value` at `since` */
+    uint64_t rate;  /* and goes on by this each picosecond */
     ovl_time since;
     ovl_time end;  /* when the next activity ends */
     uint32_t next; /* which of `dues` that is */
@@ -87,9 +98,22 @@ typedef struct ovl_clock {
     uint32_t first;
     OVL_VEC(ovl_due) dues;      /* from `first` on, in order */
     uint32_t bound;             /* of all on it: a resource, OVL_BOUND_CAP, or OVL_BOUND_FREE */
-    uint32_t members;           /* that of a class: its first activity */
     OVL_VEC(uint32_t) watchers; /* ranks on which its rate decides who gets the time */
 } ovl_clock;
+
+/* The activities of a class, and the clock they run on. */
+typedef struct ovl_crew {
+    uint32_t first; /* activity, OVL_NONE: none */
+    uint32_t clock;
+    uint32_t follows; /* the resource of its clock; OVL_NONE: it has its own */
+} ovl_crew;
+
+/* The clock of all classes that follow a resource with one weight and one cap. */
+typedef struct ovl_pace {
+    double weight, cap;
+    uint32_t clock, classes;
+} ovl_pace;
+typedef OVL_VEC(ovl_pace) ovl_paces;
 
 typedef struct ovl_running {
     uint32_t op, activity;
@@ -103,15 +127,17 @@ typedef struct ovl_rival {
 
 /* Whose the time of a rank is. */
 typedef struct ovl_choice {
-    uint32_t kernel, comm; /* activities whose progress counts, or OVL_NONE */
-    uint8_t term;          /* ovl_term */
-    bool hides;            /* communication is in latency or transfer */
+    uint32_t main;   /* the activity whose progress goes to the term, the rest of the time to its
+                        stretch; OVL_NONE: all goes to the term */
+    uint32_t beside; /* the communication that a kernel hides, if it is in transfer; or OVL_NONE */
+    uint8_t term;    /* ovl_term */
+    bool hides;      /* a kernel runs beside communication in latency or transfer */
 } ovl_choice;
 
 /* What runs on a rank now. */
 typedef struct ovl_rank_state {
     OVL_VEC(uint32_t) kernels;  /* activities */
-    OVL_VEC(ovl_running) comms; /* in latency or transfer */
+    OVL_VEC(ovl_running) comms; /* in latency or transfer, in order of op */
     OVL_VEC(uint32_t)
     holders;                     /* ops of communication that arrived and has not ended, where their
                                     factors matter */
@@ -125,9 +151,11 @@ typedef struct ovl_rank_state {
     ovl_choice is;
     bool touched,
         changed; /* it may be another now; because something else runs, not just by rates */
-    OVL_VEC(ovl_rival) rivals;       /* among which the fastest is chosen */
-    ovl_time accounted;              /* the decomposition is complete up to here */
-    ovl_time kernel_done, comm_done; /* by those chosen, when they were */
+    OVL_VEC(ovl_rival) rivals; /* among which the fastest is chosen */
+    /* The decomposition is complete up to `accounted`, what communication hides up to
+     * `hidden_accounted`; what those chosen had done by then. */
+    ovl_time accounted, hidden_accounted;
+    ovl_time main_done, beside_done;
     /* The host thread. */
     uint32_t cursor; /* local index of the operation it issues next */
     bool issuing;    /* in the launch of `cursor` */
@@ -156,8 +184,11 @@ typedef struct ovl_engine {
     bool failed;
     /* Times, by op; -1 while they have not happened. */
     ovl_time *issue, *arrive, *start, *end;
-    uint32_t *pending; /* by op: what it still waits for; once a batch arrived: parts not ended */
-    uint32_t *running; /* by op: its activity + 1, 0 if none (collectives: on every member) */
+    uint32_t *pending; /* by op, until it arrives: what it still waits for */
+    uint32_t
+        *running; /* the same memory, from then on: its activity + 1, 0 if none (collectives: on
+                     every member; of an eager transfer the sender, and the receiver once it is
+                     in it); who waits for its partner: its rank + 1; batch: parts not ended */
     uint32_t *arrived; /* by collective instance: members that have */
     uint32_t n_ended;
     ovl_rank_state *ranks;
@@ -186,7 +217,9 @@ typedef struct ovl_engine {
     ovl_route *routes; /* by hash; the last one of each place */
     uint32_t route_mask;
     ovl_share share;
-    OVL_VEC(ovl_clock) clocks;                 /* by resource, then by solver slot */
+    OVL_VEC(ovl_clock) clocks;                 /* by solver slot */
+    OVL_VEC(ovl_crew) crews;                   /* likewise: of classes */
+    ovl_paces *paces;                          /* by resource */
     ovl_heap heap;                             /* handles: OVL_HANDLE_... */
     ovl_delays delays;                         /* likewise */
     bool caps_matter;                          /* what runs beside an activity may cap it */
@@ -198,12 +231,13 @@ typedef struct ovl_engine {
 enum { OVL_EVENT_END, OVL_EVENT_HOST };
 #define OVL_TIE(kind, id) (((uint64_t)(kind) << 32) | (id))
 
-/* Who has events: host threads (rank r is r), activities in their latency, clocks. */
+/* The first clock is time itself. */
+#define OVL_CLOCK_TIME 0
+
+/* Who has events: host threads (rank r is r), activities in their latency or on the clock that is
+ * time, clocks. */
 #define OVL_HANDLE_ACTIVITY(e, a) ((e)->p->n_ranks + 2 * (a))
 #define OVL_HANDLE_CLOCK(e, c)    ((e)->p->n_ranks + 2 * (c) + 1)
-
-/* The clock of a resource has its number; that of a class or of one activity this one. */
-#define OVL_CLOCK_OF_SLOT(e, slot) ((e)->p->n_resources + (slot))
 
 /* --- engine.c --- */
 
@@ -249,6 +283,9 @@ void ovl_engine_fail(ovl_engine *e, ovl_status code, uint32_t op, const char *se
  * of one kind at one instant happen in order of their op. */
 void ovl_engine_schedule(ovl_engine *e, uint32_t handle, ovl_time in, int kind, uint32_t op);
 
+/* An activity of `op` ends at this time; it may be taken out of the queue again. */
+void ovl_engine_at(ovl_engine *e, uint32_t handle, ovl_time time, uint32_t op);
+
 /* Runs until nothing more can happen. */
 void ovl_engine_loop(ovl_engine *e);
 
@@ -260,11 +297,11 @@ uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, cons
 /* Starts it: latency, fluid phase, or nothing at all if it takes no time (then it ends at once). */
 void ovl_engine_begin(ovl_engine *e, uint32_t activity);
 
-/* Its latency is over. */
-void ovl_latency_event(ovl_engine *e, uint32_t activity);
-
 /* The event of a clock: the activity that ends, if one does, ends. */
 void ovl_clock_due(ovl_engine *e, uint32_t clock);
+
+/* The event of an activity: its latency is over, or it ends. */
+void ovl_activity_event(ovl_engine *e, uint32_t activity);
 
 /* Joins the solver, or runs at its cap if it loads nothing. */
 void ovl_engine_join(ovl_engine *e, uint32_t activity);
@@ -280,16 +317,17 @@ void ovl_engine_solve(ovl_engine *e);
 
 /* --- clock.c --- */
 
-/* An activity is measured by a clock from now on, of which it does `scale`; a->done picoseconds of
- * its work are done. */
-void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity, double scale);
+/* The clock that is time. */
+void ovl_clocks_init(ovl_engine *e);
 
-/* It no longer is; a->done is what it has done. */
+/* There is a clock of this slot. */
+void ovl_clock_reserve(ovl_engine *e, uint32_t slot);
+
+/* An activity is measured by a clock from now on; what it did before counts. */
+void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity);
+
+/* It no longer is. */
 void ovl_clock_remove(ovl_engine *e, uint32_t activity);
-
-/* It is one of the activities of its class, a->slot, from now on; or no longer. */
-void ovl_clock_enlist(ovl_engine *e, uint32_t activity);
-void ovl_clock_delist(ovl_engine *e, uint32_t activity);
 
 /* The rate from now on; what bounds it. */
 void ovl_clock_set_rate(ovl_engine *e, uint32_t clock, double rate);
@@ -304,15 +342,36 @@ void ovl_clock_keep_limits(ovl_engine *e, ovl_activity *a);
 /* All that happens at this instant has: the next ends. */
 void ovl_clocks_update(ovl_engine *e);
 
-/* At which part of isolated speed an activity runs. */
-double ovl_clock_rate_of(const ovl_engine *e, const ovl_activity *a);
-
 /* The activity whose end is the clock's event now; OVL_NONE if the event came too early (the clock
  * is queued anew). */
 uint32_t ovl_clock_event(ovl_engine *e, uint32_t clock);
 
-/* Whole picoseconds of isolated work an activity has done at `t`, at most all of it. */
-ovl_time ovl_clock_progress(const ovl_engine *e, const ovl_activity *a, ovl_time t);
+static inline ovl_work ovl_clock_value(const ovl_clock *c, ovl_time t)
+{
+    return c->value + (ovl_work)c->rate * (uint64_t)(t - c->since);
+}
+
+/* Whole picoseconds of it, to the nearest; at most all of it. */
+static inline ovl_time ovl_work_whole(ovl_work done, ovl_time total)
+{
+    const ovl_work half = (ovl_work)1 << (OVL_WORK_SHIFT - 1);
+    return OVL_MIN((ovl_time)((done + half) >> OVL_WORK_SHIFT), total);
+}
+
+/* Of isolated work, what an activity has done at `t`. */
+static inline ovl_time ovl_clock_progress(const ovl_engine *e, const ovl_activity *a, ovl_time t)
+{
+    return ovl_work_whole(ovl_clock_value(&e->clocks.data[a->clock], t) - a->begin, a->total);
+}
+
+/* --- follow.c --- */
+
+/* An activity is one of its class, a->slot, from now on. */
+void ovl_crew_enlist(ovl_engine *e, uint32_t activity);
+/* No longer. */
+void ovl_crew_delist(ovl_engine *e, uint32_t activity);
+/* What was solved comes into force: who runs on which clock, and how fast those are. */
+void ovl_crews_follow(ovl_engine *e);
 
 /* --- comm.c
  * ------------------------------------------------------------------------------------------------
@@ -366,8 +425,22 @@ void ovl_host_arrive(ovl_engine *e, uint32_t rank, uint32_t op);
 
 /* --- account.c --- */
 
+/* Somebody else may be the fastest of those who run on the rank; there is room for all ranks. */
+static inline void ovl_account_touch(ovl_engine *e, uint32_t rank)
+{
+    ovl_rank_state *s = &e->ranks[rank];
+    if (!s->touched) {
+        s->touched = true;
+        e->touched.data[e->touched.len++] = rank;
+    }
+}
+
 /* What runs on the rank changes at this instant. */
-void ovl_account(ovl_engine *e, uint32_t rank);
+static inline void ovl_account(ovl_engine *e, uint32_t rank)
+{
+    e->ranks[rank].changed = true;
+    ovl_account_touch(e, rank);
+}
 
 /* An activity ends on a rank: what it did is told before it is forgotten. */
 void ovl_account_end(ovl_engine *e, uint32_t rank, uint32_t activity);

@@ -82,6 +82,66 @@ static bool try_side(job *j, const ovl_document *doc, const char *variant, ovl_t
     return ovl_trials_run(&j->work, &prepared, t);
 }
 
+static void say_nothing_varies(job *j)
+{
+    ovl_error(&j->work.errs, OVL_E_INPUT, nowhere,
+              "nothing varies in any of them, so every trial would be the same; say what does: "
+              "`variation: {kernels: {cv: 3 %%}}`");
+}
+
+static void write_paired_all(job *j, const ovl_paired_all *all)
+{
+    ovl_out file, *out = ovl_work_output(j->args, j->work.shell, &file);
+    if (ovl_args_has(j->args, "json")) {
+        ovl_paired_all_json(out, all);
+    } else {
+        ovl_paired_all_text(out, all);
+    }
+    ovl_work_written(&j->work, j->args, out);
+}
+
+/* The base, then each variant, all with the same draws. */
+static int compare_all_trials(job *j, const ovl_document *doc)
+{
+    uint32_t n = doc->n_variants;
+    ovl_arena *arena = &j->work.arena;
+    ovl_trials *trials = OVL_NEW_ARRAY(arena, ovl_trials, (size_t)n + 1);
+    ovl_result *stated = OVL_NEW_ARRAY(arena, ovl_result, (size_t)n + 1);
+    ovl_paired *items = OVL_NEW_ARRAY(arena, ovl_paired, n);
+    bool vary = false, worse = false, hazard = false;
+    for (uint32_t i = 0; i <= n; i++) {
+        const char *variant = i ? doc->variants[i - 1] : NULL;
+        if (!try_side(j, doc, variant, &trials[i], &stated[i], &vary)) {
+            return OVL_EXIT_DONE; /* the errors have the status */
+        }
+        hazard |= ovl_result_status(&stated[i]) != 0;
+    }
+    if (!vary) {
+        say_nothing_varies(j);
+        return OVL_EXIT_DONE;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_comparison c;
+        ovl_compare(&stated[0], &stated[i + 1], arena, &c);
+        ovl_trials_pair(&trials[0], &trials[i + 1], arena, &items[i]);
+        items[i].nominal = c.sentence;
+        worse |= items[i].change.low > 0;
+    }
+    ovl_paired_all all = {&trials[0], items, n, OVL_NONE};
+    ovl_paired_choose(&all);
+    ovl_kept *runs = OVL_NEW_ARRAY(arena, ovl_kept, (size_t)n + 1);
+    for (uint32_t i = 0; i <= n; i++) {
+        runs[i] = (ovl_kept){doc, i ? doc->variants[i - 1] : NULL, &stated[i], 0, &trials[i]};
+    }
+    bool kept = keep(j, runs, n + 1);
+    write_paired_all(j, &all);
+    if (kept) {
+        say_kept(j, runs, n + 1);
+    }
+    worse = worse && ovl_args_has(j->args, "fail-if-worse");
+    return worse || hazard ? OVL_EXIT_FAILED : OVL_EXIT_DONE;
+}
+
 static int compare_trials(job *j, const ovl_document *a_doc, const char *a_variant,
                           const ovl_document *b_doc, const char *b_variant)
 {
@@ -95,14 +155,15 @@ static int compare_trials(job *j, const ovl_document *a_doc, const char *a_varia
         return OVL_EXIT_DONE; /* the errors have the status */
     }
     if (!vary) {
-        ovl_error(&j->work.errs, OVL_E_INPUT, nowhere,
-                  "nothing varies in either, so every trial would be the same; say what does: "
-                  "`variation: {kernels: {cv: 3 %%}}`");
+        say_nothing_varies(j);
         return OVL_EXIT_DONE;
     }
     ovl_compare(&stated[0], &stated[1], &j->work.arena, &c);
     ovl_trials_pair(&a, &b, &j->work.arena, &pair);
     pair.nominal = c.sentence;
+    ovl_kept runs[] = {{a_doc, a_variant, &stated[0], 0, &a},
+                       {b_doc, b_variant, &stated[1], 0, &b}};
+    bool kept = keep(j, runs, 2);
     ovl_out file, *out = ovl_work_output(j->args, j->work.shell, &file);
     if (ovl_args_has(j->args, "json")) {
         ovl_paired_json(out, &pair);
@@ -110,6 +171,9 @@ static int compare_trials(job *j, const ovl_document *a_doc, const char *a_varia
         ovl_paired_text(out, &pair);
     }
     ovl_work_written(&j->work, j->args, out);
+    if (kept) {
+        say_kept(j, runs, 2);
+    }
     bool worse = pair.change.low > 0 && ovl_args_has(j->args, "fail-if-worse");
     bool hazard = ovl_result_status(&stated[0]) || ovl_result_status(&stated[1]);
     return worse || hazard ? OVL_EXIT_FAILED : OVL_EXIT_DONE;
@@ -129,7 +193,7 @@ static int compare_pair(job *j, const ovl_document *a_doc, const char *a_variant
         return OVL_EXIT_DONE; /* the errors have the status */
     }
     ovl_compare(&a, &b, &j->work.arena, &c);
-    ovl_kept runs[] = {{a_doc, a_variant, &a, 0}, {b_doc, b_variant, &b, 0}};
+    ovl_kept runs[] = {{a_doc, a_variant, &a, 0, NULL}, {b_doc, b_variant, &b, 0, NULL}};
     bool kept = keep(j, runs, 2);
     write_pair(j, &c);
     if (kept) {
@@ -174,15 +238,13 @@ static bool is_number(const char *word)
 static int compare_all(job *j, const ovl_document *doc)
 {
     uint32_t n = doc->n_variants;
-    if (j->trials.n) {
-        ovl_error(&j->work.errs, OVL_E_USAGE, nowhere,
-                  "--trials compares two runs: name a variant of %s", doc->file);
-        return OVL_EXIT_DONE;
-    }
     if (n == 0) {
         ovl_error(&j->work.errs, OVL_E_USAGE, nowhere,
                   "%s has no variants to compare; name two files, or add `variants:`", doc->file);
         return OVL_EXIT_DONE;
+    }
+    if (j->trials.n) {
+        return compare_all_trials(j, doc);
     }
     ovl_result *results = OVL_NEW_ARRAY(&j->work.arena, ovl_result, (size_t)n + 1);
     ovl_comparison *items = OVL_NEW_ARRAY(&j->work.arena, ovl_comparison, n);
@@ -199,9 +261,9 @@ static int compare_all(job *j, const ovl_document *doc)
     ovl_summary summary = {&results[n], items, n, OVL_NONE, OVL_NONE};
     ovl_summary_choose(&summary);
     ovl_kept *runs = OVL_NEW_ARRAY(&j->work.arena, ovl_kept, (size_t)n + 1);
-    runs[0] = (ovl_kept){doc, NULL, &results[n], 0};
+    runs[0] = (ovl_kept){doc, NULL, &results[n], 0, NULL};
     for (uint32_t i = 0; i < n; i++) {
-        runs[i + 1] = (ovl_kept){doc, doc->variants[i], &results[i], 0};
+        runs[i + 1] = (ovl_kept){doc, doc->variants[i], &results[i], 0, NULL};
     }
     bool kept = keep(j, runs, n + 1);
     ovl_out file, *out = ovl_work_output(j->args, j->work.shell, &file);

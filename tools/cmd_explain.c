@@ -1,6 +1,7 @@
 #include "tools/explain.h"
 #include "tools/limits.h"
 #include "tools/solve.h"
+#include "tools/sweep_args.h"
 #include "tools/work.h"
 
 #include <stdlib.h>
@@ -198,9 +199,11 @@ static void explain_limits(ovl_work *work, const ovl_args *args)
 {
     ovl_prepared prepared = {0};
     ovl_limits limits;
+    uint32_t threads = 0;
     const char *name = args->n_operands > 1 ? args->operands[1] : NULL;
-    if (alone(work, args) && prepare(work, args, &prepared) &&
-        ovl_limits_find(work, &prepared, name, &limits)) {
+    if (alone(work, args) && ovl_sweep_read_jobs(work, args, &threads) &&
+        prepare(work, args, &prepared) &&
+        ovl_limits_find(work, &prepared, name, threads, &limits)) {
         ovl_out file, *out = ovl_work_output(args, work->shell, &file);
         if (ovl_args_has(args, "json")) {
             ovl_limits_json(out, &limits);

@@ -17,7 +17,8 @@ static bool choose_search(job *j)
 {
     ovl_optimize *o = &j->optimize;
     const ovl_args *args = j->args;
-    bool words = ovl_args_has(args, "over") || ovl_args_has(args, "zip");
+    bool words =
+        ovl_args_has(args, "over") || ovl_args_has(args, "zip") || ovl_args_has(args, "sample");
     const ovl_node *root = j->doc.root;
     o->buckets = ovl_args_has(args, "buckets");
     o->stages = ovl_args_has(args, "stages");
@@ -65,6 +66,7 @@ static int search(job *j)
     ovl_comparison c;
     o->start = &j->start;
     o->arena = &j->work.arena;
+    o->err = j->work.shell->err;
     if (!ovl_optimize_run(o, &j->work.errs)) {
         ovl_out_printf(j->work.shell->err, "%s\n", o->error);
         return (int)o->status;

@@ -162,7 +162,21 @@ static int run_one(ovl_work *work, const ovl_args *args, const ovl_side *side, c
     return ovl_result_status(&result);
 }
 
-static void run_trials(ovl_work *work, const ovl_args *args, const ovl_side *side, ovl_trials *t)
+/* The run as stated, with the trials of it. */
+static int64_t keep_trials(ovl_work *work, const char *store, const ovl_document *doc,
+                           const ovl_side *side, const ovl_prepared *prepared, const ovl_trials *t)
+{
+    ovl_result stated;
+    const ovl_ask ask = {.worth = OVL_WORTH_NONE};
+    if (!ovl_work_analyse(work, prepared, &ask, &stated, NULL)) {
+        return 0;
+    }
+    ovl_kept kept = {doc, side->variant, &stated, 0, t};
+    return ovl_keep_all(work, store, &kept, 1) ? kept.run : 0;
+}
+
+static void run_trials(ovl_work *work, const ovl_args *args, const ovl_side *side,
+                       const char *store, ovl_trials *t)
 {
     ovl_document doc;
     ovl_prepared prepared = {0};
@@ -171,6 +185,7 @@ static void run_trials(ovl_work *work, const ovl_args *args, const ovl_side *sid
         !ovl_trials_vary(work, &prepared) || !ovl_trials_run(work, &prepared, t)) {
         return; /* the errors have the status */
     }
+    int64_t number = store ? keep_trials(work, store, &doc, side, &prepared, t) : 0;
     ovl_out file, *out = ovl_work_output(args, work->shell, &file);
     if (ovl_args_has(args, "json")) {
         ovl_trials_json(out, t);
@@ -178,6 +193,7 @@ static void run_trials(ovl_work *work, const ovl_args *args, const ovl_side *sid
         ovl_trials_text(out, t);
     }
     ovl_work_written(work, args, out);
+    say_kept(work, args, store, number);
 }
 
 int ovl_cmd_run(const ovl_args *args, const ovl_shell *shell)
@@ -195,7 +211,7 @@ int ovl_cmd_run(const ovl_args *args, const ovl_shell *shell)
         return ovl_work_end(&work, status);
     }
     if (trials.n) {
-        run_trials(&work, args, &side, &trials);
+        run_trials(&work, args, &side, store, &trials);
     } else if (only && strcmp(only, "both") == 0) {
         run_three(&work, args, &side);
     } else {

@@ -162,6 +162,9 @@ static int simulate(job *j)
         return end_of_part(j);
     }
     ovl_sweep_choose(s, &j->work.arena);
+    if (!s->signal) {
+        ovl_sweep_store_fill(&j->store);
+    }
     write_sweep(j);
     return s->signal ? interrupted(j, open) : ovl_sweep_status(s);
 }

@@ -133,6 +133,10 @@ static const ovl_option explain_items[] = {
          "show this resource over time instead: nic.out:3 is the instance of rank, node or block "
          "3; without a number the first"},
     {.name = "rank", .value = "RANK", .doc = "explain operations of this rank alone"},
+    {.name = "jobs",
+     .letter = 'j',
+     .value = "N",
+     .doc = "threads of --limits; without it one for each core"},
     VARIANT,
     SET,
     INTERFERENCE,

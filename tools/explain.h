@@ -23,7 +23,7 @@ typedef struct ovl_explanation {
     uint32_t n_pieces;
 } ovl_explanation;
 
-void ovl_explain_text(ovl_out *out, const ovl_explanation *explanation);
-void ovl_explain_json(ovl_out *out, const ovl_explanation *explanation);
+void ovl_explain_text(ovl_out *out, const ovl_explanation *x);
+void ovl_explain_json(ovl_out *out, const ovl_explanation *x);
 
 #endif

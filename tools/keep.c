@@ -7,9 +7,29 @@
 
 /* --- Texts in memory --- */
 
-typedef void (*writer)(ovl_out *out, const ovl_result *result);
+typedef void (*writer)(ovl_out *out, const void *of);
 
-static const char *written(writer write, const ovl_result *result, ovl_arena *arena)
+static void result_json(ovl_out *out, const void *of)
+{
+    ovl_report_json(out, of);
+}
+
+static void result_text(ovl_out *out, const void *of)
+{
+    ovl_report_text(out, of);
+}
+
+static void trials_json(ovl_out *out, const void *of)
+{
+    ovl_trials_json(out, of);
+}
+
+static void trials_text(ovl_out *out, const void *of)
+{
+    ovl_trials_text(out, of);
+}
+
+static const char *written(writer write, const void *of, ovl_arena *arena)
 {
     char *text = NULL;
     size_t length = 0;
@@ -19,7 +39,7 @@ static const char *written(writer write, const ovl_result *result, ovl_arena *ar
         ovl_out_of_memory(0);
     }
     ovl_out_stream(&out, file);
-    write(&out, result);
+    write(&out, of);
     ovl_out_close(&out);
     if (fclose(file) != 0) {
         ovl_out_of_memory(length);
@@ -49,6 +69,12 @@ void ovl_run_record_of(ovl_work *work, const ovl_document *doc, ovl_run_record *
     };
 }
 
+void ovl_run_reports(const ovl_result *result, ovl_arena *arena, ovl_run_record *record)
+{
+    record->json = written(result_json, result, arena);
+    record->text = written(result_text, result, arena);
+}
+
 static bool keep(ovl_work *work, ovl_store *store, ovl_kept *kept)
 {
     ovl_arena arena = {0};
@@ -61,8 +87,16 @@ static bool keep(ovl_work *work, ovl_store *store, ovl_kept *kept)
     record.figures = &figures;
     record.result = kept->result;
     record.scenario = kept->result->scenario ? kept->result->scenario : record.scenario;
-    record.json = written(ovl_report_json, kept->result, &arena);
-    record.text = written(ovl_report_text, kept->result, &arena);
+    ovl_trial_record trials;
+    if (kept->trials) {
+        const ovl_trials *t = kept->trials;
+        trials = (ovl_trial_record){t->n, t->seed, t->step, t->exposed};
+        record.trials = &trials;
+        record.json = written(trials_json, t, &arena);
+        record.text = written(trials_text, t, &arena);
+    } else {
+        ovl_run_reports(kept->result, &arena, &record);
+    }
     kept->run = ovl_store_add(store, &record, &work->errs);
     ovl_arena_free(&arena);
     return kept->run != 0;
@@ -85,7 +119,7 @@ bool ovl_keep_all(ovl_work *work, const char *path, ovl_kept *runs, uint32_t n)
 int64_t ovl_keep(ovl_work *work, const char *store, const ovl_document *doc, const char *variant,
                  const ovl_result *result)
 {
-    ovl_kept kept = {doc, variant, result, 0};
+    ovl_kept kept = {doc, variant, result, 0, NULL};
     return ovl_keep_all(work, store, &kept, 1) ? kept.run : 0;
 }
 
@@ -138,5 +172,6 @@ const char *ovl_stored_text(const ovl_stored_run *run, ovl_arena *arena)
     for (uint32_t i = 0; i < run->n_changes; i++) {
         text = ovl_arena_printf(arena, "%s, %s", text, run->changes[i]);
     }
-    return text;
+    return run->trials ? ovl_arena_printf(arena, "%s, %" PRId64 " trials", text, run->trials)
+                       : text;
 }

@@ -11,10 +11,14 @@
 #define OVL_TOOLS_KEEP_H
 
 #include "tools/store.h"
+#include "tools/trials.h"
 #include "tools/work.h"
 
 /* What a record needs to know of a document: its texts and names. */
 void ovl_run_record_of(ovl_work *work, const ovl_document *doc, ovl_run_record *record);
+
+/* The reports of a result, in `arena`. */
+void ovl_run_reports(const ovl_result *result, ovl_arena *arena, ovl_run_record *record);
 
 /* Stores a run that was loaded through `work`, with its reports; gives its number, or 0 and errors.
  */
@@ -27,6 +31,7 @@ typedef struct ovl_kept {
     const char *variant;
     const ovl_result *result;
     int64_t run;
+    const ovl_trials *trials; /* their reports are kept; NULL: those of the result */
 } ovl_kept;
 bool ovl_keep_all(ovl_work *work, const char *store, ovl_kept *runs, uint32_t n);
 
@@ -37,7 +42,8 @@ bool ovl_again(ovl_work *work, ovl_store *store, const ovl_stored_run *run, cons
 /* What `ovl export --store` does: the run of the first operand as JSON, or CSV. */
 void ovl_export_stored(ovl_work *work, const ovl_args *args);
 
-/* "base, overlap.ddp.bucket_cap=8MiB": what was run of the scenario. */
+/* "base, overlap.ddp.bucket_cap=8MiB", with ", 100 trials" of trials: what was run of the scenario.
+ */
 const char *ovl_stored_text(const ovl_stored_run *run, ovl_arena *arena);
 
 #endif

@@ -4,11 +4,12 @@
  *     45 = 25 matmul + 20 all-reduce     matmul 10 % faster: 42.7, free: 20
  *                                        all-reduce 10 % faster: 43.2, free: 25
  *
- * Every figure is a simulation of the whole step, folded where ranks are alike; what nobody uses is
- * not simulated. Operations are made faster as speedup.h says: in 10/11 of their time they move the
- * same bytes. A link or HBM gets 11/10 of its bandwidth, or a million times as much, in the
- * scenario, which is lowered again: costs that are computed from it follow, costs that are stated
- * do not, and then only the sharing changes.
+ * Every figure is a simulation of the whole step, folded where ranks are alike; where nothing can
+ * be slowed, only what follows from the change is worked out again (sim/rerun.h), which gives the
+ * same. What nobody uses is not simulated. Operations are made faster as speedup.h says: in 10/11
+ * of their time they move the same bytes. A link or HBM gets 11/10 of its bandwidth, or a million
+ * times as much, in the scenario, which is lowered again: costs that are computed from it follow,
+ * costs that are stated do not, and then only the sharing changes.
  */
 #ifndef OVL_TOOLS_LIMITS_H
 #define OVL_TOOLS_LIMITS_H
@@ -58,19 +59,20 @@ typedef struct ovl_limits {
     const ovl_lost *lost; /* with the compute they sum to the step */
     uint32_t n_lost;
     uint32_t simulations;
+    uint32_t partly;  /* of these: only what follows from the change was worked out again */
     const char *name; /* only operations of this name were made faster; NULL: all kinds */
 } ovl_limits;
 
-/* Fills everything, of all or of the operations of one name (NULL: all). Lists and texts live in
- * the work's arena. False and errors. */
+/* Fills everything, of all or of the operations of one name (NULL: all), on so many threads (0: all
+ * cores). Lists and texts live in the work's arena. False and errors. */
 bool ovl_limits_find(ovl_work *work, const ovl_prepared *prepared, const char *name,
-                     ovl_limits *limits);
+                     uint32_t threads, ovl_limits *limits);
 
 /* The parts that limits_lost.c finds in a result: slack of communication, and lost time. */
 void ovl_limits_slack(const ovl_result *result, ovl_arena *arena, ovl_limits *limits);
 void ovl_limits_lost(const ovl_result *result, ovl_arena *arena, ovl_limits *limits);
 
-void ovl_limits_text(ovl_out *out, const ovl_limits *limits);
-void ovl_limits_json(ovl_out *out, const ovl_limits *limits); /* schema overlapsim.limits/1 */
+void ovl_limits_text(ovl_out *out, const ovl_limits *x);
+void ovl_limits_json(ovl_out *out, const ovl_limits *x); /* schema overlapsim.limits/1 */
 
 #endif

@@ -90,6 +90,7 @@ void ovl_limits_json(ovl_out *out, const ovl_limits *x)
     ceilings(&json, x);
     slack(&json, x);
     ovl_json_uint(&json, "simulations", x->simulations);
+    ovl_json_uint(&json, "partly_simulated", x->partly);
     ovl_json_close(&json);
     ovl_json_end(&json);
 }

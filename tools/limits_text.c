@@ -202,6 +202,13 @@ void ovl_limits_text(ovl_out *out, const ovl_limits *x)
     if (!x->name) {
         slack(&w);
     }
-    ovl_out_printf(out, "\n%" PRIu32 " simulations\n", x->simulations);
+    ovl_out_printf(out, "\n%" PRIu32 " simulations", x->simulations);
+    if (x->partly) {
+        ovl_out_printf(out,
+                       ", %" PRIu32 " of them only of what follows from the change: nothing can be "
+                       "slowed",
+                       x->partly);
+    }
+    ovl_out_text(out, "\n");
     ovl_arena_free(&arena);
 }

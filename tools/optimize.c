@@ -79,6 +79,8 @@ typedef struct crew {
     ovl_optimize *o;
     ovl_candidate *list;
     ovl_arena *errors; /* one a thread */
+    ovl_progress progress;
+    uint32_t done;
 } crew;
 
 static void work(void *context, uint32_t thread, uint32_t piece)
@@ -87,17 +89,32 @@ static void work(void *context, uint32_t thread, uint32_t piece)
     ovl_candidate_point(c->o, &c->list[piece], &c->errors[thread]);
 }
 
+static void done(void *context, uint32_t piece)
+{
+    (void)piece;
+    ((crew *)context)->done++;
+}
+
+static void tick(void *context)
+{
+    crew *c = context;
+    ovl_progress_at(&c->progress, c->done);
+}
+
 void ovl_optimize_try(ovl_optimize *o, ovl_candidate *list, uint32_t n)
 {
     ovl_arena arena = {0};
     uint32_t threads = o->threads ? o->threads : ovl_pool_cores();
-    crew c = {o, list, OVL_NEW_ARRAY(&arena, ovl_arena, threads)};
-    ovl_pool pool = {.threads = threads, .n = n, .context = &c, .work = work};
+    crew c = {.o = o, .list = list, .errors = OVL_NEW_ARRAY(&arena, ovl_arena, threads)};
+    ovl_pool pool = {
+        .threads = threads, .n = n, .context = &c, .work = work, .done = done, .tick = tick};
     for (uint32_t i = 0; i < n; i++) {
         list[i].number = o->made++;
     }
     if (n && !o->signal) {
+        ovl_progress_begin(&c.progress, o->err, "simulations", n);
         ovl_pool_end end = ovl_pool_run(&pool);
+        ovl_progress_end(&c.progress);
         o->signal = end.signal;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -228,41 +245,62 @@ bool ovl_optimize_run(ovl_optimize *o, ovl_errs *errs)
     return true;
 }
 
-static const char *pair_text(const char *before, const char *path, const char *value,
-                             ovl_arena *arena)
+typedef OVL_VEC(ovl_setting) settings;
+
+static void add_setting(settings *list, const char *path, const char *value, const ovl_node *node)
 {
-    return ovl_arena_printf(arena, "%s%s%s: %s", before, *before ? ", " : "",
-                            ovl_yaml_scalar_text(path, false, arena), value);
+    ovl_vec_push(list, (ovl_setting){path, value, node});
+}
+
+static bool set_again(const ovl_candidate *c, const char *path)
+{
+    for (uint32_t k = 0; k < c->n_sets; k++) {
+        if (strcmp(c->sets[k].path, path) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* What the variant of the file, then --set, then the candidate change; a path set again later is
  * left out before. */
-const char *ovl_candidate_yaml(const ovl_optimize *o, const ovl_candidate *c, ovl_arena *arena)
+const ovl_setting *ovl_candidate_settings(const ovl_optimize *o, const ovl_candidate *c,
+                                          uint32_t *n, ovl_arena *arena)
 {
     const ovl_sweep *s = o->start;
-    const char *variant = c->variant ? c->variant : s->variant, *text = "";
+    settings list = {0};
+    const char *variant = c->variant ? c->variant : s->variant;
     const ovl_node *map =
         variant ? ovl_node_get(ovl_node_get(s->doc->root, "variants"), variant) : NULL;
     for (uint32_t i = 0; map && map->kind == OVL_NODE_MAP && i < map->count; i++) {
-        bool again = false;
-        for (uint32_t k = 0; k < c->n_sets; k++) {
-            again |= strcmp(c->sets[k].path, map->pairs[i].key) == 0;
-        }
-        if (!again) {
-            text = pair_text(text, map->pairs[i].key, ovl_node_text(map->pairs[i].value, arena),
-                             arena);
+        const ovl_node *value = map->pairs[i].value;
+        if (!set_again(c, map->pairs[i].key)) {
+            add_setting(&list, map->pairs[i].key, ovl_node_text(value, arena), value);
         }
     }
     for (uint32_t i = 0; i < s->n_sets; i++) {
-        const char *equals = s->sets[i].text ? strchr(s->sets[i].text, '=') : NULL;
+        const char *text = s->sets[i].text, *equals = text ? strchr(text, '=') : NULL;
         if (equals) {
-            const char *path =
-                ovl_arena_strndup(arena, s->sets[i].text, (size_t)(equals - s->sets[i].text));
-            text = pair_text(text, path, equals + 1, arena);
+            const char *path = ovl_arena_strndup(arena, text, (size_t)(equals - text));
+            add_setting(&list, path, equals + 1, NULL);
         }
     }
     for (uint32_t i = 0; i < c->n_sets; i++) {
-        text = pair_text(text, c->sets[i].path, ovl_node_text(c->sets[i].value, arena), arena);
+        const ovl_node *value = c->sets[i].value;
+        add_setting(&list, c->sets[i].path, ovl_node_text(value, arena), value);
+    }
+    *n = list.len;
+    return ovl_vec_freeze(&list, arena);
+}
+
+const char *ovl_candidate_yaml(const ovl_optimize *o, const ovl_candidate *c, ovl_arena *arena)
+{
+    uint32_t n;
+    const ovl_setting *list = ovl_candidate_settings(o, c, &n, arena);
+    const char *text = "";
+    for (uint32_t i = 0; i < n; i++) {
+        text = ovl_arena_printf(arena, "%s%s%s: %s", text, i ? ", " : "",
+                                ovl_yaml_scalar_text(list[i].path, false, arena), list[i].value);
     }
     return ovl_arena_printf(arena, "{%s}", text);
 }

@@ -10,8 +10,9 @@
  *  - all combinations of the values of axes (axes.h), or, where there are more than may be tried,
  *    one axis after the other from the start until none helps;
  *  - how the gradients of a data-parallel step are put into buckets: every split in the given order
- *    for up to 12 of them (2^11), every order too for as many as may be tried (7 have 47,293), else
- *    annealing (GSL's) from the best split found;
+ *    for up to 12 of them (2^11) and in that in which they become ready, every order too for as
+ * many as may be tried (7 have 47,293); of more the best splits if nothing is slowed, by dynamic
+ *    programming; then annealing (GSL's) from the best split found;
  *  - how the layers of a pipeline are put on its stages: every way if they may be tried, else moves
  *    of one layer from the best of the even ones.
  *
@@ -39,11 +40,11 @@ typedef struct ovl_candidate {
 
 /* Where the best one stays the best. */
 typedef struct ovl_stays {
-    const char *what;          /* "compute times" */
-    bool factor;               /* a factor, or a time added */
-    double low, high;          /* factor; or picoseconds */
-    bool low_open, high_open;  /* it does so as far as was looked */
-    const char *below, *above; /* what is better beyond, in words */
+    const char *what;                   /* "compute times" */
+    bool factor;                        /* a factor, or a time added */
+    double low, high;                   /* factor; or picoseconds */
+    bool low_open, high_open;           /* it does so as far as was looked */
+    const ovl_candidate *below, *above; /* what is better beyond; NULL: nothing is known to be */
 } ovl_stays;
 
 typedef struct ovl_optimize {
@@ -52,13 +53,14 @@ typedef struct ovl_optimize {
     uint32_t tries;         /* simulations at most, but for what is exact */
     uint64_t seed;
     uint32_t threads;
+    ovl_out *err; /* where progress is shown; NULL: nowhere */
 
     ovl_arena *arena;
     ovl_candidate first;                /* the start, unchanged */
     ovl_candidate best[OVL_OPT_RIVALS]; /* of all that were tried, best first */
     uint32_t n_best;
     uint32_t made, simulated, useless; /* useless: failed, hazards, too large, excluded */
-    const char *searched[4];           /* what was looked through, in sentences */
+    const char *searched[6];           /* what was looked through, in sentences */
     uint32_t n_searched;
     ovl_time bound; /* no candidate of the buckets can be shorter; OVL_NEVER: not known */
     const char *bound_text;
@@ -74,6 +76,16 @@ bool ovl_optimize_run(ovl_optimize *o, ovl_errs *errs);
 
 /* Whether the best candidate beats the start. */
 bool ovl_optimize_gains(const ovl_optimize *o);
+
+/* What a candidate sets beside the file, variant and --set included: a path, and its value as YAML
+ * on one line. `node`: the value, if it was not a word of the command line. */
+typedef struct ovl_setting {
+    const char *path, *value;
+    const ovl_node *node;
+} ovl_setting;
+
+const ovl_setting *ovl_candidate_settings(const ovl_optimize *o, const ovl_candidate *c,
+                                          uint32_t *n, ovl_arena *arena);
 
 /* "{overlap.ddp.buckets: [[g1], [g2]]}": the candidate as a variant of the file; empty: {}. */
 const char *ovl_candidate_yaml(const ovl_optimize *o, const ovl_candidate *c, ovl_arena *arena);

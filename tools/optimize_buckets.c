@@ -1,31 +1,19 @@
-/* Which gradients share a bucket: every split of a short list, annealing of a long one. */
-#include "tools/optimize.h"
+/* Which gradients share a bucket: every split of a short list, the best of some of a long one, then
+ * annealing. */
+#include "tools/optimize_buckets.h"
 
 #include "models/lower.h"
-#include "tools/pool.h"
 #include "tools/progress.h"
 
-#include <gsl/gsl_rng.h>
-#include <gsl/gsl_siman.h>
 #include <math.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define KEY        "overlap.ddp.buckets"
-#define CHAINS     4 /* of annealing, whatever the number of threads */
 #define BATCH      4096
 #define MOST_NAMES 4096
 
-/* Gradients in the order the start puts them. */
-typedef struct names {
-    const char **name;
-    uint32_t n;
-    ovl_mark mark;
-    ovl_time optimizer; /* runs behind the last of them */
-} names;
-
-static bool find_names(ovl_optimize *o, const ovl_candidate *base, names *all, ovl_errs *errs)
+static bool find_names(ovl_optimize *o, const ovl_candidate *base, ovl_gradients *all,
+                       ovl_errs *errs)
 {
     const ovl_sweep *s = o->start;
     ovl_arena scratch = {0};
@@ -44,7 +32,7 @@ static bool find_names(ovl_optimize *o, const ovl_candidate *base, names *all, o
             ovl_vec_push(&list, ovl_arena_strdup(o->arena, lowered.buckets[b].members[m]));
         }
     }
-    all->n = list.len;
+    *all = (ovl_gradients){.n = list.len};
     all->name = ovl_vec_freeze(&list, o->arena);
     all->mark = (ovl_mark){"--buckets", 0, 0};
     all->optimizer = good ? scenario.workload.optimizer.duration : 0;
@@ -62,7 +50,8 @@ static bool find_names(ovl_optimize *o, const ovl_candidate *base, names *all, o
 /* --- Splits as candidates --- */
 
 /* Gradients order[0], order[1], ...; a bucket ends behind i where cut[i]. */
-static ovl_node *node_of(const names *all, const uint16_t *order, const bool *cut, ovl_arena *arena)
+ovl_node *ovl_buckets_node(const ovl_gradients *all, const uint16_t *order, const bool *cut,
+                           ovl_arena *arena)
 {
     ovl_node *list = OVL_NEW(arena, ovl_node), *bucket = NULL;
     *list = (ovl_node){.kind = OVL_NODE_LIST, .mark = all->mark};
@@ -81,8 +70,8 @@ static ovl_node *node_of(const names *all, const uint16_t *order, const bool *cu
     return list;
 }
 
-static ovl_candidate with_buckets(const ovl_candidate *base, const ovl_node *buckets, ovl_mark mark,
-                                  ovl_arena *arena)
+ovl_candidate ovl_buckets_candidate(const ovl_candidate *base, const ovl_node *buckets,
+                                    ovl_mark mark, ovl_arena *arena)
 {
     ovl_candidate c = {.variant = base->variant};
     ovl_set *sets = OVL_NEW_ARRAY(arena, ovl_set, (size_t)base->n_sets + 1);
@@ -98,7 +87,8 @@ static ovl_candidate with_buckets(const ovl_candidate *base, const ovl_node *buc
 
 /* --- Every split, every order --- */
 
-static void try_splits(ovl_optimize *o, const names *all, const ovl_candidate *base)
+void ovl_buckets_try_splits(ovl_optimize *o, const ovl_gradients *all, const ovl_candidate *base,
+                            const uint16_t *order)
 {
     uint32_t n = UINT32_C(1) << (all->n - 1);
     ovl_candidate *list = OVL_NEW_ARRAY(o->arena, ovl_candidate, n);
@@ -107,13 +97,16 @@ static void try_splits(ovl_optimize *o, const names *all, const ovl_candidate *b
         for (uint32_t i = 0; i < all->n; i++) {
             cut[i] = mask >> i & 1;
         }
-        list[mask] = with_buckets(base, node_of(all, NULL, cut, o->arena), all->mark, o->arena);
+        list[mask] = ovl_buckets_candidate(base, ovl_buckets_node(all, order, cut, o->arena),
+                                           all->mark, o->arena);
     }
     ovl_optimize_try(o, list, n);
-    ovl_optimize_say(o, ovl_arena_printf(o->arena,
-                                         "all %s splits of %" PRIu32
-                                         " gradients in their order: exact",
-                                         ovl_grouped(n, o->arena), all->n));
+    ovl_optimize_say(o, ovl_arena_printf(o->arena, "all %s splits of %" PRIu32 " gradients %s",
+                                         ovl_grouped(n, o->arena), all->n,
+                                         order ? "in the order in which they become ready: exact "
+                                                 "for any order if nothing is slowed and a time is "
+                                                 "alpha + bytes / beta"
+                                               : "in their order: exact"));
 }
 
 /* Ways to put n things into a row of non-empty buckets: 1, 3, 13, 75, 541, 4683, 47293, ... */
@@ -144,7 +137,7 @@ static bool read_code(uint64_t code, uint32_t n, uint32_t *bucket, uint32_t *n_b
     return used == (UINT32_C(1) << *n_buckets) - 1;
 }
 
-static ovl_candidate of_code(const names *all, const uint32_t *bucket, uint32_t n_buckets,
+static ovl_candidate of_code(const ovl_gradients *all, const uint32_t *bucket, uint32_t n_buckets,
                              const ovl_candidate *base, ovl_arena *arena)
 {
     uint16_t order[32];
@@ -158,10 +151,10 @@ static ovl_candidate of_code(const names *all, const uint32_t *bucket, uint32_t 
         }
         cut[at - 1] = true;
     }
-    return with_buckets(base, node_of(all, order, cut, arena), all->mark, arena);
+    return ovl_buckets_candidate(base, ovl_buckets_node(all, order, cut, arena), all->mark, arena);
 }
 
-static void try_orders(ovl_optimize *o, const names *all, const ovl_candidate *base)
+static void try_orders(ovl_optimize *o, const ovl_gradients *all, const ovl_candidate *base)
 {
     uint64_t codes = 1, total = 0;
     uint32_t filled = 0, bucket[32], n_buckets;
@@ -186,279 +179,22 @@ static void try_orders(ovl_optimize *o, const names *all, const ovl_candidate *b
                                          ovl_grouped((uint32_t)total, o->arena), all->n));
 }
 
-/* --- Annealing --- */
-
-typedef struct anneal anneal;
-
-/* A position: GSL copies it as bytes. */
-typedef struct spot {
-    anneal *chain;
-    uint16_t order[]; /* [n], then n bools: the cuts */
-} spot;
-
-struct anneal {
-    ovl_optimize *o;
-    const names *all;
-    const ovl_candidate *base;
-    atomic_bool *over;
-    ovl_arena arena; /* of the best */
-    ovl_candidate best;
-    uint32_t number, simulated, useless;
-    uint64_t seed;
-    uint32_t tries;
-    spot *from;
-    size_t size;
-};
-
-static bool *cuts_of(spot *at)
-{
-    return (bool *)(at->order + at->chain->all->n);
-}
-
-/* In percent of the start. */
-static double energy(void *position)
-{
-    spot *at = position;
-    anneal *a = at->chain;
-    ovl_arena scratch = {0};
-    double value = 1000;
-    uint32_t m = a->o->start->objective;
-    if (atomic_load(a->over)) {
-        return value;
-    }
-    ovl_candidate c = with_buckets(a->base, node_of(a->all, at->order, cuts_of(at), &scratch),
-                                   a->all->mark, &scratch);
-    ovl_candidate_point(a->o, &c, &scratch);
-    c.point.error = NULL;
-    c.number = a->number + a->simulated++;
-    if (ovl_candidate_good(a->o, &c)) {
-        value = 100.0 * ((double)c.point.figures.value[m] /
-                             (double)OVL_MAX(1, a->o->first.point.figures.value[m]) -
-                         1);
-        if (!a->best.sets || ovl_candidate_better(a->o, &c, &a->best)) {
-            ovl_node *kept = node_of(a->all, at->order, cuts_of(at), &a->arena);
-            ovl_candidate mine = with_buckets(a->base, kept, a->all->mark, &a->arena);
-            mine.point = c.point;
-            mine.number = c.number;
-            a->best = mine;
-        }
-    } else {
-        a->useless++;
-    }
-    ovl_arena_free(&scratch);
-    return value;
-}
-
-static void swap(uint16_t *a, uint16_t *b)
-{
-    uint16_t x = *a;
-    *a = *b;
-    *b = x;
-}
-
-/* Merges or splits, moves a boundary by one, or exchanges two gradients. */
-static void step(const gsl_rng *rng, void *position, double size)
-{
-    spot *at = position;
-    uint32_t n = at->chain->all->n;
-    bool *cut = cuts_of(at);
-    uint32_t i = (uint32_t)gsl_rng_uniform_int(rng, n - 1);
-    (void)size;
-    switch (gsl_rng_uniform_int(rng, 4)) {
-    case 0:
-        cut[i] = !cut[i];
-        break;
-    case 1:
-    case 2:
-        if (i + 2 < n) {
-            bool other = cut[i];
-            cut[i] = cut[i + 1];
-            cut[i + 1] = other;
-        }
-        break;
-    default:
-        swap(&at->order[i], &at->order[gsl_rng_uniform_int(rng, n)]);
-        break;
-    }
-}
-
-static double distance(void *a, void *b)
-{
-    return a == b ? 0 : 1;
-}
-
-static void anneal_work(void *context, uint32_t thread, uint32_t piece)
-{
-    anneal *a = &((anneal *)context)[piece];
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    const int each = 20; /* simulations at one temperature; from 1 % down to 0.001 % of the step */
-    const double steps = OVL_MAX(2, a->tries / (unsigned)each);
-    const gsl_siman_params_t params = {.n_tries = 1,
-                                       .iters_fixed_T = each,
-                                       .step_size = 1,
-                                       .k = 1,
-                                       .t_initial = 1,
-                                       .mu_t = pow(1000, 1 / steps),
-                                       .t_min = 0.001};
-    (void)thread;
-    gsl_rng_set(rng, (unsigned long)a->seed);
-    gsl_siman_solve(rng, a->from, energy, step, distance, NULL, NULL, NULL, NULL, a->size, params);
-    gsl_rng_free(rng);
-}
-
-static bool stop(void *context, int signal)
-{
-    anneal *chains = context;
-    if (signal) {
-        atomic_store(chains[0].over, true);
-    }
-    return signal != 0;
-}
-
-/* A position from a candidate's list of lists. */
-static spot *spot_of(anneal *a, const ovl_node *buckets)
-{
-    a->size = sizeof(spot) + a->all->n * (sizeof(uint16_t) + sizeof(bool));
-    spot *at = ovl_arena_alloc(&a->arena, a->size, 16);
-    uint32_t i = 0;
-    at->chain = a;
-    for (uint32_t b = 0; b < buckets->count; b++) {
-        for (uint32_t m = 0; m < buckets->items[b]->count; m++, i++) {
-            const char *name = buckets->items[b]->items[m]->text;
-            uint32_t k = 0;
-            while (strcmp(a->all->name[k], name) != 0) {
-                k++;
-            }
-            at->order[i] = (uint16_t)k;
-            cuts_of(at)[i] = m + 1 == buckets->items[b]->count;
-        }
-    }
-    return at;
-}
-
-static void try_annealing(ovl_optimize *o, const names *all, const ovl_candidate *base,
-                          const ovl_node *from)
-{
-    anneal *chains = OVL_NEW_ARRAY(o->arena, anneal, CHAINS);
-    atomic_bool over = false;
-    for (uint32_t i = 0; i < CHAINS; i++) {
-        anneal *a = &chains[i];
-        *a = (anneal){.o = o,
-                      .all = all,
-                      .base = base,
-                      .over = &over,
-                      .number = o->made + i * o->tries,
-                      .seed = o->seed * CHAINS + i,
-                      .tries = OVL_MAX(o->tries / CHAINS, 40)};
-        a->from = spot_of(a, from);
-    }
-    ovl_pool pool = {
-        .threads = o->threads, .n = CHAINS, .context = chains, .work = anneal_work, .stop = stop};
-    o->signal = ovl_pool_run(&pool).signal;
-    uint32_t simulated = 0;
-    for (uint32_t i = 0; i < CHAINS; i++) {
-        anneal *a = &chains[i];
-        simulated += a->simulated;
-        if (a->best.sets) { /* its texts live in the chain's arena: made once more */
-            const ovl_candidate *b = &a->best;
-            const ovl_node *list = b->sets[b->n_sets - 1].value;
-            spot *at = spot_of(a, list);
-            ovl_candidate c = with_buckets(base, node_of(all, at->order, cuts_of(at), o->arena),
-                                           all->mark, o->arena);
-            c.point = b->point;
-            c.number = b->number;
-            ovl_optimize_take(o, &c);
-            o->simulated--;
-        }
-        o->useless += a->useless;
-        ovl_arena_free(&a->arena);
-    }
-    o->made += CHAINS * o->tries;
-    o->simulated += simulated;
-    ovl_optimize_say(o, ovl_arena_printf(o->arena,
-                                         "orders and splits by annealing from the best of these, "
-                                         "%s simulations in %d chains, seed %" PRIu64
-                                         ": others may be better",
-                                         ovl_grouped(simulated, o->arena), CHAINS, o->seed));
-}
-
-/* --- Where annealing of long lists begins: equal parts --- */
-
-static void try_equal_parts(ovl_optimize *o, const names *all, const ovl_candidate *base)
-{
-    uint32_t n = 0, parts = 1;
-    ovl_candidate *list = OVL_NEW_ARRAY(o->arena, ovl_candidate, 64);
-    bool *cut = OVL_NEW_ARRAY(o->arena, bool, all->n);
-    while (n < 64 && parts <= all->n) {
-        for (uint32_t i = 0; i < all->n; i++) {
-            cut[i] = (uint64_t)(i + 1) * parts / all->n != (uint64_t)i * parts / all->n;
-        }
-        list[n++] = with_buckets(base, node_of(all, NULL, cut, o->arena), all->mark, o->arena);
-        parts += OVL_MAX(1, parts / 4);
-    }
-    ovl_optimize_try(o, list, n);
-    ovl_optimize_say(o, ovl_arena_printf(o->arena,
-                                         "%" PRIu32 " splits of %" PRIu32
-                                         " gradients into equal parts",
-                                         n, all->n));
-}
-
 /* --- Bound --- */
 
-#define MOST_BOUNDED 512 /* a simulation each */
-
-static bool is_first_bucket(const char *name)
+/* In any split the bucket of a gradient is ready no earlier than the gradient, holds no fewer bytes
+ * and takes no less. */
+static void find_bound(ovl_optimize *o, const ovl_gradients *all)
 {
-    return strncmp(name, "bucket 0", 8) == 0 && (name[8] == '\0' || name[8] == ' ');
-}
-
-/* When the reduction of gradient k alone could have ended if it went first and nothing was slowed:
- * in any split its bucket is ready no earlier, holds no fewer bytes and takes no less. */
-static ovl_time alone(const ovl_optimize *o, const names *all, const ovl_candidate *base,
-                      uint32_t k, ovl_time *compute)
-{
-    ovl_arena arena = {0};
-    ovl_errs errs = {.arena = &arena};
-    ovl_result r;
-    ovl_time end = 0;
-    uint16_t *order = OVL_NEW_ARRAY(&arena, uint16_t, all->n);
-    bool *cut = OVL_NEW_ARRAY(&arena, bool, all->n);
-    for (uint32_t i = 0, at = 1; i < all->n; i++) {
-        order[i == k ? 0 : at++] = (uint16_t)i;
-    }
-    cut[0] = true;
-    ovl_candidate c = with_buckets(base, node_of(all, order, cut, &arena), all->mark, &arena);
-    ovl_set *sets = OVL_NEW_ARRAY(&arena, ovl_set, (size_t)c.n_sets + 1);
-    memcpy(sets, c.sets, c.n_sets * sizeof *sets);
-    sets[c.n_sets++] = (ovl_set){.path = "interference",
-                                 .mark = all->mark,
-                                 .value = ovl_node_scalar("none", all->mark, &arena)};
-    c.sets = sets;
-    if (ovl_candidate_result(o, &c, OVL_WORTH_NONE, &r, &arena, &errs)) {
-        for (uint32_t i = 0; i < r.n_collectives; i++) {
-            if (is_first_bucket(r.collectives[i].name)) {
-                end = OVL_MAX(end, r.collectives[i].ready + r.collectives[i].isolated);
-            }
-        }
-        *compute = r.term[OVL_COMPUTE];
-    }
-    ovl_arena_free(&arena);
-    return end;
-}
-
-static void find_bound(ovl_optimize *o, const names *all, const ovl_candidate *base)
-{
-    ovl_time last = 0, compute = 0;
-    if (o->start->objective != OVL_M_STEP || all->n > MOST_BOUNDED) {
+    ovl_time last = 0;
+    if (o->start->objective != OVL_M_STEP || !all->alone) {
         return;
     }
     for (uint32_t k = 0; k < all->n; k++) {
-        last = OVL_MAX(last, alone(o, all, base, k, &compute));
-        o->simulated++;
+        last = OVL_MAX(last, all->alone[k].ready + all->alone[k].takes);
     }
     last = last ? last + all->optimizer : 0;
-    o->bound = OVL_MAX(last, compute);
-    o->bound_text = last > compute
+    o->bound = OVL_MAX(last, all->compute);
+    o->bound_text = last > all->compute
                         ? "nothing slowed, and each gradient reduced alone as soon as it is ready"
                         : "the kernels of the deciding rank at isolated speed";
 }
@@ -475,23 +211,30 @@ static const ovl_node *buckets_of(const ovl_candidate *c)
 
 void ovl_optimize_buckets(ovl_optimize *o, ovl_errs *errs)
 {
-    names all;
+    ovl_gradients all;
     const ovl_candidate base = o->n_best ? o->best[0] : o->first;
     if (!find_names(o, &base, &all, errs)) {
         return;
     }
-    find_bound(o, &all, &base);
+    ovl_buckets_measure(o, &all, &base);
+    find_bound(o, &all);
     if (all.n < 32 && ordered_partitions(all.n) <= o->tries) {
         try_orders(o, &all, &base);
         return;
     }
     if (all.n <= OVL_EXACT_GRADIENTS) {
-        try_splits(o, &all, &base);
+        ovl_buckets_try_splits(o, &all, &base, NULL);
     } else {
-        try_equal_parts(o, &all, &base);
+        ovl_buckets_try_equal(o, &all, &base);
+    }
+    const uint16_t *order = ovl_buckets_by_readiness(o, &all);
+    if (order && all.n <= OVL_EXACT_GRADIENTS) {
+        ovl_buckets_try_splits(o, &all, &base, order);
+    } else if (all.n > OVL_EXACT_GRADIENTS) {
+        ovl_buckets_try_dynamic(o, &all, &base, order);
     }
     const ovl_node *from = o->n_best ? buckets_of(&o->best[0]) : NULL;
     if (from && !o->signal) {
-        try_annealing(o, &all, &base, from);
+        ovl_buckets_anneal(o, &all, &base, from);
     }
 }

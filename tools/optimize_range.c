@@ -207,9 +207,11 @@ static double walk(const trial *t, bool factor, double from, double to, bool *op
     return good;
 }
 
-static const char *words(ovl_optimize *o, const ovl_candidate *c)
+static const ovl_candidate *rival(const ovl_optimize *o, const ovl_candidate *c)
 {
-    return c->n_sets || c->variant ? ovl_candidate_yaml(o, c, o->arena) : "the start";
+    ovl_candidate *kept = OVL_NEW(o->arena, ovl_candidate);
+    *kept = *c;
+    return kept;
 }
 
 static void add_range(trial *t, const char *what, bool factor, double low, double at, double high)
@@ -223,8 +225,8 @@ static void add_range(trial *t, const char *what, bool factor, double low, doubl
     }
     s->low = walk(t, factor, at, low, &s->low_open, &below);
     s->high = walk(t, factor, at, high, &s->high_open, &above);
-    s->below = below ? words(o, &t->rivals[below]) : NULL;
-    s->above = above ? words(o, &t->rivals[above]) : NULL;
+    s->below = below ? rival(o, &t->rivals[below]) : NULL;
+    s->above = above ? rival(o, &t->rivals[above]) : NULL;
     if (!o->signal) {
         o->n_stays++;
     }

@@ -120,6 +120,30 @@ static void try_all(ovl_optimize *o, const split *p, const ovl_candidate *base)
                                          ovl_grouped(n, o->arena), p->layers, p->stages));
 }
 
+typedef struct move {
+    uint32_t from, to; /* stages: one layer */
+} move;
+
+/* Every split that one move makes out of `count`. */
+static uint32_t list_moves(ovl_optimize *o, const split *p, const ovl_candidate *base,
+                           uint32_t *count, ovl_candidate *list, move *way)
+{
+    uint32_t n = 0;
+    for (uint32_t from = 0; from < p->stages; from++) {
+        for (uint32_t to = 0; to < p->stages && count[from] > 1; to++) {
+            if (from != to) {
+                count[from]--;
+                count[to]++;
+                way[n] = (move){from, to};
+                list[n++] = with_counts(base, p, count, o->arena);
+                count[from]++;
+                count[to]--;
+            }
+        }
+    }
+    return n;
+}
+
 /* One layer from any stage to any other, the best of these again, until none helps. */
 static void try_moves(ovl_optimize *o, const split *p, const ovl_candidate *base)
 {
@@ -129,28 +153,19 @@ static void try_moves(ovl_optimize *o, const split *p, const ovl_candidate *base
     }
     ovl_candidate even = with_counts(base, p, count, o->arena);
     ovl_optimize_try(o, &even, 1);
+    const size_t most = (size_t)p->stages * p->stages;
     bool better = true;
     while (better && !o->signal && o->simulated - from < o->tries) {
-        uint32_t n = 0, first = o->made;
-        ovl_candidate *list = OVL_NEW_ARRAY(o->arena, ovl_candidate, (size_t)p->stages * p->stages);
-        uint32_t *way = OVL_NEW_ARRAY(o->arena, uint32_t, (size_t)p->stages * p->stages);
-        for (uint32_t k = 0; k < p->stages * p->stages; k++) {
-            uint32_t a = k / p->stages, b = k % p->stages;
-            if (a != b && count[a] > 1) {
-                count[a]--;
-                count[b]++;
-                way[n] = k;
-                list[n++] = with_counts(base, p, count, o->arena);
-                count[a]++;
-                count[b]--;
-            }
-        }
+        uint32_t first = o->made;
+        ovl_candidate *list = OVL_NEW_ARRAY(o->arena, ovl_candidate, most);
+        move *way = OVL_NEW_ARRAY(o->arena, move, most);
+        uint32_t n = list_moves(o, p, base, count, list, way);
         ovl_optimize_try(o, list, n);
         better = o->n_best && o->best[0].number >= first;
         if (better) {
-            uint32_t k = way[o->best[0].number - first];
-            count[k / p->stages]--;
-            count[k % p->stages]++;
+            const move *made = &way[o->best[0].number - first];
+            count[made->from]--;
+            count[made->to]++;
         }
     }
     ovl_optimize_say(o, ovl_arena_printf(o->arena,

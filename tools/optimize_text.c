@@ -1,6 +1,7 @@
 /* What an optimisation found, as text and JSON. */
 #include "tools/optimize.h"
 
+#include "models/node_text.h"
 #include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/wrap.h"
@@ -84,6 +85,81 @@ static const char *edge_text(const ovl_stays *s, double value, ovl_arena *a)
                                          value > 0 ? "later" : "earlier");
 }
 
+/* --- Candidates as variants --- */
+
+#define SHORT 100 /* characters of a variant that still stand on one line */
+
+static bool is_list_of_lists(const ovl_node *node)
+{
+    return node && node->kind == OVL_NODE_LIST && node->count &&
+           node->items[0]->kind == OVL_NODE_LIST;
+}
+
+/* On one line if it fits; else a line for each setting, and for each item of a list of lists. */
+static void variant(ovl_out *out, const ovl_optimize *o, const char *name, const ovl_candidate *c,
+                    ovl_arena *a)
+{
+    const char *yaml = ovl_candidate_yaml(o, c, a);
+    uint32_t n;
+    if (strlen(yaml) <= SHORT) {
+        ovl_out_printf(out, "  %s: %s\n", name, yaml);
+        return;
+    }
+    const ovl_setting *list = ovl_candidate_settings(o, c, &n, a);
+    ovl_out_printf(out, "  %s:\n", name);
+    for (uint32_t i = 0; i < n; i++) {
+        const ovl_node *node = list[i].node;
+        bool items = is_list_of_lists(node) && strlen(list[i].value) > SHORT;
+        ovl_out_printf(out, "    %s:%s%s\n", ovl_yaml_scalar_text(list[i].path, false, a),
+                       items ? "" : " ", items ? "" : list[i].value);
+        for (uint32_t k = 0; items && k < node->count; k++) {
+            ovl_out_printf(out, "      - %s\n", ovl_node_text(node->items[k], a));
+        }
+    }
+}
+
+/* The start, the variant itself if it is short, or the name it is printed under. */
+static const char *rival_text(const ovl_optimize *o, const ovl_candidate *c, const char *name,
+                              ovl_arena *a)
+{
+    const char *yaml = ovl_candidate_yaml(o, c, a);
+    return c->n_sets == 0 && !c->variant ? "the start" : strlen(yaml) <= SHORT ? yaml : name;
+}
+
+static void long_rival(ovl_out *out, const ovl_optimize *o, const ovl_candidate *c,
+                       const char *name, ovl_arena *a)
+{
+    if (c && rival_text(o, c, name, a) == name) {
+        variant(out, o, name, c, a);
+    }
+}
+
+/* "below_1", "above_2": of the range of that number. */
+static const char *rival_name(const char *side, uint32_t i, ovl_arena *a)
+{
+    return ovl_arena_printf(a, "%s_%" PRIu32, side, i + 1);
+}
+
+static void range(ovl_out *out, const ovl_optimize *o, uint32_t i, ovl_arena *a)
+{
+    const ovl_stays *s = &o->stays[i];
+    const char *below = rival_name("below", i, a), *above = rival_name("above", i, a);
+    const char *text = ovl_arena_printf(a, "%s: from %s%s to %s%s", s->what,
+                                        edge_text(s, s->low, a), s->low_open ? " or less" : "",
+                                        edge_text(s, s->high, a), s->high_open ? " or more" : "");
+    if (s->below) {
+        text = ovl_arena_printf(a, "%s; below that %s is better", text,
+                                rival_text(o, s->below, below, a));
+    }
+    if (s->above) {
+        text = ovl_arena_printf(a, "%s; above that %s is better", text,
+                                rival_text(o, s->above, above, a));
+    }
+    ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
+    long_rival(out, o, s->below, below, a);
+    long_rival(out, o, s->above, above, a);
+}
+
 static void stays(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
 {
     if (o->n_stays) {
@@ -92,14 +168,7 @@ static void stays(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
                       o->n_best);
     }
     for (uint32_t i = 0; i < o->n_stays; i++) {
-        const ovl_stays *s = &o->stays[i];
-        const char *text =
-            ovl_arena_printf(a, "%s: from %s%s to %s%s", s->what, edge_text(s, s->low, a),
-                             s->low_open ? " or less" : "", edge_text(s, s->high, a),
-                             s->high_open ? " or more" : "");
-        text = s->below ? ovl_arena_printf(a, "%s; below that %s is better", text, s->below) : text;
-        text = s->above ? ovl_arena_printf(a, "%s; above that %s is better", text, s->above) : text;
-        ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
+        range(out, o, i, a);
     }
 }
 
@@ -114,8 +183,14 @@ static void answer(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
              OVL_TERMINAL);
     bound(out, o, a);
     ovl_out_text(out, "\nvariants:\n");
-    ovl_out_printf(out, "  optimized: %s\n", ovl_candidate_yaml(o, best, a));
+    variant(out, o, "optimized", best, a);
     stays(out, o, a);
+}
+
+static const char *closest(const ovl_optimize *o, ovl_arena *a)
+{
+    const char *yaml = ovl_candidate_yaml(o, &o->best[0], a);
+    return strlen(yaml) <= 4 * SHORT ? yaml : "the variant below";
 }
 
 /* The comparison is of the start with the candidate that comes closest: its verdict says why. */
@@ -126,10 +201,12 @@ static void no_gain(ovl_out *out, const ovl_optimize *o, const ovl_comparison *c
         text = ovl_arena_printf(a,
                                 "No gain: nothing that was tried beats the start; %s comes "
                                 "closest with %s",
-                                ovl_candidate_yaml(o, &o->best[0], a),
-                                objective(o, value_of(o, &o->best[0]), a));
+                                closest(o, a), objective(o, value_of(o, &o->best[0]), a));
     }
     ovl_wrap(out, "", 9, text, OVL_TERMINAL);
+    if (o->n_best && strlen(ovl_candidate_yaml(o, &o->best[0], a)) > 4 * SHORT) {
+        variant(out, o, "closest", &o->best[0], a);
+    }
     bound(out, o, a);
     if (c) {
         ovl_wrap(out, "Why:   ", 7, c->sentence, OVL_TERMINAL);
@@ -163,7 +240,16 @@ static void figure(ovl_json *json, const char *key, const ovl_optimize *o, int64
     }
 }
 
-static void stays_json(ovl_json *json, const ovl_stays *s)
+static void rival_json(ovl_json *json, const ovl_optimize *o, const char *key,
+                       const ovl_candidate *c, ovl_arena *a)
+{
+    if (c) {
+        ovl_json_text(json, key,
+                      c->n_sets || c->variant ? ovl_candidate_yaml(o, c, a) : "the start");
+    }
+}
+
+static void stays_json(ovl_json *json, const ovl_optimize *o, const ovl_stays *s, ovl_arena *a)
 {
     ovl_json_object(json, NULL, OVL_JSON_FLOW);
     ovl_json_text(json, "what", s->what);
@@ -176,8 +262,8 @@ static void stays_json(ovl_json *json, const ovl_stays *s)
     }
     ovl_json_bool(json, "low_open", s->low_open);
     ovl_json_bool(json, "high_open", s->high_open);
-    ovl_json_text_if(json, "below", s->below);
-    ovl_json_text_if(json, "above", s->above);
+    rival_json(json, o, "below", s->below, a);
+    rival_json(json, o, "above", s->above, a);
     ovl_json_close(json);
 }
 
@@ -198,7 +284,7 @@ static void lists(ovl_json *json, const ovl_optimize *o, ovl_arena *a)
     ovl_json_close(json);
     ovl_json_array(json, "stays", OVL_JSON_BLOCK);
     for (uint32_t i = 0; i < o->n_stays; i++) {
-        stays_json(json, &o->stays[i]);
+        stays_json(json, o, &o->stays[i], a);
     }
     ovl_json_close(json);
 }

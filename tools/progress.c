@@ -49,7 +49,7 @@ void ovl_progress_begin(ovl_progress *p, ovl_out *out, const char *what, uint32_
 {
     *p = (ovl_progress){.out = out, .what = what, .total = total, .began = now()};
     const char *term = getenv("TERM");
-    p->on = isatty(fileno(out->file)) == 1 && !(term && strcmp(term, "dumb") == 0);
+    p->on = out && isatty(fileno(out->file)) == 1 && !(term && strcmp(term, "dumb") == 0);
     p->told = p->began;
 }
 

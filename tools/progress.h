@@ -20,6 +20,7 @@ typedef struct ovl_progress {
     size_t width; /* of that line */
 } ovl_progress;
 
+/* `out` may be NULL: nobody looks. */
 void ovl_progress_begin(ovl_progress *progress, ovl_out *out, const char *what, uint32_t total);
 void ovl_progress_at(ovl_progress *progress, uint32_t done);
 void ovl_progress_end(ovl_progress *progress);

@@ -44,9 +44,9 @@ static bool unit_word(const char *word, int *shift)
 
 static void append(char *series, const char *word)
 {
-    size_t n = strlen(series);
-    if (n + strlen(word) + 2 < NAME_BYTES) {
-        strcpy(series + n + (n > 0), word);
+    size_t n = strlen(series), more = strlen(word);
+    if (n + more + 2 < NAME_BYTES) {
+        memcpy(series + n + (n > 0), word, more + 1);
         series[n] = n ? '_' : series[n];
     }
 }
@@ -57,7 +57,7 @@ static column time_column(const char *name, int *shift, char *series)
     char text[NAME_BYTES];
     bool unit = false;
     char *rest = text;
-    strcpy(text, name);
+    memcpy(text, name, strlen(name) + 1);
     series[0] = '\0';
     for (char *word = strtok_r(text, "_", &rest); word; word = strtok_r(NULL, "_", &rest)) {
         if (!unit && unit_word(word, shift)) {

@@ -67,7 +67,7 @@ static void read_present(ovl_solve *q, ovl_arena *arena)
     for (uint32_t i = of->n_sets; i-- > 0 && !node;) { /* the last one counts */
         const char *equals = of->sets[i].text ? strchr(of->sets[i].text, '=') : NULL;
         size_t length = equals ? (size_t)(equals - of->sets[i].text) : 0;
-        if (length == strlen(q->key) && strncmp(of->sets[i].text, q->key, length) == 0) {
+        if (equals && length == strlen(q->key) && strncmp(of->sets[i].text, q->key, length) == 0) {
             node = ovl_node_scalar(equals + 1, (ovl_mark){0}, arena);
         }
     }

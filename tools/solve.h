@@ -62,16 +62,16 @@ typedef struct ovl_solve {
 bool ovl_solve_read(ovl_solve *solve, const char *key, const char *target, const char *range,
                     ovl_arena *arena, ovl_errs *errs);
 
-void ovl_solve_run(ovl_solve *solve, ovl_arena *arena);
+void ovl_solve_run(ovl_solve *q, ovl_arena *arena);
 
-void ovl_solve_text(ovl_out *out, const ovl_solve *solve);
-void ovl_solve_json(ovl_out *out, const ovl_solve *solve); /* schema overlapsim.solve/1 */
+void ovl_solve_text(ovl_out *out, const ovl_solve *q);
+void ovl_solve_json(ovl_out *out, const ovl_solve *q); /* schema overlapsim.solve/1 */
 
 /* Answers what --solve, --for and --between of a command ask of its FILE, and writes it. Gives the
  * exit status. */
 int ovl_solve_answer(ovl_work *work, const ovl_args *args, bool no_fold);
 
 /* "24 MiB/ms" with up to 12 digits: what --set takes. */
-const char *ovl_solve_value(const ovl_solve *solve, double value, ovl_arena *arena);
+const char *ovl_solve_value(const ovl_solve *q, double value, ovl_arena *arena);
 
 #endif

@@ -23,7 +23,7 @@
 #include "tools/metrics.h"
 #include "tools/recorder.h"
 
-#define OVL_STORE_VERSION 2
+#define OVL_STORE_VERSION 3
 
 typedef enum ovl_store_mode { OVL_STORE_READ, OVL_STORE_WRITE } ovl_store_mode;
 
@@ -41,6 +41,13 @@ void ovl_store_close(ovl_store *store);
  * file stays whole, but a power cut may take the last few. */
 bool ovl_store_swift(ovl_store *store, ovl_errs *errs);
 
+/* Trials of it: trial t had this step, and so much exposed communication. */
+typedef struct ovl_trial_record {
+    uint32_t n;
+    uint64_t seed;
+    const ovl_time *step, *exposed; /* [n] */
+} ovl_trial_record;
+
 /* What is kept of a run. */
 typedef struct ovl_run_record {
     const ovl_recorder *files; /* the scenario and what it reads */
@@ -51,8 +58,9 @@ typedef struct ovl_run_record {
     const char *gpu; /* name of the hardware; NULL: none */
     const char *model, *version;
     const ovl_figures *figures;
-    const ovl_result *result; /* for its tables; NULL: figures only */
-    const char *json, *text;  /* the reports; NULL: none */
+    const ovl_result *result;       /* for its tables; NULL: figures only */
+    const char *json, *text;        /* the reports; NULL: none */
+    const ovl_trial_record *trials; /* NULL: none */
 } ovl_run_record;
 
 /* Adds a run; gives its number, or 0 and an error. */
@@ -72,6 +80,11 @@ bool ovl_store_known_sweep(ovl_store *store, const char *digest, int64_t *sweep,
 bool ovl_store_point(ovl_store *store, int64_t sweep, uint32_t point, const ovl_run_record *record,
                      int status, const char *error, ovl_errs *errs);
 
+/* Adds the tables and reports of record->result to a point that is there with its figures alone. A
+ * point that has reports stays as it is. False and an error. */
+bool ovl_store_fill(ovl_store *store, int64_t sweep, uint32_t point, const ovl_run_record *record,
+                    ovl_errs *errs);
+
 typedef struct ovl_stored_point {
     uint32_t point;
     int status;
@@ -89,7 +102,8 @@ bool ovl_store_points(ovl_store *store, int64_t sweep, ovl_arena *arena,
 typedef struct ovl_stored_run {
     int64_t run;
     const char *scenario, *digest, *path, *variant, *model, *version, *gpu, *time;
-    int64_t sweep; /* 0: none */
+    int64_t sweep;  /* 0: none */
+    int64_t trials; /* how many; 0: none */
     ovl_figures figures;
     const char **changes; /* "path=value" */
     uint32_t n_changes;

@@ -59,7 +59,8 @@ bool ovl_store_points(ovl_store *store, int64_t sweep, ovl_arena *arena,
 
 #define RUN_COLUMNS                                                                                \
     "SELECT run.id, scenario.name, scenario.digest, scenario.path, run.variant, run.model, "       \
-    "run.version, run.gpu, run.time, ifnull(point.sweep, 0) FROM run JOIN scenario ON "            \
+    "run.version, run.gpu, run.time, ifnull(point.sweep, 0), ifnull((SELECT trials FROM trials "   \
+    "WHERE trials.run = run.id), 0) FROM run JOIN scenario ON "                                    \
     "scenario.id = run.scenario LEFT JOIN point ON point.run = run.id "
 
 static void read_run(const ovl_sql *q, ovl_stored_run *run, ovl_arena *arena)
@@ -75,6 +76,7 @@ static void read_run(const ovl_sql *q, ovl_stored_run *run, ovl_arena *arena)
         .gpu = ovl_sql_get_text(q, 7, arena),
         .time = ovl_sql_get_text(q, 8, arena),
         .sweep = ovl_sql_get_int(q, 9),
+        .trials = ovl_sql_get_int(q, 10),
     };
 }
 

@@ -50,6 +50,12 @@ static const char *const versions[OVL_STORE_VERSION] = {
     "INTEGER NOT NULL, run INTEGER REFERENCES run (id) ON DELETE CASCADE, status INTEGER NOT NULL, "
     "error TEXT, PRIMARY KEY (sweep, number)) WITHOUT ROWID;"
     "CREATE INDEX point_run ON point (run);",
+
+    "CREATE TABLE trials (run INTEGER PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE, trials "
+    "INTEGER NOT NULL, seed INTEGER NOT NULL);"
+    "CREATE TABLE trial (run INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE, number "
+    "INTEGER NOT NULL, step_ps INTEGER NOT NULL, exposed_ps INTEGER NOT NULL, PRIMARY KEY (run, "
+    "number)) WITHOUT ROWID;",
 };
 
 static const ovl_mark nowhere = {0};

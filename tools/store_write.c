@@ -205,6 +205,33 @@ static bool add_report(ovl_store *store, int64_t run, const ovl_run_record *reco
     return ovl_sql_end(&q);
 }
 
+static bool add_trials(ovl_store *store, int64_t run, const ovl_trial_record *t, ovl_errs *errs)
+{
+    ovl_sql q;
+    ovl_sql_begin(&q, store, errs, "INSERT INTO trials VALUES (?, ?, ?)");
+    ovl_sql_int(&q, run);
+    ovl_sql_int(&q, t->n);
+    ovl_sql_int(&q, (int64_t)t->seed);
+    ovl_sql_row(&q);
+    bool good = ovl_sql_end(&q);
+    for (uint32_t i = 0; good && i < t->n; i++) {
+        ovl_sql_begin(&q, store, errs, "INSERT INTO trial VALUES (?, ?, ?, ?)");
+        ovl_sql_int(&q, run);
+        ovl_sql_int(&q, i);
+        ovl_sql_int(&q, t->step[i]);
+        ovl_sql_int(&q, t->exposed[i]);
+        ovl_sql_row(&q);
+        good = ovl_sql_end(&q);
+    }
+    return good;
+}
+
+static bool add_tables(ovl_store *store, int64_t run, const ovl_result *r, ovl_errs *errs)
+{
+    return add_times(store, run, r, errs) && add_collectives(store, run, r, errs) &&
+           add_path(store, run, r, errs);
+}
+
 /* Inside a transaction. */
 static int64_t add_run(ovl_store *store, int64_t scenario, const ovl_run_record *record,
                        ovl_errs *errs)
@@ -226,8 +253,8 @@ static int64_t add_run(ovl_store *store, int64_t scenario, const ovl_run_record 
     const ovl_result *r = record->result;
     bool good = add_metrics(store, run, record->figures, errs) &&
                 add_changes(store, run, record, errs) && add_report(store, run, record, errs) &&
-                (!r || (add_times(store, run, r, errs) && add_collectives(store, run, r, errs) &&
-                        add_path(store, run, r, errs)));
+                (!r || add_tables(store, run, r, errs)) &&
+                (!record->trials || add_trials(store, run, record->trials, errs));
     return good ? run : 0;
 }
 
@@ -330,5 +357,34 @@ bool ovl_store_point(ovl_store *store, int64_t sweep, uint32_t point, const ovl_
         good = run != 0;
     }
     good = good && (there || add_point(store, sweep, point, run, status, error, errs));
+    return ovl_store_commit(store, good, errs);
+}
+
+/* The run of a point that has no report yet; 0: none. */
+static int64_t bare_run(ovl_store *store, int64_t sweep, uint32_t point, ovl_errs *errs)
+{
+    ovl_sql q;
+    ovl_sql_begin(
+        &q, store, errs,
+        "SELECT run FROM point WHERE sweep = ? AND number = ? AND run IS NOT NULL AND run "
+        "NOT IN (SELECT run FROM report)");
+    ovl_sql_int(&q, sweep);
+    ovl_sql_int(&q, point);
+    int64_t run = ovl_sql_row(&q) ? ovl_sql_get_int(&q, 0) : 0;
+    return ovl_sql_end(&q) ? run : 0;
+}
+
+bool ovl_store_fill(ovl_store *store, int64_t sweep, uint32_t point, const ovl_run_record *record,
+                    ovl_errs *errs)
+{
+    uint32_t before = errs->errors;
+    if (!ovl_store_begin(store, errs)) {
+        return false;
+    }
+    int64_t run = bare_run(store, sweep, point, errs);
+    bool good = errs->errors == before;
+    if (good && run) {
+        good = add_report(store, run, record, errs) && add_tables(store, run, record->result, errs);
+    }
     return ovl_store_commit(store, good, errs);
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#define MOST_FILLED 64 /* points of the front that are kept in full */
+
 /* --- Which sweep it is --- */
 
 static void add_axes(ovl_sha256 *sha, const ovl_axes *axes)
@@ -122,16 +124,12 @@ bool ovl_sweep_store_merge(ovl_sweep_store *ss, const char *path)
 
 /* --- Keeping --- */
 
-void ovl_sweep_store_keep(ovl_sweep_store *ss, uint32_t point)
+static ovl_run_record record_of(const ovl_sweep_store *ss, uint32_t point, ovl_arena *arena)
 {
     const ovl_sweep *s = ss->sweep;
-    ovl_arena arena = {0};
-    if (!ss->open || s->points[point].state == OVL_POINT_OPEN) {
-        return;
-    }
     const ovl_point *p = &s->points[point];
     ovl_run_record record = ss->record;
-    ovl_set *sets = OVL_NEW_ARRAY(&arena, ovl_set, (size_t)s->n_sets + s->axes.n_keys);
+    ovl_set *sets = OVL_NEW_ARRAY(arena, ovl_set, (size_t)s->n_sets + s->axes.n_keys);
     if (s->n_sets) {
         memcpy(sets, s->sets, s->n_sets * sizeof *sets);
     }
@@ -140,11 +138,51 @@ void ovl_sweep_store_keep(ovl_sweep_store *ss, uint32_t point)
     record.sets = sets;
     record.model = ovl_interference_name(p->interference);
     record.figures = p->state == OVL_POINT_DONE ? &p->figures : NULL;
+    return record;
+}
+
+void ovl_sweep_store_keep(ovl_sweep_store *ss, uint32_t point)
+{
+    ovl_arena arena = {0};
+    const ovl_point *p = &ss->sweep->points[point];
+    if (!ss->open || p->state == OVL_POINT_OPEN) {
+        return;
+    }
+    const ovl_run_record record = record_of(ss, point, &arena);
     int status = p->state == OVL_POINT_DONE ? 0 : (int)p->status;
     if (!ovl_store_point(&ss->store, ss->id, point, &record, status, p->error, &ss->work->errs)) {
         ovl_sweep_store_close(ss);
     }
     ovl_arena_free(&arena);
+}
+
+static bool fill(ovl_sweep_store *ss, uint32_t point)
+{
+    ovl_arena arena = {0};
+    ovl_errs errs = {.arena = &arena};
+    ovl_result result;
+    ovl_run_record record = record_of(ss, point, &arena);
+    bool good = true;
+    if (ovl_sweep_result(ss->sweep, point, OVL_WORTH_DEFAULT, &result, &arena, &errs)) {
+        record.result = &result;
+        ovl_run_reports(&result, &arena, &record);
+        good = ovl_store_fill(&ss->store, ss->id, point, &record, &ss->work->errs);
+    }
+    ovl_arena_free(&arena);
+    return good;
+}
+
+void ovl_sweep_store_fill(ovl_sweep_store *ss)
+{
+    const ovl_sweep *s = ss->sweep;
+    uint32_t n = 0;
+    for (uint32_t i = 0; ss->open && i < s->axes.n_points; i++) {
+        bool on_front = s->points[i].front && n < MOST_FILLED;
+        n += on_front;
+        if ((on_front || i == s->best) && !fill(ss, i)) {
+            ovl_sweep_store_close(ss);
+        }
+    }
 }
 
 void ovl_sweep_store_close(ovl_sweep_store *ss)

@@ -36,6 +36,10 @@ bool ovl_sweep_store_merge(ovl_sweep_store *ss, const char *path);
 /* Keeps a point that was simulated. After a failure, which is told once, it does nothing. */
 void ovl_sweep_store_keep(ovl_sweep_store *ss, uint32_t point);
 
+/* Once the front is known: keeps the reports and tables of the points on it (the first 64) and of
+ * the best, which are simulated again for that. After a failure, which is told, it stops. */
+void ovl_sweep_store_fill(ovl_sweep_store *ss);
+
 void ovl_sweep_store_close(ovl_sweep_store *ss);
 
 #endif

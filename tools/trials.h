@@ -74,10 +74,25 @@ bool ovl_trials_read(ovl_work *work, const ovl_args *args, ovl_trials *t);
 /* The scenario says how something varies; else an error. */
 bool ovl_trials_vary(ovl_work *work, const ovl_prepared *prepared);
 
-/* Reports: schemas overlapsim.trials/1 and overlapsim.compare_trials/1. */
+/* A base against several, all with the same draws. */
+typedef struct ovl_paired_all {
+    const ovl_trials *base;
+    const ovl_paired *items; /* a: the base */
+    uint32_t n;
+    uint32_t best; /* of the items that compare: the least mean, if it beats the base; OVL_NONE */
+} ovl_paired_all;
+
+/* Fills in `best`: among the items with the interference model of the base, of those whose mean is
+ * surely shorter than the base's. */
+void ovl_paired_choose(ovl_paired_all *all);
+
+/* Reports: schemas overlapsim.trials/1, overlapsim.compare_trials/1 and
+ * overlapsim.compare_all_trials/1. */
 void ovl_trials_text(ovl_out *out, const ovl_trials *t);
 void ovl_trials_json(ovl_out *out, const ovl_trials *t);
 void ovl_paired_text(ovl_out *out, const ovl_paired *pair);
 void ovl_paired_json(ovl_out *out, const ovl_paired *pair);
+void ovl_paired_all_text(ovl_out *out, const ovl_paired_all *all);
+void ovl_paired_all_json(ovl_out *out, const ovl_paired_all *all);
 
 #endif

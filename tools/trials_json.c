@@ -1,4 +1,4 @@
-#include "tools/trials.h"
+#include "tools/trials_parts.h"
 
 static void statistics(ovl_json *json, const char *key, const ovl_statistics *s)
 {
@@ -45,7 +45,7 @@ static void lates(ovl_json *json, const char *key, const ovl_late *rows, uint32_
     ovl_json_close(json);
 }
 
-static void members(ovl_json *json, const ovl_trials *t)
+void ovl_trials_members(ovl_json *json, const ovl_trials *t)
 {
     ovl_json_text(json, "schema", "overlapsim.trials/1");
     ovl_json_text_if(json, "scenario", t->scenario);
@@ -70,7 +70,7 @@ void ovl_trials_json(ovl_out *out, const ovl_trials *t)
     ovl_json json;
     ovl_json_begin(&json, out);
     ovl_json_object(&json, NULL, OVL_JSON_BLOCK);
-    members(&json, t);
+    ovl_trials_members(&json, t);
     ovl_json_close(&json);
     ovl_json_end(&json);
 }
@@ -78,8 +78,19 @@ void ovl_trials_json(ovl_out *out, const ovl_trials *t)
 static void side(ovl_json *json, const char *key, const ovl_trials *t)
 {
     ovl_json_object(json, key, OVL_JSON_BLOCK);
-    members(json, t);
+    ovl_trials_members(json, t);
     ovl_json_close(json);
+}
+
+void ovl_paired_members(ovl_json *json, const ovl_paired *pair)
+{
+    statistics(json, "difference", &pair->change);
+    ovl_json_uint(json, "b_shorter", pair->better);
+    ovl_json_uint(json, "equal", pair->equal);
+    ovl_json_uint(json, "b_longer", pair->worse);
+    ovl_json_double(json, "b_shorter_share", (double)pair->better / pair->a->n);
+    ovl_json_text(json, "sentence", pair->sentence);
+    ovl_json_text(json, "without_variation", pair->nominal);
 }
 
 void ovl_paired_json(ovl_out *out, const ovl_paired *pair)
@@ -90,13 +101,7 @@ void ovl_paired_json(ovl_out *out, const ovl_paired *pair)
     ovl_json_text(&json, "schema", "overlapsim.compare_trials/1");
     side(&json, "a", pair->a);
     side(&json, "b", pair->b);
-    statistics(&json, "difference", &pair->change);
-    ovl_json_uint(&json, "b_shorter", pair->better);
-    ovl_json_uint(&json, "equal", pair->equal);
-    ovl_json_uint(&json, "b_longer", pair->worse);
-    ovl_json_double(&json, "b_shorter_share", (double)pair->better / pair->a->n);
-    ovl_json_text(&json, "sentence", pair->sentence);
-    ovl_json_text(&json, "without_variation", pair->nominal);
+    ovl_paired_members(&json, pair);
     ovl_json_close(&json);
     ovl_json_end(&json);
 }

@@ -92,10 +92,6 @@ bool ovl_trials_read(ovl_work *work, const ovl_args *args, ovl_trials *t)
     if (!ovl_args_has(args, "trials")) {
         good = needs_trials(work, args, "seed") && good;
         good = needs_trials(work, args, "jobs") && good;
-    } else if (ovl_args_has(args, "store")) {
-        ovl_error(&work->errs, OVL_E_USAGE, (ovl_mark){0},
-                  "trials are not kept in a store; their seed and number give them again");
-        good = false;
     }
     *t = (ovl_trials){.n = (uint32_t)n,
                       .seed = seed,

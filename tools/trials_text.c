@@ -1,8 +1,6 @@
-#include "tools/trials.h"
+#include "tools/trials_parts.h"
 
-#include "tools/grid.h"
 #include "tools/report.h"
-#include "tools/scale.h"
 #include "tools/wrap.h"
 
 #define MOST_ROWS 10
@@ -22,13 +20,12 @@ static const char *in_units(ovl_arena *arena, ovl_time t)
 
 /* --- Statistics --- */
 
-static const ovl_column statistics_columns[] = {
+const ovl_column ovl_statistics_columns[] = {
     {"", true, true, 0},       {"p5", false, false, 0},  {"p50", false, false, 0},
     {"p75", false, false, 0},  {"p95", false, false, 0}, {"mean", false, false, 0},
     {"from", false, false, 0}, {"to", false, false, 0},  {"stated", false, false, 0}};
 
-/* Six significant digits of the largest. */
-static ovl_scale scale_for(const ovl_statistics *items, uint32_t n)
+ovl_scale ovl_statistics_scale(const ovl_statistics *items, uint32_t n)
 {
     ovl_time most = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -45,8 +42,8 @@ static ovl_scale scale_for(const ovl_statistics *items, uint32_t n)
     return scale;
 }
 
-static void statistics_row(ovl_grid *grid, ovl_arena *arena, const ovl_scale *scale,
-                           const char *name, const ovl_statistics *s, ovl_time stated)
+void ovl_statistics_row(ovl_grid *grid, ovl_arena *arena, const ovl_scale *scale, const char *name,
+                        const ovl_statistics *s, ovl_time stated)
 {
     const char *cells[] = {name,
                            shown(arena, scale, s->p5),
@@ -63,16 +60,21 @@ static void statistics_row(ovl_grid *grid, ovl_arena *arena, const ovl_scale *sc
 static void write_statistics(ovl_out *out, const ovl_trials *t, ovl_arena *arena)
 {
     ovl_statistics s[] = {ovl_statistics_of(t->step, t->n), ovl_statistics_of(t->exposed, t->n)};
-    ovl_scale scale = scale_for(s, 2);
+    ovl_scale scale = ovl_statistics_scale(s, 2);
     ovl_grid grid;
     ovl_out_title(out, "\nOver %" PRIu32 " trials (%s)", t->n, ovl_scale_unit(&scale));
-    ovl_grid_begin(&grid, statistics_columns, OVL_COUNT(statistics_columns));
-    statistics_row(&grid, arena, &scale, "step", &s[0], t->nominal);
-    statistics_row(&grid, arena, &scale, "exposed communication", &s[1], t->nominal_exposed);
+    ovl_grid_begin(&grid, ovl_statistics_columns, OVL_STATISTICS_COLUMNS);
+    ovl_statistics_row(&grid, arena, &scale, "step", &s[0], t->nominal);
+    ovl_statistics_row(&grid, arena, &scale, "exposed communication", &s[1], t->nominal_exposed);
     ovl_grid_end(&grid, out, 2);
+    ovl_statistics_legend(out);
+    ovl_out_printf(out, "  mean step - stated: %s\n", in_units(arena, s[0].mean - t->nominal));
+}
+
+void ovl_statistics_legend(ovl_out *out)
+{
     ovl_out_text(out, "  from, to: 95 % interval of the mean; stated: the step at the durations "
                       "the scenario gives\n");
-    ovl_out_printf(out, "  mean step - stated: %s\n", in_units(arena, s[0].mean - t->nominal));
 }
 
 /* --- Ranks --- */
@@ -96,7 +98,7 @@ static void write_own(ovl_out *out, const ovl_trials *t, ovl_arena *arena)
                    shown(arena, &scale, parts[2]), shown(arena, &scale, total));
 }
 
-static const char *percent(ovl_arena *arena, uint64_t part, uint64_t of)
+const char *ovl_share_text(ovl_arena *arena, uint64_t part, uint64_t of)
 {
     return of ? ovl_arena_printf(arena, "%.1f %%", 100.0 * (double)part / (double)of) : NULL;
 }
@@ -119,7 +121,8 @@ static void write_ranks(ovl_out *out, const ovl_trials *t, ovl_arena *arena)
         const ovl_late *late = &t->ranks[i];
         const char *cells[] = {ovl_arena_printf(arena, "%" PRIu32, late->rank),
                                ovl_arena_printf(arena, "%" PRIu64, late->times),
-                               percent(arena, late->times, late->of), in_units(arena, late->wait)};
+                               ovl_share_text(arena, late->times, late->of),
+                               in_units(arena, late->wait)};
         ovl_grid_row(&grid, cells);
     }
     ovl_grid_end(&grid, out, 2);
@@ -162,7 +165,7 @@ static void write_names(ovl_out *out, const ovl_trials *t, ovl_arena *arena)
             in_units(arena, late->wait),
             ovl_arena_printf(arena, "%" PRIu32 " of %" PRIu32, late->ranks, t->world),
             ovl_arena_printf(arena, "rank %" PRIu32, late->rank),
-            percent(arena, late->times, late->all),
+            ovl_share_text(arena, late->times, late->all),
             reading(late)};
         ovl_grid_row(&grid, cells);
     }
@@ -195,17 +198,17 @@ void ovl_paired_text(ovl_out *out, const ovl_paired *pair)
     ovl_arena arena = {0};
     const ovl_trials *a = pair->a, *b = pair->b;
     ovl_statistics s[] = {ovl_statistics_of(a->step, a->n), ovl_statistics_of(b->step, b->n)};
-    ovl_scale scale = scale_for(s, 2);
+    ovl_scale scale = ovl_statistics_scale(s, 2);
     ovl_grid grid;
     ovl_report_name(out, a->scenario);
     ovl_out_printf(out, "%" PRIu32 " trials, seed %" PRIu64 "; trial by trial both draw the same\n",
                    a->n, a->seed);
     ovl_out_title(out, "\nStep (%s)", ovl_scale_unit(&scale));
-    ovl_grid_begin(&grid, statistics_columns, OVL_COUNT(statistics_columns));
-    statistics_row(&grid, &arena, &scale, ovl_arena_printf(&arena, "a: %s", a->variant), &s[0],
-                   a->nominal);
-    statistics_row(&grid, &arena, &scale, ovl_arena_printf(&arena, "b: %s", b->variant), &s[1],
-                   b->nominal);
+    ovl_grid_begin(&grid, ovl_statistics_columns, OVL_STATISTICS_COLUMNS);
+    ovl_statistics_row(&grid, &arena, &scale, ovl_arena_printf(&arena, "a: %s", a->variant), &s[0],
+                       a->nominal);
+    ovl_statistics_row(&grid, &arena, &scale, ovl_arena_printf(&arena, "b: %s", b->variant), &s[1],
+                       b->nominal);
     ovl_statistics gap = {.p5 = s[1].p5 - s[0].p5,
                           .p50 = s[1].p50 - s[0].p50,
                           .p75 = s[1].p75 - s[0].p75,
@@ -213,15 +216,14 @@ void ovl_paired_text(ovl_out *out, const ovl_paired *pair)
                           .mean = pair->change.mean,
                           .low = pair->change.low,
                           .high = pair->change.high};
-    statistics_row(&grid, &arena, &scale, "b - a", &gap, b->nominal - a->nominal);
-    statistics_row(&grid, &arena, &scale, "b - a, trial by trial", &pair->change, OVL_NEVER);
+    ovl_statistics_row(&grid, &arena, &scale, "b - a", &gap, b->nominal - a->nominal);
+    ovl_statistics_row(&grid, &arena, &scale, "b - a, trial by trial", &pair->change, OVL_NEVER);
     ovl_grid_end(&grid, out, 2);
-    ovl_out_text(out, "  from, to: 95 % interval of the mean; stated: the step at the durations "
-                      "the scenario gives\n");
+    ovl_statistics_legend(out);
     ovl_out_title(out, "\nIn how many trials b is");
-    ovl_out_printf(out,
-                   "  shorter  %" PRIu32 " (%s)\n  equal    %" PRIu32 "\n  longer   %" PRIu32 "\n",
-                   pair->better, percent(&arena, pair->better, a->n), pair->equal, pair->worse);
+    ovl_out_printf(
+        out, "  shorter  %" PRIu32 " (%s)\n  equal    %" PRIu32 "\n  longer   %" PRIu32 "\n",
+        pair->better, ovl_share_text(&arena, pair->better, a->n), pair->equal, pair->worse);
     ovl_out_text(out, "\n");
     ovl_wrap(out, "Verdict: ", 9, pair->sentence, OVL_TERMINAL);
     ovl_wrap(out, "Without variation: ", 9, pair->nominal, OVL_TERMINAL);

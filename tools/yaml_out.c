@@ -126,6 +126,6 @@ const char *ovl_yaml_time(char buf[OVL_YAML_TIME], ovl_time t)
         n--;
     }
     n -= buf[n - 1] == '.';
-    strcpy(buf + n, " us");
+    memcpy(buf + n, " us", sizeof " us");
     return buf;
 }

@@ -118,6 +118,9 @@ _ovl()
     explain:--rank)
         return
         ;;
+    explain:--jobs)
+        return
+        ;;
     explain:--variant)
         return
         ;;
@@ -370,7 +373,7 @@ _ovl()
         COMPREPLY=($(compgen -W "--set --interference --expand --worth --no-fold --trials --seed --jobs --json --output --fail-if-worse --store --help" -- "$word"))
         ;;
     explain:-*)
-        COMPREPLY=($(compgen -W "--solve --for --between --limits --resource --rank --variant --set --interference --json --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--solve --for --between --limits --resource --rank --jobs --variant --set --interference --json --output --help" -- "$word"))
         ;;
     export:-*)
         COMPREPLY=($(compgen -W "--trace --schedule --lowered --no-merge --dialect --output --ranks --store --csv --variant --set --interference --no-fold --help" -- "$word"))

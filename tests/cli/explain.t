@@ -240,7 +240,8 @@ $ ovl explain scenarios/buckets/last_bucket.yaml:split_80_16 --limits --json
     {"name": "bucket 1", "op": "all_reduce", "group": "dp", "times": 1, "slack_s": 0.000000000000, "exposed_s": 0.002000000000, "on_critical_path": true},
     {"name": "bucket 0", "op": "all_reduce", "group": "dp", "times": 1, "slack_s": 0.003000000000, "exposed_s": 0.000000000000, "on_critical_path": false}
   ],
-  "simulations": 12
+  "simulations": 12,
+  "partly_simulated": 0
 }
 $ ovl explain scenarios/mesh/nic_sharing.yaml bb --limits
 error: unknown operation "bb"; did you mean "b1"?
@@ -259,3 +260,10 @@ Which workload.backward gives step 220 ms?
 $ ovl explain scenarios/buckets/last_bucket.yaml --solve workload.backward
 error: --solve needs the figure that was measured: --for 'step=544 ms'
 ? 2
+
+The same, however many threads simulate it. Where nothing can be slowed, changes of operations are no runs of their own; what
+nobody slows by the model is slowed by nobody here either, so the steps are the same.
+
+$ for j in 1 2 5; do ovl explain scenarios/mesh/nic_sharing.yaml:earlier --limits -j $j --json -o $T/$j.json; done; cmp $T/1.json $T/2.json && cmp $T/1.json $T/5.json
+$ ovl explain scenarios/first_steps/matmul_allreduce.yaml --limits --interference none | tail -n 1
+10 simulations, 4 of them only of what follows from the change: nothing can be slowed

@@ -63,3 +63,34 @@ run,scenario,variant,changes,sweep,step_s
 7,ResNet-50 with DDP,base,overlap.ddp.bucket_cap=32 MiB,1,0.098196924530
 8,ResNet-50 with DDP,base,overlap.ddp.bucket_cap=64 MiB,1,0.098203275191
 9,ResNet-50 with DDP,base,overlap.ddp.bucket_cap=1 MiB,,0.098183291835
+
+$ ovl run scenarios/variation/late_ranks.yaml --trials 20 --store $T/trials.db | tail -n 1; ovl compare scenarios/variation/late_ranks.yaml short_prefetch --trials 10 --store $T/trials.db | tail -n 1
+Stored as run 1 in $T/trials.db
+Stored as runs 2, 3 in $T/trials.db
+$ ovl history --store $T/trials.db | sed 's/20..-[^ ]*Z/then/'
+run  time                  scenario    what                       model      step
+  1  then  Late ranks  base, 20 trials            shared  18.02 s
+  2  then  Late ranks  base, 10 trials            shared  18.02 s
+  3  then  Late ranks  short_prefetch, 10 trials  shared  18.02 s
+$ ovl show --store $T/trials.db 1 | sed -n 3,8p
+Late ranks
+variant base, interference shared, 8 ranks, 20 trials, seed 1
+
+Over 20 trials (s)
+                              p5      p50      p75      p95     mean     from       to   stated
+  step                   17.9514  18.0325  18.0638  18.1061  18.0394  18.0201  18.0586  18.0200
+$ ovl export --store $T/trials.db 2 | sed -n 2,6p
+  "schema": "overlapsim.trials/1",
+  "scenario": "Late ranks",
+  "variant": "base",
+  "interference": "shared",
+  "trials": 10,
+$ ovl sweep scenarios/buckets/resnet50_ddp.yaml -j 1 --store $T/trials.db >/dev/null; for i in 4 9; do ovl show --store $T/trials.db $i | sed -n 3,6p; done
+ResNet-50 with DDP
+variant base, 2 ranks folded into 1 class, interference shared
+
+step 98.1833 ms = 97.1565 ms + 0.0268 ms exposed + 1 ms from optimizer on (bucket 34 ends at 97.1833
+ResNet-50 with DDP
+variant base, 2 ranks folded into 1 class, interference shared
+
+step 98.1969 ms = 97.052 ms + 0.1449 ms exposed + 1 ms from optimizer on (bucket 3 ends at 97.1969

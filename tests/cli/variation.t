@@ -140,8 +140,22 @@ $ ovl run scenarios/variation/pauses.yaml --seed 3
 error: --seed belongs to --trials
 ? 2
 $ ovl compare scenarios/variation/pauses.yaml --trials 10
-error: --trials compares two runs: name a variant of scenarios/variation/pauses.yaml
-? 2
+Garbage collection
+10 trials, seed 1; trial by trial all draw the same
+
+Step (s)
+                p5      p50      p75      p95     mean     from       to   stated
+  base     16.7011  16.7011  18.1611  18.1611  17.2851  16.7457  17.8244  16.7011
+  aligned  16.7011  16.7011  16.7011  18.1611  16.8471  16.5168  17.1774  16.7011
+  many     16.7011  18.1611  18.1611  18.1611  17.8691  17.4287  18.3095  16.7011
+  from, to: 95 % interval of the mean; stated: the step at the durations the scenario gives
+
+Step - that of base, trial by trial (s)
+                 p5  p50      p95      mean      from       to  shorter in
+  aligned  -1.46000    0  1.46000  -0.43800  -1.14293  0.26693      40.0 %  no gain that shows
+  many            0    0  1.46000   0.58400   0.04466  1.12334       0.0 %  worse
+
+Best: base: no variant is surely shorter on average
 $ ovl run scenarios/variation/pauses.yaml --set workload.steps=3
 scenarios/variation/pauses.yaml:22:11: error: pauses need workload.steps: 1; each trial is a step of its own
 ? 3

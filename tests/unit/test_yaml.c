@@ -299,6 +299,7 @@ static void texts_are_shown_short_and_printable(void)
     const char *sixty = "0123456789012345678901234567890123456789012345678901234567890";
     CHECK_TEXT(ovl_shown(sixty + 1, &a), sixty + 1);
     CHECK_INT(strlen(ovl_shown(sixty, &a)), 63);
+    CHECK_TEXT(ovl_shown_path(sixty, &a), sixty);
     /* 59 bytes and a character of two: it is left out whole. */
     const char *cut =
         ovl_shown("01234567890123456789012345678901234567890123456789012345678\xc3\xa9", &a);

@@ -1,0 +1,237 @@
+#include "tools/limits_runs.h"
+
+#include "sim/fold.h"
+#include "sim/rerun.h"
+#include "tools/pool.h"
+#include "tools/progress.h"
+
+#include <string.h>
+
+typedef struct crew {
+    const ovl_prepared *prepared;
+    ovl_limit_run *runs;
+    uint64_t memory; /* bytes a run may take */
+    bool partial;    /* `base` is there: changes of operations can be worked out from it */
+    ovl_rerun base;
+    ovl_program chosen; /* what `base` ran: folded, or the program itself */
+    ovl_progress progress;
+    uint32_t done;
+} crew;
+
+static ovl_interference model_of(const crew *c)
+{
+    return (ovl_interference)c->prepared->scenario.interference;
+}
+
+static const ovl_program *program_of(const crew *c)
+{
+    return &c->prepared->lowered.program;
+}
+
+/* OVL_NEVER if it cannot be simulated. */
+static ovl_time step_of(const crew *c, const ovl_program *program, ovl_interference model)
+{
+    ovl_arena arena = {0};
+    ovl_errs errs = {.arena = &arena};
+    ovl_run_options options = {.interference = model, .free_name = OVL_NONE, .memory = c->memory};
+    ovl_time step = OVL_NEVER;
+    if (!ovl_simulate_step(program, &options, &step, &errs)) {
+        step = OVL_NEVER;
+    }
+    ovl_arena_free(&arena);
+    return step;
+}
+
+/* --- Operations --- */
+
+static void pull(const crew *c, ovl_limit_run *run)
+{
+    ovl_arena arena = {0};
+    ovl_faster how = run->how;
+    how.fair = c->prepared->scenario.sharing == OVL_SHARING_FAIR;
+    ovl_program p = ovl_program_faster(program_of(c), &run->lever, &how, &arena);
+    run->partly = c->partial && ovl_rerun_exact(&p, model_of(c));
+    if (run->partly) {
+        ovl_program changed = ovl_program_faster(&c->chosen, &run->lever, &how, &arena);
+        run->step = ovl_rerun_step(&c->base, &changed, NULL);
+    } else {
+        run->step = step_of(c, &p, model_of(c));
+    }
+    ovl_arena_free(&arena);
+}
+
+/* --- Links and HBM --- */
+
+/* Ports first .. first + n - 1 of the program. */
+typedef struct ports {
+    uint16_t first, n;
+} ports;
+
+static ports ports_of(uint32_t link)
+{
+    return link == OVL_NONE ? (ports){OVL_PORT_HBM, 1} : (ports){(uint16_t)(1 + 2 * link), 2};
+}
+
+static bool wants(const ovl_program *p, uint32_t first, uint32_t n, ports of)
+{
+    for (uint32_t i = first; i < first + n; i++) {
+        if (p->demands[i].port >= of.first && p->demands[i].port < of.first + of.n) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool uses(const ovl_program *p, const ovl_cost *c, ports of)
+{
+    return wants(p, c->first_demand, c->n_demands, of) || wants(p, c->first_peer, c->n_peer, of);
+}
+
+bool ovl_limits_used(const ovl_program *p, uint32_t link)
+{
+    for (uint32_t i = 0; i < p->n_costs; i++) {
+        if (uses(p, &p->costs[i], ports_of(link))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void compare_codes(const ovl_program *a, const ovl_program *b, uint32_t code, ports of,
+                          bool *seen, ovl_limit_users *u)
+{
+    for (uint32_t i = 0; i < a->codes[code].n_ops; i++) {
+        uint32_t x = a->codes[code].ops[i].cost;
+        if (seen[x] || !uses(a, &a->costs[x], of)) {
+            continue;
+        }
+        seen[x] = true;
+        const ovl_cost *y = &b->costs[b->codes[code].ops[i].cost];
+        u->n++;
+        u->n_following += a->costs[x].work != y->work || a->costs[x].latency != y->latency;
+    }
+}
+
+/* Program `b` is `a` lowered again; a schedule that goes by costs may have come out otherwise. */
+static ovl_limit_users compare_costs(const ovl_program *a, const ovl_program *b, ports of)
+{
+    ovl_arena arena = {0};
+    ovl_limit_users u = {.comparable = a->n_codes == b->n_codes};
+    bool *seen = OVL_NEW_ARRAY(&arena, bool, a->n_costs);
+    for (uint32_t c = 0; c < a->n_codes && u.comparable; c++) {
+        u.comparable = a->codes[c].n_ops == b->codes[c].n_ops;
+        if (u.comparable) {
+            compare_codes(a, b, c, of, seen, &u);
+        }
+    }
+    ovl_arena_free(&arena);
+    return u;
+}
+
+/* Link number `link`, or HBM (OVL_NONE), with num / den of its bandwidth. */
+static void set_bandwidth(ovl_scenario *s, const ovl_limit_run *run, ovl_arena *arena)
+{
+    ovl_hw_link *links = OVL_NEW_ARRAY(arena, ovl_hw_link, s->hw.n_links);
+    if (s->hw.n_links) {
+        memcpy(links, s->hw.links, s->hw.n_links * sizeof *links);
+    }
+    s->hw.links = links;
+    uint64_t *rate = run->link == OVL_NONE ? &s->hw.gpu.hbm : &links[run->link].bandwidth;
+    uint64_t whole = *rate / run->den;
+    bool fits = whole < UINT64_MAX / 16 / run->num;
+    *rate = fits ? whole * run->num + *rate % run->den * run->num / run->den
+                 : OVL_MAX(*rate, UINT64_MAX / 16);
+}
+
+static void widen(const crew *c, ovl_limit_run *run)
+{
+    ovl_arena arena = {0};
+    ovl_errs errs = {.arena = &arena};
+    ovl_scenario scenario = c->prepared->scenario;
+    ovl_lowered lowered;
+    run->users.comparable = true;
+    set_bandwidth(&scenario, run, &arena);
+    if (ovl_lower(&scenario, &arena, &lowered, &errs)) {
+        run->users = compare_costs(program_of(c), &lowered.program, ports_of(run->link));
+        run->step = step_of(c, &lowered.program, model_of(c));
+    }
+    ovl_arena_free(&arena);
+}
+
+/* --- Other costs --- */
+
+static void alter(const crew *c, ovl_limit_run *run)
+{
+    static const ovl_lever host = {OVL_LEVER_HOST, OVL_NONE, OVL_NONE, OVL_NONE, 0, 0};
+    static const ovl_faster no_time = {0, 1, false};
+    ovl_arena arena = {0};
+    ovl_program p = ovl_program_altered(program_of(c), &run->alteration, &arena);
+    if (run->free_host) {
+        p = ovl_program_faster(&p, &host, &no_time, &arena);
+    }
+    run->step = step_of(c, &p, run->no_interference ? OVL_INTERFERENCE_NONE : model_of(c));
+    ovl_arena_free(&arena);
+}
+
+/* --- All of them --- */
+
+static void simulate(void *context, uint32_t thread, uint32_t piece)
+{
+    static void (*const kinds[])(const crew *, ovl_limit_run *) = {
+        [OVL_LIMIT_PULLED] = pull, [OVL_LIMIT_WIDENED] = widen, [OVL_LIMIT_ALTERED] = alter};
+    crew *c = context;
+    (void)thread;
+    kinds[c->runs[piece].kind](c, &c->runs[piece]);
+}
+
+static void done(void *context, uint32_t piece)
+{
+    (void)piece;
+    ((crew *)context)->done++;
+}
+
+static void tick(void *context)
+{
+    crew *c = context;
+    ovl_progress_at(&c->progress, c->done);
+}
+
+/* The run that partial ones begin from, if there can be any. */
+static void begin_base(crew *c, ovl_arena *arena)
+{
+    ovl_arena texts = {0};
+    ovl_errs errs = {.arena = &texts};
+    ovl_fold *fold = OVL_NEW(arena, ovl_fold);
+    ovl_run_options options = {
+        .interference = model_of(c), .free_name = OVL_NONE, .memory = c->memory};
+    c->partial = ovl_rerun_exact(program_of(c), model_of(c)) &&
+                 ovl_fold_choose(program_of(c), false, arena, fold, &c->chosen, &errs) &&
+                 ovl_rerun_begin(&c->base, &c->chosen, &options, arena, &errs);
+    ovl_arena_free(&texts);
+}
+
+bool ovl_limits_simulate(ovl_work *work, const ovl_prepared *prepared, ovl_limit_run *runs,
+                         uint32_t n, uint32_t threads)
+{
+    ovl_arena arena = {0};
+    threads = threads ? threads : ovl_pool_cores();
+    crew c = {.prepared = prepared, .runs = runs, .memory = ovl_lookout_memory() / threads};
+    begin_base(&c, &arena);
+    for (uint32_t i = 0; i < n; i++) {
+        runs[i].step = OVL_NEVER;
+    }
+    ovl_pool pool = {
+        .threads = threads, .n = n, .context = &c, .work = simulate, .done = done, .tick = tick};
+    ovl_progress_begin(&c.progress, work->shell->err, "simulations", n);
+    ovl_pool_end end = n ? ovl_pool_run(&pool) : (ovl_pool_end){0};
+    ovl_progress_end(&c.progress);
+    if (end.signal) {
+        ovl_error(&work->errs, OVL_E_STOPPED, (ovl_mark){0},
+                  "stopped after %" PRIu32 " of %" PRIu32 " simulations", end.done, n);
+    }
+    if (c.partial) {
+        ovl_causes_free(&c.base.causes);
+    }
+    ovl_arena_free(&arena);
+    return !end.signal;
+}
