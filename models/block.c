@@ -24,6 +24,32 @@ static bool divides(const ovl_model *m, uint64_t part, int64_t whole, const char
     return true;
 }
 
+/* Sums of bytes must fit their integers, a ring its list. */
+static bool check_size(const ovl_block_shape *s, ovl_errs *errs)
+{
+    const ovl_model *m = s->model;
+    const double most = 1e17;
+    double tokens = (double)s->tokens, h = (double)m->hidden, e = (double)s->element;
+    double wide = 4 * h + 2 * (double)s->q + 2 * (double)s->kv + 3 * (double)s->ffn;
+    double scores = 5 * e * (double)m->heads * (double)m->sequence * tokens;
+    double kept = e * tokens * wide + (m->attention == OVL_ATTENTION_FLASH ? 0 : scores);
+    double params = e * h * wide * (double)m->layers + 2 * e * h * (double)s->vocab;
+    double logits = 8 * tokens * (double)s->vocab;
+    if (kept > most || params > most || logits > most) {
+        ovl_error(errs, OVL_E_INPUT, m->mark,
+                  "the model is too large: parameters, or activations of a layer, pass 100 PB on a "
+                  "rank");
+        return false;
+    }
+    if (s->cp > 1024 && m->context == OVL_CONTEXT_RING) {
+        ovl_error(errs, OVL_E_INPUT, m->mark,
+                  "a ring of %" PRIu64 " ranks is too long: at most 1024, or context: all_gather",
+                  s->cp);
+        return false;
+    }
+    return true;
+}
+
 bool ovl_block_shape_of(const ovl_scenario *scenario, ovl_block_shape *shape, ovl_errs *errs)
 {
     const ovl_model *m = &scenario->workload.model;
@@ -57,7 +83,7 @@ bool ovl_block_shape_of(const ovl_scenario *scenario, ovl_block_shape *shape, ov
         .element = ovl_dtype_size((ovl_dtype)scenario->workload.dtype),
         .split = m->sequence_parallel ? t : 1,
     };
-    return ok;
+    return ok && check_size(shape, errs);
 }
 
 /* --- Parameters --- */

@@ -224,11 +224,15 @@ static void check_pipeline(const ovl_scenario *s, ovl_errs *errs)
                   "steps: a pipeline drains at the end of its step, so a second step is like the "
                   "first; leave it out");
     }
-    if (s->pipeline.given && s->ddp.given) {
-        ovl_error(errs, OVL_E_INPUT, s->ddp.mark,
-                  "overlap.ddp does not go together with overlap.pipeline; overlap.pipeline has "
-                  "data_parallel: {group: %s}",
-                  s->ddp.group);
+    if (s->pipeline.given && s->ddp.given && (workload->stages.count || s->pipeline.data.given)) {
+        ovl_error(
+            errs, OVL_E_INPUT, s->ddp.mark,
+            workload->stages.count
+                ? "overlap.ddp in a pipeline arranges layers, not stages; overlap.pipeline has "
+                  "data_parallel: {group: %s}"
+                : "overlap.ddp does not go together with overlap.pipeline.data_parallel, which "
+                  "reduces over group %s, too",
+            s->ddp.group);
     }
     if (s->pipeline.given && (workload->ops.count || workload->gradients.count)) {
         ovl_error(errs, OVL_E_INPUT, s->pipeline.mark,

@@ -10,6 +10,7 @@
  *     plan_pipeline_pass.c    stages whose layers are more than one kernel: passes of a step
  *     plan_pipeline_data.c    what data parallelism adds to each stage
  *     plan_pipeline_fsdp.c    the same by overlap.fsdp: units of a stage are sharded one by one
+ *     plan_pipeline_ddp.c     the same by overlap.ddp: buckets of the units of a stage
  *
  * A *cell* is a stage and a microbatch: number stage * microbatches + microbatch. With two chains
  * (DualPipe) stage P + s is a copy of stage s.
@@ -99,6 +100,10 @@ void ovl_pipe_stages(ovl_pipe_plan *p, uint32_t per_rank);
 /* Whether all that the schedule's actions need is given; backwards get the forward that
  * recomputation runs again. */
 bool ovl_pipe_complete(ovl_pipe_plan *p);
+
+/* Whether a strategy of its own sees the layers of a stage one by one: overlap.fsdp, overlap.ddp.
+ */
+bool ovl_pipe_apart(const ovl_pipe_plan *p);
 
 /* The stage behind a stage of the schedule. */
 const ovl_pipe_stage *ovl_pipe_stage_of(const ovl_pipe_plan *p, uint32_t stage);
