@@ -95,7 +95,8 @@ typedef struct ovl_lowering {
     const struct ovl_schedule *schedule;
     OVL_VEC(ovl_hop_line) hops;
     OVL_VEC(ovl_nccl_line) nccl;
-    const ovl_measured *measured; /* of a replayed trace */
+    OVL_VEC(const ovl_law *) laws; /* of durations that vary; ovl_cost.law is the number + 1 */
+    const ovl_measured *measured;  /* of a replayed trace */
 } ovl_lowering;
 
 /* The group of a name, or of names of axes joined by "+", its communicators made; NULL and an error
@@ -191,7 +192,8 @@ typedef struct ovl_comm_spec {
     ovl_time alpha;
     uint64_t beta;
     ovl_texts via; /* none: the entry's */
-    int64_t sms;   /* 0: the entry's */
+    bool has_sms;
+    int64_t sms; /* without has_sms the entry's */
     bool has_hbm_factor;
     double hbm_factor;
     uint64_t hbm; /* copies: HBM bytes moved, instead of a factor */

@@ -48,6 +48,7 @@ static ovl_comm_spec comm_spec(const ovl_entry *entry, const ovl_group *group,
                            .alpha = op->alpha,
                            .beta = op->beta,
                            .via = op->via,
+                           .has_sms = op->has_sms,
                            .sms = op->sms,
                            .has_hbm_factor = op->has_hbm_factor,
                            .hbm_factor = op->hbm_factor,
@@ -68,7 +69,7 @@ static ovl_plan_cost recv_cost(ovl_ops *o, const ovl_entry *entry, const ovl_gro
     static ovl_time zero = 0;
     ovl_comm_spec spec = comm_spec(entry, group, spread);
     if (!ovl_ops_states_time(entry)) {
-        spec.duration = (ovl_times){&zero, 1};
+        spec.duration = (ovl_times){.item = &zero, .count = 1};
     }
     return ovl_plan_comm(o->l, &spec);
 }

@@ -115,6 +115,9 @@ ovl_time ovl_pipe_time(ovl_times times, uint32_t microbatch);
  * forward it runs, else its forward and the backward of the other stage one after the other. */
 ovl_time ovl_pipe_length(const ovl_pipe_plan *p, const ovl_action *a);
 
+/* How that varies: as the stage says of its one part; NULL: it does not, or of a pair. */
+const void *ovl_pipe_law(const ovl_pipe_plan *p, const ovl_action *a);
+
 /* Sums up what the parts of stages take, in all pipelines; before ovl_pipe_mean. */
 void ovl_pipe_means_find(ovl_pipe_plan *p);
 

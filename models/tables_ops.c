@@ -1,4 +1,5 @@
 #include "models/tables.h"
+#include "models/variation.h"
 
 static void op_defaults(void *value)
 {
@@ -105,17 +106,19 @@ static const ovl_field op_fields[] = {
     OVL_FIELD_SET(ovl_xop, launch, has_launch, "launch", OVL_F_TIME, 0,
                   "Host time to issue it. Default: that of the hardware's host.", .min = 0),
     /* What it costs. */
-    OVL_FIELD(ovl_xop, duration, "duration", OVL_F_TIMES, 0,
-              "Isolated duration; for communication instead of the hardware's cost."),
+    OVL_FIELD_MORE(ovl_xop, duration, "duration", OVL_F_TIMES, 0,
+                   "Isolated duration; for communication instead of the hardware's cost.",
+                   .table = &ovl_duration_table),
     OVL_FIELD(ovl_xop, flops, "flops", OVL_F_FLOPS, 0,
               "kernel: its work, timed by the roofline of the GPU."),
     OVL_FIELD(ovl_xop, hbm, "hbm", OVL_F_BYTES, 0,
               "kernel, copy: HBM bytes it moves. Default 0: it shares no memory bandwidth."),
     OVL_FIELD(ovl_xop, compute, "compute", OVL_F_TIME, 0,
               "kernel: the part of `duration` that SMs bound. Default: all of it."),
-    OVL_FIELD_MORE(ovl_xop, sms, "sms", OVL_F_COUNT, 0,
-                   "kernel: SMs it wants (default: all of the GPU); communication: SMs it holds.",
-                   .max = 100000),
+    OVL_FIELD_SET(ovl_xop, sms, has_sms, "sms", OVL_F_COUNT, 0,
+                  "kernel: SMs it wants (default: all of the GPU); communication: SMs it holds; 0: "
+                  "none, copy engines move the bytes.",
+                  .min = 0, .max = 100000),
     OVL_FIELD_MORE(ovl_xop, blocks, "blocks", OVL_F_COUNT, 0,
                    "kernel: its thread blocks; what held SMs cost it then goes by whole waves.",
                    .max = INT32_MAX),
