@@ -21,8 +21,8 @@ scenarios/replay/two_ranks.yaml:1:1: error: this is neither a trace nor a pipeli
 What-ifs of a trace are keys of a sweep. As computed in the scenario: 14 ms, a link twice as fast 13.2 ms, one bucket 14.8 ms.
 
 $ ovl sweep scenarios/replay/two_ranks.yaml --set workload.what_if.bucket_cap=100MiB --over workload.what_if.first_bucket_cap=1MiB,100MiB --over "workload.what_if.links=[{op: all_reduce, bandwidth: 1}],[{op: all_reduce, bandwidth: 2}]" | sed -n "4,8p"
-  first_bucket_cap            links step (ms) exposed (ms) price (ms) idle (ms) startups mark
-              1MiB [{op: a..th: 1}]      14.0          1.8          0       0.2        2
-              1MiB [{op: a..th: 2}]      13.2          1.0          0       0.2        2 front, best
-            100MiB [{op: a..th: 1}]      14.8          2.6          0       0.2        1
-            100MiB [{op: a..th: 2}]      13.5          1.3          0       0.2        1
+  first_bucket_cap                             links  step  uncovered  startups  mark
+              1MiB  [{op: all_reduce, bandwidth: 1}]  14.0        1.8         2
+              1MiB  [{op: all_reduce, bandwidth: 2}]  13.2        1.0         2  front, best
+            100MiB  [{op: all_reduce, bandwidth: 1}]  14.8        2.6         1
+            100MiB  [{op: all_reduce, bandwidth: 2}]  13.5        1.3         1
