@@ -237,8 +237,10 @@ static void find_price_of_interference(analysis *a)
     if (a->options->interference == OVL_INTERFERENCE_NONE) {
         return;
     }
-    ovl_run_options options = {
-        .interference = OVL_INTERFERENCE_NONE, .free_name = OVL_NONE, .watch = a->options->watch};
+    ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE,
+                               .free_name = OVL_NONE,
+                               .aggregates = true,
+                               .watch = a->options->watch};
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
     ovl_timeline alone;
@@ -420,9 +422,10 @@ static void analyse(analysis *a)
     a->out->description = keep(a, a->options->description);
     a->out->interference = ovl_interference_name(a->options->interference);
     a->out->in_steps = a->p->in_steps;
+    a->out->useful = a->options->useful;
     a->out->has_stats = a->options->stats;
     a->out->stats =
-        (ovl_result_stats){a->t->counters, a->p->n_ops, a->p->n_ranks, ovl_run_memory(a->p)};
+        (ovl_result_stats){a->t->counters, a->p->n_ops, a->p->n_ranks, ovl_run_memory(a->p, false)};
     ovl_classes_find(a->p, a->t, a->scratch, &a->classes);
     ovl_causes_init(&a->causes, a->p, a->t, a->scratch);
     ovl_critical_path(&a->causes, a->arena, a->scratch, &a->path);

@@ -59,7 +59,8 @@ typedef struct ovl_sweep {
     const char *variant; /* NULL: the base */
     const ovl_set *sets; /* before the values of the point */
     uint32_t n_sets;
-    bool no_fold; /* simulate every rank */
+    bool no_fold;    /* simulate every rank */
+    uint64_t memory; /* bytes a run may take, 0: no limit; a point that needs more fails */
     ovl_axes axes;
     ovl_point *points; /* axes.n_points */
     int signal;        /* that ended it early, or 0 */
@@ -98,6 +99,9 @@ typedef struct ovl_sweep_how {
 /* Simulates; errors of points live in `arena`. Gives how many were. sweep->signal says what ended
  * it early. */
 uint32_t ovl_sweep_run(ovl_sweep *sweep, const ovl_sweep_how *how, ovl_arena *arena);
+
+/* Of what memory runs may take, the share of each of so many threads (0: all cores). */
+uint64_t ovl_sweep_memory(uint32_t threads);
 
 /* One point alone, on this thread. `arena` gets the text of an error. */
 void ovl_sweep_point(const ovl_sweep *sweep, uint32_t i, ovl_point *point, ovl_arena *arena);

@@ -93,3 +93,19 @@ The last bucket
 Front: 1 of 2 points, by step against peak
 Best: variant split_48: step 214.6 ms, peak 288 MiB; left out: 1 with errors
 ? 2
+
+Memory is shared among the threads: a point that may need more than its share is an error of that point.
+
+$ OVL_MEMORY=1MiB ovl sweep scenarios/buckets/last_bucket.yaml --over 'hardware.collectives[0].alpha=1ms,2ms' --jobs 1
+The last bucket
+2 points: hardware.collectives[0].alpha
+
+  alpha  mark
+  1ms    error
+  2ms    error
+
+  alpha 1ms and 1 more: error: the run may need 1.038 MiB of memory (operations: 72, ranks: 8), and
+    1 MiB is allowed
+
+Best: none; left out: 2 with errors
+? 3
