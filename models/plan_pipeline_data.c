@@ -22,14 +22,14 @@ static uint32_t *find_places(const ovl_pipe_plan *p, ovl_arena *arena)
 }
 
 /* All ranks of a group have the same stages. */
-static bool check_places(ovl_pipe_plan *p)
+bool ovl_pipe_data_places(ovl_pipe_plan *p, ovl_mark mark)
 {
     ovl_lowering *l = p->l;
     const uint32_t *place = find_places(p, &p->scratch);
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         ovl_id id = p->data_group->comm_of[rank];
         if (id == OVL_NONE) {
-            ovl_error(l->errs, OVL_E_INPUT, data_of(p)->mark,
+            ovl_error(l->errs, OVL_E_INPUT, mark,
                       "rank %" PRIu32 " is in no communicator of group \"%s\"", rank,
                       p->data_group->name);
             return false;
@@ -38,7 +38,7 @@ static bool check_places(ovl_pipe_plan *p)
         for (uint32_t k = 0; k < comm->n_members; k++) {
             uint32_t other = l->b->members.data[comm->first_member + k];
             if (place[other] != place[rank]) {
-                ovl_error(l->errs, OVL_E_INPUT, data_of(p)->mark,
+                ovl_error(l->errs, OVL_E_INPUT, mark,
                           "ranks %" PRIu32 " and %" PRIu32 " of group \"%s\" have different stages "
                           "of the pipeline: they have no gradients in common",
                           rank, other, p->data_group->name);
@@ -61,7 +61,7 @@ bool ovl_pipe_data_plan(ovl_pipe_plan *p)
         return false;
     }
     p->data_group = ovl_plan_group(p->l, data_of(p)->group, data_of(p)->mark);
-    if (!p->data_group || !check_places(p)) {
+    if (!p->data_group || !ovl_pipe_data_places(p, data_of(p)->mark)) {
         return false;
     }
     ovl_schedule_add_data(s, data_of(p)->sharded ? (uint32_t)data_of(p)->active_stages : 0,
@@ -73,7 +73,7 @@ bool ovl_pipe_data_plan(ovl_pipe_plan *p)
 
 static uint32_t ranks_of(const ovl_pipe_code *e)
 {
-    return ovl_plan_members(e->l, e->p->data_group, e->p->place_rank[e->rank]);
+    return ovl_plan_members(e->l, e->p->data_group, e->member);
 }
 
 /* A shard is padded to whole bytes. */
@@ -93,7 +93,7 @@ static void open_stage(ovl_pipe_code *e, uint32_t k)
     const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, k);
     ovl_pipe_state *s = &e->stages[k];
     bool data = data_of(e->p)->given, sharded = data && data_of(e->p)->sharded;
-    if (!stage->params) {
+    if (!stage->params || ovl_pipe_apart(e->p)) { /* its layers hold shards of their own */
         return;
     }
     s->params = ovl_pipe_buffer(e, stage_text(e, sharded ? "parameter shard" : "parameters", k),
@@ -121,7 +121,7 @@ void ovl_pipe_data_open(ovl_pipe_code *e)
         }
     }
     const ovl_optimizer *optimizer = &e->p->workload->optimizer;
-    if (optimizer->states) {
+    if (optimizer->states && !e->p->shards.shard) {
         ovl_pipe_stage owner = {.mark = optimizer->mark};
         ovl_pipe_buffer(e, "optimizer states", &owner, optimizer->states, OVL_OPTIMIZER, true,
                         e->compute);
@@ -134,7 +134,7 @@ static uint32_t add_collective(ovl_pipe_code *e, const char *what, const ovl_act
                                bool average)
 {
     const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, a->stage);
-    uint32_t rank = e->p->place_rank[e->rank];
+    uint32_t rank = e->member;
     ovl_comm_spec spec = {.name = what,
                           .mark = data_of(e->p)->mark,
                           .op = op,
@@ -232,6 +232,11 @@ static ovl_id gradient_name(ovl_pipe_code *e, uint32_t stage)
     return ovl_name(e->b, stage_text(e, "stage", stage));
 }
 
+static uint16_t apart(ovl_pipe_code *e)
+{
+    return e->step ? ovl_inner_apart(&e->step->inner) : 0;
+}
+
 static void produce(ovl_pipe_code *e, const ovl_action *a, uint32_t local)
 {
     ovl_pipe_state *s = &e->stages[a->stage];
@@ -243,6 +248,7 @@ static void produce(ovl_pipe_code *e, const ovl_action *a, uint32_t local)
                                  .source = OVL_NONE,
                                  .gradient = gradient_name(e, a->stage),
                                  .microbatch = a->microbatch,
+                                 .apart = apart(e),
                                  .scale = 1.0 / e->p->microbatches});
     s->produced_by = local;
 }
@@ -291,7 +297,8 @@ static void consume(ovl_pipe_code *e)
                        &(ovl_effect){.kind = OVL_CONSUME,
                                      .buffer = s->shard,
                                      .source = OVL_NONE,
-                                     .gradient = gradient_name(e, k)});
+                                     .gradient = gradient_name(e, k),
+                                     .apart = apart(e)});
     }
 }
 
