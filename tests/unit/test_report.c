@@ -522,6 +522,32 @@ static void another_model_is_never_best(void)
     free(p.text);
 }
 
+/* Two variants of 213 ms: the one whose allocator need not retry is the best. */
+static void of_equals_the_one_without_retries_is_best(void)
+{
+    ovl_result a = whole(), retrying = split(), b = split();
+    retrying.variant = "retrying";
+    retrying.allocation_retries = 2;
+    ovl_comparison c[] = {
+        {.a = &a,
+         .b = &retrying,
+         .delta = -4 * OVL_MS,
+         .verdict = OVL_BETTER,
+         .sentence = "better"},
+        {.a = &a, .b = &b, .delta = -4 * OVL_MS, .verdict = OVL_BETTER, .sentence = "better"},
+    };
+    ovl_summary s = {&a, c, 2, 0, 0};
+    page p;
+    const char *text = summary_of(&s, &p);
+    CHECK_INT(s.best, 1);
+    CHECK_HAS(text, "  retries  ");
+    CHECK(strstr(text, "not modelled") == NULL);
+    free(p.text);
+    s.n = 1;
+    CHECK_HAS(summary_of(&s, &p), "not modelled");
+    free(p.text);
+}
+
 /* The sentence with the slack is in the overview, and the closest variant is shown in full. */
 static void no_gain_has_its_reason(void)
 {
@@ -684,6 +710,7 @@ static CU_TestInfo tests[] = {
     {"two runs side by side end with the verdict", two_runs},
     {"a variant with hazards is never the best", hazardous_variants_are_never_best},
     {"a run under another model is marked, never the best", another_model_is_never_best},
+    {"of equals the one without retries is best", of_equals_the_one_without_retries_is_best},
     {"a variant without gain has its reason in the overview", no_gain_has_its_reason},
     {"the overview is in the unit of the base", units_follow_the_base},
     {"peaks side by side have the same decimals", peaks_have_the_decimals_of_the_base},
