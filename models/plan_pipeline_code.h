@@ -21,16 +21,26 @@ typedef struct ovl_pipe_cell {
     ovl_id in_f, in_b, out_f, out_b;     /* of transfers */
 } ovl_pipe_cell;
 
-/* What a stage has got; OVL_NONE: not, or not now. */
-typedef struct ovl_pipe_state {
-    ovl_id params;        /* held: all, or a shard of them */
-    ovl_id gathered;      /* what UNSHARD brought */
-    uint32_t unshard;     /* the operation that did */
+/* Gradients of a stage that are reduced together; OVL_NONE: not, or not now. */
+typedef struct ovl_pipe_part {
     ovl_id gradients;     /* summed over microbatches */
-    ovl_id shard;         /* what REDUCE_GRAD leaves; the same buffer if nothing is sharded */
+    ovl_id shard;         /* what the reduction leaves; the same buffer if nothing is sharded */
     uint32_t produced_by; /* the last operation that added to them */
     uint32_t reduce;      /* the operation that reduces them */
-    uint32_t used_by;     /* the last kernel that read the parameters */
+} ovl_pipe_part;
+
+/* Gathered copies of the parameters of a stage that may be there at a time. */
+#define OVL_PIPE_COPIES 2
+
+/* What a stage has got. */
+typedef struct ovl_pipe_state {
+    ovl_id params;                     /* held: all, or a shard of them; OVL_NONE: it has none */
+    ovl_id gathered[OVL_PIPE_COPIES];  /* what UNSHARD brought, the copy in use first */
+    uint32_t unshard[OVL_PIPE_COPIES]; /* the operations that did */
+    uint32_t copies;
+    uint32_t used_by;    /* the last kernel that read the parameters, or OVL_NONE */
+    uint32_t left;       /* backwards that still add to the gradients */
+    ovl_pipe_part *part; /* [parts] */
 } ovl_pipe_state;
 
 typedef struct ovl_pipe_code {
@@ -45,7 +55,10 @@ typedef struct ovl_pipe_code {
     ovl_pipe_cell *cells;   /* [n_stages * microbatches] */
     ovl_pipe_state *stages; /* [n_stages] */
     uint16_t data_stream, data_slot;
-    uint32_t let_go_by; /* the last kernel that used parameters that were let go, or OVL_NONE */
+    uint32_t parts;         /* that the gradients of a stage are reduced in */
+    const ovl_actions *row; /* that is written, */
+    uint32_t at;            /* and where */
+    uint32_t let_go_by;     /* the last kernel that used parameters that were let go, or OVL_NONE */
     bool broken;
 } ovl_pipe_code;
 
@@ -59,6 +72,9 @@ ovl_id ovl_pipe_buffer(ovl_pipe_code *e, const char *name, const ovl_pipe_stage 
  * schedule where it has none. */
 bool ovl_pipe_data_plan(ovl_pipe_plan *p);
 
+/* Room for what stages have got; once for all codes. */
+void ovl_pipe_data_prepare(ovl_pipe_code *e);
+
 /* Streams and held buffers of the stages of this rank; also without data parallelism. */
 void ovl_pipe_data_open(ovl_pipe_code *e);
 
@@ -68,8 +84,15 @@ void ovl_pipe_data_action(ovl_pipe_code *e, const ovl_action *a);
 /* Before a kernel is added: what it needs to be there. */
 void ovl_pipe_data_before(ovl_pipe_code *e, const ovl_action *a);
 
-/* The kernel last added runs an action: what it reads, and the gradients it makes. */
-void ovl_pipe_data_kernel(ovl_pipe_code *e, const ovl_action *a, uint32_t local);
+/* Parts that the action at hand makes its gradients in, a kernel for each; 1: all at once. */
+uint32_t ovl_pipe_data_parts(const ovl_pipe_code *e, const ovl_action *a);
+
+/* The kernel last added runs an action: what it reads, and the gradients it makes: those of one
+ * part, or OVL_NONE, all of them. */
+void ovl_pipe_data_kernel(ovl_pipe_code *e, const ovl_action *a, uint32_t local, uint32_t part);
+
+/* Reduces a part of what the action at hand made, behind the kernel of that part. */
+void ovl_pipe_data_reduce(ovl_pipe_code *e, const ovl_action *a, uint32_t part);
 
 /* The optimizer at the end of the step, if there is one. */
 void ovl_pipe_data_optimizer(ovl_pipe_code *e);

@@ -124,6 +124,10 @@ static void try_transfers(trial *t)
         try_set(t, "dependency", "sends that do not wait for their receives",
                 "overlap.pipeline.protocol=eager", false);
     }
+    if (pipe->given && pipe->data.given && pipe->data.buckets == 1) {
+        try_set(t, "dependency", "gradients of a stage reduced in 4 parts, as they are made",
+                "overlap.pipeline.data_parallel.buckets=4", false);
+    }
     try_costs(t, "dependency", "each transfer as soon as its input is there, behind no other",
               (ovl_alteration){.early_comm = true});
     try_costs(t, "dependency", "free communication, in the same order",
@@ -134,8 +138,14 @@ static void try_deeper_prefetch(trial *t)
 {
     const ovl_scenario *s = &t->prepared->scenario;
     ovl_arena *arena = &t->work->arena;
-    if (s->pipeline.given && s->pipeline.data.given && s->pipeline.data.sharded) {
-        int64_t n = s->pipeline.data.active_stages + 1;
+    const ovl_schedule_shards *shards = &s->pipeline.data.shards;
+    bool sharded = s->pipeline.given && s->pipeline.data.given && shards->sharded;
+    if (sharded && shards->reshard != OVL_RESHARD_WINDOW && !shards->ahead) {
+        try_set(t, "schedule", "each gather issued before the action in front of its own",
+                "overlap.pipeline.data_parallel.prefetch=true", false);
+    }
+    if (sharded && shards->reshard == OVL_RESHARD_WINDOW) {
+        int64_t n = s->pipeline.data.shards.active + 1;
         try_set(t, "schedule",
                 ovl_arena_printf(arena, "parameters of the next %" PRId64 " stages kept there", n),
                 ovl_arena_printf(arena, "overlap.pipeline.data_parallel.active_stages=%" PRId64, n),
