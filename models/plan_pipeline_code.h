@@ -43,6 +43,13 @@ typedef struct ovl_pipe_state {
     ovl_pipe_part *part; /* [parts] */
 } ovl_pipe_state;
 
+/* The cost of the last kernel of a stage and part. */
+typedef struct ovl_pipe_known {
+    bool any;
+    ovl_time length;
+    ovl_plan_cost cost;
+} ovl_pipe_known;
+
 typedef struct ovl_pipe_code {
     ovl_pipe_plan *p;
     ovl_lowering *l;
@@ -52,6 +59,7 @@ typedef struct ovl_pipe_code {
     uint16_t compute;
     uint16_t *stream_out, *stream_in, *slot; /* [channels] of this code; OVL_NO_STREAM: not yet */
     ovl_time launch;
+    ovl_pipe_known *known;  /* [n_stages * OVL_PART_COUNT] */
     ovl_pipe_cell *cells;   /* [n_stages * microbatches] */
     ovl_pipe_state *stages; /* [n_stages] */
     uint16_t data_stream, data_slot;

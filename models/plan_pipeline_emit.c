@@ -240,15 +240,21 @@ static void free_after(writer *e, const ovl_action *a)
     }
 }
 
+/* Most actions of a stage take as long as those before them: their cost is known. */
 static ovl_plan_cost compute_cost(writer *e, const ovl_action *a, ovl_time length)
 {
     const ovl_pipe_stage *s = ovl_pipe_stage_of(e->p, a->stage);
+    ovl_pipe_known *known = &e->known[(size_t)a->stage * OVL_PART_COUNT + part_of(a)];
+    if (known->any && known->length == length) {
+        return known->cost;
+    }
     const char *klass = a->type == OVL_ACT_F && !a->joined ? "forward" : "backward";
     ovl_kernel_spec spec = {.name = s->name,
                             .mark = s->mark,
                             .duration = {&length, 1},
                             .klass = s->klass ? s->klass : klass};
-    return ovl_plan_kernel(e->l, &spec);
+    *known = (ovl_pipe_known){true, length, ovl_plan_kernel(e->l, &spec)};
+    return known->cost;
 }
 
 /* A kernel of an action (or a pair of which `a` is the first), or of a part of it. */
@@ -578,6 +584,8 @@ static void prepare(writer *e)
     size_t n = (size_t)p->schedule.n_stages * p->schedule.n_microbatches;
     e->launch = ovl_plan_launch(e->l);
     e->cells = OVL_NEW_ARRAY(&p->scratch, cell, n);
+    e->known =
+        OVL_NEW_ARRAY(&p->scratch, ovl_pipe_known, (size_t)p->schedule.n_stages * OVL_PART_COUNT);
     ovl_pipe_data_prepare(e);
     e->stream_out = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
     e->stream_in = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);

@@ -357,7 +357,9 @@ typedef enum ovl_worth {
 } ovl_worth;
 
 #define OVL_WORTH_DEFAULT_NAMES                                                                    \
-    8 /* the default simulates the most exposed names, at most so many */
+    8 /* the default simulates the most exposed names, at most so many, */
+#define OVL_WORTH_DEFAULT_OPS                                                                      \
+    16000000u /* and at most so many operations in all, but always one name */
 
 typedef struct ovl_analyse_options {
     ovl_interference interference;
