@@ -318,6 +318,7 @@ typedef struct ovl_result {
     ovl_result_host host;
     const ovl_result_what_if *what_if; /* NULL: not asked for */
     uint32_t n_what_if;
+    const char *what_if_note; /* what could not be tried, or NULL */
     const ovl_result_rank *ranks;
     uint32_t n_ranks;
     const ovl_result_collective *collectives; /* by rank, then start, then name */
