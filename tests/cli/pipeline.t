@@ -72,6 +72,8 @@ What would help, each simulated (times in ms)
                  behind no other
   dependency     free communication, in the same order         the step     55.20 53.70  -2.7   44.1
   host           a host twice as fast                          the step     55.20 54.85  -0.6   45.3
+  Another split into stages is not tried: the scenario gives whole stages. Give workload.layers
+  instead, and overlap.pipeline.split says how they are shared.
 
 Critical path (times in ms)
   start    end   took  rank  stream   operation        started
