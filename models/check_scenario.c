@@ -121,6 +121,16 @@ static void check_times(const ovl_times *times, const char *what, ovl_mark mark,
     }
 }
 
+/* Layers of a stage are one kernel, whose time is a sum. */
+static void check_laws(const ovl_scenario *s, const ovl_layer *layer, ovl_errs *errs)
+{
+    if (s->pipeline.given && (layer->forward.law || layer->backward.law)) {
+        ovl_error(errs, OVL_E_INPUT, layer->mark,
+                  "layers of a pipeline run as stages, whose times are sums: say how they vary in "
+                  "`variation`, by kind or by name");
+    }
+}
+
 static void check_layers(const ovl_scenario *s, ovl_errs *errs)
 {
     const ovl_items *layers = &s->workload.layers;
@@ -128,6 +138,7 @@ static void check_layers(const ovl_scenario *s, ovl_errs *errs)
         const ovl_layer *layer = OVL_ITEM(*layers, ovl_layer, i);
         check_times(&layer->forward, "forward", layer->mark, s->n_ranks, errs);
         check_times(&layer->backward, "backward", layer->mark, s->n_ranks, errs);
+        check_laws(s, layer, errs);
         if (layer->has_first && layer->first + layer->repeat > 1000000) {
             ovl_error(errs, OVL_E_INPUT, layer->mark, "a layer is numbered up to 999999");
         }

@@ -92,7 +92,7 @@ static bool listed_before(const ovl_texts *via, uint32_t at)
 
 /* Adds the demands on links; `out` and `in` are the lists that get each direction (NULL: none). */
 static bool link_demands(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_demand *out,
-                         uint32_t *n_out, ovl_demand *in, uint32_t *n_in, uint64_t *principal)
+                         uint8_t *n_out, ovl_demand *in, uint8_t *n_in, uint64_t *principal)
 {
     const ovl_comm_spec *spec = c->spec;
     if (c->via->count > MAX_VIA) {
@@ -145,7 +145,7 @@ static bool comm_demands(ovl_lowering *l, const comm *c, ovl_draft *d)
     const ovl_comm_spec *spec = c->spec;
     bool transfer = spec->op == OVL_SEND_RECV;
     ovl_demand *in = transfer ? d->peer : d->own;
-    uint32_t *n_in = transfer ? &d->cost.n_peer : &d->cost.n_demands;
+    uint8_t *n_in = transfer ? &d->cost.n_peer : &d->cost.n_demands;
     uint64_t bytes = spec->has_bytes ? spec->bytes : 0, principal = 0;
     uint64_t hbm = hbm_demand(l, c, ovl_wire_rate(spec->op, bytes, spec->n, d->cost.work));
     if (!link_demands(l, c, d->cost.work, d->own, &d->cost.n_demands, in, n_in, &principal)) {
@@ -226,6 +226,7 @@ static bool draft_comm(ovl_lowering *l, const comm *found, ovl_comm_time time, o
     comm own = *found, *c = &own;
     own.algorithm = crossing_of(found->algorithm, &time);
     d->cost = (ovl_cost){.latency = time.latency, .work = time.transfer, .weight = 1};
+    d->cost.law = ovl_draft_law(l, c->spec->duration);
     d->cost.klass = ovl_draft_klass(l, false, comm_klass(c));
     bool ok = comm_sms(l, c, &time, &d->cost);
     ok = comm_demands(l, c, d) && ok;
@@ -362,6 +363,7 @@ static bool draft_copy(ovl_lowering *l, const comm *c, ovl_comm_time time, int d
 {
     d->cost = (ovl_cost){.latency = time.latency, .work = time.transfer, .klass = OVL_NONE};
     d->cost.engine = (uint8_t)direction;
+    d->cost.law = ovl_draft_law(l, c->spec->duration);
     uint64_t rate = ovl_bytes_rate(c->spec->has_bytes ? c->spec->bytes : 0, time.transfer);
     uint64_t hbm = hbm_demand(l, c, rate), principal = 0;
     if (c->spec->hbm > 0) {
@@ -370,7 +372,7 @@ static bool draft_copy(ovl_lowering *l, const comm *c, ovl_comm_time time, int d
         ovl_plan_note(l, OVL_NOTE_KERNEL_HBM, c->spec->name);
     }
     ovl_demand *out = direction == 0 ? d->own : NULL, *in = direction == 0 ? NULL : d->own;
-    uint32_t *n = &d->cost.n_demands;
+    uint8_t *n = &d->cost.n_demands;
     if (!link_demands(l, c, time.transfer, out, n, in, n, &principal)) {
         return false;
     }

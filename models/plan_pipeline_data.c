@@ -419,11 +419,11 @@ void ovl_pipe_data_optimizer(ovl_pipe_code *e)
     }
     ovl_kernel_spec spec = {.name = "optimizer",
                             .mark = optimizer->mark,
-                            .duration = {&length, 1},
+                            .duration = {.item = &length, .count = 1},
                             .klass = "optimizer"};
-    ovl_plan_cost cost =
-        kernel ? ovl_plan_kernel(e->l, &spec)
-               : ovl_plan_length(e->l, "optimizer", optimizer->mark, (ovl_times){&length, 1});
+    ovl_plan_cost cost = kernel ? ovl_plan_kernel(e->l, &spec)
+                                : ovl_plan_length(e->l, "optimizer", optimizer->mark,
+                                                  (ovl_times){.item = &length, .count = 1});
     ovl_add_op(e->b, e->code,
                &(ovl_op){.kind = kernel ? OVL_KERNEL : OVL_MARKER,
                          .dtype = (uint8_t)e->p->workload->dtype,

@@ -251,7 +251,7 @@ static ovl_plan_cost compute_cost(writer *e, const ovl_action *a, ovl_time lengt
     const char *klass = a->type == OVL_ACT_F && !a->joined ? "forward" : "backward";
     ovl_kernel_spec spec = {.name = s->name,
                             .mark = s->mark,
-                            .duration = {&length, 1},
+                            .duration = {.item = &length, .count = 1, .law = ovl_pipe_law(e->p, a)},
                             .klass = s->klass ? s->klass : klass};
     *known = (ovl_pipe_known){true, length, ovl_plan_kernel(e->l, &spec)};
     return known->cost;
@@ -477,7 +477,8 @@ static uint32_t add_launch(writer *e, const ovl_action *a, uint32_t n)
         name = ovl_arena_printf(&e->p->scratch, "%s+%s", name, text_of(e, &a[i]));
     }
     const ovl_pipe_edge *edge = edge_of(e, a);
-    ovl_plan_cost cost = ovl_plan_length(e->l, "batch", e->p->pipe->mark, (ovl_times){&nothing, 1});
+    ovl_plan_cost cost =
+        ovl_plan_length(e->l, "batch", e->p->pipe->mark, (ovl_times){.item = &nothing, .count = 1});
     uint16_t stream = stream_of(e, edge->channel, is_send(a));
     uint32_t local = ovl_add_op(e->b, e->code,
                                 &(ovl_op){.kind = OVL_BATCH,

@@ -133,7 +133,7 @@ static ovl_times one_time(ovl_pipe_plan *p, ovl_time value)
 {
     ovl_time *item = OVL_NEW(&p->scratch, ovl_time);
     *item = value;
-    return (ovl_times){item, 1};
+    return (ovl_times){.item = item, .count = 1};
 }
 
 /* Sums of layers; the transfer is that of the last one. */
