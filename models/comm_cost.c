@@ -21,6 +21,8 @@ typedef struct comm {
     int algorithm; /* ovl_algorithm: of the formula that makes its time, else NONE */
     double hbm_factor;
     bool has_hbm_factor;
+    bool has_sms; /* stated, 0 included: copy engines */
+    int64_t sms;
 } comm;
 
 static const char *entries_there_are(ovl_lowering *l)
@@ -60,6 +62,8 @@ static comm find_comm(ovl_lowering *l, const ovl_comm_spec *spec)
     c.algorithm = c.entry && !has_own_time(spec) ? c.entry->algorithm : OVL_ALGO_NONE;
     c.has_hbm_factor = spec->has_hbm_factor || (c.entry && c.entry->hbm_factor > 0);
     c.hbm_factor = spec->has_hbm_factor ? spec->hbm_factor : c.entry ? c.entry->hbm_factor : 0;
+    c.has_sms = spec->has_sms || (c.entry && c.entry->has_sms);
+    c.sms = spec->has_sms ? spec->sms : c.has_sms ? c.entry->sms : 0;
     return c;
 }
 
@@ -164,8 +168,7 @@ static bool comm_demands(ovl_lowering *l, const comm *c, ovl_draft *d)
 static bool comm_sms(ovl_lowering *l, const comm *c, const ovl_comm_time *time, ovl_cost *cost)
 {
     const ovl_comm_spec *spec = c->spec;
-    int64_t sms = spec->sms > 0 || !c->entry ? spec->sms : c->entry->sms;
-    sms = sms == 0 ? time->channels : sms;
+    int64_t sms = c->has_sms ? c->sms : time->channels;
     if (l->hw->gpu.sms > 0 && sms >= l->hw->gpu.sms) {
         ovl_error(l->errs, OVL_E_INPUT, spec->mark,
                   "\"%s\" holds %" PRId64 " SMs of a GPU of %" PRId64
@@ -194,7 +197,7 @@ static void comm_notes(ovl_lowering *l, const comm *c, const ovl_cost *cost)
     if (!c->has_hbm_factor) {
         ovl_plan_note(l, OVL_NOTE_COMM_HBM, name);
     }
-    if (cost->sms == 0) {
+    if (cost->sms == 0 && !c->has_sms) {
         ovl_plan_note(l, OVL_NOTE_COMM_SMS, name);
     }
 }

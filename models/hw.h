@@ -123,6 +123,7 @@ typedef struct ovl_hw_collective {
     bool extrapolate; /* outside the table: continue the end's slope and say so, instead of refusing
                        */
     int algorithm;
+    bool has_sms; /* then 0 says that copy engines move the bytes */
     int64_t sms;
     double hbm_factor; /* HBM bytes per byte on the wire; 0: HBM use not modelled */
     double weight;     /* at the sharing of links, relative to others; default 1 */

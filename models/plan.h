@@ -186,7 +186,8 @@ typedef struct ovl_comm_spec {
     ovl_time alpha;
     uint64_t beta;
     ovl_texts via; /* none: the entry's */
-    int64_t sms;   /* 0: the entry's */
+    bool has_sms;
+    int64_t sms; /* without has_sms the entry's */
     bool has_hbm_factor;
     double hbm_factor;
     uint64_t hbm; /* copies: HBM bytes moved, instead of a factor */

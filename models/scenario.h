@@ -180,6 +180,7 @@ typedef struct ovl_xop {
     bool has_hbm_factor;
     double hbm_factor;
     ovl_time compute; /* kernel: SM-bound part of its duration; default all of it */
+    bool has_sms;
     int64_t sms, blocks;
     const char *klass;
     int direction; /* copy: 0 d2h, 1 h2d */

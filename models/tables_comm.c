@@ -196,10 +196,12 @@ static const ovl_field collective_fields[] = {
         "says "
         "of the channels in `hardware.nccl`, for all but the last two (docs/model.md).",
         .names = algorithm_names, .values = algorithm_values),
-    OVL_FIELD_MORE(ovl_hw_collective, sms, "sms", OVL_F_COUNT, 0,
-                   "SMs it holds from arrival to end; fewer than the GPU has. Default 0; with "
-                   "`algorithm: nccl` the channels that the call takes.",
-                   .max = 100000),
+    OVL_FIELD_SET(
+        ovl_hw_collective, sms, has_sms, "sms", OVL_F_COUNT, 0,
+        "SMs it holds from arrival to end; fewer than the GPU has. 0: none, copy engines "
+        "move the bytes. Default: none, which the report tells; with `algorithm: nccl` the "
+        "channels that the call takes.",
+        .min = 0, .max = 100000),
     OVL_FIELD(ovl_hw_collective, hbm_factor, "hbm_factor", OVL_F_RATIO, 0,
               "HBM bytes per byte on the wire (2 to 3). Default 0: its use of HBM is not "
               "modelled."),

@@ -296,6 +296,34 @@ static void what_is_left_out_is_said(void)
     finish(&t);
 }
 
+/* A stated 0 is an answer: copy engines move the bytes. It counts before the entry's 16, and there
+ * is nothing left to say. */
+static void zero_sms_are_those_of_copy_engines(void)
+{
+    bench t = {0};
+    const char *text =
+        "hardware:\n"
+        "  gpu: {sms: 132}\n"
+        "  links: {nvlink: {bandwidth: 450 GB/s}}\n"
+        "  collectives: [{op: all_gather, via: [nvlink], alpha: 1 us, beta: 400 GB/s, sms: 16}]\n"
+        "workload:\n"
+        "  ranks: 2\n"
+        "  ops:\n"
+        "    - {kernel: a, duration: 1 ms}\n"
+        "    - {collective: c, op: all_gather, bytes: 1 MiB}\n";
+    CHECK(lower(&t, text, NULL));
+    CHECK_INT(cost_named(&t, 0, "c")->sms, 16);
+    CHECK(lower(&t, text, "workload.ops.c.sms=0"));
+    CHECK_INT(cost_named(&t, 0, "c")->sms, 0);
+    CHECK(!said(&t, "holds no SMs"));
+    CHECK(lower(&t, text, "hardware.collectives[0].sms=0"));
+    CHECK_INT(cost_named(&t, 0, "c")->sms, 0);
+    CHECK(!said(&t, "holds no SMs"));
+    CHECK(lower(&t, text, "hardware.collectives[0].sms=null"));
+    CHECK(said(&t, "all_gather holds no SMs"));
+    finish(&t);
+}
+
 static void tables_and_rooflines_are_said(void)
 {
     bench t = {0};
@@ -329,6 +357,7 @@ int main(void)
         {"transfers load both ends", transfers_load_both_ends},
         {"kernels load memory and want SMs", kernels_load_memory},
         {"measured pairs and wildcards", measured_pairs_and_wildcards},
+        {"zero SMs are those of copy engines", zero_sms_are_those_of_copy_engines},
         {"what is left out is said", what_is_left_out_is_said},
         {"tables and rooflines are said", tables_and_rooflines_are_said},
         CU_TEST_INFO_NULL,
