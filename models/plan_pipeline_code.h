@@ -99,8 +99,8 @@ uint32_t ovl_pipe_data_parts(const ovl_pipe_code *e, const ovl_action *a);
  * part, or OVL_NONE, all of them. */
 void ovl_pipe_data_kernel(ovl_pipe_code *e, const ovl_action *a, uint32_t local, uint32_t part);
 
-/* Reduces a part of what the action at hand made, behind the kernel of that part. */
-void ovl_pipe_data_reduce(ovl_pipe_code *e, const ovl_action *a, uint32_t part);
+/* Reduces part i of what the action at hand made, behind the kernel of that part. */
+void ovl_pipe_data_reduce(ovl_pipe_code *e, const ovl_action *a, uint32_t i);
 
 /* The optimizer at the end of the step, if there is one. */
 void ovl_pipe_data_optimizer(ovl_pipe_code *e);

@@ -74,8 +74,9 @@ static void tell_too_early(writer *e, const ovl_action *a, const char *what)
 
 /* --- Buffers --- */
 
-/* Temporary are what is sent and received: recorded with the allocator, as torch.distributed does,
- * so that their memory is used again only when the transfer is over. */
+/* What is sent and received, and gradients that a reduction reads after they are freed, are
+ * recorded with the allocator, as torch.distributed does, so that their memory is used again only
+ * when the communication is over. */
 ovl_id ovl_pipe_buffer(ovl_pipe_code *e, const char *name, const ovl_pipe_stage *stage,
                        uint64_t bytes, ovl_category category, bool held, uint16_t stream)
 {
@@ -86,7 +87,8 @@ ovl_id ovl_pipe_buffer(ovl_pipe_code *e, const char *name, const ovl_pipe_stage 
                                         .dtype = (uint8_t)e->p->workload->dtype,
                                         .stream = stream,
                                         .held = held,
-                                        .record_stream = category == OVL_TEMPORARY,
+                                        .record_stream = category == OVL_TEMPORARY ||
+                                                         (category == OVL_GRADIENT && !held),
                                         .mark = stage->mark});
 }
 

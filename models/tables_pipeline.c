@@ -247,8 +247,9 @@ static const ovl_field pipeline_fields[] = {
                    "puts it, when the other side sends. Default `late`.",
                    .names = receive_names),
     OVL_FIELD_SET(ovl_pipeline, alpha, has_alpha, "alpha", OVL_F_TIME, 0,
-                  "Latency of a transfer. Default: the hardware's entry for send_recv; without one "
-                  "a transfer takes no time.",
+                  "Latency of a transfer, whatever ranks it is between. Default: the hardware's "
+                  "entry for send_recv, which may differ inside a node and between nodes; without "
+                  "one a transfer takes no time.",
                   .min = 0),
     OVL_FIELD_SET(ovl_pipeline, beta, has_beta, "beta", OVL_F_RATE, OVL_FIELD_POSITIVE,
                   "Bytes per second of a transfer.", .min = 0),

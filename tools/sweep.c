@@ -41,6 +41,7 @@ static bool simulate(const ovl_scenario *scenario, ovl_worth worth, bool no_fold
             .description = scenario->description,
             .not_modelled = lowered.not_modelled,
             .n_not_modelled = lowered.n_not_modelled,
+            .microbatches = lowered.microbatches,
         };
         good = ovl_analyse(&lowered.program, &options, arena, result, NULL, errs);
     }

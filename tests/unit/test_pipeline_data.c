@@ -3,7 +3,7 @@
 #include "models/schedule_csv.h"
 #include "tests/unit/lowering.h"
 
-#define DATA                                                                                       \
+#define DATA_OF(stages, more)                                                                      \
     "hardware:\n"                                                                                  \
     "  collectives:\n"                                                                             \
     "    - {op: all_reduce, alpha: 0.1 ms, beta: 100 MiB/ms}\n"                                    \
@@ -11,9 +11,11 @@
     "    - {op: reduce_scatter, alpha: 0.1 ms, beta: 100 MiB/ms}\n"                                \
     "mesh: {axes: {dp: 2, pp: 2}}\n"                                                               \
     "workload:\n"                                                                                  \
-    "  stages: [{name: s, repeat: 2, forward: 1 ms, backward_input: 1 ms, backward_weight: 1 ms, " \
-    "params: 100 MiB}]\n"                                                                          \
+    "  stages: [{name: s, repeat: " stages ", forward: 1 ms, backward_input: 1 ms, "               \
+    "backward_weight: 1 ms, params: 100 MiB" more "}]\n"                                           \
     "overlap: {pipeline: {schedule: 1f1b, microbatches: 2, data_parallel: {group: dp}}}\n"
+#define DATA DATA_OF("2", "")
+#define FOUR DATA_OF("4", ", transfer: 40 MiB")
 
 /* The list of one rank after the pass. */
 static const char *resharded(bench *t, const char *rows, bool always, bool ahead)
@@ -125,6 +127,28 @@ static void gradients_are_reduced_as_they_are_made(void)
     finish(&t);
 }
 
+/* Several stages on a rank: the memory of gradients that are being reduced is not used again by
+ * what the next backward makes. */
+static void memory_of_gradients_waits_for_their_reduction(void)
+{
+    static const char *const more[] = {
+        "overlap.pipeline={schedule: interleaved, virtual_stages: 2, microbatches: 4, "
+        "data_parallel: {sharded: true}}",
+        "overlap.pipeline={schedule: zb_v, microbatches: 4, data_parallel: {sharded: true, "
+        "reshard: forward, buckets: 3}}",
+        "overlap.pipeline={schedule: dualpipev, microbatches: 4, data_parallel: {sharded: true, "
+        "reshard: always}}",
+    };
+    bench t = {0};
+    for (size_t i = 0; i < OVL_COUNT(more); i++) {
+        CHECK(lower(&t, FOUR, more[i]) && analyse(&t));
+        CHECK_TEXT(mistake(&t), "none");
+        CHECK_INT(t.result.n_hazards, 0);
+        CHECK(t.result.hazards_checked);
+    }
+    finish(&t);
+}
+
 /* A list says itself where it reduces: not cut unless that is right behind. */
 static void a_list_that_reduces_elsewhere_is_not_cut(void)
 {
@@ -164,6 +188,8 @@ static CU_TestInfo tests[] = {
     {"a gather waits for what it replaces", a_gather_waits_for_what_it_replaces},
     {"a gather runs beside the action before", a_gather_runs_beside_the_action_before},
     {"gradients are reduced as they are made", gradients_are_reduced_as_they_are_made},
+    {"memory of gradients waits for their reduction",
+     memory_of_gradients_waits_for_their_reduction},
     {"a list that reduces elsewhere is not cut", a_list_that_reduces_elsewhere_is_not_cut},
     {"what does not fit is told", what_does_not_fit_is_told},
     CU_TEST_INFO_NULL,
