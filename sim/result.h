@@ -301,7 +301,7 @@ typedef struct ovl_result {
     uint32_t deciding_rank;
     ovl_time term[OVL_TERM_COUNT]; /* of the deciding rank */
     ovl_time hidden_comm, hidden_comm_stretch, comm_total,
-        comm_exposed; /* total = hidden + exposed; of the deciding rank */
+        comm_uncovered; /* total = hidden + uncovered (no kernel beside it); of the deciding rank */
     /* Over the deciding rank's collectives and receives: sum of bytes x busbw factor over the sum
      * of their times; negative without any. */
     double mean_busbw;

@@ -159,8 +159,8 @@ $ ovl calibrate --two-point overlap --at 32.3%=1028ms --at 62.9%=790ms --json
   "schema": "overlapsim.two_point/1",
   "form": "overlap",
   "at": [
-    {"hidden_share": 0.323, "time_s": 1.028000000000, "exposed_s": 0.526555555556},
-    {"hidden_share": 0.629, "time_s": 0.790000000000, "exposed_s": 0.288555555556}
+    {"hidden_share": 0.323, "time_s": 1.028000000000, "uncovered_s": 0.526555555556},
+    {"hidden_share": 0.629, "time_s": 0.790000000000, "uncovered_s": 0.288555555556}
   ],
   "compute_s": 0.501444444444,
   "comm_s": 0.777777777778
@@ -222,7 +222,7 @@ $T/both.json
 
   device 0: kernels 14 (communication 6), copies 0, sets 0
     compute                     42.2988 ms
-  + exposed communication             0 ms   27.4791 ms busy, 27.4791 ms of it under compute (100.0 %)
+  + uncovered communication            0 ms   27.4791 ms busy, 27.4791 ms of it under compute (100.0 %)
   + copies and sets alone             0 ms   0 ms busy
   + idle                              0 ms
   = span                        42.2988 ms

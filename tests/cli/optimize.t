@@ -36,12 +36,12 @@ Decomposition of the deciding rank (ms)
   = step         33  20    -13
 
 Communication of the deciding rank
-                                 a           b
-  hidden under kernels        2 ms       16 ms
-  + no kernel beside it      13 ms        0 ms
-  = total                    15 ms       16 ms
-  mean busbw             27.4 GB/s  25.69 GB/s
-  startups                       1           2
+                                a           b
+  hidden under kernels       2 ms       16 ms
+  + uncovered               13 ms        0 ms
+  = total                   15 ms       16 ms
+  mean busbw            27.4 GB/s  25.69 GB/s
+  startups                      1           2
   bandwidth efficiency fell: mean busbw 27.4 GB/s -> 25.69 GB/s, startups 1 -> 2; the step improved
     all the same
 
