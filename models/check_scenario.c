@@ -157,7 +157,7 @@ static void check_kept(const ovl_scenario *s, const ovl_layer *layer, ovl_errs *
                   "{d2h: 25 GB/s, h2d: 25 GB/s}",
                   layer->name);
     }
-    if (!s->fsdp.given && !s->zero.given && (layer->offload || layer->recompute)) {
+    if (!layer->inner && !s->fsdp.given && !s->zero.given && (layer->offload || layer->recompute)) {
         ovl_warning(errs, layer->mark,
                     "\"%s\" has no effect: it belongs to overlap.fsdp and overlap.zero",
                     layer->offload ? "offload" : "recompute");
@@ -192,13 +192,17 @@ static void check_fsdp(const ovl_scenario *s, ovl_errs *errs)
     if (!s->fsdp.given && !s->zero.given) {
         return;
     }
-    const char *other = s->fsdp.given && s->zero.given ? "overlap.zero"
-                        : s->ddp.given                 ? "overlap.ddp"
-                        : s->pipeline.given            ? "overlap.pipeline"
-                                                       : NULL;
+    const char *other = s->fsdp.given && s->zero.given       ? "overlap.zero"
+                        : s->ddp.given                       ? "overlap.ddp"
+                        : s->zero.given && s->pipeline.given ? "overlap.pipeline"
+                        : s->pipeline.given && s->pipeline.data.given
+                            ? "overlap.pipeline.data_parallel"
+                            : NULL;
     if (other) {
         ovl_error(errs, OVL_E_INPUT, mark, "%s does not go together with %s%s", own, other,
-                  s->pipeline.given ? "; overlap.pipeline has data_parallel: {sharded: true}" : "");
+                  s->zero.given && s->pipeline.given
+                      ? "; overlap.fsdp does, and data_parallel: {sharded: true}"
+                      : "");
     }
     if (workload->layers.count == 0) {
         ovl_error(errs, OVL_E_INPUT, mark, "%s arranges layers, not %s", own,
@@ -239,16 +243,24 @@ static void check_pipeline(const ovl_scenario *s, ovl_errs *errs)
                   "stages need a schedule: overlap.pipeline, such as {schedule: 1f1b, "
                   "microbatches: 8}");
     }
+    if (s->pipeline.recompute && workload->model.given) {
+        ovl_error(errs, OVL_E_INPUT, s->pipeline.mark,
+                  "recompute: of a model it is workload.model.recompute that says so");
+    }
     if (s->pipeline.given && workload->steps > 1) {
         ovl_error(errs, OVL_E_INPUT, workload->mark,
                   "steps: a pipeline drains at the end of its step, so a second step is like the "
                   "first; leave it out");
     }
-    if (s->pipeline.given && s->ddp.given) {
-        ovl_error(errs, OVL_E_INPUT, s->ddp.mark,
-                  "overlap.ddp does not go together with overlap.pipeline; overlap.pipeline has "
-                  "data_parallel: {group: %s}",
-                  s->ddp.group);
+    if (s->pipeline.given && s->ddp.given && (workload->stages.count || s->pipeline.data.given)) {
+        ovl_error(
+            errs, OVL_E_INPUT, s->ddp.mark,
+            workload->stages.count
+                ? "overlap.ddp in a pipeline arranges layers, not stages; overlap.pipeline has "
+                  "data_parallel: {group: %s}"
+                : "overlap.ddp does not go together with overlap.pipeline.data_parallel, which "
+                  "reduces over group %s, too",
+            s->ddp.group);
     }
     if (s->pipeline.given && (workload->ops.count || workload->gradients.count)) {
         ovl_error(errs, OVL_E_INPUT, s->pipeline.mark,

@@ -240,11 +240,19 @@ static bool named(ovl_pipe_plan *p)
 
 /* --- Limits and the steps --- */
 
+/* What sharding adds to a layer and microbatch, at most. */
+#define UNIT_OPS 8
+
 static bool check_size(ovl_pipe_plan *p)
 {
     uint64_t sum = 0;
     for (uint32_t r = 0; r < p->schedule.n_ranks; r++) {
         sum += p->schedule.ranks[r].count;
+    }
+    for (uint32_t u = 0; p->first_unit && u < p->step.n_units; u++) {
+        const ovl_inner *inner = p->step.units[u].layer->inner;
+        sum += (uint64_t)((inner ? ovl_inner_count(inner) : 2) + UNIT_OPS) * p->microbatches *
+               p->schedule.n_chains;
     }
     if (sum * p->layouts.len > OVL_PLAN_CODE_OPS ||
         sum * (p->l->n_ranks / p->p) > OVL_PLAN_RANK_OPS) {
@@ -290,7 +298,8 @@ void ovl_plan_pipeline(ovl_lowering *l)
         ovl_pipe_complete(&p)) {
         l->schedule = keep_schedule(&p);
         l->microbatches = p.microbatches;
-        if (ovl_pipe_data_plan(&p) && ovl_pipe_comms(&p)) {
+        if (ovl_pipe_fsdp_plan(&p) && ovl_pipe_ddp_plan(&p) && ovl_pipe_data_plan(&p) &&
+            ovl_pipe_comms(&p)) {
             ovl_pipe_layouts(&p);
             if (check_size(&p)) {
                 ovl_pipe_means_find(&p);
@@ -300,5 +309,6 @@ void ovl_plan_pipeline(ovl_lowering *l)
     }
     ovl_vec_free(&p.layouts);
     ovl_vec_free(&p.channels);
+    ovl_step_free(&p.step);
     ovl_arena_free(&p.scratch);
 }

@@ -7,7 +7,10 @@
  *     plan_pipeline_comm.c    communicators, and where sends and receives stand in the order
  *     plan_pipeline_layout.c  how pipelines lie on nodes, which costs of hops go by
  *     plan_pipeline_emit.c    one code for each place in the pipeline (plan_pipeline_code.h)
+ *     plan_pipeline_pass.c    stages whose layers are more than one kernel: passes of a step
  *     plan_pipeline_data.c    what data parallelism adds to each stage
+ *     plan_pipeline_fsdp.c    the same by overlap.fsdp: units of a stage are sharded one by one
+ *     plan_pipeline_ddp.c     the same by overlap.ddp: buckets of the units of a stage
  *
  * A *cell* is a stage and a microbatch: number stage * microbatches + microbatch. With two chains
  * (DualPipe) stage P + s is a copy of stage s.
@@ -22,8 +25,8 @@
 #ifndef OVL_MODELS_PLAN_PIPELINE_H
 #define OVL_MODELS_PLAN_PIPELINE_H
 
-#include "models/plan.h"
 #include "models/schedule.h"
+#include "models/shard.h"
 
 /* A stage as the workload says it; times are one, or one for each microbatch. */
 typedef struct ovl_pipe_stage {
@@ -78,6 +81,9 @@ typedef struct ovl_pipe_plan {
     uint32_t *layout_of;    /* [n_ranks] of the pipeline that begins at a rank */
     ovl_pipe_stage *stages; /* [n_stages] of one chain */
     uint32_t n_stages;
+    ovl_step step;        /* of the layers of all stages, if each is run by itself */
+    uint32_t *first_unit; /* [n_stages + 1] of the step; NULL: an action is one kernel */
+    ovl_fsdp_plan shards; /* with overlap.fsdp: who shards with whom */
     uint32_t microbatches;
     ovl_schedule schedule;   /* with sends and receives, once they are placed */
     ovl_pipe_edge *forward;  /* [schedule.n_stages] out of F of a stage */
@@ -94,6 +100,10 @@ void ovl_pipe_stages(ovl_pipe_plan *p, uint32_t per_rank);
 /* Whether all that the schedule's actions need is given; backwards get the forward that
  * recomputation runs again. */
 bool ovl_pipe_complete(ovl_pipe_plan *p);
+
+/* Whether a strategy of its own sees the layers of a stage one by one: overlap.fsdp, overlap.ddp.
+ */
+bool ovl_pipe_apart(const ovl_pipe_plan *p);
 
 /* The stage behind a stage of the schedule. */
 const ovl_pipe_stage *ovl_pipe_stage_of(const ovl_pipe_plan *p, uint32_t stage);
@@ -144,7 +154,8 @@ void ovl_pipe_layouts(ovl_pipe_plan *p);
 const ovl_pipe_edge *ovl_pipe_edge_in(const ovl_pipe_plan *p, const ovl_action *action);
 const ovl_pipe_edge *ovl_pipe_edge_out(const ovl_pipe_plan *p, const ovl_action *action);
 
-/* Writes a code for each place and gives them to the ranks. */
+/* Writes a code for each place, and each way in which its communicators lie on nodes, and gives
+ * them to the ranks. */
 void ovl_pipe_emit(ovl_pipe_plan *p);
 
 #endif

@@ -2,6 +2,7 @@
  * plan_pipeline_code.h - the code of one place in the pipeline while it is written.
  *
  *     plan_pipeline_emit.c    kernels, sends and receives, activations
+ *     plan_pipeline_pass.c    actions as passes of a step
  *     plan_pipeline_data.c    what data parallelism adds to each stage
  *
  * Example, stage 1 with sharded parameters and 2 microbatches:
@@ -22,12 +23,12 @@ typedef struct ovl_pipe_cell {
 } ovl_pipe_cell;
 
 /* Gradients of a stage that are reduced together; OVL_NONE: not, or not now. */
-typedef struct ovl_pipe_part {
+typedef struct ovl_pipe_portion {
     ovl_id gradients;     /* summed over microbatches */
     ovl_id shard;         /* what the reduction leaves; the same buffer if nothing is sharded */
     uint32_t produced_by; /* the last operation that added to them */
     uint32_t reduce;      /* the operation that reduces them */
-} ovl_pipe_part;
+} ovl_pipe_portion;
 
 /* Gathered copies of the parameters of a stage that may be there at a time. */
 #define OVL_PIPE_COPIES 2
@@ -38,9 +39,9 @@ typedef struct ovl_pipe_state {
     ovl_id gathered[OVL_PIPE_COPIES];  /* what UNSHARD brought, the copy in use first */
     uint32_t unshard[OVL_PIPE_COPIES]; /* the operations that did */
     uint32_t copies;
-    uint32_t used_by;    /* the last kernel that read the parameters, or OVL_NONE */
-    uint32_t left;       /* backwards that still add to the gradients */
-    ovl_pipe_part *part; /* [parts] */
+    uint32_t used_by;       /* the last kernel that read the parameters, or OVL_NONE */
+    uint32_t left;          /* backwards that still add to the gradients */
+    ovl_pipe_portion *part; /* [parts] */
 } ovl_pipe_state;
 
 /* The cost of the last kernel of a stage and part. */
@@ -54,7 +55,8 @@ typedef struct ovl_pipe_code {
     ovl_pipe_plan *p;
     ovl_lowering *l;
     ovl_builder *b;
-    uint32_t rank; /* of the pipeline */
+    uint32_t rank;   /* of the pipeline */
+    uint32_t member; /* one of those that run the code */
     ovl_id code;
     uint16_t compute;
     uint16_t *stream_out, *stream_in, *slot; /* [channels] of this code; OVL_NO_STREAM: not yet */
@@ -66,15 +68,63 @@ typedef struct ovl_pipe_code {
     uint32_t parts;         /* that the gradients of a stage are reduced in */
     const ovl_actions *row; /* that is written, */
     uint32_t at;            /* and where */
-    uint32_t let_go_by;     /* the last kernel that used parameters that were let go, or OVL_NONE */
+    ovl_step *step;         /* of the layers of this place, or of all; NULL: actions are kernels */
+    uint32_t *first_unit; /* [n_stages + 1] in it; stages of other places have none of their own */
+    const ovl_action *action; /* that runs as a pass */
+    uint32_t let_go_by; /* the last kernel that used parameters that were let go, or OVL_NONE */
     bool broken;
 } ovl_pipe_code;
+
+/* What an action's stage and microbatch have got. */
+ovl_pipe_cell *ovl_pipe_cell_of(ovl_pipe_code *e, const ovl_action *a);
+
+/* What an action is to reports; a pair is one kernel. */
+ovl_part ovl_pipe_part(const ovl_action *a);
+
+/* The input made on this rank, or received, must be issued before; else an error. */
+void ovl_pipe_check_input(ovl_pipe_code *e, const ovl_action *a);
+
+/* A buffer of a cell, allocated here; OVL_NONE for no bytes. Frees one, if there is any. */
+ovl_id ovl_pipe_cell_buffer(ovl_pipe_code *e, const char *what, const ovl_action *a, uint64_t bytes,
+                            ovl_category category, uint16_t stream);
+void ovl_pipe_let_go(ovl_pipe_code *e, ovl_id *buffer_id);
 
 /* A buffer of a stage. */
 ovl_id ovl_pipe_buffer(ovl_pipe_code *e, const char *name, const ovl_pipe_stage *stage,
                        uint64_t bytes, ovl_category category, bool held, uint16_t stream);
 
+/* --- plan_pipeline_pass.c --- */
+
+/* Opens the step in the code just opened, and closes it. Nothing if actions are kernels. */
+void ovl_pipe_pass_open(ovl_pipe_code *e);
+void ovl_pipe_pass_close(ovl_pipe_code *e);
+
+/* Runs the layers of an action's stage. */
+void ovl_pipe_pass(ovl_pipe_code *e, const ovl_action *a);
+
+/* --- plan_pipeline_fsdp.c, plan_pipeline_ddp.c --- */
+
+/* Who shards, or reduces, with whom; false after an error. */
+bool ovl_pipe_fsdp_plan(ovl_pipe_plan *p);
+bool ovl_pipe_ddp_plan(ovl_pipe_plan *p);
+
+/* Why a strategy cannot see the layers of this schedule one by one; NULL: it can. */
+const char *ovl_pipe_apart_why_not(const ovl_pipe_plan *p);
+
+/* Makes the step of a place, whose units are those of its stages. */
+void ovl_pipe_fsdp_open(ovl_pipe_code *e);
+void ovl_pipe_ddp_open(ovl_pipe_code *e);
+
+/* Fills e->step, whose strategy is set, and e->first_unit. */
+void ovl_pipe_own_step(ovl_pipe_code *e);
+
+/* The optimizer, and the end of that step. */
+void ovl_pipe_own_close(ovl_pipe_code *e);
+
 /* --- plan_pipeline_data.c --- */
+
+/* Whether all ranks of the data group have the same stages; else an error. */
+bool ovl_pipe_data_places(ovl_pipe_plan *p, ovl_mark mark);
 
 /* Who reduces with whom; false after an error. Adds UNSHARD, RESHARD and REDUCE_GRAD to the
  * schedule where it has none. */

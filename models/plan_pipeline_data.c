@@ -22,14 +22,14 @@ static uint32_t *find_places(const ovl_pipe_plan *p, ovl_arena *arena)
 }
 
 /* All ranks of a group have the same stages. */
-static bool check_places(ovl_pipe_plan *p)
+bool ovl_pipe_data_places(ovl_pipe_plan *p, ovl_mark mark)
 {
     ovl_lowering *l = p->l;
     const uint32_t *place = find_places(p, &p->scratch);
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         ovl_id id = p->data_group->comm_of[rank];
         if (id == OVL_NONE) {
-            ovl_error(l->errs, OVL_E_INPUT, data_of(p)->mark,
+            ovl_error(l->errs, OVL_E_INPUT, mark,
                       "rank %" PRIu32 " is in no communicator of group \"%s\"", rank,
                       p->data_group->name);
             return false;
@@ -38,7 +38,7 @@ static bool check_places(ovl_pipe_plan *p)
         for (uint32_t k = 0; k < comm->n_members; k++) {
             uint32_t other = l->b->members.data[comm->first_member + k];
             if (place[other] != place[rank]) {
-                ovl_error(l->errs, OVL_E_INPUT, data_of(p)->mark,
+                ovl_error(l->errs, OVL_E_INPUT, mark,
                           "ranks %" PRIu32 " and %" PRIu32 " of group \"%s\" have different stages "
                           "of the pipeline: they have no gradients in common",
                           rank, other, p->data_group->name);
@@ -60,8 +60,15 @@ bool ovl_pipe_data_plan(ovl_pipe_plan *p)
                   "data parallelism of schedules with two copies of the model is not modelled");
         return false;
     }
+    if (p->first_unit && data_of(p)->buckets > 1) {
+        ovl_error(
+            p->l->errs, OVL_E_INPUT, data_of(p)->mark,
+            "buckets cut the one kernel of a backward; the layers of these stages are kernels "
+            "of their own: take overlap.ddp or overlap.fsdp, which reduce while they run");
+        return false;
+    }
     p->data_group = ovl_plan_group(p->l, data_of(p)->group, data_of(p)->mark);
-    if (!p->data_group || !check_places(p)) {
+    if (!p->data_group || !ovl_pipe_data_places(p, data_of(p)->mark)) {
         return false;
     }
     ovl_schedule_add_data(s, &data_of(p)->shards, &p->scratch);
@@ -72,7 +79,7 @@ bool ovl_pipe_data_plan(ovl_pipe_plan *p)
 
 static uint32_t ranks_of(const ovl_pipe_code *e)
 {
-    return ovl_plan_members(e->l, e->p->data_group, e->p->place_rank[e->rank]);
+    return ovl_plan_members(e->l, e->p->data_group, e->member);
 }
 
 /* A shard is padded to whole bytes. */
@@ -104,7 +111,7 @@ static void open_part(ovl_pipe_code *e, uint32_t k, uint32_t i)
 {
     const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, k);
     bool sharded = data_of(e->p)->shards.sharded;
-    ovl_pipe_part *part = &e->stages[k].part[i];
+    ovl_pipe_portion *part = &e->stages[k].part[i];
     part->shard =
         ovl_pipe_buffer(e, part_text(e, sharded ? "gradient shard" : "gradients", k, i), stage,
                         shard_of(e, part_bytes(e, k, i)), OVL_GRADIENT, true, e->compute);
@@ -116,7 +123,7 @@ static void open_stage(ovl_pipe_code *e, uint32_t k)
     const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, k);
     ovl_pipe_state *s = &e->stages[k];
     bool data = data_of(e->p)->given, sharded = data && data_of(e->p)->shards.sharded;
-    if (!stage->params) {
+    if (!stage->params || ovl_pipe_apart(e->p)) { /* its layers hold shards of their own */
         return;
     }
     s->params = ovl_pipe_buffer(e, stage_text(e, sharded ? "parameter shard" : "parameters", k),
@@ -131,7 +138,7 @@ static void clear_stages(ovl_pipe_code *e)
 {
     const ovl_schedule *s = &e->p->schedule;
     for (uint32_t k = 0; k < s->n_stages; k++) {
-        ovl_pipe_part *part = e->stages[k].part;
+        ovl_pipe_portion *part = e->stages[k].part;
         memset(part, 0xff, e->parts * sizeof *part); /* OVL_NONE everywhere */
         e->stages[k] = (ovl_pipe_state){.params = OVL_NONE,
                                         .used_by = OVL_NONE,
@@ -145,7 +152,7 @@ void ovl_pipe_data_prepare(ovl_pipe_code *e)
     uint32_t n = e->p->schedule.n_stages;
     e->parts = data_of(e->p)->given ? (uint32_t)data_of(e->p)->buckets : 1;
     e->stages = OVL_NEW_ARRAY(&e->p->scratch, ovl_pipe_state, n);
-    ovl_pipe_part *parts = OVL_NEW_ARRAY(&e->p->scratch, ovl_pipe_part, (size_t)n * e->parts);
+    ovl_pipe_portion *parts = OVL_NEW_ARRAY(&e->p->scratch, ovl_pipe_portion, (size_t)n * e->parts);
     for (uint32_t k = 0; k < n; k++) {
         e->stages[k].part = parts + (size_t)k * e->parts;
     }
@@ -166,7 +173,7 @@ void ovl_pipe_data_open(ovl_pipe_code *e)
         }
     }
     const ovl_optimizer *optimizer = &e->p->workload->optimizer;
-    if (optimizer->states) {
+    if (optimizer->states && !e->p->shards.shard) {
         ovl_pipe_stage owner = {.mark = optimizer->mark};
         ovl_pipe_buffer(e, "optimizer states", &owner, optimizer->states, OVL_OPTIMIZER, true,
                         e->compute);
@@ -178,7 +185,7 @@ void ovl_pipe_data_open(ovl_pipe_code *e)
 static uint32_t add_collective(ovl_pipe_code *e, const char *name, uint64_t bytes, ovl_coll op,
                                bool average)
 {
-    uint32_t rank = e->p->place_rank[e->rank];
+    uint32_t rank = e->member;
     ovl_comm_spec spec = {.name = name,
                           .mark = data_of(e->p)->mark,
                           .op = op,
@@ -243,7 +250,7 @@ static void reshard(ovl_pipe_code *e, const ovl_action *a)
 
 void ovl_pipe_data_reduce(ovl_pipe_code *e, const ovl_action *a, uint32_t i)
 {
-    ovl_pipe_part *part = &e->stages[a->stage].part[i];
+    ovl_pipe_portion *part = &e->stages[a->stage].part[i];
     bool sharded = data_of(e->p)->shards.sharded;
     if (part->produced_by == OVL_NONE || part->reduce != OVL_NONE) {
         return;
@@ -290,6 +297,11 @@ static bool makes_gradients(const ovl_action *a)
     return a->type == OVL_ACT_B || a->type == OVL_ACT_W;
 }
 
+static uint16_t apart(ovl_pipe_code *e)
+{
+    return e->step ? ovl_inner_apart(&e->step->inner) : 0;
+}
+
 /* The last backward of a stage, if its reduction follows: a list may put that elsewhere. */
 uint32_t ovl_pipe_data_parts(const ovl_pipe_code *e, const ovl_action *a)
 {
@@ -315,7 +327,7 @@ static ovl_id gradient_name(ovl_pipe_code *e, uint32_t stage, uint32_t part)
 
 static void produce(ovl_pipe_code *e, const ovl_action *a, uint32_t local, uint32_t i)
 {
-    ovl_pipe_part *part = &e->stages[a->stage].part[i];
+    ovl_pipe_portion *part = &e->stages[a->stage].part[i];
     bool first = part->produced_by == OVL_NONE;
     ovl_add_access(e->b, e->code, part->gradients, true);
     ovl_add_effect(e->b, e->code,
@@ -324,6 +336,7 @@ static void produce(ovl_pipe_code *e, const ovl_action *a, uint32_t local, uint3
                                  .source = OVL_NONE,
                                  .gradient = gradient_name(e, a->stage, i),
                                  .microbatch = a->microbatch,
+                                 .apart = apart(e),
                                  .scale = 1.0 / e->p->microbatches});
     part->produced_by = local;
 }
@@ -332,7 +345,7 @@ static void produce(ovl_pipe_code *e, const ovl_action *a, uint32_t local, uint3
 static void add_gradients(ovl_pipe_code *e, const ovl_action *a)
 {
     for (uint32_t i = 0; i < e->parts; i++) {
-        ovl_pipe_part *part = &e->stages[a->stage].part[i];
+        ovl_pipe_portion *part = &e->stages[a->stage].part[i];
         if (part->gradients == OVL_NONE) {
             part->gradients = ovl_pipe_buffer(
                 e, part_text(e, "gradients", a->stage, i), ovl_pipe_stage_of(e->p, a->stage),
@@ -384,7 +397,7 @@ void ovl_pipe_data_kernel(ovl_pipe_code *e, const ovl_action *a, uint32_t local,
 
 /* --- The end --- */
 
-static void consume(ovl_pipe_code *e, const ovl_pipe_state *s, const ovl_pipe_part *part,
+static void consume(ovl_pipe_code *e, const ovl_pipe_state *s, const ovl_pipe_portion *part,
                     ovl_id gradient)
 {
     if (part->reduce == OVL_NONE) {
@@ -393,10 +406,12 @@ static void consume(ovl_pipe_code *e, const ovl_pipe_state *s, const ovl_pipe_pa
     ovl_add_after(e->b, e->code, part->reduce);
     ovl_add_access(e->b, e->code, part->shard, false);
     ovl_add_access(e->b, e->code, s->params, true);
-    ovl_add_effect(
-        e->b, e->code,
-        &(ovl_effect){
-            .kind = OVL_CONSUME, .buffer = part->shard, .source = OVL_NONE, .gradient = gradient});
+    ovl_add_effect(e->b, e->code,
+                   &(ovl_effect){.kind = OVL_CONSUME,
+                                 .buffer = part->shard,
+                                 .source = OVL_NONE,
+                                 .gradient = gradient,
+                                 .apart = apart(e)});
 }
 
 static void consume_all(ovl_pipe_code *e)

@@ -4,7 +4,7 @@ typedef ovl_pipe_cell cell;
 typedef ovl_pipe_code writer;
 
 /* A pair runs as one kernel. */
-static ovl_part part_of(const ovl_action *a)
+ovl_part ovl_pipe_part(const ovl_action *a)
 {
     switch ((ovl_action_type)a->type) {
     case OVL_ACT_F:
@@ -29,7 +29,7 @@ static ovl_part part_of(const ovl_action *a)
     return OVL_PART_NONE;
 }
 
-static cell *cell_of(writer *e, const ovl_action *a)
+ovl_pipe_cell *ovl_pipe_cell_of(ovl_pipe_code *e, const ovl_action *a)
 {
     return &e->cells[(size_t)a->stage * e->p->schedule.n_microbatches + a->microbatch];
 }
@@ -92,8 +92,8 @@ ovl_id ovl_pipe_buffer(ovl_pipe_code *e, const char *name, const ovl_pipe_stage 
                                         .mark = stage->mark});
 }
 
-static ovl_id named_buffer(writer *e, const char *what, const ovl_action *a, uint64_t bytes,
-                           ovl_category category, uint16_t stream)
+ovl_id ovl_pipe_cell_buffer(ovl_pipe_code *e, const char *what, const ovl_action *a, uint64_t bytes,
+                            ovl_category category, uint16_t stream)
 {
     if (bytes == 0) {
         return OVL_NONE;
@@ -112,7 +112,7 @@ static void touch(writer *e, ovl_id buffer_id, bool write)
     }
 }
 
-static void let_go(writer *e, ovl_id *buffer_id)
+void ovl_pipe_let_go(ovl_pipe_code *e, ovl_id *buffer_id)
 {
     if (*buffer_id != OVL_NONE) {
         ovl_free_buffer(e->b, e->code, *buffer_id);
@@ -125,41 +125,41 @@ static void let_go(writer *e, ovl_id *buffer_id)
 static void add_activations(writer *e, const ovl_action *a, cell *c)
 {
     const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, a->stage);
-    c->activation = named_buffer(e, "activations", a, stage->activations - stage->kept,
-                                 OVL_ACTIVATION, e->compute);
-    c->kept =
-        named_buffer(e, stage->kept < stage->activations ? "activations for W of" : "activations",
-                     a, stage->kept, OVL_ACTIVATION, e->compute);
+    c->activation = ovl_pipe_cell_buffer(e, "activations", a, stage->activations - stage->kept,
+                                         OVL_ACTIVATION, e->compute);
+    c->kept = ovl_pipe_cell_buffer(
+        e, stage->kept < stage->activations ? "activations for W of" : "activations", a,
+        stage->kept, OVL_ACTIVATION, e->compute);
 }
 
 /* Buffers that must be there before the operation, allocated in host order. */
 static void before_compute(writer *e, const ovl_action *a)
 {
     const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, a->stage);
-    cell *c = cell_of(e, a);
+    cell *c = ovl_pipe_cell_of(e, a);
     const ovl_pipe_edge *out = ovl_pipe_edge_out(e->p, a);
     uint64_t bytes = out ? out->bytes : 0;
     bool again = e->p->pipe->recompute;
     if (a->type == OVL_ACT_F && again) {
         c->checkpoint =
-            named_buffer(e, "checkpoint", a, stage->checkpoint, OVL_ACTIVATION, e->compute);
+            ovl_pipe_cell_buffer(e, "checkpoint", a, stage->checkpoint, OVL_ACTIVATION, e->compute);
     }
     if (again ? a->type == OVL_ACT_I || a->type == OVL_ACT_B : a->type == OVL_ACT_F) {
         add_activations(e, a, c);
     }
     if (a->type == OVL_ACT_F) {
-        c->out_f = named_buffer(e, "output", a, bytes, OVL_TEMPORARY, e->compute);
+        c->out_f = ovl_pipe_cell_buffer(e, "output", a, bytes, OVL_TEMPORARY, e->compute);
     } else if (a->type != OVL_ACT_W) {
-        c->out_b = named_buffer(e, "gradient", a, bytes, OVL_TEMPORARY, e->compute);
+        c->out_b = ovl_pipe_cell_buffer(e, "gradient", a, bytes, OVL_TEMPORARY, e->compute);
     }
 }
 
 /* The input made on this rank, or received, must be issued before. */
-static void check_input(writer *e, const ovl_action *a)
+void ovl_pipe_check_input(ovl_pipe_code *e, const ovl_action *a)
 {
     const ovl_schedule *s = &e->p->schedule;
     bool forward = a->type == OVL_ACT_F;
-    cell *c = cell_of(e, a);
+    cell *c = ovl_pipe_cell_of(e, a);
     if (a->type == OVL_ACT_W ||
         (forward ? ovl_schedule_first(s, a->stage) : ovl_schedule_last(s, a->stage))) {
         return;
@@ -172,7 +172,7 @@ static void check_input(writer *e, const ovl_action *a)
     }
     ovl_action source = *a;
     source.stage = (uint16_t)(forward ? a->stage - 1 : a->stage + 1);
-    cell *other = cell_of(e, &source);
+    cell *other = ovl_pipe_cell_of(e, &source);
     if ((forward ? other->f : other->b) == OVL_NONE) {
         tell_too_early(e, a,
                        forward ? "forward of the stage before" : "backward of the stage after");
@@ -183,7 +183,7 @@ static void check_input(writer *e, const ovl_action *a)
  * its pair. */
 static void after_compute(writer *e, const ovl_action *a, uint32_t local, uint32_t part)
 {
-    cell *c = cell_of(e, a);
+    cell *c = ovl_pipe_cell_of(e, a);
     uint32_t recv = a->type == OVL_ACT_F ? c->recv_f : a->type == OVL_ACT_W ? OVL_NONE : c->recv_b;
     if (recv != OVL_NONE) {
         ovl_add_after(e->b, e->code, recv);
@@ -227,18 +227,18 @@ static void after_compute(writer *e, const ovl_action *a, uint32_t local, uint32
 
 static void free_after(writer *e, const ovl_action *a)
 {
-    cell *c = cell_of(e, a);
+    cell *c = ovl_pipe_cell_of(e, a);
     if (a->type == OVL_ACT_F) {
-        let_go(e, &c->in_f);
+        ovl_pipe_let_go(e, &c->in_f);
         return;
     }
     if (a->type != OVL_ACT_W) {
-        let_go(e, &c->in_b);
-        let_go(e, &c->checkpoint);
-        let_go(e, &c->activation);
+        ovl_pipe_let_go(e, &c->in_b);
+        ovl_pipe_let_go(e, &c->checkpoint);
+        ovl_pipe_let_go(e, &c->activation);
     }
     if (a->type != OVL_ACT_I) {
-        let_go(e, &c->kept);
+        ovl_pipe_let_go(e, &c->kept);
     }
 }
 
@@ -246,7 +246,7 @@ static void free_after(writer *e, const ovl_action *a)
 static ovl_plan_cost compute_cost(writer *e, const ovl_action *a, ovl_time length)
 {
     const ovl_pipe_stage *s = ovl_pipe_stage_of(e->p, a->stage);
-    ovl_pipe_known *known = &e->known[(size_t)a->stage * OVL_PART_COUNT + part_of(a)];
+    ovl_pipe_known *known = &e->known[(size_t)a->stage * OVL_PART_COUNT + ovl_pipe_part(a)];
     if (known->any && known->length == length) {
         return known->cost;
     }
@@ -275,7 +275,7 @@ static uint32_t add_kernel(writer *e, const ovl_action *a, const char *name, ovl
                  .batch = OVL_NONE,
                  .launch = e->launch,
                  .mark = ovl_pipe_stage_of(e->p, a->stage)->mark,
-                 .part = (uint8_t)part_of(a),
+                 .part = (uint8_t)ovl_pipe_part(a),
                  .stage = a->stage,
                  .microbatch = a->microbatch};
     uint32_t local = ovl_add_op(e->b, e->code, &op);
@@ -312,7 +312,7 @@ static void add_whole(writer *e, const ovl_action *a, uint32_t n)
 static void add_compute(writer *e, const ovl_action *a, uint32_t n)
 {
     for (uint32_t k = 0; k < n; k++) {
-        check_input(e, &a[k]);
+        ovl_pipe_check_input(e, &a[k]);
         before_compute(e, &a[k]);
         ovl_pipe_data_before(e, &a[k]);
     }
@@ -325,6 +325,18 @@ static void add_compute(writer *e, const ovl_action *a, uint32_t n)
     for (uint32_t k = 0; k < n; k++) {
         free_after(e, &a[k]);
     }
+}
+
+/* Layers one by one, a pair one after the other; or a kernel. Gives how many actions that were. */
+static uint32_t add_work(writer *e, const ovl_action *a, uint32_t n)
+{
+    if (!e->step) {
+        add_compute(e, a, n);
+    }
+    for (uint32_t k = 0; k < n && e->step && !e->broken; k++) {
+        ovl_pipe_pass(e, &a[k]);
+    }
+    return n;
 }
 
 /* --- Transfers --- */
@@ -377,7 +389,7 @@ static uint32_t add_transfer(writer *e, const ovl_action *a, uint32_t batch)
                  .bytes = edge->bytes,
                  .launch = batch == OVL_NONE ? e->launch : 0,
                  .mark = e->p->pipe->mark,
-                 .part = (uint8_t)part_of(a),
+                 .part = (uint8_t)ovl_pipe_part(a),
                  .stage = a->stage,
                  .microbatch = a->microbatch};
     return ovl_add_op(e->b, e->code, &op);
@@ -387,7 +399,7 @@ static uint32_t add_transfer(writer *e, const ovl_action *a, uint32_t batch)
 static uint32_t source_of(writer *e, const ovl_action *a)
 {
     bool forward = a->type == OVL_ACT_SEND_F;
-    uint32_t source = forward ? cell_of(e, a)->f : cell_of(e, a)->b;
+    uint32_t source = forward ? ovl_pipe_cell_of(e, a)->f : ovl_pipe_cell_of(e, a)->b;
     if (source == OVL_NONE) {
         tell_too_early(e, a, forward ? "forward" : "backward");
     }
@@ -396,7 +408,7 @@ static uint32_t source_of(writer *e, const ovl_action *a)
 
 static ovl_id *moved_buffer(writer *e, const ovl_action *a)
 {
-    cell *c = cell_of(e, a);
+    cell *c = ovl_pipe_cell_of(e, a);
     switch ((ovl_action_type)a->type) {
     case OVL_ACT_SEND_F:
         return &c->out_f;
@@ -425,14 +437,14 @@ static void add_room(writer *e, const ovl_action *a)
     const ovl_pipe_edge *edge = edge_of(e, a);
     uint16_t stream = stream_of(e, edge->channel, false);
     *moved_buffer(e, a) =
-        named_buffer(e, a->type == OVL_ACT_RECV_F ? "input" : "gradient of the output", a,
-                     edge->bytes, OVL_TEMPORARY, stream);
+        ovl_pipe_cell_buffer(e, a->type == OVL_ACT_RECV_F ? "input" : "gradient of the output", a,
+                             edge->bytes, OVL_TEMPORARY, stream);
 }
 
 /* What waits for a receive waits for `local`. */
 static void note_receive(writer *e, const ovl_action *a, uint32_t local)
 {
-    cell *c = cell_of(e, a);
+    cell *c = ovl_pipe_cell_of(e, a);
     if (a->type == OVL_ACT_RECV_F) {
         c->recv_f = local;
     } else {
@@ -447,7 +459,7 @@ static void add_send(writer *e, const ovl_action *a)
         add_transfer(e, a, OVL_NONE);
         ovl_add_after(e->b, e->code, source);
         touch(e, *moved_buffer(e, a), false);
-        let_go(e, moved_buffer(e, a));
+        ovl_pipe_let_go(e, moved_buffer(e, a));
     }
 }
 
@@ -516,7 +528,7 @@ static void add_batch(writer *e, const ovl_action *a, uint32_t n)
     }
     for (uint32_t i = 0; i < n; i++) {
         if (is_send(&a[i])) {
-            let_go(e, moved_buffer(e, &a[i]));
+            ovl_pipe_let_go(e, moved_buffer(e, &a[i]));
         } else {
             note_receive(e, &a[i], batch);
         }
@@ -533,8 +545,7 @@ static uint32_t add_action(writer *e, const ovl_action *a)
     case OVL_ACT_I:
     case OVL_ACT_W:
     case OVL_ACT_B:
-        add_compute(e, a, a->joined ? 2 : 1);
-        return a->joined ? 2 : 1;
+        return add_work(e, a, a->joined ? 2 : 1);
     case OVL_ACT_SEND_F:
     case OVL_ACT_SEND_B:
         add_send(e, a);
@@ -573,20 +584,22 @@ static void write_row(writer *e, const ovl_actions *row)
 static void open_code(writer *e, uint32_t rank)
 {
     e->rank = rank;
+    e->member = e->p->place_rank[rank];
     e->code = ovl_plan_code(e->l);
     e->compute = ovl_add_stream(e->b, e->code, "compute");
     for (uint32_t c = 0; c < e->p->channels.len; c++) {
         e->stream_out[c] = e->stream_in[c] = OVL_NO_STREAM;
     }
     ovl_pipe_data_open(e);
+    ovl_pipe_pass_open(e);
 }
 
 static void prepare(writer *e)
 {
     ovl_pipe_plan *p = e->p;
-    size_t n = (size_t)p->schedule.n_stages * p->schedule.n_microbatches;
     e->launch = ovl_plan_launch(e->l);
-    e->cells = OVL_NEW_ARRAY(&p->scratch, cell, n);
+    e->cells =
+        OVL_NEW_ARRAY(&p->scratch, cell, (size_t)p->schedule.n_stages * p->schedule.n_microbatches);
     e->known =
         OVL_NEW_ARRAY(&p->scratch, ovl_pipe_known, (size_t)p->schedule.n_stages * OVL_PART_COUNT);
     ovl_pipe_data_prepare(e);
@@ -625,7 +638,7 @@ void ovl_pipe_emit(ovl_pipe_plan *p)
             open_code(&e, r);
             codes[r] = e.code;
             write_row(&e, &p->schedule.ranks[r]);
-            ovl_pipe_data_optimizer(&e);
+            ovl_pipe_pass_close(&e);
         }
         give_codes(p, layout, codes);
     }

@@ -37,17 +37,44 @@ static pairs find_pairs(ovl_pipe_plan *p)
     return list;
 }
 
-/* What the costs of a pipeline go by: the spreads of its hops, and of those it shares stages with.
+typedef OVL_VEC(const ovl_group *) group_list;
+
+static void add_group(group_list *list, const ovl_group *group)
+{
+    if (group) {
+        ovl_vec_push(list, group);
+    }
+}
+
+/* Groups that the ranks of a pipeline communicate in, besides its own. */
+static group_list find_groups(ovl_pipe_plan *p)
+{
+    const ovl_texts *inner = &p->workload->inner_groups;
+    group_list list = {0};
+    add_group(&list, p->data_group);
+    add_group(&list, p->shards.shard);
+    add_group(&list, p->shards.replica);
+    add_group(&list, p->shards.near);
+    for (uint32_t i = 0; i < inner->count; i++) {
+        add_group(&list, ovl_plan_group(p->l, inner->item[i], inner->mark[i]));
+    }
+    return list;
+}
+
+/* What the costs of a pipeline go by: the spreads of its hops, and of the other groups of each
+ * place.
  */
-static void fill_key(ovl_pipe_plan *p, const pairs *hops, const uint32_t *members,
-                     const ovl_spread **key)
+static void fill_key(ovl_pipe_plan *p, const pairs *hops, const group_list *groups,
+                     const uint32_t *members, const ovl_spread **key)
 {
     for (uint32_t k = 0; k < hops->count; k++) {
         *key++ =
             ovl_pipe_spread(p, members, (uint32_t)(hops->item[k] >> 32), (uint32_t)hops->item[k]);
     }
-    for (uint32_t r = 0; p->data_group && r < p->p; r++) {
-        *key++ = ovl_plan_spread(p->l, p->data_group, members[r]);
+    for (uint32_t g = 0; g < groups->len; g++) {
+        for (uint32_t r = 0; r < p->p; r++) {
+            *key++ = ovl_plan_spread(p->l, groups->data[g], members[r]);
+        }
     }
 }
 
@@ -67,7 +94,8 @@ const uint32_t *ovl_pipe_members(const ovl_pipe_plan *p, uint32_t rank)
 void ovl_pipe_layouts(ovl_pipe_plan *p)
 {
     pairs hops = find_pairs(p);
-    uint32_t n = hops.count + (p->data_group ? p->p : 0);
+    group_list groups = find_groups(p);
+    uint32_t n = hops.count + groups.len * p->p;
     OVL_VEC(const ovl_spread **) keys = {0};
     const ovl_spread **key = OVL_NEW_ARRAY(&p->scratch, const ovl_spread *, n);
     p->layout_of = OVL_NEW_ARRAY(&p->scratch, uint32_t, p->l->n_ranks);
@@ -77,7 +105,7 @@ void ovl_pipe_layouts(ovl_pipe_plan *p)
         if (members[0] != rank) {
             continue;
         }
-        fill_key(p, &hops, members, key);
+        fill_key(p, &hops, &groups, members, key);
         while (k < keys.len && n && memcmp(keys.data[k], key, n * sizeof(*key)) != 0) {
             k++;
         }
@@ -92,4 +120,5 @@ void ovl_pipe_layouts(ovl_pipe_plan *p)
         p->layouts.data[k].count++;
     }
     ovl_vec_free(&keys);
+    ovl_vec_free(&groups);
 }

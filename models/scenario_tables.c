@@ -42,13 +42,14 @@ static void check_workload(const ovl_node *node, void *value, ovl_arena *arena, 
 {
     (void)value, (void)arena;
     bool ops = ovl_node_gives(node, "ops"), layers = ovl_node_gives(node, "layers");
+    bool model = ovl_node_gives(node, "model");
     bool gradients = ovl_node_gives(node, "gradients");
     bool stages = ovl_node_gives(node, "stages"), trace = ovl_node_gives(node, "trace");
-    int ways = ops + layers + gradients + stages + trace;
+    int ways = ops + layers + model + gradients + stages + trace;
     if (ways != 1) {
         ovl_error(errs, OVL_E_INPUT, node->mark,
-                  "a workload is stated in exactly one way: ops, layers, gradients, stages or "
-                  "trace; found %s",
+                  "a workload is stated in exactly one way: ops, layers, model, gradients, stages "
+                  "or trace; found %s",
                   ways ? "more" : "none");
         return;
     }
@@ -61,6 +62,7 @@ static void check_workload(const ovl_node *node, void *value, ovl_arena *arena, 
         {"order", layers, "layers"},
         {"optimizer", !ops && !trace, "layers, gradients or stages"},
         {"microbatches", !ops && !trace, "layers, gradients or stages"},
+        {"dtype", !model, "anything but a model, which has its own"},
         {"buffers", ops, "ops"},
         {"ranks", !trace, "ops, layers, gradients or stages: a trace has its own"},
         {"groups", !trace, "ops, layers, gradients or stages: a trace has its own"},
@@ -92,6 +94,8 @@ static const ovl_field workload_fields[] = {
                    "An explicit program, in host program order.", .table = &ovl_op_table),
     OVL_FIELD_MORE(ovl_workload, layers, "layers", OVL_F_LIST, 0,
                    "A data-parallel step as the layers of a model.", .table = &ovl_layer_table),
+    OVL_FIELD_SET(ovl_workload, model, model.given, "model", OVL_F_MAP, 0,
+                  "The same as a transformer given by its shape.", .table = &ovl_model_table),
     OVL_FIELD_MORE(ovl_workload, gradients, "gradients", OVL_F_LIST, 0,
                    "A data-parallel step as gradients with the moments they become ready.",
                    .table = &ovl_gradient_table),
@@ -138,8 +142,9 @@ static const ovl_field workload_fields[] = {
 const ovl_table ovl_workload_table = {
     .title = "workload",
     .intro = "What runs, stated in exactly one way: an explicit program (`ops`), a "
-             "data-parallel step (`layers` or `gradients`) whose communication `overlap.ddp` or "
-             "`overlap.fsdp` arranges, a pipeline (`stages`, or `layers` cut into stages) that "
+             "data-parallel step (`layers`, `model` or `gradients`) whose communication "
+             "`overlap.ddp` or `overlap.fsdp` arranges, a pipeline (`stages`, or layers cut into "
+             "stages) that "
              "`overlap.pipeline` schedules, or a measured step that is replayed (`trace`).",
     .fields = workload_fields,
     .n_fields = OVL_COUNT(workload_fields),
@@ -269,49 +274,21 @@ const ovl_table ovl_scenario_table = {
 };
 
 const ovl_table *const ovl_scenario_tables[] = {
-    &ovl_scenario_table,
-    &ovl_mesh_table,
-    &ovl_workload_table,
-    &ovl_layer_table,
-    &ovl_gradient_table,
-    &ovl_optimizer_table,
-    &ovl_offload_table,
-    &ovl_op_table,
-    &ovl_produces_table,
-    &ovl_packs_table,
-    &ovl_buffer_table,
-    &ovl_stage_table,
-    &ovl_replay_table,
-    &ovl_replay_class_table,
-    &ovl_what_if_table,
-    &ovl_what_if_kernel_table,
-    &ovl_what_if_link_table,
-    &ovl_overlap_table,
-    &ovl_ddp_table,
-    &ovl_fsdp_table,
-    &ovl_fsdp_prefetch_table,
-    &ovl_fsdp_accumulate_table,
-    &ovl_zero_table,
-    &ovl_pipeline_table,
-    &ovl_pipe_data_table,
-    &ovl_duration_table,
-    &ovl_variation_table,
-    &ovl_jitter_table,
-    &ovl_op_jitter_table,
-    &ovl_pauses_table,
-    &ovl_hw_table,
-    &ovl_gpu_table,
-    &ovl_peak_table,
-    &ovl_engines_table,
-    &ovl_allocator_table,
-    &ovl_host_table,
-    &ovl_node_table,
-    &ovl_link_table,
-    &ovl_collective_table,
-    &ovl_pair_table,
-    &ovl_nccl_table,
-    &ovl_graph_table,
-    &ovl_fault_table,
+    &ovl_scenario_table,     &ovl_mesh_table,          &ovl_workload_table,
+    &ovl_layer_table,        &ovl_model_table,         &ovl_block_table,
+    &ovl_gradient_table,     &ovl_optimizer_table,     &ovl_offload_table,
+    &ovl_op_table,           &ovl_produces_table,      &ovl_packs_table,
+    &ovl_buffer_table,       &ovl_stage_table,         &ovl_replay_table,
+    &ovl_replay_class_table, &ovl_what_if_table,       &ovl_what_if_kernel_table,
+    &ovl_what_if_link_table, &ovl_overlap_table,       &ovl_ddp_table,
+    &ovl_fsdp_table,         &ovl_fsdp_prefetch_table, &ovl_fsdp_accumulate_table,
+    &ovl_zero_table,         &ovl_pipeline_table,      &ovl_pipe_data_table,
+    &ovl_duration_table,     &ovl_variation_table,     &ovl_jitter_table,
+    &ovl_op_jitter_table,    &ovl_pauses_table,        &ovl_hw_table,
+    &ovl_gpu_table,          &ovl_peak_table,          &ovl_engines_table,
+    &ovl_allocator_table,    &ovl_host_table,          &ovl_node_table,
+    &ovl_link_table,         &ovl_collective_table,    &ovl_pair_table,
+    &ovl_nccl_table,         &ovl_graph_table,         &ovl_fault_table,
     &ovl_measured_table,
 };
 const uint32_t ovl_scenario_n_tables = OVL_COUNT(ovl_scenario_tables);

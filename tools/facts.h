@@ -62,6 +62,10 @@ void ovl_check_text(ovl_out *out, const ovl_check *check);
 /* Schema overlapsim.check/1. */
 void ovl_check_json(ovl_out *out, const ovl_check *check);
 
+/* What was derived of workload.model; nothing without one. */
+void ovl_check_model_text(ovl_out *out, const ovl_lowered *lowered);
+void ovl_check_model_json(ovl_json *json, const ovl_lowered *lowered);
+
 /* Schedule, unit steps and hops of a pipeline; nothing of another program. */
 void ovl_check_pipeline_text(ovl_out *out, const ovl_check *check, ovl_arena *arena);
 void ovl_check_pipeline_json(ovl_json *json, const ovl_check *check);

@@ -145,6 +145,7 @@ bool ovl_work_analyse(ovl_work *work, const ovl_prepared *prepared, const ovl_as
         .n_not_modelled = prepared->lowered.n_not_modelled,
         .microbatches = prepared->lowered.microbatches,
         .measured = prepared->lowered.measured,
+        .useful = prepared->lowered.useful,
     };
     bool good =
         ovl_analyse(&prepared->lowered.program, &options, &work->arena, result, kept, &work->errs);
