@@ -214,6 +214,23 @@ $ ovl calibrate
 error: nothing to calibrate: give files, or --compute, --comm and --overlap, or --two-point
 ? 2
 
+A run of several ranks may have a file for each; what a rank lacks is said with its number.
+
+$ for r in 0 1; do ovl export --trace scenarios/calibration/three_runs.yaml --variant compute_alone --ranks $r -o $T/a$r.json; ovl export --trace scenarios/calibration/three_runs.yaml --variant comm_alone --ranks $r -o $T/b$r.json; ovl export --trace scenarios/calibration/three_runs.yaml --ranks $r -o $T/c$r.json; done
+$ ovl calibrate --compute $T/a0.json --compute $T/a1.json --comm $T/b0.json --comm $T/b1.json --overlap $T/c0.json --overlap $T/c1.json | grep -e '1\.16' -e ranks -e json
+  compute alone        $T/a0.json
+                       $T/a1.json
+  communication alone  $T/b0.json
+                       $T/b1.json
+  overlapped           $T/c0.json
+                       $T/c1.json
+  matmul  all_reduce  1.16 (1.16 to 1.16)  1.813 (1.813 to 1.813)
+  ranks 0 (device 0), 1 (device 1)
+$ ovl calibrate --compute $T/a0.json --comm $T/b0.json --comm $T/b1.json --overlap $T/c0.json --overlap $T/c1.json
+$T/c0.json: error: does not run the same kernels as $T/a0.json: 1 difference
+  rank 1 device 1: kernel matmul: 0 alone, 1 overlapped
+? 3
+
 Our own traces can be inspected, too: what overlapped is what the run says.
 
 $ ovl inspect $T/both.json | head -9

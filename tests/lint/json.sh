@@ -53,6 +53,9 @@ documents() {
         "$ovl" calibrate --json --compute "$scratch/alone.json" --comm "$scratch/alone.json" \
             --overlap "$scratch/both.json" --hbm 2TB/s --sms 108
     done
+    "$ovl" calibrate --json --compute "$scratch/alone.json" --compute "$scratch/alone.json" \
+        --comm "$scratch/alone.json" --comm "$scratch/alone.json" \
+        --overlap "$scratch/both.json" --overlap "$scratch/both.json"
     "$ovl" calibrate --json --two-point accumulation --at 1=3s --at 2=3s
     "$ovl" calibrate --json --two-point accumulation --at 1=3s --at 2=9s --at 3=14s
     "$ovl" calibrate --json --two-point overlap --at 0=3s --at 50%=2s
@@ -72,6 +75,7 @@ documents() {
         --for 'step=220 ms' --between '1 TB/s..2 TB/s'
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'peak<1GiB' \
         --over 'hardware.collectives[0].alpha=1ms,2ms' --over interference=measured,x
+    "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --over overlap.ddp.no_sync=true,false
     trace tests/lint/json.yaml
     trace scenarios/pipeline/why_idle.yaml
     trace scenarios/buckets/last_bucket.yaml
