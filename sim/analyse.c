@@ -323,6 +323,9 @@ static void make_limits(analysis *a)
 /* Who met whom on which instance is asked of the whole program as long as it is not too large. */
 static void make_usage(analysis *a)
 {
+    if (a->options->no_usage) {
+        return;
+    }
     if (!a->p->fold || !a->p->fold->whole->numbered) {
         ovl_usage_find(&a->causes, &a->classes, a->arena, a->out);
         return;

@@ -228,10 +228,11 @@ void ovl_clock_reserve(ovl_engine *e, uint32_t slot)
     }
 }
 
-/* In order of the ends, later ones first among equals. */
+/* In order of the ends, later ones first among equals. What left at the front is taken back when it
+ * is more than what stays, so that each is moved once for that on average. */
 static void insert_due(ovl_clock *c, ovl_due due)
 {
-    if (c->dues.len == c->dues.cap && c->first > 0) {
+    if (c->dues.len == c->dues.cap && c->first > c->dues.len / 2) {
         c->dues.len -= c->first;
         memmove(c->dues.data, c->dues.data + c->first, c->dues.len * sizeof due);
         c->first = 0;

@@ -31,8 +31,9 @@ uint64_t ovl_sweep_memory(uint32_t threads)
     return ovl_lookout_memory() / (threads ? threads : ovl_pool_cores());
 }
 
+/* `figures`: nothing else of the result is looked at. */
 static bool simulate(const ovl_sweep *sweep, const ovl_scenario *scenario, ovl_worth worth,
-                     ovl_result *result, ovl_arena *arena, ovl_errs *errs)
+                     bool figures, ovl_result *result, ovl_arena *arena, ovl_errs *errs)
 {
     ovl_arena scratch = {0};
     ovl_lowered lowered;
@@ -43,6 +44,7 @@ static bool simulate(const ovl_sweep *sweep, const ovl_scenario *scenario, ovl_w
             .worth = worth,
             .no_fold = sweep->no_fold,
             .memory = sweep->memory,
+            .no_usage = figures,
             .scenario = scenario->name,
             .variant = scenario->variant,
             .description = scenario->description,
@@ -61,7 +63,7 @@ bool ovl_sweep_result(const ovl_sweep *sweep, uint32_t i, ovl_worth worth, ovl_r
 {
     ovl_scenario scenario;
     return prepare(sweep, i, &scenario, arena, errs) &&
-           simulate(sweep, &scenario, worth, result, arena, errs);
+           simulate(sweep, &scenario, worth, false, result, arena, errs);
 }
 
 /* The first error, and how many more there are. */
@@ -92,7 +94,7 @@ void ovl_sweep_point(const ovl_sweep *sweep, uint32_t i, ovl_point *point, ovl_a
     ovl_result result;
     *point = (ovl_point){.state = OVL_POINT_FAILED};
     if (prepare(sweep, i, &scenario, &mine, &errs) &&
-        simulate(sweep, &scenario, OVL_WORTH_NONE, &result, &mine, &errs)) {
+        simulate(sweep, &scenario, OVL_WORTH_NONE, true, &result, &mine, &errs)) {
         point->state = OVL_POINT_DONE;
         point->interference = (ovl_interference)scenario.interference;
         ovl_figures_of(&result, &point->figures);

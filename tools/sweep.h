@@ -124,6 +124,8 @@ int64_t ovl_sweep_units(const ovl_sweep *sweep, ovl_time t);
 int ovl_sweep_status(const ovl_sweep *sweep);
 
 void ovl_sweep_text(ovl_out *out, const ovl_sweep *sweep);
+/* Of pipelines: idle time of all ranks by reason, part of the text. */
+void ovl_sweep_idle_text(ovl_out *out, const ovl_sweep *sweep);
 void ovl_sweep_json(ovl_out *out, const ovl_sweep *sweep); /* schema overlapsim.sweep/1 */
 void ovl_sweep_csv(ovl_out *out, const ovl_sweep *sweep);
 

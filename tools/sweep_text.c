@@ -602,6 +602,7 @@ void ovl_sweep_text(ovl_out *out, const ovl_sweep *s)
     front_line(out, &v);
     best_line(out, &v);
     idle_keys(out, &v);
+    ovl_sweep_idle_text(out, s);
     steps(out, &v);
     ovl_arena_free(&v.arena);
 }

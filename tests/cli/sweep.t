@@ -109,3 +109,17 @@ The last bucket
 
 Best: none; left out: 2 with errors
 ? 3
+
+Of pipelines also why ranks idle: 8 stages and m microbatches of 42 ms fill and drain for 7 * 42 ms on each rank.
+
+$ ovl sweep scenarios/pipeline/which_schedule.yaml --over overlap.pipeline.microbatches=8,16,32 | sed -n '/^Idle/,$p'
+Idle time of all ranks by reason (s)
+                    fill  drain
+  microbatches 8   0.392  1.960
+  microbatches 16  0.392  1.960
+  microbatches 32  0.392  1.960
+
+What each step of microbatches buys
+  microbatches  gain (s)  live  allocated  peak  so it
+  8 -> 16         -0.336   0 B        0 B   0 B  costs time
+  16 -> 32        -0.672   0 B        0 B   0 B  costs time
