@@ -386,7 +386,7 @@ typedef struct ovl_analyse_options {
     uint64_t memory;        /* bytes a run may take; 0: no limit */
     const char *const *not_modelled; /* what the caller knows is left out; copied into the result */
     uint32_t n_not_modelled;
-    uint32_t microbatches;        /* of each pipeline; 0: not known, or none */
+    uint32_t microbatches; /* of each pipeline; 0: not known, or none */
     ovl_useful useful;
     bool no_fold;                 /* simulate every rank, also those that do the same (fold.h) */
     const ovl_measured *measured; /* of a replayed trace; else NULL */
