@@ -146,7 +146,7 @@ static void check_kept(const ovl_scenario *s, const ovl_layer *layer, ovl_errs *
                   "{d2h: 25 GB/s, h2d: 25 GB/s}",
                   layer->name);
     }
-    if (!s->fsdp.given && !s->zero.given && (layer->offload || layer->recompute)) {
+    if (!layer->inner && !s->fsdp.given && !s->zero.given && (layer->offload || layer->recompute)) {
         ovl_warning(errs, layer->mark,
                     "\"%s\" has no effect: it belongs to overlap.fsdp and overlap.zero",
                     layer->offload ? "offload" : "recompute");
@@ -210,6 +210,10 @@ static void check_pipeline(const ovl_scenario *s, ovl_errs *errs)
         ovl_error(errs, OVL_E_INPUT, workload->mark,
                   "stages need a schedule: overlap.pipeline, such as {schedule: 1f1b, "
                   "microbatches: 8}");
+    }
+    if (s->pipeline.recompute && workload->model.given) {
+        ovl_error(errs, OVL_E_INPUT, s->pipeline.mark,
+                  "recompute: of a model it is workload.model.recompute that says so");
     }
     if (s->pipeline.given && workload->steps > 1) {
         ovl_error(errs, OVL_E_INPUT, workload->mark,

@@ -1,3 +1,4 @@
+#include "models/block.h"
 #include "models/tables.h"
 #include "sim/names.h"
 
@@ -240,6 +241,8 @@ void ovl_finish_scenario(ovl_raw_scenario *raw, ovl_arena *arena, ovl_errs *errs
     raw->scenario.zero = raw->overlap.zero;
     raw->scenario.pipeline = raw->overlap.pipeline;
     finish_ranks(raw, arena, errs);
+    workload->dtype = workload->model.given ? workload->model.dtype : workload->dtype;
+    ovl_model_layers(&raw->scenario, arena, errs);
     ovl_items buffers = ovl_decode_named(workload->buffers_node, "buffers", &ovl_buffer_table,
                                          offsetof(ovl_xbuffer, name), arena, errs);
     workload->buffers = buffers.item;

@@ -1,5 +1,8 @@
 #include "models/plan.h"
 
+/* Groups of several axes that a scenario may name. */
+#define JOINED_GROUPS 16
+
 /* --- The list --- */
 
 static ovl_group *find(const ovl_lowering *l, const char *name)
@@ -38,8 +41,8 @@ static void add_axes(ovl_lowering *l)
 void ovl_plan_groups(ovl_lowering *l, const char *alias)
 {
     const ovl_workload *workload = &l->scenario->workload;
-    l->groups =
-        OVL_NEW_ARRAY(l->arena, ovl_group, workload->n_groups + l->scenario->mesh.n_axes + 2);
+    l->most_groups = workload->n_groups + l->scenario->mesh.n_axes + 2 + JOINED_GROUPS;
+    l->groups = OVL_NEW_ARRAY(l->arena, ovl_group, l->most_groups);
     ovl_group world = {.name = "world", .stride = 1, .size = l->n_ranks};
     l->group_names.arena = l->arena;
     add(l, world);
@@ -84,6 +87,55 @@ static bool axis_comms(ovl_lowering *l, const ovl_group *group, ovl_id *comm_of)
             ranks[i] = first + i * group->stride;
         }
         add_comm(l, group, comm_of, ranks, group->size);
+    }
+    return true;
+}
+
+/* Whether a rank has coordinate 0 in all axes of the group: the first of its communicator. */
+static bool is_first(const ovl_lowering *l, const ovl_group *group, uint32_t rank)
+{
+    const ovl_mesh *mesh = &l->scenario->mesh;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < mesh->n_axes; i++) {
+        uint32_t size = (uint32_t)mesh->axes[i].size;
+        if (at < group->n_axes && group->axes[at] == i) {
+            at++;
+            if (rank % size) {
+                return false;
+            }
+        }
+        rank /= size;
+    }
+    return true;
+}
+
+/* The rank whose coordinates in the group's axes number `i`, the others those of `first`. */
+static uint32_t member_at(const ovl_lowering *l, const ovl_group *group, uint32_t first, uint32_t i)
+{
+    const ovl_mesh *mesh = &l->scenario->mesh;
+    uint32_t stride = 1, at = 0;
+    for (uint32_t k = 0; k < mesh->n_axes; k++) {
+        uint32_t size = (uint32_t)mesh->axes[k].size;
+        if (at < group->n_axes && group->axes[at] == k) {
+            first += i % size * stride;
+            i /= size;
+            at++;
+        }
+        stride *= size;
+    }
+    return first;
+}
+
+static bool joined_comms(ovl_lowering *l, const ovl_group *group, ovl_id *comm_of)
+{
+    uint32_t *ranks = OVL_NEW_ARRAY(l->arena, uint32_t, group->size);
+    for (uint32_t first = 0; first < l->n_ranks; first++) {
+        if (is_first(l, group, first)) {
+            for (uint32_t i = 0; i < group->size; i++) {
+                ranks[i] = member_at(l, group, first, i);
+            }
+            add_comm(l, group, comm_of, ranks, group->size);
+        }
     }
     return true;
 }
@@ -161,7 +213,9 @@ static bool make_comms(ovl_lowering *l, ovl_group *group)
 {
     ovl_id *comm_of = OVL_NEW_ARRAY(l->arena, ovl_id, l->n_ranks);
     memset(comm_of, 0xff, l->n_ranks * sizeof *comm_of); /* OVL_NONE */
-    bool ok = group->node ? node_comms(l, group, comm_of) : axis_comms(l, group, comm_of);
+    bool ok = group->node     ? node_comms(l, group, comm_of)
+              : group->n_axes ? joined_comms(l, group, comm_of)
+                              : axis_comms(l, group, comm_of);
     group->comm_of = comm_of;
     group->broken = !ok;
     return ok;
@@ -169,9 +223,61 @@ static bool make_comms(ovl_lowering *l, ovl_group *group)
 
 /* --- Finding --- */
 
+/* The axis of the mesh that a part of a name is; the number of axes if it is none. */
+static uint32_t axis_named(const ovl_mesh *mesh, const char *name, size_t length)
+{
+    uint32_t i = 0;
+    while (i < mesh->n_axes && (strlen(mesh->axes[i].name) != length ||
+                                memcmp(mesh->axes[i].name, name, length) != 0)) {
+        i++;
+    }
+    return i;
+}
+
+/* Of "cp+dp", one mark for each axis it names; false if a part is no axis or is there twice. */
+static bool read_joined(const ovl_mesh *mesh, const char *name, bool *has)
+{
+    while (*name) {
+        size_t length = strcspn(name, "+");
+        uint32_t axis = axis_named(mesh, name, length);
+        if (axis == mesh->n_axes || has[axis]) {
+            return false;
+        }
+        has[axis] = true;
+        name += length;
+        name += *name == '+' && name[1] ? 1 : 0;
+        if (*name == '+') {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A group of several axes, made when it is first named; NULL if the name is none. */
+static ovl_group *join_axes(ovl_lowering *l, const char *name, ovl_mark mark)
+{
+    const ovl_mesh *mesh = &l->scenario->mesh;
+    bool has[32] = {false};
+    if (!strchr(name, '+') || !mesh->given || mesh->n_axes > OVL_COUNT(has) ||
+        l->n_groups == l->most_groups || !read_joined(mesh, name, has)) {
+        return NULL;
+    }
+    uint32_t *axes = OVL_NEW_ARRAY(l->arena, uint32_t, mesh->n_axes);
+    ovl_group group = {.name = name, .mark = mark, .size = 1, .axes = axes};
+    for (uint32_t i = 0; i < mesh->n_axes; i++) {
+        if (has[i]) {
+            axes[group.n_axes++] = i;
+            group.size *= (uint32_t)mesh->axes[i].size;
+        }
+    }
+    add(l, group);
+    return find(l, name);
+}
+
 const ovl_group *ovl_plan_group(ovl_lowering *l, const char *name, ovl_mark mark)
 {
     ovl_group *group = find(l, name);
+    group = group ? group : join_axes(l, name, mark);
     if (!group) {
         const char *near = ovl_nearest(name, l->group_names.text, l->n_groups);
         ovl_error(l->errs, OVL_E_INPUT, mark, "there is no group \"%s\"%s%s%s", name,
@@ -190,7 +296,7 @@ const ovl_group *ovl_plan_default_group(ovl_lowering *l, ovl_mark mark)
     const ovl_group *only = NULL;
     for (uint32_t i = 1; i < l->n_groups; i++) {
         const ovl_group *group = &l->groups[i];
-        if (!group->node && group->size < 2) {
+        if (group->n_axes || (!group->node && group->size < 2)) {
             continue;
         }
         if (only) {

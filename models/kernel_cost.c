@@ -131,8 +131,10 @@ static ovl_plan_cost roofline_kernel(ovl_lowering *l, const ovl_kernel_spec *spe
                   "\"%s\" has no cost: give a duration, or flops and hbm bytes", spec->name);
         return no_cost;
     }
-    if (!ovl_kernel_time(l->hw, spec->flops, spec->hbm, spec->dtype, spec->mark, &duration,
-                         &compute, l->errs)) {
+    double usual = l->hw->gpu.efficiency > 0 ? l->hw->gpu.efficiency : 1;
+    double flops = spec->efficiency > 0 ? spec->flops * (usual / spec->efficiency) : spec->flops;
+    if (!ovl_kernel_time(l->hw, flops, spec->hbm, spec->dtype, spec->mark, &duration, &compute,
+                         l->errs)) {
         return no_cost;
     }
     l->roofline = true;

@@ -1,4 +1,5 @@
 #include "models/layer.h"
+#include "models/inner.h"
 
 static ovl_kernel_spec kernel_of(const ovl_layer *layer, const char *pass)
 {
@@ -9,8 +10,18 @@ static ovl_kernel_spec kernel_of(const ovl_layer *layer, const char *pass)
                              .klass = layer->klass ? layer->klass : pass};
 }
 
+/* All kernels of a pass as one length: whoever writes the layer takes them one by one. */
+static ovl_plan_cost inner_length(ovl_lowering *l, const ovl_layer *layer, ovl_inner_pass pass)
+{
+    ovl_time length = ovl_inner_time(l, layer->inner, pass, layer->mark);
+    return ovl_plan_length(l, layer->name, layer->mark, (ovl_times){&length, 1});
+}
+
 ovl_plan_cost ovl_layer_forward(ovl_lowering *l, const ovl_layer *layer)
 {
+    if (layer->inner) {
+        return inner_length(l, layer, OVL_INNER_FORWARD);
+    }
     ovl_kernel_spec spec = kernel_of(layer, "forward");
     spec.name = ovl_arena_printf(l->arena, "forward %s", layer->name);
     spec.duration = layer->forward;
@@ -26,6 +37,9 @@ ovl_plan_cost ovl_layer_forward(ovl_lowering *l, const ovl_layer *layer)
 
 ovl_plan_cost ovl_layer_recompute(ovl_lowering *l, const ovl_layer *layer, ovl_plan_cost forward)
 {
+    if (layer->inner) {
+        return inner_length(l, layer, OVL_INNER_AGAIN);
+    }
     ovl_kernel_spec spec = kernel_of(layer, "forward");
     spec.name = ovl_arena_printf(l->arena, "recompute %s", layer->name);
     spec.duration = layer->recompute_time;
@@ -34,6 +48,9 @@ ovl_plan_cost ovl_layer_recompute(ovl_lowering *l, const ovl_layer *layer, ovl_p
 
 ovl_plan_cost ovl_layer_backward(ovl_lowering *l, const ovl_layer *layer)
 {
+    if (layer->inner) {
+        return inner_length(l, layer, OVL_INNER_BACKWARD);
+    }
     ovl_kernel_spec spec = kernel_of(layer, "backward");
     spec.name = ovl_arena_printf(l->arena, "backward %s", layer->name);
     spec.duration = layer->backward;

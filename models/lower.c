@@ -1,3 +1,4 @@
+#include "models/block.h"
 #include "models/faults.h"
 #include "models/vary.h"
 #include "sim/expand.h"
@@ -258,6 +259,9 @@ bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowe
     ovl_faults_slow(&l);
     plan(&l);
     bool ok = errs->errors == errors;
+    if (ok) {
+        ovl_model_facts(&l, lowered);
+    }
     if (ok) {
         ovl_id *ports = add_resources(&l);
         ovl_faults_links(&l, ports);

@@ -9,6 +9,7 @@
 
 #include "models/cost.h"
 #include "sim/measured.h"
+#include "sim/result.h"
 
 /* A bucket, as `ovl check` prints it. */
 typedef struct ovl_bucket_line {
@@ -30,6 +31,20 @@ typedef struct ovl_nccl_line {
     ovl_comm_time time;
 } ovl_nccl_line;
 
+/* What was derived of a layer of workload.model, for one microbatch on one rank, as `ovl check`
+ * prints it. Bytes on the wire are payloads of collectives, nccl-tests convention. */
+typedef struct ovl_model_line {
+    const char *name;
+    int64_t repeat;
+    uint64_t params; /* elements */
+    double forward_flops, backward_flops, again_flops;
+    ovl_time forward, backward, again;
+    uint64_t kept, activations;  /* bytes from forward to backward; while it computes */
+    uint64_t tp_bytes, cp_bytes; /* in forward, recomputation and backward */
+} ovl_model_line;
+
+#define OVL_MODEL_LINES 8
+
 typedef struct ovl_lowered {
     ovl_program program;
     const char *const *not_modelled; /* sentences for the report */
@@ -38,6 +53,11 @@ typedef struct ovl_lowered {
     uint32_t n_buckets;
     const ovl_nccl_line *nccl; /* in order of first use */
     uint32_t n_nccl;
+    ovl_model_line model[OVL_MODEL_LINES]; /* of workload.model */
+    uint32_t n_model;
+    uint64_t model_tokens;               /* of a microbatch */
+    double model_params;                 /* elements of all layers on one rank of tp */
+    ovl_useful useful;                   /* flops 0: not known */
     uint32_t microbatches;               /* of a pipeline; 0: it is none */
     const struct ovl_schedule *schedule; /* of a pipeline, without the transfers that were placed */
     const ovl_measured *measured;        /* of a replayed trace; else NULL */

@@ -22,12 +22,16 @@
 /* --- Groups --- */
 
 /* A family of communicators of one name: each mesh axis (ranks that differ in that coordinate
- * alone), "world", and those of workload.groups. Its communicators are made at the first use. */
+ * alone), "world", those of workload.groups, and several axes together ("cp+dp": ranks that differ
+ * in these coordinates alone, in order of their number). Its communicators are made at the first
+ * use. */
 typedef struct ovl_group {
     const char *name;
     ovl_mark mark;
     const ovl_node *node;  /* of workload.groups; NULL for an axis or world */
     uint32_t stride, size; /* of an axis or world */
+    const uint32_t *axes;  /* of several axes: their indices in the mesh, innermost first ... */
+    uint32_t n_axes;       /* ... else 0 */
     bool broken;           /* told once */
     const ovl_id *comm_of; /* [n_ranks] communicator, OVL_NONE for no member; NULL before the first
                               use */
@@ -73,7 +77,7 @@ typedef struct ovl_lowering {
     uint32_t *rank_code; /* [n_ranks], filled by the plan */
     ovl_group *groups;
     ovl_names group_names; /* aligned with groups */
-    uint32_t n_groups;
+    uint32_t n_groups, most_groups;
     OVL_VEC(const ovl_spread *) spreads;     /* distinct ones */
     OVL_VEC(const ovl_spread *) comm_spread; /* aligned with the builder's communicators */
     uint32_t
@@ -93,7 +97,8 @@ typedef struct ovl_lowering {
     const ovl_measured *measured; /* of a replayed trace */
 } ovl_lowering;
 
-/* The group of a name, its communicators made; NULL and an error with the nearest name. */
+/* The group of a name, or of names of axes joined by "+", its communicators made; NULL and an error
+ * with the nearest name. */
 const ovl_group *ovl_plan_group(ovl_lowering *l, const char *name, ovl_mark mark);
 
 /* The group of operations that name none: the only one there is besides "world", else world if
@@ -155,7 +160,8 @@ typedef struct ovl_kernel_spec {
     ovl_mark mark;      /* for errors */
     ovl_times duration; /* none: roofline */
     double flops;
-    uint64_t hbm; /* bytes moved */
+    double efficiency; /* of peak FLOP/s; 0: that of the hardware */
+    uint64_t hbm;      /* bytes moved */
     ovl_dtype dtype;
     ovl_time compute; /* SM-bound part; 0: all of a given duration, or the roofline's */
     bool no_compute;  /* SMs do not matter: copies */

@@ -38,6 +38,9 @@ static bool check_operations(ovl_ddp_plan *p)
     for (uint32_t i = 0; i < p->n_tensors; i++) {
         each += p->copy_in[i] > 0;
     }
+    for (uint32_t u = 0; u < p->n_units; u++) {
+        each += p->units[u].inner ? ovl_inner_count(p->units[u].inner) : 0;
+    }
     uint64_t m = (uint64_t)p->workload->microbatches * (uint64_t)p->steps;
     if (m > OVL_PLAN_CODE_OPS || m * each > OVL_PLAN_CODE_OPS ||
         m * each * p->l->n_ranks > OVL_PLAN_RANK_OPS) {

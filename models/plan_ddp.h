@@ -18,11 +18,14 @@
 #define OVL_MODELS_PLAN_DDP_H
 
 #include "models/bucket.h"
-#include "models/plan.h"
+#include "models/inner.h"
 
 typedef struct ovl_unit {
     const char *name;
     ovl_mark mark;
+    const ovl_inner *inner; /* what it is made of; NULL: its two kernels */
+    bool recompute;         /* then `again` bytes are there while it computes */
+    uint64_t again;
     ovl_plan_cost forward, backward;      /* id OVL_NONE: it has no such kernel */
     uint32_t first_ready, n_ready;        /* into ready: what its backward makes ready */
     ovl_time forward_host, backward_host; /* the host's own time in a pass */

@@ -144,6 +144,7 @@ static void add_microbatch(ovl_ddp_code *e, uint32_t m)
     for (uint32_t k = 0; k < e->p->buckets.count; k++) {
         e->pending[k] = e->p->buckets.item[k].n_members;
     }
+    ovl_inner_start(&e->inner, OVL_NONE, true);
     for (uint32_t u = 0; u < e->p->n_units; u++) {
         ovl_ddp_forward(e, u);
     }
@@ -206,12 +207,14 @@ static void say_copies(ovl_ddp_code *e)
     }
 }
 
-static ovl_id write_code(ovl_ddp_plan *p, const ovl_spread *spread)
+static ovl_id write_code(ovl_ddp_plan *p, uint32_t rank)
 {
-    ovl_ddp_code e = {.p = p, .l = p->l, .b = p->l->b, .spread = spread};
+    ovl_ddp_code e = {.p = p, .l = p->l, .b = p->l->b};
+    e.spread = ovl_plan_spread(p->l, p->group, rank);
     bool scatter = p->megatron && p->ddp->distributed_optimizer;
     e.coll = scatter ? OVL_REDUCE_SCATTER : OVL_ALL_REDUCE;
     prepare(&e);
+    ovl_inner_open(&e.inner, p->l, &p->scratch, e.code, rank, e.compute);
     set_scales(&e);
     say_copies(&e);
     e.gathers = ovl_ddp_gathers(&e);
@@ -231,6 +234,7 @@ static ovl_id write_code(ovl_ddp_plan *p, const ovl_spread *spread)
             ovl_ddp_zero(&e);
         }
     }
+    ovl_inner_close(&e.inner);
     return e.code;
 }
 
@@ -245,9 +249,10 @@ void ovl_ddp_emit(ovl_ddp_plan *p)
             continue;
         }
         const ovl_spread *spread = ovl_plan_spread(l, p->group, first);
-        ovl_id code = write_code(p, spread);
+        ovl_id code = write_code(p, first);
         for (uint32_t rank = first; rank < l->n_ranks; rank++) {
-            bool same = ovl_plan_spread(l, p->group, rank) == spread;
+            bool same =
+                ovl_plan_spread(l, p->group, rank) == spread && ovl_inner_alike(l, first, rank);
             l->rank_code[rank] = same ? code : l->rank_code[rank];
         }
     }

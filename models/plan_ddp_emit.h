@@ -39,6 +39,7 @@ typedef struct ovl_ddp_code {
     uint32_t *pending;         /* [n_buckets] gradients not yet ready */
     uint32_t next;             /* PyTorch: the next bucket that may be launched */
     uint32_t *reduction;       /* [n_buckets] the collective of this microbatch */
+    ovl_inner_place inner;     /* the kernels of units, and what they communicate */
     uint32_t last;             /* the last operation on the compute stream, or OVL_NONE */
     bool gathers;              /* the optimizer is distributed: parameters are gathered */
     uint32_t waited;           /* the bucket whose gather was waited for last, or OVL_NONE */

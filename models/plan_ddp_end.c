@@ -68,7 +68,8 @@ static void consume(ovl_ddp_code *e)
                        &(ovl_effect){.kind = OVL_CONSUME,
                                      .buffer = e->bucket[e->p->bucket_of[i]],
                                      .source = OVL_NONE,
-                                     .gradient = e->gradient_name[i]});
+                                     .gradient = e->gradient_name[i],
+                                     .apart = ovl_inner_apart(&e->inner)});
     }
     if (e->states != OVL_NONE) {
         ovl_ddp_reads(e, e->states);

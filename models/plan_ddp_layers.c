@@ -119,14 +119,19 @@ static void add_layer(ovl_ddp_plan *p, const ovl_layer *layer)
         const char *name = ovl_layer_name(layer, i, p->l->arena);
         uint32_t first = p->n_tensors;
         layer_tensors(p, layer, name, bytes);
-        p->units[p->n_units++] = (ovl_unit){.name = name,
-                                            .mark = layer->mark,
-                                            .forward = forward,
-                                            .backward = backward,
-                                            .n_ready = p->n_tensors - first,
-                                            .forward_host = layer->forward_host,
-                                            .backward_host = layer->backward_host,
-                                            .activation = layer->activations};
+        p->units[p->n_units++] =
+            (ovl_unit){.name = name,
+                       .mark = layer->mark,
+                       .inner = layer->inner,
+                       .recompute = layer->inner && layer->recompute,
+                       .again = layer->activations,
+                       .forward = forward,
+                       .backward = backward,
+                       .n_ready = p->n_tensors - first,
+                       .forward_host = layer->forward_host,
+                       .backward_host = layer->backward_host,
+                       .activation = layer->inner && layer->recompute ? layer->checkpoint
+                                                                      : layer->activations};
     }
     if (repeat > 1 || layer->has_first) {
         name_layer(p, layer->name, first_of_all);

@@ -1,12 +1,79 @@
 #include "models/plan_ddp_emit.h"
 
-static void add_kernel(ovl_ddp_code *e, const char *pass, const ovl_unit *unit, ovl_plan_cost cost,
-                       ovl_time host)
+/* A pass of one unit: its kernel, or all that it is made of. */
+typedef struct unit_pass {
+    ovl_ddp_code *e;
+    const ovl_unit *unit;
+    const char *word; /* in names */
+    ovl_inner_pass inner;
+    ovl_plan_cost cost; /* of a unit that is one kernel */
+    ovl_time host;
+    void (*touch)(const struct unit_pass *p); /* accesses of the last kernel */
+    ovl_id activation, again;                 /* buffers, or OVL_NONE */
+} unit_pass;
+
+static const char *name_of_inner(void *context, const char *op)
 {
-    ovl_id name = ovl_ddp_name_in(e, pass, unit->name, e->p->microbatches > 1);
-    ovl_op op = ovl_ddp_operation(e, OVL_KERNEL, name, cost, unit->mark);
-    op.launch += host;
+    const unit_pass *p = context;
+    const char *of = ovl_arena_printf(&p->e->p->scratch, "%s.%s", p->unit->name, op);
+    return ovl_names_text(p->e->b->names,
+                          ovl_ddp_name_in(p->e, p->word, of, p->e->p->microbatches > 1));
+}
+
+static void first_of_inner(void *context)
+{
+    const unit_pass *p = context;
+    ovl_ddp_wait_for_gathers(p->e, p->unit);
+}
+
+static void last_of_inner(void *context, uint32_t local)
+{
+    const unit_pass *p = context;
+    p->e->last = local;
+    p->touch(p);
+}
+
+static void add_unit(unit_pass *p)
+{
+    ovl_ddp_code *e = p->e;
+    if (p->unit->inner) {
+        ovl_inner_caller caller = {.context = p,
+                                   .name = name_of_inner,
+                                   .first = first_of_inner,
+                                   .last_kernel = last_of_inner,
+                                   .host = p->host,
+                                   .mark = p->unit->mark};
+        e->inner.last = e->last;
+        ovl_inner_run(&e->inner, p->unit->inner, p->inner, &caller);
+        return;
+    }
+    ovl_id name = ovl_ddp_name_in(e, p->word, p->unit->name, e->p->microbatches > 1);
+    ovl_op op = ovl_ddp_operation(e, OVL_KERNEL, name, p->cost, p->unit->mark);
+    op.launch += p->host;
     e->last = ovl_add_op(e->b, e->code, &op);
+    ovl_ddp_wait_for_gathers(e, p->unit);
+    p->touch(p);
+}
+
+static ovl_id kept_buffer(ovl_ddp_code *e, const ovl_unit *unit, const char *what, uint64_t bytes)
+{
+    ovl_id name = ovl_ddp_name_in(e, what, unit->name, e->p->microbatches > 1);
+    return bytes ? ovl_ddp_buffer(e, ovl_names_text(e->b->names, name), bytes, OVL_ACTIVATION,
+                                  (ovl_dtype)e->p->workload->dtype, false, unit->mark)
+                 : OVL_NONE;
+}
+
+/* What is there only while a unit that recomputes is at work. */
+static ovl_id again_buffer(ovl_ddp_code *e, const ovl_unit *unit)
+{
+    return unit->recompute ? kept_buffer(e, unit, "activations", unit->again) : OVL_NONE;
+}
+
+static void free_again(ovl_ddp_code *e, ovl_id buffer)
+{
+    if (buffer != OVL_NONE) {
+        ovl_free_buffer(e->b, e->code, buffer);
+    }
 }
 
 /* --- Forward --- */
@@ -18,27 +85,41 @@ static void read_parameters(ovl_ddp_code *e, const ovl_unit *unit)
     }
 }
 
+static void write_if(ovl_ddp_code *e, ovl_id buffer)
+{
+    if (buffer != OVL_NONE) {
+        ovl_ddp_writes(e, buffer);
+    }
+}
+
+static void read_if(ovl_ddp_code *e, ovl_id buffer)
+{
+    if (buffer != OVL_NONE) {
+        ovl_ddp_reads(e, buffer);
+    }
+}
+
+static void touch_forward(const unit_pass *p)
+{
+    read_parameters(p->e, p->unit);
+    write_if(p->e, p->activation);
+    write_if(p->e, p->again);
+}
+
 void ovl_ddp_forward(ovl_ddp_code *e, uint32_t u)
 {
     const ovl_unit *unit = &e->p->units[u];
-    bool several = e->p->microbatches > 1;
     e->activation[u] = OVL_NONE;
     if (unit->forward.id == OVL_NONE) {
         return;
     }
-    if (unit->activation) {
-        ovl_id name = ovl_ddp_name_in(e, "activations", unit->name, several);
-        e->activation[u] =
-            ovl_ddp_buffer(e, ovl_names_text(e->b->names, name), unit->activation, OVL_ACTIVATION,
-                           (ovl_dtype)e->p->workload->dtype, false, unit->mark);
-    }
+    e->activation[u] =
+        kept_buffer(e, unit, unit->recompute ? "checkpoint" : "activations", unit->activation);
+    ovl_id again = again_buffer(e, unit);
     ovl_ddp_gather_for(e, unit);
-    add_kernel(e, "forward", unit, unit->forward, unit->forward_host);
-    ovl_ddp_wait_for_gathers(e, unit);
-    read_parameters(e, unit);
-    if (e->activation[u] != OVL_NONE) {
-        ovl_ddp_writes(e, e->activation[u]);
-    }
+    add_unit(&(unit_pass){e, unit, "forward", OVL_INNER_FORWARD, unit->forward, unit->forward_host,
+                          touch_forward, e->activation[u], again});
+    free_again(e, again);
 }
 
 /* --- Reductions --- */
@@ -103,6 +184,7 @@ static void produce_one(ovl_ddp_code *e, uint32_t tensor, uint32_t microbatch, b
                                  .source = OVL_NONE,
                                  .gradient = e->gradient_name[tensor],
                                  .microbatch = microbatch,
+                                 .apart = ovl_inner_apart(&e->inner),
                                  .scale = e->scale});
 }
 
@@ -189,19 +271,43 @@ static void add_gradient_buffers(ovl_ddp_code *e, const ovl_unit *unit)
     }
 }
 
+static void touch_again(const unit_pass *p)
+{
+    read_if(p->e, p->activation);
+    write_if(p->e, p->again);
+}
+
+static void touch_backward(const unit_pass *p)
+{
+    read_parameters(p->e, p->unit);
+    read_if(p->e, p->activation);
+    read_if(p->e, p->again);
+    touch_gradients(p->e, p->unit);
+}
+
+/* The forward once more; it starts when the gradient is there and leaves that to the backward. */
+static void recompute(ovl_ddp_code *e, const ovl_unit *unit, ovl_id activation, ovl_id again)
+{
+    uint32_t chain = e->inner.chain;
+    bool is_kernel = e->inner.chain_is_kernel;
+    add_unit(&(unit_pass){e, unit, "recompute", OVL_INNER_AGAIN, unit->forward, unit->forward_host,
+                          touch_again, activation, again});
+    ovl_inner_start(&e->inner, chain, is_kernel);
+}
+
 void ovl_ddp_backward(ovl_ddp_code *e, uint32_t u)
 {
     const ovl_unit *unit = &e->p->units[u];
     ovl_id activation = e->activation[u];
     add_gradient_buffers(e, unit);
     ovl_ddp_gather_for(e, unit);
-    add_kernel(e, "backward", unit, unit->backward, unit->backward_host);
-    ovl_ddp_wait_for_gathers(e, unit);
-    read_parameters(e, unit);
-    if (activation != OVL_NONE) {
-        ovl_ddp_reads(e, activation);
+    ovl_id again = again_buffer(e, unit);
+    if (unit->recompute) {
+        recompute(e, unit, activation, again);
     }
-    touch_gradients(e, unit);
+    add_unit(&(unit_pass){e, unit, "backward", OVL_INNER_BACKWARD, unit->backward,
+                          unit->backward_host, touch_backward, activation, again});
+    free_again(e, again);
     if (activation != OVL_NONE) {
         ovl_free_buffer(e->b, e->code, activation);
     }

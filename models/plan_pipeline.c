@@ -23,10 +23,6 @@ static bool find_group(ovl_pipe_plan *p)
             return false;
         }
     }
-    uint32_t *ranks = OVL_NEW_ARRAY(&p->scratch, uint32_t, p->p);
-    memcpy(ranks, &l->b->members.data[l->b->comms.data[p->group->comm_of[0]].first_member],
-           p->p * sizeof *ranks);
-    p->place_rank = ranks;
     return true;
 }
 
@@ -231,6 +227,10 @@ static bool check_size(ovl_pipe_plan *p)
     for (uint32_t r = 0; r < p->schedule.n_ranks; r++) {
         sum += p->schedule.ranks[r].count;
     }
+    for (uint32_t u = 0; p->first_unit && u < p->step.n_units; u++) {
+        sum += (uint64_t)ovl_inner_count(p->step.units[u].layer->inner) * p->microbatches *
+               p->schedule.n_chains;
+    }
     if (sum > OVL_PLAN_CODE_OPS || sum * (p->l->n_ranks / p->p) > OVL_PLAN_RANK_OPS) {
         ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
                   "%" PRIu64 " actions of a pipeline on %" PRIu32
@@ -275,5 +275,6 @@ void ovl_plan_pipeline(ovl_lowering *l)
         }
     }
     ovl_vec_free(&p.channels);
+    ovl_step_free(&p.step);
     ovl_arena_free(&p.scratch);
 }

@@ -6,6 +6,7 @@
  *     plan_pipeline_length.c  how long a kernel is, and would be if all stages were like their mean
  *     plan_pipeline_comm.c    communicators, and where sends and receives stand in the order
  *     plan_pipeline_emit.c    one code for each place in the pipeline (plan_pipeline_code.h)
+ *     plan_pipeline_pass.c    stages whose layers are more than one kernel: passes of a step
  *     plan_pipeline_data.c    what data parallelism adds to each stage
  *
  * A *cell* is a stage and a microbatch: number stage * microbatches + microbatch. With two chains
@@ -21,8 +22,8 @@
 #ifndef OVL_MODELS_PLAN_PIPELINE_H
 #define OVL_MODELS_PLAN_PIPELINE_H
 
-#include "models/plan.h"
 #include "models/schedule.h"
+#include "models/step.h"
 
 /* A stage as the workload says it; times are one, or one for each microbatch. */
 typedef struct ovl_pipe_stage {
@@ -65,9 +66,10 @@ typedef struct ovl_pipe_plan {
     const ovl_group *group;
     const ovl_group *data_group; /* of data parallelism; NULL: none */
     uint32_t p;                  /* ranks of one pipeline */
-    const uint32_t *place_rank;  /* [p] a rank at each place: that of the first pipeline */
     ovl_pipe_stage *stages;      /* [n_stages] of one chain */
     uint32_t n_stages;
+    ovl_step step;        /* of the layers of all stages, if each is run by itself */
+    uint32_t *first_unit; /* [n_stages + 1] of the step; NULL: an action is one kernel */
     uint32_t microbatches;
     ovl_schedule schedule;   /* with sends and receives, once they are placed */
     ovl_pipe_edge *forward;  /* [schedule.n_stages] out of F of a stage */
@@ -113,7 +115,11 @@ bool ovl_pipe_comms(ovl_pipe_plan *p);
 const ovl_pipe_edge *ovl_pipe_edge_in(const ovl_pipe_plan *p, const ovl_action *action);
 const ovl_pipe_edge *ovl_pipe_edge_out(const ovl_pipe_plan *p, const ovl_action *action);
 
-/* Writes a code for each place and gives them to the ranks. */
+/* The place of each rank in its pipeline, in `arena`. */
+const uint32_t *ovl_pipe_places(const ovl_pipe_plan *p, ovl_arena *arena);
+
+/* Writes a code for each place, and each way in which its communicators lie on nodes, and gives
+ * them to the ranks. */
 void ovl_pipe_emit(ovl_pipe_plan *p);
 
 #endif

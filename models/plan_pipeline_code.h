@@ -2,6 +2,7 @@
  * plan_pipeline_code.h - the code of one place in the pipeline while it is written.
  *
  *     plan_pipeline_emit.c    kernels, sends and receives, activations
+ *     plan_pipeline_pass.c    actions as passes of a step
  *     plan_pipeline_data.c    what data parallelism adds to each stage
  *
  * Example, stage 1 with sharded parameters and 2 microbatches:
@@ -37,7 +38,8 @@ typedef struct ovl_pipe_code {
     ovl_pipe_plan *p;
     ovl_lowering *l;
     ovl_builder *b;
-    uint32_t rank; /* of the pipeline */
+    uint32_t rank;   /* of the pipeline */
+    uint32_t member; /* one of those that run the code */
     ovl_id code;
     uint16_t compute;
     uint16_t *stream_out, *stream_in, *slot; /* [channels] of this code; OVL_NO_STREAM: not yet */
@@ -45,13 +47,37 @@ typedef struct ovl_pipe_code {
     ovl_pipe_cell *cells;   /* [n_stages * microbatches] */
     ovl_pipe_state *stages; /* [n_stages] */
     uint16_t data_stream, data_slot;
+    const ovl_action *action; /* that runs as a pass */
     uint32_t let_go_by; /* the last kernel that used parameters that were let go, or OVL_NONE */
     bool broken;
 } ovl_pipe_code;
 
+/* What an action's stage and microbatch have got. */
+ovl_pipe_cell *ovl_pipe_cell_of(ovl_pipe_code *e, const ovl_action *a);
+
+/* What an action is to reports; a pair is one kernel. */
+ovl_part ovl_pipe_part(const ovl_action *a);
+
+/* The input made on this rank, or received, must be issued before; else an error. */
+void ovl_pipe_check_input(ovl_pipe_code *e, const ovl_action *a);
+
+/* A buffer of a cell, allocated here; OVL_NONE for no bytes. Frees one, if there is any. */
+ovl_id ovl_pipe_cell_buffer(ovl_pipe_code *e, const char *what, const ovl_action *a, uint64_t bytes,
+                            ovl_category category, uint16_t stream);
+void ovl_pipe_let_go(ovl_pipe_code *e, ovl_id *buffer_id);
+
 /* A buffer of a stage. */
 ovl_id ovl_pipe_buffer(ovl_pipe_code *e, const char *name, const ovl_pipe_stage *stage,
                        uint64_t bytes, ovl_category category, bool held, uint16_t stream);
+
+/* --- plan_pipeline_pass.c --- */
+
+/* Opens the step in the code just opened, and closes it. Nothing if actions are kernels. */
+void ovl_pipe_pass_open(ovl_pipe_code *e);
+void ovl_pipe_pass_close(ovl_pipe_code *e);
+
+/* Runs the layers of an action's stage. */
+void ovl_pipe_pass(ovl_pipe_code *e, const ovl_action *a);
 
 /* --- plan_pipeline_data.c --- */
 

@@ -8,8 +8,7 @@ static const ovl_pipe_data *data_of(const ovl_pipe_plan *p)
 
 /* --- Who, and when --- */
 
-/* The place of each rank in its pipeline. */
-static uint32_t *find_places(const ovl_pipe_plan *p, ovl_arena *arena)
+const uint32_t *ovl_pipe_places(const ovl_pipe_plan *p, ovl_arena *arena)
 {
     const ovl_builder *b = p->l->b;
     uint32_t *place = OVL_NEW_ARRAY(arena, uint32_t, p->l->n_ranks);
@@ -27,7 +26,7 @@ static uint32_t *find_places(const ovl_pipe_plan *p, ovl_arena *arena)
 static bool check_places(ovl_pipe_plan *p)
 {
     ovl_lowering *l = p->l;
-    const uint32_t *place = find_places(p, &p->scratch);
+    const uint32_t *place = ovl_pipe_places(p, &p->scratch);
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         ovl_id id = p->data_group->comm_of[rank];
         if (id == OVL_NONE) {
@@ -75,7 +74,7 @@ bool ovl_pipe_data_plan(ovl_pipe_plan *p)
 
 static uint32_t ranks_of(const ovl_pipe_code *e)
 {
-    return ovl_plan_members(e->l, e->p->data_group, e->p->place_rank[e->rank]);
+    return ovl_plan_members(e->l, e->p->data_group, e->member);
 }
 
 /* A shard is padded to whole bytes. */
@@ -136,7 +135,7 @@ static uint32_t add_collective(ovl_pipe_code *e, const char *what, const ovl_act
                                bool average)
 {
     const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, a->stage);
-    uint32_t rank = e->p->place_rank[e->rank];
+    uint32_t rank = e->member;
     ovl_comm_spec spec = {.name = what,
                           .mark = data_of(e->p)->mark,
                           .op = op,
@@ -234,6 +233,11 @@ static ovl_id gradient_name(ovl_pipe_code *e, uint32_t stage)
     return ovl_name(e->b, stage_text(e, "stage", stage));
 }
 
+static uint16_t apart(ovl_pipe_code *e)
+{
+    return e->p->first_unit ? ovl_inner_apart(&e->p->step.inner) : 0;
+}
+
 static void produce(ovl_pipe_code *e, const ovl_action *a, uint32_t local)
 {
     ovl_pipe_state *s = &e->stages[a->stage];
@@ -245,6 +249,7 @@ static void produce(ovl_pipe_code *e, const ovl_action *a, uint32_t local)
                                  .source = OVL_NONE,
                                  .gradient = gradient_name(e, a->stage),
                                  .microbatch = a->microbatch,
+                                 .apart = apart(e),
                                  .scale = 1.0 / e->p->microbatches});
     s->produced_by = local;
 }
@@ -293,7 +298,8 @@ static void consume(ovl_pipe_code *e)
                        &(ovl_effect){.kind = OVL_CONSUME,
                                      .buffer = s->shard,
                                      .source = OVL_NONE,
-                                     .gradient = gradient_name(e, k)});
+                                     .gradient = gradient_name(e, k),
+                                     .apart = apart(e)});
     }
 }
 

@@ -4,7 +4,7 @@ typedef ovl_pipe_cell cell;
 typedef ovl_pipe_code writer;
 
 /* A pair runs as one kernel. */
-static ovl_part part_of(const ovl_action *a)
+ovl_part ovl_pipe_part(const ovl_action *a)
 {
     switch ((ovl_action_type)a->type) {
     case OVL_ACT_F:
@@ -29,7 +29,7 @@ static ovl_part part_of(const ovl_action *a)
     return OVL_PART_NONE;
 }
 
-static cell *cell_of(writer *e, const ovl_action *a)
+ovl_pipe_cell *ovl_pipe_cell_of(ovl_pipe_code *e, const ovl_action *a)
 {
     return &e->cells[(size_t)a->stage * e->p->schedule.n_microbatches + a->microbatch];
 }
@@ -90,8 +90,8 @@ ovl_id ovl_pipe_buffer(ovl_pipe_code *e, const char *name, const ovl_pipe_stage 
                                         .mark = stage->mark});
 }
 
-static ovl_id named_buffer(writer *e, const char *what, const ovl_action *a, uint64_t bytes,
-                           ovl_category category, uint16_t stream)
+ovl_id ovl_pipe_cell_buffer(ovl_pipe_code *e, const char *what, const ovl_action *a, uint64_t bytes,
+                            ovl_category category, uint16_t stream)
 {
     if (bytes == 0) {
         return OVL_NONE;
@@ -110,7 +110,7 @@ static void touch(writer *e, ovl_id buffer_id, bool write)
     }
 }
 
-static void let_go(writer *e, ovl_id *buffer_id)
+void ovl_pipe_let_go(ovl_pipe_code *e, ovl_id *buffer_id)
 {
     if (*buffer_id != OVL_NONE) {
         ovl_free_buffer(e->b, e->code, *buffer_id);
@@ -123,41 +123,41 @@ static void let_go(writer *e, ovl_id *buffer_id)
 static void add_activations(writer *e, const ovl_action *a, cell *c)
 {
     const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, a->stage);
-    c->activation = named_buffer(e, "activations", a, stage->activations - stage->kept,
-                                 OVL_ACTIVATION, e->compute);
-    c->kept =
-        named_buffer(e, stage->kept < stage->activations ? "activations for W of" : "activations",
-                     a, stage->kept, OVL_ACTIVATION, e->compute);
+    c->activation = ovl_pipe_cell_buffer(e, "activations", a, stage->activations - stage->kept,
+                                         OVL_ACTIVATION, e->compute);
+    c->kept = ovl_pipe_cell_buffer(
+        e, stage->kept < stage->activations ? "activations for W of" : "activations", a,
+        stage->kept, OVL_ACTIVATION, e->compute);
 }
 
 /* Buffers that must be there before the operation, allocated in host order. */
 static void before_compute(writer *e, const ovl_action *a)
 {
     const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, a->stage);
-    cell *c = cell_of(e, a);
+    cell *c = ovl_pipe_cell_of(e, a);
     const ovl_pipe_edge *out = ovl_pipe_edge_out(e->p, a);
     uint64_t bytes = out ? out->bytes : 0;
     bool again = e->p->pipe->recompute;
     if (a->type == OVL_ACT_F && again) {
         c->checkpoint =
-            named_buffer(e, "checkpoint", a, stage->checkpoint, OVL_ACTIVATION, e->compute);
+            ovl_pipe_cell_buffer(e, "checkpoint", a, stage->checkpoint, OVL_ACTIVATION, e->compute);
     }
     if (again ? a->type == OVL_ACT_I || a->type == OVL_ACT_B : a->type == OVL_ACT_F) {
         add_activations(e, a, c);
     }
     if (a->type == OVL_ACT_F) {
-        c->out_f = named_buffer(e, "output", a, bytes, OVL_TEMPORARY, e->compute);
+        c->out_f = ovl_pipe_cell_buffer(e, "output", a, bytes, OVL_TEMPORARY, e->compute);
     } else if (a->type != OVL_ACT_W) {
-        c->out_b = named_buffer(e, "gradient", a, bytes, OVL_TEMPORARY, e->compute);
+        c->out_b = ovl_pipe_cell_buffer(e, "gradient", a, bytes, OVL_TEMPORARY, e->compute);
     }
 }
 
 /* The input made on this rank, or received, must be issued before. */
-static void check_input(writer *e, const ovl_action *a)
+void ovl_pipe_check_input(ovl_pipe_code *e, const ovl_action *a)
 {
     const ovl_schedule *s = &e->p->schedule;
     bool forward = a->type == OVL_ACT_F;
-    cell *c = cell_of(e, a);
+    cell *c = ovl_pipe_cell_of(e, a);
     if (a->type == OVL_ACT_W ||
         (forward ? ovl_schedule_first(s, a->stage) : ovl_schedule_last(s, a->stage))) {
         return;
@@ -170,7 +170,7 @@ static void check_input(writer *e, const ovl_action *a)
     }
     ovl_action source = *a;
     source.stage = (uint16_t)(forward ? a->stage - 1 : a->stage + 1);
-    cell *other = cell_of(e, &source);
+    cell *other = ovl_pipe_cell_of(e, &source);
     if ((forward ? other->f : other->b) == OVL_NONE) {
         tell_too_early(e, a,
                        forward ? "forward of the stage before" : "backward of the stage after");
@@ -181,7 +181,7 @@ static void check_input(writer *e, const ovl_action *a)
  * its pair. */
 static void after_compute(writer *e, const ovl_action *a, uint32_t local)
 {
-    cell *c = cell_of(e, a);
+    cell *c = ovl_pipe_cell_of(e, a);
     uint32_t recv = a->type == OVL_ACT_F ? c->recv_f : a->type == OVL_ACT_W ? OVL_NONE : c->recv_b;
     if (recv != OVL_NONE) {
         ovl_add_after(e->b, e->code, recv);
@@ -225,18 +225,18 @@ static void after_compute(writer *e, const ovl_action *a, uint32_t local)
 
 static void free_after(writer *e, const ovl_action *a)
 {
-    cell *c = cell_of(e, a);
+    cell *c = ovl_pipe_cell_of(e, a);
     if (a->type == OVL_ACT_F) {
-        let_go(e, &c->in_f);
+        ovl_pipe_let_go(e, &c->in_f);
         return;
     }
     if (a->type != OVL_ACT_W) {
-        let_go(e, &c->in_b);
-        let_go(e, &c->checkpoint);
-        let_go(e, &c->activation);
+        ovl_pipe_let_go(e, &c->in_b);
+        ovl_pipe_let_go(e, &c->checkpoint);
+        ovl_pipe_let_go(e, &c->activation);
     }
     if (a->type != OVL_ACT_I) {
-        let_go(e, &c->kept);
+        ovl_pipe_let_go(e, &c->kept);
     }
 }
 
@@ -256,7 +256,7 @@ static ovl_plan_cost compute_cost(writer *e, const ovl_action *a)
 static void add_compute(writer *e, const ovl_action *a, uint32_t n)
 {
     for (uint32_t k = 0; k < n; k++) {
-        check_input(e, &a[k]);
+        ovl_pipe_check_input(e, &a[k]);
         before_compute(e, &a[k]);
         ovl_pipe_data_before(e, &a[k]);
     }
@@ -276,7 +276,7 @@ static void add_compute(writer *e, const ovl_action *a, uint32_t n)
                  .batch = OVL_NONE,
                  .launch = e->launch,
                  .mark = ovl_pipe_stage_of(e->p, a->stage)->mark,
-                 .part = (uint8_t)part_of(a),
+                 .part = (uint8_t)ovl_pipe_part(a),
                  .stage = a->stage,
                  .microbatch = a->microbatch};
     uint32_t local = ovl_add_op(e->b, e->code, &op);
@@ -287,6 +287,18 @@ static void add_compute(writer *e, const ovl_action *a, uint32_t n)
     for (uint32_t k = 0; k < n; k++) {
         free_after(e, &a[k]);
     }
+}
+
+/* Layers one by one, a pair one after the other; or a kernel. Gives how many actions that were. */
+static uint32_t add_work(writer *e, const ovl_action *a, uint32_t n)
+{
+    if (!e->p->first_unit) {
+        add_compute(e, a, n);
+    }
+    for (uint32_t k = 0; k < n && e->p->first_unit && !e->broken; k++) {
+        ovl_pipe_pass(e, &a[k]);
+    }
+    return n;
 }
 
 /* --- Transfers --- */
@@ -339,7 +351,7 @@ static uint32_t add_transfer(writer *e, const ovl_action *a, uint32_t batch)
                  .bytes = edge->bytes,
                  .launch = batch == OVL_NONE ? e->launch : 0,
                  .mark = e->p->pipe->mark,
-                 .part = (uint8_t)part_of(a),
+                 .part = (uint8_t)ovl_pipe_part(a),
                  .stage = a->stage,
                  .microbatch = a->microbatch};
     return ovl_add_op(e->b, e->code, &op);
@@ -349,7 +361,7 @@ static uint32_t add_transfer(writer *e, const ovl_action *a, uint32_t batch)
 static uint32_t source_of(writer *e, const ovl_action *a)
 {
     bool forward = a->type == OVL_ACT_SEND_F;
-    uint32_t source = forward ? cell_of(e, a)->f : cell_of(e, a)->b;
+    uint32_t source = forward ? ovl_pipe_cell_of(e, a)->f : ovl_pipe_cell_of(e, a)->b;
     if (source == OVL_NONE) {
         tell_too_early(e, a, forward ? "forward" : "backward");
     }
@@ -358,7 +370,7 @@ static uint32_t source_of(writer *e, const ovl_action *a)
 
 static ovl_id *moved_buffer(writer *e, const ovl_action *a)
 {
-    cell *c = cell_of(e, a);
+    cell *c = ovl_pipe_cell_of(e, a);
     switch ((ovl_action_type)a->type) {
     case OVL_ACT_SEND_F:
         return &c->out_f;
@@ -387,14 +399,14 @@ static void add_room(writer *e, const ovl_action *a)
     const ovl_pipe_edge *edge = edge_of(e, a);
     uint16_t stream = stream_of(e, edge->channel, false);
     *moved_buffer(e, a) =
-        named_buffer(e, a->type == OVL_ACT_RECV_F ? "input" : "gradient of the output", a,
-                     edge->bytes, OVL_TEMPORARY, stream);
+        ovl_pipe_cell_buffer(e, a->type == OVL_ACT_RECV_F ? "input" : "gradient of the output", a,
+                             edge->bytes, OVL_TEMPORARY, stream);
 }
 
 /* What waits for a receive waits for `local`. */
 static void note_receive(writer *e, const ovl_action *a, uint32_t local)
 {
-    cell *c = cell_of(e, a);
+    cell *c = ovl_pipe_cell_of(e, a);
     if (a->type == OVL_ACT_RECV_F) {
         c->recv_f = local;
     } else {
@@ -409,7 +421,7 @@ static void add_send(writer *e, const ovl_action *a)
         add_transfer(e, a, OVL_NONE);
         ovl_add_after(e->b, e->code, source);
         touch(e, *moved_buffer(e, a), false);
-        let_go(e, moved_buffer(e, a));
+        ovl_pipe_let_go(e, moved_buffer(e, a));
     }
 }
 
@@ -477,7 +489,7 @@ static void add_batch(writer *e, const ovl_action *a, uint32_t n)
     }
     for (uint32_t i = 0; i < n; i++) {
         if (is_send(&a[i])) {
-            let_go(e, moved_buffer(e, &a[i]));
+            ovl_pipe_let_go(e, moved_buffer(e, &a[i]));
         } else {
             note_receive(e, &a[i], batch);
         }
@@ -494,8 +506,7 @@ static uint32_t add_action(writer *e, const ovl_action *a)
     case OVL_ACT_I:
     case OVL_ACT_W:
     case OVL_ACT_B:
-        add_compute(e, a, a->joined ? 2 : 1);
-        return a->joined ? 2 : 1;
+        return add_work(e, a, a->joined ? 2 : 1);
     case OVL_ACT_SEND_F:
     case OVL_ACT_SEND_B:
         add_send(e, a);
@@ -529,54 +540,68 @@ static void write_row(writer *e, const ovl_actions *row)
     }
 }
 
-static void open_code(writer *e, uint32_t rank)
+static void open_code(writer *e, uint32_t rank, uint32_t member)
 {
+    const ovl_schedule *s = &e->p->schedule;
     e->rank = rank;
+    e->member = member;
     e->code = ovl_plan_code(e->l);
     e->compute = ovl_add_stream(e->b, e->code, "compute");
+    memset(e->cells, 0xff, (size_t)s->n_stages * s->n_microbatches * sizeof *e->cells); /* OVL_NONE
+                                                                                         */
     for (uint32_t c = 0; c < e->p->channels.len; c++) {
         e->stream_out[c] = e->stream_in[c] = OVL_NO_STREAM;
     }
     ovl_pipe_data_open(e);
+    ovl_pipe_pass_open(e);
 }
 
 static void prepare(writer *e)
 {
     ovl_pipe_plan *p = e->p;
-    size_t n = (size_t)p->schedule.n_stages * p->schedule.n_microbatches;
     e->launch = ovl_plan_launch(e->l);
-    e->cells = OVL_NEW_ARRAY(&p->scratch, cell, n);
-    memset(e->cells, 0xff, n * sizeof *e->cells); /* OVL_NONE everywhere */
+    e->cells =
+        OVL_NEW_ARRAY(&p->scratch, cell, (size_t)p->schedule.n_stages * p->schedule.n_microbatches);
     e->stages = OVL_NEW_ARRAY(&p->scratch, ovl_pipe_state, p->schedule.n_stages);
     e->stream_out = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
     e->stream_in = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
     e->slot = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
 }
 
-/* The k-th member of each pipeline runs the k-th code. */
-static void give_codes(ovl_pipe_plan *p, const ovl_id *codes)
+static void write_code(writer *e, uint32_t rank, uint32_t member)
 {
-    const ovl_builder *b = p->l->b;
-    for (uint32_t rank = 0; rank < p->l->n_ranks; rank++) {
-        const uint32_t *members =
-            &b->members.data[b->comms.data[p->group->comm_of[rank]].first_member];
-        for (uint32_t k = 0; members[0] == rank && k < p->p; k++) {
-            p->l->rank_code[members[k]] = codes[k];
-        }
-    }
+    open_code(e, rank, member);
+    write_row(e, &e->p->schedule.ranks[rank]);
+    ovl_pipe_pass_close(e);
+    ovl_pipe_data_optimizer(e);
+}
+
+/* Ranks of one place in their pipelines share a code if what they communicate in lies alike on
+ * nodes. */
+static bool alike(const ovl_pipe_plan *p, uint32_t a, uint32_t b)
+{
+    return (!p->data_group ||
+            ovl_plan_spread(p->l, p->data_group, a) == ovl_plan_spread(p->l, p->data_group, b)) &&
+           ovl_inner_alike(p->l, a, b);
 }
 
 void ovl_pipe_emit(ovl_pipe_plan *p)
 {
     writer e = {.p = p, .l = p->l, .b = p->l->b};
-    ovl_id *codes = OVL_NEW_ARRAY(&p->scratch, ovl_id, p->p);
+    const uint32_t *place = ovl_pipe_places(p, &p->scratch);
+    uint32_t n = p->l->n_ranks, *code = p->l->rank_code;
     prepare(&e);
-    for (uint32_t r = 0; r < p->p && !e.broken; r++) {
-        const ovl_actions *row = &p->schedule.ranks[r];
-        open_code(&e, r);
-        codes[r] = e.code;
-        write_row(&e, row);
-        ovl_pipe_data_optimizer(&e);
+    memset(code, 0xff, n * sizeof *code); /* OVL_NONE */
+    for (uint32_t k = 0; k < p->p; k++) {
+        for (uint32_t first = 0; first < n && !e.broken; first++) {
+            if (place[first] != k || code[first] != OVL_NONE) {
+                continue;
+            }
+            write_code(&e, k, first);
+            for (uint32_t rank = first; rank < n; rank++) {
+                bool same = place[rank] == k && code[rank] == OVL_NONE && alike(p, first, rank);
+                code[rank] = same ? e.code : code[rank];
+            }
+        }
     }
-    give_codes(p, codes);
 }

@@ -52,7 +52,7 @@ static void stages_from_stages(ovl_pipe_plan *p)
 /* A layer with its times. */
 typedef struct piece {
     const ovl_layer *layer;
-    ovl_time forward, backward;
+    ovl_time forward, backward, weight; /* backward: with what it computes again */
 } piece;
 
 /* Layers in forward order, each repeat apart. */
@@ -63,6 +63,9 @@ typedef struct layers {
 static bool check_layer(ovl_pipe_plan *p, const ovl_layer *layer)
 {
     uint32_t errors = p->l->errs->errors;
+    if (layer->inner) {
+        return true;
+    }
     bool forward = layer->forward.count || layer->forward_flops > 0 || layer->hbm;
     bool backward =
         layer->backward.count || layer->backward_flops > 0 || layer->backward_hbm || layer->hbm;
@@ -107,6 +110,23 @@ static ovl_time layer_time(ovl_pipe_plan *p, const ovl_layer *layer, bool forwar
     return cost.id == OVL_NONE ? 0 : p->l->b->costs.data[cost.id].work;
 }
 
+static piece piece_of(ovl_pipe_plan *p, const ovl_layer *layer)
+{
+    const ovl_inner *inner = layer->inner;
+    piece item = {.layer = layer};
+    if (!inner) {
+        item.forward = layer_time(p, layer, true);
+        item.backward = layer_time(p, layer, false);
+        item.weight = layer->backward_weight;
+        return item;
+    }
+    item.forward = ovl_inner_time(p->l, inner, OVL_INNER_FORWARD, layer->mark);
+    item.backward = ovl_inner_time(p->l, inner, OVL_INNER_BACKWARD, layer->mark) +
+                    ovl_inner_time(p->l, inner, OVL_INNER_AGAIN, layer->mark);
+    item.weight = ovl_inner_time(p->l, inner, OVL_INNER_BACKWARD_WEIGHT, layer->mark);
+    return item;
+}
+
 static bool list_layers(ovl_pipe_plan *p, layers *list)
 {
     const uint32_t most = 1000000;
@@ -116,10 +136,9 @@ static bool list_layers(ovl_pipe_plan *p, layers *list)
         const ovl_layer *layer = OVL_ITEM(p->workload->layers, ovl_layer, turned ? n - 1 - i : i);
         ok = check_layer(p, layer) && ok;
         uint32_t errors = p->l->errs->errors;
-        piece item = {layer, 0, 0};
+        piece item = {.layer = layer};
         if (ok) {
-            item.forward = layer_time(p, layer, true);
-            item.backward = layer_time(p, layer, false);
+            item = piece_of(p, layer);
             ok = p->l->errs->errors == errors;
         }
         for (int64_t k = 0; ok && k < layer->repeat && list->item.len < most; k++) {
@@ -147,8 +166,8 @@ static ovl_pipe_stage sum_layers(ovl_pipe_plan *p, const piece *list, uint32_t n
         const ovl_layer *layer = list[i].layer;
         forward += list[i].forward;
         backward += list[i].backward;
-        weight += layer->backward_weight;
-        split = split && layer->has_backward_weight;
+        weight += list[i].weight;
+        split = split && (layer->has_backward_weight || layer->inner);
         stage.params += layer->params;
         stage.activations += layer->activations;
         stage.transfer = layer->transfer;
@@ -257,6 +276,20 @@ static bool share_layers(ovl_pipe_plan *p, const layers *list, uint32_t *counts)
     return true;
 }
 
+/* Layers that are more than one kernel are run one by one, as those of a step. */
+static void find_units(ovl_pipe_plan *p, const uint32_t *counts)
+{
+    p->step = (ovl_step){.l = p->l, .workload = p->workload};
+    if (!p->workload->model.given || !ovl_step_units(&p->step)) {
+        return;
+    }
+    p->step.microbatches = p->microbatches;
+    p->first_unit = OVL_NEW_ARRAY(&p->scratch, uint32_t, (size_t)p->n_stages + 1);
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        p->first_unit[s + 1] = p->first_unit[s] + counts[s];
+    }
+}
+
 static void stages_from_layers(ovl_pipe_plan *p, uint32_t per_rank)
 {
     layers list = {0};
@@ -268,6 +301,7 @@ static void stages_from_layers(ovl_pipe_plan *p, uint32_t per_rank)
             p->stages[s] = sum_layers(p, list.item.data + first, counts[s], s);
             first += counts[s];
         }
+        find_units(p, counts);
     }
     ovl_vec_free(&list.item);
 }

@@ -12,8 +12,9 @@
  *         ovl_scenario_decode(&doc, "split_80_16", sets, n_sets, &s, &arena, &errs);
  *     }
  *
- * A workload is one of three: `ops`, an explicit program; a data-parallel step stated as `layers`
- * or as `gradients`; or a pipeline, stated as `stages` or as `layers` to be cut.
+ * A workload is one of three: `ops`, an explicit program; a data-parallel step stated as `layers`,
+ * as a `model` by its shape or as `gradients`; or a pipeline, stated as `stages`, or as layers to
+ * be cut.
  */
 #ifndef OVL_MODELS_SCENARIO_H
 #define OVL_MODELS_SCENARIO_H
@@ -51,6 +52,7 @@ typedef struct ovl_layer {
     ovl_time forward_host, backward_host; /* the host's own time in a pass, besides launches */
     int64_t sms, blocks;                  /* of its kernels */
     const char *klass; /* interference class of its kernels; default "forward" / "backward" */
+    const struct ovl_inner *inner; /* of a model: what it is made of; else NULL */
 } ovl_layer;
 
 /* The name of one repeat (0 .. repeat - 1): "embed", or "block[3]" if the layer is numbered. A
@@ -206,17 +208,52 @@ typedef struct ovl_replay_keys {
     int unexplained;  /* ovl_pauses */
 } ovl_replay_keys;
 
+/* --- A model by its shape --- */
+
+typedef enum ovl_recompute {
+    OVL_RECOMPUTE_NONE,
+    OVL_RECOMPUTE_SELECTIVE,
+    OVL_RECOMPUTE_FULL,
+} ovl_recompute;
+typedef enum ovl_attention { OVL_ATTENTION_FLASH, OVL_ATTENTION_UNFUSED } ovl_attention;
+typedef enum ovl_context { OVL_CONTEXT_RING, OVL_CONTEXT_ALL_GATHER } ovl_context;
+
+/* Durations of all kernels of a block, measured on one rank; 0: not given. */
+typedef struct ovl_block_times {
+    ovl_mark mark;
+    ovl_time forward, backward;
+} ovl_block_times;
+
+/* A transformer; counts are of the whole model, not of a rank (block.h). */
+typedef struct ovl_model {
+    ovl_mark mark;
+    bool given;
+    int64_t layers, hidden, ffn_hidden, heads, kv_heads, head_dim, sequence, vocabulary;
+    int64_t microbatch; /* sequences */
+    int dtype;          /* ovl_dtype: parameters, activations, gradients */
+    bool gated, causal, dropout, sequence_parallel;
+    int attention; /* ovl_attention */
+    int recompute; /* ovl_recompute */
+    int context;   /* ovl_context */
+    const char *tp, *cp;
+    int64_t async_tp; /* pieces of a collective and the kernel beside it; 1: whole */
+    double matmul_efficiency, attention_efficiency; /* of peak FLOP/s; 0: that of the hardware */
+    ovl_block_times block;
+} ovl_model;
+
 typedef struct ovl_workload {
     ovl_mark mark;
-    int64_t ranks;        /* explicit programs without a mesh */
-    int dtype;            /* default of layers and gradients: f32 */
-    int order;            /* ovl_order of `layers` */
-    ovl_items layers;     /* of ovl_layer */
-    ovl_items gradients;  /* of ovl_gradient */
-    ovl_items stages;     /* of ovl_stage */
-    ovl_time backward;    /* with gradients: length of the backward, copy-in kernels included */
-    int64_t microbatches; /* gradient accumulation; default 1 */
-    int64_t steps;        /* training steps to run; the last is the one looked at; default 1 */
+    int64_t ranks; /* explicit programs without a mesh */
+    int dtype;     /* default of layers and gradients: f32 */
+    int order;     /* ovl_order of `layers` */
+    ovl_model model;
+    ovl_texts inner_groups; /* that its layers communicate in */
+    ovl_items layers;       /* of ovl_layer; those of a model are made from it */
+    ovl_items gradients;    /* of ovl_gradient */
+    ovl_items stages;       /* of ovl_stage */
+    ovl_time backward;      /* with gradients: length of the backward, copy-in kernels included */
+    int64_t microbatches;   /* gradient accumulation; default 1 */
+    int64_t steps;          /* training steps to run; the last is the one looked at; default 1 */
     ovl_optimizer optimizer;
     ovl_offload offload;
     ovl_items ops;        /* of ovl_xop */

@@ -42,13 +42,14 @@ static void check_workload(const ovl_node *node, void *value, ovl_arena *arena, 
 {
     (void)value, (void)arena;
     bool ops = ovl_node_gives(node, "ops"), layers = ovl_node_gives(node, "layers");
+    bool model = ovl_node_gives(node, "model");
     bool gradients = ovl_node_gives(node, "gradients");
     bool stages = ovl_node_gives(node, "stages"), trace = ovl_node_gives(node, "trace");
-    int ways = ops + layers + gradients + stages + trace;
+    int ways = ops + layers + model + gradients + stages + trace;
     if (ways != 1) {
         ovl_error(errs, OVL_E_INPUT, node->mark,
-                  "a workload is stated in exactly one way: ops, layers, gradients, stages or "
-                  "trace; found %s",
+                  "a workload is stated in exactly one way: ops, layers, model, gradients, stages "
+                  "or trace; found %s",
                   ways ? "more" : "none");
         return;
     }
@@ -61,6 +62,7 @@ static void check_workload(const ovl_node *node, void *value, ovl_arena *arena, 
         {"order", layers, "layers"},
         {"optimizer", !ops && !trace, "layers, gradients or stages"},
         {"microbatches", !ops && !trace, "layers, gradients or stages"},
+        {"dtype", !model, "anything but a model, which has its own"},
         {"buffers", ops, "ops"},
         {"ranks", !trace, "ops, layers, gradients or stages: a trace has its own"},
         {"groups", !trace, "ops, layers, gradients or stages: a trace has its own"},
@@ -92,6 +94,8 @@ static const ovl_field workload_fields[] = {
                    "An explicit program, in host program order.", .table = &ovl_op_table),
     OVL_FIELD_MORE(ovl_workload, layers, "layers", OVL_F_LIST, 0,
                    "A data-parallel step as the layers of a model.", .table = &ovl_layer_table),
+    OVL_FIELD_SET(ovl_workload, model, model.given, "model", OVL_F_MAP, 0,
+                  "The same as a transformer given by its shape.", .table = &ovl_model_table),
     OVL_FIELD_MORE(ovl_workload, gradients, "gradients", OVL_F_LIST, 0,
                    "A data-parallel step as gradients with the moments they become ready.",
                    .table = &ovl_gradient_table),
@@ -138,8 +142,9 @@ static const ovl_field workload_fields[] = {
 const ovl_table ovl_workload_table = {
     .title = "workload",
     .intro = "What runs, stated in exactly one way: an explicit program (`ops`), a "
-             "data-parallel step (`layers` or `gradients`) whose communication `overlap.ddp` or "
-             "`overlap.fsdp` arranges, a pipeline (`stages`, or `layers` cut into stages) that "
+             "data-parallel step (`layers`, `model` or `gradients`) whose communication "
+             "`overlap.ddp` or `overlap.fsdp` arranges, a pipeline (`stages`, or layers cut into "
+             "stages) that "
              "`overlap.pipeline` schedules, or a measured step that is replayed (`trace`).",
     .fields = workload_fields,
     .n_fields = OVL_COUNT(workload_fields),
@@ -273,6 +278,8 @@ const ovl_table *const ovl_scenario_tables[] = {
     &ovl_mesh_table,
     &ovl_workload_table,
     &ovl_layer_table,
+    &ovl_model_table,
+    &ovl_block_table,
     &ovl_gradient_table,
     &ovl_optimizer_table,
     &ovl_offload_table,

@@ -171,12 +171,13 @@ static void write_codes(ovl_fsdp_plan *p)
         p->shard_spread = ovl_plan_spread(l, p->shard, first);
         p->replica_spread = p->replica ? ovl_plan_spread(l, p->replica, first) : NULL;
         p->near_spread = p->near ? ovl_plan_spread(l, p->near, first) : NULL;
-        ovl_id code = ovl_step_write(&p->step);
+        ovl_id code = ovl_step_write(&p->step, first);
         for (uint32_t rank = first; rank < l->n_ranks; rank++) {
             bool same =
                 ovl_plan_spread(l, p->shard, rank) == p->shard_spread &&
                 (!p->replica || ovl_plan_spread(l, p->replica, rank) == p->replica_spread) &&
-                (!p->near || ovl_plan_spread(l, p->near, rank) == p->near_spread);
+                (!p->near || ovl_plan_spread(l, p->near, rank) == p->near_spread) &&
+                ovl_inner_alike(l, first, rank);
             l->rank_code[rank] = same ? code : l->rank_code[rank];
         }
     }

@@ -24,13 +24,66 @@ static void call_pass(void (*hook)(ovl_step *s, const ovl_pass *pass), ovl_step 
     }
 }
 
-static void add_kernel(ovl_step *s, const char *pass, const ovl_step_unit *unit, ovl_plan_cost cost,
-                       ovl_time host)
+/* A pass of one unit: its kernel, or all that it is made of. */
+typedef struct unit_pass {
+    ovl_step *s;
+    uint32_t u;
+    const char *word; /* in names */
+    ovl_inner_pass inner;
+    ovl_plan_cost cost; /* of a unit that is one kernel */
+    ovl_time host;
+    void (*kept)(ovl_step *s, uint32_t u); /* accesses of the last kernel */
+    void (*hook)(ovl_step *s, uint32_t u); /* of the strategy, likewise */
+} unit_pass;
+
+static const char *name_of_inner(void *context, const char *op)
 {
-    ovl_op op = ovl_step_op(s, OVL_KERNEL, ovl_step_name(s, pass, unit->name), cost, s->compute,
-                            unit->mark);
-    op.launch += host;
-    ovl_step_add(s, &op);
+    const unit_pass *p = context;
+    const char *unit = p->s->units[p->u].name;
+    return ovl_step_name(p->s, p->word, ovl_arena_printf(&p->s->scratch, "%s.%s", unit, op));
+}
+
+static void touch(const unit_pass *p, uint32_t local)
+{
+    p->s->last = p->s->added = local;
+    p->kept(p->s, p->u);
+    call_unit(p->hook, p->s, p->u);
+}
+
+static void last_kernel(void *context, uint32_t local)
+{
+    touch(context, local);
+}
+
+static void add_inner(const unit_pass *p)
+{
+    ovl_step *s = p->s;
+    const ovl_step_unit *unit = &s->units[p->u];
+    unit_pass context = *p;
+    ovl_inner_caller caller = {.context = &context,
+                               .name = name_of_inner,
+                               .last_kernel = last_kernel,
+                               .host = p->host,
+                               .mark = unit->mark,
+                               .klass = unit->layer->klass};
+    s->inner.last = s->last;
+    ovl_inner_run(&s->inner, unit->layer->inner, p->inner, &caller);
+}
+
+static void add_unit(const unit_pass *p)
+{
+    ovl_step *s = p->s;
+    const ovl_step_unit *unit = &s->units[p->u];
+    if (unit->layer->inner) {
+        add_inner(p);
+        return;
+    }
+    ovl_op op = ovl_step_op(s, OVL_KERNEL, ovl_step_name(s, p->word, unit->name), p->cost,
+                            s->compute, unit->mark);
+    op.launch += p->host;
+    uint32_t local = ovl_step_add(s, &op);
+    ovl_inner_take(&s->inner, local);
+    touch(p, local);
 }
 
 static void forward(ovl_step *s, uint32_t u)
@@ -41,30 +94,33 @@ static void forward(ovl_step *s, uint32_t u)
     }
     call_unit(s->strategy->before_forward, s, u);
     ovl_step_keep(s, u);
-    add_kernel(s, "forward", unit, unit->forward, unit->layer->forward_host);
-    ovl_step_in_kept(s, u);
-    call_unit(s->strategy->in_forward, s, u);
+    add_unit(&(unit_pass){s, u, "forward", OVL_INNER_FORWARD, unit->forward,
+                          unit->layer->forward_host, ovl_step_in_kept, s->strategy->in_forward});
     ovl_step_kept_forward(s, u);
     call_unit(s->strategy->after_forward, s, u);
 }
 
-/* The second forward, with the parameters that the backward needs anyway, or ones of its own. */
+/* The second forward, with the parameters that the backward needs anyway, or ones of its own. It
+ * starts when the gradient is there and leaves that to the backward. */
 static void recompute(ovl_step *s, uint32_t u)
 {
     const ovl_step_unit *unit = &s->units[u];
+    uint32_t chain = s->inner.chain;
+    bool is_kernel = s->inner.chain_is_kernel;
     if (s->regathers) {
         call_unit(s->strategy->before_forward, s, u);
     }
     ovl_step_keep_again(s, u);
-    add_kernel(s, "recompute", unit, unit->recompute, unit->layer->forward_host);
-    ovl_step_in_recompute(s, u);
-    call_unit(s->strategy->in_forward, s, u);
+    add_unit(&(unit_pass){s, u, "recompute", OVL_INNER_AGAIN, unit->recompute,
+                          unit->layer->forward_host, ovl_step_in_recompute,
+                          s->strategy->in_forward});
+    ovl_inner_start(&s->inner, chain, is_kernel);
     if (s->regathers) {
         call_unit(s->strategy->after_forward, s, u);
     }
 }
 
-static void backward(ovl_step *s, uint32_t u)
+static void backward(ovl_step *s, uint32_t u, ovl_pass_kind kind)
 {
     const ovl_step_unit *unit = &s->units[u];
     bool again = ovl_step_recomputes(s, u) && unit->forward.id != OVL_NONE;
@@ -76,29 +132,48 @@ static void backward(ovl_step *s, uint32_t u)
     if (again && !s->regathers) {
         recompute(s, u);
     }
-    add_kernel(s, "backward", unit, unit->backward, unit->layer->backward_host);
-    ovl_step_in_backward(s, u);
-    call_unit(s->strategy->in_backward, s, u);
+    add_unit(
+        &(unit_pass){s, u, kind == OVL_PASS_INPUT ? "backward_input" : "backward",
+                     kind == OVL_PASS_INPUT ? OVL_INNER_BACKWARD_INPUT : OVL_INNER_BACKWARD,
+                     unit->backward, unit->layer->backward_host, ovl_step_in_backward,
+                     kind == OVL_PASS_INPUT ? s->strategy->in_input : s->strategy->in_backward});
+    if (kind != OVL_PASS_INPUT) {
+        ovl_step_kept_backward(s, u);
+        call_unit(s->strategy->after_backward, s, u);
+    }
+}
+
+/* The rest of a backward whose first part ran; what was kept is there until now. */
+static void backward_weight(ovl_step *s, uint32_t u)
+{
+    const ovl_step_unit *unit = &s->units[u];
+    add_unit(&(unit_pass){s, u, "backward_weight", OVL_INNER_BACKWARD_WEIGHT, unit->backward,
+                          unit->layer->backward_host, ovl_step_in_backward,
+                          s->strategy->in_backward});
     ovl_step_kept_backward(s, u);
     call_unit(s->strategy->after_backward, s, u);
 }
 
+static void pass_unit(ovl_step *s, uint32_t u, ovl_pass_kind kind)
+{
+    if (kind == OVL_PASS_FORWARD) {
+        forward(s, u);
+    } else if (kind == OVL_PASS_WEIGHT) {
+        backward_weight(s, u);
+    } else {
+        backward(s, u, kind);
+    }
+}
+
 void ovl_step_pass(ovl_step *s, const ovl_pass *pass)
 {
+    bool is_forward = pass->kind == OVL_PASS_FORWARD;
     s->microbatch = pass->microbatch;
-    if (pass->kind == OVL_PASS_FORWARD) {
-        call_pass(s->strategy->begin_forward, s, pass);
-        for (uint32_t i = 0; i < pass->n_units; i++) {
-            forward(s, pass->first_unit + i);
-        }
-        call_pass(s->strategy->end_forward, s, pass);
-        return;
+    call_pass(is_forward ? s->strategy->begin_forward : s->strategy->begin_backward, s, pass);
+    for (uint32_t i = 0; i < pass->n_units; i++) {
+        pass_unit(s, pass->first_unit + (is_forward ? i : pass->n_units - 1 - i), pass->kind);
     }
-    call_pass(s->strategy->begin_backward, s, pass);
-    for (uint32_t i = pass->n_units; i-- > 0;) {
-        backward(s, pass->first_unit + i);
-    }
-    call_pass(s->strategy->end_backward, s, pass);
+    call_pass(is_forward ? s->strategy->end_forward : s->strategy->end_backward, s, pass);
 }
 
 /* --- Optimizer --- */
@@ -131,11 +206,18 @@ void ovl_step_end(ovl_step *s)
 
 /* --- The whole --- */
 
-void ovl_step_open(ovl_step *s)
+void ovl_step_open(ovl_step *s, uint32_t rank)
+{
+    ovl_id code = ovl_plan_code(s->l);
+    ovl_step_open_in(s, rank, code, ovl_add_stream(s->l->b, code, "compute"));
+}
+
+void ovl_step_open_in(ovl_step *s, uint32_t rank, ovl_id code, uint16_t compute)
 {
     s->b = s->l->b;
-    s->code = ovl_plan_code(s->l);
-    s->compute = ovl_add_stream(s->b, s->code, "compute");
+    s->code = code;
+    s->compute = compute;
+    ovl_inner_open(&s->inner, s->l, &s->scratch, code, rank, compute);
     s->launch = ovl_plan_launch(s->l);
     s->last = s->added = OVL_NONE;
     s->microbatch = 0;
@@ -153,12 +235,13 @@ static uint32_t count_steps(const ovl_step *s)
     return (uint32_t)OVL_MAX(s->workload->steps, 1);
 }
 
-ovl_id ovl_step_write(ovl_step *s)
+ovl_id ovl_step_write(ovl_step *s, uint32_t rank)
 {
-    ovl_step_open(s);
+    ovl_step_open(s, rank);
     for (uint32_t step = 0; step < count_steps(s); step++) {
         call(s->strategy->begin_step, s);
         for (uint32_t m = 0; m < s->microbatches; m++) {
+            ovl_inner_start(&s->inner, OVL_NONE, true);
             ovl_step_pass(s, &(ovl_pass){OVL_PASS_FORWARD, 0, s->n_units, m});
             ovl_step_pass(s, &(ovl_pass){OVL_PASS_BACKWARD, 0, s->n_units, m});
         }
@@ -171,6 +254,9 @@ ovl_id ovl_step_write(ovl_step *s)
 bool ovl_step_fits(const ovl_step *s, uint32_t each)
 {
     uint64_t unit = (uint64_t)s->n_units * each + 8;
+    for (uint32_t u = 0; u < s->n_units; u++) {
+        unit += s->units[u].layer->inner ? ovl_inner_count(s->units[u].layer->inner) : 0;
+    }
     uint64_t all = unit * s->microbatches * count_steps(s);
     if (s->microbatches > OVL_PLAN_CODE_OPS || unit > OVL_PLAN_CODE_OPS ||
         all > OVL_PLAN_CODE_OPS || all * s->l->n_ranks > OVL_PLAN_RANK_OPS) {
@@ -186,5 +272,6 @@ bool ovl_step_fits(const ovl_step *s, uint32_t each)
 void ovl_step_free(ovl_step *s)
 {
     ovl_vec_free(&s->offloads);
+    ovl_inner_close(&s->inner);
     ovl_arena_free(&s->scratch);
 }

@@ -29,7 +29,7 @@
 #ifndef OVL_MODELS_STEP_H
 #define OVL_MODELS_STEP_H
 
-#include "models/plan.h"
+#include "models/inner.h"
 
 typedef struct ovl_step_unit {
     const char *name;
@@ -54,6 +54,8 @@ typedef struct ovl_step_kept {
 typedef enum ovl_pass_kind {
     OVL_PASS_FORWARD,
     OVL_PASS_BACKWARD,
+    OVL_PASS_INPUT,  /* without a strategy that shards: it sees backwards in one piece */
+    OVL_PASS_WEIGHT, /* likewise */
 } ovl_pass_kind;
 
 typedef struct ovl_pass {
@@ -76,6 +78,7 @@ typedef struct ovl_strategy {
     void (*begin_backward)(struct ovl_step *s, const ovl_pass *pass);
     void (*before_backward)(struct ovl_step *s, uint32_t u);
     void (*in_backward)(struct ovl_step *s, uint32_t u);
+    void (*in_input)(struct ovl_step *s, uint32_t u); /* of a backward whose weights come later */
     void (*after_backward)(struct ovl_step *s, uint32_t u);
     void (*end_backward)(struct ovl_step *s, const ovl_pass *pass);
     void (*end_accumulation)(struct ovl_step *s);
@@ -99,6 +102,7 @@ typedef struct ovl_step {
     ovl_id code;
     uint16_t compute;
     ovl_time launch;
+    ovl_inner_place inner;      /* the kernels of units, and what they communicate */
     uint32_t last;              /* on the compute stream, or OVL_NONE */
     uint32_t added;             /* on any stream: the last, or OVL_NONE */
     uint32_t microbatch;        /* now */
@@ -118,8 +122,12 @@ bool ovl_step_find(const ovl_step *s, const char *name, uint32_t *first, uint32_
 
 /* --- Writing a code --- */
 
-/* Opens a code and lets the strategy make its streams and held buffers. */
-void ovl_step_open(ovl_step *s);
+/* Opens a code, run by this rank among others, and lets the strategy make its streams and held
+ * buffers. */
+void ovl_step_open(ovl_step *s, uint32_t rank);
+
+/* The same in a code that somebody else opened, with its compute stream. */
+void ovl_step_open_in(ovl_step *s, uint32_t rank, ovl_id code, uint16_t compute);
 
 /* One pass, at the present place in host order. */
 void ovl_step_pass(ovl_step *s, const ovl_pass *pass);
@@ -130,8 +138,9 @@ void ovl_step_end(ovl_step *s);
 /* The code is written. */
 void ovl_step_close(ovl_step *s);
 
-/* All steps without a pipeline, in a code of its own. Gives the code. */
-ovl_id ovl_step_write(ovl_step *s);
+/* All steps without a pipeline, in a code of its own that this rank runs among others. Gives the
+ * code. */
+ovl_id ovl_step_write(ovl_step *s, uint32_t rank);
 
 /* False and an error if microbatches * `each` operations a unit, on all ranks, are too many. */
 bool ovl_step_fits(const ovl_step *s, uint32_t each);

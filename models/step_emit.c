@@ -94,6 +94,7 @@ void ovl_step_produces(ovl_step *s, ovl_id buffer, const char *name, bool first)
                                  .source = OVL_NONE,
                                  .gradient = ovl_name(s->b, name),
                                  .microbatch = s->microbatch,
+                                 .apart = ovl_inner_apart(&s->inner),
                                  .scale = 1.0 / s->microbatches});
 }
 
@@ -103,7 +104,8 @@ void ovl_step_consumes(ovl_step *s, ovl_id buffer, const char *name)
                    &(ovl_effect){.kind = OVL_CONSUME,
                                  .buffer = buffer,
                                  .source = OVL_NONE,
-                                 .gradient = ovl_name(s->b, name)});
+                                 .gradient = ovl_name(s->b, name),
+                                 .apart = ovl_inner_apart(&s->inner)});
 }
 
 static ovl_buffer new_buffer(ovl_step *s, const char *name, uint64_t bytes, ovl_category category,

@@ -414,6 +414,7 @@ static void analyse(analysis *a)
     a->out->description = keep(a, a->options->description);
     a->out->interference = ovl_interference_name(a->options->interference);
     a->out->in_steps = a->p->in_steps;
+    a->out->useful = a->options->useful;
     a->out->has_stats = a->options->stats;
     a->out->stats =
         (ovl_result_stats){a->t->counters, a->p->n_ops, a->p->n_ranks, ovl_run_memory(a->p)};

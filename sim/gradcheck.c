@@ -7,7 +7,15 @@
 typedef struct source {
     ovl_id gradient;
     uint32_t code, microbatch, local;
+    const ovl_effect *effect;
 } source;
+
+uint32_t ovl_gradient_part(const ovl_program *program, uint32_t rank, const ovl_effect *effect)
+{
+    return effect->apart
+               ? program->rank_places[program->ranks[rank].first_place + effect->apart - 1]
+               : 0;
+}
 
 static int compare_sources(const void *a, const void *b)
 {
@@ -33,7 +41,7 @@ static void collect(const ovl_program *p, uint32_t code_id, sources *list)
         for (uint32_t k = code->effect.at[i]; k < code->effect.at[i + 1]; k++) {
             const ovl_effect *e = &code->effect.item[k];
             if (e->kind == OVL_PRODUCE || e->kind == OVL_ADD) {
-                ovl_vec_push(list, (source){e->gradient, code_id, e->microbatch, i});
+                ovl_vec_push(list, (source){e->gradient, code_id, e->microbatch, i, e});
             }
         }
     }
@@ -64,8 +72,8 @@ static uint32_t distinct(uint32_t *list, uint32_t n)
     return kept;
 }
 
-/* Every rank of each code, for each of its microbatches, at the common scale. */
-static void expect(expecting *x, const source *first, uint32_t n, ovl_expected *out)
+/* Every rank of each code that has this part, for each of its microbatches, at the common scale. */
+static void expect(expecting *x, const source *first, uint32_t n, uint32_t part, ovl_expected *out)
 {
     x->terms.len = x->ranks.len = x->microbatches.len = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -73,7 +81,8 @@ static void expect(expecting *x, const source *first, uint32_t n, ovl_expected *
         bool seen = i && first[i].code == first[i - 1].code &&
                     first[i].microbatch == first[i - 1].microbatch;
         for (uint32_t r = 0; !seen && r < x->p->n_ranks; r++) {
-            if (x->p->ranks[r].code == first[i].code) {
+            if (x->p->ranks[r].code == first[i].code &&
+                ovl_gradient_part(x->p, r, first[i].effect) == part) {
                 ovl_vec_push(&x->ranks, r);
                 ovl_vec_push(&x->terms, (ovl_gradterm){r, first[i].microbatch, 0});
             }
@@ -99,41 +108,80 @@ static bool same_pattern(const source *a, uint32_t n, const source *b, uint32_t 
         return false;
     }
     for (uint32_t i = 0; i < n; i++) {
-        if (a[i].code != b[i].code || a[i].microbatch != b[i].microbatch) {
+        if (a[i].code != b[i].code || a[i].microbatch != b[i].microbatch ||
+            a[i].effect->apart != b[i].effect->apart) {
             return false;
         }
     }
     return true;
 }
 
-static void expect_all(expecting *x, const sources *list, ovl_expected *expected)
+/* How many parts the ranks that produce a gradient have. */
+static uint32_t count_parts(const ovl_program *p, const source *first, uint32_t n)
+{
+    uint32_t parts = 1;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t apart = first[i].effect->apart;
+        for (uint32_t r = 0; apart && r < p->n_ranks; r++) {
+            if (p->ranks[r].code == first[i].code) {
+                const ovl_comm *comm = &p->comms[p->rank_comms[p->ranks[r].first_comm + apart - 1]];
+                parts = OVL_MAX(parts, comm->n_members);
+                break;
+            }
+        }
+    }
+    return parts;
+}
+
+static uint32_t same_gradient(const sources *list, uint32_t i)
+{
+    uint32_t n = 1;
+    while (i + n < list->len && list->data[i + n].gradient == list->data[i].gradient) {
+        n++;
+    }
+    return n;
+}
+
+/* Names without a producer have a part, too: nothing is expected of it. */
+static void number_parts(const ovl_program *p, const sources *list, uint32_t *at)
+{
+    for (uint32_t g = 0; g < p->names->count; g++) {
+        at[g + 1] = 1;
+    }
+    for (uint32_t i = 0, n; i < list->len; i += n) {
+        n = same_gradient(list, i);
+        at[list->data[i].gradient + 1] = count_parts(p, &list->data[i], n);
+    }
+    for (uint32_t g = 0; g < p->names->count; g++) {
+        at[g + 1] += at[g];
+    }
+}
+
+static void expect_all(expecting *x, const sources *list, const ovl_expectations *all)
 {
     const source *known = NULL;
     uint32_t n_known = 0;
     for (uint32_t i = 0, n; i < list->len; i += n) {
         const source *first = &list->data[i];
-        for (n = 1; i + n < list->len && first[n].gradient == first->gradient;) {
-            n++;
+        n = same_gradient(list, i);
+        ovl_expected *out = &all->item[all->at[first->gradient]];
+        bool like = known && same_pattern(known, n_known, first, n);
+        for (uint32_t k = 0; k < all->at[first->gradient + 1] - all->at[first->gradient]; k++) {
+            if (like) {
+                out[k] = all->item[all->at[known->gradient] + k];
+                out[k].local = first->local;
+            } else {
+                expect(x, first, n, k, &out[k]);
+            }
         }
-        ovl_expected *out = &expected[first->gradient];
-        if (known && same_pattern(known, n_known, first, n)) {
-            *out = expected[known->gradient];
-            out->local = first->local;
-        } else {
-            expect(x, first, n, out);
-            known = first;
-            n_known = n;
-        }
+        known = like ? known : first;
+        n_known = like ? n_known : n;
     }
 }
 
-ovl_expected *ovl_gradients_expected(const ovl_program *program, ovl_gradvalues *values,
-                                     ovl_arena *arena)
+ovl_expectations ovl_gradients_expected(const ovl_program *program, ovl_gradvalues *values,
+                                        ovl_arena *arena)
 {
-    ovl_expected *expected = OVL_NEW_ARRAY(arena, ovl_expected, program->names->count);
-    for (uint32_t i = 0; i < program->names->count; i++) {
-        expected[i].value = OVL_NONE;
-    }
     sources list = {0};
     for (uint32_t c = 0; c < program->n_codes; c++) {
         collect(program, c, &list);
@@ -141,13 +189,19 @@ ovl_expected *ovl_gradients_expected(const ovl_program *program, ovl_gradvalues 
     if (list.len) {
         qsort(list.data, list.len, sizeof *list.data, compare_sources);
     }
+    uint32_t *at = OVL_NEW_ARRAY(arena, uint32_t, (size_t)program->names->count + 1);
+    number_parts(program, &list, at);
+    ovl_expectations all = {OVL_NEW_ARRAY(arena, ovl_expected, at[program->names->count]), at};
+    for (uint32_t i = 0; i < at[program->names->count]; i++) {
+        all.item[i].value = OVL_NONE;
+    }
     expecting x = {.p = program, .values = values};
-    expect_all(&x, &list, expected);
+    expect_all(&x, &list, &all);
     ovl_vec_free(&x.terms);
     ovl_vec_free(&x.ranks);
     ovl_vec_free(&x.microbatches);
     ovl_vec_free(&list);
-    return expected;
+    return all;
 }
 
 /* --- What is wrong --- */

@@ -34,9 +34,18 @@ typedef struct ovl_gradient_verdict {
     double found;              /* its scale; 0 if it is missing */
 } ovl_gradient_verdict;
 
-/* [names] what is expected of each gradient of the program, by name; lives in `arena`. */
-ovl_expected *ovl_gradients_expected(const ovl_program *program, ovl_gradvalues *values,
-                                     ovl_arena *arena);
+/* What is expected of each gradient, by name and part (ovl_effect.apart). */
+typedef struct ovl_expectations {
+    ovl_expected *item;
+    const uint32_t *at; /* [names + 1] into item: part 0 of a name, and those behind it */
+} ovl_expectations;
+
+/* Those of a program, by name; they live in `arena`. */
+ovl_expectations ovl_gradients_expected(const ovl_program *program, ovl_gradvalues *values,
+                                        ovl_arena *arena);
+
+/* The part of a gradient that a rank has. */
+uint32_t ovl_gradient_part(const ovl_program *program, uint32_t rank, const ovl_effect *effect);
 
 /* Compares what is received (OVL_NONE: nothing) with what is expected. */
 ovl_gradient_verdict ovl_gradient_check(const ovl_gradvalues *values, const ovl_expected *expected,

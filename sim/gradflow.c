@@ -23,13 +23,13 @@ typedef struct flow {
     const ovl_program *p, *whole; /* what ran; what that stands for */
     ovl_gradforms forms;          /* buffers hold forms ... */
     ovl_gradvalues values;        /* ... and optimizers receive values */
-    ovl_expected *expected;       /* by name */
+    ovl_expectations expected;    /* by name and part */
     ovl_holding *buffers;         /* first_buffer[rank] + buffer */
     uint32_t *first_buffer;
     uint32_t *stands_at, *stands; /* by rank that ran: the ranks it stands for */
     bool *applied;                /* [n_collectives] */
-    uint64_t *last_receipt;       /* by name: hash of the last receipt, so that repeats are cheap */
-    checked *checks;              /* [CHECKED_SLOTS] */
+    uint64_t *last_receipt; /* likewise: hash of the last receipt, so that repeats are cheap */
+    checked *checks;        /* [CHECKED_SLOTS] */
     ovl_gradient_problems problems;
     OVL_VEC(receipt) receipts;
     OVL_VEC(uint32_t) list; /* scratch of a sum */
@@ -96,7 +96,10 @@ static void receive(flow *f, uint32_t local, const ovl_effect *e, ovl_held item,
 {
     uint32_t value =
         item.value == OVL_NONE ? OVL_NONE : ovl_gradform_value(&f->forms, item.value, rank);
-    ovl_expected *expected = &f->expected[item.gradient];
+    uint32_t part = ovl_gradient_part(f->whole, rank, e);
+    uint32_t at = f->expected.at[item.gradient];
+    uint32_t which = OVL_MIN(at + part, f->expected.at[item.gradient + 1] - 1);
+    ovl_expected *expected = &f->expected.item[which];
     ovl_gradient_verdict verdict = check(f, expected, value);
     uint32_t canonical = verdict.fault == OVL_GRADIENT_RIGHT ? expected->value : value;
     uint64_t hash = canonical == OVL_NONE ? 1 : f->values.values.data[canonical].hash;
@@ -104,11 +107,12 @@ static void receive(flow *f, uint32_t local, const ovl_effect *e, ovl_held item,
     f->consumed++;
     f->proved += verdict.fault == OVL_GRADIENT_RIGHT;
     if (verdict.fault != OVL_GRADIENT_RIGHT) {
-        ovl_vec_push(&f->problems, (ovl_gradient_problem){f->whole->ranks[rank].code, local, rank,
-                                                          item.gradient, e->buffer, verdict});
+        ovl_vec_push(&f->problems,
+                     (ovl_gradient_problem){f->whole->ranks[rank].code, local, rank, item.gradient,
+                                            which - at, e->buffer, verdict});
     }
-    if (f->last_receipt[item.gradient] != hash) {
-        f->last_receipt[item.gradient] = hash;
+    if (f->last_receipt[which] != hash) {
+        f->last_receipt[which] = hash;
         ovl_vec_push(&f->receipts, (receipt){item.gradient, hash});
     }
 }
@@ -118,7 +122,7 @@ static void receive_nothing(flow *f, uint32_t local, const ovl_effect *e, uint32
     ovl_gradient_verdict verdict = {.fault = OVL_GRADIENT_MISSING};
     f->consumed++;
     ovl_vec_push(&f->problems, (ovl_gradient_problem){f->whole->ranks[rank].code, local, rank,
-                                                      OVL_NONE, e->buffer, verdict});
+                                                      OVL_NONE, 0, e->buffer, verdict});
 }
 
 /* Of every rank that this one stands for. */
@@ -400,8 +404,8 @@ static const char *scale_text(const flow *f, ovl_arena *arena)
     const char *text = NULL;
     for (uint64_t above = 0;;) {
         uint64_t next = UINT64_MAX;
-        for (uint32_t g = 0; g < f->p->names->count; g++) {
-            const ovl_expected *e = &f->expected[g];
+        for (uint32_t g = 0; g < f->expected.at[f->p->names->count]; g++) {
+            const ovl_expected *e = &f->expected.item[g];
             if (e->consumed && e->value != OVL_NONE && e->parts > above) {
                 next = OVL_MIN(next, e->parts);
             }
@@ -443,7 +447,7 @@ static void prepare(flow *f, const ovl_causes *causes, ovl_arena *scratch)
     f->buffers = OVL_NEW_ARRAY(scratch, ovl_holding, f->first_buffer[p->n_ranks]);
     f->applied = OVL_NEW_ARRAY(scratch, bool, p->n_collectives);
     f->checks = OVL_NEW_ARRAY(scratch, checked, CHECKED_SLOTS);
-    f->last_receipt = OVL_NEW_ARRAY(scratch, uint64_t, p->names->count);
+    f->last_receipt = OVL_NEW_ARRAY(scratch, uint64_t, f->expected.at[p->names->count]);
 }
 
 static void release(flow *f)
@@ -487,9 +491,9 @@ void ovl_gradients_follow(const ovl_causes *causes, ovl_arena *arena, ovl_hazard
         }
     }
     uint32_t before = hazards->len;
-    ovl_gradient_report(f.whole, f.expected, &f.problems, arena, hazards);
+    ovl_gradient_report(f.whole, &f.expected, &f.problems, arena, hazards);
     if (f.consumed) {
-        ovl_gradient_report_unconsumed(f.whole, f.expected, arena, hazards);
+        ovl_gradient_report_unconsumed(f.whole, &f.expected, arena, hazards);
     }
     gradients->proved = f.proved;
     gradients->digest = digest_of(&f);

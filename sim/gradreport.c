@@ -43,7 +43,7 @@ static const char *missing_text(const ovl_expected *expected, const ovl_gradient
                             contribution_text(&p->verdict, expected, arena));
 }
 
-static const char *what_text(const ovl_program *program, const ovl_expected *all,
+static const char *what_text(const ovl_program *program, const ovl_expectations *all,
                              const ovl_gradient_problem *p, ovl_arena *arena)
 {
     const ovl_names *names = program->names;
@@ -53,7 +53,7 @@ static const char *what_text(const ovl_program *program, const ovl_expected *all
                                 ovl_names_text(names, buffer->name));
     }
     const char *gradient = ovl_names_text(names, p->gradient);
-    const ovl_expected *expected = &all[p->gradient];
+    const ovl_expected *expected = &all->item[all->at[p->gradient] + p->part];
     if (p->verdict.fault == OVL_GRADIENT_MISSING) {
         return missing_text(expected, p, gradient, arena);
     }
@@ -101,7 +101,7 @@ static bool same_problem(const ovl_gradient_problem *x, const ovl_gradient_probl
            x->buffer == y->buffer && x->verdict.fault == y->verdict.fault;
 }
 
-void ovl_gradient_report(const ovl_program *program, const ovl_expected *expected,
+void ovl_gradient_report(const ovl_program *program, const ovl_expectations *expected,
                          ovl_gradient_problems *problems, ovl_arena *arena, ovl_hazards *hazards)
 {
     const ovl_gradient_problem *list = problems->data;
@@ -133,11 +133,11 @@ static uint32_t ranks_of(const ovl_program *p, uint32_t code, uint32_t *first)
     return n;
 }
 
-void ovl_gradient_report_unconsumed(const ovl_program *program, const ovl_expected *expected,
+void ovl_gradient_report_unconsumed(const ovl_program *program, const ovl_expectations *expected,
                                     ovl_arena *arena, ovl_hazards *hazards)
 {
     for (uint32_t g = 0; g < program->names->count; g++) {
-        const ovl_expected *e = &expected[g];
+        const ovl_expected *e = &expected->item[expected->at[g]]; /* parts share their producers */
         if (e->value == OVL_NONE || e->consumed) {
             continue;
         }

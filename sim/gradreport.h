@@ -15,6 +15,7 @@
 typedef struct ovl_gradient_problem {
     uint32_t code, local, rank;
     ovl_id gradient; /* OVL_NONE: the buffer holds nothing at all */
+    uint32_t part;   /* of it */
     ovl_id buffer;
     ovl_gradient_verdict verdict;
 } ovl_gradient_problem;
@@ -23,11 +24,11 @@ typedef OVL_VEC(ovl_gradient_problem) ovl_gradient_problems;
 
 /* Sorts the problems and appends a hazard for each that is not the same as one before; texts live
  * in `arena`. `expected` is by gradient name. */
-void ovl_gradient_report(const ovl_program *program, const ovl_expected *expected,
+void ovl_gradient_report(const ovl_program *program, const ovl_expectations *expected,
                          ovl_gradient_problems *problems, ovl_arena *arena, ovl_hazards *hazards);
 
 /* Appends a hazard for each gradient that is produced and received by no optimizer. */
-void ovl_gradient_report_unconsumed(const ovl_program *program, const ovl_expected *expected,
+void ovl_gradient_report_unconsumed(const ovl_program *program, const ovl_expectations *expected,
                                     ovl_arena *arena, ovl_hazards *hazards);
 
 /* "1/8", "3/2", "1": the simplest fraction within 1e-9 of x, else a decimal number. */

@@ -215,6 +215,9 @@ typedef struct ovl_effect {
     ovl_id gradient; /* into names, PRODUCE and ADD; CONSUME: one that must be there, or OVL_NONE
                         for "what is there" */
     uint32_t microbatch;
+    uint16_t apart; /* PRODUCE, ADD, CONSUME: 1 + a slot over whose communicator ranks have
+                       different parts of the parameters (tensor parallelism), each a gradient of
+                       its own; 0: all have the same */
     double scale;
 } ovl_effect;
 

@@ -284,6 +284,15 @@ typedef struct ovl_result_stats {
     uint64_t announced; /* bytes: ovl_run_memory */
 } ovl_result_stats;
 
+/* What a step is for, where the caller knows: FLOPs that the model itself needs (without what is
+ * computed again), the mean over all GPUs, and tokens that all of them train on together. */
+typedef struct ovl_useful {
+    double flops;    /* of a GPU; 0: not known */
+    double peak;     /* FLOP/s of a GPU; 0: not known */
+    uint64_t tokens; /* of a step, over ... */
+    uint32_t ranks;
+} ovl_useful;
+
 typedef struct ovl_result {
     const char *scenario, *variant; /* variant "base" without one */
     const char *description;        /* what the scenario says of itself; NULL without */
@@ -344,6 +353,7 @@ typedef struct ovl_result {
     uint64_t gradient_digest;   /* of what the optimizers receive; equal digests: equal gradients */
     const char *const *not_modelled; /* sentences */
     uint32_t n_not_modelled;
+    ovl_useful useful;
     const ovl_against *replay; /* of a trace: beside what was measured; else NULL */
     bool has_stats;            /* they were asked for */
     ovl_result_stats stats;
@@ -371,6 +381,7 @@ typedef struct ovl_analyse_options {
     uint64_t memory;                 /* bytes a run may take; 0: no limit */
     const char *const *not_modelled; /* what the caller knows is left out; copied into the result */
     uint32_t n_not_modelled;
+    ovl_useful useful;
     bool no_fold;                 /* simulate every rank, also those that do the same (fold.h) */
     const ovl_measured *measured; /* of a replayed trace; else NULL */
 } ovl_analyse_options;

@@ -144,6 +144,7 @@ static void contents(ovl_json *json, const ovl_check *check)
         group(json, &facts->groups[i]);
     }
     ovl_json_close(json);
+    ovl_check_model_json(json, lowered);
     ovl_json_array(json, "buckets", OVL_JSON_BLOCK);
     for (uint32_t i = 0; i < lowered->n_buckets; i++) {
         bucket(json, &lowered->buckets[i]);

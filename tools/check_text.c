@@ -335,6 +335,7 @@ void ovl_check_text(ovl_out *out, const ovl_check *check)
     schedule(out, check);
     programs(out, check, &arena);
     groups(out, check->facts, &arena);
+    ovl_check_model_text(out, lowered);
     buckets(out, lowered, &arena);
     nccl(out, lowered, &arena);
     buffers(out, check->facts, &arena);

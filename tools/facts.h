@@ -62,6 +62,10 @@ void ovl_check_text(ovl_out *out, const ovl_check *check);
 /* Schema overlapsim.check/1. */
 void ovl_check_json(ovl_out *out, const ovl_check *check);
 
+/* What was derived of workload.model; nothing without one. */
+void ovl_check_model_text(ovl_out *out, const ovl_lowered *lowered);
+void ovl_check_model_json(ovl_json *json, const ovl_lowered *lowered);
+
 /* Where measured costs and factors of the hardware come from; nothing if it has none. */
 void ovl_check_measured_text(ovl_out *out, const ovl_hw *hw);
 void ovl_check_measured_json(ovl_json *json, const ovl_hw *hw);

@@ -50,6 +50,8 @@ void ovl_summary_json(ovl_out *out, const ovl_summary *summary);
  */
 void ovl_report_name(ovl_out *out, const char *name);
 void ovl_report_description(ovl_out *out, const char *description); /* NULL: nothing */
+void ovl_report_model(ovl_out *out, const ovl_result *result);      /* if the model is known */
+void ovl_report_model_json(ovl_json *json, const ovl_result *result);
 void ovl_report_hazards(ovl_out *out, const ovl_result *result);
 void ovl_report_chart(ovl_out *out, const ovl_result *result);
 void ovl_report_what_if(ovl_out *out, const ovl_result *result);
@@ -66,6 +68,13 @@ void ovl_replay_json(ovl_json *json, const ovl_against *replay); /* its object, 
 void ovl_report_stats(ovl_out *out, const ovl_result *result);   /* if they were asked for */
 void ovl_report_stats_json(ovl_json *json, const ovl_result *result);
 void ovl_report_not_modelled(ovl_out *out, const char *const *items, uint32_t n);
+
+/* FLOP/s, and tokens per second, of a GPU that go into the model; 0 if it is not known. */
+double ovl_useful_rate(const ovl_result *result);
+double ovl_useful_tokens(const ovl_result *result);
+
+/* "5.45 TFLOP"; in `arena`. */
+const char *ovl_report_flops(ovl_arena *arena, double flops);
 
 /* The group of ranks the deciding rank is in. */
 const ovl_result_rank *ovl_deciding(const ovl_result *result);

@@ -479,6 +479,7 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
         ovl_json_uint(json, "expand", result->in_steps);
     }
     step(json, result);
+    ovl_report_model_json(json, result);
     equation(json, &result->equation);
     ROWS(json, "collectives", result, collectives, n_collectives, collective);
     ROWS(json, "ranks", result, ranks, n_ranks, rank);

@@ -280,6 +280,7 @@ void ovl_report_text(ovl_out *out, const ovl_result *result)
     ovl_report_replay(out, result->replay);
     report_equation(out, result, &arena);
     report_steps(out, result, &arena);
+    ovl_report_model(out, result);
     report_terms(out, result, &arena);
     report_communication(out, result, &arena);
     report_price(out, result, &arena);

@@ -144,6 +144,7 @@ bool ovl_work_analyse(ovl_work *work, const ovl_prepared *prepared, const ovl_as
         .not_modelled = prepared->lowered.not_modelled,
         .n_not_modelled = prepared->lowered.n_not_modelled,
         .measured = prepared->lowered.measured,
+        .useful = prepared->lowered.useful,
     };
     bool good =
         ovl_analyse(&prepared->lowered.program, &options, &work->arena, result, kept, &work->errs);

@@ -32,6 +32,7 @@ documents() {
     "$ovl" run --json tests/lint/json.yaml --set workload.steps=3
     "$ovl" check --json tests/cli/mistakes.yaml
     "$ovl" check --json tests/lint/json.yaml
+    "$ovl" check --json scenarios/mesh/model_by_shape.yaml --set workload.model.recompute=full
     "$ovl" run --json --gaps --memory --stats tests/lint/json.yaml
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB
     "$ovl" run --json --trials 20 scenarios/variation/late_ranks.yaml

@@ -371,9 +371,9 @@ static void a_workload_is_stated_in_one_way(void)
 {
     refused("name: x\n", "s.yaml:1:1: error: scenario: \"workload\" is missing\n");
     refused("workload: {}\n", "s.yaml:1:11: error: a workload is stated in exactly one way: ops, "
-                              "layers, gradients, stages or trace; found none\n");
+                              "layers, model, gradients, stages or trace; found none\n");
     refused("workload: {ops: [], layers: []}\n",
-            "s.yaml:1:11: error: a workload is stated in exactly one way: ops, layers, "
+            "s.yaml:1:11: error: a workload is stated in exactly one way: ops, layers, model, "
             "gradients, stages or trace; found more\n");
     refused("workload: {ops: [], backward: 1 ms, optimizer: {}}\n",
             "s.yaml:1:31: error: \"backward\" belongs to a workload of gradients\n"

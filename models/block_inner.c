@@ -1,0 +1,383 @@
+#include "models/block.h"
+
+/* Lists are built in host program order; an operation is named by its place. */
+typedef struct building {
+    const ovl_block_shape *s;
+    ovl_arena *arena;
+    OVL_VEC(ovl_inner_op) ops;
+} building;
+
+static int16_t add(building *b, ovl_inner_op op)
+{
+    ovl_vec_push(&b->ops, op);
+    return (int16_t)(b->ops.len - 1);
+}
+
+static ovl_inner_list finish(building *b, int16_t out)
+{
+    ovl_inner_list list = {.n = b->ops.len, .out = out};
+    list.op = ovl_vec_freeze(&b->ops, b->arena);
+    return list;
+}
+
+static const char *numbered(building *b, const char *name, uint64_t i, uint64_t of)
+{
+    return of > 1 ? ovl_arena_printf(b->arena, "%s.%" PRIu64, name, i) : name;
+}
+
+/* --- Kernels --- */
+
+/* A product of m x k by k x n in a forward, or its two in a backward. */
+typedef struct product {
+    const char *name;
+    uint64_t m, k, n;
+} product;
+
+static ovl_inner_op kernel_of(const building *b, const product *p, double flops, double weight)
+{
+    double one = 2.0 * (double)p->m * (double)p->k * (double)p->n;
+    uint64_t bytes = b->s->element * (p->m * p->k + p->k * p->n + p->m * p->n);
+    return (ovl_inner_op){.name = p->name,
+                          .kind = OVL_INNER_KERNEL,
+                          .needs = {OVL_INNER_NOTHING, OVL_INNER_NOTHING},
+                          .flops = flops * one,
+                          .weight_flops = weight * one,
+                          .hbm = flops > 0 ? bytes : 0,
+                          .weight_hbm = weight > 0 ? bytes : 0,
+                          .efficiency = b->s->model->matmul_efficiency};
+}
+
+static int16_t add_kernel(building *b, ovl_inner_op kernel, int16_t need)
+{
+    kernel.needs[0] = need;
+    return add(b, kernel);
+}
+
+/* One of `of` equal parts of a kernel. */
+static ovl_inner_op part_of(building *b, const ovl_inner_op *kernel, uint64_t i, uint64_t of)
+{
+    ovl_inner_op part = *kernel;
+    part.name = numbered(b, kernel->name, i, of);
+    part.flops /= (double)of;
+    part.weight_flops /= (double)of;
+    part.hbm /= of;
+    part.weight_hbm /= of;
+    return part;
+}
+
+/* --- Tensor parallelism --- */
+
+static uint64_t whole_bytes(const building *b)
+{
+    return b->s->element * b->s->tokens * (uint64_t)b->s->model->hidden;
+}
+
+static int16_t add_tp(building *b, const char *name, ovl_coll coll, uint64_t i, uint64_t of,
+                      int16_t need)
+{
+    return add(b, (ovl_inner_op){.name = numbered(b, name, i, of),
+                                 .kind = OVL_INNER_COLLECTIVE,
+                                 .coll = (uint8_t)coll,
+                                 .needs = {need, OVL_INNER_NOTHING},
+                                 .group = b->s->model->tp,
+                                 .bytes = whole_bytes(b) / of});
+}
+
+static bool splits_sequence(const building *b)
+{
+    return b->s->tp > 1 && b->s->model->sequence_parallel;
+}
+
+static uint64_t pieces(const building *b)
+{
+    return splits_sequence(b) ? (uint64_t)b->s->model->async_tp : 1;
+}
+
+/* A kernel whose input is split along the sequence: gathered first, piece by piece beside the
+ * kernel with asynchronous tensor parallelism. */
+static int16_t gather_into(building *b, const char *name, const ovl_inner_op *kernel, int16_t need)
+{
+    if (!splits_sequence(b)) {
+        return add_kernel(b, *kernel, need);
+    }
+    uint64_t n = pieces(b);
+    int16_t done = OVL_INNER_NOTHING, gathered[64];
+    for (uint64_t i = 0; i < n; i++) {
+        gathered[i] = add_tp(b, name, OVL_ALL_GATHER, i, n, need);
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        done = add_kernel(b, part_of(b, kernel, i, n), gathered[i]);
+    }
+    return done;
+}
+
+/* A kernel whose output is a partial sum: reduced, and split along the sequence. */
+static int16_t reduce_out_of(building *b, const char *name, const ovl_inner_op *kernel,
+                             int16_t need)
+{
+    uint64_t n = pieces(b);
+    ovl_coll coll = splits_sequence(b) ? OVL_REDUCE_SCATTER : OVL_ALL_REDUCE;
+    int16_t done = OVL_INNER_NOTHING;
+    for (uint64_t i = 0; i < n; i++) {
+        done = add_kernel(b, part_of(b, kernel, i, n), i ? OVL_INNER_NOTHING : need);
+        done = b->s->tp > 1 ? add_tp(b, name, coll, i, n, done) : done;
+    }
+    return done;
+}
+
+/* What a backward needs of the input that the forward gathered: gathered again beside the gradient
+ * of the input, for the gradient of the weights. */
+static int16_t gather_again(building *b, const char *name)
+{
+    if (!splits_sequence(b)) {
+        return OVL_INNER_NOTHING;
+    }
+    int16_t again = add_tp(b, name, OVL_ALL_GATHER, 0, 1, OVL_INNER_NOTHING);
+    b->ops.data[again].weight = true;
+    return again;
+}
+
+/* The backward of gather_into: gradient of the input, reduced while that of the weights runs. Gives
+ * the reduction. */
+static int16_t input_gradient(building *b, const char *what, const product *p, int16_t need)
+{
+    int16_t again = gather_again(b, ovl_arena_printf(b->arena, "%s_input_gather", what));
+    ovl_inner_op gradient = kernel_of(b, p, 1, 0), weight = kernel_of(b, p, 0, 1);
+    int16_t out = reduce_out_of(b, ovl_arena_printf(b->arena, "%s_reduce", what), &gradient, need);
+    weight.name = ovl_arena_printf(b->arena, "%s_weight", p->name);
+    add_kernel(b, weight, again);
+    return out;
+}
+
+/* --- Attention --- */
+
+/* Scores of all tokens of the sequence for those of the rank; `times` of a forward, of 1 / parts of
+ * the keys. */
+static ovl_inner_op attention(const building *b, double times, uint64_t parts)
+{
+    const ovl_block_shape *s = b->s;
+    const ovl_model *m = s->model;
+    double flops = 4.0 * (double)s->tokens * (double)m->sequence * (double)s->q;
+    uint64_t bytes = s->element * s->tokens * (2 * s->q + 2 * s->kv * s->cp);
+    if (m->attention == OVL_ATTENTION_UNFUSED) { /* scores are written and read, twice */
+        bytes += 4 * s->element * ((uint64_t)m->heads / s->tp) * (uint64_t)m->sequence * s->tokens;
+    }
+    return (ovl_inner_op){.name = "attention",
+                          .kind = OVL_INNER_KERNEL,
+                          .needs = {OVL_INNER_NOTHING, OVL_INNER_NOTHING},
+                          .flops = flops * (m->causal ? 0.5 : 1) * times / (double)parts,
+                          .hbm = (uint64_t)((double)bytes * times) / parts,
+                          .efficiency = m->attention_efficiency};
+}
+
+/* Keys and values of one rank. */
+static uint64_t kv_bytes(const building *b)
+{
+    return 2 * b->s->element * b->s->tokens * b->s->kv;
+}
+
+static int16_t add_cp(building *b, const char *name, ovl_coll coll, int16_t need)
+{
+    return add(b, (ovl_inner_op){.name = name,
+                                 .kind = OVL_INNER_COLLECTIVE,
+                                 .coll = (uint8_t)coll,
+                                 .needs = {need, OVL_INNER_NOTHING},
+                                 .group = b->s->model->cp,
+                                 .bytes = kv_bytes(b) * b->s->cp});
+}
+
+static int16_t add_shift(building *b, const char *name, uint64_t i, uint64_t bytes, int16_t need,
+                         int16_t other)
+{
+    return add(b, (ovl_inner_op){.name = numbered(b, name, i, b->s->cp),
+                                 .kind = OVL_INNER_SHIFT,
+                                 .needs = {need, other},
+                                 .group = b->s->model->cp,
+                                 .bytes = bytes});
+}
+
+/* Each step computes with the keys and values that are there while the next ones come. */
+static int16_t ring_forward(building *b, int16_t need)
+{
+    uint64_t c = b->s->cp;
+    int16_t here = need, done = need;
+    ovl_inner_op kernel = attention(b, 1, c);
+    for (uint64_t i = 0; i < c; i++) {
+        int16_t next = i + 1 < c ? add_shift(b, "kv_ring", i, kv_bytes(b), here, OVL_INNER_NOTHING)
+                                 : OVL_INNER_NOTHING;
+        ovl_inner_op part = kernel;
+        part.name = numbered(b, kernel.name, i, c);
+        done = add_kernel(b, part, here);
+        here = next;
+    }
+    return done;
+}
+
+/* Keys and values go round once more, and their gradients behind the kernel that adds to them; a
+ * last step brings these home. */
+static int16_t ring_backward(building *b, double times, int16_t need)
+{
+    uint64_t c = b->s->cp;
+    int16_t here = need, gradient = OVL_INNER_NOTHING;
+    ovl_inner_op kernel = attention(b, times, c);
+    for (uint64_t i = 0; i < c; i++) {
+        int16_t next = i + 1 < c ? add_shift(b, "kv_ring", i, kv_bytes(b), here, OVL_INNER_NOTHING)
+                                 : OVL_INNER_NOTHING;
+        ovl_inner_op part = kernel;
+        part.name = numbered(b, kernel.name, i, c);
+        part.needs[1] = gradient;
+        int16_t done = add_kernel(b, part, here);
+        gradient = add_shift(b, "kv_grad_ring", i, kv_bytes(b), done, OVL_INNER_NOTHING);
+        here = next;
+    }
+    return gradient;
+}
+
+static int16_t attention_forward(building *b, int16_t need)
+{
+    bool ring = b->s->model->context == OVL_CONTEXT_RING;
+    if (b->s->cp == 1) {
+        return add_kernel(b, attention(b, 1, 1), need);
+    }
+    return ring ? ring_forward(b, need)
+                : add_kernel(b, attention(b, 1, 1), add_cp(b, "kv_gather", OVL_ALL_GATHER, need));
+}
+
+static int16_t attention_backward(building *b, int16_t need)
+{
+    double times = b->s->model->attention == OVL_ATTENTION_FLASH ? 2.5 : 2;
+    if (b->s->cp == 1) {
+        return add_kernel(b, attention(b, times, 1), need);
+    }
+    if (b->s->model->context == OVL_CONTEXT_RING) {
+        return ring_backward(b, times, need);
+    }
+    int16_t gathered = add_cp(b, "kv_gather", OVL_ALL_GATHER, need);
+    int16_t done = add_kernel(b, attention(b, times, 1), gathered);
+    return add_cp(b, "kv_reduce", OVL_REDUCE_SCATTER, done);
+}
+
+/* --- Blocks --- */
+
+typedef struct products {
+    product qkv, proj, in, out;
+} products;
+
+static products products_of(const ovl_block_shape *s)
+{
+    uint64_t h = (uint64_t)s->model->hidden, t = s->tokens;
+    return (products){.qkv = {"qkv", t, h, s->q + 2 * s->kv},
+                      .proj = {"proj", t, s->q, h},
+                      .in = {"mlp_in", t, h, s->ffn * (s->model->gated ? 2 : 1)},
+                      .out = {"mlp_out", t, s->ffn, h}};
+}
+
+static ovl_inner_list block_forward(building *b)
+{
+    products p = products_of(b->s);
+    ovl_inner_op qkv = kernel_of(b, &p.qkv, 1, 0), proj = kernel_of(b, &p.proj, 1, 0);
+    ovl_inner_op in = kernel_of(b, &p.in, 1, 0), out = kernel_of(b, &p.out, 1, 0);
+    int16_t at = gather_into(b, "attention_gather", &qkv, OVL_INNER_INPUT);
+    at = attention_forward(b, at);
+    at = reduce_out_of(b, "attention_reduce", &proj, at);
+    at = gather_into(b, "mlp_gather", &in, at);
+    at = reduce_out_of(b, "mlp_reduce", &out, at);
+    return finish(b, at);
+}
+
+static ovl_inner_list block_backward(building *b)
+{
+    products p = products_of(b->s);
+    ovl_inner_op out = kernel_of(b, &p.out, 1, 1), proj = kernel_of(b, &p.proj, 1, 1);
+    int16_t at = gather_into(b, "mlp_gather", &out, OVL_INNER_INPUT);
+    at = input_gradient(b, "mlp", &p.in, at);
+    at = gather_into(b, "attention_gather", &proj, at);
+    at = attention_backward(b, at);
+    at = input_gradient(b, "attention", &p.qkv, at);
+    return finish(b, at);
+}
+
+/* The scores alone, or everything. */
+static ovl_inner_list block_again(building *b)
+{
+    const ovl_model *m = b->s->model;
+    if (m->recompute == OVL_RECOMPUTE_FULL) {
+        return block_forward(b);
+    }
+    if (m->recompute == OVL_RECOMPUTE_SELECTIVE && m->attention == OVL_ATTENTION_UNFUSED) {
+        add_kernel(b, attention(b, 1, 1), OVL_INNER_INPUT);
+    }
+    return finish(b, OVL_INNER_INPUT);
+}
+
+const ovl_inner *ovl_block_inner(const ovl_block_shape *s, ovl_arena *arena)
+{
+    ovl_inner *inner = OVL_NEW(arena, ovl_inner);
+    building b = {.s = s, .arena = arena};
+    *inner = (ovl_inner){.dtype = s->dtype,
+                         .measured_forward = s->model->block.forward,
+                         .measured_backward = s->model->block.backward};
+    inner->forward = block_forward(&b);
+    inner->again = block_again(&b);
+    inner->backward = block_backward(&b);
+    return inner;
+}
+
+/* --- Both ends --- */
+
+/* Rows of the table are read, and written; each rank has a part of the vocabulary, so that what
+ * they find is added up. */
+const ovl_inner *ovl_embedding_inner(const ovl_block_shape *s, ovl_arena *arena)
+{
+    ovl_inner *inner = OVL_NEW(arena, ovl_inner);
+    building b = {.s = s, .arena = arena};
+    ovl_inner_op lookup = {.name = "lookup",
+                           .kind = OVL_INNER_KERNEL,
+                           .needs = {OVL_INNER_NOTHING, OVL_INNER_NOTHING},
+                           .hbm = 2 * whole_bytes(&b)};
+    *inner = (ovl_inner){.dtype = s->dtype};
+    int16_t at = add_kernel(&b, lookup, OVL_INNER_INPUT);
+    if (s->tp > 1) {
+        ovl_coll coll = splits_sequence(&b) ? OVL_REDUCE_SCATTER : OVL_ALL_REDUCE;
+        at = add_tp(&b, "reduce", coll, 0, 1, at);
+    }
+    inner->forward = finish(&b, at);
+    inner->again = finish(&b, OVL_INNER_INPUT);
+    lookup.weight_hbm = lookup.hbm;
+    lookup.hbm = 0;
+    if (splits_sequence(&b)) {
+        at = add_tp(&b, "gather", OVL_ALL_GATHER, 0, 1, OVL_INNER_INPUT);
+        b.ops.data[at].weight = true;
+    } else {
+        at = OVL_INNER_INPUT;
+    }
+    at = add_kernel(&b, lookup, at);
+    inner->backward = finish(&b, at);
+    return inner;
+}
+
+const ovl_inner *ovl_head_inner(const ovl_block_shape *s, ovl_arena *arena)
+{
+    ovl_inner *inner = OVL_NEW(arena, ovl_inner);
+    building b = {.s = s, .arena = arena};
+    product p = {"logits", s->tokens, (uint64_t)s->model->hidden, s->vocab};
+    ovl_inner_op logits = kernel_of(&b, &p, 1, 0);
+    *inner = (ovl_inner){.dtype = s->dtype};
+    inner->forward = finish(&b, gather_into(&b, "gather", &logits, OVL_INNER_INPUT));
+    inner->again = finish(&b, OVL_INNER_INPUT);
+    inner->backward = finish(&b, input_gradient(&b, "head", &p, OVL_INNER_INPUT));
+    return inner;
+}
+
+/* --- What counts as useful --- */
+
+double ovl_model_flops(const ovl_block_shape *s)
+{
+    building b = {.s = s, .arena = NULL};
+    products p = products_of(s);
+    double block = kernel_of(&b, &p.qkv, 1, 0).flops + kernel_of(&b, &p.proj, 1, 0).flops +
+                   kernel_of(&b, &p.in, 1, 0).flops + kernel_of(&b, &p.out, 1, 0).flops +
+                   attention(&b, 1, 1).flops;
+    product head = {"logits", s->tokens, (uint64_t)s->model->hidden, s->vocab};
+    return 3 * (block * (double)s->model->layers + kernel_of(&b, &head, 1, 0).flops);
+}

@@ -1,0 +1,141 @@
+#include "models/plan_pipeline_code.h"
+
+/* --- What data parallelism sees of a pass --- */
+
+/* The last kernel of the last layer of the pass stands for the action. */
+static void touch(ovl_step *s, uint32_t u, bool forward)
+{
+    ovl_pipe_code *e = s->own;
+    const ovl_action *a = e->action;
+    const uint32_t *first = &e->p->first_unit[a->stage % e->p->n_stages];
+    if (u == (forward ? first[1] - 1 : first[0])) {
+        ovl_pipe_data_kernel(e, a, s->last);
+    }
+}
+
+static void in_forward(ovl_step *s, uint32_t u)
+{
+    const ovl_pipe_code *e = s->own;
+    if (e->action->type == OVL_ACT_F) { /* else it is recomputed */
+        touch(s, u, true);
+    }
+}
+
+static void in_backward(ovl_step *s, uint32_t u)
+{
+    touch(s, u, false);
+}
+
+static const ovl_strategy stage_strategy = {
+    .in_forward = in_forward, .in_backward = in_backward, .in_input = in_backward};
+
+/* --- The step --- */
+
+void ovl_pipe_pass_open(ovl_pipe_code *e)
+{
+    ovl_pipe_plan *p = e->p;
+    if (!p->first_unit) {
+        return;
+    }
+    p->step.strategy = &stage_strategy;
+    p->step.own = e;
+    ovl_step_open_in(&p->step, e->member, e->code, e->compute);
+}
+
+void ovl_pipe_pass_close(ovl_pipe_code *e)
+{
+    if (e->p->first_unit) {
+        ovl_step_close(&e->p->step);
+    }
+}
+
+/* --- An action --- */
+
+/* What is received, or was made here for the neighbour stage or by the forward. */
+static uint32_t source_of(ovl_pipe_code *e, const ovl_action *a)
+{
+    const ovl_schedule *s = &e->p->schedule;
+    bool forward = a->type == OVL_ACT_F;
+    ovl_pipe_cell *c = ovl_pipe_cell_of(e, a);
+    if (ovl_pipe_edge_in(e->p, a)) {
+        return forward ? c->recv_f : c->recv_b;
+    }
+    if (forward ? ovl_schedule_first(s, a->stage) : ovl_schedule_last(s, a->stage)) {
+        return forward ? OVL_NONE : c->f;
+    }
+    ovl_action other = *a;
+    other.stage = (uint16_t)(forward ? a->stage - 1 : a->stage + 1);
+    return forward ? ovl_pipe_cell_of(e, &other)->f : ovl_pipe_cell_of(e, &other)->b;
+}
+
+static ovl_pass_kind kind_of(const ovl_action *a)
+{
+    return a->type == OVL_ACT_F   ? OVL_PASS_FORWARD
+           : a->type == OVL_ACT_I ? OVL_PASS_INPUT
+           : a->type == OVL_ACT_W ? OVL_PASS_WEIGHT
+                                  : OVL_PASS_BACKWARD;
+}
+
+/* Where the pass is written, and what its first operation brings with it. */
+static void begin(ovl_pipe_code *e, const ovl_action *a)
+{
+    ovl_inner_place *at = &e->p->step.inner;
+    ovl_pipe_cell *c = ovl_pipe_cell_of(e, a);
+    ovl_action alone = *a;
+    alone.joined = false;
+    at->part = (uint8_t)ovl_pipe_part(&alone);
+    at->stage = a->stage;
+    at->microbatch = a->microbatch;
+    at->own = ovl_pipe_length(e->p, &alone);
+    at->mean = ovl_pipe_mean(e->p, &alone);
+    at->waits = e->stages[a->stage].unshard;
+    if (a->type != OVL_ACT_W) {
+        ovl_inner_start(at, source_of(e, a), false);
+        at->input = a->type == OVL_ACT_F ? c->in_f : c->in_b;
+        at->output = a->type == OVL_ACT_F ? c->out_f : c->out_b;
+    }
+}
+
+static void add_room(ovl_pipe_code *e, const ovl_action *a)
+{
+    const ovl_pipe_edge *out = ovl_pipe_edge_out(e->p, a);
+    ovl_pipe_cell *c = ovl_pipe_cell_of(e, a);
+    uint64_t bytes = out ? out->bytes : 0;
+    if (a->type == OVL_ACT_F) {
+        c->out_f = ovl_pipe_cell_buffer(e, "output", a, bytes, OVL_TEMPORARY, e->compute);
+    } else if (a->type != OVL_ACT_W) {
+        c->out_b = ovl_pipe_cell_buffer(e, "gradient", a, bytes, OVL_TEMPORARY, e->compute);
+    }
+}
+
+static void end(ovl_pipe_code *e, const ovl_action *a)
+{
+    ovl_step *s = &e->p->step;
+    ovl_pipe_cell *c = ovl_pipe_cell_of(e, a);
+    e->broken = e->broken || s->inner.broken;
+    if (a->type == OVL_ACT_F) {
+        c->f = s->inner.chain;
+        ovl_pipe_let_go(e, &c->in_f);
+    } else if (a->type == OVL_ACT_W) {
+        c->w = s->last;
+    } else {
+        c->b = s->inner.chain;
+        ovl_pipe_let_go(e, &c->in_b);
+    }
+}
+
+void ovl_pipe_pass(ovl_pipe_code *e, const ovl_action *a)
+{
+    ovl_step *s = &e->p->step;
+    const uint32_t *first = &e->p->first_unit[a->stage % e->p->n_stages];
+    ovl_pipe_check_input(e, a);
+    if (e->broken) {
+        return;
+    }
+    add_room(e, a);
+    ovl_pipe_data_before(e, a);
+    e->action = a;
+    begin(e, a);
+    ovl_step_pass(s, &(ovl_pass){kind_of(a), first[0], first[1] - first[0], a->microbatch});
+    end(e, a);
+}

@@ -1,0 +1,161 @@
+/*
+ * test_mesh.c - laws of models on meshes: for every pair of axes what is folded gives what every
+ * rank by itself gives, to the picosecond; what is sent is received; every gradient arrives.
+ */
+#include "models/lower.h"
+#include "sim/result.h"
+#include "tests/support/check.h"
+
+#include <string.h>
+
+#define HEAD                                                                                       \
+    "hardware:\n"                                                                                  \
+    "  gpu: {hbm: 2 TB/s, sms: 100, peak: {bf16: 100 TFLOP/s}, efficiency: 0.5}\n"                 \
+    "  node: {gpus: 2}\n"                                                                          \
+    "  links: {nvlink: {bandwidth: 100 GB/s, latency: 1 us, scope: gpu}, nic: {bandwidth: 10 "     \
+    "GB/s, "                                                                                       \
+    "latency: 5 us, scope: gpu, out_of: node}}\n"                                                  \
+    "  collectives:\n"                                                                             \
+    "    - &near {op: all_gather, via: [nvlink, nic], algorithm: ring, sms: 8, hbm_factor: 2}\n"   \
+    "    - {<<: *near, op: reduce_scatter}\n"                                                      \
+    "    - {<<: *near, op: all_reduce}\n"                                                          \
+    "    - {op: send_recv, via: [nvlink, nic], algorithm: direct}\n"                               \
+    "workload:\n"                                                                                  \
+    "  model: {layers: 4, hidden: 512, ffn_hidden: 1024, heads: 8, kv_heads: 4, sequence: 1024, "  \
+    "vocabulary: 1000, microbatch: 2}\n"
+
+/* Axes by pairs, and what arranges them: data parallelism in one of its forms, or a pipeline. */
+static const struct {
+    const char *mesh, *overlap;
+} meshes[] = {
+    {"{tp: 2, cp: 2}", "{ddp: {group: cp}}"},
+    {"{tp: 2, dp: 2}", "{ddp: {}}"},
+    {"{tp: 2, fsdp: 2}", "{fsdp: {shard: fsdp}}"},
+    {"{tp: 2, pp: 2}", "{pipeline: {schedule: 1f1b, microbatches: 4}}"},
+    {"{cp: 2, dp: 2}", "{ddp: {group: cp+dp}}"},
+    {"{cp: 2, fsdp: 2}", "{fsdp: {shard: cp+fsdp}}"},
+    {"{cp: 2, pp: 2}", "{pipeline: {schedule: 1f1b, microbatches: 4, data_parallel: {group: cp}}}"},
+    {"{fsdp: 2, dp: 2}", "{fsdp: {shard: fsdp, replicate: dp}}"},
+    {"{dp: 2, pp: 2}", "{pipeline: {schedule: interleaved, virtual_stages: 2, microbatches: 4, "
+                       "data_parallel: {group: dp}}}"},
+    {"{fsdp: 2, pp: 2}", "{pipeline: {schedule: 1f1b, microbatches: 4, data_parallel: {group: "
+                         "fsdp, sharded: true}}}"},
+    {"{tp: 2, cp: 2, fsdp: 2, dp: 2}", "{fsdp: {shard: cp+fsdp, replicate: dp}}"},
+    {"{tp: 2, cp: 2, pp: 2, dp: 2}", "{pipeline: {schedule: zb_h1, microbatches: 4, data_parallel: "
+                                     "{group: cp+dp, sharded: true}}}"},
+    {"{dp: 4, tp: 2, pp: 2}", "{pipeline: {schedule: 1f1b, microbatches: 4, data_parallel: {group: "
+                              "dp}}}"},
+};
+
+static const char *const sets[] = {
+    NULL,
+    "workload.model.sequence_parallel=false",
+    "workload.model.recompute=full",
+    "workload.model.context=all_gather",
+    "workload.model.async_tp=2",
+};
+
+typedef struct lab {
+    ovl_arena arena;
+    ovl_errs errs;
+    ovl_scenario scenario;
+    ovl_lowered lowered;
+    ovl_result folded, whole;
+} lab;
+
+static const char *read_text(void *context, const char *path, size_t *length, ovl_arena *arena,
+                             const char **why)
+{
+    (void)path, (void)why;
+    *length = strlen(context);
+    return ovl_arena_strdup(arena, context);
+}
+
+static bool analyse(lab *l, bool no_fold, ovl_result *result)
+{
+    ovl_analyse_options options = {.interference = (ovl_interference)l->scenario.interference,
+                                   .worth = OVL_WORTH_NONE,
+                                   .scenario = "mesh",
+                                   .variant = "base",
+                                   .no_fold = no_fold};
+    return ovl_analyse(&l->lowered.program, &options, &l->arena, result, NULL, &l->errs);
+}
+
+static bool run(lab *l, const char *mesh, const char *overlap, const char *set)
+{
+    memset(l, 0, sizeof *l);
+    l->errs.arena = &l->arena;
+    char *text =
+        ovl_arena_printf(&l->arena, "mesh: {axes: %s}\n" HEAD "overlap: %s\n", mesh, overlap);
+    ovl_files files = {.read = read_text, .context = text};
+    ovl_document doc;
+    ovl_set one = {.text = set};
+    bool good =
+        ovl_document_load("mesh.yaml", &files, &doc, &l->arena, &l->errs) &&
+        ovl_scenario_decode(&doc, NULL, &one, set ? 1 : 0, &l->scenario, &l->arena, &l->errs) &&
+        ovl_lower(&l->scenario, &l->arena, &l->lowered, &l->errs) &&
+        analyse(l, false, &l->folded) && analyse(l, true, &l->whole);
+    for (uint32_t i = 0; i < l->errs.count && !good; i++) {
+        CHECK_TEXT(ovl_err_text(&l->arena, &l->errs.items[i]), mesh);
+    }
+    return good;
+}
+
+static void check_same(const ovl_result *a, const ovl_result *b)
+{
+    CHECK_INT(a->step, b->step);
+    CHECK_INT(a->deciding_rank, b->deciding_rank);
+    for (int i = 0; i < OVL_TERM_COUNT; i++) {
+        CHECK_INT(a->term[i], b->term[i]);
+    }
+    CHECK_INT(a->without_interference, b->without_interference);
+    CHECK_INT(a->reserved_peak, b->reserved_peak);
+    CHECK_INT(a->gradients_proved, b->gradients_proved);
+    CHECK(a->gradient_digest == b->gradient_digest);
+    CHECK_INT(a->n_resources, b->n_resources);
+    for (uint32_t i = 0; i < OVL_MIN(a->n_resources, b->n_resources); i++) {
+        CHECK_INT(a->resources[i].total, b->resources[i].total);
+        CHECK_INT(a->resources[i].busy, b->resources[i].busy);
+    }
+}
+
+/* What leaves on links of a name arrives on them. */
+static void check_conserved(const ovl_result *r)
+{
+    for (uint32_t i = 0; i < r->n_resources; i++) {
+        const char *out = strstr(r->resources[i].name, ".out");
+        for (uint32_t k = 0; out && k < r->n_resources; k++) {
+            size_t n = (size_t)(out - r->resources[i].name);
+            if (strncmp(r->resources[k].name, r->resources[i].name, n) == 0 &&
+                strcmp(r->resources[k].name + n, ".in") == 0) {
+                CHECK_INT(r->resources[i].total, r->resources[k].total);
+            }
+        }
+    }
+}
+
+static void folded_is_unfolded(void)
+{
+    lab l;
+    for (uint32_t i = 0; i < OVL_COUNT(meshes); i++) {
+        for (uint32_t k = 0; k < OVL_COUNT(sets); k++) {
+            if (run(&l, meshes[i].mesh, meshes[i].overlap, sets[k])) {
+                check_same(&l.folded, &l.whole);
+                check_conserved(&l.whole);
+                CHECK_INT(l.whole.n_hazards, 0);
+                CHECK(l.folded.n_folded > 0);
+            }
+            ovl_arena_free(&l.arena);
+        }
+    }
+}
+
+static CU_TestInfo tests[] = {
+    {"folded is unfolded for every pair of axes", folded_is_unfolded},
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    return check_main("laws of meshes", tests);
+}
