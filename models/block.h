@@ -35,7 +35,7 @@
 #ifndef OVL_MODELS_BLOCK_H
 #define OVL_MODELS_BLOCK_H
 
-#include "models/inner.h"
+#include "models/moe_load.h"
 
 /* What a rank has of a block. */
 typedef struct ovl_block_shape {
@@ -45,11 +45,21 @@ typedef struct ovl_block_shape {
     uint64_t q, kv, ffn, vocab; /* columns of a rank: a d / t, max(1, g / t) d, f / t, V / t */
     uint64_t element;           /* e */
     uint64_t split;             /* u */
-    ovl_dtype dtype;
+    ovl_dtype dtype, compute;   /* of what is kept; of matrix products */
+    uint64_t qkv;               /* weights that queries, keys and values are made by */
+    uint64_t rope;              /* columns of queries of a rank besides q */
+    /* Of a mixture of experts: */
+    uint64_t ep, across; /* ranks of the two axes */
+    uint64_t experts;    /* of a rank, those tokens are routed to */
+    bool routed;         /* these blocks have them */
+    ovl_moe_load load;
 } ovl_block_shape;
 
 /* The shape on one rank; false and errors if the model does not divide. */
 bool ovl_block_shape_of(const ovl_scenario *scenario, ovl_block_shape *shape, ovl_errs *errs);
+
+/* The same shape for blocks with experts, or with the plain MLP. */
+ovl_block_shape ovl_block_with_experts(const ovl_block_shape *shape, bool routed);
 
 /* Parameters of a rank: of a block, of the embedding, of the head. */
 uint64_t ovl_block_params(const ovl_block_shape *shape);

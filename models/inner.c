@@ -116,7 +116,8 @@ static ovl_plan_cost kernel_cost(ovl_lowering *l, const ovl_inner *inner, ovl_in
                             .flops = flops_of(op, pass),
                             .hbm = hbm_of(op, pass),
                             .efficiency = op->efficiency,
-                            .dtype = inner->dtype,
+                            .dtype = (ovl_dtype)op->dtype,
+                            .load = l->even ? NULL : op->load,
                             .klass = klass     ? klass
                                      : forward ? "forward"
                                                : "backward"};
@@ -134,6 +135,7 @@ ovl_time ovl_inner_time(ovl_lowering *l, const ovl_inner *inner, ovl_inner_pass 
     ovl_time sum = 0;
     double *slowdown = l->slowdown;
     l->slowdown = NULL;
+    l->even = true;
     for (uint32_t i = 0; i < list->n; i++) {
         if (list->op[i].kind == OVL_INNER_KERNEL && is_in(&list->op[i], pass)) {
             ovl_plan_cost cost = kernel_cost(l, inner, pass, i, NULL, mark);
@@ -141,6 +143,7 @@ ovl_time ovl_inner_time(ovl_lowering *l, const ovl_inner *inner, ovl_inner_pass 
         }
     }
     l->slowdown = slowdown;
+    l->even = false;
     return sum;
 }
 
@@ -228,7 +231,9 @@ static ovl_plan_cost comm_cost(ovl_inner_place *at, const ovl_inner_op *op,
                           .n = shift ? 2 : ovl_plan_members(at->l, lane->group, at->rank),
                           .spread = shift ? NULL : ovl_plan_spread(at->l, lane->group, at->rank),
                           .has_bytes = true,
-                          .bytes = op->bytes};
+                          .bytes = op->bytes,
+                          .sends = op->sends,
+                          .receives = op->receives};
     return ovl_plan_comm(at->l, &spec);
 }
 
@@ -255,9 +260,13 @@ static void leave(ovl_inner_place *at)
     }
 }
 
-static void set_mean(ovl_inner_place *at, ovl_plan_cost cost)
+/* Of ranks with loads of their own, what a rank of mean load takes. */
+static void set_mean(ovl_inner_place *at, const ovl_inner_op *op, ovl_plan_cost cost)
 {
     ovl_time length = at->l->b->costs.data[cost.id].work;
+    if (op->load && op->load[0] > 0) {
+        length = (ovl_time)((double)length / op->load[0]);
+    }
     if (at->part == OVL_PART_NONE) {
         return;
     }
@@ -332,7 +341,7 @@ static uint32_t add_kernel(writing *w, const ovl_inner_op *op, ovl_plan_cost cos
     ovl_op kernel = new_op(w, op, OVL_KERNEL, cost);
     kernel.coll = 0;
     at->last = ovl_add_op(at->l->b, at->code, &kernel);
-    set_mean(at, cost);
+    set_mean(at, op, cost);
     return at->last;
 }
 

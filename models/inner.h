@@ -48,8 +48,11 @@ typedef struct ovl_inner_op {
     double flops, weight_flops; /* kernels */
     uint64_t hbm, weight_hbm;   /* bytes they move */
     double efficiency;          /* of peak FLOP/s; 0: that of the hardware */
+    uint8_t dtype;              /* kernels: whose peak counts */
+    const double *load;         /* [n_ranks] kernels: factors of their length; NULL: 1 */
     const char *group;          /* communication */
     uint64_t bytes;
+    const double *sends, *receives; /* [n_ranks] all-to-alls: see uneven.h; NULL: 1 */
 } ovl_inner_op;
 
 typedef struct ovl_inner_list {

@@ -228,6 +228,7 @@ static void release(ovl_lowering *l)
     ovl_vec_free(&l->buckets);
     ovl_vec_free(&l->nccl);
     ovl_vec_free(&l->slow_costs);
+    ovl_vec_free(&l->loaded);
 }
 
 static void hand_over(ovl_lowering *l, ovl_lowered *lowered)

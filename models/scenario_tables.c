@@ -279,6 +279,8 @@ const ovl_table *const ovl_scenario_tables[] = {
     &ovl_workload_table,
     &ovl_layer_table,
     &ovl_model_table,
+    &ovl_latent_table,
+    &ovl_moe_table,
     &ovl_block_table,
     &ovl_gradient_table,
     &ovl_optimizer_table,

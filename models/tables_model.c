@@ -36,6 +36,7 @@ static void model_defaults(void *value)
     model->tp = "tp";
     model->cp = "cp";
     model->async_tp = 1;
+    model->compute_dtype = OVL_DTYPE_OF_WORKLOAD;
 }
 
 static void check_efficiency(const ovl_node *node, const char *key, double value, ovl_errs *errs)
@@ -138,6 +139,14 @@ static const ovl_field model_fields[] = {
               "`hardware.gpu.efficiency`."),
     OVL_FIELD(ovl_model, attention_efficiency, "attention_efficiency", OVL_F_RATIO,
               OVL_FIELD_POSITIVE, "The same of the attention."),
+    OVL_FIELD_MORE(ovl_model, compute_dtype, "compute_dtype", OVL_F_ENUM, 0,
+                   "Element type that matrix products of blocks are computed in, for the peak of the "
+                   "GPU; attention keeps `dtype`. Default: `dtype`.",
+                   .names = ovl_dtype_keys, .values = ovl_dtype_values),
+    OVL_FIELD_MORE(ovl_model, latent, "latent", OVL_F_MAP, 0,
+                   "Multi-head latent attention.", .table = &ovl_latent_table),
+    OVL_FIELD_SET(ovl_model, moe, moe.given, "moe", OVL_F_MAP, 0,
+                  "A mixture of experts in place of the MLP.", .table = &ovl_moe_table),
     OVL_FIELD_MORE(ovl_model, block, "block", OVL_F_MAP, 0,
                    "Measured durations of a block, instead of the roofline.",
                    .table = &ovl_block_table),
