@@ -88,13 +88,14 @@ bool ovl_block_shape_of(const ovl_scenario *scenario, ovl_block_shape *shape, ov
         .ffn = (uint64_t)m->ffn_hidden / t,
         .vocab = ((uint64_t)m->vocabulary + t - 1) / t,
         .dtype = (ovl_dtype)scenario->workload.dtype,
+        .matmul_dtype = (ovl_dtype)(m->matmul_dtype == OVL_DTYPE_OF_LAYER ? scenario->workload.dtype
+                                                                          : m->matmul_dtype),
         .element = ovl_dtype_size((ovl_dtype)scenario->workload.dtype),
         .split = m->sequence_parallel ? t : 1,
         .ep = 1,
         .across = 1,
         .load = {.most = 1},
     };
-    shape->compute = m->compute_dtype < 0 ? shape->dtype : (ovl_dtype)m->compute_dtype;
     shape->qkv = h * (shape->q + 2 * shape->kv);
     if (latent->query > 0) {
         uint64_t query = (uint64_t)latent->query, both = (uint64_t)latent->key_value;

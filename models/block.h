@@ -45,7 +45,8 @@ typedef struct ovl_block_shape {
     uint64_t q, kv, ffn, vocab; /* columns of a rank: a d / t, max(1, g / t) d, f / t, V / t */
     uint64_t element;           /* e */
     uint64_t split;             /* u */
-    ovl_dtype dtype, compute;   /* of what is kept; of matrix products */
+    ovl_dtype dtype;            /* of parameters and activations ... */
+    ovl_dtype matmul_dtype;     /* ... that matrix products compute in */
     uint64_t qkv;               /* weights that queries, keys and values are made by */
     uint64_t rope;              /* columns of queries of a rank besides q */
     /* Of a mixture of experts: */

@@ -36,13 +36,13 @@ ovl_inner_op ovl_block_product(const building *b, const product *p, double flops
     uint64_t bytes = b->s->element * (p->m * p->k + weights + p->m * p->n);
     return (ovl_inner_op){.name = p->name,
                           .kind = OVL_INNER_KERNEL,
-                          .dtype = (uint8_t)b->s->compute,
                           .needs = {OVL_INNER_NOTHING, OVL_INNER_NOTHING},
                           .flops = flops * one,
                           .weight_flops = weight * one,
                           .hbm = flops > 0 ? bytes : 0,
                           .weight_hbm = weight > 0 ? bytes : 0,
-                          .efficiency = b->s->model->matmul_efficiency};
+                          .efficiency = b->s->model->matmul_efficiency,
+                          .dtype = (uint8_t)b->s->matmul_dtype};
 }
 
 static int16_t add_kernel(building *b, ovl_inner_op kernel, int16_t need)
@@ -76,6 +76,7 @@ static int16_t add_tp(building *b, const char *name, ovl_coll coll, uint64_t i, 
     return add(b, (ovl_inner_op){.name = numbered(b, name, i, of),
                                  .kind = OVL_INNER_COLLECTIVE,
                                  .coll = (uint8_t)coll,
+                                 .dtype = (uint8_t)b->s->dtype,
                                  .needs = {need, OVL_INNER_NOTHING},
                                  .group = b->s->model->tp,
                                  .bytes = whole_bytes(b) / of});
@@ -162,11 +163,11 @@ static ovl_inner_op attention(const building *b, double times, uint64_t parts)
     }
     return (ovl_inner_op){.name = "attention",
                           .kind = OVL_INNER_KERNEL,
-                          .dtype = (uint8_t)s->dtype,
                           .needs = {OVL_INNER_NOTHING, OVL_INNER_NOTHING},
                           .flops = flops * (m->causal ? 0.5 : 1) * times / (double)parts,
                           .hbm = (uint64_t)((double)bytes * times) / parts,
-                          .efficiency = m->attention_efficiency};
+                          .efficiency = m->attention_efficiency,
+                          .dtype = (uint8_t)s->dtype};
 }
 
 /* Keys and values of one rank. */
@@ -180,6 +181,7 @@ static int16_t add_cp(building *b, const char *name, ovl_coll coll, int16_t need
     return add(b, (ovl_inner_op){.name = name,
                                  .kind = OVL_INNER_COLLECTIVE,
                                  .coll = (uint8_t)coll,
+                                 .dtype = (uint8_t)b->s->dtype,
                                  .needs = {need, OVL_INNER_NOTHING},
                                  .group = b->s->model->cp,
                                  .bytes = kv_bytes(b) * b->s->cp});
@@ -190,6 +192,7 @@ static int16_t add_shift(building *b, const char *name, uint64_t i, uint64_t byt
 {
     return add(b, (ovl_inner_op){.name = numbered(b, name, i, b->s->cp),
                                  .kind = OVL_INNER_SHIFT,
+                                 .dtype = (uint8_t)b->s->dtype,
                                  .needs = {need, other},
                                  .group = b->s->model->cp,
                                  .bytes = bytes});
@@ -321,8 +324,7 @@ const ovl_inner *ovl_block_inner(const ovl_block_shape *s, ovl_arena *arena)
 {
     ovl_inner *inner = OVL_NEW(arena, ovl_inner);
     building b = {.s = s, .arena = arena};
-    *inner = (ovl_inner){.dtype = s->dtype,
-                         .measured_forward = s->model->block.forward,
+    *inner = (ovl_inner){.measured_forward = s->model->block.forward,
                          .measured_backward = s->model->block.backward};
     inner->forward = block_forward(&b);
     inner->again = block_again(&b);
@@ -340,10 +342,10 @@ const ovl_inner *ovl_embedding_inner(const ovl_block_shape *s, ovl_arena *arena)
     building b = {.s = s, .arena = arena};
     ovl_inner_op lookup = {.name = "lookup",
                            .kind = OVL_INNER_KERNEL,
-                           .dtype = (uint8_t)s->dtype,
                            .needs = {OVL_INNER_NOTHING, OVL_INNER_NOTHING},
-                           .hbm = 2 * whole_bytes(&b)};
-    *inner = (ovl_inner){.dtype = s->dtype};
+                           .hbm = 2 * whole_bytes(&b),
+                           .dtype = (uint8_t)s->dtype};
+    *inner = (ovl_inner){0};
     int16_t at = add_kernel(&b, lookup, OVL_INNER_INPUT);
     if (s->tp > 1) {
         ovl_coll coll = splits_sequence(&b) ? OVL_REDUCE_SCATTER : OVL_ALL_REDUCE;
@@ -370,7 +372,7 @@ const ovl_inner *ovl_head_inner(const ovl_block_shape *s, ovl_arena *arena)
     building b = {.s = s, .arena = arena};
     product p = {.name = "logits", .m = s->tokens, .k = (uint64_t)s->model->hidden, .n = s->vocab};
     ovl_inner_op logits = ovl_block_product(&b, &p, 1, 0);
-    *inner = (ovl_inner){.dtype = s->dtype};
+    *inner = (ovl_inner){0};
     inner->forward = finish(&b, gather_into(&b, "gather", &logits, OVL_INNER_INPUT));
     inner->again = finish(&b, OVL_INNER_INPUT);
     inner->backward = finish(&b, input_gradient(&b, "head", &p, OVL_INNER_INPUT));

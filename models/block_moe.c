@@ -70,6 +70,7 @@ static int16_t add_hop(building *b, const char *name, const char *group, uint64_
                                            .coll = OVL_ALL_TO_ALL,
                                            .needs = {need, OVL_INNER_NOTHING},
                                            .group = group,
+                                           .dtype = (uint8_t)dtype,
                                            .bytes = bytes});
 }
 

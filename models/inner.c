@@ -260,13 +260,8 @@ static void leave(ovl_inner_place *at)
     }
 }
 
-/* Of ranks with loads of their own, what a rank of mean load takes. */
-static void set_mean(ovl_inner_place *at, const ovl_inner_op *op, ovl_plan_cost cost)
+void ovl_inner_set_mean(ovl_inner_place *at, ovl_time length)
 {
-    ovl_time length = at->l->b->costs.data[cost.id].work;
-    if (op->load && op->load[0] > 0) {
-        length = (ovl_time)((double)length / op->load[0]);
-    }
     if (at->part == OVL_PART_NONE) {
         return;
     }
@@ -320,7 +315,7 @@ static ovl_op new_op(const writing *w, const ovl_inner_op *op, ovl_op_kind kind,
     const char *name = w->caller->name(w->caller->context, op->name);
     return (ovl_op){.kind = (uint8_t)kind,
                     .coll = op->kind == OVL_INNER_COLLECTIVE ? op->coll : (uint8_t)OVL_SEND_RECV,
-                    .dtype = (uint8_t)w->inner->dtype,
+                    .dtype = op->dtype,
                     .per_rank = cost.per_rank,
                     .stream = at->compute,
                     .comm = OVL_NO_COMM,
@@ -341,7 +336,10 @@ static uint32_t add_kernel(writing *w, const ovl_inner_op *op, ovl_plan_cost cos
     ovl_op kernel = new_op(w, op, OVL_KERNEL, cost);
     kernel.coll = 0;
     at->last = ovl_add_op(at->l->b, at->code, &kernel);
-    set_mean(at, op, cost);
+    /* Of ranks with loads of their own, what one of mean load takes. */
+    ovl_time length = at->l->b->costs.data[cost.id].work;
+    bool loaded = op->load && op->load[0] > 0;
+    ovl_inner_set_mean(at, loaded ? (ovl_time)((double)length / op->load[0]) : length);
     return at->last;
 }
 

@@ -48,7 +48,7 @@ typedef struct ovl_inner_op {
     double flops, weight_flops; /* kernels */
     uint64_t hbm, weight_hbm;   /* bytes they move */
     double efficiency;          /* of peak FLOP/s; 0: that of the hardware */
-    uint8_t dtype;              /* kernels: whose peak counts */
+    uint8_t dtype;              /* ovl_dtype: what kernels compute in, what is communicated */
     const double *load;         /* [n_ranks] kernels: factors of their length; NULL: 1 */
     const char *group;          /* communication */
     uint64_t bytes;
@@ -74,7 +74,6 @@ typedef enum ovl_inner_pass {
 typedef struct ovl_inner {
     ovl_inner_list forward, again, backward;
     ovl_time measured_forward, measured_backward; /* of all kernels of a pass; 0: by their FLOPs */
-    ovl_dtype dtype;
 } ovl_inner;
 
 /* What the kernels of a pass take on a healthy GPU, one after the other; 0 and an error if the
@@ -159,6 +158,9 @@ typedef struct ovl_inner_caller {
 /* Writes a pass of a layer at the present place in host order. */
 void ovl_inner_run(ovl_inner_place *at, const ovl_inner *inner, ovl_inner_pass pass,
                    const ovl_inner_caller *caller);
+
+/* In a pipeline: what the kernel last added, of this cost, takes if all stages are alike. */
+void ovl_inner_set_mean(ovl_inner_place *at, ovl_time length);
 
 /* The operation last added, a single kernel of somebody else's, stands for a whole pass: it waits
  * for the chain and goes on with it. */

@@ -66,7 +66,7 @@ static void begin_forward(ovl_step *s, const ovl_pass *pass)
     ovl_fsdp2 *e = state(s);
     ovl_fsdp2_group *root = ovl_fsdp2_root(e);
     e->backward = false;
-    e->gate = pass->first_unit == 0 ? s->last : e->gate;
+    e->gate = pass->first_unit == 0 || s->staged ? s->last : e->gate;
     if (root && pass->first_unit == 0) {
         ovl_fsdp2_unshard(e, root);
         ovl_fsdp2_wait(e, root);

@@ -148,13 +148,26 @@ void ovl_fsdp2_reshard_forward(ovl_fsdp2 *e, ovl_fsdp2_group *g)
     ovl_step_release(s, &g->whole);
 }
 
+/* Whether a group is one of the units that the pass runs: a stage of a pipeline gathers for no
+ * other. */
+static bool in_pass(const ovl_fsdp2 *e, int64_t target)
+{
+    const ovl_pass *pass = &e->s->pass;
+    for (uint32_t i = 0; e->s->staged && i < pass->n_units; i++) {
+        if (e->p->group_of[pass->first_unit + i] == (uint32_t)target) {
+            return true;
+        }
+    }
+    return !e->s->staged;
+}
+
 /* The root is gathered before everything and never a target. */
 void ovl_fsdp2_prefetch(ovl_fsdp2 *e, const ovl_fsdp2_group *g, int64_t depth)
 {
     int64_t n = e->p->n_groups - (e->p->root != OVL_NONE), at = g - e->groups;
     for (int64_t i = 1; i <= depth; i++) {
         int64_t target = e->backward ? at - i : at + i;
-        if (target < 0 || target >= n) {
+        if (target < 0 || target >= n || !in_pass(e, target)) {
             return;
         }
         ovl_fsdp2_unshard(e, &e->groups[target]);

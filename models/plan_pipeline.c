@@ -221,6 +221,9 @@ static bool named(ovl_pipe_plan *p)
 
 /* --- Limits and the steps --- */
 
+/* What sharding adds to a layer and microbatch, at most. */
+#define UNIT_OPS 8
+
 static bool check_size(ovl_pipe_plan *p)
 {
     uint64_t sum = 0;
@@ -228,7 +231,8 @@ static bool check_size(ovl_pipe_plan *p)
         sum += p->schedule.ranks[r].count;
     }
     for (uint32_t u = 0; p->first_unit && u < p->step.n_units; u++) {
-        sum += (uint64_t)ovl_inner_count(p->step.units[u].layer->inner) * p->microbatches *
+        const ovl_inner *inner = p->step.units[u].layer->inner;
+        sum += (uint64_t)((inner ? ovl_inner_count(inner) : 2) + UNIT_OPS) * p->microbatches *
                p->schedule.n_chains;
     }
     if (sum > OVL_PLAN_CODE_OPS || sum * (p->l->n_ranks / p->p) > OVL_PLAN_RANK_OPS) {
@@ -269,7 +273,8 @@ void ovl_plan_pipeline(ovl_lowering *l)
         ovl_pipe_complete(&p)) {
         l->schedule = keep_schedule(&p);
         l->microbatches = p.microbatches;
-        if (ovl_pipe_data_plan(&p) && ovl_pipe_comms(&p) && check_size(&p)) {
+        if (ovl_pipe_fsdp_plan(&p) && ovl_pipe_data_plan(&p) && ovl_pipe_comms(&p) &&
+            check_size(&p)) {
             ovl_pipe_means_find(&p);
             ovl_pipe_emit(&p);
         }

@@ -8,6 +8,7 @@
  *     plan_pipeline_emit.c    one code for each place in the pipeline (plan_pipeline_code.h)
  *     plan_pipeline_pass.c    stages whose layers are more than one kernel: passes of a step
  *     plan_pipeline_data.c    what data parallelism adds to each stage
+ *     plan_pipeline_fsdp.c    the same by overlap.fsdp: units of a stage are sharded one by one
  *
  * A *cell* is a stage and a microbatch: number stage * microbatches + microbatch. With two chains
  * (DualPipe) stage P + s is a copy of stage s.
@@ -23,7 +24,7 @@
 #define OVL_MODELS_PLAN_PIPELINE_H
 
 #include "models/schedule.h"
-#include "models/step.h"
+#include "models/shard.h"
 
 /* A stage as the workload says it; times are one, or one for each microbatch. */
 typedef struct ovl_pipe_stage {
@@ -70,6 +71,7 @@ typedef struct ovl_pipe_plan {
     uint32_t n_stages;
     ovl_step step;        /* of the layers of all stages, if each is run by itself */
     uint32_t *first_unit; /* [n_stages + 1] of the step; NULL: an action is one kernel */
+    ovl_fsdp_plan shards; /* with overlap.fsdp: who shards with whom */
     uint32_t microbatches;
     ovl_schedule schedule;   /* with sends and receives, once they are placed */
     ovl_pipe_edge *forward;  /* [schedule.n_stages] out of F of a stage */

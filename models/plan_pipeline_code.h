@@ -47,6 +47,8 @@ typedef struct ovl_pipe_code {
     ovl_pipe_cell *cells;   /* [n_stages * microbatches] */
     ovl_pipe_state *stages; /* [n_stages] */
     uint16_t data_stream, data_slot;
+    ovl_step *step;       /* of the layers of this place, or of all; NULL: actions are kernels */
+    uint32_t *first_unit; /* [n_stages + 1] in it; stages of other places have none of their own */
     const ovl_action *action; /* that runs as a pass */
     uint32_t let_go_by; /* the last kernel that used parameters that were let go, or OVL_NONE */
     bool broken;
@@ -78,6 +80,17 @@ void ovl_pipe_pass_close(ovl_pipe_code *e);
 
 /* Runs the layers of an action's stage. */
 void ovl_pipe_pass(ovl_pipe_code *e, const ovl_action *a);
+
+/* --- plan_pipeline_fsdp.c --- */
+
+/* Who shards with whom; false after an error. */
+bool ovl_pipe_fsdp_plan(ovl_pipe_plan *p);
+
+/* Makes the step of a place, whose units are those of its stages. */
+void ovl_pipe_fsdp_open(ovl_pipe_code *e);
+
+/* The optimizer, and the end of that step. */
+void ovl_pipe_fsdp_close(ovl_pipe_code *e);
 
 /* --- plan_pipeline_data.c --- */
 

@@ -94,7 +94,7 @@ static void open_stage(ovl_pipe_code *e, uint32_t k)
     const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, k);
     ovl_pipe_state *s = &e->stages[k];
     bool data = data_of(e->p)->given, sharded = data && data_of(e->p)->sharded;
-    if (!stage->params) {
+    if (!stage->params || e->p->shards.shard) { /* its layers hold shards of their own */
         return;
     }
     s->params = ovl_pipe_buffer(e, stage_text(e, sharded ? "parameter shard" : "parameters", k),
@@ -122,7 +122,7 @@ void ovl_pipe_data_open(ovl_pipe_code *e)
         }
     }
     const ovl_optimizer *optimizer = &e->p->workload->optimizer;
-    if (optimizer->states) {
+    if (optimizer->states && !e->p->shards.shard) {
         ovl_pipe_stage owner = {.mark = optimizer->mark};
         ovl_pipe_buffer(e, "optimizer states", &owner, optimizer->states, OVL_OPTIMIZER, true,
                         e->compute);
@@ -235,7 +235,7 @@ static ovl_id gradient_name(ovl_pipe_code *e, uint32_t stage)
 
 static uint16_t apart(ovl_pipe_code *e)
 {
-    return e->p->first_unit ? ovl_inner_apart(&e->p->step.inner) : 0;
+    return e->step ? ovl_inner_apart(&e->step->inner) : 0;
 }
 
 static void produce(ovl_pipe_code *e, const ovl_action *a, uint32_t local)

@@ -74,8 +74,9 @@ static void tell_too_early(writer *e, const ovl_action *a, const char *what)
 
 /* --- Buffers --- */
 
-/* Temporary are what is sent and received: recorded with the allocator, as torch.distributed does,
- * so that their memory is used again only when the transfer is over. */
+/* Temporary are what is sent and received, and gradients that are not held what is reduced:
+ * recorded with the allocator, as torch.distributed does, so that their memory is used again only
+ * when the communication is over. */
 ovl_id ovl_pipe_buffer(ovl_pipe_code *e, const char *name, const ovl_pipe_stage *stage,
                        uint64_t bytes, ovl_category category, bool held, uint16_t stream)
 {
@@ -86,7 +87,8 @@ ovl_id ovl_pipe_buffer(ovl_pipe_code *e, const char *name, const ovl_pipe_stage 
                                         .dtype = (uint8_t)e->p->workload->dtype,
                                         .stream = stream,
                                         .held = held,
-                                        .record_stream = category == OVL_TEMPORARY,
+                                        .record_stream = category == OVL_TEMPORARY ||
+                                                         (category == OVL_GRADIENT && !held),
                                         .mark = stage->mark});
 }
 
@@ -292,10 +294,10 @@ static void add_compute(writer *e, const ovl_action *a, uint32_t n)
 /* Layers one by one, a pair one after the other; or a kernel. Gives how many actions that were. */
 static uint32_t add_work(writer *e, const ovl_action *a, uint32_t n)
 {
-    if (!e->p->first_unit) {
+    if (!e->step) {
         add_compute(e, a, n);
     }
-    for (uint32_t k = 0; k < n && e->p->first_unit && !e->broken; k++) {
+    for (uint32_t k = 0; k < n && e->step && !e->broken; k++) {
         ovl_pipe_pass(e, &a[k]);
     }
     return n;
@@ -573,16 +575,15 @@ static void write_code(writer *e, uint32_t rank, uint32_t member)
     open_code(e, rank, member);
     write_row(e, &e->p->schedule.ranks[rank]);
     ovl_pipe_pass_close(e);
-    ovl_pipe_data_optimizer(e);
 }
 
 /* Ranks of one place in their pipelines share a code if what they communicate in lies alike on
  * nodes. */
-static bool alike(const ovl_pipe_plan *p, uint32_t a, uint32_t b)
+static bool alike(ovl_pipe_plan *p, uint32_t a, uint32_t b)
 {
     return (!p->data_group ||
             ovl_plan_spread(p->l, p->data_group, a) == ovl_plan_spread(p->l, p->data_group, b)) &&
-           ovl_inner_alike(p->l, a, b);
+           (!p->shards.shard || ovl_shard_alike(&p->shards, a, b)) && ovl_inner_alike(p->l, a, b);
 }
 
 void ovl_pipe_emit(ovl_pipe_plan *p)

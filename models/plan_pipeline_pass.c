@@ -7,7 +7,7 @@ static void touch(ovl_step *s, uint32_t u, bool forward)
 {
     ovl_pipe_code *e = s->own;
     const ovl_action *a = e->action;
-    const uint32_t *first = &e->p->first_unit[a->stage % e->p->n_stages];
+    const uint32_t *first = &e->first_unit[a->stage % e->p->n_stages];
     if (u == (forward ? first[1] - 1 : first[0])) {
         ovl_pipe_data_kernel(e, a, s->last);
     }
@@ -34,19 +34,27 @@ static const ovl_strategy stage_strategy = {
 void ovl_pipe_pass_open(ovl_pipe_code *e)
 {
     ovl_pipe_plan *p = e->p;
-    if (!p->first_unit) {
-        return;
+    if (p->first_unit && p->l->scenario->fsdp.given) {
+        ovl_pipe_fsdp_open(e);
+    } else if (p->first_unit) {
+        e->step = &p->step;
+        e->first_unit = p->first_unit;
+        e->step->strategy = &stage_strategy;
+        e->step->own = e;
+        ovl_step_open_in(e->step, e->member, e->code, e->compute);
     }
-    p->step.strategy = &stage_strategy;
-    p->step.own = e;
-    ovl_step_open_in(&p->step, e->member, e->code, e->compute);
 }
 
 void ovl_pipe_pass_close(ovl_pipe_code *e)
 {
-    if (e->p->first_unit) {
-        ovl_step_close(&e->p->step);
+    if (e->step && e->p->l->scenario->fsdp.given) {
+        ovl_pipe_fsdp_close(e);
+        return;
     }
+    if (e->step) {
+        ovl_step_close(e->step);
+    }
+    ovl_pipe_data_optimizer(e);
 }
 
 /* --- An action --- */
@@ -79,7 +87,7 @@ static ovl_pass_kind kind_of(const ovl_action *a)
 /* Where the pass is written, and what its first operation brings with it. */
 static void begin(ovl_pipe_code *e, const ovl_action *a)
 {
-    ovl_inner_place *at = &e->p->step.inner;
+    ovl_inner_place *at = &e->step->inner;
     ovl_pipe_cell *c = ovl_pipe_cell_of(e, a);
     ovl_action alone = *a;
     alone.joined = false;
@@ -110,7 +118,7 @@ static void add_room(ovl_pipe_code *e, const ovl_action *a)
 
 static void end(ovl_pipe_code *e, const ovl_action *a)
 {
-    ovl_step *s = &e->p->step;
+    ovl_step *s = e->step;
     ovl_pipe_cell *c = ovl_pipe_cell_of(e, a);
     e->broken = e->broken || s->inner.broken;
     if (a->type == OVL_ACT_F) {
@@ -126,8 +134,8 @@ static void end(ovl_pipe_code *e, const ovl_action *a)
 
 void ovl_pipe_pass(ovl_pipe_code *e, const ovl_action *a)
 {
-    ovl_step *s = &e->p->step;
-    const uint32_t *first = &e->p->first_unit[a->stage % e->p->n_stages];
+    ovl_step *s = e->step;
+    const uint32_t *first = &e->first_unit[a->stage % e->p->n_stages];
     ovl_pipe_check_input(e, a);
     if (e->broken) {
         return;

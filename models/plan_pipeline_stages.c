@@ -280,7 +280,8 @@ static bool share_layers(ovl_pipe_plan *p, const layers *list, uint32_t *counts)
 static void find_units(ovl_pipe_plan *p, const uint32_t *counts)
 {
     p->step = (ovl_step){.l = p->l, .workload = p->workload};
-    if (!p->workload->model.given || !ovl_step_units(&p->step)) {
+    bool apart = p->workload->model.given || p->l->scenario->fsdp.given;
+    if (!apart || !ovl_step_units(&p->step)) {
         return;
     }
     p->step.microbatches = p->microbatches;

@@ -257,6 +257,7 @@ typedef struct ovl_model {
     int64_t layers, hidden, ffn_hidden, heads, kv_heads, head_dim, sequence, vocabulary;
     int64_t microbatch; /* sequences */
     int dtype;          /* ovl_dtype: parameters, activations, gradients */
+    int matmul_dtype;   /* that matrix products compute in; OVL_DTYPE_OF_LAYER: the same */
     bool gated, causal, dropout, sequence_parallel;
     int attention; /* ovl_attention */
     int recompute; /* ovl_recompute */
@@ -265,7 +266,6 @@ typedef struct ovl_model {
     int64_t async_tp; /* pieces of a collective and the kernel beside it; 1: whole */
     double matmul_efficiency, attention_efficiency; /* of peak FLOP/s; 0: that of the hardware */
     ovl_block_times block;
-    int compute_dtype; /* of matrix products, or OVL_DTYPE_OF_WORKLOAD: dtype */
     ovl_latent latent;
     ovl_moe moe;
 } ovl_model;

@@ -81,6 +81,17 @@ void ovl_shard_update(ovl_fsdp_plan *p, const ovl_shard_held *held);
 extern const ovl_strategy ovl_fsdp2_strategy, ovl_fsdp1_strategy;
 extern const ovl_strategy ovl_zero_strategy, ovl_zero3_strategy;
 
+/* The same in parts, for who arranges the passes of a step (a pipeline). Finds who shards with
+ * whom, once for all plans of a scenario; false and errors. */
+bool ovl_shard_find(ovl_fsdp_plan *p, ovl_lowering *l, const ovl_fsdp *fsdp);
+
+/* Forms the parameter groups of the step's units; mistakes are added to l->errs. */
+void ovl_shard_groups(ovl_fsdp_plan *p);
+
+/* The code written next is that of this rank; whether two ranks may share one. */
+void ovl_shard_at(ovl_fsdp_plan *p, uint32_t rank);
+bool ovl_shard_alike(ovl_fsdp_plan *p, uint32_t a, uint32_t b);
+
 /* A step of workload.layers with a strategy that shards as `fsdp` says. */
 void ovl_shard_plan(ovl_lowering *l, const ovl_fsdp *fsdp, const ovl_strategy *strategy,
                     const void *options);

@@ -129,7 +129,7 @@ static void add_root(ovl_fsdp_plan *p, const bool *is_root)
     }
 }
 
-static void add_groups(ovl_fsdp_plan *p)
+void ovl_shard_groups(ovl_fsdp_plan *p)
 {
     const ovl_fsdp *fsdp = p->fsdp;
     uint32_t n = p->step.n_units;
@@ -157,6 +157,24 @@ static void add_groups(ovl_fsdp_plan *p)
 
 /* --- The codes --- */
 
+void ovl_shard_at(ovl_fsdp_plan *p, uint32_t rank)
+{
+    p->shard_spread = ovl_plan_spread(p->l, p->shard, rank);
+    p->replica_spread = p->replica ? ovl_plan_spread(p->l, p->replica, rank) : NULL;
+    p->near_spread = p->near ? ovl_plan_spread(p->l, p->near, rank) : NULL;
+}
+
+static bool lie_alike(ovl_lowering *l, const ovl_group *group, uint32_t a, uint32_t b)
+{
+    return !group || ovl_plan_spread(l, group, a) == ovl_plan_spread(l, group, b);
+}
+
+bool ovl_shard_alike(ovl_fsdp_plan *p, uint32_t a, uint32_t b)
+{
+    return lie_alike(p->l, p->shard, a, b) && lie_alike(p->l, p->replica, a, b) &&
+           lie_alike(p->l, p->near, a, b) && ovl_inner_alike(p->l, a, b);
+}
+
 /* Ranks whose groups lie alike on nodes share a code. */
 static void write_codes(ovl_fsdp_plan *p)
 {
@@ -168,16 +186,10 @@ static void write_codes(ovl_fsdp_plan *p)
         if (l->rank_code[first] != OVL_NONE) {
             continue;
         }
-        p->shard_spread = ovl_plan_spread(l, p->shard, first);
-        p->replica_spread = p->replica ? ovl_plan_spread(l, p->replica, first) : NULL;
-        p->near_spread = p->near ? ovl_plan_spread(l, p->near, first) : NULL;
+        ovl_shard_at(p, first);
         ovl_id code = ovl_step_write(&p->step, first);
         for (uint32_t rank = first; rank < l->n_ranks; rank++) {
-            bool same =
-                ovl_plan_spread(l, p->shard, rank) == p->shard_spread &&
-                (!p->replica || ovl_plan_spread(l, p->replica, rank) == p->replica_spread) &&
-                (!p->near || ovl_plan_spread(l, p->near, rank) == p->near_spread) &&
-                ovl_inner_alike(l, first, rank);
+            bool same = ovl_shard_alike(p, first, rank);
             l->rank_code[rank] = same ? code : l->rank_code[rank];
         }
     }
@@ -187,16 +199,23 @@ static void write_codes(ovl_fsdp_plan *p)
  * reshard, a reduction in three steps with a copy. */
 #define UNIT_OPS 16
 
+bool ovl_shard_find(ovl_fsdp_plan *p, ovl_lowering *l, const ovl_fsdp *fsdp)
+{
+    p->l = l;
+    p->fsdp = fsdp;
+    return find_groups(p);
+}
+
 void ovl_shard_plan(ovl_lowering *l, const ovl_fsdp *fsdp, const ovl_strategy *strategy,
                     const void *options)
 {
-    ovl_fsdp_plan p = {.l = l, .fsdp = fsdp, .options = options};
+    ovl_fsdp_plan p = {.options = options};
     uint32_t errors = l->errs->errors;
     p.step =
         (ovl_step){.l = l, .workload = &l->scenario->workload, .strategy = strategy, .own = &p};
     p.step.regathers = fsdp->policy == OVL_FSDP_1 && fsdp->regather;
-    if (find_groups(&p) && ovl_step_units(&p.step)) {
-        add_groups(&p);
+    if (ovl_shard_find(&p, l, fsdp) && ovl_step_units(&p.step)) {
+        ovl_shard_groups(&p);
         if (l->errs->errors == errors && ovl_step_fits(&p.step, UNIT_OPS)) {
             write_codes(&p);
         }

@@ -81,7 +81,11 @@ static void add_unit(const unit_pass *p)
     ovl_op op = ovl_step_op(s, OVL_KERNEL, ovl_step_name(s, p->word, unit->name), p->cost,
                             s->compute, unit->mark);
     op.launch += p->host;
+    op.part = s->inner.part;
+    op.stage = s->inner.stage;
+    op.microbatch = s->inner.microbatch;
     uint32_t local = ovl_step_add(s, &op);
+    ovl_inner_set_mean(&s->inner, s->b->costs.data[p->cost.id].work);
     ovl_inner_take(&s->inner, local);
     touch(p, local);
 }
@@ -169,6 +173,7 @@ void ovl_step_pass(ovl_step *s, const ovl_pass *pass)
 {
     bool is_forward = pass->kind == OVL_PASS_FORWARD;
     s->microbatch = pass->microbatch;
+    s->pass = *pass;
     call_pass(is_forward ? s->strategy->begin_forward : s->strategy->begin_backward, s, pass);
     for (uint32_t i = 0; i < pass->n_units; i++) {
         pass_unit(s, pass->first_unit + (is_forward ? i : pass->n_units - 1 - i), pass->kind);

@@ -93,6 +93,7 @@ typedef struct ovl_step {
     const ovl_workload *workload;
     const ovl_strategy *strategy;
     void *own;         /* of the strategy */
+    bool staged;       /* passes are those of a pipeline's stages, each a module of its own */
     bool regathers;    /* a recomputed forward gathers, and frees, as the first does */
     ovl_arena scratch; /* until the plan is done */
     ovl_step_unit *units;
@@ -106,6 +107,7 @@ typedef struct ovl_step {
     uint32_t last;              /* on the compute stream, or OVL_NONE */
     uint32_t added;             /* on any stream: the last, or OVL_NONE */
     uint32_t microbatch;        /* now */
+    ovl_pass pass;              /* now */
     ovl_step_kept *kept;        /* [microbatches * n_units] */
     uint16_t d2h, h2d;          /* streams of copies to the host and back */
     OVL_VEC(uint32_t) offloads; /* into kept: copies to the host whose source is there yet */

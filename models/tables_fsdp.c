@@ -261,7 +261,12 @@ const ovl_table ovl_fsdp_table = {
         "    fsdp: {shard: dp, prefetch: {forward: 1, backward: 1}, param_dtype: bf16, "
         "reduce_dtype: f32}\n"
         "    fsdp: {shard: shard, replicate: replica, root: [embed, head]}\n"
-        "    fsdp: {policy: fsdp1, backward_prefetch: pre, limit_all_gathers: 2}",
+        "    fsdp: {policy: fsdp1, backward_prefetch: pre, limit_all_gathers: 2}\n\n"
+        "In a pipeline (policy fsdp2) each stage shards its layers. PyTorch then gathers and "
+        "reduces "
+        "once for all microbatches:\n\n"
+        "    fsdp: {reshard_after_forward: false, accumulate: {gradient_sync: last, last_backward: "
+        "last, reshard_after_backward: false}}",
     .fields = fsdp_fields,
     .n_fields = OVL_COUNT(fsdp_fields),
     .size = sizeof(ovl_fsdp),

@@ -31,12 +31,12 @@ static void model_defaults(void *value)
 {
     ovl_model *model = value;
     model->dtype = OVL_BF16;
+    model->matmul_dtype = OVL_DTYPE_OF_LAYER;
     model->microbatch = 1;
     model->gated = model->causal = model->sequence_parallel = true;
     model->tp = "tp";
     model->cp = "cp";
     model->async_tp = 1;
-    model->compute_dtype = OVL_DTYPE_OF_WORKLOAD;
 }
 
 static void check_efficiency(const ovl_node *node, const char *key, double value, ovl_errs *errs)
@@ -103,6 +103,10 @@ static const ovl_field model_fields[] = {
     OVL_FIELD_MORE(ovl_model, dtype, "dtype", OVL_F_ENUM, 0,
                    "Element type of parameters, activations and gradients. Default bf16.",
                    .names = ovl_dtype_keys, .values = ovl_dtype_values),
+    OVL_FIELD_MORE(ovl_model, matmul_dtype, "matmul_dtype", OVL_F_ENUM, 0,
+                   "Element type that the matrix products of blocks and head compute in, such as "
+                   "fp8: they go by its peak. Default: `dtype`.",
+                   .names = ovl_dtype_keys, .values = ovl_dtype_values),
     OVL_FIELD(ovl_model, gated, "gated", OVL_F_BOOL, 0,
               "The MLP has a gate (SwiGLU): three matrices instead of two. Default true."),
     OVL_FIELD(ovl_model, causal, "causal", OVL_F_BOOL, 0,
@@ -139,10 +143,6 @@ static const ovl_field model_fields[] = {
               "`hardware.gpu.efficiency`."),
     OVL_FIELD(ovl_model, attention_efficiency, "attention_efficiency", OVL_F_RATIO,
               OVL_FIELD_POSITIVE, "The same of the attention."),
-    OVL_FIELD_MORE(ovl_model, compute_dtype, "compute_dtype", OVL_F_ENUM, 0,
-                   "Element type that matrix products of blocks are computed in, for the peak of the "
-                   "GPU; attention keeps `dtype`. Default: `dtype`.",
-                   .names = ovl_dtype_keys, .values = ovl_dtype_values),
     OVL_FIELD_MORE(ovl_model, latent, "latent", OVL_F_MAP, 0,
                    "Multi-head latent attention.", .table = &ovl_latent_table),
     OVL_FIELD_SET(ovl_model, moe, moe.given, "moe", OVL_F_MAP, 0,

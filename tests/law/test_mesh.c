@@ -40,6 +40,15 @@ static const struct {
                        "data_parallel: {group: dp}}}"},
     {"{fsdp: 2, pp: 2}", "{pipeline: {schedule: 1f1b, microbatches: 4, data_parallel: {group: "
                          "fsdp, sharded: true}}}"},
+    {"{fsdp: 2, pp: 2}", "{pipeline: {schedule: interleaved, virtual_stages: 3, microbatches: 4, "
+                         "data_parallel: {group: "
+                         "fsdp, sharded: true, active_stages: 3}}}"},
+    {"{fsdp: 2, pp: 2}", "{pipeline: {schedule: 1f1b, microbatches: 4}, fsdp: {shard: fsdp}}"},
+    {"{tp: 2, cp: 2, pp: 2, fsdp: 2, dp: 2}", "{pipeline: {schedule: interleaved, virtual_stages: "
+                                              "2, microbatches: 4}, fsdp: {shard: cp+fsdp, "
+                                              "replicate: dp, reshard_after_forward: false, "
+                                              "accumulate: {gradient_sync: last, last_backward: "
+                                              "last, reshard_after_backward: false}}}"},
     {"{tp: 2, cp: 2, fsdp: 2, dp: 2}", "{fsdp: {shard: cp+fsdp, replicate: dp}}"},
     {"{tp: 2, cp: 2, pp: 2, dp: 2}", "{pipeline: {schedule: zb_h1, microbatches: 4, data_parallel: "
                                      "{group: cp+dp, sharded: true}}}"},

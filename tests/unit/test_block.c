@@ -221,6 +221,58 @@ static void gradients_reach_the_optimizer_once(void)
     finish(&t);
 }
 
+/* Two stages of two layers (10 ms, 20 ms), two microbatches; a collective takes 1 ms, and so does a
+ * transfer. Every microbatch gathers and reduces:
+ *
+ *     rank 0   gather ..1, F0 ..21, gather ..22, F1 ..42                      B0 83..123, B1
+ * 145..185 rank 1   F0 22..42, B0 ..82, gather ..83, F1 ..103, gather ..104, B1 ..144        reduce
+ * ..186
+ *
+ * Once for all microbatches: F0 1..21, F1 ..41; rank 1 22..42..82..102..142; B1 143..183, reduce.
+ */
+#define STAGES                                                                                     \
+    "mesh: {axes: {pp: 2, dp: 2}}\n"                                                               \
+    "hardware: {collectives: [{op: all_gather, alpha: 1 ms}, {op: reduce_scatter, alpha: 1 ms}, "  \
+    "{op: send_recv, alpha: 1 ms}]}\n"                                                             \
+    "workload:\n"                                                                                  \
+    "  layers: [{name: block, repeat: 4, params: 10 MiB, forward: 10 ms, backward: 20 ms, "        \
+    "transfer: 1 MiB}]\n"                                                                          \
+    "overlap:\n"                                                                                   \
+    "  pipeline: {schedule: 1f1b, microbatches: 2}\n"
+
+static void a_pipeline_shards_the_layers_of_its_stages(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, STAGES "  fsdp: {}\n", NULL));
+    CHECK(analyse(&t));
+    CHECK_INT(t.result.step, 186 * OVL_MS);
+    CHECK_INT(t.result.n_hazards, 0);
+    CHECK_TEXT(t.result.gradient_scale, "1/4");
+    CHECK(lower(&t,
+                STAGES "  fsdp: {reshard_after_forward: false, accumulate: {gradient_sync: last, "
+                       "last_backward: last, reshard_after_backward: false}}\n",
+                NULL));
+    CHECK(analyse(&t));
+    CHECK_INT(t.result.step, 184 * OVL_MS);
+    CHECK_INT(t.result.n_hazards, 0);
+    CHECK_TEXT(t.result.gradient_scale, "1/4");
+    finish(&t);
+}
+
+static void what_a_pipeline_cannot_shard_is_told(void)
+{
+    bench t = {0};
+    CHECK(!lower(&t, STAGES "  fsdp: {policy: fsdp1}\n", NULL));
+    CHECK(told(&t, "overlap.fsdp in a pipeline is modelled for policy fsdp2"));
+    CHECK(!lower(&t, STAGES "  fsdp: {root: [block]}\n", NULL));
+    CHECK(told(&t, "has no root layers"));
+    CHECK(!lower(&t, STAGES "  fsdp: {}\n", "overlap.pipeline.schedule=looped_bfs"));
+    CHECK(told(&t, "needs a schedule whose last backward is that of the last microbatch"));
+    CHECK(!lower(&t, STAGES "  fsdp: {}\n", "overlap.pipeline.data_parallel={group: dp}"));
+    CHECK(told(&t, "does not go together with overlap.pipeline.data_parallel"));
+    finish(&t);
+}
+
 static void what_does_not_divide_is_told(void)
 {
     bench t = {0};
@@ -245,6 +297,8 @@ static CU_TestInfo tests[] = {
     {"pieces of a collective run beside the kernel", pieces_of_a_collective_run_beside_the_kernel},
     {"blocks are split among stages", blocks_are_split_among_stages},
     {"gradients reach the optimizer once", gradients_reach_the_optimizer_once},
+    {"a pipeline shards the layers of its stages", a_pipeline_shards_the_layers_of_its_stages},
+    {"what a pipeline cannot shard is told", what_a_pipeline_cannot_shard_is_told},
     {"what does not divide is told", what_does_not_divide_is_told},
     CU_TEST_INFO_NULL,
 };
