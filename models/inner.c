@@ -270,17 +270,8 @@ void ovl_inner_set_mean(ovl_inner_place *at, ovl_time length)
                  at->own == at->mean ? length : (ovl_time)((double)length * factor));
 }
 
-/* One operation while it is written. */
-typedef struct writing {
-    ovl_inner_place *at;
-    const ovl_inner *inner;
-    const ovl_inner_caller *caller;
-    ovl_inner_pass pass;
-    uint32_t *local; /* [n] of the operations written; OVL_NONE: not in this pass */
-    uint32_t from;   /* the chain at the beginning */
-    bool from_kernel;
-    bool begun;
-} writing;
+/* A pass while it is written. */
+typedef ovl_inner_writing writing;
 
 static void wait_for(const writing *w, int16_t need)
 {
@@ -418,37 +409,96 @@ static uint32_t last_kernel(const ovl_inner_list *list, ovl_inner_pass pass)
     return last;
 }
 
+void ovl_inner_begin(ovl_inner_writing *w, ovl_inner_place *at, const ovl_inner *inner,
+                     ovl_inner_pass pass, const ovl_inner_caller *caller)
+{
+    const ovl_inner_list *list = list_of(inner, pass);
+    *w = (writing){.at = at, .inner = inner, .caller = caller, .pass = pass, .from = at->chain};
+    w->from_kernel = at->chain_is_kernel;
+    w->local = OVL_NEW_ARRAY(at->scratch, uint32_t, list->n);
+    memset(w->local, 0xff, list->n * sizeof *w->local); /* OVL_NONE */
+    w->last = last_kernel(list, pass);
+}
+
+/* The operation just added, number i. */
+static void added(writing *w, uint32_t i, bool first)
+{
+    const ovl_inner_caller *caller = w->caller;
+    bool out = (int16_t)i == list_of(w->inner, w->pass)->out;
+    if (first && caller->first && !w->at->broken) {
+        caller->first(caller->context);
+    }
+    if (out && w->pass != OVL_INNER_BACKWARD_WEIGHT) {
+        leave(w->at);
+    }
+    if (i == w->last && caller->last_kernel && !w->at->broken) {
+        caller->last_kernel(caller->context, w->local[i]);
+    }
+}
+
+static void end(const writing *w)
+{
+    ovl_inner_place *at = w->at;
+    const ovl_inner_list *list = list_of(w->inner, w->pass);
+    bool moves = w->pass != OVL_INNER_BACKWARD_WEIGHT && list->out >= 0;
+    if (moves && !at->broken && w->local[list->out] != OVL_NONE) {
+        at->chain = w->local[list->out];
+        at->chain_is_kernel = list->op[list->out].kind == OVL_INNER_KERNEL;
+    }
+}
+
+bool ovl_inner_some(ovl_inner_writing *w)
+{
+    const ovl_inner_list *list = list_of(w->inner, w->pass);
+    ovl_plan_cost *costs = costs_of(w->at, w->inner, w->pass);
+    for (; w->next < list->n && !w->at->broken; w->next++) {
+        const ovl_inner_op *op = &list->op[w->next];
+        if (!is_in(op, w->pass)) {
+            continue;
+        }
+        if (w->communicates && op->kind == OVL_INNER_KERNEL) {
+            w->communicates = false;
+            return true;
+        }
+        bool first = !w->begun;
+        add_one(w, w->next, &costs[w->next]);
+        added(w, w->next, first);
+        w->communicates = op->kind != OVL_INNER_KERNEL;
+    }
+    end(w);
+    return false;
+}
+
 void ovl_inner_run(ovl_inner_place *at, const ovl_inner *inner, ovl_inner_pass pass,
                    const ovl_inner_caller *caller)
 {
-    const ovl_inner_list *list = list_of(inner, pass);
-    writing w = {.at = at, .inner = inner, .caller = caller, .pass = pass, .from = at->chain};
-    w.from_kernel = at->chain_is_kernel;
-    w.local = OVL_NEW_ARRAY(at->scratch, uint32_t, list->n);
-    memset(w.local, 0xff, list->n * sizeof *w.local); /* OVL_NONE */
-    ovl_plan_cost *costs = costs_of(at, inner, pass);
-    uint32_t last = last_kernel(list, pass);
-    for (uint32_t i = 0; i < list->n && !at->broken; i++) {
-        if (!is_in(&list->op[i], pass)) {
-            continue;
-        }
-        bool first = !w.begun;
-        add_one(&w, i, &costs[i]);
-        if (first && caller->first && !at->broken) {
-            caller->first(caller->context);
-        }
-        if ((int16_t)i == list->out && pass != OVL_INNER_BACKWARD_WEIGHT) {
-            leave(at);
-        }
-        if (i == last && caller->last_kernel && !at->broken) {
-            caller->last_kernel(caller->context, w.local[i]);
-        }
+    ovl_inner_writing w;
+    ovl_inner_begin(&w, at, inner, pass, caller);
+    while (ovl_inner_some(&w)) {
     }
-    bool moves = pass != OVL_INNER_BACKWARD_WEIGHT && list->out >= 0;
-    if (moves && !at->broken && w.local[list->out] != OVL_NONE) {
-        at->chain = w.local[list->out];
-        at->chain_is_kernel = list->op[list->out].kind == OVL_INNER_KERNEL;
-    }
+}
+
+/* --- Turns --- */
+
+ovl_inner_turn ovl_inner_leave(const ovl_inner_place *at)
+{
+    return (ovl_inner_turn){at->chain, at->waits, at->input,      at->output,
+                            at->stage, at->microbatch, at->own,   at->mean,
+                            at->part,  at->chain_is_kernel};
+}
+
+void ovl_inner_enter(ovl_inner_place *at, const ovl_inner_turn *turn)
+{
+    at->chain = turn->chain;
+    at->waits = turn->waits;
+    at->input = turn->input;
+    at->output = turn->output;
+    at->stage = turn->stage;
+    at->microbatch = turn->microbatch;
+    at->own = turn->own;
+    at->mean = turn->mean;
+    at->part = turn->part;
+    at->chain_is_kernel = turn->chain_is_kernel;
 }
 
 void ovl_inner_take(ovl_inner_place *at, uint32_t local)

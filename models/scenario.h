@@ -406,6 +406,7 @@ typedef struct ovl_zero {
 } ovl_zero;
 
 typedef enum ovl_pipe_protocol { OVL_PIPE_EAGER, OVL_PIPE_RENDEZVOUS } ovl_pipe_protocol;
+typedef enum ovl_pipe_pairs { OVL_PIPE_TURNS, OVL_PIPE_SERIAL } ovl_pipe_pairs;
 typedef enum ovl_pipe_receives { OVL_PIPE_LATE, OVL_PIPE_EARLY } ovl_pipe_receives;
 /* How layers are shared among stages where nothing says how many each gets. */
 typedef enum ovl_pipe_split { OVL_SPLIT_NUMBER, OVL_SPLIT_TIME } ovl_pipe_split;
@@ -432,7 +433,7 @@ typedef struct ovl_pipeline {
     int64_t microbatch_group;   /* interleaved_megatron; 0: ranks */
     bool extra_warmup;
     const char *group; /* default pp */
-    int protocol, communicators, receives, split;
+    int protocol, communicators, receives, split, pairs;
     bool has_alpha, has_beta;
     ovl_time alpha;
     uint64_t beta;
