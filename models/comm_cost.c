@@ -30,11 +30,13 @@ typedef struct comm {
 
 static const char *entries_there_are(ovl_lowering *l)
 {
+    static const char *const on_nodes[] = {"", " on one node", " on several nodes"};
     const char *text = "";
     for (uint32_t i = 0; i < l->hw->n_collectives && i < 8; i++) {
         const ovl_hw_collective *e = &l->hw->collectives[i];
-        text = ovl_arena_printf(l->errs->arena, "%s%s%s in %s", text, i ? ", " : "",
-                                ovl_coll_name((ovl_coll)e->op), e->group ? e->group : "any group");
+        text = ovl_arena_printf(l->errs->arena, "%s%s%s in %s%s", text, i ? ", " : "",
+                                ovl_coll_name((ovl_coll)e->op), e->group ? e->group : "any group",
+                                on_nodes[e->nodes]);
     }
     return *text ? ovl_arena_printf(l->errs->arena, "; the hardware has %s", text)
                  : "; the hardware has none";
@@ -56,9 +58,10 @@ static bool has_own_time(const ovl_comm_spec *spec)
 
 static comm find_comm(ovl_lowering *l, const ovl_comm_spec *spec)
 {
-    comm c = {.spec = spec, .entry = ovl_find_collective(l->hw, spec->op, spec->group)};
-    c.via = spec->via.count || !c.entry ? &spec->via : &c.entry->via;
+    comm c = {.spec = spec};
     c.spread = spec->spread ? *spec->spread : ovl_spread_apart(spec->n);
+    c.entry = ovl_find_collective(l->hw, spec->op, spec->group, &c.spread);
+    c.via = spec->via.count || !c.entry ? &spec->via : &c.entry->via;
     c.algorithm = c.entry && !has_own_time(spec) ? c.entry->algorithm : OVL_ALGO_NONE;
     c.has_hbm_factor = spec->has_hbm_factor || (c.entry && c.entry->hbm_factor > 0);
     c.hbm_factor = spec->has_hbm_factor ? spec->hbm_factor : c.entry ? c.entry->hbm_factor : 0;
@@ -105,7 +108,7 @@ static bool check_via(ovl_lowering *l, const comm *c)
 
 /* Adds the demands on links; `out` and `in` are the lists that get each direction (NULL: none). */
 static bool link_demands(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_demand *out,
-                         uint32_t *n_out, ovl_demand *in, uint32_t *n_in, uint64_t *principal)
+                         uint8_t *n_out, ovl_demand *in, uint8_t *n_in, uint64_t *principal)
 {
     const ovl_comm_spec *spec = c->spec;
     if (!check_via(l, c)) {
@@ -156,7 +159,7 @@ static bool comm_demands(ovl_lowering *l, const comm *c, ovl_draft *d)
     const ovl_comm_spec *spec = c->spec;
     bool transfer = spec->op == OVL_SEND_RECV;
     ovl_demand *in = transfer ? d->peer : d->own;
-    uint32_t *n_in = transfer ? &d->cost.n_peer : &d->cost.n_demands;
+    uint8_t *n_in = transfer ? &d->cost.n_peer : &d->cost.n_demands;
     uint64_t bytes = spec->has_bytes ? spec->bytes : 0, principal = 0;
     uint64_t hbm = hbm_demand(l, c, ovl_wire_rate(spec->op, bytes, spec->n, d->cost.work));
     if (!link_demands(l, c, d->cost.work, d->own, &d->cost.n_demands, in, n_in, &principal)) {
@@ -502,7 +505,7 @@ static bool draft_copy(ovl_lowering *l, const comm *c, ovl_comm_time time, int d
         ovl_plan_note(l, OVL_NOTE_KERNEL_HBM, c->spec->name);
     }
     ovl_demand *out = direction == 0 ? d->own : NULL, *in = direction == 0 ? NULL : d->own;
-    uint32_t *n = &d->cost.n_demands;
+    uint8_t *n = &d->cost.n_demands;
     if (!link_demands(l, c, time.transfer, out, n, in, n, &principal)) {
         return false;
     }

@@ -41,22 +41,35 @@ uint64_t ovl_wire_rate(ovl_coll op, uint64_t bytes, uint32_t n, ovl_time transfe
     return times_tera(times * bytes, (wide)n * (wide)transfer, false, UINT64_MAX);
 }
 
-const ovl_hw_collective *ovl_find_collective(const ovl_hw *hw, ovl_coll op, const char *group)
+bool ovl_nodes_fit(int nodes, const ovl_spread *spread)
 {
-    const ovl_hw_collective *any = NULL;
+    return nodes == OVL_NODES_ANY || (nodes == OVL_NODES_ONE) == (spread->nodes == 1);
+}
+
+/* How closely an entry is about a group on such nodes; 0: it is about another. */
+static int closeness(const ovl_hw_collective *entry, const char *group, const ovl_spread *spread)
+{
+    bool named = entry->group && group && strcmp(entry->group, group) == 0;
+    if ((entry->group && !named) || (spread && !ovl_nodes_fit(entry->nodes, spread))) {
+        return 0;
+    }
+    return 1 + 2 * named + (entry->nodes != OVL_NODES_ANY);
+}
+
+const ovl_hw_collective *ovl_find_collective(const ovl_hw *hw, ovl_coll op, const char *group,
+                                             const ovl_spread *spread)
+{
+    const ovl_hw_collective *best = NULL;
+    int most = 0;
     for (uint32_t i = 0; i < hw->n_collectives; i++) {
         const ovl_hw_collective *entry = &hw->collectives[i];
-        if (entry->op != (int)op) {
-            continue;
-        }
-        if (entry->group && group && strcmp(entry->group, group) == 0) {
-            return entry;
-        }
-        if (!entry->group && !any) {
-            any = entry;
+        int close = entry->op == (int)op ? closeness(entry, group, spread) : 0;
+        if (close > most) {
+            most = close;
+            best = entry;
         }
     }
-    return any;
+    return best;
 }
 
 uint64_t ovl_crossing_rate(ovl_crossing c, uint64_t bytes, ovl_time transfer)

@@ -95,9 +95,14 @@ uint64_t ovl_crossing_rate(ovl_crossing crossing, uint64_t bytes, ovl_time trans
  * has. */
 bool ovl_check_algorithm(int algorithm, ovl_coll op, ovl_mark mark, ovl_errs *errs);
 
-/* The hardware's entry for an operation in a group: the first that names both, else the first that
- * names the operation and no group; NULL if there is none. */
-const ovl_hw_collective *ovl_find_collective(const ovl_hw *hw, ovl_coll op, const char *group);
+/* Whether something said of communicators on `nodes` (ovl_nodes) is said of members that lie so. */
+bool ovl_nodes_fit(int nodes, const ovl_spread *spread);
+
+/* The hardware's entry for an operation in a group whose members lie so (NULL: however): the one
+ * that names both, else one that names the operation and no group; of two such the one that says
+ * where its members lie; NULL if there is none. */
+const ovl_hw_collective *ovl_find_collective(const ovl_hw *hw, ovl_coll op, const char *group,
+                                             const ovl_spread *spread);
 
 /* Time of `bytes` (nccl-tests convention) among members that lie so, by one entry. False and an
  * error at `mark` outside its table, or if its formula does not cover the operation. *extrapolated

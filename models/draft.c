@@ -164,7 +164,7 @@ double ovl_draft_weight(const ovl_lowering *l, uint64_t principal)
     return fair && principal > 0 ? 1 / (double)principal : 1;
 }
 
-void ovl_draft_demand(ovl_demand *list, uint32_t *n, ovl_demand demand)
+void ovl_draft_demand(ovl_demand *list, uint8_t *n, ovl_demand demand)
 {
     assert(*n < OVL_DRAFT_DEMANDS);
     if (demand.rate > 0) {

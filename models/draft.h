@@ -24,7 +24,7 @@ ovl_id ovl_draft_intern(ovl_lowering *l, const ovl_draft *draft);
 ovl_id ovl_draft_append(ovl_lowering *l, const ovl_draft *draft);
 
 /* Adds a demand to a list of the draft unless its rate is 0. */
-void ovl_draft_demand(ovl_demand *list, uint32_t *n, ovl_demand demand);
+void ovl_draft_demand(ovl_demand *list, uint8_t *n, ovl_demand demand);
 
 /* The index of an interference class among those of kernels or of communication. */
 ovl_id ovl_draft_klass(ovl_lowering *l, bool kernel, const char *name);

@@ -131,12 +131,14 @@ static void check_collectives(const ovl_hw *hw, ovl_arena *scratch, ovl_errs *er
 {
     const char **names = OVL_NEW_ARRAY(scratch, const char *, hw->n_collectives);
     ovl_mark *marks = OVL_NEW_ARRAY(scratch, ovl_mark, hw->n_collectives);
+    static const char *const on_nodes[] = {"", " on one node", " on several nodes"};
     uint32_t n = 0;
     for (uint32_t i = 0; i < hw->n_collectives; i++) {
         const ovl_hw_collective *c = &hw->collectives[i];
         if (c->op >= 0) {
             const char *op = ovl_coll_keys[c->op];
-            names[n] = c->group ? ovl_arena_printf(scratch, "%s of group %s", op, c->group) : op;
+            const char *group = c->group ? ovl_arena_printf(scratch, " of group %s", c->group) : "";
+            names[n] = ovl_arena_printf(scratch, "%s%s%s", op, group, on_nodes[c->nodes]);
             marks[n++] = c->mark;
         }
     }
@@ -180,4 +182,29 @@ void ovl_hw_decode(const ovl_node *node, ovl_hw *hw, ovl_arena *arena, ovl_errs 
     check_collectives(hw, &scratch, errs);
     check_pairs(hw, &scratch, errs);
     ovl_arena_free(&scratch);
+}
+
+/* --- Measured pairs --- */
+
+static bool names_class(const char *pattern, const char *klass)
+{
+    return strcmp(pattern, "*") == 0 || strcmp(pattern, klass) == 0;
+}
+
+static int specificity(const ovl_hw_pair *pair)
+{
+    return 2 * (strcmp(pair->kernel, "*") != 0) + (strcmp(pair->collective, "*") != 0);
+}
+
+ovl_pair ovl_hw_pair_of(const ovl_hw *hw, const char *kernel, const char *collective)
+{
+    const ovl_hw_pair *best = NULL;
+    for (uint32_t i = 0; i < hw->n_pairs; i++) {
+        const ovl_hw_pair *pair = &hw->pairs[i];
+        if (names_class(pair->kernel, kernel) && names_class(pair->collective, collective) &&
+            (!best || specificity(pair) > specificity(best))) {
+            best = pair;
+        }
+    }
+    return best ? (ovl_pair){best->kernel_factor, best->collective_factor} : (ovl_pair){0, 0};
 }

@@ -102,11 +102,15 @@ typedef struct ovl_hw_measured {
     ovl_texts notes;
 } ovl_hw_measured;
 
+/* Which communicators something is about: those on one node, those on several. */
+typedef enum ovl_nodes { OVL_NODES_ANY, OVL_NODES_ONE, OVL_NODES_SEVERAL } ovl_nodes;
+
 /* How long a collective takes. Exactly one of: alpha and/or beta; table; algorithm. */
 typedef struct ovl_hw_collective {
     ovl_mark mark;
     int op;            /* ovl_coll */
     const char *group; /* the group it applies to; NULL: any */
+    int nodes;         /* ovl_nodes: of communicators that lie so */
     const char *klass; /* interference class; default: the name of op */
     ovl_texts via;     /* links it loads */
     bool has_alpha, has_beta;
@@ -128,14 +132,12 @@ typedef struct ovl_hw_collective {
     ovl_hw_measured measured;
 } ovl_hw_collective;
 
-typedef enum ovl_nccl_span { OVL_SPAN_ANY, OVL_SPAN_ONE, OVL_SPAN_SEVERAL } ovl_nccl_span;
-
 /* The channels NCCL found for communicators with so many GPUs on each node; bytes/s of a channel.
  * "intra" is its rate inside a node (also used on two nodes), "inter" across nodes. */
 typedef struct ovl_hw_graph {
     ovl_mark mark;
     int64_t gpus;
-    int nodes; /* ovl_nccl_span */
+    int nodes; /* ovl_nodes */
     int64_t channels;
     uint64_t ring, ring_inter, tree, tree_inter;
     int64_t nvls_channels; /* 0: no NVLS */
@@ -196,5 +198,9 @@ typedef struct ovl_hw {
 
 /* Decodes and checks a `hardware` mapping. Adds errors; *hw is filled as far as possible. */
 void ovl_hw_decode(const ovl_node *node, ovl_hw *hw, ovl_arena *arena, ovl_errs *errs);
+
+/* The factors of two classes; 0: not measured. A named kernel class beats a named collective class
+ * beats two wildcards; of equals the first counts. */
+ovl_pair ovl_hw_pair_of(const ovl_hw *hw, const char *kernel, const char *collective);
 
 #endif

@@ -47,30 +47,6 @@ static ovl_id *add_resources(ovl_lowering *l)
 
 /* --- Measured pairs --- */
 
-static bool names_class(const char *pattern, const char *klass)
-{
-    return strcmp(pattern, "*") == 0 || strcmp(pattern, klass) == 0;
-}
-
-/* A named kernel class beats a named collective class beats two wildcards; of equals the first. */
-static int specificity(const ovl_hw_pair *pair)
-{
-    return 2 * (strcmp(pair->kernel, "*") != 0) + (strcmp(pair->collective, "*") != 0);
-}
-
-static ovl_pair find_pair(const ovl_hw *hw, const char *kernel, const char *collective)
-{
-    const ovl_hw_pair *best = NULL;
-    for (uint32_t i = 0; i < hw->n_pairs; i++) {
-        const ovl_hw_pair *pair = &hw->pairs[i];
-        if (names_class(pair->kernel, kernel) && names_class(pair->collective, collective) &&
-            (!best || specificity(pair) > specificity(best))) {
-            best = pair;
-        }
-    }
-    return best ? (ovl_pair){best->kernel_factor, best->collective_factor} : (ovl_pair){0, 0};
-}
-
 static void add_pairs(ovl_lowering *l)
 {
     ovl_builder *b = l->b;
@@ -78,7 +54,7 @@ static void add_pairs(ovl_lowering *l)
         const char *kernel = ovl_names_text(b->names, b->kernel_classes.data[k]);
         for (uint32_t c = 0; c < b->coll_classes.len; c++) {
             const char *collective = ovl_names_text(b->names, b->coll_classes.data[c]);
-            ovl_vec_push(&b->pairs, find_pair(l->hw, kernel, collective));
+            ovl_vec_push(&b->pairs, ovl_hw_pair_of(l->hw, kernel, collective));
         }
     }
 }
@@ -227,6 +203,7 @@ static void release(ovl_lowering *l)
     ovl_vec_free(&l->said);
     ovl_vec_free(&l->buckets);
     ovl_vec_free(&l->nccl);
+    ovl_vec_free(&l->hops);
     ovl_vec_free(&l->slow_costs);
     ovl_vec_free(&l->loaded);
 }
@@ -239,6 +216,8 @@ static void hand_over(ovl_lowering *l, ovl_lowered *lowered)
     lowered->microbatches = l->microbatches;
     lowered->schedule = l->schedule;
     lowered->buckets = ovl_vec_freeze(&l->buckets, l->arena);
+    lowered->n_hops = l->hops.len;
+    lowered->hops = ovl_vec_freeze(&l->hops, l->arena);
     lowered->n_nccl = l->nccl.len;
     lowered->nccl = ovl_vec_freeze(&l->nccl, l->arena);
     lowered->measured = l->measured;

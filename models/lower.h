@@ -46,6 +46,18 @@ typedef struct ovl_model_line {
 
 #define OVL_MODEL_LINES 8
 
+#define OVL_HOP_LINES 200 /* kept at most */
+
+/* Hops of a pipeline that cost the same, as `ovl check` prints them: the first of them. */
+typedef struct ovl_hop_line {
+    uint32_t stage;    /* from it to the next */
+    uint32_t from, to; /* ranks */
+    bool several_nodes;
+    uint64_t bytes;
+    ovl_time latency, transfer;
+    uint32_t count; /* in all pipelines; gradients come back over as many */
+} ovl_hop_line;
+
 typedef struct ovl_lowered {
     ovl_program program;
     const char *const *not_modelled; /* sentences for the report */
@@ -61,7 +73,9 @@ typedef struct ovl_lowered {
     ovl_useful useful;                   /* flops 0: not known */
     uint32_t microbatches;               /* of a pipeline; 0: it is none */
     const struct ovl_schedule *schedule; /* of a pipeline, without the transfers that were placed */
-    const ovl_measured *measured;        /* of a replayed trace; else NULL */
+    const ovl_hop_line *hops;            /* of a pipeline */
+    uint32_t n_hops;
+    const ovl_measured *measured; /* of a replayed trace; else NULL */
 } ovl_lowered;
 
 /* Lowers a checked scenario; the program lives in `arena`. False and errors if something it needs

@@ -337,9 +337,7 @@ const ovl_hw_graph *ovl_nccl_graph(const ovl_hw_nccl *nccl, const ovl_spread *sp
     uint32_t per_node = spread->members / spread->nodes;
     for (uint32_t i = 0; i < nccl->graphs.count; i++) {
         const ovl_hw_graph *graph = OVL_ITEM(nccl->graphs, ovl_hw_graph, i);
-        bool fits =
-            graph->nodes == OVL_SPAN_ANY || (graph->nodes == OVL_SPAN_ONE) == (spread->nodes == 1);
-        if (fits && graph->gpus == per_node) {
+        if (ovl_nodes_fit(graph->nodes, spread) && graph->gpus == per_node) {
             return graph;
         }
     }

@@ -101,6 +101,7 @@ typedef struct ovl_lowering {
     OVL_VEC(ovl_bucket_line) buckets;
     uint32_t microbatches; /* of a pipeline */
     const struct ovl_schedule *schedule;
+    OVL_VEC(ovl_hop_line) hops;
     OVL_VEC(ovl_nccl_line) nccl;
     const ovl_measured *measured; /* of a replayed trace */
 } ovl_lowering;

@@ -135,7 +135,7 @@ bool ovl_ddp_gathers(ovl_ddp_code *e)
     if (!e->p->megatron || !e->p->ddp->distributed_optimizer) {
         return false;
     }
-    if (e->p->n > 1 && !ovl_find_collective(e->l->hw, OVL_ALL_GATHER, e->p->group->name)) {
+    if (e->p->n > 1 && !ovl_find_collective(e->l->hw, OVL_ALL_GATHER, e->p->group->name, NULL)) {
         ovl_plan_say(e->l, "The all-gather of the updated parameters is not modelled: the "
                            "hardware gives no cost for all_gather.");
         return false;

@@ -148,6 +148,28 @@ static uint32_t stages_per_rank(const ovl_pipe_plan *p, const ovl_schedule_kind 
     return (uint32_t)OVL_MIN(listed / p->p, UINT16_MAX);
 }
 
+/* The longest hop from a place to the next, over all pipelines; false after an error. */
+static bool add_hop(ovl_pipe_plan *p, uint32_t place, ovl_time *longest)
+{
+    const ovl_spread *before = NULL;
+    for (uint32_t rank = 0; rank < p->l->n_ranks && place + 1 < p->p; rank++) {
+        const uint32_t *members = ovl_pipe_members(p, rank);
+        const ovl_spread *spread =
+            members[0] == rank ? ovl_pipe_spread(p, members, place, place + 1) : before;
+        if (spread == before) {
+            continue;
+        }
+        ovl_plan_cost cost;
+        if (!ovl_pipe_transfer(p, &p->stages[place], spread, &cost)) {
+            return false;
+        }
+        const ovl_cost *hop = &p->l->b->costs.data[cost.id];
+        *longest = OVL_MAX(*longest, hop->latency + hop->work);
+        before = spread;
+    }
+    return true;
+}
+
 /* What the automatic schedules look at: stage r of rank r, its first microbatch. */
 static bool add_times(ovl_pipe_plan *p, ovl_schedule_spec *spec)
 {
@@ -161,9 +183,8 @@ static bool add_times(ovl_pipe_plan *p, ovl_schedule_spec *spec)
     }
     for (uint32_t r = 0; r < p->p; r++) {
         const ovl_pipe_stage *s = &p->stages[r];
-        ovl_plan_cost cost;
         bool split = s->input.count && s->weight.count;
-        if (!split || !ovl_pipe_transfer(p, s, &cost)) {
+        if (!split || !add_hop(p, r, &spec->hop)) {
             return !split; /* told later */
         }
         times[0][r] = ovl_pipe_time(s->forward, 0);
@@ -171,8 +192,6 @@ static bool add_times(ovl_pipe_plan *p, ovl_schedule_spec *spec)
         times[1][r] = ovl_pipe_time(s->input, 0);
         bytes[0][r] = s->activations ? s->activations : 1;
         bytes[1][r] = s->activations ? s->kept : 1;
-        const ovl_cost *hop = &p->l->b->costs.data[cost.id];
-        spec->hop = OVL_MAX(spec->hop, hop->latency + hop->work);
     }
     spec->forward = times[0];
     spec->input = times[1];
@@ -235,11 +254,17 @@ static bool check_size(ovl_pipe_plan *p)
         sum += (uint64_t)((inner ? ovl_inner_count(inner) : 2) + UNIT_OPS) * p->microbatches *
                p->schedule.n_chains;
     }
-    if (sum > OVL_PLAN_CODE_OPS || sum * (p->l->n_ranks / p->p) > OVL_PLAN_RANK_OPS) {
+    if (sum * p->layouts.len > OVL_PLAN_CODE_OPS ||
+        sum * (p->l->n_ranks / p->p) > OVL_PLAN_RANK_OPS) {
         ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
                   "%" PRIu64 " actions of a pipeline on %" PRIu32
-                  " ranks are too many: at most %u in a pipeline and %u in all",
-                  sum, p->l->n_ranks, OVL_PLAN_CODE_OPS, OVL_PLAN_RANK_OPS);
+                  " ranks%s are too many: at most %u in a pipeline and %u in all",
+                  sum, p->l->n_ranks,
+                  p->layouts.len == 1
+                      ? ""
+                      : ovl_arena_printf(p->l->errs->arena,
+                                         " that lie on nodes in %" PRIu32 " ways", p->layouts.len),
+                  OVL_PLAN_CODE_OPS, OVL_PLAN_RANK_OPS);
         return false;
     }
     return true;
@@ -273,12 +298,15 @@ void ovl_plan_pipeline(ovl_lowering *l)
         ovl_pipe_complete(&p)) {
         l->schedule = keep_schedule(&p);
         l->microbatches = p.microbatches;
-        if (ovl_pipe_fsdp_plan(&p) && ovl_pipe_data_plan(&p) && ovl_pipe_comms(&p) &&
-            check_size(&p)) {
-            ovl_pipe_means_find(&p);
-            ovl_pipe_emit(&p);
+        if (ovl_pipe_fsdp_plan(&p) && ovl_pipe_data_plan(&p) && ovl_pipe_comms(&p)) {
+            ovl_pipe_layouts(&p);
+            if (check_size(&p)) {
+                ovl_pipe_means_find(&p);
+                ovl_pipe_emit(&p);
+            }
         }
     }
+    ovl_vec_free(&p.layouts);
     ovl_vec_free(&p.channels);
     ovl_step_free(&p.step);
     ovl_arena_free(&p.scratch);

@@ -5,6 +5,7 @@
  *     plan_pipeline_stages.c  what each stage costs, from `stages` or from `layers`
  *     plan_pipeline_length.c  how long a kernel is, and would be if all stages were like their mean
  *     plan_pipeline_comm.c    communicators, and where sends and receives stand in the order
+ *     plan_pipeline_layout.c  how pipelines lie on nodes, which costs of hops go by
  *     plan_pipeline_emit.c    one code for each place in the pipeline (plan_pipeline_code.h)
  *     plan_pipeline_pass.c    stages whose layers are more than one kernel: passes of a step
  *     plan_pipeline_data.c    what data parallelism adds to each stage
@@ -54,10 +55,17 @@ typedef struct ovl_pipe_channel {
 
 /* What carries the output of a stage to its neighbour. */
 typedef struct ovl_pipe_edge {
-    uint32_t channel; /* OVL_NONE: there is no neighbour, or it is on the same rank */
-    ovl_plan_cost cost;
+    uint32_t channel;   /* OVL_NONE: there is no neighbour, or it is on the same rank */
+    uint32_t giver;     /* the stage that says what is transferred */
+    ovl_plan_cost cost; /* in the layout that is written */
     uint64_t bytes;
 } ovl_pipe_edge;
+
+/* Pipelines that lie alike on nodes. */
+typedef struct ovl_pipe_layout {
+    const uint32_t *ranks; /* [p] of the first of them */
+    uint32_t count;
+} ovl_pipe_layout;
 
 typedef struct ovl_pipe_plan {
     ovl_lowering *l;
@@ -67,7 +75,10 @@ typedef struct ovl_pipe_plan {
     const ovl_group *group;
     const ovl_group *data_group; /* of data parallelism; NULL: none */
     uint32_t p;                  /* ranks of one pipeline */
-    ovl_pipe_stage *stages;      /* [n_stages] of one chain */
+    const uint32_t *place_rank;  /* [p] a rank at each place: those of a layout */
+    OVL_VEC(ovl_pipe_layout) layouts;
+    uint32_t *layout_of;    /* [n_ranks] of the pipeline that begins at a rank */
+    ovl_pipe_stage *stages; /* [n_stages] of one chain */
     uint32_t n_stages;
     ovl_step step;        /* of the layers of all stages, if each is run by itself */
     uint32_t *first_unit; /* [n_stages + 1] of the step; NULL: an action is one kernel */
@@ -106,19 +117,31 @@ void ovl_pipe_means_find(ovl_pipe_plan *p);
  * over all stages of its microbatch, whatever the schedule makes of it there. */
 ovl_time ovl_pipe_mean(const ovl_pipe_plan *p, const ovl_action *a);
 
-/* What a transfer of so many bytes takes; false after an error. */
-bool ovl_pipe_transfer(ovl_pipe_plan *p, const ovl_pipe_stage *stage, ovl_plan_cost *cost);
+/* What it takes to transfer the output of a stage, or its gradient, between two ranks that lie so;
+ * false after an error. */
+bool ovl_pipe_transfer(ovl_pipe_plan *p, const ovl_pipe_stage *stage, const ovl_spread *spread,
+                       ovl_plan_cost *cost);
 
 /* Places sends and receives, and gives each edge its communicator. False after an error. */
 bool ovl_pipe_comms(ovl_pipe_plan *p);
+
+/* The costs of all edges in a layout, which becomes place_rank; false after an error. */
+bool ovl_pipe_lay_out(ovl_pipe_plan *p, uint32_t layout);
+
+/* The ranks of the pipeline of a rank; until a communicator is added. */
+const uint32_t *ovl_pipe_members(const ovl_pipe_plan *p, uint32_t rank);
+
+/* How two places of a pipeline lie on nodes. */
+const ovl_spread *ovl_pipe_spread(ovl_pipe_plan *p, const uint32_t *members, uint32_t from,
+                                  uint32_t to);
+
+/* Fills layouts and layout_of, once all channels are known. */
+void ovl_pipe_layouts(ovl_pipe_plan *p);
 
 /* The edge that brings the input of an action, or takes its output; NULL: none from, or to, another
  * rank. */
 const ovl_pipe_edge *ovl_pipe_edge_in(const ovl_pipe_plan *p, const ovl_action *action);
 const ovl_pipe_edge *ovl_pipe_edge_out(const ovl_pipe_plan *p, const ovl_action *action);
-
-/* The place of each rank in its pipeline, in `arena`. */
-const uint32_t *ovl_pipe_places(const ovl_pipe_plan *p, ovl_arena *arena);
 
 /* Writes a code for each place, and each way in which its communicators lie on nodes, and gives
  * them to the ranks. */

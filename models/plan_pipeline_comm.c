@@ -4,7 +4,8 @@
 
 /* --- Costs --- */
 
-bool ovl_pipe_transfer(ovl_pipe_plan *p, const ovl_pipe_stage *stage, ovl_plan_cost *cost)
+bool ovl_pipe_transfer(ovl_pipe_plan *p, const ovl_pipe_stage *stage, const ovl_spread *spread,
+                       ovl_plan_cost *cost)
 {
     static ovl_time nothing = 0;
     const ovl_pipeline *pipe = p->pipe;
@@ -14,6 +15,7 @@ bool ovl_pipe_transfer(ovl_pipe_plan *p, const ovl_pipe_stage *stage, ovl_plan_c
                           .op = OVL_SEND_RECV,
                           .group = p->group->name,
                           .n = 2,
+                          .spread = spread,
                           .has_bytes = stage->transfer > 0,
                           .bytes = stage->transfer,
                           .has_alpha = pipe->has_alpha,
@@ -22,7 +24,7 @@ bool ovl_pipe_transfer(ovl_pipe_plan *p, const ovl_pipe_stage *stage, ovl_plan_c
                           .beta = pipe->beta,
                           .via = pipe->via};
     bool own = spec.has_alpha || spec.has_beta;
-    if (!own && !ovl_find_collective(l->hw, OVL_SEND_RECV, spec.group)) {
+    if (!own && !ovl_find_collective(l->hw, OVL_SEND_RECV, spec.group, NULL)) {
         spec.duration = (ovl_times){&nothing, 1};
         ovl_plan_say(l,
                      "Transfers between stages take no time: neither the pipeline gives alpha or "
@@ -108,16 +110,64 @@ static uint32_t channel_of(ovl_pipe_plan *p, uint32_t stage, uint32_t next)
 }
 
 /* The gradient of a transfer has its bytes. */
-static bool make_edge(ovl_pipe_plan *p, uint32_t stage, uint32_t next, ovl_pipe_edge *edge)
+static void make_edge(ovl_pipe_plan *p, uint32_t stage, uint32_t next, ovl_pipe_edge *edge)
 {
-    const ovl_pipe_stage *giver = ovl_pipe_stage_of(p, OVL_MIN(stage, next));
-    edge->channel = OVL_NONE;
-    if (p->schedule.rank_of[stage] == p->schedule.rank_of[next]) {
+    if (p->schedule.rank_of[stage] != p->schedule.rank_of[next]) {
+        edge->giver = OVL_MIN(stage, next);
+        edge->bytes = ovl_pipe_stage_of(p, edge->giver)->transfer;
+        edge->channel = channel_of(p, stage, next);
+    }
+}
+
+static bool cost_edge(ovl_pipe_plan *p, ovl_pipe_edge *edge)
+{
+    if (edge->channel == OVL_NONE) {
         return true;
     }
-    edge->bytes = giver->transfer;
-    edge->channel = channel_of(p, stage, next);
-    return ovl_pipe_transfer(p, giver, &edge->cost);
+    const ovl_pipe_channel *c = &p->channels.data[edge->channel];
+    const ovl_spread *spread = ovl_pipe_spread(p, p->place_rank, c->from, c->to);
+    return ovl_pipe_transfer(p, ovl_pipe_stage_of(p, edge->giver), spread, &edge->cost);
+}
+
+/* For `ovl check`: hops that cost the same are told once. */
+static void note_hop(ovl_pipe_plan *p, uint32_t stage, uint32_t count)
+{
+    const ovl_pipe_edge *edge = &p->forward[stage];
+    const ovl_pipe_channel *c = &p->channels.data[edge->channel];
+    const ovl_cost *cost = &p->l->b->costs.data[edge->cost.id];
+    ovl_hop_line hop = {.stage = stage,
+                        .from = p->place_rank[c->from],
+                        .to = p->place_rank[c->to],
+                        .bytes = edge->bytes,
+                        .latency = cost->latency,
+                        .transfer = cost->work,
+                        .count = count};
+    hop.several_nodes = ovl_plan_node(p->l, hop.from) != ovl_plan_node(p->l, hop.to);
+    for (uint32_t i = 0; i < p->l->hops.len; i++) {
+        ovl_hop_line *old = &p->l->hops.data[i];
+        if (old->several_nodes == hop.several_nodes && old->bytes == hop.bytes &&
+            old->latency == hop.latency && old->transfer == hop.transfer) {
+            old->count += count;
+            return;
+        }
+    }
+    if (p->l->hops.len < OVL_HOP_LINES) {
+        ovl_vec_push(&p->l->hops, hop);
+    }
+}
+
+bool ovl_pipe_lay_out(ovl_pipe_plan *p, uint32_t layout)
+{
+    p->place_rank = p->layouts.data[layout].ranks;
+    for (uint32_t k = 0; k < p->schedule.n_stages; k++) {
+        if (!cost_edge(p, &p->forward[k]) || !cost_edge(p, &p->backward[k])) {
+            return false;
+        }
+        if (p->forward[k].channel != OVL_NONE) {
+            note_hop(p, k, p->layouts.data[layout].count);
+        }
+    }
+    return true;
 }
 
 /* Each communicator apart is known by every rank. */
@@ -145,8 +195,12 @@ static bool make_edges(ovl_pipe_plan *p)
     memset(p->first_channel, 0xff, p->p * sizeof *p->first_channel); /* OVL_NONE */
     for (uint32_t k = 0; k < s->n_stages && ok; k++) {
         p->forward[k].channel = p->backward[k].channel = OVL_NONE;
-        ok = ovl_schedule_last(s, k) || make_edge(p, k, k + 1, &p->forward[k]);
-        ok = ok && (ovl_schedule_first(s, k) || make_edge(p, k, k - 1, &p->backward[k]));
+        if (!ovl_schedule_last(s, k)) {
+            make_edge(p, k, k + 1, &p->forward[k]);
+        }
+        if (!ovl_schedule_first(s, k)) {
+            make_edge(p, k, k - 1, &p->backward[k]);
+        }
     }
     return ok;
 }

@@ -8,13 +8,12 @@ static const ovl_pipe_data *data_of(const ovl_pipe_plan *p)
 
 /* --- Who, and when --- */
 
-const uint32_t *ovl_pipe_places(const ovl_pipe_plan *p, ovl_arena *arena)
+/* The place of each rank in its pipeline. */
+static uint32_t *find_places(const ovl_pipe_plan *p, ovl_arena *arena)
 {
-    const ovl_builder *b = p->l->b;
     uint32_t *place = OVL_NEW_ARRAY(arena, uint32_t, p->l->n_ranks);
     for (uint32_t rank = 0; rank < p->l->n_ranks; rank++) {
-        const uint32_t *members =
-            &b->members.data[b->comms.data[p->group->comm_of[rank]].first_member];
+        const uint32_t *members = ovl_pipe_members(p, rank);
         for (uint32_t k = 0; k < p->p; k++) {
             place[members[k]] = k;
         }
@@ -26,7 +25,7 @@ const uint32_t *ovl_pipe_places(const ovl_pipe_plan *p, ovl_arena *arena)
 static bool check_places(ovl_pipe_plan *p)
 {
     ovl_lowering *l = p->l;
-    const uint32_t *place = ovl_pipe_places(p, &p->scratch);
+    const uint32_t *place = find_places(p, &p->scratch);
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         ovl_id id = p->data_group->comm_of[rank];
         if (id == OVL_NONE) {

@@ -548,15 +548,12 @@ static void write_row(writer *e, const ovl_actions *row)
     }
 }
 
-static void open_code(writer *e, uint32_t rank, uint32_t member)
+static void open_code(writer *e, uint32_t rank)
 {
-    const ovl_schedule *s = &e->p->schedule;
     e->rank = rank;
-    e->member = member;
+    e->member = e->p->place_rank[rank];
     e->code = ovl_plan_code(e->l);
     e->compute = ovl_add_stream(e->b, e->code, "compute");
-    memset(e->cells, 0xff, (size_t)s->n_stages * s->n_microbatches * sizeof *e->cells); /* OVL_NONE
-                                                                                         */
     for (uint32_t c = 0; c < e->p->channels.len; c++) {
         e->stream_out[c] = e->stream_in[c] = OVL_NO_STREAM;
     }
@@ -576,39 +573,38 @@ static void prepare(writer *e)
     e->slot = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
 }
 
-static void write_code(writer *e, uint32_t rank, uint32_t member)
+/* The k-th member of each pipeline of a layout runs the k-th code. */
+static void give_codes(ovl_pipe_plan *p, uint32_t layout, const ovl_id *codes)
 {
-    open_code(e, rank, member);
-    write_row(e, &e->p->schedule.ranks[rank]);
-    ovl_pipe_pass_close(e);
+    for (uint32_t rank = 0; rank < p->l->n_ranks; rank++) {
+        const uint32_t *members = ovl_pipe_members(p, rank);
+        bool lies_so = members[0] == rank && p->layout_of[rank] == layout;
+        for (uint32_t k = 0; lies_so && k < p->p; k++) {
+            p->l->rank_code[members[k]] = codes[k];
+        }
+    }
 }
 
-/* Ranks of one place in their pipelines share a code if what they communicate in lies alike on
- * nodes. */
-static bool alike(ovl_pipe_plan *p, uint32_t a, uint32_t b)
+static void clear_cells(writer *e)
 {
-    return (!p->data_group ||
-            ovl_plan_spread(p->l, p->data_group, a) == ovl_plan_spread(p->l, p->data_group, b)) &&
-           (!p->shards.shard || ovl_shard_alike(&p->shards, a, b)) && ovl_inner_alike(p->l, a, b);
+    size_t n = (size_t)e->p->schedule.n_stages * e->p->schedule.n_microbatches;
+    memset(e->cells, 0xff, n * sizeof *e->cells); /* OVL_NONE everywhere */
 }
 
 void ovl_pipe_emit(ovl_pipe_plan *p)
 {
     writer e = {.p = p, .l = p->l, .b = p->l->b};
-    const uint32_t *place = ovl_pipe_places(p, &p->scratch);
-    uint32_t n = p->l->n_ranks, *code = p->l->rank_code;
+    ovl_id *codes = OVL_NEW_ARRAY(&p->scratch, ovl_id, p->p);
     prepare(&e);
-    memset(code, 0xff, n * sizeof *code); /* OVL_NONE */
-    for (uint32_t k = 0; k < p->p; k++) {
-        for (uint32_t first = 0; first < n && !e.broken; first++) {
-            if (place[first] != k || code[first] != OVL_NONE) {
-                continue;
-            }
-            write_code(&e, k, first);
-            for (uint32_t rank = first; rank < n; rank++) {
-                bool same = place[rank] == k && code[rank] == OVL_NONE && alike(p, first, rank);
-                code[rank] = same ? e.code : code[rank];
-            }
+    for (uint32_t layout = 0; layout < p->layouts.len && !e.broken; layout++) {
+        e.broken = !ovl_pipe_lay_out(p, layout);
+        clear_cells(&e);
+        for (uint32_t r = 0; r < p->p && !e.broken; r++) {
+            open_code(&e, r);
+            codes[r] = e.code;
+            write_row(&e, &p->schedule.ranks[r]);
+            ovl_pipe_pass_close(&e);
         }
+        give_codes(p, layout, codes);
     }
 }

@@ -105,13 +105,11 @@ static void add_pipeline(ovl_pipe_plan *p, const uint32_t *members)
 /* Pipelines differ only if some GPU is slow. */
 void ovl_pipe_means_find(ovl_pipe_plan *p)
 {
-    const ovl_builder *b = p->l->b;
     for (int part = 0; part < OVL_PART_COUNT; part++) {
         p->sum[part] = OVL_NEW_ARRAY(&p->scratch, ovl_pipe_sum, p->schedule.n_microbatches);
     }
     for (uint32_t rank = 0; rank < (p->l->slowdown ? p->l->n_ranks : 1); rank++) {
-        const uint32_t *members =
-            &b->members.data[b->comms.data[p->group->comm_of[rank]].first_member];
+        const uint32_t *members = ovl_pipe_members(p, rank);
         if (members[0] == rank || !p->l->slowdown) {
             add_pipeline(p, members);
         }

@@ -41,6 +41,16 @@ static void make_groups(replay *r)
     }
 }
 
+/* Without a factor a kernel has no class under measured interference. */
+static ovl_id kernel_class(const replay *r, const ovl_rec_op *op)
+{
+    bool measured = r->l->scenario->interference == OVL_INTERFERENCE_MEASURED;
+    if (measured && op->klass == OVL_NONE) {
+        return OVL_NONE;
+    }
+    return ovl_draft_klass(r->l, true, measured ? text_of(r, op->klass) : "kernel");
+}
+
 static ovl_id cost_of(replay *r, const ovl_rec_op *op)
 {
     ovl_draft d = {.cost = {.latency = op->latency,
@@ -49,7 +59,7 @@ static ovl_id cost_of(replay *r, const ovl_rec_op *op)
                             .weight = 1}};
     switch ((ovl_op_kind)op->kind) {
     case OVL_KERNEL:
-        d.cost.klass = ovl_draft_klass(r->l, true, "kernel");
+        d.cost.klass = kernel_class(r, op);
         break;
     case OVL_COLLECTIVE:
         d.cost.klass = ovl_draft_klass(r->l, false, ovl_coll_name((ovl_coll)op->coll));

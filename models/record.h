@@ -39,6 +39,7 @@ typedef struct ovl_rec_op {
     bool alone;       /* collectives: not all members are there; the duration holds its wait */
     ovl_id name;      /* to be shown */
     ovl_id full;      /* as recorded */
+    ovl_id klass;     /* kernels: interference class, as the trace says; OVL_NONE: it does not */
     ovl_id stream;    /* name; OVL_NONE for host calls */
     uint32_t group;   /* collectives: index of its group; OVL_NONE */
     ovl_time launch;  /* host time to issue it */

@@ -204,6 +204,7 @@ static ovl_rec_op convert(exacter *e, const ovl_exact_op *op, uint32_t rank)
                      .engine = op->engine,
                      .name = text_of(e, op->name),
                      .full = text_of(e, op->name),
+                     .klass = op->kind == OVL_KERNEL ? text_of(e, op->klass) : OVL_NONE,
                      .stream = op->batch == OVL_NONE ? text_of(e, op->stream) : OVL_NONE,
                      .group = OVL_NONE,
                      .launch = op->launch,

@@ -209,6 +209,7 @@ static ovl_rec_op made(order *o, ovl_op_kind kind, const char *name)
 {
     ovl_id id = ovl_names_add(o->w->names, name);
     return (ovl_rec_op){.kind = (uint8_t)kind,
+                        .klass = OVL_NONE,
                         .name = id,
                         .full = id,
                         .stream = OVL_NONE,

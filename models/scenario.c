@@ -483,6 +483,14 @@ static const ovl_seen *find_trace(const ovl_document *doc, const char *name)
     return NULL;
 }
 
+/* Under measured interference recorded durations are taken back to what they would be alone. */
+static bool isolate(const ovl_scenario *s, ovl_recorded *recorded, ovl_mark mark, ovl_arena *arena,
+                    ovl_errs *errs)
+{
+    return s->interference != OVL_INTERFERENCE_MEASURED ||
+           ovl_record_isolate(recorded, &s->hw, &s->workload.replay.classes, mark, arena, errs);
+}
+
 /* The step of the traces that the workload names, as a program; their ranks are the scenario's. */
 static void record_traces(const ovl_document *doc, ovl_scenario *s, ovl_arena *arena,
                           ovl_errs *errs)
@@ -506,24 +514,26 @@ static void record_traces(const ovl_document *doc, ovl_scenario *s, ovl_arena *a
     ovl_recorded *recorded = OVL_NEW(arena, ovl_recorded);
     ovl_mark mark = keys->mark.file ? keys->mark : names->mark[0];
     if (ovl_record(files, names->count, &options, mark, arena, recorded, errs) &&
+        isolate(s, recorded, mark, arena, errs) &&
         ovl_record_change(recorded, &s->workload.what_if, arena, errs)) {
         s->recorded = recorded;
         s->n_ranks = recorded->n_ranks;
     }
 }
 
-/* Recorded durations already hold what work beside each other cost; any model would take it twice.
- */
+/* Recorded durations already hold what work beside each other cost. Factors that were measured can
+ * be divided out of them and put on again; the shared model would need what kernels want. */
 static void replay_interference(const ovl_node *root, ovl_scenario *s, ovl_errs *errs)
 {
-    if (ovl_node_gives(root, "interference") && s->interference != OVL_INTERFERENCE_NONE) {
+    if (!ovl_node_gives(root, "interference")) {
+        s->interference = OVL_INTERFERENCE_NONE;
+    } else if (s->interference == OVL_INTERFERENCE_SHARED) {
         ovl_error(errs, OVL_E_INPUT, ovl_node_get(root, "interference")->mark,
-                  "a trace is replayed with interference none: its durations were recorded beside "
-                  "other work and hold what that cost, which %s would add once more. Leave the key "
-                  "out",
-                  ovl_interference_name((ovl_interference)s->interference));
+                  "a trace is replayed with interference none or measured: its durations were "
+                  "recorded beside other work and hold what that cost, which shared would add once "
+                  "more. Leave the key out");
+        s->interference = OVL_INTERFERENCE_NONE;
     }
-    s->interference = OVL_INTERFERENCE_NONE;
 }
 
 static void decode(const ovl_document *doc, ovl_node *root, ovl_scenario *scenario,

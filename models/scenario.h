@@ -21,6 +21,7 @@
 
 #include "models/hw.h"
 #include "models/record_change.h"
+#include "models/record_isolate.h"
 #include "models/variation.h"
 #include "sim/engine.h"
 
@@ -204,9 +205,10 @@ typedef enum ovl_pauses { OVL_PAUSES_KEEP, OVL_PAUSES_DROP } ovl_pauses;
 
 typedef struct ovl_replay_keys {
     ovl_mark mark;
-    const char *step; /* NULL: the last step there is, else the whole trace */
-    const char *comm; /* which kernels communicate */
-    int unexplained;  /* ovl_pauses */
+    const char *step;  /* NULL: the last step there is, else the whole trace */
+    const char *comm;  /* which kernels communicate */
+    int unexplained;   /* ovl_pauses */
+    ovl_items classes; /* ovl_record_class */
 } ovl_replay_keys;
 
 /* --- A model by its shape --- */

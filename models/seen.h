@@ -78,7 +78,7 @@ typedef struct ovl_exact_op {
     uint8_t coll;      /* ovl_coll */
     uint8_t engine;    /* copies: 1 to the device */
     bool eager;
-    ovl_id name, stream, group;          /* names; OVL_NONE: has none */
+    ovl_id name, stream, group, klass;   /* names; OVL_NONE: has none */
     int64_t start, end;                  /* ps */
     int64_t wait, launch, latency, wire; /* ps; wait: from its arrival to its start */
     int64_t bytes;                       /* -1: none */

@@ -131,6 +131,11 @@ static bool nodes_matter(const ovl_hw *hw)
     if (hw->nccl.given) {
         return true;
     }
+    for (uint32_t i = 0; i < hw->n_collectives; i++) {
+        if (hw->collectives[i].nodes != OVL_NODES_ANY) {
+            return true;
+        }
+    }
     for (uint32_t i = 0; i < hw->n_links; i++) {
         if (hw->links[i].scope != OVL_SCOPE_GPU || ovl_link_in_blocks(&hw->links[i])) {
             return true;

@@ -164,6 +164,10 @@ static const ovl_field collective_fields[] = {
                    "The operation; `send_recv` is for sends and receives.", .names = ovl_coll_keys),
     OVL_FIELD(ovl_hw_collective, group, "group", OVL_F_TEXT, 0,
               "The group it applies to. Default: any group that has no entry of its own."),
+    OVL_FIELD_MORE(ovl_hw_collective, nodes, "nodes", OVL_F_ENUM, 0,
+                   "`one`: for members that all lie on one node; `several`: for others. A hop of a "
+                   "pipeline goes by its two ranks. Default any.",
+                   .names = ovl_nodes_keys),
     OVL_FIELD(ovl_hw_collective, klass, "class", OVL_F_TEXT, 0,
               "Interference class. Default: the name of `op`."),
     OVL_FIELD(ovl_hw_collective, via, "via", OVL_F_TEXTS, 0,
@@ -213,12 +217,16 @@ static const ovl_field collective_fields[] = {
 
 const ovl_table ovl_collective_table = {
     .title = "hardware.collectives[]",
-    .intro = "What an operation costs alone, in exactly one way. Of the entries for an "
-             "operation the first that names its group counts, else the first that names none.\n\n"
-             "    collectives:\n"
-             "      - {op: all_reduce, group: dp, via: [nvlink], alpha: 1 ms, beta: 16 MiB/ms}\n"
-             "      - {op: all_gather, via: [nic], table: [[1 MiB, 93 us], [1 GiB, 8.2 ms]]}\n"
-             "      - {op: reduce_scatter, group: tp, via: [nvlink], algorithm: ring}",
+    .intro =
+        "What an operation costs alone, in exactly one way. Of the entries for an "
+        "operation the one that names its group counts, else the one that names none; of two such "
+        "the one that says `nodes`.\n\n"
+        "    collectives:\n"
+        "      - {op: all_reduce, group: dp, via: [nvlink], alpha: 1 ms, beta: 16 MiB/ms}\n"
+        "      - {op: all_gather, via: [nic], table: [[1 MiB, 93 us], [1 GiB, 8.2 ms]]}\n"
+        "      - {op: reduce_scatter, group: tp, via: [nvlink], algorithm: ring}\n"
+        "      - {op: send_recv, nodes: one, via: [nvlink], alpha: 3 us, beta: 300 GB/s}\n"
+        "      - {op: send_recv, nodes: several, via: [nic], alpha: 9 us, beta: 45 GB/s}",
     .fields = collective_fields,
     .n_fields = OVL_COUNT(collective_fields),
     .size = sizeof(ovl_hw_collective),

@@ -17,6 +17,8 @@ const char *const ovl_coll_keys[] = {
     "reduce",     "all_to_all",     "send_recv",  NULL,
 };
 
+const char *const ovl_nodes_keys[] = {"any", "one", "several", NULL};
+
 #define PEAK(key, dtype, doc)                                                                      \
     OVL_FIELD(ovl_hw_peak, rate[dtype], key, OVL_F_FLOP_RATE, OVL_FIELD_POSITIVE, doc)
 

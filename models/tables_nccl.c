@@ -3,8 +3,6 @@
 
 /* --- Channels --- */
 
-static const char *const span_names[] = {"any", "one", "several", NULL};
-
 #define CHANNELS_MAX 64 /* NCCL's MAXCHANNELS */
 
 static const ovl_field graph_fields[] = {
@@ -12,7 +10,7 @@ static const ovl_field graph_fields[] = {
                    "GPUs that the communicator has on each of its nodes.", .min = 1, .max = 100000),
     OVL_FIELD_MORE(ovl_hw_graph, nodes, "nodes", OVL_F_ENUM, 0,
                    "Communicators of one node, of several, or any. Default any.",
-                   .names = span_names),
+                   .names = ovl_nodes_keys),
     OVL_FIELD_MORE(ovl_hw_graph, channels, "channels", OVL_F_COUNT, OVL_FIELD_REQUIRED,
                    "Channels of ring and tree.", .min = 1, .max = CHANNELS_MAX),
     OVL_FIELD(ovl_hw_graph, ring, "ring", OVL_F_RATE, OVL_FIELD_REQUIRED | OVL_FIELD_POSITIVE,

@@ -8,6 +8,24 @@ static void replay_defaults(void *value)
     keys->comm = OVL_RECORD_COMM;
 }
 
+static const ovl_field class_fields[] = {
+    OVL_FIELD(ovl_record_class, name, "name", OVL_F_TEXT, OVL_FIELD_REQUIRED,
+              "Which kernels: an extended regular expression, matched anywhere in the recorded "
+              "name."),
+    OVL_FIELD(ovl_record_class, klass, "class", OVL_F_TEXT, OVL_FIELD_REQUIRED,
+              "Their class, as `interference` of the hardware names it."),
+};
+
+const ovl_table ovl_replay_class_table = {
+    .title = "workload.replay.classes[]",
+    .intro = "Which kernels of a trace are of which interference class.\n\n"
+             "    replay: {classes: [{name: sm90_xmma|cutlass, class: gemm}]}",
+    .fields = class_fields,
+    .n_fields = OVL_COUNT(class_fields),
+    .size = sizeof(ovl_record_class),
+    .mark = offsetof(ovl_record_class, mark),
+};
+
 static const ovl_field replay_fields[] = {
     OVL_FIELD(
         ovl_replay_keys, step, "step", OVL_F_TEXT, 0,
@@ -22,6 +40,12 @@ static const ovl_field replay_fields[] = {
         "Pauses that neither stream, wait, launch nor sync explains: `keep` them as they "
         "were, or `drop` them. Default `keep`.",
         .names = pause_names),
+    OVL_FIELD_MORE(
+        ovl_replay_keys, classes, "classes", OVL_F_LIST, 0,
+        "Under `interference: measured`: which kernels are of which class; the first that fits "
+        "counts. Others are of the class that the trace says (ours do), else of their name without "
+        "its arguments.",
+        .table = &ovl_replay_class_table),
 };
 
 const ovl_table ovl_replay_table = {

@@ -11,55 +11,56 @@
 
 static ovl_time done_by(const ovl_engine *e, uint32_t activity)
 {
-    return activity != OVL_NONE ? ovl_clock_progress(e, &e->activities.data[activity], e->now) : 0;
+    const ovl_activity *a = &e->activities.data[activity];
+    return ovl_clock_progress(e, a, e->now);
 }
 
-static void give(ovl_engine *e, uint32_t rank)
+/* The term, and the stretch that stands behind it. */
+static void give_term(ovl_engine *e, uint32_t rank)
 {
     ovl_rank_state *s = &e->ranks[rank];
-    ovl_rank_times *t = &e->times[rank];
-    ovl_time time = e->now - s->accounted;
+    ovl_time *term = &e->times[rank].term[s->is.term], time = e->now - s->accounted;
     if (time == 0) {
         return;
     }
     s->accounted = e->now;
-    ovl_time comm = s->is.comm != OVL_NONE ? done_by(e, s->is.comm) - s->comm_done : time;
-    if (s->is.term == OVL_COMPUTE) {
-        ovl_time kernel = done_by(e, s->is.kernel) - s->kernel_done;
-        t->term[OVL_COMPUTE] += kernel;
-        t->term[OVL_COMPUTE_STRETCH] += time - kernel;
-        t->hidden += s->is.hides ? time : 0;
-        t->hidden_stretch += s->is.hides ? time - comm : 0;
-    } else if (s->is.term == OVL_COMM_TRANSFER) {
-        t->term[OVL_COMM_TRANSFER] += comm;
-        t->term[OVL_COMM_STRETCH] += time - comm;
-    } else {
-        t->term[s->is.term] += time;
+    if (s->is.main == OVL_NONE) {
+        term[0] += time;
+        return;
     }
+    ovl_time done = done_by(e, s->is.main), work = done - s->main_done;
+    s->main_done = done;
+    term[0] += work;
+    term[1] += time - work;
 }
 
-static void touch(ovl_engine *e, uint32_t rank)
+/* Communication beside a kernel. */
+static void give_hidden(ovl_engine *e, uint32_t rank)
 {
     ovl_rank_state *s = &e->ranks[rank];
-    if (!s->touched) {
-        s->touched = true;
-        ovl_vec_push(&e->touched, rank);
+    ovl_time time = e->now - s->hidden_accounted;
+    s->hidden_accounted = e->now;
+    if (time == 0 || !s->is.hides) {
+        return;
     }
-}
-
-void ovl_account(ovl_engine *e, uint32_t rank)
-{
-    e->ranks[rank].changed = true;
-    touch(e, rank);
+    e->times[rank].hidden += time;
+    if (s->is.beside != OVL_NONE) {
+        ovl_time done = done_by(e, s->is.beside);
+        e->times[rank].hidden_stretch += time - (done - s->beside_done);
+        s->beside_done = done;
+    }
 }
 
 void ovl_account_end(ovl_engine *e, uint32_t rank, uint32_t activity)
 {
     ovl_rank_state *s = &e->ranks[rank];
     ovl_account(e, rank);
-    if (s->is.kernel == activity || s->is.comm == activity) {
-        give(e, rank);
-        s->is.kernel = s->is.comm = OVL_NONE;
+    if (s->is.main == activity) {
+        give_term(e, rank);
+        s->is.main = OVL_NONE;
+    } else if (s->is.beside == activity) {
+        give_hidden(e, rank);
+        s->is.beside = OVL_NONE;
     }
 }
 
@@ -88,22 +89,14 @@ void ovl_account_all(ovl_engine *e)
 {
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
         ovl_time end = e->times[rank].end;
-        give(e, rank);
+        give_term(e, rank);
+        give_hidden(e, rank);
         e->times[rank] = e->counted ? e->counted[rank] : e->times[rank];
         e->times[rank].end = end;
     }
 }
 
 /* --- Counting an interval only --- */
-
-/* Gives away the time until now, and starts anew from here. */
-static void cut(ovl_engine *e, uint32_t rank)
-{
-    ovl_rank_state *s = &e->ranks[rank];
-    give(e, rank);
-    s->kernel_done = done_by(e, s->is.kernel);
-    s->comm_done = done_by(e, s->is.comm);
-}
 
 static void forget(ovl_rank_times *t)
 {
@@ -118,7 +111,8 @@ void ovl_account_until(ovl_engine *e, ovl_time until)
     if (!e->counting && o->count_from < o->count_to && until >= o->count_from) {
         e->now = OVL_MAX(e->now, o->count_from);
         for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
-            cut(e, rank);
+            give_term(e, rank);
+            give_hidden(e, rank);
             forget(&e->times[rank]);
         }
         e->counting = true;
@@ -127,7 +121,8 @@ void ovl_account_until(ovl_engine *e, ovl_time until)
         e->now = OVL_MAX(e->now, o->count_to);
         e->counted = OVL_NEW_ARRAY(e->arena, ovl_rank_times, e->p->n_ranks);
         for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
-            cut(e, rank);
+            give_term(e, rank);
+            give_hidden(e, rank);
             e->counted[rank] = e->times[rank];
         }
     }
@@ -165,7 +160,7 @@ static void unwatch(const ovl_engine *e, const ovl_rank_state *s, uint32_t rank)
 void ovl_account_rate(ovl_engine *e, const ovl_clock *clock)
 {
     for (uint32_t i = 0; i < clock->watchers.len; i++) {
-        touch(e, clock->watchers.data[i]);
+        ovl_account_touch(e, clock->watchers.data[i]);
     }
 }
 
@@ -201,9 +196,6 @@ static uint32_t winner(const ovl_engine *e, const ovl_rank_state *s)
 
 static uint32_t fastest_kernel(const ovl_engine *e, ovl_rank_state *s)
 {
-    if (s->kernels.len == 1) {
-        return s->kernels.data[0];
-    }
     for (uint32_t i = 0; i < s->kernels.len; i++) {
         uint32_t activity = s->kernels.data[i];
         add_rival(e, s, (ovl_running){e->activities.data[activity].op, activity});
@@ -211,13 +203,9 @@ static uint32_t fastest_kernel(const ovl_engine *e, ovl_rank_state *s)
     return winner(e, s);
 }
 
-static uint32_t lowest_transfer(const ovl_rank_state *s)
+static inline uint32_t lowest_transfer(const ovl_rank_state *s)
 {
-    ovl_running best = s->comms.data[0];
-    for (uint32_t i = 1; i < s->comms.len; i++) {
-        best = s->comms.data[i].op < best.op ? s->comms.data[i] : best;
-    }
-    return best.activity;
+    return s->comms.data[0].activity;
 }
 
 /* Mostly all are equally fast, whatever happens. */
@@ -242,14 +230,15 @@ static uint32_t fastest_transfer(const ovl_engine *e, ovl_rank_state *s)
 static ovl_choice choose(const ovl_engine *e, ovl_rank_state *s)
 {
     bool transfer = s->comms.len && s->latent == 0; /* all of them, then */
-    ovl_choice c = {OVL_NONE, OVL_NONE, OVL_IDLE, s->comms.len > 0};
+    ovl_choice c = {OVL_NONE, OVL_NONE, OVL_IDLE, false};
     if (s->kernels.len) {
         c.term = OVL_COMPUTE;
-        c.kernel = fastest_kernel(e, s);
-        c.comm = transfer ? lowest_transfer(s) : OVL_NONE;
+        c.main = s->kernels.len == 1 ? s->kernels.data[0] : fastest_kernel(e, s);
+        c.hides = s->comms.len > 0;
+        c.beside = transfer ? lowest_transfer(s) : OVL_NONE;
     } else if (transfer) {
         c.term = OVL_COMM_TRANSFER;
-        c.comm = fastest_transfer(e, s);
+        c.main = s->comms.len == 1 ? s->comms.data[0].activity : fastest_transfer(e, s);
     } else if (s->comms.len) {
         c.term = OVL_COMM_LATENCY;
     } else if (s->copying[0] || s->copying[1]) {
@@ -263,8 +252,7 @@ static ovl_choice choose(const ovl_engine *e, ovl_rank_state *s)
 /* Where only rates changed another winner is all that matters. */
 static bool keeps_winner(const ovl_engine *e, const ovl_rank_state *s)
 {
-    return !s->changed && s->rivals.len &&
-           winner(e, s) == (s->kernels.len ? s->is.kernel : s->is.comm);
+    return !s->changed && s->rivals.len && winner(e, s) == s->is.main;
 }
 
 static void open_rank(ovl_engine *e, uint32_t rank)
@@ -278,13 +266,15 @@ static void open_rank(ovl_engine *e, uint32_t rank)
     if (s->rivals.len) {
         watch(e, s, rank);
     }
-    if (now.kernel != s->is.kernel || now.comm != s->is.comm || now.term != s->is.term ||
-        now.hides != s->is.hides) {
-        give(e, rank);
-        s->is = now;
-        s->kernel_done = done_by(e, now.kernel);
-        s->comm_done = done_by(e, now.comm);
+    if (now.main != s->is.main || now.term != s->is.term) {
+        give_term(e, rank);
+        s->main_done = now.main != OVL_NONE ? done_by(e, now.main) : 0;
     }
+    if (now.beside != s->is.beside || now.hides != s->is.hides) {
+        give_hidden(e, rank);
+        s->beside_done = now.beside != OVL_NONE ? done_by(e, now.beside) : 0;
+    }
+    s->is = now;
 }
 
 void ovl_account_open(ovl_engine *e)

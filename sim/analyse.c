@@ -372,10 +372,11 @@ static void make_not_modelled(analysis *a)
         const ovl_unmeasured *u = &a->t->unmeasured[i];
         list[n++] = ovl_arena_printf(
             a->arena,
-            "The interference of kernels \"%s\" with collectives \"%s\" was not measured: they "
-            "share SMs, HBM and links as under `shared`.",
+            "The interference of kernels \"%s\" with collectives \"%s\" was not measured: %s.",
             ovl_names_text(a->p->names, a->p->kernel_classes[u->kernel]),
-            ovl_names_text(a->p->names, a->p->coll_classes[u->collective]));
+            ovl_names_text(a->p->names, a->p->coll_classes[u->collective]),
+            a->options->measured ? "what it cost stays in the recorded durations"
+                                 : "they share SMs, HBM and links as under `shared`");
     }
     a->out->not_modelled = list;
     a->out->n_not_modelled = n;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define BLOCK_MIN ((size_t)64 * 1024)
+#define LARGE     ((size_t)256 * 1024) /* has a block of its own */
 
 /* Under AddressSanitizer what is not handed out is poisoned, and a gap follows each piece: a read
  * past the end of one is found although its neighbour lies in the same block. */
@@ -26,10 +27,16 @@
 
 struct ovl_arena_block {
     struct ovl_arena_block *next;
+    void *raw;   /* what calloc gave: a multiple of 64 lies in it */
     size_t size; /* usable bytes behind this header */
     size_t used;
     /* Usable bytes begin at a multiple of 64 so that every alignment up to 64 can be served. */
     _Alignas(64) unsigned char bytes[];
+};
+
+struct ovl_arena_adopted {
+    struct ovl_arena_adopted *next;
+    void *data;
 };
 
 void ovl_out_of_memory(size_t bytes)
@@ -38,30 +45,58 @@ void ovl_out_of_memory(size_t bytes)
     abort();
 }
 
-/* Blocks grow with the arena, so a large result costs few of them. */
-static struct ovl_arena_block *add_block(ovl_arena *arena, size_t size)
+/* They come zeroed, large ones without being touched. */
+static struct ovl_arena_block *new_block(ovl_arena *arena, size_t usable)
 {
-    size_t usable = OVL_MAX(OVL_MAX(size, BLOCK_MIN), OVL_MIN(arena->held / 2, (size_t)64 << 20));
     if (usable > SIZE_MAX - sizeof(struct ovl_arena_block) - 64) {
         ovl_out_of_memory(usable);
     }
     usable = (usable + 63) & ~(size_t)63;
-    struct ovl_arena_block *block = aligned_alloc(64, sizeof *block + usable);
-    if (!block) {
+    unsigned char *raw = calloc(1, sizeof(struct ovl_arena_block) + usable + 63);
+    if (!raw) {
         ovl_out_of_memory(usable);
     }
-    block->next = arena->head;
+    struct ovl_arena_block *block = (void *)(raw + (64 - (uintptr_t)raw % 64) % 64);
+    block->raw = raw;
     block->size = usable;
     block->used = 0;
-    arena->head = block;
     arena->held += sizeof *block + usable;
     ASAN_POISON_MEMORY_REGION(block->bytes, usable);
     return block;
 }
 
+/* Blocks grow with the arena, so many small pieces cost few of them. */
+static struct ovl_arena_block *add_block(ovl_arena *arena, size_t size)
+{
+    size_t grown = OVL_MIN(arena->held / 2, (size_t)64 << 20);
+    struct ovl_arena_block *block = new_block(arena, OVL_MAX(OVL_MAX(size, BLOCK_MIN), grown));
+    block->next = arena->head;
+    arena->head = block;
+    return block;
+}
+
+/* A large piece takes what it needs, and the block that small ones come from stays the first. */
+static void *alloc_large(ovl_arena *arena, size_t size)
+{
+    struct ovl_arena_block *block = new_block(arena, size), *head = arena->head;
+    block->next = head ? head->next : NULL;
+    if (head) {
+        head->next = block;
+    } else {
+        arena->head = block;
+    }
+    arena->used += size;
+    block->used = block->size;
+    ASAN_UNPOISON_MEMORY_REGION(block->bytes, size);
+    return block->bytes;
+}
+
 void *ovl_arena_alloc(ovl_arena *arena, size_t size, size_t align)
 {
     assert(align && align <= 64 && (align & (align - 1)) == 0);
+    if (size >= LARGE) {
+        return alloc_large(arena, size);
+    }
     struct ovl_arena_block *block = arena->head;
     size_t at = block ? (block->used + align - 1) & ~(align - 1) : 0;
     if (!block || at > block->size || size > block->size - at) {
@@ -71,7 +106,16 @@ void *ovl_arena_alloc(ovl_arena *arena, size_t size, size_t align)
     arena->used += at - block->used + size;
     block->used = OVL_MIN(at + size + GAP, block->size);
     ASAN_UNPOISON_MEMORY_REGION(block->bytes + at, size);
-    return memset(block->bytes + at, 0, size);
+    return block->bytes + at;
+}
+
+void ovl_arena_adopt(ovl_arena *arena, void *data, size_t size)
+{
+    struct ovl_arena_adopted *adopted = OVL_NEW(arena, struct ovl_arena_adopted);
+    *adopted = (struct ovl_arena_adopted){arena->adopted, data};
+    arena->adopted = adopted;
+    arena->held += size;
+    arena->used += size;
 }
 
 void *ovl_arena_array(ovl_arena *arena, size_t count, size_t size, size_t align)
@@ -118,11 +162,14 @@ char *ovl_arena_printf(ovl_arena *arena, const char *format, ...)
 
 void ovl_arena_free(ovl_arena *arena)
 {
+    for (const struct ovl_arena_adopted *a = arena->adopted; a; a = a->next) {
+        free(a->data);
+    }
     struct ovl_arena_block *block = arena->head;
     while (block) {
         struct ovl_arena_block *next = block->next;
         ASAN_UNPOISON_MEMORY_REGION(block->bytes, block->size);
-        free(block);
+        free(block->raw);
         block = next;
     }
     *arena = (ovl_arena){0};

@@ -17,19 +17,25 @@
 #include <stdarg.h>
 
 struct ovl_arena_block;
+struct ovl_arena_adopted;
 
 typedef struct ovl_arena {
     struct ovl_arena_block *head;
+    struct ovl_arena_adopted *adopted;
     size_t used; /* bytes handed out so far, alignment included */
     size_t held; /* bytes taken from the system */
 } ovl_arena;
 
 /* Zeroed memory of `size` bytes aligned to `align` (a power of two, at most 64); owned by the
- * arena. Never NULL: exhaustion ends the program. A size of 0 gives a valid pointer to nothing. */
+ * arena. Never NULL: exhaustion ends the program. A size of 0 gives a valid pointer to nothing.
+ * Pages that are never written take no memory. */
 void *ovl_arena_alloc(ovl_arena *arena, size_t size, size_t align);
 
 /* The same for `count` items; count * size beyond SIZE_MAX counts as exhaustion. */
 void *ovl_arena_array(ovl_arena *arena, size_t count, size_t size, size_t align);
+
+/* Memory from malloc that the arena frees with the rest. */
+void ovl_arena_adopt(ovl_arena *arena, void *data, size_t size);
 
 /* Copy of `length` bytes of `text` with a closing NUL; owned by the arena. */
 char *ovl_arena_strndup(ovl_arena *arena, const char *text, size_t length);

@@ -95,10 +95,11 @@ ovl_id ovl_add_cost(ovl_builder *b, const ovl_cost *cost, const ovl_demand *dema
                     uint32_t n_demands, const ovl_demand *peer, uint32_t n_peer)
 {
     ovl_cost added = *cost;
+    assert(n_demands <= OVL_COST_DEMANDS_MAX && n_peer <= OVL_COST_DEMANDS_MAX);
     added.first_demand = add_demands(b, demands, n_demands);
-    added.n_demands = n_demands;
+    added.n_demands = (uint8_t)n_demands;
     added.first_peer = add_demands(b, peer, n_peer);
-    added.n_peer = n_peer;
+    added.n_peer = (uint8_t)n_peer;
     ovl_vec_push(&b->costs, added);
     return b->costs.len - 1;
 }

@@ -5,11 +5,6 @@
 
 /* --- When the next activity ends --- */
 
-static inline ovl_work value_at(const ovl_clock *c, ovl_time t)
-{
-    return c->value + (ovl_work)c->rate * (uint64_t)(t - c->since);
-}
-
 /* Rates are rounded, 1/3 to a little less than a third: so much of the work need not be done. Far
  * below what anybody could mean. */
 static inline ovl_work allowance(ovl_time total)
@@ -63,7 +58,7 @@ static void find_next(ovl_engine *e, uint32_t clock)
         return;
     }
     if (c->dues.len - c->first > 1) {
-        ovl_work reached = value_at(c, c->end);
+        ovl_work reached = ovl_clock_value(c, c->end);
         for (uint32_t i = c->first + 1; i < c->dues.len && dues[i].due <= reached; i++) {
             c->next = dues[i].op < dues[c->next].op ? i : c->next;
         }
@@ -76,7 +71,7 @@ static void find_next(ovl_engine *e, uint32_t clock)
 static inline void next_changed(ovl_engine *e, uint32_t clock)
 {
     ovl_clock *c = &e->clocks.data[clock];
-    if (c->queued && value_at(c, c->key_time) < c->dues.data[c->first].due) {
+    if (c->queued && ovl_clock_value(c, c->key_time) < c->dues.data[c->first].due) {
         c->late = true;
     } else {
         find_next(e, clock);
@@ -128,7 +123,7 @@ static void after_end(ovl_engine *e, uint32_t clock)
     ovl_heap_remove(&e->heap, OVL_HANDLE_CLOCK(e, clock));
     c->queued = false;
     if (!is_empty(c) && c->rate > 0) {
-        if (c->dues.data[c->first].due <= value_at(c, e->now)) {
+        if (c->dues.data[c->first].due <= ovl_clock_value(c, e->now)) {
             find_next(e, clock);
         } else {
             touch(e, clock, c);
@@ -136,21 +131,9 @@ static void after_end(ovl_engine *e, uint32_t clock)
     }
 }
 
-/* Whole picoseconds of it, to the nearest. */
-static inline ovl_time whole(const ovl_activity *a, ovl_work done)
-{
-    const ovl_work half = (ovl_work)1 << (OVL_WORK_SHIFT - 1);
-    return OVL_MIN((ovl_time)((done + half) >> OVL_WORK_SHIFT), a->total);
-}
-
 static inline ovl_time done_at(const ovl_clock *c, const ovl_activity *a, ovl_time t)
 {
-    return whole(a, value_at(c, t) - a->begin);
-}
-
-ovl_time ovl_clock_progress(const ovl_engine *e, const ovl_activity *a, ovl_time t)
-{
-    return done_at(&e->clocks.data[a->clock], a, t);
+    return ovl_work_whole(ovl_clock_value(c, t) - a->begin, a->total);
 }
 
 /* --- What bounded whom --- */
@@ -259,8 +242,8 @@ void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity)
     ovl_activity *a = &e->activities.data[activity];
     a->clock = clock;
     a->since = a->bound_since = e->now;
-    a->bound_done = whole(a, -a->begin);
-    a->begin += value_at(c, e->now);
+    a->bound_done = ovl_work_whole(-a->begin, a->total);
+    a->begin += ovl_clock_value(c, e->now);
     ovl_work due = a->begin + ((ovl_work)a->total << OVL_WORK_SHIFT) - allowance(a->total);
     if (clock == OVL_CLOCK_TIME) {
         ovl_time end = (ovl_time)((due + c->rate - 1) >> OVL_WORK_SHIFT);
@@ -293,7 +276,7 @@ void ovl_clock_remove(ovl_engine *e, uint32_t activity)
         keep_segment(e, c, a);
     }
     a->clock = OVL_NONE;
-    a->begin -= value_at(c, e->now);
+    a->begin -= ovl_clock_value(c, e->now);
     if (clock == OVL_CLOCK_TIME) {
         ovl_heap_remove(&e->heap, OVL_HANDLE_ACTIVITY(e, activity));
         return;
@@ -319,7 +302,7 @@ void ovl_clock_set_rate(ovl_engine *e, uint32_t clock, double rate)
     for (uint32_t i = c->first; i < c->dues.len && e->options->segments; i++) {
         keep_segment(e, c, &e->activities.data[c->dues.data[i].activity]);
     }
-    c->value = value_at(c, e->now);
+    c->value = ovl_clock_value(c, e->now);
     c->since = e->now;
     c->rate = units;
     if (!is_empty(c)) {

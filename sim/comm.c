@@ -51,6 +51,10 @@ static void enter(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
     e->start[op] = e->now;
     e->running[op] = activity + 1;
     ovl_vec_push(&s->comms, (ovl_running){op, activity});
+    for (uint32_t i = s->comms.len - 1; i > 0 && s->comms.data[i - 1].op > op; i--) {
+        s->comms.data[i] = s->comms.data[i - 1];
+        s->comms.data[i - 1] = (ovl_running){op, activity};
+    }
 }
 
 static void transfer(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
@@ -103,15 +107,15 @@ static uint32_t add_transfer(ovl_engine *e, uint32_t rank, uint32_t send, uint32
     return activity;
 }
 
-/* Who comes first leaves its rank to the partner. */
+/* Who comes first says on which rank. */
 static void arrive_rendezvous(ovl_engine *e, uint32_t rank, uint32_t op, bool is_send)
 {
     uint32_t partner = e->p->partner[op];
-    if (e->running[op] == 0) {
-        e->running[partner] = rank + 1;
+    if (e->arrive[partner] < 0) {
+        e->running[op] = rank + 1;
         return;
     }
-    uint32_t other = e->running[op] - 1;
+    uint32_t other = e->running[partner] - 1;
     uint32_t activity = is_send ? add_transfer(e, rank, op, other, false)
                                 : add_transfer(e, other, partner, rank, false);
     each(e, activity, enter);
@@ -126,7 +130,7 @@ static void arrive_eager_send(ovl_engine *e, uint32_t rank, uint32_t op)
     uint32_t peer = ovl_op_rank(e->p, recv);
     uint32_t activity = add_transfer(e, rank, op, peer, background);
     e->start[op] = e->now;
-    e->running[recv] = activity + 1;
+    e->running[op] = activity + 1;
     if (!background) {
         enter(e, peer, recv, activity);
     }
@@ -143,7 +147,8 @@ static void release_sms(ovl_engine *e, uint32_t rank, uint32_t op)
 
 static void arrive_eager_recv(ovl_engine *e, uint32_t rank, uint32_t op)
 {
-    uint32_t running = e->running[op];
+    uint32_t send = e->p->partner[op];
+    uint32_t running = e->arrive[send] >= 0 ? e->running[send] : 0;
     if (running == OVL_ACTIVITY_OVER) {
         e->start[op] = e->now;
         release_sms(e, rank, op);
@@ -185,7 +190,9 @@ static void leave(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
     while (s->comms.data[i].activity != activity) {
         i++;
     }
-    s->comms.data[i] = s->comms.data[--s->comms.len];
+    for (s->comms.len--; i < s->comms.len; i++) {
+        s->comms.data[i] = s->comms.data[i + 1];
+    }
     s->latent -= e->activities.data[activity].phase == OVL_PHASE_LATENCY;
     release_sms(e, rank, op);
     e->running[op] = 0;
@@ -196,7 +203,7 @@ void ovl_comm_end(ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
     if (a->background) {
-        e->running[e->p->partner[a->op]] = OVL_ACTIVITY_OVER;
+        e->running[a->op] = OVL_ACTIVITY_OVER;
     }
     each(e, activity, leave);
 }

@@ -52,7 +52,7 @@ void ovl_engine_complete(ovl_engine *e, uint32_t rank, uint32_t op)
         ovl_engine_release(e, rank, r->first_op + code->next.item[i]);
     }
     uint32_t batch = code->ops[local].batch;
-    if (batch != OVL_NONE && --e->pending[r->first_op + batch] == 0) {
+    if (batch != OVL_NONE && --e->running[r->first_op + batch] == 0) {
         ovl_engine_complete(e, rank, r->first_op + batch);
     }
 }
@@ -99,7 +99,7 @@ static void start_batch(ovl_engine *e, uint32_t rank, uint32_t op)
     uint32_t local = op - r->first_op;
     uint32_t first = code->parts.at[local], end = code->parts.at[local + 1];
     e->start[op] = e->now;
-    e->pending[op] = end - first;
+    e->running[op] = end - first;
     for (uint32_t i = first; i < end; i++) {
         ovl_engine_release(e, rank, r->first_op + code->parts.item[i]);
     }
@@ -202,6 +202,13 @@ static const ovl_heap_item *next_event(ovl_engine *e)
     return !first || (top && ovl_heap_before(top, first)) ? top : first;
 }
 
+/* Is it at this instant? */
+static bool more_now(const ovl_engine *e)
+{
+    const ovl_heap_item *top = ovl_heap_peek(&e->heap), *first = ovl_delays_first(&e->delays);
+    return (top && top->time <= e->now) || (first && first->time <= e->now);
+}
+
 /* Events of clocks stay in the queue, perhaps with another time; the others are over. */
 static void take(ovl_engine *e, const ovl_heap_item *event)
 {
@@ -268,15 +275,14 @@ static void loop(ovl_engine *e)
     }
     while (!e->failed) {
         drain(e);
-        const ovl_heap_item *top = next_event(e);
-        if (!top || top->time > e->now) {
+        if (!more_now(e)) {
             if (e->dirty_copies.len) {
                 start_waiting_copies(e);
                 continue;
             }
             ovl_engine_solve(e);
-            top = next_event(e);
         }
+        const ovl_heap_item *top = next_event(e);
         if (!top) {
             break;
         }

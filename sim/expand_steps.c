@@ -135,7 +135,7 @@ static uint64_t rate_of(const way *w, uint32_t from, uint32_t to)
     return whole > UINT64_MAX ? UINT64_MAX : (uint64_t)whole;
 }
 
-static void add(ovl_demand *list, uint32_t *n, uint16_t port, uint64_t rate)
+static void add(ovl_demand *list, uint8_t *n, uint16_t port, uint64_t rate)
 {
     if (rate > 0) {
         assert(*n < OVL_STEP_DEMANDS);

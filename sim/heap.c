@@ -15,56 +15,62 @@ static inline uint32_t first_of_two(const ovl_heap_item *items, uint32_t at)
 static inline uint32_t first_of_four(const ovl_heap_item *items, uint32_t at)
 {
     uint32_t a = first_of_two(items, at), b = first_of_two(items, at + 2);
-    return a + (b - a) * ovl_heap_before(&items[b], &items[a]);
+    return ovl_heap_before(&items[b], &items[a]) ? b : a;
 }
 
-static void put(ovl_heap *heap, uint32_t at, ovl_heap_item item)
+static inline uint32_t first_child(const ovl_heap_item *items, uint32_t child, uint32_t len)
 {
-    heap->items.data[at] = item;
-    heap->place.data[OVL_HEAP_HANDLE(&item)] = at + 1;
-    heap->moves++;
+    if (child + 4 <= len) {
+        return first_of_four(items, child);
+    }
+    uint32_t best = child;
+    for (uint32_t i = child + 1; i < len; i++) {
+        best = ovl_heap_before(&items[i], &items[best]) ? i : best;
+    }
+    return best;
+}
+
+static inline void put(ovl_heap_item *items, uint32_t *place, uint32_t at, ovl_heap_item item)
+{
+    items[at] = item;
+    place[OVL_HEAP_HANDLE(&item)] = at + 1;
 }
 
 static void rise(ovl_heap *heap, uint32_t at, ovl_heap_item item)
 {
+    ovl_heap_item *items = heap->items.data;
+    uint32_t *place = heap->place.data, moves = 1;
     while (at > 0) {
         uint32_t parent = (at - 1) / 4;
-        if (!ovl_heap_before(&item, &heap->items.data[parent])) {
+        if (!ovl_heap_before(&item, &items[parent])) {
             break;
         }
-        put(heap, at, heap->items.data[parent]);
+        put(items, place, at, items[parent]);
         at = parent;
+        moves++;
     }
-    put(heap, at, item);
+    put(items, place, at, item);
+    heap->moves += moves;
 }
 
 static void sink(ovl_heap *heap, uint32_t at, ovl_heap_item item)
 {
-    const ovl_heap_item *items = heap->items.data;
-    for (;;) {
-        uint32_t child = at * 4 + 1;
-        if (child >= heap->items.len) {
-            break;
-        }
-        uint32_t best = child;
-        if (child + 4 <= heap->items.len) {
-            best = first_of_four(items, child);
-        } else {
-            for (uint32_t i = child + 1; i < heap->items.len; i++) {
-                best = ovl_heap_before(&items[i], &items[best]) ? i : best;
-            }
-        }
+    ovl_heap_item *items = heap->items.data;
+    uint32_t *place = heap->place.data, len = heap->items.len, moves = 1;
+    for (uint32_t child; (child = at * 4 + 1) < len; moves++) {
+        uint32_t best = first_child(items, child, len);
         if (!ovl_heap_before(&items[best], &item)) {
             break;
         }
-        put(heap, at, items[best]);
+        put(items, place, at, items[best]);
         at = best;
     }
-    put(heap, at, item);
+    put(items, place, at, item);
+    heap->moves += moves;
 }
 
-/* The first item was taken out and nothing came in its stead: the last one fills the hole. */
-static void fill_hole(ovl_heap *heap)
+/* Nothing came in the stead of the first item that was taken out: the last one fills the hole. */
+void ovl_heap_fill_hole(ovl_heap *heap)
 {
     heap->hole = false;
     ovl_heap_item last = heap->items.data[--heap->items.len];
@@ -96,7 +102,7 @@ void ovl_heap_set(ovl_heap *heap, uint32_t handle, ovl_time time, uint64_t tie)
         return;
     }
     if (heap->hole) {
-        fill_hole(heap);
+        ovl_heap_fill_hole(heap);
     }
     uint32_t at = heap->place.data[handle] - 1;
     if (ovl_heap_before(&item, &heap->items.data[at])) {
@@ -112,7 +118,7 @@ void ovl_heap_remove(ovl_heap *heap, uint32_t handle)
         return;
     }
     if (heap->hole) {
-        fill_hole(heap);
+        ovl_heap_fill_hole(heap);
     }
     uint32_t at = heap->place.data[handle] - 1;
     heap->place.data[handle] = 0;
@@ -131,10 +137,8 @@ void ovl_heap_remove(ovl_heap *heap, uint32_t handle)
     }
 }
 
-const ovl_heap_item *ovl_heap_top(ovl_heap *heap)
+const ovl_heap_item *ovl_heap_peek_past_hole(const ovl_heap *heap)
 {
-    if (heap->hole) {
-        fill_hole(heap);
-    }
-    return heap->items.len ? heap->items.data : NULL;
+    const ovl_heap_item *items = heap->items.data;
+    return heap->items.len > 1 ? &items[first_child(items, 1, heap->items.len)] : NULL;
 }

@@ -53,7 +53,26 @@ void ovl_heap_set(ovl_heap *heap, uint32_t handle, ovl_time time, uint64_t tie);
 /* Takes a handle out if it is in. */
 void ovl_heap_remove(ovl_heap *heap, uint32_t handle);
 
+void ovl_heap_fill_hole(ovl_heap *heap);
+const ovl_heap_item *ovl_heap_peek_past_hole(const ovl_heap *heap);
+
 /* The first item; NULL when empty. Valid until the next change. */
-const ovl_heap_item *ovl_heap_top(ovl_heap *heap);
+static inline const ovl_heap_item *ovl_heap_top(ovl_heap *heap)
+{
+    if (heap->hole) {
+        ovl_heap_fill_hole(heap);
+    }
+    return heap->items.len ? heap->items.data : NULL;
+}
+
+/* The same item, but where the first was just taken out the queue is not put in order for it: what
+ * is put in next may go there. */
+static inline const ovl_heap_item *ovl_heap_peek(const ovl_heap *heap)
+{
+    if (heap->hole) {
+        return ovl_heap_peek_past_hole(heap);
+    }
+    return heap->items.len ? heap->items.data : NULL;
+}
 
 #endif

@@ -19,14 +19,12 @@ static void issue(ovl_engine *e, uint32_t rank, uint32_t local)
     ovl_engine_release(e, rank, op);
 }
 
-/* Where issuing takes no time all is issued at 0, and only what waits for nothing else arrives. */
+/* Where issuing takes no time all is issued at 0, which it says already, and only what waits for
+ * nothing else arrives. */
 static void issue_all(ovl_engine *e, const ovl_rank *r, uint32_t rank)
 {
     const ovl_code *code = &e->p->codes[r->code];
     uint32_t *pending = e->pending + r->first_op;
-    if (code->n_ops) {
-        memset(e->issue + r->first_op, 0, code->n_ops * sizeof *e->issue);
-    }
     for (uint32_t i = 0; i < code->n_ops; i++) {
         pending[i] -= code->ops[i].batch == OVL_NONE;
         if (pending[i] == 0) {

@@ -113,6 +113,8 @@ uint32_t ovl_dtype_size(ovl_dtype dtype);
 
 /* --- What an operation costs --- */
 
+#define OVL_COST_DEMANDS_MAX UINT8_MAX /* of one operation, on one side */
+
 #define OVL_PORT_HBM 0 /* port 0 of every rank is its memory; links follow, out and in apart */
 
 /* Bytes per second wanted of one port at isolated speed. */
@@ -127,20 +129,21 @@ typedef struct ovl_demand_list {
     uint32_t first, n;
 } ovl_demand_list;
 
-/* The isolated cost of an operation; costs are shared by all operations that are alike. */
+/* The isolated cost of an operation; costs are shared by all operations that are alike. There may
+ * be one for each operation of each rank, so the record is kept small. */
 typedef struct ovl_cost {
     ovl_time latency; /* alpha: a phase of fixed length without elastic demand */
     ovl_time work;    /* the fluid phase at isolated speed; for host calls the whole */
     ovl_time compute; /* kernels: how much of `work` the SMs bound; 0: SMs do not matter */
+    double weight;    /* of the sharing solver: share.h */
     uint32_t sms;     /* kernels: SMs wanted (0: not said); others: SMs held from arrival to end */
     uint32_t
-        blocks;     /* kernels: thread blocks, 0 if not said; the SM cap then goes by whole waves */
-    ovl_id klass;   /* interference class (ovl_program.pairs), or OVL_NONE */
-    double weight;  /* of the sharing solver: share.h */
-    uint8_t engine; /* copies: which copy engine direction, 0 d2h or 1 h2d */
-    uint32_t first_demand,
-        n_demands;               /* into demands: kernel, copy, member of a collective, sender */
-    uint32_t first_peer, n_peer; /* into demands: the receiver of a send */
+        blocks;   /* kernels: thread blocks, 0 if not said; the SM cap then goes by whole waves */
+    ovl_id klass; /* interference class (ovl_program.pairs), or OVL_NONE */
+    uint32_t first_demand, first_peer; /* into demands */
+    uint8_t n_demands; /* from first_demand on: of a kernel, copy, member of a collective, sender */
+    uint8_t n_peer;    /* from first_peer on: of the receiver of a send */
+    uint8_t engine;    /* copies: which copy engine direction, 0 d2h or 1 h2d */
 } ovl_cost;
 
 /* --- What an operation is --- */

@@ -44,7 +44,7 @@ static size_t steps_at_most(const ovl_program *p)
 static void set_up(ovl_engine *e, ovl_arena *scratch)
 {
     const ovl_program *p = e->p;
-    e->issue = unhappened(e->arena, p->n_ops);
+    e->issue = OVL_NEW_ARRAY(e->arena, ovl_time, p->n_ops); /* mostly all 0 and never touched */
     e->arrive = unhappened(e->arena, p->n_ops);
     e->start = unhappened(e->arena, p->n_ops);
     e->end = unhappened(e->arena, p->n_ops);
@@ -52,7 +52,7 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     ovl_vec_reserve(&e->limits, p->n_ops); /* pages that are not needed are never touched */
     e->times = OVL_NEW_ARRAY(e->arena, ovl_rank_times, p->n_ranks);
     e->pending = OVL_NEW_ARRAY(scratch, uint32_t, p->n_ops);
-    e->running = OVL_NEW_ARRAY(scratch, uint32_t, p->n_ops);
+    e->running = e->pending;
     e->arrived = OVL_NEW_ARRAY(scratch, uint32_t, p->n_collectives);
     e->ranks = OVL_NEW_ARRAY(scratch, ovl_rank_state, p->n_ranks);
     e->paces = OVL_NEW_ARRAY(scratch, ovl_paces, p->n_resources);
@@ -73,6 +73,7 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
         capacities[i] = p->resources[i].capacity;
     }
     ovl_share_init(&e->share, capacities, p->n_resources);
+    ovl_vec_reserve(&e->touched, p->n_ranks);
     ovl_clocks_init(e);
     ovl_delays_init(&e->delays);
     ovl_routes_init(e, scratch);
@@ -115,20 +116,38 @@ static void tear_down(ovl_engine *e)
     ovl_share_free(&e->share);
 }
 
-/* Limits in order of their op; first[op + 1] is where those of op end. */
-static ovl_limit *limits_by_op(const ovl_engine *e, uint32_t *first)
+static void swap_limits(ovl_limit *a, ovl_limit *b)
 {
-    ovl_limit *sorted = OVL_NEW_ARRAY(e->arena, ovl_limit, e->limits.len);
-    for (uint32_t i = 0; i < e->limits.len; i++) {
-        first[e->limits.data[i].op + 1]++;
+    ovl_limit other = *a;
+    *a = *b;
+    *b = other;
+}
+
+/* Puts limits in order of their op, where they lie; `tail` is scratch by op: behind the last of its
+ * places that is not filled. */
+static void sort_limits(ovl_limit *list, uint32_t n, uint32_t *tail, uint32_t n_ops)
+{
+    memset(tail, 0, n_ops * sizeof *tail);
+    for (uint32_t i = 0; i < n; i++) {
+        tail[list[i].op]++;
     }
-    for (uint32_t op = 0; op < e->p->n_ops; op++) {
-        first[op + 1] += first[op];
+    for (uint32_t op = 0, before = 0; op < n_ops; op++) {
+        before += tail[op];
+        tail[op] = before;
     }
-    for (uint32_t i = 0; i < e->limits.len; i++) {
-        sorted[first[e->limits.data[i].op]++] = e->limits.data[i];
+    for (uint32_t op = 0, first = 0; first < n; op++) {
+        while (tail[op] > first) {
+            ovl_limit *last = &list[tail[op] - 1];
+            if (last->op == op) {
+                tail[op]--;
+            } else {
+                swap_limits(last, &list[--tail[last->op]]);
+            }
+        }
+        while (first < n && list[first].op == op) {
+            first++;
+        }
     }
-    return sorted;
 }
 
 /* One entry per (op, bound): puts `limit` among those of its op in list[from..n - 1]. */
@@ -148,16 +167,19 @@ static uint32_t merge_limit(ovl_limit *list, uint32_t from, uint32_t n, ovl_limi
     return n + 1;
 }
 
-static void hand_over_limits(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
+/* By now nobody waits for anything. */
+static void hand_over_limits(ovl_engine *e, ovl_timeline *t)
 {
     uint32_t n = 0, from = 0;
-    ovl_limit *list = limits_by_op(e, OVL_NEW_ARRAY(scratch, uint32_t, e->p->n_ops + 1));
+    ovl_limit *list = e->limits.data;
+    sort_limits(list, e->limits.len, e->pending, e->p->n_ops);
     for (uint32_t i = 0; i < e->limits.len; i++) {
         from = n && list[n - 1].op == list[i].op ? from : n;
         n = merge_limit(list, from, n, list[i]);
     }
-    t->limits = list;
+    e->limits.len = n;
     t->n_limits = n;
+    t->limits = ovl_vec_freeze(&e->limits, e->arena);
 }
 
 static int compare_segments(const void *a, const void *b)
@@ -241,7 +263,7 @@ static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
     find_step(e, t);
     e->now = t->finish;
     ovl_account_all(e);
-    hand_over_limits(e, scratch, t);
+    hand_over_limits(e, t);
     if (e->segments.len) {
         qsort(e->segments.data, e->segments.len, sizeof *e->segments.data, compare_segments);
     }
@@ -258,15 +280,15 @@ static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
                                  .delays = e->n_delays,
                                  .activities = e->n_activities,
                                  .activities_at_once = e->activities.len,
-                                 .bytes = e->arena->held + scratch->held + held_by_vectors(e)};
+                                 .bytes = e->arena->used + scratch->used + held_by_vectors(e)};
 }
 
-/* By operation: four times, three steps of the trail, what it waits for and runs as; what bounded
- * it, twice, for it is sorted in the end. By rank, resource and activity: generously. */
+/* By operation: four times, three steps of the trail, what it waits for or runs as; two things that
+ * bounded it. By rank, resource and activity: generously. */
 uint64_t ovl_run_memory(const ovl_program *program)
 {
-    const uint64_t by_op = 4 * sizeof(ovl_time) + 3 * sizeof(uint32_t) + 2 * sizeof(uint32_t) +
-                           sizeof(uint32_t) + 4 * sizeof(ovl_limit);
+    const uint64_t by_op =
+        4 * sizeof(ovl_time) + 3 * sizeof(uint32_t) + sizeof(uint32_t) + 2 * sizeof(ovl_limit);
     return by_op * program->n_ops + 4096 * (uint64_t)program->n_ranks +
            1024 * (uint64_t)program->n_resources + 4 * (uint64_t)program->n_collectives +
            ((uint64_t)1 << 20);

@@ -127,15 +127,17 @@ typedef struct ovl_rival {
 
 /* Whose the time of a rank is. */
 typedef struct ovl_choice {
-    uint32_t kernel, comm; /* activities whose progress counts, or OVL_NONE */
-    uint8_t term;          /* ovl_term */
-    bool hides;            /* communication is in latency or transfer */
+    uint32_t main;   /* the activity whose progress goes to the term, the rest of the time to its
+                        stretch; OVL_NONE: all goes to the term */
+    uint32_t beside; /* the communication that a kernel hides, if it is in transfer; or OVL_NONE */
+    uint8_t term;    /* ovl_term */
+    bool hides;      /* a kernel runs beside communication in latency or transfer */
 } ovl_choice;
 
 /* What runs on a rank now. */
 typedef struct ovl_rank_state {
     OVL_VEC(uint32_t) kernels;  /* activities */
-    OVL_VEC(ovl_running) comms; /* in latency or transfer */
+    OVL_VEC(ovl_running) comms; /* in latency or transfer, in order of op */
     OVL_VEC(uint32_t)
     holders;                     /* ops of communication that arrived and has not ended, where their
                                     factors matter */
@@ -149,9 +151,11 @@ typedef struct ovl_rank_state {
     ovl_choice is;
     bool touched,
         changed; /* it may be another now; because something else runs, not just by rates */
-    OVL_VEC(ovl_rival) rivals;       /* among which the fastest is chosen */
-    ovl_time accounted;              /* the decomposition is complete up to here */
-    ovl_time kernel_done, comm_done; /* by those chosen, when they were */
+    OVL_VEC(ovl_rival) rivals; /* among which the fastest is chosen */
+    /* The decomposition is complete up to `accounted`, what communication hides up to
+     * `hidden_accounted`; what those chosen had done by then. */
+    ovl_time accounted, hidden_accounted;
+    ovl_time main_done, beside_done;
     /* The host thread. */
     uint32_t cursor; /* local index of the operation it issues next */
     bool issuing;    /* in the launch of `cursor` */
@@ -180,8 +184,11 @@ typedef struct ovl_engine {
     bool failed;
     /* Times, by op; -1 while they have not happened. */
     ovl_time *issue, *arrive, *start, *end;
-    uint32_t *pending; /* by op: what it still waits for; once a batch arrived: parts not ended */
-    uint32_t *running; /* by op: its activity + 1, 0 if none (collectives: on every member) */
+    uint32_t *pending; /* by op, until it arrives: what it still waits for */
+    uint32_t
+        *running; /* the same memory, from then on: its activity + 1, 0 if none (collectives: on
+                     every member; of an eager transfer the sender, and the receiver once it is
+                     in it); who waits for its partner: its rank + 1; batch: parts not ended */
     uint32_t *arrived; /* by collective instance: members that have */
     uint32_t n_ended;
     ovl_rank_state *ranks;
@@ -339,8 +346,23 @@ void ovl_clocks_update(ovl_engine *e);
  * is queued anew). */
 uint32_t ovl_clock_event(ovl_engine *e, uint32_t clock);
 
-/* Whole picoseconds of isolated work an activity has done at `t`, at most all of it. */
-ovl_time ovl_clock_progress(const ovl_engine *e, const ovl_activity *a, ovl_time t);
+static inline ovl_work ovl_clock_value(const ovl_clock *c, ovl_time t)
+{
+    return c->value + (ovl_work)c->rate * (uint64_t)(t - c->since);
+}
+
+/* Whole picoseconds of it, to the nearest; at most all of it. */
+static inline ovl_time ovl_work_whole(ovl_work done, ovl_time total)
+{
+    const ovl_work half = (ovl_work)1 << (OVL_WORK_SHIFT - 1);
+    return OVL_MIN((ovl_time)((done + half) >> OVL_WORK_SHIFT), total);
+}
+
+/* Of isolated work, what an activity has done at `t`. */
+static inline ovl_time ovl_clock_progress(const ovl_engine *e, const ovl_activity *a, ovl_time t)
+{
+    return ovl_work_whole(ovl_clock_value(&e->clocks.data[a->clock], t) - a->begin, a->total);
+}
 
 /* --- follow.c --- */
 
@@ -403,8 +425,22 @@ void ovl_host_arrive(ovl_engine *e, uint32_t rank, uint32_t op);
 
 /* --- account.c --- */
 
+/* Somebody else may be the fastest of those who run on the rank; there is room for all ranks. */
+static inline void ovl_account_touch(ovl_engine *e, uint32_t rank)
+{
+    ovl_rank_state *s = &e->ranks[rank];
+    if (!s->touched) {
+        s->touched = true;
+        e->touched.data[e->touched.len++] = rank;
+    }
+}
+
 /* What runs on the rank changes at this instant. */
-void ovl_account(ovl_engine *e, uint32_t rank);
+static inline void ovl_account(ovl_engine *e, uint32_t rank)
+{
+    e->ranks[rank].changed = true;
+    ovl_account_touch(e, rank);
+}
 
 /* An activity ends on a rank: what it did is told before it is forgotten. */
 void ovl_account_end(ovl_engine *e, uint32_t rank, uint32_t activity);

@@ -33,7 +33,7 @@
 
 #define ovl_vec_free(v) (free((v)->data), (v)->data = NULL, (v)->len = (v)->cap = 0)
 
-/* Moves the contents into the arena and empties the vector. */
+/* Moves the contents into the arena, large ones as they lie, and empties the vector. */
 #define ovl_vec_freeze(v, arena)                                                                   \
     ovl_vec_freeze_((arena), (void **)&(v)->data, sizeof *(v)->data, &(v)->len, &(v)->cap)
 
@@ -54,14 +54,24 @@ static inline void *ovl_vec_grow_(void *data, size_t size, uint64_t need, uint32
     return grown;
 }
 
+#define OVL_VEC_LARGE ((size_t)64 * 1024)
+
 static inline void *ovl_vec_freeze_(ovl_arena *arena, void **data, size_t size, uint32_t *len,
                                     uint32_t *cap)
 {
-    void *frozen = ovl_arena_array(arena, *len, size, 16);
-    if (*len) {
-        memcpy(frozen, *data, (size_t)*len * size);
+    size_t bytes = (size_t)*len * size;
+    void *frozen = NULL;
+    if (bytes >= OVL_VEC_LARGE) {
+        frozen = realloc(*data, bytes);
+        frozen = frozen ? frozen : *data;
+        ovl_arena_adopt(arena, frozen, bytes);
+    } else {
+        frozen = ovl_arena_array(arena, *len, size, 16);
+        if (bytes) {
+            memcpy(frozen, *data, bytes);
+        }
+        free(*data);
     }
-    free(*data);
     *data = NULL;
     *len = *cap = 0;
     return frozen;

@@ -96,7 +96,7 @@ static void groups(ovl_out *out, const ovl_facts *facts, ovl_arena *arena)
     ovl_out_title(out, "\nGroups");
     ovl_grid grid;
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
-    for (uint32_t i = 0; i < facts->n_groups; i++) {
+    for (uint32_t i = 0; i < OVL_MIN(facts->n_groups, MOST_CODES); i++) {
         const ovl_group_facts *g = &facts->groups[i];
         const char *size = g->fewest == g->most ? ovl_arena_printf(arena, "%" PRIu32, g->most)
                                                 : ovl_arena_printf(arena, "%" PRIu32 "-%" PRIu32,
@@ -106,6 +106,7 @@ static void groups(ovl_out *out, const ovl_facts *facts, ovl_arena *arena)
         ovl_grid_row(&grid, cells);
     }
     ovl_grid_end(&grid, out, 2);
+    more(out, facts->n_groups, MOST_CODES);
 }
 
 static const char *members_text(const ovl_bucket_line *b, ovl_arena *arena)
@@ -336,6 +337,7 @@ void ovl_check_text(ovl_out *out, const ovl_check *check)
     programs(out, check, &arena);
     groups(out, check->facts, &arena);
     ovl_check_model_text(out, lowered);
+    ovl_check_pipeline_text(out, check, &arena);
     buckets(out, lowered, &arena);
     nccl(out, lowered, &arena);
     buffers(out, check->facts, &arena);

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEEN         4096  /* names whose answer is remembered */
-#define MOST_DEVICES 4096  /* in one file */
-#define MOST_NAMES   16384 /* of groups, types and operations */
-#define NAME_BYTES   4096  /* of a name that is looked at */
+#define SEEN         4096      /* names whose answer is remembered */
+#define MOST_DEVICES 4096      /* in one file */
+#define MOST_NAMES   16384     /* of groups, types and operations */
+#define NAME_BYTES   4096      /* of a name that is looked at */
+#define BUFFER       (4 << 20) /* bytes of records that are ordered in memory */
 
 /* ---- the pattern ---- */
 
@@ -94,7 +95,8 @@ static int64_t bytes_of(const char *op, const ovl_read_collective *args,
     return bytes < 0 && record->communication ? record->bytes : bytes;
 }
 
-static void add_comm(ovl_collected *file, const ovl_read_device *record, uint32_t device)
+static void add_comm(ovl_collected *file, const ovl_read_device *record, uint32_t device,
+                     uint64_t key)
 {
     static const ovl_read_collective none = {
         .in_elements = -1, .out_elements = -1, .group_size = -1, .sequence = -1};
@@ -107,12 +109,14 @@ static void add_comm(ovl_collected *file, const ovl_read_device *record, uint32_
         .group_size = args->group_size,
         .sequence = args->sequence,
         .stream = record->stream,
+        .key = key,
         .op = name_id(file, (ovl_slice){op, strlen(op)}),
         .group = name_id(file, args->group),
         .dtype = name_id(file, args->dtype),
         .device = (uint16_t)device,
+        .has_key = record->has_key,
     };
-    ovl_vec_push(&file->comms, comm);
+    ovl_sorter_add(&file->comms, &comm);
 }
 
 /* In one file the same number may name calls of several processes. */
@@ -163,10 +167,10 @@ static void on_device(void *context, const ovl_read_device *record)
         .kind = (uint8_t)kind,
         .linked = record->has_key,
     };
-    ovl_vec_push(&file->ops, op);
+    ovl_sorter_add(&file->ops, &op);
     file->like_copies += kind == OVL_BUSY_COMPUTE && like_copy(record->name);
     if (kind == OVL_BUSY_COMM) {
-        add_comm(file, record, device);
+        add_comm(file, record, device, key);
     }
 }
 
@@ -221,11 +225,12 @@ static void on_host(void *context, const ovl_read_host *record)
         return;
     }
     if (waits(record->name)) {
-        ovl_spans_add(&file->syncs, record->start, record->end);
+        const ovl_host_sync sync = {record->start, record->end};
+        ovl_sorter_add(&file->syncs, &sync);
     }
     if (record->has_key) {
-        uint64_t key = link_key(record->key, record->process);
-        ovl_vec_push(&file->launches, (ovl_launch){key, record->start});
+        const ovl_launch launch = {link_key(record->key, record->process), record->start};
+        ovl_sorter_add(&file->launches, &launch);
     }
 }
 
@@ -271,153 +276,173 @@ static void on_row(void *context, const ovl_read_row *record)
     ovl_vec_push(&file->rows, row);
 }
 
-void ovl_collect_begin(ovl_collected *file, const char *path, ovl_comm_pattern *pattern,
-                       ovl_names *names)
-{
-    *file = (ovl_collected){.path = path, .pattern = pattern, .names = names, .rank = -1};
-    file->about.arena = &file->arena;
-    file->sink = (ovl_sink){
-        .context = file, .device = on_device, .host = on_host, .memory = on_memory, .row = on_row};
-}
-
 /* ---- what belongs together ---- */
 
-static int by_key(const void *a, const void *b)
+static int order(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int launches_by_key(const void *a, const void *b)
 {
     const ovl_launch *x = a, *y = b;
     if (x->key != y->key) {
         return x->key < y->key ? -1 : 1;
     }
-    return (x->start > y->start) - (x->start < y->start);
+    return order(x->start, y->start);
 }
 
 static int by_device_and_start(const void *a, const void *b)
 {
     const ovl_collected_op *x = a, *y = b;
-    if (x->device != y->device) {
-        return x->device < y->device ? -1 : 1;
+    const int by[] = {order(x->device, y->device), order(x->start, y->start), order(x->end, y->end),
+                      order(x->kind, y->kind)};
+    for (size_t i = 0; i < OVL_COUNT(by); i++) {
+        if (by[i]) {
+            return by[i];
+        }
     }
-    if (x->start != y->start) {
-        return x->start < y->start ? -1 : 1;
+    return order(x->identity, y->identity);
+}
+
+/* Exact duplicates have one key, and so come one after the other. */
+static int ops_by_key(const void *a, const void *b)
+{
+    const ovl_collected_op *x = a, *y = b;
+    if (x->linked != y->linked) {
+        return y->linked ? -1 : 1;
     }
-    if (x->end != y->end) {
-        return x->end < y->end ? -1 : 1;
+    if (x->linked && x->by.key != y->by.key) {
+        return x->by.key < y->by.key ? -1 : 1;
     }
-    if (x->kind != y->kind) {
-        return x->kind < y->kind ? -1 : 1;
-    }
-    return (x->identity > y->identity) - (x->identity < y->identity);
+    return by_device_and_start(a, b);
 }
 
 static int comms_by_time(const void *a, const void *b)
 {
     const ovl_comm_op *x = a, *y = b;
-    if (x->device != y->device) {
-        return x->device < y->device ? -1 : 1;
+    const int by[] = {order(x->device, y->device), order(x->start, y->start),
+                      order(x->end, y->end)};
+    for (size_t i = 0; i < OVL_COUNT(by); i++) {
+        if (by[i]) {
+            return by[i];
+        }
     }
-    if (x->start != y->start) {
-        return x->start < y->start ? -1 : 1;
+    if (x->stream != y->stream) {
+        return x->stream < y->stream ? -1 : 1;
     }
-    if (x->end != y->end) {
-        return x->end < y->end ? -1 : 1;
-    }
-    return (x->stream > y->stream) - (x->stream < y->stream);
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+static int syncs_by_start(const void *a, const void *b)
+{
+    const ovl_host_sync *x = a, *y = b;
+    return order(x->start, y->start);
 }
 
 static int steps_by_start(const void *a, const void *b)
 {
     const ovl_step_range *x = a, *y = b;
-    return (x->start > y->start) - (x->start < y->start);
+    return order(x->start, y->start);
 }
 
-/* The first launch with this key, or NULL. */
-static const ovl_launch *launch_of(const ovl_collected *file, uint64_t key)
+void ovl_collect_begin(ovl_collected *file, const char *path, ovl_comm_pattern *pattern,
+                       ovl_names *names)
 {
-    uint32_t low = 0, high = file->launches.len;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (file->launches.data[middle].key < key) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < file->launches.len && file->launches.data[low].key == key
-               ? &file->launches.data[low]
-               : NULL;
+    *file = (ovl_collected){.path = path, .pattern = pattern, .names = names, .rank = -1};
+    file->about.arena = &file->arena;
+    ovl_sorter_begin(&file->ops, sizeof(ovl_collected_op), ops_by_key, BUFFER);
+    ovl_sorter_begin(&file->launches, sizeof(ovl_launch), launches_by_key, BUFFER);
+    ovl_sorter_begin(&file->comms, sizeof(ovl_comm_op), comms_by_time, BUFFER);
+    ovl_sorter_begin(&file->syncs, sizeof(ovl_host_sync), syncs_by_start, BUFFER);
+    file->sink = (ovl_sink){
+        .context = file, .device = on_device, .host = on_host, .memory = on_memory, .row = on_row};
 }
 
-/* A kernel that two events tell of is one kernel; a graph launches many under one key, but at
- * different times. */
-static void drop_duplicates(ovl_collected *file)
+/* Operations and launches, both by key, meet; what the profiler wrote twice is dropped: a kernel
+ * that two events tell of is one kernel (a graph launches many under one key, but at different
+ * times). */
+static void link_ops(ovl_collected *file, ovl_sorter *linked)
 {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < file->ops.len; i++) {
-        const ovl_collected_op *op = &file->ops.data[i];
-        if (kept && op->linked && by_device_and_start(op, &file->ops.data[kept - 1]) == 0) {
+    ovl_collected_op op, last = {0};
+    ovl_sorter_rewind(&file->ops);
+    ovl_sorter_rewind(&file->launches);
+    const ovl_launch *launch = ovl_sorter_next(&file->launches);
+    for (const ovl_collected_op *next; (next = ovl_sorter_next(&file->ops)) != NULL; last = op) {
+        op = *next;
+        if (op.linked && last.linked && ops_by_key(&op, &last) == 0) {
             file->duplicates++;
-        } else {
-            file->ops.data[kept++] = *op;
+            continue;
         }
-    }
-    file->ops.len = kept;
-    uint32_t comms = 0;
-    for (uint32_t i = 0; i < file->comms.len && file->duplicates; i++) {
-        const ovl_comm_op *c = &file->comms.data[i];
-        if (comms == 0 || comms_by_time(c, &file->comms.data[comms - 1]) != 0) {
-            file->comms.data[comms++] = *c;
+        while (op.linked && launch && launch->key < op.by.key) {
+            launch = ovl_sorter_next(&file->launches);
         }
-    }
-    file->comms.len = file->duplicates ? comms : file->comms.len;
-}
-
-/* Sorting takes as much memory again; what a profiler wrote in order needs none. */
-static void sort(void *items, uint32_t count, size_t size, int (*order)(const void *, const void *))
-{
-    const char *item = items;
-    for (uint32_t i = 1; i < count; i++) {
-        if (order(item + (i - 1) * size, item + i * size) > 0) {
-            qsort(items, count, size, order);
-            return;
-        }
+        ovl_collected_op with = op;
+        with.linked = op.linked && launch && launch->key == op.by.key;
+        with.by.launched = with.linked ? launch->start : 0;
+        ovl_sorter_add(linked, &with);
     }
 }
 
-#define SORT(v, order) sort((v).data, (v).len, sizeof *(v).data, (order))
-
-void ovl_collect_link(ovl_collected *file)
+bool ovl_collect_link(ovl_collected *file, ovl_errs *errs)
 {
-    SORT(file->launches, by_key);
-    SORT(file->ops, by_device_and_start);
-    SORT(file->comms, comms_by_time);
-    SORT(file->steps, steps_by_start);
-    drop_duplicates(file);
-    for (uint32_t i = 0; i < file->ops.len; i++) {
-        ovl_collected_op *op = &file->ops.data[i];
-        const ovl_launch *launch = op->linked ? launch_of(file, op->by.key) : NULL;
-        op->linked = launch != NULL;
-        op->by.launched = launch ? launch->start : 0;
-    }
-    for (uint32_t i = 0; i < file->comms.len; i++) {
-        ovl_comm_op *comm = &file->comms.data[i];
-        if (comm->group_size < 0 && comm->group != OVL_NONE) {
-            const char *name = ovl_names_text(file->names, comm->group);
-            comm->group_size = ovl_read_group_size(&file->about, name, strlen(name));
-        }
+    ovl_sorter linked;
+    ovl_sorter_begin(&linked, sizeof(ovl_collected_op), by_device_and_start, BUFFER);
+    link_ops(file, &linked);
+    bool lost = file->ops.failed || file->launches.failed;
+    ovl_sorter_free(&file->ops);
+    file->ops = linked;
+    ovl_sorter_rewind(&file->ops);
+    if (file->steps.len) {
+        qsort(file->steps.data, file->steps.len, sizeof *file->steps.data, steps_by_start);
     }
     file->rank = file->about.rank >= 0 ? file->about.rank : ovl_rank_of_path(file->path);
+    if (lost) {
+        ovl_error(errs, OVL_E_INPUT, (ovl_mark){file->path, 0, 0},
+                  "a temporary file could not be read back");
+    }
+    return !lost;
+}
+
+/* Where the arguments do not tell the size of a group the list of groups may. */
+static void fill_size(const ovl_collected *file, ovl_comm_op *op)
+{
+    if (op->group_size < 0 && op->group != OVL_NONE) {
+        const char *name = ovl_names_text(file->names, op->group);
+        op->group_size = ovl_read_group_size(&file->about, name, strlen(name));
+    }
+}
+
+bool ovl_collect_first_comm(ovl_collected *file, ovl_comm_op *op)
+{
+    *op = (ovl_comm_op){0};
+    ovl_sorter_rewind(&file->comms);
+    return ovl_collect_next_comm(file, op);
+}
+
+bool ovl_collect_next_comm(ovl_collected *file, ovl_comm_op *op)
+{
+    const ovl_comm_op *next = ovl_sorter_next(&file->comms);
+    while (next && next->has_key && op->has_key && comms_by_time(next, op) == 0) {
+        next = ovl_sorter_next(&file->comms);
+    }
+    if (next) {
+        *op = *next;
+        fill_size(file, op);
+    }
+    return next != NULL;
 }
 
 void ovl_collect_free(ovl_collected *file)
 {
     ovl_vec_free(&file->devices);
-    ovl_vec_free(&file->ops);
-    ovl_vec_free(&file->launches);
-    ovl_vec_free(&file->comms);
+    ovl_sorter_free(&file->ops);
+    ovl_sorter_free(&file->launches);
+    ovl_sorter_free(&file->comms);
+    ovl_sorter_free(&file->syncs);
     ovl_vec_free(&file->steps);
     ovl_vec_free(&file->memory);
     ovl_vec_free(&file->rows);
-    ovl_spans_free(&file->syncs);
     ovl_arena_free(&file->arena);
 }
 

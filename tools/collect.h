@@ -1,24 +1,24 @@
 /*
- * collect.h - what is kept of a trace for looking at it: the records of a file, small.
+ * collect.h - what is kept of a trace for looking at it: the records of a file, small and in order.
  *
- * 32 bytes a device operation and 16 a launch, plus the busy time and a little for each step,
- * communication kernel and device: a file of 300 MB takes some 20 MB. Names are kept for
- * communication alone.
+ * 32 bytes a device operation and 16 a launch are put in order by sorters (sorter.h), which go to a
+ * temporary file beyond some megabytes: memory does not grow with the length of a trace, but for
+ * the steps, devices and names of communication in it.
  *
  *     ovl_collected file = {0};
  *     ovl_collect_begin(&file, path, &pattern, &names);
  *     ovl_read_file(path, &file.sink, &file.about, &errs);
- *     ovl_collect_link(&file);              operations meet their launches
- *     ...
+ *     ovl_collect_link(&file, &errs);       operations meet their launches
+ *     for (const ovl_collected_op *op; (op = ovl_sorter_next(&file.ops)) != NULL;) ...
  *     ovl_collect_free(&file);
  */
 #ifndef OVL_TOOLS_COLLECT_H
 #define OVL_TOOLS_COLLECT_H
 
 #include "sim/names.h"
-#include "sim/spans.h"
 #include "tools/busy.h"
 #include "tools/read.h"
+#include "tools/sorter.h"
 
 #include <regex.h>
 
@@ -54,16 +54,22 @@ typedef struct ovl_launch {
     int64_t start;
 } ovl_launch;
 
+/* The host waited for a device. */
+typedef struct ovl_host_sync {
+    int64_t start, end;
+} ovl_host_sync;
+
 typedef struct ovl_comm_op {
     int64_t start, end;
     int64_t bytes;      /* of the message as nccl-tests counts it; -1 unknown */
     int64_t group_size; /* -1 unknown */
     int64_t sequence;   /* -1 unknown */
-    uint64_t stream;
+    uint64_t stream, key;
     ovl_id op;    /* name: "all_reduce" */
     ovl_id group; /* name, or OVL_NONE */
     ovl_id dtype; /* name, or OVL_NONE */
     uint16_t device;
+    bool has_key;
 } ovl_comm_op;
 
 typedef struct ovl_step_range {
@@ -92,13 +98,13 @@ typedef struct ovl_collected {
     ovl_arena arena;          /* of `about` */
     ovl_names *names;         /* the caller's: numbers mean the same in all files */
     OVL_VEC(int64_t) devices; /* ids, in the order they came */
-    OVL_VEC(ovl_collected_op) ops;
-    OVL_VEC(ovl_launch) launches;
-    OVL_VEC(ovl_comm_op) comms;
+    ovl_sorter ops;      /* ovl_collected_op: by key; after ovl_collect_link by device, start */
+    ovl_sorter launches; /* ovl_launch, by key */
+    ovl_sorter comms;    /* ovl_comm_op, by device and start */
+    ovl_sorter syncs;    /* ovl_host_sync, by start */
     OVL_VEC(ovl_step_range) steps;
     OVL_VEC(ovl_memory_peak) memory;
     OVL_VEC(ovl_table_row) rows;
-    ovl_spans syncs;      /* when the host waited for a device */
     uint64_t duplicates;  /* exact copies of device operations, not counted */
     uint64_t beyond;      /* operations of devices beyond the most that are kept */
     uint64_t like_copies; /* kernels named like copies (ROCm 7.1) */
@@ -108,8 +114,13 @@ typedef struct ovl_collected {
 void ovl_collect_begin(ovl_collected *file, const char *path, ovl_comm_pattern *pattern,
                        ovl_names *names);
 
-/* Orders operations by device and start, drops exact duplicates, finds launches and the rank. */
-void ovl_collect_link(ovl_collected *file);
+/* Orders operations by device and start, drops exact duplicates, finds launches and the rank. False
+ * and an error if a temporary file is lost. */
+bool ovl_collect_link(ovl_collected *file, ovl_errs *errs);
+
+/* The next collective by device and start into *op, exact duplicates once. False: no more. */
+bool ovl_collect_first_comm(ovl_collected *file, ovl_comm_op *op);
+bool ovl_collect_next_comm(ovl_collected *file, ovl_comm_op *op);
 
 void ovl_collect_free(ovl_collected *file);
 

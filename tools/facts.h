@@ -66,6 +66,10 @@ void ovl_check_json(ovl_out *out, const ovl_check *check);
 void ovl_check_model_text(ovl_out *out, const ovl_lowered *lowered);
 void ovl_check_model_json(ovl_json *json, const ovl_lowered *lowered);
 
+/* Schedule, unit steps and hops of a pipeline; nothing of another program. */
+void ovl_check_pipeline_text(ovl_out *out, const ovl_check *check, ovl_arena *arena);
+void ovl_check_pipeline_json(ovl_json *json, const ovl_check *check);
+
 /* Where measured costs and factors of the hardware come from; nothing if it has none. */
 void ovl_check_measured_text(ovl_out *out, const ovl_hw *hw);
 void ovl_check_measured_json(ovl_json *json, const ovl_hw *hw);

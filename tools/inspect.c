@@ -18,75 +18,90 @@ void ovl_inspect_free(ovl_inspection *in)
     ovl_vec_free(&in->collectives);
     ovl_vec_free(&in->memory);
     ovl_vec_free(&in->rows);
+    for (uint32_t i = 0; i < in->parties.len; i++) {
+        ovl_sorter_free(&in->parties.data[i].comms);
+    }
     ovl_vec_free(&in->parties);
     ovl_vec_free(&in->matches);
     ovl_arena_free(&in->arena);
 }
 
-/* Operations of one device stand together, by start. */
-typedef struct part {
-    const ovl_collected_op *ops;
-    uint32_t count;
+/* ---- why a device was idle ---- */
+
+/* When the host waited, walked once for each device: gaps come in order of time. */
+typedef struct syncs {
+    ovl_sorter *sorted;
+    ovl_host_sync now, next; /* the union around now, and what comes after it */
+    bool any, more;
+} syncs;
+
+static bool take_sync(syncs *s)
+{
+    const ovl_host_sync *sync = ovl_sorter_next(s->sorted);
+    s->more = sync != NULL;
+    s->next = sync ? *sync : (ovl_host_sync){0};
+    return s->more;
+}
+
+/* The next piece of the union. */
+static void next_sync(syncs *s)
+{
+    s->any = s->more;
+    s->now = s->next;
+    while (s->more && take_sync(s) && s->next.start <= s->now.end) {
+        s->now.end = OVL_MAX(s->now.end, s->next.end);
+    }
+}
+
+static syncs syncs_of(ovl_sorter *sorted)
+{
+    syncs s = {.sorted = sorted};
+    ovl_sorter_rewind(sorted);
+    take_sync(&s);
+    next_sync(&s);
+    return s;
+}
+
+/* The length of the union within [start, end), which begins no earlier than the last one ended. */
+static int64_t syncs_within(syncs *s, int64_t start, int64_t end)
+{
+    int64_t length = 0;
+    while (s->any && s->now.start < end) {
+        length += OVL_MAX(OVL_MIN(s->now.end, end) - OVL_MAX(s->now.start, start), 0);
+        if (s->now.end > end) {
+            break;
+        }
+        next_sync(s);
+    }
+    return length;
+}
+
+/* ---- one device ---- */
+
+/* What is gathered while the operations of a device pass, by start. */
+typedef struct pass {
     uint16_t device;
-} part;
+    bool any;
+    ovl_busy all, launched, *steps;
+    uint64_t unlinked;
+    ovl_idle idle;
+    int64_t covered;
+    syncs syncs;
+} pass;
 
-static bool next_part(const ovl_collected *file, part *p)
+static void add_idle(pass *p, const ovl_collected_op *op)
 {
-    if (file->ops.len == 0) {
-        return false;
+    int64_t gap = p->any ? op->start - p->covered : 0;
+    if (gap > 0 && !op->linked) {
+        p->idle.unknown += gap;
+    } else if (gap > 0) {
+        int64_t launched = OVL_MIN(OVL_MAX(op->by.launched, p->covered), op->start);
+        int64_t sync = syncs_within(&p->syncs, p->covered, launched);
+        p->idle.sync += sync;
+        p->idle.host += launched - p->covered - sync;
+        p->idle.queued += op->start - launched;
     }
-    const ovl_collected_op *end = file->ops.data + file->ops.len;
-    p->ops = p->ops ? p->ops + p->count : file->ops.data;
-    p->count = 0;
-    if (p->ops == end) {
-        return false;
-    }
-    p->device = p->ops->device;
-    while (p->ops + p->count < end && p->ops[p->count].device == p->device) {
-        p->count++;
-    }
-    return true;
-}
-
-static ovl_measures measure(const part *p, bool linked_only)
-{
-    ovl_busy busy = {0};
-    for (uint32_t i = 0; i < p->count; i++) {
-        if (p->ops[i].linked || !linked_only) {
-            ovl_busy_add(&busy, (ovl_busy_kind)p->ops[i].kind, p->ops[i].start, p->ops[i].end);
-        }
-    }
-    return ovl_busy_measure(&busy);
-}
-
-static uint64_t unlinked_kernels(const part *p)
-{
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < p->count; i++) {
-        n += !p->ops[i].linked && p->ops[i].kind <= OVL_BUSY_COMM;
-    }
-    return n;
-}
-
-ovl_idle ovl_inspect_idle(const ovl_collected_op *ops, uint32_t count, ovl_spans *syncs)
-{
-    ovl_idle idle = {0};
-    int64_t covered = count ? ops[0].start : 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const ovl_collected_op *op = &ops[i];
-        int64_t gap = op->start - covered;
-        if (gap > 0 && !op->linked) {
-            idle.unknown += gap;
-        } else if (gap > 0) {
-            int64_t launched = OVL_MIN(OVL_MAX(op->by.launched, covered), op->start);
-            int64_t sync = ovl_spans_within(syncs, covered, launched);
-            idle.sync += sync;
-            idle.host += launched - covered - sync;
-            idle.queued += op->start - launched;
-        }
-        covered = OVL_MAX(covered, op->end);
-    }
-    return idle;
+    p->covered = p->any ? OVL_MAX(p->covered, op->end) : op->end;
 }
 
 /* The step during which an operation was launched, or, where that is not known, began. */
@@ -105,21 +120,25 @@ static uint32_t step_of(const ovl_collected *file, const ovl_collected_op *op)
     return low && t < file->steps.data[low - 1].end ? low - 1 : OVL_NONE;
 }
 
-static void add_steps(ovl_inspection *in, ovl_collected *file, uint32_t index, const part *p)
+static void add_op(pass *p, const ovl_collected *file, const ovl_collected_op *op)
 {
-    uint32_t n = file->steps.len;
-    if (n == 0) {
-        return;
+    ovl_busy_kind kind = (ovl_busy_kind)op->kind;
+    uint32_t step = step_of(file, op);
+    ovl_busy_add(&p->all, kind, op->start, op->end);
+    if (op->linked) {
+        ovl_busy_add(&p->launched, kind, op->start, op->end);
     }
-    ovl_arena scratch = {0};
-    ovl_busy *busy = OVL_NEW_ARRAY(&scratch, ovl_busy, n);
-    for (uint32_t i = 0; i < p->count; i++) {
-        uint32_t s = step_of(file, &p->ops[i]);
-        if (s != OVL_NONE) {
-            ovl_busy_add(&busy[s], (ovl_busy_kind)p->ops[i].kind, p->ops[i].start, p->ops[i].end);
-        }
+    if (step != OVL_NONE) {
+        ovl_busy_add(&p->steps[step], kind, op->start, op->end);
     }
-    for (uint32_t s = 0; s < n; s++) {
+    p->unlinked += !op->linked && op->kind <= OVL_BUSY_COMM;
+    add_idle(p, op);
+    p->any = true;
+}
+
+static void end_steps(ovl_inspection *in, const ovl_collected *file, uint32_t index, const pass *p)
+{
+    for (uint32_t s = 0; s < file->steps.len; s++) {
         const ovl_step_range *range = &file->steps.data[s];
         ovl_inspect_step step = {
             .file = index,
@@ -127,57 +146,81 @@ static void add_steps(ovl_inspection *in, ovl_collected *file, uint32_t index, c
             .rank = file->rank,
             .number = range->number,
             .wall = range->end - range->start,
-            .m = ovl_busy_measure(&busy[s]),
+            .m = ovl_busy_measure(&p->steps[s]),
         };
         ovl_vec_push(&in->steps, step);
     }
-    ovl_arena_free(&scratch);
 }
 
-static void add_device(ovl_inspection *in, ovl_collected *file, uint32_t index, const part *p)
+static void end_device(ovl_inspection *in, const ovl_collected *file, uint32_t index, const pass *p)
 {
     ovl_inspect_device device = {
         .file = index,
         .device = file->devices.data[p->device],
         .rank = file->rank,
-        .all = measure(p, false),
-        .n_unlinked = unlinked_kernels(p),
-        .causes = file->launches.len > 0,
+        .all = ovl_busy_measure(&p->all),
+        .n_unlinked = p->unlinked,
+        .causes = file->launches.count > 0,
     };
     device.two_views = device.causes && device.n_unlinked > 0;
     if (device.two_views) {
-        device.launched = measure(p, true);
+        device.launched = ovl_busy_measure(&p->launched);
     }
     if (device.causes) {
-        device.idle = ovl_inspect_idle(p->ops, p->count, &file->syncs);
+        device.idle = p->idle;
     }
     ovl_vec_push(&in->devices, device);
+    end_steps(in, file, index, p);
 }
 
-/* Keeps the communication of a device for the comparison of ranks. */
-static void add_party(ovl_inspection *in, const ovl_collected *file, uint32_t index, const part *p)
+/* Operations stand by device and start. */
+static uint32_t add_devices(ovl_inspection *in, ovl_collected *file, uint32_t index)
 {
-    uint32_t first = 0, count = 0;
-    while (first < file->comms.len && file->comms.data[first].device != p->device) {
-        first++;
+    ovl_arena scratch = {0};
+    pass p = {.steps = OVL_NEW_ARRAY(&scratch, ovl_busy, file->steps.len)};
+    uint32_t n = 0;
+    for (const ovl_collected_op *op; (op = ovl_sorter_next(&file->ops)) != NULL;) {
+        if (p.any && op->device != p.device) {
+            end_device(in, file, index, &p);
+            p.any = false;
+        }
+        if (!p.any) {
+            if (file->steps.len) {
+                memset(p.steps, 0, file->steps.len * sizeof *p.steps);
+            }
+            p = (pass){.device = op->device, .steps = p.steps, .syncs = syncs_of(&file->syncs)};
+            n++;
+        }
+        add_op(&p, file, op);
     }
-    while (first + count < file->comms.len && file->comms.data[first + count].device == p->device) {
-        count++;
+    if (p.any) {
+        end_device(in, file, index, &p);
     }
-    if (count == 0) {
-        return;
+    ovl_arena_free(&scratch);
+    return n;
+}
+
+/* Keeps the communication of each device for the comparison of ranks. */
+static void add_parties(ovl_inspection *in, ovl_collected *file, uint32_t index)
+{
+    ovl_comm_op op;
+    int32_t device = -1;
+    for (bool more = ovl_collect_first_comm(file, &op); more;
+         more = ovl_collect_next_comm(file, &op)) {
+        if (op.device != device) {
+            ovl_inspect_party party = {
+                .file = index,
+                .device = file->devices.data[op.device],
+                .rank = file->rank,
+                .base = file->about.base,
+                .numbered = true,
+            };
+            device = op.device;
+            ovl_inspect_party_begin(&party);
+            ovl_vec_push(&in->parties, party);
+        }
+        ovl_inspect_party_add(&in->parties.data[in->parties.len - 1], &op);
     }
-    ovl_comm_op *comms = OVL_NEW_ARRAY(&in->arena, ovl_comm_op, count);
-    memcpy(comms, file->comms.data + first, count * sizeof *comms);
-    ovl_inspect_party party = {
-        .file = index,
-        .device = file->devices.data[p->device],
-        .rank = file->rank,
-        .base = file->about.base,
-        .comms = comms,
-        .n_comms = count,
-    };
-    ovl_vec_push(&in->parties, party);
 }
 
 static void add_memory(ovl_inspection *in, const ovl_collected *file, uint32_t index)
@@ -233,19 +276,20 @@ static void add_rows(ovl_inspection *in, const ovl_collected *file, uint32_t ind
     }
 }
 
-static void warn(const ovl_inspection *in, const ovl_collected *file, ovl_errs *errs)
+static void warn(const ovl_inspection *in, const ovl_collected *file, uint32_t index,
+                 ovl_errs *errs)
 {
     const ovl_mark mark = {file->path, 0, 0};
     bool trace = file->about.format != OVL_READ_NCCL_TESTS &&
                  file->about.format != OVL_READ_SIZES && file->about.format != OVL_READ_TIMELINE;
     uint64_t kernels = 0;
-    for (uint32_t i = 0; i < file->ops.len; i++) {
-        kernels += file->ops.data[i].kind <= OVL_BUSY_COMM;
+    for (uint32_t i = in->devices.len; i > 0 && in->devices.data[i - 1].file == index; i--) {
+        kernels += in->devices.data[i - 1].all.kernels;
     }
-    if (trace && file->ops.len == 0) {
+    if (trace && file->ops.count == 0) {
         ovl_warning(errs, mark, "no GPU work: the file has no kernel, copy or set");
     }
-    if (kernels && file->comms.len == 0) {
+    if (kernels && file->comms.count == 0) {
         ovl_warning(errs, mark,
                     "NO COMMUNICATION FOUND: of %" PRIu64 " kernel names none matches "
                     "\"%s\", so all count as compute; --comm-pattern sets another pattern",
@@ -285,10 +329,12 @@ static const ovl_read_group *copy_groups(ovl_arena *arena, const ovl_read_about 
     return groups;
 }
 
-static void derive(ovl_inspection *in, ovl_collected *file, ovl_errs *errs)
+static bool derive(ovl_inspection *in, ovl_collected *file, ovl_errs *errs)
 {
     uint32_t index = in->files.len;
-    ovl_collect_link(file);
+    if (!ovl_collect_link(file, errs)) {
+        return false;
+    }
     ovl_inspect_file about = {
         .path = file->path,
         .format = file->about.format,
@@ -302,27 +348,21 @@ static void derive(ovl_inspection *in, ovl_collected *file, ovl_errs *errs)
         .groups = copy_groups(&in->arena, &file->about),
         .n_groups = file->about.n_groups,
     };
-    for (part p = {0}; next_part(file, &p);) {
-        add_device(in, file, index, &p);
-        add_steps(in, file, index, &p);
-        add_party(in, file, index, &p);
-        about.n_devices++;
-    }
+    about.n_devices = add_devices(in, file, index);
     ovl_vec_push(&in->files, about);
+    add_parties(in, file, index);
     ovl_inspect_collectives(in, file, index);
     add_memory(in, file, index);
     add_rows(in, file, index);
-    warn(in, file, errs);
+    warn(in, file, index, errs);
+    return true;
 }
 
 bool ovl_inspect_add(ovl_inspection *in, const char *path, ovl_errs *errs)
 {
     ovl_collected file;
     ovl_collect_begin(&file, path, in->pattern, &in->names);
-    bool good = ovl_read_file(path, &file.sink, &file.about, errs);
-    if (good) {
-        derive(in, &file, errs);
-    }
+    bool good = ovl_read_file(path, &file.sink, &file.about, errs) && derive(in, &file, errs);
     ovl_collect_free(&file);
     return good;
 }
@@ -332,10 +372,8 @@ bool ovl_inspect_bytes(ovl_inspection *in, const char *path, const void *bytes, 
 {
     ovl_collected file;
     ovl_collect_begin(&file, path, in->pattern, &in->names);
-    bool good = ovl_read_in_memory(path, bytes, count, &file.sink, &file.about, errs);
-    if (good) {
-        derive(in, &file, errs);
-    }
+    bool good = ovl_read_in_memory(path, bytes, count, &file.sink, &file.about, errs) &&
+                derive(in, &file, errs);
     ovl_collect_free(&file);
     return good;
 }

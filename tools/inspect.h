@@ -88,8 +88,8 @@ typedef struct ovl_inspect_party {
     uint32_t file;
     int64_t device, rank;
     int64_t base;
-    const ovl_comm_op *comms; /* by start */
-    uint32_t n_comms;
+    ovl_sorter comms;       /* ovl_comm_op, in order of time; empty after ovl_inspect_ranks */
+    bool numbered;          /* all of them have a group and a sequence number */
     int64_t clock;          /* offset of its clock: its ends are later by so much */
     uint64_t matched;       /* collectives */
     uint64_t last;          /* how often it arrived last */
@@ -105,6 +105,7 @@ typedef struct ovl_inspect_match {
     int64_t end_skew;  /* of the ends, after the clocks were set */
     uint32_t last;     /* party */
     int64_t *duration; /* [n_parties]; -1 for those not in the group */
+    int64_t *end;      /* likewise, by the clock of each */
 } ovl_inspect_match;
 
 typedef struct ovl_inspection {
@@ -135,9 +136,10 @@ void ovl_inspect_ranks(ovl_inspection *in, ovl_errs *errs);
 
 void ovl_inspect_free(ovl_inspection *in);
 
-/* Parts of ovl_inspect_add: idle causes of one device (operations by start), collectives. */
-ovl_idle ovl_inspect_idle(const ovl_collected_op *ops, uint32_t count, ovl_spans *syncs);
-void ovl_inspect_collectives(ovl_inspection *in, const ovl_collected *file, uint32_t file_index);
+/* Parts of ovl_inspect_add: rows of collectives, and what is kept for ovl_inspect_ranks. */
+void ovl_inspect_collectives(ovl_inspection *in, ovl_collected *file, uint32_t file_index);
+void ovl_inspect_party_begin(ovl_inspect_party *party);
+void ovl_inspect_party_add(ovl_inspect_party *party, const ovl_comm_op *op);
 
 void ovl_inspect_text(ovl_out *out, const ovl_inspection *in);
 void ovl_inspect_json(ovl_out *out, const ovl_inspection *in, const ovl_errs *errs);

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#define BUFFER       (4 << 20)   /* bytes of collectives that are ordered in memory */
+#define PARTY_BUFFER (256 << 10) /* the same of each rank, of which there may be many */
+
 /* ---- one rank ---- */
 
 static int order(int64_t a, int64_t b)
@@ -46,6 +49,13 @@ static int by_kind_then_duration(const void *a, const void *b)
     return 0;
 }
 
+/* What was added in order. */
+static int in_order(const void *a, const void *b)
+{
+    (void)a, (void)b;
+    return 0;
+}
+
 static bool same_kind(const ovl_comm_op *a, const ovl_comm_op *b)
 {
     return a->device == b->device && a->group == b->group && a->op == b->op &&
@@ -57,59 +67,99 @@ static const char *text_of(const ovl_inspection *in, ovl_id id)
     return id == OVL_NONE ? NULL : ovl_names_text(&in->names, id);
 }
 
-/* `ops` are of one kind, the shortest first. */
-static ovl_inspect_collective row_of(const ovl_inspection *in, const ovl_comm_op *ops, uint32_t n)
+/* A row of calls of one kind, the first of which is the shortest. */
+static ovl_inspect_collective row_of(const ovl_inspection *in, const ovl_comm_op *op)
 {
-    ovl_inspect_collective row = {
-        .op = text_of(in, ops->op),
-        .group = text_of(in, ops->group),
-        .dtype = text_of(in, ops->dtype),
-        .group_size = ops->group_size,
-        .bytes = ops->bytes,
-        .count = n,
-        .shortest = ops[0].end - ops[0].start,
-        .median = ops[(n - 1) / 2].end - ops[(n - 1) / 2].start,
-        .longest = ops[n - 1].end - ops[n - 1].start,
+    return (ovl_inspect_collective){
+        .op = text_of(in, op->op),
+        .group = text_of(in, op->group),
+        .dtype = text_of(in, op->dtype),
+        .group_size = op->group_size,
+        .bytes = op->bytes,
+        .shortest = op->end - op->start,
     };
-    for (uint32_t i = 0; i < n; i++) {
-        row.total = add(row.total, ops[i].end - ops[i].start);
-    }
-    if (row.bytes > 0 && row.shortest > 0) {
-        row.algbw = (double)row.bytes * 1e9 / (double)row.shortest;
-        row.busbw = row.algbw * ovl_bus_factor(row.op, row.group_size);
-    }
-    return row;
 }
 
-void ovl_inspect_collectives(ovl_inspection *in, const ovl_collected *file, uint32_t file_index)
+static void end_row(ovl_inspect_collective *row)
 {
-    uint32_t n = file->comms.len;
-    if (n == 0) {
-        return;
+    if (row->bytes > 0 && row->shortest > 0) {
+        row->algbw = (double)row->bytes * 1e9 / (double)row->shortest;
+        row->busbw = row->algbw * ovl_bus_factor(row->op, row->group_size);
     }
-    ovl_arena scratch = {0};
-    ovl_comm_op *ops = OVL_NEW_ARRAY(&scratch, ovl_comm_op, n);
-    memcpy(ops, file->comms.data, n * sizeof *ops);
-    qsort(ops, n, sizeof *ops, by_kind_then_duration);
-    for (uint32_t first = 0, next; first < n; first = next) {
-        for (next = first + 1; next < n && same_kind(&ops[first], &ops[next]); next++) {
+}
+
+/* The lower median of each row, now that it is known how many calls it has. */
+static void medians(ovl_inspect_collective *rows, uint32_t n, ovl_sorter *sorted)
+{
+    ovl_sorter_rewind(sorted);
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint64_t k = 0; k < rows[i].count; k++) {
+            const ovl_comm_op *op = ovl_sorter_next(sorted);
+            if (op && k == (rows[i].count - 1) / 2) {
+                rows[i].median = op->end - op->start;
+            }
         }
-        ovl_inspect_collective row = row_of(in, &ops[first], next - first);
-        row.file = file_index;
-        row.device = file->devices.data[ops[first].device];
-        row.rank = file->rank;
-        ovl_vec_push(&in->collectives, row);
     }
-    ovl_arena_free(&scratch);
+}
+
+static void sort_by_kind(ovl_collected *file, ovl_sorter *sorted)
+{
+    ovl_comm_op op;
+    ovl_sorter_begin(sorted, sizeof op, by_kind_then_duration, BUFFER);
+    for (bool more = ovl_collect_first_comm(file, &op); more;
+         more = ovl_collect_next_comm(file, &op)) {
+        ovl_sorter_add(sorted, &op);
+    }
+    ovl_sorter_rewind(sorted);
+}
+
+void ovl_inspect_collectives(ovl_inspection *in, ovl_collected *file, uint32_t file_index)
+{
+    ovl_sorter sorted;
+    ovl_comm_op last = {0};
+    uint32_t first = in->collectives.len;
+    sort_by_kind(file, &sorted);
+    for (const ovl_comm_op *op; (op = ovl_sorter_next(&sorted)) != NULL; last = *op) {
+        if (in->collectives.len == first || !same_kind(op, &last)) {
+            ovl_inspect_collective fresh = row_of(in, op);
+            fresh.file = file_index;
+            fresh.device = file->devices.data[op->device];
+            fresh.rank = file->rank;
+            ovl_vec_push(&in->collectives, fresh);
+        }
+        ovl_inspect_collective *row = &in->collectives.data[in->collectives.len - 1];
+        row->count++;
+        row->longest = op->end - op->start;
+        row->total = add(row->total, op->end - op->start);
+    }
+    for (uint32_t i = first; i < in->collectives.len; i++) {
+        end_row(&in->collectives.data[i]);
+    }
+    if (in->collectives.len > first) {
+        medians(&in->collectives.data[first], in->collectives.len - first, &sorted);
+    }
+    ovl_sorter_free(&sorted);
 }
 
 /* ---- several ranks ---- */
 
+void ovl_inspect_party_begin(ovl_inspect_party *party)
+{
+    ovl_sorter_begin(&party->comms, sizeof(ovl_comm_op), in_order, PARTY_BUFFER);
+}
+
+void ovl_inspect_party_add(ovl_inspect_party *party, const ovl_comm_op *op)
+{
+    party->numbered &= op->sequence >= 0 && op->group != OVL_NONE;
+    ovl_sorter_add(&party->comms, op);
+}
+
 /* A collective with what tells it from others on its rank. */
 typedef struct member {
     ovl_id group;   /* name; where there is none, of the stream by order of use: "stream 1" */
+    ovl_id op;      /* name */
     int64_t number; /* sequence, or how many came before in the group */
-    const ovl_comm_op *op;
+    int64_t start, end, bytes;
 } member;
 
 static ovl_id stream_group(ovl_inspection *in, uint32_t nth)
@@ -117,11 +167,12 @@ static ovl_id stream_group(ovl_inspection *in, uint32_t nth)
     return ovl_names_add(&in->names, ovl_arena_printf(&in->arena, "stream %" PRIu32, nth + 1));
 }
 
-/* How often each group came so far. A job has few. */
+/* How often each group came so far, and the groups of streams. A job has few. */
 typedef struct counts {
     OVL_VEC(ovl_id) groups;
     OVL_VEC(int64_t) seen;
     OVL_VEC(uint64_t) streams;
+    OVL_VEC(ovl_id) stream_groups;
 } counts;
 
 static int64_t count_of(counts *c, ovl_id group)
@@ -136,15 +187,16 @@ static int64_t count_of(counts *c, ovl_id group)
     return 0;
 }
 
-static uint32_t nth_stream(counts *c, uint64_t stream)
+static ovl_id group_of_stream(ovl_inspection *in, counts *c, uint64_t stream)
 {
     for (uint32_t i = 0; i < c->streams.len; i++) {
         if (c->streams.data[i] == stream) {
-            return i;
+            return c->stream_groups.data[i];
         }
     }
     ovl_vec_push(&c->streams, stream);
-    return c->streams.len - 1;
+    ovl_vec_push(&c->stream_groups, stream_group(in, c->streams.len - 1));
+    return c->stream_groups.data[c->streams.len - 1];
 }
 
 static int by_group_and_number(const void *a, const void *b)
@@ -154,120 +206,141 @@ static int by_group_and_number(const void *a, const void *b)
     return group ? group : order(x->number, y->number);
 }
 
-/* The sequence number is used only where every rank wrote it. */
-static bool all_numbered(const ovl_inspection *in)
+/* The members of one party by group and number, and which groups it has. */
+typedef struct line {
+    ovl_sorter members;
+    const member *head;
+    OVL_VEC(ovl_id) groups;
+} line;
+
+/* Past the collective, which a broken file may have more than once. */
+static void advance(line *l, const member *like)
 {
-    for (uint32_t p = 0; p < in->parties.len; p++) {
-        for (uint32_t i = 0; i < in->parties.data[p].n_comms; i++) {
-            const ovl_comm_op *op = &in->parties.data[p].comms[i];
-            if (op->sequence < 0 || op->group == OVL_NONE) {
-                return false;
-            }
-        }
+    while (l->head && by_group_and_number(l->head, like) == 0) {
+        l->head = ovl_sorter_next(&l->members);
     }
-    return true;
 }
 
-static member *members_of(ovl_inspection *in, const ovl_inspect_party *party, bool numbered,
-                          ovl_arena *scratch)
+static line line_of(ovl_inspection *in, ovl_inspect_party *party, bool numbered)
 {
+    line l = {0};
     counts c = {0};
-    member *members = OVL_NEW_ARRAY(scratch, member, party->n_comms);
-    for (uint32_t i = 0; i < party->n_comms; i++) {
-        const ovl_comm_op *op = &party->comms[i];
-        ovl_id group =
-            op->group != OVL_NONE ? op->group : stream_group(in, nth_stream(&c, op->stream));
-        members[i] = (member){group, numbered ? op->sequence : count_of(&c, group), op};
+    ovl_sorter_begin(&l.members, sizeof(member), by_group_and_number, PARTY_BUFFER);
+    ovl_sorter_rewind(&party->comms);
+    for (const ovl_comm_op *op; (op = ovl_sorter_next(&party->comms)) != NULL;) {
+        ovl_id group = op->group != OVL_NONE ? op->group : group_of_stream(in, &c, op->stream);
+        int64_t nth = count_of(&c, group);
+        const member m = {.group = group,
+                          .op = op->op,
+                          .number = numbered ? op->sequence : nth,
+                          .start = op->start,
+                          .end = op->end,
+                          .bytes = op->bytes};
+        ovl_sorter_add(&l.members, &m);
     }
-    ovl_vec_free(&c.groups);
+    ovl_sorter_free(&party->comms);
+    ovl_sorter_rewind(&l.members);
+    l.head = ovl_sorter_next(&l.members);
+    l.groups.data = c.groups.data;
+    l.groups.len = c.groups.len;
+    l.groups.cap = c.groups.cap;
     ovl_vec_free(&c.seen);
     ovl_vec_free(&c.streams);
-    qsort(members, party->n_comms, sizeof *members, by_group_and_number);
-    return members;
+    ovl_vec_free(&c.stream_groups);
+    return l;
 }
 
-static const ovl_comm_op *find(const member *members, uint32_t n, const member *like)
+/* Whether a party takes part in the group. */
+static bool in_group(const line *l, ovl_id group)
 {
-    const member *found =
-        n ? bsearch(like, members, n, sizeof *members, by_group_and_number) : NULL;
-    return found ? found->op : NULL;
+    for (uint32_t i = 0; i < l->groups.len; i++) {
+        if (l->groups.data[i] == group) {
+            return true;
+        }
+    }
+    return false;
 }
 
-/* The members of all parties, and what was matched: operations [match][party], NULL for a party
- * that is not in the group. */
+/* What became of the collectives. */
 typedef struct matched {
-    member **members;
-    OVL_VEC(const ovl_comm_op *) ops;
-    uint32_t n, n_parties;
+    line *lines;
+    uint32_t n_parties;
     uint64_t different; /* same place, other operation */
     uint64_t missing;   /* not on every rank of its group */
 } matched;
 
-/* Whether a party takes part in the group. */
-static bool in_group(const member *members, uint32_t n, ovl_id group)
+/* The collective that comes first by group and number, over all parties; NULL: no more. */
+static const member *first_of(const matched *m)
 {
-    uint32_t low = 0, high = n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (members[middle].group < group) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    const member *first = NULL;
+    for (uint32_t p = 0; p < m->n_parties; p++) {
+        const member *head = m->lines[p].head;
+        first = head && (!first || by_group_and_number(head, first) < 0) ? head : first;
     }
-    return low < n && members[low].group == group;
+    return first;
 }
 
-/* A collective is matched if every party of its group has it, and there are two at least. Each is
- * looked at once: from the first party of its group. */
-static void match_one(ovl_inspection *in, matched *m, uint32_t first, const member *like)
+static void add_match(ovl_inspection *in, const matched *m, const member *like)
 {
-    uint32_t n_parties = m->n_parties, members = 0, found = 0;
-    bool same = true;
-    for (uint32_t p = 0; p < n_parties; p++) {
-        uint32_t n = in->parties.data[p].n_comms;
-        bool part = in_group(m->members[p], n, like->group);
-        if (part && p < first) {
-            m->ops.len -= p;
-            return;
-        }
-        const ovl_comm_op *op = part ? find(m->members[p], n, like) : NULL;
-        ovl_vec_push(&m->ops, op);
-        members += part;
-        found += op != NULL;
-        same &= !op || op->op == like->op->op;
-    }
-    if (members < 2 || found < members || !same) {
-        m->missing += found < members;
-        m->different += found == members && !same;
-        m->ops.len -= n_parties;
-        return;
-    }
     ovl_inspect_match match = {
-        .op = text_of(in, like->op->op),
+        .op = text_of(in, like->op),
         .group = text_of(in, like->group),
         .number = like->number,
-        .bytes = like->op->bytes,
-        .duration = OVL_NEW_ARRAY(&in->arena, int64_t, n_parties),
+        .bytes = like->bytes,
+        .duration = OVL_NEW_ARRAY(&in->arena, int64_t, m->n_parties),
+        .end = OVL_NEW_ARRAY(&in->arena, int64_t, m->n_parties),
     };
+    for (uint32_t p = 0; p < m->n_parties; p++) {
+        const member *head = m->lines[p].head;
+        bool part = head && by_group_and_number(head, like) == 0;
+        match.duration[p] = part ? head->end - head->start : -1;
+        match.end[p] = part ? add(in->parties.data[p].base, head->end) : 0;
+    }
     ovl_vec_push(&in->matches, match);
-    m->n++;
 }
 
-static matched match_all(ovl_inspection *in, ovl_arena *scratch)
+/* A collective is matched if every party of its group has it, and there are two at least. */
+static void match_one(ovl_inspection *in, matched *m, const member *like)
 {
-    bool numbered = all_numbered(in);
-    matched m = {.n_parties = in->parties.len};
-    m.members = OVL_NEW_ARRAY(scratch, member *, m.n_parties);
-    for (uint32_t p = 0; p < m.n_parties; p++) {
-        m.members[p] = members_of(in, &in->parties.data[p], numbered, scratch);
+    uint32_t members = 0, found = 0;
+    bool same = true;
+    for (uint32_t p = 0; p < m->n_parties; p++) {
+        const member *head = m->lines[p].head;
+        bool part = head && by_group_and_number(head, like) == 0;
+        members += in_group(&m->lines[p], like->group);
+        found += part;
+        same &= !part || head->op == like->op;
     }
-    for (uint32_t p = 0; p < m.n_parties; p++) {
-        for (uint32_t i = 0; i < in->parties.data[p].n_comms; i++) {
-            match_one(in, &m, p, &m.members[p][i]);
+    if (members >= 2 && found == members && same) {
+        add_match(in, m, like);
+    } else {
+        m->missing += found < members;
+        m->different += found == members && !same;
+    }
+}
+
+static void match_all(ovl_inspection *in, matched *m, ovl_arena *scratch)
+{
+    bool numbered = true;
+    m->n_parties = in->parties.len;
+    m->lines = OVL_NEW_ARRAY(scratch, line, m->n_parties);
+    for (uint32_t p = 0; p < m->n_parties; p++) {
+        numbered &= in->parties.data[p].numbered; /* every rank wrote them, or they do not count */
+    }
+    for (uint32_t p = 0; p < m->n_parties; p++) {
+        m->lines[p] = line_of(in, &in->parties.data[p], numbered);
+    }
+    for (const member *first; (first = first_of(m)) != NULL;) {
+        const member like = *first;
+        match_one(in, m, &like);
+        for (uint32_t p = 0; p < m->n_parties; p++) {
+            advance(&m->lines[p], &like);
         }
     }
-    return m;
+    for (uint32_t p = 0; p < m->n_parties; p++) {
+        ovl_sorter_free(&m->lines[p].members);
+        ovl_vec_free(&m->lines[p].groups);
+    }
 }
 
 static int by_value(const void *a, const void *b)
@@ -283,56 +356,44 @@ static int64_t median(int64_t *values, uint32_t n)
     return values[(n - 1) / 2];
 }
 
-static int64_t end_of(const ovl_inspection *in, const ovl_comm_op *op, uint32_t party)
-{
-    return add(in->parties.data[party].base, op->end);
-}
-
-static const ovl_comm_op *op_of(const matched *m, uint32_t match, uint32_t party)
-{
-    return m->ops.data[(size_t)match * m->n_parties + party];
-}
-
 /* Members of a collective end together, so a clock that ends later than the middle of all, in the
  * median over the collectives, is ahead by that. Starts say nothing of clocks. */
-static void set_clocks(ovl_inspection *in, const matched *m, ovl_arena *scratch)
+static void set_clocks(ovl_inspection *in, ovl_arena *scratch)
 {
-    int64_t *middle = OVL_NEW_ARRAY(scratch, int64_t, m->n);
-    int64_t *values = OVL_NEW_ARRAY(scratch, int64_t, OVL_MAX(m->n, m->n_parties));
-    for (uint32_t i = 0; i < m->n; i++) {
+    uint32_t n_matches = in->matches.len, n_parties = in->parties.len;
+    int64_t *middle = OVL_NEW_ARRAY(scratch, int64_t, n_matches);
+    int64_t *values = OVL_NEW_ARRAY(scratch, int64_t, OVL_MAX(n_matches, n_parties));
+    for (uint32_t i = 0; i < n_matches; i++) {
+        const ovl_inspect_match *match = &in->matches.data[i];
         uint32_t n = 0;
-        for (uint32_t p = 0; p < m->n_parties; p++) {
-            const ovl_comm_op *op = op_of(m, i, p);
-            if (op) {
-                values[n++] = end_of(in, op, p);
+        for (uint32_t p = 0; p < n_parties; p++) {
+            if (match->duration[p] >= 0) {
+                values[n++] = match->end[p];
             }
         }
         middle[i] = median(values, n);
     }
-    for (uint32_t p = 0; p < m->n_parties; p++) {
+    for (uint32_t p = 0; p < n_parties; p++) {
         uint32_t n = 0;
-        for (uint32_t i = 0; i < m->n; i++) {
-            const ovl_comm_op *op = op_of(m, i, p);
-            if (op) {
-                values[n++] = subtract(end_of(in, op, p), middle[i]);
+        for (uint32_t i = 0; i < n_matches; i++) {
+            const ovl_inspect_match *match = &in->matches.data[i];
+            if (match->duration[p] >= 0) {
+                values[n++] = subtract(match->end[p], middle[i]);
             }
         }
         in->parties.data[p].clock = n ? median(values, n) : 0;
     }
 }
 
-static void fill(ovl_inspection *in, const matched *m, uint32_t index)
+static void fill(ovl_inspection *in, ovl_inspect_match *match)
 {
-    ovl_inspect_match *match = &in->matches.data[index];
     int64_t first_end = INT64_MAX, last_end = INT64_MIN;
     match->transfer = INT64_MAX;
-    for (uint32_t p = 0; p < m->n_parties; p++) {
-        const ovl_comm_op *op = op_of(m, index, p);
-        match->duration[p] = op ? op->end - op->start : -1;
-        if (!op) {
+    for (uint32_t p = 0; p < in->parties.len; p++) {
+        if (match->duration[p] < 0) {
             continue;
         }
-        int64_t end = subtract(end_of(in, op, p), in->parties.data[p].clock);
+        int64_t end = subtract(match->end[p], in->parties.data[p].clock);
         first_end = OVL_MIN(first_end, end);
         last_end = OVL_MAX(last_end, end);
         if (match->duration[p] < match->transfer) {
@@ -342,7 +403,7 @@ static void fill(ovl_inspection *in, const matched *m, uint32_t index)
     }
     match->end_skew = subtract(last_end, first_end);
     in->parties.data[match->last].last++;
-    for (uint32_t p = 0; p < m->n_parties; p++) {
+    for (uint32_t p = 0; p < in->parties.len; p++) {
         ovl_inspect_party *party = &in->parties.data[p];
         if (match->duration[p] >= 0) {
             party->matched++;
@@ -407,20 +468,20 @@ void ovl_inspect_ranks(ovl_inspection *in, ovl_errs *errs)
     }
     ovl_arena scratch = {0};
     qsort(in->parties.data, in->parties.len, sizeof *in->parties.data, by_rank);
-    matched m = match_all(in, &scratch);
-    if (m.n) {
-        set_clocks(in, &m, &scratch);
+    matched m = {0};
+    match_all(in, &m, &scratch);
+    if (in->matches.len) {
+        set_clocks(in, &scratch);
     }
-    for (uint32_t i = 0; i < m.n; i++) {
-        fill(in, &m, i);
+    for (uint32_t i = 0; i < in->matches.len; i++) {
+        fill(in, &in->matches.data[i]);
     }
-    ovl_vec_free(&m.ops);
     warn_apart(in, errs);
     if (m.missing + m.different) {
         ovl_warning(errs, nowhere,
                     "%" PRIu64 " collectives are not on all ranks of their group and %" PRIu64
                     " are another operation on some; %" PRIu32 " were matched",
-                    m.missing, m.different, m.n);
+                    m.missing, m.different, in->matches.len);
     }
     ovl_arena_free(&scratch);
 }

@@ -2,6 +2,7 @@
 #ifndef OVL_TOOLS_INTERFERE_PARTS_H
 #define OVL_TOOLS_INTERFERE_PARTS_H
 
+#include "sim/spans.h"
 #include "tools/interfere.h"
 
 /* Finds for each operation of one kind in the overlapped run (`partner`, by its index) the same one

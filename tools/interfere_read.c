@@ -1,4 +1,6 @@
 /* One of three runs from its file: operations with their names, shapes and classes. */
+#include "models/record_isolate.h"
+#include "sim/spans.h"
 #include "tools/comm_names.h"
 #include "tools/interfere.h"
 #include "tools/json_scan.h"
@@ -38,20 +40,6 @@ static uint32_t device_of(ovl_trial *run, int64_t id)
     return run->devices.len - 1;
 }
 
-/* "void at::native::vectorized_elementwise_kernel<4, ...>(int, ...)" is of the class
- * "vectorized_elementwise_kernel". */
-static ovl_slice plain_name(const char *name)
-{
-    const char *from = strncmp(name, "void ", 5) == 0 ? name + 5 : name;
-    size_t n = strcspn(from, "<(");
-    for (size_t i = n; i > 1; i--) {
-        if (from[i - 1] == ':' && from[i - 2] == ':') {
-            return (ovl_slice){from + i, n - i};
-        }
-    }
-    return (ovl_slice){from, n};
-}
-
 /* What the user says, else the trace, else the name. */
 static ovl_id class_of(ovl_interfere *in, const ovl_read_device *record, const ovl_trial_op *op)
 {
@@ -65,7 +53,8 @@ static ovl_id class_of(ovl_interfere *in, const ovl_read_device *record, const o
     if (record->klass.length) {
         return name_of(in, record->klass);
     }
-    ovl_slice plain = plain_name(text);
+    ovl_slice plain;
+    plain.text = ovl_kernel_class(text, &plain.length);
     return op->comm       ? op->op
            : plain.length ? name_of(in, plain)
                           : ovl_names_add(&in->names, "unnamed");

@@ -9,8 +9,9 @@ static ovl_slice *text_of(ovl_read_exact *r, ovl_slice key)
         const char *name;
         ovl_slice *value;
     } table[] = {
-        {"kind", &r->kind}, {"stream", &r->stream},       {"group", &r->group},
-        {"op", &r->op},     {"direction", &r->direction}, {"after", &r->after},
+        {"kind", &r->kind},   {"stream", &r->stream}, {"group", &r->group},
+        {"class", &r->klass}, {"op", &r->op},         {"direction", &r->direction},
+        {"after", &r->after},
     };
     for (size_t i = 0; i < OVL_COUNT(table); i++) {
         if (ovl_slice_is(key, table[i].name)) {

@@ -111,7 +111,7 @@ typedef struct ovl_read_row {
 /* A slice of a trace that `ovl export` wrote (tools/trace_exact.c). Times in ps; -1: not written.
  */
 typedef struct ovl_read_exact {
-    ovl_slice category, name, kind, stream, group, op, direction;
+    ovl_slice category, name, kind, stream, group, op, klass, direction;
     ovl_slice after; /* a JSON array */
     int64_t rank, id, start, end, wait, launch, latency, wire, bytes, comm, place, peer, batch;
     int64_t members;

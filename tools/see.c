@@ -313,6 +313,7 @@ static void on_exact(void *context, const ovl_read_exact *r)
         .name = name_id(s, r->name),
         .stream = optional_id(s, r->stream),
         .group = optional_id(s, r->group),
+        .klass = optional_id(s, r->klass),
         .start = OVL_MIN(OVL_MAX(r->start, 0), most),
         .wait = OVL_MIN(OVL_MAX(r->wait, 0), most),
         .launch = OVL_MIN(OVL_MAX(r->launch, 0), most),

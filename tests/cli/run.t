@@ -248,7 +248,7 @@ What the run cost
   queue                   2  times an event was put into the queue or moved in it
   delays                  0  events that needed no queue
 $ OVL_MEMORY=1MiB ovl run scenarios/contention/hbm_share.yaml
-error: the run may need 1.057 MiB of memory (operations: 16, ranks: 8), and 1 MiB is allowed
+error: the run may need 1.056 MiB of memory (operations: 16, ranks: 8), and 1 MiB is allowed
 ? 3
 
 Controlled runs. The matmul takes 25 ms alone and the all-reduce 20; together 29 ms pass under the matmul, in which the

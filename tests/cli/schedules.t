@@ -74,3 +74,37 @@ Schedule
         001122330040041151152262263373374445566774567567
   a column is 1 ms; F forward, I backward of the input, W backward of the weights, and below it the
   microbatch, as far as it fits; . idle; lower case: a later stage of the rank
+$ ovl check "$T/s.yaml" | sed -n '/^Pipeline/,/^$/p'
+Pipeline
+  schedule as listed: 2 stages on 2 ranks, 2 microbatches; 11 steps if every action takes one, sends
+    and receives, too (PyTorch's simulation of a schedule)
+  from stage  from rank  the hop is  latency + transfer  such hops
+  0 to 1      0 to 1     in a node   free                        1
+$ printf '0F0,0F1,,3F0,3B0,3F1,3B1,0B0,3W0,0B1,3W1,0W0,0W1\n,1F0,2F0,1F1,2F1,2B0,1B0,2B1,1B1,2W0,2W1,1W0,1W1\n' >"$T/v.csv" && ovl import "$T/v.csv" -o "$T/v.yaml" && ovl check "$T/v.yaml" | sed -n '/^Pipeline/,/^$/p'
+Pipeline
+  schedule as listed: 4 stages on 2 ranks, 2 microbatches; 24 steps if every action takes one, sends
+    and receives, too (PyTorch's simulation of a schedule)
+  from stage  from rank  the hop is  latency + transfer  such hops
+  0 to 1      0 to 1     in a node   free                        2
+$ ovl export --schedule csv --lowered --no-merge "$T/v.yaml" -o "$T/vc.csv" && ovl import "$T/vc.csv" -o "$T/vc.yaml" && ovl check --json "$T/vc.yaml" | grep unit_steps
+    "unit_steps": 24,
+$ ovl check scenarios/pipeline/hops.yaml | sed -n '/^Pipeline/,/^$/p'
+Pipeline
+  schedule 1f1b: 4 stages on 4 ranks, 4 microbatches; 33 steps if every action takes one, sends and
+    receives, too (PyTorch's simulation of a schedule)
+  from stage  from rank  the hop is         bytes  latency + transfer  such hops
+  0 to 1      0 to 2     in a node      9.537 MiB  2 us + 25 us                4
+  1 to 2      2 to 4     between nodes  9.537 MiB  10 us + 200 us              2
+$ ovl check --json scenarios/pipeline/hops.yaml | sed -n '/"pipeline"/,$p'
+  "pipeline": {
+    "schedule": "1f1b",
+    "ranks": 4,
+    "stages": 4,
+    "microbatches": 4,
+    "unit_steps": 33,
+    "hops": [
+      {"stage": 0, "from": 0, "to": 2, "leaves_node": false, "bytes": 10000000, "latency_s": 0.000002000000, "transfer_s": 0.000025000000, "count": 4},
+      {"stage": 1, "from": 2, "to": 4, "leaves_node": true, "bytes": 10000000, "latency_s": 0.000010000000, "transfer_s": 0.000200000000, "count": 2}
+    ]
+  }
+}

@@ -110,6 +110,22 @@ static void why_a_pipeline_idles(void)
     }
 }
 
+/* --- Hops in nodes and between them --- */
+
+static void what_hops_cost(void)
+{
+    static const struct {
+        const char *variant;
+        int inside, between; /* hops on the longest path */
+    } want[] = {{NULL, 6, 4}, {"inside", 10, 0}, {"apart", 0, 10}, {"formula", 6, 4}};
+    for (size_t i = 0; i < OVL_COUNT(want); i++) {
+        figure f = figure_run_quick("scenarios/pipeline/hops.yaml", want[i].variant, NULL, NULL);
+        ovl_time hops = (want[i].inside * 27 + want[i].between * 210) * OVL_US;
+        CHECK_INT(f.result.step, 21 * OVL_MS + hops);
+        figure_free(&f);
+    }
+}
+
 /* --- Data parallelism in a pipeline --- */
 
 static void data_parallelism_in_a_pipeline(void)
@@ -156,6 +172,7 @@ static CU_TestInfo tests[] = {
      with_many_microbatches_the_difference_vanishes},
     {"why a pipeline idles", why_a_pipeline_idles},
     {"the early receive is named", the_early_receive_is_named},
+    {"what hops cost, in nodes and between them", what_hops_cost},
     {"data parallelism in a pipeline", data_parallelism_in_a_pipeline},
     CU_TEST_INFO_NULL,
 };

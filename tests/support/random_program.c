@@ -62,13 +62,15 @@ static void finish_op(drawing *d, uint32_t rank)
     }
 }
 
+/* Drawn one after another: in an initializer the order is the compiler's. */
 static ovl_cost comm_cost(drawing *d)
 {
-    return (ovl_cost){.latency = draw(d, 3) ? (ovl_time)draw(d, 20) * OVL_US : 0,
-                      .work = duration(d),
-                      .sms = draw(d, 3) ? draw(d, 24) : 0,
-                      .klass = draw(d, 3) ? draw(d, 2) : OVL_NONE,
-                      .weight = 1 / (double)(1 + draw(d, 100))};
+    ovl_cost cost = {.latency = draw(d, 3) ? (ovl_time)draw(d, 20) * OVL_US : 0};
+    cost.work = duration(d);
+    cost.sms = draw(d, 3) ? draw(d, 24) : 0;
+    cost.klass = draw(d, 3) ? draw(d, 2) : OVL_NONE;
+    cost.weight = 1 / (double)(1 + draw(d, 100));
+    return cost;
 }
 
 static ovl_id add_comm_cost(drawing *d)
@@ -81,13 +83,12 @@ static ovl_id add_comm_cost(drawing *d)
 
 static void add_kernel(drawing *d, uint32_t rank)
 {
-    ovl_time work = duration(d);
-    ovl_cost cost = {.work = work,
-                     .compute = draw(d, 3) ? work : work / 2,
-                     .sms = draw(d, 2) ? 1 + draw(d, 100) : 0,
-                     .blocks = draw(d, 4) ? 0 : 1 + draw(d, 400),
-                     .klass = draw(d, 3) ? draw(d, 2) : OVL_NONE,
-                     .weight = 1 / (double)(1 + draw(d, 100))};
+    ovl_cost cost = {.work = duration(d)};
+    cost.compute = draw(d, 3) ? cost.work : cost.work / 2;
+    cost.sms = draw(d, 2) ? 1 + draw(d, 100) : 0;
+    cost.blocks = draw(d, 4) ? 0 : 1 + draw(d, 400);
+    cost.klass = draw(d, 3) ? draw(d, 2) : OVL_NONE;
+    cost.weight = 1 / (double)(1 + draw(d, 100));
     ovl_demand demand = {OVL_PORT_HBM, false, draw(d, 1000)};
     ovl_id id = ovl_add_cost(&d->b, &cost, &demand, 1, NULL, 0);
     bool copy = draw(d, 6) == 0;

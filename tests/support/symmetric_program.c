@@ -91,13 +91,14 @@ static void add_effect(drawing *d, uint32_t stage, bool collective)
     ovl_add_effect(&d->b, stage, &effect);
 }
 
+/* Drawn one after another: in an initializer the order is the compiler's. */
 static ovl_id comm_cost(drawing *d)
 {
-    ovl_cost cost = {.latency = draw(d, 3) ? (ovl_time)draw(d, 20) * OVL_US : 0,
-                     .work = duration(d),
-                     .sms = draw(d, 3) ? draw(d, 24) : 0,
-                     .klass = draw(d, 3) ? draw(d, 2) : OVL_NONE,
-                     .weight = weight(d)};
+    ovl_cost cost = {.latency = draw(d, 3) ? (ovl_time)draw(d, 20) * OVL_US : 0};
+    cost.work = duration(d);
+    cost.sms = draw(d, 3) ? draw(d, 24) : 0;
+    cost.klass = draw(d, 3) ? draw(d, 2) : OVL_NONE;
+    cost.weight = weight(d);
     ovl_demand own[] = {{LINK_OUT, draw(d, 2), draw(d, 120)},
                         {SPINE, draw(d, 2), draw(d, 60)},
                         {OVL_PORT_HBM, false, draw(d, 700)}};
@@ -107,13 +108,13 @@ static ovl_id comm_cost(drawing *d)
 
 static ovl_cost kernel_cost(drawing *d)
 {
-    ovl_time work = duration(d);
-    return (ovl_cost){.work = work,
-                      .compute = draw(d, 3) ? work : work / 2,
-                      .sms = draw(d, 2) ? 1 + draw(d, 100) : 0,
-                      .blocks = draw(d, 4) ? 0 : 1 + draw(d, 400),
-                      .klass = draw(d, 3) ? draw(d, 2) : OVL_NONE,
-                      .weight = weight(d)};
+    ovl_cost cost = {.work = duration(d)};
+    cost.compute = draw(d, 3) ? cost.work : cost.work / 2;
+    cost.sms = draw(d, 2) ? 1 + draw(d, 100) : 0;
+    cost.blocks = draw(d, 4) ? 0 : 1 + draw(d, 400);
+    cost.klass = draw(d, 3) ? draw(d, 2) : OVL_NONE;
+    cost.weight = weight(d);
+    return cost;
 }
 
 /* A cost of each rank: some differ. */

@@ -306,10 +306,16 @@ static void entries_of_the_group_come_first(void)
                                    {.op = OVL_ALL_REDUCE, .group = "dp"}};
     t.hw.collectives = entries;
     t.hw.n_collectives = 4;
-    CHECK(ovl_find_collective(&t.hw, OVL_ALL_REDUCE, "dp") == &entries[2]);
-    CHECK(ovl_find_collective(&t.hw, OVL_ALL_REDUCE, "tp") == &entries[1]);
-    CHECK(ovl_find_collective(&t.hw, OVL_ALL_REDUCE, NULL) == &entries[1]);
-    CHECK(ovl_find_collective(&t.hw, OVL_ALL_GATHER, "tp") == NULL);
+    CHECK(ovl_find_collective(&t.hw, OVL_ALL_REDUCE, "dp", NULL) == &entries[2]);
+    CHECK(ovl_find_collective(&t.hw, OVL_ALL_REDUCE, "tp", NULL) == &entries[1]);
+    CHECK(ovl_find_collective(&t.hw, OVL_ALL_REDUCE, NULL, NULL) == &entries[1]);
+    CHECK(ovl_find_collective(&t.hw, OVL_ALL_GATHER, "tp", NULL) == NULL);
+    /* of two as close, the one that says where its members lie */
+    ovl_spread one = {2, 1, 2, 0, 0, NULL}, several = ovl_spread_apart(2);
+    entries[3] = (ovl_hw_collective){.op = OVL_ALL_REDUCE, .nodes = OVL_NODES_ONE};
+    CHECK(ovl_find_collective(&t.hw, OVL_ALL_REDUCE, "tp", &one) == &entries[3]);
+    CHECK(ovl_find_collective(&t.hw, OVL_ALL_REDUCE, "tp", &several) == &entries[1]);
+    CHECK(ovl_find_collective(&t.hw, OVL_ALL_REDUCE, "dp", &one) == &entries[2]);
     ovl_arena_free(&t.arena);
 }
 

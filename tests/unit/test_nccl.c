@@ -16,7 +16,7 @@ static void setup(bench *t)
     memset(t, 0, sizeof *t);
     t->errs.arena = &t->arena;
     t->graphs[0] =
-        (ovl_hw_graph){.gpus = 8, .nodes = OVL_SPAN_SEVERAL, .channels = 8, .ring = 48 * GB};
+        (ovl_hw_graph){.gpus = 8, .nodes = OVL_NODES_SEVERAL, .channels = 8, .ring = 48 * GB};
     t->graphs[1] = (ovl_hw_graph){.gpus = 1, .channels = 2, .ring = 24 * GB};
     t->graphs[2] = (ovl_hw_graph){
         .gpus = 8, .channels = 16, .ring = 24 * GB, .nvls_channels = 16, .nvls = 20 * GB};

@@ -288,14 +288,83 @@ static void a_trace_without_a_device_is_refused(void)
     replayed(&t);
 }
 
-/* THREE takes 184 us, with whatever it cost that a, b and c ran beside others. A model of that, by
- * sharing or by measured factors, would count it twice. */
-static void a_trace_runs_without_interference(void)
+static ovl_time length_of(const replaying *t, uint32_t rank, const char *name)
+{
+    const ovl_recorded *rec = t->read.recorded;
+    for (uint32_t i = 0; t->good && i < rec->ranks[rank].n_ops; i++) {
+        const ovl_rec_op *op = &rec->ranks[rank].ops[i];
+        if (strcmp(ovl_names_text(&rec->names, op->name), name) == 0) {
+            return op->length;
+        }
+    }
+    return -1;
+}
+
+#define FACTORS                                                                                    \
+    "hardware:\n"                                                                                  \
+    "  interference:\n"                                                                            \
+    "    - {kernel: big, collective: all_reduce, kernel_factor: 1.25, collective_factor: 1.25}\n"  \
+    "    - {kernel: tail, collective: all_reduce, collective_factor: 2}\n"                         \
+    "interference: measured\n"                                                                     \
+    "workload: {trace: [r0.json, r1.json], replay: {classes: [{name: gemm, class: big}]}}\n"
+#define BESIDE0                                                                                    \
+    TRACE(0, LAUNCH(90, 1) KERNEL("void cutlass_gemm<4>(int)", 7, 100, 60, 1) LAUNCH(100, 2)       \
+                 REDUCE(20, 110, 40, 2, 1024))
+#define BESIDE1                                                                                    \
+    TRACE(1, LAUNCH(100, 1) REDUCE(20, 110, 40, 1, 1024) LAUNCH(120, 2) KERNEL(                    \
+                 "tail(float*)", 7, 130, 20, 2) LAUNCH(130, 3) KERNEL("other", 8, 140, 10, 3))
+
+/*
+ *     rank 0  gemm   [100, 160)    beside the all-reduce for 40: 60 - 40 (1 - 1/1.25) = 52
+ *             reduce [110, 150)    until 130 the gemm slows it: 20 (1 - 1/1.25) = 4; then the tail
+ *     rank 1  reduce [110, 150)    of the other rank does more: 20 (1 - 1/2) = 10; 40 - 14 = 26
+ *             tail   [130, 150)    no kernel factor: as it was
+ *             other  [140, 150)    no factor at all
+ */
+static void measured_factors_are_divided_out_and_put_on_again(void)
 {
     replaying t;
-    CHECK(!replay(&t, "interference: measured\n" ONE, NULL, TRACE(0, THREE), NULL));
+    CHECK(replay(&t, FACTORS, NULL, BESIDE0, BESIDE1));
+    CHECK_INT(length_of(&t, 0, "cutlass_gemm"), 52 * OVL_US);
+    CHECK_INT(length_of(&t, 0, "all_reduce 0"), 26 * OVL_US);
+    CHECK_INT(length_of(&t, 1, "all_reduce 0"), 26 * OVL_US);
+    CHECK_INT(length_of(&t, 1, "tail"), 20 * OVL_US);
+    CHECK_INT(length_of(&t, 1, "other"), 10 * OVL_US);
+    CHECK(replay_inferred(&t, "divided out of what was recorded: 8 us of 1 kernels and 14 us of 1 "
+                              "collectives"));
+    CHECK(replay_inferred(&t, "1 kernels ran beside a collective with which the profile has no"));
+    CHECK_TEXT(t.result.interference, "measured");
+    CHECK_INT(t.result.replay->predicted, t.result.replay->measured);
+    CHECK_INT(t.result.replay->measured, 160 * OVL_US - 90 * OVL_US);
+    replayed(&t);
+    /* Without it nothing is changed; an all-reduce of twice the bandwidth takes 13 of 26. */
+    CHECK(replay(&t, FACTORS, "interference=none", BESIDE0, BESIDE1));
+    CHECK_INT(length_of(&t, 0, "cutlass_gemm"), 60 * OVL_US);
+    replayed(&t);
+    CHECK(replay(&t, FACTORS, "workload.what_if={links: [{bandwidth: 2}]}", BESIDE0, BESIDE1));
+    CHECK_INT(length_of(&t, 0, "all_reduce 0"), 13 * OVL_US);
+    replayed(&t);
+}
+
+static void measured_interference_needs_factors(void)
+{
+    replaying t;
+    CHECK(!replay(&t, ONE, "interference=measured", TRACE(0, THREE), NULL));
+    CHECK_HAS(replay_said(&t), "only if the hardware has factors");
+    replayed(&t);
+    CHECK(!replay(&t, FACTORS, "workload.replay.classes[0].name=(", BESIDE0, BESIDE1));
+    CHECK_HAS(replay_said(&t), "is no pattern");
+    replayed(&t);
+}
+
+/* THREE takes 184 us, with whatever it cost that a, b and c ran beside others. A model of sharing
+ * would count it twice. */
+static void the_shared_model_is_refused(void)
+{
+    replaying t;
+    CHECK(!replay(&t, "interference: shared\n" ONE, NULL, TRACE(0, THREE), NULL));
     CHECK_HAS(replay_said(&t), "s.yaml:1:15: error: a trace is replayed with interference none");
-    CHECK_HAS(replay_said(&t), "which measured would add once more");
+    CHECK_HAS(replay_said(&t), "which shared would add once more");
     replayed(&t);
     CHECK(!replay(&t, ONE, "interference=shared", TRACE(0, THREE), NULL));
     CHECK_HAS(replay_said(&t), "which shared would add once more");
@@ -390,7 +459,10 @@ int main(void)
          waiting_for_other_ranks_comes_out_of_the_run},
         {"ranks that disagree are not matched", ranks_that_disagree_are_not_matched},
         {"a trace without a device is refused", a_trace_without_a_device_is_refused},
-        {"a trace runs without interference", a_trace_runs_without_interference},
+        {"the shared model is refused", the_shared_model_is_refused},
+        {"measured factors are divided out, and put on again",
+         measured_factors_are_divided_out_and_put_on_again},
+        {"measured interference needs factors", measured_interference_needs_factors},
         {"a trace of our own is replayed whole", a_trace_of_our_own_is_replayed_whole},
         {"keys that do not belong to a trace are refused",
          keys_that_do_not_belong_to_a_trace_are_refused},
