@@ -101,8 +101,8 @@ bool ovl_block_shape_of(const ovl_scenario *scenario, ovl_block_shape *shape, ov
         uint64_t query = (uint64_t)latent->query, both = (uint64_t)latent->key_value;
         uint64_t rope = (uint64_t)latent->rope;
         shape->rope = heads * rope;
-        shape->qkv = h * (query + both + rope) + query * (shape->q + shape->rope) +
-                     both * 2 * shape->kv;
+        shape->qkv =
+            h * (query + both + rope) + query * (shape->q + shape->rope) + both * 2 * shape->kv;
     }
     return add_experts(scenario, shape, errs) && ok;
 }

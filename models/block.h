@@ -29,6 +29,13 @@
  * s b h (10 + 24 / t + 5 a s / (h t)) on t without sequence parallelism. Selective recomputation
  * does not keep the scores, full recomputation only the input of the layer, e T h / u.
  *
+ * With experts (E of f_e columns, of which a token sees k and S shared ones; P ranks) a block has a
+ * router, 2 T h E, and for each matrix of an expert 2 T h f_e (k + S) in place of the MLP; a rank
+ * keeps E/P experts. Dispatch and combine give k copies of T tokens of h to the P ranks.
+ * Activations: those of k T rows, as they came and inside the experts, for the rank that gets most.
+ * By way of latent matrices (query q, keys and values c, positions r) queries, keys and values have
+ * h (q + c + r) + q a (d + r) + 2 c a d weights, and scores d + r columns.
+ *
  * Example: h = 8, a = 2, d = 4, f = 32, s = 4, b = 1, one rank, not causal: 24 * 4 * 64 + 4 * 16 *
  * 8 = 6656 FLOPs in a forward.
  */

@@ -269,16 +269,18 @@ static products products_of(const ovl_block_shape *s)
 {
     uint64_t h = (uint64_t)s->model->hidden, t = s->tokens;
     uint64_t columns = s->q + s->rope + 2 * s->kv;
-    return (products){.qkv = {.name = "qkv", .m = t, .k = h, .n = columns, .weights = s->qkv},
-                      .proj = {.name = "proj", .m = t, .k = s->q, .n = h},
-                      .in = {.name = "mlp_in", .m = t, .k = h, .n = s->ffn * (s->model->gated ? 2 : 1)},
-                      .out = {.name = "mlp_out", .m = t, .k = s->ffn, .n = h}};
+    return (products){
+        .qkv = {.name = "qkv", .m = t, .k = h, .n = columns, .weights = s->qkv},
+        .proj = {.name = "proj", .m = t, .k = s->q, .n = h},
+        .in = {.name = "mlp_in", .m = t, .k = h, .n = s->ffn * (s->model->gated ? 2 : 1)},
+        .out = {.name = "mlp_out", .m = t, .k = s->ffn, .n = h}};
 }
 
 static ovl_inner_list block_forward(building *b)
 {
     products p = products_of(b->s);
-    ovl_inner_op qkv = ovl_block_product(b, &p.qkv, 1, 0), proj = ovl_block_product(b, &p.proj, 1, 0);
+    ovl_inner_op qkv = ovl_block_product(b, &p.qkv, 1, 0),
+                 proj = ovl_block_product(b, &p.proj, 1, 0);
     ovl_inner_op in = ovl_block_product(b, &p.in, 1, 0), out = ovl_block_product(b, &p.out, 1, 0);
     int16_t at = gather_into(b, "attention_gather", &qkv, OVL_INNER_INPUT);
     at = attention_forward(b, at);
@@ -294,7 +296,8 @@ static ovl_inner_list block_forward(building *b)
 static ovl_inner_list block_backward(building *b)
 {
     products p = products_of(b->s);
-    ovl_inner_op out = ovl_block_product(b, &p.out, 1, 1), proj = ovl_block_product(b, &p.proj, 1, 1);
+    ovl_inner_op out = ovl_block_product(b, &p.out, 1, 1),
+                 proj = ovl_block_product(b, &p.proj, 1, 1);
     int16_t at = OVL_INNER_INPUT;
     if (b->s->routed) {
         at = ovl_moe_backward(b, at);
@@ -392,7 +395,8 @@ double ovl_model_flops(const ovl_block_shape *s)
     double layers = (double)s->model->layers;
     double dense = s->model->moe.given ? (double)s->model->moe.dense_layers : layers;
     double routed = s->model->moe.given ? ovl_moe_flops(s) : 0;
-    product head = {.name = "logits", .m = s->tokens, .k = (uint64_t)s->model->hidden, .n = s->vocab};
+    product head = {
+        .name = "logits", .m = s->tokens, .k = (uint64_t)s->model->hidden, .n = s->vocab};
     return 3 * (attend * layers + mlp * dense + routed * (layers - dense) +
                 ovl_block_product(&b, &head, 1, 0).flops);
 }

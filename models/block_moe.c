@@ -21,12 +21,11 @@ static products products_of(const ovl_block_shape *s)
     uint64_t h = (uint64_t)s->model->hidden, f = (uint64_t)m->ffn_hidden, t = s->tokens;
     uint64_t gates = s->model->gated ? 2 : 1, rows = t * (uint64_t)m->top_k;
     uint64_t shared = f * (uint64_t)m->shared;
-    return (products){
-        .router = {.name = "router", .m = t, .k = h, .n = (uint64_t)m->experts},
-        .shared_in = {.name = "shared_in", .m = t, .k = h, .n = shared * gates},
-        .shared_out = {.name = "shared_out", .m = t, .k = shared, .n = h},
-        .in = {"experts_in", rows, h, f * gates, s->experts * h * f * gates, true},
-        .out = {"experts_out", rows, f, h, s->experts * h * f, true}};
+    return (products){.router = {.name = "router", .m = t, .k = h, .n = (uint64_t)m->experts},
+                      .shared_in = {.name = "shared_in", .m = t, .k = h, .n = shared * gates},
+                      .shared_out = {.name = "shared_out", .m = t, .k = shared, .n = h},
+                      .in = {"experts_in", rows, h, f * gates, s->experts * h * f * gates, true},
+                      .out = {"experts_out", rows, f, h, s->experts * h * f, true}};
 }
 
 static int16_t add_product(building *b, const product *p, double flops, double weight, int16_t need)
@@ -48,9 +47,9 @@ double ovl_moe_flops(const ovl_block_shape *s)
 {
     building b = {.s = s};
     products p = products_of(s);
-    double sum =
-        ovl_block_product(&b, &p.router, 1, 0).flops + ovl_block_product(&b, &p.in, 1, 0).flops +
-        ovl_block_product(&b, &p.out, 1, 0).flops;
+    double sum = ovl_block_product(&b, &p.router, 1, 0).flops +
+                 ovl_block_product(&b, &p.in, 1, 0).flops +
+                 ovl_block_product(&b, &p.out, 1, 0).flops;
     if (s->model->moe.shared) {
         sum += ovl_block_product(&b, &p.shared_in, 1, 0).flops +
                ovl_block_product(&b, &p.shared_out, 1, 0).flops;

@@ -482,9 +482,8 @@ void ovl_inner_run(ovl_inner_place *at, const ovl_inner *inner, ovl_inner_pass p
 
 ovl_inner_turn ovl_inner_leave(const ovl_inner_place *at)
 {
-    return (ovl_inner_turn){at->chain, at->waits, at->input,      at->output,
-                            at->stage, at->microbatch, at->own,   at->mean,
-                            at->part,  at->chain_is_kernel};
+    return (ovl_inner_turn){at->chain,      at->waits, at->input, at->output, at->stage,
+                            at->microbatch, at->own,   at->mean,  at->part,   at->chain_is_kernel};
 }
 
 void ovl_inner_enter(ovl_inner_place *at, const ovl_inner_turn *turn)

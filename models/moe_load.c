@@ -70,8 +70,8 @@ static bool fits(const ovl_moe *m, uint64_t p, ovl_errs *errs)
     }
     if (m->hottest > (double)p) {
         ovl_error(errs, OVL_E_INPUT, m->mark,
-                  "hottest: one of %" PRIu64 " ranks has no more than %" PRIu64 " times the mean", p,
-                  p);
+                  "hottest: one of %" PRIu64 " ranks has no more than %" PRIu64 " times the mean",
+                  p, p);
         return false;
     }
     return true;

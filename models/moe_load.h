@@ -1,9 +1,9 @@
 /*
  * moe_load.h - how many tokens each rank of expert parallelism gets, relative to the mean.
  *
- * P ranks hold the experts, `ep` of them in each of `across` places. Loads w sum to P: all 1; or the
- * hottest rank has w and the others (P - w)/(P - 1); or given; or drawn. With W the mean of a place,
- * a hop across gives it W of what it would have, and inside it each rank sends W and gets w.
+ * P ranks hold the experts, `ep` of them in each of `across` places. Loads w sum to P: all 1; or
+ * the hottest rank has w and the others (P - w)/(P - 1); or given; or drawn. With W the mean of a
+ * place, a hop across gives it W of what it would have, and inside it each rank sends W and gets w.
  *
  * Example: P = 4 in two places, hottest 2.5: loads 2.5, 0.5, 0.5, 0.5; W = 1.5 and 0.5.
  */

@@ -96,7 +96,7 @@ typedef struct ovl_lowering {
     OVL_VEC(ovl_loaded) loaded;
     ovl_note notes[OVL_NOTE_KIND_COUNT]; /* turned into sentences at the end */
     OVL_VEC(const char *) said;          /* further sentences */
-    bool even; /* costs are asked for that leave out loads of ranks */
+    bool even;                           /* costs are asked for that leave out loads of ranks */
     bool roofline, holds_sms, has_kernels, has_comm;
     OVL_VEC(ovl_bucket_line) buckets;
     uint32_t microbatches; /* of a pipeline */
@@ -204,7 +204,7 @@ typedef struct ovl_comm_spec {
     int64_t sms; /* without has_sms the entry's */
     bool has_hbm_factor;
     double hbm_factor;
-    uint64_t hbm; /* copies: HBM bytes moved, instead of a factor */
+    uint64_t hbm;                   /* copies: HBM bytes moved, instead of a factor */
     const double *sends, *receives; /* [n_ranks] all-to-all: factors of its bytes (uneven.h); NULL:
                                        1 for all */
     const char *klass;

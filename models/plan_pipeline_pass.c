@@ -139,8 +139,8 @@ static void open_action(ovl_pipe_code *e, const ovl_action *a, ovl_pass_writing 
     ovl_pipe_data_before(e, a);
     e->action = a;
     begin(e, a);
-    ovl_step_begin_pass(
-        e->step, &(ovl_pass){kind_of(a), first[0], first[1] - first[0], a->microbatch}, w);
+    ovl_step_begin_pass(e->step,
+                        &(ovl_pass){kind_of(a), first[0], first[1] - first[0], a->microbatch}, w);
 }
 
 void ovl_pipe_pass(ovl_pipe_code *e, const ovl_action *a)

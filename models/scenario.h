@@ -227,11 +227,12 @@ typedef struct ovl_block_times {
     ovl_time forward, backward;
 } ovl_block_times;
 
-/* Queries, keys and values by way of narrow matrices (multi-head latent attention); 0: not given. */
+/* Queries, keys and values by way of narrow matrices (multi-head latent attention); 0: not given.
+ */
 typedef struct ovl_latent {
     ovl_mark mark;
     int64_t query, key_value; /* columns in between */
-    int64_t rope;             /* columns of each head's query that carry positions, of one key for all */
+    int64_t rope; /* columns of each head's query that carry positions, of one key for all */
 } ovl_latent;
 
 /* Experts in place of the MLP (moe.h). */
@@ -242,11 +243,11 @@ typedef struct ovl_moe {
     int64_t shared;                     /* experts that see every token */
     int64_t dense_layers;               /* first blocks, that have a plain MLP */
     const char *ep;                     /* axis that the experts are split over ... */
-    const char *across;                 /* ... together with this one, whose hop comes first; NULL */
-    int64_t copies;                     /* of a token that go across, at most; 0: top_k */
-    int dispatch_dtype;                 /* or OVL_DTYPE_OF_WORKLOAD: that of the model */
-    double hottest;                     /* load of the busiest rank, the mean being 1; 0: not given */
-    ovl_ratios shares;                  /* load of each rank */
+    const char *across; /* ... together with this one, whose hop comes first; NULL */
+    int64_t copies;     /* of a token that go across, at most; 0: top_k */
+    int dispatch_dtype; /* or OVL_DTYPE_OF_WORKLOAD: that of the model */
+    double hottest;     /* load of the busiest rank, the mean being 1; 0: not given */
+    ovl_ratios shares;  /* load of each rank */
     bool has_spread;
     double spread; /* coefficient of variation of drawn loads */
     int64_t seed;

@@ -15,9 +15,10 @@ static const ovl_field latent_fields[] = {
 
 const ovl_table ovl_latent_table = {
     .title = "workload.model.latent",
-    .intro = "Queries, keys and values by way of narrower matrices, as in DeepSeek-V2 and V3.\n\n"
-             "    model: {..., heads: 128, head_dim: 128, latent: {query: 1536, key_value: 512, rope: "
-             "64}}",
+    .intro =
+        "Queries, keys and values by way of narrower matrices, as in DeepSeek-V2 and V3.\n\n"
+        "    model: {..., heads: 128, head_dim: 128, latent: {query: 1536, key_value: 512, rope: "
+        "64}}",
     .fields = latent_fields,
     .n_fields = OVL_COUNT(latent_fields),
     .size = sizeof(ovl_latent),
@@ -54,7 +55,8 @@ static void check_moe(const ovl_node *node, void *value, ovl_arena *arena, ovl_e
                   m->experts);
     }
     if (ovl_node_gives(node, "copies") && !m->across) {
-        ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, "copies")->mark, "copies belongs to across");
+        ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, "copies")->mark,
+                  "copies belongs to across");
     }
 }
 
@@ -72,26 +74,30 @@ static const ovl_field moe_fields[] = {
     OVL_FIELD_MORE(ovl_moe, dense_layers, "dense_layers", OVL_F_COUNT, 0,
                    "First blocks that have a plain MLP; they are called `dense`. Default 0.",
                    .max = 100000),
-    OVL_FIELD(ovl_moe, ep, "ep", OVL_F_TEXT, 0,
-              "Axis of expert parallelism. Default `ep`; an axis the mesh does not have is one rank."),
-    OVL_FIELD(ovl_moe, across, "across", OVL_F_TEXT, 0,
-              "A second axis of expert parallelism. Tokens cross it first, to the rank of the same "
-              "place in `ep`, and go on from there: an axis of nodes keeps what leaves a node small. "
-              "Default: none, one hop."),
+    OVL_FIELD(
+        ovl_moe, ep, "ep", OVL_F_TEXT, 0,
+        "Axis of expert parallelism. Default `ep`; an axis the mesh does not have is one rank."),
+    OVL_FIELD(
+        ovl_moe, across, "across", OVL_F_TEXT, 0,
+        "A second axis of expert parallelism. Tokens cross it first, to the rank of the same "
+        "place in `ep`, and go on from there: an axis of nodes keeps what leaves a node small. "
+        "Default: none, one hop."),
     OVL_FIELD_MORE(ovl_moe, copies, "copies", OVL_F_COUNT, 0,
                    "across: members of that axis that a token goes to, at most (node-limited "
                    "routing). Default: `top_k`, or all.",
                    .min = 1, .max = 1000000),
-    OVL_FIELD_MORE(ovl_moe, dispatch_dtype, "dispatch_dtype", OVL_F_ENUM, 0,
-                   "Element type of tokens, and of gradients, on their way to experts; back they have "
-                   "that of the model. Default: that of the model.",
-                   .names = ovl_dtype_keys, .values = ovl_dtype_values),
+    OVL_FIELD_MORE(
+        ovl_moe, dispatch_dtype, "dispatch_dtype", OVL_F_ENUM, 0,
+        "Element type of tokens, and of gradients, on their way to experts; back they have "
+        "that of the model. Default: that of the model.",
+        .names = ovl_dtype_keys, .values = ovl_dtype_values),
     OVL_FIELD(ovl_moe, hottest, "hottest", OVL_F_RATIO, OVL_FIELD_POSITIVE,
               "Tokens of the busiest rank, the mean being 1; the others share the rest. It is the "
               "first rank of the group. Default: all have the mean."),
-    OVL_FIELD(ovl_moe, shares, "shares", OVL_F_RATIOS, 0,
-              "Tokens of each rank of the group, relative to the others, in order of their place (of "
-              "`ep` first)."),
+    OVL_FIELD(
+        ovl_moe, shares, "shares", OVL_F_RATIOS, 0,
+        "Tokens of each rank of the group, relative to the others, in order of their place (of "
+        "`ep` first)."),
     OVL_FIELD_SET(ovl_moe, spread, has_spread, "spread", OVL_F_RATIO, 0,
                   "Tokens of each rank are drawn from a lognormal law with this standard deviation "
                   "over mean.",

@@ -67,8 +67,7 @@ static void cross(const members *m, shape s, double share, const ovl_uneven *une
         uint32_t rank = m->rank[i], b = rank / s.apart, at = rank / s.serves;
         instance.sent[at] +=
             share * factor(uneven->sends, rank) * (m->received - block.received[b]);
-        instance.received[at] +=
-            share * factor(uneven->receives, rank) * (m->sent - block.sent[b]);
+        instance.received[at] += share * factor(uneven->receives, rank) * (m->sent - block.sent[b]);
     }
     for (uint32_t i = 0; i < m->n; i++) {
         uint32_t rank = m->rank[i];

@@ -9,8 +9,8 @@
  * is received, on every link. All members are done at once: the transfer takes as long as the
  * instance that takes longest.
  *
- * Example: 4 ranks on links of 1 GB/s, 400 MB, receives 2, 1, 1, 0: rank 0 gets 2 x 100 MB from each
- * of three others, 600 MB, 0.6 s; evenly 300 MB, 0.3 s. It sends 100 + 100 + 0 to others.
+ * Example: 4 ranks on links of 1 GB/s, 400 MB, receives 2, 1, 1, 0: rank 0 gets 2 x 100 MB from
+ * each of three others, 600 MB, 0.6 s; evenly 300 MB, 0.3 s. It sends 100 + 100 + 0 to others.
  */
 #ifndef OVL_MODELS_UNEVEN_H
 #define OVL_MODELS_UNEVEN_H
