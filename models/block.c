@@ -24,6 +24,43 @@ static bool divides(const ovl_model *m, uint64_t part, int64_t whole, const char
     return true;
 }
 
+/* Sums of bytes must fit their integers, a ring its list. */
+static bool check_size(const ovl_block_shape *s, ovl_errs *errs)
+{
+    const ovl_model *m = s->model;
+    const double most = 1e17;
+    double tokens = (double)s->tokens, h = (double)m->hidden, e = (double)s->element;
+    double wide = 4 * h + 2 * (double)s->q + 2 * (double)s->kv + 3 * (double)s->ffn;
+    double scores = 5 * e * (double)m->heads * (double)m->sequence * tokens;
+    double kept = e * tokens * wide + (m->attention == OVL_ATTENTION_FLASH ? 0 : scores);
+    double params = e * h * wide * (double)m->layers + 2 * e * h * (double)s->vocab;
+    if (m->moe.given) {
+        const ovl_moe *moe = &m->moe;
+        double inside = h + 3 * (double)moe->ffn_hidden, all = (double)(moe->experts + moe->shared);
+        kept += 8 * tokens * (double)(moe->top_k + moe->shared) * inside * all;
+        params += e * h * (inside * all + (double)moe->experts) * (double)m->layers;
+    }
+    if (m->latent.query > 0) {
+        double columns = (double)(m->latent.query + m->latent.key_value + m->latent.rope);
+        params += e * columns * (h + 2 * (double)s->q + (double)s->kv) * (double)m->layers;
+        params += e * columns * (double)m->heads * (double)m->latent.rope * (double)m->layers;
+    }
+    double logits = 8 * tokens * (double)s->vocab;
+    if (kept > most || params > most || logits > most) {
+        ovl_error(errs, OVL_E_INPUT, m->mark,
+                  "the model is too large: parameters, or activations of a layer, pass 100 PB on a "
+                  "rank");
+        return false;
+    }
+    if (s->cp > 1024 && m->context == OVL_CONTEXT_RING) {
+        ovl_error(errs, OVL_E_INPUT, m->mark,
+                  "a ring of %" PRIu64 " ranks is too long: at most 1024, or context: all_gather",
+                  s->cp);
+        return false;
+    }
+    return true;
+}
+
 /* Loads are found once, by ovl_model_layers. */
 static bool add_experts(const ovl_scenario *scenario, ovl_block_shape *s, ovl_errs *errs)
 {
@@ -104,7 +141,7 @@ bool ovl_block_shape_of(const ovl_scenario *scenario, ovl_block_shape *shape, ov
         shape->qkv =
             h * (query + both + rope) + query * (shape->q + shape->rope) + both * 2 * shape->kv;
     }
-    return add_experts(scenario, shape, errs) && ok;
+    return ok && check_size(shape, errs) && add_experts(scenario, shape, errs);
 }
 
 /* --- Parameters --- */

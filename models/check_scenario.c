@@ -121,6 +121,16 @@ static void check_times(const ovl_times *times, const char *what, ovl_mark mark,
     }
 }
 
+/* Layers of a stage are one kernel, whose time is a sum. */
+static void check_laws(const ovl_scenario *s, const ovl_layer *layer, ovl_errs *errs)
+{
+    if (s->pipeline.given && (layer->forward.law || layer->backward.law)) {
+        ovl_error(errs, OVL_E_INPUT, layer->mark,
+                  "layers of a pipeline run as stages, whose times are sums: say how they vary in "
+                  "`variation`, by kind or by name");
+    }
+}
+
 static void check_layers(const ovl_scenario *s, ovl_errs *errs)
 {
     const ovl_items *layers = &s->workload.layers;
@@ -128,6 +138,7 @@ static void check_layers(const ovl_scenario *s, ovl_errs *errs)
         const ovl_layer *layer = OVL_ITEM(*layers, ovl_layer, i);
         check_times(&layer->forward, "forward", layer->mark, s->n_ranks, errs);
         check_times(&layer->backward, "backward", layer->mark, s->n_ranks, errs);
+        check_laws(s, layer, errs);
         if (layer->has_first && layer->first + layer->repeat > 1000000) {
             ovl_error(errs, OVL_E_INPUT, layer->mark, "a layer is numbered up to 999999");
         }
@@ -248,11 +259,15 @@ static void check_pipeline(const ovl_scenario *s, ovl_errs *errs)
                   "steps: a pipeline drains at the end of its step, so a second step is like the "
                   "first; leave it out");
     }
-    if (s->pipeline.given && s->ddp.given) {
-        ovl_error(errs, OVL_E_INPUT, s->ddp.mark,
-                  "overlap.ddp does not go together with overlap.pipeline; overlap.pipeline has "
-                  "data_parallel: {group: %s}",
-                  s->ddp.group);
+    if (s->pipeline.given && s->ddp.given && (workload->stages.count || s->pipeline.data.given)) {
+        ovl_error(
+            errs, OVL_E_INPUT, s->ddp.mark,
+            workload->stages.count
+                ? "overlap.ddp in a pipeline arranges layers, not stages; overlap.pipeline has "
+                  "data_parallel: {group: %s}"
+                : "overlap.ddp does not go together with overlap.pipeline.data_parallel, which "
+                  "reduces over group %s, too",
+            s->ddp.group);
     }
     if (s->pipeline.given && (workload->ops.count || workload->gradients.count)) {
         ovl_error(errs, OVL_E_INPUT, s->pipeline.mark,

@@ -239,6 +239,7 @@ static bool draft_comm(ovl_lowering *l, const comm *found, ovl_comm_time time, o
     comm own = *found, *c = &own;
     own.algorithm = crossing_of(found->algorithm, &time);
     d->cost = (ovl_cost){.latency = time.latency, .work = time.transfer, .weight = 1};
+    d->cost.law = ovl_draft_law(l, c->spec->duration);
     d->cost.klass = ovl_draft_klass(l, false, comm_klass(c));
     bool ok = comm_sms(l, c, &time, &d->cost);
     ok = comm_demands(l, c, d) && ok;
@@ -497,6 +498,7 @@ static bool draft_copy(ovl_lowering *l, const comm *c, ovl_comm_time time, int d
 {
     d->cost = (ovl_cost){.latency = time.latency, .work = time.transfer, .klass = OVL_NONE};
     d->cost.engine = (uint8_t)direction;
+    d->cost.law = ovl_draft_law(l, c->spec->duration);
     uint64_t rate = ovl_bytes_rate(c->spec->has_bytes ? c->spec->bytes : 0, time.transfer);
     uint64_t hbm = hbm_demand(l, c, rate), principal = 0;
     if (c->spec->hbm > 0) {

@@ -1,5 +1,7 @@
 #include "models/draft.h"
 
+#include <string.h>
+
 struct ovl_cost_index {
     uint32_t *slots; /* open addressing; a cost + 1, 0 is free */
     uint32_t n_slots, count;
@@ -27,6 +29,7 @@ static uint64_t hash_cost(const ovl_cost *c, const ovl_demand *own, const ovl_de
     hash = mix(hash, (uint64_t)c->compute);
     hash = mix(hash, (uint64_t)c->sms << 32 | c->blocks);
     hash = mix(hash, (uint64_t)c->klass << 8 | c->engine);
+    hash = mix(hash, c->law);
     return mix_demands(mix_demands(hash, own, c->n_demands), peer, c->n_peer);
 }
 
@@ -48,9 +51,39 @@ static bool same_cost(const ovl_builder *b, const ovl_cost *old, const ovl_draft
     bool equal_weight = memcmp(&old->weight, &c->weight, sizeof c->weight) == 0;
     return old->latency == c->latency && old->work == c->work && old->compute == c->compute &&
            old->sms == c->sms && old->blocks == c->blocks && old->klass == c->klass &&
-           old->engine == c->engine && equal_weight && old->n_demands == c->n_demands &&
-           old->n_peer == c->n_peer && same_demands(b, old->first_demand, d->own, c->n_demands) &&
+           old->engine == c->engine && old->law == c->law && equal_weight &&
+           old->n_demands == c->n_demands && old->n_peer == c->n_peer &&
+           same_demands(b, old->first_demand, d->own, c->n_demands) &&
            same_demands(b, old->first_peer, d->peer, c->n_peer);
+}
+
+/* Laws are of multiples, so durations of any length share one. */
+static bool same_law(const ovl_law *a, const ovl_law *b)
+{
+    const ovl_distribution *x = &a->jitter.law, *y = &b->jitter.law;
+    return x->kind == y->kind && memcmp(&x->a, &y->a, sizeof x->a) == 0 &&
+           memcmp(&x->b, &y->b, sizeof x->b) == 0;
+}
+
+uint8_t ovl_draft_law(ovl_lowering *l, ovl_times times)
+{
+    const ovl_law *law = times.law;
+    for (uint32_t i = 0; law && i < l->laws.len; i++) {
+        if (same_law(l->laws.data[i], law)) {
+            return (uint8_t)(i + 1);
+        }
+    }
+    if (!law) {
+        return 0;
+    }
+    if (l->laws.len == UINT8_MAX) {
+        ovl_error(l->errs, OVL_E_INPUT, law->jitter.mark,
+                  "more than %d different laws of durations; `variation.ops` has no limit",
+                  UINT8_MAX);
+        return 0;
+    }
+    ovl_vec_push(&l->laws, law);
+    return (uint8_t)l->laws.len;
 }
 
 ovl_id ovl_draft_append(ovl_lowering *l, const ovl_draft *d)

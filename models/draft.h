@@ -32,6 +32,9 @@ ovl_id ovl_draft_klass(ovl_lowering *l, bool kernel, const char *name);
 /* Whether there is one duration, or one for each rank; else an error. */
 bool ovl_draft_check_times(ovl_lowering *l, const char *name, ovl_mark mark, ovl_times times);
 
+/* The number of how a duration varies, for ovl_cost.law; 0: it does not. */
+uint8_t ovl_draft_law(ovl_lowering *l, ovl_times times);
+
 /* What is counted of a demand on a resource: at most all of it, with a warning beyond 0.1 %. */
 uint64_t ovl_draft_clamp(ovl_lowering *l, const char *name, ovl_mark mark, const char *what,
                          uint64_t rate, uint64_t capacity);

@@ -215,6 +215,16 @@ static void decode_texts(decoder *d, ovl_node *node, const ovl_field *field, ovl
     *out = texts;
 }
 
+/* How a time varies, and the time that stands for it. */
+static void decode_law(decoder *d, ovl_node *node, const ovl_field *field, ovl_times *out)
+{
+    const ovl_table *table = field->more.table;
+    void *law = ovl_arena_alloc(d->arena, table->size, _Alignof(max_align_t));
+    *out = (ovl_times){.item = OVL_NEW(d->arena, ovl_time), .count = 1, .law = law};
+    decode_map(d, node, field->key, table, law);
+    memcpy(out->item, law, sizeof *out->item);
+}
+
 static void decode_times(decoder *d, ovl_node *node, const ovl_field *field, ovl_times *out)
 {
     const ovl_field item = {.key = field->key, .type = OVL_F_TIME, .flags = field->flags};
@@ -294,6 +304,10 @@ static size_t list_size(ovl_field_type type)
 static bool decode_list(decoder *d, ovl_node *node, const ovl_field *field, void *at)
 {
     bool structs = field->type == OVL_F_LIST;
+    if (node->kind == OVL_NODE_MAP && field->type == OVL_F_TIMES && field->more.table) {
+        decode_law(d, node, field, at);
+        return true;
+    }
     if (node->kind == OVL_NODE_MAP || (structs && node->kind != OVL_NODE_LIST)) {
         ovl_wrong_shape(node, field->key, wanted_of(field->type), d->errs);
         return false;

@@ -37,7 +37,7 @@ typedef enum ovl_field_type {
     OVL_F_RATIO,     /* double; 1.25, 29/25, 85 %                   */
     OVL_F_ENUM,      /* int, by the list of names                   */
     OVL_F_TEXTS,     /* ovl_texts: a list of texts, or one text     */
-    OVL_F_TIMES,     /* ovl_times: one time, or a list (one a rank) */
+    OVL_F_TIMES,     /* ovl_times: one time, a list (one a rank), or `table` */
     OVL_F_RATIOS,    /* ovl_ratios: a list of ratios, or one        */
     OVL_F_MAP,       /* nested struct, by `table`                   */
     OVL_F_LIST,      /* ovl_items: a list of nested structs         */
@@ -53,7 +53,8 @@ enum {
 typedef struct ovl_field_more {
     const char *const *names;      /* ENUM: NULL-terminated; value = index ... */
     const int *values;             /* ... or values[index], where several names mean one value */
-    const struct ovl_table *table; /* MAP, LIST; NODE: what the reference page points to */
+    const struct ovl_table *table; /* MAP, LIST; TIMES: how it varies, a struct that begins with the
+                                      time that stands for it; NODE: what the page points to */
     int64_t min, max;              /* COUNT; both 0: any value >= 0 */
     const char *shape;             /* NODE: what is expected, for the reference page */
 } ovl_field_more;
@@ -111,6 +112,7 @@ typedef struct ovl_texts {
 typedef struct ovl_times {
     ovl_time *item;
     uint32_t count;
+    const void *law; /* how it varies: what the field's table decoded; NULL: it does not */
 } ovl_times;
 typedef struct ovl_ratios {
     double *item;

@@ -123,7 +123,7 @@ static ovl_plan_cost kernel_cost(ovl_lowering *l, const ovl_inner *inner, ovl_in
                                                : "backward"};
     if (forward ? inner->measured_forward : inner->measured_backward) {
         length = measured(inner, pass, which);
-        spec.duration = (ovl_times){&length, 1};
+        spec.duration = (ovl_times){.item = &length, .count = 1};
         spec.hbm = bytes_in(l, spec.hbm, length);
     }
     return ovl_plan_kernel(l, &spec);

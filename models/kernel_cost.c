@@ -74,6 +74,7 @@ static bool draft_kernel(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_time 
                          ovl_time compute, ovl_draft *d)
 {
     d->cost = (ovl_cost){.work = duration, .weight = 1};
+    d->cost.law = ovl_draft_law(l, spec->duration);
     d->cost.klass = ovl_draft_klass(l, true, spec->klass ? spec->klass : "kernel");
     bool ok = kernel_sms(l, spec, &d->cost);
     ok = kernel_compute(l, spec, &d->cost, compute) && ok;
@@ -210,6 +211,7 @@ ovl_plan_cost ovl_plan_kernel(ovl_lowering *l, const ovl_kernel_spec *spec)
 ovl_plan_cost ovl_plan_length(ovl_lowering *l, const char *name, ovl_mark mark, ovl_times times)
 {
     ovl_draft d = {.cost = {.klass = OVL_NONE, .weight = 1}};
+    d.cost.law = ovl_draft_law(l, times);
     if (times.count < 2) {
         d.cost.work = times.count ? times.item[0] : 0;
         return (ovl_plan_cost){.id = ovl_draft_intern(l, &d)};

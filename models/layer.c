@@ -14,7 +14,7 @@ static ovl_kernel_spec kernel_of(const ovl_layer *layer, const char *pass)
 static ovl_plan_cost inner_length(ovl_lowering *l, const ovl_layer *layer, ovl_inner_pass pass)
 {
     ovl_time length = ovl_inner_time(l, layer->inner, pass, layer->mark);
-    return ovl_plan_length(l, layer->name, layer->mark, (ovl_times){&length, 1});
+    return ovl_plan_length(l, layer->name, layer->mark, (ovl_times){.item = &length, .count = 1});
 }
 
 ovl_plan_cost ovl_layer_forward(ovl_lowering *l, const ovl_layer *layer)

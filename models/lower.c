@@ -148,7 +148,7 @@ static bool check_pauses(ovl_lowering *l)
 
 static void say_variation(ovl_lowering *l)
 {
-    if (l->scenario->variation.given) {
+    if (l->scenario->variation.given || l->laws.len) {
         ovl_plan_say(l, "Durations vary (`variation:`): this run takes them as they are stated; "
                         "`--trials N` draws them.");
     }
@@ -203,6 +203,7 @@ static void release(ovl_lowering *l)
     ovl_vec_free(&l->said);
     ovl_vec_free(&l->buckets);
     ovl_vec_free(&l->nccl);
+    ovl_vec_free(&l->laws);
     ovl_vec_free(&l->hops);
     ovl_vec_free(&l->slow_costs);
     ovl_vec_free(&l->loaded);
@@ -221,6 +222,8 @@ static void hand_over(ovl_lowering *l, ovl_lowered *lowered)
     lowered->n_nccl = l->nccl.len;
     lowered->nccl = ovl_vec_freeze(&l->nccl, l->arena);
     lowered->measured = l->measured;
+    lowered->n_laws = l->laws.len;
+    lowered->laws = ovl_vec_freeze(&l->laws, l->arena);
 }
 
 bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowered, ovl_errs *errs)

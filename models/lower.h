@@ -76,6 +76,8 @@ typedef struct ovl_lowered {
     const ovl_hop_line *hops;            /* of a pipeline */
     uint32_t n_hops;
     const ovl_measured *measured; /* of a replayed trace; else NULL */
+    const ovl_law *const *laws;   /* of costs: law k is that of those with ovl_cost.law = k + 1 */
+    uint32_t n_laws;
 } ovl_lowered;
 
 /* Lowers a checked scenario; the program lives in `arena`. False and errors if something it needs

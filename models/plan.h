@@ -103,7 +103,8 @@ typedef struct ovl_lowering {
     const struct ovl_schedule *schedule;
     OVL_VEC(ovl_hop_line) hops;
     OVL_VEC(ovl_nccl_line) nccl;
-    const ovl_measured *measured; /* of a replayed trace */
+    OVL_VEC(const ovl_law *) laws; /* of durations that vary; ovl_cost.law is the number + 1 */
+    const ovl_measured *measured;  /* of a replayed trace */
 } ovl_lowering;
 
 /* The group of a name, or of names of axes joined by "+", its communicators made; NULL and an error

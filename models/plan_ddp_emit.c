@@ -55,7 +55,7 @@ ovl_plan_cost ovl_ddp_mover(ovl_ddp_code *e, const char *name, ovl_mark mark, ov
 {
     ovl_kernel_spec spec = {.name = name,
                             .mark = mark,
-                            .duration = {&length, 1},
+                            .duration = {.item = &length, .count = 1},
                             .hbm = 2 * bytes,
                             .no_compute = true,
                             .klass = "copy_in"};

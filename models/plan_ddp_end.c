@@ -91,8 +91,10 @@ void ovl_ddp_optimizer(ovl_ddp_code *e)
     ovl_mark mark = optimizer->given ? optimizer->mark : e->p->workload->mark;
     ovl_time length = optimizer->duration;
     if (length > 0) {
-        ovl_kernel_spec spec = {
-            .name = "optimizer", .mark = mark, .duration = {&length, 1}, .klass = "optimizer"};
+        ovl_kernel_spec spec = {.name = "optimizer",
+                                .mark = mark,
+                                .duration = {.item = &length, .count = 1},
+                                .klass = "optimizer"};
         add_optimizer(e, OVL_KERNEL, ovl_plan_kernel(e->l, &spec), mark);
     } else {
         ovl_plan_say(e->l, "The optimizer takes no time: workload.optimizer gives no duration.");

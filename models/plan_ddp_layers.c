@@ -224,7 +224,7 @@ static void add_piece(ovl_ddp_plan *p, const char *name, ovl_mark mark, ovl_time
 {
     ovl_kernel_spec spec = {.name = "backward",
                             .mark = mark,
-                            .duration = {&length, 1},
+                            .duration = {.item = &length, .count = 1},
                             .dtype = (ovl_dtype)p->workload->dtype,
                             .klass = "backward"};
     p->units[p->n_units++] = (ovl_unit){.name = name,

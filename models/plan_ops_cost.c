@@ -71,7 +71,7 @@ static ovl_plan_cost recv_cost(ovl_ops *o, const ovl_entry *entry, const ovl_gro
     static ovl_time zero = 0;
     ovl_comm_spec spec = comm_spec(entry, group, spread);
     if (!ovl_ops_states_time(entry)) {
-        spec.duration = (ovl_times){&zero, 1};
+        spec.duration = (ovl_times){.item = &zero, .count = 1};
     }
     return ovl_plan_comm(o->l, &spec);
 }

@@ -10,6 +10,7 @@
  *     plan_pipeline_pass.c    stages whose layers are more than one kernel: passes of a step
  *     plan_pipeline_data.c    what data parallelism adds to each stage
  *     plan_pipeline_fsdp.c    the same by overlap.fsdp: units of a stage are sharded one by one
+ *     plan_pipeline_ddp.c     the same by overlap.ddp: buckets of the units of a stage
  *
  * A *cell* is a stage and a microbatch: number stage * microbatches + microbatch. With two chains
  * (DualPipe) stage P + s is a copy of stage s.
@@ -100,6 +101,10 @@ void ovl_pipe_stages(ovl_pipe_plan *p, uint32_t per_rank);
  * recomputation runs again. */
 bool ovl_pipe_complete(ovl_pipe_plan *p);
 
+/* Whether a strategy of its own sees the layers of a stage one by one: overlap.fsdp, overlap.ddp.
+ */
+bool ovl_pipe_apart(const ovl_pipe_plan *p);
+
 /* The stage behind a stage of the schedule. */
 const ovl_pipe_stage *ovl_pipe_stage_of(const ovl_pipe_plan *p, uint32_t stage);
 
@@ -109,6 +114,9 @@ ovl_time ovl_pipe_time(ovl_times times, uint32_t microbatch);
 /* What an action takes, or a pair of which `a` is the first: `overlapped` of the stage whose
  * forward it runs, else its forward and the backward of the other stage one after the other. */
 ovl_time ovl_pipe_length(const ovl_pipe_plan *p, const ovl_action *a);
+
+/* How that varies: as the stage says of its one part; NULL: it does not, or of a pair. */
+const void *ovl_pipe_law(const ovl_pipe_plan *p, const ovl_action *a);
 
 /* Sums up what the parts of stages take, in all pipelines; before ovl_pipe_mean. */
 void ovl_pipe_means_find(ovl_pipe_plan *p);

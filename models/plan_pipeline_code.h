@@ -84,18 +84,29 @@ void ovl_pipe_pass(ovl_pipe_code *e, const ovl_action *a);
 /* A pair of a forward and a backward whose passes take turns on the compute stream. */
 void ovl_pipe_turns(ovl_pipe_code *e, const ovl_action *a);
 
-/* --- plan_pipeline_fsdp.c --- */
+/* --- plan_pipeline_fsdp.c, plan_pipeline_ddp.c --- */
 
-/* Who shards with whom; false after an error. */
+/* Who shards, or reduces, with whom; false after an error. */
 bool ovl_pipe_fsdp_plan(ovl_pipe_plan *p);
+bool ovl_pipe_ddp_plan(ovl_pipe_plan *p);
+
+/* Why a strategy cannot see the layers of this schedule one by one; NULL: it can. */
+const char *ovl_pipe_apart_why_not(const ovl_pipe_plan *p);
 
 /* Makes the step of a place, whose units are those of its stages. */
 void ovl_pipe_fsdp_open(ovl_pipe_code *e);
+void ovl_pipe_ddp_open(ovl_pipe_code *e);
+
+/* Fills e->step, whose strategy is set, and e->first_unit. */
+void ovl_pipe_own_step(ovl_pipe_code *e);
 
 /* The optimizer, and the end of that step. */
-void ovl_pipe_fsdp_close(ovl_pipe_code *e);
+void ovl_pipe_own_close(ovl_pipe_code *e);
 
 /* --- plan_pipeline_data.c --- */
+
+/* Whether all ranks of the data group have the same stages; else an error. */
+bool ovl_pipe_data_places(ovl_pipe_plan *p, ovl_mark mark);
 
 /* Who reduces with whom; false after an error. Adds UNSHARD, RESHARD and REDUCE_GRAD to the
  * schedule where it has none. */

@@ -25,7 +25,7 @@ bool ovl_pipe_transfer(ovl_pipe_plan *p, const ovl_pipe_stage *stage, const ovl_
                           .via = pipe->via};
     bool own = spec.has_alpha || spec.has_beta;
     if (!own && !ovl_find_collective(l->hw, OVL_SEND_RECV, spec.group, NULL)) {
-        spec.duration = (ovl_times){&nothing, 1};
+        spec.duration = (ovl_times){.item = &nothing, .count = 1};
         ovl_plan_say(l,
                      "Transfers between stages take no time: neither the pipeline gives alpha or "
                      "beta, nor the hardware an entry for send_recv.");

@@ -22,14 +22,14 @@ static uint32_t *find_places(const ovl_pipe_plan *p, ovl_arena *arena)
 }
 
 /* All ranks of a group have the same stages. */
-static bool check_places(ovl_pipe_plan *p)
+bool ovl_pipe_data_places(ovl_pipe_plan *p, ovl_mark mark)
 {
     ovl_lowering *l = p->l;
     const uint32_t *place = find_places(p, &p->scratch);
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         ovl_id id = p->data_group->comm_of[rank];
         if (id == OVL_NONE) {
-            ovl_error(l->errs, OVL_E_INPUT, data_of(p)->mark,
+            ovl_error(l->errs, OVL_E_INPUT, mark,
                       "rank %" PRIu32 " is in no communicator of group \"%s\"", rank,
                       p->data_group->name);
             return false;
@@ -38,7 +38,7 @@ static bool check_places(ovl_pipe_plan *p)
         for (uint32_t k = 0; k < comm->n_members; k++) {
             uint32_t other = l->b->members.data[comm->first_member + k];
             if (place[other] != place[rank]) {
-                ovl_error(l->errs, OVL_E_INPUT, data_of(p)->mark,
+                ovl_error(l->errs, OVL_E_INPUT, mark,
                           "ranks %" PRIu32 " and %" PRIu32 " of group \"%s\" have different stages "
                           "of the pipeline: they have no gradients in common",
                           rank, other, p->data_group->name);
@@ -61,7 +61,7 @@ bool ovl_pipe_data_plan(ovl_pipe_plan *p)
         return false;
     }
     p->data_group = ovl_plan_group(p->l, data_of(p)->group, data_of(p)->mark);
-    if (!p->data_group || !check_places(p)) {
+    if (!p->data_group || !ovl_pipe_data_places(p, data_of(p)->mark)) {
         return false;
     }
     ovl_schedule_add_data(s, data_of(p)->sharded ? (uint32_t)data_of(p)->active_stages : 0,
@@ -93,7 +93,7 @@ static void open_stage(ovl_pipe_code *e, uint32_t k)
     const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, k);
     ovl_pipe_state *s = &e->stages[k];
     bool data = data_of(e->p)->given, sharded = data && data_of(e->p)->sharded;
-    if (!stage->params || e->p->shards.shard) { /* its layers hold shards of their own */
+    if (!stage->params || ovl_pipe_apart(e->p)) { /* its layers hold shards of their own */
         return;
     }
     s->params = ovl_pipe_buffer(e, stage_text(e, sharded ? "parameter shard" : "parameters", k),
@@ -313,11 +313,11 @@ void ovl_pipe_data_optimizer(ovl_pipe_code *e)
     }
     ovl_kernel_spec spec = {.name = "optimizer",
                             .mark = optimizer->mark,
-                            .duration = {&length, 1},
+                            .duration = {.item = &length, .count = 1},
                             .klass = "optimizer"};
-    ovl_plan_cost cost =
-        kernel ? ovl_plan_kernel(e->l, &spec)
-               : ovl_plan_length(e->l, "optimizer", optimizer->mark, (ovl_times){&length, 1});
+    ovl_plan_cost cost = kernel ? ovl_plan_kernel(e->l, &spec)
+                                : ovl_plan_length(e->l, "optimizer", optimizer->mark,
+                                                  (ovl_times){.item = &length, .count = 1});
     ovl_add_op(e->b, e->code,
                &(ovl_op){.kind = kernel ? OVL_KERNEL : OVL_MARKER,
                          .dtype = (uint8_t)e->p->workload->dtype,

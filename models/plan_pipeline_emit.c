@@ -249,7 +249,7 @@ static ovl_plan_cost compute_cost(writer *e, const ovl_action *a)
     const char *klass = a->type == OVL_ACT_F && !a->joined ? "forward" : "backward";
     ovl_kernel_spec spec = {.name = s->name,
                             .mark = s->mark,
-                            .duration = {&length, 1},
+                            .duration = {.item = &length, .count = 1, .law = ovl_pipe_law(e->p, a)},
                             .klass = s->klass ? s->klass : klass};
     return ovl_plan_kernel(e->l, &spec);
 }
@@ -294,8 +294,7 @@ static void add_compute(writer *e, const ovl_action *a, uint32_t n)
 /* Layers one by one, those of a pair in turns; or a kernel. Gives how many actions that were. */
 static uint32_t add_work(writer *e, const ovl_action *a, uint32_t n)
 {
-    bool turns = n == 2 && e->first_unit && !e->l->scenario->fsdp.given &&
-                 e->p->pipe->pairs == OVL_PIPE_TURNS;
+    bool turns = n == 2 && e->step && !ovl_pipe_apart(e->p) && e->p->pipe->pairs == OVL_PIPE_TURNS;
     if (turns) {
         ovl_pipe_turns(e, a);
         return n;
@@ -461,7 +460,8 @@ static uint32_t add_launch(writer *e, const ovl_action *a, uint32_t n)
         name = ovl_arena_printf(&e->p->scratch, "%s+%s", name, text_of(e, &a[i]));
     }
     const ovl_pipe_edge *edge = edge_of(e, a);
-    ovl_plan_cost cost = ovl_plan_length(e->l, "batch", e->p->pipe->mark, (ovl_times){&nothing, 1});
+    ovl_plan_cost cost =
+        ovl_plan_length(e->l, "batch", e->p->pipe->mark, (ovl_times){.item = &nothing, .count = 1});
     uint16_t stream = stream_of(e, edge->channel, is_send(a));
     uint32_t local = ovl_add_op(e->b, e->code,
                                 &(ovl_op){.kind = OVL_BATCH,

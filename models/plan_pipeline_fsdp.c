@@ -35,15 +35,8 @@ static bool is_in_order(const ovl_pipe_plan *p)
     return true;
 }
 
-static const char *why_not(const ovl_pipe_plan *p)
+const char *ovl_pipe_apart_why_not(const ovl_pipe_plan *p)
 {
-    const ovl_fsdp *fsdp = &p->l->scenario->fsdp;
-    if (fsdp->policy != OVL_FSDP_2) {
-        return "is modelled for policy fsdp2";
-    }
-    if (fsdp->root.count) {
-        return "has no root layers: each stage is a module of its own";
-    }
     if (splits(&p->schedule)) {
         return "is modelled for schedules that run the backward in one piece";
     }
@@ -53,6 +46,18 @@ static const char *why_not(const ovl_pipe_plan *p)
     return is_in_order(p) ? NULL
                           : "needs a schedule whose last backward is that of the last "
                             "microbatch";
+}
+
+static const char *why_not(const ovl_pipe_plan *p)
+{
+    const ovl_fsdp *fsdp = &p->l->scenario->fsdp;
+    if (fsdp->policy != OVL_FSDP_2) {
+        return "is modelled for policy fsdp2";
+    }
+    if (fsdp->root.count) {
+        return "has no root layers: each stage is a module of its own";
+    }
+    return ovl_pipe_apart_why_not(p);
 }
 
 bool ovl_pipe_fsdp_plan(ovl_pipe_plan *p)
@@ -69,9 +74,14 @@ bool ovl_pipe_fsdp_plan(ovl_pipe_plan *p)
 /* --- The step of a place --- */
 
 /* Units of the stages of this place, in order of the stages. */
-static void take_units(ovl_pipe_code *e, ovl_step *s)
+void ovl_pipe_own_step(ovl_pipe_code *e)
 {
     const ovl_pipe_plan *p = e->p;
+    ovl_step *s = e->step;
+    s->l = p->l;
+    s->workload = p->workload;
+    s->staged = true;
+    s->microbatches = p->microbatches;
     s->units = OVL_NEW_ARRAY(&s->scratch, ovl_step_unit, p->step.n_units);
     e->first_unit = OVL_NEW_ARRAY(&s->scratch, uint32_t, (size_t)p->n_stages + 1);
     for (uint32_t k = 0; k < p->n_stages; k++) {
@@ -89,20 +99,15 @@ void ovl_pipe_fsdp_open(ovl_pipe_code *e)
     ovl_pipe_plan *p = e->p;
     ovl_fsdp_plan *own = OVL_NEW(&p->scratch, ovl_fsdp_plan);
     *own = p->shards;
-    own->step = (ovl_step){.l = p->l,
-                           .workload = p->workload,
-                           .strategy = &ovl_fsdp2_strategy,
-                           .own = own,
-                           .staged = true,
-                           .microbatches = p->microbatches};
+    own->step = (ovl_step){.strategy = &ovl_fsdp2_strategy, .own = own};
     e->step = &own->step;
-    take_units(e, e->step);
+    ovl_pipe_own_step(e);
     ovl_shard_groups(own);
     ovl_shard_at(own, e->member);
     ovl_step_open_in(e->step, e->member, e->code, e->compute);
 }
 
-void ovl_pipe_fsdp_close(ovl_pipe_code *e)
+void ovl_pipe_own_close(ovl_pipe_code *e)
 {
     ovl_inner_place *at = &e->step->inner;
     at->part = OVL_PART_NONE;

@@ -57,6 +57,11 @@ ovl_time ovl_pipe_length(const ovl_pipe_plan *p, const ovl_action *a)
            (p->pipe->recompute ? ovl_pipe_time(other->forward, b->microbatch) : 0);
 }
 
+const void *ovl_pipe_law(const ovl_pipe_plan *p, const ovl_action *a)
+{
+    return a->joined ? NULL : times_of(ovl_pipe_stage_of(p, a->stage), part_of(a)).law;
+}
+
 /* --- Like the mean --- */
 
 static void add(ovl_pipe_sum *sum, ovl_time value)

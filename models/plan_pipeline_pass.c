@@ -34,9 +34,14 @@ static const ovl_strategy stage_strategy = {
 void ovl_pipe_pass_open(ovl_pipe_code *e)
 {
     ovl_pipe_plan *p = e->p;
-    if (p->first_unit && p->l->scenario->fsdp.given) {
+    if (!p->first_unit) {
+        return;
+    }
+    if (p->l->scenario->fsdp.given) {
         ovl_pipe_fsdp_open(e);
-    } else if (p->first_unit) {
+    } else if (p->l->scenario->ddp.given) {
+        ovl_pipe_ddp_open(e);
+    } else {
         e->step = &p->step;
         e->first_unit = p->first_unit;
         e->step->strategy = &stage_strategy;
@@ -47,8 +52,8 @@ void ovl_pipe_pass_open(ovl_pipe_code *e)
 
 void ovl_pipe_pass_close(ovl_pipe_code *e)
 {
-    if (e->step && e->p->l->scenario->fsdp.given) {
-        ovl_pipe_fsdp_close(e);
+    if (e->step && ovl_pipe_apart(e->p)) {
+        ovl_pipe_own_close(e);
         return;
     }
     if (e->step) {

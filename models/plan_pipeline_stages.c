@@ -152,7 +152,7 @@ static ovl_times one_time(ovl_pipe_plan *p, ovl_time value)
 {
     ovl_time *item = OVL_NEW(&p->scratch, ovl_time);
     *item = value;
-    return (ovl_times){item, 1};
+    return (ovl_times){.item = item, .count = 1};
 }
 
 /* Sums of layers; the transfer is that of the last one. */
@@ -276,11 +276,16 @@ static bool share_layers(ovl_pipe_plan *p, const layers *list, uint32_t *counts)
     return true;
 }
 
+bool ovl_pipe_apart(const ovl_pipe_plan *p)
+{
+    return p->l->scenario->fsdp.given || p->l->scenario->ddp.given;
+}
+
 /* Layers that are more than one kernel are run one by one, as those of a step. */
 static void find_units(ovl_pipe_plan *p, const uint32_t *counts)
 {
     p->step = (ovl_step){.l = p->l, .workload = p->workload};
-    bool apart = p->workload->model.given || p->l->scenario->fsdp.given;
+    bool apart = p->workload->model.given || ovl_pipe_apart(p);
     if (!apart || !ovl_step_units(&p->step)) {
         return;
     }

@@ -261,8 +261,10 @@ static void add_optimizer(ovl_step *s)
     const ovl_optimizer *optimizer = &s->workload->optimizer;
     ovl_mark mark = optimizer->given ? optimizer->mark : s->workload->mark;
     ovl_time length = optimizer->duration;
-    ovl_kernel_spec spec = {
-        .name = "optimizer", .mark = mark, .duration = {&length, 1}, .klass = "optimizer"};
+    ovl_kernel_spec spec = {.name = "optimizer",
+                            .mark = mark,
+                            .duration = {.item = &length, .count = 1},
+                            .klass = "optimizer"};
     if (length == 0) {
         ovl_plan_say(s->l, "The optimizer takes no time: workload.optimizer gives no duration.");
     }

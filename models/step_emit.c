@@ -47,7 +47,7 @@ uint32_t ovl_step_mover(ovl_step *s, const char *name, uint16_t stream, uint64_t
     ovl_time length = ovl_bytes_time(written, rate);
     ovl_kernel_spec spec = {.name = name,
                             .mark = mark,
-                            .duration = {&length, 1},
+                            .duration = {.item = &length, .count = 1},
                             .hbm = read + written,
                             .no_compute = true,
                             .klass = "copy"};

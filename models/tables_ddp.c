@@ -1,4 +1,5 @@
 #include "models/tables.h"
+#include "models/variation.h"
 
 static void layer_defaults(void *value)
 {
@@ -68,10 +69,11 @@ static const ovl_field layer_fields[] = {
     OVL_FIELD_MORE(ovl_layer, dtype, "dtype", OVL_F_ENUM, 0,
                    "Element type of its gradients. Default: that of the workload.",
                    .names = ovl_dtype_keys, .values = ovl_dtype_values),
-    OVL_FIELD(ovl_layer, forward, "forward", OVL_F_TIMES, 0,
-              "Isolated duration of its forward kernel. Default: no forward is modelled."),
-    OVL_FIELD(ovl_layer, backward, "backward", OVL_F_TIMES, 0,
-              "Isolated duration of its backward kernel."),
+    OVL_FIELD_MORE(ovl_layer, forward, "forward", OVL_F_TIMES, 0,
+                   "Isolated duration of its forward kernel. Default: no forward is modelled.",
+                   .table = &ovl_duration_table),
+    OVL_FIELD_MORE(ovl_layer, backward, "backward", OVL_F_TIMES, 0,
+                   "Isolated duration of its backward kernel.", .table = &ovl_duration_table),
     OVL_FIELD_SET(ovl_layer, backward_weight, has_backward_weight, "backward_weight", OVL_F_TIME, 0,
                   "Pipelines: the part of backward that nobody waits for, gradients of weights.",
                   .min = 0),
@@ -90,8 +92,9 @@ static const ovl_field layer_fields[] = {
     OVL_FIELD(ovl_layer, recompute, "recompute", OVL_F_BOOL, 0,
               "fsdp: its activations are not kept: the forward runs once more right before its "
               "backward. Default false."),
-    OVL_FIELD(ovl_layer, recompute_time, "recompute_time", OVL_F_TIMES, 0,
-              "Isolated duration of that second forward. Default: that of the first."),
+    OVL_FIELD_MORE(ovl_layer, recompute_time, "recompute_time", OVL_F_TIMES, 0,
+                   "Isolated duration of that second forward. Default: that of the first.",
+                   .table = &ovl_duration_table),
     OVL_FIELD(ovl_layer, checkpoint, "checkpoint", OVL_F_BYTES, 0,
               "Bytes kept from forward to backward to recompute from. Default 0."),
     OVL_FIELD(ovl_layer, offload, "offload", OVL_F_BOOL, 0,
@@ -381,7 +384,9 @@ const ovl_table ovl_ddp_table = {
         "takes all defaults.\n\n"
         "    ddp: {bucket_cap: 25 MiB, first_bucket_cap: 1 MiB}\n"
         "    ddp: {policy: megatron, bucket_size: 40e6, distributed_optimizer: true}\n"
-        "    ddp: {buckets: [[g1, g2], [g3]]}",
+        "    ddp: {buckets: [[g1, g2], [g3]]}\n\n"
+        "In a pipeline each stage of layers has buckets of its own, reduced beside the backward of "
+        "the last microbatch.",
     .fields = ddp_fields,
     .n_fields = OVL_COUNT(ddp_fields),
     .size = sizeof(ovl_ddp),

@@ -1,4 +1,5 @@
 #include "models/tables.h"
+#include "models/variation.h"
 
 static void op_defaults(void *value)
 {
@@ -105,8 +106,9 @@ static const ovl_field op_fields[] = {
     OVL_FIELD_SET(ovl_xop, launch, has_launch, "launch", OVL_F_TIME, 0,
                   "Host time to issue it. Default: that of the hardware's host.", .min = 0),
     /* What it costs. */
-    OVL_FIELD(ovl_xop, duration, "duration", OVL_F_TIMES, 0,
-              "Isolated duration; for communication instead of the hardware's cost."),
+    OVL_FIELD_MORE(ovl_xop, duration, "duration", OVL_F_TIMES, 0,
+                   "Isolated duration; for communication instead of the hardware's cost.",
+                   .table = &ovl_duration_table),
     OVL_FIELD(ovl_xop, flops, "flops", OVL_F_FLOPS, 0,
               "kernel: its work, timed by the roofline of the GPU."),
     OVL_FIELD(ovl_xop, hbm, "hbm", OVL_F_BYTES, 0,

@@ -107,6 +107,55 @@ const ovl_table ovl_op_jitter_table = {
     .check = check_jitter,
 };
 
+/* --- Where a duration is stated --- */
+
+static void check_law(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
+{
+    (void)arena;
+    ovl_law *law = value;
+    ovl_jitter *j = &law->jitter;
+    if (!check_keys(node, j, errs) || !check_width(node, j, errs)) {
+        return;
+    }
+    if (!j->mean && !j->p50) {
+        ovl_error(errs, OVL_E_INPUT, node->mark, "how long is it? Give a mean, or p50 and p95");
+        return;
+    }
+    ovl_draw_kind kind = (ovl_draw_kind)j->distribution;
+    law->stated = j->p50 ? j->p50 : j->mean;
+    j->given = true;
+    j->law = j->p50 ? ovl_distribution_of_percentiles(kind, 1, (double)j->p95 / (double)j->p50)
+                    : ovl_distribution_of_mean(kind, 1, j->cv);
+}
+
+static const ovl_field duration_fields[] = {
+    OVL_FIELD(ovl_law, jitter.mean, "mean", OVL_F_TIME, OVL_FIELD_POSITIVE,
+              "Mean duration; a run without trials takes it."),
+    OVL_FIELD_SET(ovl_law, jitter.cv, jitter.has_cv, "cv", OVL_F_RATIO, 0,
+                  "Coefficient of variation: standard deviation over mean, as `5 %`. Default 0.",
+                  .min = 0),
+    OVL_FIELD(ovl_law, jitter.p50, "p50", OVL_F_TIME, OVL_FIELD_POSITIVE,
+              "Median duration, instead of a mean and a cv; a run without trials takes it."),
+    OVL_FIELD(ovl_law, jitter.p95, "p95", OVL_F_TIME, OVL_FIELD_POSITIVE,
+              "Its 95th percentile: one in twenty is longer."),
+    OVL_FIELD_MORE(ovl_law, jitter.distribution, "distribution", OVL_F_ENUM, 0,
+                   "Which law. `normal` is cut off at 0. Default `lognormal`.",
+                   .names = distribution_names),
+};
+
+const ovl_table ovl_duration_table = {
+    .title = "durations that vary",
+    .intro = "A duration may say itself how it varies, for `--trials`. It counts before what "
+             "`variation` says of its kind; what `variation.ops` says by name counts before it.\n\n"
+             "    backward: {mean: 3 ms, cv: 10 %}\n"
+             "    duration: {p50: 2 ms, p95: 3.5 ms, distribution: gamma}",
+    .fields = duration_fields,
+    .n_fields = OVL_COUNT(duration_fields),
+    .size = sizeof(ovl_law),
+    .mark = offsetof(ovl_law, jitter.mark),
+    .check = check_law,
+};
+
 static const ovl_field pauses_fields[] = {
     OVL_FIELD_MORE(ovl_pause_process, period, "period", OVL_F_COUNT, OVL_FIELD_REQUIRED,
                    "A rank pauses in one of so many steps.", .min = 1, .max = 1000000000),
@@ -116,18 +165,36 @@ static const ovl_field pauses_fields[] = {
                    "`aligned`: all ranks in the same step; `staggered`: each rank in a step of its "
                    "own, drawn anew for every period. Default `staggered`.",
                    .names = phase_names),
+    OVL_FIELD(ovl_pause_process, from, "from", OVL_F_TIME, 0,
+              "When in the step it begins: so long after the step did, or with the first launch "
+              "after that. Default 0."),
+    OVL_FIELD_SET(ovl_pause_process, until, has_until, "until", OVL_F_TIME, 0,
+                  "Until when at the latest: the moment is drawn evenly for each pause. Default: "
+                  "`from`.",
+                  .min = 0),
 };
+
+static void check_pause(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
+{
+    const ovl_pause_process *p = value;
+    (void)arena;
+    if (p->has_until && p->until < p->from) {
+        ovl_error(errs, OVL_E_INPUT, node->mark, "until must not be before from");
+    }
+}
 
 const ovl_table ovl_pauses_table = {
     .title = "variation.pauses",
     .intro = "Garbage collection: the host thread of a rank stops at the begin of a step, before "
-             "its first launch. Trial t is step t, so as many trials as the period has steps see "
+             "its first launch, or in its midst; what was launched before goes on. Trial t is step "
+             "t, so as many trials as the period has steps see "
              "each rank pause once. Needs `workload.steps: 1`.\n\n"
-             "    pauses: {period: 265, length: 1.46 s, phase: staggered}",
+             "    pauses: {period: 265, length: 1.46 s, phase: staggered, from: 0 s, until: 16 s}",
     .fields = pauses_fields,
     .n_fields = OVL_COUNT(pauses_fields),
     .size = sizeof(ovl_pause_process),
     .mark = offsetof(ovl_pause_process, mark),
+    .check = check_pause,
 };
 
 static const ovl_field variation_fields[] = {

@@ -33,6 +33,13 @@ static const ovl_jitter *given(const ovl_jitter *jitter)
     return jitter->given ? jitter : NULL;
 }
 
+/* What the duration itself says. */
+static const ovl_jitter *of_duration(const ovl_vary *vary, const ovl_op *op)
+{
+    uint32_t law = vary->program->costs[op->cost].law;
+    return law ? &vary->laws[law - 1]->jitter : NULL;
+}
+
 static const ovl_jitter *of_kind(const ovl_variation *v, const ovl_op *op)
 {
     switch (op->kind) {
@@ -86,7 +93,9 @@ static void prepare_code(ovl_vary *vary, const ovl_code *code, ovl_varied_op *op
         const char *name = ovl_names_text(names, op->name);
         const ovl_jitter *named = takes_time(op) ? of_name(v, name) : NULL;
         ops[i].pause = v->pauses.given && strcmp(name, OVL_PAUSE_NAME) == 0;
-        ops[i].work = ops[i].pause ? NULL : named ? named : of_kind(v, op);
+        const ovl_jitter *own = takes_time(op) ? of_duration(vary, op) : NULL;
+        const ovl_jitter *fits = named ? named : own ? own : of_kind(v, op);
+        ops[i].work = ops[i].pause ? NULL : fits;
         ops[i].launch = op->launch > 0 ? given(&v->host) : NULL;
         ops[i].key = ovl_hash_pair(hash_text(name), seen[op->name]++);
         vary->launches |= ops[i].launch != NULL;
@@ -108,14 +117,14 @@ static uint32_t count_names(const ovl_program *p)
 }
 
 void ovl_vary_prepare(ovl_vary *vary, const ovl_program *program, const ovl_variation *variation,
-                      uint64_t seed, ovl_arena *arena)
+                      const ovl_law *const *laws, uint64_t seed, ovl_arena *arena)
 {
     const ovl_program *p = program;
     uint32_t *place = OVL_NEW_ARRAY(arena, uint32_t, p->n_ranks);
     uint32_t *ranks_of = OVL_NEW_ARRAY(arena, uint32_t, p->n_codes);
     uint32_t *seen = OVL_NEW_ARRAY(arena, uint32_t, count_names(p));
     assert(!p->fold);
-    *vary = (ovl_vary){.program = p, .variation = variation, .seed = seed};
+    *vary = (ovl_vary){.program = p, .variation = variation, .laws = laws, .seed = seed};
     vary->ops = OVL_NEW_ARRAY(arena, const ovl_varied_op *, p->n_codes);
     for (uint32_t c = 0; c < p->n_codes; c++) {
         ovl_varied_op *ops = OVL_NEW_ARRAY(arena, ovl_varied_op, p->codes[c].n_ops);
@@ -159,6 +168,18 @@ bool ovl_vary_pauses(const ovl_vary *vary, uint64_t trial, uint32_t rank)
     return period && trial % period == phase;
 }
 
+ovl_time ovl_vary_pause_moment(const ovl_vary *vary, uint64_t trial, uint32_t rank)
+{
+    const ovl_pause_process *p = &vary->variation->pauses;
+    if (!p->has_until) {
+        return p->from;
+    }
+    uint32_t drawer = p->phase == OVL_PAUSE_ALIGNED ? 0 : rank;
+    uint64_t key = ovl_hash_pair(hash_text(OVL_PAUSE_NAME), 1); /* not the draw of its phase */
+    uint64_t hash = ovl_hash_pair(ovl_hash_pair(vary->seed, trial), ovl_hash_pair(drawer, key));
+    return p->from + whole((double)(p->until - p->from) * ovl_hash_share(hash));
+}
+
 static void scale(ovl_cost *cost, const ovl_jitter *jitter, double drawn)
 {
     ovl_time total = cost->latency + cost->work;
@@ -194,7 +215,9 @@ static ovl_cost cost_of(const ovl_vary *vary, uint64_t trial, uint32_t rank, uin
     const ovl_varied_op *varied = &vary->ops[code][local];
     ovl_cost cost = *ovl_op_cost(p, rank, op);
     if (varied->pause) {
-        cost.work = ovl_vary_pauses(vary, trial, rank) ? vary->variation->pauses.length : 0;
+        bool pauses = ovl_vary_pauses(vary, trial, rank);
+        cost.work = pauses ? vary->variation->pauses.length : 0;
+        cost.latency = pauses ? ovl_vary_pause_moment(vary, trial, rank) : 0;
     } else if (varied->work) {
         scale(&cost, varied->work,
               draw(vary, varied->work, trial, drawer(p, rank, op), varied->key));

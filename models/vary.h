@@ -7,7 +7,7 @@
  * lowest rank.
  *
  *     ovl_vary vary;
- *     ovl_vary_prepare(&vary, &program, &scenario.variation, seed, &arena);
+ *     ovl_vary_prepare(&vary, &program, &scenario.variation, lowered.laws, seed, &arena);
  *     ovl_program trial = ovl_vary_trial(&vary, 7, &scratch);      another program, of step 7
  *
  * Longer work asks for the same bytes per second (as in scaled.h). Only operations that vary get a
@@ -29,6 +29,7 @@ typedef struct ovl_varied_op {
 typedef struct ovl_vary {
     const ovl_program *program;
     const ovl_variation *variation;
+    const ovl_law *const *laws;
     uint64_t seed;
     const ovl_varied_op **ops; /* [codes][its ops] */
     const uint32_t *place;     /* [ranks] how many ranks of its code come before */
@@ -36,16 +37,19 @@ typedef struct ovl_vary {
     bool launches;             /* launches vary: each rank needs a code of its own */
 } ovl_vary;
 
-/* The program and the variation must outlive it; tables live in `arena`. The program is a whole
- * one, not folded. */
+/* The program, the variation and the laws (of costs, as ovl_lowered numbers them) must outlive it;
+ * tables live in `arena`. The program is a whole one, not folded. */
 void ovl_vary_prepare(ovl_vary *vary, const ovl_program *program, const ovl_variation *variation,
-                      uint64_t seed, ovl_arena *arena);
+                      const ovl_law *const *laws, uint64_t seed, ovl_arena *arena);
 
 /* The program of a trial; what it does not share with the original lives in `arena`. */
 ovl_program ovl_vary_trial(const ovl_vary *vary, uint64_t trial, ovl_arena *arena);
 
 /* Whether a rank pauses in a trial. */
 bool ovl_vary_pauses(const ovl_vary *vary, uint64_t trial, uint32_t rank);
+
+/* When in the step it does. */
+ovl_time ovl_vary_pause_moment(const ovl_vary *vary, uint64_t trial, uint32_t rank);
 
 /* Whether a name fits a pattern in which `*` stands for any run of characters. */
 bool ovl_name_fits(const char *pattern, const char *name);

@@ -18,8 +18,9 @@
  * begins when the sender arrives and the sender's stream goes on at once; the receive ends when it
  * has arrived and the bytes are there. Batch: its parts arrive with it; it ends when all have.
  * Copy: waits for a free copy engine of its direction (order: arrival, then op), then a fluid on
- * its demands. Host call: above. Marker: no time, or a pause of its stream as long as its latency,
- * which nothing counts as work.
+ * its demands. Host call: above; one whose cost has a latency comes no earlier than
+ * so long after the begin of the run, and until then the host goes on with what follows it. Marker:
+ * no time, or a pause of its stream as long as its latency, which nothing counts as work.
  *
  * Interference. `none`: everyone at isolated speed. `shared`: SM caps and resource sharing.
  * `measured`: while a kernel and a collective (in transfer) run on one rank and their classes have

@@ -1,5 +1,8 @@
 /*
  * host.c - the host thread of each rank: it issues operations in program order and may be held up.
+ *
+ * A host call whose cost has a latency comes at that moment and not before: until then the host
+ * goes on with what follows, and does it before the first operation that would be issued later.
  */
 #include "sim/state.h"
 
@@ -44,20 +47,61 @@ void ovl_host_begin(ovl_engine *e, uint32_t rank)
     }
 }
 
+/* Until it ends: host_arrive or host_event goes on. */
+static void begin_call(ovl_engine *e, uint32_t rank, uint32_t local)
+{
+    uint32_t op = e->p->ranks[rank].first_op + local;
+    e->ranks[rank].issuing = true;
+    e->issue[op] = e->now;
+    ovl_engine_step(e, op, OVL_ISSUED);
+    ovl_engine_release(e, rank, op);
+}
+
+/* --- Calls that come at a moment --- */
+
+static ovl_time moment_of(const ovl_engine *e, uint32_t rank, uint32_t local)
+{
+    uint32_t op = e->p->ranks[rank].first_op + local;
+    return ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op))->latency;
+}
+
+/* Begins the call that was put off if its moment has come, or waits for that if there is nothing
+ * else to do. False: the host goes on with something else. */
+static bool make_up(ovl_engine *e, uint32_t rank, bool idle)
+{
+    ovl_rank_state *s = &e->ranks[rank];
+    uint32_t local = s->put_off - 1;
+    if (s->put_off == 0 || s->makes_up) {
+        return false;
+    }
+    ovl_time moment = moment_of(e, rank, local);
+    if (e->now >= moment) {
+        s->makes_up = true;
+        begin_call(e, rank, local);
+    } else if (idle) {
+        s->awaits = true;
+        ovl_engine_schedule(e, rank, moment - e->now, OVL_EVENT_HOST,
+                            e->p->ranks[rank].first_op + local);
+    }
+    return e->now >= moment || idle;
+}
+
+/* --- In order --- */
+
 void ovl_host_advance(ovl_engine *e, uint32_t rank)
 {
     const ovl_rank *r = &e->p->ranks[rank];
     const ovl_code *code = &e->p->codes[r->code];
     ovl_rank_state *s = &e->ranks[rank];
-    while (s->cursor < code->n_ops) {
+    while (!make_up(e, rank, s->cursor == code->n_ops) && s->cursor < code->n_ops) {
         const ovl_op *op = &code->ops[s->cursor];
         if (op->batch != OVL_NONE) {
             s->cursor++;
+        } else if (op->kind == OVL_HOST && moment_of(e, rank, s->cursor) > e->now) {
+            assert(!s->put_off);
+            s->put_off = ++s->cursor;
         } else if (op->kind == OVL_HOST) {
-            s->issuing = true; /* until it ends: host_arrive or host_event goes on */
-            e->issue[r->first_op + s->cursor] = e->now;
-            ovl_engine_step(e, r->first_op + s->cursor, OVL_ISSUED);
-            ovl_engine_release(e, rank, r->first_op + s->cursor);
+            begin_call(e, rank, s->cursor);
             return;
         } else if (op->launch > 0) {
             s->issuing = true;
@@ -80,7 +124,14 @@ void ovl_host_event(ovl_engine *e, uint32_t rank)
     const ovl_rank *r = &e->p->ranks[rank];
     ovl_rank_state *s = &e->ranks[rank];
     s->issuing = false;
-    if (e->p->codes[r->code].ops[s->cursor].kind == OVL_HOST) {
+    if (s->awaits) {
+        s->awaits = false;
+    } else if (s->makes_up) {
+        uint32_t local = s->put_off - 1;
+        s->put_off = 0;
+        s->makes_up = false;
+        ovl_engine_complete(e, rank, r->first_op + local);
+    } else if (e->p->codes[r->code].ops[s->cursor].kind == OVL_HOST) {
         ovl_engine_complete(e, rank, r->first_op + s->cursor++);
     } else {
         issue(e, rank, s->cursor);

@@ -157,8 +157,11 @@ typedef struct ovl_rank_state {
     ovl_time accounted, hidden_accounted;
     ovl_time main_done, beside_done;
     /* The host thread. */
-    uint32_t cursor; /* local index of the operation it issues next */
-    bool issuing;    /* in the launch of `cursor` */
+    uint32_t cursor;  /* local index of the operation it issues next */
+    bool issuing;     /* in the launch of `cursor` */
+    uint32_t put_off; /* local index + 1 of a host call whose moment has not come; 0: none */
+    bool awaits;      /* that moment, with nothing left to issue */
+    bool makes_up;    /* for it: it is in that call */
 } ovl_rank_state;
 
 /* An operation whose last condition came true. */

@@ -78,7 +78,7 @@ static bool try_side(job *j, const ovl_document *doc, const char *variant, ovl_t
         !ovl_work_analyse(&j->work, &prepared, &j->ask, result, NULL)) {
         return false;
     }
-    *vary |= v->given;
+    *vary |= v->given || prepared.lowered.n_laws;
     return ovl_trials_run(&j->work, &prepared, t);
 }
 

@@ -18,6 +18,8 @@ typedef struct side {
     ovl_causes causes;
     ovl_result result;
     ovl_trace_job job;
+    ovl_three_runs three;
+    bool controlled; /* three are there */
     const char *left_out;
 } side;
 
@@ -48,7 +50,8 @@ static bool analyse(ovl_work *work, const ovl_args *args, side *s)
     bool small = s->prepared.lowered.program.n_ops <= OVL_WHAT_IF_OPS;
     ask.memory_lines = small;
     if (!small) {
-        s->left_out = "Memory over time is left out: there are more than 200,000 operations.";
+        s->left_out = "Memory over time and the controlled runs are left out: there are more than "
+                      "200,000 operations.";
     }
     return ovl_number_ops(&s->prepared.lowered.program, &work->arena, &work->errs) &&
            ovl_work_analyse(work, &s->prepared, &ask, &s->result, &s->timeline);
@@ -77,6 +80,21 @@ static bool make_job(ovl_work *work, const ovl_args *args, side *s)
     return true;
 }
 
+static bool control(ovl_work *work, side *s)
+{
+    const ovl_scenario *scenario = &s->prepared.scenario;
+    ovl_run_options options = {.interference = (ovl_interference)scenario->interference,
+                               .free_name = OVL_NONE,
+                               .watch = &work->lookout.watch,
+                               .memory = ovl_lookout_memory()};
+    s->three = (ovl_three_runs){.scenario = scenario->name,
+                                .variant = scenario->variant ? scenario->variant : "base",
+                                .interference = ovl_interference_name(options.interference)};
+    s->controlled = s->prepared.lowered.program.n_ops <= OVL_WHAT_IF_OPS;
+    return !s->controlled || ovl_controlled_find(&s->prepared.lowered.program, &options,
+                                                 &work->arena, &s->three.runs, &work->errs);
+}
+
 static bool simulate(ovl_work *work, const ovl_args *args, const char *word, side *s)
 {
     ovl_side named = ovl_side_of(word, &work->arena);
@@ -87,7 +105,7 @@ static bool simulate(ovl_work *work, const ovl_args *args, const char *word, sid
     /* The program has to last until the page is written, beyond those that are prepared later. */
     s->arena = work->scratch;
     work->scratch = (ovl_arena){0};
-    if (!analyse(work, args, s) || !make_job(work, args, s)) {
+    if (!analyse(work, args, s) || !make_job(work, args, s) || !control(work, s)) {
         return false;
     }
     if (s->result.idle.telling && s->prepared.lowered.program.n_ops <= OVL_WHAT_IF_OPS) {
@@ -101,8 +119,12 @@ static void write_page(ovl_work *work, const ovl_args *args, side *sides, uint32
     ovl_page_run *runs = OVL_NEW_ARRAY(&work->arena, ovl_page_run, n);
     ovl_comparison *comparisons = OVL_NEW_ARRAY(&work->arena, ovl_comparison, n);
     for (uint32_t i = 0; i < n; i++) {
-        runs[i] = (ovl_page_run){args->operands[i], &sides[i].result, &sides[i].job,
-                                 ovl_work_recorder(work, &sides[i].doc), sides[i].left_out};
+        runs[i] = (ovl_page_run){args->operands[i],
+                                 &sides[i].result,
+                                 &sides[i].job,
+                                 ovl_work_recorder(work, &sides[i].doc),
+                                 sides[i].controlled ? &sides[i].three : NULL,
+                                 sides[i].left_out};
         if (i > 0) {
             ovl_compare(&sides[0].result, &sides[i].result, &work->arena, &comparisons[i - 1]);
         }

@@ -1,7 +1,6 @@
 #include "tools/controlled.h"
 
 #include "tools/grid.h"
-#include "tools/json.h"
 #include "tools/report.h"
 #include "tools/scale.h"
 #include "tools/wrap.h"
@@ -257,21 +256,26 @@ static void rows_json(ovl_json *json, const ovl_controlled *c)
     ovl_json_close(json);
 }
 
+void ovl_three_runs_member(ovl_json *json, const char *key, const ovl_three_runs *three)
+{
+    ovl_json_object(json, key, OVL_JSON_BLOCK);
+    ovl_json_text(json, "schema", "overlapsim.controlled/1");
+    ovl_json_text_if(json, "scenario", three->scenario);
+    ovl_json_text(json, "variant", three->variant);
+    ovl_json_text(json, "interference", three->interference);
+    ovl_json_uint(json, "rank", three->runs.rank);
+    run_json(json, "compute_only", &three->runs.compute);
+    run_json(json, "communication_only", &three->runs.comm);
+    run_json(json, "both", &three->runs.both);
+    saved_json(json, &three->runs);
+    rows_json(json, &three->runs);
+    ovl_json_close(json);
+}
+
 void ovl_three_runs_json(ovl_out *out, const ovl_three_runs *three)
 {
     ovl_json json;
     ovl_json_begin(&json, out);
-    ovl_json_object(&json, NULL, OVL_JSON_BLOCK);
-    ovl_json_text(&json, "schema", "overlapsim.controlled/1");
-    ovl_json_text_if(&json, "scenario", three->scenario);
-    ovl_json_text(&json, "variant", three->variant);
-    ovl_json_text(&json, "interference", three->interference);
-    ovl_json_uint(&json, "rank", three->runs.rank);
-    run_json(&json, "compute_only", &three->runs.compute);
-    run_json(&json, "communication_only", &three->runs.comm);
-    run_json(&json, "both", &three->runs.both);
-    saved_json(&json, &three->runs);
-    rows_json(&json, &three->runs);
-    ovl_json_close(&json);
+    ovl_three_runs_member(&json, NULL, three);
     ovl_json_end(&json);
 }

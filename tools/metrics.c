@@ -2,6 +2,7 @@
 
 #include "models/fields.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool given(ovl_time t, int64_t *value)
@@ -106,6 +107,17 @@ IDLE(dependency, OVL_IDLE_DEPENDENCY)
 IDLE(schedule, OVL_IDLE_SCHEDULE)
 IDLE(host, OVL_IDLE_HOST)
 
+/* Microbatches of all data-parallel ranks: what the optimizer's gradients were proved to be summed
+ * from, "1/1024". */
+static bool per_microbatch(const ovl_result *r, int64_t *value)
+{
+    int64_t n = r->gradient_scale && strncmp(r->gradient_scale, "1/", 2) == 0
+                    ? strtoll(r->gradient_scale + 2, NULL, 10)
+                    : 0;
+    *value = n > 0 ? r->step / n : 0;
+    return n > 0;
+}
+
 /* In the order of the enum; the rest is asked for by name. */
 const ovl_metric ovl_metrics[] = {
     {"step", OVL_METRIC_TIME, "length of the step", step},
@@ -134,6 +146,9 @@ const ovl_metric ovl_metrics[] = {
     {"dependency", OVL_METRIC_TIME, "idle time of all ranks: communication", dependency},
     {"schedule", OVL_METRIC_TIME, "idle time of all ranks: what was not issued yet", schedule},
     {"host", OVL_METRIC_TIME, "idle time of all ranks: the host", host},
+    {"per_microbatch", OVL_METRIC_TIME,
+     "step over the microbatches of all data-parallel ranks whose gradients it sums",
+     per_microbatch},
 };
 const uint32_t ovl_n_metrics = OVL_COUNT(ovl_metrics);
 _Static_assert(OVL_COUNT(ovl_metrics) <= OVL_METRICS_MAX, "a bit for each metric");

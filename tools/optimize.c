@@ -47,17 +47,49 @@ bool ovl_candidate_good(const ovl_optimize *o, const ovl_candidate *c)
            ovl_has_figure(&c->point.figures, o->start->objective);
 }
 
+int64_t ovl_optimize_finest(const ovl_optimize *o)
+{
+    uint32_t m = o->start->objective;
+    bool time = ovl_metrics[m].kind == OVL_METRIC_TIME;
+    return time ? OVL_MAX(1, o->first.point.figures.value[m] / 1000000000) : 1;
+}
+
 bool ovl_candidate_better(const ovl_optimize *o, const ovl_candidate *a, const ovl_candidate *b)
 {
-    int64_t x = a->point.figures.value[o->start->objective];
-    int64_t y = b->point.figures.value[o->start->objective];
-    int64_t m = a->point.figures.value[OVL_M_STARTUPS], n = b->point.figures.value[OVL_M_STARTUPS];
-    return x != y ? x < y : m != n ? m < n : a->number < b->number;
+    const uint32_t by[] = {o->start->objective, OVL_M_PEAK, OVL_M_STARTUPS};
+    const int64_t unit[] = {ovl_optimize_finest(o), 1, 1};
+    for (uint32_t i = 0; i < OVL_COUNT(by); i++) {
+        int64_t x = a->point.figures.value[by[i]] / unit[i];
+        int64_t y = b->point.figures.value[by[i]] / unit[i];
+        if (x != y) {
+            return x < y;
+        }
+    }
+    return a->number < b->number;
+}
+
+static bool wants_less(const ovl_where *where)
+{
+    return where->relation == OVL_LESS || where->relation == OVL_AT_MOST;
+}
+
+static void note_reached(ovl_optimize *o, const ovl_point *p)
+{
+    for (uint32_t i = 0; ovl_point_sound(p) && i < o->start->n_where; i++) {
+        const ovl_where *where = &o->start->where[i];
+        int64_t value = p->figures.value[where->metric];
+        bool closer = wants_less(where) ? value < o->reached[i] : value > o->reached[i];
+        if (ovl_has_figure(&p->figures, where->metric) && (!o->seen[i] || closer)) {
+            o->seen[i] = true;
+            o->reached[i] = value;
+        }
+    }
 }
 
 void ovl_optimize_take(ovl_optimize *o, const ovl_candidate *c)
 {
     o->simulated++;
+    note_reached(o, &c->point);
     if (!ovl_candidate_good(o, c)) {
         o->useless++;
         return;
@@ -214,13 +246,17 @@ static void try_lines(ovl_optimize *o)
 bool ovl_optimize_gains(const ovl_optimize *o)
 {
     uint32_t m = o->start->objective;
-    return o->n_best && (!ovl_candidate_good(o, &o->first) ||
-                         o->best[0].point.figures.value[m] < o->first.point.figures.value[m]);
+    int64_t unit = ovl_optimize_finest(o);
+    return o->n_best &&
+           (!ovl_candidate_good(o, &o->first) ||
+            o->best[0].point.figures.value[m] / unit < o->first.point.figures.value[m] / unit);
 }
 
 bool ovl_optimize_run(ovl_optimize *o, ovl_errs *errs)
 {
     o->bound = OVL_NEVER;
+    o->reached = OVL_NEW_ARRAY(o->arena, int64_t, o->start->n_where);
+    o->seen = OVL_NEW_ARRAY(o->arena, bool, o->start->n_where);
     ovl_candidate_point(o, &o->first, o->arena);
     if (o->first.point.state != OVL_POINT_DONE) {
         o->error = o->first.point.error;

@@ -17,8 +17,10 @@
  *    of one layer from the best of the even ones.
  *
  * A candidate that cannot be simulated, has hazards, does not fit the memory of its GPU or breaks a
- * constraint is no answer. Of equal ones the one with fewer startups counts, then the first.
- * Everything is the same for the same seed, whatever the number of threads.
+ * constraint is no answer. Of equal ones (times are if they differ by less than a billionth of the
+ * start's: rounding to picoseconds tells them apart) the one with the smaller peak counts, then
+ * that with fewer startups, then the first. Everything is the same for the same seed, whatever the
+ * number of threads.
  */
 #ifndef OVL_TOOLS_OPTIMIZE_H
 #define OVL_TOOLS_OPTIMIZE_H
@@ -59,6 +61,8 @@ typedef struct ovl_optimize {
     ovl_candidate first;                /* the start, unchanged */
     ovl_candidate best[OVL_OPT_RIVALS]; /* of all that were tried, best first */
     uint32_t n_best;
+    int64_t *reached; /* [start->n_where] what came closest to each constraint; of those without */
+    bool *seen;       /* ... any: false */
     uint32_t made, simulated, useless; /* useless: failed, hazards, too large, excluded */
     const char *searched[6];           /* what was looked through, in sentences */
     uint32_t n_searched;
@@ -107,6 +111,9 @@ void ovl_candidate_point(const ovl_optimize *o, ovl_candidate *c, ovl_arena *err
 
 /* Takes one that was simulated, in a thread of its own if `into` is not o->best. */
 void ovl_optimize_take(ovl_optimize *o, const ovl_candidate *c);
+
+/* What differs by less than this of the objective is equal. */
+int64_t ovl_optimize_finest(const ovl_optimize *o);
 
 bool ovl_candidate_good(const ovl_optimize *o, const ovl_candidate *c);
 bool ovl_candidate_better(const ovl_optimize *o, const ovl_candidate *a, const ovl_candidate *b);

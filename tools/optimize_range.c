@@ -165,10 +165,12 @@ static uint32_t winner(const trial *t, double by)
     t->o->signal = ovl_pool_run(&pool).signal;
     t->o->simulated += t->n;
     uint32_t best = 0;
+    const int64_t finest = ovl_optimize_finest(t->o);
     for (uint32_t i = 0; i < t->n; i++) {
         ovl_candidate a = {.point = p->points[i]}, b = {.point = p->points[best]};
         bool good = ovl_candidate_good(t->o, &a), was_good = ovl_candidate_good(t->o, &b);
-        if (good && (!was_good || a.point.figures.value[m] < b.point.figures.value[m])) {
+        int64_t gain = b.point.figures.value[m] - a.point.figures.value[m];
+        if (good && (!was_good || gain >= (best == 0 ? finest : 1))) {
             best = i;
         }
         ovl_arena_free(&p->errors[i]);

@@ -172,7 +172,22 @@ static void stays(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
     }
 }
 
-static void answer(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
+/* A step that does less is shorter: no gain by itself. */
+static void other_work(ovl_out *out, const ovl_comparison *c, ovl_arena *a)
+{
+    const char *was = c->a->gradient_scale, *is = c->b->gradient_scale;
+    if (was && is && strcmp(was, is) != 0) {
+        ovl_wrap(
+            out, "Beware: ", 8,
+            ovl_arena_printf(a,
+                             "it does other work: gradients of the start carry %s, of the best "
+                             "%s; --objective per_microbatch compares what is done",
+                             was, is),
+            OVL_TERMINAL);
+    }
+}
+
+static void answer(ovl_out *out, const ovl_optimize *o, const ovl_comparison *c, ovl_arena *a)
 {
     const ovl_candidate *best = &o->best[0];
     int64_t gain = value_of(o, &o->first) - value_of(o, best);
@@ -182,9 +197,29 @@ static void answer(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
                               ovl_metric_text(o->start->objective, gain, a), percent),
              OVL_TERMINAL);
     bound(out, o, a);
+    if (c) {
+        other_work(out, c, a);
+    }
     ovl_out_text(out, "\nvariants:\n");
     variant(out, o, "optimized", best, a);
     stays(out, o, a);
+}
+
+/* Of each constraint that nothing satisfies, what comes closest. */
+static void constraints(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
+{
+    for (uint32_t i = 0; i < o->start->n_where; i++) {
+        const ovl_where *w = &o->start->where[i];
+        ovl_figures figures = {.has = UINT32_C(1) << w->metric};
+        figures.value[w->metric] = o->reached[i];
+        if (!o->seen[i]) {
+            ovl_out_printf(out, "  %s: %s is not known of any of them\n", w->text,
+                           ovl_metrics[w->metric].name);
+        } else if (!ovl_where_holds(w, &figures)) {
+            ovl_out_printf(out, "  %s: the closest is %s\n", w->text,
+                           ovl_metric_text(w->metric, o->reached[i], a));
+        }
+    }
 }
 
 static const char *closest(const ovl_optimize *o, ovl_arena *a)
@@ -204,6 +239,9 @@ static void no_gain(ovl_out *out, const ovl_optimize *o, const ovl_comparison *c
                                 closest(o, a), objective(o, value_of(o, &o->best[0]), a));
     }
     ovl_wrap(out, "", 9, text, OVL_TERMINAL);
+    if (!o->n_best) {
+        constraints(out, o, a);
+    }
     if (o->n_best && strlen(ovl_candidate_yaml(o, &o->best[0], a)) > 4 * SHORT) {
         variant(out, o, "closest", &o->best[0], a);
     }
@@ -218,7 +256,7 @@ void ovl_optimize_text(ovl_out *out, const ovl_optimize *o, const ovl_comparison
     ovl_arena a = {0};
     head(out, o, &a);
     if (ovl_optimize_gains(o)) {
-        answer(out, o, &a);
+        answer(out, o, comparison, &a);
     } else {
         no_gain(out, o, comparison, &a);
     }

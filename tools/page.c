@@ -28,6 +28,9 @@ static void write_run(ovl_json *json, const ovl_page_run *run)
     ovl_json_object(json, NULL, OVL_JSON_BLOCK);
     ovl_json_text(json, "word", run->word);
     ovl_report_json_member(json, "run", run->result);
+    if (run->three) {
+        ovl_three_runs_member(json, "controlled", run->three);
+    }
     ovl_page_timeline(json, run->job);
     inputs(json, run->texts);
     ovl_json_text(json, "digest", digest);

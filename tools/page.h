@@ -6,10 +6,12 @@
  * written \u003c, so that no text of a scenario can end the element.
  *
  *     {"schema": "overlapsim.page/1", "program": "overlapsim 0.1.0",
- *      "runs": [{"word": "a.yaml:x", "run": {overlapsim.run/1}, "timeline": {...}, "inputs":
- * [...]}], "comparisons": [{"delta_s": {...}, "verdict": ..., "sentence": ...}]}
+ *      "runs": [{"word": "a.yaml:x", "run": {overlapsim.run/1}, "controlled":
+ * {overlapsim.controlled/1}, "timeline": {...}, "inputs": [...]}], "comparisons": [{"delta_s":
+ * {...}, "verdict": ..., "sentence": ...}]}
  *
- * `run` is what ovl run --json prints; comparison i is of runs[0] with runs[i + 1].
+ * `run` is what ovl run --json prints, `controlled` with --only both; comparison i is of runs[0]
+ * with runs[i + 1].
  *
  * D3 is embedded when the program is built, if it is there (Debian: node-d3). Without it the page
  * has all tables and says that it has no timeline.
@@ -17,6 +19,7 @@
 #ifndef OVL_TOOLS_PAGE_H
 #define OVL_TOOLS_PAGE_H
 
+#include "tools/controlled.h"
 #include "tools/recorder.h"
 #include "tools/report.h"
 #include "tools/trace.h"
@@ -27,7 +30,8 @@ typedef struct ovl_page_run {
     const ovl_result *result;
     const ovl_trace_job *job; /* its timeline, and which ranks of it are shown */
     const ovl_recorder *texts;
-    const char *left_out; /* a sentence on what the page leaves out of it; NULL: nothing */
+    const ovl_three_runs *three; /* controlled runs; NULL: not made */
+    const char *left_out;        /* a sentence on what the page leaves out of it; NULL: nothing */
 } ovl_page_run;
 
 typedef struct ovl_page {

@@ -31,13 +31,22 @@ static const char *range_text(const ovl_solve *q, const ovl_solution *c, ovl_are
     return ovl_arena_printf(arena, "%s to %s", shown(q, c->low, arena), shown(q, c->high, arena));
 }
 
+/* Between two values as close as can be the figure goes past what was asked for. */
+static bool jumps(const ovl_solve *q, const ovl_solution *c)
+{
+    int64_t off = c->figure - q->target.value;
+    return !q->whole && (off > q->precision || -off > q->precision);
+}
+
 static void crossing(ovl_out *out, const ovl_solve *q, const ovl_solution *c, ovl_arena *arena)
 {
     const char *name = ovl_metrics[q->target.metric].name;
     ovl_out_printf(out, "  %s = %s gives %s %s%s\n", q->key, ovl_solve_value(q, c->value, arena),
                    name, figure(q, c->figure, arena),
-                   q->whole && c->figure != q->target.value ? ", the nearest whole value" : "");
-    if (q->whole) {
+                   q->whole && c->figure != q->target.value ? ", the nearest whole value"
+                   : jumps(q, c) ? ", and it jumps to the other side there"
+                                 : "");
+    if (q->whole || jumps(q, c)) {
         return;
     }
     ovl_out_printf(out, "    %s .. %s: %s\n", figure(q, q->target.value - q->precision, arena),

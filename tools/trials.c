@@ -316,7 +316,8 @@ bool ovl_trials_run(ovl_work *work, const ovl_prepared *prepared, ovl_trials *t)
               .interference = (ovl_interference)prepared->scenario.interference,
               .memory = ovl_lookout_memory() / threads,
               .failed = OVL_NONE};
-    ovl_vary_prepare(&vary, p, &prepared->scenario.variation, t->seed, &scratch);
+    ovl_vary_prepare(&vary, p, &prepared->scenario.variation, prepared->lowered.laws, t->seed,
+                     &scratch);
     t->scenario = prepared->scenario.name;
     t->variant = prepared->scenario.variant;
     t->interference = ovl_interference_name(m.interference);

@@ -104,7 +104,7 @@ bool ovl_trials_vary(ovl_work *work, const ovl_prepared *prepared)
 {
     const ovl_variation *v = &prepared->scenario.variation;
     if (v->kernels.given || v->collectives.given || v->copies.given || v->host.given ||
-        v->ops.count || v->pauses.given) {
+        v->ops.count || v->pauses.given || prepared->lowered.n_laws) {
         return true;
     }
     ovl_error(&work->errs, OVL_E_INPUT, prepared->scenario.mark,

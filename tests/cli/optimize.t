@@ -110,6 +110,7 @@ Start: base, step 217 ms, which is no answer itself
 Tried: all 64 splits of 7 gradients in their order: exact
        71 simulations, 64 of them no answers (errors, hazards, too large, or excluded)
 No gain: nothing that was tried is an answer
+  step<1 ms: the closest is 212.4 ms
 ? 1
 $ ovl optimize scenarios/first_steps/interference.yaml
 error: the scenario has 0 gradients in buckets of overlap.ddp: there is nothing to split

@@ -113,7 +113,8 @@ static void a_single_pause_is_that_ranks(void)
     CHECK(ovl_work_load(&b.work, PAUSES, &doc) && ovl_work_prepare(&b.work, &doc, NULL, &prepared));
     ovl_vary vary;
     ovl_arena arena = {0};
-    ovl_vary_prepare(&vary, &prepared.lowered.program, &prepared.scenario.variation, 1, &arena);
+    ovl_vary_prepare(&vary, &prepared.lowered.program, &prepared.scenario.variation,
+                     prepared.lowered.laws, 1, &arena);
     uint32_t first = OVL_NONE, trials = 0;
     while (first == OVL_NONE && ++trials < PERIOD) {
         for (uint32_t rank = 0; rank < 64; rank++) {

@@ -45,6 +45,8 @@ static const struct {
     {"{fsdp: 2, pp: 2}", "{pipeline: {schedule: interleaved, virtual_stages: 3, microbatches: 4, "
                          "data_parallel: {group: "
                          "fsdp, sharded: true, active_stages: 3}}}"},
+    {"{tp: 2, pp: 2, dp: 2}", "{pipeline: {schedule: interleaved, virtual_stages: 2, microbatches: "
+                              "4}, ddp: {bucket_cap: 1 MiB}}"},
     {"{fsdp: 2, pp: 2}", "{pipeline: {schedule: 1f1b, microbatches: 4}, fsdp: {shard: fsdp}}"},
     {"{tp: 2, cp: 2, pp: 2, fsdp: 2, dp: 2}", "{pipeline: {schedule: interleaved, virtual_stages: "
                                               "2, microbatches: 4}, fsdp: {shard: cp+fsdp, "

@@ -42,7 +42,7 @@ documents() {
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB
     "$ovl" run --json --trials 20 scenarios/variation/late_ranks.yaml
     "$ovl" compare --json --trials 20 scenarios/variation/late_ranks.yaml short_prefetch
-    "$ovl" compare --json --trials 20 scenarios/variation/pauses.yaml
+    "$ovl" compare --json --trials 265 scenarios/variation/pauses.yaml
     "$ovl" run scenarios/buckets/last_bucket.yaml --store "$scratch/runs.db" >/dev/null
     "$ovl" sweep scenarios/buckets/last_bucket.yaml --store "$scratch/runs.db" --over variant=all >/dev/null
     "$ovl" history --points --json --store "$scratch/runs.db"

@@ -77,6 +77,22 @@ function figures() {
   check("what is not modelled", all("#not-modelled li").map((li) => li.textContent), expected.not_modelled);
 }
 
+/* Each column of the controlled runs sums to its step, and each row to what overlap saves. */
+function threeRuns() {
+  const three = JSON.parse(document.getElementById("data").textContent).runs[0].controlled;
+  check("both is the step", three.both.step_s, expected.step.time_s);
+  ["compute_only", "communication_only", "both", "saved"].forEach((run) => {
+    const cells = all("#three-runs tbody [data-key=" + run + "]"), foot = document.querySelector("#three-runs tfoot [data-key=" + run + "]");
+    check("the terms of " + run + " sum to its step", cells.reduce((sum, cell) => sum + shown(cell), 0), picos(three[run].step_s));
+    check("the step of " + run, shown(foot), picos(three[run].step_s));
+  });
+  all("#three-runs tbody tr, #three-runs tfoot tr").forEach((row) => {
+    const of = (run) => shown(row.querySelector("[data-key=" + run + "]"));
+    check("saved", of("saved"), of("compute_only") + of("communication_only") - of("both"));
+  });
+  ["what", "times", "isolated_s", "alone_s", "both_s"].forEach((name) => column("three-durations", name, three.durations));
+}
+
 /* The timeline has what the critical path and the collectives tell. */
 function bars() {
   const line = overlapsim.timeline, data = line.data;
@@ -149,6 +165,7 @@ function access() {
 
 try {
   figures();
+  threeRuns();
   if (overlapsim.timeline) {
     bars();
     hand();

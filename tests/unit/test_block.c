@@ -259,6 +259,25 @@ static void a_pipeline_shards_the_layers_of_its_stages(void)
     finish(&t);
 }
 
+/* A bucket for each layer: F0 ..20, F1 ..40; rank 1 21..41..81..101..141; B0 82..122, B1 142..182
+ * with the first bucket at 162 and the second behind it, ..183. In one bucket: the same. */
+static void a_pipeline_reduces_in_buckets_of_its_stages(void)
+{
+    bench t = {0};
+    const char *text = STAGES "  ddp: {bucket_cap: 10 MiB, first_bucket_cap: 10 MiB}\n";
+    CHECK(lower(&t, text, "hardware.collectives[0].op=all_reduce"));
+    CHECK(analyse(&t));
+    CHECK_INT(t.result.step, 183 * OVL_MS);
+    CHECK_INT(t.result.n_hazards, 0);
+    CHECK_TEXT(t.result.gradient_scale, "1/4");
+    CHECK_TEXT(waits(&t, 0, "bucket with block[1]"), "backward block[1] mb 1");
+    CHECK(!lower(&t, text, "overlap.ddp.no_sync=false"));
+    CHECK(told(&t, "reduces in the last microbatch"));
+    CHECK(!lower(&t, text, "overlap.ddp.buckets=[[block]]"));
+    CHECK(told(&t, "makes its buckets by size"));
+    finish(&t);
+}
+
 static void what_a_pipeline_cannot_shard_is_told(void)
 {
     bench t = {0};
@@ -279,6 +298,10 @@ static void what_does_not_divide_is_told(void)
     CHECK(!lower(&t, "mesh: {axes: {tp: 3, dp: 1}}\n" ONE, NULL));
     CHECK(told(&t, "2 heads do not divide by the 3 ranks of axis \"tp\""));
     CHECK(told(&t, "32 columns of the MLP"));
+    CHECK(!lower(&t, ONE,
+                 "workload.model={layers: 2, hidden: 10000000, ffn_hidden: 10000000, heads: "
+                 "2, sequence: 100000000, vocabulary: 16, microbatch: 1000}"));
+    CHECK(told(&t, "the model is too large"));
     CHECK(!lower(&t, ONE, "workload.model.matmul_efficiency=1.5"));
     CHECK(told(&t, "no more than 100 %"));
     CHECK(
@@ -298,6 +321,7 @@ static CU_TestInfo tests[] = {
     {"blocks are split among stages", blocks_are_split_among_stages},
     {"gradients reach the optimizer once", gradients_reach_the_optimizer_once},
     {"a pipeline shards the layers of its stages", a_pipeline_shards_the_layers_of_its_stages},
+    {"a pipeline reduces in buckets of its stages", a_pipeline_reduces_in_buckets_of_its_stages},
     {"what a pipeline cannot shard is told", what_a_pipeline_cannot_shard_is_told},
     {"what does not divide is told", what_does_not_divide_is_told},
     CU_TEST_INFO_NULL,

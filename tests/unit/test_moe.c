@@ -34,7 +34,8 @@ static const ovl_model_line *line(const bench *t, const char *name)
 /* Forward: qkv 1536, attention 512, proj 512, router 2 * 4 * 8 * 4 = 256, eight rows through both
  * matrices of an expert 2 * 512, the shared one 2 * 256: 4352. The backward twice that. Parameters:
  * 192 + 64 + 16 of the attention and norms, router 32, two experts and the shared one 3 * 64. Four
- * all-to-alls of 2 * 4 rows of 16 bytes. What the model needs: 3 * (2 * 4352 + 1024 of the head). */
+ * all-to-alls of 2 * 4 rows of 16 bytes. What the model needs: 3 * (2 * 4352 + 1024 of the head).
+ */
 static void experts_are_counted(void)
 {
     bench t = {0};
@@ -52,8 +53,8 @@ static void experts_are_counted(void)
     finish(&t);
 }
 
-/* 576 of the attention and norms and 160 of scores; eight rows of 8 + 2 * 4 columns, 256; the shared
- * expert 2 * 4 * 2 * 4 = 64. With 1.5 times the rows on the hottest rank 128 more. */
+/* 576 of the attention and norms and 160 of scores; eight rows of 8 + 2 * 4 columns, 256; the
+ * shared expert 2 * 4 * 2 * 4 = 64. With 1.5 times the rows on the hottest rank 128 more. */
 static void activations_are_those_of_the_busiest_rank(void)
 {
     bench t = {0};
@@ -64,15 +65,16 @@ static void activations_are_those_of_the_busiest_rank(void)
     finish(&t);
 }
 
-/* Four ranks, two on each of two nodes: loads 2.5, 0.5, 0.5, 0.5, so the first place of the axis has
- * a mean of 1.5. Across, bytes 128 (two copies): a rank there gets 128/2 * 1.5 = 96 from the other
- * node, out of 64 * 0.5 = 32 go to it from its own. Inside, it sends and gets 1.5 and 2.5: from its
- * neighbour 128 / 3 * 1.5 * 2.5 = 160 bytes. */
+/* Four ranks, two on each of two nodes: loads 2.5, 0.5, 0.5, 0.5, so the first place of the axis
+ * has a mean of 1.5. Across, bytes 128 (two copies): a rank there gets 128/2 * 1.5 = 96 from the
+ * other node, out of 64 * 0.5 = 32 go to it from its own. Inside, it sends and gets 1.5 and 2.5:
+ * from its neighbour 128 / 3 * 1.5 * 2.5 = 160 bytes. */
 static void a_hot_rank_gets_more_and_takes_longer(void)
 {
     bench t = {0};
-    CHECK(lower(&t, FOUR, "workload.model.moe={experts: 4, top_k: 2, ffn_hidden: 4, shared: 1, "
-                          "across: nodes, hottest: 2.5}"));
+    CHECK(lower(&t, FOUR,
+                "workload.model.moe={experts: 4, top_k: 2, ffn_hidden: 4, shared: 1, "
+                "across: nodes, hottest: 2.5}"));
     CHECK_INT(line(&t, "block")->across_bytes, 4 * 128);
     const char *experts = "forward block[0].experts_in";
     CHECK_INT(cost_named(&t, 0, experts)->work, 5 * cost_named(&t, 1, experts)->work);
@@ -138,7 +140,8 @@ static void mistakes_are_told(void)
     check_told(TWO, "workload.model.moe.experts=5", "do not divide");
     check_told(TWO, "workload.model.moe.top_k=5", "only 4 experts");
     check_told(TWO, "workload.model.moe.copies=1", "copies belongs to across");
-    check_told(TWO, "workload.model.moe={experts: 4, top_k: 2, ffn_hidden: 4, spread: 1, hottest: 2}",
+    check_told(TWO,
+               "workload.model.moe={experts: 4, top_k: 2, ffn_hidden: 4, spread: 1, hottest: 2}",
                "uneven in one way");
     check_told(TWO, "overlap={ddp: {group: ep}}", "mixture of experts is not modelled");
     check_told("mesh: {axes: {tp: 2, ep: 2, pp: 1}}\n" MACHINE MODEL PIPELINE, NULL,
@@ -146,19 +149,20 @@ static void mistakes_are_told(void)
 }
 
 #define PAIRS                                                                                      \
-    "mesh: {axes: {ep: 2, pp: 2}}\n" MACHINE MODEL                                                  \
+    "mesh: {axes: {ep: 2, pp: 2}}\n" MACHINE MODEL                                                 \
     "overlap: {pipeline: {schedule: dualpipe, microbatches: 8}}\n"
 
-/* A backward begins with the dispatch of its gradient: attention of the forward is issued behind it,
- * then its dispatch, then experts of the backward. */
+/* A backward begins with the dispatch of its gradient: attention of the forward is issued behind
+ * it, then its dispatch, then experts of the backward. */
 static void pairs_take_turns(void)
 {
     bench t = {0};
     CHECK(lower(&t, PAIRS, NULL));
-    CHECK_HAS(sequence(&t, 0),
-              "backward block[0].dispatch mb 0 | forward block[1].qkv mb 5 | forward "
-              "block[1].attention mb 5 | forward block[1].proj mb 5 | forward block[1].router mb 5 | "
-              "forward block[1].dispatch mb 5 | backward block[0].shared_out mb 0");
+    CHECK_HAS(
+        sequence(&t, 0),
+        "backward block[0].dispatch mb 0 | forward block[1].qkv mb 5 | forward "
+        "block[1].attention mb 5 | forward block[1].proj mb 5 | forward block[1].router mb 5 | "
+        "forward block[1].dispatch mb 5 | backward block[0].shared_out mb 0");
     CHECK(analyse(&t));
     ovl_time turns = t.result.step;
     CHECK_INT(t.result.n_hazards, 0);

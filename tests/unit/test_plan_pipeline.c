@@ -403,7 +403,7 @@ static void what_does_not_fit_is_told(void)
     CHECK(!lower(&t, TWO, "overlap={}"));
     CHECK_HAS(mistake(&t), "stages need a schedule");
     CHECK(!lower(&t, TWO, "overlap.ddp={}"));
-    CHECK_HAS(mistake(&t), "overlap.ddp does not go together with overlap.pipeline");
+    CHECK_HAS(mistake(&t), "overlap.ddp in a pipeline arranges layers, not stages");
     CHECK(!lower(&t, TWO, "workload={ranks: 2, ops: [{kernel: a, duration: 1 ms}]}"));
     CHECK_HAS(mistake(&t), "overlap.pipeline arranges stages or layers, not an explicit program");
     CHECK(!lower(&t, TWO, "hardware={collectives: [{op: send_recv, beta: 1 GB/s}]}") == 0);

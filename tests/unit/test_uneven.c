@@ -5,9 +5,9 @@
 #include "tests/unit/lowering.h"
 
 #define NEAR                                                                                       \
-    "hardware: {node: {gpus: 2}, links: {nvlink: {bandwidth: 1 GB/s, scope: gpu}, nic: "            \
-    "{bandwidth: 1 GB/s, gpus: 1, out_of: node}, way: {bandwidth: 1 GB/s, scope: node}, all: "      \
-    "{bandwidth: 1 GB/s, scope: cluster}}, collectives: [{op: all_to_all, via: [nvlink], "          \
+    "hardware: {node: {gpus: 2}, links: {nvlink: {bandwidth: 1 GB/s, scope: gpu}, nic: "           \
+    "{bandwidth: 1 GB/s, gpus: 1, out_of: node}, way: {bandwidth: 1 GB/s, scope: node}, all: "     \
+    "{bandwidth: 1 GB/s, scope: cluster}}, collectives: [{op: all_to_all, via: [nvlink], "         \
     "algorithm: direct}]}\n"                                                                       \
     "mesh: {axes: {ep: 4}}\n"
 #define EXCHANGE NEAR "workload: {ops: [{collective: a, op: all_to_all, group: ep, bytes: 400 MB, "
@@ -23,8 +23,8 @@ static ovl_time length(bench *t, const char *text, const char *set)
 
 /* 400 MB of four, receives 2, 1, 1, 0: i gives j 100 MB times receives of j. Rank 0 gets 3 * 200 MB
  * over its own link; what it gets from the other node 2 * 200; a node's way out carries what leaves
- * both ranks, 2 * 100 * (1 + 0) out of the first, 2 * 100 * (2 + 1) out of the second; between nodes
- * both. Evenly 300, 200, 400 and 800. */
+ * both ranks, 2 * 100 * (1 + 0) out of the first, 2 * 100 * (2 + 1) out of the second; between
+ * nodes both. Evenly 300, 200, 400 and 800. */
 static void the_busiest_counts(void)
 {
     bench t = {0};

@@ -90,7 +90,7 @@ static ovl_time work_of(const bench *t, const ovl_program *p, uint32_t rank, con
 static ovl_program trial_of(bench *t, uint64_t seed, uint64_t trial)
 {
     ovl_vary vary;
-    ovl_vary_prepare(&vary, t->p, &t->scenario.variation, seed, &t->arena);
+    ovl_vary_prepare(&vary, t->p, &t->scenario.variation, t->lowered.laws, seed, &t->arena);
     return ovl_vary_trial(&vary, trial, &t->arena);
 }
 
@@ -202,6 +202,109 @@ static void ranks_pause_once_a_period(void)
     }
 }
 
+/* Where a duration says how it varies, it draws what `variation` by name draws; by name counts
+ * before it, and it before the kind. p50 of 4 ms is the stated duration. */
+static void a_duration_that_varies_draws_as_one_of_that_name(void)
+{
+    bench t = {0}, u = {0};
+    CHECK(lower(&t,
+                STEP "    - {kernel: a, duration: {mean: 5 ms, cv: 10 %}}\n"
+                     "    - {kernel: b, duration: {p50: 4 ms, p95: 6 ms}}\n"
+                     "    - {kernel: c, duration: {mean: 5 ms, cv: 10 %}}\n"
+                     "    - {collective: r, op: all_reduce, bytes: 8 MiB, duration: {mean: 2 "
+                     "ms, cv: 20 %, distribution: gamma}}\n"
+                     "variation: {kernels: {cv: 50 %}, ops: [{op: c, mean: 7 ms}]}\n",
+                NULL));
+    CHECK(lower(&u,
+                STEP "    - {kernel: a, duration: 5 ms}\n"
+                     "    - {kernel: b, duration: 4 ms}\n"
+                     "    - {kernel: c, duration: 5 ms}\n"
+                     "    - {collective: r, op: all_reduce, bytes: 8 MiB, duration: 2 ms}\n"
+                     "variation: {ops: [{op: a, cv: 10 %}, {op: c, mean: 7 ms}, {op: r, cv: "
+                     "20 %, distribution: gamma}]}\n",
+                NULL));
+    ovl_program p = trial_of(&t, 1, 3), q = trial_of(&u, 1, 3);
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        CHECK(work_of(&t, &p, rank, "a") != 5 * OVL_MS);
+        CHECK_INT(work_of(&t, &p, rank, "a"), work_of(&u, &q, rank, "a"));
+        CHECK_INT(work_of(&t, &p, rank, "r"), work_of(&u, &q, rank, "r"));
+        CHECK_INT(work_of(&t, &p, rank, "c"), 7 * OVL_MS);
+    }
+    CHECK_INT(work_of(&t, t.p, 0, "b"), 4 * OVL_MS);
+    uint32_t above = 0;
+    for (uint64_t trial = 0; trial < 500; trial++) {
+        ovl_program other = trial_of(&t, 1, trial);
+        for (uint32_t rank = 0; rank < 4; rank++) {
+            above += work_of(&t, &other, rank, "b") > 6 * OVL_MS;
+        }
+    }
+    CHECK(above > 60 && above < 145); /* 5 % of 2,000, give or take four standard deviations */
+    finish(&t);
+    finish(&u);
+}
+
+static ovl_time step_of_trial(bench *t, uint64_t trial)
+{
+    ovl_program p = trial_of(t, 1, trial);
+    ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE, .free_name = OVL_NONE};
+    ovl_timeline line = {0};
+    CHECK(ovl_run(&p, &options, &t->arena, &line, &t->errs));
+    return line.step;
+}
+
+/* One rank; launches take 1 ms: of a at 0..1, of b at 1..2, of c at 2..3; kernels of 2 ms end at 3,
+ * 5 and 7. A pause of 10 ms from 1.5 ms on comes before the launch of c, at 2: c is launched at
+ * 12..13 and ends at 15. One from 5 ms on finds nothing left to launch: the host is busy until 15.
+ * One from 20 ms on comes after the step: it ends at 30. At the begin: 10 + 7. */
+static void a_pause_comes_at_its_moment(void)
+{
+    static const char *const from[] = {"variation.pauses.from=1.5 ms", "variation.pauses.from=5 ms",
+                                       "variation.pauses.from=20 ms", NULL};
+    static const ovl_time step[] = {15, 15, 30, 17};
+    for (uint32_t i = 0; i < OVL_COUNT(from); i++) {
+        bench t = {0};
+        CHECK(lower(&t,
+                    "hardware: {host: {launch: 1 ms}}\n"
+                    "workload:\n  ops:\n"
+                    "    - {kernel: a, duration: 2 ms}\n"
+                    "    - {kernel: b, duration: 2 ms}\n"
+                    "    - {kernel: c, duration: 2 ms}\n"
+                    "variation: {pauses: {period: 2, length: 10 ms, phase: aligned}}\n",
+                    from[i]));
+        CHECK_INT(step_of_trial(&t, 0), step[i] * OVL_MS);
+        CHECK_INT(step_of_trial(&t, 1), 7 * OVL_MS); /* not its turn */
+        finish(&t);
+    }
+}
+
+/* Moments are drawn evenly: of 200 pauses between 10 and 30 ms the mean is 20, give or take 4
+ * standard errors of 20 / sqrt(12 * 200) = 0.41. */
+static void moments_are_drawn_evenly(void)
+{
+    bench t = {0};
+    ovl_vary vary;
+    double sum = 0;
+    CHECK(lower(&t,
+                STEP KERNELS
+                "variation: {pauses: {period: 1, length: 3 ms, from: 10 ms, until: 30 ms}}\n",
+                NULL));
+    ovl_vary_prepare(&vary, t.p, &t.scenario.variation, NULL, 1, &t.arena);
+    for (uint64_t trial = 0; trial < 50; trial++) {
+        for (uint32_t rank = 0; rank < 4; rank++) {
+            ovl_time at = ovl_vary_pause_moment(&vary, trial, rank);
+            CHECK(at >= 10 * OVL_MS && at <= 30 * OVL_MS);
+            sum += (double)at / OVL_MS;
+        }
+    }
+    CHECK_NEAR(sum / 200, 20, 1.65);
+    CHECK(!lower(&t,
+                 STEP KERNELS
+                 "variation: {pauses: {period: 1, length: 3 ms, from: 10 ms, until: 3 ms}}\n",
+                 NULL));
+    CHECK_HAS(mistake(&t), "until must not be before from");
+    finish(&t);
+}
+
 static void mistakes_are_told(void)
 {
     bench t = {0};
@@ -242,6 +345,10 @@ static CU_TestInfo tests[] = {
     {"means are kept or replaced", means_are_kept_or_replaced},
     {"launches vary with the host", launches_vary_with_the_host},
     {"ranks pause once a period", ranks_pause_once_a_period},
+    {"a duration that varies draws as one of that name",
+     a_duration_that_varies_draws_as_one_of_that_name},
+    {"a pause comes at its moment", a_pause_comes_at_its_moment},
+    {"moments are drawn evenly", moments_are_drawn_evenly},
     {"mistakes are told", mistakes_are_told},
     {"names with stars", names_with_stars},
     CU_TEST_INFO_NULL,

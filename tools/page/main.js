@@ -66,6 +66,26 @@ function face(term) {
     term === "comm_latency" ? "color-mix(in srgb," + plain + " 60%,var(--page))" : plain;
 }
 
+/* Compute alone, communication alone, both, and what overlap saves: each row and each column adds up. */
+function controlled(three) {
+  if (!three) {
+    return null;
+  }
+  const runs = { compute_only: "compute only", communication_only: "communication only", both: "both", saved: "alone + alone - both" };
+  const terms = Object.keys(three.both.decomposition_s).filter((term) => Object.keys(runs).some((run) => three[run].decomposition_s[term]));
+  const most = Math.max(...Object.keys(runs).map((run) => ps(three[run].step_s)));
+  const columns = [{ key: "term", title: "term", kind: "text", head: true, foot: "step", get: (term) => words(term) }];
+  Object.entries(runs).forEach(([run, title]) => columns.push({ key: run, title, kind: "time", unit: unitFor(most),
+    get: (term) => ps(three[run].decomposition_s[term]), foot: ps(three[run].step_s) }));
+  const saved = ps(three.saved.step_s), said = "Overlap saves " + time(saved) + ": " + time(ps(three.compute_only.step_s)) +
+    " of compute alone + " + time(ps(three.communication_only.step_s)) + " of communication alone - " + time(ps(three.both.step_s)) + " of both.";
+  return section("controlled", "Controlled runs", make("p", {}, "The step without communication, without kernels, and as it is, on rank " +
+    three.rank + "; order and the host stay."), table("three-runs", "Three controlled runs", columns, terms, true), make("p", {}, said),
+    table("three-durations", "Durations, summed over the rank: as costs say, in the run without the other kind, and in both", [
+      plain("what", "what", { kind: "text", head: true }), plain("times", "times"), sec("isolated_s", "isolated"), sec("alone_s", "alone"),
+      sec("both_s", "both")], three.durations));
+}
+
 const link = (name, rank, start) => (page.timeline ? make("button", { type: "button", class: "plain",
   onclick: () => page.timeline.find(name, rank, start) }, name) : name);
 
@@ -212,8 +232,8 @@ function show(index) {
   page.memory = draws && run.ranks.some((rank) => rank.live_over_time && rank.live_over_time.length) ? new Memory(run, entry.timeline.begin_ps) : null;
   document.getElementById("title").textContent = (run.scenario || entry.word) + (run.variant === "base" ? "" : ": " + run.variant);
   document.getElementById("description").textContent = run.description || "";
-  const parts = [summary(run), timeline(entry), decomposition(run), collectives(run), idle(run), memory(run), links(run), path(run),
-    hazards(run), inputs(entry), notModelled(run)];
+  const parts = [summary(run), timeline(entry), decomposition(run), controlled(entry.controlled), collectives(run), idle(run), memory(run), links(run), path(run),
+    hazards(run), inputs(entry), notModelled(run)].filter((part) => part);
   if (data.runs.length > 1) {
     parts.unshift(comparison());
   }
