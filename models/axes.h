@@ -49,7 +49,8 @@ typedef struct ovl_axes {
     uint32_t n_points; /* 0 without an axis */
 } ovl_axes;
 
-/* What the command line adds. An axis of a key that the file sweeps, too, takes its place. */
+/* What the command line adds. It takes the place of every axis of the file that it names a key of,
+ * `list` and `sample` as a whole. */
 typedef struct ovl_axis_words {
     const char *const *over; /* "KEY=V1,V2", a grid axis each; values as in a YAML list */
     uint32_t n_over;

@@ -9,11 +9,38 @@
 
 /* --- The section of the file --- */
 
-static bool has_word(const ovl_axis_words *words, const char *path)
+static bool names(const char *const *words, uint32_t n, const char *path)
 {
     size_t length = strlen(path);
-    for (uint32_t i = 0; i < words->n_over; i++) {
-        if (strncmp(words->over[i], path, length) == 0 && words->over[i][length] == '=') {
+    for (uint32_t i = 0; i < n; i++) {
+        if (strncmp(words[i], path, length) == 0 && words[i][length] == '=') {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_word(const ovl_axis_words *words, const char *path)
+{
+    return names(words->over, words->n_over, path) || names(words->zip, words->n_zip, path) ||
+           names(words->sample, words->n_sample, path);
+}
+
+/* Whether the command line names a key of this mapping. */
+static bool has_word_of(const ovl_axis_words *words, const ovl_node *map)
+{
+    for (uint32_t i = 0; map && map->kind == OVL_NODE_MAP && i < map->count; i++) {
+        if (has_word(words, map->pairs[i].key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_word_of_rows(const ovl_axis_words *words, const ovl_node *rows)
+{
+    for (uint32_t i = 0; rows->kind == OVL_NODE_LIST && i < rows->count; i++) {
+        if (has_word_of(words, rows->items[i])) {
             return true;
         }
     }
@@ -83,9 +110,13 @@ static void read_section(ovl_axis_reader *r, const ovl_axis_words *words)
     for (uint32_t i = 0; i < sweep->count; i++) {
         const ovl_pair_node *pair = &sweep->pairs[i];
         if (strcmp(pair->key, "list") == 0) {
-            ovl_axis_list(r, pair->value);
+            if (!has_word_of_rows(words, pair->value)) {
+                ovl_axis_list(r, pair->value);
+            }
         } else if (strcmp(pair->key, "sample") == 0) {
-            read_sample(r, pair->value);
+            if (!has_word_of(words, ovl_node_get(pair->value, "keys"))) {
+                read_sample(r, pair->value);
+            }
         } else if (!has_word(words, pair->key)) {
             ovl_axis_grid(r, pair->key, pair->key_mark, pair->value);
         }

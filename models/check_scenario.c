@@ -164,11 +164,28 @@ static void check_kept(const ovl_scenario *s, const ovl_layer *layer, ovl_errs *
     }
 }
 
+/* Keys of a layer that need another one. */
+static void check_needs(const ovl_scenario *s, const ovl_layer *layer, ovl_errs *errs)
+{
+    bool again = layer->recompute, sharded = s->fsdp.given || s->zero.given;
+    if (sharded && !again && (layer->checkpoint || layer->recompute_time.count)) {
+        ovl_warning(errs, layer->mark,
+                    "\"%s\" of layer \"%s\" has no effect without recompute: true",
+                    layer->checkpoint ? "checkpoint" : "recompute_time", layer->name);
+    }
+    if (sharded && layer->offload && (again ? layer->checkpoint : layer->activations) == 0) {
+        ovl_warning(errs, layer->mark,
+                    "layer \"%s\" is offloaded but keeps nothing: it gives no %s", layer->name,
+                    again ? "checkpoint" : "activations");
+    }
+}
+
 static void check_fsdp(const ovl_scenario *s, ovl_errs *errs)
 {
     const ovl_workload *workload = &s->workload;
     for (uint32_t i = 0; i < workload->layers.count; i++) {
         check_kept(s, OVL_ITEM(workload->layers, ovl_layer, i), errs);
+        check_needs(s, OVL_ITEM(workload->layers, ovl_layer, i), errs);
     }
     const char *own = s->fsdp.given ? "overlap.fsdp" : "overlap.zero";
     ovl_mark mark = s->fsdp.given ? s->fsdp.mark : s->zero.mark;

@@ -191,12 +191,29 @@ static bool comm_sms(ovl_lowering *l, const comm *c, const ovl_comm_time *time, 
     return true;
 }
 
+/* A formula counts what crosses the links it is given: nothing, if all members lie on one side. */
+static void say_if_free(ovl_lowering *l, const comm *c, const ovl_cost *cost)
+{
+    if (c->algorithm != OVL_ALGO_NONE && c->spec->bytes > 0 && cost->latency + cost->work == 0) {
+        const char *links = "";
+        for (uint32_t i = 0; i < c->via->count; i++) {
+            links = ovl_arena_printf(l->arena, "%s%s%s", links, i ? ", " : "", c->via->item[i]);
+        }
+        ovl_plan_say(l, ovl_arena_printf(l->arena,
+                                         "The time of %s in %s is not modelled: between its ranks "
+                                         "it crosses none of the links that it goes via (%s).",
+                                         ovl_coll_name(c->spec->op),
+                                         c->spec->group ? c->spec->group : "any group", links));
+    }
+}
+
 static void comm_notes(ovl_lowering *l, const comm *c, const ovl_cost *cost)
 {
     if (c->spec->n < 2) {
         return;
     }
     const char *name = ovl_coll_name(c->spec->op);
+    say_if_free(l, c, cost);
     if (!c->spec->has_bytes) {
         ovl_plan_note(l, OVL_NOTE_COMM_BYTES, c->spec->name);
         return;

@@ -1,10 +1,18 @@
 #include "models/layer.h"
 #include "models/inner.h"
 
-static ovl_kernel_spec kernel_of(const ovl_layer *layer, const char *pass)
+/* Sharded parameters are computed with in the type that they are gathered in. */
+static ovl_dtype compute_dtype(const ovl_lowering *l, const ovl_layer *layer)
+{
+    const ovl_fsdp *fsdp = &l->scenario->fsdp;
+    bool own = !fsdp->given || fsdp->param_dtype == OVL_DTYPE_OF_LAYER;
+    return (ovl_dtype)(own ? layer->dtype : fsdp->param_dtype);
+}
+
+static ovl_kernel_spec kernel_of(const ovl_lowering *l, const ovl_layer *layer, const char *pass)
 {
     return (ovl_kernel_spec){.mark = layer->mark,
-                             .dtype = (ovl_dtype)layer->dtype,
+                             .dtype = compute_dtype(l, layer),
                              .sms = layer->sms,
                              .blocks = layer->blocks,
                              .klass = layer->klass ? layer->klass : pass};
@@ -22,7 +30,7 @@ ovl_plan_cost ovl_layer_forward(ovl_lowering *l, const ovl_layer *layer)
     if (layer->inner) {
         return inner_length(l, layer, OVL_INNER_FORWARD);
     }
-    ovl_kernel_spec spec = kernel_of(layer, "forward");
+    ovl_kernel_spec spec = kernel_of(l, layer, "forward");
     spec.name = ovl_arena_printf(l->arena, "forward %s", layer->name);
     spec.duration = layer->forward;
     spec.flops = layer->forward_flops;
@@ -40,7 +48,7 @@ ovl_plan_cost ovl_layer_recompute(ovl_lowering *l, const ovl_layer *layer, ovl_p
     if (layer->inner) {
         return inner_length(l, layer, OVL_INNER_AGAIN);
     }
-    ovl_kernel_spec spec = kernel_of(layer, "forward");
+    ovl_kernel_spec spec = kernel_of(l, layer, "forward");
     spec.name = ovl_arena_printf(l->arena, "recompute %s", layer->name);
     spec.duration = layer->recompute_time;
     return layer->recompute && spec.duration.count ? ovl_plan_kernel(l, &spec) : forward;
@@ -51,7 +59,7 @@ ovl_plan_cost ovl_layer_backward(ovl_lowering *l, const ovl_layer *layer)
     if (layer->inner) {
         return inner_length(l, layer, OVL_INNER_BACKWARD);
     }
-    ovl_kernel_spec spec = kernel_of(layer, "backward");
+    ovl_kernel_spec spec = kernel_of(l, layer, "backward");
     spec.name = ovl_arena_printf(l->arena, "backward %s", layer->name);
     spec.duration = layer->backward;
     spec.flops = layer->backward_flops;

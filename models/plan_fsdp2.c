@@ -17,6 +17,15 @@ ovl_fsdp2_group *ovl_fsdp2_root(const ovl_fsdp2 *e)
     return e->p->root == OVL_NONE ? NULL : &e->groups[e->p->root];
 }
 
+uint32_t ovl_fsdp2_unit(const ovl_fsdp2 *e, const ovl_fsdp2_group *g, uint32_t u)
+{
+    uint32_t own = (uint32_t)(g - e->groups);
+    while (u <= g->g->last && e->p->group_of[u] != own) {
+        u++;
+    }
+    return u <= g->g->last ? u : OVL_NONE;
+}
+
 /* --- Opening a code --- */
 
 static void open_groups(ovl_fsdp2 *e)
@@ -25,7 +34,7 @@ static void open_groups(ovl_fsdp2 *e)
     for (uint32_t i = 0; i < e->p->n_groups; i++) {
         ovl_fsdp2_group *g = &e->groups[i];
         *g = (ovl_fsdp2_group){.g = &e->p->groups[i]};
-        g->cast = g->output = g->whole = g->near = g->gradient = g->gathered_gradient = OVL_NONE;
+        g->cast = g->output = g->whole = g->near = g->gathered_gradient = OVL_NONE;
         g->partial = g->reduced = OVL_NONE;
         g->op = OVL_NONE;
         g->resharded = OVL_NONE;
@@ -54,6 +63,10 @@ static void open(ovl_step *s)
         e->near_slot = ovl_plan_slot(p->l, s->code, p->near);
     }
     open_groups(e);
+    e->gradients = OVL_NEW_ARRAY(&s->scratch, ovl_id, s->n_units);
+    for (uint32_t u = 0; u < s->n_units; u++) {
+        e->gradients[u] = OVL_NONE;
+    }
     e->states = ovl_shard_hold_states(p);
 }
 
@@ -135,17 +148,19 @@ static void before_backward(ovl_step *s, uint32_t u)
         ovl_fsdp2_wait(e, g);
         ovl_fsdp2_prefetch(e, g, e->p->fsdp->prefetch.backward);
     }
-    if (g->gradient == OVL_NONE) {
-        const ovl_param_group *own = g->g;
-        g->gradient = ovl_step_buffer(s, ovl_arena_printf(&s->scratch, "%s.grad", own->name),
-                                      ovl_fsdp_whole(own, own->grad_dtype), OVL_GRADIENT,
-                                      own->grad_dtype, s->compute, own->mark);
+    if (e->gradients[u] == OVL_NONE) {
+        const ovl_step_unit *unit = &s->units[u];
+        ovl_dtype dtype = g->g->grad_dtype;
+        e->gradients[u] = ovl_step_buffer(s, ovl_arena_printf(&s->scratch, "%s.grad", unit->name),
+                                          unit->n_elements * ovl_dtype_size(dtype), OVL_GRADIENT,
+                                          dtype, s->compute, unit->mark);
     }
 }
 
 static void in_backward(ovl_step *s, uint32_t u)
 {
-    const ovl_fsdp2_group *g = ovl_fsdp2_group_of(state(s), u);
+    const ovl_fsdp2 *e = state(s);
+    const ovl_fsdp2_group *g = ovl_fsdp2_group_of(e, u);
     if (!g) {
         return;
     }
@@ -154,10 +169,10 @@ static void in_backward(ovl_step *s, uint32_t u)
         ovl_step_reads(s, g->whole);
     }
     if (adds) {
-        ovl_step_reads(s, g->gradient);
+        ovl_step_reads(s, e->gradients[u]);
     }
-    ovl_step_writes(s, g->gradient);
-    ovl_step_produces(s, g->gradient, s->units[u].name, !adds);
+    ovl_step_writes(s, e->gradients[u]);
+    ovl_step_produces(s, e->gradients[u], s->units[u].name, !adds);
 }
 
 static void after_backward(ovl_step *s, uint32_t u)

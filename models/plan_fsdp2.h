@@ -13,7 +13,7 @@
  *                                                                 waited for; backward: right after
  *                                                                 its own copy-out
  *     gathered parameters     copy-out (compute)                  post-forward, post-backward
- *     gradients               backward (compute)                  after their copy-in
+ *     gradients               backward of their layer (compute)   after their copy-in
  *     reduce-scatter input    post-backward (compute)             at the next post-backward, once
  *                                                                 compute waits for it
  *     reduce-scatter output   (reduce-scatter stream)             once accumulated; with replicas
@@ -36,13 +36,12 @@ typedef struct ovl_fsdp2_group {
     ovl_id whole;             /* gathered parameters */
     ovl_id near;              /* resharded over neighbours after the forward */
     uint32_t resharded;       /* ... by this operation, which its next gather waits for; OVL_NONE */
-    ovl_id gradient;          /* whole gradients of this microbatch */
     ovl_id gathered_gradient; /* whole gradients accumulated in another type */
     ovl_id partial;           /* sharded sums before the all-reduce, in another type */
     ovl_id reduced;           /* output kept for the all-reduce */
     uint32_t reduced_end;     /* ... and the last operation that uses it */
     uint32_t op;              /* of the gather under way, OVL_NONE: none */
-    bool has_gradient;        /* gradient, or gathered_gradient, holds earlier microbatches */
+    bool has_gradient;        /* its gradients hold earlier microbatches */
     bool has_sum;             /* grad holds earlier microbatches */
     bool has_partial;         /* partial sums wait for the all-reduce */
 } ovl_fsdp2_group;
@@ -57,6 +56,7 @@ typedef struct ovl_fsdp2 {
     ovl_fsdp_plan *p;
     ovl_step *s;
     ovl_fsdp2_group *groups; /* aligned with the plan's */
+    ovl_id *gradients;       /* [n_units] whole gradients of this microbatch, or OVL_NONE */
     uint16_t copy_stream, gather_stream, scatter_stream, reduce_stream;
     uint16_t shard_slot, reduce_slot, replica_slot, near_slot;
     ovl_id states;         /* held buffer of all groups, where they are given so, or OVL_NONE */
@@ -72,6 +72,9 @@ typedef struct ovl_fsdp2 {
 /* The group of a unit, NULL if it has no parameters. */
 ovl_fsdp2_group *ovl_fsdp2_group_of(const ovl_fsdp2 *e, uint32_t u);
 ovl_fsdp2_group *ovl_fsdp2_root(const ovl_fsdp2 *e);
+
+/* The first unit of a group from `u` on, or OVL_NONE: all but the root have one. */
+uint32_t ovl_fsdp2_unit(const ovl_fsdp2 *e, const ovl_fsdp2_group *g, uint32_t u);
 
 /* Issues the gather of a group unless it is gathered, or under way. */
 void ovl_fsdp2_unshard(ovl_fsdp2 *e, ovl_fsdp2_group *g);

@@ -17,6 +17,20 @@ static bool widens(const ovl_fsdp2_group *g)
     return g->g->reduce_dtype != g->g->grad_dtype;
 }
 
+/* The operation last added reads the whole gradients of a group, puts them into a buffer, and they
+ * are freed. */
+static void take_gradients(ovl_fsdp2 *e, const ovl_fsdp2_group *g, ovl_effect_kind kind,
+                           ovl_id into)
+{
+    for (uint32_t u = g->g->first; (u = ovl_fsdp2_unit(e, g, u)) != OVL_NONE; u++) {
+        ovl_step_reads(e->s, e->gradients[u]);
+        ovl_step_effect(e->s, kind, into, e->gradients[u], 1);
+    }
+    for (uint32_t u = g->g->first; (u = ovl_fsdp2_unit(e, g, u)) != OVL_NONE; u++) {
+        ovl_step_release(e->s, &e->gradients[u]);
+    }
+}
+
 /* Gradients that are not reduced now stay whole, in the type they will be reduced in: in place, or
  * added to a buffer of their own. */
 static void accumulate_whole(ovl_fsdp2 *e, ovl_fsdp2_group *g)
@@ -36,10 +50,8 @@ static void accumulate_whole(ovl_fsdp2 *e, ovl_fsdp2_group *g)
     }
     ovl_step_mover(s, ovl_step_name(s, "accumulate", own->name), s->compute,
                    ovl_fsdp_whole(own, own->grad_dtype), bytes, e->p->fsdp->copy_rate, own->mark);
-    ovl_step_reads(s, g->gradient);
     ovl_step_writes(s, g->gathered_gradient);
-    ovl_step_effect(s, first ? OVL_PACK : OVL_ACCUMULATE, g->gathered_gradient, g->gradient, 1);
-    ovl_step_release(s, &g->gradient);
+    take_gradients(e, g, first ? OVL_PACK : OVL_ACCUMULATE, g->gathered_gradient);
 }
 
 /* --- Reduce-scatter --- */
@@ -68,17 +80,21 @@ static ovl_id copy_in(ovl_fsdp2 *e, ovl_fsdp2_group *g)
     const ovl_param_group *own = g->g;
     uint32_t waits = take_oldest(e);
     uint64_t bytes = ovl_fsdp_padded(e->p, own, own->reduce_dtype);
-    ovl_id *from = g->gathered_gradient != OVL_NONE ? &g->gathered_gradient : &g->gradient;
-    ovl_dtype dtype = from == &g->gradient ? own->grad_dtype : own->reduce_dtype;
+    bool gathered = g->gathered_gradient != OVL_NONE;
+    ovl_dtype dtype = gathered ? own->reduce_dtype : own->grad_dtype;
     ovl_id input = ovl_step_buffer(s, ovl_step_name(s, "reduce input", own->name), bytes,
                                    OVL_REDUCE_BUFFER, own->reduce_dtype, s->compute, own->mark);
     ovl_step_mover(s, ovl_step_name(s, "reduce copy_in", own->name), s->compute,
                    ovl_fsdp_whole(own, dtype), bytes, e->p->fsdp->copy_rate, own->mark);
     ovl_step_after(s, waits);
-    ovl_step_reads(s, *from);
+    if (gathered) {
+        ovl_step_reads(s, g->gathered_gradient);
+        ovl_step_effect(s, OVL_PACK, input, g->gathered_gradient, 1);
+        ovl_step_release(s, &g->gathered_gradient);
+    } else {
+        take_gradients(e, g, OVL_PACK, input);
+    }
     ovl_step_writes(s, input);
-    ovl_step_effect(s, OVL_PACK, input, *from, 1);
-    ovl_step_release(s, from);
     g->has_gradient = false;
     return input;
 }

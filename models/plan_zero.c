@@ -66,8 +66,10 @@ void ovl_zero_open(ovl_step *s)
     *e = (ovl_zero_code){.p = p, .zero = p->options, .s = s, .reduced = OVL_NONE};
     p->code = e;
     e->gate = e->waited = OVL_NONE;
-    e->gather_stream = ovl_add_stream(s->b, s->code, "all_gather");
-    e->reduce_stream = e->zero->overlap_comm ? ovl_add_stream(s->b, s->code, "reduce") : s->compute;
+    bool aside = e->zero->overlap_comm;
+    e->gather_stream =
+        aside || e->zero->stage < 3 ? ovl_add_stream(s->b, s->code, "all_gather") : s->compute;
+    e->reduce_stream = aside ? ovl_add_stream(s->b, s->code, "reduce") : s->compute;
     e->slot = ovl_plan_slot(p->l, s->code, p->shard);
     e->groups = OVL_NEW_ARRAY(&s->scratch, ovl_zero_group, p->n_groups);
     for (uint32_t i = 0; i < p->n_groups; i++) {

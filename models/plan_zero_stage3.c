@@ -88,13 +88,15 @@ static void gather(ovl_zero_code *e, ovl_zero_group *g, uint32_t place)
     op.comm = e->slot;
     op.bytes = bytes;
     g->op = ovl_step_add(s, &op);
+    g->needed = place;
     ovl_step_after(s, e->gate);
     ovl_step_reads(s, g->shard);
     ovl_step_writes(s, g->whole);
     e->live += part->elements;
 }
 
-/* From the recorded trace, whole groups until the bucket is full or too much is alive. */
+/* From the recorded trace, whole groups until the bucket is full or too much is alive. What is
+ * there is passed over, and so it has to stay until then. */
 static void prefetch(ovl_zero_code *e)
 {
     const zero3 *z = trace_of(e);
@@ -107,7 +109,7 @@ static void prefetch(ovl_zero_code *e)
             gather(e, g, e->queued);
             asked += z->gathered[g - e->groups].elements;
         }
-        e->queued++;
+        g->needed = e->queued++;
     }
 }
 
@@ -156,7 +158,7 @@ static bool used_again_soon(const ovl_zero_code *e)
 
 static void release(ovl_zero_code *e, ovl_zero_group *g)
 {
-    if (g->whole != OVL_NONE && !used_again_soon(e)) {
+    if (g->whole != OVL_NONE && g->needed <= e->place && !used_again_soon(e)) {
         e->live -= trace_of(e)->gathered[g - e->groups].elements;
         ovl_step_release(e->s, &g->whole);
         g->op = OVL_NONE;

@@ -156,6 +156,29 @@ static bool unknown_group(const ovl_recorded *rec, const char *name, ovl_mark ma
     return false;
 }
 
+/* "the step has no all_gather; it has all_reduce, broadcast" */
+static bool no_collective(const ovl_recorded *rec, const ovl_change_link *link, ovl_errs *errs)
+{
+    bool has[OVL_COLL_COUNT] = {false};
+    const char *list = "";
+    for (uint32_t r = 0; r < rec->n_ranks; r++) {
+        for (uint32_t i = 0; i < rec->ranks[r].n_ops; i++) {
+            const ovl_rec_op *op = &rec->ranks[r].ops[i];
+            has[op->coll] |= op->kind == OVL_COLLECTIVE || op->kind == OVL_SEND;
+        }
+    }
+    for (int coll = 0; coll < OVL_COLL_COUNT; coll++) {
+        if (has[coll]) {
+            list = ovl_arena_printf(errs->arena, "%s%s %s", list, *list ? "," : "; it has",
+                                    ovl_coll_name((ovl_coll)coll));
+        }
+    }
+    ovl_error(errs, OVL_E_INPUT, link->mark, "the step has no %s%s%s%s",
+              link->op == OVL_COLL_COUNT ? "communication" : ovl_coll_name((ovl_coll)link->op),
+              link->group ? " in " : "", link->group ? link->group : "", list);
+    return false;
+}
+
 static ovl_time over_link(const ovl_change_link *link, const ovl_rec_op *op, double fitted)
 {
     double alpha = link->has_alpha ? (double)link->alpha
@@ -191,8 +214,7 @@ static bool change_link(ovl_recorded *rec, const ovl_change_link *link, ovl_aren
         }
     }
     if (n == 0) {
-        ovl_error(errs, OVL_E_INPUT, link->mark, "the step has no such collective");
-        return false;
+        return no_collective(rec, link, errs);
     }
     ovl_print_time(alpha,
                    (ovl_time)(link->has_alpha ? (double)link->alpha : fitted) / OVL_NS * OVL_NS);

@@ -167,7 +167,8 @@ static void index_waits(order *o)
 
 /* --- Names --- */
 
-/* "void at::native::fill<4, ...>(int, ...)" is at::native::fill. */
+/* "void at::native::fill<4, ...>(int, ...)" is at::native::fill, and "Memcpy DtoH (Device ->
+ * Pinned)" is Memcpy DtoH. */
 static const char *short_name(const char *full, ovl_arena *arena)
 {
     static const char inner[] = "(anonymous namespace)::";
@@ -177,6 +178,9 @@ static const char *short_name(const char *full, ovl_arena *arena)
         if (strncmp(to, inner, sizeof inner - 1) == 0) {
             to += sizeof inner - 1;
         }
+    }
+    while (to > from && to[-1] == ' ') {
+        to--;
     }
     size_t n = (size_t)(to - from);
     return n < 2 || *full == '<' ? full : ovl_arena_strndup(arena, from, OVL_MIN(n, 100));

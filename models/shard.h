@@ -26,8 +26,9 @@ typedef struct ovl_param_group {
     uint64_t elements, shard; /* whole; of one rank, padding included */
     ovl_dtype dtype;          /* of shards, sharded gradients */
     ovl_dtype param_dtype, grad_dtype, reduce_dtype;
-    bool keep; /* stays gathered after the forward */
-    bool skip; /* its backward needs no parameters */
+    bool keep;            /* stays gathered after the forward */
+    bool skip;            /* its backward needs no parameters */
+    uint32_t first, last; /* its first and last unit; all but the root have one */
 } ovl_param_group;
 
 typedef struct ovl_fsdp_plan {

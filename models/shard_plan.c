@@ -119,12 +119,14 @@ static void add_root(ovl_fsdp_plan *p, const bool *is_root)
             p->root = p->n_groups++;
             g = &p->groups[p->root];
             *g = new_group(p, unit, "root");
+            g->first = u;
             g->keep = true;
         } else if (g->dtype != unit->dtype) {
             ovl_error(p->l->errs, OVL_E_INPUT, unit->mark,
                       "the layers of the root have parameters of different types");
         }
         add_tensors(p, g, unit);
+        g->last = u;
         p->group_of[u] = p->root;
     }
 }
@@ -148,6 +150,7 @@ void ovl_shard_groups(ovl_fsdp_plan *p)
         }
         ovl_param_group *g = &p->groups[p->group_of[u] = p->n_groups++];
         *g = new_group(p, unit, unit->name);
+        g->first = g->last = u;
         g->keep = keep[u] || !fsdp->reshard;
         g->skip = skip[u];
         add_tensors(p, g, unit);

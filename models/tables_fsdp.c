@@ -147,14 +147,33 @@ static void read_reshard(const ovl_node *node, ovl_fsdp *fsdp, ovl_errs *errs)
 }
 
 /* No mistake: a variant may change the policy alone. */
-static void only_for(const ovl_node *node, const char *const *keys, const char *policy,
-                     ovl_errs *errs)
+static void no_effect(const ovl_node *node, const char *const *keys, const char *because,
+                      ovl_errs *errs)
 {
-    for (; *keys; keys++) {
+    for (; node && *keys; keys++) {
         if (ovl_node_gives(node, *keys)) {
-            ovl_warning(errs, ovl_node_get(node, *keys)->mark,
-                        "\"%s\" has no effect: it belongs to policy: %s", *keys, policy);
+            ovl_warning(errs, ovl_node_get(node, *keys)->mark, "\"%s\" has no effect: %s", *keys,
+                        because);
         }
+    }
+}
+
+static const char *const all_reduce[] = {"all_reduce", NULL};
+static const char *const keep[] = {"keep_after_forward", NULL};
+static const char *const block[] = {"block", NULL};
+
+/* Keys that another one leaves without a meaning. */
+static void check_pairs(const ovl_node *node, const ovl_fsdp *fsdp, ovl_errs *errs)
+{
+    if (fsdp->policy == OVL_FSDP_2 && !fsdp->replicate) {
+        no_effect(ovl_node_get(node, "accumulate"), all_reduce,
+                  "without `replicate` there are no replicas", errs);
+    }
+    if (fsdp->policy == OVL_FSDP_2 && !fsdp->reshard) {
+        no_effect(node, keep, "with reshard_after_forward: false all parameters stay", errs);
+    }
+    if (fsdp->policy == OVL_FSDP_1 && fsdp->limit_all_gathers == 0) {
+        no_effect(node, block, "with limit_all_gathers: 0 the host never waits", errs);
     }
 }
 
@@ -169,14 +188,18 @@ static void check_fsdp(const ovl_node *node, void *value, ovl_arena *arena, ovl_
                                            NULL};
     static const char *const of_fsdp2[] = {"prefetch", "reshard_after_forward",
                                            "keep_after_forward", "outstanding_reduces", NULL};
+    static const char *const between[] = {"all_reduce", "last_backward", "reshard_after_backward",
+                                          "skip_unshard_in_backward", NULL};
     (void)arena;
     ovl_fsdp *fsdp = value;
     read_reshard(node, fsdp, errs);
     if (fsdp->policy == OVL_FSDP_2) {
-        only_for(node, of_fsdp1, "fsdp1", errs);
+        no_effect(node, of_fsdp1, "it belongs to policy: fsdp1", errs);
     } else {
-        only_for(node, of_fsdp2, "fsdp2", errs);
+        no_effect(node, of_fsdp2, "it belongs to policy: fsdp2", errs);
+        no_effect(ovl_node_get(node, "accumulate"), between, "it belongs to policy: fsdp2", errs);
     }
+    check_pairs(node, fsdp, errs);
 }
 
 static const ovl_field fsdp_fields[] = {
@@ -211,8 +234,8 @@ static const ovl_field fsdp_fields[] = {
                    "the oldest is waited for. Default 1.",
                    .min = 1, .max = 1000000),
     OVL_FIELD_MORE(ovl_fsdp, param_dtype, "param_dtype", OVL_F_ENUM, 0,
-                   "Type that parameters are gathered and used in. Default: the layer's `dtype`, "
-                   "that of its shards.",
+                   "Type that parameters are gathered and used in, also by kernels given by FLOPs. "
+                   "Default: the layer's `dtype`, that of its shards.",
                    .names = ovl_dtype_keys, .values = ovl_dtype_values),
     OVL_FIELD_MORE(ovl_fsdp, grad_dtype, "grad_dtype", OVL_F_ENUM, 0,
                    "Type of the gradients that the backward writes. Default: that of the gathered "

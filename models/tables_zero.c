@@ -27,16 +27,18 @@ static const ovl_field zero_fields[] = {
               "Stages 1 and 2: elements after which a gather of updated parameters is full. "
               "Default 5e8."),
     OVL_FIELD(ovl_zero, overlap_comm, "overlap_comm", OVL_F_BOOL, 0,
-              "false: reductions run on the compute stream. Default true."),
+              "false: reductions, and the gathers of stage 3, run on the compute stream. Default "
+              "true."),
     OVL_FIELD(ovl_zero, prefetch_bucket_size, "prefetch_bucket_size", OVL_F_COUNT, 0,
               "Stage 3: elements asked for ahead of a module, whole modules until so many. Default "
               "5e7."),
     OVL_FIELD(ovl_zero, max_live_parameters, "max_live_parameters", OVL_F_COUNT, 0,
-              "Stage 3: nothing more is prefetched while so many elements are gathered. Default "
-              "1e9."),
-    OVL_FIELD(ovl_zero, max_reuse_distance, "max_reuse_distance", OVL_F_COUNT, 0,
-              "Stage 3: parameters that are used again within so many elements are not released. "
-              "Default 1e9."),
+              "Stage 3: nothing more is prefetched while so many elements are gathered and, on the "
+              "host, not released. Default 1e9."),
+    OVL_FIELD(
+        ovl_zero, max_reuse_distance, "max_reuse_distance", OVL_F_COUNT, 0,
+        "Stage 3: parameters that are used again within so many elements are not released, nor "
+        "those that a prefetch passed over because they were there. Default 1e9."),
     OVL_FIELD(ovl_zero, param_persistence_threshold, "param_persistence_threshold", OVL_F_COUNT, 0,
               "Stage 3: tensors of fewer elements stay whole on every rank. Default 1e5."),
     OVL_FIELD_MORE(ovl_zero, iteration, "iteration", OVL_F_ENUM, 0,
@@ -48,6 +50,24 @@ static const ovl_field zero_fields[] = {
               "Default 0: they take no time."),
 };
 
+/* No mistake: a variant may change the stage alone. */
+static void check_zero(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
+{
+    static const char *const of_stage3[] = {
+        "prefetch_bucket_size",        "max_live_parameters", "max_reuse_distance",
+        "param_persistence_threshold", "iteration",           NULL};
+    static const char *const of_others[] = {"allgather_bucket_size", NULL};
+    bool third = ((const ovl_zero *)value)->stage == 3;
+    (void)arena;
+    for (const char *const *key = third ? of_others : of_stage3; *key; key++) {
+        if (ovl_node_gives(node, *key)) {
+            ovl_warning(errs, ovl_node_get(node, *key)->mark,
+                        "\"%s\" has no effect: it belongs to stage%s", *key,
+                        third ? "s 1 and 2" : " 3");
+        }
+    }
+}
+
 const ovl_table ovl_zero_table = {
     .title = "overlap.zero",
     .intro = "DeepSpeed's ZeRO for `workload.layers`. Sizes are in elements.\n\n"
@@ -58,4 +78,5 @@ const ovl_table ovl_zero_table = {
     .size = sizeof(ovl_zero),
     .mark = offsetof(ovl_zero, mark),
     .defaults = zero_defaults,
+    .check = check_zero,
 };

@@ -105,10 +105,10 @@ static void forget(ovl_rank_times *t)
 
 /* Until the interval begins everything is forgotten; what was counted when it ends is put aside,
  * and comes back at the end of the run. */
-void ovl_account_until(ovl_engine *e, ovl_time until)
+void ovl_account_interval(ovl_engine *e, ovl_time until)
 {
     const ovl_run_options *o = e->options;
-    if (!e->counting && o->count_from < o->count_to && until >= o->count_from) {
+    if (!e->counting && until >= o->count_from) {
         e->now = OVL_MAX(e->now, o->count_from);
         for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
             give_term(e, rank);

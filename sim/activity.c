@@ -138,6 +138,7 @@ uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, cons
     if (e->spare.len == 0) {
         ovl_vec_push(&e->spare, e->activities.len);
         ovl_vec_push(&e->activities, (ovl_activity){0});
+        ovl_vec_push(&e->bounds, (ovl_bounds){{{0}}});
     }
     uint32_t activity = e->spare.data[--e->spare.len];
     ovl_activity *a = &e->activities.data[activity];
@@ -188,7 +189,9 @@ static void finish(ovl_engine *e, uint32_t activity)
     }
     if (a->phase == OVL_PHASE_FLUID) {
         leave(e, activity);
-        ovl_clock_keep_limits(e, &e->activities.data[activity]);
+        if (e->activities.data[activity].limited) {
+            ovl_clock_keep_limits(e, &e->activities.data[activity]);
+        }
     }
     ovl_vec_push(&e->spare, activity);
 }

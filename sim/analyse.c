@@ -222,9 +222,9 @@ static void make_totals(analysis *a)
     memcpy(out->term, times->term, sizeof out->term);
     out->hidden_comm = times->hidden;
     out->hidden_comm_stretch = times->hidden_stretch;
-    out->comm_exposed = times->term[OVL_COMM_LATENCY] + times->term[OVL_COMM_TRANSFER] +
-                        times->term[OVL_COMM_STRETCH];
-    out->comm_total = out->hidden_comm + out->comm_exposed;
+    out->comm_uncovered = times->term[OVL_COMM_LATENCY] + times->term[OVL_COMM_TRANSFER] +
+                          times->term[OVL_COMM_STRETCH];
+    out->comm_total = out->hidden_comm + out->comm_uncovered;
     out->mean_busbw = mean_busbw(a);
     if (a->p->n_ranks) {
         out->startups = count_startups(&a->p->codes[a->p->ranks[a->t->deciding_rank].code]);
@@ -237,8 +237,10 @@ static void find_price_of_interference(analysis *a)
     if (a->options->interference == OVL_INTERFERENCE_NONE) {
         return;
     }
-    ovl_run_options options = {
-        .interference = OVL_INTERFERENCE_NONE, .free_name = OVL_NONE, .watch = a->options->watch};
+    ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE,
+                               .free_name = OVL_NONE,
+                               .aggregates = true,
+                               .watch = a->options->watch};
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
     ovl_timeline alone;
@@ -321,6 +323,9 @@ static void make_limits(analysis *a)
 /* Who met whom on which instance is asked of the whole program as long as it is not too large. */
 static void make_usage(analysis *a)
 {
+    if (a->options->no_usage) {
+        return;
+    }
     if (!a->p->fold || !a->p->fold->whole->numbered) {
         ovl_usage_find(&a->causes, &a->classes, a->arena, a->out);
         return;
@@ -364,7 +369,7 @@ static void make_hazards(analysis *a)
 static void make_not_modelled(analysis *a)
 {
     uint32_t n = a->options->n_not_modelled;
-    const char **list = OVL_NEW_ARRAY(a->arena, const char *, n + a->t->n_unmeasured);
+    const char **list = OVL_NEW_ARRAY(a->arena, const char *, n + a->t->n_unmeasured + 1);
     for (uint32_t i = 0; i < n; i++) {
         list[i] = keep(a, a->options->not_modelled[i]);
     }
@@ -377,6 +382,11 @@ static void make_not_modelled(analysis *a)
             ovl_names_text(a->p->names, a->p->coll_classes[u->collective]),
             a->options->measured ? "what it cost stays in the recorded durations"
                                  : "they share SMs, HBM and links as under `shared`");
+    }
+    if (a->out->allocation_retries) {
+        list[n++] =
+            "The time of allocation retries is not modelled: before each the host waits for "
+            "the GPU, then frees and allocates memory.";
     }
     a->out->not_modelled = list;
     a->out->n_not_modelled = n;
@@ -418,7 +428,7 @@ static void analyse(analysis *a)
     a->out->useful = a->options->useful;
     a->out->has_stats = a->options->stats;
     a->out->stats =
-        (ovl_result_stats){a->t->counters, a->p->n_ops, a->p->n_ranks, ovl_run_memory(a->p)};
+        (ovl_result_stats){a->t->counters, a->p->n_ops, a->p->n_ranks, ovl_run_memory(a->p, false)};
     ovl_classes_find(a->p, a->t, a->scratch, &a->classes);
     ovl_causes_init(&a->causes, a->p, a->t, a->scratch);
     ovl_critical_path(&a->causes, a->arena, a->scratch, &a->path);

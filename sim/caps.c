@@ -62,8 +62,8 @@ static const ovl_pair *pair_of(const ovl_engine *e, const ovl_cost *kernel, cons
 
 static bool in_transfer(const ovl_engine *e, uint32_t op)
 {
-    uint32_t a = e->start[op] >= 0 ? e->running[op] : 0;
-    return a && a != OVL_ACTIVITY_OVER && e->activities.data[a - 1].phase == OVL_PHASE_FLUID;
+    uint32_t word = e->pending[op], a = word & OVL_MEETING ? 0 : OVL_SAID(word);
+    return a && e->activities.data[a - 1].phase == OVL_PHASE_FLUID;
 }
 
 static const ovl_cost *holder_cost(const ovl_engine *e, uint32_t rank, uint32_t op)

@@ -140,8 +140,13 @@ static inline ovl_time done_at(const ovl_clock *c, const ovl_activity *a, ovl_ti
 
 static void keep_limit(ovl_engine *e, ovl_activity *a, ovl_limit limit)
 {
+    ovl_bounds *bounds = &e->bounds.data[a - e->activities.data];
+    if (!a->limited) {
+        *bounds = (ovl_bounds){{{0}}};
+        a->limited = true;
+    }
     for (uint32_t i = 0; i < OVL_LIMITS_KEPT; i++) {
-        ovl_limit *kept = &a->limits[i];
+        ovl_limit *kept = &bounds->kept[i];
         if (kept->time == 0 || kept->bound == limit.bound) {
             limit.time += kept->time;
             limit.lost += kept->lost;
@@ -149,7 +154,9 @@ static void keep_limit(ovl_engine *e, ovl_activity *a, ovl_limit limit)
             return;
         }
     }
-    ovl_vec_push(&e->limits, limit);
+    if (!e->options->aggregates) {
+        ovl_vec_push(&e->limits, limit);
+    }
 }
 
 /* Time under the present bound up to now, and what of it was not work. */
@@ -175,10 +182,11 @@ void ovl_clock_settle(ovl_engine *e, ovl_activity *a)
 
 void ovl_clock_keep_limits(ovl_engine *e, ovl_activity *a)
 {
-    for (uint32_t i = 0; i < OVL_LIMITS_KEPT && a->limits[i].time; i++) {
-        ovl_vec_push(&e->limits, a->limits[i]);
-        a->limits[i].time = a->limits[i].lost = 0;
+    const ovl_limit *kept = e->bounds.data[a - e->activities.data].kept;
+    for (uint32_t i = 0; i < OVL_LIMITS_KEPT && kept[i].time && !e->options->aggregates; i++) {
+        ovl_vec_push(&e->limits, kept[i]);
     }
+    a->limited = false;
 }
 
 void ovl_clock_set_bound(ovl_engine *e, uint32_t clock, uint32_t bound)
@@ -220,10 +228,11 @@ void ovl_clock_reserve(ovl_engine *e, uint32_t slot)
     }
 }
 
-/* In order of the ends, later ones first among equals. */
+/* In order of the ends, later ones first among equals. What left at the front is taken back when it
+ * is more than what stays, so that each is moved once for that on average. */
 static void insert_due(ovl_clock *c, ovl_due due)
 {
-    if (c->dues.len == c->dues.cap && c->first > 0) {
+    if (c->dues.len == c->dues.cap && c->first > c->dues.len / 2) {
         c->dues.len -= c->first;
         memmove(c->dues.data, c->dues.data + c->first, c->dues.len * sizeof due);
         c->first = 0;
@@ -271,7 +280,9 @@ void ovl_clock_remove(ovl_engine *e, uint32_t activity)
     ovl_activity *a = &e->activities.data[activity];
     uint32_t clock = a->clock;
     ovl_clock *c = &e->clocks.data[clock];
-    settle(e, c, a);
+    if (c->bound != OVL_BOUND_FREE) {
+        settle(e, c, a);
+    }
     if (e->options->segments) {
         keep_segment(e, c, a);
     }

@@ -48,8 +48,8 @@ static void enter(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
     const ovl_activity *a = &e->activities.data[activity];
     s->waiting -= a->comm != NULL;
     s->latent += a->phase == OVL_PHASE_LATENCY;
-    e->start[op] = e->now;
-    e->running[op] = activity + 1;
+    ovl_engine_note(e->start, op, e->now);
+    e->pending[op] = OVL_ARRIVED_BIT | (activity + 1);
     ovl_vec_push(&s->comms, (ovl_running){op, activity});
     for (uint32_t i = s->comms.len - 1; i > 0 && s->comms.data[i - 1].op > op; i--) {
         s->comms.data[i] = s->comms.data[i - 1];
@@ -111,11 +111,11 @@ static uint32_t add_transfer(ovl_engine *e, uint32_t rank, uint32_t send, uint32
 static void arrive_rendezvous(ovl_engine *e, uint32_t rank, uint32_t op, bool is_send)
 {
     uint32_t partner = e->p->partner[op];
-    if (e->arrive[partner] < 0) {
-        e->running[op] = rank + 1;
+    if (!ovl_engine_arrived(e, partner)) {
+        e->pending[op] = OVL_ARRIVED_BIT | OVL_MEETING | rank;
         return;
     }
-    uint32_t other = e->running[partner] - 1;
+    uint32_t other = OVL_SAID(e->pending[partner]);
     uint32_t activity = is_send ? add_transfer(e, rank, op, other, false)
                                 : add_transfer(e, other, partner, rank, false);
     each(e, activity, enter);
@@ -126,11 +126,11 @@ static void arrive_rendezvous(ovl_engine *e, uint32_t rank, uint32_t op, bool is
 static void arrive_eager_send(ovl_engine *e, uint32_t rank, uint32_t op)
 {
     uint32_t recv = e->p->partner[op];
-    bool background = e->arrive[recv] < 0;
+    bool background = !ovl_engine_arrived(e, recv);
     uint32_t peer = ovl_op_rank(e->p, recv);
     uint32_t activity = add_transfer(e, rank, op, peer, background);
-    e->start[op] = e->now;
-    e->running[op] = activity + 1;
+    ovl_engine_note(e->start, op, e->now);
+    e->pending[op] = OVL_ARRIVED_BIT | (activity + 1);
     if (!background) {
         enter(e, peer, recv, activity);
     }
@@ -148,9 +148,9 @@ static void release_sms(ovl_engine *e, uint32_t rank, uint32_t op)
 static void arrive_eager_recv(ovl_engine *e, uint32_t rank, uint32_t op)
 {
     uint32_t send = e->p->partner[op];
-    uint32_t running = e->arrive[send] >= 0 ? e->running[send] : 0;
-    if (running == OVL_ACTIVITY_OVER) {
-        e->start[op] = e->now;
+    uint32_t running = ovl_engine_arrived(e, send) ? OVL_SAID(e->pending[send]) : 0;
+    if (running == OVL_OVER) {
+        ovl_engine_note(e->start, op, e->now);
         release_sms(e, rank, op);
         ovl_engine_complete(e, rank, op);
     } else if (running) {
@@ -195,7 +195,7 @@ static void leave(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
     }
     s->latent -= e->activities.data[activity].phase == OVL_PHASE_LATENCY;
     release_sms(e, rank, op);
-    e->running[op] = 0;
+    e->pending[op] = OVL_ARRIVED_BIT;
     ovl_engine_complete(e, rank, op);
 }
 
@@ -203,7 +203,7 @@ void ovl_comm_end(ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
     if (a->background) {
-        e->running[a->op] = OVL_ACTIVITY_OVER;
+        e->pending[a->op] = OVL_ARRIVED_BIT | OVL_OVER;
     }
     each(e, activity, leave);
 }

@@ -189,7 +189,7 @@ static const char *gradient_sentence(const ovl_result *a, const ovl_result *b, o
 
 typedef struct peaks {
     bool any;
-    uint64_t live, allocated, reserved;
+    uint64_t live, allocated, active, reserved;
 } peaks;
 
 /* The largest of any rank. */
@@ -202,6 +202,7 @@ static peaks peaks_of(const ovl_result *r)
             p.any = true;
             p.live = OVL_MAX(p.live, rank->live_peak);
             p.allocated = OVL_MAX(p.allocated, rank->allocated_peak);
+            p.active = OVL_MAX(p.active, rank->active_peak);
             p.reserved = OVL_MAX(p.reserved, rank->reserved_peak);
         }
     }
@@ -240,9 +241,13 @@ static const char *memory_sentence(const ovl_result *a, const ovl_result *b, ovl
                : !ovl_result_over_memory(a) ? "; b does not fit its GPU"
                                             : "; neither fits its GPU";
     }
-    return ovl_arena_printf(arena, "peaks: %s; %s; %s%s", peak_text(arena, "live", x.live, y.live),
-                            peak_text(arena, "allocated", x.allocated, y.allocated),
-                            peak_text(arena, "reserved", x.reserved, y.reserved), over);
+    /* Freed memory that the GPU still uses, only where there is any. */
+    bool waits = x.active > x.allocated || y.active > y.allocated;
+    return ovl_arena_printf(
+        arena, "peaks: %s; %s; %s%s%s%s", peak_text(arena, "live", x.live, y.live),
+        peak_text(arena, "allocated", x.allocated, y.allocated),
+        waits ? peak_text(arena, "active", x.active, y.active) : "", waits ? "; " : "",
+        peak_text(arena, "reserved", x.reserved, y.reserved), over);
 }
 
 void ovl_compare(const ovl_result *a, const ovl_result *b, ovl_arena *arena,

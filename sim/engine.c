@@ -39,20 +39,32 @@ void ovl_engine_at(ovl_engine *e, uint32_t handle, ovl_time time, uint32_t op)
 
 /* --- Operations --- */
 
+static void end_step(ovl_engine *e, uint32_t rank, const ovl_code *code, uint32_t local)
+{
+    for (uint32_t back = 0; back < OVL_MIN(code->n_steps, 2); back++) {
+        if (code->step_ends[code->n_steps - 1 - back] == local) {
+            e->ranks[rank].step_ends[back] = e->now;
+        }
+    }
+}
+
 void ovl_engine_complete(ovl_engine *e, uint32_t rank, uint32_t op)
 {
     const ovl_rank *r = &e->p->ranks[rank];
     const ovl_code *code = &e->p->codes[r->code];
     uint32_t local = op - r->first_op;
-    e->end[op] = e->now;
+    ovl_engine_note(e->end, op, e->now);
     e->times[rank].end = e->now;
     e->n_ended++;
     ovl_engine_step(e, op, OVL_ENDED);
     for (uint32_t i = code->next.at[local]; i < code->next.at[local + 1]; i++) {
         ovl_engine_release(e, rank, r->first_op + code->next.item[i]);
     }
+    if (code->ops[local].step_end) {
+        end_step(e, rank, code, local);
+    }
     uint32_t batch = code->ops[local].batch;
-    if (batch != OVL_NONE && --e->running[r->first_op + batch] == 0) {
+    if (batch != OVL_NONE && --e->pending[r->first_op + batch] == OVL_ARRIVED_BIT) {
         ovl_engine_complete(e, rank, r->first_op + batch);
     }
 }
@@ -68,7 +80,7 @@ void ovl_copies_touch(ovl_engine *e, uint32_t rank)
 static void start_kernel(ovl_engine *e, uint32_t rank, uint32_t op)
 {
     const ovl_cost *cost = ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op));
-    e->start[op] = e->now;
+    ovl_engine_note(e->start, op, e->now);
     if (cost->work == 0) {
         ovl_engine_complete(e, rank, op);
         return;
@@ -84,7 +96,7 @@ static void start_kernel(ovl_engine *e, uint32_t rank, uint32_t op)
 static void start_marker(ovl_engine *e, uint32_t rank, uint32_t op)
 {
     const ovl_cost *cost = ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op));
-    e->start[op] = e->now;
+    ovl_engine_note(e->start, op, e->now);
     if (cost->latency == 0) {
         ovl_engine_complete(e, rank, op);
     } else {
@@ -98,8 +110,8 @@ static void start_batch(ovl_engine *e, uint32_t rank, uint32_t op)
     const ovl_code *code = &e->p->codes[r->code];
     uint32_t local = op - r->first_op;
     uint32_t first = code->parts.at[local], end = code->parts.at[local + 1];
-    e->start[op] = e->now;
-    e->running[op] = end - first;
+    ovl_engine_note(e->start, op, e->now);
+    e->pending[op] = OVL_ARRIVED_BIT | (end - first);
     for (uint32_t i = first; i < end; i++) {
         ovl_engine_release(e, rank, r->first_op + code->parts.item[i]);
     }
@@ -115,17 +127,18 @@ static void start_copies(ovl_engine *e, uint32_t rank, uint32_t direction)
     ovl_rank_state *s = &e->ranks[rank];
     uint32_t engines = e->p->copy_engines[direction];
     while (s->copies[direction].len && (!engines || s->copying[direction] < engines)) {
-        uint32_t *list = s->copies[direction].data, best = 0;
+        ovl_waiting_copy *list = s->copies[direction].data;
+        uint32_t best = 0;
         for (uint32_t i = 1; i < s->copies[direction].len; i++) {
-            bool earlier = e->arrive[list[i]] < e->arrive[list[best]];
-            bool tie = e->arrive[list[i]] == e->arrive[list[best]] && list[i] < list[best];
+            bool earlier = list[i].arrive < list[best].arrive;
+            bool tie = list[i].arrive == list[best].arrive && list[i].op < list[best].op;
             best = earlier || tie ? i : best;
         }
-        uint32_t op = list[best];
+        uint32_t op = list[best].op;
         list[best] = list[--s->copies[direction].len];
         ovl_account(e, rank);
         s->copying[direction]++;
-        e->start[op] = e->now;
+        ovl_engine_note(e->start, op, e->now);
         ovl_engine_begin(e, ovl_engine_add_activity(
                                 e, rank, op, ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op))));
     }
@@ -136,7 +149,8 @@ static void arrive(ovl_engine *e, uint32_t rank, uint32_t op)
     const ovl_rank *r = &e->p->ranks[rank];
     const ovl_code *code = &e->p->codes[r->code];
     uint32_t local = op - r->first_op;
-    e->arrive[op] = e->now;
+    ovl_engine_note(e->arrive, op, e->now);
+    e->pending[op] = OVL_ARRIVED_BIT;
     ovl_engine_step(e, op, OVL_ARRIVED);
     if (code->queue_prev) {
         for (uint32_t i = code->queue_next.at[local]; i < code->queue_next.at[local + 1]; i++) {
@@ -157,11 +171,11 @@ static void arrive(ovl_engine *e, uint32_t rank, uint32_t op)
         break;
     case OVL_COPY:
         ovl_vec_push(&e->ranks[rank].copies[ovl_op_cost(e->p, rank, &code->ops[local])->engine],
-                     op);
+                     (ovl_waiting_copy){e->now, op});
         ovl_copies_touch(e, rank);
         break;
     case OVL_HOST:
-        e->start[op] = e->now;
+        ovl_engine_note(e->start, op, e->now);
         ovl_host_arrive(e, rank, op);
         break;
     case OVL_MARKER:

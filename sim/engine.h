@@ -75,15 +75,19 @@ typedef struct ovl_run_options {
     ovl_id free_name; /* operations of this name take no latency, work, SMs or bytes; OVL_NONE for
                          none */
     bool segments;    /* keep rate segments (for pictures) */
+    bool aggregates; /* keep no times of operations, no trail and no limits, only the terms of ranks
+                        and what is a single number: then a run takes 4 bytes by operation. Not with
+                        `segments` */
     const ovl_watch *watch;        /* NULL: nobody */
     uint64_t memory;               /* bytes that ovl_run_memory may come to; 0: no limit */
     ovl_time count_from, count_to; /* the interval that the terms of ranks are counted in; 0, 0: all
                                     */
 } ovl_run_options;
 
-/* Bytes that a run of the program takes at most, its timeline without segments included; activities
- * that are bounded by more than two things, one after another, may take more. */
-uint64_t ovl_run_memory(const ovl_program *program);
+/* Bytes that a run of the program takes at most, its timeline without segments included, or with
+ * aggregates only; activities that are bounded by more than two things, one after another, may take
+ * more. */
+uint64_t ovl_run_memory(const ovl_program *program, bool aggregates);
 
 /* Runs the program; the timeline lives in `arena`. False and an error if it cannot finish
  * (OVL_E_STUCK: a deadlock, told as who waits for what), time overflows (OVL_E_INPUT, naming the

@@ -26,10 +26,41 @@ static void note_writes(const ovl_code *code, uint32_t op, uint32_t *writer)
     }
 }
 
+static ovl_time isolated(const ovl_program *p, const ovl_op *op)
+{
+    return p->costs[op->cost].latency + p->costs[op->cost].work;
+}
+
 static bool takes_no_time(const ovl_program *p, const ovl_op *op)
 {
-    const ovl_cost *cost = &p->costs[op->cost];
-    return op->kind == OVL_MARKER && !op->per_rank && cost->latency + cost->work == 0;
+    return op->kind == OVL_MARKER && !op->per_rank && isolated(p, op) == 0;
+}
+
+/* The stream with most time in kernels: what runs there is the work that the rest serves. */
+static uint16_t main_stream(const ovl_program *p, const ovl_code *code)
+{
+    ovl_arena scratch = {0};
+    ovl_time *kernels = OVL_NEW_ARRAY(&scratch, ovl_time, code->n_streams);
+    uint16_t most = 0;
+    for (uint32_t op = 0; op < code->n_ops; op++) {
+        if (code->ops[op].kind == OVL_KERNEL) {
+            kernels[code->ops[op].stream] += isolated(p, &code->ops[op]);
+        }
+    }
+    for (uint16_t s = 1; s < code->n_streams; s++) {
+        most = kernels[s] > kernels[most] ? s : most;
+    }
+    ovl_arena_free(&scratch);
+    return most;
+}
+
+/* A kernel right behind communication on a stream of its own (a reduced gradient is added to the
+ * sharded one) finishes what that began. */
+static bool finishes(const ovl_code *code, uint32_t op, uint16_t main)
+{
+    uint32_t before = code->stream_prev[op];
+    return code->ops[op].kind == OVL_KERNEL && code->ops[op].stream != main && before != OVL_NONE &&
+           ovl_is_communication(&code->ops[before]);
 }
 
 /* Operations that another one waits for or reads from. */
@@ -54,16 +85,17 @@ static const bool *find_passing(const ovl_program *p, const ovl_code *code, uint
         mark_awaited(code, op, writer, passes);
         note_writes(code, op, writer);
     }
+    uint16_t main = main_stream(p, code);
     for (uint32_t op = 0; op < code->n_ops; op++) {
-        passes[op] &= takes_no_time(p, &code->ops[op]);
+        passes[op] &= takes_no_time(p, &code->ops[op]) || finishes(code, op, main);
     }
     return passes;
 }
 
-/* What feeds a marker feeds who waits for it. */
-static void pass_on(const uint32_t *at, locals *list, uint32_t marker)
+/* What feeds an operation that passes feeds who waits for it. */
+static void pass_on(const uint32_t *at, locals *list, uint32_t passing)
 {
-    for (uint32_t k = at[marker]; k < at[marker + 1]; k++) {
+    for (uint32_t k = at[passing]; k < at[passing + 1]; k++) {
         uint32_t item = list->data[k];
         ovl_vec_push(list, item);
     }
@@ -167,7 +199,7 @@ typedef struct view {
     const ovl_code *code;
     const ovl_feeds *feeds;
     const ovl_time *issue, *arrive, *start, *end; /* of the rank, by local operation */
-    const ovl_time *passed; /* of a marker that passes: what it waits for besides */
+    const ovl_time *passed; /* of what passes: when it would be over without what feeds it */
 } view;
 
 static view view_of(const ovl_program *p, const ovl_timeline *t, const ovl_feeds *feeds,
@@ -196,7 +228,7 @@ static bool feeds_op(const view *v, uint32_t op, uint32_t by)
     return low < v->feeds->at[op + 1] && v->feeds->item[low] == by;
 }
 
-/* Of a marker what it waits for besides. */
+/* Of what passes: when it would be over without what feeds it. */
 static ovl_time end_unless_fed(const view *v, uint32_t op, uint32_t by)
 {
     if (by == OVL_NONE || feeds_op(v, op, by)) {
@@ -223,15 +255,15 @@ static ovl_time other_conditions(const view *v, uint32_t op)
     return u;
 }
 
-/* What an operation waits for comes before it in its code, so markers are looked at in that order,
- * each once: chains of them that fork and join have more ways through than can be walked. */
+/* What an operation waits for comes before it in its code, so what passes is looked at in that
+ * order, each once: chains that fork and join have more ways through than can be walked. */
 static const ovl_time *pass_conditions(view *v, ovl_arena *arena)
 {
     ovl_time *passed = OVL_NEW_ARRAY(arena, ovl_time, v->code->n_ops);
     v->passed = passed;
     for (uint32_t op = 0; op < v->code->n_ops; op++) {
         if (v->feeds->passes[op]) {
-            passed[op] = other_conditions(v, op);
+            passed[op] = other_conditions(v, op) + v->end[op] - v->start[op];
         }
     }
     return passed;
@@ -250,27 +282,7 @@ static ovl_time other_work(const view *v)
     return end;
 }
 
-ovl_conditions ovl_conditions_begin(const ovl_program *program, const ovl_timeline *timeline,
-                                    const ovl_feeds *feeds, ovl_arena *arena)
-{
-    return (ovl_conditions){program, timeline, feeds, arena,
-                            OVL_NEW_ARRAY(arena, const ovl_time *, program->n_ranks)};
-}
-
-ovl_time ovl_u_path(ovl_conditions *c, uint32_t rank, uint32_t consumer)
-{
-    view v = view_of(c->program, c->timeline, c->feeds, rank);
-    if (consumer == OVL_NONE) {
-        return other_work(&v);
-    }
-    if (!c->passed[rank]) {
-        c->passed[rank] = pass_conditions(&v, c->arena);
-    }
-    v.passed = c->passed[rank];
-    return other_conditions(&v, consumer);
-}
-
-/* --- Rows --- */
+/* --- Inputs --- */
 
 typedef struct input {
     ovl_time end;
@@ -293,9 +305,9 @@ static void add_inputs(const view *v, uint32_t op, const ovl_time *written, inpu
     }
 }
 
-/* Input that is still being written when the operation goes ahead is a race, which is reported as
- * such; the operation itself saw its input as ready when it arrived. */
-static ovl_time ready_at(const view *v, uint32_t op, const ovl_time *written)
+/* When what an operation needs was there. Input that is still being written when it goes ahead is a
+ * race, which is reported as such; the operation itself saw it as ready when it arrived. */
+static input input_of(const view *v, uint32_t op, const ovl_time *written)
 {
     uint32_t batch = v->code->ops[op].batch;
     input in = {0};
@@ -303,11 +315,8 @@ static ovl_time ready_at(const view *v, uint32_t op, const ovl_time *written)
     if (batch != OVL_NONE) {
         add_inputs(v, batch, written, &in);
     }
-    if (!in.any) {
-        uint32_t before = v->code->stream_prev[batch != OVL_NONE ? batch : op];
-        in.end = before != OVL_NONE ? v->end[before] : 0;
-    }
-    return OVL_MIN(in.end, v->arrive[op]);
+    in.end = OVL_MIN(in.end, v->arrive[op]);
+    return in;
 }
 
 static void note_write_ends(const view *v, uint32_t op, ovl_time *written)
@@ -319,6 +328,64 @@ static void note_write_ends(const view *v, uint32_t op, ovl_time *written)
             *last = *last == OVL_NEVER ? v->end[op] : OVL_MAX(*last, v->end[op]);
         }
     }
+}
+
+static ovl_time *nothing_written(const ovl_code *code, ovl_arena *arena)
+{
+    ovl_time *written = OVL_NEW_ARRAY(arena, ovl_time, code->n_buffers);
+    for (uint32_t b = 0; b < code->n_buffers; b++) {
+        written[b] = OVL_NEVER;
+    }
+    return written;
+}
+
+/* --- The same consumer in another run --- */
+
+ovl_conditions ovl_conditions_begin(const ovl_program *program, const ovl_timeline *timeline,
+                                    const ovl_feeds *feeds, ovl_arena *arena)
+{
+    return (ovl_conditions){.program = program,
+                            .timeline = timeline,
+                            .feeds = feeds,
+                            .arena = arena,
+                            .passed = OVL_NEW_ARRAY(arena, const ovl_time *, program->n_ranks),
+                            .inputs = OVL_NEW_ARRAY(arena, const ovl_time *, program->n_ranks)};
+}
+
+static const ovl_time *find_inputs(const view *v, ovl_arena *arena)
+{
+    ovl_time *inputs = OVL_NEW_ARRAY(arena, ovl_time, v->code->n_ops);
+    ovl_time *written = nothing_written(v->code, arena);
+    for (uint32_t op = 0; op < v->code->n_ops; op++) {
+        inputs[op] = ovl_is_dependency(&v->code->ops[op]) ? input_of(v, op, written).end : 0;
+        note_write_ends(v, op, written);
+    }
+    return inputs;
+}
+
+ovl_time ovl_u_path(ovl_conditions *c, uint32_t rank, uint32_t local, uint32_t consumer)
+{
+    view v = view_of(c->program, c->timeline, c->feeds, rank);
+    if (consumer == OVL_NONE) {
+        return other_work(&v);
+    }
+    if (!c->passed[rank]) {
+        c->passed[rank] = pass_conditions(&v, c->arena);
+        c->inputs[rank] = find_inputs(&v, c->arena);
+    }
+    v.passed = c->passed[rank];
+    return OVL_MAX(other_conditions(&v, consumer), c->inputs[rank][local]);
+}
+
+/* --- Rows --- */
+
+/* Without any input: the operation before it on its stream. */
+static ovl_time ready_at(const view *v, uint32_t op, const input *in)
+{
+    uint32_t batch = v->code->ops[op].batch;
+    uint32_t before = v->code->stream_prev[batch != OVL_NONE ? batch : op];
+    ovl_time end = before != OVL_NONE ? v->end[before] : 0;
+    return in->any ? in->end : OVL_MIN(end, v->arrive[op]);
 }
 
 /* The earliest consumer of each operation, by start, then program order. */
@@ -365,12 +432,9 @@ void ovl_dependencies_find(const ovl_program *program, const ovl_timeline *timel
     view v = view_of(program, timeline, feeds, rank);
     ovl_arena scratch = {0};
     pass_conditions(&v, &scratch);
-    ovl_time *written = OVL_NEW_ARRAY(&scratch, ovl_time, v.code->n_buffers);
+    ovl_time *written = nothing_written(v.code, &scratch);
     uint32_t *consumer = OVL_NEW_ARRAY(&scratch, uint32_t, v.code->n_ops);
     uint32_t *last_row = OVL_NEW_ARRAY(&scratch, uint32_t, program->names->count);
-    for (uint32_t b = 0; b < v.code->n_buffers; b++) {
-        written[b] = OVL_NEVER;
-    }
     ovl_time *conditions = OVL_NEW_ARRAY(&scratch, ovl_time, v.code->n_ops);
     for (uint32_t op = 0; op < v.code->n_ops; op++) {
         conditions[op] = OVL_NEVER;
@@ -383,10 +447,11 @@ void ovl_dependencies_find(const ovl_program *program, const ovl_timeline *timel
     uint32_t from = rows->len;
     for (uint32_t op = 0; op < v.code->n_ops; op++) {
         if (ovl_is_dependency(&v.code->ops[op])) {
-            ovl_dependency row = {op, consumer[op], 0, ready_at(&v, op, written), end_of_work};
+            input in = input_of(&v, op, written);
+            ovl_dependency row = {op, consumer[op], 0, ready_at(&v, op, &in), end_of_work};
             row.occurrence = next_occurrence(rows, from, v.code, op, last_row);
             if (row.consumer != OVL_NONE) {
-                row.u_path = conditions_of(&v, row.consumer, conditions);
+                row.u_path = OVL_MAX(conditions_of(&v, row.consumer, conditions), in.end);
             }
             ovl_vec_push(rows, row);
         }

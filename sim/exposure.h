@@ -6,10 +6,13 @@
  *              without either, the end of the operation before it on its stream
  *     consumer the earliest operation (by start) of the rank with an `after` edge on it or a read
  *              of what it wrote; a later operation on its stream is none. A marker that takes no
- *              time only joins what others wait for: if somebody does, that one counts instead
+ *              time only joins what others wait for, and a kernel right behind the communication
+ *              on a stream that is not the one with most kernel time only finishes it: if somebody
+ *              waits for these, that one counts instead
  *     u_path   the latest other start condition of the consumer: its issue, the operation before
- *              it on its stream, in its communicator, in its hardware queue, and its other `after`
- *              operations; other communication that feeds the same consumer is left out
+ *              it on its stream, in its communicator, in its hardware queue, its other `after`
+ *              operations, and the input of this operation, without which it has nothing to work
+ *              on; other communication that feeds the same consumer is left out
  *     exposed  max(0, end - u_path)
  *
  * The consumer starts at max(end, u_path). An operation without a consumer is consumed by the end
@@ -26,9 +29,8 @@
 #include "sim/timeline.h"
 #include "sim/vec.h"
 
-/* Communication that feeds each operation of a code, through an `after` edge or a read. A marker
- * that takes no time and that somebody waits for or reads from *passes* what feeds it on to them.
- */
+/* Communication that feeds each operation of a code, through an `after` edge or a read. What only
+ * joins or finishes communication, and is waited for or read from, *passes* what feeds it on. */
 typedef struct ovl_feeds {
     const bool *passes;   /* [n_ops] */
     const uint32_t *at;   /* [n_ops + 1] into item */
@@ -63,12 +65,13 @@ typedef struct ovl_conditions {
     const ovl_feeds *feeds; /* by code */
     ovl_arena *arena;
     const ovl_time **passed; /* by rank, once asked for: see pass_conditions in exposure.c */
+    const ovl_time **inputs; /* the same: when the input of each row was there, or 0 */
 } ovl_conditions;
 
 ovl_conditions ovl_conditions_begin(const ovl_program *program, const ovl_timeline *timeline,
                                     const ovl_feeds *feeds, ovl_arena *arena);
 
-/* u_path of a consumer (local, or OVL_NONE) on a rank. */
-ovl_time ovl_u_path(ovl_conditions *conditions, uint32_t rank, uint32_t consumer);
+/* u_path of a consumer (local, or OVL_NONE) of a collective or receive (local) on a rank. */
+ovl_time ovl_u_path(ovl_conditions *conditions, uint32_t rank, uint32_t local, uint32_t consumer);
 
 #endif

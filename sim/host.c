@@ -13,10 +13,10 @@ static void issue(ovl_engine *e, uint32_t rank, uint32_t local)
     const ovl_rank *r = &e->p->ranks[rank];
     const ovl_code *code = &e->p->codes[r->code];
     uint32_t op = r->first_op + local;
-    e->issue[op] = e->now;
+    ovl_engine_note(e->issue, op, e->now);
     ovl_engine_step(e, op, OVL_ISSUED);
     for (uint32_t i = code->parts.at[local]; i < code->parts.at[local + 1]; i++) {
-        e->issue[r->first_op + code->parts.item[i]] = e->now;
+        ovl_engine_note(e->issue, r->first_op + code->parts.item[i], e->now);
     }
     e->ranks[rank].cursor++;
     ovl_engine_release(e, rank, op);
@@ -52,7 +52,7 @@ static void begin_call(ovl_engine *e, uint32_t rank, uint32_t local)
 {
     uint32_t op = e->p->ranks[rank].first_op + local;
     e->ranks[rank].issuing = true;
-    e->issue[op] = e->now;
+    ovl_engine_note(e->issue, op, e->now);
     ovl_engine_step(e, op, OVL_ISSUED);
     ovl_engine_release(e, rank, op);
 }

@@ -310,7 +310,7 @@ typedef struct ovl_result {
     uint32_t deciding_rank;
     ovl_time term[OVL_TERM_COUNT]; /* of the deciding rank */
     ovl_time hidden_comm, hidden_comm_stretch, comm_total,
-        comm_exposed; /* total = hidden + exposed; of the deciding rank */
+        comm_uncovered; /* total = hidden + uncovered (no kernel beside it); of the deciding rank */
     /* Over the deciding rank's collectives and receives: sum of bytes x busbw factor over the sum
      * of their times; negative without any. */
     double mean_busbw;
@@ -374,11 +374,12 @@ typedef struct ovl_analyse_options {
     ovl_worth worth;
     const char *worth_name; /* with OVL_WORTH_NAME */
     const char *scenario, *variant, *description;
-    bool gaps;                       /* list the gaps of each rank */
-    bool memory_lines;               /* list the memory of each rank over time */
-    bool stats;                      /* say what the run cost */
-    const ovl_watch *watch;          /* looks on at every run; NULL: nobody */
-    uint64_t memory;                 /* bytes a run may take; 0: no limit */
+    bool gaps;              /* list the gaps of each rank */
+    bool memory_lines;      /* list the memory of each rank over time */
+    bool stats;             /* say what the run cost */
+    bool no_usage;          /* leave out what used links and memories, and who met on them */
+    const ovl_watch *watch; /* looks on at every run; NULL: nobody */
+    uint64_t memory;        /* bytes a run may take; 0: no limit */
     const char *const *not_modelled; /* what the caller knows is left out; copied into the result */
     uint32_t n_not_modelled;
     ovl_useful useful;

@@ -41,18 +41,26 @@ static size_t steps_at_most(const ovl_program *p)
     return n;
 }
 
-static void set_up(ovl_engine *e, ovl_arena *scratch)
+/* Pages that are not needed are never touched: mostly all is issued at 0. */
+static void set_up_times(ovl_engine *e)
 {
     const ovl_program *p = e->p;
-    e->issue = OVL_NEW_ARRAY(e->arena, ovl_time, p->n_ops); /* mostly all 0 and never touched */
+    e->issue = OVL_NEW_ARRAY(e->arena, ovl_time, p->n_ops);
     e->arrive = unhappened(e->arena, p->n_ops);
     e->start = unhappened(e->arena, p->n_ops);
     e->end = unhappened(e->arena, p->n_ops);
     e->trail = OVL_NEW_ARRAY(e->arena, uint32_t, steps_at_most(p));
-    ovl_vec_reserve(&e->limits, p->n_ops); /* pages that are not needed are never touched */
+    ovl_vec_reserve(&e->limits, p->n_ops);
+}
+
+static void set_up(ovl_engine *e, ovl_arena *scratch)
+{
+    const ovl_program *p = e->p;
+    if (!e->options->aggregates) {
+        set_up_times(e);
+    }
     e->times = OVL_NEW_ARRAY(e->arena, ovl_rank_times, p->n_ranks);
     e->pending = OVL_NEW_ARRAY(scratch, uint32_t, p->n_ops);
-    e->running = e->pending;
     e->arrived = OVL_NEW_ARRAY(scratch, uint32_t, p->n_collectives);
     e->ranks = OVL_NEW_ARRAY(scratch, ovl_rank_state, p->n_ranks);
     e->paces = OVL_NEW_ARRAY(scratch, ovl_paces, p->n_resources);
@@ -91,6 +99,7 @@ static void tear_down(ovl_engine *e)
         ovl_vec_free(&s->copies[1]);
     }
     ovl_vec_free(&e->activities);
+    ovl_vec_free(&e->bounds);
     ovl_vec_free(&e->spare);
     ovl_vec_free(&e->todo);
     ovl_vec_free(&e->dirty_caps);
@@ -207,7 +216,7 @@ static void hand_over_unmeasured(const ovl_engine *e, ovl_timeline *t)
 
 static uint64_t held_by_vectors(const ovl_engine *e)
 {
-    uint64_t bytes = e->activities.cap * sizeof *e->activities.data +
+    uint64_t bytes = e->activities.cap * (sizeof *e->activities.data + sizeof *e->bounds.data) +
                      e->clocks.cap * sizeof *e->clocks.data +
                      e->limits.len * sizeof *e->limits.data +
                      e->share.classes.cap * sizeof *e->share.classes.data +
@@ -218,24 +227,17 @@ static uint64_t held_by_vectors(const ovl_engine *e)
     return bytes;
 }
 
-/* When a rank ended a step, counted back from the last: 0, 1. */
-static ovl_time step_end(const ovl_engine *e, uint32_t rank, uint32_t back)
-{
-    const ovl_rank *r = &e->p->ranks[rank];
-    const ovl_code *code = &e->p->codes[r->code];
-    return e->end[r->first_op + code->step_ends[code->n_steps - 1 - back]];
-}
-
 static void find_last_of_several(const ovl_engine *e, ovl_timeline *t)
 {
     ovl_time last = -1;
     for (uint32_t r = 0; r < e->p->n_ranks; r++) {
-        if (e->p->codes[e->p->ranks[r].code].n_steps == e->p->n_steps && step_end(e, r, 0) > last) {
-            last = step_end(e, r, 0);
+        if (e->p->codes[e->p->ranks[r].code].n_steps == e->p->n_steps &&
+            e->ranks[r].step_ends[0] > last) {
+            last = e->ranks[r].step_ends[0];
             t->deciding_rank = r;
         }
     }
-    t->begin = step_end(e, t->deciding_rank, 1);
+    t->begin = e->ranks[t->deciding_rank].step_ends[1];
     t->step = last - t->begin;
 }
 
@@ -263,7 +265,9 @@ static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
     find_step(e, t);
     e->now = t->finish;
     ovl_account_all(e);
-    hand_over_limits(e, t);
+    if (!e->options->aggregates) {
+        hand_over_limits(e, t);
+    }
     if (e->segments.len) {
         qsort(e->segments.data, e->segments.len, sizeof *e->segments.data, compare_segments);
     }
@@ -285,10 +289,10 @@ static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
 
 /* By operation: four times, three steps of the trail, what it waits for or runs as; two things that
  * bounded it. By rank, resource and activity: generously. */
-uint64_t ovl_run_memory(const ovl_program *program)
+uint64_t ovl_run_memory(const ovl_program *program, bool aggregates)
 {
-    const uint64_t by_op =
-        4 * sizeof(ovl_time) + 3 * sizeof(uint32_t) + sizeof(uint32_t) + 2 * sizeof(ovl_limit);
+    const uint64_t kept = 4 * sizeof(ovl_time) + 3 * sizeof(uint32_t) + 2 * sizeof(ovl_limit);
+    const uint64_t by_op = sizeof(uint32_t) + (aggregates ? 0 : kept);
     return by_op * program->n_ops + 4096 * (uint64_t)program->n_ranks +
            1024 * (uint64_t)program->n_resources + 4 * (uint64_t)program->n_collectives +
            ((uint64_t)1 << 20);
@@ -297,7 +301,7 @@ uint64_t ovl_run_memory(const ovl_program *program)
 static bool fits(const ovl_program *program, const ovl_run_options *options, ovl_errs *errs)
 {
     char need[OVL_UNITS_TEXT], may[OVL_UNITS_TEXT];
-    uint64_t bytes = ovl_run_memory(program);
+    uint64_t bytes = ovl_run_memory(program, options->aggregates);
     if (!options->memory || bytes <= options->memory) {
         return true;
     }
@@ -309,10 +313,29 @@ static bool fits(const ovl_program *program, const ovl_run_options *options, ovl
     return false;
 }
 
+/* Who waits for whom is told by times of operations: where none are kept the run is made again. */
+static void report_deadlock(ovl_engine *e)
+{
+    if (!e->options->aggregates) {
+        ovl_deadlock_report(e);
+        return;
+    }
+    ovl_run_options options = *e->options;
+    ovl_arena arena = {0};
+    ovl_timeline none;
+    options.aggregates = false;
+    options.memory = 0;
+    bool good = ovl_run(e->p, &options, &arena, &none, e->errs);
+    assert(!good);
+    (void)good;
+    ovl_arena_free(&arena);
+}
+
 bool ovl_run(const ovl_program *program, const ovl_run_options *options, ovl_arena *arena,
              ovl_timeline *timeline, ovl_errs *errs)
 {
     ovl_arena scratch = {0};
+    assert(!options->aggregates || !options->segments);
     if (!fits(program, options, errs)) {
         return false;
     }
@@ -321,7 +344,7 @@ bool ovl_run(const ovl_program *program, const ovl_run_options *options, ovl_are
     ovl_engine_loop(&e);
     if (!e.failed && e.n_ended < program->n_ops) {
         e.failed = true;
-        ovl_deadlock_report(&e);
+        report_deadlock(&e);
     }
     if (!e.failed) {
         hand_over(&e, &scratch, timeline);

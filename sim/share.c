@@ -223,36 +223,13 @@ static uint32_t make_class(ovl_share *share, uint64_t hash, double cap, double w
 
 /* --- Joining and leaving --- */
 
-static void make_dirty(ovl_share *share, uint32_t slot)
+static inline void make_dirty(ovl_share *share, uint32_t slot)
 {
     ovl_share_class *c = &share->classes.data[slot];
     if (!c->dirty) {
         c->dirty = true;
         ovl_vec_push(&share->dirty, slot);
     }
-}
-
-void ovl_share_touch(ovl_share *share, uint32_t resource)
-{
-    ovl_share_resource *r = &share->resources[resource];
-    if (!r->touched) {
-        r->touched = true;
-        ovl_vec_push(&share->touched, resource);
-    }
-}
-
-/* Its place in the line will be looked up anew when the resource is solved next. */
-static void note_move(ovl_share_resource *r, uint32_t slot)
-{
-    if (!r->stale && (r->moved.len == 0 || r->moved.data[r->moved.len - 1] != slot)) {
-        ovl_vec_push(&r->moved, slot);
-    }
-}
-
-void ovl_share_move(ovl_share *share, uint32_t resource, uint32_t slot)
-{
-    ovl_share_touch(share, resource);
-    note_move(&share->resources[resource], slot);
 }
 
 void ovl_share_move_on_others(ovl_share *share, uint32_t slot, uint32_t but)
@@ -276,12 +253,13 @@ static inline uint8_t state_of(const ovl_share_resource *r)
     return r->live > 1 ? OVL_SHARE_COUPLES : OVL_SHARE_OWN;
 }
 
-/* Its limits are others: on each resource it shares it may have another place. */
+/* Its limits are others: on each resource it shares it may have another place. Where somebody uses
+ * very many resources the whole line is looked at in any case. */
 static void note_moves(ovl_share *share, uint32_t slot)
 {
     const ovl_share_class *c = &share->classes.data[slot];
-    for (uint32_t u = 0; u < c->n_uses && c->shared; u++) {
-        note_move(&share->resources[c->uses[u].resource], slot);
+    for (uint32_t u = 0; u < c->n_uses && c->shared && !ovl_share_long(c); u++) {
+        ovl_share_note_move(&share->resources[c->uses[u].resource], slot);
     }
 }
 
@@ -335,8 +313,9 @@ static void count_in(ovl_share *share, uint32_t slot, uint32_t count)
     make_dirty(share, slot);
     for (uint32_t i = 0; i < c->n_uses; i++) {
         ovl_share_resource *r = &share->resources[c->uses[i].resource];
-        r->demand += count * c->uses[i].rate;
-        ovl_pull_add(&r->pull, ovl_pull_of(c->exact, count * c->uses[i].rate));
+        uint64_t demand = count * c->uses[i].rate;
+        r->demand += demand;
+        ovl_pull_add(&r->pull, ovl_pull_of(c->exact, demand));
         update_state(share, r);
         if (ovl_share_couples(r)) {
             ovl_share_move(share, c->uses[i].resource, slot);

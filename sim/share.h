@@ -58,22 +58,23 @@ typedef struct ovl_share_class {
     double rate;      /* solved, unless it follows a resource: ovl_share_rate; -1 before */
     uint32_t bound;   /* solved: a resource, OVL_BOUND_CAP or OVL_BOUND_NONE */
     uint32_t follows; /* the resource whose level gives its rate, or OVL_NONE */
-    uint32_t born;    /* which class of this slot it is */
     uint32_t count;   /* activities; a class without any is kept for those to come */
     uint32_t shared;  /* contended resources it shares with other classes */
+    uint32_t born;    /* which class of this slot it is */
+    uint32_t n_uses;
+    ovl_use *uses;                 /* owned by the solver, re-used with the slot */
+    ovl_exact_weight exact;        /* of `weight` */
+    uint32_t breadth;              /* resources it uses, those that are folded counted */
+    bool dirty;                    /* in the list of those whose rate may be out of date */
+    bool limited;                  /* `limit` is up to date */
+    bool known;                    /* in the table, by its uses, weight and cap */
+    bool tied;                     /* several resources that it shares are full at one level */
     double cap, weight, cap_level; /* cap / weight */
-    ovl_exact_weight exact;
-    uint32_t n_uses, cap_uses;
-    uint32_t breadth;             /* resources it uses, those that are folded counted */
-    ovl_use *uses;                /* owned by the solver, re-used with the slot */
-    bool dirty;                   /* in the list of those whose rate may be out of date */
-    bool settled;                 /* scratch of a solve */
-    bool limited;                 /* `limit` is up to date */
-    bool tied;                    /* several resources that it shares are full at one level */
-    bool known;                   /* in the table, by its uses, weight and cap */
-    uint32_t mark;                /* of the last component walk that met it */
-    struct ovl_share_limit limit; /* what bounds it besides resources it shares */
+    struct ovl_share_limit limit;  /* what bounds it besides resources it shares */
     uint64_t hash;
+    uint32_t cap_uses;
+    uint32_t mark; /* of the last component walk that met it */
+    bool settled;  /* scratch of a solve */
 } ovl_share_class;
 
 /* A class in the line of a resource. */
@@ -100,32 +101,32 @@ enum ovl_share_state {
 };
 
 typedef struct ovl_share_resource {
+    ovl_pull pull; /* sum of weight * count * rate */
     uint64_t capacity;
     uint64_t demand; /* sum of count * rate: exact, so that "could be full" is no matter of rounding
                       */
-    ovl_pull pull;   /* sum of weight * count * rate */
-    double level;    /* solved: those who follow it run at weight * level */
-    uint8_t state;   /* ovl_share_state */
-    bool touched;    /* in the list of those whose users may have to change */
-    bool stale;      /* the line is in no order and has no sums */
+    uint32_t live;   /* classes in the line, folded ones as many as they stand for */
     uint32_t n_long; /* classes in it that use very many resources */
-    uint32_t live;   /* classes in it, folded ones as many as they stand for */
-    uint32_t mark;   /* of the last component walk that met it */
-    uint32_t tries;  /* how often it was solved by itself at the instant `tried_at` */
-    uint64_t tried_at;
+    uint32_t limited;        /* see below */
+    uint8_t state;           /* ovl_share_state */
+    bool touched;            /* in the list of those whose users may have to change */
+    bool stale;              /* the line is in no order and has no sums */
+    OVL_VEC(uint32_t) moved; /* slots whose place in the line may be another */
     /* The classes with activities, by level. The first `limited` meet their own limits before the
      * resource is full; `left` is what they leave, `open_pull` the pull of the others. */
     OVL_VEC(ovl_share_user) line;
-    uint32_t limited;
     ovl_wide left;
     ovl_pull open_pull;
-    OVL_VEC(uint32_t) moved; /* slots whose place in the line may be another */
-    /* Scratch of a component's solve: not yet given away, of those not settled, their number; the
-     * level at which it is full once that is known. */
-    ovl_wide rest;
-    ovl_pull rest_pull;
+    double level;      /* solved: those who follow it run at weight * level */
+    uint64_t tried_at; /* the last instant at which it was solved by itself, and how often then */
+    uint32_t tries;
+    /* Scratch of a component's solve: the last that met it; not yet given away, of those not
+     * settled, their number; the level at which it is full once that is known. */
+    uint32_t mark;
     uint32_t open;
     double full_level;
+    ovl_wide rest;
+    ovl_pull rest_pull;
 } ovl_share_resource;
 
 typedef struct ovl_share {

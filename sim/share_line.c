@@ -47,7 +47,7 @@ static void open_last(const ovl_share *share, ovl_share_resource *r)
 
 /* --- Order --- */
 
-static bool stands_before(const ovl_share_user *a, const ovl_share_user *b)
+static inline bool stands_before(const ovl_share_user *a, const ovl_share_user *b)
 {
     if (a->level != b->level) {
         return a->level < b->level;
@@ -81,7 +81,8 @@ static void sort_line(ovl_share_resource *r)
     }
 }
 
-uint32_t ovl_share_find_user(const ovl_share_resource *r, uint32_t slot)
+/* The place of a class in the line; its length if it is not in it. */
+static inline uint32_t find_user(const ovl_share_resource *r, uint32_t slot)
 {
     uint32_t at = 0;
     while (at < r->line.len && r->line.data[at].slot != slot) {
@@ -108,7 +109,7 @@ void ovl_share_enter(ovl_share *share, uint32_t slot, const ovl_use *use)
 }
 
 /* Takes one out of its place; the sums no longer know it. */
-static ovl_share_user take_out(const ovl_share *share, ovl_share_resource *r, uint32_t at)
+static inline ovl_share_user take_out(const ovl_share *share, ovl_share_resource *r, uint32_t at)
 {
     ovl_share_user user = r->line.data[at];
     if (at < r->limited) {
@@ -124,7 +125,7 @@ void ovl_share_exit(ovl_share *share, uint32_t slot, const ovl_use *use)
 {
     ovl_share_resource *r = &share->resources[use->resource];
     r->live -= use->classes;
-    uint32_t at = ovl_share_find_user(r, slot);
+    uint32_t at = find_user(r, slot);
     r->n_long -= ovl_share_long(&share->classes.data[slot]);
     if (r->stale) {
         r->line.data[at] = r->line.data[--r->line.len];
@@ -146,7 +147,7 @@ static bool bounded_elsewhere(const ovl_share *share, const ovl_share_class *c, 
 
 /* Up to where a user goes for reasons of its own: whoever is bounded elsewhere stays as it is.
  * False if the resource alone cannot tell. */
-static bool find_own_limit(ovl_share *share, uint32_t resource, ovl_share_user *u)
+static inline bool find_own_limit(ovl_share *share, uint32_t resource, ovl_share_user *u)
 {
     const struct ovl_share_limit *limit = ovl_share_limit_of(share, u->slot);
     const ovl_share_class *c = &share->classes.data[u->slot];
@@ -226,7 +227,7 @@ bool ovl_share_line_up(ovl_share *share, uint32_t resource)
         return line_up_all(share, resource);
     }
     for (uint32_t i = 0; i < r->moved.len; i++) {
-        uint32_t at = ovl_share_find_user(r, r->moved.data[i]);
+        uint32_t at = find_user(r, r->moved.data[i]);
         if (at < r->line.len) { /* it may have left since */
             replace(share, resource, at);
         }

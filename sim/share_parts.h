@@ -26,11 +26,30 @@ static inline bool ovl_share_long(const ovl_share_class *c)
 }
 
 /* Those on a resource that is, or was until now, contended may get a new rate. */
-void ovl_share_touch(ovl_share *share, uint32_t resource);
+static inline void ovl_share_touch(ovl_share *share, uint32_t resource)
+{
+    ovl_share_resource *r = &share->resources[resource];
+    if (!r->touched) {
+        r->touched = true;
+        ovl_vec_push(&share->touched, resource);
+    }
+}
+
+/* The place of a class in the line will be looked up anew when the resource is solved next. */
+static inline void ovl_share_note_move(ovl_share_resource *r, uint32_t slot)
+{
+    if (!r->stale && (r->moved.len == 0 || r->moved.data[r->moved.len - 1] != slot)) {
+        ovl_vec_push(&r->moved, slot);
+    }
+}
 
 /* What bounds a class besides the resource changed, or how much it demands: the resource may have
  * to be solved. */
-void ovl_share_move(ovl_share *share, uint32_t resource, uint32_t slot);
+static inline void ovl_share_move(ovl_share *share, uint32_t resource, uint32_t slot)
+{
+    ovl_share_touch(share, resource);
+    ovl_share_note_move(&share->resources[resource], slot);
+}
 
 /* The same on each contended resource it uses but one (OVL_NONE: on all). */
 void ovl_share_move_on_others(ovl_share *share, uint32_t slot, uint32_t but);
@@ -78,9 +97,6 @@ static inline uint32_t ovl_share_bound_at(const ovl_share_class *c, uint32_t bou
 /* A class enters the line, or leaves it. */
 void ovl_share_enter(ovl_share *share, uint32_t slot, const ovl_use *use);
 void ovl_share_exit(ovl_share *share, uint32_t slot, const ovl_use *use);
-
-/* The place of a class in the line; its length if it is not in it. */
-uint32_t ovl_share_find_user(const ovl_share_resource *r, uint32_t slot);
 
 /* Puts those who moved in their places; the whole line if it is in no order. False if the resource
  * alone cannot tell who goes how far. */

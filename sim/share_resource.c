@@ -103,6 +103,9 @@ static void publish_bounded(ovl_share *share, uint32_t resource, double level)
     ovl_share_set_level(share, resource, level);
     for (uint32_t i = r->limited; i < r->line.len; i++) {
         ovl_share_user *u = &r->line.data[i];
+        if (u->bounded && !u->moved && u->level >= level && !(relevelled && u->crossing)) {
+            continue; /* mostly */
+        }
         bool own = u->bound < OVL_BOUND_CAP && u->level < level;
         if (u->is_long && u->bound == OVL_BOUND_NONE) {
             continue; /* it stays */

@@ -299,8 +299,10 @@ bool ovl_simulate_step(const ovl_program *program, const ovl_run_options *option
     ovl_fold fold;
     ovl_program chosen;
     ovl_timeline timeline;
+    ovl_run_options how = *options;
+    how.aggregates = true;
     bool good = ovl_fold_choose(program, false, &arena, &fold, &chosen, errs) &&
-                ovl_fold_run(program, &chosen, options, &arena, &timeline, errs);
+                ovl_fold_run(program, &chosen, &how, &arena, &timeline, errs);
     if (good) {
         *step = timeline.step;
     }

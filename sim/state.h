@@ -37,9 +37,16 @@
 
 #define OVL_BOUND_FREE  (UINT32_MAX - 2) /* at isolated speed; differs from all OVL_LIMIT_... */
 #define OVL_LIMITS_KEPT 3
-#define OVL_ACTIVITY_OVER                                                                          \
-    UINT32_MAX /* in `running`: an eager transfer came before its receiver                         \
-                */
+
+/* What is said of an operation once it has arrived: OVL_ARRIVED, and the index + 1 of the activity
+ * it is in, if any (collectives: of every member; eager transfers: of the sender, and of the
+ * receiver once it is in it). A send or receive that waits for its partner says OVL_MEETING and its
+ * rank instead; the sender of an eager transfer that is over before its receiver has arrived,
+ * OVL_OVER; a batch how many of its parts have not ended. */
+#define OVL_ARRIVED_BIT (UINT32_C(1) << 31)
+#define OVL_MEETING     (UINT32_C(1) << 30)
+#define OVL_OVER        (OVL_MEETING - 1)
+#define OVL_SAID(word)  ((word) & (OVL_MEETING - 1))
 
 typedef enum ovl_phase { OVL_PHASE_LATENCY, OVL_PHASE_FLUID } ovl_phase;
 
@@ -48,33 +55,38 @@ typedef ovl_uwide ovl_work;
 #define OVL_WORK_SHIFT 63
 
 typedef struct ovl_activity {
+    ovl_work begin; /* what its clock showed when nothing was done; on no clock: minus what it has
+                       done */
     const ovl_cost *cost;
     const ovl_comm *comm; /* collectives */
     ovl_time total;
-    ovl_work begin;      /* what its clock showed when nothing was done; on no clock: minus what it
-                            has done */
-    uint32_t clock;      /* in its fluid phase; OVL_NONE while rates are solved */
-    uint32_t slot;       /* its class, or a slot of its own; OVL_NONE: it needs none */
-    uint32_t next, prev; /* in its class */
-    uint32_t op;         /* kernel, copy, sender; a collective's member at place 0 */
-    uint32_t rank;       /* of `op` */
-    uint32_t peer;       /* sends: the receiver's rank */
-    uint32_t k;          /* collectives: which of the communicator's */
-    uint32_t count;      /* of how many like it, where ranks are folded */
-    uint8_t kind;        /* ovl_op_kind of op */
-    uint8_t phase;       /* ovl_phase */
-    bool shares;         /* is of a class of the sharing solver */
-    bool dirty;          /* in dirty_comms */
-    bool joining;        /* in `joining` */
+    uint32_t clock; /* in its fluid phase; OVL_NONE while rates are solved */
+    uint32_t slot;  /* its class, or a slot of its own; OVL_NONE: it needs none */
+    uint32_t op;    /* kernel, copy, sender; a collective's member at place 0 */
+    uint32_t rank;  /* of `op` */
+    uint32_t peer;  /* sends: the receiver's rank */
+    uint32_t count; /* of how many like it, where ranks are folded */
+    uint8_t kind;   /* ovl_op_kind of op */
+    uint8_t phase;  /* ovl_phase */
+    bool shares;    /* is of a class of the sharing solver */
+    bool dirty;     /* in dirty_comms */
+    bool joining;   /* in `joining` */
     bool eager;
-    bool background; /* an eager transfer whose receiver has not arrived: nobody waits in it */
+    bool background;     /* an eager transfer whose receiver has not arrived: nobody waits in it */
+    bool limited;        /* something is kept of it in `bounds` */
+    uint32_t cap_bound;  /* why the cap is below 1: OVL_LIMIT_... */
+    uint32_t next, prev; /* in its class */
+    uint32_t k;          /* collectives: which of the communicator's */
     double cap;
-    uint32_t cap_bound;   /* why the cap is below 1: OVL_LIMIT_... */
     ovl_time since;       /* it joined its clock */
     ovl_time bound_since; /* what bounds it now does; by then it had done bound_done */
     ovl_time bound_done;
-    ovl_limit limits[OVL_LIMITS_KEPT]; /* what bounded it before, from the first on */
 } ovl_activity;
+
+/* What bounded an activity before what does now, from the first on. */
+typedef struct ovl_bounds {
+    ovl_limit kept[OVL_LIMITS_KEPT];
+} ovl_bounds;
 
 /* An activity on a clock, and what the clock shows when it ends. */
 typedef struct ovl_due {
@@ -134,28 +146,35 @@ typedef struct ovl_choice {
     bool hides;      /* a kernel runs beside communication in latency or transfer */
 } ovl_choice;
 
-/* What runs on a rank now. */
+/* The copy that arrived first comes first. */
+typedef struct ovl_waiting_copy {
+    ovl_time arrive;
+    uint32_t op;
+} ovl_waiting_copy;
+
+/* What runs on a rank now; what most events look at comes first. */
 typedef struct ovl_rank_state {
     OVL_VEC(uint32_t) kernels;  /* activities */
     OVL_VEC(ovl_running) comms; /* in latency or transfer, in order of op */
-    OVL_VEC(uint32_t)
-    holders;                     /* ops of communication that arrived and has not ended, where their
-                                    factors matter */
-    uint64_t held;               /* SMs they hold */
-    OVL_VEC(uint32_t) copies[2]; /* ops that wait for an engine of a direction, by (arrive, op) */
-    uint32_t copying[2];
-    uint32_t waiting; /* collectives that wait for a member */
-    uint32_t latent;  /* communication in its latency */
-    bool caps_dirty, copies_dirty;
+    uint32_t latent;            /* communication in its latency */
+    uint32_t waiting;           /* collectives that wait for a member */
+    uint32_t copying[2];        /* copies that run, by direction */
     /* Who gets the time from `accounted` on (account.c). */
     ovl_choice is;
     bool touched,
         changed; /* it may be another now; because something else runs, not just by rates */
-    OVL_VEC(ovl_rival) rivals; /* among which the fastest is chosen */
+    bool caps_dirty, copies_dirty;
     /* The decomposition is complete up to `accounted`, what communication hides up to
      * `hidden_accounted`; what those chosen had done by then. */
     ovl_time accounted, hidden_accounted;
     ovl_time main_done, beside_done;
+    OVL_VEC(ovl_rival) rivals; /* among which the fastest is chosen */
+    OVL_VEC(uint32_t)
+    holders;                             /* ops of communication that arrived and has not ended,
+                                            where their factors matter */
+    uint64_t held;                       /* SMs they hold */
+    OVL_VEC(ovl_waiting_copy) copies[2]; /* who wait for an engine of a direction */
+    ovl_time step_ends[2];               /* the last, and the last but one */
     /* The host thread. */
     uint32_t cursor;  /* local index of the operation it issues next */
     bool issuing;     /* in the launch of `cursor` */
@@ -185,13 +204,10 @@ typedef struct ovl_engine {
     ovl_errs *errs;
     ovl_time now;
     bool failed;
-    /* Times, by op; -1 while they have not happened. */
+    /* Times, by op; -1 while they have not happened. NULL, as is the trail, if only aggregates are
+     * kept. */
     ovl_time *issue, *arrive, *start, *end;
-    uint32_t *pending; /* by op, until it arrives: what it still waits for */
-    uint32_t
-        *running; /* the same memory, from then on: its activity + 1, 0 if none (collectives: on
-                     every member; of an eager transfer the sender, and the receiver once it is
-                     in it); who waits for its partner: its rank + 1; batch: parts not ended */
+    uint32_t *pending; /* by op: how much it still waits for; once it arrived: OVL_ARRIVED_BIT */
     uint32_t *arrived; /* by collective instance: members that have */
     uint32_t n_ended;
     ovl_rank_state *ranks;
@@ -200,6 +216,7 @@ typedef struct ovl_engine {
     ovl_rank_times *counted; /* what was counted in it; NULL until it ended */
     ovl_cost free_cost;      /* of operations of the freed name */
     OVL_VEC(ovl_activity) activities;
+    OVL_VEC(ovl_bounds) bounds; /* by activity */
     OVL_VEC(uint32_t) spare;
     OVL_VEC(ovl_todo) todo; /* ops whose last condition came true, first in first out */
     uint32_t todo_done;
@@ -261,13 +278,28 @@ static inline const ovl_cost *ovl_engine_cost(const ovl_engine *e, uint32_t rank
 /* The next step of the trail. */
 static inline void ovl_engine_step(ovl_engine *e, uint32_t op, ovl_step_kind kind)
 {
-    e->trail[e->n_trail++] = OVL_TRAIL(op, kind);
+    if (e->trail) {
+        e->trail[e->n_trail++] = OVL_TRAIL(op, kind);
+    }
+}
+
+/* Something happens to an operation now; which of its times that is. */
+static inline void ovl_engine_note(ovl_time *times, uint32_t op, ovl_time now)
+{
+    if (times) {
+        times[op] = now;
+    }
+}
+
+static inline bool ovl_engine_arrived(const ovl_engine *e, uint32_t op)
+{
+    return e->pending[op] & OVL_ARRIVED_BIT;
 }
 
 /* One of the things an operation waits for came true. */
 static inline void ovl_engine_release(ovl_engine *e, uint32_t rank, uint32_t op)
 {
-    assert(e->pending[op] > 0);
+    assert(e->pending[op] > 0 && !(e->pending[op] & OVL_ARRIVED_BIT));
     if (--e->pending[op] == 0) {
         ovl_vec_push(&e->todo, (ovl_todo){rank, op});
     }
@@ -462,7 +494,14 @@ void ovl_account_all(ovl_engine *e);
 
 /* Only what happens in options->count_from .. count_to is counted: called before time passes
  * `until`, the next moment at which something happens. */
-void ovl_account_until(ovl_engine *e, ovl_time until);
+void ovl_account_interval(ovl_engine *e, ovl_time until);
+
+static inline void ovl_account_until(ovl_engine *e, ovl_time until)
+{
+    if (e->options->count_from < e->options->count_to) {
+        ovl_account_interval(e, until);
+    }
+}
 
 /* --- deadlock.c --- */
 

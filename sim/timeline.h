@@ -94,7 +94,7 @@ typedef struct ovl_counters {
 } ovl_counters;
 
 typedef struct ovl_timeline {
-    const ovl_time *issue, *arrive, *start, *end; /* [n_ops] */
+    const ovl_time *issue, *arrive, *start, *end; /* [n_ops]; NULL if only aggregates were kept */
     const uint32_t *trail;                        /* [n_trail] */
     uint32_t n_trail;
     const ovl_rank_times *ranks; /* [n_ranks] */

@@ -70,6 +70,17 @@ const char *ovl_print_bytes(char buf[OVL_UNITS_TEXT], uint64_t bytes);
  * "24.62 GiB". Gives buf. */
 const char *ovl_print_bytes_beside(char buf[OVL_UNITS_TEXT], uint64_t bytes, uint64_t other);
 
+/* A column of sizes: the unit of the largest, and decimals for four digits of it. 9.117 GiB and 868
+ * MiB are "9.117" and "0.848" GiB. */
+typedef struct ovl_bytes_scale {
+    int unit, decimals;
+} ovl_bytes_scale;
+ovl_bytes_scale ovl_bytes_scale_for(uint64_t largest);
+const char *ovl_bytes_scale_unit(ovl_bytes_scale scale); /* "GiB" */
+
+/* The number alone, with all its decimals; "0" for nothing. Gives buf. */
+const char *ovl_print_bytes_in(char buf[OVL_UNITS_TEXT], uint64_t bytes, ovl_bytes_scale scale);
+
 /* "16.78 GB/s": decimal units, 4 significant digits. Gives buf. */
 const char *ovl_print_rate(char buf[OVL_UNITS_TEXT], double bytes_per_second);
 

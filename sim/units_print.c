@@ -125,22 +125,43 @@ static uint64_t scale_bytes(uint64_t bytes, int unit, int decimals)
     return (uint64_t)(((twice >> (10 * unit)) + 1) / 2);
 }
 
+ovl_bytes_scale ovl_bytes_scale_for(uint64_t largest)
+{
+    const int most = (int)OVL_COUNT(binary_names) - 1;
+    int unit = 0;
+    while (unit < most && largest >> (10 * (unit + 1))) {
+        unit++;
+    }
+    uint64_t whole = largest >> (10 * unit);
+    int decimals = whole >= 1000 ? 0 : whole >= 100 ? 1 : whole >= 10 ? 2 : 3;
+    bool next = scale_bytes(largest, unit, decimals) >= 1024 * power_of_ten(decimals);
+    return (ovl_bytes_scale){next && unit < most ? unit + 1 : unit, decimals};
+}
+
+const char *ovl_bytes_scale_unit(ovl_bytes_scale scale)
+{
+    return binary_names[scale.unit];
+}
+
+const char *ovl_print_bytes_in(char buf[OVL_UNITS_TEXT], uint64_t bytes, ovl_bytes_scale scale)
+{
+    uint64_t scaled = scale_bytes(bytes, scale.unit, scale.decimals);
+    uint64_t one = power_of_ten(scale.decimals);
+    if (bytes == 0 || scale.decimals == 0) {
+        snprintf(buf, OVL_UNITS_TEXT, "%" PRIu64, scaled);
+    } else {
+        snprintf(buf, OVL_UNITS_TEXT, "%" PRIu64 ".%0*" PRIu64, scaled / one, scale.decimals,
+                 scaled % one);
+    }
+    return buf;
+}
+
 const char *ovl_print_bytes(char buf[OVL_UNITS_TEXT], uint64_t bytes)
 {
-    int unit = 0;
-    while (unit < (int)OVL_COUNT(binary_names) - 1 && bytes >> (10 * (unit + 1))) {
-        unit++;
-    }
-    uint64_t whole = bytes >> (10 * unit);
-    int decimals = whole >= 1000 ? 0 : whole >= 100 ? 1 : whole >= 10 ? 2 : 3;
-    uint64_t scaled = scale_bytes(bytes, unit, decimals);
-    if (scaled >= 1024 * power_of_ten(decimals) && unit < (int)OVL_COUNT(binary_names) - 1) {
-        unit++;
-        scaled = scale_bytes(bytes, unit, decimals);
-    }
-    print_scaled(buf, scaled, decimals, false);
+    ovl_bytes_scale scale = ovl_bytes_scale_for(bytes);
+    print_scaled(buf, scale_bytes(bytes, scale.unit, scale.decimals), scale.decimals, false);
     size_t length = strlen(buf);
-    snprintf(buf + length, OVL_UNITS_TEXT - length, " %s", binary_names[unit]);
+    snprintf(buf + length, OVL_UNITS_TEXT - length, " %s", ovl_bytes_scale_unit(scale));
     return buf;
 }
 

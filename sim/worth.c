@@ -109,8 +109,9 @@ static void run_without(const search *s, const candidate *c)
         for (uint32_t i = c->first; i < c->first + c->n; i++) {
             ovl_result_collective *row = &s->order[i]->out;
             row->worth = s->c->timeline->step - without.step;
+            const ovl_dependency *dep = &s->order[i]->dep;
             row->u_variant =
-                ovl_u_path(&conditions, row->rank, s->order[i]->dep.consumer) - without.begin;
+                ovl_u_path(&conditions, row->rank, dep->local, dep->consumer) - without.begin;
             row->interference = row->u_path - row->u_variant;
         }
     }

@@ -271,7 +271,10 @@ static void note_source(ovl_calibration *cal, ovl_cal_series *s)
 
 static const char *about(const ovl_cal_series *s, ovl_arena *arena)
 {
-    return s->group ? ovl_arena_printf(arena, "%s in %s", s->op, s->group) : s->op;
+    const char *text = s->group ? ovl_arena_printf(arena, "%s in %s", s->op, s->group) : s->op;
+    return s->times == OVL_CAL_NAMED
+               ? ovl_arena_printf(arena, "%s (column \"%s\")", text, s->column)
+               : text;
 }
 
 static void warn_pair(ovl_calibration *cal, const ovl_cal_series *s, ovl_errs *errs)

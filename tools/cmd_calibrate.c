@@ -120,8 +120,13 @@ static void read_runs(ovl_work *work, const ovl_args *args, ovl_interfere_wishes
                                      .sms = quantity(work, args, "sms"),
                                      .wire = quantity(work, args, "wire")};
     for (int role = 0; role < OVL_ROLES; role++) {
-        wishes->path[role] = ovl_args_value(args, roles[role]);
-        if (!wishes->path[role]) {
+        uint32_t n = count_of(args, roles[role]);
+        wishes->n_paths[role] = n;
+        wishes->paths[role] = OVL_NEW_ARRAY(&work->arena, const char *, n);
+        for (uint32_t i = 0; i < n; i++) {
+            wishes->paths[role][i] = ovl_args_nth(args, roles[role], i);
+        }
+        if (n == 0) {
             ovl_error(&work->errs, OVL_E_USAGE, nowhere,
                       "interference needs three runs: --compute, --comm and --overlap; --%s is "
                       "missing",

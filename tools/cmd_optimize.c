@@ -37,6 +37,7 @@ static bool read_words(job *j)
     int64_t tries = 5000, seed = 1;
     bool good = ovl_sweep_read_choice(&j->work, j->args, &j->start);
     good = ovl_sweep_read_jobs(&j->work, j->args, &j->optimize.threads) && good;
+    j->start.memory = ovl_sweep_memory(j->optimize.threads);
     good = ovl_args_count(&j->work, j->args, "tries", 1, 10000000, &tries) && good;
     good = ovl_args_count(&j->work, j->args, "seed", 0, INT64_MAX, &seed) && good;
     j->optimize.tries = (uint32_t)tries;

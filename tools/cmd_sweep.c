@@ -175,6 +175,7 @@ static bool prepare(job *j)
     ovl_side side;
     bool good = read_choice(j);
     good = ovl_sweep_read_jobs(&j->work, j->args, &j->team.threads) && good;
+    j->sweep.memory = ovl_sweep_memory(j->team.threads);
     good = read_shard(j) && good;
     good = check_options(j) && good;
     ovl_work_store(&j->work, j->args);

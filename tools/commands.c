@@ -184,7 +184,7 @@ static const ovl_option sweep_items[] = {
     {.name = "where",
      .value = "CONDITION",
      .repeat = true,
-     .doc = "what the best point must satisfy, such as 'peak<=80GiB' or 'exposed<2 ms'"},
+     .doc = "what the best point must satisfy, such as 'peak<=80GiB' or 'uncovered<2 ms'"},
     {.name = "solve",
      .value = "KEY",
      .doc = "no table, but a question: which value of this key gives the figure of --for?"},
@@ -606,10 +606,12 @@ const ovl_command ovl_commands[] = {
         .operand = OVL_OPERAND_FILE,
         .about =
             "Simulates the scenario with every combination of the values in its sweep section and "
-            "of --over, on all cores, and prints a row for each: step, communication with no "
-            "kernel beside it, price of interference, idle time, peak memory, startups, hazards. "
-            "Marks the Pareto front and the best point that fits, and for a key whose values grow "
-            "what each step of it costs and buys.\n\n"
+            "of --over, on all cores, and prints a row for each: step, uncovered communication "
+            "(with no kernel beside it), price of interference, idle time, memory (live, "
+            "allocated, "
+            "and as peak what is reserved from the GPU), retries of the allocator, startups, "
+            "hazards. Marks the Pareto front and the best point that fits, says which keys have no "
+            "effect, and for a key whose values grow what each step of it costs and buys.\n\n"
             "A point with an error is a row of its own; the exit status is the lowest of the "
             "errors, or 1 if there are hazards. Ctrl-C prints what is done and exits with 130; "
             "with --store it is kept, and "
@@ -617,9 +619,11 @@ const ovl_command ovl_commands[] = {
             "Under mpirun the processes share the points, and the first prints and stores them "
             "all. "
             "For the jobs of an array there is --shard.\n\n"
-            "Metrics: step, exposed, price (of interference), idle, peak (reserved), startups, "
-            "hazards, over, "
-            "allocated, live, comm, hidden, compute, compute_stretch, comm_latency, comm_transfer, "
+            "Metrics: step, uncovered, price (of interference), idle, live, allocated, peak "
+            "(reserved), retries, startups, hazards, over, active (allocated, or freed and still "
+            "in "
+            "use), exposed (what the equation of a run says), "
+            "comm, hidden, compute, compute_stretch, comm_latency, comm_transfer, "
             "comm_stretch, copy, wait_late_rank; idle time of all ranks by reason: fill, drain, "
             "imbalance, dependency, schedule, host.",
         .examples = "ovl sweep last_bucket.yaml --over variant=all\n"

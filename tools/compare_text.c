@@ -172,14 +172,14 @@ static void communication(ovl_out *out, const ovl_comparison *c, ovl_arena *aren
     if (a->n_collectives == 0 && b->n_collectives == 0) {
         return;
     }
-    const ovl_time times[] = {a->hidden_comm, a->comm_exposed, a->comm_total,
-                              b->hidden_comm, b->comm_exposed, b->comm_total};
+    const ovl_time times[] = {a->hidden_comm, a->comm_uncovered, a->comm_total,
+                              b->hidden_comm, b->comm_uncovered, b->comm_total};
     ovl_scale scale = ovl_scale_of(times, OVL_COUNT(times));
     ovl_out_title(out, "\nCommunication of the deciding rank");
     ovl_grid grid;
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
     time_row(&grid, "hidden under kernels", a->hidden_comm, b->hidden_comm, &scale, arena);
-    time_row(&grid, "+ no kernel beside it", a->comm_exposed, b->comm_exposed, &scale, arena);
+    time_row(&grid, "+ uncovered", a->comm_uncovered, b->comm_uncovered, &scale, arena);
     time_row(&grid, "= total", a->comm_total, b->comm_total, &scale, arena);
     const char *busbw[] = {"mean busbw", rate(arena, a->mean_busbw), rate(arena, b->mean_busbw)};
     ovl_grid_row(&grid, busbw);

@@ -207,6 +207,18 @@ static const char *read_made(void *context, const char *path, size_t *length, ov
     return ovl_arena_strdup(arena, text);
 }
 
+#define MADE "the scenario that names them"
+
+/* Nobody sees the scenario that was made: what is wrong with it is wrong with the traces. */
+static void name_files(ovl_errs *errs, const char *trace)
+{
+    for (uint32_t i = 0; i < errs->count; i++) {
+        if (errs->items[i].mark.file && strcmp(errs->items[i].mark.file, MADE) == 0) {
+            errs->items[i].mark = (ovl_mark){trace, 0, 0};
+        }
+    }
+}
+
 /* The traces as they will be replayed, and how well that goes. */
 static bool try_it(ovl_work *work, const ovl_args *args, ovl_prepared *prepared, ovl_result *result)
 {
@@ -217,10 +229,10 @@ static bool try_it(ovl_work *work, const ovl_args *args, ovl_prepared *prepared,
     char *context = ovl_arena_strdup(&work->arena, made);
     work->files.read = read_made;
     work->files.context = context;
-    bool good = ovl_work_load(work, "the scenario that names them", &doc) &&
-                ovl_work_prepare(work, &doc, NULL, prepared) &&
+    bool good = ovl_work_load(work, MADE, &doc) && ovl_work_prepare(work, &doc, NULL, prepared) &&
                 ovl_work_analyse(work, prepared, &ask, result, NULL);
     work->files = real;
+    name_files(&work->errs, args->operands[0]);
     return good;
 }
 

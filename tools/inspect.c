@@ -216,7 +216,7 @@ static void add_parties(ovl_inspection *in, ovl_collected *file, uint32_t index)
                 .numbered = true,
             };
             device = op.device;
-            ovl_inspect_party_begin(&party);
+            ovl_inspect_party_begin(&party, in->parties.len);
             ovl_vec_push(&in->parties, party);
         }
         ovl_inspect_party_add(&in->parties.data[in->parties.len - 1], &op);

@@ -138,7 +138,7 @@ void ovl_inspect_free(ovl_inspection *in);
 
 /* Parts of ovl_inspect_add: rows of collectives, and what is kept for ovl_inspect_ranks. */
 void ovl_inspect_collectives(ovl_inspection *in, ovl_collected *file, uint32_t file_index);
-void ovl_inspect_party_begin(ovl_inspect_party *party);
+void ovl_inspect_party_begin(ovl_inspect_party *party, uint32_t nth);
 void ovl_inspect_party_add(ovl_inspect_party *party, const ovl_comm_op *op);
 
 void ovl_inspect_text(ovl_out *out, const ovl_inspection *in);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define BUFFER       (4 << 20)   /* bytes of collectives that are ordered in memory */
+#define MOST_FILES   128         /* open at once for ranks; those of others stay in memory */
 #define PARTY_BUFFER (256 << 10) /* the same of each rank, of which there may be many */
 
 /* ---- one rank ---- */
@@ -143,9 +144,10 @@ void ovl_inspect_collectives(ovl_inspection *in, ovl_collected *file, uint32_t f
 
 /* ---- several ranks ---- */
 
-void ovl_inspect_party_begin(ovl_inspect_party *party)
+void ovl_inspect_party_begin(ovl_inspect_party *party, uint32_t nth)
 {
     ovl_sorter_begin(&party->comms, sizeof(ovl_comm_op), in_order, PARTY_BUFFER);
+    party->comms.no_file = nth >= MOST_FILES;
 }
 
 void ovl_inspect_party_add(ovl_inspect_party *party, const ovl_comm_op *op)
@@ -226,6 +228,7 @@ static line line_of(ovl_inspection *in, ovl_inspect_party *party, bool numbered)
     line l = {0};
     counts c = {0};
     ovl_sorter_begin(&l.members, sizeof(member), by_group_and_number, PARTY_BUFFER);
+    l.members.no_file = party->comms.no_file;
     ovl_sorter_rewind(&party->comms);
     for (const ovl_comm_op *op; (op = ovl_sorter_next(&party->comms)) != NULL;) {
         ovl_id group = op->group != OVL_NONE ? op->group : group_of_stream(in, &c, op->stream);

@@ -79,9 +79,9 @@ static void left_out(ovl_out *out, uint32_t rows)
 void ovl_inspect_steps_table(ovl_out *out, const ovl_inspection *in)
 {
     static const ovl_column columns[] = {
-        {"step", false, false, 0},    {"of", true, true, 0},        {"host", false, false, 0},
-        {"span", false, false, 0},    {"compute", false, false, 0}, {"comm", false, false, 0},
-        {"overlap", false, false, 0}, {"exposed", false, false, 0}, {"copies", false, false, 3},
+        {"step", false, false, 0},    {"of", true, true, 0},          {"host", false, false, 0},
+        {"span", false, false, 0},    {"compute", false, false, 0},   {"comm", false, false, 0},
+        {"overlap", false, false, 0}, {"uncovered", false, false, 0}, {"copies", false, false, 3},
         {"idle", false, false, 0},
     };
     if (in->steps.len == 0) {

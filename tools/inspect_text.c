@@ -112,7 +112,7 @@ static ovl_scale scale_of(const ovl_measures *m)
     return scale;
 }
 
-/* span = compute + exposed + copies alone + idle, rounded so that it still adds up. */
+/* span = compute + uncovered + copies alone + idle, rounded so that it still adds up. */
 static void sum(ovl_out *out, const ovl_measures *m, ovl_arena *arena)
 {
     ovl_scale scale = scale_of(m);
@@ -124,7 +124,7 @@ static void sum(ovl_out *out, const ovl_measures *m, ovl_arena *arena)
     }
     const term terms[] = {
         {"compute", times[0], NULL},
-        {"exposed communication", times[1], comm_note(m, &scale, arena)},
+        {"uncovered communication", times[1], comm_note(m, &scale, arena)},
         {"copies and sets alone", times[2],
          ovl_arena_printf(arena, "%s busy", shown(&scale, m->mem, arena))},
         {"idle", times[3], NULL},
@@ -167,7 +167,7 @@ static void second_view(ovl_out *out, const ovl_inspect_device *d, ovl_arena *ar
     const char *text = ovl_arena_printf(
         arena,
         "kernels without a launch in the file: %" PRIu64 "; without them: span %s, compute %s, "
-        "communication %s of which %s exposed, copies and sets %s, idle %s",
+        "communication %s of which %s uncovered, copies and sets %s, idle %s",
         d->n_unlinked, shown(&scale, m->span, arena), shown(&scale, m->compute, arena),
         shown(&scale, m->comm, arena), shown(&scale, m->exposed, arena),
         shown(&scale, m->mem, arena), shown(&scale, m->idle, arena));

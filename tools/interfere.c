@@ -247,11 +247,11 @@ static void find_drift(work *w, ovl_errs *errs)
 
 /* --- The three runs as sums --- */
 
-static int64_t busy_of(const ovl_trial *run, int64_t id, bool comm)
+static int64_t busy_of(const ovl_trial *run, int64_t key, bool comm)
 {
     ovl_spans spans = {0};
     for (uint32_t d = 0; d < run->devices.len; d++) {
-        if (run->devices.data[d] == id) {
+        if (run->devices.data[d].key == key) {
             ovl_interfere_spans(run, d, comm, &spans);
         }
     }
@@ -265,7 +265,8 @@ static void reconcile(ovl_interfere *in, uint32_t device)
     const ovl_trial *run = &in->runs[OVL_ROLE_OVERLAP];
     ovl_spans compute = {0}, comm = {0};
     int64_t from = INT64_MAX, to = INT64_MIN;
-    ovl_reconciled r = {.device = run->devices.data[device]};
+    const ovl_trial_device *which = &run->devices.data[device];
+    ovl_reconciled r = {.device = which->id, .rank = run->files.data[which->file].rank};
     ovl_interfere_spans(run, device, false, &compute);
     ovl_interfere_spans(run, device, true, &comm);
     for (uint32_t i = 0; i < run->ops.len; i++) {
@@ -274,8 +275,8 @@ static void reconcile(ovl_interfere *in, uint32_t device)
             to = OVL_MAX(to, run->ops.data[i].end);
         }
     }
-    r.compute_alone = busy_of(&in->runs[OVL_ROLE_COMPUTE], r.device, false);
-    r.comm_alone = busy_of(&in->runs[OVL_ROLE_COMM], r.device, true);
+    r.compute_alone = busy_of(&in->runs[OVL_ROLE_COMPUTE], which->key, false);
+    r.comm_alone = busy_of(&in->runs[OVL_ROLE_COMM], which->key, true);
     r.compute = ovl_spans_measure(&compute);
     r.comm = ovl_spans_measure(&comm);
     r.hidden = ovl_spans_common(&compute, &comm);
@@ -426,6 +427,7 @@ bool ovl_interfere_run(ovl_interfere *in, ovl_comm_pattern *pattern,
 void ovl_interfere_free(ovl_interfere *in)
 {
     for (int role = 0; role < OVL_ROLES; role++) {
+        ovl_vec_free(&in->runs[role].files);
         ovl_vec_free(&in->runs[role].devices);
         ovl_vec_free(&in->runs[role].ops);
     }

@@ -4,7 +4,8 @@
  *
  * The runs must do the same: kernels are matched by name, grid and order on their device,
  * collectives by operation, message size and order. Runs that differ are refused with a list of the
- * differences.
+ * differences. A run may have several files, one a rank: rank by rank the runs are set beside each
+ * other, and the clocks of the files are set by the ends of their collectives.
  *
  *     --compute  matmul 25 ms      --comm  all_reduce 20 ms
  *     --overlap  matmul 29 ms beside all_reduce 33 ms
@@ -32,7 +33,8 @@ typedef struct ovl_class_rule {
 } ovl_class_rule;
 
 typedef struct ovl_interfere_wishes {
-    const char *path[OVL_ROLES];
+    const char **paths[OVL_ROLES]; /* files of each run, one a rank */
+    uint32_t n_paths[OVL_ROLES];
     ovl_class_rule *rules;
     uint32_t n_rules;
     double alpha; /* ns: latency at the begin of each collective, when it slows nobody */
@@ -59,10 +61,23 @@ typedef struct ovl_sampled {
     uint64_t n_hbm, n_sms;
 } ovl_sampled;
 
-typedef struct ovl_trial {
+typedef struct ovl_trial_file {
     const char *path;
     char sha256[OVL_SHA256_TEXT];
-    OVL_VEC(int64_t) devices;  /* ids */
+    int64_t rank; /* where a run has several files; else -1 */
+} ovl_trial_file;
+
+/* A device of a run. `key` is what it is called by in all runs: its id, or, where a run has several
+ * files, that of its rank and which of its devices it is. */
+typedef struct ovl_trial_device {
+    int64_t id, key;
+    uint32_t file;
+} ovl_trial_device;
+
+typedef struct ovl_trial {
+    const char *path; /* of the first file */
+    OVL_VEC(ovl_trial_file) files;
+    OVL_VEC(ovl_trial_device) devices;
     OVL_VEC(ovl_trial_op) ops; /* by device, then start */
     ovl_sampled sampled;       /* while operations of its role ran */
     bool metrics;              /* the file has samples of GPU metrics */
@@ -88,7 +103,7 @@ typedef struct ovl_interfere_class {
 
 /* The three runs of one device, as sums. */
 typedef struct ovl_reconciled {
-    int64_t device;
+    int64_t device, rank;              /* rank: -1 where a run is one file */
     int64_t compute_alone, comm_alone; /* busy time of each alone */
     int64_t compute, comm;             /* busy time overlapped */
     int64_t hidden, tail;              /* communication under kernels; without */

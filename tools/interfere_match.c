@@ -16,7 +16,7 @@ static const char *text_of(const ovl_interfere *in, ovl_id id)
 /* An operation by what it is and how many of that came before it on its device. */
 typedef struct item {
     const ovl_trial_op *op;
-    int64_t device; /* id */
+    int64_t device; /* key */
     uint32_t nth;
 } item;
 
@@ -60,7 +60,7 @@ static items items_of(const ovl_trial *run, bool comm, ovl_arena *arena)
     for (uint32_t i = 0; i < run->ops.len; i++) {
         const ovl_trial_op *op = &run->ops.data[i];
         if (op->comm == comm) {
-            list.item[list.n++] = (item){op, run->devices.data[op->device], 0};
+            list.item[list.n++] = (item){op, run->devices.data[op->device].key, 0};
         }
     }
     if (list.n) {
@@ -69,17 +69,34 @@ static items items_of(const ovl_trial *run, bool comm, ovl_arena *arena)
     return list;
 }
 
+const char *ovl_interfere_device(const ovl_interfere *in, int64_t key, ovl_arena *arena)
+{
+    for (int role = 0; role < OVL_ROLES; role++) {
+        const ovl_trial *run = &in->runs[role];
+        for (uint32_t d = 0; d < run->devices.len; d++) {
+            const ovl_trial_device *device = &run->devices.data[d];
+            int64_t rank = run->files.data[device->file].rank;
+            if (device->key == key && rank >= 0) {
+                return ovl_arena_printf(arena, "rank %" PRId64 " device %" PRId64, rank,
+                                        device->id);
+            }
+        }
+    }
+    return ovl_arena_printf(arena, "device %" PRId64, key);
+}
+
 static const char *what_text(const ovl_interfere *in, const item *i, ovl_arena *arena)
 {
     const char *shape = text_of(in, i->op->shape);
+    const char *device = ovl_interfere_device(in, i->device, arena);
     if (!i->op->comm) {
-        return ovl_arena_printf(arena, "device %" PRId64 ": kernel %s%s%s", i->device,
-                                text_of(in, i->op->name), *shape ? ", " : "", shape);
+        return ovl_arena_printf(arena, "%s: kernel %s%s%s", device, text_of(in, i->op->name),
+                                *shape ? ", " : "", shape);
     }
     const char *size =
         i->op->bytes < 0 ? "unknown size" : ovl_arena_printf(arena, "%" PRId64 " B", i->op->bytes);
-    return ovl_arena_printf(arena, "device %" PRId64 ": %s of %s (%s)", i->device,
-                            text_of(in, i->op->op), size, text_of(in, i->op->name));
+    return ovl_arena_printf(arena, "%s: %s of %s (%s)", device, text_of(in, i->op->op), size,
+                            text_of(in, i->op->name));
 }
 
 static uint32_t alike(const items *list, uint32_t from)
@@ -163,7 +180,7 @@ bool ovl_interfere_is_alone(const ovl_trial *run, ovl_errs *errs)
     return overlap == 0;
 }
 
-/* The same collective on all devices of a file: the k-th of its kind. */
+/* The same collective on all devices of a run: the k-th of its kind. */
 static int by_what_and_nth(const void *a, const void *b)
 {
     item x = *(const item *)a, y = *(const item *)b;
@@ -180,6 +197,70 @@ static bool same_call(const item *x, const item *y)
     return x->nth == y->nth && by_what(x, &other) == 0;
 }
 
+/* --- Clocks --- */
+
+/* The collectives of a run with the number of each among its kind on its device; same calls side by
+ * side. */
+static items calls_of(const ovl_trial *run, ovl_arena *scratch)
+{
+    items list = items_of(run, true, scratch);
+    for (uint32_t first = 0, n; first < list.n; first += n) {
+        n = alike(&list, first);
+        for (uint32_t k = 0; k < n; k++) {
+            list.item[first + k].nth = k;
+        }
+    }
+    if (list.n) {
+        qsort(list.item, list.n, sizeof *list.item, by_what_and_nth);
+    }
+    return list;
+}
+
+static uint32_t same_calls(const items *list, uint32_t first)
+{
+    uint32_t n = 1;
+    while (first + n < list->n && same_call(&list->item[first], &list->item[first + n])) {
+        n++;
+    }
+    return n;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return order(*x, *y);
+}
+
+void ovl_interfere_align(ovl_trial *run, int64_t *shift)
+{
+    ovl_arena scratch = {0};
+    items list = run->files.len > 1 ? calls_of(run, &scratch) : (items){0};
+    for (uint32_t file = 1; file < run->files.len; file++) {
+        int64_t *ahead = OVL_NEW_ARRAY(&scratch, int64_t, list.n);
+        uint32_t found = 0;
+        for (uint32_t first = 0, n; first < list.n; first += n) {
+            n = same_calls(&list, first);
+            const ovl_trial_op *base = list.item[first].op;
+            for (uint32_t k = 1; k < n && run->devices.data[base->device].file == 0; k++) {
+                const ovl_trial_op *op = list.item[first + k].op;
+                if (run->devices.data[op->device].file == file) {
+                    ahead[found++] = op->end - base->end;
+                }
+            }
+        }
+        if (found) {
+            qsort(ahead, found, sizeof *ahead, by_value);
+            shift[file] = ahead[(found - 1) / 2];
+        }
+    }
+    for (uint32_t i = 0; i < run->ops.len; i++) {
+        ovl_trial_op *op = &run->ops.data[i];
+        op->start -= shift[run->devices.data[op->device].file];
+        op->end -= shift[run->devices.data[op->device].file];
+    }
+    ovl_arena_free(&scratch);
+}
+
 /* The latest start on any device, of those that overlap this one. */
 static int64_t latest_start(const item *call, uint32_t n, uint32_t own)
 {
@@ -193,26 +274,15 @@ static int64_t latest_start(const item *call, uint32_t n, uint32_t own)
     return latest;
 }
 
-/* A collective begins once its last member has arrived: where a file has several devices, what came
+/* A collective begins once its last member has arrived: where a run has several devices, what came
  * before was waiting. */
 void ovl_interfere_starts(ovl_trial *run)
 {
     ovl_arena scratch = {0};
-    items list = items_of(run, true, &scratch);
+    items list = calls_of(run, &scratch);
     int64_t *begin = OVL_NEW_ARRAY(&scratch, int64_t, run->ops.len);
     for (uint32_t first = 0, n; first < list.n; first += n) {
-        n = alike(&list, first);
-        for (uint32_t k = 0; k < n; k++) {
-            list.item[first + k].nth = k;
-        }
-    }
-    if (list.n) {
-        qsort(list.item, list.n, sizeof *list.item, by_what_and_nth);
-    }
-    for (uint32_t first = 0, n; first < list.n; first += n) {
-        for (n = 1; first + n < list.n && same_call(&list.item[first], &list.item[first + n]);
-             n++) {
-        }
+        n = same_calls(&list, first);
         for (uint32_t k = 0; k < n; k++) {
             begin[list.item[first + k].op - run->ops.data] = latest_start(&list.item[first], n, k);
         }

@@ -24,6 +24,20 @@ static void value(ovl_json *j, const char *key, ovl_fit_value v)
     ovl_json_close(j);
 }
 
+static void files(ovl_json *j, const ovl_trial *run)
+{
+    ovl_json_array(j, "files", OVL_JSON_FLOW);
+    for (uint32_t i = 0; i < run->files.len; i++) {
+        const ovl_trial_file *file = &run->files.data[i];
+        ovl_json_object(j, NULL, OVL_JSON_FLOW);
+        ovl_json_text(j, "file", file->path);
+        ovl_json_text_if(j, "sha256", file->sha256[0] ? file->sha256 : NULL);
+        ovl_json_int(j, "rank", file->rank);
+        ovl_json_close(j);
+    }
+    ovl_json_close(j);
+}
+
 static void runs(ovl_json *j, const ovl_interfere *in)
 {
     ovl_json_array(j, "runs", OVL_JSON_BLOCK);
@@ -31,14 +45,18 @@ static void runs(ovl_json *j, const ovl_interfere *in)
         const ovl_trial *run = &in->runs[role];
         ovl_json_object(j, NULL, OVL_JSON_FLOW);
         ovl_json_text(j, "role", roles[role]);
-        ovl_json_text(j, "file", run->path);
-        ovl_json_text_if(j, "sha256", run->sha256[0] ? run->sha256 : NULL);
+        const ovl_trial_file *first = &run->files.data[0];
+        ovl_json_text(j, "file", first->path);
+        ovl_json_text_if(j, "sha256", first->sha256[0] ? first->sha256 : NULL);
         ovl_json_uint(j, "operations", run->ops.len);
         if (run->sampled.n_hbm) {
             ovl_json_double(j, "hbm_percent", run->sampled.hbm / (double)run->sampled.n_hbm);
         }
         if (run->sampled.n_sms) {
             ovl_json_double(j, "sms_percent", run->sampled.sms / (double)run->sampled.n_sms);
+        }
+        if (run->files.len > 1) {
+            files(j, run);
         }
         ovl_json_close(j);
     }
@@ -111,6 +129,9 @@ static void reconciled(ovl_json *j, const ovl_reconciled *r)
     nanoseconds(j, "comm_stretch_s", r->comm - r->comm_alone);
     nanoseconds(j, "hidden_s", r->hidden);
     nanoseconds(j, "gain_s", r->compute_alone + r->comm_alone - r->segment);
+    if (r->rank >= 0) {
+        ovl_json_int(j, "rank", r->rank);
+    }
     ovl_json_close(j);
 }
 
@@ -167,8 +188,13 @@ static void texts(ovl_out *out, const char *key, const ovl_interfere *in, bool d
     ovl_out_printf(out, "      %s: [", key);
     for (int role = 0; role < OVL_ROLES; role++) {
         const ovl_trial *run = &in->runs[role];
-        ovl_out_text(out, role ? ", " : "");
-        ovl_yaml_text(out, !digests ? run->path : run->sha256[0] ? run->sha256 : "read once");
+        for (uint32_t i = 0; i < run->files.len; i++) {
+            const ovl_trial_file *file = &run->files.data[i];
+            ovl_out_text(out, role || i ? ", " : "");
+            ovl_yaml_text(out, !digests          ? file->path
+                               : file->sha256[0] ? file->sha256
+                                                 : "read once");
+        }
     }
     ovl_out_text(out, "]\n");
 }

@@ -2,7 +2,7 @@
 #include "models/record_isolate.h"
 #include "sim/spans.h"
 #include "tools/comm_names.h"
-#include "tools/interfere.h"
+#include "tools/interfere_parts.h"
 #include "tools/json_scan.h"
 
 #include <string.h>
@@ -10,12 +10,18 @@
 #define MOST_NAMES 65536
 #define NAME_BYTES 1024
 
+typedef struct sampling {
+    ovl_read_metric metric;
+    uint32_t file;
+} sampling;
+
 typedef struct reader {
     ovl_interfere *in;
     ovl_trial *run;
     ovl_comm_pattern *pattern;
     ovl_role role;
-    OVL_VEC(ovl_read_metric) metrics;
+    uint32_t file; /* that is read */
+    OVL_VEC(sampling) metrics;
 } reader;
 
 static ovl_id name_of(ovl_interfere *in, ovl_slice text)
@@ -29,14 +35,15 @@ static ovl_id name_of(ovl_interfere *in, ovl_slice text)
                                         : ovl_names_find(&in->names, name);
 }
 
-static uint32_t device_of(ovl_trial *run, int64_t id)
+static uint32_t device_of(ovl_trial *run, uint32_t file, int64_t id)
 {
-    for (uint32_t i = 0; i < run->devices.len; i++) {
-        if (run->devices.data[i] == id) {
-            return i;
+    for (uint32_t i = run->devices.len; i > 0; i--) {
+        const ovl_trial_device *d = &run->devices.data[i - 1];
+        if (d->file == file && d->id == id) {
+            return i - 1;
         }
     }
-    ovl_vec_push(&run->devices, id);
+    ovl_vec_push(&run->devices, (ovl_trial_device){id, id, file});
     return run->devices.len - 1;
 }
 
@@ -99,7 +106,7 @@ static void on_device(void *context, const ovl_read_device *record)
         .sms = record->sms > 0 ? (double)record->sms : 0,
         .name = name_of(r->in, record->name),
         .op = OVL_NONE,
-        .device = device_of(r->run, record->device),
+        .device = device_of(r->run, r->file, record->device),
         .comm = record->communication || ovl_comm_pattern_matches(r->pattern, record->name),
     };
     op.shape = op.comm ? OVL_NONE : shape_of(r->in, record);
@@ -113,7 +120,7 @@ static void on_device(void *context, const ovl_read_device *record)
 static void on_metric(void *context, const ovl_read_metric *record)
 {
     reader *r = context;
-    ovl_vec_push(&r->metrics, *record);
+    ovl_vec_push(&r->metrics, (sampling){*record, r->file});
 }
 
 static int by_device_and_start(const void *a, const void *b)
@@ -128,20 +135,22 @@ static int by_device_and_start(const void *a, const void *b)
     return (x->end > y->end) - (x->end < y->end);
 }
 
-/* Samples that were taken while operations of the run's kind ran. */
-static void sample(reader *r)
+/* Samples of a file that were taken while operations of the run's kind ran on its devices. */
+static void sample(reader *r, uint32_t file, int64_t shift)
 {
     ovl_trial *run = r->run;
     ovl_spans busy = {0};
     bool comm = r->role == OVL_ROLE_COMM;
     for (uint32_t i = 0; i < run->ops.len; i++) {
-        if (run->ops.data[i].comm == comm) {
-            ovl_spans_add(&busy, run->ops.data[i].start, run->ops.data[i].end);
+        const ovl_trial_op *op = &run->ops.data[i];
+        if (op->comm == comm && run->devices.data[op->device].file == file) {
+            ovl_spans_add(&busy, op->start, op->end);
         }
     }
     for (uint32_t i = 0; i < r->metrics.len; i++) {
-        const ovl_read_metric *m = &r->metrics.data[i];
-        if (ovl_spans_within(&busy, m->at, m->at + 1) == 0) {
+        const ovl_read_metric *m = &r->metrics.data[i].metric;
+        int64_t at = m->at - shift;
+        if (r->metrics.data[i].file != file || ovl_spans_within(&busy, at, at + 1) == 0) {
             continue;
         }
         if (m->metric == OVL_METRIC_SM) {
@@ -152,27 +161,94 @@ static void sample(reader *r)
             run->sampled.n_hbm += m->metric == OVL_METRIC_HBM_READ;
         }
     }
-    run->metrics = r->metrics.len > 0;
     ovl_spans_free(&busy);
+}
+
+static bool read_one(reader *r, const char *path, ovl_errs *errs)
+{
+    const ovl_sink sink = {.context = r, .shapes = true, .device = on_device, .metric = on_metric};
+    ovl_read_about about = {.arena = &r->in->arena};
+    ovl_trial_file file = {.path = path, .rank = -1};
+    r->file = r->run->files.len;
+    bool good = ovl_read_file(path, &sink, &about, errs);
+    if (!ovl_sha256_file(path, file.sha256)) {
+        file.sha256[0] = '\0';
+    }
+    file.rank = about.rank >= 0 ? about.rank : ovl_rank_of_path(path);
+    ovl_vec_push(&r->run->files, file);
+    r->run->hbm = about.gpu_hbm > 0 ? (double)about.gpu_hbm : r->run->hbm;
+    r->run->sms = about.gpu_sms > 0 ? (double)about.gpu_sms : r->run->sms;
+    return good;
+}
+
+/* Files without ranks are the ranks in the order in which they were given. False and an error where
+ * two say the same. */
+static bool set_ranks(ovl_trial *run, ovl_errs *errs)
+{
+    bool told = true;
+    for (uint32_t i = 0; i < run->files.len; i++) {
+        told &= run->files.data[i].rank >= 0;
+    }
+    for (uint32_t i = 0; i < run->files.len; i++) {
+        ovl_trial_file *file = &run->files.data[i];
+        file->rank = run->files.len == 1 ? -1 : told ? file->rank : (int64_t)i;
+        for (uint32_t k = 0; k < i; k++) {
+            if (run->files.data[k].rank == file->rank) {
+                ovl_error(errs, OVL_E_INPUT, (ovl_mark){file->path, 0, 0},
+                          "is of rank %" PRId64 ", as is %s: one file a rank", file->rank,
+                          run->files.data[k].path);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+#define MOST_DEVICES                                                                               \
+    65536 /* of a file: key = rank times that, plus the place among its devices                    \
+           */
+
+static void set_keys(ovl_trial *run)
+{
+    for (uint32_t i = 0; i < run->devices.len && run->files.len > 1; i++) {
+        ovl_trial_device *d = &run->devices.data[i];
+        int64_t place = 0;
+        for (uint32_t k = 0; k < run->devices.len; k++) {
+            const ovl_trial_device *other = &run->devices.data[k];
+            place += other->file == d->file && other->id < d->id;
+        }
+        d->key = (run->files.data[d->file].rank % INT32_MAX) * MOST_DEVICES + place;
+    }
+}
+
+static void sort(ovl_trial *run)
+{
+    if (run->ops.len) {
+        qsort(run->ops.data, run->ops.len, sizeof *run->ops.data, by_device_and_start);
+    }
 }
 
 bool ovl_interfere_read(ovl_interfere *in, ovl_role role, ovl_comm_pattern *pattern, ovl_errs *errs)
 {
     reader r = {.in = in, .run = &in->runs[role], .pattern = pattern, .role = role};
-    const ovl_sink sink = {.context = &r, .device = on_device, .metric = on_metric};
-    ovl_read_about about = {.arena = &in->arena};
-    r.run->path = in->wishes->path[role];
-    bool good = ovl_read_file(r.run->path, &sink, &about, errs);
-    if (!ovl_sha256_file(r.run->path, r.run->sha256)) {
-        r.run->sha256[0] = '\0';
+    ovl_trial *run = r.run;
+    bool good = true;
+    run->path = in->wishes->paths[role][0];
+    for (uint32_t i = 0; i < in->wishes->n_paths[role]; i++) {
+        good &= read_one(&r, in->wishes->paths[role][i], errs);
     }
-    if (good && r.run->ops.len) {
-        qsort(r.run->ops.data, r.run->ops.len, sizeof *r.run->ops.data, by_device_and_start);
-        ovl_interfere_starts(r.run);
-        qsort(r.run->ops.data, r.run->ops.len, sizeof *r.run->ops.data, by_device_and_start);
-        r.run->hbm = about.gpu_hbm > 0 ? (double)about.gpu_hbm : 0;
-        r.run->sms = about.gpu_sms > 0 ? (double)about.gpu_sms : 0;
-        sample(&r);
+    good = good && set_ranks(run, errs);
+    if (good && run->ops.len) {
+        int64_t *shift = OVL_NEW_ARRAY(&in->arena, int64_t, run->files.len);
+        set_keys(run);
+        sort(run);
+        ovl_interfere_align(run, shift);
+        ovl_interfere_starts(run);
+        sort(run);
+        for (uint32_t i = 0; i < run->files.len; i++) {
+            sample(&r, i, shift[i]);
+        }
+        run->metrics = r.metrics.len > 0;
     }
     ovl_vec_free(&r.metrics);
     return good;

@@ -46,7 +46,10 @@ static void sources(ovl_out *out, const ovl_interfere *in)
 {
     ovl_out_title(out, "Interference from three runs");
     for (int role = 0; role < OVL_ROLES; role++) {
-        ovl_out_printf(out, "  %-20s %s\n", roles[role], in->runs[role].path);
+        for (uint32_t i = 0; i < in->runs[role].files.len; i++) {
+            ovl_out_printf(out, "  %-20s %s\n", i ? "" : roles[role],
+                           in->runs[role].files.data[i].path);
+        }
     }
 }
 
@@ -144,24 +147,34 @@ static ovl_scale exact_scale(const int64_t *ns, uint32_t n)
     return scale;
 }
 
-/* The devices whose sums are those of device i: "0, 1"; NULL if an earlier one has them. */
+/* "0", or, where a run has several files, "3 (device 0)" of rank 3. */
+static const char *number_of(const ovl_reconciled *r, ovl_arena *arena)
+{
+    return r->rank < 0
+               ? ovl_arena_printf(arena, "%" PRId64, r->device)
+               : ovl_arena_printf(arena, "%" PRId64 " (device %" PRId64 ")", r->rank, r->device);
+}
+
+/* The devices whose sums are those of device i: "devices 0, 1"; NULL if an earlier one has them. */
 static const char *alike(const ovl_interfere *in, uint32_t i, ovl_arena *arena)
 {
-    const char *text = NULL;
+    const char *text = NULL, *what = in->devices.data[i].rank < 0 ? "device" : "rank";
+    bool several = false;
     for (uint32_t k = 0; k < in->devices.len; k++) {
         ovl_reconciled r = in->devices.data[k];
         r.device = in->devices.data[i].device;
+        r.rank = in->devices.data[i].rank;
         if (memcmp(&r, &in->devices.data[i], sizeof r) != 0) {
             continue;
         }
         if (k < i) {
             return NULL;
         }
-        text = text ? ovl_arena_printf(arena, "s%s, %" PRId64, *text == 's' ? text + 1 : text,
-                                       in->devices.data[k].device)
-                    : ovl_arena_printf(arena, " %" PRId64, in->devices.data[k].device);
+        const char *number = number_of(&in->devices.data[k], arena);
+        several = text != NULL;
+        text = text ? ovl_arena_printf(arena, "%s, %s", text, number) : number;
     }
-    return text;
+    return ovl_arena_printf(arena, "%s%s %s", what, several ? "s" : "", text);
 }
 
 static void reconciled(ovl_out *out, const ovl_reconciled *r, const char *devices)
@@ -169,7 +182,7 @@ static void reconciled(ovl_out *out, const ovl_reconciled *r, const char *device
     const int64_t all[] = {r->compute_alone, r->comm_alone, r->compute, r->hidden,
                            r->tail,          r->idle,       r->segment};
     ovl_scale scale = exact_scale(all, OVL_COUNT(all));
-    ovl_out_printf(out, "  device%s\n", devices);
+    ovl_out_printf(out, "  %s\n", devices);
     line(out, &scale, " ", "compute alone", r->compute_alone);
     line(out, &scale, "+", "stretch of compute", r->compute - r->compute_alone);
     line(out, &scale, "+", "tail: communication with no kernel beside", r->tail);

@@ -16,9 +16,15 @@ static bool step(const ovl_result *r, int64_t *value)
     return given(r->step, value);
 }
 
+static bool uncovered(const ovl_result *r, int64_t *value)
+{
+    return given(r->comm_uncovered, value);
+}
+
 static bool exposed(const ovl_result *r, int64_t *value)
 {
-    return given(r->comm_exposed, value);
+    *value = r->equation.exposed;
+    return r->equation.present;
 }
 
 static bool price(const ovl_result *r, int64_t *value)
@@ -51,22 +57,24 @@ static bool over(const ovl_result *r, int64_t *value)
     return r->has_memory && r->memory_limit;
 }
 
-static bool allocated(const ovl_result *r, int64_t *value)
-{
-    *value = 0;
-    for (uint32_t i = 0; i < r->n_ranks; i++) {
-        *value = OVL_MAX(*value, (int64_t)r->ranks[i].allocated_peak);
+/* The largest of any rank. */
+#define LARGEST(name, field)                                                                       \
+    static bool name(const ovl_result *r, int64_t *value)                                          \
+    {                                                                                              \
+        *value = 0;                                                                                \
+        for (uint32_t i = 0; i < r->n_ranks; i++) {                                                \
+            *value = OVL_MAX(*value, (int64_t)r->ranks[i].field);                                  \
+        }                                                                                          \
+        return r->has_memory;                                                                      \
     }
-    return r->has_memory;
-}
+LARGEST(live, live_peak)
+LARGEST(allocated, allocated_peak)
+LARGEST(active, active_peak)
 
-static bool live(const ovl_result *r, int64_t *value)
+static bool retries(const ovl_result *r, int64_t *value)
 {
-    *value = 0;
-    for (uint32_t i = 0; i < r->n_ranks; i++) {
-        *value = OVL_MAX(*value, (int64_t)r->ranks[i].live_peak);
-    }
-    return r->has_memory;
+    *value = r->allocation_retries;
+    return r->has_memory && r->memory_limit;
 }
 
 static bool comm(const ovl_result *r, int64_t *value)
@@ -121,16 +129,20 @@ static bool per_microbatch(const ovl_result *r, int64_t *value)
 /* In the order of the enum; the rest is asked for by name. */
 const ovl_metric ovl_metrics[] = {
     {"step", OVL_METRIC_TIME, "length of the step", step},
-    {"exposed", OVL_METRIC_TIME, "communication with no kernel beside it", exposed},
+    {"uncovered", OVL_METRIC_TIME, "communication with no kernel beside it", uncovered},
     {"price", OVL_METRIC_TIME, "price of interference: the step minus the step at isolated speed",
      price},
     {"idle", OVL_METRIC_TIME, "neither kernel nor communication", idle},
+    {"live", OVL_METRIC_BYTES, "most bytes between first and last access on a rank", live},
+    {"allocated", OVL_METRIC_BYTES, "most memory allocated on a rank", allocated},
     {"peak", OVL_METRIC_BYTES, "most memory reserved on a rank", reserved},
+    {"retries", OVL_METRIC_COUNTED, "allocations met only after free memory went back", retries},
     {"startups", OVL_METRIC_COUNTED, "communications launched", startups},
     {"hazards", OVL_METRIC_COUNTED, "what is wrong with the schedule", hazards},
     {"over", OVL_METRIC_BYTES, "by how much the peak exceeds the memory of the GPU", over},
-    {"allocated", OVL_METRIC_BYTES, "most memory allocated on a rank", allocated},
-    {"live", OVL_METRIC_BYTES, "most bytes between first and last access on a rank", live},
+    {"active", OVL_METRIC_BYTES, "most memory allocated, or freed while the GPU still uses it",
+     active},
+    {"exposed", OVL_METRIC_TIME, "how long the last that waited for communication waited", exposed},
     {"comm", OVL_METRIC_TIME, "time in communication", comm},
     {"hidden", OVL_METRIC_TIME, "communication under kernels", hidden},
     {"compute", OVL_METRIC_TIME, "part of the decomposition", compute},

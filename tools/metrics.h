@@ -29,10 +29,13 @@ typedef struct ovl_metric {
 /* Those of a table come first, in its order. */
 enum {
     OVL_M_STEP,
-    OVL_M_EXPOSED,
+    OVL_M_UNCOVERED,
     OVL_M_PRICE,
     OVL_M_IDLE,
+    OVL_M_LIVE,
+    OVL_M_ALLOCATED,
     OVL_M_PEAK,
+    OVL_M_RETRIES,
     OVL_M_STARTUPS,
     OVL_M_HAZARDS,
     OVL_M_TABLE, /* how many these are */

@@ -181,13 +181,17 @@ static ovl_candidate candidate_of(const ovl_optimize *o, uint32_t point)
 static void try_all(ovl_optimize *o)
 {
     uint32_t n = o->start->axes.n_points;
+    bool draws = false;
+    for (uint32_t a = 0; a < o->start->axes.n_axes; a++) {
+        draws |= o->start->axes.axes[a].kind == OVL_AXIS_SAMPLE;
+    }
     ovl_candidate *list = OVL_NEW_ARRAY(o->arena, ovl_candidate, n);
     for (uint32_t i = 0; i < n; i++) {
         list[i] = candidate_of(o, i);
     }
     ovl_optimize_try(o, list, n);
-    ovl_optimize_say(o, ovl_arena_printf(o->arena, "all combinations of the values, %s: exact",
-                                         ovl_grouped(n, o->arena)));
+    ovl_optimize_say(o, ovl_arena_printf(o->arena, "all combinations of the values%s, %s: exact",
+                                         draws ? " and draws" : "", ovl_grouped(n, o->arena)));
 }
 
 static uint32_t point_of_rows(const ovl_axes *axes, const uint32_t *rows)

@@ -106,6 +106,32 @@ static void shift_last(changes *c, const ovl_workload *w, double shift)
     set_time(c, "workload.backward", (double)end);
 }
 
+/* The layer whose gradients are the last to be ready, if its backward is one duration; else NULL.
+ */
+static const ovl_layer *last_layer(const ovl_workload *w)
+{
+    for (uint32_t i = 0; i < w->layers.count; i++) {
+        bool backward = w->order == OVL_ORDER_BACKWARD;
+        uint32_t at = backward ? w->layers.count - 1 - i : i;
+        const ovl_layer *l = OVL_ITEM(w->layers, ovl_layer, at);
+        if (l->params > 0 || l->elements.count) {
+            return l->backward.count == 1 ? l : NULL;
+        }
+    }
+    return NULL;
+}
+
+/* The backward of that layer takes so much longer; of several like it that of the last. */
+static void shift_layer(changes *c, const ovl_workload *w, double shift)
+{
+    const ovl_layer *l = last_layer(w);
+    int64_t repeat = w->order == OVL_ORDER_BACKWARD ? l->repeat - 1 : 0;
+    set_time(c,
+             ovl_arena_printf(c->arena, "workload.layers.%s.backward",
+                              ovl_layer_name(l, repeat, c->arena)),
+             (double)l->backward.item[0] + shift);
+}
+
 /* --- Who is the best then --- */
 
 typedef void (*change)(changes *c, const ovl_workload *w, double by);
@@ -251,6 +277,12 @@ static void range_of_shift(trial *t)
     if (w->gradients.count > 1 && last > first) {
         double reach = (double)(last - first);
         t->apply = shift_last;
+        add_range(t, "the last gradient to be ready", false, -reach, 0, reach);
+    }
+    const ovl_layer *layer = t->scenario.pipeline.given ? NULL : last_layer(w);
+    if (layer) {
+        double reach = (double)layer->backward.item[0];
+        t->apply = shift_layer;
         add_range(t, "the last gradient to be ready", false, -reach, 0, reach);
     }
 }

@@ -121,6 +121,7 @@ typedef struct ovl_read_exact {
 /* What records are given to; a function may be NULL. */
 typedef struct ovl_sink {
     void *context;
+    bool shapes; /* grids and blocks are wanted; else they may be left out */
     void (*device)(void *context, const ovl_read_device *record);
     void (*host)(void *context, const ovl_read_host *record);
     void (*memory)(void *context, const ovl_read_memory *record);

@@ -29,7 +29,7 @@ static void step(ovl_json *json, const ovl_result *result)
     terms(json, "decomposition_s", result->term);
     ovl_json_seconds(json, "hidden_comm_s", result->hidden_comm);
     ovl_json_seconds(json, "comm_total_s", result->comm_total);
-    ovl_json_seconds(json, "comm_exposed_s", result->comm_exposed);
+    ovl_json_seconds(json, "comm_uncovered_s", result->comm_uncovered);
     ovl_json_seconds(json, "hidden_comm_stretch_s", result->hidden_comm_stretch);
     ovl_json_seconds_if(json, "without_interference_s", result->without_interference);
     ovl_json_uint(json, "startups", result->startups);

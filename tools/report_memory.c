@@ -214,7 +214,7 @@ static void verdict(ovl_out *out, const ovl_result *result, ovl_arena *arena)
     if (result->allocation_retries) {
         text = ovl_arena_printf(arena,
                                 "%s; %" PRIu32 " allocation%s met only after free memory of other "
-                                "pools went back (retries, which stall the host: not modelled)",
+                                "pools went back (retries, whose time is not modelled)",
                                 text, result->allocation_retries,
                                 result->allocation_retries == 1 ? " is" : "s are");
     }

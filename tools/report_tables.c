@@ -91,13 +91,15 @@ static void cut_rows(rows *r)
     }
 }
 
+/* Never in seconds: the same digits without a point are narrower, and it is milliseconds that are
+ * waited. */
 static ovl_scale rows_scale(const rows *r)
 {
     ovl_time largest = 0;
     for (uint32_t i = 0; i < r->n; i++) {
         largest = OVL_MAX(largest, r->item[i]->end);
     }
-    ovl_scale scale = ovl_scale_for(largest);
+    ovl_scale scale = ovl_scale_for(OVL_MIN(largest, OVL_S - 1));
     for (uint32_t i = 0; i < r->n; i++) {
         const ovl_result_collective *c = r->item[i];
         const ovl_time times[] = {c->ready,   c->queue,        c->wait,  c->start, c->end,
@@ -201,10 +203,11 @@ static void rows_notes(ovl_out *out, const rows *r, uint32_t all, const ovl_scal
 static void fill_grid(ovl_grid *grid, const ovl_column *columns, uint32_t n_columns, const rows *r,
                       ovl_scale *scale, ovl_arena *arena)
 {
+    int fewest = r->item[0]->end < OVL_S ? FEWEST_DECIMALS : 0;
     for (;;) {
         ovl_grid_begin(grid, columns, n_columns);
         collective_rows(grid, r, scale, arena);
-        if (scale->decimals <= FEWEST_DECIMALS ||
+        if (scale->decimals <= fewest ||
             ovl_grid_fits(grid, 2, scale->decimals > GOOD_DECIMALS ? 2 : 1)) {
             return;
         }

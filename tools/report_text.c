@@ -217,8 +217,8 @@ static void report_communication(ovl_out *out, const ovl_result *result, ovl_are
     ovl_sum sum = {.total = result->comm_total, .n = 2, .always = 2};
     sum.term[0] = result->hidden_comm;
     sum.word[0] = "hidden under kernels";
-    sum.term[1] = result->comm_exposed;
-    sum.word[1] = "with no kernel beside it";
+    sum.term[1] = result->comm_uncovered;
+    sum.word[1] = "uncovered, with no kernel beside it";
     ovl_scale scale = ovl_scale_for(result->comm_total);
     ovl_sum_fit(&scale, result->comm_total, &sum);
     ovl_out_title(out, "\nCommunication of rank %" PRIu32, result->deciding_rank);

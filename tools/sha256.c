@@ -45,8 +45,13 @@ static void compress(ovl_sha256 *sha, const unsigned char *block)
         uint32_t one = s[7] + e + choice + constants[i] + w[i];
         uint32_t a = turn(s[0], 2) ^ turn(s[0], 13) ^ turn(s[0], 22);
         uint32_t majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-        memmove(s + 1, s, 7 * sizeof *s);
-        s[4] += one;
+        s[7] = s[6];
+        s[6] = s[5];
+        s[5] = s[4];
+        s[4] = s[3] + one;
+        s[3] = s[2];
+        s[2] = s[1];
+        s[1] = s[0];
         s[0] = one + a + majority;
     }
     for (int i = 0; i < 8; i++) {

@@ -41,7 +41,7 @@ typedef struct ovl_sorter {
     size_t held, at;     /* records in it, and read of it */
     uint64_t count;      /* records in all */
     int file;            /* -1: none */
-    bool no_file;        /* it was tried in vain */
+    bool no_file;        /* it was tried in vain, or is not wanted */
     uint64_t written;    /* records */
     OVL_VEC(ovl_sorter_run) runs;
     char *windows;

@@ -23,7 +23,7 @@
 #include "tools/metrics.h"
 #include "tools/recorder.h"
 
-#define OVL_STORE_VERSION 3
+#define OVL_STORE_VERSION 4
 
 typedef enum ovl_store_mode { OVL_STORE_READ, OVL_STORE_WRITE } ovl_store_mode;
 
@@ -41,11 +41,11 @@ void ovl_store_close(ovl_store *store);
  * file stays whole, but a power cut may take the last few. */
 bool ovl_store_swift(ovl_store *store, ovl_errs *errs);
 
-/* Trials of it: trial t had this step, and so much exposed communication. */
+/* Trials of it: trial t had this step, and so much uncovered communication. */
 typedef struct ovl_trial_record {
     uint32_t n;
     uint64_t seed;
-    const ovl_time *step, *exposed; /* [n] */
+    const ovl_time *step, *uncovered; /* [n] */
 } ovl_trial_record;
 
 /* What is kept of a run. */

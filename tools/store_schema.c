@@ -56,6 +56,9 @@ static const char *const versions[OVL_STORE_VERSION] = {
     "CREATE TABLE trial (run INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE, number "
     "INTEGER NOT NULL, step_ps INTEGER NOT NULL, exposed_ps INTEGER NOT NULL, PRIMARY KEY (run, "
     "number)) WITHOUT ROWID;",
+
+    "UPDATE metric SET name = 'uncovered' WHERE name = 'exposed';"
+    "ALTER TABLE trial RENAME COLUMN exposed_ps TO uncovered_ps;",
 };
 
 static const ovl_mark nowhere = {0};

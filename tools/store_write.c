@@ -219,7 +219,7 @@ static bool add_trials(ovl_store *store, int64_t run, const ovl_trial_record *t,
         ovl_sql_int(&q, run);
         ovl_sql_int(&q, i);
         ovl_sql_int(&q, t->step[i]);
-        ovl_sql_int(&q, t->exposed[i]);
+        ovl_sql_int(&q, t->uncovered[i]);
         ovl_sql_row(&q);
         good = ovl_sql_end(&q);
     }

@@ -1,6 +1,7 @@
 /* A base against each of its variants: one line a variant, then the best in full. */
 #include "tools/equation.h"
 #include "tools/grid.h"
+#include "tools/metrics.h"
 #include "tools/report.h"
 #include "tools/wrap.h"
 
@@ -39,23 +40,49 @@ void ovl_summary_choose(ovl_summary *summary)
 
 /* --- What all rows share --- */
 
+/* Peaks of memory, each the largest of any rank. */
+static const struct {
+    uint32_t metric;
+    const char *name;
+} memory[] = {{OVL_M_LIVE, "live"}, {OVL_M_ALLOCATED, "allocated"}, {OVL_M_PEAK, "reserved"}};
+
+#define MEMORIES 3
+
 typedef struct shown {
     const ovl_summary *s;
     ovl_form form;
-    ovl_scale scale; /* in the unit of the base, whatever the longest row is */
-    bool models;     /* the interference models are not the same for all */
-    uint64_t peak;   /* of the base, whose decimals the others have */
+    ovl_scale scale;        /* in the unit of the base, whatever the longest row is */
+    bool models;            /* the interference models are not the same for all */
+    bool has_memory;        /* all have buffers */
+    bool differs[MEMORIES]; /* this peak is not the same for all; if none is, live counts as so */
+    ovl_bytes_scale bytes;  /* of the largest */
 } shown;
 
-static bool live_peak(const ovl_result *r, uint64_t *peak)
+static uint64_t peak_of(const ovl_result *r, uint32_t kind, bool *has)
 {
+    ovl_figures figures;
+    ovl_figures_of(r, &figures);
+    *has &= ovl_has_figure(&figures, memory[kind].metric);
+    return (uint64_t)figures.value[memory[kind].metric];
+}
+
+static void find_memory(shown *v)
+{
+    uint64_t most = 0;
     bool any = false;
-    *peak = 0;
-    for (uint32_t i = 0; i < r->n_ranks; i++) {
-        any |= r->ranks[i].has_memory;
-        *peak = r->ranks[i].has_memory ? OVL_MAX(*peak, r->ranks[i].live_peak) : *peak;
+    v->has_memory = true;
+    for (uint32_t k = 0; k < MEMORIES; k++) {
+        uint64_t base = peak_of(v->s->base, k, &v->has_memory);
+        most = OVL_MAX(most, base);
+        for (uint32_t i = 0; i < v->s->n; i++) {
+            uint64_t peak = peak_of(v->s->items[i].b, k, &v->has_memory);
+            most = OVL_MAX(most, peak);
+            v->differs[k] |= peak != base;
+        }
+        any |= v->differs[k];
     }
-    return any;
+    v->differs[0] |= !any;
+    v->bytes = ovl_bytes_scale_for(most);
 }
 
 static ovl_scale scale_of_base(const ovl_summary *s)
@@ -81,16 +108,17 @@ static shown shown_of(const ovl_summary *s, ovl_arena *arena)
         const ovl_sum sum = ovl_step_sum(all[i], &v.form, arena);
         ovl_sum_fit(&v.scale, s->base->step ? s->base->step : all[i]->step, &sum);
     }
-    live_peak(s->base, &v.peak);
+    find_memory(&v);
     return v;
 }
 
-static const char *peak_text(const shown *v, const ovl_result *r, ovl_arena *arena)
+/* NULL if it has no column. */
+static const char *peak_text(const shown *v, const ovl_result *r, uint32_t kind, ovl_arena *arena)
 {
     char buf[OVL_UNITS_TEXT];
-    uint64_t peak;
-    return live_peak(r, &peak) ? ovl_arena_strdup(arena, ovl_print_bytes_beside(buf, peak, v->peak))
-                               : NULL;
+    bool has = v->has_memory && v->differs[kind];
+    uint64_t peak = peak_of(r, kind, &has);
+    return has ? ovl_arena_strdup(arena, ovl_print_bytes_in(buf, peak, v->bytes)) : NULL;
 }
 
 /* --- Rows --- */
@@ -139,7 +167,9 @@ static void row(ovl_grid *grid, const shown *v, uint32_t i, ovl_arena *arena)
         c ? change_text(v, c, arena) : "",
         c ? percent_text(c, arena) : "",
         ovl_arena_printf(arena, "%" PRIu32, r->startups),
-        peak_text(v, r, arena),
+        peak_text(v, r, 0, arena),
+        peak_text(v, r, 1, arena),
+        peak_text(v, r, 2, arena),
         v->models ? r->interference : NULL,
         r->hazards_checked ? ovl_arena_printf(arena, "%" PRIu32, r->n_hazards) : NULL,
         verdict_text(r, c, ranked),
@@ -158,6 +188,10 @@ static void head(ovl_out *out, const shown *v, ovl_arena *arena)
     if (!v->models) {
         text = ovl_arena_printf(arena, "%s; interference %s", text, base->interference);
     }
+    if (v->has_memory) {
+        text =
+            ovl_arena_printf(arena, "%s; peak memory in %s", text, ovl_bytes_scale_unit(v->bytes));
+    }
     ovl_wrap(out, "", 0, text, OVL_TERMINAL);
     ovl_out_text(out, "\n");
 }
@@ -171,7 +205,9 @@ static void table(ovl_out *out, const shown *v, ovl_arena *arena)
         {ovl_arena_printf(arena, "change (%s)", unit), false, false, 0},
         {"%", false, false, OVL_GRID_DROP_FIRST}, /* rather than parts of names */
         {"startups", false, false, 2},
-        {"live peak", false, false, 1},
+        {memory[0].name, false, false, 2},
+        {memory[1].name, false, false, 2},
+        {memory[2].name, false, false, 1},
         {"interference", true, false, 0},
         {"hazards", false, false, 0},
         {"verdict", true, false, 0},
@@ -187,6 +223,18 @@ static void table(ovl_out *out, const shown *v, ovl_arena *arena)
 
 /* --- Sentences --- */
 
+/* "; it reserves 7.75 GiB less"; nothing where it is as much. */
+static const char *reserved_text(const ovl_result *a, const ovl_result *b, ovl_arena *arena)
+{
+    char buf[OVL_UNITS_TEXT];
+    bool has = true;
+    uint64_t x = peak_of(a, 2, &has), y = peak_of(b, 2, &has);
+    return !has || x == y ? ""
+                          : ovl_arena_printf(arena, "; it reserves %s %s",
+                                             ovl_print_bytes(buf, x > y ? x - y : y - x),
+                                             x > y ? "less" : "more");
+}
+
 /* Why some variants gain nothing: a sentence each. */
 static void reasons(ovl_out *out, const ovl_summary *s, ovl_arena *arena)
 {
@@ -197,8 +245,9 @@ static void reasons(ovl_out *out, const ovl_summary *s, ovl_arena *arena)
         }
         const ovl_comparison *c = &s->items[i];
         ovl_out_text(out, n == 1 ? "\n" : "");
-        ovl_wrap(out, "  ", 4, ovl_arena_printf(arena, "%s: %s", c->b->variant, c->sentence),
-                 OVL_TERMINAL);
+        const char *text = ovl_arena_printf(arena, "%s: %s%s", c->b->variant, c->sentence,
+                                            reserved_text(c->a, c->b, arena));
+        ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
     }
     if (n > MOST_REASONS) {
         ovl_out_printf(out, "  and %" PRIu32 " more without gain: --json\n", n - MOST_REASONS);
@@ -217,6 +266,39 @@ static const char *difference_text(const ovl_scale *scale, ovl_time gain, ovl_ar
                             ovl_scale_unit(scale), gain < 0 ? "longer" : "shorter");
 }
 
+/* "; live 4.922 GiB (base 4.172 GiB)" for each peak that is another. */
+static const char *peaks_text(const shown *v, const ovl_result *b, ovl_arena *arena)
+{
+    char own[OVL_UNITS_TEXT], base[OVL_UNITS_TEXT];
+    const char *text = "";
+    for (uint32_t k = 0; k < MEMORIES; k++) {
+        bool has = v->has_memory;
+        uint64_t x = peak_of(v->s->base, k, &has), y = peak_of(b, k, &has);
+        if (has && x != y) {
+            text = ovl_arena_printf(arena, "%s%s%s %s (base %s)", text, *text ? ", " : "; ",
+                                    memory[k].name, ovl_print_bytes_beside(own, y, x),
+                                    ovl_print_bytes(base, x));
+        }
+    }
+    return text;
+}
+
+/* A variant that is as long as the base with less memory, the least of them; or OVL_NONE. */
+static uint32_t smallest_as_long(const ovl_summary *s)
+{
+    bool has = true;
+    uint64_t least = peak_of(s->base, 2, &has);
+    uint32_t smallest = OVL_NONE;
+    for (uint32_t i = 0; i < s->n; i++) {
+        uint64_t peak = peak_of(s->items[i].b, 2, &has);
+        if (has && may_be_chosen(s, i) && s->items[i].b->step == s->base->step && peak < least) {
+            least = peak;
+            smallest = i;
+        }
+    }
+    return smallest;
+}
+
 static void best_line(ovl_out *out, const shown *v, ovl_arena *arena)
 {
     char buf[OVL_UNITS_TEXT];
@@ -226,7 +308,6 @@ static void best_line(ovl_out *out, const shown *v, ovl_arena *arena)
                            : "the base; no variant is better";
     if (s->best != OVL_NONE) {
         const ovl_result *b = s->items[s->best].b;
-        const char *peak = peak_text(v, b, arena), *base_peak = peak_text(v, s->base, arena);
         ovl_time step = ovl_scale_round(&v->scale, b->step);
         ovl_time gain = ovl_scale_round(&v->scale, s->base->step) - step;
         text = ovl_arena_printf(arena, "%s, %s %s", b->variant,
@@ -236,9 +317,11 @@ static void best_line(ovl_out *out, const shown *v, ovl_arena *arena)
             difference_text(&v->scale, gain, arena),
             ovl_result_over_memory(s->base) ? ", which does not fit the memory of its GPU" : "",
             b->startups, s->base->startups);
-        text = peak && base_peak ? ovl_arena_printf(arena, "%s; live memory peak %s (base %s)",
-                                                    text, peak, base_peak)
-                                 : text;
+        text = ovl_arena_printf(arena, "%s%s", text, peaks_text(v, b, arena));
+    } else if (smallest_as_long(s) != OVL_NONE) {
+        const ovl_result *b = s->items[smallest_as_long(s)].b;
+        text = ovl_arena_printf(arena, "%s in time; %s is as long%s", text, b->variant,
+                                peaks_text(v, b, arena));
     } else if (s->closest != OVL_NONE) {
         text = ovl_arena_printf(arena, "%s, and %s comes closest", text,
                                 s->items[s->closest].b->variant);

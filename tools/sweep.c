@@ -1,6 +1,7 @@
 #include "tools/sweep.h"
 
 #include "models/lower.h"
+#include "tools/lookout.h"
 #include "tools/pool.h"
 
 #include <string.h>
@@ -25,8 +26,14 @@ static bool prepare(const ovl_sweep *s, uint32_t i, ovl_scenario *scenario, ovl_
     return ovl_scenario_decode(s->doc, variant, sets, n, scenario, arena, errs);
 }
 
-static bool simulate(const ovl_scenario *scenario, ovl_worth worth, bool no_fold,
-                     ovl_result *result, ovl_arena *arena, ovl_errs *errs)
+uint64_t ovl_sweep_memory(uint32_t threads)
+{
+    return ovl_lookout_memory() / (threads ? threads : ovl_pool_cores());
+}
+
+/* `figures`: nothing else of the result is looked at. */
+static bool simulate(const ovl_sweep *sweep, const ovl_scenario *scenario, ovl_worth worth,
+                     bool figures, ovl_result *result, ovl_arena *arena, ovl_errs *errs)
 {
     ovl_arena scratch = {0};
     ovl_lowered lowered;
@@ -35,7 +42,9 @@ static bool simulate(const ovl_scenario *scenario, ovl_worth worth, bool no_fold
         const ovl_analyse_options options = {
             .interference = (ovl_interference)scenario->interference,
             .worth = worth,
-            .no_fold = no_fold,
+            .no_fold = sweep->no_fold,
+            .memory = sweep->memory,
+            .no_usage = figures,
             .scenario = scenario->name,
             .variant = scenario->variant,
             .description = scenario->description,
@@ -53,7 +62,7 @@ bool ovl_sweep_result(const ovl_sweep *sweep, uint32_t i, ovl_worth worth, ovl_r
 {
     ovl_scenario scenario;
     return prepare(sweep, i, &scenario, arena, errs) &&
-           simulate(&scenario, worth, sweep->no_fold, result, arena, errs);
+           simulate(sweep, &scenario, worth, false, result, arena, errs);
 }
 
 /* The first error, and how many more there are. */
@@ -84,7 +93,7 @@ void ovl_sweep_point(const ovl_sweep *sweep, uint32_t i, ovl_point *point, ovl_a
     ovl_result result;
     *point = (ovl_point){.state = OVL_POINT_FAILED};
     if (prepare(sweep, i, &scenario, &mine, &errs) &&
-        simulate(&scenario, OVL_WORTH_NONE, sweep->no_fold, &result, &mine, &errs)) {
+        simulate(sweep, &scenario, OVL_WORTH_NONE, true, &result, &mine, &errs)) {
         point->state = OVL_POINT_DONE;
         point->interference = (ovl_interference)scenario.interference;
         ovl_figures_of(&result, &point->figures);

@@ -12,9 +12,16 @@
  * error and the exit status it asks for.
  *
  * The Pareto front: points without hazards that no other such point beats or equals in every metric
- * and beats in one. The best: the smallest objective of the points without hazards that fit the
- * memory of their GPU and satisfy every constraint; of equals the one with the smaller other
- * metrics, then the first.
+ * and beats in one. Of points that equal each other in all of them one is on the front, the one
+ * with the smaller other figures of the table, then the first; those that equal it in every figure
+ * of the table tie with it. The best: the smallest objective of the points without hazards that fit
+ * the memory of their GPU and satisfy every constraint; of equals the one with fewer
+ * retries, the smaller metrics, other figures, number.
+ *
+ * Times are compared in units of the sixth digit of the longest step: what a table does not show
+ * does not decide.
+ *
+ * An axis has no effect if, all else equal, its values give the same figures, all of them.
  */
 #ifndef OVL_TOOLS_SWEEP_H
 #define OVL_TOOLS_SWEEP_H
@@ -36,6 +43,7 @@ typedef struct ovl_point {
     ovl_interference interference;
     ovl_figures figures; /* of one that is done */
     bool front;
+    uint32_t tie; /* the point of the front that it equals in every figure, or OVL_NONE */
 } ovl_point;
 
 /* From one value of an ordered axis to the next, all else equal. */
@@ -43,7 +51,7 @@ typedef struct ovl_sweep_step {
     uint32_t from, to; /* points, both done */
     ovl_time gain;     /* step of `from` minus step of `to` */
     bool has_price;
-    int64_t price; /* bytes of peak that `to` needs more */
+    int64_t live, allocated, peak; /* bytes that `to` needs more of each */
 } ovl_sweep_step;
 
 typedef struct ovl_sweep {
@@ -51,7 +59,8 @@ typedef struct ovl_sweep {
     const char *variant; /* NULL: the base */
     const ovl_set *sets; /* before the values of the point */
     uint32_t n_sets;
-    bool no_fold; /* simulate every rank */
+    bool no_fold;    /* simulate every rank */
+    uint64_t memory; /* bytes a run may take, 0: no limit; a point that needs more fails */
     ovl_axes axes;
     ovl_point *points; /* axes.n_points */
     int signal;        /* that ended it early, or 0 */
@@ -63,13 +72,15 @@ typedef struct ovl_sweep {
     bool all_rows; /* the text shows every point, however many there are */
 
     /* ovl_sweep_choose: */
-    uint32_t n_done, n_failed, n_front, n_hazards, n_too_large, n_excluded;
+    uint32_t n_done, n_failed, n_front, n_ties, n_hazards, n_too_large, n_excluded;
     ovl_metric_list front_of; /* of `pareto` those that some point has */
+    ovl_time quantum;         /* in which times are compared */
     uint32_t best;            /* OVL_NONE: none */
     bool models;              /* points differ in their interference model */
     uint32_t ordered;         /* axis of `steps`, or OVL_NONE */
     ovl_sweep_step *steps;
     uint32_t n_steps;
+    const bool *idle_axis; /* [axes.n_axes] it has no effect */
 } ovl_sweep;
 
 void ovl_sweep_begin(ovl_sweep *sweep, ovl_arena *arena);
@@ -89,6 +100,9 @@ typedef struct ovl_sweep_how {
  * it early. */
 uint32_t ovl_sweep_run(ovl_sweep *sweep, const ovl_sweep_how *how, ovl_arena *arena);
 
+/* Of what memory runs may take, the share of each of so many threads (0: all cores). */
+uint64_t ovl_sweep_memory(uint32_t threads);
+
 /* One point alone, on this thread. `arena` gets the text of an error. */
 void ovl_sweep_point(const ovl_sweep *sweep, uint32_t i, ovl_point *point, ovl_arena *arena);
 
@@ -103,10 +117,15 @@ bool ovl_point_fits(const ovl_point *point);
 bool ovl_point_allowed(const ovl_sweep *sweep, const ovl_point *point);
 bool ovl_point_sound(const ovl_point *point); /* done, and without hazards */
 
+/* A time in these units, rounded. */
+int64_t ovl_sweep_units(const ovl_sweep *sweep, ovl_time t);
+
 /* 0; or the lowest status of the failed points; or 1 if points have hazards. */
 int ovl_sweep_status(const ovl_sweep *sweep);
 
 void ovl_sweep_text(ovl_out *out, const ovl_sweep *sweep);
+/* Of pipelines: idle time of all ranks by reason, part of the text. */
+void ovl_sweep_idle_text(ovl_out *out, const ovl_sweep *sweep);
 void ovl_sweep_json(ovl_out *out, const ovl_sweep *sweep); /* schema overlapsim.sweep/1 */
 void ovl_sweep_csv(ovl_out *out, const ovl_sweep *sweep);
 

@@ -33,10 +33,31 @@ static bool has_all(const ovl_metric_list *list, const ovl_point *p)
     return true;
 }
 
+int64_t ovl_sweep_units(const ovl_sweep *s, ovl_time t)
+{
+    return (t < 0 ? t - s->quantum / 2 : t + s->quantum / 2) / s->quantum;
+}
+
+static void find_quantum(ovl_sweep *s)
+{
+    ovl_time longest = 0;
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        if (s->points[i].state == OVL_POINT_DONE) {
+            longest = OVL_MAX(longest, s->points[i].figures.value[OVL_M_STEP]);
+        }
+    }
+    for (s->quantum = 1; s->quantum <= longest / 1000000;) {
+        s->quantum *= 10;
+    }
+}
+
 /* Smaller is better, but for communication that is hidden. */
-static int64_t cost(const ovl_point *p, uint32_t metric)
+static int64_t cost(const ovl_sweep *s, const ovl_point *p, uint32_t metric)
 {
     int64_t value = p->figures.value[metric];
+    if (ovl_metrics[metric].kind == OVL_METRIC_TIME) {
+        value = ovl_sweep_units(s, value);
+    }
     return strcmp(ovl_metrics[metric].name, "hidden") == 0 ? -value : value;
 }
 
@@ -57,10 +78,10 @@ static void find_metrics(ovl_sweep *s)
     }
 }
 
-static int by_metrics(const ovl_metric_list *list, const ovl_point *a, const ovl_point *b)
+static int by_metrics(const ovl_sweep *s, const ovl_point *a, const ovl_point *b)
 {
-    for (uint32_t k = 0; k < list->n; k++) {
-        int64_t x = cost(a, list->item[k]), y = cost(b, list->item[k]);
+    for (uint32_t k = 0; k < s->front_of.n; k++) {
+        int64_t x = cost(s, a, s->front_of.item[k]), y = cost(s, b, s->front_of.item[k]);
         if (x != y) {
             return x < y ? -1 : 1;
         }
@@ -68,11 +89,11 @@ static int by_metrics(const ovl_metric_list *list, const ovl_point *a, const ovl
     return 0;
 }
 
-static bool beats(const ovl_metric_list *list, const ovl_point *a, const ovl_point *b)
+static bool beats(const ovl_sweep *s, const ovl_point *a, const ovl_point *b)
 {
     bool better = false;
-    for (uint32_t k = 0; k < list->n; k++) {
-        int64_t x = cost(a, list->item[k]), y = cost(b, list->item[k]);
+    for (uint32_t k = 0; k < s->front_of.n; k++) {
+        int64_t x = cost(s, a, s->front_of.item[k]), y = cost(s, b, s->front_of.item[k]);
         if (x > y) {
             return false;
         }
@@ -81,7 +102,25 @@ static bool beats(const ovl_metric_list *list, const ovl_point *a, const ovl_poi
     return better;
 }
 
-/* A merge sort by metrics, then by number: qsort takes no context. */
+/* Of points that equal each other in the metrics of the front: by the figures of the table. */
+static int by_table(const ovl_sweep *s, const ovl_point *a, const ovl_point *b)
+{
+    for (uint32_t m = 0; m < OVL_M_TABLE; m++) {
+        int64_t x = cost(s, a, m), y = cost(s, b, m);
+        if (x != y) {
+            return x < y ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+static int compare(const ovl_sweep *s, const ovl_point *a, const ovl_point *b)
+{
+    int metrics = by_metrics(s, a, b);
+    return metrics ? metrics : by_table(s, a, b);
+}
+
+/* A merge sort, of equals by number: qsort takes no context. */
 static void sort(const ovl_sweep *s, uint32_t *order, uint32_t *spare, uint32_t n)
 {
     if (n < 2) {
@@ -91,8 +130,8 @@ static void sort(const ovl_sweep *s, uint32_t *order, uint32_t *spare, uint32_t 
     sort(s, order, spare, half);
     sort(s, order + half, spare, n - half);
     for (uint32_t k = 0; k < n; k++) {
-        bool left = b == n || (a < half && by_metrics(&s->front_of, &s->points[order[a]],
-                                                      &s->points[order[b]]) <= 0);
+        bool left =
+            b == n || (a < half && compare(s, &s->points[order[a]], &s->points[order[b]]) <= 0);
         spare[k] = left ? order[a++] : order[b++];
     }
     memcpy(order, spare, n * sizeof *order);
@@ -111,11 +150,19 @@ static void find_front(ovl_sweep *s)
         }
     }
     sort(s, order, front, n);
+    n = s->front_of.n ? n : 0;
     for (uint32_t i = 0; i < n; i++) {
         ovl_point *p = &s->points[order[i]];
+        uint32_t last = s->n_front ? front[s->n_front - 1] : OVL_NONE;
+        if (last != OVL_NONE && by_metrics(s, &s->points[last], p) == 0) {
+            bool tie = by_table(s, &s->points[last], p) == 0; /* equals stand side by side */
+            p->tie = tie ? last : OVL_NONE;
+            s->n_ties += tie;
+            continue;
+        }
         p->front = true;
         for (uint32_t f = s->n_front; f-- > 0 && p->front;) {
-            p->front = !beats(&s->front_of, &s->points[front[f]], p);
+            p->front = !beats(s, &s->points[front[f]], p);
         }
         if (p->front) {
             front[s->n_front++] = order[i];
@@ -126,10 +173,18 @@ static void find_front(ovl_sweep *s)
 
 /* --- The best --- */
 
+/* Retries come before memory: their time is not modelled, and with any the peak is what the GPU
+ * has. */
 static bool is_better(const ovl_sweep *s, const ovl_point *a, const ovl_point *b)
 {
-    int64_t x = cost(a, s->objective), y = cost(b, s->objective);
-    return x != y ? x < y : by_metrics(&s->front_of, a, b) < 0;
+    const uint32_t first[] = {s->objective, OVL_M_RETRIES};
+    for (size_t i = 0; i < OVL_COUNT(first); i++) {
+        int64_t x = cost(s, a, first[i]), y = cost(s, b, first[i]);
+        if (x != y) {
+            return x < y;
+        }
+    }
+    return compare(s, a, b) < 0;
 }
 
 static void find_best(ovl_sweep *s)
@@ -153,10 +208,13 @@ static void find_best(ovl_sweep *s)
 static void count(ovl_sweep *s)
 {
     const ovl_point *first = NULL;
-    s->n_done = s->n_failed = s->n_front = s->n_hazards = s->n_too_large = s->n_excluded = 0;
+    s->n_done = s->n_failed = s->n_front = s->n_ties = 0;
+    s->n_hazards = s->n_too_large = s->n_excluded = 0;
     s->models = false;
     for (uint32_t i = 0; i < s->axes.n_points; i++) {
-        const ovl_point *p = &s->points[i];
+        ovl_point *p = &s->points[i];
+        p->front = false;
+        p->tie = OVL_NONE;
         s->n_failed += p->state == OVL_POINT_FAILED;
         if (p->state == OVL_POINT_DONE) {
             first = first ? first : p;
@@ -188,7 +246,9 @@ static void add_step(ovl_sweep *s, uint32_t from, uint32_t to)
     step.gain = a->figures.value[OVL_M_STEP] - b->figures.value[OVL_M_STEP];
     step.has_price =
         ovl_has_figure(&a->figures, OVL_M_PEAK) && ovl_has_figure(&b->figures, OVL_M_PEAK);
-    step.price = b->figures.value[OVL_M_PEAK] - a->figures.value[OVL_M_PEAK];
+    step.live = b->figures.value[OVL_M_LIVE] - a->figures.value[OVL_M_LIVE];
+    step.allocated = b->figures.value[OVL_M_ALLOCATED] - a->figures.value[OVL_M_ALLOCATED];
+    step.peak = b->figures.value[OVL_M_PEAK] - a->figures.value[OVL_M_PEAK];
     s->steps[s->n_steps++] = step;
 }
 
@@ -214,13 +274,54 @@ static void find_steps(ovl_sweep *s, ovl_arena *arena)
     }
 }
 
+/* --- Axes without effect --- */
+
+static bool same_figures(const ovl_point *a, const ovl_point *b)
+{
+    if (a->figures.has != b->figures.has) {
+        return false;
+    }
+    for (uint32_t m = 0; m < ovl_n_metrics; m++) {
+        if (ovl_has_figure(&a->figures, m) && a->figures.value[m] != b->figures.value[m]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Each point against the one with the first row of this axis, all else equal. */
+static bool is_idle(const ovl_sweep *s, uint32_t axis)
+{
+    uint32_t rows[OVL_KEYS_MAX], stride = stride_of(&s->axes, axis);
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        ovl_axes_rows(&s->axes, i, rows);
+        const ovl_point *p = &s->points[i], *first = &s->points[i - rows[axis] * stride];
+        if (p->state != OVL_POINT_DONE || first->state != OVL_POINT_DONE ||
+            !same_figures(p, first)) {
+            return false;
+        }
+    }
+    return s->axes.axes[axis].n_rows > 1;
+}
+
+static void find_idle_axes(ovl_sweep *s, ovl_arena *arena)
+{
+    bool *idle = OVL_NEW_ARRAY(arena, bool, s->axes.n_axes);
+    for (uint32_t a = 0; a < s->axes.n_axes; a++) {
+        idle[a] = is_idle(s, a);
+    }
+    s->idle_axis = idle;
+}
+
 void ovl_sweep_choose(ovl_sweep *sweep, ovl_arena *arena)
 {
     count(sweep);
+    find_quantum(sweep);
     find_metrics(sweep);
     find_front(sweep);
     find_best(sweep);
     find_steps(sweep, arena);
+    find_idle_axes(sweep, arena);
 }
 
 int ovl_sweep_status(const ovl_sweep *sweep)

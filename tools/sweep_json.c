@@ -60,6 +60,9 @@ static void point(ovl_json *json, const ovl_sweep *s, uint32_t i)
         }
         ovl_json_close(json);
         ovl_json_bool(json, "front", p->front);
+        if (p->tie != OVL_NONE) {
+            ovl_json_uint(json, "ties_with", p->tie);
+        }
         ovl_json_bool(json, "allowed",
                       ovl_point_sound(p) && ovl_point_fits(p) && ovl_point_allowed(s, p));
     } else if (p->state == OVL_POINT_FAILED) {
@@ -81,6 +84,7 @@ static void axis(ovl_json *json, const ovl_sweep *s, const ovl_sweep_axis *a)
     ovl_json_close(json);
     ovl_json_uint(json, "rows", a->n_rows);
     ovl_json_bool(json, "ordered", a->ordered);
+    ovl_json_bool(json, "effect", !s->idle_axis[a - s->axes.axes]);
     ovl_json_close(json);
 }
 
@@ -97,7 +101,9 @@ static void steps(ovl_json *json, const ovl_sweep *s)
         ovl_json_uint(json, "to", step->to);
         ovl_json_seconds(json, "gain_s", step->gain);
         if (step->has_price) {
-            ovl_json_int(json, "price_bytes", step->price);
+            ovl_json_int(json, "price_bytes", step->peak);
+            ovl_json_int(json, "allocated_bytes", step->allocated);
+            ovl_json_int(json, "live_bytes", step->live);
         }
         ovl_json_close(json);
     }

@@ -144,10 +144,10 @@ static ovl_run_record record_of(const ovl_sweep_store *ss, uint32_t point, ovl_a
 void ovl_sweep_store_keep(ovl_sweep_store *ss, uint32_t point)
 {
     ovl_arena arena = {0};
-    const ovl_point *p = &ss->sweep->points[point];
-    if (!ss->open || p->state == OVL_POINT_OPEN) {
+    if (!ss->open || ss->sweep->points[point].state == OVL_POINT_OPEN) {
         return;
     }
+    const ovl_point *p = &ss->sweep->points[point];
     const ovl_run_record record = record_of(ss, point, &arena);
     int status = p->state == OVL_POINT_DONE ? 0 : (int)p->status;
     if (!ovl_store_point(&ss->store, ss->id, point, &record, status, p->error, &ss->work->errs)) {

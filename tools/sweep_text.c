@@ -64,9 +64,10 @@ typedef struct shown {
     const ovl_sweep *s;
     ovl_arena arena;
     ovl_scale scale;
-    uint64_t peak; /* the largest, whose decimals the others have */
-    bool few;      /* only the front is shown */
+    ovl_bytes_scale bytes; /* of the largest */
+    bool few;              /* only the front is shown */
     uint32_t hidden;
+    bool told[OVL_M_TABLE]; /* this figure is the same at all points: below the table */
 } shown;
 
 static bool is_shown(const shown *v, uint32_t i)
@@ -77,15 +78,19 @@ static bool is_shown(const shown *v, uint32_t i)
 static void find_scale(shown *v)
 {
     ovl_time largest = 0;
+    uint64_t most = 0;
     const ovl_sweep *s = v->s;
     for (uint32_t i = 0; i < s->axes.n_points; i++) {
         const ovl_point *p = &s->points[i];
         if (p->state == OVL_POINT_DONE) {
             largest = OVL_MAX(largest, p->figures.value[OVL_M_STEP]);
-            v->peak = OVL_MAX(v->peak, (uint64_t)p->figures.value[OVL_M_PEAK]);
+        }
+        for (uint32_t m = OVL_M_LIVE; p->state == OVL_POINT_DONE && m <= OVL_M_PEAK; m++) {
+            most = OVL_MAX(most, (uint64_t)p->figures.value[m]);
         }
         v->hidden += !is_shown(v, i);
     }
+    v->bytes = ovl_bytes_scale_for(most);
     v->scale = ovl_scale_for(largest);
     for (uint32_t i = 0; i < s->axes.n_points; i++) {
         for (uint32_t m = 0; s->points[i].state == OVL_POINT_DONE && m < OVL_M_TABLE; m++) {
@@ -96,18 +101,52 @@ static void find_scale(shown *v)
     }
 }
 
+static const ovl_point *first_done(const ovl_sweep *s)
+{
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        if (s->points[i].state == OVL_POINT_DONE) {
+            return &s->points[i];
+        }
+    }
+    return NULL;
+}
+
+static bool same_figure(const ovl_sweep *s, const ovl_point *first, uint32_t m)
+{
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        const ovl_point *p = &s->points[i];
+        if (p->state == OVL_POINT_DONE &&
+            (ovl_has_figure(&p->figures, m) != ovl_has_figure(&first->figures, m) ||
+             p->figures.value[m] != first->figures.value[m])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What all of several points have in common needs no column; step and memory keep theirs. */
+static void find_told(shown *v)
+{
+    static const uint32_t stay =
+        1u << OVL_M_STEP | 1u << OVL_M_LIVE | 1u << OVL_M_ALLOCATED | 1u << OVL_M_PEAK;
+    const ovl_point *first = v->s->n_done > 1 ? first_done(v->s) : NULL;
+    for (uint32_t m = 0; first && m < OVL_M_TABLE; m++) {
+        v->told[m] = !(stay >> m & 1) && same_figure(v->s, first, m);
+    }
+}
+
 static const char *figure_text(shown *v, const ovl_point *p, uint32_t m)
 {
     char buf[OVL_UNITS_TEXT];
     int64_t value = p->figures.value[m];
-    if (p->state != OVL_POINT_DONE || !ovl_has_figure(&p->figures, m)) {
+    if (v->told[m] || p->state != OVL_POINT_DONE || !ovl_has_figure(&p->figures, m)) {
         return NULL;
     }
     if (ovl_metrics[m].kind == OVL_METRIC_TIME) {
         return ovl_arena_strdup(&v->arena, ovl_scale_show(buf, &v->scale, value));
     }
     if (ovl_metrics[m].kind == OVL_METRIC_BYTES) {
-        return ovl_arena_strdup(&v->arena, ovl_print_bytes_beside(buf, (uint64_t)value, v->peak));
+        return ovl_arena_strdup(&v->arena, ovl_print_bytes_in(buf, (uint64_t)value, v->bytes));
     }
     return ovl_arena_printf(&v->arena, "%" PRId64, value);
 }
@@ -126,13 +165,19 @@ static const char *mark_text(shown *v, uint32_t i)
                        : s->best == i             ? "best"
                        : !ovl_point_allowed(s, p) ? "excluded"
                                                   : "";
-    return p->front ? ovl_arena_printf(&v->arena, "front%s%s", *what ? ", " : "", what) : what;
+    const char *place = p->front ? "front" : p->tie != OVL_NONE ? "tie" : "";
+    return ovl_arena_printf(&v->arena, "%s%s%s", place, *place && *what ? ", " : "", what);
 }
 
 static void table(ovl_out *out, shown *v)
 {
+    /* A table that is too wide loses the highest of these first. */
+    static const unsigned droppable[OVL_M_TABLE] = {[OVL_M_STARTUPS] = 9,
+                                                    [OVL_M_IDLE] = 8,
+                                                    [OVL_M_PRICE] = 7,
+                                                    [OVL_M_HAZARDS] = 3,
+                                                    [OVL_M_LIVE] = 2};
     const ovl_sweep *s = v->s;
-    const char *unit = ovl_scale_unit(&v->scale);
     ovl_column columns[OVL_GRID_COLUMNS];
     uint32_t n = 0, keys = OVL_MIN(s->axes.n_keys, OVL_GRID_COLUMNS - OVL_M_TABLE - 1);
     for (uint32_t k = 0; k < keys; k++) {
@@ -140,11 +185,7 @@ static void table(ovl_out *out, shown *v)
             (ovl_column){ovl_sweep_key_text(s, k, &v->arena), s->axes.n_keys == 1, true, 0};
     }
     for (uint32_t m = 0; m < OVL_M_TABLE; m++) {
-        const char *name = ovl_metrics[m].name;
-        bool time = ovl_metrics[m].kind == OVL_METRIC_TIME;
-        columns[n++] =
-            (ovl_column){time ? ovl_arena_printf(&v->arena, "%s (%s)", name, unit) : name, false,
-                         false, m == OVL_M_PEAK ? 0 : m};
+        columns[n++] = (ovl_column){ovl_metrics[m].name, false, false, droppable[m]};
     }
     columns[n++] = (ovl_column){"mark", true, false, 0};
     ovl_grid grid;
@@ -165,12 +206,43 @@ static void table(ovl_out *out, shown *v)
     ovl_grid_end(&grid, out, 2);
 }
 
+static void told_line(ovl_out *out, shown *v)
+{
+    const char *text = "";
+    const ovl_point *first = first_done(v->s);
+    for (uint32_t m = 0; first && m < OVL_M_TABLE; m++) {
+        if (v->told[m] && ovl_has_figure(&first->figures, m)) {
+            text = ovl_arena_printf(&v->arena, "%s%s%s %s", text, *text ? ", " : "",
+                                    ovl_metrics[m].name,
+                                    ovl_metric_text(m, first->figures.value[m], &v->arena));
+        }
+    }
+    if (*text) {
+        ovl_wrap(out, "  all points: ", 14, text, OVL_TERMINAL);
+    }
+}
+
 /* --- Head --- */
 
 static const char *name_of(const ovl_sweep *s)
 {
     const ovl_node *name = ovl_node_get(s->doc->root, "name");
     return name && name->kind == OVL_NODE_SCALAR ? name->text : s->doc->file;
+}
+
+/* The units of the table, behind `text`. */
+static const char *units_text(shown *v, const char *text)
+{
+    const ovl_point *first = first_done(v->s);
+    if (!first) {
+        return text;
+    }
+    text = ovl_arena_printf(&v->arena, "%s (times in %s", text, ovl_scale_unit(&v->scale));
+    if (ovl_has_figure(&first->figures, OVL_M_PEAK)) {
+        text =
+            ovl_arena_printf(&v->arena, "%s, memory in %s", text, ovl_bytes_scale_unit(v->bytes));
+    }
+    return ovl_arena_printf(&v->arena, "%s)", text);
 }
 
 static void head(ovl_out *out, shown *v)
@@ -188,7 +260,7 @@ static void head(ovl_out *out, shown *v)
             break;
         }
     }
-    ovl_wrap(out, "", 0, text, OVL_TERMINAL);
+    ovl_wrap(out, "", 0, units_text(v, text), OVL_TERMINAL);
     ovl_out_text(out, "\n");
 }
 
@@ -229,6 +301,25 @@ static void errors(ovl_out *out, shown *v)
     }
 }
 
+/* Keys whose values made no difference to any figure, all else equal. */
+static void idle_keys(ovl_out *out, shown *v)
+{
+    const ovl_axes *axes = &v->s->axes;
+    for (uint32_t a = 0; a < axes->n_axes; a++) {
+        const char *keys = "";
+        for (uint32_t k = 0; k < axes->axes[a].n_keys && v->s->idle_axis[a]; k++) {
+            keys = ovl_arena_printf(&v->arena, "%s%s%s", keys, k ? ", " : "",
+                                    axes->keys[axes->axes[a].first_key + k].path);
+        }
+        if (*keys) {
+            ovl_wrap(out, "No effect: ", 11,
+                     ovl_arena_printf(&v->arena, "%s: whatever the value, every figure is the same",
+                                      keys),
+                     OVL_TERMINAL);
+        }
+    }
+}
+
 static const char *metrics_text(const ovl_metric_list *list, ovl_arena *arena)
 {
     const char *text = "";
@@ -251,6 +342,10 @@ static void front_line(ovl_out *out, shown *v)
     const char *text = ovl_arena_printf(&v->arena, "%" PRIu32 " of %s, by %s", s->n_front,
                                         counted(s->axes.n_points, "point", &v->arena),
                                         metrics_text(&s->front_of, &v->arena));
+    if (s->n_ties) {
+        text = ovl_arena_printf(&v->arena, "%s; %" PRIu32 " more %s one of them", text, s->n_ties,
+                                s->n_ties == 1 ? "ties with" : "tie with");
+    }
     for (uint32_t k = 0; k < s->pareto.n; k++) {
         bool there = false;
         for (uint32_t f = 0; f < s->front_of.n; f++) {
@@ -311,6 +406,9 @@ static void best_line(ovl_out *out, shown *v)
         text = ovl_arena_printf(a, "%s%s%s", text, i ? ", " : "; where ", s->where[i].text);
     }
     text = *left ? ovl_arena_printf(a, "%s; left out: %s", text, left) : text;
+    if (s->best != OVL_NONE && s->points[s->best].figures.value[OVL_M_RETRIES] > 0) {
+        text = ovl_arena_printf(a, "%s; the time of its retries is not modelled", text);
+    }
     if (s->models && s->best != OVL_NONE) {
         text = ovl_arena_printf(
             a, "%s; the points differ in their interference model, so what wins may be a model",
@@ -359,48 +457,71 @@ static const char *rest_text(shown *v, uint32_t i)
     return *text ? text : NULL;
 }
 
-static const char *price_text(shown *v, const ovl_sweep_step *step)
+static const char *price_text(shown *v, const ovl_sweep_step *step, int64_t bytes)
 {
     if (!step->has_price) {
         return NULL;
     }
-    return ovl_arena_printf(&v->arena, "%s%s", step->price > 0 ? "+" : "",
-                            ovl_metric_text(OVL_M_PEAK, step->price, &v->arena));
+    return ovl_arena_printf(&v->arena, "%s%s", bytes > 0 ? "+" : "",
+                            ovl_metric_text(OVL_M_PEAK, bytes, &v->arena));
+}
+
+/* What counts is what the GPU must have; where that is the same, what was asked for, or held. */
+static int64_t price_of(const ovl_sweep_step *step, const char **of)
+{
+    *of = step->peak ? "" : step->allocated ? " allocated" : " live";
+    return step->peak ? step->peak : step->allocated ? step->allocated : step->live;
 }
 
 /* What a millisecond costs, or what else the step is good for. */
 static const char *verdict_text(shown *v, const ovl_sweep_step *step)
 {
     char buf[OVL_UNITS_TEXT];
-    if (step->gain == 0) {
-        return step->price > 0 ? "buys nothing" : step->price < 0 ? "saves memory" : "no change";
+    const char *of;
+    int64_t price = price_of(step, &of), gain = ovl_sweep_units(v->s, step->gain);
+    if (gain == 0) {
+        return price > 0 ? "buys nothing" : price < 0 ? "saves memory" : "no change";
     }
-    if (step->gain < 0) {
-        return step->price < 0 ? "saves memory for time" : "costs time";
+    if (gain < 0) {
+        return price < 0 ? "saves memory for time" : "costs time";
     }
     if (!step->has_price) {
         return NULL;
     }
-    if (step->price <= 0) {
-        return step->price < 0 ? "saves both" : "free";
+    if (price <= 0) {
+        return price < 0 ? "saves both" : "free";
     }
-    double bytes = (double)step->price / ((double)step->gain / (double)OVL_MS);
-    return ovl_arena_printf(&v->arena, "%s for each ms",
-                            ovl_print_bytes(buf, (uint64_t)OVL_MIN(bytes, 1e18)));
+    double bytes = (double)price / ((double)step->gain / (double)OVL_MS);
+    return ovl_arena_printf(&v->arena, "%s%s for each ms",
+                            ovl_print_bytes(buf, (uint64_t)OVL_MIN(bytes, 1e18)), of);
 }
 
+/* Whether a step leaves the other axes as they are at the best point. */
+static bool beside_best(const ovl_sweep *s, const ovl_sweep_step *step)
+{
+    uint32_t own[OVL_KEYS_MAX], best[OVL_KEYS_MAX];
+    ovl_axes_rows(&s->axes, step->from, own);
+    ovl_axes_rows(&s->axes, s->best, best);
+    own[s->ordered] = best[s->ordered];
+    return memcmp(own, best, s->axes.n_axes * sizeof *own) == 0;
+}
+
+/* Where there are many, those that the best point is one of. */
 static void steps(ovl_out *out, shown *v)
 {
     const ovl_sweep *s = v->s;
     if (s->n_steps == 0 || v->few) {
         return;
     }
-    uint32_t n = OVL_MIN(s->n_steps, MOST_STEPS);
+    bool all = s->n_steps <= MOST_STEPS || s->best == OVL_NONE;
+    uint32_t n = 0;
     const char *keys = axis_text(v, NULL);
     const ovl_column columns[] = {
         {keys, true, true, 0},
         {"with", true, OVL_GRID_WRAP, 0},
         {ovl_arena_printf(&v->arena, "gain (%s)", ovl_scale_unit(&v->scale)), false, false, 0},
+        {"live", false, false, 9},
+        {"allocated", false, false, 8},
         {"peak", false, false, 0},
         {"so it", true, false, 0},
     };
@@ -408,23 +529,30 @@ static void steps(ovl_out *out, shown *v)
     ovl_out_text(out, "\n");
     ovl_out_title(out, "What each step of %s buys", keys);
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < s->n_steps && n < MOST_STEPS; i++) {
         char buf[OVL_UNITS_TEXT];
         const ovl_sweep_step *step = &s->steps[i];
+        if (!all && !beside_best(s, step)) {
+            continue;
+        }
+        n++;
         ovl_time a = ovl_scale_round(&v->scale, s->points[step->from].figures.value[OVL_M_STEP]);
         ovl_time b = ovl_scale_round(&v->scale, s->points[step->to].figures.value[OVL_M_STEP]);
         const char *cells[] = {
             step_text(v, step),
             rest_text(v, step->from),
             ovl_arena_strdup(&v->arena, ovl_scale_show(buf, &v->scale, a - b)),
-            price_text(v, step),
+            price_text(v, step, step->live),
+            price_text(v, step, step->allocated),
+            price_text(v, step, step->peak),
             verdict_text(v, step),
         };
         ovl_grid_row(&grid, cells);
     }
     ovl_grid_end(&grid, out, 2);
     if (n < s->n_steps) {
-        ovl_out_printf(out, "  and %" PRIu32 " more: --json\n", s->n_steps - n);
+        ovl_out_printf(out, "  and %" PRIu32 " more%s: --json\n", s->n_steps - n,
+                       all ? "" : " with other values of the other keys");
     }
 }
 
@@ -432,12 +560,16 @@ void ovl_sweep_text(ovl_out *out, const ovl_sweep *s)
 {
     shown v = {.s = s, .few = !s->all_rows && s->axes.n_points > MOST_ROWS};
     find_scale(&v);
+    find_told(&v);
     head(out, &v);
     table(out, &v);
+    told_line(out, &v);
     errors(out, &v);
     ovl_out_text(out, "\n");
     front_line(out, &v);
     best_line(out, &v);
+    idle_keys(out, &v);
+    ovl_sweep_idle_text(out, s);
     steps(out, &v);
     ovl_arena_free(&v.arena);
 }

@@ -86,12 +86,78 @@ static void find_used(const ovl_trace *t, bool *used)
     }
 }
 
+/* Where issuing takes no time all of it happens at once. So that a picture shows something, the
+ * host is then seen as late as it can be without making anything later: at each position of its
+ * program not behind the first start of all that follows. Position n_ops is the end of the rank's
+ * work. */
+static const ovl_time *latest_places(const ovl_trace *t)
+{
+    uint32_t n = t->code->n_ops;
+    ovl_time *at = OVL_NEW_ARRAY(t->scratch, ovl_time, n + 1);
+    const ovl_time *start = t->job->timeline->start + t->r->first_op;
+    const ovl_time *end = t->job->timeline->end + t->r->first_op;
+    for (uint32_t i = 0; i < n; i++) {
+        if (t->code->ops[i].launch) {
+            return NULL;
+        }
+        at[n] = OVL_MAX(at[n], end[i]);
+    }
+    for (uint32_t i = n; i-- > 0;) {
+        at[i] = OVL_MIN(at[i + 1], start[i]);
+    }
+    return at;
+}
+
+static uint64_t reserved_bytes(const ovl_memory_sample *s)
+{
+    uint64_t all = 0;
+    for (int k = 0; k < OVL_RESERVED_PARTS; k++) {
+        all += s->reserved[k];
+    }
+    return all;
+}
+
+static void put_host_sample(ovl_trace *t, const ovl_memory_sample *s, ovl_time at, const bool *used)
+{
+    static const char *const parts[OVL_RESERVED_PARTS] = {"allocated", "waiting_for_gpu",
+                                                          "free_in_pools"};
+    put_categories(t, "allocated bytes", at, s->allocated, used);
+    put_counter(t, "reserved bytes", at);
+    for (int k = 0; k < OVL_RESERVED_PARTS; k++) {
+        ovl_json_uint(t->json, parts[k], s->reserved[k]);
+    }
+    end_counter(t);
+}
+
+/* Of one moment the fullest sample is shown, so that peaks are there, and then the last. */
+static void host_counters(ovl_trace *t, const ovl_result_rank *row, const bool *used)
+{
+    const ovl_time *latest = latest_places(t);
+    for (uint32_t i = 0, next; i < row->n_host_line; i = next) {
+        const ovl_memory_sample *s = &row->host_line[i], *most = s;
+        ovl_time at = latest ? latest[s->position] : s->at;
+        for (next = i + 1; next < row->n_host_line; next++) {
+            const ovl_memory_sample *other = &row->host_line[next];
+            if ((latest ? latest[other->position] : other->at) != at) {
+                break;
+            }
+            uint64_t now = other->reserved[OVL_RESERVED_ALLOCATED];
+            uint64_t top = most->reserved[OVL_RESERVED_ALLOCATED];
+            bool fuller = now > top || (now == top && reserved_bytes(other) > reserved_bytes(most));
+            most = fuller ? other : most;
+            s = other;
+        }
+        if (most != s) {
+            put_host_sample(t, most, at, used);
+        }
+        put_host_sample(t, s, at, used);
+    }
+}
+
 /* Bytes that hold data, at the GPU's time; what was asked for, and what that took from the GPU, at
  * the host's. */
 static void memory_counters(ovl_trace *t)
 {
-    static const char *const parts[OVL_RESERVED_PARTS] = {"allocated", "waiting_for_gpu",
-                                                          "free_in_pools"};
     bool used[OVL_CATEGORY_COUNT] = {false};
     ovl_result_rank row = {.rank = t->rank, .has_memory = t->code->n_buffers > 0};
     ovl_memory_lines(t->job->program, t->job->timeline, t->scratch, &row);
@@ -99,18 +165,7 @@ static void memory_counters(ovl_trace *t)
     for (uint32_t i = 0; i < row.n_live_line; i++) {
         put_categories(t, "live bytes", row.live_line[i].at, row.live_line[i].live, used);
     }
-    for (uint32_t i = 0; i < row.n_host_line; i++) {
-        const ovl_memory_sample *s = &row.host_line[i];
-        if (i + 1 < row.n_host_line && s[1].at == s->at) {
-            continue; /* of one moment the last is seen */
-        }
-        put_categories(t, "allocated bytes", s->at, s->allocated, used);
-        put_counter(t, "reserved bytes", s->at);
-        for (int k = 0; k < OVL_RESERVED_PARTS; k++) {
-            ovl_json_uint(t->json, parts[k], s->reserved[k]);
-        }
-        end_counter(t);
-    }
+    host_counters(t, &row, used);
 }
 
 /* --- Link traffic; what several ranks share is in trace_shared.c --- */

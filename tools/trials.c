@@ -54,7 +54,7 @@ static bool run_trial(const team *m, const ovl_program *program, ovl_arena *aren
     return true;
 }
 
-static ovl_time exposed_of(const ovl_timeline *t)
+static ovl_time uncovered_of(const ovl_timeline *t)
 {
     const ovl_time *term = t->ranks[t->deciding_rank].term;
     return term[OVL_COMM_LATENCY] + term[OVL_COMM_TRANSFER] + term[OVL_COMM_STRETCH];
@@ -127,7 +127,7 @@ static void simulate(void *context, uint32_t thread, uint32_t trial)
     bool good = run_trial(m, &program, &arena, &chosen, &line, &errs);
     if (good) {
         m->t->step[trial] = line.step;
-        m->t->exposed[trial] = exposed_of(&line);
+        m->t->uncovered[trial] = uncovered_of(&line);
         keep_own(m->t, trial, &chosen, &line);
     }
     pthread_mutex_lock(&m->lock);
@@ -265,7 +265,7 @@ static bool run_nominal(team *m, const ovl_program *p, ovl_errs *errs)
     bool good = run_trial(m, p, &arena, &chosen, &line, errs);
     if (good) {
         m->t->nominal = line.step;
-        m->t->nominal_exposed = exposed_of(&line);
+        m->t->nominal_uncovered = uncovered_of(&line);
     }
     ovl_arena_free(&arena);
     return good;
@@ -323,7 +323,7 @@ bool ovl_trials_run(ovl_work *work, const ovl_prepared *prepared, ovl_trials *t)
     t->interference = ovl_interference_name(m.interference);
     t->world = p->n_ranks;
     t->step = OVL_NEW_ARRAY(&work->arena, ovl_time, t->n);
-    t->exposed = OVL_NEW_ARRAY(&work->arena, ovl_time, t->n);
+    t->uncovered = OVL_NEW_ARRAY(&work->arena, ovl_time, t->n);
     t->own_mean = OVL_NEW_ARRAY(&work->arena, ovl_time, t->n);
     t->own_most = OVL_NEW_ARRAY(&work->arena, ovl_time, t->n);
     const ovl_id *names = find_names(&m, p, &scratch);

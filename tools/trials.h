@@ -1,6 +1,6 @@
 /*
  * trials.h - a scenario simulated many times at durations that vary: how long the step is, how much
- * communication is exposed, and which ranks are late.
+ * communication is uncovered, and which ranks are late.
  *
  * Trial t is step t: its draws depend on the seed and t alone (models/vary.h), so trials may run on
  * any thread in any order, and the same trial of two schedules can be compared.
@@ -43,8 +43,8 @@ typedef struct ovl_trials {
     /* Filled in; arrays live as long as the work. */
     const char *scenario, *variant, *interference;
     ovl_time nominal;              /* the step without variation */
-    ovl_time nominal_exposed;      /* and its exposed communication */
-    ovl_time *step, *exposed;      /* [n] of the deciding rank */
+    ovl_time nominal_uncovered;    /* and its uncovered communication */
+    ovl_time *step, *uncovered;    /* [n] of the deciding rank */
     ovl_time *own_mean, *own_most; /* [n] own time of ranks: mean, and most */
     const ovl_late *ranks;         /* those that were late, most often first */
     const ovl_late *names; /* collectives, largest mean wait first; the rank late most often */

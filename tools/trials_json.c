@@ -55,10 +55,10 @@ void ovl_trials_members(ovl_json *json, const ovl_trials *t)
     ovl_json_uint(json, "seed", t->seed);
     ovl_json_object(json, "stated", OVL_JSON_FLOW);
     ovl_json_seconds(json, "time_s", t->nominal);
-    ovl_json_seconds(json, "comm_exposed_s", t->nominal_exposed);
+    ovl_json_seconds(json, "comm_uncovered_s", t->nominal_uncovered);
     ovl_json_close(json);
     of_times(json, "time", t->step, t->n);
-    of_times(json, "comm_exposed", t->exposed, t->n);
+    of_times(json, "comm_uncovered", t->uncovered, t->n);
     of_times(json, "own_mean", t->own_mean, t->n);
     of_times(json, "own_most", t->own_most, t->n);
     lates(json, "late_ranks", t->ranks, t->n_ranks);

@@ -59,13 +59,14 @@ void ovl_statistics_row(ovl_grid *grid, ovl_arena *arena, const ovl_scale *scale
 
 static void write_statistics(ovl_out *out, const ovl_trials *t, ovl_arena *arena)
 {
-    ovl_statistics s[] = {ovl_statistics_of(t->step, t->n), ovl_statistics_of(t->exposed, t->n)};
+    ovl_statistics s[] = {ovl_statistics_of(t->step, t->n), ovl_statistics_of(t->uncovered, t->n)};
     ovl_scale scale = ovl_statistics_scale(s, 2);
     ovl_grid grid;
     ovl_out_title(out, "\nOver %" PRIu32 " trials (%s)", t->n, ovl_scale_unit(&scale));
     ovl_grid_begin(&grid, ovl_statistics_columns, OVL_STATISTICS_COLUMNS);
     ovl_statistics_row(&grid, arena, &scale, "step", &s[0], t->nominal);
-    ovl_statistics_row(&grid, arena, &scale, "exposed communication", &s[1], t->nominal_exposed);
+    ovl_statistics_row(&grid, arena, &scale, "uncovered communication", &s[1],
+                       t->nominal_uncovered);
     ovl_grid_end(&grid, out, 2);
     ovl_statistics_legend(out);
     ovl_out_printf(out, "  mean step - stated: %s\n", in_units(arena, s[0].mean - t->nominal));

@@ -158,7 +158,7 @@ static void steps(ovl_out *out, const request *r, const ovl_two_point_fit *fit, 
     }
 }
 
-static double exposed(const ovl_two_point_fit *fit, const measurement *m)
+static double uncovered(const ovl_two_point_fit *fit, const measurement *m)
 {
     return (1 - m->value) * fit->comm;
 }
@@ -171,8 +171,8 @@ static void what_follows(ovl_out *out, const request *r, const ovl_two_point_fit
     for (uint32_t i = 0; i < r->n; i++) {
         const measurement *m = &r->at[i];
         if (r->form == OVERLAP) {
-            ovl_out_printf(out, "  %s hidden: %s exposed\n", m->amount,
-                           text_of(arena, exposed(fit, m)));
+            ovl_out_printf(out, "  %s hidden: %s uncovered\n", m->amount,
+                           text_of(arena, uncovered(fit, m)));
         } else if (m->value > 1) {
             double every = m->value * (fit->compute + fit->comm);
             ovl_out_printf(out,
@@ -221,7 +221,7 @@ static void json(ovl_out *out, const request *r, const ovl_two_point_fit *fit)
         if (r->form == ACCUMULATION) {
             ovl_json_seconds(j, "every_s", to_time(m->value * (fit->compute + fit->comm)));
         } else {
-            ovl_json_seconds(j, "exposed_s", to_time(exposed(fit, m)));
+            ovl_json_seconds(j, "uncovered_s", to_time(uncovered(fit, m)));
         }
         ovl_json_close(j);
     }

@@ -42,7 +42,10 @@ bench_result bench_measure(const ovl_program *program, uint32_t repeats)
         ovl_arena arena = {0};
         ovl_errs errs = {.arena = &arena};
         ovl_timeline t;
-        ovl_run_options options = {.interference = OVL_INTERFERENCE_SHARED, .free_name = OVL_NONE};
+        const char *only = getenv("BENCH_AGGREGATES");
+        ovl_run_options options = {.interference = OVL_INTERFERENCE_SHARED,
+                                   .free_name = OVL_NONE,
+                                   .aggregates = only && *only == '1'};
         double start = bench_seconds();
         if (!ovl_run(program, &options, &arena, &t, &errs)) {
             fprintf(stderr, "%s\n", errs.items[0].text);
@@ -72,7 +75,7 @@ static int print_case(const bench_case *c, uint32_t repeats)
     double n = (double)r.counters.activities;
     printf("%-14s %8" PRIu32 " %11" PRIu64 " %10.2f %13.0f %12.0f %12.1f %14.1f", c->name, c->size,
            r.counters.activities, 1e3 * r.seconds, n / r.seconds, 1e9 * r.seconds / n,
-           (double)r.counters.bytes / p.n_ops, (double)ovl_run_memory(&p) / 0x1p20);
+           (double)r.counters.bytes / p.n_ops, (double)ovl_run_memory(&p, false) / 0x1p20);
     fflush(stdout);
     ovl_arena_free(&arena);
     return r.seconds < 0;

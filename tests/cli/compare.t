@@ -21,12 +21,12 @@ Decomposition of the deciding rank (ms)
   = step           214.6  213.0   -1.6
 
 Communication of the deciding rank
-                                  a           b
-  hidden under kernels         4 ms        6 ms
-  + no kernel beside it        4 ms        2 ms
-  = total                      8 ms        8 ms
-  mean busbw             22.02 GB/s  22.02 GB/s
-  startups                        2           2
+                                 a           b
+  hidden under kernels        4 ms        6 ms
+  + uncovered                 4 ms        2 ms
+  = total                     8 ms        8 ms
+  mean busbw            22.02 GB/s  22.02 GB/s
+  startups                       2           2
 
 Exposed communication that changed, largest over all ranks (ms)
   name      a              b              b - a
@@ -67,12 +67,12 @@ Decomposition of the deciding rank (ms)
   = step           33  33      0
 
 Communication of the deciding rank
-                                  a           b
-  hidden under kernels        29 ms       29 ms
-  + no kernel beside it        4 ms        4 ms
-  = total                     33 ms       33 ms
-  mean busbw             10.17 GB/s  10.17 GB/s
-  startups                        1           1
+                                 a           b
+  hidden under kernels       29 ms       29 ms
+  + uncovered                 4 ms        4 ms
+  = total                    33 ms       33 ms
+  mean busbw            10.17 GB/s  10.17 GB/s
+  startups                       1           1
 
 Critical path
   the critical path is the same
@@ -105,12 +105,12 @@ Decomposition of the deciding rank (ms)
   = step           212.40  217.00  +4.60
 
 Communication of the deciding rank
-                                  a           b
-  hidden under kernels      6.75 ms        0 ms
-  + no kernel beside it     1.25 ms     7.00 ms
-  = total                   8.00 ms     7.00 ms
-  mean busbw             22.02 GB/s  25.17 GB/s
-  startups                        2           1
+                                 a           b
+  hidden under kernels     6.75 ms        0 ms
+  + uncovered              1.25 ms     7.00 ms
+  = total                  8.00 ms     7.00 ms
+  mean busbw            22.02 GB/s  25.17 GB/s
+  startups                       2           1
   bandwidth efficiency rose: mean busbw 22.02 GB/s -> 25.17 GB/s, startups 2 -> 1; the step became
     longer all the same
 
@@ -160,13 +160,13 @@ step = when the last waiting work could start + exposed communication + the rest
 Best: short, 40 ms: 5 ms shorter than the base; startups 2 (base 2); chosen among the runs with
 $ ovl compare tests/cli/many_buckets.yaml | grep -v '^$' | head -n 8
 Fifty buckets
-step = when the last waiting work could start + exposed communication; interference none
-  variant  step (ms)              change (ms)       %  startups  live peak  hazards  verdict
-  base     150.001 = 150 + 0.001                             50   2.93 KiB        0
-  coarse   150.001 = 150 + 0.001            0  +3e-06         3   2.93 KiB        0  worse
+step = when the last waiting work could start + exposed communication; interference none; peak
+memory in MiB
+  variant  step (ms)              change (ms)       %  startups   live  hazards  verdict
+  base     150.001 = 150 + 0.001                             50  0.003        0
+  coarse   150.001 = 150 + 0.001            0  +3e-06         3  0.003        0  worse
 Best: the base; no variant is better, and coarse comes closest
 Fifty buckets
-a: base (interference none)
 $ ovl compare tests/cli/many_buckets.yaml | grep -A 2 'Critical path'
 Critical path
   numbered by each run for itself: bucket 49 (1.0002 us) on the critical path of a, bucket 2 (1.0048
@@ -178,10 +178,17 @@ Step (ms) = when the last waiting work could start + exposed communication + the
   a: reduce ends at 45 ms; update could start at 25 ms
 
 $ ovl compare scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=200MiB
-[...]
-  late_alone   212.4 = 211.15 + 1.25        -4.60  -2.12         2    288 MiB        0  does not fit
+The last bucket
+step = when the last waiting work could start + exposed communication; interference measured; peak
+memory in MiB
+
+  variant      step (ms)              change (ms)      %  startups  reserved  hazards  verdict
+  base         217 = 210 + 7                                     1     288.0        0  does not fit
+  split_80_16  213 = 211 + 2                -4.00  -1.84         2     288.0        0  does not fit
+  split_48     214.6 = 210.6 + 4            -2.40  -1.11         2     288.0        0  does not fit
+  late_alone   212.4 = 211.15 + 1.25        -4.60  -2.12         2     304.0        0  does not fit
 
 Best: none; neither the base nor a variant fits the memory of its GPU
 $ ovl compare scenarios/buckets/resnet18_ddp.yaml --set hardware.gpu.memory=120MiB | grep -A1 '^Best'
 Best: bucket_view, 33.7268 ms: as long as the base, which does not fit the memory of its GPU;
-      startups 3 (base 3); live memory peak 89.18 MiB (base 133.8 MiB)
+      startups 3 (base 3); live 89.18 MiB (base 133.8 MiB), allocated 89.18 MiB (base 133.8 MiB),

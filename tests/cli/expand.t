@@ -12,7 +12,7 @@ step 98.7455 ms = 97.501 ms + 0.2445 ms exposed + 1 ms from optimizer on (bucket
      ms; optimizer could start at 97.501 ms)
 [...]
 Communication of rank 0
-  2.29456 ms = 2.05008 ms hidden under kernels + 0.24448 ms with no kernel beside it
+  2.29456 ms = 2.05008 ms hidden under kernels + 0.24448 ms uncovered, with no kernel beside it
   75 startups; mean busbw 77.97 GB/s
 [...]
   0 (and 7 alike)  292.5 MiB  95.462 ms  292.5 MiB  backward conv1   320 MiB

@@ -14,7 +14,7 @@ Decomposition of rank 0 (ms)
   = step            7  100.0
 
 Communication of rank 0
-  2 ms = 1 ms hidden under kernels + 1 ms with no kernel beside it
+  2 ms = 1 ms hidden under kernels + 1 ms uncovered, with no kernel beside it
   1 startup; mean busbw 8.389 GB/s
 
 Price of interference (model shared)
@@ -59,8 +59,8 @@ $ ovl run scenarios/hazards/reduced_twice.yaml
 A gradient reduced twice
 variant base, 2 ranks folded into 1 class, interference shared
 
-step 10 ms = 5 ms + 4 ms exposed + 1 ms from optimizer on (reduce_again ends at 9 ms; optimizer
-     could start at 5 ms)
+step 10 ms = 7 ms + 2 ms exposed + 1 ms from optimizer on (reduce_again ends at 9 ms; optimizer
+     could start at 7 ms)
 
 Decomposition of rank 0 (ms)
   10 = 6 + 4
@@ -70,7 +70,7 @@ Decomposition of rank 0 (ms)
   = step           10  100.0
 
 Communication of rank 0
-  4 ms = 0 ms hidden under kernels + 4 ms with no kernel beside it
+  4 ms = 0 ms hidden under kernels + 4 ms uncovered, with no kernel beside it
   2 startups; mean busbw 8.389 GB/s
 
 Price of interference (model shared)
@@ -78,8 +78,8 @@ Price of interference (model shared)
 
 Collectives and receives of rank 0: all_reduce in world (times in ms, busbw in GB/s)
   name           bytes  ready  queue  wait  start  end  exposed  delay  busbw  slack  worth
-  reduce        16 MiB      5      0     0      5    7        7      0  8.389      0      2  *
-  reduce_again  16 MiB      7      0     0      7    9        4      0  8.389      0      2  *
+  reduce        16 MiB      5      0     0      5    7        2      0  8.389      0      2  *
+  reduce_again  16 MiB      7      0     0      7    9        2      0  8.389      0      2  *
   start = ready + queue + wait; exposed: its end beyond the moment its consumer could start
   otherwise; delay: how much later that moment is than if all of this name were free, on every rank
   (what they slowed, what queued behind them); worth: how much shorter the step is if they are; *:

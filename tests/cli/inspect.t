@@ -7,7 +7,7 @@ tests/cli/inspect.json
 
   device 0: kernels 2 (communication 1), copies 1, sets 0
     compute                        10.0 us
-  + exposed communication           5.5 us   9.5 us busy, 4 us of it under compute (42.1 %)
+  + uncovered communication          5.5 us   9.5 us busy, 4 us of it under compute (42.1 %)
   + copies and sets alone           2.0 us   2 us busy
   + idle                           13.5 us
   = span                           31.0 us
@@ -18,16 +18,16 @@ $T/rank1.json
 
   device 0: kernels 2 (communication 1), copies 1, sets 0
     compute                        10.0 us
-  + exposed communication           4.5 us   4.5 us busy, 0 us of it under compute (0.0 %)
+  + uncovered communication          4.5 us   4.5 us busy, 0 us of it under compute (0.0 %)
   + copies and sets alone           2.0 us   2 us busy
   + idle                           14.5 us
   = span                           31.0 us
   idle: 11.5 us before the launch of what came next; 3 us between launch and start
 
 Steps: what was launched during each (times in us)
-  step  of      host  span  compute  comm  overlap  exposed  copies  idle
-     4  rank 0  40.0  31.0     10.0   9.5      4.0      5.5     2.0  13.5
-     4  rank 1  40.0  31.0     10.0   4.5        0      4.5     2.0  14.5
+  step  of      host  span  compute  comm  overlap  uncovered  copies  idle
+     4  rank 0  40.0  31.0     10.0   9.5      4.0        5.5     2.0  13.5
+     4  rank 1  40.0  31.0     10.0   4.5        0        4.5     2.0  14.5
 
 Collectives (times in us)
   collective  of      group  ranks  bytes  count  shortest  median  longest       algbw       busbw
@@ -66,7 +66,7 @@ $ ovl inspect tests/cli/inspect.json --json
 $ ovl inspect tests/cli/inspect.json --comm-pattern deep_ep | grep communication
 tests/cli/inspect.json: warning: NO COMMUNICATION FOUND: of 2 kernel names none matches "deep_ep", so all count as compute; --comm-pattern sets another pattern
   device 0: kernels 2 (communication 0), copies 1, sets 0
-  + exposed communication             0 us   no communication
+  + uncovered communication            0 us   no communication
 $ head -c 1100 tests/cli/inspect.json | sed 's/"gemm"/"ge"mm"/; s/"tid": 9, "ts": 2,/"tid": 9 "ts": 2,/' > $T/cut.json
 $ ovl inspect $T/cut.json
 $T/cut.json: warning: 1 event is broken and was skipped; the first at byte 350
@@ -77,16 +77,16 @@ $T/cut.json
 
   device 0: kernels 2 (communication 1), copies 0, sets 0
     compute                        10.0 us
-  + exposed communication           5.5 us   9.5 us busy, 4 us of it under compute (42.1 %)
+  + uncovered communication          5.5 us   9.5 us busy, 4 us of it under compute (42.1 %)
   + copies and sets alone             0 us   0 us busy
   + idle                              0 us
   = span                           15.5 us
   kernels without a launch in the file: 1; without them: span 10 us, compute 10 us, communication 0
-  us of which 0 us exposed, copies and sets 0 us, idle 0 us
+  us of which 0 us uncovered, copies and sets 0 us, idle 0 us
 
 Steps: what was launched during each (times in us)
-  step  of      host  span  compute  comm  overlap  exposed  copies  idle
-     4  rank 0  40.0  15.5     10.0   9.5      4.0      5.5       0     0
+  step  of      host  span  compute  comm  overlap  uncovered  copies  idle
+     4  rank 0  40.0  15.5     10.0   9.5      4.0        5.5       0     0
 
 Collectives (times in us)
   collective  of      group  ranks  bytes  count  shortest  median  longest       algbw       busbw
@@ -94,7 +94,7 @@ Collectives (times in us)
   bandwidths are those of the shortest: the others waited longer
 $ gzip -c tests/cli/inspect.json > $T/whole.json.gz; ovl inspect $T/whole.json.gz | grep span
   = span                           31.0 us
-  step  of      host  span  compute  comm  overlap  exposed  copies  idle
+  step  of      host  span  compute  comm  overlap  uncovered  copies  idle
 $ head -c 400 $T/whole.json.gz > $T/cut.json.gz; ovl inspect $T/cut.json.gz 2>&1 | grep -c -e 'ends too early' -e 'is truncated'
 2
 $ printf '\037\213\010garbage' > $T/wrong.json.gz; ovl inspect $T/wrong.json.gz

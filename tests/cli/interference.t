@@ -159,8 +159,8 @@ $ ovl calibrate --two-point overlap --at 32.3%=1028ms --at 62.9%=790ms --json
   "schema": "overlapsim.two_point/1",
   "form": "overlap",
   "at": [
-    {"hidden_share": 0.323, "time_s": 1.028000000000, "exposed_s": 0.526555555556},
-    {"hidden_share": 0.629, "time_s": 0.790000000000, "exposed_s": 0.288555555556}
+    {"hidden_share": 0.323, "time_s": 1.028000000000, "uncovered_s": 0.526555555556},
+    {"hidden_share": 0.629, "time_s": 0.790000000000, "uncovered_s": 0.288555555556}
   ],
   "compute_s": 0.501444444444,
   "comm_s": 0.777777777778
@@ -214,6 +214,23 @@ $ ovl calibrate
 error: nothing to calibrate: give files, or --compute, --comm and --overlap, or --two-point
 ? 2
 
+A run of several ranks may have a file for each; what a rank lacks is said with its number.
+
+$ for r in 0 1; do ovl export --trace scenarios/calibration/three_runs.yaml --variant compute_alone --ranks $r -o $T/a$r.json; ovl export --trace scenarios/calibration/three_runs.yaml --variant comm_alone --ranks $r -o $T/b$r.json; ovl export --trace scenarios/calibration/three_runs.yaml --ranks $r -o $T/c$r.json; done
+$ ovl calibrate --compute $T/a0.json --compute $T/a1.json --comm $T/b0.json --comm $T/b1.json --overlap $T/c0.json --overlap $T/c1.json | grep -e '1\.16' -e ranks -e json
+  compute alone        $T/a0.json
+                       $T/a1.json
+  communication alone  $T/b0.json
+                       $T/b1.json
+  overlapped           $T/c0.json
+                       $T/c1.json
+  matmul  all_reduce  1.16 (1.16 to 1.16)  1.813 (1.813 to 1.813)
+  ranks 0 (device 0), 1 (device 1)
+$ ovl calibrate --compute $T/a0.json --comm $T/b0.json --comm $T/b1.json --overlap $T/c0.json --overlap $T/c1.json
+$T/c0.json: error: does not run the same kernels as $T/a0.json: 1 difference
+  rank 1 device 1: kernel matmul: 0 alone, 1 overlapped
+? 3
+
 Our own traces can be inspected, too: what overlapped is what the run says.
 
 $ ovl inspect $T/both.json | head -9
@@ -222,7 +239,7 @@ $T/both.json
 
   device 0: kernels 14 (communication 6), copies 0, sets 0
     compute                     42.2988 ms
-  + exposed communication             0 ms   27.4791 ms busy, 27.4791 ms of it under compute (100.0 %)
+  + uncovered communication            0 ms   27.4791 ms busy, 27.4791 ms of it under compute (100.0 %)
   + copies and sets alone             0 ms   0 ms busy
   + idle                              0 ms
   = span                        42.2988 ms

@@ -16,7 +16,7 @@ Decomposition of rank 0 (ms)
   = step        55.2  100.0
 
 Communication of rank 0
-  2 ms = 0 ms hidden under kernels + 2 ms with no kernel beside it
+  2 ms = 0 ms hidden under kernels + 2 ms uncovered, with no kernel beside it
   16 startups
 
 Price of interference (model shared)

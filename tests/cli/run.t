@@ -18,7 +18,7 @@ Decomposition of rank 0 (ms)
   = step           212.40  100.0
 
 Communication of rank 0
-  8 ms = 6.75 ms hidden under kernels + 1.25 ms with no kernel beside it
+  8 ms = 6.75 ms hidden under kernels + 1.25 ms uncovered, with no kernel beside it
   2 startups; mean busbw 22.02 GB/s
 
 Price of interference (model measured)
@@ -88,7 +88,7 @@ Decomposition of rank 0 (ms)
   = step             33  100.0
 
 Communication of rank 0
-  33 ms = 29 ms hidden under kernels + 4 ms with no kernel beside it
+  33 ms = 29 ms hidden under kernels + 4 ms uncovered, with no kernel beside it
   of the hidden time, 13 ms are stretch: no progress beside kernels
   1 startup; mean busbw 10.17 GB/s
 
@@ -135,7 +135,7 @@ Decomposition of rank 0 (ms)
   = step             30  100.0
 
 Communication of rank 0
-  26 ms = 26 ms hidden under kernels + 0 ms with no kernel beside it
+  26 ms = 26 ms hidden under kernels + 0 ms uncovered, with no kernel beside it
   of the hidden time, 6 ms are stretch: no progress beside kernels
   1 startup; mean busbw 12.91 GB/s
 

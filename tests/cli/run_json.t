@@ -12,7 +12,7 @@ $ ovl run --json scenarios/first_steps/matmul_allreduce.yaml --variant overlappe
     "decomposition_s": {"compute": 0.025000000000, "compute_stretch": 0.004000000000, "comm_latency": 0.000000000000, "comm_transfer": 0.004000000000, "comm_stretch": 0.000000000000, "copy": 0.000000000000, "wait_late_rank": 0.000000000000, "idle": 0.000000000000},
     "hidden_comm_s": 0.029000000000,
     "comm_total_s": 0.033000000000,
-    "comm_exposed_s": 0.004000000000,
+    "comm_uncovered_s": 0.004000000000,
     "hidden_comm_stretch_s": 0.013000000000,
     "without_interference_s": 0.025000000000,
     "startups": 1,

@@ -77,8 +77,8 @@ Late ranks
 variant base, interference shared, 8 ranks, 20 trials, seed 1
 
 Over 20 trials (s)
-                              p5      p50      p75      p95     mean     from       to   stated
-  step                   17.9514  18.0325  18.0638  18.1061  18.0394  18.0201  18.0586  18.0200
+                                p5      p50      p75      p95     mean     from       to   stated
+  step                     17.9514  18.0325  18.0638  18.1061  18.0394  18.0201  18.0586  18.0200
 $ ovl export --store $T/trials.db 2 | sed -n 2,6p
   "schema": "overlapsim.trials/1",
   "scenario": "Late ranks",

@@ -3,42 +3,45 @@ Threads change nothing: 1,000 points, to the byte.
 $ for j in 1 2 5; do ovl sweep scenarios/buckets/last_bucket.yaml --over 'hardware.collectives[0].alpha=0.01ms..10ms+0.01' --csv -j $j -o $T/$j.csv; done; wc -l <$T/1.csv; cmp $T/1.csv $T/2.csv && cmp $T/1.csv $T/5.csv
 1001
 
-$ ovl sweep scenarios/buckets/resnet50_ddp.yaml --csv | grep '^3,' | cut -d, -f 2-6; ovl run scenarios/buckets/resnet50_ddp.yaml --set overlap.ddp.bucket_cap=8MiB --json | grep -E '^ *"(time|comm_exposed|without_interference)_s"' | head -n 3
+$ ovl sweep scenarios/buckets/resnet50_ddp.yaml --csv | grep '^3,' | cut -d, -f 2-6; ovl run scenarios/buckets/resnet50_ddp.yaml --set overlap.ddp.bucket_cap=8MiB --json | grep -E '^ *"(time|comm_uncovered|without_interference)_s"' | head -n 3
 8 MiB,done,0.098112236319,0.000025352960,0.000090883359
     "time_s": 0.098112236319,
-    "comm_exposed_s": 0.000025352960,
+    "comm_uncovered_s": 0.000025352960,
     "without_interference_s": 0.098021352960,
 
 $ ovl sweep scenarios/buckets/last_bucket.yaml --over 'hardware.collectives[0].alpha=0.1ms..10ms+0.1'
 The last bucket
-100 points: hardware.collectives[0].alpha; interference measured
+100 points: hardware.collectives[0].alpha; interference measured (times in ms, memory in MiB)
 
-  alpha   step (ms)  exposed (ms)  price (ms)  idle (ms)     peak  startups  hazards  mark
-  0.1 ms      216.1           6.1           0          0  288 MiB         1        0  front, best
+  alpha    step  uncovered   live  allocated   peak  mark
+  0.1 ms  216.1        6.1  288.0      288.0  288.0  front, best
+  all points: price 0 s, idle 0 s, startups 1, hazards 0
 
 Front: 1 of 100 points, by step against peak; the other 99 are shown by --rows all
 Best: alpha 0.1 ms: step 216.1 ms, peak 288 MiB
 $ ovl sweep scenarios/buckets/last_bucket.yaml --over 'hardware.collectives[0].alpha=0.1ms..10ms+0.1' --rows all | wc -l
-131
+132
 
 $ ovl sweep scenarios/buckets/resnet50_ddp.yaml --over 'overlap.ddp.bucket_cap=4MiB,16MiB' --over 'hardware.gpu.memory=314MiB,400MiB' --objective peak --pareto step,startups
 ResNet-50 with DDP
-4 points: overlap.ddp.bucket_cap, hardware.gpu.memory; interference shared
+4 points: overlap.ddp.bucket_cap, hardware.gpu.memory; interference shared (times in ms, memory in
+MiB)
 
-  bucket_cap memory step (ms) exposed (ms) price (ms) idle (ms)    peak startups mark
-        4MiB 314MiB   98.1346       0.0243     0.1143         0 316 MiB       19 does not fit
-        4MiB 400MiB   98.1346       0.0243     0.1143         0 316 MiB       19
-       16MiB 314MiB   98.1018       0.0268     0.0791         0 312 MiB        7 front, best
-       16MiB 400MiB   98.1018       0.0268     0.0791         0 312 MiB        7 front
+  bucket_cap  memory     step  uncovered   price   live  allocated   peak  startups  mark
+        4MiB  314MiB  98.1346     0.0243  0.1143  292.5      292.5  316.0        19  does not fit
+        4MiB  400MiB  98.1346     0.0243  0.1143  292.5      292.5  316.0        19
+       16MiB  314MiB  98.1018     0.0268  0.0791  292.5      292.5  312.0         7  front, best
+       16MiB  400MiB  98.1018     0.0268  0.0791  292.5      292.5  312.0         7  tie
+  all points: idle 0 s, retries 0, hazards 0
 
-Front: 2 of 4 points, by step against startups
+Front: 1 of 4 points, by step against startups; 1 more ties with one of them
 Best: bucket_cap 16MiB, memory 314MiB: peak 312 MiB, step 98.1018 ms, startups 7; left out: 1 does
       not fit
 
 What each step of bucket_cap buys
-  bucket_cap     with           gain (ms)    peak  so it
-  4MiB -> 16MiB  memory 314MiB     0.0328  -4 MiB  saves both
-  4MiB -> 16MiB  memory 400MiB     0.0328  -4 MiB  saves both
+  bucket_cap     with           gain (ms)  live  allocated    peak  so it
+  4MiB -> 16MiB  memory 314MiB     0.0328   0 B        0 B  -4 MiB  saves both
+  4MiB -> 16MiB  memory 400MiB     0.0328   0 B        0 B  -4 MiB  saves both
 
 $ ovl sweep tests/cli/waits_in_a_circle.yaml --over interference=none,shared
 tests/cli/waits_in_a_circle.yaml
@@ -55,14 +58,16 @@ Best: none; left out: 2 with errors
 ? 4
 $ ovl sweep scenarios/hazards/missing_wait.yaml --over interference=none,shared
 Optimizer without its wait
-2 points: interference
+2 points: interference (times in ms, memory in MiB)
 
-  interference  step (ms)  exposed (ms)  price (ms)  idle (ms)    peak  startups  hazards  mark
-  none                  7             1           0          0  16 MiB         1        2  hazards
-  shared                7             1           0          0  16 MiB         1        2  hazards
+  interference  step   live  allocated   peak  mark
+  none             7  16.00      16.00  16.00  hazards
+  shared           7  16.00      16.00  16.00  hazards
+  all points: uncovered 1 ms, price 0 s, idle 0 s, startups 1, hazards 2
 
 Front: 0 of 2 points, by step against peak
 Best: none; left out: 2 with hazards
+No effect: interference: whatever the value, every figure is the same
 ? 1
 $ ovl sweep scenarios/buckets/last_bucket.yaml
 error: nothing to sweep: scenarios/buckets/last_bucket.yaml has no `sweep:` section; add one, or name values: --over overlap.ddp.bucket_cap=1MiB,25MiB
@@ -76,11 +81,11 @@ error: --over takes key=values, such as overlap.ddp.bucket_cap=1MiB,25MiB; found
 ? 2
 $ ovl sweep scenarios/buckets/last_bucket.yaml --over variant=split_48,split_49
 The last bucket
-2 points: variant; interference measured
+2 points: variant; interference measured (times in ms, memory in MiB)
 
-  variant   step (ms)  exposed (ms)  price (ms)  idle (ms)     peak  startups  hazards  mark
-  split_48      214.6           4.0         0.6          0  288 MiB         2        0  front, best
-  split_49                                                                              error
+  variant    step  uncovered  price  idle   live  allocated   peak  startups  hazards  mark
+  split_48  214.6        4.0    0.6     0  288.0      288.0  288.0         2        0  front, best
+  split_49                                                                             error
 
   variant split_49: scenarios/buckets/last_bucket.yaml: error: unknown variant "split_49"; did you
     mean "split_48"?
@@ -88,3 +93,33 @@ The last bucket
 Front: 1 of 2 points, by step against peak
 Best: variant split_48: step 214.6 ms, peak 288 MiB; left out: 1 with errors
 ? 2
+
+Memory is shared among the threads: a point that may need more than its share is an error of that point.
+
+$ OVL_MEMORY=1MiB ovl sweep scenarios/buckets/last_bucket.yaml --over 'hardware.collectives[0].alpha=1ms,2ms' --jobs 1
+The last bucket
+2 points: hardware.collectives[0].alpha
+
+  alpha  mark
+  1ms    error
+  2ms    error
+
+  alpha 1ms and 1 more: error: the run may need 1.038 MiB of memory (operations: 72, ranks: 8), and
+    1 MiB is allowed
+
+Best: none; left out: 2 with errors
+? 3
+
+Of pipelines also why ranks idle: 8 stages and m microbatches of 42 ms fill and drain for 7 * 42 ms on each rank.
+
+$ ovl sweep scenarios/pipeline/which_schedule.yaml --over overlap.pipeline.microbatches=8,16,32 | sed -n '/^Idle/,$p'
+Idle time of all ranks by reason (s)
+                    fill  drain
+  microbatches 8   0.392  1.960
+  microbatches 16  0.392  1.960
+  microbatches 32  0.392  1.960
+
+What each step of microbatches buys
+  microbatches  gain (s)  live  allocated  peak  so it
+  8 -> 16         -0.336   0 B        0 B   0 B  costs time
+  16 -> 32        -0.672   0 B        0 B   0 B  costs time

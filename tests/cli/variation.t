@@ -5,9 +5,9 @@ Garbage collection
 variant base, interference shared, 64 ranks, 530 trials, seed 1
 
 Over 530 trials (s)
-                              p5      p50      p75      p95     mean     from       to   stated
-  step                   16.7011  16.7011  16.7011  18.1611  17.0096  16.9587  17.0605  16.7011
-  exposed communication   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011
+                                p5      p50      p75      p95     mean     from       to   stated
+  step                     16.7011  16.7011  16.7011  18.1611  17.0096  16.9587  17.0605  16.7011
+  uncovered communication   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011
   from, to: 95 % interval of the mean; stated: the step at the durations the scenario gives
   mean step - stated: 308.528 ms
 
@@ -40,9 +40,9 @@ Garbage collection
 variant aligned, interference shared, 64 ranks, 530 trials, seed 1
 
 Over 530 trials (s)
-                              p5      p50      p75      p95     mean     from       to   stated
-  step                   16.7011  16.7011  16.7011  16.7011  16.7066  16.6989  16.7142  16.7011
-  exposed communication   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011
+                                p5      p50      p75      p95     mean     from       to   stated
+  step                     16.7011  16.7011  16.7011  16.7011  16.7066  16.6989  16.7142  16.7011
+  uncovered communication   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011
   from, to: 95 % interval of the mean; stated: the step at the durations the scenario gives
   mean step - stated: 5.50943 ms
 
@@ -59,9 +59,9 @@ Late ranks
 variant base, interference shared, 8 ranks, 100 trials, seed 7
 
 Over 100 trials (s)
-                              p5      p50      p75      p95     mean     from       to   stated
-  step                   17.9703  18.0455  18.0736  18.1234  18.0476  18.0385  18.0568  18.0200
-  exposed communication   3.0600   3.0600   3.0600   3.0600   3.0600   3.0600   3.0600   3.0600
+                                p5      p50      p75      p95     mean     from       to   stated
+  step                     17.9703  18.0455  18.0736  18.1234  18.0476  18.0385  18.0568  18.0200
+  uncovered communication   3.0600   3.0600   3.0600   3.0600   3.0600   3.0600   3.0600   3.0600
   from, to: 95 % interval of the mean; stated: the step at the durations the scenario gives
   mean step - stated: 27.6488 ms
 
@@ -195,8 +195,8 @@ scenarios/pipeline/which_schedule.yaml:24:7: error: layers of a pipeline run as 
 ? 3
 $ ovl run scenarios/variation/pauses.yaml --set hardware.host.launch=5us --set variation.pauses.from=8s --set variation.pauses.until=20s --trials 265 | sed -n 4,9p
 Over 265 trials (s)
-                              p5      p50      p75      p95     mean     from       to   stated
-  step                   16.7011  16.7011  16.7011  18.7019  16.8829  16.7956  16.9703  16.7011
-  exposed communication   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011
+                                p5      p50      p75      p95     mean     from       to   stated
+  step                     16.7011  16.7011  16.7011  18.7019  16.8829  16.7956  16.9703  16.7011
+  uncovered communication   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011
   from, to: 95 % interval of the mean; stated: the step at the durations the scenario gives
   mean step - stated: 181.861 ms

@@ -165,7 +165,7 @@ static void the_same_schedule_is_no_gain(void)
     ovl_trials_pair(&x, &y, &b.work.arena, &pair);
     CHECK_INT(pair.equal, 50);
     CHECK_HAS(pair.sentence, "no gain");
-    CHECK_INT(memcmp(x.exposed, y.exposed, 50 * sizeof *x.exposed), 0);
+    CHECK_INT(memcmp(x.uncovered, y.uncovered, 50 * sizeof *x.uncovered), 0);
     CHECK_INT(x.n_ranks, y.n_ranks);
     CHECK_INT(memcmp(x.ranks, y.ranks, x.n_ranks * sizeof *x.ranks), 0);
     end(&b);
@@ -197,8 +197,8 @@ static void a_change_without_gain_has_slack(void)
 
 /* --- Exposed communication, counted by kind --- */
 
-/* 18.02 = 14.53 compute + 3.06 exposed + 0.43 idle on the slow rank; of the 3.06 s 2.15 sit on the
- * compute stream, and the 4 s beside the backward are hidden. */
+/* 18.02 = 14.53 compute + 3.06 uncovered + 0.43 idle on the slow rank; of the 3.06 s 2.15 sit on
+ * the compute stream, and the 4 s beside the backward are hidden. */
 static void collectives_on_the_compute_stream_are_communication(void)
 {
     figure f = figure_run(LATE, NULL, NULL, NULL);
@@ -207,10 +207,10 @@ static void collectives_on_the_compute_stream_are_communication(void)
     CHECK_INT(r->step, 18020 * OVL_MS);
     CHECK_INT(r->deciding_rank, 0);
     CHECK_INT(r->term[OVL_COMPUTE], 14530 * OVL_MS);
-    CHECK_INT(r->comm_exposed, 3060 * OVL_MS);
+    CHECK_INT(r->comm_uncovered, 3060 * OVL_MS);
     CHECK_INT(r->hidden_comm, 4000 * OVL_MS);
     CHECK_INT(r->term[OVL_IDLE], 430 * OVL_MS);
-    CHECK_INT(r->term[OVL_COMPUTE] + r->comm_exposed + r->term[OVL_IDLE], r->step);
+    CHECK_INT(r->term[OVL_COMPUTE] + r->comm_uncovered + r->term[OVL_IDLE], r->step);
     for (uint32_t i = 0; i < r->n_ranks; i++) {
         ovl_time sum = 0;
         for (int k = 0; k < OVL_TERM_COUNT; k++) {

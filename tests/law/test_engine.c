@@ -397,6 +397,30 @@ static void looking_does_not_change_what_is_seen(void)
     }
 }
 
+/* --- Keeping only aggregates changes none of them --- */
+
+static void aggregates_are_the_same_without_the_rest(void)
+{
+    for (uint64_t seed = law_seed(); seed < law_seed() + PROGRAMS; seed++) {
+        random_options options = drawn(seed);
+        lab l = run(&options, (ovl_interference)(seed % 3));
+        ovl_timeline again;
+        ovl_run_options how = {.interference = (ovl_interference)(seed % 3),
+                               .free_name = OVL_NONE,
+                               .aggregates = true};
+        CHECK(ovl_run(&l.p, &how, &l.arena, &again, &l.errs));
+        CHECK(memcmp(again.ranks, l.t.ranks, l.p.n_ranks * sizeof *again.ranks) == 0);
+        CHECK_INT(again.step, l.t.step);
+        CHECK_INT(again.begin, l.t.begin);
+        CHECK_INT(again.finish, l.t.finish);
+        CHECK_INT(again.deciding_rank, l.t.deciding_rank);
+        CHECK_INT(again.counters.events, l.t.counters.events);
+        CHECK_INT(again.counters.solves, l.t.counters.solves);
+        CHECK(!again.end && !again.trail && !again.limits);
+        ovl_arena_free(&l.arena);
+    }
+}
+
 static CU_TestInfo tests[] = {
     {"every operation arrives exactly when its conditions hold",
      every_operation_arrives_exactly_when_its_conditions_hold},
@@ -412,6 +436,7 @@ static CU_TestInfo tests[] = {
     {"order and names of unrelated ranks do not matter",
      order_and_names_of_unrelated_ranks_do_not_matter},
     {"looking does not change what is seen", looking_does_not_change_what_is_seen},
+    {"aggregates are the same without the rest", aggregates_are_the_same_without_the_rest},
     CU_TEST_INFO_NULL,
 };
 

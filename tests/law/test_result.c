@@ -67,8 +67,8 @@ static int decomposition(const ovl_result *r)
         ranks += r->ranks[i].count;
     }
     wrong += ranks != r->n_ranks_simulated;
-    wrong += r->comm_total != r->hidden_comm + r->comm_exposed;
-    wrong += r->comm_exposed !=
+    wrong += r->comm_total != r->hidden_comm + r->comm_uncovered;
+    wrong += r->comm_uncovered !=
              r->term[OVL_COMM_LATENCY] + r->term[OVL_COMM_TRANSFER] + r->term[OVL_COMM_STRETCH];
     return wrong;
 }

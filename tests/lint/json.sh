@@ -52,6 +52,9 @@ documents() {
         "$ovl" calibrate --json --compute "$scratch/alone.json" --comm "$scratch/alone.json" \
             --overlap "$scratch/both.json" --hbm 2TB/s --sms 108
     done
+    "$ovl" calibrate --json --compute "$scratch/alone.json" --compute "$scratch/alone.json" \
+        --comm "$scratch/alone.json" --comm "$scratch/alone.json" \
+        --overlap "$scratch/both.json" --overlap "$scratch/both.json"
     "$ovl" calibrate --json --two-point accumulation --at 1=3s --at 2=3s
     "$ovl" calibrate --json --two-point accumulation --at 1=3s --at 2=9s --at 3=14s
     "$ovl" calibrate --json --two-point overlap --at 0=3s --at 50%=2s
@@ -64,6 +67,8 @@ documents() {
     "$ovl" explain --json --limits scenarios/contention/shared_nic.yaml
     "$ovl" optimize --json --tries 200 scenarios/buckets/last_bucket.yaml
     "$ovl" optimize --json tests/cli/four_gradients.yaml
+    "$ovl" optimize --json scenarios/buckets/resnet50_ddp.yaml --set 'hardware.collectives[0].beta=1GB/s' \
+        --set 'hardware.collectives[0].alpha=1ms'
     "$ovl" optimize --json scenarios/buckets/last_bucket.yaml --over variant=all \
         --set 'workload.gradients[6].ready=202ms' --set 'hardware.collectives[0].alpha=3 ms'
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --solve workload.backward --for 'step=220 ms'
@@ -71,6 +76,7 @@ documents() {
         --for 'step=220 ms' --between '1 TB/s..2 TB/s'
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'peak<1GiB' \
         --over 'hardware.collectives[0].alpha=1ms,2ms' --over interference=measured,x
+    "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --over overlap.ddp.no_sync=true,false
     trace tests/lint/json.yaml
     trace scenarios/pipeline/why_idle.yaml
     trace scenarios/buckets/last_bucket.yaml

@@ -47,7 +47,7 @@ function figures() {
   const run = JSON.parse(document.getElementById("data").textContent).runs[0].run;
   check("the page contains what ovl run --json prints", run, expected);
   check("the step", Number(document.getElementById("step").dataset.value), expected.step.time_s);
-  check("exposed", Number(document.getElementById("exposed").dataset.value), expected.step.comm_exposed_s);
+  check("uncovered", Number(document.getElementById("uncovered").dataset.value), expected.step.comm_uncovered_s);
   check("startups", Number(document.getElementById("startups").dataset.value), expected.step.startups);
   const terms = Object.entries(expected.step.decomposition_s).map(([term, time]) => ({ term, time }));
   column("terms", "time", terms);

@@ -1,7 +1,8 @@
 /*
- * test_replay.c - the replay of each public trace takes as long as was measured, to 1 %.
+ * test_replay.c - the replay of each public trace takes as long as was measured, to 1 %, and
+ * docs/validation.md says so of each.
  *
- * Prints a line for each: step, measured, predicted, error, part unexplained. Without the directory
+ * Prints a row for each: step, measured, predicted, error, part unexplained. Without the directory
  * the test is skipped (exit status 77). Traces without any work of a device must be refused.
  */
 #include "models/lower.h"
@@ -17,7 +18,8 @@ enum { SKIPPED = 77 };
 
 typedef struct tally {
     const char *directory;
-    ovl_arena arena; /* of names */
+    const char *page; /* docs/validation.md; NULL: another directory was given */
+    ovl_arena arena;  /* of names */
     uint32_t replayed, wrong, refused;
 } tally;
 
@@ -42,12 +44,14 @@ static void print(tally *t, const char *name, const ovl_against *r)
     double predicted = (double)r->predicted / (double)OVL_US;
     double part = r->out_of ? 100 * (double)r->unexplained / (double)r->out_of : 0;
     bool good = near(r->predicted, r->measured);
+    const char *row = ovl_arena_printf(
+        &t->arena, "| `%s` | %s | %.3f us | %.3f us | %+.3f %% | %.2f %%%s |", name, r->what,
+        measured, predicted, measured > 0 ? 100 * (predicted / measured - 1) : 0, part,
+        r->predictive ? "" : ", not predictive");
+    bool listed = !t->page || strstr(t->page, row);
     t->replayed++;
-    t->wrong += !good;
-    printf(
-        "%-42s %-16s measured %12.3f us, predicted %12.3f us, %+.3f %%, %.2f %% unexplained%s%s\n",
-        name, r->what, measured, predicted, measured > 0 ? 100 * (predicted / measured - 1) : 0,
-        part, r->predictive ? "" : ", not predictive", good ? "" : " WRONG");
+    t->wrong += !good || !listed;
+    printf("%s%s%s\n", row, good ? "" : " WRONG", listed ? "" : " is not in docs/validation.md");
 }
 
 /* Replays `traces`, a YAML list; `may_fail`: nothing to replay is an answer too. */
@@ -139,6 +143,11 @@ int main(void)
         printf("skipped: no traces in %s\n", t.directory);
         return SKIPPED;
     }
+    size_t length;
+    const char *why = NULL;
+    ovl_files files = ovl_real_files();
+    t.page =
+        given ? NULL : files.read(files.context, "docs/validation.md", &length, &t.arena, &why);
     each_file(&t, directory);
     closedir(directory);
     job(&t, "param_dlrm_v100_r", "of8.json.gz", 8);

@@ -68,7 +68,7 @@ static void matmul_beside_all_reduce(void)
     CHECK_INT(r.term[OVL_COMPUTE_STRETCH], 4 * MS);
     CHECK_INT(r.term[OVL_COMM_TRANSFER], 4 * MS);
     CHECK_INT(r.comm_total, 33 * MS);
-    CHECK_INT(r.comm_exposed, 4 * MS);
+    CHECK_INT(r.comm_uncovered, 4 * MS);
     CHECK_INT(r.without_interference, 25 * MS);
     CHECK_INT(r.n_collectives, 1);
     CHECK_INT(r.collectives[0].count, 2);
@@ -384,7 +384,7 @@ static void check_result(const ovl_result *r)
         CHECK_INT(e->u_path + e->exposed + e->after, r->step);
         CHECK_INT(e->u_variant + e->interference, e->u_path);
     }
-    CHECK_INT(r->comm_total, r->hidden_comm + r->comm_exposed);
+    CHECK_INT(r->comm_total, r->hidden_comm + r->comm_uncovered);
 }
 
 static void sums_hold_on_random_programs(void)

@@ -147,6 +147,27 @@ static void words_of_the_command_line(void)
     CHECK_TEXT(point(&axes, 3), "a 9 MiB, b [[g1, g2], [g3]]");
 }
 
+/* One word that names a key of a list, or of what is sampled, replaces all of it, whatever the
+ * option; a key of the file that no word names stays. */
+static void words_replace_whole_axes(void)
+{
+    ovl_axes axes;
+    const char *const words[] = {"b=5,6", "c=7,8"};
+    const char *yaml =
+        SCENARIO "sweep: {x: [1], list: [{a: 1, b: 2}, {a: 3, b: 4}], sample: {points: "
+                 "3, keys: {c: 1..9}}}\n";
+    const ovl_axis_words zip = {.zip = words, .n_zip = 2}, over = {.over = words, .n_over = 2};
+    CHECK_TEXT(read_axes(yaml, &zip, &axes), "");
+    CHECK_INT(axes.n_points, 2);
+    CHECK_TEXT(point(&axes, 1), "x 1, b 6, c 8");
+    CHECK_TEXT(read_axes(yaml, &over, &axes), "");
+    CHECK_INT(axes.n_points, 4);
+    CHECK_TEXT(point(&axes, 1), "x 1, b 5, c 8");
+    const ovl_axis_words sample = {.sample = words + 1, .n_sample = 1, .samples = "2"};
+    CHECK_TEXT(read_axes(yaml, &sample, &axes), "");
+    CHECK_INT(axes.n_points, 4); /* 1 of x, 2 of the list, 2 drawn */
+}
+
 static void variants_are_an_axis(void)
 {
     ovl_axes axes;
@@ -257,6 +278,7 @@ static CU_TestInfo tests[] = {
     {"an axis is ordered if its values are one growing quantity", ordered_axes},
     {"rows of a list and of --zip change together", rows_that_change_together},
     {"--over replaces an axis of the file", words_of_the_command_line},
+    {"words replace whole axes", words_replace_whole_axes},
     {"variants are an axis", variants_are_an_axis},
     {"draws depend on seed, key and row alone", drawn_rows},
     {"mistakes are told, all of them", mistakes},

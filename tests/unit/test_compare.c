@@ -146,6 +146,7 @@ static void peaks_are_compared(void)
         {.has_memory = true,
          .live_peak = 3 << 20,
          .allocated_peak = 4 << 20,
+         .active_peak = 4 << 20,
          .reserved_peak = 4 << 20},
     };
     ovl_result a = whole, b = split;
@@ -157,6 +158,9 @@ static void peaks_are_compared(void)
     ovl_compare(&a, &b, &arena, &c);
     CHECK_TEXT(c.memory, "peaks: live 2 MiB -> 3 MiB (+1 MiB); allocated 4 MiB, unchanged; "
                          "reserved 6 MiB -> 4 MiB (-2 MiB)");
+    before[1].active_peak = 5 << 20; /* freed, and still used by the GPU */
+    ovl_compare(&a, &b, &arena, &c);
+    CHECK_HAS(c.memory, "unchanged; active 5 MiB -> 4 MiB (-1 MiB); reserved");
     ovl_compare(&a, &split, &arena, &c);
     CHECK_HAS(c.memory, "b declares no buffers");
     ovl_arena_free(&arena);

@@ -230,6 +230,11 @@ static void two_receives_first_are_a_deadlock(void)
     CHECK_HAS(t.errs.items[0].text, "deadlock: 4 of 4 operations never end");
     CHECK_HAS(t.errs.items[0].text,
               "recv \"from 1\" on rank 0 has arrived and waits for send \"to 0\" on rank 1");
+    ovl_run_options options = {.free_name = OVL_NONE, .aggregates = true};
+    ovl_errs again = {.arena = &t.arena};
+    CHECK(!ovl_run(&t.program, &options, &t.arena, &t.timeline, &again));
+    CHECK_INT(again.count, 1);
+    CHECK_TEXT(again.items[0].text, t.errs.items[0].text);
     tiny_free(&t);
 }
 
@@ -601,7 +606,7 @@ static void a_run_that_may_need_too_much_memory_does_not_begin(void)
     tiny_init(&t, 1);
     tiny_kernel(&t, "s", "k", OVL_US);
     CHECK(tiny_freeze(&t));
-    uint64_t announced = ovl_run_memory(&t.program);
+    uint64_t announced = ovl_run_memory(&t.program, false);
     CHECK(!run_with(&t, NULL, announced - 1));
     CHECK_INT(t.errs.items[0].code, OVL_E_INPUT);
     CHECK(strstr(t.errs.items[0].text, "(operations: 1, ranks: 1)") != NULL);

@@ -15,7 +15,8 @@ static ovl_dependencies look(tiny *t)
     ovl_dependencies_find(&t->program, &t->timeline, feeds, 0, &rows);
     ovl_conditions again = ovl_conditions_begin(&t->program, &t->timeline, feeds, &t->arena);
     for (uint32_t i = 0; i < rows.len; i++) {
-        CHECK_INT(rows.data[i].u_path, ovl_u_path(&again, 0, rows.data[i].consumer));
+        const ovl_dependency *row = &rows.data[i];
+        CHECK_INT(row->u_path, ovl_u_path(&again, 0, row->local, row->consumer));
     }
     return rows;
 }
@@ -99,6 +100,59 @@ static void markers_pass_on_what_they_join(void)
     rows = look(&t);
     CHECK_INT(rows.data[0].consumer, join);
     CHECK_INT(rows.data[0].u_path, 6 * MS);
+    end(&t, &rows);
+}
+
+/* All on one stream: a [0, 10], reduce [10, 30], use. Without reduce, use could start once a is
+ * through, which is what reduce works on: exposed are its own 20. */
+static void a_consumer_needs_the_input_of_its_communication(void)
+{
+    tiny t;
+    tiny_init(&t, 2);
+    uint32_t a = tiny_kernel(&t, "compute", "a", 10 * MS);
+    uint32_t reduce = tiny_collective(&t, "compute", "reduce", 0, 20 * MS);
+    tiny_after(&t, a);
+    uint32_t use = tiny_kernel(&t, "compute", "use", 1 * MS);
+    tiny_after(&t, reduce);
+    ovl_dependencies rows = look(&t);
+    CHECK_INT(rows.data[0].consumer, use);
+    CHECK_INT(rows.data[0].ready, 10 * MS);
+    CHECK_INT(rows.data[0].u_path, 10 * MS);
+    end(&t, &rows);
+}
+
+/* a [0, 10], reduce [10, 30] and add [30, 33] on comm, b [10, 16], use [33, 34] waits for add: use
+ * is the consumer and could start at 16. On the stream of a and b, which has the most kernel time,
+ * add would be work like any other, and itself the consumer, at 16. */
+static void a_kernel_behind_communication_finishes_it(void)
+{
+    tiny t;
+    tiny_init(&t, 2);
+    uint32_t a = tiny_kernel(&t, "compute", "a", 10 * MS);
+    uint32_t reduce = tiny_collective(&t, "comm", "reduce", 0, 20 * MS);
+    tiny_after(&t, a);
+    uint32_t add = tiny_kernel(&t, "comm", "add", 3 * MS);
+    tiny_after(&t, reduce);
+    tiny_kernel(&t, "compute", "b", 6 * MS);
+    uint32_t use = tiny_kernel(&t, "compute", "use", 1 * MS);
+    tiny_after(&t, add);
+    ovl_dependencies rows = look(&t);
+    CHECK_INT(rows.data[0].consumer, use);
+    CHECK_INT(rows.data[0].u_path, 16 * MS);
+    end(&t, &rows);
+
+    tiny_init(&t, 2);
+    a = tiny_kernel(&t, "compute", "a", 10 * MS);
+    reduce = tiny_collective(&t, "comm", "reduce", 0, 20 * MS);
+    tiny_after(&t, a);
+    tiny_kernel(&t, "compute", "b", 6 * MS);
+    add = tiny_kernel(&t, "compute", "add", 3 * MS);
+    tiny_after(&t, reduce);
+    tiny_kernel(&t, "comm", "use", 1 * MS);
+    tiny_after(&t, add);
+    rows = look(&t);
+    CHECK_INT(rows.data[0].consumer, add);
+    CHECK_INT(rows.data[0].u_path, 16 * MS);
     end(&t, &rows);
 }
 
@@ -283,6 +337,9 @@ int main(void)
         {"a host sync is a consumer", a_host_sync_consumes},
         {"namesakes are counted", namesakes_are_counted},
         {"a batch stands for its parts", a_batch_stands_for_its_parts},
+        {"a consumer needs the input of its communication",
+         a_consumer_needs_the_input_of_its_communication},
+        {"a kernel behind communication finishes it", a_kernel_behind_communication_finishes_it},
         {"markers pass on what they join", markers_pass_on_what_they_join},
         {"markers that fork and join are looked at once",
          markers_that_fork_and_join_are_looked_at_once},

@@ -30,7 +30,8 @@ typedef struct bench {
     ovl_comm_pattern pattern;
     ovl_arena arena;
     ovl_errs errs;
-    char path[OVL_ROLES][32];
+    char path[OVL_ROLES][2][32];
+    const char *paths[OVL_ROLES][2];
     bool good;
 } bench;
 
@@ -46,21 +47,33 @@ static void write_file(char *path, const char *sql)
     sqlite3_close(db);
 }
 
-static void run(bench *b, const char *compute, const char *comm, const char *overlap, double wire)
+/* `sql`: of each run one file, or two. */
+static void run_files(bench *b, const char *const sql[OVL_ROLES][2], double wire)
 {
-    const char *sql[] = {compute, comm, overlap};
     memset(b, 0, sizeof *b);
     b->errs.arena = &b->arena;
     b->wishes.wire = wire;
     for (int role = 0; role < OVL_ROLES; role++) {
-        write_file(b->path[role], sql[role]);
-        b->wishes.path[role] = b->path[role];
+        b->wishes.paths[role] = b->paths[role];
+        for (int i = 0; i < 2 && sql[role][i]; i++) {
+            write_file(b->path[role][i], sql[role][i]);
+            b->paths[role][i] = b->path[role][i];
+            b->wishes.n_paths[role]++;
+        }
     }
     ovl_comm_pattern_begin(&b->pattern, OVL_COMM_PATTERN, &b->errs);
     b->good = ovl_interfere_run(&b->in, &b->pattern, &b->wishes, &b->errs);
     for (int role = 0; role < OVL_ROLES; role++) {
-        unlink(b->path[role]);
+        for (uint32_t i = 0; i < b->wishes.n_paths[role]; i++) {
+            unlink(b->path[role][i]);
+        }
     }
+}
+
+static void run(bench *b, const char *compute, const char *comm, const char *overlap, double wire)
+{
+    const char *const sql[OVL_ROLES][2] = {{compute}, {comm}, {overlap}};
+    run_files(b, sql, wire);
 }
 
 static void done(bench *b)
@@ -144,6 +157,48 @@ static void waiting_for_a_member_is_no_overlap(void)
     done(&b);
 }
 
+/* The same as two files of one device each. The clock of the second is 5 s ahead in one run and
+ * behind in another, and its GPU is number 0 as well: ends of the collective set it. */
+static void a_run_may_have_a_file_for_each_rank(void)
+{
+    bench b;
+    const char *const sql[OVL_ROLES][2] = {
+        {SCHEMA GEMM(0, 100000) ";", SCHEMA GEMM(0, 100000) ";"},
+        {SCHEMA NCCL(6000000, 6400000) ";", SCHEMA NCCL(1000000, 1400000) ";"},
+        {SCHEMA NCCL(0, 700000) "," GEMM(0, 100000) ";",
+         SCHEMA NCCL(5300000, 5700000) "," GEMM(5400000, 5550000) ";"},
+    };
+    run_files(&b, sql, 0);
+    CHECK(b.good);
+    CHECK_INT(b.in.devices.len, 2);
+    CHECK_INT(b.in.devices.data[1].rank, 1);
+    CHECK_INT(b.in.devices.data[1].device, 0);
+    CHECK_INT(b.in.kernels[0].n, 2);
+    CHECK_INT(b.in.kernels[0].n_beside, 1);
+    CHECK_NEAR(ovl_interfere_of(&b.in.kernels[0], 0).value, 1.5, 1e-9);
+    CHECK_INT(b.in.comms[0].took.median, 400000);
+    CHECK_INT(b.in.devices.data[0].hidden, 0);
+    CHECK_INT(b.in.devices.data[1].hidden, 150000);
+    done(&b);
+}
+
+static void a_rank_that_is_missing_in_a_run_is_named(void)
+{
+    bench b;
+    const char *const sql[OVL_ROLES][2] = {
+        {SCHEMA GEMM(0, 100000) ";"},
+        {SCHEMA NCCL(0, 400000) ";", SCHEMA NCCL(0, 400000) ";"},
+        {SCHEMA NCCL(0, 400000) "," GEMM(0, 100000) ";",
+         SCHEMA NCCL(0, 400000) "," GEMM(0, 150000) ";"},
+    };
+    run_files(&b, sql, 0);
+    CHECK(!b.good);
+    CHECK_HAS(b.errs.items[0].text,
+              "rank 1 device 0: kernel void ns::gemm<float>(int), grid [8, 1, "
+              "1] block [256, 1, 1]: 0 alone, 1 overlapped");
+    done(&b);
+}
+
 static void runs_without_either_kind_are_refused(void)
 {
     bench b;
@@ -171,6 +226,8 @@ int main(void)
         {"metrics tell what a kernel wants", metrics_tell_what_a_kernel_wants},
         {"another grid is another kernel", another_grid_is_another_kernel},
         {"waiting for a member is no overlap", waiting_for_a_member_is_no_overlap},
+        {"a run may have a file for each rank", a_run_may_have_a_file_for_each_rank},
+        {"a rank that is missing in a run is named", a_rank_that_is_missing_in_a_run_is_named},
         {"runs without either kind are refused", runs_without_either_kind_are_refused},
         {"nothing of no length has a factor", nothing_of_no_length_has_a_factor},
         CU_TEST_INFO_NULL,

@@ -268,6 +268,26 @@ static void measured_pairs_and_wildcards(void)
     finish(&t);
 }
 
+/* Shards of f32 that are gathered as bf16: 10 TFLOP at 100 TFLOP/s of bf16 take 100 ms; f32, which
+ * the layer's parameters are kept in, has no peak and needs none. */
+static void sharded_layers_compute_in_the_gathered_type(void)
+{
+    bench t = {0};
+    CHECK(
+        lower(&t,
+              "hardware:\n"
+              "  gpu: {peak: {bf16: 100 TFLOP/s}}\n"
+              "  collectives: [{op: all_gather, alpha: 1 ms}, {op: reduce_scatter, alpha: 1 ms}]\n"
+              "mesh: {axes: {dp: 2}}\n"
+              "workload:\n"
+              "  dtype: f32\n"
+              "  layers: [{name: a, elements: 10, forward_flops: 10 TFLOP, backward: 1 ms}]\n"
+              "overlap: {fsdp: {param_dtype: bf16}}\n",
+              NULL));
+    CHECK_INT(cost_named(&t, 0, "forward a")->work, 100 * OVL_MS);
+    finish(&t);
+}
+
 static void what_is_left_out_is_said(void)
 {
     bench t = {0};
@@ -358,6 +378,8 @@ int main(void)
         {"kernels load memory and want SMs", kernels_load_memory},
         {"measured pairs and wildcards", measured_pairs_and_wildcards},
         {"zero SMs are those of copy engines", zero_sms_are_those_of_copy_engines},
+        {"sharded layers compute in the gathered type",
+         sharded_layers_compute_in_the_gathered_type},
         {"what is left out is said", what_is_left_out_is_said},
         {"tables and rooflines are said", tables_and_rooflines_are_said},
         CU_TEST_INFO_NULL,

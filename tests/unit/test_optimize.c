@@ -364,6 +364,40 @@ static void what_was_planted_comes_back(void)
     CHECK_TEXT(ovl_solve_value(&q, q.crossings[0].value, &arena), "298.8 ms");
 }
 
+/* Four layers, fully sharded, gathers ahead: bandwidth, latency and a layer's time planted and
+ * found again. The step is that of the planted scenario, asked for to its last picosecond. */
+#define SHARDED                                                                                    \
+    "params: {link: 40 GB/s, latency: 20 us, forward: 3 ms}\n"                                     \
+    "hardware:\n"                                                                                  \
+    "  gpu: {name: example}\n"                                                                     \
+    "  links: {nic: {bandwidth: $link, latency: $latency, scope: gpu}}\n"                          \
+    "  collectives:\n"                                                                             \
+    "    - {op: all_gather, via: [nic], algorithm: ring}\n"                                        \
+    "    - {op: reduce_scatter, via: [nic], algorithm: ring}\n"                                    \
+    "mesh: {axes: {dp: 8}}\n"                                                                      \
+    "workload:\n"                                                                                  \
+    "  layers: [{name: layer, repeat: 4, params: 256 MiB, forward: $forward, backward: 6 ms}]\n"   \
+    "overlap: {fsdp: {shard: dp, prefetch: {forward: 1, backward: 1}}}\n"
+
+static void planted_links_and_layers_come_back(void)
+{
+    static const struct {
+        const char *key, *planted, *text;
+        double value;
+    } cases[] = {{"params.link", "params.link=31.25 GB/s", "GB/s", 31.25},
+                 {"params.latency", "params.latency=333 us", "us", 333},
+                 {"params.forward", "params.forward=7.125 ms", "ms", 7.125}};
+    const ovl_sweep *s = start_of(SHARDED);
+    for (uint32_t i = 0; i < OVL_COUNT(cases); i++) {
+        const char *target =
+            ovl_arena_printf(&arena, "step=%" PRId64 " ps", step_with(s, cases[i].planted));
+        ovl_solve q = solved(s, cases[i].key, target, NULL);
+        CHECK_INT(q.end, OVL_SOLVE_MET);
+        CHECK_NEAR(q.crossings[0].value / cases[i].value, 1, 1e-6);
+        CHECK_HAS(ovl_solve_value(&q, q.crossings[0].value, &arena), cases[i].text);
+    }
+}
+
 static void no_value_does(void)
 {
     const ovl_sweep *s = start_of(LAST_BUCKET ONE_BUCKET);
@@ -412,6 +446,7 @@ static CU_TestInfo tests[] = {
     {"what is the best already has no gain", no_gain},
     {"constraints keep candidates out", constraints},
     {"the inverse gives what was planted", what_was_planted_comes_back},
+    {"planted links and layers come back", planted_links_and_layers_come_back},
     {"no value is no answer", no_value_does},
     {"a key that counts has whole values", keys_that_count},
     {"wrong questions are told", wrong_questions},

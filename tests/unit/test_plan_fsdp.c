@@ -331,6 +331,26 @@ static void the_root_is_first_and_last(void)
     finish(&t);
 }
 
+/* Each gradient of the root is there from its layer's backward until the root's are copied in. */
+static void gradients_of_the_root_come_with_their_layers(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, SMALL("", ", root: [embed, head]"), "mesh={axes: {shard: 4}}"));
+    const ovl_buffer *head = buffer_named(&t, "head.grad"), *embed = buffer_named(&t, "embed.grad");
+    CHECK_INT(head->bytes + embed->bytes, 80);
+    CHECK_INT(head->alloc, find_op(&t, 0, "backward head"));
+    CHECK_INT(embed->alloc, find_op(&t, 0, "backward embed"));
+    uint32_t copied = find_op(&t, 0, "reduce copy_in root");
+    CHECK(head->freed == copied + 1 && embed->freed == copied + 1);
+    const char *late = SMALL("  microbatches: 2\n",
+                             HYBRID ", root: [embed, head], param_dtype: bf16, reduce_dtype: f32, "
+                                    "accumulate: {gradient_sync: last}");
+    CHECK(lower(&t, late, NULL));
+    CHECK_INT(buffer_named(&t, "accumulated root.grad")->bytes, 80);
+    check_safe(&t, "1/16");
+    finish(&t);
+}
+
 /* A replica averages over 4 ranks, then over 2: 1/8. */
 static void replicas_reduce_behind_the_reduce_scatter(void)
 {
@@ -654,6 +674,7 @@ static CU_TestInfo tests[] = {
     {"steps follow each other", steps_follow_each_other},
     {"types and sizes", types_and_sizes},
     {"the root is first and last", the_root_is_first_and_last},
+    {"gradients of the root come with their layers", gradients_of_the_root_come_with_their_layers},
     {"replicas reduce behind the reduce-scatter", replicas_reduce_behind_the_reduce_scatter},
     {"reshard after forward", reshard_after_forward},
     {"each control of accumulation", each_control_of_accumulation},

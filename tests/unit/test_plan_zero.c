@@ -185,15 +185,48 @@ static void prefetch_follows_the_trace(void)
     finish(&t);
 }
 
-/* Between the two uses of block[4] lie two of block[5], 16 million; of block[5] nothing. */
+/* Between the two uses of block[4] lie two of block[5], 16 million; of block[5] nothing. A bucket
+ * of one element passes over no more than that. */
 static void parameters_used_again_soon_stay(void)
 {
     bench t = {0};
-    CHECK(lower(&t, ZERO("stage: 3, max_reuse_distance: 2e7"), NULL));
+    CHECK(lower(&t, ZERO("stage: 3, max_reuse_distance: 2e7, prefetch_bucket_size: 1"), NULL));
     CHECK_INT(count_ops(&t, "regather block[5]"), 0);
     CHECK_INT(count_ops(&t, "regather block[4]"), 0);
     CHECK_INT(count_ops(&t, "regather block[3]"), 1);
     check_safe(&t);
+    finish(&t);
+}
+
+/* The trace is 0 1 2 3 4 5 5 4 3 2 1 0, a bucket is full with two layers. At 0 it asks for 1 and 2,
+ * at 1 for 3 and 4, at 2 for 5; then it passes over 5, 4, 3 and 2, which are there and have to stay
+ * for their backward, and asks for 1, which was released. */
+static void what_a_prefetch_passed_over_stays(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, ZERO(THREE ", prefetch_bucket_size: 1e7"), NULL));
+    CHECK_HAS(sequence(&t, 0), "gather block[5] | regather block[1] | forward block[2]");
+    for (uint32_t i = 0; i < 6; i++) {
+        CHECK_INT(count_ops(&t, ovl_arena_printf(&t.arena, "regather block[%" PRIu32 "]", i)),
+                  i < 2);
+    }
+    check_safe(&t);
+    finish(&t);
+}
+
+/* Without a stream of their own gathers wait for the compute before them: a layer is held at a
+ * time, and its gradients in the backward. With one the host runs ahead of compute, and so do they.
+ */
+static void without_overlap_gathers_wait_for_compute(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, ZERO(THREE ", prefetch_bucket_size: 0, overlap_comm: false"), NULL));
+    CHECK_INT(op_named(&t, 0, "gather block[1]")->stream,
+              op_named(&t, 0, "forward block[0]")->stream);
+    check_safe(&t);
+    CHECK(lower(&t, ZERO(THREE ", prefetch_bucket_size: 0"), NULL));
+    CHECK(op_named(&t, 0, "gather block[1]")->stream !=
+          op_named(&t, 0, "forward block[0]")->stream);
     finish(&t);
 }
 
@@ -218,6 +251,8 @@ static CU_TestInfo tests[] = {
     {"parameters come back after the optimizer", parameters_come_back_after_the_optimizer},
     {"prefetch follows the trace", prefetch_follows_the_trace},
     {"parameters used again soon stay", parameters_used_again_soon_stay},
+    {"what a prefetch passed over stays", what_a_prefetch_passed_over_stays},
+    {"without overlap gathers wait for compute", without_overlap_gathers_wait_for_compute},
     {"small tensors persist", small_tensors_persist},
     CU_TEST_INFO_NULL,
 };

@@ -157,48 +157,76 @@ static void steps_and_memory_are_found(void)
     done(&l);
 }
 
-/* The first all-reduce is launched at 25, inside the annotated call [24, 27) of its thread: 4096
- * bytes, as text. The second at 45, inside [44, 47): its payload of 16 bytes behind the 32 of the
- * header has the size at byte 8, as the schema 5 says: 0x2000 = 8192. The third is launched by
- * another thread, the fourth is an all-gather of which only a part is stated. */
+#define SIZE_PAYLOAD                                                                               \
+    "0100000000000000050000010000000018000000000000003800000000000000"                             \
+    "4d000000000000f000200000000000000000000000000000"
+#define INIT_PAYLOAD                                                                               \
+    "01000000000000000b0000010000000018000000000000003800000000000000"                             \
+    "4d000000000000f008000000030000000000000000000000"
+
+/* Schemas and payloads as real exports have them: the first field of a schema has no offset, and a
+ * payload stands behind a header of 32 bytes with its schema at byte 8. The communicator is
+ * 0xf00000000000004d, which is no int64.
+ *
+ * The first all-reduce is launched at 25, inside the annotated call [24, 27) of its thread: 4096
+ * bytes, as text. The second at 45, inside [44, 47): its payload has the size at byte 8, 0x2000 =
+ * 8192. The third is launched by another thread. The all-gather states the 512 bytes of one of the
+ * 8 ranks that the communicator was made of: 4096; the other all-gather is of a communicator that
+ * was made before the recording. */
 static void sizes_come_from_annotations_of_nccl(void)
 {
     look l;
     look_at(&l,
             NAMES
-            "INSERT INTO StringIds VALUES (8,'ncclDevKernel_AllGather_RING');"
+            "INSERT INTO StringIds VALUES (8,'ncclDevKernel_AllGather_RING'),"
+            "(9,'{\"NCCL communicator ID\": 17293822569102704717, \"Message size [bytes]\": "
+            "512}');"
             "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INTEGER, \"end\" INTEGER, deviceId "
             "INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, shortName);"
             "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (30,40,0,9,2,0x1000000,2),"
             "(50,60,0,9,3,0x1000000,2),(70,80,0,9,4,0x1000000,2),(90,95,0,9,5,0x1000000,8),"
-            "(0,10,0,7,1,0x1000000,1);"
+            "(100,105,0,9,6,0x1000000,8),(0,10,0,7,1,0x1000000,1);"
             "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INTEGER, \"end\" INTEGER, globalTid "
             "INTEGER, correlationId INTEGER, nameId INTEGER);"
             "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (-5,-4,0x1000007,1,3),"
             "(25,26,0x1000007,2,3),(45,46,0x1000007,3,3),(45,46,0x1000008,4,3),"
-            "(85,86,0x1000007,5,3);"
+            "(85,86,0x1000007,5,3),(97,98,0x1000007,6,3);"
             "CREATE TABLE NVTX_EVENTS(start INTEGER, \"end\" INTEGER, text TEXT, textId INTEGER,"
-            " globalTid INTEGER, jsonText TEXT, binaryData BLOB);"
-            "INSERT INTO NVTX_EVENTS VALUES (24,27,'ncclAllReduce',NULL,0x1000007,"
-            "'{\"NCCL communicator ID\": 77, \"Message size [bytes]\": 4096}',NULL),"
-            "(44,47,'ncclAllReduce',NULL,0x1000007,NULL,x'0100000000000000050000000000000010000000"
-            "0000000030000000000000004d000000000000000020000000000000'),"
-            "(84,87,'ncclAllGather',NULL,0x1000007,'{\"Message size [bytes]\": 512}',NULL);"
+            " globalTid INTEGER, jsonTextId INTEGER, jsonText TEXT, binaryData BLOB);"
+            "INSERT INTO NVTX_EVENTS VALUES (24,27,'ncclAllReduce',NULL,0x1000007,NULL,"
+            "'{\"NCCL communicator ID\": 17293822569102704717, \"Message size [bytes]\": 4096}',"
+            "NULL),(44,47,'ncclAllReduce',NULL,0x1000007,NULL,NULL,x'" SIZE_PAYLOAD "'),"
+            "(84,87,'ncclAllGather',NULL,0x1000007,9,NULL,NULL),"
+            "(96,99,'ncclAllGather',NULL,0x1000007,NULL,'{\"NCCL communicator ID\": 5, \"Message "
+            "size [bytes]\": 512}',NULL),"
+            "(-90,-80,'ncclCommInitRankConfig',NULL,0x1000007,NULL,NULL,x'" INIT_PAYLOAD "');"
             "CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES(domainId INTEGER, schemaId INTEGER, idx "
-            "INTEGER, name TEXT, \"offset\" INTEGER);"
-            "INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES (1,5,0,'NCCL communicator ID',0),"
-            "(1,5,1,'Message size [bytes]',8),(1,6,1,'Message size [bytes]',0);",
+            "INTEGER, type INTEGER, name TEXT, \"offset\" INTEGER);"
+            "INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES "
+            "(1,16777221,0,18,'NCCL communicator ID',NULL),"
+            "(1,16777221,1,22,'Message size [bytes]',8),"
+            "(1,16777221,2,NULL,'Reduction operation',16),"
+            "(1,16777220,1,22,'Message size [bytes]',0),"
+            "(1,16777227,0,18,'NCCL communicator ID',NULL),(1,16777227,1,5,'No. of ranks',8),"
+            "(1,16777227,2,5,'Rank',12),(1,16777227,3,5,'CUDA device',16);",
             0);
-    if (CHECK_INT(l.in.collectives.len, 4)) {
+    if (CHECK_INT(l.in.collectives.len, 5)) {
         const ovl_inspect_collective *c = l.in.collectives.data;
         CHECK_TEXT(c[0].op, "all_reduce");
+        CHECK_TEXT(c[0].group, "comm f00000000000004d");
+        CHECK_INT(c[0].group_size, 8);
         CHECK_INT(c[0].bytes, 8192);
         CHECK_INT(c[1].bytes, 4096);
-        CHECK_INT(c[2].bytes, -1);
-        CHECK_TEXT(c[3].op, "all_gather");
+        CHECK_TEXT(c[2].op, "all_gather");
+        CHECK_INT(c[2].bytes, 4096);
+        CHECK_TEXT(c[3].group, "comm 5");
+        CHECK_INT(c[3].group_size, -1);
         CHECK_INT(c[3].bytes, -1);
+        CHECK_TEXT(c[4].op, "all_reduce");
+        CHECK_INT(c[4].bytes, -1);
+        CHECK(c[4].group == NULL);
     }
-    CHECK_INT(l.in.devices.data[0].all.comm_kernels, 4);
+    CHECK_INT(l.in.devices.data[0].all.comm_kernels, 5);
     done(&l);
 }
 

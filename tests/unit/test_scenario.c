@@ -563,6 +563,51 @@ static void the_policy_of_ddp_decides_what_counts(void)
             "explicit program (ops) arranges its own\n");
 }
 
+/* Settings that another one leaves without a meaning: each is told, none is refused. */
+static void settings_without_a_meaning_are_told(void)
+{
+    static const struct {
+        const char *layer, *overlap, *said;
+    } all[] = {
+        {"",
+         "fsdp: {policy: fsdp1, limit_all_gathers: 0, block: needed, accumulate: {all_reduce: "
+         "last}}",
+         "s.yaml:2:62: warning: \"block\" has no effect: with limit_all_gathers: 0 the host never "
+         "waits\n"
+         "s.yaml:2:95: warning: \"all_reduce\" has no effect: it belongs to policy: fsdp2\n"},
+        {"", "fsdp: {accumulate: {all_reduce: last}}",
+         "s.yaml:2:43: warning: \"all_reduce\" has no effect: without `replicate` there are no "
+         "replicas\n"},
+        {"", "fsdp: {reshard_after_forward: false, keep_after_forward: a}",
+         "s.yaml:2:68: warning: \"keep_after_forward\" has no effect: with reshard_after_forward: "
+         "false all parameters stay\n"},
+        {"", "zero: {stage: 2, max_live_parameters: 5}",
+         "s.yaml:2:49: warning: \"max_live_parameters\" has no effect: it belongs to stage 3\n"},
+        {"", "zero: {stage: 3, allgather_bucket_size: 5}",
+         "s.yaml:2:51: warning: \"allgather_bucket_size\" has no effect: it belongs to stages 1 "
+         "and "
+         "2\n"},
+        {", checkpoint: 1 MiB", "zero: {stage: 3}",
+         "s.yaml:1:21: warning: \"checkpoint\" of layer \"a\" has no effect without recompute: "
+         "true\n"},
+        {", offload: true", "fsdp: {}",
+         "s.yaml:1:21: warning: layer \"a\" is offloaded but keeps nothing: it gives no "
+         "activations\n"},
+    };
+    for (size_t i = 0; i < OVL_COUNT(all); i++) {
+        bench b;
+        char yaml[400];
+        snprintf(
+            yaml, sizeof yaml,
+            "workload: {layers: [{name: a, backward: 1 ms, params: 1 MiB%s}], offload: {d2h: 1 "
+            "GB/s, h2d: 1 GB/s}}\noverlap: {%s}\nmesh: {axes: {dp: 2}}\n",
+            all[i].layer, all[i].overlap);
+        CHECK(take(&b, yaml));
+        CHECK_TEXT(said(&b), all[i].said);
+        close_bench(&b);
+    }
+}
+
 static void keys_with_x_are_a_place_for_anchors(void)
 {
     bench b;
@@ -608,6 +653,7 @@ static CU_TestInfo tests[] = {
     {"groups have three shapes", groups_have_three_shapes},
     {"hardware is checked", hardware_is_checked},
     {"the policy of ddp decides what counts", the_policy_of_ddp_decides_what_counts},
+    {"settings without a meaning are told", settings_without_a_meaning_are_told},
     {"keys with x- are a place for anchors", keys_with_x_are_a_place_for_anchors},
     {"the name defaults to that of the file", the_name_defaults_to_that_of_the_file},
     CU_TEST_INFO_NULL,

@@ -238,8 +238,9 @@ static void newer_and_older_versions(void)
     tell(path, "PRAGMA user_version = 99");
     CHECK_HAS(opened(path, OVL_STORE_READ), "written by a newer ovl: it has version 99");
     CHECK_HAS(opened(path, OVL_STORE_WRITE), "written by a newer ovl");
-    /* Version 1 had no sweeps. */
-    tell(path, "DROP TABLE trial; DROP TABLE trials; DROP TABLE point; DROP TABLE sweep; PRAGMA "
+    /* Version 1 had no sweeps, and until version 3 "exposed" was what is called uncovered now. */
+    tell(path, "DELETE FROM metric; INSERT INTO metric VALUES (1, 'exposed', 5); DROP TABLE trial; "
+               "DROP TABLE trials; DROP TABLE point; DROP TABLE sweep; PRAGMA "
                "user_version = 1");
     CHECK_HAS(opened(path, OVL_STORE_READ), "has version 1");
     CHECK_TEXT(opened(path, OVL_STORE_WRITE), "");
@@ -247,6 +248,7 @@ static void newer_and_older_versions(void)
     CHECK_INT(ask(copy, "SELECT count(*) FROM run"), 1);
     CHECK_INT(ask(copy, "SELECT count(*) FROM sqlite_master WHERE name = 'sweep'"), 0);
     CHECK_INT(ask(path, "PRAGMA user_version"), OVL_STORE_VERSION);
+    CHECK_INT(ask(path, "SELECT value FROM metric WHERE name = 'uncovered'"), 5);
     CHECK(ovl_store_open(&store, path, OVL_STORE_WRITE, &errs));
     CHECK(ovl_store_sweep(&store, "d", &r, 3, &known, &errs) == 1);
     CHECK_INT(ovl_store_add(&store, &r, &errs), 2);

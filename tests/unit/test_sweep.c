@@ -29,25 +29,27 @@ static ovl_sweep made(uint32_t n, const int *steps, const int *peaks)
     return s;
 }
 
-/* "1.11": the front. */
+/* "1.1=": the front, and what ties with it. */
 static const char *front(const ovl_sweep *s)
 {
     char *text = ovl_arena_alloc(&arena, s->axes.n_points + 1, 1);
     for (uint32_t i = 0; i < s->axes.n_points; i++) {
-        text[i] = s->points[i].front ? '1' : '.';
+        text[i] = s->points[i].front ? '1' : s->points[i].tie != OVL_NONE ? '=' : '.';
     }
     return text;
 }
 
-/* (9, 1) and (7, 4) and (5, 8) are the front; (7, 5) and (9, 2) are beaten; an equal of (5, 8) is
- * on it, too, and the best is the first of them. */
+/* (9, 1) and (7, 4) and (5, 8) are the front; (7, 5) and (9, 2) are beaten; an equal of (5, 8) ties
+ * with it, and the best is the first of them. */
 static void the_front(void)
 {
     const int steps[] = {9, 7, 7, 5, 9, 5}, peaks[] = {1, 5, 4, 8, 2, 8};
     ovl_sweep s = made(6, steps, peaks);
     ovl_sweep_choose(&s, &arena);
-    CHECK_TEXT(front(&s), "1.11.1");
-    CHECK_INT(s.n_front, 4);
+    CHECK_TEXT(front(&s), "1.11.=");
+    CHECK_INT(s.n_front, 3);
+    CHECK_INT(s.n_ties, 1);
+    CHECK_INT(s.points[5].tie, 3);
     CHECK_INT(s.best, 3);
 }
 
@@ -70,8 +72,68 @@ static void the_front_by_brute_force(void)
             beaten |= steps[k] <= steps[i] && peaks[k] <= peaks[i] &&
                       (steps[k] < steps[i] || peaks[k] < peaks[i]);
         }
-        CHECK_INT(s.points[i].front, !beaten);
+        CHECK_INT(s.points[i].front || s.points[i].tie != OVL_NONE, !beaten);
     }
+}
+
+/* Both need 7 ms and 4 MiB; the second was asked for less, so it is the one on the front, and the
+ * best. */
+static void of_equals_the_one_with_smaller_figures_is_on_the_front(void)
+{
+    const int steps[] = {7, 7}, peaks[] = {4, 4};
+    ovl_sweep s = made(2, steps, peaks);
+    s.points[0].figures.value[OVL_M_ALLOCATED] = 3;
+    s.points[1].figures.value[OVL_M_ALLOCATED] = 2;
+    ovl_sweep_choose(&s, &arena);
+    CHECK_TEXT(front(&s), ".1");
+    CHECK_INT(s.best, 1);
+}
+
+/* As long, a little larger, but without retries: those would take time. */
+static void retries_count_before_memory(void)
+{
+    const int steps[] = {7, 7}, peaks[] = {4, 5};
+    ovl_sweep s = made(2, steps, peaks);
+    s.points[0].figures.value[OVL_M_RETRIES] = 3;
+    ovl_sweep_choose(&s, &arena);
+    CHECK_TEXT(front(&s), "1.");
+    CHECK_INT(s.best, 1);
+}
+
+/* 7 ms and a picosecond are 7 ms: what is not shown does not decide, and the first is the best. */
+static void what_is_not_shown_does_not_decide(void)
+{
+    const int steps[] = {7, 7}, peaks[] = {4, 5};
+    ovl_sweep s = made(2, steps, peaks);
+    s.points[0].figures.value[OVL_M_STEP]++;
+    ovl_sweep_choose(&s, &arena);
+    CHECK_TEXT(front(&s), "1.");
+    CHECK_INT(s.best, 0);
+    s.points[0].figures.value[OVL_M_STEP] += 10000000; /* 10 us more */
+    ovl_sweep_choose(&s, &arena);
+    CHECK_TEXT(front(&s), "11");
+    CHECK_INT(s.best, 1);
+}
+
+/* Two axes of two values: the first changes the step, the second nothing; then one figure of one
+ * point differs, and it has an effect; so it has if a point failed. */
+static void an_axis_may_have_no_effect(void)
+{
+    const int steps[] = {9, 9, 7, 7}, peaks[] = {1, 1, 1, 1};
+    ovl_sweep_axis axes[] = {{.n_keys = 1, .n_rows = 2},
+                             {.first_key = 1, .n_keys = 1, .n_rows = 2}};
+    ovl_sweep s = made(4, steps, peaks);
+    s.axes = (ovl_axes){.n_keys = 2, .axes = axes, .n_axes = 2, .n_points = 4};
+    ovl_sweep_choose(&s, &arena);
+    CHECK(!s.idle_axis[0]);
+    CHECK(s.idle_axis[1]);
+    s.points[3].figures.value[OVL_M_HAZARDS] = 1;
+    ovl_sweep_choose(&s, &arena);
+    CHECK(!s.idle_axis[1]);
+    s.points[3].figures.value[OVL_M_HAZARDS] = 0;
+    s.points[3].state = OVL_POINT_FAILED;
+    ovl_sweep_choose(&s, &arena);
+    CHECK(!s.idle_axis[1]);
 }
 
 /* Without memory the front is by step alone, and there is no price. */
@@ -80,7 +142,7 @@ static void without_memory(void)
     const int steps[] = {9, 7, 7};
     ovl_sweep s = made(3, steps, NULL);
     ovl_sweep_choose(&s, &arena);
-    CHECK_TEXT(front(&s), ".11");
+    CHECK_TEXT(front(&s), ".1=");
     CHECK_INT(s.front_of.n, 1);
     CHECK(!s.steps[0].has_price);
 }
@@ -117,9 +179,9 @@ static void what_a_step_buys(void)
     ovl_sweep_choose(&s, &arena);
     CHECK_INT(s.n_steps, 2);
     CHECK_INT(s.steps[0].gain, 2 * OVL_MS);
-    CHECK_INT(s.steps[0].price, 2 << 20);
+    CHECK_INT(s.steps[0].peak, 2 << 20);
     CHECK_INT(s.steps[1].gain, 0);
-    CHECK_INT(s.steps[1].price, 2 << 20);
+    CHECK_INT(s.steps[1].peak, 2 << 20);
 }
 
 static bool holds(const char *text, int64_t step_ms)
@@ -206,6 +268,11 @@ static void progress(void)
 static CU_TestInfo tests[] = {
     {"the front is what nobody beats", the_front},
     {"the front agrees with brute force", the_front_by_brute_force},
+    {"of equals the one with smaller figures is on the front",
+     of_equals_the_one_with_smaller_figures_is_on_the_front},
+    {"retries count before memory", retries_count_before_memory},
+    {"what is not shown does not decide", what_is_not_shown_does_not_decide},
+    {"an axis may have no effect", an_axis_may_have_no_effect},
     {"a metric nobody has is left out", without_memory},
     {"the best is sound, fits and is allowed", the_best_is_sound_fits_and_is_allowed},
     {"each step of an axis has a gain and a price", what_a_step_buys},

@@ -141,6 +141,32 @@ static void counters(void)
     free_traced(&x);
 }
 
+/* a [0, 5] uses A (4 MiB, freed behind it), b [5, 9] uses B (8 MiB). A host without launch times
+ * does all that at 0; it could give A back and ask for B as late as b starts, and is seen doing so.
+ * B gets the 20 MiB segment that A left. With b on a stream of its own it starts at 0, and so does
+ * that. */
+static void a_host_without_time_is_seen_as_late_as_it_can_be(void)
+{
+    static const bool one[] = {true, false};
+    for (int apart = 0; apart < 2; apart++) {
+        traced x = {0};
+        tiny_init(&x.t, RANKS);
+        ovl_id a = tiny_buffer(&x.t, "A", 4 << 20);
+        tiny_kernel(&x.t, "compute", "a", 5 * OVL_MS);
+        tiny_writes(&x.t, a);
+        ovl_free_buffer(&x.t.b, x.t.code, a);
+        ovl_id b = tiny_buffer(&x.t, "B", 8 << 20);
+        tiny_kernel(&x.t, apart ? "other" : "compute", "b", 4 * OVL_MS);
+        tiny_writes(&x.t, b);
+        write_trace(&x, one);
+        const char *then = "\"ts\": 5000.000, \"name\": \"reserved bytes\"";
+        CHECK((strstr(x.text, then) == NULL) == apart);
+        CHECK_HAS(x.text, "\"ts\": 0.000, \"name\": \"reserved bytes\"");
+        CHECK_HAS(x.text, "\"reserved bytes\", \"args\": {\"allocated\": 8388608, ");
+        free_traced(&x);
+    }
+}
+
 static void chosen_ranks(void)
 {
     static const bool second[] = {false, true};
@@ -232,6 +258,8 @@ static CU_TestInfo tests[] = {
     {"an operation is a slice, and its wait one before it", slices_and_waits},
     {"a dependency between streams is an arrow", arrows},
     {"live bytes are a counter", counters},
+    {"a host without time is seen as late as it can be",
+     a_host_without_time_is_seen_as_late_as_it_can_be},
     {"only the ranks asked for are written", chosen_ranks},
     {"rounding to nanoseconds keeps slices apart", rounding_keeps_order},
     {"a shared link is counted once", a_shared_link_is_counted_once},

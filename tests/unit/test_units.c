@@ -270,6 +270,19 @@ static void rates_print_in_decimal_units(void)
     CHECK_TEXT(ovl_print_rate(b, 1e9), "1 GB/s");
 }
 
+/* The unit of the largest, with four digits of it. */
+static void bytes_of_a_table_share_a_unit(void)
+{
+    char b[OVL_UNITS_TEXT];
+    ovl_bytes_scale gib = ovl_bytes_scale_for((UINT64_C(9) << 30) + (UINT64_C(120) << 20));
+    CHECK_TEXT(ovl_bytes_scale_unit(gib), "GiB");
+    CHECK_TEXT(ovl_print_bytes_in(b, (UINT64_C(9) << 30) + (UINT64_C(120) << 20), gib), "9.117");
+    CHECK_TEXT(ovl_print_bytes_in(b, UINT64_C(868) << 20, gib), "0.848");
+    CHECK_TEXT(ovl_print_bytes_in(b, 0, gib), "0");
+    CHECK_TEXT(ovl_bytes_scale_unit(ovl_bytes_scale_for(UINT64_C(1023) << 20)), "MiB");
+    CHECK_TEXT(ovl_bytes_scale_unit(ovl_bytes_scale_for((UINT64_C(1) << 30) - 1)), "GiB");
+}
+
 static CU_TestInfo tests[] = {
     {"times are picoseconds", times_are_picoseconds},
     {"zero needs no unit", zero_needs_no_unit},
@@ -288,6 +301,7 @@ static CU_TestInfo tests[] = {
     {"times of a table share a unit", times_of_a_table_share_a_unit},
     {"seconds have twelve decimals", seconds_have_twelve_decimals},
     {"bytes print in binary units", bytes_print_in_binary_units},
+    {"bytes of a table share a unit", bytes_of_a_table_share_a_unit},
     {"rates print in decimal units", rates_print_in_decimal_units},
     CU_TEST_INFO_NULL,
 };

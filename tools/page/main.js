@@ -14,10 +14,10 @@ const figure = (id, term, text, small, value) => make("div", {}, make("dt", {}, 
   make("dd", { id, "data-value": value }, text, small ? make("small", {}, small) : undefined));
 
 function summary(run) {
-  const s = run.step, wait = s.time_s ? s.comm_exposed_s / s.time_s : 0, list = [
+  const s = run.step, wait = s.time_s ? s.comm_uncovered_s / s.time_s : 0, list = [
     figure("step", "Step", brief(ps(s.time_s)), "decided by rank " + s.deciding_rank, s.time_s),
-    figure("exposed", "Communication exposed", brief(ps(s.comm_exposed_s)), percent(wait) + " of the step; " +
-      brief(ps(s.hidden_comm_s)) + " hidden", s.comm_exposed_s)];
+    figure("uncovered", "Communication uncovered", brief(ps(s.comm_uncovered_s)), percent(wait) + " of the step; " +
+      brief(ps(s.hidden_comm_s)) + " hidden", s.comm_uncovered_s)];
   if (s.without_interference_s !== undefined) {
     list.push(figure("price", "Price of interference", brief(ps(s.time_s) - ps(s.without_interference_s)),
       "step without it " + brief(ps(s.without_interference_s))));
