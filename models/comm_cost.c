@@ -395,7 +395,8 @@ static together find_together(ovl_lowering *l, const comm *c, const ways *w, ovl
     for (uint32_t k = 0; k < of->n_members; k++) {
         for (uint32_t i = 0; i < w->n; i++) {
             double bytes = OVL_MAX(w->way[i].out[member[k]], w->way[i].in[member[k]]);
-            longest = OVL_MAX(longest, bytes / (double)l->hw->links[w->port[i] / 2].bandwidth);
+            const ovl_hw_link *link = &l->hw->links[w->port[i] / 2];
+            longest = OVL_MAX(longest, bytes / (double)link->bandwidth);
             t.most = i == 0 ? OVL_MAX(t.most, bytes) : t.most;
         }
     }

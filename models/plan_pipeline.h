@@ -115,6 +115,9 @@ ovl_time ovl_pipe_time(ovl_times times, uint32_t microbatch);
  * forward it runs, else its forward and the backward of the other stage one after the other. */
 ovl_time ovl_pipe_length(const ovl_pipe_plan *p, const ovl_action *a);
 
+/* Part k of n of a whole that need not divide: the parts sum to it. */
+uint64_t ovl_pipe_share(uint64_t whole, uint32_t k, uint32_t n);
+
 /* How that varies: as the stage says of its one part; NULL: it does not, or of a pair. */
 const void *ovl_pipe_law(const ovl_pipe_plan *p, const ovl_action *a);
 

@@ -22,17 +22,34 @@ typedef struct ovl_pipe_cell {
     ovl_id in_f, in_b, out_f, out_b;     /* of transfers */
 } ovl_pipe_cell;
 
-/* What a stage has got; OVL_NONE: not, or not now. */
-typedef struct ovl_pipe_state {
-    ovl_id params;        /* held: all, or a shard of them */
-    ovl_id gathered;      /* what UNSHARD brought */
-    uint32_t unshard;     /* the operation that did */
+/* Gradients of a stage that are reduced together; OVL_NONE: not, or not now. */
+typedef struct ovl_pipe_portion {
     ovl_id gradients;     /* summed over microbatches */
-    ovl_id shard;         /* what REDUCE_GRAD leaves; the same buffer if nothing is sharded */
+    ovl_id shard;         /* what the reduction leaves; the same buffer if nothing is sharded */
     uint32_t produced_by; /* the last operation that added to them */
     uint32_t reduce;      /* the operation that reduces them */
-    uint32_t used_by;     /* the last kernel that read the parameters */
+} ovl_pipe_portion;
+
+/* Gathered copies of the parameters of a stage that may be there at a time. */
+#define OVL_PIPE_COPIES 2
+
+/* What a stage has got. */
+typedef struct ovl_pipe_state {
+    ovl_id params;                     /* held: all, or a shard of them; OVL_NONE: it has none */
+    ovl_id gathered[OVL_PIPE_COPIES];  /* what UNSHARD brought, the copy in use first */
+    uint32_t unshard[OVL_PIPE_COPIES]; /* the operations that did */
+    uint32_t copies;
+    uint32_t used_by;       /* the last kernel that read the parameters, or OVL_NONE */
+    uint32_t left;          /* backwards that still add to the gradients */
+    ovl_pipe_portion *part; /* [parts] */
 } ovl_pipe_state;
+
+/* The cost of the last kernel of a stage and part. */
+typedef struct ovl_pipe_known {
+    bool any;
+    ovl_time length;
+    ovl_plan_cost cost;
+} ovl_pipe_known;
 
 typedef struct ovl_pipe_code {
     ovl_pipe_plan *p;
@@ -44,10 +61,14 @@ typedef struct ovl_pipe_code {
     uint16_t compute;
     uint16_t *stream_out, *stream_in, *slot; /* [channels] of this code; OVL_NO_STREAM: not yet */
     ovl_time launch;
+    ovl_pipe_known *known;  /* [n_stages * OVL_PART_COUNT] */
     ovl_pipe_cell *cells;   /* [n_stages * microbatches] */
     ovl_pipe_state *stages; /* [n_stages] */
     uint16_t data_stream, data_slot;
-    ovl_step *step;       /* of the layers of this place, or of all; NULL: actions are kernels */
+    uint32_t parts;         /* that the gradients of a stage are reduced in */
+    const ovl_actions *row; /* that is written, */
+    uint32_t at;            /* and where */
+    ovl_step *step;         /* of the layers of this place, or of all; NULL: actions are kernels */
     uint32_t *first_unit; /* [n_stages + 1] in it; stages of other places have none of their own */
     const ovl_action *action; /* that runs as a pass */
     uint32_t let_go_by; /* the last kernel that used parameters that were let go, or OVL_NONE */
@@ -112,6 +133,9 @@ bool ovl_pipe_data_places(ovl_pipe_plan *p, ovl_mark mark);
  * schedule where it has none. */
 bool ovl_pipe_data_plan(ovl_pipe_plan *p);
 
+/* Room for what stages have got; once for all codes. */
+void ovl_pipe_data_prepare(ovl_pipe_code *e);
+
 /* Streams and held buffers of the stages of this rank; also without data parallelism. */
 void ovl_pipe_data_open(ovl_pipe_code *e);
 
@@ -121,8 +145,15 @@ void ovl_pipe_data_action(ovl_pipe_code *e, const ovl_action *a);
 /* Before a kernel is added: what it needs to be there. */
 void ovl_pipe_data_before(ovl_pipe_code *e, const ovl_action *a);
 
-/* The kernel last added runs an action: what it reads, and the gradients it makes. */
-void ovl_pipe_data_kernel(ovl_pipe_code *e, const ovl_action *a, uint32_t local);
+/* Parts that the action at hand makes its gradients in, a kernel for each; 1: all at once. */
+uint32_t ovl_pipe_data_parts(const ovl_pipe_code *e, const ovl_action *a);
+
+/* The kernel last added runs an action: what it reads, and the gradients it makes: those of one
+ * part, or OVL_NONE, all of them. */
+void ovl_pipe_data_kernel(ovl_pipe_code *e, const ovl_action *a, uint32_t local, uint32_t part);
+
+/* Reduces part i of what the action at hand made, behind the kernel of that part. */
+void ovl_pipe_data_reduce(ovl_pipe_code *e, const ovl_action *a, uint32_t i);
 
 /* The optimizer at the end of the step, if there is one. */
 void ovl_pipe_data_optimizer(ovl_pipe_code *e);

@@ -60,12 +60,18 @@ bool ovl_pipe_data_plan(ovl_pipe_plan *p)
                   "data parallelism of schedules with two copies of the model is not modelled");
         return false;
     }
+    if (p->first_unit && data_of(p)->buckets > 1) {
+        ovl_error(
+            p->l->errs, OVL_E_INPUT, data_of(p)->mark,
+            "buckets cut the one kernel of a backward; the layers of these stages are kernels "
+            "of their own: take overlap.ddp or overlap.fsdp, which reduce while they run");
+        return false;
+    }
     p->data_group = ovl_plan_group(p->l, data_of(p)->group, data_of(p)->mark);
     if (!p->data_group || !ovl_pipe_data_places(p, data_of(p)->mark)) {
         return false;
     }
-    ovl_schedule_add_data(s, data_of(p)->sharded ? (uint32_t)data_of(p)->active_stages : 0,
-                          &p->scratch);
+    ovl_schedule_add_data(s, &data_of(p)->shards, &p->scratch);
     return true;
 }
 
@@ -77,10 +83,15 @@ static uint32_t ranks_of(const ovl_pipe_code *e)
 }
 
 /* A shard is padded to whole bytes. */
-static uint64_t shard_bytes(const ovl_pipe_code *e, const ovl_pipe_stage *stage)
+static uint64_t shard_of(const ovl_pipe_code *e, uint64_t bytes)
 {
     uint64_t n = ranks_of(e);
-    return data_of(e->p)->sharded ? (stage->params + n - 1) / n : stage->params;
+    return data_of(e->p)->shards.sharded ? (bytes + n - 1) / n : bytes;
+}
+
+static uint64_t part_bytes(const ovl_pipe_code *e, uint32_t stage, uint32_t part)
+{
+    return ovl_pipe_share(ovl_pipe_stage_of(e->p, stage)->params, part, e->parts);
 }
 
 static const char *stage_text(ovl_pipe_code *e, const char *what, uint32_t stage)
@@ -88,21 +99,62 @@ static const char *stage_text(ovl_pipe_code *e, const char *what, uint32_t stage
     return ovl_arena_printf(&e->p->scratch, "%s %" PRIu32, what, stage);
 }
 
+/* Parts are numbered where there are several. */
+static const char *part_text(ovl_pipe_code *e, const char *what, uint32_t stage, uint32_t part)
+{
+    return e->parts == 1
+               ? stage_text(e, what, stage)
+               : ovl_arena_printf(&e->p->scratch, "%s %" PRIu32 ".%" PRIu32, what, stage, part);
+}
+
+static void open_part(ovl_pipe_code *e, uint32_t k, uint32_t i)
+{
+    const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, k);
+    bool sharded = data_of(e->p)->shards.sharded;
+    ovl_pipe_portion *part = &e->stages[k].part[i];
+    part->shard =
+        ovl_pipe_buffer(e, part_text(e, sharded ? "gradient shard" : "gradients", k, i), stage,
+                        shard_of(e, part_bytes(e, k, i)), OVL_GRADIENT, true, e->compute);
+    part->gradients = sharded ? OVL_NONE : part->shard;
+}
+
 static void open_stage(ovl_pipe_code *e, uint32_t k)
 {
     const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, k);
     ovl_pipe_state *s = &e->stages[k];
-    bool data = data_of(e->p)->given, sharded = data && data_of(e->p)->sharded;
+    bool data = data_of(e->p)->given, sharded = data && data_of(e->p)->shards.sharded;
     if (!stage->params || ovl_pipe_apart(e->p)) { /* its layers hold shards of their own */
         return;
     }
     s->params = ovl_pipe_buffer(e, stage_text(e, sharded ? "parameter shard" : "parameters", k),
-                                stage, data ? shard_bytes(e, stage) : stage->params, OVL_PARAMETER,
-                                true, e->compute);
-    if (data) {
-        s->shard = ovl_pipe_buffer(e, stage_text(e, sharded ? "gradient shard" : "gradients", k),
-                                   stage, shard_bytes(e, stage), OVL_GRADIENT, true, e->compute);
-        s->gradients = sharded ? OVL_NONE : s->shard;
+                                stage, data ? shard_of(e, stage->params) : stage->params,
+                                OVL_PARAMETER, true, e->compute);
+    for (uint32_t i = 0; data && i < e->parts; i++) {
+        open_part(e, k, i);
+    }
+}
+
+static void clear_stages(ovl_pipe_code *e)
+{
+    const ovl_schedule *s = &e->p->schedule;
+    for (uint32_t k = 0; k < s->n_stages; k++) {
+        ovl_pipe_portion *part = e->stages[k].part;
+        memset(part, 0xff, e->parts * sizeof *part); /* OVL_NONE everywhere */
+        e->stages[k] = (ovl_pipe_state){.params = OVL_NONE,
+                                        .used_by = OVL_NONE,
+                                        .left = s->n_microbatches / s->n_chains,
+                                        .part = part};
+    }
+}
+
+void ovl_pipe_data_prepare(ovl_pipe_code *e)
+{
+    uint32_t n = e->p->schedule.n_stages;
+    e->parts = data_of(e->p)->given ? (uint32_t)data_of(e->p)->buckets : 1;
+    e->stages = OVL_NEW_ARRAY(&e->p->scratch, ovl_pipe_state, n);
+    ovl_pipe_portion *parts = OVL_NEW_ARRAY(&e->p->scratch, ovl_pipe_portion, (size_t)n * e->parts);
+    for (uint32_t k = 0; k < n; k++) {
+        e->stages[k].part = parts + (size_t)k * e->parts;
     }
 }
 
@@ -114,7 +166,7 @@ void ovl_pipe_data_open(ovl_pipe_code *e)
         e->data_slot = ovl_plan_slot(e->l, e->code, e->p->data_group);
     }
     e->let_go_by = OVL_NONE;
-    memset(e->stages, 0xff, s->n_stages * sizeof *e->stages); /* OVL_NONE everywhere */
+    clear_stages(e);
     for (uint32_t k = 0; k < s->n_stages; k++) {
         if (s->rank_of[k] == e->rank) {
             open_stage(e, k);
@@ -130,19 +182,18 @@ void ovl_pipe_data_open(ovl_pipe_code *e)
 
 /* --- Collectives --- */
 
-static uint32_t add_collective(ovl_pipe_code *e, const char *what, const ovl_action *a, ovl_coll op,
+static uint32_t add_collective(ovl_pipe_code *e, const char *name, uint64_t bytes, ovl_coll op,
                                bool average)
 {
-    const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, a->stage);
     uint32_t rank = e->member;
-    ovl_comm_spec spec = {.name = what,
+    ovl_comm_spec spec = {.name = name,
                           .mark = data_of(e->p)->mark,
                           .op = op,
                           .group = e->p->data_group->name,
                           .n = ranks_of(e),
                           .spread = ovl_plan_spread(e->l, e->p->data_group, rank),
                           .has_bytes = true,
-                          .bytes = stage->params};
+                          .bytes = bytes};
     ovl_plan_cost cost = ovl_plan_comm(e->l, &spec);
     e->broken = e->broken || cost.id == OVL_NONE;
     return ovl_add_op(e->b, e->code,
@@ -153,10 +204,10 @@ static uint32_t add_collective(ovl_pipe_code *e, const char *what, const ovl_act
                                 .average = average,
                                 .stream = e->data_stream,
                                 .comm = e->data_slot,
-                                .name = ovl_name(e->b, stage_text(e, what, a->stage)),
+                                .name = ovl_name(e->b, name),
                                 .cost = cost.id,
                                 .batch = OVL_NONE,
-                                .bytes = stage->params,
+                                .bytes = bytes,
                                 .launch = e->launch,
                                 .mark = data_of(e->p)->mark});
 }
@@ -165,47 +216,59 @@ static void unshard(ovl_pipe_code *e, const ovl_action *a)
 {
     ovl_pipe_state *s = &e->stages[a->stage];
     const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, a->stage);
-    s->gathered = ovl_pipe_buffer(e, stage_text(e, "gathered parameters", a->stage), stage,
-                                  stage->params, OVL_GATHERED, false, e->data_stream);
-    s->unshard = add_collective(e, "unshard", a, OVL_ALL_GATHER, false);
+    if (s->copies == OVL_PIPE_COPIES) {
+        return; /* a list that gathers what is there */
+    }
+    ovl_id gathered = ovl_pipe_buffer(e, stage_text(e, "gathered parameters", a->stage), stage,
+                                      stage->params, OVL_GATHERED, false, e->data_stream);
+    s->gathered[s->copies] = gathered;
+    s->unshard[s->copies++] =
+        add_collective(e, stage_text(e, "unshard", a->stage), stage->params, OVL_ALL_GATHER, false);
     if (e->let_go_by != OVL_NONE) { /* it takes the memory of those */
         ovl_add_after(e->b, e->code, e->let_go_by);
     }
     ovl_add_access(e->b, e->code, s->params, false);
-    ovl_add_access(e->b, e->code, s->gathered, true);
+    ovl_add_access(e->b, e->code, gathered, true);
 }
 
+/* The copy in use goes, the next one moves up. */
 static void reshard(ovl_pipe_code *e, const ovl_action *a)
 {
     ovl_pipe_state *s = &e->stages[a->stage];
-    if (s->gathered != OVL_NONE) {
-        ovl_free_buffer(e->b, e->code, s->gathered);
-        bool later =
-            s->used_by != OVL_NONE && (e->let_go_by == OVL_NONE || s->used_by > e->let_go_by);
-        e->let_go_by = later ? s->used_by : e->let_go_by;
-        s->gathered = OVL_NONE;
-        s->unshard = OVL_NONE;
+    if (s->copies == 0) {
+        return;
+    }
+    ovl_free_buffer(e->b, e->code, s->gathered[0]);
+    bool later = s->used_by != OVL_NONE && (e->let_go_by == OVL_NONE || s->used_by > e->let_go_by);
+    e->let_go_by = later ? s->used_by : e->let_go_by;
+    s->copies--;
+    for (uint32_t k = 0; k < s->copies; k++) {
+        s->gathered[k] = s->gathered[k + 1];
+        s->unshard[k] = s->unshard[k + 1];
     }
 }
 
-static void reduce(ovl_pipe_code *e, const ovl_action *a)
+void ovl_pipe_data_reduce(ovl_pipe_code *e, const ovl_action *a, uint32_t i)
 {
-    ovl_pipe_state *s = &e->stages[a->stage];
-    bool sharded = data_of(e->p)->sharded;
-    if (s->produced_by == OVL_NONE) {
+    ovl_pipe_portion *part = &e->stages[a->stage].part[i];
+    bool sharded = data_of(e->p)->shards.sharded;
+    if (part->produced_by == OVL_NONE || part->reduce != OVL_NONE) {
         return;
     }
-    s->reduce = add_collective(e, "reduce", a, sharded ? OVL_REDUCE_SCATTER : OVL_ALL_REDUCE, true);
-    ovl_add_after(e->b, e->code, s->produced_by);
-    ovl_add_access(e->b, e->code, s->gradients, false);
-    ovl_add_access(e->b, e->code, s->shard, true);
-    ovl_add_effect(
-        e->b, e->code,
-        &(ovl_effect){
-            .kind = OVL_SUM, .buffer = s->shard, .source = s->gradients, .gradient = OVL_NONE});
+    part->reduce =
+        add_collective(e, part_text(e, "reduce", a->stage, i), part_bytes(e, a->stage, i),
+                       sharded ? OVL_REDUCE_SCATTER : OVL_ALL_REDUCE, true);
+    ovl_add_after(e->b, e->code, part->produced_by);
+    ovl_add_access(e->b, e->code, part->gradients, false);
+    ovl_add_access(e->b, e->code, part->shard, true);
+    ovl_add_effect(e->b, e->code,
+                   &(ovl_effect){.kind = OVL_SUM,
+                                 .buffer = part->shard,
+                                 .source = part->gradients,
+                                 .gradient = OVL_NONE});
     if (sharded) {
-        ovl_free_buffer(e->b, e->code, s->gradients);
-        s->gradients = OVL_NONE;
+        ovl_free_buffer(e->b, e->code, part->gradients);
+        part->gradients = OVL_NONE;
     }
 }
 
@@ -217,19 +280,21 @@ void ovl_pipe_data_action(ovl_pipe_code *e, const ovl_action *a)
     } else if (e->stages[a->stage].params == OVL_NONE) {
         return; /* nothing to move */
     } else if (a->type == OVL_ACT_REDUCE_GRAD) {
-        reduce(e, a);
-    } else if (data_of(e->p)->sharded && a->type == OVL_ACT_UNSHARD) {
+        for (uint32_t i = 0; i < e->parts; i++) {
+            ovl_pipe_data_reduce(e, a, i);
+        }
+    } else if (data_of(e->p)->shards.sharded && a->type == OVL_ACT_UNSHARD) {
         unshard(e, a);
-    } else if (data_of(e->p)->sharded) {
+    } else if (data_of(e->p)->shards.sharded) {
         reshard(e, a);
     }
 }
 
 /* --- Kernels --- */
 
-static ovl_id gradient_name(ovl_pipe_code *e, uint32_t stage)
+static bool makes_gradients(const ovl_action *a)
 {
-    return ovl_name(e->b, stage_text(e, "stage", stage));
+    return a->type == OVL_ACT_B || a->type == OVL_ACT_W;
 }
 
 static uint16_t apart(ovl_pipe_code *e)
@@ -237,68 +302,124 @@ static uint16_t apart(ovl_pipe_code *e)
     return e->step ? ovl_inner_apart(&e->step->inner) : 0;
 }
 
-static void produce(ovl_pipe_code *e, const ovl_action *a, uint32_t local)
+/* The last backward of a stage, if its reduction follows: a list may put that elsewhere. */
+uint32_t ovl_pipe_data_parts(const ovl_pipe_code *e, const ovl_action *a)
 {
-    ovl_pipe_state *s = &e->stages[a->stage];
-    bool first = s->produced_by == OVL_NONE;
-    ovl_add_access(e->b, e->code, s->gradients, true);
+    const ovl_pipe_state *s = &e->stages[a->stage];
+    uint32_t next = e->at + 1;
+    if (e->parts == 1 || a->joined || !makes_gradients(a) || s->left != 1) {
+        return 1;
+    }
+    while (next < e->row->count && e->row->item[next].type >= OVL_ACT_SEND_F &&
+           e->row->item[next].type <= OVL_ACT_RECV_B) {
+        next++;
+    }
+    const ovl_action *then = &e->row->item[next];
+    bool reduced = next < e->row->count && then->type == OVL_ACT_REDUCE_GRAD &&
+                   then->stage == a->stage && s->params != OVL_NONE;
+    return reduced ? e->parts : 1;
+}
+
+static ovl_id gradient_name(ovl_pipe_code *e, uint32_t stage, uint32_t part)
+{
+    return ovl_name(e->b, part_text(e, "stage", stage, part));
+}
+
+static void produce(ovl_pipe_code *e, const ovl_action *a, uint32_t local, uint32_t i)
+{
+    ovl_pipe_portion *part = &e->stages[a->stage].part[i];
+    bool first = part->produced_by == OVL_NONE;
+    ovl_add_access(e->b, e->code, part->gradients, true);
     ovl_add_effect(e->b, e->code,
                    &(ovl_effect){.kind = (uint8_t)(first ? OVL_PRODUCE : OVL_ADD),
-                                 .buffer = s->gradients,
+                                 .buffer = part->gradients,
                                  .source = OVL_NONE,
-                                 .gradient = gradient_name(e, a->stage),
+                                 .gradient = gradient_name(e, a->stage, i),
                                  .microbatch = a->microbatch,
                                  .apart = apart(e),
                                  .scale = 1.0 / e->p->microbatches});
-    s->produced_by = local;
+    part->produced_by = local;
 }
 
 /* Gradients of a sharded stage appear with its first backward. */
-void ovl_pipe_data_before(ovl_pipe_code *e, const ovl_action *a)
+static void add_gradients(ovl_pipe_code *e, const ovl_action *a)
 {
-    ovl_pipe_state *s = &e->stages[a->stage];
-    bool makes = a->type == OVL_ACT_B || a->type == OVL_ACT_W;
-    if (data_of(e->p)->given && makes && s->params != OVL_NONE && s->gradients == OVL_NONE) {
-        const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, a->stage);
-        s->gradients = ovl_pipe_buffer(e, stage_text(e, "gradients", a->stage), stage,
-                                       stage->params, OVL_GRADIENT, false, e->compute);
+    for (uint32_t i = 0; i < e->parts; i++) {
+        ovl_pipe_portion *part = &e->stages[a->stage].part[i];
+        if (part->gradients == OVL_NONE) {
+            part->gradients = ovl_pipe_buffer(
+                e, part_text(e, "gradients", a->stage, i), ovl_pipe_stage_of(e->p, a->stage),
+                part_bytes(e, a->stage, i), OVL_GRADIENT, false, e->compute);
+        }
     }
 }
 
-void ovl_pipe_data_kernel(ovl_pipe_code *e, const ovl_action *a, uint32_t local)
+void ovl_pipe_data_before(ovl_pipe_code *e, const ovl_action *a)
+{
+    const ovl_pipe_state *s = &e->stages[a->stage];
+    if (!data_of(e->p)->given || s->params == OVL_NONE) {
+        return;
+    }
+    if (data_of(e->p)->shards.sharded && s->copies == 0) {
+        ovl_error(e->l->errs, OVL_E_INPUT, e->p->pipe->mark,
+                  "%" PRIu32 "%s%" PRIu32 " needs the parameters of its stage, which are sharded: "
+                  "no %" PRIu32 "UNSHARD stands before it",
+                  (uint32_t)a->stage, ovl_action_name((ovl_action_type)a->type), a->microbatch,
+                  (uint32_t)a->stage);
+        e->broken = true;
+    }
+    if (makes_gradients(a)) {
+        add_gradients(e, a);
+    }
+}
+
+void ovl_pipe_data_kernel(ovl_pipe_code *e, const ovl_action *a, uint32_t local, uint32_t part)
 {
     ovl_pipe_state *s = &e->stages[a->stage];
     if (s->params == OVL_NONE) {
         return;
     }
     s->used_by = local;
-    if (s->unshard != OVL_NONE) {
-        ovl_add_after(e->b, e->code, s->unshard);
+    if (s->copies) {
+        ovl_add_after(e->b, e->code, s->unshard[0]);
     }
-    ovl_add_access(e->b, e->code, s->gathered != OVL_NONE ? s->gathered : s->params, false);
-    if (data_of(e->p)->given && (a->type == OVL_ACT_B || a->type == OVL_ACT_W)) {
-        produce(e, a, local);
+    ovl_add_access(e->b, e->code, s->copies ? s->gathered[0] : s->params, false);
+    if (!data_of(e->p)->given || !makes_gradients(a)) {
+        return;
+    }
+    s->left -= part == OVL_NONE;
+    for (uint32_t i = 0; i < e->parts; i++) {
+        if (part == OVL_NONE || part == i) {
+            produce(e, a, local, i);
+        }
     }
 }
 
 /* --- The end --- */
 
-static void consume(ovl_pipe_code *e)
+static void consume(ovl_pipe_code *e, const ovl_pipe_state *s, const ovl_pipe_portion *part,
+                    ovl_id gradient)
+{
+    if (part->reduce == OVL_NONE) {
+        return;
+    }
+    ovl_add_after(e->b, e->code, part->reduce);
+    ovl_add_access(e->b, e->code, part->shard, false);
+    ovl_add_access(e->b, e->code, s->params, true);
+    ovl_add_effect(e->b, e->code,
+                   &(ovl_effect){.kind = OVL_CONSUME,
+                                 .buffer = part->shard,
+                                 .source = OVL_NONE,
+                                 .gradient = gradient,
+                                 .apart = apart(e)});
+}
+
+static void consume_all(ovl_pipe_code *e)
 {
     for (uint32_t k = 0; k < e->p->schedule.n_stages; k++) {
-        const ovl_pipe_state *s = &e->stages[k];
-        if (s->reduce == OVL_NONE) {
-            continue;
+        for (uint32_t i = 0; e->stages[k].params != OVL_NONE && i < e->parts; i++) {
+            consume(e, &e->stages[k], &e->stages[k].part[i], gradient_name(e, k, i));
         }
-        ovl_add_after(e->b, e->code, s->reduce);
-        ovl_add_access(e->b, e->code, s->shard, false);
-        ovl_add_access(e->b, e->code, s->params, true);
-        ovl_add_effect(e->b, e->code,
-                       &(ovl_effect){.kind = OVL_CONSUME,
-                                     .buffer = s->shard,
-                                     .source = OVL_NONE,
-                                     .gradient = gradient_name(e, k),
-                                     .apart = apart(e)});
     }
 }
 
@@ -328,5 +449,5 @@ void ovl_pipe_data_optimizer(ovl_pipe_code *e)
                          .batch = OVL_NONE,
                          .launch = kernel ? e->launch : 0,
                          .mark = optimizer->mark});
-    consume(e);
+    consume_all(e);
 }

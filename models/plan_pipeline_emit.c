@@ -74,7 +74,7 @@ static void tell_too_early(writer *e, const ovl_action *a, const char *what)
 
 /* --- Buffers --- */
 
-/* Temporary are what is sent and received, and gradients that are not held what is reduced:
+/* What is sent and received, and gradients that a reduction reads after they are freed, are
  * recorded with the allocator, as torch.distributed does, so that their memory is used again only
  * when the communication is over. */
 ovl_id ovl_pipe_buffer(ovl_pipe_code *e, const char *name, const ovl_pipe_stage *stage,
@@ -181,14 +181,14 @@ void ovl_pipe_check_input(ovl_pipe_code *e, const ovl_action *a)
 
 /* Waits, accesses and frees of one action; `local` is the operation last added, its own or that of
  * its pair. */
-static void after_compute(writer *e, const ovl_action *a, uint32_t local)
+static void after_compute(writer *e, const ovl_action *a, uint32_t local, uint32_t part)
 {
     cell *c = ovl_pipe_cell_of(e, a);
     uint32_t recv = a->type == OVL_ACT_F ? c->recv_f : a->type == OVL_ACT_W ? OVL_NONE : c->recv_b;
     if (recv != OVL_NONE) {
         ovl_add_after(e->b, e->code, recv);
     }
-    ovl_pipe_data_kernel(e, a, local);
+    ovl_pipe_data_kernel(e, a, local, part);
     switch ((ovl_action_type)a->type) {
     case OVL_ACT_F:
         touch(e, c->in_f, false);
@@ -242,31 +242,28 @@ static void free_after(writer *e, const ovl_action *a)
     }
 }
 
-static ovl_plan_cost compute_cost(writer *e, const ovl_action *a)
+/* Most actions of a stage take as long as those before them: their cost is known. */
+static ovl_plan_cost compute_cost(writer *e, const ovl_action *a, ovl_time length)
 {
     const ovl_pipe_stage *s = ovl_pipe_stage_of(e->p, a->stage);
-    ovl_time length = ovl_pipe_length(e->p, a);
+    ovl_pipe_known *known = &e->known[(size_t)a->stage * OVL_PART_COUNT + ovl_pipe_part(a)];
+    if (known->any && known->length == length) {
+        return known->cost;
+    }
     const char *klass = a->type == OVL_ACT_F && !a->joined ? "forward" : "backward";
     ovl_kernel_spec spec = {.name = s->name,
                             .mark = s->mark,
                             .duration = {.item = &length, .count = 1, .law = ovl_pipe_law(e->p, a)},
                             .klass = s->klass ? s->klass : klass};
-    return ovl_plan_kernel(e->l, &spec);
+    *known = (ovl_pipe_known){true, length, ovl_plan_kernel(e->l, &spec)};
+    return known->cost;
 }
 
-/* One kernel for an action, or for a pair of which `a` is the first. */
-static void add_compute(writer *e, const ovl_action *a, uint32_t n)
+/* A kernel of an action (or a pair of which `a` is the first), or of a part of it. */
+static uint32_t add_kernel(writer *e, const ovl_action *a, const char *name, ovl_time length,
+                           ovl_time mean)
 {
-    for (uint32_t k = 0; k < n; k++) {
-        ovl_pipe_check_input(e, &a[k]);
-        before_compute(e, &a[k]);
-        ovl_pipe_data_before(e, &a[k]);
-    }
-    const char *name = text_of(e, a);
-    if (n == 2) {
-        name = ovl_arena_printf(&e->p->scratch, "%s+%s", name, text_of(e, &a[1]));
-    }
-    ovl_plan_cost cost = compute_cost(e, a);
+    ovl_plan_cost cost = compute_cost(e, a, length);
     e->broken = e->broken || cost.id == OVL_NONE;
     ovl_op op = {.kind = OVL_KERNEL,
                  .dtype = (uint8_t)e->p->workload->dtype,
@@ -282,9 +279,48 @@ static void add_compute(writer *e, const ovl_action *a, uint32_t n)
                  .stage = a->stage,
                  .microbatch = a->microbatch};
     uint32_t local = ovl_add_op(e->b, e->code, &op);
-    ovl_set_mean(e->b, e->code, ovl_pipe_mean(e->p, a));
+    ovl_set_mean(e->b, e->code, mean);
+    return local;
+}
+
+/* The last backward of a stage, whose gradients are reduced as they are made. */
+static void add_parts(writer *e, const ovl_action *a, uint32_t parts)
+{
+    uint64_t length = (uint64_t)ovl_pipe_length(e->p, a), mean = (uint64_t)ovl_pipe_mean(e->p, a);
+    for (uint32_t k = 0; k < parts; k++) {
+        const char *name = ovl_arena_printf(&e->p->scratch, "%s.%" PRIu32, text_of(e, a), k);
+        uint32_t local = add_kernel(e, a, name, (ovl_time)ovl_pipe_share(length, k, parts),
+                                    (ovl_time)ovl_pipe_share(mean, k, parts));
+        after_compute(e, a, local, k);
+        ovl_pipe_data_reduce(e, a, k);
+    }
+}
+
+/* One kernel for an action, or for a pair of which `a` is the first. */
+static void add_whole(writer *e, const ovl_action *a, uint32_t n)
+{
+    const char *name = text_of(e, a);
+    if (n == 2) {
+        name = ovl_arena_printf(&e->p->scratch, "%s+%s", name, text_of(e, &a[1]));
+    }
+    uint32_t local = add_kernel(e, a, name, ovl_pipe_length(e->p, a), ovl_pipe_mean(e->p, a));
     for (uint32_t k = 0; k < n; k++) {
-        after_compute(e, &a[k], local);
+        after_compute(e, &a[k], local, OVL_NONE);
+    }
+}
+
+static void add_compute(writer *e, const ovl_action *a, uint32_t n)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        ovl_pipe_check_input(e, &a[k]);
+        before_compute(e, &a[k]);
+        ovl_pipe_data_before(e, &a[k]);
+    }
+    uint32_t parts = n == 1 ? ovl_pipe_data_parts(e, a) : 1;
+    if (parts > 1) {
+        add_parts(e, a, parts);
+    } else {
+        add_whole(e, a, n);
     }
     for (uint32_t k = 0; k < n; k++) {
         free_after(e, &a[k]);
@@ -537,7 +573,9 @@ static uint32_t add_action(writer *e, const ovl_action *a)
 
 static void write_row(writer *e, const ovl_actions *row)
 {
+    e->row = row;
     for (uint32_t i = 0; i < row->count && !e->broken;) {
+        e->at = i;
         uint32_t n = e->p->pipe->batch ? count_transfers(row, i) : 0;
         if (n > 1) {
             add_batch(e, &row->item[i], n);
@@ -567,7 +605,9 @@ static void prepare(writer *e)
     e->launch = ovl_plan_launch(e->l);
     e->cells =
         OVL_NEW_ARRAY(&p->scratch, cell, (size_t)p->schedule.n_stages * p->schedule.n_microbatches);
-    e->stages = OVL_NEW_ARRAY(&p->scratch, ovl_pipe_state, p->schedule.n_stages);
+    e->known =
+        OVL_NEW_ARRAY(&p->scratch, ovl_pipe_known, (size_t)p->schedule.n_stages * OVL_PART_COUNT);
+    ovl_pipe_data_prepare(e);
     e->stream_out = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
     e->stream_in = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);
     e->slot = OVL_NEW_ARRAY(&p->scratch, uint16_t, p->channels.len);

@@ -17,6 +17,11 @@ static ovl_times times_of(const ovl_pipe_stage *s, ovl_part part)
                                        : s->pair;
 }
 
+uint64_t ovl_pipe_share(uint64_t whole, uint32_t k, uint32_t n)
+{
+    return whole / n + (k < whole % n);
+}
+
 /* --- As it is --- */
 
 static ovl_time alone(const ovl_pipe_plan *p, const ovl_action *a)

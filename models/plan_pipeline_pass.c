@@ -9,7 +9,7 @@ static void touch(ovl_step *s, uint32_t u, bool forward)
     const ovl_action *a = e->action;
     const uint32_t *first = &e->first_unit[a->stage % e->p->n_stages];
     if (u == (forward ? first[1] - 1 : first[0])) {
-        ovl_pipe_data_kernel(e, a, s->last);
+        ovl_pipe_data_kernel(e, a, s->last, OVL_NONE);
     }
 }
 
@@ -101,7 +101,8 @@ static void begin(ovl_pipe_code *e, const ovl_action *a)
     at->microbatch = a->microbatch;
     at->own = ovl_pipe_length(e->p, &alone);
     at->mean = ovl_pipe_mean(e->p, &alone);
-    at->waits = e->stages[a->stage].unshard;
+    const ovl_pipe_state *held = &e->stages[a->stage];
+    at->waits = held->copies ? held->unshard[0] : OVL_NONE;
     if (a->type != OVL_ACT_W) {
         ovl_inner_start(at, source_of(e, a), false);
         at->input = a->type == OVL_ACT_F ? c->in_f : c->in_b;

@@ -22,6 +22,7 @@
 #include "models/hw.h"
 #include "models/record_change.h"
 #include "models/record_isolate.h"
+#include "models/schedule_lower.h"
 #include "models/variation.h"
 #include "sim/engine.h"
 
@@ -419,9 +420,9 @@ typedef enum ovl_pipe_comms_of { OVL_PIPE_STAGES, OVL_PIPE_RANKS, OVL_PIPE_ONE }
 typedef struct ovl_pipe_data {
     ovl_mark mark;
     bool given;
-    const char *group; /* default dp */
-    bool sharded;      /* parameters, gradients */
-    int64_t active_stages;
+    const char *group;          /* default dp */
+    ovl_schedule_shards shards; /* of parameters and gradients */
+    int64_t buckets;            /* parts that the gradients of a stage are reduced in */
 } ovl_pipe_data;
 
 typedef struct ovl_pipeline {

@@ -90,6 +90,18 @@ const ovl_schedule_kind *ovl_schedule_find(const char *name)
 
 /* --- Making --- */
 
+/* "; looped_bfs, interleaved have 2": where another schedule would do. */
+static const char *those_with(uint32_t v, ovl_arena *arena)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < OVL_COUNT(kinds); i++) {
+        if (kinds[i]->least_stages <= v && v <= kinds[i]->most_stages) {
+            text = ovl_arena_printf(arena, "%s%s%s", text, *text ? ", " : "; ", kinds[i]->name);
+        }
+    }
+    return *text ? ovl_arena_printf(arena, "%s can have %" PRIu32, text, v) : "";
+}
+
 static bool check_numbers(const ovl_schedule_kind *kind, const ovl_schedule_spec *spec,
                           ovl_errs *errs)
 {
@@ -103,12 +115,13 @@ static bool check_numbers(const ovl_schedule_kind *kind, const ovl_schedule_spec
     } else if (v < kind->least_stages || v > kind->most_stages) {
         if (kind->least_stages == kind->most_stages) {
             ovl_error(errs, OVL_E_INPUT, spec->mark,
-                      "%s has %" PRIu32 " stage%s on each rank, not %" PRIu32, kind->name,
-                      kind->least_stages, kind->least_stages == 1 ? "" : "s", v);
+                      "%s has %" PRIu32 " stage%s on each rank, not %" PRIu32 "%s", kind->name,
+                      kind->least_stages, kind->least_stages == 1 ? "" : "s", v,
+                      those_with(v, errs->arena));
         } else {
             ovl_error(errs, OVL_E_INPUT, spec->mark,
-                      "%s has at least %" PRIu32 " stages on each rank, not %" PRIu32, kind->name,
-                      kind->least_stages, v);
+                      "%s has at least %" PRIu32 " stages on each rank, not %" PRIu32 "%s",
+                      kind->name, kind->least_stages, v, those_with(v, errs->arena));
         }
     } else if (kind->check) {
         kind->check(spec, errs);

@@ -112,10 +112,11 @@ static void check_megatron(const ovl_schedule_spec *spec, ovl_errs *errs)
                   " microbatches, not %" PRIu32,
                   spec->ranks, m, g);
     } else if (m % g && (!spec->group || m % g < spec->ranks)) {
-        ovl_error(errs, OVL_E_INPUT, spec->mark,
-                  "%" PRIu32 " microbatches are not a multiple of %s, %" PRIu32 "%s", m,
-                  spec->group ? "the group" : "the ranks", g,
-                  spec->group ? ", and the last group is smaller than the ranks" : "");
+        ovl_error(
+            errs, OVL_E_INPUT, spec->mark,
+            "%" PRIu32 " microbatch%s not a multiple of %s, %" PRIu32 "%s; %" PRIu32 " would do", m,
+            m == 1 ? " is" : "es are", spec->group ? "the group" : "the ranks", g,
+            spec->group ? ", and the last group is smaller than the ranks" : "", m + g - m % g);
     }
 }
 

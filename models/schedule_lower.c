@@ -221,10 +221,14 @@ bool ovl_schedule_has(const ovl_schedule *s, ovl_action_type first, ovl_action_t
     return false;
 }
 
-void ovl_schedule_add_data(ovl_schedule *s, uint32_t active, ovl_arena *arena)
+void ovl_schedule_add_data(ovl_schedule *s, const ovl_schedule_shards *how, ovl_arena *arena)
 {
-    if (active && !ovl_schedule_has(s, OVL_ACT_UNSHARD, OVL_ACT_UNSHARD)) {
-        ovl_schedule_unshard(s, active, s, arena);
+    if (how->sharded && !ovl_schedule_has(s, OVL_ACT_UNSHARD, OVL_ACT_UNSHARD)) {
+        if (how->reshard == OVL_RESHARD_WINDOW) {
+            ovl_schedule_unshard(s, (uint32_t)how->active, s, arena);
+        } else {
+            ovl_schedule_reshard(s, how->reshard == OVL_RESHARD_ALWAYS, how->ahead, s, arena);
+        }
     }
     if (!ovl_schedule_has(s, OVL_ACT_REDUCE_GRAD, OVL_ACT_REDUCE_GRAD)) {
         ovl_schedule_reduce_grad(s, s, arena);

@@ -16,6 +16,13 @@
 
 #include "models/schedule.h"
 
+/* When the parameters of a stage are let go. */
+typedef enum ovl_reshard {
+    OVL_RESHARD_WINDOW,  /* when it is none of the next few stages */
+    OVL_RESHARD_FORWARD, /* after each forward */
+    OVL_RESHARD_ALWAYS,  /* after each action */
+} ovl_reshard;
+
 /* Keeps the parameters of the next `active` distinct stages (3 in PyTorch): before an action,
  * RESHARD those that leave, in ascending order, then UNSHARD those that enter, in order of use; at
  * the end RESHARD the rest. Blanks are dropped. */
@@ -31,9 +38,28 @@ void ovl_schedule_merge(const ovl_schedule *in, ovl_schedule *out, ovl_arena *ar
 /* Whether some action has a type from `first` to `last`. */
 bool ovl_schedule_has(const ovl_schedule *schedule, ovl_action_type first, ovl_action_type last);
 
-/* What data parallelism adds, where it is not in the list yet: REDUCE_GRAD, and with `active` > 0
- * (parameters are sharded) UNSHARD and RESHARD. */
-void ovl_schedule_add_data(ovl_schedule *schedule, uint32_t active, ovl_arena *arena);
+/* Gathers the parameters of a stage for what needs them and lets them go soon: after each forward
+ * (OVL_RESHARD_FORWARD: a backward keeps them until the next forward has run), or after each action
+ * (OVL_RESHARD_ALWAYS). With `ahead` a gather stands before the action in front of its own, so that
+ * up to two copies are there. Blanks are dropped.
+ *
+ *     forward          0UNSHARD 0F0 0RESHARD 0UNSHARD 0F1 0RESHARD 0UNSHARD 0B0 0B1 0RESHARD
+ *     forward, ahead   0UNSHARD 0UNSHARD 0F0 0RESHARD 0UNSHARD 0F1 0RESHARD 0B0 0B1 0RESHARD */
+void ovl_schedule_reshard(const ovl_schedule *in, bool always, bool ahead, ovl_schedule *out,
+                          ovl_arena *arena);
+
+/* How parameters are sharded: what UNSHARD and RESHARD are placed by. */
+typedef struct ovl_schedule_shards {
+    bool sharded;
+    int reshard;    /* ovl_reshard */
+    int64_t active; /* OVL_RESHARD_WINDOW: stages that are kept */
+    bool ahead;     /* the others */
+} ovl_schedule_shards;
+
+/* What data parallelism adds, where it is not in the list yet: REDUCE_GRAD, and of sharded
+ * parameters UNSHARD and RESHARD. */
+void ovl_schedule_add_data(ovl_schedule *schedule, const ovl_schedule_shards *how,
+                           ovl_arena *arena);
 
 /* SEND after each compute action whose result another rank needs, and its RECV appended to that
  * rank's list at the same moment. In rounds over ranks 0 .. P-1; in a round each rank whose next

@@ -13,12 +13,17 @@
  *     gradient  skip a forward that would come too late for the next rank, which has work
  *     fill      start a W that does not fit the wait even where no other rank waits longer
  *
+ * With fewer than 2p microbatches eight more attempts let a rank run as many further forwards as
+ * the one before it, if that one has run all: else with fewer than p most ranks would run one
+ * forward before each gradient. On 4 ranks with 2 microbatches of 1 ms each: 11 ms, not 15.
+ *
  * (arXiv 2401.10241, and the scheduler published with it) */
 #include "models/schedule.h"
 
 typedef struct attempt {
     const ovl_schedule_spec *spec;
     bool eager, gradient, fill;
+    bool few;                          /* microbatches: the last rule above */
     uint64_t *limit;                   /* [p] bytes */
     uint32_t *f, *b, *w;               /* [p] how many ran */
     uint64_t *held;                    /* [p] bytes */
@@ -117,10 +122,11 @@ static void warm_up(attempt *t)
         t->more[j] = spare_forwards(t, j, gradient + spec->hop, &until);
         gradient = OVL_MAX(until, gradient + spec->hop) + spec->input[j];
     }
-    for (uint32_t j = 0; j < p; j++) {
-        if (j > 0 && t->more[j] > 0 && t->more[j] >= t->more[j - 1]) {
-            t->more[j] = t->more[j - 1] ? t->more[j - 1] - 1 : 0;
-        }
+    for (uint32_t j = 1; j < p; j++) {
+        uint32_t before = t->more[j - 1];
+        bool as_many = t->few && before + 1 == spec->microbatches;
+        uint32_t most = as_many ? before : before ? before - 1 : 0;
+        t->more[j] = OVL_MIN(t->more[j], most);
     }
     for (uint32_t j = 0; j < p; j++) {
         for (uint32_t k = 0; k < t->more[j]; k++) {
@@ -271,13 +277,16 @@ static void release(attempt *t)
     }
 }
 
+/* Strict attempts first: of equals the first is taken. */
 static bool search(const ovl_schedule_spec *spec, uint32_t factor, ovl_action_list *lists,
                    ovl_errs *errs)
 {
     ovl_time best = OVL_NEVER;
-    for (unsigned k = 8; k-- > 0;) {
+    unsigned attempts = spec->microbatches < 2 * (uint64_t)spec->ranks ? 16 : 8;
+    for (unsigned i = 0; i < attempts; i++) {
         ovl_arena scratch = {0};
-        attempt t = {.spec = spec, .eager = k & 4, .gradient = k & 2, .fill = k & 1};
+        unsigned k = ~i;
+        attempt t = {.spec = spec, .eager = k & 4, .gradient = k & 2, .fill = k & 1, .few = i >= 8};
         prepare(&t, factor, &scratch);
         ovl_time longest = attempt_all(&t);
         for (uint32_t j = 0; longest < best && j < spec->ranks; j++) {

@@ -83,29 +83,69 @@ static void data_defaults(void *value)
 {
     ovl_pipe_data *data = value;
     data->group = "dp";
-    data->active_stages = 3;
+    data->shards.active = 3;
+    data->shards.ahead = true;
+    data->buckets = 1;
+}
+
+static const char *const reshard_names[] = {"window", "forward", "always", NULL};
+
+static void check_data(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
+{
+    static const char *const keys[] = {"reshard", "active_stages", "prefetch"};
+    const ovl_pipe_data *data = value;
+    (void)arena;
+    for (uint32_t i = 0; i < OVL_COUNT(keys); i++) {
+        const ovl_node *key = ovl_node_get(node, keys[i]);
+        bool belongs = data->shards.sharded &&
+                       (i == 0 || (data->shards.reshard == OVL_RESHARD_WINDOW) == (i == 1));
+        if (ovl_node_gives(node, keys[i]) && !belongs) {
+            ovl_error(errs, OVL_E_INPUT, key->mark, "%s needs sharded: true%s", keys[i],
+                      i == 0   ? ""
+                      : i == 1 ? " and reshard: window"
+                               : " and reshard: forward or always");
+        }
+    }
 }
 
 static const ovl_field data_fields[] = {
     OVL_FIELD(ovl_pipe_data, group, "group", OVL_F_TEXT, 0,
               "Ranks that have the same stages of different pipelines. Default `dp`."),
     OVL_FIELD(
-        ovl_pipe_data, sharded, "sharded", OVL_F_BOOL, 0,
+        ovl_pipe_data, shards.sharded, "sharded", OVL_F_BOOL, 0,
         "Parameters and gradients are sharded over the group: UNSHARD gathers those of a stage, "
         "RESHARD lets them go, REDUCE_GRAD is a reduce-scatter. Default false: it is an "
         "all-reduce."),
     OVL_FIELD_MORE(
-        ovl_pipe_data, active_stages, "active_stages", OVL_F_COUNT, OVL_FIELD_POSITIVE,
-        "Sharded: the parameters of the next so many distinct stages are kept there; a gather "
-        "waits until those let go before it are no longer used. Default 3, as in PyTorch.",
+        ovl_pipe_data, shards.active, "active_stages", OVL_F_COUNT, OVL_FIELD_POSITIVE,
+        "With `reshard: window`, the stages that are kept. As many as a rank has: each is gathered "
+        "once. Default 3, as in PyTorch.",
         .min = 1, .max = 65534),
+    OVL_FIELD_MORE(
+        ovl_pipe_data, shards.reshard, "reshard", OVL_F_ENUM, 0,
+        "Sharded: when gathered parameters are let go. `window`: when they are none of the next "
+        "`active_stages` distinct stages, as PyTorch places UNSHARD and RESHARD. `forward`: after "
+        "each forward; the next backward gathers them again and keeps them (fully_shard with "
+        "reshard_after_forward in a pipeline). `always`: after each action, so that each forward "
+        "and backward of each microbatch gathers anew. A gather waits until those let go before it "
+        "are no longer used. Default `window`.",
+        .names = reshard_names),
+    OVL_FIELD(ovl_pipe_data, shards.ahead, "prefetch", OVL_F_BOOL, 0,
+              "With the other two, each gather is issued in front of the action before its own; up "
+              "to two copies are there. Default true."),
+    OVL_FIELD_MORE(
+        ovl_pipe_data, buckets, "buckets", OVL_F_COUNT, OVL_FIELD_POSITIVE,
+        "The gradients of a stage are reduced in so many parts: its last backward makes one after "
+        "the other, and each is reduced while the next are made. Default 1: all behind the last "
+        "backward.",
+        .min = 1, .max = 1000),
 };
 
 const ovl_table ovl_pipe_data_table = {
     .title = "overlap.pipeline.data_parallel",
     .intro =
-        "The gradients of each stage are reduced once, after its last backward; the optimizer "
-        "receives each (rank, microbatch) gradient exactly once, which is proved.\n\n"
+        "The gradients of each stage are reduced once, with or behind its last backward; the "
+        "optimizer receives each (rank, microbatch) gradient exactly once, which is proved.\n\n"
         "    mesh: {axes: {dp: 8, pp: 4}}\n"
         "    overlap:\n"
         "      pipeline: {schedule: 1f1b, microbatches: 16, data_parallel: {group: dp, sharded: "
@@ -115,6 +155,7 @@ const ovl_table ovl_pipe_data_table = {
     .size = sizeof(ovl_pipe_data),
     .mark = offsetof(ovl_pipe_data, mark),
     .defaults = data_defaults,
+    .check = check_data,
 };
 
 /* --- The pipeline --- */
@@ -213,8 +254,9 @@ static const ovl_field pipeline_fields[] = {
                    "puts it, when the other side sends. Default `late`.",
                    .names = receive_names),
     OVL_FIELD_SET(ovl_pipeline, alpha, has_alpha, "alpha", OVL_F_TIME, 0,
-                  "Latency of a transfer. Default: the hardware's entry for send_recv; without one "
-                  "a transfer takes no time.",
+                  "Latency of a transfer, whatever ranks it is between. Default: the hardware's "
+                  "entry for send_recv, which may differ inside a node and between nodes; without "
+                  "one a transfer takes no time.",
                   .min = 0),
     OVL_FIELD_SET(ovl_pipeline, beta, has_beta, "beta", OVL_F_RATE, OVL_FIELD_POSITIVE,
                   "Bytes per second of a transfer.", .min = 0),

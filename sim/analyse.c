@@ -390,6 +390,7 @@ static void make_not_modelled(analysis *a)
     }
     a->out->not_modelled = list;
     a->out->n_not_modelled = n;
+    a->out->microbatches = a->options->microbatches;
 }
 
 /* --- The whole --- */

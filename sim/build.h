@@ -34,16 +34,24 @@ bool ovl_match_communication(ovl_program *p, ovl_comm *comms, ovl_arena *arena, 
 typedef OVL_VEC(uint32_t) ovl_mate_starts;
 typedef OVL_VEC(ovl_mate) ovl_mates;
 
+/* Sends and receives of a code by slot, so that its operations are gone through once and not for
+ * each communicator: those of slot s are local[first[s]] .. local[first[s + 1] - 1], in order. */
+typedef struct ovl_messages {
+    const uint32_t *first; /* [n_slots + 1] */
+    const uint32_t *local;
+} ovl_messages;
+
 /* Pairs the sends and receives of a communicator, the first of its kind; appends to both lists (the
  * closing entry of the starts is left out). *mates is where its places begin in `starts`, OVL_NONE
  * if it has neither sends nor receives. False and errors if one has no other side. */
-bool ovl_pair_up(const ovl_program *p, uint32_t comm, uint32_t *mates, ovl_mate_starts *starts,
-                 ovl_mates *list, ovl_errs *errs);
+bool ovl_pair_up(const ovl_program *p, uint32_t comm, const ovl_messages *codes, uint32_t *mates,
+                 ovl_mate_starts *starts, ovl_mates *list, ovl_errs *errs);
 
-/* Do any of its members send or receive in it? `codes`: [n_codes] has it such operations, by slot,
- * from ovl_pairs_of. */
-bool ovl_pairs_any(const ovl_program *p, uint32_t comm, const bool *const *codes);
-const bool *const *ovl_pairs_of(const ovl_program *p, ovl_arena *scratch);
+/* Do any of its members send or receive in it? */
+bool ovl_pairs_any(const ovl_program *p, uint32_t comm, const ovl_messages *codes);
+
+/* The messages of each code: [n_codes]. */
+const ovl_messages *ovl_pairs_of(const ovl_program *p, ovl_arena *scratch);
 
 /* Can communicators of the kind state different times for what meets? Do both sides state one time
  * in this communicator? */

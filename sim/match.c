@@ -281,14 +281,14 @@ static bool pair_all(matching *m)
     const ovl_program *p = m->p;
     bool good = true;
     ovl_arena scratch = {0};
-    const bool *const *codes = ovl_pairs_of(p, &scratch);
+    const ovl_messages *codes = ovl_pairs_of(p, &scratch);
     for (uint32_t c = 0; c < p->n_comms; c++) {
         uint32_t kind = p->comms[c].kind;
         uint8_t *agree = &m->good.data[kind];
         if ((*agree & PAIRS_AGREE) == 0) {
             uint32_t *mates = &m->kinds.data[kind].mates;
             bool paired = !ovl_pairs_any(p, c, codes) ||
-                          ovl_pair_up(p, c, mates, &m->starts, &m->mates, m->errs);
+                          ovl_pair_up(p, c, codes, mates, &m->starts, &m->mates, m->errs);
             *agree |= paired ? PAIRS_AGREE : 0;
             good &= paired;
         }

@@ -71,45 +71,64 @@ static bool add_half(const ovl_program *p, uint32_t comm, uint32_t place, uint32
     return true;
 }
 
-const bool *const *ovl_pairs_of(const ovl_program *p, ovl_arena *scratch)
+static bool is_message(const ovl_op *op)
 {
-    const bool **codes = OVL_NEW_ARRAY(scratch, const bool *, p->n_codes);
-    for (uint32_t c = 0; c < p->n_codes; c++) {
-        bool *slots = OVL_NEW_ARRAY(scratch, bool, p->codes[c].n_slots);
-        for (uint32_t i = 0; i < p->codes[c].n_ops; i++) {
-            const ovl_op *op = &p->codes[c].ops[i];
-            if (op->kind == OVL_SEND || op->kind == OVL_RECV) {
-                slots[op->comm] = true;
-            }
+    return op->kind == OVL_SEND || op->kind == OVL_RECV;
+}
+
+static ovl_messages messages_of(const ovl_code *code, ovl_arena *scratch)
+{
+    uint32_t *first = OVL_NEW_ARRAY(scratch, uint32_t, (size_t)code->n_slots + 2), n = 0;
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        if (is_message(&code->ops[i])) {
+            first[code->ops[i].comm + 2]++;
+            n++;
         }
-        codes[c] = slots;
+    }
+    for (uint32_t s = 2; s <= code->n_slots; s++) {
+        first[s] += first[s - 1];
+    }
+    uint32_t *local = OVL_NEW_ARRAY(scratch, uint32_t, n);
+    for (uint32_t i = 0; n && i < code->n_ops; i++) {
+        if (is_message(&code->ops[i])) {
+            local[first[code->ops[i].comm + 1]++] = i;
+        }
+    }
+    return (ovl_messages){first, local};
+}
+
+const ovl_messages *ovl_pairs_of(const ovl_program *p, ovl_arena *scratch)
+{
+    ovl_messages *codes = OVL_NEW_ARRAY(scratch, ovl_messages, p->n_codes);
+    for (uint32_t c = 0; c < p->n_codes; c++) {
+        codes[c] = messages_of(&p->codes[c], scratch);
     }
     return codes;
 }
 
-bool ovl_pairs_any(const ovl_program *p, uint32_t comm, const bool *const *codes)
+bool ovl_pairs_any(const ovl_program *p, uint32_t comm, const ovl_messages *codes)
 {
     const ovl_comm *c = &p->comms[comm];
     for (uint32_t i = c->first_member; i < c->first_member + c->n_members; i++) {
         uint32_t slot = p->member_slots[i];
-        if (slot != OVL_NONE && codes[p->ranks[p->members[i]].code][slot]) {
+        const ovl_messages *m = &codes[p->ranks[p->members[i]].code];
+        if (slot != OVL_NONE && m->first[slot] < m->first[slot + 1]) {
             return true;
         }
     }
     return false;
 }
 
-static bool collect_halves(const ovl_program *p, uint32_t comm, halves *list, ovl_errs *errs)
+static bool collect_halves(const ovl_program *p, uint32_t comm, const ovl_messages *codes,
+                           halves *list, ovl_errs *errs)
 {
     bool good = true;
     for (uint32_t place = 0; place < p->comms[comm].n_members; place++) {
-        const ovl_code *code = &p->codes[p->ranks[rank_at(p, comm, place)].code];
+        const ovl_messages *m = &codes[p->ranks[rank_at(p, comm, place)].code];
         uint32_t slot = p->member_slots[p->comms[comm].first_member + place];
-        for (uint32_t i = 0; slot != OVL_NONE && i < code->n_ops; i++) {
-            const ovl_op *op = &code->ops[i];
-            if ((op->kind == OVL_SEND || op->kind == OVL_RECV) && op->comm == slot) {
-                good &= add_half(p, comm, place, i, list, errs);
-            }
+        for (uint32_t i = slot == OVL_NONE ? 0 : m->first[slot];
+             slot != OVL_NONE && i < m->first[slot + 1]; i++) {
+            good &= add_half(p, comm, place, m->local[i], list, errs);
         }
     }
     return good;
@@ -208,25 +227,71 @@ static int compare_mets(const void *a, const void *b)
     return (x->mate.local > y->mate.local) - (x->mate.local < y->mate.local);
 }
 
-static void keep(const ovl_comm *comm, mets *all, ovl_mate_starts *starts, ovl_mates *list)
+/* By place: stable, so that only those of several peers are out of order. */
+static met *by_place(const mets *all, uint32_t places, uint32_t *first, ovl_arena *scratch)
 {
-    qsort(all->data, all->len, sizeof *all->data, compare_mets);
-    for (uint32_t place = 0, i = 0; place < comm->n_members; place++) {
-        ovl_vec_push(starts, list->len);
-        for (; i < all->len && all->data[i].place == place; i++) {
-            ovl_vec_push(list, all->data[i].mate);
-        }
+    met *sorted = OVL_NEW_ARRAY(scratch, met, all->len);
+    for (uint32_t i = 0; i < all->len; i++) {
+        first[all->data[i].place + 1]++;
     }
+    for (uint32_t place = 0; place < places; place++) {
+        first[place + 1] += first[place];
+    }
+    for (uint32_t i = all->len; i-- > 0;) {
+        sorted[--first[all->data[i].place + 1]] = all->data[i];
+    }
+    return sorted;
 }
 
-bool ovl_pair_up(const ovl_program *p, uint32_t comm, uint32_t *mates, ovl_mate_starts *starts,
-                 ovl_mates *list, ovl_errs *errs)
+static bool ascend(const met *list, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        if (list[i - 1].mate.local > list[i].mate.local) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void keep(const ovl_comm *comm, const mets *all, ovl_mate_starts *starts, ovl_mates *list)
+{
+    ovl_arena scratch = {0};
+    uint32_t *first = OVL_NEW_ARRAY(&scratch, uint32_t, (size_t)comm->n_members + 2);
+    met *sorted = by_place(all, comm->n_members, first, &scratch);
+    for (uint32_t place = 0; place < comm->n_members; place++) {
+        uint32_t from = first[place + 1];
+        uint32_t n = (place + 1 < comm->n_members ? first[place + 2] : all->len) - from;
+        if (!ascend(sorted + from, n)) {
+            qsort(sorted + from, n, sizeof *sorted, compare_mets);
+        }
+        ovl_vec_push(starts, list->len);
+        for (uint32_t i = from; i < from + n; i++) {
+            ovl_vec_push(list, sorted[i].mate);
+        }
+    }
+    ovl_arena_free(&scratch);
+}
+
+static bool in_order(const halves *list)
+{
+    for (uint32_t i = 1; i < list->len; i++) {
+        if (compare_halves(&list->data[i - 1], &list->data[i]) > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool ovl_pair_up(const ovl_program *p, uint32_t comm, const ovl_messages *codes, uint32_t *mates,
+                 ovl_mate_starts *starts, ovl_mates *list, ovl_errs *errs)
 {
     halves found = {0};
     mets all = {0};
-    bool good = collect_halves(p, comm, &found, errs);
+    bool good = collect_halves(p, comm, codes, &found, errs);
     if (found.len) {
-        qsort(found.data, found.len, sizeof *found.data, compare_halves);
+        if (!in_order(&found)) { /* what goes one way only is */
+            qsort(found.data, found.len, sizeof *found.data, compare_halves);
+        }
         good = good && meet(p, comm, &found, &all, errs);
     }
     *mates = all.len ? starts->len : OVL_NONE;

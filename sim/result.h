@@ -325,8 +325,10 @@ typedef struct ovl_result {
     ovl_result_equation equation;
     ovl_result_idle idle;
     ovl_result_host host;
+    uint32_t microbatches;             /* of each pipeline; 0: not known, or none */
     const ovl_result_what_if *what_if; /* NULL: not asked for */
     uint32_t n_what_if;
+    const char *what_if_note; /* what could not be tried, or NULL */
     const ovl_result_rank *ranks;
     uint32_t n_ranks;
     const ovl_result_collective *collectives; /* by rank, then start, then name */
@@ -367,7 +369,9 @@ typedef enum ovl_worth {
 } ovl_worth;
 
 #define OVL_WORTH_DEFAULT_NAMES                                                                    \
-    8 /* the default simulates the most exposed names, at most so many */
+    8 /* the default simulates the most exposed names, at most so many, */
+#define OVL_WORTH_DEFAULT_OPS                                                                      \
+    16000000u /* and at most so many operations in all, but always one name */
 
 typedef struct ovl_analyse_options {
     ovl_interference interference;
@@ -382,6 +386,7 @@ typedef struct ovl_analyse_options {
     uint64_t memory;        /* bytes a run may take; 0: no limit */
     const char *const *not_modelled; /* what the caller knows is left out; copied into the result */
     uint32_t n_not_modelled;
+    uint32_t microbatches; /* of each pipeline; 0: not known, or none */
     ovl_useful useful;
     bool no_fold;                 /* simulate every rank, also those that do the same (fold.h) */
     const ovl_measured *measured; /* of a replayed trace; else NULL */

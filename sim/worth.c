@@ -70,6 +70,13 @@ static void find_candidates(search *s, uint32_t n_rows)
     qsort(s->candidates.data, s->candidates.len, sizeof *s->candidates.data, compare_candidates);
 }
 
+/* A large program is simulated again for fewer names. */
+static uint32_t default_names(const ovl_program *p)
+{
+    uint32_t affordable = OVL_WORTH_DEFAULT_OPS / OVL_MAX(p->n_ops, 1);
+    return OVL_MIN(OVL_WORTH_DEFAULT_NAMES, OVL_MAX(affordable, 1));
+}
+
 static bool wanted(const search *s, uint32_t place, ovl_id always)
 {
     const candidate *c = &s->candidates.data[place];
@@ -83,7 +90,7 @@ static bool wanted(const search *s, uint32_t place, ovl_id always)
     case OVL_WORTH_DEFAULT:
         break;
     }
-    return place < OVL_WORTH_DEFAULT_NAMES || c->name == always;
+    return place < default_names(s->c->program) || c->name == always;
 }
 
 /* The name whose operations carry the cost. */

@@ -18,7 +18,8 @@
 
 /* Fills u_variant, interference and worth of the rows whose names the options ask for. By default
  * those are the most exposed names (the sum over a name's occurrences of the largest exposure on
- * any rank), then the longest, up to OVL_WORTH_DEFAULT_NAMES, and `always` if it is a name. */
+ * any rank), then the longest, up to OVL_WORTH_DEFAULT_NAMES (fewer of a
+ * program of millions of operations), and `always` if it is a name. */
 void ovl_worth_find(const ovl_causes *causes, const ovl_feeds *feeds,
                     const ovl_analyse_options *options, ovl_id always, ovl_rows *rows);
 

@@ -11,6 +11,7 @@
 #define FIRST_BUCKETS 30
 #define LAST_BUCKETS  5
 #define MOST_CODES    40
+#define MOST_GROUPS   40
 #define MOST_VARIANTS 100
 
 static const char *const scope_words[] = {"GPU", "node", "cluster"};
@@ -96,7 +97,7 @@ static void groups(ovl_out *out, const ovl_facts *facts, ovl_arena *arena)
     ovl_out_title(out, "\nGroups");
     ovl_grid grid;
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
-    for (uint32_t i = 0; i < OVL_MIN(facts->n_groups, MOST_CODES); i++) {
+    for (uint32_t i = 0; i < OVL_MIN(facts->n_groups, MOST_GROUPS); i++) {
         const ovl_group_facts *g = &facts->groups[i];
         const char *size = g->fewest == g->most ? ovl_arena_printf(arena, "%" PRIu32, g->most)
                                                 : ovl_arena_printf(arena, "%" PRIu32 "-%" PRIu32,
@@ -106,7 +107,7 @@ static void groups(ovl_out *out, const ovl_facts *facts, ovl_arena *arena)
         ovl_grid_row(&grid, cells);
     }
     ovl_grid_end(&grid, out, 2);
-    more(out, facts->n_groups, MOST_CODES);
+    more(out, facts->n_groups, MOST_GROUPS);
 }
 
 static const char *members_text(const ovl_bucket_line *b, ovl_arena *arena)

@@ -93,8 +93,7 @@ static bool lower_schedule(ovl_work *work, const ovl_args *args, const ovl_pipel
 {
     bool placed = ovl_schedule_has(s, OVL_ACT_SEND_F, OVL_ACT_RECV_B);
     if (pipe->data.given) {
-        ovl_schedule_add_data(s, pipe->data.sharded ? (uint32_t)pipe->data.active_stages : 0,
-                              &work->arena);
+        ovl_schedule_add_data(s, &pipe->data.shards, &work->arena);
     }
     if (placed) {
         return true;

@@ -116,12 +116,12 @@ IDLE(schedule, OVL_IDLE_SCHEDULE)
 IDLE(host, OVL_IDLE_HOST)
 
 /* Microbatches of all data-parallel ranks: what the optimizer's gradients were proved to be summed
- * from, "1/1024". */
+ * from, "1/1024"; else those of a pipeline. */
 static bool per_microbatch(const ovl_result *r, int64_t *value)
 {
     int64_t n = r->gradient_scale && strncmp(r->gradient_scale, "1/", 2) == 0
                     ? strtoll(r->gradient_scale + 2, NULL, 10)
-                    : 0;
+                    : r->microbatches;
     *value = n > 0 ? r->step / n : 0;
     return n > 0;
 }
@@ -159,7 +159,8 @@ const ovl_metric ovl_metrics[] = {
     {"schedule", OVL_METRIC_TIME, "idle time of all ranks: what was not issued yet", schedule},
     {"host", OVL_METRIC_TIME, "idle time of all ranks: the host", host},
     {"per_microbatch", OVL_METRIC_TIME,
-     "step over the microbatches of all data-parallel ranks whose gradients it sums",
+     "step over the microbatches of all data-parallel ranks whose gradients it sums, or of a "
+     "pipeline",
      per_microbatch},
 };
 const uint32_t ovl_n_metrics = OVL_COUNT(ovl_metrics);

@@ -4,15 +4,18 @@
  *
  *     names        texts that the columns name, op, group, by refer to; -1: none
  *     lanes        {rank, name}: bars of one lane never overlap
- *     bars         kind: 0 kernel, 1 communication, 2 copy, 3 host, 4 marker
- *                  wait_ps: it waited so long, in place, for other ranks or an engine, before it
- * began why, by: what it waited for last ("after", names[by]); whys has the words slow: which entry
- * of `slow` tells how it was held back; -1: it was not slow         {lost: [[name, time_ps,
- * lost_ps] ...], at: [from_ps, to_ps, rate ...]} critical     indices of bars on the critical path
+ *     bars         their columns, of which
+ *       kind       0 kernel, 1 communication, 2 copy, 3 host, 4 marker; kernels of a pipeline:
+ *                  5 forward, 6 backward, 7 and 8 its parts, for inputs and for weights, 9 a pair
+ *       wait_ps    it waited so long, in place, for other ranks or an engine, before it began
+ *       why, by    what it waited for last ("after", names[by]); whys has the words
+ *       slow       which entry of `slow` tells how it was held back; -1: it was not
+ *     slow         {lost: [[name, time_ps, lost_ps] ...], at: [from_ps, to_ps, rate ...]}
+ *     critical     indices of bars on the critical path
  */
 #include "tools/page.h"
 
-typedef enum bar_kind { KERNEL, COMMUNICATION, COPYING, HOST, MARKER } bar_kind;
+typedef enum bar_kind { KERNEL, COMMUNICATION, COPYING, HOST, MARKER, STAGES } bar_kind;
 
 typedef struct bar {
     uint32_t lane, name, by, slow, group, op, members;
@@ -100,8 +103,8 @@ static void settle_lanes(maker *m, uint32_t first_bar)
 static bar_kind kind_of(const ovl_op *op)
 {
     switch ((ovl_op_kind)op->kind) {
-    case OVL_KERNEL:
-        return KERNEL;
+    case OVL_KERNEL: /* parts of a stage follow in their order */
+        return op->part == OVL_PART_NONE ? KERNEL : (bar_kind)(STAGES + op->part - 1);
     case OVL_COPY:
         return COPYING;
     case OVL_HOST:

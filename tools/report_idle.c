@@ -317,5 +317,8 @@ void ovl_report_what_if(ovl_out *out, const ovl_result *result)
         what_if_row(&grid, result, &result->what_if[i], &scale, &arena);
     }
     ovl_grid_end(&grid, out, 2);
+    if (result->what_if_note) {
+        ovl_wrap(out, "  ", 2, result->what_if_note, OVL_TERMINAL);
+    }
     ovl_arena_free(&arena);
 }

@@ -50,6 +50,7 @@ static bool simulate(const ovl_sweep *sweep, const ovl_scenario *scenario, ovl_w
             .description = scenario->description,
             .not_modelled = lowered.not_modelled,
             .n_not_modelled = lowered.n_not_modelled,
+            .microbatches = lowered.microbatches,
         };
         good = ovl_analyse(&lowered.program, &options, arena, result, NULL, errs);
     }

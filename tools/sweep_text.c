@@ -384,6 +384,36 @@ static const char *left_out(shown *v)
     return text;
 }
 
+/* Microbatches of a point: its step over what one takes; 0: not known. */
+static int64_t microbatches(const ovl_point *p, uint32_t per)
+{
+    if (!ovl_point_sound(p) || !ovl_has_figure(&p->figures, per) || p->figures.value[per] <= 0) {
+        return 0;
+    }
+    int64_t each = p->figures.value[per];
+    return (p->figures.value[OVL_M_STEP] + each / 2) / each;
+}
+
+/* A step that does less is shorter: no reason to choose it. */
+static const char *other_work(const ovl_sweep *s, ovl_arena *a)
+{
+    ovl_errs errs = {.arena = a};
+    uint32_t per = ovl_metric_find("per_microbatch", "objective", &errs);
+    int64_t least = INT64_MAX, most = 0;
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        int64_t n = microbatches(&s->points[i], per);
+        least = n ? OVL_MIN(least, n) : least;
+        most = OVL_MAX(most, n);
+    }
+    return most <= least
+               ? ""
+               : ovl_arena_printf(a,
+                                  "; the points do different work, %" PRId64 " to %" PRId64
+                                  " microbatches: --objective per_microbatch compares "
+                                  "what is done",
+                                  least, most);
+}
+
 static void best_line(ovl_out *out, shown *v)
 {
     const ovl_sweep *s = v->s;
@@ -406,6 +436,9 @@ static void best_line(ovl_out *out, shown *v)
         text = ovl_arena_printf(a, "%s%s%s", text, i ? ", " : "; where ", s->where[i].text);
     }
     text = *left ? ovl_arena_printf(a, "%s; left out: %s", text, left) : text;
+    if (s->objective == OVL_M_STEP && s->best != OVL_NONE) {
+        text = ovl_arena_printf(a, "%s%s", text, other_work(s, a));
+    }
     if (s->best != OVL_NONE && s->points[s->best].figures.value[OVL_M_RETRIES] > 0) {
         text = ovl_arena_printf(a, "%s; the time of its retries is not modelled", text);
     }

@@ -10,6 +10,7 @@ typedef struct trial {
     const char *variant;
     const ovl_prepared *prepared;
     const ovl_result *now;
+    const char *note;
     OVL_VEC(ovl_result_what_if) list;
 } trial;
 
@@ -55,23 +56,27 @@ static void try_costs(trial *t, const char *against, const char *change, ovl_alt
     ovl_arena_free(&arena);
 }
 
-/* The scenario with one more --set. False if it does not allow that. */
-static bool try_set(trial *t, const char *against, const char *change, const char *set,
-                    bool other_work)
+#define MORE_SETS 2
+
+/* The scenario with more --set (NULL: none). False if it does not allow that. */
+static bool try_sets(trial *t, const char *against, const char *change,
+                     const char *const more[MORE_SETS], bool other_work)
 {
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
     ovl_scenario scenario;
     ovl_lowered lowered;
     ovl_result then;
-    ovl_set *sets = OVL_NEW_ARRAY(&arena, ovl_set, t->work->n_sets + 1);
-    if (t->work->n_sets) {
-        memcpy(sets, t->work->sets, t->work->n_sets * sizeof *sets);
+    uint32_t n = t->work->n_sets;
+    ovl_set *sets = OVL_NEW_ARRAY(&arena, ovl_set, n + MORE_SETS);
+    if (n) {
+        memcpy(sets, t->work->sets, n * sizeof *sets);
     }
-    sets[t->work->n_sets].text = set;
+    for (uint32_t i = 0; i < MORE_SETS && more[i]; i++) {
+        sets[n++].text = more[i];
+    }
     bool good =
-        ovl_scenario_decode(t->doc, t->variant, sets, t->work->n_sets + 1, &scenario, &arena,
-                            &errs) &&
+        ovl_scenario_decode(t->doc, t->variant, sets, n, &scenario, &arena, &errs) &&
         ovl_lower(&scenario, &arena, &lowered, &errs) &&
         simulate(t, &lowered.program, (ovl_interference)scenario.interference, &arena, &then);
     if (good) {
@@ -79,6 +84,12 @@ static bool try_set(trial *t, const char *against, const char *change, const cha
     }
     ovl_arena_free(&arena);
     return good;
+}
+
+static bool try_set(trial *t, const char *against, const char *change, const char *set,
+                    bool other_work)
+{
+    return try_sets(t, against, change, (const char *const[MORE_SETS]){set}, other_work);
 }
 
 /* --- What is tried --- */
@@ -96,13 +107,31 @@ static void try_more_microbatches(trial *t)
             ovl_arena_printf(arena, "overlap.pipeline.microbatches=%" PRIu32, 2 * m), true);
 }
 
+/* Layers can be shared otherwise; of what is not made of layers it is said why that is not tried.
+ */
+static void try_repartition(trial *t)
+{
+    static const char *const set[MORE_SETS] = {"overlap.pipeline.split=time",
+                                               "overlap.pipeline.layers_per_stage=null"};
+    const ovl_scenario *s = &t->prepared->scenario;
+    bool counted = s->pipeline.layers_per_stage.count > 0;
+    if (s->workload.layers.count == 0) {
+        t->note = "Another split into stages is not tried: the scenario gives whole stages. Give "
+                  "workload.layers instead, and overlap.pipeline.split says how they are shared.";
+    } else if (!counted && s->pipeline.split == OVL_SPLIT_TIME) {
+        t->note =
+            "Another split into stages is not tried: whole layers are shared by time already, "
+            "so that the longest stage is as short as can be.";
+    } else {
+        try_sets(t, "imbalance", "layers shared among the stages by their time",
+                 counted ? set : (const char *const[MORE_SETS]){set[0]}, false);
+    }
+}
+
 static void try_even_stages(trial *t)
 {
-    const ovl_scenario *s = &t->prepared->scenario;
-    bool cut = s->pipeline.given && s->workload.layers.count && s->pipeline.split != OVL_SPLIT_TIME;
-    if (cut) {
-        try_set(t, "imbalance", "layers shared among the stages by their time",
-                "overlap.pipeline.split=time", false);
+    if (t->prepared->scenario.pipeline.given) {
+        try_repartition(t);
     }
     try_costs(t, "imbalance",
               t->now->idle.pipeline ? "all stages like their mean" : "all ranks like their mean",
@@ -124,6 +153,10 @@ static void try_transfers(trial *t)
         try_set(t, "dependency", "sends that do not wait for their receives",
                 "overlap.pipeline.protocol=eager", false);
     }
+    if (pipe->given && pipe->data.given && pipe->data.buckets == 1) {
+        try_set(t, "dependency", "gradients of a stage reduced in 4 parts, as they are made",
+                "overlap.pipeline.data_parallel.buckets=4", false);
+    }
     try_costs(t, "dependency", "each transfer as soon as its input is there, behind no other",
               (ovl_alteration){.early_comm = true});
     try_costs(t, "dependency", "free communication, in the same order",
@@ -134,8 +167,14 @@ static void try_deeper_prefetch(trial *t)
 {
     const ovl_scenario *s = &t->prepared->scenario;
     ovl_arena *arena = &t->work->arena;
-    if (s->pipeline.given && s->pipeline.data.given && s->pipeline.data.sharded) {
-        int64_t n = s->pipeline.data.active_stages + 1;
+    const ovl_schedule_shards *shards = &s->pipeline.data.shards;
+    bool sharded = s->pipeline.given && s->pipeline.data.given && shards->sharded;
+    if (sharded && shards->reshard != OVL_RESHARD_WINDOW && !shards->ahead) {
+        try_set(t, "schedule", "each gather issued before the action in front of its own",
+                "overlap.pipeline.data_parallel.prefetch=true", false);
+    }
+    if (sharded && shards->reshard == OVL_RESHARD_WINDOW) {
+        int64_t n = s->pipeline.data.shards.active + 1;
         try_set(t, "schedule",
                 ovl_arena_printf(arena, "parameters of the next %" PRId64 " stages kept there", n),
                 ovl_arena_printf(arena, "overlap.pipeline.data_parallel.active_stages=%" PRId64, n),
@@ -156,7 +195,7 @@ static void try_deeper_prefetch(trial *t)
 void ovl_what_if(ovl_work *work, const ovl_document *doc, const char *variant,
                  const ovl_prepared *prepared, ovl_result *result)
 {
-    trial t = {work, doc, variant, prepared, result, {0}};
+    trial t = {work, doc, variant, prepared, result, NULL, {0}};
     const ovl_time *piece = result->idle.piece;
     if (result->idle.pipeline && piece[OVL_IDLE_FILL] + piece[OVL_IDLE_DRAIN]) {
         try_more_microbatches(&t);
@@ -173,6 +212,7 @@ void ovl_what_if(ovl_work *work, const ovl_document *doc, const char *variant,
     if (piece[OVL_IDLE_HOST]) {
         try_costs(&t, "host", "a host twice as fast", (ovl_alteration){.host_divisor = 2});
     }
+    result->what_if_note = t.note;
     result->n_what_if = t.list.len;
     result->what_if = ovl_vec_freeze(&t.list, &work->arena);
 }

@@ -5,6 +5,7 @@
  *     fill and drain    a pipeline with twice the microbatches
  *     imbalance         layers shared among stages by time; all stages, or ranks, like their mean
  *     dependency        a communicator for each step from stage to stage; receives posted late;
+ *                       gradients reduced in parts;
  *                       transfers as soon as their input is there; free communication
  *     schedule          transfers as soon as their input is there: the deepest prefetch
  *     host              a host twice as fast

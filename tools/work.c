@@ -143,6 +143,7 @@ bool ovl_work_analyse(ovl_work *work, const ovl_prepared *prepared, const ovl_as
         .description = prepared->scenario.description,
         .not_modelled = prepared->lowered.not_modelled,
         .n_not_modelled = prepared->lowered.n_not_modelled,
+        .microbatches = prepared->lowered.microbatches,
         .measured = prepared->lowered.measured,
         .useful = prepared->lowered.useful,
     };

@@ -72,6 +72,8 @@ What would help, each simulated (times in ms)
                  behind no other
   dependency     free communication, in the same order         the step     55.20 53.70  -2.7   44.1
   host           a host twice as fast                          the step     55.20 54.85  -0.6   45.3
+  Another split into stages is not tried: the scenario gives whole stages. Give workload.layers
+  instead, and overlap.pipeline.split says how they are shared.
 
 Critical path (times in ms)
   start    end   took  rank  stream   operation        started
@@ -213,3 +215,10 @@ $ ovl check tests/cli/scheduled.yaml --set overlap.pipeline.schedule_file=schedu
 $ sed 's/schedule.csv/absent.csv/' tests/cli/scheduled.yaml >"$T/s.yaml" && cp tests/cli/wrong.csv "$T" && ovl check "$T/s.yaml"
 $T/s.yaml:8:29: error: cannot read "$T/absent.csv": no such file
 ? 3
+
+How many microbatches: a step of fewer is shorter, but does less.
+$ ovl sweep scenarios/pipeline/which_schedule.yaml --over overlap.pipeline.microbatches=8,16,32 | sed -n '/^Best/,/^$/p'
+Best: microbatches 8: step 630 ms, peak 15.88 GiB; the points do different work, 8 to 32
+      microbatches: --objective per_microbatch compares what is done
+$ ovl sweep scenarios/pipeline/which_schedule.yaml --over overlap.pipeline.microbatches=8,16,32 --objective per_microbatch | grep '^Best'
+Best: microbatches 32: per_microbatch 51.1875 ms, step 1.638 s, peak 15.88 GiB

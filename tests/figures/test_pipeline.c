@@ -147,6 +147,28 @@ static void data_parallelism_in_a_pipeline(void)
     figure_free(&f);
 }
 
+static void when_stages_are_gathered_and_reduced(void)
+{
+    static const struct {
+        const char *variant;
+        int step;      /* microseconds */
+        uint64_t peak; /* MiB */
+    } want[] = {{"sharded", 17700, 520},
+                {"parts", 15850, 420},
+                {"forward", 17700, 620},
+                {"always", 18000, 620},
+                {"waiting", 25400, 520}};
+    for (size_t i = 0; i < OVL_COUNT(want); i++) {
+        figure f =
+            figure_run_quick("scenarios/pipeline/data_parallel.yaml", want[i].variant, NULL, NULL);
+        CHECK_INT(f.result.step, want[i].step * OVL_US);
+        CHECK_INT(peak_of(&f), want[i].peak * MIB);
+        CHECK_INT(f.result.n_hazards, 0);
+        CHECK_TEXT(f.result.gradient_scale, "1/8");
+        figure_free(&f);
+    }
+}
+
 /* The labels of the early receive: what it adds is dependency, and the receive is named. */
 static void the_early_receive_is_named(void)
 {
@@ -174,6 +196,7 @@ static CU_TestInfo tests[] = {
     {"the early receive is named", the_early_receive_is_named},
     {"what hops cost, in nodes and between them", what_hops_cost},
     {"data parallelism in a pipeline", data_parallelism_in_a_pipeline},
+    {"when stages are gathered and reduced", when_stages_are_gathered_and_reduced},
     CU_TEST_INFO_NULL,
 };
 

@@ -199,14 +199,15 @@ static void a_merged_backward_sends_once(void)
 static void data_parallelism_is_added_once(void)
 {
     bench x = {0};
+    const ovl_schedule_shards window = {.sharded = true, .active = 3}, whole = {0};
     const char *sharded = "0UNSHARD,0F0,0B0,0REDUCE_GRAD,0RESHARD\n";
     CHECK(read_csv(&x, "0F0,0B0\n"));
-    ovl_schedule_add_data(&x.s, 3, &x.arena);
+    ovl_schedule_add_data(&x.s, &window, &x.arena);
     CHECK_TEXT(printed(&x), sharded);
-    ovl_schedule_add_data(&x.s, 3, &x.arena);
+    ovl_schedule_add_data(&x.s, &window, &x.arena);
     CHECK_TEXT(printed(&x), sharded);
     CHECK(read_csv(&x, "0F0,0B0\n"));
-    ovl_schedule_add_data(&x.s, 0, &x.arena);
+    ovl_schedule_add_data(&x.s, &whole, &x.arena);
     CHECK_TEXT(printed(&x), "0F0,0B0,0REDUCE_GRAD\n");
     CHECK(!ovl_schedule_has(&x.s, OVL_ACT_SEND_F, OVL_ACT_RECV_B));
     CHECK(ovl_schedule_has(&x.s, OVL_ACT_RESHARD, OVL_ACT_REDUCE_GRAD));

@@ -1,8 +1,10 @@
 /* The timeline: one canvas for the names of lanes, one for their bars. D3 zooms and makes the scale;
  * bars are drawn by hand, those that would share a pixel as one, so that a frame costs what is seen
  * and not what there is. */
-const LANE = 22, AXIS = 26, NAMES = 168, KINDS = ["kernel", "comm", "copy", "host", "marker"];
-const KIND_WORDS = ["kernel", "communication", "copy", "host", "marker"];
+const LANE = 22, AXIS = 26, NAMES = 168, KINDS = ["kernel", "comm", "copy", "host", "marker", "forward",
+  "backward", "input", "weight", "pair"];
+const KIND_WORDS = ["kernel", "communication", "copy", "host", "marker", "forward", "backward", "backward of the inputs",
+  "backward of the weights", "forward and backward together"];
 
 class Timeline {
   constructor(data) {
@@ -83,7 +85,8 @@ class Timeline {
         make("label", {}, "Ranks ", pick), button("Zoom in", () => this.zoomBy(2)),
         button("Zoom out", () => this.zoomBy(0.5)), button("Whole run", () => this.whole()),
         box("critical path", "critical"), box("interference", "shade")),
-      make("ul", { class: "legend" }, ...KINDS.map((k, i) => make("li", {}, key(k), KIND_WORDS[i])),
+      make("ul", { class: "legend" }, ...KINDS.map((k, i) => (i < 5 || this.data.bars.kind.includes(i) ?
+        make("li", {}, key(k), KIND_WORDS[i]) : null)),
         make("li", {}, key("critical"), "on the critical path (edge)"),
         make("li", {}, "darker: slowed by interference"), make("li", {}, "outlined: waiting in place")),
       this.begin ? make("p", { class: "quiet" }, "Times count from the beginning of the last step; the steps before it lie before 0.") : null,
