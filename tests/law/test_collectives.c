@@ -1,13 +1,7 @@
 /*
-<<<<<<< HEAD
  * test_collectives.c - laws of collectives written by hand on meshes of three axes: over every
  * pair of axes, every operation and algorithm, what is folded gives what every rank by itself
  * gives, what is sent on a link is received, and own links carry what the formula says.
-=======
- * test_collectives.c - laws of collectives written by hand on meshes of three axes: over every pair
- * of axes, every operation and algorithm, what is folded gives what every rank by itself gives,
- * what is sent on a link is received, and own links carry what the formula says.
->>>>>>> moe
  */
 #include "models/cost.h"
 #include "models/lower.h"
