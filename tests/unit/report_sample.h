@@ -7,6 +7,7 @@
 
 #include "tests/support/check.h"
 #include "tools/report.h"
+#include "tools/wrap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -155,22 +156,6 @@ static ovl_result split(void)
         .not_modelled = not_modelled,
         .n_not_modelled = 1,
     };
-}
-
-/* The same in one bucket: 217 = 210 + 7. */
-static ovl_result whole(void)
-{
-    ovl_result r = split();
-    r.variant = "base";
-    r.step = 217 * OVL_MS;
-    r.without_interference = 217 * OVL_MS;
-    r.term[OVL_COMPUTE] = 210 * OVL_MS;
-    r.term[OVL_COMPUTE_STRETCH] = 0;
-    r.term[OVL_COMM_TRANSFER] = 6 * OVL_MS;
-    r.equation = (ovl_result_equation){true,       "bucket_0", "optimizer",  210 * OVL_MS,
-                                       7 * OVL_MS, 0,          210 * OVL_MS, 0};
-    r.startups = 1;
-    return r;
 }
 
 #endif

@@ -1,5 +1,21 @@
 #include "tests/unit/report_sample.h"
 
+/* The same in one bucket: 217 = 210 + 7. */
+static ovl_result whole(void)
+{
+    ovl_result r = split();
+    r.variant = "base";
+    r.step = 217 * OVL_MS;
+    r.without_interference = 217 * OVL_MS;
+    r.term[OVL_COMPUTE] = 210 * OVL_MS;
+    r.term[OVL_COMPUTE_STRETCH] = 0;
+    r.term[OVL_COMM_TRANSFER] = 6 * OVL_MS;
+    r.equation = (ovl_result_equation){true,       "bucket_0", "optimizer",  210 * OVL_MS,
+                                       7 * OVL_MS, 0,          210 * OVL_MS, 0};
+    r.startups = 1;
+    return r;
+}
+
 static void two_runs(void)
 {
     ovl_result a = whole(), b = split();
