@@ -195,6 +195,23 @@ static void say_collectives(recorder *r)
             "were not matched.",
             out->different);
     }
+    if (out->same_rank) {
+        say(r, "WARNING: several files say the same rank, so they are no ranks of one job: "
+               "collectives were not matched.");
+    }
+    if (out->world) {
+        say(r,
+            "%" PRIu32 " of %" PRId64
+            " ranks: waiting for the missing ranks counts as transfer: an upper bound.",
+            out->n_ranks, out->world);
+    }
+    if (out->apart) {
+        say(r,
+            "WARNING: %" PRIu32 " of %" PRIu32
+            " matched collectives end more than 0.1 ms apart: they may not be the same ones (cut "
+            "or sampled traces, other groups), so do not trust their waits and clocks.",
+            out->apart, out->matched);
+    }
     ovl_time last = 0;
     for (uint32_t i = 0; i < out->n_ranks; i++) {
         last = OVL_MAX(last, out->ranks[i].begin);

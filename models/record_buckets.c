@@ -407,7 +407,8 @@ static void say(rebucket *b, uint32_t before, bool known)
     char alpha[OVL_UNITS_TEXT], cap[OVL_UNITS_TEXT];
     const char *how = known               ? ""
                       : b->line.sizes > 1 ? ", from a line through bytes and times"
-                                          : ", since one size cannot tell it";
+                      : b->line.n         ? ", since one size cannot tell it"
+                                          : ", since no size is known";
     ovl_print_time(alpha, (ovl_time)b->line.alpha / OVL_NS * OVL_NS);
     ovl_print_bytes(cap, b->what_if->bucket_cap);
     ovl_record_say(b->rec, b->arena,

@@ -188,23 +188,92 @@ static ovl_time over_link(const ovl_change_link *link, const ovl_rec_op *op, dou
     return time_of(alpha * link->latency) + time_of(((double)op->length - alpha) / link->bandwidth);
 }
 
+static bool over_this(const ovl_rec_op *op, const ovl_recorded *rec, const ovl_change_link *link,
+                      ovl_id group)
+{
+    bool send = op->kind == OVL_SEND && !link->group &&
+                (link->op == OVL_COLL_COUNT || link->op == OVL_SEND_RECV);
+    return send || is_of(rec, op, group, link->op);
+}
+
+/* The shortest of what the link carries; NULL: nothing. */
+static const ovl_rec_op *shortest(const ovl_recorded *rec, const ovl_change_link *link,
+                                  ovl_id group)
+{
+    const ovl_rec_op *least = NULL;
+    for (uint32_t r = 0; r < rec->n_ranks; r++) {
+        for (uint32_t i = 0; i < rec->ranks[r].n_ops; i++) {
+            const ovl_rec_op *op = &rec->ranks[r].ops[i];
+            if (over_this(op, rec, link, group) && (!least || op->length < least->length)) {
+                least = op;
+            }
+        }
+    }
+    return least;
+}
+
+static bool alpha_too_long(const ovl_recorded *rec, const ovl_change_link *link,
+                           const ovl_rec_op *least, ovl_errs *errs)
+{
+    char alpha[OVL_UNITS_TEXT], length[OVL_UNITS_TEXT];
+    ovl_error(errs, OVL_E_INPUT, link->mark, "alpha is %s, but \"%s\" took only %s",
+              ovl_print_time(alpha, link->alpha), ovl_shown(text_of(rec, least->name), errs->arena),
+              ovl_print_time(length, least->length));
+    return false;
+}
+
+/* What was done to how many, where alpha comes from, and what that is worth. */
+static void say_link(ovl_recorded *rec, const ovl_change_link *link, const ovl_rec_line *line,
+                     uint32_t n, double used, bool alone, ovl_arena *arena)
+{
+    char alpha[OVL_UNITS_TEXT], cut[OVL_UNITS_TEXT];
+    bool capped = !link->has_alpha && line->sizes > 1 && used < line->alpha;
+    const char *how = link->has_alpha   ? ""
+                      : line->sizes > 1 ? ", from a line through bytes and times"
+                      : line->n         ? ", since one size cannot tell it"
+                                        : ", since no size is known";
+    ovl_print_time(alpha, (ovl_time)used / OVL_NS * OVL_NS);
+    if (capped) {
+        ovl_print_time(cut, (ovl_time)line->alpha / OVL_NS * OVL_NS);
+        how = ovl_arena_printf(arena,
+                               ", the shortest of them: the line through bytes and times says %s, "
+                               "which does not fit, so the split is a guess",
+                               cut);
+    }
+    const char *holds = !alone   ? ""
+                        : capped ? " They hold the waiting for ranks that are not there, which is "
+                                   "scaled as well."
+                                 : " They hold the waiting for ranks that are not there, which is "
+                                   "scaled as well: an upper bound.";
+    ovl_record_say(rec, arena,
+                   ovl_arena_printf(arena,
+                                    "What if %" PRIu32
+                                    " operations had %.6g times the bandwidth and %.6g times the "
+                                    "latency; alpha is %s%s.%s",
+                                    n, link->bandwidth, link->latency, alpha, how, holds));
+}
+
 static bool change_link(ovl_recorded *rec, const ovl_change_link *link, ovl_arena *arena,
                         ovl_errs *errs)
 {
-    char alpha[OVL_UNITS_TEXT];
     ovl_id group = link->group ? group_named(rec, link->group) : OVL_NONE;
     uint32_t n = 0, alone = 0;
     if (link->group && group == OVL_NONE) {
         return unknown_group(rec, link->group, link->mark, errs);
     }
+    const ovl_rec_op *least = shortest(rec, link, group);
+    if (!least) {
+        return no_collective(rec, link, errs);
+    }
+    if (link->has_alpha && link->alpha > least->length) {
+        return alpha_too_long(rec, link, least, errs);
+    }
     ovl_rec_line line = ovl_record_line(rec, group, link->op);
-    double fitted = line.sizes > 1 ? line.alpha : 0;
+    double fitted = line.sizes > 1 ? OVL_MIN(line.alpha, (double)least->length) : 0;
     for (uint32_t r = 0; r < rec->n_ranks; r++) {
         for (uint32_t i = 0; i < rec->ranks[r].n_ops; i++) {
             ovl_rec_op *op = &rec->ranks[r].ops[i];
-            bool send = op->kind == OVL_SEND && !link->group &&
-                        (link->op == OVL_COLL_COUNT || link->op == OVL_SEND_RECV);
-            if (send || is_of(rec, op, group, link->op)) {
+            if (over_this(op, rec, link, group)) {
                 ovl_time latency = time_of((double)op->latency * link->latency);
                 op->length = over_link(link, op, fitted);
                 op->latency = OVL_MIN(latency, op->length);
@@ -213,24 +282,7 @@ static bool change_link(ovl_recorded *rec, const ovl_change_link *link, ovl_aren
             }
         }
     }
-    if (n == 0) {
-        return no_collective(rec, link, errs);
-    }
-    ovl_print_time(alpha,
-                   (ovl_time)(link->has_alpha ? (double)link->alpha : fitted) / OVL_NS * OVL_NS);
-    ovl_record_say(
-        rec, arena,
-        ovl_arena_printf(arena,
-                         "What if %" PRIu32
-                         " operations had %.6g times the bandwidth and %.6g times the "
-                         "latency; alpha is %s%s.%s",
-                         n, link->bandwidth, link->latency, alpha,
-                         link->has_alpha  ? ""
-                         : line.sizes > 1 ? ", from a line through bytes and times"
-                                          : ", since one size cannot tell it",
-                         alone ? " They hold the waiting for ranks that are not there, which is "
-                                 "scaled as well: an upper bound."
-                               : ""));
+    say_link(rec, link, &line, n, link->has_alpha ? (double)link->alpha : fitted, alone > 0, arena);
     return true;
 }
 
@@ -289,6 +341,11 @@ bool ovl_record_change(ovl_recorded *rec, const ovl_change_keys *what_if, ovl_ar
                        ovl_errs *errs)
 {
     bool good = true;
+    if (!what_if->bucket_cap && (what_if->has_first_bucket_cap || what_if->bucket_group)) {
+        ovl_error(errs, OVL_E_INPUT, what_if->mark, "%s needs bucket_cap",
+                  what_if->has_first_bucket_cap ? "first_bucket_cap" : "bucket_group");
+        good = false;
+    }
     if (what_if->bucket_cap) {
         good = ovl_record_rebucket(rec, what_if, arena, errs);
     }

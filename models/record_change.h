@@ -39,6 +39,7 @@ typedef struct ovl_change_keys {
     ovl_items kernels, links;
     bool waiting;
     uint64_t bucket_cap, first_bucket_cap; /* cap 0: buckets as they are */
+    bool has_first_bucket_cap;
     const char *bucket_group;
 } ovl_change_keys;
 

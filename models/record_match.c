@@ -28,7 +28,9 @@ typedef struct matcher {
     ovl_arena *arena, *scratch;
     ovl_recorded *out;
     OVL_VEC(group) groups;
-    uint32_t matched, alone, different;
+    uint32_t matched, alone, different, apart;
+    int64_t world;   /* ranks of the job, as the traces tell; -1: they do not */
+    bool partial;    /* members of a group are missing */
     ovl_time *clock; /* [n] ns; by how much it is ahead */
     bool clocks;
 } matcher;
@@ -99,6 +101,9 @@ static bool agree(const ovl_rec_op *a, const ovl_rec_op *b)
 /* All members must have the same collectives in the same order. */
 static bool is_matched(const matcher *m, const group *g)
 {
+    if (m->out->same_rank) {
+        return false;
+    }
     const party *first = &g->parties.data[0];
     for (uint32_t p = 1; p < g->parties.len; p++) {
         const party *other = &g->parties.data[p];
@@ -238,8 +243,16 @@ static int64_t told_size(const matcher *m, const party *p)
     return -1;
 }
 
+/* Of a job that has more ranks than there are files, some that belong to the group. */
+static bool is_partial(const matcher *m, const group *g)
+{
+    int64_t told = told_size(m, &g->parties.data[0]);
+    return m->world > m->n && (told < 0 || told > g->parties.len);
+}
+
 static void hand_over(matcher *m, const group *g, ovl_rec_group *to, uint32_t *n)
 {
+    bool partial = is_partial(m, g);
     uint32_t parts = g->matched ? 1 : g->parties.len, per = g->matched ? g->parties.len : 1;
     for (uint32_t part = 0; part < parts; part++) {
         uint32_t *ranks = OVL_NEW_ARRAY(m->arena, uint32_t, per);
@@ -248,13 +261,14 @@ static void hand_over(matcher *m, const group *g, ovl_rec_group *to, uint32_t *n
             ranks[i] = p->rank;
             for (uint32_t k = 0; k < p->ops.len; k++) {
                 op_of(m, p, k)->group = *n;
-                op_of(m, p, k)->alone = !g->matched;
+                op_of(m, p, k)->alone = !g->matched || partial;
             }
             m->alone += g->matched ? 0 : p->ops.len;
         }
         to[*n] = (ovl_rec_group){g->name, ranks, per, told_size(m, &g->parties.data[part])};
         (*n)++;
     }
+    m->partial |= partial;
     m->matched += g->matched ? g->parties.data[0].ops.len : 0;
 }
 
@@ -277,6 +291,35 @@ static void make_groups(matcher *m)
     }
     m->out->groups = groups;
     m->out->n_groups = n;
+}
+
+/* Members of a collective end together: those that do not may be others (as ovl inspect says). */
+static void count_apart(matcher *m, const group *g)
+{
+    const int64_t most = 100000; /* ns */
+    for (uint32_t k = 0; g->matched && k < g->parties.data[0].ops.len; k++) {
+        int64_t first = INT64_MAX, last = INT64_MIN;
+        for (uint32_t p = 0; p < g->parties.len; p++) {
+            const party *q = &g->parties.data[p];
+            int64_t end = minus(end_of(m, q, k), m->clock[q->rank]);
+            first = OVL_MIN(first, end);
+            last = OVL_MAX(last, end);
+        }
+        int64_t skew = minus(last, first);
+        m->apart += skew > most && skew > op_of(m, &g->parties.data[0], k)->length / OVL_NS / 10;
+    }
+}
+
+/* Files that say the same rank are no ranks of one job; works are ordered by rank, then file. */
+static bool same_rank(const matcher *m)
+{
+    for (uint32_t r = 1; r < m->n; r++) {
+        const ovl_seen *a = m->works[r - 1].seen, *b = m->works[r].seen;
+        if (a != b && a->rank >= 0 && a->rank == b->rank) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void make_ranks(matcher *m)
@@ -311,7 +354,12 @@ static void make_ranks(matcher *m)
 void ovl_record_match(ovl_rank_work *works, uint32_t n, ovl_arena *arena, ovl_arena *scratch,
                       ovl_recorded *recorded)
 {
-    matcher m = {.works = works, .n = n, .arena = arena, .scratch = scratch, .out = recorded};
+    matcher m = {
+        .works = works, .n = n, .arena = arena, .scratch = scratch, .out = recorded, .world = -1};
+    recorded->same_rank = same_rank(&m);
+    for (uint32_t r = 0; r < n; r++) {
+        m.world = OVL_MAX(m.world, works[r].seen->world);
+    }
     m.clock = OVL_NEW_ARRAY(scratch, ovl_time, n);
     for (uint32_t r = 0; r < n; r++) {
         collect(&m, r);
@@ -319,13 +367,18 @@ void ovl_record_match(ovl_rank_work *works, uint32_t n, ovl_arena *arena, ovl_ar
     for (uint32_t i = 0; i < m.groups.len; i++) {
         group *g = &m.groups.data[i];
         g->matched = is_matched(&m, g);
-        m.different += g->parties.len > 1 && !g->matched;
+        m.different += g->parties.len > 1 && !g->matched && !recorded->same_rank;
     }
     find_clocks(&m);
     make_groups(&m);
+    for (uint32_t i = 0; i < m.groups.len; i++) {
+        count_apart(&m, &m.groups.data[i]);
+    }
     make_ranks(&m);
     recorded->matched = m.matched;
     recorded->alone = m.alone;
+    recorded->apart = m.apart;
+    recorded->world = m.partial ? m.world : 0;
     recorded->different = m.different;
     for (uint32_t i = 0; i < m.groups.len; i++) {
         for (uint32_t p = 0; p < m.groups.data[i].parties.len; p++) {

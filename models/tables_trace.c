@@ -140,8 +140,9 @@ static const ovl_field what_if_fields[] = {
     OVL_FIELD(ovl_change_keys, bucket_cap, "bucket_cap", OVL_F_BYTES, OVL_FIELD_POSITIVE,
               "The gradients of the all-reduces (or reduce-scatters) of `bucket_group` in other "
               "buckets: each is closed once it has so many bytes."),
-    OVL_FIELD(ovl_change_keys, first_bucket_cap, "first_bucket_cap", OVL_F_BYTES,
-              OVL_FIELD_POSITIVE, "The same for the first bucket. Default 1 MiB."),
+    OVL_FIELD_SET(ovl_change_keys, first_bucket_cap, has_first_bucket_cap, "first_bucket_cap",
+                  OVL_F_BYTES, OVL_FIELD_POSITIVE,
+                  "The same for the first bucket; needs bucket_cap. Default 1 MiB.", .min = 0),
     OVL_FIELD(ovl_change_keys, bucket_group, "bucket_group", OVL_F_TEXT, 0,
               "The group whose buckets these are. Default: the one that reduces most bytes."),
 };

@@ -86,7 +86,9 @@ static void find_unexplained(const comparer *c, ovl_against *out)
             out->unexplained_rank = r;
         }
     }
-    out->predictive = out->unexplained <= out->out_of / OVL_UNEXPLAINED_PART;
+    ovl_time error = out->predicted - out->measured;
+    out->far = !out->changed && (error < 0 ? -error : error) > out->measured / OVL_UNEXPLAINED_PART;
+    out->predictive = out->unexplained <= out->out_of / OVL_UNEXPLAINED_PART && !out->far;
 }
 
 static void copy_texts(const comparer *c, ovl_against *out)

@@ -4,7 +4,8 @@
  *
  *     step 10.02 ms predicted, 10.00 ms measured: +0.2 %; 0.12 ms (1.2 %) unexplained
  *
- * A replay of which more than 1/20 is unexplained on some rank is not predictive. Operations that
+ * A replay of which more than 1/20 is unexplained on some rank is not predictive, nor is one whose
+ * step is more than 1/20 off (with a what-if nobody can tell: it was not measured). Operations that
  * were not measured (what the replay itself added) have OVL_NEVER.
  */
 #ifndef OVL_SIM_MEASURED_H
@@ -52,6 +53,7 @@ typedef struct ovl_against_op {
 typedef struct ovl_against {
     const char *what;
     bool changed, predictive;
+    bool far; /* unchanged, and the step is more than 1/20 off: not predictive */
     ovl_time measured, predicted;
     ovl_time unexplained; /* of the rank that has the largest part ... */
     ovl_time out_of;      /* ... of so much */

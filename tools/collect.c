@@ -64,7 +64,7 @@ static ovl_id name_id(ovl_collected *file, ovl_slice text)
     if (text.length == 0) {
         return OVL_NONE;
     }
-    const char *name = ovl_scan_unescape(text, buffer, sizeof buffer);
+    const char *name = ovl_scan_name(text, buffer, sizeof buffer);
     ovl_id id = ovl_names_find(file->names, name);
     if (id == OVL_NONE) {
         id = ovl_names_add(file->names, file->names->count < MOST_NAMES ? name : "other");

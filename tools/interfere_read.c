@@ -30,7 +30,7 @@ static ovl_id name_of(ovl_interfere *in, ovl_slice text)
     if (text.length == 0) {
         return OVL_NONE;
     }
-    const char *name = ovl_scan_unescape(text, buffer, sizeof buffer);
+    const char *name = ovl_scan_name(text, buffer, sizeof buffer);
     return in->names.count < MOST_NAMES ? ovl_names_add(&in->names, name)
                                         : ovl_names_find(&in->names, name);
 }

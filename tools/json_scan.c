@@ -250,6 +250,15 @@ const char *ovl_scan_unescape(ovl_slice slice, char *buffer, size_t room)
     return buffer;
 }
 
+const char *ovl_scan_name(ovl_slice slice, char *buffer, size_t room)
+{
+    ovl_scan_unescape(slice, buffer, room);
+    for (char *p = buffer; *p; p++) {
+        *p = (unsigned char)*p < ' ' || *p == 0x7f ? '?' : *p;
+    }
+    return buffer;
+}
+
 bool ovl_scan_integer(const ovl_scan_value *value, int shift, int64_t *out)
 {
     return (value->kind == OVL_SCAN_WORD || value->kind == OVL_SCAN_TEXT) &&

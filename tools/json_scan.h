@@ -52,6 +52,9 @@ ovl_scan_result ovl_scan_value_next(ovl_cursor *cursor, ovl_scan_value *value);
 /* A text with the escapes undone, as far as `room` bytes with the NUL go. */
 const char *ovl_scan_unescape(ovl_slice slice, char *buffer, size_t room);
 
+/* The same for a name that will be shown: what a terminal could take for a command becomes '?'. */
+const char *ovl_scan_name(ovl_slice slice, char *buffer, size_t room);
+
 /* The integer a number or quoted number stands for, times 10^shift. False if there is none. */
 bool ovl_scan_integer(const ovl_scan_value *value, int shift, int64_t *out);
 

@@ -261,6 +261,21 @@ static bool nccl_call(sqlite3_stmt *s, int first, ovl_read_collective *call, int
     return said;
 }
 
+/* Copies and sets as the PyTorch profiler calls them, numbered by CUpti_ActivityMemcpyKind. */
+static const char *kind_name(ovl_nsys *r, const char *t, ovl_read_kind kind)
+{
+    static const char *const kinds[] = {"HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
+                                        "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
+    const char *list = "";
+    if (kind == OVL_READ_SET || !ovl_nsys_has(r, t, "copyKind")) {
+        return kind == OVL_READ_SET ? "'Memset'" : "'Memcpy'";
+    }
+    for (size_t i = 0; i < OVL_COUNT(kinds); i++) {
+        list = ovl_arena_printf(&r->arena, "%s WHEN %zu THEN 'Memcpy %s'", list, i + 1, kinds[i]);
+    }
+    return ovl_arena_printf(&r->arena, "CASE t.\"copyKind\"%s ELSE 'Memcpy' END", list);
+}
+
 static const char *device_sql(ovl_nsys *r, const char *t, ovl_read_kind kind)
 {
     static const char *const names[] = {"demangledName", "shortName", "mangledName", NULL};
@@ -270,7 +285,8 @@ static const char *device_sql(ovl_nsys *r, const char *t, ovl_read_kind kind)
         ovl_nsys_column(r, t, "start"), ovl_nsys_column(r, t, "end"),
         ovl_nsys_column(r, t, "deviceId"), ovl_nsys_column(r, t, "streamId"),
         ovl_nsys_column(r, t, "correlationId"), ovl_nsys_column(r, t, "globalPid"),
-        ovl_nsys_column(r, t, "bytes"), raw_name(r, t, names),
+        ovl_nsys_column(r, t, "bytes"),
+        kind == OVL_READ_KERNEL ? raw_name(r, t, names) : kind_name(r, t, kind),
         r->sink->shapes ? shape_of(r, t, "gridX", "gridY", "gridZ") : "NULL",
         r->sink->shapes ? shape_of(r, t, "blockX", "blockY", "blockZ") : "NULL",
         *nccl ? "n.name, n.bytes, 'comm ' || printf('%x', n.comm), n.ranks"

@@ -56,13 +56,16 @@ static void equation(ovl_json *json, const ovl_result_equation *e)
     ovl_json_close(json);
 }
 
-static void collective(ovl_json *json, const ovl_result_collective *c)
+/* Traces do not always tell bytes. */
+static void collective(ovl_json *json, const ovl_result_collective *c, bool replay)
 {
     ovl_json_object(json, NULL, OVL_JSON_FLOW);
     ovl_json_text(json, "name", c->name);
     ovl_json_text(json, "group", c->group);
     ovl_json_text(json, "op", c->op);
-    ovl_json_uint(json, "bytes", c->bytes);
+    if (c->bytes || !replay) {
+        ovl_json_uint(json, "bytes", c->bytes);
+    }
     ovl_json_uint(json, "rank", c->rank);
     ovl_json_uint(json, "count", c->count);
     ovl_json_seconds(json, "ready_s", c->ready);
@@ -481,7 +484,11 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
     step(json, result);
     ovl_report_model_json(json, result);
     equation(json, &result->equation);
-    ROWS(json, "collectives", result, collectives, n_collectives, collective);
+    ovl_json_array(json, "collectives", OVL_JSON_BLOCK);
+    for (uint32_t i = 0; i < result->n_collectives; i++) {
+        collective(json, &result->collectives[i], result->replay != NULL);
+    }
+    ovl_json_close(json);
     ROWS(json, "ranks", result, ranks, n_ranks, rank);
     ROWS(json, "critical_path", result, path, n_path, path);
     ROWS(json, "limits", result, limits, n_limits, limit);

@@ -57,8 +57,10 @@ static void head(ovl_out *out, const ovl_against *r, ovl_arena *arena)
     ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
     if (!r->predictive) {
         ovl_wrap(out, "  ", 4,
-                 "NOT PREDICTIVE: more than 5 % of the time has no cause in the trace, so that "
-                 "what-ifs say little",
+                 r->far ? "NOT PREDICTIVE: the step is predicted more than 5 % away from the "
+                          "measured one, so that what-ifs say little"
+                        : "NOT PREDICTIVE: more than 5 % of the time has no cause in the trace, so "
+                          "that what-ifs say little",
                  OVL_TERMINAL);
     }
 }

@@ -154,7 +154,7 @@ static void collective_rows(ovl_grid *grid, const rows *r, const ovl_scale *scal
             op ? c->op : NULL,
             group ? c->group : NULL,
             rank ? ovl_arena_printf(arena, "%" PRIu32, c->rank) : NULL,
-            bytes_text(arena, c->bytes),
+            c->bytes ? bytes_text(arena, c->bytes) : NULL,
             shown(arena, scale, c->ready),
             between(arena, scale, c->ready, c->ready + c->queue),
             between(arena, scale, c->ready + c->queue, c->start),

@@ -57,7 +57,7 @@ static ovl_id name_id(seer *s, ovl_slice text)
 {
     char buffer[NAME_BYTES];
     ovl_names *names = &s->seen->names;
-    const char *name = ovl_scan_unescape(text, buffer, sizeof buffer);
+    const char *name = ovl_scan_name(text, buffer, sizeof buffer);
     ovl_id id = ovl_names_find(names, name);
     if (id == OVL_NONE) {
         id = ovl_names_add(names, names->count < MOST_NAMES ? name : "(other)");

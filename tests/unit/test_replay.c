@@ -415,6 +415,56 @@ static void keys_that_do_not_belong_to_a_trace_are_refused(void)
     replayed(&t);
 }
 
+/* Without a launch each kernel of 4 us follows the one before: 2 of them, 100 us apart, take 8 of
+ * 104 us, which is more than 5 % away though nothing is unexplained. */
+static void a_step_far_from_the_measured_one_is_not_predictive(void)
+{
+    replaying t;
+    CHECK(replay(&t, ONE, NULL,
+                 TRACE(0, KERNEL("a", 7, 0, 4, 1) KERNEL("b", 7, 100, 4, 2)
+                              KERNEL("c", 7, 108, 4, 3) KERNEL("d", 7, 300, 4, 4)),
+                 NULL));
+    CHECK(!t.result.replay->predictive);
+    replayed(&t);
+}
+
+static void a_first_bucket_alone_is_refused(void)
+{
+    replaying t;
+    CHECK(!replay(&t, ONE, "workload.what_if.first_bucket_cap=1MiB", TRACE(0, THREE), NULL));
+    CHECK_HAS(replay_said(&t), "first_bucket_cap needs bucket_cap");
+    replayed(&t);
+}
+
+/* Names go to terminals: what could be taken for a command becomes a question mark. */
+static void control_characters_of_names_are_replaced(void)
+{
+    replaying t;
+    CHECK(
+        replay(&t, ONE, NULL, TRACE(0, LAUNCH(10, 1) KERNEL("a\033[31mred", 7, 20, 100, 1)), NULL));
+    CHECK_INT(op_named(&t, "a?[31mred")->count, 1);
+    replayed(&t);
+}
+
+/* A stated alpha cannot be longer than an operation: the all-reduce takes less than 1 s. */
+static void a_stated_alpha_longer_than_an_operation_is_refused(void)
+{
+    replaying t;
+    CHECK(!replay(&t, ONE, "workload.what_if.links=[{alpha: 1 s, latency: 0}]", BESIDE0, NULL));
+    CHECK_HAS(replay_said(&t), "alpha is 1 s, but");
+    CHECK_HAS(replay_said(&t), "took only");
+    replayed(&t);
+}
+
+/* Two files of rank 0 are no ranks of one job: nothing is matched. */
+static void files_of_the_same_rank_are_not_matched(void)
+{
+    replaying t;
+    CHECK(replay(&t, TWO, NULL, BESIDE0, BESIDE0));
+    CHECK(replay_inferred(&t, "several files say the same rank"));
+    replayed(&t);
+}
+
 /* Times far away, operations over one another, no time at all: it runs, whatever it says. */
 static void odd_times_are_survived(void)
 {
@@ -466,6 +516,13 @@ int main(void)
         {"a trace of our own is replayed whole", a_trace_of_our_own_is_replayed_whole},
         {"keys that do not belong to a trace are refused",
          keys_that_do_not_belong_to_a_trace_are_refused},
+        {"a step far from the measured one is not predictive",
+         a_step_far_from_the_measured_one_is_not_predictive},
+        {"a first bucket alone is refused", a_first_bucket_alone_is_refused},
+        {"control characters of names are replaced", control_characters_of_names_are_replaced},
+        {"a stated alpha longer than an operation is refused",
+         a_stated_alpha_longer_than_an_operation_is_refused},
+        {"files of the same rank are not matched", files_of_the_same_rank_are_not_matched},
         {"odd times are survived", odd_times_are_survived},
         CU_TEST_INFO_NULL,
     };
