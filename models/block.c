@@ -34,6 +34,17 @@ static bool check_size(const ovl_block_shape *s, ovl_errs *errs)
     double scores = 5 * e * (double)m->heads * (double)m->sequence * tokens;
     double kept = e * tokens * wide + (m->attention == OVL_ATTENTION_FLASH ? 0 : scores);
     double params = e * h * wide * (double)m->layers + 2 * e * h * (double)s->vocab;
+    if (m->moe.given) {
+        const ovl_moe *moe = &m->moe;
+        double inside = h + 3 * (double)moe->ffn_hidden, all = (double)(moe->experts + moe->shared);
+        kept += 8 * tokens * (double)(moe->top_k + moe->shared) * inside * all;
+        params += e * h * (inside * all + (double)moe->experts) * (double)m->layers;
+    }
+    if (m->latent.query > 0) {
+        double columns = (double)(m->latent.query + m->latent.key_value + m->latent.rope);
+        params += e * columns * (h + 2 * (double)s->q + (double)s->kv) * (double)m->layers;
+        params += e * columns * (double)m->heads * (double)m->latent.rope * (double)m->layers;
+    }
     double logits = 8 * tokens * (double)s->vocab;
     if (kept > most || params > most || logits > most) {
         ovl_error(errs, OVL_E_INPUT, m->mark,
@@ -48,6 +59,40 @@ static bool check_size(const ovl_block_shape *s, ovl_errs *errs)
         return false;
     }
     return true;
+}
+
+/* Loads are found once, by ovl_model_layers. */
+static bool add_experts(const ovl_scenario *scenario, ovl_block_shape *s, ovl_errs *errs)
+{
+    const ovl_moe *moe = &s->model->moe;
+    if (!moe->given) {
+        return true;
+    }
+    s->routed = true;
+    s->ep = axis_size(scenario, moe->ep);
+    s->across = moe->across ? axis_size(scenario, moe->across) : 1;
+    uint64_t ranks = s->ep * s->across;
+    s->experts = (uint64_t)moe->experts / ranks;
+    if (s->tp > 1) {
+        ovl_error(errs, OVL_E_INPUT, moe->mark,
+                  "experts beside tensor parallelism are not modelled: axis \"%s\" has %" PRIu64
+                  " ranks",
+                  s->model->tp, s->tp);
+        return false;
+    }
+    if (moe->dense_layers > s->model->layers) {
+        ovl_error(errs, OVL_E_INPUT, moe->mark, "dense_layers: there are only %" PRId64 " layers",
+                  s->model->layers);
+        return false;
+    }
+    return divides(s->model, ranks, moe->experts, "experts", moe->ep, errs);
+}
+
+ovl_block_shape ovl_block_with_experts(const ovl_block_shape *shape, bool routed)
+{
+    ovl_block_shape s = *shape;
+    s.routed = routed && shape->model->moe.given;
+    return s;
 }
 
 bool ovl_block_shape_of(const ovl_scenario *scenario, ovl_block_shape *shape, ovl_errs *errs)
@@ -68,6 +113,8 @@ bool ovl_block_shape_of(const ovl_scenario *scenario, ovl_block_shape *shape, ov
              ok;
     }
     uint64_t d = (uint64_t)m->head_dim;
+    const ovl_latent *latent = &m->latent;
+    uint64_t heads = (uint64_t)m->heads / t, h = (uint64_t)m->hidden;
     *shape = (ovl_block_shape){
         .model = m,
         .tp = t,
@@ -82,8 +129,19 @@ bool ovl_block_shape_of(const ovl_scenario *scenario, ovl_block_shape *shape, ov
                                                                           : m->matmul_dtype),
         .element = ovl_dtype_size((ovl_dtype)scenario->workload.dtype),
         .split = m->sequence_parallel ? t : 1,
+        .ep = 1,
+        .across = 1,
+        .load = {.most = 1},
     };
-    return ok && check_size(shape, errs);
+    shape->qkv = h * (shape->q + 2 * shape->kv);
+    if (latent->query > 0) {
+        uint64_t query = (uint64_t)latent->query, both = (uint64_t)latent->key_value;
+        uint64_t rope = (uint64_t)latent->rope;
+        shape->rope = heads * rope;
+        shape->qkv =
+            h * (query + both + rope) + query * (shape->q + shape->rope) + both * 2 * shape->kv;
+    }
+    return ok && check_size(shape, errs) && add_experts(scenario, shape, errs);
 }
 
 /* --- Parameters --- */
@@ -101,8 +159,13 @@ static uint64_t gates(const ovl_block_shape *s)
 
 uint64_t ovl_block_params(const ovl_block_shape *s)
 {
-    uint64_t h = hidden(s);
-    return h * (s->q + 2 * s->kv) + s->q * h + (gates(s) + 1) * h * s->ffn + 2 * h;
+    uint64_t h = hidden(s), each = (gates(s) + 1) * h, mlp = each * s->ffn;
+    const ovl_moe *moe = &s->model->moe;
+    if (s->routed) {
+        uint64_t experts = s->experts + (uint64_t)moe->shared;
+        mlp = each * (uint64_t)moe->ffn_hidden * experts + h * (uint64_t)moe->experts;
+    }
+    return s->qkv + s->q * h + mlp + 2 * h;
 }
 
 uint64_t ovl_embedding_params(const ovl_block_shape *s)
@@ -126,8 +189,16 @@ uint64_t ovl_block_activations(const ovl_block_shape *s)
 {
     uint64_t e = s->element, t = s->tokens;
     uint64_t masks = s->model->dropout ? 2 * t * hidden(s) / s->split : 0;
-    return 4 * ovl_block_input(s) + e * t * (2 * s->q + 2 * s->kv) +
-           (gates(s) + 1) * e * t * s->ffn + masks;
+    uint64_t attend = 4 * ovl_block_input(s) + e * t * (2 * s->q + s->rope + 2 * s->kv) + masks;
+    if (!s->routed) {
+        return attend + (gates(s) + 1) * e * t * s->ffn;
+    }
+    /* The busiest rank's: its rows as they came, and inside its experts. */
+    const ovl_moe *moe = &s->model->moe;
+    uint64_t f = (uint64_t)moe->ffn_hidden;
+    double rows = (double)t * (double)moe->top_k * s->load.most;
+    double routed = (double)e * rows * (double)(hidden(s) + (gates(s) + 1) * f);
+    return attend + (uint64_t)routed + (gates(s) + 1) * e * t * f * (uint64_t)moe->shared;
 }
 
 uint64_t ovl_block_scores(const ovl_block_shape *s)
@@ -157,11 +228,11 @@ static ovl_layer new_layer(const ovl_scenario *scenario, const char *name, const
 }
 
 static ovl_layer block_layer(const ovl_scenario *scenario, const ovl_block_shape *s,
-                             ovl_arena *arena)
+                             const char *name, int64_t repeat, ovl_arena *arena)
 {
-    ovl_layer layer = new_layer(scenario, "block", ovl_block_inner(s, arena));
+    ovl_layer layer = new_layer(scenario, name, ovl_block_inner(s, arena));
     uint64_t kept = ovl_block_activations(s), scores = ovl_block_scores(s);
-    layer.repeat = s->model->layers;
+    layer.repeat = repeat;
     layer.params = ovl_block_params(s) * s->element;
     layer.transfer = ovl_block_input(s);
     layer.activations = kept + scores;
@@ -184,13 +255,19 @@ static void add_group(ovl_texts *groups, const char *name, ovl_mark mark)
 
 static ovl_texts find_groups(const ovl_block_shape *s, ovl_arena *arena)
 {
-    ovl_texts groups = {.item = OVL_NEW_ARRAY(arena, const char *, 2),
-                        .mark = OVL_NEW_ARRAY(arena, ovl_mark, 2)};
+    ovl_texts groups = {.item = OVL_NEW_ARRAY(arena, const char *, 4),
+                        .mark = OVL_NEW_ARRAY(arena, ovl_mark, 4)};
     if (s->tp > 1) {
         add_group(&groups, s->model->tp, s->model->mark);
     }
     if (s->cp > 1) {
         add_group(&groups, s->model->cp, s->model->mark);
+    }
+    if (s->ep > 1) {
+        add_group(&groups, s->model->moe.ep, s->model->moe.mark);
+    }
+    if (s->across > 1) {
+        add_group(&groups, s->model->moe.across, s->model->moe.mark);
     }
     return groups;
 }
@@ -210,14 +287,23 @@ void ovl_model_layers(ovl_scenario *scenario, ovl_arena *arena, ovl_errs *errs)
     if (!m->given || !is_complete(m) || !ovl_block_shape_of(scenario, &s, errs)) {
         return;
     }
-    ovl_layer *layers = OVL_NEW_ARRAY(arena, ovl_layer, 3);
-    layers[0] = new_layer(scenario, "embedding", ovl_embedding_inner(&s, arena));
-    layers[0].params = ovl_embedding_params(&s) * s.element;
-    layers[0].transfer = ovl_block_input(&s);
-    layers[1] = block_layer(scenario, &s, arena);
-    layers[2] = new_layer(scenario, "head", ovl_head_inner(&s, arena));
-    layers[2].params = ovl_head_params(&s) * s.element;
-    layers[2].activations = ovl_head_activations(&s);
-    workload->layers = (ovl_items){layers, 3};
+    s.load = ovl_moe_load_of(scenario, arena, errs);
+    ovl_layer *layers = OVL_NEW_ARRAY(arena, ovl_layer, 4);
+    uint32_t n = 0;
+    int64_t dense = m->moe.given ? m->moe.dense_layers : 0;
+    layers[n] = new_layer(scenario, "embedding", ovl_embedding_inner(&s, arena));
+    layers[n].params = ovl_embedding_params(&s) * s.element;
+    layers[n++].transfer = ovl_block_input(&s);
+    if (dense > 0) {
+        ovl_block_shape plain = ovl_block_with_experts(&s, false);
+        layers[n++] = block_layer(scenario, &plain, "dense", dense, arena);
+    }
+    if (m->layers > dense) {
+        layers[n++] = block_layer(scenario, &s, "block", m->layers - dense, arena);
+    }
+    layers[n] = new_layer(scenario, "head", ovl_head_inner(&s, arena));
+    layers[n].params = ovl_head_params(&s) * s.element;
+    layers[n++].activations = ovl_head_activations(&s);
+    workload->layers = (ovl_items){layers, n};
     workload->inner_groups = find_groups(&s, arena);
 }

@@ -29,13 +29,20 @@
  * s b h (10 + 24 / t + 5 a s / (h t)) on t without sequence parallelism. Selective recomputation
  * does not keep the scores, full recomputation only the input of the layer, e T h / u.
  *
+ * With experts (E of f_e columns, of which a token sees k and S shared ones; P ranks) a block has a
+ * router, 2 T h E, and for each matrix of an expert 2 T h f_e (k + S) in place of the MLP; a rank
+ * keeps E/P experts. Dispatch and combine give k copies of T tokens of h to the P ranks.
+ * Activations: those of k T rows, as they came and inside the experts, for the rank that gets most.
+ * By way of latent matrices (query q, keys and values c, positions r) queries, keys and values have
+ * h (q + c + r) + q a (d + r) + 2 c a d weights, and scores d + r columns.
+ *
  * Example: h = 8, a = 2, d = 4, f = 32, s = 4, b = 1, one rank, not causal: 24 * 4 * 64 + 4 * 16 *
  * 8 = 6656 FLOPs in a forward.
  */
 #ifndef OVL_MODELS_BLOCK_H
 #define OVL_MODELS_BLOCK_H
 
-#include "models/inner.h"
+#include "models/moe_load.h"
 
 /* What a rank has of a block. */
 typedef struct ovl_block_shape {
@@ -47,10 +54,20 @@ typedef struct ovl_block_shape {
     uint64_t split;             /* u */
     ovl_dtype dtype;            /* of parameters and activations ... */
     ovl_dtype matmul_dtype;     /* ... that matrix products compute in */
+    uint64_t qkv;               /* weights that queries, keys and values are made by */
+    uint64_t rope;              /* columns of queries of a rank besides q */
+    /* Of a mixture of experts: */
+    uint64_t ep, across; /* ranks of the two axes */
+    uint64_t experts;    /* of a rank, those tokens are routed to */
+    bool routed;         /* these blocks have them */
+    ovl_moe_load load;
 } ovl_block_shape;
 
 /* The shape on one rank; false and errors if the model does not divide. */
 bool ovl_block_shape_of(const ovl_scenario *scenario, ovl_block_shape *shape, ovl_errs *errs);
+
+/* The same shape for blocks with experts, or with the plain MLP. */
+ovl_block_shape ovl_block_with_experts(const ovl_block_shape *shape, bool routed);
 
 /* Parameters of a rank: of a block, of the embedding, of the head. */
 uint64_t ovl_block_params(const ovl_block_shape *shape);

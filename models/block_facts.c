@@ -22,6 +22,12 @@ static void add_line(ovl_lowering *l, ovl_lowered *lowered, const ovl_layer *lay
     for (uint32_t i = 0; i < OVL_COUNT(passes); i++) {
         line->tp_bytes += ovl_inner_bytes(inner, passes[i], m->tp);
         line->cp_bytes += ovl_inner_bytes(inner, passes[i], m->cp);
+        if (m->moe.given) {
+            line->ep_bytes += ovl_inner_bytes(inner, passes[i], m->moe.ep);
+        }
+        if (m->moe.across) {
+            line->across_bytes += ovl_inner_bytes(inner, passes[i], m->moe.across);
+        }
     }
 }
 

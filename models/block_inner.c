@@ -1,16 +1,17 @@
-#include "models/block.h"
+#include "models/block_build.h"
 
-/* Lists are built in host program order; an operation is named by its place. */
-typedef struct building {
-    const ovl_block_shape *s;
-    ovl_arena *arena;
-    OVL_VEC(ovl_inner_op) ops;
-} building;
+typedef ovl_block_building building;
+typedef ovl_product product;
 
-static int16_t add(building *b, ovl_inner_op op)
+int16_t ovl_block_add(building *b, ovl_inner_op op)
 {
     ovl_vec_push(&b->ops, op);
     return (int16_t)(b->ops.len - 1);
+}
+
+static int16_t add(building *b, ovl_inner_op op)
+{
+    return ovl_block_add(b, op);
 }
 
 static ovl_inner_list finish(building *b, int16_t out)
@@ -27,16 +28,12 @@ static const char *numbered(building *b, const char *name, uint64_t i, uint64_t 
 
 /* --- Kernels --- */
 
-/* A product of m x k by k x n in a forward, or its two in a backward. */
-typedef struct product {
-    const char *name;
-    uint64_t m, k, n;
-} product;
-
-static ovl_inner_op kernel_of(const building *b, const product *p, double flops, double weight)
+ovl_inner_op ovl_block_product(const building *b, const product *p, double flops, double weight)
 {
-    double one = 2.0 * (double)p->m * (double)p->k * (double)p->n;
-    uint64_t bytes = b->s->element * (p->m * p->k + p->k * p->n + p->m * p->n);
+    uint64_t weights = p->weights ? p->weights : p->k * p->n;
+    double met = p->weights == 0 || p->routed ? (double)p->k * (double)p->n : (double)weights;
+    double one = 2.0 * (double)p->m * met;
+    uint64_t bytes = b->s->element * (p->m * p->k + weights + p->m * p->n);
     return (ovl_inner_op){.name = p->name,
                           .kind = OVL_INNER_KERNEL,
                           .needs = {OVL_INNER_NOTHING, OVL_INNER_NOTHING},
@@ -144,7 +141,7 @@ static int16_t gather_again(building *b, const char *name)
 static int16_t input_gradient(building *b, const char *what, const product *p, int16_t need)
 {
     int16_t again = gather_again(b, ovl_arena_printf(b->arena, "%s_input_gather", what));
-    ovl_inner_op gradient = kernel_of(b, p, 1, 0), weight = kernel_of(b, p, 0, 1);
+    ovl_inner_op gradient = ovl_block_product(b, p, 1, 0), weight = ovl_block_product(b, p, 0, 1);
     int16_t out = reduce_out_of(b, ovl_arena_printf(b->arena, "%s_reduce", what), &gradient, need);
     weight.name = ovl_arena_printf(b->arena, "%s_weight", p->name);
     add_kernel(b, weight, again);
@@ -159,8 +156,8 @@ static ovl_inner_op attention(const building *b, double times, uint64_t parts)
 {
     const ovl_block_shape *s = b->s;
     const ovl_model *m = s->model;
-    double flops = 4.0 * (double)s->tokens * (double)m->sequence * (double)s->q;
-    uint64_t bytes = s->element * s->tokens * (2 * s->q + 2 * s->kv * s->cp);
+    double flops = 2.0 * (double)s->tokens * (double)m->sequence * (double)(2 * s->q + s->rope);
+    uint64_t bytes = s->element * s->tokens * (2 * s->q + s->rope + 2 * s->kv * s->cp);
     if (m->attention == OVL_ATTENTION_UNFUSED) { /* scores are written and read, twice */
         bytes += 4 * s->element * ((uint64_t)m->heads / s->tp) * (uint64_t)m->sequence * s->tokens;
     }
@@ -271,20 +268,26 @@ typedef struct products {
 static products products_of(const ovl_block_shape *s)
 {
     uint64_t h = (uint64_t)s->model->hidden, t = s->tokens;
-    return (products){.qkv = {"qkv", t, h, s->q + 2 * s->kv},
-                      .proj = {"proj", t, s->q, h},
-                      .in = {"mlp_in", t, h, s->ffn * (s->model->gated ? 2 : 1)},
-                      .out = {"mlp_out", t, s->ffn, h}};
+    uint64_t columns = s->q + s->rope + 2 * s->kv;
+    return (products){
+        .qkv = {.name = "qkv", .m = t, .k = h, .n = columns, .weights = s->qkv},
+        .proj = {.name = "proj", .m = t, .k = s->q, .n = h},
+        .in = {.name = "mlp_in", .m = t, .k = h, .n = s->ffn * (s->model->gated ? 2 : 1)},
+        .out = {.name = "mlp_out", .m = t, .k = s->ffn, .n = h}};
 }
 
 static ovl_inner_list block_forward(building *b)
 {
     products p = products_of(b->s);
-    ovl_inner_op qkv = kernel_of(b, &p.qkv, 1, 0), proj = kernel_of(b, &p.proj, 1, 0);
-    ovl_inner_op in = kernel_of(b, &p.in, 1, 0), out = kernel_of(b, &p.out, 1, 0);
+    ovl_inner_op qkv = ovl_block_product(b, &p.qkv, 1, 0),
+                 proj = ovl_block_product(b, &p.proj, 1, 0);
+    ovl_inner_op in = ovl_block_product(b, &p.in, 1, 0), out = ovl_block_product(b, &p.out, 1, 0);
     int16_t at = gather_into(b, "attention_gather", &qkv, OVL_INNER_INPUT);
     at = attention_forward(b, at);
     at = reduce_out_of(b, "attention_reduce", &proj, at);
+    if (b->s->routed) {
+        return finish(b, ovl_moe_forward(b, at));
+    }
     at = gather_into(b, "mlp_gather", &in, at);
     at = reduce_out_of(b, "mlp_reduce", &out, at);
     return finish(b, at);
@@ -293,9 +296,14 @@ static ovl_inner_list block_forward(building *b)
 static ovl_inner_list block_backward(building *b)
 {
     products p = products_of(b->s);
-    ovl_inner_op out = kernel_of(b, &p.out, 1, 1), proj = kernel_of(b, &p.proj, 1, 1);
-    int16_t at = gather_into(b, "mlp_gather", &out, OVL_INNER_INPUT);
-    at = input_gradient(b, "mlp", &p.in, at);
+    ovl_inner_op out = ovl_block_product(b, &p.out, 1, 1),
+                 proj = ovl_block_product(b, &p.proj, 1, 1);
+    int16_t at = OVL_INNER_INPUT;
+    if (b->s->routed) {
+        at = ovl_moe_backward(b, at);
+    } else {
+        at = input_gradient(b, "mlp", &p.in, gather_into(b, "mlp_gather", &out, at));
+    }
     at = gather_into(b, "attention_gather", &proj, at);
     at = attention_backward(b, at);
     at = input_gradient(b, "attention", &p.qkv, at);
@@ -365,8 +373,8 @@ const ovl_inner *ovl_head_inner(const ovl_block_shape *s, ovl_arena *arena)
 {
     ovl_inner *inner = OVL_NEW(arena, ovl_inner);
     building b = {.s = s, .arena = arena};
-    product p = {"logits", s->tokens, (uint64_t)s->model->hidden, s->vocab};
-    ovl_inner_op logits = kernel_of(&b, &p, 1, 0);
+    product p = {.name = "logits", .m = s->tokens, .k = (uint64_t)s->model->hidden, .n = s->vocab};
+    ovl_inner_op logits = ovl_block_product(&b, &p, 1, 0);
     *inner = (ovl_inner){0};
     inner->forward = finish(&b, gather_into(&b, "gather", &logits, OVL_INNER_INPUT));
     inner->again = finish(&b, OVL_INNER_INPUT);
@@ -380,9 +388,15 @@ double ovl_model_flops(const ovl_block_shape *s)
 {
     building b = {.s = s, .arena = NULL};
     products p = products_of(s);
-    double block = kernel_of(&b, &p.qkv, 1, 0).flops + kernel_of(&b, &p.proj, 1, 0).flops +
-                   kernel_of(&b, &p.in, 1, 0).flops + kernel_of(&b, &p.out, 1, 0).flops +
-                   attention(&b, 1, 1).flops;
-    product head = {"logits", s->tokens, (uint64_t)s->model->hidden, s->vocab};
-    return 3 * (block * (double)s->model->layers + kernel_of(&b, &head, 1, 0).flops);
+    double attend = ovl_block_product(&b, &p.qkv, 1, 0).flops +
+                    ovl_block_product(&b, &p.proj, 1, 0).flops + attention(&b, 1, 1).flops;
+    double mlp =
+        ovl_block_product(&b, &p.in, 1, 0).flops + ovl_block_product(&b, &p.out, 1, 0).flops;
+    double layers = (double)s->model->layers;
+    double dense = s->model->moe.given ? (double)s->model->moe.dense_layers : layers;
+    double routed = s->model->moe.given ? ovl_moe_flops(s) : 0;
+    product head = {
+        .name = "logits", .m = s->tokens, .k = (uint64_t)s->model->hidden, .n = s->vocab};
+    return 3 * (attend * layers + mlp * dense + routed * (layers - dense) +
+                ovl_block_product(&b, &head, 1, 0).flops);
 }

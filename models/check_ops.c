@@ -13,7 +13,7 @@ typedef struct entry_kind {
 static const entry_kind kinds[] = {
     {"kernel",
      ISSUED " duration flops hbm compute sms blocks class dtype produces packs consumes "},
-    {"collective", ISSUED COSTS " op group root average buffer "},
+    {"collective", ISSUED COSTS " op group root average buffer sends receives "},
     {"send", ISSUED COSTS " group to eager buffer "},
     {"recv", ISSUED COSTS " group from eager buffer "},
     {"batch", ISSUED " parts ops "},
@@ -128,6 +128,13 @@ static void check_collective(const ovl_node *node, const ovl_xop *op, ovl_errs *
     bool rooted = op->op == OVL_BROADCAST || op->op == OVL_REDUCE;
     if (ovl_node_gives(node, "root") && !rooted) {
         ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, "root")->mark, "%s has no root", name);
+    }
+    static const char *const uneven[] = {"sends", "receives"};
+    for (size_t i = 0; i < OVL_COUNT(uneven) && op->op != OVL_ALL_TO_ALL; i++) {
+        if (ovl_node_gives(node, uneven[i])) {
+            ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, uneven[i])->mark,
+                      "%s: only an all_to_all has members with bytes of their own", uneven[i]);
+        }
     }
     bool sums = op->op == OVL_ALL_REDUCE || op->op == OVL_REDUCE_SCATTER || op->op == OVL_REDUCE;
     if (op->average && !sums) {

@@ -1,6 +1,9 @@
 #include "models/draft.h"
 #include "models/effective.h"
 #include "models/nccl.h"
+#include "models/uneven.h"
+
+#include <math.h>
 
 #include <string.h>
 
@@ -117,14 +120,21 @@ static bool listed_before(const ovl_texts *via, uint32_t at)
     return false;
 }
 
+static bool check_via(ovl_lowering *l, const comm *c)
+{
+    if (c->via->count > MAX_VIA) {
+        ovl_error(l->errs, OVL_E_INPUT, c->spec->mark, "\"%s\" goes via more than %d links",
+                  c->spec->name, MAX_VIA);
+    }
+    return c->via->count <= MAX_VIA;
+}
+
 /* Adds the demands on links; `out` and `in` are the lists that get each direction (NULL: none). */
 static bool link_demands(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_demand *out,
                          uint8_t *n_out, ovl_demand *in, uint8_t *n_in, uint64_t *principal)
 {
     const ovl_comm_spec *spec = c->spec;
-    if (c->via->count > MAX_VIA) {
-        ovl_error(l->errs, OVL_E_INPUT, spec->mark, "\"%s\" goes via more than %d links",
-                  spec->name, MAX_VIA);
+    if (!check_via(l, c)) {
         return false;
     }
     for (uint32_t i = 0; i < c->via->count; i++) {
@@ -357,6 +367,126 @@ static ovl_plan_cost comm_times(ovl_lowering *l, const comm *c, ovl_times times)
     return cost;
 }
 
+/* --- Uneven all-to-alls: a cost for each rank --- */
+
+/* What each rank's instances of the links in `via` carry. */
+typedef struct ways {
+    ovl_uneven even;
+    const ovl_group *group;
+    ovl_uneven_way way[MAX_VIA];
+    uint16_t port[MAX_VIA];
+    uint32_t n;
+} ways;
+
+static bool find_ways(ovl_lowering *l, const comm *c, ways *w)
+{
+    const ovl_comm_spec *spec = c->spec;
+    w->even = (ovl_uneven){spec->sends, spec->receives};
+    w->group = ovl_plan_group(l, spec->group, spec->mark);
+    if (!w->group || !check_via(l, c)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < c->via->count; i++) {
+        uint16_t port = link_port(l, spec, c->via->item[i]);
+        if (port == 0) {
+            return false;
+        }
+        if (!listed_before(c->via, i)) {
+            w->port[w->n] = port;
+            w->way[w->n++] = ovl_uneven_crossing(l, w->group, port / 2, spec->bytes, &w->even);
+        }
+    }
+    return true;
+}
+
+/* What all members of a communicator have in common. */
+typedef struct together {
+    bool known;
+    ovl_time transfer;
+    double most; /* bytes over the busiest instance of the first link */
+} together;
+
+/* A formula takes as long as the slowest instance that a member uses; other costs as much longer as
+ * the busiest member is busier. */
+static together find_together(ovl_lowering *l, const comm *c, const ways *w, ovl_id id,
+                              ovl_time even)
+{
+    const ovl_comm *of = &l->b->comms.data[id];
+    const uint32_t *member = &l->b->members.data[of->first_member];
+    together t = {.known = true};
+    double longest = 0;
+    for (uint32_t k = 0; k < of->n_members; k++) {
+        for (uint32_t i = 0; i < w->n; i++) {
+            double bytes = OVL_MAX(w->way[i].out[member[k]], w->way[i].in[member[k]]);
+            const ovl_hw_link *link = &l->hw->links[w->port[i] / 2];
+            longest = OVL_MAX(longest, bytes / (double)link->bandwidth);
+            t.most = i == 0 ? OVL_MAX(t.most, bytes) : t.most;
+        }
+    }
+    if (c->algorithm == OVL_ALGO_NONE) {
+        double times = ovl_uneven_busiest(l, w->group, member[0], &w->even);
+        t.transfer = (ovl_time)ceil((double)even * times * (1 - 1e-13));
+    } else { /* as the even time: less than a picosecond of rounding is no picosecond more */
+        t.transfer = (ovl_time)ceil(longest * 1e12 * (1 - 1e-13));
+    }
+    return t;
+}
+
+static void uneven_demands(ovl_lowering *l, const comm *c, const ways *w, uint32_t rank,
+                           double most, ovl_draft *d)
+{
+    const ovl_comm_spec *spec = c->spec;
+    double seconds = (double)d->cost.work / 1e12;
+    double sends = spec->sends ? spec->sends[rank] : 1;
+    double receives = spec->receives ? spec->receives[rank] : 1;
+    for (uint32_t i = 0; i < w->n && seconds > 0; i++) {
+        const ovl_hw_link *link = &l->hw->links[w->port[i] / 2];
+        bool once = link->scope != OVL_SCOPE_GPU || link->gpus > 1;
+        for (uint32_t in = 0; in < 2; in++) {
+            double bytes = in ? w->way[i].in[rank] : w->way[i].out[rank];
+            uint64_t rate = OVL_MIN(to_rate(bytes / seconds), link->bandwidth);
+            ovl_demand demand = {(uint16_t)(w->port[i] + in), once, rate};
+            ovl_draft_demand(d->own, &d->cost.n_demands, demand);
+        }
+    }
+    double wire = (double)ovl_wire_rate(spec->op, spec->bytes, spec->n, d->cost.work);
+    uint64_t hbm = hbm_demand(l, c, to_rate(wire * (sends + receives) / 2));
+    ovl_draft_demand(d->own, &d->cost.n_demands, (ovl_demand){OVL_PORT_HBM, false, hbm});
+    d->cost.weight = ovl_draft_weight(l, to_rate(seconds > 0 ? most / seconds : 0));
+    d->cost.weight *= c->entry && c->entry->weight > 0 ? c->entry->weight : 1;
+}
+
+static ovl_plan_cost uneven_cost(ovl_lowering *l, const comm *c, ovl_comm_time even)
+{
+    ways w = {.n = 0};
+    ovl_plan_cost cost = {.id = OVL_NONE, .per_rank = true};
+    if (!find_ways(l, c, &w)) {
+        return no_cost;
+    }
+    together *all = OVL_NEW_ARRAY(l->arena, together, l->b->comms.len);
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        ovl_id id = w.group->comm_of[rank];
+        together t = {.known = true};
+        if (id != OVL_NONE) {
+            t = all[id] = all[id].known ? all[id] : find_together(l, c, &w, id, even.transfer);
+        }
+        ovl_draft d = {.cost = {.latency = even.latency, .work = t.transfer, .weight = 1}};
+        d.cost.klass = ovl_draft_klass(l, false, comm_klass(c));
+        if (!comm_sms(l, c, &even, &d.cost)) {
+            return no_cost;
+        }
+        uneven_demands(l, c, &w, rank, t.most, &d);
+        cost.id = OVL_MIN(cost.id, ovl_draft_append(l, &d));
+        comm_notes(l, c, &d.cost);
+    }
+    return cost;
+}
+
+static bool is_uneven(const ovl_comm_spec *spec)
+{
+    return spec->op == OVL_ALL_TO_ALL && (spec->sends || spec->receives) && spec->n > 1;
+}
+
 ovl_plan_cost ovl_plan_comm(ovl_lowering *l, const ovl_comm_spec *spec)
 {
     comm c = find_comm(l, spec);
@@ -367,7 +497,10 @@ ovl_plan_cost ovl_plan_comm(ovl_lowering *l, const ovl_comm_spec *spec)
     } else {
         ovl_comm_time time;
         ovl_draft d;
-        if (comm_time(l, &c, &time) && draft_comm(l, &c, time, &d)) {
+        bool ok = comm_time(l, &c, &time);
+        if (ok && is_uneven(spec)) {
+            cost = uneven_cost(l, &c, time);
+        } else if (ok && draft_comm(l, &c, time, &d)) {
             cost.id = ovl_draft_intern(l, &d);
         }
     }

@@ -108,6 +108,10 @@ static uint64_t steps_of(int algorithm, ovl_coll op, uint32_t n)
         break;
     case OVL_ALGO_DIRECT:
         return op == OVL_ALL_TO_ALL ? n - 1 : op == OVL_SEND_RECV;
+    case OVL_ALGO_NVLS: /* to the switch and back, or one of the two */
+        return all_reduce ? 2 : op == OVL_REDUCE_SCATTER || op == OVL_ALL_GATHER;
+    case OVL_ALGO_COLLNET:
+        return all_reduce ? 2 : 0;
     default:
         break;
     }
@@ -116,7 +120,8 @@ static uint64_t steps_of(int algorithm, ovl_coll op, uint32_t n)
 
 static const char *algorithm_name(int algorithm)
 {
-    static const char *const names[] = {"none", "ring", "tree", "direct", "hierarchical", "nccl"};
+    static const char *const names[] = {"none", "ring",        "tree", "direct",    "hierarchical",
+                                        "nccl", "double tree", "nvls", "nvls tree", "sharp"};
     return names[algorithm];
 }
 
@@ -243,6 +248,13 @@ static bool by_formula(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_col
                        uint64_t bytes, const ovl_spread *spread, ovl_mark mark, ovl_comm_time *time,
                        ovl_errs *errs)
 {
+    if (entry->algorithm == OVL_ALGO_NVLS && spread->nodes > 1 && spread->nodes < spread->members) {
+        ovl_error(errs, OVL_E_INPUT, mark,
+                  "the nvls formula of %s is for the members of one node; here they are on %" PRIu32
+                  ": algorithm: nccl has trees of switches",
+                  ovl_coll_name(op), spread->nodes);
+        return false;
+    }
     if (!ovl_check_algorithm(entry->algorithm, op, mark, errs) ||
         (entry->algorithm == OVL_ALGO_HIERARCHICAL &&
          !check_levels(hw, entry, op, spread, mark, errs))) {

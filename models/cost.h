@@ -11,6 +11,8 @@
  *     ring   all-reduce 2(n-1) a + 2(n-1)/n s/b;  reduce-scatter, all-gather (n-1) a + (n-1)/n s/b
  *     tree   all-reduce 2 ceil(log2 n) a + 2(n-1)/n s/b;  broadcast, reduce ceil(log2 n) (a + s/b)
  *     direct all-to-all (n-1) a + (n-1)/n s/b;  send/recv a + s/b
+ *     nvls   all-reduce 2 a + (n+1)/n s/b;  reduce-scatter, all-gather a + (n-1)/n s/b
+ *     sharp  all-reduce 2 a + s/b
  *
  * A link that several members share carries the bytes of all of them. Its instance is the way out
  * of a node, if the group is on several; else, and for the cluster, what lies between the members.

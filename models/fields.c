@@ -56,6 +56,7 @@ static const char *wanted_of(ovl_field_type type)
         [OVL_F_ENUM] = "a name",
         [OVL_F_TEXTS] = "text or a list of texts",
         [OVL_F_TIMES] = "a duration or a list of durations",
+        [OVL_F_RATIOS] = "a ratio or a list of ratios",
         [OVL_F_MAP] = "a mapping",
         [OVL_F_LIST] = "a list",
         [OVL_F_NODE] = "a value",
@@ -153,6 +154,7 @@ static const char *read_scalar(decoder *d, const char *text, const ovl_field *fi
         return read_enum(text, &field->more, at, d->arena);
     case OVL_F_TEXTS:
     case OVL_F_TIMES:
+    case OVL_F_RATIOS:
     case OVL_F_MAP:
     case OVL_F_LIST:
     case OVL_F_NODE:
@@ -239,6 +241,19 @@ static void decode_times(decoder *d, ovl_node *node, const ovl_field *field, ovl
     *out = times;
 }
 
+static void decode_ratios(decoder *d, ovl_node *node, const ovl_field *field, ovl_ratios *out)
+{
+    const ovl_field item = {.key = field->key, .type = OVL_F_RATIO, .flags = field->flags};
+    bool list = node->kind == OVL_NODE_LIST;
+    ovl_node *const *items = list ? node->items : &node;
+    ovl_ratios ratios = {.count = list ? node->count : 1};
+    ratios.item = OVL_NEW_ARRAY(d->arena, double, ratios.count);
+    for (uint32_t i = 0; i < ratios.count; i++) {
+        decode_scalar(d, items[i], &item, &ratios.item[i]);
+    }
+    *out = ratios;
+}
+
 /* Structs are large and `{}` is short: a list of many that cannot be good takes no memory. */
 static bool is_hopeless(decoder *d, const ovl_node *list, const char *key)
 {
@@ -270,6 +285,8 @@ static void decode_by_type(decoder *d, ovl_node *node, const ovl_field *field, v
         decode_structs(d, node, field, at);
     } else if (field->type == OVL_F_TEXTS) {
         decode_texts(d, node, field, at);
+    } else if (field->type == OVL_F_RATIOS) {
+        decode_ratios(d, node, field, at);
     } else {
         decode_times(d, node, field, at);
     }
@@ -277,9 +294,10 @@ static void decode_by_type(decoder *d, ovl_node *node, const ovl_field *field, v
 
 static size_t list_size(ovl_field_type type)
 {
-    return type == OVL_F_LIST    ? sizeof(ovl_items)
-           : type == OVL_F_TEXTS ? sizeof(ovl_texts)
-                                 : sizeof(ovl_times);
+    return type == OVL_F_LIST     ? sizeof(ovl_items)
+           : type == OVL_F_TEXTS  ? sizeof(ovl_texts)
+           : type == OVL_F_RATIOS ? sizeof(ovl_ratios)
+                                  : sizeof(ovl_times);
 }
 
 /* A list by its type, or as it was decoded before. */
@@ -320,6 +338,7 @@ static void decode_field(decoder *d, ovl_node *node, const ovl_field *field, voi
     switch (field->type) {
     case OVL_F_TEXTS:
     case OVL_F_TIMES:
+    case OVL_F_RATIOS:
     case OVL_F_LIST:
         good = decode_list(d, node, field, at);
         break;

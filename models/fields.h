@@ -38,6 +38,7 @@ typedef enum ovl_field_type {
     OVL_F_ENUM,      /* int, by the list of names                   */
     OVL_F_TEXTS,     /* ovl_texts: a list of texts, or one text     */
     OVL_F_TIMES,     /* ovl_times: one time, a list (one a rank), or `table` */
+    OVL_F_RATIOS,    /* ovl_ratios: a list of ratios, or one        */
     OVL_F_MAP,       /* nested struct, by `table`                   */
     OVL_F_LIST,      /* ovl_items: a list of nested structs         */
     OVL_F_NODE,      /* ovl_node *: decoded by somebody else        */
@@ -113,6 +114,10 @@ typedef struct ovl_times {
     uint32_t count;
     const void *law; /* how it varies: what the field's table decoded; NULL: it does not */
 } ovl_times;
+typedef struct ovl_ratios {
+    double *item;
+    uint32_t count;
+} ovl_ratios;
 typedef struct ovl_items {
     void *item;
     uint32_t count;

@@ -68,7 +68,7 @@ typedef enum ovl_algorithm {
     OVL_ALGO_DIRECT, /* all-to-all and send/recv: one step */
     OVL_ALGO_HIERARCHICAL, /* reduce-scatter in the node, across nodes, all-gather in the node */
     OVL_ALGO_NCCL,         /* NCCL's tuning model: nccl.h */
-    /* What NCCL may have chosen; only what crosses links goes by these. */
+    /* What NCCL may have chosen; of these NVLS and COLLNET (SHARP) have formulas, too. */
     OVL_ALGO_DOUBLE_TREE,
     OVL_ALGO_NVLS,
     OVL_ALGO_NVLS_TREE,

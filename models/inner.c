@@ -117,6 +117,7 @@ static ovl_plan_cost kernel_cost(ovl_lowering *l, const ovl_inner *inner, ovl_in
                             .hbm = hbm_of(op, pass),
                             .efficiency = op->efficiency,
                             .dtype = (ovl_dtype)op->dtype,
+                            .load = l->even ? NULL : op->load,
                             .klass = klass     ? klass
                                      : forward ? "forward"
                                                : "backward"};
@@ -134,6 +135,7 @@ ovl_time ovl_inner_time(ovl_lowering *l, const ovl_inner *inner, ovl_inner_pass 
     ovl_time sum = 0;
     double *slowdown = l->slowdown;
     l->slowdown = NULL;
+    l->even = true;
     for (uint32_t i = 0; i < list->n; i++) {
         if (list->op[i].kind == OVL_INNER_KERNEL && is_in(&list->op[i], pass)) {
             ovl_plan_cost cost = kernel_cost(l, inner, pass, i, NULL, mark);
@@ -141,6 +143,7 @@ ovl_time ovl_inner_time(ovl_lowering *l, const ovl_inner *inner, ovl_inner_pass 
         }
     }
     l->slowdown = slowdown;
+    l->even = false;
     return sum;
 }
 
@@ -228,7 +231,9 @@ static ovl_plan_cost comm_cost(ovl_inner_place *at, const ovl_inner_op *op,
                           .n = shift ? 2 : ovl_plan_members(at->l, lane->group, at->rank),
                           .spread = shift ? NULL : ovl_plan_spread(at->l, lane->group, at->rank),
                           .has_bytes = true,
-                          .bytes = op->bytes};
+                          .bytes = op->bytes,
+                          .sends = op->sends,
+                          .receives = op->receives};
     return ovl_plan_comm(at->l, &spec);
 }
 
@@ -255,9 +260,8 @@ static void leave(ovl_inner_place *at)
     }
 }
 
-void ovl_inner_set_mean(ovl_inner_place *at, ovl_plan_cost cost)
+void ovl_inner_set_mean(ovl_inner_place *at, ovl_time length)
 {
-    ovl_time length = at->l->b->costs.data[cost.id].work;
     if (at->part == OVL_PART_NONE) {
         return;
     }
@@ -266,17 +270,8 @@ void ovl_inner_set_mean(ovl_inner_place *at, ovl_plan_cost cost)
                  at->own == at->mean ? length : (ovl_time)((double)length * factor));
 }
 
-/* One operation while it is written. */
-typedef struct writing {
-    ovl_inner_place *at;
-    const ovl_inner *inner;
-    const ovl_inner_caller *caller;
-    ovl_inner_pass pass;
-    uint32_t *local; /* [n] of the operations written; OVL_NONE: not in this pass */
-    uint32_t from;   /* the chain at the beginning */
-    bool from_kernel;
-    bool begun;
-} writing;
+/* A pass while it is written. */
+typedef ovl_inner_writing writing;
 
 static void wait_for(const writing *w, int16_t need)
 {
@@ -332,7 +327,10 @@ static uint32_t add_kernel(writing *w, const ovl_inner_op *op, ovl_plan_cost cos
     ovl_op kernel = new_op(w, op, OVL_KERNEL, cost);
     kernel.coll = 0;
     at->last = ovl_add_op(at->l->b, at->code, &kernel);
-    ovl_inner_set_mean(at, cost);
+    /* Of ranks with loads of their own, what one of mean load takes. */
+    ovl_time length = at->l->b->costs.data[cost.id].work;
+    bool loaded = op->load && op->load[0] > 0;
+    ovl_inner_set_mean(at, loaded ? (ovl_time)((double)length / op->load[0]) : length);
     return at->last;
 }
 
@@ -411,37 +409,95 @@ static uint32_t last_kernel(const ovl_inner_list *list, ovl_inner_pass pass)
     return last;
 }
 
+void ovl_inner_begin(ovl_inner_writing *w, ovl_inner_place *at, const ovl_inner *inner,
+                     ovl_inner_pass pass, const ovl_inner_caller *caller)
+{
+    const ovl_inner_list *list = list_of(inner, pass);
+    *w = (writing){.at = at, .inner = inner, .caller = caller, .pass = pass, .from = at->chain};
+    w->from_kernel = at->chain_is_kernel;
+    w->local = OVL_NEW_ARRAY(at->scratch, uint32_t, list->n);
+    memset(w->local, 0xff, list->n * sizeof *w->local); /* OVL_NONE */
+    w->last = last_kernel(list, pass);
+}
+
+/* The operation just added, number i. */
+static void added(writing *w, uint32_t i, bool first)
+{
+    const ovl_inner_caller *caller = w->caller;
+    bool out = (int16_t)i == list_of(w->inner, w->pass)->out;
+    if (first && caller->first && !w->at->broken) {
+        caller->first(caller->context);
+    }
+    if (out && w->pass != OVL_INNER_BACKWARD_WEIGHT) {
+        leave(w->at);
+    }
+    if (i == w->last && caller->last_kernel && !w->at->broken) {
+        caller->last_kernel(caller->context, w->local[i]);
+    }
+}
+
+static void end(const writing *w)
+{
+    ovl_inner_place *at = w->at;
+    const ovl_inner_list *list = list_of(w->inner, w->pass);
+    bool moves = w->pass != OVL_INNER_BACKWARD_WEIGHT && list->out >= 0;
+    if (moves && !at->broken && w->local[list->out] != OVL_NONE) {
+        at->chain = w->local[list->out];
+        at->chain_is_kernel = list->op[list->out].kind == OVL_INNER_KERNEL;
+    }
+}
+
+bool ovl_inner_some(ovl_inner_writing *w)
+{
+    const ovl_inner_list *list = list_of(w->inner, w->pass);
+    ovl_plan_cost *costs = costs_of(w->at, w->inner, w->pass);
+    for (; w->next < list->n && !w->at->broken; w->next++) {
+        const ovl_inner_op *op = &list->op[w->next];
+        if (!is_in(op, w->pass)) {
+            continue;
+        }
+        if (w->communicates && op->kind == OVL_INNER_KERNEL) {
+            w->communicates = false;
+            return true;
+        }
+        bool first = !w->begun;
+        add_one(w, w->next, &costs[w->next]);
+        added(w, w->next, first);
+        w->communicates = op->kind != OVL_INNER_KERNEL;
+    }
+    end(w);
+    return false;
+}
+
 void ovl_inner_run(ovl_inner_place *at, const ovl_inner *inner, ovl_inner_pass pass,
                    const ovl_inner_caller *caller)
 {
-    const ovl_inner_list *list = list_of(inner, pass);
-    writing w = {.at = at, .inner = inner, .caller = caller, .pass = pass, .from = at->chain};
-    w.from_kernel = at->chain_is_kernel;
-    w.local = OVL_NEW_ARRAY(at->scratch, uint32_t, list->n);
-    memset(w.local, 0xff, list->n * sizeof *w.local); /* OVL_NONE */
-    ovl_plan_cost *costs = costs_of(at, inner, pass);
-    uint32_t last = last_kernel(list, pass);
-    for (uint32_t i = 0; i < list->n && !at->broken; i++) {
-        if (!is_in(&list->op[i], pass)) {
-            continue;
-        }
-        bool first = !w.begun;
-        add_one(&w, i, &costs[i]);
-        if (first && caller->first && !at->broken) {
-            caller->first(caller->context);
-        }
-        if ((int16_t)i == list->out && pass != OVL_INNER_BACKWARD_WEIGHT) {
-            leave(at);
-        }
-        if (i == last && caller->last_kernel && !at->broken) {
-            caller->last_kernel(caller->context, w.local[i]);
-        }
+    ovl_inner_writing w;
+    ovl_inner_begin(&w, at, inner, pass, caller);
+    while (ovl_inner_some(&w)) {
     }
-    bool moves = pass != OVL_INNER_BACKWARD_WEIGHT && list->out >= 0;
-    if (moves && !at->broken && w.local[list->out] != OVL_NONE) {
-        at->chain = w.local[list->out];
-        at->chain_is_kernel = list->op[list->out].kind == OVL_INNER_KERNEL;
-    }
+}
+
+/* --- Turns --- */
+
+ovl_inner_turn ovl_inner_leave(const ovl_inner_place *at)
+{
+    return (ovl_inner_turn){at->chain,      at->waits, at->input, at->output, at->stage,
+                            at->microbatch, at->own,   at->mean,  at->part,   at->chain_is_kernel};
+}
+
+void ovl_inner_enter(ovl_inner_place *at, const ovl_inner_turn *turn)
+{
+    at->chain = turn->chain;
+    at->waits = turn->waits;
+    at->input = turn->input;
+    at->output = turn->output;
+    at->stage = turn->stage;
+    at->microbatch = turn->microbatch;
+    at->own = turn->own;
+    at->mean = turn->mean;
+    at->part = turn->part;
+    at->chain_is_kernel = turn->chain_is_kernel;
 }
 
 void ovl_inner_take(ovl_inner_place *at, uint32_t local)

@@ -49,8 +49,10 @@ typedef struct ovl_inner_op {
     uint64_t hbm, weight_hbm;   /* bytes they move */
     double efficiency;          /* of peak FLOP/s; 0: that of the hardware */
     uint8_t dtype;              /* ovl_dtype: what kernels compute in, what is communicated */
+    const double *load;         /* [n_ranks] kernels: factors of their length; NULL: 1 */
     const char *group;          /* communication */
     uint64_t bytes;
+    const double *sends, *receives; /* [n_ranks] all-to-alls: see uneven.h; NULL: 1 */
 } ovl_inner_op;
 
 typedef struct ovl_inner_list {
@@ -153,12 +155,48 @@ typedef struct ovl_inner_caller {
     const char *klass; /* of its kernels; NULL: forward or backward */
 } ovl_inner_caller;
 
+/* A pass that is written piece by piece. */
+typedef struct ovl_inner_writing {
+    ovl_inner_place *at;
+    const ovl_inner *inner;
+    const ovl_inner_caller *caller;
+    ovl_inner_pass pass;
+    uint32_t *local; /* of the operations written; OVL_NONE: not yet, or not in this pass */
+    uint32_t from;   /* the chain at the beginning */
+    uint32_t next;   /* operation of the list */
+    uint32_t last;   /* the last kernel of the pass, or OVL_NONE */
+    bool from_kernel;
+    bool begun;
+    bool communicates; /* the one written last does */
+} ovl_inner_writing;
+
+/* Two passes take turns: what communicates in one is issued, then kernels of the other, which run
+ * beside it. ovl_inner_some writes up to the first kernel behind communication, and says whether
+ * there is more; between turns the place is left and entered. */
+void ovl_inner_begin(ovl_inner_writing *w, ovl_inner_place *at, const ovl_inner *inner,
+                     ovl_inner_pass pass, const ovl_inner_caller *caller);
+bool ovl_inner_some(ovl_inner_writing *w);
+
+/* What a place holds of one pass. */
+typedef struct ovl_inner_turn {
+    uint32_t chain, waits;
+    ovl_id input, output;
+    uint16_t stage;
+    uint32_t microbatch;
+    ovl_time own, mean;
+    uint8_t part;
+    bool chain_is_kernel;
+} ovl_inner_turn;
+
+ovl_inner_turn ovl_inner_leave(const ovl_inner_place *at);
+void ovl_inner_enter(ovl_inner_place *at, const ovl_inner_turn *turn);
+
 /* Writes a pass of a layer at the present place in host order. */
 void ovl_inner_run(ovl_inner_place *at, const ovl_inner *inner, ovl_inner_pass pass,
                    const ovl_inner_caller *caller);
 
 /* In a pipeline: what the kernel last added, of this cost, takes if all stages are alike. */
-void ovl_inner_set_mean(ovl_inner_place *at, ovl_plan_cost cost);
+void ovl_inner_set_mean(ovl_inner_place *at, ovl_time length);
 
 /* The operation last added, a single kernel of somebody else's, stands for a whole pass: it waits
  * for the chain and goes on with it. */

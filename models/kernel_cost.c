@@ -113,6 +113,43 @@ static ovl_plan_cost on_slow_ranks(ovl_lowering *l, const ovl_kernel_spec *spec,
     return (ovl_plan_cost){.id = first, .per_rank = true};
 }
 
+static ovl_time loaded(ovl_time time, double load)
+{
+    return (ovl_time)ceil((double)time * load);
+}
+
+static bool draft_loaded(ovl_lowering *l, const ovl_kernel_spec *spec, uint32_t rank,
+                         ovl_time duration, ovl_time compute, ovl_draft *d)
+{
+    ovl_kernel_spec own = *spec;
+    double load = spec->load[rank];
+    own.hbm = (uint64_t)((double)spec->hbm * load);
+    own.compute = ovl_plan_slowed(l, rank, loaded(spec->compute, load));
+    return draft_kernel(l, &own, ovl_plan_slowed(l, rank, loaded(duration, load)),
+                        ovl_plan_slowed(l, rank, loaded(compute, load)), d);
+}
+
+/* As many costs as ranks; kernels of one cost and one list of loads share them. */
+static ovl_plan_cost on_loaded_ranks(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_id even,
+                                     ovl_time duration, ovl_time compute)
+{
+    for (uint32_t i = 0; i < l->loaded.len; i++) {
+        if (l->loaded.data[i].even == even && l->loaded.data[i].load == spec->load) {
+            return (ovl_plan_cost){.id = l->loaded.data[i].first, .per_rank = true};
+        }
+    }
+    ovl_loaded found = {spec->load, even, l->b->costs.len};
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        ovl_draft d;
+        if (!draft_loaded(l, spec, rank, duration, compute, &d)) {
+            return no_cost;
+        }
+        ovl_draft_append(l, &d);
+    }
+    ovl_vec_push(&l->loaded, found);
+    return (ovl_plan_cost){.id = found.first, .per_rank = true};
+}
+
 static ovl_plan_cost one_kernel(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_time duration,
                                 ovl_time compute)
 {
@@ -121,6 +158,9 @@ static ovl_plan_cost one_kernel(ovl_lowering *l, const ovl_kernel_spec *spec, ov
         return no_cost;
     }
     ovl_id id = ovl_draft_intern(l, &d);
+    if (spec->load) {
+        return on_loaded_ranks(l, spec, id, duration, compute);
+    }
     return l->slowdown ? on_slow_ranks(l, spec, id, duration, compute) : (ovl_plan_cost){.id = id};
 }
 

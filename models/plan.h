@@ -62,6 +62,12 @@ typedef struct ovl_note {
 
 struct ovl_cost_index;
 
+/* The same for loads: kernels of one cost and one list of loads share the list of costs. */
+typedef struct ovl_loaded {
+    const double *load;
+    ovl_id even, first;
+} ovl_loaded;
+
 /* Of one code: the group of each communicator slot. */
 typedef struct ovl_slots {
     OVL_VEC(const ovl_group *) group;
@@ -87,8 +93,10 @@ typedef struct ovl_lowering {
     double *slowdown;                  /* [n_ranks] of kernels; NULL: no GPU is slow */
     OVL_VEC(ovl_id)
     slow_costs; /* by a kernel's cost: the first of one for each rank, or OVL_NONE */
+    OVL_VEC(ovl_loaded) loaded;
     ovl_note notes[OVL_NOTE_KIND_COUNT]; /* turned into sentences at the end */
     OVL_VEC(const char *) said;          /* further sentences */
+    bool even;                           /* costs are asked for that leave out loads of ranks */
     bool roofline, holds_sms, has_kernels, has_comm;
     OVL_VEC(ovl_bucket_line) buckets;
     uint32_t microbatches; /* of a pipeline */
@@ -169,6 +177,7 @@ typedef struct ovl_kernel_spec {
     bool no_compute;  /* SMs do not matter: copies */
     int64_t sms, blocks;
     const char *klass;
+    const double *load; /* [n_ranks] factors of its length and bytes; NULL: 1 */
 } ovl_kernel_spec;
 
 /* What takes `time` on a healthy GPU takes so long on that of a rank; rounded up. */
@@ -196,7 +205,9 @@ typedef struct ovl_comm_spec {
     int64_t sms; /* without has_sms the entry's */
     bool has_hbm_factor;
     double hbm_factor;
-    uint64_t hbm; /* copies: HBM bytes moved, instead of a factor */
+    uint64_t hbm;                   /* copies: HBM bytes moved, instead of a factor */
+    const double *sends, *receives; /* [n_ranks] all-to-all: factors of its bytes (uneven.h); NULL:
+                                       1 for all */
     const char *klass;
 } ovl_comm_spec;
 

@@ -43,6 +43,7 @@ typedef struct ovl_entry {
     const ovl_group *group;
     const ovl_spread *spread;
     bool has_cost;
+    const double *sends, *receives; /* [n_ranks] of an uneven all-to-all */
     ovl_plan_cost cost;
 } ovl_entry;
 

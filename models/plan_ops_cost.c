@@ -53,6 +53,8 @@ static ovl_comm_spec comm_spec(const ovl_entry *entry, const ovl_group *group,
                            .has_hbm_factor = op->has_hbm_factor,
                            .hbm_factor = op->hbm_factor,
                            .hbm = op->hbm,
+                           .sends = entry->sends,
+                           .receives = entry->receives,
                            .klass = op->klass};
 }
 
@@ -85,9 +87,44 @@ static ovl_plan_cost marker_cost(ovl_ops *o, const ovl_entry *entry)
     return ovl_plan_pause(o->l, times->count ? times->item[0] : 0);
 }
 
-static ovl_plan_cost find_cost(ovl_ops *o, const ovl_entry *entry, const ovl_group *group,
+/* Shares of the members, by rank and one on average; NULL: not given, or an error. */
+static const double *by_rank(ovl_ops *o, const ovl_ratios *shares, const ovl_group *group,
+                             const char *key, const ovl_entry *entry)
+{
+    ovl_lowering *l = o->l;
+    double sum = 0;
+    for (uint32_t i = 0; i < shares->count; i++) {
+        sum += shares->item[i];
+    }
+    double *factors = shares->count ? OVL_NEW_ARRAY(l->arena, double, l->n_ranks) : NULL;
+    for (uint32_t rank = 0; rank < l->n_ranks && factors; rank++) {
+        ovl_id id = group->comm_of[rank];
+        const ovl_comm *comm = id == OVL_NONE ? NULL : &l->b->comms.data[id];
+        if (!comm || l->b->members.data[comm->first_member] != rank) {
+            continue;
+        }
+        if (comm->n_members != shares->count || sum <= 0) {
+            ovl_error(l->errs, OVL_E_INPUT, entry->op->mark,
+                      "%s of \"%s\": expected one number for each of the %" PRIu32
+                      " members of \"%s\", not all 0; found %" PRIu32,
+                      key, entry->name, comm->n_members, group->name, shares->count);
+            return NULL;
+        }
+        for (uint32_t i = 0; i < comm->n_members; i++) {
+            factors[l->b->members.data[comm->first_member + i]] =
+                shares->item[i] * shares->count / sum;
+        }
+    }
+    return factors;
+}
+
+static ovl_plan_cost find_cost(ovl_ops *o, ovl_entry *entry, const ovl_group *group,
                                const ovl_spread *spread)
 {
+    if (entry->kind == OVL_COLLECTIVE && group) {
+        entry->sends = by_rank(o, &entry->op->sends, group, "sends", entry);
+        entry->receives = by_rank(o, &entry->op->receives, group, "receives", entry);
+    }
     ovl_comm_spec spec = comm_spec(entry, group, spread);
     switch ((ovl_op_kind)entry->kind) {
     case OVL_KERNEL:

@@ -102,6 +102,9 @@ void ovl_pipe_pass_close(ovl_pipe_code *e);
 /* Runs the layers of an action's stage. */
 void ovl_pipe_pass(ovl_pipe_code *e, const ovl_action *a);
 
+/* A pair of a forward and a backward whose passes take turns on the compute stream. */
+void ovl_pipe_turns(ovl_pipe_code *e, const ovl_action *a);
+
 /* --- plan_pipeline_fsdp.c, plan_pipeline_ddp.c --- */
 
 /* Who shards, or reduces, with whom; false after an error. */

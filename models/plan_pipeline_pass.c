@@ -138,18 +138,55 @@ static void end(ovl_pipe_code *e, const ovl_action *a)
     }
 }
 
-void ovl_pipe_pass(ovl_pipe_code *e, const ovl_action *a)
+static void open_action(ovl_pipe_code *e, const ovl_action *a, ovl_pass_writing *w)
 {
-    ovl_step *s = e->step;
     const uint32_t *first = &e->first_unit[a->stage % e->p->n_stages];
-    ovl_pipe_check_input(e, a);
-    if (e->broken) {
-        return;
-    }
     add_room(e, a);
     ovl_pipe_data_before(e, a);
     e->action = a;
     begin(e, a);
-    ovl_step_pass(s, &(ovl_pass){kind_of(a), first[0], first[1] - first[0], a->microbatch});
+    ovl_step_begin_pass(e->step,
+                        &(ovl_pass){kind_of(a), first[0], first[1] - first[0], a->microbatch}, w);
+}
+
+void ovl_pipe_pass(ovl_pipe_code *e, const ovl_action *a)
+{
+    ovl_pass_writing w;
+    ovl_pipe_check_input(e, a);
+    if (e->broken) {
+        return;
+    }
+    open_action(e, a, &w);
+    while (ovl_step_some(e->step, &w)) {
+    }
     end(e, a);
+}
+
+/* The backward first: where it begins with communication, kernels of the forward run beside it. */
+void ovl_pipe_turns(ovl_pipe_code *e, const ovl_action *a)
+{
+    ovl_inner_place *at = &e->step->inner;
+    const ovl_action *of[2] = {&a[a[0].type == OVL_ACT_F], &a[a[0].type != OVL_ACT_F]};
+    ovl_pass_writing w[2];
+    ovl_inner_turn turn[2];
+    bool more[2] = {true, true};
+    for (int k = 0; k < 2 && !e->broken; k++) {
+        ovl_pipe_check_input(e, of[k]);
+        if (!e->broken) {
+            open_action(e, of[k], &w[k]);
+            turn[k] = ovl_inner_leave(at);
+        }
+    }
+    for (int k = 0; !e->broken && (more[0] || more[1]); k = !k) {
+        if (!more[k]) {
+            continue;
+        }
+        e->action = of[k];
+        ovl_inner_enter(at, &turn[k]);
+        more[k] = ovl_step_some(e->step, &w[k]);
+        turn[k] = ovl_inner_leave(at);
+        if (!more[k]) {
+            end(e, of[k]);
+        }
+    }
 }

@@ -171,6 +171,7 @@ typedef struct ovl_xop {
     int dtype;
     int64_t root;
     const char *to, *from; /* place in the group: "3"; or relative: "+1", "-1" (modulo the size) */
+    ovl_ratios sends, receives; /* all_to_all: shares of the members; none: even */
     bool average, eager, has_eager;
     ovl_times duration; /* isolated; replaces the hardware's cost */
     bool has_alpha, has_beta;
@@ -227,6 +228,32 @@ typedef struct ovl_block_times {
     ovl_time forward, backward;
 } ovl_block_times;
 
+/* Queries, keys and values by way of narrow matrices (multi-head latent attention); 0: not given.
+ */
+typedef struct ovl_latent {
+    ovl_mark mark;
+    int64_t query, key_value; /* columns in between */
+    int64_t rope; /* columns of each head's query that carry positions, of one key for all */
+} ovl_latent;
+
+/* Experts in place of the MLP (moe.h). */
+typedef struct ovl_moe {
+    ovl_mark mark;
+    bool given;
+    int64_t experts, top_k, ffn_hidden; /* those that tokens are routed to */
+    int64_t shared;                     /* experts that see every token */
+    int64_t dense_layers;               /* first blocks, that have a plain MLP */
+    const char *ep;                     /* axis that the experts are split over ... */
+    const char *across; /* ... together with this one, whose hop comes first; NULL */
+    int64_t copies;     /* of a token that go across, at most; 0: top_k */
+    int dispatch_dtype; /* or OVL_DTYPE_OF_WORKLOAD: that of the model */
+    double hottest;     /* load of the busiest rank, the mean being 1; 0: not given */
+    ovl_ratios shares;  /* load of each rank */
+    bool has_spread;
+    double spread; /* coefficient of variation of drawn loads */
+    int64_t seed;
+} ovl_moe;
+
 /* A transformer; counts are of the whole model, not of a rank (block.h). */
 typedef struct ovl_model {
     ovl_mark mark;
@@ -243,6 +270,8 @@ typedef struct ovl_model {
     int64_t async_tp; /* pieces of a collective and the kernel beside it; 1: whole */
     double matmul_efficiency, attention_efficiency; /* of peak FLOP/s; 0: that of the hardware */
     ovl_block_times block;
+    ovl_latent latent;
+    ovl_moe moe;
 } ovl_model;
 
 typedef struct ovl_workload {
@@ -382,6 +411,7 @@ typedef struct ovl_zero {
 } ovl_zero;
 
 typedef enum ovl_pipe_protocol { OVL_PIPE_EAGER, OVL_PIPE_RENDEZVOUS } ovl_pipe_protocol;
+typedef enum ovl_pipe_pairs { OVL_PIPE_TURNS, OVL_PIPE_SERIAL } ovl_pipe_pairs;
 typedef enum ovl_pipe_receives { OVL_PIPE_LATE, OVL_PIPE_EARLY } ovl_pipe_receives;
 /* How layers are shared among stages where nothing says how many each gets. */
 typedef enum ovl_pipe_split { OVL_SPLIT_NUMBER, OVL_SPLIT_TIME } ovl_pipe_split;
@@ -408,7 +438,7 @@ typedef struct ovl_pipeline {
     int64_t microbatch_group;   /* interleaved_megatron; 0: ranks */
     bool extra_warmup;
     const char *group; /* default pp */
-    int protocol, communicators, receives, split;
+    int protocol, communicators, receives, split, pairs;
     bool has_alpha, has_beta;
     ovl_time alpha;
     uint64_t beta;

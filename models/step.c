@@ -24,17 +24,7 @@ static void call_pass(void (*hook)(ovl_step *s, const ovl_pass *pass), ovl_step 
     }
 }
 
-/* A pass of one unit: its kernel, or all that it is made of. */
-typedef struct unit_pass {
-    ovl_step *s;
-    uint32_t u;
-    const char *word; /* in names */
-    ovl_inner_pass inner;
-    ovl_plan_cost cost; /* of a unit that is one kernel */
-    ovl_time host;
-    void (*kept)(ovl_step *s, uint32_t u); /* accesses of the last kernel */
-    void (*hook)(ovl_step *s, uint32_t u); /* of the strategy, likewise */
-} unit_pass;
+typedef ovl_unit_pass unit_pass;
 
 static const char *name_of_inner(void *context, const char *op)
 {
@@ -55,19 +45,34 @@ static void last_kernel(void *context, uint32_t local)
     touch(context, local);
 }
 
-static void add_inner(const unit_pass *p)
+/* The later of two operations of the compute stream. */
+static uint32_t later(uint32_t a, uint32_t b)
+{
+    return a == OVL_NONE ? b : b == OVL_NONE ? a : OVL_MAX(a, b);
+}
+
+static void begin_inner(unit_pass *p, ovl_inner_caller *caller, ovl_inner_writing *w)
 {
     ovl_step *s = p->s;
     const ovl_step_unit *unit = &s->units[p->u];
+    *caller = (ovl_inner_caller){.context = p,
+                                 .name = name_of_inner,
+                                 .last_kernel = last_kernel,
+                                 .host = p->host,
+                                 .mark = unit->mark,
+                                 .klass = unit->layer->klass};
+    s->inner.last = later(s->inner.last, s->last);
+    ovl_inner_begin(w, &s->inner, unit->layer->inner, p->inner, caller);
+}
+
+static void add_inner(const unit_pass *p)
+{
     unit_pass context = *p;
-    ovl_inner_caller caller = {.context = &context,
-                               .name = name_of_inner,
-                               .last_kernel = last_kernel,
-                               .host = p->host,
-                               .mark = unit->mark,
-                               .klass = unit->layer->klass};
-    s->inner.last = s->last;
-    ovl_inner_run(&s->inner, unit->layer->inner, p->inner, &caller);
+    ovl_inner_caller caller;
+    ovl_inner_writing w;
+    begin_inner(&context, &caller, &w);
+    while (ovl_inner_some(&w)) {
+    }
 }
 
 static void add_unit(const unit_pass *p)
@@ -85,23 +90,9 @@ static void add_unit(const unit_pass *p)
     op.stage = s->inner.stage;
     op.microbatch = s->inner.microbatch;
     uint32_t local = ovl_step_add(s, &op);
-    ovl_inner_set_mean(&s->inner, p->cost);
+    ovl_inner_set_mean(&s->inner, s->b->costs.data[p->cost.id].work);
     ovl_inner_take(&s->inner, local);
     touch(p, local);
-}
-
-static void forward(ovl_step *s, uint32_t u)
-{
-    const ovl_step_unit *unit = &s->units[u];
-    if (unit->forward.id == OVL_NONE) {
-        return;
-    }
-    call_unit(s->strategy->before_forward, s, u);
-    ovl_step_keep(s, u);
-    add_unit(&(unit_pass){s, u, "forward", OVL_INNER_FORWARD, unit->forward,
-                          unit->layer->forward_host, ovl_step_in_kept, s->strategy->in_forward});
-    ovl_step_kept_forward(s, u);
-    call_unit(s->strategy->after_forward, s, u);
 }
 
 /* The second forward, with the parameters that the backward needs anyway, or ones of its own. It
@@ -124,7 +115,27 @@ static void recompute(ovl_step *s, uint32_t u)
     }
 }
 
-static void backward(ovl_step *s, uint32_t u, ovl_pass_kind kind)
+/* What comes before the kernels of a unit; false: it has none. */
+static bool open_forward(ovl_step *s, uint32_t u, unit_pass *p)
+{
+    const ovl_step_unit *unit = &s->units[u];
+    if (unit->forward.id == OVL_NONE) {
+        return false;
+    }
+    call_unit(s->strategy->before_forward, s, u);
+    ovl_step_keep(s, u);
+    *p = (unit_pass){s,
+                     u,
+                     "forward",
+                     OVL_INNER_FORWARD,
+                     unit->forward,
+                     unit->layer->forward_host,
+                     ovl_step_in_kept,
+                     s->strategy->in_forward};
+    return true;
+}
+
+static void open_backward(ovl_step *s, uint32_t u, bool input, unit_pass *p)
 {
     const ovl_step_unit *unit = &s->units[u];
     bool again = ovl_step_recomputes(s, u) && unit->forward.id != OVL_NONE;
@@ -136,49 +147,111 @@ static void backward(ovl_step *s, uint32_t u, ovl_pass_kind kind)
     if (again && !s->regathers) {
         recompute(s, u);
     }
-    add_unit(
-        &(unit_pass){s, u, kind == OVL_PASS_INPUT ? "backward_input" : "backward",
-                     kind == OVL_PASS_INPUT ? OVL_INNER_BACKWARD_INPUT : OVL_INNER_BACKWARD,
-                     unit->backward, unit->layer->backward_host, ovl_step_in_backward,
-                     kind == OVL_PASS_INPUT ? s->strategy->in_input : s->strategy->in_backward});
-    if (kind != OVL_PASS_INPUT) {
+    *p = (unit_pass){s,
+                     u,
+                     input ? "backward_input" : "backward",
+                     input ? OVL_INNER_BACKWARD_INPUT : OVL_INNER_BACKWARD,
+                     unit->backward,
+                     unit->layer->backward_host,
+                     ovl_step_in_backward,
+                     input ? s->strategy->in_input : s->strategy->in_backward};
+}
+
+/* The rest of a backward whose first part ran; what was kept is there until now. */
+static void open_weight(ovl_step *s, uint32_t u, unit_pass *p)
+{
+    const ovl_step_unit *unit = &s->units[u];
+    *p = (unit_pass){s,
+                     u,
+                     "backward_weight",
+                     OVL_INNER_BACKWARD_WEIGHT,
+                     unit->backward,
+                     unit->layer->backward_host,
+                     ovl_step_in_backward,
+                     s->strategy->in_backward};
+}
+
+static bool open_unit(ovl_step *s, ovl_pass_writing *w)
+{
+    const ovl_pass *pass = &w->pass;
+    bool is_forward = pass->kind == OVL_PASS_FORWARD;
+    uint32_t u = pass->first_unit + (is_forward ? w->unit : pass->n_units - 1 - w->unit);
+    if (is_forward) {
+        return open_forward(s, u, &w->own);
+    }
+    if (pass->kind == OVL_PASS_WEIGHT) {
+        open_weight(s, u, &w->own);
+    } else {
+        open_backward(s, u, pass->kind == OVL_PASS_INPUT, &w->own);
+    }
+    return true;
+}
+
+static void close_unit(ovl_step *s, const ovl_pass_writing *w)
+{
+    uint32_t u = w->own.u;
+    if (w->pass.kind == OVL_PASS_FORWARD) {
+        ovl_step_kept_forward(s, u);
+        call_unit(s->strategy->after_forward, s, u);
+    } else if (w->pass.kind != OVL_PASS_INPUT) {
         ovl_step_kept_backward(s, u);
         call_unit(s->strategy->after_backward, s, u);
     }
 }
 
-/* The rest of a backward whose first part ran; what was kept is there until now. */
-static void backward_weight(ovl_step *s, uint32_t u)
+/* What is left of a unit that is made of several; true: not all of it was written. */
+static bool some_of_unit(ovl_step *s, ovl_pass_writing *w)
 {
-    const ovl_step_unit *unit = &s->units[u];
-    add_unit(&(unit_pass){s, u, "backward_weight", OVL_INNER_BACKWARD_WEIGHT, unit->backward,
-                          unit->layer->backward_host, ovl_step_in_backward,
-                          s->strategy->in_backward});
-    ovl_step_kept_backward(s, u);
-    call_unit(s->strategy->after_backward, s, u);
+    if (!w->open) {
+        begin_inner(&w->own, &w->caller, &w->inner);
+    }
+    s->inner.last = later(s->inner.last, s->last);
+    w->open = ovl_inner_some(&w->inner);
+    return w->open;
 }
 
-static void pass_unit(ovl_step *s, uint32_t u, ovl_pass_kind kind)
+void ovl_step_begin_pass(ovl_step *s, const ovl_pass *pass, ovl_pass_writing *w)
 {
-    if (kind == OVL_PASS_FORWARD) {
-        forward(s, u);
-    } else if (kind == OVL_PASS_WEIGHT) {
-        backward_weight(s, u);
-    } else {
-        backward(s, u, kind);
+    bool is_forward = pass->kind == OVL_PASS_FORWARD;
+    *w = (ovl_pass_writing){.pass = *pass};
+    s->microbatch = pass->microbatch;
+    s->pass = *pass;
+    call_pass(is_forward ? s->strategy->begin_forward : s->strategy->begin_backward, s, pass);
+}
+
+bool ovl_step_some(ovl_step *s, ovl_pass_writing *w)
+{
+    const ovl_pass *pass = &w->pass;
+    bool is_forward = pass->kind == OVL_PASS_FORWARD, turn = false;
+    s->microbatch = pass->microbatch;
+    s->pass = *pass;
+    for (; w->unit < pass->n_units && !turn; w->unit += !w->open) {
+        if (!w->open && !open_unit(s, w)) {
+            continue;
+        }
+        bool inner = s->units[w->own.u].layer->inner != NULL;
+        if (inner && some_of_unit(s, w)) {
+            return true;
+        }
+        if (!inner) {
+            add_unit(&w->own);
+        }
+        close_unit(s, w);
+        turn = inner && w->inner.communicates;
     }
+    if (w->unit < pass->n_units) {
+        return true;
+    }
+    call_pass(is_forward ? s->strategy->end_forward : s->strategy->end_backward, s, pass);
+    return false;
 }
 
 void ovl_step_pass(ovl_step *s, const ovl_pass *pass)
 {
-    bool is_forward = pass->kind == OVL_PASS_FORWARD;
-    s->microbatch = pass->microbatch;
-    s->pass = *pass;
-    call_pass(is_forward ? s->strategy->begin_forward : s->strategy->begin_backward, s, pass);
-    for (uint32_t i = 0; i < pass->n_units; i++) {
-        pass_unit(s, pass->first_unit + (is_forward ? i : pass->n_units - 1 - i), pass->kind);
+    ovl_pass_writing w;
+    ovl_step_begin_pass(s, pass, &w);
+    while (ovl_step_some(s, &w)) {
     }
-    call_pass(is_forward ? s->strategy->end_forward : s->strategy->end_backward, s, pass);
 }
 
 /* --- Optimizer --- */

@@ -66,6 +66,28 @@ typedef struct ovl_pass {
 
 struct ovl_step;
 
+/* A pass of one unit: its kernel, or all that it is made of. */
+typedef struct ovl_unit_pass {
+    struct ovl_step *s;
+    uint32_t u;
+    const char *word; /* in names */
+    ovl_inner_pass inner;
+    ovl_plan_cost cost; /* of a unit that is one kernel */
+    ovl_time host;
+    void (*kept)(struct ovl_step *s, uint32_t u); /* accesses of the last kernel */
+    void (*hook)(struct ovl_step *s, uint32_t u); /* of the strategy, likewise */
+} ovl_unit_pass;
+
+/* A pass that is written piece by piece. */
+typedef struct ovl_pass_writing {
+    ovl_pass pass;
+    uint32_t unit; /* of n_units, in the order of the pass */
+    bool open;     /* it was begun, and there is more of it */
+    ovl_unit_pass own;
+    ovl_inner_caller caller;
+    ovl_inner_writing inner;
+} ovl_pass_writing;
+
 /* Any function may be NULL. `u` is a unit. */
 typedef struct ovl_strategy {
     void (*open)(struct ovl_step *s); /* a code begins: streams, communicators, held buffers */
@@ -133,6 +155,11 @@ void ovl_step_open_in(ovl_step *s, uint32_t rank, ovl_id code, uint16_t compute)
 
 /* One pass, at the present place in host order. */
 void ovl_step_pass(ovl_step *s, const ovl_pass *pass);
+
+/* The same piece by piece, so that two passes can take turns (inner.h): up to the first kernel
+ * behind communication; true: there is more. Strategies that shard see one pass at a time. */
+void ovl_step_begin_pass(ovl_step *s, const ovl_pass *pass, ovl_pass_writing *w);
+bool ovl_step_some(ovl_step *s, ovl_pass_writing *w);
 
 /* The end of the accumulation and the optimizer. */
 void ovl_step_end(ovl_step *s);

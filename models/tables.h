@@ -50,7 +50,8 @@ typedef struct ovl_raw_scenario {
 extern const ovl_table ovl_scenario_table, ovl_mesh_table, ovl_workload_table, ovl_layer_table,
     ovl_gradient_table, ovl_optimizer_table, ovl_overlap_table, ovl_ddp_table, ovl_offload_table,
     ovl_fsdp_table, ovl_fsdp_prefetch_table, ovl_fsdp_accumulate_table, ovl_zero_table,
-    ovl_stage_table, ovl_pipe_data_table, ovl_pipeline_table, ovl_model_table, ovl_block_table;
+    ovl_stage_table, ovl_pipe_data_table, ovl_pipeline_table, ovl_model_table, ovl_block_table,
+    ovl_moe_table, ovl_latent_table;
 extern const ovl_table ovl_replay_table, ovl_replay_class_table, ovl_what_if_table,
     ovl_what_if_kernel_table, ovl_what_if_link_table;
 extern const ovl_table ovl_op_table, ovl_produces_table, ovl_packs_table, ovl_buffer_table;

@@ -1,10 +1,11 @@
 #include "models/cost.h"
 #include "models/tables.h"
 
-static const char *const algorithm_names[] = {"ring",         "tree", "direct",
-                                              "hierarchical", "nccl", NULL};
-static const int algorithm_values[] = {OVL_ALGO_RING, OVL_ALGO_TREE, OVL_ALGO_DIRECT,
-                                       OVL_ALGO_HIERARCHICAL, OVL_ALGO_NCCL};
+static const char *const algorithm_names[] = {"ring", "tree",  "direct", "hierarchical",
+                                              "nvls", "sharp", "nccl",   NULL};
+static const int algorithm_values[] = {OVL_ALGO_RING,         OVL_ALGO_TREE, OVL_ALGO_DIRECT,
+                                       OVL_ALGO_HIERARCHICAL, OVL_ALGO_NVLS, OVL_ALGO_COLLNET,
+                                       OVL_ALGO_NCCL};
 
 /* --- Tables of measured times: [[1 MiB, 93 us], [1 GiB, 8.2 ms]] --- */
 
@@ -192,7 +193,10 @@ static const ovl_field collective_fields[] = {
         "Textbook formula on the latency and bandwidth of the links in `via`: `ring` for "
         "all_reduce, reduce_scatter and all_gather, `tree` for all_reduce, broadcast "
         "and reduce, `direct` for all_to_all and send_recv, `hierarchical` for a ring in the node "
-        "and then one across; or `nccl`, what NCCL's tuning model "
+        "and then one across, `nvls` for all_reduce, reduce_scatter and all_gather through a "
+        "switch "
+        "of the node that adds up and copies, `sharp` for all_reduce in the network; or `nccl`, "
+        "what NCCL's tuning model "
         "says "
         "of the channels in `hardware.nccl`, for all but the last two (docs/model.md).",
         .names = algorithm_names, .values = algorithm_values),

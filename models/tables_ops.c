@@ -138,6 +138,14 @@ static const ovl_field op_fields[] = {
                   .min = 0),
     OVL_FIELD_MORE(ovl_xop, root, "root", OVL_F_COUNT, 0,
                    "broadcast, reduce: place of the root in the group. Default 0.", .max = 1000000),
+    OVL_FIELD(
+        ovl_xop, sends, "sends", OVL_F_RATIOS, 0,
+        "all_to_all: what each member sends, relative to the others, in order of their place: "
+        "`[2, 1, 1, 0]`. `bytes` is the mean. Default: all the same."),
+    OVL_FIELD(
+        ovl_xop, receives, "receives", OVL_F_RATIOS, 0,
+        "all_to_all: the same for what each member receives. Member i gives member j bytes in "
+        "proportion to sends of i times receives of j; all are done with the busiest."),
     OVL_FIELD(ovl_xop, average, "average", OVL_F_BOOL, 0,
               "Reductions: the sum is divided by the number of members. Default false."),
     OVL_FIELD(ovl_xop, to, "to", OVL_F_TEXT, 0,

@@ -160,6 +160,7 @@ const ovl_table ovl_pipe_data_table = {
 
 /* --- The pipeline --- */
 
+static const char *const pairs_names[] = {"turns", "serial", NULL};
 static const char *const protocol_names[] = {"eager", "rendezvous", NULL};
 static const char *const receive_names[] = {"late", "early", NULL};
 static const char *const split_names[] = {"number", "time", NULL};
@@ -233,6 +234,12 @@ static const ovl_field pipeline_fields[] = {
         "expert exchange. Default false."),
     OVL_FIELD(ovl_pipeline, group, "group", OVL_F_TEXT, 0,
               "The ranks of a pipeline, in order. Default `pp`."),
+    OVL_FIELD_MORE(
+        ovl_pipeline, pairs, "pairs", OVL_F_ENUM, 0,
+        "A forward and a backward that a schedule joins, of a model by its shape: `turns`, "
+        "kernels of one are issued behind communication of the other and run beside it; "
+        "`serial`, one pass after the other. Default `turns`.",
+        .names = pairs_names),
     OVL_FIELD_MORE(ovl_pipeline, protocol, "protocol", OVL_F_ENUM, 0,
                    "`eager`: bytes leave when they are ready and the sender goes on. `rendezvous`: "
                    "both sides wait for each other. Default `eager`.",

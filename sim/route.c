@@ -63,6 +63,12 @@ static void add_uses(ovl_engine *e, uint32_t rank, uint32_t member, const ovl_ac
     }
 }
 
+/* A collective whose members demand each its own: bytes that are not the same for all. */
+static bool is_by_rank(const ovl_engine *e, const ovl_activity *a)
+{
+    return a->comm && ovl_engine_op(e, a->rank, a->op)->per_rank;
+}
+
 void ovl_route_uses(ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
@@ -77,8 +83,15 @@ void ovl_route_uses(ovl_engine *e, uint32_t activity)
         }
         return;
     }
-    for (uint32_t i = comm->first_member; i < comm->first_member + comm->n_members; i++) {
-        add_uses(e, e->p->members[i], i, a, own);
+    bool by_rank = is_by_rank(e, a);
+    for (uint32_t place = 0; place < comm->n_members; place++) {
+        uint32_t rank = e->p->members[comm->first_member + place];
+        if (by_rank) {
+            const ovl_op *op = ovl_engine_op(e, rank, ovl_collective_op(e->p, comm, place, a->k));
+            const ovl_cost *cost = ovl_engine_cost(e, rank, op);
+            own = (ovl_demand_list){cost->first_demand, cost->n_demands};
+        }
+        add_uses(e, rank, comm->first_member + place, a, own);
     }
 }
 
@@ -142,10 +155,12 @@ static bool is_known(const ovl_engine *e, const ovl_route *known, const ovl_rout
     return c->known && c->born == known->born;
 }
 
-/* Under `measured` what a collective loads depends on what runs beside it. */
+/* Under `measured` what a collective loads depends on what runs beside it; the first member's
+ * demands do not tell those of the others where each has its own. */
 static bool is_fixed(const ovl_engine *e, const ovl_activity *a)
 {
-    return a->cap == 1 && (!a->comm || e->options->interference == OVL_INTERFERENCE_SHARED);
+    return a->cap == 1 && !is_by_rank(e, a) &&
+           (!a->comm || e->options->interference == OVL_INTERFERENCE_SHARED);
 }
 
 uint32_t ovl_route_join(ovl_engine *e, uint32_t activity)

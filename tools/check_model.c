@@ -29,6 +29,8 @@ static void row(ovl_grid *grid, const ovl_model_line *line, ovl_arena *arena)
         bytes_text(arena, line->kept),
         bytes_text(arena, line->tp_bytes),
         bytes_text(arena, line->cp_bytes),
+        bytes_text(arena, line->ep_bytes),
+        bytes_text(arena, line->across_bytes),
     };
     ovl_grid_row(grid, cells);
 }
@@ -39,6 +41,7 @@ void ovl_check_model_text(ovl_out *out, const ovl_lowered *lowered)
         {"layer", true, true, 0},    {"of them", false, false, 0}, {"parameters", false, false, 0},
         {"forward", true, false, 0}, {"again", true, false, 0},    {"backward", true, false, 0},
         {"kept", false, false, 0},   {"in tp", false, false, 0},   {"in cp", false, false, 0},
+        {"in ep", false, false, 0},  {"across", false, false, 0},
     };
     ovl_arena arena = {0};
     if (lowered->n_model == 0) {
@@ -57,8 +60,8 @@ void ovl_check_model_text(ovl_out *out, const ovl_lowered *lowered)
                               "%.0f parameters of all layers on a rank; %s in a step on each GPU "
                               "without what is computed again. FLOPs: Narayanan et al., SC 2021; "
                               "bytes kept from forward to backward: Korthikanti et al., MLSys "
-                              "2023. again: what recomputation runs. in tp, in cp: payload of "
-                              "collectives and ring steps of all passes",
+                              "2023. again: what recomputation runs. in tp, in cp, in ep, "
+                              "across: payload of collectives and ring steps of all passes",
                               lowered->model_params,
                               ovl_report_flops(&arena, lowered->useful.flops)),
              OVL_TERMINAL);
@@ -88,6 +91,8 @@ static void line(ovl_json *json, const ovl_model_line *l)
     ovl_json_uint(json, "activation_bytes", l->activations);
     ovl_json_uint(json, "tp_bytes", l->tp_bytes);
     ovl_json_uint(json, "cp_bytes", l->cp_bytes);
+    ovl_json_uint(json, "ep_bytes", l->ep_bytes);
+    ovl_json_uint(json, "across_bytes", l->across_bytes);
     ovl_json_close(json);
 }
 

@@ -23,7 +23,7 @@ documents() {
         grep -q '^workload:' "$scenario" || continue
         worth=all
         case $scenario in # thousands of names
-        scenarios/mesh/llama3_*|scenarios/mesh/torchtitan_*) worth=none ;;
+        scenarios/mesh/deepseek_*|scenarios/mesh/llama3_*|scenarios/mesh/torchtitan_*) worth=none ;;
         esac
         "$ovl" run --json --worth "$worth" "$scenario"
         "$ovl" check --json "$scenario"

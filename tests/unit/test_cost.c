@@ -120,6 +120,53 @@ static void tree_and_direct_formulas(void)
     ovl_arena_free(&t.arena);
 }
 
+/* Steps of 2 us, and s/b = 12 ms times what each formula says, for 2, 3, 4, 8, 16 ranks: (n-1)/n of
+ * it 6, 8, 9, 10.5, 11.25 ms; log2 rounded up 1, 2, 2, 3, 4; (n+1)/n of it 18, 16, 15, 13.5, 12.75
+ * ms. */
+static void textbook_formulas_by_hand(void)
+{
+    static const struct {
+        uint32_t n, log;
+        ovl_time part, more; /* us */
+    } by[] = {{2, 1, 6000, 18000},
+              {3, 2, 8000, 16000},
+              {4, 2, 9000, 15000},
+              {8, 3, 10500, 13500},
+              {16, 4, 11250, 12750}};
+    bench t;
+    setup(&t);
+    const uint64_t s = 1200000000;
+    for (size_t i = 0; i < OVL_COUNT(by); i++) {
+        uint32_t n = by[i].n;
+        ovl_time a = 2 * OVL_US, part = by[i].part * OVL_US, log = by[i].log, whole = 12 * OVL_MS;
+        check_formula(&t, OVL_ALGO_RING, OVL_ALL_REDUCE, s, n, 2 * (n - 1) * a, 2 * part);
+        check_formula(&t, OVL_ALGO_RING, OVL_REDUCE_SCATTER, s, n, (n - 1) * a, part);
+        check_formula(&t, OVL_ALGO_RING, OVL_ALL_GATHER, s, n, (n - 1) * a, part);
+        check_formula(&t, OVL_ALGO_TREE, OVL_ALL_REDUCE, s, n, 2 * log * a, 2 * part);
+        check_formula(&t, OVL_ALGO_TREE, OVL_BROADCAST, s, n, log * a, log * whole);
+        check_formula(&t, OVL_ALGO_TREE, OVL_REDUCE, s, n, log * a, log * whole);
+        check_formula(&t, OVL_ALGO_DIRECT, OVL_ALL_TO_ALL, s, n, (n - 1) * a, part);
+        check_formula(&t, OVL_ALGO_DIRECT, OVL_SEND_RECV, s, n, a, whole);
+        check_formula(&t, OVL_ALGO_NVLS, OVL_ALL_GATHER, s, n, a, part);
+        check_formula(&t, OVL_ALGO_NVLS, OVL_REDUCE_SCATTER, s, n, a, part);
+        check_formula(&t, OVL_ALGO_COLLNET, OVL_ALL_REDUCE, s, n, 2 * a, whole);
+        ovl_spread node = {n, 1, n, 0, 0, NULL};
+        ovl_hw_collective nvls = formula(OVL_ALGO_NVLS);
+        CHECK(ovl_collective_time(&t.hw, &nvls, OVL_ALL_REDUCE, s, &node, (ovl_mark){0}, &t.time,
+                                  &t.extrapolated, &t.errs));
+        CHECK_INT(t.time.latency, 2 * a);
+        CHECK_INT(t.time.transfer, by[i].more * OVL_US);
+    }
+    CHECK(!cost(&t, formula(OVL_ALGO_COLLNET), OVL_ALL_GATHER, s, 8));
+    CHECK_HAS(t.errs.items[0].text, "the sharp algorithm has no formula for all_gather");
+    ovl_spread two = {16, 2, 8, 64, 128, NULL};
+    ovl_hw_collective nvls = formula(OVL_ALGO_NVLS);
+    CHECK(!ovl_collective_time(&t.hw, &nvls, OVL_ALL_REDUCE, s, &two, (ovl_mark){0}, &t.time,
+                               &t.extrapolated, &t.errs));
+    CHECK_HAS(t.errs.items[1].text, "for the members of one node");
+    ovl_arena_free(&t.arena);
+}
+
 /* --- Links that several members share --- */
 
 static const ovl_spread two_by_two = {4, 2, 2, 4, 8, NULL}; /* 2 * 2 pairs leave each node */
@@ -371,6 +418,7 @@ int main(void)
         {"bytes over rates and times are exact", bytes_and_rates_are_exact},
         {"alpha and beta give latency and transfer", alpha_and_beta},
         {"ring formulas by hand", ring_formulas},
+        {"textbook formulas by hand", textbook_formulas_by_hand},
         {"tree and direct formulas by hand", tree_and_direct_formulas},
         {"all-to-all over shared links carries every pair", all_to_all_over_shared_links},
         {"rings and trees leave a node as often as they do",

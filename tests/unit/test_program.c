@@ -92,6 +92,18 @@ static void busbw_factors_are_those_of_nccl_tests(void)
     CHECK_NEAR(ovl_busbw_factor(OVL_ALL_TO_ALL, 16), 15.0 / 16, 0);
     CHECK_NEAR(ovl_busbw_factor(OVL_BROADCAST, 3), 1, 0);
     CHECK_NEAR(ovl_busbw_factor(OVL_ALL_REDUCE, 1), 0, 0);
+    /* all-reduce 2(n-1)/n; reduce-scatter, all-gather, all-to-all (n-1)/n; the rest 1 */
+    static const uint32_t ranks[] = {2, 3, 4, 8, 16};
+    static const double halves[] = {0.5, 2.0 / 3, 0.75, 0.875, 0.9375};
+    for (size_t i = 0; i < OVL_COUNT(ranks); i++) {
+        CHECK_NEAR(ovl_busbw_factor(OVL_ALL_REDUCE, ranks[i]), 2 * halves[i], 1e-15);
+        CHECK_NEAR(ovl_busbw_factor(OVL_REDUCE_SCATTER, ranks[i]), halves[i], 1e-15);
+        CHECK_NEAR(ovl_busbw_factor(OVL_ALL_GATHER, ranks[i]), halves[i], 1e-15);
+        CHECK_NEAR(ovl_busbw_factor(OVL_ALL_TO_ALL, ranks[i]), halves[i], 1e-15);
+        CHECK_NEAR(ovl_busbw_factor(OVL_BROADCAST, ranks[i]), 1, 0);
+        CHECK_NEAR(ovl_busbw_factor(OVL_REDUCE, ranks[i]), 1, 0);
+        CHECK_NEAR(ovl_busbw_factor(OVL_SEND_RECV, ranks[i]), 1, 0);
+    }
 }
 
 static CU_TestInfo tests[] = {

@@ -1,0 +1,109 @@
+#include "models/moe_load.h"
+
+#include "models/distribution.h"
+
+/* Where an axis is: ranks that differ in it alone lie `stride` apart. */
+typedef struct axis {
+    uint64_t stride, size;
+} axis;
+
+static axis find_axis(const ovl_mesh *mesh, const char *name)
+{
+    uint64_t stride = 1;
+    for (uint32_t i = 0; name && i < mesh->n_axes; i++) {
+        if (strcmp(mesh->axes[i].name, name) == 0) {
+            return (axis){stride, (uint64_t)mesh->axes[i].size};
+        }
+        stride *= (uint64_t)mesh->axes[i].size;
+    }
+    return (axis){1, 1};
+}
+
+static uint64_t coordinate(axis a, uint64_t rank)
+{
+    return rank / a.stride % a.size;
+}
+
+static uint64_t count_ranks(const ovl_mesh *mesh)
+{
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < mesh->n_axes; i++) {
+        n *= (uint64_t)mesh->axes[i].size;
+    }
+    return n;
+}
+
+/* Loads of the P ranks, not yet of mean 1; NULL: even. */
+static double *loads(const ovl_moe *m, uint64_t p, ovl_arena *arena)
+{
+    double *w = OVL_NEW_ARRAY(arena, double, p);
+    ovl_distribution law = ovl_distribution_of_mean(OVL_DRAW_LOGNORMAL, 1, m->spread);
+    for (uint64_t i = 0; i < p; i++) {
+        w[i] = m->shares.count ? m->shares.item[i]
+               : m->has_spread ? ovl_draw(&law, ovl_hash_share(ovl_hash_pair((uint64_t)m->seed, i)))
+               : i == 0        ? m->hottest
+                               : ((double)p - m->hottest) / (double)(p - 1);
+    }
+    return w;
+}
+
+static bool scale(double *w, uint64_t p)
+{
+    double sum = 0;
+    for (uint64_t i = 0; i < p; i++) {
+        sum += w[i];
+    }
+    for (uint64_t i = 0; i < p && sum > 0; i++) {
+        w[i] *= (double)p / sum;
+    }
+    return sum > 0;
+}
+
+static bool fits(const ovl_moe *m, uint64_t p, ovl_errs *errs)
+{
+    if (m->shares.count && m->shares.count != p) {
+        ovl_error(errs, OVL_E_INPUT, m->mark,
+                  "shares: expected one for each of the %" PRIu64
+                  " ranks of expert parallelism; found %" PRIu32,
+                  p, m->shares.count);
+        return false;
+    }
+    if (m->hottest > (double)p) {
+        ovl_error(errs, OVL_E_INPUT, m->mark,
+                  "hottest: one of %" PRIu64 " ranks has no more than %" PRIu64 " times the mean",
+                  p, p);
+        return false;
+    }
+    return true;
+}
+
+ovl_moe_load ovl_moe_load_of(const ovl_scenario *scenario, ovl_arena *arena, ovl_errs *errs)
+{
+    const ovl_moe *m = &scenario->workload.model.moe;
+    ovl_moe_load load = {.most = 1};
+    axis ep = find_axis(&scenario->mesh, m->ep), across = find_axis(&scenario->mesh, m->across);
+    uint64_t p = ep.size * across.size, n = count_ranks(&scenario->mesh);
+    bool uneven = m->hottest > 1 || m->shares.count || (m->has_spread && m->spread > 0);
+    if (p < 2 || !uneven || !fits(m, p, errs)) {
+        return load;
+    }
+    double *w = loads(m, p, arena);
+    double *rank = OVL_NEW_ARRAY(arena, double, n), *place = OVL_NEW_ARRAY(arena, double, n);
+    double *mean = OVL_NEW_ARRAY(arena, double, across.size);
+    if (!scale(w, p)) {
+        ovl_error(errs, OVL_E_INPUT, m->mark, "shares: they are all 0");
+        return load;
+    }
+    for (uint64_t i = 0; i < p; i++) {
+        mean[i / ep.size] += w[i] / (double)ep.size;
+        load.most = OVL_MAX(load.most, w[i]);
+    }
+    for (uint64_t r = 0; r < n; r++) {
+        uint64_t a = coordinate(across, r);
+        rank[r] = w[a * ep.size + coordinate(ep, r)];
+        place[r] = mean[a];
+    }
+    load.rank = rank;
+    load.place = place;
+    return load;
+}

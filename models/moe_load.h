@@ -1,0 +1,25 @@
+/*
+ * moe_load.h - how many tokens each rank of expert parallelism gets, relative to the mean.
+ *
+ * P ranks hold the experts, `ep` of them in each of `across` places. Loads w sum to P: all 1; or
+ * the hottest rank has w and the others (P - w)/(P - 1); or given; or drawn. With W the mean of a
+ * place, a hop across gives it W of what it would have, and inside it each rank sends W and gets w.
+ *
+ * Example: P = 4 in two places, hottest 2.5: loads 2.5, 0.5, 0.5, 0.5; W = 1.5 and 0.5.
+ */
+#ifndef OVL_MODELS_MOE_LOAD_H
+#define OVL_MODELS_MOE_LOAD_H
+
+#include "models/inner.h"
+
+/* By rank of the mesh; all NULL: even. */
+typedef struct ovl_moe_load {
+    const double *rank;  /* w of this rank */
+    const double *place; /* W of its place in `across` */
+    double most;         /* the largest w; 1: even */
+} ovl_moe_load;
+
+/* Errors: shares that do not fit the axes. */
+ovl_moe_load ovl_moe_load_of(const ovl_scenario *scenario, ovl_arena *arena, ovl_errs *errs);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * uneven.h - all-to-alls whose ranks do not send, or receive, as much as each other.
+ *
+ * Ranks have a factor for what they send and one for what they receive; i gives j the part
+ *
+ *     bytes / n * sends_i * receives_j / mean of receives
+ *
+ * and what crosses an instance of a link is the sum over the pairs it lies between, so what is sent
+ * is received, on every link. All members are done at once: the transfer takes as long as the
+ * instance that takes longest.
+ *
+ * Example: 4 ranks on links of 1 GB/s, 400 MB, receives 2, 1, 1, 0: rank 0 gets 2 x 100 MB from
+ * each of three others, 600 MB, 0.6 s; evenly 300 MB, 0.3 s. It sends 100 + 100 + 0 to others.
+ */
+#ifndef OVL_MODELS_UNEVEN_H
+#define OVL_MODELS_UNEVEN_H
+
+#include "models/plan.h"
+
+/* What a rank's instance of a link carries, in bytes; also of ranks outside the group: 0. */
+typedef struct ovl_uneven_way {
+    double *out, *in; /* [n_ranks] */
+} ovl_uneven_way;
+
+/* Factors by rank; NULL: 1 for all. */
+typedef struct ovl_uneven {
+    const double *sends, *receives; /* [n_ranks] */
+} ovl_uneven;
+
+/* For link number `link` of the hardware and every communicator of the group. Arrays live in the
+ * arena of the lowering. */
+ovl_uneven_way ovl_uneven_crossing(ovl_lowering *l, const ovl_group *group, uint32_t link,
+                                   uint64_t bytes, const ovl_uneven *uneven);
+
+/* How many times as long the busiest member of a rank's communicator is busy as with even bytes;
+ * for costs that are no formula on links. */
+double ovl_uneven_busiest(ovl_lowering *l, const ovl_group *group, uint32_t rank,
+                          const ovl_uneven *uneven);
+
+#endif

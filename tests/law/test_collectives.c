@@ -1,0 +1,146 @@
+/*
+ * test_collectives.c - laws of collectives written by hand on meshes of three axes: over every
+ * pair of axes, every operation and algorithm, what is folded gives what every rank by itself
+ * gives, what is sent on a link is received, and own links carry what the formula says.
+ */
+#include "models/cost.h"
+#include "models/lower.h"
+#include "sim/result.h"
+#include "tests/support/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A link of each GPU, what leaves a node through the NICs of two GPUs each, and the spine. */
+#define TEXT                                                                                       \
+    "hardware:\n"                                                                                  \
+    "  gpu: {hbm: 2 TB/s, sms: 100}\n"                                                             \
+    "  node: {gpus: 4}\n"                                                                          \
+    "  links: {own: {bandwidth: 1 TB/s, latency: 1 us, scope: gpu}, nic: {bandwidth: 2 TB/s, "     \
+    "latency: 2 us, gpus: 2, out_of: node}, spine: {bandwidth: 9 TB/s, latency: 3 us, scope: "     \
+    "cluster}}\n"                                                                                  \
+    "  collectives: [{op: %s, via: [own%s], algorithm: %s, sms: 4, hbm_factor: 2}]\n"              \
+    "mesh: {axes: {a: %d, b: 2, c: 3}}\n"                                                          \
+    "workload:\n"                                                                                  \
+    "  ops:\n"                                                                                     \
+    "    - {kernel: k, duration: 10 us}\n"                                                         \
+    "    - {collective: x, op: %s, group: %s, bytes: 48 MB, after: k}\n"                           \
+    "    - {kernel: l, duration: 50 us}\n"
+
+static const struct {
+    const char *op, *algorithm;
+    ovl_coll coll;
+    int algo;
+} ways[] = {
+    {"all_reduce", "ring", OVL_ALL_REDUCE, OVL_ALGO_RING},
+    {"all_reduce", "tree", OVL_ALL_REDUCE, OVL_ALGO_TREE},
+    {"all_reduce", "sharp", OVL_ALL_REDUCE, OVL_ALGO_COLLNET},
+    {"reduce_scatter", "ring", OVL_REDUCE_SCATTER, OVL_ALGO_RING},
+    {"all_gather", "ring", OVL_ALL_GATHER, OVL_ALGO_RING},
+    {"broadcast", "tree", OVL_BROADCAST, OVL_ALGO_TREE},
+    {"reduce", "tree", OVL_REDUCE, OVL_ALGO_TREE},
+    {"all_to_all", "direct", OVL_ALL_TO_ALL, OVL_ALGO_DIRECT},
+};
+
+static const char *const groups[] = {"a", "b", "c", "a+b", "a+c", "b+c", "a+b+c", "world"};
+
+typedef struct lab {
+    ovl_arena arena;
+    ovl_errs errs;
+    ovl_scenario scenario;
+    ovl_lowered lowered;
+    ovl_result folded, whole;
+} lab;
+
+static const char *read_text(void *context, const char *path, size_t *length, ovl_arena *arena,
+                             const char **why)
+{
+    (void)path, (void)why;
+    *length = strlen(context);
+    return ovl_arena_strdup(arena, context);
+}
+
+static bool analyse(lab *l, bool no_fold, ovl_result *result)
+{
+    ovl_analyse_options options = {.interference = (ovl_interference)l->scenario.interference,
+                                   .worth = OVL_WORTH_NONE,
+                                   .scenario = "collectives",
+                                   .variant = "base",
+                                   .no_fold = no_fold};
+    return ovl_analyse(&l->lowered.program, &options, &l->arena, result, NULL, &l->errs);
+}
+
+static bool run(lab *l, char *text)
+{
+    memset(l, 0, sizeof *l);
+    l->errs.arena = &l->arena;
+    ovl_files files = {.read = read_text, .context = text};
+    ovl_document doc;
+    bool good = ovl_document_load("c.yaml", &files, &doc, &l->arena, &l->errs) &&
+                ovl_scenario_decode(&doc, NULL, NULL, 0, &l->scenario, &l->arena, &l->errs) &&
+                ovl_lower(&l->scenario, &l->arena, &l->lowered, &l->errs) &&
+                analyse(l, false, &l->folded) && analyse(l, true, &l->whole);
+    for (uint32_t i = 0; i < l->errs.count && !good; i++) {
+        CHECK_TEXT(ovl_err_text(&l->arena, &l->errs.items[i]), "none");
+    }
+    return good;
+}
+
+static double total(const ovl_result *r, const char *name)
+{
+    for (uint32_t i = 0; i < r->n_resources; i++) {
+        if (strcmp(r->resources[i].name, name) == 0) {
+            return (double)r->resources[i].total;
+        }
+    }
+    return 0;
+}
+
+/* 1000 bytes of rates that are rounded down. */
+static void check(const lab *l, ovl_coll coll, int algo, uint32_t n_ranks)
+{
+    const ovl_result *a = &l->folded, *b = &l->whole;
+    CHECK_INT(a->step, b->step);
+    CHECK_INT(a->without_interference, b->without_interference);
+    CHECK_INT(a->n_resources, b->n_resources);
+    for (uint32_t i = 0; i < OVL_MIN(a->n_resources, b->n_resources); i++) {
+        CHECK_INT(a->resources[i].total, b->resources[i].total);
+    }
+    CHECK_NEAR(total(b, "own.out"), total(b, "own.in"), 0);
+    CHECK_NEAR(total(b, "nic.out"), total(b, "nic.in"), 0);
+    CHECK_NEAR(total(b, "spine.out"), total(b, "spine.in"), 0);
+    uint32_t n = b->n_collectives ? b->collectives[0].n : 0;
+    ovl_spread spread = ovl_spread_apart(n);
+    ovl_crossing c = ovl_link_crossing(OVL_SCOPE_GPU, coll, algo, &spread);
+    CHECK_NEAR(total(b, "own.out"), 48e6 * n_ranks * (double)c.num / (double)c.den, 1000);
+}
+
+static void bytes_are_conserved_over_every_pair_of_axes(void)
+{
+    static const char *const links[] = {"", ", nic", ", spine", ", nic, spine"};
+    for (size_t w = 0; w < OVL_COUNT(ways); w++) {
+        for (size_t g = 0; g < OVL_COUNT(groups); g++) {
+            for (size_t k = 0; k < 2 * OVL_COUNT(links); k++) {
+                char text[2048];
+                int a = k % 2 ? 4 : 2;
+                snprintf(text, sizeof text, TEXT, ways[w].op, links[k / 2], ways[w].algorithm, a,
+                         ways[w].op, groups[g]);
+                lab l;
+                if (run(&l, text)) {
+                    check(&l, ways[w].coll, ways[w].algo, (uint32_t)a * 6);
+                }
+                ovl_arena_free(&l.arena);
+            }
+        }
+    }
+}
+
+static CU_TestInfo tests[] = {
+    {"bytes are conserved over every pair of axes", bytes_are_conserved_over_every_pair_of_axes},
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    return check_main("laws of collectives", tests);
+}

@@ -1,0 +1,189 @@
+/*
+ * Blocks with experts, by hand:
+ *
+ *     h = 8, a = 2 heads of d = 4, s = 4 tokens, e = 2 bytes, two matrices in an expert of f = 4,
+ *     4 experts of which a token sees 2, and a shared one
+ */
+#include "tests/unit/lowering.h"
+
+#define MACHINE                                                                                    \
+    "hardware: {gpu: {hbm: 1 TB/s, sms: 100, peak: {bf16: 1 TFLOP/s}}, node: {gpus: 2}, links: "   \
+    "{nvlink: {bandwidth: 1 GB/s}, nic: {bandwidth: 1 GB/s, gpus: 1, out_of: node}}, "             \
+    "collectives: [{op: all_to_all, via: [nvlink, nic], algorithm: direct}, {op: send_recv, "      \
+    "alpha: 1 ns}]}\n"
+#define MODEL                                                                                      \
+    "workload: {model: {layers: 2, hidden: 8, ffn_hidden: 32, heads: 2, sequence: 4, "             \
+    "vocabulary: 16, gated: false, causal: false, dropout: true, attention: unfused, "             \
+    "moe: {experts: 4, top_k: 2, ffn_hidden: 4, shared: 1}}}\n"
+#define PIPELINE "overlap: {pipeline: {schedule: gpipe, microbatches: 1}}\n"
+#define TWO      "mesh: {axes: {ep: 2, pp: 1}}\n" MACHINE MODEL PIPELINE
+#define FOUR     "mesh: {axes: {ep: 2, nodes: 2, pp: 1}}\n" MACHINE MODEL PIPELINE
+
+static const ovl_model_line *line(const bench *t, const char *name)
+{
+    static const ovl_model_line none;
+    for (uint32_t i = 0; i < t->lowered.n_model; i++) {
+        if (strcmp(t->lowered.model[i].name, name) == 0) {
+            return &t->lowered.model[i];
+        }
+    }
+    CHECK_TEXT("no layer", name);
+    return &none;
+}
+
+/* Forward: qkv 1536, attention 512, proj 512, router 2 * 4 * 8 * 4 = 256, eight rows through both
+ * matrices of an expert 2 * 512, the shared one 2 * 256: 4352. The backward twice that. Parameters:
+ * 192 + 64 + 16 of the attention and norms, router 32, two experts and the shared one 3 * 64. Four
+ * all-to-alls of 2 * 4 rows of 16 bytes. What the model needs: 3 * (2 * 4352 + 1024 of the head).
+ */
+static void experts_are_counted(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, TWO, NULL));
+    CHECK_INT(line(&t, "block")->forward_flops, 4352);
+    CHECK_INT(line(&t, "block")->backward_flops, 2 * 4352);
+    CHECK_INT(line(&t, "block")->params, 192 + 64 + 16 + 32 + 3 * 64);
+    CHECK_INT(line(&t, "block")->ep_bytes, 4 * 128);
+    CHECK_INT(line(&t, "block")->across_bytes, 0);
+    CHECK_INT(t.lowered.useful.flops, 3 * (2 * 4352 + 1024));
+    CHECK(lower(&t, TWO, "workload.model.moe.dense_layers=1"));
+    CHECK_INT(line(&t, "dense")->forward_flops, 6656);
+    CHECK_INT(line(&t, "block")->repeat, 1);
+    CHECK_INT(t.lowered.useful.flops, 3 * (6656 + 4352 + 1024));
+    finish(&t);
+}
+
+/* 576 of the attention and norms and 160 of scores; eight rows of 8 + 2 * 4 columns, 256; the
+ * shared expert 2 * 4 * 2 * 4 = 64. With 1.5 times the rows on the hottest rank 128 more. */
+static void activations_are_those_of_the_busiest_rank(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, TWO, NULL));
+    CHECK_INT(line(&t, "block")->kept, 576 + 160 + 256 + 64);
+    CHECK(lower(&t, TWO, "workload.model.moe.hottest=1.5"));
+    CHECK_INT(line(&t, "block")->kept, 576 + 160 + 384 + 64);
+    finish(&t);
+}
+
+/* Four ranks, two on each of two nodes: loads 2.5, 0.5, 0.5, 0.5, so the first place of the axis
+ * has a mean of 1.5. Across, bytes 128 (two copies): a rank there gets 128/2 * 1.5 = 96 from the
+ * other node, out of 64 * 0.5 = 32 go to it from its own. Inside, it sends and gets 1.5 and 2.5:
+ * from its neighbour 128 / 3 * 1.5 * 2.5 = 160 bytes. */
+static void a_hot_rank_gets_more_and_takes_longer(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, FOUR,
+                "workload.model.moe={experts: 4, top_k: 2, ffn_hidden: 4, shared: 1, "
+                "across: nodes, hottest: 2.5}"));
+    CHECK_INT(line(&t, "block")->across_bytes, 4 * 128);
+    const char *experts = "forward block[0].experts_in";
+    CHECK_INT(cost_named(&t, 0, experts)->work, 5 * cost_named(&t, 1, experts)->work);
+    const ovl_cost *across = cost_named(&t, 0, "forward block[0].dispatch_across");
+    CHECK_INT(across->work, 96 * OVL_NS);
+    CHECK_INT(demand_on(&t, 0, across, false, "nic.in"), 1000000000);
+    CHECK_INT(demand_on(&t, 0, across, false, "nic.out"), 333333333);
+    const ovl_cost *inside = cost_named(&t, 0, "forward block[0].dispatch");
+    CHECK_INT(inside->work, 160 * OVL_NS);
+    const ovl_cost *other = cost_named(&t, 2, "forward block[0].dispatch");
+    CHECK_INT(other->work, 32 * OVL_NS); /* 128 / 1 * 0.5 * 0.5 */
+    CHECK_INT(cost_named(&t, 1, "forward block[0].combine")->work, 160 * OVL_NS);
+    finish(&t);
+}
+
+/* The busiest gives the pace: 1.5 times as much on one of two ranks is a wait of the other. */
+static void others_wait_for_the_hot_rank(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, TWO, "workload.model.moe.hottest=1.5"));
+    CHECK(analyse(&t));
+    ovl_time work = cost_named(&t, 0, "forward block[0].experts_in")->work +
+                    cost_named(&t, 0, "forward block[0].experts_out")->work;
+    ovl_time less = cost_named(&t, 1, "forward block[0].experts_in")->work +
+                    cost_named(&t, 1, "forward block[0].experts_out")->work;
+    CHECK_INT(work, 3 * less);
+    bool found = false;
+    for (uint32_t i = 0; i < t.result.n_collectives; i++) {
+        const ovl_result_collective *c = &t.result.collectives[i];
+        if (c->rank == 1 && strcmp(c->name, "forward block[0].combine") == 0) {
+            found = true;
+            CHECK_INT(c->wait, work - less);
+        }
+    }
+    CHECK(found);
+    finish(&t);
+}
+
+/* Latent matrices of 4 and 2 columns, 2 of positions: 8 (4 + 2 + 2) + 4 * 2 * 6 + 2 * 2 * 8 = 144
+ * weights; scores of 6 columns and values of 4: 2 * 16 * (2 * 8 + 4) = 640. */
+static void latent_attention_is_counted(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, TWO, "workload.model.latent={query: 4, key_value: 2, rope: 2}"));
+    CHECK_INT(line(&t, "block")->params, 144 + 64 + 16 + 32 + 3 * 64);
+    CHECK_INT(line(&t, "block")->forward_flops, 4352 - 1536 - 512 + 2 * 4 * 144 + 640);
+    finish(&t);
+}
+
+static void check_told(const char *text, const char *set, const char *part)
+{
+    bench t = {0};
+    CHECK(!lower(&t, text, set));
+    CHECK_HAS(mistake(&t), part);
+    finish(&t);
+}
+
+static void mistakes_are_told(void)
+{
+    check_told(TWO, "workload.model.moe.shares=[1, 2, 3]", "each of the 2 ranks");
+    check_told(TWO, "workload.model.moe.hottest=3", "no more than 2 times the mean");
+    check_told(TWO, "workload.model.moe.hottest=0.5", "at least the mean");
+    check_told(TWO, "workload.model.moe.experts=5", "do not divide");
+    check_told(TWO, "workload.model.moe.top_k=5", "only 4 experts");
+    check_told(TWO, "workload.model.moe.copies=1", "copies belongs to across");
+    check_told(TWO,
+               "workload.model.moe={experts: 4, top_k: 2, ffn_hidden: 4, spread: 1, hottest: 2}",
+               "uneven in one way");
+    check_told(TWO, "overlap={ddp: {group: ep}}", "mixture of experts is not modelled");
+    check_told("mesh: {axes: {tp: 2, ep: 2, pp: 1}}\n" MACHINE MODEL PIPELINE, NULL,
+               "experts beside tensor parallelism");
+}
+
+#define PAIRS                                                                                      \
+    "mesh: {axes: {ep: 2, pp: 2}}\n" MACHINE MODEL                                                 \
+    "overlap: {pipeline: {schedule: dualpipe, microbatches: 8}}\n"
+
+/* A backward begins with the dispatch of its gradient: attention of the forward is issued behind
+ * it, then its dispatch, then experts of the backward. */
+static void pairs_take_turns(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, PAIRS, NULL));
+    CHECK_HAS(
+        sequence(&t, 0),
+        "backward block[0].dispatch mb 0 | forward block[1].qkv mb 5 | forward "
+        "block[1].attention mb 5 | forward block[1].proj mb 5 | forward block[1].router mb 5 | "
+        "forward block[1].dispatch mb 5 | backward block[0].shared_out mb 0");
+    CHECK(analyse(&t));
+    ovl_time turns = t.result.step;
+    CHECK_INT(t.result.n_hazards, 0);
+    CHECK(lower(&t, PAIRS, "overlap.pipeline.pairs=serial"));
+    CHECK(analyse(&t));
+    CHECK(turns < t.result.step);
+    CHECK_INT(t.result.n_hazards, 0);
+    finish(&t);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        {"experts are counted", experts_are_counted},
+        {"activations are those of the busiest rank", activations_are_those_of_the_busiest_rank},
+        {"a hot rank gets more and takes longer", a_hot_rank_gets_more_and_takes_longer},
+        {"others wait for the hot rank", others_wait_for_the_hot_rank},
+        {"latent attention is counted", latent_attention_is_counted},
+        {"mistakes are told", mistakes_are_told},
+        {"pairs take turns", pairs_take_turns},
+        CU_TEST_INFO_NULL,
+    };
+    return check_main("experts", tests);
+}
