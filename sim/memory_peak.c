@@ -70,14 +70,17 @@ static uint32_t first_use(const ovl_memory_view *v, uint32_t buffer)
     return OVL_NONE;
 }
 
-static bool communicates(const ovl_op *op)
+/* Does an operation use what comes before it on its stream, as layer follows layer? What
+ * communicates could as well be issued in another order, and so could another microbatch of a
+ * pipeline. */
+static bool follows(const ovl_op *op, const ovl_op *first)
 {
-    return op->comm != OVL_NO_COMM;
+    bool parts = op->part != OVL_PART_NONE && first->part != OVL_PART_NONE;
+    return op->comm == OVL_NO_COMM && !(parts && op->microbatch != first->microbatch);
 }
 
-/* Which operations depend on `first`: they wait for it, or for one that does. Kernels and copies
- * depend on all before them on their stream, whose results they use; what communicates could as
- * well be issued in another order. Edges lead forward, so one pass will do. */
+/* Which operations are behind `first`: they wait for it, or for one that does, or follow one on its
+ * stream. Edges lead forward, so one pass will do. */
 static bool *behind(const ovl_memory_view *v, uint32_t first)
 {
     const ovl_code *c = v->code;
@@ -88,7 +91,7 @@ static bool *behind(const ovl_memory_view *v, uint32_t first)
     is[first] = true;
     for (uint32_t i = first + 1; i < c->n_ops; i++) {
         uint32_t before = c->stream_prev[i];
-        is[i] = before != OVL_NONE && is[before] && !communicates(&c->ops[i]);
+        is[i] = before != OVL_NONE && is[before] && follows(&c->ops[i], &c->ops[first]);
         for (uint32_t k = c->after.at[i]; k < c->after.at[i + 1]; k++) {
             is[i] |= is[c->after.item[k]];
         }
