@@ -81,14 +81,17 @@ static const ovl_result_collective *slack_witness(const ovl_result *a, const ovl
 static const char *no_gain_sentence(const ovl_comparison *c, ovl_arena *arena)
 {
     const ovl_result_collective *row = slack_witness(c->a, c->b);
-    if (!row) {
-        row = slack_witness(c->b, c->a);
-    }
+    const ovl_result *of = row ? c->a : c->b, *other = row ? c->b : c->a;
+    row = row ? row : slack_witness(c->b, c->a);
     if (!row) {
         return "no gain: the step is the same";
     }
-    return ovl_arena_printf(arena, "no gain: the step is the same; %s has %s of slack", row->name,
-                            time_text(arena, row->slack));
+    bool both = counterpart(of, (uint32_t)(row - of->collectives), other);
+    return ovl_arena_printf(arena, "no gain: the step is the same; %s %s %s of slack%s", row->name,
+                            both || of == c->b ? "has" : "had", time_text(arena, row->slack),
+                            both         ? ""
+                            : of == c->a ? " and is gone"
+                                         : " and is new");
 }
 
 /* The term that moved furthest the way the step moved. */
@@ -114,7 +117,42 @@ static const char *percent_text(ovl_arena *arena, ovl_time part, ovl_time whole)
                          : ovl_arena_printf(arena, " (%.1f %%)", percent);
 }
 
-static const char *verdict_sentence(const ovl_comparison *c, ovl_arena *arena)
+/* What does not fit the memory of its GPU cannot be run: it is worse than whatever does. */
+static ovl_verdict verdict_of(const ovl_comparison *c)
+{
+    bool a_fits = !ovl_result_over_memory(c->a), b_fits = !ovl_result_over_memory(c->b);
+    if (a_fits != b_fits) {
+        return b_fits ? OVL_BETTER : OVL_WORSE;
+    }
+    return c->delta < 0 ? OVL_BETTER : c->delta > 0 ? OVL_WORSE : OVL_NO_GAIN;
+}
+
+static const char *fit_sentence(const ovl_comparison *c, ovl_arena *arena)
+{
+    bool b_fits = !ovl_result_over_memory(c->b);
+    ovl_time whole = c->delta < 0 ? -c->delta : c->delta;
+    const char *step = c->delta == 0 ? "the same"
+                                     : ovl_arena_printf(arena, "%s%s %s", time_text(arena, whole),
+                                                        percent_text(arena, c->delta, c->a->step),
+                                                        c->delta < 0 ? "shorter" : "longer");
+    return ovl_arena_printf(arena, "%s: it %s the memory of its GPU; the step would be %s",
+                            ovl_verdict_name(c->verdict),
+                            b_fits ? "fits, as the other does not," : "does not fit", step);
+}
+
+/* The step does not count what retries of the allocator take. */
+static const char *with_retries(const ovl_comparison *c, const char *sentence, ovl_arena *arena)
+{
+    uint32_t a = c->a->allocation_retries, b = c->b->allocation_retries;
+    return a == b ? sentence
+                  : ovl_arena_printf(arena,
+                                     "%s; allocations met only after free memory went back to the "
+                                     "GPU (retries, whose time is not modelled): %" PRIu32
+                                     " instead of %" PRIu32,
+                                     sentence, b, a);
+}
+
+static const char *step_sentence(const ovl_comparison *c, ovl_arena *arena)
 {
     if (c->delta == 0) {
         return no_gain_sentence(c, arena);
@@ -132,6 +170,16 @@ static const char *verdict_sentence(const ovl_comparison *c, ovl_arena *arena)
                             percent_text(arena, c->delta, c->a->step),
                             c->delta < 0 ? "shorter" : "longer", share, ovl_term_name(term), sign,
                             time_text(arena, move));
+}
+
+static const char *verdict_sentence(const ovl_comparison *c, ovl_arena *arena)
+{
+    bool a_fits = !ovl_result_over_memory(c->a), b_fits = !ovl_result_over_memory(c->b);
+    const char *text = a_fits != b_fits ? fit_sentence(c, arena) : step_sentence(c, arena);
+    if (!a_fits && !b_fits) {
+        text = ovl_arena_printf(arena, "%s; neither fits the memory of its GPU", text);
+    }
+    return with_retries(c, text, arena);
 }
 
 /* --- Efficiency --- */
@@ -257,7 +305,7 @@ void ovl_compare(const ovl_result *a, const ovl_result *b, ovl_arena *arena,
     for (int i = 0; i < OVL_TERM_COUNT; i++) {
         c.delta_term[i] = b->term[i] - a->term[i];
     }
-    c.verdict = c.delta < 0 ? OVL_BETTER : c.delta > 0 ? OVL_WORSE : OVL_NO_GAIN;
+    c.verdict = verdict_of(&c);
     c.sentence = verdict_sentence(&c, arena);
     c.efficiency = efficiency_sentence(&c, arena);
     c.path_change = ovl_path_change(a, b, arena);

@@ -31,7 +31,8 @@ typedef struct ovl_comparison {
 void ovl_compare(const ovl_result *a, const ovl_result *b, ovl_arena *arena,
                  ovl_comparison *comparison);
 
-/* The verdict as JSON names it: "better", "worse", "no gain". */
+/* By the step, but what does not fit the memory of its GPU is worse than what does. As JSON names
+ * it: "better", "worse", "no gain". */
 const char *ovl_verdict_name(ovl_verdict verdict);
 
 #endif

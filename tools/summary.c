@@ -15,6 +15,12 @@ static bool has_model_of_base(const ovl_summary *s, uint32_t i)
     return strcmp(s->items[i].b->interference, s->base->interference) == 0;
 }
 
+/* Of equals the one with fewer retries of the allocator, whose time is not modelled. */
+static bool is_shorter(const ovl_result *x, const ovl_result *y)
+{
+    return x->step != y->step ? x->step < y->step : x->allocation_retries < y->allocation_retries;
+}
+
 static bool may_be_chosen(const ovl_summary *s, uint32_t i)
 {
     return has_model_of_base(s, i) && s->items[i].b->n_hazards == 0 &&
@@ -26,8 +32,7 @@ void ovl_summary_choose(ovl_summary *summary)
     uint32_t shortest = OVL_NONE;
     for (uint32_t i = 0; i < summary->n; i++) {
         if (may_be_chosen(summary, i) &&
-            (shortest == OVL_NONE ||
-             summary->items[i].b->step < summary->items[shortest].b->step)) {
+            (shortest == OVL_NONE || is_shorter(summary->items[i].b, summary->items[shortest].b))) {
             shortest = i;
         }
     }
@@ -54,6 +59,7 @@ typedef struct shown {
     ovl_scale scale;        /* in the unit of the base, whatever the longest row is */
     bool models;            /* the interference models are not the same for all */
     bool has_memory;        /* all have buffers */
+    bool retries;           /* the allocator of one has to retry */
     bool differs[MEMORIES]; /* this peak is not the same for all; if none is, live counts as so */
     ovl_bytes_scale bytes;  /* of the largest */
 } shown;
@@ -105,6 +111,7 @@ static shown shown_of(const ovl_summary *s, ovl_arena *arena)
     }
     v.form = ovl_form_of(all, s->n + 1);
     for (uint32_t i = 0; i <= s->n; i++) {
+        v.retries |= all[i]->allocation_retries > 0;
         const ovl_sum sum = ovl_step_sum(all[i], &v.form, arena);
         ovl_sum_fit(&v.scale, s->base->step ? s->base->step : all[i]->step, &sum);
     }
@@ -170,6 +177,7 @@ static void row(ovl_grid *grid, const shown *v, uint32_t i, ovl_arena *arena)
         peak_text(v, r, 0, arena),
         peak_text(v, r, 1, arena),
         peak_text(v, r, 2, arena),
+        v->retries ? ovl_arena_printf(arena, "%" PRIu32, r->allocation_retries) : NULL,
         v->models ? r->interference : NULL,
         r->hazards_checked ? ovl_arena_printf(arena, "%" PRIu32, r->n_hazards) : NULL,
         verdict_text(r, c, ranked),
@@ -208,6 +216,7 @@ static void table(ovl_out *out, const shown *v, ovl_arena *arena)
         {memory[0].name, false, false, 2},
         {memory[1].name, false, false, 2},
         {memory[2].name, false, false, 1},
+        {"retries", false, false, 0},
         {"interference", true, false, 0},
         {"hazards", false, false, 0},
         {"verdict", true, false, 0},
@@ -317,7 +326,9 @@ static void best_line(ovl_out *out, const shown *v, ovl_arena *arena)
             difference_text(&v->scale, gain, arena),
             ovl_result_over_memory(s->base) ? ", which does not fit the memory of its GPU" : "",
             b->startups, s->base->startups);
-        text = ovl_arena_printf(arena, "%s%s", text, peaks_text(v, b, arena));
+        text = ovl_arena_printf(arena, "%s%s%s", text, peaks_text(v, b, arena),
+                                b->allocation_retries ? "; the time of its retries is not modelled"
+                                                      : "");
     } else if (smallest_as_long(s) != OVL_NONE) {
         const ovl_result *b = s->items[smallest_as_long(s)].b;
         text = ovl_arena_printf(arena, "%s in time; %s is as long%s", text, b->variant,
