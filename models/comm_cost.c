@@ -459,7 +459,7 @@ static void uneven_demands(ovl_lowering *l, const comm *c, const ways *w, uint32
 static ovl_plan_cost uneven_cost(ovl_lowering *l, const comm *c, ovl_comm_time even)
 {
     ways w = {.n = 0};
-    ovl_plan_cost cost = {.id = OVL_NONE, .per_rank = true};
+    ovl_plan_cost cost = {.id = OVL_NONE, .per_rank = true, .uneven = true};
     if (!find_ways(l, c, &w)) {
         return no_cost;
     }
