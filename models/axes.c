@@ -133,6 +133,16 @@ static bool is_ordered(const ovl_sweep_axis *axis)
 
 /* --- Axes --- */
 
+/* As it was written: "-1" is -1, for a table, not for YAML. */
+static const char *value_text(const ovl_node *node, ovl_arena *arena)
+{
+    bool plain = node->kind == OVL_NODE_SCALAR && !node->quoted && !ovl_node_is_null(node);
+    for (const char *c = plain ? node->text : ""; *c; c++) {
+        plain &= (unsigned char)*c >= 0x20 && *c != 0x7f;
+    }
+    return plain ? node->text : ovl_node_text(node, arena);
+}
+
 static void add_axis(ovl_axis_reader *r, ovl_axis_kind kind, const ovl_key *keys, uint32_t n_keys,
                      const ovl_node **values, uint32_t n_rows)
 {
@@ -143,7 +153,7 @@ static void add_axis(ovl_axis_reader *r, ovl_axis_kind kind, const ovl_key *keys
                            .values = values};
     axis.texts = OVL_NEW_ARRAY(r->arena, const char *, (size_t)n_rows *n_keys);
     for (size_t i = 0; i < (size_t)n_rows * n_keys; i++) {
-        axis.texts[i] = values[i] ? ovl_node_text(values[i], r->arena) : NULL;
+        axis.texts[i] = values[i] ? value_text(values[i], r->arena) : NULL;
     }
     axis.ordered = is_ordered(&axis);
     for (uint32_t i = 0; i < n_keys; i++) {

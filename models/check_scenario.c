@@ -180,12 +180,39 @@ static void check_needs(const ovl_scenario *s, const ovl_layer *layer, ovl_errs 
     }
 }
 
+/* Settings of overlap.fsdp that this workload leaves without a meaning. */
+static void check_idle(const ovl_scenario *s, ovl_errs *errs)
+{
+    const ovl_fsdp_accumulate *a = &s->fsdp.accumulate;
+    bool again = s->workload.model.given;
+    for (uint32_t i = 0; i < s->workload.layers.count; i++) {
+        const ovl_layer *layer = OVL_ITEM(s->workload.layers, ovl_layer, i);
+        again |= layer->recompute || layer->inner;
+    }
+    if (s->fsdp.regather && s->fsdp.policy == OVL_FSDP_1 && !again) {
+        ovl_warning(errs, s->fsdp.mark,
+                    "\"regather_for_recompute\" has no effect: no layer has recompute: true");
+    }
+    if (s->workload.microbatches > 1 || s->workload.steps > 1 || s->pipeline.given) {
+        return;
+    }
+    if (a->gradient_sync == OVL_FSDP_LAST) {
+        ovl_warning(errs, a->mark, "\"gradient_sync\" has no effect with one microbatch");
+    }
+    if (!a->reshard_after_backward) {
+        ovl_warning(errs, a->mark, "\"reshard_after_backward\" has no effect with one microbatch");
+    }
+}
+
 static void check_fsdp(const ovl_scenario *s, ovl_errs *errs)
 {
     const ovl_workload *workload = &s->workload;
     for (uint32_t i = 0; i < workload->layers.count; i++) {
         check_kept(s, OVL_ITEM(workload->layers, ovl_layer, i), errs);
         check_needs(s, OVL_ITEM(workload->layers, ovl_layer, i), errs);
+    }
+    if (s->fsdp.given) {
+        check_idle(s, errs);
     }
     const char *own = s->fsdp.given ? "overlap.fsdp" : "overlap.zero";
     ovl_mark mark = s->fsdp.given ? s->fsdp.mark : s->zero.mark;

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include <string.h>
+
 static const ovl_plan_cost no_cost = {.id = OVL_NONE};
 
 /* A collective wants each of its links twice, and HBM. */
@@ -42,13 +44,34 @@ static const char *entries_there_are(ovl_lowering *l)
                  : "; the hardware has none";
 }
 
+/* The error told at this place for this reason, about a communication of another name; else NULL.
+ */
+static const char *told(const ovl_errs *errs, ovl_mark mark, const char *reason)
+{
+    size_t n = strlen(reason);
+    for (uint32_t i = 0; i < errs->count; i++) {
+        const ovl_err *e = &errs->items[i];
+        size_t length = strlen(e->text);
+        if (e->mark.file == mark.file && e->mark.line == mark.line &&
+            e->mark.column == mark.column && length > n &&
+            strcmp(e->text + length - n, reason) == 0) {
+            return e->text;
+        }
+    }
+    return NULL;
+}
+
+/* Buckets of one plan lack the same entry: the first is named. */
 static void no_entry(ovl_lowering *l, const ovl_comm_spec *spec)
 {
-    const char *op = ovl_coll_name(spec->op);
-    ovl_error(l->errs, OVL_E_INPUT, spec->mark,
-              "\"%s\" has no cost: give it a duration or alpha and beta, or the hardware an entry "
-              "in `collectives` for {op: %s, group: %s}%s",
-              spec->name, op, spec->group ? spec->group : "any", entries_there_are(l));
+    const char *reason = ovl_arena_printf(
+        l->errs->arena,
+        "has no cost: give it a duration or alpha and beta, or the hardware an entry in "
+        "`collectives` for {op: %s, group: %s}%s",
+        ovl_coll_name(spec->op), spec->group ? spec->group : "any", entries_there_are(l));
+    const char *text = told(l->errs, spec->mark, reason);
+    text = text ? text : ovl_arena_printf(l->errs->arena, "\"%s\" %s", spec->name, reason);
+    ovl_error(l->errs, OVL_E_INPUT, spec->mark, "%s", text);
 }
 
 static bool has_own_time(const ovl_comm_spec *spec)
@@ -436,7 +459,7 @@ static void uneven_demands(ovl_lowering *l, const comm *c, const ways *w, uint32
 static ovl_plan_cost uneven_cost(ovl_lowering *l, const comm *c, ovl_comm_time even)
 {
     ways w = {.n = 0};
-    ovl_plan_cost cost = {.id = OVL_NONE, .per_rank = true};
+    ovl_plan_cost cost = {.id = OVL_NONE, .per_rank = true, .uneven = true};
     if (!find_ways(l, c, &w)) {
         return no_cost;
     }

@@ -3,6 +3,8 @@
 #include "models/vary.h"
 #include "sim/expand.h"
 
+#include <string.h>
+
 /* --- Resources and ports --- */
 
 /* Fills one port of every rank; instances are numbered without gaps, ranks of one are neighbours.
@@ -226,12 +228,24 @@ static void hand_over(ovl_lowering *l, ovl_lowered *lowered)
     lowered->laws = ovl_vec_freeze(&l->laws, l->arena);
 }
 
+/* What a word of the command line (such as --set) got wrong has no lines, and is its mistake. */
+static void blame_words(ovl_errs *errs, uint32_t first)
+{
+    for (uint32_t i = first; i < errs->count; i++) {
+        ovl_err *e = &errs->items[i];
+        if (e->mark.file && strncmp(e->mark.file, "--", 2) == 0) {
+            e->mark = (ovl_mark){e->mark.file, 0, 0};
+            e->code = e->warning ? e->code : OVL_E_USAGE;
+        }
+    }
+}
+
 bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowered, ovl_errs *errs)
 {
     ovl_builder b;
     ovl_lowering l = {
         .scenario = scenario, .hw = &scenario->hw, .b = &b, .arena = arena, .errs = errs};
-    uint32_t errors = errs->errors;
+    uint32_t errors = errs->errors, first = errs->count;
     if (!check_size(&l) || !check_pauses(&l) || !check_expand(&l)) {
         return false;
     }
@@ -259,6 +273,7 @@ bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowe
         }
         hand_over(&l, lowered);
     }
+    blame_words(errs, first);
     release(&l);
     ovl_builder_free(&b);
     return ok;

@@ -162,6 +162,7 @@ void ovl_plan_sentences(ovl_lowering *l);
 typedef struct ovl_plan_cost {
     ovl_id id;     /* into the builder's costs; OVL_NONE after an error */
     bool per_rank; /* rank r has cost id + r */
+    bool uneven;   /* ... each with demands of its own: an all-to-all */
     bool eager;    /* of the hardware's entry for sends */
 } ovl_plan_cost;
 

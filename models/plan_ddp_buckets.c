@@ -312,7 +312,7 @@ static void buckets_by_policy(ovl_ddp_plan *p)
     }
     ovl_mark *marks = OVL_NEW_ARRAY(p->l->arena, ovl_mark, p->buckets.count);
     for (uint32_t k = 0; k < p->buckets.count; k++) {
-        marks[k] = p->ddp->mark;
+        marks[k] = p->ddp->given ? p->ddp->mark : p->workload->mark;
     }
     p->bucket_marks = marks;
 }

@@ -249,6 +249,7 @@ static bool set_communication(ovl_ops *o, ovl_entry *entry, uint32_t binding, ov
     ovl_plan_cost cost = ovl_ops_cost(o, entry, group, spread);
     op->cost = cost.id;
     op->per_rank = cost.per_rank;
+    op->uneven = cost.uneven;
     if (entry->kind == OVL_COLLECTIVE) {
         op->coll = (uint8_t)entry->op->op;
         op->average = entry->op->average;

@@ -206,7 +206,7 @@ void ovl_plan_zero(ovl_lowering *l)
     ovl_fsdp as_fsdp = {0};
     ovl_fsdp_table.defaults(&as_fsdp);
     as_fsdp.given = true;
-    as_fsdp.mark = zero->mark;
+    as_fsdp.mark = as_fsdp.shard_mark = as_fsdp.replicate_mark = zero->mark;
     as_fsdp.shard = zero->group;
     ovl_shard_plan(l, &as_fsdp, zero->stage == 3 ? &ovl_zero3_strategy : &ovl_zero_strategy, zero);
 }

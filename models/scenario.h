@@ -360,6 +360,7 @@ typedef struct ovl_fsdp_prefetch {
 /* What PyTorch's set_requires_gradient_sync, set_requires_all_reduce, set_is_last_backward,
  * set_reshard_after_backward and set_unshard_in_backward say while gradients are accumulated. */
 typedef struct ovl_fsdp_accumulate {
+    ovl_mark mark;
     int gradient_sync, all_reduce, last_backward; /* ovl_fsdp_when */
     bool reshard_after_backward;
     ovl_texts skip_unshard_in_backward; /* layers */
@@ -375,7 +376,7 @@ typedef struct ovl_fsdp {
     const char *reshard_text;
     bool reshard;       /* after forward ... */
     int64_t reshard_to; /* ... to a mesh of so many ranks; 0: all */
-    ovl_mark reshard_mark;
+    ovl_mark reshard_mark, shard_mark, replicate_mark;
     ovl_texts keep; /* layers that are not resharded after forward */
     ovl_fsdp_prefetch prefetch;
     int64_t communicators;       /* 1 or 2 */

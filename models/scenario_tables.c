@@ -175,7 +175,10 @@ static const ovl_field overlap_fields[] = {
 
 const ovl_table ovl_overlap_table = {
     .title = "overlap",
-    .intro = "How communication is arranged beside compute.",
+    .intro =
+        "How communication is arranged beside compute. Layers, a model or gradients that no key "
+        "here arranges run as `ddp: {}` does: an all-reduce for each bucket, over the group "
+        "`dp`.",
     .fields = overlap_fields,
     .n_fields = OVL_COUNT(overlap_fields),
     .size = sizeof(ovl_raw_overlap),

@@ -45,11 +45,11 @@ static bool find_near(ovl_fsdp_plan *p)
 static bool find_groups(ovl_fsdp_plan *p)
 {
     const ovl_fsdp *fsdp = p->fsdp;
-    p->shard = ovl_plan_group(p->l, fsdp->shard, fsdp->mark);
+    p->shard = ovl_plan_group(p->l, fsdp->shard, fsdp->shard_mark);
     p->n = p->shard ? ovl_plan_even(p->l, p->shard, "shards the parameters") : 0;
     p->replicas = 1;
     if (fsdp->replicate) {
-        p->replica = ovl_plan_group(p->l, fsdp->replicate, fsdp->mark);
+        p->replica = ovl_plan_group(p->l, fsdp->replicate, fsdp->replicate_mark);
         p->replicas = p->replica ? ovl_plan_even(p->l, p->replica, "replicates the shards") : 0;
     }
     if (p->n == 0 || p->replicas == 0 || (p->replica && !check_replicas(p)) || !find_near(p)) {

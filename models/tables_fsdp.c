@@ -103,7 +103,7 @@ const ovl_table ovl_fsdp_accumulate_table = {
     .fields = accumulate_fields,
     .n_fields = OVL_COUNT(accumulate_fields),
     .size = sizeof(ovl_fsdp_accumulate),
-    .mark = OVL_NO_SET,
+    .mark = offsetof(ovl_fsdp_accumulate, mark),
     .defaults = accumulate_defaults,
 };
 
@@ -137,13 +137,24 @@ static void read_reshard(const ovl_node *node, ovl_fsdp *fsdp, ovl_errs *errs)
     fsdp->reshard_mark = ovl_node_get(node, "reshard_after_forward")->mark;
     if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0) {
         fsdp->reshard = *text == 't';
-    } else if (!ovl_read_count(text, &ranks) && ranks >= 1 && ranks <= 1000000) {
+    } else if (!ovl_read_count(text, &ranks) && ranks == 1) {
+        fsdp->reshard = false;
+        ovl_warning(errs, fsdp->reshard_mark,
+                    "reshard_after_forward: 1 is taken as false, as PyTorch does: with one rank to "
+                    "reshard over, each keeps all parameters");
+    } else if (!ovl_read_count(text, &ranks) && ranks >= 2 && ranks <= 1000000) {
         fsdp->reshard_to = ranks;
     } else {
         ovl_error(errs, OVL_E_INPUT, fsdp->reshard_mark,
                   "reshard_after_forward is \"%s\": expected true, false, or a number of ranks",
                   ovl_shown(text, errs->arena));
     }
+}
+
+/* Where a key is given, else where the section is. */
+static ovl_mark place_of(const ovl_node *node, const char *key, ovl_mark section)
+{
+    return ovl_node_gives(node, key) ? ovl_node_get(node, key)->mark : section;
 }
 
 /* No mistake: a variant may change the policy alone. */
@@ -193,6 +204,8 @@ static void check_fsdp(const ovl_node *node, void *value, ovl_arena *arena, ovl_
     (void)arena;
     ovl_fsdp *fsdp = value;
     read_reshard(node, fsdp, errs);
+    fsdp->shard_mark = place_of(node, "shard", fsdp->mark);
+    fsdp->replicate_mark = place_of(node, "replicate", fsdp->mark);
     if (fsdp->policy == OVL_FSDP_2) {
         no_effect(node, of_fsdp1, "it belongs to policy: fsdp1", errs);
     } else {
@@ -200,6 +213,7 @@ static void check_fsdp(const ovl_node *node, void *value, ovl_arena *arena, ovl_
         no_effect(ovl_node_get(node, "accumulate"), between, "it belongs to policy: fsdp2", errs);
     }
     check_pairs(node, fsdp, errs);
+    ovl_check_repeats("layer of root", fsdp->root.item, fsdp->root.mark, fsdp->root.count, errs);
 }
 
 static const ovl_field fsdp_fields[] = {
@@ -215,11 +229,13 @@ static const ovl_field fsdp_fields[] = {
               "Layers whose parameters the root module holds: they are gathered as one before the "
               "first forward, stay so until their backward, and are reduced last. Default: none; "
               "each layer is a unit of its own."),
-    OVL_FIELD(ovl_fsdp, reshard_text, "reshard_after_forward", OVL_F_TEXT, 0,
-              "true: parameters are freed after the forward and gathered again for the backward. "
-              "false: they stay. A number: they are resharded over that many neighbours of the "
-              "shard group (which it divides), and gathered from these; costs for that gather are "
-              "looked up under the group `NAME/NUMBER`, then under none. Default true."),
+    OVL_FIELD(
+        ovl_fsdp, reshard_text, "reshard_after_forward", OVL_F_TEXT, 0,
+        "true: parameters are freed after the forward and gathered again for the backward. "
+        "false: they stay. A number: they are resharded over that many neighbours of the "
+        "shard group (which it divides), and gathered from these; costs for that gather are "
+        "looked up under the group `NAME/NUMBER`, then under none. 1 is taken as false, as PyTorch "
+        "does. Default true."),
     OVL_FIELD(ovl_fsdp, keep, "keep_after_forward", OVL_F_TEXTS, 0,
               "Layers whose parameters stay from forward to backward all the same. Default: none."),
     OVL_FIELD_MORE(ovl_fsdp, prefetch, "prefetch", OVL_F_MAP, 0,

@@ -50,6 +50,14 @@ static void check_moe(const ovl_node *node, void *value, ovl_arena *arena, ovl_e
     if (ovl_node_gives(node, "seed") && !m->has_spread) {
         ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, "seed")->mark, "seed belongs to spread");
     }
+    if (m->spread > 10) {
+        ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, "spread")->mark,
+                  "spread: must be between 0 and 10");
+    }
+    if (m->across && strcmp(m->across, m->ep) == 0) {
+        ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, "across")->mark,
+                  "across: a second axis, not \"%s\" again", m->ep);
+    }
     if (m->top_k > m->experts) {
         ovl_error(errs, OVL_E_INPUT, m->mark, "top_k: there are only %" PRId64 " experts",
                   m->experts);

@@ -41,7 +41,7 @@ static bool is_small(const expansion *x, const ovl_comm *comm)
 
 static bool in_steps(const expansion *x, uint32_t rank, const ovl_op *op)
 {
-    return op->kind == OVL_COLLECTIVE && is_small(x, comm_of(x, rank, op->comm));
+    return op->kind == OVL_COLLECTIVE && !op->uneven && is_small(x, comm_of(x, rank, op->comm));
 }
 
 /* --- How large it gets --- */

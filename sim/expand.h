@@ -8,6 +8,7 @@
  *     all_reduce                    ring: 2(n-1) steps, to the next member, from the one before
  *     reduce_scatter, all_gather    ring: n-1 steps
  *     all_to_all                    pairwise: n-1 steps, in step k to the k-th next member
+ *                                   (one whose members send or receive more than others stays)
  *     broadcast, reduce             chain of 4(n-1) pieces: 5n-6 steps, each member passes a piece
  *                                   on when it has it
  *

@@ -55,41 +55,91 @@ static void name_holders(const ovl_memory_view *v, ranked *list, uint32_t n, ovl
     peak->n_holders = named + (others > 0);
 }
 
-/* The largest holder that could go earlier: neither held for the whole run nor what made the peak.
- */
-static uint32_t find_easer(const ovl_memory_view *v, const ranked *list, uint32_t n,
-                           uint32_t raised)
+/* --- What could go earlier --- */
+
+/* The first operation that needs a buffer, in the order they are issued. */
+static uint32_t first_use(const ovl_memory_view *v, uint32_t buffer)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t b = list[i].buffer;
-        if (b != OVL_NONE && b != raised && !v->code->buffers[b].held) {
-            return b;
+    for (uint32_t k = 0, i = 0; i < v->code->n_ops; i++) {
+        for (; k < v->code->access.at[i + 1]; k++) {
+            if (v->code->access.item[k].buffer == buffer) {
+                return i;
+            }
         }
     }
     return OVL_NONE;
 }
 
-/* It goes when the last operation that uses it is through. */
-static void set_easer(const ovl_memory_view *v, uint32_t buffer, ovl_peak *peak)
+/* Does an operation use what comes before it on its stream, as layer follows layer? What
+ * communicates could as well be issued in another order, and so could another microbatch of a
+ * pipeline. */
+static bool follows(const ovl_op *op, const ovl_op *first)
 {
-    uint32_t last = OVL_NONE;
-    ovl_time end = -1;
-    for (uint32_t i = 0; i < v->code->n_ops; i++) {
-        for (uint32_t k = v->code->access.at[i]; k < v->code->access.at[i + 1]; k++) {
-            if (v->code->access.item[k].buffer != buffer) {
-                continue;
-            }
-            ovl_time when = ovl_buffers_end(v->p, v->t, v->rank->first_op + i);
-            last = when >= end ? i : last;
-            end = OVL_MAX(end, when);
+    bool parts = op->part != OVL_PART_NONE && first->part != OVL_PART_NONE;
+    return op->comm == OVL_NO_COMM && !(parts && op->microbatch != first->microbatch);
+}
+
+/* Which operations are behind `first`: they wait for it, or for one that does, or follow one on its
+ * stream. Edges lead forward, so one pass will do. */
+static bool *behind(const ovl_memory_view *v, uint32_t first)
+{
+    const ovl_code *c = v->code;
+    bool *is = OVL_NEW_ARRAY(v->scratch, bool, c->n_ops);
+    if (first == OVL_NONE) {
+        return is;
+    }
+    is[first] = true;
+    for (uint32_t i = first + 1; i < c->n_ops; i++) {
+        uint32_t before = c->stream_prev[i];
+        is[i] = before != OVL_NONE && is[before] && follows(&c->ops[i], &c->ops[first]);
+        for (uint32_t k = c->after.at[i]; k < c->after.at[i + 1]; k++) {
+            is[i] |= is[c->after.item[k]];
         }
     }
-    if (last != OVL_NONE) {
-        const ovl_names *names = v->p->names;
+    return is;
+}
+
+/* For each buffer the operation that uses it last, OVL_NONE if none does. */
+static uint32_t *last_uses(const ovl_memory_view *v)
+{
+    const ovl_code *c = v->code;
+    uint32_t *last = OVL_NEW_ARRAY(v->scratch, uint32_t, c->n_buffers);
+    ovl_time *end = OVL_NEW_ARRAY(v->scratch, ovl_time, c->n_buffers);
+    for (uint32_t b = 0; b < c->n_buffers; b++) {
+        last[b] = OVL_NONE;
+        end[b] = -1;
+    }
+    for (uint32_t i = 0; i < c->n_ops; i++) {
+        for (uint32_t k = c->access.at[i]; k < c->access.at[i + 1]; k++) {
+            uint32_t b = c->access.item[k].buffer;
+            ovl_time when = ovl_buffers_end(v->p, v->t, v->rank->first_op + i);
+            last[b] = when >= end[b] ? i : last[b];
+            end[b] = OVL_MAX(end[b], when);
+        }
+    }
+    return last;
+}
+
+/* The largest holder that could go earlier: neither held for the whole run nor what made the peak,
+ * and its last use does not depend on what needs that. It goes when this use is through. */
+static void find_easer(const ovl_memory_view *v, const ranked *list, uint32_t n, uint32_t raised,
+                       ovl_peak *peak)
+{
+    const ovl_names *names = v->p->names;
+    const uint32_t *last = last_uses(v);
+    const bool *late = behind(v, raised == OVL_NONE ? OVL_NONE : first_use(v, raised));
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t b = list[i].buffer;
+        if (b == OVL_NONE || b == raised || v->code->buffers[b].held || last[b] == OVL_NONE ||
+            late[last[b]]) {
+            continue;
+        }
+        const char *by = ovl_names_text(names, v->code->ops[last[b]].name);
         peak->eased_buffer =
-            ovl_arena_strdup(v->arena, ovl_names_text(names, v->code->buffers[buffer].name));
-        peak->eased_by = ovl_arena_strdup(v->arena, ovl_names_text(names, v->code->ops[last].name));
-        peak->eased_at = end;
+            ovl_arena_strdup(v->arena, ovl_names_text(names, v->code->buffers[b].name));
+        peak->eased_by = ovl_arena_strdup(v->arena, by);
+        peak->eased_at = ovl_buffers_end(v->p, v->t, v->rank->first_op + last[b]);
+        return;
     }
 }
 
@@ -105,13 +155,10 @@ void ovl_memory_describe(const ovl_memory_view *v, ovl_memory_parts *parts, uint
         }
     }
     name_holders(v, list, parts->len, peak);
-    uint32_t easer = find_easer(v, list, parts->len, raised);
     if (raised != OVL_NONE) {
         const char *name = ovl_names_text(v->p->names, v->code->buffers[raised].name);
         peak->raised_buffer = ovl_arena_strdup(v->arena, name);
     }
-    if (easer != OVL_NONE) {
-        set_easer(v, easer, peak);
-    }
+    find_easer(v, list, parts->len, raised, peak);
     ovl_vec_free(parts);
 }

@@ -158,6 +158,7 @@ typedef struct ovl_op {
     uint8_t dtype;
     bool eager;     /* sends and receives: see engine.h; both sides must agree */
     bool per_rank;  /* the cost of rank r is cost + rank.variant: durations given per rank */
+    bool uneven;    /* all-to-alls: per_rank, and members demand each its own */
     bool average;   /* collectives: the sum is divided by the number of members */
     bool timed;     /* receives: the time of the own cost was stated; it must be that of the send */
     bool step_end;  /* a training step ends with it on its rank (steps.h) */

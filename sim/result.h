@@ -24,8 +24,9 @@ typedef struct ovl_peak {
     ovl_time at;                           /* live: GPU time; else when the host was there */
     const char *raised_buffer, *raised_by; /* the buffer that made it, and the operation: the first
                                               to use it (live), or the next to be issued ("end") */
-    /* The largest holder that is neither held for the whole run nor the one that made the peak, the
-     * last operation that uses it, and when that ended. NULL: there is none, or nothing uses it. */
+    /* The largest holder that could go earlier: neither held for the whole run nor the one that
+     * made the peak, nor last used by what comes behind the first use of that one. The last
+     * operation that uses it, and when that ended. NULL: there is none. */
     const char *eased_buffer, *eased_by;
     ovl_time eased_at;
     uint64_t category[OVL_CATEGORY_COUNT]; /* of `bytes`; with rounding and unused they sum to it */

@@ -66,7 +66,7 @@ static void add_uses(ovl_engine *e, uint32_t rank, uint32_t member, const ovl_ac
 /* A collective whose members demand each its own: bytes that are not the same for all. */
 static bool is_by_rank(const ovl_engine *e, const ovl_activity *a)
 {
-    return a->comm && ovl_engine_op(e, a->rank, a->op)->per_rank;
+    return a->comm && ovl_engine_op(e, a->rank, a->op)->uneven;
 }
 
 void ovl_route_uses(ovl_engine *e, uint32_t activity)

@@ -100,7 +100,11 @@ static void easing(ovl_out *out, const ovl_peak *p, ovl_arena *arena)
                                "come before %s is needed",
                                p->eased_buffer, p->eased_by, ovl_print_time(buf, p->eased_at),
                                p->raised_buffer)
-            : "no holder could go earlier: all are held for the whole run, or just made";
+            : ovl_arena_printf(
+                  arena,
+                  "no holder could go before %s is needed: each is held for the whole run, was "
+                  "just made, or is last used by what waits for it or comes behind it on a stream",
+                  p->raised_buffer ? p->raised_buffer : "more");
     ovl_wrap(out, "    ", 4, text, OVL_TERMINAL);
 }
 

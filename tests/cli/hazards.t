@@ -39,7 +39,8 @@ Peak memory
   0 (and 1 alike)  16 MiB  0 s     16 MiB  backward          16 MiB
   rank 0, live and allocated peak 16 MiB at 0 s, when backward starts (before issuing backward, the
     host at 0 s): bucket 16 MiB (reduce) = 16 MiB
-    no holder could go earlier: all are held for the whole run, or just made
+    no holder could go before bucket is needed: each is held for the whole run, was just made, or is
+    last used by what waits for it or comes behind it on a stream
   rank 0, reserved peak 16 MiB at the allocated peak: buffers alone
 
 Hazards: 2
@@ -98,7 +99,8 @@ Peak memory
   0 (and 1 alike)  16 MiB  0 s     16 MiB  backward          16 MiB
   rank 0, live and allocated peak 16 MiB at 0 s, when backward starts (before issuing backward, the
     host at 0 s): grad 16 MiB (gradient) = 16 MiB
-    no holder could go earlier: all are held for the whole run, or just made
+    no holder could go before grad is needed: each is held for the whole run, was just made, or is
+    last used by what waits for it or comes behind it on a stream
   rank 0, reserved peak 16 MiB at the allocated peak: buffers alone
 
 Hazards: 1

@@ -57,3 +57,27 @@ $ ovl run scenarios/buckets/last_bucket.yaml --set 'variants.b={interference: no
 $ ovl run tests/cli/mistakes.yaml:a
 tests/cli/mistakes.yaml: error: unknown variant "a"
 ? 2
+
+What only a variant or the sweep gets wrong; layers that no plan arranges, which run as DDP does; one bucket
+is told for all that lack the same entry.
+
+$ ovl check tests/cli/no_plan.yaml
+tests/cli/no_plan.yaml:8:38: warning: "keep_after_forward" has no effect: with reshard_after_forward: false all parameters stay (variants whole, one)
+tests/cli/no_plan.yaml:9:9: error: unknown key "bckward"; did you mean "backward"?
+tests/cli/no_plan.yaml:9:84: error: backward is "-1": expected `none` or a number of units, 0 to 1000000
+tests/cli/no_plan.yaml:12:45: warning: reshard_after_forward: 1 is taken as false, as PyTorch does: with one rank to reshard over, each keeps all parameters (variant one)
+? 3
+$ ovl check tests/cli/no_plan.yaml --set 'overlap={}'
+tests/cli/no_plan.yaml:7:3: error: "bucket 0" has no cost: give it a duration or alpha and beta, or the hardware an entry in `collectives` for {op: all_reduce, group: dp}; the hardware has all_gather in any group, reduce_scatter in any group
+? 3
+$ ovl check tests/cli/no_plan.yaml --set overlap.fsdp.shard=dpp
+--set overlap.fsdp.shard: error: there is no group "dpp"; did you mean "dp"?
+tests/cli/no_plan.yaml:8:38: warning: "keep_after_forward" has no effect: with reshard_after_forward: false all parameters stay (variants whole, one)
+tests/cli/no_plan.yaml:12:45: warning: reshard_after_forward: 1 is taken as false, as PyTorch does: with one rank to reshard over, each keeps all parameters (variant one)
+? 2
+$ ovl check tests/cli/no_plan.yaml --set overlap.fsdp.reshard_after_forward=3
+--set overlap.fsdp.reshard_after_forward: error: reshard_after_forward is 3, which does not divide the 8 ranks of group "dp"
+? 2
+$ ovl sweep tests/cli/no_plan.yaml --over overlap.fsdp.prefetch.backward=1,-1 --json --csv
+error: --json and --csv: a sweep is written in one form; leave one out
+? 2

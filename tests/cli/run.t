@@ -56,8 +56,8 @@ Peak memory
     backward late, the host at 0 s): bucket 0 92 MiB (reduce) + g1 16 MiB (parameter) + g1.grad 16
     MiB (gradient) + g2 16 MiB (parameter) + g2.grad 16 MiB (gradient) + g3 16 MiB (parameter) +
     g3.grad 16 MiB (gradient) + g4 16 MiB (parameter) + 8 others 84 MiB = 288 MiB
-    to lower it, the last use of g1.grad, by optimizer (ends at 212.4 ms), would have to come before
-    late.grad is needed
+    no holder could go before late.grad is needed: each is held for the whole run, was just made, or
+    is last used by what waits for it or comes behind it on a stream
   rank 0, reserved peak 304 MiB at the allocated peak: buffers 288 MiB + free in pools 16 MiB = 304
     MiB
 

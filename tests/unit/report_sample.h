@@ -20,21 +20,21 @@ typedef struct page {
     ovl_out out;
 } page;
 
-static void begin(page *p)
+static inline void begin(page *p)
 {
     *p = (page){0};
     p->file = open_memstream(&p->text, &p->size);
     ovl_out_stream(&p->out, p->file);
 }
 
-static const char *finish(page *p)
+static inline const char *finish(page *p)
 {
     CHECK(ovl_out_close(&p->out) == NULL);
     fclose(p->file);
     return p->text;
 }
 
-static void check_width(const char *text)
+static inline void check_width(const char *text)
 {
     while (*text) {
         size_t length = strcspn(text, "\n");
@@ -125,7 +125,7 @@ static const ovl_result_path path[] = {
 };
 static const char *const not_modelled[] = {"SM contention: the GPU's SMs are not given"};
 
-static ovl_result split(void)
+static inline ovl_result split(void)
 {
     return (ovl_result){
         .scenario = "Last bucket",

@@ -282,6 +282,40 @@ static void a_peak_says_what_would_have_to_change(void)
     tiny_free(&t);
 }
 
+/* A (10) is held from a on and used last by c, on the stream of b, whose result B (20) makes the
+ * peak: c comes behind b, as a backward does that needs what the one before it made. S (5) is read
+ * last by d, on a stream of its own, which needs nothing of b: S could go before. Without it
+ * nothing could. */
+static void what_depends_on_the_peak_cannot_come_before_it(void)
+{
+    for (uint32_t with = 0; with < 2; with++) {
+        tiny t;
+        tiny_init(&t, 1);
+        ovl_id a = buffer(&t, "A", 10 * MIB, "compute", false);
+        ovl_id b = buffer(&t, "B", 20 * MIB, "compute", false);
+        ovl_id s = buffer(&t, "S", 5 * MIB, "compute", false);
+        uint32_t first = tiny_kernel(&t, "compute", "a", 1 * MS);
+        tiny_writes(&t, a);
+        if (with) {
+            tiny_writes(&t, s);
+        }
+        tiny_kernel(&t, "compute", "b", 1 * MS);
+        tiny_writes(&t, b);
+        tiny_kernel(&t, "compute", "c", 1 * MS);
+        tiny_reads(&t, a);
+        if (with) {
+            tiny_kernel(&t, "side", "d", 4 * MS);
+            tiny_after(&t, first);
+            tiny_reads(&t, s);
+        }
+        ovl_result_rank r = look(&t);
+        CHECK_TEXT(r.live.raised_buffer, "B");
+        CHECK_TEXT(r.live.eased_buffer, with ? "S" : NULL);
+        CHECK_TEXT(r.live.eased_by, with ? "d" : NULL);
+        tiny_free(&t);
+    }
+}
+
 /* The samples of the host: A 30, then B 10 beside it, then A gone: 30, 40, 10 allocated; 30 and 40
  * reserved, of which at the end 30 are free. */
 typedef struct seen {
@@ -372,6 +406,8 @@ int main(void)
         {"recorded streams hold a block", recorded_streams_hold_a_block},
         {"a full GPU retries and then fails", a_full_gpu_retries_and_then_fails},
         {"a peak says what would have to change", a_peak_says_what_would_have_to_change},
+        {"what depends on the peak cannot come before it",
+         what_depends_on_the_peak_cannot_come_before_it},
         {"the host can be watched", the_host_can_be_watched},
         {"what a step writes anew is not kept", what_a_step_writes_anew_is_not_kept},
         CU_TEST_INFO_NULL,

@@ -143,6 +143,8 @@ static void mistakes_are_told(void)
     check_told(TWO,
                "workload.model.moe={experts: 4, top_k: 2, ffn_hidden: 4, spread: 1, hottest: 2}",
                "uneven in one way");
+    check_told(TWO, "workload.model.moe.across=ep", "a second axis");
+    check_told(TWO, "workload.model.moe.spread=11", "between 0 and 10");
     check_told(TWO, "overlap={ddp: {group: ep}}", "mixture of experts is not modelled");
     check_told("mesh: {axes: {tp: 2, ep: 2, pp: 1}}\n" MACHINE MODEL PIPELINE, NULL,
                "experts beside tensor parallelism");

@@ -581,6 +581,16 @@ static void settings_without_a_meaning_are_told(void)
         {"", "fsdp: {reshard_after_forward: false, keep_after_forward: a}",
          "s.yaml:2:68: warning: \"keep_after_forward\" has no effect: with reshard_after_forward: "
          "false all parameters stay\n"},
+        {"", "fsdp: {reshard_after_forward: 1}",
+         "s.yaml:2:41: warning: reshard_after_forward: 1 is taken as false, as PyTorch does: with "
+         "one rank to reshard over, each keeps all parameters\n"},
+        {"", "fsdp: {accumulate: {gradient_sync: last}}",
+         "s.yaml:2:30: warning: \"gradient_sync\" has no effect with one microbatch\n"},
+        {"", "fsdp: {accumulate: {reshard_after_backward: false}}",
+         "s.yaml:2:30: warning: \"reshard_after_backward\" has no effect with one microbatch\n"},
+        {"", "fsdp: {policy: fsdp1, regather_for_recompute: true}",
+         "s.yaml:2:17: warning: \"regather_for_recompute\" has no effect: no layer has recompute: "
+         "true\n"},
         {"", "zero: {stage: 2, max_live_parameters: 5}",
          "s.yaml:2:49: warning: \"max_live_parameters\" has no effect: it belongs to stage 3\n"},
         {"", "zero: {stage: 3, allgather_bucket_size: 5}",

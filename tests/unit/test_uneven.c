@@ -54,6 +54,26 @@ static void other_costs_go_by_the_busiest_member(void)
     finish(&t);
 }
 
+static double total(const bench *t, const char *name)
+{
+    for (uint32_t i = 0; i < t->result.n_resources; i++) {
+        if (strcmp(t->result.resources[i].name, name) == 0) {
+            return (double)t->result.resources[i].total;
+        }
+    }
+    return -1;
+}
+
+/* In steps of 100 MB it would have to be even: it stays one activity. */
+static void it_stays_whole(void)
+{
+    bench t = {0};
+    CHECK_INT(length(&t, ONE, "expand=4"), 600 * OVL_MS);
+    double out = total(&t, "nvlink.out");
+    CHECK_NEAR(out, 3 * (200e6 + 100e6 + 100e6), 4); /* three others to each of ranks 0, 1, 2 */
+    finish(&t);
+}
+
 static void mistakes_are_told(void)
 {
     bench t = {0};
@@ -64,16 +84,6 @@ static void mistakes_are_told(void)
     CHECK(!lower(&t, ONE, "workload.ops.a.op=all_gather"));
     CHECK_HAS(mistake(&t), "only an all_to_all");
     finish(&t);
-}
-
-static double total(const bench *t, const char *name)
-{
-    for (uint32_t i = 0; i < t->result.n_resources; i++) {
-        if (strcmp(t->result.resources[i].name, name) == 0) {
-            return (double)t->result.resources[i].total;
-        }
-    }
-    return -1;
 }
 
 /* What is sent is received on every link, and is the sum over the pairs it lies between. */
@@ -107,6 +117,7 @@ int main(void)
     CU_TestInfo tests[] = {
         {"the busiest counts", the_busiest_counts},
         {"other costs go by the busiest member", other_costs_go_by_the_busiest_member},
+        {"it stays whole", it_stays_whole},
         {"mistakes are told", mistakes_are_told},
         {"bytes are conserved", bytes_are_conserved},
         CU_TEST_INFO_NULL,
