@@ -31,6 +31,7 @@ typedef struct rows {
     uint32_t n;
     uint32_t others;                    /* rows that are not of the rank shown */
     const ovl_result_collective *other; /* the most exposed of them */
+    bool replay;                        /* bytes of 0 are not known */
 } rows;
 
 static bool any_of_rank(const ovl_result *result, uint32_t rank)
@@ -47,7 +48,8 @@ static bool any_of_rank(const ovl_result *result, uint32_t rank)
  */
 static rows pick_rows(const ovl_result *result, ovl_arena *arena)
 {
-    rows r = {.item = OVL_NEW_ARRAY(arena, const ovl_result_collective *, result->n_collectives)};
+    rows r = {.item = OVL_NEW_ARRAY(arena, const ovl_result_collective *, result->n_collectives),
+              .replay = result->replay != NULL};
     bool one = any_of_rank(result, result->deciding_rank);
     for (uint32_t i = 0; i < result->n_collectives; i++) {
         const ovl_result_collective *c = &result->collectives[i];
@@ -154,7 +156,7 @@ static void collective_rows(ovl_grid *grid, const rows *r, const ovl_scale *scal
             op ? c->op : NULL,
             group ? c->group : NULL,
             rank ? ovl_arena_printf(arena, "%" PRIu32, c->rank) : NULL,
-            c->bytes ? bytes_text(arena, c->bytes) : NULL,
+            c->bytes || !r->replay ? bytes_text(arena, c->bytes) : NULL,
             shown(arena, scale, c->ready),
             between(arena, scale, c->ready, c->ready + c->queue),
             between(arena, scale, c->ready + c->queue, c->start),
