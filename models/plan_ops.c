@@ -49,7 +49,7 @@ void ovl_plan_ops(ovl_lowering *l)
     ovl_ops o = {.l = l, .workload = &l->scenario->workload};
     o.selector_texts.arena = &o.scratch;
     o.buffer_names.arena = &o.scratch;
-    o.group_used = OVL_NEW_ARRAY(&o.scratch, bool, l->n_groups);
+    o.group_used = OVL_NEW_ARRAY(&o.scratch, bool, l->most_groups);
     run_steps(&o);
     release(&o);
 }

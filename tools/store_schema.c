@@ -57,8 +57,8 @@ static const char *const versions[OVL_STORE_VERSION] = {
     "INTEGER NOT NULL, step_ps INTEGER NOT NULL, exposed_ps INTEGER NOT NULL, PRIMARY KEY (run, "
     "number)) WITHOUT ROWID;",
 
-    "UPDATE metric SET name = 'uncovered' WHERE name = 'exposed';"
-    "ALTER TABLE trial RENAME COLUMN exposed_ps TO uncovered_ps;",
+    ("UPDATE metric SET name = 'uncovered' WHERE name = 'exposed';"
+     "ALTER TABLE trial RENAME COLUMN exposed_ps TO uncovered_ps;"),
 };
 
 static const ovl_mark nowhere = {0};
