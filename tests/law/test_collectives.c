@@ -4,9 +4,7 @@
  * gives, what is sent on a link is received, and own links carry what the formula says.
  */
 #include "models/cost.h"
-#include "models/lower.h"
-#include "sim/result.h"
-#include "tests/support/check.h"
+#include "tests/support/lowering.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,44 +42,11 @@ static const struct {
 
 static const char *const groups[] = {"a", "b", "c", "a+b", "a+c", "b+c", "a+b+c", "world"};
 
-typedef struct lab {
-    ovl_arena arena;
-    ovl_errs errs;
-    ovl_scenario scenario;
-    ovl_lowered lowered;
-    ovl_result folded, whole;
-} lab;
-
-static const char *read_text(void *context, const char *path, size_t *length, ovl_arena *arena,
-                             const char **why)
+static bool run(bench *t, const char *text)
 {
-    (void)path, (void)why;
-    *length = strlen(context);
-    return ovl_arena_strdup(arena, context);
-}
-
-static bool analyse(lab *l, bool no_fold, ovl_result *result)
-{
-    ovl_analyse_options options = {.interference = (ovl_interference)l->scenario.interference,
-                                   .worth = OVL_WORTH_NONE,
-                                   .scenario = "collectives",
-                                   .variant = "base",
-                                   .no_fold = no_fold};
-    return ovl_analyse(&l->lowered.program, &options, &l->arena, result, NULL, &l->errs);
-}
-
-static bool run(lab *l, char *text)
-{
-    memset(l, 0, sizeof *l);
-    l->errs.arena = &l->arena;
-    ovl_files files = {.read = read_text, .context = text};
-    ovl_document doc;
-    bool good = ovl_document_load("c.yaml", &files, &doc, &l->arena, &l->errs) &&
-                ovl_scenario_decode(&doc, NULL, NULL, 0, &l->scenario, &l->arena, &l->errs) &&
-                ovl_lower(&l->scenario, &l->arena, &l->lowered, &l->errs) &&
-                analyse(l, false, &l->folded) && analyse(l, true, &l->whole);
-    for (uint32_t i = 0; i < l->errs.count && !good; i++) {
-        CHECK_TEXT(ovl_err_text(&l->arena, &l->errs.items[i]), "none");
+    bool good = lower(t, text, NULL) && analyse_both(t);
+    for (uint32_t i = 0; i < t->errs.count && !good; i++) {
+        CHECK_TEXT(ovl_err_text(&t->arena, &t->errs.items[i]), "none");
     }
     return good;
 }
@@ -97,9 +62,9 @@ static double total(const ovl_result *r, const char *name)
 }
 
 /* 1000 bytes of rates that are rounded down. */
-static void check(const lab *l, ovl_coll coll, int algo, uint32_t n_ranks)
+static void check(const bench *t, ovl_coll coll, int algo, uint32_t n_ranks)
 {
-    const ovl_result *a = &l->folded, *b = &l->whole;
+    const ovl_result *a = &t->result, *b = &t->whole;
     CHECK_INT(a->step, b->step);
     CHECK_INT(a->without_interference, b->without_interference);
     CHECK_INT(a->n_resources, b->n_resources);
@@ -125,11 +90,11 @@ static void bytes_are_conserved_over_every_pair_of_axes(void)
                 int a = k % 2 ? 4 : 2;
                 snprintf(text, sizeof text, TEXT, ways[w].op, links[k / 2], ways[w].algorithm, a,
                          ways[w].op, groups[g]);
-                lab l;
-                if (run(&l, text)) {
-                    check(&l, ways[w].coll, ways[w].algo, (uint32_t)a * 6);
+                bench t = {0};
+                if (run(&t, text)) {
+                    check(&t, ways[w].coll, ways[w].algo, (uint32_t)a * 6);
                 }
-                ovl_arena_free(&l.arena);
+                finish(&t);
             }
         }
     }

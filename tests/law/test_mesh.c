@@ -2,9 +2,7 @@
  * test_mesh.c - laws of models on meshes: for every pair of axes what is folded gives what every
  * rank by itself gives, to the picosecond; what is sent is received; every gradient arrives.
  */
-#include "models/lower.h"
-#include "sim/result.h"
-#include "tests/support/check.h"
+#include "tests/support/lowering.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -85,48 +83,13 @@ static const char *const sets[] = {
     "workload.model.async_tp=2",
 };
 
-typedef struct lab {
-    ovl_arena arena;
-    ovl_errs errs;
-    ovl_scenario scenario;
-    ovl_lowered lowered;
-    ovl_result folded, whole;
-} lab;
-
-static const char *read_text(void *context, const char *path, size_t *length, ovl_arena *arena,
-                             const char **why)
+static bool run(bench *t, const char *mesh, const char *overlap, const char *moe, const char *set)
 {
-    (void)path, (void)why;
-    *length = strlen(context);
-    return ovl_arena_strdup(arena, context);
-}
-
-static bool analyse(lab *l, bool no_fold, ovl_result *result)
-{
-    ovl_analyse_options options = {.interference = (ovl_interference)l->scenario.interference,
-                                   .worth = OVL_WORTH_NONE,
-                                   .scenario = "mesh",
-                                   .variant = "base",
-                                   .no_fold = no_fold};
-    return ovl_analyse(&l->lowered.program, &options, &l->arena, result, NULL, &l->errs);
-}
-
-static bool run(lab *l, const char *mesh, const char *overlap, const char *moe, const char *set)
-{
-    memset(l, 0, sizeof *l);
-    l->errs.arena = &l->arena;
-    char *text =
-        ovl_arena_printf(&l->arena, "mesh: {axes: %s}\n" HEAD "overlap: %s\n", mesh, moe, overlap);
-    ovl_files files = {.read = read_text, .context = text};
-    ovl_document doc;
-    ovl_set one = {.text = set};
-    bool good =
-        ovl_document_load("mesh.yaml", &files, &doc, &l->arena, &l->errs) &&
-        ovl_scenario_decode(&doc, NULL, &one, set ? 1 : 0, &l->scenario, &l->arena, &l->errs) &&
-        ovl_lower(&l->scenario, &l->arena, &l->lowered, &l->errs) &&
-        analyse(l, false, &l->folded) && analyse(l, true, &l->whole);
-    for (uint32_t i = 0; i < l->errs.count && !good; i++) {
-        CHECK_TEXT(ovl_err_text(&l->arena, &l->errs.items[i]), mesh);
+    char text[4096];
+    snprintf(text, sizeof text, "mesh: {axes: %s}\n" HEAD "overlap: %s\n", mesh, moe, overlap);
+    bool good = lower(t, text, set) && analyse_both(t);
+    for (uint32_t i = 0; i < t->errs.count && !good; i++) {
+        CHECK_TEXT(ovl_err_text(&t->arena, &t->errs.items[i]), mesh);
     }
     return good;
 }
@@ -167,35 +130,35 @@ static void check_conserved(const ovl_result *r, double parts)
 
 static void folded_is_unfolded(void)
 {
-    lab l;
+    bench t = {0};
     for (uint32_t i = 0; i < OVL_COUNT(meshes); i++) {
         for (uint32_t k = 0; k < OVL_COUNT(sets); k++) {
-            if (run(&l, meshes[i].mesh, meshes[i].overlap, "", sets[k])) {
-                check_same(&l.folded, &l.whole);
-                check_conserved(&l.whole, 0);
-                CHECK_INT(l.whole.n_hazards, 0);
-                CHECK(l.folded.n_folded > 0);
+            if (run(&t, meshes[i].mesh, meshes[i].overlap, "", sets[k])) {
+                check_same(&t.result, &t.whole);
+                check_conserved(&t.whole, 0);
+                CHECK_INT(t.whole.n_hazards, 0);
+                CHECK(t.result.n_folded > 0);
             }
-            ovl_arena_free(&l.arena);
+            finish(&t);
         }
     }
 }
 
 static void folded_is_unfolded_with_experts(void)
 {
-    lab l;
+    bench t = {0};
     for (uint32_t i = 0; i < OVL_COUNT(expert_meshes); i++) {
         for (uint32_t k = 0; k < 2; k++) {
             char moe[200];
             snprintf(moe, sizeof moe, ", moe: {experts: 8, top_k: 2, ffn_hidden: 256, shared: 1%s}",
                      expert_meshes[i].moe);
-            if (run(&l, expert_meshes[i].mesh, expert_meshes[i].overlap, moe,
+            if (run(&t, expert_meshes[i].mesh, expert_meshes[i].overlap, moe,
                     k ? "workload.model.recompute=full" : NULL)) {
-                check_same(&l.folded, &l.whole);
-                check_conserved(&l.whole, 1000);
-                CHECK_INT(l.whole.n_hazards, 0);
+                check_same(&t.result, &t.whole);
+                check_conserved(&t.whole, 1000);
+                CHECK_INT(t.whole.n_hazards, 0);
             }
-            ovl_arena_free(&l.arena);
+            finish(&t);
         }
     }
 }

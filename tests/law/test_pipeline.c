@@ -4,7 +4,7 @@
  * what is peeled off: each total is the difference of two runs with and without that reason.
  */
 #include "tests/support/random_program.h"
-#include "tests/unit/lowering.h"
+#include "tests/support/lowering.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * span, idle and peaks must be those of the pure schedules. Their stages are even.
  */
 #include "tests/tables/table.h"
-#include "tests/unit/lowering.h"
+#include "tests/support/lowering.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  *     h = 8, a = 2 heads of d = 4, f = 32, s = 4 tokens, b = 1, V = 16, e = 2 bytes, not causal,
  *     unfused attention with dropout, two matrices in the MLP
  */
-#include "tests/unit/lowering.h"
+#include "tests/support/lowering.h"
 
 #define SHAPE                                                                                      \
     "hidden: 8, ffn_hidden: 32, heads: 2, sequence: 4, vocabulary: 16, gated: false, "             \
@@ -25,43 +25,31 @@ static bool told(const bench *t, const char *part)
     return found;
 }
 
-static const ovl_model_line *line(const bench *t, const char *name)
-{
-    static const ovl_model_line none;
-    for (uint32_t i = 0; i < t->lowered.n_model; i++) {
-        if (strcmp(t->lowered.model[i].name, name) == 0) {
-            return &t->lowered.model[i];
-        }
-    }
-    CHECK_TEXT("no layer", name);
-    return &none;
-}
-
 /* 24 b s h^2 + 4 b s^2 h = 24 * 4 * 64 + 4 * 16 * 8 = 6144 + 512; a backward twice that. The head 2
  * s h V = 1024. What the model needs: 3 * (2 * 6656 + 1024). */
 static void flops_are_those_of_the_formula(void)
 {
     bench t = {0};
     CHECK(lower(&t, ONE, NULL));
-    CHECK_INT(line(&t, "block")->forward_flops, 6656);
-    CHECK_INT(line(&t, "block")->backward_flops, 2 * 6656);
-    CHECK_INT(line(&t, "head")->forward_flops, 1024);
-    CHECK_INT(line(&t, "head")->backward_flops, 2048);
-    CHECK_INT(line(&t, "block")->again_flops, 0);
+    CHECK_INT(model_line(&t, "block")->forward_flops, 6656);
+    CHECK_INT(model_line(&t, "block")->backward_flops, 2 * 6656);
+    CHECK_INT(model_line(&t, "head")->forward_flops, 1024);
+    CHECK_INT(model_line(&t, "head")->backward_flops, 2048);
+    CHECK_INT(model_line(&t, "block")->again_flops, 0);
     CHECK_INT(t.lowered.useful.flops, 43008);
     CHECK_INT(t.lowered.useful.tokens, 4);
     /* causal: half of 512 */
     CHECK(lower(&t, ONE, "workload.model.causal=true"));
-    CHECK_INT(line(&t, "block")->forward_flops, 6144 + 256);
+    CHECK_INT(model_line(&t, "block")->forward_flops, 6144 + 256);
     /* flash: its backward takes 2.5 times as much */
     CHECK(lower(&t, ONE, "workload.model.attention=flash"));
-    CHECK_INT(line(&t, "block")->backward_flops, 2 * 6144 + 5 * 512 / 2);
+    CHECK_INT(model_line(&t, "block")->backward_flops, 2 * 6144 + 5 * 512 / 2);
     /* a gate is one more matrix of 2 s h f = 2048 */
     CHECK(lower(&t, ONE, "workload.model.gated=true"));
-    CHECK_INT(line(&t, "block")->forward_flops, 6656 + 2048);
+    CHECK_INT(model_line(&t, "block")->forward_flops, 6656 + 2048);
     /* one head of keys and values: 8 columns less of 24: 2 * 4 * 8 * 8 */
     CHECK(lower(&t, ONE, "workload.model.kv_heads=1"));
-    CHECK_INT(line(&t, "block")->forward_flops, 6656 - 512);
+    CHECK_INT(model_line(&t, "block")->forward_flops, 6656 - 512);
     finish(&t);
 }
 
@@ -70,10 +58,10 @@ static void parameters_are_counted(void)
 {
     bench t = {0};
     CHECK(lower(&t, ONE, NULL));
-    CHECK_INT(line(&t, "block")->params, 192 + 64 + 512 + 16);
-    CHECK_INT(line(&t, "block")->repeat, 2);
-    CHECK_INT(line(&t, "embedding")->params, 128);
-    CHECK_INT(line(&t, "head")->params, 128 + 8);
+    CHECK_INT(model_line(&t, "block")->params, 192 + 64 + 512 + 16);
+    CHECK_INT(model_line(&t, "block")->repeat, 2);
+    CHECK_INT(model_line(&t, "embedding")->params, 128);
+    CHECK_INT(model_line(&t, "head")->params, 128 + 8);
     CHECK_INT(t.lowered.model_params, 2 * 784 + 128 + 136);
     finish(&t);
 }
@@ -83,16 +71,16 @@ static void activations_are_those_of_the_formula(void)
 {
     bench t = {0};
     CHECK(lower(&t, ONE, NULL));
-    CHECK_INT(line(&t, "block")->kept, 1248);
+    CHECK_INT(model_line(&t, "block")->kept, 1248);
     CHECK(lower(&t, ONE, "workload.model.recompute=selective")); /* 34 s b h */
-    CHECK_INT(line(&t, "block")->kept, 34 * 32);
-    CHECK_INT(line(&t, "block")->activations, 1248);
-    CHECK_INT(line(&t, "block")->again_flops, 512);
+    CHECK_INT(model_line(&t, "block")->kept, 34 * 32);
+    CHECK_INT(model_line(&t, "block")->activations, 1248);
+    CHECK_INT(model_line(&t, "block")->again_flops, 512);
     CHECK(lower(&t, ONE, "workload.model.recompute=full")); /* 2 s b h */
-    CHECK_INT(line(&t, "block")->kept, 64);
-    CHECK_INT(line(&t, "block")->again_flops, 6656);
+    CHECK_INT(model_line(&t, "block")->kept, 64);
+    CHECK_INT(model_line(&t, "block")->again_flops, 6656);
     CHECK(lower(&t, ONE, "workload.model.dropout=false")); /* 32 s b h + 2 a s^2 b */
-    CHECK_INT(line(&t, "block")->kept, 32 * 32 + 2 * 2 * 16);
+    CHECK_INT(model_line(&t, "block")->kept, 32 * 32 + 2 * 2 * 16);
     finish(&t);
 }
 
@@ -105,14 +93,14 @@ static void tensor_parallelism_splits_and_communicates(void)
 {
     bench t = {0};
     CHECK(lower(&t, TWO, NULL));
-    CHECK_INT(line(&t, "block")->forward_flops, 3328);
-    CHECK_INT(line(&t, "block")->kept, 624);
-    CHECK_INT(line(&t, "block")->params, 384 + 16);
-    CHECK_INT(line(&t, "block")->tp_bytes, 10 * 64);
+    CHECK_INT(model_line(&t, "block")->forward_flops, 3328);
+    CHECK_INT(model_line(&t, "block")->kept, 624);
+    CHECK_INT(model_line(&t, "block")->params, 384 + 16);
+    CHECK_INT(model_line(&t, "block")->tp_bytes, 10 * 64);
     CHECK_INT(t.lowered.useful.flops, 43008 / 2);
     CHECK(lower(&t, TWO, "workload.model.sequence_parallel=false"));
-    CHECK_INT(line(&t, "block")->kept, 784);
-    CHECK_INT(line(&t, "block")->tp_bytes, 4 * 64);
+    CHECK_INT(model_line(&t, "block")->kept, 784);
+    CHECK_INT(model_line(&t, "block")->tp_bytes, 4 * 64);
     finish(&t);
 }
 
@@ -124,13 +112,13 @@ static void context_parallelism_moves_keys_and_values(void)
 {
     bench t = {0};
     CHECK(lower(&t, TWO_CONTEXT "overlap: {ddp: {group: cp}}\n", NULL));
-    CHECK_INT(line(&t, "block")->forward_flops, 3328);
-    CHECK_INT(line(&t, "block")->cp_bytes, (1 + 1 + 2) * 64);
+    CHECK_INT(model_line(&t, "block")->forward_flops, 3328);
+    CHECK_INT(model_line(&t, "block")->cp_bytes, (1 + 1 + 2) * 64);
     CHECK_INT(t.lowered.useful.flops, 43008 / 2);
     CHECK_INT(t.lowered.useful.tokens, 4);
     CHECK(lower(&t, TWO_CONTEXT "overlap: {ddp: {group: cp}}\n",
                 "workload.model.context=all_gather"));
-    CHECK_INT(line(&t, "block")->cp_bytes, 3 * 128);
+    CHECK_INT(model_line(&t, "block")->cp_bytes, 3 * 128);
     finish(&t);
 }
 
@@ -151,8 +139,8 @@ static void a_block_runs_in_the_order_of_its_data(void)
         "mesh: {axes: {tp: 2, dp: 1}}\n" MACHINE "workload: {model: {layers: 1, " SHAPE
         ", block: {forward: 6.656 ms, backward: 13.312 ms}}}\n";
     CHECK(lower(&t, text, NULL));
-    CHECK_INT(line(&t, "block")->forward, 6656 * OVL_US);
-    CHECK_INT(line(&t, "block")->backward, 13312 * OVL_US);
+    CHECK_INT(model_line(&t, "block")->forward, 6656 * OVL_US);
+    CHECK_INT(model_line(&t, "block")->backward, 13312 * OVL_US);
     CHECK(analyse(&t));
     CHECK_NEAR((double)t.result.step, 30968.0 * (double)OVL_US, 0.1 * (double)OVL_US);
     CHECK_INT(t.result.n_hazards, 0);

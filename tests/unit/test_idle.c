@@ -3,7 +3,7 @@
  * else.
  */
 #include "sim/alter.h"
-#include "tests/unit/lowering.h"
+#include "tests/support/lowering.h"
 
 #include <stdio.h>
 

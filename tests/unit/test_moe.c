@@ -4,7 +4,7 @@
  *     h = 8, a = 2 heads of d = 4, s = 4 tokens, e = 2 bytes, two matrices in an expert of f = 4,
  *     4 experts of which a token sees 2, and a shared one
  */
-#include "tests/unit/lowering.h"
+#include "tests/support/lowering.h"
 
 #define MACHINE                                                                                    \
     "hardware: {gpu: {hbm: 1 TB/s, sms: 100, peak: {bf16: 1 TFLOP/s}}, node: {gpus: 2}, links: "   \
@@ -19,18 +19,6 @@
 #define TWO      "mesh: {axes: {ep: 2, pp: 1}}\n" MACHINE MODEL PIPELINE
 #define FOUR     "mesh: {axes: {ep: 2, nodes: 2, pp: 1}}\n" MACHINE MODEL PIPELINE
 
-static const ovl_model_line *line(const bench *t, const char *name)
-{
-    static const ovl_model_line none;
-    for (uint32_t i = 0; i < t->lowered.n_model; i++) {
-        if (strcmp(t->lowered.model[i].name, name) == 0) {
-            return &t->lowered.model[i];
-        }
-    }
-    CHECK_TEXT("no layer", name);
-    return &none;
-}
-
 /* Forward: qkv 1536, attention 512, proj 512, router 2 * 4 * 8 * 4 = 256, eight rows through both
  * matrices of an expert 2 * 512, the shared one 2 * 256: 4352. The backward twice that. Parameters:
  * 192 + 64 + 16 of the attention and norms, router 32, two experts and the shared one 3 * 64. Four
@@ -40,15 +28,15 @@ static void experts_are_counted(void)
 {
     bench t = {0};
     CHECK(lower(&t, TWO, NULL));
-    CHECK_INT(line(&t, "block")->forward_flops, 4352);
-    CHECK_INT(line(&t, "block")->backward_flops, 2 * 4352);
-    CHECK_INT(line(&t, "block")->params, 192 + 64 + 16 + 32 + 3 * 64);
-    CHECK_INT(line(&t, "block")->ep_bytes, 4 * 128);
-    CHECK_INT(line(&t, "block")->across_bytes, 0);
+    CHECK_INT(model_line(&t, "block")->forward_flops, 4352);
+    CHECK_INT(model_line(&t, "block")->backward_flops, 2 * 4352);
+    CHECK_INT(model_line(&t, "block")->params, 192 + 64 + 16 + 32 + 3 * 64);
+    CHECK_INT(model_line(&t, "block")->ep_bytes, 4 * 128);
+    CHECK_INT(model_line(&t, "block")->across_bytes, 0);
     CHECK_INT(t.lowered.useful.flops, 3 * (2 * 4352 + 1024));
     CHECK(lower(&t, TWO, "workload.model.moe.dense_layers=1"));
-    CHECK_INT(line(&t, "dense")->forward_flops, 6656);
-    CHECK_INT(line(&t, "block")->repeat, 1);
+    CHECK_INT(model_line(&t, "dense")->forward_flops, 6656);
+    CHECK_INT(model_line(&t, "block")->repeat, 1);
     CHECK_INT(t.lowered.useful.flops, 3 * (6656 + 4352 + 1024));
     finish(&t);
 }
@@ -59,9 +47,9 @@ static void activations_are_those_of_the_busiest_rank(void)
 {
     bench t = {0};
     CHECK(lower(&t, TWO, NULL));
-    CHECK_INT(line(&t, "block")->kept, 576 + 160 + 256 + 64);
+    CHECK_INT(model_line(&t, "block")->kept, 576 + 160 + 256 + 64);
     CHECK(lower(&t, TWO, "workload.model.moe.hottest=1.5"));
-    CHECK_INT(line(&t, "block")->kept, 576 + 160 + 384 + 64);
+    CHECK_INT(model_line(&t, "block")->kept, 576 + 160 + 384 + 64);
     finish(&t);
 }
 
@@ -75,7 +63,7 @@ static void a_hot_rank_gets_more_and_takes_longer(void)
     CHECK(lower(&t, FOUR,
                 "workload.model.moe={experts: 4, top_k: 2, ffn_hidden: 4, shared: 1, "
                 "across: nodes, hottest: 2.5}"));
-    CHECK_INT(line(&t, "block")->across_bytes, 4 * 128);
+    CHECK_INT(model_line(&t, "block")->across_bytes, 4 * 128);
     const char *experts = "forward block[0].experts_in";
     CHECK_INT(cost_named(&t, 0, experts)->work, 5 * cost_named(&t, 1, experts)->work);
     const ovl_cost *across = cost_named(&t, 0, "forward block[0].dispatch_across");
@@ -119,8 +107,8 @@ static void latent_attention_is_counted(void)
 {
     bench t = {0};
     CHECK(lower(&t, TWO, "workload.model.latent={query: 4, key_value: 2, rope: 2}"));
-    CHECK_INT(line(&t, "block")->params, 144 + 64 + 16 + 32 + 3 * 64);
-    CHECK_INT(line(&t, "block")->forward_flops, 4352 - 1536 - 512 + 2 * 4 * 144 + 640);
+    CHECK_INT(model_line(&t, "block")->params, 144 + 64 + 16 + 32 + 3 * 64);
+    CHECK_INT(model_line(&t, "block")->forward_flops, 4352 - 1536 - 512 + 2 * 4 * 144 + 640);
     finish(&t);
 }
 

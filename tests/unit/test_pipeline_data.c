@@ -1,7 +1,7 @@
 /* Data parallelism of the stages of a pipeline: when parameters are gathered and let go, and in how
  * many parts gradients are reduced. */
 #include "models/schedule_csv.h"
-#include "tests/unit/lowering.h"
+#include "tests/support/lowering.h"
 
 #define DATA_OF(stages, more)                                                                      \
     "hardware:\n"                                                                                  \

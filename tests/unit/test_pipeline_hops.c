@@ -1,5 +1,5 @@
 /* Hops of a pipeline: in a node over one link, between nodes over another. */
-#include "tests/unit/lowering.h"
+#include "tests/support/lowering.h"
 
 #define HOPS                                                                                       \
     "hardware:\n"                                                                                  \

@@ -1,4 +1,4 @@
-#include "tests/unit/lowering.h"
+#include "tests/support/lowering.h"
 
 #define MIB ((uint64_t)1 << 20)
 

@@ -1,4 +1,4 @@
-#include "tests/unit/lowering.h"
+#include "tests/support/lowering.h"
 
 #include "sim/engine.h"
 #include "sim/hazard.h"

@@ -1,6 +1,6 @@
 /* The pipeline plan: from stages and a schedule to operations, and what the engine makes of them.
  */
-#include "tests/unit/lowering.h"
+#include "tests/support/lowering.h"
 
 #include <stdio.h>
 

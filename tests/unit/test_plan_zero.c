@@ -1,4 +1,4 @@
-#include "tests/unit/lowering.h"
+#include "tests/support/lowering.h"
 
 /* Six layers of 8 million and 8 thousand parameters in 2 bytes over 8 ranks; Adam with master
  * weights: 12 bytes of optimizer state a parameter. */

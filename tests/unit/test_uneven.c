@@ -2,7 +2,7 @@
  * All-to-alls whose members send or receive more than others: by hand, and that bytes are
  * conserved.
  */
-#include "tests/unit/lowering.h"
+#include "tests/support/lowering.h"
 
 #define NEAR                                                                                       \
     "hardware: {node: {gpus: 2}, links: {nvlink: {bandwidth: 1 GB/s, scope: gpu}, nic: "           \

@@ -1,6 +1,6 @@
 #include "models/statistics.h"
 #include "models/vary.h"
-#include "tests/unit/lowering.h"
+#include "tests/support/lowering.h"
 
 #include <math.h>
 

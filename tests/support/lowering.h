@@ -23,6 +23,7 @@ typedef struct bench {
     const ovl_program *p;
     const char *text;
     ovl_result result;
+    ovl_result whole; /* of every rank by itself, after analyse_both */
 } bench;
 
 static inline const char *read_text(void *context, const char *path, size_t *length,
@@ -54,14 +55,39 @@ static inline void finish(bench *t)
     ovl_arena_free(&t->arena);
 }
 
-/* Runs the program with all analyses; false and errors if it cannot finish. */
-static inline bool analyse(bench *t)
+static inline bool analyse_into(bench *t, bool no_fold, ovl_result *result)
 {
     ovl_analyse_options options = {.interference = (ovl_interference)t->scenario.interference,
                                    .worth = OVL_WORTH_NONE,
                                    .scenario = "s",
-                                   .variant = "base"};
-    return ovl_analyse(t->p, &options, &t->arena, &t->result, NULL, &t->errs);
+                                   .variant = "base",
+                                   .no_fold = no_fold};
+    return ovl_analyse(t->p, &options, &t->arena, result, NULL, &t->errs);
+}
+
+/* Runs the program with all analyses; false and errors if it cannot finish. */
+static inline bool analyse(bench *t)
+{
+    return analyse_into(t, false, &t->result);
+}
+
+/* Folded into `result`, and every rank by itself into `whole`. */
+static inline bool analyse_both(bench *t)
+{
+    return analyse(t) && analyse_into(t, true, &t->whole);
+}
+
+/* What `ovl check` says of a layer of a model by its shape. */
+static inline const ovl_model_line *model_line(const bench *t, const char *name)
+{
+    static const ovl_model_line none;
+    for (uint32_t i = 0; i < t->lowered.n_model; i++) {
+        if (strcmp(t->lowered.model[i].name, name) == 0) {
+            return &t->lowered.model[i];
+        }
+    }
+    CHECK_TEXT("no layer", name);
+    return &none;
 }
 
 static inline const ovl_code *code_of(const bench *t, uint32_t rank)
