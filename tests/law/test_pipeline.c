@@ -3,8 +3,8 @@
  * idle time of each rank, and reasons planted one at a time and together are recovered exactly by
  * what is peeled off: each total is the difference of two runs with and without that reason.
  */
-#include "tests/support/random_program.h"
 #include "tests/support/lowering.h"
+#include "tests/support/random_program.h"
 
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
  * The small runs of the table again, as scenarios through the plan and the real engine: makespan,
  * span, idle and peaks must be those of the pure schedules. Their stages are even.
  */
-#include "tests/tables/table.h"
 #include "tests/support/lowering.h"
+#include "tests/tables/table.h"
 
 #include <stdlib.h>
 
