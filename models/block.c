@@ -175,8 +175,8 @@ uint64_t ovl_block_params(const ovl_block_shape *s)
 {
     uint64_t h = hidden(s), each = (gates(s) + 1) * h, mlp = each * s->ffn;
     if (s->routed) {
-        mlp = ovl_block_expert_params(s) + each * s->shared_ffn +
-              h * (uint64_t)s->model->moe.experts;
+        mlp =
+            ovl_block_expert_params(s) + each * s->shared_ffn + h * (uint64_t)s->model->moe.experts;
     }
     return s->qkv + s->q * h + mlp + 2 * h;
 }
@@ -245,6 +245,7 @@ static ovl_layer block_layer(const ovl_scenario *scenario, const ovl_block_shape
     uint64_t kept = ovl_block_activations(s), scores = ovl_block_scores(s);
     layer.repeat = repeat;
     layer.params = ovl_block_params(s) * s->element;
+    layer.expert_params = ovl_block_expert_params(s) * s->element;
     layer.transfer = ovl_block_input(s);
     layer.activations = kept + scores;
     if (s->model->recompute == OVL_RECOMPUTE_FULL) {

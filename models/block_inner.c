@@ -101,7 +101,8 @@ static uint64_t pieces(const building *b)
 
 /* A kernel whose input is split along the sequence: gathered first, piece by piece beside the
  * kernel with asynchronous tensor parallelism. */
-int16_t ovl_block_gather_into(building *b, const char *name, const ovl_inner_op *kernel, int16_t need)
+int16_t ovl_block_gather_into(building *b, const char *name, const ovl_inner_op *kernel,
+                              int16_t need)
 {
     if (!splits_sequence(b)) {
         return add_kernel(b, *kernel, need);
@@ -119,7 +120,7 @@ int16_t ovl_block_gather_into(building *b, const char *name, const ovl_inner_op 
 
 /* A kernel whose output is a partial sum: reduced, and split along the sequence. */
 int16_t ovl_block_reduce_out_of(building *b, const char *name, const ovl_inner_op *kernel,
-                             int16_t need)
+                                int16_t need)
 {
     uint64_t n = pieces(b);
     ovl_coll coll = splits_sequence(b) ? OVL_REDUCE_SCATTER : OVL_ALL_REDUCE;
@@ -149,7 +150,8 @@ int16_t ovl_block_input_gradient(building *b, const char *what, const product *p
 {
     int16_t again = gather_again(b, ovl_arena_printf(b->arena, "%s_input_gather", what));
     ovl_inner_op gradient = ovl_block_product(b, p, 1, 0), weight = ovl_block_product(b, p, 0, 1);
-    int16_t out = ovl_block_reduce_out_of(b, ovl_arena_printf(b->arena, "%s_reduce", what), &gradient, need);
+    int16_t out =
+        ovl_block_reduce_out_of(b, ovl_arena_printf(b->arena, "%s_reduce", what), &gradient, need);
     weight.name = ovl_arena_printf(b->arena, "%s_weight", p->name);
     add_kernel(b, weight, again);
     return out;
@@ -309,7 +311,8 @@ static ovl_inner_list block_backward(building *b)
     if (b->s->routed) {
         at = ovl_moe_backward(b, at);
     } else {
-        at = ovl_block_input_gradient(b, "mlp", &p.in, ovl_block_gather_into(b, "mlp_gather", &out, at));
+        at = ovl_block_input_gradient(b, "mlp", &p.in,
+                                      ovl_block_gather_into(b, "mlp_gather", &out, at));
     }
     at = ovl_block_gather_into(b, "attention_gather", &proj, at);
     at = attention_backward(b, at);

@@ -336,6 +336,50 @@ const ovl_group *ovl_plan_subgroup(ovl_lowering *l, const ovl_group *group, uint
     return sub;
 }
 
+static int compare_ranks(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Members of a communicator and their partners, in order; gives how many. */
+static uint32_t with_partners(const ovl_lowering *l, const ovl_comm *comm, const uint32_t *partner,
+                              uint32_t *ranks)
+{
+    const uint32_t *members = l->b->members.data + comm->first_member;
+    uint32_t n = comm->n_members, kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        ranks[i] = members[i];
+        ranks[n + i] = partner[members[i]];
+    }
+    qsort(ranks, 2 * (size_t)n, sizeof *ranks, compare_ranks);
+    for (uint32_t i = 0; i < 2 * n; i++) {
+        if (kept == 0 || ranks[kept - 1] != ranks[i]) {
+            ranks[kept++] = ranks[i];
+        }
+    }
+    return kept;
+}
+
+const ovl_group *ovl_plan_paired(ovl_lowering *l, const ovl_group *group, const uint32_t *partner,
+                                 const char *name)
+{
+    ovl_group *both = OVL_NEW(l->arena, ovl_group);
+    ovl_id *comm_of = OVL_NEW_ARRAY(l->arena, ovl_id, l->n_ranks);
+    memset(comm_of, 0xff, l->n_ranks * sizeof *comm_of); /* OVL_NONE */
+    *both = (ovl_group){.name = name, .mark = group->mark};
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        if (comm_of[rank] == OVL_NONE) {
+            ovl_comm comm = l->b->comms.data[group->comm_of[rank]];
+            uint32_t *ranks = OVL_NEW_ARRAY(l->arena, uint32_t, 2 * (size_t)comm.n_members);
+            uint32_t n = with_partners(l, &comm, partner, ranks);
+            add_comm(l, both, comm_of, ranks, n);
+        }
+    }
+    both->comm_of = comm_of;
+    return both;
+}
+
 uint32_t ovl_plan_even(ovl_lowering *l, const ovl_group *group, const char *why)
 {
     uint32_t first = ovl_plan_members(l, group, 0);

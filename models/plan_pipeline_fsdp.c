@@ -82,6 +82,7 @@ void ovl_pipe_own_step(ovl_pipe_code *e)
     s->workload = p->workload;
     s->staged = true;
     s->microbatches = p->microbatches;
+    s->expert_parts = p->step.expert_parts;
     s->units = OVL_NEW_ARRAY(&s->scratch, ovl_step_unit, p->step.n_units);
     e->first_unit = OVL_NEW_ARRAY(&s->scratch, uint32_t, (size_t)p->n_stages + 1);
     for (uint32_t k = 0; k < p->n_stages; k++) {

@@ -169,6 +169,7 @@ static ovl_pipe_stage sum_layers(ovl_pipe_plan *p, const piece *list, uint32_t n
         weight += list[i].weight;
         split = split && (layer->has_backward_weight || layer->inner);
         stage.params += layer->params;
+        stage.expert_params += layer->expert_params;
         stage.activations += layer->activations;
         stage.transfer = layer->transfer;
     }
@@ -291,8 +292,13 @@ static void find_units(ovl_pipe_plan *p, const uint32_t *counts)
     }
     p->step.microbatches = p->microbatches;
     p->first_unit = OVL_NEW_ARRAY(&p->scratch, uint32_t, (size_t)p->n_stages + 1);
+    const ovl_step *step = &p->step;
+    uint32_t u = 0;
     for (uint32_t s = 0; s < p->n_stages; s++) {
-        p->first_unit[s + 1] = p->first_unit[s] + counts[s];
+        for (uint32_t i = 0; i < counts[s]; i++) { /* experts come with their layer */
+            u += u + 1 < step->n_units && step->units[u + 1].experts ? 2 : 1;
+        }
+        p->first_unit[s + 1] = u;
     }
 }
 
