@@ -350,22 +350,32 @@ static const char *blame_text(const finder *f, ovl_idle_kind kind, uint32_t id)
         f->arena, "%s on rank %" PRIu32 " takes longer than the mean of the ranks", name, rank);
 }
 
-/* Idle time of one kind because of an operation. Those of a stage are alike, and those of a kind on
- * a rank. */
+/* Idle time of one kind because of an operation. Alike are kernels of a stage; transfers from one
+ * rank to another; and other operations of a kind on a rank. */
 typedef struct charge {
-    uint64_t key; /* of what is alike */
-    ovl_time time;
+    uint64_t key;     /* of what is alike, with */
+    uint32_t partner; /* the rank at the other end of a transfer, else OVL_NONE */
     uint32_t op;
+    ovl_time time;
     uint8_t kind;
 } charge;
 
 typedef OVL_VEC(charge) charges;
 
-static uint64_t charge_key(const finder *f, uint32_t id)
+static charge charge_of(const finder *f, ovl_idle_kind kind, uint32_t id, ovl_time time)
 {
+    /* a collective is one for all its members: that of the first stands for it */
+    bool whole = kind == OVL_IDLE_DEPENDENCY && ovl_causes_op(f->c, id)->kind == OVL_COLLECTIVE;
+    id = whole ? ovl_limits_carrier(f->c, id) : id;
     const ovl_op *op = ovl_causes_op(f->c, id);
-    uint64_t what = op->part != OVL_PART_NONE ? op->stage : (uint64_t)UINT16_MAX + 1 + op->coll;
-    return what << 36 | (uint64_t)op->kind << 32 | f->c->rank_of[id];
+    bool transfer = op->kind == OVL_SEND || op->kind == OVL_RECV;
+    bool staged = op->part != OVL_PART_NONE && !transfer;
+    uint64_t what = staged ? op->stage : (uint64_t)UINT16_MAX + 1 + op->coll;
+    return (charge){.key = what << 36 | (uint64_t)op->kind << 32 | f->c->rank_of[id],
+                    .partner = transfer ? f->c->rank_of[f->p->partner[id]] : OVL_NONE,
+                    .op = id,
+                    .time = time,
+                    .kind = (uint8_t)kind};
 }
 
 static int by_key(const void *a, const void *b)
@@ -376,6 +386,9 @@ static int by_key(const void *a, const void *b)
     }
     if (x->key != y->key) {
         return x->key < y->key ? -1 : 1;
+    }
+    if (x->partner != y->partner) {
+        return x->partner < y->partner ? -1 : 1;
     }
     return (x->op > y->op) - (x->op < y->op);
 }
@@ -403,52 +416,74 @@ static void merge_charges(charges *list)
     list->len = n;
 }
 
-/* What is alike, from `first` on: their sum, and of them the heaviest. */
-static uint32_t sum_alike(const charges *list, uint32_t first, ovl_time *sum, uint32_t *heaviest)
+/* What is alike, one charge for each operation: how long, how many, and of them the heaviest. */
+typedef struct alike {
+    ovl_time time;
+    uint64_t count; /* of all ranks: with those that some stand for */
+    uint32_t op;
+    uint32_t end; /* behind the last of them */
+} alike;
+
+/* How many there are of an operation: one on each rank that did the same; of a collective one for
+ * all its members among these ranks. */
+static uint64_t count_of(const finder *f, uint32_t id)
 {
-    uint32_t i = first;
-    *sum = 0;
-    *heaviest = first;
-    for (; i < list->len && list->data[i].kind == list->data[first].kind &&
-           list->data[i].key == list->data[first].key;
-         i++) {
-        *sum = add_times(*sum, list->data[i].time);
-        *heaviest = list->data[i].time > list->data[*heaviest].time ? i : *heaviest;
+    uint32_t rank = f->c->rank_of[id], class_id = f->classes->class_of[rank], same = 0;
+    uint64_t ranks = f->classes->count[class_id];
+    const ovl_op *op = ovl_causes_op(f->c, id);
+    if (op->kind != OVL_COLLECTIVE) {
+        return ranks;
     }
-    return i;
+    const ovl_comm *comm = &f->p->comms[f->p->rank_comms[f->p->ranks[rank].first_comm + op->comm]];
+    for (uint32_t k = 0; k < comm->n_members; k++) {
+        same += f->classes->class_of[f->p->members[comm->first_member + k]] == class_id;
+    }
+    uint64_t members = (uint64_t)same * comm->size / comm->n_members;
+    return OVL_MAX(1, ranks / OVL_MAX(1, members));
 }
 
-static const char *alike_text(const finder *f, ovl_idle_kind kind, uint32_t op, uint32_t others)
+static alike sum_alike(const finder *f, const charges *list, uint32_t first, bool all)
 {
-    const char *text = blame_text(f, kind, op);
-    if (others == 0 ||
-        (kind == OVL_IDLE_IMBALANCE && ovl_causes_op(f->c, op)->part != OVL_PART_NONE)) {
+    const charge *of = &list->data[first], *heaviest = of;
+    alike sum = {.end = first};
+    for (; sum.end < list->len; sum.end++) {
+        const charge *c = &list->data[sum.end];
+        if (c->kind != of->kind || c->key != of->key || c->partner != of->partner) {
+            break;
+        }
+        sum.time = add_times(sum.time, c->time);
+        sum.count += all ? count_of(f, c->op) : 1;
+        heaviest = c->time > heaviest->time ? c : heaviest;
+    }
+    sum.op = heaviest->op;
+    return sum;
+}
+
+static const char *alike_text(const finder *f, ovl_idle_kind kind, const alike *a)
+{
+    const char *text = blame_text(f, kind, a->op);
+    if (a->count <= 1 ||
+        (kind == OVL_IDLE_IMBALANCE && ovl_causes_op(f->c, a->op)->part != OVL_PART_NONE)) {
         return text;
     }
-    return ovl_arena_printf(f->arena, "%s; %" PRIu32 " more like it", text, others);
+    return ovl_arena_printf(f->arena, "%s; %" PRIu64 " more like it", text, a->count - 1);
 }
 
-/* Of each kind the heaviest. */
-static const ovl_result_blame *choose_blames(finder *f, charges *list, uint32_t *n)
+/* Of each kind the heaviest, of one rank or of all. */
+static const ovl_result_blame *choose_blames(finder *f, charges *list, bool all, uint32_t *n)
 {
     ovl_result_blame *blames = OVL_NEW_ARRAY(f->arena, ovl_result_blame, OVL_IDLE_COUNT);
     *n = 0;
     merge_charges(list);
-    for (uint32_t i = 0, end; i < list->len;) {
-        ovl_result_blame best = {(ovl_idle_kind)list->data[i].kind, 0, NULL};
-        uint32_t op = 0, others = 0;
-        for (; i < list->len && list->data[i].kind == best.kind; i = end) {
-            ovl_time sum;
-            uint32_t heaviest;
-            end = sum_alike(list, i, &sum, &heaviest);
-            if (sum > best.time) {
-                best.time = sum;
-                op = list->data[heaviest].op;
-                others = end - i - 1;
-            }
+    for (uint32_t i = 0; i < list->len;) {
+        ovl_idle_kind kind = (ovl_idle_kind)list->data[i].kind;
+        alike most = {0};
+        while (i < list->len && list->data[i].kind == kind) {
+            alike a = sum_alike(f, list, i, all);
+            most = a.time > most.time ? a : most;
+            i = a.end;
         }
-        best.text = alike_text(f, best.kind, op, others);
-        blames[(*n)++] = best;
+        blames[(*n)++] = (ovl_result_blame){kind, most.time, alike_text(f, kind, &most)};
     }
     return blames;
 }
@@ -459,7 +494,7 @@ static void charge_gap(const finder *f, const ovl_waited *w, const ovl_time piec
     for (int k = 0; k < OVL_IDLE_COUNT; k++) {
         uint32_t op = piece[k] > 0 ? blamed_op(f, w, (ovl_idle_kind)k) : OVL_NONE;
         if (op != OVL_NONE) {
-            ovl_vec_push(list, (charge){charge_key(f, op), piece[k], op, (uint8_t)k});
+            ovl_vec_push(list, charge_of(f, (ovl_idle_kind)k, op, piece[k]));
         }
     }
 }
@@ -543,7 +578,7 @@ static void explain_rank(finder *f, uint32_t class_id, bool list, ovl_result_ran
                 g->op == OVL_NONE ? NULL : ovl_arena_strdup(f->arena, ovl_op_name(f->p, g->op));
         }
     }
-    row->blames = choose_blames(f, &own, &row->n_blames);
+    row->blames = choose_blames(f, &own, false, &row->n_blames);
     for (uint32_t i = 0; i < own.len; i++) {
         if (__builtin_mul_overflow(own.data[i].time, (ovl_time)row->count, &own.data[i].time)) {
             own.data[i].time = OVL_TIME_MAX;
@@ -682,7 +717,7 @@ void ovl_idle_find(ovl_causes *causes, const ovl_classes *classes, bool list, ov
     for (uint32_t i = 0; i < classes->n; i++) {
         total->telling |= rows[i].idle[OVL_IDLE_DEPENDENCY] != rows[i].idle_time;
     }
-    total->blames = choose_blames(&f, &all, &total->n_blames);
+    total->blames = choose_blames(&f, &all, true, &total->n_blames);
     ovl_vec_free(&all);
     for (int k = 0; k < OVL_PEEL_COUNT; k++) {
         if (f.run[k].list.cap) {
