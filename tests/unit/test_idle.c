@@ -107,9 +107,10 @@ static void a_late_transfer_adds_only_dependency(void)
     finish(&t);
 }
 
-/* Rank 0 waits for the gradients of microbatches 0 and 2 .. 7 from rank 1 (that of 1 comes while its
- * fifth forward runs): 7 transfers, and those of forwards, or to other ranks, are not like them.
- * They cause the largest part, less than half: rank 1 waits for rank 2, and 3 for 2, as well. */
+/* Rank 0 waits for the gradients of microbatches 0 and 2 .. 7 from rank 1 (that of 1 comes while
+ * its fifth forward runs): 7 transfers, and those of forwards, or to other ranks, are not like
+ * them. They cause the largest part, less than half: rank 1 waits for rank 2, and 3 for 2, as well.
+ */
 static void transfers_are_counted_between_two_ranks(void)
 {
     bench t = {0};
