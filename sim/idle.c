@@ -438,7 +438,7 @@ static uint64_t count_of(const finder *f, uint32_t id)
     for (uint32_t k = 0; k < comm->n_members; k++) {
         same += f->classes->class_of[f->p->members[comm->first_member + k]] == class_id;
     }
-    uint64_t members = (uint64_t)same * comm->size / comm->n_members;
+    uint64_t members = (uint64_t)same * comm->size / OVL_MAX(1, comm->n_members);
     return OVL_MAX(1, ranks / OVL_MAX(1, members));
 }
 
