@@ -1,5 +1,6 @@
 #include "sim/idle.h"
 
+#include "sim/blame.h"
 #include "sim/exposure.h"
 #include "sim/steps.h"
 
@@ -42,6 +43,7 @@ typedef struct finder {
     ovl_inputs const *inputs;
     ovl_means means;
     ovl_waits waits;
+    ovl_blamer blamer;
     ovl_arena *arena, scratch;
     bool pipeline, has_comm, has_host;
     uint32_t worst;                 /* the kernel that is longest beyond its mean, or OVL_NONE */
@@ -295,206 +297,13 @@ static uint32_t blamed_op(const finder *f, const ovl_waited *w, ovl_idle_kind ki
     return OVL_NONE;
 }
 
-static const char *message_text(const finder *f, const ovl_op *op, const char *name, uint32_t rank,
-                                uint32_t other)
-{
-    if (op->kind == OVL_RECV) {
-        return ovl_arena_printf(
-            f->arena, "receive %s on rank %" PRIu32 " holds up what is behind it", name, rank);
-    }
-    return ovl_arena_printf(f->arena, "transfer %s from rank %" PRIu32 " to %" PRIu32, name, rank,
-                            other);
-}
-
-static const char *dependency_text(const finder *f, uint32_t id, const char *name, uint32_t rank)
-{
-    const ovl_op *op = ovl_causes_op(f->c, id);
-    switch ((ovl_op_kind)op->kind) {
-    case OVL_SEND:
-    case OVL_RECV:
-        return message_text(f, op, name, rank,
-                            ovl_rank_number(f->p, f->c->rank_of[f->p->partner[id]]));
-    case OVL_COLLECTIVE:
-        return ovl_arena_printf(f->arena, "%s %s", ovl_coll_name((ovl_coll)op->coll), name);
-    case OVL_KERNEL:
-    case OVL_BATCH:
-    case OVL_COPY:
-    case OVL_HOST:
-    case OVL_MARKER:
-        break;
-    }
-    return ovl_arena_printf(f->arena, "%s %s on rank %" PRIu32,
-                            ovl_op_kind_name((ovl_op_kind)op->kind), name, rank);
-}
-
-static const char *blame_text(const finder *f, ovl_idle_kind kind, uint32_t id)
-{
-    const ovl_op *op = ovl_causes_op(f->c, id);
-    uint32_t rank = ovl_rank_number(f->p, f->c->rank_of[id]);
-    const char *name = ovl_names_text(f->p->names, op->name);
-    if (kind == OVL_IDLE_DEPENDENCY) {
-        return dependency_text(f, id, name, rank);
-    }
-    if (kind == OVL_IDLE_SCHEDULE) {
-        return ovl_arena_printf(f->arena, "%s on rank %" PRIu32 " is issued late", name, rank);
-    }
-    if (kind == OVL_IDLE_HOST) {
-        return ovl_arena_printf(f->arena, "%s %s on rank %" PRIu32,
-                                op->kind == OVL_HOST ? "call" : "launch of", name, rank);
-    }
-    if (op->part != OVL_PART_NONE) {
-        return ovl_arena_printf(f->arena, "stage %u on rank %" PRIu32 " takes longer than the mean",
-                                op->stage, rank);
-    }
-    return ovl_arena_printf(
-        f->arena, "%s on rank %" PRIu32 " takes longer than the mean of the ranks", name, rank);
-}
-
-/* Idle time of one kind because of an operation. Alike are kernels of a stage; transfers from one
- * rank to another; and other operations of a kind on a rank. */
-typedef struct charge {
-    uint64_t key;     /* of what is alike, with */
-    uint32_t partner; /* the rank at the other end of a transfer, else OVL_NONE */
-    uint32_t op;
-    ovl_time time;
-    uint8_t kind;
-} charge;
-
-typedef OVL_VEC(charge) charges;
-
-static charge charge_of(const finder *f, ovl_idle_kind kind, uint32_t id, ovl_time time)
-{
-    /* a collective is one for all its members: that of the first stands for it */
-    bool whole = kind == OVL_IDLE_DEPENDENCY && ovl_causes_op(f->c, id)->kind == OVL_COLLECTIVE;
-    id = whole ? ovl_limits_carrier(f->c, id) : id;
-    const ovl_op *op = ovl_causes_op(f->c, id);
-    bool transfer = op->kind == OVL_SEND || op->kind == OVL_RECV;
-    bool staged = op->part != OVL_PART_NONE && !transfer;
-    uint64_t what = staged ? op->stage : (uint64_t)UINT16_MAX + 1 + op->coll;
-    return (charge){.key = what << 36 | (uint64_t)op->kind << 32 | f->c->rank_of[id],
-                    .partner = transfer ? f->c->rank_of[f->p->partner[id]] : OVL_NONE,
-                    .op = id,
-                    .time = time,
-                    .kind = (uint8_t)kind};
-}
-
-static int by_key(const void *a, const void *b)
-{
-    const charge *x = a, *y = b;
-    if (x->kind != y->kind) {
-        return x->kind < y->kind ? -1 : 1;
-    }
-    if (x->key != y->key) {
-        return x->key < y->key ? -1 : 1;
-    }
-    if (x->partner != y->partner) {
-        return x->partner < y->partner ? -1 : 1;
-    }
-    return (x->op > y->op) - (x->op < y->op);
-}
-
-static ovl_time add_times(ovl_time a, ovl_time b)
-{
-    ovl_time sum;
-    return __builtin_add_overflow(a, b, &sum) ? OVL_TIME_MAX : sum;
-}
-
-/* Charges of one operation become one. */
-static void merge_charges(charges *list)
-{
-    uint32_t n = 0;
-    if (list->len) {
-        qsort(list->data, list->len, sizeof *list->data, by_key);
-    }
-    for (uint32_t i = 0; i < list->len; i++) {
-        if (n && by_key(&list->data[n - 1], &list->data[i]) == 0) {
-            list->data[n - 1].time = add_times(list->data[n - 1].time, list->data[i].time);
-        } else {
-            list->data[n++] = list->data[i];
-        }
-    }
-    list->len = n;
-}
-
-/* What is alike, one charge for each operation: how long, how many, and of them the heaviest. */
-typedef struct alike {
-    ovl_time time;
-    uint64_t count; /* of all ranks: with those that some stand for */
-    uint32_t op;
-    uint32_t end; /* behind the last of them */
-} alike;
-
-/* How many there are of an operation: one on each rank that did the same; of a collective one for
- * all its members among these ranks. */
-static uint64_t count_of(const finder *f, uint32_t id)
-{
-    uint32_t rank = f->c->rank_of[id], class_id = f->classes->class_of[rank], same = 0;
-    uint64_t ranks = f->classes->count[class_id];
-    const ovl_op *op = ovl_causes_op(f->c, id);
-    if (op->kind != OVL_COLLECTIVE) {
-        return ranks;
-    }
-    const ovl_comm *comm = &f->p->comms[f->p->rank_comms[f->p->ranks[rank].first_comm + op->comm]];
-    for (uint32_t k = 0; k < comm->n_members; k++) {
-        same += f->classes->class_of[f->p->members[comm->first_member + k]] == class_id;
-    }
-    uint64_t members = (uint64_t)same * comm->size / OVL_MAX(1, comm->n_members);
-    return OVL_MAX(1, ranks / OVL_MAX(1, members));
-}
-
-static alike sum_alike(const finder *f, const charges *list, uint32_t first, bool all)
-{
-    const charge *of = &list->data[first], *heaviest = of;
-    alike sum = {.end = first};
-    for (; sum.end < list->len; sum.end++) {
-        const charge *c = &list->data[sum.end];
-        if (c->kind != of->kind || c->key != of->key || c->partner != of->partner) {
-            break;
-        }
-        sum.time = add_times(sum.time, c->time);
-        sum.count += all ? count_of(f, c->op) : 1;
-        heaviest = c->time > heaviest->time ? c : heaviest;
-    }
-    sum.op = heaviest->op;
-    return sum;
-}
-
-static const char *alike_text(const finder *f, ovl_idle_kind kind, const alike *a)
-{
-    const char *text = blame_text(f, kind, a->op);
-    if (a->count <= 1 ||
-        (kind == OVL_IDLE_IMBALANCE && ovl_causes_op(f->c, a->op)->part != OVL_PART_NONE)) {
-        return text;
-    }
-    return ovl_arena_printf(f->arena, "%s; %" PRIu64 " more like it", text, a->count - 1);
-}
-
-/* Of each kind the heaviest, of one rank or of all. */
-static const ovl_result_blame *choose_blames(finder *f, charges *list, bool all, uint32_t *n)
-{
-    ovl_result_blame *blames = OVL_NEW_ARRAY(f->arena, ovl_result_blame, OVL_IDLE_COUNT);
-    *n = 0;
-    merge_charges(list);
-    for (uint32_t i = 0; i < list->len;) {
-        ovl_idle_kind kind = (ovl_idle_kind)list->data[i].kind;
-        alike most = {0};
-        while (i < list->len && list->data[i].kind == kind) {
-            alike a = sum_alike(f, list, i, all);
-            most = a.time > most.time ? a : most;
-            i = a.end;
-        }
-        blames[(*n)++] = (ovl_result_blame){kind, most.time, alike_text(f, kind, &most)};
-    }
-    return blames;
-}
-
 static void charge_gap(const finder *f, const ovl_waited *w, const ovl_time piece[OVL_IDLE_COUNT],
-                       charges *list)
+                       ovl_charges *list)
 {
     for (int k = 0; k < OVL_IDLE_COUNT; k++) {
         uint32_t op = piece[k] > 0 ? blamed_op(f, w, (ovl_idle_kind)k) : OVL_NONE;
         if (op != OVL_NONE) {
-            ovl_vec_push(list, charge_of(f, (ovl_idle_kind)k, op, piece[k]));
+            ovl_blame(&f->blamer, (ovl_idle_kind)k, op, piece[k], list);
         }
     }
 }
@@ -509,7 +318,7 @@ static const char *because(const finder *f, const ovl_waited *w,
         largest = piece[k] > piece[largest] ? k : largest;
     }
     uint32_t op = piece[largest] ? blamed_op(f, w, (ovl_idle_kind)largest) : OVL_NONE;
-    return op == OVL_NONE ? NULL : blame_text(f, (ovl_idle_kind)largest, op);
+    return op == OVL_NONE ? NULL : ovl_blame_text(&f->blamer, (ovl_idle_kind)largest, op);
 }
 
 static uint32_t last_op(const finder *f, uint32_t rank)
@@ -549,12 +358,12 @@ static int by_time(const void *a, const void *b)
 }
 
 static void explain_rank(finder *f, uint32_t class_id, bool list, ovl_result_rank *row,
-                         charges *all)
+                         ovl_charges *all)
 {
     const idle_run *run = &f->run[OVL_PEEL_HOST];
     uint32_t first = run->first[class_id], n = run->first[class_id + 1] - first;
     ovl_result_gap *out = list ? OVL_NEW_ARRAY(f->arena, ovl_result_gap, n) : NULL;
-    charges own = {0};
+    ovl_charges own = {0};
     for (uint32_t i = 0; i < n; i++) {
         const gap *g = &run->list.data[first + i];
         ovl_time piece[OVL_IDLE_COUNT];
@@ -578,7 +387,7 @@ static void explain_rank(finder *f, uint32_t class_id, bool list, ovl_result_ran
                 g->op == OVL_NONE ? NULL : ovl_arena_strdup(f->arena, ovl_op_name(f->p, g->op));
         }
     }
-    row->blames = choose_blames(f, &own, false, &row->n_blames);
+    row->blames = ovl_blame_choose(&f->blamer, &own, false, &row->n_blames);
     for (uint32_t i = 0; i < own.len; i++) {
         if (__builtin_mul_overflow(own.data[i].time, (ovl_time)row->count, &own.data[i].time)) {
             own.data[i].time = OVL_TIME_MAX;
@@ -697,8 +506,9 @@ void ovl_idle_find(ovl_causes *causes, const ovl_classes *classes, bool list, ov
                 .p = causes->program,
                 .t = causes->timeline,
                 .classes = classes,
+                .blamer = {causes, causes->program, classes, arena},
                 .arena = arena};
-    charges all = {0};
+    ovl_charges all = {0};
     *total = (ovl_result_idle){.bubble_rate = -1, .span_bubble_rate = -1};
     look_at_program(&f);
     f.inputs = ovl_inputs_find(f.p, &f.scratch);
@@ -717,7 +527,7 @@ void ovl_idle_find(ovl_causes *causes, const ovl_classes *classes, bool list, ov
     for (uint32_t i = 0; i < classes->n; i++) {
         total->telling |= rows[i].idle[OVL_IDLE_DEPENDENCY] != rows[i].idle_time;
     }
-    total->blames = choose_blames(&f, &all, true, &total->n_blames);
+    total->blames = ovl_blame_choose(&f.blamer, &all, true, &total->n_blames);
     ovl_vec_free(&all);
     for (int k = 0; k < OVL_PEEL_COUNT; k++) {
         if (f.run[k].list.cap) {
