@@ -32,9 +32,9 @@ static int by_live(const void *a, const void *b)
 
 static const char *ranks_text(ovl_arena *arena, const ovl_result_rank *r)
 {
-    return r->count > 1 ? ovl_arena_printf(arena, "%" PRIu32 " (and %" PRIu32 " alike)", r->rank,
-                                           r->count - 1)
-                        : ovl_arena_printf(arena, "%" PRIu32, r->rank);
+    return r->count > 1
+               ? ovl_arena_printf(arena, "%" PRIu32 " (of %" PRIu32 " alike)", r->rank, r->count)
+               : ovl_arena_printf(arena, "%" PRIu32, r->rank);
 }
 
 static void memory_row(ovl_grid *grid, const ovl_result_rank *r, ovl_arena *arena)

@@ -50,8 +50,8 @@ Critical path (times in ms)
                   212.40                 = step
 
 Peak memory
-  rank                live      at  allocated  before issuing  reserved
-  0 (and 7 alike)  288 MiB  202 ms    288 MiB  backward late    304 MiB
+  rank               live      at  allocated  before issuing  reserved
+  0 (of 8 alike)  288 MiB  202 ms    288 MiB  backward late    304 MiB
   rank 0, live and allocated peak 288 MiB at 202 ms, when backward late starts (before issuing
     backward late, the host at 0 s): bucket 0 92 MiB (reduce) + g1 16 MiB (parameter) + g1.grad 16
     MiB (gradient) + g2 16 MiB (parameter) + g2.grad 16 MiB (gradient) + g3 16 MiB (parameter) +
