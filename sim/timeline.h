@@ -65,7 +65,9 @@ typedef enum ovl_step_kind {
 #define OVL_TRAIL_KIND(item) ((ovl_step_kind)((item)&3))
 
 /* How long an operation ran below isolated speed, and because of what. One entry per (op, bound). A
- * collective and a send have theirs on one member: the first place, or the sender. */
+ * collective and a send have theirs on one member: the first place, or the sender. Where two
+ * resources hold it back at one level, to the bit, one of them is told, and a folded run may tell
+ * the other; times do not depend on it. */
 #define OVL_LIMIT_SMS      UINT32_MAX       /* SMs held by others */
 #define OVL_LIMIT_MEASURED (UINT32_MAX - 1) /* a measured interference factor */
 typedef struct ovl_limit {
