@@ -214,69 +214,6 @@ static void a_late_receiver_finds_eager_bytes(void)
     tiny_free(&t);
 }
 
-/* 3 ms each, sent at 1, 2 and 4 ms: on the wire [1, 4], [4, 7], [7, 10], as rendezvous has it. What
- * goes to another peer, or from another rank, has a wire of its own. The receiver of the last comes
- * at 11, when its bytes are there. */
-static void eager_transfers_of_one_wire_follow_one_another(void)
-{
-    tiny t;
-    tiny_init(&t, 3);
-    static const int64_t before[] = {1, 1, 2};
-    for (int i = 0; i < 3; i++) {
-        uint32_t k = tiny_kernel(&t, "s", "k", before[i] * MS);
-        tiny_send(&t, "comm", "x", 1, 3 * MS, true);
-        tiny_after(&t, k);
-    }
-    tiny_send(&t, "comm", "y", 2, 3 * MS, true);
-    ovl_id one = tiny_code(&t);
-    tiny_send(&t, "other", "z", 2, 3 * MS, true);
-    uint32_t first = tiny_recv(&t, "s", "x", 0, 3 * MS, true);
-    tiny_recv(&t, "s", "x", 0, 3 * MS, true);
-    uint32_t late = tiny_kernel(&t, "s", "k", 4 * MS);
-    uint32_t last = tiny_recv(&t, "s", "x", 0, 3 * MS, true);
-    tiny_after(&t, late);
-    tiny_use(&t, 1, one);
-    ovl_id two = tiny_code(&t);
-    uint32_t z = tiny_recv(&t, "s", "z", 1, 3 * MS, true);
-    uint32_t y = tiny_recv(&t, "s", "y", 0, 3 * MS, true);
-    tiny_use(&t, 2, two);
-    CHECK(tiny_run(&t, OVL_INTERFERENCE_SHARED));
-    const uint32_t send = t.program.ranks[0].first_op + 1;
-    CHECK_INT(tiny_end(&t, 0, 5), 4 * MS);
-    CHECK_INT(t.timeline.landed[send], 4 * MS);
-    CHECK_INT(t.timeline.landed[send + 2], 7 * MS);
-    CHECK_INT(t.timeline.landed[send + 4], 10 * MS);
-    CHECK_INT(tiny_end(&t, 1, first), 4 * MS);
-    CHECK_INT(tiny_end(&t, 1, first + 1), 7 * MS);
-    CHECK_INT(tiny_end(&t, 1, last), 11 * MS);
-    CHECK_INT(tiny_end(&t, 2, z), 3 * MS);
-    CHECK_INT(tiny_end(&t, 2, y), 7 * MS);
-    CHECK_INT(tiny_term(&t, 1, OVL_COMM_TRANSFER), 6 * MS);
-    sums_to_step(&t);
-    tiny_free(&t);
-}
-
-/* 20,000 transfers that take nothing wait behind one of 1 ms: all are there at 1 ms. */
-static void a_long_queue_on_a_wire_is_no_chain_of_calls(void)
-{
-    tiny t;
-    tiny_init(&t, 2);
-    const uint32_t n = 20000;
-    tiny_send(&t, "s", "x", 1, MS, true);
-    for (uint32_t i = 0; i < n; i++) {
-        tiny_send(&t, "s", "x", 1, 0, true);
-    }
-    ovl_id receiver = tiny_code(&t);
-    tiny_recv(&t, "s", "x", 0, MS, true);
-    for (uint32_t i = 0; i < n; i++) {
-        tiny_recv(&t, "s", "x", 0, 0, true);
-    }
-    tiny_use(&t, 1, receiver);
-    CHECK(tiny_run(&t, OVL_INTERFERENCE_NONE));
-    CHECK_INT(tiny_end(&t, 1, n), 1 * MS);
-    tiny_free(&t);
-}
-
 /* Both receive first: neither send is ever reached. */
 static void two_receives_first_are_a_deadlock(void)
 {
@@ -731,9 +668,6 @@ static CU_TestInfo tests[] = {
     {"a communicator runs one collective at a time", a_communicator_runs_one_collective_at_a_time},
     {"rendezvous and eager transfers", rendezvous_and_eager},
     {"a late receiver finds eager bytes", a_late_receiver_finds_eager_bytes},
-    {"eager transfers of one wire follow one another",
-     eager_transfers_of_one_wire_follow_one_another},
-    {"a long queue on a wire is no chain of calls", a_long_queue_on_a_wire_is_no_chain_of_calls},
     {"two receives first are a deadlock", two_receives_first_are_a_deadlock},
     {"a send without receive is refused", a_send_without_receive_is_refused},
     {"mismatched collectives are refused", mismatched_collectives_are_refused},
