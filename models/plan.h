@@ -139,6 +139,9 @@ const ovl_spread *ovl_plan_spread(const ovl_lowering *l, const ovl_group *group,
 /* How members lie on nodes and blocks; equal answers are one. For communicators made anew. */
 const ovl_spread *ovl_find_spread(ovl_lowering *l, const uint32_t *ranks, uint32_t n);
 
+/* Does it matter to any cost how ranks lie? If not all of so many lie alike. */
+bool ovl_spreads_matter(const ovl_lowering *l);
+
 /* Neighbouring ranks that one instance of a link serves. */
 uint32_t ovl_plan_block(const ovl_lowering *l, const ovl_hw_link *link);
 
