@@ -16,6 +16,23 @@ void ovl_record_say(ovl_recorded *recorded, ovl_arena *arena, const char *senten
     recorded->n_inferred = n + 1;
 }
 
+/* Names are looked up by their text alone in what is not changed: the table is shared. */
+ovl_recorded *ovl_record_copy(const ovl_recorded *recorded, ovl_arena *arena)
+{
+    ovl_recorded *copy = OVL_NEW(arena, ovl_recorded);
+    *copy = *recorded;
+    copy->ranks = OVL_NEW_ARRAY(arena, ovl_rec_rank, recorded->n_ranks);
+    for (uint32_t r = 0; r < recorded->n_ranks; r++) {
+        const ovl_rec_rank *from = &recorded->ranks[r];
+        copy->ranks[r] = *from;
+        copy->ranks[r].ops = OVL_NEW_ARRAY(arena, ovl_rec_op, from->n_ops);
+        if (from->n_ops) {
+            memcpy(copy->ranks[r].ops, from->ops, from->n_ops * sizeof *from->ops);
+        }
+    }
+    return copy;
+}
+
 static const char *text_of(const ovl_recorded *rec, ovl_id name)
 {
     return ovl_names_text(&rec->names, name);
@@ -337,10 +354,17 @@ static bool drop_waiting(ovl_recorded *rec, ovl_mark mark, ovl_arena *arena, ovl
     return true;
 }
 
+bool ovl_record_changes(const ovl_change_keys *what_if)
+{
+    return what_if->bucket_cap || what_if->kernels.count || what_if->links.count ||
+           !what_if->waiting;
+}
+
 bool ovl_record_change(ovl_recorded *rec, const ovl_change_keys *what_if, ovl_arena *arena,
                        ovl_errs *errs)
 {
     bool good = true;
+    rec->changed = ovl_record_changes(what_if);
     if (!what_if->bucket_cap && (what_if->has_first_bucket_cap || what_if->bucket_group)) {
         ovl_error(errs, OVL_E_INPUT, what_if->mark, "%s needs bucket_cap",
                   what_if->has_first_bucket_cap ? "first_bucket_cap" : "bucket_group");
@@ -359,7 +383,5 @@ bool ovl_record_change(ovl_recorded *rec, const ovl_change_keys *what_if, ovl_ar
     if (!what_if->waiting) {
         good = drop_waiting(rec, what_if->mark, arena, errs) && good;
     }
-    rec->changed =
-        what_if->bucket_cap || what_if->kernels.count || what_if->links.count || !what_if->waiting;
     return good;
 }

@@ -43,10 +43,16 @@ typedef struct ovl_change_keys {
     const char *bucket_group;
 } ovl_change_keys;
 
+/* Whether anything is changed. */
+bool ovl_record_changes(const ovl_change_keys *what_if);
+
 /* Changes the program in place; what it assumes is added to the sentences of what was inferred.
  * False and errors (OVL_E_INPUT) where there is nothing to change. */
 bool ovl_record_change(ovl_recorded *recorded, const ovl_change_keys *what_if, ovl_arena *arena,
                        ovl_errs *errs);
+
+/* A copy that can be changed without changing this one. */
+ovl_recorded *ovl_record_copy(const ovl_recorded *recorded, ovl_arena *arena);
 
 /* T = alpha + slope bytes through transfers of the same operation and group; slope in ps a byte. */
 typedef struct ovl_rec_line {
