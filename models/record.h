@@ -40,6 +40,7 @@ typedef struct ovl_rec_op {
     uint8_t engine;   /* copies: 1 to the device */
     bool unexplained; /* markers: a pause that nothing explains; else the gap of a stream */
     bool alone;       /* collectives: not all members are there; the duration holds its wait */
+    bool taken;       /* a what-if on its length has changed it; no other one does */
     ovl_id name;      /* to be shown */
     ovl_id full;      /* as recorded */
     ovl_id klass;     /* kernels: interference class, as the trace says; OVL_NONE: it does not */
