@@ -10,7 +10,9 @@
  *     free_kernels    kernels: no time, bytes, SMs
  *     host_divisor    launches and host calls take so many times less; 0 or 1: as they are
  *     early_comm      transfers whose input is known (replay.h) wait for it and the host alone: no
- *                     order among them, nothing else they were put behind
+ *                     order among them, nothing else they were put behind. Those that load no link,
+ *                     which nothing would slow, stay behind who is before them in their
+ *                     communicator: it has its bandwidth once
  *
  * Example: two stages of 1 and 3 ms with mean_kernels take 2 ms each.
  */

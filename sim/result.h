@@ -114,7 +114,7 @@ typedef enum ovl_peel {
 const char *ovl_idle_name(ovl_idle_kind kind);
 const char *ovl_peel_name(ovl_peel kind);
 
-/* Who is to blame for most of one kind of idle time. */
+/* Who is to blame for the largest part of one kind of idle time. */
 typedef struct ovl_result_blame {
     ovl_idle_kind kind;
     ovl_time time; /* of that kind because of it */

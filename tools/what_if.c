@@ -94,6 +94,11 @@ static bool try_set(trial *t, const char *against, const char *change, const cha
 
 /* --- What is tried --- */
 
+/* sim/alter.h */
+#define EARLY                                                                                      \
+    "each transfer as soon as its input is there; one after another where its communicator loads " \
+    "no link"
+
 static void try_more_microbatches(trial *t)
 {
     const ovl_pipeline *pipe = &t->prepared->scenario.pipeline;
@@ -157,8 +162,7 @@ static void try_transfers(trial *t)
         try_set(t, "dependency", "gradients of a stage reduced in 4 parts, as they are made",
                 "overlap.pipeline.data_parallel.buckets=4", false);
     }
-    try_costs(t, "dependency", "each transfer as soon as its input is there, behind no other",
-              (ovl_alteration){.early_comm = true});
+    try_costs(t, "dependency", EARLY, (ovl_alteration){.early_comm = true});
     try_costs(t, "dependency", "free communication, in the same order",
               (ovl_alteration){.free_comm = true});
 }
@@ -187,8 +191,7 @@ static void try_deeper_prefetch(trial *t)
                 ovl_arena_printf(arena, "overlap.fsdp.prefetch.backward=%" PRId64, n), false);
     }
     if (!t->now->idle.piece[OVL_IDLE_DEPENDENCY]) { /* else it was tried for that */
-        try_costs(t, "schedule", "each transfer as soon as its input is there, behind no other",
-                  (ovl_alteration){.early_comm = true});
+        try_costs(t, "schedule", EARLY, (ovl_alteration){.early_comm = true});
     }
 }
 

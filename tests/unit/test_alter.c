@@ -117,6 +117,33 @@ static void a_gather_does_not_wait_for_what_it_does_not_need(void)
     tiny_free(&t);
 }
 
+/* Two reductions of 4 ms on two streams and one communicator, with inputs at 1 and 2 ms. On no link
+ * the second stays behind the first, [1, 5] and [5, 9]: a communicator has its bandwidth once.
+ * Links say what they have: on one with room for both the second is [2, 6]. */
+static void a_communicator_has_its_bandwidth_once(void)
+{
+    for (int linked = 0; linked < 2; linked++) {
+        tiny t;
+        tiny_init(&t, 2);
+        for (int i = 0; i < 2; i++) {
+            const char *names[] = {"a", "b"}, *streams[] = {"comm a", "comm b"};
+            ovl_id gradient = tiny_buffer(&t, names[i], 1024);
+            uint32_t k = tiny_kernel(&t, "compute", "k", MS);
+            tiny_writes(&t, gradient);
+            if (linked) { /* port 0 is HBM */
+                t.b.n_ports = 2;
+                t.demands[t.n_demands++] = (ovl_demand){.port = 1, .rate = 1};
+            }
+            tiny_collective(&t, streams[i], names[i], 0, 4 * MS);
+            tiny_after(&t, k);
+            tiny_reads(&t, gradient);
+        }
+        CHECK_INT(step_of(&t, &(ovl_alteration){0}), 9 * MS);
+        CHECK_INT(step_of(&t, &(ovl_alteration){.early_comm = true}), (linked ? 6 : 9) * MS);
+        tiny_free(&t);
+    }
+}
+
 /* Whatever the program, it still finishes, and with nothing altered it is the same. */
 static void on_random_programs(void)
 {
@@ -146,6 +173,7 @@ static CU_TestInfo tests[] = {
     {"transfers that wait for their input alone", transfers_that_wait_for_their_input_alone},
     {"a gather does not wait for what it does not need",
      a_gather_does_not_wait_for_what_it_does_not_need},
+    {"a communicator has its bandwidth once", a_communicator_has_its_bandwidth_once},
     {"on random programs", on_random_programs},
     CU_TEST_INFO_NULL,
 };
