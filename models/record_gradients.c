@@ -1,5 +1,6 @@
 #include "models/record_gradients.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define MOST_STATED 100000
@@ -89,6 +90,7 @@ static void keep(search *s, const uint64_t *sizes, ovl_arena *arena, ovl_rec_gra
 {
     uint32_t n = s->first[s->n_buckets];
     uint64_t *bytes = OVL_NEW_ARRAY(arena, uint64_t, n);
+    assert(sizes);
     memcpy(bytes, sizes, n * sizeof *bytes);
     found->bytes = bytes;
     found->first = s->first;
