@@ -105,6 +105,7 @@ typedef struct ovl_lowering {
     OVL_VEC(ovl_nccl_line) nccl;
     OVL_VEC(const ovl_law *) laws; /* of durations that vary; ovl_cost.law is the number + 1 */
     const ovl_measured *measured;  /* of a replayed trace */
+    const ovl_program *unchanged;  /* the same without what-ifs; NULL: it has none */
 } ovl_lowering;
 
 /* The group of a name, or of names of axes joined by "+", its communicators made; NULL and an error

@@ -63,7 +63,8 @@ static const ovl_op *alter_code(altering *a, uint32_t code_id, ovl_arena *arena)
         if (a->how->mean_kernels && ops[i].kind == OVL_KERNEL) {
             set_mean(a, a->means.group[code_id], i, &ops[i]);
         }
-        if (a->how->free_comm && (ovl_is_communication(&ops[i]) || ops[i].kind == OVL_COPY)) {
+        if ((a->how->free_comm && ovl_is_communication(&ops[i])) ||
+            (a->how->free_copies && ops[i].kind == OVL_COPY)) {
             set_free(a, &ops[i]);
         }
         if (a->how->free_kernels && ops[i].kind == OVL_KERNEL) {

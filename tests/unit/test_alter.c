@@ -41,6 +41,23 @@ static void kernels_like_their_mean_and_free_communication(void)
     tiny_free(&t);
 }
 
+/* A copy of 4 ms and an all-reduce of 20 beside each other, then a kernel of 1: 21; free
+ * communication leaves the copy, which is none: 5; without both 1. */
+static void a_copy_is_no_communication(void)
+{
+    tiny t;
+    tiny_init(&t, 2);
+    uint32_t copy = tiny_copy(&t, "copies", "offload", 4 * MS);
+    uint32_t reduce = tiny_collective(&t, "comm", "reduce", 0, 20 * MS);
+    tiny_kernel(&t, "compute", "step", MS);
+    tiny_after(&t, copy);
+    tiny_after(&t, reduce);
+    CHECK_INT(step_of(&t, &(ovl_alteration){0}), 21 * MS);
+    CHECK_INT(step_of(&t, &(ovl_alteration){.free_comm = true}), 5 * MS);
+    CHECK_INT(step_of(&t, &(ovl_alteration){.free_comm = true, .free_copies = true}), MS);
+    tiny_free(&t);
+}
+
 /* Calls of 4 ms before each of two kernels of 1: 4 + 4 + 1; a host twice as fast: 2 + 2 + 1. */
 static void a_faster_host(void)
 {
@@ -151,6 +168,7 @@ static void on_random_programs(void)
 static CU_TestInfo tests[] = {
     {"kernels like their mean, and free communication",
      kernels_like_their_mean_and_free_communication},
+    {"a copy is no communication", a_copy_is_no_communication},
     {"a faster host", a_faster_host},
     {"transfers that wait for their input alone", transfers_that_wait_for_their_input_alone},
     {"a gather does not wait for what it does not need",
