@@ -127,7 +127,7 @@ static void a_pipeline_bound_by_its_host(void)
         CHECK_INT(f.result.step, want[i].step * OVL_US);
         CHECK_INT(f.result.idle.time, (want[i].structural + want[i].host) * OVL_US);
         CHECK_INT(f.result.idle.peeled[0], want[i].structural * OVL_US);
-        CHECK_INT(f.result.idle.piece[OVL_IDLE_HOST], want[i].host * OVL_US);
+        CHECK_INT(f.result.idle.peeled[OVL_PEEL_COUNT - 1], want[i].host * OVL_US);
         figure_free(&f);
     }
 }
