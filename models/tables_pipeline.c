@@ -264,10 +264,12 @@ static const ovl_field pipeline_fields[] = {
         "kernels of one are issued behind communication of the other and run beside it; "
         "`serial`, one pass after the other. Default `turns`.",
         .names = pairs_names),
-    OVL_FIELD_MORE(ovl_pipeline, protocol, "protocol", OVL_F_ENUM, 0,
-                   "`eager`: bytes leave when they are ready and the sender goes on. `rendezvous`: "
-                   "both sides wait for each other. Default `eager`.",
-                   .names = protocol_names),
+    OVL_FIELD_MORE(
+        ovl_pipeline, protocol, "protocol", OVL_F_ENUM, 0,
+        "`eager`: the sender goes on, and the bytes leave when they are ready and those sent "
+        "before them on this hop are there. `rendezvous`: "
+        "both sides wait for each other. Default `eager`.",
+        .names = protocol_names),
     OVL_FIELD_MORE(ovl_pipeline, communicators, "communicators", OVL_F_ENUM, 0,
                    "What keeps an order of its own: `stages`, each step from a stage to its "
                    "neighbour; `ranks`, each rank to each other; `one`, a communicator for all, in "
