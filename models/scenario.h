@@ -277,9 +277,9 @@ typedef struct ovl_model {
 typedef struct ovl_workload {
     ovl_mark mark;
     ovl_mark microbatches_mark; /* line 0: not given */
-    int64_t ranks; /* explicit programs without a mesh */
-    int dtype;     /* default of layers and gradients: f32 */
-    int order;     /* ovl_order of `layers` */
+    int64_t ranks;              /* explicit programs without a mesh */
+    int dtype;                  /* default of layers and gradients: f32 */
+    int order;                  /* ovl_order of `layers` */
     ovl_model model;
     ovl_texts inner_groups; /* that its layers communicate in */
     ovl_items layers;       /* of ovl_layer; those of a model are made from it */
