@@ -103,6 +103,16 @@ uint32_t ovl_sweep_run(ovl_sweep *sweep, const ovl_sweep_how *how, ovl_arena *ar
 /* Of what memory runs may take, the share of each of so many threads (0: all cores). */
 uint64_t ovl_sweep_memory(uint32_t threads);
 
+/* Reads point i without simulating it; false and errors. The scenario is gone again. */
+bool ovl_sweep_decode(const ovl_sweep *sweep, uint32_t i, ovl_arena *arena, ovl_errs *errs);
+
+/* Whether any point can be read. If the same is wrong with all of them (a key there is not), false
+ * and these errors, once. */
+bool ovl_sweep_check(const ovl_sweep *sweep, ovl_arena *arena, ovl_errs *errs);
+
+/* Adds the errors of one list to another. Words of a command line have no lines. */
+void ovl_sweep_say(const ovl_errs *from, ovl_errs *to);
+
 /* One point alone, on this thread. `arena` gets the text of an error. */
 void ovl_sweep_point(const ovl_sweep *sweep, uint32_t i, ovl_point *point, ovl_arena *arena);
 

@@ -74,25 +74,12 @@ static bool read_number(ovl_work *work, const ovl_args *args, const char *name, 
     return false;
 }
 
-static bool needs_trials(ovl_work *work, const ovl_args *args, const char *name)
-{
-    if (ovl_args_has(args, name)) {
-        ovl_error(&work->errs, OVL_E_USAGE, (ovl_mark){0}, "--%s belongs to --trials", name);
-        return false;
-    }
-    return true;
-}
-
 bool ovl_trials_read(ovl_work *work, const ovl_args *args, ovl_trials *t)
 {
     uint64_t n = 0, seed = 1, jobs = 0;
     bool good = read_number(work, args, "trials", 2, MOST_TRIALS, &n);
     good = read_number(work, args, "seed", 0, INT64_MAX, &seed) && good;
     good = read_number(work, args, "jobs", 1, MOST_JOBS, &jobs) && good;
-    if (!ovl_args_has(args, "trials")) {
-        good = needs_trials(work, args, "seed") && good;
-        good = needs_trials(work, args, "jobs") && good;
-    }
     *t = (ovl_trials){.n = (uint32_t)n,
                       .seed = seed,
                       .threads = (uint32_t)jobs,

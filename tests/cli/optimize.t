@@ -140,16 +140,16 @@ $ ovl sweep scenarios/buckets/last_bucket.yaml --solve 'hardware.collectives[0].
   "least": 0.211060000000,
   "most": 0.811000000000,
   "solutions": [
-    {"value": "24 MiB/ms", "gives": 0.215000000000, "low": "21.3333333364 MiB/ms", "high": "27.4285714322 MiB/ms", "one_percent_more": -0.000039603960}
+    {"value": "24 MiB/ms", "gives": 0.215000000000, "low": "21.3333333821 MiB/ms", "high": "27.428571 MiB/ms", "low_open": false, "high_open": false, "level": false, "one_percent_more": -0.000039603960}
   ],
-  "simulations": 122
+  "simulations": 118
 }
 $ ovl sweep scenarios/buckets/last_bucket.yaml --solve 'hardware.collectives[0].beta' --for 'step=205 ms'
 Which hardware.collectives[0].beta gives step 205 ms?
   now 16 MiB/ms gives step 217 ms
-  No answer: from 0.16 MiB/ms to 1600 MiB/ms, step is between 211.06 ms (at 1600 MiB/ms) and 811 ms
-    (at 0.16 MiB/ms)
-  34 simulations
+  No answer: from 0.16 MiB/ms to 1600 MiB/ms step stays above 205 ms; the nearest is step 211.06 ms,
+    6.06 ms more, at 1600 MiB/ms, where the range ends
+  60 simulations
 ? 1
 $ ovl sweep scenarios/buckets/last_bucket.yaml --solve hardware.gpu.sms --for 'step=205 ms' --between 10..100
 Which hardware.gpu.sms gives step 205 ms?
@@ -157,6 +157,30 @@ Which hardware.gpu.sms gives step 205 ms?
   No answer: step is 217 ms whatever the value, from 10 to 100
   35 simulations
 ? 1
+$ ovl sweep scenarios/buckets/last_bucket.yaml --solve hardware.gpu.hmb --for 'step=205 ms' --between '1 TB/s..2 TB/s'
+--solve hardware.gpu.hmb: error: unknown key "hmb"; did you mean "hbm"?
+? 2
+$ ovl sweep scenarios/buckets/last_bucket.yaml --solve overlap.ddp.bucket_capp --for 'step=205 ms'
+--solve overlap.ddp.bucket_capp: error: unknown key "bucket_capp"; did you mean "bucket_cap"?
+? 2
+$ ovl sweep scenarios/buckets/last_bucket.yaml --solve hardware.gpu.hbm --for 'step=205 ms' --between '1 ms..2 ms'
+--solve hardware.gpu.hbm: error: hbm is "1 ms": unknown unit; rates are bytes per time (GB/s, MiB/ms) or bits per time (Gb/s)
+? 2
+$ ovl sweep scenarios/buckets/last_bucket.yaml --solve hardware.gpu.hbm --for 'step=205 ms' --csv --store $T/x.db --over a=1 --objective step
+error: --csv has no effect beside --solve: leave one of them out
+error: --store has no effect beside --solve: leave one of them out
+error: --over has no effect beside --solve: leave one of them out
+error: --objective has no effect beside --solve: leave one of them out
+try: ovl sweep --help
+? 2
+$ ovl explain scenarios/buckets/last_bucket.yaml --for 'step=205 ms' --between '1 ms..2 ms'
+error: --for has no effect without --solve
+error: --between has no effect without --solve
+try: ovl explain --help
+? 2
+$ ovl sweep scenarios/buckets/last_bucket.yaml --over overlap.ddp.bucket_capp=1MiB,2MiB --over hardware.collectives[0].alpha=1ms,2ms
+--over overlap.ddp.bucket_capp: error: unknown key "bucket_capp"; did you mean "bucket_cap"?
+? 2
 $ ovl sweep scenarios/buckets/last_bucket.yaml --solve hardware.gpu.hbm --for 'step<205'
 error: --for step<205: "205": a duration needs a unit, such as "7 ms"
 error: the scenario has no number at "hardware.gpu.hbm" to begin from; give the range: --between '1 GB/s..100 GB/s'
