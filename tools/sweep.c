@@ -9,7 +9,7 @@
 void ovl_sweep_begin(ovl_sweep *sweep, ovl_arena *arena)
 {
     sweep->points = OVL_NEW_ARRAY(arena, ovl_point, sweep->axes.n_points);
-    sweep->best = sweep->ordered = OVL_NONE;
+    sweep->best = sweep->closest = OVL_NONE;
 }
 
 /* --- One point --- */
