@@ -263,7 +263,7 @@ static void every_split_of_more_gradients_agrees(void)
             best = OVL_MIN(best, step_with(s, text));
             ovl_arena_free(&scratch);
         }
-        ovl_optimize o = searched(s, 40, true);
+        ovl_optimize o = searched(s, 40 + (2 << n), true);
         CHECK_HAS(o.searched[0], "gradients in their order: exact");
         CHECK(best_step(&o) <= best);
         /* Among the best that are kept is the best split in the order of the file, unless others
@@ -315,6 +315,17 @@ static void no_gain(void)
 
 /* Constraints and hazards keep a candidate out: more buckets are better, but only one startup is
  * allowed. */
+/* Whatever is searched, no more is simulated than was allowed: all splits and orders of few
+ * gradients, annealing, and what the range needs. */
+static void never_more_than_allowed(void)
+{
+    static const uint32_t tries[] = {1, 2, 3, 7, 20, 90, 500, 1500};
+    for (size_t i = 0; i < OVL_COUNT(tries); i++) {
+        CHECK(searched(start_of(LAST_BUCKET), tries[i], true).simulated <= tries[i]);
+        CHECK(searched(start_of(FOUR), tries[i], true).simulated <= tries[i]);
+    }
+}
+
 static void constraints(void)
 {
     ovl_errs errs = {.arena = &arena};
@@ -503,6 +514,7 @@ static CU_TestInfo tests[] = {
     {"every order is tried if it may be, and annealing agrees", every_order_agrees},
     {"the seed decides, not the threads", the_seed_decides},
     {"what is the best already has no gain", no_gain},
+    {"never more is simulated than allowed", never_more_than_allowed},
     {"constraints keep candidates out", constraints},
     {"the inverse gives what was planted", what_was_planted_comes_back},
     {"planted links and layers come back", planted_links_and_layers_come_back},
