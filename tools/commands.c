@@ -296,7 +296,8 @@ static const ovl_option optimize_items[] = {
     {.name = "stages", .doc = "also how many layers each stage of a pipeline has"},
     {.name = "tries",
      .value = "N",
-     .doc = "simulations at most, all counted; what would be exact with more is not; without it 6000"},
+     .doc =
+         "simulations at most, all counted; what would be exact with more is not; without it 6000"},
     {.name = "seed", .value = "N", .doc = "what is drawn depends on it; without it 1"},
     {.name = "objective", .value = "METRIC", .doc = "what to have least of; without it step"},
     {.name = "where",

@@ -140,7 +140,7 @@ uint32_t ovl_optimize_left(const ovl_optimize *o)
 
 uint32_t ovl_optimize_spare(const ovl_optimize *o)
 {
-    const uint32_t left = ovl_optimize_left(o), ranges = left / 4 / OVL_RANGE_COST;
+    const uint32_t left = ovl_optimize_left(o), ranges = left / 2 / OVL_RANGE_COST;
     return left - OVL_MIN(ranges, 2) * OVL_RANGE_COST;
 }
 

@@ -161,7 +161,7 @@ static void steps(ovl_out *out, view *v, bool few)
     ovl_grid_end(&grid, out, 2);
     if (n < total) {
         ovl_out_printf(out, "  and %" PRIu32 " more%s: --json\n", total - n,
-                       all ? "" : " with other values of the other keys");
+                       all || s->axes.n_axes == 1 ? "" : ", most with other values of other keys");
     }
 }
 

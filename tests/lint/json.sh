@@ -77,6 +77,8 @@ documents() {
         --for 'step=205 ms'
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --solve workload.microbatches \
         --for 'step=640 ms' --between 1..8
+    "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'step<1ms' \
+        --over 'hardware.collectives[0].alpha=1ms,2ms'
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'peak<1GiB' \
         --over 'hardware.collectives[0].alpha=1ms,2ms' --over interference=measured,x
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --over overlap.ddp.no_sync=true,false
