@@ -123,8 +123,11 @@ static const ovl_schedule_kind *find_kind(ovl_pipe_plan *p)
     if (!kind) {
         const char *names[64];
         uint32_t n = 0;
-        for (; n < OVL_COUNT(names) && ovl_schedule_at(n); n++) {
-            names[n] = ovl_schedule_at(n)->name;
+        for (uint32_t i = 0; n + 2 <= OVL_COUNT(names) && ovl_schedule_at(i); i++) {
+            names[n++] = ovl_schedule_at(i)->name;
+            if (ovl_schedule_at(i)->pytorch) {
+                names[n++] = ovl_schedule_at(i)->pytorch;
+            }
         }
         ovl_unknown_name(p->pipe->mark, "schedule", p->pipe->schedule, names, n, OVL_E_INPUT,
                          p->l->errs);

@@ -480,10 +480,11 @@ typedef struct ovl_scenario {
     ovl_zero zero;
     ovl_pipeline pipeline;
     ovl_variation variation;
-    int interference;             /* ovl_interference; default shared */
-    int sharing;                  /* ovl_sharing; default fair */
-    int64_t expand;               /* collectives of up to so many members in steps; 0: none */
-    const ovl_recorded *recorded; /* of workload.trace; else NULL */
+    int interference;              /* ovl_interference; default shared */
+    int sharing;                   /* ovl_sharing; default fair */
+    int64_t expand;                /* collectives of up to so many members in steps; 0: none */
+    const ovl_recorded *recorded;  /* of workload.trace; else NULL */
+    const ovl_recorded *unchanged; /* the same without its what-ifs; NULL if it has none */
 } ovl_scenario;
 
 /* How files named by scenarios are read; the loader itself touches no file. read() gives the text

@@ -298,6 +298,7 @@ const ovl_table *const ovl_scenario_tables[] = {
     &ovl_what_if_table,
     &ovl_what_if_kernel_table,
     &ovl_what_if_link_table,
+    &ovl_what_if_gradient_table,
     &ovl_overlap_table,
     &ovl_ddp_table,
     &ovl_fsdp_table,

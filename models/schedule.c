@@ -77,11 +77,16 @@ static bool same_name(const char *a, const char *b)
     }
 }
 
+static bool is_pytorchs(const char *name, const char *class_name)
+{
+    return class_name &&
+           (same_name(name, class_name) || same_name(name, class_name + strlen("Schedule")));
+}
+
 const ovl_schedule_kind *ovl_schedule_find(const char *name)
 {
     for (uint32_t i = 0; i < OVL_COUNT(kinds); i++) {
-        const char *pytorch = kinds[i]->pytorch;
-        if (same_name(name, kinds[i]->name) || (pytorch && same_name(name, pytorch))) {
+        if (same_name(name, kinds[i]->name) || is_pytorchs(name, kinds[i]->pytorch)) {
             return kinds[i];
         }
     }

@@ -82,7 +82,7 @@ typedef OVL_VEC(ovl_action) ovl_action_list;
 
 typedef struct ovl_schedule_kind {
     const char *name;
-    const char *pytorch;                /* its class there, or NULL */
+    const char *pytorch;                /* its class there, "Schedule..."; NULL: there is none */
     uint32_t least_stages, most_stages; /* on each rank */
     uint8_t placement;
     bool splits; /* has I and W instead of B */
@@ -97,8 +97,8 @@ typedef struct ovl_schedule_kind {
 /* The kinds in order of the reference page; NULL beyond the last. */
 const ovl_schedule_kind *ovl_schedule_at(uint32_t index);
 
-/* The kind of a name, ours or PyTorch's; capitals, "-" and "_" do not matter. NULL: there is none.
- */
+/* The kind of a name: ours, that of PyTorch's class, or what PyTorch's get_schedule_class takes for
+ * it, which leaves out "Schedule"; capitals, "-" and "_" do not matter. NULL: there is none. */
 const ovl_schedule_kind *ovl_schedule_find(const char *name);
 
 /* Makes a schedule in `arena`. False and errors at spec->mark if the numbers do not fit it: the

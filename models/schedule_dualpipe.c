@@ -148,7 +148,7 @@ const ovl_schedule_kind ovl_schedule_dualpipe = {.name = "dualpipe",
                                                  .order = order_dual};
 
 const ovl_schedule_kind ovl_schedule_dualpipev = {.name = "dualpipev",
-                                                  .pytorch = "DualPipeV",
+                                                  .pytorch = "ScheduleDualPipeV",
                                                   .least_stages = 2,
                                                   .most_stages = 2,
                                                   .placement = OVL_PLACE_V,

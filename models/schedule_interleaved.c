@@ -121,7 +121,7 @@ static void check_megatron(const ovl_schedule_spec *spec, ovl_errs *errs)
 }
 
 const ovl_schedule_kind ovl_schedule_interleaved = {.name = "interleaved",
-                                                    .pytorch = "Interleaved1F1B",
+                                                    .pytorch = "ScheduleInterleaved1F1B",
                                                     .least_stages = 1,
                                                     .most_stages = UINT32_MAX,
                                                     .check = check_pytorch,
@@ -134,7 +134,7 @@ const ovl_schedule_kind ovl_schedule_interleaved_megatron = {.name = "interleave
                                                              .order = order_megatron};
 
 const ovl_schedule_kind ovl_schedule_interleaved_zb = {.name = "interleaved_zb",
-                                                       .pytorch = "InterleavedZeroBubble",
+                                                       .pytorch = "ScheduleInterleavedZeroBubble",
                                                        .least_stages = 1,
                                                        .most_stages = UINT32_MAX,
                                                        .splits = true,

@@ -201,7 +201,9 @@ static const ovl_field pipeline_fields[] = {
               "gpipe, 1f1b, 1f1b_megatron, looped_bfs, interleaved, interleaved_megatron, "
               "interleaved_zb, zb_h1, zb_h2, zb_1p, zb_2p, zb_v, v_half, v_min, dualpipe or "
               "dualpipev; PyTorch's "
-              "class names work, too."),
+              "class names work, too: ScheduleGPipe, Schedule1F1B, ScheduleLoopedBFS, "
+              "ScheduleInterleaved1F1B, ScheduleInterleavedZeroBubble, ScheduleZBVZeroBubble, "
+              "ScheduleDualPipeV."),
     OVL_FIELD(ovl_pipeline, actions, "actions", OVL_F_TEXTS, 0,
               "Instead of a schedule: one text for each rank, in PyTorch's form, such as `0F0, "
               "0F1, 0B0, 0B1`. Sends and receives are placed if it has none."),
@@ -240,10 +242,12 @@ static const ovl_field pipeline_fields[] = {
         "kernels of one are issued behind communication of the other and run beside it; "
         "`serial`, one pass after the other. Default `turns`.",
         .names = pairs_names),
-    OVL_FIELD_MORE(ovl_pipeline, protocol, "protocol", OVL_F_ENUM, 0,
-                   "`eager`: bytes leave when they are ready and the sender goes on. `rendezvous`: "
-                   "both sides wait for each other. Default `eager`.",
-                   .names = protocol_names),
+    OVL_FIELD_MORE(
+        ovl_pipeline, protocol, "protocol", OVL_F_ENUM, 0,
+        "`eager`: the sender goes on, and the bytes leave when they are ready and those sent "
+        "before them on this hop are there. `rendezvous`: "
+        "both sides wait for each other. Default `eager`.",
+        .names = protocol_names),
     OVL_FIELD_MORE(ovl_pipeline, communicators, "communicators", OVL_F_ENUM, 0,
                    "What keeps an order of its own: `stages`, each step from a stage to its "
                    "neighbour; `ranks`, each rank to each other; `one`, a communicator for all, in "

@@ -22,8 +22,7 @@ static bool read_choice(job *j)
 {
     const char *pareto = ovl_args_value(j->args, "pareto");
     const char *rows = ovl_args_value(j->args, "rows");
-    bool good = ovl_metric_list_read(pareto ? pareto : "step,peak", "pareto", &j->sweep.pareto,
-                                     &j->work.errs);
+    bool good = !pareto || ovl_metric_list_read(pareto, "pareto", &j->sweep.pareto, &j->work.errs);
     j->sweep.all_rows = rows && strcmp(rows, "all") == 0;
     return ovl_sweep_read_choice(&j->work, j->args, &j->sweep) && good;
 }

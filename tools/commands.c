@@ -201,10 +201,12 @@ static const ovl_option sweep_items[] = {
      .needs = "sample"},
     {.name = "pareto",
      .value = "METRICS",
-     .doc = "mark the points that no other beats in all of these; without it step,peak"},
+     .doc = "mark the points that no other beats in all of these; without it the objective and "
+            "peak"},
     {.name = "objective",
      .value = "METRIC",
-     .doc = "what the best point has least of; without it step"},
+     .doc = "what the best point has least of; without it step, or per_microbatch where the points "
+            "differ in microbatches"},
     {.name = "where",
      .value = "CONDITION",
      .repeat = true,
@@ -657,7 +659,9 @@ const ovl_command ovl_commands[] = {
             "use), exposed (what the equation of a run says), "
             "comm, hidden, compute, compute_stretch, comm_latency, comm_transfer, "
             "comm_stretch, copy, wait_late_rank; idle time of all ranks by reason: fill, drain, "
-            "imbalance, dependency, schedule, host.",
+            "imbalance, dependency, schedule, host; per_microbatch (the step over its "
+            "microbatches, "
+            "those of all data-parallel replicas).",
         .examples = "ovl sweep last_bucket.yaml --over variant=all\n"
                     "ovl sweep step.yaml --over overlap.ddp.bucket_cap=1MiB..64MiB*2 --where "
                     "'peak<=80GiB'\n"

@@ -43,7 +43,7 @@ static void find_quantum(ovl_sweep *s)
     ovl_time longest = 0;
     for (uint32_t i = 0; i < s->axes.n_points; i++) {
         if (s->points[i].state == OVL_POINT_DONE) {
-            longest = OVL_MAX(longest, s->points[i].figures.value[OVL_M_STEP]);
+            longest = OVL_MAX(longest, s->points[i].figures.value[ovl_sweep_gain_of(s)]);
         }
     }
     for (s->quantum = 1; s->quantum <= longest / 1000000;) {
@@ -61,13 +61,52 @@ static int64_t cost(const ovl_sweep *s, const ovl_point *p, uint32_t metric)
     return strcmp(ovl_metrics[metric].name, "hidden") == 0 ? -value : value;
 }
 
+/* --- What is compared --- */
+
+/* Microbatches of a point: its step over what one takes; 0: not known. */
+static int64_t work_of(const ovl_point *p, uint32_t per)
+{
+    if (!ovl_point_sound(p) || !ovl_has_figure(&p->figures, per) || p->figures.value[per] <= 0) {
+        return 0;
+    }
+    int64_t each = p->figures.value[per];
+    return (p->figures.value[OVL_M_STEP] + each / 2) / each;
+}
+
+static void find_objective(ovl_sweep *s)
+{
+    uint32_t per = ovl_metric_per_microbatch();
+    bool all = true;
+    s->least_work = s->most_work = 0;
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        int64_t n = work_of(&s->points[i], per);
+        s->least_work = n && (!s->least_work || n < s->least_work) ? n : s->least_work;
+        s->most_work = OVL_MAX(s->most_work, n);
+        all &= n > 0 || !ovl_point_sound(&s->points[i]);
+    }
+    if (!s->objective_given) {
+        s->objective = all && s->least_work < s->most_work ? per : OVL_M_STEP;
+    }
+}
+
+uint32_t ovl_sweep_gain_of(const ovl_sweep *s)
+{
+    return s->objective == ovl_metric_per_microbatch() ? s->objective : OVL_M_STEP;
+}
+
 /* --- The front --- */
 
 static void find_metrics(ovl_sweep *s)
 {
+    ovl_metric_list list = s->pareto;
+    if (list.n == 0) {
+        list.item[list.n++] = s->objective == OVL_M_PEAK ? OVL_M_STEP : s->objective;
+        list.item[list.n++] = OVL_M_PEAK;
+    }
+    s->wanted = list;
     s->front_of.n = 0;
-    for (uint32_t k = 0; k < s->pareto.n; k++) {
-        uint32_t metric = s->pareto.item[k];
+    for (uint32_t k = 0; k < list.n; k++) {
+        uint32_t metric = list.item[k];
         for (uint32_t i = 0; i < s->axes.n_points; i++) {
             const ovl_point *p = &s->points[i];
             if (p->state == OVL_POINT_DONE && ovl_has_figure(&p->figures, metric)) {
@@ -280,11 +319,13 @@ static uint32_t stride_of(const ovl_axes *axes, uint32_t axis)
 static void add_step(ovl_sweep *s, uint32_t axis, uint32_t from, uint32_t to)
 {
     const ovl_point *a = &s->points[from], *b = &s->points[to];
-    if (a->state != OVL_POINT_DONE || b->state != OVL_POINT_DONE) {
+    uint32_t of = ovl_sweep_gain_of(s);
+    if (a->state != OVL_POINT_DONE || b->state != OVL_POINT_DONE ||
+        !ovl_has_figure(&a->figures, of) || !ovl_has_figure(&b->figures, of)) {
         return;
     }
     ovl_sweep_step step = {.axis = axis, .from = from, .to = to};
-    step.gain = a->figures.value[OVL_M_STEP] - b->figures.value[OVL_M_STEP];
+    step.gain = a->figures.value[of] - b->figures.value[of];
     step.has_price =
         ovl_has_figure(&a->figures, OVL_M_PEAK) && ovl_has_figure(&b->figures, OVL_M_PEAK);
     step.live = b->figures.value[OVL_M_LIVE] - a->figures.value[OVL_M_LIVE];
@@ -367,6 +408,7 @@ static void find_idle_axes(ovl_sweep *s, ovl_arena *arena)
 void ovl_sweep_choose(ovl_sweep *sweep, ovl_arena *arena)
 {
     count(sweep);
+    find_objective(sweep);
     find_quantum(sweep);
     find_metrics(sweep);
     find_front(sweep);

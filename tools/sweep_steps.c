@@ -106,8 +106,9 @@ static void row(view *v, ovl_grid *grid, const ovl_sweep_step *step)
 {
     char buf[OVL_UNITS_TEXT];
     const ovl_sweep *s = v->s;
-    ovl_time a = ovl_scale_round(v->scale, s->points[step->from].figures.value[OVL_M_STEP]);
-    ovl_time b = ovl_scale_round(v->scale, s->points[step->to].figures.value[OVL_M_STEP]);
+    const uint32_t of = ovl_sweep_gain_of(s);
+    ovl_time a = ovl_scale_round(v->scale, s->points[step->from].figures.value[of]);
+    ovl_time b = ovl_scale_round(v->scale, s->points[step->to].figures.value[of]);
     const char *cells[] = {
         step_text(v, step),
         rest_text(v, step->from),
@@ -149,7 +150,8 @@ static void steps(ovl_out *out, view *v, bool few)
     };
     ovl_grid grid;
     ovl_out_text(out, "\n");
-    ovl_out_title(out, "What each step of %s buys", axis_text(v, NULL));
+    ovl_out_title(out, "What each step of %s buys%s", axis_text(v, NULL),
+                  ovl_sweep_gain_of(s) == OVL_M_STEP ? "" : ", in time of a microbatch");
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
     for (uint32_t i = 0; i < s->n_steps && n < MOST_STEPS; i++) {
         const ovl_sweep_step *step = &s->steps[i];

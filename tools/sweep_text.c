@@ -67,6 +67,7 @@ typedef struct shown {
     bool few;              /* only the front is shown */
     uint32_t hidden;
     bool told[OVL_M_TABLE]; /* this figure is the same at all points: below the table */
+    uint32_t more;          /* the objective, if the table has no column of it; else OVL_NONE */
 } shown;
 
 static bool is_shown(const shown *v, uint32_t i)
@@ -92,9 +93,11 @@ static void find_scale(shown *v)
     v->bytes = ovl_bytes_scale_for(most);
     v->scale = ovl_scale_for(largest);
     for (uint32_t i = 0; i < s->axes.n_points; i++) {
-        for (uint32_t m = 0; s->points[i].state == OVL_POINT_DONE && m < OVL_M_TABLE; m++) {
-            if (ovl_metrics[m].kind == OVL_METRIC_TIME && is_shown(v, i)) {
-                ovl_scale_fit(&v->scale, largest, s->points[i].figures.value[m]);
+        const ovl_figures *f = &s->points[i].figures;
+        for (uint32_t m = 0; s->points[i].state == OVL_POINT_DONE && m < ovl_n_metrics; m++) {
+            if ((m < OVL_M_TABLE || m == v->more) && ovl_metrics[m].kind == OVL_METRIC_TIME &&
+                is_shown(v, i)) {
+                ovl_scale_fit(&v->scale, largest, f->value[m]);
             }
         }
     }
@@ -138,7 +141,8 @@ static const char *figure_text(shown *v, const ovl_point *p, uint32_t m)
 {
     char buf[OVL_UNITS_TEXT];
     int64_t value = p->figures.value[m];
-    if (v->told[m] || p->state != OVL_POINT_DONE || !ovl_has_figure(&p->figures, m)) {
+    if ((m < OVL_M_TABLE && v->told[m]) || p->state != OVL_POINT_DONE ||
+        !ovl_has_figure(&p->figures, m)) {
         return NULL;
     }
     if (ovl_metrics[m].kind == OVL_METRIC_TIME) {
@@ -197,10 +201,14 @@ static void table(ovl_out *out, shown *v)
                                                     [OVL_M_LIVE] = 2};
     const ovl_sweep *s = v->s;
     ovl_column columns[OVL_GRID_COLUMNS];
-    uint32_t n = 0, keys = OVL_MIN(s->axes.n_keys, OVL_GRID_COLUMNS - OVL_M_TABLE - 1);
+    uint32_t n = 0, keys = OVL_MIN(s->axes.n_keys, OVL_GRID_COLUMNS - OVL_M_TABLE - 2);
+    bool more = v->more != OVL_NONE;
     for (uint32_t k = 0; k < keys; k++) {
         columns[n++] =
             (ovl_column){ovl_sweep_key_text(s, k, &v->arena), s->axes.n_keys == 1, true, 0};
+    }
+    if (more) {
+        columns[n++] = (ovl_column){ovl_metrics[v->more].name, false, false, 0};
     }
     for (uint32_t m = 0; m < OVL_M_TABLE; m++) {
         columns[n++] = (ovl_column){figure_name(m), false, false, droppable[m]};
@@ -215,8 +223,11 @@ static void table(ovl_out *out, shown *v)
         }
         ovl_axes_texts(&s->axes, i, texts);
         memcpy(cells, texts, keys * sizeof *cells);
+        if (more) {
+            cells[keys] = figure_text(v, &s->points[i], v->more);
+        }
         for (uint32_t m = 0; m < OVL_M_TABLE; m++) {
-            cells[keys + m] = figure_text(v, &s->points[i], m);
+            cells[keys + more + m] = figure_text(v, &s->points[i], m);
         }
         cells[n - 1] = mark_text(v, i);
         ovl_grid_row(&grid, cells);
@@ -368,14 +379,14 @@ static void front_line(ovl_out *out, shown *v)
         text = ovl_arena_printf(&v->arena, "%s; %" PRIu32 " more %s one of them", text, s->n_ties,
                                 s->n_ties == 1 ? "ties with" : "tie with");
     }
-    for (uint32_t k = 0; k < s->pareto.n; k++) {
+    for (uint32_t k = 0; k < s->wanted.n; k++) {
         bool there = false;
         for (uint32_t f = 0; f < s->front_of.n; f++) {
-            there |= s->front_of.item[f] == s->pareto.item[k];
+            there |= s->front_of.item[f] == s->wanted.item[k];
         }
         if (!there) {
             text = ovl_arena_printf(&v->arena, "%s; %s is not known of any point", text,
-                                    ovl_metrics[s->pareto.item[k]].name);
+                                    ovl_metrics[s->wanted.item[k]].name);
         }
     }
     if (v->hidden) {
@@ -406,34 +417,18 @@ static const char *left_out(shown *v)
     return text;
 }
 
-/* Microbatches of a point: its step over what one takes; 0: not known. */
-static int64_t microbatches(const ovl_point *p, uint32_t per)
-{
-    if (!ovl_point_sound(p) || !ovl_has_figure(&p->figures, per) || p->figures.value[per] <= 0) {
-        return 0;
-    }
-    int64_t each = p->figures.value[per];
-    return (p->figures.value[OVL_M_STEP] + each / 2) / each;
-}
-
 /* A step that does less is shorter: no reason to choose it. */
 static const char *other_work(const ovl_sweep *s, ovl_arena *a)
 {
-    ovl_errs errs = {.arena = a};
-    uint32_t per = ovl_metric_find("per_microbatch", "objective", &errs);
-    int64_t least = INT64_MAX, most = 0;
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
-        int64_t n = microbatches(&s->points[i], per);
-        least = n ? OVL_MIN(least, n) : least;
-        most = OVL_MAX(most, n);
+    bool by_step = s->objective == OVL_M_STEP;
+    if (s->least_work == s->most_work || !(by_step || !s->objective_given)) {
+        return "";
     }
-    return most <= least
-               ? ""
-               : ovl_arena_printf(a,
-                                  "; the points do different work, %" PRId64 " to %" PRId64
-                                  " microbatches: --objective per_microbatch compares "
-                                  "what is done",
-                                  least, most);
+    return ovl_arena_printf(
+        a, "; the points do different work, %" PRId64 " to %" PRId64 " microbatches: %s",
+        s->least_work, s->most_work,
+        by_step ? "--objective per_microbatch compares what is done"
+                : "what one takes is compared, --objective step compares steps");
 }
 
 static void best_line(ovl_out *out, shown *v)
@@ -458,7 +453,7 @@ static void best_line(ovl_out *out, shown *v)
         text = ovl_arena_printf(a, "%s%s%s", text, i ? ", " : "; where ", s->where[i].text);
     }
     text = *left ? ovl_arena_printf(a, "%s; left out: %s", text, left) : text;
-    if (s->objective == OVL_M_STEP && s->best != OVL_NONE) {
+    if (s->best != OVL_NONE) {
         text = ovl_arena_printf(a, "%s%s", text, other_work(s, a));
     }
     if (s->best != OVL_NONE && s->points[s->best].figures.value[OVL_M_RETRIES] > 0) {
@@ -500,6 +495,7 @@ static void closest_line(ovl_out *out, shown *v)
 void ovl_sweep_text(ovl_out *out, const ovl_sweep *s)
 {
     shown v = {.s = s, .few = !s->all_rows && s->axes.n_points > MOST_ROWS};
+    v.more = s->objective < OVL_M_TABLE ? OVL_NONE : s->objective;
     find_scale(&v);
     find_told(&v);
     head(out, &v);

@@ -13,7 +13,7 @@ $ ovl explain scenarios/mesh/nic_sharing.yaml:earlier a
 Two collectives on one NIC
 variant earlier, interference shared, step 14 ms
 
-a, all_reduce on rank 0 (and 1 alike), stream comm
+a, all_reduce on rank 0 (of 2 alike), stream comm
   issued 0 ms; arrived 6 ms (after: a1); started 6 ms; ended 14 ms
   8 ms = 4 transfer alone + 4 lost to nic.out
   held back by nic.out 0 for 8 ms, beside b

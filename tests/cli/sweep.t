@@ -148,7 +148,7 @@ Idle time of all ranks by reason (s)
   microbatches 16  0.392  1.960
   microbatches 32  0.392  1.960
 
-What each step of microbatches buys
+What each step of microbatches buys, in time of a microbatch
   microbatches  gain (s)  live  allocated  peak  so it
-  8 -> 16         -0.336   0 B        0 B   0 B  costs time
-  16 -> 32        -0.672   0 B        0 B   0 B  costs time
+  8 -> 16        0.01837   0 B        0 B   0 B  free
+  16 -> 32       0.00919   0 B        0 B   0 B  free

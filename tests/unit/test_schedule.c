@@ -155,8 +155,37 @@ static void what_does_not_fit_is_explained(void)
     CHECK_INT(x.errs.count, 1);
     CHECK(ovl_schedule_find("zb_h3") == NULL);
     CHECK(ovl_schedule_find("ZB-H1") == &ovl_schedule_zb_h1);
-    CHECK(ovl_schedule_find("ScheduleGPipe") == &ovl_schedule_gpipe);
     ovl_arena_free(&x.arena);
+}
+
+/* The names of pytorch torch/distributed/pipelining/__init__.py, and the words get_schedule_class
+ * takes for them. */
+static void pytorchs_names_are_known(void)
+{
+    static const struct {
+        const char *class_name, *word;
+        const ovl_schedule_kind *kind;
+    } names[] = {
+        {"ScheduleGPipe", "GPipe", &ovl_schedule_gpipe},
+        {"Schedule1F1B", "1F1B", &ovl_schedule_1f1b},
+        {"ScheduleLoopedBFS", "LoopedBFS", &ovl_schedule_looped_bfs},
+        {"ScheduleInterleaved1F1B", "Interleaved1F1B", &ovl_schedule_interleaved},
+        {"ScheduleInterleavedZeroBubble", "InterleavedZeroBubble", &ovl_schedule_interleaved_zb},
+        {"ScheduleZBVZeroBubble", "ZBVZeroBubble", &ovl_schedule_zb_v},
+        {"ScheduleDualPipeV", "DualPipeV", &ovl_schedule_dualpipev},
+    };
+    uint32_t classes = 0;
+    for (size_t k = 0; k < OVL_COUNT(names); k++) {
+        CHECK(ovl_schedule_find(names[k].class_name) == names[k].kind);
+        CHECK(ovl_schedule_find(names[k].word) == names[k].kind);
+        CHECK_TEXT(names[k].kind->pytorch, names[k].class_name);
+    }
+    for (uint32_t i = 0; ovl_schedule_at(i); i++) {
+        classes += ovl_schedule_at(i)->pytorch != NULL;
+    }
+    CHECK_INT(classes, OVL_COUNT(names));
+    CHECK(ovl_schedule_find("Schedule") == NULL);
+    CHECK(ovl_schedule_find("ScheduleZB_H1") == NULL);
 }
 
 /* --- Closed forms --- */
@@ -300,14 +329,16 @@ static void interleaved_zb(void)
     ovl_arena_free(&x.arena);
 }
 
-/* With equal times no stage idles between its first and last action; the makespan still has p-1
- * forwards of ramp. Peak 2P. */
+/* With equal times and from 2p-1 microbatches on no rank idles between its first and last action,
+ * with one less some rank does; the makespan still has p-1 forwards of ramp. Peak 2P. */
 static void zb_v(void)
 {
     bench x = {0};
     lengths l = {1, 1, 1, 0, 0};
     for (uint32_t p = 2; p <= 8; p++) {
-        for (uint32_t m = 2 * p; m <= 5 * p; m++) {
+        run(&x, "zb_v", p, 2, 2 * p - 2, l);
+        CHECK(x.t.span > 6 * (2 * p - 2));
+        for (uint32_t m = 2 * p - 1; m <= 5 * p; m++) {
             CHECK_INT(run(&x, "zb_v", p, 2, m, l), 6 * m + p - 1);
             CHECK_INT(x.t.span, 6 * m);
             for (uint32_t r = 0; r < p; r++) {
@@ -327,7 +358,8 @@ static void v_min_and_v_half(void)
     lengths l = {1, 1, 1, 0, 0};
     for (uint32_t p = 2; p <= 32; p++) {
         for (int half = 0; half < 2; half++) {
-            uint32_t m = 6 * p, peak = 0, most = half ? 2 * ((p + 2) / 2) : 2 * ((p + 4) / 3);
+            uint32_t m = (p % 4 < 2 ? 2 : 6) * p, peak = 0,
+                     most = half ? 2 * ((p + 2) / 2) : 2 * ((p + 4) / 3);
             run(&x, half ? "v_half" : "v_min", p, 2, m, l);
             for (uint32_t r = 0; r < p; r++) {
                 peak = OVL_MAX(peak, x.t.ranks[r].peak_weight);
@@ -491,6 +523,7 @@ static CU_TestInfo tests[] = {
     {"Megatron's groups may be longer than the ranks",
      megatron_groups_may_be_longer_than_the_ranks},
     {"what does not fit is explained", what_does_not_fit_is_explained},
+    {"PyTorch's names are known", pytorchs_names_are_known},
     {"GPipe and 1F1B take (m + p - 1) S", gpipe_and_1f1b},
     {"hops of 1F1B grow with microbatches", hops_of_1f1b_grow_with_microbatches},
     {"interleaving divides the bubble", interleaved_and_looped_bfs},

@@ -306,7 +306,34 @@ static void every_ordered_axis_has_steps(void)
     CHECK_INT(s.steps[3].gain, 2 * OVL_MS); /* 7 -> 5 */
 }
 
+/* 8, 16 and 32 microbatches in 80, 120 and 200 ms: 10, 7.5 and 6.25 ms each. By the step the first
+ * is best and more cost time; by what is done the last is, the steps gain 2.5 and 1.25 ms, and the
+ * front is against peak by that: 4 MiB of the first are the least. */
+static void different_work_is_compared_by_what_a_microbatch_takes(void)
+{
+    const int steps[] = {80, 120, 200}, peaks[] = {4, 8, 8};
+    for (int given = 0; given < 2; given++) {
+        ovl_sweep s = made(3, steps, peaks);
+        uint32_t per = ovl_metric_per_microbatch();
+        for (uint32_t i = 0; i < 3; i++) {
+            s.points[i].figures.value[per] = s.points[i].figures.value[OVL_M_STEP] / (8 << i);
+            s.points[i].figures.has |= 1u << per;
+        }
+        s.pareto.n = 0;
+        s.objective_given = given; /* --objective step */
+        ovl_sweep_choose(&s, &arena);
+        CHECK_INT(s.objective, given ? OVL_M_STEP : per);
+        CHECK_INT(s.best, given ? 0 : 2);
+        CHECK_TEXT(front(&s), given ? "1.." : "1.1");
+        CHECK_INT(s.steps[0].gain, given ? -40 * OVL_MS : 2500 * OVL_US);
+        CHECK_INT(s.steps[1].gain, given ? -80 * OVL_MS : 1250 * OVL_US);
+        CHECK(s.least_work == 8 && s.most_work == 32);
+    }
+}
+
 static CU_TestInfo tests[] = {
+    {"different work is compared by what a microbatch takes",
+     different_work_is_compared_by_what_a_microbatch_takes},
     {"the front is what nobody beats", the_front},
     {"the front agrees with brute force", the_front_by_brute_force},
     {"of equals the one with smaller figures is on the front",
