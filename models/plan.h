@@ -105,6 +105,7 @@ typedef struct ovl_lowering {
     OVL_VEC(ovl_nccl_line) nccl;
     OVL_VEC(const ovl_law *) laws; /* of durations that vary; ovl_cost.law is the number + 1 */
     const ovl_measured *measured;  /* of a replayed trace */
+    const ovl_program *unchanged;  /* the same without what-ifs; NULL: it has none */
 } ovl_lowering;
 
 /* The group of a name, or of names of axes joined by "+", its communicators made; NULL and an error
@@ -142,6 +143,9 @@ const ovl_spread *ovl_plan_spread(const ovl_lowering *l, const ovl_group *group,
 
 /* How members lie on nodes and blocks; equal answers are one. For communicators made anew. */
 const ovl_spread *ovl_find_spread(ovl_lowering *l, const uint32_t *ranks, uint32_t n);
+
+/* Does it matter to any cost how ranks lie? If not all of so many lie alike. */
+bool ovl_spreads_matter(const ovl_lowering *l);
 
 /* Neighbouring ranks that one instance of a link serves. */
 uint32_t ovl_plan_block(const ovl_lowering *l, const ovl_hw_link *link);

@@ -5,6 +5,7 @@
  *     plan_pipeline_stages.c  what each stage costs, from `stages` or from `layers`
  *     plan_pipeline_length.c  how long a kernel is, and would be if all stages were like their mean
  *     plan_pipeline_comm.c    communicators, and where sends and receives stand in the order
+ *     plan_pipeline_order.c   whether receives stand in the order of their sends
  *     plan_pipeline_layout.c  how pipelines lie on nodes, which costs of hops go by
  *     plan_pipeline_emit.c    one code for each place in the pipeline (plan_pipeline_code.h)
  *     plan_pipeline_pass.c    stages whose layers are more than one kernel: passes of a step
@@ -87,6 +88,7 @@ typedef struct ovl_pipe_plan {
     uint32_t *first_unit; /* [n_stages + 1] of the step; NULL: an action is one kernel */
     ovl_fsdp_plan shards; /* with overlap.fsdp and overlap.zero: who shards with whom */
     uint32_t microbatches;
+    ovl_schedule listed;     /* a list of actions as it was read, for the places of its actions */
     ovl_schedule schedule;   /* with sends and receives, once they are placed */
     ovl_pipe_edge *forward;  /* [schedule.n_stages] out of F of a stage */
     ovl_pipe_edge *backward; /* [schedule.n_stages] out of I or B of a stage */
@@ -137,6 +139,16 @@ bool ovl_pipe_transfer(ovl_pipe_plan *p, const ovl_pipe_stage *stage, const ovl_
 
 /* Places sends and receives, and gives each edge its communicator. False after an error. */
 bool ovl_pipe_comms(ovl_pipe_plan *p);
+
+/* The lists of `from` with sends and receives, as `receives: early` or `late` puts them. False and
+ * an error if they cannot be placed. */
+bool ovl_pipe_place(ovl_pipe_plan *p, const ovl_schedule *from, bool early, ovl_schedule *to,
+                    ovl_errs *errs);
+
+/* Whether receives stand in the order of their sends on each channel; false and an error for each
+ * channel where they do not, with what would help. `before`: the lists in which they are not placed
+ * yet; NULL: the schedule had them. */
+bool ovl_pipe_check_order(ovl_pipe_plan *p, const ovl_schedule *before);
 
 /* The costs of all edges in a layout, which becomes place_rank; false after an error. */
 bool ovl_pipe_lay_out(ovl_pipe_plan *p, uint32_t layout);

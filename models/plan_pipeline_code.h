@@ -70,6 +70,8 @@ typedef struct ovl_pipe_code {
     uint32_t parts;         /* that the gradients of a stage are reduced in */
     const ovl_actions *row; /* that is written, */
     uint32_t at;            /* and where */
+    uint32_t listed;        /* the next action of the list that was read */
+    ovl_mark mark;          /* where what is written stands there; else where the schedule does */
     ovl_step *step;         /* of the layers of this place, or of all; NULL: actions are kernels */
     uint32_t *first_unit; /* [n_stages + 1] in it; stages of other places have none of their own */
     const ovl_action *action; /* that runs as a pass */

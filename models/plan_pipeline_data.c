@@ -318,7 +318,7 @@ void ovl_pipe_data_before(ovl_pipe_code *e, const ovl_action *a)
         return;
     }
     if (data_of(e->p)->shards.sharded && s->copies == 0) {
-        ovl_error(e->l->errs, OVL_E_INPUT, e->p->pipe->mark,
+        ovl_error(e->l->errs, OVL_E_INPUT, e->mark,
                   "%" PRIu32 "%s%" PRIu32 " needs the parameters of its stage, which are sharded: "
                   "no %" PRIu32 "UNSHARD stands before it",
                   (uint32_t)a->stage, ovl_action_name((ovl_action_type)a->type), a->microbatch,

@@ -117,7 +117,10 @@ typedef struct ovl_share_resource {
     OVL_VEC(ovl_share_user) line;
     ovl_wide left;
     ovl_pull open_pull;
-    double level;      /* solved: those who follow it run at weight * level */
+    uint32_t look_from, look_end; /* while it is solved: the part of the line where somebody moved
+                                     or passed the border between the two groups */
+    uint32_t open_crossing;       /* of the rest, those who share other resources, too */
+    double level;                 /* solved: those who follow it run at weight * level */
     uint64_t tried_at; /* the last instant at which it was solved by itself, and how often then */
     uint32_t tries;
     /* Scratch of a component's solve: the last that met it; not yet given away, of those not
