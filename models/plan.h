@@ -128,6 +128,10 @@ void ovl_plan_groups(ovl_lowering *l, const char *alias);
 const ovl_group *ovl_plan_subgroup(ovl_lowering *l, const ovl_group *group, uint32_t size,
                                    const char *name);
 
+/* A group of its own, for the same costs, whose communicators are those of `group` two by two: that
+ * of each rank with that of its partner, whose members are the partners of its members. */
+const ovl_group *ovl_plan_paired(ovl_lowering *l, const ovl_group *group, const uint32_t *partner);
+
 /* Checks that every rank is in a communicator of the group, all of one size; gives that size, 0 and
  * an error if not. `why` says what the group does: "shards the parameters". */
 uint32_t ovl_plan_even(ovl_lowering *l, const ovl_group *group, const char *why);
@@ -141,6 +145,9 @@ const ovl_spread *ovl_plan_spread(const ovl_lowering *l, const ovl_group *group,
 
 /* How members lie on nodes and blocks; equal answers are one. For communicators made anew. */
 const ovl_spread *ovl_find_spread(ovl_lowering *l, const uint32_t *ranks, uint32_t n);
+
+/* Does it matter to any cost how ranks lie? If not all of so many lie alike. */
+bool ovl_spreads_matter(const ovl_lowering *l);
 
 /* Neighbouring ranks that one instance of a link serves. */
 uint32_t ovl_plan_block(const ovl_lowering *l, const ovl_hw_link *link);

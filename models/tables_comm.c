@@ -171,10 +171,11 @@ static const ovl_field collective_fields[] = {
                    "The operation; `send_recv` is for sends and receives.", .names = ovl_coll_keys),
     OVL_FIELD(ovl_hw_collective, group, "group", OVL_F_TEXT, 0,
               "The group it applies to. Default: any group that has no entry of its own."),
-    OVL_FIELD_MORE(ovl_hw_collective, nodes, "nodes", OVL_F_ENUM, 0,
-                   "`one`: for members that all lie on one node; `several`: for others. A hop of a "
-                   "pipeline goes by its two ranks. Default any.",
-                   .names = ovl_nodes_keys),
+    OVL_FIELD_MORE(
+        ovl_hw_collective, nodes, "nodes", OVL_F_ENUM, 0,
+        "`one`: for members that all lie on one node; `several`: for others. A send, as a "
+        "hop of a pipeline, goes by the two ranks that talk. Default any.",
+        .names = ovl_nodes_keys),
     OVL_FIELD(ovl_hw_collective, klass, "class", OVL_F_TEXT, 0,
               "Interference class. Default: the name of `op`."),
     OVL_FIELD(ovl_hw_collective, via, "via", OVL_F_TEXTS, 0,
