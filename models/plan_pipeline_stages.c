@@ -229,7 +229,8 @@ static bool share_evenly(ovl_pipe_plan *p, const layers *list, uint32_t *counts)
 {
     uint32_t n = list->item.len;
     if (n < p->n_stages) {
-        ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
+        ovl_error(p->l->errs, OVL_E_INPUT,
+                  p->pipe->virtual_stages ? p->pipe->virtual_stages_mark : p->pipe->schedule_mark,
                   "%" PRIu32 " layers do not fill %" PRIu32 " stages", n, p->n_stages);
         return false;
     }
@@ -278,7 +279,8 @@ static bool share_layers(ovl_pipe_plan *p, const layers *list, uint32_t *counts)
 
 bool ovl_pipe_apart(const ovl_pipe_plan *p)
 {
-    return p->l->scenario->fsdp.given || p->l->scenario->ddp.given;
+    const ovl_scenario *s = p->l->scenario;
+    return s->fsdp.given || s->zero.given || s->ddp.given;
 }
 
 /* Layers that are more than one kernel are run one by one, as those of a step. */
@@ -296,6 +298,14 @@ static void find_units(ovl_pipe_plan *p, const uint32_t *counts)
     }
 }
 
+/* A stage without layers: it takes no time, and passes on what it gets. */
+static void pass_on(ovl_pipe_plan *p, uint32_t s)
+{
+    p->stages[s].transfer = s ? p->stages[s - 1].transfer : 0;
+    ovl_warning(p->l->errs, p->pipe->layers_per_stage.mark[s],
+                "stage %" PRIu32 " has no layers: it takes no time and passes on what it gets", s);
+}
+
 static void stages_from_layers(ovl_pipe_plan *p, uint32_t per_rank)
 {
     layers list = {0};
@@ -305,6 +315,9 @@ static void stages_from_layers(ovl_pipe_plan *p, uint32_t per_rank)
     if (list_layers(p, &list) && share_layers(p, &list, counts)) {
         for (uint32_t s = 0; s < p->n_stages; s++) {
             p->stages[s] = sum_layers(p, list.item.data + first, counts[s], s);
+            if (counts[s] == 0) {
+                pass_on(p, s);
+            }
             first += counts[s];
         }
         find_units(p, counts);

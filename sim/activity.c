@@ -152,7 +152,7 @@ uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, cons
     a->kind = ovl_engine_op(e, rank, op)->kind;
     a->phase = OVL_PHASE_LATENCY;
     a->clock = OVL_NONE;
-    a->shares = a->dirty = a->eager = a->background = a->joining = false;
+    a->shares = a->dirty = a->eager = a->queued = a->background = a->joining = false;
     a->cap = 1;
     a->cap_bound = OVL_LIMIT_SMS;
     return activity;

@@ -24,6 +24,7 @@ typedef struct analysis {
     ovl_feeds *feeds; /* by code */
     ovl_path path;
     ovl_rows rows;
+    ovl_time unchanged; /* step of a replay without its what-ifs; 0: it has none */
 } analysis;
 
 static const char *keep(const analysis *a, const char *text)
@@ -449,7 +450,8 @@ static void analyse(analysis *a)
     find_price_of_interference(a);
     ovl_host_bound_find(a->p, a->t, a->options, &a->out->host);
     if (a->options->measured) {
-        a->out->replay = ovl_measured_compare(a->p, a->t, a->options->measured, a->arena);
+        a->out->replay = ovl_measured_compare(a->p, a->t, a->options->measured,
+                                              a->unchanged ? a->unchanged : a->t->step, a->arena);
     }
     ovl_causes_free(&a->causes);
 }
@@ -480,6 +482,22 @@ static bool run_steps(const ovl_program *program, const ovl_program *chosen,
     return ovl_fold_run(program, chosen, &run, arena, timeline, errs);
 }
 
+/* A replay with what-ifs is as predictive as it is without them. */
+static bool run_unchanged(const ovl_analyse_options *options, ovl_time *step, ovl_errs *errs)
+{
+    const ovl_program *program = options->measured ? options->measured->unchanged : NULL;
+    ovl_run_options run = {.interference = options->interference,
+                           .free_name = OVL_NONE,
+                           .watch = options->watch,
+                           .memory = options->memory};
+    ovl_arena scratch = {0};
+    ovl_timeline timeline = {0};
+    bool good = !program || ovl_run(program, &run, &scratch, &timeline, errs);
+    *step = timeline.step;
+    ovl_arena_free(&scratch);
+    return good;
+}
+
 bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options, ovl_arena *arena,
                  ovl_result *result, ovl_timeline *kept, ovl_errs *errs)
 {
@@ -490,10 +508,12 @@ bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options,
     ovl_fold fold;
     ovl_program chosen;
     ovl_timeline timeline;
+    ovl_time unchanged = 0;
     bool no_fold = options->no_fold || options->measured; /* each rank was measured by itself */
     bool good = ovl_fold_choose(program, no_fold, &scratch, &fold, &chosen, errs) &&
                 run_steps(program, &chosen, options, kept ? arena : &scratch, kept != NULL,
-                          &timeline, errs);
+                          &timeline, errs) &&
+                run_unchanged(options, &unchanged, errs);
     if (good) {
         *result = (ovl_result){0};
         analysis a = {.p = &chosen,
@@ -501,7 +521,8 @@ bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options,
                       .arena = arena,
                       .scratch = &scratch,
                       .out = result,
-                      .t = &timeline};
+                      .t = &timeline,
+                      .unchanged = unchanged};
         analyse(&a);
     }
     if (good && kept) {

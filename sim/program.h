@@ -248,7 +248,9 @@ typedef struct ovl_code {
     const uint32_t *comm_prev;   /* local op before it in its communicator, or OVL_NONE */
     const uint32_t *queue_prev;  /* local op before it in its hardware queue, or OVL_NONE; NULL:
                                     queues do not matter */
-    const uint32_t *comm_index; /* collectives: how many collectives of the same slot come before */
+    const uint32_t *comm_index;  /* collectives: how many collectives of the same slot come before;
+                                    eager sends: 1 + the local op of the one before it to the same
+                                    peer in the same slot, 0: none is */
     OVL_LISTS(uint32_t)
     next; /* local operations that wait for its end (of any of the above but the queue) */
     OVL_LISTS(uint32_t) queue_next;  /* local operations that wait for its start */

@@ -273,8 +273,8 @@ typedef struct ovl_result_what_if {
     const char *against; /* "imbalance", ...; "fill and drain" */
     const char *change;  /* "16 microbatches instead of 8" */
     ovl_time step;
-    uint32_t microbatches; /* of the changed step, if it does other work; else 0 */
-    ovl_time per_microbatch, per_microbatch_now; /* step / microbatches; OVL_NEVER without */
+    uint64_t microbatches; /* of the changed step, if it does other work; else 0 */
+    ovl_time per_microbatch, per_microbatch_now; /* ovl_result_per_microbatch; OVL_NEVER without */
     double bubble_rate;
     ovl_time idle[OVL_IDLE_COUNT]; /* over all ranks */
 } ovl_result_what_if;
@@ -399,6 +399,14 @@ typedef struct ovl_analyse_options {
  * OVL_E_USAGE if worth_name names no collective or receive. */
 bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options, ovl_arena *arena,
                  ovl_result *result, ovl_timeline *kept, ovl_errs *errs);
+
+/* The work of a step in microbatches, those of all data-parallel replicas: as many as the
+ * optimizer's gradients were proved to be summed from ("1/16": 16); where none are followed, those
+ * of a pipeline; 0: not known. */
+uint64_t ovl_result_microbatches(const ovl_result *result);
+
+/* The step over these, whole picoseconds; OVL_NEVER if they are not known. */
+ovl_time ovl_result_per_microbatch(const ovl_result *result);
 
 /* Bytes by which the reserved peak exceeds what the GPU holds; 0 if it fits or either is not known.
  */

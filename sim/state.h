@@ -41,8 +41,8 @@
 /* What is said of an operation once it has arrived: OVL_ARRIVED, and the index + 1 of the activity
  * it is in, if any (collectives: of every member; eager transfers: of the sender, and of the
  * receiver once it is in it). A send or receive that waits for its partner says OVL_MEETING and its
- * rank instead; the sender of an eager transfer that is over before its receiver has arrived,
- * OVL_OVER; a batch how many of its parts have not ended. */
+ * rank instead; the sender of an eager transfer that is over, OVL_OVER; a batch how many of its
+ * parts have not ended. */
 #define OVL_ARRIVED_BIT (UINT32_C(1) << 31)
 #define OVL_MEETING     (UINT32_C(1) << 30)
 #define OVL_OVER        (OVL_MEETING - 1)
@@ -72,11 +72,14 @@ typedef struct ovl_activity {
     bool dirty;     /* in dirty_comms */
     bool joining;   /* in `joining` */
     bool eager;
-    bool background;     /* an eager transfer whose receiver has not arrived: nobody waits in it */
+    bool queued;         /* an eager transfer that waits for the one before it on its wire */
+    bool background;     /* an eager transfer that is queued, or whose receiver has not arrived:
+                            nobody is in it */
     bool limited;        /* something is kept of it in `bounds` */
     uint32_t cap_bound;  /* why the cap is below 1: OVL_LIMIT_... */
     uint32_t next, prev; /* in its class */
-    uint32_t k;          /* collectives: which of the communicator's */
+    uint32_t k;          /* collectives: which of the communicator's; eager transfers: the activity
+                            that waits for this one, or OVL_NONE */
     double cap;
     ovl_time since;       /* it joined its clock */
     ovl_time bound_since; /* what bounds it now does; by then it had done bound_done */
@@ -206,7 +209,7 @@ typedef struct ovl_engine {
     bool failed;
     /* Times, by op; -1 while they have not happened. NULL, as is the trail, if only aggregates are
      * kept. */
-    ovl_time *issue, *arrive, *start, *end;
+    ovl_time *issue, *arrive, *start, *end, *landed;
     uint32_t *pending; /* by op: how much it still waits for; once it arrived: OVL_ARRIVED_BIT */
     uint32_t *arrived; /* by collective instance: members that have */
     uint32_t n_ended;

@@ -571,6 +571,11 @@ static void fill_sizes(seer *s)
     }
 }
 
+static bool is_damaged(const ovl_read_faults *f)
+{
+    return f->cut || f->damaged || f->broken.count || f->too_long.count || f->no_device.count;
+}
+
 static void hand_over(seer *s)
 {
     ovl_seen *seen = s->seen;
@@ -583,7 +588,7 @@ static void hand_over(seer *s)
     seen->base = s->about.base;
     seen->rank = s->about.rank >= 0 ? s->about.rank : ovl_rank_of_path(seen->file);
     seen->world = s->about.world;
-    seen->damaged = s->about.faults.cut || s->about.faults.broken.count;
+    seen->damaged = is_damaged(&s->about.faults);
     seen->n_ops = s->ops.len;
     seen->ops = ovl_vec_freeze(&s->ops, s->arena);
     seen->n_calls = s->calls.len;
