@@ -279,7 +279,8 @@ static bool share_layers(ovl_pipe_plan *p, const layers *list, uint32_t *counts)
 
 bool ovl_pipe_apart(const ovl_pipe_plan *p)
 {
-    return p->l->scenario->fsdp.given || p->l->scenario->ddp.given;
+    const ovl_scenario *s = p->l->scenario;
+    return s->fsdp.given || s->zero.given || s->ddp.given;
 }
 
 /* Layers that are more than one kernel are run one by one, as those of a step. */
