@@ -11,9 +11,10 @@
  *
  * In V-Half a W then moves to where its rank would wait, as far as the memory allows: with equal
  * times that brings the bubble from (7p-12)/2 unit times down to 3p-5 (3p-4 where p is odd), p/2m
- * of the 6 m that a rank works. Where the times of the stages are known and make that longer, the W
- * stay. V-Min has none to gain: about 2p/3m. (arXiv 2405.15362) */
-#include "models/schedule_time.h"
+ * of the 6 m that a rank works. Where forwards are known to take longer than input backwards, that
+ * would hold up the steady state, and the W stay. V-Min has none to gain: about 2p/3m.
+ * (arXiv 2405.15362) */
+#include "models/schedule.h"
 
 #define PERIOD 6
 
@@ -150,13 +151,13 @@ static bool fill_step(filler *x, uint32_t r, uint32_t now)
 
 /* Each rank keeps its order of F and I. A rank never waits for a W, and as many activations live as
  * at most did before, so that this ends. */
-static void fill_waits(const ovl_schedule_spec *spec, uint32_t limit, const ovl_action_list *lists,
-                       ovl_action_list *filled)
+static void fill_waits(const ovl_schedule_spec *spec, uint32_t limit, ovl_action_list *lists)
 {
     ovl_arena scratch = {0};
     uint32_t p = spec->ranks;
     size_t cells = (size_t)2 * p * spec->microbatches;
-    filler x = {.spec = spec, .from = lists, .to = filled, .limit = limit};
+    filler x = {.spec = spec, .from = lists, .limit = limit};
+    x.to = OVL_NEW_ARRAY(&scratch, ovl_action_list, p);
     x.next = OVL_NEW_ARRAY(&scratch, uint32_t, p);
     x.weight = OVL_NEW_ARRAY(&scratch, uint32_t, p);
     x.held = OVL_NEW_ARRAY(&scratch, uint32_t, p);
@@ -169,34 +170,11 @@ static void fill_waits(const ovl_schedule_spec *spec, uint32_t limit, const ovl_
             left |= fill_step(&x, r, now);
         }
     }
-    ovl_arena_free(&scratch);
-}
-
-/* What lists take with the times of the stages. */
-static ovl_time time_of(const ovl_schedule_spec *spec, const ovl_action_list *lists)
-{
-    ovl_arena scratch = {0};
-    ovl_errs errs = {.arena = &scratch};
-    uint32_t p = spec->ranks, *rank_of = OVL_NEW_ARRAY(&scratch, uint32_t, (size_t)2 * p);
-    ovl_schedule s = {.n_ranks = p,
-                      .n_stages = 2 * p,
-                      .n_microbatches = spec->microbatches,
-                      .n_chains = 1,
-                      .rank_of = rank_of,
-                      .ranks = OVL_NEW_ARRAY(&scratch, ovl_actions, p)};
     for (uint32_t r = 0; r < p; r++) {
-        rank_of[r] = rank_of[2 * p - 1 - r] = r;
-        s.ranks[r] = (ovl_actions){lists[r].data, lists[r].len};
+        ovl_vec_free(&lists[r]);
+        lists[r] = x.to[r];
     }
-    ovl_schedule_costs costs = {.forward = spec->forward,
-                                .input = spec->input,
-                                .weight = spec->weight,
-                                .backward = spec->input, /* there is none */
-                                .hop = spec->hop};
-    ovl_schedule_times times = {.makespan = OVL_TIME_MAX};
-    ovl_schedule_time(&s, &costs, &times, &scratch, &errs);
     ovl_arena_free(&scratch);
-    return times.makespan;
 }
 
 /* --- The two --- */
@@ -208,21 +186,23 @@ static bool whole_min(const ovl_schedule_spec *spec, ovl_action_list *lists, ovl
     return true;
 }
 
-/* With the W moved, unless the times of the stages make that longer. */
+/* Whether forwards take longer than input backwards; not, if times are not known. */
+static bool forwards_are_longer(const ovl_schedule_spec *spec)
+{
+    ovl_time more = 0;
+    for (uint32_t s = 0; spec->forward && s < 2 * spec->ranks; s++) {
+        more += spec->forward[s] - spec->input[s];
+    }
+    return more > 0;
+}
+
 static bool whole_half(const ovl_schedule_spec *spec, ovl_action_list *lists, ovl_errs *errs)
 {
     (void)errs;
-    ovl_arena scratch = {0};
-    ovl_action_list *filled = OVL_NEW_ARRAY(&scratch, ovl_action_list, spec->ranks);
     write_all(spec, (const uint32_t[4]){2, 1, 2, 1}, spec->ranks % 2 ? 0 : 2, lists);
-    fill_waits(spec, 2 * ((spec->ranks + 2) / 2), lists, filled);
-    bool longer = spec->forward && time_of(spec, filled) > time_of(spec, lists);
-    for (uint32_t r = 0; r < spec->ranks; r++) {
-        ovl_action_list kept = longer ? lists[r] : filled[r];
-        ovl_vec_free(longer ? &filled[r] : &lists[r]);
-        lists[r] = kept;
+    if (!forwards_are_longer(spec)) {
+        fill_waits(spec, 2 * ((spec->ranks + 2) / 2), lists);
     }
-    ovl_arena_free(&scratch);
     return true;
 }
 

@@ -378,8 +378,8 @@ static void v_min_and_v_half(void)
 }
 
 /* V-Half moves W to where ranks wait in unit times. With TF = 14, TI = 5, TW = 18 that would be
- * longer on 5 ranks with 11 microbatches: 1094, not 950, so that knowing the times it leaves them.
- * With equal times both are known to be 6 m + 3 p - 4. */
+ * longer on 5 ranks with 11 microbatches: 1094, not 950, so where it knows that forwards are longer
+ * than input backwards it leaves them. Equal times are no such case: 6 m + 3 p - 4. */
 static void v_half_looks_at_times(void)
 {
     bench x = {0};
