@@ -65,7 +65,7 @@ typedef struct ovl_block_shape {
     uint64_t etp;        /* ranks of tensor parallelism that an expert is cut over: t, or 1 */
     uint64_t expert_ffn, shared_ffn; /* columns of a rank: f_e / etp, S f_e / t */
     uint64_t rows;                   /* that the experts of a rank of mean load get */
-    bool routed;         /* these blocks have them */
+    bool routed;                     /* these blocks have them */
     ovl_moe_load load;
 } ovl_block_shape;
 

@@ -336,44 +336,35 @@ const ovl_group *ovl_plan_subgroup(ovl_lowering *l, const ovl_group *group, uint
     return sub;
 }
 
-static int compare_ranks(const void *a, const void *b)
+static int ascending(const void *a, const void *b)
 {
     const uint32_t *x = a, *y = b;
     return (*x > *y) - (*x < *y);
 }
 
-/* Members of a communicator and their partners, in order; gives how many. */
-static uint32_t with_partners(const ovl_lowering *l, const ovl_comm *comm, const uint32_t *partner,
-                              uint32_t *ranks)
+/* The members of two communicators, in order of their rank. */
+static void join_comms(ovl_lowering *l, const ovl_group *group, ovl_id *comm_of, ovl_id a, ovl_id b)
 {
-    const uint32_t *members = l->b->members.data + comm->first_member;
-    uint32_t n = comm->n_members, kept = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        ranks[i] = members[i];
-        ranks[n + i] = partner[members[i]];
+    const ovl_comm *of[2] = {&l->b->comms.data[a], &l->b->comms.data[b]};
+    uint32_t n = of[0]->n_members, all = n + of[1]->n_members;
+    uint32_t *ranks = OVL_NEW_ARRAY(l->arena, uint32_t, all);
+    for (uint32_t i = 0; i < all; i++) {
+        ranks[i] =
+            l->b->members.data[i < n ? of[0]->first_member + i : of[1]->first_member + (i - n)];
     }
-    qsort(ranks, 2 * (size_t)n, sizeof *ranks, compare_ranks);
-    for (uint32_t i = 0; i < 2 * n; i++) {
-        if (kept == 0 || ranks[kept - 1] != ranks[i]) {
-            ranks[kept++] = ranks[i];
-        }
-    }
-    return kept;
+    qsort(ranks, all, sizeof *ranks, ascending);
+    add_comm(l, group, comm_of, ranks, all);
 }
 
-const ovl_group *ovl_plan_paired(ovl_lowering *l, const ovl_group *group, const uint32_t *partner,
-                                 const char *name)
+const ovl_group *ovl_plan_paired(ovl_lowering *l, const ovl_group *group, const uint32_t *partner)
 {
     ovl_group *both = OVL_NEW(l->arena, ovl_group);
     ovl_id *comm_of = OVL_NEW_ARRAY(l->arena, ovl_id, l->n_ranks);
     memset(comm_of, 0xff, l->n_ranks * sizeof *comm_of); /* OVL_NONE */
-    *both = (ovl_group){.name = name, .mark = group->mark};
+    *both = (ovl_group){.name = group->name, .mark = group->mark};
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         if (comm_of[rank] == OVL_NONE) {
-            ovl_comm comm = l->b->comms.data[group->comm_of[rank]];
-            uint32_t *ranks = OVL_NEW_ARRAY(l->arena, uint32_t, 2 * (size_t)comm.n_members);
-            uint32_t n = with_partners(l, &comm, partner, ranks);
-            add_comm(l, both, comm_of, ranks, n);
+            join_comms(l, both, comm_of, group->comm_of[rank], group->comm_of[partner[rank]]);
         }
     }
     both->comm_of = comm_of;

@@ -1,4 +1,3 @@
-#include "models/expert.h"
 #include "models/plan_pipeline_code.h"
 #include "models/schedule_lower.h"
 
@@ -9,98 +8,11 @@ static const ovl_pipe_data *data_of(const ovl_pipe_plan *p)
 
 /* --- Who, and when --- */
 
-/* The place of each rank in its pipeline. */
-static uint32_t *find_places(const ovl_pipe_plan *p, ovl_arena *arena)
-{
-    uint32_t *place = OVL_NEW_ARRAY(arena, uint32_t, p->l->n_ranks);
-    for (uint32_t rank = 0; rank < p->l->n_ranks; rank++) {
-        const uint32_t *members = ovl_pipe_members(p, rank);
-        for (uint32_t k = 0; k < p->p; k++) {
-            place[members[k]] = k;
-        }
-    }
-    return place;
-}
-
-/* All ranks of a group have the same stages. */
-static bool check_places(ovl_pipe_plan *p, const ovl_group *group, ovl_mark mark)
-{
-    ovl_lowering *l = p->l;
-    const uint32_t *place = find_places(p, &p->scratch);
-    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
-        ovl_id id = group->comm_of[rank];
-        if (id == OVL_NONE) {
-            ovl_error(l->errs, OVL_E_INPUT, mark,
-                      "rank %" PRIu32 " is in no communicator of group \"%s\"", rank, group->name);
-            return false;
-        }
-        const ovl_comm *comm = &l->b->comms.data[id];
-        for (uint32_t k = 0; k < comm->n_members; k++) {
-            uint32_t other = l->b->members.data[comm->first_member + k];
-            if (place[other] != place[rank]) {
-                ovl_error(l->errs, OVL_E_INPUT, mark,
-                          "ranks %" PRIu32 " and %" PRIu32 " of group \"%s\" have different stages "
-                          "of the pipeline: they have no gradients in common",
-                          rank, other, group->name);
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-bool ovl_pipe_data_groups(ovl_pipe_plan *p, const char *name, ovl_mark mark)
-{
-    p->data[0] = ovl_plan_group(p->l, name, mark);
-    if (!p->data[0] || !check_places(p, p->data[0], mark)) {
-        return false;
-    }
-    bool experts = p->workload->model.moe.given;
-    p->data[1] = experts ? ovl_expert_group(p->l, p->data[0], mark) : NULL;
-    return !experts || p->data[1];
-}
-
-/* With two copies of the model a stage is on two ranks of a pipeline, as far from either end. */
-static void join_copies(ovl_pipe_plan *p)
-{
-    ovl_lowering *l = p->l;
-    uint32_t *partner = OVL_NEW_ARRAY(l->arena, uint32_t, l->n_ranks);
-    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
-        const uint32_t *members = ovl_pipe_members(p, rank);
-        for (uint32_t k = 0; k < p->p; k++) {
-            partner[members[k]] = members[p->p - 1 - k];
-        }
-    }
-    for (int k = 0; k < 2 && p->data[k]; k++) {
-        const char *name = p->data[k]->size || p->data[k]->n_axes ? p->data[k]->name : "";
-        p->data[k] =
-            ovl_plan_paired(l, p->data[k], partner,
-                            *name ? ovl_arena_printf(l->arena, "%s+copies", name) : "copies");
-    }
-}
-
-/* What data parallelism of two copies does not do; NULL: all of what is asked for. */
-static const char *why_not_copies(const ovl_pipe_plan *p)
-{
-    if (data_of(p)->shards.sharded) {
-        return "sharded: true is not modelled for schedules with two copies of the model: "
-               "distributed_optimizer shards the optimizer alone";
-    }
-    return data_of(p)->buckets > 1 ? "schedules with two copies of the model reduce at the end, in "
-                                     "one piece: no buckets"
-                                   : NULL;
-}
-
 bool ovl_pipe_data_plan(ovl_pipe_plan *p)
 {
     ovl_schedule *s = &p->schedule;
     if (!data_of(p)->given) {
         return true;
-    }
-    const char *why = s->n_chains > 1 ? why_not_copies(p) : NULL;
-    if (why) {
-        ovl_error(p->l->errs, OVL_E_INPUT, data_of(p)->mark, "%s", why);
-        return false;
     }
     if (p->first_unit && data_of(p)->buckets > 1) {
         ovl_error(
@@ -111,9 +23,6 @@ bool ovl_pipe_data_plan(ovl_pipe_plan *p)
     }
     if (!ovl_pipe_data_groups(p, data_of(p)->group, data_of(p)->mark)) {
         return false;
-    }
-    if (s->n_chains > 1) {
-        join_copies(p);
     }
     ovl_schedule_add_data(s, &data_of(p)->shards, &p->scratch);
     return true;
@@ -203,8 +112,8 @@ static void clear_stages(ovl_pipe_code *e)
     const ovl_schedule *s = &e->p->schedule;
     for (uint32_t k = 0; k < s->n_stages; k++) {
         ovl_pipe_portion *part[2] = {e->stages[k].params[0].part, e->stages[k].params[1].part};
-        e->stages[k] =
-            (ovl_pipe_state){.used_by = OVL_NONE, .left = s->n_microbatches / s->n_chains};
+        uint32_t own = s->n_microbatches / s->n_chains;
+        e->stages[k] = (ovl_pipe_state){.used_by = OVL_NONE, .left = own, .passes = own};
         for (int x = 0; x < 2; x++) {
             memset(part[x], 0xff, e->parts * sizeof *part[x]); /* OVL_NONE everywhere */
             e->stages[k].params[x] = (ovl_pipe_params){.held = OVL_NONE, .part = part[x]};
@@ -359,7 +268,7 @@ static void reduce_part(ovl_pipe_code *e, const ovl_action *a, bool experts, uin
     if (part->produced_by == OVL_NONE || part->reduce != OVL_NONE) {
         return;
     }
-    uint32_t chain = ovl_schedule_chain(&e->p->schedule);
+    uint32_t chain = e->p->n_stages;
     part->reduce = ovl_pipe_data_collective(
         e,
         &(ovl_pipe_moved){part_text(e, "reduce", a->stage % chain, experts, i),
@@ -423,7 +332,7 @@ void ovl_pipe_data_room(ovl_pipe_code *e, const ovl_action *a)
 /* "stage 3", whichever copy of the model it is of. */
 ovl_id ovl_pipe_data_gradient(ovl_pipe_code *e, uint32_t stage, bool experts, uint32_t part)
 {
-    uint32_t chain = ovl_schedule_chain(&e->p->schedule);
+    uint32_t chain = e->p->n_stages;
     return ovl_name(e->b, part_text(e, "stage", stage % chain, experts, part));
 }
 
@@ -431,7 +340,7 @@ ovl_id ovl_pipe_data_gradient(ovl_pipe_code *e, uint32_t stage, bool experts, ui
 void ovl_pipe_data_gather(ovl_pipe_code *e)
 {
     const ovl_schedule *s = &e->p->schedule;
-    uint32_t chain = ovl_schedule_chain(s), last = OVL_NONE, updated = e->last;
+    uint32_t chain = e->p->n_stages, last = OVL_NONE, updated = e->last;
     for (uint32_t k = 0; k < 2 * s->n_stages; k++) {
         uint32_t at = k / 2, stage = at / s->n_chains + at % s->n_chains * chain;
         bool experts = k % 2;

@@ -45,11 +45,9 @@ uint32_t ovl_pipe_data_parts(const ovl_pipe_code *e, const ovl_action *a)
     return reduced ? e->parts : 1;
 }
 
-/* Microbatches of two copies of the model are numbered each from 0: a rank has half of them. */
 static void produce(ovl_pipe_code *e, const ovl_action *a, uint32_t local, bool experts, uint32_t i)
 {
     ovl_pipe_portion *part = &e->stages[a->stage].params[experts].part[i];
-    uint32_t own = e->p->microbatches / e->p->schedule.n_chains;
     bool first = part->produced_by == OVL_NONE;
     ovl_add_access(e->b, e->code, part->gradients, true);
     ovl_add_effect(e->b, e->code,
@@ -57,9 +55,9 @@ static void produce(ovl_pipe_code *e, const ovl_action *a, uint32_t local, bool 
                                  .buffer = part->gradients,
                                  .source = OVL_NONE,
                                  .gradient = ovl_pipe_data_gradient(e, a->stage, experts, i),
-                                 .microbatch = a->microbatch % own,
+                                 .microbatch = a->microbatch,
                                  .apart = apart(e, experts),
-                                 .scale = 1.0 / own});
+                                 .scale = 1.0 / ovl_pipe_averaged(e->p)});
     part->produced_by = local;
 }
 

@@ -100,7 +100,7 @@ static void in_forward(ovl_step *s, uint32_t u)
 static void before_backward(ovl_step *s, uint32_t u)
 {
     ovl_zero_group *g = ovl_zero_group_of(ovl_zero_state(s), u);
-    if (g) {
+    if (g && s->pass.kind != OVL_PASS_INPUT) {
         ovl_zero_allocate_gradient(ovl_zero_state(s), g);
     }
 }
@@ -108,16 +108,18 @@ static void before_backward(ovl_step *s, uint32_t u)
 static void in_backward(ovl_step *s, uint32_t u)
 {
     ovl_zero_group *g = ovl_zero_group_of(ovl_zero_state(s), u);
-    if (g) {
+    if (g && s->pass.kind != OVL_PASS_WEIGHT) {
         ovl_step_reads(s, g->whole);
+    }
+    if (g) {
         ovl_zero_produce(ovl_zero_state(s), g, u);
     }
 }
 
-/* Stage 1 reduces when the last microbatch is through, stage 2 in each. */
+/* Stage 1 reduces when the last microbatch is through, stage 2 in each; pipelines at the end. */
 static bool reduces(const ovl_zero_code *e)
 {
-    return e->zero->stage > 1 || e->s->microbatch + 1 == e->s->microbatches;
+    return e->zero->stage > 1 || (e->s->pass.last && !e->s->staged);
 }
 
 static void after_backward(ovl_step *s, uint32_t u)
@@ -136,6 +138,22 @@ static void end_backward(ovl_step *s, const ovl_pass *pass)
     ovl_zero_flush(e);
     ovl_zero_wait(e);
     e->n_buckets = 0;
+}
+
+/* DeepSpeed's pipelines reduce all gradients of their stages behind the last action, in order of
+ * registration, whatever overlap_comm says (PipelineEngine._exec_reduce_grads). */
+static void end_accumulation(ovl_step *s)
+{
+    ovl_zero_code *e = ovl_zero_state(s);
+    if (!s->staged) {
+        return;
+    }
+    s->microbatch = OVL_NONE; /* they are sums over all */
+    for (uint32_t i = 0; i < e->p->n_groups; i++) {
+        ovl_zero_add_to_bucket(e, &e->groups[i]);
+    }
+    ovl_zero_flush(e);
+    ovl_zero_wait(e);
 }
 
 static void in_optimizer(ovl_step *s)
@@ -205,6 +223,9 @@ static uint32_t gather_all(ovl_zero_code *e, bool experts)
 static void next_step(ovl_step *s)
 {
     ovl_zero_code *e = ovl_zero_state(s);
+    for (uint32_t i = 0; i < e->p->n_groups; i++) {
+        e->groups[i].has_gradient = false;
+    }
     uint32_t last = gather_all(e, false), experts = gather_all(e, true);
     last = experts == OVL_NONE ? last : experts; /* on one stream */
     ovl_step_marker(s, "parameters updated", s->compute, e->zero->mark);
@@ -223,8 +244,10 @@ const ovl_strategy ovl_zero_strategy = {
     .in_forward = in_forward,
     .before_backward = before_backward,
     .in_backward = in_backward,
+    .in_input = in_forward,
     .after_backward = after_backward,
     .end_backward = end_backward,
+    .end_accumulation = end_accumulation,
     .in_optimizer = in_optimizer,
     .next_step = next_step,
     .close = close,
@@ -232,14 +255,19 @@ const ovl_strategy ovl_zero_strategy = {
 
 /* --- The plan --- */
 
-/* What overlap.fsdp would say of it: one group that shards, everything in the layers' type. */
-void ovl_plan_zero(ovl_lowering *l)
+ovl_fsdp ovl_zero_as_fsdp(const ovl_zero *zero)
 {
-    const ovl_zero *zero = &l->scenario->zero;
     ovl_fsdp as_fsdp = {0};
     ovl_fsdp_table.defaults(&as_fsdp);
     as_fsdp.given = true;
     as_fsdp.mark = as_fsdp.shard_mark = as_fsdp.replicate_mark = zero->mark;
     as_fsdp.shard = zero->group;
+    return as_fsdp;
+}
+
+void ovl_plan_zero(ovl_lowering *l)
+{
+    const ovl_zero *zero = &l->scenario->zero;
+    ovl_fsdp as_fsdp = ovl_zero_as_fsdp(zero);
     ovl_shard_plan(l, &as_fsdp, zero->stage == 3 ? &ovl_zero3_strategy : &ovl_zero_strategy, zero);
 }

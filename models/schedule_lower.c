@@ -222,28 +222,6 @@ bool ovl_schedule_has(const ovl_schedule *s, ovl_action_type first, ovl_action_t
     return false;
 }
 
-void ovl_schedule_reduce_last(const ovl_schedule *in, ovl_schedule *out, ovl_arena *arena)
-{
-    const ovl_schedule from = *in;
-    uint32_t chain = from.n_stages / from.n_chains;
-    *out = like(&from, arena);
-    for (uint32_t r = 0; r < from.n_ranks; r++) {
-        ovl_action_list list = {0};
-        for (uint32_t i = 0; i < from.ranks[r].count; i++) {
-            if (from.ranks[r].item[i].type != OVL_ACT_NONE) {
-                ovl_vec_push(&list, from.ranks[r].item[i]);
-            }
-        }
-        for (uint32_t k = 0; k < from.n_stages; k++) {
-            uint32_t stage = k / from.n_chains + k % from.n_chains * chain;
-            if (from.rank_of[stage] == r) {
-                ovl_put(&list, OVL_ACT_REDUCE_GRAD, stage, OVL_NONE);
-            }
-        }
-        close_row(out, r, &list, arena);
-    }
-}
-
 void ovl_schedule_add_data(ovl_schedule *s, const ovl_schedule_shards *how, ovl_arena *arena)
 {
     if (how->sharded && !ovl_schedule_has(s, OVL_ACT_UNSHARD, OVL_ACT_UNSHARD)) {
@@ -253,12 +231,7 @@ void ovl_schedule_add_data(ovl_schedule *s, const ovl_schedule_shards *how, ovl_
             ovl_schedule_reshard(s, how->reshard == OVL_RESHARD_ALWAYS, how->ahead, s, arena);
         }
     }
-    if (ovl_schedule_has(s, OVL_ACT_REDUCE_GRAD, OVL_ACT_REDUCE_GRAD)) {
-        return;
-    }
-    if (s->n_chains > 1) {
-        ovl_schedule_reduce_last(s, s, arena);
-    } else {
+    if (!ovl_schedule_has(s, OVL_ACT_REDUCE_GRAD, OVL_ACT_REDUCE_GRAD)) {
         ovl_schedule_reduce_grad(s, s, arena);
     }
 }

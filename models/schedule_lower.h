@@ -32,10 +32,6 @@ void ovl_schedule_unshard(const ovl_schedule *in, uint32_t active, ovl_schedule 
 /* REDUCE_GRAD after the last B or W of each stage. Blanks are dropped. */
 void ovl_schedule_reduce_grad(const ovl_schedule *in, ovl_schedule *out, ovl_arena *arena);
 
-/* REDUCE_GRAD of all stages at the end, in the order of the model: ranks that hold the same stages
- * of two copies of it are through with them in different orders. Blanks are dropped. */
-void ovl_schedule_reduce_last(const ovl_schedule *in, ovl_schedule *out, ovl_arena *arena);
-
 /* I directly followed by its W becomes B. Blanks are dropped. */
 void ovl_schedule_merge(const ovl_schedule *in, ovl_schedule *out, ovl_arena *arena);
 

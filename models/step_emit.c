@@ -2,7 +2,7 @@
 
 const char *ovl_step_name(ovl_step *s, const char *what, const char *of)
 {
-    return s->microbatches > 1
+    return s->microbatches > 1 && s->microbatch != OVL_NONE
                ? ovl_arena_printf(&s->scratch, "%s %s mb %" PRIu32, what, of, s->microbatch)
                : ovl_arena_printf(&s->scratch, "%s %s", what, of);
 }
@@ -104,7 +104,7 @@ void ovl_step_produces(ovl_step *s, ovl_id buffer, uint32_t u, bool first)
                                  .gradient = ovl_name(s->b, s->units[u].name),
                                  .microbatch = s->microbatch,
                                  .apart = apart(s, u),
-                                 .scale = 1.0 / s->microbatches});
+                                 .scale = 1.0 / s->averaged});
 }
 
 void ovl_step_consumes(ovl_step *s, ovl_id buffer, uint32_t u)

@@ -50,6 +50,8 @@ static bool add_experts(ovl_step *s, const ovl_layer *layer, uint64_t *sum)
                             .forward = {.id = OVL_NONE},
                             .backward = {.id = OVL_NONE},
                             .recompute = {.id = OVL_NONE},
+                            .input = {.id = OVL_NONE},
+                            .weight = {.id = OVL_NONE},
                             .elements = elements,
                             .n_tensors = 1,
                             .dtype = (ovl_dtype)layer->dtype,
@@ -63,6 +65,8 @@ static bool add_layer(ovl_step *s, const ovl_layer *layer, uint64_t *sum)
                           .layer = layer,
                           .forward = ovl_layer_forward(s->l, layer),
                           .backward = ovl_layer_backward(s->l, layer),
+                          .input = ovl_layer_part(s->l, layer, false),
+                          .weight = ovl_layer_part(s->l, layer, true),
                           .dtype = (ovl_dtype)layer->dtype,
                           .activation = layer->activations};
     unit.recompute = ovl_layer_recompute(s->l, layer, unit.forward);
@@ -112,7 +116,7 @@ bool ovl_step_units(ovl_step *s)
             return false;
         }
     }
-    s->microbatches = (uint32_t)OVL_MAX(s->workload->microbatches, 1);
+    s->microbatches = s->averaged = (uint32_t)OVL_MAX(s->workload->microbatches, 1);
     say_activations(s);
     return s->l->errs->errors == errors;
 }
