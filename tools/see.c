@@ -195,39 +195,6 @@ static void on_device(void *context, const ovl_read_device *record)
     ovl_vec_push(&s->op_keys, key);
 }
 
-static bool contains(ovl_slice text, const char *part)
-{
-    size_t n = strlen(part);
-    for (size_t i = 0; i + n <= text.length; i++) {
-        if (text.text[i] == *part && memcmp(text.text + i, part, n) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static ovl_call call_of(ovl_slice name)
-{
-    static const struct {
-        const char *part;
-        ovl_call is;
-    } table[] = {
-        {"EventRecord", OVL_CALL_RECORD},
-        {"StreamWaitEvent", OVL_CALL_WAIT},
-        {"StreamSynchronize", OVL_CALL_SYNC_STREAM},
-        {"EventSynchronize", OVL_CALL_SYNC_EVENT},
-        {"DeviceSynchronize", OVL_CALL_SYNC_DEVICE},
-        {"CtxSynchronize", OVL_CALL_SYNC_DEVICE},
-        {"Free", OVL_CALL_MAY_SYNC},
-    };
-    for (size_t i = 0; i < OVL_COUNT(table); i++) {
-        if (contains(name, table[i].part)) {
-            return table[i].is;
-        }
-    }
-    return OVL_CALL_LAUNCH;
-}
-
 static void add_range(seer *s, const ovl_read_range *record, int64_t number)
 {
     ovl_seen_range range = {.start = record->start,
@@ -258,7 +225,7 @@ static void on_host(void *context, const ovl_read_host *record)
         return;
     }
     ovl_seen_call call = {record->start,  record->end, record->process,
-                          record->thread, OVL_NONE,    (uint8_t)call_of(record->name)};
+                          record->thread, OVL_NONE,    (uint8_t)ovl_see_call(record->name)};
     if ((call.kind == OVL_CALL_LAUNCH && !record->has_key) || !has_room(s)) {
         return;
     }
