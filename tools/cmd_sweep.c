@@ -60,11 +60,6 @@ static bool check_options(job *j)
             good = false;
         }
     }
-    if (ovl_args_has(j->args, "json") && ovl_args_has(j->args, "csv")) {
-        ovl_error(&j->work.errs, OVL_E_USAGE, (ovl_mark){0},
-                  "--json and --csv: a sweep is written in one form; leave one out");
-        good = false;
-    }
     if (j->link.size > 1 && j->sharded) {
         ovl_error(&j->work.errs, OVL_E_USAGE, (ovl_mark){0},
                   "the processes of mpirun share the points already: leave out --shard");
@@ -193,6 +188,7 @@ static bool prepare(job *j)
     } else {
         good = false;
     }
+    good = good && ovl_sweep_check(&j->sweep, &j->work.arena, &j->work.errs);
     if (good) {
         ovl_sweep_begin(&j->sweep, &j->work.arena);
         good = open_store(j);

@@ -24,6 +24,9 @@
  * Times are compared in units of the sixth digit of the longest step, or microbatch: what a table
  * does not show does not decide.
  *
+ * Where constraints keep every point out, the closest is the one whose largest miss, in parts of
+ * the constraint, is the smallest.
+ *
  * An axis has no effect if, all else equal, its values give the same figures, all of them.
  */
 #ifndef OVL_TOOLS_SWEEP_H
@@ -32,6 +35,7 @@
 #include "models/axes.h"
 #include "tools/json.h"
 #include "tools/metrics.h"
+#include "tools/scale.h"
 
 typedef enum ovl_point_state {
     OVL_POINT_OPEN, /* not simulated */
@@ -51,6 +55,7 @@ typedef struct ovl_point {
 
 /* From one value of an ordered axis to the next, all else equal. */
 typedef struct ovl_sweep_step {
+    uint32_t axis;
     uint32_t from, to; /* points, both done */
     ovl_time gain;     /* step, or per_microbatch if that is the objective, of `from` minus `to` */
     bool has_price;
@@ -83,9 +88,9 @@ typedef struct ovl_sweep {
     int64_t least_work, most_work; /* microbatches of points; 0: not known */
     ovl_time quantum;              /* in which times are compared */
     uint32_t best;                 /* OVL_NONE: none */
-    bool models;                   /* points differ in their interference model */
-    uint32_t ordered;              /* axis of `steps`, or OVL_NONE */
-    ovl_sweep_step *steps;
+    uint32_t closest;      /* no point satisfies every constraint: misses them least; OVL_NONE */
+    bool models;           /* points differ in their interference model */
+    ovl_sweep_step *steps; /* of every ordered axis, one after the other */
     uint32_t n_steps;
     const bool *idle_axis; /* [axes.n_axes] it has no effect */
 } ovl_sweep;
@@ -110,6 +115,16 @@ uint32_t ovl_sweep_run(ovl_sweep *sweep, const ovl_sweep_how *how, ovl_arena *ar
 /* Of what memory runs may take, the share of each of so many threads (0: all cores). */
 uint64_t ovl_sweep_memory(uint32_t threads);
 
+/* Reads point i without simulating it; false and errors. The scenario is gone again. */
+bool ovl_sweep_decode(const ovl_sweep *sweep, uint32_t i, ovl_arena *arena, ovl_errs *errs);
+
+/* Whether any point can be read. If the same is wrong with all of them (a key there is not), false
+ * and these errors, once. */
+bool ovl_sweep_check(const ovl_sweep *sweep, ovl_arena *arena, ovl_errs *errs);
+
+/* Adds the errors of one list to another. Words of a command line have no lines. */
+void ovl_sweep_say(const ovl_errs *from, ovl_errs *to);
+
 /* One point alone, on this thread. `arena` gets the text of an error. */
 void ovl_sweep_point(const ovl_sweep *sweep, uint32_t i, ovl_point *point, ovl_arena *arena);
 
@@ -130,10 +145,18 @@ bool ovl_point_sound(const ovl_point *point); /* done, and without hazards */
 /* A time in these units, rounded. */
 int64_t ovl_sweep_units(const ovl_sweep *sweep, ovl_time t);
 
-/* 0; or the lowest status of the failed points; or 1 if points have hazards. */
+/* How far a figure is from a constraint it does not satisfy: above 0, or 0 where "less" is equal.
+ */
+int64_t ovl_where_miss(const ovl_where *where, const ovl_figures *figures);
+
+/* 0; or the lowest status of the failed points; or 1 if points have hazards, or constraints keep
+ * every point out. */
 int ovl_sweep_status(const ovl_sweep *sweep);
 
 void ovl_sweep_text(ovl_out *out, const ovl_sweep *sweep);
+/* What each step of each ordered axis buys, part of the text: all steps of an axis, or, with `few`
+ * or where there are many, those that leave the other axes as they are at the best point. */
+void ovl_sweep_steps_text(ovl_out *out, const ovl_sweep *sweep, const ovl_scale *scale, bool few);
 /* Of pipelines: idle time of all ranks by reason, part of the text. */
 void ovl_sweep_idle_text(ovl_out *out, const ovl_sweep *sweep);
 void ovl_sweep_json(ovl_out *out, const ovl_sweep *sweep); /* schema overlapsim.sweep/1 */

@@ -79,5 +79,6 @@ $ ovl check tests/cli/no_plan.yaml --set overlap.fsdp.reshard_after_forward=3
 --set overlap.fsdp.reshard_after_forward: error: reshard_after_forward is 3, which does not divide the 8 ranks of group "dp"
 ? 2
 $ ovl sweep tests/cli/no_plan.yaml --over overlap.fsdp.prefetch.backward=1,-1 --json --csv
-error: --json and --csv: a sweep is written in one form; leave one out
+error: --csv has no effect beside --json: leave one of them out
+try: ovl sweep --help
 ? 2

@@ -9,7 +9,8 @@ $ ovl export --schedule csv --lowered --no-merge tests/cli/schedules.yaml:zb1p |
 2RECV_B0,2I0,2SEND_B0,2W0,2RECV_B1,0F2,0SEND_F2,2I1,2SEND_B1
 3SEND_B0,1RECV_B0,3F1,3I1,3SEND_B1,1RECV_F2,3W0,1RECV_B1,1F2
 $ ovl export --schedule csv --no-merge tests/cli/schedules.yaml:zb1p
-error: --no-merge leaves out a pass of --lowered, which is not there
+error: --no-merge has no effect without --lowered
+try: ovl export --help
 ? 2
 $ ovl import tests/cli/schedule.csv -o "$T/s.yaml" && ovl export --schedule csv --lowered --no-merge "$T/s.yaml"
 0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1
