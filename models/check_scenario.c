@@ -219,17 +219,13 @@ static void check_fsdp(const ovl_scenario *s, ovl_errs *errs)
     if (!s->fsdp.given && !s->zero.given) {
         return;
     }
-    const char *other = s->fsdp.given && s->zero.given       ? "overlap.zero"
-                        : s->ddp.given                       ? "overlap.ddp"
-                        : s->zero.given && s->pipeline.given ? "overlap.pipeline"
+    const char *other = s->fsdp.given && s->zero.given ? "overlap.zero"
+                        : s->ddp.given                 ? "overlap.ddp"
                         : s->pipeline.given && s->pipeline.data.given
                             ? "overlap.pipeline.data_parallel"
                             : NULL;
     if (other) {
-        ovl_error(errs, OVL_E_INPUT, mark, "%s does not go together with %s%s", own, other,
-                  s->zero.given && s->pipeline.given
-                      ? "; overlap.fsdp does, and data_parallel: {sharded: true}"
-                      : "");
+        ovl_error(errs, OVL_E_INPUT, mark, "%s does not go together with %s", own, other);
     }
     if (workload->layers.count == 0) {
         ovl_error(errs, OVL_E_INPUT, mark, "%s arranges layers, not %s", own,

@@ -46,6 +46,8 @@ typedef enum ovl_note_kind {
     OVL_NOTE_COMM_SMS,     /* ... that holds no SMs */
     OVL_NOTE_COMM_BYTES,   /* ... of unknown bytes */
     OVL_NOTE_EXTRAPOLATED, /* tables left behind */
+    OVL_NOTE_SIZES,        /* measured costs at sizes that were not measured */
+    OVL_NOTE_RANKS,        /* ... for other numbers of ranks */
     OVL_NOTE_KIND_COUNT,
 } ovl_note_kind;
 
@@ -125,6 +127,10 @@ void ovl_plan_groups(ovl_lowering *l, const char *alias);
  * name is for reports and costs. Each call makes another. */
 const ovl_group *ovl_plan_subgroup(ovl_lowering *l, const ovl_group *group, uint32_t size,
                                    const char *name);
+
+/* A group of its own, for the same costs, whose communicators are those of `group` two by two: that
+ * of each rank with that of its partner, whose members are the partners of its members. */
+const ovl_group *ovl_plan_paired(ovl_lowering *l, const ovl_group *group, const uint32_t *partner);
 
 /* Checks that every rank is in a communicator of the group, all of one size; gives that size, 0 and
  * an error if not. `why` says what the group does: "shards the parameters". */

@@ -54,7 +54,7 @@ static bool is_root(const fsdp1 *e, const fsdp1_group *g)
 
 static bool last_microbatch(const fsdp1 *e)
 {
-    return e->s->microbatch + 1 == e->s->microbatches;
+    return e->s->pass.last;
 }
 
 static bool syncs(const fsdp1 *e)

@@ -2,7 +2,7 @@
 
 static const char *pass_word(const ovl_fsdp2 *e, const char *forward, const char *backward)
 {
-    return e->backward ? backward : forward;
+    return ovl_fsdp2_backward(e) ? backward : forward;
 }
 
 /* The gathers' streams wait for an operation of the compute stream: only the latest matters. */
@@ -20,7 +20,7 @@ static ovl_id source_of(const ovl_fsdp2_group *g)
 static bool no_overlap(const ovl_fsdp2 *e)
 {
     const ovl_fsdp_prefetch *prefetch = &e->p->fsdp->prefetch;
-    return (e->backward ? prefetch->backward : prefetch->forward) == 0;
+    return (ovl_fsdp2_backward(e) ? prefetch->backward : prefetch->forward) == 0;
 }
 
 /* Shards are copied, and cast where they are kept in another type, into the rank's place in the
@@ -73,7 +73,7 @@ static void add_gather(ovl_fsdp2 *e, ovl_fsdp2_group *g, uint32_t copied)
 
 void ovl_fsdp2_unshard(ovl_fsdp2 *e, ovl_fsdp2_group *g)
 {
-    if (g->op != OVL_NONE || g->whole != OVL_NONE || (e->backward && g->g->skip)) {
+    if (g->op != OVL_NONE || g->whole != OVL_NONE || (ovl_fsdp2_backward(e) && g->g->skip)) {
         return;
     }
     copy_in(e, g);
@@ -112,12 +112,12 @@ void ovl_fsdp2_wait(ovl_fsdp2 *e, ovl_fsdp2_group *g)
     if (g->op == OVL_NONE) {
         return;
     }
-    if (!e->backward) {
+    if (!ovl_fsdp2_backward(e)) {
         ovl_fsdp2_free_deferred(e);
     }
     uint32_t copied = copy_out(e, g);
     ovl_step_release(e->s, &g->cast);
-    if (e->backward) {
+    if (ovl_fsdp2_backward(e)) {
         gate(e, copied);
         ovl_step_release(e->s, &g->output);
         ovl_step_release(e->s, &g->near);
@@ -166,7 +166,7 @@ void ovl_fsdp2_prefetch(ovl_fsdp2 *e, const ovl_fsdp2_group *g, int64_t depth)
 {
     int64_t n = e->p->n_groups - (e->p->root != OVL_NONE), at = g - e->groups;
     for (int64_t i = 1; i <= depth; i++) {
-        int64_t target = e->backward ? at - i : at + i;
+        int64_t target = ovl_fsdp2_backward(e) ? at - i : at + i;
         if (target < 0 || target >= n || !in_pass(e, target)) {
             return;
         }

@@ -2,7 +2,7 @@
 
 bool ovl_fsdp2_now(const ovl_fsdp2 *e, int when)
 {
-    return when == OVL_FSDP_EVERY || e->s->microbatch + 1 == e->s->microbatches;
+    return when == OVL_FSDP_EVERY || e->s->pass.last;
 }
 
 static const ovl_fsdp_accumulate *controls(const ovl_fsdp2 *e)
@@ -229,7 +229,7 @@ static uint32_t finish_reduction(ovl_fsdp2 *e, ovl_fsdp2_group *g, uint32_t scat
 
 /* --- The whole --- */
 
-static void reshard(ovl_fsdp2 *e, ovl_fsdp2_group *g)
+void ovl_fsdp2_reshard_backward(ovl_fsdp2 *e, ovl_fsdp2_group *g)
 {
     if (controls(e)->reshard_after_backward || ovl_fsdp2_now(e, OVL_FSDP_LAST)) {
         ovl_step_release(e->s, &g->whole);
@@ -239,14 +239,14 @@ static void reshard(ovl_fsdp2 *e, ovl_fsdp2_group *g)
 void ovl_fsdp2_post_backward(ovl_fsdp2 *e, ovl_fsdp2_group *g)
 {
     if (!ovl_fsdp2_now(e, controls(e)->gradient_sync)) {
-        reshard(e, g);
+        ovl_fsdp2_reshard_backward(e, g);
         accumulate_whole(e, g);
         return;
     }
     if (g->gathered_gradient != OVL_NONE) {
         accumulate_whole(e, g);
     }
-    reshard(e, g);
+    ovl_fsdp2_reshard_backward(e, g);
     ovl_id input = copy_in(e, g), output;
     uint32_t scatter = reduce_scatter(e, g, input, &output);
     ovl_vec_push(&e->reduces, (ovl_fsdp2_reduce){input, scatter});

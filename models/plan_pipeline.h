@@ -10,8 +10,10 @@
  *     plan_pipeline_emit.c    one code for each place in the pipeline (plan_pipeline_code.h)
  *     plan_pipeline_pass.c    stages whose layers are more than one kernel: passes of a step
  *     plan_pipeline_data.c    what data parallelism adds to each stage
- *     plan_pipeline_fsdp.c    the same by overlap.fsdp: units of a stage are sharded one by one
- *     plan_pipeline_ddp.c     the same by overlap.ddp: buckets of the units of a stage
+ *     plan_pipeline_copies.c  who has gradients in common, also where there are two copies of the
+ * model plan_pipeline_fsdp.c    the same by overlap.fsdp and overlap.zero: units of a stage are
+ * sharded one by one plan_pipeline_ddp.c     the same by overlap.ddp: buckets of the units of a
+ * stage
  *
  * A *cell* is a stage and a microbatch: number stage * microbatches + microbatch. With two chains
  * (DualPipe) stage P + s is a copy of stage s.
@@ -84,7 +86,7 @@ typedef struct ovl_pipe_plan {
     uint32_t n_stages;
     ovl_step step;        /* of the layers of all stages, if each is run by itself */
     uint32_t *first_unit; /* [n_stages + 1] of the step; NULL: an action is one kernel */
-    ovl_fsdp_plan shards; /* with overlap.fsdp: who shards with whom */
+    ovl_fsdp_plan shards; /* with overlap.fsdp and overlap.zero: who shards with whom */
     uint32_t microbatches;
     ovl_schedule listed;     /* a list of actions as it was read, for the places of its actions */
     ovl_schedule schedule;   /* with sends and receives, once they are placed */
@@ -103,8 +105,8 @@ void ovl_pipe_stages(ovl_pipe_plan *p, uint32_t per_rank);
  * recomputation runs again. */
 bool ovl_pipe_complete(ovl_pipe_plan *p);
 
-/* Whether a strategy of its own sees the layers of a stage one by one: overlap.fsdp, overlap.ddp.
- */
+/* Whether a strategy of its own sees the layers of a stage one by one: overlap.fsdp,
+ * overlap.zero, overlap.ddp. */
 bool ovl_pipe_apart(const ovl_pipe_plan *p);
 
 /* The stage behind a stage of the schedule. */

@@ -4,6 +4,7 @@
  *     plan_pipeline_emit.c    kernels, sends and receives, activations
  *     plan_pipeline_pass.c    actions as passes of a step
  *     plan_pipeline_data.c    what data parallelism adds to each stage
+ *     plan_pipeline_copies.c  who has gradients in common
  *
  * Example, stage 1 with sharded parameters and 2 microbatches:
  *
@@ -41,6 +42,7 @@ typedef struct ovl_pipe_state {
     uint32_t copies;
     uint32_t used_by;       /* the last kernel that read the parameters, or OVL_NONE */
     uint32_t left;          /* backwards that still add to the gradients */
+    uint32_t passes;        /* ... of which so many are not written yet, as passes */
     ovl_pipe_portion *part; /* [parts] */
 } ovl_pipe_state;
 
@@ -113,9 +115,6 @@ void ovl_pipe_turns(ovl_pipe_code *e, const ovl_action *a);
 bool ovl_pipe_fsdp_plan(ovl_pipe_plan *p);
 bool ovl_pipe_ddp_plan(ovl_pipe_plan *p);
 
-/* Why a strategy cannot see the layers of this schedule one by one; NULL: it can. */
-const char *ovl_pipe_apart_why_not(const ovl_pipe_plan *p);
-
 /* Makes the step of a place, whose units are those of its stages. */
 void ovl_pipe_fsdp_open(ovl_pipe_code *e);
 void ovl_pipe_ddp_open(ovl_pipe_code *e);
@@ -126,10 +125,22 @@ void ovl_pipe_own_step(ovl_pipe_code *e);
 /* The optimizer, and the end of that step. */
 void ovl_pipe_own_close(ovl_pipe_code *e);
 
-/* --- plan_pipeline_data.c --- */
+/* --- plan_pipeline_copies.c --- */
 
-/* Whether all ranks of the data group have the same stages; else an error. */
-bool ovl_pipe_data_places(ovl_pipe_plan *p, ovl_mark mark);
+/* Who has the gradients of a rank, of those who are in its communicator of `group`: with two copies
+ * of the model also those who hold the other. NULL and an error if some have different stages. */
+const ovl_group *ovl_pipe_data_group(ovl_pipe_plan *p, const ovl_group *group, ovl_mark mark);
+
+/* Whether all ranks of each communicator of a group have the same stages; else an error. */
+bool ovl_pipe_data_places(ovl_pipe_plan *p, const ovl_group *group, ovl_mark mark);
+
+/* Microbatches that a gradient of one copy is the mean of. */
+uint32_t ovl_pipe_averaged(const ovl_pipe_plan *p);
+
+/* Whether a place holds a stage of the model, or a copy of it. */
+bool ovl_pipe_holds(const ovl_pipe_plan *p, uint32_t stage, uint32_t place);
+
+/* --- plan_pipeline_data.c --- */
 
 /* Who reduces with whom; false after an error. Adds UNSHARD, RESHARD and REDUCE_GRAD to the
  * schedule where it has none. */

@@ -8,57 +8,11 @@ static const ovl_pipe_data *data_of(const ovl_pipe_plan *p)
 
 /* --- Who, and when --- */
 
-/* The place of each rank in its pipeline. */
-static uint32_t *find_places(const ovl_pipe_plan *p, ovl_arena *arena)
-{
-    uint32_t *place = OVL_NEW_ARRAY(arena, uint32_t, p->l->n_ranks);
-    for (uint32_t rank = 0; rank < p->l->n_ranks; rank++) {
-        const uint32_t *members = ovl_pipe_members(p, rank);
-        for (uint32_t k = 0; k < p->p; k++) {
-            place[members[k]] = k;
-        }
-    }
-    return place;
-}
-
-/* All ranks of a group have the same stages. */
-bool ovl_pipe_data_places(ovl_pipe_plan *p, ovl_mark mark)
-{
-    ovl_lowering *l = p->l;
-    const uint32_t *place = find_places(p, &p->scratch);
-    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
-        ovl_id id = p->data_group->comm_of[rank];
-        if (id == OVL_NONE) {
-            ovl_error(l->errs, OVL_E_INPUT, mark,
-                      "rank %" PRIu32 " is in no communicator of group \"%s\"", rank,
-                      p->data_group->name);
-            return false;
-        }
-        const ovl_comm *comm = &l->b->comms.data[id];
-        for (uint32_t k = 0; k < comm->n_members; k++) {
-            uint32_t other = l->b->members.data[comm->first_member + k];
-            if (place[other] != place[rank]) {
-                ovl_error(l->errs, OVL_E_INPUT, mark,
-                          "ranks %" PRIu32 " and %" PRIu32 " of group \"%s\" have different stages "
-                          "of the pipeline: they have no gradients in common",
-                          rank, other, p->data_group->name);
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
 bool ovl_pipe_data_plan(ovl_pipe_plan *p)
 {
     ovl_schedule *s = &p->schedule;
     if (!data_of(p)->given) {
         return true;
-    }
-    if (s->n_chains > 1) {
-        ovl_error(p->l->errs, OVL_E_INPUT, data_of(p)->mark,
-                  "data parallelism of schedules with two copies of the model is not modelled");
-        return false;
     }
     if (p->first_unit && data_of(p)->buckets > 1) {
         ovl_error(
@@ -67,8 +21,9 @@ bool ovl_pipe_data_plan(ovl_pipe_plan *p)
             "of their own: take overlap.ddp or overlap.fsdp, which reduce while they run");
         return false;
     }
-    p->data_group = ovl_plan_group(p->l, data_of(p)->group, data_of(p)->mark);
-    if (!p->data_group || !ovl_pipe_data_places(p, data_of(p)->mark)) {
+    const ovl_group *group = ovl_plan_group(p->l, data_of(p)->group, data_of(p)->mark);
+    p->data_group = group ? ovl_pipe_data_group(p, group, data_of(p)->mark) : NULL;
+    if (!p->data_group) {
         return false;
     }
     ovl_schedule_add_data(s, &data_of(p)->shards, &p->scratch);
@@ -143,6 +98,7 @@ static void clear_stages(ovl_pipe_code *e)
         e->stages[k] = (ovl_pipe_state){.params = OVL_NONE,
                                         .used_by = OVL_NONE,
                                         .left = s->n_microbatches / s->n_chains,
+                                        .passes = s->n_microbatches / s->n_chains,
                                         .part = part};
     }
 }
@@ -320,9 +276,10 @@ uint32_t ovl_pipe_data_parts(const ovl_pipe_code *e, const ovl_action *a)
     return reduced ? e->parts : 1;
 }
 
+/* Copies of a stage have one gradient. */
 static ovl_id gradient_name(ovl_pipe_code *e, uint32_t stage, uint32_t part)
 {
-    return ovl_name(e->b, part_text(e, "stage", stage, part));
+    return ovl_name(e->b, part_text(e, "stage", stage % e->p->n_stages, part));
 }
 
 static void produce(ovl_pipe_code *e, const ovl_action *a, uint32_t local, uint32_t i)
@@ -337,7 +294,7 @@ static void produce(ovl_pipe_code *e, const ovl_action *a, uint32_t local, uint3
                                  .gradient = gradient_name(e, a->stage, i),
                                  .microbatch = a->microbatch,
                                  .apart = apart(e),
-                                 .scale = 1.0 / e->p->microbatches});
+                                 .scale = 1.0 / ovl_pipe_averaged(e->p)});
     part->produced_by = local;
 }
 

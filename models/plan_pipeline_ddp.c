@@ -1,6 +1,7 @@
 /*
  * plan_pipeline_ddp.c - overlap.ddp in a pipeline: each stage is a model of its own, whose
- * gradients are reduced in buckets during the backward of the last microbatch (no_sync before).
+ * gradients are reduced in buckets during its last backward (no_sync before), or, where backwards
+ * are split, its last gradients of weights.
  *
  * Buckets are those of the stage's layers in backward order, by PyTorch's or Megatron's rule.
  * Gradients are views of them.
@@ -40,10 +41,6 @@ static const ovl_ddp *ddp_of(const ovl_pipe_plan *p)
 static const char *why_not(const ovl_pipe_plan *p)
 {
     const ovl_ddp *ddp = ddp_of(p);
-    const char *why = ovl_pipe_apart_why_not(p);
-    if (why) {
-        return why;
-    }
     if (ddp->distributed_optimizer) {
         return "has no distributed_optimizer: that is overlap.pipeline.data_parallel with sharded: "
                "true";
@@ -51,7 +48,7 @@ static const char *why_not(const ovl_pipe_plan *p)
     if (ddp->buckets_node || ddp->order.count) {
         return "makes its buckets by size, not from lists";
     }
-    return ddp->no_sync ? NULL : "reduces in the last microbatch: no_sync";
+    return ddp->no_sync ? NULL : "reduces once a step, with the last backward of a stage: no_sync";
 }
 
 bool ovl_pipe_ddp_plan(ovl_pipe_plan *p)
@@ -67,8 +64,9 @@ bool ovl_pipe_ddp_plan(ovl_pipe_plan *p)
     }
     ovl_plan_say(p->l, "In a pipeline gradients are views of their buckets: copies into and out of "
                        "them take neither time nor memory.");
-    p->data_group = ovl_plan_group(p->l, ddp->group, ddp->mark);
-    return p->data_group && ovl_pipe_data_places(p, ddp->mark);
+    const ovl_group *group = ovl_plan_group(p->l, ddp->group, ddp->mark);
+    p->data_group = group ? ovl_pipe_data_group(p, group, ddp->mark) : NULL;
+    return p->data_group != NULL;
 }
 
 /* --- Buckets --- */
@@ -179,7 +177,9 @@ static void in_forward(ovl_step *s, uint32_t u)
 static void in_backward(ovl_step *s, uint32_t u)
 {
     place *d = s->own;
-    ovl_step_reads(s, d->parameter[u]);
+    if (s->pass.kind != OVL_PASS_WEIGHT) {
+        ovl_step_reads(s, d->parameter[u]);
+    }
     if (d->bucket_of[u] == OVL_NONE) {
         return;
     }
@@ -212,7 +212,7 @@ static void reduce(ovl_step *s, bucket *b, const char *name)
 static void after_backward(ovl_step *s, uint32_t u)
 {
     place *d = s->own;
-    if (d->bucket_of[u] == OVL_NONE || s->microbatch + 1 != s->microbatches) {
+    if (d->bucket_of[u] == OVL_NONE || !s->pass.last) {
         return;
     }
     bucket *b = &d->buckets.data[d->bucket_of[u]];
@@ -245,6 +245,7 @@ static void close(ovl_step *s)
 static const ovl_strategy strategy = {.open = open,
                                       .in_forward = in_forward,
                                       .in_backward = in_backward,
+                                      .in_input = in_forward,
                                       .after_backward = after_backward,
                                       .in_optimizer = in_optimizer,
                                       .close = close};

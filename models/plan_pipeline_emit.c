@@ -330,7 +330,7 @@ static void add_compute(writer *e, const ovl_action *a, uint32_t n)
 /* Layers one by one, those of a pair in turns; or a kernel. Gives how many actions that were. */
 static uint32_t add_work(writer *e, const ovl_action *a, uint32_t n)
 {
-    bool turns = n == 2 && e->step && !ovl_pipe_apart(e->p) && e->p->pipe->pairs == OVL_PIPE_TURNS;
+    bool turns = n == 2 && e->step && e->p->pipe->pairs == OVL_PIPE_TURNS;
     if (turns) {
         ovl_pipe_turns(e, a);
         return n;

@@ -270,8 +270,8 @@ static bool share_layers(ovl_pipe_plan *p, const layers *list, uint32_t *counts)
     if (sum != n || split->count != p->n_stages) {
         ovl_error(p->l->errs, OVL_E_INPUT, split->mark[0],
                   "layers_per_stage shares %" PRId64 " layers among %" PRIu32
-                  " stages; there are %" PRIu32 " layers and %" PRIu32 " stages",
-                  sum, split->count, n, p->n_stages);
+                  " stage%s; there are %" PRIu32 " layers and %" PRIu32 " stages",
+                  sum, split->count, split->count == 1 ? "" : "s", n, p->n_stages);
         return false;
     }
     return true;
@@ -279,7 +279,8 @@ static bool share_layers(ovl_pipe_plan *p, const layers *list, uint32_t *counts)
 
 bool ovl_pipe_apart(const ovl_pipe_plan *p)
 {
-    return p->l->scenario->fsdp.given || p->l->scenario->ddp.given;
+    const ovl_scenario *s = p->l->scenario;
+    return s->fsdp.given || s->zero.given || s->ddp.given;
 }
 
 /* Layers that are more than one kernel are run one by one, as those of a step. */

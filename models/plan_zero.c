@@ -93,7 +93,7 @@ static void in_forward(ovl_step *s, uint32_t u)
 static void before_backward(ovl_step *s, uint32_t u)
 {
     ovl_zero_group *g = ovl_zero_group_of(ovl_zero_state(s), u);
-    if (g) {
+    if (g && s->pass.kind != OVL_PASS_INPUT) {
         ovl_zero_allocate_gradient(ovl_zero_state(s), g);
     }
 }
@@ -101,16 +101,18 @@ static void before_backward(ovl_step *s, uint32_t u)
 static void in_backward(ovl_step *s, uint32_t u)
 {
     ovl_zero_group *g = ovl_zero_group_of(ovl_zero_state(s), u);
-    if (g) {
+    if (g && s->pass.kind != OVL_PASS_WEIGHT) {
         ovl_step_reads(s, g->whole);
+    }
+    if (g) {
         ovl_zero_produce(ovl_zero_state(s), g, u);
     }
 }
 
-/* Stage 1 reduces when the last microbatch is through, stage 2 in each. */
+/* Stage 1 reduces when the last microbatch is through, stage 2 in each; pipelines at the end. */
 static bool reduces(const ovl_zero_code *e)
 {
-    return e->zero->stage > 1 || e->s->microbatch + 1 == e->s->microbatches;
+    return e->zero->stage > 1 || (e->s->pass.last && !e->s->staged);
 }
 
 static void after_backward(ovl_step *s, uint32_t u)
@@ -129,6 +131,22 @@ static void end_backward(ovl_step *s, const ovl_pass *pass)
     ovl_zero_flush(e);
     ovl_zero_wait(e);
     e->n_buckets = 0;
+}
+
+/* DeepSpeed's pipelines reduce all gradients of their stages behind the last action, in order of
+ * registration, whatever overlap_comm says (PipelineEngine._exec_reduce_grads). */
+static void end_accumulation(ovl_step *s)
+{
+    ovl_zero_code *e = ovl_zero_state(s);
+    if (!s->staged) {
+        return;
+    }
+    s->microbatch = OVL_NONE; /* they are sums over all */
+    for (uint32_t i = 0; i < e->p->n_groups; i++) {
+        ovl_zero_add_to_bucket(e, &e->groups[i]);
+    }
+    ovl_zero_flush(e);
+    ovl_zero_wait(e);
 }
 
 static void in_optimizer(ovl_step *s)
@@ -169,6 +187,7 @@ static void next_step(ovl_step *s)
     uint32_t first = 0, number = 0, last = OVL_NONE;
     uint64_t elements = 0;
     for (uint32_t i = 0; i < e->p->n_groups; i++) {
+        e->groups[i].has_gradient = false;
         elements += e->groups[i].g->elements;
         if (elements >= (uint64_t)e->zero->allgather_bucket_size || i + 1 == e->p->n_groups) {
             last = gather(e, first, i + 1, number++);
@@ -190,8 +209,10 @@ const ovl_strategy ovl_zero_strategy = {
     .in_forward = in_forward,
     .before_backward = before_backward,
     .in_backward = in_backward,
+    .in_input = in_forward,
     .after_backward = after_backward,
     .end_backward = end_backward,
+    .end_accumulation = end_accumulation,
     .in_optimizer = in_optimizer,
     .next_step = next_step,
     .close = close,
@@ -199,14 +220,19 @@ const ovl_strategy ovl_zero_strategy = {
 
 /* --- The plan --- */
 
-/* What overlap.fsdp would say of it: one group that shards, everything in the layers' type. */
-void ovl_plan_zero(ovl_lowering *l)
+ovl_fsdp ovl_zero_as_fsdp(const ovl_zero *zero)
 {
-    const ovl_zero *zero = &l->scenario->zero;
     ovl_fsdp as_fsdp = {0};
     ovl_fsdp_table.defaults(&as_fsdp);
     as_fsdp.given = true;
     as_fsdp.mark = as_fsdp.shard_mark = as_fsdp.replicate_mark = zero->mark;
     as_fsdp.shard = zero->group;
+    return as_fsdp;
+}
+
+void ovl_plan_zero(ovl_lowering *l)
+{
+    const ovl_zero *zero = &l->scenario->zero;
+    ovl_fsdp as_fsdp = ovl_zero_as_fsdp(zero);
     ovl_shard_plan(l, &as_fsdp, zero->stage == 3 ? &ovl_zero3_strategy : &ovl_zero_strategy, zero);
 }

@@ -20,7 +20,8 @@ void ovl_zero_allocate_gradient(ovl_zero_code *e, ovl_zero_group *g)
 void ovl_zero_produce(ovl_zero_code *e, ovl_zero_group *g, uint32_t u)
 {
     ovl_step *s = e->s;
-    bool adds = e->zero->stage == 1 && s->microbatch > 0;
+    bool adds = e->zero->stage == 1 && g->has_gradient;
+    g->has_gradient = true;
     if (adds) {
         ovl_step_reads(s, g->gradient);
     }

@@ -93,6 +93,9 @@ void ovl_shard_groups(ovl_fsdp_plan *p);
 void ovl_shard_at(ovl_fsdp_plan *p, uint32_t rank);
 bool ovl_shard_alike(ovl_fsdp_plan *p, uint32_t a, uint32_t b);
 
+/* What overlap.fsdp would say of ZeRO: one group that shards, everything in the layers' type. */
+ovl_fsdp ovl_zero_as_fsdp(const ovl_zero *zero);
+
 /* A step of workload.layers with a strategy that shards as `fsdp` says. */
 void ovl_shard_plan(ovl_lowering *l, const ovl_fsdp *fsdp, const ovl_strategy *strategy,
                     const void *options);

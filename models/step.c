@@ -151,7 +151,7 @@ static void open_backward(ovl_step *s, uint32_t u, bool input, unit_pass *p)
                      u,
                      input ? "backward_input" : "backward",
                      input ? OVL_INNER_BACKWARD_INPUT : OVL_INNER_BACKWARD,
-                     unit->backward,
+                     input ? unit->input : unit->backward,
                      unit->layer->backward_host,
                      ovl_step_in_backward,
                      input ? s->strategy->in_input : s->strategy->in_backward};
@@ -161,11 +161,15 @@ static void open_backward(ovl_step *s, uint32_t u, bool input, unit_pass *p)
 static void open_weight(ovl_step *s, uint32_t u, unit_pass *p)
 {
     const ovl_step_unit *unit = &s->units[u];
+    if (unit->layer->inner && !ovl_inner_has(unit->layer->inner, OVL_INNER_BACKWARD_INPUT)) {
+        ovl_inner_start(&s->inner, s->inner.made, false);
+    }
+    call_unit(s->strategy->before_backward, s, u);
     *p = (unit_pass){s,
                      u,
                      "backward_weight",
                      OVL_INNER_BACKWARD_WEIGHT,
-                     unit->backward,
+                     unit->weight,
                      unit->layer->backward_host,
                      ovl_step_in_backward,
                      s->strategy->in_backward};
@@ -193,10 +197,12 @@ static void close_unit(ovl_step *s, const ovl_pass_writing *w)
     if (w->pass.kind == OVL_PASS_FORWARD) {
         ovl_step_kept_forward(s, u);
         call_unit(s->strategy->after_forward, s, u);
-    } else if (w->pass.kind != OVL_PASS_INPUT) {
-        ovl_step_kept_backward(s, u);
-        call_unit(s->strategy->after_backward, s, u);
+        return;
     }
+    if (w->pass.kind != OVL_PASS_INPUT) {
+        ovl_step_kept_backward(s, u);
+    }
+    call_unit(s->strategy->after_backward, s, u);
 }
 
 /* What is left of a unit that is made of several; true: not all of it was written. */
@@ -322,8 +328,9 @@ ovl_id ovl_step_write(ovl_step *s, uint32_t rank)
         call(s->strategy->begin_step, s);
         for (uint32_t m = 0; m < s->microbatches; m++) {
             ovl_inner_start(&s->inner, OVL_NONE, true);
-            ovl_step_pass(s, &(ovl_pass){OVL_PASS_FORWARD, 0, s->n_units, m});
-            ovl_step_pass(s, &(ovl_pass){OVL_PASS_BACKWARD, 0, s->n_units, m});
+            bool last = m + 1 == s->microbatches;
+            ovl_step_pass(s, &(ovl_pass){OVL_PASS_FORWARD, 0, s->n_units, m, false});
+            ovl_step_pass(s, &(ovl_pass){OVL_PASS_BACKWARD, 0, s->n_units, m, last});
         }
         ovl_step_end(s);
     }

@@ -16,6 +16,7 @@
  *                         end_forward
  *         pass B          begin_backward, per unit {before_backward KERNEL in_backward
  *                         after_backward}, end_backward
+ *         pass I, W       the same of each; I has in_input instead of in_backward
  *       ovl_step_end      end_accumulation OPTIMIZER in_optimizer, next_step
  *
  * Example: 2 units, 1 microbatch, FSDP2 without explicit prefetch:
@@ -36,7 +37,8 @@ typedef struct ovl_step_unit {
     ovl_mark mark;
     const ovl_layer *layer;
     ovl_plan_cost forward, backward, recompute; /* id OVL_NONE: it has no such kernel */
-    const uint64_t *elements; /* [n_tensors] of its parameters, in registration order */
+    ovl_plan_cost input, weight; /* parts of backward; OVL_NONE: nobody says how long they are */
+    const uint64_t *elements;    /* [n_tensors] of its parameters, in registration order */
     uint32_t n_tensors;
     uint64_t n_elements; /* of all of them */
     ovl_dtype dtype;     /* of its parameters as they are stored */
@@ -54,14 +56,15 @@ typedef struct ovl_step_kept {
 typedef enum ovl_pass_kind {
     OVL_PASS_FORWARD,
     OVL_PASS_BACKWARD,
-    OVL_PASS_INPUT,  /* without a strategy that shards: it sees backwards in one piece */
-    OVL_PASS_WEIGHT, /* likewise */
+    OVL_PASS_INPUT,  /* reads parameters and makes no gradients of them */
+    OVL_PASS_WEIGHT, /* makes these, and reads no parameters */
 } ovl_pass_kind;
 
 typedef struct ovl_pass {
     ovl_pass_kind kind;
     uint32_t first_unit, n_units; /* of its stage */
     uint32_t microbatch;
+    bool last; /* of the backwards, or weights, of its units: their gradients are complete */
 } ovl_pass;
 
 struct ovl_step;
@@ -117,6 +120,7 @@ typedef struct ovl_step {
     void *own;         /* of the strategy */
     bool staged;       /* passes are those of a pipeline's stages, each a module of its own */
     bool regathers;    /* a recomputed forward gathers, and frees, as the first does */
+    uint32_t averaged; /* microbatches that a gradient of a rank is the mean of */
     ovl_arena scratch; /* until the plan is done */
     ovl_step_unit *units;
     uint32_t n_units;
@@ -128,7 +132,7 @@ typedef struct ovl_step {
     ovl_inner_place inner;      /* the kernels of units, and what they communicate */
     uint32_t last;              /* on the compute stream, or OVL_NONE */
     uint32_t added;             /* on any stream: the last, or OVL_NONE */
-    uint32_t microbatch;        /* now */
+    uint32_t microbatch;        /* now; OVL_NONE: all are through */
     ovl_pass pass;              /* now */
     ovl_step_kept *kept;        /* [microbatches * n_units] */
     uint16_t d2h, h2d;          /* streams of copies to the host and back */
@@ -157,7 +161,7 @@ void ovl_step_open_in(ovl_step *s, uint32_t rank, ovl_id code, uint16_t compute)
 void ovl_step_pass(ovl_step *s, const ovl_pass *pass);
 
 /* The same piece by piece, so that two passes can take turns (inner.h): up to the first kernel
- * behind communication; true: there is more. Strategies that shard see one pass at a time. */
+ * behind communication; true: there is more. `pass` of the step is the one at hand. */
 void ovl_step_begin_pass(ovl_step *s, const ovl_pass *pass, ovl_pass_writing *w);
 bool ovl_step_some(ovl_step *s, ovl_pass_writing *w);
 

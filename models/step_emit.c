@@ -2,7 +2,7 @@
 
 const char *ovl_step_name(ovl_step *s, const char *what, const char *of)
 {
-    return s->microbatches > 1
+    return s->microbatches > 1 && s->microbatch != OVL_NONE
                ? ovl_arena_printf(&s->scratch, "%s %s mb %" PRIu32, what, of, s->microbatch)
                : ovl_arena_printf(&s->scratch, "%s %s", what, of);
 }
@@ -95,7 +95,7 @@ void ovl_step_produces(ovl_step *s, ovl_id buffer, const char *name, bool first)
                                  .gradient = ovl_name(s->b, name),
                                  .microbatch = s->microbatch,
                                  .apart = ovl_inner_apart(&s->inner),
-                                 .scale = 1.0 / s->microbatches});
+                                 .scale = 1.0 / s->averaged});
 }
 
 void ovl_step_consumes(ovl_step *s, ovl_id buffer, const char *name)

@@ -42,6 +42,8 @@ static bool add_layer(ovl_step *s, const ovl_layer *layer, uint64_t *sum)
                           .layer = layer,
                           .forward = ovl_layer_forward(s->l, layer),
                           .backward = ovl_layer_backward(s->l, layer),
+                          .input = ovl_layer_part(s->l, layer, false),
+                          .weight = ovl_layer_part(s->l, layer, true),
                           .dtype = (ovl_dtype)layer->dtype,
                           .activation = layer->activations};
     unit.recompute = ovl_layer_recompute(s->l, layer, unit.forward);
@@ -83,7 +85,7 @@ bool ovl_step_units(ovl_step *s)
             return false;
         }
     }
-    s->microbatches = (uint32_t)OVL_MAX(s->workload->microbatches, 1);
+    s->microbatches = s->averaged = (uint32_t)OVL_MAX(s->workload->microbatches, 1);
     say_activations(s);
     return s->l->errs->errors == errors;
 }

@@ -109,8 +109,10 @@ static void check_data(const ovl_node *node, void *value, ovl_arena *arena, ovl_
 }
 
 static const ovl_field data_fields[] = {
-    OVL_FIELD(ovl_pipe_data, group, "group", OVL_F_TEXT, 0,
-              "Ranks that have the same stages of different pipelines. Default `dp`."),
+    OVL_FIELD(
+        ovl_pipe_data, group, "group", OVL_F_TEXT, 0,
+        "Ranks that have the same stages of different pipelines. Default `dp`. With two copies of "
+        "the model (DualPipe) those that hold the other copy join them."),
     OVL_FIELD(
         ovl_pipe_data, shards.sharded, "sharded", OVL_F_BOOL, 0,
         "Parameters and gradients are sharded over the group: UNSHARD gathers those of a stage, "

@@ -68,14 +68,13 @@ static void find_next(ovl_engine *e, uint32_t clock)
 
 /* The next end may be another. Mostly it is later than the event that is queued and need not be
  * known before that one comes. */
-static inline void next_changed(ovl_engine *e, uint32_t clock)
+static inline bool stays_late(ovl_clock *c)
 {
-    ovl_clock *c = &e->clocks.data[clock];
     if (c->queued && ovl_clock_value(c, c->key_time) < c->dues.data[c->first].due) {
         c->late = true;
-    } else {
-        find_next(e, clock);
+        return true;
     }
+    return false;
 }
 
 /* It will be found out when all that happens at this instant has. */
@@ -93,8 +92,8 @@ void ovl_clocks_update(ovl_engine *e)
         uint32_t clock = e->touched_clocks.data[i];
         ovl_clock *c = &e->clocks.data[clock];
         c->touched = false;
-        if (!is_empty(c) && c->rate > 0) {
-            next_changed(e, clock);
+        if (!is_empty(c) && c->rate > 0 && !stays_late(c)) {
+            find_next(e, clock);
         }
     }
     e->touched_clocks.len = 0;
@@ -316,7 +315,7 @@ void ovl_clock_set_rate(ovl_engine *e, uint32_t clock, double rate)
     c->value = ovl_clock_value(c, e->now);
     c->since = e->now;
     c->rate = units;
-    if (!is_empty(c)) {
+    if (!is_empty(c) && !stays_late(c)) {
         touch(e, clock, c);
     }
 }

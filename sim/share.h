@@ -55,15 +55,17 @@ struct ovl_share_limit {
 };
 
 typedef struct ovl_share_class {
-    double rate;      /* solved, unless it follows a resource: ovl_share_rate; -1 before */
-    uint32_t bound;   /* solved: a resource, OVL_BOUND_CAP or OVL_BOUND_NONE */
-    uint32_t follows; /* the resource whose level gives its rate, or OVL_NONE */
-    uint32_t count;   /* activities; a class without any is kept for those to come */
-    uint32_t shared;  /* contended resources it shares with other classes */
-    uint32_t born;    /* which class of this slot it is */
+    _Alignas(OVL_CACHE_LINE) double rate; /* solved, unless it follows a resource: ovl_share_rate;
+                                             -1 before */
+    uint32_t bound;                       /* solved: a resource, OVL_BOUND_CAP or OVL_BOUND_NONE */
+    uint32_t follows;                     /* the resource whose level gives its rate, or OVL_NONE */
+    uint32_t count;  /* activities; a class without any is kept for those to come */
+    uint32_t shared; /* contended resources it shares with other classes */
+    uint32_t born;   /* which class of this slot it is */
     uint32_t n_uses;
     ovl_use *uses;                 /* owned by the solver, re-used with the slot */
     ovl_exact_weight exact;        /* of `weight` */
+    uint32_t coupled;              /* of its first uses those that it shares, one bit each */
     uint32_t breadth;              /* resources it uses, those that are folded counted */
     bool dirty;                    /* in the list of those whose rate may be out of date */
     bool limited;                  /* `limit` is up to date */
@@ -101,7 +103,7 @@ enum ovl_share_state {
 };
 
 typedef struct ovl_share_resource {
-    ovl_pull pull; /* sum of weight * count * rate */
+    _Alignas(OVL_CACHE_LINE) ovl_pull pull; /* sum of weight * count * rate */
     uint64_t capacity;
     uint64_t demand; /* sum of count * rate: exact, so that "could be full" is no matter of rounding
                       */

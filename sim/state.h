@@ -55,8 +55,8 @@ typedef ovl_uwide ovl_work;
 #define OVL_WORK_SHIFT 63
 
 typedef struct ovl_activity {
-    ovl_work begin; /* what its clock showed when nothing was done; on no clock: minus what it has
-                       done */
+    _Alignas(OVL_CACHE_LINE) ovl_work begin; /* what its clock showed when nothing was done; on no
+                       clock: minus what it has done */
     const ovl_cost *cost;
     const ovl_comm *comm; /* collectives */
     ovl_time total;
@@ -98,8 +98,8 @@ typedef struct ovl_due {
 } ovl_due;
 
 typedef struct ovl_clock {
-    ovl_work value; /* it showed `value` at `since` */
-    uint64_t rate;  /* and goes on by this each picosecond */
+    _Alignas(OVL_CACHE_LINE) ovl_work value; /* it showed `value` at `since` */
+    uint64_t rate;                           /* and goes on by this each picosecond */
     ovl_time since;
     ovl_time end;  /* when the next activity ends */
     uint32_t next; /* which of `dues` that is */
@@ -157,11 +157,11 @@ typedef struct ovl_waiting_copy {
 
 /* What runs on a rank now; what most events look at comes first. */
 typedef struct ovl_rank_state {
-    OVL_VEC(uint32_t) kernels;  /* activities */
-    OVL_VEC(ovl_running) comms; /* in latency or transfer, in order of op */
-    uint32_t latent;            /* communication in its latency */
-    uint32_t waiting;           /* collectives that wait for a member */
-    uint32_t copying[2];        /* copies that run, by direction */
+    _Alignas(OVL_CACHE_LINE) OVL_VEC(uint32_t) kernels; /* activities */
+    OVL_VEC(ovl_running) comms;                         /* in latency or transfer, in order of op */
+    uint32_t latent;                                    /* communication in its latency */
+    uint32_t waiting;                                   /* collectives that wait for a member */
+    uint32_t copying[2];                                /* copies that run, by direction */
     /* Who gets the time from `accounted` on (account.c). */
     ovl_choice is;
     bool touched,
@@ -393,7 +393,8 @@ static inline ovl_work ovl_clock_value(const ovl_clock *c, ovl_time t)
 static inline ovl_time ovl_work_whole(ovl_work done, ovl_time total)
 {
     const ovl_work half = (ovl_work)1 << (OVL_WORK_SHIFT - 1);
-    return OVL_MIN((ovl_time)((done + half) >> OVL_WORK_SHIFT), total);
+    ovl_time whole = (ovl_time)((done + half) >> OVL_WORK_SHIFT);
+    return OVL_MIN(whole, total);
 }
 
 /* Of isolated work, what an activity has done at `t`. */

@@ -54,6 +54,23 @@ static const struct {
     {"{tp: 2, cp: 2, fsdp: 2, dp: 2}", "{fsdp: {shard: cp+fsdp, replicate: dp}}"},
     {"{tp: 2, cp: 2, pp: 2, dp: 2}", "{pipeline: {schedule: zb_h1, microbatches: 4, data_parallel: "
                                      "{group: cp+dp, sharded: true}}}"},
+    {"{tp: 2, pp: 2, fsdp: 2}", "{pipeline: {schedule: zb_h1, microbatches: 4}, fsdp: {shard: "
+                                "fsdp}}"},
+    {"{pp: 2, cp: 2, dp: 2}", "{pipeline: {schedule: zb_v, microbatches: 4}, ddp: {group: cp+dp, "
+                              "bucket_cap: 1 MiB}}"},
+    {"{tp: 2, pp: 2, dp: 2}", "{pipeline: {schedule: interleaved_zb, virtual_stages: 2, "
+                              "microbatches: 4}, zero: {group: dp, stage: 1, reduce_bucket_size: "
+                              "200000}}"},
+    {"{pp: 2, fsdp: 2, dp: 2}", "{pipeline: {schedule: dualpipev, microbatches: 4}, fsdp: {shard: "
+                                "fsdp, replicate: dp}}"},
+    {"{tp: 2, pp: 2, dp: 2}", "{pipeline: {schedule: dualpipe, microbatches: 4}, fsdp: {shard: "
+                              "dp, reshard_after_forward: false, accumulate: {gradient_sync: last, "
+                              "last_backward: last, reshard_after_backward: false}}}"},
+    {"{pp: 2, dp: 2}", "{pipeline: {schedule: dualpipe, microbatches: 4}, ddp: {}}"},
+    {"{pp: 2, tp: 2, dp: 2}", "{pipeline: {schedule: dualpipe, microbatches: 4, data_parallel: "
+                              "{group: dp, sharded: true}}}"},
+    {"{dp: 2, pp: 2}", "{pipeline: {schedule: looped_bfs, virtual_stages: 2, microbatches: 4}, "
+                       "fsdp: {shard: dp}}"},
     {"{dp: 4, tp: 2, pp: 2}", "{pipeline: {schedule: 1f1b, microbatches: 4, data_parallel: {group: "
                               "dp}}}"},
 };
