@@ -312,21 +312,25 @@ void ovl_pipe_data_action(ovl_pipe_code *e, const ovl_action *a)
     }
 }
 
-/* Gradients of a sharded stage appear with its first backward. */
-void ovl_pipe_data_room(ovl_pipe_code *e, const ovl_action *a)
+static void add_room(ovl_pipe_code *e, const ovl_action *a, bool experts)
 {
-    for (uint32_t k = 0; k < 2 * e->parts; k++) {
-        bool experts = k >= e->parts;
-        uint32_t i = k % e->parts;
-        const ovl_pipe_params *params = &e->stages[a->stage].params[experts];
+    const ovl_pipe_params *params = &e->stages[a->stage].params[experts];
+    for (uint32_t i = 0; params->held != OVL_NONE && i < e->parts; i++) {
         ovl_pipe_portion *part = &params->part[i];
-        if (params->held != OVL_NONE && part->gradients == OVL_NONE) {
-            part->gradients = ovl_pipe_buffer(e, part_text(e, "gradients", a->stage, experts, i),
-                                              ovl_pipe_stage_of(e->p, a->stage),
+        if (part->gradients == OVL_NONE) {
+            const char *name = part_text(e, "gradients", a->stage, experts, i);
+            part->gradients = ovl_pipe_buffer(e, name, ovl_pipe_stage_of(e->p, a->stage),
                                               part_bytes(e, a->stage, experts, i), OVL_GRADIENT,
                                               false, e->compute);
         }
     }
+}
+
+/* Gradients of a sharded stage appear with its first backward. */
+void ovl_pipe_data_room(ovl_pipe_code *e, const ovl_action *a)
+{
+    add_room(e, a, false);
+    add_room(e, a, true);
 }
 
 /* "stage 3", whichever copy of the model it is of. */
