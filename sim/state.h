@@ -273,7 +273,7 @@ static inline const ovl_op *ovl_engine_op(const ovl_engine *e, uint32_t rank, ui
 /* The cost of an operation, free_cost if its name is freed. */
 static inline const ovl_cost *ovl_engine_cost(const ovl_engine *e, uint32_t rank, const ovl_op *op)
 {
-    bool freed = op->name == e->options->free_name && e->options->free_name != OVL_NONE;
+    bool freed = e->options->free_names && e->options->free_names[op->name];
     return freed ? &e->free_cost
                  : &e->p->costs[op->cost + (op->per_rank ? e->p->ranks[rank].variant : 0)];
 }
