@@ -218,7 +218,7 @@ void ovl_clocks_init(ovl_engine *e)
     e->clocks.data[time].rate = UINT64_C(1) << OVL_WORK_SHIFT;
 }
 
-void ovl_clock_reserve(ovl_engine *e, uint32_t slot)
+void ovl_clock_make(ovl_engine *e, uint32_t slot)
 {
     while (e->clocks.len <= slot) {
         ovl_crew crew = {OVL_NONE, e->clocks.len, OVL_NONE};
@@ -248,10 +248,15 @@ void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity)
 {
     ovl_clock *c = &e->clocks.data[clock];
     ovl_activity *a = &e->activities.data[activity];
+    bool fresh = a->begin == 0;
     a->clock = clock;
     a->since = a->bound_since = e->now;
-    a->bound_done = ovl_work_whole(-a->begin, a->total);
+    a->bound_done = fresh ? 0 : ovl_work_whole(-a->begin, a->total);
     a->begin += ovl_clock_value(c, e->now);
+    if (clock == OVL_CLOCK_TIME && fresh) {
+        ovl_engine_at(e, OVL_HANDLE_ACTIVITY(e, activity), e->now + a->total, a->op);
+        return;
+    }
     ovl_work due = a->begin + ((ovl_work)a->total << OVL_WORK_SHIFT) - allowance(a->total);
     if (clock == OVL_CLOCK_TIME) {
         ovl_time end = (ovl_time)((due + c->rate - 1) >> OVL_WORK_SHIFT);

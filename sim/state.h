@@ -330,7 +330,8 @@ void ovl_engine_loop(ovl_engine *e);
 /* --- activity.c --- */
 
 /* A new activity; gives its index. Nothing is accounted or scheduled yet. */
-uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost *cost);
+uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o,
+                                 const ovl_cost *cost);
 
 /* Starts it: latency, fluid phase, or nothing at all if it takes no time (then it ends at once). */
 void ovl_engine_begin(ovl_engine *e, uint32_t activity);
@@ -359,7 +360,13 @@ void ovl_engine_solve(ovl_engine *e);
 void ovl_clocks_init(ovl_engine *e);
 
 /* There is a clock of this slot. */
-void ovl_clock_reserve(ovl_engine *e, uint32_t slot);
+void ovl_clock_make(ovl_engine *e, uint32_t slot);
+static inline void ovl_clock_reserve(ovl_engine *e, uint32_t slot)
+{
+    if (e->clocks.len <= slot) {
+        ovl_clock_make(e, slot);
+    }
+}
 
 /* An activity is measured by a clock from now on; what it did before counts. */
 void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity);
@@ -416,7 +423,7 @@ void ovl_crews_follow(ovl_engine *e);
  * ------------------------------------------------------------------------------------------------
  */
 
-void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op);
+void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o);
 /* The transfer of a communication ended: every member that is in it ends. */
 void ovl_comm_end(ovl_engine *e, uint32_t activity);
 /* Calls visit(e, rank, op, activity) for each member that is in a communication now. */
