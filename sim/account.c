@@ -175,7 +175,7 @@ static void add_rival(const ovl_engine *e, ovl_rank_state *s, ovl_running r)
             return;
         }
     }
-    ovl_vec_push(&s->rivals, (ovl_rival){r, a->clock});
+    ovl_vec_push(&s->rivals, (ovl_rival){.is = r, .clock = a->clock});
 }
 
 /* The fastest; ties go to the lowest op. */
@@ -198,7 +198,7 @@ static uint32_t fastest_kernel(const ovl_engine *e, ovl_rank_state *s)
 {
     for (uint32_t i = 0; i < s->kernels.len; i++) {
         uint32_t activity = s->kernels.data[i];
-        add_rival(e, s, (ovl_running){e->activities.data[activity].op, activity});
+        add_rival(e, s, (ovl_running){.op = e->activities.data[activity].op, .activity = activity});
     }
     return winner(e, s);
 }
@@ -230,7 +230,7 @@ static uint32_t fastest_transfer(const ovl_engine *e, ovl_rank_state *s)
 static ovl_choice choose(const ovl_engine *e, ovl_rank_state *s)
 {
     bool transfer = s->comms.len && s->latent == 0; /* all of them, then */
-    ovl_choice c = {OVL_NONE, OVL_NONE, OVL_IDLE, false};
+    ovl_choice c = {.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};
     if (s->kernels.len) {
         c.term = OVL_COMPUTE;
         c.main = s->kernels.len == 1 ? s->kernels.data[0] : fastest_kernel(e, s);

@@ -221,7 +221,7 @@ void ovl_clocks_init(ovl_engine *e)
 void ovl_clock_make(ovl_engine *e, uint32_t slot)
 {
     while (e->clocks.len <= slot) {
-        ovl_crew crew = {OVL_NONE, e->clocks.len, OVL_NONE};
+        ovl_crew crew = {.first = OVL_NONE, .clock = e->clocks.len, .follows = OVL_NONE};
         ovl_vec_push(&e->crews, crew);
         ovl_vec_push(&e->clocks, (ovl_clock){.bound = OVL_BOUND_FREE});
     }
@@ -262,7 +262,7 @@ void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity)
         ovl_time end = (ovl_time)((due + c->rate - 1) >> OVL_WORK_SHIFT);
         ovl_engine_at(e, OVL_HANDLE_ACTIVITY(e, activity), end, a->op);
     } else {
-        insert_due(c, (ovl_due){due, activity, a->op});
+        insert_due(c, (ovl_due){.due = due, .activity = activity, .op = a->op});
         touch(e, clock, c);
     }
 }

@@ -50,10 +50,11 @@ static void enter(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
     s->latent += a->phase == OVL_PHASE_LATENCY;
     ovl_engine_note(e->start, op, e->now);
     e->pending[op] = OVL_ARRIVED_BIT | (activity + 1);
-    ovl_vec_push(&s->comms, (ovl_running){op, activity});
+    ovl_running entered = {.op = op, .activity = activity};
+    ovl_vec_push(&s->comms, entered);
     for (uint32_t i = s->comms.len - 1; i > 0 && s->comms.data[i - 1].op > op; i--) {
         s->comms.data[i] = s->comms.data[i - 1];
-        s->comms.data[i - 1] = (ovl_running){op, activity};
+        s->comms.data[i - 1] = entered;
     }
 }
 

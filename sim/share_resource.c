@@ -6,7 +6,7 @@
 void ovl_share_find_limit(ovl_share *share, uint32_t slot)
 {
     ovl_share_class *c = &share->classes.data[slot];
-    struct ovl_share_limit limit = {c->cap_level, slot, OVL_BOUND_CAP};
+    struct ovl_share_limit limit = {.level = c->cap_level, .slot = slot, .bound = OVL_BOUND_CAP};
     c->limited = true;
     for (uint32_t i = 0; i < c->n_uses; i++) {
         const ovl_share_resource *r = &share->resources[c->uses[i].resource];

@@ -304,7 +304,7 @@ static inline void ovl_engine_release(ovl_engine *e, uint32_t rank, uint32_t op)
 {
     assert(e->pending[op] > 0 && !(e->pending[op] & OVL_ARRIVED_BIT));
     if (--e->pending[op] == 0) {
-        ovl_vec_push(&e->todo, (ovl_todo){rank, op});
+        ovl_vec_push(&e->todo, (ovl_todo){.rank = rank, .op = op});
     }
 }
 
