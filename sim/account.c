@@ -157,10 +157,15 @@ static void unwatch(const ovl_engine *e, const ovl_rank_state *s, uint32_t rank)
     }
 }
 
-void ovl_account_rate(ovl_engine *e, const ovl_clock *clock)
+void ovl_account_rate(ovl_engine *e, uint32_t clock, bool faster)
 {
-    for (uint32_t i = 0; i < clock->watchers.len; i++) {
-        ovl_account_touch(e, clock->watchers.data[i]);
+    const ovl_clock *c = &e->clocks.data[clock];
+    for (uint32_t i = 0; i < c->watchers.len; i++) {
+        uint32_t main = e->ranks[c->watchers.data[i]].is.main;
+        bool wins = main != OVL_NONE && e->activities.data[main].clock == clock;
+        if (wins != faster) {
+            ovl_account_touch(e, c->watchers.data[i]);
+        }
     }
 }
 

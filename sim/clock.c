@@ -312,7 +312,7 @@ void ovl_clock_set_rate(ovl_engine *e, uint32_t clock, double rate)
         return;
     }
     if (c->watchers.len) {
-        ovl_account_rate(e, c);
+        ovl_account_rate(e, clock, units > c->rate);
     }
     for (uint32_t i = c->first; i < c->dues.len && e->options->segments; i++) {
         keep_segment(e, c, &e->activities.data[c->dues.data[i].activity]);

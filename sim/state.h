@@ -494,8 +494,9 @@ void ovl_account_end(ovl_engine *e, uint32_t rank, uint32_t activity);
 /* All that changed at this instant has: chooses who gets the time from now on. */
 void ovl_account_open(ovl_engine *e);
 
-/* The rate of a clock that is watched changes. */
-void ovl_account_rate(ovl_engine *e, const ovl_clock *clock);
+/* The rate of a clock that is watched changes. Who is the fastest and becomes faster stays so, and
+ * so does who is not and becomes slower. */
+void ovl_account_rate(ovl_engine *e, uint32_t clock, bool faster);
 
 /* An activity changed its clock. */
 void ovl_account_activity(ovl_engine *e, uint32_t activity);
