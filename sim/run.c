@@ -68,7 +68,9 @@ static void set_up_times(ovl_engine *e)
     e->start = unhappened(e->arena, p->n_ops);
     e->end = unhappened(e->arena, p->n_ops);
     e->landed = any_eager(p) ? OVL_NEW_ARRAY(e->arena, ovl_time, p->n_ops) : NULL;
-    e->trail = OVL_NEW_ARRAY(e->arena, uint32_t, steps_at_most(p));
+    if (!e->options->no_trail) {
+        e->trail = OVL_NEW_ARRAY(e->arena, uint32_t, steps_at_most(p));
+    }
     ovl_vec_reserve(&e->limits, p->n_ops);
 }
 
