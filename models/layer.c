@@ -126,9 +126,10 @@ const uint64_t *ovl_layer_elements(ovl_lowering *l, const ovl_layer *layer, ovl_
     for (uint32_t i = 0; i < *n; i++) {
         counts[i] = read_elements(l, layer, i);
     }
-    if (*n == 0 && layer->params > 0) {
+    uint64_t params = layer->params - layer->expert_params;
+    if (*n == 0 && params > 0) {
         *n = 1;
-        counts[0] = layer->params / size + (layer->params % size > 0);
+        counts[0] = params / size + (params % size > 0);
     }
     return counts;
 }

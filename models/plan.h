@@ -46,6 +46,8 @@ typedef enum ovl_note_kind {
     OVL_NOTE_COMM_SMS,     /* ... that holds no SMs */
     OVL_NOTE_COMM_BYTES,   /* ... of unknown bytes */
     OVL_NOTE_EXTRAPOLATED, /* tables left behind */
+    OVL_NOTE_SIZES,        /* measured costs at sizes that were not measured */
+    OVL_NOTE_RANKS,        /* ... for other numbers of ranks */
     OVL_NOTE_KIND_COUNT,
 } ovl_note_kind;
 

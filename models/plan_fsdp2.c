@@ -58,15 +58,10 @@ static void open(ovl_step *s)
     e->copy_stream = ovl_add_stream(s->b, s->code, "gather copy_in");
     e->gather_stream = ovl_add_stream(s->b, s->code, "all_gather");
     e->scatter_stream = ovl_add_stream(s->b, s->code, "reduce_scatter");
-    e->shard_slot = ovl_plan_slot(p->l, s->code, p->shard);
-    e->reduce_slot = ovl_plan_slot(p->l, s->code, p->reduce);
-    if (p->replica) {
+    if (p->ranks[0].replica) {
         e->reduce_stream = ovl_add_stream(s->b, s->code, "all_reduce");
-        e->replica_slot = ovl_plan_slot(p->l, s->code, p->replica);
     }
-    if (p->near) {
-        e->near_slot = ovl_plan_slot(p->l, s->code, p->near);
-    }
+    ovl_shard_slots_of(p, e->slots);
     open_groups(e);
     e->gradients = OVL_NEW_ARRAY(&s->scratch, ovl_id, s->n_units);
     for (uint32_t u = 0; u < s->n_units; u++) {
@@ -180,7 +175,7 @@ static void in_backward(ovl_step *s, uint32_t u)
         ovl_step_reads(s, e->gradients[u]);
     }
     ovl_step_writes(s, e->gradients[u]);
-    ovl_step_produces(s, e->gradients[u], s->units[u].name, !adds);
+    ovl_step_produces(s, e->gradients[u], u, !adds);
 }
 
 static void after_backward(ovl_step *s, uint32_t u)
@@ -220,7 +215,7 @@ static void in_optimizer(ovl_step *s)
     for (uint32_t u = 0; u < s->n_units; u++) {
         const ovl_fsdp2_group *g = ovl_fsdp2_group_of(e, u);
         if (g) {
-            ovl_step_consumes(s, g->held.grad, s->units[u].name);
+            ovl_step_consumes(s, g->held.grad, u);
         }
     }
 }

@@ -61,12 +61,12 @@ typedef struct ovl_fsdp2 {
     ovl_fsdp2_group *groups; /* aligned with the plan's */
     ovl_id *gradients;       /* [n_units] whole gradients of this microbatch, or OVL_NONE */
     uint16_t copy_stream, gather_stream, scatter_stream, reduce_stream;
-    uint16_t shard_slot, reduce_slot, replica_slot, near_slot;
-    ovl_id states;         /* held buffer of all groups, where they are given so, or OVL_NONE */
-    uint32_t gate;         /* what the gathers' streams wait for next, OVL_NONE: nothing new */
-    uint32_t deferred;     /* group whose gather output is freed at the next wait, or OVL_NONE */
-    uint32_t copied_out;   /* ... and its copy-out */
-    uint32_t scatter_gate; /* what the next reduce-scatter waits for, or OVL_NONE */
+    ovl_shard_slots slots[2]; /* of dense parameters, of experts */
+    ovl_id states;            /* held buffer of all groups, where they are given so, or OVL_NONE */
+    uint32_t gate;            /* what the gathers' streams wait for next, OVL_NONE: nothing new */
+    uint32_t deferred;        /* group whose gather output is freed at the next wait, or OVL_NONE */
+    uint32_t copied_out;      /* ... and its copy-out */
+    uint32_t scatter_gate;    /* what the next reduce-scatter waits for, or OVL_NONE */
     OVL_VEC(ovl_fsdp2_reduce) reduces; /* oldest first */
     OVL_VEC(uint32_t) ends;            /* last operations of reductions not yet waited for */
 } ovl_fsdp2;

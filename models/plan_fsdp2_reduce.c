@@ -110,7 +110,7 @@ static ovl_op reduction(ovl_fsdp2 *e, ovl_fsdp2_group *g, const char *word, ovl_
     op.coll = (uint8_t)coll;
     op.dtype = (uint8_t)own->reduce_dtype;
     op.average = true;
-    op.comm = scatter ? e->reduce_slot : e->replica_slot;
+    op.comm = scatter ? e->slots[own->experts].reduce : e->slots[own->experts].replica;
     op.bytes = scatter ? ovl_fsdp_padded(e->p, own, own->reduce_dtype)
                        : ovl_fsdp_shard(own, own->reduce_dtype);
     return op;
@@ -203,7 +203,7 @@ static uint32_t all_reduce(ovl_fsdp2 *e, ovl_fsdp2_group *g, uint32_t before, ov
 static uint32_t finish_reduction(ovl_fsdp2 *e, ovl_fsdp2_group *g, uint32_t scatter, ovl_id output)
 {
     ovl_step *s = e->s;
-    if (!e->p->replica) {
+    if (!ovl_shard_ranks_of(e->p, g->g)->replica) {
         uint32_t op = accumulate(e, g, "accumulate", e->scatter_stream, g->held.grad, g->g->dtype,
                                  output, !g->has_sum);
         ovl_step_release(s, &output);

@@ -182,18 +182,18 @@ static bool add_hop(ovl_pipe_plan *p, uint32_t place, ovl_time *longest)
     return true;
 }
 
-/* What the automatic schedules look at: stage r of rank r, its first microbatch. */
+/* What schedules that know of times look at: the first microbatch of each stage. */
 static bool add_times(ovl_pipe_plan *p, ovl_schedule_spec *spec)
 {
     ovl_time *times[3];
     uint64_t *bytes[2];
     for (int k = 0; k < 3; k++) {
-        times[k] = OVL_NEW_ARRAY(&p->scratch, ovl_time, p->p);
+        times[k] = OVL_NEW_ARRAY(&p->scratch, ovl_time, p->n_stages);
     }
     for (int k = 0; k < 2; k++) {
-        bytes[k] = OVL_NEW_ARRAY(&p->scratch, uint64_t, p->p);
+        bytes[k] = OVL_NEW_ARRAY(&p->scratch, uint64_t, p->n_stages);
     }
-    for (uint32_t r = 0; r < p->p; r++) {
+    for (uint32_t r = 0; r < p->n_stages; r++) {
         const ovl_pipe_stage *s = &p->stages[r];
         bool split = s->input.count && s->weight.count;
         if (!split || !add_hop(p, r, &spec->hop)) {
@@ -256,7 +256,7 @@ static bool named(ovl_pipe_plan *p)
     if (p->l->errs->errors != errors) {
         return false;
     }
-    if (kind->timed && p->n_stages == p->p && !add_times(p, &spec)) {
+    if (kind->timed && p->n_stages == stages && !add_times(p, &spec)) {
         return false;
     }
     if (kind->timed && !spec.forward && spec.stages_per_rank == 1) {
@@ -282,6 +282,9 @@ static bool check_size(ovl_pipe_plan *p)
     }
     for (uint32_t u = 0; p->first_unit && u < p->step.n_units; u++) {
         const ovl_inner *inner = p->step.units[u].layer->inner;
+        if (p->step.units[u].experts) {
+            continue;
+        }
         sum += (uint64_t)((inner ? ovl_inner_count(inner) : 2) + UNIT_OPS) * p->microbatches *
                p->schedule.n_chains;
     }

@@ -37,6 +37,7 @@ typedef struct ovl_pipe_stage {
     ovl_mark mark;
     ovl_times forward, input, weight, backward, pair; /* count 0: not given */
     uint64_t params, activations, kept;               /* bytes */
+    uint64_t expert_params;                           /* of params, those of experts */
     uint64_t checkpoint; /* bytes that a forward leaves where it runs again; UINT64_MAX: not said */
     uint64_t transfer;   /* bytes of its output, and of the gradient that comes back for it */
     const char *klass;
@@ -77,9 +78,9 @@ typedef struct ovl_pipe_plan {
     const ovl_workload *workload;
     ovl_arena scratch; /* until the plan is done */
     const ovl_group *group;
-    const ovl_group *data_group; /* of data parallelism; NULL: none */
-    uint32_t p;                  /* ranks of one pipeline */
-    const uint32_t *place_rank;  /* [p] a rank at each place: those of a layout */
+    const ovl_group *data[2];   /* of data parallelism, of experts; NULL: none */
+    uint32_t p;                 /* ranks of one pipeline */
+    const uint32_t *place_rank; /* [p] a rank at each place: those of a layout */
     OVL_VEC(ovl_pipe_layout) layouts;
     uint32_t *layout_of;    /* [n_ranks] of the pipeline that begins at a rank */
     ovl_pipe_stage *stages; /* [n_stages] of one chain */

@@ -8,6 +8,7 @@
  * Example, 4 places and dp 2: places 0 and 3 both hold stages 0 and 3. Their gradients are summed
  * over 4 ranks: dp 2 times 2 copies, each over half of the microbatches.
  */
+#include "models/expert.h"
 #include "models/plan_pipeline_code.h"
 
 uint32_t ovl_pipe_averaged(const ovl_pipe_plan *p)
@@ -125,4 +126,15 @@ const ovl_group *ovl_pipe_data_group(ovl_pipe_plan *p, const ovl_group *group, o
         return NULL;
     }
     return ovl_plan_paired(p->l, group, of);
+}
+
+bool ovl_pipe_data_groups(ovl_pipe_plan *p, const char *name, ovl_mark mark)
+{
+    const ovl_group *dense = ovl_plan_group(p->l, name, mark), *experts = NULL;
+    if (dense && p->workload->model.moe.given) {
+        experts = ovl_expert_group(p->l, dense, mark);
+        p->data[1] = experts ? ovl_pipe_data_group(p, experts, mark) : NULL;
+    }
+    p->data[0] = dense ? ovl_pipe_data_group(p, dense, mark) : NULL;
+    return p->data[0] && (!p->workload->model.moe.given || p->data[1]);
 }

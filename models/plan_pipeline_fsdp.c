@@ -36,28 +36,34 @@ static const ovl_fsdp *find_sharding(ovl_pipe_plan *p)
 }
 
 /* What is reduced last is reduced over both copies of a stage. */
-static bool join_copies(ovl_pipe_plan *p)
+static bool join_copies(ovl_pipe_plan *p, ovl_shard_ranks *r)
 {
-    ovl_fsdp_plan *s = &p->shards;
-    const ovl_group **last = s->replica ? &s->replica : &s->shard;
-    bool own = s->reduce != s->shard;
-    const ovl_group *joined = ovl_pipe_data_group(p, *last, s->fsdp->mark);
+    ovl_mark mark = p->shards.fsdp->mark;
+    const ovl_group **last = r->replica ? &r->replica : &r->shard;
+    bool own = r->reduce != r->shard;
+    const ovl_group *joined = ovl_pipe_data_group(p, *last, mark);
     if (joined && joined != *last) {
-        *(s->replica ? &s->replicas : &s->n) *= p->schedule.n_chains;
+        *(r->replica ? &r->replicas : &r->n) *= p->schedule.n_chains;
         *last = joined;
-        if (!s->replica) {
-            s->reduce = own ? ovl_plan_subgroup(p->l, joined, s->n, joined->name) : joined;
+        if (!r->replica) {
+            r->reduce = own ? ovl_plan_subgroup(p->l, joined, r->n, joined->name) : joined;
         }
     }
-    return joined && (!s->replica || ovl_pipe_data_places(p, s->shard, s->fsdp->mark));
+    return joined && (!r->replica || ovl_pipe_data_places(p, r->shard, mark));
+}
+
+static bool find_ranks(ovl_pipe_plan *p, const ovl_fsdp *sharding)
+{
+    ovl_shard_ranks *r = p->shards.ranks;
+    return ovl_shard_find(&p->shards, p->l, sharding) && join_copies(p, &r[0]) &&
+           (!r[1].shard || join_copies(p, &r[1]));
 }
 
 bool ovl_pipe_fsdp_plan(ovl_pipe_plan *p)
 {
     uint32_t errors = p->l->errs->errors;
     const ovl_fsdp *sharding = find_sharding(p);
-    return sharding ? ovl_shard_find(&p->shards, p->l, sharding) && join_copies(p)
-                    : p->l->errs->errors == errors;
+    return sharding ? find_ranks(p, sharding) : p->l->errs->errors == errors;
 }
 
 /* --- The step of a place --- */
@@ -71,6 +77,7 @@ void ovl_pipe_own_step(ovl_pipe_code *e)
     s->workload = p->workload;
     s->staged = true;
     s->microbatches = p->microbatches;
+    s->expert_parts = p->step.expert_parts;
     s->averaged = ovl_pipe_averaged(p);
     s->units = OVL_NEW_ARRAY(&s->scratch, ovl_step_unit, p->step.n_units);
     e->first_unit = OVL_NEW_ARRAY(&s->scratch, uint32_t, (size_t)p->n_stages + 1);

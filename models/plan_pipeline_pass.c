@@ -37,7 +37,7 @@ void ovl_pipe_pass_open(ovl_pipe_code *e)
     if (!p->first_unit) {
         return;
     }
-    if (p->shards.shard) {
+    if (p->shards.ranks[0].shard) {
         ovl_pipe_fsdp_open(e);
     } else if (p->l->scenario->ddp.given) {
         ovl_pipe_ddp_open(e);

@@ -169,6 +169,7 @@ static ovl_pipe_stage sum_layers(ovl_pipe_plan *p, const piece *list, uint32_t n
         weight += list[i].weight;
         split = split && (layer->has_backward_weight || layer->inner);
         stage.params += layer->params;
+        stage.expert_params += layer->expert_params;
         stage.activations += layer->activations;
         stage.transfer = layer->transfer;
     }
@@ -270,8 +271,8 @@ static bool share_layers(ovl_pipe_plan *p, const layers *list, uint32_t *counts)
     if (sum != n || split->count != p->n_stages) {
         ovl_error(p->l->errs, OVL_E_INPUT, split->mark[0],
                   "layers_per_stage shares %" PRId64 " layers among %" PRIu32
-                  " stages; there are %" PRIu32 " layers and %" PRIu32 " stages",
-                  sum, split->count, n, p->n_stages);
+                  " stage%s; there are %" PRIu32 " layers and %" PRIu32 " stages",
+                  sum, split->count, split->count == 1 ? "" : "s", n, p->n_stages);
         return false;
     }
     return true;
@@ -293,8 +294,13 @@ static void find_units(ovl_pipe_plan *p, const uint32_t *counts)
     }
     p->step.microbatches = p->microbatches;
     p->first_unit = OVL_NEW_ARRAY(&p->scratch, uint32_t, (size_t)p->n_stages + 1);
+    const ovl_step *step = &p->step;
+    uint32_t u = 0;
     for (uint32_t s = 0; s < p->n_stages; s++) {
-        p->first_unit[s + 1] = p->first_unit[s] + counts[s];
+        for (uint32_t i = 0; i < counts[s]; i++) { /* experts come with their layer */
+            u += u + 1 < step->n_units && step->units[u + 1].experts ? 2 : 1;
+        }
+        p->first_unit[s + 1] = u;
     }
 }
 

@@ -50,6 +50,7 @@ typedef struct ovl_layer {
     bool recompute;             /* its activations are computed again in the backward ... */
     ovl_times recompute_time;   /* ... by a kernel of this length; default its forward ... */
     uint64_t checkpoint;        /* ... from these bytes, kept from forward to backward */
+    uint64_t expert_params;     /* of `params`, those of experts: of layers made from a model */
     bool offload;               /* what is kept goes to the host in between */
     ovl_time forward_host, backward_host; /* the host's own time in a pass, besides launches */
     int64_t sms, blocks;                  /* of its kernels */
@@ -425,6 +426,8 @@ typedef struct ovl_pipe_data {
     const char *group;          /* default dp */
     ovl_schedule_shards shards; /* of parameters and gradients */
     int64_t buckets;            /* parts that the gradients of a stage are reduced in */
+    bool distributed;           /* each rank updates its part of parameters that all hold */
+    int grad_dtype;             /* of gradients; OVL_DTYPE_OF_LAYER: that of parameters */
 } ovl_pipe_data;
 
 typedef struct ovl_pipeline {

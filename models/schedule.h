@@ -64,17 +64,17 @@ typedef struct ovl_schedule {
     const ovl_actions_place *places; /* [n_ranks]; NULL: it was made, or changed since */
 } ovl_schedule;
 
-/* What a schedule is made for. Times and memory are for the automatic schedules alone. */
+/* What a schedule is made for. Times and memory are for kinds that are `timed` alone. */
 typedef struct ovl_schedule_spec {
     uint32_t ranks, microbatches;
     uint32_t stages_per_rank;
     uint32_t group; /* interleaved_megatron: microbatches of one stage in a row; 0: ranks */
     bool
         extra_warmup; /* interleaved_megatron: one more forward first, to overlap expert exchange */
-    const ovl_time *forward, *input, *weight; /* [ranks] */
+    const ovl_time *forward, *input, *weight; /* [ranks * stages_per_rank]; NULL: not known */
     ovl_time hop;                             /* from one rank to the next */
-    const uint64_t *activation;               /* [ranks] bytes that F makes, */
-    const uint64_t *kept;                     /* [ranks] and those of them that I leaves for W */
+    const uint64_t *activation;               /* [the same] bytes that F makes, */
+    const uint64_t *kept;                     /* and those of them that I leaves for W */
     ovl_mark mark; /* of the schedule's name, for errors, and of what else may be wrong: */
     ovl_mark microbatches_mark, stages_mark, group_mark;
 } ovl_schedule_spec;

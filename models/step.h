@@ -1,7 +1,10 @@
 /*
  * step.h - a training step as passes over units, with a data-parallel strategy in between.
  *
- * A *unit* is a layer: a forward and a backward kernel, parameters, activations. A *pass* runs the
+ * A *unit* is a layer: a forward and a backward kernel, parameters, activations. The experts of a
+ * layer are a unit of their own right behind it, of parameters alone: what a strategy does before,
+ * in and after the kernels of the layer it does for them, too, in the order of a forward the layer
+ * first. A *pass* runs the
  * units of a stage for one microbatch: forwards in order, backwards in reverse. A *step* is the
  * list of passes of a rank in host order; without a pipeline F0 B0 F1 B1 ... over the microbatches,
  * and one stage. Whoever arranges passes otherwise (a pipeline) calls ovl_step_pass for each, with
@@ -43,6 +46,7 @@ typedef struct ovl_step_unit {
     uint64_t n_elements; /* of all of them */
     ovl_dtype dtype;     /* of its parameters as they are stored */
     uint64_t activation; /* bytes from its forward to its backward */
+    bool experts;        /* parameters of the unit before it, in its kernels */
 } ovl_step_unit;
 
 /* What one unit keeps from a forward to its backward (step_kept.c). */
@@ -125,6 +129,7 @@ typedef struct ovl_step {
     ovl_step_unit *units;
     uint32_t n_units;
     uint32_t microbatches;
+    const ovl_group *expert_parts; /* ranks whose experts differ; NULL: none */
     /* The code being written. */
     ovl_id code;
     uint16_t compute;
@@ -224,12 +229,12 @@ void ovl_step_reads(ovl_step *s, ovl_id buffer);
 void ovl_step_writes(ovl_step *s, ovl_id buffer);
 void ovl_step_effect(ovl_step *s, ovl_effect_kind kind, ovl_id buffer, ovl_id source, double scale);
 
-/* It produces this rank's gradient `name` of the present microbatch in a buffer, at scale one over
- * the microbatches; `first`: the buffer held nothing before. */
-void ovl_step_produces(ovl_step *s, ovl_id buffer, const char *name, bool first);
+/* It produces this rank's gradient of a unit and the present microbatch in a buffer, at scale one
+ * over the microbatches; `first`: the buffer held nothing before. */
+void ovl_step_produces(ovl_step *s, ovl_id buffer, uint32_t u, bool first);
 
-/* It is an optimizer that needs the gradient `name` of a buffer, complete. */
-void ovl_step_consumes(ovl_step *s, ovl_id buffer, const char *name);
+/* It is an optimizer that needs the gradient of a unit in a buffer, complete. */
+void ovl_step_consumes(ovl_step *s, ovl_id buffer, uint32_t u);
 
 /* A buffer allocated at the present place in host order from the pool of a stream. */
 ovl_id ovl_step_buffer(ovl_step *s, const char *name, uint64_t bytes, ovl_category category,

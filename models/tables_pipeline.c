@@ -86,6 +86,7 @@ static void data_defaults(void *value)
     data->shards.active = 3;
     data->shards.ahead = true;
     data->buckets = 1;
+    data->grad_dtype = OVL_DTYPE_OF_LAYER;
 }
 
 static const char *const reshard_names[] = {"window", "forward", "always", NULL};
@@ -95,6 +96,11 @@ static void check_data(const ovl_node *node, void *value, ovl_arena *arena, ovl_
     static const char *const keys[] = {"reshard", "active_stages", "prefetch"};
     const ovl_pipe_data *data = value;
     (void)arena;
+    if (data->distributed && data->shards.sharded) {
+        ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, "distributed_optimizer")->mark,
+                  "distributed_optimizer keeps parameters whole; with sharded: true the optimizer "
+                  "is distributed anyway");
+    }
     for (uint32_t i = 0; i < OVL_COUNT(keys); i++) {
         const ovl_node *key = ovl_node_get(node, keys[i]);
         bool belongs = data->shards.sharded &&
@@ -118,6 +124,15 @@ static const ovl_field data_fields[] = {
         "Parameters and gradients are sharded over the group: UNSHARD gathers those of a stage, "
         "RESHARD lets them go, REDUCE_GRAD is a reduce-scatter. Default false: it is an "
         "all-reduce."),
+    OVL_FIELD(ovl_pipe_data, distributed, "distributed_optimizer", OVL_F_BOOL, 0,
+              "Parameters and gradients stay whole; gradients are reduce-scattered, each rank "
+              "updates its part and keeps the optimizer states of that, and an all-gather behind "
+              "the optimizer brings the parameters back (ZeRO-1, Megatron's distributed "
+              "optimizer). Default false."),
+    OVL_FIELD_MORE(ovl_pipe_data, grad_dtype, "gradient_dtype", OVL_F_ENUM, 0,
+                   "Element type that gradients are summed over microbatches and reduced in. "
+                   "Default: that of the workload.",
+                   .names = ovl_dtype_keys, .values = ovl_dtype_values),
     OVL_FIELD_MORE(
         ovl_pipe_data, shards.active, "active_stages", OVL_F_COUNT, OVL_FIELD_POSITIVE,
         "With `reshard: window`, the stages that are kept. As many as a rank has: each is gathered "

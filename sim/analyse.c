@@ -23,7 +23,7 @@ typedef struct analysis {
     ovl_classes classes;
     ovl_feeds *feeds; /* by code */
     ovl_path path;
-    ovl_rows rows;
+    ovl_rows rows;      /* while they are made */
     ovl_time unchanged; /* step of a replay without its what-ifs; 0: it has none */
 } analysis;
 
@@ -144,11 +144,26 @@ static void make_equation(analysis *a, const ovl_row *row)
                                .interference = c->interference};
 }
 
+static double mean_busbw(const analysis *a)
+{
+    double time = 0, moved = 0;
+    for (uint32_t i = 0; i < a->rows.n; i++) {
+        const ovl_result_collective *c = &a->rows.item[i].out;
+        if (c->rank == a->t->deciding_rank && c->busbw >= 0) {
+            time += (double)(c->end - c->start);
+            moved += (double)(c->end - c->start) * c->busbw;
+        }
+    }
+    return time > 0 ? moved / time : -1;
+}
+
 static void make_rows(analysis *a)
 {
-    const ovl_time *slack = ovl_slack(&a->causes, a->scratch);
+    ovl_arena scratch = {0}, rows = {0};
+    const ovl_time *slack = ovl_slack(&a->causes, &scratch);
     ovl_row_sources sources = {&a->causes, &a->classes, a->feeds, &a->path, slack};
-    a->rows = ovl_rows_make(&sources, a->arena, a->scratch);
+    a->rows = ovl_rows_make(&sources, a->arena, &rows);
+    ovl_arena_free(&scratch);
     const ovl_row *decides = deciding_row(a);
     ovl_together together = ovl_worth_find(&a->causes, a->feeds, a->options,
                                            decides ? decides->name : OVL_NONE, &a->rows, a->arena);
@@ -157,6 +172,7 @@ static void make_rows(analysis *a)
     if (decides) {
         make_equation(a, decides);
     }
+    a->out->mean_busbw = mean_busbw(a);
     ovl_result_collective *out = OVL_NEW_ARRAY(a->arena, ovl_result_collective, a->rows.n);
     for (uint32_t i = 0; i < a->rows.n; i++) {
         out[i] = a->rows.item[i].out;
@@ -164,6 +180,8 @@ static void make_rows(analysis *a)
     }
     a->out->collectives = out;
     a->out->n_collectives = a->rows.n;
+    a->rows = (ovl_rows){0};
+    ovl_arena_free(&rows);
 }
 
 /* --- Totals --- */
@@ -184,19 +202,6 @@ static void find_memory(analysis *a)
     }
     out->memory_limit = a->p->memory;
     out->exact_memory = a->p->rounding == OVL_ROUNDING_NONE;
-}
-
-static double mean_busbw(const analysis *a)
-{
-    double time = 0, moved = 0;
-    for (uint32_t i = 0; i < a->rows.n; i++) {
-        const ovl_result_collective *c = &a->rows.item[i].out;
-        if (c->rank == a->t->deciding_rank && c->busbw >= 0) {
-            time += (double)(c->end - c->start);
-            moved += (double)(c->end - c->start) * c->busbw;
-        }
-    }
-    return time > 0 ? moved / time : -1;
 }
 
 static void make_steps(analysis *a)
@@ -229,7 +234,6 @@ static void make_totals(analysis *a)
     out->comm_uncovered = times->term[OVL_COMM_LATENCY] + times->term[OVL_COMM_TRANSFER] +
                           times->term[OVL_COMM_STRETCH];
     out->comm_total = out->hidden_comm + out->comm_uncovered;
-    out->mean_busbw = mean_busbw(a);
     if (a->p->n_ranks) {
         out->startups = count_startups(&a->p->codes[a->p->ranks[a->t->deciding_rank].code]);
     }

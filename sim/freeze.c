@@ -175,16 +175,20 @@ static void derive_next(frozen *f)
 {
     f->next_at = OVL_NEW_ARRAY(f->arena, uint32_t, f->n + 1);
     f->waits = filled(f->arena, f->n, 1); /* the issue, or for a part its batch */
-    uint32_t *seen = filled(f->arena, f->n, OVL_NONE);
+    ovl_arena scratch = {0};
+    uint32_t *seen = filled(&scratch, f->n, OVL_NONE);
     for (uint32_t i = 0; i < f->n; i++) {
         each_before(f, i, seen, count_next);
     }
     sum_up(f->next_at, f->n);
     f->next_item = OVL_NEW_ARRAY(f->arena, uint32_t, f->next_at[f->n]);
-    seen = filled(f->arena, f->n, OVL_NONE);
+    if (f->n) {
+        memset(seen, 0xff, f->n * sizeof *seen); /* OVL_NONE everywhere */
+    }
     for (uint32_t i = 0; i < f->n; i++) {
         each_before(f, i, seen, fill_next);
     }
+    ovl_arena_free(&scratch);
     shift_back(f->next_at, f->n);
     f->code->next.at = f->next_at;
     f->code->next.item = f->next_item;
@@ -216,7 +220,8 @@ static void invert(ovl_arena *arena, const uint32_t *key, uint32_t n, uint32_t n
 static void derive_lists(frozen *f)
 {
     ovl_code *code = f->code;
-    uint32_t *key = OVL_NEW_ARRAY(f->arena, uint32_t, f->n);
+    ovl_arena scratch = {0};
+    uint32_t *key = OVL_NEW_ARRAY(&scratch, uint32_t, f->n);
     for (uint32_t i = 0; i < f->n; i++) {
         key[i] = code->ops[i].batch;
     }
@@ -225,6 +230,7 @@ static void derive_lists(frozen *f)
         key[i] = code->ops[i].kind == OVL_COLLECTIVE ? code->ops[i].comm : OVL_NONE;
     }
     invert(f->arena, key, f->n, code->n_slots, &code->collectives.at, &code->collectives.item);
+    ovl_arena_free(&scratch);
     if (f->queue_prev) {
         invert(f->arena, f->queue_prev, f->n, f->n, &code->queue_next.at, &code->queue_next.item);
         for (uint32_t i = 0; i < f->n; i++) {

@@ -206,17 +206,19 @@ static bool line_up_all(ovl_share *share, uint32_t resource)
 }
 
 /* Moves one to where its level puts it; gives the place. */
-static uint32_t slide(ovl_share_resource *r, uint32_t at, const ovl_share_user *user)
+static uint32_t slide(ovl_share_resource *r, uint32_t at)
 {
-    ovl_share_user *line = r->line.data;
+    ovl_share_user *line = r->line.data, user = line[at];
     uint32_t from = at, end = r->line.len - 1;
-    for (; at > 0 && stands_before(user, &line[at - 1]); at--) {
+    for (; at > 0 && stands_before(&user, &line[at - 1]); at--) {
         line[at] = line[at - 1];
     }
-    for (; at < end && stands_before(&line[at + 1], user); at++) {
+    for (; at < end && stands_before(&line[at + 1], &user); at++) {
         line[at] = line[at + 1];
     }
-    line[at] = *user;
+    if (at != from) {
+        line[at] = user;
+    }
     look_at(r, OVL_MIN(from, at), OVL_MAX(from, at) + 1);
     return at;
 }
@@ -226,66 +228,81 @@ static uint32_t slide(ovl_share_resource *r, uint32_t at, const ovl_share_user *
 static void replace(ovl_share *share, uint32_t resource, uint32_t at)
 {
     ovl_share_resource *r = &share->resources[resource];
-    ovl_share_user before = r->line.data[at], user = before;
-    find_own_limit(share, resource, &user);
-    bool was = at < r->limited, is = slide(r, at, &user) < r->limited;
-    r->limited -= was && !is;
-    r->limited += is && !was;
-    r->open_crossing += (uint32_t)(!is && user.crossing) - (uint32_t)(!was && before.crossing);
+    ovl_share_user *u = &r->line.data[at];
+    double rate = u->rate;
+    uint64_t demand = u->demand;
+    bool was = at < r->limited, crossing = u->crossing;
+    find_own_limit(share, resource, u);
+    at = slide(r, at);
+    u = &r->line.data[at];
+    bool is = at < r->limited;
+    r->limited += (uint32_t)is - (uint32_t)was;
+    r->open_crossing += (uint32_t)(!is && u->crossing) - (uint32_t)(!was && crossing);
     if (was) {
-        ovl_left_put(&r->left, before.rate, before.demand);
+        ovl_left_put(&r->left, rate, demand);
     }
     if (is) {
-        ovl_left_take(&r->left, user.rate, user.demand);
+        ovl_left_take(&r->left, u->rate, u->demand);
     }
-    if (!was && (is || user.demand != before.demand)) {
-        ovl_pull_take(&r->open_pull, pull_of(share, &before));
+    if (was && is) {
+        return;
     }
-    if (!is && (was || user.demand != before.demand)) {
-        ovl_pull_add(&r->open_pull, pull_of(share, &user));
+    ovl_exact_weight weight = share->classes.data[u->slot].exact;
+    if (!was && (is || u->demand != demand)) {
+        ovl_pull_take(&r->open_pull, ovl_pull_of(weight, demand));
+    }
+    if (!is && (was || u->demand != demand)) {
+        ovl_pull_add(&r->open_pull, ovl_pull_of(weight, u->demand));
     }
 }
 
-/* The place of somebody in the line who has another rate because another resource bounds it at
- * another level, and who stays where it is for the rest; OVL_NONE: it is not so simple. */
-static uint32_t find_bounded_elsewhere(const ovl_share *share, uint32_t resource, uint32_t slot)
-{
-    const ovl_share_resource *r = &share->resources[resource];
-    const ovl_share_class *c = &share->classes.data[slot];
-    if (c->follows == OVL_NONE || c->follows == resource || !c->limited) {
-        return OVL_NONE;
-    }
-    uint32_t at = find_user(r, slot);
-    if (at >= r->limited) {
-        return OVL_NONE;
-    }
-    const ovl_share_user *u = &r->line.data[at];
-    bool same = u->bound == OVL_BOUND_NONE && u->demand == c->count * u->unit;
-    bool stays = ovl_share_couples(&share->resources[c->follows]);
-    return same && stays && u->crossing && c->shared > 1 && !c->dirty ? at : OVL_NONE;
-}
-
-/* Mostly the only one who moved is such a one, and its neighbours remain. */
-static bool shift(const ovl_share *share, uint32_t resource, uint32_t slot)
+/* Who moved only because another resource bounds it at another level mostly stays in its place in
+ * the line. False, with nothing changed, if it is not so simple. */
+static inline bool shift(const ovl_share *share, uint32_t resource, uint32_t slot)
 {
     ovl_share_resource *r = &share->resources[resource];
-    uint32_t at = find_bounded_elsewhere(share, resource, slot);
-    if (at == OVL_NONE) {
-        return false;
-    }
     const ovl_share_class *c = &share->classes.data[slot];
+    uint32_t at = find_user(r, slot);
     ovl_share_user *u = &r->line.data[at];
-    double rate = ovl_share_rate(share, slot), level = rate / c->weight;
-    bool before = at > 0 && u[-1].level >= level;
-    bool behind = at + 1 < r->line.len && u[1].level <= level;
-    if (before || behind || level > c->limit.level) {
+    if (at >= r->limited || u->bound != OVL_BOUND_NONE || u->demand != c->count * u->unit ||
+        c->follows == OVL_NONE || c->follows == resource || !c->limited || c->dirty) {
         return false;
     }
-    ovl_left_put(&r->left, u->rate, u->demand);
-    ovl_left_take(&r->left, rate, u->demand);
+    double rate = ovl_share_rate(share, slot), level = rate / c->weight;
+    if ((at > 0 && u[-1].level >= level) || (at + 1 < r->line.len && u[1].level <= level) ||
+        level > c->limit.level) {
+        return false;
+    }
+    ovl_left_change(&r->left, u->rate, rate, u->demand);
     u->level = level;
     u->rate = rate;
     return true;
+}
+
+/* Do those next to the border stand clearly apart from the level? */
+static inline bool border_stands(const ovl_share_resource *r, double level)
+{
+    const ovl_share_user *next = r->line.data + r->limited;
+    return r->limited < r->line.len && next->level > level * CLEARLY &&
+           (r->limited == 0 || next[-1].level * CLEARLY < level) && !r->n_long;
+}
+
+void ovl_share_pass_on(ovl_share *share, uint32_t resource, uint32_t slot)
+{
+    ovl_share_resource *r = &share->resources[resource];
+    if (r->touched || r->stale || r->n_long || r->moved.len || r->open_crossing ||
+        !shift(share, resource, slot)) {
+        ovl_share_move(share, resource, slot);
+        return;
+    }
+    double level = level_of(r);
+    if (!border_stands(r, level)) {
+        ovl_share_touch(share, resource);
+        return;
+    }
+    ovl_share_set_level(share, resource, level);
+    share->solves++;
+    share->solved += r->line.len;
 }
 
 bool ovl_share_line_up(ovl_share *share, uint32_t resource)
@@ -295,10 +312,6 @@ bool ovl_share_line_up(ovl_share *share, uint32_t resource)
     r->look_end = 0;
     if (r->stale || r->n_long || 2 * r->moved.len > r->line.len) {
         return line_up_all(share, resource);
-    }
-    if (r->moved.len == 1 && shift(share, resource, r->moved.data[0])) {
-        r->moved.len = 0;
-        return true;
     }
     for (uint32_t i = 0; i < r->moved.len; i++) {
         uint32_t at = find_user(r, r->moved.data[i]);
@@ -351,14 +364,6 @@ static bool can_tell(const ovl_share_resource *r, double level)
         }
     }
     return true;
-}
-
-/* Do those next to the border stand clearly apart from the level? */
-static inline bool border_stands(const ovl_share_resource *r, double level)
-{
-    const ovl_share_user *next = r->line.data + r->limited;
-    return r->limited < r->line.len && next->level > level * CLEARLY &&
-           (r->limited == 0 || next[-1].level * CLEARLY < level) && !r->n_long;
 }
 
 bool ovl_share_fill_line(ovl_share *share, uint32_t resource, double *full)

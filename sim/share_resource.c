@@ -6,7 +6,7 @@
 void ovl_share_find_limit(ovl_share *share, uint32_t slot)
 {
     ovl_share_class *c = &share->classes.data[slot];
-    struct ovl_share_limit limit = {c->cap_level, slot, OVL_BOUND_CAP};
+    struct ovl_share_limit limit = {.level = c->cap_level, .slot = slot, .bound = OVL_BOUND_CAP};
     c->limited = true;
     for (uint32_t i = 0; i < c->n_uses; i++) {
         const ovl_share_resource *r = &share->resources[c->uses[i].resource];
@@ -112,7 +112,7 @@ static void tell_level(ovl_share *share, uint32_t resource, uint32_t from, uint3
     const ovl_share_user *line = share->resources[resource].line.data;
     for (uint32_t i = from; i < end; i++) {
         if (line[i].crossing) {
-            ovl_share_move_on_others(share, line[i].slot, resource);
+            ovl_share_pass_on_others(share, line[i].slot, resource);
         }
     }
 }
@@ -142,11 +142,11 @@ static void publish_level(ovl_share *share, uint32_t resource, double level)
 
 bool ovl_share_solve_resource(ovl_share *share, uint32_t resource)
 {
+    const ovl_share_resource *r = &share->resources[resource];
     double level;
     if (!ovl_share_line_up(share, resource) || !ovl_share_fill_line(share, resource, &level)) {
         return false;
     }
-    const ovl_share_resource *r = &share->resources[resource];
     uint32_t end = OVL_MIN(r->limited, r->look_end);
     for (uint32_t i = r->look_from; i < end; i++) {
         publish_limited(share, resource, &r->line.data[i]);

@@ -29,6 +29,7 @@ static const ovl_option calibrate_items[] = {
     {.name = "op",
      .value = "NAME",
      .doc = "the operation of files that name none, such as all_reduce"},
+    {.name = "ranks", .value = "N", .doc = "how many ranks took part, of tables that do not tell"},
     {.name = "out-of-place",
      .doc = "take the out-of-place times where a table has in-place times too"},
     {.name = "comm-pattern",

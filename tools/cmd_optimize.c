@@ -23,7 +23,8 @@ static bool choose_search(job *j)
     o->buckets = ovl_args_has(args, "buckets");
     o->stages = ovl_args_has(args, "stages");
     if (words || (!o->buckets && !o->stages && ovl_node_gives(root, "sweep"))) {
-        return ovl_sweep_read_axes(&j->work, args, &j->doc, &j->start.axes);
+        return ovl_sweep_read_axes(&j->work, args, &j->doc, &j->start.axes) &&
+               ovl_sweep_check(&j->start, &j->work.arena, &j->work.errs);
     }
     if (!o->buckets && !o->stages) {
         o->stages = ovl_node_gives(ovl_node_get(root, "overlap"), "pipeline");

@@ -126,7 +126,7 @@ const ovl_metric ovl_metrics[] = {
     {"uncovered", OVL_METRIC_TIME, "communication with no kernel beside it", uncovered},
     {"price", OVL_METRIC_TIME, "price of interference: the step minus the step at isolated speed",
      price},
-    {"idle", OVL_METRIC_TIME, "neither kernel nor communication", idle},
+    {"idle", OVL_METRIC_TIME, "neither kernel nor communication, on the deciding rank", idle},
     {"live", OVL_METRIC_BYTES, "most bytes between first and last access on a rank", live},
     {"allocated", OVL_METRIC_BYTES, "most memory allocated on a rank", allocated},
     {"peak", OVL_METRIC_BYTES, "most memory reserved on a rank", reserved},

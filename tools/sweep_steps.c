@@ -163,7 +163,8 @@ static void steps(ovl_out *out, view *v, bool few)
     ovl_grid_end(&grid, out, 2);
     if (n < total) {
         ovl_out_printf(out, "  and %" PRIu32 " more%s: --json\n", total - n,
-                       all || s->axes.n_axes == 1 ? "" : ", most with other values of other keys");
+                       all || s->axes.n_axes == 1 ? ""
+                                                  : " here or with other values of other keys");
     }
 }
 

@@ -90,6 +90,44 @@ static const struct {
      ", across: nodes"},
     {"{pp: 2, ep: 4}", "{pipeline: {schedule: interleaved, virtual_stages: 2, microbatches: 4}}",
      ", shares: [4, 3, 2, 0]"},
+    {"{ep: 2, dp: 2}", "{ddp: {group: ep+dp, bucket_cap: 1 MiB}}", ""},
+    {"{ep: 2, dp: 2}",
+     "{ddp: {policy: megatron, group: ep+dp, distributed_optimizer: true, bucket_size: 1000000}}",
+     ", hottest: 1.5"},
+    {"{ep: 2, dp: 2}", "{fsdp: {shard: ep+dp}}", ""},
+    {"{ep: 2, fsdp: 2, dp: 2}", "{fsdp: {shard: ep+fsdp, replicate: dp, reshard_after_forward: 2}}",
+     ", hottest: 1.5"},
+    {"{ep: 4}", "{fsdp: {policy: fsdp1, shard: ep}}", ""},
+    {"{ep: 2, dp: 2}", "{fsdp: {policy: fsdp1, shard: ep+dp}}", ""},
+    {"{ep: 2, dp: 2}", "{zero: {stage: 1, group: ep+dp}}", ""},
+    {"{ep: 2, dp: 2}", "{zero: {stage: 2, group: ep+dp}}", ""},
+    {"{ep: 2, dp: 2}", "{zero: {stage: 3, group: ep+dp}}", ", hottest: 1.5"},
+    {"{tp: 2, ep: 2, dp: 2}", "{ddp: {group: ep+dp}}", ", hottest: 1.5"},
+    {"{tp: 2, ep: 2, dp: 2}", "{fsdp: {shard: ep+dp}}", ", ep: tp+ep"},
+    {"{ep: 2, cp: 2, nodes: 2}", "{fsdp: {shard: cp+ep+nodes}}", ", across: nodes"},
+    {"{ep: 2, pp: 2, dp: 2}",
+     "{pipeline: {schedule: 1f1b, microbatches: 4, data_parallel: {group: "
+     "ep+dp}}}",
+     ""},
+    {"{ep: 2, pp: 2, dp: 2}",
+     "{pipeline: {schedule: zb_h1, microbatches: 4, data_parallel: {group: "
+     "ep+dp, sharded: true}}}",
+     ""},
+    {"{tp: 2, ep: 2, pp: 2}",
+     "{pipeline: {schedule: interleaved, virtual_stages: 2, microbatches: 4, data_parallel: "
+     "{group: "
+     "ep, distributed_optimizer: true, gradient_dtype: f32}}}",
+     ""},
+    {"{ep: 2, pp: 4, dp: 2}",
+     "{pipeline: {schedule: dualpipe, microbatches: 8, data_parallel: "
+     "{group: ep+dp, distributed_optimizer: true}}}",
+     ""},
+    {"{ep: 2, pp: 2, dp: 2}", "{pipeline: {schedule: 1f1b, microbatches: 4}, fsdp: {shard: ep+dp}}",
+     ""},
+    {"{ep: 2, pp: 2, dp: 2}",
+     "{pipeline: {schedule: 1f1b, microbatches: 4}, ddp: {group: ep+dp, "
+     "bucket_cap: 1 MiB}}",
+     ""},
 };
 
 static const char *const sets[] = {

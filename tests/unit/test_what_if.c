@@ -142,6 +142,26 @@ static void a_line_above_the_shortest_tells_no_latency(void)
     replayed(&t);
 }
 
+/* --- Unknown bytes --- */
+
+/* Without arguments nobody knows the bytes: alpha cannot be told and is 0, so that at twice the
+ * bandwidth the 100 us are 50; and there are no buckets to be changed. */
+static void unknown_bytes_are_said(void)
+{
+    replaying t;
+    const char *trace = TRACE(0, KERNEL("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 9, 0, 100, 0));
+    CHECK(replay(&t, ONE, "workload.what_if.links=[{bandwidth: 2}]", trace, NULL));
+    CHECK_INT(t.result.step, us(50));
+    CHECK(replay_inferred(&t, "alpha is 0 s, since no size is known"));
+    if (CHECK_INT(t.result.n_collectives, 1)) {
+        CHECK_INT(t.result.collectives[0].bytes, 0);
+    }
+    replayed(&t);
+    CHECK(!replay(&t, ONE, "workload.what_if.bucket_cap=1MiB", trace, NULL));
+    CHECK_HAS(replay_said(&t), "no all-reduce or reduce-scatter of known bytes");
+    replayed(&t);
+}
+
 /* --- What is said of ranks --- */
 
 static void missing_ranks_are_said(void)
@@ -188,6 +208,7 @@ int main(void)
         {"an operation is changed by the first entry that fits",
          an_operation_is_changed_by_the_first_entry_that_fits},
         {"a line above the shortest tells no latency", a_line_above_the_shortest_tells_no_latency},
+        {"unknown bytes are said", unknown_bytes_are_said},
         {"missing ranks are said", missing_ranks_are_said},
         {"collectives that end apart are said", collectives_that_end_apart_are_said},
         CU_TEST_INFO_NULL,
