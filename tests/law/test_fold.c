@@ -144,8 +144,9 @@ static void a_folded_run_unfolds_to_the_run_of_the_whole(void)
         draw(&l, seed, false);
         ovl_run_options how = {.interference = (ovl_interference)(seed % 3)};
         bool *free_names = OVL_NEW_ARRAY(&l.arena, bool, l.whole.names->count);
-        if (seed % 5 == 0) {
-            free_names[ovl_names_find(l.whole.names, "collective 3")] = true;
+        ovl_id third = ovl_names_find(l.whole.names, "collective 3");
+        if (seed % 5 == 0 && third != OVL_NONE) {
+            free_names[third] = true;
             how.free_names = free_names;
         }
         if (l.folds) {
