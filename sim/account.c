@@ -9,7 +9,7 @@
 
 /* --- Giving away the time that passed --- */
 
-static ovl_time done_by(const ovl_engine *e, uint32_t activity)
+static inline ovl_time done_by(const ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
     return a->since == e->now ? a->bound_done : ovl_clock_progress(e, a, e->now);
