@@ -50,10 +50,11 @@ static void enter(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
     s->latent += a->phase == OVL_PHASE_LATENCY;
     ovl_engine_note(e->start, op, e->now);
     e->pending[op] = OVL_ARRIVED_BIT | (activity + 1);
-    ovl_vec_push(&s->comms, (ovl_running){op, activity});
+    ovl_running entered = {.op = op, .activity = activity};
+    ovl_vec_push(&s->comms, entered);
     for (uint32_t i = s->comms.len - 1; i > 0 && s->comms.data[i - 1].op > op; i--) {
         s->comms.data[i] = s->comms.data[i - 1];
-        s->comms.data[i - 1] = (ovl_running){op, activity};
+        s->comms.data[i - 1] = entered;
     }
 }
 
@@ -75,20 +76,19 @@ static void start_collective(ovl_engine *e, const ovl_comm *comm, uint32_t k)
 {
     uint32_t rank = e->p->members[comm->first_member];
     uint32_t op = ovl_collective_op(e->p, comm, 0, k);
-    uint32_t activity =
-        ovl_engine_add_activity(e, rank, op, ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op)));
+    const ovl_op *o = ovl_engine_op(e, rank, op);
+    uint32_t activity = ovl_engine_add_activity(e, rank, op, o, ovl_engine_cost(e, rank, o));
     e->activities.data[activity].comm = comm;
     e->activities.data[activity].k = k;
     each(e, activity, enter);
     ovl_engine_begin(e, activity);
 }
 
-static void arrive_collective(ovl_engine *e, uint32_t rank, uint32_t op)
+static void arrive_collective(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o)
 {
     const ovl_rank *r = &e->p->ranks[rank];
-    const ovl_code *code = &e->p->codes[r->code];
-    const ovl_comm *comm = ovl_rank_comm(e->p, rank, code->ops[op - r->first_op].comm);
-    uint32_t k = code->comm_index[op - r->first_op];
+    const ovl_comm *comm = ovl_rank_comm(e->p, rank, o->comm);
+    uint32_t k = e->p->codes[r->code].comm_index[op - r->first_op];
     ovl_account(e, rank);
     e->ranks[rank].waiting++;
     if (++e->arrived[comm->first_collective + k] == comm->n_members) {
@@ -99,12 +99,13 @@ static void arrive_collective(ovl_engine *e, uint32_t rank, uint32_t op)
 static uint32_t add_transfer(ovl_engine *e, uint32_t rank, uint32_t send, uint32_t peer,
                              bool background)
 {
-    const ovl_cost *cost = ovl_engine_cost(e, rank, ovl_engine_op(e, rank, send));
-    uint32_t activity = ovl_engine_add_activity(e, rank, send, cost);
-    e->activities.data[activity].peer = peer;
-    e->activities.data[activity].eager = ovl_engine_op(e, rank, send)->eager;
-    e->activities.data[activity].k = OVL_NONE;
-    e->activities.data[activity].background = background;
+    const ovl_op *o = ovl_engine_op(e, rank, send);
+    uint32_t activity = ovl_engine_add_activity(e, rank, send, o, ovl_engine_cost(e, rank, o));
+    ovl_activity *a = &e->activities.data[activity];
+    a->peer = peer;
+    a->eager = o->eager;
+    a->k = OVL_NONE;
+    a->background = background;
     return activity;
 }
 
@@ -187,9 +188,8 @@ static void arrive_eager_recv(ovl_engine *e, uint32_t rank, uint32_t op)
     }
 }
 
-void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op)
+void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o)
 {
-    const ovl_op *o = ovl_engine_op(e, rank, op);
     if (o->kind == OVL_SEND && o->eager) {
         arrive_eager_send(e, rank, op);
         return;
@@ -198,7 +198,7 @@ void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op)
         ovl_caps_hold(e, rank, op, ovl_engine_cost(e, rank, o));
     }
     if (o->kind == OVL_COLLECTIVE) {
-        arrive_collective(e, rank, op);
+        arrive_collective(e, rank, op, o);
     } else if (o->eager) {
         arrive_eager_recv(e, rank, op);
     } else {

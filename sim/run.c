@@ -92,7 +92,7 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     e->free_cost = (ovl_cost){.klass = OVL_NONE, .weight = 1};
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         const ovl_code *code = &p->codes[p->ranks[r].code];
-        e->ranks[r].is = (ovl_choice){OVL_NONE, OVL_NONE, OVL_IDLE, false};
+        e->ranks[r].is = (ovl_choice){.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};
         if (code->n_ops) {
             memcpy(&e->pending[p->ranks[r].first_op], code->waits, code->n_ops * sizeof(uint32_t));
         }

@@ -244,56 +244,33 @@ static void replace(ovl_share *share, uint32_t resource, uint32_t at)
     if (is) {
         ovl_left_take(&r->left, u->rate, u->demand);
     }
-    if (was && is) {
-        return;
-    }
+    uint64_t pulled = was ? 0 : demand, pulls = is ? 0 : u->demand;
     ovl_exact_weight weight = share->classes.data[u->slot].exact;
-    if (!was && (is || u->demand != demand)) {
-        ovl_pull_take(&r->open_pull, ovl_pull_of(weight, demand));
-    }
-    if (!is && (was || u->demand != demand)) {
-        ovl_pull_add(&r->open_pull, ovl_pull_of(weight, u->demand));
+    if (pulled > pulls) {
+        ovl_pull_take(&r->open_pull, ovl_pull_of(weight, pulled - pulls));
+    } else if (pulls > pulled) {
+        ovl_pull_add(&r->open_pull, ovl_pull_of(weight, pulls - pulled));
     }
 }
 
-/* The place of somebody in the line who has another rate because another resource bounds it at
- * another level, and who stays where it is for the rest; OVL_NONE: it is not so simple. */
-static uint32_t find_bounded_elsewhere(const ovl_share *share, uint32_t resource, uint32_t slot)
-{
-    const ovl_share_resource *r = &share->resources[resource];
-    const ovl_share_class *c = &share->classes.data[slot];
-    if (c->follows == OVL_NONE || c->follows == resource || !c->limited) {
-        return OVL_NONE;
-    }
-    uint32_t at = find_user(r, slot);
-    if (at >= r->limited) {
-        return OVL_NONE;
-    }
-    const ovl_share_user *u = &r->line.data[at];
-    bool same = u->bound == OVL_BOUND_NONE && u->demand == c->count * u->unit;
-    bool stays = ovl_share_couples(&share->resources[c->follows]);
-    return same && stays && u->crossing && c->shared > 1 && !c->dirty ? at : OVL_NONE;
-}
-
-/* Gives one who is bounded elsewhere its rate of now. False, with nothing changed, if it is not so
- * simple, or its neighbours do not remain. */
+/* Who moved only because another resource bounds it at another level mostly stays in its place in
+ * the line. False, with nothing changed, if it is not so simple. */
 static inline bool shift(const ovl_share *share, uint32_t resource, uint32_t slot)
 {
     ovl_share_resource *r = &share->resources[resource];
-    uint32_t at = find_bounded_elsewhere(share, resource, slot);
-    if (at == OVL_NONE) {
-        return false;
-    }
     const ovl_share_class *c = &share->classes.data[slot];
+    uint32_t at = find_user(r, slot);
     ovl_share_user *u = &r->line.data[at];
-    double rate = ovl_share_rate(share, slot), level = rate / c->weight;
-    bool before = at > 0 && u[-1].level >= level;
-    bool behind = at + 1 < r->line.len && u[1].level <= level;
-    if (before || behind || level > c->limit.level) {
+    if (at >= r->limited || u->bound != OVL_BOUND_NONE || u->demand != c->count * u->unit ||
+        c->follows == OVL_NONE || c->follows == resource || !c->limited || c->dirty) {
         return false;
     }
-    ovl_left_put(&r->left, u->rate, u->demand);
-    ovl_left_take(&r->left, rate, u->demand);
+    double rate = ovl_share_rate(share, slot), level = rate / c->weight;
+    if ((at > 0 && u[-1].level >= level) || (at + 1 < r->line.len && u[1].level <= level) ||
+        level > c->limit.level) {
+        return false;
+    }
+    ovl_left_change(&r->left, u->rate, rate, u->demand);
     u->level = level;
     u->rate = rate;
     return true;
@@ -305,17 +282,6 @@ static inline bool border_stands(const ovl_share_resource *r, double level)
     const ovl_share_user *next = r->line.data + r->limited;
     return r->limited < r->line.len && next->level > level * CLEARLY &&
            (r->limited == 0 || next[-1].level * CLEARLY < level) && !r->n_long;
-}
-
-bool ovl_share_shift(const ovl_share *share, uint32_t resource, double *full)
-{
-    ovl_share_resource *r = &share->resources[resource];
-    if (r->stale || r->n_long || r->moved.len != 1 || !shift(share, resource, r->moved.data[0])) {
-        return false;
-    }
-    r->moved.len = 0;
-    *full = level_of(r);
-    return border_stands(r, *full);
 }
 
 void ovl_share_pass_on(ovl_share *share, uint32_t resource, uint32_t slot)

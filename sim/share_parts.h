@@ -101,11 +101,6 @@ static inline uint32_t ovl_share_bound_at(const ovl_share_class *c, uint32_t bou
 void ovl_share_enter(ovl_share *share, uint32_t slot, const ovl_use *use);
 void ovl_share_exit(ovl_share *share, uint32_t slot, const ovl_use *use);
 
-/* Mostly only one moved, and only because another resource bounds it at another level: it stays in
- * its place, and all others on their side of the level, which is given. False if it is not so
- * simple; what could be done then is done. */
-bool ovl_share_shift(const ovl_share *share, uint32_t resource, double *level);
-
 /* A class is bounded by another resource at another level: if that is simple it is done at once,
  * and concerns nobody but those whom this resource bounds. Else the resource will be solved. */
 void ovl_share_pass_on(ovl_share *share, uint32_t resource, uint32_t slot);

@@ -6,7 +6,7 @@
 void ovl_share_find_limit(ovl_share *share, uint32_t slot)
 {
     ovl_share_class *c = &share->classes.data[slot];
-    struct ovl_share_limit limit = {c->cap_level, slot, OVL_BOUND_CAP};
+    struct ovl_share_limit limit = {.level = c->cap_level, .slot = slot, .bound = OVL_BOUND_CAP};
     c->limited = true;
     for (uint32_t i = 0; i < c->n_uses; i++) {
         const ovl_share_resource *r = &share->resources[c->uses[i].resource];
@@ -140,39 +140,19 @@ static void publish_level(ovl_share *share, uint32_t resource, double level)
     }
 }
 
-static void publish(ovl_share *share, uint32_t resource, double level)
+bool ovl_share_solve_resource(ovl_share *share, uint32_t resource)
 {
     const ovl_share_resource *r = &share->resources[resource];
+    double level;
+    if (!ovl_share_line_up(share, resource) || !ovl_share_fill_line(share, resource, &level)) {
+        return false;
+    }
     uint32_t end = OVL_MIN(r->limited, r->look_end);
     for (uint32_t i = r->look_from; i < end; i++) {
         publish_limited(share, resource, &r->line.data[i]);
     }
     if (r->limited < r->line.len) {
         publish_level(share, resource, level);
-    }
-}
-
-/* The level of those whom it bounds is another, and nothing else changed. */
-static void relevel(ovl_share *share, uint32_t resource, double level)
-{
-    const ovl_share_resource *r = &share->resources[resource];
-    bool tells = r->level != level && r->open_crossing;
-    ovl_share_set_level(share, resource, level);
-    if (tells) {
-        tell_level(share, resource, r->limited, r->line.len);
-    }
-}
-
-bool ovl_share_solve_resource(ovl_share *share, uint32_t resource)
-{
-    const ovl_share_resource *r = &share->resources[resource];
-    double level;
-    if (ovl_share_shift(share, resource, &level)) {
-        relevel(share, resource, level);
-    } else if (ovl_share_line_up(share, resource) && ovl_share_fill_line(share, resource, &level)) {
-        publish(share, resource, level);
-    } else {
-        return false;
     }
     share->solves++;
     share->solved += r->line.len;

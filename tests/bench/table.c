@@ -44,7 +44,6 @@ bench_result bench_measure(const ovl_program *program, uint32_t repeats)
         ovl_timeline t;
         const char *only = getenv("BENCH_AGGREGATES");
         ovl_run_options options = {.interference = OVL_INTERFERENCE_SHARED,
-                                   .free_name = OVL_NONE,
                                    .aggregates = only && *only == '1'};
         double start = bench_seconds();
         if (!ovl_run(program, &options, &arena, &t, &errs)) {
