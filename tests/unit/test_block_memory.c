@@ -129,7 +129,8 @@ static uint32_t count_buffers(const bench *t, const char *name, uint64_t bytes)
     return n;
 }
 
-/* A buffer is allocated before what writes it and freed behind what reads it. */
+/* A buffer is allocated before what writes it, and freed behind the kernel that reads it, or that
+ * waits for the communication that does. */
 static void check_life(const bench *t, const char *name, const char *reader)
 {
     for (uint32_t i = 0; i < code_of(t, 0)->n_buffers; i++) {
@@ -151,7 +152,7 @@ static void gathered_tokens_take_memory(void)
     CHECK_INT(count_buffers(&t, "forward block.proj", 64), 1);
     CHECK_INT(count_buffers(&t, "backward block.mlp_input_gather", 64), 1);
     check_life(&t, "forward block.attention_gather", "forward block.qkv");
-    check_life(&t, "forward block.proj", "forward block.attention_reduce");
+    check_life(&t, "forward block.proj", "forward block.sum_norm");
     check_life(&t, "backward block.mlp_input_gather", "backward block.mlp_in_weight");
     CHECK(analyse(&t));
     CHECK_INT(t.result.n_hazards, 0);
