@@ -245,7 +245,8 @@ static void say_collectives(recorder *r)
     }
 }
 
-/* A step of kernels none of which communicates is either of one GPU or read with a wrong pattern. */
+/* A step of kernels none of which communicates is either of one GPU or read with a wrong pattern.
+ */
 static void say_no_communication(recorder *r)
 {
     uint32_t kernels = 0, comm = 0;
@@ -332,10 +333,11 @@ static bool one_step(const recorder *r)
         list = ovl_arena_printf(r->errs->arena, "%s; and %" PRIu32 " more files", list,
                                 files - MOST_FILES_SHOWN);
     }
-    ovl_error(r->errs, OVL_E_INPUT, r->mark,
-              "the files' last steps are not the same one: %s. Name a step that all have, or \"all\" "
-              "for the whole of each",
-              list);
+    ovl_error(
+        r->errs, OVL_E_INPUT, r->mark,
+        "the files' last steps are not the same one: %s. Name a step that all have, or \"all\" "
+        "for the whole of each",
+        list);
     return false;
 }
 

@@ -128,9 +128,8 @@ const char *ovl_record_steps(const ovl_seen *seen, ovl_arena *arena)
             list = n == 1 ? name : ovl_arena_printf(&scratch, "%s, %s", list, name);
         }
     }
-    list = n > MOST_SHOWN
-               ? ovl_arena_printf(arena, "%s and %" PRIu32 " more", list, n - MOST_SHOWN)
-               : ovl_arena_strdup(arena, list);
+    list = n > MOST_SHOWN ? ovl_arena_printf(arena, "%s and %" PRIu32 " more", list, n - MOST_SHOWN)
+                          : ovl_arena_strdup(arena, list);
     ovl_arena_free(&scratch);
     return list;
 }

@@ -282,8 +282,9 @@ static void note_source(ovl_calibration *cal, ovl_cal_series *s)
              "duration of each size is an upper bound; give the traces of all ranks");
     }
     if (s->times == OVL_CAL_PARTIAL) {
-        const char *of = s->most_ranks ? ovl_arena_printf(&cal->arena, " of %" PRId64, s->most_ranks)
-                                       : ", not all,";
+        const char *of = s->most_ranks
+                             ? ovl_arena_printf(&cal->arena, " of %" PRId64, s->most_ranks)
+                             : ", not all,";
         NOTE("%" PRId64 "%s ranks have a file: waiting for the others cannot be separated from the "
              "transfer, so it is an upper bound; give the traces of all ranks",
              s->here, of);

@@ -240,7 +240,7 @@ static void each_group_is_matched_over_its_own_ranks(void)
 
 #define OF_THREE(ts, dur)                                                                          \
     "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclKernel\",\"pid\":0,\"tid\":1,\"ts\":" ts      \
-    ",\"dur\":" dur ",\"args\":{\"Collective name\":\"allreduce\",\"Process Group Name\":\"a\","      \
+    ",\"dur\":" dur ",\"args\":{\"Collective name\":\"allreduce\",\"Process Group Name\":\"a\","   \
     "\"Group size\":3}}"
 
 /* A group of three, of which 0 and 1 have a file: both may have waited for 2, which has none, so
@@ -274,10 +274,10 @@ static void the_size_of_the_job_tells_missing_ranks_too(void)
     begin(&l, OVL_COMM_PATTERN);
     add(&l, "rank0",
         "{\"traceEvents\":[" CALL("a", "0", "9") "],\"distributedInfo\":{\"rank\":0,"
-        "\"world_size\":4}}");
+                                                 "\"world_size\":4}}");
     add(&l, "rank1",
         "{\"traceEvents\":[" CALL("a", "4", "5") "],\"distributedInfo\":{\"rank\":1,"
-        "\"world_size\":4}}");
+                                                 "\"world_size\":4}}");
     ovl_inspect_ranks(&l.in, &l.errs);
     CHECK_INT(ovl_inspect_partial(&l.in), 1);
     CHECK(was_said(&l, "of \"a\" 2 of 4 are here"));

@@ -271,8 +271,9 @@ static void steps_are_chosen_by_number_or_name(void)
     CHECK_INT(op_named(&t, "a")->predicted, us(130));
     replayed(&t);
     CHECK(!replay(&t, ONE, "workload.replay.step=valuation", TRACE(0, STEPS), NULL));
-    CHECK_HAS(replay_said(&t), "has no step or range \"valuation\" (did you mean \"validation\"?); it has "
-                               "ProfilerStep#2, ProfilerStep#3");
+    CHECK_HAS(replay_said(&t),
+              "has no step or range \"valuation\" (did you mean \"validation\"?); it has "
+              "ProfilerStep#2, ProfilerStep#3");
     replayed(&t);
 }
 
@@ -621,11 +622,11 @@ int main(void)
         {"a step has what was launched in it, and what ran into it",
          a_step_has_what_was_launched_in_it_and_what_ran_into_it},
         {"steps are chosen by number or name", steps_are_chosen_by_number_or_name},
-    {"a step that is missing is told with all there are",
-     a_step_that_is_missing_is_told_with_all_there_are},
-    {"files whose steps differ are refused", files_whose_steps_differ_are_refused},
-    {"without a common collective clocks are not compared",
-     without_a_common_collective_clocks_are_not_compared},
+        {"a step that is missing is told with all there are",
+         a_step_that_is_missing_is_told_with_all_there_are},
+        {"files whose steps differ are refused", files_whose_steps_differ_are_refused},
+        {"without a common collective clocks are not compared",
+         without_a_common_collective_clocks_are_not_compared},
         {"waiting for other ranks comes out of the run",
          waiting_for_other_ranks_comes_out_of_the_run},
         {"ranks that disagree are not matched", ranks_that_disagree_are_not_matched},
