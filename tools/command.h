@@ -28,6 +28,7 @@ enum {
 typedef struct ovl_shell {
     ovl_out *out; /* results */
     ovl_out *err; /* complaints */
+    const char *output; /* file that will be written; what is read must be another. NULL: none */
 } ovl_shell;
 
 typedef struct ovl_command {
