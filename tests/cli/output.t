@@ -23,9 +23,10 @@ $ ovl run "$T/names.yaml" -o "$T/r0.json" 2>&1 | sed "s|$T|T|g"
 error: --output "T/r0.json" would replace what is read from "T/r0.json": name another file
 $ ovl export --trace "$T/names.yaml" -o "$T/r0.json" 2>/dev/null
 ? 2
+$ cmp "$T/r0.json" "$T/kept.json" && echo unharmed
+unharmed
 $ ovl compare "$T/names.yaml" "$T/names.yaml" -o "$T/names.yaml" 2>/dev/null
 ? 2
-$ cmp "$T/r0.json" "$T/kept.json"
 
 Standard output that was closed is one that cannot be written, and so it is in every command; nothing
 is written into a file that took its number.
