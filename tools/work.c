@@ -144,9 +144,8 @@ const ovl_recorder *ovl_work_recorder(const ovl_work *work, const ovl_document *
 bool ovl_work_load(ovl_work *work, const char *path, ovl_document *doc)
 {
     uint32_t before = work->errs.errors;
-    bool good = work->keeps
-                    ? load_and_keep(work, path, doc)
-                    : ovl_document_load(path, &work->files, doc, &work->arena, &work->errs);
+    bool good = work->keeps ? load_and_keep(work, path, doc)
+                            : ovl_document_load(path, &work->files, doc, &work->arena, &work->errs);
     return good && work->errs.errors == before;
 }
 

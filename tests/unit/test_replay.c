@@ -231,9 +231,8 @@ static void a_step_that_ends_with_a_sync_ends_when_the_sync_returned(void)
     replayed(&t);
     /* Within a range that the host leaves at 200. */
     CHECK(replay(&t, ONE, NULL,
-                 TRACE(0, RANGE("ProfilerStep#1", 0, 200) LAUNCH(10, 1)
-                              KERNEL("a", 7, 20, 175, 1)
-                                  CALL("cudaDeviceSynchronize", 1, 20, 178, 2)),
+                 TRACE(0, RANGE("ProfilerStep#1", 0, 200) LAUNCH(10, 1) KERNEL("a", 7, 20, 175, 1)
+                              CALL("cudaDeviceSynchronize", 1, 20, 178, 2)),
                  NULL));
     CHECK_INT(t.result.replay->measured, us(200));
     CHECK_INT(t.result.step, us(200));
@@ -247,9 +246,8 @@ static void a_sync_of_an_idle_device_takes_what_it_took(void)
     replaying t;
     CHECK(replay(&t, ONE, NULL,
                  TRACE(0, LAUNCH(10, 1) KERNEL("a", 7, 20, 10, 1)
-                              CALL("cudaDeviceSynchronize", 1, 40, 4, 2) LAUNCH(50, 3)
-                                  KERNEL("b", 7, 60, 10, 3)
-                                      CALL("cudaDeviceSynchronize", 1, 100, 4, 4)),
+                              CALL("cudaDeviceSynchronize", 1, 40, 4, 2) LAUNCH(50, 3) KERNEL(
+                                  "b", 7, 60, 10, 3) CALL("cudaDeviceSynchronize", 1, 100, 4, 4)),
                  NULL));
     CHECK_INT(t.result.replay->measured, us(94));
     CHECK_INT(t.result.step, us(94));
