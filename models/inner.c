@@ -1,5 +1,7 @@
 #include "models/inner.h"
 
+#include "models/layer.h"
+
 static const ovl_inner_list *list_of(const ovl_inner *inner, ovl_inner_pass pass)
 {
     return pass == OVL_INNER_FORWARD ? &inner->forward
@@ -135,6 +137,11 @@ static ovl_plan_cost kernel_cost(ovl_lowering *l, const ovl_inner *inner, ovl_in
         length = measured(inner, pass, which);
         spec.duration = (ovl_times){.item = &length, .count = 1};
         spec.hbm = bytes_in(l, spec.hbm, length);
+    } else if (op->moves && l->hw->gpu.hbm) {
+        length =
+            ovl_bytes_time(spec.hbm, (uint64_t)((double)l->hw->gpu.hbm * ovl_memory_efficiency(l)));
+        spec.duration = (ovl_times){.item = &length, .count = 1};
+        spec.no_compute = true;
     }
     return ovl_plan_kernel(l, &spec);
 }
@@ -385,6 +392,53 @@ static uint32_t add_collective(writing *w, const ovl_inner_op *op, const ovl_inn
     return ovl_add_op(at->l->b, at->code, &collective);
 }
 
+/* --- What is gathered, sent and received --- */
+
+/* Room for what an operation writes. What the next layer waits for is recorded with the allocator
+ * instead. */
+static void add_room(writing *w, const ovl_inner_op *op, uint32_t i)
+{
+    ovl_inner_place *at = w->at;
+    if (op->holds == 0 || w->until[i] == OVL_NONE) {
+        return;
+    }
+    const char *name = w->caller->name(w->caller->context, op->name);
+    bool waited = list_of(w->inner, w->pass)->op[w->until[i]].kind == OVL_INNER_KERNEL;
+    w->buffer[i] = ovl_add_buffer(at->l->b, at->code,
+                                  &(ovl_buffer){.name = ovl_name(at->l->b, name),
+                                                .bytes = op->holds,
+                                                .category = OVL_TEMPORARY,
+                                                .dtype = op->dtype,
+                                                .stream = at->compute,
+                                                .record_stream = !waited,
+                                                .mark = w->caller->mark});
+}
+
+/* Of the operation just added. */
+static void use_room(writing *w, const ovl_inner_op *op, uint32_t i)
+{
+    ovl_builder *b = w->at->l->b;
+    if (w->buffer[i] != OVL_NONE) {
+        ovl_add_access(b, w->at->code, w->buffer[i], true);
+    }
+    for (int k = 0; k < 2; k++) {
+        int16_t need = op->needs[k];
+        if (need >= 0 && w->buffer[need] != OVL_NONE) {
+            ovl_add_access(b, w->at->code, w->buffer[need], false);
+        }
+    }
+}
+
+static void let_go(writing *w, uint32_t i)
+{
+    for (uint32_t k = w->ends[i]; k != OVL_NONE; k = w->more[k]) {
+        if (w->buffer[k] != OVL_NONE) {
+            ovl_free_buffer(w->at->l->b, w->at->code, w->buffer[k]);
+            w->buffer[k] = OVL_NONE;
+        }
+    }
+}
+
 static void add_one(writing *w, uint32_t i, ovl_plan_cost *cost)
 {
     ovl_inner_place *at = w->at;
@@ -399,6 +453,7 @@ static void add_one(writing *w, uint32_t i, ovl_plan_cost *cost)
     if (at->broken) {
         return;
     }
+    add_room(w, op, i);
     if (op->kind == OVL_INNER_SHIFT) { /* accesses go to its last part: it ends with the launch */
         w->local[i] = add_shift(w, op, lane, *cost);
     } else {
@@ -407,6 +462,8 @@ static void add_one(writing *w, uint32_t i, ovl_plan_cost *cost)
     }
     w->begun = true;
     enter(at);
+    use_room(w, op, i);
+    let_go(w, i);
 }
 
 static uint32_t last_kernel(const ovl_inner_list *list, ovl_inner_pass pass)
@@ -420,6 +477,37 @@ static uint32_t last_kernel(const ovl_inner_list *list, ovl_inner_pass pass)
     return last;
 }
 
+/* Until when what an operation writes is there. Process groups keep what they send until somebody
+ * waits for them, so that memory is used again by what the compute stream does behind that. */
+static void find_ends(writing *w, const ovl_inner_list *list)
+{
+    w->buffer = OVL_NEW_ARRAY(w->at->scratch, ovl_id, list->n);
+    w->until = OVL_NEW_ARRAY(w->at->scratch, uint32_t, list->n);
+    memset(w->buffer, 0xff, list->n * sizeof *w->buffer); /* OVL_NONE */
+    memset(w->until, 0xff, list->n * sizeof *w->until);
+    w->ends = OVL_NEW_ARRAY(w->at->scratch, uint32_t, list->n);
+    w->more = OVL_NEW_ARRAY(w->at->scratch, uint32_t, list->n);
+    memset(w->ends, 0xff, list->n * sizeof *w->ends);
+    for (uint32_t i = 0; i < list->n; i++) {
+        for (int k = 0; k < 2 && is_in(&list->op[i], w->pass); k++) {
+            if (list->op[i].needs[k] >= 0) {
+                w->until[list->op[i].needs[k]] = i;
+            }
+        }
+    }
+    for (uint32_t i = list->n; i-- > 0;) {
+        uint32_t last = w->until[i];
+        if (last != OVL_NONE && list->op[last].kind != OVL_INNER_KERNEL &&
+            w->until[last] != OVL_NONE) {
+            w->until[i] = last = w->until[last];
+        }
+        if (last != OVL_NONE) {
+            w->more[i] = w->ends[last];
+            w->ends[last] = i;
+        }
+    }
+}
+
 void ovl_inner_begin(ovl_inner_writing *w, ovl_inner_place *at, const ovl_inner *inner,
                      ovl_inner_pass pass, const ovl_inner_caller *caller)
 {
@@ -428,6 +516,7 @@ void ovl_inner_begin(ovl_inner_writing *w, ovl_inner_place *at, const ovl_inner 
     w->from_kernel = at->chain_is_kernel;
     w->local = OVL_NEW_ARRAY(at->scratch, uint32_t, list->n);
     memset(w->local, 0xff, list->n * sizeof *w->local); /* OVL_NONE */
+    find_ends(w, list);
     w->last = last_kernel(list, pass);
 }
 
