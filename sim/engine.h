@@ -78,6 +78,7 @@ typedef struct ovl_run_options {
     bool aggregates; /* keep no times of operations, no trail and no limits, only the terms of ranks
                         and what is a single number: then a run takes 4 bytes by operation. Not with
                         `segments` */
+    bool no_skip;    /* simulate every period of a run that repeats itself (recur.h) */
     const ovl_watch *watch;        /* NULL: nobody */
     uint64_t memory;               /* bytes that ovl_run_memory may come to; 0: no limit */
     ovl_time count_from, count_to; /* the interval that the terms of ranks are counted in; 0, 0: all

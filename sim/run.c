@@ -85,6 +85,7 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     ovl_clocks_init(e);
     ovl_delays_init(&e->delays);
     ovl_routes_init(e, scratch);
+    ovl_recur_init(e, scratch);
 }
 
 static void tear_down(ovl_engine *e)
@@ -120,6 +121,7 @@ static void tear_down(ovl_engine *e)
     ovl_vec_free(&e->touched);
     ovl_vec_free(&e->touched_clocks);
     ovl_vec_free(&e->joining);
+    ovl_recur_free(e);
     ovl_heap_free(&e->heap);
     ovl_delays_free(&e->delays);
     ovl_share_free(&e->share);
@@ -284,6 +286,7 @@ static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
                                  .delays = e->n_delays,
                                  .activities = e->n_activities,
                                  .activities_at_once = e->activities.len,
+                                 .skipped = e->n_skipped,
                                  .bytes = e->arena->used + scratch->used + held_by_vectors(e)};
 }
 
