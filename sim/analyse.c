@@ -240,6 +240,7 @@ static void find_price_of_interference(analysis *a)
     ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE,
                                .free_name = OVL_NONE,
                                .aggregates = true,
+                               .no_skip = a->options->no_skip,
                                .watch = a->options->watch};
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
@@ -463,6 +464,7 @@ static bool run_steps(const ovl_program *program, const ovl_program *chosen,
     ovl_run_options run = {.interference = options->interference,
                            .free_name = OVL_NONE,
                            .segments = segments,
+                           .no_skip = options->no_skip,
                            .watch = options->watch,
                            .memory = options->memory};
     if (program->n_steps > 1) {

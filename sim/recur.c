@@ -72,23 +72,31 @@ static void find_rhythms(const ovl_engine *e, ovl_recur *r, ovl_arena *scratch)
 
 /* --- Setting up --- */
 
-static void set_up_code(const ovl_code *code, ovl_recur_code *known, ovl_arena *arena)
+/* False if something goes on in no lane. */
+static bool set_up_code(const ovl_code *code, ovl_recur_code *known, ovl_arena *arena)
 {
+    uint32_t lanes = ovl_recur_host(code) + 1;
     uint32_t *next = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
-    uint32_t *first = OVL_NEW_ARRAY(arena, uint32_t, code->n_streams);
-    uint32_t *last = OVL_NEW_ARRAY(arena, uint32_t, code->n_streams);
-    for (uint32_t s = 0; s < code->n_streams; s++) {
-        first[s] = last[s] = code->n_ops;
+    uint32_t *first = OVL_NEW_ARRAY(arena, uint32_t, lanes);
+    uint32_t *last = OVL_NEW_ARRAY(arena, uint32_t, lanes);
+    for (uint32_t lane = 0; lane < lanes; lane++) {
+        first[lane] = last[lane] = code->n_ops;
     }
     for (uint32_t i = code->n_ops; i-- > 0;) {
-        uint16_t s = code->ops[i].stream;
-        if (s != OVL_NO_STREAM) {
-            next[i] = first[s];
-            last[s] = first[s] == code->n_ops ? i : last[s];
-            first[s] = i;
+        const ovl_op *op = &code->ops[i];
+        if (op->batch != OVL_NONE || op->kind == OVL_HOST) {
+            continue;
         }
+        if (op->stream == OVL_NO_STREAM && op->comm == OVL_NO_COMM) {
+            return false;
+        }
+        uint32_t lane = ovl_recur_lane(code, i);
+        next[i] = first[lane];
+        last[lane] = first[lane] == code->n_ops ? i : last[lane];
+        first[lane] = i;
     }
     *known = (ovl_recur_code){.next = next, .first = first, .last = last};
+    return true;
 }
 
 static void set_up_moment(const ovl_program *p, uint32_t n_fronts, ovl_moment *m, ovl_arena *arena)
@@ -102,17 +110,19 @@ static void set_up_fronts(const ovl_program *p, ovl_recur *r)
     for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
         uint32_t code = p->ranks[rank].code;
         memcpy(r->now.front + r->first_front[rank], r->codes[code].first,
-               p->codes[code].n_streams * sizeof(uint32_t));
+               ovl_recur_host(&p->codes[code]) * sizeof(uint32_t));
     }
 }
 
-static void set_up_tables(const ovl_engine *e, ovl_recur *r, uint32_t n_fronts, ovl_arena *arena)
+static bool set_up_tables(const ovl_engine *e, ovl_recur *r, uint32_t n_fronts, ovl_arena *arena)
 {
     const ovl_program *p = e->p;
     uint32_t slots = 0;
     r->codes = OVL_NEW_ARRAY(arena, ovl_recur_code, p->n_codes);
     for (uint32_t c = 0; c < p->n_codes; c++) {
-        set_up_code(&p->codes[c], &r->codes[c], arena);
+        if (!set_up_code(&p->codes[c], &r->codes[c], arena)) {
+            return false;
+        }
         slots = OVL_MAX(slots, p->codes[c].n_slots);
     }
     r->ranks = OVL_NEW_ARRAY(arena, ovl_recur_rank, p->n_ranks);
@@ -128,6 +138,7 @@ static void set_up_tables(const ovl_engine *e, ovl_recur *r, uint32_t n_fronts, 
         set_up_moment(p, n_fronts, &r->rhythms.data[i].kept, arena);
     }
     set_up_fronts(p, r);
+    return true;
 }
 
 /* The next anchor is the first of all rhythms. */
@@ -153,22 +164,19 @@ void ovl_recur_init(ovl_engine *e, ovl_arena *scratch)
     uint32_t rank = longest_rank(p);
     uint32_t *first_front = OVL_NEW_ARRAY(scratch, uint32_t, p->n_ranks + 1);
     for (uint32_t i = 0; i < p->n_ranks; i++) {
-        first_front[i + 1] = first_front[i] + p->codes[p->ranks[i].code].n_streams + 1;
+        first_front[i + 1] = first_front[i] + ovl_recur_host(&p->codes[p->ranks[i].code]) + 1;
     }
     uint32_t n_fronts = first_front[p->n_ranks];
-    if (p->codes[p->ranks[rank].code].n_ops < OPS_MIN || n_fronts > p->n_ops / 4) {
+    if (p->codes[p->ranks[rank].code].n_ops < OPS_MIN || n_fronts > p->n_ops / 2) {
         return;
     }
     e->recur = OVL_NEW(scratch, ovl_recur);
     e->recur->rank = rank;
     e->recur->first_front = first_front;
     find_rhythms(e, e->recur, scratch);
-    if (e->recur->rhythms.len == 0) {
-        e->recur = NULL;
-        return;
+    if (e->recur->rhythms.len > 0 && set_up_tables(e, e->recur, n_fronts, scratch)) {
+        set_anchor(e);
     }
-    set_up_tables(e, e->recur, n_fronts, scratch);
-    set_anchor(e);
 }
 
 void ovl_recur_free(ovl_engine *e)

@@ -68,8 +68,9 @@ static bool is_freed(const ovl_engine *e, const ovl_op *op)
 static bool may_repeat(const ovl_engine *e, const ovl_code *code, uint32_t local)
 {
     const ovl_op *op = &code->ops[local];
-    bool behind = op->batch == OVL_NONE ||
-                  (local > 0 && (op->batch == local - 1 || code->ops[local - 1].batch == op->batch));
+    bool behind =
+        op->batch == OVL_NONE ||
+        (local > 0 && (op->batch == local - 1 || code->ops[local - 1].batch == op->batch));
     return behind && (op->kind != OVL_HOST || op->per_rank || e->p->costs[op->cost].latency == 0);
 }
 
@@ -98,8 +99,7 @@ static uint32_t code_ahead(const ovl_engine *e, ovl_recur *r, uint32_t c, uint32
     if (known->shift != shift || low < known->from || low > known->end) {
         known->shift = shift;
         known->from = known->end = low;
-        while (known->end + shift < code->n_ops &&
-               like(e, code, known->end, known->end + shift)) {
+        while (known->end + shift < code->n_ops && like(e, code, known->end, known->end + shift)) {
             known->end++;
         }
         r->debt += (known->end - low) / 4;
@@ -194,17 +194,6 @@ static bool find_shifts(const ovl_engine *e, ovl_recur *r)
     return good && any;
 }
 
-/* The last that arrived on a stream, if it is in flight; else OVL_NONE. */
-static uint32_t flying(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t stream)
-{
-    const ovl_rank *k = &e->p->ranks[rank];
-    const ovl_code *code = &e->p->codes[k->code];
-    uint32_t front = r->now.front[r->first_front[rank] + stream];
-    uint32_t last = front < code->n_ops ? code->stream_prev[front] : r->codes[k->code].last[stream];
-    bool flies = last < code->n_ops && ovl_recur_in_flight(e, r, rank, last);
-    return flies ? last : OVL_NONE;
-}
-
 /* Eager messages that left and whose receiver has not come are of what is to come, too. False if
  * they go back to where nothing repeats yet. */
 static bool include_messages(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t *low)
@@ -216,8 +205,8 @@ static bool include_messages(const ovl_engine *e, const ovl_recur *r, uint32_t r
         found = false;
         for (uint32_t i = *low < by ? 0 : *low - by; i < *low && !found; i++) {
             uint32_t op = k->first_op + i;
-            bool message = ops[i].kind == OVL_SEND && ops[i].eager &&
-                           ovl_engine_arrived(e, op) && ovl_recur_op_moves(e, r, rank, i);
+            bool message = ops[i].kind == OVL_SEND && ops[i].eager && ovl_engine_arrived(e, op) &&
+                           ovl_recur_op_moves(e, r, rank, i);
             found = message && (!ovl_engine_arrived(e, e->p->partner[op]) ||
                                 ovl_recur_activity(r, op) != OVL_NONE);
         }
@@ -234,16 +223,13 @@ static bool find_window(const ovl_engine *e, ovl_recur *r, uint32_t rank)
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
     const uint32_t *front = r->now.front + r->first_front[rank];
     uint32_t low = code->n_ops, high = 0;
-    for (uint32_t s = 0; s < code->n_streams; s++) {
-        if (ovl_recur_moves(r, rank, s)) {
-            uint32_t last = flying(e, r, rank, s);
-            low = OVL_MIN(low, OVL_MIN(last, front[s]));
-            high = OVL_MAX(high, front[s] + 1);
+    for (uint32_t lane = 0; lane <= ovl_recur_host(code); lane++) {
+        if (ovl_recur_moves(r, rank, lane)) {
+            uint32_t last =
+                lane < ovl_recur_host(code) ? ovl_recur_flying(e, r, rank, lane) : OVL_NONE;
+            low = OVL_MIN(low, OVL_MIN(last, front[lane]));
+            high = OVL_MAX(high, front[lane] + 1);
         }
-    }
-    if (ovl_recur_moves(r, rank, code->n_streams)) {
-        low = OVL_MIN(low, front[code->n_streams]);
-        high = OVL_MAX(high, front[code->n_streams] + 1);
     }
     while (high < code->n_ops && code->ops[high].batch != OVL_NONE) {
         high++;
@@ -272,9 +258,7 @@ static uint64_t holds_for(const ovl_engine *e, const ovl_recur *r, uint32_t rank
     if (!ovl_recur_moves(r, rank, ovl_recur_lane(code, before))) {
         return UINT64_MAX;
     }
-    return before < r->shift.high[rank]
-               ? 0
-               : (before - r->shift.high[rank]) / r->shift.by[rank];
+    return before < r->shift.high[rank] ? 0 : (before - r->shift.high[rank]) / r->shift.by[rank];
 }
 
 /* For how many periods an operation that has not arrived will not. */
@@ -282,7 +266,7 @@ static uint64_t blocked_for(const ovl_engine *e, const ovl_recur *r, uint32_t ra
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
     uint64_t k = 0;
-    if (code->ops[local].stream != OVL_NO_STREAM && local >= e->ranks[rank].cursor) {
+    if (code->ops[local].kind != OVL_HOST && local >= e->ranks[rank].cursor) {
         return UINT64_MAX; /* not issued, and the host is behind */
     }
     for (uint32_t i = code->after.at[local]; i < code->after.at[local + 1]; i++) {
@@ -293,13 +277,13 @@ static uint64_t blocked_for(const ovl_engine *e, const ovl_recur *r, uint32_t ra
     return code->queue_prev ? OVL_MAX(k, holds_for(e, r, rank, code->queue_prev[local], true)) : k;
 }
 
-/* A stream that did not move, or the host: what comes next on it lies behind all that is skipped
+/* A lane that did not move: what comes next on it lies behind all that is skipped
  * and goes on waiting; what is in flight lies before. */
 static uint64_t stands_for(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t lane)
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
     uint32_t front = r->now.front[r->first_front[rank] + lane], high = r->shift.high[rank];
-    uint32_t last = lane < code->n_streams ? flying(e, r, rank, lane) : OVL_NONE;
+    uint32_t last = lane < ovl_recur_host(code) ? ovl_recur_flying(e, r, rank, lane) : OVL_NONE;
     if (last != OVL_NONE && last >= r->shift.low[rank]) {
         return 0;
     }

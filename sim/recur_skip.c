@@ -1,10 +1,10 @@
 /*
  * recur_skip.c - the state goes k periods on, and what happens in them is written where it belongs.
  *
- * Operation i of a rank that moved by L in a period of T stands for i + L, ..., i + kL: those get its
- * times and T, ..., kT more, the trail and what was kept of rates is told again, and what a rank did
- * in the period it did k times more. What runs now becomes what runs then: the same activities on
- * the same clocks, kL operations further and kT later.
+ * Operation i of a rank that moved by L in a period of T stands for i + L, ..., i + kL: those get
+ * its times and T, ..., kT more, the trail and what was kept of rates is told again, and what a
+ * rank did in the period it did k times more. What runs now becomes what runs then: the same
+ * activities on the same clocks, kL operations further and kT later.
  */
 #include "sim/recur.h"
 
@@ -69,7 +69,7 @@ static window open_window(const ovl_engine *e, const ovl_recur *r, uint32_t rank
 {
     uint32_t low = r->shift.low[rank], high = r->shift.high[rank];
     const ovl_rank *k = &e->p->ranks[rank];
-    uint32_t host = e->p->codes[k->code].n_streams;
+    uint32_t host = ovl_recur_host(&e->p->codes[k->code]);
     window w = {.rank = rank,
                 .first_op = k->first_op,
                 .low = low,
@@ -111,7 +111,8 @@ static void fill_issues(const ovl_engine *e, const window *w, ovl_time period)
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[w->rank].code];
     bool calls = e->ranks[w->rank].issuing && code->ops[w->cursor].kind == OVL_HOST;
-    for (uint32_t i = w->cursor + calls; w->to_cursor > w->cursor && i < w->to_cursor + calls; i++) {
+    for (uint32_t i = w->cursor + calls; w->to_cursor > w->cursor && i < w->to_cursor + calls;
+         i++) {
         e->issue[w->first_op + i] = e->issue[w->first_op + i - w->by] + period;
     }
 }
@@ -128,8 +129,8 @@ static void fill_times(const ovl_engine *e, const ovl_recur *r, const window *w)
 
 /* --- What operations wait for --- */
 
-static void release_behind(ovl_engine *e, const window *w, const uint32_t *at,
-                           const uint32_t *item, uint32_t local)
+static void release_behind(ovl_engine *e, const window *w, const uint32_t *at, const uint32_t *item,
+                           uint32_t local)
 {
     for (uint32_t i = at[local]; i < at[local + 1]; i++) {
         if (item[i] >= w->high + w->go) {
@@ -301,7 +302,7 @@ static void move_rank(ovl_engine *e, const ovl_recur *r, uint32_t rank, ovl_time
     }
     s->accounted += later;
     s->hidden_accounted += later;
-    if (ovl_recur_moves(r, rank, code->n_streams)) {
+    if (ovl_recur_moves(r, rank, ovl_recur_host(code))) {
         s->cursor += (uint32_t)r->shift.times * r->shift.by[rank];
     }
 }
@@ -374,10 +375,10 @@ static void move_line(const ovl_engine *e, const ovl_recur *r, ovl_delay_line *l
 {
     uint32_t mask = line->size - 1;
     for (uint32_t i = 0; i < line->n; i++) {
-        ovl_heap_item item =
-            moved_event(e, r, &line->items[(line->first + i) & mask], later);
+        ovl_heap_item item = moved_event(e, r, &line->items[(line->first + i) & mask], later);
         uint32_t at = i;
-        for (; at > 0 && ovl_heap_before(&item, &line->items[(line->first + at - 1) & mask]); at--) {
+        for (; at > 0 && ovl_heap_before(&item, &line->items[(line->first + at - 1) & mask]);
+             at--) {
             line->items[(line->first + at) & mask] = line->items[(line->first + at - 1) & mask];
         }
         line->items[(line->first + at) & mask] = item;

@@ -98,12 +98,12 @@ static void advance_fronts(const ovl_engine *e, ovl_recur *r)
         const ovl_code *code = &e->p->codes[k->code];
         const uint32_t *next = r->codes[k->code].next;
         uint32_t *front = r->now.front + r->first_front[rank];
-        for (uint32_t s = 0; s < code->n_streams; s++) {
-            while (front[s] < code->n_ops && ovl_engine_arrived(e, k->first_op + front[s])) {
-                front[s] = next[front[s]];
+        for (uint32_t i = 0; i < ovl_recur_host(code); i++) {
+            while (front[i] < code->n_ops && ovl_engine_arrived(e, k->first_op + front[i])) {
+                front[i] = next[front[i]];
             }
         }
-        front[code->n_streams] = e->ranks[rank].cursor;
+        front[ovl_recur_host(code)] = e->ranks[rank].cursor;
     }
 }
 
@@ -307,18 +307,37 @@ static void put_parts(const ovl_engine *e, ovl_recur *r, uint32_t rank, uint32_t
     }
 }
 
-/* Of each stream, what the last that arrived on it does. */
-static void put_streams(const ovl_engine *e, ovl_recur *r, uint32_t rank)
+/* The one before in its lane. */
+static uint32_t before(const ovl_code *code, uint32_t lane, uint32_t local)
+{
+    if (lane < code->n_streams) {
+        return code->stream_prev[local];
+    }
+    uint32_t prev = code->comm_prev[local];
+    while (prev != OVL_NONE && ovl_recur_lane(code, prev) != lane) {
+        prev = code->comm_prev[prev];
+    }
+    return prev;
+}
+
+uint32_t ovl_recur_flying(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t lane)
 {
     const ovl_rank *k = &e->p->ranks[rank];
     const ovl_code *code = &e->p->codes[k->code];
-    const uint32_t *front = r->now.front + r->first_front[rank];
-    for (uint32_t s = 0; s < code->n_streams; s++) {
-        uint32_t last = front[s] < code->n_ops ? code->stream_prev[front[s]]
-                                               : r->codes[k->code].last[s];
-        bool flies = last < code->n_ops && ovl_recur_in_flight(e, r, rank, last);
-        put(&r->now, flies);
-        if (flies && code->ops[last].kind == OVL_BATCH) {
+    uint32_t front = r->now.front[r->first_front[rank] + lane];
+    uint32_t last = front < code->n_ops ? before(code, lane, front) : r->codes[k->code].last[lane];
+    bool flies = last < code->n_ops && ovl_recur_in_flight(e, r, rank, last);
+    return flies ? last : OVL_NONE;
+}
+
+/* Of each lane, whether the last that arrived is in flight. */
+static void put_lanes(const ovl_engine *e, ovl_recur *r, uint32_t rank)
+{
+    const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
+    for (uint32_t lane = 0; lane < ovl_recur_host(code); lane++) {
+        uint32_t last = ovl_recur_flying(e, r, rank, lane);
+        put(&r->now, last != OVL_NONE);
+        if (last != OVL_NONE && code->ops[last].kind == OVL_BATCH) {
             put_parts(e, r, rank, last);
         }
     }
@@ -328,8 +347,8 @@ static void put_host(const ovl_engine *e, ovl_recur *r, uint32_t rank)
 {
     const ovl_rank *k = &e->p->ranks[rank];
     const ovl_rank_state *s = &e->ranks[rank];
-    bool arrived = s->cursor < e->p->codes[k->code].n_ops &&
-                   ovl_engine_arrived(e, k->first_op + s->cursor);
+    bool arrived =
+        s->cursor < e->p->codes[k->code].n_ops && ovl_engine_arrived(e, k->first_op + s->cursor);
     put(&r->now, (uint64_t)s->put_off << 32 | (uint64_t)arrived << 2 | (uint64_t)s->issuing << 1 |
                      s->awaits);
     put(&r->now, (uint64_t)r->host_moments.data[rank]);
@@ -353,7 +372,7 @@ void ovl_moment_take(ovl_engine *e, ovl_recur *r)
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
         put_choice(r, &e->ranks[rank]);
         put_running(e, r, rank);
-        put_streams(e, r, rank);
+        put_lanes(e, r, rank);
         put_host(e, r, rank);
     }
     memcpy(m->times, e->times, e->p->n_ranks * sizeof *m->times);

@@ -1,9 +1,10 @@
 /*
  * repeats.h - where a list repeats itself: runs of equal blocks, one behind the other.
  *
- * A run of period p from `first` to `end` has item[i] == item[i + p] for every i of first .. end - p
- * - 1, and cannot be made longer. Example: in a b c b c b c b c d there is one of period 2 from 1 to
- * 9, the block `b c` four times.
+ * A run of period p from `first` to `end` has item[i] == item[i + p] for every i of first .. end -
+ * p
+ * - 1, and cannot be made longer. Example: in a b c b c b c b c d there is one of period 2 from 1
+ * to 9, the block `b c` four times.
  *
  * Steps hold layers, so runs may lie within blocks of others. Which periods are tried is guessed
  * from the distances between equal items (those that account for most of the list); that a run is

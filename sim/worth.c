@@ -107,6 +107,7 @@ static void run_without(const search *s, const candidate *c)
     const ovl_program *p = s->c->program;
     ovl_run_options options = {.interference = s->options->interference,
                                .free_name = name_to_free(s, s->order[c->first]),
+                               .no_skip = s->options->no_skip,
                                .watch = s->options->watch};
     ovl_arena arena = {0};
     ovl_timeline without;

@@ -76,6 +76,7 @@ static void export_trace(ovl_work *work, const ovl_args *args)
     ovl_run_options options = {.interference = (ovl_interference)prepared.scenario.interference,
                                .free_name = OVL_NONE,
                                .segments = true,
+                               .no_skip = ovl_args_has(args, "no-skip"),
                                .watch = &work->lookout.watch,
                                .memory = ovl_lookout_memory()};
     if (ranks && ovl_number_ops(program, &work->arena, &work->errs) &&

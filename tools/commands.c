@@ -13,6 +13,7 @@ static const ovl_option run_items[] = {
     EXPAND,
     WORTH,
     NO_FOLD,
+    NO_SKIP,
     {.name = "gaps",
      .doc = "list when each rank runs no kernel, what that time is made of, and why"},
     {.name = "memory",
@@ -49,6 +50,7 @@ static const ovl_option report_items[] = {
     INTERFERENCE,
     WORTH,
     NO_FOLD,
+    NO_SKIP,
     HELP,
 };
 
@@ -58,6 +60,7 @@ static const ovl_option compare_items[] = {
     EXPAND,
     WORTH,
     NO_FOLD,
+    NO_SKIP,
     TRIALS,
     JSON,
     OUTPUT,
@@ -108,6 +111,7 @@ static const ovl_option export_items[] = {
     SET,
     INTERFERENCE,
     NO_FOLD,
+    NO_SKIP,
     HELP,
 };
 
@@ -216,6 +220,7 @@ static const ovl_option sweep_items[] = {
     SET,
     INTERFERENCE,
     NO_FOLD,
+    NO_SKIP,
     JSON,
     {.name = "csv", .doc = "print CSV instead of text, a row for each point"},
     OUTPUT,

@@ -572,7 +572,8 @@ static bool run_with(tiny *t, ovl_watch *watch, uint64_t memory)
     ovl_run_options options = {.interference = OVL_INTERFERENCE_SHARED,
                                .free_name = OVL_NONE,
                                .watch = watch,
-                               .memory = memory};
+                               .memory = memory,
+                               .no_skip = true};
     return ovl_run(&t->program, &options, &t->arena, &t->timeline, &t->errs);
 }
 
