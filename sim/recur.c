@@ -1,9 +1,12 @@
 /*
  * recur.c - when it is looked whether the state recurs.
  *
- * Of each period of the watched rank's code one state is kept, and every later one compared with
- * it; after 1, 2, 4, 8, ... anchors another is kept (Brent's way to find a cycle), so that a rhythm
- * that takes long to settle, or spans several blocks, is found as well.
+ * Of each period of the watched rank's code the state at the last anchor is kept, and compared with
+ * that at the next. A rhythm may span several blocks: digests of earlier states are remembered, and
+ * where one comes again after so many anchors the state is kept for as many.
+ *
+ * Example: microbatches take 3.01 and 3.02 ms in turn. The state at the third anchor has the digest
+ * of that at the first; it is kept, and found again at the fifth.
  */
 #include "sim/recur.h"
 
@@ -39,7 +42,7 @@ static void add_rhythms(ovl_recur *r, const ovl_repeat *runs, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         if (i == 0 || runs[i].period != runs[i - 1].period) {
             ovl_vec_push(&r->rhythms,
-                         (ovl_rhythm){.runs = &runs[i], .next = runs[i].first, .limit = 1});
+                         (ovl_rhythm){.runs = &runs[i], .next = runs[i].first, .stride = 1});
         }
         r->rhythms.data[r->rhythms.len - 1].n_runs++;
     }
@@ -136,6 +139,7 @@ static bool set_up_tables(const ovl_engine *e, ovl_recur *r, uint32_t n_fronts, 
     set_up_moment(p, n_fronts, &r->now, arena);
     for (uint32_t i = 0; i < r->rhythms.len; i++) {
         set_up_moment(p, n_fronts, &r->rhythms.data[i].kept, arena);
+        r->rhythms.data[i].met = OVL_NEW_ARRAY(arena, ovl_met, OVL_MET);
     }
     set_up_fronts(p, r);
     return true;
@@ -201,25 +205,32 @@ void ovl_recur_free(ovl_engine *e)
 
 /* --- At an anchor --- */
 
-/* Goes to the first anchor that the watched rank has not reached. True if it reached one; a run
- * that was not looked at before begins anew. */
+static void begin_run(ovl_rhythm *x)
+{
+    x->next = x->run < x->n_runs ? x->runs[x->run].first : OVL_NONE;
+    x->anchors = x->looks = x->promise = 0;
+    x->stride = 1;
+    x->kept.taken = false;
+    memset(x->met, 0, OVL_MET * sizeof *x->met);
+}
+
+/* Goes to the first anchor that the watched rank has not reached. True if one is to be looked at; a
+ * run that was not looked at before begins anew. */
 static bool advance(const ovl_engine *e, ovl_rhythm *x)
 {
     uint32_t first_op = e->p->ranks[e->recur->rank].first_op;
-    bool reached = false;
+    bool due = false;
     while (x->next != OVL_NONE && ovl_engine_arrived(e, first_op + x->next)) {
         const ovl_repeat *run = &x->runs[x->run];
-        reached = true;
+        due = x->anchors++ % x->stride == 0;
         x->next += run->period;
         if (x->next >= run->end) {
             x->run++;
-            x->next = x->run < x->n_runs ? x->runs[x->run].first : OVL_NONE;
-            x->tries = 0;
-            x->limit = 1;
-            x->kept.taken = false;
+            begin_run(x);
+            due = false;
         }
     }
-    return reached;
+    return due && e->n_events >= x->rests;
 }
 
 static void keep(const ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
@@ -240,39 +251,62 @@ static void keep(const ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
     to->taken = true;
 }
 
-/* True if periods were skipped. */
-static bool compare(ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
+/* The look before this one at which the state had this digest; 0: none. It is remembered. */
+static uint32_t meet(ovl_rhythm *x, uint64_t digest)
 {
+    ovl_met *met = &x->met[digest % OVL_MET];
+    uint32_t before = met->digest == digest ? met->look : 0;
+    *met = (ovl_met){digest, x->looks};
+    return before;
+}
+
+static void keep_or_wait(const ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
+{
+    uint32_t before = meet(x, ovl_moment_digest(&r->now));
+    if (x->promise > 0) {
+        x->promise--;
+        return;
+    }
+    keep(e, r, x);
+    x->promise = before ? x->looks - before - 1 : 0;
+}
+
+#define LOOKS_FREE 64 /* of a run; then one look may cost a quarter of what it saves */
+
+/* Looks whether the state recurs in a rhythm whose anchor was reached. */
+static bool try_rhythm(ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
+{
+    r->looked = 0;
+    x->looks++;
     if (x->kept.taken && ovl_moment_equal(&x->kept, &r->now) && ovl_recur_ahead(e, r, &x->kept)) {
         ovl_recur_skip(e, r);
-        r->n_skips++;
         x->kept.taken = false;
-        x->limit = 1;
-        x->tries = 0;
+        x->promise = 0;
         return true;
     }
-    if (!x->kept.taken || ++x->tries == x->limit) {
-        x->limit = x->kept.taken ? 2 * x->limit : 1;
-        x->tries = 0;
-        keep(e, r, x);
+    keep_or_wait(e, r, x);
+    x->rests = e->n_events + r->looked / 16;
+    uint64_t cost = r->now.words.len / 4, events = e->n_events / x->anchors;
+    while (x->looks >= LOOKS_FREE && x->stride * events < cost && x->stride < UINT32_MAX / 2) {
+        x->stride *= 2;
     }
     return false;
 }
 
+/* Of several at once that of the longest blocks comes first. */
 void ovl_recur_anchor(ovl_engine *e)
 {
     ovl_recur *r = e->recur;
-    bool reached[OVL_REPEATS_MAX], any = false, skipped = false;
+    bool due[OVL_REPEATS_MAX], any = false, skipped = false;
     for (uint32_t i = 0; i < r->rhythms.len; i++) {
-        reached[i] = advance(e, &r->rhythms.data[i]);
-        any = any || reached[i];
+        due[i] = advance(e, &r->rhythms.data[i]);
+        any = any || due[i];
     }
-    if (any && e->n_events >= r->debt) {
+    if (any) {
         ovl_moment_take(e, r);
-        r->debt = e->n_events + r->now.words.len / 4;
-        for (uint32_t i = 0; i < r->rhythms.len && !skipped; i++) {
-            skipped = reached[i] && compare(e, r, &r->rhythms.data[i]);
-        }
+    }
+    for (uint32_t i = 0; i < r->rhythms.len && !skipped; i++) {
+        skipped = due[i] && try_rhythm(e, r, &r->rhythms.data[i]);
     }
     for (uint32_t i = 0; i < r->rhythms.len && skipped; i++) {
         advance(e, &r->rhythms.data[i]);

@@ -39,14 +39,27 @@ typedef struct ovl_moment {
     bool taken;
 } ovl_moment;
 
+/* A state that was met: its digest, and at which look. */
+typedef struct ovl_met {
+    uint64_t digest;
+    uint32_t look; /* counted from 1; 0: none */
+} ovl_met;
+
+#define OVL_MET 512 /* states remembered by their digests */
+
 /* Runs of one period in the code of the rank that is watched, and the state at one of their
  * anchors. */
 typedef struct ovl_rhythm {
     const ovl_repeat *runs;
     uint32_t n_runs, run;
-    uint32_t next;         /* local operation: the next anchor; OVL_NONE: no more */
-    uint32_t tries, limit; /* anchors since the state was kept; when it will be another */
+    uint32_t next;    /* local operation: the next anchor; OVL_NONE: no more */
+    uint32_t anchors; /* that passed in this run; those looked at; of how many one is */
+    uint32_t looks, stride;
+    uint32_t promise; /* the state that is kept comes again in so many looks, its digest says */
+    uint64_t rests;   /* until so many events have passed: looking may not cost more than it can
+                         save */
     ovl_moment kept;
+    ovl_met *met;
 } ovl_rhythm;
 
 /* What is known of a code. */
@@ -92,9 +105,7 @@ typedef struct ovl_recur {
     OVL_VEC(ovl_time) host_moments;
     OVL_VEC(uint32_t) scratch;
     OVL_VEC(uint8_t) flags;
-    uint64_t debt; /* events that must pass before it is tried again: it may not cost more than it
-                      can save */
-    uint64_t n_skips;
+    uint64_t looked; /* operations ahead that were compared for the present rhythm */
 } ovl_recur;
 
 /* --- recur_state.c --- */
@@ -102,6 +113,7 @@ typedef struct ovl_recur {
 /* Writes down the state. */
 void ovl_moment_take(ovl_engine *e, ovl_recur *r);
 bool ovl_moment_equal(const ovl_moment *a, const ovl_moment *b);
+uint64_t ovl_moment_digest(const ovl_moment *m);
 
 /* Has an operation that arrived not ended yet? The state was just taken. */
 bool ovl_recur_in_flight(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t local);

@@ -87,16 +87,51 @@ static void find_runs(const uint32_t *items, uint32_t n, uint32_t period, ovl_re
     }
 }
 
-/* A run of twice or three times a period says nothing new. */
-static bool is_multiple(const ovl_repeats *runs, const ovl_repeat *run)
+/* The last of some runs, in order, that begins no later than `first`. */
+static const ovl_repeat *run_at(const ovl_repeat *runs, uint32_t n, uint32_t first)
 {
-    for (uint32_t i = 0; i < runs->len; i++) {
-        const ovl_repeat *r = &runs->data[i];
-        if (run->period % r->period == 0 && r->first <= run->first && run->end <= r->end) {
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (runs[middle].first <= first) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low ? &runs[low - 1] : NULL;
+}
+
+/* Runs found so far, those of one period behind those of another. */
+typedef struct finds {
+    ovl_repeats runs;
+    uint32_t begin[OVL_REPEATS_MAX + 1], periods;
+} finds;
+
+/* A run of twice or three times a period says nothing new. */
+static bool is_multiple(const finds *f, const ovl_repeat *run)
+{
+    for (uint32_t i = 0; i < f->periods; i++) {
+        const ovl_repeat *runs = f->runs.data + f->begin[i];
+        const ovl_repeat *r = run_at(runs, f->begin[i + 1] - f->begin[i], run->first);
+        if (r && run->period % r->period == 0 && run->end <= r->end) {
             return true;
         }
     }
     return false;
+}
+
+static void add_period(finds *f, const ovl_repeats *more)
+{
+    uint32_t before = f->runs.len;
+    for (uint32_t i = 0; i < more->len; i++) {
+        if (!is_multiple(f, &more->data[i])) {
+            ovl_vec_push(&f->runs, more->data[i]);
+        }
+    }
+    if (f->runs.len > before) {
+        f->begin[++f->periods] = f->runs.len;
+    }
 }
 
 static int compare_runs(const void *a, const void *b)
@@ -111,27 +146,22 @@ static int compare_runs(const void *a, const void *b)
 void ovl_repeats_find(const uint32_t *items, uint32_t n, ovl_repeats *runs)
 {
     ovl_arena arena = {0};
-    ovl_repeats found = {0}, more = {0};
+    ovl_repeats more = {0};
+    finds f = {0};
     guess *g = OVL_NEW(&arena, guess);
-    uint32_t tried = guess_periods(g, items, n), kept = 0;
-    for (uint32_t i = 0; i < tried && kept < OVL_REPEATS_MAX; i++) {
+    uint32_t tried = guess_periods(g, items, n);
+    for (uint32_t i = 0; i < tried && f.periods < OVL_REPEATS_MAX; i++) {
         more.len = 0;
         find_runs(items, n, g->gaps[i].length, &more);
-        if (more.len == 0 || is_multiple(&found, &more.data[0])) {
-            continue;
-        }
-        for (uint32_t k = 0; k < more.len; k++) {
-            ovl_vec_push(&found, more.data[k]);
-        }
-        kept++;
+        add_period(&f, &more);
     }
-    if (found.len) {
-        qsort(found.data, found.len, sizeof *found.data, compare_runs);
+    if (f.runs.len) {
+        qsort(f.runs.data, f.runs.len, sizeof *f.runs.data, compare_runs);
     }
-    for (uint32_t i = 0; i < found.len; i++) {
-        ovl_vec_push(runs, found.data[i]);
+    for (uint32_t i = 0; i < f.runs.len; i++) {
+        ovl_vec_push(runs, f.runs.data[i]);
     }
     ovl_vec_free(&more);
-    ovl_vec_free(&found);
+    ovl_vec_free(&f.runs);
     ovl_arena_free(&arena);
 }

@@ -72,17 +72,8 @@ static void compare(const ovl_program *p, ovl_run_options how, uint64_t seed, ta
     if (good) {
         uint64_t wrong = differences(p, &whole, &skips);
         if (wrong) {
-            fprintf(stderr, "DBG i%d a%d s%d e%d r%d t%d l%d g%d\n",
-                    (int)differing(whole.issue, skips.issue, p->n_ops, 8),
-                    (int)differing(whole.arrive, skips.arrive, p->n_ops, 8),
-                    (int)differing(whole.start, skips.start, p->n_ops, 8),
-                    (int)differing(whole.end, skips.end, p->n_ops, 8),
-                    (int)differing(whole.ranks, skips.ranks, p->n_ranks, sizeof *whole.ranks),
-                    (int)(whole.n_trail != skips.n_trail) +
-                        (int)differing(whole.trail, skips.trail, whole.n_trail, 4),
-                    (int)differing_limits(&whole, &skips), (int)differing_segments(&whole, &skips)),
-                fprintf(stderr, "seed %" PRIu64 ": %" PRIu64 " differences of %" PRIu32 "\n", seed,
-                        wrong, p->n_ops);
+            fprintf(stderr, "seed %" PRIu64 ": %" PRIu64 " differences of %" PRIu32 "\n", seed,
+                    wrong, p->n_ops);
         }
         CHECK_INT(wrong, 0);
         CHECK_INT(whole.counters.skipped, 0);
