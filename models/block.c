@@ -1,16 +1,7 @@
 #include "models/block.h"
+#include "models/mesh.h"
 
 /* --- Shape --- */
-
-static uint64_t axis_size(const ovl_scenario *s, const char *name)
-{
-    for (uint32_t i = 0; i < s->mesh.n_axes; i++) {
-        if (strcmp(s->mesh.axes[i].name, name) == 0) {
-            return (uint64_t)s->mesh.axes[i].size;
-        }
-    }
-    return 1;
-}
 
 static bool divides(const ovl_model *m, uint64_t part, int64_t whole, const char *what,
                     const char *axis, ovl_errs *errs)
@@ -61,6 +52,23 @@ static bool check_size(const ovl_block_shape *s, ovl_errs *errs)
     return true;
 }
 
+/* Whether experts fit tensor parallelism. Tokens are routed by those who have them: without
+ * sequence parallelism all ranks would send the same ones. */
+static bool fits_tensor(const ovl_block_shape *s, ovl_errs *errs)
+{
+    const ovl_moe *moe = &s->model->moe;
+    if (s->tp > 1 && !s->model->sequence_parallel) {
+        ovl_error(errs, OVL_E_INPUT, moe->mark,
+                  "experts beside tensor parallelism need sequence_parallel: true, as in "
+                  "Megatron-LM");
+        return false;
+    }
+    return divides(s->model, s->etp, moe->ffn_hidden, "columns of an expert (ffn_hidden)",
+                   s->model->tp, errs) &&
+           divides(s->model, s->tp, moe->shared * moe->ffn_hidden, "columns of shared experts",
+                   s->model->tp, errs);
+}
+
 /* Loads are found once, by ovl_model_layers. */
 static bool add_experts(const ovl_scenario *scenario, ovl_block_shape *s, ovl_errs *errs)
 {
@@ -69,15 +77,15 @@ static bool add_experts(const ovl_scenario *scenario, ovl_block_shape *s, ovl_er
         return true;
     }
     s->routed = true;
-    s->ep = axis_size(scenario, moe->ep);
-    s->across = moe->across ? axis_size(scenario, moe->across) : 1;
+    s->ep = ovl_mesh_size(&scenario->mesh, moe->ep);
+    s->across = ovl_mesh_size(&scenario->mesh, moe->across);
+    s->etp = ovl_mesh_names(moe->ep, s->model->tp) ? 1 : s->tp;
     uint64_t ranks = s->ep * s->across;
     s->experts = (uint64_t)moe->experts / ranks;
-    if (s->tp > 1) {
-        ovl_error(errs, OVL_E_INPUT, moe->mark,
-                  "experts beside tensor parallelism are not modelled: axis \"%s\" has %" PRIu64
-                  " ranks",
-                  s->model->tp, s->tp);
+    s->expert_ffn = (uint64_t)moe->ffn_hidden / s->etp;
+    s->shared_ffn = (uint64_t)(moe->ffn_hidden * moe->shared) / s->tp;
+    s->rows = s->tokens * (uint64_t)moe->top_k / (s->tp / s->etp);
+    if (!fits_tensor(s, errs)) {
         return false;
     }
     if (moe->dense_layers > s->model->layers) {
@@ -98,7 +106,7 @@ ovl_block_shape ovl_block_with_experts(const ovl_block_shape *shape, bool routed
 bool ovl_block_shape_of(const ovl_scenario *scenario, ovl_block_shape *shape, ovl_errs *errs)
 {
     const ovl_model *m = &scenario->workload.model;
-    uint64_t t = axis_size(scenario, m->tp), c = axis_size(scenario, m->cp);
+    uint64_t t = ovl_mesh_size(&scenario->mesh, m->tp), c = ovl_mesh_size(&scenario->mesh, m->cp);
     bool ok = divides(m, t, m->heads, "heads", m->tp, errs);
     ok = divides(m, t, m->ffn_hidden, "columns of the MLP (ffn_hidden)", m->tp, errs) && ok;
     ok = divides(m, c, m->sequence, "tokens of a sequence", m->cp, errs) && ok;
@@ -131,6 +139,7 @@ bool ovl_block_shape_of(const ovl_scenario *scenario, ovl_block_shape *shape, ov
         .split = m->sequence_parallel ? t : 1,
         .ep = 1,
         .across = 1,
+        .etp = 1,
         .load = {.most = 1},
     };
     shape->qkv = h * (shape->q + 2 * shape->kv);
@@ -157,13 +166,17 @@ static uint64_t gates(const ovl_block_shape *s)
     return s->model->gated ? 2 : 1;
 }
 
+uint64_t ovl_block_expert_params(const ovl_block_shape *s)
+{
+    return s->routed ? (gates(s) + 1) * hidden(s) * s->expert_ffn * s->experts : 0;
+}
+
 uint64_t ovl_block_params(const ovl_block_shape *s)
 {
     uint64_t h = hidden(s), each = (gates(s) + 1) * h, mlp = each * s->ffn;
-    const ovl_moe *moe = &s->model->moe;
     if (s->routed) {
-        uint64_t experts = s->experts + (uint64_t)moe->shared;
-        mlp = each * (uint64_t)moe->ffn_hidden * experts + h * (uint64_t)moe->experts;
+        mlp =
+            ovl_block_expert_params(s) + each * s->shared_ffn + h * (uint64_t)s->model->moe.experts;
     }
     return s->qkv + s->q * h + mlp + 2 * h;
 }
@@ -194,11 +207,9 @@ uint64_t ovl_block_activations(const ovl_block_shape *s)
         return attend + (gates(s) + 1) * e * t * s->ffn;
     }
     /* The busiest rank's: its rows as they came, and inside its experts. */
-    const ovl_moe *moe = &s->model->moe;
-    uint64_t f = (uint64_t)moe->ffn_hidden;
-    double rows = (double)t * (double)moe->top_k * s->load.most;
-    double routed = (double)e * rows * (double)(hidden(s) + (gates(s) + 1) * f);
-    return attend + (uint64_t)routed + (gates(s) + 1) * e * t * f * (uint64_t)moe->shared;
+    double rows = (double)s->rows * s->load.most;
+    double routed = (double)e * rows * (double)(hidden(s) + (gates(s) + 1) * s->expert_ffn);
+    return attend + (uint64_t)routed + (gates(s) + 1) * e * t * s->shared_ffn;
 }
 
 uint64_t ovl_block_scores(const ovl_block_shape *s)
@@ -234,6 +245,7 @@ static ovl_layer block_layer(const ovl_scenario *scenario, const ovl_block_shape
     uint64_t kept = ovl_block_activations(s), scores = ovl_block_scores(s);
     layer.repeat = repeat;
     layer.params = ovl_block_params(s) * s->element;
+    layer.expert_params = ovl_block_expert_params(s) * s->element;
     layer.transfer = ovl_block_input(s);
     layer.activations = kept + scores;
     if (s->model->recompute == OVL_RECOMPUTE_FULL) {

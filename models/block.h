@@ -31,7 +31,10 @@
  *
  * With experts (E of f_e columns, of which a token sees k and S shared ones; P ranks) a block has a
  * router, 2 T h E, and for each matrix of an expert 2 T h f_e (k + S) in place of the MLP; a rank
- * keeps E/P experts. Dispatch and combine give k copies of T tokens of h to the P ranks.
+ * keeps E/P experts. Dispatch and combine give k copies of T tokens of h to the P ranks. Beside
+ * tensor parallelism each rank routes its T/t tokens. Experts are cut over it, too (what is
+ * dispatched is gathered over t, and what comes out reduced), or, where the axis of tensor
+ * parallelism is one of those that experts are spread over, each is whole on its rank.
  * Activations: those of k T rows, as they came and inside the experts, for the rank that gets most.
  * By way of latent matrices (query q, keys and values c, positions r) queries, keys and values have
  * h (q + c + r) + q a (d + r) + 2 c a d weights, and scores d + r columns.
@@ -59,7 +62,10 @@ typedef struct ovl_block_shape {
     /* Of a mixture of experts: */
     uint64_t ep, across; /* ranks of the two axes */
     uint64_t experts;    /* of a rank, those tokens are routed to */
-    bool routed;         /* these blocks have them */
+    uint64_t etp;        /* ranks of tensor parallelism that an expert is cut over: t, or 1 */
+    uint64_t expert_ffn, shared_ffn; /* columns of a rank: f_e / etp, S f_e / t */
+    uint64_t rows;                   /* that the experts of a rank of mean load get */
+    bool routed;                     /* these blocks have them */
     ovl_moe_load load;
 } ovl_block_shape;
 
@@ -69,8 +75,10 @@ bool ovl_block_shape_of(const ovl_scenario *scenario, ovl_block_shape *shape, ov
 /* The same shape for blocks with experts, or with the plain MLP. */
 ovl_block_shape ovl_block_with_experts(const ovl_block_shape *shape, bool routed);
 
-/* Parameters of a rank: of a block, of the embedding, of the head. */
+/* Parameters of a rank: of a block, those of its experts among them, of the embedding, of the head.
+ */
 uint64_t ovl_block_params(const ovl_block_shape *shape);
+uint64_t ovl_block_expert_params(const ovl_block_shape *shape);
 uint64_t ovl_embedding_params(const ovl_block_shape *shape);
 uint64_t ovl_head_params(const ovl_block_shape *shape);
 

@@ -31,6 +31,19 @@ ovl_inner_op ovl_block_product(const ovl_block_building *b, const ovl_product *p
 /* Appends an operation; gives its place. */
 int16_t ovl_block_add(ovl_block_building *b, ovl_inner_op op);
 
+/* A collective of tensor parallelism over so many bytes. */
+int16_t ovl_block_tensor(ovl_block_building *b, const char *name, ovl_coll coll, uint64_t bytes,
+                         ovl_dtype dtype, int16_t need);
+
+/* With sequence parallelism: a kernel whose input is gathered first, one whose output is reduced
+ * behind it, and the two products of a backward of the first; each gives what it ends with. */
+int16_t ovl_block_gather_into(ovl_block_building *b, const char *name, const ovl_inner_op *kernel,
+                              int16_t need);
+int16_t ovl_block_reduce_out_of(ovl_block_building *b, const char *name, const ovl_inner_op *kernel,
+                                int16_t need);
+int16_t ovl_block_input_gradient(ovl_block_building *b, const char *what, const ovl_product *p,
+                                 int16_t need);
+
 /* Router, dispatch, experts and combine, forward and backward; give what makes the output. */
 int16_t ovl_moe_forward(ovl_block_building *b, int16_t need);
 int16_t ovl_moe_backward(ovl_block_building *b, int16_t need);

@@ -1,4 +1,5 @@
 #include "models/block.h"
+#include "models/mesh.h"
 
 static void add_line(ovl_lowering *l, ovl_lowered *lowered, const ovl_layer *layer)
 {
@@ -31,22 +32,12 @@ static void add_line(ovl_lowering *l, ovl_lowered *lowered, const ovl_layer *lay
     }
 }
 
-static uint64_t axis(const ovl_scenario *s, const char *name)
-{
-    for (uint32_t i = 0; i < s->mesh.n_axes; i++) {
-        if (strcmp(s->mesh.axes[i].name, name) == 0) {
-            return (uint64_t)s->mesh.axes[i].size;
-        }
-    }
-    return 1;
-}
-
 /* Ranks that are neither of tensor, context nor pipeline parallelism have microbatches of their
  * own. */
 static void find_useful(ovl_lowering *l, const ovl_block_shape *shape, ovl_lowered *lowered)
 {
     const ovl_scenario *s = l->scenario;
-    uint64_t stages = s->pipeline.given ? axis(s, s->pipeline.group) : 1;
+    uint64_t stages = s->pipeline.given ? ovl_mesh_size(&s->mesh, s->pipeline.group) : 1;
     uint64_t m = l->microbatches ? l->microbatches : (uint64_t)OVL_MAX(s->workload.microbatches, 1);
     double microbatches =
         (double)m * (double)l->n_ranks / ((double)shape->tp * (double)shape->cp * (double)stages);

@@ -70,16 +70,23 @@ static uint64_t whole_bytes(const building *b)
     return b->s->element * b->s->tokens * (uint64_t)b->s->model->hidden;
 }
 
+int16_t ovl_block_tensor(building *b, const char *name, ovl_coll coll, uint64_t bytes,
+                         ovl_dtype dtype, int16_t need)
+{
+    return add(b, (ovl_inner_op){.name = name,
+                                 .kind = OVL_INNER_COLLECTIVE,
+                                 .coll = (uint8_t)coll,
+                                 .dtype = (uint8_t)dtype,
+                                 .needs = {need, OVL_INNER_NOTHING},
+                                 .group = b->s->model->tp,
+                                 .bytes = bytes});
+}
+
 static int16_t add_tp(building *b, const char *name, ovl_coll coll, uint64_t i, uint64_t of,
                       int16_t need)
 {
-    return add(b, (ovl_inner_op){.name = numbered(b, name, i, of),
-                                 .kind = OVL_INNER_COLLECTIVE,
-                                 .coll = (uint8_t)coll,
-                                 .dtype = (uint8_t)b->s->dtype,
-                                 .needs = {need, OVL_INNER_NOTHING},
-                                 .group = b->s->model->tp,
-                                 .bytes = whole_bytes(b) / of});
+    return ovl_block_tensor(b, numbered(b, name, i, of), coll, whole_bytes(b) / of, b->s->dtype,
+                            need);
 }
 
 static bool splits_sequence(const building *b)
@@ -94,7 +101,8 @@ static uint64_t pieces(const building *b)
 
 /* A kernel whose input is split along the sequence: gathered first, piece by piece beside the
  * kernel with asynchronous tensor parallelism. */
-static int16_t gather_into(building *b, const char *name, const ovl_inner_op *kernel, int16_t need)
+int16_t ovl_block_gather_into(building *b, const char *name, const ovl_inner_op *kernel,
+                              int16_t need)
 {
     if (!splits_sequence(b)) {
         return add_kernel(b, *kernel, need);
@@ -111,8 +119,8 @@ static int16_t gather_into(building *b, const char *name, const ovl_inner_op *ke
 }
 
 /* A kernel whose output is a partial sum: reduced, and split along the sequence. */
-static int16_t reduce_out_of(building *b, const char *name, const ovl_inner_op *kernel,
-                             int16_t need)
+int16_t ovl_block_reduce_out_of(building *b, const char *name, const ovl_inner_op *kernel,
+                                int16_t need)
 {
     uint64_t n = pieces(b);
     ovl_coll coll = splits_sequence(b) ? OVL_REDUCE_SCATTER : OVL_ALL_REDUCE;
@@ -138,11 +146,12 @@ static int16_t gather_again(building *b, const char *name)
 
 /* The backward of gather_into: gradient of the input, reduced while that of the weights runs. Gives
  * the reduction. */
-static int16_t input_gradient(building *b, const char *what, const product *p, int16_t need)
+int16_t ovl_block_input_gradient(building *b, const char *what, const product *p, int16_t need)
 {
     int16_t again = gather_again(b, ovl_arena_printf(b->arena, "%s_input_gather", what));
     ovl_inner_op gradient = ovl_block_product(b, p, 1, 0), weight = ovl_block_product(b, p, 0, 1);
-    int16_t out = reduce_out_of(b, ovl_arena_printf(b->arena, "%s_reduce", what), &gradient, need);
+    int16_t out =
+        ovl_block_reduce_out_of(b, ovl_arena_printf(b->arena, "%s_reduce", what), &gradient, need);
     weight.name = ovl_arena_printf(b->arena, "%s_weight", p->name);
     add_kernel(b, weight, again);
     return out;
@@ -282,14 +291,14 @@ static ovl_inner_list block_forward(building *b)
     ovl_inner_op qkv = ovl_block_product(b, &p.qkv, 1, 0),
                  proj = ovl_block_product(b, &p.proj, 1, 0);
     ovl_inner_op in = ovl_block_product(b, &p.in, 1, 0), out = ovl_block_product(b, &p.out, 1, 0);
-    int16_t at = gather_into(b, "attention_gather", &qkv, OVL_INNER_INPUT);
+    int16_t at = ovl_block_gather_into(b, "attention_gather", &qkv, OVL_INNER_INPUT);
     at = attention_forward(b, at);
-    at = reduce_out_of(b, "attention_reduce", &proj, at);
+    at = ovl_block_reduce_out_of(b, "attention_reduce", &proj, at);
     if (b->s->routed) {
         return finish(b, ovl_moe_forward(b, at));
     }
-    at = gather_into(b, "mlp_gather", &in, at);
-    at = reduce_out_of(b, "mlp_reduce", &out, at);
+    at = ovl_block_gather_into(b, "mlp_gather", &in, at);
+    at = ovl_block_reduce_out_of(b, "mlp_reduce", &out, at);
     return finish(b, at);
 }
 
@@ -302,11 +311,12 @@ static ovl_inner_list block_backward(building *b)
     if (b->s->routed) {
         at = ovl_moe_backward(b, at);
     } else {
-        at = input_gradient(b, "mlp", &p.in, gather_into(b, "mlp_gather", &out, at));
+        at = ovl_block_input_gradient(b, "mlp", &p.in,
+                                      ovl_block_gather_into(b, "mlp_gather", &out, at));
     }
-    at = gather_into(b, "attention_gather", &proj, at);
+    at = ovl_block_gather_into(b, "attention_gather", &proj, at);
     at = attention_backward(b, at);
-    at = input_gradient(b, "attention", &p.qkv, at);
+    at = ovl_block_input_gradient(b, "attention", &p.qkv, at);
     return finish(b, at);
 }
 
@@ -376,9 +386,9 @@ const ovl_inner *ovl_head_inner(const ovl_block_shape *s, ovl_arena *arena)
     product p = {.name = "logits", .m = s->tokens, .k = (uint64_t)s->model->hidden, .n = s->vocab};
     ovl_inner_op logits = ovl_block_product(&b, &p, 1, 0);
     *inner = (ovl_inner){0};
-    inner->forward = finish(&b, gather_into(&b, "gather", &logits, OVL_INNER_INPUT));
+    inner->forward = finish(&b, ovl_block_gather_into(&b, "gather", &logits, OVL_INNER_INPUT));
     inner->again = finish(&b, OVL_INNER_INPUT);
-    inner->backward = finish(&b, input_gradient(&b, "head", &p, OVL_INNER_INPUT));
+    inner->backward = finish(&b, ovl_block_input_gradient(&b, "head", &p, OVL_INNER_INPUT));
     return inner;
 }
 

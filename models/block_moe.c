@@ -14,14 +14,13 @@ typedef struct products {
     product router, shared_in, shared_out, in, out;
 } products;
 
-/* T tokens for the router and shared experts, T top_k rows for those of the rank. */
+/* The rank's own tokens for the router, all of tensor parallelism for shared experts. */
 static products products_of(const ovl_block_shape *s)
 {
-    const ovl_moe *m = &s->model->moe;
-    uint64_t h = (uint64_t)s->model->hidden, f = (uint64_t)m->ffn_hidden, t = s->tokens;
-    uint64_t gates = s->model->gated ? 2 : 1, rows = t * (uint64_t)m->top_k;
-    uint64_t shared = f * (uint64_t)m->shared;
-    return (products){.router = {.name = "router", .m = t, .k = h, .n = (uint64_t)m->experts},
+    uint64_t h = (uint64_t)s->model->hidden, f = s->expert_ffn, t = s->tokens, rows = s->rows;
+    uint64_t gates = s->model->gated ? 2 : 1, shared = s->shared_ffn;
+    uint64_t experts = (uint64_t)s->model->moe.experts;
+    return (products){.router = {.name = "router", .m = t / s->split, .k = h, .n = experts},
                       .shared_in = {.name = "shared_in", .m = t, .k = h, .n = shared * gates},
                       .shared_out = {.name = "shared_out", .m = t, .k = shared, .n = h},
                       .in = {"experts_in", rows, h, f * gates, s->experts * h * f * gates, true},
@@ -63,7 +62,8 @@ double ovl_moe_flops(const ovl_block_shape *s)
 static int16_t add_hop(building *b, const char *name, const char *group, uint64_t copies,
                        ovl_dtype dtype, int16_t need)
 {
-    uint64_t bytes = b->s->tokens * copies * (uint64_t)b->s->model->hidden * ovl_dtype_size(dtype);
+    uint64_t tokens = b->s->tokens / b->s->split;
+    uint64_t bytes = tokens * copies * (uint64_t)b->s->model->hidden * ovl_dtype_size(dtype);
     return ovl_block_add(b, (ovl_inner_op){.name = name,
                                            .kind = OVL_INNER_COLLECTIVE,
                                            .coll = OVL_ALL_TO_ALL,
@@ -81,6 +81,13 @@ static uint64_t copies_across(const building *b)
     return OVL_MIN(copies, b->s->across);
 }
 
+/* Experts that are cut over tensor parallelism see the rows of all its ranks. */
+static int16_t add_cut(building *b, const char *name, ovl_coll coll, ovl_dtype dtype, int16_t need)
+{
+    uint64_t bytes = b->s->rows * (uint64_t)b->s->model->hidden * ovl_dtype_size(dtype);
+    return b->s->etp > 1 ? ovl_block_tensor(b, name, coll, bytes, dtype, need) : need;
+}
+
 static int16_t add_dispatch(building *b, int16_t need)
 {
     const ovl_moe *m = moe_of(b);
@@ -94,12 +101,13 @@ static int16_t add_dispatch(building *b, int16_t need)
         b->ops.data[need].sends = b->s->load.place;
         b->ops.data[need].receives = b->s->load.rank;
     }
-    return need;
+    return add_cut(b, "experts_gather", OVL_ALL_GATHER, dtype, need);
 }
 
 static int16_t add_combine(building *b, int16_t need)
 {
     const ovl_moe *m = moe_of(b);
+    need = add_cut(b, "experts_reduce", OVL_REDUCE_SCATTER, b->s->dtype, need);
     if (b->s->ep > 1) {
         need = add_hop(b, "combine", m->ep, (uint64_t)m->top_k, b->s->dtype, need);
         b->ops.data[need].sends = b->s->load.rank;
@@ -112,19 +120,48 @@ static int16_t add_combine(building *b, int16_t need)
     return need;
 }
 
+/* --- Shared experts --- */
+
+/* They run beside the dispatch; cut over tensor parallelism, they communicate in it. Give what they
+ * end with. */
+static int16_t shared_forward(building *b, const products *p, int16_t need)
+{
+    if (!moe_of(b)->shared) {
+        return OVL_INNER_NOTHING;
+    }
+    ovl_inner_op in = ovl_block_product(b, &p->shared_in, 1, 0),
+                 out = ovl_block_product(b, &p->shared_out, 1, 0);
+    int16_t at = ovl_block_gather_into(b, "shared_gather", &in, need);
+    return ovl_block_reduce_out_of(b, "shared_reduce", &out, at);
+}
+
+static int16_t shared_backward(building *b, const products *p, int16_t need)
+{
+    if (!moe_of(b)->shared) {
+        return OVL_INNER_NOTHING;
+    }
+    if (b->s->tp == 1) {
+        add_product(b, &p->shared_out, 1, 1, need);
+        return add_product(b, &p->shared_in, 1, 1, need);
+    }
+    ovl_inner_op out = ovl_block_product(b, &p->shared_out, 1, 1);
+    int16_t at = ovl_block_gather_into(b, "shared_gather", &out, need);
+    return ovl_block_input_gradient(b, "shared", &p->shared_in, at);
+}
+
 /* --- Passes --- */
 
+/* What shared experts made is added to what the others did: the last kernel waits for it. */
 int16_t ovl_moe_forward(building *b, int16_t need)
 {
     products p = products_of(b->s);
     int16_t routed = add_product(b, &p.router, 1, 0, need);
     int16_t there = add_dispatch(b, routed);
-    if (moe_of(b)->shared) { /* beside the dispatch */
-        add_product(b, &p.shared_in, 1, 0, need);
-        add_product(b, &p.shared_out, 1, 0, need);
-    }
+    int16_t shared = shared_forward(b, &p, need);
     add_experts(b, &p.in, 1, 0, there);
-    return add_combine(b, add_experts(b, &p.out, 1, 0, there));
+    int16_t out = add_experts(b, &p.out, 1, 0, there);
+    b->ops.data[out].needs[1] = shared;
+    return add_combine(b, out);
 }
 
 /* Gradients go the same ways: out as tokens did, and back. */
@@ -132,11 +169,10 @@ int16_t ovl_moe_backward(building *b, int16_t need)
 {
     products p = products_of(b->s);
     int16_t there = add_dispatch(b, need);
-    if (moe_of(b)->shared) {
-        add_product(b, &p.shared_out, 1, 1, need);
-        add_product(b, &p.shared_in, 1, 1, need);
-    }
+    int16_t shared = shared_backward(b, &p, need);
     add_experts(b, &p.out, 1, 1, there);
     int16_t back = add_combine(b, add_experts(b, &p.in, 1, 1, there));
-    return add_product(b, &p.router, 1, 1, back);
+    int16_t out = add_product(b, &p.router, 1, 1, back);
+    b->ops.data[out].needs[1] = shared;
+    return out;
 }

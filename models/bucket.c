@@ -14,8 +14,14 @@ typedef struct work {
     uint32_t *next;
     ovl_buckets out;
     uint32_t n_members;
-    open_bucket open[OVL_DTYPE_COUNT];
+    open_bucket open[2 * OVL_DTYPE_COUNT];
 } work;
+
+/* What shares buckets. */
+static uint32_t kind_of(const ovl_tensor *tensor)
+{
+    return 2 * (uint32_t)tensor->dtype + tensor->experts;
+}
 
 static void reopen(open_bucket *open)
 {
@@ -30,7 +36,7 @@ static void start(work *w, const ovl_tensor *tensors, uint32_t n, ovl_arena *are
     w->next = OVL_NEW_ARRAY(arena, uint32_t, n);
     w->out.members = OVL_NEW_ARRAY(arena, uint32_t, n);
     w->out.item = OVL_NEW_ARRAY(arena, ovl_bucket, n);
-    for (uint32_t d = 0; d < OVL_DTYPE_COUNT; d++) {
+    for (uint32_t d = 0; d < 2 * OVL_DTYPE_COUNT; d++) {
         reopen(&w->open[d]);
     }
 }
@@ -58,6 +64,7 @@ static void close_bucket(work *w, open_bucket *open, const uint32_t *order, uint
                            .bytes = open->bytes + padding,
                            .padding = padding,
                            .dtype = w->tensors[order[open->first]].dtype,
+                           .experts = w->tensors[order[open->first]].experts,
                            .limit = limit};
     for (uint32_t at = open->first; at != OVL_NONE; at = w->next[at]) {
         w->out.members[w->n_members++] = order[at];
@@ -72,7 +79,7 @@ ovl_buckets ovl_buckets_pytorch(const ovl_tensor *tensors, const uint32_t *order
     work w;
     start(&w, tensors, n, arena);
     for (uint32_t at = 0; at < n; at++) {
-        open_bucket *open = &w.open[tensors[order[at]].dtype];
+        open_bucket *open = &w.open[kind_of(&tensors[order[at]])];
         append(&w, open, order, at);
         uint64_t limit = limits[open->limit];
         if (open->bytes >= limit) {
@@ -82,7 +89,7 @@ ovl_buckets ovl_buckets_pytorch(const ovl_tensor *tensors, const uint32_t *order
     }
     /* What is left, in the order in which the buckets were opened. */
     for (uint32_t at = 0; at < n; at++) {
-        open_bucket *open = &w.open[tensors[order[at]].dtype];
+        open_bucket *open = &w.open[kind_of(&tensors[order[at]])];
         if (open->first == at) {
             close_bucket(&w, open, order, 0, limits[open->limit]);
         }
@@ -144,41 +151,42 @@ ovl_padding ovl_megatron_padding(uint32_t dp, bool distributed, bool busbw)
 }
 
 /* The walk of one buffer: offsets in elements from the start of the open bucket. */
-static void one_buffer(work *w, const uint32_t *order, uint32_t n, ovl_dtype dtype,
-                       uint64_t bucket_size, ovl_padding pad)
+static void one_buffer(work *w, const uint32_t *order, uint32_t n, uint32_t kind,
+                       const ovl_megatron *how)
 {
-    open_bucket *open = &w->open[dtype];
-    uint64_t size = ovl_dtype_size(dtype), end = 0;
+    open_bucket *open = &w->open[kind];
+    uint64_t size = ovl_dtype_size((ovl_dtype)(kind / 2)), end = 0;
+    ovl_padding pad =
+        ovl_megatron_padding(kind % 2 ? how->expert_dp : how->dp, how->distributed, how->busbw);
     for (uint32_t at = 0; at < n; at++) {
         const ovl_tensor *tensor = &w->tensors[order[at]];
-        if (tensor->dtype != dtype) {
+        if (kind_of(tensor) != kind) {
             continue;
         }
         append(w, open, order, at);
         end = round_up(end, pad.start) + (tensor->bytes + size - 1) / size;
-        if (bucket_size && end >= bucket_size) {
-            close_bucket(w, open, order, round_up(end, pad.end) * size - open->bytes, bucket_size);
+        if (how->bucket_size && end >= how->bucket_size) {
+            close_bucket(w, open, order, round_up(end, pad.end) * size - open->bytes,
+                         how->bucket_size);
             end = 0;
         }
     }
     if (open->first != OVL_NONE) {
-        close_bucket(w, open, order, round_up(end, pad.end) * size - open->bytes, bucket_size);
+        close_bucket(w, open, order, round_up(end, pad.end) * size - open->bytes, how->bucket_size);
     }
 }
 
 ovl_buckets ovl_buckets_megatron(const ovl_tensor *tensors, const uint32_t *order, uint32_t n,
-                                 uint64_t bucket_size, uint32_t dp, bool distributed, bool busbw,
-                                 ovl_arena *arena)
+                                 const ovl_megatron *how, ovl_arena *arena)
 {
     work w;
-    bool seen[OVL_DTYPE_COUNT] = {false};
+    bool seen[2 * OVL_DTYPE_COUNT] = {false};
     start(&w, tensors, n, arena);
     for (uint32_t at = 0; at < n; at++) {
-        ovl_dtype dtype = tensors[order[at]].dtype;
-        if (!seen[dtype]) {
-            seen[dtype] = true;
-            one_buffer(&w, order, n, dtype, bucket_size,
-                       ovl_megatron_padding(dp, distributed, busbw));
+        uint32_t kind = kind_of(&tensors[order[at]]);
+        if (!seen[kind]) {
+            seen[kind] = true;
+            one_buffer(&w, order, n, kind, how);
         }
     }
     return w.out;

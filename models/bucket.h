@@ -3,7 +3,8 @@
  * user lists them.
  *
  * PyTorch (torch/csrc/distributed/c10d/reducer.cpp, compute_bucket_assignment_by_size): walk the
- * tensors in the given order; one open bucket per dtype; append, then close if its bytes reached
+ * tensors in the given order; one open bucket per dtype (and for experts, whose process group is
+ * another); append, then close if its bytes reached
  * the current limit; each dtype advances its own place in the list of limits, the last repeats; a
  * tensor is never split; leftovers are appended at the end. f32[50], f64[25] alternating three
  * times, limits {200, 400}: {0} {1} {2, 4} {3, 5}
@@ -24,6 +25,7 @@ typedef struct ovl_tensor {
     uint64_t bytes;
     ovl_dtype dtype;
     ovl_mark mark;
+    bool experts; /* reduced over other ranks: in buckets of their own */
 } ovl_tensor;
 
 typedef struct ovl_bucket {
@@ -31,6 +33,7 @@ typedef struct ovl_bucket {
     uint64_t bytes;                   /* padding included */
     uint64_t padding;
     ovl_dtype dtype;
+    bool experts;
     uint64_t limit; /* the cap it was closed by; 0 for lists */
 } ovl_bucket;
 
@@ -56,10 +59,16 @@ ovl_buckets ovl_buckets_pytorch(const ovl_tensor *tensors, const uint32_t *order
  * initial ones; members keep their order. */
 void ovl_buckets_sort(ovl_buckets *buckets, const uint32_t *order, uint32_t n, ovl_arena *arena);
 
-/* Megatron's; bucket_size in elements, 0 for no limit; dp ranks. `distributed` pads, `busbw` pads
- * to 65536 too. */
+/* How Megatron makes buckets: of so many elements, 0 for no limit; padded for so many ranks, dense
+ * parameters and experts, with the distributed optimizer, and to 65536 with `busbw`. */
+typedef struct ovl_megatron {
+    uint64_t bucket_size;
+    uint32_t dp, expert_dp;
+    bool distributed, busbw;
+} ovl_megatron;
+
+/* Megatron's: buffers by dtype, and those of experts apart. */
 ovl_buckets ovl_buckets_megatron(const ovl_tensor *tensors, const uint32_t *order, uint32_t n,
-                                 uint64_t bucket_size, uint32_t dp, bool distributed, bool busbw,
-                                 ovl_arena *arena);
+                                 const ovl_megatron *how, ovl_arena *arena);
 
 #endif

@@ -219,17 +219,13 @@ static void check_fsdp(const ovl_scenario *s, ovl_errs *errs)
     if (!s->fsdp.given && !s->zero.given) {
         return;
     }
-    const char *other = s->fsdp.given && s->zero.given       ? "overlap.zero"
-                        : s->ddp.given                       ? "overlap.ddp"
-                        : s->zero.given && s->pipeline.given ? "overlap.pipeline"
+    const char *other = s->fsdp.given && s->zero.given ? "overlap.zero"
+                        : s->ddp.given                 ? "overlap.ddp"
                         : s->pipeline.given && s->pipeline.data.given
                             ? "overlap.pipeline.data_parallel"
                             : NULL;
     if (other) {
-        ovl_error(errs, OVL_E_INPUT, mark, "%s does not go together with %s%s", own, other,
-                  s->zero.given && s->pipeline.given
-                      ? "; overlap.fsdp does, and data_parallel: {sharded: true}"
-                      : "");
+        ovl_error(errs, OVL_E_INPUT, mark, "%s does not go together with %s", own, other);
     }
     if (workload->layers.count == 0) {
         ovl_error(errs, OVL_E_INPUT, mark, "%s arranges layers, not %s", own,
@@ -261,32 +257,8 @@ static void check_stage_names(const ovl_items *stages, ovl_errs *errs)
     ovl_arena_free(&scratch);
 }
 
-/* Gradients of experts are summed over other ranks than those of the rest. */
-static void check_experts(const ovl_scenario *s, ovl_errs *errs)
-{
-    const struct {
-        bool given;
-        ovl_mark mark;
-        const char *key;
-    } by[] = {{s->ddp.given, s->ddp.mark, "overlap.ddp"},
-              {s->fsdp.given, s->fsdp.mark, "overlap.fsdp"},
-              {s->zero.given, s->zero.mark, "overlap.zero"},
-              {s->pipeline.data.given, s->pipeline.data.mark, "data_parallel of a pipeline"}};
-    for (size_t i = 0; i < OVL_COUNT(by) && s->workload.model.moe.given; i++) {
-        if (by[i].given) {
-            ovl_error(
-                errs, OVL_E_INPUT, by[i].mark,
-                "%s of a mixture of experts is not modelled: their gradients are reduced over "
-                "other ranks than those of the rest. overlap.pipeline without data_parallel "
-                "leaves reductions out",
-                by[i].key);
-        }
-    }
-}
-
 static void check_pipeline(const ovl_scenario *s, ovl_errs *errs)
 {
-    check_experts(s, errs);
     const ovl_workload *workload = &s->workload;
     check_stage_names(&workload->stages, errs);
     if (workload->stages.count && !s->pipeline.given) {

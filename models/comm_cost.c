@@ -311,6 +311,37 @@ static void say_choice(ovl_lowering *l, const comm *c, const ovl_comm_time *time
     }
 }
 
+/* Which cost: "all_reduce in dp". */
+static const char *entry_text(ovl_lowering *l, const ovl_hw_collective *entry)
+{
+    const char *op = ovl_coll_name((ovl_coll)entry->op);
+    return entry->group ? ovl_arena_printf(l->arena, "%s in %s", op, entry->group) : op;
+}
+
+/* A measured cost that is used where it was not measured. Tables say so themselves. */
+static void note_unmeasured(ovl_lowering *l, const ovl_comm_spec *spec,
+                            const ovl_hw_collective *entry)
+{
+    const ovl_hw_measured *m = &entry->measured;
+    char from[OVL_UNITS_TEXT], to[OVL_UNITS_TEXT];
+    bool above = m->to_bytes && spec->bytes > m->to_bytes, below = spec->bytes < m->from_bytes;
+    if (!entry->has_measured || entry->algorithm != OVL_ALGO_NONE) {
+        return;
+    }
+    if ((above || below) && entry->n_table == 0) {
+        ovl_plan_note(l, OVL_NOTE_SIZES,
+                      ovl_arena_printf(l->arena, "%s (%s; measured from %s to %s)",
+                                       entry_text(l, entry), above ? "above" : "below",
+                                       ovl_print_bytes(from, m->from_bytes),
+                                       ovl_print_bytes(to, m->to_bytes)));
+    }
+    if (m->ranks && m->ranks != spec->n && spec->op != OVL_SEND_RECV) {
+        ovl_plan_note(l, OVL_NOTE_RANKS,
+                      ovl_arena_printf(l->arena, "%s (%" PRIu32 ", measured with %" PRId64 ")",
+                                       entry_text(l, entry), spec->n, m->ranks));
+    }
+}
+
 /* alpha and beta of the operation itself, or the hardware's entry. */
 static bool comm_time(ovl_lowering *l, const comm *c, ovl_comm_time *time)
 {
@@ -338,6 +369,9 @@ static bool comm_time(ovl_lowering *l, const comm *c, ovl_comm_time *time)
                                   &extrapolated, l->errs);
     if (extrapolated) {
         ovl_plan_note(l, OVL_NOTE_EXTRAPOLATED, ovl_coll_name(spec->op));
+    }
+    if (ok && entry == c->entry) {
+        note_unmeasured(l, spec, entry);
     }
     if (ok && time->nccl) {
         say_choice(l, c, time);

@@ -203,9 +203,11 @@ static void decode_texts(decoder *d, ovl_node *node, const ovl_field *field, ovl
     ovl_texts texts = {.count = list ? node->count : 1};
     texts.item = OVL_NEW_ARRAY(d->arena, const char *, texts.count);
     texts.mark = OVL_NEW_ARRAY(d->arena, ovl_mark, texts.count);
+    texts.quoted = OVL_NEW_ARRAY(d->arena, bool, texts.count);
     for (uint32_t i = 0; i < texts.count; i++) {
         texts.item[i] = "";
         texts.mark[i] = items[i]->mark;
+        texts.quoted[i] = items[i]->kind == OVL_NODE_SCALAR && items[i]->quoted;
         if (ovl_node_is_null(items[i])) {
             ovl_wrong_shape(items[i], field->key, "text", d->errs);
         } else {

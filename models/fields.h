@@ -107,6 +107,7 @@ typedef struct ovl_table {
 typedef struct ovl_texts {
     const char **item;
     ovl_mark *mark;
+    bool *quoted; /* its mark is that of a quote, one before the text */
     uint32_t count;
 } ovl_texts;
 typedef struct ovl_times {

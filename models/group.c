@@ -336,6 +336,41 @@ const ovl_group *ovl_plan_subgroup(ovl_lowering *l, const ovl_group *group, uint
     return sub;
 }
 
+static int ascending(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The members of two communicators, in order of their rank. */
+static void join_comms(ovl_lowering *l, const ovl_group *group, ovl_id *comm_of, ovl_id a, ovl_id b)
+{
+    const ovl_comm *of[2] = {&l->b->comms.data[a], &l->b->comms.data[b]};
+    uint32_t n = of[0]->n_members, all = n + of[1]->n_members;
+    uint32_t *ranks = OVL_NEW_ARRAY(l->arena, uint32_t, all);
+    for (uint32_t i = 0; i < all; i++) {
+        ranks[i] =
+            l->b->members.data[i < n ? of[0]->first_member + i : of[1]->first_member + (i - n)];
+    }
+    qsort(ranks, all, sizeof *ranks, ascending);
+    add_comm(l, group, comm_of, ranks, all);
+}
+
+const ovl_group *ovl_plan_paired(ovl_lowering *l, const ovl_group *group, const uint32_t *partner)
+{
+    ovl_group *both = OVL_NEW(l->arena, ovl_group);
+    ovl_id *comm_of = OVL_NEW_ARRAY(l->arena, ovl_id, l->n_ranks);
+    memset(comm_of, 0xff, l->n_ranks * sizeof *comm_of); /* OVL_NONE */
+    *both = (ovl_group){.name = group->name, .mark = group->mark};
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        if (comm_of[rank] == OVL_NONE) {
+            join_comms(l, both, comm_of, group->comm_of[rank], group->comm_of[partner[rank]]);
+        }
+    }
+    both->comm_of = comm_of;
+    return both;
+}
+
 uint32_t ovl_plan_even(ovl_lowering *l, const ovl_group *group, const char *why)
 {
     uint32_t first = ovl_plan_members(l, group, 0);

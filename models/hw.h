@@ -86,12 +86,15 @@ typedef enum ovl_between {
     OVL_BETWEEN_BYTES, /* (size, time) */
 } ovl_between;
 
-/* Where a measured cost comes from: kept and shown, never used by a run. */
+/* Where a measured cost comes from: kept and shown. A run says where it leaves the sizes and ranks.
+ */
 typedef struct ovl_hw_measured {
     ovl_texts from;   /* files */
     ovl_texts sha256; /* of their bytes, in the same order */
     const char *model;
-    int64_t points, sizes; /* measurements; different sizes among them */
+    int64_t points, sizes;         /* measurements; different sizes among them */
+    uint64_t from_bytes, to_bytes; /* smallest and largest of them; 0: not given */
+    int64_t ranks;                 /* that took part; 0: not given */
     bool has_alpha, has_beta;
     ovl_time alpha_low, alpha_high; /* 95 % interval */
     uint64_t beta_low, beta_high;

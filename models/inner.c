@@ -63,6 +63,16 @@ static uint32_t count(const ovl_inner_list *list)
     return n;
 }
 
+bool ovl_inner_has(const ovl_inner *inner, ovl_inner_pass pass)
+{
+    const ovl_inner_list *list = list_of(inner, pass);
+    bool has = false;
+    for (uint32_t i = 0; i < list->n; i++) {
+        has |= is_in(&list->op[i], pass);
+    }
+    return has;
+}
+
 uint32_t ovl_inner_count(const ovl_inner *inner)
 {
     return count(&inner->forward) + count(&inner->again) + count(&inner->backward);

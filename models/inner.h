@@ -87,6 +87,9 @@ double ovl_inner_flops(const ovl_inner *inner, ovl_inner_pass pass);
 /* Bytes that communication of a pass gives to a group's collectives, nccl-tests convention. */
 uint64_t ovl_inner_bytes(const ovl_inner *inner, ovl_inner_pass pass, const char *group);
 
+/* Whether a pass has any operation: the backward of an embedding makes no gradient of its input. */
+bool ovl_inner_has(const ovl_inner *inner, ovl_inner_pass pass);
+
 /* Operations of a forward, a recomputation and a backward together, at most. */
 uint32_t ovl_inner_count(const ovl_inner *inner);
 
@@ -115,6 +118,8 @@ typedef struct ovl_inner_place {
     bool chain_is_kernel; /* then the compute stream keeps the order */
     uint32_t last;        /* the last operation on the compute stream, or OVL_NONE: the caller's */
     uint32_t waits;       /* what the next operation waits for besides, or OVL_NONE */
+    uint32_t made;        /* gradients of weights: what made the gradient of the input, which layers
+                             that have no part in it start from */
     ovl_id input, output; /* buffers that the next operation reads, that what makes the output of
                              the pass writes; OVL_NONE: none */
     /* In a pipeline: */

@@ -54,16 +54,49 @@ ovl_plan_cost ovl_layer_recompute(ovl_lowering *l, const ovl_layer *layer, ovl_p
     return layer->recompute && spec.duration.count ? ovl_plan_kernel(l, &spec) : forward;
 }
 
-ovl_plan_cost ovl_layer_backward(ovl_lowering *l, const ovl_layer *layer)
+static ovl_kernel_spec backward_of(const ovl_lowering *l, const ovl_layer *layer)
 {
-    if (layer->inner) {
-        return inner_length(l, layer, OVL_INNER_BACKWARD);
-    }
     ovl_kernel_spec spec = kernel_of(l, layer, "backward");
     spec.name = ovl_arena_printf(l->arena, "backward %s", layer->name);
     spec.duration = layer->backward;
     spec.flops = layer->backward_flops;
     spec.hbm = layer->backward_hbm ? layer->backward_hbm : 2 * layer->hbm;
+    return spec;
+}
+
+ovl_plan_cost ovl_layer_backward(ovl_lowering *l, const ovl_layer *layer)
+{
+    if (layer->inner) {
+        return inner_length(l, layer, OVL_INNER_BACKWARD);
+    }
+    ovl_kernel_spec spec = backward_of(l, layer);
+    return ovl_plan_kernel(l, &spec);
+}
+
+/* What a kernel takes on a healthy GPU. */
+static ovl_time healthy(ovl_lowering *l, const ovl_kernel_spec *spec)
+{
+    double *slowdown = l->slowdown;
+    l->slowdown = NULL;
+    ovl_plan_cost cost = ovl_plan_kernel(l, spec);
+    l->slowdown = slowdown;
+    return cost.id == OVL_NONE ? 0 : l->b->costs.data[cost.id].work;
+}
+
+ovl_plan_cost ovl_layer_part(ovl_lowering *l, const ovl_layer *layer, bool weight)
+{
+    if (layer->inner || !layer->has_backward_weight) {
+        return (ovl_plan_cost){.id = OVL_NONE};
+    }
+    ovl_kernel_spec spec = backward_of(l, layer);
+    ovl_time whole = spec.duration.count ? spec.duration.item[0] : healthy(l, &spec);
+    ovl_time *own = OVL_NEW(l->arena, ovl_time);
+    *own = weight ? layer->backward_weight : whole - OVL_MIN(whole, layer->backward_weight);
+    spec.hbm = whole ? (uint64_t)((double)spec.hbm * ((double)*own / (double)whole)) : 0;
+    spec.name = ovl_arena_printf(l->arena, "%s %s", weight ? "backward_weight" : "backward_input",
+                                 layer->name);
+    spec.duration = (ovl_times){.item = own, .count = 1};
+    spec.flops = 0;
     return ovl_plan_kernel(l, &spec);
 }
 
@@ -93,9 +126,10 @@ const uint64_t *ovl_layer_elements(ovl_lowering *l, const ovl_layer *layer, ovl_
     for (uint32_t i = 0; i < *n; i++) {
         counts[i] = read_elements(l, layer, i);
     }
-    if (*n == 0 && layer->params > 0) {
+    uint64_t params = layer->params - layer->expert_params;
+    if (*n == 0 && params > 0) {
         *n = 1;
-        counts[0] = layer->params / size + (layer->params % size > 0);
+        counts[0] = params / size + (params % size > 0);
     }
     return counts;
 }

@@ -20,8 +20,13 @@ ovl_plan_cost ovl_layer_recompute(ovl_lowering *l, const ovl_layer *layer, ovl_p
 /* The kernel of its backward. */
 ovl_plan_cost ovl_layer_backward(ovl_lowering *l, const ovl_layer *layer);
 
+/* The kernel of its gradients of weights, or that of the rest of its backward, where the layer says
+ * how long the first is (id OVL_NONE: it does not). HBM bytes are shared out like the time. */
+ovl_plan_cost ovl_layer_part(ovl_lowering *l, const ovl_layer *layer, bool weight);
+
 /* Element counts of its tensors in registration order, *n of them, in `arena`. One tensor for
- * `params`, a part of an element counted whole; none for 0 bytes. Mistakes are added to l->errs. */
+ * `params` beyond those of experts, a part of an element counted whole; none for 0 bytes. Mistakes
+ * are added to l->errs. */
 const uint64_t *ovl_layer_elements(ovl_lowering *l, const ovl_layer *layer, ovl_arena *arena,
                                    uint32_t *n);
 

@@ -240,13 +240,27 @@ static void blame_words(ovl_errs *errs, uint32_t first)
     }
 }
 
+/* A replay without its what-ifs tells how well it predicts. */
+static bool lower_unchanged(ovl_lowering *l)
+{
+    if (!l->scenario->unchanged) {
+        return true;
+    }
+    ovl_scenario base = *l->scenario;
+    ovl_lowered *lowered = OVL_NEW(l->arena, ovl_lowered);
+    base.recorded = base.unchanged;
+    base.unchanged = NULL;
+    l->unchanged = &lowered->program;
+    return ovl_lower(&base, l->arena, lowered, l->errs);
+}
+
 bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowered, ovl_errs *errs)
 {
     ovl_builder b;
     ovl_lowering l = {
         .scenario = scenario, .hw = &scenario->hw, .b = &b, .arena = arena, .errs = errs};
     uint32_t errors = errs->errors, first = errs->count;
-    if (!check_size(&l) || !check_pauses(&l) || !check_expand(&l)) {
+    if (!check_size(&l) || !check_pauses(&l) || !check_expand(&l) || !lower_unchanged(&l)) {
         return false;
     }
     ovl_builder_init(&b, arena);

@@ -1,28 +1,7 @@
 #include "models/moe_load.h"
 
 #include "models/distribution.h"
-
-/* Where an axis is: ranks that differ in it alone lie `stride` apart. */
-typedef struct axis {
-    uint64_t stride, size;
-} axis;
-
-static axis find_axis(const ovl_mesh *mesh, const char *name)
-{
-    uint64_t stride = 1;
-    for (uint32_t i = 0; name && i < mesh->n_axes; i++) {
-        if (strcmp(mesh->axes[i].name, name) == 0) {
-            return (axis){stride, (uint64_t)mesh->axes[i].size};
-        }
-        stride *= (uint64_t)mesh->axes[i].size;
-    }
-    return (axis){1, 1};
-}
-
-static uint64_t coordinate(axis a, uint64_t rank)
-{
-    return rank / a.stride % a.size;
-}
+#include "models/mesh.h"
 
 static uint64_t count_ranks(const ovl_mesh *mesh)
 {
@@ -81,26 +60,27 @@ ovl_moe_load ovl_moe_load_of(const ovl_scenario *scenario, ovl_arena *arena, ovl
 {
     const ovl_moe *m = &scenario->workload.model.moe;
     ovl_moe_load load = {.most = 1};
-    axis ep = find_axis(&scenario->mesh, m->ep), across = find_axis(&scenario->mesh, m->across);
-    uint64_t p = ep.size * across.size, n = count_ranks(&scenario->mesh);
+    const ovl_mesh *mesh = &scenario->mesh;
+    uint64_t ep = ovl_mesh_size(mesh, m->ep), across = ovl_mesh_size(mesh, m->across);
+    uint64_t p = ep * across, n = count_ranks(mesh);
     bool uneven = m->hottest > 1 || m->shares.count || (m->has_spread && m->spread > 0);
     if (p < 2 || !uneven || !fits(m, p, errs)) {
         return load;
     }
     double *w = loads(m, p, arena);
     double *rank = OVL_NEW_ARRAY(arena, double, n), *place = OVL_NEW_ARRAY(arena, double, n);
-    double *mean = OVL_NEW_ARRAY(arena, double, across.size);
+    double *mean = OVL_NEW_ARRAY(arena, double, across);
     if (!scale(w, p)) {
         ovl_error(errs, OVL_E_INPUT, m->mark, "shares: they are all 0");
         return load;
     }
     for (uint64_t i = 0; i < p; i++) {
-        mean[i / ep.size] += w[i] / (double)ep.size;
+        mean[i / ep] += w[i] / (double)ep;
         load.most = OVL_MAX(load.most, w[i]);
     }
     for (uint64_t r = 0; r < n; r++) {
-        uint64_t a = coordinate(across, r);
-        rank[r] = w[a * ep.size + coordinate(ep, r)];
+        uint64_t a = ovl_mesh_place(mesh, m->across, r);
+        rank[r] = w[a * ep + ovl_mesh_place(mesh, m->ep, r)];
         place[r] = mean[a];
     }
     load.rank = rank;

@@ -105,4 +105,7 @@ void ovl_plan_sentences(ovl_lowering *l)
               " are not known, so they load no link.");
     say_noted(l, OVL_NOTE_EXTRAPOLATED, "Measured times of ",
               " were extrapolated beyond their table.", " were extrapolated beyond their tables.");
+    say_noted(l, OVL_NOTE_SIZES, "Outside the sizes its cost was measured at: ", ".", ".");
+    say_noted(l, OVL_NOTE_RANKS,
+              "With another number of ranks than its cost was measured with: ", ".", ".");
 }

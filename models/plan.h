@@ -46,6 +46,8 @@ typedef enum ovl_note_kind {
     OVL_NOTE_COMM_SMS,     /* ... that holds no SMs */
     OVL_NOTE_COMM_BYTES,   /* ... of unknown bytes */
     OVL_NOTE_EXTRAPOLATED, /* tables left behind */
+    OVL_NOTE_SIZES,        /* measured costs at sizes that were not measured */
+    OVL_NOTE_RANKS,        /* ... for other numbers of ranks */
     OVL_NOTE_KIND_COUNT,
 } ovl_note_kind;
 
@@ -105,6 +107,7 @@ typedef struct ovl_lowering {
     OVL_VEC(ovl_nccl_line) nccl;
     OVL_VEC(const ovl_law *) laws; /* of durations that vary; ovl_cost.law is the number + 1 */
     const ovl_measured *measured;  /* of a replayed trace */
+    const ovl_program *unchanged;  /* the same without what-ifs; NULL: it has none */
 } ovl_lowering;
 
 /* The group of a name, or of names of axes joined by "+", its communicators made; NULL and an error
@@ -125,6 +128,10 @@ void ovl_plan_groups(ovl_lowering *l, const char *alias);
 const ovl_group *ovl_plan_subgroup(ovl_lowering *l, const ovl_group *group, uint32_t size,
                                    const char *name);
 
+/* A group of its own, for the same costs, whose communicators are those of `group` two by two: that
+ * of each rank with that of its partner, whose members are the partners of its members. */
+const ovl_group *ovl_plan_paired(ovl_lowering *l, const ovl_group *group, const uint32_t *partner);
+
 /* Checks that every rank is in a communicator of the group, all of one size; gives that size, 0 and
  * an error if not. `why` says what the group does: "shards the parameters". */
 uint32_t ovl_plan_even(ovl_lowering *l, const ovl_group *group, const char *why);
@@ -138,6 +145,9 @@ const ovl_spread *ovl_plan_spread(const ovl_lowering *l, const ovl_group *group,
 
 /* How members lie on nodes and blocks; equal answers are one. For communicators made anew. */
 const ovl_spread *ovl_find_spread(ovl_lowering *l, const uint32_t *ranks, uint32_t n);
+
+/* Does it matter to any cost how ranks lie? If not all of so many lie alike. */
+bool ovl_spreads_matter(const ovl_lowering *l);
 
 /* Neighbouring ranks that one instance of a link serves. */
 uint32_t ovl_plan_block(const ovl_lowering *l, const ovl_hw_link *link);

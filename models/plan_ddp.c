@@ -1,16 +1,28 @@
 #include "models/plan_ddp.h"
 
+#include "models/expert.h"
 #include "models/tables.h"
 
 /* --- Who reduces together --- */
+
+static bool find_experts(ovl_ddp_plan *p, ovl_mark mark)
+{
+    const char *axes = ovl_expert_axes(p->l);
+    ovl_ddp_ranks *experts = &p->ranks[1];
+    experts->group = ovl_expert_group(p->l, p->ranks[0].group, mark);
+    experts->n = experts->group ? ovl_plan_members(p->l, experts->group, 0) : 0;
+    p->expert_parts = axes ? ovl_plan_group(p->l, axes, mark) : NULL;
+    return experts->n > 0 && (!axes || p->expert_parts);
+}
 
 /* Every rank runs the same code, so every rank needs a communicator, all of one size. */
 static bool find_group(ovl_ddp_plan *p)
 {
     ovl_mark mark = p->ddp->given ? p->ddp->mark : p->workload->mark;
-    p->group = ovl_plan_group(p->l, p->ddp->group, mark);
-    p->n = p->group ? ovl_plan_even(p->l, p->group, "reduces the gradients") : 0;
-    return p->n > 0;
+    ovl_ddp_ranks *dense = &p->ranks[0];
+    dense->group = ovl_plan_group(p->l, p->ddp->group, mark);
+    dense->n = dense->group ? ovl_plan_even(p->l, dense->group, "reduces the gradients") : 0;
+    return dense->n > 0 && (!p->workload->model.moe.given || find_experts(p, mark));
 }
 
 /* --- Limits --- */

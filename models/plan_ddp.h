@@ -37,13 +37,19 @@ typedef struct ovl_named {
     uint32_t first, count; /* tensors */
 } ovl_named;
 
+/* Ranks that reduce together. */
+typedef struct ovl_ddp_ranks {
+    const ovl_group *group; /* NULL: there are no such gradients */
+    uint32_t n;
+} ovl_ddp_ranks;
+
 typedef struct ovl_ddp_plan {
     ovl_lowering *l;
     const ovl_ddp *ddp;
     const ovl_workload *workload;
-    ovl_arena scratch; /* until the plan is done */
-    const ovl_group *group;
-    uint32_t n; /* ranks that reduce together */
+    ovl_arena scratch;             /* until the plan is done */
+    ovl_ddp_ranks ranks[2];        /* who reduces dense gradients together, and those of experts */
+    const ovl_group *expert_parts; /* ranks whose experts differ; NULL: none */
     uint32_t microbatches, steps;
     /* Tensors, in registration order. */
     ovl_tensor *tensors;

@@ -113,6 +113,11 @@ static void take_members(ovl_ddp_plan *p, const ovl_node *node, const tensor_lis
         if (*owner != OVL_NONE) {
             ovl_error(p->l->errs, OVL_E_INPUT, node->mark, "\"%s\" is already in bucket %" PRIu32,
                       tensor->name, *owner);
+        } else if (tensor->experts != lead->experts) {
+            ovl_error(p->l->errs, OVL_E_INPUT, node->mark,
+                      "\"%s\" and \"%s\" are reduced over different ranks: experts have buckets of "
+                      "their own",
+                      lead->name, tensor->name);
         } else if (tensor->dtype != lead->dtype) {
             ovl_error(p->l->errs, OVL_E_INPUT, node->mark,
                       "a bucket has one dtype, but \"%s\" is %s and \"%s\" is %s", lead->name,
@@ -138,14 +143,20 @@ static void check_all_taken(ovl_ddp_plan *p, ovl_mark mark, const char *what)
     }
 }
 
+static ovl_megatron megatron_of(const ovl_ddp_plan *p, uint64_t bucket_size)
+{
+    return (ovl_megatron){bucket_size, p->ranks[0].n, OVL_MAX(p->ranks[1].n, 1),
+                          p->ddp->distributed_optimizer, p->ddp->pad_for_busbw};
+}
+
 /* Padding as if Megatron had laid out the list itself. */
 static uint64_t padding_of(const ovl_ddp_plan *p, const uint32_t *members, uint32_t n)
 {
     if (!p->megatron || !p->ddp->distributed_optimizer) {
         return 0;
     }
-    ovl_buckets one = ovl_buckets_megatron(p->tensors, members, n, 0, p->n, true,
-                                           p->ddp->pad_for_busbw, p->l->arena);
+    ovl_megatron how = megatron_of(p, 0);
+    ovl_buckets one = ovl_buckets_megatron(p->tensors, members, n, &how, p->l->arena);
     return one.item[0].padding;
 }
 
@@ -176,6 +187,7 @@ static void explicit_buckets(ovl_ddp_plan *p)
         assert(list.data && item[k].n_members > 0); /* a name stands for at least one */
         const uint32_t *members = list.data + item[k].first_member;
         item[k].dtype = p->tensors[members[0]].dtype;
+        item[k].experts = p->tensors[members[0]].experts;
         item[k].padding = padding_of(p, members, item[k].n_members);
         item[k].bytes = item[k].padding;
         for (uint32_t i = 0; i < item[k].n_members; i++) {
@@ -290,11 +302,10 @@ static void megatron(ovl_ddp_plan *p, const uint32_t *order)
 {
     uint64_t size = (uint64_t)p->ddp->bucket_size;
     if (size == 0) {
-        size = OVL_MAX(40000000, (uint64_t)p->n * 1000000);
+        size = OVL_MAX(40000000, (uint64_t)p->ranks[0].n * 1000000);
     }
-    p->buckets =
-        ovl_buckets_megatron(p->tensors, order, p->n_tensors, p->ddp->overlap ? size : 0, p->n,
-                             p->ddp->distributed_optimizer, p->ddp->pad_for_busbw, p->l->arena);
+    ovl_megatron how = megatron_of(p, p->ddp->overlap ? size : 0);
+    p->buckets = ovl_buckets_megatron(p->tensors, order, p->n_tensors, &how, p->l->arena);
 }
 
 static void buckets_by_policy(ovl_ddp_plan *p)

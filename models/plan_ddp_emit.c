@@ -17,6 +17,14 @@ const char *ovl_ddp_number(ovl_ddp_code *e, uint32_t k)
     return ovl_arena_printf(&e->p->scratch, "%" PRIu32, k);
 }
 
+uint16_t ovl_ddp_apart(ovl_ddp_code *e, uint32_t tensor)
+{
+    const ovl_group *parts = e->p->expert_parts;
+    return e->p->tensors[tensor].experts && parts
+               ? (uint16_t)(ovl_plan_slot(e->l, e->code, parts) + 1)
+               : ovl_inner_apart(&e->inner);
+}
+
 ovl_op ovl_ddp_operation(const ovl_ddp_code *e, ovl_op_kind kind, ovl_id name, ovl_plan_cost cost,
                          ovl_mark mark)
 {
@@ -69,12 +77,13 @@ bool ovl_ddp_reduces_often(const ovl_ddp_code *e)
 
 ovl_plan_cost ovl_ddp_comm_cost(ovl_ddp_code *e, uint32_t k, ovl_coll coll)
 {
+    bool experts = e->p->buckets.item[k].experts;
     ovl_comm_spec spec = {.name = ovl_arena_printf(e->l->arena, "bucket %" PRIu32, k),
                           .mark = e->p->bucket_marks[k],
                           .op = coll,
-                          .group = e->p->group->name,
-                          .n = e->p->n,
-                          .spread = e->spread,
+                          .group = e->p->ranks[experts].group->name,
+                          .n = e->p->ranks[experts].n,
+                          .spread = e->spread[experts],
                           .has_bytes = true,
                           .bytes = e->p->buckets.item[k].bytes};
     return ovl_plan_comm(e->l, &spec);
@@ -99,12 +108,17 @@ ovl_id ovl_ddp_buffer(ovl_ddp_code *e, const char *name, uint64_t bytes, ovl_cat
 static uint64_t state_bytes(const ovl_ddp_plan *p)
 {
     const ovl_optimizer *optimizer = &p->workload->optimizer;
-    uint64_t elements = 0, ranks = p->megatron && p->ddp->distributed_optimizer ? p->n : 1;
+    bool distributed = p->megatron && p->ddp->distributed_optimizer;
+    uint64_t elements[2] = {0}, own = 0;
     for (uint32_t i = 0; i < p->n_tensors; i++) {
-        elements += p->tensors[i].bytes / ovl_dtype_size(p->tensors[i].dtype);
+        const ovl_tensor *t = &p->tensors[i];
+        elements[t->experts] += t->bytes / ovl_dtype_size(t->dtype);
     }
-    return optimizer->states ? optimizer->states
-                             : ovl_optimizer_bytes(optimizer, (elements + ranks - 1) / ranks);
+    for (int k = 0; k < 2; k++) {
+        uint64_t ranks = distributed ? OVL_MAX(p->ranks[k].n, 1) : 1;
+        own += (elements[k] + ranks - 1) / ranks;
+    }
+    return optimizer->states ? optimizer->states : ovl_optimizer_bytes(optimizer, own);
 }
 
 /* What lives through the whole training: parameters, buckets, optimizer states. */
@@ -140,7 +154,7 @@ static void add_microbatch(ovl_ddp_code *e, uint32_t m)
 {
     e->microbatch = m;
     e->reduces = m + 1 == e->p->microbatches || !e->p->ddp->no_sync;
-    e->next = 0;
+    e->next[0] = e->next[1] = 0;
     for (uint32_t k = 0; k < e->p->buckets.count; k++) {
         e->pending[k] = e->p->buckets.item[k].n_members;
     }
@@ -163,7 +177,9 @@ static void prepare(ovl_ddp_code *e)
     e->code = ovl_plan_code(e->l);
     e->compute = ovl_add_stream(e->b, e->code, "compute");
     e->comm = ovl_add_stream(e->b, e->code, p->ddp->stream ? p->ddp->stream : "comm");
-    e->slot = ovl_plan_slot(e->l, e->code, p->group);
+    for (int k = 0; k < 2 && p->ranks[k].group; k++) {
+        e->slot[k] = ovl_plan_slot(e->l, e->code, p->ranks[k].group);
+    }
     e->launch = ovl_plan_launch(e->l);
     e->parameter = OVL_NEW_ARRAY(scratch, ovl_id, p->n_tensors);
     e->gradient = OVL_NEW_ARRAY(scratch, ovl_id, p->n_tensors);
@@ -186,12 +202,13 @@ static void prepare(ovl_ddp_code *e)
 static void set_scales(ovl_ddp_code *e)
 {
     const ovl_ddp *ddp = e->p->ddp;
-    double own = ddp->has_gradient_scale ? ddp->gradient_scale : 1.0 / e->p->n;
-    e->scale = 1.0 / e->p->microbatches;
-    e->pack_scale = own;
-    if (!e->p->separate) {
-        e->average = !ddp->has_gradient_scale;
-        e->scale *= e->average ? 1 : own;
+    e->average = !e->p->separate && !ddp->has_gradient_scale;
+    for (int k = 0; k < 2; k++) {
+        uint32_t n = OVL_MAX(e->p->ranks[k].n, 1);
+        double own = ddp->has_gradient_scale ? ddp->gradient_scale : 1.0 / n;
+        e->scale[k] = 1.0 / e->p->microbatches;
+        e->pack_scale[k] = own;
+        e->scale[k] *= e->p->separate || e->average ? 1 : own;
     }
 }
 
@@ -210,7 +227,9 @@ static void say_copies(ovl_ddp_code *e)
 static ovl_id write_code(ovl_ddp_plan *p, uint32_t rank)
 {
     ovl_ddp_code e = {.p = p, .l = p->l, .b = p->l->b};
-    e.spread = ovl_plan_spread(p->l, p->group, rank);
+    for (int k = 0; k < 2 && p->ranks[k].group; k++) {
+        e.spread[k] = ovl_plan_spread(p->l, p->ranks[k].group, rank);
+    }
     bool scatter = p->megatron && p->ddp->distributed_optimizer;
     e.coll = scatter ? OVL_REDUCE_SCATTER : OVL_ALL_REDUCE;
     prepare(&e);
@@ -238,6 +257,17 @@ static ovl_id write_code(ovl_ddp_plan *p, uint32_t rank)
     return e.code;
 }
 
+/* Whether those who two ranks reduce with lie alike on nodes. */
+static bool alike(ovl_ddp_plan *p, uint32_t a, uint32_t b)
+{
+    bool same = ovl_inner_alike(p->l, a, b);
+    for (int k = 0; k < 2 && p->ranks[k].group && same; k++) {
+        const ovl_group *group = p->ranks[k].group;
+        same = ovl_plan_spread(p->l, group, a) == ovl_plan_spread(p->l, group, b);
+    }
+    return same;
+}
+
 void ovl_ddp_emit(ovl_ddp_plan *p)
 {
     ovl_lowering *l = p->l;
@@ -248,12 +278,9 @@ void ovl_ddp_emit(ovl_ddp_plan *p)
         if (l->rank_code[first] != OVL_NONE) {
             continue;
         }
-        const ovl_spread *spread = ovl_plan_spread(l, p->group, first);
         ovl_id code = write_code(p, first);
         for (uint32_t rank = first; rank < l->n_ranks; rank++) {
-            bool same =
-                ovl_plan_spread(l, p->group, rank) == spread && ovl_inner_alike(l, first, rank);
-            l->rank_code[rank] = same ? code : l->rank_code[rank];
+            l->rank_code[rank] = alike(p, first, rank) ? code : l->rank_code[rank];
         }
     }
 }

@@ -20,8 +20,8 @@ typedef struct ovl_ddp_code {
     ovl_lowering *l;
     ovl_builder *b;
     ovl_id code;
-    const ovl_spread *spread; /* of its reductions */
-    uint16_t compute, comm, slot;
+    const ovl_spread *spread[2]; /* of its reductions: dense gradients, those of experts */
+    uint16_t compute, comm, slot[2];
     ovl_time launch;
     ovl_id *parameter,
         *gradient;              /* [n_tensors] buffers; gradient: the bucket's where not separate */
@@ -32,12 +32,12 @@ typedef struct ovl_ddp_code {
     ovl_plan_cost *bucket_cost; /* [n_buckets] */
     ovl_coll coll;
     bool average;              /* the reduction divides, not the copy-in */
-    double scale;              /* applied to each gradient where it is produced */
-    double pack_scale;         /* ... where it is copied into its bucket */
+    double scale[2];           /* applied to each gradient where it is produced */
+    double pack_scale[2];      /* ... where it is copied into its bucket */
     uint32_t step, microbatch; /* now */
     bool reduces;              /* now */
     uint32_t *pending;         /* [n_buckets] gradients not yet ready */
-    uint32_t next;             /* PyTorch: the next bucket that may be launched */
+    uint32_t next[2];          /* PyTorch: the next bucket that may be launched */
     uint32_t *reduction;       /* [n_buckets] the collective of this microbatch */
     ovl_inner_place inner;     /* the kernels of units, and what they communicate */
     uint32_t last;             /* the last operation on the compute stream, or OVL_NONE */
@@ -50,6 +50,9 @@ typedef struct ovl_ddp_code {
 
 /* "backward block[3]", or "backward block[3] mb 1" where there are several microbatches. */
 ovl_id ovl_ddp_name_in(ovl_ddp_code *e, const char *what, const char *of, bool several);
+
+/* Which ranks have parts of their own of the gradient of a tensor (ovl_effect.apart). */
+uint16_t ovl_ddp_apart(ovl_ddp_code *e, uint32_t tensor);
 
 /* "3" */
 const char *ovl_ddp_number(ovl_ddp_code *e, uint32_t k);

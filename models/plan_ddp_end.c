@@ -69,7 +69,7 @@ static void consume(ovl_ddp_code *e)
                                      .buffer = e->bucket[e->p->bucket_of[i]],
                                      .source = OVL_NONE,
                                      .gradient = e->gradient_name[i],
-                                     .apart = ovl_inner_apart(&e->inner)});
+                                     .apart = ovl_ddp_apart(e, i)});
     }
     if (e->states != OVL_NONE) {
         ovl_ddp_reads(e, e->states);
@@ -119,7 +119,7 @@ static void gather_bucket(ovl_ddp_code *e, uint32_t k)
     op.coll = OVL_ALL_GATHER;
     op.dtype = (uint8_t)bucket->dtype;
     op.stream = e->comm;
-    op.comm = e->slot;
+    op.comm = e->slot[bucket->experts];
     op.bytes = bucket->bytes;
     e->asked[k] = true;
     e->gathered[k] = ovl_add_op(e->b, e->code, &op);
@@ -137,7 +137,8 @@ bool ovl_ddp_gathers(ovl_ddp_code *e)
     if (!e->p->megatron || !e->p->ddp->distributed_optimizer) {
         return false;
     }
-    if (e->p->n > 1 && !ovl_find_collective(e->l->hw, OVL_ALL_GATHER, e->p->group->name, NULL)) {
+    const ovl_ddp_ranks *r = &e->p->ranks[0];
+    if (r->n > 1 && !ovl_find_collective(e->l->hw, OVL_ALL_GATHER, r->group->name, NULL)) {
         ovl_plan_say(e->l, "The all-gather of the updated parameters is not modelled: the "
                            "hardware gives no cost for all_gather.");
         return false;

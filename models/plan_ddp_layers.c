@@ -44,7 +44,9 @@ static bool count_layers(ovl_ddp_plan *p, uint32_t *n_units, uint32_t *n_tensors
     for (uint32_t i = 0; i < layers->count; i++) {
         const ovl_layer *layer = OVL_ITEM(*layers, ovl_layer, i);
         uint64_t repeat = (uint64_t)OVL_MAX(layer->repeat, 1);
-        uint64_t each = layer->elements.count ? layer->elements.count : layer->params > 0;
+        uint64_t parts = layer->params > layer->expert_params;
+        parts += layer->expert_params > 0;
+        uint64_t each = layer->elements.count ? layer->elements.count : parts;
         if (repeat > OVL_PLAN_CODE_OPS || repeat * OVL_MAX(each, 1) > OVL_PLAN_CODE_OPS - tensors ||
             repeat > OVL_PLAN_CODE_OPS - units) {
             ovl_error(p->l->errs, OVL_E_INPUT, layer->mark,
@@ -65,8 +67,14 @@ static void layer_tensors(ovl_ddp_plan *p, const ovl_layer *layer, const char *n
 {
     ovl_tensor tensor = {.name = name, .dtype = (ovl_dtype)layer->dtype, .mark = layer->mark};
     if (layer->elements.count == 0) {
-        tensor.bytes = layer->params;
+        tensor.bytes = layer->params - layer->expert_params;
         if (tensor.bytes > 0) {
+            add_tensor(p, tensor, 0);
+        }
+        if (layer->expert_params) {
+            tensor.name = ovl_arena_printf(p->l->arena, "%s.experts", name);
+            tensor.bytes = layer->expert_params;
+            tensor.experts = true;
             add_tensor(p, tensor, 0);
         }
         return;
@@ -298,7 +306,8 @@ void ovl_ddp_gradients(ovl_ddp_plan *p)
     allocate(p, n + 1, n);
     for (uint32_t i = 0; i < n; i++) { /* given in backward order, registered in reverse */
         const ovl_gradient *g = OVL_ITEM(*gradients, ovl_gradient, n - 1 - i);
-        add_tensor(p, (ovl_tensor){g->name, g->bytes, (ovl_dtype)g->dtype, g->mark}, g->copy_in);
+        add_tensor(p, (ovl_tensor){g->name, g->bytes, (ovl_dtype)g->dtype, g->mark, false},
+                   g->copy_in);
     }
     for (uint32_t i = 0; i < n; i++) {
         p->ready[i] = n - 1 - i;

@@ -144,7 +144,7 @@ void ovl_ddp_launch(ovl_ddp_code *e, uint32_t k)
     op.dtype = (uint8_t)bucket->dtype;
     op.average = e->average;
     op.stream = e->comm;
-    op.comm = e->slot;
+    op.comm = e->slot[bucket->experts];
     op.bytes = bucket->bytes;
     e->reduction[k] = ovl_add_op(e->b, e->code, &op);
     if (e->last != OVL_NONE) {
@@ -158,7 +158,8 @@ void ovl_ddp_launch(ovl_ddp_code *e, uint32_t k)
             .kind = OVL_SUM, .buffer = e->bucket[k], .source = e->bucket[k], .gradient = OVL_NONE});
 }
 
-/* PyTorch launches a bucket only after those before it; Megatron any that is complete. */
+/* PyTorch launches a bucket only after those before it, experts being a module with a process group
+ * of its own; Megatron any that is complete. */
 static void gradient_ready(ovl_ddp_code *e, uint32_t tensor)
 {
     uint32_t k = e->p->bucket_of[tensor];
@@ -169,8 +170,16 @@ static void gradient_ready(ovl_ddp_code *e, uint32_t tensor)
         ovl_ddp_launch(e, k);
         return;
     }
-    while (e->next < e->p->buckets.count && e->pending[e->next] == 0) {
-        ovl_ddp_launch(e, e->next++);
+    bool experts = e->p->buckets.item[k].experts;
+    uint32_t *next = &e->next[experts];
+    for (; *next < e->p->buckets.count; ++*next) {
+        bool own = e->p->buckets.item[*next].experts == experts;
+        if (own && e->pending[*next] > 0) {
+            return;
+        }
+        if (own) {
+            ovl_ddp_launch(e, *next);
+        }
     }
 }
 
@@ -184,8 +193,8 @@ static void produce_one(ovl_ddp_code *e, uint32_t tensor, uint32_t microbatch, b
                                  .source = OVL_NONE,
                                  .gradient = e->gradient_name[tensor],
                                  .microbatch = microbatch,
-                                 .apart = ovl_inner_apart(&e->inner),
-                                 .scale = e->scale});
+                                 .apart = ovl_ddp_apart(e, tensor),
+                                 .scale = e->scale[e->p->tensors[tensor].experts]});
 }
 
 /* The operation last added produces a gradient of this microbatch, or adds to those before.
@@ -220,7 +229,7 @@ static void pack(ovl_ddp_code *e, uint32_t tensor)
                                  .buffer = bucket,
                                  .source = e->gradient[tensor],
                                  .gradient = OVL_NONE,
-                                 .scale = e->pack_scale});
+                                 .scale = e->pack_scale[e->p->tensors[tensor].experts]});
 }
 
 /* Whether a copy-in kernel of its own moves the gradient now. Megatron's adds it to the bucket in

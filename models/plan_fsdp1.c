@@ -25,7 +25,7 @@ typedef struct fsdp1 {
     ovl_step *s;
     fsdp1_group *groups;
     uint16_t pre_unshard, unshard, post_backward;
-    uint16_t shard_slot, reduce_slot, replica_slot;
+    ovl_shard_slots slots[2]; /* of dense parameters, of experts */
     ovl_id states;
     uint32_t gathered; /* the last gather: what compute waits for is the whole stream */
     uint32_t reduced;  /* the last operation of the post-backward stream */
@@ -54,7 +54,7 @@ static bool is_root(const fsdp1 *e, const fsdp1_group *g)
 
 static bool last_microbatch(const fsdp1 *e)
 {
-    return e->s->microbatch + 1 == e->s->microbatches;
+    return e->s->pass.last;
 }
 
 static bool syncs(const fsdp1 *e)
@@ -73,9 +73,7 @@ static void open(ovl_step *s)
     e->pre_unshard = ovl_add_stream(s->b, s->code, "pre_unshard");
     e->unshard = ovl_add_stream(s->b, s->code, "unshard");
     e->post_backward = ovl_add_stream(s->b, s->code, "post_backward");
-    e->shard_slot = ovl_plan_slot(p->l, s->code, p->shard);
-    e->reduce_slot = ovl_plan_slot(p->l, s->code, p->reduce);
-    e->replica_slot = p->replica ? ovl_plan_slot(p->l, s->code, p->replica) : 0;
+    ovl_shard_slots_of(p, e->slots);
     e->groups = OVL_NEW_ARRAY(&s->scratch, fsdp1_group, p->n_groups);
     for (uint32_t i = 0; i < p->n_groups; i++) {
         fsdp1_group *g = &e->groups[i];
@@ -146,7 +144,7 @@ static void unshard(fsdp1 *e, fsdp1_group *g)
     ovl_op op = ovl_step_op(s, OVL_COLLECTIVE, name, g->cost.gather, e->unshard, own->mark);
     op.coll = OVL_ALL_GATHER;
     op.dtype = (uint8_t)own->param_dtype;
-    op.comm = e->shard_slot;
+    op.comm = e->slots[own->experts].shard;
     op.bytes = bytes;
     e->gathered = ovl_step_add(s, &op);
     ovl_step_after(s, ready);
@@ -156,12 +154,12 @@ static void unshard(fsdp1 *e, fsdp1_group *g)
     ovl_step_release(s, &g->cast);
 }
 
-/* The group before or behind this one, never the root's. */
+/* The layer before or behind that of this group. */
 static void prefetch(fsdp1 *e, const fsdp1_group *g)
 {
-    int64_t n = e->p->n_groups - (e->p->root != OVL_NONE), at = g - e->groups;
-    int64_t target = e->backward ? at - 1 : at + 1;
-    if (target >= 0 && target < n) {
+    ovl_shard_walk walk = ovl_shard_walk_from(e->p, g->g, 1, e->backward);
+    uint32_t target;
+    while ((target = ovl_shard_walk_on(&walk)) != OVL_NONE) {
         unshard(e, &e->groups[target]);
     }
 }
@@ -270,7 +268,7 @@ static void in_backward(ovl_step *s, uint32_t u)
         ovl_step_reads(s, g->gradient);
     }
     ovl_step_writes(s, g->gradient);
-    ovl_step_produces(s, g->gradient, s->units[u].name, !g->has_gradient);
+    ovl_step_produces(s, g->gradient, u, !g->has_gradient);
 }
 
 /* --- Reducing, on the post-backward stream --- */
@@ -285,7 +283,7 @@ static ovl_op reduction(fsdp1 *e, const fsdp1_group *g, const char *word, ovl_co
     op.coll = (uint8_t)coll;
     op.dtype = (uint8_t)own->reduce_dtype;
     op.average = true;
-    op.comm = scatter ? e->reduce_slot : e->replica_slot;
+    op.comm = scatter ? e->slots[own->experts].reduce : e->slots[own->experts].replica;
     op.bytes = scatter ? ovl_fsdp_padded(e->p, own, own->reduce_dtype)
                        : ovl_fsdp_shard(own, own->reduce_dtype);
     return op;
@@ -346,7 +344,7 @@ static void reduce(fsdp1 *e, fsdp1_group *g)
     ovl_step_reads(s, input);
     ovl_step_writes(s, output);
     ovl_step_effect(s, OVL_SUM, output, input, 0);
-    if (e->p->replica) {
+    if (ovl_shard_ranks_of(e->p, own)->replica) {
         op = reduction(e, g, "all_reduce", OVL_ALL_REDUCE);
         ovl_step_add(s, &op);
         ovl_step_reads(s, output);
@@ -414,7 +412,7 @@ static void in_optimizer(ovl_step *s)
     for (uint32_t u = 0; u < s->n_units; u++) {
         const fsdp1_group *g = group_of(e, u);
         if (g) {
-            ovl_step_consumes(s, g->held.grad, s->units[u].name);
+            ovl_step_consumes(s, g->held.grad, u);
         }
     }
 }

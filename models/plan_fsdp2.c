@@ -6,6 +6,11 @@ static ovl_fsdp2 *state(ovl_step *s)
     return p->code;
 }
 
+bool ovl_fsdp2_backward(const ovl_fsdp2 *e)
+{
+    return e->s->pass.kind != OVL_PASS_FORWARD;
+}
+
 ovl_fsdp2_group *ovl_fsdp2_group_of(const ovl_fsdp2 *e, uint32_t u)
 {
     uint32_t g = e->p->group_of[u];
@@ -53,15 +58,10 @@ static void open(ovl_step *s)
     e->copy_stream = ovl_add_stream(s->b, s->code, "gather copy_in");
     e->gather_stream = ovl_add_stream(s->b, s->code, "all_gather");
     e->scatter_stream = ovl_add_stream(s->b, s->code, "reduce_scatter");
-    e->shard_slot = ovl_plan_slot(p->l, s->code, p->shard);
-    e->reduce_slot = ovl_plan_slot(p->l, s->code, p->reduce);
-    if (p->replica) {
+    if (p->ranks[0].replica) {
         e->reduce_stream = ovl_add_stream(s->b, s->code, "all_reduce");
-        e->replica_slot = ovl_plan_slot(p->l, s->code, p->replica);
     }
-    if (p->near) {
-        e->near_slot = ovl_plan_slot(p->l, s->code, p->near);
-    }
+    ovl_shard_slots_of(p, e->slots);
     open_groups(e);
     e->gradients = OVL_NEW_ARRAY(&s->scratch, ovl_id, s->n_units);
     for (uint32_t u = 0; u < s->n_units; u++) {
@@ -78,7 +78,6 @@ static void begin_forward(ovl_step *s, const ovl_pass *pass)
 {
     ovl_fsdp2 *e = state(s);
     ovl_fsdp2_group *root = ovl_fsdp2_root(e);
-    e->backward = false;
     e->gate = pass->first_unit == 0 || s->staged ? s->last : e->gate;
     if (root && pass->first_unit == 0) {
         ovl_fsdp2_unshard(e, root);
@@ -128,7 +127,6 @@ static void begin_backward(ovl_step *s, const ovl_pass *pass)
     (void)pass;
     ovl_fsdp2 *e = state(s);
     ovl_fsdp2_group *root = ovl_fsdp2_root(e);
-    e->backward = true;
     if (root) {
         ovl_fsdp2_unshard(e, root);
         ovl_fsdp2_wait(e, root);
@@ -140,20 +138,25 @@ static void before_backward(ovl_step *s, uint32_t u)
 {
     ovl_fsdp2 *e = state(s);
     ovl_fsdp2_group *g = ovl_fsdp2_group_of(e, u);
-    if (!g) {
-        return;
-    }
-    if (g != ovl_fsdp2_root(e)) {
+    if (g && g != ovl_fsdp2_root(e) && s->pass.kind != OVL_PASS_WEIGHT) {
         ovl_fsdp2_unshard(e, g);
         ovl_fsdp2_wait(e, g);
         ovl_fsdp2_prefetch(e, g, e->p->fsdp->prefetch.backward);
     }
-    if (e->gradients[u] == OVL_NONE) {
+    if (g && e->gradients[u] == OVL_NONE && s->pass.kind != OVL_PASS_INPUT) {
         const ovl_step_unit *unit = &s->units[u];
         ovl_dtype dtype = g->g->grad_dtype;
         e->gradients[u] = ovl_step_buffer(s, ovl_arena_printf(&s->scratch, "%s.grad", unit->name),
                                           unit->n_elements * ovl_dtype_size(dtype), OVL_GRADIENT,
                                           dtype, s->compute, unit->mark);
+    }
+}
+
+static void in_input(ovl_step *s, uint32_t u)
+{
+    const ovl_fsdp2_group *g = ovl_fsdp2_group_of(state(s), u);
+    if (g && !g->g->skip) {
+        ovl_step_reads(s, g->whole);
     }
 }
 
@@ -165,21 +168,23 @@ static void in_backward(ovl_step *s, uint32_t u)
         return;
     }
     bool adds = g->has_gradient && g->gathered_gradient == OVL_NONE;
-    if (!g->g->skip) {
-        ovl_step_reads(s, g->whole);
+    if (s->pass.kind != OVL_PASS_WEIGHT) {
+        in_input(s, u);
     }
     if (adds) {
         ovl_step_reads(s, e->gradients[u]);
     }
     ovl_step_writes(s, e->gradients[u]);
-    ovl_step_produces(s, e->gradients[u], s->units[u].name, !adds);
+    ovl_step_produces(s, e->gradients[u], u, !adds);
 }
 
 static void after_backward(ovl_step *s, uint32_t u)
 {
     ovl_fsdp2 *e = state(s);
     ovl_fsdp2_group *g = ovl_fsdp2_group_of(e, u);
-    if (g && g != ovl_fsdp2_root(e)) {
+    if (g && s->pass.kind == OVL_PASS_INPUT) {
+        ovl_fsdp2_reshard_backward(e, g);
+    } else if (g && g != ovl_fsdp2_root(e)) {
         ovl_fsdp2_post_backward(e, g);
     }
 }
@@ -210,7 +215,7 @@ static void in_optimizer(ovl_step *s)
     for (uint32_t u = 0; u < s->n_units; u++) {
         const ovl_fsdp2_group *g = ovl_fsdp2_group_of(e, u);
         if (g) {
-            ovl_step_consumes(s, g->held.grad, s->units[u].name);
+            ovl_step_consumes(s, g->held.grad, u);
         }
     }
 }
@@ -240,6 +245,7 @@ const ovl_strategy ovl_fsdp2_strategy = {
     .begin_backward = begin_backward,
     .before_backward = before_backward,
     .in_backward = in_backward,
+    .in_input = in_input,
     .after_backward = after_backward,
     .end_backward = end_backward,
     .in_optimizer = in_optimizer,

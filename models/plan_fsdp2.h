@@ -19,6 +19,9 @@
  *     reduce-scatter output   (reduce-scatter stream)             once accumulated; with replicas
  *                                                                 when the all-reduce is waited for
  *
+ * A backward in two parts (zero-bubble pipelines): the first gathers and reshards as a backward
+ * does, the second makes the gradients, which need no parameters, and reduces them.
+ *
  * Freed on the host means: usable again at once by later work of the pool's stream. So the gather's
  * streams wait for the copy-out that read an output before it is freed: that is the only thing that
  * holds gathers back from running ahead, and why at most two run during one forward.
@@ -58,16 +61,18 @@ typedef struct ovl_fsdp2 {
     ovl_fsdp2_group *groups; /* aligned with the plan's */
     ovl_id *gradients;       /* [n_units] whole gradients of this microbatch, or OVL_NONE */
     uint16_t copy_stream, gather_stream, scatter_stream, reduce_stream;
-    uint16_t shard_slot, reduce_slot, replica_slot, near_slot;
-    ovl_id states;         /* held buffer of all groups, where they are given so, or OVL_NONE */
-    uint32_t gate;         /* what the gathers' streams wait for next, OVL_NONE: nothing new */
-    uint32_t deferred;     /* group whose gather output is freed at the next wait, or OVL_NONE */
-    uint32_t copied_out;   /* ... and its copy-out */
-    uint32_t scatter_gate; /* what the next reduce-scatter waits for, or OVL_NONE */
-    bool backward;         /* now */
+    ovl_shard_slots slots[2]; /* of dense parameters, of experts */
+    ovl_id states;            /* held buffer of all groups, where they are given so, or OVL_NONE */
+    uint32_t gate;            /* what the gathers' streams wait for next, OVL_NONE: nothing new */
+    uint32_t deferred;        /* group whose gather output is freed at the next wait, or OVL_NONE */
+    uint32_t copied_out;      /* ... and its copy-out */
+    uint32_t scatter_gate;    /* what the next reduce-scatter waits for, or OVL_NONE */
     OVL_VEC(ovl_fsdp2_reduce) reduces; /* oldest first */
     OVL_VEC(uint32_t) ends;            /* last operations of reductions not yet waited for */
 } ovl_fsdp2;
+
+/* Whether the pass at hand is a backward, or a part of one. */
+bool ovl_fsdp2_backward(const ovl_fsdp2 *e);
 
 /* The group of a unit, NULL if it has no parameters. */
 ovl_fsdp2_group *ovl_fsdp2_group_of(const ovl_fsdp2 *e, uint32_t u);
@@ -90,6 +95,9 @@ void ovl_fsdp2_reshard_forward(ovl_fsdp2 *e, ovl_fsdp2_group *g);
 
 /* Gathers `depth` groups on either side of g: behind it in a forward, before it in a backward. */
 void ovl_fsdp2_prefetch(ovl_fsdp2 *e, const ovl_fsdp2_group *g, int64_t depth);
+
+/* Frees the gathered parameters after a backward, where that is asked for. */
+void ovl_fsdp2_reshard_backward(ovl_fsdp2 *e, ovl_fsdp2_group *g);
 
 /* What follows the gradients of a group. */
 void ovl_fsdp2_post_backward(ovl_fsdp2 *e, ovl_fsdp2_group *g);

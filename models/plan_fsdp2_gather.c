@@ -2,7 +2,7 @@
 
 static const char *pass_word(const ovl_fsdp2 *e, const char *forward, const char *backward)
 {
-    return e->backward ? backward : forward;
+    return ovl_fsdp2_backward(e) ? backward : forward;
 }
 
 /* The gathers' streams wait for an operation of the compute stream: only the latest matters. */
@@ -20,7 +20,7 @@ static ovl_id source_of(const ovl_fsdp2_group *g)
 static bool no_overlap(const ovl_fsdp2 *e)
 {
     const ovl_fsdp_prefetch *prefetch = &e->p->fsdp->prefetch;
-    return (e->backward ? prefetch->backward : prefetch->forward) == 0;
+    return (ovl_fsdp2_backward(e) ? prefetch->backward : prefetch->forward) == 0;
 }
 
 /* Shards are copied, and cast where they are kept in another type, into the rank's place in the
@@ -63,7 +63,7 @@ static void add_gather(ovl_fsdp2 *e, ovl_fsdp2_group *g, uint32_t copied)
                             near ? g->cost.near : g->cost.gather, e->gather_stream, own->mark);
     op.coll = OVL_ALL_GATHER;
     op.dtype = (uint8_t)own->param_dtype;
-    op.comm = near ? e->near_slot : e->shard_slot;
+    op.comm = near ? e->slots[own->experts].near : e->slots[own->experts].shard;
     op.bytes = ovl_fsdp_padded(e->p, own, own->param_dtype);
     g->op = ovl_step_add(s, &op);
     ovl_step_after(s, copied);
@@ -73,7 +73,7 @@ static void add_gather(ovl_fsdp2 *e, ovl_fsdp2_group *g, uint32_t copied)
 
 void ovl_fsdp2_unshard(ovl_fsdp2 *e, ovl_fsdp2_group *g)
 {
-    if (g->op != OVL_NONE || g->whole != OVL_NONE || (e->backward && g->g->skip)) {
+    if (g->op != OVL_NONE || g->whole != OVL_NONE || (ovl_fsdp2_backward(e) && g->g->skip)) {
         return;
     }
     copy_in(e, g);
@@ -112,12 +112,12 @@ void ovl_fsdp2_wait(ovl_fsdp2 *e, ovl_fsdp2_group *g)
     if (g->op == OVL_NONE) {
         return;
     }
-    if (!e->backward) {
+    if (!ovl_fsdp2_backward(e)) {
         ovl_fsdp2_free_deferred(e);
     }
     uint32_t copied = copy_out(e, g);
     ovl_step_release(e->s, &g->cast);
-    if (e->backward) {
+    if (ovl_fsdp2_backward(e)) {
         gate(e, copied);
         ovl_step_release(e->s, &g->output);
         ovl_step_release(e->s, &g->near);
@@ -133,11 +133,12 @@ void ovl_fsdp2_reshard_forward(ovl_fsdp2 *e, ovl_fsdp2_group *g)
 {
     ovl_step *s = e->s;
     const ovl_param_group *own = g->g;
+    const ovl_shard_ranks *r = ovl_shard_ranks_of(e->p, own);
     if (own->keep || g->whole == OVL_NONE) {
         return;
     }
-    if (e->p->near) {
-        uint64_t bytes = ovl_fsdp_padded(e->p, own, own->param_dtype) / e->p->near_n;
+    if (r->near) {
+        uint64_t bytes = ovl_fsdp_padded(e->p, own, own->param_dtype) / r->near_n;
         g->near = ovl_step_buffer(s, ovl_step_name(s, "resharded", own->name), bytes, OVL_GATHERED,
                                   own->param_dtype, s->compute, own->mark);
         g->resharded = ovl_step_mover(s, ovl_step_name(s, "reshard", own->name), s->compute, bytes,
@@ -150,26 +151,22 @@ void ovl_fsdp2_reshard_forward(ovl_fsdp2 *e, ovl_fsdp2_group *g)
 
 /* Whether a group is one of the units that the pass runs: a stage of a pipeline gathers for no
  * other. */
-static bool in_pass(const ovl_fsdp2 *e, int64_t target)
+static bool in_pass(const ovl_fsdp2 *e, uint32_t target)
 {
     const ovl_pass *pass = &e->s->pass;
     for (uint32_t i = 0; e->s->staged && i < pass->n_units; i++) {
-        if (e->p->group_of[pass->first_unit + i] == (uint32_t)target) {
+        if (e->p->group_of[pass->first_unit + i] == target) {
             return true;
         }
     }
     return !e->s->staged;
 }
 
-/* The root is gathered before everything and never a target. */
 void ovl_fsdp2_prefetch(ovl_fsdp2 *e, const ovl_fsdp2_group *g, int64_t depth)
 {
-    int64_t n = e->p->n_groups - (e->p->root != OVL_NONE), at = g - e->groups;
-    for (int64_t i = 1; i <= depth; i++) {
-        int64_t target = e->backward ? at - i : at + i;
-        if (target < 0 || target >= n || !in_pass(e, target)) {
-            return;
-        }
+    ovl_shard_walk walk = ovl_shard_walk_from(e->p, g->g, depth, ovl_fsdp2_backward(e));
+    uint32_t target;
+    while ((target = ovl_shard_walk_on(&walk)) != OVL_NONE && in_pass(e, target)) {
         ovl_fsdp2_unshard(e, &e->groups[target]);
     }
 }

@@ -2,7 +2,7 @@
 
 bool ovl_fsdp2_now(const ovl_fsdp2 *e, int when)
 {
-    return when == OVL_FSDP_EVERY || e->s->microbatch + 1 == e->s->microbatches;
+    return when == OVL_FSDP_EVERY || e->s->pass.last;
 }
 
 static const ovl_fsdp_accumulate *controls(const ovl_fsdp2 *e)
@@ -110,7 +110,7 @@ static ovl_op reduction(ovl_fsdp2 *e, ovl_fsdp2_group *g, const char *word, ovl_
     op.coll = (uint8_t)coll;
     op.dtype = (uint8_t)own->reduce_dtype;
     op.average = true;
-    op.comm = scatter ? e->reduce_slot : e->replica_slot;
+    op.comm = scatter ? e->slots[own->experts].reduce : e->slots[own->experts].replica;
     op.bytes = scatter ? ovl_fsdp_padded(e->p, own, own->reduce_dtype)
                        : ovl_fsdp_shard(own, own->reduce_dtype);
     return op;
@@ -203,7 +203,7 @@ static uint32_t all_reduce(ovl_fsdp2 *e, ovl_fsdp2_group *g, uint32_t before, ov
 static uint32_t finish_reduction(ovl_fsdp2 *e, ovl_fsdp2_group *g, uint32_t scatter, ovl_id output)
 {
     ovl_step *s = e->s;
-    if (!e->p->replica) {
+    if (!ovl_shard_ranks_of(e->p, g->g)->replica) {
         uint32_t op = accumulate(e, g, "accumulate", e->scatter_stream, g->held.grad, g->g->dtype,
                                  output, !g->has_sum);
         ovl_step_release(s, &output);
@@ -229,7 +229,7 @@ static uint32_t finish_reduction(ovl_fsdp2 *e, ovl_fsdp2_group *g, uint32_t scat
 
 /* --- The whole --- */
 
-static void reshard(ovl_fsdp2 *e, ovl_fsdp2_group *g)
+void ovl_fsdp2_reshard_backward(ovl_fsdp2 *e, ovl_fsdp2_group *g)
 {
     if (controls(e)->reshard_after_backward || ovl_fsdp2_now(e, OVL_FSDP_LAST)) {
         ovl_step_release(e->s, &g->whole);
@@ -239,14 +239,14 @@ static void reshard(ovl_fsdp2 *e, ovl_fsdp2_group *g)
 void ovl_fsdp2_post_backward(ovl_fsdp2 *e, ovl_fsdp2_group *g)
 {
     if (!ovl_fsdp2_now(e, controls(e)->gradient_sync)) {
-        reshard(e, g);
+        ovl_fsdp2_reshard_backward(e, g);
         accumulate_whole(e, g);
         return;
     }
     if (g->gathered_gradient != OVL_NONE) {
         accumulate_whole(e, g);
     }
-    reshard(e, g);
+    ovl_fsdp2_reshard_backward(e, g);
     ovl_id input = copy_in(e, g), output;
     uint32_t scatter = reduce_scatter(e, g, input, &output);
     ovl_vec_push(&e->reduces, (ovl_fsdp2_reduce){input, scatter});

@@ -50,6 +50,7 @@ void ovl_plan_ops(ovl_lowering *l)
     o.selector_texts.arena = &o.scratch;
     o.buffer_names.arena = &o.scratch;
     o.group_used = OVL_NEW_ARRAY(&o.scratch, bool, l->most_groups);
+    o.places = OVL_NEW_ARRAY(&o.scratch, const uint32_t *, l->most_groups);
     run_steps(&o);
     release(&o);
 }

@@ -103,6 +103,7 @@ typedef struct ovl_ops {
     OVL_VEC(char) key;        /* of a selector */
     OVL_VEC(char) text;       /* names with counters filled in */
     bool *group_used;         /* [l->n_groups] */
+    const uint32_t **places;  /* [l->n_groups] of each rank; NULL: not yet known */
     uint64_t rank_ops;        /* operations over all ranks */
     uint32_t *class_of;       /* [n_ranks] */
     ovl_class *classes;
@@ -136,11 +137,28 @@ bool ovl_ops_expand(ovl_ops *o);
 /* The group of a communication; NULL after an error. */
 const ovl_group *ovl_ops_group(ovl_ops *o, ovl_entry *entry, uint32_t binding);
 
+/* Whom a send or receive names: a place in the group, or an offset. */
+typedef struct ovl_peer {
+    const char *text; /* as written, counters filled in: good until the next ovl_ops_text */
+    int32_t place;
+    bool relative;
+} ovl_peer;
+
+/* Fills `peer` of an entry that names one, in a communicator of n members; gives what is wrong with
+ * it, or NULL. */
+const char *ovl_ops_peer(ovl_ops *o, const ovl_entry *entry, uint32_t binding, uint32_t n,
+                         ovl_peer *peer);
+
+/* How a rank and its peer lie on nodes, which is what a message between them costs by; NULL: the
+ * rank is not in the group, or there is no such peer. */
+const ovl_spread *ovl_ops_pair_spread(ovl_ops *o, const ovl_group *group, uint32_t rank,
+                                      const ovl_peer *peer);
+
 /* Classes and their lists of instances; false and errors if the codes are too large. */
 bool ovl_ops_classes(ovl_ops *o);
 
-/* The cost of an operation in a communicator of `group` whose members lie so (both NULL where it
- * has none). */
+/* The cost of an operation in a communicator of `group` whose members, or of a message the two that
+ * talk, lie so (both NULL where it has none). */
 ovl_plan_cost ovl_ops_cost(ovl_ops *o, ovl_entry *entry, const ovl_group *group,
                            const ovl_spread *spread);
 

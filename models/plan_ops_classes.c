@@ -60,6 +60,77 @@ static void refine_by_spread(ovl_ops *o, partition *p, const ovl_group *group)
     }
 }
 
+/* Of `ranks` those whose spread is that of the first, moved to the front; NULL where a rank has no
+ * such peer. */
+static uint32_t alike(ovl_ops *o, const ovl_group *group, const ovl_peer *peer, uint32_t *ranks,
+                      uint32_t n)
+{
+    const ovl_spread *first = ovl_ops_pair_spread(o, group, ranks[0], peer);
+    uint32_t found = 1;
+    for (uint32_t i = 1; i < n; i++) {
+        if (ovl_ops_pair_spread(o, group, ranks[i], peer) == first) {
+            uint32_t rank = ranks[i];
+            ranks[i] = ranks[found];
+            ranks[found++] = rank;
+        }
+    }
+    return found;
+}
+
+/* Ranks that lie otherwise to whom they send, or from whom they receive, pay different costs. */
+static void refine_by_peers(ovl_ops *o, partition *p, const ovl_group *group, const ovl_peer *peer,
+                            uint32_t selector)
+{
+    ovl_selector s = o->selectors.data[selector];
+    ovl_arena scratch = {0};
+    uint32_t *ranks = OVL_NEW_ARRAY(&scratch, uint32_t, s.count);
+    for (uint32_t i = 0; i < s.count; i++) {
+        ranks[i] = selector ? o->ranks.data[s.first + i] : i;
+    }
+    for (uint32_t done = 0; done < s.count;) {
+        uint32_t n = alike(o, group, peer, ranks + done, s.count - done);
+        refine(p, ranks + done, n);
+        done += n;
+    }
+    ovl_arena_free(&scratch);
+}
+
+/* What is wrong with a peer is told when codes are written. */
+static bool find_peer(ovl_ops *o, ovl_entry *entry, uint32_t binding, const ovl_group **group,
+                      ovl_peer *peer)
+{
+    const char *written = entry->kind == OVL_SEND ? entry->op->to : entry->op->from;
+    ovl_errs unsaid = {.arena = &o->scratch}, *told = o->l->errs;
+    uint32_t reports = o->reports;
+    o->l->errs = &unsaid;
+    *group = written ? ovl_ops_group(o, entry, binding) : NULL;
+    bool good = *group && !ovl_ops_peer(o, entry, binding, o->l->n_ranks, peer);
+    o->l->errs = told;
+    o->reports = reports;
+    return good;
+}
+
+static void refine_by_entry(ovl_ops *o, partition *p, ovl_names *known, uint32_t entry_id,
+                            const ovl_instance *instance)
+{
+    ovl_entry *entry = &o->entries.data[entry_id];
+    const ovl_group *group;
+    ovl_peer peer;
+    for (uint32_t i = 0; entry->kind == OVL_BATCH && i < entry->op->ops.count; i++) {
+        refine_by_entry(o, p, known, entry->body + i, instance); /* parts are no batches */
+    }
+    if ((entry->kind != OVL_SEND && entry->kind != OVL_RECV) ||
+        !find_peer(o, entry, instance->binding, &group, &peer)) {
+        return;
+    }
+    const char *key = ovl_arena_printf(&o->scratch, "%td %d %d %" PRIu32, group - o->l->groups,
+                                       peer.place, peer.relative, instance->selector);
+    uint32_t n = known->count;
+    if (ovl_names_add(known, key) == n) {
+        refine_by_peers(o, p, group, &peer, instance->selector);
+    }
+}
+
 /* Numbers classes by their lowest rank. */
 static void name_classes(ovl_ops *o, partition *p)
 {
@@ -90,6 +161,10 @@ static void find_classes(ovl_ops *o)
         if (o->group_used[g]) {
             refine_by_spread(o, &p, &o->l->groups[g]);
         }
+    }
+    ovl_names known = {.arena = &o->scratch};
+    for (uint32_t i = 0; i < o->instances.len && ovl_spreads_matter(o->l); i++) {
+        refine_by_entry(o, &p, &known, o->instances.data[i].entry, &o->instances.data[i]);
     }
     name_classes(o, &p);
 }

@@ -177,38 +177,34 @@ static void add_waits(ovl_ops *o, const ovl_entry *entry, uint32_t binding, uint
 /* --- Communication --- */
 
 /* "3" is a place, "+1" an offset; false and an error if it is neither. */
-static bool read_peer(ovl_ops *o, const ovl_entry *entry, uint32_t binding, uint32_t n, ovl_op *op)
+static bool read_peer(ovl_ops *o, const ovl_entry *entry, uint32_t binding, uint32_t n,
+                      ovl_peer *peer)
 {
     bool send = entry->kind == OVL_SEND;
-    const char *written = send ? entry->op->to : entry->op->from;
-    ovl_mark mark = entry->op->mark;
-    int64_t place = 0;
-    if (!written) {
-        ovl_error(o->l->errs, OVL_E_INPUT, mark, "\"%s\" does not say %s", entry->name,
+    if (!(send ? entry->op->to : entry->op->from)) {
+        ovl_error(o->l->errs, OVL_E_INPUT, entry->op->mark, "\"%s\" does not say %s", entry->name,
                   send ? "to whom" : "from whom");
         return false;
     }
-    const char *text = ovl_ops_text(o, written, binding, mark);
-    op->peer_relative = *text == '+' || *text == '-';
-    bool minus = *text == '-';
-    const char *wrong = ovl_read_count(text + op->peer_relative, &place);
-    if (!wrong && place < 0) {
-        wrong = "a member is a place in the group, such as 3, or an offset, such as +1";
+    const char *wrong = ovl_ops_peer(o, entry, binding, n, peer);
+    if (wrong && ovl_ops_may_report(o)) {
+        ovl_error(o->l->errs, OVL_E_INPUT, entry->op->mark, "\"%s\" %s \"%s\": %s", entry->name,
+                  send ? "to" : "from", peer->text, wrong);
     }
-    if (!wrong && (op->peer_relative ? place % n == 0 : place >= n)) {
-        wrong = op->peer_relative ? "a member cannot exchange with itself"
-                                  : "the group has no such member";
+    return !wrong;
+}
+
+/* Whom it names; and how these two lie, for what it costs. */
+static const ovl_spread *set_peer(ovl_ops *o, const ovl_entry *entry, uint32_t binding,
+                                  const ovl_group *group, uint32_t n, ovl_op *op)
+{
+    ovl_peer peer;
+    if (!read_peer(o, entry, binding, n, &peer)) {
+        return NULL;
     }
-    if (wrong) {
-        if (ovl_ops_may_report(o)) {
-            ovl_error(o->l->errs, OVL_E_INPUT, mark, "\"%s\" %s \"%s\": %s", entry->name,
-                      send ? "to" : "from", text, wrong);
-        }
-        return false;
-    }
-    place = op->peer_relative ? place % n : place;
-    op->peer = (int32_t)(minus ? -place : place);
-    return true;
+    op->peer = peer.place;
+    op->peer_relative = peer.relative;
+    return ovl_ops_pair_spread(o, group, o->class->first_rank, &peer);
 }
 
 static void read_root(ovl_ops *o, const ovl_entry *entry, uint32_t n, ovl_op *op)
@@ -246,11 +242,14 @@ static bool set_communication(ovl_ops *o, ovl_entry *entry, uint32_t binding, ov
         return false;
     }
     op->comm = ovl_plan_slot(o->l, o->code, group);
-    ovl_plan_cost cost = ovl_ops_cost(o, entry, group, spread);
+    bool message = entry->kind != OVL_COLLECTIVE;
+    const ovl_spread *pair =
+        message ? set_peer(o, entry, binding, group, spread->members, op) : spread;
+    ovl_plan_cost cost = ovl_ops_cost(o, entry, group, pair ? pair : spread);
     op->cost = cost.id;
     op->per_rank = cost.per_rank;
     op->uneven = cost.uneven;
-    if (entry->kind == OVL_COLLECTIVE) {
+    if (!message) {
         op->coll = (uint8_t)entry->op->op;
         op->average = entry->op->average;
         read_root(o, entry, spread->members, op);
@@ -259,7 +258,7 @@ static bool set_communication(ovl_ops *o, ovl_entry *entry, uint32_t binding, ov
     op->coll = OVL_SEND_RECV;
     op->timed = entry->kind == OVL_RECV && ovl_ops_states_time(entry);
     op->eager = entry->op->has_eager ? entry->op->eager : cost.eager;
-    return read_peer(o, entry, binding, spread->members, op);
+    return pair != NULL;
 }
 
 /* A batch takes a place in the order of its parts' communicator, so it has but one. */

@@ -1,6 +1,7 @@
 #include "models/plan_pipeline_code.h"
 
 #include "models/schedule_csv.h"
+#include "models/schedule_lower.h"
 #include "models/tables.h"
 
 /* --- Who forms a pipeline --- */
@@ -8,7 +9,7 @@
 static bool find_group(ovl_pipe_plan *p)
 {
     ovl_lowering *l = p->l;
-    p->group = ovl_plan_group(l, p->pipe->group, p->pipe->mark);
+    p->group = ovl_plan_group(l, p->pipe->group, p->pipe->group_mark);
     if (!p->group) {
         return false;
     }
@@ -16,7 +17,7 @@ static bool find_group(ovl_pipe_plan *p)
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         uint32_t n = ovl_plan_members(l, p->group, rank);
         if (n != p->p || n == 0) {
-            ovl_error(l->errs, OVL_E_INPUT, p->pipe->mark,
+            ovl_error(l->errs, OVL_E_INPUT, p->pipe->group_mark,
                       "the pipelines of group \"%s\" are not alike: rank 0 is in one of %" PRIu32
                       " ranks, rank %" PRIu32 " of %" PRIu32,
                       p->group->name, p->p, rank, n);
@@ -27,10 +28,10 @@ static bool find_group(ovl_pipe_plan *p)
 }
 
 /* A pair of stage and microbatch has at least a forward and a backward. */
-static bool check_cells(ovl_pipe_plan *p, uint64_t stages, uint64_t microbatches)
+static bool check_cells(ovl_pipe_plan *p, uint64_t stages, uint64_t microbatches, ovl_mark mark)
 {
     if (stages * microbatches > OVL_PLAN_CODE_OPS / 2) {
-        ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
+        ovl_error(p->l->errs, OVL_E_INPUT, mark,
                   "%" PRIu64 " stages with %" PRIu64 " microbatches are too many: at most %u "
                   "actions in a pipeline",
                   stages, microbatches, OVL_PLAN_CODE_OPS);
@@ -46,73 +47,81 @@ static const ovl_texts *listed_rows(const ovl_pipe_plan *p)
     return p->pipe->actions.count ? &p->pipe->actions : &p->pipe->schedule_file;
 }
 
-static const char *join_rows(const ovl_texts *rows, ovl_arena *arena)
-{
-    OVL_VEC(char) text = {0};
-    for (uint32_t i = 0; i < rows->count; i++) {
-        for (const char *c = rows->item[i]; *c; c++) {
-            ovl_vec_push(&text, *c);
-        }
-        ovl_vec_push(&text, '\n');
-    }
-    ovl_vec_push(&text, '\0');
-    return ovl_vec_freeze(&text, arena);
-}
-
-/* Rows are texts of the file; what is wrong with one is told at its place there. */
+/* Rows are texts of a file, or of the scenario, there perhaps in quotes. */
 static bool read_actions(ovl_pipe_plan *p)
 {
     const ovl_texts *rows = listed_rows(p);
-    const char *text = join_rows(rows, &p->scratch);
-    ovl_errs own = {.arena = &p->scratch};
-    bool ok = ovl_schedule_read_csv(NULL, text, &p->schedule, NULL, &p->scratch, &own);
-    for (uint32_t i = 0; i < own.count; i++) {
-        uint32_t line = own.items[i].mark.line;
-        ovl_mark mark = line >= 1 && line <= rows->count ? rows->mark[line - 1] : p->pipe->mark;
-        if (p->pipe->schedule_file.count && mark.line) {
-            mark.column = own.items[i].mark.column;
-        }
-        ovl_error(p->l->errs, OVL_E_INPUT, mark, "%s%s",
-                  p->pipe->schedule_file.count ? "" : "actions: ", own.items[i].text);
+    ovl_mark *marks = OVL_NEW_ARRAY(&p->scratch, ovl_mark, rows->count);
+    for (uint32_t i = 0; i < rows->count; i++) {
+        marks[i] = rows->mark[i];
+        marks[i].column += rows == &p->pipe->actions && rows->quoted[i];
     }
-    return ok;
+    return ovl_schedule_read_rows(rows->item, marks, rows->count, &p->schedule, NULL, &p->scratch,
+                                  p->l->errs);
 }
 
 /* More stages or ranks than others are counted on: the sentence says both. */
-static bool check_fit(ovl_pipe_plan *p)
+static bool check_fit(ovl_pipe_plan *p, ovl_mark mark)
 {
     const ovl_schedule *s = &p->schedule;
     uint32_t errors = p->l->errs->errors;
     if (s->n_ranks != p->p) {
-        ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
-                  "the schedule is for %" PRIu32 " ranks, the pipeline has %" PRIu32, s->n_ranks,
-                  p->p);
+        ovl_error(p->l->errs, OVL_E_INPUT, mark,
+                  "the schedule is for %" PRIu32 " rank%s, the pipeline has %" PRIu32, s->n_ranks,
+                  s->n_ranks == 1 ? "" : "s", p->p);
     }
     if (s->n_stages / s->n_chains != p->n_stages) {
-        ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
-                  "the schedule is for %" PRIu32 " stages, the workload has %" PRIu32,
-                  s->n_stages / s->n_chains, p->n_stages);
+        uint32_t n = s->n_stages / s->n_chains;
+        ovl_error(p->l->errs, OVL_E_INPUT, mark,
+                  "the schedule is for %" PRIu32 " stage%s, the workload has %" PRIu32, n,
+                  n == 1 ? "" : "s", p->n_stages);
     }
     return p->l->errs->errors == errors;
 }
 
+static void check_microbatches(ovl_pipe_plan *p)
+{
+    int64_t given = p->pipe->microbatches;
+    uint32_t listed = p->schedule.n_microbatches;
+    if (given && (uint32_t)given != listed) {
+        ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->microbatches_mark,
+                  "the list of actions is for %" PRIu32 " microbatch%s, not %" PRId64, listed,
+                  listed == 1 ? "" : "es", given);
+    }
+}
+
+/* Whether ranks wait for each other for ever, whatever carries their results. A list that says
+ * itself when it sends and receives is judged by the run, which knows what carries them. */
+static void check_order(ovl_pipe_plan *p)
+{
+    ovl_schedule tried;
+    if (!ovl_schedule_has(&p->schedule, OVL_ACT_SEND_F, OVL_ACT_RECV_B)) {
+        ovl_schedule_send_recv(&p->schedule, &tried, p->pipe->schedule_mark, &p->scratch,
+                               p->l->errs);
+    }
+}
+
 static bool free_list(ovl_pipe_plan *p)
 {
-    if (!read_actions(p) || !check_cells(p, p->schedule.n_stages, p->schedule.n_microbatches)) {
-        return false;
-    }
-    if (p->pipe->microbatches && (uint32_t)p->pipe->microbatches != p->schedule.n_microbatches) {
-        ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
-                  "the list of actions is for %" PRIu32 " microbatches, not %" PRId64,
-                  p->schedule.n_microbatches, p->pipe->microbatches);
-        return false;
-    }
-    p->microbatches = p->schedule.n_microbatches;
-    uint32_t per_rank = OVL_MAX(p->schedule.n_stages / OVL_MAX(p->p, 1), 1);
     uint32_t errors = p->l->errs->errors;
-    ovl_pipe_stages(p, per_rank);
-    return p->l->errs->errors == errors && check_fit(p) &&
-           ovl_schedule_check(&p->schedule, p->pipe->mark, p->l->errs);
+    ovl_mark mark = p->pipe->schedule_mark;
+    bool whole = read_actions(p);
+    if (!p->schedule.n_stages ||
+        !check_cells(p, p->schedule.n_stages, p->schedule.n_microbatches, mark)) {
+        return false;
+    }
+    p->listed = p->schedule;
+    bool checked = ovl_schedule_check(&p->schedule, whole, mark, p->l->errs);
+    if (whole) {
+        check_microbatches(p);
+        p->microbatches = p->schedule.n_microbatches;
+        ovl_pipe_stages(p, OVL_MAX(p->schedule.n_stages / OVL_MAX(p->p, 1), 1));
+        check_fit(p, mark);
+    }
+    if (whole && checked) {
+        check_order(p);
+    }
+    return p->l->errs->errors == errors;
 }
 
 /* --- A schedule by name --- */
@@ -123,11 +132,14 @@ static const ovl_schedule_kind *find_kind(ovl_pipe_plan *p)
     if (!kind) {
         const char *names[64];
         uint32_t n = 0;
-        for (; n < OVL_COUNT(names) && ovl_schedule_at(n); n++) {
-            names[n] = ovl_schedule_at(n)->name;
+        for (uint32_t i = 0; n + 2 <= OVL_COUNT(names) && ovl_schedule_at(i); i++) {
+            names[n++] = ovl_schedule_at(i)->name;
+            if (ovl_schedule_at(i)->pytorch) {
+                names[n++] = ovl_schedule_at(i)->pytorch;
+            }
         }
-        ovl_unknown_name(p->pipe->mark, "schedule", p->pipe->schedule, names, n, OVL_E_INPUT,
-                         p->l->errs);
+        ovl_unknown_name(p->pipe->schedule_mark, "schedule", p->pipe->schedule, names, n,
+                         OVL_E_INPUT, p->l->errs);
     }
     return kind;
 }
@@ -170,18 +182,18 @@ static bool add_hop(ovl_pipe_plan *p, uint32_t place, ovl_time *longest)
     return true;
 }
 
-/* What the automatic schedules look at: stage r of rank r, its first microbatch. */
+/* What schedules that know of times look at: the first microbatch of each stage. */
 static bool add_times(ovl_pipe_plan *p, ovl_schedule_spec *spec)
 {
     ovl_time *times[3];
     uint64_t *bytes[2];
     for (int k = 0; k < 3; k++) {
-        times[k] = OVL_NEW_ARRAY(&p->scratch, ovl_time, p->p);
+        times[k] = OVL_NEW_ARRAY(&p->scratch, ovl_time, p->n_stages);
     }
     for (int k = 0; k < 2; k++) {
-        bytes[k] = OVL_NEW_ARRAY(&p->scratch, uint64_t, p->p);
+        bytes[k] = OVL_NEW_ARRAY(&p->scratch, uint64_t, p->n_stages);
     }
-    for (uint32_t r = 0; r < p->p; r++) {
+    for (uint32_t r = 0; r < p->n_stages; r++) {
         const ovl_pipe_stage *s = &p->stages[r];
         bool split = s->input.count && s->weight.count;
         if (!split || !add_hop(p, r, &spec->hop)) {
@@ -201,6 +213,20 @@ static bool add_times(ovl_pipe_plan *p, ovl_schedule_spec *spec)
     return true;
 }
 
+/* Where the number of microbatches is given, or of stages on a rank; else the schedule by name. */
+static ovl_mark microbatches_mark(const ovl_pipe_plan *p)
+{
+    ovl_mark workload = p->workload->microbatches_mark;
+    return p->pipe->microbatches ? p->pipe->microbatches_mark
+           : workload.line       ? workload
+                                 : p->pipe->schedule_mark;
+}
+
+static ovl_mark stages_mark(const ovl_pipe_plan *p)
+{
+    return p->pipe->virtual_stages ? p->pipe->virtual_stages_mark : p->pipe->schedule_mark;
+}
+
 static bool named(ovl_pipe_plan *p)
 {
     const ovl_schedule_kind *kind = find_kind(p);
@@ -215,10 +241,14 @@ static bool named(ovl_pipe_plan *p)
                               .stages_per_rank = stages_per_rank(p, kind),
                               .group = (uint32_t)p->pipe->microbatch_group,
                               .extra_warmup = p->pipe->extra_warmup,
-                              .mark = p->pipe->mark};
+                              .mark = p->pipe->schedule_mark,
+                              .microbatches_mark = microbatches_mark(p),
+                              .stages_mark = stages_mark(p),
+                              .group_mark = p->pipe->microbatch_group_mark};
     uint64_t stages = (uint64_t)spec.ranks * spec.stages_per_rank;
+    ovl_schedule_fits(kind, &spec, p->l->errs);
     if (stages < UINT16_MAX) { /* else told by the schedule */
-        if (!check_cells(p, stages, p->microbatches)) {
+        if (!check_cells(p, stages, p->microbatches, spec.microbatches_mark)) {
             return false;
         }
         ovl_pipe_stages(p, spec.stages_per_rank);
@@ -226,16 +256,17 @@ static bool named(ovl_pipe_plan *p)
     if (p->l->errs->errors != errors) {
         return false;
     }
-    if (kind->timed && p->n_stages == p->p && !add_times(p, &spec)) {
+    if (kind->timed && p->n_stages == stages && !add_times(p, &spec)) {
         return false;
     }
     if (kind->timed && !spec.forward && spec.stages_per_rank == 1) {
-        ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
+        ovl_error(p->l->errs, OVL_E_INPUT, spec.mark,
                   "%s needs a stage for each rank, with backward_input and backward_weight",
                   kind->name);
         return false;
     }
-    return ovl_schedule_make(kind, &spec, &p->schedule, &p->scratch, p->l->errs) && check_fit(p);
+    return ovl_schedule_make(kind, &spec, &p->schedule, &p->scratch, p->l->errs) &&
+           check_fit(p, spec.stages_mark);
 }
 
 /* --- Limits and the steps --- */
@@ -251,6 +282,9 @@ static bool check_size(ovl_pipe_plan *p)
     }
     for (uint32_t u = 0; p->first_unit && u < p->step.n_units; u++) {
         const ovl_inner *inner = p->step.units[u].layer->inner;
+        if (p->step.units[u].experts) {
+            continue;
+        }
         sum += (uint64_t)((inner ? ovl_inner_count(inner) : 2) + UNIT_OPS) * p->microbatches *
                p->schedule.n_chains;
     }
@@ -279,6 +313,7 @@ static ovl_schedule *keep_schedule(const ovl_pipe_plan *p)
     uint32_t *rank_of = OVL_NEW_ARRAY(arena, uint32_t, kept->n_stages);
     memcpy(rank_of, p->schedule.rank_of, kept->n_stages * sizeof *rank_of);
     kept->rank_of = rank_of;
+    kept->places = NULL;
     kept->ranks = OVL_NEW_ARRAY(arena, ovl_actions, kept->n_ranks);
     for (uint32_t r = 0; r < kept->n_ranks; r++) {
         const ovl_actions *row = &p->schedule.ranks[r];

@@ -5,12 +5,15 @@
  *     plan_pipeline_stages.c  what each stage costs, from `stages` or from `layers`
  *     plan_pipeline_length.c  how long a kernel is, and would be if all stages were like their mean
  *     plan_pipeline_comm.c    communicators, and where sends and receives stand in the order
+ *     plan_pipeline_order.c   whether receives stand in the order of their sends
  *     plan_pipeline_layout.c  how pipelines lie on nodes, which costs of hops go by
  *     plan_pipeline_emit.c    one code for each place in the pipeline (plan_pipeline_code.h)
  *     plan_pipeline_pass.c    stages whose layers are more than one kernel: passes of a step
  *     plan_pipeline_data.c    what data parallelism adds to each stage
- *     plan_pipeline_fsdp.c    the same by overlap.fsdp: units of a stage are sharded one by one
- *     plan_pipeline_ddp.c     the same by overlap.ddp: buckets of the units of a stage
+ *     plan_pipeline_copies.c  who has gradients in common, also where there are two copies of the
+ * model plan_pipeline_fsdp.c    the same by overlap.fsdp and overlap.zero: units of a stage are
+ * sharded one by one plan_pipeline_ddp.c     the same by overlap.ddp: buckets of the units of a
+ * stage
  *
  * A *cell* is a stage and a microbatch: number stage * microbatches + microbatch. With two chains
  * (DualPipe) stage P + s is a copy of stage s.
@@ -34,6 +37,7 @@ typedef struct ovl_pipe_stage {
     ovl_mark mark;
     ovl_times forward, input, weight, backward, pair; /* count 0: not given */
     uint64_t params, activations, kept;               /* bytes */
+    uint64_t expert_params;                           /* of params, those of experts */
     uint64_t checkpoint; /* bytes that a forward leaves where it runs again; UINT64_MAX: not said */
     uint64_t transfer;   /* bytes of its output, and of the gradient that comes back for it */
     const char *klass;
@@ -74,17 +78,18 @@ typedef struct ovl_pipe_plan {
     const ovl_workload *workload;
     ovl_arena scratch; /* until the plan is done */
     const ovl_group *group;
-    const ovl_group *data_group; /* of data parallelism; NULL: none */
-    uint32_t p;                  /* ranks of one pipeline */
-    const uint32_t *place_rank;  /* [p] a rank at each place: those of a layout */
+    const ovl_group *data[2];   /* of data parallelism, of experts; NULL: none */
+    uint32_t p;                 /* ranks of one pipeline */
+    const uint32_t *place_rank; /* [p] a rank at each place: those of a layout */
     OVL_VEC(ovl_pipe_layout) layouts;
     uint32_t *layout_of;    /* [n_ranks] of the pipeline that begins at a rank */
     ovl_pipe_stage *stages; /* [n_stages] of one chain */
     uint32_t n_stages;
     ovl_step step;        /* of the layers of all stages, if each is run by itself */
     uint32_t *first_unit; /* [n_stages + 1] of the step; NULL: an action is one kernel */
-    ovl_fsdp_plan shards; /* with overlap.fsdp: who shards with whom */
+    ovl_fsdp_plan shards; /* with overlap.fsdp and overlap.zero: who shards with whom */
     uint32_t microbatches;
+    ovl_schedule listed;     /* a list of actions as it was read, for the places of its actions */
     ovl_schedule schedule;   /* with sends and receives, once they are placed */
     ovl_pipe_edge *forward;  /* [schedule.n_stages] out of F of a stage */
     ovl_pipe_edge *backward; /* [schedule.n_stages] out of I or B of a stage */
@@ -101,8 +106,8 @@ void ovl_pipe_stages(ovl_pipe_plan *p, uint32_t per_rank);
  * recomputation runs again. */
 bool ovl_pipe_complete(ovl_pipe_plan *p);
 
-/* Whether a strategy of its own sees the layers of a stage one by one: overlap.fsdp, overlap.ddp.
- */
+/* Whether a strategy of its own sees the layers of a stage one by one: overlap.fsdp,
+ * overlap.zero, overlap.ddp. */
 bool ovl_pipe_apart(const ovl_pipe_plan *p);
 
 /* The stage behind a stage of the schedule. */
@@ -135,6 +140,16 @@ bool ovl_pipe_transfer(ovl_pipe_plan *p, const ovl_pipe_stage *stage, const ovl_
 
 /* Places sends and receives, and gives each edge its communicator. False after an error. */
 bool ovl_pipe_comms(ovl_pipe_plan *p);
+
+/* The lists of `from` with sends and receives, as `receives: early` or `late` puts them. False and
+ * an error if they cannot be placed. */
+bool ovl_pipe_place(ovl_pipe_plan *p, const ovl_schedule *from, bool early, ovl_schedule *to,
+                    ovl_errs *errs);
+
+/* Whether receives stand in the order of their sends on each channel; false and an error for each
+ * channel where they do not, with what would help. `before`: the lists in which they are not placed
+ * yet; NULL: the schedule had them. */
+bool ovl_pipe_check_order(ovl_pipe_plan *p, const ovl_schedule *before);
 
 /* The costs of all edges in a layout, which becomes place_rank; false after an error. */
 bool ovl_pipe_lay_out(ovl_pipe_plan *p, uint32_t layout);

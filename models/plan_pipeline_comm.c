@@ -234,152 +234,59 @@ const ovl_pipe_edge *ovl_pipe_edge_out(const ovl_pipe_plan *p, const ovl_action 
 
 /* --- Where sends and receives stand --- */
 
-static bool has_comms(const ovl_schedule *s)
-{
-    for (uint32_t r = 0; r < s->n_ranks; r++) {
-        for (uint32_t i = 0; i < s->ranks[r].count; i++) {
-            unsigned type = s->ranks[r].item[i].type;
-            if (type >= OVL_ACT_SEND_F && type <= OVL_ACT_RECV_B) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /* Receives right before what needs them, sends right after what makes them. */
-static void place_late(ovl_pipe_plan *p, uint32_t rank)
+static void place_late(const ovl_pipe_plan *p, const ovl_actions *row, ovl_action_list *list)
 {
-    ovl_actions *row = &p->schedule.ranks[rank];
-    ovl_action_list list = {0};
     for (uint32_t i = 0; i < row->count;) {
         const ovl_action *a = &row->item[i];
         uint32_t n = a->joined ? 2 : 1;
         for (uint32_t k = 0; k < n; k++) {
             if (ovl_pipe_edge_in(p, &a[k])) {
-                ovl_put(&list, a[k].type == OVL_ACT_F ? OVL_ACT_RECV_F : OVL_ACT_RECV_B, a[k].stage,
+                ovl_put(list, a[k].type == OVL_ACT_F ? OVL_ACT_RECV_F : OVL_ACT_RECV_B, a[k].stage,
                         a[k].microbatch);
             }
         }
         for (uint32_t k = 0; k < n; k++) {
-            ovl_vec_push(&list, a[k]);
+            ovl_vec_push(list, a[k]);
         }
         for (uint32_t k = 0; k < n; k++) {
             if (ovl_pipe_edge_out(p, &a[k])) {
-                ovl_put(&list, a[k].type == OVL_ACT_F ? OVL_ACT_SEND_F : OVL_ACT_SEND_B, a[k].stage,
+                ovl_put(list, a[k].type == OVL_ACT_F ? OVL_ACT_SEND_F : OVL_ACT_SEND_B, a[k].stage,
                         a[k].microbatch);
             }
         }
         i += n;
     }
-    row->count = list.len;
-    row->item = ovl_vec_freeze(&list, &p->scratch);
 }
 
-static bool place_comms(ovl_pipe_plan *p)
+bool ovl_pipe_place(ovl_pipe_plan *p, const ovl_schedule *from, bool early, ovl_schedule *to,
+                    ovl_errs *errs)
 {
-    if (has_comms(&p->schedule)) {
-        return true; /* the list says it itself */
+    if (early) {
+        return ovl_schedule_send_recv(from, to, p->pipe->schedule_mark, &p->scratch, errs);
     }
-    if (p->pipe->receives == OVL_PIPE_EARLY) {
-        return ovl_schedule_send_recv(&p->schedule, &p->schedule, p->pipe->mark, &p->scratch,
-                                      p->l->errs);
-    }
-    for (uint32_t r = 0; r < p->schedule.n_ranks; r++) {
-        place_late(p, r);
-    }
-    return true;
-}
-
-/* --- Do sends meet their receives --- */
-
-typedef OVL_VEC(ovl_action) sent_list;
-
-/* The receive that a send is for. */
-static ovl_action receive_of(const ovl_action *send)
-{
-    ovl_action a = *send;
-    bool forward = a.type == OVL_ACT_SEND_F;
-    a.type = forward ? OVL_ACT_RECV_F : OVL_ACT_RECV_B;
-    a.stage = (uint16_t)(forward ? a.stage + 1 : a.stage - 1);
-    return a;
-}
-
-static bool same(const ovl_action *a, const ovl_action *b)
-{
-    return a->type == b->type && a->stage == b->stage && a->microbatch == b->microbatch;
-}
-
-static void tell_crossed(ovl_pipe_plan *p, const ovl_action *recv, const ovl_action *want)
-{
-    const char *advice = has_comms(&p->schedule) && !p->pipe->schedule
-                             ? "change the list, or take communicators: stages"
-                             : "take receives: early, or communicators: stages";
-    if (!want) {
-        ovl_error(p->l->errs, OVL_E_STUCK, p->pipe->mark,
-                  "nobody sends what %d%s%" PRIu32 " waits for", recv->stage,
-                  ovl_action_name((ovl_action_type)recv->type), recv->microbatch);
-        return;
-    }
-    ovl_error(p->l->errs, OVL_E_STUCK, p->pipe->mark,
-              "the next thing sent to where %d%s%" PRIu32 " stands is for %d%s%" PRIu32
-              ": sends meet receives in order; %s",
-              recv->stage, ovl_action_name((ovl_action_type)recv->type), recv->microbatch,
-              want->stage, ovl_action_name((ovl_action_type)want->type), want->microbatch, advice);
-}
-
-/* Walks the lists; `sent` NULL: sends are kept, else receives are held against them. */
-static bool walk_comms(ovl_pipe_plan *p, sent_list *lists, uint32_t *met, bool receives)
-{
-    for (uint32_t r = 0; r < p->schedule.n_ranks; r++) {
-        for (uint32_t i = 0; i < p->schedule.ranks[r].count; i++) {
-            const ovl_action *a = &p->schedule.ranks[r].item[i];
-            bool send = a->type == OVL_ACT_SEND_F || a->type == OVL_ACT_SEND_B;
-            bool recv = a->type == OVL_ACT_RECV_F || a->type == OVL_ACT_RECV_B;
-            if (!(receives ? recv : send)) {
-                continue;
-            }
-            const ovl_pipe_edge *edge = send ? ovl_pipe_edge_out(p, a) : ovl_pipe_edge_in(p, a);
-            if (!edge) {
-                ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
-                          "%d%s%" PRIu32 " has no other rank to exchange with", a->stage,
-                          ovl_action_name((ovl_action_type)a->type), a->microbatch);
-                return false;
-            }
-            sent_list *list = &lists[edge->channel];
-            if (send) {
-                ovl_vec_push(list, receive_of(a));
-            } else {
-                uint32_t k = met[edge->channel]++;
-                if (k >= list->len || !same(a, &list->data[k])) {
-                    tell_crossed(p, a, k < list->len ? &list->data[k] : NULL);
-                    return false;
-                }
-            }
-        }
+    *to = *from;
+    to->places = NULL;
+    to->ranks = OVL_NEW_ARRAY(&p->scratch, ovl_actions, from->n_ranks);
+    for (uint32_t r = 0; r < from->n_ranks; r++) {
+        ovl_action_list list = {0};
+        place_late(p, &from->ranks[r], &list);
+        to->ranks[r].count = list.len;
+        to->ranks[r].item = ovl_vec_freeze(&list, &p->scratch);
     }
     return true;
-}
-
-static bool check_order(ovl_pipe_plan *p)
-{
-    sent_list *lists = OVL_NEW_ARRAY(&p->scratch, sent_list, p->channels.len);
-    uint32_t *met = OVL_NEW_ARRAY(&p->scratch, uint32_t, p->channels.len);
-    bool ok = walk_comms(p, lists, met, false) && walk_comms(p, lists, met, true);
-    for (uint32_t c = 0; c < p->channels.len; c++) {
-        if (ok && met[c] < lists[c].len) {
-            const ovl_action *left = &lists[c].data[met[c]];
-            ovl_error(p->l->errs, OVL_E_STUCK, p->pipe->mark,
-                      "something is sent that needs %d%s%" PRIu32 ", which is in no list",
-                      left->stage, ovl_action_name((ovl_action_type)left->type), left->microbatch);
-            ok = false;
-        }
-        ovl_vec_free(&lists[c]);
-    }
-    return ok;
 }
 
 bool ovl_pipe_comms(ovl_pipe_plan *p)
 {
-    return make_edges(p) && place_comms(p) && check_order(p);
+    if (!make_edges(p)) {
+        return false;
+    }
+    ovl_schedule before = p->schedule; /* its lists stay */
+    if (ovl_schedule_has(&before, OVL_ACT_SEND_F, OVL_ACT_RECV_B)) {
+        return ovl_pipe_check_order(p, NULL); /* the list says it itself */
+    }
+    return ovl_pipe_place(p, &before, p->pipe->receives == OVL_PIPE_EARLY, &p->schedule,
+                          p->l->errs) &&
+           ovl_pipe_check_order(p, &before);
 }

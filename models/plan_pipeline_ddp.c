@@ -1,6 +1,7 @@
 /*
  * plan_pipeline_ddp.c - overlap.ddp in a pipeline: each stage is a model of its own, whose
- * gradients are reduced in buckets during the backward of the last microbatch (no_sync before).
+ * gradients are reduced in buckets during its last backward (no_sync before), or, where backwards
+ * are split, its last gradients of weights.
  *
  * Buckets are those of the stage's layers in backward order, by PyTorch's or Megatron's rule.
  * Gradients are views of them.
@@ -15,6 +16,7 @@ typedef struct bucket {
     uint64_t bytes;
     ovl_plan_cost cost;
     ovl_id buffer;
+    bool experts;
     uint32_t n_units, ready; /* of its units, those whose last backward was added */
     uint32_t reduction;      /* the operation; OVL_NONE: not yet */
 } bucket;
@@ -23,7 +25,7 @@ typedef struct bucket {
 typedef struct place {
     ovl_pipe_code *e;
     const ovl_ddp *ddp;
-    uint16_t stream, slot;
+    uint16_t stream, slot[2]; /* of dense gradients, of those of experts */
     OVL_VEC(bucket) buckets;
     uint32_t *bucket_of; /* [n_units]; OVL_NONE: nothing to reduce */
     ovl_id *parameter;   /* [n_units] */
@@ -40,10 +42,6 @@ static const ovl_ddp *ddp_of(const ovl_pipe_plan *p)
 static const char *why_not(const ovl_pipe_plan *p)
 {
     const ovl_ddp *ddp = ddp_of(p);
-    const char *why = ovl_pipe_apart_why_not(p);
-    if (why) {
-        return why;
-    }
     if (ddp->distributed_optimizer) {
         return "has no distributed_optimizer: that is overlap.pipeline.data_parallel with sharded: "
                "true";
@@ -51,7 +49,7 @@ static const char *why_not(const ovl_pipe_plan *p)
     if (ddp->buckets_node || ddp->order.count) {
         return "makes its buckets by size, not from lists";
     }
-    return ddp->no_sync ? NULL : "reduces in the last microbatch: no_sync";
+    return ddp->no_sync ? NULL : "reduces once a step, with the last backward of a stage: no_sync";
 }
 
 bool ovl_pipe_ddp_plan(ovl_pipe_plan *p)
@@ -67,8 +65,7 @@ bool ovl_pipe_ddp_plan(ovl_pipe_plan *p)
     }
     ovl_plan_say(p->l, "In a pipeline gradients are views of their buckets: copies into and out of "
                        "them take neither time nor memory.");
-    p->data_group = ovl_plan_group(p->l, ddp->group, ddp->mark);
-    return p->data_group && ovl_pipe_data_places(p, ddp->mark);
+    return ovl_pipe_data_groups(p, ddp->group, ddp->mark);
 }
 
 /* --- Buckets --- */
@@ -88,16 +85,16 @@ static ovl_buckets make_buckets(place *d, const ovl_tensor *tensors, const uint3
                                      : OVL_MAX(UINT64_C(40000000), UINT64_C(1000000) * members);
     bool one = !ddp->overlap;
     if (ddp->policy == OVL_DDP_MEGATRON || one) {
-        return ovl_buckets_megatron(tensors, order, n, one ? 0 : size, members, false, false,
-                                    scratch);
+        ovl_megatron how = {.bucket_size = one ? 0 : size, .dp = 1, .expert_dp = 1};
+        return ovl_buckets_megatron(tensors, order, n, &how, scratch);
     }
     return ovl_buckets_pytorch(tensors, order, n, limits, OVL_COUNT(limits), scratch);
 }
 
-static ovl_plan_cost cost_of(place *d, uint64_t bytes)
+static ovl_plan_cost cost_of(place *d, uint64_t bytes, bool experts)
 {
     ovl_pipe_code *e = d->e;
-    const ovl_group *group = e->p->data_group;
+    const ovl_group *group = e->p->data[experts];
     ovl_comm_spec spec = {.name = "bucket",
                           .mark = d->ddp->mark,
                           .op = OVL_ALL_REDUCE,
@@ -116,7 +113,8 @@ static void add_bucket(place *d, const ovl_bucket *made, const uint32_t *units)
     ovl_step *s = d->e->step;
     const ovl_step_unit *first = &s->units[units[0]];
     bucket b = {.bytes = made->bytes,
-                .cost = cost_of(d, made->bytes),
+                .cost = cost_of(d, made->bytes, made->experts),
+                .experts = made->experts,
                 .n_units = made->n_members,
                 .reduction = OVL_NONE};
     b.buffer = ovl_step_held(s, ovl_arena_printf(&s->scratch, "bucket from %s", first->name),
@@ -135,12 +133,13 @@ static void add_stage(place *d, uint32_t first, uint32_t end)
     uint32_t *order = OVL_NEW_ARRAY(&s->scratch, uint32_t, s->n_units), n = 0;
     for (uint32_t u = end; u-- > first;) {
         const ovl_step_unit *unit = &s->units[u];
-        tensors[u] = (ovl_tensor){unit->name, bytes_of(unit), unit->dtype, unit->mark};
+        tensors[u] =
+            (ovl_tensor){unit->name, bytes_of(unit), unit->dtype, unit->mark, unit->experts};
         if (tensors[u].bytes) {
             order[n++] = u;
         }
     }
-    uint32_t members = ovl_plan_members(d->e->l, d->e->p->data_group, d->e->member);
+    uint32_t members = ovl_plan_members(d->e->l, d->e->p->data[0], d->e->member);
     ovl_buckets made = make_buckets(d, tensors, order, n, members);
     for (uint32_t k = 0; k < made.count; k++) {
         add_bucket(d, &made.item[k], made.members + made.item[k].first_member);
@@ -152,7 +151,9 @@ static void open(ovl_step *s)
     place *d = s->own;
     ovl_pipe_code *e = d->e;
     d->stream = ovl_add_stream(s->b, s->code, d->ddp->stream);
-    d->slot = ovl_plan_slot(e->l, s->code, e->p->data_group);
+    for (int k = 0; k < 2 && e->p->data[k]; k++) {
+        d->slot[k] = ovl_plan_slot(e->l, s->code, e->p->data[k]);
+    }
     d->bucket_of = OVL_NEW_ARRAY(&s->scratch, uint32_t, s->n_units);
     d->parameter = OVL_NEW_ARRAY(&s->scratch, ovl_id, s->n_units);
     d->has_gradient = OVL_NEW_ARRAY(&s->scratch, bool, s->n_units);
@@ -179,7 +180,9 @@ static void in_forward(ovl_step *s, uint32_t u)
 static void in_backward(ovl_step *s, uint32_t u)
 {
     place *d = s->own;
-    ovl_step_reads(s, d->parameter[u]);
+    if (s->pass.kind != OVL_PASS_WEIGHT) {
+        ovl_step_reads(s, d->parameter[u]);
+    }
     if (d->bucket_of[u] == OVL_NONE) {
         return;
     }
@@ -188,7 +191,7 @@ static void in_backward(ovl_step *s, uint32_t u)
         ovl_step_reads(s, buffer);
     }
     ovl_step_writes(s, buffer);
-    ovl_step_produces(s, buffer, s->units[u].name, !d->has_gradient[u]);
+    ovl_step_produces(s, buffer, u, !d->has_gradient[u]);
     d->has_gradient[u] = true;
 }
 
@@ -200,7 +203,7 @@ static void reduce(ovl_step *s, bucket *b, const char *name)
                     b->cost, d->stream, d->ddp->mark);
     op.coll = OVL_ALL_REDUCE;
     op.average = true;
-    op.comm = d->slot;
+    op.comm = d->slot[b->experts];
     op.bytes = b->bytes;
     b->reduction = ovl_step_add(s, &op);
     ovl_step_after(s, s->last);
@@ -212,7 +215,7 @@ static void reduce(ovl_step *s, bucket *b, const char *name)
 static void after_backward(ovl_step *s, uint32_t u)
 {
     place *d = s->own;
-    if (d->bucket_of[u] == OVL_NONE || s->microbatch + 1 != s->microbatches) {
+    if (d->bucket_of[u] == OVL_NONE || !s->pass.last) {
         return;
     }
     bucket *b = &d->buckets.data[d->bucket_of[u]];
@@ -231,7 +234,7 @@ static void in_optimizer(ovl_step *s)
     for (uint32_t u = 0; u < s->n_units; u++) {
         ovl_step_writes(s, d->parameter[u]);
         if (d->bucket_of[u] != OVL_NONE) {
-            ovl_step_consumes(s, d->buckets.data[d->bucket_of[u]].buffer, s->units[u].name);
+            ovl_step_consumes(s, d->buckets.data[d->bucket_of[u]].buffer, u);
         }
     }
 }
@@ -245,6 +248,7 @@ static void close(ovl_step *s)
 static const ovl_strategy strategy = {.open = open,
                                       .in_forward = in_forward,
                                       .in_backward = in_backward,
+                                      .in_input = in_forward,
                                       .after_backward = after_backward,
                                       .in_optimizer = in_optimizer,
                                       .close = close};

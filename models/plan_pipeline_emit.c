@@ -64,7 +64,7 @@ static const char *text_of(writer *e, const ovl_action *a)
 static void tell_too_early(writer *e, const ovl_action *a, const char *what)
 {
     if (!e->broken) {
-        ovl_error(e->l->errs, OVL_E_STUCK, e->p->pipe->mark,
+        ovl_error(e->l->errs, OVL_E_STUCK, e->mark,
                   "rank %" PRIu32 " of the pipeline runs %s before its %s: the schedule cannot "
                   "finish",
                   e->rank, text_of(e, a), what);
@@ -330,7 +330,7 @@ static void add_compute(writer *e, const ovl_action *a, uint32_t n)
 /* Layers one by one, those of a pair in turns; or a kernel. Gives how many actions that were. */
 static uint32_t add_work(writer *e, const ovl_action *a, uint32_t n)
 {
-    bool turns = n == 2 && e->step && !ovl_pipe_apart(e->p) && e->p->pipe->pairs == OVL_PIPE_TURNS;
+    bool turns = n == 2 && e->step && e->p->pipe->pairs == OVL_PIPE_TURNS;
     if (turns) {
         ovl_pipe_turns(e, a);
         return n;
@@ -393,7 +393,7 @@ static uint32_t add_transfer(writer *e, const ovl_action *a, uint32_t batch)
                  .peer = (int32_t)(send ? c->place_to : c->place_from),
                  .bytes = edge->bytes,
                  .launch = batch == OVL_NONE ? e->launch : 0,
-                 .mark = e->p->pipe->mark,
+                 .mark = e->mark,
                  .part = (uint8_t)ovl_pipe_part(a),
                  .stage = a->stage,
                  .microbatch = a->microbatch};
@@ -497,7 +497,7 @@ static uint32_t add_launch(writer *e, const ovl_action *a, uint32_t n)
     }
     const ovl_pipe_edge *edge = edge_of(e, a);
     ovl_plan_cost cost =
-        ovl_plan_length(e->l, "batch", e->p->pipe->mark, (ovl_times){.item = &nothing, .count = 1});
+        ovl_plan_length(e->l, "batch", e->mark, (ovl_times){.item = &nothing, .count = 1});
     uint16_t stream = stream_of(e, edge->channel, is_send(a));
     uint32_t local = ovl_add_op(e->b, e->code,
                                 &(ovl_op){.kind = OVL_BATCH,
@@ -508,7 +508,7 @@ static uint32_t add_launch(writer *e, const ovl_action *a, uint32_t n)
                                           .cost = cost.id,
                                           .batch = OVL_NONE,
                                           .launch = e->launch,
-                                          .mark = e->p->pipe->mark});
+                                          .mark = e->mark});
     for (uint32_t i = 0; i < n; i++) {
         uint32_t source = is_send(&a[i]) ? source_of(e, &a[i]) : OVL_NONE;
         if (source != OVL_NONE) {
@@ -571,18 +571,41 @@ static uint32_t add_action(writer *e, const ovl_action *a)
     return 1;
 }
 
+/* Where an action was read; one that was placed for the next of the list stands there. */
+static void find_mark(writer *e, const ovl_action *a)
+{
+    const ovl_schedule *s = &e->p->listed;
+    e->mark = e->p->pipe->schedule_mark;
+    if (!s->places) {
+        return;
+    }
+    const ovl_actions *row = &s->ranks[e->rank];
+    while (e->listed < row->count && row->item[e->listed].type == OVL_ACT_NONE) {
+        e->listed++;
+    }
+    e->mark = ovl_schedule_place(s, e->rank, e->listed, e->mark);
+    const ovl_action *next = e->listed < row->count ? &row->item[e->listed] : NULL;
+    e->listed += next && next->type == a->type && next->stage == a->stage &&
+                 next->microbatch == a->microbatch;
+}
+
 static void write_row(writer *e, const ovl_actions *row)
 {
     e->row = row;
+    e->listed = 0;
     for (uint32_t i = 0; i < row->count && !e->broken;) {
         e->at = i;
         uint32_t n = e->p->pipe->batch ? count_transfers(row, i) : 0;
+        find_mark(e, &row->item[i]);
         if (n > 1) {
             add_batch(e, &row->item[i], n);
-            i += n;
         } else {
-            i += add_action(e, &row->item[i]);
+            n = add_action(e, &row->item[i]);
         }
+        for (uint32_t k = 1; k < n; k++) {
+            find_mark(e, &row->item[i + k]);
+        }
+        i += n;
     }
 }
 

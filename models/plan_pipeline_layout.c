@@ -51,10 +51,12 @@ static group_list find_groups(ovl_pipe_plan *p)
 {
     const ovl_texts *inner = &p->workload->inner_groups;
     group_list list = {0};
-    add_group(&list, p->data_group);
-    add_group(&list, p->shards.shard);
-    add_group(&list, p->shards.replica);
-    add_group(&list, p->shards.near);
+    for (int k = 0; k < 2; k++) {
+        add_group(&list, p->data[k]);
+        add_group(&list, p->shards.ranks[k].shard);
+        add_group(&list, p->shards.ranks[k].replica);
+        add_group(&list, p->shards.ranks[k].near);
+    }
     for (uint32_t i = 0; i < inner->count; i++) {
         add_group(&list, ovl_plan_group(p->l, inner->item[i], inner->mark[i]));
     }

@@ -37,7 +37,7 @@ void ovl_pipe_pass_open(ovl_pipe_code *e)
     if (!p->first_unit) {
         return;
     }
-    if (p->l->scenario->fsdp.given) {
+    if (p->shards.ranks[0].shard) {
         ovl_pipe_fsdp_open(e);
     } else if (p->l->scenario->ddp.given) {
         ovl_pipe_ddp_open(e);
@@ -64,13 +64,16 @@ void ovl_pipe_pass_close(ovl_pipe_code *e)
 
 /* --- An action --- */
 
-/* What is received, or was made here for the neighbour stage or by the forward. */
+/* What is received, or was made here for the neighbour stage or by the forward. Gradients of
+ * weights start from what those of inputs did. */
 static uint32_t source_of(ovl_pipe_code *e, const ovl_action *a)
 {
     const ovl_schedule *s = &e->p->schedule;
     bool forward = a->type == OVL_ACT_F;
     ovl_pipe_cell *c = ovl_pipe_cell_of(e, a);
-    if (ovl_pipe_edge_in(e->p, a)) {
+    ovl_action as_input = *a;
+    as_input.type = a->type == OVL_ACT_W ? OVL_ACT_I : a->type;
+    if (ovl_pipe_edge_in(e->p, &as_input)) {
         return forward ? c->recv_f : c->recv_b;
     }
     if (forward ? ovl_schedule_first(s, a->stage) : ovl_schedule_last(s, a->stage)) {
@@ -103,11 +106,10 @@ static void begin(ovl_pipe_code *e, const ovl_action *a)
     at->mean = ovl_pipe_mean(e->p, &alone);
     const ovl_pipe_state *held = &e->stages[a->stage];
     at->waits = held->copies ? held->unshard[0] : OVL_NONE;
-    if (a->type != OVL_ACT_W) {
-        ovl_inner_start(at, source_of(e, a), false);
-        at->input = a->type == OVL_ACT_F ? c->in_f : c->in_b;
-        at->output = a->type == OVL_ACT_F ? c->out_f : c->out_b;
-    }
+    ovl_inner_start(at, source_of(e, a), false);
+    at->made = c->b;
+    at->input = a->type == OVL_ACT_F ? c->in_f : c->in_b;
+    at->output = a->type == OVL_ACT_F ? c->out_f : a->type == OVL_ACT_W ? OVL_NONE : c->out_b;
 }
 
 static void add_room(ovl_pipe_code *e, const ovl_action *a)
@@ -130,10 +132,15 @@ static void end(ovl_pipe_code *e, const ovl_action *a)
     if (a->type == OVL_ACT_F) {
         c->f = s->inner.chain;
         ovl_pipe_let_go(e, &c->in_f);
-    } else if (a->type == OVL_ACT_W) {
+        return;
+    }
+    if (a->type == OVL_ACT_W) {
         c->w = s->last;
     } else {
         c->b = s->inner.chain;
+    }
+    if (a->type != OVL_ACT_I ||
+        s->inner.input == OVL_NONE) { /* an embedding needs it for W alone */
         ovl_pipe_let_go(e, &c->in_b);
     }
 }
@@ -145,8 +152,11 @@ static void open_action(ovl_pipe_code *e, const ovl_action *a, ovl_pass_writing 
     ovl_pipe_data_before(e, a);
     e->action = a;
     begin(e, a);
-    ovl_step_begin_pass(e->step,
-                        &(ovl_pass){kind_of(a), first[0], first[1] - first[0], a->microbatch}, w);
+    ovl_pass pass = {kind_of(a), first[0], first[1] - first[0], a->microbatch, false};
+    if (pass.kind == OVL_PASS_BACKWARD || pass.kind == OVL_PASS_WEIGHT) {
+        pass.last = --e->stages[a->stage].passes == 0;
+    }
+    ovl_step_begin_pass(e->step, &pass, w);
 }
 
 void ovl_pipe_pass(ovl_pipe_code *e, const ovl_action *a)

@@ -169,6 +169,7 @@ static ovl_pipe_stage sum_layers(ovl_pipe_plan *p, const piece *list, uint32_t n
         weight += list[i].weight;
         split = split && (layer->has_backward_weight || layer->inner);
         stage.params += layer->params;
+        stage.expert_params += layer->expert_params;
         stage.activations += layer->activations;
         stage.transfer = layer->transfer;
     }
@@ -229,7 +230,8 @@ static bool share_evenly(ovl_pipe_plan *p, const layers *list, uint32_t *counts)
 {
     uint32_t n = list->item.len;
     if (n < p->n_stages) {
-        ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
+        ovl_error(p->l->errs, OVL_E_INPUT,
+                  p->pipe->virtual_stages ? p->pipe->virtual_stages_mark : p->pipe->schedule_mark,
                   "%" PRIu32 " layers do not fill %" PRIu32 " stages", n, p->n_stages);
         return false;
     }
@@ -269,8 +271,8 @@ static bool share_layers(ovl_pipe_plan *p, const layers *list, uint32_t *counts)
     if (sum != n || split->count != p->n_stages) {
         ovl_error(p->l->errs, OVL_E_INPUT, split->mark[0],
                   "layers_per_stage shares %" PRId64 " layers among %" PRIu32
-                  " stages; there are %" PRIu32 " layers and %" PRIu32 " stages",
-                  sum, split->count, n, p->n_stages);
+                  " stage%s; there are %" PRIu32 " layers and %" PRIu32 " stages",
+                  sum, split->count, split->count == 1 ? "" : "s", n, p->n_stages);
         return false;
     }
     return true;
@@ -278,7 +280,8 @@ static bool share_layers(ovl_pipe_plan *p, const layers *list, uint32_t *counts)
 
 bool ovl_pipe_apart(const ovl_pipe_plan *p)
 {
-    return p->l->scenario->fsdp.given || p->l->scenario->ddp.given;
+    const ovl_scenario *s = p->l->scenario;
+    return s->fsdp.given || s->zero.given || s->ddp.given;
 }
 
 /* Layers that are more than one kernel are run one by one, as those of a step. */
@@ -291,9 +294,22 @@ static void find_units(ovl_pipe_plan *p, const uint32_t *counts)
     }
     p->step.microbatches = p->microbatches;
     p->first_unit = OVL_NEW_ARRAY(&p->scratch, uint32_t, (size_t)p->n_stages + 1);
+    const ovl_step *step = &p->step;
+    uint32_t u = 0;
     for (uint32_t s = 0; s < p->n_stages; s++) {
-        p->first_unit[s + 1] = p->first_unit[s] + counts[s];
+        for (uint32_t i = 0; i < counts[s]; i++) { /* experts come with their layer */
+            u += u + 1 < step->n_units && step->units[u + 1].experts ? 2 : 1;
+        }
+        p->first_unit[s + 1] = u;
     }
+}
+
+/* A stage without layers: it takes no time, and passes on what it gets. */
+static void pass_on(ovl_pipe_plan *p, uint32_t s)
+{
+    p->stages[s].transfer = s ? p->stages[s - 1].transfer : 0;
+    ovl_warning(p->l->errs, p->pipe->layers_per_stage.mark[s],
+                "stage %" PRIu32 " has no layers: it takes no time and passes on what it gets", s);
 }
 
 static void stages_from_layers(ovl_pipe_plan *p, uint32_t per_rank)
@@ -305,6 +321,9 @@ static void stages_from_layers(ovl_pipe_plan *p, uint32_t per_rank)
     if (list_layers(p, &list) && share_layers(p, &list, counts)) {
         for (uint32_t s = 0; s < p->n_stages; s++) {
             p->stages[s] = sum_layers(p, list.item.data + first, counts[s], s);
+            if (counts[s] == 0) {
+                pass_on(p, s);
+            }
             first += counts[s];
         }
         find_units(p, counts);

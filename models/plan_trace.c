@@ -130,6 +130,7 @@ static void hand_over(replay *r)
     *m = (ovl_measured){.what = r->rec->what,
                         .step = r->rec->step,
                         .changed = r->rec->changed,
+                        .unchanged = r->l->unchanged,
                         .start = r->start,
                         .end = r->end,
                         .ranks = ranks,

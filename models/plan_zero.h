@@ -24,19 +24,26 @@ typedef struct ovl_zero_group {
     ovl_id gradient;      /* as the backward writes it */
     uint32_t op;          /* its gather, OVL_NONE: none under way or done */
     uint32_t needed;      /* stage 3: the last place in the trace that counts on what is gathered */
+    bool has_gradient;    /* stage 1: of an earlier microbatch */
     bool has_sum;
 } ovl_zero_group;
+
+/* Gradients that are reduced together. */
+typedef struct ovl_zero_bucket {
+    ovl_id buffer;            /* that they are copied into; OVL_NONE: there are none */
+    OVL_VEC(uint32_t) groups; /* in it, in order */
+    uint64_t elements;
+} ovl_zero_bucket;
 
 typedef struct ovl_zero_code {
     ovl_fsdp_plan *p;
     const ovl_zero *zero;
     ovl_step *s;
     ovl_zero_group *groups;
-    uint16_t gather_stream, reduce_stream, slot;
-    ovl_id states;               /* of all groups, where they are given so */
-    ovl_id bucket;               /* the buffer that gradients are copied into */
-    OVL_VEC(uint32_t) in_bucket; /* groups, in order */
-    uint64_t bucket_elements;
+    uint16_t gather_stream, reduce_stream;
+    ovl_shard_slots slots[2]; /* of dense parameters, of experts */
+    ovl_id states;            /* of all groups, where they are given so */
+    ovl_zero_bucket bucket[2];
     uint32_t n_buckets; /* reduced so far in this microbatch */
     uint32_t reduced;   /* the last operation of the reduce stream, or OVL_NONE */
     uint32_t gate;      /* what gathers wait for since the step began */
@@ -58,7 +65,8 @@ void ovl_zero_open(ovl_step *s);
 void ovl_zero_allocate_gradient(ovl_zero_code *e, ovl_zero_group *g);
 void ovl_zero_produce(ovl_zero_code *e, ovl_zero_group *g, uint32_t u);
 
-/* The gradients of a group go into the bucket, which is reduced first if they do not fit. */
+/* The gradients of a group go into its bucket, which is reduced first if they do not fit: dense
+ * ones into one, those of experts into another. Flushing reduces what is in both. */
 void ovl_zero_add_to_bucket(ovl_zero_code *e, ovl_zero_group *g);
 void ovl_zero_flush(ovl_zero_code *e);
 

@@ -2,11 +2,11 @@
 
 /* The trace of a microbatch: groups in order of use, forward and backward. */
 typedef struct zero3 {
-    uint32_t n;                /* groups; the trace has 2n entries */
-    uint64_t *before;          /* [2n + 1] elements of the entries before each */
-    ovl_param_group *gathered; /* [n] what is gathered: without parameters that persist */
-    ovl_id *persistent;        /* [n] these, whole, or OVL_NONE */
-    uint64_t persistent_elements;
+    uint32_t n;                      /* groups; the trace has 2n entries */
+    uint64_t *before;                /* [2n + 1] elements of the entries before each */
+    ovl_param_group *gathered;       /* [n] what is gathered: without parameters that persist */
+    ovl_id *persistent;              /* [n] these, whole, or OVL_NONE */
+    uint64_t persistent_elements[2]; /* of dense parameters, of experts */
 } zero3;
 
 static zero3 *trace_of(const ovl_zero_code *e)
@@ -26,18 +26,18 @@ static void persist(ovl_zero_code *e, zero3 *z, uint32_t u)
 {
     const ovl_step_unit *unit = &e->s->units[u];
     uint32_t i = e->p->group_of[u];
-    uint64_t kept = 0;
+    uint64_t kept = 0, n = e->p->ranks[unit->experts].n;
     for (uint32_t k = 0; i != OVL_NONE && k < unit->n_tensors; k++) {
         uint64_t elements = unit->elements[k];
         if (elements < (uint64_t)e->zero->param_persistence_threshold) {
             kept += elements;
             z->gathered[i].elements -= elements;
-            z->gathered[i].shard -= (elements + e->p->n - 1) / e->p->n;
+            z->gathered[i].shard -= (elements + n - 1) / n;
         }
     }
     if (kept) {
         const ovl_param_group *own = e->groups[i].g;
-        z->persistent_elements += kept;
+        z->persistent_elements[unit->experts] += kept;
         z->persistent[i] = ovl_step_held(
             e->s, ovl_arena_printf(&e->s->scratch, "persistent %s", own->name),
             kept * ovl_dtype_size(own->param_dtype), OVL_PARAMETER, own->param_dtype, own->mark);
@@ -85,7 +85,7 @@ static void gather(ovl_zero_code *e, ovl_zero_group *g, uint32_t place)
         ovl_shard_cost_of(e->p, part, OVL_ALL_GATHER, bytes), e->gather_stream, part->mark);
     op.coll = OVL_ALL_GATHER;
     op.dtype = (uint8_t)part->param_dtype;
-    op.comm = e->slot;
+    op.comm = e->slots[part->experts].shard;
     op.bytes = bytes;
     g->op = ovl_step_add(s, &op);
     g->needed = place;
@@ -254,35 +254,47 @@ static void in_optimizer(ovl_step *s)
     ovl_zero_update(ovl_zero_state(s));
 }
 
-/* What persists is updated on its owners and gathered by everybody else. */
-static void next_step(ovl_step *s)
+static void gather_persistent(ovl_zero_code *e, bool experts)
 {
-    ovl_zero_code *e = ovl_zero_state(s);
+    ovl_step *s = e->s;
     const zero3 *z = trace_of(e);
-    if (z->persistent_elements == 0) {
+    uint64_t elements = z->persistent_elements[experts], n = e->p->ranks[experts].n;
+    if (elements == 0) {
         return;
     }
     ovl_param_group all = *e->groups[0].g;
-    all.name = "persistent parameters";
-    all.shard = (z->persistent_elements + e->p->n - 1) / e->p->n;
+    all.name = experts ? "persistent parameters of experts" : "persistent parameters";
+    all.experts = experts;
+    all.shard = (elements + n - 1) / n;
     uint64_t bytes = ovl_fsdp_padded(e->p, &all, all.param_dtype);
-    ovl_op op = ovl_step_op(s, OVL_COLLECTIVE, "gather persistent parameters",
+    ovl_op op = ovl_step_op(s, OVL_COLLECTIVE, ovl_arena_printf(&s->scratch, "gather %s", all.name),
                             ovl_shard_cost_of(e->p, &all, OVL_ALL_GATHER, bytes), s->compute,
                             e->zero->mark);
     op.coll = OVL_ALL_GATHER;
     op.dtype = (uint8_t)all.param_dtype;
-    op.comm = e->slot;
+    op.comm = e->slots[experts].shard;
     op.bytes = bytes;
     ovl_step_add(s, &op);
     for (uint32_t i = 0; i < z->n; i++) {
-        ovl_step_reads(s, e->groups[i].shard);
-        ovl_step_writes(s, z->persistent[i]);
+        if (e->groups[i].g->experts == experts) {
+            ovl_step_reads(s, e->groups[i].shard);
+            ovl_step_writes(s, z->persistent[i]);
+        }
     }
+}
+
+/* What persists is updated on its owners and gathered by everybody else. */
+static void next_step(ovl_step *s)
+{
+    gather_persistent(ovl_zero_state(s), false);
+    gather_persistent(ovl_zero_state(s), true);
 }
 
 static void close(ovl_step *s)
 {
-    ovl_vec_free(&ovl_zero_state(s)->in_bucket);
+    for (int k = 0; k < 2; k++) {
+        ovl_vec_free(&ovl_zero_state(s)->bucket[k].groups);
+    }
 }
 
 const ovl_strategy ovl_zero3_strategy = {

@@ -89,12 +89,14 @@ static void say(recorder *r, const char *format, ...)
 typedef struct counts {
     uint32_t waits[OVL_EVIDENCE_COUNT], syncs[OVL_EVIDENCE_COUNT];
     uint32_t contradicted, overlaps, not_launched, carried;
-    ovl_time latency[2], gap[2]; /* least and most */
+    uint32_t device_gaps;
+    bool device_gap_mean;                       /* of any */
+    ovl_time latency[2], gap[2], device_gap[2]; /* least and most */
 } counts;
 
 static counts count(const recorder *r)
 {
-    counts c = {.latency = {OVL_NEVER, 0}, .gap = {OVL_NEVER, 0}};
+    counts c = {.latency = {OVL_NEVER, 0}, .gap = {OVL_NEVER, 0}, .device_gap = {OVL_NEVER, 0}};
     for (uint32_t i = 0; i < r->works.len; i++) {
         const ovl_rank_work *w = &r->works.data[i];
         for (int e = 0; e < OVL_EVIDENCE_COUNT; e++) {
@@ -109,6 +111,10 @@ static counts count(const recorder *r)
         c.latency[1] = OVL_MAX(c.latency[1], w->latency);
         c.gap[0] = OVL_MIN(c.gap[0], w->gap);
         c.gap[1] = OVL_MAX(c.gap[1], w->gap);
+        c.device_gaps += w->n_device_gaps;
+        c.device_gap_mean |= w->device_gap_mean;
+        c.device_gap[0] = OVL_MIN(c.device_gap[0], w->device_gap);
+        c.device_gap[1] = OVL_MAX(c.device_gap[1], w->device_gap);
     }
     return c;
 }
@@ -144,6 +150,14 @@ static void say_host(recorder *r, const counts *c)
             "%" PRIu32 " operations have no launch in the file: they count as launched before the "
             "step.",
             c->not_launched);
+    }
+    if (c->device_gap[1] > 0) {
+        say(r,
+            "Between two operations of a stream without a launch in the step: %s, the %s of "
+            "%" PRIu32
+            " gaps of at most 5 us; longer ones, and what the others add up to beyond it, are "
+            "unexplained.",
+            range(r, c->device_gap), c->device_gap_mean ? "mean" : "median", c->device_gaps);
     }
 }
 

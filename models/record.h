@@ -9,14 +9,17 @@
  *              (the median over operations that found their stream idle); what the host did between
  *              two calls is host work of that length
  *   gaps       two operations that were both launched long before follow each other after the
- *              stream's gap (the mean), a pause of the stream
+ *              stream's gap (the mean), a pause of the stream. Without launches in the file: after
+ *              the device's gap, the median of those up to 5 us (or the mean, where that is less)
  *   waits      of streams for events, and of the host for streams, where the file records them;
- * else inferred from the order of calls, or from times that fit to 5 us collectives  the k-th of a
- * group on every rank is one; its transfer is the shortest duration, and waiting comes out of the
- * run. If only some of its ranks are there it keeps the duration it had, waiting included
+ *              else inferred from the order of calls, or from times that fit to 5 us
+ *   matching   the k-th collective of a group on every rank is one; its transfer is the shortest
+ *              duration, and waiting comes out of the run. If only some of its ranks are there it
+ *              keeps the duration it had, waiting included
  *
  * Recorded starts place nothing. An operation that began later than all of this says, by more than
- * 5 us, gets a pause before it, and its length counts as unexplained.
+ * 5 us, gets a pause before it, and its length counts as unexplained; where no launch is seen, what
+ * the gaps of a stream are longer than the device's adds up until it is more than 5 us.
  *
  *     launch [10, 14), latency 9 us; kernel [21, 95)     ready at 19: explained to 2 us
  *     the same kernel at [71, 145)                       52 us are unexplained
@@ -37,6 +40,7 @@ typedef struct ovl_rec_op {
     uint8_t engine;   /* copies: 1 to the device */
     bool unexplained; /* markers: a pause that nothing explains; else the gap of a stream */
     bool alone;       /* collectives: not all members are there; the duration holds its wait */
+    bool taken;       /* a what-if on its length has changed it; no other one does */
     ovl_id name;      /* to be shown */
     ovl_id full;      /* as recorded */
     ovl_id klass;     /* kernels: interference class, as the trace says; OVL_NONE: it does not */

@@ -1,5 +1,5 @@
 /* Gradients in other buckets than they were reduced in (record_change.h says how). */
-#include "models/record_change.h"
+#include "models/record_gradients.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,6 +31,7 @@ typedef struct rebucket {
     ovl_id group;
     buckets *of; /* [n_ranks] */
     OVL_VEC(cut) cuts;
+    ovl_rec_gradients gradients; /* of the reference */
     ovl_rec_line line;
     /* The rank being written: */
     uint32_t rank;
@@ -165,13 +166,28 @@ static void fill(rebucket *b, filling *f, uint32_t k, double until, uint64_t byt
     }
 }
 
-/* Pieces of bucket k in the order they become ready: one for each kernel, by its duration. */
+static void fill_gradients(rebucket *b, filling *f, uint32_t k, uint64_t bytes)
+{
+    const ovl_rec_gradients *g = &b->gradients;
+    uint64_t given = 0;
+    for (uint32_t i = g->first[k]; i < g->first[k + 1]; i++) {
+        given += g->bytes[i];
+        fill(b, f, k, (double)given / (double)bytes, g->bytes[i]);
+    }
+}
+
+/* Pieces of bucket k in the order they become ready: its gradients; where they are not seen, one
+ * for each kernel, by its duration. */
 static void fill_bucket(rebucket *b, const ovl_rec_rank *rank, const buckets *of, filling *f,
                         uint32_t k)
 {
     uint64_t bytes = rank->ops[of->data[k].op].bytes, given = 0;
     ovl_time whole = time_of_bucket(rank, of, k), sum = 0;
     uint32_t trigger = of->data[k].trigger;
+    if (b->gradients.bytes) {
+        fill_gradients(b, f, k, bytes);
+        return;
+    }
     for (uint32_t i = 0; whole > 0 && i < trigger && trigger != OVL_NONE; i++) {
         if (!makes(rank, of, k, i) || rank->ops[i].length == 0) {
             continue;
@@ -402,6 +418,30 @@ static void set_line(rebucket *b, const ovl_rec_rank *rank, const buckets *of)
     }
 }
 
+/* Where the sizes of gradients come from. */
+static const char *gradients_text(const rebucket *b)
+{
+    const ovl_rec_gradients *g = &b->gradients;
+    if (!g->bytes) {
+        return "no copies of the step add up to the buckets, so the sizes of gradients are not "
+               "seen, and a bucket may end in the midst of one (state what_if.gradients). They";
+    }
+    return ovl_arena_printf(b->arena, "the %" PRIu32 " gradients are %s. They", g->n,
+                            g->stated ? "as stated"
+                                      : "those of copies that add up to each measured bucket");
+}
+
+static bool find_gradients(rebucket *b, uint32_t reference)
+{
+    const buckets *of = &b->of[reference];
+    uint32_t *places = OVL_NEW_ARRAY(b->scratch, uint32_t, of->len);
+    for (uint32_t k = 0; k < of->len; k++) {
+        places[k] = of->data[k].op;
+    }
+    return ovl_record_gradients(b->rec, &b->rec->ranks[reference], places, of->len, b->what_if,
+                                b->scratch, &b->gradients, b->errs);
+}
+
 static void say(rebucket *b, uint32_t before, bool known)
 {
     char alpha[OVL_UNITS_TEXT], cap[OVL_UNITS_TEXT];
@@ -412,12 +452,11 @@ static void say(rebucket *b, uint32_t before, bool known)
     ovl_print_time(alpha, (ovl_time)b->line.alpha / OVL_NS * OVL_NS);
     ovl_print_bytes(cap, b->what_if->bucket_cap);
     ovl_record_say(b->rec, b->arena,
-                   ovl_arena_printf(
-                       b->arena,
-                       "What if %" PRIu32 " buckets were %" PRIu32
-                       ", closed at %s: their gradients are taken to become ready evenly over the "
-                       "kernels before each bucket; alpha is %s%s.",
-                       before, b->cuts.len, cap, alpha, how));
+                   ovl_arena_printf(b->arena,
+                                    "What if %" PRIu32 " buckets were %" PRIu32
+                                    ", closed at %s: %s are taken to become ready evenly over the "
+                                    "kernels before each bucket; alpha is %s%s.",
+                                    before, b->cuts.len, cap, gradients_text(b), alpha, how));
 }
 
 static bool change(rebucket *b)
@@ -431,6 +470,9 @@ static bool change(rebucket *b)
     }
     const ovl_rec_rank *rank = &b->rec->ranks[reference];
     bool known = rank->ops[b->of[reference].data[0].op].latency > 0;
+    if (!find_gradients(b, reference)) {
+        return false;
+    }
     set_line(b, rank, &b->of[reference]);
     make_cuts(b, reference);
     say(b, b->of[reference].len, known);

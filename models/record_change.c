@@ -16,6 +16,23 @@ void ovl_record_say(ovl_recorded *recorded, ovl_arena *arena, const char *senten
     recorded->n_inferred = n + 1;
 }
 
+/* Names are looked up by their text alone in what is not changed: the table is shared. */
+ovl_recorded *ovl_record_copy(const ovl_recorded *recorded, ovl_arena *arena)
+{
+    ovl_recorded *copy = OVL_NEW(arena, ovl_recorded);
+    *copy = *recorded;
+    copy->ranks = OVL_NEW_ARRAY(arena, ovl_rec_rank, recorded->n_ranks);
+    for (uint32_t r = 0; r < recorded->n_ranks; r++) {
+        const ovl_rec_rank *from = &recorded->ranks[r];
+        copy->ranks[r] = *from;
+        copy->ranks[r].ops = OVL_NEW_ARRAY(arena, ovl_rec_op, from->n_ops);
+        if (from->n_ops) {
+            memcpy(copy->ranks[r].ops, from->ops, from->n_ops * sizeof *from->ops);
+        }
+    }
+    return copy;
+}
+
 static const char *text_of(const ovl_recorded *rec, ovl_id name)
 {
     return ovl_names_text(&rec->names, name);
@@ -41,7 +58,7 @@ static uint32_t speed_up(ovl_recorded *rec, const regex_t *regex, double speedup
     for (uint32_t r = 0; r < rec->n_ranks; r++) {
         for (uint32_t i = 0; i < rec->ranks[r].n_ops; i++) {
             ovl_rec_op *op = &rec->ranks[r].ops[i];
-            if (op->kind != OVL_KERNEL && op->kind != OVL_COPY) {
+            if ((op->kind != OVL_KERNEL && op->kind != OVL_COPY) || op->taken) {
                 continue;
             }
             if (!match[op->full]) {
@@ -50,6 +67,7 @@ static uint32_t speed_up(ovl_recorded *rec, const regex_t *regex, double speedup
             }
             if (match[op->full] == 2) {
                 op->length = time_of((double)op->length / speedup);
+                op->taken = true;
                 n++;
             }
         }
@@ -58,8 +76,9 @@ static uint32_t speed_up(ovl_recorded *rec, const regex_t *regex, double speedup
     return n;
 }
 
-static bool change_kernels(ovl_recorded *rec, const ovl_change_kernel *k, ovl_arena *arena,
-                           ovl_errs *errs)
+/* `first`: nothing was changed by an entry before it. */
+static bool change_kernels(ovl_recorded *rec, const ovl_change_kernel *k, bool first,
+                           ovl_arena *arena, ovl_errs *errs)
 {
     char why[200];
     regex_t regex;
@@ -73,8 +92,9 @@ static bool change_kernels(ovl_recorded *rec, const ovl_change_kernel *k, ovl_ar
     uint32_t n = speed_up(rec, &regex, k->speedup);
     regfree(&regex);
     if (n == 0) {
-        ovl_error(errs, OVL_E_INPUT, k->mark, "no kernel or copy of the step matches \"%s\"",
-                  ovl_shown(k->name, errs->arena));
+        ovl_error(errs, OVL_E_INPUT, k->mark, "no kernel or copy of the step matches \"%s\"%s",
+                  ovl_shown(k->name, errs->arena),
+                  first ? "" : " that no earlier entry has changed");
         return false;
     }
     ovl_record_say(rec, arena,
@@ -89,7 +109,8 @@ static bool change_kernels(ovl_recorded *rec, const ovl_change_kernel *k, ovl_ar
 
 static bool is_of(const ovl_recorded *rec, const ovl_rec_op *op, ovl_id group, int coll)
 {
-    return op->kind == OVL_COLLECTIVE && (coll == OVL_COLL_COUNT || op->coll == coll) &&
+    return op->kind == OVL_COLLECTIVE && !op->taken &&
+           (coll == OVL_COLL_COUNT || op->coll == coll) &&
            (group == OVL_NONE || rec->groups[op->group].name == group);
 }
 
@@ -157,14 +178,15 @@ static bool unknown_group(const ovl_recorded *rec, const char *name, ovl_mark ma
 }
 
 /* "the step has no all_gather; it has all_reduce, broadcast" */
-static bool no_collective(const ovl_recorded *rec, const ovl_change_link *link, ovl_errs *errs)
+static bool no_collective(const ovl_recorded *rec, const ovl_change_link *link, bool first,
+                          ovl_errs *errs)
 {
     bool has[OVL_COLL_COUNT] = {false};
     const char *list = "";
     for (uint32_t r = 0; r < rec->n_ranks; r++) {
         for (uint32_t i = 0; i < rec->ranks[r].n_ops; i++) {
             const ovl_rec_op *op = &rec->ranks[r].ops[i];
-            has[op->coll] |= op->kind == OVL_COLLECTIVE || op->kind == OVL_SEND;
+            has[op->coll] |= (op->kind == OVL_COLLECTIVE || op->kind == OVL_SEND) && !op->taken;
         }
     }
     for (int coll = 0; coll < OVL_COLL_COUNT; coll++) {
@@ -173,9 +195,10 @@ static bool no_collective(const ovl_recorded *rec, const ovl_change_link *link, 
                                     ovl_coll_name((ovl_coll)coll));
         }
     }
-    ovl_error(errs, OVL_E_INPUT, link->mark, "the step has no %s%s%s%s",
+    ovl_error(errs, OVL_E_INPUT, link->mark, "the step has no %s%s%s%s%s",
               link->op == OVL_COLL_COUNT ? "communication" : ovl_coll_name((ovl_coll)link->op),
-              link->group ? " in " : "", link->group ? link->group : "", list);
+              link->group ? " in " : "", link->group ? link->group : "",
+              first ? "" : " that no earlier entry has changed", list);
     return false;
 }
 
@@ -191,7 +214,7 @@ static ovl_time over_link(const ovl_change_link *link, const ovl_rec_op *op, dou
 static bool over_this(const ovl_rec_op *op, const ovl_recorded *rec, const ovl_change_link *link,
                       ovl_id group)
 {
-    bool send = op->kind == OVL_SEND && !link->group &&
+    bool send = op->kind == OVL_SEND && !op->taken && !link->group &&
                 (link->op == OVL_COLL_COUNT || link->op == OVL_SEND_RECV);
     return send || is_of(rec, op, group, link->op);
 }
@@ -253,8 +276,25 @@ static void say_link(ovl_recorded *rec, const ovl_change_link *link, const ovl_r
                                     n, link->bandwidth, link->latency, alpha, how, holds));
 }
 
-static bool change_link(ovl_recorded *rec, const ovl_change_link *link, ovl_arena *arena,
-                        ovl_errs *errs)
+/* The line says that startup alone takes longer than a whole transfer did: what latency and bytes
+ * cost is not in the trace, so other latency would only scale durations. */
+static bool latency_unknown(const ovl_recorded *rec, const ovl_change_link *link,
+                            const ovl_rec_op *least, ovl_time alpha, ovl_errs *errs)
+{
+    char says[OVL_UNITS_TEXT], length[OVL_UNITS_TEXT];
+    ovl_error(errs, OVL_E_INPUT, link->mark,
+              "`latency` needs `alpha`: the line through bytes and times says that %s do not "
+              "depend on bytes, but \"%s\" took only %s, so the trace does not tell latency from "
+              "transfer; state alpha",
+              ovl_print_time(says, alpha / OVL_NS * OVL_NS),
+              ovl_shown(text_of(rec, least->name), errs->arena),
+              ovl_print_time(length, least->length));
+    return false;
+}
+
+/* `first`: nothing was changed by an entry before it. */
+static bool change_link(ovl_recorded *rec, const ovl_change_link *link, bool first,
+                        ovl_arena *arena, ovl_errs *errs)
 {
     ovl_id group = link->group ? group_named(rec, link->group) : OVL_NONE;
     uint32_t n = 0, alone = 0;
@@ -263,13 +303,17 @@ static bool change_link(ovl_recorded *rec, const ovl_change_link *link, ovl_aren
     }
     const ovl_rec_op *least = shortest(rec, link, group);
     if (!least) {
-        return no_collective(rec, link, errs);
+        return no_collective(rec, link, first, errs);
     }
     if (link->has_alpha && link->alpha > least->length) {
         return alpha_too_long(rec, link, least, errs);
     }
     ovl_rec_line line = ovl_record_line(rec, group, link->op);
     double fitted = line.sizes > 1 ? OVL_MIN(line.alpha, (double)least->length) : 0;
+    if (link->latency != 1 && !link->has_alpha && !least->latency && fitted < line.alpha &&
+        line.sizes > 1) {
+        return latency_unknown(rec, link, least, (ovl_time)line.alpha, errs);
+    }
     for (uint32_t r = 0; r < rec->n_ranks; r++) {
         for (uint32_t i = 0; i < rec->ranks[r].n_ops; i++) {
             ovl_rec_op *op = &rec->ranks[r].ops[i];
@@ -277,6 +321,7 @@ static bool change_link(ovl_recorded *rec, const ovl_change_link *link, ovl_aren
                 ovl_time latency = time_of((double)op->latency * link->latency);
                 op->length = over_link(link, op, fitted);
                 op->latency = OVL_MIN(latency, op->length);
+                op->taken = true;
                 alone += op->alone;
                 n++;
             }
@@ -337,29 +382,38 @@ static bool drop_waiting(ovl_recorded *rec, ovl_mark mark, ovl_arena *arena, ovl
     return true;
 }
 
+bool ovl_record_changes(const ovl_change_keys *what_if)
+{
+    return what_if->bucket_cap || what_if->kernels.count || what_if->links.count ||
+           !what_if->waiting;
+}
+
 bool ovl_record_change(ovl_recorded *rec, const ovl_change_keys *what_if, ovl_arena *arena,
                        ovl_errs *errs)
 {
     bool good = true;
-    if (!what_if->bucket_cap && (what_if->has_first_bucket_cap || what_if->bucket_group)) {
+    rec->changed = ovl_record_changes(what_if);
+    if (!what_if->bucket_cap &&
+        (what_if->has_first_bucket_cap || what_if->bucket_group || what_if->gradients.count)) {
         ovl_error(errs, OVL_E_INPUT, what_if->mark, "%s needs bucket_cap",
-                  what_if->has_first_bucket_cap ? "first_bucket_cap" : "bucket_group");
+                  what_if->has_first_bucket_cap ? "first_bucket_cap"
+                  : what_if->bucket_group       ? "bucket_group"
+                                                : "gradients");
         good = false;
     }
     if (what_if->bucket_cap) {
         good = ovl_record_rebucket(rec, what_if, arena, errs);
     }
     for (uint32_t i = 0; i < what_if->kernels.count; i++) {
-        good = change_kernels(rec, OVL_ITEM(what_if->kernels, ovl_change_kernel, i), arena, errs) &&
-               good;
+        const ovl_change_kernel *kernel = OVL_ITEM(what_if->kernels, ovl_change_kernel, i);
+        good = change_kernels(rec, kernel, i == 0, arena, errs) && good;
     }
     for (uint32_t i = 0; i < what_if->links.count; i++) {
-        good = change_link(rec, OVL_ITEM(what_if->links, ovl_change_link, i), arena, errs) && good;
+        const ovl_change_link *link = OVL_ITEM(what_if->links, ovl_change_link, i);
+        good = change_link(rec, link, i == 0, arena, errs) && good;
     }
     if (!what_if->waiting) {
         good = drop_waiting(rec, what_if->mark, arena, errs) && good;
     }
-    rec->changed =
-        what_if->bucket_cap || what_if->kernels.count || what_if->links.count || !what_if->waiting;
     return good;
 }

@@ -66,6 +66,9 @@ typedef struct ovl_rank_work {
     OVL_VEC(ovl_act_sync) syncs;
     OVL_VEC(uint32_t) sync_on;
     ovl_time latency, gap;
+    ovl_time device_gap; /* between operations without a launch */
+    uint32_t n_device_gaps;
+    bool device_gap_mean; /* it is their mean, else their median */
     ovl_time unexplained;
     /* For the list of what was inferred: */
     uint32_t evidence[OVL_EVIDENCE_COUNT]; /* waits */
@@ -92,8 +95,11 @@ ovl_time ovl_record_since(const ovl_rank_work *w, int64_t time);
 /* Fills acts, calls, launched. */
 void ovl_record_acts(ovl_rank_work *w);
 
-/* Fills waits, syncs, latency and gap, and when each act is issued. */
+/* Fills waits, syncs, latency and gaps, and when each act is issued. */
 void ovl_record_waits(ovl_rank_work *w);
+
+/* What passes on a stream between an operation and the one before it. */
+ovl_time ovl_record_gap(const ovl_rank_work *w, const ovl_act *act);
 
 /* Makes the list of operations. */
 void ovl_record_order(ovl_rank_work *w);

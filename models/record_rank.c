@@ -29,6 +29,7 @@ typedef struct order {
     const ovl_act_wait *waits;
     ovl_time clock;  /* of the host, set ahead */
     ovl_time *pause; /* [acts] that nothing explains */
+    ovl_time *drift; /* [streams] by how much operations without a launch are late so far */
 } order;
 
 /* --- What nothing explains --- */
@@ -37,10 +38,25 @@ static ovl_time ready(const ovl_rank_work *w, const ovl_act *a)
 {
     ovl_time at = 0;
     if (a->prev != OVL_NONE) {
-        at = w->acts.data[a->prev].end + w->gap;
+        at = w->acts.data[a->prev].end + ovl_record_gap(w, a);
     }
     at = OVL_MAX(at, a->issue);
-    return a->waits >= 0 ? OVL_MAX(at, a->waits + w->gap) : at;
+    return a->waits >= 0 ? OVL_MAX(at, a->waits + ovl_record_gap(w, a)) : at;
+}
+
+/* How late an operation begins. Without launches nothing but its stream holds it, so what each is
+ * late (or early) by adds up to the next of its stream. */
+static ovl_time lateness(order *o, const ovl_act *a, ovl_time at)
+{
+    bool overlaps = a->prev != OVL_NONE && a->start < o->w->acts.data[a->prev].end;
+    ovl_time late = overlaps ? 0 : a->start - at, *drift = &o->drift[a->op->stream];
+    if (a->launch != OVL_NEVER) {
+        *drift = 0;
+        return late;
+    }
+    bool held = a->prev == OVL_NONE || a->waits > o->w->acts.data[a->prev].end;
+    *drift = held ? late : *drift + late;
+    return *drift;
 }
 
 typedef struct ending {
@@ -89,18 +105,20 @@ static void find_pauses(order *o)
     qsort(list, w->acts.len, sizeof *list, by_end);
     for (uint32_t i = 0; i < w->acts.len; i++) {
         ovl_act *a = &w->acts.data[i];
-        ovl_time at = ready(w, a);
-        if (a->start - at <= OVL_RECORD_SLACK) {
+        ovl_time at = ready(w, a), late = lateness(o, a, at);
+        if (late <= OVL_RECORD_SLACK) {
             continue;
         }
-        uint32_t on = fitting(w, list, w->acts.len, i);
+        o->drift[a->op->stream] = 0;
+        bool itself = a->start - at > OVL_RECORD_SLACK;
+        uint32_t on = itself ? fitting(w, list, w->acts.len, i) : OVL_NONE;
         if (on != OVL_NONE) {
             ovl_vec_push(&w->waits, (ovl_act_wait){i, on});
             w->evidence[OVL_BY_TIME]++;
             a->waits = w->acts.data[on].end;
         } else {
-            o->pause[i] = a->start - at;
-            ovl_spans_add(&o->unexplained, at, a->start);
+            o->pause[i] = late;
+            ovl_spans_add(&o->unexplained, a->start - late, a->start);
         }
     }
 }
@@ -342,10 +360,11 @@ static void add_act(order *o, uint32_t index)
     ovl_rec_op op = operation(o, a);
     ovl_time launch = launch_of(o, a), pause = w->drop ? 0 : o->pause[index];
     bool overlaps = a->prev != OVL_NONE && a->start < w->acts.data[a->prev].end;
-    bool gap = w->gap > 0 && !overlaps && (a->prev != OVL_NONE || a->waits >= 0);
+    ovl_time length = ovl_record_gap(w, a);
+    bool gap = length > 0 && !overlaps && (a->prev != OVL_NONE || a->waits >= 0);
     w->overlaps += overlaps;
     if (gap) {
-        add_pause(o, &op, w->gap, false);
+        add_pause(o, &op, length, false);
         add_act_waits(o, index);
     }
     if (pause) {
@@ -407,7 +426,9 @@ static void add_rest(order *o)
 
 void ovl_record_order(ovl_rank_work *w)
 {
-    order o = {.w = w, .pause = OVL_NEW_ARRAY(w->scratch, ovl_time, w->acts.len)};
+    order o = {.w = w,
+               .pause = OVL_NEW_ARRAY(w->scratch, ovl_time, w->acts.len),
+               .drift = OVL_NEW_ARRAY(w->scratch, ovl_time, w->seen->n_streams)};
     find_pauses(&o);
     index_waits(&o);
     place(&o);

@@ -421,6 +421,36 @@ static void find_gap(ovl_rank_work *w)
     w->gap = n ? sum / n : 0;
 }
 
+/* What the device itself needs between two operations: the median of the short gaps before those
+ * whose launch nobody saw, or the mean where that is less, so that all together it adds nothing. */
+static void find_device_gap(ovl_rank_work *w)
+{
+    times gaps = {0};
+    ovl_time sum = 0;
+    for (uint32_t i = 0; i < w->acts.len; i++) {
+        const ovl_act *a = &w->acts.data[i];
+        ovl_time before = a->prev == OVL_NONE ? 0 : w->acts.data[a->prev].end;
+        ovl_time gap = a->start - before;
+        if (a->prev != OVL_NONE && a->launch == OVL_NEVER && a->waits <= before && gap >= 0 &&
+            gap <= OVL_RECORD_SLACK) {
+            sum += gap;
+            ovl_vec_push(&gaps, gap);
+        }
+    }
+    w->n_device_gaps = gaps.len;
+    w->device_gap = median(&gaps);
+    if (gaps.len && sum / gaps.len < w->device_gap) {
+        w->device_gap = sum / gaps.len;
+        w->device_gap_mean = true;
+    }
+    ovl_vec_free(&gaps);
+}
+
+ovl_time ovl_record_gap(const ovl_rank_work *w, const ovl_act *act)
+{
+    return act->launch == OVL_NEVER ? w->device_gap : w->gap;
+}
+
 void ovl_record_waits(ovl_rank_work *w)
 {
     walk k = {.w = w, .records = has_records(w)};
@@ -434,4 +464,5 @@ void ovl_record_waits(ovl_rank_work *w)
     ovl_vec_free(&k.pending);
     find_latency(w);
     find_gap(w);
+    find_device_gap(w);
 }

@@ -513,10 +513,16 @@ static void record_traces(const ovl_document *doc, ovl_scenario *s, ovl_arena *a
     ovl_record_options options = {keys->step, keys->comm, keys->unexplained == OVL_PAUSES_DROP};
     ovl_recorded *recorded = OVL_NEW(arena, ovl_recorded);
     ovl_mark mark = keys->mark.file ? keys->mark : names->mark[0];
-    if (ovl_record(files, names->count, &options, mark, arena, recorded, errs) &&
-        isolate(s, recorded, mark, arena, errs) &&
-        ovl_record_change(recorded, &s->workload.what_if, arena, errs)) {
+    const ovl_change_keys *what_if = &s->workload.what_if;
+    if (!ovl_record(files, names->count, &options, mark, arena, recorded, errs) ||
+        !isolate(s, recorded, mark, arena, errs)) {
+        return;
+    }
+    const ovl_recorded *unchanged =
+        ovl_record_changes(what_if) ? ovl_record_copy(recorded, arena) : NULL;
+    if (ovl_record_change(recorded, what_if, arena, errs)) {
         s->recorded = recorded;
+        s->unchanged = unchanged;
         s->n_ranks = recorded->n_ranks;
     }
 }

@@ -50,6 +50,7 @@ typedef struct ovl_layer {
     bool recompute;             /* its activations are computed again in the backward ... */
     ovl_times recompute_time;   /* ... by a kernel of this length; default its forward ... */
     uint64_t checkpoint;        /* ... from these bytes, kept from forward to backward */
+    uint64_t expert_params;     /* of `params`, those of experts: of layers made from a model */
     bool offload;               /* what is kept goes to the host in between */
     ovl_time forward_host, backward_host; /* the host's own time in a pass, besides launches */
     int64_t sms, blocks;                  /* of its kernels */
@@ -276,9 +277,10 @@ typedef struct ovl_model {
 
 typedef struct ovl_workload {
     ovl_mark mark;
-    int64_t ranks; /* explicit programs without a mesh */
-    int dtype;     /* default of layers and gradients: f32 */
-    int order;     /* ovl_order of `layers` */
+    ovl_mark microbatches_mark; /* line 0: not given */
+    int64_t ranks;              /* explicit programs without a mesh */
+    int dtype;                  /* default of layers and gradients: f32 */
+    int order;                  /* ovl_order of `layers` */
     ovl_model model;
     ovl_texts inner_groups; /* that its layers communicate in */
     ovl_items layers;       /* of ovl_layer; those of a model are made from it */
@@ -424,10 +426,16 @@ typedef struct ovl_pipe_data {
     const char *group;          /* default dp */
     ovl_schedule_shards shards; /* of parameters and gradients */
     int64_t buckets;            /* parts that the gradients of a stage are reduced in */
+    bool distributed;           /* each rank updates its part of parameters that all hold */
+    int grad_dtype;             /* of gradients; OVL_DTYPE_OF_LAYER: that of parameters */
 } ovl_pipe_data;
 
 typedef struct ovl_pipeline {
     ovl_mark mark;
+    /* where the schedule stands, by name or as a list, and keys that it may not fit; not given: the
+     * mark of the mapping */
+    ovl_mark schedule_mark, microbatches_mark, virtual_stages_mark, microbatch_group_mark;
+    ovl_mark group_mark;
     bool given;
     const char *schedule;       /* by name (schedule.h), or: */
     ovl_texts actions;          /* a row of actions for each rank, or: */
@@ -480,10 +488,11 @@ typedef struct ovl_scenario {
     ovl_zero zero;
     ovl_pipeline pipeline;
     ovl_variation variation;
-    int interference;             /* ovl_interference; default shared */
-    int sharing;                  /* ovl_sharing; default fair */
-    int64_t expand;               /* collectives of up to so many members in steps; 0: none */
-    const ovl_recorded *recorded; /* of workload.trace; else NULL */
+    int interference;              /* ovl_interference; default shared */
+    int sharing;                   /* ovl_sharing; default fair */
+    int64_t expand;                /* collectives of up to so many members in steps; 0: none */
+    const ovl_recorded *recorded;  /* of workload.trace; else NULL */
+    const ovl_recorded *unchanged; /* the same without its what-ifs; NULL if it has none */
 } ovl_scenario;
 
 /* How files named by scenarios are read; the loader itself touches no file. read() gives the text

@@ -40,7 +40,11 @@ static void workload_defaults(void *value)
 
 static void check_workload(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
 {
-    (void)value, (void)arena;
+    (void)arena;
+    ovl_workload *workload = value;
+    if (ovl_node_gives(node, "microbatches")) {
+        workload->microbatches_mark = ovl_node_get(node, "microbatches")->mark;
+    }
     bool ops = ovl_node_gives(node, "ops"), layers = ovl_node_gives(node, "layers");
     bool model = ovl_node_gives(node, "model");
     bool gradients = ovl_node_gives(node, "gradients");
@@ -298,6 +302,7 @@ const ovl_table *const ovl_scenario_tables[] = {
     &ovl_what_if_table,
     &ovl_what_if_kernel_table,
     &ovl_what_if_link_table,
+    &ovl_what_if_gradient_table,
     &ovl_overlap_table,
     &ovl_ddp_table,
     &ovl_fsdp_table,

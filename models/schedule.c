@@ -41,6 +41,19 @@ bool ovl_schedule_last(const ovl_schedule *schedule, uint32_t stage)
     return (stage + 1) % ovl_schedule_chain(schedule) == 0;
 }
 
+ovl_mark ovl_schedule_place(const ovl_schedule *schedule, uint32_t rank, uint32_t index,
+                            ovl_mark otherwise)
+{
+    if (!schedule->places) {
+        return otherwise;
+    }
+    ovl_mark place = schedule->places[rank].row;
+    if (index < schedule->ranks[rank].count) {
+        place.column = schedule->places[rank].column[index];
+    }
+    return place;
+}
+
 /* --- The table --- */
 
 static const ovl_schedule_kind *const kinds[] = {
@@ -77,11 +90,16 @@ static bool same_name(const char *a, const char *b)
     }
 }
 
+static bool is_pytorchs(const char *name, const char *class_name)
+{
+    return class_name &&
+           (same_name(name, class_name) || same_name(name, class_name + strlen("Schedule")));
+}
+
 const ovl_schedule_kind *ovl_schedule_find(const char *name)
 {
     for (uint32_t i = 0; i < OVL_COUNT(kinds); i++) {
-        const char *pytorch = kinds[i]->pytorch;
-        if (same_name(name, kinds[i]->name) || (pytorch && same_name(name, pytorch))) {
+        if (same_name(name, kinds[i]->name) || is_pytorchs(name, kinds[i]->pytorch)) {
             return kinds[i];
         }
     }
@@ -102,24 +120,23 @@ static const char *those_with(uint32_t v, ovl_arena *arena)
     return *text ? ovl_arena_printf(arena, "%s can have %" PRIu32, text, v) : "";
 }
 
-static bool check_numbers(const ovl_schedule_kind *kind, const ovl_schedule_spec *spec,
-                          ovl_errs *errs)
+bool ovl_schedule_fits(const ovl_schedule_kind *kind, const ovl_schedule_spec *spec, ovl_errs *errs)
 {
     uint32_t errors = errs->errors, v = spec->stages_per_rank;
     if (spec->ranks < 1 || spec->microbatches < 1) {
-        ovl_error(errs, OVL_E_INPUT, spec->mark,
+        ovl_error(errs, OVL_E_INPUT, spec->ranks < 1 ? spec->mark : spec->microbatches_mark,
                   "a pipeline needs at least one rank and one microbatch");
     } else if ((uint64_t)spec->ranks * v >= UINT16_MAX) {
-        ovl_error(errs, OVL_E_INPUT, spec->mark, "%" PRIu64 " stages are more than %d",
+        ovl_error(errs, OVL_E_INPUT, spec->stages_mark, "%" PRIu64 " stages are more than %d",
                   (uint64_t)spec->ranks * v, UINT16_MAX - 1);
     } else if (v < kind->least_stages || v > kind->most_stages) {
         if (kind->least_stages == kind->most_stages) {
-            ovl_error(errs, OVL_E_INPUT, spec->mark,
+            ovl_error(errs, OVL_E_INPUT, spec->stages_mark,
                       "%s has %" PRIu32 " stage%s on each rank, not %" PRIu32 "%s", kind->name,
                       kind->least_stages, kind->least_stages == 1 ? "" : "s", v,
                       those_with(v, errs->arena));
         } else {
-            ovl_error(errs, OVL_E_INPUT, spec->mark,
+            ovl_error(errs, OVL_E_INPUT, spec->stages_mark,
                       "%s has at least %" PRIu32 " stages on each rank, not %" PRIu32 "%s",
                       kind->name, kind->least_stages, v, those_with(v, errs->arena));
         }
@@ -143,7 +160,7 @@ static uint32_t *place_stages(const ovl_schedule_kind *kind, uint32_t ranks, uin
 bool ovl_schedule_make(const ovl_schedule_kind *kind, const ovl_schedule_spec *spec,
                        ovl_schedule *schedule, ovl_arena *arena, ovl_errs *errs)
 {
-    if (!check_numbers(kind, spec, errs)) {
+    if (!ovl_schedule_fits(kind, spec, errs)) {
         return false;
     }
     bool both = kind->placement == OVL_PLACE_BOTH;

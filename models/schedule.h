@@ -51,24 +51,32 @@ typedef struct ovl_actions {
     uint32_t count;
 } ovl_actions;
 
+/* Where the list of a rank was read: its row, and the column of each action in it. */
+typedef struct ovl_actions_place {
+    ovl_mark row;
+    const uint32_t *column; /* [count] */
+} ovl_actions_place;
+
 typedef struct ovl_schedule {
     uint32_t n_ranks, n_stages, n_microbatches, n_chains;
-    const uint32_t *rank_of; /* [n_stages] */
-    ovl_actions *ranks;      /* [n_ranks] */
+    const uint32_t *rank_of;         /* [n_stages] */
+    ovl_actions *ranks;              /* [n_ranks] */
+    const ovl_actions_place *places; /* [n_ranks]; NULL: it was made, or changed since */
 } ovl_schedule;
 
-/* What a schedule is made for. Times and memory are for the automatic schedules alone. */
+/* What a schedule is made for. Times and memory are for kinds that are `timed` alone. */
 typedef struct ovl_schedule_spec {
     uint32_t ranks, microbatches;
     uint32_t stages_per_rank;
     uint32_t group; /* interleaved_megatron: microbatches of one stage in a row; 0: ranks */
     bool
         extra_warmup; /* interleaved_megatron: one more forward first, to overlap expert exchange */
-    const ovl_time *forward, *input, *weight; /* [ranks] */
+    const ovl_time *forward, *input, *weight; /* [ranks * stages_per_rank]; NULL: not known */
     ovl_time hop;                             /* from one rank to the next */
-    const uint64_t *activation;               /* [ranks] bytes that F makes, */
-    const uint64_t *kept;                     /* [ranks] and those of them that I leaves for W */
-    ovl_mark mark;                            /* for errors */
+    const uint64_t *activation;               /* [the same] bytes that F makes, */
+    const uint64_t *kept;                     /* and those of them that I leaves for W */
+    ovl_mark mark; /* of the schedule's name, for errors, and of what else may be wrong: */
+    ovl_mark microbatches_mark, stages_mark, group_mark;
 } ovl_schedule_spec;
 
 /* Where stages are. */
@@ -82,7 +90,7 @@ typedef OVL_VEC(ovl_action) ovl_action_list;
 
 typedef struct ovl_schedule_kind {
     const char *name;
-    const char *pytorch;                /* its class there, or NULL */
+    const char *pytorch;                /* its class there, "Schedule..."; NULL: there is none */
     uint32_t least_stages, most_stages; /* on each rank */
     uint8_t placement;
     bool splits; /* has I and W instead of B */
@@ -97,19 +105,31 @@ typedef struct ovl_schedule_kind {
 /* The kinds in order of the reference page; NULL beyond the last. */
 const ovl_schedule_kind *ovl_schedule_at(uint32_t index);
 
-/* The kind of a name, ours or PyTorch's; capitals, "-" and "_" do not matter. NULL: there is none.
- */
+/* The kind of a name: ours, that of PyTorch's class, or what PyTorch's get_schedule_class takes for
+ * it, which leaves out "Schedule"; capitals, "-" and "_" do not matter. NULL: there is none. */
 const ovl_schedule_kind *ovl_schedule_find(const char *name);
 
-/* Makes a schedule in `arena`. False and errors at spec->mark if the numbers do not fit it: the
- * sentence says which rule is broken. */
+/* Whether a schedule can be made for these numbers; false and errors, each at the mark of the
+ * number that does not fit: the sentence says which rule is broken. */
+bool ovl_schedule_fits(const ovl_schedule_kind *kind, const ovl_schedule_spec *spec,
+                       ovl_errs *errs);
+
+/* Makes a schedule in `arena`; false and the same errors if it cannot. */
 bool ovl_schedule_make(const ovl_schedule_kind *kind, const ovl_schedule_spec *spec,
                        ovl_schedule *schedule, ovl_arena *arena, ovl_errs *errs);
 
-/* The rules PyTorch checks a list of compute actions by: a stage belongs to one rank; each stage
- * runs F once a microbatch; B and I follow their F, W its I; as many W as I; and B + I once a
- * microbatch. All mistakes are added. */
-bool ovl_schedule_check(const ovl_schedule *schedule, ovl_mark mark, ovl_errs *errs);
+/* Where an action was read, or its row if `index` is the number of its actions; `otherwise` if the
+ * schedule was made. */
+ovl_mark ovl_schedule_place(const ovl_schedule *schedule, uint32_t rank, uint32_t index,
+                            ovl_mark otherwise);
+
+/* The rules PyTorch checks a list of actions by: each rank has a stage, each stage one rank; each
+ * stage runs F once a microbatch; B and I follow their F, W its I; as many W as I; and B + I once a
+ * microbatch. If the list has sends or receives, each result that another rank needs is sent once
+ * behind what makes it, and received once before what needs it. All mistakes are added, each at its
+ * action, or the row that lacks one; without places, at `mark`. `whole`: nothing of the list was
+ * unreadable; else only what an unread action cannot explain is wrong. */
+bool ovl_schedule_check(const ovl_schedule *schedule, bool whole, ovl_mark mark, ovl_errs *errs);
 
 /* Stages of one chain; whether a stage is the first or last of its chain. */
 uint32_t ovl_schedule_chain(const ovl_schedule *schedule);

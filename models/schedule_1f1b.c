@@ -38,7 +38,7 @@ static void order_megatron(const ovl_schedule_spec *spec, uint32_t rank, ovl_act
 static void check_pytorch(const ovl_schedule_spec *spec, ovl_errs *errs)
 {
     if (spec->microbatches < spec->ranks) {
-        ovl_warning(errs, spec->mark,
+        ovl_warning(errs, spec->microbatches_mark,
                     "PyTorch's Schedule1F1B refuses fewer microbatches than ranks (%" PRIu32
                     " < %" PRIu32 "); Megatron's runs",
                     spec->microbatches, spec->ranks);

@@ -113,7 +113,7 @@ static void tell_stuck(const lists *x, ovl_mark mark, ovl_errs *errs)
     for (uint32_t r = 0; r < x->in->n_ranks; r++) {
         if (x->at[r] < x->in->ranks[r].count) {
             const ovl_action *a = &x->in->ranks[r].item[x->at[r]];
-            ovl_error(errs, OVL_E_STUCK, mark,
+            ovl_error(errs, OVL_E_STUCK, ovl_schedule_place(x->in, r, x->at[r], mark),
                       "the schedule cannot finish: rank %" PRIu32 " waits for what %" PRIu32
                       "%s%" PRIu32 " needs",
                       r, (uint32_t)a->stage, ovl_action_name((ovl_action_type)a->type),
@@ -148,6 +148,7 @@ bool ovl_schedule_send_recv(const ovl_schedule *in, ovl_schedule *out, ovl_mark 
     }
     *out = *in;
     out->ranks = ranks;
+    out->places = NULL;
     ovl_arena_free(&scratch);
     return !left;
 }

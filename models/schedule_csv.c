@@ -11,6 +11,9 @@ typedef struct reader {
     ovl_errs *errs;
     bool has_bw, has_w, has_i; /* which dialect it can be */
     uint32_t stages, microbatches;
+    ovl_mark highest;         /* where the highest stage is */
+    ovl_action_list list;     /* of the row */
+    OVL_VEC(uint32_t) column; /* of each of its actions */
 } reader;
 
 /* "BW" of the old dialect, until the dialect is known. */
@@ -59,6 +62,12 @@ static bool wrong_cell(reader *x, const char *from, const char *why)
     return false;
 }
 
+static void push(reader *x, ovl_action action)
+{
+    ovl_vec_push(&x->list, action);
+    ovl_vec_push(&x->column, x->mark.column);
+}
+
 /* Reads one action at *text and moves on behind it; false and an error if there is none. */
 static bool read_action(reader *x, const char **text, ovl_action *action)
 {
@@ -78,11 +87,14 @@ static bool read_action(reader *x, const char **text, ovl_action *action)
         if (end == digits) {
             return wrong_cell(x, from, "it ends with the number of a microbatch");
         }
-        x->microbatches = OVL_MAX(x->microbatches, OVL_MIN(microbatch, MOST_NUMBER) + 1);
     }
     if (stage >= UINT16_MAX || (microbatch != OVL_NONE && microbatch >= MOST_NUMBER)) {
         return wrong_cell(x, from, "the number is too large");
     }
+    if (microbatch != OVL_NONE) {
+        x->microbatches = OVL_MAX(x->microbatches, microbatch + 1);
+    }
+    x->highest = stage >= x->stages ? x->mark : x->highest;
     x->stages = OVL_MAX(x->stages, stage + 1);
     x->has_bw |= type == ACT_BW;
     x->has_w |= type == OVL_ACT_W;
@@ -93,7 +105,7 @@ static bool read_action(reader *x, const char **text, ovl_action *action)
 }
 
 /* "(0F2;3B1)OVERLAP_F_B", perhaps with a stage in front. */
-static bool read_pair(reader *x, const char *text, ovl_action_list *list)
+static bool read_pair(reader *x, const char *text)
 {
     const char *from = text;
     ovl_action first, second;
@@ -113,60 +125,48 @@ static bool read_pair(reader *x, const char *text, ovl_action_list *list)
         return wrong_cell(x, from, "a pair of two ends with )OVERLAP_F_B");
     }
     first.joined = true;
-    ovl_vec_push(list, first);
-    ovl_vec_push(list, second);
+    push(x, first);
+    push(x, second);
     return true;
 }
 
-/* The cell at x->at, up to the next comma or the end of the line. */
-static void read_cell(reader *x, ovl_action_list *list)
+/* The cell at x->at, up to the next comma or the end of the row. */
+static void read_cell(reader *x)
 {
-    const char *text = x->at;
-    size_t length = strcspn(text, ",\r\n");
-    const char *end = text + length;
+    const char *text = x->at, *end = text + strcspn(text, ",\r\n");
     while (text < end && (*text == ' ' || *text == '\t' || *text == '"')) {
         text++;
     }
+    x->mark.column += (uint32_t)(text - x->at);
+    ovl_action action;
     if (text == end) {
-        ovl_vec_push(list, (ovl_action){.microbatch = OVL_NONE});
-    } else if (memchr(text, '(', (size_t)(end - text))) {
-        const char *open = text + strspn(text, "0123456789");
-        if (*open == '(') {
-            read_pair(x, text, list);
-        } else { /* a bracket in trailing text */
-            ovl_action action;
-            if (read_action(x, &text, &action)) {
-                ovl_vec_push(list, action);
-            }
-        }
+        push(x, (ovl_action){.microbatch = OVL_NONE});
+    } else if (text[strspn(text, "0123456789")] == '(') { /* elsewhere it is trailing text */
+        read_pair(x, text);
     } else {
-        ovl_action action;
-        if (read_action(x, &text, &action)) {
-            ovl_vec_push(list, action);
+        const char *behind = text;
+        if (read_action(x, &behind, &action)) {
+            push(x, action);
         }
     }
+    x->mark.column += (uint32_t)(end - text);
     x->at = end;
-    x->mark.column += (uint32_t)length;
 }
 
 /* --- Rows --- */
 
-/* A row without any cell is a rank without actions; a last empty line is no row. */
-static void read_row(reader *x, ovl_action_list *list)
+static void read_row(reader *x, const char *row, ovl_mark mark)
 {
-    bool empty = *x->at == '\n' || *x->at == '\r';
-    while (!empty) {
-        read_cell(x, list);
+    x->at = row;
+    x->mark = mark;
+    while (*row) {
+        read_cell(x);
         if (*x->at != ',') {
             break;
         }
         x->at++;
         x->mark.column++;
     }
-    x->at += *x->at == '\r';
-    x->at += *x->at == '\n';
-    x->mark.line++;
-    x->mark.column = 1;
 }
 
 static ovl_csv_dialect dialect_of(const reader *x)
@@ -184,7 +184,7 @@ static void translate(ovl_actions *row, ovl_csv_dialect dialect)
 }
 
 /* The rank of a stage is that of its first action; a stage without any is a mistake. */
-static void place_stages(reader *x, ovl_schedule *s, ovl_arena *arena)
+static void place_stages(reader *x, bool whole, ovl_schedule *s, ovl_arena *arena)
 {
     uint32_t *rank_of = OVL_NEW_ARRAY(arena, uint32_t, s->n_stages);
     for (uint32_t k = 0; k < s->n_stages; k++) {
@@ -198,12 +198,21 @@ static void place_stages(reader *x, ovl_schedule *s, ovl_arena *arena)
             }
         }
     }
-    for (uint32_t k = 0; k < s->n_stages; k++) {
+    uint32_t missing = 0, first = 0;
+    for (uint32_t k = s->n_stages; k-- > 0;) {
         if (rank_of[k] == OVL_NONE) {
-            ovl_error(x->errs, OVL_E_INPUT, (ovl_mark){.file = x->mark.file},
-                      "stage %" PRIu32 " is on no rank", k);
             rank_of[k] = 0;
+            missing++;
+            first = k;
         }
+    }
+    if (missing && whole) {
+        const char *those =
+            missing == 1 ? ovl_arena_printf(arena, "stage %" PRIu32 " is", first)
+                         : ovl_arena_printf(arena, "%" PRIu32 " stages from %" PRIu32 " on are",
+                                            missing, first);
+        ovl_error(x->errs, OVL_E_INPUT, x->highest, "%s on no rank, yet this is of stage %" PRIu32,
+                  those, s->n_stages - 1);
     }
     s->rank_of = rank_of;
 }
@@ -233,36 +242,70 @@ static uint32_t count_chains(const ovl_schedule *s)
     return 2;
 }
 
-bool ovl_schedule_read_csv(const char *file, const char *text, ovl_schedule *schedule,
-                           ovl_csv_dialect *dialect, ovl_arena *arena, ovl_errs *errs)
+/* The list of a row and where its actions stand. */
+static void keep_row(reader *x, ovl_mark mark, ovl_actions *row, ovl_actions_place *place,
+                     ovl_arena *arena)
 {
-    reader x = {.at = text, .mark = {file, 1, 1}, .errs = errs};
+    row->count = x->list.len;
+    row->item = ovl_vec_freeze(&x->list, arena);
+    place->row = mark;
+    place->column = ovl_vec_freeze(&x->column, arena);
+}
+
+bool ovl_schedule_read_rows(const char *const *rows, const ovl_mark *marks, uint32_t n,
+                            ovl_schedule *schedule, ovl_csv_dialect *dialect, ovl_arena *arena,
+                            ovl_errs *errs)
+{
+    reader x = {.errs = errs};
     uint32_t errors = errs->errors;
-    OVL_VEC(ovl_actions) rows = {0};
-    while (*x.at) {
-        ovl_action_list list = {0};
-        read_row(&x, &list);
-        ovl_actions row = {.count = list.len};
-        row.item = ovl_vec_freeze(&list, arena);
-        ovl_vec_push(&rows, row);
+    ovl_actions_place *places = OVL_NEW_ARRAY(arena, ovl_actions_place, n);
+    *schedule = (ovl_schedule){.n_chains = 1, .n_ranks = n, .places = places};
+    schedule->ranks = OVL_NEW_ARRAY(arena, ovl_actions, n);
+    for (uint32_t r = 0; r < n; r++) {
+        read_row(&x, rows[r], marks[r]);
+        keep_row(&x, marks[r], &schedule->ranks[r], &places[r], arena);
     }
-    for (uint32_t r = 0; r < rows.len; r++) {
-        translate(&rows.data[r], dialect_of(&x));
+    for (uint32_t r = 0; r < n; r++) {
+        translate(&schedule->ranks[r], dialect_of(&x));
     }
     if (x.stages == 0 && errs->errors == errors) {
-        ovl_error(errs, OVL_E_INPUT, (ovl_mark){.file = file}, "the schedule has no actions");
+        ovl_error(errs, OVL_E_INPUT, n ? (ovl_mark){.file = marks[0].file} : (ovl_mark){0},
+                  "the schedule has no actions");
     }
-    *schedule = (ovl_schedule){.n_stages = x.stages,
-                               .n_microbatches = OVL_MAX(x.microbatches, 1),
-                               .n_chains = 1,
-                               .n_ranks = rows.len};
-    schedule->ranks = ovl_vec_freeze(&rows, arena);
-    place_stages(&x, schedule, arena);
+    schedule->n_stages = x.stages;
+    schedule->n_microbatches = OVL_MAX(x.microbatches, 1);
+    place_stages(&x, errs->errors == errors, schedule, arena);
     schedule->n_chains = count_chains(schedule);
     if (dialect) {
         *dialect = dialect_of(&x);
     }
     return errs->errors == errors;
+}
+
+bool ovl_schedule_read_csv(const char *file, const char *text, ovl_schedule *schedule,
+                           ovl_csv_dialect *dialect, ovl_arena *arena, ovl_errs *errs)
+{
+    OVL_VEC(const char *) rows = {0};
+    OVL_VEC(ovl_mark) marks = {0};
+    for (uint32_t line = 1; *text; line++) {
+        size_t width = strcspn(text, "\r\n");
+        ovl_vec_push(&rows, ovl_arena_strndup(arena, text, width));
+        ovl_vec_push(&marks, ((ovl_mark){file, line, 1}));
+        text += width;
+        text += strspn(text, "\r");
+        text += *text == '\n';
+    }
+    bool ok = rows.len > 0;
+    if (ok) {
+        ok =
+            ovl_schedule_read_rows(rows.data, marks.data, rows.len, schedule, dialect, arena, errs);
+    } else {
+        *schedule = (ovl_schedule){.n_chains = 1, .n_microbatches = 1};
+        ovl_error(errs, OVL_E_INPUT, (ovl_mark){.file = file}, "the schedule has no actions");
+    }
+    ovl_vec_free(&rows);
+    ovl_vec_free(&marks);
+    return ok;
 }
 
 /* --- Writing --- */

@@ -18,9 +18,16 @@
 
 typedef enum ovl_csv_dialect { OVL_CSV_NEW, OVL_CSV_OLD } ovl_csv_dialect;
 
-/* Reads a schedule; blanks become OVL_ACT_NONE. Stages and microbatches are as many as the highest
- * number asks for; the rank of a stage is that of its first action. All mistakes are added, each at
- * its line and column in `file`; false if any. `dialect` may be NULL. */
+/* Reads a schedule, a row for each rank; blank cells become OVL_ACT_NONE. Stages and microbatches
+ * are as many as the highest number asks for; the rank of a stage is that of its first action. All
+ * mistakes are added, each at its row's mark and its column from there on; false if any: then what
+ * could be read is in `schedule`. A blank line is a rank without
+ * actions, as for PyTorch's reader, which ovl_schedule_check refuses. `dialect` may be NULL. */
+bool ovl_schedule_read_rows(const char *const *rows, const ovl_mark *marks, uint32_t n,
+                            ovl_schedule *schedule, ovl_csv_dialect *dialect, ovl_arena *arena,
+                            ovl_errs *errs);
+
+/* The same from the text of a file, a line for each rank. */
 bool ovl_schedule_read_csv(const char *file, const char *text, ovl_schedule *schedule,
                            ovl_csv_dialect *dialect, ovl_arena *arena, ovl_errs *errs);
 

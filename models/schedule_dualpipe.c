@@ -122,7 +122,7 @@ static void order_v(const ovl_schedule_spec *spec, uint32_t rank, ovl_action_lis
 static void check_v(const ovl_schedule_spec *spec, ovl_errs *errs)
 {
     if (spec->microbatches < 2 * spec->ranks) {
-        ovl_error(errs, OVL_E_INPUT, spec->mark,
+        ovl_error(errs, OVL_E_INPUT, spec->microbatches_mark,
                   "DualPipe needs at least two microbatches for each rank: %" PRIu32
                   " < 2 x %" PRIu32,
                   spec->microbatches, spec->ranks);
@@ -132,11 +132,16 @@ static void check_v(const ovl_schedule_spec *spec, ovl_errs *errs)
 static void check_dual(const ovl_schedule_spec *spec, ovl_errs *errs)
 {
     check_v(spec, errs);
-    if (spec->ranks % 2 || spec->microbatches % 2) {
+    if (spec->ranks % 2) {
         ovl_error(errs, OVL_E_INPUT, spec->mark,
-                  "DualPipe feeds both ends: ranks and microbatches are even, not %" PRIu32
-                  " and %" PRIu32,
-                  spec->ranks, spec->microbatches);
+                  "DualPipe feeds both ends: its ranks are even in number, not %" PRIu32,
+                  spec->ranks);
+    }
+    if (spec->microbatches % 2) {
+        ovl_error(errs, OVL_E_INPUT, spec->microbatches_mark,
+                  "DualPipe feeds both ends: its microbatches are even in number, not %" PRIu32
+                  "; %" PRIu32 " would do",
+                  spec->microbatches, OVL_MAX(spec->microbatches + 1, 2 * spec->ranks));
     }
 }
 
@@ -148,7 +153,7 @@ const ovl_schedule_kind ovl_schedule_dualpipe = {.name = "dualpipe",
                                                  .order = order_dual};
 
 const ovl_schedule_kind ovl_schedule_dualpipev = {.name = "dualpipev",
-                                                  .pytorch = "DualPipeV",
+                                                  .pytorch = "ScheduleDualPipeV",
                                                   .least_stages = 2,
                                                   .most_stages = 2,
                                                   .placement = OVL_PLACE_V,

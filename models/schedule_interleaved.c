@@ -96,7 +96,7 @@ static void check_pytorch(const ovl_schedule_spec *spec, ovl_errs *errs)
 {
     uint32_t m = spec->microbatches, rounds = rounds_of(spec);
     if (m % rounds) {
-        ovl_error(errs, OVL_E_INPUT, spec->mark,
+        ovl_error(errs, OVL_E_INPUT, spec->microbatches_mark,
                   "%" PRIu32 " microbatches on %" PRIu32 " ranks make %" PRIu32
                   " rounds, which must divide the microbatches; %" PRIu32 " would do",
                   m, spec->ranks, rounds, m - m % rounds);
@@ -107,13 +107,13 @@ static void check_megatron(const ovl_schedule_spec *spec, ovl_errs *errs)
 {
     uint32_t m = spec->microbatches, g = group_of(spec);
     if (spec->group && (g < spec->ranks || g > m)) {
-        ovl_error(errs, OVL_E_INPUT, spec->mark,
+        ovl_error(errs, OVL_E_INPUT, spec->group_mark,
                   "the group of microbatches is between the %" PRIu32 " ranks and the %" PRIu32
                   " microbatches, not %" PRIu32,
                   spec->ranks, m, g);
     } else if (m % g && (!spec->group || m % g < spec->ranks)) {
         ovl_error(
-            errs, OVL_E_INPUT, spec->mark,
+            errs, OVL_E_INPUT, spec->microbatches_mark,
             "%" PRIu32 " microbatch%s not a multiple of %s, %" PRIu32 "%s; %" PRIu32 " would do", m,
             m == 1 ? " is" : "es are", spec->group ? "the group" : "the ranks", g,
             spec->group ? ", and the last group is smaller than the ranks" : "", m + g - m % g);
@@ -121,7 +121,7 @@ static void check_megatron(const ovl_schedule_spec *spec, ovl_errs *errs)
 }
 
 const ovl_schedule_kind ovl_schedule_interleaved = {.name = "interleaved",
-                                                    .pytorch = "Interleaved1F1B",
+                                                    .pytorch = "ScheduleInterleaved1F1B",
                                                     .least_stages = 1,
                                                     .most_stages = UINT32_MAX,
                                                     .check = check_pytorch,
@@ -134,7 +134,7 @@ const ovl_schedule_kind ovl_schedule_interleaved_megatron = {.name = "interleave
                                                              .order = order_megatron};
 
 const ovl_schedule_kind ovl_schedule_interleaved_zb = {.name = "interleaved_zb",
-                                                       .pytorch = "InterleavedZeroBubble",
+                                                       .pytorch = "ScheduleInterleavedZeroBubble",
                                                        .least_stages = 1,
                                                        .most_stages = UINT32_MAX,
                                                        .splits = true,

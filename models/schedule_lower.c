@@ -5,6 +5,7 @@
 static ovl_schedule like(const ovl_schedule *in, ovl_arena *arena)
 {
     ovl_schedule out = *in;
+    out.places = NULL;
     out.ranks = OVL_NEW_ARRAY(arena, ovl_actions, in->n_ranks);
     return out;
 }

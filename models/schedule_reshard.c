@@ -102,4 +102,5 @@ void ovl_schedule_reshard(const ovl_schedule *in, bool always, bool ahead, ovl_s
     }
     *out = from;
     out->ranks = ranks;
+    out->places = NULL;
 }

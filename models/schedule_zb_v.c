@@ -1,6 +1,6 @@
 /* ZB-V: two stages on each rank, r on the way down and 2P-1-r on the way up, so that the rank that
- * starts a microbatch also ends it. With TF = TI = TW no stage idles between its first and last
- * action, at the memory of 1F1B (2P half-size activations).
+ * starts a microbatch also ends it. With TF = TI = TW and from 2P-1 microbatches on no rank idles
+ * between its first and last action, at the memory of 1F1B (2P half-size activations).
  * With fewer than 2P-1 microbatches the order is that of 2P-1, the missing ones left out.
  * (arXiv 2401.10241; PyTorch ScheduleZBVZeroBubble) */
 #include "models/schedule.h"
@@ -77,7 +77,7 @@ static void order(const ovl_schedule_spec *spec, uint32_t rank, ovl_action_list 
 }
 
 const ovl_schedule_kind ovl_schedule_zb_v = {.name = "zb_v",
-                                             .pytorch = "ZBVZeroBubble",
+                                             .pytorch = "ScheduleZBVZeroBubble",
                                              .least_stages = 2,
                                              .most_stages = 2,
                                              .placement = OVL_PLACE_V,

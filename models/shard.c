@@ -2,6 +2,57 @@
 
 #include "models/layer.h"
 
+/* --- Who --- */
+
+const ovl_shard_ranks *ovl_shard_ranks_of(const ovl_fsdp_plan *p, const ovl_param_group *g)
+{
+    return &p->ranks[g->experts];
+}
+
+bool ovl_shard_has_experts(const ovl_fsdp_plan *p)
+{
+    for (uint32_t i = 0; i < p->n_groups; i++) {
+        if (p->groups[i].experts) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void ovl_shard_slots_of(ovl_fsdp_plan *p, ovl_shard_slots slots[2])
+{
+    uint32_t n = ovl_shard_has_experts(p) ? 2 : 1;
+    ovl_id code = p->step.code;
+    for (uint32_t k = 0; k < n; k++) {
+        const ovl_shard_ranks *r = &p->ranks[k];
+        slots[k].shard = ovl_plan_slot(p->l, code, r->shard);
+        slots[k].reduce = ovl_plan_slot(p->l, code, r->reduce);
+        slots[k].replica = r->replica ? ovl_plan_slot(p->l, code, r->replica) : 0;
+        slots[k].near = r->near ? ovl_plan_slot(p->l, code, r->near) : 0;
+    }
+}
+
+/* --- What comes next --- */
+
+ovl_shard_walk ovl_shard_walk_from(const ovl_fsdp_plan *p, const ovl_param_group *g, int64_t layers,
+                                   bool backward)
+{
+    return (ovl_shard_walk){p, g - p->groups, g->experts ? -1 : layers, g->module, backward};
+}
+
+uint32_t ovl_shard_walk_on(ovl_shard_walk *walk)
+{
+    int64_t n = walk->p->n_groups - (walk->p->root != OVL_NONE);
+    walk->at += walk->backward ? -1 : 1;
+    if (walk->left < 0 || walk->at < 0 || walk->at >= n) {
+        return OVL_NONE;
+    }
+    uint32_t module = walk->p->groups[walk->at].module;
+    walk->left -= module != walk->module;
+    walk->module = module;
+    return walk->left < 0 ? OVL_NONE : (uint32_t)walk->at;
+}
+
 /* --- Sizes --- */
 
 uint64_t ovl_fsdp_whole(const ovl_param_group *g, ovl_dtype dtype)
@@ -11,7 +62,7 @@ uint64_t ovl_fsdp_whole(const ovl_param_group *g, ovl_dtype dtype)
 
 uint64_t ovl_fsdp_padded(const ovl_fsdp_plan *p, const ovl_param_group *g, ovl_dtype dtype)
 {
-    return g->shard * p->n * ovl_dtype_size(dtype);
+    return g->shard * ovl_shard_ranks_of(p, g)->n * ovl_dtype_size(dtype);
 }
 
 uint64_t ovl_fsdp_shard(const ovl_param_group *g, ovl_dtype dtype)
@@ -40,12 +91,13 @@ static ovl_plan_cost cost_of(ovl_fsdp_plan *p, const ovl_param_group *g, ovl_col
 ovl_plan_cost ovl_shard_cost_of(ovl_fsdp_plan *p, const ovl_param_group *g, ovl_coll op,
                                 uint64_t bytes)
 {
-    return cost_of(p, g, op, p->shard, p->n, p->shard_spread, bytes);
+    const ovl_shard_ranks *r = ovl_shard_ranks_of(p, g);
+    return cost_of(p, g, op, r->shard, r->n, r->shard_spread, bytes);
 }
 
 static bool alike(const ovl_param_group *a, const ovl_param_group *b)
 {
-    return a->shard == b->shard && a->param_dtype == b->param_dtype &&
+    return a->shard == b->shard && a->experts == b->experts && a->param_dtype == b->param_dtype &&
            a->reduce_dtype == b->reduce_dtype && a->keep == b->keep;
 }
 
@@ -56,15 +108,16 @@ ovl_shard_cost ovl_shard_costs(ovl_fsdp_plan *p, uint32_t i, const ovl_shard_cos
         return *before;
     }
     ovl_shard_cost cost = {0};
+    const ovl_shard_ranks *r = ovl_shard_ranks_of(p, g);
     uint64_t gathered = ovl_fsdp_padded(p, g, g->param_dtype);
-    cost.gather = cost_of(p, g, OVL_ALL_GATHER, p->shard, p->n, p->shard_spread, gathered);
-    cost.scatter = cost_of(p, g, OVL_REDUCE_SCATTER, p->reduce, p->n, p->shard_spread,
+    cost.gather = cost_of(p, g, OVL_ALL_GATHER, r->shard, r->n, r->shard_spread, gathered);
+    cost.scatter = cost_of(p, g, OVL_REDUCE_SCATTER, r->reduce, r->n, r->shard_spread,
                            ovl_fsdp_padded(p, g, g->reduce_dtype));
-    if (p->near && !g->keep) {
-        cost.near = cost_of(p, g, OVL_ALL_GATHER, p->near, p->near_n, p->near_spread, gathered);
+    if (r->near && !g->keep) {
+        cost.near = cost_of(p, g, OVL_ALL_GATHER, r->near, r->near_n, r->near_spread, gathered);
     }
-    if (p->replica) {
-        cost.all_reduce = cost_of(p, g, OVL_ALL_REDUCE, p->replica, p->replicas, p->replica_spread,
+    if (r->replica) {
+        cost.all_reduce = cost_of(p, g, OVL_ALL_REDUCE, r->replica, r->replicas, r->replica_spread,
                                   ovl_fsdp_shard(g, g->reduce_dtype));
     }
     return cost;

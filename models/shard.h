@@ -28,23 +28,58 @@ typedef struct ovl_param_group {
     ovl_dtype param_dtype, grad_dtype, reduce_dtype;
     bool keep;            /* stays gathered after the forward */
     bool skip;            /* its backward needs no parameters */
+    bool experts;         /* those of a layer: sharded over the ranks that have the same */
+    uint32_t module;      /* number of its layer, experts being part of one; for prefetches */
     uint32_t first, last; /* its first and last unit; all but the root have one */
 } ovl_param_group;
+
+/* Who shards with whom. */
+typedef struct ovl_shard_ranks {
+    const ovl_group *shard, *reduce, *replica, *near; /* replica, near: or NULL */
+    uint32_t n, replicas, near_n;
+    const ovl_spread *shard_spread, *replica_spread, *near_spread; /* of the code being written */
+} ovl_shard_ranks;
+
+/* Their slots in a code. */
+typedef struct ovl_shard_slots {
+    uint16_t shard, reduce, replica, near;
+} ovl_shard_slots;
 
 typedef struct ovl_fsdp_plan {
     ovl_lowering *l;
     const ovl_fsdp *fsdp;
     ovl_step step;
-    const ovl_group *shard, *reduce, *replica, *near; /* replica, near: or NULL */
-    uint32_t n, replicas, near_n;
-    ovl_param_group *groups; /* in order of the forward, the root's (if any) last */
+    ovl_shard_ranks ranks[2]; /* of dense parameters, of experts */
+    ovl_param_group *groups;  /* in order of the forward, the root's (if any) last */
     uint32_t n_groups;
-    uint32_t root;                                                 /* or OVL_NONE */
-    uint32_t *group_of;                                            /* [n_units] or OVL_NONE */
-    const ovl_spread *shard_spread, *replica_spread, *near_spread; /* of the code being written */
+    uint32_t root;       /* or OVL_NONE */
+    uint32_t *group_of;  /* [n_units] or OVL_NONE */
     void *code;          /* the strategy's, of the code being written */
     const void *options; /* the strategy's, beside `fsdp` */
 } ovl_fsdp_plan;
+
+/* Who shards a group of parameters, and whether any of them are experts. */
+const ovl_shard_ranks *ovl_shard_ranks_of(const ovl_fsdp_plan *p, const ovl_param_group *g);
+bool ovl_shard_has_experts(const ovl_fsdp_plan *p);
+
+/* The groups of the next layers in the order of a pass, those of experts with their layer: what is
+ * prefetched. Never the root's, which is gathered before everything. From a group of experts there
+ * are none: their layer asks for all. */
+typedef struct ovl_shard_walk {
+    const ovl_fsdp_plan *p;
+    int64_t at, left; /* the group looked at last; layers that may still come */
+    uint32_t module;
+    bool backward;
+} ovl_shard_walk;
+
+ovl_shard_walk ovl_shard_walk_from(const ovl_fsdp_plan *p, const ovl_param_group *g, int64_t layers,
+                                   bool backward);
+
+/* The next group, or OVL_NONE. */
+uint32_t ovl_shard_walk_on(ovl_shard_walk *walk);
+
+/* The slots of dense parameters and of experts, made where there are such groups. */
+void ovl_shard_slots_of(ovl_fsdp_plan *p, ovl_shard_slots slots[2]);
 
 /* Bytes of whole parameters, a gather's output, a shard, in a type. */
 uint64_t ovl_fsdp_whole(const ovl_param_group *g, ovl_dtype dtype);
@@ -92,6 +127,9 @@ void ovl_shard_groups(ovl_fsdp_plan *p);
 /* The code written next is that of this rank; whether two ranks may share one. */
 void ovl_shard_at(ovl_fsdp_plan *p, uint32_t rank);
 bool ovl_shard_alike(ovl_fsdp_plan *p, uint32_t a, uint32_t b);
+
+/* What overlap.fsdp would say of ZeRO: one group that shards, everything in the layers' type. */
+ovl_fsdp ovl_zero_as_fsdp(const ovl_zero *zero);
 
 /* A step of workload.layers with a strategy that shards as `fsdp` says. */
 void ovl_shard_plan(ovl_lowering *l, const ovl_fsdp *fsdp, const ovl_strategy *strategy,

@@ -1,5 +1,7 @@
 #include "models/shard.h"
 
+#include "models/expert.h"
+
 /* --- Who shards with whom --- */
 
 /* A rank must not reduce a gradient with itself: no two ranks may be in one communicator of both
@@ -7,15 +9,16 @@
 static bool check_replicas(ovl_fsdp_plan *p)
 {
     ovl_lowering *l = p->l;
+    const ovl_group *shard = p->ranks[0].shard, *replica = p->ranks[0].replica;
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
-        const ovl_comm *comm = &l->b->comms.data[p->replica->comm_of[rank]];
+        const ovl_comm *comm = &l->b->comms.data[replica->comm_of[rank]];
         for (uint32_t i = 0; i < comm->n_members; i++) {
             uint32_t other = l->b->members.data[comm->first_member + i];
-            if (other != rank && p->shard->comm_of[other] == p->shard->comm_of[rank]) {
+            if (other != rank && shard->comm_of[other] == shard->comm_of[rank]) {
                 ovl_error(l->errs, OVL_E_INPUT, p->fsdp->mark,
                           "ranks %" PRIu32 " and %" PRIu32 " are together in group \"%s\", which "
                           "shards, and in group \"%s\", which replicates",
-                          rank, other, p->shard->name, p->replica->name);
+                          rank, other, shard->name, replica->name);
                 return false;
             }
         }
@@ -23,41 +26,69 @@ static bool check_replicas(ovl_fsdp_plan *p)
     return true;
 }
 
-static bool find_near(ovl_fsdp_plan *p)
+/* Experts that few ranks share are resharded over fewer. */
+static bool find_near(ovl_fsdp_plan *p, ovl_shard_ranks *r)
 {
     int64_t size = p->fsdp->reshard_to;
-    if (size == 0 || size == p->n) {
+    bool experts = r == &p->ranks[1];
+    if (size == 0 || size == r->n || (experts && size > r->n)) {
         return true;
     }
-    if (size > p->n || p->n % size) {
+    if (size > r->n || r->n % size) {
         ovl_error(p->l->errs, OVL_E_INPUT, p->fsdp->reshard_mark,
                   "reshard_after_forward is %" PRId64 ", which does not divide the %" PRIu32
                   " ranks of group \"%s\"",
-                  size, p->n, p->shard->name);
+                  size, r->n, r->shard->name);
         return false;
     }
-    p->near_n = (uint32_t)size;
-    const char *name = ovl_arena_printf(p->l->arena, "%s/%" PRIu32, p->shard->name, p->near_n);
-    p->near = ovl_plan_subgroup(p->l, p->shard, p->near_n, name);
+    r->near_n = (uint32_t)size;
+    const char *name = ovl_arena_printf(p->l->arena, "%s/%" PRIu32, r->shard->name, r->near_n);
+    r->near = ovl_plan_subgroup(p->l, r->shard, r->near_n, name);
     return true;
+}
+
+static bool finish_ranks(ovl_fsdp_plan *p, ovl_shard_ranks *r)
+{
+    r->reduce = p->fsdp->communicators == 2
+                    ? ovl_plan_subgroup(p->l, r->shard, r->n, r->shard->name)
+                    : r->shard;
+    return find_near(p, r);
+}
+
+/* Where the experts of workload.model are the same. */
+static bool find_expert_ranks(ovl_fsdp_plan *p)
+{
+    const ovl_shard_ranks *dense = &p->ranks[0];
+    ovl_shard_ranks *r = &p->ranks[1];
+    *r = (ovl_shard_ranks){.replicas = 1};
+    r->shard = ovl_expert_group(p->l, dense->shard, p->fsdp->shard_mark);
+    if (dense->replica) {
+        r->replica = ovl_expert_group(p->l, dense->replica, p->fsdp->replicate_mark);
+    }
+    if (!r->shard || (dense->replica && !r->replica)) {
+        return false;
+    }
+    r->n = ovl_plan_members(p->l, r->shard, 0);
+    r->replicas = r->replica ? ovl_plan_members(p->l, r->replica, 0) : 1;
+    return finish_ranks(p, r);
 }
 
 static bool find_groups(ovl_fsdp_plan *p)
 {
     const ovl_fsdp *fsdp = p->fsdp;
-    p->shard = ovl_plan_group(p->l, fsdp->shard, fsdp->shard_mark);
-    p->n = p->shard ? ovl_plan_even(p->l, p->shard, "shards the parameters") : 0;
-    p->replicas = 1;
+    ovl_shard_ranks *r = &p->ranks[0];
+    r->shard = ovl_plan_group(p->l, fsdp->shard, fsdp->shard_mark);
+    r->n = r->shard ? ovl_plan_even(p->l, r->shard, "shards the parameters") : 0;
+    r->replicas = 1;
     if (fsdp->replicate) {
-        p->replica = ovl_plan_group(p->l, fsdp->replicate, fsdp->replicate_mark);
-        p->replicas = p->replica ? ovl_plan_even(p->l, p->replica, "replicates the shards") : 0;
+        r->replica = ovl_plan_group(p->l, fsdp->replicate, fsdp->replicate_mark);
+        r->replicas = r->replica ? ovl_plan_even(p->l, r->replica, "replicates the shards") : 0;
     }
-    if (p->n == 0 || p->replicas == 0 || (p->replica && !check_replicas(p)) || !find_near(p)) {
+    if (r->n == 0 || r->replicas == 0 || (r->replica && !check_replicas(p)) ||
+        !finish_ranks(p, r)) {
         return false;
     }
-    p->reduce = fsdp->communicators == 2 ? ovl_plan_subgroup(p->l, p->shard, p->n, p->shard->name)
-                                         : p->shard;
-    return true;
+    return !p->l->scenario->workload.model.moe.given || find_expert_ranks(p);
 }
 
 /* --- Parameter groups --- */
@@ -86,10 +117,11 @@ static bool *units_of(ovl_fsdp_plan *p, const ovl_texts *names, const char *key)
 
 static void add_tensors(ovl_fsdp_plan *p, ovl_param_group *g, const ovl_step_unit *unit)
 {
+    uint32_t n = ovl_shard_ranks_of(p, g)->n;
     for (uint32_t i = 0; i < unit->n_tensors; i++) {
         uint64_t elements = unit->elements[i];
         g->elements += elements;
-        g->shard += elements / p->n + (elements % p->n > 0);
+        g->shard += elements / n + (elements % n > 0);
     }
 }
 
@@ -97,7 +129,8 @@ static ovl_param_group new_group(const ovl_fsdp_plan *p, const ovl_step_unit *un
                                  const char *name)
 {
     const ovl_fsdp *fsdp = p->fsdp;
-    ovl_param_group g = {.name = name, .mark = unit->mark, .dtype = unit->dtype};
+    ovl_param_group g = {
+        .name = name, .mark = unit->mark, .dtype = unit->dtype, .experts = unit->experts};
     bool own = fsdp->param_dtype == OVL_DTYPE_OF_LAYER;
     g.param_dtype = own ? g.dtype : (ovl_dtype)fsdp->param_dtype;
     own = fsdp->grad_dtype == OVL_DTYPE_OF_LAYER;
@@ -142,15 +175,19 @@ void ovl_shard_groups(ovl_fsdp_plan *p)
     p->groups = OVL_NEW_ARRAY(&p->step.scratch, ovl_param_group, n + 1);
     p->group_of = OVL_NEW_ARRAY(&p->step.scratch, uint32_t, n);
     p->root = OVL_NONE;
+    uint32_t module = 0;
     for (uint32_t u = 0; u < n; u++) {
         const ovl_step_unit *unit = &p->step.units[u];
         p->group_of[u] = OVL_NONE;
+        is_root[u] = is_root[u] && !unit->experts;
+        module += !unit->experts;
         if (is_root[u] || unit->n_tensors == 0) {
             continue;
         }
         ovl_param_group *g = &p->groups[p->group_of[u] = p->n_groups++];
         *g = new_group(p, unit, unit->name);
         g->first = g->last = u;
+        g->module = module;
         g->keep = keep[u] || !fsdp->reshard;
         g->skip = skip[u];
         add_tensors(p, g, unit);
@@ -162,9 +199,12 @@ void ovl_shard_groups(ovl_fsdp_plan *p)
 
 void ovl_shard_at(ovl_fsdp_plan *p, uint32_t rank)
 {
-    p->shard_spread = ovl_plan_spread(p->l, p->shard, rank);
-    p->replica_spread = p->replica ? ovl_plan_spread(p->l, p->replica, rank) : NULL;
-    p->near_spread = p->near ? ovl_plan_spread(p->l, p->near, rank) : NULL;
+    for (uint32_t k = 0; k < 2 && p->ranks[k].shard; k++) {
+        ovl_shard_ranks *r = &p->ranks[k];
+        r->shard_spread = ovl_plan_spread(p->l, r->shard, rank);
+        r->replica_spread = r->replica ? ovl_plan_spread(p->l, r->replica, rank) : NULL;
+        r->near_spread = r->near ? ovl_plan_spread(p->l, r->near, rank) : NULL;
+    }
 }
 
 static bool lie_alike(ovl_lowering *l, const ovl_group *group, uint32_t a, uint32_t b)
@@ -174,8 +214,13 @@ static bool lie_alike(ovl_lowering *l, const ovl_group *group, uint32_t a, uint3
 
 bool ovl_shard_alike(ovl_fsdp_plan *p, uint32_t a, uint32_t b)
 {
-    return lie_alike(p->l, p->shard, a, b) && lie_alike(p->l, p->replica, a, b) &&
-           lie_alike(p->l, p->near, a, b) && ovl_inner_alike(p->l, a, b);
+    bool alike = ovl_inner_alike(p->l, a, b);
+    for (uint32_t k = 0; k < 2 && alike; k++) {
+        const ovl_shard_ranks *r = &p->ranks[k];
+        alike = lie_alike(p->l, r->shard, a, b) && lie_alike(p->l, r->replica, a, b) &&
+                lie_alike(p->l, r->near, a, b);
+    }
+    return alike;
 }
 
 /* Ranks whose groups lie alike on nodes share a code. */

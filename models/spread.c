@@ -179,6 +179,11 @@ static const ovl_spread *intern(ovl_lowering *l, ovl_spread s)
 
 /* Where nodes share nothing and no cost goes by them all is one node, so that ranks are told apart
  * by that no more than they must be. */
+bool ovl_spreads_matter(const ovl_lowering *l)
+{
+    return nodes_matter(l->hw);
+}
+
 const ovl_spread *ovl_find_spread(ovl_lowering *l, const uint32_t *ranks, uint32_t n)
 {
     if (!nodes_matter(l->hw)) {

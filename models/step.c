@@ -9,10 +9,23 @@ static void call(void (*hook)(ovl_step *s), ovl_step *s)
     }
 }
 
-static void call_unit(void (*hook)(ovl_step *s, uint32_t u), ovl_step *s, uint32_t u)
+static bool has_experts(const ovl_step *s, uint32_t u)
 {
+    return u + 1 < s->n_units && s->units[u + 1].experts;
+}
+
+/* Of a unit and its experts; in a backward the experts first. */
+static void call_unit(void (*hook)(ovl_step *s, uint32_t u), ovl_step *s, uint32_t u, bool backward)
+{
+    bool both = hook && has_experts(s, u);
+    if (both && backward) {
+        hook(s, u + 1);
+    }
     if (hook) {
         hook(s, u);
+    }
+    if (both && !backward) {
+        hook(s, u + 1);
     }
 }
 
@@ -37,7 +50,7 @@ static void touch(const unit_pass *p, uint32_t local)
 {
     p->s->last = p->s->added = local;
     p->kept(p->s, p->u);
-    call_unit(p->hook, p->s, p->u);
+    call_unit(p->hook, p->s, p->u, p->inner != OVL_INNER_FORWARD && p->inner != OVL_INNER_AGAIN);
 }
 
 static void last_kernel(void *context, uint32_t local)
@@ -103,7 +116,7 @@ static void recompute(ovl_step *s, uint32_t u)
     uint32_t chain = s->inner.chain;
     bool is_kernel = s->inner.chain_is_kernel;
     if (s->regathers) {
-        call_unit(s->strategy->before_forward, s, u);
+        call_unit(s->strategy->before_forward, s, u, false);
     }
     ovl_step_keep_again(s, u);
     add_unit(&(unit_pass){s, u, "recompute", OVL_INNER_AGAIN, unit->recompute,
@@ -111,7 +124,7 @@ static void recompute(ovl_step *s, uint32_t u)
                           s->strategy->in_forward});
     ovl_inner_start(&s->inner, chain, is_kernel);
     if (s->regathers) {
-        call_unit(s->strategy->after_forward, s, u);
+        call_unit(s->strategy->after_forward, s, u, false);
     }
 }
 
@@ -122,7 +135,7 @@ static bool open_forward(ovl_step *s, uint32_t u, unit_pass *p)
     if (unit->forward.id == OVL_NONE) {
         return false;
     }
-    call_unit(s->strategy->before_forward, s, u);
+    call_unit(s->strategy->before_forward, s, u, false);
     ovl_step_keep(s, u);
     *p = (unit_pass){s,
                      u,
@@ -143,7 +156,7 @@ static void open_backward(ovl_step *s, uint32_t u, bool input, unit_pass *p)
     if (again && s->regathers) {
         recompute(s, u);
     }
-    call_unit(s->strategy->before_backward, s, u);
+    call_unit(s->strategy->before_backward, s, u, true);
     if (again && !s->regathers) {
         recompute(s, u);
     }
@@ -151,7 +164,7 @@ static void open_backward(ovl_step *s, uint32_t u, bool input, unit_pass *p)
                      u,
                      input ? "backward_input" : "backward",
                      input ? OVL_INNER_BACKWARD_INPUT : OVL_INNER_BACKWARD,
-                     unit->backward,
+                     input ? unit->input : unit->backward,
                      unit->layer->backward_host,
                      ovl_step_in_backward,
                      input ? s->strategy->in_input : s->strategy->in_backward};
@@ -161,22 +174,41 @@ static void open_backward(ovl_step *s, uint32_t u, bool input, unit_pass *p)
 static void open_weight(ovl_step *s, uint32_t u, unit_pass *p)
 {
     const ovl_step_unit *unit = &s->units[u];
+    if (unit->layer->inner && !ovl_inner_has(unit->layer->inner, OVL_INNER_BACKWARD_INPUT)) {
+        ovl_inner_start(&s->inner, s->inner.made, false);
+    }
+    call_unit(s->strategy->before_backward, s, u, true);
     *p = (unit_pass){s,
                      u,
                      "backward_weight",
                      OVL_INNER_BACKWARD_WEIGHT,
-                     unit->backward,
+                     unit->weight,
                      unit->layer->backward_host,
                      ovl_step_in_backward,
                      s->strategy->in_backward};
 }
 
-static bool open_unit(ovl_step *s, ovl_pass_writing *w)
+/* The unit of the step whose turn it is. */
+static uint32_t unit_at(const ovl_pass_writing *w)
 {
     const ovl_pass *pass = &w->pass;
     bool is_forward = pass->kind == OVL_PASS_FORWARD;
-    uint32_t u = pass->first_unit + (is_forward ? w->unit : pass->n_units - 1 - w->unit);
-    if (is_forward) {
+    return pass->first_unit + (is_forward ? w->unit : pass->n_units - 1 - w->unit);
+}
+
+/* Experts come with the unit that they belong to. */
+static void pass_over_experts(const ovl_step *s, ovl_pass_writing *w)
+{
+    while (!w->open && w->unit < w->pass.n_units && s->units[unit_at(w)].experts) {
+        w->unit++;
+    }
+}
+
+static bool open_unit(ovl_step *s, ovl_pass_writing *w)
+{
+    const ovl_pass *pass = &w->pass;
+    uint32_t u = unit_at(w);
+    if (pass->kind == OVL_PASS_FORWARD) {
         return open_forward(s, u, &w->own);
     }
     if (pass->kind == OVL_PASS_WEIGHT) {
@@ -192,11 +224,13 @@ static void close_unit(ovl_step *s, const ovl_pass_writing *w)
     uint32_t u = w->own.u;
     if (w->pass.kind == OVL_PASS_FORWARD) {
         ovl_step_kept_forward(s, u);
-        call_unit(s->strategy->after_forward, s, u);
-    } else if (w->pass.kind != OVL_PASS_INPUT) {
-        ovl_step_kept_backward(s, u);
-        call_unit(s->strategy->after_backward, s, u);
+        call_unit(s->strategy->after_forward, s, u, false);
+        return;
     }
+    if (w->pass.kind != OVL_PASS_INPUT) {
+        ovl_step_kept_backward(s, u);
+    }
+    call_unit(s->strategy->after_backward, s, u, true);
 }
 
 /* What is left of a unit that is made of several; true: not all of it was written. */
@@ -225,8 +259,11 @@ bool ovl_step_some(ovl_step *s, ovl_pass_writing *w)
     bool is_forward = pass->kind == OVL_PASS_FORWARD, turn = false;
     s->microbatch = pass->microbatch;
     s->pass = *pass;
-    for (; w->unit < pass->n_units && !turn; w->unit += !w->open) {
+    pass_over_experts(s, w);
+    while (w->unit < pass->n_units && !turn) {
         if (!w->open && !open_unit(s, w)) {
+            w->unit++;
+            pass_over_experts(s, w);
             continue;
         }
         bool inner = s->units[w->own.u].layer->inner != NULL;
@@ -238,6 +275,8 @@ bool ovl_step_some(ovl_step *s, ovl_pass_writing *w)
         }
         close_unit(s, w);
         turn = inner && w->inner.communicates;
+        w->unit++;
+        pass_over_experts(s, w);
     }
     if (w->unit < pass->n_units) {
         return true;
@@ -322,8 +361,9 @@ ovl_id ovl_step_write(ovl_step *s, uint32_t rank)
         call(s->strategy->begin_step, s);
         for (uint32_t m = 0; m < s->microbatches; m++) {
             ovl_inner_start(&s->inner, OVL_NONE, true);
-            ovl_step_pass(s, &(ovl_pass){OVL_PASS_FORWARD, 0, s->n_units, m});
-            ovl_step_pass(s, &(ovl_pass){OVL_PASS_BACKWARD, 0, s->n_units, m});
+            bool last = m + 1 == s->microbatches;
+            ovl_step_pass(s, &(ovl_pass){OVL_PASS_FORWARD, 0, s->n_units, m, false});
+            ovl_step_pass(s, &(ovl_pass){OVL_PASS_BACKWARD, 0, s->n_units, m, last});
         }
         ovl_step_end(s);
     }
@@ -335,7 +375,8 @@ bool ovl_step_fits(const ovl_step *s, uint32_t each)
 {
     uint64_t unit = (uint64_t)s->n_units * each + 8;
     for (uint32_t u = 0; u < s->n_units; u++) {
-        unit += s->units[u].layer->inner ? ovl_inner_count(s->units[u].layer->inner) : 0;
+        bool inner = s->units[u].layer->inner && !s->units[u].experts;
+        unit += inner ? ovl_inner_count(s->units[u].layer->inner) : 0;
     }
     uint64_t all = unit * s->microbatches * count_steps(s);
     if (s->microbatches > OVL_PLAN_CODE_OPS || unit > OVL_PLAN_CODE_OPS ||

@@ -1,7 +1,10 @@
 /*
  * step.h - a training step as passes over units, with a data-parallel strategy in between.
  *
- * A *unit* is a layer: a forward and a backward kernel, parameters, activations. A *pass* runs the
+ * A *unit* is a layer: a forward and a backward kernel, parameters, activations. The experts of a
+ * layer are a unit of their own right behind it, of parameters alone: what a strategy does before,
+ * in and after the kernels of the layer it does for them, too, in the order of a forward the layer
+ * first. A *pass* runs the
  * units of a stage for one microbatch: forwards in order, backwards in reverse. A *step* is the
  * list of passes of a rank in host order; without a pipeline F0 B0 F1 B1 ... over the microbatches,
  * and one stage. Whoever arranges passes otherwise (a pipeline) calls ovl_step_pass for each, with
@@ -16,6 +19,7 @@
  *                         end_forward
  *         pass B          begin_backward, per unit {before_backward KERNEL in_backward
  *                         after_backward}, end_backward
+ *         pass I, W       the same of each; I has in_input instead of in_backward
  *       ovl_step_end      end_accumulation OPTIMIZER in_optimizer, next_step
  *
  * Example: 2 units, 1 microbatch, FSDP2 without explicit prefetch:
@@ -36,11 +40,13 @@ typedef struct ovl_step_unit {
     ovl_mark mark;
     const ovl_layer *layer;
     ovl_plan_cost forward, backward, recompute; /* id OVL_NONE: it has no such kernel */
-    const uint64_t *elements; /* [n_tensors] of its parameters, in registration order */
+    ovl_plan_cost input, weight; /* parts of backward; OVL_NONE: nobody says how long they are */
+    const uint64_t *elements;    /* [n_tensors] of its parameters, in registration order */
     uint32_t n_tensors;
     uint64_t n_elements; /* of all of them */
     ovl_dtype dtype;     /* of its parameters as they are stored */
     uint64_t activation; /* bytes from its forward to its backward */
+    bool experts;        /* parameters of the unit before it, in its kernels */
 } ovl_step_unit;
 
 /* What one unit keeps from a forward to its backward (step_kept.c). */
@@ -54,14 +60,15 @@ typedef struct ovl_step_kept {
 typedef enum ovl_pass_kind {
     OVL_PASS_FORWARD,
     OVL_PASS_BACKWARD,
-    OVL_PASS_INPUT,  /* without a strategy that shards: it sees backwards in one piece */
-    OVL_PASS_WEIGHT, /* likewise */
+    OVL_PASS_INPUT,  /* reads parameters and makes no gradients of them */
+    OVL_PASS_WEIGHT, /* makes these, and reads no parameters */
 } ovl_pass_kind;
 
 typedef struct ovl_pass {
     ovl_pass_kind kind;
     uint32_t first_unit, n_units; /* of its stage */
     uint32_t microbatch;
+    bool last; /* of the backwards, or weights, of its units: their gradients are complete */
 } ovl_pass;
 
 struct ovl_step;
@@ -117,10 +124,12 @@ typedef struct ovl_step {
     void *own;         /* of the strategy */
     bool staged;       /* passes are those of a pipeline's stages, each a module of its own */
     bool regathers;    /* a recomputed forward gathers, and frees, as the first does */
+    uint32_t averaged; /* microbatches that a gradient of a rank is the mean of */
     ovl_arena scratch; /* until the plan is done */
     ovl_step_unit *units;
     uint32_t n_units;
     uint32_t microbatches;
+    const ovl_group *expert_parts; /* ranks whose experts differ; NULL: none */
     /* The code being written. */
     ovl_id code;
     uint16_t compute;
@@ -128,7 +137,7 @@ typedef struct ovl_step {
     ovl_inner_place inner;      /* the kernels of units, and what they communicate */
     uint32_t last;              /* on the compute stream, or OVL_NONE */
     uint32_t added;             /* on any stream: the last, or OVL_NONE */
-    uint32_t microbatch;        /* now */
+    uint32_t microbatch;        /* now; OVL_NONE: all are through */
     ovl_pass pass;              /* now */
     ovl_step_kept *kept;        /* [microbatches * n_units] */
     uint16_t d2h, h2d;          /* streams of copies to the host and back */
@@ -157,7 +166,7 @@ void ovl_step_open_in(ovl_step *s, uint32_t rank, ovl_id code, uint16_t compute)
 void ovl_step_pass(ovl_step *s, const ovl_pass *pass);
 
 /* The same piece by piece, so that two passes can take turns (inner.h): up to the first kernel
- * behind communication; true: there is more. Strategies that shard see one pass at a time. */
+ * behind communication; true: there is more. `pass` of the step is the one at hand. */
 void ovl_step_begin_pass(ovl_step *s, const ovl_pass *pass, ovl_pass_writing *w);
 bool ovl_step_some(ovl_step *s, ovl_pass_writing *w);
 
@@ -220,12 +229,12 @@ void ovl_step_reads(ovl_step *s, ovl_id buffer);
 void ovl_step_writes(ovl_step *s, ovl_id buffer);
 void ovl_step_effect(ovl_step *s, ovl_effect_kind kind, ovl_id buffer, ovl_id source, double scale);
 
-/* It produces this rank's gradient `name` of the present microbatch in a buffer, at scale one over
- * the microbatches; `first`: the buffer held nothing before. */
-void ovl_step_produces(ovl_step *s, ovl_id buffer, const char *name, bool first);
+/* It produces this rank's gradient of a unit and the present microbatch in a buffer, at scale one
+ * over the microbatches; `first`: the buffer held nothing before. */
+void ovl_step_produces(ovl_step *s, ovl_id buffer, uint32_t u, bool first);
 
-/* It is an optimizer that needs the gradient `name` of a buffer, complete. */
-void ovl_step_consumes(ovl_step *s, ovl_id buffer, const char *name);
+/* It is an optimizer that needs the gradient of a unit in a buffer, complete. */
+void ovl_step_consumes(ovl_step *s, ovl_id buffer, uint32_t u);
 
 /* A buffer allocated at the present place in host order from the pool of a stream. */
 ovl_id ovl_step_buffer(ovl_step *s, const char *name, uint64_t bytes, ovl_category category,

@@ -2,7 +2,7 @@
 
 const char *ovl_step_name(ovl_step *s, const char *what, const char *of)
 {
-    return s->microbatches > 1
+    return s->microbatches > 1 && s->microbatch != OVL_NONE
                ? ovl_arena_printf(&s->scratch, "%s %s mb %" PRIu32, what, of, s->microbatch)
                : ovl_arena_printf(&s->scratch, "%s %s", what, of);
 }
@@ -86,26 +86,35 @@ void ovl_step_effect(ovl_step *s, ovl_effect_kind kind, ovl_id buffer, ovl_id so
                                  .scale = scale});
 }
 
-void ovl_step_produces(ovl_step *s, ovl_id buffer, const char *name, bool first)
+/* Which ranks have parts of their own of a unit's gradients. */
+static uint16_t apart(ovl_step *s, uint32_t u)
+{
+    if (!s->units[u].experts || !s->expert_parts) {
+        return ovl_inner_apart(&s->inner);
+    }
+    return (uint16_t)(ovl_plan_slot(s->l, s->code, s->expert_parts) + 1);
+}
+
+void ovl_step_produces(ovl_step *s, ovl_id buffer, uint32_t u, bool first)
 {
     ovl_add_effect(s->b, s->code,
                    &(ovl_effect){.kind = (uint8_t)(first ? OVL_PRODUCE : OVL_ADD),
                                  .buffer = buffer,
                                  .source = OVL_NONE,
-                                 .gradient = ovl_name(s->b, name),
+                                 .gradient = ovl_name(s->b, s->units[u].name),
                                  .microbatch = s->microbatch,
-                                 .apart = ovl_inner_apart(&s->inner),
-                                 .scale = 1.0 / s->microbatches});
+                                 .apart = apart(s, u),
+                                 .scale = 1.0 / s->averaged});
 }
 
-void ovl_step_consumes(ovl_step *s, ovl_id buffer, const char *name)
+void ovl_step_consumes(ovl_step *s, ovl_id buffer, uint32_t u)
 {
     ovl_add_effect(s->b, s->code,
                    &(ovl_effect){.kind = OVL_CONSUME,
                                  .buffer = buffer,
                                  .source = OVL_NONE,
-                                 .gradient = ovl_name(s->b, name),
-                                 .apart = ovl_inner_apart(&s->inner)});
+                                 .gradient = ovl_name(s->b, s->units[u].name),
+                                 .apart = apart(s, u)});
 }
 
 static ovl_buffer new_buffer(ovl_step *s, const char *name, uint64_t bytes, ovl_category category,

@@ -53,7 +53,7 @@ extern const ovl_table ovl_scenario_table, ovl_mesh_table, ovl_workload_table, o
     ovl_stage_table, ovl_pipe_data_table, ovl_pipeline_table, ovl_model_table, ovl_block_table,
     ovl_moe_table, ovl_latent_table;
 extern const ovl_table ovl_replay_table, ovl_replay_class_table, ovl_what_if_table,
-    ovl_what_if_kernel_table, ovl_what_if_link_table;
+    ovl_what_if_kernel_table, ovl_what_if_link_table, ovl_what_if_gradient_table;
 extern const ovl_table ovl_op_table, ovl_produces_table, ovl_packs_table, ovl_buffer_table;
 extern const ovl_table ovl_hw_table, ovl_gpu_table, ovl_peak_table, ovl_engines_table,
     ovl_allocator_table, ovl_host_table, ovl_node_table, ovl_link_table, ovl_collective_table,

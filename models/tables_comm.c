@@ -69,6 +69,12 @@ static const ovl_field measured_fields[] = {
               "What cross-validation chose: `pair`, `3 pieces`, `table, ...`."),
     OVL_FIELD(ovl_hw_measured, points, "points", OVL_F_COUNT, 0, "Measurements used."),
     OVL_FIELD(ovl_hw_measured, sizes, "sizes", OVL_F_COUNT, 0, "Different sizes among them."),
+    OVL_FIELD(ovl_hw_measured, from_bytes, "from_bytes", OVL_F_BYTES, 0,
+              "The smallest size. A run says if it uses an alpha and beta below it."),
+    OVL_FIELD(ovl_hw_measured, to_bytes, "to_bytes", OVL_F_BYTES, 0,
+              "The largest size. A run says if it uses an alpha and beta above it."),
+    OVL_FIELD(ovl_hw_measured, ranks, "ranks", OVL_F_COUNT, 0,
+              "Ranks that took part. A run says if it uses the cost for another number."),
     OVL_FIELD_SET(ovl_hw_measured, alpha_low, has_alpha, "alpha_low", OVL_F_TIME, 0,
                   "Lower end of the 95 % interval of one alpha for all sizes.", .min = 0),
     OVL_FIELD(ovl_hw_measured, alpha_high, "alpha_high", OVL_F_TIME, 0, "Its upper end."),
@@ -95,7 +101,7 @@ static const ovl_field measured_fields[] = {
 const ovl_table ovl_measured_table = {
     .title = "hardware.collectives[].measured",
     .intro = "Where a cost comes from, as `ovl calibrate` writes it; the same for a pair of "
-             "`interference`. `ovl check` shows it; a run does not use it.",
+             "`interference`. `ovl check` shows it; no time depends on it.",
     .fields = measured_fields,
     .n_fields = OVL_COUNT(measured_fields),
     .size = sizeof(ovl_hw_measured),
@@ -165,10 +171,11 @@ static const ovl_field collective_fields[] = {
                    "The operation; `send_recv` is for sends and receives.", .names = ovl_coll_keys),
     OVL_FIELD(ovl_hw_collective, group, "group", OVL_F_TEXT, 0,
               "The group it applies to. Default: any group that has no entry of its own."),
-    OVL_FIELD_MORE(ovl_hw_collective, nodes, "nodes", OVL_F_ENUM, 0,
-                   "`one`: for members that all lie on one node; `several`: for others. A hop of a "
-                   "pipeline goes by its two ranks. Default any.",
-                   .names = ovl_nodes_keys),
+    OVL_FIELD_MORE(
+        ovl_hw_collective, nodes, "nodes", OVL_F_ENUM, 0,
+        "`one`: for members that all lie on one node; `several`: for others. A send, as a "
+        "hop of a pipeline, goes by the two ranks that talk. Default any.",
+        .names = ovl_nodes_keys),
     OVL_FIELD(ovl_hw_collective, klass, "class", OVL_F_TEXT, 0,
               "Interference class. Default: the name of `op`."),
     OVL_FIELD(ovl_hw_collective, via, "via", OVL_F_TEXTS, 0,

@@ -386,8 +386,8 @@ const ovl_table ovl_ddp_table = {
         "    ddp: {bucket_cap: 25 MiB, first_bucket_cap: 1 MiB}\n"
         "    ddp: {policy: megatron, bucket_size: 40e6, distributed_optimizer: true}\n"
         "    ddp: {buckets: [[g1, g2], [g3]]}\n\n"
-        "In a pipeline each stage of layers has buckets of its own, reduced beside the backward of "
-        "the last microbatch.",
+        "In a pipeline each stage of layers has buckets of its own, reduced beside its last "
+        "backward.",
     .fields = ddp_fields,
     .n_fields = OVL_COUNT(ddp_fields),
     .size = sizeof(ovl_ddp),

@@ -84,7 +84,9 @@ static const ovl_field moe_fields[] = {
                    .max = 100000),
     OVL_FIELD(
         ovl_moe, ep, "ep", OVL_F_TEXT, 0,
-        "Axis of expert parallelism. Default `ep`; an axis the mesh does not have is one rank."),
+        "Axis of expert parallelism. Default `ep`; an axis the mesh does not have is one rank. "
+        "Beside tensor parallelism experts are cut over that, too; with its axis among these "
+        "(`tp+ep`) each is whole on one of all those ranks."),
     OVL_FIELD(
         ovl_moe, across, "across", OVL_F_TEXT, 0,
         "A second axis of expert parallelism. Tokens cross it first, to the rank of the same "

@@ -86,6 +86,7 @@ static void data_defaults(void *value)
     data->shards.active = 3;
     data->shards.ahead = true;
     data->buckets = 1;
+    data->grad_dtype = OVL_DTYPE_OF_LAYER;
 }
 
 static const char *const reshard_names[] = {"window", "forward", "always", NULL};
@@ -95,6 +96,11 @@ static void check_data(const ovl_node *node, void *value, ovl_arena *arena, ovl_
     static const char *const keys[] = {"reshard", "active_stages", "prefetch"};
     const ovl_pipe_data *data = value;
     (void)arena;
+    if (data->distributed && data->shards.sharded) {
+        ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, "distributed_optimizer")->mark,
+                  "distributed_optimizer keeps parameters whole; with sharded: true the optimizer "
+                  "is distributed anyway");
+    }
     for (uint32_t i = 0; i < OVL_COUNT(keys); i++) {
         const ovl_node *key = ovl_node_get(node, keys[i]);
         bool belongs = data->shards.sharded &&
@@ -109,13 +115,24 @@ static void check_data(const ovl_node *node, void *value, ovl_arena *arena, ovl_
 }
 
 static const ovl_field data_fields[] = {
-    OVL_FIELD(ovl_pipe_data, group, "group", OVL_F_TEXT, 0,
-              "Ranks that have the same stages of different pipelines. Default `dp`."),
+    OVL_FIELD(
+        ovl_pipe_data, group, "group", OVL_F_TEXT, 0,
+        "Ranks that have the same stages of different pipelines. Default `dp`. With two copies of "
+        "the model (DualPipe) those that hold the other copy join them."),
     OVL_FIELD(
         ovl_pipe_data, shards.sharded, "sharded", OVL_F_BOOL, 0,
         "Parameters and gradients are sharded over the group: UNSHARD gathers those of a stage, "
         "RESHARD lets them go, REDUCE_GRAD is a reduce-scatter. Default false: it is an "
         "all-reduce."),
+    OVL_FIELD(ovl_pipe_data, distributed, "distributed_optimizer", OVL_F_BOOL, 0,
+              "Parameters and gradients stay whole; gradients are reduce-scattered, each rank "
+              "updates its part and keeps the optimizer states of that, and an all-gather behind "
+              "the optimizer brings the parameters back (ZeRO-1, Megatron's distributed "
+              "optimizer). Default false."),
+    OVL_FIELD_MORE(ovl_pipe_data, grad_dtype, "gradient_dtype", OVL_F_ENUM, 0,
+                   "Element type that gradients are summed over microbatches and reduced in. "
+                   "Default: that of the workload.",
+                   .names = ovl_dtype_keys, .values = ovl_dtype_values),
     OVL_FIELD_MORE(
         ovl_pipe_data, shards.active, "active_stages", OVL_F_COUNT, OVL_FIELD_POSITIVE,
         "With `reshard: window`, the stages that are kept. As many as a rank has: each is gathered "
@@ -172,24 +189,43 @@ static void pipeline_defaults(void *value)
     pipe->group = "pp";
 }
 
+/* Where a key stands; one that is not given: where the mapping does. */
+static ovl_mark place_of(const ovl_node *node, const char *key)
+{
+    return ovl_node_gives(node, key) ? ovl_node_get(node, key)->mark : node->mark;
+}
+
+static void note_places(const ovl_node *node, ovl_mark schedule, ovl_pipeline *pipe)
+{
+    pipe->schedule_mark = schedule;
+    pipe->microbatches_mark = place_of(node, "microbatches");
+    pipe->virtual_stages_mark = place_of(node, "virtual_stages");
+    pipe->microbatch_group_mark = place_of(node, "microbatch_group");
+    pipe->group_mark = place_of(node, "group");
+}
+
 static void check_pipeline(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
 {
     (void)arena;
-    const ovl_pipeline *pipe = value;
+    ovl_pipeline *pipe = value;
     static const char *const keys[] = {"schedule", "actions", "schedule_file"};
     uint32_t given = 0;
+    ovl_mark last = node->mark;
     for (uint32_t i = 0; i < OVL_COUNT(keys); i++) {
         given += ovl_node_gives(node, keys[i]);
+        last = ovl_node_gives(node, keys[i]) ? place_of(node, keys[i]) : last;
     }
+    note_places(node, last, pipe);
     const ovl_node *file = ovl_node_get(node, "schedule_file");
+    if (pipe->batch && pipe->communicators != OVL_PIPE_ONE) {
+        ovl_error(errs, OVL_E_INPUT, place_of(node, "batch"),
+                  "batch needs communicators: one: what is launched together goes through one");
+    }
     if (given != 1) {
         ovl_error(
-            errs, OVL_E_INPUT, node->mark,
+            errs, OVL_E_INPUT, last,
             "a pipeline has a schedule by name, a list of actions or a schedule_file; found %s",
             given ? "several" : "none");
-    } else if (pipe->batch && pipe->communicators != OVL_PIPE_ONE) {
-        ovl_error(errs, OVL_E_INPUT, node->mark,
-                  "batch needs communicators: one: what is launched together goes through one");
     } else if (file && file->kind == OVL_NODE_SCALAR && !ovl_node_is_null(file)) {
         ovl_error(errs, OVL_E_INPUT, file->mark,
                   "a schedule file can be named in the scenario and its variants only");
@@ -201,14 +237,19 @@ static const ovl_field pipeline_fields[] = {
               "gpipe, 1f1b, 1f1b_megatron, looped_bfs, interleaved, interleaved_megatron, "
               "interleaved_zb, zb_h1, zb_h2, zb_1p, zb_2p, zb_v, v_half, v_min, dualpipe or "
               "dualpipev; PyTorch's "
-              "class names work, too."),
+              "class names work, too: ScheduleGPipe, Schedule1F1B, ScheduleLoopedBFS, "
+              "ScheduleInterleaved1F1B, ScheduleInterleavedZeroBubble, ScheduleZBVZeroBubble, "
+              "ScheduleDualPipeV."),
     OVL_FIELD(ovl_pipeline, actions, "actions", OVL_F_TEXTS, 0,
               "Instead of a schedule: one text for each rank, in PyTorch's form, such as `0F0, "
-              "0F1, 0B0, 0B1`. Sends and receives are placed if it has none."),
+              "0F1, 0B0, 0B1`. A blank between two commas is an idle slot. Sends and receives are "
+              "placed if it has none; else each result that another rank needs is sent once and "
+              "received once."),
     OVL_FIELD(
         ovl_pipeline, schedule_file, "schedule_file", OVL_F_TEXTS, 0,
         "Instead of these: the name of a file of such rows, as PyTorch writes them (CSV), seen "
-        "from the directory of the scenario."),
+        "from the directory of the scenario. Each line is a rank, a blank one, too, as PyTorch "
+        "reads it; a rank that does nothing is a mistake."),
     OVL_FIELD_MORE(ovl_pipeline, microbatches, "microbatches", OVL_F_COUNT, OVL_FIELD_POSITIVE,
                    "How many there are. Default: workload.microbatches, or those of `actions`.",
                    .min = 1, .max = 1000000),
@@ -240,10 +281,12 @@ static const ovl_field pipeline_fields[] = {
         "kernels of one are issued behind communication of the other and run beside it; "
         "`serial`, one pass after the other. Default `turns`.",
         .names = pairs_names),
-    OVL_FIELD_MORE(ovl_pipeline, protocol, "protocol", OVL_F_ENUM, 0,
-                   "`eager`: bytes leave when they are ready and the sender goes on. `rendezvous`: "
-                   "both sides wait for each other. Default `eager`.",
-                   .names = protocol_names),
+    OVL_FIELD_MORE(
+        ovl_pipeline, protocol, "protocol", OVL_F_ENUM, 0,
+        "`eager`: the sender goes on, and the bytes leave when they are ready and those sent "
+        "before them on this hop are there. `rendezvous`: "
+        "both sides wait for each other. Default `eager`.",
+        .names = protocol_names),
     OVL_FIELD_MORE(ovl_pipeline, communicators, "communicators", OVL_F_ENUM, 0,
                    "What keeps an order of its own: `stages`, each step from a stage to its "
                    "neighbour; `ranks`, each rank to each other; `one`, a communicator for all, in "

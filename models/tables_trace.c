@@ -106,7 +106,8 @@ static const ovl_field link_fields[] = {
               "How many times as long the part is that does not depend on bytes. Default 1."),
     OVL_FIELD_SET(ovl_change_link, alpha, has_alpha, "alpha", OVL_F_TIME, 0,
                   "That part of each collective. Default: where sizes differ, the line through "
-                  "(bytes, transfer) of these collectives at 0 bytes, else 0.",
+                  "(bytes, transfer) of these collectives at 0 bytes, else 0. Where the line is "
+                  "above the shortest of them it must be stated for another `latency`.",
                   .min = 0),
 };
 
@@ -122,6 +123,31 @@ const ovl_table ovl_what_if_link_table = {
     .defaults = link_defaults,
 };
 
+static void gradient_defaults(void *value)
+{
+    ovl_change_gradient *gradient = value;
+    gradient->count = 1;
+}
+
+static const ovl_field gradient_fields[] = {
+    OVL_FIELD(ovl_change_gradient, bytes, "bytes", OVL_F_BYTES,
+              OVL_FIELD_REQUIRED | OVL_FIELD_POSITIVE, "Its size."),
+    OVL_FIELD_MORE(ovl_change_gradient, count, "count", OVL_F_COUNT, 0,
+                   "So many of this size, one after another. Default 1.", .min = 1, .max = 100000),
+};
+
+const ovl_table ovl_what_if_gradient_table = {
+    .title = "workload.what_if.gradients[]",
+    .intro = "Sizes of the gradients in the order in which buckets were filled. They must add up "
+             "to each measured bucket.\n\n"
+             "    gradients: [{bytes: 4000}, {bytes: 8192000}]",
+    .fields = gradient_fields,
+    .n_fields = OVL_COUNT(gradient_fields),
+    .size = sizeof(ovl_change_gradient),
+    .mark = offsetof(ovl_change_gradient, mark),
+    .defaults = gradient_defaults,
+};
+
 static void what_if_defaults(void *value)
 {
     ovl_change_keys *what_if = value;
@@ -131,9 +157,11 @@ static void what_if_defaults(void *value)
 
 static const ovl_field what_if_fields[] = {
     OVL_FIELD_MORE(ovl_change_keys, kernels, "kernels", OVL_F_LIST, 0,
-                   "Other durations of kernels.", .table = &ovl_what_if_kernel_table),
+                   "Other durations of kernels; the first entry that fits counts.",
+                   .table = &ovl_what_if_kernel_table),
     OVL_FIELD_MORE(ovl_change_keys, links, "links", OVL_F_LIST, 0,
-                   "Other durations of collectives.", .table = &ovl_what_if_link_table),
+                   "Other durations of collectives; the first entry that fits counts.",
+                   .table = &ovl_what_if_link_table),
     OVL_FIELD(ovl_change_keys, waiting, "waiting", OVL_F_BOOL, 0,
               "Collectives wait for other ranks. `false`: each takes its transfer and no more, as "
               "if all ranks were as far as this one. Default true."),
@@ -145,6 +173,11 @@ static const ovl_field what_if_fields[] = {
                   "The same for the first bucket; needs bucket_cap. Default 1 MiB.", .min = 0),
     OVL_FIELD(ovl_change_keys, bucket_group, "bucket_group", OVL_F_TEXT, 0,
               "The group whose buckets these are. Default: the one that reduces most bytes."),
+    OVL_FIELD_MORE(ovl_change_keys, gradients, "gradients", OVL_F_LIST, 0,
+                   "Sizes of the gradients, which no bucket splits; needs bucket_cap. Default: "
+                   "those of the copies in or out of the buckets, where they add up to them; else "
+                   "buckets may be closed at any kernel.",
+                   .table = &ovl_what_if_gradient_table),
 };
 
 const ovl_table ovl_what_if_table = {

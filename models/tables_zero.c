@@ -72,7 +72,8 @@ const ovl_table ovl_zero_table = {
     .title = "overlap.zero",
     .intro = "DeepSpeed's ZeRO for `workload.layers`. Sizes are in elements.\n\n"
              "    zero: {stage: 3, prefetch_bucket_size: 5e7, max_live_parameters: 1e9}\n"
-             "    zero: {stage: 2, reduce_bucket_size: 2e8}",
+             "    zero: {stage: 2, reduce_bucket_size: 2e8}\n\n"
+             "In a pipeline, stage 1: gradients are reduced behind the last action of a rank.",
     .fields = zero_fields,
     .n_fields = OVL_COUNT(zero_fields),
     .size = sizeof(ovl_zero),

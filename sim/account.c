@@ -12,7 +12,7 @@
 static ovl_time done_by(const ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
-    return ovl_clock_progress(e, a, e->now);
+    return a->since == e->now ? a->bound_done : ovl_clock_progress(e, a, e->now);
 }
 
 /* The term, and the stretch that stands behind it. */
@@ -165,10 +165,15 @@ static void unwatch(const ovl_engine *e, const ovl_rank_state *s, uint32_t rank)
     }
 }
 
-void ovl_account_rate(ovl_engine *e, const ovl_clock *clock)
+void ovl_account_rate(ovl_engine *e, uint32_t clock, bool faster)
 {
-    for (uint32_t i = 0; i < clock->watchers.len; i++) {
-        ovl_account_touch(e, clock->watchers.data[i]);
+    const ovl_clock *c = &e->clocks.data[clock];
+    for (uint32_t i = 0; i < c->watchers.len; i++) {
+        uint32_t main = e->ranks[c->watchers.data[i]].is.main;
+        bool wins = main != OVL_NONE && e->activities.data[main].clock == clock;
+        if (wins != faster) {
+            ovl_account_touch(e, c->watchers.data[i]);
+        }
     }
 }
 
@@ -183,7 +188,7 @@ static void add_rival(const ovl_engine *e, ovl_rank_state *s, ovl_running r)
             return;
         }
     }
-    ovl_vec_push(&s->rivals, (ovl_rival){r, a->clock});
+    ovl_vec_push(&s->rivals, (ovl_rival){.is = r, .clock = a->clock});
 }
 
 /* The fastest; ties go to the lowest op. */
@@ -206,7 +211,7 @@ static uint32_t fastest_kernel(const ovl_engine *e, ovl_rank_state *s)
 {
     for (uint32_t i = 0; i < s->kernels.len; i++) {
         uint32_t activity = s->kernels.data[i];
-        add_rival(e, s, (ovl_running){e->activities.data[activity].op, activity});
+        add_rival(e, s, (ovl_running){.op = e->activities.data[activity].op, .activity = activity});
     }
     return winner(e, s);
 }
@@ -238,7 +243,7 @@ static uint32_t fastest_transfer(const ovl_engine *e, ovl_rank_state *s)
 static ovl_choice choose(const ovl_engine *e, ovl_rank_state *s)
 {
     bool transfer = s->comms.len && s->latent == 0; /* all of them, then */
-    ovl_choice c = {OVL_NONE, OVL_NONE, OVL_IDLE, false};
+    ovl_choice c = {.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};
     if (s->kernels.len) {
         c.term = OVL_COMPUTE;
         c.main = s->kernels.len == 1 ? s->kernels.data[0] : fastest_kernel(e, s);

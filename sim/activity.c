@@ -133,7 +133,8 @@ void ovl_engine_solve(ovl_engine *e)
 
 /* --- Activities --- */
 
-uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost *cost)
+uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o,
+                                 const ovl_cost *cost)
 {
     if (e->spare.len == 0) {
         ovl_vec_push(&e->spare, e->activities.len);
@@ -149,10 +150,10 @@ uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, cons
     a->op = op;
     a->rank = rank;
     a->count = e->p->fold ? e->p->fold->together[op] : 1;
-    a->kind = ovl_engine_op(e, rank, op)->kind;
+    a->kind = o->kind;
     a->phase = OVL_PHASE_LATENCY;
     a->clock = OVL_NONE;
-    a->shares = a->dirty = a->eager = a->background = a->joining = false;
+    a->shares = a->dirty = a->eager = a->queued = a->background = a->joining = false;
     a->cap = 1;
     a->cap_bound = OVL_LIMIT_SMS;
     return activity;

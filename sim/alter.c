@@ -63,7 +63,8 @@ static const ovl_op *alter_code(altering *a, uint32_t code_id, ovl_arena *arena)
         if (a->how->mean_kernels && ops[i].kind == OVL_KERNEL) {
             set_mean(a, a->means.group[code_id], i, &ops[i]);
         }
-        if (a->how->free_comm && (ovl_is_communication(&ops[i]) || ops[i].kind == OVL_COPY)) {
+        if ((a->how->free_comm && ovl_is_communication(&ops[i])) ||
+            (a->how->free_copies && ops[i].kind == OVL_COPY)) {
             set_free(a, &ops[i]);
         }
         if (a->how->free_kernels && ops[i].kind == OVL_KERNEL) {
@@ -79,6 +80,7 @@ static const ovl_op *alter_code(altering *a, uint32_t code_id, ovl_arena *arena)
 /* --- What transfers wait for --- */
 
 typedef struct edges {
+    const ovl_program *program;
     const ovl_code *old;
     const ovl_inputs *inputs;
     uint32_t *stream_prev, *comm_prev, *waits;
@@ -111,6 +113,35 @@ static bool is_freed(const edges *e, uint32_t op)
            (o->kind == OVL_RECV || e->inputs->known[op]);
 }
 
+/* Do others who load the same links slow it? HBM, port 0, is none. */
+static bool loads_links(const ovl_program *p, const ovl_cost *cost)
+{
+    const ovl_demand *own = p->demands + cost->first_demand, *peer = p->demands + cost->first_peer;
+    bool any = false;
+    for (uint32_t i = 0; i < cost->n_demands; i++) {
+        any |= own[i].port > 0;
+    }
+    for (uint32_t i = 0; i < cost->n_peer; i++) {
+        any |= peer[i].port > 0;
+    }
+    return any;
+}
+
+/* Behind whom a transfer stays in its communicator. Eager sends have one wire to each peer. What
+ * takes time, but loads no link, would be as fast beside others as alone, as if its communicator
+ * had its bandwidth twice. */
+static uint32_t stays_behind(const edges *e, uint32_t op)
+{
+    const ovl_op *o = &e->old->ops[op];
+    if (o->eager && (o->kind == OVL_SEND || o->kind == OVL_RECV)) {
+        uint32_t before = o->kind == OVL_SEND ? e->old->comm_index[op] : 0;
+        return before ? before - 1 : OVL_NONE;
+    }
+    const ovl_cost *cost = &e->program->costs[o->cost];
+    bool alone = cost->latency + cost->work > 0 && !loads_links(e->program, cost);
+    return alone ? e->old->comm_prev[op] : OVL_NONE;
+}
+
 static void wait_for(edges *e, uint32_t op, uint32_t before)
 {
     for (uint32_t i = e->from.len; i > 0 && e->to.data[i - 1] == op; i--) {
@@ -131,7 +162,7 @@ static void find_edges(edges *e, uint32_t op)
     uint32_t stream = c->stream_prev[op], comm = c->comm_prev[op];
     stream = freed && stream != OVL_NONE && !is_input(e->inputs, op, stream) ? OVL_NONE : stream;
     e->stream_prev[op] = stream;
-    e->comm_prev[op] = freed ? OVL_NONE : comm;
+    e->comm_prev[op] = freed ? stays_behind(e, op) : comm;
     e->waits[op] = 1 + (c->queue_prev && c->queue_prev[op] != OVL_NONE);
     ovl_vec_push(&e->after_at, e->after.len);
     for (uint32_t k = c->after.at[op]; k < c->after.at[op + 1]; k++) {
@@ -167,9 +198,10 @@ static void pack_next(edges *e, ovl_code *code, ovl_arena *arena)
     code->next.item = item;
 }
 
-static void free_order(const ovl_inputs *inputs, ovl_code *code, ovl_arena *arena)
+static void free_order(const ovl_program *program, const ovl_inputs *inputs, ovl_code *code,
+                       ovl_arena *arena)
 {
-    edges e = {.old = code, .inputs = inputs};
+    edges e = {.program = program, .old = code, .inputs = inputs};
     ovl_code changed = *code;
     e.stream_prev = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
     e.comm_prev = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
@@ -209,7 +241,7 @@ ovl_program ovl_program_altered(const ovl_program *program, const ovl_alteration
         codes[c] = program->codes[c];
         codes[c].ops = alter_code(&a, c, arena);
         if (inputs) {
-            free_order(&inputs[c], &codes[c], arena);
+            free_order(program, &inputs[c], &codes[c], arena);
         }
     }
     altered.codes = codes;

@@ -5,11 +5,14 @@
  *
  *     mean_kernels    each kernel takes the mean of its kind (replay.h), so that all stages, or
  *                     ranks, are alike
- *     free_comm       collectives, sends, receives and copies: no latency, bytes, SMs
+ *     free_comm       collectives, sends, receives: no latency, bytes, SMs
+ *     free_copies     copies: the same. To and from the host they are no communication
  *     free_kernels    kernels: no time, bytes, SMs
  *     host_divisor    launches and host calls take so many times less; 0 or 1: as they are
  *     early_comm      transfers whose input is known (replay.h) wait for it and the host alone: no
- *                     order among them, nothing else they were put behind
+ *                     order among them, nothing else they were put behind. Those that load no link,
+ *                     which nothing would slow, stay behind who is before them in their
+ *                     communicator: it has its bandwidth once
  *
  * Example: two stages of 1 and 3 ms with mean_kernels take 2 ms each.
  */
@@ -19,7 +22,7 @@
 #include "sim/replay.h"
 
 typedef struct ovl_alteration {
-    bool mean_kernels, free_comm, free_kernels, early_comm;
+    bool mean_kernels, free_comm, free_copies, free_kernels, early_comm;
     uint32_t host_divisor;
 } ovl_alteration;
 

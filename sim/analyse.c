@@ -23,7 +23,8 @@ typedef struct analysis {
     ovl_classes classes;
     ovl_feeds *feeds; /* by code */
     ovl_path path;
-    ovl_rows rows;
+    ovl_rows rows;      /* while they are made */
+    ovl_time unchanged; /* step of a replay without its what-ifs; 0: it has none */
 } analysis;
 
 static const char *keep(const analysis *a, const char *text)
@@ -143,16 +144,32 @@ static void make_equation(analysis *a, const ovl_row *row)
                                .interference = c->interference};
 }
 
+static double mean_busbw(const analysis *a)
+{
+    double time = 0, moved = 0;
+    for (uint32_t i = 0; i < a->rows.n; i++) {
+        const ovl_result_collective *c = &a->rows.item[i].out;
+        if (c->rank == a->t->deciding_rank && c->busbw >= 0) {
+            time += (double)(c->end - c->start);
+            moved += (double)(c->end - c->start) * c->busbw;
+        }
+    }
+    return time > 0 ? moved / time : -1;
+}
+
 static void make_rows(analysis *a)
 {
-    const ovl_time *slack = ovl_slack(&a->causes, a->scratch);
+    ovl_arena scratch = {0}, rows = {0};
+    const ovl_time *slack = ovl_slack(&a->causes, &scratch);
     ovl_row_sources sources = {&a->causes, &a->classes, a->feeds, &a->path, slack};
-    a->rows = ovl_rows_make(&sources, a->arena, a->scratch);
+    a->rows = ovl_rows_make(&sources, a->arena, &rows);
+    ovl_arena_free(&scratch);
     const ovl_row *decides = deciding_row(a);
     ovl_worth_find(&a->causes, a->feeds, a->options, decides ? decides->name : OVL_NONE, &a->rows);
     if (decides) {
         make_equation(a, decides);
     }
+    a->out->mean_busbw = mean_busbw(a);
     ovl_result_collective *out = OVL_NEW_ARRAY(a->arena, ovl_result_collective, a->rows.n);
     for (uint32_t i = 0; i < a->rows.n; i++) {
         out[i] = a->rows.item[i].out;
@@ -160,6 +177,8 @@ static void make_rows(analysis *a)
     }
     a->out->collectives = out;
     a->out->n_collectives = a->rows.n;
+    a->rows = (ovl_rows){0};
+    ovl_arena_free(&rows);
 }
 
 /* --- Totals --- */
@@ -180,19 +199,6 @@ static void find_memory(analysis *a)
     }
     out->memory_limit = a->p->memory;
     out->exact_memory = a->p->rounding == OVL_ROUNDING_NONE;
-}
-
-static double mean_busbw(const analysis *a)
-{
-    double time = 0, moved = 0;
-    for (uint32_t i = 0; i < a->rows.n; i++) {
-        const ovl_result_collective *c = &a->rows.item[i].out;
-        if (c->rank == a->t->deciding_rank && c->busbw >= 0) {
-            time += (double)(c->end - c->start);
-            moved += (double)(c->end - c->start) * c->busbw;
-        }
-    }
-    return time > 0 ? moved / time : -1;
 }
 
 static void make_steps(analysis *a)
@@ -225,7 +231,6 @@ static void make_totals(analysis *a)
     out->comm_uncovered = times->term[OVL_COMM_LATENCY] + times->term[OVL_COMM_TRANSFER] +
                           times->term[OVL_COMM_STRETCH];
     out->comm_total = out->hidden_comm + out->comm_uncovered;
-    out->mean_busbw = mean_busbw(a);
     if (a->p->n_ranks) {
         out->startups = count_startups(&a->p->codes[a->p->ranks[a->t->deciding_rank].code]);
     }
@@ -450,7 +455,8 @@ static void analyse(analysis *a)
     find_price_of_interference(a);
     ovl_host_bound_find(a->p, a->t, a->options, &a->out->host);
     if (a->options->measured) {
-        a->out->replay = ovl_measured_compare(a->p, a->t, a->options->measured, a->arena);
+        a->out->replay = ovl_measured_compare(a->p, a->t, a->options->measured,
+                                              a->unchanged ? a->unchanged : a->t->step, a->arena);
     }
     ovl_causes_free(&a->causes);
 }
@@ -482,6 +488,22 @@ static bool run_steps(const ovl_program *program, const ovl_program *chosen,
     return ovl_fold_run(program, chosen, &run, arena, timeline, errs);
 }
 
+/* A replay with what-ifs is as predictive as it is without them. */
+static bool run_unchanged(const ovl_analyse_options *options, ovl_time *step, ovl_errs *errs)
+{
+    const ovl_program *program = options->measured ? options->measured->unchanged : NULL;
+    ovl_run_options run = {.interference = options->interference,
+                           .free_name = OVL_NONE,
+                           .watch = options->watch,
+                           .memory = options->memory};
+    ovl_arena scratch = {0};
+    ovl_timeline timeline = {0};
+    bool good = !program || ovl_run(program, &run, &scratch, &timeline, errs);
+    *step = timeline.step;
+    ovl_arena_free(&scratch);
+    return good;
+}
+
 bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options, ovl_arena *arena,
                  ovl_result *result, ovl_timeline *kept, ovl_errs *errs)
 {
@@ -492,10 +514,12 @@ bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options,
     ovl_fold fold;
     ovl_program chosen;
     ovl_timeline timeline;
+    ovl_time unchanged = 0;
     bool no_fold = options->no_fold || options->measured; /* each rank was measured by itself */
     bool good = ovl_fold_choose(program, no_fold, &scratch, &fold, &chosen, errs) &&
                 run_steps(program, &chosen, options, kept ? arena : &scratch, kept != NULL,
-                          &timeline, errs);
+                          &timeline, errs) &&
+                run_unchanged(options, &unchanged, errs);
     if (good) {
         *result = (ovl_result){0};
         analysis a = {.p = &chosen,
@@ -503,7 +527,8 @@ bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options,
                       .arena = arena,
                       .scratch = &scratch,
                       .out = result,
-                      .t = &timeline};
+                      .t = &timeline,
+                      .unchanged = unchanged};
         analyse(&a);
     }
     if (good && kept) {

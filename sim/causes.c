@@ -32,6 +32,8 @@ ovl_time ovl_node_time(const ovl_causes *c, uint64_t node)
         return c->timeline->issue[op];
     case OVL_ARRIVED:
         return c->timeline->arrive[op];
+    case OVL_LANDED:
+        return c->timeline->landed[op];
     case OVL_ENDED:
         break;
     }
@@ -263,27 +265,29 @@ const char *ovl_limit_name(const ovl_program *p, uint32_t bound)
     return ovl_names_text(p->names, p->resources[bound].name);
 }
 
-/* Where the receiver came later than the bytes did, the run does not say; then it is the isolated
- * time and what the run lost of it. */
-ovl_time ovl_wire_time(const ovl_program *p, const ovl_timeline *t, uint32_t send)
+/* The eager send before one of its rank on its wire, or OVL_NONE. */
+static uint32_t sent_before(const ovl_program *p, uint32_t rank, uint32_t send)
 {
-    uint32_t receive = p->partner[send];
-    if (t->end[receive] > t->arrive[receive]) {
-        return t->end[receive] - t->arrive[send];
-    }
-    const ovl_cost *cost = ovl_op_cost(p, ovl_op_rank(p, send), ovl_op_of(p, send));
-    ovl_time time = cost->latency + cost->work;
-    for (uint32_t i = ovl_limits_first(t, send); i < t->n_limits && t->limits[i].op == send; i++) {
-        time += t->limits[i].lost;
-    }
-    return OVL_MIN(time, t->end[receive] - t->arrive[send]);
+    const ovl_rank *r = &p->ranks[rank];
+    uint32_t before = p->codes[r->code].comm_index[send - r->first_op];
+    return before ? r->first_op + before - 1 : OVL_NONE;
+}
+
+static ovl_time left_at(const ovl_timeline *t, uint32_t send, uint32_t before)
+{
+    return before == OVL_NONE ? t->arrive[send] : OVL_MAX(t->arrive[send], t->landed[before]);
+}
+
+ovl_time ovl_wire_start(const ovl_program *p, const ovl_timeline *t, uint32_t send)
+{
+    return left_at(t, send, sent_before(p, ovl_op_rank(p, send), send));
 }
 
 ovl_time ovl_buffers_end(const ovl_program *p, const ovl_timeline *t, uint32_t op)
 {
     const ovl_op *o = ovl_op_of(p, op);
     bool travels = o->kind == OVL_SEND && o->eager;
-    return travels ? t->arrive[op] + ovl_wire_time(p, t, op) : t->end[op];
+    return travels ? t->landed[op] : t->end[op];
 }
 
 static void causes_of_p2p_end(ovl_causes *c, uint32_t op, const ovl_op *o)
@@ -298,7 +302,18 @@ static void causes_of_p2p_end(ovl_causes *c, uint32_t op, const ovl_op *o)
         add(c, op, OVL_ARRIVED, t->end[op] - t->arrive[op], OVL_WHY_OWN);
     } else {
         add(c, op, OVL_ARRIVED, 0, OVL_WHY_OWN);
-        add(c, other, OVL_ARRIVED, ovl_wire_time(c->program, t, other), OVL_WHY_WIRE);
+        add(c, other, OVL_LANDED, 0, OVL_WHY_WIRE);
+    }
+}
+
+static void causes_of_landing(ovl_causes *c, uint32_t send)
+{
+    const ovl_timeline *t = c->timeline;
+    uint32_t before = sent_before(c->program, c->rank_of[send], send);
+    ovl_time length = t->landed[send] - left_at(t, send, before);
+    add(c, send, OVL_ARRIVED, length, OVL_WHY_OWN);
+    if (before != OVL_NONE) {
+        add(c, before, OVL_LANDED, length, OVL_WHY_LINE);
     }
 }
 
@@ -372,6 +387,9 @@ void ovl_causes_of(ovl_causes *c, uint64_t node)
     case OVL_ARRIVED:
         causes_of_arrival(c, op);
         return;
+    case OVL_LANDED:
+        causes_of_landing(c, op);
+        return;
     case OVL_ENDED:
         break;
     }
@@ -403,13 +421,10 @@ bool ovl_causes_binding(ovl_causes *c, uint64_t node, ovl_cause *binding)
 const char *ovl_cause_text(const ovl_causes *c, const ovl_cause *cause, ovl_arena *arena)
 {
     static const char *const words[] = {
-        [OVL_WHY_STREAM] = "stream: after",
-        [OVL_WHY_AFTER] = "after:",
-        [OVL_WHY_COMM] = "communicator: after",
-        [OVL_WHY_QUEUE] = "hardware queue: behind",
-        [OVL_WHY_ENGINE] = "copy engine: after",
-        [OVL_WHY_WIRE] = NULL,
-        [OVL_WHY_HOST] = NULL,
+        [OVL_WHY_STREAM] = "stream: after",      [OVL_WHY_AFTER] = "after:",
+        [OVL_WHY_COMM] = "communicator: after",  [OVL_WHY_QUEUE] = "hardware queue: behind",
+        [OVL_WHY_ENGINE] = "copy engine: after", [OVL_WHY_WIRE] = NULL,
+        [OVL_WHY_LINE] = "wire: after",          [OVL_WHY_HOST] = NULL,
     };
     const char *word = words[cause->why];
     const ovl_op *op = ovl_causes_op(c, OVL_TRAIL_OP(cause->node));

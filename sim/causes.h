@@ -2,8 +2,9 @@
  * causes.h - why something happened when it did, worked out after the run from the program and its
  * timeline.
  *
- * Three things happen to an operation: it is issued, it arrives, it ends. Each is a *node*, written
- * OVL_TRAIL(op, kind) as in the trail of a timeline, and each happens at
+ * Three things happen to an operation: it is issued, it arrives, it ends; to an eager send a
+ * fourth, its bytes are there. Each is a *node*, written OVL_TRAIL(op, kind) as in the trail of a
+ * timeline, and each happens at
  *
  *     time(node) = max over its causes of (time(cause) + length)
  *
@@ -31,7 +32,8 @@ typedef enum ovl_why {
     OVL_WHY_RENDEZVOUS, /* another member arrived */
     OVL_WHY_QUEUE,      /* the operation before it in its hardware queue arrived */
     OVL_WHY_ENGINE,     /* a copy ended and left it the copy engine */
-    OVL_WHY_WIRE,       /* the sender of an eager message arrived and its bytes travelled */
+    OVL_WHY_WIRE,       /* the bytes of an eager message are there */
+    OVL_WHY_LINE,       /* the bytes before those of an eager message are: they wait in a line */
     OVL_WHY_HOST,       /* the host issued it; or issued what comes before it */
 } ovl_why;
 
@@ -71,8 +73,8 @@ uint32_t ovl_causes_collective(const ovl_causes *c, uint32_t op);
 /* Host time between being free and having issued it; a host call is itself host time. */
 ovl_time ovl_causes_launch(const ovl_op *op);
 
-/* How long the bytes of an eager send travelled, from its arrival. */
-ovl_time ovl_wire_time(const ovl_program *program, const ovl_timeline *timeline, uint32_t send);
+/* When the bytes of an eager send left: it had arrived, and those before them were there. */
+ovl_time ovl_wire_start(const ovl_program *program, const ovl_timeline *timeline, uint32_t send);
 
 /* When an operation is through with its buffers: at its end, but an eager send, which is over for
  * its stream at once, when its bytes have arrived. */

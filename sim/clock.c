@@ -68,14 +68,13 @@ static void find_next(ovl_engine *e, uint32_t clock)
 
 /* The next end may be another. Mostly it is later than the event that is queued and need not be
  * known before that one comes. */
-static inline void next_changed(ovl_engine *e, uint32_t clock)
+static inline bool stays_late(ovl_clock *c)
 {
-    ovl_clock *c = &e->clocks.data[clock];
     if (c->queued && ovl_clock_value(c, c->key_time) < c->dues.data[c->first].due) {
         c->late = true;
-    } else {
-        find_next(e, clock);
+        return true;
     }
+    return false;
 }
 
 /* It will be found out when all that happens at this instant has. */
@@ -93,8 +92,8 @@ void ovl_clocks_update(ovl_engine *e)
         uint32_t clock = e->touched_clocks.data[i];
         ovl_clock *c = &e->clocks.data[clock];
         c->touched = false;
-        if (!is_empty(c) && c->rate > 0) {
-            next_changed(e, clock);
+        if (!is_empty(c) && c->rate > 0 && !stays_late(c)) {
+            find_next(e, clock);
         }
     }
     e->touched_clocks.len = 0;
@@ -219,10 +218,10 @@ void ovl_clocks_init(ovl_engine *e)
     e->clocks.data[time].rate = UINT64_C(1) << OVL_WORK_SHIFT;
 }
 
-void ovl_clock_reserve(ovl_engine *e, uint32_t slot)
+void ovl_clock_make(ovl_engine *e, uint32_t slot)
 {
     while (e->clocks.len <= slot) {
-        ovl_crew crew = {OVL_NONE, e->clocks.len, OVL_NONE};
+        ovl_crew crew = {.first = OVL_NONE, .clock = e->clocks.len, .follows = OVL_NONE};
         ovl_vec_push(&e->crews, crew);
         ovl_vec_push(&e->clocks, (ovl_clock){.bound = OVL_BOUND_FREE});
     }
@@ -249,16 +248,21 @@ void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity)
 {
     ovl_clock *c = &e->clocks.data[clock];
     ovl_activity *a = &e->activities.data[activity];
+    bool fresh = a->begin == 0;
     a->clock = clock;
     a->since = a->bound_since = e->now;
-    a->bound_done = ovl_work_whole(-a->begin, a->total);
+    a->bound_done = fresh ? 0 : ovl_work_whole(-a->begin, a->total);
     a->begin += ovl_clock_value(c, e->now);
+    if (clock == OVL_CLOCK_TIME && fresh) {
+        ovl_engine_at(e, OVL_HANDLE_ACTIVITY(e, activity), e->now + a->total, a->op);
+        return;
+    }
     ovl_work due = a->begin + ((ovl_work)a->total << OVL_WORK_SHIFT) - allowance(a->total);
     if (clock == OVL_CLOCK_TIME) {
         ovl_time end = (ovl_time)((due + c->rate - 1) >> OVL_WORK_SHIFT);
         ovl_engine_at(e, OVL_HANDLE_ACTIVITY(e, activity), end, a->op);
     } else {
-        insert_due(c, (ovl_due){due, activity, a->op});
+        insert_due(c, (ovl_due){.due = due, .activity = activity, .op = a->op});
         touch(e, clock, c);
     }
 }
@@ -308,7 +312,7 @@ void ovl_clock_set_rate(ovl_engine *e, uint32_t clock, double rate)
         return;
     }
     if (c->watchers.len) {
-        ovl_account_rate(e, c);
+        ovl_account_rate(e, clock, units > c->rate);
     }
     for (uint32_t i = c->first; i < c->dues.len && e->options->segments; i++) {
         keep_segment(e, c, &e->activities.data[c->dues.data[i].activity]);
@@ -316,7 +320,7 @@ void ovl_clock_set_rate(ovl_engine *e, uint32_t clock, double rate)
     c->value = ovl_clock_value(c, e->now);
     c->since = e->now;
     c->rate = units;
-    if (!is_empty(c)) {
+    if (!is_empty(c) && !stays_late(c)) {
         touch(e, clock, c);
     }
 }

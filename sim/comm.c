@@ -50,10 +50,11 @@ static void enter(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
     s->latent += a->phase == OVL_PHASE_LATENCY;
     ovl_engine_note(e->start, op, e->now);
     e->pending[op] = OVL_ARRIVED_BIT | (activity + 1);
-    ovl_vec_push(&s->comms, (ovl_running){op, activity});
+    ovl_running entered = {.op = op, .activity = activity};
+    ovl_vec_push(&s->comms, entered);
     for (uint32_t i = s->comms.len - 1; i > 0 && s->comms.data[i - 1].op > op; i--) {
         s->comms.data[i] = s->comms.data[i - 1];
-        s->comms.data[i - 1] = (ovl_running){op, activity};
+        s->comms.data[i - 1] = entered;
     }
 }
 
@@ -75,20 +76,19 @@ static void start_collective(ovl_engine *e, const ovl_comm *comm, uint32_t k)
 {
     uint32_t rank = e->p->members[comm->first_member];
     uint32_t op = ovl_collective_op(e->p, comm, 0, k);
-    uint32_t activity =
-        ovl_engine_add_activity(e, rank, op, ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op)));
+    const ovl_op *o = ovl_engine_op(e, rank, op);
+    uint32_t activity = ovl_engine_add_activity(e, rank, op, o, ovl_engine_cost(e, rank, o));
     e->activities.data[activity].comm = comm;
     e->activities.data[activity].k = k;
     each(e, activity, enter);
     ovl_engine_begin(e, activity);
 }
 
-static void arrive_collective(ovl_engine *e, uint32_t rank, uint32_t op)
+static void arrive_collective(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o)
 {
     const ovl_rank *r = &e->p->ranks[rank];
-    const ovl_code *code = &e->p->codes[r->code];
-    const ovl_comm *comm = ovl_rank_comm(e->p, rank, code->ops[op - r->first_op].comm);
-    uint32_t k = code->comm_index[op - r->first_op];
+    const ovl_comm *comm = ovl_rank_comm(e->p, rank, o->comm);
+    uint32_t k = e->p->codes[r->code].comm_index[op - r->first_op];
     ovl_account(e, rank);
     e->ranks[rank].waiting++;
     if (++e->arrived[comm->first_collective + k] == comm->n_members) {
@@ -99,11 +99,13 @@ static void arrive_collective(ovl_engine *e, uint32_t rank, uint32_t op)
 static uint32_t add_transfer(ovl_engine *e, uint32_t rank, uint32_t send, uint32_t peer,
                              bool background)
 {
-    const ovl_cost *cost = ovl_engine_cost(e, rank, ovl_engine_op(e, rank, send));
-    uint32_t activity = ovl_engine_add_activity(e, rank, send, cost);
-    e->activities.data[activity].peer = peer;
-    e->activities.data[activity].eager = ovl_engine_op(e, rank, send)->eager;
-    e->activities.data[activity].background = background;
+    const ovl_op *o = ovl_engine_op(e, rank, send);
+    uint32_t activity = ovl_engine_add_activity(e, rank, send, o, ovl_engine_cost(e, rank, o));
+    ovl_activity *a = &e->activities.data[activity];
+    a->peer = peer;
+    a->eager = o->eager;
+    a->k = OVL_NONE;
+    a->background = background;
     return activity;
 }
 
@@ -122,19 +124,46 @@ static void arrive_rendezvous(ovl_engine *e, uint32_t rank, uint32_t op, bool is
     ovl_engine_begin(e, activity);
 }
 
-/* The bytes leave at once; the sender's stream goes on. */
+/* The transfer that an eager send has to wait for: of the one before it on its wire, if its bytes
+ * are not there yet; else OVL_NONE. */
+static uint32_t transfer_before(const ovl_engine *e, uint32_t rank, uint32_t op)
+{
+    const ovl_rank *r = &e->p->ranks[rank];
+    uint32_t before = e->p->codes[r->code].comm_index[op - r->first_op];
+    if (before == 0) {
+        return OVL_NONE;
+    }
+    uint32_t pending = e->pending[r->first_op + before - 1];
+    assert(pending & OVL_ARRIVED_BIT);
+    return OVL_SAID(pending) == OVL_OVER ? OVL_NONE : OVL_SAID(pending) - 1;
+}
+
+/* Its receiver is in it if it has arrived. */
+static void leave_queue(ovl_engine *e, uint32_t activity)
+{
+    ovl_activity *a = &e->activities.data[activity];
+    uint32_t recv = e->p->partner[a->op];
+    a->queued = false;
+    a->background = !ovl_engine_arrived(e, recv);
+    if (!a->background) {
+        enter(e, a->peer, recv, activity);
+    }
+}
+
+/* The sender's stream goes on at once; the bytes leave when those before them are there. */
 static void arrive_eager_send(ovl_engine *e, uint32_t rank, uint32_t op)
 {
-    uint32_t recv = e->p->partner[op];
-    bool background = !ovl_engine_arrived(e, recv);
-    uint32_t peer = ovl_op_rank(e->p, recv);
-    uint32_t activity = add_transfer(e, rank, op, peer, background);
+    uint32_t peer = ovl_op_rank(e->p, e->p->partner[op]), before = transfer_before(e, rank, op);
+    uint32_t activity = add_transfer(e, rank, op, peer, true);
     ovl_engine_note(e->start, op, e->now);
     e->pending[op] = OVL_ARRIVED_BIT | (activity + 1);
-    if (!background) {
-        enter(e, peer, recv, activity);
+    if (before != OVL_NONE) {
+        e->activities.data[activity].queued = true;
+        e->activities.data[before].k = activity;
+    } else {
+        leave_queue(e, activity);
+        ovl_engine_begin(e, activity);
     }
-    ovl_engine_begin(e, activity);
     ovl_engine_complete(e, rank, op);
 }
 
@@ -153,15 +182,14 @@ static void arrive_eager_recv(ovl_engine *e, uint32_t rank, uint32_t op)
         ovl_engine_note(e->start, op, e->now);
         release_sms(e, rank, op);
         ovl_engine_complete(e, rank, op);
-    } else if (running) {
+    } else if (running && !e->activities.data[running - 1].queued) {
         e->activities.data[running - 1].background = false;
         enter(e, rank, op, running - 1);
     }
 }
 
-void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op)
+void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o)
 {
-    const ovl_op *o = ovl_engine_op(e, rank, op);
     if (o->kind == OVL_SEND && o->eager) {
         arrive_eager_send(e, rank, op);
         return;
@@ -170,7 +198,7 @@ void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op)
         ovl_caps_hold(e, rank, op, ovl_engine_cost(e, rank, o));
     }
     if (o->kind == OVL_COLLECTIVE) {
-        arrive_collective(e, rank, op);
+        arrive_collective(e, rank, op, o);
     } else if (o->eager) {
         arrive_eager_recv(e, rank, op);
     } else {
@@ -199,11 +227,26 @@ static void leave(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
     ovl_engine_complete(e, rank, op);
 }
 
-void ovl_comm_end(ovl_engine *e, uint32_t activity)
+/* The next on the wire begins, by an event even where it has no latency: so a queue of any length
+ * of transfers that take nothing is not a chain of calls. */
+static void land(ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
-    if (a->background) {
-        e->pending[a->op] = OVL_ARRIVED_BIT | OVL_OVER;
+    uint32_t next = a->k;
+    e->pending[a->op] = OVL_ARRIVED_BIT | OVL_OVER;
+    ovl_engine_note(e->landed, a->op, e->now);
+    ovl_engine_step(e, a->op, OVL_LANDED);
+    if (next != OVL_NONE) {
+        leave_queue(e, next);
+        ovl_engine_schedule(e, OVL_HANDLE_ACTIVITY(e, next), e->activities.data[next].cost->latency,
+                            OVL_EVENT_END, e->activities.data[next].op);
+    }
+}
+
+void ovl_comm_end(ovl_engine *e, uint32_t activity)
+{
+    if (e->activities.data[activity].eager) {
+        land(e, activity);
     }
     each(e, activity, leave);
 }

@@ -56,11 +56,10 @@ static const ovl_result_collective *counterpart(const ovl_result *of, uint32_t i
     return NULL;
 }
 
-/* Of the deciding rank's communication with slack, the longest that changed; else the one with the
- * most slack. NULL if none has any. */
+/* Of the deciding rank's communication with slack, the longest that changed; NULL if none did. */
 static const ovl_result_collective *slack_witness(const ovl_result *a, const ovl_result *b)
 {
-    const ovl_result_collective *changed = NULL, *loosest = NULL;
+    const ovl_result_collective *changed = NULL;
     for (uint32_t i = 0; i < a->n_collectives; i++) {
         const ovl_result_collective *row = &a->collectives[i];
         if (row->rank != a->deciding_rank || row->slack <= 0) {
@@ -71,11 +70,40 @@ static const ovl_result_collective *slack_witness(const ovl_result *a, const ovl
         if (!same && (!changed || length(row) > length(changed))) {
             changed = row;
         }
-        if (!loosest || row->slack > loosest->slack) {
-            loosest = row;
-        }
     }
-    return changed ? changed : loosest;
+    return changed;
+}
+
+/* Every row is where it was. */
+static bool same_communication(const ovl_result *a, const ovl_result *b)
+{
+    bool same = a->n_collectives == b->n_collectives;
+    for (uint32_t i = 0; same && i < a->n_collectives; i++) {
+        const ovl_result_collective *x = &a->collectives[i], *y = &b->collectives[i];
+        same = x->rank == y->rank && strcmp(x->name, y->name) == 0 && x->bytes == y->bytes &&
+               x->ready == y->ready && x->start == y->start && x->end == y->end;
+    }
+    return same;
+}
+
+static bool same_rank(const ovl_result_rank *x, const ovl_result_rank *y)
+{
+    bool same = x->rank == y->rank && x->end == y->end && x->startups == y->startups &&
+                x->hidden_comm == y->hidden_comm && x->live_peak == y->live_peak &&
+                x->allocated_peak == y->allocated_peak && x->reserved_peak == y->reserved_peak;
+    for (int i = 0; i < OVL_TERM_COUNT; i++) {
+        same = same && x->term[i] == y->term[i];
+    }
+    return same;
+}
+
+static bool same_ranks(const ovl_result *a, const ovl_result *b)
+{
+    bool same = a->n_ranks == b->n_ranks && a->without_interference == b->without_interference;
+    for (uint32_t i = 0; same && i < a->n_ranks; i++) {
+        same = same_rank(&a->ranks[i], &b->ranks[i]);
+    }
+    return same;
 }
 
 static const char *no_gain_sentence(const ovl_comparison *c, ovl_arena *arena)
@@ -83,6 +111,12 @@ static const char *no_gain_sentence(const ovl_comparison *c, ovl_arena *arena)
     const ovl_result_collective *row = slack_witness(c->a, c->b);
     const ovl_result *of = row ? c->a : c->b, *other = row ? c->b : c->a;
     row = row ? row : slack_witness(c->b, c->a);
+    if (!row && same_communication(c->a, c->b)) {
+        return same_ranks(c->a, c->b)
+                   ? "no gain: nothing changed: the terms, the communication and the peaks of "
+                     "every rank are the same"
+                   : "no gain: the step is the same, and so is all communication listed";
+    }
     if (!row) {
         return "no gain: the step is the same";
     }

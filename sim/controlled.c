@@ -142,7 +142,8 @@ bool ovl_controlled_find(const ovl_program *program, const ovl_run_options *opti
     bool good = run(&l, program, &c->both);
     if (good) {
         make_rows(program, &l, rows, arena);
-        good = run_altered(&l, program, (ovl_alteration){.free_comm = true}, &c->compute);
+        good = run_altered(&l, program, (ovl_alteration){.free_comm = true, .free_copies = true},
+                           &c->compute);
     }
     if (good) {
         take_alone(&l, false, rows);

@@ -90,7 +90,6 @@ static void step_from_end(walk *w, uint32_t op, const ovl_cause *cause)
     mark(w, op);
     if (cause->why == OVL_WHY_WIRE) {
         mark(w, from);
-        add_item(w, name_of(w, from), "wire", w->c->rank_of[from], t->arrive[from], t->end[op]);
     } else if (cause->length > 0) {
         add_item(w, name_of(w, op), stream_of(w, op), w->c->rank_of[op], t->end[op] - cause->length,
                  t->end[op]);
@@ -99,6 +98,18 @@ static void step_from_end(walk *w, uint32_t op, const ovl_cause *cause)
         set_why(w, reason(w, cause));
     } else if (cause->why == OVL_WHY_RENDEZVOUS) {
         w->met = from;
+    }
+    w->node = cause->node;
+}
+
+/* The bytes of an eager send travelled; before that they may have stood behind others. */
+static void step_from_landing(walk *w, uint32_t op, const ovl_cause *cause)
+{
+    ovl_time landed = w->c->timeline->landed[op];
+    mark(w, op);
+    add_item(w, name_of(w, op), "wire", w->c->rank_of[op], landed - cause->length, landed);
+    if (cause->why == OVL_WHY_LINE) {
+        set_why(w, reason(w, cause));
     }
     w->node = cause->node;
 }
@@ -159,6 +170,8 @@ static bool walk_back(walk *w)
     }
     if (OVL_TRAIL_KIND(w->node) == OVL_ENDED) {
         step_from_end(w, op, &cause);
+    } else if (OVL_TRAIL_KIND(w->node) == OVL_LANDED) {
+        step_from_landing(w, op, &cause);
     } else {
         step_from_arrival(w, &cause);
     }
@@ -205,7 +218,7 @@ void ovl_critical_path(ovl_causes *causes, ovl_arena *arena, ovl_arena *scratch,
 
 typedef struct late {
     ovl_causes *c;
-    ovl_time *node[3];    /* [kind][op]: the latest time that leaves the step as it is */
+    ovl_time *node[4];    /* [kind][op]: the latest time that leaves the step as it is */
     ovl_time *collective; /* the same for the end of a collective */
 } late;
 
@@ -238,15 +251,18 @@ static void visit(late *l, uint64_t item)
     push_back(l, item, *latest);
 }
 
-/* How late the end may be: as late as both sides of what ends together may. */
+/* How late the end may be: as late as both sides of what ends together may. An eager send is over
+ * at once, and as late as it comes its bytes may; but they may have had to wait, too. */
 static ovl_time latest_end(const late *l, uint32_t op)
 {
     const ovl_op *o = ovl_causes_op(l->c, op);
     if (o->kind == OVL_COLLECTIVE) {
         return l->collective[ovl_causes_collective(l->c, op)];
     }
-    if (o->kind == OVL_SEND && o->eager) { /* it ends at once: later means later on the wire too */
-        return l->node[OVL_ARRIVED][op];
+    if (o->kind == OVL_SEND && o->eager) {
+        const ovl_timeline *t = l->c->timeline;
+        ovl_time bytes = l->node[OVL_LANDED][op] - t->landed[op];
+        return OVL_MIN(l->node[OVL_ARRIVED][op], t->end[op] + bytes);
     }
     ovl_time own = l->node[OVL_ENDED][op];
     if ((o->kind == OVL_SEND || o->kind == OVL_RECV) && !o->eager) {
@@ -284,7 +300,7 @@ const ovl_time *ovl_slack(ovl_causes *causes, ovl_arena *arena)
     uint32_t n_ops = causes->program->n_ops;
     ovl_arena scratch = {0};
     late l = {.c = causes};
-    for (uint32_t kind = 0; kind < 3; kind++) {
+    for (uint32_t kind = 0; kind < (t->landed ? 4 : 3); kind++) {
         l.node[kind] = filled(&scratch, n_ops, t->finish);
     }
     l.collective = filled(&scratch, causes->program->n_collectives, t->finish);

@@ -57,8 +57,10 @@ void ovl_engine_complete(ovl_engine *e, uint32_t rank, uint32_t op)
     e->times[rank].end = e->now;
     e->n_ended++;
     ovl_engine_step(e, op, OVL_ENDED);
-    for (uint32_t i = code->next.at[local]; i < code->next.at[local + 1]; i++) {
-        ovl_engine_release(e, rank, r->first_op + code->next.item[i]);
+    const uint32_t *next = code->next.item + code->next.at[local];
+    const uint32_t *end = code->next.item + code->next.at[local + 1];
+    for (; next < end; next++) {
+        ovl_engine_release(e, rank, r->first_op + *next);
     }
     if (code->ops[local].step_end) {
         end_step(e, rank, code, local);
@@ -77,30 +79,30 @@ void ovl_copies_touch(ovl_engine *e, uint32_t rank)
     }
 }
 
-static void start_kernel(ovl_engine *e, uint32_t rank, uint32_t op)
+static void start_kernel(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o)
 {
-    const ovl_cost *cost = ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op));
+    const ovl_cost *cost = ovl_engine_cost(e, rank, o);
     ovl_engine_note(e->start, op, e->now);
     if (cost->work == 0) {
         ovl_engine_complete(e, rank, op);
         return;
     }
     ovl_account(e, rank);
-    uint32_t activity = ovl_engine_add_activity(e, rank, op, cost);
+    uint32_t activity = ovl_engine_add_activity(e, rank, op, o, cost);
     ovl_vec_push(&e->ranks[rank].kernels, activity);
     ovl_caps_touch(e, rank);
     ovl_engine_begin(e, activity);
 }
 
 /* A marker with a latency is a pause of its stream: nobody works meanwhile. */
-static void start_marker(ovl_engine *e, uint32_t rank, uint32_t op)
+static void start_marker(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o)
 {
-    const ovl_cost *cost = ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op));
+    const ovl_cost *cost = ovl_engine_cost(e, rank, o);
     ovl_engine_note(e->start, op, e->now);
     if (cost->latency == 0) {
         ovl_engine_complete(e, rank, op);
     } else {
-        ovl_engine_begin(e, ovl_engine_add_activity(e, rank, op, cost));
+        ovl_engine_begin(e, ovl_engine_add_activity(e, rank, op, o, cost));
     }
 }
 
@@ -139,8 +141,8 @@ static void start_copies(ovl_engine *e, uint32_t rank, uint32_t direction)
         ovl_account(e, rank);
         s->copying[direction]++;
         ovl_engine_note(e->start, op, e->now);
-        ovl_engine_begin(e, ovl_engine_add_activity(
-                                e, rank, op, ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op))));
+        const ovl_op *o = ovl_engine_op(e, rank, op);
+        ovl_engine_begin(e, ovl_engine_add_activity(e, rank, op, o, ovl_engine_cost(e, rank, o)));
     }
 }
 
@@ -157,21 +159,22 @@ static void arrive(ovl_engine *e, uint32_t rank, uint32_t op)
             ovl_engine_release(e, rank, r->first_op + code->queue_next.item[i]);
         }
     }
-    switch ((ovl_op_kind)code->ops[local].kind) {
+    const ovl_op *o = &code->ops[local];
+    switch ((ovl_op_kind)o->kind) {
     case OVL_KERNEL:
-        start_kernel(e, rank, op);
+        start_kernel(e, rank, op, o);
         break;
     case OVL_COLLECTIVE:
     case OVL_SEND:
     case OVL_RECV:
-        ovl_comm_arrive(e, rank, op);
+        ovl_comm_arrive(e, rank, op, o);
         break;
     case OVL_BATCH:
         start_batch(e, rank, op);
         break;
     case OVL_COPY:
-        ovl_vec_push(&e->ranks[rank].copies[ovl_op_cost(e->p, rank, &code->ops[local])->engine],
-                     (ovl_waiting_copy){e->now, op});
+        ovl_vec_push(&e->ranks[rank].copies[ovl_op_cost(e->p, rank, o)->engine],
+                     (ovl_waiting_copy){.arrive = e->now, .op = op});
         ovl_copies_touch(e, rank);
         break;
     case OVL_HOST:
@@ -179,7 +182,7 @@ static void arrive(ovl_engine *e, uint32_t rank, uint32_t op)
         ovl_host_arrive(e, rank, op);
         break;
     case OVL_MARKER:
-        start_marker(e, rank, op);
+        start_marker(e, rank, op, o);
         break;
     }
 }

@@ -14,13 +14,15 @@
  * they want. Collective: one activity over all members; starts when the last has arrived, ends for
  * all at once: `latency`, then `work` as a fluid at one rate, the least that its members' caps and
  * resources allow. Send and receive: the k-th send of a rank to a peer within a communicator meets
- * the peer's k-th receive from it. Rendezvous: both wait and end together. Eager: the transfer
- * begins when the sender arrives and the sender's stream goes on at once; the receive ends when it
- * has arrived and the bytes are there. Batch: its parts arrive with it; it ends when all have.
- * Copy: waits for a free copy engine of its direction (order: arrival, then op), then a fluid on
- * its demands. Host call: above; one whose cost has a latency comes no earlier than
- * so long after the begin of the run, and until then the host goes on with what follows it. Marker:
- * no time, or a pause of its stream as long as its latency, which nothing counts as work.
+ * the peer's k-th receive from it. Rendezvous: both wait and end together. Eager: the sender's
+ * stream goes on at once; the transfer begins when the sender has arrived and the eager transfer
+ * before it from this rank to that peer in that communicator is over, for one communicator does one
+ * thing at a time: three of 3 ms sent at 1, 2 and 4 ms are there at 4, 7 and 10. The receive ends
+ * when it has arrived and the bytes are there. Batch: its parts arrive with it; it ends when all
+ * have. Copy: waits for a free copy engine of its direction (order: arrival, then op), then a fluid
+ * on its demands. Host call: above; one whose cost has a latency comes no earlier than so long
+ * after the begin of the run, and until then the host goes on with what follows it. Marker: no
+ * time, or a pause of its stream as long as its latency, which nothing counts as work.
  *
  * Interference. `none`: everyone at isolated speed. `shared`: SM caps and resource sharing.
  * `measured`: while a kernel and a collective (in transfer) run on one rank and their classes have
@@ -79,6 +81,7 @@ typedef struct ovl_run_options {
                         and what is a single number: then a run takes 4 bytes by operation. Not with
                         `segments` */
     bool no_skip;    /* simulate every period of a run that repeats itself (recur.h) */
+    bool no_trail;   /* keep the times of operations, but not the order in which they happened */
     const ovl_watch *watch;        /* NULL: nobody */
     uint64_t memory;               /* bytes that ovl_run_memory may come to; 0: no limit */
     ovl_time count_from, count_to; /* the interval that the terms of ranks are counted in; 0, 0: all

@@ -101,6 +101,13 @@ static inline void ovl_left_put(ovl_wide *left, double rate, uint64_t demand)
     *left += (ovl_wide)((ovl_uwide)(uint64_t)(rate * 0x1p63) * demand);
 }
 
+/* Who took at the one rate takes at the other. */
+static inline void ovl_left_change(ovl_wide *left, double from, double to, uint64_t demand)
+{
+    int64_t less = (int64_t)((uint64_t)(from * 0x1p63) - (uint64_t)(to * 0x1p63));
+    *left += less * (ovl_wide)demand;
+}
+
 /* The level at which what is left is used up; rounding may have used a little more than there was.
  */
 static inline double ovl_exact_level(ovl_wide left, ovl_pull pull)

@@ -30,7 +30,7 @@ static double rate_of(const ovl_engine *e, uint32_t resource, const ovl_pace *pa
 
 static ovl_pace *add_pace(ovl_engine *e, uint32_t resource, double weight, double cap)
 {
-    ovl_pace pace = {weight, cap, ovl_share_reserve(&e->share), 0};
+    ovl_pace pace = {.weight = weight, .cap = cap, .clock = ovl_share_reserve(&e->share)};
     ovl_clock_reserve(e, pace.clock);
     ovl_clock_set_bound(e, pace.clock, resource);
     ovl_clock_set_rate(e, pace.clock, rate_of(e, resource, &pace));

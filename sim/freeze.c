@@ -62,6 +62,51 @@ static void find_comm_prev(frozen *f)
     }
 }
 
+static bool is_eager_send(const ovl_op *op)
+{
+    return op->kind == OVL_SEND && op->eager;
+}
+
+static bool same_wire(const ovl_op *a, const ovl_op *b)
+{
+    return a->comm == b->comm && a->peer == b->peer && a->peer_relative == b->peer_relative;
+}
+
+/* Where the last eager send to the peer of `op` in its slot is, + 1; 0: none yet. Open addressing,
+ * with twice as many places as there are sends. */
+static uint32_t *wire_of(const frozen *f, uint32_t *table, uint32_t size, const ovl_op *op)
+{
+    uint64_t key = ((uint64_t)op->comm << 33) ^ ((uint64_t)(uint32_t)op->peer << 1) ^
+                   (uint64_t)op->peer_relative;
+    uint32_t at = (uint32_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & (size - 1);
+    while (table[at] && !same_wire(&f->code->ops[table[at] - 1], op)) {
+        at = (at + 1) & (size - 1);
+    }
+    return &table[at];
+}
+
+/* Each eager send knows the one before it on its wire. */
+static void find_wires(frozen *f)
+{
+    ovl_arena scratch = {0};
+    uint32_t n = 0, size = 8;
+    for (uint32_t i = 0; i < f->n; i++) {
+        n += is_eager_send(&f->code->ops[i]);
+    }
+    while (size < 2 * (uint64_t)n) {
+        size *= 2;
+    }
+    uint32_t *table = OVL_NEW_ARRAY(&scratch, uint32_t, size);
+    for (uint32_t i = 0; i < f->n && n; i++) {
+        if (is_eager_send(&f->code->ops[i])) {
+            uint32_t *last = wire_of(f, table, size, &f->code->ops[i]);
+            f->comm_index[i] = *last;
+            *last = i + 1;
+        }
+    }
+    ovl_arena_free(&scratch);
+}
+
 /* Streams are spread over the hardware queues in turn; markers are no work and take no place. */
 static void find_queue_prev(frozen *f, uint32_t hw_queues)
 {
@@ -130,16 +175,20 @@ static void derive_next(frozen *f)
 {
     f->next_at = OVL_NEW_ARRAY(f->arena, uint32_t, f->n + 1);
     f->waits = filled(f->arena, f->n, 1); /* the issue, or for a part its batch */
-    uint32_t *seen = filled(f->arena, f->n, OVL_NONE);
+    ovl_arena scratch = {0};
+    uint32_t *seen = filled(&scratch, f->n, OVL_NONE);
     for (uint32_t i = 0; i < f->n; i++) {
         each_before(f, i, seen, count_next);
     }
     sum_up(f->next_at, f->n);
     f->next_item = OVL_NEW_ARRAY(f->arena, uint32_t, f->next_at[f->n]);
-    seen = filled(f->arena, f->n, OVL_NONE);
+    if (f->n) {
+        memset(seen, 0xff, f->n * sizeof *seen); /* OVL_NONE everywhere */
+    }
     for (uint32_t i = 0; i < f->n; i++) {
         each_before(f, i, seen, fill_next);
     }
+    ovl_arena_free(&scratch);
     shift_back(f->next_at, f->n);
     f->code->next.at = f->next_at;
     f->code->next.item = f->next_item;
@@ -171,7 +220,8 @@ static void invert(ovl_arena *arena, const uint32_t *key, uint32_t n, uint32_t n
 static void derive_lists(frozen *f)
 {
     ovl_code *code = f->code;
-    uint32_t *key = OVL_NEW_ARRAY(f->arena, uint32_t, f->n);
+    ovl_arena scratch = {0};
+    uint32_t *key = OVL_NEW_ARRAY(&scratch, uint32_t, f->n);
     for (uint32_t i = 0; i < f->n; i++) {
         key[i] = code->ops[i].batch;
     }
@@ -180,6 +230,7 @@ static void derive_lists(frozen *f)
         key[i] = code->ops[i].kind == OVL_COLLECTIVE ? code->ops[i].comm : OVL_NONE;
     }
     invert(f->arena, key, f->n, code->n_slots, &code->collectives.at, &code->collectives.item);
+    ovl_arena_free(&scratch);
     if (f->queue_prev) {
         invert(f->arena, f->queue_prev, f->n, f->n, &code->queue_next.at, &code->queue_next.item);
         for (uint32_t i = 0; i < f->n; i++) {
@@ -237,6 +288,7 @@ static void freeze_code(struct ovl_code_build *c, ovl_code *code, uint32_t hw_qu
     frozen f = {.arena = arena, .code = code, .n = code->n_ops};
     find_stream_prev(&f);
     find_comm_prev(&f);
+    find_wires(&f);
     find_queue_prev(&f, hw_queues);
     derive_next(&f);
     derive_lists(&f);

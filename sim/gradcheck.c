@@ -51,7 +51,7 @@ typedef struct expecting {
     const ovl_program *p;
     ovl_gradvalues *values;
     OVL_VEC(ovl_gradterm) terms;
-    OVL_VEC(uint32_t) ranks, microbatches; /* distinct */
+    OVL_VEC(uint32_t) ranks; /* one for each term */
 } expecting;
 
 static int compare_numbers(const void *a, const void *b)
@@ -60,24 +60,26 @@ static int compare_numbers(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-static uint32_t distinct(uint32_t *list, uint32_t n)
+/* Ranks that produce, times the most microbatches of one of them: two copies of a model have
+ * different ones. `ranks` holds each once for every microbatch. */
+static uint64_t count_terms(uint32_t *ranks, uint32_t n)
 {
-    uint32_t kept = 0;
-    qsort(list, n, sizeof *list, compare_numbers);
-    for (uint32_t i = 0; i < n; i++) {
-        if (kept == 0 || list[kept - 1] != list[i]) {
-            list[kept++] = list[i];
+    uint64_t distinct = 0, most = 0;
+    qsort(ranks, n, sizeof *ranks, compare_numbers);
+    for (uint32_t i = 0, own; i < n; i += own) {
+        for (own = 1; i + own < n && ranks[i + own] == ranks[i]; own++) {
         }
+        distinct++;
+        most = OVL_MAX(most, own);
     }
-    return kept;
+    return distinct * most;
 }
 
 /* Every rank of each code that has this part, for each of its microbatches, at the common scale. */
 static void expect(expecting *x, const source *first, uint32_t n, uint32_t part, ovl_expected *out)
 {
-    x->terms.len = x->ranks.len = x->microbatches.len = 0;
+    x->terms.len = x->ranks.len = 0;
     for (uint32_t i = 0; i < n; i++) {
-        ovl_vec_push(&x->microbatches, first[i].microbatch);
         bool seen = i && first[i].code == first[i - 1].code &&
                     first[i].microbatch == first[i - 1].microbatch;
         for (uint32_t r = 0; !seen && r < x->p->n_ranks; r++) {
@@ -91,8 +93,7 @@ static void expect(expecting *x, const source *first, uint32_t n, uint32_t part,
     if (x->terms.len == 0) {
         return;
     }
-    out->parts = (uint64_t)distinct(x->ranks.data, x->ranks.len) *
-                 distinct(x->microbatches.data, x->microbatches.len);
+    out->parts = count_terms(x->ranks.data, x->ranks.len);
     for (uint32_t i = 0; i < x->terms.len; i++) {
         x->terms.data[i].scale = 1.0 / (double)out->parts;
     }
@@ -199,7 +200,6 @@ ovl_expectations ovl_gradients_expected(const ovl_program *program, ovl_gradvalu
     expect_all(&x, &list, &all);
     ovl_vec_free(&x.terms);
     ovl_vec_free(&x.ranks);
-    ovl_vec_free(&x.microbatches);
     ovl_vec_free(&list);
     return all;
 }

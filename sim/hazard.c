@@ -19,7 +19,7 @@ typedef struct joined {
     use use;
 } joined;
 
-#define SEEN_COLLECTIVE 8 /* beside a bit per kind of node; kept on the first member */
+#define SEEN_COLLECTIVE 16 /* beside a bit per kind of node; kept on the first member */
 
 typedef struct check {
     ovl_causes *c;

@@ -31,7 +31,7 @@ static void issue_all(ovl_engine *e, const ovl_rank *r, uint32_t rank)
     for (uint32_t i = 0; i < code->n_ops; i++) {
         pending[i] -= code->ops[i].batch == OVL_NONE;
         if (pending[i] == 0) {
-            ovl_vec_push(&e->todo, (ovl_todo){rank, r->first_op + i});
+            ovl_vec_push(&e->todo, (ovl_todo){.rank = rank, .op = r->first_op + i});
         }
     }
     e->ranks[rank].cursor = code->n_ops;

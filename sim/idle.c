@@ -1,5 +1,6 @@
 #include "sim/idle.h"
 
+#include "sim/blame.h"
 #include "sim/exposure.h"
 #include "sim/steps.h"
 
@@ -42,6 +43,7 @@ typedef struct finder {
     ovl_inputs const *inputs;
     ovl_means means;
     ovl_waits waits;
+    ovl_blamer blamer;
     ovl_arena *arena, scratch;
     bool pipeline, has_comm, has_host;
     uint32_t worst;                 /* the kernel that is longest beyond its mean, or OVL_NONE */
@@ -295,171 +297,13 @@ static uint32_t blamed_op(const finder *f, const ovl_waited *w, ovl_idle_kind ki
     return OVL_NONE;
 }
 
-static const char *message_text(const finder *f, const ovl_op *op, const char *name, uint32_t rank,
-                                uint32_t other)
-{
-    if (op->kind == OVL_RECV) {
-        return ovl_arena_printf(
-            f->arena, "receive %s on rank %" PRIu32 " holds up what is behind it", name, rank);
-    }
-    return ovl_arena_printf(f->arena, "transfer %s from rank %" PRIu32 " to %" PRIu32, name, rank,
-                            other);
-}
-
-static const char *dependency_text(const finder *f, uint32_t id, const char *name, uint32_t rank)
-{
-    const ovl_op *op = ovl_causes_op(f->c, id);
-    switch ((ovl_op_kind)op->kind) {
-    case OVL_SEND:
-    case OVL_RECV:
-        return message_text(f, op, name, rank,
-                            ovl_rank_number(f->p, f->c->rank_of[f->p->partner[id]]));
-    case OVL_COLLECTIVE:
-        return ovl_arena_printf(f->arena, "%s %s", ovl_coll_name((ovl_coll)op->coll), name);
-    case OVL_KERNEL:
-    case OVL_BATCH:
-    case OVL_COPY:
-    case OVL_HOST:
-    case OVL_MARKER:
-        break;
-    }
-    return ovl_arena_printf(f->arena, "%s %s on rank %" PRIu32,
-                            ovl_op_kind_name((ovl_op_kind)op->kind), name, rank);
-}
-
-static const char *blame_text(const finder *f, ovl_idle_kind kind, uint32_t id)
-{
-    const ovl_op *op = ovl_causes_op(f->c, id);
-    uint32_t rank = ovl_rank_number(f->p, f->c->rank_of[id]);
-    const char *name = ovl_names_text(f->p->names, op->name);
-    if (kind == OVL_IDLE_DEPENDENCY) {
-        return dependency_text(f, id, name, rank);
-    }
-    if (kind == OVL_IDLE_SCHEDULE) {
-        return ovl_arena_printf(f->arena, "%s on rank %" PRIu32 " is issued late", name, rank);
-    }
-    if (kind == OVL_IDLE_HOST) {
-        return ovl_arena_printf(f->arena, "%s %s on rank %" PRIu32,
-                                op->kind == OVL_HOST ? "call" : "launch of", name, rank);
-    }
-    if (op->part != OVL_PART_NONE) {
-        return ovl_arena_printf(f->arena, "stage %u on rank %" PRIu32 " takes longer than the mean",
-                                op->stage, rank);
-    }
-    return ovl_arena_printf(
-        f->arena, "%s on rank %" PRIu32 " takes longer than the mean of the ranks", name, rank);
-}
-
-/* Idle time of one kind because of an operation. Those of a stage are alike, and those of a kind on
- * a rank. */
-typedef struct charge {
-    uint64_t key; /* of what is alike */
-    ovl_time time;
-    uint32_t op;
-    uint8_t kind;
-} charge;
-
-typedef OVL_VEC(charge) charges;
-
-static uint64_t charge_key(const finder *f, uint32_t id)
-{
-    const ovl_op *op = ovl_causes_op(f->c, id);
-    uint64_t what = op->part != OVL_PART_NONE ? op->stage : (uint64_t)UINT16_MAX + 1 + op->coll;
-    return what << 36 | (uint64_t)op->kind << 32 | f->c->rank_of[id];
-}
-
-static int by_key(const void *a, const void *b)
-{
-    const charge *x = a, *y = b;
-    if (x->kind != y->kind) {
-        return x->kind < y->kind ? -1 : 1;
-    }
-    if (x->key != y->key) {
-        return x->key < y->key ? -1 : 1;
-    }
-    return (x->op > y->op) - (x->op < y->op);
-}
-
-static ovl_time add_times(ovl_time a, ovl_time b)
-{
-    ovl_time sum;
-    return __builtin_add_overflow(a, b, &sum) ? OVL_TIME_MAX : sum;
-}
-
-/* Charges of one operation become one. */
-static void merge_charges(charges *list)
-{
-    uint32_t n = 0;
-    if (list->len) {
-        qsort(list->data, list->len, sizeof *list->data, by_key);
-    }
-    for (uint32_t i = 0; i < list->len; i++) {
-        if (n && by_key(&list->data[n - 1], &list->data[i]) == 0) {
-            list->data[n - 1].time = add_times(list->data[n - 1].time, list->data[i].time);
-        } else {
-            list->data[n++] = list->data[i];
-        }
-    }
-    list->len = n;
-}
-
-/* What is alike, from `first` on: their sum, and of them the heaviest. */
-static uint32_t sum_alike(const charges *list, uint32_t first, ovl_time *sum, uint32_t *heaviest)
-{
-    uint32_t i = first;
-    *sum = 0;
-    *heaviest = first;
-    for (; i < list->len && list->data[i].kind == list->data[first].kind &&
-           list->data[i].key == list->data[first].key;
-         i++) {
-        *sum = add_times(*sum, list->data[i].time);
-        *heaviest = list->data[i].time > list->data[*heaviest].time ? i : *heaviest;
-    }
-    return i;
-}
-
-static const char *alike_text(const finder *f, ovl_idle_kind kind, uint32_t op, uint32_t others)
-{
-    const char *text = blame_text(f, kind, op);
-    if (others == 0 ||
-        (kind == OVL_IDLE_IMBALANCE && ovl_causes_op(f->c, op)->part != OVL_PART_NONE)) {
-        return text;
-    }
-    return ovl_arena_printf(f->arena, "%s; %" PRIu32 " more like it", text, others);
-}
-
-/* Of each kind the heaviest. */
-static const ovl_result_blame *choose_blames(finder *f, charges *list, uint32_t *n)
-{
-    ovl_result_blame *blames = OVL_NEW_ARRAY(f->arena, ovl_result_blame, OVL_IDLE_COUNT);
-    *n = 0;
-    merge_charges(list);
-    for (uint32_t i = 0, end; i < list->len;) {
-        ovl_result_blame best = {(ovl_idle_kind)list->data[i].kind, 0, NULL};
-        uint32_t op = 0, others = 0;
-        for (; i < list->len && list->data[i].kind == best.kind; i = end) {
-            ovl_time sum;
-            uint32_t heaviest;
-            end = sum_alike(list, i, &sum, &heaviest);
-            if (sum > best.time) {
-                best.time = sum;
-                op = list->data[heaviest].op;
-                others = end - i - 1;
-            }
-        }
-        best.text = alike_text(f, best.kind, op, others);
-        blames[(*n)++] = best;
-    }
-    return blames;
-}
-
 static void charge_gap(const finder *f, const ovl_waited *w, const ovl_time piece[OVL_IDLE_COUNT],
-                       charges *list)
+                       ovl_charges *list)
 {
     for (int k = 0; k < OVL_IDLE_COUNT; k++) {
         uint32_t op = piece[k] > 0 ? blamed_op(f, w, (ovl_idle_kind)k) : OVL_NONE;
         if (op != OVL_NONE) {
-            ovl_vec_push(list, (charge){charge_key(f, op), piece[k], op, (uint8_t)k});
+            ovl_blame(&f->blamer, (ovl_idle_kind)k, op, piece[k], list);
         }
     }
 }
@@ -474,7 +318,7 @@ static const char *because(const finder *f, const ovl_waited *w,
         largest = piece[k] > piece[largest] ? k : largest;
     }
     uint32_t op = piece[largest] ? blamed_op(f, w, (ovl_idle_kind)largest) : OVL_NONE;
-    return op == OVL_NONE ? NULL : blame_text(f, (ovl_idle_kind)largest, op);
+    return op == OVL_NONE ? NULL : ovl_blame_text(&f->blamer, (ovl_idle_kind)largest, op);
 }
 
 static uint32_t last_op(const finder *f, uint32_t rank)
@@ -514,12 +358,12 @@ static int by_time(const void *a, const void *b)
 }
 
 static void explain_rank(finder *f, uint32_t class_id, bool list, ovl_result_rank *row,
-                         charges *all)
+                         ovl_charges *all)
 {
     const idle_run *run = &f->run[OVL_PEEL_HOST];
     uint32_t first = run->first[class_id], n = run->first[class_id + 1] - first;
     ovl_result_gap *out = list ? OVL_NEW_ARRAY(f->arena, ovl_result_gap, n) : NULL;
-    charges own = {0};
+    ovl_charges own = {0};
     for (uint32_t i = 0; i < n; i++) {
         const gap *g = &run->list.data[first + i];
         ovl_time piece[OVL_IDLE_COUNT];
@@ -543,7 +387,7 @@ static void explain_rank(finder *f, uint32_t class_id, bool list, ovl_result_ran
                 g->op == OVL_NONE ? NULL : ovl_arena_strdup(f->arena, ovl_op_name(f->p, g->op));
         }
     }
-    row->blames = choose_blames(f, &own, &row->n_blames);
+    row->blames = ovl_blame_choose(&f->blamer, &own, false, &row->n_blames);
     for (uint32_t i = 0; i < own.len; i++) {
         if (__builtin_mul_overflow(own.data[i].time, (ovl_time)row->count, &own.data[i].time)) {
             own.data[i].time = OVL_TIME_MAX;
@@ -662,8 +506,9 @@ void ovl_idle_find(ovl_causes *causes, const ovl_classes *classes, bool list, ov
                 .p = causes->program,
                 .t = causes->timeline,
                 .classes = classes,
+                .blamer = {causes, causes->program, classes, arena},
                 .arena = arena};
-    charges all = {0};
+    ovl_charges all = {0};
     *total = (ovl_result_idle){.bubble_rate = -1, .span_bubble_rate = -1};
     look_at_program(&f);
     f.inputs = ovl_inputs_find(f.p, &f.scratch);
@@ -682,7 +527,7 @@ void ovl_idle_find(ovl_causes *causes, const ovl_classes *classes, bool list, ov
     for (uint32_t i = 0; i < classes->n; i++) {
         total->telling |= rows[i].idle[OVL_IDLE_DEPENDENCY] != rows[i].idle_time;
     }
-    total->blames = choose_blames(&f, &all, &total->n_blames);
+    total->blames = ovl_blame_choose(&f.blamer, &all, true, &total->n_blames);
     ovl_vec_free(&all);
     for (int k = 0; k < OVL_PEEL_COUNT; k++) {
         if (f.run[k].list.cap) {

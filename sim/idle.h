@@ -17,7 +17,7 @@
  * These runs are replays (replay.h). Their idle times make the second account, which peels off one
  * reason after another and may be negative for a rank:
  *
- *     structural    mean stages, free communication, free host
+ *     structural    mean stages, free communication and copies, free host
  *     imbalance     + stages as they are
  *     dependency    + communication (and the order it keeps)
  *     host          + host: what it does, and what it issues late

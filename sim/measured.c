@@ -86,8 +86,7 @@ static void find_unexplained(const comparer *c, ovl_against *out)
             out->unexplained_rank = r;
         }
     }
-    ovl_time error = out->predicted - out->measured;
-    out->far = !out->changed && (error < 0 ? -error : error) > out->measured / OVL_UNEXPLAINED_PART;
+    out->far = size_of(out->unchanged - out->measured) > out->measured / OVL_UNEXPLAINED_PART;
     out->predictive = out->unexplained <= out->out_of / OVL_UNEXPLAINED_PART && !out->far;
 }
 
@@ -103,7 +102,8 @@ static void copy_texts(const comparer *c, ovl_against *out)
 }
 
 const ovl_against *ovl_measured_compare(const ovl_program *p, const ovl_timeline *t,
-                                        const ovl_measured *measured, ovl_arena *arena)
+                                        const ovl_measured *measured, ovl_time unchanged,
+                                        ovl_arena *arena)
 {
     ovl_arena scratch = {0};
     ovl_against *out = OVL_NEW(arena, ovl_against);
@@ -123,6 +123,7 @@ const ovl_against *ovl_measured_compare(const ovl_program *p, const ovl_timeline
     out->changed = measured->changed;
     out->measured = measured->step;
     out->predicted = t->step;
+    out->unchanged = unchanged;
     out->ranks = ranks;
     out->n_ranks = p->n_ranks;
     find_unexplained(&c, out);

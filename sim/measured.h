@@ -5,8 +5,9 @@
  *     step 10.02 ms predicted, 10.00 ms measured: +0.2 %; 0.12 ms (1.2 %) unexplained
  *
  * A replay of which more than 1/20 is unexplained on some rank is not predictive, nor is one whose
- * step is more than 1/20 off (with a what-if nobody can tell: it was not measured). Operations that
- * were not measured (what the replay itself added) have OVL_NEVER.
+ * step is more than 1/20 off. A what-if was not measured: it is as predictive as the replay without
+ * it, which is run for that. Operations that were not measured (what the replay itself added) have
+ * OVL_NEVER.
  */
 #ifndef OVL_SIM_MEASURED_H
 #define OVL_SIM_MEASURED_H
@@ -24,6 +25,7 @@ typedef struct ovl_measured {
     const char *what; /* "ProfilerStep#3" */
     ovl_time step;
     bool changed; /* by a what-if: predicted and measured are not of the same thing */
+    const ovl_program *unchanged;   /* without the what-if; NULL: there is none */
     const ovl_time *start, *end;    /* [n_ops] */
     const ovl_measured_rank *ranks; /* [n_ranks] */
     const char *const *inferred;    /* sentences */
@@ -53,8 +55,9 @@ typedef struct ovl_against_op {
 typedef struct ovl_against {
     const char *what;
     bool changed, predictive;
-    bool far; /* unchanged, and the step is more than 1/20 off: not predictive */
+    bool far; /* without what-ifs the step is more than 1/20 off: not predictive */
     ovl_time measured, predicted;
+    ovl_time unchanged;   /* predicted without what-ifs */
     ovl_time unexplained; /* of the rank that has the largest part ... */
     ovl_time out_of;      /* ... of so much */
     uint32_t unexplained_rank;
@@ -66,8 +69,10 @@ typedef struct ovl_against {
     uint32_t n_inferred;
 } ovl_against;
 
-/* Compares; everything lives in `arena`, texts are copied. */
+/* Compares; everything lives in `arena`, texts are copied. `unchanged` is the step that is
+ * predicted without what-ifs, that of the timeline if there are none. */
 const ovl_against *ovl_measured_compare(const ovl_program *p, const ovl_timeline *t,
-                                        const ovl_measured *measured, ovl_arena *arena);
+                                        const ovl_measured *measured, ovl_time unchanged,
+                                        ovl_arena *arena);
 
 #endif

@@ -152,10 +152,11 @@ typedef struct ovl_cost {
 #define OVL_NO_STREAM UINT16_MAX
 #define OVL_NO_COMM   UINT16_MAX
 
-typedef struct ovl_op {
-    uint8_t kind; /* ovl_op_kind */
-    uint8_t coll; /* collectives: ovl_coll */
+typedef struct ovl_op { /* there are many: without gaps */
+    uint8_t kind;       /* ovl_op_kind */
+    uint8_t coll;       /* collectives: ovl_coll */
     uint8_t dtype;
+    uint8_t part;   /* ovl_part; stage and microbatch are for those that have one */
     bool eager;     /* sends and receives: see engine.h; both sides must agree */
     bool per_rank;  /* the cost of rank r is cost + rank.variant: durations given per rank */
     bool uneven;    /* all-to-alls: per_rank, and members demand each its own */
@@ -163,21 +164,20 @@ typedef struct ovl_op {
     bool timed;     /* receives: the time of the own cost was stated; it must be that of the send */
     bool step_end;  /* a training step ends with it on its rank (steps.h) */
     bool continues; /* it belongs to a launch before it: no place of its own in a hardware queue */
+    bool peer_relative; /* peer is an offset from the own place in the communicator, modulo its size
+                         */
     uint16_t
         stream;    /* index into the code's streams; OVL_NO_STREAM for host calls and batch parts */
     uint16_t comm; /* communicator slot; OVL_NO_COMM if none */
-    ovl_id name;   /* into names */
-    ovl_id cost;   /* into costs */
-    ovl_id batch;  /* parts of a batch: local index of the batch; else OVL_NONE */
-    int32_t peer;  /* sends and receives: the other side; collectives: root (0 if it has none) */
-    bool peer_relative; /* peer is an offset from the own place in the communicator, modulo its size
-                         */
+    uint16_t stage; /* sends and receives: of the output that is sent */
+    ovl_id name;    /* into names */
+    ovl_id cost;    /* into costs */
+    ovl_id batch;   /* parts of a batch: local index of the batch; else OVL_NONE */
+    int32_t peer;   /* sends and receives: the other side; collectives: root (0 if it has none) */
+    uint32_t microbatch;
     uint64_t bytes;  /* payload, nccl-tests convention: all-gather output, reduce-scatter input */
     ovl_time launch; /* host time to issue it */
     ovl_mark mark;   /* where the user asked for it */
-    uint8_t part;    /* ovl_part; the two below are for those that have one */
-    uint16_t stage;  /* sends and receives: of the output that is sent */
-    uint32_t microbatch;
 } ovl_op;
 
 typedef struct ovl_buffer {
@@ -248,7 +248,9 @@ typedef struct ovl_code {
     const uint32_t *comm_prev;   /* local op before it in its communicator, or OVL_NONE */
     const uint32_t *queue_prev;  /* local op before it in its hardware queue, or OVL_NONE; NULL:
                                     queues do not matter */
-    const uint32_t *comm_index; /* collectives: how many collectives of the same slot come before */
+    const uint32_t *comm_index;  /* collectives: how many collectives of the same slot come before;
+                                    eager sends: 1 + the local op of the one before it to the same
+                                    peer in the same slot, 0: none is */
     OVL_LISTS(uint32_t)
     next; /* local operations that wait for its end (of any of the above but the queue) */
     OVL_LISTS(uint32_t) queue_next;  /* local operations that wait for its start */

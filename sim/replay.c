@@ -228,6 +228,7 @@ typedef struct player {
     const ovl_replay_options *o;
     ovl_replay *out;
     ovl_time *collective; /* [n_collectives] the last arrival so far */
+    ovl_time *landed;     /* [n_ops] of eager sends, if there are any */
 } player;
 
 static ovl_time replayed(const player *p, uint64_t node)
@@ -238,6 +239,8 @@ static ovl_time replayed(const player *p, uint64_t node)
         return p->c->timeline->issue[op];
     case OVL_ARRIVED:
         return p->out->start[op];
+    case OVL_LANDED:
+        return p->landed[op];
     case OVL_ENDED:
         break;
     }
@@ -267,7 +270,8 @@ static bool left_out(const player *p, uint32_t op, const ovl_cause *cause)
         ovl_causes_op(p->c, OVL_TRAIL_OP(cause->node))->kind == OVL_HOST) {
         return true;
     }
-    return is_order(p, op, cause) || (p->o->free_comm && cause->why == OVL_WHY_ENGINE);
+    bool free = cause->why == OVL_WHY_ENGINE || cause->why == OVL_WHY_LINE;
+    return is_order(p, op, cause) || (p->o->free_comm && free);
 }
 
 static ovl_time kernel_length(const player *p, uint32_t op)
@@ -298,7 +302,7 @@ static ovl_time length_of(const player *p, uint32_t op, const ovl_cause *cause)
 static ovl_time latest_cause(player *p, uint64_t node)
 {
     uint32_t op = OVL_TRAIL_OP(node);
-    bool ended = OVL_TRAIL_KIND(node) == OVL_ENDED;
+    bool ended = OVL_TRAIL_KIND(node) == OVL_ENDED || OVL_TRAIL_KIND(node) == OVL_LANDED;
     ovl_time latest = 0;
     ovl_causes_of(p->c, node);
     for (uint32_t i = 0; i < p->c->list.len; i++) {
@@ -332,6 +336,9 @@ static void play(player *p, uint64_t item)
             *last = OVL_MAX(*last, p->out->start[op]);
         }
         return;
+    case OVL_LANDED:
+        p->landed[op] = latest_cause(p, item);
+        return;
     case OVL_ENDED:
         break;
     }
@@ -347,8 +354,9 @@ void ovl_replay_run(ovl_causes *causes, const ovl_inputs *inputs, const ovl_mean
 {
     ovl_arena scratch = {0};
     const ovl_timeline *t = causes->timeline;
-    player p = {causes,  inputs, means,
-                options, replay, OVL_NEW_ARRAY(&scratch, ovl_time, causes->program->n_collectives)};
+    player p = {.c = causes, .inputs = inputs, .means = means, .o = options, .out = replay};
+    p.collective = OVL_NEW_ARRAY(&scratch, ovl_time, causes->program->n_collectives);
+    p.landed = t->landed ? OVL_NEW_ARRAY(&scratch, ovl_time, causes->program->n_ops) : NULL;
     for (uint32_t i = 0; i < t->n_trail; i++) {
         play(&p, t->trail[i]);
     }

@@ -162,8 +162,8 @@ bool ovl_rerun_begin(ovl_rerun *rerun, const ovl_program *program, const ovl_run
 typedef struct player {
     ovl_causes c; /* with a list of its own */
     const ovl_program *changed;
-    ovl_time *issue, *arrive, *end; /* [n_ops] */
-    uint8_t *moved;                 /* [n_ops] a bit for each step kind */
+    ovl_time *issue, *arrive, *end, *landed; /* [n_ops]; landed NULL: nothing is eager */
+    uint8_t *moved;                          /* [n_ops] a bit for each step kind */
     uint32_t again;
 } player;
 
@@ -175,6 +175,8 @@ static ovl_time *time_of(const player *p, uint32_t node)
         return &p->issue[op];
     case OVL_ARRIVED:
         return &p->arrive[op];
+    case OVL_LANDED:
+        return &p->landed[op];
     case OVL_ENDED:
         break;
     }
@@ -204,26 +206,29 @@ static uint32_t carrier(const player *x, uint32_t op, const ovl_op *o)
     return o->kind == OVL_RECV ? x->c.program->partner[op] : op;
 }
 
+/* Between its arrival and its end; the bytes of an eager message take their time before they land.
+ */
 static bool takes_nothing(const ovl_op *o)
 {
-    return o->kind == OVL_BATCH || (o->kind == OVL_SEND && o->eager);
+    return o->kind == OVL_BATCH || ((o->kind == OVL_SEND || o->kind == OVL_RECV) && o->eager);
 }
 
 /* Between a cause and a node, in the changed program. */
-static ovl_time length_of(const player *x, uint32_t node, const ovl_cause *cause)
+static ovl_time length_of(const player *x, uint32_t node)
 {
     uint32_t op = OVL_TRAIL_OP(node);
     const ovl_op *o = op_in(x->changed, x, op);
-    bool own_wire = o->kind == OVL_RECV && o->eager && cause->why == OVL_WHY_OWN;
     switch (OVL_TRAIL_KIND(node)) {
     case OVL_ISSUED:
         return o->batch == OVL_NONE ? ovl_causes_launch(o) : 0;
     case OVL_ARRIVED:
         return 0;
+    case OVL_LANDED:
+        return length_in(x->changed, x, op);
     case OVL_ENDED:
         break;
     }
-    return takes_nothing(o) || own_wire ? 0 : length_in(x->changed, x, carrier(x, op, o));
+    return takes_nothing(o) ? 0 : length_in(x->changed, x, carrier(x, op, o));
 }
 
 static bool own_length_changed(const player *x, uint32_t node)
@@ -236,6 +241,8 @@ static bool own_length_changed(const player *x, uint32_t node)
         return o->launch != op_in(x->changed, x, op)->launch;
     case OVL_ARRIVED:
         return false;
+    case OVL_LANDED:
+        return length_in(before, x, op) != length_in(x->changed, x, op);
     case OVL_ENDED:
         break;
     }
@@ -268,10 +275,10 @@ static void work_out(player *x, uint32_t node)
     ovl_time at = 0;
     for (uint32_t i = 0; i < x->c.list.len; i++) {
         const ovl_cause *cause = &x->c.list.data[i];
-        at = OVL_MAX(at, *time_of(x, (uint32_t)cause->node) + length_of(x, node, cause));
+        at = OVL_MAX(at, *time_of(x, (uint32_t)cause->node) + length_of(x, node));
     }
     if (OVL_TRAIL_KIND(node) == OVL_ISSUED && x->c.list.len == 0) {
-        at = length_of(x, node, NULL);
+        at = length_of(x, node);
     }
     x->again++;
     set_time(x, node, at);
@@ -338,6 +345,7 @@ ovl_time ovl_rerun_step(const ovl_rerun *rerun, const ovl_program *changed, uint
                 .arrive = copied(&scratch, t->arrive, n),
                 .end = copied(&scratch, t->end, n),
                 .moved = OVL_NEW_ARRAY(&scratch, uint8_t, n)};
+    x.landed = t->landed ? copied(&scratch, t->landed, n) : NULL;
     x.c.list.data = NULL;
     x.c.list.len = x.c.list.cap = 0;
     play(&x);

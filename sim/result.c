@@ -1,10 +1,28 @@
 #include "sim/result.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 uint64_t ovl_result_over_memory(const ovl_result *result)
 {
     bool over =
         result->has_memory && result->memory_limit && result->reserved_peak > result->memory_limit;
     return over ? result->reserved_peak - result->memory_limit : 0;
+}
+
+uint64_t ovl_result_microbatches(const ovl_result *result)
+{
+    const char *scale = result->gradient_scale;
+    if (scale && strncmp(scale, "1/", 2) == 0) {
+        return strtoull(scale + 2, NULL, 10);
+    }
+    return result->microbatches;
+}
+
+ovl_time ovl_result_per_microbatch(const ovl_result *result)
+{
+    uint64_t n = ovl_result_microbatches(result);
+    return n ? result->step / (ovl_time)n : OVL_NEVER;
 }
 
 int ovl_result_status(const ovl_result *result)

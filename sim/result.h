@@ -114,7 +114,7 @@ typedef enum ovl_peel {
 const char *ovl_idle_name(ovl_idle_kind kind);
 const char *ovl_peel_name(ovl_peel kind);
 
-/* Who is to blame for most of one kind of idle time. */
+/* Who is to blame for the largest part of one kind of idle time. */
 typedef struct ovl_result_blame {
     ovl_idle_kind kind;
     ovl_time time; /* of that kind because of it */
@@ -273,8 +273,8 @@ typedef struct ovl_result_what_if {
     const char *against; /* "imbalance", ...; "fill and drain" */
     const char *change;  /* "16 microbatches instead of 8" */
     ovl_time step;
-    uint32_t microbatches; /* of the changed step, if it does other work; else 0 */
-    ovl_time per_microbatch, per_microbatch_now; /* step / microbatches; OVL_NEVER without */
+    uint64_t microbatches; /* of the changed step, if it does other work; else 0 */
+    ovl_time per_microbatch, per_microbatch_now; /* ovl_result_per_microbatch; OVL_NEVER without */
     double bubble_rate;
     ovl_time idle[OVL_IDLE_COUNT]; /* over all ranks */
 } ovl_result_what_if;
@@ -400,6 +400,14 @@ typedef struct ovl_analyse_options {
  * OVL_E_USAGE if worth_name names no collective or receive. */
 bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options, ovl_arena *arena,
                  ovl_result *result, ovl_timeline *kept, ovl_errs *errs);
+
+/* The work of a step in microbatches, those of all data-parallel replicas: as many as the
+ * optimizer's gradients were proved to be summed from ("1/16": 16); where none are followed, those
+ * of a pipeline; 0: not known. */
+uint64_t ovl_result_microbatches(const ovl_result *result);
+
+/* The step over these, whole picoseconds; OVL_NEVER if they are not known. */
+ovl_time ovl_result_per_microbatch(const ovl_result *result);
 
 /* Bytes by which the reserved peak exceeds what the GPU holds; 0 if it fits or either is not known.
  */

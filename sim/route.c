@@ -17,7 +17,7 @@ static ovl_use use_of(const ovl_program *p, uint32_t rank, uint32_t member, uint
 {
     ovl_id resource = p->rank_ports[p->ranks[rank].first_port + demand->port];
     if (!p->fold) {
-        return (ovl_use){resource, 1, 1, demand->rate};
+        return (ovl_use){.resource = resource, .classes = 1, .spread = 1, .rate = demand->rate};
     }
     /* How many activities like this one load it: each of those that count together is one of a
      * class; through a port that is counted once each communicator is one activity. */
@@ -29,7 +29,10 @@ static ovl_use use_of(const ovl_program *p, uint32_t rank, uint32_t member, uint
         load = demand->once ? activities : load;
         spread = p->fold->member_spread[(size_t)member * p->n_ports + demand->port];
     }
-    return (ovl_use){resource, (uint32_t)(activities / count), spread, demand->rate * load / count};
+    return (ovl_use){.resource = resource,
+                     .classes = (uint32_t)(activities / count),
+                     .spread = spread,
+                     .rate = demand->rate * load / count};
 }
 
 /* Members that share a resource load it once together or each on top of the others; either way the

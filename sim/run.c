@@ -30,13 +30,31 @@ static ovl_time *unhappened(ovl_arena *arena, uint32_t n)
     return n ? memset(times, 0xff, n * sizeof *times) : times;
 }
 
-/* Arrivals and ends, and issues where they are remembered. */
+static uint32_t eager_sends(const ovl_code *code)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        n += code->ops[i].kind == OVL_SEND && code->ops[i].eager;
+    }
+    return n;
+}
+
+static bool any_eager(const ovl_program *p)
+{
+    bool any = false;
+    for (uint32_t c = 0; c < p->n_codes && !any; c++) {
+        any = eager_sends(&p->codes[c]) > 0;
+    }
+    return any;
+}
+
+/* Arrivals and ends, issues where they are remembered, and eager bytes that are there. */
 static size_t steps_at_most(const ovl_program *p)
 {
     size_t n = 0;
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         const ovl_code *code = &p->codes[p->ranks[r].code];
-        n += (size_t)code->n_ops * (code->host_timed ? 3 : 2);
+        n += (size_t)code->n_ops * (code->host_timed ? 3 : 2) + eager_sends(code);
     }
     return n;
 }
@@ -49,7 +67,10 @@ static void set_up_times(ovl_engine *e)
     e->arrive = unhappened(e->arena, p->n_ops);
     e->start = unhappened(e->arena, p->n_ops);
     e->end = unhappened(e->arena, p->n_ops);
-    e->trail = OVL_NEW_ARRAY(e->arena, uint32_t, steps_at_most(p));
+    e->landed = any_eager(p) ? OVL_NEW_ARRAY(e->arena, ovl_time, p->n_ops) : NULL;
+    if (!e->options->no_trail) {
+        e->trail = OVL_NEW_ARRAY(e->arena, uint32_t, steps_at_most(p));
+    }
     ovl_vec_reserve(&e->limits, p->n_ops);
 }
 
@@ -71,7 +92,7 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     e->free_cost = (ovl_cost){.klass = OVL_NONE, .weight = 1};
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         const ovl_code *code = &p->codes[p->ranks[r].code];
-        e->ranks[r].is = (ovl_choice){OVL_NONE, OVL_NONE, OVL_IDLE, false};
+        e->ranks[r].is = (ovl_choice){.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};
         if (code->n_ops) {
             memcpy(&e->pending[p->ranks[r].first_op], code->waits, code->n_ops * sizeof(uint32_t));
         }
@@ -263,6 +284,7 @@ static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
                         .arrive = e->arrive,
                         .start = e->start,
                         .end = e->end,
+                        .landed = e->landed,
                         .ranks = e->times};
     find_step(e, t);
     e->now = t->finish;
@@ -290,11 +312,11 @@ static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
                                  .bytes = e->arena->used + scratch->used + held_by_vectors(e)};
 }
 
-/* By operation: four times, three steps of the trail, what it waits for or runs as; two things that
+/* By operation: five times, three steps of the trail, what it waits for or runs as; two things that
  * bounded it. By rank, resource and activity: generously. */
 uint64_t ovl_run_memory(const ovl_program *program, bool aggregates)
 {
-    const uint64_t kept = 4 * sizeof(ovl_time) + 3 * sizeof(uint32_t) + 2 * sizeof(ovl_limit);
+    const uint64_t kept = 5 * sizeof(ovl_time) + 3 * sizeof(uint32_t) + 2 * sizeof(ovl_limit);
     const uint64_t by_op = sizeof(uint32_t) + (aggregates ? 0 : kept);
     return by_op * program->n_ops + 4096 * (uint64_t)program->n_ranks +
            1024 * (uint64_t)program->n_resources + 4 * (uint64_t)program->n_collectives +

@@ -6,10 +6,12 @@
 void ovl_share_init(ovl_share *share, const uint64_t *capacities, uint32_t n)
 {
     *share = (ovl_share){.n_resources = n};
-    share->resources = calloc(n ? n : 1, sizeof *share->resources);
+    size_t size = OVL_MAX(n, 1) * sizeof *share->resources;
+    share->resources = aligned_alloc(OVL_CACHE_LINE, size);
     if (!share->resources) {
-        ovl_out_of_memory(n * sizeof *share->resources);
+        ovl_out_of_memory(size);
     }
+    memset(share->resources, 0, size);
     for (uint32_t r = 0; r < n; r++) {
         share->resources[r].capacity = capacities[r];
         share->resources[r].stale = true;
@@ -232,15 +234,41 @@ static inline void make_dirty(ovl_share *share, uint32_t slot)
     }
 }
 
-void ovl_share_move_on_others(ovl_share *share, uint32_t slot, uint32_t but)
+#define COUPLED_BITS 32
+
+static inline uint32_t coupled_bit(uint32_t use)
+{
+    return use < COUPLED_BITS ? UINT32_C(1) << use : 0;
+}
+
+typedef void teller(ovl_share *share, uint32_t resource, uint32_t slot);
+
+/* Each contended resource it uses but one is told of it. */
+static inline void tell_others(ovl_share *share, uint32_t slot, uint32_t but, teller *tell)
 {
     const ovl_share_class *c = &share->classes.data[slot];
-    for (uint32_t u = 0; u < c->n_uses; u++) {
-        uint32_t resource = c->uses[u].resource;
-        if (resource != but && ovl_share_couples(&share->resources[resource])) {
-            ovl_share_move(share, resource, slot);
+    for (uint32_t bits = c->coupled; bits; bits &= bits - 1) {
+        uint32_t resource = c->uses[__builtin_ctz(bits)].resource;
+        if (resource != but) {
+            tell(share, resource, slot);
         }
     }
+    for (uint32_t u = COUPLED_BITS; u < c->n_uses; u++) {
+        uint32_t resource = c->uses[u].resource;
+        if (resource != but && ovl_share_couples(&share->resources[resource])) {
+            tell(share, resource, slot);
+        }
+    }
+}
+
+void ovl_share_move_on_others(ovl_share *share, uint32_t slot, uint32_t but)
+{
+    tell_others(share, slot, but, ovl_share_move);
+}
+
+void ovl_share_pass_on_others(ovl_share *share, uint32_t slot, uint32_t resource)
+{
+    tell_others(share, slot, resource, ovl_share_pass_on);
 }
 
 /* What a resource means now. A resource can only bound anybody if all together ask for more than it
@@ -263,6 +291,15 @@ static void note_moves(ovl_share *share, uint32_t slot)
     }
 }
 
+static void couple(ovl_share *share, ovl_share_class *c, const ovl_share_resource *r, bool couples)
+{
+    for (uint32_t u = 0; u < c->n_uses && u < COUPLED_BITS; u++) {
+        if (&share->resources[c->uses[u].resource] == r) {
+            c->coupled = couples ? c->coupled | coupled_bit(u) : c->coupled & ~coupled_bit(u);
+        }
+    }
+}
+
 static void change_state(ovl_share *share, ovl_share_resource *r, uint8_t state)
 {
     int32_t more = (state == OVL_SHARE_COUPLES) - (r->state == OVL_SHARE_COUPLES);
@@ -273,6 +310,7 @@ static void change_state(ovl_share *share, ovl_share_resource *r, uint8_t state)
     for (uint32_t k = 0; k < r->line.len; k++) {
         ovl_share_class *c = &share->classes.data[r->line.data[k].slot];
         c->shared += (uint32_t)more * r->line.data[k].spread;
+        couple(share, c, r, state == OVL_SHARE_COUPLES);
         c->limited = c->limited && !own;
         note_moves(share, r->line.data[k].slot);
     }
@@ -291,11 +329,12 @@ static void count_first_in(ovl_share *share, uint32_t slot)
 {
     ovl_share_class *c = &share->classes.data[slot];
     share->n_live++;
-    c->shared = 0;
+    c->shared = c->coupled = 0;
     for (uint32_t i = 0; i < c->n_uses; i++) {
         ovl_share_enter(share, slot, &c->uses[i]);
         bool couples = ovl_share_couples(&share->resources[c->uses[i].resource]);
         c->shared += couples ? c->uses[i].spread : 0;
+        c->coupled |= couples ? coupled_bit(i) : 0;
     }
 }
 

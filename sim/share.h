@@ -55,15 +55,17 @@ struct ovl_share_limit {
 };
 
 typedef struct ovl_share_class {
-    double rate;      /* solved, unless it follows a resource: ovl_share_rate; -1 before */
-    uint32_t bound;   /* solved: a resource, OVL_BOUND_CAP or OVL_BOUND_NONE */
-    uint32_t follows; /* the resource whose level gives its rate, or OVL_NONE */
-    uint32_t count;   /* activities; a class without any is kept for those to come */
-    uint32_t shared;  /* contended resources it shares with other classes */
-    uint32_t born;    /* which class of this slot it is */
+    _Alignas(OVL_CACHE_LINE) double rate; /* solved, unless it follows a resource: ovl_share_rate;
+                                             -1 before */
+    uint32_t bound;                       /* solved: a resource, OVL_BOUND_CAP or OVL_BOUND_NONE */
+    uint32_t follows;                     /* the resource whose level gives its rate, or OVL_NONE */
+    uint32_t count;  /* activities; a class without any is kept for those to come */
+    uint32_t shared; /* contended resources it shares with other classes */
+    uint32_t born;   /* which class of this slot it is */
     uint32_t n_uses;
     ovl_use *uses;                 /* owned by the solver, re-used with the slot */
     ovl_exact_weight exact;        /* of `weight` */
+    uint32_t coupled;              /* of its first uses those that it shares, one bit each */
     uint32_t breadth;              /* resources it uses, those that are folded counted */
     bool dirty;                    /* in the list of those whose rate may be out of date */
     bool limited;                  /* `limit` is up to date */
@@ -100,26 +102,32 @@ enum ovl_share_state {
     OVL_SHARE_COUPLES, /* that they share it */
 };
 
+/* In order of use: what each change of a level looks at comes first, then what a change of users
+ * does. */
 typedef struct ovl_share_resource {
-    ovl_pull pull; /* sum of weight * count * rate */
+    /* The classes with activities stand in the line by level. The first `limited` meet their own
+     * limits before the resource is full; `left` is what they leave, `open_pull` the pull of the
+     * others, `open_crossing` how many of these share other resources, too. */
+    _Alignas(OVL_CACHE_LINE) ovl_wide left;
+    ovl_pull open_pull;
+    double level; /* solved: those who follow it run at weight * level */
+    uint32_t limited;
+    uint32_t open_crossing;
+    OVL_VEC(ovl_share_user) line;
+    OVL_VEC(uint32_t) moved;      /* slots whose place in the line may be another */
+    uint32_t n_long;              /* classes in the line that use very many resources */
+    uint8_t state;                /* ovl_share_state */
+    bool touched;                 /* in the list of those whose users may have to change */
+    bool stale;                   /* the line is in no order and has no sums */
+    uint32_t look_from, look_end; /* while it is solved: the part of the line where somebody moved
+                                     or passed the border between the two groups */
+    uint32_t tries;    /* how often it was solved by itself at the last instant when it was, */
+    uint64_t tried_at; /* and that instant */
+    ovl_pull pull;     /* sum of weight * count * rate */
     uint64_t capacity;
     uint64_t demand; /* sum of count * rate: exact, so that "could be full" is no matter of rounding
                       */
     uint32_t live;   /* classes in the line, folded ones as many as they stand for */
-    uint32_t n_long; /* classes in it that use very many resources */
-    uint32_t limited;        /* see below */
-    uint8_t state;           /* ovl_share_state */
-    bool touched;            /* in the list of those whose users may have to change */
-    bool stale;              /* the line is in no order and has no sums */
-    OVL_VEC(uint32_t) moved; /* slots whose place in the line may be another */
-    /* The classes with activities, by level. The first `limited` meet their own limits before the
-     * resource is full; `left` is what they leave, `open_pull` the pull of the others. */
-    OVL_VEC(ovl_share_user) line;
-    ovl_wide left;
-    ovl_pull open_pull;
-    double level;      /* solved: those who follow it run at weight * level */
-    uint64_t tried_at; /* the last instant at which it was solved by itself, and how often then */
-    uint32_t tries;
     /* Scratch of a component's solve: the last that met it; not yet given away, of those not
      * settled, their number; the level at which it is full once that is known. */
     uint32_t mark;

@@ -29,10 +29,19 @@ static double level_of(const ovl_share_resource *r)
     return ovl_exact_level(r->left, r->open_pull);
 }
 
+/* Whoever stands there is to be told. */
+static inline void look_at(ovl_share_resource *r, uint32_t from, uint32_t end)
+{
+    r->look_from = OVL_MIN(r->look_from, from);
+    r->look_end = OVL_MAX(r->look_end, end);
+}
+
 /* The first of the rest meets its limit. */
 static void limit_next(const ovl_share *share, ovl_share_resource *r)
 {
     const ovl_share_user *u = &r->line.data[r->limited++];
+    look_at(r, r->limited - 1, r->limited);
+    r->open_crossing -= u->crossing;
     ovl_left_take(&r->left, u->rate, u->demand);
     ovl_pull_take(&r->open_pull, pull_of(share, u));
 }
@@ -41,6 +50,8 @@ static void limit_next(const ovl_share *share, ovl_share_resource *r)
 static void open_last(const ovl_share *share, ovl_share_resource *r)
 {
     const ovl_share_user *u = &r->line.data[--r->limited];
+    look_at(r, r->limited, r->limited + 1);
+    r->open_crossing += u->crossing;
     ovl_left_put(&r->left, u->rate, u->demand);
     ovl_pull_add(&r->open_pull, pull_of(share, u));
 }
@@ -108,19 +119,6 @@ void ovl_share_enter(ovl_share *share, uint32_t slot, const ovl_use *use)
     r->n_long += ovl_share_long(c);
 }
 
-/* Takes one out of its place; the sums no longer know it. */
-static inline ovl_share_user take_out(const ovl_share *share, ovl_share_resource *r, uint32_t at)
-{
-    ovl_share_user user = r->line.data[at];
-    if (at < r->limited) {
-        ovl_left_put(&r->left, user.rate, user.demand);
-        r->limited--;
-    } else {
-        ovl_pull_take(&r->open_pull, pull_of(share, &user));
-    }
-    return user;
-}
-
 void ovl_share_exit(ovl_share *share, uint32_t slot, const ovl_use *use)
 {
     ovl_share_resource *r = &share->resources[use->resource];
@@ -131,7 +129,14 @@ void ovl_share_exit(ovl_share *share, uint32_t slot, const ovl_use *use)
         r->line.data[at] = r->line.data[--r->line.len];
         return;
     }
-    take_out(share, r, at);
+    const ovl_share_user *u = &r->line.data[at];
+    if (at < r->limited) {
+        ovl_left_put(&r->left, u->rate, u->demand);
+        r->limited--;
+    } else {
+        ovl_pull_take(&r->open_pull, pull_of(share, u));
+        r->open_crossing -= u->crossing;
+    }
     r->line.len--;
     memmove(&r->line.data[at], &r->line.data[at + 1], (r->line.len - at) * sizeof *r->line.data);
 }
@@ -182,14 +187,17 @@ static bool line_up_all(ovl_share *share, uint32_t resource)
     ovl_share_resource *r = &share->resources[resource];
     r->stale = true;
     r->moved.len = 0;
+    r->open_crossing = 0;
     for (uint32_t k = 0; k < r->line.len; k++) {
         const ovl_share_class *c = &share->classes.data[r->line.data[k].slot];
         bool tied = c->tied && c->rate >= 0 && c->shared > 0 && !r->line.data[k].is_long;
         if (tied || !find_own_limit(share, resource, &r->line.data[k])) {
             return false;
         }
+        r->open_crossing += r->line.data[k].crossing;
     }
     sort_line(r);
+    look_at(r, 0, r->line.len);
     r->limited = 0;
     r->left = ovl_left_of(r->capacity);
     r->open_pull = r->pull;
@@ -197,33 +205,112 @@ static bool line_up_all(ovl_share *share, uint32_t resource)
     return true;
 }
 
-/* From its present place to the one that its limit of now gives it. */
-static void replace(ovl_share *share, uint32_t resource, uint32_t at)
+/* Moves one to where its level puts it; gives the place. */
+static uint32_t slide(ovl_share_resource *r, uint32_t at)
 {
-    ovl_share_resource *r = &share->resources[resource];
-    ovl_share_user *line = r->line.data;
-    uint32_t end = r->line.len - 1;
-    ovl_share_user user = take_out(share, r, at);
-    find_own_limit(share, resource, &user);
+    ovl_share_user *line = r->line.data, user = line[at];
+    uint32_t from = at, end = r->line.len - 1;
     for (; at > 0 && stands_before(&user, &line[at - 1]); at--) {
         line[at] = line[at - 1];
     }
     for (; at < end && stands_before(&line[at + 1], &user); at++) {
         line[at] = line[at + 1];
     }
-    line[at] = user;
-    if (at < r->limited) {
-        ovl_left_take(&r->left, user.rate, user.demand);
-        r->limited++;
-    } else {
-        ovl_pull_add(&r->open_pull, pull_of(share, &user));
+    if (at != from) {
+        line[at] = user;
     }
+    look_at(r, OVL_MIN(from, at), OVL_MAX(from, at) + 1);
+    return at;
+}
+
+/* From its present place to the one that its limit of now gives it. It stays on its side of the
+ * border if its place allows that. */
+static void replace(ovl_share *share, uint32_t resource, uint32_t at)
+{
+    ovl_share_resource *r = &share->resources[resource];
+    ovl_share_user *u = &r->line.data[at];
+    double rate = u->rate;
+    uint64_t demand = u->demand;
+    bool was = at < r->limited, crossing = u->crossing;
+    find_own_limit(share, resource, u);
+    at = slide(r, at);
+    u = &r->line.data[at];
+    bool is = at < r->limited;
+    r->limited += (uint32_t)is - (uint32_t)was;
+    r->open_crossing += (uint32_t)(!is && u->crossing) - (uint32_t)(!was && crossing);
+    if (was) {
+        ovl_left_put(&r->left, rate, demand);
+    }
+    if (is) {
+        ovl_left_take(&r->left, u->rate, u->demand);
+    }
+    if (was && is) {
+        return;
+    }
+    ovl_exact_weight weight = share->classes.data[u->slot].exact;
+    if (!was && (is || u->demand != demand)) {
+        ovl_pull_take(&r->open_pull, ovl_pull_of(weight, demand));
+    }
+    if (!is && (was || u->demand != demand)) {
+        ovl_pull_add(&r->open_pull, ovl_pull_of(weight, u->demand));
+    }
+}
+
+/* Who moved only because another resource bounds it at another level mostly stays in its place in
+ * the line. False, with nothing changed, if it is not so simple. */
+static inline bool shift(const ovl_share *share, uint32_t resource, uint32_t slot)
+{
+    ovl_share_resource *r = &share->resources[resource];
+    const ovl_share_class *c = &share->classes.data[slot];
+    uint32_t at = find_user(r, slot);
+    ovl_share_user *u = &r->line.data[at];
+    if (at >= r->limited || u->bound != OVL_BOUND_NONE || u->demand != c->count * u->unit ||
+        c->follows == OVL_NONE || c->follows == resource || !c->limited || c->dirty) {
+        return false;
+    }
+    double rate = ovl_share_rate(share, slot), level = rate / c->weight;
+    if ((at > 0 && u[-1].level >= level) || (at + 1 < r->line.len && u[1].level <= level) ||
+        level > c->limit.level) {
+        return false;
+    }
+    ovl_left_change(&r->left, u->rate, rate, u->demand);
+    u->level = level;
+    u->rate = rate;
+    return true;
+}
+
+/* Do those next to the border stand clearly apart from the level? */
+static inline bool border_stands(const ovl_share_resource *r, double level)
+{
+    const ovl_share_user *next = r->line.data + r->limited;
+    return r->limited < r->line.len && next->level > level * CLEARLY &&
+           (r->limited == 0 || next[-1].level * CLEARLY < level) && !r->n_long;
+}
+
+void ovl_share_pass_on(ovl_share *share, uint32_t resource, uint32_t slot)
+{
+    ovl_share_resource *r = &share->resources[resource];
+    if (r->touched || r->stale || r->n_long || r->moved.len || r->open_crossing ||
+        !shift(share, resource, slot)) {
+        ovl_share_move(share, resource, slot);
+        return;
+    }
+    double level = level_of(r);
+    if (!border_stands(r, level)) {
+        ovl_share_touch(share, resource);
+        return;
+    }
+    ovl_share_set_level(share, resource, level);
+    share->solves++;
+    share->solved += r->line.len;
 }
 
 bool ovl_share_line_up(ovl_share *share, uint32_t resource)
 {
     ovl_share_resource *r = &share->resources[resource];
-    if (r->stale || r->n_long) {
+    r->look_from = r->line.len;
+    r->look_end = 0;
+    if (r->stale || r->n_long || 2 * r->moved.len > r->line.len) {
         return line_up_all(share, resource);
     }
     for (uint32_t i = 0; i < r->moved.len; i++) {
@@ -287,6 +374,10 @@ bool ovl_share_fill_line(ovl_share *share, uint32_t resource, double *full)
         open_last(share, r);
     }
     double level = level_of(r);
+    if (border_stands(r, level)) {
+        *full = level;
+        return true;
+    }
     while (r->limited > 0 && r->line.data[r->limited - 1].level * CLEARLY >= level) {
         open_last(share, r);
         level = level_of(r);

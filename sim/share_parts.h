@@ -54,6 +54,9 @@ static inline void ovl_share_move(ovl_share *share, uint32_t resource, uint32_t 
 /* The same on each contended resource it uses but one (OVL_NONE: on all). */
 void ovl_share_move_on_others(ovl_share *share, uint32_t slot, uint32_t but);
 
+/* Its rate is another since the level of `resource` is, which bounds it. */
+void ovl_share_pass_on_others(ovl_share *share, uint32_t slot, uint32_t resource);
+
 /* A class gets a rate of its own; it is listed as changed, and the answer is true, if it had
  * another. */
 bool ovl_share_publish(ovl_share *share, uint32_t slot, double rate, uint32_t bound);
@@ -97,6 +100,10 @@ static inline uint32_t ovl_share_bound_at(const ovl_share_class *c, uint32_t bou
 /* A class enters the line, or leaves it. */
 void ovl_share_enter(ovl_share *share, uint32_t slot, const ovl_use *use);
 void ovl_share_exit(ovl_share *share, uint32_t slot, const ovl_use *use);
+
+/* A class is bounded by another resource at another level: if that is simple it is done at once,
+ * and concerns nobody but those whom this resource bounds. Else the resource will be solved. */
+void ovl_share_pass_on(ovl_share *share, uint32_t resource, uint32_t slot);
 
 /* Puts those who moved in their places; the whole line if it is in no order. False if the resource
  * alone cannot tell who goes how far. */

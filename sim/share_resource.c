@@ -6,7 +6,7 @@
 void ovl_share_find_limit(ovl_share *share, uint32_t slot)
 {
     ovl_share_class *c = &share->classes.data[slot];
-    struct ovl_share_limit limit = {c->cap_level, slot, OVL_BOUND_CAP};
+    struct ovl_share_limit limit = {.level = c->cap_level, .slot = slot, .bound = OVL_BOUND_CAP};
     c->limited = true;
     for (uint32_t i = 0; i < c->n_uses; i++) {
         const ovl_share_resource *r = &share->resources[c->uses[i].resource];
@@ -57,21 +57,17 @@ static void tell_others(ovl_share *share, uint32_t slot, uint32_t resource)
     }
 }
 
-/* Those who meet their own limits. */
-static void publish_limited(ovl_share *share, uint32_t resource)
+/* One who meets its own limit. */
+static void publish_limited(ovl_share *share, uint32_t resource, ovl_share_user *u)
 {
-    ovl_share_resource *r = &share->resources[resource];
-    for (uint32_t i = 0; i < r->limited; i++) {
-        ovl_share_user *u = &r->line.data[i];
-        if ((u->bounded || u->moved) && u->bound != OVL_BOUND_NONE) {
-            const ovl_share_class *c = &share->classes.data[u->slot];
-            u->bounded = false;
-            if (ovl_share_publish(share, u->slot, u->rate, ovl_share_bound_at(c, u->bound))) {
-                tell_others(share, u->slot, resource);
-            }
+    if ((u->bounded || u->moved) && u->bound != OVL_BOUND_NONE) {
+        const ovl_share_class *c = &share->classes.data[u->slot];
+        u->bounded = false;
+        if (ovl_share_publish(share, u->slot, u->rate, ovl_share_bound_at(c, u->bound))) {
+            tell_others(share, u->slot, resource);
         }
-        u->moved = false;
     }
+    u->moved = false;
 }
 
 /* One whom the resource bounds. Who has another resource for itself that is full at the same level
@@ -88,46 +84,75 @@ static void publish_one(ovl_share *share, uint32_t resource, ovl_share_user *u, 
     if (u->crossing) {
         ovl_share_move_on_others(share, u->slot, resource);
     }
-    if (u->bound == OVL_BOUND_NONE) { /* it was another's until now */
+    if (own || u->bound == OVL_BOUND_NONE) { /* its place is not for long */
         ovl_vec_push(&share->resources[resource].moved, u->slot);
     }
     u->bounded = true;
     u->moved = false;
 }
 
-/* Those whom the resource bounds. */
-static void publish_bounded(ovl_share *share, uint32_t resource, double level)
+/* One whom the resource bounds. True if that is nothing new. */
+static inline bool publish_bounded(ovl_share *share, uint32_t resource, ovl_share_user *u,
+                                   double level)
+{
+    bool own = u->bound < OVL_BOUND_CAP && u->level < level;
+    if (u->is_long && u->bound == OVL_BOUND_NONE) {
+        return false; /* it stays */
+    }
+    if (u->bounded && !u->moved && !own) {
+        return true;
+    }
+    publish_one(share, resource, u, own);
+    return false;
+}
+
+/* Those whom the resource bounds and who share others, too, hear of each change of the level. */
+static void tell_level(ovl_share *share, uint32_t resource, uint32_t from, uint32_t end)
+{
+    const ovl_share_user *line = share->resources[resource].line.data;
+    for (uint32_t i = from; i < end; i++) {
+        if (line[i].crossing) {
+            ovl_share_pass_on_others(share, line[i].slot, resource);
+        }
+    }
+}
+
+/* Those whom the resource bounds: who meets a resource of its own a last place below the level, and
+ * who is looked at. */
+static void publish_level(ovl_share *share, uint32_t resource, double level)
 {
     ovl_share_resource *r = &share->resources[resource];
-    bool relevelled = r->level != level;
+    bool tells = r->level != level && r->open_crossing;
+    uint32_t i = r->limited, len = r->line.len;
     ovl_share_set_level(share, resource, level);
-    for (uint32_t i = r->limited; i < r->line.len; i++) {
-        ovl_share_user *u = &r->line.data[i];
-        if (u->bounded && !u->moved && u->level >= level && !(relevelled && u->crossing)) {
-            continue; /* mostly */
-        }
-        bool own = u->bound < OVL_BOUND_CAP && u->level < level;
-        if (u->is_long && u->bound == OVL_BOUND_NONE) {
-            continue; /* it stays */
-        }
-        if (!u->bounded || u->moved || own) {
-            publish_one(share, resource, u, own);
-        } else if (relevelled && u->crossing) {
-            ovl_share_move_on_others(share, u->slot, resource);
+    for (; i < len && r->line.data[i].level < level; i++) {
+        publish_bounded(share, resource, &r->line.data[i], level);
+    }
+    uint32_t from = OVL_MAX(i, OVL_MIN(r->look_from, len)), end = OVL_MAX(from, r->look_end);
+    if (tells) {
+        tell_level(share, resource, r->limited, from);
+        tell_level(share, resource, end, len);
+    }
+    for (i = from; i < end; i++) {
+        if (publish_bounded(share, resource, &r->line.data[i], level) && tells) {
+            tell_level(share, resource, i, i + 1);
         }
     }
 }
 
 bool ovl_share_solve_resource(ovl_share *share, uint32_t resource)
 {
+    const ovl_share_resource *r = &share->resources[resource];
     double level;
     if (!ovl_share_line_up(share, resource) || !ovl_share_fill_line(share, resource, &level)) {
         return false;
     }
-    const ovl_share_resource *r = &share->resources[resource];
-    publish_limited(share, resource);
+    uint32_t end = OVL_MIN(r->limited, r->look_end);
+    for (uint32_t i = r->look_from; i < end; i++) {
+        publish_limited(share, resource, &r->line.data[i]);
+    }
     if (r->limited < r->line.len) {
-        publish_bounded(share, resource, level);
+        publish_level(share, resource, level);
     }
     share->solves++;
     share->solved += r->line.len;

@@ -41,8 +41,8 @@
 /* What is said of an operation once it has arrived: OVL_ARRIVED, and the index + 1 of the activity
  * it is in, if any (collectives: of every member; eager transfers: of the sender, and of the
  * receiver once it is in it). A send or receive that waits for its partner says OVL_MEETING and its
- * rank instead; the sender of an eager transfer that is over before its receiver has arrived,
- * OVL_OVER; a batch how many of its parts have not ended. */
+ * rank instead; the sender of an eager transfer that is over, OVL_OVER; a batch how many of its
+ * parts have not ended. */
 #define OVL_ARRIVED_BIT (UINT32_C(1) << 31)
 #define OVL_MEETING     (UINT32_C(1) << 30)
 #define OVL_OVER        (OVL_MEETING - 1)
@@ -55,8 +55,8 @@ typedef ovl_uwide ovl_work;
 #define OVL_WORK_SHIFT 63
 
 typedef struct ovl_activity {
-    ovl_work begin; /* what its clock showed when nothing was done; on no clock: minus what it has
-                       done */
+    _Alignas(OVL_CACHE_LINE) ovl_work begin; /* what its clock showed when nothing was done; on no
+                       clock: minus what it has done */
     const ovl_cost *cost;
     const ovl_comm *comm; /* collectives */
     ovl_time total;
@@ -72,11 +72,14 @@ typedef struct ovl_activity {
     bool dirty;     /* in dirty_comms */
     bool joining;   /* in `joining` */
     bool eager;
-    bool background;     /* an eager transfer whose receiver has not arrived: nobody waits in it */
+    bool queued;         /* an eager transfer that waits for the one before it on its wire */
+    bool background;     /* an eager transfer that is queued, or whose receiver has not arrived:
+                            nobody is in it */
     bool limited;        /* something is kept of it in `bounds` */
     uint32_t cap_bound;  /* why the cap is below 1: OVL_LIMIT_... */
     uint32_t next, prev; /* in its class */
-    uint32_t k;          /* collectives: which of the communicator's */
+    uint32_t k;          /* collectives: which of the communicator's; eager transfers: the activity
+                            that waits for this one, or OVL_NONE */
     double cap;
     ovl_time since;       /* it joined its clock */
     ovl_time bound_since; /* what bounds it now does; by then it had done bound_done */
@@ -95,8 +98,8 @@ typedef struct ovl_due {
 } ovl_due;
 
 typedef struct ovl_clock {
-    ovl_work value; /* it showed `value` at `since` */
-    uint64_t rate;  /* and goes on by this each picosecond */
+    _Alignas(OVL_CACHE_LINE) ovl_work value; /* it showed `value` at `since` */
+    uint64_t rate;                           /* and goes on by this each picosecond */
     ovl_time since;
     ovl_time end;  /* when the next activity ends */
     uint32_t next; /* which of `dues` that is */
@@ -154,11 +157,11 @@ typedef struct ovl_waiting_copy {
 
 /* What runs on a rank now; what most events look at comes first. */
 typedef struct ovl_rank_state {
-    OVL_VEC(uint32_t) kernels;  /* activities */
-    OVL_VEC(ovl_running) comms; /* in latency or transfer, in order of op */
-    uint32_t latent;            /* communication in its latency */
-    uint32_t waiting;           /* collectives that wait for a member */
-    uint32_t copying[2];        /* copies that run, by direction */
+    _Alignas(OVL_CACHE_LINE) OVL_VEC(uint32_t) kernels; /* activities */
+    OVL_VEC(ovl_running) comms;                         /* in latency or transfer, in order of op */
+    uint32_t latent;                                    /* communication in its latency */
+    uint32_t waiting;                                   /* collectives that wait for a member */
+    uint32_t copying[2];                                /* copies that run, by direction */
     /* Who gets the time from `accounted` on (account.c). */
     ovl_choice is;
     bool touched,
@@ -206,7 +209,7 @@ typedef struct ovl_engine {
     bool failed;
     /* Times, by op; -1 while they have not happened. NULL, as is the trail, if only aggregates are
      * kept. */
-    ovl_time *issue, *arrive, *start, *end;
+    ovl_time *issue, *arrive, *start, *end, *landed;
     uint32_t *pending; /* by op: how much it still waits for; once it arrived: OVL_ARRIVED_BIT */
     uint32_t *arrived; /* by collective instance: members that have */
     uint32_t n_ended;
@@ -304,7 +307,7 @@ static inline void ovl_engine_release(ovl_engine *e, uint32_t rank, uint32_t op)
 {
     assert(e->pending[op] > 0 && !(e->pending[op] & OVL_ARRIVED_BIT));
     if (--e->pending[op] == 0) {
-        ovl_vec_push(&e->todo, (ovl_todo){rank, op});
+        ovl_vec_push(&e->todo, (ovl_todo){.rank = rank, .op = op});
     }
 }
 
@@ -330,7 +333,8 @@ void ovl_engine_loop(ovl_engine *e);
 /* --- activity.c --- */
 
 /* A new activity; gives its index. Nothing is accounted or scheduled yet. */
-uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost *cost);
+uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o,
+                                 const ovl_cost *cost);
 
 /* Starts it: latency, fluid phase, or nothing at all if it takes no time (then it ends at once). */
 void ovl_engine_begin(ovl_engine *e, uint32_t activity);
@@ -359,7 +363,13 @@ void ovl_engine_solve(ovl_engine *e);
 void ovl_clocks_init(ovl_engine *e);
 
 /* There is a clock of this slot. */
-void ovl_clock_reserve(ovl_engine *e, uint32_t slot);
+void ovl_clock_make(ovl_engine *e, uint32_t slot);
+static inline void ovl_clock_reserve(ovl_engine *e, uint32_t slot)
+{
+    if (e->clocks.len <= slot) {
+        ovl_clock_make(e, slot);
+    }
+}
 
 /* An activity is measured by a clock from now on; what it did before counts. */
 void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity);
@@ -393,7 +403,8 @@ static inline ovl_work ovl_clock_value(const ovl_clock *c, ovl_time t)
 static inline ovl_time ovl_work_whole(ovl_work done, ovl_time total)
 {
     const ovl_work half = (ovl_work)1 << (OVL_WORK_SHIFT - 1);
-    return OVL_MIN((ovl_time)((done + half) >> OVL_WORK_SHIFT), total);
+    ovl_time whole = (ovl_time)((done + half) >> OVL_WORK_SHIFT);
+    return OVL_MIN(whole, total);
 }
 
 /* Of isolated work, what an activity has done at `t`. */
@@ -415,7 +426,7 @@ void ovl_crews_follow(ovl_engine *e);
  * ------------------------------------------------------------------------------------------------
  */
 
-void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op);
+void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o);
 /* The transfer of a communication ended: every member that is in it ends. */
 void ovl_comm_end(ovl_engine *e, uint32_t activity);
 /* Calls visit(e, rank, op, activity) for each member that is in a communication now. */
@@ -486,8 +497,9 @@ void ovl_account_end(ovl_engine *e, uint32_t rank, uint32_t activity);
 /* All that changed at this instant has: chooses who gets the time from now on. */
 void ovl_account_open(ovl_engine *e);
 
-/* The rate of a clock that is watched changes. */
-void ovl_account_rate(ovl_engine *e, const ovl_clock *clock);
+/* The rate of a clock that is watched changes. Who is the fastest and becomes faster stays so, and
+ * so does who is not and becomes slower. */
+void ovl_account_rate(ovl_engine *e, uint32_t clock, bool faster);
 
 /* An activity changed its clock. */
 void ovl_account_activity(ovl_engine *e, uint32_t activity);

@@ -19,6 +19,8 @@
  * to the first that applies (design, decomposition); their sum is the step exactly. With several
  * steps ovl_run counts the whole run instead, unless options say which interval to count.
  *
+ * An eager send is over for its stream when it arrives; `landed` says when its bytes are there.
+ *
  * `trail` is the order in which things happened, a linear extension of cause and effect that
  * analyses walk forward or back.
  */
@@ -52,13 +54,20 @@ typedef struct ovl_rank_times {
 } ovl_rank_times;
 
 /* What happened, in causal order. */
-typedef enum ovl_step_kind { OVL_ISSUED, OVL_ARRIVED, OVL_ENDED } ovl_step_kind;
+typedef enum ovl_step_kind {
+    OVL_ISSUED,
+    OVL_ARRIVED,
+    OVL_ENDED,
+    OVL_LANDED, /* an eager send: its bytes are there */
+} ovl_step_kind;
 #define OVL_TRAIL(op, kind)  (((uint32_t)(op) << 2) | (uint32_t)(kind))
 #define OVL_TRAIL_OP(item)   ((uint32_t)(item) >> 2)
 #define OVL_TRAIL_KIND(item) ((ovl_step_kind)((item)&3))
 
 /* How long an operation ran below isolated speed, and because of what. One entry per (op, bound). A
- * collective and a send have theirs on one member: the first place, or the sender. */
+ * collective and a send have theirs on one member: the first place, or the sender. Where two
+ * resources hold it back at one level, to the bit, one of them is told, and a folded run may tell
+ * the other; times do not depend on it. */
 #define OVL_LIMIT_SMS      UINT32_MAX       /* SMs held by others */
 #define OVL_LIMIT_MEASURED (UINT32_MAX - 1) /* a measured interference factor */
 typedef struct ovl_limit {
@@ -96,7 +105,8 @@ typedef struct ovl_counters {
 
 typedef struct ovl_timeline {
     const ovl_time *issue, *arrive, *start, *end; /* [n_ops]; NULL if only aggregates were kept */
-    const uint32_t *trail;                        /* [n_trail] */
+    const ovl_time *landed; /* [n_ops] of eager sends; NULL: there are none, or as above */
+    const uint32_t *trail;  /* [n_trail] */
     uint32_t n_trail;
     const ovl_rank_times *ranks; /* [n_ranks] */
     ovl_time begin, step;        /* when the step began, and its length */

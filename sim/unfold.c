@@ -219,6 +219,7 @@ void ovl_unfold(const ovl_program *folded, const ovl_timeline *timeline, ovl_are
     whole->arrive = expand(&u, timeline->arrive);
     whole->start = expand(&u, timeline->start);
     whole->end = expand(&u, timeline->end);
+    whole->landed = timeline->landed ? expand(&u, timeline->landed) : NULL;
     expand_ranks(&u, whole);
     expand_limits(&u, whole);
     expand_segments(&u, whole);

@@ -32,8 +32,8 @@ static void interval(const ovl_causes *c, uint32_t carrier, ovl_time latency, ov
     out->from = t->start[carrier] + latency;
     out->to = t->end[carrier];
     if (o->kind == OVL_SEND && o->eager) {
-        out->from = t->arrive[carrier] + latency;
-        out->to = t->arrive[carrier] + ovl_wire_time(c->program, t, carrier);
+        out->from = ovl_wire_start(c->program, t, carrier) + latency;
+        out->to = t->landed[carrier];
     }
 }
 

@@ -37,6 +37,22 @@
 #define ovl_vec_freeze(v, arena)                                                                   \
     ovl_vec_freeze_((arena), (void **)&(v)->data, sizeof *(v)->data, &(v)->len, &(v)->cap)
 
+#define OVL_CACHE_LINE 64
+
+/* As realloc, but what is made of whole cache lines lies on them. */
+static inline void *ovl_vec_resize_(void *data, size_t size, uint32_t old, uint64_t want)
+{
+    if (size % OVL_CACHE_LINE != 0) {
+        return realloc(data, (size_t)want * size);
+    }
+    void *grown = aligned_alloc(OVL_CACHE_LINE, (size_t)want * size);
+    if (grown && old) {
+        memcpy(grown, data, old * size);
+        free(data);
+    }
+    return grown;
+}
+
 static inline void *ovl_vec_grow_(void *data, size_t size, uint64_t need, uint32_t *cap)
 {
     if (need <= *cap) {
@@ -46,7 +62,7 @@ static inline void *ovl_vec_grow_(void *data, size_t size, uint64_t need, uint32
     if (want > UINT32_MAX) {
         ovl_out_of_memory(SIZE_MAX);
     }
-    void *grown = realloc(data, (size_t)want * size);
+    void *grown = ovl_vec_resize_(data, size, *cap, want);
     if (!grown) {
         ovl_out_of_memory((size_t)want * size);
     }

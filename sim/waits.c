@@ -188,8 +188,7 @@ static void back_from_message(ovl_waits *w, uint32_t op, step *s)
         return;
     }
     /* Where the receive came last: when the bytes could have been there, or begun to move. */
-    ovl_time there =
-        o->eager ? t->arrive[send] + ovl_wire_time(w->causes->program, t, send) : t->arrive[send];
+    ovl_time there = o->eager ? t->landed[send] : t->arrive[send];
     if (!o->eager) {
         add(s, t->start[op], OVL_WAIT_DEPENDENCY, send);
     }

@@ -108,6 +108,7 @@ static void run_without(const search *s, const candidate *c)
     ovl_run_options options = {.interference = s->options->interference,
                                .free_name = name_to_free(s, s->order[c->first]),
                                .no_skip = s->options->no_skip,
+                               .no_trail = true,
                                .watch = s->options->watch};
     ovl_arena arena = {0};
     ovl_timeline without;

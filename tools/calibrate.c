@@ -135,6 +135,14 @@ static void add_point(ovl_cal_series *s, uint32_t file, int64_t bytes, int64_t n
     }
 }
 
+static void add_ranks(ovl_cal_series *s, int64_t ranks)
+{
+    if (ranks > 0) {
+        s->least_ranks = s->least_ranks ? OVL_MIN(s->least_ranks, ranks) : ranks;
+        s->most_ranks = OVL_MAX(s->most_ranks, ranks);
+    }
+}
+
 static const char *op_of(const ovl_calibration *cal, uint32_t file)
 {
     const char *op = cal->in.files.data[file].operation;
@@ -166,8 +174,10 @@ static void add_rows(ovl_calibration *cal, ovl_errs *errs)
         ovl_cal_times times = r->series  ? OVL_CAL_NAMED
                               : in_place ? OVL_CAL_IN_PLACE
                                          : OVL_CAL_OUT_OF_PLACE;
-        add_point(series_of(cal, op, group, r->series, times), r->file, r->bytes, r->time[in_place],
-                  1);
+        ovl_cal_series *s = series_of(cal, op, group, r->series, times);
+        int64_t told = cal->in.files.data[r->file].n_ranks;
+        add_ranks(s, told > 0 ? told : w->ranks);
+        add_point(s, r->file, r->bytes, r->time[in_place], 1);
     }
 }
 
@@ -189,12 +199,15 @@ static void add_matches(ovl_calibration *cal)
             continue;
         }
         ovl_cal_series *s = series_of(cal, m->op, group_of(cal, m->group), NULL, OVL_CAL_MINIMUM);
+        int64_t ranks = 0;
         for (uint32_t p = 0; p < cal->in.parties.len; p++) {
             if (m->duration[p] >= 0) {
+                ranks++;
                 add_point(s, cal->in.parties.data[p].file, -1, -1, 0);
                 s->calls++;
             }
         }
+        add_ranks(s, ranks);
         add_point(s, cal->in.parties.data[m->last].file, m->bytes, m->transfer, 0);
     }
 }
@@ -207,8 +220,9 @@ static void add_calls(ovl_calibration *cal)
             cal->no_size += c->count;
             continue;
         }
-        add_point(series_of(cal, c->op, group_of(cal, c->group), NULL, OVL_CAL_ONE_RANK), c->file,
-                  c->bytes, c->shortest, c->count);
+        ovl_cal_series *s = series_of(cal, c->op, group_of(cal, c->group), NULL, OVL_CAL_ONE_RANK);
+        add_ranks(s, c->group_size);
+        add_point(s, c->file, c->bytes, c->shortest, c->count);
     }
 }
 
@@ -263,6 +277,12 @@ static void note_source(ovl_calibration *cal, ovl_cal_series *s)
     if (s->times == OVL_CAL_ONE_RANK || s->times == OVL_CAL_MINIMUM) {
         NOTE("the name of a kernel is not the algorithm or protocol that ran; the fit is of "
              "whatever ran");
+    }
+    if (s->least_ranks != s->most_ranks) {
+        NOTE("measured with %" PRId64 " to %" PRId64
+             " ranks and fitted together: give the files of "
+             "each number by themselves",
+             s->least_ranks, s->most_ranks);
     }
     if (s->coll < 0) {
         NOTE("a hardware profile has no operation \"%s\"; it is reported and not written", s->op);

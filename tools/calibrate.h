@@ -39,8 +39,9 @@ typedef struct ovl_cal_series {
     const char *column; /* of a CSV; or NULL */
     ovl_cal_times times;
     OVL_VEC(ovl_fit_point) points;
-    OVL_VEC(uint32_t) files; /* indexes */
-    uint64_t calls;          /* durations the points come from */
+    OVL_VEC(uint32_t) files;         /* indexes */
+    uint64_t calls;                  /* durations the points come from */
+    int64_t least_ranks, most_ranks; /* that took part; 0: no file tells */
     ovl_fit fit;
     OVL_VEC(const char *) notes; /* what could not be identified */
     bool written;                /* it has an entry in the profile */
@@ -53,6 +54,7 @@ typedef struct ovl_cal_rename {
 
 typedef struct ovl_cal_wishes {
     const char *op;         /* of files that name none; or NULL */
+    int64_t ranks;          /* of files that do not tell how many took part; 0: not said */
     bool out_of_place;      /* instead of in place */
     ovl_cal_rename *groups; /* first that fits */
     uint32_t n_groups;

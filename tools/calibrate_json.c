@@ -97,6 +97,10 @@ static void series(ovl_json *j, const ovl_calibration *cal, const ovl_cal_series
     ovl_json_text_if(j, "via", ovl_calibrate_via(cal, s));
     ovl_json_text(j, "times", ovl_cal_times_text(s, &arena));
     sources(j, cal, s);
+    if (s->most_ranks) {
+        ovl_json_int(j, "least_ranks", s->least_ranks);
+        ovl_json_int(j, "most_ranks", s->most_ranks);
+    }
     ovl_json_uint(j, "durations", s->calls);
     ovl_json_uint(j, "points", s->fit.n_points);
     ovl_json_array(j, "sizes", OVL_JSON_BLOCK);

@@ -29,6 +29,7 @@ static const ovl_option calibrate_items[] = {
     {.name = "op",
      .value = "NAME",
      .doc = "the operation of files that name none, such as all_reduce"},
+    {.name = "ranks", .value = "N", .doc = "how many ranks took part, of tables that do not tell"},
     {.name = "out-of-place",
      .doc = "take the out-of-place times where a table has in-place times too"},
     {.name = "comm-pattern",
@@ -51,21 +52,26 @@ static const ovl_option calibrate_items[] = {
      .doc = "interference: the trace in which the same kernels and collectives overlap; "
             "repeated: one a rank"},
     {.name = "class",
+     .needs = "compute|comm|overlap",
      .value = "REGEX=CLASS",
      .repeat = true,
      .doc = "the class of kernels whose name matches; the first that fits counts, without any the "
             "name without its arguments"},
     {.name = "alpha",
+     .needs = "compute|comm|overlap",
      .value = "TIME",
      .doc = "interference: latency at the begin of each collective, in which it slows nobody; "
             "without it 0"},
     {.name = "hbm",
+     .needs = "compute|comm|overlap",
      .value = "RATE",
      .doc = "bandwidth of the GPU's memory, for hbm_factor; without it what the trace says"},
     {.name = "sms",
+     .needs = "compute|comm|overlap",
      .value = "N",
      .doc = "SMs of the GPU, for the SMs a collective holds; without it what the trace says"},
     {.name = "wire",
+     .needs = "compute|comm|overlap",
      .value = "RATE",
      .doc =
          "what the collective moves on the wire alone, for hbm_factor; without it from its bytes "
@@ -73,9 +79,11 @@ static const ovl_option calibrate_items[] = {
     {.name = "two-point",
      .value = "accumulation|overlap",
      .choices = two_point_forms,
+     .beside = "at json",
      .doc = "solve compute and communication of a step from --at: with so many micro-batches and "
             "communication once a step, or with such a share of the communication hidden"},
     {.name = "at",
+     .needs = "two-point",
      .value = "AMOUNT=TIME",
      .repeat = true,
      .doc =

@@ -102,6 +102,13 @@ static void measured(ovl_out *out, const ovl_calibration *cal, const ovl_cal_ser
                                      : "one size");
     ovl_out_printf(out, "\n      points: %" PRIu32 "\n      sizes: %" PRIu32 "\n", f->n_points,
                    f->n_sizes);
+    if (f->n_sizes) {
+        ovl_out_printf(out, "      from_bytes: %" PRIu64 " B\n      to_bytes: %" PRIu64 " B\n",
+                       f->sizes[0].bytes, f->sizes[f->n_sizes - 1].bytes);
+    }
+    if (s->most_ranks && s->least_ranks == s->most_ranks) {
+        ovl_out_printf(out, "      ranks: %" PRId64 "\n", s->most_ranks);
+    }
     if (f->identified) {
         intervals(out, f);
         ratio(out, "residual", f->pair.residual);

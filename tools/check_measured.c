@@ -39,16 +39,22 @@ static const char *files_text(ovl_arena *arena, const ovl_hw_measured *m)
     return text;
 }
 
+static const char *sizes_text(ovl_arena *arena, const ovl_hw_measured *m)
+{
+    char from[OVL_UNITS_TEXT], to[OVL_UNITS_TEXT];
+    return m->to_bytes ? ovl_arena_printf(arena, "%" PRId64 ", %s to %s", m->sizes,
+                                          ovl_print_bytes(from, m->from_bytes),
+                                          ovl_print_bytes(to, m->to_bytes))
+                       : ovl_arena_printf(arena, "%" PRId64, m->sizes);
+}
+
 static void costs(ovl_out *out, const ovl_hw *hw, ovl_arena *arena)
 {
     static const ovl_column columns[] = {
-        {"cost of", true, true, 0},
-        {"from", true, OVL_GRID_WRAP, 0},
-        {"sizes", false, false, 0},
-        {"model", true, OVL_GRID_WRAP, 0},
-        {"alpha of a pair", true, OVL_GRID_WRAP, 2},
-        {"its beta", true, OVL_GRID_WRAP, 2},
-        {"held out", false, false, 0},
+        {"cost of", true, OVL_GRID_WRAP, 0},  {"from", true, OVL_GRID_WRAP, 0},
+        {"sizes", true, OVL_GRID_WRAP, 2},    {"ranks", false, false, 0},
+        {"model", true, OVL_GRID_WRAP, 0},    {"alpha of a pair", true, OVL_GRID_WRAP, 2},
+        {"its beta", true, OVL_GRID_WRAP, 2}, {"held out", false, false, 0},
     };
     ovl_grid grid;
     uint32_t n = 0;
@@ -63,7 +69,8 @@ static void costs(ovl_out *out, const ovl_hw *hw, ovl_arena *arena)
         const char *cells[] = {
             c->group ? ovl_arena_printf(arena, "%s in %s", op, c->group) : op,
             files_text(arena, m),
-            ovl_arena_printf(arena, "%" PRId64, m->sizes),
+            sizes_text(arena, m),
+            m->ranks ? ovl_arena_printf(arena, "%" PRId64, m->ranks) : NULL,
             m->model,
             m->has_alpha ? time_text(arena, m->alpha_low, m->alpha_high) : NULL,
             m->has_beta ? rate_text(arena, m->beta_low, m->beta_high) : NULL,
@@ -143,6 +150,13 @@ static void measured(ovl_json *json, const ovl_hw_measured *m)
     ovl_json_int(json, "points", m->points);
     if (m->sizes) {
         ovl_json_int(json, "sizes", m->sizes);
+    }
+    if (m->to_bytes) {
+        ovl_json_uint(json, "from_bytes", m->from_bytes);
+        ovl_json_uint(json, "to_bytes", m->to_bytes);
+    }
+    if (m->ranks) {
+        ovl_json_int(json, "ranks", m->ranks);
     }
     if (m->has_alpha) {
         ovl_json_seconds(json, "alpha_low_s", m->alpha_low);

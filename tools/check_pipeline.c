@@ -75,8 +75,9 @@ void ovl_check_pipeline_text(ovl_out *out, const ovl_check *check, ovl_arena *ar
     uint32_t steps = unit_steps(s);
     ovl_out_title(out, "\nPipeline");
     const char *head = ovl_arena_printf(
-        arena, "schedule %s: %" PRIu32 " stages on %" PRIu32 " ranks, %" PRIu32 " microbatches",
-        schedule_name(check), s->n_stages, s->n_ranks, s->n_microbatches);
+        arena, "schedule %s: %" PRIu32 " stage%s on %" PRIu32 " rank%s, %" PRIu32 " microbatch%s",
+        schedule_name(check), s->n_stages, s->n_stages == 1 ? "" : "s", s->n_ranks,
+        s->n_ranks == 1 ? "" : "s", s->n_microbatches, s->n_microbatches == 1 ? "" : "es");
     ovl_wrap(out, "  ", 4,
              steps ? ovl_arena_printf(arena,
                                       "%s; %" PRIu32 " steps if every action takes one, sends and "

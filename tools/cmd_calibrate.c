@@ -52,6 +52,11 @@ static void read_wishes(ovl_work *work, const ovl_args *args, ovl_cal_wishes *wi
     wishes->groups = renames(args, "group", &wishes->n_groups, &work->arena);
     wishes->via = renames(args, "via", &wishes->n_via, &work->arena);
     wishes->op = op ? ovl_comm_op_name((ovl_slice){op, strlen(op)}) : NULL;
+    const char *ranks = ovl_args_value(args, "ranks");
+    const char *why = ranks ? ovl_read_count(ranks, &wishes->ranks) : NULL;
+    if (why || (ranks && wishes->ranks < 1)) {
+        ovl_error(&work->errs, OVL_E_USAGE, nowhere, "--ranks \"%s\" is no number of ranks", ranks);
+    }
     if (op && strcmp(wishes->op, "other") == 0) {
         ovl_error(&work->errs, OVL_E_USAGE, nowhere,
                   "--op \"%s\" is no operation; write all_reduce, all_gather, reduce_scatter, "

@@ -67,6 +67,17 @@ static void write_pair(job *j, const ovl_comparison *c)
     ovl_work_written(&j->work, j->args, out);
 }
 
+static void write_paired(job *j, const ovl_paired *pair)
+{
+    ovl_out file, *out = ovl_work_output(j->args, j->work.shell, &file);
+    if (ovl_args_has(j->args, "json")) {
+        ovl_paired_json(out, pair);
+    } else {
+        ovl_paired_text(out, pair);
+    }
+    ovl_work_written(&j->work, j->args, out);
+}
+
 /* One run of each as stated, for the verdict without variation, then the trials of each. */
 static bool try_side(job *j, const ovl_document *doc, const char *variant, ovl_trials *t,
                      ovl_result *result, bool *vary)
@@ -164,13 +175,7 @@ static int compare_trials(job *j, const ovl_document *a_doc, const char *a_varia
     ovl_kept runs[] = {{a_doc, a_variant, &stated[0], 0, &a},
                        {b_doc, b_variant, &stated[1], 0, &b}};
     bool kept = keep(j, runs, 2);
-    ovl_out file, *out = ovl_work_output(j->args, j->work.shell, &file);
-    if (ovl_args_has(j->args, "json")) {
-        ovl_paired_json(out, &pair);
-    } else {
-        ovl_paired_text(out, &pair);
-    }
-    ovl_work_written(&j->work, j->args, out);
+    write_paired(j, &pair);
     if (kept) {
         say_kept(j, runs, 2);
     }
@@ -202,30 +207,93 @@ static int compare_pair(job *j, const ovl_document *a_doc, const char *a_variant
     return finish(j, &c, 1);
 }
 
-/* Two numbers of runs: what the store has of them, simulated again. */
+/* What the store has of two runs. */
+typedef struct stored {
+    ovl_stored_run run[2];
+    ovl_result result[2]; /* simulated again */
+    ovl_trials trials[2]; /* as they were; n is 0: none */
+} stored;
+
+static bool read_stored(job *j, ovl_store *store, stored *s, int i)
+{
+    ovl_trial_record kept;
+    ovl_stored_run *run = &s->run[i];
+    if (!ovl_store_find(store, j->args->operands[i], run, &j->work.arena, &j->work.errs) ||
+        !ovl_again(&j->work, store, run, &j->ask, &s->result[i]) ||
+        !ovl_store_trials(store, run->run, &kept, &j->work.arena, &j->work.errs)) {
+        return false;
+    }
+    s->trials[i] = (ovl_trials){.n = kept.n,
+                                .seed = kept.seed,
+                                .scenario = run->scenario,
+                                .variant = run->variant,
+                                .interference = run->model,
+                                .nominal = run->figures.value[OVL_M_STEP],
+                                .nominal_uncovered = run->figures.value[OVL_M_UNCOVERED]};
+    s->trials[i].step = OVL_NEW_ARRAY(&j->work.arena, ovl_time, kept.n);
+    s->trials[i].uncovered = OVL_NEW_ARRAY(&j->work.arena, ovl_time, kept.n);
+    if (kept.n) {
+        memcpy(s->trials[i].step, kept.step, kept.n * sizeof *kept.step);
+        memcpy(s->trials[i].uncovered, kept.uncovered, kept.n * sizeof *kept.uncovered);
+    }
+    return true;
+}
+
+static int compare_stored_trials(job *j, stored *s, const ovl_comparison *c)
+{
+    ovl_paired pair;
+    const uint32_t a = s->trials[0].n, b = s->trials[1].n;
+    if (a != b && s->trials[0].seed == s->trials[1].seed) {
+        ovl_warning(&j->work.errs, nowhere,
+                    "run %s has %" PRIu32 " trials and run %s %" PRIu32 ": the first %" PRIu32
+                    " of both are compared",
+                    j->args->operands[0], a, j->args->operands[1], b, OVL_MIN(a, b));
+    }
+    ovl_trials_pair_stored(&s->trials[0], &s->trials[1], &j->work.arena, &pair);
+    pair.nominal = c->sentence;
+    write_paired(j, &pair);
+    bool worse = pair.change.low > 0 && ovl_args_has(j->args, "fail-if-worse");
+    return worse || ovl_result_status(c->a) || ovl_result_status(c->b) ? OVL_EXIT_FAILED
+                                                                       : OVL_EXIT_DONE;
+}
+
+/* Options that say how to simulate: what is stored was simulated already. */
+static bool check_stored_options(job *j)
+{
+    static const char *const names[] = {"set", "interference", "expand"};
+    for (size_t i = 0; i < OVL_COUNT(names); i++) {
+        if (ovl_args_has(j->args, names[i])) {
+            ovl_error(&j->work.errs, OVL_E_USAGE, nowhere,
+                      "--%s has no effect on runs that are stored: leave it out", names[i]);
+        }
+    }
+    return j->work.errs.errors == 0;
+}
+
+/* Two numbers of runs: their trials if both have some, else the runs, simulated again. */
 static int compare_stored(job *j)
 {
     ovl_store store;
-    ovl_stored_run run[2];
-    ovl_result result[2];
+    stored s;
     ovl_comparison c;
-    if (!ovl_store_open(&store, j->store, OVL_STORE_READ, &j->work.errs)) {
+    if (!check_stored_options(j) ||
+        !ovl_store_open(&store, j->store, OVL_STORE_READ, &j->work.errs)) {
         return OVL_EXIT_DONE;
     }
-    bool good = true;
-    for (int i = 0; i < 2; i++) {
-        good =
-            ovl_store_find(&store, j->args->operands[i], &run[i], &j->work.arena, &j->work.errs) &&
-            good;
-    }
-    for (int i = 0; good && i < 2; i++) {
-        good = ovl_again(&j->work, &store, &run[i], &j->ask, &result[i]);
-    }
+    bool good = read_stored(j, &store, &s, 0);
+    good = read_stored(j, &store, &s, 1) && good;
     ovl_store_close(&store);
     if (!good) {
         return OVL_EXIT_DONE; /* the errors have the status */
     }
-    ovl_compare(&result[0], &result[1], &j->work.arena, &c);
+    ovl_compare(&s.result[0], &s.result[1], &j->work.arena, &c);
+    if (s.trials[0].n > 1 && s.trials[1].n > 1) {
+        return compare_stored_trials(j, &s, &c);
+    }
+    if (s.trials[0].n || s.trials[1].n) {
+        ovl_warning(&j->work.errs, nowhere,
+                    "only one of the runs has trials: both are compared as stated");
+    }
     write_pair(j, &c);
     return finish(j, &c, 1);
 }

@@ -185,26 +185,13 @@ static void explain_operations_or_resource(ovl_work *work, const ovl_args *args)
 
 /* --- What limits the step --- */
 
-static bool alone(ovl_work *work, const ovl_args *args)
-{
-    static const char *const others[] = {"resource", "rank"};
-    for (uint32_t i = 0; i < OVL_COUNT(others); i++) {
-        if (ovl_args_has(args, others[i])) {
-            ovl_error(&work->errs, OVL_E_USAGE, nowhere,
-                      "--limits is about the whole step: leave out --%s", others[i]);
-        }
-    }
-    return work->errs.count == 0;
-}
-
 static void explain_limits(ovl_work *work, const ovl_args *args)
 {
     ovl_prepared prepared = {0};
     ovl_limits limits;
     uint32_t threads = 0;
     const char *name = args->n_operands > 1 ? args->operands[1] : NULL;
-    if (alone(work, args) && ovl_sweep_read_jobs(work, args, &threads) &&
-        prepare(work, args, &prepared) &&
+    if (ovl_sweep_read_jobs(work, args, &threads) && prepare(work, args, &prepared) &&
         ovl_limits_find(work, &prepared, name, threads, &limits)) {
         ovl_out file, *out = ovl_work_output(args, work->shell, &file);
         if (ovl_args_has(args, "json")) {

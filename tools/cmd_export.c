@@ -141,9 +141,6 @@ int ovl_cmd_export(const ovl_args *args, const ovl_shell *shell)
     if (trace + schedule + stored > 1) {
         ovl_error(&work.errs, OVL_E_USAGE, nowhere,
                   "--trace, --schedule and --store exclude each other");
-    } else if (ovl_args_has(args, "no-merge") && !ovl_args_has(args, "lowered")) {
-        ovl_error(&work.errs, OVL_E_USAGE, nowhere,
-                  "--no-merge leaves out a pass of --lowered, which is not there");
     } else if (trace) {
         export_trace(&work, args);
     } else if (schedule) {

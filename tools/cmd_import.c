@@ -1,6 +1,7 @@
 /* ovl import: a scenario made of a pipeline schedule in PyTorch's text form, or of measured traces.
  */
 #include "models/schedule_csv.h"
+#include "models/schedule_lower.h"
 #include "tools/import_trace.h"
 
 #include <ctype.h>
@@ -56,13 +57,16 @@ static void quote(ovl_out *out, const char *text)
 static void write_scenario(ovl_out *out, const char *path, const ovl_schedule *s,
                            ovl_csv_dialect dialect, ovl_arena *arena)
 {
+    uint32_t stages = s->n_stages / s->n_chains;
     ovl_out_printf(
         out,
-        "# A schedule for %" PRIu32 " ranks, %" PRIu32 " stages and %" PRIu32 " microbatches%s%s.\n"
+        "# A schedule for %" PRIu32 " rank%s, %" PRIu32 " stage%s and %" PRIu32
+        " microbatch%s%s%s.\n"
         "# It says nothing of time and memory: put what was measured in place of 1 ms, and "
         "add activations, params, transfer.\n"
         "name: ",
-        s->n_ranks, s->n_stages / s->n_chains, s->n_microbatches,
+        s->n_ranks, s->n_ranks == 1 ? "" : "s", stages, stages == 1 ? "" : "s", s->n_microbatches,
+        s->n_microbatches == 1 ? "" : "es",
         s->n_chains > 1 ? ", in two copies of the model that enter at both ends" : "",
         dialect == OVL_CSV_OLD ? ", read in the old dialect (B and BW)" : "");
     quote(out, name_of(path, arena));
@@ -76,8 +80,26 @@ static void write_scenario(ovl_out *out, const char *path, const ovl_schedule *s
                    "overlap:\n"
                    "  pipeline:\n"
                    "    actions:\n",
-                   s->n_ranks, s->n_stages / s->n_chains);
+                   s->n_ranks, stages);
     list_rows(out, ovl_schedule_print_csv(s, OVL_CSV_NEW, arena));
+}
+
+/* Whether ranks wait for each other for ever. A list with sends and receives may get stuck where
+ * PyTorch's simulation runs it, in which a rank waits at a receive, and still run where each
+ * transfer has an order of its own: that is said. */
+static bool can_finish(ovl_work *work, const ovl_schedule *s, ovl_mark mark)
+{
+    ovl_schedule lowered;
+    ovl_errs errs = {.arena = &work->arena};
+    if (!ovl_schedule_has(s, OVL_ACT_SEND_F, OVL_ACT_RECV_B)) {
+        return ovl_schedule_send_recv(s, &lowered, mark, &work->arena, &work->errs);
+    }
+    if (ovl_schedule_steps(s, mark, &errs) == 0 && errs.count) {
+        ovl_warning(&work->errs, errs.items[0].mark,
+                    "in PyTorch's simulation, where a rank waits at each receive, %s",
+                    errs.items[0].text);
+    }
+    return true;
 }
 
 static void import(ovl_work *work, const ovl_args *args)
@@ -98,8 +120,9 @@ static void import(ovl_work *work, const ovl_args *args)
     ovl_schedule s;
     ovl_csv_dialect dialect;
     const ovl_mark mark = {path, 0, 0};
-    if (!ovl_schedule_read_csv(path, text, &s, &dialect, &work->arena, &work->errs) ||
-        !ovl_schedule_check(&s, mark, &work->errs)) {
+    bool whole = ovl_schedule_read_csv(path, text, &s, &dialect, &work->arena, &work->errs);
+    if (s.n_stages == 0 || !ovl_schedule_check(&s, whole, mark, &work->errs) || !whole ||
+        !can_finish(work, &s, mark)) {
         return;
     }
     ovl_out file, *out = ovl_work_output(args, work->shell, &file);

@@ -23,7 +23,8 @@ static bool choose_search(job *j)
     o->buckets = ovl_args_has(args, "buckets");
     o->stages = ovl_args_has(args, "stages");
     if (words || (!o->buckets && !o->stages && ovl_node_gives(root, "sweep"))) {
-        return ovl_sweep_read_axes(&j->work, args, &j->doc, &j->start.axes);
+        return ovl_sweep_read_axes(&j->work, args, &j->doc, &j->start.axes) &&
+               ovl_sweep_check(&j->start, &j->work.arena, &j->work.errs);
     }
     if (!o->buckets && !o->stages) {
         o->stages = ovl_node_gives(ovl_node_get(root, "overlap"), "pipeline");
@@ -34,7 +35,7 @@ static bool choose_search(job *j)
 
 static bool read_words(job *j)
 {
-    int64_t tries = 5000, seed = 1;
+    int64_t tries = 6000, seed = 1;
     bool good = ovl_sweep_read_choice(&j->work, j->args, &j->start);
     good = ovl_sweep_read_jobs(&j->work, j->args, &j->optimize.threads) && good;
     j->start.memory = ovl_sweep_memory(j->optimize.threads);
@@ -48,14 +49,16 @@ static bool read_words(job *j)
 /* The start beside the best; where nothing is gained, beside what comes closest. */
 static bool compare(job *j, ovl_result *a, ovl_result *b, ovl_comparison *c)
 {
-    const ovl_optimize *o = &j->optimize;
+    ovl_optimize *o = &j->optimize;
+    const ovl_candidate *beside =
+        o->n_best && !ovl_optimize_gains(o) ? ovl_optimize_closest(o) : &o->best[0];
     if (o->n_best == 0 ||
         !ovl_candidate_result(o, &o->first, OVL_WORTH_DEFAULT, a, &j->work.arena, &j->work.errs) ||
-        !ovl_candidate_result(o, &o->best[0], OVL_WORTH_DEFAULT, b, &j->work.arena,
-                              &j->work.errs)) {
+        !ovl_candidate_result(o, beside, OVL_WORTH_DEFAULT, b, &j->work.arena, &j->work.errs)) {
         return false;
     }
-    b->variant = "optimized";
+    b->variant = ovl_optimize_gains(o) ? "optimized" : "closest";
+    ovl_optimize_bound(o, ovl_optimize_gains(o) ? b : a);
     ovl_compare(a, b, &j->work.arena, c);
     return true;
 }

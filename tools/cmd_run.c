@@ -60,7 +60,7 @@ static void keep_only(ovl_work *work, const char *only, ovl_prepared *prepared)
 {
     ovl_lowered *lowered = &prepared->lowered;
     bool compute = strcmp(only, "compute") == 0;
-    ovl_alteration how = {.free_comm = compute, .free_kernels = !compute};
+    ovl_alteration how = {.free_comm = compute, .free_copies = compute, .free_kernels = !compute};
     lowered->program = ovl_program_altered(&lowered->program, &how, &work->scratch);
     const char **notes = OVL_NEW_ARRAY(&work->arena, const char *, lowered->n_not_modelled + 1);
     notes[0] = compute ? "--only compute: communication and copies take no time, and move and hold "

@@ -22,8 +22,7 @@ static bool read_choice(job *j)
 {
     const char *pareto = ovl_args_value(j->args, "pareto");
     const char *rows = ovl_args_value(j->args, "rows");
-    bool good = ovl_metric_list_read(pareto ? pareto : "step,peak", "pareto", &j->sweep.pareto,
-                                     &j->work.errs);
+    bool good = !pareto || ovl_metric_list_read(pareto, "pareto", &j->sweep.pareto, &j->work.errs);
     j->sweep.all_rows = rows && strcmp(rows, "all") == 0;
     return ovl_sweep_read_choice(&j->work, j->args, &j->sweep) && good;
 }
@@ -60,11 +59,6 @@ static bool check_options(job *j)
                       "--%s needs the store that keeps the points: --store FILE", need_store[i]);
             good = false;
         }
-    }
-    if (ovl_args_has(j->args, "json") && ovl_args_has(j->args, "csv")) {
-        ovl_error(&j->work.errs, OVL_E_USAGE, (ovl_mark){0},
-                  "--json and --csv: a sweep is written in one form; leave one out");
-        good = false;
     }
     if (j->link.size > 1 && j->sharded) {
         ovl_error(&j->work.errs, OVL_E_USAGE, (ovl_mark){0},
@@ -195,6 +189,7 @@ static bool prepare(job *j)
     } else {
         good = false;
     }
+    good = good && ovl_sweep_check(&j->sweep, &j->work.arena, &j->work.errs);
     if (good) {
         ovl_sweep_begin(&j->sweep, &j->work.arena);
         good = open_store(j);

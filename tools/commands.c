@@ -15,8 +15,10 @@ static const ovl_option run_items[] = {
     NO_FOLD,
     NO_SKIP,
     {.name = "gaps",
+     .without = "trials",
      .doc = "list when each rank runs no kernel, what that time is made of, and why"},
     {.name = "memory",
+     .without = "trials",
      .doc = "list what each rank holds over time: live bytes (of the GPU), allocated and reserved "
             "ones (of the host)"},
     {.name = "only",
@@ -27,10 +29,12 @@ static const ovl_option run_items[] = {
             "what overlap saves"},
     {.name = "what-if",
      .value = "all|none",
+     .without = "trials",
      .choices = what_if_choices,
      .doc = "simulate what would help against each kind of idle time; by default where ranks idle "
             "for more than communication, up to 200,000 operations"},
     {.name = "stats",
+     .without = "trials",
      .doc = "say what the run itself cost: events, solves of rates, memory, beside the memory that "
             "was announced"},
     TRIALS,
@@ -89,13 +93,16 @@ static const ovl_option export_items[] = {
     {.name = "lowered",
      .doc = "after PyTorch's passes, instead of compute alone: UNSHARD, RESHARD and REDUCE_GRAD "
             "where data is parallel, I right before its W merged to B and blanks dropped, sends "
-            "and receives"},
+            "and receives",
+     .needs = "schedule"},
     {.name = "no-merge",
-     .doc = "with --lowered: I and W stay apart, and blanks count when sends are placed"},
+     .doc = "with --lowered: I and W stay apart, and blanks count when sends are placed",
+     .needs = "lowered"},
     {.name = "dialect",
      .value = "new|old",
      .choices = dialects,
-     .doc = "of the schedule: I and B, or in old files B and BW; without it new"},
+     .doc = "of the schedule: I and B, or in old files B and BW; without it new",
+     .needs = "schedule"},
     {.name = "output",
      .letter = 'o',
      .value = "FILE",
@@ -104,9 +111,14 @@ static const ovl_option export_items[] = {
             "without it standard output"},
     {.name = "ranks",
      .value = "LIST",
-     .doc = "which ranks to write: 0-7, or 0,8,16-23; without it the first 64"},
-    STORE("write a run of this store, named by its number, as JSON"),
-    {.name = "csv", .doc = "with --store: its metrics as CSV instead"},
+     .doc = "which ranks to write: 0-7, or 0,8,16-23; without it the first 64",
+     .needs = "trace"},
+    {.name = "store",
+     .value = "FILE",
+     .file = true,
+     .doc = "write a run of this store, named by its number, as JSON",
+     .beside = "csv output"},
+    {.name = "csv", .doc = "with --store: its metrics as CSV instead", .needs = "store"},
     VARIANT,
     SET,
     INTERFERENCE,
@@ -118,29 +130,35 @@ static const ovl_option export_items[] = {
 static const ovl_option explain_items[] = {
     {.name = "solve",
      .value = "KEY",
-     .doc = "no list, but a question: which value of this key gives the figure of --for?"},
+     .doc = "no list, but a question: which value of this key gives the figure of --for?",
+     .beside = "for between variant set interference json output"},
     {.name = "for",
      .value = "FIGURE",
+     .needs = "solve",
      .doc = "with --solve: what was measured, such as 'step=544 ms'"},
     {.name = "between",
      .value = "RANGE",
+     .needs = "solve",
      .doc =
          "with --solve: where to look, such as '1 GB/s..100 GB/s'; without it from a hundredth to "
          "a hundredfold of the present value"},
     {.name = "limits",
      .doc = "say what limits the step: how much shorter it gets if each class of kernels, each "
             "collective, link, HBM or the host is 10 % faster, or free; with NAME of its "
-            "operations alone"},
+            "operations alone",
+     .beside = "jobs variant set interference json output"},
     {.name = "resource",
      .value = "NAME[:N]",
      .doc =
          "show this resource over time instead: nic.out:3 is the instance of rank, node or block "
-         "3; without a number the first"},
+         "3; without a number the first",
+     .beside = "variant set interference json output"},
     {.name = "rank", .value = "RANK", .doc = "explain operations of this rank alone"},
     {.name = "jobs",
      .letter = 'j',
      .value = "N",
-     .doc = "threads of --limits; without it one for each core"},
+     .doc = "threads of --limits; without it one for each core",
+     .needs = "limits"},
     VARIANT,
     SET,
     INTERFERENCE,
@@ -177,33 +195,45 @@ static const ovl_option sweep_items[] = {
      .repeat = true,
      .doc = "draw values of a key evenly from a range (by ratio if it multiplies: 1ms..100ms*10), "
             "or from a list"},
-    {.name = "samples", .value = "N", .doc = "how many rows --sample draws; without it 100"},
-    {.name = "seed", .value = "N", .doc = "what they are drawn from; without it 1"},
+    {.name = "samples",
+     .value = "N",
+     .doc = "how many rows --sample draws; without it 100",
+     .needs = "sample"},
+    {.name = "seed",
+     .value = "N",
+     .doc = "what they are drawn from; without it 1",
+     .needs = "sample"},
     {.name = "pareto",
      .value = "METRICS",
-     .doc = "mark the points that no other beats in all of these; without it step,peak"},
+     .doc = "mark the points that no other beats in all of these; without it the objective and "
+            "peak"},
     {.name = "objective",
      .value = "METRIC",
-     .doc = "what the best point has least of; without it step"},
+     .doc = "what the best point has least of; without it step, or per_microbatch where the points "
+            "differ in microbatches"},
     {.name = "where",
      .value = "CONDITION",
      .repeat = true,
      .doc = "what the best point must satisfy, such as 'peak<=80GiB' or 'uncovered<2 ms'"},
     {.name = "solve",
      .value = "KEY",
-     .doc = "no table, but a question: which value of this key gives the figure of --for?"},
+     .doc = "no table, but a question: which value of this key gives the figure of --for?",
+     .beside = "for between variant set interference no-fold json output"},
     {.name = "for",
      .value = "FIGURE",
+     .needs = "solve",
      .doc = "with --solve: what was measured, such as 'step=544 ms'"},
     {.name = "between",
      .value = "RANGE",
+     .needs = "solve",
      .doc =
          "with --solve: where to look, such as '1 GB/s..100 GB/s'; without it from a hundredth to "
          "a hundredfold of the present value"},
     {.name = "rows",
      .value = "all|front",
      .choices = row_choices,
-     .doc = "which points the text shows; without it all up to 60, beyond that the front"},
+     .doc = "which points the text shows; without it all up to 60, beyond that the front",
+     .without = "json|csv"},
     STORE("keep each point in this SQLite file as soon as it is simulated"),
     {.name = "resume", .doc = "take the points the store has, and simulate the others"},
     {.name = "shard",
@@ -222,7 +252,7 @@ static const ovl_option sweep_items[] = {
     NO_FOLD,
     NO_SKIP,
     JSON,
-    {.name = "csv", .doc = "print CSV instead of text, a row for each point"},
+    {.name = "csv", .doc = "print CSV instead of text, a row for each point", .without = "json"},
     OUTPUT,
     HELP,
 };
@@ -245,7 +275,7 @@ static const ovl_option history_items[] = {
      .doc = "the newest N runs; without it 40 in text, all in JSON and CSV"},
     {.name = "points", .doc = "the points of sweeps, too"},
     JSON,
-    {.name = "csv", .doc = "print CSV instead of text"},
+    {.name = "csv", .doc = "print CSV instead of text", .without = "json"},
     OUTPUT,
     HELP,
 };
@@ -264,13 +294,17 @@ static const ovl_option optimize_items[] = {
      .doc = "values to choose from, as for ovl sweep; without it the sweep section of the file"},
     {.name = "zip", .value = "KEY=VALUES", .repeat = true, .doc = "keys that change together"},
     {.name = "sample", .value = "KEY=RANGE", .repeat = true, .doc = "values to draw"},
-    {.name = "samples", .value = "N", .doc = "how many rows --sample draws; without it 100"},
+    {.name = "samples",
+     .value = "N",
+     .doc = "how many rows --sample draws; without it 100",
+     .needs = "sample"},
     {.name = "buckets",
      .doc = "also which gradients share a bucket of overlap.ddp, and in which order"},
     {.name = "stages", .doc = "also how many layers each stage of a pipeline has"},
     {.name = "tries",
      .value = "N",
-     .doc = "simulations at most, beyond which a search is not exact; without it 5000"},
+     .doc =
+         "simulations at most, all counted; what would be exact with more is not; without it 6000"},
     {.name = "seed", .value = "N", .doc = "what is drawn depends on it; without it 1"},
     {.name = "objective", .value = "METRIC", .doc = "what to have least of; without it step"},
     {.name = "where",
@@ -618,19 +652,23 @@ const ovl_command ovl_commands[] = {
             "hazards. Marks the Pareto front and the best point that fits, says which keys have no "
             "effect, and for a key whose values grow what each step of it costs and buys.\n\n"
             "A point with an error is a row of its own; the exit status is the lowest of the "
-            "errors, or 1 if there are hazards. Ctrl-C prints what is done and exits with 130; "
+            "errors, or 1 if there are hazards or no point satisfies every --where (the closest is "
+            "told). Ctrl-C prints what is done and exits with 130; "
             "with --store it is kept, and "
             "--resume goes on.\n\n"
             "Under mpirun the processes share the points, and the first prints and stores them "
             "all. "
             "For the jobs of an array there is --shard.\n\n"
-            "Metrics: step, uncovered, price (of interference), idle, live, allocated, peak "
+            "Metrics: step, uncovered, price (of interference), idle (a term of the step of the "
+            "deciding rank), live, allocated, peak "
             "(reserved), retries, startups, hazards, over, active (allocated, or freed and still "
             "in "
             "use), exposed (what the equation of a run says), "
             "comm, hidden, compute, compute_stretch, comm_latency, comm_transfer, "
             "comm_stretch, copy, wait_late_rank; idle time of all ranks by reason: fill, drain, "
-            "imbalance, dependency, schedule, host.",
+            "imbalance, dependency, schedule, host; per_microbatch (the step over its "
+            "microbatches, "
+            "those of all data-parallel replicas).",
         .examples = "ovl sweep last_bucket.yaml --over variant=all\n"
                     "ovl sweep step.yaml --over overlap.ddp.bucket_cap=1MiB..64MiB*2 --where "
                     "'peak<=80GiB'\n"

@@ -39,7 +39,7 @@
     }
 #define WORTH                                                                                      \
     {                                                                                              \
-        .name = "worth", .value = "all|none|NAME",                                                 \
+        .name = "worth", .value = "all|none|NAME", .without = "trials",                            \
         .doc = "for which names the step is simulated once more as if all communication of that "  \
                "name were free, on every rank; by default for the most exposed names"              \
     }
@@ -79,10 +79,11 @@
         {.name = "seed",                                                                           \
          .value = "S",                                                                             \
          .doc = "of the draws of --trials; default 1. The same seed gives the same output, "       \
-                "however many threads there are"},                                                 \
+                "however many threads there are",                                                  \
+         .needs = "trials"},                                                                       \
     {                                                                                              \
         .name = "jobs", .letter = 'j', .value = "N",                                               \
-        .doc = "threads of --trials; without it one for each core"                                 \
+        .doc = "threads of --trials; without it one for each core", .needs = "trials"              \
     }
 
 #endif

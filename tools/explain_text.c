@@ -100,8 +100,7 @@ static void operation(ovl_out *out, const ovl_explained *e, ovl_arena *arena)
     ovl_scale scale = ovl_scale_for(e->end);
     fit_operation(&scale, e->end, e);
     ovl_out_title(out, "\n%s, %s on rank %" PRIu32 "%s, stream %s", e->name, e->kind, e->rank,
-                  e->count > 1 ? ovl_arena_printf(arena, " (and %" PRIu32 " alike)", e->count - 1)
-                               : "",
+                  e->count > 1 ? ovl_arena_printf(arena, " (of %" PRIu32 " alike)", e->count) : "",
                   e->stream);
     times_line(out, e, &scale, arena);
     sum_line(out, e, &scale, arena);

@@ -121,6 +121,19 @@ static void fit(const ovl_grid *grid, layout *l)
     }
 }
 
+uint32_t ovl_grid_left_out(const ovl_grid *grid, unsigned indent, uint32_t *columns)
+{
+    layout l = {.indent = indent};
+    uint32_t n = 0;
+    fit(grid, &l);
+    for (uint32_t c = 0; c < grid->n_columns; c++) {
+        if (l.width[c] == 0 && natural_width(grid, c)) {
+            columns[n++] = c;
+        }
+    }
+    return n;
+}
+
 static void put_cell(ovl_out *out, const char *text, size_t width, bool left, bool last)
 {
     size_t wide = ovl_width(text);

@@ -41,6 +41,10 @@ void ovl_grid_row(ovl_grid *grid, const char *const *cells);
 /* Whether it fits, indented and with `gap` blanks between columns, without losing anything. */
 bool ovl_grid_fits(const ovl_grid *grid, unsigned indent, unsigned gap);
 
+/* Which columns with cells are left out when it is printed with this indent: their indices into
+ * `columns` [n_columns]; gives how many. */
+uint32_t ovl_grid_left_out(const ovl_grid *grid, unsigned indent, uint32_t *columns);
+
 /* Gives the memory back without printing. */
 void ovl_grid_drop(ovl_grid *grid);
 

@@ -90,7 +90,8 @@ static bool keep(ovl_work *work, ovl_store *store, ovl_kept *kept)
     ovl_trial_record trials;
     if (kept->trials) {
         const ovl_trials *t = kept->trials;
-        trials = (ovl_trial_record){t->n, t->seed, t->step, t->uncovered};
+        trials = (ovl_trial_record){t->n,     t->seed,  t->step,    t->uncovered,
+                                    t->ranks, t->names, t->n_ranks, t->n_names};
         record.trials = &trials;
         record.json = written(trials_json, t, &arena);
         record.text = written(trials_text, t, &arena);

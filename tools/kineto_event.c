@@ -228,6 +228,18 @@ static bool times(const ovl_kineto_event *event, uint64_t byte, ovl_read_about *
     return true;
 }
 
+/* The device, or else the process of the event, which stands for it unless it is a name; else 0.
+ * False if it is no number, or one too large to be told from others. */
+static bool device_of(const ovl_scan_value *device, const ovl_scan_value *pid, int64_t *number)
+{
+    *number = 0;
+    if (device->slice.text) {
+        return ovl_scan_integer(device, 0, number);
+    }
+    return !pid->slice.length || !isdigit((unsigned char)*pid->slice.text) ||
+           ovl_scan_integer(pid, 0, number);
+}
+
 static bool use_device(const ovl_kineto_event *event, category kind, uint64_t byte,
                        const ovl_sink *sink, ovl_read_about *about)
 {
@@ -249,7 +261,10 @@ static bool use_device(const ovl_kineto_event *event, category kind, uint64_t by
     record.klass = a.klass.slice;
     record.hbm = integer_or(&a.hbm, 0);
     record.sms = integer_or(&a.sms, 0);
-    record.device = integer_or(&a.device, integer_or(&event->pid, 0));
+    if (!device_of(&a.device, &event->pid, &record.device)) {
+        ovl_read_fault_at(&about->faults.no_device, byte);
+        return true;
+    }
     record.stream = key_of(a.stream.slice.text ? &a.stream : &event->tid);
     record.has_key = a.key.slice.text != NULL;
     record.key = key_of(&a.key);

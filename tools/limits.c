@@ -99,12 +99,12 @@ enum { COMPUTE, COMM, NO_INTERFERENCE, NO_HOST, NO_IMBALANCE, ALL, N_CEILINGS };
 static void ask_ceilings(finder *f)
 {
     const ovl_limit_run runs[N_CEILINGS] = {
-        [COMPUTE] = {.alteration.free_comm = true},
+        [COMPUTE] = {.alteration = {.free_comm = true, .free_copies = true}},
         [COMM] = {.alteration.free_kernels = true},
         [NO_INTERFERENCE] = {.no_interference = true},
         [NO_HOST] = {.free_host = true},
         [NO_IMBALANCE] = {.alteration.mean_kernels = true},
-        [ALL] = {.alteration = {.free_comm = true, .mean_kernels = true},
+        [ALL] = {.alteration = {.free_comm = true, .free_copies = true, .mean_kernels = true},
                  .free_host = true,
                  .no_interference = true}};
     for (int i = 0; i < N_CEILINGS; i++) {
@@ -114,16 +114,26 @@ static void ask_ceilings(finder *f)
     }
 }
 
+static const char *free_text(const finder *f)
+{
+    bool copies = false;
+    for (uint32_t i = 0; i < f->speedups.len; i++) {
+        copies |= strcmp(f->speedups.data[i].kind, "copies") == 0;
+    }
+    return copies ? "free communication and copies" : "free communication";
+}
+
 static ovl_ceiling perfect_overlap(const finder *f, ovl_time compute, ovl_time comm)
 {
     char a[OVL_UNITS_TEXT], b[OVL_UNITS_TEXT];
     ovl_ceiling c = {"perfect_overlap", "perfect overlap", OVL_NEVER};
     if (compute != OVL_NEVER && comm != OVL_NEVER) {
         c.step = OVL_MAX(compute, comm);
-        c.what = ovl_arena_printf(&f->work->arena,
-                                  "perfect overlap: the longer of %s with free communication and "
-                                  "%s with free kernels",
-                                  ovl_print_time(a, compute), ovl_print_time(b, comm));
+        c.what =
+            ovl_arena_printf(&f->work->arena,
+                             "perfect overlap: the longer of %s with %s and %s with free "
+                             "kernels",
+                             ovl_print_time(a, compute), free_text(f), ovl_print_time(b, comm));
     }
     return c;
 }
@@ -136,7 +146,9 @@ static const ovl_ceiling *finish_ceilings(const finder *f, uint32_t *n)
         {"no_interference", "nothing slows what runs beside it", r[NO_INTERFERENCE].step},
         {"no_host", "the host takes no time", r[NO_HOST].step},
         {"no_imbalance", "kernels take the mean of the stages or ranks", r[NO_IMBALANCE].step},
-        {"all", "free communication, no interference, no host, no imbalance: all of these",
+        {"all",
+         ovl_arena_printf(&f->work->arena,
+                          "%s, no interference, no host, no imbalance: all of these", free_text(f)),
          r[ALL].step}};
     ovl_ceiling *ceilings = OVL_NEW_ARRAY(&f->work->arena, ovl_ceiling, OVL_COUNT(list));
     memcpy(ceilings, list, sizeof list);

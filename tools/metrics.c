@@ -115,15 +115,9 @@ IDLE(dependency, OVL_IDLE_DEPENDENCY)
 IDLE(schedule, OVL_IDLE_SCHEDULE)
 IDLE(host, OVL_IDLE_HOST)
 
-/* Microbatches of all data-parallel ranks: what the optimizer's gradients were proved to be summed
- * from, "1/1024"; else those of a pipeline. */
 static bool per_microbatch(const ovl_result *r, int64_t *value)
 {
-    int64_t n = r->gradient_scale && strncmp(r->gradient_scale, "1/", 2) == 0
-                    ? strtoll(r->gradient_scale + 2, NULL, 10)
-                    : r->microbatches;
-    *value = n > 0 ? r->step / n : 0;
-    return n > 0;
+    return given(ovl_result_per_microbatch(r), value);
 }
 
 /* In the order of the enum; the rest is asked for by name. */
@@ -132,7 +126,7 @@ const ovl_metric ovl_metrics[] = {
     {"uncovered", OVL_METRIC_TIME, "communication with no kernel beside it", uncovered},
     {"price", OVL_METRIC_TIME, "price of interference: the step minus the step at isolated speed",
      price},
-    {"idle", OVL_METRIC_TIME, "neither kernel nor communication", idle},
+    {"idle", OVL_METRIC_TIME, "neither kernel nor communication, on the deciding rank", idle},
     {"live", OVL_METRIC_BYTES, "most bytes between first and last access on a rank", live},
     {"allocated", OVL_METRIC_BYTES, "most memory allocated on a rank", allocated},
     {"peak", OVL_METRIC_BYTES, "most memory reserved on a rank", reserved},
@@ -159,9 +153,7 @@ const ovl_metric ovl_metrics[] = {
     {"schedule", OVL_METRIC_TIME, "idle time of all ranks: what was not issued yet", schedule},
     {"host", OVL_METRIC_TIME, "idle time of all ranks: the host", host},
     {"per_microbatch", OVL_METRIC_TIME,
-     "step over the microbatches of all data-parallel ranks whose gradients it sums, or of a "
-     "pipeline",
-     per_microbatch},
+     "step over its microbatches, those of all data-parallel replicas", per_microbatch},
 };
 const uint32_t ovl_n_metrics = OVL_COUNT(ovl_metrics);
 _Static_assert(OVL_COUNT(ovl_metrics) <= OVL_METRICS_MAX, "a bit for each metric");
@@ -208,6 +200,12 @@ uint32_t ovl_metric_find(const char *name, const char *option, ovl_errs *errs)
         ovl_unknown_name((ovl_mark){0}, what, name, names, ovl_n_metrics, OVL_E_USAGE, errs);
     }
     return metric;
+}
+
+uint32_t ovl_metric_per_microbatch(void)
+{
+    static const char name[] = "per_microbatch";
+    return find(name, sizeof name - 1);
 }
 
 bool ovl_metric_list_read(const char *text, const char *option, ovl_metric_list *list,

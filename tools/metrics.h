@@ -66,6 +66,9 @@ const char *ovl_metric_key(uint32_t metric, ovl_arena *arena);
 /* The index of a name, or OVL_NONE and an error (OVL_E_USAGE) with the nearest. */
 uint32_t ovl_metric_find(const char *name, const char *option, ovl_errs *errs);
 
+/* The metric by which steps that do different work compare. */
+uint32_t ovl_metric_per_microbatch(void);
+
 /* "step,peak": at most OVL_METRICS_MAX of them. False and errors. */
 typedef struct ovl_metric_list {
     uint32_t item[OVL_METRICS_MAX];

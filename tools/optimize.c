@@ -133,9 +133,21 @@ static void tick(void *context)
     ovl_progress_at(&c->progress, c->done);
 }
 
+uint32_t ovl_optimize_left(const ovl_optimize *o)
+{
+    return o->simulated < o->tries ? o->tries - o->simulated : 0;
+}
+
+uint32_t ovl_optimize_spare(const ovl_optimize *o)
+{
+    const uint32_t left = ovl_optimize_left(o), ranges = left / 2 / OVL_RANGE_COST;
+    return left - OVL_MIN(ranges, 2) * OVL_RANGE_COST;
+}
+
 void ovl_optimize_try(ovl_optimize *o, ovl_candidate *list, uint32_t n)
 {
     ovl_arena arena = {0};
+    n = OVL_MIN(n, ovl_optimize_left(o));
     uint32_t threads = o->threads ? o->threads : ovl_pool_cores();
     crew c = {.o = o, .list = list, .errors = OVL_NEW_ARRAY(&arena, ovl_arena, threads)};
     ovl_pool pool = {
@@ -203,8 +215,9 @@ static uint32_t point_of_rows(const ovl_axes *axes, const uint32_t *rows)
     return point;
 }
 
-/* All rows of one axis, the others as they are; gives whether one was better than all before. */
-static bool try_line(ovl_optimize *o, uint32_t *rows, uint32_t axis)
+/* All rows of one axis, `most` of them, the others as they are; gives whether one was better than
+ * all before. */
+static bool try_line(ovl_optimize *o, uint32_t *rows, uint32_t axis, uint32_t most)
 {
     const ovl_axes *axes = &o->start->axes;
     uint32_t n = axes->axes[axis].n_rows, base = o->made, before = rows[axis];
@@ -213,7 +226,7 @@ static bool try_line(ovl_optimize *o, uint32_t *rows, uint32_t axis)
         rows[axis] = r;
         list[r] = candidate_of(o, point_of_rows(axes, rows));
     }
-    ovl_optimize_try(o, list, n);
+    ovl_optimize_try(o, list, OVL_MIN(n, most));
     rows[axis] = before;
     bool better = o->n_best && o->best[0].number >= base;
     if (better) {
@@ -226,21 +239,21 @@ static bool try_line(ovl_optimize *o, uint32_t *rows, uint32_t axis)
 static void try_lines(ovl_optimize *o)
 {
     const ovl_axes *axes = &o->start->axes;
-    uint32_t rows[OVL_KEYS_MAX], from = o->simulated;
+    uint32_t rows[OVL_KEYS_MAX], from = o->simulated, until = from + ovl_optimize_spare(o);
     bool better = true;
     for (uint32_t a = 0; a < axes->n_axes; a++) {
         rows[a] = axes->axes[a].n_rows / 2;
     }
-    while (better && !o->signal && o->simulated - from < o->tries) {
+    while (better && !o->signal && o->simulated < until) {
         better = false;
-        for (uint32_t a = 0; a < axes->n_axes; a++) {
-            better = try_line(o, rows, a) || better;
+        for (uint32_t a = 0; a < axes->n_axes && o->simulated < until; a++) {
+            better = try_line(o, rows, a, until - o->simulated) || better;
         }
     }
     ovl_optimize_say(
         o, ovl_arena_printf(o->arena,
-                            "%s of %s combinations, one key after the other until none helped: "
-                            "others may be better (--tries)",
+                            "%s of %s combinations, one key after the other until none helped, "
+                            "or --tries ended it: others may be better",
                             ovl_grouped(o->simulated - from, o->arena),
                             ovl_grouped(axes->n_points, o->arena)));
 }
@@ -256,6 +269,25 @@ bool ovl_optimize_gains(const ovl_optimize *o)
             o->best[0].point.figures.value[m] / unit < o->first.point.figures.value[m] / unit);
 }
 
+static bool same_figures(const ovl_point *a, const ovl_point *b)
+{
+    bool same = a->figures.has == b->figures.has;
+    for (uint32_t m = 0; same && m < ovl_n_metrics; m++) {
+        same = !ovl_has_figure(&a->figures, m) || a->figures.value[m] == b->figures.value[m];
+    }
+    return same;
+}
+
+const ovl_candidate *ovl_optimize_closest(const ovl_optimize *o)
+{
+    for (uint32_t i = 0; i < o->n_best; i++) {
+        if (!same_figures(&o->best[i].point, &o->first.point)) {
+            return &o->best[i];
+        }
+    }
+    return &o->best[0];
+}
+
 bool ovl_optimize_run(ovl_optimize *o, ovl_errs *errs)
 {
     o->bound = OVL_NEVER;
@@ -268,7 +300,8 @@ bool ovl_optimize_run(ovl_optimize *o, ovl_errs *errs)
         return false;
     }
     o->first.number = o->made++;
-    if (o->start->axes.n_points > o->tries) {
+    o->simulated++;
+    if (o->start->axes.n_points > ovl_optimize_left(o)) {
         try_lines(o);
     } else if (o->start->axes.n_points) {
         try_all(o);

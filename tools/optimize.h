@@ -16,6 +16,9 @@
  *  - how the layers of a pipeline are put on its stages: every way if they may be tried, else moves
  *    of one layer from the best of the even ones.
  *
+ * No more than `tries` simulations are made: a search that would be exact with more is not begun,
+ * and what it finds instead is said to be not exact.
+ *
  * A candidate that cannot be simulated, has hazards, does not fit the memory of its GPU or breaks a
  * constraint is no answer. Of equal ones (times are if they differ by less than a billionth of the
  * start's: rounding to picoseconds tells them apart) the one with the smaller peak counts, then
@@ -30,6 +33,12 @@
 
 #define OVL_EXACT_GRADIENTS 12 /* whose splits in one order are all tried */
 #define OVL_OPT_RIVALS      8  /* best candidates that are kept */
+
+/* Each range is looked at 10 times to each side, then halved 12 times; each time the rivals and the
+ * start are simulated. */
+#define OVL_RANGE_LOOKS  10
+#define OVL_RANGE_HALVES 12
+#define OVL_RANGE_COST   ((OVL_OPT_RIVALS + 1) * (1 + 2 * (OVL_RANGE_LOOKS + OVL_RANGE_HALVES)))
 
 /* A change of the start: at most OVL_KEYS_MAX settings. */
 typedef struct ovl_candidate {
@@ -52,7 +61,7 @@ typedef struct ovl_stays {
 typedef struct ovl_optimize {
     const ovl_sweep *start; /* document, variant, sets, objective, constraints, axes to try */
     bool buckets, stages;   /* also these */
-    uint32_t tries;         /* simulations at most, but for what is exact */
+    uint32_t tries;         /* simulations at most, the start's and those of `stays` included */
     uint64_t seed;
     uint32_t threads;
     ovl_out *err; /* where progress is shown; NULL: nowhere */
@@ -66,10 +75,14 @@ typedef struct ovl_optimize {
     uint32_t made, simulated, useless; /* useless: failed, hazards, too large, excluded */
     const char *searched[6];           /* what was looked through, in sentences */
     uint32_t n_searched;
-    ovl_time bound; /* no candidate of the buckets can be shorter; OVL_NEVER: not known */
-    const char *bound_text;
+    /* Nothing of what was looked through can be shorter; OVL_NEVER: not known. What that is ("no
+     * split and no order") and why; of one that is not known, why not. */
+    ovl_time bound;
+    const char *bound_of, *bound_text;
     ovl_stays stays[2];
     uint32_t n_stays;
+    const char *not_looked[3]; /* ranges that `tries` left no simulations for, in sentences */
+    uint32_t n_not_looked;
     const char *error; /* the start cannot be simulated */
     ovl_status status;
     int signal;
@@ -77,6 +90,15 @@ typedef struct ovl_optimize {
 
 /* Fills in the answer. False if the start cannot be simulated: see error. */
 bool ovl_optimize_run(ovl_optimize *o, ovl_errs *errs);
+
+/* Fills in a bound from the result of the best, if the search had none of its own: its kernels at
+ * isolated speed, and the bytes of its busiest link at full rate. A pipeline may put kernels on
+ * other ranks: there the mean over ranks. */
+void ovl_optimize_bound(ovl_optimize *o, const ovl_result *best);
+
+/* Where nothing is gained: the best of the candidates that change any figure of the start, or the
+ * best of all if none does. */
+const ovl_candidate *ovl_optimize_closest(const ovl_optimize *o);
 
 /* Whether the best candidate beats the start. */
 bool ovl_optimize_gains(const ovl_optimize *o);
@@ -103,7 +125,12 @@ bool ovl_candidate_result(const ovl_optimize *o, const ovl_candidate *c, ovl_wor
 
 /* --- For the files of the search --- */
 
-/* Simulates candidates on all cores and takes the good ones into o->best. */
+/* Simulations that may still be made; and of these what a search that is not exact may use, so that
+ * some are left to see how far its answer holds. */
+uint32_t ovl_optimize_left(const ovl_optimize *o);
+uint32_t ovl_optimize_spare(const ovl_optimize *o);
+
+/* Simulates candidates on all cores, as many as may be, and takes the good ones into o->best. */
 void ovl_optimize_try(ovl_optimize *o, ovl_candidate *list, uint32_t n);
 
 /* One, on this thread, without taking it. */

@@ -50,7 +50,7 @@ static double energy(void *position)
     ovl_arena scratch = {0};
     double value = 1000;
     uint32_t m = a->o->start->objective;
-    if (atomic_load(a->over)) {
+    if (atomic_load(a->over) || a->simulated == a->tries) {
         return value;
     }
     ovl_candidate c =
@@ -124,7 +124,7 @@ static void anneal_work(void *context, uint32_t thread, uint32_t piece)
      * be gained may be much or little; all end at 0.001 %, after 20 simulations at each step. */
     static const double begin[CHAINS] = {1, 0.3, 0.1, 0.03};
     const uint32_t rounds = a->tries / EACH;
-    const double steps = OVL_MAX(2, rounds);
+    const double steps = OVL_MAX(2, rounds) - 1;
     const gsl_siman_params_t params = {.n_tries = 1,
                                        .iters_fixed_T = EACH,
                                        .step_size = 1,
@@ -181,6 +181,10 @@ void ovl_buckets_anneal(ovl_optimize *o, const ovl_gradients *all, const ovl_can
     atomic_bool over = false;
     atomic_uint tried = 0;
     ovl_progress progress;
+    const uint32_t each = ovl_optimize_spare(o) / CHAINS;
+    if (each == 0) {
+        return;
+    }
     for (uint32_t i = 0; i < CHAINS; i++) {
         anneal *a = &chains[i];
         *a = (anneal){.o = o,
@@ -189,9 +193,9 @@ void ovl_buckets_anneal(ovl_optimize *o, const ovl_gradients *all, const ovl_can
                       .over = &over,
                       .tried = &tried,
                       .progress = &progress,
-                      .number = o->made + i * o->tries,
+                      .number = o->made + i * each,
                       .seed = o->seed * CHAINS + i,
-                      .tries = OVL_MAX(o->tries / CHAINS, 40)};
+                      .tries = each};
         a->from = spot_of(a, from);
     }
     ovl_pool pool = {.threads = o->threads,
@@ -200,7 +204,7 @@ void ovl_buckets_anneal(ovl_optimize *o, const ovl_gradients *all, const ovl_can
                      .work = anneal_work,
                      .tick = tick,
                      .stop = stop};
-    ovl_progress_begin(&progress, o->err, "simulations", CHAINS * chains[0].tries);
+    ovl_progress_begin(&progress, o->err, "simulations", CHAINS * each);
     o->signal = ovl_pool_run(&pool).signal;
     ovl_progress_end(&progress);
     uint32_t simulated = 0;
@@ -221,7 +225,7 @@ void ovl_buckets_anneal(ovl_optimize *o, const ovl_gradients *all, const ovl_can
         o->useless += a->useless;
         ovl_arena_free(&a->arena);
     }
-    o->made += CHAINS * o->tries;
+    o->made += CHAINS * each;
     o->simulated += simulated;
     ovl_optimize_say(o, ovl_arena_printf(o->arena,
                                          "orders and splits by annealing from the best of these, "

@@ -194,6 +194,7 @@ static void find_bound(ovl_optimize *o, const ovl_gradients *all)
     }
     last = last ? last + all->optimizer : 0;
     o->bound = OVL_MAX(last, all->compute);
+    o->bound_of = "no split and no order";
     o->bound_text = last > all->compute
                         ? "nothing slowed, and each gradient reduced alone as soon as it is ready"
                         : "the kernels of the deciding rank at isolated speed";
@@ -209,6 +210,11 @@ static const ovl_node *buckets_of(const ovl_candidate *c)
     return NULL;
 }
 
+static bool all_splits_fit(const ovl_optimize *o, const ovl_gradients *all)
+{
+    return all->n <= OVL_EXACT_GRADIENTS && UINT32_C(1) << (all->n - 1) <= ovl_optimize_left(o);
+}
+
 void ovl_optimize_buckets(ovl_optimize *o, ovl_errs *errs)
 {
     ovl_gradients all;
@@ -218,19 +224,20 @@ void ovl_optimize_buckets(ovl_optimize *o, ovl_errs *errs)
     }
     ovl_buckets_measure(o, &all, &base);
     find_bound(o, &all);
-    if (all.n < 32 && ordered_partitions(all.n) <= o->tries) {
+    if (all.n < 32 && ordered_partitions(all.n) <= ovl_optimize_left(o)) {
         try_orders(o, &all, &base);
         return;
     }
-    if (all.n <= OVL_EXACT_GRADIENTS) {
+    bool splits = all_splits_fit(o, &all);
+    if (splits) {
         ovl_buckets_try_splits(o, &all, &base, NULL);
     } else {
         ovl_buckets_try_equal(o, &all, &base);
     }
     const uint16_t *order = ovl_buckets_by_readiness(o, &all);
-    if (order && all.n <= OVL_EXACT_GRADIENTS) {
+    if (order && all_splits_fit(o, &all)) {
         ovl_buckets_try_splits(o, &all, &base, order);
-    } else if (all.n > OVL_EXACT_GRADIENTS) {
+    } else if (order || !splits) {
         ovl_buckets_try_dynamic(o, &all, &base, order);
     }
     const ovl_node *from = o->n_best ? buckets_of(&o->best[0]) : NULL;

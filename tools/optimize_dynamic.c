@@ -82,7 +82,7 @@ static void measure_one(ovl_optimize *o, ovl_gradients *all, const ovl_candidate
 void ovl_buckets_measure(ovl_optimize *o, ovl_gradients *all, const ovl_candidate *base)
 {
     ovl_alone rest = {0};
-    if (all->n > MOST_MEASURED) {
+    if (all->n > MOST_MEASURED || all->n > ovl_optimize_left(o) / 2) {
         return;
     }
     ovl_alone *alone = OVL_NEW_ARRAY(o->arena, ovl_alone, all->n);
@@ -220,7 +220,10 @@ void ovl_buckets_try_dynamic(ovl_optimize *o, const ovl_gradients *all, const ov
         return;
     }
     table t = begin_table(all, order, &scratch);
-    uint32_t most = OVL_MIN(all->n, MOST_BUCKETS);
+    uint32_t most = OVL_MIN(OVL_MIN(all->n, MOST_BUCKETS), ovl_optimize_spare(o) / 2);
+    if (most == 0) {
+        return;
+    }
     ovl_candidate *list = OVL_NEW_ARRAY(o->arena, ovl_candidate, most);
     for (uint32_t c = 1; c <= most; c++) {
         next_row(&t, c);

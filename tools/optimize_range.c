@@ -4,13 +4,14 @@
 
 #include "models/node_text.h"
 #include "tools/pool.h"
+#include "tools/progress.h"
 
 #include <math.h>
 #include <string.h>
 
-#define LOOKS  10  /* to each side */
-#define HALVES 12  /* of the last interval: to a four-thousandth of it */
-#define REACH  2.0 /* compute times from half to twice as long */
+#define LOOKS  OVL_RANGE_LOOKS
+#define HALVES OVL_RANGE_HALVES /* of the last interval: to a four-thousandth of it */
+#define REACH  2.0              /* compute times from half to twice as long */
 
 /* --- A scenario with other times --- */
 
@@ -247,9 +248,18 @@ static void add_range(trial *t, const char *what, bool factor, double low, doubl
     ovl_optimize *o = t->o;
     ovl_stays *s = &o->stays[o->n_stays];
     uint32_t below = 0, above = 0;
+    const uint32_t cost = t->n * (1 + 2 * (LOOKS + HALVES)), left = ovl_optimize_left(o);
+    if (cost > left) {
+        o->not_looked[o->n_not_looked++] = ovl_arena_printf(
+            o->arena, "%s: not looked at: it may take %s simulations, and --tries leaves %s", what,
+            ovl_grouped(cost, o->arena), ovl_grouped(left, o->arena));
+        return;
+    }
     *s = (ovl_stays){.what = what, .factor = factor, .low = at, .high = at};
     if (winner(t, at) != 0) {
-        return; /* rounding to picoseconds tells them apart: nothing to say */
+        o->not_looked[o->n_not_looked++] = ovl_arena_printf(
+            o->arena, "%s: another is as good to the picosecond: nothing to say", what);
+        return;
     }
     s->low = walk(t, factor, at, low, &s->low_open, &below);
     s->high = walk(t, factor, at, high, &s->high_open, &above);
@@ -303,6 +313,9 @@ void ovl_optimize_range(ovl_optimize *o)
     const ovl_workload *w = &t.scenario.workload;
     if (w->gradients.count || w->layers.count || w->stages.count) {
         add_range(&t, "compute times", true, 1 / REACH, 1, REACH);
+    } else {
+        o->not_looked[o->n_not_looked++] =
+            "compute times: not looked at: the scenario gives no layers, stages or gradients";
     }
     range_of_shift(&t);
 }

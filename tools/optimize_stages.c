@@ -147,7 +147,7 @@ static uint32_t list_moves(ovl_optimize *o, const split *p, const ovl_candidate 
 /* One layer from any stage to any other, the best of these again, until none helps. */
 static void try_moves(ovl_optimize *o, const split *p, const ovl_candidate *base)
 {
-    uint32_t count[STAGES] = {0}, from = o->simulated;
+    uint32_t count[STAGES] = {0}, from = o->simulated, until = from + ovl_optimize_spare(o);
     for (uint32_t i = 0; i < p->stages; i++) {
         count[i] = p->layers / p->stages + (i < p->layers % p->stages);
     }
@@ -155,12 +155,12 @@ static void try_moves(ovl_optimize *o, const split *p, const ovl_candidate *base
     ovl_optimize_try(o, &even, 1);
     const size_t most = (size_t)p->stages * p->stages;
     bool better = true;
-    while (better && !o->signal && o->simulated - from < o->tries) {
+    while (better && !o->signal && o->simulated < until) {
         uint32_t first = o->made;
         ovl_candidate *list = OVL_NEW_ARRAY(o->arena, ovl_candidate, most);
         move *way = OVL_NEW_ARRAY(o->arena, move, most);
         uint32_t n = list_moves(o, p, base, count, list, way);
-        ovl_optimize_try(o, list, n);
+        ovl_optimize_try(o, list, OVL_MIN(n, until - o->simulated));
         better = o->n_best && o->best[0].number >= first;
         if (better) {
             const move *made = &way[o->best[0].number - first];
@@ -170,7 +170,8 @@ static void try_moves(ovl_optimize *o, const split *p, const ovl_candidate *base
     }
     ovl_optimize_say(o, ovl_arena_printf(o->arena,
                                          "%s of %.3g ways to put %" PRIu32 " layers on %" PRIu32
-                                         " stages, one layer moved at a time until none helped: "
+                                         " stages, one layer moved at a time until none helped, or "
+                                         "--tries ended it: "
                                          "others may be better",
                                          ovl_grouped(o->simulated - from, o->arena), ways(p),
                                          p->layers, p->stages));
@@ -183,7 +184,7 @@ void ovl_optimize_stages(ovl_optimize *o, ovl_errs *errs)
     if (!find_split(o, &base, &p, errs)) {
         return;
     }
-    if (ways(&p) <= o->tries) {
+    if (ways(&p) <= ovl_optimize_left(o)) {
         try_all(o, &p, &base);
     } else {
         try_moves(o, &p, &base);

@@ -48,41 +48,53 @@ static void head(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
     }
     ovl_wrap(out, "       ", 7,
              ovl_arena_printf(a,
-                              "%s simulations, %s of them no answers (errors, hazards, too "
-                              "large, or excluded)",
-                              ovl_grouped(o->simulated, a), ovl_grouped(o->useless, a)),
+                              "%s simulations of at most %s, %s of them no answers (errors, "
+                              "hazards, too large, or excluded)",
+                              ovl_grouped(o->simulated, a), ovl_grouped(o->tries, a),
+                              ovl_grouped(o->useless, a)),
              OVL_TERMINAL);
 }
 
+/* Of the best, or where nothing is gained of the start. */
 static void bound(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
 {
     char buf[OVL_UNITS_TEXT];
-    if (o->bound == OVL_NEVER || !o->n_best) {
+    if (!o->n_best || !o->bound_text) {
         return;
     }
-    ovl_time gap = value_of(o, &o->best[0]) - o->bound;
+    if (o->bound == OVL_NEVER) {
+        ovl_wrap(out, "Bound: ", 7, o->bound_text, OVL_TERMINAL);
+        return;
+    }
+    int64_t is = value_of(o, ovl_optimize_gains(o) ? &o->best[0] : &o->first);
+    ovl_time gap = is - o->bound;
     ovl_wrap(out, "Bound: ", 7,
-             ovl_arena_printf(a,
-                              "no split and no order is shorter than %s (%s); the gap is %s, "
-                              "%.2g %% of the best",
-                              ovl_print_time(buf, o->bound), o->bound_text,
+             ovl_arena_printf(a, "%s is shorter than %s (%s); the gap is %s, %.2g %% of %s",
+                              o->bound_of, ovl_print_time(buf, o->bound), o->bound_text,
                               ovl_metric_text(OVL_M_STEP, gap, a),
-                              100.0 * (double)gap / (double)OVL_MAX(1, value_of(o, &o->best[0]))),
+                              100.0 * (double)gap / (double)OVL_MAX(1, is),
+                              ovl_optimize_gains(o) ? "the best" : "the start"),
              OVL_TERMINAL);
 }
 
-static const char *edge_text(const ovl_stays *s, double value, ovl_arena *a)
+/* One end of a range, as far as it was looked: "0.5 times or less", "7 ms earlier or more". A shift
+ * has no more digits than the search for the edge has. */
+static const char *edge_text(const ovl_stays *s, double value, bool open, ovl_arena *a)
 {
     char buf[OVL_UNITS_TEXT], digits[32];
     if (s->factor) {
-        return ovl_arena_printf(a, "%.3g times", value);
+        snprintf(digits, sizeof digits, "%.3g", value);
+        return strcmp(digits, "1") == 0 ? "as stated"
+                                        : ovl_arena_printf(a, "%s times%s", digits,
+                                                           !open       ? ""
+                                                           : value < 1 ? " or less"
+                                                                       : " or more");
     }
-    /* No more digits than the search for the edge has. */
     snprintf(digits, sizeof digits, "%.3g", fabs(value));
     ovl_time shown = (ovl_time)strtod(digits, NULL);
-    return shown == 0 ? "none"
-                      : ovl_arena_printf(a, "%s %s", ovl_print_time(buf, shown),
-                                         value > 0 ? "later" : "earlier");
+    return shown == 0 ? "as stated"
+                      : ovl_arena_printf(a, "%s %s%s", ovl_print_time(buf, shown),
+                                         value > 0 ? "later" : "earlier", open ? " or more" : "");
 }
 
 /* --- Candidates as variants --- */
@@ -144,9 +156,11 @@ static void range(ovl_out *out, const ovl_optimize *o, uint32_t i, ovl_arena *a)
 {
     const ovl_stays *s = &o->stays[i];
     const char *below = rival_name("below", i, a), *above = rival_name("above", i, a);
-    const char *text = ovl_arena_printf(a, "%s: from %s%s to %s%s", s->what,
-                                        edge_text(s, s->low, a), s->low_open ? " or less" : "",
-                                        edge_text(s, s->high, a), s->high_open ? " or more" : "");
+    const char *low = edge_text(s, s->low, s->low_open, a);
+    const char *high = edge_text(s, s->high, s->high_open, a);
+    const char *text = strcmp(low, high) == 0
+                           ? ovl_arena_printf(a, "%s: only %s", s->what, low)
+                           : ovl_arena_printf(a, "%s: from %s to %s", s->what, low, high);
     if (s->below) {
         text = ovl_arena_printf(a, "%s; below that %s is better", text,
                                 rival_text(o, s->below, below, a));
@@ -162,13 +176,37 @@ static void range(ovl_out *out, const ovl_optimize *o, uint32_t i, ovl_arena *a)
 
 static void stays(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
 {
-    if (o->n_stays) {
+    if (o->n_stays || o->n_not_looked) {
         ovl_out_text(out, "\n");
         ovl_out_title(out, "How far it stays the best of the %" PRIu32 " best and the start",
                       o->n_best);
     }
     for (uint32_t i = 0; i < o->n_stays; i++) {
         range(out, o, i, a);
+    }
+    for (uint32_t i = 0; i < o->n_not_looked; i++) {
+        ovl_wrap(out, "  ", 4, o->not_looked[i], OVL_TERMINAL);
+    }
+}
+
+/* The second of all that were tried, which the best must be chosen over. */
+static void runner_up(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
+{
+    if (o->n_best < 2) {
+        return;
+    }
+    const ovl_candidate *second = &o->best[1];
+    int64_t more = value_of(o, second) - value_of(o, &o->best[0]);
+    const char *text = ovl_arena_printf(
+        a, "%s, %s", objective(o, value_of(o, second), a),
+        more ? ovl_arena_printf(a, "%s more", ovl_metric_text(o->start->objective, more, a))
+             : "the same");
+    bool small = rival_text(o, second, "", a)[0];
+    ovl_wrap(out, "Runner-up: ", 7,
+             small ? ovl_arena_printf(a, "%s: %s", text, rival_text(o, second, "", a)) : text,
+             OVL_TERMINAL);
+    if (!small) {
+        variant(out, o, "second", second, a);
     }
 }
 
@@ -202,6 +240,8 @@ static void answer(ovl_out *out, const ovl_optimize *o, const ovl_comparison *c,
     }
     ovl_out_text(out, "\nvariants:\n");
     variant(out, o, "optimized", best, a);
+    ovl_out_text(out, "\n");
+    runner_up(out, o, a);
     stays(out, o, a);
 }
 
@@ -224,7 +264,7 @@ static void constraints(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
 
 static const char *closest(const ovl_optimize *o, ovl_arena *a)
 {
-    const char *yaml = ovl_candidate_yaml(o, &o->best[0], a);
+    const char *yaml = ovl_candidate_yaml(o, ovl_optimize_closest(o), a);
     return strlen(yaml) <= 4 * SHORT ? yaml : "the variant below";
 }
 
@@ -233,17 +273,18 @@ static void no_gain(ovl_out *out, const ovl_optimize *o, const ovl_comparison *c
 {
     const char *text = "No gain: nothing that was tried is an answer";
     if (o->n_best) {
-        text = ovl_arena_printf(a,
-                                "No gain: nothing that was tried beats the start; %s comes "
-                                "closest with %s",
-                                closest(o, a), objective(o, value_of(o, &o->best[0]), a));
+        text =
+            ovl_arena_printf(a,
+                             "No gain: nothing that was tried beats the start; %s comes "
+                             "closest with %s",
+                             closest(o, a), objective(o, value_of(o, ovl_optimize_closest(o)), a));
     }
     ovl_wrap(out, "", 9, text, OVL_TERMINAL);
     if (!o->n_best) {
         constraints(out, o, a);
     }
-    if (o->n_best && strlen(ovl_candidate_yaml(o, &o->best[0], a)) > 4 * SHORT) {
-        variant(out, o, "closest", &o->best[0], a);
+    if (o->n_best && strlen(ovl_candidate_yaml(o, ovl_optimize_closest(o), a)) > 4 * SHORT) {
+        variant(out, o, "closest", ovl_optimize_closest(o), a);
     }
     bound(out, o, a);
     if (c) {
@@ -320,6 +361,11 @@ static void lists(ovl_json *json, const ovl_optimize *o, ovl_arena *a)
         ovl_json_close(json);
     }
     ovl_json_close(json);
+    ovl_json_array(json, "not_looked", OVL_JSON_FLOW);
+    for (uint32_t i = 0; i < o->n_not_looked; i++) {
+        ovl_json_text(json, NULL, o->not_looked[i]);
+    }
+    ovl_json_close(json);
     ovl_json_array(json, "stays", OVL_JSON_BLOCK);
     for (uint32_t i = 0; i < o->n_stays; i++) {
         stays_json(json, o, &o->stays[i], a);
@@ -341,6 +387,7 @@ void ovl_optimize_json(ovl_out *out, const ovl_optimize *o, const ovl_comparison
     ovl_json_uint(&json, "no_answers", o->useless);
     lists(&json, o, &a);
     ovl_json_seconds_if(&json, "bound_s", o->bound);
+    ovl_json_text_if(&json, "bound_why", o->bound_text);
     if (comparison) {
         ovl_json_text(&json, "sentence", comparison->sentence);
         ovl_report_json_member(&json, "a", comparison->a);

@@ -115,6 +115,74 @@ static void read_short(reader *r, const char *word)
     ovl_error(r->errs, OVL_E_USAGE, nowhere, "unknown option \"%s\"", word);
 }
 
+/* --- Options that go together --- */
+
+/* Whether `name` is one of `list`, whose names have `between` between them. */
+static bool listed_in(const char *list, char between, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = list; at; at = strchr(at, between)) {
+        at += *at == between;
+        if (strncmp(at, name, length) == 0 && (at[length] == between || at[length] == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "--trials", "--over or --zip". */
+static const char *dashed(const char *list, ovl_arena *arena)
+{
+    const char *text = "";
+    while (*list) {
+        size_t length = strcspn(list, "|");
+        text = ovl_arena_printf(arena, "%s%s--%.*s", text, *text ? " or " : "", (int)length, list);
+        list += length + (list[length] == '|');
+    }
+    return text;
+}
+
+static bool has_one_of(const ovl_args *args, const char *list)
+{
+    for (uint32_t i = 0; i < args->n_options; i++) {
+        if (listed_in(list, '|', args->options[i].option->name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether `a` has an effect beside `b`. */
+static bool agree(const ovl_option *a, const ovl_option *b)
+{
+    return a == b || ((!a->without || !listed_in(a->without, '|', b->name)) &&
+                      (!b->beside || listed_in(b->beside, ' ', a->name)));
+}
+
+static void check_beside(const reader *r, const ovl_option *option)
+{
+    for (uint32_t i = 0; i < r->args->n_options; i++) {
+        const ovl_option *other = r->args->options[i].option;
+        if (!agree(option, other)) {
+            ovl_error(r->errs, OVL_E_USAGE, nowhere,
+                      "--%s has no effect beside --%s: leave one of them out", option->name,
+                      other->name);
+        }
+    }
+}
+
+static void check_together(const reader *r)
+{
+    for (uint32_t i = 0; i < r->args->n_options; i++) {
+        const ovl_option *option = r->args->options[i].option;
+        if (option->needs && !has_one_of(r->args, option->needs)) {
+            ovl_error(r->errs, OVL_E_USAGE, nowhere, "--%s has no effect without %s", option->name,
+                      dashed(option->needs, r->arena));
+        }
+        check_beside(r, option);
+    }
+}
+
 bool ovl_args_read(const ovl_option_table *table, uint32_t count, const char *const *words,
                    ovl_arena *arena, ovl_args *args, ovl_errs *errs)
 {
@@ -135,6 +203,9 @@ bool ovl_args_read(const ovl_option_table *table, uint32_t count, const char *co
         } else {
             read_short(&r, word);
         }
+    }
+    if (errs->errors == before) {
+        check_together(&r);
     }
     return errs->errors == before;
 }

@@ -10,7 +10,10 @@
  * `--set a=1 --set=b=2 file.yaml --json` gives two values of "set", the switch "json" and one
  * operand. Options may stand anywhere; after `--` everything is an operand; `-` is one. Unknown
  * options are errors that name the nearest one. An option may be repeated only where the table says
- * so.
+ * so, and one that would have no effect beside the others is an error that says so:
+ *
+ *     {.name = "seed", .needs = "trials"}              --seed without --trials
+ *     {.name = "solve", .beside = "for between set"}   --solve with --csv
  */
 #ifndef OVL_TOOLS_OPTIONS_H
 #define OVL_TOOLS_OPTIONS_H
@@ -30,7 +33,10 @@ typedef struct ovl_option {
     const char *const *choices; /* NULL-terminated: the only values; NULL: any */
     bool file;                  /* its value names a file */
     bool repeat;
-    const char *doc; /* what it does: a phrase without a full stop */
+    const char *doc;     /* what it does: a phrase without a full stop */
+    const char *needs;   /* has an effect only beside one of these, with | between; NULL: always */
+    const char *without; /* has none beside one of these, with | between */
+    const char *beside;  /* only these have an effect beside it, with blanks between; NULL: all */
 } ovl_option;
 
 typedef struct ovl_option_table {

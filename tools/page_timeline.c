@@ -203,8 +203,8 @@ static void add_others(maker *m, const ovl_code *code, uint32_t rank, uint32_t n
         b = *own;
         b.critical = false;
         b.wait = 0;
-        b.start = m->job->timeline->arrive[number];
-        b.end = ovl_buffers_end(m->job->program, m->job->timeline, number);
+        b.start = ovl_wire_start(m->job->program, m->job->timeline, number);
+        b.end = m->job->timeline->landed[number];
         push(m, code, rank, code->n_streams + 1, b);
     }
 }

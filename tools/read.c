@@ -146,6 +146,12 @@ void ovl_read_complain(const char *path, const ovl_read_about *about, ovl_errs *
     bool bytes = about->format != OVL_READ_NSYS;
     say(errs, mark, &f->broken, bytes, "event is broken and was skipped",
         "events are broken and were skipped");
+    say(errs, mark, &f->too_long, bytes,
+        "event does not end within 16 MiB, the most that one may take, and was skipped",
+        "events do not end within 16 MiB, the most that one may take, and were skipped");
+    say(errs, mark, &f->no_device, bytes,
+        "device operation has a device that is no number below 2^63 and was skipped",
+        "device operations have a device that is no number below 2^63 and were skipped");
     say(errs, mark, &f->repaired, bytes,
         "event has unescaped quotes or control characters and was repaired",
         "events have unescaped quotes or control characters and were repaired");
@@ -206,6 +212,7 @@ static bool read_open(ovl_source *source, const ovl_sink *sink, ovl_read_about *
     } else if (!good) {
         ovl_error(errs, OVL_E_INPUT, mark, "is no trace; it looks like %s", like);
     } else if (source->damage) {
+        about->faults.damaged = true;
         ovl_warning(errs, mark, "%s, at byte %" PRIu64 " of the contents", source->damage,
                     ovl_source_where(source, source->end));
     }

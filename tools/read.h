@@ -149,10 +149,13 @@ typedef struct ovl_read_fault {
 
 typedef struct ovl_read_faults {
     ovl_read_fault broken;      /* events that are no JSON, skipped */
+    ovl_read_fault too_long;    /* events that do not end within OVL_SOURCE_MOST, skipped */
+    ovl_read_fault no_device;   /* device operations whose device is no number, skipped */
     ovl_read_fault repaired;    /* texts with unescaped quotes or control characters, used */
     ovl_read_fault no_time;     /* events without a time that can be read, skipped */
     ovl_read_fault negative;    /* durations below zero, taken as zero */
     ovl_read_fault no_end;      /* device operations without a duration, taken as zero */
+    bool damaged;               /* what it is compressed in is */
     bool cut;                   /* the file ends inside something */
     uint64_t cut_at, cut_after; /* at this byte, after so many events */
 } ovl_read_faults;

@@ -127,6 +127,10 @@ static bool use(const table *t, const ovl_slice *fields, uint64_t where, const o
         ovl_read_fault_at(&about->faults.no_time, where);
         return true;
     }
+    if (!has[DEVICE] && field_of(t, fields, DEVICE).length) {
+        ovl_read_fault_at(&about->faults.no_device, where);
+        return true;
+    }
     int64_t end = end_of(value, has, where, about);
     about->rank = has[RANK] ? value[RANK] : about->rank;
     bool launch = ovl_slice_is(kind, "launch");

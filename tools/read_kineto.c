@@ -3,8 +3,8 @@
  * fault. What an event means is in kineto_event.c.
  *
  * An event is scanned whole inside the window, so that after a fault the scan can go back to its
- * first byte; an event longer than the window counts as a fault. Values of the envelope are skipped
- * in any length.
+ * first byte; an event longer than the largest window counts as a fault. Values of the envelope are
+ * skipped in any length.
  */
 #include "tools/decimal.h"
 #include "tools/kineto.h"
@@ -148,15 +148,20 @@ static void use(reader *r, const ovl_kineto_event *event, const ovl_cursor *c)
     r->in->at += c->at - r->in->at;
 }
 
-/* An event that does not end: it is longer than the window, or a quote that never closes hides what
- * follows, or else the file is cut here, which is no fault of the event. */
+/* An event that does not end: it is longer than the largest window, or a quote that never closes
+ * hides what follows, or else the file is cut here, which is no fault of the event. */
 static void too_long(reader *r, const char *seen)
 {
-    ovl_read_fault before = r->about->faults.broken;
+    ovl_read_faults *faults = &r->about->faults;
+    ovl_read_fault before = faults->broken;
+    uint64_t where = ovl_source_where(r->in, r->in->at);
     bool last = !ovl_source_full(r->in);
     fault(r, seen);
-    if (last && r->in->at == r->in->end) {
-        r->about->faults.broken = before;
+    if (!last) {
+        ovl_read_fault_at(&faults->too_long, where);
+    }
+    if (!last || r->in->at == r->in->end) {
+        faults->broken = before;
     }
 }
 

@@ -320,6 +320,9 @@ static void read_device(ovl_nsys *r, const char *name, ovl_read_kind kind)
             record.bytes = bytes;
             record.collective = &call;
         }
+        if (sqlite3_column_type(s, 1) == SQLITE_NULL) {
+            ovl_read_fault_at(&r->about->faults.no_end, r->about->n_records);
+        }
         if (times(s, r->about, &record.start, &record.end)) {
             r->sink->device(r->sink->context, &record);
         }

@@ -20,9 +20,9 @@ static int by_wait(const void *a, const void *b)
 
 static const char *ranks_text(ovl_arena *arena, const ovl_result_rank *r)
 {
-    return r->count > 1 ? ovl_arena_printf(arena, "%" PRIu32 " (and %" PRIu32 " alike)", r->rank,
-                                           r->count - 1)
-                        : ovl_arena_printf(arena, "%" PRIu32, r->rank);
+    return r->count > 1
+               ? ovl_arena_printf(arena, "%" PRIu32 " (of %" PRIu32 " alike)", r->rank, r->count)
+               : ovl_arena_printf(arena, "%" PRIu32, r->rank);
 }
 
 static const char *shown(ovl_arena *arena, const ovl_scale *scale, ovl_time t)

@@ -49,9 +49,9 @@ static ovl_scale idle_scale(const ovl_result *result)
 
 static const char *rank_text(const ovl_result_rank *r, ovl_arena *arena)
 {
-    return r->count > 1 ? ovl_arena_printf(arena, "%" PRIu32 " (and %" PRIu32 " alike)", r->rank,
-                                           r->count - 1)
-                        : ovl_arena_printf(arena, "%" PRIu32, r->rank);
+    return r->count > 1
+               ? ovl_arena_printf(arena, "%" PRIu32 " (of %" PRIu32 " alike)", r->rank, r->count)
+               : ovl_arena_printf(arena, "%" PRIu32, r->rank);
 }
 
 static const char *percent(double part, ovl_arena *arena)
@@ -110,18 +110,31 @@ static void ranks_table(ovl_out *out, const ovl_result *result, const ovl_scale 
 
 /* --- All ranks --- */
 
-static void blames(ovl_out *out, const ovl_result_idle *idle)
+/* What is blamed is the largest part, which need not be most. */
+static const char *share_of(const ovl_result_idle *idle, const ovl_result_blame *b)
 {
-    char buf[OVL_UNITS_TEXT];
-    ovl_arena arena = {0};
+    ovl_time whole = idle->piece[b->kind];
+    return b->time == whole            ? "all of it"
+           : b->time > whole - b->time ? "most of it"
+                                       : "the largest part";
+}
+
+static void blames(ovl_out *out, const ovl_result_idle *idle, ovl_arena *arena)
+{
+    char part[OVL_UNITS_TEXT], whole[OVL_UNITS_TEXT];
     for (uint32_t i = 0; i < idle->n_blames; i++) {
         const ovl_result_blame *b = &idle->blames[i];
+        ovl_print_time(part, b->time);
+        ovl_print_time(whole, idle->piece[b->kind]);
+        const char *time = idle->time == OVL_NEVER || strcmp(part, whole) == 0
+                               ? part
+                               : ovl_arena_printf(arena, "%s of %s", part, whole);
         ovl_wrap(out, "  ", 4,
-                 ovl_arena_printf(&arena, "%s, most of it: %s (%s over all ranks)",
-                                  ovl_idle_name(b->kind), b->text, ovl_print_time(buf, b->time)),
+                 ovl_arena_printf(arena, "%s, %s: %s (%s over all ranks)", ovl_idle_name(b->kind),
+                                  idle->time == OVL_NEVER ? "the largest part" : share_of(idle, b),
+                                  b->text, time),
                  OVL_TERMINAL);
     }
-    ovl_arena_free(&arena);
 }
 
 static void peeled(ovl_out *out, const ovl_result_idle *idle, ovl_arena *arena)
@@ -259,7 +272,7 @@ void ovl_report_idle(ovl_out *out, const ovl_result *result)
         "schedule: for transfers issued late; host: for the host; span: from the first kernel "
         "to the last, bubble: what of it is idle",
         OVL_TERMINAL);
-    blames(out, &result->idle);
+    blames(out, &result->idle, &arena);
     peeled(out, &result->idle, &arena);
     spans(out, result, &arena);
     gaps_table(out, result, &scale, &arena);

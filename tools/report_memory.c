@@ -32,9 +32,9 @@ static int by_live(const void *a, const void *b)
 
 static const char *ranks_text(ovl_arena *arena, const ovl_result_rank *r)
 {
-    return r->count > 1 ? ovl_arena_printf(arena, "%" PRIu32 " (and %" PRIu32 " alike)", r->rank,
-                                           r->count - 1)
-                        : ovl_arena_printf(arena, "%" PRIu32, r->rank);
+    return r->count > 1
+               ? ovl_arena_printf(arena, "%" PRIu32 " (of %" PRIu32 " alike)", r->rank, r->count)
+               : ovl_arena_printf(arena, "%" PRIu32, r->rank);
 }
 
 static void memory_row(ovl_grid *grid, const ovl_result_rank *r, ovl_arena *arena)
@@ -80,13 +80,16 @@ static const char *gpu_moment(const ovl_peak *p, ovl_arena *arena)
                         : ovl_arena_printf(arena, "at %s", at);
 }
 
+/* Without a host, all is issued at once, which is no moment to tell. */
 static const char *host_moment(const ovl_peak *p, ovl_arena *arena)
 {
     char buf[OVL_UNITS_TEXT];
-    return strcmp(p->raised_by, "end") == 0
-               ? "at the end of the program"
-               : ovl_arena_printf(arena, "before issuing %s, the host at %s", p->raised_by,
-                                  ovl_print_time(buf, p->at));
+    if (strcmp(p->raised_by, "end") == 0) {
+        return "at the end of the program";
+    }
+    return p->at ? ovl_arena_printf(arena, "before issuing %s, the host at %s", p->raised_by,
+                                    ovl_print_time(buf, p->at))
+                 : ovl_arena_printf(arena, "before issuing %s", p->raised_by);
 }
 
 /* What would have to come earlier. */

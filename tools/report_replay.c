@@ -48,6 +48,10 @@ static void head(ovl_out *out, const ovl_against *r, ovl_arena *arena)
             arena, "step %s predicted with what-ifs; %s were measured without them, %s",
             time_text(arena, r->predicted), time_text(arena, r->measured),
             percent(arena, error, r->measured, true));
+        ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
+        text = ovl_arena_printf(arena, "without them %s are predicted: %s",
+                                time_text(arena, r->unchanged),
+                                percent(arena, r->unchanged - r->measured, r->measured, true));
     }
     ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
     text = ovl_arena_printf(arena, "unexplained: %s of %s (%s) on rank %" PRIu32 "%s",
@@ -211,5 +215,6 @@ void ovl_replay_json(ovl_json *json, const ovl_against *r)
         ovl_json_text(json, NULL, r->inferred[i]);
     }
     ovl_json_close(json);
+    ovl_json_seconds(json, "unchanged_s", r->unchanged);
     ovl_json_close(json);
 }

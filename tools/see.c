@@ -1,10 +1,12 @@
 #include "tools/see.h"
 
 #include "sim/program.h"
+#include "sim/units.h"
 #include "tools/collect.h"
 #include "tools/comm_names.h"
 #include "tools/decimal.h"
 #include "tools/json_scan.h"
+#include "tools/lookout.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -14,6 +16,7 @@
 #define MOST_NAMES   100000 /* distinct ones that are kept */
 #define NAME_BYTES   1024   /* of a name that are kept */
 #define MOST_STREAMS 60000
+#define HELD_BYTES   200 /* of an operation or call while a file is read and put in order */
 
 /* What is linked by key once everything was read. */
 typedef struct keyed {
@@ -49,6 +52,8 @@ typedef struct seer {
     OVL_VEC(ovl_exact_op) exact;
     OVL_VEC(uint32_t) exact_after;
     OVL_VEC(user) users;
+    uint64_t limit; /* bytes that may be taken; 0: not known */
+    bool full;      /* they were: nothing more is kept */
 } seer;
 
 /* ---- names ---- */
@@ -82,6 +87,20 @@ static ovl_id kernel_id(seer *s, ovl_slice text)
         s->op_of.data[id] = op;
     }
     return id;
+}
+
+/* ---- how much is held ---- */
+
+static uint64_t held(const seer *s)
+{
+    return (uint64_t)HELD_BYTES * ((uint64_t)s->ops.len + s->calls.len + s->exact.len);
+}
+
+/* Whether one more can be kept. */
+static bool has_room(seer *s)
+{
+    s->full |= s->limit && held(s) + HELD_BYTES > s->limit;
+    return !s->full;
 }
 
 /* ---- records ---- */
@@ -155,6 +174,9 @@ static void add_user(seer *s, uint64_t process, int64_t device)
 static void on_device(void *context, const ovl_read_device *record)
 {
     seer *s = context;
+    if (!has_room(s)) {
+        return;
+    }
     add_user(s, record->process, record->device);
     ovl_seen_op op = {
         .start = record->start,
@@ -171,39 +193,6 @@ static void on_device(void *context, const ovl_read_device *record)
     keyed key = {record->key, record->process, record->has_key ? s->ops.len : OVL_NONE};
     ovl_vec_push(&s->ops, op);
     ovl_vec_push(&s->op_keys, key);
-}
-
-static bool contains(ovl_slice text, const char *part)
-{
-    size_t n = strlen(part);
-    for (size_t i = 0; i + n <= text.length; i++) {
-        if (text.text[i] == *part && memcmp(text.text + i, part, n) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static ovl_call call_of(ovl_slice name)
-{
-    static const struct {
-        const char *part;
-        ovl_call is;
-    } table[] = {
-        {"EventRecord", OVL_CALL_RECORD},
-        {"StreamWaitEvent", OVL_CALL_WAIT},
-        {"StreamSynchronize", OVL_CALL_SYNC_STREAM},
-        {"EventSynchronize", OVL_CALL_SYNC_EVENT},
-        {"DeviceSynchronize", OVL_CALL_SYNC_DEVICE},
-        {"CtxSynchronize", OVL_CALL_SYNC_DEVICE},
-        {"Free", OVL_CALL_MAY_SYNC},
-    };
-    for (size_t i = 0; i < OVL_COUNT(table); i++) {
-        if (contains(name, table[i].part)) {
-            return table[i].is;
-        }
-    }
-    return OVL_CALL_LAUNCH;
 }
 
 static void add_range(seer *s, const ovl_read_range *record, int64_t number)
@@ -236,8 +225,8 @@ static void on_host(void *context, const ovl_read_host *record)
         return;
     }
     ovl_seen_call call = {record->start,  record->end, record->process,
-                          record->thread, OVL_NONE,    (uint8_t)call_of(record->name)};
-    if (call.kind == OVL_CALL_LAUNCH && !record->has_key) {
+                          record->thread, OVL_NONE,    (uint8_t)ovl_see_call(record->name)};
+    if ((call.kind == OVL_CALL_LAUNCH && !record->has_key) || !has_room(s)) {
         return;
     }
     keyed key = {record->key, record->process, record->has_key ? s->calls.len : OVL_NONE};
@@ -303,6 +292,9 @@ static void on_exact(void *context, const ovl_read_exact *r)
 {
     seer *s = context;
     const int64_t most = OVL_TIME_MAX / 4;
+    if (!has_room(s)) {
+        return;
+    }
     ovl_exact_op op = {
         .rank = small(r->rank),
         .id = small(r->id),
@@ -571,6 +563,11 @@ static void fill_sizes(seer *s)
     }
 }
 
+static bool is_damaged(const ovl_read_faults *f)
+{
+    return f->cut || f->damaged || f->broken.count || f->too_long.count || f->no_device.count;
+}
+
 static void hand_over(seer *s)
 {
     ovl_seen *seen = s->seen;
@@ -583,7 +580,7 @@ static void hand_over(seer *s)
     seen->base = s->about.base;
     seen->rank = s->about.rank >= 0 ? s->about.rank : ovl_rank_of_path(seen->file);
     seen->world = s->about.world;
-    seen->damaged = s->about.faults.cut || s->about.faults.broken.count;
+    seen->damaged = is_damaged(&s->about.faults);
     seen->n_ops = s->ops.len;
     seen->ops = ovl_vec_freeze(&s->ops, s->arena);
     seen->n_calls = s->calls.len;
@@ -624,10 +621,35 @@ static bool is_trace(const seer *s, ovl_errs *errs)
     return false;
 }
 
+/* What was kept is not the whole, so it is not replayed. From a quarter of the memory on it is said
+ * how much is taken. */
+static bool fits(const seer *s, ovl_errs *errs)
+{
+    char bytes[OVL_UNITS_TEXT], limit[OVL_UNITS_TEXT];
+    const ovl_mark mark = {s->seen->file, 0, 0};
+    uint64_t n = held(s) / HELD_BYTES;
+    ovl_print_bytes(bytes, held(s));
+    ovl_print_bytes(limit, s->limit);
+    if (s->full) {
+        ovl_error(errs, OVL_E_INPUT, mark,
+                  "cannot be replayed: %" PRIu64 " of its operations and calls take %s while a "
+                  "step is chosen, and there are more; %s may be taken (OVL_MEMORY). Cut the trace "
+                  "to the step",
+                  n, bytes, limit);
+    } else if (s->limit && held(s) > s->limit / 4) {
+        ovl_warning(errs, mark,
+                    "%" PRIu64 " operations and calls are held while a step is chosen: %s of the "
+                    "%s that may be taken",
+                    n, bytes, limit);
+    }
+    return !s->full;
+}
+
 static seer begin(const char *path, ovl_arena *arena, ovl_seen *seen)
 {
     *seen = (ovl_seen){.file = ovl_arena_strdup(arena, path), .names = {.arena = arena}};
-    return (seer){.seen = seen, .arena = arena, .about = {.arena = arena}};
+    return (seer){
+        .seen = seen, .arena = arena, .about = {.arena = arena}, .limit = ovl_lookout_memory()};
 }
 
 #define SINK(s)                                                                                    \
@@ -640,7 +662,8 @@ bool ovl_see_file(const char *path, ovl_arena *arena, ovl_seen *seen, ovl_errs *
 {
     seer s = begin(path, arena, seen);
     const ovl_sink sink = SINK(&s);
-    bool good = ovl_read_file(seen->file, &sink, &s.about, errs) && is_trace(&s, errs);
+    bool good =
+        ovl_read_file(seen->file, &sink, &s.about, errs) && is_trace(&s, errs) && fits(&s, errs);
     finish(&s);
     return good;
 }
@@ -650,8 +673,8 @@ bool ovl_see_bytes(const char *path, const void *bytes, size_t count, ovl_arena 
 {
     seer s = begin(path, arena, seen);
     const ovl_sink sink = SINK(&s);
-    bool good =
-        ovl_read_in_memory(seen->file, bytes, count, &sink, &s.about, errs) && is_trace(&s, errs);
+    bool good = ovl_read_in_memory(seen->file, bytes, count, &sink, &s.about, errs) &&
+                is_trace(&s, errs) && fits(&s, errs);
     finish(&s);
     return good;
 }

@@ -20,4 +20,7 @@ bool ovl_see_file(const char *path, ovl_arena *arena, ovl_seen *seen, ovl_errs *
 bool ovl_see_bytes(const char *path, const void *bytes, size_t count, ovl_arena *arena,
                    ovl_seen *seen, ovl_errs *errs);
 
+/* What a call of this name does: "cudaStreamWaitEvent" is OVL_CALL_WAIT. */
+ovl_call ovl_see_call(ovl_slice name);
+
 #endif

@@ -10,11 +10,28 @@
 
 #define UNKNOWN ((double)NAN) /* a float, as clang sees it */
 
-#define CLOSE   1e-12 /* of two values: no need to look between them */
-#define REACH   100   /* the range goes this far from the present value, both ways */
-#define PERCENT 1.01
+#define REACH 100 /* the range goes this far from the present value, both ways */
 
 /* --- The question --- */
+
+/* One point: the scenario with this value (NULL: as it is). What is wrong with it is told of
+ * --solve. */
+static ovl_sweep with_value(const ovl_solve *q, const char *value, ovl_arena *arena)
+{
+    ovl_sweep one = *q->of;
+    const ovl_mark mark = {ovl_arena_printf(arena, "--solve %s", q->key), 0, 0};
+    ovl_set *sets = OVL_NEW_ARRAY(arena, ovl_set, (size_t)one.n_sets + 1);
+    if (one.n_sets) {
+        memcpy(sets, one.sets, one.n_sets * sizeof *sets);
+    }
+    if (value) {
+        sets[one.n_sets++] =
+            (ovl_set){.path = q->key, .mark = mark, .value = ovl_node_scalar(value, mark, arena)};
+    }
+    one.sets = sets;
+    one.axes = (ovl_axes){.n_points = 1};
+    return one;
+}
 
 /* Half of one in the last digit of "544 ms" or "24.6 GiB". */
 static int64_t half_digit(const char *text, int64_t value)
@@ -105,6 +122,44 @@ static bool read_range(ovl_solve *q, const char *text, ovl_arena *arena, ovl_err
     return true;
 }
 
+/* Whether the errors since `first` say that there is no such key. */
+static bool says_unknown(const ovl_errs *errs)
+{
+    for (uint32_t i = 0; i < errs->count; i++) {
+        if (strncmp(errs->items[i].text, "unknown ", 8) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One of these values in the scenario, for its mistakes alone. */
+static void decode(const ovl_solve *q, const char *value, ovl_arena *arena, ovl_errs *errs)
+{
+    const ovl_sweep one = with_value(q, value, arena);
+    ovl_sweep_decode(&one, 0, arena, errs);
+}
+
+static void say_no_number(const ovl_solve *q, ovl_arena *arena, ovl_errs *errs)
+{
+    ovl_errs mistakes = {.arena = arena};
+    const ovl_node *node = ovl_path_get(q->of->doc->root, q->key, arena);
+    decode(q, "1", arena, &mistakes);
+    if (says_unknown(&mistakes)) {
+        ovl_sweep_say(&mistakes, errs);
+    } else if (node && node->kind == OVL_NODE_SCALAR && node->text[0] == '$') {
+        ovl_error(errs, OVL_E_USAGE, (ovl_mark){0},
+                  "\"%s\" is the parameter %s: ask for it, --solve params.%s, or give the range: "
+                  "--between '1 GB/s..100 GB/s'",
+                  q->key, node->text, node->text + 1);
+    } else {
+        ovl_error(errs, OVL_E_USAGE, (ovl_mark){0},
+                  "the scenario has no number at \"%s\" to begin from; give the range: --between "
+                  "'1 GB/s..100 GB/s'",
+                  q->key);
+    }
+}
+
 bool ovl_solve_read(ovl_solve *q, const char *key, const char *target, const char *range,
                     ovl_arena *arena, ovl_errs *errs)
 {
@@ -115,10 +170,7 @@ bool ovl_solve_read(ovl_solve *q, const char *key, const char *target, const cha
         return read_range(q, range, arena, errs) && good;
     }
     if (isnan(q->present) || q->present <= 0) {
-        ovl_error(errs, OVL_E_USAGE, (ovl_mark){0},
-                  "the scenario has no number at \"%s\" to begin from; give the range: --between "
-                  "'1 GB/s..100 GB/s'",
-                  key);
+        say_no_number(q, arena, errs);
         return false;
     }
     q->from = q->present / REACH;
@@ -126,47 +178,30 @@ bool ovl_solve_read(ovl_solve *q, const char *key, const char *target, const cha
     return good;
 }
 
-/* --- The answer --- */
+/* --- Looks --- */
 
 const char *ovl_solve_value(const ovl_solve *q, double value, ovl_arena *arena)
 {
     return ovl_arena_printf(arena, "%.12g%s", value, q->unit);
 }
 
-/* The figure with this value; false if it cannot be simulated (the first error is kept), or does
- * not apply. UNKNOWN leaves the scenario as it is. */
-static bool look(ovl_solve *q, double value, int64_t *figure, ovl_arena *arena)
+bool ovl_solve_look(ovl_solve *q, double value, int64_t *figure, ovl_arena *arena)
 {
     ovl_arena scratch = {0};
     ovl_point point;
-    ovl_sweep one = *q->of;
-    ovl_set *sets = OVL_NEW_ARRAY(&scratch, ovl_set, (size_t)one.n_sets + 1);
-    if (one.n_sets) {
-        memcpy(sets, one.sets, one.n_sets * sizeof *sets);
-    }
-    one.axes = (ovl_axes){.n_points = 1};
-    one.sets = sets;
-    if (!isnan(value)) {
-        sets[one.n_sets++].text =
-            ovl_arena_printf(&scratch, "%s=%s", q->key, ovl_solve_value(q, value, &scratch));
-    }
+    const ovl_sweep one =
+        with_value(q, isnan(value) ? NULL : ovl_solve_value(q, value, &scratch), &scratch);
     ovl_sweep_point(&one, 0, &point, arena);
     q->simulations++;
     ovl_arena_free(&scratch);
     if (point.state != OVL_POINT_DONE) {
-        q->error = q->error ? q->error : point.error;
         return false;
     }
     *figure = point.figures.value[q->target.metric];
     return ovl_has_figure(&point.figures, q->target.metric);
 }
 
-typedef struct spot {
-    double value;
-    int64_t figure;
-} spot;
-
-static double middle(const ovl_solve *q, double a, double b)
+double ovl_solve_middle(const ovl_solve *q, double a, double b)
 {
     if (q->whole) {
         return floor((a + b) / 2);
@@ -174,101 +209,14 @@ static double middle(const ovl_solve *q, double a, double b)
     return a > 0 ? sqrt(a * b) : (a + b) / 2;
 }
 
-/* Where between two spots on both sides of `target` the figure passes it: the nearer of the last
- * two. */
-static spot cross(ovl_solve *q, spot a, spot b, int64_t target, ovl_arena *arena)
-{
-    for (int i = 0; i < 200 && a.figure != target && b.figure != target; i++) {
-        spot m = {.value = middle(q, a.value, b.value)};
-        if (m.value <= a.value || m.value >= b.value || b.value - a.value <= CLOSE * b.value ||
-            !look(q, m.value, &m.figure, arena)) {
-            break;
-        }
-        bool same_side = (m.figure > target) == (a.figure > target);
-        *(same_side && m.figure != target ? &a : &b) = m;
-    }
-    return llabs(a.figure - target) <= llabs(b.figure - target) ? a : b;
-}
-
-/* The shortest decimal that gives a figure as near to the target. */
-static spot rounded(ovl_solve *q, spot s, ovl_arena *arena)
-{
-    char text[40];
-    for (int digits = 1; digits < 12 && !q->whole; digits++) {
-        spot r = {.value = 0};
-        snprintf(text, sizeof text, "%.*g", digits, s.value);
-        r.value = strtod(text, NULL);
-        if (look(q, r.value, &r.figure, arena) &&
-            llabs(r.figure - q->target.value) <= llabs(s.figure - q->target.value)) {
-            return r;
-        }
-    }
-    return s;
-}
-
-/* From look `at` on towards `way`, where the figure leaves target +- precision; UNKNOWN if it does
- * not.
- */
-static double edge(ovl_solve *q, const spot *looks, uint32_t n, int64_t at, int way, spot from,
-                   ovl_arena *arena)
-{
-    int64_t low = q->target.value - q->precision, high = q->target.value + q->precision;
-    spot before = from;
-    for (int64_t i = at; i >= 0 && i < n; i += way) {
-        spot next = looks[i];
-        if (next.figure < low || next.figure > high) {
-            int64_t bound = next.figure < low ? low : high;
-            spot a = way > 0 ? before : next, b = way > 0 ? next : before;
-            return cross(q, a, b, bound, arena).value;
-        }
-        before = next;
-    }
-    return UNKNOWN;
-}
-
-static void add_crossing(ovl_solve *q, const spot *looks, uint32_t n, uint32_t left, spot found,
-                         ovl_arena *arena)
-{
-    if (q->n_crossings == OVL_SOLVE_CROSSINGS) {
-        return;
-    }
-    spot s = rounded(q, found, arena);
-    int64_t more = 0;
-    ovl_solution *c = &q->crossings[q->n_crossings++];
-    *c = (ovl_solution){
-        .value = s.value, .low = UNKNOWN, .high = UNKNOWN, .figure = s.figure, .slope = UNKNOWN};
-    if (q->whole) {
-        return;
-    }
-    c->low = edge(q, looks, n, left, -1, s, arena);
-    c->high = edge(q, looks, n, (int64_t)left + 1, 1, s, arena);
-    if (look(q, s.value * PERCENT, &more, arena)) {
-        c->slope = (double)(more - s.figure);
-    }
-}
-
-static void find_crossings(ovl_solve *q, const spot *looks, uint32_t n, ovl_arena *arena)
-{
-    int64_t target = q->target.value;
-    for (uint32_t i = 0; i + 1 < n; i++) {
-        const spot *a = &looks[i], *b = &looks[i + 1];
-        bool passes = (a->figure < target) != (b->figure < target) || a->figure == target;
-        bool again = i && a->figure == target && looks[i - 1].figure != target;
-        if (passes && !again && a->figure != b->figure) {
-            add_crossing(q, looks, n, i, cross(q, *a, *b, target, arena), arena);
-        }
-    }
-}
-
 /* The values to look at. A key that counts refuses halves. */
-static uint32_t spread(ovl_solve *q, spot *looks, ovl_arena *arena)
+static uint32_t spread(ovl_solve *q, ovl_spot *looks, ovl_arena *arena)
 {
     uint32_t n = 0;
-    double low = q->from, high = q->to;
+    double low = q->from, high = q->to, middle = floor(ovl_solve_middle(q, low, high));
     int64_t figure = 0;
-    if (!*q->unit && !look(q, floor(middle(q, low, high)) + 0.5, &figure, arena)) {
-        q->whole = look(q, OVL_MAX(1, floor(middle(q, low, high))), &figure, arena);
-        q->error = q->whole ? NULL : q->error;
+    if (!*q->unit && !ovl_solve_look(q, middle + 0.5, &figure, arena)) {
+        q->whole = ovl_solve_look(q, OVL_MAX(1, middle), &figure, arena);
     }
     if (q->whole) {
         low = ceil(low);
@@ -277,68 +225,66 @@ static uint32_t spread(ovl_solve *q, spot *looks, ovl_arena *arena)
     for (uint32_t i = 0; i < OVL_SOLVE_LOOKS; i++) {
         double part = i / (OVL_SOLVE_LOOKS - 1.0);
         double value = low > 0 ? low * pow(high / low, part) : low + part * (high - low);
+        value = i + 1 == OVL_SOLVE_LOOKS ? high : value;
         value = q->whole ? round(value) : value;
         if (n && value <= looks[n - 1].value) {
             continue;
         }
         looks[n].value = value;
-        n += look(q, value, &looks[n].figure, arena);
+        n += ovl_solve_look(q, value, &looks[n].figure, arena);
     }
     return n;
 }
 
 /* Least and most; whether it only rises or only falls. */
-static void judge(ovl_solve *q, const spot *looks, uint32_t n)
+static void judge(ovl_solve *q, const ovl_spot *looks, uint32_t n)
 {
     bool rises = true, falls = true;
     for (uint32_t i = 0; i < n; i++) {
-        if (i == 0 || looks[i].figure < q->least) {
-            q->least = looks[i].figure;
-            q->least_at = looks[i].value;
-        }
-        if (i == 0 || looks[i].figure > q->most) {
-            q->most = looks[i].figure;
-            q->most_at = looks[i].value;
-        }
+        q->least = i ? OVL_MIN(q->least, looks[i].figure) : looks[i].figure;
+        q->most = i ? OVL_MAX(q->most, looks[i].figure) : looks[i].figure;
         rises &= i == 0 || looks[i].figure >= looks[i - 1].figure;
         falls &= i == 0 || looks[i].figure <= looks[i - 1].figure;
     }
     q->monotone = rises || falls;
 }
 
-/* The nearest to the present value first; by ratio, as the range is. */
-static void sort(ovl_solve *q)
+/* No value gave a figure: what is wrong with the first, or with the figure. */
+static void fail(ovl_solve *q, ovl_arena *arena, ovl_errs *errs)
 {
-    double at = isnan(q->present) || q->present <= 0 ? q->from : q->present;
-    for (uint32_t i = 1; i < q->n_crossings; i++) {
-        for (uint32_t k = i; k > 0; k--) {
-            ovl_solution *a = &q->crossings[k - 1], *b = &q->crossings[k];
-            if (fabs(log(b->value / at)) < fabs(log(a->value / at))) {
-                ovl_solution other = *a;
-                *a = *b;
-                *b = other;
-            }
-        }
+    ovl_errs mistakes = {.arena = arena};
+    ovl_point point;
+    q->end = OVL_SOLVE_FAILED;
+    decode(q, ovl_solve_value(q, q->from, arena), arena, &mistakes);
+    if (mistakes.errors) {
+        ovl_sweep_say(&mistakes, errs);
+        return;
+    }
+    const ovl_sweep one = with_value(q, ovl_solve_value(q, q->from, arena), arena);
+    ovl_sweep_point(&one, 0, &point, arena);
+    if (point.state == OVL_POINT_DONE) {
+        ovl_error(errs, OVL_E_USAGE, (ovl_mark){0}, "--for: %s is not known of these runs",
+                  ovl_metrics[q->target.metric].name);
+    } else {
+        ovl_error(errs, point.status, (ovl_mark){0}, "--solve %s: no value can be simulated: %s",
+                  q->key, point.error);
     }
 }
 
-void ovl_solve_run(ovl_solve *q, ovl_arena *arena)
+void ovl_solve_run(ovl_solve *q, ovl_arena *arena, ovl_errs *errs)
 {
-    spot looks[OVL_SOLVE_LOOKS + 1];
+    ovl_spot looks[OVL_SOLVE_LOOKS + 1];
     q->now = OVL_NEVER;
-    if (!look(q, UNKNOWN, &q->now, arena)) {
+    if (!ovl_solve_look(q, UNKNOWN, &q->now, arena)) {
         q->now = OVL_NEVER;
     }
-    q->error = NULL;
     uint32_t n = spread(q, looks, arena);
-    judge(q, looks, n);
-    if (n < 2) {
-        q->end = OVL_SOLVE_FAILED;
-    } else if (q->least == q->most) {
-        q->end = OVL_SOLVE_FLAT;
-    } else {
-        find_crossings(q, looks, n, arena);
-        sort(q);
-        q->end = q->n_crossings ? OVL_SOLVE_MET : OVL_SOLVE_NOT_MET;
+    if (n == 0) {
+        fail(q, arena, errs);
+        return;
     }
+    judge(q, looks, n);
+    ovl_solve_search(q, looks, n, arena);
+    bool met = q->n_crossings && !q->crossings[0].jumps;
+    q->end = met ? OVL_SOLVE_MET : q->least == q->most ? OVL_SOLVE_FLAT : OVL_SOLVE_NOT_MET;
 }

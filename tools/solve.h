@@ -1,16 +1,19 @@
 /*
- * solve.h - the inverse question: which value of a key gives a figure that was measured?
+ * solve.h - the inverse question: which values of a key give a figure that was measured?
  *
  *     ovl_solve q = {.key = "hardware.collectives[0].beta", ...};     for step = 215 ms
  *     ovl_solve_run(&q, &arena);                                      24 MiB/ms
  *
- * The figure is first looked at over the whole range; where it crosses the wanted value the
- * crossing is halved until the values differ by less than one in 10^12, or, for a key that counts,
- * by one. A figure that both rises and falls over the range may be met more than once: all
- * crossings that the looks show are given, the nearest to the present value first.
+ * A measured "544 ms" stands for 543.5 to 544.5 ms: what gives a figure in this window meets it.
+ * The figure is first looked at over the whole range. Where looks fall into the window, or stand on
+ * both sides of it, the ends of the values that meet it are halved until they are known to one part
+ * in 10^8, or, for a key that counts, to one; of these values the one whose figure is the target
+ * itself is told, to one part in 10^12. A figure that steps may meet the target with all values of
+ * a range, and with no other: then the range is the answer. It may also jump over the window.
  *
- * A measured "544 ms" stands for 543.5 to 544.5 ms, so the values that give these two are told,
- * too.
+ * A figure that both rises and falls may be met more than once: all that the looks show are given,
+ * the nearest to the present value first. Of one that stays on one side of the window the nearest
+ * there is is told, with the values that give it.
  */
 #ifndef OVL_TOOLS_SOLVE_H
 #define OVL_TOOLS_SOLVE_H
@@ -22,18 +25,21 @@
 #define OVL_SOLVE_CROSSINGS 8
 
 typedef struct ovl_solution {
-    double value;     /* in `unit` */
-    double low, high; /* values between which the figure is within the precision of the target; NAN:
-                         not met within the range */
-    int64_t figure;   /* at `value` */
-    double slope;     /* change of the figure for 1 % more of the value */
+    double value;             /* in `unit` */
+    int64_t figure;           /* at `value` */
+    double low, high;         /* all values looked at between these meet it, and these do */
+    bool low_open, high_open; /* the range ends there: values beyond may, too */
+    bool level;               /* the figure is the same at low, value and high */
+    bool jumps;     /* nothing meets it here: from one value to the next the figure passes it */
+    int64_t beyond; /* ... and is this on the other side */
+    double slope;   /* change of the figure for 1 % more of the value; NAN: not known */
 } ovl_solution;
 
 typedef enum ovl_solve_end {
     OVL_SOLVE_MET,
-    OVL_SOLVE_NOT_MET, /* the figure stays above or below */
+    OVL_SOLVE_NOT_MET, /* the figure stays above or below, or jumps over it */
     OVL_SOLVE_FLAT,    /* it does not depend on the key */
-    OVL_SOLVE_FAILED,  /* values could not be simulated: see error */
+    OVL_SOLVE_FAILED,  /* values could not be simulated: the errors are told */
 } ovl_solve_end;
 
 typedef struct ovl_solve {
@@ -49,12 +55,12 @@ typedef struct ovl_solve {
     ovl_solve_end end;
     int64_t now;         /* figure of the scenario as it is; OVL_NEVER: none */
     int64_t least, most; /* of the figure over the range */
-    double least_at, most_at;
     bool monotone;
     ovl_solution crossings[OVL_SOLVE_CROSSINGS];
-    uint32_t n_crossings;
+    uint32_t n_crossings, n_more; /* n_more: seen, but not kept */
+    ovl_solution nearest;         /* if it is not met: what comes closest; its range is of the same
+                                     figure */
     uint32_t simulations;
-    const char *error;
 } ovl_solve;
 
 /* Reads "step=544 ms", the present value of the key, and the range ("A..B", or NULL: a hundredth to
@@ -62,7 +68,9 @@ typedef struct ovl_solve {
 bool ovl_solve_read(ovl_solve *solve, const char *key, const char *target, const char *range,
                     ovl_arena *arena, ovl_errs *errs);
 
-void ovl_solve_run(ovl_solve *q, ovl_arena *arena);
+/* Looks for the answer. Where no value can be simulated (a key there is not, a unit that is none)
+ * `end` is OVL_SOLVE_FAILED and the errors of the first value are added. */
+void ovl_solve_run(ovl_solve *q, ovl_arena *arena, ovl_errs *errs);
 
 void ovl_solve_text(ovl_out *out, const ovl_solve *q);
 void ovl_solve_json(ovl_out *out, const ovl_solve *q); /* schema overlapsim.solve/1 */
@@ -73,5 +81,28 @@ int ovl_solve_answer(ovl_work *work, const ovl_args *args, bool no_fold, bool no
 
 /* "24 MiB/ms" with up to 12 digits: what --set takes. */
 const char *ovl_solve_value(const ovl_solve *q, double value, ovl_arena *arena);
+
+/* --- Between the files of the search --- */
+
+typedef struct ovl_spot {
+    double value;
+    int64_t figure;
+} ovl_spot;
+
+/* Figures that meet a target, both ends included. */
+typedef struct ovl_window {
+    int64_t low, high;
+} ovl_window;
+
+/* The figure with this value (NAN: the scenario as it is); false if it cannot be simulated, or the
+ * figure does not apply. */
+bool ovl_solve_look(ovl_solve *q, double value, int64_t *figure, ovl_arena *arena);
+
+/* Half of the way between two values: by ratio where both are above 0; whole for a key that
+ * counts. */
+double ovl_solve_middle(const ovl_solve *q, double a, double b);
+
+/* Fills in what the looks (in the order of their values) lead to: crossings, or the nearest. */
+void ovl_solve_search(ovl_solve *q, const ovl_spot *looks, uint32_t n, ovl_arena *arena);
 
 #endif

@@ -31,7 +31,10 @@ int ovl_solve_answer(ovl_work *work, const ovl_args *args, bool no_fold, bool no
                         &work->arena, &work->errs)) {
         return OVL_EXIT_DONE;
     }
-    ovl_solve_run(&q, &work->arena);
+    ovl_solve_run(&q, &work->arena, &work->errs);
+    if (q.end == OVL_SOLVE_FAILED) {
+        return OVL_EXIT_DONE; /* the errors have the status */
+    }
     ovl_out file, *out = ovl_work_output(args, work->shell, &file);
     if (ovl_args_has(args, "json")) {
         ovl_solve_json(out, &q);

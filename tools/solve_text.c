@@ -16,41 +16,56 @@ static const char *shown(const ovl_solve *q, double value, ovl_arena *arena)
     return ovl_arena_printf(arena, "%.6g%s", value, q->unit);
 }
 
-/* "from 23.1 MiB/ms to 25 MiB/ms", with an end left open that the range does not show. */
+/* An end of a range: as exact as it is known where it is an edge. */
+static const char *end_text(const ovl_solve *q, double x, bool level, ovl_arena *arena)
+{
+    return level ? ovl_arena_printf(arena, "%.8g%s", x, q->unit) : shown(q, x, arena);
+}
+
+/* "16 MiB (where the range begins) to 40 MiB". */
 static const char *range_text(const ovl_solve *q, const ovl_solution *c, ovl_arena *arena)
 {
-    if (isnan(c->low) && isnan(c->high)) {
-        return "any value looked at";
-    }
-    if (isnan(c->low)) {
-        return ovl_arena_printf(arena, "anything up to %s", shown(q, c->high, arena));
-    }
-    if (isnan(c->high)) {
-        return ovl_arena_printf(arena, "anything from %s on", shown(q, c->low, arena));
-    }
-    return ovl_arena_printf(arena, "%s to %s", shown(q, c->low, arena), shown(q, c->high, arena));
+    return ovl_arena_printf(arena, "%s%s to %s%s", end_text(q, c->low, c->level, arena),
+                            c->low_open ? " (where the range begins)" : "",
+                            end_text(q, c->high, c->level, arena),
+                            c->high_open ? " (where the range ends)" : "");
 }
 
-/* Between two values as close as can be the figure goes past what was asked for. */
-static bool jumps(const ovl_solve *q, const ovl_solution *c)
+/* How exact the ends are that were halved; NULL: there are none. */
+static const char *tolerance(const ovl_solve *q, const ovl_solution *c)
 {
-    int64_t off = c->figure - q->target.value;
-    return !q->whole && (off > q->precision || -off > q->precision);
+    return (c->low_open && c->high_open) || c->low == c->high ? NULL
+           : q->whole                                         ? "the values beside these do not"
+                      : "its ends are known to one part in 10^8";
 }
 
-static void crossing(ovl_out *out, const ovl_solve *q, const ovl_solution *c, ovl_arena *arena)
+static bool is_range(const ovl_solution *c)
 {
-    const char *name = ovl_metrics[q->target.metric].name;
-    ovl_out_printf(out, "  %s = %s gives %s %s%s\n", q->key, ovl_solve_value(q, c->value, arena),
-                   name, figure(q, c->figure, arena),
-                   q->whole && c->figure != q->target.value ? ", the nearest whole value"
-                   : jumps(q, c) ? ", and it jumps to the other side there"
-                                 : "");
-    if (q->whole || jumps(q, c)) {
+    return c->level && c->low < c->high;
+}
+
+static void level(ovl_out *out, const ovl_solve *q, const ovl_solution *c, ovl_arena *arena)
+{
+    const char *exact = tolerance(q, c);
+    const char *text =
+        ovl_arena_printf(arena, "%s from %s: every value looked at gives %s %s%s%s", q->key,
+                         range_text(q, c, arena), ovl_metrics[q->target.metric].name,
+                         figure(q, c->figure, arena), exact ? "; " : "", exact ? exact : "");
+    ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
+}
+
+static void met(ovl_out *out, const ovl_solve *q, const ovl_solution *c, ovl_arena *arena)
+{
+    if (is_range(c)) {
+        level(out, q, c, arena);
         return;
     }
-    ovl_out_printf(out, "    %s .. %s: %s\n", figure(q, q->target.value - q->precision, arena),
-                   figure(q, q->target.value + q->precision, arena), range_text(q, c, arena));
+    ovl_out_printf(out, "  %s = %s gives %s %s\n", q->key, ovl_solve_value(q, c->value, arena),
+                   ovl_metrics[q->target.metric].name, figure(q, c->figure, arena));
+    if (c->low < c->high) {
+        ovl_out_printf(out, "    %s .. %s: %s\n", figure(q, q->target.value - q->precision, arena),
+                       figure(q, q->target.value + q->precision, arena), range_text(q, c, arena));
+    }
     if (!isnan(c->slope) && c->slope != 0) {
         int64_t size = (int64_t)fabs(c->slope);
         ovl_out_printf(out, "    1 %% more %s %s\n", c->slope > 0 ? "adds" : "takes away",
@@ -58,48 +73,97 @@ static void crossing(ovl_out *out, const ovl_solve *q, const ovl_solution *c, ov
     }
 }
 
+/* From one value to the next the figure goes past what was asked for. */
+static void jump(ovl_out *out, const ovl_solve *q, const ovl_solution *c, ovl_arena *arena)
+{
+    const char *name = ovl_metrics[q->target.metric].name;
+    ovl_wrap(out, "  ", 4,
+             ovl_arena_printf(arena, "%s = %s gives %s %s%s%s", q->key,
+                              ovl_solve_value(q, c->value, arena), name,
+                              figure(q, c->figure, arena),
+                              q->whole ? ", and the whole value beside it "
+                                       : ", and right beside it it jumps to ",
+                              figure(q, c->beyond, arena)),
+             OVL_TERMINAL);
+}
+
+/* "; the nearest is step 211.06 ms, 6.06 ms more, at 1600 MiB/ms, where the range ends". */
+static const char *nearest(const ovl_solve *q, ovl_arena *arena)
+{
+    const ovl_solution *c = &q->nearest;
+    int64_t off = c->figure - q->target.value;
+    const char *exact = tolerance(q, c), *at = ovl_solve_value(q, c->value, arena);
+    if (c->low < c->high) {
+        at = ovl_arena_printf(arena, "%s%s%s%s", range_text(q, c, arena), exact ? " (" : "",
+                              exact ? exact : "", exact ? ")" : "");
+    } else if (c->low_open || c->high_open) {
+        at = ovl_arena_printf(arena, "%s, where the range %s", at, c->low_open ? "begins" : "ends");
+    }
+    return ovl_arena_printf(arena, "the nearest is %s %s, %s %s, %s %s",
+                            ovl_metrics[q->target.metric].name, figure(q, c->figure, arena),
+                            figure(q, off < 0 ? -off : off, arena), off < 0 ? "less" : "more",
+                            c->low < c->high ? "from" : "at", at);
+}
+
 static const char *no_answer(const ovl_solve *q, ovl_arena *arena)
 {
     const char *name = ovl_metrics[q->target.metric].name;
-    if (q->end == OVL_SOLVE_FAILED) {
-        return q->error ? ovl_arena_printf(arena, "No answer: %s", q->error)
-                        : ovl_arena_printf(arena, "No answer: %s is not known of these runs", name);
-    }
+    const char *from = shown(q, q->from, arena), *to = shown(q, q->to, arena);
     if (q->end == OVL_SOLVE_FLAT) {
         return ovl_arena_printf(arena, "No answer: %s is %s whatever the value, from %s to %s",
-                                name, figure(q, q->least, arena), shown(q, q->from, arena),
-                                shown(q, q->to, arena));
+                                name, figure(q, q->least, arena), from, to);
     }
-    return ovl_arena_printf(
-        arena, "No answer: from %s to %s, %s is between %s (at %s) and %s (at %s)",
-        shown(q, q->from, arena), shown(q, q->to, arena), name, figure(q, q->least, arena),
-        shown(q, q->least_at, arena), figure(q, q->most, arena), shown(q, q->most_at, arena));
+    if (q->n_crossings) {
+        return ovl_arena_printf(arena,
+                                q->whole ? "No answer: from %s to %s no whole value gives it"
+                                         : "No answer: from %s to %s %s jumps over it",
+                                from, to, name);
+    }
+    return ovl_arena_printf(arena, "No answer: from %s to %s %s stays %s %s; %s", from, to, name,
+                            q->nearest.figure > q->target.value ? "above" : "below",
+                            figure(q, q->target.value, arena), nearest(q, arena));
+}
+
+static void now(ovl_out *out, const ovl_solve *q, ovl_arena *arena)
+{
+    if (q->now != OVL_NEVER) {
+        ovl_out_printf(out, "  now%s%s gives %s %s\n", isnan(q->present) ? "" : " ",
+                       isnan(q->present) ? "" : shown(q, q->present, arena),
+                       ovl_metrics[q->target.metric].name, figure(q, q->now, arena));
+    }
+}
+
+/* What may be missing from the answers. */
+static void others(ovl_out *out, const ovl_solve *q, ovl_arena *arena)
+{
+    if (q->n_more) {
+        ovl_out_printf(out, "  and %" PRIu32 " more\n", q->n_more);
+    }
+    if (q->end != OVL_SOLVE_FLAT && !q->monotone) {
+        ovl_wrap(out, "  ", 4,
+                 ovl_arena_printf(arena,
+                                  "%s rises and falls between %s and %s: there may be other "
+                                  "values",
+                                  ovl_metrics[q->target.metric].name, shown(q, q->from, arena),
+                                  shown(q, q->to, arena)),
+                 OVL_TERMINAL);
+    }
 }
 
 void ovl_solve_text(ovl_out *out, const ovl_solve *q)
 {
     ovl_arena arena = {0};
-    const char *name = ovl_metrics[q->target.metric].name;
-    ovl_out_printf(out, "Which %s gives %s %s?\n", q->key, name,
+    ovl_out_printf(out, "Which %s gives %s %s?\n", q->key, ovl_metrics[q->target.metric].name,
                    figure(q, q->target.value, &arena));
-    if (q->now != OVL_NEVER) {
-        ovl_out_printf(out, "  now%s%s gives %s %s\n", isnan(q->present) ? "" : " ",
-                       isnan(q->present) ? "" : shown(q, q->present, &arena), name,
-                       figure(q, q->now, &arena));
-    }
-    for (uint32_t i = 0; i < q->n_crossings; i++) {
-        crossing(out, q, &q->crossings[i], &arena);
-    }
+    now(out, q, &arena);
     if (q->end != OVL_SOLVE_MET) {
         ovl_wrap(out, "  ", 4, no_answer(q, &arena), OVL_TERMINAL);
-    } else if (!q->monotone) {
-        ovl_wrap(out, "  ", 4,
-                 ovl_arena_printf(&arena,
-                                  "%s rises and falls between %s and %s: there may be other "
-                                  "values",
-                                  name, shown(q, q->from, &arena), shown(q, q->to, &arena)),
-                 OVL_TERMINAL);
     }
+    for (uint32_t i = 0; i < q->n_crossings; i++) {
+        const ovl_solution *c = &q->crossings[i];
+        (c->jumps ? jump : met)(out, q, c, &arena);
+    }
+    others(out, q, &arena);
     ovl_out_printf(out, "  %" PRIu32 " simulations\n", q->simulations);
     ovl_arena_free(&arena);
 }
@@ -118,6 +182,27 @@ static void value(ovl_json *json, const char *key, const ovl_solve *q, double x,
     if (!isnan(x)) {
         ovl_json_text(json, key, ovl_solve_value(q, x, arena));
     }
+}
+
+static void solution(ovl_json *json, const char *key, const ovl_solve *q, const ovl_solution *c,
+                     ovl_arena *arena)
+{
+    ovl_json_object(json, key, OVL_JSON_FLOW);
+    value(json, "value", q, c->value, arena);
+    number(json, "gives", q, c->figure);
+    if (c->jumps) {
+        number(json, "jumps_to", q, c->beyond);
+    } else {
+        value(json, "low", q, c->low, arena);
+        value(json, "high", q, c->high, arena);
+        ovl_json_bool(json, "low_open", c->low_open);
+        ovl_json_bool(json, "high_open", c->high_open);
+        ovl_json_bool(json, "level", c->level);
+    }
+    if (!c->jumps && c != &q->nearest && !isnan(c->slope)) {
+        number(json, "one_percent_more", q, (int64_t)c->slope);
+    }
+    ovl_json_close(json);
 }
 
 void ovl_solve_json(ovl_out *out, const ovl_solve *q)
@@ -144,20 +229,13 @@ void ovl_solve_json(ovl_out *out, const ovl_solve *q)
     number(&json, "most", q, q->most);
     ovl_json_array(&json, "solutions", OVL_JSON_BLOCK);
     for (uint32_t i = 0; i < q->n_crossings; i++) {
-        const ovl_solution *c = &q->crossings[i];
-        ovl_json_object(&json, NULL, OVL_JSON_FLOW);
-        value(&json, "value", q, c->value, &arena);
-        number(&json, "gives", q, c->figure);
-        value(&json, "low", q, c->low, &arena);
-        value(&json, "high", q, c->high, &arena);
-        if (!isnan(c->slope)) {
-            number(&json, "one_percent_more", q, (int64_t)c->slope);
-        }
-        ovl_json_close(&json);
+        solution(&json, NULL, q, &q->crossings[i], &arena);
     }
     ovl_json_close(&json);
+    if (q->end == OVL_SOLVE_NOT_MET || q->end == OVL_SOLVE_FLAT) {
+        solution(&json, "nearest", q, &q->nearest, &arena);
+    }
     ovl_json_uint(&json, "simulations", q->simulations);
-    ovl_json_text_if(&json, "error", q->end == OVL_SOLVE_FAILED ? q->error : NULL);
     ovl_json_close(&json);
     ovl_json_end(&json);
     ovl_arena_free(&arena);

@@ -23,7 +23,7 @@
 #include "tools/metrics.h"
 #include "tools/recorder.h"
 
-#define OVL_STORE_VERSION 4
+#define OVL_STORE_VERSION 5
 
 typedef enum ovl_store_mode { OVL_STORE_READ, OVL_STORE_WRITE } ovl_store_mode;
 
@@ -45,7 +45,9 @@ bool ovl_store_swift(ovl_store *store, ovl_errs *errs);
 typedef struct ovl_trial_record {
     uint32_t n;
     uint64_t seed;
-    const ovl_time *step, *uncovered; /* [n] */
+    const ovl_time *step, *uncovered;     /* [n] */
+    const struct ovl_late *ranks, *names; /* who was late (trials.h); not read back */
+    uint32_t n_ranks, n_names;
 } ovl_trial_record;
 
 /* What is kept of a run. */
@@ -121,6 +123,10 @@ bool ovl_store_find(ovl_store *store, const char *number, ovl_stored_run *run, o
 /* Its report as it was stored (`json` or not), or NULL if none was. */
 const char *ovl_store_report(ovl_store *store, int64_t run, bool json, ovl_arena *arena,
                              ovl_errs *errs);
+
+/* Its trials; n is 0 without. False and an error. */
+bool ovl_store_trials(ovl_store *store, int64_t run, ovl_trial_record *trials, ovl_arena *arena,
+                      ovl_errs *errs);
 
 /* The files it was read from, the scenario first, into recorder->files. */
 bool ovl_store_inputs(ovl_store *store, int64_t run, ovl_recorder *recorder, ovl_errs *errs);

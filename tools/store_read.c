@@ -180,6 +180,36 @@ const char *ovl_store_report(ovl_store *store, int64_t run, bool json, ovl_arena
     return ovl_sql_end(&q) ? text : NULL;
 }
 
+bool ovl_store_trials(ovl_store *store, int64_t run, ovl_trial_record *trials, ovl_arena *arena,
+                      ovl_errs *errs)
+{
+    ovl_sql q;
+    *trials = (ovl_trial_record){.n = 0};
+    ovl_sql_begin(&q, store, errs, "SELECT trials, seed FROM trials WHERE run = ?");
+    ovl_sql_int(&q, run);
+    if (ovl_sql_row(&q)) {
+        trials->n = (uint32_t)ovl_sql_get_int(&q, 0);
+        trials->seed = (uint64_t)ovl_sql_get_int(&q, 1);
+    }
+    ovl_time *step = OVL_NEW_ARRAY(arena, ovl_time, trials->n);
+    ovl_time *uncovered = OVL_NEW_ARRAY(arena, ovl_time, trials->n);
+    uint32_t n = 0;
+    if (!ovl_sql_end(&q)) {
+        return false;
+    }
+    ovl_sql_begin(&q, store, errs,
+                  "SELECT step_ps, uncovered_ps FROM trial WHERE run = ? ORDER BY number");
+    ovl_sql_int(&q, run);
+    while (n < trials->n && ovl_sql_row(&q)) {
+        step[n] = ovl_sql_get_int(&q, 0);
+        uncovered[n++] = ovl_sql_get_int(&q, 1);
+    }
+    trials->n = n;
+    trials->step = step;
+    trials->uncovered = uncovered;
+    return ovl_sql_end(&q);
+}
+
 bool ovl_store_inputs(ovl_store *store, int64_t run, ovl_recorder *recorder, ovl_errs *errs)
 {
     ovl_sql q;

@@ -59,6 +59,14 @@ static const char *const versions[OVL_STORE_VERSION] = {
 
     ("UPDATE metric SET name = 'uncovered' WHERE name = 'exposed';"
      "ALTER TABLE trial RENAME COLUMN exposed_ps TO uncovered_ps;"),
+
+    "CREATE TABLE late_rank (run INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE, rank "
+    "INTEGER NOT NULL, times INTEGER NOT NULL, collectives INTEGER NOT NULL, wait_ps INTEGER NOT "
+    "NULL, PRIMARY KEY (run, rank)) WITHOUT ROWID;"
+    "CREATE TABLE late_collective (run INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE, "
+    "name TEXT NOT NULL, rank INTEGER NOT NULL, rank_times INTEGER NOT NULL, times INTEGER NOT "
+    "NULL, ranks INTEGER NOT NULL, members INTEGER NOT NULL, collectives INTEGER NOT NULL, wait_ps "
+    "INTEGER NOT NULL, PRIMARY KEY (run, name)) WITHOUT ROWID;",
 };
 
 static const ovl_mark nowhere = {0};

@@ -1,5 +1,6 @@
 /* What goes into the store: one transaction for each run or point. */
 #include "tools/store_parts.h"
+#include "tools/trials.h"
 
 #include "models/node_text.h"
 
@@ -205,6 +206,38 @@ static bool add_report(ovl_store *store, int64_t run, const ovl_run_record *reco
     return ovl_sql_end(&q);
 }
 
+static bool add_numbers(ovl_sql *q, const uint64_t *numbers, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_sql_int(q, (int64_t)numbers[i]);
+    }
+    ovl_sql_row(q);
+    return ovl_sql_end(q);
+}
+
+static bool add_late(ovl_store *store, int64_t run, const ovl_trial_record *t, ovl_errs *errs)
+{
+    ovl_sql q;
+    bool good = true;
+    for (uint32_t i = 0; good && i < t->n_ranks; i++) {
+        const ovl_late *x = &t->ranks[i];
+        const uint64_t numbers[] = {(uint64_t)run, x->rank, x->times, x->of, (uint64_t)x->wait};
+        ovl_sql_begin(&q, store, errs, "INSERT INTO late_rank VALUES (?, ?, ?, ?, ?)");
+        good = add_numbers(&q, numbers, OVL_COUNT(numbers));
+    }
+    for (uint32_t i = 0; good && i < t->n_names; i++) {
+        const ovl_late *x = &t->names[i];
+        const uint64_t numbers[] = {x->rank,    x->times, x->all,           x->ranks,
+                                    x->members, x->of,    (uint64_t)x->wait};
+        ovl_sql_begin(&q, store, errs,
+                      "INSERT INTO late_collective VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        ovl_sql_int(&q, run);
+        ovl_sql_text(&q, x->name);
+        good = add_numbers(&q, numbers, OVL_COUNT(numbers));
+    }
+    return good;
+}
+
 static bool add_trials(ovl_store *store, int64_t run, const ovl_trial_record *t, ovl_errs *errs)
 {
     ovl_sql q;
@@ -223,7 +256,7 @@ static bool add_trials(ovl_store *store, int64_t run, const ovl_trial_record *t,
         ovl_sql_row(&q);
         good = ovl_sql_end(&q);
     }
-    return good;
+    return good && add_late(store, run, t, errs);
 }
 
 static bool add_tables(ovl_store *store, int64_t run, const ovl_result *r, ovl_errs *errs)

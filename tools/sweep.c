@@ -9,7 +9,7 @@
 void ovl_sweep_begin(ovl_sweep *sweep, ovl_arena *arena)
 {
     sweep->points = OVL_NEW_ARRAY(arena, ovl_point, sweep->axes.n_points);
-    sweep->best = sweep->ordered = OVL_NONE;
+    sweep->best = sweep->closest = OVL_NONE;
 }
 
 /* --- One point --- */
@@ -24,6 +24,53 @@ static bool prepare(const ovl_sweep *s, uint32_t i, ovl_scenario *scenario, ovl_
     }
     uint32_t n = s->n_sets + ovl_axes_point(&s->axes, i, sets + s->n_sets, &variant);
     return ovl_scenario_decode(s->doc, variant, sets, n, scenario, arena, errs);
+}
+
+bool ovl_sweep_decode(const ovl_sweep *sweep, uint32_t i, ovl_arena *arena, ovl_errs *errs)
+{
+    ovl_scenario scenario;
+    return prepare(sweep, i, &scenario, arena, errs);
+}
+
+static bool is_word(const ovl_err *e)
+{
+    return e->mark.file && strncmp(e->mark.file, "--", 2) == 0;
+}
+
+void ovl_sweep_say(const ovl_errs *from, ovl_errs *to)
+{
+    for (uint32_t i = 0; i < from->count; i++) {
+        const ovl_err *e = &from->items[i];
+        const ovl_mark mark = is_word(e) ? (ovl_mark){e->mark.file, 0, 0} : e->mark;
+        if (!e->warning) {
+            ovl_error(to, is_word(e) ? OVL_E_USAGE : e->code, mark, "%s", e->text);
+        }
+    }
+}
+
+static bool same_mistakes(const ovl_errs *a, const ovl_errs *b)
+{
+    bool same = a->count == b->count;
+    for (uint32_t i = 0; same && i < a->count; i++) {
+        same = strcmp(a->items[i].text, b->items[i].text) == 0;
+    }
+    return same;
+}
+
+bool ovl_sweep_check(const ovl_sweep *sweep, ovl_arena *arena, ovl_errs *errs)
+{
+    ovl_errs first = {.arena = arena};
+    bool wrong = sweep->axes.n_points > 0 && !ovl_sweep_decode(sweep, 0, arena, &first);
+    for (uint32_t i = 1; wrong && i < sweep->axes.n_points; i++) {
+        ovl_arena mine = {0};
+        ovl_errs other = {.arena = &mine};
+        wrong = !ovl_sweep_decode(sweep, i, &mine, &other) && same_mistakes(&first, &other);
+        ovl_arena_free(&mine);
+    }
+    if (wrong) {
+        ovl_sweep_say(&first, errs);
+    }
+    return !wrong;
 }
 
 uint64_t ovl_sweep_memory(uint32_t threads)
@@ -79,7 +126,7 @@ static const char *error_text(const ovl_errs *errs, ovl_arena *arena)
     }
     assert(first);
     ovl_err shown = *first;
-    if (shown.mark.file && strncmp(shown.mark.file, "--", 2) == 0) {
+    if (is_word(&shown)) {
         shown.mark.line = 0; /* words of a command line have no lines */
     }
     const char *text = ovl_err_text(arena, &shown);

@@ -18,8 +18,14 @@
  * the memory of their GPU and satisfy every constraint; of equals the one with fewer
  * retries, the smaller metrics, other figures, number.
  *
- * Times are compared in units of the sixth digit of the longest step: what a table does not show
- * does not decide.
+ * A step that does less is shorter: where points differ in microbatches, what one microbatch takes
+ * is compared instead of the step, unless an objective is given.
+ *
+ * Times are compared in units of the sixth digit of the longest step, or microbatch: what a table
+ * does not show does not decide.
+ *
+ * Where constraints keep every point out, the closest is the one whose largest miss, in parts of
+ * the constraint, is the smallest.
  *
  * An axis has no effect if, all else equal, its values give the same figures, all of them.
  */
@@ -29,6 +35,7 @@
 #include "models/axes.h"
 #include "tools/json.h"
 #include "tools/metrics.h"
+#include "tools/scale.h"
 
 typedef enum ovl_point_state {
     OVL_POINT_OPEN, /* not simulated */
@@ -48,8 +55,9 @@ typedef struct ovl_point {
 
 /* From one value of an ordered axis to the next, all else equal. */
 typedef struct ovl_sweep_step {
+    uint32_t axis;
     uint32_t from, to; /* points, both done */
-    ovl_time gain;     /* step of `from` minus step of `to` */
+    ovl_time gain;     /* step, or per_microbatch if that is the objective, of `from` minus `to` */
     bool has_price;
     int64_t live, allocated, peak; /* bytes that `to` needs more of each */
 } ovl_sweep_step;
@@ -66,20 +74,24 @@ typedef struct ovl_sweep {
     ovl_point *points; /* axes.n_points */
     int signal;        /* that ended it early, or 0 */
 
-    ovl_metric_list pareto;
-    uint32_t objective;
+    ovl_metric_list pareto; /* n 0: the objective, and peak */
+    bool objective_given;
+    uint32_t objective; /* if not given, ovl_sweep_choose says it: step, or per_microbatch where the
+                           points do different work */
     const ovl_where *where;
     uint32_t n_where;
     bool all_rows; /* the text shows every point, however many there are */
 
     /* ovl_sweep_choose: */
     uint32_t n_done, n_failed, n_front, n_ties, n_hazards, n_too_large, n_excluded;
-    ovl_metric_list front_of; /* of `pareto` those that some point has */
-    ovl_time quantum;         /* in which times are compared */
-    uint32_t best;            /* OVL_NONE: none */
-    bool models;              /* points differ in their interference model */
-    uint32_t ordered;         /* axis of `steps`, or OVL_NONE */
-    ovl_sweep_step *steps;
+    ovl_metric_list wanted;        /* `pareto`, or what stands for it */
+    ovl_metric_list front_of;      /* of these those that some point has */
+    int64_t least_work, most_work; /* microbatches of points; 0: not known */
+    ovl_time quantum;              /* in which times are compared */
+    uint32_t best;                 /* OVL_NONE: none */
+    uint32_t closest;      /* no point satisfies every constraint: misses them least; OVL_NONE */
+    bool models;           /* points differ in their interference model */
+    ovl_sweep_step *steps; /* of every ordered axis, one after the other */
     uint32_t n_steps;
     const bool *idle_axis; /* [axes.n_axes] it has no effect */
 } ovl_sweep;
@@ -104,6 +116,16 @@ uint32_t ovl_sweep_run(ovl_sweep *sweep, const ovl_sweep_how *how, ovl_arena *ar
 /* Of what memory runs may take, the share of each of so many threads (0: all cores). */
 uint64_t ovl_sweep_memory(uint32_t threads);
 
+/* Reads point i without simulating it; false and errors. The scenario is gone again. */
+bool ovl_sweep_decode(const ovl_sweep *sweep, uint32_t i, ovl_arena *arena, ovl_errs *errs);
+
+/* Whether any point can be read. If the same is wrong with all of them (a key there is not), false
+ * and these errors, once. */
+bool ovl_sweep_check(const ovl_sweep *sweep, ovl_arena *arena, ovl_errs *errs);
+
+/* Adds the errors of one list to another. Words of a command line have no lines. */
+void ovl_sweep_say(const ovl_errs *from, ovl_errs *to);
+
 /* One point alone, on this thread. `arena` gets the text of an error. */
 void ovl_sweep_point(const ovl_sweep *sweep, uint32_t i, ovl_point *point, ovl_arena *arena);
 
@@ -113,6 +135,9 @@ bool ovl_sweep_result(const ovl_sweep *sweep, uint32_t i, ovl_worth worth, ovl_r
 
 void ovl_sweep_choose(ovl_sweep *sweep, ovl_arena *arena);
 
+/* The metric of `gain`. */
+uint32_t ovl_sweep_gain_of(const ovl_sweep *sweep);
+
 /* Whether a point may be the best. */
 bool ovl_point_fits(const ovl_point *point);
 bool ovl_point_allowed(const ovl_sweep *sweep, const ovl_point *point);
@@ -121,10 +146,18 @@ bool ovl_point_sound(const ovl_point *point); /* done, and without hazards */
 /* A time in these units, rounded. */
 int64_t ovl_sweep_units(const ovl_sweep *sweep, ovl_time t);
 
-/* 0; or the lowest status of the failed points; or 1 if points have hazards. */
+/* How far a figure is from a constraint it does not satisfy: above 0, or 0 where "less" is equal.
+ */
+int64_t ovl_where_miss(const ovl_where *where, const ovl_figures *figures);
+
+/* 0; or the lowest status of the failed points; or 1 if points have hazards, or constraints keep
+ * every point out. */
 int ovl_sweep_status(const ovl_sweep *sweep);
 
 void ovl_sweep_text(ovl_out *out, const ovl_sweep *sweep);
+/* What each step of each ordered axis buys, part of the text: all steps of an axis, or, with `few`
+ * or where there are many, those that leave the other axes as they are at the best point. */
+void ovl_sweep_steps_text(ovl_out *out, const ovl_sweep *sweep, const ovl_scale *scale, bool few);
 /* Of pipelines: idle time of all ranks by reason, part of the text. */
 void ovl_sweep_idle_text(ovl_out *out, const ovl_sweep *sweep);
 void ovl_sweep_json(ovl_out *out, const ovl_sweep *sweep); /* schema overlapsim.sweep/1 */

@@ -30,6 +30,7 @@ bool ovl_sweep_read_choice(ovl_work *work, const ovl_args *args, ovl_sweep *swee
     ovl_where *where = OVL_NEW_ARRAY(&work->arena, ovl_where, n);
     bool good = true;
     sweep->objective = OVL_M_STEP;
+    sweep->objective_given = objective != NULL;
     if (objective) {
         sweep->objective = ovl_metric_find(objective, "objective", &work->errs);
         good = sweep->objective != OVL_NONE;

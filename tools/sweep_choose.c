@@ -43,7 +43,7 @@ static void find_quantum(ovl_sweep *s)
     ovl_time longest = 0;
     for (uint32_t i = 0; i < s->axes.n_points; i++) {
         if (s->points[i].state == OVL_POINT_DONE) {
-            longest = OVL_MAX(longest, s->points[i].figures.value[OVL_M_STEP]);
+            longest = OVL_MAX(longest, s->points[i].figures.value[ovl_sweep_gain_of(s)]);
         }
     }
     for (s->quantum = 1; s->quantum <= longest / 1000000;) {
@@ -61,13 +61,52 @@ static int64_t cost(const ovl_sweep *s, const ovl_point *p, uint32_t metric)
     return strcmp(ovl_metrics[metric].name, "hidden") == 0 ? -value : value;
 }
 
+/* --- What is compared --- */
+
+/* Microbatches of a point: its step over what one takes; 0: not known. */
+static int64_t work_of(const ovl_point *p, uint32_t per)
+{
+    if (!ovl_point_sound(p) || !ovl_has_figure(&p->figures, per) || p->figures.value[per] <= 0) {
+        return 0;
+    }
+    int64_t each = p->figures.value[per];
+    return (p->figures.value[OVL_M_STEP] + each / 2) / each;
+}
+
+static void find_objective(ovl_sweep *s)
+{
+    uint32_t per = ovl_metric_per_microbatch();
+    bool all = true;
+    s->least_work = s->most_work = 0;
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        int64_t n = work_of(&s->points[i], per);
+        s->least_work = n && (!s->least_work || n < s->least_work) ? n : s->least_work;
+        s->most_work = OVL_MAX(s->most_work, n);
+        all &= n > 0 || !ovl_point_sound(&s->points[i]);
+    }
+    if (!s->objective_given) {
+        s->objective = all && s->least_work < s->most_work ? per : OVL_M_STEP;
+    }
+}
+
+uint32_t ovl_sweep_gain_of(const ovl_sweep *s)
+{
+    return s->objective == ovl_metric_per_microbatch() ? s->objective : OVL_M_STEP;
+}
+
 /* --- The front --- */
 
 static void find_metrics(ovl_sweep *s)
 {
+    ovl_metric_list list = s->pareto;
+    if (list.n == 0) {
+        list.item[list.n++] = s->objective == OVL_M_PEAK ? OVL_M_STEP : s->objective;
+        list.item[list.n++] = OVL_M_PEAK;
+    }
+    s->wanted = list;
     s->front_of.n = 0;
-    for (uint32_t k = 0; k < s->pareto.n; k++) {
-        uint32_t metric = s->pareto.item[k];
+    for (uint32_t k = 0; k < list.n; k++) {
+        uint32_t metric = list.item[k];
         for (uint32_t i = 0; i < s->axes.n_points; i++) {
             const ovl_point *p = &s->points[i];
             if (p->state == OVL_POINT_DONE && ovl_has_figure(&p->figures, metric)) {
@@ -205,6 +244,47 @@ static void find_best(ovl_sweep *s)
     }
 }
 
+int64_t ovl_where_miss(const ovl_where *w, const ovl_figures *figures)
+{
+    int64_t over = figures->value[w->metric] - w->value;
+    return w->relation == OVL_AT_LEAST || w->relation == OVL_MORE || (over < 0) ? -over : over;
+}
+
+/* The largest miss of a point, in parts of the constraint; below 0: a figure is not known. */
+static double largest_miss(const ovl_sweep *s, const ovl_point *p)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < s->n_where; i++) {
+        const ovl_where *w = &s->where[i];
+        if (!ovl_has_figure(&p->figures, w->metric)) {
+            return -1;
+        }
+        if (!ovl_where_holds(w, &p->figures)) {
+            double part = (double)ovl_where_miss(w, &p->figures) / (double)OVL_MAX(1, w->value);
+            most = part > most ? part : most;
+        }
+    }
+    return most;
+}
+
+/* Of the points that constraints alone keep out. */
+static void find_closest(ovl_sweep *s)
+{
+    double least = 0;
+    s->closest = OVL_NONE;
+    for (uint32_t i = 0; i < s->axes.n_points && s->best == OVL_NONE && s->n_where; i++) {
+        const ovl_point *p = &s->points[i];
+        if (!ovl_point_sound(p) || !ovl_point_fits(p)) {
+            continue;
+        }
+        double miss = largest_miss(s, p);
+        if (miss >= 0 && (s->closest == OVL_NONE || miss < least)) {
+            s->closest = i;
+            least = miss;
+        }
+    }
+}
+
 static void count(ovl_sweep *s)
 {
     const ovl_point *first = NULL;
@@ -236,14 +316,16 @@ static uint32_t stride_of(const ovl_axes *axes, uint32_t axis)
     return stride;
 }
 
-static void add_step(ovl_sweep *s, uint32_t from, uint32_t to)
+static void add_step(ovl_sweep *s, uint32_t axis, uint32_t from, uint32_t to)
 {
     const ovl_point *a = &s->points[from], *b = &s->points[to];
-    if (a->state != OVL_POINT_DONE || b->state != OVL_POINT_DONE) {
+    uint32_t of = ovl_sweep_gain_of(s);
+    if (a->state != OVL_POINT_DONE || b->state != OVL_POINT_DONE ||
+        !ovl_has_figure(&a->figures, of) || !ovl_has_figure(&b->figures, of)) {
         return;
     }
-    ovl_sweep_step step = {.from = from, .to = to};
-    step.gain = a->figures.value[OVL_M_STEP] - b->figures.value[OVL_M_STEP];
+    ovl_sweep_step step = {.axis = axis, .from = from, .to = to};
+    step.gain = a->figures.value[of] - b->figures.value[of];
     step.has_price =
         ovl_has_figure(&a->figures, OVL_M_PEAK) && ovl_has_figure(&b->figures, OVL_M_PEAK);
     step.live = b->figures.value[OVL_M_LIVE] - a->figures.value[OVL_M_LIVE];
@@ -252,24 +334,34 @@ static void add_step(ovl_sweep *s, uint32_t from, uint32_t to)
     s->steps[s->n_steps++] = step;
 }
 
-/* Of the first ordered axis, for each combination of the others. */
-static void find_steps(ovl_sweep *s, ovl_arena *arena)
+static bool is_ordered(const ovl_sweep_axis *axis)
 {
-    uint32_t a = 0, rows[OVL_KEYS_MAX];
-    while (a < s->axes.n_axes && (!s->axes.axes[a].ordered || s->axes.axes[a].n_rows < 2)) {
-        a++;
-    }
-    s->ordered = a < s->axes.n_axes ? a : OVL_NONE;
-    s->n_steps = 0;
-    if (s->ordered == OVL_NONE) {
-        return;
-    }
-    uint32_t stride = stride_of(&s->axes, a);
-    s->steps = OVL_NEW_ARRAY(arena, ovl_sweep_step, s->axes.n_points);
+    return axis->ordered && axis->n_rows > 1;
+}
+
+/* Of one axis, for each combination of the others. */
+static void find_axis_steps(ovl_sweep *s, uint32_t a)
+{
+    uint32_t stride = stride_of(&s->axes, a), rows[OVL_KEYS_MAX];
     for (uint32_t i = 0; i < s->axes.n_points; i++) {
         ovl_axes_rows(&s->axes, i, rows);
         for (uint32_t k = 0; rows[a] == 0 && k + 1 < s->axes.axes[a].n_rows; k++) {
-            add_step(s, i + k * stride, i + (k + 1) * stride);
+            add_step(s, a, i + k * stride, i + (k + 1) * stride);
+        }
+    }
+}
+
+static void find_steps(ovl_sweep *s, ovl_arena *arena)
+{
+    uint32_t n = 0;
+    for (uint32_t a = 0; a < s->axes.n_axes; a++) {
+        n += is_ordered(&s->axes.axes[a]);
+    }
+    s->n_steps = 0;
+    s->steps = OVL_NEW_ARRAY(arena, ovl_sweep_step, (size_t)n * s->axes.n_points);
+    for (uint32_t a = 0; a < s->axes.n_axes; a++) {
+        if (is_ordered(&s->axes.axes[a])) {
+            find_axis_steps(s, a);
         }
     }
 }
@@ -316,10 +408,12 @@ static void find_idle_axes(ovl_sweep *s, ovl_arena *arena)
 void ovl_sweep_choose(ovl_sweep *sweep, ovl_arena *arena)
 {
     count(sweep);
+    find_objective(sweep);
     find_quantum(sweep);
     find_metrics(sweep);
     find_front(sweep);
     find_best(sweep);
+    find_closest(sweep);
     find_steps(sweep, arena);
     find_idle_axes(sweep, arena);
 }
@@ -333,5 +427,6 @@ int ovl_sweep_status(const ovl_sweep *sweep)
             worst = (int)p->status;
         }
     }
-    return worst ? worst : sweep->n_hazards != 0;
+    bool nothing = sweep->best == OVL_NONE && sweep->n_excluded;
+    return worst ? worst : sweep->n_hazards || nothing;
 }

@@ -90,13 +90,14 @@ static void axis(ovl_json *json, const ovl_sweep *s, const ovl_sweep_axis *a)
 
 static void steps(ovl_json *json, const ovl_sweep *s)
 {
-    if (s->ordered == OVL_NONE) {
+    if (s->n_steps == 0) {
         return;
     }
     ovl_json_array(json, "steps", OVL_JSON_BLOCK);
     for (uint32_t i = 0; i < s->n_steps; i++) {
         const ovl_sweep_step *step = &s->steps[i];
         ovl_json_object(json, NULL, OVL_JSON_FLOW);
+        ovl_json_uint(json, "axis", step->axis);
         ovl_json_uint(json, "from", step->from);
         ovl_json_uint(json, "to", step->to);
         ovl_json_seconds(json, "gain_s", step->gain);
@@ -125,6 +126,9 @@ static void choice(ovl_json *json, const ovl_sweep *s)
     ovl_json_close(json);
     if (s->best != OVL_NONE) {
         ovl_json_uint(json, "best", s->best);
+    }
+    if (s->closest != OVL_NONE) {
+        ovl_json_uint(json, "closest", s->closest);
     }
 }
 

@@ -11,7 +11,6 @@
 
 #define MOST_ROWS   60 /* beyond which only the front is shown, unless all are asked for */
 #define MOST_ERRORS 8  /* different sentences */
-#define MOST_STEPS  20
 
 /* --- Words for keys and points --- */
 
@@ -68,6 +67,7 @@ typedef struct shown {
     bool few;              /* only the front is shown */
     uint32_t hidden;
     bool told[OVL_M_TABLE]; /* this figure is the same at all points: below the table */
+    uint32_t more;          /* the objective, if the table has no column of it; else OVL_NONE */
 } shown;
 
 static bool is_shown(const shown *v, uint32_t i)
@@ -93,9 +93,11 @@ static void find_scale(shown *v)
     v->bytes = ovl_bytes_scale_for(most);
     v->scale = ovl_scale_for(largest);
     for (uint32_t i = 0; i < s->axes.n_points; i++) {
-        for (uint32_t m = 0; s->points[i].state == OVL_POINT_DONE && m < OVL_M_TABLE; m++) {
-            if (ovl_metrics[m].kind == OVL_METRIC_TIME && is_shown(v, i)) {
-                ovl_scale_fit(&v->scale, largest, s->points[i].figures.value[m]);
+        const ovl_figures *f = &s->points[i].figures;
+        for (uint32_t m = 0; s->points[i].state == OVL_POINT_DONE && m < ovl_n_metrics; m++) {
+            if ((m < OVL_M_TABLE || m == v->more) && ovl_metrics[m].kind == OVL_METRIC_TIME &&
+                is_shown(v, i)) {
+                ovl_scale_fit(&v->scale, largest, f->value[m]);
             }
         }
     }
@@ -139,7 +141,8 @@ static const char *figure_text(shown *v, const ovl_point *p, uint32_t m)
 {
     char buf[OVL_UNITS_TEXT];
     int64_t value = p->figures.value[m];
-    if (v->told[m] || p->state != OVL_POINT_DONE || !ovl_has_figure(&p->figures, m)) {
+    if ((m < OVL_M_TABLE && v->told[m]) || p->state != OVL_POINT_DONE ||
+        !ovl_has_figure(&p->figures, m)) {
         return NULL;
     }
     if (ovl_metrics[m].kind == OVL_METRIC_TIME) {
@@ -149,6 +152,12 @@ static const char *figure_text(shown *v, const ovl_point *p, uint32_t m)
         return ovl_arena_strdup(&v->arena, ovl_print_bytes_in(buf, (uint64_t)value, v->bytes));
     }
     return ovl_arena_printf(&v->arena, "%" PRId64, value);
+}
+
+/* `idle` is what the deciding rank's step has of it; all ranks together may idle much longer. */
+static const char *figure_name(uint32_t m)
+{
+    return m == OVL_M_IDLE ? "idle term" : ovl_metrics[m].name;
 }
 
 static const char *mark_text(shown *v, uint32_t i)
@@ -169,6 +178,19 @@ static const char *mark_text(shown *v, uint32_t i)
     return ovl_arena_printf(&v->arena, "%s%s%s", place, *place && *what ? ", " : "", what);
 }
 
+/* Columns that the width of a terminal has no room for. */
+static const char *left_out_text(shown *v, const ovl_grid *grid)
+{
+    uint32_t columns[OVL_GRID_COLUMNS], n = ovl_grid_left_out(grid, 2, columns);
+    const char *text = "";
+    for (uint32_t i = 0; i < n; i++) {
+        text = ovl_arena_printf(&v->arena, "%s%s%s", text, i ? ", " : "",
+                                grid->columns[columns[i]].heading);
+    }
+    return n ? ovl_arena_printf(&v->arena, "no room for: %s; --csv and --json have them", text)
+             : "";
+}
+
 static void table(ovl_out *out, shown *v)
 {
     /* A table that is too wide loses the highest of these first. */
@@ -179,13 +201,17 @@ static void table(ovl_out *out, shown *v)
                                                     [OVL_M_LIVE] = 2};
     const ovl_sweep *s = v->s;
     ovl_column columns[OVL_GRID_COLUMNS];
-    uint32_t n = 0, keys = OVL_MIN(s->axes.n_keys, OVL_GRID_COLUMNS - OVL_M_TABLE - 1);
+    uint32_t n = 0, keys = OVL_MIN(s->axes.n_keys, OVL_GRID_COLUMNS - OVL_M_TABLE - 2);
+    bool more = v->more != OVL_NONE;
     for (uint32_t k = 0; k < keys; k++) {
         columns[n++] =
             (ovl_column){ovl_sweep_key_text(s, k, &v->arena), s->axes.n_keys == 1, true, 0};
     }
+    if (more) {
+        columns[n++] = (ovl_column){ovl_metrics[v->more].name, false, false, 0};
+    }
     for (uint32_t m = 0; m < OVL_M_TABLE; m++) {
-        columns[n++] = (ovl_column){ovl_metrics[m].name, false, false, droppable[m]};
+        columns[n++] = (ovl_column){figure_name(m), false, false, droppable[m]};
     }
     columns[n++] = (ovl_column){"mark", true, false, 0};
     ovl_grid grid;
@@ -197,13 +223,20 @@ static void table(ovl_out *out, shown *v)
         }
         ovl_axes_texts(&s->axes, i, texts);
         memcpy(cells, texts, keys * sizeof *cells);
+        if (more) {
+            cells[keys] = figure_text(v, &s->points[i], v->more);
+        }
         for (uint32_t m = 0; m < OVL_M_TABLE; m++) {
-            cells[keys + m] = figure_text(v, &s->points[i], m);
+            cells[keys + more + m] = figure_text(v, &s->points[i], m);
         }
         cells[n - 1] = mark_text(v, i);
         ovl_grid_row(&grid, cells);
     }
+    const char *left = left_out_text(v, &grid);
     ovl_grid_end(&grid, out, 2);
+    if (*left) {
+        ovl_wrap(out, "  ", 4, left, OVL_TERMINAL);
+    }
 }
 
 static void told_line(ovl_out *out, shown *v)
@@ -212,8 +245,7 @@ static void told_line(ovl_out *out, shown *v)
     const ovl_point *first = first_done(v->s);
     for (uint32_t m = 0; first && m < OVL_M_TABLE; m++) {
         if (v->told[m] && ovl_has_figure(&first->figures, m)) {
-            text = ovl_arena_printf(&v->arena, "%s%s%s %s", text, *text ? ", " : "",
-                                    ovl_metrics[m].name,
+            text = ovl_arena_printf(&v->arena, "%s%s%s %s", text, *text ? ", " : "", figure_name(m),
                                     ovl_metric_text(m, first->figures.value[m], &v->arena));
         }
     }
@@ -339,21 +371,22 @@ static void front_line(ovl_out *out, shown *v)
     if (s->front_of.n == 0) {
         return;
     }
-    const char *text = ovl_arena_printf(&v->arena, "%" PRIu32 " of %s, by %s", s->n_front,
-                                        counted(s->axes.n_points, "point", &v->arena),
-                                        metrics_text(&s->front_of, &v->arena));
+    uint32_t n = s->n_done + s->n_failed;
+    const char *text = ovl_arena_printf(
+        &v->arena, "%" PRIu32 " of %s%s, by %s", s->n_front, counted(n, "point", &v->arena),
+        n < s->axes.n_points ? " that are done" : "", metrics_text(&s->front_of, &v->arena));
     if (s->n_ties) {
         text = ovl_arena_printf(&v->arena, "%s; %" PRIu32 " more %s one of them", text, s->n_ties,
                                 s->n_ties == 1 ? "ties with" : "tie with");
     }
-    for (uint32_t k = 0; k < s->pareto.n; k++) {
+    for (uint32_t k = 0; k < s->wanted.n; k++) {
         bool there = false;
         for (uint32_t f = 0; f < s->front_of.n; f++) {
-            there |= s->front_of.item[f] == s->pareto.item[k];
+            there |= s->front_of.item[f] == s->wanted.item[k];
         }
         if (!there) {
             text = ovl_arena_printf(&v->arena, "%s; %s is not known of any point", text,
-                                    ovl_metrics[s->pareto.item[k]].name);
+                                    ovl_metrics[s->wanted.item[k]].name);
         }
     }
     if (v->hidden) {
@@ -384,34 +417,18 @@ static const char *left_out(shown *v)
     return text;
 }
 
-/* Microbatches of a point: its step over what one takes; 0: not known. */
-static int64_t microbatches(const ovl_point *p, uint32_t per)
-{
-    if (!ovl_point_sound(p) || !ovl_has_figure(&p->figures, per) || p->figures.value[per] <= 0) {
-        return 0;
-    }
-    int64_t each = p->figures.value[per];
-    return (p->figures.value[OVL_M_STEP] + each / 2) / each;
-}
-
 /* A step that does less is shorter: no reason to choose it. */
 static const char *other_work(const ovl_sweep *s, ovl_arena *a)
 {
-    ovl_errs errs = {.arena = a};
-    uint32_t per = ovl_metric_find("per_microbatch", "objective", &errs);
-    int64_t least = INT64_MAX, most = 0;
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
-        int64_t n = microbatches(&s->points[i], per);
-        least = n ? OVL_MIN(least, n) : least;
-        most = OVL_MAX(most, n);
+    bool by_step = s->objective == OVL_M_STEP;
+    if (s->least_work == s->most_work || !(by_step || !s->objective_given)) {
+        return "";
     }
-    return most <= least
-               ? ""
-               : ovl_arena_printf(a,
-                                  "; the points do different work, %" PRId64 " to %" PRId64
-                                  " microbatches: --objective per_microbatch compares "
-                                  "what is done",
-                                  least, most);
+    return ovl_arena_printf(
+        a, "; the points do different work, %" PRId64 " to %" PRId64 " microbatches: %s",
+        s->least_work, s->most_work,
+        by_step ? "--objective per_microbatch compares what is done"
+                : "what one takes is compared, --objective step compares steps");
 }
 
 static void best_line(ovl_out *out, shown *v)
@@ -436,7 +453,7 @@ static void best_line(ovl_out *out, shown *v)
         text = ovl_arena_printf(a, "%s%s%s", text, i ? ", " : "; where ", s->where[i].text);
     }
     text = *left ? ovl_arena_printf(a, "%s; left out: %s", text, left) : text;
-    if (s->objective == OVL_M_STEP && s->best != OVL_NONE) {
+    if (s->best != OVL_NONE) {
         text = ovl_arena_printf(a, "%s%s", text, other_work(s, a));
     }
     if (s->best != OVL_NONE && s->points[s->best].figures.value[OVL_M_RETRIES] > 0) {
@@ -447,151 +464,38 @@ static void best_line(ovl_out *out, shown *v)
             a, "%s; the points differ in their interference model, so what wins may be a model",
             text);
     }
-    ovl_wrap(out, "Best: ", 6, text, OVL_TERMINAL);
+    bool partly = s->n_done + s->n_failed < s->axes.n_points;
+    ovl_wrap(out, partly ? "Best so far: " : "Best: ", 6, text, OVL_TERMINAL);
 }
 
-/* --- What each step costs --- */
-
-/* The keys of the axis, or what they are at a point: "2", "2, 4". */
-static const char *axis_text(shown *v, const char *const *texts)
-{
-    const ovl_sweep_axis *axis = &v->s->axes.axes[v->s->ordered];
-    const char *text = "";
-    bool same = true;
-    for (uint32_t k = 0; k < axis->n_keys; k++) {
-        uint32_t key = axis->first_key + k;
-        const char *part = texts ? texts[key] : ovl_sweep_key_text(v->s, key, &v->arena);
-        same &= texts && strcmp(part, texts[axis->first_key]) == 0;
-        text = ovl_arena_printf(&v->arena, "%s%s%s", text, k ? ", " : "", part);
-    }
-    return same ? texts[axis->first_key] : text;
-}
-
-static const char *step_text(shown *v, const ovl_sweep_step *step)
-{
-    const char *from[OVL_KEYS_MAX], *to[OVL_KEYS_MAX];
-    ovl_axes_texts(&v->s->axes, step->from, from);
-    ovl_axes_texts(&v->s->axes, step->to, to);
-    return ovl_arena_printf(&v->arena, "%s -> %s", axis_text(v, from), axis_text(v, to));
-}
-
-/* The keys of the other axes. */
-static const char *rest_text(shown *v, uint32_t i)
-{
-    const ovl_sweep_axis *axis = &v->s->axes.axes[v->s->ordered];
-    const char *texts[OVL_KEYS_MAX], *text = "";
-    ovl_axes_texts(&v->s->axes, i, texts);
-    for (uint32_t k = 0; k < v->s->axes.n_keys; k++) {
-        if ((k < axis->first_key || k >= axis->first_key + axis->n_keys) && texts[k]) {
-            text = ovl_arena_printf(&v->arena, "%s%s%s %s", text, *text ? ", " : "",
-                                    ovl_sweep_key_text(v->s, k, &v->arena), texts[k]);
-        }
-    }
-    return *text ? text : NULL;
-}
-
-static const char *price_text(shown *v, const ovl_sweep_step *step, int64_t bytes)
-{
-    if (!step->has_price) {
-        return NULL;
-    }
-    return ovl_arena_printf(&v->arena, "%s%s", bytes > 0 ? "+" : "",
-                            ovl_metric_text(OVL_M_PEAK, bytes, &v->arena));
-}
-
-/* What counts is what the GPU must have; where that is the same, what was asked for, or held. */
-static int64_t price_of(const ovl_sweep_step *step, const char **of)
-{
-    *of = step->peak ? "" : step->allocated ? " allocated" : " live";
-    return step->peak ? step->peak : step->allocated ? step->allocated : step->live;
-}
-
-/* What a millisecond costs, or what else the step is good for. */
-static const char *verdict_text(shown *v, const ovl_sweep_step *step)
-{
-    char buf[OVL_UNITS_TEXT];
-    const char *of;
-    int64_t price = price_of(step, &of), gain = ovl_sweep_units(v->s, step->gain);
-    if (gain == 0) {
-        return price > 0 ? "buys nothing" : price < 0 ? "saves memory" : "no change";
-    }
-    if (gain < 0) {
-        return price < 0 ? "saves memory for time" : "costs time";
-    }
-    if (!step->has_price) {
-        return NULL;
-    }
-    if (price <= 0) {
-        return price < 0 ? "saves both" : "free";
-    }
-    double bytes = (double)price / ((double)step->gain / (double)OVL_MS);
-    return ovl_arena_printf(&v->arena, "%s%s for each ms",
-                            ovl_print_bytes(buf, (uint64_t)OVL_MIN(bytes, 1e18)), of);
-}
-
-/* Whether a step leaves the other axes as they are at the best point. */
-static bool beside_best(const ovl_sweep *s, const ovl_sweep_step *step)
-{
-    uint32_t own[OVL_KEYS_MAX], best[OVL_KEYS_MAX];
-    ovl_axes_rows(&s->axes, step->from, own);
-    ovl_axes_rows(&s->axes, s->best, best);
-    own[s->ordered] = best[s->ordered];
-    return memcmp(own, best, s->axes.n_axes * sizeof *own) == 0;
-}
-
-/* Where there are many, those that the best point is one of. */
-static void steps(ovl_out *out, shown *v)
+/* "peak 2.016 GiB misses peak<=1GiB by 1.016 GiB", of each constraint that is missed. */
+static void closest_line(ovl_out *out, shown *v)
 {
     const ovl_sweep *s = v->s;
-    if (s->n_steps == 0 || v->few) {
+    ovl_arena *a = &v->arena;
+    const char *text = "";
+    if (s->closest == OVL_NONE) {
         return;
     }
-    bool all = s->n_steps <= MOST_STEPS || s->best == OVL_NONE;
-    uint32_t n = 0;
-    const char *keys = axis_text(v, NULL);
-    const ovl_column columns[] = {
-        {keys, true, true, 0},
-        {"with", true, OVL_GRID_WRAP, 0},
-        {ovl_arena_printf(&v->arena, "gain (%s)", ovl_scale_unit(&v->scale)), false, false, 0},
-        {"live", false, false, 9},
-        {"allocated", false, false, 8},
-        {"peak", false, false, 0},
-        {"so it", true, false, 0},
-    };
-    ovl_grid grid;
-    ovl_out_text(out, "\n");
-    ovl_out_title(out, "What each step of %s buys", keys);
-    ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
-    for (uint32_t i = 0; i < s->n_steps && n < MOST_STEPS; i++) {
-        char buf[OVL_UNITS_TEXT];
-        const ovl_sweep_step *step = &s->steps[i];
-        if (!all && !beside_best(s, step)) {
-            continue;
+    const ovl_figures *f = &s->points[s->closest].figures;
+    for (uint32_t i = 0; i < s->n_where; i++) {
+        const ovl_where *w = &s->where[i];
+        if (!ovl_where_holds(w, f)) {
+            text = ovl_arena_printf(a, "%s%s%s %s misses %s by %s", text, *text ? ", " : "",
+                                    ovl_metrics[w->metric].name,
+                                    ovl_metric_text(w->metric, f->value[w->metric], a), w->text,
+                                    ovl_metric_text(w->metric, ovl_where_miss(w, f), a));
         }
-        n++;
-        ovl_time a = ovl_scale_round(&v->scale, s->points[step->from].figures.value[OVL_M_STEP]);
-        ovl_time b = ovl_scale_round(&v->scale, s->points[step->to].figures.value[OVL_M_STEP]);
-        const char *cells[] = {
-            step_text(v, step),
-            rest_text(v, step->from),
-            ovl_arena_strdup(&v->arena, ovl_scale_show(buf, &v->scale, a - b)),
-            price_text(v, step, step->live),
-            price_text(v, step, step->allocated),
-            price_text(v, step, step->peak),
-            verdict_text(v, step),
-        };
-        ovl_grid_row(&grid, cells);
     }
-    ovl_grid_end(&grid, out, 2);
-    if (n < s->n_steps) {
-        ovl_out_printf(out, "  and %" PRIu32 " more%s: --json\n", s->n_steps - n,
-                       all ? "" : " with other values of the other keys");
-    }
+    ovl_wrap(out, "Closest: ", 9,
+             ovl_arena_printf(a, "%s: %s", ovl_sweep_point_text(s, s->closest, a), text),
+             OVL_TERMINAL);
 }
 
 void ovl_sweep_text(ovl_out *out, const ovl_sweep *s)
 {
     shown v = {.s = s, .few = !s->all_rows && s->axes.n_points > MOST_ROWS};
+    v.more = s->objective < OVL_M_TABLE ? OVL_NONE : s->objective;
     find_scale(&v);
     find_told(&v);
     head(out, &v);
@@ -601,8 +505,9 @@ void ovl_sweep_text(ovl_out *out, const ovl_sweep *s)
     ovl_out_text(out, "\n");
     front_line(out, &v);
     best_line(out, &v);
+    closest_line(out, &v);
     idle_keys(out, &v);
     ovl_sweep_idle_text(out, s);
-    steps(out, &v);
+    ovl_sweep_steps_text(out, s, &v.scale, v.few);
     ovl_arena_free(&v.arena);
 }

@@ -7,7 +7,7 @@
  *     0 ..      its streams
  *     then      one for each part that a batch of a stream may have, since parts overlap
  *     then      the host: what it issues, and its calls
- *     last      wires: the bytes of eager sends, from the send's arrival until they are there
+ *     last      wires: the bytes of eager sends, from when they leave until they are there
  *
  * Slices (X) of one thread follow one another and never overlap: time rounds down to the nanosecond
  * the format keeps, which preserves order. Exact picoseconds stand in the arguments. The part of an

@@ -40,8 +40,8 @@ static void put_other_side(ovl_trace *t, uint32_t local, const ovl_op *op)
         ovl_json_bool(t->json, "eager", true);
     }
     if (op->eager && op->kind == OVL_SEND) {
-        ovl_time arrived = t->job->timeline->arrive[number];
-        ovl_json_int(t->json, "wire_ps", ovl_buffers_end(p, t->job->timeline, number) - arrived);
+        const ovl_timeline *line = t->job->timeline;
+        ovl_json_int(t->json, "wire_ps", line->landed[number] - ovl_wire_start(p, line, number));
     }
     if (op->batch != OVL_NONE) {
         ovl_json_uint(t->json, "batch", op->batch);

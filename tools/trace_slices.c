@@ -56,6 +56,7 @@ static const char *why_word(ovl_why why)
     case OVL_WHY_ENGINE:
         return "copy engine";
     case OVL_WHY_WIRE:
+    case OVL_WHY_LINE:
         return "wire";
     case OVL_WHY_HOST:
         return "host";
@@ -238,8 +239,7 @@ static void find_wires(const ovl_trace *t, wires *list)
         const ovl_op *op = &t->code->ops[local];
         uint32_t number = t->r->first_op + local;
         if (op->kind == OVL_SEND && op->eager) {
-            ovl_time from = line->arrive[number];
-            wire w = {from, ovl_buffers_end(t->job->program, line, number), local};
+            wire w = {ovl_wire_start(t->job->program, line, number), line->landed[number], local};
             ovl_vec_push(list, w);
         }
     }

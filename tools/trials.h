@@ -52,9 +52,13 @@ typedef struct ovl_trials {
     uint32_t world; /* ranks */
 } ovl_trials;
 
-/* Two runs, trial by trial. */
+/* Two runs, trial by trial; or, where they were drawn from different seeds, as two samples: then
+ * there are no differences of trials, the interval is that of the difference of two means (the root
+ * of the sum of the squares of theirs), and `share` is of all pairs of a trial of each. */
 typedef struct ovl_paired {
     const ovl_trials *a, *b;
+    bool apart;                    /* as two samples */
+    double share;                  /* in which b is shorter */
     ovl_time *difference;          /* [n] step of b - step of a */
     uint32_t better, equal, worse; /* trials in which b is shorter, as long, longer */
     ovl_statistics change;
@@ -67,6 +71,10 @@ bool ovl_trials_run(ovl_work *work, const ovl_prepared *prepared, ovl_trials *t)
 
 /* Pairs two runs of as many trials; texts live in `arena`. */
 void ovl_trials_pair(const ovl_trials *a, const ovl_trials *b, ovl_arena *arena, ovl_paired *pair);
+
+/* The same of any two runs that were made before: trial by trial if they have the same seed (of the
+ * one with more trials the first), else as two samples. `a` and `b` may be cut. */
+void ovl_trials_pair_stored(ovl_trials *a, ovl_trials *b, ovl_arena *arena, ovl_paired *pair);
 
 /* --trials, --seed and --jobs of a command: t->n is 0 without --trials. False and errors. */
 bool ovl_trials_read(ovl_work *work, const ovl_args *args, ovl_trials *t);

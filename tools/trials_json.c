@@ -59,10 +59,12 @@ void ovl_trials_members(ovl_json *json, const ovl_trials *t)
     ovl_json_close(json);
     of_times(json, "time", t->step, t->n);
     of_times(json, "comm_uncovered", t->uncovered, t->n);
-    of_times(json, "own_mean", t->own_mean, t->n);
-    of_times(json, "own_most", t->own_most, t->n);
-    lates(json, "late_ranks", t->ranks, t->n_ranks);
-    lates(json, "late_collectives", t->names, t->n_names);
+    if (t->own_mean) { /* of stored trials these are not kept */
+        of_times(json, "own_mean", t->own_mean, t->n);
+        of_times(json, "own_most", t->own_most, t->n);
+        lates(json, "late_ranks", t->ranks, t->n_ranks);
+        lates(json, "late_collectives", t->names, t->n_names);
+    }
 }
 
 void ovl_trials_json(ovl_out *out, const ovl_trials *t)
@@ -82,13 +84,28 @@ static void side(ovl_json *json, const char *key, const ovl_trials *t)
     ovl_json_close(json);
 }
 
+/* Of two samples there is a mean, and no differences of trials. */
+static void mean_alone(ovl_json *json, const char *key, const ovl_statistics *s)
+{
+    ovl_json_object(json, key, OVL_JSON_FLOW);
+    ovl_json_seconds(json, "mean_s", s->mean);
+    ovl_json_seconds(json, "mean_low_s", s->low);
+    ovl_json_seconds(json, "mean_high_s", s->high);
+    ovl_json_close(json);
+}
+
 void ovl_paired_members(ovl_json *json, const ovl_paired *pair)
 {
-    statistics(json, "difference", &pair->change);
-    ovl_json_uint(json, "b_shorter", pair->better);
-    ovl_json_uint(json, "equal", pair->equal);
-    ovl_json_uint(json, "b_longer", pair->worse);
-    ovl_json_double(json, "b_shorter_share", (double)pair->better / pair->a->n);
+    ovl_json_bool(json, "paired", !pair->apart);
+    if (pair->apart) {
+        mean_alone(json, "difference", &pair->change);
+    } else {
+        statistics(json, "difference", &pair->change);
+        ovl_json_uint(json, "b_shorter", pair->better);
+        ovl_json_uint(json, "equal", pair->equal);
+        ovl_json_uint(json, "b_longer", pair->worse);
+    }
+    ovl_json_double(json, "b_shorter_share", pair->share);
     ovl_json_text(json, "sentence", pair->sentence);
     ovl_json_text(json, "without_variation", pair->nominal);
 }

@@ -1,6 +1,7 @@
 /* Two runs trial by trial, and what the command line says of trials. */
 #include "tools/trials.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,24 +19,31 @@ static ovl_time distance(ovl_time t)
     return t < 0 ? -t : t;
 }
 
+/* "shorter in 12 of 40 trials". */
+static const char *shorter_in(const ovl_paired *pair, ovl_arena *arena)
+{
+    return pair->apart
+               ? ovl_arena_printf(arena, "%.3g %% of all pairs of their trials", 100 * pair->share)
+               : ovl_arena_printf(arena, "%" PRIu32 " of %" PRIu32 " trials", pair->better,
+                                  pair->a->n);
+}
+
 static const char *verdict(const ovl_paired *pair, ovl_arena *arena)
 {
     const ovl_statistics *s = &pair->change;
-    uint32_t n = pair->a->n;
-    if (pair->equal == n) {
+    if (!pair->apart && pair->equal == pair->a->n) {
         return "no gain: the step is the same in every trial";
     }
     if (s->low <= 0 && s->high >= 0) {
         return ovl_arena_printf(arena,
                                 "no gain that shows: the mean difference, %s%s, is within its "
-                                "uncertainty; b is shorter in %" PRIu32 " of %" PRIu32 " trials",
+                                "uncertainty; b is shorter in %s",
                                 s->mean < 0 ? "-" : "", time_text(arena, distance(s->mean)),
-                                pair->better, n);
+                                shorter_in(pair, arena));
     }
-    return ovl_arena_printf(
-        arena, "%s: b is %s %s on average, and shorter in %" PRIu32 " of %" PRIu32 " trials",
-        s->mean < 0 ? "better" : "worse", time_text(arena, distance(s->mean)),
-        s->mean < 0 ? "shorter" : "longer", pair->better, n);
+    return ovl_arena_printf(arena, "%s: b is %s %s on average, and shorter in %s",
+                            s->mean < 0 ? "better" : "worse", time_text(arena, distance(s->mean)),
+                            s->mean < 0 ? "shorter" : "longer", shorter_in(pair, arena));
 }
 
 void ovl_trials_pair(const ovl_trials *a, const ovl_trials *b, ovl_arena *arena, ovl_paired *pair)
@@ -49,7 +57,60 @@ void ovl_trials_pair(const ovl_trials *a, const ovl_trials *b, ovl_arena *arena,
         *(d < 0 ? &pair->better : d > 0 ? &pair->worse : &pair->equal) += 1;
     }
     pair->change = ovl_statistics_of(pair->difference, a->n);
+    pair->share = (double)pair->better / a->n;
     pair->sentence = verdict(pair, arena);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    ovl_time x = *(const ovl_time *)a, y = *(const ovl_time *)b;
+    return (x > y) - (x < y);
+}
+
+static ovl_time *sorted(const ovl_trials *t, ovl_arena *arena)
+{
+    ovl_time *list = OVL_NEW_ARRAY(arena, ovl_time, t->n);
+    memcpy(list, t->step, t->n * sizeof *list);
+    qsort(list, t->n, sizeof *list, by_time);
+    return list;
+}
+
+/* Of all pairs, those in which the trial of b is shorter. */
+static double share_of_pairs(const ovl_trials *a, const ovl_trials *b, ovl_arena *arena)
+{
+    const ovl_time *x = sorted(a, arena), *y = sorted(b, arena);
+    uint64_t pairs = 0;
+    uint32_t below = 0; /* trials of b shorter than x[i] */
+    for (uint32_t i = 0; i < a->n; i++) {
+        while (below < b->n && y[below] < x[i]) {
+            below++;
+        }
+        pairs += below;
+    }
+    return (double)pairs / ((double)a->n * b->n);
+}
+
+static void two_samples(const ovl_trials *a, const ovl_trials *b, ovl_arena *arena,
+                        ovl_paired *pair)
+{
+    const ovl_statistics x = ovl_statistics_of(a->step, a->n), y = ovl_statistics_of(b->step, b->n);
+    double half = hypot((double)(x.high - x.mean), (double)(y.high - y.mean));
+    *pair = (ovl_paired){.a = a, .b = b, .apart = true};
+    pair->share = share_of_pairs(a, b, arena);
+    pair->change = (ovl_statistics){.mean = y.mean - x.mean};
+    pair->change.low = pair->change.mean - (ovl_time)floor(half + 0.5);
+    pair->change.high = pair->change.mean + (ovl_time)floor(half + 0.5);
+    pair->sentence = verdict(pair, arena);
+}
+
+void ovl_trials_pair_stored(ovl_trials *a, ovl_trials *b, ovl_arena *arena, ovl_paired *pair)
+{
+    if (a->seed == b->seed) {
+        a->n = b->n = OVL_MIN(a->n, b->n);
+        ovl_trials_pair(a, b, arena, pair);
+    } else {
+        two_samples(a, b, arena, pair);
+    }
 }
 
 /* --- The command line --- */
@@ -74,25 +135,12 @@ static bool read_number(ovl_work *work, const ovl_args *args, const char *name, 
     return false;
 }
 
-static bool needs_trials(ovl_work *work, const ovl_args *args, const char *name)
-{
-    if (ovl_args_has(args, name)) {
-        ovl_error(&work->errs, OVL_E_USAGE, (ovl_mark){0}, "--%s belongs to --trials", name);
-        return false;
-    }
-    return true;
-}
-
 bool ovl_trials_read(ovl_work *work, const ovl_args *args, ovl_trials *t)
 {
     uint64_t n = 0, seed = 1, jobs = 0;
     bool good = read_number(work, args, "trials", 2, MOST_TRIALS, &n);
     good = read_number(work, args, "seed", 0, INT64_MAX, &seed) && good;
     good = read_number(work, args, "jobs", 1, MOST_JOBS, &jobs) && good;
-    if (!ovl_args_has(args, "trials")) {
-        good = needs_trials(work, args, "seed") && good;
-        good = needs_trials(work, args, "jobs") && good;
-    }
     *t = (ovl_trials){.n = (uint32_t)n,
                       .seed = seed,
                       .threads = (uint32_t)jobs,

@@ -194,6 +194,35 @@ void ovl_trials_text(ovl_out *out, const ovl_trials *t)
 
 /* --- Two runs --- */
 
+/* Common random numbers, or not. */
+static void how_drawn(ovl_out *out, const ovl_paired *pair)
+{
+    const ovl_trials *a = pair->a, *b = pair->b;
+    if (pair->apart) {
+        ovl_out_printf(out,
+                       "a: %" PRIu32 " trials, seed %" PRIu64 "; b: %" PRIu32
+                       " trials, seed %" PRIu64 "; drawn apart: two samples, not paired\n",
+                       a->n, a->seed, b->n, b->seed);
+    } else {
+        ovl_out_printf(out,
+                       "%" PRIu32 " trials, seed %" PRIu64 "; trial by trial both draw the same\n",
+                       a->n, a->seed);
+    }
+}
+
+static void how_often(ovl_out *out, const ovl_paired *pair, ovl_arena *arena)
+{
+    if (pair->apart) {
+        ovl_out_printf(out, "\nOf all pairs of a trial of each b is shorter in %.3g %%\n",
+                       100 * pair->share);
+        return;
+    }
+    ovl_out_title(out, "\nIn how many trials b is");
+    ovl_out_printf(
+        out, "  shorter  %" PRIu32 " (%s)\n  equal    %" PRIu32 "\n  longer   %" PRIu32 "\n",
+        pair->better, ovl_share_text(arena, pair->better, pair->a->n), pair->equal, pair->worse);
+}
+
 void ovl_paired_text(ovl_out *out, const ovl_paired *pair)
 {
     ovl_arena arena = {0};
@@ -202,8 +231,7 @@ void ovl_paired_text(ovl_out *out, const ovl_paired *pair)
     ovl_scale scale = ovl_statistics_scale(s, 2);
     ovl_grid grid;
     ovl_report_name(out, a->scenario);
-    ovl_out_printf(out, "%" PRIu32 " trials, seed %" PRIu64 "; trial by trial both draw the same\n",
-                   a->n, a->seed);
+    how_drawn(out, pair);
     ovl_out_title(out, "\nStep (%s)", ovl_scale_unit(&scale));
     ovl_grid_begin(&grid, ovl_statistics_columns, OVL_STATISTICS_COLUMNS);
     ovl_statistics_row(&grid, &arena, &scale, ovl_arena_printf(&arena, "a: %s", a->variant), &s[0],
@@ -218,13 +246,13 @@ void ovl_paired_text(ovl_out *out, const ovl_paired *pair)
                           .low = pair->change.low,
                           .high = pair->change.high};
     ovl_statistics_row(&grid, &arena, &scale, "b - a", &gap, b->nominal - a->nominal);
-    ovl_statistics_row(&grid, &arena, &scale, "b - a, trial by trial", &pair->change, OVL_NEVER);
+    if (!pair->apart) {
+        ovl_statistics_row(&grid, &arena, &scale, "b - a, trial by trial", &pair->change,
+                           OVL_NEVER);
+    }
     ovl_grid_end(&grid, out, 2);
     ovl_statistics_legend(out);
-    ovl_out_title(out, "\nIn how many trials b is");
-    ovl_out_printf(
-        out, "  shorter  %" PRIu32 " (%s)\n  equal    %" PRIu32 "\n  longer   %" PRIu32 "\n",
-        pair->better, ovl_share_text(&arena, pair->better, a->n), pair->equal, pair->worse);
+    how_often(out, pair, &arena);
     ovl_out_text(out, "\n");
     ovl_wrap(out, "Verdict: ", 9, pair->sentence, OVL_TERMINAL);
     ovl_wrap(out, "Without variation: ", 9, pair->nominal, OVL_TERMINAL);

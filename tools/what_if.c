@@ -16,17 +16,17 @@ typedef struct trial {
 
 /* --- Simulating --- */
 
-static bool simulate(const trial *t, const ovl_program *program, ovl_interference model,
+static bool simulate(const ovl_program *program, uint32_t microbatches, ovl_interference model,
                      ovl_arena *arena, ovl_result *result)
 {
     ovl_errs errs = {.arena = arena};
-    ovl_analyse_options options = {.interference = model, .worth = OVL_WORTH_NONE};
-    (void)t;
+    ovl_analyse_options options = {
+        .interference = model, .worth = OVL_WORTH_NONE, .microbatches = microbatches};
     return ovl_analyse(program, &options, arena, result, NULL, &errs);
 }
 
 static void add(trial *t, const char *against, const char *change, const ovl_result *then,
-                uint32_t microbatches)
+                bool other_work)
 {
     ovl_result_what_if row = {.against = against,
                               .change = ovl_arena_strdup(&t->work->arena, change),
@@ -35,10 +35,10 @@ static void add(trial *t, const char *against, const char *change, const ovl_res
                               .per_microbatch_now = OVL_NEVER,
                               .bubble_rate = then->idle.bubble_rate};
     memcpy(row.idle, then->idle.piece, sizeof row.idle);
-    if (microbatches) {
-        row.microbatches = microbatches;
-        row.per_microbatch = then->step / microbatches;
-        row.per_microbatch_now = t->now->step / t->prepared->lowered.microbatches;
+    if (other_work) {
+        row.microbatches = ovl_result_microbatches(then);
+        row.per_microbatch = ovl_result_per_microbatch(then);
+        row.per_microbatch_now = ovl_result_per_microbatch(t->now);
     }
     ovl_vec_push(&t->list, row);
 }
@@ -49,9 +49,9 @@ static void try_costs(trial *t, const char *against, const char *change, ovl_alt
     ovl_arena arena = {0};
     ovl_result then;
     ovl_program program = ovl_program_altered(&t->prepared->lowered.program, &how, &arena);
-    if (simulate(t, &program, (ovl_interference)t->prepared->scenario.interference, &arena,
-                 &then)) {
-        add(t, against, change, &then, 0);
+    if (simulate(&program, t->prepared->lowered.microbatches,
+                 (ovl_interference)t->prepared->scenario.interference, &arena, &then)) {
+        add(t, against, change, &then, false);
     }
     ovl_arena_free(&arena);
 }
@@ -75,12 +75,12 @@ static bool try_sets(trial *t, const char *against, const char *change,
     for (uint32_t i = 0; i < MORE_SETS && more[i]; i++) {
         sets[n++].text = more[i];
     }
-    bool good =
-        ovl_scenario_decode(t->doc, t->variant, sets, n, &scenario, &arena, &errs) &&
-        ovl_lower(&scenario, &arena, &lowered, &errs) &&
-        simulate(t, &lowered.program, (ovl_interference)scenario.interference, &arena, &then);
+    bool good = ovl_scenario_decode(t->doc, t->variant, sets, n, &scenario, &arena, &errs) &&
+                ovl_lower(&scenario, &arena, &lowered, &errs) &&
+                simulate(&lowered.program, lowered.microbatches,
+                         (ovl_interference)scenario.interference, &arena, &then);
     if (good) {
-        add(t, against, change, &then, other_work ? lowered.microbatches : 0);
+        add(t, against, change, &then, other_work);
     }
     ovl_arena_free(&arena);
     return good;
@@ -93,6 +93,11 @@ static bool try_set(trial *t, const char *against, const char *change, const cha
 }
 
 /* --- What is tried --- */
+
+/* sim/alter.h */
+#define EARLY                                                                                      \
+    "each transfer as soon as its input is there; one after another where its communicator loads " \
+    "no link"
 
 static void try_more_microbatches(trial *t)
 {
@@ -157,8 +162,7 @@ static void try_transfers(trial *t)
         try_set(t, "dependency", "gradients of a stage reduced in 4 parts, as they are made",
                 "overlap.pipeline.data_parallel.buckets=4", false);
     }
-    try_costs(t, "dependency", "each transfer as soon as its input is there, behind no other",
-              (ovl_alteration){.early_comm = true});
+    try_costs(t, "dependency", EARLY, (ovl_alteration){.early_comm = true});
     try_costs(t, "dependency", "free communication, in the same order",
               (ovl_alteration){.free_comm = true});
 }
@@ -187,8 +191,7 @@ static void try_deeper_prefetch(trial *t)
                 ovl_arena_printf(arena, "overlap.fsdp.prefetch.backward=%" PRId64, n), false);
     }
     if (!t->now->idle.piece[OVL_IDLE_DEPENDENCY]) { /* else it was tried for that */
-        try_costs(t, "schedule", "each transfer as soon as its input is there, behind no other",
-                  (ovl_alteration){.early_comm = true});
+        try_costs(t, "schedule", EARLY, (ovl_alteration){.early_comm = true});
     }
 }
 

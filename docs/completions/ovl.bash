@@ -26,6 +26,9 @@ _ovl()
     calibrate:--op)
         return
         ;;
+    calibrate:--ranks)
+        return
+        ;;
     calibrate:--comm-pattern)
         return
         ;;
@@ -364,7 +367,7 @@ _ovl()
     esac
     case $command:$word in
     calibrate:-*)
-        COMPREPLY=($(compgen -W "--output --base --group --via --op --out-of-place --comm-pattern --compute --comm --overlap --class --alpha --hbm --sms --wire --two-point --at --json --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--output --base --group --via --op --ranks --out-of-place --comm-pattern --compute --comm --overlap --class --alpha --hbm --sms --wire --two-point --at --json --help" -- "$word"))
         ;;
     check:-*)
         COMPREPLY=($(compgen -W "--variant --set --interference --json --help" -- "$word"))

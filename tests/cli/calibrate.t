@@ -31,6 +31,8 @@ collectives:
       model: "one size"
       points: 2
       sizes: 1
+      from_bytes: 1048576 B
+      to_bytes: 1048576 B
       notes:
         - "one size (1 MiB) cannot separate alpha from beta: only the time at that size is known"
 $ printf 'size_bytes,time_us\n1048576,20\n2097152,33\n' > $T/gather.csv
@@ -50,6 +52,19 @@ $T/x.csv: error: neither the file nor its name says which operation it measured;
 ? 3
 $ ovl calibrate $T/x.csv --op broadcast | head -1
 broadcast in any group
+$ ovl calibrate $T/x.csv --op broadcast --ranks 4 -o $T/ranks.yaml > $T/out; grep -e _bytes -e ranks $T/ranks.yaml
+      from_bytes: 1048576 B
+      to_bytes: 2097152 B
+      ranks: 4
+$ printf 'hardware: ranks.yaml\nworkload:\n  ranks: 8\n  ops:\n    - {collective: b, op: broadcast, bytes: 16 MiB}\n' > $T/outside.yaml
+$ ovl check $T/outside.yaml | tail -n 4
+  - Host launch times are not modelled: the hardware gives no host.
+  - The links that broadcast loads are not modelled: no via is given.
+  - Outside the sizes its cost was measured at: broadcast (above; measured from 1 MiB to 2 MiB).
+  - With another number of ranks than its cost was measured with: broadcast (8, measured with 4).
+$ ovl calibrate $T/x.csv --op broadcast --ranks some
+error: --ranks "some" is no number of ranks
+? 2
 $ ovl calibrate $T/x.csv --op sorting
 error: --op "sorting" is no operation; write all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all or send_recv
 ? 2
@@ -124,6 +139,8 @@ collectives:
       model: "pair"
       points: 4
       sizes: 4
+      from_bytes: 1048576 B
+      to_bytes: 8388608 B
       alpha_low: 10 us
       alpha_high: 10 us
       beta_low: 104857600000 B/s

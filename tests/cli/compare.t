@@ -83,7 +83,8 @@ Gradients
 Hazards
   not checked: neither declares buffers
 
-Verdict: no gain: the step is the same
+Verdict: no gain: nothing changed: the terms, the communication and the peaks of every rank are the
+         same
 $ ovl compare scenarios/buckets/last_bucket.yaml:late_alone scenarios/buckets/last_bucket.yaml
 The last bucket
 a: late_alone (interference measured)

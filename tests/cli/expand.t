@@ -15,7 +15,7 @@ Communication of rank 0
   2.29456 ms = 2.05008 ms hidden under kernels + 0.24448 ms uncovered, with no kernel beside it
   75 startups; mean busbw 77.97 GB/s
 [...]
-  0 (and 7 alike)  292.5 MiB  95.462 ms  292.5 MiB  backward conv1   320 MiB
+  0 (of 8 alike)  292.5 MiB  95.462 ms  292.5 MiB  backward conv1   320 MiB
 [...]
 Hazards: none
   2824 pairs of accesses to buffers, all ordered

@@ -13,7 +13,7 @@ $ ovl explain scenarios/mesh/nic_sharing.yaml:earlier a
 Two collectives on one NIC
 variant earlier, interference shared, step 14 ms
 
-a, all_reduce on rank 0 (and 1 alike), stream comm
+a, all_reduce on rank 0 (of 2 alike), stream comm
   issued 0 ms; arrived 6 ms (after: a1); started 6 ms; ended 14 ms
   8 ms = 4 transfer alone + 4 lost to nic.out
   held back by nic.out 0 for 8 ms, beside b
@@ -247,8 +247,11 @@ $ ovl explain scenarios/mesh/nic_sharing.yaml bb --limits
 error: unknown operation "bb"; did you mean "b1"?
 ? 2
 $ ovl explain scenarios/mesh/nic_sharing.yaml --limits --rank 0 --resource nic.out
-error: --limits is about the whole step: leave out --resource
-error: --limits is about the whole step: leave out --rank
+error: --limits has no effect beside --resource: leave one of them out
+error: --rank has no effect beside --limits: leave one of them out
+error: --rank has no effect beside --resource: leave one of them out
+error: --resource has no effect beside --limits: leave one of them out
+try: ovl explain --help
 ? 2
 $ ovl explain scenarios/buckets/last_bucket.yaml --solve workload.backward --for 'step=220 ms'
 Which workload.backward gives step 220 ms?
@@ -256,7 +259,7 @@ Which workload.backward gives step 220 ms?
   workload.backward = 218.8 ms gives step 220 ms
     219.5 ms .. 220.5 ms: 218.3 ms to 219.3 ms
     1 % more adds 2.188 ms
-  142 simulations
+  122 simulations
 $ ovl explain scenarios/buckets/last_bucket.yaml --solve workload.backward
 error: --solve needs the figure that was measured: --for 'step=544 ms'
 ? 2

@@ -35,10 +35,10 @@ Critical path (times in ms)
                  7                 = step
 
 Peak memory
-  rank               live   at  allocated  before issuing  reserved
-  0 (and 1 alike)  16 MiB  0 s     16 MiB  backward          16 MiB
-  rank 0, live and allocated peak 16 MiB at 0 s, when backward starts (before issuing backward, the
-    host at 0 s): bucket 16 MiB (reduce) = 16 MiB
+  rank              live   at  allocated  before issuing  reserved
+  0 (of 2 alike)  16 MiB  0 s     16 MiB  backward          16 MiB
+  rank 0, live and allocated peak 16 MiB at 0 s, when backward starts (before issuing backward):
+    bucket 16 MiB (reduce) = 16 MiB
     no holder could go before bucket is needed: each is held for the whole run, was just made, or is
     last used by what waits for it or comes behind it on a stream
   rank 0, reserved peak 16 MiB at the allocated peak: buffers alone
@@ -95,10 +95,10 @@ Critical path (times in ms)
                 10                 = step
 
 Peak memory
-  rank               live   at  allocated  before issuing  reserved
-  0 (and 1 alike)  16 MiB  0 s     16 MiB  backward          16 MiB
-  rank 0, live and allocated peak 16 MiB at 0 s, when backward starts (before issuing backward, the
-    host at 0 s): grad 16 MiB (gradient) = 16 MiB
+  rank              live   at  allocated  before issuing  reserved
+  0 (of 2 alike)  16 MiB  0 s     16 MiB  backward          16 MiB
+  rank 0, live and allocated peak 16 MiB at 0 s, when backward starts (before issuing backward):
+    grad 16 MiB (gradient) = 16 MiB
     no holder could go before grad is needed: each is held for the whole run, was just made, or is
     last used by what waits for it or comes behind it on a stream
   rank 0, reserved peak 16 MiB at the allocated peak: buffers alone

@@ -26,3 +26,6 @@ $ ovl sweep scenarios/replay/two_ranks.yaml --set workload.what_if.bucket_cap=10
               1MiB  [{op: all_reduce, bandwidth: 2}]  13.2        1.0         2  front, best
             100MiB  [{op: all_reduce, bandwidth: 1}]  14.8        2.6         1
             100MiB  [{op: all_reduce, bandwidth: 2}]  13.5        1.3         1
+
+$ OVL_MEMORY=2KiB ovl check scenarios/replay/two_ranks.yaml 2>&1 | head -n 1
+scenarios/replay/rank0.json: error: cannot be replayed: 10 of its operations and calls take 1.953 KiB while a step is chosen, and there are more; 2 KiB may be taken (OVL_MEMORY). Cut the trace to the step

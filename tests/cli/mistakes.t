@@ -79,5 +79,17 @@ $ ovl check tests/cli/no_plan.yaml --set overlap.fsdp.reshard_after_forward=3
 --set overlap.fsdp.reshard_after_forward: error: reshard_after_forward is 3, which does not divide the 8 ranks of group "dp"
 ? 2
 $ ovl sweep tests/cli/no_plan.yaml --over overlap.fsdp.prefetch.backward=1,-1 --json --csv
-error: --json and --csv: a sweep is written in one form; leave one out
+error: --csv has no effect beside --json: leave one of them out
+try: ovl sweep --help
 ? 2
+
+A key there is not is one error, however many points there would be; a sweep that nothing satisfies says what comes closest.
+
+$ ovl optimize scenarios/buckets/last_bucket.yaml --over overlap.ddp.bucket_capp=1MiB,2MiB --over hardware.gpu.hmb=1TB/s,2TB/s
+--over hardware.gpu.hmb: error: unknown key "hmb"; did you mean "hbm"?
+--over overlap.ddp.bucket_capp: error: unknown key "bucket_capp"; did you mean "bucket_cap"?
+? 2
+$ ovl sweep scenarios/buckets/last_bucket.yaml --over variant=all --where 'step<1 ms' | sed -n '/^Best/,$p'; ovl sweep scenarios/buckets/last_bucket.yaml --over variant=all --where 'step<1 ms' >/dev/null
+Best: none; where step<1 ms; left out: 4 excluded by --where
+Closest: variant late_alone: step 212.4 ms misses step<1 ms by 211.4 ms
+? 1

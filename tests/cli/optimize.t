@@ -6,7 +6,8 @@ least step; interference none
 
 Start: base, step 33 ms
 Tried: all 75 ways to put 4 gradients into buckets in any order: exact
-       484 simulations, 0 of them no answers (errors, hazards, too large, or excluded)
+       485 simulations of at most 6,000, 0 of them no answers (errors, hazards, too large, or
+       excluded)
 Best:  step 20 ms, 13 ms less (39 %)
 Bound: no split and no order is shorter than 20 ms (the kernels of the deciding rank at isolated
        speed); the gap is 0 s, 0 % of the best
@@ -14,10 +15,12 @@ Bound: no split and no order is shorter than 20 ms (the kernels of the deciding 
 variants:
   optimized: {overlap.ddp.buckets: [[a, b, d], [c]]}
 
+Runner-up: step 20 ms, the same: {overlap.ddp.buckets: [[a, d], [b], [c]]}
+
 How far it stays the best of the 8 best and the start
-  compute times: from 1 times to 2 times or more; below that {overlap.ddp.buckets: [[a], [b, d],
+  compute times: from as stated to 2 times or more; below that {overlap.ddp.buckets: [[a], [b, d],
     [c]]} is better
-  the last gradient to be ready: from 16 ms earlier or less to 16 ms later or more
+  the last gradient to be ready: from 16 ms earlier or more to 16 ms later or more
 
 four_gradients
 a: base (interference none)
@@ -65,49 +68,70 @@ Hazards
 Verdict: better: the step is 13 ms (39.4 %) shorter; most of it is comm_transfer, -13 ms
 $ for j in 1 3; do ovl optimize scenarios/buckets/last_bucket.yaml --tries 300 --json -j $j -o $T/$j.json; done; cmp $T/1.json $T/3.json
 
-$ ovl optimize scenarios/buckets/resnet50_ddp.yaml | head -n 15
+$ ovl optimize scenarios/buckets/resnet50_ddp.yaml | head -n 23
 ResNet-50 with DDP
 least step; interference shared
 
 Start: base, step 98.1363 ms
 Tried: all combinations of the values, 7: exact
-       343 simulations, 0 of them no answers (errors, hazards, too large, or excluded)
+       344 simulations of at most 6,000, 0 of them no answers (errors, hazards, too large, or
+       excluded)
 Best:  step 98.1018 ms, 34.4829 us less (0.035 %)
+Bound: with the kernels and the bytes of the best no step is shorter than 97.996 ms (the kernels of
+       rank 0 at isolated speed take 97.996 ms; nvlink.out, the busiest resource, needs 227.174 us
+       for its bytes); the gap is 105.837 us, 0.11 % of the best
 
 variants:
   optimized: {overlap.ddp.bucket_cap: 16 MiB}
 
+Runner-up: step 98.1122 ms, 10.399 us more: {overlap.ddp.bucket_cap: 8 MiB}
+
 How far it stays the best of the 7 best and the start
   compute times: from 0.5 times or less to 2 times or more
-  the last gradient to be ready: from 1.98 ms earlier or less to 1.98 ms later or more
-$ ovl optimize tests/cli/uneven_pipeline.yaml | head -n 14
+  the last gradient to be ready: from 1.98 ms earlier or more to 1.98 ms later or more
+
+ResNet-50 with DDP
+a: base (interference shared)
+$ ovl optimize tests/cli/uneven_pipeline.yaml | head -n 22
 tests/cli/uneven_pipeline.yaml
 least step; interference shared
 
 Start: base, step 126 ms
 Tried: all 28 ways to put 9 layers on 3 stages: exact
-       217 simulations, 0 of them no answers (errors, hazards, too large, or excluded)
+       218 simulations of at most 6,000, 0 of them no answers (errors, hazards, too large, or
+       excluded)
 Best:  step 96 ms, 30 ms less (24 %)
+Bound: with the kernels and the bytes of the best no step is shorter than 72 ms (its kernels in
+       equal parts on all ranks at isolated speed take 72 ms); the gap is 24 ms, 25 % of the best
 
 variants:
   optimized: {overlap.pipeline.layers_per_stage: [4, 3, 2]}
 
+Runner-up: step 102 ms, 6 ms more: {overlap.pipeline.layers_per_stage: [5, 2, 2]}
+
 How far it stays the best of the 8 best and the start
   compute times: from 0.5 times or less to 2 times or more
-$ ovl optimize tests/cli/uneven_pipeline.yaml --stages --tries 10 | sed -n '4,9p'
-Start: base, step 126 ms
-Tried: 13 of 28 ways to put 9 layers on 3 stages, one layer moved at a time until none helped:
-       others may be better
-       202 simulations, 0 of them no answers (errors, hazards, too large, or excluded)
-Best:  step 96 ms, 30 ms less (24 %)
 
-$ ovl optimize scenarios/buckets/last_bucket.yaml --where 'step<1 ms' | head -n 8; ovl optimize scenarios/buckets/last_bucket.yaml --where 'step<1 ms' >/dev/null
+uneven_pipeline
+a: base (interference shared)
+b: optimized (interference shared)
+$ ovl optimize tests/cli/uneven_pipeline.yaml --stages --tries 10 | sed -n '4,10p'
+Start: base, step 126 ms
+Tried: 9 of 28 ways to put 9 layers on 3 stages, one layer moved at a time until none helped, or
+       --tries ended it: others may be better
+       10 simulations of at most 10, 0 of them no answers (errors, hazards, too large, or excluded)
+Best:  step 96 ms, 30 ms less (24 %)
+Bound: with the kernels and the bytes of the best no step is shorter than 72 ms (its kernels in
+       equal parts on all ranks at isolated speed take 72 ms); the gap is 24 ms, 25 % of the best
+
+$ ovl optimize scenarios/buckets/last_bucket.yaml --where 'step<1 ms' | head -n 10; ovl optimize scenarios/buckets/last_bucket.yaml --where 'step<1 ms' >/dev/null
 The last bucket
 least step; where step<1 ms; interference measured
 
 Start: base, step 217 ms, which is no answer itself
 Tried: all 64 splits of 7 gradients in their order: exact
-       71 simulations, 64 of them no answers (errors, hazards, too large, or excluded)
+       72 simulations of at most 6,000, 64 of them no answers (errors, hazards, too large, or
+       excluded)
 No gain: nothing that was tried is an answer
   step<1 ms: the closest is 212.4 ms
 ? 1
@@ -140,16 +164,16 @@ $ ovl sweep scenarios/buckets/last_bucket.yaml --solve 'hardware.collectives[0].
   "least": 0.211060000000,
   "most": 0.811000000000,
   "solutions": [
-    {"value": "24 MiB/ms", "gives": 0.215000000000, "low": "21.3333333364 MiB/ms", "high": "27.4285714322 MiB/ms", "one_percent_more": -0.000039603960}
+    {"value": "24 MiB/ms", "gives": 0.215000000000, "low": "21.3333333821 MiB/ms", "high": "27.428571 MiB/ms", "low_open": false, "high_open": false, "level": false, "one_percent_more": -0.000039603960}
   ],
-  "simulations": 122
+  "simulations": 118
 }
 $ ovl sweep scenarios/buckets/last_bucket.yaml --solve 'hardware.collectives[0].beta' --for 'step=205 ms'
 Which hardware.collectives[0].beta gives step 205 ms?
   now 16 MiB/ms gives step 217 ms
-  No answer: from 0.16 MiB/ms to 1600 MiB/ms, step is between 211.06 ms (at 1600 MiB/ms) and 811 ms
-    (at 0.16 MiB/ms)
-  34 simulations
+  No answer: from 0.16 MiB/ms to 1600 MiB/ms step stays above 205 ms; the nearest is step 211.06 ms,
+    6.06 ms more, at 1600 MiB/ms, where the range ends
+  60 simulations
 ? 1
 $ ovl sweep scenarios/buckets/last_bucket.yaml --solve hardware.gpu.sms --for 'step=205 ms' --between 10..100
 Which hardware.gpu.sms gives step 205 ms?
@@ -157,6 +181,30 @@ Which hardware.gpu.sms gives step 205 ms?
   No answer: step is 217 ms whatever the value, from 10 to 100
   35 simulations
 ? 1
+$ ovl sweep scenarios/buckets/last_bucket.yaml --solve hardware.gpu.hmb --for 'step=205 ms' --between '1 TB/s..2 TB/s'
+--solve hardware.gpu.hmb: error: unknown key "hmb"; did you mean "hbm"?
+? 2
+$ ovl sweep scenarios/buckets/last_bucket.yaml --solve overlap.ddp.bucket_capp --for 'step=205 ms'
+--solve overlap.ddp.bucket_capp: error: unknown key "bucket_capp"; did you mean "bucket_cap"?
+? 2
+$ ovl sweep scenarios/buckets/last_bucket.yaml --solve hardware.gpu.hbm --for 'step=205 ms' --between '1 ms..2 ms'
+--solve hardware.gpu.hbm: error: hbm is "1 ms": unknown unit; rates are bytes per time (GB/s, MiB/ms) or bits per time (Gb/s)
+? 2
+$ ovl sweep scenarios/buckets/last_bucket.yaml --solve hardware.gpu.hbm --for 'step=205 ms' --csv --store $T/x.db --over a=1 --objective step
+error: --csv has no effect beside --solve: leave one of them out
+error: --store has no effect beside --solve: leave one of them out
+error: --over has no effect beside --solve: leave one of them out
+error: --objective has no effect beside --solve: leave one of them out
+try: ovl sweep --help
+? 2
+$ ovl explain scenarios/buckets/last_bucket.yaml --for 'step=205 ms' --between '1 ms..2 ms'
+error: --for has no effect without --solve
+error: --between has no effect without --solve
+try: ovl explain --help
+? 2
+$ ovl sweep scenarios/buckets/last_bucket.yaml --over overlap.ddp.bucket_capp=1MiB,2MiB --over hardware.collectives[0].alpha=1ms,2ms
+--over overlap.ddp.bucket_capp: error: unknown key "bucket_capp"; did you mean "bucket_cap"?
+? 2
 $ ovl sweep scenarios/buckets/last_bucket.yaml --solve hardware.gpu.hbm --for 'step<205'
 error: --for step<205: "205": a duration needs a unit, such as "7 ms"
 error: the scenario has no number at "hardware.gpu.hbm" to begin from; give the range: --between '1 GB/s..100 GB/s'

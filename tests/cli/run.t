@@ -50,12 +50,12 @@ Critical path (times in ms)
                   212.40                 = step
 
 Peak memory
-  rank                live      at  allocated  before issuing  reserved
-  0 (and 7 alike)  288 MiB  202 ms    288 MiB  backward late    304 MiB
+  rank               live      at  allocated  before issuing  reserved
+  0 (of 8 alike)  288 MiB  202 ms    288 MiB  backward late    304 MiB
   rank 0, live and allocated peak 288 MiB at 202 ms, when backward late starts (before issuing
-    backward late, the host at 0 s): bucket 0 92 MiB (reduce) + g1 16 MiB (parameter) + g1.grad 16
-    MiB (gradient) + g2 16 MiB (parameter) + g2.grad 16 MiB (gradient) + g3 16 MiB (parameter) +
-    g3.grad 16 MiB (gradient) + g4 16 MiB (parameter) + 8 others 84 MiB = 288 MiB
+    backward late): bucket 0 92 MiB (reduce) + g1 16 MiB (parameter) + g1.grad 16 MiB (gradient) +
+    g2 16 MiB (parameter) + g2.grad 16 MiB (gradient) + g3 16 MiB (parameter) + g3.grad 16 MiB
+    (gradient) + g4 16 MiB (parameter) + 8 others 84 MiB = 288 MiB
     no holder could go before late.grad is needed: each is held for the whole run, was just made, or
     is last used by what waits for it or comes behind it on a stream
   rank 0, reserved peak 304 MiB at the allocated peak: buffers 288 MiB + free in pools 16 MiB = 304

@@ -9,7 +9,8 @@ $ ovl export --schedule csv --lowered --no-merge tests/cli/schedules.yaml:zb1p |
 2RECV_B0,2I0,2SEND_B0,2W0,2RECV_B1,0F2,0SEND_F2,2I1,2SEND_B1
 3SEND_B0,1RECV_B0,3F1,3I1,3SEND_B1,1RECV_F2,3W0,1RECV_B1,1F2
 $ ovl export --schedule csv --no-merge tests/cli/schedules.yaml:zb1p
-error: --no-merge leaves out a pass of --lowered, which is not there
+error: --no-merge has no effect without --lowered
+try: ovl export --help
 ? 2
 $ ovl import tests/cli/schedule.csv -o "$T/s.yaml" && ovl export --schedule csv --lowered --no-merge "$T/s.yaml"
 0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1
@@ -120,3 +121,14 @@ $ ovl check --json scenarios/pipeline/hops.yaml | sed -n '/"pipeline"/,$p'
 Every schedule is the same after export and import, and takes as long: nothing is printed.
 $ printf 'hardware: {gpu: {name: example}}\nmesh: {axes: {pp: 4}}\nworkload: {stages: [{name: s, repeat: 4, forward: 1 ms, backward_input: 1 ms, backward_weight: 1 ms}]}\noverlap: {pipeline: {schedule: gpipe, microbatches: 8}}\n' >"$T/all.yaml"
 $ for s in gpipe 1f1b 1f1b_megatron looped_bfs interleaved interleaved_megatron interleaved_zb zb_h1 zb_h2 zb_1p zb_2p zb_v v_half v_min dualpipe dualpipev; do case $s in loop*|inter*|zb_v|v_*|dualpipev) n=8 ;; *) n=4 ;; esac; set -- "$T/all.yaml" --set overlap.pipeline.schedule=$s --set workload.stages.s.repeat=$n; ovl export --schedule csv "$@" -o "$T/a.csv" && ovl import "$T/a.csv" -o "$T/a.yaml" && ovl export --schedule csv "$T/a.yaml" | cmp - "$T/a.csv" || echo "$s differs"; test "$(ovl run "$@" --json --worth none | grep '"end_s"')" = "$(ovl run "$T/a.yaml" --json --worth none | grep '"end_s"')" || echo "$s takes another time"; done
+$ printf '0F0,0B0,0F1,0SEND_F0\n1RECV_F0,1F0,1B0,1SEND_B0\n\n' >"$T/bad.csv" && ovl import "$T/bad.csv"
+$T/bad.csv:1:1: error: rank 0 has no 0B1: stage 0 has 1 backward for 2 microbatches
+$T/bad.csv:1:5: error: 0B0 needs 0RECV_B0 before it: its input comes from stage 1 on rank 1
+$T/bad.csv:2:1: error: rank 1 has no 1F1: stage 1 has 1 forward for 2 microbatches
+$T/bad.csv:2:1: error: rank 1 has no 1B1: stage 1 has 1 backward for 2 microbatches
+$T/bad.csv:2:18: error: 1SEND_B0 has no 0RECV_B0 on rank 0: nobody receives what it sends
+$T/bad.csv:3:1: error: rank 2 does nothing: each row is a rank, a blank line, too, as PyTorch reads it, and each rank has a stage; take the row out, or say what the rank does
+? 3
+$ printf '0F0,0F1,0B1,0B0\n1F0,1B0,1F1,1B1\n' >"$T/turned.csv" && printf 'mesh: {axes: {pp: 2}}\nworkload: {stages: [{name: s, repeat: 2, forward: 1 ms, backward: 2 ms}]}\noverlap: {pipeline: {communicators: one, schedule_file: turned.csv}}\n' >"$T/turned.yaml" && ovl run "$T/turned.yaml"
+$T/turned.csv:1:9: error: the next thing sent to where 0RECV_B1 stands is for 0RECV_B0: sends meet receives in order; take receives: early
+? 4

@@ -51,7 +51,7 @@ error: "$T/runs.db" does not have this sweep
 ? 2
 $ ovl run scenarios/buckets/resnet50_ddp.yaml --set 'overlap.ddp.bucket_cap=1 MiB' --store $T/runs.db | tail -n 1; ovl compare --store $T/runs.db 2 9 | tail -n 1
 Stored as run 9 in $T/runs.db
-Verdict: no gain: the step is the same; bucket 0 has 63.5022 ms of slack
+         same
 $ ovl history --store $T/runs.db --points --csv | cut -d, -f 1,3,6,7,11,12
 run,scenario,variant,changes,sweep,step_s
 1,The last bucket,base,,,0.217000000000
@@ -64,6 +64,23 @@ run,scenario,variant,changes,sweep,step_s
 8,ResNet-50 with DDP,base,overlap.ddp.bucket_cap=64 MiB,1,0.098203275191
 9,ResNet-50 with DDP,base,overlap.ddp.bucket_cap=1 MiB,,0.098183291835
 
+$ for v in base:7 short_prefetch:7 short_prefetch:8; do ovl run scenarios/variation/late_ranks.yaml --variant ${v%:*} --trials 20 --seed ${v#*:} --store $T/pairs.db | tail -n 1; done
+Stored as run 1 in $T/pairs.db
+Stored as run 2 in $T/pairs.db
+Stored as run 3 in $T/pairs.db
+$ ovl compare --store $T/pairs.db 1 2 | sed -n '2p;/^Verdict/,$p'
+20 trials, seed 7; trial by trial both draw the same
+Verdict: no gain: the step is the same in every trial
+Without variation: no gain: the step is the same; prefetch has 4 s of slack
+$ ovl compare --store $T/pairs.db 1 3 | sed -n '2p;/^Of all/p;/^Verdict/,$p'
+a: 20 trials, seed 7; b: 20 trials, seed 8; drawn apart: two samples, not paired
+Of all pairs of a trial of each b is shorter in 52.2 %
+Verdict: no gain that shows: the mean difference, 422.844 us, is within its uncertainty; b is
+         shorter in 52.2 % of all pairs of their trials
+Without variation: no gain: the step is the same; prefetch has 4 s of slack
+$ ovl compare --store $T/pairs.db 1 2 --set interference=none
+error: --set has no effect on runs that are stored: leave it out
+? 2
 $ ovl run scenarios/variation/late_ranks.yaml --trials 20 --store $T/trials.db | tail -n 1; ovl compare scenarios/variation/late_ranks.yaml short_prefetch --trials 10 --store $T/trials.db | tail -n 1
 Stored as run 1 in $T/trials.db
 Stored as runs 2, 3 in $T/trials.db

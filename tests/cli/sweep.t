@@ -15,10 +15,34 @@ The last bucket
 
   alpha    step  uncovered   live  allocated   peak  mark
   0.1 ms  216.1        6.1  288.0      288.0  288.0  front, best
-  all points: price 0 s, idle 0 s, startups 1, hazards 0
+  all points: price 0 s, idle term 0 s, startups 1, hazards 0
 
 Front: 1 of 100 points, by step against peak; the other 99 are shown by --rows all
 Best: alpha 0.1 ms: step 216.1 ms, peak 288 MiB
+
+What each step of alpha buys
+  alpha             gain (ms)  live  allocated  peak  so it
+  0.1 ms -> 0.2 ms       -0.1   0 B        0 B   0 B  costs time
+  0.2 ms -> 0.3 ms       -0.1   0 B        0 B   0 B  costs time
+  0.3 ms -> 0.4 ms       -0.1   0 B        0 B   0 B  costs time
+  0.4 ms -> 0.5 ms       -0.1   0 B        0 B   0 B  costs time
+  0.5 ms -> 0.6 ms       -0.1   0 B        0 B   0 B  costs time
+  0.6 ms -> 0.7 ms       -0.1   0 B        0 B   0 B  costs time
+  0.7 ms -> 0.8 ms       -0.1   0 B        0 B   0 B  costs time
+  0.8 ms -> 0.9 ms       -0.1   0 B        0 B   0 B  costs time
+  0.9 ms -> 1 ms         -0.1   0 B        0 B   0 B  costs time
+  1 ms -> 1.1 ms         -0.1   0 B        0 B   0 B  costs time
+  1.1 ms -> 1.2 ms       -0.1   0 B        0 B   0 B  costs time
+  1.2 ms -> 1.3 ms       -0.1   0 B        0 B   0 B  costs time
+  1.3 ms -> 1.4 ms       -0.1   0 B        0 B   0 B  costs time
+  1.4 ms -> 1.5 ms       -0.1   0 B        0 B   0 B  costs time
+  1.5 ms -> 1.6 ms       -0.1   0 B        0 B   0 B  costs time
+  1.6 ms -> 1.7 ms       -0.1   0 B        0 B   0 B  costs time
+  1.7 ms -> 1.8 ms       -0.1   0 B        0 B   0 B  costs time
+  1.8 ms -> 1.9 ms       -0.1   0 B        0 B   0 B  costs time
+  1.9 ms -> 2 ms         -0.1   0 B        0 B   0 B  costs time
+  2 ms -> 2.1 ms         -0.1   0 B        0 B   0 B  costs time
+  and 79 more: --json
 $ ovl sweep scenarios/buckets/last_bucket.yaml --over 'hardware.collectives[0].alpha=0.1ms..10ms+0.1' --rows all | wc -l
 132
 
@@ -32,7 +56,7 @@ MiB)
         4MiB  400MiB  98.1346     0.0243  0.1143  292.5      292.5  316.0        19
        16MiB  314MiB  98.1018     0.0268  0.0791  292.5      292.5  312.0         7  front, best
        16MiB  400MiB  98.1018     0.0268  0.0791  292.5      292.5  312.0         7  tie
-  all points: idle 0 s, retries 0, hazards 0
+  all points: idle term 0 s, retries 0, hazards 0
 
 Front: 1 of 4 points, by step against startups; 1 more ties with one of them
 Best: bucket_cap 16MiB, memory 314MiB: peak 312 MiB, step 98.1018 ms, startups 7; left out: 1 does
@@ -42,6 +66,11 @@ What each step of bucket_cap buys
   bucket_cap     with           gain (ms)  live  allocated    peak  so it
   4MiB -> 16MiB  memory 314MiB     0.0328   0 B        0 B  -4 MiB  saves both
   4MiB -> 16MiB  memory 400MiB     0.0328   0 B        0 B  -4 MiB  saves both
+
+What each step of memory buys
+  memory            with              gain (ms)  live  allocated  peak  so it
+  314MiB -> 400MiB  bucket_cap 4MiB           0   0 B        0 B   0 B  no change
+  314MiB -> 400MiB  bucket_cap 16MiB          0   0 B        0 B   0 B  no change
 
 $ ovl sweep tests/cli/waits_in_a_circle.yaml --over interference=none,shared
 tests/cli/waits_in_a_circle.yaml
@@ -63,7 +92,7 @@ Optimizer without its wait
   interference  step   live  allocated   peak  mark
   none             7  16.00      16.00  16.00  hazards
   shared           7  16.00      16.00  16.00  hazards
-  all points: uncovered 1 ms, price 0 s, idle 0 s, startups 1, hazards 2
+  all points: uncovered 1 ms, price 0 s, idle term 0 s, startups 1, hazards 2
 
 Front: 0 of 2 points, by step against peak
 Best: none; left out: 2 with hazards
@@ -83,9 +112,9 @@ $ ovl sweep scenarios/buckets/last_bucket.yaml --over variant=split_48,split_49
 The last bucket
 2 points: variant; interference measured (times in ms, memory in MiB)
 
-  variant    step  uncovered  price  idle   live  allocated   peak  startups  hazards  mark
-  split_48  214.6        4.0    0.6     0  288.0      288.0  288.0         2        0  front, best
-  split_49                                                                             error
+  variant   step uncovered price idle term  live allocated  peak startups hazards mark
+  split_48 214.6       4.0   0.6         0 288.0     288.0 288.0        2       0 front, best
+  split_49                                                                        error
 
   variant split_49: scenarios/buckets/last_bucket.yaml: error: unknown variant "split_49"; did you
     mean "split_48"?
@@ -119,7 +148,7 @@ Idle time of all ranks by reason (s)
   microbatches 16  0.392  1.960
   microbatches 32  0.392  1.960
 
-What each step of microbatches buys
+What each step of microbatches buys, in time of a microbatch
   microbatches  gain (s)  live  allocated  peak  so it
-  8 -> 16         -0.336   0 B        0 B   0 B  costs time
-  16 -> 32        -0.672   0 B        0 B   0 B  costs time
+  8 -> 16        0.01837   0 B        0 B   0 B  free
+  16 -> 32       0.00919   0 B        0 B   0 B  free

@@ -137,7 +137,8 @@ $ ovl run scenarios/variation/pauses.yaml --trials 1
 error: --trials 1: expected a whole number from 2 to 1000000
 ? 2
 $ ovl run scenarios/variation/pauses.yaml --seed 3
-error: --seed belongs to --trials
+error: --seed has no effect without --trials
+try: ovl run --help
 ? 2
 $ ovl compare scenarios/variation/pauses.yaml --trials 10
 Garbage collection

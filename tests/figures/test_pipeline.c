@@ -110,6 +110,28 @@ static void why_a_pipeline_idles(void)
     }
 }
 
+/* --- A host that is too slow --- */
+
+/* Four operations a microbatch: (4 * 8 - 1) launches of 1 ms, and two backwards of 2; then 27 ms of
+ * GPU behind the first launch. */
+static void a_pipeline_bound_by_its_host(void)
+{
+    static const struct {
+        const char *variant;
+        int step, structural, host; /* microseconds, idle over both ranks */
+    } want[] = {
+        {NULL, 35000, 6000, 16000}, {"faster", 27500, 6000, 1000}, {"graphs", 27000, 6000, 0}};
+    for (size_t i = 0; i < OVL_COUNT(want); i++) {
+        figure f =
+            figure_run_quick("scenarios/pipeline/host_bound.yaml", want[i].variant, NULL, NULL);
+        CHECK_INT(f.result.step, want[i].step * OVL_US);
+        CHECK_INT(f.result.idle.time, (want[i].structural + want[i].host) * OVL_US);
+        CHECK_INT(f.result.idle.peeled[0], want[i].structural * OVL_US);
+        CHECK_INT(f.result.idle.peeled[OVL_PEEL_COUNT - 1], want[i].host * OVL_US);
+        figure_free(&f);
+    }
+}
+
 /* --- Hops in nodes and between them --- */
 
 static void what_hops_cost(void)
@@ -194,6 +216,7 @@ static CU_TestInfo tests[] = {
      with_many_microbatches_the_difference_vanishes},
     {"why a pipeline idles", why_a_pipeline_idles},
     {"the early receive is named", the_early_receive_is_named},
+    {"a pipeline bound by its host", a_pipeline_bound_by_its_host},
     {"what hops cost, in nodes and between them", what_hops_cost},
     {"data parallelism in a pipeline", data_parallelism_in_a_pipeline},
     {"when stages are gathered and reduced", when_stages_are_gathered_and_reduced},

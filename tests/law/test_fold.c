@@ -79,8 +79,26 @@ static uint32_t first_of(const ovl_timeline *t, uint32_t op)
     return i;
 }
 
-/* Those of `a` that `b` does not have. */
-static uint64_t missing_limits(const lab *l, const ovl_timeline *a, const ovl_timeline *b)
+/* Over all that bounded an operation. */
+static ovl_limit sum_of_all(const ovl_timeline *t, uint32_t from)
+{
+    ovl_limit sum = {.op = t->limits[from].op};
+    for (uint32_t i = from; i < t->n_limits && t->limits[i].op == sum.op; i++) {
+        sum.time += t->limits[i].time;
+        sum.lost += t->limits[i].lost;
+    }
+    return sum;
+}
+
+static bool same_sum(const ovl_limit *x, const ovl_limit *y)
+{
+    return x->time == y->time && x->lost == y->lost;
+}
+
+/* Those of `a` that `b` does not have. Where a NIC and the spine are both full at one level, either
+ * may be told of an operation: then only what all together took must agree, and *ties counts it. */
+static uint64_t missing_limits(const lab *l, const ovl_timeline *a, const ovl_timeline *b,
+                               uint64_t *ties)
 {
     uint64_t wrong = 0;
     for (uint32_t i = 0, from = 0, other = 0; i < a->n_limits; i++) {
@@ -90,30 +108,37 @@ static uint64_t missing_limits(const lab *l, const ovl_timeline *a, const ovl_ti
         }
         ovl_limit x = sum_under(l, a, from, &a->limits[i]);
         ovl_limit y = sum_under(l, b, other, &a->limits[i]);
-        wrong += x.time != y.time || x.lost != y.lost;
+        if (!same_sum(&x, &y)) {
+            bool known = other < b->n_limits && b->limits[other].op == a->limits[i].op;
+            ovl_limit all = sum_of_all(a, from),
+                      those = known ? sum_of_all(b, other) : (ovl_limit){0};
+            bool tie = known && same_sum(&all, &those);
+            *ties += tie;
+            wrong += !tie;
+        }
     }
     return wrong;
 }
 
-static uint64_t differing_limits(const lab *l)
+static uint64_t differing_limits(const lab *l, uint64_t *ties)
 {
-    return missing_limits(l, &l->w, &l->u) + missing_limits(l, &l->u, &l->w);
+    return missing_limits(l, &l->w, &l->u, ties) + missing_limits(l, &l->u, &l->w, ties);
 }
 
-static uint64_t differences(const lab *l)
+static uint64_t differences(const lab *l, uint64_t *ties)
 {
     uint32_t n = l->whole.n_ops;
     return differing(l->w.issue, l->u.issue, n) + differing(l->w.arrive, l->u.arrive, n) +
            differing(l->w.start, l->u.start, n) + differing(l->w.end, l->u.end, n) +
            (memcmp(l->w.ranks, l->u.ranks, l->whole.n_ranks * sizeof *l->w.ranks) != 0) +
            (l->w.step != l->u.step) + (l->w.deciding_rank != l->u.deciding_rank) +
-           differing_limits(l);
+           differing_limits(l, ties);
 }
 
 static void a_folded_run_unfolds_to_the_run_of_the_whole(void)
 {
     uint32_t folded = 0, ranks = 0, classes = 0;
-    uint64_t ops = 0;
+    uint64_t ops = 0, ties = 0;
     for (uint64_t seed = law_seed(); seed < law_seed() + PROGRAMS; seed++) {
         lab l;
         draw(&l, seed, false);
@@ -126,7 +151,7 @@ static void a_folded_run_unfolds_to_the_run_of_the_whole(void)
             CHECK_INT(good, also);
             if (good && also) {
                 ovl_unfold(&l.folded, &l.f, &l.arena, &l.u);
-                uint64_t wrong = differences(&l);
+                uint64_t wrong = differences(&l, &ties);
                 if (wrong) {
                     fprintf(stderr, "seed %" PRIu64 ": %" PRIu64 " differences\n", seed, wrong);
                 }
@@ -142,6 +167,7 @@ static void a_folded_run_unfolds_to_the_run_of_the_whole(void)
     CHECK(folded > PROGRAMS / 2);
     CHECK(ranks > 3 * classes);
     CHECK(ops > 0);
+    CHECK(ties * 10000 < ops); /* two resources of one level to the bit are rare */
 }
 
 /* --- Results --- */

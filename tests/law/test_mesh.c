@@ -54,6 +54,23 @@ static const struct {
     {"{tp: 2, cp: 2, fsdp: 2, dp: 2}", "{fsdp: {shard: cp+fsdp, replicate: dp}}"},
     {"{tp: 2, cp: 2, pp: 2, dp: 2}", "{pipeline: {schedule: zb_h1, microbatches: 4, data_parallel: "
                                      "{group: cp+dp, sharded: true}}}"},
+    {"{tp: 2, pp: 2, fsdp: 2}", "{pipeline: {schedule: zb_h1, microbatches: 4}, fsdp: {shard: "
+                                "fsdp}}"},
+    {"{pp: 2, cp: 2, dp: 2}", "{pipeline: {schedule: zb_v, microbatches: 4}, ddp: {group: cp+dp, "
+                              "bucket_cap: 1 MiB}}"},
+    {"{tp: 2, pp: 2, dp: 2}", "{pipeline: {schedule: interleaved_zb, virtual_stages: 2, "
+                              "microbatches: 4}, zero: {group: dp, stage: 1, reduce_bucket_size: "
+                              "200000}}"},
+    {"{pp: 2, fsdp: 2, dp: 2}", "{pipeline: {schedule: dualpipev, microbatches: 4}, fsdp: {shard: "
+                                "fsdp, replicate: dp}}"},
+    {"{tp: 2, pp: 2, dp: 2}", "{pipeline: {schedule: dualpipe, microbatches: 4}, fsdp: {shard: "
+                              "dp, reshard_after_forward: false, accumulate: {gradient_sync: last, "
+                              "last_backward: last, reshard_after_backward: false}}}"},
+    {"{pp: 2, dp: 2}", "{pipeline: {schedule: dualpipe, microbatches: 4}, ddp: {}}"},
+    {"{pp: 2, tp: 2, dp: 2}", "{pipeline: {schedule: dualpipe, microbatches: 4, data_parallel: "
+                              "{group: dp, sharded: true}}}"},
+    {"{dp: 2, pp: 2}", "{pipeline: {schedule: looped_bfs, virtual_stages: 2, microbatches: 4}, "
+                       "fsdp: {shard: dp}}"},
     {"{dp: 4, tp: 2, pp: 2}", "{pipeline: {schedule: 1f1b, microbatches: 4, data_parallel: {group: "
                               "dp}}}"},
 };
@@ -73,6 +90,44 @@ static const struct {
      ", across: nodes"},
     {"{pp: 2, ep: 4}", "{pipeline: {schedule: interleaved, virtual_stages: 2, microbatches: 4}}",
      ", shares: [4, 3, 2, 0]"},
+    {"{ep: 2, dp: 2}", "{ddp: {group: ep+dp, bucket_cap: 1 MiB}}", ""},
+    {"{ep: 2, dp: 2}",
+     "{ddp: {policy: megatron, group: ep+dp, distributed_optimizer: true, bucket_size: 1000000}}",
+     ", hottest: 1.5"},
+    {"{ep: 2, dp: 2}", "{fsdp: {shard: ep+dp}}", ""},
+    {"{ep: 2, fsdp: 2, dp: 2}", "{fsdp: {shard: ep+fsdp, replicate: dp, reshard_after_forward: 2}}",
+     ", hottest: 1.5"},
+    {"{ep: 4}", "{fsdp: {policy: fsdp1, shard: ep}}", ""},
+    {"{ep: 2, dp: 2}", "{fsdp: {policy: fsdp1, shard: ep+dp}}", ""},
+    {"{ep: 2, dp: 2}", "{zero: {stage: 1, group: ep+dp}}", ""},
+    {"{ep: 2, dp: 2}", "{zero: {stage: 2, group: ep+dp}}", ""},
+    {"{ep: 2, dp: 2}", "{zero: {stage: 3, group: ep+dp}}", ", hottest: 1.5"},
+    {"{tp: 2, ep: 2, dp: 2}", "{ddp: {group: ep+dp}}", ", hottest: 1.5"},
+    {"{tp: 2, ep: 2, dp: 2}", "{fsdp: {shard: ep+dp}}", ", ep: tp+ep"},
+    {"{ep: 2, cp: 2, nodes: 2}", "{fsdp: {shard: cp+ep+nodes}}", ", across: nodes"},
+    {"{ep: 2, pp: 2, dp: 2}",
+     "{pipeline: {schedule: 1f1b, microbatches: 4, data_parallel: {group: "
+     "ep+dp}}}",
+     ""},
+    {"{ep: 2, pp: 2, dp: 2}",
+     "{pipeline: {schedule: zb_h1, microbatches: 4, data_parallel: {group: "
+     "ep+dp, sharded: true}}}",
+     ""},
+    {"{tp: 2, ep: 2, pp: 2}",
+     "{pipeline: {schedule: interleaved, virtual_stages: 2, microbatches: 4, data_parallel: "
+     "{group: "
+     "ep, distributed_optimizer: true, gradient_dtype: f32}}}",
+     ""},
+    {"{ep: 2, pp: 4, dp: 2}",
+     "{pipeline: {schedule: dualpipe, microbatches: 8, data_parallel: "
+     "{group: ep+dp, distributed_optimizer: true}}}",
+     ""},
+    {"{ep: 2, pp: 2, dp: 2}", "{pipeline: {schedule: 1f1b, microbatches: 4}, fsdp: {shard: ep+dp}}",
+     ""},
+    {"{ep: 2, pp: 2, dp: 2}",
+     "{pipeline: {schedule: 1f1b, microbatches: 4}, ddp: {group: ep+dp, "
+     "bucket_cap: 1 MiB}}",
+     ""},
 };
 
 static const char *const sets[] = {

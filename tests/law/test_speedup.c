@@ -210,7 +210,8 @@ static ovl_time altered_run(const ovl_program *p, ovl_alteration how, ovl_interf
 static void check_controlled(const ovl_program *p, const ovl_controlled *c, ovl_interference model)
 {
     CHECK_INT(c->both.step, altered_run(p, (ovl_alteration){0}, model));
-    CHECK_INT(c->compute.step, altered_run(p, (ovl_alteration){.free_comm = true}, model));
+    CHECK_INT(c->compute.step,
+              altered_run(p, (ovl_alteration){.free_comm = true, .free_copies = true}, model));
     CHECK_INT(c->comm.step, altered_run(p, (ovl_alteration){.free_kernels = true}, model));
     CHECK_INT(sum(&c->both), c->both.step);
     CHECK_INT(sum(&c->compute), c->compute.step);

@@ -73,8 +73,12 @@ documents() {
     "$ovl" optimize --json scenarios/buckets/last_bucket.yaml --over variant=all \
         --set 'workload.gradients[6].ready=202ms' --set 'hardware.collectives[0].alpha=3 ms'
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --solve workload.backward --for 'step=220 ms'
-    "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --solve hardware.gpu.hmb \
-        --for 'step=220 ms' --between '1 TB/s..2 TB/s'
+    "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --solve 'hardware.collectives[0].beta' \
+        --for 'step=205 ms'
+    "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --solve workload.microbatches \
+        --for 'step=640 ms' --between 1..8
+    "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'step<1ms' \
+        --over 'hardware.collectives[0].alpha=1ms,2ms'
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'peak<1GiB' \
         --over 'hardware.collectives[0].alpha=1ms,2ms' --over interference=measured,x
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --over overlap.ddp.no_sync=true,false

@@ -187,17 +187,22 @@ static inline uint32_t count_effects(const bench *t, uint32_t rank, ovl_effect_k
     return n;
 }
 
-/* The first mistake as "line:column: text". */
-static inline const char *mistake(bench *t)
+/* A mistake, the first is 0, as "line:column: text". */
+static inline const char *mistake_at(bench *t, uint32_t k)
 {
     for (uint32_t i = 0; i < t->errs.count; i++) {
         const ovl_err *err = &t->errs.items[i];
-        if (!err->warning) {
+        if (!err->warning && k-- == 0) {
             return ovl_arena_printf(&t->arena, "%" PRIu32 ":%" PRIu32 ": %s", err->mark.line,
                                     err->mark.column, err->text);
         }
     }
     return "none";
+}
+
+static inline const char *mistake(bench *t)
+{
+    return mistake_at(t, 0);
 }
 
 static inline bool said(const bench *t, const char *part)

@@ -121,7 +121,9 @@ bool tiny_freeze(tiny *t)
         if (t->hbm_rate && hbm == OVL_NONE) {
             hbm = ovl_add_resource(&t->b, &(ovl_resource){name, OVL_RES_HBM, r, t->hbm_rate});
         }
-        ovl_add_rank(&t->b, t->rank_code[r], r, &dp, &hbm);
+        ovl_id ports[4] = {hbm, OVL_NONE, OVL_NONE, OVL_NONE};
+        assert(t->b.n_ports <= 4);
+        ovl_add_rank(&t->b, t->rank_code[r], r, &dp, ports);
     }
     t->frozen = true;
     return ovl_freeze(&t->b, &t->program, &t->errs);

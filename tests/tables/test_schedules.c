@@ -72,7 +72,7 @@ static void check_run(const table *t, uint32_t row)
     ovl_schedule_times times;
     bool ok = kind && ovl_schedule_make(kind, &spec, &s, &arena, &errs);
     CHECK(ok);
-    CHECK(ok && ovl_schedule_check(&s, (ovl_mark){0}, &errs));
+    CHECK(ok && ovl_schedule_check(&s, true, (ovl_mark){0}, &errs));
     ovl_schedule_costs costs = costs_of(t, row, ok ? s.n_stages : 0, &arena);
     CHECK(ok && ovl_schedule_time(&s, &costs, &times, &arena, &errs));
     if (ok) {

@@ -41,6 +41,23 @@ static void kernels_like_their_mean_and_free_communication(void)
     tiny_free(&t);
 }
 
+/* A copy of 4 ms and an all-reduce of 20 beside each other, then a kernel of 1: 21; free
+ * communication leaves the copy, which is none: 5; without both 1. */
+static void a_copy_is_no_communication(void)
+{
+    tiny t;
+    tiny_init(&t, 2);
+    uint32_t copy = tiny_copy(&t, "copies", "offload", 4 * MS);
+    uint32_t reduce = tiny_collective(&t, "comm", "reduce", 0, 20 * MS);
+    tiny_kernel(&t, "compute", "step", MS);
+    tiny_after(&t, copy);
+    tiny_after(&t, reduce);
+    CHECK_INT(step_of(&t, &(ovl_alteration){0}), 21 * MS);
+    CHECK_INT(step_of(&t, &(ovl_alteration){.free_comm = true}), 5 * MS);
+    CHECK_INT(step_of(&t, &(ovl_alteration){.free_comm = true, .free_copies = true}), MS);
+    tiny_free(&t);
+}
+
 /* Calls of 4 ms before each of two kernels of 1: 4 + 4 + 1; a host twice as fast: 2 + 2 + 1. */
 static void a_faster_host(void)
 {
@@ -100,6 +117,33 @@ static void a_gather_does_not_wait_for_what_it_does_not_need(void)
     tiny_free(&t);
 }
 
+/* Two reductions of 4 ms on two streams and one communicator, with inputs at 1 and 2 ms. On no link
+ * the second stays behind the first, [1, 5] and [5, 9]: a communicator has its bandwidth once.
+ * Links say what they have: on one with room for both the second is [2, 6]. */
+static void a_communicator_has_its_bandwidth_once(void)
+{
+    for (int linked = 0; linked < 2; linked++) {
+        tiny t;
+        tiny_init(&t, 2);
+        for (int i = 0; i < 2; i++) {
+            const char *names[] = {"a", "b"}, *streams[] = {"comm a", "comm b"};
+            ovl_id gradient = tiny_buffer(&t, names[i], 1024);
+            uint32_t k = tiny_kernel(&t, "compute", "k", MS);
+            tiny_writes(&t, gradient);
+            if (linked) { /* port 0 is HBM */
+                t.b.n_ports = 2;
+                t.demands[t.n_demands++] = (ovl_demand){.port = 1, .rate = 1};
+            }
+            tiny_collective(&t, streams[i], names[i], 0, 4 * MS);
+            tiny_after(&t, k);
+            tiny_reads(&t, gradient);
+        }
+        CHECK_INT(step_of(&t, &(ovl_alteration){0}), 9 * MS);
+        CHECK_INT(step_of(&t, &(ovl_alteration){.early_comm = true}), (linked ? 6 : 9) * MS);
+        tiny_free(&t);
+    }
+}
+
 /* Whatever the program, it still finishes, and with nothing altered it is the same. */
 static void on_random_programs(void)
 {
@@ -124,10 +168,12 @@ static void on_random_programs(void)
 static CU_TestInfo tests[] = {
     {"kernels like their mean, and free communication",
      kernels_like_their_mean_and_free_communication},
+    {"a copy is no communication", a_copy_is_no_communication},
     {"a faster host", a_faster_host},
     {"transfers that wait for their input alone", transfers_that_wait_for_their_input_alone},
     {"a gather does not wait for what it does not need",
      a_gather_does_not_wait_for_what_it_does_not_need},
+    {"a communicator has its bandwidth once", a_communicator_has_its_bandwidth_once},
     {"on random programs", on_random_programs},
     CU_TEST_INFO_NULL,
 };

@@ -96,20 +96,21 @@ static void megatron_pads_starts_and_ends(void)
     ovl_arena arena = {0};
     const ovl_tensor t[] = {{.bytes = 240}, {.bytes = 200}, {.bytes = 40}};
     const uint32_t order[] = {0, 1, 2};
-    ovl_buckets b = ovl_buckets_megatron(t, order, 3, 100, 3, false, false, &arena);
+    ovl_buckets b =
+        ovl_buckets_megatron(t, order, 3, &(ovl_megatron){100, 3, 1, false, false}, &arena);
     CHECK_TEXT(shape(b, &arena), "0,1|2");
     CHECK_INT(b.item[0].bytes, 440);
     CHECK_INT(b.item[0].padding, 0);
-    b = ovl_buckets_megatron(t, order, 3, 100, 3, true, false, &arena);
+    b = ovl_buckets_megatron(t, order, 3, &(ovl_megatron){100, 3, 1, true, false}, &arena);
     CHECK_TEXT(shape(b, &arena), "0,1|2");
     CHECK_INT(b.item[0].bytes, 1536);
     CHECK_INT(b.item[0].padding, 1096);
     CHECK_INT(b.item[1].bytes, 1536);
     /* lcm(3, 128, 65536) = 196608 elements */
-    b = ovl_buckets_megatron(t, order, 3, 100, 3, true, true, &arena);
+    b = ovl_buckets_megatron(t, order, 3, &(ovl_megatron){100, 3, 1, true, true}, &arena);
     CHECK_INT(b.item[1].bytes, 4 * 196608);
     /* no limit: one bucket a dtype; 10 starts at 128: 138 -> 384 */
-    b = ovl_buckets_megatron(t, order, 3, 0, 3, true, false, &arena);
+    b = ovl_buckets_megatron(t, order, 3, &(ovl_megatron){0, 3, 1, true, false}, &arena);
     CHECK_TEXT(shape(b, &arena), "0,1,2");
     CHECK_INT(b.item[0].bytes, 1536);
     ovl_arena_free(&arena);
@@ -123,7 +124,8 @@ static void megatron_keeps_dtypes_apart(void)
                             {.bytes = 40, .dtype = OVL_BF16},
                             {.bytes = 40}};
     const uint32_t order[] = {3, 2, 1, 0};
-    ovl_buckets b = ovl_buckets_megatron(t, order, 4, 20, 2, false, false, &arena);
+    ovl_buckets b =
+        ovl_buckets_megatron(t, order, 4, &(ovl_megatron){20, 2, 1, false, false}, &arena);
     CHECK_TEXT(shape(b, &arena), "3,1|2|0"); /* 20 f32 close; bf16 tensors have 20 each */
     ovl_arena_free(&arena);
 }

@@ -106,6 +106,26 @@ static void no_gain_is_explained_by_slack(void)
     ovl_arena_free(&arena);
 }
 
+/* Two runs of the same have no reason but that nothing changed; slack explains nothing there. With
+ * more live bytes and the same communication, something did. */
+static void nothing_changed_is_said_so(void)
+{
+    ovl_arena arena = {0};
+    ovl_result_collective gather = {.name = "gather", .end = 8 * MS, .slack = 9 * MS};
+    ovl_result_rank small = {.live_peak = 1}, large = {.live_peak = 2};
+    ovl_result a = whole, b = whole;
+    ovl_comparison c;
+    a.collectives = b.collectives = &gather;
+    a.n_collectives = b.n_collectives = a.n_ranks = b.n_ranks = 1;
+    a.ranks = b.ranks = &small;
+    ovl_compare(&a, &b, &arena, &c);
+    CHECK_HAS(c.sentence, "no gain: nothing changed");
+    b.ranks = &large;
+    ovl_compare(&a, &b, &arena, &c);
+    CHECK_TEXT(c.sentence, "no gain: the step is the same, and so is all communication listed");
+    ovl_arena_free(&arena);
+}
+
 /* An all-gather with 9 ms of slack that only one of the two has. */
 static void slack_of_what_is_gone_or_new(void)
 {
@@ -364,6 +384,7 @@ int main(void)
         {"the other way round is worse", the_other_way_round_is_worse},
         {"no gain is explained by slack", no_gain_is_explained_by_slack},
         {"slack of what is gone, or new", slack_of_what_is_gone_or_new},
+        {"nothing changed is said so", nothing_changed_is_said_so},
         {"what does not fit is worse than what does", what_does_not_fit_is_worse},
         {"retries are not in the step", retries_are_not_in_the_step},
         {"gradients that differ are told", gradients_that_differ_are_told},

@@ -161,6 +161,29 @@ static void eager_transfer_is_on_the_wire(void)
     end(&t, &l);
 }
 
+/* Two of 3 ms at 0: the second waits on the wire until 3 and is there at 6. Its send may come 3
+ * ms later, but its bytes may not. */
+static void bytes_wait_for_those_before_them(void)
+{
+    tiny t;
+    look l;
+    tiny_init(&t, 2);
+    tiny_send(&t, "comm", "a", 1, 3 * MS, true);
+    tiny_send(&t, "comm", "b", 1, 3 * MS, true);
+    ovl_id other = tiny_code(&t);
+    tiny_recv(&t, "comm", "get a", 0, 3 * MS, true);
+    tiny_recv(&t, "comm", "get b", 0, 3 * MS, true);
+    tiny_use(&t, 1, other);
+    run(&t, &l, OVL_INTERFERENCE_NONE);
+    CHECK_INT(t.timeline.step, 6 * MS);
+    CHECK_INT(l.path.n, 2);
+    check_item(&l, 0, "a", "wire", 0, 0, 3 * MS, "start");
+    check_item(&l, 1, "b", "wire", 0, 3 * MS, 6 * MS, "wire: after a");
+    CHECK_INT(l.slack[0], 0);
+    CHECK_INT(l.slack[1], 0);
+    end(&t, &l);
+}
+
 /* One copy engine: the second copy of 4 starts when the first ended, then a kernel of 1. */
 static void copies_queue_for_an_engine(void)
 {
@@ -281,6 +304,7 @@ int main(void)
         {"launches in a row are one item", host_launches_are_merged},
         {"a host call blocks what is issued later", host_call_blocks},
         {"an eager transfer is on the wire", eager_transfer_is_on_the_wire},
+        {"bytes wait for those before them", bytes_wait_for_those_before_them},
         {"copies queue for a copy engine", copies_queue_for_an_engine},
         {"ties go to the stream", ties_go_to_the_stream},
         {"any path sums to the step and has no slack", paths_sum_and_have_no_slack},

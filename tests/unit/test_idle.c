@@ -107,6 +107,20 @@ static void a_late_transfer_adds_only_dependency(void)
     finish(&t);
 }
 
+/* Rank 0 waits for the gradients of microbatches 0 and 2 .. 7 from rank 1 (that of 1 comes while
+ * its fifth forward runs): 7 transfers, and those of forwards, or to other ranks, are not like
+ * them. They cause the largest part, less than half: rank 1 waits for rank 2, and 3 for 2, as well.
+ */
+static void transfers_are_counted_between_two_ranks(void)
+{
+    bench t = {0};
+    const ovl_result *r = planted(&t, (plant){1, 250, 0, 8});
+    CHECK_INT(r->idle.n_blames, 1);
+    CHECK_TEXT(r->idle.blames[0].text, "transfer 1SEND_B7 from rank 1 to 0; 6 more like it");
+    CHECK(2 * r->idle.blames[0].time < r->idle.piece[OVL_IDLE_DEPENDENCY]);
+    finish(&t);
+}
+
 /* A launch of 0.7 ms for each kernel, send and receive: 2.8 ms of host for 1 + 2 ms of kernels on
  * the inner ranks, and late from the start. What that costs is the same on all ranks. */
 static void a_launch_gap_adds_only_host(void)
@@ -314,6 +328,7 @@ static CU_TestInfo tests[] = {
     {"an even pipeline only fills and drains", an_even_pipeline_only_fills_and_drains},
     {"a slow stage adds only imbalance", a_slow_stage_adds_only_imbalance},
     {"a late transfer adds only dependency", a_late_transfer_adds_only_dependency},
+    {"transfers are counted between two ranks", transfers_are_counted_between_two_ranks},
     {"a launch gap adds only host", a_launch_gap_adds_only_host},
     {"together they are told apart", together_they_are_told_apart},
     {"microbatches thin out what is structural alone",

@@ -365,9 +365,44 @@ static void tables_and_rooflines_are_said(void)
     finish(&t);
 }
 
+/* Measured with 8 ranks from 1 to 32 MiB: used with 2 at 4 MiB, 16 KiB and 64 MiB. Sends have two
+ * ends, whatever was measured. */
+static void measured_costs_used_elsewhere_are_said(void)
+{
+    static const char text[] =
+        "hardware:\n"
+        "  collectives:\n"
+        "    - {op: all_reduce, alpha: 10 us, beta: 10 GB/s,\n"
+        "       measured: {sizes: 6, from_bytes: 1 MiB, to_bytes: 32 MiB, ranks: 8}}\n"
+        "workload:\n"
+        "  ranks: 2\n"
+        "  ops:\n"
+        "    - {collective: c, op: all_reduce, bytes: 4 MiB}\n";
+    bench t = {0};
+    CHECK(lower(&t, text, NULL));
+    CHECK(said(&t, "With another number of ranks than its cost was measured with: all_reduce (2, "
+                   "measured with 8)."));
+    CHECK(!said(&t, "Outside the sizes"));
+    finish(&t);
+    CHECK(lower(&t, text, "workload.ops[0].bytes=16KiB"));
+    CHECK(said(&t, "Outside the sizes its cost was measured at: all_reduce (below; measured from 1 "
+                   "MiB to 32 MiB)."));
+    finish(&t);
+    CHECK(lower(&t, text, "workload.ops[0].bytes=64MiB"));
+    CHECK(said(&t, "all_reduce (above; measured from"));
+    finish(&t);
+    CHECK(lower(&t, text, "workload.ranks=8"));
+    CHECK(!said(&t, "With another number of ranks"));
+    finish(&t);
+    CHECK(lower(&t, text, "workload.ops[0].alpha=5us")); /* its own: not the measured one */
+    CHECK(!said(&t, "Outside the sizes") && !said(&t, "With another number"));
+    finish(&t);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
+        {"measured costs used elsewhere are said", measured_costs_used_elsewhere_are_said},
         {"every rank has its ports", every_rank_has_its_ports},
         {"mesh axes are groups", mesh_axes_are_groups},
         {"groups are checked", groups_are_checked},

@@ -133,9 +133,8 @@ static void mistakes_are_told(void)
                "uneven in one way");
     check_told(TWO, "workload.model.moe.across=ep", "a second axis");
     check_told(TWO, "workload.model.moe.spread=11", "between 0 and 10");
-    check_told(TWO, "overlap={ddp: {group: ep}}", "mixture of experts is not modelled");
-    check_told("mesh: {axes: {tp: 2, ep: 2, pp: 1}}\n" MACHINE MODEL PIPELINE, NULL,
-               "experts beside tensor parallelism");
+    check_told("mesh: {axes: {tp: 2, ep: 2, pp: 1}}\n" MACHINE MODEL PIPELINE,
+               "workload.model.sequence_parallel=false", "need sequence_parallel");
 }
 
 #define PAIRS                                                                                      \

@@ -263,7 +263,7 @@ static void every_split_of_more_gradients_agrees(void)
             best = OVL_MIN(best, step_with(s, text));
             ovl_arena_free(&scratch);
         }
-        ovl_optimize o = searched(s, 40, true);
+        ovl_optimize o = searched(s, 40 + (2 << n), true);
         CHECK_HAS(o.searched[0], "gradients in their order: exact");
         CHECK(best_step(&o) <= best);
         /* Among the best that are kept is the best split in the order of the file, unless others
@@ -315,6 +315,17 @@ static void no_gain(void)
 
 /* Constraints and hazards keep a candidate out: more buckets are better, but only one startup is
  * allowed. */
+/* Whatever is searched, no more is simulated than was allowed: all splits and orders of few
+ * gradients, annealing, and what the range needs. */
+static void never_more_than_allowed(void)
+{
+    static const uint32_t tries[] = {1, 2, 3, 7, 20, 90, 500, 1500};
+    for (size_t i = 0; i < OVL_COUNT(tries); i++) {
+        CHECK(searched(start_of(LAST_BUCKET), tries[i], true).simulated <= tries[i]);
+        CHECK(searched(start_of(FOUR), tries[i], true).simulated <= tries[i]);
+    }
+}
+
 static void constraints(void)
 {
     ovl_errs errs = {.arena = &arena};
@@ -336,7 +347,7 @@ static ovl_solve solved(const ovl_sweep *s, const char *key, const char *target,
     ovl_errs errs = {.arena = &arena};
     ovl_solve q = {.of = s};
     CHECK(ovl_solve_read(&q, key, target, range, &arena, &errs));
-    ovl_solve_run(&q, &arena);
+    ovl_solve_run(&q, &arena, &errs);
     return q;
 }
 
@@ -406,19 +417,78 @@ static void no_value_does(void)
     CHECK(q.least > 210 * OVL_MS);
     q = solved(s, "hardware.gpu.hbm", "step=100 ms", "1 TB/s..4 TB/s");
     CHECK_INT(q.end, OVL_SOLVE_FLAT);
-    q = solved(s, "hardware.gpu.hmb", "step=100 ms", "1 TB/s..4 TB/s");
-    CHECK_INT(q.end, OVL_SOLVE_FAILED);
-    CHECK_HAS(q.error, "did you mean \"hbm\"?");
+    CHECK_INT(q.nearest.figure, 217 * OVL_MS);
 }
 
-/* Two microbatches take twice 210 ms, and 7: the key counts. */
+/* 210 + 1 ms and 96 MiB at up to 1600 MiB/ms: 0.06 ms. What is asked for is out of reach, and the
+ * nearest is where the range ends. */
+static void out_of_reach_the_nearest_is_told(void)
+{
+    const ovl_sweep *s = start_of(LAST_BUCKET ONE_BUCKET);
+    ovl_solve q = solved(s, "hardware.collectives[0].beta", "step=100 ms", NULL);
+    CHECK_INT(q.end, OVL_SOLVE_NOT_MET);
+    CHECK_INT(q.nearest.figure, 211060 * OVL_US);
+    CHECK_NEAR(q.nearest.value, 1600, 1e-9);
+    CHECK(q.nearest.high_open && !q.nearest.low_open);
+    q = solved(s, "hardware.collectives[0].beta", "step=211.06 ms", NULL); /* the least is met */
+    CHECK_INT(q.end, OVL_SOLVE_MET);
+    CHECK(q.crossings[0].high_open);
+}
+
+/* In the order of the list 16, 16, 16, ...: caps that hold two of 16 but not three all give the
+ * same buckets, so what a cap of 40 MiB gives every cap up to 48 MiB does. A size is a whole number
+ * of bytes, half a byte more is rounded. */
+static void a_level_is_a_range_with_halved_ends(void)
+{
+    const ovl_sweep *s = start_of(LAST_BUCKET);
+    const char *target = ovl_arena_printf(&arena, "step=%" PRId64 " ps",
+                                          step_with(s, "overlap={ddp: {bucket_cap: 40 MiB}}"));
+    ovl_solve q = solved(s, "overlap.ddp.bucket_cap", target, "33 MiB..100 MiB");
+    CHECK_INT(q.end, OVL_SOLVE_MET);
+    CHECK(q.crossings[0].level);
+    CHECK(q.crossings[0].low_open && !q.crossings[0].high_open);
+    CHECK_NEAR(q.crossings[0].low, 33, 1e-9);
+    CHECK_NEAR(q.crossings[0].high, 48, 1e-6);
+}
+
+/* What is wrong with the question is an error of the command line, not an answer. */
+static void a_wrong_key_is_an_error(void)
+{
+    static const char *const cases[][3] = {
+        {"hardware.gpu.hmb", "1 TB/s..4 TB/s", "did you mean \"hbm\"?"},
+        {"hardware.gpu.hbm", "1 ms..4 ms", "hbm"},
+    };
+    const ovl_sweep *s = start_of(LAST_BUCKET ONE_BUCKET);
+    for (size_t i = 0; i < OVL_COUNT(cases); i++) {
+        ovl_errs errs = {.arena = &arena};
+        ovl_solve q = {.of = s};
+        CHECK(ovl_solve_read(&q, cases[i][0], "step=100 ms", cases[i][1], &arena, &errs));
+        ovl_solve_run(&q, &arena, &errs);
+        CHECK_INT(q.end, OVL_SOLVE_FAILED);
+        CHECK_INT(errs.count, 1);
+        CHECK_INT(ovl_errs_status(&errs), OVL_E_USAGE);
+        CHECK_HAS(errs.items[0].text, cases[i][2]);
+    }
+}
+
+/* Two microbatches take twice 210 ms, and what is behind them: the key counts. What three give is
+ * met by three and no other; 2 ms more is met by none, and three are the nearest. */
 static void keys_that_count(void)
 {
     const ovl_sweep *s = start_of(LAST_BUCKET ONE_BUCKET);
-    ovl_solve q = solved(s, "workload.microbatches", "step=637 ms", "1..16");
+    int64_t three = step_with(s, "workload.microbatches=3");
+    ovl_solve q = solved(s, "workload.microbatches",
+                         ovl_arena_printf(&arena, "step=%" PRId64 " ps", three), "1..16");
     CHECK(q.whole);
     CHECK_INT(q.end, OVL_SOLVE_MET);
     CHECK_TEXT(ovl_solve_value(&q, q.crossings[0].value, &arena), "3");
+    CHECK_NEAR(q.crossings[0].low, 3, 1e-9);
+    CHECK_NEAR(q.crossings[0].high, 3, 1e-9);
+    q = solved(s, "workload.microbatches",
+               ovl_arena_printf(&arena, "step=%" PRId64 " ms", three / OVL_MS + 2), "1..16");
+    CHECK_INT(q.end, OVL_SOLVE_NOT_MET);
+    CHECK_TEXT(ovl_solve_value(&q, q.nearest.value, &arena), "3");
+    CHECK_INT(q.nearest.figure, three);
 }
 
 static void wrong_questions(void)
@@ -444,10 +514,14 @@ static CU_TestInfo tests[] = {
     {"every order is tried if it may be, and annealing agrees", every_order_agrees},
     {"the seed decides, not the threads", the_seed_decides},
     {"what is the best already has no gain", no_gain},
+    {"never more is simulated than allowed", never_more_than_allowed},
     {"constraints keep candidates out", constraints},
     {"the inverse gives what was planted", what_was_planted_comes_back},
     {"planted links and layers come back", planted_links_and_layers_come_back},
     {"no value is no answer", no_value_does},
+    {"out of reach, the nearest is told", out_of_reach_the_nearest_is_told},
+    {"a level is a range with halved ends", a_level_is_a_range_with_halved_ends},
+    {"a wrong key is an error", a_wrong_key_is_an_error},
     {"a key that counts has whole values", keys_that_count},
     {"wrong questions are told", wrong_questions},
     CU_TEST_INFO_NULL,

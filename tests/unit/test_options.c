@@ -7,6 +7,11 @@ static const ovl_option items[] = {
     {.name = "model", .value = "MODEL", .choices = models, .doc = "model"},
     {.name = "json", .doc = "json"},
     {.name = "output", .letter = 'o', .value = "FILE", .doc = "output"},
+    {.name = "seed", .value = "N", .doc = "seed", .needs = "trials|sample"},
+    {.name = "trials", .doc = "trials"},
+    {.name = "sample", .doc = "sample", .without = "json|csv"},
+    {.name = "solve", .doc = "solve", .beside = "json set"},
+    {.name = "csv", .doc = "csv"},
 };
 static const ovl_option_table table = {items, OVL_COUNT(items)};
 
@@ -99,12 +104,31 @@ static void all_mistakes_at_once(void)
     ovl_arena_free(&r.arena);
 }
 
+/* What would be ignored is said: what needs another option, what another one turns off, and what is
+ * not one of those that go with it. */
+static void without_an_effect(void)
+{
+    reading r;
+    read_words(&r, WORDS("--seed=1", "--sample"));
+    CHECK(r.good);
+    read_words(&r, WORDS("--solve", "--json", "--set=a=1"));
+    CHECK(r.good);
+    check_error(WORDS("--seed=1"), "--seed has no effect without --trials or --sample");
+    check_error(WORDS("--sample", "--csv"),
+                "--sample has no effect beside --csv: leave one of them out");
+    check_error(WORDS("--csv", "--solve"),
+                "--csv has no effect beside --solve: leave one of them out");
+    read_words(&r, WORDS("--csv", "--solve", "--trials", "--json"));
+    CHECK_INT(r.errs.errors, 2);
+}
+
 static CU_TestInfo tests[] = {
     {"a value may follow its option or be joined to it, and repeat", both_spellings},
     {"short options take values too, and a dash alone is an operand", short_form},
     {"after two dashes everything is an operand", dashes_end_options},
     {"each mistake has its sentence", says_what_is_wrong},
     {"all mistakes of a command line are told at once", all_mistakes_at_once},
+    {"an option that would have no effect is a mistake", without_an_effect},
     CU_TEST_INFO_NULL,
 };
 

@@ -431,9 +431,41 @@ static void steps_repeat_the_program(void)
     finish(&t);
 }
 
+/* Four ranks on two nodes, each sends to the next: 0 -> 1 and 2 -> 3 stay on a node, 1 -> 2
+ * crosses. The group has members on two nodes, but a message costs by the two that talk. */
+static void a_send_costs_by_the_two_that_talk(void)
+{
+    bench t = {0};
+    const char *text = "hardware:\n"
+                       "  node: {gpus: 2}\n"
+                       "  collectives:\n"
+                       "    - {op: send_recv, nodes: one, alpha: 1 ms}\n"
+                       "    - {op: send_recv, nodes: several, alpha: 10 ms}\n"
+                       "workload:\n"
+                       "  ranks: 4\n"
+                       "  groups: {ring: all}\n"
+                       "  ops:\n"
+                       "    - repeat: 2\n"
+                       "      ops:\n"
+                       "        - {send: s, to: +1, group: ring, bytes: 1 MiB}\n"
+                       "        - {recv: r, from: -1, group: ring, bytes: 1 MiB}\n"
+                       "    - {send: back, to: 0, group: ring, bytes: 1 MiB, ranks: [1, 2]}\n"
+                       "    - {recv: back 1, from: 1, group: ring, bytes: 1 MiB, ranks: [0]}\n"
+                       "    - {recv: back 2, from: 2, group: ring, bytes: 1 MiB, ranks: [0]}\n";
+    CHECK(lower(&t, text, NULL));
+    CHECK_INT(cost_named(&t, 0, "s")->latency, 1 * OVL_MS);
+    CHECK_INT(cost_named(&t, 1, "s")->latency, 10 * OVL_MS);
+    CHECK_INT(cost_named(&t, 2, "s")->latency, 1 * OVL_MS);
+    CHECK_INT(cost_named(&t, 3, "s")->latency, 10 * OVL_MS);
+    CHECK_INT(cost_named(&t, 1, "back")->latency, 1 * OVL_MS);
+    CHECK_INT(cost_named(&t, 2, "back")->latency, 10 * OVL_MS);
+    finish(&t);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
+        {"a send costs by the two that talk", a_send_costs_by_the_two_that_talk},
         {"steps repeat the program", steps_repeat_the_program},
         {"operations of every kind", plain_operations},
         {"repeats are unrolled", repeats_are_unrolled},

@@ -278,7 +278,7 @@ static void orders_of_sends_and_receives_agree(void)
     CHECK_HAS(sequence(&t, 0), "0F0 | 0SEND_F0 | 4RECV_F0 | 0F1 | 0SEND_F1 | 4RECV_F1 | 0F2");
     const char *zbv = "overlap.pipeline={schedule: zb_v, microbatches: 8, communicators: ranks}";
     CHECK(!lower(&t, FOUR, zbv));
-    CHECK_HAS(mistake(&t), "sends meet receives in order; take receives: early, or communicators: "
+    CHECK_HAS(mistake(&t), "sends meet receives in order; take receives: early or communicators: "
                            "stages");
     zbv = "overlap.pipeline={schedule: zb_v, microbatches: 8, communicators: ranks, receives: "
           "early}";
@@ -320,22 +320,44 @@ static void lists_of_actions(void)
               (1 + 3 + 3 + 3 + 2) * OVL_MS);
     CHECK_HAS(sequence(&t, 0), "0RECV_B0 | 0F1+0B0 | 0SEND_F1");
     CHECK(!lower(&t, LIST("\"0F0,0B0,0Z1\", \"1F0,1B0\""), NULL));
-    CHECK_HAS(mistake(&t), "3:32: actions: \"0Z1\" is no action");
+    CHECK_HAS(mistake(&t), "3:41: \"0Z1\" is no action");
     CHECK(!lower(&t, LIST("\"0B0,0F0\", \"1F0,1B0\""), NULL));
-    CHECK_HAS(mistake(&t), "0B0 comes before the forward of that microbatch");
+    CHECK_HAS(mistake(&t), "3:33: 0B0 comes before the forward of that microbatch");
     CHECK(!lower(&t, LIST("\"0F0,0B0\""), NULL));
-    CHECK_HAS(mistake(&t), "the schedule is for 1 ranks, the pipeline has 2");
+    CHECK_HAS(mistake(&t), "the schedule is for 1 rank, the pipeline has 2");
     CHECK(!lower(&t, LIST("\"0F0,0SEND_F0,0RECV_B0,0B0\", \"1F0,1B0,1SEND_B0\""), NULL));
-    CHECK_HAS(mistake(&t), "something is sent that needs 1RECV_F0, which is in no list");
+    CHECK_HAS(mistake(&t), "3:62: 1F0 needs 1RECV_F0 before it");
     CHECK(!lower(&t, LIST("\"0F0,0RECV_B0,0B0\", \"1RECV_F0,1F0,1B0,1SEND_B0\""), NULL));
-    CHECK_HAS(mistake(&t), "nobody sends what 1RECV_F0 waits for");
+    CHECK_HAS(mistake(&t), "3:53: 1RECV_F0 has no 0SEND_F0 on rank 0: nobody sends what it "
+                           "waits for");
     CHECK(!lower(&t, LIST("\"0F0,0SEND_F0,0B0,0RECV_B0\", \"1RECV_F0,1F0,1B0,1SEND_B0\""), NULL));
-    CHECK_HAS(mistake(&t), "runs 0B0 before its receive: the schedule cannot finish");
+    CHECK_HAS(mistake(&t), "3:46: 0B0 needs 0RECV_B0 before it");
     CHECK(!lower(&t, LIST("\"0F0,0B0,0SEND_B0\", \"1F0,1B0\""), NULL));
-    CHECK_HAS(mistake(&t), "0SEND_B0 has no other rank to exchange with");
-    /* Two microbatches cross: rank 1 runs the second first. */
+    CHECK_HAS(mistake_at(&t, 1), "3:41: 0SEND_B0 has no other rank to exchange with");
+    /* Rank 0 wants the first gradient before it gave what rank 1 begins with. */
     CHECK_HAS(stuck(&t, LIST("\"0F0,0B0,0F1,0B1\", \"1F1,1B1,1F0,1B0\""), NULL),
-              "the next thing sent to where 0RECV_B0 stands is for 0RECV_B1");
+              "3:37: the schedule cannot finish: rank 0 waits for what 0B0 needs");
+    finish(&t);
+}
+
+/* Both forwards are there, and rank 1 takes the second first. Posted when they are sent, receives
+ * are in order. Where the list has its own, only the list can change. */
+static void advice_is_what_helps(void)
+{
+    bench t = {0};
+    const char *late = LIST("\"0F0,0F1,0B0,0B1\", \"1F1,1F0,1B1,1B0\"");
+    CHECK(!lower(&t, late, NULL));
+    CHECK_HAS(mistake(&t), "3:41: the next thing sent to where 0RECV_B0 stands is for 0RECV_B1: "
+                           "sends meet receives in order; take receives: early");
+    CHECK_HAS(mistake_at(&t, 1), "3:52: the next thing sent to where 1RECV_F1 stands is for "
+                                 "1RECV_F0: sends meet receives in order; take receives: early");
+    CHECK(!strstr(mistake(&t), "communicators"));
+    CHECK(step_of(&t, late, "overlap.pipeline.receives=early") > 0);
+    CHECK(!lower(&t,
+                 LIST("\"0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\", "
+                      "\"1RECV_F1,1F1,1RECV_F0,1F0,1B0,1SEND_B0,1B1,1SEND_B1\""),
+                 NULL));
+    CHECK_HAS(mistake(&t), "both ranks must take them in one order: change the list");
     finish(&t);
 }
 
@@ -350,7 +372,7 @@ static void stages_of_one_rank(void)
     CHECK_INT(step_of(&t, text, NULL), 12 * OVL_MS);
     CHECK_TEXT(sequence(&t, 0), "0F0 | 0F1 | 1F0 | 1F1 | 1B1 | 1B0 | 0B1 | 0B0");
     CHECK(!lower(&t, text, "overlap.pipeline={actions: [\"1F0,0F0,1B0,0B0\"]}"));
-    CHECK_HAS(mistake(&t), "runs 1F0 before its forward of the stage before");
+    CHECK_HAS(mistake(&t), "the schedule cannot finish: rank 0 waits for what 1F0 needs");
     finish(&t);
 }
 
@@ -373,6 +395,78 @@ static void automatic_schedules_look_at_times(void)
     finish(&t);
 }
 
+/* Each at the key that does not fit, all in one go. */
+static void mistakes_of_numbers_have_their_place(void)
+{
+    bench t = {0};
+    CHECK(!lower(&t,
+                 "mesh: {axes: {pp: 4}}\n"
+                 "workload:\n"
+                 "  stages: [{name: s, repeat: 4, forward: 1 ms, backward: [2 ms, 2 ms]}]\n"
+                 "overlap:\n"
+                 "  pipeline:\n"
+                 "    alpha: 1 ms\n"
+                 "    microbatches: 9\n"
+                 "    schedule: dualpipe\n",
+                 NULL));
+    CHECK_HAS(mistake_at(&t, 0), "7:19: DualPipe feeds both ends");
+    CHECK_HAS(mistake_at(&t, 1), "3:12: backward of \"s[0]\": a list has one time for each");
+    const char *text = "mesh: {axes: {pp: 4}}\n"
+                       "workload: {stages: [{name: s, repeat: 8, forward: 1 ms, backward: 2 ms}],\n"
+                       "  microbatches: 11}\n"
+                       "overlap:\n"
+                       "  pipeline:\n"
+                       "    receives: early\n"
+                       "    schedule: ScheduleInterleaved1F1B\n";
+    CHECK(!lower(&t, text, NULL));
+    CHECK_HAS(mistake(&t), "3:17: 11 microbatches on 4 ranks make 2 rounds");
+    CHECK(!lower(&t, text, "overlap.pipeline.schedule=gpipe"));
+    CHECK(!lower(&t,
+                 "mesh: {axes: {pp: 2}}\n"
+                 "workload: {stages: [{name: s, repeat: 4, forward: 1 ms, backward: 2 ms}]}\n"
+                 "overlap:\n"
+                 "  pipeline:\n"
+                 "    microbatches: 4\n"
+                 "    microbatch_group: 5\n"
+                 "    schedule: interleaved_megatron\n",
+                 NULL));
+    CHECK_HAS(mistake(&t), "6:23: the group of microbatches is between");
+    CHECK(!lower(&t,
+                 "mesh: {axes: {pp: 2}}\n"
+                 "workload: {stages: [{name: s, repeat: 4, forward: 1 ms, backward: 2 ms}]}\n"
+                 "overlap:\n"
+                 "  pipeline:\n"
+                 "    microbatches: 4\n"
+                 "    virtual_stages: 2\n"
+                 "    batch: true\n"
+                 "    schedule: 1f1b\n",
+                 NULL));
+    CHECK_HAS(mistake(&t), "7:12: batch needs communicators: one");
+    finish(&t);
+}
+
+/* An empty stage is said, and passes on what it gets: rank 1 sends as much as rank 0. */
+static void a_stage_without_layers_is_said(void)
+{
+    bench t = {0};
+    const char *text = "mesh: {axes: {pp: 3}}\n"
+                       "workload: {layers: [{name: l, repeat: 4, forward: 1 ms, backward: 2 ms, "
+                       "transfer: 1 MiB}]}\n"
+                       "overlap: {pipeline: {schedule: 1f1b, microbatches: 3, beta: 1 MiB/ms, "
+                       "layers_per_stage: [2, 0, 2]}}\n";
+    CHECK(lower(&t, text, NULL) && analyse(&t));
+    CHECK_INT(t.errs.count, 1);
+    CHECK(t.errs.count == 1 && t.errs.items[0].warning);
+    CHECK_HAS(t.errs.items[0].text, "stage 1 has no layers: it takes no time and passes on");
+    uint32_t sent = 0;
+    for (uint32_t i = 0; i < t.p->codes[t.p->ranks[1].code].n_ops; i++) {
+        const ovl_op *op = &t.p->codes[t.p->ranks[1].code].ops[i];
+        sent += op->kind == OVL_SEND && op->bytes == 1u << 20;
+    }
+    CHECK_INT(sent, 6);
+    finish(&t);
+}
+
 static void what_does_not_fit_is_told(void)
 {
     bench t = {0};
@@ -383,7 +477,7 @@ static void what_does_not_fit_is_told(void)
                  "microbatches: 1000000}"));
     CHECK_HAS(mistake(&t), "60000 stages with 1000000 microbatches are too many");
     CHECK(!lower(&t, TWO, "overlap.pipeline={actions: [\"0F999998\", \"65000F0\"]}"));
-    CHECK_HAS(mistake(&t), "is on no rank");
+    CHECK_HAS(mistake(&t), "64999 stages from 1 on are on no rank, yet this is of stage 65000");
     CHECK(!lower(&t, TWO, "overlap.pipeline.schedule=null"));
     CHECK_HAS(mistake(&t), "a schedule_file; found none");
     CHECK(!lower(&t, TWO, "overlap.pipeline.group=dp"));
@@ -518,9 +612,12 @@ static CU_TestInfo tests[] = {
     {"orders of sends and receives agree", orders_of_sends_and_receives_agree},
     {"rendezvous on one communicator is a deadlock", rendezvous_on_one_communicator_is_a_deadlock},
     {"lists of actions", lists_of_actions},
+    {"advice is what helps", advice_is_what_helps},
     {"stages of one rank", stages_of_one_rank},
     {"automatic schedules look at times", automatic_schedules_look_at_times},
     {"what does not fit is told", what_does_not_fit_is_told},
+    {"mistakes of numbers have their place", mistakes_of_numbers_have_their_place},
+    {"a stage without layers is said", a_stage_without_layers_is_said},
     CU_TEST_INFO_NULL,
 };
 

@@ -2,8 +2,11 @@
 #include "tests/support/check.h"
 #include "tools/inspect.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <zlib.h>
 
 /* One look at bytes in memory. */
 typedef struct look {
@@ -496,6 +499,130 @@ static void sizes_are_read(void)
     done(&l);
 }
 
+/* --- Numbers that do not fit, events that do not end, damaged gzip --- */
+
+#define ON_DEVICE(device)                                                                          \
+    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"pid\": 0, \"tid\": 7, \"ts\": "    \
+    "30, "                                                                                         \
+    "\"dur\": 5, \"args\": {\"device\": " device ", \"stream\": 7}}"
+
+/* 2^63 is no device 0. Without the argument the process stands for it, unless it is a name. */
+static void a_device_that_is_no_number_is_skipped_and_counted(void)
+{
+    static const char *const bad[] = {"9223372036854775808", "\"gpu\"", "18446744073709551615"};
+    look l;
+    for (size_t i = 0; i < OVL_COUNT(bad); i++) {
+        ovl_arena arena = {0};
+        look_text(&l,
+                  ovl_arena_printf(&arena, TRACE(KERNEL("10", "10") ", " ON_DEVICE("%s")), bad[i]));
+        CHECK_HAS(said(&l), "1 device operation has a device that is no number below 2^63 and was "
+                            "skipped");
+        CHECK_INT(l.in.devices.len, 1);
+        done(&l);
+        ovl_arena_free(&arena);
+    }
+    look_text(&l, TRACE("{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": \"GPU\", "
+                        "\"ts\": 1, \"dur\": 1}"));
+    CHECK_HAS(said(&l), "NO COMMUNICATION FOUND: of 1 kernel");
+    done(&l);
+    look_text(&l, "name,start_ns,end_ns,device\na,0,5,0\nb,0,5,9223372036854775808\n");
+    CHECK_HAS(said(&l), "1 device operation has a device that is no number below 2^63");
+    done(&l);
+}
+
+/* A kernel whose name takes `length` bytes, between two others. */
+static char *long_trace(size_t length, size_t *count)
+{
+    static const char begins[] = "{\"traceEvents\": [" KERNEL(
+        "10", "10") ", "
+                    "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 30, \"dur\": 5, \"pid\": 0, "
+                    "\"tid\": 7, \"name\": \"";
+    static const char ends[] = "\"}, " KERNEL("40", "10") "]}";
+    char *text = malloc(sizeof begins + length + sizeof ends);
+    CHECK(text != NULL);
+    memcpy(text, begins, sizeof begins - 1);
+    memset(text + sizeof begins - 1, 'n', length);
+    memcpy(text + sizeof begins - 1 + length, ends, sizeof ends);
+    *count = sizeof begins - 1 + length + sizeof ends - 1;
+    return text;
+}
+
+/* Of 3 MB it is read; of more than 16 MiB skipped, with the limit, and what follows is read. */
+static void a_long_event_is_read_up_to_a_limit(void)
+{
+    static const size_t lengths[] = {3000000, ((size_t)16 << 20) + 100};
+    for (size_t i = 0; i < OVL_COUNT(lengths); i++) {
+        look l;
+        size_t count;
+        char *text = long_trace(lengths[i], &count);
+        look_at(&l, text, count);
+        CHECK_INT(l.in.devices.data[0].all.kernels, i ? 2 : 3);
+        bool told = strstr(said(&l), "1 event does not end within 16 MiB") != NULL;
+        CHECK_INT(told, i);
+        CHECK(!strstr(said(&l), "truncated") && !strstr(said(&l), "broken"));
+        done(&l);
+        free(text);
+    }
+}
+
+/* A trace of 2 MB in gzip; `wrong`: a bit of its checksum is; `cut`: only so many bytes are kept.
+ */
+static void write_gzip(const char *path, bool wrong, long cut)
+{
+    size_t count;
+    char *text = long_trace(2000000, &count);
+    gzFile gz = gzopen(path, "wb");
+    CHECK_INT(gzwrite(gz, text, (unsigned)count), count);
+    CHECK_INT(gzclose(gz), Z_OK);
+    free(text);
+    if (wrong) {
+        FILE *f = fopen(path, "r+b");
+        CHECK(f && fseek(f, -8, SEEK_END) == 0);
+        int byte = fgetc(f);
+        CHECK(fseek(f, -8, SEEK_END) == 0);
+        fputc(byte ^ 1, f);
+        CHECK_INT(fclose(f), 0);
+    }
+    CHECK(!cut || truncate(path, cut) == 0);
+}
+
+static void look_gzip(look *l, bool wrong, long cut)
+{
+    char path[] = "/tmp/ovl_read_XXXXXX";
+    int fd = mkstemp(path);
+    CHECK(fd >= 0);
+    close(fd);
+    write_gzip(path, wrong, cut);
+    look_at(l, "", 0);
+    done(l);
+    memset(l, 0, sizeof *l);
+    l->errs.arena = &l->arena;
+    ovl_comm_pattern_begin(&l->pattern, OVL_COMM_PATTERN, &l->errs);
+    ovl_inspect_begin(&l->in, &l->pattern);
+    l->good = ovl_inspect_add(&l->in, path, &l->errs);
+    remove(path);
+}
+
+static void gzip_gives_what_stands_before_its_damage(void)
+{
+    look l;
+    look_gzip(&l, false, 0);
+    CHECK(l.good);
+    CHECK(!strstr(said(&l), "compressed"));
+    CHECK_INT(l.in.devices.data[0].all.kernels, 3);
+    done(&l);
+    look_gzip(&l, true, 0);
+    CHECK(l.good);
+    CHECK_HAS(said(&l), "warning: the checksum of the compressed data is wrong");
+    CHECK_INT(l.in.devices.data[0].all.kernels, 3);
+    done(&l);
+    look_gzip(&l, false, 500);
+    CHECK(l.good);
+    CHECK_HAS(said(&l), "warning: the compressed data ends too early");
+    CHECK_INT(l.in.devices.data[0].all.kernels, 1);
+    done(&l);
+}
+
 static CU_TestInfo tests[] = {
     {"every envelope is read", every_envelope_is_read},
     {"the dialect of 2021 is read", the_dialect_of_2021_is_read},
@@ -517,6 +644,10 @@ static CU_TestInfo tests[] = {
     {"older tables are read", older_tables_are_read},
     {"intervals are read", intervals_are_read},
     {"sizes are read", sizes_are_read},
+    {"a device that is no number is skipped and counted",
+     a_device_that_is_no_number_is_skipped_and_counted},
+    {"a long event is read up to a limit", a_long_event_is_read_up_to_a_limit},
+    {"gzip gives what stands before its damage", gzip_gives_what_stands_before_its_damage},
     CU_TEST_INFO_NULL,
 };
 

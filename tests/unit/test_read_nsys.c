@@ -1,6 +1,7 @@
 /* Nsight Systems exports, made here: several schemas, missing tables, processes, damage. */
 #include "tests/support/check.h"
 #include "tools/inspect.h"
+#include "tools/see.h"
 
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -230,6 +231,45 @@ static void sizes_come_from_annotations_of_nccl(void)
     done(&l);
 }
 
+/* Kinds of copies as the exporter counts them, and operations without an end. */
+#define COPIES                                                                                     \
+    NAMES                                                                                          \
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INTEGER, deviceId INTEGER, streamId INTEGER,"   \
+    " shortName INTEGER);"                                                                         \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (0,0,7,1);"                                     \
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start INTEGER, \"end\" INTEGER, deviceId INTEGER,"    \
+    " streamId INTEGER, copyKind INTEGER, bytes INTEGER);"                                         \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (1,2,0,7,1,10),(3,4,0,7,2,20),(5,6,0,7,8,30),"  \
+    "(7,8,0,7,9,NULL),(9,10,0,7,10,50),(11,12,0,7,77,60);"
+
+static void copies_have_the_names_of_their_kinds(void)
+{
+    static const char *const names[] = {"gemm",        "Memcpy HtoD", "Memcpy DtoH", "Memcpy DtoD",
+                                        "Memcpy HtoH", "Memcpy PtoP", "Memcpy"};
+    static const int64_t bytes[] = {-1, 10, 20, 30, -1, 50, 60};
+    char path[] = "/tmp/ovl_nsys_XXXXXX";
+    sqlite3 *db = NULL;
+    ovl_arena arena = {0};
+    ovl_errs errs = {.arena = &arena};
+    ovl_seen seen;
+    int fd = mkstemp(path);
+    CHECK(fd >= 0);
+    close(fd);
+    CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+    CHECK_INT(sqlite3_exec(db, COPIES, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    CHECK(ovl_see_file(path, &arena, &seen, &errs));
+    CHECK_HAS(ovl_err_text(&arena, &errs.items[0]), "1 device operation has no duration");
+    if (CHECK_INT(seen.n_ops, OVL_COUNT(names))) {
+        for (size_t i = 0; i < OVL_COUNT(names); i++) {
+            CHECK_TEXT(ovl_names_text(&seen.names, seen.ops[i].name), names[i]);
+            CHECK_INT(seen.ops[i].bytes, bytes[i]);
+        }
+    }
+    unlink(path);
+    ovl_arena_free(&arena);
+}
+
 static void other_and_damaged_databases_are_refused(void)
 {
     look l;
@@ -250,6 +290,7 @@ static CU_TestInfo tests[] = {
     {"small schemas are enough", small_schemas_are_enough},
     {"steps and memory are found", steps_and_memory_are_found},
     {"sizes come from annotations of NCCL", sizes_come_from_annotations_of_nccl},
+    {"copies have the names of their kinds", copies_have_the_names_of_their_kinds},
     {"other and damaged databases are refused", other_and_damaged_databases_are_refused},
     CU_TEST_INFO_NULL,
 };

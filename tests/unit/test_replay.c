@@ -73,6 +73,47 @@ static void what_nothing_explains_is_counted_and_kept_or_left_out(void)
     replayed(&t);
 }
 
+/* Without launches in the file: gaps of 2, 3, 2, 30, 2 us between kernels of 10. The median of
+ * those up to 5 is 2, their mean 9/4, so the device's gap is 2. Measured 6 * 10 + 39 = 99;
+ * predicted the same but for the 1 that the 3 is longer, which is not 5 yet, and is in the pause of
+ * the 30 (28 longer): 29 us are unexplained. */
+#define ALONE(name, ts) KERNEL(name, 7, ts, 10, 0)
+#define NO_LAUNCH                                                                                  \
+    ALONE("a", 0) ALONE("b", 12) ALONE("c", 25) ALONE("d", 37) ALONE("e", 77) ALONE("f", 89)
+
+static void without_launches_the_device_has_its_gap(void)
+{
+    replaying t;
+    CHECK(replay(&t, ONE, NULL, TRACE(0, NO_LAUNCH), NULL));
+    CHECK_TEXT(replay_said(&t), "");
+    CHECK_INT(t.result.replay->measured, us(99));
+    CHECK_INT(t.result.step, us(99));
+    CHECK_INT(t.result.replay->unexplained, us(29));
+    CHECK(!t.result.replay->predictive);
+    CHECK(replay_inferred(&t, "2 us, the median of 4 gaps of at most 5 us"));
+    CHECK(replay_inferred(&t, "6 operations have no launch in the file"));
+    replayed(&t);
+    CHECK(replay(&t, ONE, "workload.replay.unexplained=drop", TRACE(0, NO_LAUNCH), NULL));
+    CHECK_INT(t.result.step, us(60 + 5 * 2));
+    replayed(&t);
+}
+
+/* Gaps of 0, 4, 4, 0, 4: the median is 4, which would add 20 where 12 were; the mean is 2.4, and
+ * adds as much as there was. */
+static void a_device_gap_adds_no_more_than_there_was(void)
+{
+    replaying t;
+    CHECK(replay(&t, ONE, NULL,
+                 TRACE(0, ALONE("a", 0) ALONE("b", 10) ALONE("c", 24) ALONE("d", 38) ALONE("e", 48)
+                              ALONE("f", 62)),
+                 NULL));
+    CHECK_INT(t.result.replay->measured, us(72));
+    CHECK_INT(t.result.step, us(72));
+    CHECK_INT(t.result.replay->unexplained, 0);
+    CHECK(replay_inferred(&t, "2.4 us, the mean of 5 gaps"));
+    replayed(&t);
+}
+
 /* A call that takes long launches at its end: 500 us, the kernel 5 us after it as the others. */
 static void a_long_call_launches_at_its_end(void)
 {
@@ -415,17 +456,33 @@ static void keys_that_do_not_belong_to_a_trace_are_refused(void)
     replayed(&t);
 }
 
-/* Without a launch each kernel of 4 us follows the one before: 2 of them, 100 us apart, take 8 of
- * 104 us, which is more than 5 % away though nothing is unexplained. */
+/* Launches take 1 and 5 us, so their (lower) median is 1: b is predicted at 21, measured at 25,
+ * which is not late enough to be unexplained. The step: 22 of 26 us, which is more than 5 % away.
+ * With b twice as fast it is 21.5 us, no more predictive. With b at 21 it is. */
 static void a_step_far_from_the_measured_one_is_not_predictive(void)
 {
-    replaying t;
-    CHECK(replay(&t, ONE, NULL,
-                 TRACE(0, KERNEL("a", 7, 0, 4, 1) KERNEL("b", 7, 100, 4, 2)
-                              KERNEL("c", 7, 108, 4, 3) KERNEL("d", 7, 300, 4, 4)),
-                 NULL));
-    CHECK(!t.result.replay->predictive);
-    replayed(&t);
+    static const char *const changes[] = {NULL, "workload.what_if.kernels=[{name: b, speedup: 2}]"};
+    for (size_t i = 0; i < 2; i++) {
+        replaying t;
+        CHECK(replay(&t, ONE, changes[i],
+                     TRACE(0, CALL("cudaLaunchKernel", 1, 0, 1, 1)
+                                  CALL("cudaLaunchKernel", 1, 20, 1, 2) KERNEL("a", 7, 1, 1, 1)
+                                      KERNEL("b", 7, 25, 1, 2)),
+                     NULL));
+        CHECK_INT(t.result.replay->unexplained, 0);
+        CHECK_INT(t.result.replay->measured, us(26));
+        CHECK_INT(t.result.replay->unchanged, us(22));
+        CHECK_INT(t.result.step, i ? us(22) - us(1) / 2 : us(22));
+        CHECK(!t.result.replay->predictive);
+        replayed(&t);
+        CHECK(replay(&t, ONE, changes[i],
+                     TRACE(0, CALL("cudaLaunchKernel", 1, 0, 1, 1)
+                                  CALL("cudaLaunchKernel", 1, 20, 1, 2) KERNEL("a", 7, 1, 1, 1)
+                                      KERNEL("b", 7, 21, 1, 2)),
+                     NULL));
+        CHECK(t.result.replay->predictive);
+        replayed(&t);
+    }
 }
 
 static void a_first_bucket_alone_is_refused(void)
@@ -491,6 +548,8 @@ int main(void)
          kernels_follow_their_launches_and_each_other},
         {"what nothing explains is counted, and kept or left out",
          what_nothing_explains_is_counted_and_kept_or_left_out},
+        {"without launches the device has its gap", without_launches_the_device_has_its_gap},
+        {"a device gap adds no more than there was", a_device_gap_adds_no_more_than_there_was},
         {"a long call launches at its end", a_long_call_launches_at_its_end},
         {"kernels of one launch are issued together", kernels_of_one_launch_are_issued_together},
         {"a recorded wait is for what was launched before the event",

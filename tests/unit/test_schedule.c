@@ -49,7 +49,7 @@ static ovl_time run(bench *x, const char *name, uint32_t p, uint32_t v, uint32_t
                                 .backward = fill(x, l.i + l.w),
                                 .pair = l.pair ? fill(x, l.pair) : NULL,
                                 .hop = l.hop};
-    bool ok = ovl_schedule_check(&x->s, (ovl_mark){0}, &x->errs) &&
+    bool ok = ovl_schedule_check(&x->s, true, (ovl_mark){0}, &x->errs) &&
               ovl_schedule_time(&x->s, &costs, &x->t, &x->arena, &x->errs);
     return ok ? x->t.makespan : -1;
 }
@@ -137,7 +137,8 @@ static void what_does_not_fit_is_explained(void)
     } wrong[] = {
         {"gpipe", 2, 2, 4, "gpipe has 1 stage on each rank, not 2"},
         {"zb_v", 2, 1, 4, "zb_v has 2 stages on each rank, not 1"},
-        {"dualpipe", 3, 1, 8, "ranks and microbatches are even, not 3 and 8"},
+        {"dualpipe", 3, 1, 8, "its ranks are even in number, not 3"},
+        {"dualpipe", 4, 1, 9, "its microbatches are even in number, not 9; 10 would do"},
         {"dualpipe", 4, 1, 6, "at least two microbatches for each rank: 6 < 2 x 4"},
         {"dualpipev", 4, 2, 7, "7 < 2 x 4"},
         {"interleaved", 4, 2, 11, "make 2 rounds, which must divide the microbatches; 10 would do"},
@@ -155,8 +156,37 @@ static void what_does_not_fit_is_explained(void)
     CHECK_INT(x.errs.count, 1);
     CHECK(ovl_schedule_find("zb_h3") == NULL);
     CHECK(ovl_schedule_find("ZB-H1") == &ovl_schedule_zb_h1);
-    CHECK(ovl_schedule_find("ScheduleGPipe") == &ovl_schedule_gpipe);
     ovl_arena_free(&x.arena);
+}
+
+/* The names of pytorch torch/distributed/pipelining/__init__.py, and the words get_schedule_class
+ * takes for them. */
+static void pytorchs_names_are_known(void)
+{
+    static const struct {
+        const char *class_name, *word;
+        const ovl_schedule_kind *kind;
+    } names[] = {
+        {"ScheduleGPipe", "GPipe", &ovl_schedule_gpipe},
+        {"Schedule1F1B", "1F1B", &ovl_schedule_1f1b},
+        {"ScheduleLoopedBFS", "LoopedBFS", &ovl_schedule_looped_bfs},
+        {"ScheduleInterleaved1F1B", "Interleaved1F1B", &ovl_schedule_interleaved},
+        {"ScheduleInterleavedZeroBubble", "InterleavedZeroBubble", &ovl_schedule_interleaved_zb},
+        {"ScheduleZBVZeroBubble", "ZBVZeroBubble", &ovl_schedule_zb_v},
+        {"ScheduleDualPipeV", "DualPipeV", &ovl_schedule_dualpipev},
+    };
+    uint32_t classes = 0;
+    for (size_t k = 0; k < OVL_COUNT(names); k++) {
+        CHECK(ovl_schedule_find(names[k].class_name) == names[k].kind);
+        CHECK(ovl_schedule_find(names[k].word) == names[k].kind);
+        CHECK_TEXT(names[k].kind->pytorch, names[k].class_name);
+    }
+    for (uint32_t i = 0; ovl_schedule_at(i); i++) {
+        classes += ovl_schedule_at(i)->pytorch != NULL;
+    }
+    CHECK_INT(classes, OVL_COUNT(names));
+    CHECK(ovl_schedule_find("Schedule") == NULL);
+    CHECK(ovl_schedule_find("ScheduleZB_H1") == NULL);
 }
 
 /* --- Closed forms --- */
@@ -300,14 +330,16 @@ static void interleaved_zb(void)
     ovl_arena_free(&x.arena);
 }
 
-/* With equal times no stage idles between its first and last action; the makespan still has p-1
- * forwards of ramp. Peak 2P. */
+/* With equal times and from 2p-1 microbatches on no rank idles between its first and last action,
+ * with one less some rank does; the makespan still has p-1 forwards of ramp. Peak 2P. */
 static void zb_v(void)
 {
     bench x = {0};
     lengths l = {1, 1, 1, 0, 0};
     for (uint32_t p = 2; p <= 8; p++) {
-        for (uint32_t m = 2 * p; m <= 5 * p; m++) {
+        run(&x, "zb_v", p, 2, 2 * p - 2, l);
+        CHECK(x.t.span > 6 * (2 * p - 2));
+        for (uint32_t m = 2 * p - 1; m <= 5 * p; m++) {
             CHECK_INT(run(&x, "zb_v", p, 2, m, l), 6 * m + p - 1);
             CHECK_INT(x.t.span, 6 * m);
             for (uint32_t r = 0; r < p; r++) {
@@ -320,20 +352,21 @@ static void zb_v(void)
 
 /* V-Min 2 floor((p+4)/3) activations, V-Half 2 floor((p+2)/2), on the fullest rank; bubbles with
  * equal times of about 4 p and 3 p unit times: 2p/3m and p/2m of the 6 m that a rank works.
- * Exactly, from p = 4 on: 4p - 5, or 4p - 3 where 3 divides p; (7p - 12)/2, rounded up. */
+ * Exactly, from p = 4 on: 4p - 5, or 4p - 3 where 3 divides p; 3p - 5, or 3p - 4 where p is odd. */
 static void v_min_and_v_half(void)
 {
     bench x = {0};
     lengths l = {1, 1, 1, 0, 0};
     for (uint32_t p = 2; p <= 32; p++) {
         for (int half = 0; half < 2; half++) {
-            uint32_t m = 6 * p, peak = 0, most = half ? 2 * ((p + 2) / 2) : 2 * ((p + 4) / 3);
+            uint32_t m = (p % 4 < 2 ? 2 : 6) * p, peak = 0,
+                     most = half ? 2 * ((p + 2) / 2) : 2 * ((p + 4) / 3);
             run(&x, half ? "v_half" : "v_min", p, 2, m, l);
             for (uint32_t r = 0; r < p; r++) {
                 peak = OVL_MAX(peak, x.t.ranks[r].peak_weight);
             }
             CHECK_INT(peak, most);
-            uint32_t bubble = half ? (7 * p - 11) / 2 : 4 * p - (p % 3 ? 5 : 3);
+            uint32_t bubble = half ? 3 * p - (p % 2 ? 4 : 5) : 4 * p - (p % 3 ? 5 : 3);
             if (p >= 4) {
                 CHECK_INT(x.t.span - 6 * m, bubble);
             }
@@ -341,6 +374,37 @@ static void v_min_and_v_half(void)
             CHECK(run(&x, half ? "v_half" : "v_min", p, 2, 1 + p % 3, l) > 0);
         }
     }
+    ovl_arena_free(&x.arena);
+}
+
+/* V-Half moves W to where ranks wait in unit times. With TF = 14, TI = 5, TW = 18 that would be
+ * longer on 5 ranks with 11 microbatches: 1094, not 950, so where it knows that forwards are longer
+ * than input backwards it leaves them. Equal times are no such case: 6 m + 3 p - 4. */
+static void v_half_looks_at_times(void)
+{
+    bench x = {0};
+    lengths l = {14, 5, 18, 0, 0};
+    CHECK_INT(run(&x, "v_half", 5, 2, 11, l), 1094);
+    ovl_time times[3][10];
+    for (int k = 0; k < 10; k++) {
+        times[0][k] = l.f, times[1][k] = l.i, times[2][k] = l.w;
+    }
+    ovl_schedule_spec spec = {.ranks = 5,
+                              .stages_per_rank = 2,
+                              .microbatches = 11,
+                              .forward = times[0],
+                              .input = times[1],
+                              .weight = times[2]};
+    CHECK(ovl_schedule_make(&ovl_schedule_v_half, &spec, &x.s, &x.arena, &x.errs));
+    ovl_schedule_costs costs = {times[0], times[1], times[2], times[1], NULL, 0};
+    CHECK(ovl_schedule_time(&x.s, &costs, &x.t, &x.arena, &x.errs));
+    CHECK_INT(x.t.makespan, 950);
+    for (int k = 0; k < 10; k++) {
+        times[0][k] = times[1][k] = times[2][k] = 1;
+    }
+    CHECK(ovl_schedule_make(&ovl_schedule_v_half, &spec, &x.s, &x.arena, &x.errs));
+    CHECK(ovl_schedule_time(&x.s, &costs, &x.t, &x.arena, &x.errs));
+    CHECK_INT(x.t.makespan, 6 * 11 + 3 * 5 - 4);
     ovl_arena_free(&x.arena);
 }
 
@@ -400,7 +464,7 @@ static void automatic_schedules(void)
                                   .kept = bytes};
         ovl_schedule_costs costs = {times, times, times, times, NULL, 0};
         CHECK(ovl_schedule_make(&ovl_schedule_zb_1p, &spec, &x.s, &x.arena, &x.errs));
-        CHECK(ovl_schedule_check(&x.s, (ovl_mark){0}, &x.errs));
+        CHECK(ovl_schedule_check(&x.s, true, (ovl_mark){0}, &x.errs));
         CHECK(ovl_schedule_time(&x.s, &costs, &x.t, &x.arena, &x.errs));
         CHECK_INT(x.t.span, 4 * p * 30 + (p - 1) * 10);
         CHECK_INT(x.t.ranks[0].peak_weight, p);
@@ -455,14 +519,14 @@ static void lists_are_checked_by_pytorchs_rules(void)
                            {0, 1, OVL_ACT_I, false}};
     ovl_actions ranks[] = {{first, 2}, {second, 3}};
     uint32_t rank_of[] = {0, 1};
-    ovl_schedule s = {2, 2, 1, 1, rank_of, ranks};
-    CHECK(!ovl_schedule_check(&s, (ovl_mark){0}, &errs));
+    ovl_schedule s = {2, 2, 1, 1, rank_of, ranks, NULL};
+    CHECK(!ovl_schedule_check(&s, true, (ovl_mark){0}, &errs));
     CHECK_INT(errs.errors, 5);
     CHECK_TEXT(errs.items[0].text, "0B0 comes before the forward of that microbatch");
     CHECK_TEXT(errs.items[1].text, "stage 0 is on rank 0 and on rank 1");
     CHECK_TEXT(errs.items[2].text, "0F0 is there twice");
     CHECK_TEXT(errs.items[3].text, "1W0 comes before the input backward (I) of that microbatch");
-    CHECK_HAS(errs.items[4].text, "stage 1 has 0 input backwards (I) and 1 weight backwards (W)");
+    CHECK_TEXT(errs.items[4].text, "rank 1 has no 1B0: stage 1 has 0 backwards for 1 microbatch");
     ovl_arena_free(&arena);
 }
 
@@ -477,7 +541,7 @@ static void a_list_that_cannot_run_is_told(void)
     ovl_actions ranks[] = {{first, 3}, {second, 2}};
     uint32_t rank_of[] = {0, 1};
     ovl_time one[] = {1, 1};
-    ovl_schedule s = {2, 2, 2, 1, rank_of, ranks};
+    ovl_schedule s = {2, 2, 2, 1, rank_of, ranks, NULL};
     ovl_schedule_costs costs = {one, one, one, one, NULL, 0};
     ovl_schedule_times t;
     CHECK(!ovl_schedule_time(&s, &costs, &t, &arena, &errs));
@@ -491,6 +555,7 @@ static CU_TestInfo tests[] = {
     {"Megatron's groups may be longer than the ranks",
      megatron_groups_may_be_longer_than_the_ranks},
     {"what does not fit is explained", what_does_not_fit_is_explained},
+    {"PyTorch's names are known", pytorchs_names_are_known},
     {"GPipe and 1F1B take (m + p - 1) S", gpipe_and_1f1b},
     {"hops of 1F1B grow with microbatches", hops_of_1f1b_grow_with_microbatches},
     {"interleaving divides the bubble", interleaved_and_looped_bfs},
@@ -499,6 +564,7 @@ static CU_TestInfo tests[] = {
     {"interleaved zero bubble", interleaved_zb},
     {"ZB-V has no bubble in its span", zb_v},
     {"V-Min and V-Half take less memory", v_min_and_v_half},
+    {"V-Half looks at times", v_half_looks_at_times},
     {"automatic schedules of few microbatches", automatic_schedules_of_few_microbatches},
     {"ZB-V with few microbatches", few_microbatches_of_zb_v},
     {"DualPipe and DualPipeV", dualpipe},

@@ -44,7 +44,7 @@ static void what_is_read_is_printed_again(void)
     for (size_t k = 0; k < OVL_COUNT(texts); k++) {
         CHECK(read_csv(&x, texts[k]));
         CHECK_TEXT(printed(&x), texts[k]);
-        CHECK(ovl_schedule_check(&x.s, (ovl_mark){0}, &x.errs));
+        CHECK(ovl_schedule_check(&x.s, true, (ovl_mark){0}, &x.errs));
         CHECK_INT(x.dialect, k == 3 ? OVL_CSV_OLD : OVL_CSV_NEW);
     }
     ovl_arena_free(&x.arena);
@@ -76,10 +76,6 @@ static void texts_behind_an_action_are_let_be(void)
     CHECK_INT(x.s.n_ranks, 2);
     CHECK_INT(x.s.n_stages, 2);
     CHECK_INT(x.s.n_microbatches, 2);
-    CHECK(read_csv(&x, "\n0F0\n")); /* a rank with nothing to do */
-    CHECK_INT(x.s.n_ranks, 2);
-    CHECK_INT(x.s.ranks[0].count, 0);
-    CHECK_INT(x.s.rank_of[0], 1);
     ovl_arena_free(&x.arena);
 }
 
@@ -102,7 +98,80 @@ static void mistakes_have_their_place(void)
     CHECK(!read_csv(&x, ""));
     CHECK_TEXT(mistake(&x, 0), "s.csv: error: the schedule has no actions");
     CHECK(!read_csv(&x, "0F0,2F0\n"));
-    CHECK_TEXT(mistake(&x, 0), "s.csv: error: stage 1 is on no rank");
+    CHECK_TEXT(mistake(&x, 0), "s.csv:1:5: error: stage 1 is on no rank, yet this is of stage 2");
+    CHECK(!read_csv(&x, "0F0,9B0\n"));
+    CHECK_HAS(mistake(&x, 0), "s.csv:1:5: error: 8 stages from 1 on are on no rank, yet");
+    ovl_arena_free(&x.arena);
+}
+
+static bool check(bench *x, const char *text)
+{
+    bool whole = read_csv(x, text);
+    return ovl_schedule_check(&x->s, whole, (ovl_mark){0}, &x->errs) && whole;
+}
+
+/* PyTorch's reader (csv.reader) gives an empty row for a blank line, wherever it is, and so a rank
+ * without actions; a row of blank cells is one, too. A blank cell is an idle slot. */
+static void a_blank_line_is_a_rank_that_does_nothing(void)
+{
+    bench x = {0};
+    CHECK(read_csv(&x, ",0F0,,0B0,\n1F0,1B0\n"));
+    CHECK_INT(x.s.ranks[0].count, 5);
+    CHECK(!check(&x, "0F0,0B0\n\n1F0,1B0\n,,\n\n"));
+    CHECK_INT(x.errs.errors, 3);
+    CHECK_TEXT(mistake(&x, 0), "s.csv:2:1: error: rank 1 does nothing: each row is a rank, a blank "
+                               "line, too, as PyTorch reads it, and each rank has a stage; take "
+                               "the row out, or say what the rank does");
+    CHECK_HAS(mistake(&x, 1), "s.csv:4:1: error: rank 3 does nothing");
+    CHECK_HAS(mistake(&x, 2), "s.csv:5:1: error: rank 4 does nothing");
+    ovl_arena_free(&x.arena);
+}
+
+/* Each at its row and column, those of reading and those of the rules in one go. */
+static void rules_that_are_broken_have_their_place(void)
+{
+    bench x = {0};
+    CHECK(!check(&x, "0F0,0F1, 0B0,0B0\n1F0,1B0\n"));
+    CHECK_INT(x.errs.errors, 4);
+    CHECK_TEXT(mistake(&x, 0), "s.csv:1:14: error: 0B0 is there twice");
+    CHECK_TEXT(mistake(&x, 1),
+               "s.csv:1:1: error: rank 0 has no 0B1: stage 0 has 1 backward for 2 microbatches");
+    CHECK_TEXT(mistake(&x, 2),
+               "s.csv:2:1: error: rank 1 has no 1F1: stage 1 has 1 forward for 2 microbatches");
+    CHECK_TEXT(mistake(&x, 3),
+               "s.csv:2:1: error: rank 1 has no 1B1: stage 1 has 1 backward for 2 microbatches");
+    /* the unread one may be the forward, or the backward that is missing: neither is said */
+    CHECK(!check(&x, "0X0,0B0\n1F0,1F0,1X0\n"));
+    CHECK_INT(x.errs.errors, 3);
+    CHECK_HAS(mistake(&x, 2), "s.csv:2:5: error: 1F0 is there twice");
+    CHECK(!check(&x, "0F0,0B99999\n"));
+    CHECK_TEXT(mistake(&x, 0),
+               "error: 2 actions are too few for stages up to 0 and microbatches up "
+               "to 99999");
+    ovl_arena_free(&x.arena);
+}
+
+/* A list that says when it sends and receives: each result that another rank needs once. */
+static void sends_and_receives_match(void)
+{
+    bench x = {0};
+    CHECK(check(&x, "0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n"));
+    CHECK(!check(&x, "0F0,0B0,0SEND_F0\n1RECV_F0,1F0,1B0,1SEND_B0\n"));
+    CHECK_INT(x.errs.errors, 2);
+    CHECK_TEXT(mistake(&x, 0), "s.csv:1:5: error: 0B0 needs 0RECV_B0 before it: its input comes "
+                               "from stage 1 on rank 1");
+    CHECK_TEXT(mistake(&x, 1), "s.csv:2:18: error: 1SEND_B0 has no 0RECV_B0 on rank 0: nobody "
+                               "receives what it sends");
+    CHECK(!check(&x, "0F0,0RECV_B0,0B0\n1RECV_F0,1F0,1SEND_B0,1B0,1SEND_F0\n"));
+    CHECK_INT(x.errs.errors, 3);
+    CHECK_TEXT(mistake(&x, 0),
+               "s.csv:2:14: error: 1SEND_B0 comes before the backward whose result it sends");
+    CHECK_TEXT(mistake(&x, 1), "s.csv:2:27: error: 1SEND_F0 has no other rank to exchange with");
+    CHECK_TEXT(mistake(&x, 2), "s.csv:2:1: error: 1RECV_F0 has no 0SEND_F0 on rank 0: nobody sends "
+                               "what it waits for");
+    /* neighbours on one rank exchange nothing */
+    CHECK(check(&x, "0F0,0SEND_F0,3RECV_F0,3F0,3B0,3SEND_B0,0RECV_B0,0B0\n"
+                    "1RECV_F0,1F0,2F0,2SEND_F0,2RECV_B0,2B0,1B0,1SEND_B0\n"));
     ovl_arena_free(&x.arena);
 }
 
@@ -130,7 +199,7 @@ static void sends_and_receives_are_those_of_pytorch(void)
     bench x = {0};
     for (size_t k = 0; k < OVL_COUNT(published); k++) {
         CHECK(read_csv(&x, published[k].compute));
-        CHECK(ovl_schedule_check(&x.s, (ovl_mark){0}, &x.errs));
+        CHECK(ovl_schedule_check(&x.s, true, (ovl_mark){0}, &x.errs));
         CHECK(ovl_schedule_send_recv(&x.s, &x.s, (ovl_mark){0}, &x.arena, &x.errs));
         CHECK_TEXT(printed(&x), published[k].comms);
         CHECK_INT(ovl_schedule_steps(&x.s, (ovl_mark){0}, &x.errs), published[k].steps);
@@ -162,9 +231,10 @@ static void orders_that_wait_for_each_other_are_told(void)
     ovl_schedule out;
     CHECK(!ovl_schedule_send_recv(&x.s, &out, (ovl_mark){0}, &x.arena, &x.errs));
     CHECK_TEXT(mistake(&x, 0),
-               "error: the schedule cannot finish: rank 0 waits for what 0B0 needs");
+               "s.csv:1:5: error: the schedule cannot finish: rank 0 waits for what 0B0 needs");
     CHECK(read_csv(&x, "0RECV_B0,0F0,0SEND_F0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n"));
     CHECK_INT(ovl_schedule_steps(&x.s, (ovl_mark){0}, &x.errs), 0);
+    CHECK_HAS(mistake(&x, 0), "s.csv:1:1: error");
     CHECK_HAS(mistake(&x, 0), "rank 0 waits for what 0RECV_B0 needs");
     ovl_arena_free(&x.arena);
 }
@@ -222,7 +292,7 @@ static void two_copies_of_a_model_are_seen(void)
     const char *dual = "0F0,3F1,3B1,0B0\n2F1,1F0,1B0,2B1\n";
     CHECK(read_csv(&x, dual));
     CHECK_INT(x.s.n_chains, 2);
-    CHECK(ovl_schedule_check(&x.s, (ovl_mark){0}, &x.errs));
+    CHECK(ovl_schedule_check(&x.s, true, (ovl_mark){0}, &x.errs));
     CHECK_TEXT(printed(&x), dual);
     static const char *const single[] = {
         "0F0,3F0,3B0,0B0,0F1,3F1,3B1,0B1\n1F0,2F0,2B0,1B0,1F1,2F1,2B1,1B1\n", /* a V */
@@ -232,7 +302,7 @@ static void two_copies_of_a_model_are_seen(void)
     for (size_t k = 0; k < OVL_COUNT(single); k++) {
         CHECK(read_csv(&x, single[k]));
         CHECK_INT(x.s.n_chains, 1);
-        CHECK_INT(ovl_schedule_check(&x.s, (ovl_mark){0}, &x.errs), k == 0);
+        CHECK_INT(ovl_schedule_check(&x.s, true, (ovl_mark){0}, &x.errs), k == 0);
     }
     ovl_arena_free(&x.arena);
 }
@@ -276,6 +346,9 @@ static CU_TestInfo tests[] = {
     {"both dialects mean the same", both_dialects_mean_the_same},
     {"texts behind an action are let be", texts_behind_an_action_are_let_be},
     {"mistakes have their place", mistakes_have_their_place},
+    {"a blank line is a rank that does nothing", a_blank_line_is_a_rank_that_does_nothing},
+    {"rules that are broken have their place", rules_that_are_broken_have_their_place},
+    {"sends and receives match", sends_and_receives_match},
     {"sends and receives are those of PyTorch", sends_and_receives_are_those_of_pytorch},
     {"a pair sends both results", a_pair_sends_both_results},
     {"orders that wait for each other are told", orders_that_wait_for_each_other_are_told},

@@ -240,8 +240,8 @@ static void newer_and_older_versions(void)
     CHECK_HAS(opened(path, OVL_STORE_WRITE), "written by a newer ovl");
     /* Version 1 had no sweeps, and until version 3 "exposed" was what is called uncovered now. */
     tell(path, "DELETE FROM metric; INSERT INTO metric VALUES (1, 'exposed', 5); DROP TABLE trial; "
-               "DROP TABLE trials; DROP TABLE point; DROP TABLE sweep; PRAGMA "
-               "user_version = 1");
+               "DROP TABLE trials; DROP TABLE point; DROP TABLE sweep; DROP TABLE late_rank; "
+               "DROP TABLE late_collective; PRAGMA user_version = 1");
     CHECK_HAS(opened(path, OVL_STORE_READ), "has version 1");
     CHECK_TEXT(opened(path, OVL_STORE_WRITE), "");
     CHECK_INT(ask(copy, "PRAGMA user_version"), 1);
@@ -255,8 +255,8 @@ static void newer_and_older_versions(void)
     CHECK_TEXT(sentences(&errs), "");
     ovl_store_close(&store);
     /* The copy is there: the file is not touched. */
-    tell(path, "DROP TABLE trial; DROP TABLE trials; DROP TABLE point; DROP TABLE sweep; PRAGMA "
-               "user_version = 1");
+    tell(path, "DROP TABLE trial; DROP TABLE trials; DROP TABLE point; DROP TABLE sweep; "
+               "DROP TABLE late_rank; DROP TABLE late_collective; PRAGMA user_version = 1");
     CHECK_HAS(opened(path, OVL_STORE_WRITE), "is left as it is");
     CHECK_INT(ask(path, "PRAGMA user_version"), 1);
 }

@@ -265,7 +265,75 @@ static void progress(void)
     CHECK_TEXT(ovl_grouped(1000, &arena), "1,000");
 }
 
+/* Nothing is below 3 MiB and at most 8 ms. (9, 4) misses 3 MiB by a third and 8 ms by an eighth,
+ * (7, 5) 3 MiB by two thirds: the first is closer, and a sweep without an answer fails. */
+static void the_closest_where_nothing_is_allowed(void)
+{
+    const int steps[] = {7, 9, 10}, peaks[] = {5, 4, 4};
+    ovl_sweep s = made(3, steps, peaks);
+    const ovl_where where[] = {{OVL_M_PEAK, OVL_AT_MOST, 3 << 20, "peak<=3MiB"},
+                               {OVL_M_STEP, OVL_AT_MOST, 8 * OVL_MS, "step<=8 ms"}};
+    s.where = where;
+    s.n_where = 2;
+    ovl_sweep_choose(&s, &arena);
+    CHECK_INT(s.best, OVL_NONE);
+    CHECK_INT(s.closest, 1);
+    CHECK_INT(ovl_where_miss(&where[0], &s.points[1].figures), 1 << 20);
+    CHECK_INT(ovl_where_miss(&where[1], &s.points[1].figures), OVL_MS);
+    CHECK_INT(ovl_sweep_status(&s), 1);
+    s.n_where = 0;
+    ovl_sweep_choose(&s, &arena);
+    CHECK_INT(s.closest, OVL_NONE);
+    CHECK_INT(ovl_sweep_status(&s), 0);
+}
+
+/* Two rows of two: each axis has its steps, 2 with each value of the other. */
+static void every_ordered_axis_has_steps(void)
+{
+    const int steps[] = {10, 9, 7, 5}, peaks[] = {1, 1, 1, 1};
+    const ovl_sweep_axis axes[] = {{.n_keys = 1, .n_rows = 2, .ordered = true},
+                                   {.first_key = 1, .n_keys = 1, .n_rows = 2, .ordered = true}};
+    ovl_sweep s = made(4, steps, peaks);
+    s.axes.axes = axes;
+    s.axes.n_axes = s.axes.n_keys = 2;
+    ovl_sweep_choose(&s, &arena);
+    CHECK_INT(s.n_steps, 4);
+    CHECK_INT(s.steps[0].axis, 0);
+    CHECK_INT(s.steps[0].gain, 3 * OVL_MS); /* 10 -> 7 */
+    CHECK_INT(s.steps[1].gain, 4 * OVL_MS); /* 9 -> 5 */
+    CHECK_INT(s.steps[2].axis, 1);
+    CHECK_INT(s.steps[2].gain, OVL_MS);     /* 10 -> 9 */
+    CHECK_INT(s.steps[3].gain, 2 * OVL_MS); /* 7 -> 5 */
+}
+
+/* 8, 16 and 32 microbatches in 80, 120 and 200 ms: 10, 7.5 and 6.25 ms each. By the step the first
+ * is best and more cost time; by what is done the last is, the steps gain 2.5 and 1.25 ms, and the
+ * front is against peak by that: 4 MiB of the first are the least. */
+static void different_work_is_compared_by_what_a_microbatch_takes(void)
+{
+    const int steps[] = {80, 120, 200}, peaks[] = {4, 8, 8};
+    for (int given = 0; given < 2; given++) {
+        ovl_sweep s = made(3, steps, peaks);
+        uint32_t per = ovl_metric_per_microbatch();
+        for (uint32_t i = 0; i < 3; i++) {
+            s.points[i].figures.value[per] = s.points[i].figures.value[OVL_M_STEP] / (8 << i);
+            s.points[i].figures.has |= 1u << per;
+        }
+        s.pareto.n = 0;
+        s.objective_given = given; /* --objective step */
+        ovl_sweep_choose(&s, &arena);
+        CHECK_INT(s.objective, given ? OVL_M_STEP : per);
+        CHECK_INT(s.best, given ? 0 : 2);
+        CHECK_TEXT(front(&s), given ? "1.." : "1.1");
+        CHECK_INT(s.steps[0].gain, given ? -40 * OVL_MS : 2500 * OVL_US);
+        CHECK_INT(s.steps[1].gain, given ? -80 * OVL_MS : 1250 * OVL_US);
+        CHECK(s.least_work == 8 && s.most_work == 32);
+    }
+}
+
 static CU_TestInfo tests[] = {
+    {"different work is compared by what a microbatch takes",
+     different_work_is_compared_by_what_a_microbatch_takes},
     {"the front is what nobody beats", the_front},
     {"the front agrees with brute force", the_front_by_brute_force},
     {"of equals the one with smaller figures is on the front",
@@ -276,6 +344,8 @@ static CU_TestInfo tests[] = {
     {"a metric nobody has is left out", without_memory},
     {"the best is sound, fits and is allowed", the_best_is_sound_fits_and_is_allowed},
     {"each step of an axis has a gain and a price", what_a_step_buys},
+    {"the closest where nothing is allowed", the_closest_where_nothing_is_allowed},
+    {"every ordered axis has steps", every_ordered_axis_has_steps},
     {"conditions hold", conditions},
     {"wrong conditions are told", wrong_conditions},
     {"a pool does each piece once", the_pool_does_everything_once},

@@ -232,8 +232,8 @@ static void a_shared_link_is_counted_once(void)
     }
 }
 
-/* Two eager sends of 4 ms, one after another on the stream and together on the wire: rank 1 takes
- * the second late. Lanes of rank 0: compute, comm, host, wires. */
+/* Two eager sends of 4 ms at 0, one after another on the wire: [0, 4] and [4, 8]; rank 1 takes the
+ * second late. Lanes of rank 0: compute, comm, host, wires. */
 static void an_eager_transfer_is_on_a_wire(void)
 {
     static const bool both[] = {true, true};
@@ -250,7 +250,7 @@ static void an_eager_transfer_is_on_a_wire(void)
     write_trace(&x, both);
     CHECK_HAS(x.text, "\"tid\": 3, \"name\": \"thread_name\", \"args\": {\"name\": \"wire\"}");
     CHECK_HAS(find_slice(x.text, "s", 3, line), "\"start_ps\": 0, \"end_ps\": 4000000000");
-    CHECK_HAS(find_slice(x.text, "t", 4, line), "\"start_ps\": 0, \"end_ps\": 4000000000");
+    CHECK_HAS(find_slice(x.text, "t", 3, line), "\"start_ps\": 4000000000, \"end_ps\": 8000000000");
     free_traced(&x);
 }
 

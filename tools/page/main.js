@@ -91,7 +91,7 @@ const link = (name, rank, start) => (page.timeline ? make("button", { type: "but
 
 const sec = (keyName, title, more) => ({ key: keyName, title, kind: "time", get: (r) => ps(r[keyName]), ...more });
 const plain = (keyName, title, more) => ({ key: keyName, title, get: (r) => r[keyName], ...more });
-const alike = (r) => r.rank + (r.count > 1 ? " (and " + (r.count - 1) + " alike)" : "");
+const alike = (r) => r.rank + (r.count > 1 ? " (of " + r.count + " alike)" : "");
 
 function collectives(run) {
   if (!run.collectives.length) {
