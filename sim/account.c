@@ -9,7 +9,7 @@
 
 /* --- Giving away the time that passed --- */
 
-static ovl_time done_by(const ovl_engine *e, uint32_t activity)
+static inline ovl_time done_by(const ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
     return a->since == e->now ? a->bound_done : ovl_clock_progress(e, a, e->now);
@@ -146,6 +146,7 @@ static void watch(const ovl_engine *e, const ovl_rank_state *s, uint32_t rank)
         ovl_clock *c = &e->clocks.data[s->rivals.data[i].clock];
         if (s->rivals.data[i].clock != OVL_CLOCK_TIME) {
             ovl_vec_push(&c->watchers, rank);
+            c->watched = true;
         }
     }
 }
@@ -162,6 +163,7 @@ static void unwatch(const ovl_engine *e, const ovl_rank_state *s, uint32_t rank)
             k++;
         }
         c->watchers.data[k] = c->watchers.data[--c->watchers.len];
+        c->watched = c->watchers.len > 0;
     }
 }
 

@@ -165,7 +165,10 @@ static void make_rows(analysis *a)
     a->rows = ovl_rows_make(&sources, a->arena, &rows);
     ovl_arena_free(&scratch);
     const ovl_row *decides = deciding_row(a);
-    ovl_worth_find(&a->causes, a->feeds, a->options, decides ? decides->name : OVL_NONE, &a->rows);
+    ovl_together together = ovl_worth_find(&a->causes, a->feeds, a->options,
+                                           decides ? decides->name : OVL_NONE, &a->rows, a->arena);
+    a->out->together = together.item;
+    a->out->n_together = together.n;
     if (decides) {
         make_equation(a, decides);
     }
@@ -243,7 +246,6 @@ static void find_price_of_interference(analysis *a)
         return;
     }
     ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE,
-                               .free_name = OVL_NONE,
                                .aggregates = true,
                                .no_skip = a->options->no_skip,
                                .watch = a->options->watch};
@@ -468,7 +470,6 @@ static bool run_steps(const ovl_program *program, const ovl_program *chosen,
                       ovl_timeline *timeline, ovl_errs *errs)
 {
     ovl_run_options run = {.interference = options->interference,
-                           .free_name = OVL_NONE,
                            .segments = segments,
                            .no_skip = options->no_skip,
                            .watch = options->watch,
@@ -492,10 +493,8 @@ static bool run_steps(const ovl_program *program, const ovl_program *chosen,
 static bool run_unchanged(const ovl_analyse_options *options, ovl_time *step, ovl_errs *errs)
 {
     const ovl_program *program = options->measured ? options->measured->unchanged : NULL;
-    ovl_run_options run = {.interference = options->interference,
-                           .free_name = OVL_NONE,
-                           .watch = options->watch,
-                           .memory = options->memory};
+    ovl_run_options run = {
+        .interference = options->interference, .watch = options->watch, .memory = options->memory};
     ovl_arena scratch = {0};
     ovl_timeline timeline = {0};
     bool good = !program || ovl_run(program, &run, &scratch, &timeline, errs);

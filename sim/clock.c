@@ -14,7 +14,7 @@ static inline ovl_work allowance(ovl_time total)
 
 static inline bool is_empty(const ovl_clock *c)
 {
-    return c->first == c->dues.len;
+    return c->first_due == OVL_NO_DUE;
 }
 
 /* An end is at the next whole picosecond. */
@@ -70,7 +70,7 @@ static void find_next(ovl_engine *e, uint32_t clock)
  * known before that one comes. */
 static inline bool stays_late(ovl_clock *c)
 {
-    if (c->queued && ovl_clock_value(c, c->key_time) < c->dues.data[c->first].due) {
+    if (c->queued && ovl_clock_value(c, c->key_time) < c->first_due) {
         c->late = true;
         return true;
     }
@@ -122,7 +122,7 @@ static void after_end(ovl_engine *e, uint32_t clock)
     ovl_heap_remove(&e->heap, OVL_HANDLE_CLOCK(e, clock));
     c->queued = false;
     if (!is_empty(c) && c->rate > 0) {
-        if (c->dues.data[c->first].due <= ovl_clock_value(c, e->now)) {
+        if (c->first_due <= ovl_clock_value(c, e->now)) {
             find_next(e, clock);
         } else {
             touch(e, clock, c);
@@ -223,7 +223,7 @@ void ovl_clock_make(ovl_engine *e, uint32_t slot)
     while (e->clocks.len <= slot) {
         ovl_crew crew = {.first = OVL_NONE, .clock = e->clocks.len, .follows = OVL_NONE};
         ovl_vec_push(&e->crews, crew);
-        ovl_vec_push(&e->clocks, (ovl_clock){.bound = OVL_BOUND_FREE});
+        ovl_vec_push(&e->clocks, (ovl_clock){.first_due = OVL_NO_DUE, .bound = OVL_BOUND_FREE});
     }
 }
 
@@ -242,6 +242,7 @@ static void insert_due(ovl_clock *c, ovl_due due)
         c->dues.data[at] = c->dues.data[at - 1];
     }
     c->dues.data[at] = due;
+    c->first_due = c->dues.data[c->first].due;
 }
 
 void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity)
@@ -277,6 +278,7 @@ static void take_due(ovl_clock *c, uint32_t activity)
         c->dues.data[at] = c->dues.data[at - 1];
     }
     c->first++;
+    c->first_due = c->first < c->dues.len ? c->dues.data[c->first].due : OVL_NO_DUE;
 }
 
 void ovl_clock_remove(ovl_engine *e, uint32_t activity)
@@ -304,6 +306,13 @@ void ovl_clock_remove(ovl_engine *e, uint32_t activity)
     }
 }
 
+static void keep_segments(ovl_engine *e, const ovl_clock *c)
+{
+    for (uint32_t i = c->first; i < c->dues.len; i++) {
+        keep_segment(e, c, &e->activities.data[c->dues.data[i].activity]);
+    }
+}
+
 void ovl_clock_set_rate(ovl_engine *e, uint32_t clock, double rate)
 {
     ovl_clock *c = &e->clocks.data[clock];
@@ -311,11 +320,11 @@ void ovl_clock_set_rate(ovl_engine *e, uint32_t clock, double rate)
     if (c->rate == units) {
         return;
     }
-    if (c->watchers.len) {
+    if (c->watched) {
         ovl_account_rate(e, clock, units > c->rate);
     }
-    for (uint32_t i = c->first; i < c->dues.len && e->options->segments; i++) {
-        keep_segment(e, c, &e->activities.data[c->dues.data[i].activity]);
+    if (e->options->segments) {
+        keep_segments(e, c);
     }
     c->value = ovl_clock_value(c, e->now);
     c->since = e->now;

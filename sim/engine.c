@@ -273,7 +273,8 @@ static bool change_capacity(ovl_engine *e, ovl_time time)
 static void look(ovl_engine *e, ovl_run_stage stage)
 {
     const ovl_watch *watch = e->options->watch;
-    ovl_run_progress progress = {stage, e->now, e->n_ended, e->p->n_ops};
+    ovl_run_progress progress = {stage,       e->now,          e->n_ended,
+                                 e->p->n_ops, e->options->run, e->options->n_runs};
     if (watch && !watch->look(watch->context, &progress) && stage != OVL_IS_OVER && !e->failed) {
         char now[OVL_UNITS_TEXT];
         e->failed = true;

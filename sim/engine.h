@@ -63,6 +63,7 @@ typedef struct ovl_run_progress {
     ovl_run_stage stage;
     ovl_time now;
     uint32_t ended, n_ops;
+    uint32_t run, n_runs; /* run number `run`, from 0, of n_runs alike; n_runs 0: it stands alone */
 } ovl_run_progress;
 
 /* Somebody who looks on: asked when a run begins, every few thousand events, and when it is over. A
@@ -74,15 +75,16 @@ typedef struct ovl_watch {
 
 typedef struct ovl_run_options {
     ovl_interference interference;
-    ovl_id free_name; /* operations of this name take no latency, work, SMs or bytes; OVL_NONE for
-                         none */
-    bool segments;    /* keep rate segments (for pictures) */
+    const bool *free_names; /* [names] operations of these take no latency, work, SMs or bytes;
+                               NULL: of none */
+    bool segments;          /* keep rate segments (for pictures) */
     bool aggregates; /* keep no times of operations, no trail and no limits, only the terms of ranks
                         and what is a single number: then a run takes 4 bytes by operation. Not with
                         `segments` */
     bool no_skip;    /* simulate every period of a run that repeats itself (recur.h) */
     bool no_trail;   /* keep the times of operations, but not the order in which they happened */
     const ovl_watch *watch;        /* NULL: nobody */
+    uint32_t run, n_runs;          /* told to the watch */
     uint64_t memory;               /* bytes that ovl_run_memory may come to; 0: no limit */
     ovl_time count_from, count_to; /* the interval that the terms of ranks are counted in; 0, 0: all
                                     */

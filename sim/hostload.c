@@ -144,7 +144,6 @@ static ovl_time step_at(const search *s, uint32_t kernels, uint32_t host)
     ovl_timeline t;
     ovl_program scaled = ovl_program_scaled(s->p, kernels, host, &arena);
     ovl_run_options run = {.interference = s->interference,
-                           .free_name = OVL_NONE,
                            .aggregates = true,
                            .no_skip = s->no_skip};
     ovl_time step = ovl_run(&scaled, &run, &arena, &t, &errs) ? t.step : OVL_NEVER;

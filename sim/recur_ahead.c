@@ -61,7 +61,7 @@ static bool same_list(const uint32_t *at, const uint32_t *item, uint32_t a, uint
 
 static bool is_freed(const ovl_engine *e, const ovl_op *op)
 {
-    return op->name == e->options->free_name && e->options->free_name != OVL_NONE;
+    return e->options->free_names && e->options->free_names[op->name];
 }
 
 /* A call that comes at a moment is like no other; parts stand behind their batch. */

@@ -189,6 +189,14 @@ typedef struct ovl_result_collective {
     bool on_critical_path;
 } ovl_result_collective;
 
+/* Names that differ in numbers only (alike.h), all of them free at once, on every rank. */
+typedef struct ovl_result_together {
+    const char *name; /* "forward block[*].dispatch mb *"; of a single name itself */
+    uint32_t names;   /* so many */
+    ovl_time exposed; /* summed over names and occurrences, each the largest of any rank */
+    ovl_time worth;   /* step - step without them */
+} ovl_result_together;
+
 typedef struct ovl_result_path {
     const char *op,
         *stream; /* stream "host" for host calls and launches, "wire" for an eager transfer */
@@ -334,6 +342,8 @@ typedef struct ovl_result {
     uint32_t n_ranks;
     const ovl_result_collective *collectives; /* by rank, then start, then name */
     uint32_t n_collectives;
+    const ovl_result_together *together; /* by worth; none if every name was freed by itself */
+    uint32_t n_together;
     const ovl_result_path *path; /* in time order */
     uint32_t n_path;
     const ovl_result_action *actions; /* by rank, then start; none if there are too many */
@@ -373,11 +383,15 @@ typedef enum ovl_worth {
     8 /* the default simulates the most exposed names, at most so many, */
 #define OVL_WORTH_DEFAULT_OPS                                                                      \
     16000000u /* and at most so many operations in all, but always one name */
+#define OVL_WORTH_ALL_OPS                                                                          \
+    64000000u /* beyond so many, names that differ in numbers are freed together (alike.h) */
 
 typedef struct ovl_analyse_options {
     ovl_interference interference;
     ovl_worth worth;
     const char *worth_name; /* with OVL_WORTH_NAME */
+    uint64_t worth_ops;     /* with OVL_WORTH_ALL: operations, in all runs, that every name may take
+                               to be freed by itself; 0: OVL_WORTH_ALL_OPS */
     const char *scenario, *variant, *description;
     bool gaps;              /* list the gaps of each rank */
     bool memory_lines;      /* list the memory of each rank over time */

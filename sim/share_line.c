@@ -244,15 +244,12 @@ static void replace(ovl_share *share, uint32_t resource, uint32_t at)
     if (is) {
         ovl_left_take(&r->left, u->rate, u->demand);
     }
-    if (was && is) {
-        return;
-    }
+    uint64_t pulled = was ? 0 : demand, pulls = is ? 0 : u->demand;
     ovl_exact_weight weight = share->classes.data[u->slot].exact;
-    if (!was && (is || u->demand != demand)) {
-        ovl_pull_take(&r->open_pull, ovl_pull_of(weight, demand));
-    }
-    if (!is && (was || u->demand != demand)) {
-        ovl_pull_add(&r->open_pull, ovl_pull_of(weight, u->demand));
+    if (pulled > pulls) {
+        ovl_pull_take(&r->open_pull, ovl_pull_of(weight, pulled - pulls));
+    } else if (pulls > pulled) {
+        ovl_pull_add(&r->open_pull, ovl_pull_of(weight, pulls - pulled));
     }
 }
 

@@ -53,6 +53,7 @@ typedef enum ovl_phase { OVL_PHASE_LATENCY, OVL_PHASE_FLUID } ovl_phase;
 /* Isolated work in units of 2^-63 ps. */
 typedef ovl_uwide ovl_work;
 #define OVL_WORK_SHIFT 63
+#define OVL_NO_DUE     (~(ovl_work)0)
 
 typedef struct ovl_activity {
     _Alignas(OVL_CACHE_LINE) ovl_work begin; /* what its clock showed when nothing was done; on no
@@ -97,23 +98,27 @@ typedef struct ovl_due {
     uint32_t activity, op;
 } ovl_due;
 
+/* What a change of the rate looks at comes first. */
 typedef struct ovl_clock {
     _Alignas(OVL_CACHE_LINE) ovl_work value; /* it showed `value` at `since` */
     uint64_t rate;                           /* and goes on by this each picosecond */
     ovl_time since;
-    ovl_time end;  /* when the next activity ends */
-    uint32_t next; /* which of `dues` that is */
-    bool late;     /* neither is known, but that it is after key_time */
-    bool touched;  /* in touched_clocks */
+    ovl_work
+        first_due; /* what it shows when the first of `dues` ends; OVL_NO_DUE: nobody is on it */
     /* The event queue holds it under this key, perhaps earlier than its end: an end that moves back
      * is looked at again when the old time comes. */
-    bool queued;
-    uint32_t key_op;
     ovl_time key_time;
+    uint32_t key_op;
+    bool queued;
+    bool late;     /* `end` and `next` are not known, but that they are after key_time */
+    bool touched;  /* in touched_clocks */
+    bool watched;  /* there are `watchers` */
+    ovl_time end;  /* when the next activity ends */
+    uint32_t next; /* which of `dues` that is */
     uint32_t first;
     OVL_VEC(ovl_due) dues;      /* from `first` on, in order */
-    uint32_t bound;             /* of all on it: a resource, OVL_BOUND_CAP, or OVL_BOUND_FREE */
     OVL_VEC(uint32_t) watchers; /* ranks on which its rate decides who gets the time */
+    uint32_t bound;             /* of all on it: a resource, OVL_BOUND_CAP, or OVL_BOUND_FREE */
 } ovl_clock;
 
 /* The activities of a class, and the clock they run on. */
@@ -276,7 +281,7 @@ static inline const ovl_op *ovl_engine_op(const ovl_engine *e, uint32_t rank, ui
 /* The cost of an operation, free_cost if its name is freed. */
 static inline const ovl_cost *ovl_engine_cost(const ovl_engine *e, uint32_t rank, const ovl_op *op)
 {
-    bool freed = op->name == e->options->free_name && e->options->free_name != OVL_NONE;
+    bool freed = e->options->free_names && e->options->free_names[op->name];
     return freed ? &e->free_cost
                  : &e->p->costs[op->cost + (op->per_rank ? e->p->ranks[rank].variant : 0)];
 }

@@ -39,35 +39,13 @@
 
 #define OVL_CACHE_LINE 64
 
-/* As realloc, but what is made of whole cache lines lies on them. */
-static inline void *ovl_vec_resize_(void *data, size_t size, uint32_t old, uint64_t want)
-{
-    if (size % OVL_CACHE_LINE != 0) {
-        return realloc(data, (size_t)want * size);
-    }
-    void *grown = aligned_alloc(OVL_CACHE_LINE, (size_t)want * size);
-    if (grown && old) {
-        memcpy(grown, data, old * size);
-        free(data);
-    }
-    return grown;
-}
+/* Moves *data to where `need` items and as many again have room; what is made of whole cache lines
+ * lies on them. */
+void *ovl_vec_move_(void *data, size_t size, uint64_t need, uint32_t *cap);
 
 static inline void *ovl_vec_grow_(void *data, size_t size, uint64_t need, uint32_t *cap)
 {
-    if (need <= *cap) {
-        return data;
-    }
-    uint64_t want = OVL_MAX(need, OVL_MAX((uint64_t)*cap * 2, 8));
-    if (want > UINT32_MAX) {
-        ovl_out_of_memory(SIZE_MAX);
-    }
-    void *grown = ovl_vec_resize_(data, size, *cap, want);
-    if (!grown) {
-        ovl_out_of_memory((size_t)want * size);
-    }
-    *cap = (uint32_t)want;
-    return grown;
+    return need <= *cap ? data : ovl_vec_move_(data, size, need, cap);
 }
 
 #define OVL_VEC_LARGE ((size_t)64 * 1024)

@@ -1,5 +1,7 @@
 #include "sim/worth.h"
 
+#include "sim/names.h"
+
 /* All rows of one name. */
 typedef struct candidate {
     ovl_id name;
@@ -14,6 +16,9 @@ typedef struct search {
     const ovl_analyse_options *options;
     ovl_row **order; /* rows by name, then occurrence */
     OVL_VEC(candidate) candidates;
+    ovl_alike how;        /* what is freed together */
+    bool *free_names;     /* [names] in the next run */
+    uint32_t run, n_runs; /* so far, and in all */
 } search;
 
 static int compare_order(const void *a, const void *b)
@@ -82,7 +87,10 @@ static bool wanted(const search *s, uint32_t place, ovl_id always)
     const candidate *c = &s->candidates.data[place];
     switch (s->options->worth) {
     case OVL_WORTH_ALL:
-        return true;
+        if (s->how == OVL_ALIKE_SAME) {
+            return true;
+        }
+        break;
     case OVL_WORTH_NAME:
         return strcmp(c->text, s->options->worth_name) == 0;
     case OVL_WORTH_NONE:
@@ -93,6 +101,8 @@ static bool wanted(const search *s, uint32_t place, ovl_id always)
     return place < default_names(s->c->program) || c->name == always;
 }
 
+/* --- One run --- */
+
 /* The name whose operations carry the cost. */
 static ovl_id name_to_free(const search *s, const ovl_row *row)
 {
@@ -102,19 +112,33 @@ static ovl_id name_to_free(const search *s, const ovl_row *row)
                                                      : row->name;
 }
 
-static void run_without(const search *s, const candidate *c)
+static void set_free(search *s, const candidate *c, bool is_free)
 {
-    const ovl_program *p = s->c->program;
+    s->free_names[name_to_free(s, s->order[c->first])] = is_free;
+}
+
+/* The step without what is free; false: the run was stopped. */
+static bool run_free(search *s, bool aggregates, ovl_arena *arena, ovl_timeline *without)
+{
     ovl_run_options options = {.interference = s->options->interference,
-                               .free_name = name_to_free(s, s->order[c->first]),
+                               .free_names = s->free_names,
+                               .aggregates = aggregates,
+                               .run = s->run++,
+                               .n_runs = s->n_runs,
                                .no_skip = s->options->no_skip,
                                .no_trail = true,
                                .watch = s->options->watch};
+    ovl_errs errs = {.arena = arena};
+    return ovl_run(s->c->program, &options, arena, without, &errs);
+}
+
+static void run_without(search *s, const candidate *c)
+{
     ovl_arena arena = {0};
     ovl_timeline without;
-    ovl_errs errs = {.arena = &arena};
-    if (ovl_run(p, &options, &arena, &without, &errs)) {
-        ovl_conditions conditions = ovl_conditions_begin(p, &without, s->feeds, &arena);
+    set_free(s, c, true);
+    if (run_free(s, false, &arena, &without)) {
+        ovl_conditions conditions = ovl_conditions_begin(s->c->program, &without, s->feeds, &arena);
         for (uint32_t i = c->first; i < c->first + c->n; i++) {
             ovl_result_collective *row = &s->order[i]->out;
             row->worth = s->c->timeline->step - without.step;
@@ -124,14 +148,119 @@ static void run_without(const search *s, const candidate *c)
             row->interference = row->u_path - row->u_variant;
         }
     }
+    set_free(s, c, false);
     ovl_arena_free(&arena);
 }
 
-void ovl_worth_find(const ovl_causes *causes, const ovl_feeds *feeds,
-                    const ovl_analyse_options *options, ovl_id always, ovl_rows *rows)
+/* --- Names together --- */
+
+/* Candidates by what they have in common. */
+typedef struct groups {
+    uint32_t n;
+    uint32_t *first;  /* [n + 1] into member */
+    uint32_t *member; /* candidates */
+} groups;
+
+static groups group_alike(const search *s, ovl_alike how, ovl_arena *arena)
+{
+    uint32_t n = s->candidates.len;
+    const char **names = OVL_NEW_ARRAY(arena, const char *, n);
+    uint32_t *number = OVL_NEW_ARRAY(arena, uint32_t, n);
+    for (uint32_t i = 0; i < n; i++) {
+        names[i] = s->candidates.data[i].text;
+    }
+    groups g = {.n = ovl_alike_number(names, n, how, number)};
+    g.first = OVL_NEW_ARRAY(arena, uint32_t, (size_t)g.n + 1);
+    g.member = OVL_NEW_ARRAY(arena, uint32_t, n);
+    uint32_t *next = OVL_NEW_ARRAY(arena, uint32_t, g.n);
+    for (uint32_t i = 0; i < n; i++) {
+        g.first[number[i] + 1]++;
+    }
+    for (uint32_t k = 0; k < g.n; k++) {
+        g.first[k + 1] += g.first[k];
+        next[k] = g.first[k];
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        g.member[next[number[i]]++] = i;
+    }
+    return g;
+}
+
+/* Whether so many runs are affordable. */
+static bool affordable(const search *s, uint32_t runs)
+{
+    uint64_t most = s->options->worth_ops ? s->options->worth_ops : OVL_WORTH_ALL_OPS;
+    return (uint64_t)runs * s->c->program->n_ops <= most;
+}
+
+static groups choose_groups(search *s, ovl_arena *arena)
+{
+    groups g = {0};
+    s->how = OVL_ALIKE_SAME;
+    if (s->options->worth == OVL_WORTH_ALL && !affordable(s, s->candidates.len)) {
+        s->how = OVL_ALIKE_LAST;
+        g = group_alike(s, s->how, arena);
+    }
+    if (g.n && !affordable(s, g.n)) {
+        s->how = OVL_ALIKE_ALL;
+        g = group_alike(s, s->how, arena);
+    }
+    return g;
+}
+
+static bool run_together(search *s, const groups *g, uint32_t k, ovl_arena *arena,
+                         ovl_result_together *out)
+{
+    const candidate *first = &s->candidates.data[g->member[g->first[k]]];
+    *out = (ovl_result_together){.names = g->first[k + 1] - g->first[k]};
+    out->name = out->names == 1 ? ovl_arena_strdup(arena, first->text)
+                                : ovl_alike_text(first->text, s->how, arena);
+    for (uint32_t i = g->first[k]; i < g->first[k + 1]; i++) {
+        out->exposed += s->candidates.data[g->member[i]].exposed;
+        set_free(s, &s->candidates.data[g->member[i]], true);
+    }
+    ovl_arena scratch = {0};
+    ovl_timeline without;
+    bool good = run_free(s, true, &scratch, &without);
+    if (good) {
+        out->worth = s->c->timeline->step - without.step;
+    }
+    for (uint32_t i = g->first[k]; i < g->first[k + 1]; i++) {
+        set_free(s, &s->candidates.data[g->member[i]], false);
+    }
+    ovl_arena_free(&scratch);
+    return good;
+}
+
+static int compare_together(const void *a, const void *b)
+{
+    const ovl_result_together *x = a, *y = b;
+    if (x->worth != y->worth) {
+        return x->worth > y->worth ? -1 : 1;
+    }
+    return ovl_names_order(x->name, y->name);
+}
+
+static ovl_together run_groups(search *s, const groups *g, ovl_arena *arena)
+{
+    ovl_together out = {.item = OVL_NEW_ARRAY(arena, ovl_result_together, g->n)};
+    for (uint32_t k = 0; k < g->n; k++) {
+        out.n += run_together(s, g, k, arena, &out.item[out.n]);
+    }
+    if (out.n) {
+        qsort(out.item, out.n, sizeof *out.item, compare_together);
+    }
+    return out;
+}
+
+/* --- The whole --- */
+
+ovl_together ovl_worth_find(const ovl_causes *causes, const ovl_feeds *feeds,
+                            const ovl_analyse_options *options, ovl_id always, ovl_rows *rows,
+                            ovl_arena *arena)
 {
     if (rows->n == 0 || options->worth == OVL_WORTH_NONE) {
-        return;
+        return (ovl_together){0};
     }
     ovl_arena scratch = {0};
     search s = {.c = causes, .feeds = feeds, .options = options};
@@ -141,11 +270,19 @@ void ovl_worth_find(const ovl_causes *causes, const ovl_feeds *feeds,
     }
     qsort(s.order, rows->n, sizeof(ovl_row *), compare_order);
     find_candidates(&s, rows->n);
+    s.free_names = OVL_NEW_ARRAY(&scratch, bool, causes->program->names->count);
+    groups g = choose_groups(&s, &scratch);
+    s.n_runs = g.n;
+    for (uint32_t i = 0; i < s.candidates.len; i++) {
+        s.n_runs += wanted(&s, i, always);
+    }
     for (uint32_t i = 0; i < s.candidates.len; i++) {
         if (wanted(&s, i, always)) {
             run_without(&s, &s.candidates.data[i]);
         }
     }
+    ovl_together out = run_groups(&s, &g, arena);
     ovl_vec_free(&s.candidates);
     ovl_arena_free(&scratch);
+    return out;
 }

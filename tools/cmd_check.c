@@ -15,7 +15,6 @@ static bool finishes(ovl_work *work, const ovl_prepared *prepared, ovl_check *ch
 {
     const ovl_program *program = &prepared->lowered.program;
     const ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE,
-                                     .free_name = OVL_NONE,
                                      .watch = &work->lookout.watch,
                                      .memory = ovl_lookout_memory()};
     ovl_arena arena = {0};

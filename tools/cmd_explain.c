@@ -154,7 +154,6 @@ static bool run(ovl_work *work, const ovl_args *args, ovl_explanation *x)
     }
     const ovl_program *program = &prepared.lowered.program;
     ovl_run_options options = {.interference = (ovl_interference)prepared.scenario.interference,
-                               .free_name = OVL_NONE,
                                .segments = true,
                                .watch = &work->lookout.watch,
                                .memory = ovl_lookout_memory()};

@@ -74,7 +74,6 @@ static void export_trace(ovl_work *work, const ovl_args *args)
     ovl_program *program = &prepared.lowered.program;
     const bool *ranks = choose_ranks(work, args, program->n_ranks);
     ovl_run_options options = {.interference = (ovl_interference)prepared.scenario.interference,
-                               .free_name = OVL_NONE,
                                .segments = true,
                                .no_skip = ovl_args_has(args, "no-skip"),
                                .watch = &work->lookout.watch,

@@ -84,7 +84,6 @@ static bool control(ovl_work *work, side *s)
 {
     const ovl_scenario *scenario = &s->prepared.scenario;
     ovl_run_options options = {.interference = (ovl_interference)scenario->interference,
-                               .free_name = OVL_NONE,
                                .watch = &work->lookout.watch,
                                .memory = ovl_lookout_memory()};
     s->three = (ovl_three_runs){.scenario = scenario->name,

@@ -88,7 +88,6 @@ static bool three_runs(ovl_work *work, const ovl_side *side, ovl_three_runs *thr
     }
     const ovl_scenario *s = &prepared.scenario;
     ovl_run_options options = {.interference = (ovl_interference)s->interference,
-                               .free_name = OVL_NONE,
                                .watch = &work->lookout.watch,
                                .memory = ovl_lookout_memory()};
     *three = (ovl_three_runs){s->name,

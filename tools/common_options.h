@@ -40,8 +40,10 @@
 #define WORTH                                                                                      \
     {                                                                                              \
         .name = "worth", .value = "all|none|NAME", .without = "trials",                            \
-        .doc = "for which names the step is simulated once more as if all communication of that "  \
-               "name were free, on every rank; by default for the most exposed names"              \
+        .doc =                                                                                     \
+            "for which names the step is simulated once more as if all communication of that "     \
+            "name were free, on every rank; by default for the most exposed names; all of them, "  \
+            "where they are too many those that differ in numbers together"                        \
     }
 #define NO_FOLD                                                                                    \
     {                                                                                              \

@@ -33,7 +33,7 @@ static ovl_time step_of(const crew *c, const ovl_program *program, ovl_interfere
 {
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
-    ovl_run_options options = {.interference = model, .free_name = OVL_NONE, .memory = c->memory};
+    ovl_run_options options = {.interference = model, .memory = c->memory};
     ovl_time step = OVL_NEVER;
     if (!ovl_simulate_step(program, &options, &step, &errs)) {
         step = OVL_NEVER;
@@ -202,8 +202,7 @@ static void begin_base(crew *c, ovl_arena *arena)
     ovl_arena texts = {0};
     ovl_errs errs = {.arena = &texts};
     ovl_fold *fold = OVL_NEW(arena, ovl_fold);
-    ovl_run_options options = {
-        .interference = model_of(c), .free_name = OVL_NONE, .memory = c->memory};
+    ovl_run_options options = {.interference = model_of(c), .memory = c->memory};
     c->partial = ovl_rerun_exact(program_of(c), model_of(c)) &&
                  ovl_fold_choose(program_of(c), false, arena, fold, &c->chosen, &errs) &&
                  ovl_rerun_begin(&c->base, &c->chosen, &options, arena, &errs);

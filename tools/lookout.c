@@ -61,16 +61,22 @@ static bool look(void *context, const ovl_run_progress *progress)
     case OVL_BEGINS:
         l->n_runs++;
         l->began = l->began > 0 ? l->began : now;
-        ovl_progress_begin(&l->line, l->err, "operations", progress->n_ops);
+        if (progress->n_runs < 2) {
+            ovl_progress_begin(&l->line, l->err, "operations", progress->n_ops);
+        } else if (progress->run == 0) {
+            ovl_progress_begin(&l->line, l->err, "what-ifs", progress->n_runs);
+        }
         hold(l);
         break;
     case OVL_GOES_ON:
         if (now - l->began > PATIENCE) {
-            ovl_progress_at(&l->line, progress->ended);
+            ovl_progress_at(&l->line, progress->n_runs < 2 ? progress->ended : progress->run);
         }
         break;
     case OVL_IS_OVER:
-        ovl_progress_end(&l->line);
+        if (progress->n_runs < 2 || progress->run + 1 == progress->n_runs || l->stopped) {
+            ovl_progress_end(&l->line);
+        }
         break;
     }
     l->stopped = l->stopped || is_interrupted(l);

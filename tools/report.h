@@ -60,6 +60,9 @@ void ovl_report_memory(ovl_out *out, const ovl_result *result);
 void ovl_report_memory_lines(ovl_out *out, const ovl_result *result); /* if they were asked for */
 void ovl_report_host(ovl_out *out, const ovl_result *result);
 void ovl_report_collectives(ovl_out *out, const ovl_result *result);
+
+/* What names that differ in numbers are worth together; nothing if each was freed by itself. */
+void ovl_report_together(ovl_out *out, const ovl_result *result);
 void ovl_report_path(ovl_out *out, const ovl_result *result);
 void ovl_report_limits(ovl_out *out, const ovl_result *result);
 void ovl_report_collisions(ovl_out *out, const ovl_result *result);

@@ -89,6 +89,16 @@ static void collective(ovl_json *json, const ovl_result_collective *c, bool repl
     ovl_json_close(json);
 }
 
+static void together(ovl_json *json, const ovl_result_together *t)
+{
+    ovl_json_object(json, NULL, OVL_JSON_FLOW);
+    ovl_json_text(json, "name", t->name);
+    ovl_json_uint(json, "names", t->names);
+    ovl_json_seconds(json, "exposed_s", t->exposed);
+    ovl_json_seconds(json, "worth_s", t->worth);
+    ovl_json_close(json);
+}
+
 static void holders(ovl_json *json, const char *key, const ovl_peak *p)
 {
     ovl_json_array(json, key, OVL_JSON_FLOW);
@@ -515,6 +525,9 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
     ovl_report_stats_json(json, result);
     if (result->reuses_checked) {
         ovl_json_uint(json, "reuses_checked", result->reuses_checked);
+    }
+    if (result->n_together) {
+        ROWS(json, "worth_together", result, together, n_together, together);
     }
     ovl_json_close(json);
 }

@@ -259,6 +259,63 @@ void ovl_report_collectives(ovl_out *out, const ovl_result *result)
     ovl_arena_free(&arena);
 }
 
+/* --- Names together --- */
+
+static ovl_scale together_scale(const ovl_result *result, uint32_t n)
+{
+    ovl_time largest = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        largest = OVL_MAX(largest, result->together[i].exposed);
+        largest = OVL_MAX(largest, result->together[i].worth);
+    }
+    ovl_scale scale = ovl_scale_for(OVL_MIN(largest, OVL_S - 1));
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_scale_fit(&scale, largest, result->together[i].exposed);
+        ovl_scale_fit(&scale, largest, result->together[i].worth);
+    }
+    return scale;
+}
+
+void ovl_report_together(ovl_out *out, const ovl_result *result)
+{
+    static const ovl_column columns[] = {{"names", true, true, 0},
+                                         {"of them", false, false, 0},
+                                         {"exposed", false, false, 0},
+                                         {"worth", false, false, 0}};
+    uint32_t n = OVL_MIN(result->n_together, MOST_ROWS), names = 0;
+    if (n == 0) {
+        return;
+    }
+    ovl_arena arena = {0};
+    ovl_scale scale = together_scale(result, n);
+    for (uint32_t i = 0; i < result->n_together; i++) {
+        names += result->together[i].names;
+    }
+    ovl_out_title(out, "\nCommunication that is alike, free together (times in %s)",
+                  ovl_scale_unit(&scale));
+    ovl_grid grid;
+    ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
+    for (uint32_t i = 0; i < n; i++) {
+        const ovl_result_together *t = &result->together[i];
+        const char *cells[] = {t->name, ovl_arena_printf(&arena, "%" PRIu32, t->names),
+                               shown(&arena, &scale, t->exposed), shown(&arena, &scale, t->worth)};
+        ovl_grid_row(&grid, cells);
+    }
+    ovl_grid_end(&grid, out, 2);
+    ovl_out_printf(out,
+                   "  %" PRIu32 " what-ifs for %" PRIu32 " names, too many to free one by one%s\n",
+                   result->n_together, names,
+                   n == result->n_together ? "" : "; those worth most; all of them: --json");
+    ovl_wrap(
+        out, "  ", 2,
+        "exposed: summed over the names, each on the rank where it is exposed most, so that it may "
+        "be more than the step; worth: how "
+        "much shorter the step is if all of them are free, on every rank; of one name: --worth "
+        "NAME",
+        OVL_TERMINAL);
+    ovl_arena_free(&arena);
+}
+
 /* --- What slowed things down --- */
 
 void ovl_report_limits(ovl_out *out, const ovl_result *result)

@@ -285,6 +285,7 @@ void ovl_report_text(ovl_out *out, const ovl_result *result)
     report_communication(out, result, &arena);
     report_price(out, result, &arena);
     ovl_report_collectives(out, result);
+    ovl_report_together(out, result);
     ovl_report_limits(out, result);
     ovl_report_collisions(out, result);
     ovl_report_chart(out, result);

@@ -41,7 +41,6 @@ static bool run_trial(const team *m, const ovl_program *program, ovl_arena *aren
 {
     ovl_fold *fold = OVL_NEW(arena, ovl_fold);
     ovl_run_options run = {.interference = m->interference,
-                           .free_name = OVL_NONE,
                            .no_skip = m->t->no_skip,
                            .memory = m->memory};
     if (!ovl_fold_choose(program, m->t->no_fold, arena, fold, chosen, errs) ||

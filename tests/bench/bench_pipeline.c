@@ -75,7 +75,7 @@ static void measure(const size *s)
     ovl_errs errs = {.arena = &arena};
     ovl_lowered lowered;
     ovl_timeline t = {0};
-    ovl_run_options how = {.interference = OVL_INTERFERENCE_SHARED, .free_name = OVL_NONE};
+    ovl_run_options how = {.interference = OVL_INTERFERENCE_SHARED};
     double t0 = seconds();
     if (!lower(s, &arena, &lowered, &errs) || !ovl_number_ops(&lowered.program, &arena, &errs)) {
         printf("%s\n", errs.count ? errs.items[0].text : "?");

@@ -87,7 +87,6 @@ static double measure(const ovl_program *p, bool no_skip, bool aggregates, uint3
         ovl_arena arena = {0};
         ovl_errs errs = {.arena = &arena};
         ovl_run_options how = {.interference = OVL_INTERFERENCE_SHARED,
-                               .free_name = OVL_NONE,
                                .no_skip = no_skip,
                                .aggregates = aggregates};
         double start = seconds();

@@ -95,7 +95,7 @@ int main(int argc, char **argv)
     }
     double t1 = seconds();
     ovl_timeline timeline;
-    ovl_run_options run = {.interference = OVL_INTERFERENCE_SHARED, .free_name = OVL_NONE};
+    ovl_run_options run = {.interference = OVL_INTERFERENCE_SHARED};
     if (!ovl_run(&lowered.program, &run, &times, &timeline, &errs)) {
         return fail(&errs);
     }

@@ -44,7 +44,7 @@ bench_result bench_measure(const ovl_program *program, uint32_t repeats)
         ovl_timeline t;
         const char *only = getenv("BENCH_AGGREGATES"), *skip = getenv("BENCH_SKIP");
         ovl_run_options options = {.interference = OVL_INTERFERENCE_SHARED,
-                                   .free_name = OVL_NONE,
+
                                    .no_skip = !skip || *skip != '1',
                                    .aggregates = only && *only == '1'};
         double start = bench_seconds();

@@ -57,7 +57,8 @@ Options
                               short for --set expand=N
   --worth all|none|NAME       for which names the step is simulated once more as if all
                               communication of that name were free, on every rank; by default for
-                              the most exposed names
+                              the most exposed names; all of them, where they are too many those
+                              that differ in numbers together
   --no-fold                   simulate every rank, also those that do the same; the results are
                               equal, this is to compare
   --no-skip                   simulate every period of a run that repeats itself (layers,

@@ -25,7 +25,7 @@ static lab run(const random_options *options, ovl_interference model)
     lab l = {0};
     l.p = random_program(options, &l.arena);
     l.errs.arena = &l.arena;
-    ovl_run_options how = {.interference = model, .free_name = OVL_NONE, .segments = true};
+    ovl_run_options how = {.interference = model, .segments = true};
     l.good = ovl_run(&l.p, &how, &l.arena, &l.t, &l.errs);
     if (!l.good) {
         fprintf(stderr, "seed %" PRIu64 ": %s\n", options->seed, l.errs.items[0].text);
@@ -390,7 +390,7 @@ static void looking_does_not_change_what_is_seen(void)
         random_options options = drawn(seed);
         lab l = run(&options, OVL_INTERFERENCE_SHARED);
         ovl_timeline again;
-        ovl_run_options how = {.interference = OVL_INTERFERENCE_SHARED, .free_name = OVL_NONE};
+        ovl_run_options how = {.interference = OVL_INTERFERENCE_SHARED};
         CHECK(ovl_run(&l.p, &how, &l.arena, &again, &l.errs));
         CHECK(memcmp(again.end, l.t.end, l.p.n_ops * sizeof *again.end) == 0);
         ovl_arena_free(&l.arena);
@@ -405,9 +405,7 @@ static void aggregates_are_the_same_without_the_rest(void)
         random_options options = drawn(seed);
         lab l = run(&options, (ovl_interference)(seed % 3));
         ovl_timeline again;
-        ovl_run_options how = {.interference = (ovl_interference)(seed % 3),
-                               .free_name = OVL_NONE,
-                               .aggregates = true};
+        ovl_run_options how = {.interference = (ovl_interference)(seed % 3), .aggregates = true};
         CHECK(ovl_run(&l.p, &how, &l.arena, &again, &l.errs));
         CHECK(memcmp(again.ranks, l.t.ranks, l.p.n_ranks * sizeof *again.ranks) == 0);
         CHECK_INT(again.step, l.t.step);

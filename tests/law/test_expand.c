@@ -172,7 +172,7 @@ static void a_program_in_steps_finishes(void)
         random_options options = {
             .seed = seed, .n_ranks = 2 + 2 * (uint32_t)(seed % 6), .n_actions = 60, .prefix = ""};
         ovl_program p = random_program(&options, &arena);
-        ovl_run_options how = {.interference = (ovl_interference)(seed % 2), .free_name = OVL_NONE};
+        ovl_run_options how = {.interference = (ovl_interference)(seed % 2)};
         CHECK(ovl_expand(&p, 2 + (uint32_t)(seed % 12), &arena, &steps, &errs));
         CHECK(ovl_run(&steps, &how, &arena, &t, &errs));
         larger += steps.n_ops > 2 * p.n_ops;

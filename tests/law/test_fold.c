@@ -142,9 +142,12 @@ static void a_folded_run_unfolds_to_the_run_of_the_whole(void)
     for (uint64_t seed = law_seed(); seed < law_seed() + PROGRAMS; seed++) {
         lab l;
         draw(&l, seed, false);
-        ovl_run_options how = {.interference = (ovl_interference)(seed % 3), .free_name = OVL_NONE};
-        if (seed % 5 == 0) {
-            how.free_name = ovl_names_find(l.whole.names, "collective 3");
+        ovl_run_options how = {.interference = (ovl_interference)(seed % 3)};
+        bool *free_names = OVL_NEW_ARRAY(&l.arena, bool, l.whole.names->count);
+        ovl_id third = ovl_names_find(l.whole.names, "collective 3");
+        if (seed % 5 == 0 && third != OVL_NONE) {
+            free_names[third] = true;
+            how.free_names = free_names;
         }
         if (l.folds) {
             bool good = run(&l, &l.whole, &how, &l.w), also = run(&l, &l.folded, &how, &l.f);

@@ -85,14 +85,16 @@ static void compare(const ovl_program *p, ovl_run_options how, uint64_t seed, ta
     ovl_arena_free(&arena);
 }
 
-static ovl_run_options drawn_options(uint64_t seed, const ovl_program *p)
+static ovl_run_options drawn_options(uint64_t seed, const ovl_program *p, ovl_arena *arena)
 {
     ovl_run_options how = {.interference = (ovl_interference)(seed % 3),
-                           .free_name = OVL_NONE,
                            .segments = seed % 5 == 1,
                            .aggregates = seed % 5 == 2};
-    if (seed % 7 == 0) {
-        how.free_name = ovl_names_find(p->names, "collective 3");
+    ovl_id third = ovl_names_find(p->names, "collective 3");
+    if (seed % 7 == 0 && third != OVL_NONE) {
+        bool *free_names = OVL_NEW_ARRAY(arena, bool, p->names->count);
+        free_names[third] = true;
+        how.free_names = free_names;
     }
     return how;
 }
@@ -117,7 +119,7 @@ static void what_recurs_is_skipped_and_nothing_else_changes(void)
                                   .islands = seed % 11 == 0,
                                   .prefix = ""};
         ovl_program p = random_program(&options, &arena);
-        compare(&p, drawn_options(seed, &p), seed, &sum);
+        compare(&p, drawn_options(seed, &p, &arena), seed, &sum);
         ovl_arena_free(&arena);
     }
     show("random", &sum);
@@ -137,7 +139,7 @@ static void folded_programs_skip_as_well(void)
         ovl_fold fold;
         if (ovl_fold_find(&p, &arena, &fold) &&
             CHECK(ovl_fold_program(&p, &fold, &arena, &folded, &errs))) {
-            compare(&folded, drawn_options(seed, &p), seed, &sum);
+            compare(&folded, drawn_options(seed, &p, &arena), seed, &sum);
         }
         ovl_arena_free(&arena);
     }

@@ -77,7 +77,7 @@ static ovl_time full_run(const ovl_program *p, ovl_id name, bool is_free, ovl_in
     change(p, name, is_free, costs, demands);
     changed.costs = costs;
     changed.demands = demands;
-    ovl_run_options options = {.interference = model, .free_name = OVL_NONE};
+    ovl_run_options options = {.interference = model};
     CHECK(ovl_run(&changed, &options, &arena, &timeline, &errs));
     ovl_arena_free(&arena);
     return timeline.step;
@@ -91,7 +91,7 @@ static ovl_time virtual_run(const ovl_program *p, const ovl_lever *lever, bool i
     ovl_time step = -1;
     ovl_faster how = {is_free ? 0 : 10, 11, false};
     ovl_program faster = ovl_program_faster(p, lever, &how, &arena);
-    ovl_run_options options = {.interference = model, .free_name = OVL_NONE};
+    ovl_run_options options = {.interference = model};
     CHECK(ovl_simulate_step(&faster, &options, &step, &errs));
     ovl_arena_free(&arena);
     return step;
@@ -170,7 +170,7 @@ static void all_levers_together_leave_nothing(void)
         random_options options = {
             .seed = seed, .n_ranks = 4, .n_actions = 12, .bare = true, .prefix = ""};
         ovl_program p = random_program(&options, &arena);
-        ovl_run_options run = {.interference = (ovl_interference)(seed % 3), .free_name = OVL_NONE};
+        ovl_run_options run = {.interference = (ovl_interference)(seed % 3)};
         ovl_faster how = {0, 1, false};
         uint32_t n;
         ovl_time step = -1;
@@ -201,7 +201,7 @@ static ovl_time altered_run(const ovl_program *p, ovl_alteration how, ovl_interf
     ovl_errs errs = {.arena = &arena};
     ovl_timeline timeline = {0};
     ovl_program altered = ovl_program_altered(p, &how, &arena);
-    ovl_run_options options = {.interference = model, .free_name = OVL_NONE};
+    ovl_run_options options = {.interference = model};
     CHECK(ovl_run(&altered, &options, &arena, &timeline, &errs));
     ovl_arena_free(&arena);
     return timeline.step;
@@ -242,7 +242,7 @@ static void controlled_runs_sum_to_their_steps(void)
                                   .prefix = ""};
         ovl_program p = random_program(&options, &arena);
         ovl_interference model = (ovl_interference)(seed / 4 % 3);
-        ovl_run_options run = {.interference = model, .free_name = OVL_NONE};
+        ovl_run_options run = {.interference = model};
         ovl_controlled c;
         if (CHECK(ovl_controlled_find(&p, &run, &arena, &c, &errs))) {
             check_controlled(&p, &c, model);
@@ -262,7 +262,7 @@ static void every_operation_partly(const ovl_program *p, ovl_interference model,
 {
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
-    ovl_run_options options = {.interference = model, .free_name = OVL_NONE};
+    ovl_run_options options = {.interference = model};
     bool *seen = OVL_NEW_ARRAY(&arena, bool, 10000);
     ovl_fold fold;
     ovl_program chosen;

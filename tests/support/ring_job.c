@@ -97,7 +97,7 @@ ring_run ring_job_run(const ring_job *job, uint32_t members, ovl_arena *arena)
     bool good = ovl_freeze(&b, &whole, &errs);
     run.program = whole;
     good = good && (members == 0 || ovl_expand(&whole, members, arena, &run.program, &errs));
-    ovl_run_options how = {.interference = OVL_INTERFERENCE_SHARED, .free_name = OVL_NONE};
+    ovl_run_options how = {.interference = OVL_INTERFERENCE_SHARED};
     good = good && ovl_run(&run.program, &how, arena, &run.timeline, &errs);
     assert(good);
     (void)good;

@@ -12,7 +12,7 @@ static ovl_time step_of(tiny *t, const ovl_alteration *how)
         CHECK(tiny_freeze(t));
     }
     ovl_program p = ovl_program_altered(&t->program, how, &t->arena);
-    ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE, .free_name = OVL_NONE};
+    ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE};
     ovl_timeline line = {0};
     CHECK(ovl_run(&p, &options, &t->arena, &line, &t->errs));
     return line.step;
@@ -152,7 +152,7 @@ static void on_random_programs(void)
         ovl_errs errs = {.arena = &arena};
         random_options options = {.seed = seed, .n_ranks = 4, .n_actions = 120, .prefix = ""};
         ovl_program p = random_program(&options, &arena);
-        ovl_run_options how = {.interference = OVL_INTERFERENCE_NONE, .free_name = OVL_NONE};
+        ovl_run_options how = {.interference = OVL_INTERFERENCE_NONE};
         const ovl_alteration none = {0}, early = {.early_comm = true};
         ovl_program same = ovl_program_altered(&p, &none, &arena);
         ovl_program freed = ovl_program_altered(&p, &early, &arena);

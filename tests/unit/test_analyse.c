@@ -1,3 +1,4 @@
+#include "sim/alike.h"
 #include "sim/result.h"
 #include "tests/support/check.h"
 #include "tests/support/random_program.h"
@@ -292,6 +293,61 @@ static void worth_of_all_none_or_one(void)
     tiny_free(&t);
 }
 
+static void names_that_differ_in_numbers_are_alike(void)
+{
+    static const char *const names[] = {"x[1].go mb 2", "x[1].go mb 13", "x[2].go mb 2", "y", "3"};
+    ovl_arena a = {0};
+    uint32_t number[5];
+    CHECK_TEXT(ovl_alike_text(names[1], OVL_ALIKE_SAME, &a), "x[1].go mb 13");
+    CHECK_TEXT(ovl_alike_text(names[1], OVL_ALIKE_LAST, &a), "x[1].go mb *");
+    CHECK_TEXT(ovl_alike_text(names[1], OVL_ALIKE_ALL, &a), "x[*].go mb *");
+    CHECK_TEXT(ovl_alike_text("12RECV_F3", OVL_ALIKE_LAST, &a), "12RECV_F*");
+    CHECK_TEXT(ovl_alike_text("y", OVL_ALIKE_LAST, &a), "y");
+    CHECK_TEXT(ovl_alike_text("", OVL_ALIKE_ALL, &a), "");
+    CHECK_INT(ovl_alike_number(names, 5, OVL_ALIKE_LAST, number), 4);
+    CHECK_INT(number[1], number[0]);
+    CHECK_INT(ovl_alike_number(names, 5, OVL_ALIKE_ALL, number), 3);
+    CHECK_INT(number[2], number[0]);
+    ovl_arena_free(&a);
+}
+
+/* Behind each other on one stream: 4 of 10 ms of layers 0 and 1, microbatches 0 and 1, and one of
+ * 5, 45 in all. Too many to free one by one (5 runs of 5 operations: both ranks are one class) are
+ * those of a layer together, 20 each, or all of both, 40. */
+static void what_is_alike_is_freed_together(void)
+{
+    tiny t;
+    tiny_init(&t, 2);
+    for (int i = 0; i < 4; i++) {
+        tiny_collective(&t, "comm", ovl_arena_printf(&t.arena, "go %d mb %d", i / 2, i % 2), 0,
+                        10 * MS);
+    }
+    tiny_collective(&t, "comm", "other", 0, 5 * MS);
+    CHECK(tiny_freeze(&t));
+    ovl_result r;
+    ovl_analyse_options options = {.worth = OVL_WORTH_ALL, .worth_ops = 25};
+    CHECK(ovl_analyse(&t.program, &options, &t.arena, &r, NULL, &t.errs));
+    CHECK_INT(r.step, 45 * MS);
+    CHECK_INT(r.n_together, 0);
+    CHECK_INT(row_of(&r, "go 0 mb 1")->worth, 10 * MS);
+    options.worth_ops = 24;
+    CHECK(ovl_analyse(&t.program, &options, &t.arena, &r, NULL, &t.errs));
+    CHECK_INT(r.n_together, 3);
+    CHECK_TEXT(r.together[0].name, "go 0 mb *");
+    CHECK_TEXT(r.together[1].name, "go 1 mb *");
+    CHECK_TEXT(r.together[2].name, "other");
+    CHECK_INT(r.together[1].worth, 20 * MS);
+    CHECK_INT(r.together[1].names, 2);
+    CHECK_INT(row_of(&r, "go 0 mb 1")->worth, 10 * MS); /* one of the default */
+    options.worth_ops = 14;
+    CHECK(ovl_analyse(&t.program, &options, &t.arena, &r, NULL, &t.errs));
+    CHECK_INT(r.n_together, 2);
+    CHECK_TEXT(r.together[0].name, "go * mb *");
+    CHECK_INT(r.together[0].worth, 40 * MS);
+    CHECK_INT(r.together[1].worth, 5 * MS);
+    tiny_free(&t);
+}
+
 /* Rank 1 computes 3 ms longer: two classes; rank 0 waits 3 ms for it. */
 static void ranks_that_differ_have_rows_of_their_own(void)
 {
@@ -475,6 +531,8 @@ int main(void)
         {"48 + 48 and 92 + 4", last_bucket_other_splits},
         {"without communication there is no equation", nothing_to_communicate},
         {"worth of the most exposed, all, none or one", worth_of_all_none_or_one},
+        {"names that differ in numbers are alike", names_that_differ_in_numbers_are_alike},
+        {"what is alike is freed together", what_is_alike_is_freed_together},
         {"ranks that differ have rows of their own", ranks_that_differ_have_rows_of_their_own},
         {"a timeline can be kept for pictures", results_keep_their_own_timeline},
         {"sums and identities hold on random programs", sums_hold_on_random_programs},

@@ -224,7 +224,7 @@ static ovl_timeline run_program(const ovl_program *p, ovl_interference model, ov
 {
     ovl_timeline t = {0};
     ovl_errs errs = {.arena = arena};
-    ovl_run_options options = {.interference = model, .free_name = OVL_NONE};
+    ovl_run_options options = {.interference = model};
     CHECK(ovl_run(p, &options, arena, &t, &errs));
     return t;
 }

@@ -114,7 +114,7 @@ static void a_ring_of_messages_is_one_rank_that_meets_itself(void)
     CHECK_INT(folded.partner[1], 0);
     CHECK_INT(fold.rank_load[1], 8);
     CHECK_INT(fold.together[0], 8);
-    ovl_run_options how = {.interference = OVL_INTERFERENCE_SHARED, .free_name = OVL_NONE};
+    ovl_run_options how = {.interference = OVL_INTERFERENCE_SHARED};
     CHECK(ovl_run(&folded, &how, &w.arena, &t, &w.errs));
     CHECK_INT(t.step, 120);
     ovl_arena_free(&w.arena);

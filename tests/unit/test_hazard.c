@@ -395,7 +395,7 @@ static void agrees_with_a_plain_search(void)
         ovl_program p = random_program(&options, &arena);
         ovl_timeline t;
         ovl_errs errs = {.arena = &arena};
-        ovl_run_options run = {.interference = OVL_INTERFERENCE_NONE, .free_name = OVL_NONE};
+        ovl_run_options run = {.interference = OVL_INTERFERENCE_NONE};
         CHECK(ovl_run(&p, &run, &arena, &t, &errs));
         ovl_causes causes;
         ovl_causes_init(&causes, &p, &t, &arena);

@@ -90,7 +90,7 @@ static peaks find_peaks(bench *t, uint32_t from, uint32_t to)
         p.reserved += highest(t, from, to, s);
     }
     ovl_timeline line;
-    ovl_run_options options = {.free_name = OVL_NONE};
+    ovl_run_options options = {0};
     CHECK(ovl_run(t->p, &options, &t->arena, &line, &t->errs));
     for (uint32_t i = 0; i < code->n_ops; i++) {
         p.live = OVL_MAX(p.live, live_at(t, &line, from, to, line.start[i]) / U);
@@ -659,7 +659,7 @@ static void every_wait_that_is_taken_away_is_missed(void)
                  {"wait for", 5, 4}};
     bench t = {0};
     ovl_timeline line;
-    ovl_run_options options = {.free_name = OVL_NONE};
+    ovl_run_options options = {0};
     CHECK(lower(&t, EQUAL(FORWARD, ""), "workload.layers.block.repeat=4"));
     CHECK(ovl_run(t.p, &options, &t.arena, &line, &t.errs));
     for (size_t i = 0; i < OVL_COUNT(steps); i++) {

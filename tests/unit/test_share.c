@@ -125,6 +125,27 @@ static void a_capacity_can_change(void)
     ovl_share_free(&s);
 }
 
+/* Link 0 has 2e15 + 1, link 1, which only a uses, 1e15; each wants 2e15. Alone with b, a meets link
+ * 1 at 1/2, a last place below link 0's level of (2e15 + 1) / 4e15. With c, too, all have a third:
+ * a as well, though that level lies far below its own link's now. */
+static void a_tie_that_is_broken_concerns_both_links(void)
+{
+    const uint64_t want = 2000000000000000;
+    uint64_t capacity[] = {want + 1, want / 2};
+    ovl_share s;
+    ovl_share_init(&s, capacity, 2);
+    uint32_t a = join(&s, 1, 1, 0, want, 1, want), b = join(&s, 0.9, 1, 0, want, 0, 0);
+    ovl_share_solve(&s);
+    CHECK_NEAR(rate(&s, a), 0.5, 0);
+    CHECK_NEAR(rate(&s, b), 0.5, 1e-15);
+    uint32_t c = join(&s, 1, 1, 0, want, 0, 0);
+    ovl_share_solve(&s);
+    CHECK_NEAR(rate(&s, a), 1.0 / 3, 1e-15);
+    CHECK_NEAR(rate(&s, b), 1.0 / 3, 1e-15);
+    CHECK_NEAR(rate(&s, c), 1.0 / 3, 1e-15);
+    ovl_share_free(&s);
+}
+
 /* --- Random systems against the definition --- */
 
 enum { MEMBERS = 12, RESOURCES = 5 };
@@ -403,6 +424,7 @@ static CU_TestInfo tests[] = {
     {"an unsaturated system never solves", an_unsaturated_system_never_solves},
     {"components do not touch each other", components_do_not_touch_each_other},
     {"a capacity can change", a_capacity_can_change},
+    {"a tie that is broken concerns both links", a_tie_that_is_broken_concerns_both_links},
     {"agrees with the slow solver in any order", agrees_with_the_slow_solver_in_any_order},
     {"follows every change", follows_every_change},
     {"sums are exact", sums_are_exact},

@@ -20,8 +20,7 @@ static void write_trace(traced *x, const bool *ranks)
     FILE *file = open_memstream(&x->text, &size);
     ovl_out out;
     ovl_out_stream(&out, file);
-    ovl_run_options options = {
-        .interference = OVL_INTERFERENCE_SHARED, .free_name = OVL_NONE, .segments = true};
+    ovl_run_options options = {.interference = OVL_INTERFERENCE_SHARED, .segments = true};
     CHECK(tiny_freeze(&x->t));
     CHECK(ovl_run(&x->t.program, &options, &x->t.arena, &x->t.timeline, &x->t.errs));
     ovl_causes causes;

@@ -246,7 +246,7 @@ static void a_duration_that_varies_draws_as_one_of_that_name(void)
 static ovl_time step_of_trial(bench *t, uint64_t trial)
 {
     ovl_program p = trial_of(t, 1, trial);
-    ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE, .free_name = OVL_NONE};
+    ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE};
     ovl_timeline line = {0};
     CHECK(ovl_run(&p, &options, &t->arena, &line, &t->errs));
     return line.step;

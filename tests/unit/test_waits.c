@@ -227,7 +227,7 @@ static void draw(chance *c, uint64_t seed)
 {
     random_options options = {
         .seed = seed, .n_ranks = 4, .n_actions = 150, .bare = seed % 2, .prefix = ""};
-    ovl_run_options how = {.interference = OVL_INTERFERENCE_SHARED, .free_name = OVL_NONE};
+    ovl_run_options how = {.interference = OVL_INTERFERENCE_SHARED};
     *c = (chance){0};
     c->errs.arena = &c->arena;
     c->p = random_program(&options, &c->arena);

@@ -1,0 +1,29 @@
+#include "sim/vec.h"
+
+/* As realloc, but what is made of whole cache lines lies on them. */
+static void *resize(void *data, size_t size, uint32_t old, uint64_t want)
+{
+    if (size % OVL_CACHE_LINE != 0) {
+        return realloc(data, (size_t)want * size);
+    }
+    void *grown = aligned_alloc(OVL_CACHE_LINE, (size_t)want * size);
+    if (grown && old) {
+        memcpy(grown, data, old * size);
+        free(data);
+    }
+    return grown;
+}
+
+void *ovl_vec_move_(void *data, size_t size, uint64_t need, uint32_t *cap)
+{
+    uint64_t want = OVL_MAX(need, OVL_MAX((uint64_t)*cap * 2, 8));
+    if (want > UINT32_MAX) {
+        ovl_out_of_memory(SIZE_MAX);
+    }
+    void *grown = resize(data, size, *cap, want);
+    if (!grown) {
+        ovl_out_of_memory((size_t)want * size);
+    }
+    *cap = (uint32_t)want;
+    return grown;
+}
