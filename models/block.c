@@ -1,4 +1,4 @@
-#include "models/block.h"
+#include "models/block_memory.h"
 #include "models/mesh.h"
 
 /* --- Shape --- */
@@ -255,6 +255,10 @@ static ovl_layer block_layer(const ovl_scenario *scenario, const ovl_block_shape
         layer.recompute = true;
         layer.checkpoint = kept;
         layer.activations = scores;
+    } else if (s->model->recompute == OVL_RECOMPUTE_NORMS) {
+        layer.recompute = true;
+        layer.activations = ovl_memory_norm_outputs(s);
+        layer.checkpoint = kept + scores - layer.activations;
     }
     return layer;
 }

@@ -67,8 +67,4 @@ void ovl_model_facts(ovl_lowering *l, ovl_lowered *lowered)
         lowered->model_params += (double)lowered->model[i].params * (double)layer->repeat;
     }
     find_useful(l, &shape, lowered);
-    ovl_plan_say(l, "Norms, activation functions, rotary embeddings, residual sums and the loss "
-                    "take no time of their own: the efficiency of matrix products has to cover "
-                    "them.");
-    ovl_plan_say(l, "Buffers that tensor and context parallelism gather into take no memory.");
 }

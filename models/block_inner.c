@@ -1,4 +1,4 @@
-#include "models/block_build.h"
+#include "models/block_memory.h"
 
 typedef ovl_block_building building;
 typedef ovl_product product;
@@ -79,7 +79,8 @@ int16_t ovl_block_tensor(building *b, const char *name, ovl_coll coll, uint64_t 
                                  .dtype = (uint8_t)dtype,
                                  .needs = {need, OVL_INNER_NOTHING},
                                  .group = b->s->model->tp,
-                                 .bytes = bytes});
+                                 .bytes = bytes,
+                                 .holds = coll == OVL_ALL_GATHER ? bytes : 0});
 }
 
 static int16_t add_tp(building *b, const char *name, ovl_coll coll, uint64_t i, uint64_t of,
@@ -127,6 +128,7 @@ int16_t ovl_block_reduce_out_of(building *b, const char *name, const ovl_inner_o
     int16_t done = OVL_INNER_NOTHING;
     for (uint64_t i = 0; i < n; i++) {
         done = add_kernel(b, part_of(b, kernel, i, n), i ? OVL_INNER_NOTHING : need);
+        b->ops.data[done].holds = splits_sequence(b) ? whole_bytes(b) / n : 0;
         done = b->s->tp > 1 ? add_tp(b, name, coll, i, n, done) : done;
     }
     return done;
@@ -193,7 +195,8 @@ static int16_t add_cp(building *b, const char *name, ovl_coll coll, int16_t need
                                  .dtype = (uint8_t)b->s->dtype,
                                  .needs = {need, OVL_INNER_NOTHING},
                                  .group = b->s->model->cp,
-                                 .bytes = kv_bytes(b) * b->s->cp});
+                                 .bytes = kv_bytes(b) * b->s->cp,
+                                 .holds = coll == OVL_ALL_GATHER ? kv_bytes(b) * b->s->cp : 0});
 }
 
 static int16_t add_shift(building *b, const char *name, uint64_t i, uint64_t bytes, int16_t need,
@@ -204,7 +207,8 @@ static int16_t add_shift(building *b, const char *name, uint64_t i, uint64_t byt
                                  .dtype = (uint8_t)b->s->dtype,
                                  .needs = {need, other},
                                  .group = b->s->model->cp,
-                                 .bytes = bytes});
+                                 .bytes = bytes,
+                                 .holds = bytes});
 }
 
 /* Each step computes with the keys and values that are there while the next ones come. */
@@ -265,6 +269,7 @@ static int16_t attention_backward(building *b, int16_t need)
     }
     int16_t gathered = add_cp(b, "kv_gather", OVL_ALL_GATHER, need);
     int16_t done = add_kernel(b, attention(b, times, 1), gathered);
+    b->ops.data[done].holds = kv_bytes(b) * b->s->cp;
     return add_cp(b, "kv_reduce", OVL_REDUCE_SCATTER, done);
 }
 
@@ -285,47 +290,107 @@ static products products_of(const ovl_block_shape *s)
         .out = {.name = "mlp_out", .m = t, .k = s->ffn, .n = h}};
 }
 
+static uint64_t hidden(const building *b)
+{
+    return (uint64_t)b->s->model->hidden;
+}
+
+/* What goes into a product is written in its type, where that is narrower. */
+static int16_t add_cast(building *b, const char *name, uint64_t bytes, uint64_t columns,
+                        int16_t need)
+{
+    return bytes ? ovl_memory_add(b, name, bytes + ovl_memory_columns(b->s, columns), need,
+                                  OVL_INNER_NOTHING)
+                 : need;
+}
+
+/* Norm, attention and the sum behind it, with the norm that follows. */
+static int16_t first_half(building *b, const products *p)
+{
+    const ovl_block_shape *s = b->s;
+    ovl_inner_op qkv = ovl_block_product(b, &p->qkv, 1, 0),
+                 proj = ovl_block_product(b, &p->proj, 1, 0);
+    int16_t at = ovl_memory_norm(b, OVL_INNER_INPUT);
+    at = ovl_block_gather_into(b, "attention_gather", &qkv, at);
+    at = attention_forward(b, ovl_memory_rotary(b, false, at));
+    at = add_cast(b, "proj_cast", ovl_memory_cast(s, s->tokens, s->q), s->q, at);
+    at = ovl_block_reduce_out_of(b, "attention_reduce", &proj, at);
+    return ovl_memory_sum_norm(b, at);
+}
+
 static ovl_inner_list block_forward(building *b)
 {
-    products p = products_of(b->s);
-    ovl_inner_op qkv = ovl_block_product(b, &p.qkv, 1, 0),
-                 proj = ovl_block_product(b, &p.proj, 1, 0);
+    const ovl_block_shape *s = b->s;
+    products p = products_of(s);
     ovl_inner_op in = ovl_block_product(b, &p.in, 1, 0), out = ovl_block_product(b, &p.out, 1, 0);
-    int16_t at = ovl_block_gather_into(b, "attention_gather", &qkv, OVL_INNER_INPUT);
-    at = attention_forward(b, at);
-    at = ovl_block_reduce_out_of(b, "attention_reduce", &proj, at);
-    if (b->s->routed) {
+    int16_t at = first_half(b, &p);
+    if (s->routed) {
         return finish(b, ovl_moe_forward(b, at));
     }
     at = ovl_block_gather_into(b, "mlp_gather", &in, at);
+    at = ovl_memory_add(b, "activation", ovl_memory_activation(s, s->tokens, s->ffn, false), at,
+                        OVL_INNER_NOTHING);
     at = ovl_block_reduce_out_of(b, "mlp_reduce", &out, at);
-    return finish(b, at);
+    return finish(b, ovl_memory_add(b, "sum", 3 * ovl_memory_hidden(s), at, OVL_INNER_NOTHING));
+}
+
+/* Of a dense MLP; gives the gradient behind its norm. */
+static int16_t mlp_backward(building *b, const products *p)
+{
+    const ovl_block_shape *s = b->s;
+    ovl_inner_op out = ovl_block_product(b, &p->out, 1, 1);
+    uint64_t cast = ovl_memory_cast_back(s, s->tokens / s->split, hidden(b), s->ffn);
+    int16_t at = add_cast(b, "mlp_cast", cast, hidden(b) / s->split, OVL_INNER_INPUT);
+    at = ovl_block_gather_into(b, "mlp_gather", &out, at);
+    at = ovl_memory_add(b, "activation_back", ovl_memory_activation(s, s->tokens, s->ffn, true), at,
+                        OVL_INNER_NOTHING);
+    at = ovl_block_input_gradient(b, "mlp", &p->in, at);
+    return ovl_memory_norm_back(b, "sum_norm_back", at, OVL_INNER_NOTHING);
 }
 
 static ovl_inner_list block_backward(building *b)
 {
-    products p = products_of(b->s);
-    ovl_inner_op out = ovl_block_product(b, &p.out, 1, 1),
-                 proj = ovl_block_product(b, &p.proj, 1, 1);
-    int16_t at = OVL_INNER_INPUT;
-    if (b->s->routed) {
-        at = ovl_moe_backward(b, at);
-    } else {
-        at = ovl_block_input_gradient(b, "mlp", &p.in,
-                                      ovl_block_gather_into(b, "mlp_gather", &out, at));
-    }
+    const ovl_block_shape *s = b->s;
+    products p = products_of(s);
+    ovl_inner_op proj = ovl_block_product(b, &p.proj, 1, 1);
+    int16_t at = s->routed ? ovl_moe_backward(b, OVL_INNER_INPUT) : mlp_backward(b, &p);
+    uint64_t cast = ovl_memory_cast_back(s, s->tokens / s->split, hidden(b), s->q);
+    at = add_cast(b, "proj_cast_back", cast, hidden(b) / s->split, at);
     at = ovl_block_gather_into(b, "attention_gather", &proj, at);
     at = attention_backward(b, at);
-    at = ovl_block_input_gradient(b, "attention", &p.qkv, at);
-    return finish(b, at);
+    at = ovl_block_input_gradient(b, "attention", &p.qkv, ovl_memory_rotary(b, true, at));
+    return finish(b, ovl_memory_norm_back(b, "norm_back", at, OVL_INNER_NOTHING));
 }
 
-/* The scores alone, or everything. */
+/* Norms once more, and the products that widen latent queries, keys and values. */
+static ovl_inner_list norms_again(building *b)
+{
+    const ovl_block_shape *s = b->s;
+    const ovl_latent *latent = &s->model->latent;
+    uint64_t query = (uint64_t)latent->query, both = (uint64_t)latent->key_value;
+    ovl_memory_norm(b, OVL_INNER_INPUT);
+    if (query > 0) {
+        uint64_t weights = query * (s->q + s->rope) + both * 2 * s->kv;
+        product up = {.name = "latent_up",
+                      .m = s->tokens,
+                      .k = query + both,
+                      .n = s->q + s->rope + 2 * s->kv,
+                      .weights = weights};
+        add_kernel(b, ovl_block_product(b, &up, 1, 0), OVL_INNER_INPUT);
+    }
+    ovl_memory_add(b, "mlp_norm", 2 * ovl_memory_hidden(s), OVL_INNER_INPUT, OVL_INNER_NOTHING);
+    return finish(b, OVL_INNER_INPUT);
+}
+
+/* The scores alone, or norms, or everything. */
 static ovl_inner_list block_again(building *b)
 {
     const ovl_model *m = b->s->model;
     if (m->recompute == OVL_RECOMPUTE_FULL) {
         return block_forward(b);
+    }
+    if (m->recompute == OVL_RECOMPUTE_NORMS) {
+        return norms_again(b);
     }
     if (m->recompute == OVL_RECOMPUTE_SELECTIVE && m->attention == OVL_ATTENTION_UNFUSED) {
         add_kernel(b, attention(b, 1, 1), OVL_INNER_INPUT);
@@ -338,7 +403,8 @@ const ovl_inner *ovl_block_inner(const ovl_block_shape *s, ovl_arena *arena)
     ovl_inner *inner = OVL_NEW(arena, ovl_inner);
     building b = {.s = s, .arena = arena};
     *inner = (ovl_inner){.measured_forward = s->model->block.forward,
-                         .measured_backward = s->model->block.backward};
+                         .measured_backward = s->model->block.backward,
+                         .memory_efficiency = s->model->memory_efficiency};
     inner->forward = block_forward(&b);
     inner->again = block_again(&b);
     inner->backward = block_backward(&b);
@@ -357,8 +423,9 @@ const ovl_inner *ovl_embedding_inner(const ovl_block_shape *s, ovl_arena *arena)
                            .kind = OVL_INNER_KERNEL,
                            .needs = {OVL_INNER_NOTHING, OVL_INNER_NOTHING},
                            .hbm = 2 * whole_bytes(&b),
+                           .moves = true,
                            .dtype = (uint8_t)s->dtype};
-    *inner = (ovl_inner){0};
+    *inner = (ovl_inner){.memory_efficiency = s->model->memory_efficiency};
     int16_t at = add_kernel(&b, lookup, OVL_INNER_INPUT);
     if (s->tp > 1) {
         ovl_coll coll = splits_sequence(&b) ? OVL_REDUCE_SCATTER : OVL_ALL_REDUCE;
@@ -379,16 +446,26 @@ const ovl_inner *ovl_embedding_inner(const ovl_block_shape *s, ovl_arena *arena)
     return inner;
 }
 
+/* Logits are read and kept in 32 bits; the gradient is made from these. */
+static int16_t add_loss(building *b, const char *name, int16_t need)
+{
+    uint64_t bytes = (b->s->element + 4) * b->s->tokens * b->s->vocab;
+    return ovl_memory_add(b, name, bytes, need, OVL_INNER_NOTHING);
+}
+
 const ovl_inner *ovl_head_inner(const ovl_block_shape *s, ovl_arena *arena)
 {
     ovl_inner *inner = OVL_NEW(arena, ovl_inner);
     building b = {.s = s, .arena = arena};
     product p = {.name = "logits", .m = s->tokens, .k = (uint64_t)s->model->hidden, .n = s->vocab};
     ovl_inner_op logits = ovl_block_product(&b, &p, 1, 0);
-    *inner = (ovl_inner){0};
-    inner->forward = finish(&b, ovl_block_gather_into(&b, "gather", &logits, OVL_INNER_INPUT));
+    *inner = (ovl_inner){.memory_efficiency = s->model->memory_efficiency};
+    int16_t at = ovl_block_gather_into(&b, "gather", &logits, ovl_memory_norm(&b, OVL_INNER_INPUT));
+    inner->forward = finish(&b, add_loss(&b, "loss", at));
     inner->again = finish(&b, OVL_INNER_INPUT);
-    inner->backward = finish(&b, ovl_block_input_gradient(&b, "head", &p, OVL_INNER_INPUT));
+    at = ovl_block_input_gradient(&b, "head", &p, add_loss(&b, "loss_back", OVL_INNER_INPUT));
+    uint64_t bytes = 3 * ovl_memory_hidden(s);
+    inner->backward = finish(&b, ovl_memory_add(&b, "norm_back", bytes, at, OVL_INNER_NOTHING));
     return inner;
 }
 

@@ -1,4 +1,4 @@
-#include "models/block_build.h"
+#include "models/block_memory.h"
 
 typedef ovl_block_building building;
 typedef ovl_product product;
@@ -56,6 +56,28 @@ double ovl_moe_flops(const ovl_block_shape *s)
     return sum;
 }
 
+/* --- Kernels that move rows --- */
+
+/* Of the busiest rank. */
+static uint64_t most(const building *b, uint64_t bytes)
+{
+    return b->s->load.most > 1 ? (uint64_t)((double)bytes * b->s->load.most) : bytes;
+}
+
+/* Of the rows that a rank's experts get: as long as its load says. */
+static int16_t add_rows(building *b, const char *name, uint64_t bytes, uint64_t holds, int16_t need)
+{
+    int16_t at = ovl_memory_add(b, name, bytes, need, OVL_INNER_NOTHING);
+    b->ops.data[at].load = b->s->load.rank;
+    b->ops.data[at].holds = most(b, holds);
+    return at;
+}
+
+static uint64_t row_bytes(const building *b, ovl_dtype dtype)
+{
+    return b->s->rows * (uint64_t)b->s->model->hidden * ovl_dtype_size(dtype);
+}
+
 /* --- The way to the experts and back --- */
 
 /* Bytes as nccl-tests counts them: what a rank of mean load sends to all, itself included. */
@@ -70,7 +92,8 @@ static int16_t add_hop(building *b, const char *name, const char *group, uint64_
                                            .needs = {need, OVL_INNER_NOTHING},
                                            .group = group,
                                            .dtype = (uint8_t)dtype,
-                                           .bytes = bytes});
+                                           .bytes = bytes,
+                                           .holds = bytes});
 }
 
 /* Copies of a token that go across: no more than there are places, or experts it goes to. */
@@ -88,10 +111,16 @@ static int16_t add_cut(building *b, const char *name, ovl_coll coll, ovl_dtype d
     return b->s->etp > 1 ? ovl_block_tensor(b, name, coll, bytes, dtype, need) : need;
 }
 
+static ovl_dtype dispatch_dtype(const building *b)
+{
+    int given = moe_of(b)->dispatch_dtype;
+    return given < 0 ? b->s->dtype : (ovl_dtype)given;
+}
+
 static int16_t add_dispatch(building *b, int16_t need)
 {
     const ovl_moe *m = moe_of(b);
-    ovl_dtype dtype = m->dispatch_dtype < 0 ? b->s->dtype : (ovl_dtype)m->dispatch_dtype;
+    ovl_dtype dtype = dispatch_dtype(b);
     if (b->s->across > 1) {
         need = add_hop(b, "dispatch_across", m->across, copies_across(b), dtype, need);
         b->ops.data[need].receives = b->s->load.place;
@@ -100,6 +129,7 @@ static int16_t add_dispatch(building *b, int16_t need)
         need = add_hop(b, "dispatch", m->ep, (uint64_t)m->top_k, dtype, need);
         b->ops.data[need].sends = b->s->load.place;
         b->ops.data[need].receives = b->s->load.rank;
+        b->ops.data[need].holds = most(b, b->ops.data[need].bytes);
     }
     return add_cut(b, "experts_gather", OVL_ALL_GATHER, dtype, need);
 }
@@ -120,59 +150,108 @@ static int16_t add_combine(building *b, int16_t need)
     return need;
 }
 
+/* A copy for each expert of a token, in order of the ranks they are on; two hops send tokens as
+ * they are, and the kernels between them copy. */
+static int16_t add_permute(building *b, const char *name, int16_t need)
+{
+    uint64_t k = (uint64_t)moe_of(b)->top_k;
+    uint64_t row = b->s->tokens / b->s->split * (uint64_t)b->s->model->hidden;
+    uint64_t bytes = row * ovl_dtype_size(dispatch_dtype(b));
+    if (b->s->across > 1 || b->s->ep == 1) {
+        return need;
+    }
+    int16_t at = ovl_memory_add(b, name, (1 + k) * bytes, need, OVL_INNER_NOTHING);
+    b->ops.data[at].holds = k * bytes;
+    return at;
+}
+
+/* Copies of a token that come back, to be summed. */
+static uint64_t copies_back(const building *b)
+{
+    return b->s->across > 1 ? copies_across(b) : (uint64_t)moe_of(b)->top_k;
+}
+
 /* --- Shared experts --- */
 
 /* They run beside the dispatch; cut over tensor parallelism, they communicate in it. Give what they
  * end with. */
 static int16_t shared_forward(building *b, const products *p, int16_t need)
 {
+    const ovl_block_shape *s = b->s;
     if (!moe_of(b)->shared) {
         return OVL_INNER_NOTHING;
     }
     ovl_inner_op in = ovl_block_product(b, &p->shared_in, 1, 0),
                  out = ovl_block_product(b, &p->shared_out, 1, 0);
+    uint64_t bytes = ovl_memory_activation(s, s->tokens, s->shared_ffn, false);
     int16_t at = ovl_block_gather_into(b, "shared_gather", &in, need);
+    at = ovl_memory_add(b, "shared_activation", bytes, at, OVL_INNER_NOTHING);
     return ovl_block_reduce_out_of(b, "shared_reduce", &out, at);
 }
 
 static int16_t shared_backward(building *b, const products *p, int16_t need)
 {
+    const ovl_block_shape *s = b->s;
     if (!moe_of(b)->shared) {
         return OVL_INNER_NOTHING;
     }
-    if (b->s->tp == 1) {
-        add_product(b, &p->shared_out, 1, 1, need);
-        return add_product(b, &p->shared_in, 1, 1, need);
-    }
     ovl_inner_op out = ovl_block_product(b, &p->shared_out, 1, 1);
+    uint64_t bytes = ovl_memory_activation(s, s->tokens, s->shared_ffn, true) +
+                     ovl_memory_cast_back(s, s->tokens, (uint64_t)s->model->hidden, s->shared_ffn);
     int16_t at = ovl_block_gather_into(b, "shared_gather", &out, need);
-    return ovl_block_input_gradient(b, "shared", &p->shared_in, at);
+    at = ovl_memory_add(b, "shared_activation_back", bytes, at, OVL_INNER_NOTHING);
+    return s->tp == 1 ? add_product(b, &p->shared_in, 1, 1, at)
+                      : ovl_block_input_gradient(b, "shared", &p->shared_in, at);
 }
 
 /* --- Passes --- */
 
-/* What shared experts made is added to what the others did: the last kernel waits for it. */
-int16_t ovl_moe_forward(building *b, int16_t need)
+/* Scores of all experts in 32 bits: read, and written as weights of the chosen. */
+static int16_t add_route(building *b, int16_t need)
 {
-    products p = products_of(b->s);
-    int16_t routed = add_product(b, &p.router, 1, 0, need);
-    int16_t there = add_dispatch(b, routed);
-    int16_t shared = shared_forward(b, &p, need);
-    add_experts(b, &p.in, 1, 0, there);
-    int16_t out = add_experts(b, &p.out, 1, 0, there);
-    b->ops.data[out].needs[1] = shared;
-    return add_combine(b, out);
+    uint64_t scores = b->s->tokens / b->s->split * (uint64_t)moe_of(b)->experts;
+    return ovl_memory_add(b, "route", 8 * scores, need, OVL_INNER_NOTHING);
 }
 
-/* Gradients go the same ways: out as tokens did, and back. */
+int16_t ovl_moe_forward(building *b, int16_t need)
+{
+    const ovl_block_shape *s = b->s;
+    products p = products_of(s);
+    uint64_t own = row_bytes(b, s->dtype), sent = row_bytes(b, dispatch_dtype(b));
+    uint64_t cast = dispatch_dtype(b) == s->matmul_dtype
+                        ? 0
+                        : ovl_memory_cast(s, s->rows, (uint64_t)s->model->hidden);
+    int16_t at = add_route(b, add_product(b, &p.router, 1, 0, need));
+    int16_t there = add_dispatch(b, add_permute(b, "permute", at));
+    int16_t shared = shared_forward(b, &p, need);
+    at = add_rows(b, "sort", 2 * sent + cast, 0, there);
+    at = add_experts(b, &p.in, 1, 0, at);
+    at = add_rows(b, "experts_activation", ovl_memory_activation(s, s->rows, s->expert_ffn, false),
+                  0, at);
+    at = add_experts(b, &p.out, 1, 0, at);
+    at = add_combine(b, add_rows(b, "unsort", 2 * own, own, at));
+    uint64_t summed = copies_back(b) + 2 + (moe_of(b)->shared > 0);
+    return ovl_memory_add(b, "sum", summed * ovl_memory_hidden(s), at, shared);
+}
+
+/* Gradients go the same ways: out as tokens did, and back. Gives what is behind the norm. */
 int16_t ovl_moe_backward(building *b, int16_t need)
 {
-    products p = products_of(b->s);
-    int16_t there = add_dispatch(b, need);
+    const ovl_block_shape *s = b->s;
+    products p = products_of(s);
+    uint64_t own = row_bytes(b, s->dtype), sent = row_bytes(b, dispatch_dtype(b));
+    uint64_t cast = ovl_memory_cast_back(s, s->rows, (uint64_t)s->model->hidden, s->expert_ffn);
+    int16_t there = add_dispatch(b, add_permute(b, "permute_back", need));
     int16_t shared = shared_backward(b, &p, need);
-    add_experts(b, &p.out, 1, 1, there);
-    int16_t back = add_combine(b, add_experts(b, &p.in, 1, 1, there));
-    int16_t out = add_product(b, &p.router, 1, 1, back);
-    b->ops.data[out].needs[1] = shared;
-    return out;
+    int16_t at = add_rows(b, "sort_back", 2 * sent + cast, sent, there);
+    at = add_experts(b, &p.out, 1, 1, at);
+    at = add_rows(b, "experts_activation_back",
+                  ovl_memory_activation(s, s->rows, s->expert_ffn, true), 0, at);
+    at = add_experts(b, &p.in, 1, 1, at);
+    at = add_combine(b, add_rows(b, "unsort_back", 2 * own, own, at));
+    int16_t gathered = at;
+    at = add_product(b, &p.router, 1, 1, at);
+    b->ops.data[at].needs[1] = shared;
+    uint64_t bytes = (6 + copies_back(b)) * ovl_memory_hidden(s);
+    return ovl_memory_add(b, "sum_norm_back", bytes, gathered, at);
 }

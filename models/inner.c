@@ -115,6 +115,12 @@ static uint64_t bytes_in(const ovl_lowering *l, uint64_t bytes, ovl_time length)
     return l->hw->gpu.hbm && (double)bytes > most ? (uint64_t)most : bytes;
 }
 
+static ovl_time moving(const ovl_lowering *l, const ovl_inner *inner, uint64_t bytes)
+{
+    double reached = inner->memory_efficiency > 0 ? inner->memory_efficiency : 1;
+    return ovl_bytes_time(bytes, (uint64_t)((double)l->hw->gpu.hbm * reached));
+}
+
 static ovl_plan_cost kernel_cost(ovl_lowering *l, const ovl_inner *inner, ovl_inner_pass pass,
                                  uint32_t which, const char *klass, ovl_mark mark)
 {
@@ -135,6 +141,10 @@ static ovl_plan_cost kernel_cost(ovl_lowering *l, const ovl_inner *inner, ovl_in
         length = measured(inner, pass, which);
         spec.duration = (ovl_times){.item = &length, .count = 1};
         spec.hbm = bytes_in(l, spec.hbm, length);
+    } else if (op->moves && l->hw->gpu.hbm) {
+        length = moving(l, inner, spec.hbm);
+        spec.duration = (ovl_times){.item = &length, .count = 1};
+        spec.no_compute = true;
     }
     return ovl_plan_kernel(l, &spec);
 }
@@ -385,6 +395,52 @@ static uint32_t add_collective(writing *w, const ovl_inner_op *op, const ovl_inn
     return ovl_add_op(at->l->b, at->code, &collective);
 }
 
+/* --- What is gathered, sent and received --- */
+
+/* Room for what an operation writes; its memory is used again when communication is through. */
+static void add_room(writing *w, const ovl_inner_op *op, uint32_t i)
+{
+    ovl_inner_place *at = w->at;
+    if (op->holds == 0 || w->until[i] == OVL_NONE) {
+        return;
+    }
+    const char *name = w->caller->name(w->caller->context, op->name);
+    w->buffer[i] = ovl_add_buffer(at->l->b, at->code,
+                                  &(ovl_buffer){.name = ovl_name(at->l->b, name),
+                                                .bytes = op->holds,
+                                                .category = OVL_TEMPORARY,
+                                                .dtype = op->dtype,
+                                                .stream = at->compute,
+                                                .record_stream = true,
+                                                .mark = w->caller->mark});
+}
+
+/* Of the operation just added. */
+static void use_room(writing *w, const ovl_inner_op *op, uint32_t i)
+{
+    ovl_builder *b = w->at->l->b;
+    if (w->buffer[i] != OVL_NONE) {
+        ovl_add_access(b, w->at->code, w->buffer[i], true);
+    }
+    for (int k = 0; k < 2; k++) {
+        int16_t need = op->needs[k];
+        if (need >= 0 && w->buffer[need] != OVL_NONE) {
+            ovl_add_access(b, w->at->code, w->buffer[need], false);
+        }
+    }
+}
+
+static void let_go(writing *w, const ovl_inner_op *op, uint32_t i)
+{
+    for (int k = 0; k < 2; k++) {
+        int16_t need = op->needs[k];
+        if (need >= 0 && w->buffer[need] != OVL_NONE && w->until[need] == i) {
+            ovl_free_buffer(w->at->l->b, w->at->code, w->buffer[need]);
+            w->buffer[need] = OVL_NONE;
+        }
+    }
+}
+
 static void add_one(writing *w, uint32_t i, ovl_plan_cost *cost)
 {
     ovl_inner_place *at = w->at;
@@ -399,6 +455,7 @@ static void add_one(writing *w, uint32_t i, ovl_plan_cost *cost)
     if (at->broken) {
         return;
     }
+    add_room(w, op, i);
     if (op->kind == OVL_INNER_SHIFT) { /* accesses go to its last part: it ends with the launch */
         w->local[i] = add_shift(w, op, lane, *cost);
     } else {
@@ -407,6 +464,8 @@ static void add_one(writing *w, uint32_t i, ovl_plan_cost *cost)
     }
     w->begun = true;
     enter(at);
+    use_room(w, op, i);
+    let_go(w, op, i);
 }
 
 static uint32_t last_kernel(const ovl_inner_list *list, ovl_inner_pass pass)
@@ -420,6 +479,22 @@ static uint32_t last_kernel(const ovl_inner_list *list, ovl_inner_pass pass)
     return last;
 }
 
+/* Until when what an operation writes is there. */
+static void find_ends(writing *w, const ovl_inner_list *list)
+{
+    w->buffer = OVL_NEW_ARRAY(w->at->scratch, ovl_id, list->n);
+    w->until = OVL_NEW_ARRAY(w->at->scratch, uint32_t, list->n);
+    memset(w->buffer, 0xff, list->n * sizeof *w->buffer); /* OVL_NONE */
+    memset(w->until, 0xff, list->n * sizeof *w->until);
+    for (uint32_t i = 0; i < list->n; i++) {
+        for (int k = 0; k < 2 && is_in(&list->op[i], w->pass); k++) {
+            if (list->op[i].needs[k] >= 0) {
+                w->until[list->op[i].needs[k]] = i;
+            }
+        }
+    }
+}
+
 void ovl_inner_begin(ovl_inner_writing *w, ovl_inner_place *at, const ovl_inner *inner,
                      ovl_inner_pass pass, const ovl_inner_caller *caller)
 {
@@ -428,6 +503,7 @@ void ovl_inner_begin(ovl_inner_writing *w, ovl_inner_place *at, const ovl_inner 
     w->from_kernel = at->chain_is_kernel;
     w->local = OVL_NEW_ARRAY(at->scratch, uint32_t, list->n);
     memset(w->local, 0xff, list->n * sizeof *w->local); /* OVL_NONE */
+    find_ends(w, list);
     w->last = last_kernel(list, pass);
 }
 

@@ -47,11 +47,13 @@ typedef struct ovl_inner_op {
     int16_t needs[2];
     double flops, weight_flops; /* kernels */
     uint64_t hbm, weight_hbm;   /* bytes they move */
+    bool moves;                 /* that is all they do (ovl_inner.memory_efficiency) */
     double efficiency;          /* of peak FLOP/s; 0: that of the hardware */
     uint8_t dtype;              /* ovl_dtype: what kernels compute in, what is communicated */
     const double *load;         /* [n_ranks] kernels: factors of their length; NULL: 1 */
     const char *group;          /* communication */
     uint64_t bytes;
+    uint64_t holds; /* bytes that it writes, there until the last operation that needs it */
     const double *sends, *receives; /* [n_ranks] all-to-alls: see uneven.h; NULL: 1 */
 } ovl_inner_op;
 
@@ -74,6 +76,7 @@ typedef enum ovl_inner_pass {
 typedef struct ovl_inner {
     ovl_inner_list forward, again, backward;
     ovl_time measured_forward, measured_backward; /* of all kernels of a pass; 0: by their FLOPs */
+    double memory_efficiency; /* part of HBM bandwidth that kernels reach which move bytes alone */
 } ovl_inner;
 
 /* What the kernels of a pass take on a healthy GPU, one after the other; 0 and an error if the
@@ -167,6 +170,8 @@ typedef struct ovl_inner_writing {
     const ovl_inner_caller *caller;
     ovl_inner_pass pass;
     uint32_t *local; /* of the operations written; OVL_NONE: not yet, or not in this pass */
+    ovl_id *buffer;  /* that they wrote and others still need; OVL_NONE: none */
+    uint32_t *until; /* the last of the pass that needs what each wrote; OVL_NONE: none does */
     uint32_t from;   /* the chain at the beginning */
     uint32_t next;   /* operation of the list */
     uint32_t last;   /* the last kernel of the pass, or OVL_NONE */

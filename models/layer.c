@@ -139,3 +139,29 @@ uint64_t ovl_optimizer_bytes(const ovl_optimizer *optimizer, uint64_t elements)
     uint64_t tensors = (uint64_t)optimizer->moments + optimizer->master;
     return tensors * elements * ovl_dtype_size((ovl_dtype)optimizer->dtype);
 }
+
+/* Bytes that an element moves. */
+static uint64_t update_bytes(const ovl_workload *workload, uint64_t grad_size)
+{
+    const ovl_optimizer *o = &workload->optimizer;
+    uint64_t param = ovl_dtype_size((ovl_dtype)workload->dtype);
+    return grad_size + 2 * ovl_optimizer_bytes(o, 1) + (o->master ? param : 2 * param);
+}
+
+ovl_time ovl_optimizer_time(ovl_lowering *l, uint64_t elements, uint64_t grad_size, uint64_t *moved)
+{
+    const ovl_workload *workload = &l->scenario->workload;
+    const ovl_optimizer *o = &workload->optimizer;
+    bool keeps = o->moments > 0 || o->master;
+    *moved = 0;
+    if (o->duration) {
+        return o->duration;
+    }
+    if (!workload->model.given || !keeps || l->hw->gpu.hbm == 0) {
+        ovl_plan_say(l, "The optimizer takes no time: workload.optimizer gives no duration.");
+        return 0;
+    }
+    double rate = (double)l->hw->gpu.hbm * workload->model.memory_efficiency;
+    *moved = elements * update_bytes(workload, grad_size);
+    return ovl_bytes_time(*moved, (uint64_t)rate);
+}

@@ -33,4 +33,16 @@ const uint64_t *ovl_layer_elements(ovl_lowering *l, const ovl_layer *layer, ovl_
 /* Bytes of optimizer state for so many elements that a rank updates: moments and master weights. */
 uint64_t ovl_optimizer_bytes(const ovl_optimizer *optimizer, uint64_t elements);
 
+/* What the optimizer takes: the duration given; else, of a model by its shape whose optimizer says
+ * what it keeps, the bytes moved: gradients of `grad_size` bytes read, states read and written,
+ * parameters written (and read, without master weights), by what memory_efficiency leaves of HBM.
+ * 0: nothing says it, which is said.
+ *
+ * `*moved` is how many bytes these are, 0 of a given duration.
+ *
+ * 1e9 elements with two moments and master weights in f32, gradients in f32, parameters in bf16:
+ * 4 + 24 + 2 = 30 GB, 13.8 ms at 65 % of 3.35 TB/s. */
+ovl_time ovl_optimizer_time(ovl_lowering *l, uint64_t elements, uint64_t grad_size,
+                            uint64_t *moved);
+
 #endif

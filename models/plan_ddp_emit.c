@@ -104,10 +104,8 @@ ovl_id ovl_ddp_buffer(ovl_ddp_code *e, const char *name, uint64_t bytes, ovl_cat
                                         .mark = mark});
 }
 
-/* As given, or moments and master weights of what the rank updates. */
-static uint64_t state_bytes(const ovl_ddp_plan *p)
+uint64_t ovl_ddp_updates(const ovl_ddp_plan *p)
 {
-    const ovl_optimizer *optimizer = &p->workload->optimizer;
     bool distributed = p->megatron && p->ddp->distributed_optimizer;
     uint64_t elements[2] = {0}, own = 0;
     for (uint32_t i = 0; i < p->n_tensors; i++) {
@@ -118,7 +116,15 @@ static uint64_t state_bytes(const ovl_ddp_plan *p)
         uint64_t ranks = distributed ? OVL_MAX(p->ranks[k].n, 1) : 1;
         own += (elements[k] + ranks - 1) / ranks;
     }
-    return optimizer->states ? optimizer->states : ovl_optimizer_bytes(optimizer, own);
+    return own;
+}
+
+/* As given, or moments and master weights of what the rank updates. */
+static uint64_t state_bytes(const ovl_ddp_plan *p)
+{
+    const ovl_optimizer *optimizer = &p->workload->optimizer;
+    return optimizer->states ? optimizer->states
+                             : ovl_optimizer_bytes(optimizer, ovl_ddp_updates(p));
 }
 
 /* What lives through the whole training: parameters, buckets, optimizer states. */

@@ -54,6 +54,9 @@ ovl_id ovl_ddp_name_in(ovl_ddp_code *e, const char *what, const char *of, bool s
 /* Which ranks have parts of their own of the gradient of a tensor (ovl_effect.apart). */
 uint16_t ovl_ddp_apart(ovl_ddp_code *e, uint32_t tensor);
 
+/* Elements that a rank updates. */
+uint64_t ovl_ddp_updates(const ovl_ddp_plan *p);
+
 /* "3" */
 const char *ovl_ddp_number(ovl_ddp_code *e, uint32_t k);
 

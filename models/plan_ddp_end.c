@@ -1,5 +1,7 @@
 #include "models/plan_ddp_emit.h"
 
+#include "models/layer.h"
+
 /* --- After the backward --- */
 
 static bool copies_out(const ovl_ddp_code *e)
@@ -89,15 +91,18 @@ void ovl_ddp_optimizer(ovl_ddp_code *e)
 {
     const ovl_optimizer *optimizer = &e->p->workload->optimizer;
     ovl_mark mark = optimizer->given ? optimizer->mark : e->p->workload->mark;
-    ovl_time length = optimizer->duration;
+    uint64_t size = ovl_dtype_size((ovl_dtype)e->p->workload->dtype);
+    uint64_t moved;
+    ovl_time length = ovl_optimizer_time(e->l, ovl_ddp_updates(e->p), size, &moved);
     if (length > 0) {
         ovl_kernel_spec spec = {.name = "optimizer",
                                 .mark = mark,
                                 .duration = {.item = &length, .count = 1},
+                                .hbm = moved,
+                                .no_compute = moved > 0,
                                 .klass = "optimizer"};
         add_optimizer(e, OVL_KERNEL, ovl_plan_kernel(e->l, &spec), mark);
     } else {
-        ovl_plan_say(e->l, "The optimizer takes no time: workload.optimizer gives no duration.");
         add_optimizer(e, OVL_MARKER, ovl_plan_length(e->l, "optimizer", mark, (ovl_times){0}),
                       mark);
     }

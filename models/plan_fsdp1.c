@@ -74,6 +74,7 @@ static void open(ovl_step *s)
     e->unshard = ovl_add_stream(s->b, s->code, "unshard");
     e->post_backward = ovl_add_stream(s->b, s->code, "post_backward");
     ovl_shard_slots_of(p, e->slots);
+    s->updates = ovl_shard_updates(p);
     e->groups = OVL_NEW_ARRAY(&s->scratch, fsdp1_group, p->n_groups);
     for (uint32_t i = 0; i < p->n_groups; i++) {
         fsdp1_group *g = &e->groups[i];

@@ -62,6 +62,7 @@ static void open(ovl_step *s)
         e->reduce_stream = ovl_add_stream(s->b, s->code, "all_reduce");
     }
     ovl_shard_slots_of(p, e->slots);
+    s->updates = ovl_shard_updates(p);
     open_groups(e);
     e->gradients = OVL_NEW_ARRAY(&s->scratch, ovl_id, s->n_units);
     for (uint32_t u = 0; u < s->n_units; u++) {

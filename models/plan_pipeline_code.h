@@ -199,6 +199,7 @@ void ovl_pipe_data_gather(ovl_pipe_code *e);
 void ovl_pipe_data_room(ovl_pipe_code *e, const ovl_action *a);
 
 /* The name of a gradient, and elements that this rank updates. */
+ovl_dtype ovl_pipe_grad_dtype(const ovl_pipe_code *e);
 ovl_id ovl_pipe_data_gradient(ovl_pipe_code *e, uint32_t stage, bool experts, uint32_t part);
 uint64_t ovl_pipe_data_updates(const ovl_pipe_code *e);
 

@@ -41,7 +41,7 @@ static uint64_t params_of(const ovl_pipe_code *e, uint32_t stage, bool experts)
     return experts ? s->expert_params : s->params - s->expert_params;
 }
 
-static ovl_dtype grad_dtype(const ovl_pipe_code *e)
+ovl_dtype ovl_pipe_grad_dtype(const ovl_pipe_code *e)
 {
     int given = data_of(e->p)->grad_dtype;
     return (ovl_dtype)(given < 0 ? e->p->workload->dtype : given);
@@ -59,7 +59,7 @@ static uint64_t part_bytes(const ovl_pipe_code *e, uint32_t stage, bool experts,
 {
     uint64_t bytes = ovl_pipe_share(params_of(e, stage, experts), part, e->parts);
     return bytes / ovl_dtype_size((ovl_dtype)e->p->workload->dtype) *
-               ovl_dtype_size(grad_dtype(e)) +
+               ovl_dtype_size(ovl_pipe_grad_dtype(e)) +
            bytes % ovl_dtype_size((ovl_dtype)e->p->workload->dtype);
 }
 
@@ -270,10 +270,10 @@ static void reduce_part(ovl_pipe_code *e, const ovl_action *a, bool experts, uin
     }
     uint32_t chain = e->p->n_stages;
     part->reduce = ovl_pipe_data_collective(
-        e,
-        &(ovl_pipe_moved){part_text(e, "reduce", a->stage % chain, experts, i),
-                          part_bytes(e, a->stage, experts, i),
-                          scatter ? OVL_REDUCE_SCATTER : OVL_ALL_REDUCE, grad_dtype(e), experts});
+        e, &(ovl_pipe_moved){part_text(e, "reduce", a->stage % chain, experts, i),
+                             part_bytes(e, a->stage, experts, i),
+                             scatter ? OVL_REDUCE_SCATTER : OVL_ALL_REDUCE, ovl_pipe_grad_dtype(e),
+                             experts});
     ovl_add_after(e->b, e->code, part->produced_by);
     ovl_add_access(e->b, e->code, part->gradients, false);
     ovl_add_access(e->b, e->code, part->shard, true);

@@ -160,6 +160,7 @@ static void open(ovl_step *s)
     for (uint32_t u = 0; u < s->n_units; u++) {
         const ovl_step_unit *unit = &s->units[u];
         d->bucket_of[u] = OVL_NONE;
+        s->updates += unit->n_elements;
         d->parameter[u] = bytes_of(unit) ? ovl_step_held(s, unit->name, bytes_of(unit),
                                                          OVL_PARAMETER, unit->dtype, unit->mark)
                                          : OVL_NONE;

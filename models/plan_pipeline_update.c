@@ -163,12 +163,14 @@ void ovl_pipe_data_marker(ovl_pipe_code *e, const char *name)
                          .mark = mark});
 }
 
-static void add_optimizer(ovl_pipe_code *e, ovl_time length)
+static void add_optimizer(ovl_pipe_code *e, ovl_time length, uint64_t moved)
 {
     const ovl_optimizer *optimizer = &e->p->workload->optimizer;
     ovl_kernel_spec spec = {.name = "optimizer",
                             .mark = optimizer->mark,
                             .duration = {.item = &length, .count = 1},
+                            .hbm = moved,
+                            .no_compute = moved > 0,
                             .klass = "optimizer"};
     ovl_plan_cost cost = length ? ovl_plan_kernel(e->l, &spec)
                                 : ovl_plan_length(e->l, "optimizer", optimizer->mark,
@@ -190,11 +192,17 @@ static void add_optimizer(ovl_pipe_code *e, ovl_time length)
 void ovl_pipe_data_optimizer(ovl_pipe_code *e)
 {
     const ovl_pipe_data *data = data_of(e->p);
-    ovl_time length = e->p->workload->optimizer.duration;
+    bool states = e->p->workload->optimizer.given;
+    if (!states && !data->given) {
+        return;
+    }
+    uint64_t moved;
+    ovl_time length = ovl_optimizer_time(e->l, ovl_pipe_data_updates(e),
+                                         ovl_dtype_size(ovl_pipe_grad_dtype(e)), &moved);
     if (length == 0 && !data->given) {
         return;
     }
-    add_optimizer(e, length);
+    add_optimizer(e, length, moved);
     consume_all(e);
     if (data->given && data->distributed) {
         ovl_pipe_data_gather(e);

@@ -75,6 +75,7 @@ void ovl_zero_open(ovl_step *s)
         aside || e->zero->stage < 3 ? ovl_add_stream(s->b, s->code, "all_gather") : s->compute;
     e->reduce_stream = aside ? ovl_add_stream(s->b, s->code, "reduce") : s->compute;
     ovl_shard_slots_of(p, e->slots);
+    s->updates = ovl_shard_updates(p);
     e->groups = OVL_NEW_ARRAY(&s->scratch, ovl_zero_group, p->n_groups);
     for (uint32_t i = 0; i < p->n_groups; i++) {
         e->groups[i] = (ovl_zero_group){.g = &p->groups[i], .gradient = OVL_NONE, .op = OVL_NONE};

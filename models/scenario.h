@@ -219,6 +219,7 @@ typedef enum ovl_recompute {
     OVL_RECOMPUTE_NONE,
     OVL_RECOMPUTE_SELECTIVE,
     OVL_RECOMPUTE_FULL,
+    OVL_RECOMPUTE_NORMS,
 } ovl_recompute;
 typedef enum ovl_attention { OVL_ATTENTION_FLASH, OVL_ATTENTION_UNFUSED } ovl_attention;
 typedef enum ovl_context { OVL_CONTEXT_RING, OVL_CONTEXT_ALL_GATHER } ovl_context;
@@ -270,6 +271,7 @@ typedef struct ovl_model {
     const char *tp, *cp;
     int64_t async_tp; /* pieces of a collective and the kernel beside it; 1: whole */
     double matmul_efficiency, attention_efficiency; /* of peak FLOP/s; 0: that of the hardware */
+    double memory_efficiency; /* of HBM bandwidth: kernels that only move bytes */
     ovl_block_times block;
     ovl_latent latent;
     ovl_moe moe;

@@ -19,6 +19,15 @@ bool ovl_shard_has_experts(const ovl_fsdp_plan *p)
     return false;
 }
 
+uint64_t ovl_shard_updates(const ovl_fsdp_plan *p)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < p->n_groups; i++) {
+        sum += p->groups[i].shard;
+    }
+    return sum;
+}
+
 void ovl_shard_slots_of(ovl_fsdp_plan *p, ovl_shard_slots slots[2])
 {
     uint32_t n = ovl_shard_has_experts(p) ? 2 : 1;

@@ -78,6 +78,9 @@ ovl_shard_walk ovl_shard_walk_from(const ovl_fsdp_plan *p, const ovl_param_group
 /* The next group, or OVL_NONE. */
 uint32_t ovl_shard_walk_on(ovl_shard_walk *walk);
 
+/* Elements that a rank updates. */
+uint64_t ovl_shard_updates(const ovl_fsdp_plan *p);
+
 /* The slots of dense parameters and of experts, made where there are such groups. */
 void ovl_shard_slots_of(ovl_fsdp_plan *p, ovl_shard_slots slots[2]);
 

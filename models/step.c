@@ -1,5 +1,7 @@
 #include "models/step.h"
 
+#include "models/layer.h"
+
 /* --- Passes --- */
 
 static void call(void (*hook)(ovl_step *s), ovl_step *s)
@@ -299,14 +301,15 @@ static void add_optimizer(ovl_step *s)
 {
     const ovl_optimizer *optimizer = &s->workload->optimizer;
     ovl_mark mark = optimizer->given ? optimizer->mark : s->workload->mark;
-    ovl_time length = optimizer->duration;
+    uint64_t size = ovl_dtype_size((ovl_dtype)s->workload->dtype);
+    uint64_t moved;
+    ovl_time length = ovl_optimizer_time(s->l, s->updates, size, &moved);
     ovl_kernel_spec spec = {.name = "optimizer",
                             .mark = mark,
                             .duration = {.item = &length, .count = 1},
+                            .hbm = moved,
+                            .no_compute = moved > 0,
                             .klass = "optimizer"};
-    if (length == 0) {
-        ovl_plan_say(s->l, "The optimizer takes no time: workload.optimizer gives no duration.");
-    }
     ovl_plan_cost cost = length ? ovl_plan_kernel(s->l, &spec)
                                 : ovl_plan_length(s->l, "optimizer", mark, (ovl_times){0});
     ovl_op op =

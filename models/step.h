@@ -130,6 +130,7 @@ typedef struct ovl_step {
     uint32_t n_units;
     uint32_t microbatches;
     const ovl_group *expert_parts; /* ranks whose experts differ; NULL: none */
+    uint64_t updates; /* elements that a rank's optimizer updates: the strategy's, once open */
     /* The code being written. */
     ovl_id code;
     uint16_t compute;

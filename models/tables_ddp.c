@@ -211,8 +211,11 @@ const ovl_table ovl_offload_table = {
 };
 
 static const ovl_field optimizer_fields[] = {
-    OVL_FIELD(ovl_optimizer, duration, "duration", OVL_F_TIME, 0,
-              "Length of its kernel, which waits for every reduced gradient. Default 0."),
+    OVL_FIELD(
+        ovl_optimizer, duration, "duration", OVL_F_TIME, 0,
+        "Length of its kernel, which waits for every reduced gradient. Default: of a model by "
+        "its shape the bytes that what it keeps moves (`moments`, `master_weights`), by "
+        "`memory_efficiency` of HBM; else 0."),
     OVL_FIELD(ovl_optimizer, states, "states", OVL_F_BYTES, 0,
               "Bytes of optimizer state on each rank. Default 0, or what `moments` and "
               "`master_weights` say."),

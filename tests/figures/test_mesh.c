@@ -136,17 +136,19 @@ static void nccl_chooses_as_its_model_says(void)
 }
 
 /* 1.5 times the mean on rank 0: in each of two blocks its experts take half as much again, 4.864 ms
- * in a forward and 9.728 in a backward, and eight all-to-alls of 64 MiB half of 7/8 of it again
- * over 450 GB/s, 65.2 us each. */
+ * in a forward and 9.728 in a backward; so do kernels that move its 8192 rows at 65 % of 3.35 TB/s:
+ * by expert and back, 134 MB each, and the activation function, 3 and 5 times 235 MB; and eight
+ * all-to-alls of 64 MiB half of 7/8 of it again over 450 GB/s, 65.2 us each. */
 static void a_hot_rank_of_experts_is_waited_for(void)
 {
     const char *scenario = "scenarios/mesh/moe_imbalance.yaml";
     figure f = figure_run_quick(scenario, NULL, NULL, NULL);
     ovl_time even = f.result.step;
-    CHECK_NEAR((double)even, 40.9076e9, 1e5);
+    CHECK_NEAR((double)even, 45.0575e9, 1e5);
     figure_free(&f);
     f = figure_run_quick(scenario, "hot", NULL, NULL);
-    double more = 0.5 * 2 * (4.86394 + 9.72787) + 8 * 0.0652449;
+    double rate = 0.65 * 3.35e9, moved = 2 * 8192 * (4 * 2.0 * 4096 + (3 + 5) * 14336); /* a ms */
+    double more = 0.5 * 2 * (4.86394 + 9.72787 + moved / rate) + 8 * 0.0652449;
     CHECK_NEAR((double)(f.result.step - even), more * 1e9, 1e6);
     figure_free(&f);
 }
@@ -158,12 +160,12 @@ static void deepseek_v3_runs_folded(void)
     const char *scenario = "scenarios/mesh/deepseek_v3.yaml";
     figure f = figure_run_quick(scenario, NULL, NULL, NULL);
     CHECK_INT(f.result.n_folded, 16);
-    CHECK_NEAR((double)f.result.step / 1e12, 13.87, 0.01);
+    CHECK_NEAR((double)f.result.step / 1e12, 15.66, 0.01);
     CHECK_INT(f.result.n_hazards, 0);
     CHECK_INT(f.lowered.useful.tokens, 15360 * 4096);
     figure_free(&f);
     f = figure_run_quick(scenario, "serial", NULL, NULL);
-    CHECK_NEAR((double)f.result.step / 1e12, 20.14, 0.01);
+    CHECK_NEAR((double)f.result.step / 1e12, 21.92, 0.01);
     figure_free(&f);
 }
 
