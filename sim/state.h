@@ -253,9 +253,9 @@ typedef struct ovl_engine {
     bool caps_matter;                          /* what runs beside an activity may cap it */
     uint32_t next_change;                      /* of the program's capacities */
     uint64_t n_events, n_delays, n_activities; /* counters */
-    struct ovl_recur *recur; /* recur.h; NULL: nothing is skipped */
-    uint32_t anchor;         /* when this op has arrived it is looked whether the state recurs */
-    uint32_t n_skipped;      /* operations */
+    struct ovl_recur *recur;                   /* recur.h; NULL: nothing is skipped */
+    uint32_t anchor;    /* when this op has arrived it is looked whether the state recurs */
+    uint32_t n_skipped; /* operations */
 } ovl_engine;
 
 /* Event kinds, in the order in which they happen at one instant. */
