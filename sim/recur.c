@@ -85,8 +85,10 @@ static bool set_up_code(const ovl_code *code, ovl_recur_code *known, ovl_arena *
     for (uint32_t lane = 0; lane < lanes; lane++) {
         first[lane] = last[lane] = code->n_ops;
     }
+    bool eager = false;
     for (uint32_t i = code->n_ops; i-- > 0;) {
         const ovl_op *op = &code->ops[i];
+        eager = eager || (op->kind == OVL_SEND && op->eager);
         if (op->batch != OVL_NONE || op->kind == OVL_HOST) {
             continue;
         }
@@ -98,7 +100,7 @@ static bool set_up_code(const ovl_code *code, ovl_recur_code *known, ovl_arena *
         last[lane] = first[lane] == code->n_ops ? i : last[lane];
         first[lane] = i;
     }
-    *known = (ovl_recur_code){.next = next, .first = first, .last = last};
+    *known = (ovl_recur_code){.next = next, .first = first, .last = last, .eager = eager};
     return true;
 }
 
@@ -297,7 +299,7 @@ static bool try_rhythm(ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
 void ovl_recur_anchor(ovl_engine *e)
 {
     ovl_recur *r = e->recur;
-    bool due[OVL_REPEATS_MAX], any = false, skipped = false;
+    bool due[OVL_REPEATS_MAX] = {false}, any = false, skipped = false;
     for (uint32_t i = 0; i < r->rhythms.len; i++) {
         due[i] = advance(e, &r->rhythms.data[i]);
         any = any || due[i];

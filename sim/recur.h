@@ -66,6 +66,7 @@ typedef struct ovl_rhythm {
 typedef struct ovl_recur_code {
     const uint32_t *next;         /* the operation behind it in its lane; n_ops: none */
     const uint32_t *first, *last; /* of each lane; n_ops: none */
+    bool eager;                   /* there are eager sends */
     /* From `from` on operations are like those `shift` behind them, up to `end`. */
     uint32_t from, end, shift;
 } ovl_recur_code;
@@ -135,8 +136,9 @@ static inline uint32_t ovl_recur_lane(const ovl_code *code, uint32_t local)
     return op->kind == OVL_HOST ? ovl_recur_host(code) : code->n_streams + op->comm;
 }
 
-/* The last operation of a lane (not the host) that arrived, if it has not ended; else OVL_NONE. The
- * state was just taken. */
+/* The last operation of a lane (not the host) that arrived, or OVL_NONE; the same if it has not
+ * ended. The state was just taken. */
+uint32_t ovl_recur_last(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t lane);
 uint32_t ovl_recur_flying(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t lane);
 
 /* The activity of an operation, by the list of those that are live; OVL_NONE. */

@@ -74,6 +74,14 @@ static bool may_repeat(const ovl_engine *e, const ovl_code *code, uint32_t local
     return behind && (op->kind != OVL_HOST || op->per_rank || e->p->costs[op->cost].latency == 0);
 }
 
+/* Eager sends: the one before on the wire, as its index + 1; 0: none. */
+static bool same_wire(const ovl_code *code, uint32_t a, uint32_t b)
+{
+    const ovl_op *op = &code->ops[a];
+    uint32_t x = code->comm_index[a], y = code->comm_index[b];
+    return op->kind != OVL_SEND || !op->eager || (x ? y - x == b - a : y == 0);
+}
+
 static bool like(const ovl_engine *e, const ovl_code *code, uint32_t a, uint32_t b)
 {
     const ovl_op *x = &code->ops[a], *y = &code->ops[b];
@@ -82,7 +90,7 @@ static bool like(const ovl_engine *e, const ovl_code *code, uint32_t a, uint32_t
            x->uneven == y->uneven && x->stream == y->stream && x->comm == y->comm &&
            x->launch == y->launch && is_freed(e, x) == is_freed(e, y) &&
            (x->per_rank || same_cost(e->p, x->cost, y->cost)) && may_repeat(e, code, a) &&
-           may_repeat(e, code, b) && as_far(x->batch, y->batch, shift) &&
+           may_repeat(e, code, b) && as_far(x->batch, y->batch, shift) && same_wire(code, a, b) &&
            as_far(code->stream_prev[a], code->stream_prev[b], shift) &&
            as_far(code->comm_prev[a], code->comm_prev[b], shift) &&
            (!code->queue_prev || as_far(code->queue_prev[a], code->queue_prev[b], shift)) &&
@@ -403,13 +411,24 @@ static uint64_t times_before_moments(const ovl_engine *e, ovl_time period)
     return next <= e->now ? 0 : OVL_MIN(k, (uint64_t)((next - 1 - e->now) / period));
 }
 
+/* Bytes of a lane that did not move that are on their way would be there at some time. */
+static bool wires_move(const ovl_engine *e, const ovl_recur *r)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < r->live.len && all; i++) {
+        const ovl_activity *a = &e->activities.data[r->live.data[i].activity];
+        all = !a->eager || ovl_recur_op_moves(e, r, a->rank, a->op - e->p->ranks[a->rank].first_op);
+    }
+    return all;
+}
+
 bool ovl_recur_ahead(ovl_engine *e, ovl_recur *r, const ovl_moment *before)
 {
     ovl_shift *s = &r->shift;
     s->before = before;
     s->after = &r->now;
     s->period = r->now.now - before->now;
-    if (!find_shifts(e, r)) {
+    if (!find_shifts(e, r) || !wires_move(e, r)) {
         return false;
     }
     uint64_t k = times_before_moments(e, s->period);

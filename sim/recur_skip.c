@@ -9,7 +9,14 @@
 #include "sim/recur.h"
 
 /* What is known of an operation between `low` and `high`, before anything is changed. */
-enum { HAS_ENDED = 1, HAS_ARRIVED = 2, NOTED_ARRIVE = 4, NOTED_START = 8, NOTED_END = 16 };
+enum {
+    HAS_ENDED = 1,
+    HAS_ARRIVED = 2,
+    NOTED_ARRIVE = 4,
+    NOTED_START = 8,
+    NOTED_END = 16,
+    LANDED = 32
+};
 
 /* --- Operations that moved --- */
 
@@ -38,6 +45,7 @@ static uint8_t flags_of(const ovl_engine *e, const ovl_recur *r, uint32_t rank, 
     }
     uint8_t flags = HAS_ARRIVED;
     flags |= ovl_recur_in_flight(e, r, rank, local) ? 0 : HAS_ENDED;
+    flags |= OVL_SAID(e->pending[op]) == OVL_OVER ? LANDED : 0;
     if (e->end) {
         flags |= e->arrive[op] >= 0 ? NOTED_ARRIVE : 0;
         flags |= e->start[op] >= 0 ? NOTED_START : 0;
@@ -50,6 +58,7 @@ static uint8_t flags_of(const ovl_engine *e, const ovl_recur *r, uint32_t rank, 
 typedef struct window {
     uint32_t rank, first_op, low, high, by, go; /* by * k */
     uint32_t cursor, to_cursor;                 /* of the host, now and then */
+    bool all_move;                              /* no lane that did not move has operations there */
     const uint8_t *flags;                       /* from low on */
 } window;
 
@@ -62,6 +71,17 @@ static void find_flags(const ovl_engine *e, ovl_recur *r)
             ovl_vec_push(&r->flags, flags_of(e, r, rank, i));
         }
     }
+}
+
+static bool all_move(const ovl_engine *e, const ovl_recur *r, uint32_t rank)
+{
+    const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
+    bool all = !code->host_timed || ovl_recur_moves(r, rank, ovl_recur_host(code));
+    for (uint32_t lane = 0; lane < ovl_recur_host(code) && all; lane++) {
+        uint32_t last = ovl_recur_last(e, r, rank, lane);
+        all = ovl_recur_moves(r, rank, lane) || last == OVL_NONE || last < r->shift.low[rank];
+    }
+    return all;
 }
 
 static window open_window(const ovl_engine *e, const ovl_recur *r, uint32_t rank,
@@ -77,6 +97,7 @@ static window open_window(const ovl_engine *e, const ovl_recur *r, uint32_t rank
                 .by = r->shift.by[rank],
                 .go = (uint32_t)r->shift.times * r->shift.by[rank],
                 .cursor = e->ranks[rank].cursor,
+                .all_move = all_move(e, r, rank),
                 .flags = flags};
     w.to_cursor = w.cursor + (ovl_recur_moves(r, rank, host) ? w.go : 0);
     return w;
@@ -117,6 +138,24 @@ static void fill_issues(const ovl_engine *e, const window *w, ovl_time period)
     }
 }
 
+static bool is_eager_send(const ovl_engine *e, uint32_t rank, uint32_t local)
+{
+    const ovl_op *op = &e->p->codes[e->p->ranks[rank].code].ops[local];
+    return op->kind == OVL_SEND && op->eager;
+}
+
+/* When the bytes of eager sends were there. */
+static void fill_landed(const ovl_engine *e, const ovl_recur *r, const window *w)
+{
+    for (uint32_t i = w->low; i < w->high + w->go; i++) {
+        bool lands = !(flags_now(w, i) & LANDED) && (flags_then(w, i) & LANDED);
+        if (lands && is_eager_send(e, w->rank, i) &&
+            (w->all_move || ovl_recur_op_moves(e, r, w->rank, i))) {
+            e->landed[w->first_op + i] = e->landed[w->first_op + i - w->by] + r->shift.period;
+        }
+    }
+}
+
 static void fill_times(const ovl_engine *e, const ovl_recur *r, const window *w)
 {
     if (e->end) {
@@ -124,6 +163,9 @@ static void fill_times(const ovl_engine *e, const ovl_recur *r, const window *w)
         fill(w, e->start, NOTED_START, r->shift.period);
         fill(w, e->end, NOTED_END, r->shift.period);
         fill_issues(e, w, r->shift.period);
+    }
+    if (e->landed) {
+        fill_landed(e, r, w);
     }
 }
 
@@ -146,7 +188,7 @@ static void release_ahead(ovl_engine *e, const ovl_recur *r, const window *w)
     const ovl_code *code = &e->p->codes[e->p->ranks[w->rank].code];
     for (uint32_t i = w->low; i < w->high + w->go; i++) {
         uint8_t now = flags_now(w, i), then = flags_then(w, i);
-        if (!ovl_recur_op_moves(e, r, w->rank, i)) {
+        if (!w->all_move && !ovl_recur_op_moves(e, r, w->rank, i)) {
             continue;
         }
         if ((then & HAS_ENDED) && !(now & HAS_ENDED)) {
@@ -158,14 +200,19 @@ static void release_ahead(ovl_engine *e, const ovl_recur *r, const window *w)
     }
 }
 
-/* What was in flight, or ahead, is so further on; all between has ended. */
+/* What was in flight, or ahead, is so further on; all between has ended, and its bytes are there.
+ */
 static void move_pending(ovl_engine *e, const ovl_recur *r, const window *w)
 {
     uint32_t *pending = e->pending + w->first_op;
+    bool eager = r->codes[e->p->ranks[w->rank].code].eager;
     for (uint32_t i = w->high + w->go; i-- > w->low;) {
-        if (ovl_recur_op_moves(e, r, w->rank, i)) {
-            pending[i] = i < w->low + w->go ? OVL_ARRIVED_BIT : pending[i - w->go];
+        if (!w->all_move && !ovl_recur_op_moves(e, r, w->rank, i)) {
+            continue;
         }
+        bool landed = eager && i < w->low + w->go && is_eager_send(e, w->rank, i);
+        uint32_t ended = OVL_ARRIVED_BIT | (landed ? OVL_OVER : 0);
+        pending[i] = i < w->low + w->go ? ended : pending[i - w->go];
     }
 }
 
@@ -198,15 +245,33 @@ static void find_gatherings(const ovl_engine *e, const ovl_recur *r, uint32_t ra
     }
 }
 
+/* Of some operations in order, how many lie before `local`. */
+static uint32_t count_before(const uint32_t *list, uint32_t n, uint32_t local)
+{
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (list[middle] < local) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 /* All that a rank has behind it has ended everywhere. */
 static void end_collectives(ovl_engine *e, const ovl_recur *r, uint32_t rank)
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
     uint32_t low = r->shift.low[rank], go = (uint32_t)r->shift.times * r->shift.by[rank];
-    for (uint32_t i = low; i < low + go; i++) {
-        if (code->ops[i].kind == OVL_COLLECTIVE) {
-            const ovl_comm *comm = ovl_rank_comm(e->p, rank, code->ops[i].comm);
-            e->arrived[instance_of(e, rank, i)] = comm->n_members;
+    for (uint16_t slot = 0; slot < code->n_slots; slot++) {
+        const uint32_t *list = code->collectives.item + code->collectives.at[slot];
+        uint32_t n = code->collectives.at[slot + 1] - code->collectives.at[slot];
+        const ovl_comm *comm = ovl_rank_comm(e->p, rank, slot);
+        uint32_t end = count_before(list, n, low + go);
+        for (uint32_t k = count_before(list, n, low); k < end; k++) {
+            e->arrived[comm->first_collective + k] = comm->n_members;
         }
     }
 }

@@ -115,7 +115,9 @@ static bool message_in_flight(const ovl_engine *e, uint32_t op, const ovl_op *o)
     if (!o->eager) {
         return (word & OVL_MEETING) || OVL_SAID(word);
     }
-    return o->kind == OVL_RECV && (OVL_SAID(word) || !ovl_engine_arrived(e, e->p->partner[op]));
+    uint32_t other = e->p->partner[op];
+    return o->kind == OVL_RECV && (OVL_SAID(word) || !ovl_engine_arrived(e, other) ||
+                                   OVL_SAID(e->pending[other]) != OVL_OVER);
 }
 
 static bool collective_in_flight(const ovl_engine *e, uint32_t rank, uint32_t op)
@@ -235,14 +237,15 @@ static void put_activity(const ovl_engine *e, ovl_recur *r, uint32_t activity)
     put_op(e, r, a->rank, a->op);
     put(m, (uint64_t)a->total);
     put(m, (uint64_t)a->cap_bound << 32 | (uint64_t)a->kind << 16 | (uint64_t)a->phase << 8 |
-               (uint64_t)a->shares << 3 | (uint64_t)a->eager << 2 | (uint64_t)a->background << 1 |
-               a->limited);
+               (uint64_t)a->queued << 4 | (uint64_t)a->shares << 3 | (uint64_t)a->eager << 2 |
+               (uint64_t)a->background << 1 | a->limited);
     put_double(m, a->cap);
     if (a->phase == OVL_PHASE_FLUID) {
         put_fluid(e, r, a);
     } else {
         put(m, (uint64_t)r->moments.data[activity]);
     }
+    put_activity_name(r, a->eager ? a->k : OVL_NONE);
     put_bounds(e, m, activity);
 }
 
@@ -320,14 +323,18 @@ static uint32_t before(const ovl_code *code, uint32_t lane, uint32_t local)
     return prev;
 }
 
+uint32_t ovl_recur_last(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t lane)
+{
+    uint32_t c = e->p->ranks[rank].code, front = r->now.front[r->first_front[rank] + lane];
+    const ovl_code *code = &e->p->codes[c];
+    uint32_t last = front < code->n_ops ? before(code, lane, front) : r->codes[c].last[lane];
+    return last < code->n_ops ? last : OVL_NONE;
+}
+
 uint32_t ovl_recur_flying(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t lane)
 {
-    const ovl_rank *k = &e->p->ranks[rank];
-    const ovl_code *code = &e->p->codes[k->code];
-    uint32_t front = r->now.front[r->first_front[rank] + lane];
-    uint32_t last = front < code->n_ops ? before(code, lane, front) : r->codes[k->code].last[lane];
-    bool flies = last < code->n_ops && ovl_recur_in_flight(e, r, rank, last);
-    return flies ? last : OVL_NONE;
+    uint32_t last = ovl_recur_last(e, r, rank, lane);
+    return last != OVL_NONE && ovl_recur_in_flight(e, r, rank, last) ? last : OVL_NONE;
 }
 
 /* Of each lane, whether the last that arrived is in flight. */

@@ -2,10 +2,11 @@
 
 /* --- Which periods there may be --- */
 
-#define SEEN  4096 /* items remembered, by their last bits */
-#define GAPS  1024
-#define PROBE 8
-#define TRIED 16
+#define SEEN   4096 /* items remembered, by their last bits */
+#define GAPS   1024
+#define PROBE  8
+#define TRIED  16
+#define PLACES 64
 
 /* How often an item came again so many places later. */
 typedef struct gap {
@@ -72,6 +73,18 @@ static uint32_t guess_periods(guess *g, const uint32_t *items, uint32_t n)
 }
 
 /* --- Runs --- */
+
+/* Is it worth to look for runs of this period? Some places are tried: a run that holds less than a
+ * few of a hundred items may be missed. */
+static bool is_likely(const uint32_t *items, uint32_t n, uint32_t period)
+{
+    uint32_t hits = 0, left = n - period;
+    for (uint32_t i = 0; i < PLACES && left > PLACES * PLACES; i++) {
+        uint32_t at = (uint32_t)((uint64_t)left * i / PLACES);
+        hits += items[at] == items[at + period];
+    }
+    return left <= PLACES * PLACES || hits > 2;
+}
 
 static void find_runs(const uint32_t *items, uint32_t n, uint32_t period, ovl_repeats *runs)
 {
@@ -152,8 +165,10 @@ void ovl_repeats_find(const uint32_t *items, uint32_t n, ovl_repeats *runs)
     uint32_t tried = guess_periods(g, items, n);
     for (uint32_t i = 0; i < tried && f.periods < OVL_REPEATS_MAX; i++) {
         more.len = 0;
-        find_runs(items, n, g->gaps[i].length, &more);
-        add_period(&f, &more);
+        if (is_likely(items, n, g->gaps[i].length)) {
+            find_runs(items, n, g->gaps[i].length, &more);
+            add_period(&f, &more);
+        }
     }
     if (f.runs.len) {
         qsort(f.runs.data, f.runs.len, sizeof *f.runs.data, compare_runs);

@@ -318,7 +318,11 @@ uint64_t ovl_run_memory(const ovl_program *program, bool aggregates)
 {
     const uint64_t kept = 5 * sizeof(ovl_time) + 3 * sizeof(uint32_t) + 2 * sizeof(ovl_limit);
     const uint64_t by_op = sizeof(uint32_t) + (aggregates ? 0 : kept);
-    return by_op * program->n_ops + 4096 * (uint64_t)program->n_ranks +
+    uint64_t shared = 0; /* what skipping knows of codes */
+    for (uint32_t c = 0; c < program->n_codes; c++) {
+        shared += 2 * sizeof(uint32_t) * (uint64_t)program->codes[c].n_ops;
+    }
+    return by_op * program->n_ops + shared + 4096 * (uint64_t)program->n_ranks +
            1024 * (uint64_t)program->n_resources + 4 * (uint64_t)program->n_collectives +
            ((uint64_t)1 << 20);
 }

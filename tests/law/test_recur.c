@@ -48,6 +48,7 @@ static uint64_t differences(const ovl_program *p, const ovl_timeline *a, const o
            differing(a->arrive, b->arrive, p->n_ops, sizeof *a->arrive) +
            differing(a->start, b->start, p->n_ops, sizeof *a->start) +
            differing(a->end, b->end, p->n_ops, sizeof *a->end) +
+           differing(a->landed, b->landed, p->n_ops, sizeof *a->landed) +
            differing(a->ranks, b->ranks, p->n_ranks, sizeof *a->ranks) +
            (a->n_trail != b->n_trail || differing(a->trail, b->trail, a->n_trail, 4)) +
            differing_limits(a, b) + differing_segments(a, b) +
