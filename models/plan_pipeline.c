@@ -333,8 +333,8 @@ void ovl_plan_pipeline(ovl_lowering *l)
         ovl_pipe_complete(&p)) {
         l->schedule = keep_schedule(&p);
         l->microbatches = p.microbatches;
-        if (!l->schedule_alone && ovl_pipe_fsdp_plan(&p) && ovl_pipe_ddp_plan(&p) && ovl_pipe_data_plan(&p) &&
-            ovl_pipe_comms(&p)) {
+        if (!l->schedule_alone && ovl_pipe_fsdp_plan(&p) && ovl_pipe_ddp_plan(&p) &&
+            ovl_pipe_data_plan(&p) && ovl_pipe_comms(&p)) {
             ovl_pipe_layouts(&p);
             if (check_size(&p)) {
                 ovl_pipe_means_find(&p);
