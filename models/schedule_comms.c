@@ -181,8 +181,8 @@ bool ovl_schedule_in_order(const ovl_schedule *s)
         for (uint32_t k = 0; k < s->n_stages; k++) {
             const uint32_t *row = order + (size_t)k * s->n_microbatches;
             if (!ovl_schedule_last(s, k) && s->rank_of[k] != s->rank_of[k + 1]) {
-                same = same && memcmp(row, row + s->n_microbatches,
-                                      s->n_microbatches * sizeof *row) == 0;
+                same = same &&
+                       memcmp(row, row + s->n_microbatches, s->n_microbatches * sizeof *row) == 0;
             }
         }
     }
