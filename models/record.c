@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_RANKS 4096
+#define MOST_RANKS       4096
+#define MOST_FILES_SHOWN 8 /* in an error */
 
 typedef struct recorder {
     const ovl_record_options *options;
@@ -232,13 +233,44 @@ static void say_collectives(recorder *r)
     }
     if (last > 0) {
         char text[OVL_UNITS_TEXT];
-        say(r, "Ranks begin the step up to %s apart, by clocks set by the ends of collectives.",
-            ovl_print_time(text, last / OVL_NS * OVL_NS));
+        say(r, "Ranks begin the step up to %s apart, by %s.",
+            ovl_print_time(text, last / OVL_NS * OVL_NS),
+            out->matched ? "clocks set by the ends of collectives" : "the clock of their file");
+    }
+    if (out->clock_sets > 1) {
+        say(r,
+            "Clocks cannot be compared: %" PRIu32 " sets of ranks share no collective and no file; "
+            "the step of each is taken to begin at the same time.",
+            out->clock_sets);
+    }
+}
+
+/* A step of kernels none of which communicates is either of one GPU or read with a wrong pattern.
+ */
+static void say_no_communication(recorder *r)
+{
+    uint32_t kernels = 0, comm = 0;
+    for (uint32_t i = 0; i < r->works.len; i++) {
+        const ovl_rank_work *w = &r->works.data[i];
+        for (uint32_t a = 0; a < w->acts.len; a++) {
+            kernels += w->acts.data[a].op->kind == OVL_SEEN_KERNEL;
+            comm += w->acts.data[a].comm;
+        }
+    }
+    if (kernels && !comm) {
+        const char *text = ovl_arena_printf(
+            r->arena,
+            "NO COMMUNICATION FOUND: of %" PRIu32 " kernels in the step none has a name that "
+            "matches \"%s\", so all count as compute; workload.replay.comm sets another pattern",
+            kernels, ovl_shown(r->options->comm, r->arena));
+        say(r, "WARNING: %s.", text);
+        ovl_warning(r->errs, r->mark, "%s", text);
     }
 }
 
 static void say_all(recorder *r)
 {
+    say_no_communication(r);
     counts c = count(r);
     say_host(r, &c);
     say_waits(r, &c);
@@ -275,6 +307,40 @@ static bool any_work(const recorder *r)
     return true;
 }
 
+/* The last step of each file was chosen, and they must be the same one. */
+static bool one_step(const recorder *r)
+{
+    bool same = true;
+    for (uint32_t i = 1; i < r->works.len; i++) {
+        same &= strcmp(r->works.data[i].what, r->works.data[0].what) == 0;
+    }
+    if (same || r->options->step) {
+        return true;
+    }
+    const char *list = "";
+    const ovl_seen *before = NULL;
+    uint32_t files = 0;
+    for (uint32_t i = 0; i < r->works.len; i++) {
+        const ovl_seen *seen = r->works.data[i].seen;
+        bool shown = seen != before && files++ < MOST_FILES_SHOWN;
+        before = seen;
+        if (shown) {
+            list = ovl_arena_printf(r->errs->arena, "%s%s\"%s\" has %s", list, *list ? "; " : "",
+                                    seen->file, ovl_record_steps(seen, r->errs->arena));
+        }
+    }
+    if (files > MOST_FILES_SHOWN) {
+        list = ovl_arena_printf(r->errs->arena, "%s; and %" PRIu32 " more files", list,
+                                files - MOST_FILES_SHOWN);
+    }
+    ovl_error(
+        r->errs, OVL_E_INPUT, r->mark,
+        "the files' last steps are not the same one: %s. Name a step that all have, or \"all\" "
+        "for the whole of each",
+        list);
+    return false;
+}
+
 static bool record(recorder *r, const ovl_seen *files, uint32_t n_files)
 {
     for (uint32_t i = 0; i < n_files; i++) {
@@ -299,6 +365,9 @@ static bool record(recorder *r, const ovl_seen *files, uint32_t n_files)
         if (!record_rank(r, &r->works.data[i])) {
             return false;
         }
+    }
+    if (!one_step(r)) {
+        return false;
     }
     r->out->what = ovl_arena_strdup(r->arena, r->works.data[0].what);
     if (!any_work(r)) {

@@ -89,10 +89,11 @@ typedef struct ovl_recorded {
     uint32_t matched, alone;             /* collectives */
     uint32_t different;                  /* groups whose ranks disagree */
     uint32_t apart;                      /* matched collectives that end more than 0.1 ms apart */
-    int64_t world;    /* ranks of the job, where some that communicate are missing; else 0 */
-    bool same_rank;   /* several files say the same rank: nothing is matched */
-    ovl_time step;    /* measured: from the first begin to the last end */
-    const char *what; /* "ProfilerStep#3", "the whole trace" */
+    uint32_t clock_sets; /* of ranks whose clocks can be compared; more than 1: each begins at 0 */
+    int64_t world;       /* ranks of the job, where some that communicate are missing; else 0 */
+    bool same_rank;      /* several files say the same rank: nothing is matched */
+    ovl_time step;       /* measured: from the first begin to the last end */
+    const char *what;    /* "ProfilerStep#3", "the whole trace" */
     const char *const *inferred; /* sentences */
     uint32_t n_inferred;
     bool changed; /* by what-ifs (record_change.h) */

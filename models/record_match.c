@@ -3,7 +3,9 @@
  * ahead.
  *
  * Members of a collective end together, so the median difference of the ends of a rank from the
- * middle of all is by how much its clock is ahead (tools/inspect says the same).
+ * middle of all is by how much its clock is ahead (tools/inspect says the same). Ranks that no
+ * matched collective and no file brings together have clocks that nothing compares: each such set
+ * begins its step at zero.
  */
 #include "models/record_parts.h"
 
@@ -32,7 +34,7 @@ typedef struct matcher {
     int64_t world;   /* ranks of the job, as the traces tell; -1: they do not */
     bool partial;    /* members of a group are missing */
     ovl_time *clock; /* [n] ns; by how much it is ahead */
-    bool clocks;
+    uint32_t *set;   /* [n] the first rank of those whose clocks can be compared with it */
 } matcher;
 
 static ovl_rec_op *op_of(const matcher *m, const party *p, uint32_t k)
@@ -172,26 +174,67 @@ static void find_clocks(matcher *m)
         }
     }
     for (uint32_t r = 0; r < m->n; r++) {
-        m->clocks |= ahead[r].len > 0;
         m->clock[r] = ahead[r].len ? median(ahead[r].data, ahead[r].len) : 0;
         ovl_vec_free(&ahead[r]);
     }
 }
 
-/* When each rank began, after the first. Clocks that nothing relates begin together. */
+static uint32_t set_of(const matcher *m, uint32_t rank)
+{
+    while (m->set[rank] != rank) {
+        rank = m->set[rank];
+    }
+    return rank;
+}
+
+static void join(matcher *m, uint32_t a, uint32_t b)
+{
+    a = set_of(m, a);
+    b = set_of(m, b);
+    m->set[OVL_MAX(a, b)] = OVL_MIN(a, b);
+}
+
+/* Devices of one file share a clock, and so do, once they are set, members of a collective. */
+static void find_sets(matcher *m)
+{
+    m->set = OVL_NEW_ARRAY(m->scratch, uint32_t, m->n);
+    for (uint32_t r = 0; r < m->n; r++) {
+        m->set[r] = r;
+        if (r && m->works[r].seen == m->works[r - 1].seen) {
+            join(m, r - 1, r);
+        }
+    }
+    for (uint32_t i = 0; i < m->groups.len; i++) {
+        const group *g = &m->groups.data[i];
+        for (uint32_t p = 1; g->matched && p < g->parties.len; p++) {
+            join(m, g->parties.data[0].rank, g->parties.data[p].rank);
+        }
+    }
+    for (uint32_t r = 0; r < m->n; r++) {
+        m->set[r] = set_of(m, r); /* whose own is behind it already */
+        m->out->clock_sets += m->set[r] == r;
+    }
+}
+
+/* When each rank began, after the first of those its clock can be compared with. Differences of
+ * an hour and more relate nothing. */
 static void set_begins(matcher *m, ovl_rec_rank *ranks)
 {
     const int64_t most = INT64_C(3600) * 1000000000;
-    int64_t first = 0, last = 0;
     int64_t *begin = OVL_NEW_ARRAY(m->scratch, int64_t, m->n);
+    int64_t *first = OVL_NEW_ARRAY(m->scratch, int64_t, m->n);
+    int64_t *last = OVL_NEW_ARRAY(m->scratch, int64_t, m->n);
     for (uint32_t r = 0; r < m->n; r++) {
-        begin[r] = minus(minus(begin_of(m, r), begin_of(m, 0)), m->clock[r]);
-        first = OVL_MIN(first, begin[r]);
-        last = OVL_MAX(last, begin[r]);
+        uint32_t set = m->set[r];
+        begin[r] = minus(minus(begin_of(m, r), begin_of(m, set)), m->clock[r]);
+        first[set] = r == set ? begin[r] : OVL_MIN(first[set], begin[r]);
+        last[set] = r == set ? begin[r] : OVL_MAX(last[set], begin[r]);
     }
-    bool related = last <= most && first >= -most;
-    for (uint32_t r = 0; r < m->n && related; r++) {
-        ranks[r].begin = (begin[r] - first) * OVL_NS;
+    for (uint32_t r = 0; r < m->n; r++) {
+        uint32_t set = m->set[r];
+        if (last[set] <= most && first[set] >= -most) {
+            ranks[r].begin = (begin[r] - first[set]) * OVL_NS;
+        }
     }
 }
 
@@ -370,6 +413,7 @@ void ovl_record_match(ovl_rank_work *works, uint32_t n, ovl_arena *arena, ovl_ar
         m.different += g->parties.len > 1 && !g->matched && !recorded->same_rank;
     }
     find_clocks(&m);
+    find_sets(&m);
     make_groups(&m);
     for (uint32_t i = 0; i < m.groups.len; i++) {
         count_apart(&m, &m.groups.data[i]);

@@ -88,6 +88,10 @@ typedef struct ovl_rank_work {
 bool ovl_record_window(const ovl_seen *seen, const char *step, ovl_rank_work *w, ovl_mark mark,
                        ovl_errs *errs);
 
+/* The steps of a file (or, if it marks none, its other ranges), each once, at most 20 and how many
+ * more: "ProfilerStep#1, ProfilerStep#2 and 3 more"; "no step". */
+const char *ovl_record_steps(const ovl_seen *seen, ovl_arena *arena);
+
 /* A time of the file since the window began. What is as far away as time can count is clamped: it
  * is no part of a step. */
 ovl_time ovl_record_since(const ovl_rank_work *w, int64_t time);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define MOST_PROCESSES 64
+#define MOST_SHOWN     20 /* steps, in an error */
 
 /* The processes that launched work on a device. */
 typedef struct processes {
@@ -107,6 +108,32 @@ static void whole(ovl_rank_work *w)
     w->what = "the whole trace";
 }
 
+const char *ovl_record_steps(const ovl_seen *seen, ovl_arena *arena)
+{
+    ovl_arena scratch = {0};
+    bool *known = OVL_NEW_ARRAY(&scratch, bool, seen->names.count), numbered = false;
+    const char *list = "no step";
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < seen->n_ranges; i++) {
+        numbered |= seen->ranges[i].number >= 0;
+    }
+    for (uint32_t i = 0; i < seen->n_ranges; i++) {
+        const ovl_seen_range *range = &seen->ranges[i];
+        if (known[range->name] || (numbered && range->number < 0)) {
+            continue;
+        }
+        known[range->name] = true;
+        const char *name = ovl_shown(ovl_names_text(&seen->names, range->name), &scratch);
+        if (n++ < MOST_SHOWN) {
+            list = n == 1 ? name : ovl_arena_printf(&scratch, "%s, %s", list, name);
+        }
+    }
+    list = n > MOST_SHOWN ? ovl_arena_printf(arena, "%s and %" PRIu32 " more", list, n - MOST_SHOWN)
+                          : ovl_arena_strdup(arena, list);
+    ovl_arena_free(&scratch);
+    return list;
+}
+
 static void no_range(const ovl_seen *seen, const char *step, ovl_mark mark, ovl_errs *errs)
 {
     ovl_arena scratch = {0};
@@ -115,10 +142,9 @@ static void no_range(const ovl_seen *seen, const char *step, ovl_mark mark, ovl_
         names[i] = ovl_names_text(&seen->names, seen->ranges[i].name);
     }
     const char *near = ovl_nearest(step, names, seen->n_ranges);
-    near = near || !seen->n_ranges ? near : names[0];
-    ovl_error(errs, OVL_E_INPUT, mark, "\"%s\" has no step or range \"%s\"%s%s%s", seen->file,
-              ovl_shown(step, errs->arena), near ? "; it has \"" : " (nor any other)",
-              near ? near : "", near ? "\"" : "");
+    ovl_error(errs, OVL_E_INPUT, mark, "\"%s\" has no step or range \"%s\"%s%s%s; it has %s",
+              seen->file, ovl_shown(step, errs->arena), near ? " (did you mean \"" : "",
+              near ? near : "", near ? "\"?)" : "", ovl_record_steps(seen, errs->arena));
     ovl_arena_free(&scratch);
 }
 

@@ -85,6 +85,8 @@ const char *ovl_cal_times_text(const ovl_cal_series *s, ovl_arena *arena)
         return ovl_arena_printf(arena, "times of the column \"%s\"", s->column);
     case OVL_CAL_MINIMUM:
         return "least duration over the ranks";
+    case OVL_CAL_PARTIAL:
+        return "least duration over the ranks that have a file, an upper bound";
     case OVL_CAL_ONE_RANK:
         break;
     }
@@ -190,15 +192,19 @@ static const char *group_of(const ovl_calibration *cal, const char *name)
     return renamed(cal->wishes->groups, cal->wishes->n_groups, name, name);
 }
 
-static void add_matches(ovl_calibration *cal)
+static void add_matches(ovl_calibration *cal, bool partial)
 {
     for (uint32_t i = 0; i < cal->in.matches.len; i++) {
         const ovl_inspect_match *m = &cal->in.matches.data[i];
+        if (m->partial != partial) {
+            continue;
+        }
         if (m->bytes < 0) {
             cal->no_size++;
             continue;
         }
-        ovl_cal_series *s = series_of(cal, m->op, group_of(cal, m->group), NULL, OVL_CAL_MINIMUM);
+        ovl_cal_series *s = series_of(cal, m->op, group_of(cal, m->group), NULL,
+                                      partial ? OVL_CAL_PARTIAL : OVL_CAL_MINIMUM);
         int64_t ranks = 0;
         for (uint32_t p = 0; p < cal->in.parties.len; p++) {
             if (m->duration[p] >= 0) {
@@ -207,7 +213,8 @@ static void add_matches(ovl_calibration *cal)
                 s->calls++;
             }
         }
-        add_ranks(s, ranks);
+        add_ranks(s, m->ranks > 0 || partial ? m->ranks : ranks);
+        s->here = OVL_MAX(s->here, ranks);
         add_point(s, cal->in.parties.data[m->last].file, m->bytes, m->transfer, 0);
     }
 }
@@ -274,7 +281,15 @@ static void note_source(ovl_calibration *cal, ovl_cal_series *s)
         NOTE("one rank cannot separate waiting for the others from the transfer: the least "
              "duration of each size is an upper bound; give the traces of all ranks");
     }
-    if (s->times == OVL_CAL_ONE_RANK || s->times == OVL_CAL_MINIMUM) {
+    if (s->times == OVL_CAL_PARTIAL) {
+        const char *of = s->most_ranks
+                             ? ovl_arena_printf(&cal->arena, " of %" PRId64, s->most_ranks)
+                             : ", not all,";
+        NOTE("%" PRId64 "%s ranks have a file: waiting for the others cannot be separated from the "
+             "transfer, so it is an upper bound; give the traces of all ranks",
+             s->here, of);
+    }
+    if (s->times >= OVL_CAL_MINIMUM) {
         NOTE("the name of a kernel is not the algorithm or protocol that ran; the fit is of "
              "whatever ran");
     }
@@ -327,7 +342,8 @@ void ovl_calibrate_fit(ovl_calibration *cal, ovl_errs *errs)
     ovl_inspect_ranks(&cal->in, errs);
     add_rows(cal, errs);
     if (cal->in.matches.len) {
-        add_matches(cal);
+        add_matches(cal, false); /* the profile takes the series that came first */
+        add_matches(cal, true);
     } else {
         add_calls(cal);
     }

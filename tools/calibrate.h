@@ -29,6 +29,7 @@ typedef enum ovl_cal_times {
     OVL_CAL_OUT_OF_PLACE,
     OVL_CAL_NAMED,    /* a named column of a CSV */
     OVL_CAL_MINIMUM,  /* of each collective the least duration over its ranks */
+    OVL_CAL_PARTIAL,  /* the same where some ranks have no file: holds waiting for those */
     OVL_CAL_ONE_RANK, /* of each size the least duration seen by one rank: holds waiting */
 } ovl_cal_times;
 
@@ -42,6 +43,7 @@ typedef struct ovl_cal_series {
     OVL_VEC(uint32_t) files;         /* indexes */
     uint64_t calls;                  /* durations the points come from */
     int64_t least_ranks, most_ranks; /* that took part; 0: no file tells */
+    int64_t here;                    /* of them that have a file, at most; of matched traces */
     ovl_fit fit;
     OVL_VEC(const char *) notes; /* what could not be identified */
     bool written;                /* it has an entry in the profile */

@@ -13,6 +13,7 @@ static const ovl_option run_items[] = {
     EXPAND,
     WORTH,
     NO_FOLD,
+    NO_SKIP,
     {.name = "gaps",
      .without = "trials",
      .doc = "list when each rank runs no kernel, what that time is made of, and why"},
@@ -53,6 +54,7 @@ static const ovl_option report_items[] = {
     INTERFERENCE,
     WORTH,
     NO_FOLD,
+    NO_SKIP,
     HELP,
 };
 
@@ -62,6 +64,7 @@ static const ovl_option compare_items[] = {
     EXPAND,
     WORTH,
     NO_FOLD,
+    NO_SKIP,
     TRIALS,
     JSON,
     OUTPUT,
@@ -120,6 +123,7 @@ static const ovl_option export_items[] = {
     SET,
     INTERFERENCE,
     NO_FOLD,
+    NO_SKIP,
     HELP,
 };
 
@@ -246,6 +250,7 @@ static const ovl_option sweep_items[] = {
     SET,
     INTERFERENCE,
     NO_FOLD,
+    NO_SKIP,
     JSON,
     {.name = "csv", .doc = "print CSV instead of text, a row for each point", .without = "json"},
     OUTPUT,
@@ -514,7 +519,8 @@ const ovl_command ovl_commands[] = {
             "1 ms.\n\n"
             "Of traces (PyTorch profiler, Nsight Systems export; one file, or one for each rank) "
             "it writes a scenario that replays a step, and prints how well that predicts what "
-            "was measured.",
+            "was measured: on standard output, or on standard error where the scenario goes "
+            "there.",
         .examples = "ovl import schedule.csv -o scenario.yaml\n"
                     "ovl import rank*.json.gz --step 12 -o step.yaml",
         .options = &import_options,

@@ -101,6 +101,8 @@ typedef struct ovl_inspect_match {
     const char *op, *group; /* group: its name, or "stream 1" by order of use */
     int64_t number;         /* sequence, or k of its group from 0 on */
     int64_t bytes;
+    int64_t ranks;     /* of its group; -1: no file tells */
+    bool partial;      /* some of them have no file: the transfer is an upper bound */
     int64_t transfer;  /* the shortest duration: that of who came last */
     int64_t end_skew;  /* of the ends, after the clocks were set */
     uint32_t last;     /* party */
@@ -133,6 +135,9 @@ bool ovl_inspect_bytes(ovl_inspection *in, const char *path, const void *bytes, 
 
 /* Sets the ranks beside each other, if there are several. */
 void ovl_inspect_ranks(ovl_inspection *in, ovl_errs *errs);
+
+/* How many matched collectives lack ranks of their group. */
+uint32_t ovl_inspect_partial(const ovl_inspection *in);
 
 void ovl_inspect_free(ovl_inspection *in);
 

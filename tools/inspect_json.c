@@ -154,7 +154,11 @@ static void matches(ovl_json *j, const ovl_inspection *in)
         ovl_json_text_if(j, "group", m->group);
         ovl_json_int(j, "number", m->number);
         int_if(j, "bytes", m->bytes);
+        int_if(j, "group_size", m->ranks);
         ovl_json_int(j, "transfer_ns", m->transfer);
+        if (m->partial) {
+            ovl_json_bool(j, "upper_bound", true);
+        }
         ovl_json_int(j, "end_skew_ns", m->end_skew);
         ovl_json_uint(j, "last", m->last);
         ovl_json_array(j, "of", OVL_JSON_FLOW); /* as "last": places in "ranks" */

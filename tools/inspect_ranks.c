@@ -162,6 +162,7 @@ typedef struct member {
     ovl_id op;      /* name */
     int64_t number; /* sequence, or how many came before in the group */
     int64_t start, end, bytes;
+    int64_t group_size; /* -1: not written */
 } member;
 
 static ovl_id stream_group(ovl_inspection *in, uint32_t nth)
@@ -238,7 +239,8 @@ static line line_of(ovl_inspection *in, ovl_inspect_party *party, bool numbered)
                           .number = numbered ? op->sequence : nth,
                           .start = op->start,
                           .end = op->end,
-                          .bytes = op->bytes};
+                          .bytes = op->bytes,
+                          .group_size = op->group_size};
         ovl_sorter_add(&l.members, &m);
     }
     ovl_sorter_free(&party->comms);
@@ -267,6 +269,7 @@ static bool in_group(const line *l, ovl_id group)
 /* What became of the collectives. */
 typedef struct matched {
     line *lines;
+    int64_t world; /* ranks of the job; -1: no file tells */
     uint32_t n_parties;
     uint64_t different; /* same place, other operation */
     uint64_t missing;   /* not on every rank of its group */
@@ -293,12 +296,17 @@ static void add_match(ovl_inspection *in, const matched *m, const member *like)
         .duration = OVL_NEW_ARRAY(&in->arena, int64_t, m->n_parties),
         .end = OVL_NEW_ARRAY(&in->arena, int64_t, m->n_parties),
     };
+    int64_t told = -1, here = 0;
     for (uint32_t p = 0; p < m->n_parties; p++) {
         const member *head = m->lines[p].head;
         bool part = head && by_group_and_number(head, like) == 0;
         match.duration[p] = part ? head->end - head->start : -1;
         match.end[p] = part ? add(in->parties.data[p].base, head->end) : 0;
+        told = part ? OVL_MAX(told, head->group_size) : told;
+        here += part;
     }
+    match.ranks = told > 0 ? told : -1;
+    match.partial = told > 0 ? told > here : m->world > (int64_t)in->devices.len;
     ovl_vec_push(&in->matches, match);
 }
 
@@ -326,6 +334,10 @@ static void match_all(ovl_inspection *in, matched *m, ovl_arena *scratch)
 {
     bool numbered = true;
     m->n_parties = in->parties.len;
+    m->world = -1;
+    for (uint32_t i = 0; i < in->files.len; i++) {
+        m->world = OVL_MAX(m->world, in->files.data[i].world);
+    }
     m->lines = OVL_NEW_ARRAY(scratch, line, m->n_parties);
     for (uint32_t p = 0; p < m->n_parties; p++) {
         numbered &= in->parties.data[p].numbered; /* every rank wrote them, or they do not count */
@@ -436,6 +448,36 @@ static void warn_apart(const ovl_inspection *in, ovl_errs *errs)
     }
 }
 
+uint32_t ovl_inspect_partial(const ovl_inspection *in)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < in->matches.len; i++) {
+        n += in->matches.data[i].partial;
+    }
+    return n;
+}
+
+static void warn_partial(const ovl_inspection *in, int64_t world, ovl_errs *errs)
+{
+    const ovl_mark nowhere = {0};
+    const ovl_inspect_match *first = NULL;
+    int64_t here = 0;
+    for (uint32_t i = 0; i < in->matches.len && !first; i++) {
+        first = in->matches.data[i].partial ? &in->matches.data[i] : NULL;
+    }
+    for (uint32_t p = 0; first && p < in->parties.len; p++) {
+        here += first->duration[p] >= 0;
+    }
+    if (first) {
+        ovl_warning(errs, nowhere,
+                    "%" PRIu32 " of %" PRIu32 " matched collectives lack ranks: of \"%s\" %" PRId64
+                    " of %" PRId64 " are here; all of them may have waited for the missing ones, "
+                    "so their transfers are an upper bound",
+                    ovl_inspect_partial(in), in->matches.len, first->group, here,
+                    first->ranks > 0 ? first->ranks : world);
+    }
+}
+
 /* Files that say the same rank are not ranks of one job. */
 static bool one_job(const ovl_inspection *in)
 {
@@ -480,6 +522,7 @@ void ovl_inspect_ranks(ovl_inspection *in, ovl_errs *errs)
         fill(in, &in->matches.data[i]);
     }
     warn_apart(in, errs);
+    warn_partial(in, m.world, errs);
     if (m.missing + m.different) {
         ovl_warning(errs, nowhere,
                     "%" PRIu64 " collectives are not on all ranks of their group and %" PRIu64

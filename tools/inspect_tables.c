@@ -211,6 +211,13 @@ void ovl_inspect_ranks_table(ovl_out *out, const ovl_inspection *in)
     ovl_out_text(out, "  transfer: the shortest duration over the ranks; last: how often the rank "
                       "arrived last;\n  clock: by how much it is ahead, from the ends of the "
                       "collectives\n");
+    uint32_t partial = ovl_inspect_partial(in);
+    if (partial) {
+        ovl_out_printf(out,
+                       "  %" PRIu32 " of these collectives lack ranks of their group: waiting for "
+                       "the missing ones counts as transfer,\n  an upper bound\n",
+                       partial);
+    }
     ovl_arena_free(&arena);
 }
 
@@ -252,7 +259,8 @@ void ovl_inspect_matches_table(ovl_out *out, const ovl_inspection *in)
             m->group,
             integer(&arena, m->number),
             bytes(&arena, m->bytes),
-            time_cell(&arena, &scale, m->transfer),
+            ovl_arena_printf(&arena, "%s%s", m->partial ? "<= " : "",
+                             time_cell(&arena, &scale, m->transfer)),
             time_cell(&arena, &scale, longest_wait(in, m)),
             place(in, last->file, last->device, last->rank, &arena),
             time_cell(&arena, &scale, m->end_skew),

@@ -44,6 +44,7 @@ typedef struct ovl_ask {
     const char *worth_name;
     bool gaps;         /* list the gaps of each rank */
     bool no_fold;      /* simulate every rank */
+    bool no_skip;      /* simulate every period */
     bool memory_lines; /* ... their memory over time */
     bool stats;        /* say what the run cost */
 } ovl_ask;
@@ -66,7 +67,7 @@ ovl_side ovl_side_of(const char *word, ovl_arena *arena);
  * variant. */
 bool ovl_work_side(ovl_work *work, const ovl_args *args, ovl_side *side);
 
-/* What --worth and --no-fold ask for. */
+/* What --worth, --no-fold and --no-skip ask for. */
 ovl_ask ovl_work_ask(const ovl_args *args);
 
 /* The file of --store, or NULL without one. From here on the texts of documents are kept. */
@@ -78,6 +79,7 @@ const char *ovl_work_need_store(ovl_work *work, const ovl_args *args);
 /* The files a document was read from. */
 const ovl_recorder *ovl_work_recorder(const ovl_work *work, const ovl_document *doc);
 
+/* False and errors if it cannot be read, or if something it names is what --output writes. */
 bool ovl_work_load(ovl_work *work, const char *path, ovl_document *doc);
 
 /* Decodes and lowers one variant (NULL: none). A program prepared before is gone. */
@@ -91,6 +93,9 @@ bool ovl_work_analyse(ovl_work *work, const ovl_prepared *prepared, const ovl_as
 /* The two steps above in one. */
 bool ovl_work_result(ovl_work *work, const ovl_document *doc, const char *variant,
                      const ovl_ask *ask, ovl_result *result);
+
+/* An error if `output` and `input` are the same file: writing would destroy what was read. */
+void ovl_work_spare(const char *output, const char *input, ovl_errs *errs);
 
 /* Where the command writes: `file`, opened for its --output, or else standard output. */
 ovl_out *ovl_work_output(const ovl_args *args, const ovl_shell *shell, ovl_out *file);

@@ -238,6 +238,52 @@ static void each_group_is_matched_over_its_own_ranks(void)
     done(&l);
 }
 
+#define OF_THREE(ts, dur)                                                                          \
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclKernel\",\"pid\":0,\"tid\":1,\"ts\":" ts      \
+    ",\"dur\":" dur ",\"args\":{\"Collective name\":\"allreduce\",\"Process Group Name\":\"a\","   \
+    "\"Group size\":3}}"
+
+/* A group of three, of which 0 and 1 have a file: both may have waited for 2, which has none, so
+ * the 5 us of rank 1 are an upper bound. With the file of rank 2, which takes 1 us, nothing is. */
+static void transfers_of_a_group_that_lacks_ranks_are_an_upper_bound(void)
+{
+    look l;
+    for (int all = 0; all < 2; all++) {
+        begin(&l, OVL_COMM_PATTERN);
+        add(&l, "rank0", "[" OF_THREE("0", "9") "]");
+        add(&l, "rank1", "[" OF_THREE("4", "5") "]");
+        if (all) {
+            add(&l, "rank2", "[" OF_THREE("8", "1") "]");
+        }
+        ovl_inspect_ranks(&l.in, &l.errs);
+        if (CHECK_INT(l.in.matches.len, 1)) {
+            CHECK_INT(l.in.matches.data[0].ranks, 3);
+            CHECK_INT(l.in.matches.data[0].partial, !all);
+            CHECK_INT(l.in.matches.data[0].transfer, all ? 1000 : 5000);
+        }
+        CHECK_INT(ovl_inspect_partial(&l.in), !all);
+        CHECK_INT(was_said(&l, "of \"a\" 2 of 3 are here"), !all);
+        done(&l);
+    }
+}
+
+/* Without sizes of groups the job tells: 2 of its 4 ranks are here. */
+static void the_size_of_the_job_tells_missing_ranks_too(void)
+{
+    look l;
+    begin(&l, OVL_COMM_PATTERN);
+    add(&l, "rank0",
+        "{\"traceEvents\":[" CALL("a", "0", "9") "],\"distributedInfo\":{\"rank\":0,"
+                                                 "\"world_size\":4}}");
+    add(&l, "rank1",
+        "{\"traceEvents\":[" CALL("a", "4", "5") "],\"distributedInfo\":{\"rank\":1,"
+                                                 "\"world_size\":4}}");
+    ovl_inspect_ranks(&l.in, &l.errs);
+    CHECK_INT(ovl_inspect_partial(&l.in), 1);
+    CHECK(was_said(&l, "of \"a\" 2 of 4 are here"));
+    done(&l);
+}
+
 static void what_does_not_match_is_said(void)
 {
     look l;
@@ -306,6 +352,9 @@ static CU_TestInfo tests[] = {
     {"the pattern decides what is communication", the_pattern_decides_what_is_communication},
     {"ranks are set beside each other", ranks_are_set_beside_each_other},
     {"each group is matched over its own ranks", each_group_is_matched_over_its_own_ranks},
+    {"transfers of a group that lacks ranks are an upper bound",
+     transfers_of_a_group_that_lacks_ranks_are_an_upper_bound},
+    {"the size of the job tells missing ranks too", the_size_of_the_job_tells_missing_ranks_too},
     {"what does not match is said", what_does_not_match_is_said},
     {"files of one rank are not matched", files_of_one_rank_are_not_matched},
     {"file names tell ranks", file_names_tell_ranks},

@@ -38,7 +38,7 @@ static void kernels_follow_their_launches_and_each_other(void)
 {
     replaying t;
     CHECK(replay(&t, ONE, NULL, TRACE(0, THREE), NULL));
-    CHECK_TEXT(replay_said(&t), "");
+    CHECK_HAS(replay_said(&t), "warning: NO COMMUNICATION FOUND: of 3 kernels");
     CHECK_INT(t.result.step, us(174)); /* the trace begins with the first call, at 10 */
     CHECK_INT(t.result.replay->measured, us(174));
     CHECK_INT(t.result.replay->unexplained, 0);
@@ -85,7 +85,7 @@ static void without_launches_the_device_has_its_gap(void)
 {
     replaying t;
     CHECK(replay(&t, ONE, NULL, TRACE(0, NO_LAUNCH), NULL));
-    CHECK_TEXT(replay_said(&t), "");
+    CHECK_HAS(replay_said(&t), "warning: NO COMMUNICATION FOUND: of 6 kernels");
     CHECK_INT(t.result.replay->measured, us(99));
     CHECK_INT(t.result.step, us(99));
     CHECK_INT(t.result.replay->unexplained, us(29));
@@ -217,6 +217,44 @@ static void the_host_waits_for_the_device(void)
     replayed(&t);
 }
 
+/* The step ends with the host's return from a sync: a from 20 to 120, the sync until 125, and the
+ * launch at 10 begins it: 115, whatever the latency of a launch (10). */
+static void a_step_that_ends_with_a_sync_ends_when_the_sync_returned(void)
+{
+    replaying t;
+    CHECK(replay(&t, ONE, NULL,
+                 TRACE(0, LAUNCH(10, 1) KERNEL("a", 7, 20, 100, 1)
+                              CALL("cudaDeviceSynchronize", 1, 20, 105, 2)),
+                 NULL));
+    CHECK_INT(t.result.replay->measured, us(115));
+    CHECK_INT(t.result.step, us(115));
+    replayed(&t);
+    /* Within a range that the host leaves at 200. */
+    CHECK(replay(&t, ONE, NULL,
+                 TRACE(0, RANGE("ProfilerStep#1", 0, 200) LAUNCH(10, 1) KERNEL("a", 7, 20, 175, 1)
+                              CALL("cudaDeviceSynchronize", 1, 20, 178, 2)),
+                 NULL));
+    CHECK_INT(t.result.replay->measured, us(200));
+    CHECK_INT(t.result.step, us(200));
+    replayed(&t);
+}
+
+/* A sync that found the device idle takes what it took, and no latency: a ends at 30, the host
+ * comes at 40 and leaves at 44, and launches b at 50 for 60. */
+static void a_sync_of_an_idle_device_takes_what_it_took(void)
+{
+    replaying t;
+    CHECK(replay(&t, ONE, NULL,
+                 TRACE(0, LAUNCH(10, 1) KERNEL("a", 7, 20, 10, 1)
+                              CALL("cudaDeviceSynchronize", 1, 40, 4, 2) LAUNCH(50, 3) KERNEL(
+                                  "b", 7, 60, 10, 3) CALL("cudaDeviceSynchronize", 1, 100, 4, 4)),
+                 NULL));
+    CHECK_INT(t.result.replay->measured, us(94));
+    CHECK_INT(t.result.step, us(94));
+    CHECK_INT(op_named(&t, "b")->worst_error, 0);
+    replayed(&t);
+}
+
 /* A copy to pageable memory holds the host until it has ended. */
 static void a_copy_that_ends_within_its_call_holds_the_host(void)
 {
@@ -271,7 +309,65 @@ static void steps_are_chosen_by_number_or_name(void)
     CHECK_INT(op_named(&t, "a")->predicted, us(130));
     replayed(&t);
     CHECK(!replay(&t, ONE, "workload.replay.step=valuation", TRACE(0, STEPS), NULL));
-    CHECK_HAS(replay_said(&t), "has no step or range \"valuation\"; it has \"validation\"");
+    CHECK_HAS(replay_said(&t),
+              "has no step or range \"valuation\" (did you mean \"validation\"?); it has "
+              "ProfilerStep#2, ProfilerStep#3");
+    replayed(&t);
+}
+
+static const char *many_steps(ovl_arena *arena, uint32_t n)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < n; i++) {
+        text = ovl_arena_printf(arena,
+                                "%s,{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":"
+                                "\"ProfilerStep#%" PRIu32 "\",\"pid\":1,\"tid\":1,\"ts\":%" PRIu32
+                                ",\"dur\":9}",
+                                text, i + 1, 10 * i);
+    }
+    return ovl_arena_printf(arena,
+                            "[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"a\",\"pid\":0,\"tid\":7,"
+                            "\"ts\":1,\"dur\":3,\"args\":{\"device\":0}}%s]",
+                            text);
+}
+
+/* 23 steps: 20 are listed, 3 more. */
+static void a_step_that_is_missing_is_told_with_all_there_are(void)
+{
+    replaying t;
+    ovl_arena arena = {0};
+    CHECK(!replay(&t, ONE, "workload.replay.step=99", many_steps(&arena, 23), NULL));
+    CHECK_HAS(replay_said(&t), "it has ProfilerStep#1, ProfilerStep#2, ");
+    CHECK_HAS(replay_said(&t), "ProfilerStep#20 and 3 more");
+    replayed(&t);
+    ovl_arena_free(&arena);
+}
+
+#define ONE_STEP(name, at) RANGE(name, at, 1000) KERNEL("a", 7, at, 500, 1)
+
+/* The last step of each file, 1 and 2, are not one: which would be replayed? */
+static void files_whose_steps_differ_are_refused(void)
+{
+    replaying t;
+    CHECK(!replay(&t, TWO, NULL, TRACE(0, ONE_STEP("ProfilerStep#1", 0)),
+                  TRACE(1, ONE_STEP("ProfilerStep#2", 0))));
+    CHECK_HAS(replay_said(&t), "not the same one: \"r0.json\" has ProfilerStep#1; \"r1.json\" has "
+                               "ProfilerStep#2");
+    replayed(&t);
+}
+
+/* Nothing relates two clocks that are 5 s apart: both steps of 1 ms begin at 0, so all takes 1 ms.
+ */
+static void without_a_common_collective_clocks_are_not_compared(void)
+{
+    replaying t;
+    CHECK(replay(&t, TWO, NULL, TRACE(0, ONE_STEP("ProfilerStep#1", 0)),
+                 TRACE(1, ONE_STEP("ProfilerStep#1", 5000000))));
+    CHECK_INT(t.result.step, us(1000));
+    CHECK_INT(t.result.replay->ranks[1].measured, us(1000));
+    CHECK(replay_inferred(&t, "Clocks cannot be compared: 2 sets of ranks"));
+    CHECK(!replay_inferred(&t, "clocks set by the ends"));
+    CHECK_HAS(replay_said(&t), "NO COMMUNICATION FOUND: of 2 kernels");
     replayed(&t);
 }
 
@@ -559,11 +655,20 @@ int main(void)
         {"a collective waits for compute, and its consumer for it",
          a_collective_waits_for_compute_and_its_consumer_for_it},
         {"the host waits for the device", the_host_waits_for_the_device},
+        {"a step that ends with a sync ends when the sync returned",
+         a_step_that_ends_with_a_sync_ends_when_the_sync_returned},
+        {"a sync of an idle device takes what it took",
+         a_sync_of_an_idle_device_takes_what_it_took},
         {"a copy that ends within its call holds the host",
          a_copy_that_ends_within_its_call_holds_the_host},
         {"a step has what was launched in it, and what ran into it",
          a_step_has_what_was_launched_in_it_and_what_ran_into_it},
         {"steps are chosen by number or name", steps_are_chosen_by_number_or_name},
+        {"a step that is missing is told with all there are",
+         a_step_that_is_missing_is_told_with_all_there_are},
+        {"files whose steps differ are refused", files_whose_steps_differ_are_refused},
+        {"without a common collective clocks are not compared",
+         without_a_common_collective_clocks_are_not_compared},
         {"waiting for other ranks comes out of the run",
          waiting_for_other_ranks_comes_out_of_the_run},
         {"ranks that disagree are not matched", ranks_that_disagree_are_not_matched},
