@@ -62,8 +62,7 @@ static uint64_t key_of(const search *s, uint32_t op)
 static bool counts(const search *s, uint32_t op)
 {
     const ovl_op *o = ovl_causes_op(s->c, op);
-    return o->kind != OVL_RECV &&
-           (o->kind != OVL_COLLECTIVE || ovl_limits_carrier(s->c, op) == op);
+    return o->kind != OVL_RECV && (o->kind != OVL_COLLECTIVE || ovl_limits_carrier(s->c, op) == op);
 }
 
 static ovl_time weight_of(const search *s, uint32_t op)
