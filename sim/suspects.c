@@ -172,7 +172,9 @@ static void list_ops(const search *s, const uint8_t *of, uint8_t which, ovl_aren
             ovl_vec_push(&list, (ended){s->c->timeline->end[op], op});
         }
     }
-    qsort(list.data, list.len, sizeof *list.data, by_end);
+    if (list.len > 1) {
+        qsort(list.data, list.len, sizeof *list.data, by_end);
+    }
     uint32_t *ops = OVL_NEW_ARRAY(arena, uint32_t, list.len);
     for (uint32_t i = 0; i < list.len; i++) {
         ops[i] = list.data[i].op;
