@@ -272,6 +272,9 @@ static void on_row(void *context, const ovl_read_row *record)
         .type = name_id(file, record->type),
         .redop = name_id(file, record->redop),
         .series = name_id(file, record->series),
+        .operation = name_id(file, record->operation),
+        .run = record->run,
+        .n_ranks = record->n_ranks,
     };
     ovl_vec_push(&file->rows, row);
 }

@@ -87,7 +87,9 @@ typedef struct ovl_memory_peak {
 
 typedef struct ovl_table_row {
     int64_t bytes, count, time[2], wrong[2];
-    ovl_id type, redop, series; /* names, or OVL_NONE */
+    ovl_id type, redop, series, operation; /* names, or OVL_NONE */
+    uint32_t run;
+    int64_t n_ranks; /* 0: not told */
 } ovl_table_row;
 
 typedef struct ovl_collected {

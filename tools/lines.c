@@ -18,6 +18,38 @@ bool ovl_line_next(ovl_source *source, ovl_slice *line)
     return any;
 }
 
+#define PREFIX_BYTES 128 /* the most that a launcher puts before a line */
+
+static size_t bracket(ovl_slice line)
+{
+    size_t n = 1;
+    while (n < line.length && n < PREFIX_BYTES && !memchr("[]{}\"\n", line.text[n], 6)) {
+        n++;
+    }
+    if (n == 1 || n >= line.length || line.text[n] != ']') {
+        return 0;
+    }
+    n++;
+    const ovl_slice rest = {line.text + n, line.length - n};
+    if (ovl_slice_starts(rest, "<stdout>:") || ovl_slice_starts(rest, "<stderr>:")) {
+        return n + 9;
+    }
+    return rest.length > 1 && *rest.text == ' ' && !memchr(",]}", rest.text[1], 3) ? n : 0;
+}
+
+size_t ovl_launcher_prefix(ovl_slice line)
+{
+    if (line.length && *line.text == '[') {
+        return bracket(line);
+    }
+    size_t n = 0;
+    while (n < line.length && n < PREFIX_BYTES && !memchr(" \t\r\n#\"{", line.text[n], 7)) {
+        n++;
+    }
+    bool label = n > 1 && n < line.length && line.text[n] == ' ' && line.text[n - 1] == ':';
+    return label ? n : 0;
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';

@@ -1,5 +1,7 @@
 #include "tools/read.h"
 
+#include "tools/lines.h"
+
 #include <string.h>
 
 void ovl_read_fault_at(ovl_read_fault *fault, uint64_t byte)
@@ -77,6 +79,9 @@ const char *ovl_read_looks_like(const char *bytes, size_t count)
     }
     if (count == 0) {
         return "an empty file";
+    }
+    if (STARTS("\xff\xfe") || STARTS("\xfe\xff")) {
+        return "text in UTF-16: save it as UTF-8 (iconv -f UTF-16 -t UTF-8)";
     }
     if (STARTS("\x7f"
                "ELF")) {
@@ -161,6 +166,11 @@ void ovl_read_complain(const char *path, const ovl_read_about *about, ovl_errs *
         "device operations have no duration; 0 was taken");
     say(errs, mark, &f->negative, bytes, "duration is negative; 0 was taken",
         "durations are negative; 0 was taken");
+    if (f->no_heading) {
+        ovl_warning(errs, mark,
+                    "no heading names the columns: they are taken as size, count, type, redop, "
+                    "root, then time, algbw, busbw, #wrong out of place and in place");
+    }
     if (f->cut) {
         ovl_warning(errs, mark,
                     "the file is truncated: it ends at byte %" PRIu64 ", after %" PRIu64
@@ -181,13 +191,17 @@ static bool may_be_json(const ovl_source *source)
     while (p < source->end && strchr(" \t\r\n\xEF\xBB\xBF", *p)) {
         p++;
     }
-    return p < source->end && (*p == '{' || *p == '[');
+    const ovl_slice rest = {p, (size_t)(source->end - p)};
+    return rest.length && (*p == '{' || (*p == '[' && !ovl_launcher_prefix(rest)));
 }
 
 static bool read_source(ovl_source *source, const ovl_sink *sink, ovl_read_about *about)
 {
     if (may_be_json(source)) {
         return ovl_read_kineto(source, sink, about);
+    }
+    if (starts(source->at, (size_t)(source->end - source->at), "\xEF\xBB\xBF", 3)) {
+        source->at += 3;
     }
     size_t count = (size_t)(source->end - source->at);
     if (first_line_has(source->at, count, "start_")) {

@@ -428,6 +428,86 @@ static void nccl_tests_tables_are_read(void)
     done(&l);
 }
 
+#define RUN(test, last, time)                                                                      \
+    "# nThread 1 nGpus 8\n# Collective test starting: " test "_perf\n"                             \
+    "#  Rank  0 Group  0 Pid   1 on  host device  0\n#  Rank  " last                               \
+    " Group  0 Pid   1 on  host device  7\n"                                                       \
+    "#   size   count   type   redop   root   time   algbw   busbw #wrong\n"                       \
+    "#    (B) (elements)                      (us)  (GB/s)  (GB/s)\n"                              \
+    "   1024  256  float  sum  -1  " time "  1.0  1.0  0\n"                                        \
+    "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 87.4\n"
+
+/* Three runs in one log: another operation, then another number of ranks. */
+static void runs_of_one_log_stay_apart(void)
+{
+    look l;
+    look_text(&l,
+              RUN("all_reduce", "7", "10") RUN("alltoall", "7", "20") RUN("alltoall", "3", "30"));
+    CHECK_TEXT(said(&l), "");
+    CHECK(!l.in.files.data[0].operation);
+    CHECK_INT(l.in.files.data[0].n_ranks, -1);
+    if (CHECK_INT(l.in.rows.len, 3)) {
+        static const char *const operation[] = {"all_reduce", "alltoall", "alltoall"};
+        static const int64_t ranks[] = {8, 8, 4};
+        for (uint32_t i = 0; i < 3; i++) {
+            CHECK_INT(l.in.rows.data[i].run, i);
+            CHECK_TEXT(l.in.rows.data[i].operation, operation[i]);
+            CHECK_INT(l.in.rows.data[i].n_ranks, ranks[i]);
+            CHECK_INT(l.in.rows.data[i].time[0], 10000 * (i + 1));
+        }
+        /* busbw = algbw x 2 x 7/8 of the all-reduce, x 7/8 and x 3/4 of the others. */
+        CHECK_NEAR(l.in.rows.data[0].busbw[0] / l.in.rows.data[0].algbw[0], 1.75, 1e-9);
+        CHECK_NEAR(l.in.rows.data[1].busbw[0] / l.in.rows.data[1].algbw[0], 0.875, 1e-9);
+        CHECK_NEAR(l.in.rows.data[2].busbw[0] / l.in.rows.data[2].algbw[0], 0.75, 1e-9);
+    }
+    done(&l);
+}
+
+/* The log, each line behind `before`, without its `#` if `bare`. */
+static const char *as_launched(ovl_arena *arena, const char *text, const char *before, bool bare)
+{
+    const char *all = "";
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        bool mark = bare && *text == '#';
+        all = ovl_arena_printf(arena, "%s%s%.*s\n", all, before, (int)(n - mark), text + mark);
+        text += n + 1;
+    }
+    return all;
+}
+
+static void logs_are_read_as_launchers_and_editors_leave_them(void)
+{
+    static const char *const before[] = {"", "[node1] ", "[1,0]<stdout>:", "0: ", "node1: "};
+    ovl_arena arena = {0};
+    look l;
+    for (size_t i = 0; i < OVL_COUNT(before) + 1; i++) {
+        bool mark = i == OVL_COUNT(before);
+        look_text(&l, mark ? ovl_arena_printf(&arena, "\xEF\xBB\xBF%s", nccl_tests)
+                           : as_launched(&arena, nccl_tests, before[i], i == 0));
+        CHECK_TEXT(said(&l), "");
+        CHECK_INT(l.in.rows.len, 2);
+        CHECK_INT(l.in.files.len ? l.in.files.data[0].n_ranks : 0, 8);
+        CHECK_TEXT(l.in.files.len ? l.in.files.data[0].operation : "", "all_reduce");
+        done(&l);
+    }
+    look_text(&l, "  1024  256  float  sum  -1  9.5  1.0  1.0  0  9.0  1.0  1.0  0\n");
+    CHECK_HAS(said(&l), "no heading names the columns");
+    CHECK_INT(l.in.rows.len ? l.in.rows.data[0].time[1] : 0, 9000);
+    done(&l);
+    look_text(&l, "  1024  256  float  sum  -1  9.5  1.0  1.0  0\n");
+    CHECK_INT(l.in.rows.len ? l.in.rows.data[0].time[0] : 0, 9500);
+    CHECK_INT(l.in.rows.len ? l.in.rows.data[0].time[1] : 0, -1);
+    done(&l);
+    look_at(&l, "\xFF\xFE#\0 \0", 6);
+    CHECK_HAS(said(&l), "text in UTF-16");
+    done(&l);
+    look_text(&l, "\xEF\xBB\xBFstart_us,dur_us,name\n10,10,gemm\n15,10,nccl\n");
+    check_usual(&l);
+    done(&l);
+    ovl_arena_free(&arena);
+}
+
 /* Tables of years ago have no "redop" and call wrong results "error". */
 static void older_tables_are_read(void)
 {
@@ -641,6 +721,9 @@ static CU_TestInfo tests[] = {
     {"collective arguments are read", collective_arguments_are_read},
     {"memory peaks are found", memory_peaks_are_found},
     {"nccl-tests tables are read", nccl_tests_tables_are_read},
+    {"runs of one log stay apart", runs_of_one_log_stay_apart},
+    {"logs are read as launchers and editors leave them",
+     logs_are_read_as_launchers_and_editors_leave_them},
     {"older tables are read", older_tables_are_read},
     {"intervals are read", intervals_are_read},
     {"sizes are read", sizes_are_read},
