@@ -1,5 +1,7 @@
 #include "models/inner.h"
 
+#include "models/layer.h"
+
 static const ovl_inner_list *list_of(const ovl_inner *inner, ovl_inner_pass pass)
 {
     return pass == OVL_INNER_FORWARD ? &inner->forward
@@ -115,12 +117,6 @@ static uint64_t bytes_in(const ovl_lowering *l, uint64_t bytes, ovl_time length)
     return l->hw->gpu.hbm && (double)bytes > most ? (uint64_t)most : bytes;
 }
 
-static ovl_time moving(const ovl_lowering *l, const ovl_inner *inner, uint64_t bytes)
-{
-    double reached = inner->memory_efficiency > 0 ? inner->memory_efficiency : 1;
-    return ovl_bytes_time(bytes, (uint64_t)((double)l->hw->gpu.hbm * reached));
-}
-
 static ovl_plan_cost kernel_cost(ovl_lowering *l, const ovl_inner *inner, ovl_inner_pass pass,
                                  uint32_t which, const char *klass, ovl_mark mark)
 {
@@ -142,7 +138,8 @@ static ovl_plan_cost kernel_cost(ovl_lowering *l, const ovl_inner *inner, ovl_in
         spec.duration = (ovl_times){.item = &length, .count = 1};
         spec.hbm = bytes_in(l, spec.hbm, length);
     } else if (op->moves && l->hw->gpu.hbm) {
-        length = moving(l, inner, spec.hbm);
+        length =
+            ovl_bytes_time(spec.hbm, (uint64_t)((double)l->hw->gpu.hbm * ovl_memory_efficiency(l)));
         spec.duration = (ovl_times){.item = &length, .count = 1};
         spec.no_compute = true;
     }
@@ -397,7 +394,8 @@ static uint32_t add_collective(writing *w, const ovl_inner_op *op, const ovl_inn
 
 /* --- What is gathered, sent and received --- */
 
-/* Room for what an operation writes; its memory is used again when communication is through. */
+/* Room for what an operation writes. What the next layer waits for is recorded with the allocator
+ * instead. */
 static void add_room(writing *w, const ovl_inner_op *op, uint32_t i)
 {
     ovl_inner_place *at = w->at;
@@ -405,13 +403,14 @@ static void add_room(writing *w, const ovl_inner_op *op, uint32_t i)
         return;
     }
     const char *name = w->caller->name(w->caller->context, op->name);
+    bool waited = list_of(w->inner, w->pass)->op[w->until[i]].kind == OVL_INNER_KERNEL;
     w->buffer[i] = ovl_add_buffer(at->l->b, at->code,
                                   &(ovl_buffer){.name = ovl_name(at->l->b, name),
                                                 .bytes = op->holds,
                                                 .category = OVL_TEMPORARY,
                                                 .dtype = op->dtype,
                                                 .stream = at->compute,
-                                                .record_stream = true,
+                                                .record_stream = !waited,
                                                 .mark = w->caller->mark});
 }
 
@@ -430,13 +429,12 @@ static void use_room(writing *w, const ovl_inner_op *op, uint32_t i)
     }
 }
 
-static void let_go(writing *w, const ovl_inner_op *op, uint32_t i)
+static void let_go(writing *w, uint32_t i)
 {
-    for (int k = 0; k < 2; k++) {
-        int16_t need = op->needs[k];
-        if (need >= 0 && w->buffer[need] != OVL_NONE && w->until[need] == i) {
-            ovl_free_buffer(w->at->l->b, w->at->code, w->buffer[need]);
-            w->buffer[need] = OVL_NONE;
+    for (uint32_t k = w->ends[i]; k != OVL_NONE; k = w->more[k]) {
+        if (w->buffer[k] != OVL_NONE) {
+            ovl_free_buffer(w->at->l->b, w->at->code, w->buffer[k]);
+            w->buffer[k] = OVL_NONE;
         }
     }
 }
@@ -465,7 +463,7 @@ static void add_one(writing *w, uint32_t i, ovl_plan_cost *cost)
     w->begun = true;
     enter(at);
     use_room(w, op, i);
-    let_go(w, op, i);
+    let_go(w, i);
 }
 
 static uint32_t last_kernel(const ovl_inner_list *list, ovl_inner_pass pass)
@@ -479,18 +477,33 @@ static uint32_t last_kernel(const ovl_inner_list *list, ovl_inner_pass pass)
     return last;
 }
 
-/* Until when what an operation writes is there. */
+/* Until when what an operation writes is there. Process groups keep what they send until somebody
+ * waits for them, so that memory is used again by what the compute stream does behind that. */
 static void find_ends(writing *w, const ovl_inner_list *list)
 {
     w->buffer = OVL_NEW_ARRAY(w->at->scratch, ovl_id, list->n);
     w->until = OVL_NEW_ARRAY(w->at->scratch, uint32_t, list->n);
     memset(w->buffer, 0xff, list->n * sizeof *w->buffer); /* OVL_NONE */
     memset(w->until, 0xff, list->n * sizeof *w->until);
+    w->ends = OVL_NEW_ARRAY(w->at->scratch, uint32_t, list->n);
+    w->more = OVL_NEW_ARRAY(w->at->scratch, uint32_t, list->n);
+    memset(w->ends, 0xff, list->n * sizeof *w->ends);
     for (uint32_t i = 0; i < list->n; i++) {
         for (int k = 0; k < 2 && is_in(&list->op[i], w->pass); k++) {
             if (list->op[i].needs[k] >= 0) {
                 w->until[list->op[i].needs[k]] = i;
             }
+        }
+    }
+    for (uint32_t i = list->n; i-- > 0;) {
+        uint32_t last = w->until[i];
+        if (last != OVL_NONE && list->op[last].kind != OVL_INNER_KERNEL &&
+            w->until[last] != OVL_NONE) {
+            w->until[i] = last = w->until[last];
+        }
+        if (last != OVL_NONE) {
+            w->more[i] = w->ends[last];
+            w->ends[last] = i;
         }
     }
 }

@@ -47,13 +47,14 @@ typedef struct ovl_inner_op {
     int16_t needs[2];
     double flops, weight_flops; /* kernels */
     uint64_t hbm, weight_hbm;   /* bytes they move */
-    bool moves;                 /* that is all they do (ovl_inner.memory_efficiency) */
+    bool moves;                 /* that is all they do (ovl_memory_efficiency) */
     double efficiency;          /* of peak FLOP/s; 0: that of the hardware */
     uint8_t dtype;              /* ovl_dtype: what kernels compute in, what is communicated */
     const double *load;         /* [n_ranks] kernels: factors of their length; NULL: 1 */
     const char *group;          /* communication */
     uint64_t bytes;
-    uint64_t holds; /* bytes that it writes, there until the last operation that needs it */
+    uint64_t holds; /* bytes that it writes, there until the last operation that needs it, or waits
+                       for communication that does: then its memory is used again */
     const double *sends, *receives; /* [n_ranks] all-to-alls: see uneven.h; NULL: 1 */
 } ovl_inner_op;
 
@@ -76,7 +77,6 @@ typedef enum ovl_inner_pass {
 typedef struct ovl_inner {
     ovl_inner_list forward, again, backward;
     ovl_time measured_forward, measured_backward; /* of all kernels of a pass; 0: by their FLOPs */
-    double memory_efficiency; /* part of HBM bandwidth that kernels reach which move bytes alone */
 } ovl_inner;
 
 /* What the kernels of a pass take on a healthy GPU, one after the other; 0 and an error if the
@@ -171,10 +171,12 @@ typedef struct ovl_inner_writing {
     ovl_inner_pass pass;
     uint32_t *local; /* of the operations written; OVL_NONE: not yet, or not in this pass */
     ovl_id *buffer;  /* that they wrote and others still need; OVL_NONE: none */
-    uint32_t *until; /* the last of the pass that needs what each wrote; OVL_NONE: none does */
-    uint32_t from;   /* the chain at the beginning */
-    uint32_t next;   /* operation of the list */
-    uint32_t last;   /* the last kernel of the pass, or OVL_NONE */
+    uint32_t *until; /* behind which each is let go: the last of the pass that needs it, or waits
+                        for communication that does; OVL_NONE: none needs it */
+    uint32_t *ends, *more; /* of those let go behind each the last, and the one before; OVL_NONE */
+    uint32_t from;         /* the chain at the beginning */
+    uint32_t next;         /* operation of the list */
+    uint32_t last;         /* the last kernel of the pass, or OVL_NONE */
     bool from_kernel;
     bool begun;
     bool communicates; /* the one written last does */

@@ -444,19 +444,24 @@ static bool find_gradients(rebucket *b, uint32_t reference)
 
 static void say(rebucket *b, uint32_t before, bool known)
 {
-    char alpha[OVL_UNITS_TEXT], cap[OVL_UNITS_TEXT];
+    char alpha[OVL_UNITS_TEXT], cap[OVL_UNITS_TEXT], first[OVL_UNITS_TEXT];
+    bool stated = b->what_if->has_first_bucket_cap;
     const char *how = known               ? ""
                       : b->line.sizes > 1 ? ", from a line through bytes and times"
                       : b->line.n         ? ", since one size cannot tell it"
                                           : ", since no size is known";
     ovl_print_time(alpha, (ovl_time)b->line.alpha / OVL_NS * OVL_NS);
     ovl_print_bytes(cap, b->what_if->bucket_cap);
+    ovl_print_bytes(first, b->what_if->first_bucket_cap);
     ovl_record_say(b->rec, b->arena,
                    ovl_arena_printf(b->arena,
                                     "What if %" PRIu32 " buckets were %" PRIu32
-                                    ", closed at %s: %s are taken to become ready evenly over the "
-                                    "kernels before each bucket; alpha is %s%s.",
-                                    before, b->cuts.len, cap, gradients_text(b), alpha, how));
+                                    ", the first closed at %s%s and the others at %s: %s are taken "
+                                    "to become ready evenly over the kernels before each bucket; "
+                                    "alpha is %s%s.",
+                                    before, b->cuts.len, first,
+                                    stated ? "" : " (the default of first_bucket_cap)", cap,
+                                    gradients_text(b), alpha, how));
 }
 
 static bool change(rebucket *b)

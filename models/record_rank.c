@@ -1,8 +1,10 @@
 /*
  * The list of operations of a rank, in host program order: what the host did, launches, pauses.
  *
- * The host's clock is set ahead by the latency of a launch, so that an operation is issued when it
- * could have begun; a sync that waits for the device gives that time back.
+ * An operation is issued when it could have begun, so a launch sets the host's clock ahead by its
+ * latency; a sync that waits for the device gives that time back. A launch at 10 with a latency of
+ * 10, a kernel from 20 to 120 and a sync from 20 to 125: the host is at 20, then waits until 120,
+ * and the sync takes 5 of its own.
  */
 #include "models/record_parts.h"
 
@@ -383,31 +385,31 @@ static void add_act(order *o, uint32_t index)
     w->end = OVL_MAX(w->end, a->end);
 }
 
-/* The host waited if what it waits for ended during the call; then the rest is the call's own. */
+/* The host waited if what it waits for ended during the call; then the rest is the call's own. A
+ * call that waited for nothing passes while the clock is ahead, as far as it is. */
 static void add_sync(order *o, const ovl_act_sync *s)
 {
     ovl_rank_work *w = o->w;
-    ovl_time until = s->start, latency = w->latency;
-    ovl_time before = OVL_MAX(s->start + latency - o->clock, 0);
+    ovl_time until = s->start, at = OVL_MAX(s->start, o->clock);
     for (uint32_t i = 0; i < s->n; i++) {
         until = OVL_MAX(until, w->acts.data[w->sync_on.data[s->first + i]].end);
     }
     bool waited = until > s->start;
-    ovl_time own = OVL_MAX(s->end - until, 0);
-    if (own > LONG_SYNC) {
+    ovl_time own = OVL_MAX(s->end - (waited ? until : at), 0);
+    if (s->end - until > LONG_SYNC) {
         ovl_spans_add(&o->unexplained, until, s->end);
     }
-    if (before > 0) {
-        add_host(o, "(host)", before);
+    if (s->start > o->clock) {
+        add_host(o, "(host)", s->start - o->clock);
     }
-    add_host(o, "(sync)", own + (waited ? latency : 0));
+    add_host(o, "(sync)", own);
     for (uint32_t i = 0; i < s->n; i++) {
         uint32_t place = w->acts.data[w->sync_on.data[s->first + i]].place;
         if (place != OVL_NONE) {
             add_after(o, place);
         }
     }
-    o->clock = OVL_MAX(o->clock, s->end + latency);
+    o->clock = OVL_MAX(at, until) + own;
     w->end = OVL_MAX(w->end, s->end);
 }
 

@@ -271,7 +271,7 @@ typedef struct ovl_model {
     const char *tp, *cp;
     int64_t async_tp; /* pieces of a collective and the kernel beside it; 1: whole */
     double matmul_efficiency, attention_efficiency; /* of peak FLOP/s; 0: that of the hardware */
-    double memory_efficiency; /* of HBM bandwidth: kernels that only move bytes */
+    double memory_efficiency; /* of HBM bandwidth: kernels that only move bytes; 0: not given */
     ovl_block_times block;
     ovl_latent latent;
     ovl_moe moe;

@@ -23,7 +23,7 @@ typedef struct ovl_two_point {
 
 typedef struct ovl_two_point_fit {
     bool solved;          /* the equations differ enough to tell X from C */
-    double compute, comm; /* seconds; one may come out negative, which the model then excludes */
+    double compute, comm; /* seconds; negative: the equations do not hold of what was measured */
     double residual;      /* root mean square of what is left, seconds; 0 with two equations */
 } ovl_two_point_fit;
 

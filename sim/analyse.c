@@ -476,6 +476,7 @@ static bool run_steps(const ovl_program *program, const ovl_program *chosen,
         run.segments = false;
         bool good = ovl_fold_run(program, chosen, &run, &first, timeline, errs);
         run.segments = segments;
+        run.interval = true;
         run.count_from = timeline->begin;
         run.count_to = timeline->begin + timeline->step;
         ovl_arena_free(&first);

@@ -515,7 +515,7 @@ void ovl_account_interval(ovl_engine *e, ovl_time until);
 
 static inline void ovl_account_until(ovl_engine *e, ovl_time until)
 {
-    if (e->options->count_from < e->options->count_to) {
+    if (e->options->interval) {
         ovl_account_interval(e, until);
     }
 }

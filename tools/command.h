@@ -26,8 +26,9 @@ enum {
 
 /* What a handler may touch. */
 typedef struct ovl_shell {
-    ovl_out *out; /* results */
-    ovl_out *err; /* complaints */
+    ovl_out *out;       /* results */
+    ovl_out *err;       /* complaints */
+    const char *output; /* file that will be written; what is read must be another. NULL: none */
 } ovl_shell;
 
 typedef struct ovl_command {

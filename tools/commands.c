@@ -514,7 +514,8 @@ const ovl_command ovl_commands[] = {
             "1 ms.\n\n"
             "Of traces (PyTorch profiler, Nsight Systems export; one file, or one for each rank) "
             "it writes a scenario that replays a step, and prints how well that predicts what "
-            "was measured.",
+            "was measured: on standard output, or on standard error where the scenario goes "
+            "there.",
         .examples = "ovl import schedule.csv -o scenario.yaml\n"
                     "ovl import rank*.json.gz --step 12 -o step.yaml",
         .options = &import_options,

@@ -99,3 +99,11 @@ bool ovl_file_exists(const char *path)
     struct stat about;
     return strcmp(path, "-") == 0 || stat(path, &about) == 0;
 }
+
+bool ovl_file_same(const char *a, const char *b)
+{
+    struct stat one, other;
+    return strcmp(a, "-") != 0 && strcmp(b, "-") != 0 && stat(a, &one) == 0 &&
+           stat(b, &other) == 0 && S_ISREG(one.st_mode) && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}

@@ -15,4 +15,7 @@ ovl_files ovl_real_files(void);
 /* Whether something of this name exists. */
 bool ovl_file_exists(const char *path);
 
+/* Whether two names lead to one regular file, by links or another spelling too. "-" is none. */
+bool ovl_file_same(const char *a, const char *b);
+
 #endif

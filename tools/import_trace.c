@@ -227,8 +227,7 @@ static bool try_it(ovl_work *work, const ovl_args *args, ovl_prepared *prepared,
     const char *made = referring(args, NULL, ovl_args_value(args, "step"), &work->arena);
     ovl_files real = work->files;
     char *context = ovl_arena_strdup(&work->arena, made);
-    work->files.read = read_made;
-    work->files.context = context;
+    work->files = (ovl_files){read_made, context, ovl_real_files().see};
     bool good = ovl_work_load(work, MADE, &doc) && ovl_work_prepare(work, &doc, NULL, prepared) &&
                 ovl_work_analyse(work, prepared, &ask, result, NULL);
     work->files = real;
@@ -263,7 +262,5 @@ void ovl_import_trace(ovl_work *work, const ovl_args *args)
         ovl_out_text(out, referring(args, output, step, &work->arena));
     }
     ovl_work_written(work, args, out);
-    if (out != work->shell->out) {
-        ovl_report_replay(work->shell->out, result.replay);
-    }
+    ovl_report_replay(out == work->shell->out ? work->shell->err : work->shell->out, result.replay);
 }

@@ -1,4 +1,5 @@
 #include "tools/command.h"
+#include "tools/files.h"
 #include "tools/help.h"
 #include "tools/work.h"
 
@@ -44,6 +45,35 @@ static void check_operands(const ovl_command *command, const ovl_args *args, ovl
     }
 }
 
+/* What a command will write: the value of its --output. */
+static const char *output_of(const ovl_args *args)
+{
+    for (uint32_t i = 0; i < args->n_options; i++) {
+        if (strcmp(args->options[i].option->name, "output") == 0) {
+            return args->options[i].value;
+        }
+    }
+    return NULL;
+}
+
+/* The file that is written must not be one that the command line names beside it; what such files
+ * name is looked at when it is read (tools/work.c). */
+static void check_output(const ovl_command *command, const ovl_args *args, ovl_errs *errs)
+{
+    const char *output = output_of(args);
+    for (uint32_t i = 0; output && i < args->n_operands; i++) {
+        if (command->operand == OVL_OPERAND_FILE) {
+            ovl_work_spare(output, ovl_side_of(args->operands[i], errs->arena).path, errs);
+        }
+    }
+    for (uint32_t i = 0; output && i < args->n_options; i++) {
+        const ovl_option *option = args->options[i].option;
+        if (option->file && strcmp(option->name, "output") != 0) {
+            ovl_work_spare(output, args->options[i].value, errs);
+        }
+    }
+}
+
 /* Help is given before mistakes are looked for: who asks for help may have made some. */
 static bool asks_help(int count, const char *const *words)
 {
@@ -74,9 +104,10 @@ static int run_command(const ovl_command *command, int count, const char *const 
     ovl_args args;
     if (ovl_args_read(command->options, (uint32_t)count, words, &arena, &args, &errs)) {
         check_operands(command, &args, &errs);
+        check_output(command, &args, &errs);
     }
-    int status =
-        errs.errors ? usage_error(shell, command->name, &errs) : command->run(&args, shell);
+    const ovl_shell own = {shell->out, shell->err, output_of(&args)};
+    int status = errs.errors ? usage_error(shell, command->name, &errs) : command->run(&args, &own);
     ovl_arena_free(&arena);
     return status;
 }
@@ -119,7 +150,7 @@ int ovl_program_run(int argc, const char *const *words, FILE *out_file, FILE *er
     ovl_out out, err;
     ovl_out_stream(&out, out_file);
     ovl_out_stream(&err, err_file);
-    const ovl_shell shell = {&out, &err};
+    const ovl_shell shell = {.out = &out, .err = &err};
     int status = argc > 1 ? dispatch(argc - 1, words + 1, &shell) : dispatch(0, words, &shell);
     const char *why = ovl_out_close(&out);
     if (why) {

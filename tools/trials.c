@@ -46,6 +46,7 @@ static bool run_trial(const team *m, const ovl_program *program, ovl_arena *aren
         return false;
     }
     if (program->n_steps > 1) {
+        run.interval = true;
         run.count_from = timeline->begin;
         run.count_to = timeline->begin + timeline->step;
         return ovl_fold_run(program, chosen, &run, arena, timeline, errs);

@@ -184,12 +184,27 @@ static void what_follows(ovl_out *out, const request *r, const ovl_two_point_fit
     }
 }
 
+/* What no step can be: the form of the equations does not hold of what was measured. */
+static bool impossible(const request *r, const ovl_two_point_fit *fit, ovl_arena *arena,
+                       ovl_errs *errs)
+{
+    bool compute = to_time(fit->compute) < 0;
+    if (!compute && to_time(fit->comm) >= 0) {
+        return false;
+    }
+    ovl_error(errs, OVL_E_INPUT, nowhere,
+              "%s of %s would solve the equations, and no step has that: the measurements are not "
+              "of the form %s",
+              compute ? "compute" : "communication",
+              text_of(arena, compute ? fit->compute : fit->comm),
+              r->form == ACCUMULATION ? "T = m X + C, communication once a step"
+                                      : "T = X + (1 - f) C, a share f of the communication hidden");
+    return true;
+}
+
 static const char *doubt(const ovl_two_point_fit *fit)
 {
-    return fit->compute < 0 ? "compute comes out negative: the measurements are not of this form"
-           : fit->comm < 0
-               ? "communication comes out negative: the measurements are not of this form"
-           : fit->comm <= 1e-3 * fit->compute
+    return fit->comm <= 1e-3 * fit->compute
                ? "no communication is left: either it is hidden, or it happens with every unit of "
                  "compute, so that X holds it; these measurements cannot tell"
                : NULL;
@@ -248,6 +263,8 @@ void ovl_two_point_command(const ovl_args *args, const ovl_shell *shell, ovl_are
         ovl_error(errs, OVL_E_INPUT, nowhere,
                   "the measurements cannot tell compute from communication: they hold the same "
                   "amounts of both");
+    } else if (impossible(&r, &fit, arena, errs)) {
+        return;
     } else if (ovl_args_has(args, "json")) {
         json(shell->out, &r, &fit);
     } else {

@@ -9,9 +9,40 @@ typedef struct ovl_work_texts {
     const char *file; /* of the document */
 } ovl_work_texts;
 
+/* --- What is read must not be what is written --- */
+
+void ovl_work_spare(const char *output, const char *input, ovl_errs *errs)
+{
+    if (output && ovl_file_same(output, input)) {
+        ovl_error(errs, OVL_E_USAGE, (ovl_mark){0},
+                  "--output \"%s\" would replace what is read from \"%s\": name another file",
+                  output, input);
+    }
+}
+
+static const char *read_spared(void *context, const char *path, size_t *length, ovl_arena *arena,
+                               const char **why)
+{
+    ovl_work *work = context;
+    const ovl_files real = ovl_real_files();
+    ovl_work_spare(work->shell->output, path, &work->errs);
+    return real.read(real.context, path, length, arena, why);
+}
+
+static bool see_spared(void *context, const char *path, ovl_arena *arena, ovl_seen *seen,
+                       ovl_errs *errs)
+{
+    ovl_work *work = context;
+    const ovl_files real = ovl_real_files();
+    ovl_work_spare(work->shell->output, path, &work->errs);
+    return real.see(real.context, path, arena, seen, errs);
+}
+
+/* --- The whole --- */
+
 void ovl_work_begin(ovl_work *work, const ovl_shell *shell)
 {
-    *work = (ovl_work){.shell = shell, .files = ovl_real_files()};
+    *work = (ovl_work){.shell = shell, .files = {read_spared, work, see_spared}};
     work->errs.arena = &work->arena;
     ovl_lookout_begin(&work->lookout, shell->err);
 }
@@ -112,8 +143,10 @@ const ovl_recorder *ovl_work_recorder(const ovl_work *work, const ovl_document *
 
 bool ovl_work_load(ovl_work *work, const char *path, ovl_document *doc)
 {
-    return work->keeps ? load_and_keep(work, path, doc)
-                       : ovl_document_load(path, &work->files, doc, &work->arena, &work->errs);
+    uint32_t before = work->errs.errors;
+    bool good = work->keeps ? load_and_keep(work, path, doc)
+                            : ovl_document_load(path, &work->files, doc, &work->arena, &work->errs);
+    return good && work->errs.errors == before;
 }
 
 bool ovl_work_prepare(ovl_work *work, const ovl_document *doc, const char *variant,

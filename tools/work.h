@@ -78,6 +78,7 @@ const char *ovl_work_need_store(ovl_work *work, const ovl_args *args);
 /* The files a document was read from. */
 const ovl_recorder *ovl_work_recorder(const ovl_work *work, const ovl_document *doc);
 
+/* False and errors if it cannot be read, or if something it names is what --output writes. */
 bool ovl_work_load(ovl_work *work, const char *path, ovl_document *doc);
 
 /* Decodes and lowers one variant (NULL: none). A program prepared before is gone. */
@@ -91,6 +92,9 @@ bool ovl_work_analyse(ovl_work *work, const ovl_prepared *prepared, const ovl_as
 /* The two steps above in one. */
 bool ovl_work_result(ovl_work *work, const ovl_document *doc, const char *variant,
                      const ovl_ask *ask, ovl_result *result);
+
+/* An error if `output` and `input` are the same file: writing would destroy what was read. */
+void ovl_work_spare(const char *output, const char *input, ovl_errs *errs);
 
 /* Where the command writes: `file`, opened for its --output, or else standard output. */
 ovl_out *ovl_work_output(const ovl_args *args, const ovl_shell *shell, ovl_out *file);

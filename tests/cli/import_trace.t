@@ -1,6 +1,34 @@
 Measured traces become a scenario that replays them.
 
 $ ovl import scenarios/replay/rank0.json scenarios/replay/rank1.json
+Predicted against measured (ProfilerStep#7)
+  step 14 ms predicted, 14 ms measured: 0 %
+  unexplained: 0 s of 14 ms (0 %) on rank 0, the most of all ranks
+
+Ranks (ends and errors of starts, ms)
+  rank  measured  predicted  error  unexplained  ops  mean  worst start error  of
+     0   14.0000    14.0000    0 %            0    7     0                  0  forward_gemm
+     1   14.0000    14.0000    0 %            0    7     0                  0  forward_gemm
+
+Operations (time of all of a name together, ms)
+  operation          count  measured  predicted  error  mean start error  worst
+  backward_gemm          6   13.5000    13.5000    0 %                 0      0
+  forward_gemm           2    8.0000     8.0000    0 %                 0      0
+  all_reduce 1           2    5.1000     5.1000    0 %                 0      0
+  all_reduce 0           2    3.0000     3.0000    0 %                 0      0
+  multi_tensor_adam      2    1.0000     1.0000    0 %                 0      0
+
+Inferred from the trace
+  - From the call of the host to the begin of what it launched, if nothing else holds it: 10 us, the
+    median over the step.
+  - Between two operations of a stream that were launched long before: 1 us, the mean over the step.
+  - Waits between streams: 0 recorded, 8 inferred from the order of calls, 0 from an end that fits
+    the start to 5 us.
+  - Waits of the host: 2 recorded, 0 inferred from the order of calls, 0 from an end within the
+    call.
+  - 2 collectives are matched over their ranks: the shortest duration is the transfer, and waiting
+    for others comes out of the run.
+
 # A measured step, to be replayed; workload.what_if asks what would change it.
 name: "rank0"
 workload:

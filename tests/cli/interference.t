@@ -185,14 +185,8 @@ compute 22.2 s a micro-batch, communication 0 s
   - no communication is left: either it is hidden, or it happens with every unit of compute, so that
     X holds it; these measurements cannot tell
 $ ovl calibrate --two-point accumulation --at 1=22.2s --at 4=99s
-Accumulation: T = m X + C, communication once a step
-  22.2 s = 1 X + C
-  99 s = 4 X + C
-  X = (99 s - 22.2 s) / (4 - 1) = 25.6 s
-  C = 22.2 s - 1 X = -3.4 s
-compute 25.6 s a micro-batch, communication -3.4 s
-  4 micro-batches: 99 s; with communication after each 88.8 s, 0.90 times as long
-  - communication comes out negative: the measurements are not of this form
+error: communication of -3.4 s would solve the equations, and no step has that: the measurements are not of the form T = m X + C, communication once a step
+? 3
 $ ovl calibrate --two-point accumulation --at 2=22.2s --at 2=23s
 error: the measurements cannot tell compute from communication: they hold the same amounts of both
 ? 3

@@ -153,6 +153,23 @@ static void a_hot_rank_of_experts_is_waited_for(void)
     figure_free(&f);
 }
 
+/* What the scenario says of each variant, in ms. */
+static void experts_are_reduced_apart(void)
+{
+    static const struct {
+        const char *variant;
+        double step;
+    } said[] = {
+        {NULL, 75.1}, {"spread", 71.6}, {"zero_1", 81.6}, {"zero_3", 75.1}, {"megatron", 71.7}};
+    for (size_t i = 0; i < OVL_COUNT(said); i++) {
+        figure f = figure_run_quick("scenarios/mesh/moe_data.yaml", said[i].variant, NULL, NULL);
+        CHECK_NEAR((double)f.result.step / 1e9, said[i].step, 0.051);
+        CHECK_INT(f.result.n_hazards, 0);
+        CHECK_INT(f.result.gradients_proved, 16 * 10); /* four blocks, their experts, both ends */
+        figure_free(&f);
+    }
+}
+
 /* What the scenario says: pairs that take turns against pairs that do not. 15,360 sequences of 4096
  * tokens a step, 10^12 tokens in 15,895 steps. */
 static void deepseek_v3_runs_folded(void)
@@ -171,6 +188,7 @@ static void deepseek_v3_runs_folded(void)
 
 static CU_TestInfo tests[] = {
     {"a hot rank of experts is waited for", a_hot_rank_of_experts_is_waited_for},
+    {"experts are reduced apart", experts_are_reduced_apart},
     {"DeepSeek-V3 runs folded", deepseek_v3_runs_folded},
     {"a NIC is shared and the next is not", a_nic_is_shared_and_the_next_is_not},
     {"moving one earlier makes a tail on the other", moving_one_earlier_makes_a_tail_on_the_other},

@@ -24,7 +24,7 @@ typedef struct bench {
 static void begin(bench *b)
 {
     ovl_out_stream(&b->out, stderr);
-    b->shell = (ovl_shell){&b->out, &b->out};
+    b->shell = (ovl_shell){.out = &b->out, .err = &b->out};
     ovl_work_begin(&b->work, &b->shell);
 }
 

@@ -202,7 +202,7 @@ static void end_step(drawing *d)
                      .cost = ovl_add_cost(&d->b, &(ovl_cost){.klass = OVL_NONE}, NULL, 0, NULL, 0),
                      .batch = OVL_NONE,
                      .step_end = true};
-        op.stream = stream(d, r, draw(d, STREAMS));
+        op.stream = stream(d, r, 0);
         ovl_add_op(&d->b, r, &op);
         finish_op(d, r);
     }

@@ -183,6 +183,9 @@ static void experts_are_cut_or_spread(void)
     check_collective(&t, "forward block[0].experts_reduce", 128, 2, 1);
     check_collective(&t, "bucket 1", 2 * 128, 2, 4);
     check_proved(&t);
+    CHECK(said(&t, "Gradients of norms and routers"));
+    CHECK(lower(&t, text, "workload.model.moe.hottest=1.5"));
+    CHECK(said(&t, "ranks of mean load"));
     CHECK(lower(&t, text, "workload.model.moe.ep=tp+ep"));
     CHECK_INT(model_line(&t, "block")->forward_flops, 2176);
     CHECK_INT(model_line(&t, "block")->params, 128 + 16 + 32 + 32 + 64);
@@ -190,6 +193,38 @@ static void experts_are_cut_or_spread(void)
     check_collective(&t, "bucket 1", 2 * 128, 2, 4);
     CHECK(strstr(sequence(&t, 0), "experts_gather") == NULL);
     check_proved(&t);
+    finish(&t);
+}
+
+/* Each of 378 elements: a gradient of 2 bytes, two moments of 4 read and written, a parameter of 2
+ * read and written: 22 bytes, by 65 % of 1 TB/s. In the pipeline gradients have 4. A duration, or
+ * an optimizer that keeps nothing, stands as it is. */
+static void optimizers_take_what_they_move(void)
+{
+    static const char *const overlap[] = {
+        "{fsdp: {shard: ep+dp}}",
+        "{fsdp: {policy: fsdp1, shard: ep+dp}}",
+        "{zero: {stage: 1, group: ep+dp}}",
+        "{zero: {stage: 3, group: ep+dp, param_persistence_threshold: 0}}",
+        "{ddp: {policy: megatron, group: ep+dp, distributed_optimizer: true}}",
+    };
+    bench t = {0};
+    for (size_t i = 0; i < OVL_COUNT(overlap); i++) {
+        char text[2048];
+        snprintf(text, sizeof text, FOUR "overlap: %s\n", overlap[i]);
+        CHECK(lower(&t, text, NULL));
+        const ovl_cost *cost = cost_named(&t, 0, "optimizer");
+        CHECK_INT(cost->work, 12794); /* 378 * 22 / 0.65 */
+        CHECK_NEAR((double)demand_on(&t, 0, cost, false, "hbm"), 0.65e12, 1e8);
+        CHECK(lower(&t, text, "workload.optimizer={duration: 1 ms}"));
+        CHECK_INT(cost_named(&t, 0, "optimizer")->work, OVL_MS);
+        CHECK(lower(&t, text, "workload.optimizer={states: 1 MB}"));
+        CHECK(said(&t, "The optimizer takes no time"));
+    }
+    CHECK(lower(&t, PIPED, NULL));
+    CHECK_INT(cost_named(&t, 0, "optimizer")->work, 13957); /* 378 * 24 / 0.65 */
+    CHECK(lower(&t, FOUR "overlap: {ddp: {group: ep+dp}}\n", NULL));
+    CHECK_INT(cost_named(&t, 0, "optimizer")->work, 42511); /* 1256 * 22 / 0.65 */
     finish(&t);
 }
 
@@ -222,6 +257,7 @@ int main(void)
         {"stages of a pipeline reduce experts apart", stages_of_a_pipeline_reduce_experts_apart},
         {"copies of a stage are reduced together", copies_of_a_stage_are_reduced_together},
         {"experts are cut or spread", experts_are_cut_or_spread},
+        {"optimizers take what they move", optimizers_take_what_they_move},
         {"wrong groups are told", wrong_groups_are_told},
         CU_TEST_INFO_NULL,
     };

@@ -217,6 +217,44 @@ static void the_host_waits_for_the_device(void)
     replayed(&t);
 }
 
+/* The step ends with the host's return from a sync: a from 20 to 120, the sync until 125, and the
+ * launch at 10 begins it: 115, whatever the latency of a launch (10). */
+static void a_step_that_ends_with_a_sync_ends_when_the_sync_returned(void)
+{
+    replaying t;
+    CHECK(replay(&t, ONE, NULL,
+                 TRACE(0, LAUNCH(10, 1) KERNEL("a", 7, 20, 100, 1)
+                              CALL("cudaDeviceSynchronize", 1, 20, 105, 2)),
+                 NULL));
+    CHECK_INT(t.result.replay->measured, us(115));
+    CHECK_INT(t.result.step, us(115));
+    replayed(&t);
+    /* Within a range that the host leaves at 200. */
+    CHECK(replay(&t, ONE, NULL,
+                 TRACE(0, RANGE("ProfilerStep#1", 0, 200) LAUNCH(10, 1) KERNEL("a", 7, 20, 175, 1)
+                              CALL("cudaDeviceSynchronize", 1, 20, 178, 2)),
+                 NULL));
+    CHECK_INT(t.result.replay->measured, us(200));
+    CHECK_INT(t.result.step, us(200));
+    replayed(&t);
+}
+
+/* A sync that found the device idle takes what it took, and no latency: a ends at 30, the host
+ * comes at 40 and leaves at 44, and launches b at 50 for 60. */
+static void a_sync_of_an_idle_device_takes_what_it_took(void)
+{
+    replaying t;
+    CHECK(replay(&t, ONE, NULL,
+                 TRACE(0, LAUNCH(10, 1) KERNEL("a", 7, 20, 10, 1)
+                              CALL("cudaDeviceSynchronize", 1, 40, 4, 2) LAUNCH(50, 3) KERNEL(
+                                  "b", 7, 60, 10, 3) CALL("cudaDeviceSynchronize", 1, 100, 4, 4)),
+                 NULL));
+    CHECK_INT(t.result.replay->measured, us(94));
+    CHECK_INT(t.result.step, us(94));
+    CHECK_INT(op_named(&t, "b")->worst_error, 0);
+    replayed(&t);
+}
+
 /* A copy to pageable memory holds the host until it has ended. */
 static void a_copy_that_ends_within_its_call_holds_the_host(void)
 {
@@ -617,6 +655,10 @@ int main(void)
         {"a collective waits for compute, and its consumer for it",
          a_collective_waits_for_compute_and_its_consumer_for_it},
         {"the host waits for the device", the_host_waits_for_the_device},
+        {"a step that ends with a sync ends when the sync returned",
+         a_step_that_ends_with_a_sync_ends_when_the_sync_returned},
+        {"a sync of an idle device takes what it took",
+         a_sync_of_an_idle_device_takes_what_it_took},
         {"a copy that ends within its call holds the host",
          a_copy_that_ends_within_its_call_holds_the_host},
         {"a step has what was launched in it, and what ran into it",
