@@ -20,10 +20,15 @@ bool ovl_line_next(ovl_source *source, ovl_slice *line)
 
 #define PREFIX_BYTES 128 /* the most that a launcher puts before a line */
 
+static bool one_of(char c, const char *set)
+{
+    return c && strchr(set, c);
+}
+
 static size_t bracket(ovl_slice line)
 {
     size_t n = 1;
-    while (n < line.length && n < PREFIX_BYTES && !memchr("[]{}\"\n", line.text[n], 6)) {
+    while (n < line.length && n < PREFIX_BYTES && !one_of(line.text[n], "[]{}\"\n")) {
         n++;
     }
     if (n == 1 || n >= line.length || line.text[n] != ']') {
@@ -34,7 +39,7 @@ static size_t bracket(ovl_slice line)
     if (ovl_slice_starts(rest, "<stdout>:") || ovl_slice_starts(rest, "<stderr>:")) {
         return n + 9;
     }
-    return rest.length > 1 && *rest.text == ' ' && !memchr(",]}", rest.text[1], 3) ? n : 0;
+    return rest.length > 1 && *rest.text == ' ' && !one_of(rest.text[1], ",]}") ? n : 0;
 }
 
 size_t ovl_launcher_prefix(ovl_slice line)
@@ -43,7 +48,7 @@ size_t ovl_launcher_prefix(ovl_slice line)
         return bracket(line);
     }
     size_t n = 0;
-    while (n < line.length && n < PREFIX_BYTES && !memchr(" \t\r\n#\"{", line.text[n], 7)) {
+    while (n < line.length && n < PREFIX_BYTES && !one_of(line.text[n], " \t\r\n#\"{")) {
         n++;
     }
     bool label = n > 1 && n < line.length && line.text[n] == ' ' && line.text[n - 1] == ':';
