@@ -143,7 +143,7 @@ static void end_steps(ovl_inspection *in, const ovl_collected *file, uint32_t in
         ovl_inspect_step step = {
             .file = index,
             .device = file->devices.data[p->device],
-            .rank = file->rank,
+            .rank = ovl_collect_rank(file, p->device),
             .number = range->number,
             .wall = range->end - range->start,
             .m = ovl_busy_measure(&p->steps[s]),
@@ -157,7 +157,7 @@ static void end_device(ovl_inspection *in, const ovl_collected *file, uint32_t i
     ovl_inspect_device device = {
         .file = index,
         .device = file->devices.data[p->device],
-        .rank = file->rank,
+        .rank = ovl_collect_rank(file, p->device),
         .all = ovl_busy_measure(&p->all),
         .n_unlinked = p->unlinked,
         .causes = file->launches.count > 0,
@@ -211,7 +211,7 @@ static void add_parties(ovl_inspection *in, ovl_collected *file, uint32_t index)
             ovl_inspect_party party = {
                 .file = index,
                 .device = file->devices.data[op.device],
-                .rank = file->rank,
+                .rank = ovl_collect_rank(file, op.device),
                 .base = file->about.base,
                 .numbered = true,
             };

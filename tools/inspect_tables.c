@@ -55,6 +55,9 @@ static const char *place(const ovl_inspection *in, uint32_t file, int64_t device
         return ovl_arena_printf(arena, "rank %" PRId64, rank);
     }
     const char *text = ovl_arena_printf(arena, "device %" PRId64, device);
+    if (rank >= 0 && in->files.data[file].rank < 0) { /* told for each device */
+        text = ovl_arena_printf(arena, "rank %" PRId64 " %s", rank, text);
+    }
     if (in->files.len > 1) {
         text = ovl_arena_printf(arena, "file %" PRIu32 " %s", file + 1, text);
     }

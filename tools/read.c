@@ -166,6 +166,11 @@ void ovl_read_complain(const char *path, const ovl_read_about *about, ovl_errs *
         "device operations have no duration; 0 was taken");
     say(errs, mark, &f->negative, bytes, "duration is negative; 0 was taken",
         "durations are negative; 0 was taken");
+    say(errs, mark, &f->more, bytes,
+        "further JSON document stands behind the first; it was read as more of the same trace",
+        "further JSON documents stand behind the first; they were read as more of the same trace");
+    say(errs, mark, &f->behind, bytes, "byte stands behind the JSON document and was left out",
+        "bytes stand behind the JSON document and were left out");
     if (f->no_heading) {
         ovl_warning(errs, mark,
                     "no heading names the columns: they are taken as size, count, type, redop, "
@@ -214,14 +219,26 @@ static bool read_source(ovl_source *source, const ovl_sink *sink, ovl_read_about
     return is_text(source->at, count) && ovl_read_nccl_tests(source, sink, about);
 }
 
+static void complain_gzip(const ovl_source *source, ovl_errs *errs)
+{
+    if (source->behind) {
+        ovl_warning(errs, (ovl_mark){source->path, 0, 0},
+                    "%" PRIu64 " bytes behind the compressed data, from byte %" PRIu64
+                    " of the file on, are not compressed by gzip and were left out",
+                    source->behind, source->behind_at);
+    }
+}
+
 static bool read_open(ovl_source *source, const ovl_sink *sink, ovl_read_about *about,
                       ovl_errs *errs)
 {
     const ovl_mark mark = {source->path, 0, 0};
     size_t count = (size_t)(source->end - source->at);
     const char *like = ovl_read_looks_like(source->at, count);
-    bool good = read_source(source, sink, about);
-    if (!good && source->damage) {
+    bool good = read_source(source, sink, about) && !about->refused;
+    if (about->refused) {
+        ovl_error(errs, OVL_E_INPUT, mark, "%s", about->refused);
+    } else if (!good && source->damage) {
         ovl_error(errs, OVL_E_INPUT, mark, "cannot be read: %s", source->damage);
     } else if (!good) {
         ovl_error(errs, OVL_E_INPUT, mark, "is no trace; it looks like %s", like);
@@ -232,6 +249,7 @@ static bool read_open(ovl_source *source, const ovl_sink *sink, ovl_read_about *
     }
     if (good) {
         ovl_read_complain(source->path, about, errs);
+        complain_gzip(source, errs);
     }
     return good;
 }

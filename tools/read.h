@@ -43,6 +43,8 @@ typedef struct ovl_read_device {
     int64_t device;
     uint64_t stream, process, key;
     bool has_key;
+    bool has_rank;
+    int64_t rank;  /* whose device it is, where rows say so; else that of the file */
     int64_t bytes; /* -1: not written */
     ovl_slice name;
     ovl_slice grid, block; /* as text: "[8, 1, 1]"; empty: not written */
@@ -158,6 +160,8 @@ typedef struct ovl_read_faults {
     ovl_read_fault no_time;     /* events without a time that can be read, skipped */
     ovl_read_fault negative;    /* durations below zero, taken as zero */
     ovl_read_fault no_end;      /* device operations without a duration, taken as zero */
+    ovl_read_fault more;        /* further JSON documents behind the first, read as well */
+    ovl_read_fault behind;      /* bytes behind the last document, left out */
     bool no_heading;            /* rows of nccl-tests without the line that names their columns */
     bool damaged;               /* what it is compressed in is */
     bool cut;                   /* the file ends inside something */
@@ -189,6 +193,7 @@ typedef struct ovl_read_about {
     int64_t gpu_sms;       /* likewise */
     const char *version;   /* of the exporter's schema, or NULL */
     ovl_arena *arena;      /* of the texts; set by the caller */
+    const char *refused;   /* why the file cannot be used although it is a trace, or NULL */
 } ovl_read_about;
 
 /* Reads the file into the sink. False, and an error that says what it looks like, if it is no trace
