@@ -45,10 +45,17 @@ static ovl_cal_rename *renames(const ovl_args *args, const char *option, uint32_
     return list;
 }
 
+static bool wants_runs(const ovl_args *args)
+{
+    return ovl_args_has(args, "compute") || ovl_args_has(args, "comm") ||
+           ovl_args_has(args, "overlap");
+}
+
 static void read_wishes(ovl_work *work, const ovl_args *args, ovl_cal_wishes *wishes)
 {
     const char *op = ovl_args_value(args, "op");
-    *wishes = (ovl_cal_wishes){.out_of_place = ovl_args_has(args, "out-of-place")};
+    *wishes = (ovl_cal_wishes){.out_of_place = ovl_args_has(args, "out-of-place"),
+                               .pattern = wants_runs(args) ? NULL : ovl_args_value(args, "comm-pattern")};
     wishes->groups = renames(args, "group", &wishes->n_groups, &work->arena);
     wishes->via = renames(args, "via", &wishes->n_via, &work->arena);
     wishes->op = op ? ovl_comm_op_name((ovl_slice){op, strlen(op)}) : NULL;
@@ -67,12 +74,6 @@ static void read_wishes(ovl_work *work, const ovl_args *args, ovl_cal_wishes *wi
 
 /* --- Three runs --- */
 
-static bool wants_runs(const ovl_args *args)
-{
-    return ovl_args_has(args, "compute") || ovl_args_has(args, "comm") ||
-           ovl_args_has(args, "overlap");
-}
-
 /* A value with its unit; NULL: not given, 0. */
 static double quantity(ovl_work *work, const ovl_args *args, const char *option)
 {
@@ -89,6 +90,9 @@ static double quantity(ovl_work *work, const ovl_args *args, const char *option)
         why = ovl_read_count(text, &count);
     } else {
         why = ovl_read_rate(text, &rate);
+    }
+    if (!why && time == 0 && rate == 0 && count <= 0 && strcmp(option, "alpha") != 0) {
+        why = "must be more than 0";
     }
     if (why) {
         ovl_error(&work->errs, OVL_E_USAGE, nowhere, "--%s is \"%s\": %s", option, text, why);
