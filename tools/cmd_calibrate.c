@@ -196,6 +196,18 @@ static bool has_entries(const ovl_calibration *cal)
     return any;
 }
 
+/* What a run would refuse in a profile stands at no place that the user could look at. */
+static void say_refused(ovl_errs *errs, uint32_t from, bool base)
+{
+    for (uint32_t i = from; i < errs->count; i++) {
+        ovl_err *e = &errs->items[i];
+        e->mark = nowhere;
+        e->text = ovl_arena_printf(errs->arena, "no profile is written, for a run would refuse it: %s%s",
+                                   e->text,
+                                   base ? "" : " (--base FILE is a profile with links and GPU)");
+    }
+}
+
 /* The profile is a file of its own beside the report. It is written once, so that a run will accept
  * it is known before. */
 static void write_profile(ovl_work *work, const ovl_args *args, const ovl_calibration *cal)
@@ -219,7 +231,10 @@ static void write_profile(ovl_work *work, const ovl_args *args, const ovl_calibr
     ovl_calibrate_profile(&draft, cal);
     ovl_out_close(&draft);
     fclose(memory);
-    if (read_profile(work, ovl_args_value(args, "output"), text, length)) {
+    uint32_t before = work->errs.count;
+    if (!read_profile(work, ovl_args_value(args, "output"), text, length)) {
+        say_refused(&work->errs, before, ovl_args_has(args, "base"));
+    } else {
         out = ovl_work_output(args, work->shell, &file);
         ovl_out_write(out, text, length);
         ovl_work_written(work, args, out);

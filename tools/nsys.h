@@ -41,6 +41,8 @@ typedef struct ovl_nsys {
     bool nccl;   /* likewise temp.ovl_nccl */
     bool events; /* likewise temp.ovl_events */
     ovl_nsys_field field[OVL_NSYS_FIELDS];
+    bool processes; /* rows of devices and calls say their process; else all are of one */
+    bool mixed;     /* calls are of several, kernels do not say of which: nothing matches them */
     const char *why; /* the first thing that went wrong, or NULL */
 } ovl_nsys;
 

@@ -308,8 +308,8 @@ static void read_device(ovl_nsys *r, const char *name, ovl_read_kind kind)
             .device = sqlite3_column_int64(s, 2),
             .stream = (uint64_t)sqlite3_column_int64(s, 3),
             .key = (uint64_t)sqlite3_column_int64(s, 4),
-            .has_key = sqlite3_column_type(s, 4) != SQLITE_NULL,
-            .process = process_of(s, 5),
+            .has_key = sqlite3_column_type(s, 4) != SQLITE_NULL && !r->mixed,
+            .process = r->processes ? process_of(s, 5) : 0,
             .bytes = sqlite3_column_type(s, 6) == SQLITE_NULL ? -1 : sqlite3_column_int64(s, 6),
             .name = name_in(r, s, 7),
             .grid = ovl_nsys_slice(s, 8),
@@ -581,13 +581,33 @@ static bool is_export(ovl_nsys *r)
            ovl_nsys_table(r, "CUPTI_ACTIVITY_KIND_KERNEL") || ovl_nsys_table(r, "NVTX_EVENTS");
 }
 
+/* Whether calls are of more than one process: their launches have numbers of their own. */
+static bool several_processes(ovl_nsys *r)
+{
+    const char *t = ovl_nsys_table(r, "CUPTI_ACTIVITY_KIND_RUNTIME");
+    uint32_t n = 0;
+    if (!t || !ovl_nsys_has(r, t, "globalTid")) {
+        return false;
+    }
+    const char *sql = ovl_arena_printf(
+        &r->arena, "SELECT DISTINCT globalTid >> 24 FROM main.\"%s\" LIMIT 2", t);
+    for (sqlite3_stmt *s = ovl_nsys_prepare(r, sql); ovl_nsys_step(r, s);) {
+        n++;
+    }
+    return n > 1;
+}
+
 static void read_all(ovl_nsys *r)
 {
     const char *kernels = ovl_nsys_table(r, "CUPTI_ACTIVITY_KIND_KERNEL");
     bool processes = kernels && ovl_nsys_has(r, kernels, "globalPid");
+    r->processes = processes;
+    r->mixed = kernels && !processes && several_processes(r);
     copy_names(r);
     read_version(r);
-    ovl_nsys_nccl(r, processes);
+    if (!r->mixed) {
+        ovl_nsys_nccl(r, processes);
+    }
     r->about->base = number_in(r, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs");
     if (!kernels && ovl_nsys_table(r, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE")) {
         read_device(r, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", OVL_READ_KERNEL);
@@ -628,6 +648,11 @@ bool ovl_read_nsys(const char *path, const ovl_sink *sink, ovl_read_about *about
     } else if (r.why) {
         ovl_warning(errs, mark, "the database is damaged (%s); %" PRIu64 " rows were read", r.why,
                     about->n_records);
+    }
+    if (r.mixed) {
+        ovl_warning(errs, mark,
+                    "kernels do not say which process they are of (no globalPid), and the calls are "
+                    "of several: no kernel or copy is matched with its launch");
     }
     good = export && !(r.why && !about->n_records);
     for (size_t i = 0; i < OVL_NSYS_CACHED; i++) {
