@@ -247,6 +247,7 @@ static ovl_layer block_layer(const ovl_scenario *scenario, const ovl_block_shape
     layer.params = ovl_block_params(s) * s->element;
     layer.expert_params = ovl_block_expert_params(s) * s->element;
     layer.transfer = ovl_block_input(s);
+    layer.has_transfer = true;
     layer.activations = kept + scores;
     if (s->model->recompute == OVL_RECOMPUTE_FULL) {
         layer.recompute = true;
@@ -309,6 +310,7 @@ void ovl_model_layers(ovl_scenario *scenario, ovl_arena *arena, ovl_errs *errs)
     int64_t dense = m->moe.given ? m->moe.dense_layers : 0;
     layers[n] = new_layer(scenario, "embedding", ovl_embedding_inner(&s, arena));
     layers[n].params = ovl_embedding_params(&s) * s.element;
+    layers[n].has_transfer = true;
     layers[n++].transfer = ovl_block_input(&s);
     if (dense > 0) {
         ovl_block_shape plain = ovl_block_with_experts(&s, false);

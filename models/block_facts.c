@@ -1,4 +1,5 @@
 #include "models/block.h"
+#include "models/layer.h"
 #include "models/mesh.h"
 
 static void add_line(ovl_lowering *l, ovl_lowered *lowered, const ovl_layer *layer)
@@ -51,6 +52,27 @@ static void find_useful(ovl_lowering *l, const ovl_block_shape *shape, ovl_lower
     lowered->model_tokens = (uint64_t)tokens;
 }
 
+static double reached(double given, const ovl_lowering *l)
+{
+    double hardware = l->hw->gpu.efficiency;
+    return 100 * (given > 0 ? given : hardware > 0 ? hardware : 1);
+}
+
+static void say_efficiencies(ovl_lowering *l)
+{
+    const ovl_model *m = &l->scenario->workload.model;
+    if (m->block.forward && m->block.backward) {
+        return; /* measured */
+    }
+    ovl_plan_say(l, ovl_arena_printf(l->arena,
+                                     "Matrix products are assumed to reach %g %% of the peak, the "
+                                     "attention %g %%, kernels that only move bytes %g %% of the "
+                                     "HBM bandwidth.",
+                                     reached(m->matmul_efficiency, l),
+                                     reached(m->attention_efficiency, l),
+                                     100 * ovl_memory_efficiency(l)));
+}
+
 static void say_what_is_left_out(ovl_lowering *l, const ovl_block_shape *shape)
 {
     const ovl_model *m = shape->model;
@@ -81,5 +103,6 @@ void ovl_model_facts(ovl_lowering *l, ovl_lowered *lowered)
         lowered->model_params += (double)lowered->model[i].params * (double)layer->repeat;
     }
     find_useful(l, &shape, lowered);
+    say_efficiencies(l);
     say_what_is_left_out(l, &shape);
 }

@@ -403,8 +403,7 @@ const ovl_inner *ovl_block_inner(const ovl_block_shape *s, ovl_arena *arena)
     ovl_inner *inner = OVL_NEW(arena, ovl_inner);
     building b = {.s = s, .arena = arena};
     *inner = (ovl_inner){.measured_forward = s->model->block.forward,
-                         .measured_backward = s->model->block.backward,
-                         .memory_efficiency = s->model->memory_efficiency};
+                         .measured_backward = s->model->block.backward};
     inner->forward = block_forward(&b);
     inner->again = block_again(&b);
     inner->backward = block_backward(&b);
@@ -425,7 +424,7 @@ const ovl_inner *ovl_embedding_inner(const ovl_block_shape *s, ovl_arena *arena)
                            .hbm = 2 * whole_bytes(&b),
                            .moves = true,
                            .dtype = (uint8_t)s->dtype};
-    *inner = (ovl_inner){.memory_efficiency = s->model->memory_efficiency};
+    *inner = (ovl_inner){0};
     int16_t at = add_kernel(&b, lookup, OVL_INNER_INPUT);
     if (s->tp > 1) {
         ovl_coll coll = splits_sequence(&b) ? OVL_REDUCE_SCATTER : OVL_ALL_REDUCE;
@@ -459,7 +458,7 @@ const ovl_inner *ovl_head_inner(const ovl_block_shape *s, ovl_arena *arena)
     building b = {.s = s, .arena = arena};
     product p = {.name = "logits", .m = s->tokens, .k = (uint64_t)s->model->hidden, .n = s->vocab};
     ovl_inner_op logits = ovl_block_product(&b, &p, 1, 0);
-    *inner = (ovl_inner){.memory_efficiency = s->model->memory_efficiency};
+    *inner = (ovl_inner){0};
     int16_t at = ovl_block_gather_into(&b, "gather", &logits, ovl_memory_norm(&b, OVL_INNER_INPUT));
     inner->forward = finish(&b, add_loss(&b, "loss", at));
     inner->again = finish(&b, OVL_INNER_INPUT);

@@ -144,12 +144,26 @@ static ovl_spread as_spread(const ovl_way *way, uint32_t members)
                         way->parts.pairs,  NULL};
 }
 
-static ovl_crossing out_of_parts(const ovl_way *way, ovl_coll op, int algorithm, uint32_t members)
+/* Levels are those of nodes, whatever the parts. Out of whole nodes goes the ring across, once for
+ * all rails together; out of a part of a node the ring inside, and the rails of its members. */
+static ovl_crossing levels_out_of_part(ovl_coll op, const ovl_spread *spread, uint64_t parts)
 {
-    ovl_spread parts = as_spread(way, members);
+    uint64_t m = spread->nodes, g = spread->members / m, own = spread->members / parts;
+    if (parts <= m) {
+        return (ovl_crossing){passes(op) * (m - 1), m};
+    }
+    return (ovl_crossing){passes(op) * ((g - 1) * m + own * (m - 1)), g * m};
+}
+
+static ovl_crossing out_of_parts(const ovl_way *way, ovl_coll op, int algorithm,
+                                 const ovl_spread *spread)
+{
+    ovl_spread parts = as_spread(way, spread->members);
     bool all = way->served >= way->parts.count;
     if (algorithm == OVL_ALGO_HIERARCHICAL) {
-        return by_levels(all ? OVL_SCOPE_CLUSTER : OVL_SCOPE_NODE, op, &parts);
+        ovl_crossing c = levels_out_of_part(op, spread, parts.nodes);
+        c.num *= all ? parts.nodes : 1;
+        return c;
     }
     if (reduces_on_the_way(algorithm, op)) {
         return (ovl_crossing){times_out(algorithm) * (all ? way->parts.count : 1), 1};
@@ -160,7 +174,8 @@ static ovl_crossing out_of_parts(const ovl_way *way, ovl_coll op, int algorithm,
 
 /* The instances of a part share what leaves it in proportion to the members they serve; one that
  * serves several parts carries what leaves each. */
-static ovl_crossing leaving(const ovl_way *way, ovl_coll op, int algorithm, uint32_t members)
+static ovl_crossing leaving(const ovl_way *way, ovl_coll op, int algorithm,
+                            const ovl_spread *spread)
 {
     if (way->parts.count < 2) {
         return (ovl_crossing){0, 1};
@@ -168,7 +183,7 @@ static ovl_crossing leaving(const ovl_way *way, ovl_coll op, int algorithm, uint
     if (op == OVL_SEND_RECV) {
         return (ovl_crossing){1, 1};
     }
-    ovl_crossing c = out_of_parts(way, op, algorithm, members);
+    ovl_crossing c = out_of_parts(way, op, algorithm, spread);
     if (way->served < way->parts.count) {
         c.num *= way->share * way->served;
         c.den *= way->of;
@@ -181,6 +196,12 @@ static ovl_crossing all_of_block(const ovl_way *way, ovl_coll op, int algorithm,
                                  const ovl_spread *spread)
 {
     ovl_spread blocks = as_spread(way, spread->members);
+    if (algorithm == OVL_ALGO_HIERARCHICAL) {
+        ovl_crossing c =
+            levels_out_of_part(op, spread, blocks.nodes > 1 ? blocks.nodes : blocks.members);
+        c.num *= blocks.nodes > 1 ? 1 : blocks.members;
+        return c;
+    }
     return ovl_link_crossing(OVL_SCOPE_NODE, op, algorithm, &blocks);
 }
 
@@ -195,7 +216,7 @@ ovl_crossing ovl_crossing_of(const ovl_hw *hw, uint32_t link, ovl_coll op, int a
         ovl_spread apart = ovl_spread_apart(spread->members);
         ovl_way alone = {{apart.nodes, apart.fewest, apart.most_pairs, apart.pairs}, 1, 1, 1};
         const ovl_way *way = spread->ways ? &spread->ways[link] : &alone;
-        c = l->out_of ? leaving(way, op, algorithm, spread->members)
+        c = l->out_of ? leaving(way, op, algorithm, spread)
                       : all_of_block(way, op, algorithm, spread);
     }
     for (uint64_t a = c.num, b = c.den; a;) {

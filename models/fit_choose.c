@@ -3,8 +3,8 @@
  * in turn (Stone 1974): the least mean relative error, and of those within a hundredth of it the
  * simplest. The pair stays unless it is beaten for sure: its mean error is LARGER times as large,
  * which is more than noise gives, or the errors at the same sizes differ in the mean by more than
- * EVIDENCE standard errors of that mean (the rule of Breiman et al. 1984, with paired errors): 4.0 %
- * against 2.8 %, with differences that scatter by 1.4 % over 23 sizes, is 1.2 > 2 * 0.29.
+ * EVIDENCE standard errors of that mean (the rule of Breiman et al. 1984, with paired errors): 4.0
+ * % against 2.8 %, with differences that scatter by 1.4 % over 23 sizes, is 1.2 > 2 * 0.29.
  */
 #include "models/fit_parts.h"
 

@@ -1,5 +1,7 @@
 #include "models/inner.h"
 
+#include "models/layer.h"
+
 static const ovl_inner_list *list_of(const ovl_inner *inner, ovl_inner_pass pass)
 {
     return pass == OVL_INNER_FORWARD ? &inner->forward
@@ -115,12 +117,6 @@ static uint64_t bytes_in(const ovl_lowering *l, uint64_t bytes, ovl_time length)
     return l->hw->gpu.hbm && (double)bytes > most ? (uint64_t)most : bytes;
 }
 
-static ovl_time moving(const ovl_lowering *l, const ovl_inner *inner, uint64_t bytes)
-{
-    double reached = inner->memory_efficiency > 0 ? inner->memory_efficiency : 1;
-    return ovl_bytes_time(bytes, (uint64_t)((double)l->hw->gpu.hbm * reached));
-}
-
 static ovl_plan_cost kernel_cost(ovl_lowering *l, const ovl_inner *inner, ovl_inner_pass pass,
                                  uint32_t which, const char *klass, ovl_mark mark)
 {
@@ -142,7 +138,8 @@ static ovl_plan_cost kernel_cost(ovl_lowering *l, const ovl_inner *inner, ovl_in
         spec.duration = (ovl_times){.item = &length, .count = 1};
         spec.hbm = bytes_in(l, spec.hbm, length);
     } else if (op->moves && l->hw->gpu.hbm) {
-        length = moving(l, inner, spec.hbm);
+        length =
+            ovl_bytes_time(spec.hbm, (uint64_t)((double)l->hw->gpu.hbm * ovl_memory_efficiency(l)));
         spec.duration = (ovl_times){.item = &length, .count = 1};
         spec.no_compute = true;
     }

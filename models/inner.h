@@ -47,7 +47,7 @@ typedef struct ovl_inner_op {
     int16_t needs[2];
     double flops, weight_flops; /* kernels */
     uint64_t hbm, weight_hbm;   /* bytes they move */
-    bool moves;                 /* that is all they do (ovl_inner.memory_efficiency) */
+    bool moves;                 /* that is all they do (ovl_memory_efficiency) */
     double efficiency;          /* of peak FLOP/s; 0: that of the hardware */
     uint8_t dtype;              /* ovl_dtype: what kernels compute in, what is communicated */
     const double *load;         /* [n_ranks] kernels: factors of their length; NULL: 1 */
@@ -77,7 +77,6 @@ typedef enum ovl_inner_pass {
 typedef struct ovl_inner {
     ovl_inner_list forward, again, backward;
     ovl_time measured_forward, measured_backward; /* of all kernels of a pass; 0: by their FLOPs */
-    double memory_efficiency; /* part of HBM bandwidth that kernels reach which move bytes alone */
 } ovl_inner;
 
 /* What the kernels of a pass take on a healthy GPU, one after the other; 0 and an error if the

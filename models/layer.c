@@ -140,6 +140,13 @@ uint64_t ovl_optimizer_bytes(const ovl_optimizer *optimizer, uint64_t elements)
     return tensors * elements * ovl_dtype_size((ovl_dtype)optimizer->dtype);
 }
 
+double ovl_memory_efficiency(const ovl_lowering *l)
+{
+    double given = l->scenario->workload.model.memory_efficiency;
+    double hardware = l->hw->gpu.hbm_efficiency;
+    return given > 0 ? given : hardware > 0 && hardware < 1 ? hardware : 0.65;
+}
+
 /* Bytes that an element moves. */
 static uint64_t update_bytes(const ovl_workload *workload, uint64_t grad_size)
 {
@@ -161,7 +168,7 @@ ovl_time ovl_optimizer_time(ovl_lowering *l, uint64_t elements, uint64_t grad_si
         ovl_plan_say(l, "The optimizer takes no time: workload.optimizer gives no duration.");
         return 0;
     }
-    double rate = (double)l->hw->gpu.hbm * workload->model.memory_efficiency;
+    double rate = (double)l->hw->gpu.hbm * ovl_memory_efficiency(l);
     *moved = elements * update_bytes(workload, grad_size);
     return ovl_bytes_time(*moved, (uint64_t)rate);
 }

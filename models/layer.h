@@ -33,6 +33,10 @@ const uint64_t *ovl_layer_elements(ovl_lowering *l, const ovl_layer *layer, ovl_
 /* Bytes of optimizer state for so many elements that a rank updates: moments and master weights. */
 uint64_t ovl_optimizer_bytes(const ovl_optimizer *optimizer, uint64_t elements);
 
+/* Part of the HBM bandwidth that kernels of a model reach which only move bytes: memory_efficiency
+ * of the model, else hbm_efficiency of the GPU if that is below 1, else 0.65. */
+double ovl_memory_efficiency(const ovl_lowering *l);
+
 /* What the optimizer takes: the duration given; else, of a model by its shape whose optimizer says
  * what it keeps, the bytes moved: gradients of `grad_size` bytes read, states read and written,
  * parameters written (and read, without master weights), by what memory_efficiency leaves of HBM.

@@ -254,6 +254,39 @@ static bool lower_unchanged(ovl_lowering *l)
     return ovl_lower(&base, l->arena, lowered, l->errs);
 }
 
+static void start(ovl_lowering *l)
+{
+    ovl_builder_init(l->b, l->arena);
+    l->n_ranks = (uint32_t)l->scenario->n_ranks;
+    l->rank_code = OVL_NEW_ARRAY(l->arena, uint32_t, l->n_ranks);
+    set_gpu(l);
+    ovl_faults_slow(l);
+}
+
+bool ovl_lower_schedule(const ovl_scenario *scenario, ovl_arena *arena,
+                        const struct ovl_schedule **schedule, ovl_errs *errs)
+{
+    ovl_builder b;
+    ovl_lowering l = {.scenario = scenario,
+                      .hw = &scenario->hw,
+                      .b = &b,
+                      .arena = arena,
+                      .errs = errs,
+                      .schedule_alone = true};
+    uint32_t errors = errs->errors, first = errs->count;
+    *schedule = NULL;
+    if (!scenario->pipeline.given || !check_size(&l)) {
+        return errs->errors == errors;
+    }
+    start(&l);
+    plan(&l);
+    *schedule = l.schedule;
+    blame_words(errs, first);
+    release(&l);
+    ovl_builder_free(&b);
+    return errs->errors == errors;
+}
+
 bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowered, ovl_errs *errs)
 {
     ovl_builder b;
@@ -263,11 +296,7 @@ bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowe
     if (!check_size(&l) || !check_pauses(&l) || !check_expand(&l) || !lower_unchanged(&l)) {
         return false;
     }
-    ovl_builder_init(&b, arena);
-    l.n_ranks = (uint32_t)scenario->n_ranks;
-    l.rank_code = OVL_NEW_ARRAY(arena, uint32_t, l.n_ranks);
-    set_gpu(&l);
-    ovl_faults_slow(&l);
+    start(&l);
     plan(&l);
     bool ok = errs->errors == errors;
     if (ok) {

@@ -85,4 +85,9 @@ typedef struct ovl_lowered {
 bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowered,
                ovl_errs *errs);
 
+/* The schedule of a scenario's pipeline alone, in `arena`; NULL: it has none. That a list of
+ * compute actions cannot be run with the scenario's communicators is no mistake here. */
+bool ovl_lower_schedule(const ovl_scenario *scenario, ovl_arena *arena,
+                        const struct ovl_schedule **schedule, ovl_errs *errs);
+
 #endif

@@ -50,6 +50,9 @@ static void say_noted(ovl_lowering *l, ovl_note_kind kind, const char *before, c
 static void say_roofline(ovl_lowering *l)
 {
     const ovl_hw_gpu *gpu = &l->hw->gpu;
+    if (l->scenario->workload.model.given) {
+        return; /* its kernels have efficiencies of their own, which are said */
+    }
     double peak = gpu->efficiency > 0 ? gpu->efficiency : 1;
     double hbm = gpu->hbm_efficiency > 0 ? gpu->hbm_efficiency : 1;
     ovl_plan_say(l, ovl_arena_printf(l->arena,

@@ -102,6 +102,7 @@ typedef struct ovl_lowering {
     bool roofline, holds_sms, has_kernels, has_comm;
     OVL_VEC(ovl_bucket_line) buckets;
     uint32_t microbatches; /* of a pipeline */
+    bool schedule_alone;   /* of a pipeline no more than that is asked for */
     const struct ovl_schedule *schedule;
     OVL_VEC(ovl_hop_line) hops;
     OVL_VEC(ovl_nccl_line) nccl;

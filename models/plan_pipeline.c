@@ -195,9 +195,8 @@ static bool add_times(ovl_pipe_plan *p, ovl_schedule_spec *spec)
     }
     for (uint32_t r = 0; r < p->n_stages; r++) {
         const ovl_pipe_stage *s = &p->stages[r];
-        bool split = s->input.count && s->weight.count;
-        if (!split || !add_hop(p, r, &spec->hop)) {
-            return !split; /* told later */
+        if (!add_hop(p, r, &spec->hop)) {
+            return false;
         }
         times[0][r] = ovl_pipe_time(s->forward, 0);
         times[2][r] = ovl_pipe_time(s->weight, 0);
@@ -256,13 +255,14 @@ static bool named(ovl_pipe_plan *p)
     if (p->l->errs->errors != errors) {
         return false;
     }
-    if (kind->timed && p->n_stages == stages && !add_times(p, &spec)) {
+    if (kind->timed && p->n_stages == stages &&
+        (!ovl_pipe_check_split(p) || !add_times(p, &spec))) {
         return false;
     }
     if (kind->timed && !spec.forward && spec.stages_per_rank == 1) {
         ovl_error(p->l->errs, OVL_E_INPUT, spec.mark,
-                  "%s needs a stage for each rank, with backward_input and backward_weight",
-                  kind->name);
+                  "%s needs a stage for each rank: %" PRIu32 " ranks, %" PRIu32 " stages",
+                  kind->name, p->p, p->n_stages);
         return false;
     }
     return ovl_schedule_make(kind, &spec, &p->schedule, &p->scratch, p->l->errs) &&
@@ -333,8 +333,8 @@ void ovl_plan_pipeline(ovl_lowering *l)
         ovl_pipe_complete(&p)) {
         l->schedule = keep_schedule(&p);
         l->microbatches = p.microbatches;
-        if (ovl_pipe_fsdp_plan(&p) && ovl_pipe_ddp_plan(&p) && ovl_pipe_data_plan(&p) &&
-            ovl_pipe_comms(&p)) {
+        if (!l->schedule_alone && ovl_pipe_fsdp_plan(&p) && ovl_pipe_ddp_plan(&p) &&
+            ovl_pipe_data_plan(&p) && ovl_pipe_comms(&p)) {
             ovl_pipe_layouts(&p);
             if (check_size(&p)) {
                 ovl_pipe_means_find(&p);

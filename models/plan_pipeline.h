@@ -40,6 +40,7 @@ typedef struct ovl_pipe_stage {
     uint64_t expert_params;                           /* of params, those of experts */
     uint64_t checkpoint; /* bytes that a forward leaves where it runs again; UINT64_MAX: not said */
     uint64_t transfer;   /* bytes of its output, and of the gradient that comes back for it */
+    bool has_transfer;   /* it says how many */
     const char *klass;
 } ovl_pipe_stage;
 
@@ -101,6 +102,10 @@ typedef struct ovl_pipe_plan {
 /* Fills stages and n_stages; `per_rank` stages for each rank when layers are split. Of backward and
  * its two parts what is not given follows from the others. Mistakes are added to l->errs. */
 void ovl_pipe_stages(ovl_pipe_plan *p, uint32_t per_rank);
+
+/* Whether both parts of each backward are given, as schedules that split it need; of each stage, or
+ * layer, that lacks one, an error names the key. */
+bool ovl_pipe_check_split(ovl_pipe_plan *p);
 
 /* Whether all that the schedule's actions need is given; backwards get the forward that
  * recomputation runs again. */

@@ -16,7 +16,7 @@ bool ovl_pipe_transfer(ovl_pipe_plan *p, const ovl_pipe_stage *stage, const ovl_
                           .group = p->group->name,
                           .n = 2,
                           .spread = spread,
-                          .has_bytes = stage->transfer > 0,
+                          .has_bytes = stage->has_transfer,
                           .bytes = stage->transfer,
                           .has_alpha = pipe->has_alpha,
                           .has_beta = pipe->has_beta,

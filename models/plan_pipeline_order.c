@@ -116,7 +116,7 @@ static void tell_crossed(orders *x, uint32_t rank, const ovl_action *receive,
     ovl_errs *errs = x->p->l->errs;
     ovl_mark mark = place_of(x, rank, receive);
     if (!want) {
-        ovl_error(errs, OVL_E_STUCK, mark, "nobody sends what %s waits for", text_of(x, receive));
+        ovl_error(errs, OVL_E_INPUT, mark, "nobody sends what %s waits for", text_of(x, receive));
         return;
     }
     ovl_error(errs, OVL_E_STUCK, mark,
@@ -158,7 +158,7 @@ static void see_rest(orders *x, line *l)
     }
     x->ok = false;
     if (x->tell) {
-        ovl_error(x->p->l->errs, OVL_E_STUCK, x->p->pipe->schedule_mark,
+        ovl_error(x->p->l->errs, OVL_E_INPUT, x->p->pipe->schedule_mark,
                   "something is sent that needs %s, which is in no list",
                   text_of(x, &l->sent.data[l->met]));
     }

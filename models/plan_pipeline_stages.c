@@ -26,6 +26,7 @@ static ovl_pipe_stage from_stage(ovl_pipe_plan *p, const ovl_stage *s, int64_t r
                             .kept =
                                 s->has_weight_activations ? s->weight_activations : s->activations,
                             .transfer = s->transfer,
+                            .has_transfer = s->has_transfer,
                             .checkpoint = s->has_checkpoint ? s->checkpoint : UINT64_MAX,
                             .klass = s->klass};
     if (s->repeat > 1) {
@@ -155,11 +156,17 @@ static ovl_times one_time(ovl_pipe_plan *p, ovl_time value)
     return (ovl_times){.item = item, .count = 1};
 }
 
-/* Sums of layers; the transfer is that of the last one. */
+/* Kernels inside a layer know which of them are for weights; else it says how long that takes. */
+static bool is_split(const ovl_layer *layer)
+{
+    return layer->has_backward_weight || layer->inner;
+}
+
+/* Sums of layers, of none: no time; the transfer is that of the last one. */
 static ovl_pipe_stage sum_layers(ovl_pipe_plan *p, const piece *list, uint32_t n, uint32_t number)
 {
     ovl_time forward = 0, backward = 0, weight = 0;
-    bool split = n > 0;
+    bool split = true;
     ovl_pipe_stage stage = {.name = ovl_arena_printf(p->l->arena, "stage %" PRIu32, number),
                             .mark = n ? list[0].layer->mark : p->workload->mark};
     for (uint32_t i = 0; i < n; i++) {
@@ -167,11 +174,12 @@ static ovl_pipe_stage sum_layers(ovl_pipe_plan *p, const piece *list, uint32_t n
         forward += list[i].forward;
         backward += list[i].backward;
         weight += list[i].weight;
-        split = split && (layer->has_backward_weight || layer->inner);
+        split = split && is_split(layer);
         stage.params += layer->params;
         stage.expert_params += layer->expert_params;
         stage.activations += layer->activations;
         stage.transfer = layer->transfer;
+        stage.has_transfer = layer->has_transfer;
     }
     stage.kept = stage.activations;
     stage.checkpoint = UINT64_MAX;
@@ -308,6 +316,7 @@ static void find_units(ovl_pipe_plan *p, const uint32_t *counts)
 static void pass_on(ovl_pipe_plan *p, uint32_t s)
 {
     p->stages[s].transfer = s ? p->stages[s - 1].transfer : 0;
+    p->stages[s].has_transfer = s && p->stages[s - 1].has_transfer;
     ovl_warning(p->l->errs, p->pipe->layers_per_stage.mark[s],
                 "stage %" PRIu32 " has no layers: it takes no time and passes on what it gets", s);
 }
@@ -421,14 +430,44 @@ void ovl_pipe_stages(ovl_pipe_plan *p, uint32_t per_rank)
     }
 }
 
+static bool check_stages_split(ovl_pipe_plan *p)
+{
+    bool ok = true;
+    for (uint32_t k = 0; k < p->n_stages; k++) {
+        const ovl_pipe_stage *s = &p->stages[k];
+        if (!s->input.count || !s->weight.count) {
+            ovl_error(p->l->errs, OVL_E_INPUT, s->mark,
+                      "the schedule splits the backward of \"%s\": give backward_input and "
+                      "backward_weight",
+                      s->name);
+            ok = false;
+        }
+    }
+    return ok;
+}
+
+bool ovl_pipe_check_split(ovl_pipe_plan *p)
+{
+    bool ok = true;
+    if (p->workload->stages.count) {
+        return check_stages_split(p);
+    }
+    for (uint32_t i = 0; i < p->workload->layers.count; i++) {
+        const ovl_layer *layer = OVL_ITEM(p->workload->layers, ovl_layer, i);
+        if (!is_split(layer)) {
+            ovl_error(p->l->errs, OVL_E_INPUT, layer->mark,
+                      "the schedule splits the backward of layer \"%s\": give backward_weight, the "
+                      "part of backward that no other stage waits for",
+                      layer->name);
+            ok = false;
+        }
+    }
+    return ok;
+}
+
 static void complete_stage(ovl_pipe_plan *p, ovl_pipe_stage *s, bool splits)
 {
-    if (splits && (!s->input.count || !s->weight.count)) {
-        ovl_error(p->l->errs, OVL_E_INPUT, s->mark,
-                  "the schedule splits the backward of \"%s\": give backward_input and "
-                  "backward_weight",
-                  s->name);
-    } else if (!s->backward.count) {
+    if (!splits && !s->backward.count) {
         ovl_error(p->l->errs, OVL_E_INPUT, s->mark,
                   "\"%s\" needs backward, or backward_input and backward_weight", s->name);
     }
@@ -449,6 +488,9 @@ bool ovl_pipe_complete(ovl_pipe_plan *p)
         for (uint32_t i = 0; i < p->schedule.ranks[r].count && !splits; i++) {
             splits = p->schedule.ranks[r].item[i].type == OVL_ACT_I;
         }
+    }
+    if (splits) {
+        ovl_pipe_check_split(p);
     }
     for (uint32_t s = 0; s < p->n_stages; s++) {
         complete_stage(p, &p->stages[s], splits);

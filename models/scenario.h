@@ -43,6 +43,7 @@ typedef struct ovl_layer {
     ovl_time backward_weight;    /* pipelines: part of backward that nobody waits for */
     bool has_backward_weight;
     uint64_t transfer; /* pipelines: bytes to the next stage, if it is a last one */
+    bool has_transfer;
     double forward_flops, backward_flops; /* instead of durations: roofline */
     uint64_t hbm, backward_hbm; /* HBM bytes of the forward / backward kernel; backward default:
                                    twice hbm if hbm is given */
@@ -111,6 +112,7 @@ typedef struct ovl_stage {
     uint64_t weight_activations; /* those needed until backward_weight; default all */
     bool has_weight_activations;
     uint64_t transfer;   /* bytes to the next stage */
+    bool has_transfer;   /* 0 bytes are said, too */
     uint64_t checkpoint; /* bytes kept where the forward runs again */
     bool has_checkpoint;
     const char *klass;
@@ -271,7 +273,7 @@ typedef struct ovl_model {
     const char *tp, *cp;
     int64_t async_tp; /* pieces of a collective and the kernel beside it; 1: whole */
     double matmul_efficiency, attention_efficiency; /* of peak FLOP/s; 0: that of the hardware */
-    double memory_efficiency; /* of HBM bandwidth: kernels that only move bytes */
+    double memory_efficiency; /* of HBM bandwidth: kernels that only move bytes; 0: not given */
     ovl_block_times block;
     ovl_latent latent;
     ovl_moe moe;

@@ -105,7 +105,7 @@ static void see_input(checker *c, const at *x, unsigned done)
     uint32_t other = other_end(c, x->a->stage, !forward);
     if (other != OVL_NONE && !(done & (forward ? DID_RECV_F : DID_RECV_B))) {
         ovl_error(
-            c->errs, OVL_E_STUCK, place_of(c, x),
+            c->errs, OVL_E_INPUT, place_of(c, x),
             "%s needs %s before it: its input comes from stage %" PRIu32 " on rank %" PRIu32,
             name_of(c, (ovl_action_type)x->a->type, x->a->stage, x->a->microbatch),
             name_of(c, forward ? OVL_ACT_RECV_F : OVL_ACT_RECV_B, x->a->stage, x->a->microbatch),
@@ -129,7 +129,7 @@ static void see_match(checker *c, const at *x)
                            : forward ? OVL_ACT_RECV_F
                                      : OVL_ACT_RECV_B;
     if (!(there & bit_of(mate))) {
-        ovl_error(c->errs, OVL_E_STUCK, place_of(c, x), "%s has no %s on rank %" PRIu32 ": %s",
+        ovl_error(c->errs, OVL_E_INPUT, place_of(c, x), "%s has no %s on rank %" PRIu32 ": %s",
                   name_of(c, (ovl_action_type)type, x->a->stage, x->a->microbatch),
                   name_of(c, mate, other, x->a->microbatch), c->s->rank_of[other],
                   receive ? "nobody sends what it waits for" : "nobody receives what it sends");

@@ -153,6 +153,43 @@ bool ovl_schedule_send_recv(const ovl_schedule *in, ovl_schedule *out, ovl_mark 
     return !left;
 }
 
+/* --- Order --- */
+
+/* The microbatches of each stage in the order of their forwards, or of their backwards. */
+static uint32_t *orders_of(const ovl_schedule *s, bool forward, ovl_arena *scratch)
+{
+    uint32_t *order = OVL_NEW_ARRAY(scratch, uint32_t, (size_t)s->n_stages * s->n_microbatches);
+    uint32_t *n = OVL_NEW_ARRAY(scratch, uint32_t, s->n_stages);
+    for (uint32_t r = 0; r < s->n_ranks; r++) {
+        for (uint32_t i = 0; i < s->ranks[r].count; i++) {
+            const ovl_action *a = &s->ranks[r].item[i];
+            bool counts = forward ? a->type == OVL_ACT_F : is_backward(a);
+            if (counts && n[a->stage] < s->n_microbatches) {
+                order[(size_t)a->stage * s->n_microbatches + n[a->stage]++] = a->microbatch;
+            }
+        }
+    }
+    return order;
+}
+
+bool ovl_schedule_in_order(const ovl_schedule *s)
+{
+    ovl_arena scratch = {0};
+    bool same = true;
+    for (int forward = 0; forward < 2; forward++) {
+        const uint32_t *order = orders_of(s, forward, &scratch);
+        for (uint32_t k = 0; k < s->n_stages; k++) {
+            const uint32_t *row = order + (size_t)k * s->n_microbatches;
+            if (!ovl_schedule_last(s, k) && s->rank_of[k] != s->rank_of[k + 1]) {
+                same = same &&
+                       memcmp(row, row + s->n_microbatches, s->n_microbatches * sizeof *row) == 0;
+            }
+        }
+    }
+    ovl_arena_free(&scratch);
+    return same;
+}
+
 /* --- Unit steps --- */
 
 static bool step_ready(lists *x, const ovl_action *a)

@@ -69,6 +69,13 @@ void ovl_schedule_add_data(ovl_schedule *schedule, const ovl_schedule_shards *ho
 bool ovl_schedule_send_recv(const ovl_schedule *in, ovl_schedule *out, ovl_mark mark,
                             ovl_arena *arena, ovl_errs *errs);
 
+/* Whether each stage takes its microbatches in the order in which its neighbours on other ranks
+ * give them, so that receives may be posted right before what needs them; linear in the actions.
+ *
+ *     0F0,0F1,.. / 1F0,1F1,..   yes
+ *     0F0,0F1,.. / 1F1,1F0,..   no: the first thing sent to stage 1 is for 1F0 */
+bool ovl_schedule_in_order(const ovl_schedule *schedule);
+
 /* Steps of a schedule with communication if every action takes one: each rank runs at most one a
  * step; compute needs its inputs from the steps before, a SEND and its RECV may share one. 0 and an
  * error if it cannot finish. */

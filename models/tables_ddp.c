@@ -77,9 +77,10 @@ static const ovl_field layer_fields[] = {
     OVL_FIELD_SET(ovl_layer, backward_weight, has_backward_weight, "backward_weight", OVL_F_TIME, 0,
                   "Pipelines: the part of backward that nobody waits for, gradients of weights.",
                   .min = 0),
-    OVL_FIELD(ovl_layer, transfer, "transfer", OVL_F_BYTES, 0,
-              "Pipelines: bytes sent for each microbatch to the next stage, if the layer is the "
-              "last of its stage. Default 0."),
+    OVL_FIELD_SET(ovl_layer, transfer, has_transfer, "transfer", OVL_F_BYTES, 0,
+                  "Pipelines: bytes sent for each microbatch to the next stage, if the layer is "
+                  "the last of its stage; needed where bytes take time.",
+                  .min = 0),
     OVL_FIELD(ovl_layer, forward_flops, "forward_flops", OVL_F_FLOPS, 0,
               "Instead of `forward`: its work, timed by the roofline of the GPU."),
     OVL_FIELD(ovl_layer, backward_flops, "backward_flops", OVL_F_FLOPS, 0,

@@ -37,7 +37,6 @@ static void model_defaults(void *value)
     model->tp = "tp";
     model->cp = "cp";
     model->async_tp = 1;
-    model->memory_efficiency = 0.65;
 }
 
 static void check_efficiency(const ovl_node *node, const char *key, double value, ovl_errs *errs)
@@ -149,8 +148,9 @@ static const ovl_field model_fields[] = {
               OVL_FIELD_POSITIVE, "The same of the attention."),
     OVL_FIELD(ovl_model, memory_efficiency, "memory_efficiency", OVL_F_RATIO, OVL_FIELD_POSITIVE,
               "Part of the HBM bandwidth that kernels reach which only move bytes: norms, "
-              "activation functions, sums, casts, the loss, ordering of tokens. Default 65 %, an "
-              "assumption: on an H100 kernels written for it reach about 90 %, compiled ones are a "
+              "activation functions, sums, casts, the loss, ordering of tokens. Default: "
+              "`hardware.gpu.hbm_efficiency` if that is given, else 65 %, an assumption: on an "
+              "H100 kernels written for it reach about 90 %, compiled ones are a "
               "third to a half slower (Guo, Zadouri, Dao 2025)."),
     OVL_FIELD_MORE(ovl_model, latent, "latent", OVL_F_MAP, 0, "Multi-head latent attention.",
                    .table = &ovl_latent_table),

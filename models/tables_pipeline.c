@@ -56,8 +56,10 @@ static const ovl_field stage_fields[] = {
         "Bytes kept from its forward where pipeline.recompute runs it again. Default: its "
         "input, what the stage before transfers.",
         .min = 0),
-    OVL_FIELD(ovl_stage, transfer, "transfer", OVL_F_BYTES, 0,
-              "Bytes sent to the next stage for each microbatch; its gradient has as many."),
+    OVL_FIELD_SET(ovl_stage, transfer, has_transfer, "transfer", OVL_F_BYTES, 0,
+                  "Bytes sent to the next stage for each microbatch; its gradient has as many. "
+                  "Needed where bytes take time.",
+                  .min = 0),
     OVL_FIELD(ovl_stage, klass, "class", OVL_F_TEXT, 0,
               "Interference class of its kernels. Default `forward` and `backward`."),
 };

@@ -85,6 +85,14 @@ void ovl_account_activity(ovl_engine *e, uint32_t activity)
     }
 }
 
+void ovl_account_settle(ovl_engine *e)
+{
+    for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
+        give_term(e, rank);
+        give_hidden(e, rank);
+    }
+}
+
 void ovl_account_all(ovl_engine *e)
 {
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {

@@ -245,8 +245,10 @@ static void find_price_of_interference(analysis *a)
     if (a->options->interference == OVL_INTERFERENCE_NONE) {
         return;
     }
-    ovl_run_options options = {
-        .interference = OVL_INTERFERENCE_NONE, .aggregates = true, .watch = a->options->watch};
+    ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE,
+                               .aggregates = true,
+                               .no_skip = a->options->no_skip,
+                               .watch = a->options->watch};
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
     ovl_timeline alone;
@@ -469,6 +471,7 @@ static bool run_steps(const ovl_program *program, const ovl_program *chosen,
 {
     ovl_run_options run = {.interference = options->interference,
                            .segments = segments,
+                           .no_skip = options->no_skip,
                            .watch = options->watch,
                            .memory = options->memory};
     if (program->n_steps > 1) {
@@ -476,6 +479,7 @@ static bool run_steps(const ovl_program *program, const ovl_program *chosen,
         run.segments = false;
         bool good = ovl_fold_run(program, chosen, &run, &first, timeline, errs);
         run.segments = segments;
+        run.interval = true;
         run.count_from = timeline->begin;
         run.count_to = timeline->begin + timeline->step;
         ovl_arena_free(&first);

@@ -28,6 +28,7 @@ static bool run_last_step(const lab *l, const ovl_program *program, const ovl_pr
     if (program->n_steps < 2) {
         return true;
     }
+    options.interval = true;
     options.count_from = t->begin;
     options.count_to = t->begin + t->step;
     return ovl_fold_run(program, chosen, &options, arena, t, l->errs);

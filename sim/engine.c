@@ -299,6 +299,9 @@ static void loop(ovl_engine *e)
                 continue;
             }
             ovl_engine_solve(e);
+            if (e->anchor != OVL_NONE && ovl_engine_arrived(e, e->anchor) && !e->failed) {
+                ovl_recur_anchor(e);
+            }
         }
         const ovl_heap_item *top = next_event(e);
         if (!top) {

@@ -81,12 +81,14 @@ typedef struct ovl_run_options {
     bool aggregates; /* keep no times of operations, no trail and no limits, only the terms of ranks
                         and what is a single number: then a run takes 4 bytes by operation. Not with
                         `segments` */
+    bool no_skip;    /* simulate every period of a run that repeats itself (recur.h) */
     bool no_trail;   /* keep the times of operations, but not the order in which they happened */
-    const ovl_watch *watch;        /* NULL: nobody */
-    uint32_t run, n_runs;          /* told to the watch */
-    uint64_t memory;               /* bytes that ovl_run_memory may come to; 0: no limit */
-    ovl_time count_from, count_to; /* the interval that the terms of ranks are counted in; 0, 0: all
-                                    */
+    const ovl_watch *watch; /* NULL: nobody */
+    uint32_t run, n_runs;   /* told to the watch */
+    uint64_t memory;        /* bytes that ovl_run_memory may come to; 0: no limit */
+    bool interval;          /* the terms of ranks are counted from count_from to count_to, which
+                               may be one moment; else of the whole run */
+    ovl_time count_from, count_to;
 } ovl_run_options;
 
 /* Bytes that a run of the program takes at most, its timeline without segments included, or with

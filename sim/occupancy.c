@@ -14,6 +14,7 @@ typedef struct stretch {
 typedef struct view {
     const ovl_causes *c;
     ovl_arena *arena;
+    ovl_id resource;
     ovl_resource_uses uses;
     OVL_VEC(stretch) stretches; /* by beginning */
     OVL_VEC(ovl_time) cuts;
@@ -102,9 +103,32 @@ static int by_beginning(const void *x, const void *y)
     return a->use != b->use ? (a->use < b->use ? -1 : 1) : 0;
 }
 
+static uint64_t capacity_at(const view *v, ovl_time at)
+{
+    const ovl_program *p = v->c->program;
+    uint64_t capacity = p->resources[v->resource].capacity;
+    for (uint32_t i = 0; i < p->n_changes && p->changes[i].time <= at; i++) {
+        if (p->changes[i].resource == v->resource) {
+            capacity = p->changes[i].capacity;
+        }
+    }
+    return capacity;
+}
+
+static void cut_at_changes(view *v)
+{
+    const ovl_program *p = v->c->program;
+    for (uint32_t i = 0; i < p->n_changes; i++) {
+        if (p->changes[i].resource == v->resource) {
+            ovl_vec_push(&v->cuts, p->changes[i].time);
+        }
+    }
+}
+
 static void add_piece(view *v, ovl_time from, ovl_time to)
 {
-    ovl_occupancy piece = {.from = from, .to = to, .n_users = v->there.len};
+    ovl_occupancy piece = {
+        .from = from, .to = to, .n_users = v->there.len, .capacity = capacity_at(v, from)};
     ovl_occupant *users = OVL_NEW_ARRAY(v->arena, ovl_occupant, v->there.len);
     for (uint32_t i = 0; i < v->there.len; i++) {
         const stretch *s = &v->stretches.data[v->there.data[i]];
@@ -151,12 +175,13 @@ static void make_pieces(view *v)
 const ovl_occupancy *ovl_occupancy_of(const ovl_causes *causes, ovl_id resource, ovl_arena *arena,
                                       uint32_t *n)
 {
-    view v = {.c = causes, .arena = arena};
+    view v = {.c = causes, .arena = arena, .resource = resource};
     collect(&v, resource);
     for (uint32_t i = 0; i < v.uses.len; i++) {
         add_stretches(&v, i);
     }
     if (v.stretches.len) {
+        cut_at_changes(&v);
         make_pieces(&v);
     }
     ovl_vec_free(&v.uses);

@@ -1,7 +1,8 @@
 /*
  * occupancy.h - one resource over time: who used it, and how much of it, from when to when.
  *
- * The time from the first use to the last is cut where somebody comes, goes, or gets another rate.
+ * The time from the first use to the last is cut where somebody comes, goes, or gets another rate,
+ * and where the resource gets another capacity.
  * A piece without users is left out. The pieces' bytes/s times their lengths sum to what crossed
  * it.
  *
@@ -22,6 +23,7 @@ typedef struct ovl_occupant {
 typedef struct ovl_occupancy {
     ovl_time from, to;
     double bytes_per_second; /* of all of them */
+    uint64_t capacity;       /* that the resource has then */
     const ovl_occupant *users;
     uint32_t n_users;
 } ovl_occupancy;

@@ -162,7 +162,7 @@ typedef struct ovl_op { /* there are many: without gaps */
     bool uneven;    /* all-to-alls: per_rank, and members demand each its own */
     bool average;   /* collectives: the sum is divided by the number of members */
     bool timed;     /* receives: the time of the own cost was stated; it must be that of the send */
-    bool step_end;  /* a training step ends with it on its rank (steps.h) */
+    bool step_end;  /* a training step ends with it on its rank (steps.h); all on one stream */
     bool continues; /* it belongs to a launch before it: no place of its own in a hardware queue */
     bool peer_relative; /* peer is an offset from the own place in the communicator, modulo its size
                          */

@@ -106,6 +106,7 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     ovl_clocks_init(e);
     ovl_delays_init(&e->delays);
     ovl_routes_init(e, scratch);
+    ovl_recur_init(e, scratch);
 }
 
 static void tear_down(ovl_engine *e)
@@ -141,6 +142,7 @@ static void tear_down(ovl_engine *e)
     ovl_vec_free(&e->touched);
     ovl_vec_free(&e->touched_clocks);
     ovl_vec_free(&e->joining);
+    ovl_recur_free(e);
     ovl_heap_free(&e->heap);
     ovl_delays_free(&e->delays);
     ovl_share_free(&e->share);
@@ -306,6 +308,7 @@ static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
                                  .delays = e->n_delays,
                                  .activities = e->n_activities,
                                  .activities_at_once = e->activities.len,
+                                 .skipped = e->n_skipped,
                                  .bytes = e->arena->used + scratch->used + held_by_vectors(e)};
 }
 
@@ -315,7 +318,11 @@ uint64_t ovl_run_memory(const ovl_program *program, bool aggregates)
 {
     const uint64_t kept = 5 * sizeof(ovl_time) + 3 * sizeof(uint32_t) + 2 * sizeof(ovl_limit);
     const uint64_t by_op = sizeof(uint32_t) + (aggregates ? 0 : kept);
-    return by_op * program->n_ops + 4096 * (uint64_t)program->n_ranks +
+    uint64_t shared = 0; /* what skipping knows of codes */
+    for (uint32_t c = 0; c < program->n_codes; c++) {
+        shared += 2 * sizeof(uint32_t) * (uint64_t)program->codes[c].n_ops;
+    }
+    return by_op * program->n_ops + shared + 4096 * (uint64_t)program->n_ranks +
            1024 * (uint64_t)program->n_resources + 4 * (uint64_t)program->n_collectives +
            ((uint64_t)1 << 20);
 }

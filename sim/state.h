@@ -6,7 +6,7 @@
  *     comm.c     collectives, sends, receives         caps.c     SMs and measured interference
  *     account.c  who gets each instant of a rank      host.c     issuing
  *     route.c    what loads what                      deadlock.c who waits for whom
- *     follow.c   who runs on which clock
+ *     follow.c   who runs on which clock       recur.h    what recurs is skipped
  *
  * An *activity* is what takes time: a kernel, a copy, a collective over all its members, a
  * transfer. It has a latency phase (fixed) and then a fluid phase of `total` picoseconds of
@@ -253,6 +253,9 @@ typedef struct ovl_engine {
     bool caps_matter;                          /* what runs beside an activity may cap it */
     uint32_t next_change;                      /* of the program's capacities */
     uint64_t n_events, n_delays, n_activities; /* counters */
+    struct ovl_recur *recur;                   /* recur.h; NULL: nothing is skipped */
+    uint32_t anchor;    /* when this op has arrived it is looked whether the state recurs */
+    uint32_t n_skipped; /* operations */
 } ovl_engine;
 
 /* Event kinds, in the order in which they happen at one instant. */
@@ -506,7 +509,8 @@ void ovl_account_rate(ovl_engine *e, uint32_t clock, bool faster);
 /* An activity changed its clock. */
 void ovl_account_activity(ovl_engine *e, uint32_t activity);
 
-/* Gives away all the time until now. */
+/* Gives away all the time until now; the last time of a run. */
+void ovl_account_settle(ovl_engine *e);
 void ovl_account_all(ovl_engine *e);
 
 /* Only what happens in options->count_from .. count_to is counted: called before time passes
@@ -515,10 +519,19 @@ void ovl_account_interval(ovl_engine *e, ovl_time until);
 
 static inline void ovl_account_until(ovl_engine *e, ovl_time until)
 {
-    if (e->options->count_from < e->options->count_to) {
+    if (e->options->interval) {
         ovl_account_interval(e, until);
     }
 }
+
+/* --- recur.c --- */
+
+/* Finds where the longest code repeats itself; tables live in `scratch`. */
+void ovl_recur_init(ovl_engine *e, ovl_arena *scratch);
+void ovl_recur_free(ovl_engine *e);
+
+/* The anchor has arrived and all that happens at this instant has: skips what can be skipped. */
+void ovl_recur_anchor(ovl_engine *e);
 
 /* --- deadlock.c --- */
 

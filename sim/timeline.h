@@ -99,7 +99,8 @@ typedef struct ovl_counters {
     uint64_t delays;     /* events that needed no queue, for they came a fixed time later */
     uint64_t activities; /* how many there were; and at one time at most */
     uint64_t activities_at_once;
-    uint64_t bytes; /* memory at its end: its own state and the timeline */
+    uint64_t skipped; /* operations whose times are those of another period (recur.h) */
+    uint64_t bytes;   /* memory at its end: its own state and the timeline */
 } ovl_counters;
 
 typedef struct ovl_timeline {

@@ -54,8 +54,9 @@ static bool wants_runs(const ovl_args *args)
 static void read_wishes(ovl_work *work, const ovl_args *args, ovl_cal_wishes *wishes)
 {
     const char *op = ovl_args_value(args, "op");
-    *wishes = (ovl_cal_wishes){.out_of_place = ovl_args_has(args, "out-of-place"),
-                               .pattern = wants_runs(args) ? NULL : ovl_args_value(args, "comm-pattern")};
+    *wishes =
+        (ovl_cal_wishes){.out_of_place = ovl_args_has(args, "out-of-place"),
+                         .pattern = wants_runs(args) ? NULL : ovl_args_value(args, "comm-pattern")};
     wishes->groups = renames(args, "group", &wishes->n_groups, &work->arena);
     wishes->via = renames(args, "via", &wishes->n_via, &work->arena);
     wishes->op = op ? ovl_comm_op_name((ovl_slice){op, strlen(op)}) : NULL;
@@ -202,9 +203,9 @@ static void say_refused(ovl_errs *errs, uint32_t from, bool base)
     for (uint32_t i = from; i < errs->count; i++) {
         ovl_err *e = &errs->items[i];
         e->mark = nowhere;
-        e->text = ovl_arena_printf(errs->arena, "no profile is written, for a run would refuse it: %s%s",
-                                   e->text,
-                                   base ? "" : " (--base FILE is a profile with links and GPU)");
+        e->text =
+            ovl_arena_printf(errs->arena, "no profile is written, for a run would refuse it: %s%s",
+                             e->text, base ? "" : " (--base FILE is a profile with links and GPU)");
     }
 }
 

@@ -209,7 +209,7 @@ int ovl_cmd_explain(const ovl_args *args, const ovl_shell *shell)
     ovl_work_begin(&work, shell);
     ovl_work_sets(&work, args);
     if (ovl_args_has(args, "solve")) {
-        status = ovl_solve_answer(&work, args, false);
+        status = ovl_solve_answer(&work, args, false, false);
     } else if (ovl_args_has(args, "limits")) {
         explain_limits(&work, args);
     } else {

@@ -75,6 +75,7 @@ static void export_trace(ovl_work *work, const ovl_args *args)
     const bool *ranks = choose_ranks(work, args, program->n_ranks);
     ovl_run_options options = {.interference = (ovl_interference)prepared.scenario.interference,
                                .segments = true,
+                               .no_skip = ovl_args_has(args, "no-skip"),
                                .watch = &work->lookout.watch,
                                .memory = ovl_lookout_memory()};
     if (ranks && ovl_number_ops(program, &work->arena, &work->errs) &&
@@ -106,20 +107,22 @@ static bool lower_schedule(ovl_work *work, const ovl_args *args, const ovl_pipel
 static void export_schedule(ovl_work *work, const ovl_args *args)
 {
     ovl_document doc;
-    ovl_prepared prepared = {0};
+    ovl_scenario scenario;
+    const ovl_schedule *made = NULL;
     ovl_side side;
     if (!ovl_work_side(work, args, &side) || !ovl_work_load(work, side.path, &doc) ||
-        !ovl_work_prepare(work, &doc, side.variant, &prepared)) {
+        !ovl_scenario_decode(&doc, side.variant, work->sets, work->n_sets, &scenario, &work->arena,
+                             &work->errs) ||
+        !ovl_lower_schedule(&scenario, &work->scratch, &made, &work->errs)) {
         return;
     }
-    if (!prepared.lowered.schedule) {
+    if (!made) {
         ovl_error(&work->errs, OVL_E_USAGE, nowhere, "\"%s\" has no overlap.pipeline to export",
                   side.path);
         return;
     }
-    ovl_schedule s = *prepared.lowered.schedule;
-    if (ovl_args_has(args, "lowered") &&
-        !lower_schedule(work, args, &prepared.scenario.pipeline, &s)) {
+    ovl_schedule s = *made;
+    if (ovl_args_has(args, "lowered") && !lower_schedule(work, args, &scenario.pipeline, &s)) {
         return;
     }
     const char *dialect = ovl_args_value(args, "dialect");

@@ -55,7 +55,7 @@ static void quote(ovl_out *out, const char *text)
 
 /* Whatever dialect the file has, the rows are written in the new one. */
 static void write_scenario(ovl_out *out, const char *path, const ovl_schedule *s,
-                           ovl_csv_dialect dialect, ovl_arena *arena)
+                           ovl_csv_dialect dialect, bool early, ovl_arena *arena)
 {
     uint32_t stages = s->n_stages / s->n_chains;
     ovl_out_printf(
@@ -79,8 +79,9 @@ static void write_scenario(ovl_out *out, const char *path, const ovl_schedule *s
                    "backward_weight: 1 ms}\n"
                    "overlap:\n"
                    "  pipeline:\n"
+                   "%s"
                    "    actions:\n",
-                   s->n_ranks, stages);
+                   s->n_ranks, stages, early ? "    receives: early\n" : "");
     list_rows(out, ovl_schedule_print_csv(s, OVL_CSV_NEW, arena));
 }
 
@@ -99,6 +100,19 @@ static bool can_finish(ovl_work *work, const ovl_schedule *s, ovl_mark mark)
                     "in PyTorch's simulation, where a rank waits at each receive, %s",
                     errs.items[0].text);
     }
+    return true;
+}
+
+/* Whether receives right before what needs them would not meet their sends: then that is said. */
+static bool needs_early(ovl_work *work, const ovl_schedule *s, ovl_mark mark)
+{
+    if (ovl_schedule_has(s, OVL_ACT_SEND_F, OVL_ACT_RECV_B) || ovl_schedule_in_order(s)) {
+        return false;
+    }
+    ovl_warning(&work->errs, mark,
+                "ranks take microbatches in another order than their neighbours: the scenario says "
+                "receives: early, which posts each receive when the other side sends, as PyTorch "
+                "does");
     return true;
 }
 
@@ -125,8 +139,9 @@ static void import(ovl_work *work, const ovl_args *args)
         !can_finish(work, &s, mark)) {
         return;
     }
+    bool early = needs_early(work, &s, mark);
     ovl_out file, *out = ovl_work_output(args, work->shell, &file);
-    write_scenario(out, path, &s, dialect, &work->arena);
+    write_scenario(out, path, &s, dialect, early, &work->arena);
     ovl_work_written(work, args, out);
 }
 

@@ -51,6 +51,13 @@
         .doc = "simulate every rank, also those that do the same; the results are equal, this is " \
                "to compare"                                                                        \
     }
+#define NO_SKIP                                                                                    \
+    {                                                                                              \
+        .name = "no-skip",                                                                         \
+        .doc =                                                                                     \
+            "simulate every period of a run that repeats itself (layers, microbatches, steps); "   \
+            "the results are equal, this is to compare"                                            \
+    }
 #define JSON                                                                                       \
     {                                                                                              \
         .name = "json", .doc = "print JSON instead of text; times are seconds with 12 decimals"    \

@@ -55,6 +55,7 @@ static void piece(ovl_json *json, const ovl_occupancy *p)
         ovl_json_close(json);
     }
     ovl_json_close(json);
+    ovl_json_uint(json, "capacity_Bps", p->capacity);
     ovl_json_close(json);
 }
 

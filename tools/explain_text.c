@@ -192,14 +192,22 @@ static const char *users_text(const ovl_occupancy *p, ovl_arena *arena)
                           : text;
 }
 
+/* What it moves; beside that, while it is degraded, what it has. */
+static const char *moves_text(const ovl_explanation *x, const ovl_occupancy *p, ovl_arena *arena)
+{
+    char rate[OVL_UNITS_TEXT], has[OVL_UNITS_TEXT];
+    ovl_print_rate(rate, p->bytes_per_second);
+    return p->capacity == x->capacity ? ovl_arena_strdup(arena, rate)
+                                      : ovl_arena_printf(arena, "%s of %s", rate,
+                                                         ovl_print_rate(has, (double)p->capacity));
+}
+
 static void piece_row(ovl_grid *grid, const ovl_explanation *x, const ovl_occupancy *p,
                       const ovl_scale *scale, ovl_arena *arena)
 {
-    char rate[OVL_UNITS_TEXT];
     const char *cells[] = {
-        shown(arena, scale, p->from), shown(arena, scale, p->to),
-        ovl_arena_strdup(arena, ovl_print_rate(rate, p->bytes_per_second)),
-        ovl_arena_printf(arena, "%.1f", 100 * p->bytes_per_second / (double)x->capacity),
+        shown(arena, scale, p->from), shown(arena, scale, p->to), moves_text(x, p, arena),
+        ovl_arena_printf(arena, "%.1f", 100 * p->bytes_per_second / (double)p->capacity),
         users_text(p, arena)};
     ovl_grid_row(grid, cells);
 }

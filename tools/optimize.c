@@ -335,6 +335,24 @@ static bool set_again(const ovl_candidate *c, const char *path)
     return false;
 }
 
+static const char *path_of(const ovl_set *set, ovl_arena *arena)
+{
+    const char *equals = set->text ? strchr(set->text, '=') : NULL;
+    return equals ? ovl_arena_strndup(arena, set->text, (size_t)(equals - set->text)) : NULL;
+}
+
+/* By a --set behind number `from`. */
+static bool set_behind(const ovl_sweep *s, uint32_t from, const char *path, ovl_arena *arena)
+{
+    for (uint32_t i = from; i < s->n_sets; i++) {
+        const char *other = path_of(&s->sets[i], arena);
+        if (other && strcmp(other, path) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What the variant of the file, then --set, then the candidate change; a path set again later is
  * left out before. */
 const ovl_setting *ovl_candidate_settings(const ovl_optimize *o, const ovl_candidate *c,
@@ -347,15 +365,14 @@ const ovl_setting *ovl_candidate_settings(const ovl_optimize *o, const ovl_candi
         variant ? ovl_node_get(ovl_node_get(s->doc->root, "variants"), variant) : NULL;
     for (uint32_t i = 0; map && map->kind == OVL_NODE_MAP && i < map->count; i++) {
         const ovl_node *value = map->pairs[i].value;
-        if (!set_again(c, map->pairs[i].key)) {
+        if (!set_again(c, map->pairs[i].key) && !set_behind(s, 0, map->pairs[i].key, arena)) {
             add_setting(&list, map->pairs[i].key, ovl_node_text(value, arena), value);
         }
     }
     for (uint32_t i = 0; i < s->n_sets; i++) {
-        const char *text = s->sets[i].text, *equals = text ? strchr(text, '=') : NULL;
-        if (equals) {
-            const char *path = ovl_arena_strndup(arena, text, (size_t)(equals - text));
-            add_setting(&list, path, equals + 1, NULL);
+        const char *path = path_of(&s->sets[i], arena);
+        if (path && !set_again(c, path) && !set_behind(s, i + 1, path, arena)) {
+            add_setting(&list, path, s->sets[i].text + strlen(path) + 1, NULL);
         }
     }
     for (uint32_t i = 0; i < c->n_sets; i++) {

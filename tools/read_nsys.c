@@ -10,8 +10,10 @@
 #include "tools/comm_names.h"
 #include "tools/nsys.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define PROCESS_SHIFT 24 /* globalTid: the lower bits are the thread */
 
@@ -320,10 +322,10 @@ static void read_device(ovl_nsys *r, const char *name, ovl_read_kind kind)
             record.bytes = bytes;
             record.collective = &call;
         }
-        if (sqlite3_column_type(s, 1) == SQLITE_NULL) {
-            ovl_read_fault_at(&r->about->faults.no_end, r->about->n_records);
-        }
         if (times(s, r->about, &record.start, &record.end)) {
+            if (sqlite3_column_type(s, 1) == SQLITE_NULL) {
+                ovl_read_fault_at(&r->about->faults.no_end, r->about->n_records);
+            }
             r->sink->device(r->sink->context, &record);
         }
         r->about->n_records++;
@@ -503,51 +505,6 @@ static void read_memory(ovl_nsys *r)
     }
 }
 
-/* Which of the metrics that count a name means: "SMs Active [Throughput %]", "DRAM Read Bandwidth
- * [Throughput %]". */
-static bool metric_of(ovl_slice name, ovl_metric *metric)
-{
-    char text[128];
-    size_t n = OVL_MIN(name.length, sizeof text - 1);
-    memcpy(text, name.text, n);
-    text[n] = '\0';
-    if (strstr(text, "SMs Active") || strstr(text, "SM Active")) {
-        *metric = OVL_METRIC_SM;
-        return true;
-    }
-    bool dram = strstr(text, "DRAM") != NULL, write = strstr(text, "Write") != NULL;
-    *metric = write ? OVL_METRIC_HBM_WRITE : OVL_METRIC_HBM_READ;
-    return dram && (write || strstr(text, "Read"));
-}
-
-/* Samples of GPU metrics (--gpu-metrics-device), in per cent. */
-static void read_metrics(ovl_nsys *r)
-{
-    const char *t = ovl_nsys_table(r, "GPU_METRICS"),
-               *names = ovl_nsys_table(r, "TARGET_INFO_GPU_METRICS");
-    if (!t || !names || !r->sink->metric || !ovl_nsys_has(r, t, "timestamp") ||
-        !ovl_nsys_has(r, t, "metricId") || !ovl_nsys_has(r, t, "value") ||
-        !ovl_nsys_has(r, names, "metricId") || !ovl_nsys_has(r, names, "metricName")) {
-        return;
-    }
-    bool types = ovl_nsys_has(r, t, "typeId") && ovl_nsys_has(r, names, "typeId");
-    const char *sql = ovl_arena_printf(
-        &r->arena,
-        "SELECT t.timestamp, n.metricName, t.value FROM main.\"%s\" t JOIN main.\"%s\" n ON "
-        "t.metricId = n.metricId%s",
-        t, names, types ? " AND t.typeId = n.typeId" : "");
-    for (sqlite3_stmt *s = ovl_nsys_prepare(r, sql); ovl_nsys_step(r, s);) {
-        ovl_read_metric record = {.at = sqlite3_column_int64(s, 0),
-                                  .percent = sqlite3_column_double(s, 2)};
-        const int64_t most = ((int64_t)1 << 62) - 2;
-        bool good =
-            record.at >= 0 && record.at < most && record.percent >= 0 && record.percent <= 1000;
-        if (good && metric_of(ovl_nsys_slice(s, 1), &record.metric)) {
-            r->sink->metric(r->sink->context, &record);
-        }
-    }
-}
-
 static int64_t number_in(ovl_nsys *r, const char *table, const char *column)
 {
     int64_t value = 0;
@@ -589,8 +546,8 @@ static bool several_processes(ovl_nsys *r)
     if (!t || !ovl_nsys_has(r, t, "globalTid")) {
         return false;
     }
-    const char *sql = ovl_arena_printf(
-        &r->arena, "SELECT DISTINCT globalTid >> 24 FROM main.\"%s\" LIMIT 2", t);
+    const char *sql =
+        ovl_arena_printf(&r->arena, "SELECT DISTINCT globalTid >> 24 FROM main.\"%s\" LIMIT 2", t);
     for (sqlite3_stmt *s = ovl_nsys_prepare(r, sql); ovl_nsys_step(r, s);) {
         n++;
     }
@@ -620,9 +577,59 @@ static void read_all(ovl_nsys *r)
     read_waits(r, processes);
     read_ranges(r, processes);
     read_memory(r);
-    read_metrics(r);
+    ovl_nsys_metrics(r);
     r->about->gpu_hbm = number_in(r, "TARGET_INFO_GPU", "memoryBandwidth");
     r->about->gpu_sms = number_in(r, "TARGET_INFO_GPU", "smCount");
+}
+
+static uint64_t big_endian(const unsigned char *p, int bytes)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < bytes; i++) {
+        value = value << 8 | p[i];
+    }
+    return value;
+}
+
+/* A database says in its header how many pages it has (https://sqlite.org/fileformat.html, 1.3).
+ * The count is valid if the two change counters agree. */
+static void warn_cut(const char *path, ovl_errs *errs)
+{
+    unsigned char header[100];
+    struct stat about;
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        return;
+    }
+    bool whole = fread(header, sizeof header, 1, file) == 1 && fstat(fileno(file), &about) == 0;
+    fclose(file);
+    if (!whole || memcmp(header + 24, header + 92, 4) != 0) {
+        return;
+    }
+    uint64_t page = big_endian(header + 16, 2), pages = big_endian(header + 28, 4);
+    uint64_t told = (page == 1 ? 65536 : page) * pages;
+    if (told > (uint64_t)about.st_size) {
+        ovl_warning(errs, (ovl_mark){path, 0, 0},
+                    "the database is truncated: by its header it has %" PRIu64
+                    " bytes, the file has %" PRIu64 "; rows are missing",
+                    told, (uint64_t)about.st_size);
+    }
+}
+
+/* What an export without these tables cannot tell. */
+static void warn_missing(ovl_nsys *r, ovl_mark mark, ovl_errs *errs)
+{
+    if (!ovl_nsys_table(r, "CUPTI_ACTIVITY_KIND_KERNEL") &&
+        !ovl_nsys_table(r, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE")) {
+        ovl_warning(errs, mark,
+                    "the export has no table of kernels (CUPTI_ACTIVITY_KIND_KERNEL): whatever the "
+                    "GPU computed is missing; was CUDA traced (nsys profile --trace=cuda)?");
+    }
+    if (!r->names) {
+        ovl_warning(errs, mark,
+                    "the export has no table of names (StringIds): kernels and calls are known by "
+                    "numbers only, so communication cannot be told by its name");
+    }
 }
 
 bool ovl_read_nsys(const char *path, const ovl_sink *sink, ovl_read_about *about, ovl_errs *errs)
@@ -639,6 +646,10 @@ bool ovl_read_nsys(const char *path, const ovl_sink *sink, ovl_read_about *about
     if (export) {
         read_all(&r);
     }
+    warn_cut(path, errs);
+    if (export) {
+        warn_missing(&r, mark, errs);
+    }
     if (r.why && !about->n_records) {
         ovl_error(errs, OVL_E_INPUT, mark, "cannot read the SQLite database: %s", r.why);
     } else if (!export) {
@@ -650,9 +661,10 @@ bool ovl_read_nsys(const char *path, const ovl_sink *sink, ovl_read_about *about
                     about->n_records);
     }
     if (r.mixed) {
-        ovl_warning(errs, mark,
-                    "kernels do not say which process they are of (no globalPid), and the calls are "
-                    "of several: no kernel or copy is matched with its launch");
+        ovl_warning(
+            errs, mark,
+            "kernels do not say which process they are of (no globalPid), and the calls are "
+            "of several: no kernel or copy is matched with its launch");
     }
     good = export && !(r.why && !about->n_records);
     for (size_t i = 0; i < OVL_NSYS_CACHED; i++) {

@@ -22,6 +22,7 @@ void ovl_report_stats(ovl_out *out, const ovl_result *result)
     }
     ovl_out_title(out, "\nWhat the run cost");
     line(out, "operations", result->stats.n_ops, "simulated");
+    line(out, "skipped", c->skipped, "of them, in periods like those before");
     line(out, "activities", c->activities,
          "kernels, copies, collectives and transfers that took time");
     line(out, "at once", c->activities_at_once, "activities at most");
@@ -45,6 +46,7 @@ void ovl_report_stats_json(ovl_json *json, const ovl_result *result)
     ovl_json_object(json, "stats", OVL_JSON_BLOCK);
     ovl_json_uint(json, "operations", result->stats.n_ops);
     ovl_json_uint(json, "ranks", result->stats.n_ranks);
+    ovl_json_uint(json, "skipped", c->skipped);
     ovl_json_uint(json, "activities", c->activities);
     ovl_json_uint(json, "activities_at_once", c->activities_at_once);
     ovl_json_uint(json, "events", c->events);

@@ -2,6 +2,7 @@
 
 #include "sim/fold.h"
 #include "sim/steps.h"
+#include "sim/units.h"
 #include "tools/pool.h"
 
 #include <pthread.h>
@@ -40,12 +41,14 @@ static bool run_trial(const team *m, const ovl_program *program, ovl_arena *aren
                       ovl_program *chosen, ovl_timeline *timeline, ovl_errs *errs)
 {
     ovl_fold *fold = OVL_NEW(arena, ovl_fold);
-    ovl_run_options run = {.interference = m->interference, .memory = m->memory};
+    ovl_run_options run = {
+        .interference = m->interference, .no_skip = m->t->no_skip, .memory = m->memory};
     if (!ovl_fold_choose(program, m->t->no_fold, arena, fold, chosen, errs) ||
         !ovl_fold_run(program, chosen, &run, arena, timeline, errs)) {
         return false;
     }
     if (program->n_steps > 1) {
+        run.interval = true;
         run.count_from = timeline->begin;
         run.count_to = timeline->begin + timeline->step;
         return ovl_fold_run(program, chosen, &run, arena, timeline, errs);
@@ -256,6 +259,20 @@ static ovl_id *find_names(team *m, const ovl_program *p, ovl_arena *arena)
     return names;
 }
 
+/* Behind everything else a pause would only lengthen the step up to itself. */
+static bool pauses_within(const ovl_pause_process *p, ovl_time finish, ovl_errs *errs)
+{
+    char a[OVL_UNITS_TEXT], b[OVL_UNITS_TEXT];
+    ovl_time latest = p->has_until ? OVL_MAX(p->from, p->until) : p->from;
+    if (p->given && p->period && latest > 0 && latest >= finish) {
+        ovl_error(errs, OVL_E_INPUT, p->mark,
+                  "a pause at %s would come after the step, which ends at %s; one that begins with "
+                  "the next step has no from",
+                  ovl_print_time(a, latest), ovl_print_time(b, finish));
+    }
+    return errs->count == 0;
+}
+
 static bool run_nominal(team *m, const ovl_program *p, ovl_errs *errs)
 {
     ovl_arena arena = {0};
@@ -265,6 +282,7 @@ static bool run_nominal(team *m, const ovl_program *p, ovl_errs *errs)
     if (good) {
         m->t->nominal = line.step;
         m->t->nominal_uncovered = uncovered_of(&line);
+        good = pauses_within(&m->vary->variation->pauses, line.finish, errs);
     }
     ovl_arena_free(&arena);
     return good;

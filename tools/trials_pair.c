@@ -144,7 +144,8 @@ bool ovl_trials_read(ovl_work *work, const ovl_args *args, ovl_trials *t)
     *t = (ovl_trials){.n = (uint32_t)n,
                       .seed = seed,
                       .threads = (uint32_t)jobs,
-                      .no_fold = ovl_args_has(args, "no-fold")};
+                      .no_fold = ovl_args_has(args, "no-fold"),
+                      .no_skip = ovl_args_has(args, "no-skip")};
     return good;
 }
 

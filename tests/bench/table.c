@@ -42,8 +42,10 @@ bench_result bench_measure(const ovl_program *program, uint32_t repeats)
         ovl_arena arena = {0};
         ovl_errs errs = {.arena = &arena};
         ovl_timeline t;
-        const char *only = getenv("BENCH_AGGREGATES");
+        const char *only = getenv("BENCH_AGGREGATES"), *skip = getenv("BENCH_SKIP");
         ovl_run_options options = {.interference = OVL_INTERFERENCE_SHARED,
+
+                                   .no_skip = !skip || *skip != '1',
                                    .aggregates = only && *only == '1'};
         double start = bench_seconds();
         if (!ovl_run(program, &options, &arena, &t, &errs)) {

@@ -163,14 +163,6 @@ $T/none.yaml: error: cannot read "$T/none.yaml": no such file
 
 Options that contradict what was measured, or that nothing answers, are mistakes.
 
-$ ovl calibrate scenarios/calibration/all_reduce_perf.log --op all_gather --ranks 4 --group 7=dp --via dp=nvlink --comm-pattern foo 2>&1 >/dev/null
-scenarios/calibration/all_reduce_perf.log: warning: all_reduce: one alpha and beta misses sizes it has not seen by 26.4 % in the median and 37.9 % at the 90th percentile; the profile has a table instead
-error: --op "all_gather" contradicts scenarios/calibration/all_reduce_perf.log, which measured all_reduce
-error: --ranks "4" contradicts scenarios/calibration/all_reduce_perf.log, which says 8 ranks
-error: --comm-pattern "foo" has no effect: no file is a trace
-error: --group "7=dp" has no effect: the files name no groups
-error: --via "dp=nvlink" has no effect: the files name no groups
-? 2
 $ ovl calibrate scenarios/replay/rank0.json --op all_reduce --ranks 2 2>&1 | tail -n 2
 error: --op "all_reduce" has no effect: no file is a table, and traces say it
 error: --ranks "2" has no effect: no file is a table, and traces say it
@@ -179,3 +171,18 @@ error: --base has no effect without --output
 $ ovl calibrate --compute a --comm b --overlap c --sms 0 --hbm 0GB/s 2>&1 | grep more
 error: --hbm is "0GB/s": must be more than 0
 error: --sms is "0": must be more than 0
+$ ovl calibrate scenarios/calibration/all_reduce_perf.log --op all_gather --ranks 4 --group 7=dp --via dp=nvlink --comm-pattern foo 2>&1 >/dev/null
+scenarios/calibration/all_reduce_perf.log: warning: all_reduce: one alpha and beta misses sizes it has not seen by 26.4 % in the median and 37.9 % at the 90th percentile; the profile has a table instead
+error: --op "all_gather" contradicts scenarios/calibration/all_reduce_perf.log, which measured all_reduce
+error: --ranks "4" contradicts scenarios/calibration/all_reduce_perf.log, which says 8 ranks
+error: --comm-pattern "foo" has no effect: no file is a trace
+error: --group "7=dp" has no effect: the files name no groups
+error: --via "dp=nvlink" has no effect: the files name no groups
+? 2
+
+Two runs in one log, over 8 and 4 ranks, are two series.
+$ sed '1,/Rank  3/!d' scenarios/calibration/all_reduce_perf.log >"$T/four.log"; sed -n '/size .*count/,$p' scenarios/calibration/all_reduce_perf.log >>"$T/four.log"; cat scenarios/calibration/all_reduce_perf.log "$T/four.log" >"$T/two.log"; ovl calibrate "$T/two.log" 2>/dev/null | grep -E 'ranks|measurements'
+all_reduce in any group, 8 ranks
+  25 measurements of 25 sizes, 8 B to 128 MiB: in-place times
+all_reduce in any group, 4 ranks
+  25 measurements of 25 sizes, 8 B to 128 MiB: in-place times

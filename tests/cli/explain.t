@@ -30,10 +30,10 @@ Two collectives on one NIC
 variant degraded, interference shared, step 17 ms
 
 nic.out 0, 50 GB/s (times in ms)
-  from  to    moves      %  who, at which rate
-     6  10  50 GB/s  100.0  b at 1
-    10  11  50 GB/s  100.0  a at 1
-    11  17  25 GB/s   50.0  a at 0.5
+  from  to               moves      %  who, at which rate
+     6  10             50 GB/s  100.0  b at 1
+    10  11             50 GB/s  100.0  a at 1
+    11  17  25 GB/s of 25 GB/s  100.0  a at 0.5
 $ ovl explain scenarios/mesh/nic_sharing.yaml --resource nic.in:3
 Two collectives on one NIC
 variant base, interference shared, step 14 ms

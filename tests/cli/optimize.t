@@ -209,3 +209,6 @@ $ ovl sweep scenarios/buckets/last_bucket.yaml --solve hardware.gpu.hbm --for 's
 error: --for step<205: "205": a duration needs a unit, such as "7 ms"
 error: the scenario has no number at "hardware.gpu.hbm" to begin from; give the range: --between '1 GB/s..100 GB/s'
 ? 2
+
+$ ovl optimize tests/cli/four_gradients.yaml --set 'overlap.ddp.buckets=[[d],[a,b,c]]' | grep optimized:
+  optimized: {overlap.ddp.buckets: [[d, a, b], [c]]}

@@ -237,9 +237,10 @@ What its host has allocated, in the order of its program (ms of the host)
   the fullest moments of 62, one of each stretch; all: --json
 
 Hazards: none
-$ ovl run scenarios/contention/hbm_share.yaml --stats | grep -A 8 'run cost'
+$ ovl run scenarios/contention/hbm_share.yaml --stats | grep -A 9 'run cost'
 What the run cost
   operations              2  simulated
+  skipped                 0  of them, in periods like those before
   activities              2  kernels, copies, collectives and transfers that took time
   at once                 2  activities at most
   events                  2  ends, latencies, launches, changes of a capacity

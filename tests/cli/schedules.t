@@ -132,3 +132,17 @@ $T/bad.csv:3:1: error: rank 2 does nothing: each row is a rank, a blank line, to
 $ printf '0F0,0F1,0B1,0B0\n1F0,1B0,1F1,1B1\n' >"$T/turned.csv" && printf 'mesh: {axes: {pp: 2}}\nworkload: {stages: [{name: s, repeat: 2, forward: 1 ms, backward: 2 ms}]}\noverlap: {pipeline: {communicators: one, schedule_file: turned.csv}}\n' >"$T/turned.yaml" && ovl run "$T/turned.yaml"
 $T/turned.csv:1:9: error: the next thing sent to where 0RECV_B1 stands is for 0RECV_B0: sends meet receives in order; take receives: early
 ? 4
+
+A list whose ranks take microbatches in another order than their neighbours give them needs receives where PyTorch posts
+them: import writes that, says it, and what it wrote runs and comes out as it went in. A list of compute actions is one
+whatever carries the results: what cannot run here is still exported.
+$ printf '0F0,0F1,0B0,0B1\n1F1,1F0,1B0,1B1\n' >"$T/ro.csv" && ovl import "$T/ro.csv" -o "$T/ro.yaml"
+$T/ro.csv: warning: ranks take microbatches in another order than their neighbours: the scenario says receives: early, which posts each receive when the other side sends, as PyTorch does
+? 0
+$ grep receives "$T/ro.yaml" && ovl run --worth none "$T/ro.yaml" | grep -o '^step [0-9]* ms' && ovl export --schedule csv "$T/ro.yaml" | cmp - "$T/ro.csv"
+    receives: early
+step 10 ms
+$ sed 's/pp: 4/pp: 2/; s/repeat: 4/repeat: 4/; s/gpipe, microbatches: 8/zb_v, microbatches: 5, communicators: ranks/' "$T/all.yaml" >"$T/ranks.yaml" && ovl run "$T/ranks.yaml" 2>&1 | grep -c 'sends meet receives in order; take receives: early or communicators: stages'
+1
+$ ovl export --schedule csv "$T/ranks.yaml" -o "$T/ranks.csv" && ovl import "$T/ranks.csv" -o "$T/again.yaml" && ovl run --worth none "$T/again.yaml" | grep -c '^step'
+1

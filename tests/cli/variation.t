@@ -194,10 +194,14 @@ $ ovl run scenarios/first_steps/matmul_allreduce.yaml --set 'workload.ops[0].dur
 $ ovl run scenarios/pipeline/which_schedule.yaml --set 'workload.layers[1].forward={mean: 1 ms, cv: 5 %}'
 scenarios/pipeline/which_schedule.yaml:24:7: error: layers of a pipeline run as stages, whose times are sums: say how they vary in `variation`, by kind or by name
 ? 3
-$ ovl run scenarios/variation/pauses.yaml --set hardware.host.launch=5us --set variation.pauses.from=8s --set variation.pauses.until=20s --trials 265 | sed -n 4,9p
+$ ovl run scenarios/variation/pauses.yaml --set hardware.host.launch=5us --set variation.pauses.from=8s --set variation.pauses.until=16s --trials 265 | sed -n 4,9p
 Over 265 trials (s)
                                 p5      p50      p75      p95     mean     from       to   stated
-  step                     16.7011  16.7011  16.7011  18.7019  16.8829  16.7956  16.9703  16.7011
+  step                     16.7011  16.7011  16.7011  16.7011  16.7061  16.6993  16.7129  16.7011
   uncovered communication   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011   0.0011
   from, to: 95 % interval of the mean; stated: the step at the durations the scenario gives
-  mean step - stated: 181.861 ms
+  mean step - stated: 5.00807 ms
+
+$ ovl run scenarios/variation/pauses.yaml --set variation.pauses.from=20s --trials 2
+scenarios/variation/pauses.yaml:22:11: error: a pause at 20 s would come after the step, which ends at 16.7011 s; one that begins with the next step has no from
+? 3

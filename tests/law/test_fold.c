@@ -32,7 +32,7 @@ static void draw(lab *l, uint64_t seed, bool buffers)
 {
     memset(l, 0, sizeof *l);
     l->errs.arena = &l->arena;
-    symmetric_options options = {seed, 20 + (uint32_t)(seed % 7) * 20, buffers};
+    symmetric_options options = {seed, 20 + (uint32_t)(seed % 7) * 20, buffers, 0};
     l->whole = symmetric_program(&options, &l->arena);
     l->folds = ovl_fold_find(&l->whole, &l->arena, &l->fold);
     if (l->folds) {

@@ -202,7 +202,7 @@ static void end_step(drawing *d)
                      .cost = ovl_add_cost(&d->b, &(ovl_cost){.klass = OVL_NONE}, NULL, 0, NULL, 0),
                      .batch = OVL_NONE,
                      .step_end = true};
-        op.stream = stream(d, r, draw(d, STREAMS));
+        op.stream = stream(d, r, 0);
         ovl_add_op(&d->b, r, &op);
         finish_op(d, r);
     }
@@ -272,6 +272,32 @@ static void set_up_classes(drawing *d)
     }
 }
 
+static void add_actions(drawing *d)
+{
+    uint64_t n = d->options->n_actions, steps = d->options->n_steps;
+    for (uint64_t i = 0; i < n; i++) {
+        add_action(d);
+        if (steps > 1 && (i + 1) * steps / n > i * steps / n) {
+            end_step(d);
+        }
+    }
+}
+
+/* The same numbers are drawn each time. */
+static void repeat_actions(drawing *d)
+{
+    uint64_t random = d->random;
+    for (uint32_t i = 0; i < d->options->n_repeats; i++) {
+        d->random = random;
+        for (uint32_t k = 0; k < d->options->n_actions; k++) {
+            add_action(d);
+        }
+        if (d->options->n_steps > 1) {
+            end_step(d);
+        }
+    }
+}
+
 ovl_program random_program(const random_options *options, ovl_arena *arena)
 {
     assert(options->n_ranks % 2 == 0 && options->n_ranks <= RANKS_MAX);
@@ -283,12 +309,10 @@ ovl_program random_program(const random_options *options, ovl_arena *arena)
     d.b.hw_queues = draw(&d, 3) == 0 ? 1 + draw(&d, 2) : 0;
     set_up_classes(&d);
     set_up_codes(&d);
-    for (uint32_t i = 0; i < options->n_actions; i++) {
-        add_action(&d);
-        uint32_t steps = options->n_steps;
-        if (steps > 1 && (i + 1) * steps / options->n_actions > i * steps / options->n_actions) {
-            end_step(&d);
-        }
+    if (options->n_repeats > 1) {
+        repeat_actions(&d);
+    } else {
+        add_actions(&d);
     }
     add_ranks(&d);
     ovl_program p = {0};

@@ -19,6 +19,8 @@ typedef struct random_options {
     bool islands;       /* communicators and links only within pairs of ranks (0,1) (2,3) ... */
     bool bare;          /* no operation reads or writes a buffer, so there are no races */
     uint32_t n_steps;   /* above 1: so many steps, each ended on every rank by a marker */
+    uint32_t n_repeats; /* above 1: all actions so many times, alike each time; then each time is a
+                           step if n_steps is above 1 */
     const uint32_t *order;
     const char *prefix; /* before every name; "" usually */
 } random_options;

@@ -386,8 +386,12 @@ ovl_program symmetric_program(const symmetric_options *options, ovl_arena *arena
     drawing d = {.random = options->seed * 2654435761u + 17, .buffers = options->buffers};
     ovl_builder_init(&d.b, arena);
     set_up(&d);
-    for (uint32_t i = 0; i < options->n_actions; i++) {
-        add_action(&d);
+    uint64_t random = d.random;
+    for (uint32_t k = 0; k < OVL_MAX(options->n_repeats, 1); k++) {
+        d.random = random;
+        for (uint32_t i = 0; i < options->n_actions; i++) {
+            add_action(&d);
+        }
     }
     add_ranks(&d);
     ovl_program p = {0};

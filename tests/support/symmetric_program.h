@@ -15,6 +15,7 @@ typedef struct symmetric_options {
     uint64_t seed;
     uint32_t n_actions;
     bool buffers; /* operations read and write buffers, and gradients flow; races are likely */
+    uint32_t n_repeats; /* above 1: all actions so many times, alike each time */
 } symmetric_options;
 
 /* The same options give the same program. It lives in `arena`; asserts that it freezes. */

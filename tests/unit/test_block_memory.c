@@ -50,6 +50,14 @@ static void norms_and_sums_move_bytes(void)
     CHECK(lower(&t, ONE, "workload.model.memory_efficiency=50%"));
     CHECK_INT(taken(&t, "forward block.norm"), 256);
     CHECK(!lower(&t, ONE, "workload.model.memory_efficiency=101%"));
+    const char *by_hardware =
+        "mesh: {axes: {pp: 1}}\nhardware: {gpu: {hbm: 1 TB/s, hbm_efficiency: "
+        "80 %, peak: {bf16: 1 TFLOP/s}}, collectives: [{op: send_recv, alpha: "
+        "1 ns}]}\nworkload: {model: {layers: 1, hidden: 8, ffn_hidden: 32, "
+        "heads: 2, sequence: 4, vocabulary: 16" PIPELINE;
+    CHECK(lower(&t, by_hardware, NULL));
+    CHECK_INT(taken(&t, "forward block.norm"), 160); /* 128 / 0.8 */
+    CHECK(said(&t, "kernels that only move bytes 80 % of the HBM bandwidth"));
     finish(&t);
 }
 

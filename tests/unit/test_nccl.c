@@ -61,6 +61,33 @@ static void rings_across_nodes_pay_the_cpu(void)
     ovl_arena_free(&t.arena);
 }
 
+/* Nodes that are no power of two. 7 of 8, n = 56, ring, Simple: 110 steps, 12 of them across: 8.4 +
+ * 98 x max(3.4, 3) + 12 x 14 = 509.6; 384 x 56/110. 5 of 8, tree, LL128: floor(log2 5) = 2 hops: 14
+ * + 2 (7 x 1.25 + 2 x 8.5) = 65.5; min(0.92 x 384, 8 x 36) x 120/128 = 270, but no more than 8 x
+ * 29, half of it, 85 % as the pattern is plain. 3 of 8, all-gather, ring, LL: 23 steps, 2
+ * across: 6.6 + 21 + 2 x 2.7 = 33; 20.4 x 24/23. */
+static void any_number_of_nodes(void)
+{
+    bench t;
+    setup(&t);
+    ovl_spread spread = on(7, 8);
+    ovl_nccl_pair pair = ovl_nccl_tune(&t.nccl, &t.graphs[0], OVL_ALL_REDUCE, OVL_NCCL_RING,
+                                       OVL_NCCL_SIMPLE, &spread);
+    CHECK_NEAR(pair.latency, 509.6, 1e-9);
+    CHECK_NEAR(pair.bandwidth, 384.0 * 56 / 110, 1e-9);
+    spread = on(5, 8);
+    pair = ovl_nccl_tune(&t.nccl, &t.graphs[0], OVL_ALL_REDUCE, OVL_NCCL_TREE, OVL_NCCL_LL128,
+                         &spread);
+    CHECK_NEAR(pair.latency, 65.5, 1e-9);
+    CHECK_NEAR(pair.bandwidth, 8 * 29.0 * 0.5 * 0.85, 1e-9);
+    spread = on(3, 8);
+    pair =
+        ovl_nccl_tune(&t.nccl, &t.graphs[0], OVL_ALL_GATHER, OVL_NCCL_RING, OVL_NCCL_LL, &spread);
+    CHECK_NEAR(pair.latency, 33.0, 1e-9);
+    CHECK_NEAR(pair.bandwidth, 20.4 * 24 / 23, 1e-9);
+    ovl_arena_free(&t.arena);
+}
+
 /* Inside one node of 8: LL is bound by the GPU, min(141, 384/2); no hop costs the network: 14 x 0.6
  * + 6.6 = 15. */
 static void inside_a_node_the_gpu_bounds(void)
@@ -176,6 +203,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         {"rings across nodes pay the CPU", rings_across_nodes_pay_the_cpu},
+        {"any number of nodes", any_number_of_nodes},
         {"inside a node the GPU bounds LL", inside_a_node_the_gpu_bounds},
         {"NVLS has its own channels", nvls_has_its_own_channels},
         {"PAT wants one GPU a node", pat_wants_one_gpu_a_node},

@@ -80,6 +80,18 @@ static void slow_hops_lengthen_the_step(void)
     finish(&t);
 }
 
+/* 0 B that are said take the latency alone; what is not said is a mistake where bytes take time. */
+static void no_bytes_may_be_said(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, HOPS, "workload.stages.s.transfer=0 B"));
+    CHECK_INT(cost_named(&t, 3, "3SEND_F0")->latency, 10 * OVL_US);
+    CHECK_INT(cost_named(&t, 3, "3SEND_F0")->work, 0);
+    CHECK(!lower(&t, HOPS, "workload.stages.s.transfer=null"));
+    CHECK_HAS(mistake(&t), "does not say how many bytes it transfers to the next stage");
+    finish(&t);
+}
+
 static void costs_of_its_own_hold_for_every_hop(void)
 {
     bench t = {0};
@@ -113,6 +125,7 @@ static CU_TestInfo tests[] = {
     {"hops go by the nodes of their ranks", hops_go_by_the_nodes_of_their_ranks},
     {"pipelines that lie alike run the same", pipelines_that_lie_alike_run_the_same},
     {"slow hops lengthen the step", slow_hops_lengthen_the_step},
+    {"no bytes may be said", no_bytes_may_be_said},
     {"costs of its own hold for every hop", costs_of_its_own_hold_for_every_hop},
     {"automatic schedules know the longest hop", automatic_schedules_know_the_longest_hop},
     {"an entry that no hop fits is told", an_entry_that_no_hop_fits_is_told},

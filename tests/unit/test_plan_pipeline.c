@@ -249,7 +249,11 @@ static void layers_are_cut_into_stages(void)
     CHECK(!lower(&t, LAYERS, "overlap.pipeline.layers_per_stage=[7, x]"));
     CHECK_HAS(mistake(&t), "layers_per_stage: \"x\"");
     CHECK(!lower(&t, LAYERS, "overlap.pipeline.schedule=zb_h1"));
-    CHECK_HAS(mistake(&t), "the schedule splits the backward of \"stage 0\"");
+    CHECK_HAS(mistake(&t), "the schedule splits the backward of layer \"embed\": give "
+                           "backward_weight, the part of backward");
+    CHECK(!lower(&t, LAYERS, "overlap.pipeline.schedule=zb_1p"));
+    CHECK_HAS(mistake(&t), "the schedule splits the backward of layer \"embed\": give "
+                           "backward_weight, the part of backward");
     CHECK(!lower(&t, LAYERS,
                  "overlap.pipeline={schedule: interleaved, virtual_stages: 4, "
                  "microbatches: 4}"));
@@ -326,6 +330,7 @@ static void lists_of_actions(void)
     CHECK(!lower(&t, LIST("\"0F0,0B0\""), NULL));
     CHECK_HAS(mistake(&t), "the schedule is for 1 rank, the pipeline has 2");
     CHECK(!lower(&t, LIST("\"0F0,0SEND_F0,0RECV_B0,0B0\", \"1F0,1B0,1SEND_B0\""), NULL));
+    CHECK_INT(ovl_errs_status(&t.errs), OVL_E_INPUT); /* read, not run */
     CHECK_HAS(mistake(&t), "3:62: 1F0 needs 1RECV_F0 before it");
     CHECK(!lower(&t, LIST("\"0F0,0RECV_B0,0B0\", \"1RECV_F0,1F0,1B0,1SEND_B0\""), NULL));
     CHECK_HAS(mistake(&t), "3:53: 1RECV_F0 has no 0SEND_F0 on rank 0: nobody sends what it "
@@ -337,6 +342,7 @@ static void lists_of_actions(void)
     /* Rank 0 wants the first gradient before it gave what rank 1 begins with. */
     CHECK_HAS(stuck(&t, LIST("\"0F0,0B0,0F1,0B1\", \"1F1,1B1,1F0,1B0\""), NULL),
               "3:37: the schedule cannot finish: rank 0 waits for what 0B0 needs");
+    CHECK_INT(ovl_errs_status(&t.errs), OVL_E_STUCK);
     finish(&t);
 }
 

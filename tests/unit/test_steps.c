@@ -151,12 +151,32 @@ static void moments_belong_to_steps(void)
     tiny_free(&t);
 }
 
+/* Ends at 3 and 3: the last step is 0 long, and the 3 before it and the 5 beside it are none of it.
+ */
+static void a_step_without_length_has_no_terms(void)
+{
+    tiny t;
+    ovl_result r;
+    tiny_init(&t, 1);
+    ends_step(&t, tiny_kernel(&t, "compute", "first", 3 * MS));
+    ends_step(&t, tiny_kernel(&t, "compute", "nothing", 0));
+    tiny_kernel(&t, "side", "beside", 5 * MS);
+    CHECK(look(&t, OVL_WORTH_NONE, &r));
+    CHECK_INT(r.step, 0);
+    for (int k = 0; k < OVL_TERM_COUNT; k++) {
+        CHECK_INT(r.term[k], 0);
+        CHECK_INT(r.ranks[0].term[k], 0);
+    }
+    tiny_free(&t);
+}
+
 static CU_TestInfo tests[] = {
     {"the step is the last of several", the_step_is_the_last_of_several},
     {"one step is the whole run", one_step_is_the_whole_run},
     {"what runs across a step end is cut", what_runs_across_a_step_end_is_cut},
     {"the rank that ends last decides", the_rank_that_ends_last_decides},
     {"moments belong to steps", moments_belong_to_steps},
+    {"a step without length has no terms", a_step_without_length_has_no_terms},
     CU_TEST_INFO_NULL,
 };
 

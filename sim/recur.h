@@ -1,0 +1,169 @@
+/*
+ * recur.h - a run whose live state recurs skips the periods that follow.
+ *
+ * Layers, microbatches and steps repeat, and once a run has found its rhythm every period is like
+ * the one before, so much later. At *anchors*, where a rank begins one more block of those that its
+ * code repeats, the live state is written down relative to now and to the place that each stream
+ * has reached: what runs and how much of it is done, who waits for what, where the hosts are, what
+ * comes next. If it is what it was at an anchor before, and the operations ahead are those of the
+ * period that passed, each so much further in its code, then by induction over events the coming
+ * periods pass as that one did: k of them are filled in at once. Times are those of the period and
+ * k times its length more, in whole picoseconds; nothing is estimated.
+ *
+ * The state is compared in full, word by word, and so is what lies ahead: the operations of every
+ * rank, whom they meet, what they cost. What breaks the rhythm (a capacity that changes, a call
+ * that comes at a moment, durations of their own, the end of the pipeline) ends the skip before it.
+ *
+ * Example: a kernel of 3 us and an all-reduce of 2 us beside the next kernel, 1,000 times. The
+ * state after the third kernel begins is that after the second begins, 3 us earlier, 2 operations
+ * further: 995 periods or so are skipped, and the last ones are simulated.
+ *
+ *     recur.c         when it is tried         recur_state.c   the state, written down
+ *     recur_ahead.c   how far the code repeats recur_skip.c    the skip
+ *     repeats.c       where a code repeats itself
+ */
+#ifndef OVL_SIM_RECUR_H
+#define OVL_SIM_RECUR_H
+
+#include "sim/repeats.h"
+#include "sim/state.h"
+
+/* The state at one instant, when all that happens then has. */
+typedef struct ovl_moment {
+    ovl_time now;
+    OVL_VEC(uint64_t) words; /* relative to now, and to `front` */
+    uint32_t *front;       /* of each rank, for each lane (below): the first operation that has not
+                              arrived, n_ops if all have; of the host the one it issues next */
+    ovl_rank_times *times; /* [n_ranks] all time until now given away */
+    uint32_t n_trail, n_limits, n_segments, n_ended;
+    bool taken;
+} ovl_moment;
+
+/* A state that was met: its digest, and at which look. */
+typedef struct ovl_met {
+    uint64_t digest;
+    uint32_t look; /* counted from 1; 0: none */
+} ovl_met;
+
+#define OVL_MET 512 /* states remembered by their digests */
+
+/* Runs of one period in the code of the rank that is watched, and the state at one of their
+ * anchors. */
+typedef struct ovl_rhythm {
+    const ovl_repeat *runs;
+    uint32_t n_runs, run;
+    uint32_t next;    /* local operation: the next anchor; OVL_NONE: no more */
+    uint32_t anchors; /* that passed in this run; those looked at; of how many one is */
+    uint32_t looks, stride;
+    uint32_t promise; /* the state that is kept comes again in so many looks, its digest says */
+    uint64_t rests;   /* until so many events have passed: looking may not cost more than it can
+                         save */
+    ovl_moment kept;
+    ovl_met *met;
+} ovl_rhythm;
+
+/* What is known of a code. */
+typedef struct ovl_recur_code {
+    const uint32_t *next;         /* the operation behind it in its lane; n_ops: none */
+    const uint32_t *first, *last; /* of each lane; n_ops: none */
+    bool eager;                   /* there are eager sends */
+    /* From `from` on operations are like those `shift` behind them, up to `end`. */
+    uint32_t from, end, shift;
+} ovl_recur_code;
+
+/* The same of a rank, with whom its operations meet; as long as all ranks move as they did. */
+typedef struct ovl_recur_rank {
+    uint32_t from, end;
+} ovl_recur_rank;
+
+/* How far everything moved from one moment to another, and how often it may move as far again. */
+typedef struct ovl_shift {
+    const ovl_moment *before, *after;
+    ovl_time period;
+    uint64_t times;       /* k */
+    uint32_t *by;         /* [n_ranks] operations; 0: nothing happened there */
+    uint32_t *low, *high; /* [n_ranks] of those that moved: all below `low` have ended; at least the
+                             first of each stream and the next of the host lie below `high` */
+    uint32_t *collectives; /* [n_comms] */
+} ovl_shift;
+
+typedef struct ovl_recur {
+    uint32_t rank; /* that is watched */
+    OVL_VEC(ovl_rhythm) rhythms;
+    ovl_recur_code *codes;
+    ovl_recur_rank *ranks;
+    uint32_t *first_front; /* [n_ranks + 1] into front */
+    ovl_moment now;
+    ovl_shift shift;
+    uint32_t *last_by;              /* by entry of front: how far it moved when ranks[] was found */
+    uint32_t *stamps;               /* [slots of a code at most] scratch */
+    uint32_t *met;                  /* [n_comms] scratch: members seen */
+    OVL_VEC(ovl_running) live;      /* activities in order of op */
+    OVL_VEC(uint32_t) number;       /* by activity: its place there */
+    OVL_VEC(uint32_t) clock_number; /* by clock, in order of who runs on them */
+    uint32_t n_clocks;
+    OVL_VEC(ovl_time) moments; /* scratch: by activity, when its event comes; -1: it has none */
+    OVL_VEC(ovl_time) host_moments;
+    OVL_VEC(uint32_t) scratch;
+    OVL_VEC(uint8_t) flags;
+    uint64_t looked; /* operations ahead that were compared for the present rhythm */
+} ovl_recur;
+
+/* --- recur_state.c --- */
+
+/* Writes down the state. */
+void ovl_moment_take(ovl_engine *e, ovl_recur *r);
+bool ovl_moment_equal(const ovl_moment *a, const ovl_moment *b);
+uint64_t ovl_moment_digest(const ovl_moment *m);
+
+/* Has an operation that arrived not ended yet? The state was just taken. */
+bool ovl_recur_in_flight(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t local);
+
+/* Operations of a rank go on in *lanes*, one after another: its streams (parts of a batch: that of
+ * the batch); for communication without a stream its communicators; and at last the host. */
+static inline uint32_t ovl_recur_host(const ovl_code *code)
+{
+    return code->n_streams + code->n_slots;
+}
+
+static inline uint32_t ovl_recur_lane(const ovl_code *code, uint32_t local)
+{
+    uint32_t batch = code->ops[local].batch;
+    const ovl_op *op = &code->ops[batch == OVL_NONE ? local : batch];
+    if (op->stream != OVL_NO_STREAM) {
+        return op->stream;
+    }
+    return op->kind == OVL_HOST ? ovl_recur_host(code) : code->n_streams + op->comm;
+}
+
+/* The last operation of a lane (not the host) that arrived, or OVL_NONE; the same if it has not
+ * ended. The state was just taken. */
+uint32_t ovl_recur_last(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t lane);
+uint32_t ovl_recur_flying(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t lane);
+
+/* The activity of an operation, by the list of those that are live; OVL_NONE. */
+uint32_t ovl_recur_activity(const ovl_recur *r, uint32_t op);
+
+/* --- recur_ahead.c --- */
+
+/* Equal states: how often what lies between them may be repeated; false if not once. */
+bool ovl_recur_ahead(ovl_engine *e, ovl_recur *r, const ovl_moment *before);
+
+/* Did the stream, or the host, of an operation go on? */
+static inline bool ovl_recur_moves(const ovl_recur *r, uint32_t rank, uint32_t lane)
+{
+    uint32_t at = r->first_front[rank] + lane;
+    return r->shift.before->front[at] != r->shift.after->front[at];
+}
+
+static inline bool ovl_recur_op_moves(const ovl_engine *e, const ovl_recur *r, uint32_t rank,
+                                      uint32_t local)
+{
+    return ovl_recur_moves(r, rank, ovl_recur_lane(&e->p->codes[e->p->ranks[rank].code], local));
+}
+
+/* --- recur_skip.c --- */
+
+void ovl_recur_skip(ovl_engine *e, ovl_recur *r);
+
+#endif

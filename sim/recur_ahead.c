@@ -1,0 +1,443 @@
+/*
+ * recur_ahead.c - two states are equal: how often may what lies between them be repeated?
+ *
+ * Between them rank r went on by `by[r]` operations on each of its streams that moved. The state k
+ * periods later is the same again as long as
+ *
+ *     operation i of the rank is like i + by[r], for every i from what was in flight at first up to
+ *     the last front of the last period: same cost, stream, launch; what it waits for as far back;
+ *     what a message meets has moved as its own rank did; members of a communicator went through
+ *     equally many collectives;
+ *     whoever did not move waits for something that does not end meanwhile;
+ *     nothing happens at a moment of its own: a capacity that changes, an interval that is counted.
+ *
+ * The last two step ends of a rank are simulated, for their times are looked at.
+ */
+#include "sim/recur.h"
+
+/* --- Like operations --- */
+
+static bool same_demands(const ovl_program *p, uint32_t a, uint32_t b, uint32_t n)
+{
+    for (uint32_t i = 0; i < n && a != b; i++) {
+        const ovl_demand *x = &p->demands[a + i], *y = &p->demands[b + i];
+        if (x->port != y->port || x->once != y->once || x->rate != y->rate) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool same_cost(const ovl_program *p, uint32_t a, uint32_t b)
+{
+    const ovl_cost *x = &p->costs[a], *y = &p->costs[b];
+    return a == b || (x->latency == y->latency && x->work == y->work && x->compute == y->compute &&
+                      x->weight == y->weight && x->sms == y->sms && x->blocks == y->blocks &&
+                      x->klass == y->klass && x->engine == y->engine &&
+                      x->n_demands == y->n_demands && x->n_peer == y->n_peer &&
+                      same_demands(p, x->first_demand, y->first_demand, x->n_demands) &&
+                      same_demands(p, x->first_peer, y->first_peer, x->n_peer));
+}
+
+/* Both none, or as far back (or ahead). */
+static bool as_far(uint32_t a, uint32_t b, uint32_t shift)
+{
+    return a == OVL_NONE ? b == OVL_NONE : b != OVL_NONE && b - a == shift;
+}
+
+static bool same_list(const uint32_t *at, const uint32_t *item, uint32_t a, uint32_t b)
+{
+    uint32_t n = at[a + 1] - at[a];
+    if (at[b + 1] - at[b] != n) {
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (item[at[b] + i] - item[at[a] + i] != b - a) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_freed(const ovl_engine *e, const ovl_op *op)
+{
+    return e->options->free_names && e->options->free_names[op->name];
+}
+
+/* A call that comes at a moment is like no other; parts stand behind their batch. */
+static bool may_repeat(const ovl_engine *e, const ovl_code *code, uint32_t local)
+{
+    const ovl_op *op = &code->ops[local];
+    bool behind =
+        op->batch == OVL_NONE ||
+        (local > 0 && (op->batch == local - 1 || code->ops[local - 1].batch == op->batch));
+    return behind && (op->kind != OVL_HOST || op->per_rank || e->p->costs[op->cost].latency == 0);
+}
+
+/* Eager sends: the one before on the wire, as its index + 1; 0: none. */
+static bool same_wire(const ovl_code *code, uint32_t a, uint32_t b)
+{
+    const ovl_op *op = &code->ops[a];
+    uint32_t x = code->comm_index[a], y = code->comm_index[b];
+    return op->kind != OVL_SEND || !op->eager || (x ? y - x == b - a : y == 0);
+}
+
+static bool like(const ovl_engine *e, const ovl_code *code, uint32_t a, uint32_t b)
+{
+    const ovl_op *x = &code->ops[a], *y = &code->ops[b];
+    uint32_t shift = b - a;
+    return x->kind == y->kind && x->eager == y->eager && x->per_rank == y->per_rank &&
+           x->uneven == y->uneven && x->stream == y->stream && x->comm == y->comm &&
+           x->launch == y->launch && is_freed(e, x) == is_freed(e, y) &&
+           (x->per_rank || same_cost(e->p, x->cost, y->cost)) && may_repeat(e, code, a) &&
+           may_repeat(e, code, b) && as_far(x->batch, y->batch, shift) && same_wire(code, a, b) &&
+           as_far(code->stream_prev[a], code->stream_prev[b], shift) &&
+           as_far(code->comm_prev[a], code->comm_prev[b], shift) &&
+           (!code->queue_prev || as_far(code->queue_prev[a], code->queue_prev[b], shift)) &&
+           same_list(code->after.at, code->after.item, a, b) &&
+           same_list(code->parts.at, code->parts.item, a, b);
+}
+
+/* From `low` on, the first that is not like the one `shift` behind it. */
+static uint32_t code_ahead(const ovl_engine *e, ovl_recur *r, uint32_t c, uint32_t low,
+                           uint32_t shift)
+{
+    const ovl_code *code = &e->p->codes[c];
+    ovl_recur_code *known = &r->codes[c];
+    if (known->shift != shift || low < known->from || low > known->end) {
+        known->shift = shift;
+        known->from = known->end = low;
+        while (known->end + shift < code->n_ops && like(e, code, known->end, known->end + shift)) {
+            known->end++;
+        }
+        r->looked += known->end - low;
+    }
+    return known->end;
+}
+
+/* --- Whom they meet --- */
+
+/* The other side moves with it, or has long arrived. */
+static bool meets_alike(const ovl_engine *e, const ovl_recur *r, uint32_t a, uint32_t b)
+{
+    uint32_t x = e->p->partner[a], y = e->p->partner[b], rank = ovl_op_rank(e->p, x);
+    return y - x == r->shift.by[rank] &&
+           (ovl_recur_op_moves(e, r, rank, y - e->p->ranks[rank].first_op) ||
+            ovl_engine_arrived(e, y));
+}
+
+static bool alike_on_rank(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t local)
+{
+    const ovl_rank *k = &e->p->ranks[rank];
+    uint32_t behind = local + r->shift.by[rank];
+    const ovl_op *x = &e->p->codes[k->code].ops[local], *y = &e->p->codes[k->code].ops[behind];
+    uint32_t a = k->first_op + local, b = k->first_op + behind;
+    if (x->per_rank && !same_cost(e->p, x->cost + k->variant, y->cost + k->variant)) {
+        return false;
+    }
+    if (x->per_rank && x->kind == OVL_HOST && e->p->costs[x->cost + k->variant].latency) {
+        return false;
+    }
+    if (e->p->fold && e->p->fold->together[a] != e->p->fold->together[b]) {
+        return false;
+    }
+    return (x->kind != OVL_SEND && x->kind != OVL_RECV) || meets_alike(e, r, a, b);
+}
+
+static uint32_t rank_ahead(const ovl_engine *e, ovl_recur *r, uint32_t rank, uint32_t low)
+{
+    uint32_t shift = r->shift.by[rank];
+    uint32_t end = code_ahead(e, r, e->p->ranks[rank].code, low, shift);
+    ovl_recur_rank *known = &r->ranks[rank];
+    if (low < known->from || low > known->end) {
+        known->from = known->end = low;
+        while (known->end < end && alike_on_rank(e, r, rank, known->end)) {
+            known->end++;
+        }
+        r->looked += known->end - low;
+    }
+    return OVL_MIN(end, known->end);
+}
+
+/* --- How far everything moved --- */
+
+static bool find_shift_of_rank(const ovl_engine *e, ovl_recur *r, uint32_t rank)
+{
+    uint32_t n_ops = e->p->codes[e->p->ranks[rank].code].n_ops, by = 0;
+    for (uint32_t i = r->first_front[rank]; i < r->first_front[rank + 1]; i++) {
+        uint32_t from = r->shift.before->front[i], to = r->shift.after->front[i];
+        if (from != to && (to == n_ops || to < from || (by && to - from != by))) {
+            return false;
+        }
+        by = from != to ? to - from : by;
+    }
+    r->shift.by[rank] = by;
+    return !e->ranks[rank].put_off;
+}
+
+/* What is known of whom operations meet holds as long as all move as they did. */
+static void forget_if_other(const ovl_engine *e, ovl_recur *r)
+{
+    bool same = true;
+    for (uint32_t i = 0; i < r->first_front[e->p->n_ranks]; i++) {
+        uint32_t by = r->shift.after->front[i] - r->shift.before->front[i];
+        same = same && r->last_by[i] == by;
+        r->last_by[i] = by;
+    }
+    if (!same) {
+        memset(r->ranks, 0, e->p->n_ranks * sizeof *r->ranks);
+    }
+}
+
+static bool find_shifts(const ovl_engine *e, ovl_recur *r)
+{
+    bool good = true, any = false;
+    for (uint32_t rank = 0; rank < e->p->n_ranks && good; rank++) {
+        good = find_shift_of_rank(e, r, rank);
+        any = any || r->shift.by[rank];
+    }
+    if (good) {
+        forget_if_other(e, r);
+    }
+    return good && any;
+}
+
+/* Eager messages that left and whose receiver has not come are of what is to come, too. False if
+ * they go back to where nothing repeats yet. */
+static bool include_messages(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t *low)
+{
+    const ovl_rank *k = &e->p->ranks[rank];
+    const ovl_op *ops = e->p->codes[k->code].ops;
+    uint32_t by = r->shift.by[rank];
+    for (bool found = true; found;) {
+        found = false;
+        for (uint32_t i = *low < by ? 0 : *low - by; i < *low && !found; i++) {
+            uint32_t op = k->first_op + i;
+            bool message = ops[i].kind == OVL_SEND && ops[i].eager && ovl_engine_arrived(e, op) &&
+                           ovl_recur_op_moves(e, r, rank, i);
+            found = message && (!ovl_engine_arrived(e, e->p->partner[op]) ||
+                                ovl_recur_activity(r, op) != OVL_NONE);
+        }
+        if (found && *low < by) {
+            return false;
+        }
+        *low -= found ? by : 0;
+    }
+    return true;
+}
+
+static bool find_window(const ovl_engine *e, ovl_recur *r, uint32_t rank)
+{
+    const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
+    const uint32_t *front = r->now.front + r->first_front[rank];
+    uint32_t low = code->n_ops, high = 0;
+    for (uint32_t lane = 0; lane <= ovl_recur_host(code); lane++) {
+        if (ovl_recur_moves(r, rank, lane)) {
+            uint32_t last =
+                lane < ovl_recur_host(code) ? ovl_recur_flying(e, r, rank, lane) : OVL_NONE;
+            low = OVL_MIN(low, OVL_MIN(last, front[lane]));
+            high = OVL_MAX(high, front[lane] + 1);
+        }
+    }
+    while (high < code->n_ops && code->ops[high].batch != OVL_NONE) {
+        high++;
+    }
+    bool good = include_messages(e, r, rank, &low) && low >= r->shift.by[rank];
+    r->shift.low[rank] = low;
+    r->shift.high[rank] = high;
+    return good;
+}
+
+/* --- Who waits --- */
+
+/* In how many periods what it waits for at `before` may have ended, at the earliest. */
+static uint64_t holds_for(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t before,
+                          bool arrival)
+{
+    const ovl_rank *k = &e->p->ranks[rank];
+    const ovl_code *code = &e->p->codes[k->code];
+    if (before == OVL_NONE) {
+        return 0;
+    }
+    bool arrived = ovl_engine_arrived(e, k->first_op + before);
+    if (arrived && (arrival || !ovl_recur_in_flight(e, r, rank, before))) {
+        return 0;
+    }
+    if (!ovl_recur_moves(r, rank, ovl_recur_lane(code, before))) {
+        return UINT64_MAX;
+    }
+    return before < r->shift.high[rank] ? 0 : (before - r->shift.high[rank]) / r->shift.by[rank];
+}
+
+/* For how many periods an operation that has not arrived will not. */
+static uint64_t blocked_for(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t local)
+{
+    const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
+    uint64_t k = 0;
+    if (code->ops[local].kind != OVL_HOST && local >= e->ranks[rank].cursor) {
+        return UINT64_MAX; /* not issued, and the host is behind */
+    }
+    for (uint32_t i = code->after.at[local]; i < code->after.at[local + 1]; i++) {
+        k = OVL_MAX(k, holds_for(e, r, rank, code->after.item[i], false));
+    }
+    k = OVL_MAX(k, holds_for(e, r, rank, code->stream_prev[local], false));
+    k = OVL_MAX(k, holds_for(e, r, rank, code->comm_prev[local], false));
+    return code->queue_prev ? OVL_MAX(k, holds_for(e, r, rank, code->queue_prev[local], true)) : k;
+}
+
+/* A lane that did not move: what comes next on it lies behind all that is skipped
+ * and goes on waiting; what is in flight lies before. */
+static uint64_t stands_for(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t lane)
+{
+    const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
+    uint32_t front = r->now.front[r->first_front[rank] + lane], high = r->shift.high[rank];
+    uint32_t last = lane < ovl_recur_host(code) ? ovl_recur_flying(e, r, rank, lane) : OVL_NONE;
+    if (last != OVL_NONE && last >= r->shift.low[rank]) {
+        return 0;
+    }
+    if (front == code->n_ops) {
+        return UINT64_MAX;
+    }
+    uint64_t room = front < high ? 0 : (front - high) / r->shift.by[rank];
+    return OVL_MIN(room, blocked_for(e, r, rank, front));
+}
+
+static uint64_t steps_left(const ovl_engine *e, const ovl_recur *r, uint32_t rank)
+{
+    const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
+    uint64_t k = UINT64_MAX;
+    for (uint32_t back = 1; back <= OVL_MIN(code->n_steps, 2); back++) {
+        uint32_t local = code->step_ends[code->n_steps - back], high = r->shift.high[rank];
+        bool over = ovl_engine_arrived(e, e->p->ranks[rank].first_op + local) &&
+                    !ovl_recur_in_flight(e, r, rank, local);
+        uint64_t room = local < high ? 0 : (local - high) / r->shift.by[rank];
+        k = over ? k : OVL_MIN(k, room);
+    }
+    return k;
+}
+
+static uint64_t rank_times(const ovl_engine *e, ovl_recur *r, uint32_t rank)
+{
+    uint32_t by = r->shift.by[rank], low = r->shift.low[rank], high = r->shift.high[rank];
+    uint32_t end = rank_ahead(e, r, rank, low - by);
+    uint64_t k = end < high ? 0 : (end - high) / by + 1;
+    for (uint32_t lane = 0; lane < r->first_front[rank + 1] - r->first_front[rank]; lane++) {
+        if (k && !ovl_recur_moves(r, rank, lane)) {
+            k = OVL_MIN(k, stands_for(e, r, rank, lane));
+        }
+    }
+    return k ? OVL_MIN(k, steps_left(e, r, rank)) : 0;
+}
+
+/* --- Collectives --- */
+
+static bool count_on_rank(const ovl_engine *e, ovl_recur *r, uint32_t rank)
+{
+    const ovl_rank *k = &e->p->ranks[rank];
+    const ovl_code *code = &e->p->codes[k->code];
+    uint32_t by = r->shift.by[rank], low = r->shift.low[rank] - by;
+    for (uint32_t s = 0; s < code->n_slots; s++) {
+        r->stamps[s] = 0;
+    }
+    for (uint32_t i = low; i < low + by; i++) {
+        uint16_t slot = code->ops[i].comm;
+        if (code->ops[i].kind != OVL_COLLECTIVE || r->stamps[slot]++) {
+            continue;
+        }
+        uint32_t comm = e->p->rank_comms[k->first_comm + slot];
+        uint32_t n = code->comm_index[i + by] - code->comm_index[i];
+        if (r->met[comm]++ && r->shift.collectives[comm] != n) {
+            return false;
+        }
+        r->shift.collectives[comm] = n;
+    }
+    return true;
+}
+
+/* Every member of a communicator went through as many of its collectives. */
+static bool count_collectives(const ovl_engine *e, ovl_recur *r)
+{
+    bool good = true;
+    for (uint32_t c = 0; c < e->p->n_comms; c++) {
+        r->met[c] = r->shift.collectives[c] = 0;
+    }
+    for (uint32_t rank = 0; rank < e->p->n_ranks && good; rank++) {
+        good = r->shift.by[rank] == 0 || count_on_rank(e, r, rank);
+    }
+    for (uint32_t c = 0; c < e->p->n_comms && good; c++) {
+        good = r->met[c] == 0 || r->met[c] == e->p->comms[c].n_members;
+    }
+    return good;
+}
+
+/* --- Moments --- */
+
+/* What comes after now and not by itself. */
+static ovl_time next_moment(const ovl_engine *e)
+{
+    const ovl_run_options *o = e->options;
+    ovl_time next = OVL_NEVER;
+    if (e->next_change < e->p->n_changes) {
+        next = e->p->changes[e->next_change].time;
+    }
+    if (o->count_from < o->count_to && !e->counting) {
+        next = OVL_MIN(next, o->count_from);
+    } else if (o->count_from < o->count_to && !e->counted) {
+        next = OVL_MIN(next, o->count_to);
+    }
+    return next;
+}
+
+static ovl_time last_event(const ovl_engine *e)
+{
+    ovl_time last = e->now;
+    for (uint32_t i = 0; i < e->heap.items.len; i++) {
+        last = OVL_MAX(last, e->heap.items.data[i].time);
+    }
+    for (uint32_t i = 0; i < e->delays.n_lines; i++) {
+        const ovl_delay_line *line = &e->delays.lines[i];
+        for (uint32_t k = 0; k < line->n; k++) {
+            last = OVL_MAX(last, line->items[(line->first + k) & (line->size - 1)].time);
+        }
+    }
+    return last;
+}
+
+/* How often before the next moment, and before time cannot be counted any more. */
+static uint64_t times_before_moments(const ovl_engine *e, ovl_time period)
+{
+    ovl_time next = next_moment(e), left = (OVL_TIME_MAX - last_event(e)) / period;
+    uint64_t k = left > 1 ? (uint64_t)left - 1 : 0;
+    return next <= e->now ? 0 : OVL_MIN(k, (uint64_t)((next - 1 - e->now) / period));
+}
+
+/* Bytes of a lane that did not move that are on their way would be there at some time. */
+static bool wires_move(const ovl_engine *e, const ovl_recur *r)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < r->live.len && all; i++) {
+        const ovl_activity *a = &e->activities.data[r->live.data[i].activity];
+        all = !a->eager || ovl_recur_op_moves(e, r, a->rank, a->op - e->p->ranks[a->rank].first_op);
+    }
+    return all;
+}
+
+bool ovl_recur_ahead(ovl_engine *e, ovl_recur *r, const ovl_moment *before)
+{
+    ovl_shift *s = &r->shift;
+    s->before = before;
+    s->after = &r->now;
+    s->period = r->now.now - before->now;
+    if (!find_shifts(e, r) || !wires_move(e, r)) {
+        return false;
+    }
+    uint64_t k = times_before_moments(e, s->period);
+    for (uint32_t rank = 0; rank < e->p->n_ranks && k; rank++) {
+        k = s->by[rank] == 0 || find_window(e, r, rank) ? k : 0;
+    }
+    for (uint32_t rank = 0; rank < e->p->n_ranks && k; rank++) {
+        k = s->by[rank] ? OVL_MIN(k, rank_times(e, r, rank)) : k;
+    }
+    s->times = k;
+    return k && count_collectives(e, r);
+}

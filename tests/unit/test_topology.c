@@ -1,0 +1,163 @@
+/* What each link carries, and how long that takes: rails, shared NICs, leaves, hierarchies, all to
+ * all, links that degrade. Four nodes of four GPUs; two nodes under a leaf. */
+#include "sim/occupancy.h"
+#include "tests/support/lowering.h"
+
+/* 1600 MB over links of 100 GB/s (NVLink), 10 (a NIC for each GPU) and 40 (out of a leaf). */
+#define TOPOLOGY(op, algorithm, group)                                                             \
+    "mesh: {axes: {local: 4, nodes: 4}}\n"                                                         \
+    "hardware:\n"                                                                                  \
+    "  node: {gpus: 4}\n"                                                                          \
+    "  links:\n"                                                                                   \
+    "    nvlink: {bandwidth: 100 GB/s}\n"                                                          \
+    "    nic: {bandwidth: 10 GB/s, out_of: node}\n"                                                \
+    "    leaf: {bandwidth: 40 GB/s, gpus: 8, out_of: 8}\n"                                         \
+    "  collectives: [{op: " op ", via: [nvlink, nic, leaf], algorithm: " algorithm "}]\n"          \
+    "workload:\n"                                                                                  \
+    "  ops: [{collective: go, op: " op ", bytes: 1600 MB, group: " group "}]\n"
+
+/* Bytes that the busiest instance carries in one direction; rates are rounded to a byte a second.
+ */
+static void check_link(const bench *t, const char *name, uint64_t megabytes)
+{
+    for (uint32_t i = 0; i < t->result.n_resources; i++) {
+        const ovl_result_resource *r = &t->result.resources[i];
+        if (strcmp(r->name, name) == 0) {
+            CHECK_NEAR((double)r->bytes, 1e6 * (double)megabytes, 2);
+            return;
+        }
+    }
+    CHECK_INT(0, megabytes);
+}
+
+static void check(const char *text, const char *set, ovl_time step, uint64_t nvlink, uint64_t nic,
+                  uint64_t leaf)
+{
+    bench t = {0};
+    bool ok = lower(&t, text, set) && analyse_both(&t);
+    CHECK_TEXT(mistake(&t), "none");
+    CHECK_INT(ok ? t.result.step : -1, step);
+    CHECK_INT(ok ? t.whole.step : -1, step);
+    check_link(&t, "nvlink.out", nvlink);
+    check_link(&t, "nvlink.in", nvlink);
+    check_link(&t, "nic.out", nic);
+    check_link(&t, "nic.in", nic);
+    check_link(&t, "leaf.out", leaf);
+    finish(&t);
+}
+
+/* Of 16: 2 x 15/16 x 1600 = 3000 MB enter and leave a node, and a leaf, once; the four NICs of a
+ * node carry 750 each: 75 ms, as the leaf takes. */
+static void a_ring_leaves_nodes_and_leaves_once(void)
+{
+    check(TOPOLOGY("all_reduce", "ring", "world"), NULL, 75 * OVL_MS, 3000, 750, 3000);
+}
+
+/* A NIC for two GPUs carries twice that. */
+static void gpus_share_a_nic(void)
+{
+    check(TOPOLOGY("all_reduce", "ring", "world"), "hardware.links.nic.gpus=2", 150 * OVL_MS, 3000,
+          1500, 3000);
+}
+
+/* In the node 2 x 3/4 x 1600 = 2400 MB on own links, 24 ms. Across, each rail has 400 MB: 2 x 3/4 x
+ * 400 = 600 on a NIC, 60 ms. All four leave a leaf: 2400, 60 ms at 40 GB/s and 120 at 20. */
+static void a_hierarchy_runs_its_rails_across_leaves(void)
+{
+    const char *text = TOPOLOGY("all_reduce", "hierarchical", "world");
+    check(text, NULL, 84 * OVL_MS, 2400, 600, 2400);
+    check(text, "hardware.links.leaf.bandwidth=20 GB/s", 144 * OVL_MS, 2400, 600, 2400);
+    /* a reduce-scatter makes each way once */
+    check(TOPOLOGY("reduce_scatter", "hierarchical", "world"), NULL, 42 * OVL_MS, 1200, 300, 1200);
+}
+
+/* A switch for two GPUs, and what leaves it: the ring in the node once, 2 x 3/4 x 1600 = 2400, and
+ * the rails of both, 2 x 600. As a link between all members of a cluster: 16 x (2400 + 600). */
+static void a_hierarchy_leaves_parts_of_a_node(void)
+{
+    const char *text = TOPOLOGY("all_reduce", "hierarchical", "world");
+    bench t = {0};
+    CHECK(lower(&t, text, "hardware.links.leaf={bandwidth: 1000 GB/s, gpus: 2, out_of: 2}"));
+    CHECK(analyse(&t));
+    check_link(&t, "leaf.out", 3600);
+    CHECK(lower(&t, text, "hardware.links.leaf={bandwidth: 10000 GB/s, gpus: 16}"));
+    CHECK(analyse(&t));
+    check_link(&t, "leaf.out", 48000);
+    finish(&t);
+}
+
+/* Each rail by itself: 2 x 3/4 x 1600 = 2400 MB a NIC, 240 ms; all four out of a leaf: 9600. */
+static void rails_have_a_nic_each_and_share_the_leaf(void)
+{
+    check(TOPOLOGY("all_reduce", "ring", "nodes"), NULL, 240 * OVL_MS, 2400, 2400, 9600);
+}
+
+/* 100 MB from each to each: 15 on own links, 12 out of a node for each member, 8 x 8 out of a leaf:
+ * 160 ms at 40 GB/s. At 100 GB/s the NIC decides: 120 ms. */
+static void all_to_all_counts_pairs(void)
+{
+    const char *text = TOPOLOGY("all_to_all", "direct", "world");
+    check(text, NULL, 160 * OVL_MS, 1500, 1200, 6400);
+    check(text, "hardware.links.leaf.bandwidth=100 GB/s", 120 * OVL_MS, 1500, 1200, 6400);
+}
+
+/* Rack-scale NVLink: nothing leaves 16 GPUs. 1500 MB at 100 GB/s. */
+static void a_rack_is_one_domain(void)
+{
+    check(TOPOLOGY("all_to_all", "direct", "world"), "hardware.node.gpus=16", 160 * OVL_MS, 1500, 0,
+          6400);
+    check(TOPOLOGY("all_to_all", "direct", "world"),
+          "hardware={node: {gpus: 16}, links: {nvlink: {bandwidth: 100 GB/s}, nic: {bandwidth: 10 "
+          "GB/s, out_of: node}}, collectives: [{op: all_to_all, via: [nvlink, nic], algorithm: "
+          "direct}]}",
+          15 * OVL_MS, 1500, 0, 0);
+}
+
+/* A NIC has half of its 10 GB/s from 50 ms on: 500 MB by then, and the other 250 by 100 ms. */
+static void a_link_that_degrades_shows_what_it_has(void)
+{
+    bench t = {0};
+    const char *text = TOPOLOGY("all_reduce", "ring", "world");
+    CHECK(lower(&t, text,
+                "hardware.faults=[{link: nic, ranks: [\"0-1\"], bandwidth: 5 GB/s, from: 50 ms, "
+                "until: 100 ms}]"));
+    CHECK(analyse(&t));
+    CHECK_INT(t.result.step, 100 * OVL_MS);
+    check_link(&t, "nic.out", 750);
+    ovl_timeline timeline;
+    ovl_run_options how = {.interference = OVL_INTERFERENCE_SHARED, .segments = true};
+    CHECK(ovl_run(t.p, &how, &t.arena, &timeline, &t.errs));
+    ovl_causes causes;
+    ovl_causes_init(&causes, t.p, &timeline, &t.arena);
+    for (uint32_t r = 0; r < t.p->n_resources; r++) {
+        const ovl_resource *resource = &t.p->resources[r];
+        if (resource->instance == 0 &&
+            strcmp(ovl_names_text(t.p->names, resource->name), "nic.out") == 0) {
+            uint32_t n;
+            const ovl_occupancy *p = ovl_occupancy_of(&causes, r, &t.arena, &n);
+            CHECK_INT(n, 2);
+            CHECK_INT(n ? p[0].capacity : 0, 10000000000);
+            CHECK_INT(n == 2 ? p[1].capacity : 0, 5000000000);
+            CHECK_NEAR(n == 2 ? p[1].bytes_per_second : 0, 5e9, 1);
+        }
+    }
+    ovl_causes_free(&causes);
+    finish(&t);
+}
+
+static CU_TestInfo tests[] = {
+    {"a ring leaves nodes, and leaves, once", a_ring_leaves_nodes_and_leaves_once},
+    {"GPUs share a NIC", gpus_share_a_nic},
+    {"a hierarchy runs its rails across leaves", a_hierarchy_runs_its_rails_across_leaves},
+    {"a hierarchy leaves parts of a node", a_hierarchy_leaves_parts_of_a_node},
+    {"rails have a NIC each and share the leaf", rails_have_a_nic_each_and_share_the_leaf},
+    {"all-to-all counts pairs", all_to_all_counts_pairs},
+    {"a rack is one domain", a_rack_is_one_domain},
+    {"a link that degrades shows what it has", a_link_that_degrades_shows_what_it_has},
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    return check_main("topology", tests);
+}
