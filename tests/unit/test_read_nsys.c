@@ -108,7 +108,7 @@ static void launches_are_found_in_their_process(void)
  * match them would mix the two, so none has a launch. With calls of one process they have. */
 #define WITHOUT_PROCESS                                                                            \
     NAMES                                                                                          \
-    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INTEGER, \"end\" INTEGER, deviceId INTEGER,"     \
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INTEGER, \"end\" INTEGER, deviceId INTEGER,"    \
     " streamId INTEGER, correlationId INTEGER, shortName INTEGER);"                                \
     "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (0,10,0,7,1,1),(30,40,0,7,2,1);"                \
     "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INTEGER, \"end\" INTEGER, globalTid "          \
@@ -123,8 +123,7 @@ static void kernels_without_a_process_beside_several_have_no_launch(void)
     CHECK(!was_said(&l, "no globalPid"));
     done(&l);
     look_at(&l,
-            WITHOUT_PROCESS
-            "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (-3,-2,0x2000009,1,3);",
+            WITHOUT_PROCESS "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (-3,-2,0x2000009,1,3);",
             0);
     CHECK_INT(l.in.devices.data[0].n_unlinked, 2);
     CHECK(was_said(&l, "(no globalPid), and the calls are of several"));
