@@ -116,7 +116,7 @@ static void tell_stuck(const lists *x, ovl_mark mark, ovl_errs *errs)
             ovl_error(errs, OVL_E_STUCK, ovl_schedule_place(x->in, r, x->at[r], mark),
                       "the schedule cannot finish: rank %" PRIu32 " waits for what %" PRIu32
                       "%s%" PRIu32 " needs",
-                      r, (uint32_t)a->stage, ovl_action_name((ovl_action_type)a->type),
+                      r, (uint32_t)a->stage, ovl_schedule_word(x->in, (ovl_action_type)a->type),
                       a->microbatch);
             return;
         }
@@ -181,8 +181,8 @@ bool ovl_schedule_in_order(const ovl_schedule *s)
         for (uint32_t k = 0; k < s->n_stages; k++) {
             const uint32_t *row = order + (size_t)k * s->n_microbatches;
             if (!ovl_schedule_last(s, k) && s->rank_of[k] != s->rank_of[k + 1]) {
-                same = same && memcmp(row, row + s->n_microbatches,
-                                      s->n_microbatches * sizeof *row) == 0;
+                same = same &&
+                       memcmp(row, row + s->n_microbatches, s->n_microbatches * sizeof *row) == 0;
             }
         }
     }
