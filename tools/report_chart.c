@@ -187,7 +187,7 @@ static void tell_missing(ovl_out *out, const char *why, const char *wider)
     ovl_out_title(out, "\nSchedule");
     ovl_wrap(out, "  ", 2,
              ovl_arena_printf(&arena,
-                              "not drawn: %s; %sovl report, or ovl export --trace, shows it", why,
+                              "not drawn: %s; %sovl report and ovl export --trace show it", why,
                               wider),
              OVL_MIN(out->width, OVL_TERMINAL));
     ovl_arena_free(&arena);
