@@ -186,9 +186,8 @@ static void tell_missing(ovl_out *out, const char *why, const char *wider)
     ovl_arena arena = {0};
     ovl_out_title(out, "\nSchedule");
     ovl_wrap(out, "  ", 2,
-             ovl_arena_printf(&arena,
-                              "not drawn: %s; %sovl report and ovl export --trace show it", why,
-                              wider),
+             ovl_arena_printf(&arena, "not drawn: %s; %sovl report and ovl export --trace show it",
+                              why, wider),
              OVL_MIN(out->width, OVL_TERMINAL));
     ovl_arena_free(&arena);
 }
