@@ -1,5 +1,7 @@
 #include "sim/blame.h"
 
+__extension__ typedef __int128 wide;
+
 static const char *message_text(const ovl_blamer *b, const ovl_op *op, const char *name,
                                 uint32_t rank, uint32_t other)
 {
@@ -72,6 +74,25 @@ void ovl_blame(const ovl_blamer *b, ovl_idle_kind kind, uint32_t op, ovl_time ti
                               .op = id,
                               .time = time,
                               .kind = (uint8_t)kind});
+}
+
+bool ovl_blame_split(const ovl_blamer *b, ovl_idle_kind kind, const ovl_blame_share *share,
+                     uint32_t n, ovl_time time, ovl_charges *list)
+{
+    wide sum = 0, so_far = 0;
+    ovl_time charged = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        sum += share[i].weight;
+    }
+    for (uint32_t i = 0; i < n && sum > 0; i++) {
+        so_far += share[i].weight;
+        ovl_time until = (ovl_time)((wide)time * so_far / sum);
+        if (until > charged) {
+            ovl_blame(b, kind, share[i].op, until - charged, list);
+        }
+        charged = until;
+    }
+    return sum > 0;
 }
 
 static int by_key(const void *a, const void *b)

@@ -1,7 +1,7 @@
 /*
  * blame.h - who is to blame for idle time.
  *
- * Each piece of a gap (idle.h) is charged to one operation. Operations are alike if they are
+ * Each piece of a gap (idle.h) is charged to operations. Operations are alike if they are
  * kernels of one stage, transfers from one rank to another, or others of a kind on a rank; a
  * collective is one, however many members it has. Of each kind of idle time those alike that cost
  * most are named, the heaviest of them and how many more there are:
@@ -40,7 +40,19 @@ typedef OVL_VEC(ovl_charge) ovl_charges;
 void ovl_blame(const ovl_blamer *b, ovl_idle_kind kind, uint32_t op, ovl_time time,
                ovl_charges *list);
 
-/* "transfer 0SEND_F3 from rank 0 to 1", "stage 1 on rank 1 takes longer than the mean". */
+typedef struct ovl_blame_share {
+    uint32_t op;
+    ovl_time weight; /* not below 0 */
+} ovl_blame_share;
+
+/* Charges `n` operations with idle time of a kind in proportion to their weights; what they are
+ * charged with sums to `time`. False if all weights are 0: nobody is charged. 7 ps by weights 1 and
+ * 2: 2 and 5. */
+bool ovl_blame_split(const ovl_blamer *b, ovl_idle_kind kind, const ovl_blame_share *share,
+                     uint32_t n, ovl_time time, ovl_charges *list);
+
+/* "transfer 0SEND_F3 from rank 0 to 1", "stage 1 on rank 1 takes longer than the mean": some are
+ * sentences, so that they go behind a colon, not behind "because of". */
 const char *ovl_blame_text(const ovl_blamer *b, ovl_idle_kind kind, uint32_t id);
 
 /* Of each kind the heaviest; `n` says how many kinds. `list` is put in order, one charge for each

@@ -3,6 +3,7 @@
 #include "sim/blame.h"
 #include "sim/exposure.h"
 #include "sim/steps.h"
+#include "sim/suspects.h"
 
 static const char *const idle_names[OVL_IDLE_COUNT] = {"fill",       "drain",    "imbalance",
                                                        "dependency", "schedule", "host"};
@@ -35,6 +36,13 @@ typedef struct idle_run {
     ovl_time begin, end; /* of the step */
 } idle_run;
 
+/* Stages, or transfers, and what would be idle with each of them harmless. */
+typedef struct trial {
+    bool made;
+    ovl_suspects suspects;
+    idle_run run[OVL_SUSPECTS_MOST];
+} trial;
+
 typedef struct finder {
     ovl_causes *c;
     const ovl_program *p;
@@ -46,10 +54,11 @@ typedef struct finder {
     ovl_blamer blamer;
     ovl_arena *arena, scratch;
     bool pipeline, has_comm, has_host;
-    uint32_t worst;                 /* the kernel that is longest beyond its mean, or OVL_NONE */
     uint32_t last;                  /* the operation that ends the step; OVL_NONE: there is none */
     idle_run run[OVL_PEEL_COUNT];   /* the last one is the run itself */
+    trial stages, transfers;        /* made when first asked for */
     OVL_VEC(struct kernel) kernels; /* scratch */
+    OVL_VEC(ovl_blame_share) share; /* scratch */
 } finder;
 
 typedef struct kernel {
@@ -171,7 +180,6 @@ static ovl_time waits_in(const idle_run *run, uint32_t class_id, uint32_t op)
 
 static void look_at_program(finder *f)
 {
-    f->worst = OVL_NONE;
     for (uint32_t c = 0; c < f->p->n_codes; c++) {
         const ovl_code *code = &f->p->codes[c];
         f->has_host |= code->host_timed;
@@ -179,20 +187,6 @@ static void look_at_program(finder *f)
             const ovl_op *op = &code->ops[i];
             f->has_comm |= ovl_is_communication(op) || op->kind == OVL_COPY;
             f->pipeline |= op->kind == OVL_KERNEL && op->part != OVL_PART_NONE;
-        }
-    }
-}
-
-static void find_worst(finder *f)
-{
-    ovl_time most = 0;
-    for (uint32_t op = 0; op < f->p->n_ops && f->means.uneven; op++) {
-        if (ovl_causes_op(f->c, op)->kind == OVL_KERNEL) {
-            ovl_time mean =
-                ovl_mean_of(&f->means, f->p, f->c->rank_of[op], ovl_causes_local(f->c, op));
-            ovl_time beyond = f->t->end[op] - f->t->start[op] - mean;
-            f->worst = beyond > most ? op : f->worst;
-            most = OVL_MAX(most, beyond);
         }
     }
 }
@@ -215,9 +209,10 @@ static bool same_run(const finder *f, ovl_peel kind)
 
 static void make_runs(finder *f)
 {
-    static const ovl_replay_options options[OVL_PEEL_HOST] = {{OVL_REPLAY_MEAN, true, true},
-                                                              {OVL_REPLAY_ALONE, true, true},
-                                                              {OVL_REPLAY_AS_RUN, false, true}};
+    static const ovl_replay_options options[OVL_PEEL_HOST] = {
+        {.kernels = OVL_REPLAY_MEAN, .free_comm = true, .free_host = true},
+        {.kernels = OVL_REPLAY_ALONE, .free_comm = true, .free_host = true},
+        {.kernels = OVL_REPLAY_AS_RUN, .free_host = true}};
     ovl_arena times = {0};
     ovl_replay replay = {OVL_NEW_ARRAY(&times, ovl_time, f->p->n_ops),
                          OVL_NEW_ARRAY(&times, ovl_time, f->p->n_ops)};
@@ -278,47 +273,157 @@ static void cut(const finder *f, uint32_t class_id, const gap *g, const ovl_wait
 
 /* --- Blame --- */
 
-static uint32_t blamed_op(const finder *f, const ovl_waited *w, ovl_idle_kind kind)
+static void make_trial(finder *f, trial *t, ovl_replay_options options)
 {
-    switch (kind) {
-    case OVL_IDLE_IMBALANCE:
-        return w->by[OVL_WAIT_COMPUTE] != OVL_NONE ? w->by[OVL_WAIT_COMPUTE] : f->worst;
-    case OVL_IDLE_DEPENDENCY:
-        return w->by[OVL_WAIT_DEPENDENCY];
-    case OVL_IDLE_SCHEDULE:
-        return w->by[OVL_WAIT_SCHEDULE];
-    case OVL_IDLE_HOST:
-        return w->by[OVL_WAIT_HOST];
-    case OVL_IDLE_FILL:
-    case OVL_IDLE_DRAIN:
-    case OVL_IDLE_COUNT:
-        break;
+    ovl_arena times = {0};
+    ovl_replay replay = {OVL_NEW_ARRAY(&times, ovl_time, f->p->n_ops),
+                         OVL_NEW_ARRAY(&times, ovl_time, f->p->n_ops)};
+    t->made = true;
+    options.of = t->suspects.of;
+    for (uint32_t i = 0; i < t->suspects.n; i++) {
+        options.harmless = (uint8_t)i;
+        ovl_replay_run(f->c, f->inputs, &f->means, &options, &replay);
+        list_gaps(f, replay.start, replay.end, &t->run[i]);
     }
-    return OVL_NONE;
+    ovl_arena_free(&times);
 }
 
-static void charge_gap(const finder *f, const ovl_waited *w, const ovl_time piece[OVL_IDLE_COUNT],
-                       ovl_charges *list)
+static const trial *try_stages(finder *f)
 {
-    for (int k = 0; k < OVL_IDLE_COUNT; k++) {
-        uint32_t op = piece[k] > 0 ? blamed_op(f, w, (ovl_idle_kind)k) : OVL_NONE;
-        if (op != OVL_NONE) {
-            ovl_blame(&f->blamer, (ovl_idle_kind)k, op, piece[k], list);
+    if (!f->stages.made) {
+        ovl_suspects_stages(f->c, &f->means, &f->scratch, &f->stages.suspects);
+        make_trial(f, &f->stages,
+                   (ovl_replay_options){
+                       .kernels = OVL_REPLAY_ALONE, .free_comm = true, .free_host = true});
+    }
+    return &f->stages;
+}
+
+static const trial *try_transfers(finder *f)
+{
+    if (!f->transfers.made) {
+        ovl_suspects_transfers(f->c, &f->scratch, &f->transfers.suspects);
+        make_trial(f, &f->transfers,
+                   (ovl_replay_options){.kernels = OVL_REPLAY_AS_RUN, .free_host = true});
+    }
+    return &f->transfers;
+}
+
+static void free_trial(trial *t)
+{
+    for (uint32_t i = 0; i < t->suspects.n; i++) {
+        ovl_vec_free(&t->run[i].list);
+    }
+}
+
+/* To suspects, by how much shorter the gap is with each of them harmless. */
+static bool charge_by_trial(finder *f, const trial *t, ovl_idle_kind kind, uint32_t class_id,
+                            const gap *g, ovl_time wait, ovl_time time, ovl_charges *list)
+{
+    f->share.len = 0;
+    for (uint32_t i = 0; i < t->suspects.n; i++) {
+        ovl_time gain = wait - waits_in(&t->run[i], class_id, g->op);
+        uint32_t op = ovl_suspect_op(&t->suspects.list[i], f->t, g->to);
+        ovl_vec_push(&f->share, (ovl_blame_share){op, OVL_MAX(0, gain)});
+    }
+    return ovl_blame_split(&f->blamer, kind, f->share.data, f->share.len, time, list);
+}
+
+static void charge_by_weight(finder *f, const trial *t, ovl_idle_kind kind, const gap *g,
+                             ovl_time time, ovl_charges *list)
+{
+    f->share.len = 0;
+    for (uint32_t i = 0; i < t->suspects.n; i++) {
+        uint32_t op = ovl_suspect_op(&t->suspects.list[i], f->t, g->to);
+        ovl_vec_push(&f->share, (ovl_blame_share){op, t->suspects.list[i].weight});
+    }
+    ovl_blame_split(&f->blamer, kind, f->share.data, f->share.len, time, list);
+}
+
+/* To what the gap was spent on; where that is before it, to the nearest. False: there is none. */
+static bool charge_by_way(finder *f, const ovl_waited *w, ovl_wait wait, ovl_idle_kind kind,
+                          ovl_time time, ovl_charges *list)
+{
+    f->share.len = 0;
+    for (uint32_t i = 0; i < f->waits.parts.len; i++) {
+        const ovl_wait_part *part = &f->waits.parts.data[i];
+        if (part->kind == wait) {
+            ovl_vec_push(&f->share, (ovl_blame_share){part->op, part->time});
         }
+    }
+    if (ovl_blame_split(&f->blamer, kind, f->share.data, f->share.len, time, list)) {
+        return true;
+    }
+    if (w->by[wait] != OVL_NONE) {
+        ovl_blame(&f->blamer, kind, w->by[wait], time, list);
+    }
+    return w->by[wait] != OVL_NONE;
+}
+
+static void charge_imbalance(finder *f, uint32_t class_id, const gap *g, ovl_time time,
+                             ovl_charges *list)
+{
+    const trial *t = try_stages(f);
+    ovl_time wait = waits_in(&f->run[OVL_PEEL_IMBALANCE], class_id, g->op);
+    if (!charge_by_trial(f, t, OVL_IDLE_IMBALANCE, class_id, g, wait, time, list)) {
+        charge_by_weight(f, t, OVL_IDLE_IMBALANCE, g, time, list);
+    }
+}
+
+/* What moved during the gap is charged itself; that what was waited for was late already, to the
+ * transfers that make it so. */
+static void charge_dependency(finder *f, uint32_t class_id, const gap *g, const ovl_waited *w,
+                              ovl_time time, ovl_charges *list)
+{
+    ovl_time own = OVL_MIN(time, w->time[OVL_WAIT_DEPENDENCY]), late = time - own;
+    if (own > 0) {
+        charge_by_way(f, w, OVL_WAIT_DEPENDENCY, OVL_IDLE_DEPENDENCY, own, list);
+    }
+    if (late == 0) {
+        return;
+    }
+    const trial *t = try_transfers(f);
+    ovl_time wait = waits_in(&f->run[OVL_PEEL_DEPENDENCY], class_id, g->op);
+    if (!charge_by_trial(f, t, OVL_IDLE_DEPENDENCY, class_id, g, wait, late, list) &&
+        !charge_by_way(f, w, OVL_WAIT_DEPENDENCY, OVL_IDLE_DEPENDENCY, late, list)) {
+        charge_by_weight(f, t, OVL_IDLE_DEPENDENCY, g, late, list);
+    }
+}
+
+static void charge_gap(finder *f, uint32_t class_id, const gap *g, const ovl_waited *w,
+                       const ovl_time piece[OVL_IDLE_COUNT], ovl_charges *list)
+{
+    if (piece[OVL_IDLE_IMBALANCE] > 0) {
+        charge_imbalance(f, class_id, g, piece[OVL_IDLE_IMBALANCE], list);
+    }
+    if (piece[OVL_IDLE_DEPENDENCY] > 0) {
+        charge_dependency(f, class_id, g, w, piece[OVL_IDLE_DEPENDENCY], list);
+    }
+    if (piece[OVL_IDLE_SCHEDULE] > 0) {
+        charge_by_way(f, w, OVL_WAIT_SCHEDULE, OVL_IDLE_SCHEDULE, piece[OVL_IDLE_SCHEDULE], list);
+    }
+    if (piece[OVL_IDLE_HOST] > 0) {
+        charge_by_way(f, w, OVL_WAIT_HOST, OVL_IDLE_HOST, piece[OVL_IDLE_HOST], list);
     }
 }
 
 /* --- Ranks --- */
 
-static const char *because(const finder *f, const ovl_waited *w,
-                           const ovl_time piece[OVL_IDLE_COUNT])
+/* Of the largest part of a gap, what is charged most; charges of this gap are those from `first`.
+ */
+static const char *because(const finder *f, const ovl_time piece[OVL_IDLE_COUNT],
+                           const ovl_charges *list, uint32_t first)
 {
     int largest = OVL_IDLE_IMBALANCE; /* nobody is to blame for the others */
     for (int k = OVL_IDLE_DEPENDENCY; k < OVL_IDLE_COUNT; k++) {
         largest = piece[k] > piece[largest] ? k : largest;
     }
-    uint32_t op = piece[largest] ? blamed_op(f, w, (ovl_idle_kind)largest) : OVL_NONE;
-    return op == OVL_NONE ? NULL : ovl_blame_text(&f->blamer, (ovl_idle_kind)largest, op);
+    const ovl_charge *most = NULL;
+    for (uint32_t i = first; i < list->len; i++) {
+        const ovl_charge *c = &list->data[i];
+        most = c->kind == largest && (!most || c->time > most->time) ? c : most;
+    }
+    return most ? ovl_blame_text(&f->blamer, (ovl_idle_kind)largest, most->op) : NULL;
 }
 
 static uint32_t last_op(const finder *f, uint32_t rank)
@@ -368,20 +473,22 @@ static void explain_rank(finder *f, uint32_t class_id, bool list, ovl_result_ran
         const gap *g = &run->list.data[first + i];
         ovl_time piece[OVL_IDLE_COUNT];
         ovl_waited w;
+        f->waits.parts.len = 0;
         if (g->op == OVL_NONE) {
             wait_for_end(f, row->rank, g->from, &w);
         } else {
             ovl_waits_before(&f->waits, g->op, g->from, &w);
         }
         cut(f, class_id, g, &w, piece);
-        charge_gap(f, &w, piece, &own);
+        uint32_t charged = own.len;
+        charge_gap(f, class_id, g, &w, piece, &own);
         for (int k = 0; k < OVL_IDLE_COUNT; k++) {
             row->idle[k] += piece[k];
         }
         if (list) {
             ovl_time begin = f->t->begin;
-            out[i] =
-                (ovl_result_gap){g->from - begin, g->to - begin, NULL, {0}, because(f, &w, piece)};
+            out[i] = (ovl_result_gap){
+                g->from - begin, g->to - begin, NULL, {0}, because(f, piece, &own, charged)};
             memcpy(out[i].piece, piece, sizeof piece);
             out[i].before =
                 g->op == OVL_NONE ? NULL : ovl_arena_strdup(f->arena, ovl_op_name(f->p, g->op));
@@ -513,10 +620,9 @@ void ovl_idle_find(ovl_causes *causes, const ovl_classes *classes, bool list, ov
     look_at_program(&f);
     f.inputs = ovl_inputs_find(f.p, &f.scratch);
     ovl_means_find(f.p, &f.scratch, &f.means);
-    find_worst(&f);
     f.last = f.p->n_ranks ? last_op(&f, f.t->deciding_rank) : OVL_NONE;
     make_runs(&f);
-    ovl_waits_init(&f.waits, causes, f.inputs, &f.means, &f.scratch);
+    ovl_waits_init(&f.waits, causes, f.inputs, &f.scratch);
     for (uint32_t i = 0; i < classes->n; i++) {
         peel_rank(&f, i, &rows[i]);
         explain_rank(&f, i, list, &rows[i], &all);
@@ -534,7 +640,10 @@ void ovl_idle_find(ovl_causes *causes, const ovl_classes *classes, bool list, ov
             ovl_vec_free(&f.run[k].list);
         }
     }
+    free_trial(&f.stages);
+    free_trial(&f.transfers);
     ovl_vec_free(&f.kernels);
+    ovl_vec_free(&f.share);
     ovl_waits_free(&f.waits);
     ovl_arena_free(&f.scratch);
 }

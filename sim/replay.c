@@ -274,10 +274,15 @@ static bool left_out(const player *p, uint32_t op, const ovl_cause *cause)
     return is_order(p, op, cause) || (p->o->free_comm && free);
 }
 
+static bool is_harmless(const player *p, uint32_t op)
+{
+    return p->o->of && p->o->of[op] == p->o->harmless;
+}
+
 static ovl_time kernel_length(const player *p, uint32_t op)
 {
     uint32_t rank = p->c->rank_of[op], local = ovl_causes_local(p->c, op);
-    switch (p->o->kernels) {
+    switch (is_harmless(p, op) ? OVL_REPLAY_MEAN : p->o->kernels) {
     case OVL_REPLAY_MEAN:
         return ovl_mean_of(p->means, p->c->program, rank, local);
     case OVL_REPLAY_ALONE:
@@ -295,7 +300,7 @@ static ovl_time length_of(const player *p, uint32_t op, const ovl_cause *cause)
         return kernel_length(p, op);
     }
     bool host = kind == OVL_HOST || kind == OVL_MARKER; /* a pause is named as the host is */
-    bool free = host ? p->o->free_host : p->o->free_comm;
+    bool free = host ? p->o->free_host : p->o->free_comm || is_harmless(p, op);
     return free ? 0 : cause->length;
 }
 
@@ -318,7 +323,7 @@ static ovl_time latest_cause(player *p, uint64_t node)
 static void end_of_collective(player *p, uint32_t op)
 {
     const ovl_timeline *t = p->c->timeline;
-    ovl_time length = p->o->free_comm ? 0 : t->end[op] - t->start[op];
+    ovl_time length = p->o->free_comm || is_harmless(p, op) ? 0 : t->end[op] - t->start[op];
     p->out->end[op] = p->collective[ovl_causes_collective(p->c, op)] + length;
 }
 

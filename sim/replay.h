@@ -12,6 +12,9 @@
  *                    its inputs
  *     host           as it was; or free: what is issued is there at 0, and calls hold up nothing
  *
+ * Some may be made harmless by themselves: kernels of one stage take their mean, transfers of one
+ * kind no time, but keep their order (suspects.h).
+ *
  * With nothing changed the times are those of the run. Nothing is shared anew: what was slowed
  * stays as slow.
  *
@@ -36,7 +39,11 @@ typedef struct ovl_replay_options {
     ovl_replay_kernels kernels;
     bool free_comm; /* copies, too */
     bool free_host;
+    const uint8_t *of; /* [n_ops] what each belongs to; NULL: does not matter */
+    uint8_t harmless;  /* what belongs to this: kernels as long as the mean, transfers free */
 } ovl_replay_options;
+
+#define OVL_NO_SUSPECT UINT8_MAX
 
 /* What the kernels of one kind of work take on average. */
 typedef struct ovl_means {

@@ -254,22 +254,10 @@ static void back_from_end(ovl_waits *w, uint32_t op, step *s)
 
 /* --- The tree --- */
 
-/* To blame for compute are only kernels that are longer than their mean. */
-static bool to_blame(const ovl_waits *w, const piece *p)
-{
-    if (p->kind != OVL_WAIT_COMPUTE) {
-        return true;
-    }
-    uint32_t rank = w->causes->rank_of[p->by];
-    uint32_t local = ovl_causes_local(w->causes, p->by);
-    const ovl_timeline *t = w->causes->timeline;
-    return t->end[p->by] - t->start[p->by] > ovl_mean_of(w->means, w->causes->program, rank, local);
-}
-
-static void name_pieces(const ovl_waits *w, const step *s, uint32_t *by)
+static void name_pieces(const step *s, uint32_t *by)
 {
     for (uint32_t i = s->n; i-- > 0;) {
-        if (to_blame(w, &s->piece[i])) {
+        if (s->piece[i].kind != OVL_WAIT_COMPUTE) {
             by[s->piece[i].kind] = s->piece[i].by;
         }
     }
@@ -305,7 +293,7 @@ static void add_slot(ovl_waits *w, uint32_t op, const step *s)
         slot.sum[s->piece[i].kind] += to - s->piece[i].from;
         to = s->piece[i].from;
     }
-    name_pieces(w, s, slot.by);
+    name_pieces(s, slot.by);
     w->slot_of[op] = w->slots.len;
     ovl_vec_push(&w->slots, slot);
 }
@@ -329,9 +317,50 @@ static uint32_t slot_of(ovl_waits *w, uint32_t op)
 
 /* --- Questions --- */
 
+/* What of a step was spent on no kernel, not before `from`. */
+static void list_parts(ovl_waits *w, const step *s, ovl_time from)
+{
+    ovl_time to = s->end;
+    for (uint32_t i = 0; i < s->n && to > from; i++) {
+        const piece *p = &s->piece[i];
+        if (p->kind != OVL_WAIT_COMPUTE) {
+            ovl_vec_push(&w->parts, (ovl_wait_part){p->kind, p->by, to - OVL_MAX(p->from, from)});
+        }
+        to = p->from;
+    }
+}
+
+static bool only_compute_between(const ovl_wait_slot *a, const ovl_wait_slot *b)
+{
+    for (int k = 0; k < OVL_WAIT_COUNT; k++) {
+        if (k != OVL_WAIT_COMPUTE && a->sum[k] != b->sum[k]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Of the slots from `slot` to `low`, which is left out; where only kernels ran it is skipped. */
+static void list_way(ovl_waits *w, uint32_t slot, uint32_t low)
+{
+    while (slot != low) {
+        const ovl_wait_slot *s = &w->slots.data[slot], *jump = &w->slots.data[s->jump];
+        if (jump->depth >= w->slots.data[low].depth && only_compute_between(s, jump)) {
+            slot = s->jump;
+            continue;
+        }
+        if (!only_compute_between(s, &w->slots.data[s->parent])) {
+            step passed;
+            back_from_end(w, s->op, &passed);
+            list_parts(w, &passed, 0);
+        }
+        slot = s->parent;
+    }
+}
+
 /* The part of a step that is not before `from`. What was issued late before then is to blame for as
  * much of the transfer. */
-static void count_step(const step *s, ovl_time from, ovl_waited *waited)
+static void count_step(ovl_waits *w, const step *s, ovl_time from, ovl_waited *waited)
 {
     ovl_time to = s->end, late = 0, time[OVL_WAIT_COUNT] = {0};
     for (uint32_t i = 0; i < s->n; i++) {
@@ -343,6 +372,7 @@ static void count_step(const step *s, ovl_time from, ovl_waited *waited)
         }
         to = p->from;
     }
+    list_parts(w, s, from);
     ovl_time blamed = OVL_MIN(late - time[OVL_WAIT_SCHEDULE], time[OVL_WAIT_DEPENDENCY]);
     time[OVL_WAIT_SCHEDULE] += blamed;
     time[OVL_WAIT_DEPENDENCY] -= blamed;
@@ -375,8 +405,8 @@ static void count_way(ovl_waits *w, const step *first, ovl_time from, ovl_waited
 {
     *waited = (ovl_waited){0};
     memset(waited->by, 0xff, sizeof waited->by); /* OVL_NONE */
-    name_pieces(w, first, waited->by);
-    count_step(first, from, waited);
+    name_pieces(first, waited->by);
+    count_step(w, first, from, waited);
     if (first->before == OVL_NONE || w->causes->timeline->end[first->before] <= from) {
         if (first->before != OVL_NONE) {
             uint32_t slot = slot_of(w, first->before);
@@ -391,8 +421,9 @@ static void count_way(ovl_waits *w, const step *first, ovl_time from, ovl_waited
         waited->time[k] += a->sum[k] - b->sum[k];
     }
     fill_names(a, waited->by);
-    back_from_end(w, b->op, &last);
-    count_step(&last, from, waited);
+    list_way(w, top, low);
+    back_from_end(w, w->slots.data[low].op, &last);
+    count_step(w, &last, from, waited);
 }
 
 void ovl_waits_before(ovl_waits *w, uint32_t op, ovl_time from, ovl_waited *waited)
@@ -421,15 +452,14 @@ static const uint32_t *calls_of(const ovl_code *code, ovl_arena *arena)
     return calls;
 }
 
-void ovl_waits_init(ovl_waits *w, ovl_causes *causes, const ovl_inputs *inputs,
-                    const ovl_means *means, ovl_arena *arena)
+void ovl_waits_init(ovl_waits *w, ovl_causes *causes, const ovl_inputs *inputs, ovl_arena *arena)
 {
     const ovl_program *p = causes->program;
     const uint32_t **calls = OVL_NEW_ARRAY(arena, const uint32_t *, p->n_codes);
     for (uint32_t c = 0; c < p->n_codes; c++) {
         calls[c] = calls_of(&p->codes[c], arena);
     }
-    *w = (ovl_waits){.causes = causes, .inputs = inputs, .means = means, .calls = calls};
+    *w = (ovl_waits){.causes = causes, .inputs = inputs, .calls = calls};
     w->slot_of = OVL_NEW_ARRAY(arena, uint32_t, p->n_ops);
     memset(w->slot_of, 0xff, p->n_ops * sizeof *w->slot_of); /* OVL_NONE */
 }
@@ -437,5 +467,6 @@ void ovl_waits_init(ovl_waits *w, ovl_causes *causes, const ovl_inputs *inputs,
 void ovl_waits_free(ovl_waits *w)
 {
     ovl_vec_free(&w->slots);
+    ovl_vec_free(&w->parts);
     ovl_vec_free(&w->way);
 }

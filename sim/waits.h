@@ -23,7 +23,7 @@
  *
  * Each operation has one that it came from, so these ways back form a tree, with sums from its root
  * and links that skip: a question takes time logarithmic in the length of the way, after each
- * operation was looked at once.
+ * operation was looked at once; and as much for each part that is listed.
  */
 #ifndef OVL_SIM_WAITS_H
 #define OVL_SIM_WAITS_H
@@ -38,29 +38,35 @@ typedef enum ovl_wait {
     OVL_WAIT_COUNT,
 } ovl_wait;
 
-/* What an interval was spent on; `by` names, for each kind, the operation nearest to its end: a
- * kernel that is longer than its mean; a send, collective or receive; what was issued late; what
- * the host was busy with. OVL_NONE: there is none. */
+/* What an interval was spent on; `by` names, for each kind but compute, the operation nearest to
+ * its end: a send, collective or receive; what was issued late; what the host was busy with. It may
+ * be before the interval. OVL_NONE: there is none. */
 typedef struct ovl_waited {
     ovl_time time[OVL_WAIT_COUNT]; /* sums to the interval */
     uint32_t by[OVL_WAIT_COUNT];
 } ovl_waited;
+
+/* What was spent on one operation, which is no kernel, on the way back. */
+typedef struct ovl_wait_part {
+    ovl_wait kind;
+    uint32_t op;
+    ovl_time time;
+} ovl_wait_part;
 
 struct ovl_wait_slot;
 
 typedef struct ovl_waits {
     ovl_causes *causes;
     const ovl_inputs *inputs;
-    const ovl_means *means;
     const uint32_t *const *calls; /* [n_codes][n_ops of it] the host call before it, or OVL_NONE */
     uint32_t *slot_of;            /* [n_ops] */
     OVL_VEC(struct ovl_wait_slot) slots;
-    OVL_VEC(uint32_t) way; /* scratch */
+    OVL_VEC(ovl_wait_part) parts; /* of the questions since it was emptied, latest first in each */
+    OVL_VEC(uint32_t) way;        /* scratch */
 } ovl_waits;
 
 /* Tables in `arena`. */
-void ovl_waits_init(ovl_waits *w, ovl_causes *causes, const ovl_inputs *inputs,
-                    const ovl_means *means, ovl_arena *arena);
+void ovl_waits_init(ovl_waits *w, ovl_causes *causes, const ovl_inputs *inputs, ovl_arena *arena);
 void ovl_waits_free(ovl_waits *w);
 
 /* What the time from `from` until an operation started was spent on. */

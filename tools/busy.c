@@ -6,10 +6,8 @@
 static void cover(ovl_union *u, int64_t start, int64_t end)
 {
     int64_t from = u->any ? OVL_MAX(start, u->until) : start;
-    if (!u->any || end > from) {
-        u->length += end - from;
-        u->until = end;
-    }
+    u->length += OVL_MAX(end - from, 0);
+    u->until = u->any ? OVL_MAX(end, u->until) : end; /* also that of an operation of length 0 */
     u->any = true;
 }
 

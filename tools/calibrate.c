@@ -106,13 +106,14 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+/* `ranks`: of a series of so many (0: not told) only; -1: whatever their number. */
 static ovl_cal_series *series_of(ovl_calibration *cal, const char *op, const char *group,
-                                 const char *column, ovl_cal_times times)
+                                 const char *column, ovl_cal_times times, int64_t ranks)
 {
     for (uint32_t i = 0; i < cal->series.len; i++) {
         ovl_cal_series *s = &cal->series.data[i];
         if (strcmp(s->op, op) == 0 && same_text(s->group, group) && same_text(s->column, column) &&
-            s->times == times) {
+            s->times == times && (ranks < 0 || s->least_ranks == ranks)) {
             return s;
         }
     }
@@ -145,9 +146,9 @@ static void add_ranks(ovl_cal_series *s, int64_t ranks)
     }
 }
 
-static const char *op_of(const ovl_calibration *cal, uint32_t file)
+static const char *op_of(const ovl_calibration *cal, const ovl_inspect_row *row)
 {
-    const char *op = cal->in.files.data[file].operation;
+    const char *op = row->operation;
     if (!op && cal->wishes->op) {
         return cal->wishes->op;
     }
@@ -162,7 +163,7 @@ static void add_rows(ovl_calibration *cal, ovl_errs *errs)
     uint32_t complained = OVL_NONE;
     for (uint32_t i = 0; i < cal->in.rows.len; i++) {
         const ovl_inspect_row *r = &cal->in.rows.data[i];
-        const char *op = op_of(cal, r->file);
+        const char *op = op_of(cal, r);
         if (!op && complained != r->file) {
             ovl_error(errs, OVL_E_INPUT, (ovl_mark){cal->in.files.data[r->file].path, 0, 0},
                       "neither the file nor its name says which operation it measured; give it: "
@@ -176,9 +177,9 @@ static void add_rows(ovl_calibration *cal, ovl_errs *errs)
         ovl_cal_times times = r->series  ? OVL_CAL_NAMED
                               : in_place ? OVL_CAL_IN_PLACE
                                          : OVL_CAL_OUT_OF_PLACE;
-        ovl_cal_series *s = series_of(cal, op, group, r->series, times);
-        int64_t told = cal->in.files.data[r->file].n_ranks;
-        add_ranks(s, told > 0 ? told : w->ranks);
+        int64_t ranks = r->n_ranks > 0 ? r->n_ranks : w->ranks;
+        ovl_cal_series *s = series_of(cal, op, group, r->series, times, ranks);
+        add_ranks(s, ranks);
         add_point(s, r->file, r->bytes, r->time[in_place], 1);
     }
 }
@@ -204,7 +205,7 @@ static void add_matches(ovl_calibration *cal, bool partial)
             continue;
         }
         ovl_cal_series *s = series_of(cal, m->op, group_of(cal, m->group), NULL,
-                                      partial ? OVL_CAL_PARTIAL : OVL_CAL_MINIMUM);
+                                      partial ? OVL_CAL_PARTIAL : OVL_CAL_MINIMUM, -1);
         int64_t ranks = 0;
         for (uint32_t p = 0; p < cal->in.parties.len; p++) {
             if (m->duration[p] >= 0) {
@@ -227,7 +228,8 @@ static void add_calls(ovl_calibration *cal)
             cal->no_size += c->count;
             continue;
         }
-        ovl_cal_series *s = series_of(cal, c->op, group_of(cal, c->group), NULL, OVL_CAL_ONE_RANK);
+        ovl_cal_series *s =
+            series_of(cal, c->op, group_of(cal, c->group), NULL, OVL_CAL_ONE_RANK, -1);
         add_ranks(s, c->group_size);
         add_point(s, c->file, c->bytes, c->shortest, c->count);
     }

@@ -63,8 +63,12 @@ static void heading(ovl_out *out, const ovl_calibration *cal, const ovl_cal_seri
 {
     const ovl_fit *f = &s->fit;
     const char *via = ovl_calibrate_via(cal, s);
-    ovl_out_title(out, "%s in %s%s%s", s->op, s->group ? s->group : "any group", via ? " via " : "",
-                  via ? via : "");
+    const char *ranks =
+        s->most_ranks && s->least_ranks == s->most_ranks && s->times < OVL_CAL_MINIMUM
+            ? ovl_arena_printf(arena, ", %" PRId64 " ranks", s->most_ranks)
+            : "";
+    ovl_out_title(out, "%s in %s%s%s%s", s->op, s->group ? s->group : "any group",
+                  via ? " via " : "", via ? via : "", ranks);
     const char *text = "";
     for (uint32_t i = 0; i < s->files.len; i++) {
         text = ovl_arena_printf(arena, "%s%s%s", text, i ? ", " : "",

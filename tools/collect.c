@@ -73,8 +73,9 @@ static ovl_id name_id(ovl_collected *file, ovl_slice text)
 }
 
 /* The index of a device; the last one seen is the most likely. */
-static uint32_t device_index(ovl_collected *file, int64_t id)
+static uint32_t device_index(ovl_collected *file, const ovl_read_device *record)
 {
+    const int64_t id = record->device;
     for (uint32_t i = file->devices.len; i > 0; i--) {
         if (file->devices.data[i - 1] == id) {
             return i - 1;
@@ -84,6 +85,7 @@ static uint32_t device_index(ovl_collected *file, int64_t id)
         return OVL_NONE;
     }
     ovl_vec_push(&file->devices, id);
+    ovl_vec_push(&file->device_ranks, record->has_rank ? record->rank : -1);
     return file->devices.len - 1;
 }
 
@@ -92,7 +94,7 @@ static int64_t bytes_of(const char *op, const ovl_read_collective *args,
                         const ovl_read_device *record)
 {
     int64_t bytes = ovl_comm_bytes(op, args);
-    return bytes < 0 && record->communication ? record->bytes : bytes;
+    return bytes < 0 ? record->bytes : bytes;
 }
 
 static void add_comm(ovl_collected *file, const ovl_read_device *record, uint32_t device,
@@ -148,7 +150,7 @@ static ovl_busy_kind kind_of(ovl_collected *file, const ovl_read_device *record)
 static void on_device(void *context, const ovl_read_device *record)
 {
     ovl_collected *file = context;
-    uint32_t device = device_index(file, record->device);
+    uint32_t device = device_index(file, record);
     if (device == OVL_NONE) {
         file->beyond++;
         return;
@@ -272,6 +274,9 @@ static void on_row(void *context, const ovl_read_row *record)
         .type = name_id(file, record->type),
         .redop = name_id(file, record->redop),
         .series = name_id(file, record->series),
+        .operation = name_id(file, record->operation),
+        .run = record->run,
+        .n_ranks = record->n_ranks,
     };
     ovl_vec_push(&file->rows, row);
 }
@@ -436,6 +441,7 @@ bool ovl_collect_next_comm(ovl_collected *file, ovl_comm_op *op)
 void ovl_collect_free(ovl_collected *file)
 {
     ovl_vec_free(&file->devices);
+    ovl_vec_free(&file->device_ranks);
     ovl_sorter_free(&file->ops);
     ovl_sorter_free(&file->launches);
     ovl_sorter_free(&file->comms);
@@ -444,6 +450,12 @@ void ovl_collect_free(ovl_collected *file)
     ovl_vec_free(&file->memory);
     ovl_vec_free(&file->rows);
     ovl_arena_free(&file->arena);
+}
+
+int64_t ovl_collect_rank(const ovl_collected *file, uint32_t device)
+{
+    int64_t own = file->device_ranks.data[device];
+    return own >= 0 ? own : file->rank;
 }
 
 int64_t ovl_rank_of_path(const char *path)

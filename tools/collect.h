@@ -87,7 +87,9 @@ typedef struct ovl_memory_peak {
 
 typedef struct ovl_table_row {
     int64_t bytes, count, time[2], wrong[2];
-    ovl_id type, redop, series; /* names, or OVL_NONE */
+    ovl_id type, redop, series, operation; /* names, or OVL_NONE */
+    uint32_t run;
+    int64_t n_ranks; /* 0: not told */
 } ovl_table_row;
 
 typedef struct ovl_collected {
@@ -95,9 +97,10 @@ typedef struct ovl_collected {
     ovl_comm_pattern *pattern;
     ovl_sink sink;
     ovl_read_about about;
-    ovl_arena arena;          /* of `about` */
-    ovl_names *names;         /* the caller's: numbers mean the same in all files */
-    OVL_VEC(int64_t) devices; /* ids, in the order they came */
+    ovl_arena arena;               /* of `about` */
+    ovl_names *names;              /* the caller's: numbers mean the same in all files */
+    OVL_VEC(int64_t) devices;      /* ids, in the order they came */
+    OVL_VEC(int64_t) device_ranks; /* likewise; -1: that of the file */
     ovl_sorter ops;      /* ovl_collected_op: by key; after ovl_collect_link by device, start */
     ovl_sorter launches; /* ovl_launch, by key */
     ovl_sorter comms;    /* ovl_comm_op, by device and start */
@@ -121,6 +124,9 @@ bool ovl_collect_link(ovl_collected *file, ovl_errs *errs);
 /* The next collective by device and start into *op, exact duplicates once. False: no more. */
 bool ovl_collect_first_comm(ovl_collected *file, ovl_comm_op *op);
 bool ovl_collect_next_comm(ovl_collected *file, ovl_comm_op *op);
+
+/* The rank of a device (index); -1 unknown. */
+int64_t ovl_collect_rank(const ovl_collected *file, uint32_t device);
 
 void ovl_collect_free(ovl_collected *file);
 

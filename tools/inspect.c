@@ -143,7 +143,7 @@ static void end_steps(ovl_inspection *in, const ovl_collected *file, uint32_t in
         ovl_inspect_step step = {
             .file = index,
             .device = file->devices.data[p->device],
-            .rank = file->rank,
+            .rank = ovl_collect_rank(file, p->device),
             .number = range->number,
             .wall = range->end - range->start,
             .m = ovl_busy_measure(&p->steps[s]),
@@ -157,7 +157,7 @@ static void end_device(ovl_inspection *in, const ovl_collected *file, uint32_t i
     ovl_inspect_device device = {
         .file = index,
         .device = file->devices.data[p->device],
-        .rank = file->rank,
+        .rank = ovl_collect_rank(file, p->device),
         .all = ovl_busy_measure(&p->all),
         .n_unlinked = p->unlinked,
         .causes = file->launches.count > 0,
@@ -211,7 +211,7 @@ static void add_parties(ovl_inspection *in, ovl_collected *file, uint32_t index)
             ovl_inspect_party party = {
                 .file = index,
                 .device = file->devices.data[op.device],
-                .rank = file->rank,
+                .rank = ovl_collect_rank(file, op.device),
                 .base = file->about.base,
                 .numbered = true,
             };
@@ -253,19 +253,23 @@ static const char *text_of(const ovl_inspection *in, ovl_id id)
 
 static void add_rows(ovl_inspection *in, const ovl_collected *file, uint32_t index)
 {
-    const char *op = file->about.operation;
-    double factor =
-        op ? ovl_bus_factor(ovl_comm_op_name((ovl_slice){op, strlen(op)}), file->about.n_ranks) : 0;
     for (uint32_t i = 0; i < file->rows.len; i++) {
         const ovl_table_row *r = &file->rows.data[i];
         ovl_inspect_row row = {
             .file = index,
+            .run = r->run,
+            .operation = r->operation == OVL_NONE ? in->files.data[index].operation
+                                                  : text_of(in, r->operation),
+            .n_ranks = r->n_ranks > 0 ? r->n_ranks : file->about.n_ranks,
             .type = text_of(in, r->type),
             .redop = text_of(in, r->redop),
             .series = text_of(in, r->series),
             .bytes = r->bytes,
             .count = r->count,
         };
+        const char *op = row.operation;
+        double factor =
+            op ? ovl_bus_factor(ovl_comm_op_name((ovl_slice){op, strlen(op)}), row.n_ranks) : 0;
         for (int k = 0; k < 2; k++) {
             row.time[k] = r->time[k];
             row.wrong[k] = r->wrong[k];

@@ -66,6 +66,9 @@ typedef struct ovl_inspect_memory {
 
 typedef struct ovl_inspect_row {
     uint32_t file;
+    uint32_t run;                      /* of the file, from 0 on */
+    const char *operation;             /* that it measured, or NULL */
+    int64_t n_ranks;                   /* that took part, -1: not told */
     const char *type, *redop, *series; /* or NULL */
     int64_t bytes, count, time[2], wrong[2];
     double algbw[2], busbw[2]; /* bytes/s; 0 unknown */

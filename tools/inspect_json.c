@@ -238,6 +238,9 @@ static void rows(ovl_json *j, const ovl_inspection *in)
         const ovl_inspect_row *r = &in->rows.data[i];
         ovl_json_object(j, NULL, OVL_JSON_FLOW);
         ovl_json_text(j, "file", in->files.data[r->file].path);
+        ovl_json_uint(j, "run", r->run);
+        ovl_json_text_if(j, "operation", r->operation);
+        int_if(j, "n_ranks", r->n_ranks);
         ovl_json_int(j, "bytes", r->bytes);
         int_if(j, "count", r->count);
         ovl_json_text_if(j, "dtype", r->type);

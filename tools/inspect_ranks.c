@@ -125,7 +125,7 @@ void ovl_inspect_collectives(ovl_inspection *in, ovl_collected *file, uint32_t f
             ovl_inspect_collective fresh = row_of(in, op);
             fresh.file = file_index;
             fresh.device = file->devices.data[op->device];
-            fresh.rank = file->rank;
+            fresh.rank = ovl_collect_rank(file, op->device);
             ovl_vec_push(&in->collectives, fresh);
         }
         ovl_inspect_collective *row = &in->collectives.data[in->collectives.len - 1];

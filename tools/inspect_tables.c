@@ -55,6 +55,9 @@ static const char *place(const ovl_inspection *in, uint32_t file, int64_t device
         return ovl_arena_printf(arena, "rank %" PRId64, rank);
     }
     const char *text = ovl_arena_printf(arena, "device %" PRId64, device);
+    if (rank >= 0 && in->files.data[file].rank < 0) { /* told for each device */
+        text = ovl_arena_printf(arena, "rank %" PRId64 " %s", rank, text);
+    }
     if (in->files.len > 1) {
         text = ovl_arena_printf(arena, "file %" PRIu32 " %s", file + 1, text);
     }
@@ -273,7 +276,8 @@ void ovl_inspect_matches_table(ovl_out *out, const ovl_inspection *in)
     ovl_arena_free(&arena);
 }
 
-void ovl_inspect_rows_table(ovl_out *out, const ovl_inspection *in, uint32_t file)
+/* The rows of a run, which stand together. */
+static void run_table(ovl_out *out, const ovl_inspection *in, uint32_t first, uint32_t past)
 {
     static const ovl_column columns[] = {
         {"bytes", false, false, 0},        {"type", true, false, 5},   {"redop", true, false, 6},
@@ -283,13 +287,9 @@ void ovl_inspect_rows_table(ovl_out *out, const ovl_inspection *in, uint32_t fil
     };
     ovl_arena arena = {0};
     ovl_grid grid;
-    uint32_t n = 0;
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
-    for (uint32_t i = 0; i < in->rows.len; i++) {
+    for (uint32_t i = first; i < OVL_MIN(past, first + OVL_INSPECT_ROWS); i++) {
         const ovl_inspect_row *r = &in->rows.data[i];
-        if (r->file != file || n++ >= OVL_INSPECT_ROWS) {
-            continue;
-        }
         char buf[2][OVL_UNITS_TEXT];
         const char *time[2];
         for (int k = 0; k < 2; k++) {
@@ -312,17 +312,28 @@ void ovl_inspect_rows_table(ovl_out *out, const ovl_inspection *in, uint32_t fil
         };
         ovl_grid_row(&grid, cells);
     }
-    if (n) {
-        const ovl_inspect_file *f = &in->files.data[file];
-        ovl_out_printf(out, "\n  %s", f->operation ? f->operation : "operation not named");
-        if (f->n_ranks >= 0) {
-            ovl_out_printf(out, " over %" PRId64 " ranks", f->n_ranks);
-        }
-        ovl_out_text(out, "\n");
-        ovl_grid_end(&grid, out, 2);
-        left_out(out, n);
-    } else {
-        ovl_grid_drop(&grid);
+    const ovl_inspect_row *of = &in->rows.data[first];
+    ovl_out_printf(out, "\n  %s", of->operation ? of->operation : "operation not named");
+    if (of->n_ranks >= 0) {
+        ovl_out_printf(out, " over %" PRId64 " ranks", of->n_ranks);
     }
+    ovl_out_text(out, "\n");
+    ovl_grid_end(&grid, out, 2);
+    left_out(out, past - first);
     ovl_arena_free(&arena);
+}
+
+void ovl_inspect_rows_table(ovl_out *out, const ovl_inspection *in, uint32_t file)
+{
+    for (uint32_t i = 0, past; i < in->rows.len; i = past) {
+        const ovl_inspect_row *r = &in->rows.data[i];
+        past = i + 1;
+        while (past < in->rows.len && in->rows.data[past].file == r->file &&
+               in->rows.data[past].run == r->run) {
+            past++;
+        }
+        if (r->file == file) {
+            run_table(out, in, i, past);
+        }
+    }
 }

@@ -186,7 +186,7 @@ static const char *idle(const accuser *a)
     }
     return ovl_arena_printf(a->arena, "nothing runs; of all time without a kernel %s is %s%s%s",
                             text_of(a, rank->idle[most]), ovl_idle_name((ovl_idle_kind)most),
-                            text ? ", the largest part because of " : "", text ? text : "");
+                            text ? ", the largest part of that: " : "", text ? text : "");
 }
 
 static const char *sentence(const accuser *a, ovl_term term)

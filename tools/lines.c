@@ -18,6 +18,43 @@ bool ovl_line_next(ovl_source *source, ovl_slice *line)
     return any;
 }
 
+#define PREFIX_BYTES 128 /* the most that a launcher puts before a line */
+
+static bool one_of(char c, const char *set)
+{
+    return c && strchr(set, c);
+}
+
+static size_t bracket(ovl_slice line)
+{
+    size_t n = 1;
+    while (n < line.length && n < PREFIX_BYTES && !one_of(line.text[n], "[]{}\"\n")) {
+        n++;
+    }
+    if (n == 1 || n >= line.length || line.text[n] != ']') {
+        return 0;
+    }
+    n++;
+    const ovl_slice rest = {line.text + n, line.length - n};
+    if (ovl_slice_starts(rest, "<stdout>:") || ovl_slice_starts(rest, "<stderr>:")) {
+        return n + 9;
+    }
+    return rest.length > 1 && *rest.text == ' ' && !one_of(rest.text[1], ",]}") ? n : 0;
+}
+
+size_t ovl_launcher_prefix(ovl_slice line)
+{
+    if (line.length && *line.text == '[') {
+        return bracket(line);
+    }
+    size_t n = 0;
+    while (n < line.length && n < PREFIX_BYTES && !one_of(line.text[n], " \t\r\n#\"{")) {
+        n++;
+    }
+    bool label = n > 1 && n < line.length && line.text[n] == ' ' && line.text[n - 1] == ':';
+    return label ? n : 0;
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';

@@ -15,6 +15,10 @@
  * the file. Good until the next call. */
 bool ovl_line_next(ovl_source *source, ovl_slice *line);
 
+/* How many bytes at the begin of a line a launcher put before what the program printed: "[node1] ",
+ * "[1,0]<stdout>:", "0: ", "node1: ". 0: none. */
+size_t ovl_launcher_prefix(ovl_slice line);
+
 /* Takes the first word, which blanks end, off the line. False if there is none. */
 bool ovl_word_next(ovl_slice *line, ovl_slice *word);
 

@@ -1,5 +1,7 @@
 #include "tools/read.h"
 
+#include "tools/lines.h"
+
 #include <string.h>
 
 void ovl_read_fault_at(ovl_read_fault *fault, uint64_t byte)
@@ -77,6 +79,9 @@ const char *ovl_read_looks_like(const char *bytes, size_t count)
     }
     if (count == 0) {
         return "an empty file";
+    }
+    if (STARTS("\xff\xfe") || STARTS("\xfe\xff")) {
+        return "text in UTF-16: save it as UTF-8 (iconv -f UTF-16 -t UTF-8)";
     }
     if (STARTS("\x7f"
                "ELF")) {
@@ -161,6 +166,16 @@ void ovl_read_complain(const char *path, const ovl_read_about *about, ovl_errs *
         "device operations have no duration; 0 was taken");
     say(errs, mark, &f->negative, bytes, "duration is negative; 0 was taken",
         "durations are negative; 0 was taken");
+    say(errs, mark, &f->more, bytes,
+        "further JSON document stands behind the first; it was read as more of the same trace",
+        "further JSON documents stand behind the first; they were read as more of the same trace");
+    say(errs, mark, &f->behind, bytes, "byte stands behind the JSON document and was left out",
+        "bytes stand behind the JSON document and were left out");
+    if (f->no_heading) {
+        ovl_warning(errs, mark,
+                    "no heading names the columns: they are taken as size, count, type, redop, "
+                    "root, then time, algbw, busbw, #wrong out of place and in place");
+    }
     if (f->cut) {
         ovl_warning(errs, mark,
                     "the file is truncated: it ends at byte %" PRIu64 ", after %" PRIu64
@@ -181,13 +196,17 @@ static bool may_be_json(const ovl_source *source)
     while (p < source->end && strchr(" \t\r\n\xEF\xBB\xBF", *p)) {
         p++;
     }
-    return p < source->end && (*p == '{' || *p == '[');
+    const ovl_slice rest = {p, (size_t)(source->end - p)};
+    return rest.length && (*p == '{' || (*p == '[' && !ovl_launcher_prefix(rest)));
 }
 
 static bool read_source(ovl_source *source, const ovl_sink *sink, ovl_read_about *about)
 {
     if (may_be_json(source)) {
         return ovl_read_kineto(source, sink, about);
+    }
+    if (starts(source->at, (size_t)(source->end - source->at), "\xEF\xBB\xBF", 3)) {
+        source->at += 3;
     }
     size_t count = (size_t)(source->end - source->at);
     if (first_line_has(source->at, count, "start_")) {
@@ -200,14 +219,26 @@ static bool read_source(ovl_source *source, const ovl_sink *sink, ovl_read_about
     return is_text(source->at, count) && ovl_read_nccl_tests(source, sink, about);
 }
 
+static void complain_gzip(const ovl_source *source, ovl_errs *errs)
+{
+    if (source->behind) {
+        ovl_warning(errs, (ovl_mark){source->path, 0, 0},
+                    "%" PRIu64 " bytes behind the compressed data, from byte %" PRIu64
+                    " of the file on, are not compressed by gzip and were left out",
+                    source->behind, source->behind_at);
+    }
+}
+
 static bool read_open(ovl_source *source, const ovl_sink *sink, ovl_read_about *about,
                       ovl_errs *errs)
 {
     const ovl_mark mark = {source->path, 0, 0};
     size_t count = (size_t)(source->end - source->at);
     const char *like = ovl_read_looks_like(source->at, count);
-    bool good = read_source(source, sink, about);
-    if (!good && source->damage) {
+    bool good = read_source(source, sink, about) && !about->refused;
+    if (about->refused) {
+        ovl_error(errs, OVL_E_INPUT, mark, "%s", about->refused);
+    } else if (!good && source->damage) {
         ovl_error(errs, OVL_E_INPUT, mark, "cannot be read: %s", source->damage);
     } else if (!good) {
         ovl_error(errs, OVL_E_INPUT, mark, "is no trace; it looks like %s", like);
@@ -218,6 +249,7 @@ static bool read_open(ovl_source *source, const ovl_sink *sink, ovl_read_about *
     }
     if (good) {
         ovl_read_complain(source->path, about, errs);
+        complain_gzip(source, errs);
     }
     return good;
 }

@@ -43,6 +43,8 @@ typedef struct ovl_read_device {
     int64_t device;
     uint64_t stream, process, key;
     bool has_key;
+    bool has_rank;
+    int64_t rank;  /* whose device it is, where rows say so; else that of the file */
     int64_t bytes; /* -1: not written */
     ovl_slice name;
     ovl_slice grid, block; /* as text: "[8, 1, 1]"; empty: not written */
@@ -103,8 +105,11 @@ typedef struct ovl_read_memory {
 typedef struct ovl_read_row {
     int64_t bytes, count;
     ovl_slice type, redop;
-    ovl_slice series; /* of a CSV with several: "torch"; else empty */
-    int64_t time[2];  /* out of place, in place */
+    ovl_slice series;    /* of a CSV with several: "torch"; else empty */
+    uint32_t run;        /* of the program, from 0 on: a log may have several */
+    ovl_slice operation; /* that the run measured; empty: not told, or that of the file */
+    int64_t n_ranks;     /* that took part in it; 0: not told, or that of the file */
+    int64_t time[2];     /* out of place, in place */
     int64_t wrong[2];
 } ovl_read_row;
 
@@ -155,6 +160,9 @@ typedef struct ovl_read_faults {
     ovl_read_fault no_time;     /* events without a time that can be read, skipped */
     ovl_read_fault negative;    /* durations below zero, taken as zero */
     ovl_read_fault no_end;      /* device operations without a duration, taken as zero */
+    ovl_read_fault more;        /* further JSON documents behind the first, read as well */
+    ovl_read_fault behind;      /* bytes behind the last document, left out */
+    bool no_heading;            /* rows of nccl-tests without the line that names their columns */
     bool damaged;               /* what it is compressed in is */
     bool cut;                   /* the file ends inside something */
     uint64_t cut_at, cut_after; /* at this byte, after so many events */
@@ -185,6 +193,7 @@ typedef struct ovl_read_about {
     int64_t gpu_sms;       /* likewise */
     const char *version;   /* of the exporter's schema, or NULL */
     ovl_arena *arena;      /* of the texts; set by the caller */
+    const char *refused;   /* why the file cannot be used although it is a trace, or NULL */
 } ovl_read_about;
 
 /* Reads the file into the sink. False, and an error that says what it looks like, if it is no trace
@@ -214,6 +223,11 @@ bool ovl_read_kineto(ovl_source *source, const ovl_sink *sink, ovl_read_about *a
 bool ovl_read_nccl_tests(ovl_source *source, const ovl_sink *sink, ovl_read_about *about);
 bool ovl_read_intervals(ovl_source *source, const ovl_sink *sink, ovl_read_about *about);
 bool ovl_read_sizes(ovl_source *source, const ovl_sink *sink, ovl_read_about *about);
+
+/* The collective that the name of a file tells: "all_reduce" of "x/nccl_allreduce_8xa100.csv".
+ * NULL: none. Static text. */
+const char *ovl_read_operation_of(const char *path);
+
 /* False and an error if the database cannot be used. */
 bool ovl_read_nsys(const char *path, const ovl_sink *sink, ovl_read_about *about, ovl_errs *errs);
 

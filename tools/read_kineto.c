@@ -408,6 +408,65 @@ static bool bare_list(reader *r)
     return r->about->n_records > 0;
 }
 
+/* One document, where one begins. Ends behind it. False: it is no trace. */
+static bool document(reader *r)
+{
+    r->events = false;
+    if (*r->in->at == '[') {
+        bool good = bare_list(r);
+        r->in->at +=
+            r->about->format == OVL_READ_TIMELINE && r->in->at < r->in->end && *r->in->at == ']';
+        return good;
+    }
+    r->in->at++;
+    while (pair(r)) {
+    }
+    r->in->at += r->in->at < r->in->end && *r->in->at == '}';
+    return r->events;
+}
+
+static void leave_out(reader *r, uint64_t from)
+{
+    ovl_read_fault *behind = &r->about->faults.behind;
+    uint64_t count = ovl_source_where(r->in, r->in->at) - from;
+    behind->first = behind->count ? behind->first : from;
+    behind->count += count;
+}
+
+static void leave_rest_out(reader *r)
+{
+    do {
+        uint64_t from = ovl_source_where(r->in, r->in->at);
+        r->in->at = r->in->end;
+        leave_out(r, from);
+    } while (ovl_source_more(r->in));
+}
+
+/* Documents that were put one behind another are more of the same trace, if they are of the same
+ * rank and clock. */
+static void further(reader *r)
+{
+    ovl_read_about *about = r->about;
+    while (skip_blanks(r) && !about->refused) {
+        const int64_t rank = about->rank, base = about->base;
+        uint64_t from = ovl_source_where(r->in, r->in->at), records = about->n_records;
+        if (*r->in->at != '{' && *r->in->at != '[') {
+            leave_rest_out(r);
+        } else if (!document(r) && about->n_records == records) {
+            leave_out(r, from);
+        } else {
+            ovl_read_fault_at(&about->faults.more, from);
+            if (about->rank != rank || about->base != base) {
+                about->refused = ovl_arena_printf(
+                    about->arena,
+                    "the file holds several traces: that which begins at byte %" PRIu64
+                    " is of another rank or clock than the one before; give each a file of its own",
+                    from);
+            }
+        }
+    }
+}
+
 bool ovl_read_kineto(ovl_source *source, const ovl_sink *sink, ovl_read_about *about)
 {
     reader r = {.in = source, .sink = sink, .about = about};
@@ -415,17 +474,9 @@ bool ovl_read_kineto(ovl_source *source, const ovl_sink *sink, ovl_read_about *a
     if (source->end - source->at >= 3 && memcmp(source->at, "\xEF\xBB\xBF", 3) == 0) {
         source->at += 3;
     }
-    if (!skip_blanks(&r)) {
+    if (!skip_blanks(&r) || (*source->at != '{' && *source->at != '[') || !document(&r)) {
         return false;
     }
-    if (*source->at == '[') {
-        return bare_list(&r);
-    }
-    if (*source->at != '{') {
-        return false;
-    }
-    source->at++;
-    while (pair(&r)) {
-    }
-    return r.events;
+    further(&r);
+    return true;
 }

@@ -8,6 +8,11 @@
  * Columns came and went over the years ("redop", "root", "#wrong" was "error"), so they are found
  * by their names; the second "time" is in place. Bandwidths are not read: they follow from bytes
  * and time, which are more exact.
+ *
+ * A log may hold several runs, one behind another: what a run prints first (its version, "nThread",
+ * "Collective test starting", "Using devices", its ranks, or the command a script echoed) begins
+ * another one as soon as the one before has rows. What a launcher puts before each line is passed
+ * over, and remarks may have lost their `#`. Rows without any heading are taken in today's order.
  */
 #include "tools/decimal.h"
 #include "tools/lines.h"
@@ -15,7 +20,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#define COLUMNS 24
+#define COLUMNS    24
+#define MOST_RANKS ((int64_t)1 << 32)
 
 typedef enum column { NONE, SIZE, COUNT, TYPE, REDOP, TIME, WRONG } column;
 
@@ -65,27 +71,92 @@ static bool heading(ovl_slice line, table *t)
     return size && time;
 }
 
-static void text(ovl_read_about *about, ovl_slice name)
+typedef struct reader {
+    table t;
+    const ovl_sink *sink;
+    ovl_read_about *about;
+    uint32_t run;
+    uint64_t rows;         /* of this run */
+    bool in_table;         /* what comes now should be rows */
+    const char *operation; /* of this run; NULL: not told */
+    int64_t n_ranks;       /* likewise; -1 */
+} reader;
+
+/* What is the same for all runs is what the file says. */
+static void end_run(reader *r)
 {
-    about->operation = ovl_arena_strndup(about->arena, name.text, OVL_MIN(name.length, 64));
+    const char *known = r->about->operation;
+    if (r->run == 0) {
+        r->about->operation = r->operation;
+        r->about->n_ranks = r->n_ranks;
+    } else if (r->rows) {
+        bool same = known && r->operation && strcmp(known, r->operation) == 0;
+        r->about->operation = same ? known : NULL;
+        r->about->n_ranks = r->about->n_ranks == r->n_ranks ? r->n_ranks : -1;
+    }
 }
 
-/* "# Collective test starting: all_reduce_perf"; "# Using devices"; "#  Rank  0 Group ...". */
-static void remark(ovl_slice line, ovl_read_about *about)
+/* Something that stands at the head of a run: of the next one, if this one has rows. */
+static void head(reader *r)
+{
+    if (r->rows) {
+        end_run(r);
+        r->run++;
+        r->rows = 0;
+        r->operation = NULL;
+        r->n_ranks = -1;
+    }
+    r->in_table = false;
+}
+
+/* "all_reduce" of "./build/all_reduce_perf"; empty: it is no name of a test. */
+static ovl_slice test_of(ovl_slice word)
+{
+    static const char end[] = "_perf";
+    const size_t n = sizeof end - 1;
+    if (word.length <= n || memcmp(word.text + word.length - n, end, n) != 0) {
+        return (ovl_slice){0};
+    }
+    word.length -= n;
+    for (size_t i = word.length; i > 0; i--) {
+        if (word.text[i - 1] == '/') {
+            return (ovl_slice){word.text + i, word.length - i};
+        }
+    }
+    return word;
+}
+
+/* "# Collective test starting: all_reduce_perf"; "# Using devices"; "#  Rank  0 Group ...";
+ * "# Collective test concluded: all_reduce_perf", which begins nothing. */
+static void remark(reader *r, ovl_slice line)
 {
     ovl_slice word;
-    while (ovl_word_next(&line, &word)) {
-        if (ovl_slice_is(word, "Rank") && ovl_word_next(&line, &word)) {
+    bool over = false;
+    for (unsigned i = 0; ovl_word_next(&line, &word); i++) {
+        ovl_slice test = test_of(word);
+        if (ovl_slice_is(word, "#")) {
+            i--;
+        } else if (i == 0 && ovl_slice_is(word, "Rank") && ovl_word_next(&line, &word)) {
             int64_t rank;
-            if (ovl_decimal(word.text, word.length, 0, &rank) && rank >= 0) {
-                about->n_ranks = OVL_MAX(about->n_ranks, rank + 1);
+            head(r);
+            if (ovl_decimal(word.text, word.length, 0, &rank) && rank >= 0 && rank < MOST_RANKS) {
+                r->n_ranks = OVL_MAX(r->n_ranks, rank + 1);
+            }
+            return;
+        } else if (i == 0 && (ovl_slice_is(word, "nThread") || ovl_slice_is(word, "nccl-tests") ||
+                              ovl_slice_is(word, "Using"))) {
+            head(r);
+        } else if (test.length) {
+            if (!over) {
+                head(r);
+            }
+            if (!over || !r->operation) {
+                r->operation =
+                    ovl_arena_strndup(r->about->arena, test.text, OVL_MIN(test.length, 64));
             }
             return;
         }
-        if (word.length > 5 && memcmp(word.text + word.length - 5, "_perf", 5) == 0) {
-            text(about, (ovl_slice){word.text, word.length - 5});
-            return;
-        }
+        over |= ovl_slice_is(word, "concluded:");
     }
 }
 
@@ -146,38 +217,114 @@ static bool row_of(ovl_slice line, const table *t, ovl_read_row *row)
     return row->bytes >= 0 && times > 0;
 }
 
+/* Types as nccl-tests names them. */
+static bool is_type(ovl_slice word)
+{
+    static const char *const names[] = {"int8",   "uint8",  "int32",    "uint32",  "int64",
+                                        "uint64", "half",   "float",    "double",  "bfloat16",
+                                        "f8e4m3", "f8e5m2", "fp8_e4m3", "fp8_e5m2"};
+    for (size_t i = 0; i < OVL_COUNT(names); i++) {
+        if (ovl_slice_is(word, names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A row whose heading is not in the file: size, count, type, redop, root, then time, algbw, busbw
+ * and wrong results once or twice. */
+static bool bare_row(reader *r, ovl_slice line, ovl_read_row *row)
+{
+    static const table today = {.columns = {SIZE, COUNT, TYPE, REDOP, NONE, TIME, NONE, NONE, WRONG,
+                                            TIME, NONE, NONE, WRONG},
+                                .n_columns = 13};
+    table t = today;
+    size_t n = 0;
+    ovl_slice rest = line, word, type = {0};
+    while (ovl_word_next(&rest, &word)) {
+        type = n++ == 2 ? word : type;
+    }
+    if ((n != 13 && n != 9) || !is_type(type)) {
+        return false;
+    }
+    t.n_columns = n;
+    if (!row_of(line, &t, row)) {
+        return false;
+    }
+    r->t = t;
+    r->about->faults.no_heading = true;
+    return true;
+}
+
+/* `#` begins one, and so do the words a remark begins with where the `#` was lost. */
 static bool is_remark(ovl_slice line)
 {
-    while (line.length && isspace((unsigned char)*line.text)) {
-        line = (ovl_slice){line.text + 1, line.length - 1};
+    static const char *const begins[] = {"#",     "nThread", "nccl-tests",  "Collective",
+                                         "Using", "Rank",    "(B)",         "Out",
+                                         "Avg",   "NCCL",    "out-of-place"};
+    ovl_slice word, rest = line;
+    if (!ovl_word_next(&rest, &word)) {
+        return true;
     }
-    return line.length == 0 || *line.text == '#';
+    for (size_t i = 0; i < OVL_COUNT(begins); i++) {
+        if (i == 0 ? *word.text == '#' : ovl_slice_is(word, begins[i])) {
+            return true;
+        }
+    }
+    do {
+        if (test_of(word).length) {
+            return true; /* a command that was echoed */
+        }
+    } while (ovl_word_next(&rest, &word));
+    return false;
+}
+
+static void give(reader *r, ovl_read_row *row)
+{
+    row->run = r->run;
+    row->n_ranks = OVL_MAX(r->n_ranks, 0);
+    if (r->operation) {
+        row->operation = (ovl_slice){r->operation, strlen(r->operation)};
+    }
+    r->rows++;
+    r->in_table = true;
+    r->about->n_records++;
+    if (r->sink->row) {
+        r->sink->row(r->sink->context, row);
+    }
+}
+
+static void use(reader *r, ovl_slice line, uint64_t where)
+{
+    ovl_read_row row;
+    if (heading(line, &r->t)) {
+        r->in_table = true;
+    } else if (is_remark(line)) {
+        r->in_table &= r->rows == 0;
+        remark(r, line);
+    } else if (r->t.n_columns ? row_of(line, &r->t, &row) : bare_row(r, line, &row)) {
+        give(r, &row);
+    } else if (r->in_table) {
+        ovl_read_fault_at(&r->about->faults.broken, where);
+    }
 }
 
 bool ovl_read_nccl_tests(ovl_source *source, const ovl_sink *sink, ovl_read_about *about)
 {
     ovl_slice line;
-    table t = {.n_columns = 0};
+    reader r = {.sink = sink, .about = about, .n_ranks = -1};
     about->format = OVL_READ_NCCL_TESTS;
     for (;;) {
         uint64_t where = ovl_source_where(source, source->at);
         if (!ovl_line_next(source, &line)) {
             break;
         }
-        ovl_read_row row;
-        if (heading(line, &t)) {
-            continue;
-        }
-        if (is_remark(line)) {
-            remark(line, about);
-        } else if (t.n_columns && row_of(line, &t, &row)) {
-            about->n_records++;
-            if (sink->row) {
-                sink->row(sink->context, &row);
-            }
-        } else if (t.n_columns) {
-            ovl_read_fault_at(&about->faults.broken, where);
-        }
+        size_t prefix = ovl_launcher_prefix(line);
+        use(&r, (ovl_slice){line.text + prefix, line.length - prefix}, where);
     }
-    return t.n_columns > 0;
+    end_run(&r);
+    if (r.run == 0 && !about->operation) {
+        about->operation = ovl_read_operation_of(source->path);
+    }
+    return r.t.n_columns > 0;
 }

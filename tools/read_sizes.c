@@ -148,12 +148,12 @@ static bool use(const table *t, const ovl_slice *fields, const ovl_sink *sink)
 }
 
 /* "handout_nccl_allreduce_8xa100.csv": an all_reduce. */
-static void operation(const char *path, ovl_read_about *about)
+const char *ovl_read_operation_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     const char *op = ovl_comm_op_name((ovl_slice){name, strlen(name)});
-    about->operation = strcmp(op, "other") == 0 ? NULL : op;
+    return strcmp(op, "other") == 0 ? NULL : op;
 }
 
 bool ovl_read_sizes(ovl_source *source, const ovl_sink *sink, ovl_read_about *about)
@@ -164,7 +164,7 @@ bool ovl_read_sizes(ovl_source *source, const ovl_sink *sink, ovl_read_about *ab
     if (!ovl_line_next(source, &line) || !heading(line, &t)) {
         return false;
     }
-    operation(source->path, about);
+    about->operation = ovl_read_operation_of(source->path);
     for (;;) {
         uint64_t where = ovl_source_where(source, source->at);
         ovl_slice fields[COLUMNS] = {{0}};

@@ -152,7 +152,7 @@ static uint32_t add_collective(seer *s, const ovl_read_device *record)
         .bytes = ovl_comm_bytes(op, args),
         .group_size = args->group_size,
     };
-    c.bytes = c.bytes < 0 && record->communication ? record->bytes : c.bytes;
+    c.bytes = c.bytes < 0 ? record->bytes : c.bytes;
     ovl_vec_push(&s->collectives, c);
     return s->collectives.len - 1;
 }

@@ -14,7 +14,8 @@
 typedef struct ovl_source_file {
     int fd;
     z_stream z;
-    bool failed; /* nothing more can be read */
+    bool failed;   /* nothing more can be read */
+    uint64_t read; /* bytes of the file */
     Bytef input[INPUT_BYTES];
 } input_file;
 
@@ -59,6 +60,7 @@ static bool fill(ovl_source *source)
         f->failed = true;
     }
     f->z.avail_in += got > 0 ? (uInt)got : 0;
+    f->read += got > 0 ? (uint64_t)got : 0;
     return got > 0;
 }
 
@@ -100,11 +102,32 @@ static size_t read_plain(ovl_source *source, size_t room)
     return got;
 }
 
-/* Behind a member another one may stand; anything else there is no part of the file. */
+/* What stands behind the last member: its bytes, unless all are zero. */
+static void count_behind(ovl_source *source)
+{
+    input_file *f = source->file;
+    uint64_t at = f->read - f->z.avail_in, count = 0;
+    bool any = false;
+    while (f->z.avail_in || fill(source)) {
+        for (uInt i = 0; i < f->z.avail_in; i++) {
+            any |= f->z.next_in[i] != 0;
+        }
+        count += f->z.avail_in;
+        f->z.avail_in = 0;
+    }
+    source->behind = any ? count : 0;
+    source->behind_at = at;
+}
+
+/* Behind a member another one may stand, which goes on where it ended; anything else there is no
+ * part of the file. */
 static void next_member(ovl_source *source)
 {
     input_file *f = source->file;
     f->failed = !is_gzip(source) || inflateReset(&f->z) != Z_OK;
+    if (f->failed) {
+        count_behind(source);
+    }
 }
 
 /* What comes before damage is given, also where only the sum at the end is wrong. */

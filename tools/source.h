@@ -29,6 +29,9 @@ typedef struct ovl_source {
     uint64_t offset; /* of window[0] in the (decompressed) file */
     bool finished;   /* there is no more after `end` */
     bool compressed;
+    uint64_t
+        behind; /* bytes behind the compressed data that are no part of it (zeros are padding) */
+    uint64_t behind_at;           /* the first of them in the file */
     const char *damage;           /* why the rest cannot be read (static text), or NULL */
     struct ovl_source_file *file; /* NULL for bytes in memory */
     const char *memory;           /* what is left of them */

@@ -160,3 +160,9 @@ $T/uses.yaml:2:1: error: unknown key "workload"
 $ ovl calibrate $T/based.yaml --base $T/none.yaml
 $T/none.yaml: error: cannot read "$T/none.yaml": no such file
 ? 3
+Two runs in one log, over 8 and 4 ranks, are two series.
+$ sed '1,/Rank  3/!d' scenarios/calibration/all_reduce_perf.log >"$T/four.log"; sed -n '/size .*count/,$p' scenarios/calibration/all_reduce_perf.log >>"$T/four.log"; cat scenarios/calibration/all_reduce_perf.log "$T/four.log" >"$T/two.log"; ovl calibrate "$T/two.log" 2>/dev/null | grep -E 'ranks|measurements'
+all_reduce in any group, 8 ranks
+  25 measurements of 25 sizes, 8 B to 128 MiB: in-place times
+all_reduce in any group, 4 ranks
+  25 measurements of 25 sizes, 8 B to 128 MiB: in-place times

@@ -56,7 +56,7 @@ Idle of the ranks: no kernel runs (times in ms)
   issued late; host: for the host; span: from the first kernel to the last, bubble: what of it is
   idle
   imbalance, all of it: stage 1 on rank 1 takes longer than the mean (48.3 ms over all ranks)
-  dependency, the largest part: transfer 2SEND_F0 from rank 2 to 3; 6 more like it (3.75 ms of 10.5
+  dependency, the largest part: transfer 1SEND_F3 from rank 1 to 2; 6 more like it (3.375 ms of 10.5
     ms over all ranks)
   host, all of it: launch of 0F0 on rank 0; 3 more like it (4 ms over all ranks)
   all ranks: 100.8 ms = 45 ms structural (stages like their mean, free communication, free host) +

@@ -107,17 +107,103 @@ static void a_late_transfer_adds_only_dependency(void)
     finish(&t);
 }
 
-/* Rank 0 waits for the gradients of microbatches 0 and 2 .. 7 from rank 1 (that of 1 comes while
- * its fifth forward runs): 7 transfers, and those of forwards, or to other ranks, are not like
- * them. They cause the largest part, less than half: rank 1 waits for rank 2, and 3 for 2, as well.
- */
+/* Rank 0 waits for the gradients of microbatches 0 and 2 .. 7 from rank 1. That of 1 comes while
+ * its fifth forward runs, but was late itself: what ended last when rank 0 went on. So 8 transfers,
+ * and those of forwards, or to other ranks, are not like them. They cause the largest part, less
+ * than half: rank 1 waits for rank 2, and 3 for 2, as well. */
 static void transfers_are_counted_between_two_ranks(void)
 {
     bench t = {0};
     const ovl_result *r = planted(&t, (plant){1, 250, 0, 8});
     CHECK_INT(r->idle.n_blames, 1);
-    CHECK_TEXT(r->idle.blames[0].text, "transfer 1SEND_B7 from rank 1 to 0; 6 more like it");
+    CHECK_TEXT(r->idle.blames[0].text, "transfer 1SEND_B7 from rank 1 to 0; 7 more like it");
     CHECK(2 * r->idle.blames[0].time < r->idle.piece[OVL_IDLE_DEPENDENCY]);
+    finish(&t);
+}
+
+/* Of kind `kind`, over all ranks. */
+static const ovl_result_blame *blame_of(const ovl_result *r, ovl_idle_kind kind)
+{
+    const ovl_result_blame *found = NULL;
+    for (uint32_t i = 0; i < r->idle.n_blames; i++) {
+        found = r->idle.blames[i].kind == kind ? &r->idle.blames[i] : found;
+    }
+    CHECK(found);
+    return found;
+}
+
+/* Forwards of 1, 1, 1.35 and 2 ms, backwards of twice that: the mean is 1.3375, which stage 2 is
+ * 0.0375 of 4.05 beyond in a microbatch and stage 3 is 1.9875 of 6. Rank 2 is next to what the
+ * others wait for, but of 16 microbatches it can cost at most 16 * 0.0375 = 0.6 on each of three
+ * ranks, of 124.275 in all. */
+static void the_slow_stage_is_named_not_the_nearest(void)
+{
+    bench t = {0};
+    CHECK(lower(&t,
+                "mesh: {axes: {pp: 4}}\n"
+                "workload:\n"
+                "  stages:\n"
+                "    - {name: a, repeat: 2, forward: 1 ms, backward: 2 ms}\n"
+                "    - {name: c, forward: 1.35 ms, backward: 2.7 ms}\n"
+                "    - {name: d, forward: 2 ms, backward: 4 ms}\n"
+                "overlap: {pipeline: {schedule: 1f1b, microbatches: 16}}\n",
+                NULL) &&
+          analyse(&t));
+    const ovl_result_blame *b = blame_of(&t.result, OVL_IDLE_IMBALANCE);
+    CHECK_INT(micros(t.result.idle.piece[OVL_IDLE_IMBALANCE]), 124275);
+    CHECK_TEXT(b->text, "stage 3 on rank 3 takes longer than the mean");
+    CHECK(b->time > t.result.idle.piece[OVL_IDLE_IMBALANCE] - 1800 * US);
+    for (int i = 0; i < 3; i++) {
+        CHECK_TEXT(t.result.ranks[i].blames[0].text,
+                   "stage 3 on rank 3 takes longer than the mean");
+    }
+    finish(&t);
+}
+
+/* The backward of stage b is longer than the mean, 1 of 0.336 ms, but both together are not: 1.333
+ * of 1.447. All is due to c. */
+static void a_stage_below_the_mean_is_never_named(void)
+{
+    bench t = {0};
+    CHECK(lower(&t,
+                "mesh: {axes: {pp: 3}}\n"
+                "workload:\n"
+                "  stages:\n"
+                "    - {name: a, forward: 1 us, backward: 7 us}\n"
+                "    - {name: b, forward: 333 us, backward: 1 ms}\n"
+                "    - {name: c, forward: 3 ms, backward: 1 us}\n"
+                "overlap: {pipeline: {schedule: 1f1b, microbatches: 5}}\n",
+                NULL) &&
+          analyse(&t));
+    const ovl_result_blame *b = blame_of(&t.result, OVL_IDLE_IMBALANCE);
+    CHECK_TEXT(b->text, "stage 2 on rank 2 takes longer than the mean");
+    CHECK_INT(b->time, t.result.idle.piece[OVL_IDLE_IMBALANCE]);
+    finish(&t);
+}
+
+/* Six ranks on two nodes of three: from rank 2 to 3 and back a hop takes 3 ms, elsewhere nothing to
+ * speak of. Whatever a rank waits for, it is one of these two that makes it late. */
+static void the_slow_hop_is_named_not_the_nearest(void)
+{
+    bench t = {0};
+    CHECK(lower(&t,
+                "hardware:\n"
+                "  gpu: {name: x}\n"
+                "  node: {gpus: 3}\n"
+                "  links: {nvl: {bandwidth: 400 GB/s, scope: gpu}}\n"
+                "  collectives:\n"
+                "    - {op: send_recv, nodes: one, alpha: 0 ms, beta: 1 TB/s}\n"
+                "    - {op: send_recv, nodes: several, alpha: 3 ms, beta: 1 TB/s}\n"
+                "mesh: {axes: {pp: 6}}\n"
+                "workload:\n"
+                "  stages: [{name: s, repeat: 6, forward: 1 ms, backward: 2 ms, transfer: 1 KB}]\n"
+                "overlap: {pipeline: {schedule: 1f1b, microbatches: 12}}\n",
+                NULL) &&
+          analyse(&t));
+    for (int i = 0; i < 6; i++) {
+        bool back = strstr(t.result.ranks[i].blames[0].text, "from rank 3 to 2") != NULL;
+        CHECK(back || strstr(t.result.ranks[i].blames[0].text, "from rank 2 to 3"));
+    }
     finish(&t);
 }
 
@@ -329,6 +415,9 @@ static CU_TestInfo tests[] = {
     {"a slow stage adds only imbalance", a_slow_stage_adds_only_imbalance},
     {"a late transfer adds only dependency", a_late_transfer_adds_only_dependency},
     {"transfers are counted between two ranks", transfers_are_counted_between_two_ranks},
+    {"the slow stage is named, not the nearest", the_slow_stage_is_named_not_the_nearest},
+    {"a stage below the mean is never named", a_stage_below_the_mean_is_never_named},
+    {"the slow hop is named, not the nearest", the_slow_hop_is_named_not_the_nearest},
     {"a launch gap adds only host", a_launch_gap_adds_only_host},
     {"together they are told apart", together_they_are_told_apart},
     {"microbatches thin out what is structural alone",

@@ -100,6 +100,25 @@ static void idle_time_has_causes(void)
 }
 
 /* Kernel d was launched before the file: without it the span ends at 60. */
+/* A kernel [20, 220), and one of no length at 300, launched at 290: the span is 280, and idle for
+ * 70 before that launch and 10 after it. */
+static void an_operation_without_length_ends_the_span(void)
+{
+    look l;
+    begin(&l, OVL_COMM_PATTERN);
+    add(&l, "t",
+        "kind,name,start_ns,end_ns,correlation\nlaunch,cudaLaunchKernel,10,15,1\n"
+        "kernel,a,20,220,1\nlaunch,cudaLaunchKernel,290,295,2\nkernel,z,300,300,2\n");
+    const ovl_inspect_device *d = &l.in.devices.data[0];
+    CHECK_INT(d->all.span, 280);
+    CHECK_INT(d->all.gpu, 200);
+    CHECK_INT(d->all.idle, 80);
+    CHECK_INT(d->idle.host, 70);
+    CHECK_INT(d->idle.queued, 10);
+    CHECK_INT(d->idle.host + d->idle.sync + d->idle.queued + d->idle.unknown, d->all.idle);
+    done(&l);
+}
+
 static void kernels_without_a_launch_give_a_second_view(void)
 {
     look l;
@@ -347,6 +366,7 @@ static void absurd_times_do_not_overflow(void)
 static CU_TestInfo tests[] = {
     {"the parts sum to the span", the_parts_sum_to_the_span},
     {"idle time has causes", idle_time_has_causes},
+    {"an operation without length ends the span", an_operation_without_length_ends_the_span},
     {"kernels without a launch give a second view", kernels_without_a_launch_give_a_second_view},
     {"work belongs to the step that launched it", work_belongs_to_the_step_that_launched_it},
     {"the pattern decides what is communication", the_pattern_decides_what_is_communication},

@@ -1,78 +1,11 @@
 /* Readers: dialects and faults. Each trace is written here. */
-#include "tests/support/check.h"
-#include "tools/inspect.h"
+#include "tests/unit/looking.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
-
-/* One look at bytes in memory. */
-typedef struct look {
-    ovl_inspection in;
-    ovl_comm_pattern pattern;
-    ovl_arena arena;
-    ovl_errs errs;
-    bool good;
-} look;
-
-static void look_at(look *l, const void *bytes, size_t count)
-{
-    memset(l, 0, sizeof *l);
-    l->errs.arena = &l->arena;
-    ovl_comm_pattern_begin(&l->pattern, OVL_COMM_PATTERN, &l->errs);
-    ovl_inspect_begin(&l->in, &l->pattern);
-    l->good = ovl_inspect_bytes(&l->in, "t", bytes, count, &l->errs);
-}
-
-static void look_text(look *l, const char *text)
-{
-    look_at(l, text, strlen(text));
-}
-
-static void done(look *l)
-{
-    ovl_inspect_free(&l->in);
-    ovl_comm_pattern_free(&l->pattern);
-    ovl_arena_free(&l->arena);
-}
-
-/* Everything that was said, a line each. */
-static const char *said(look *l)
-{
-    const char *all = "";
-    for (uint32_t i = 0; i < l->errs.count; i++) {
-        all =
-            ovl_arena_printf(&l->arena, "%s%s\n", all, ovl_err_text(&l->arena, &l->errs.items[i]));
-    }
-    return all;
-}
-
-#define KERNEL(ts, dur)                                                                            \
-    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"pid\": 0, \"tid\": 7, \"ts\": " ts \
-    ", \"dur\": " dur ", \"args\": {\"device\": 0, \"stream\": 7}}"
-#define NCCL(ts, dur)                                                                              \
-    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"ncclDevKernel_AllReduce_Sum_f32_RING_LL\", " \
-    "\"pid\": 0, \"tid\": 9, \"ts\": " ts ", \"dur\": " dur ", \"args\": {\"device\": 0, "         \
-    "\"stream\": 9}}"
-#define TRACE(events) "{\"schemaVersion\": 1, \"traceEvents\": [" events "], \"traceName\": \"x\"}"
-
-/* Compute [10, 20), all-reduce [15, 25) us: overlap 5, exposed 5, span 15. */
-static void check_usual(look *l)
-{
-    CHECK(l->good);
-    if (CHECK_INT(l->in.devices.len, 1)) {
-        const ovl_measures *m = &l->in.devices.data[0].all;
-        CHECK_INT(m->kernels, 2);
-        CHECK_INT(m->comm_kernels, 1);
-        CHECK_INT(m->span, 15000);
-        CHECK_INT(m->compute, 10000);
-        CHECK_INT(m->overlap, 5000);
-        CHECK_INT(m->exposed, 5000);
-        CHECK_INT(m->idle, 0);
-    }
-}
 
 static void usual(const char *text)
 {
@@ -390,112 +323,24 @@ static void memory_peaks_are_found(void)
     done(&l);
 }
 
-static const char nccl_tests[] =
-    "# nThread 1 nGpus 8 minBytes 8 maxBytes 134217728 step: 2(factor)\n"
-    "# Collective test starting: all_reduce_perf\n"
-    "#  Rank  0 Group  0 Pid   1 on  host device  0 [0x07] NVIDIA A100\n"
-    "#  Rank  7 Group  0 Pid   1 on  host device  7 [0xbd] NVIDIA A100\n"
-    "#\n"
-    "#                                                     out-of-place              in-place\n"
-    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time "
-    "  algbw   busbw #wrong\n"
-    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us) "
-    "(GB/s)  (GB/s)\n"
-    "    33554432       8388608     float     sum      -1   1021.3   32.85   57.49      0   1018.5 "
-    "  32.94   57.65    N/A\n"
-    "    67108864      16777216     float     sum      -1   1000.0   67.11  117.44      0   1000.0 "
-    "  67.11  117.44      0\n"
-    "# Out of bounds values : 0 OK\n"
-    "# Avg bus bandwidth    : 87.4\n";
+#define RANKED(events, rank)                                                                       \
+    "{\"traceEvents\": [" events "], \"distributedInfo\": {\"rank\": " rank "}}"
 
-static void nccl_tests_tables_are_read(void)
+/* Two documents of one rank are the usual trace; what is none is counted, and two ranks refused. */
+static void what_stands_behind_a_document_is_not_lost_in_silence(void)
 {
     look l;
-    look_text(&l, nccl_tests);
-    CHECK(l.good);
-    CHECK_TEXT(said(&l), "");
-    CHECK_TEXT(l.in.files.data[0].operation, "all_reduce");
-    CHECK_INT(l.in.files.data[0].n_ranks, 8);
-    if (CHECK_INT(l.in.rows.len, 2)) {
-        const ovl_inspect_row *r = l.in.rows.data;
-        CHECK_INT(r[0].bytes, 33554432);
-        CHECK_INT(r[0].time[0], 1021300);
-        CHECK_INT(r[0].time[1], 1018500);
-        CHECK_INT(r[0].wrong[1], -1);
-        CHECK_TEXT(r[0].type, "float");
-        CHECK_NEAR(r[1].busbw[1] * 1e-9, 117.44, 0.01);
-    }
-    done(&l);
-}
-
-/* Tables of years ago have no "redop" and call wrong results "error". */
-static void older_tables_are_read(void)
-{
-    look l;
-    look_text(&l,
-              "#       size    count    type    time   algbw   busbw   error    time   algbw  busbw"
-              "   error\n"
-              "#        (B)                     (us)\n"
-              "   1048576   262144   float   45.12   23.24   40.67   1e-07   44.9  23.35  40.87 "
-              "1e-07\n"
-              "   broken\n");
-    if (CHECK_INT(l.in.rows.len, 1)) {
-        CHECK_INT(l.in.rows.data[0].time[0], 45120);
-        CHECK_INT(l.in.rows.data[0].time[1], 44900);
-    }
-    CHECK_HAS(said(&l), "1 event is broken");
-    done(&l);
-}
-
-static void intervals_are_read(void)
-{
-    look l;
-    look_text(&l, "kind,name,start_us,dur_us,device,stream,correlation\n"
-                  "launch,cudaLaunchKernel,0.5,3,,,7\n"
-                  "kernel,\"gemm, large\",10,10,0,7,7\r\n"
-                  "kernel,ncclAllReduce,15,10,0,9,\n");
+    look_text(&l, TRACE(KERNEL("10", "10")) "\n" TRACE(NCCL("15", "10")) "\n");
     check_usual(&l);
-    CHECK_INT(l.in.devices.data[0].n_unlinked, 1);
+    CHECK_HAS(said(&l), "1 further JSON document stands behind the first");
     done(&l);
-    look_text(&l, "end_ns,start_ns\n20,10\n5,9\nx,1\n");
-    CHECK(l.good);
-    CHECK_INT(l.in.devices.data[0].all.compute, 10);
-    CHECK_HAS(said(&l), "1 duration is negative");
-    CHECK_HAS(said(&l), "1 event has no time");
+    look_text(&l, "[" KERNEL("10", "10") "," NCCL("15", "10") "]{\"a\": 1} x y");
+    check_usual(&l);
+    CHECK_HAS(said(&l), "11 bytes stand behind the JSON document and were left out");
     done(&l);
-}
-
-/* Both columns of nccl-tests are one row; each other column of times is a series of its own. */
-static void sizes_are_read(void)
-{
-    look l;
-    look_text(&l, "algbw_GBps,size_bytes,time_us,time_inplace_us,time_torch_ms_derived\n"
-                  "1,1024,9.25,9,0.5\n"
-                  "# a remark\n"
-                  "1,2 KiB,10,,\n"
-                  "1,0,10,,\n"
-                  "1,4096,NaN,,\n"
-                  "1,4096,-3,,\n"
-                  "1,4096\n");
-    CHECK(l.good);
-    CHECK_INT(l.in.files.data[0].format, OVL_READ_SIZES);
-    CHECK_INT(l.in.rows.len, 3);
-    CHECK_INT(l.in.rows.data[0].time[0], 500000);
-    CHECK_TEXT(l.in.rows.data[0].series, "torch");
-    CHECK_INT(l.in.rows.data[1].time[0], 9250);
-    CHECK_INT(l.in.rows.data[1].time[1], 9000);
-    CHECK(!l.in.rows.data[1].series);
-    CHECK_INT(l.in.rows.data[2].bytes, 2048);
-    CHECK_INT(l.in.rows.data[2].time[1], -1);
-    CHECK_HAS(said(&l), "4 events are broken and were skipped");
-    done(&l);
-    look_text(&l, "collective,gpus,algbw_GBps,latency_us\nAllReduce,8,267,31\n");
+    look_text(&l, RANKED(KERNEL("1", "2"), "0") RANKED(KERNEL("1", "2"), "1"));
     CHECK(!l.good);
-    CHECK_HAS(said(&l), "bandwidths without sizes and times");
-    done(&l);
-    look_text(&l, "a,b\n1,2\n");
-    CHECK(!l.good);
-    CHECK_HAS(said(&l), "may be a CSV; it needs columns such as");
+    CHECK_HAS(said(&l), "the file holds several traces");
     done(&l);
 }
 
@@ -603,6 +448,41 @@ static void look_gzip(look *l, bool wrong, long cut)
     remove(path);
 }
 
+/* Two members are one stream; zeros behind them are padding, anything else is said. */
+static void what_stands_behind_gzip_is_said(void)
+{
+    static const char *const behind[] = {"\0\0\0", "abc"};
+    for (size_t i = 0; i < OVL_COUNT(behind); i++) {
+        char path[] = "/tmp/ovl_read_XXXXXX";
+        int fd = mkstemp(path);
+        CHECK(fd >= 0);
+        close(fd);
+        static const char *const halves[] = {"[" KERNEL("10", "10") ",", NCCL("15", "10") "]"};
+        for (int h = 0; h < 2; h++) {
+            gzFile gz = gzopen(path, "ab");
+            CHECK(gzputs(gz, halves[h]) > 0);
+            CHECK_INT(gzclose(gz), Z_OK);
+        }
+        FILE *f = fopen(path, "ab");
+        CHECK(f && fwrite(behind[i], 3, 1, f) == 1);
+        CHECK_INT(fclose(f), 0);
+        look l;
+        look_at(&l, "", 0);
+        done(&l);
+        memset(&l, 0, sizeof l);
+        l.errs.arena = &l.arena;
+        ovl_comm_pattern_begin(&l.pattern, OVL_COMM_PATTERN, &l.errs);
+        ovl_inspect_begin(&l.in, &l.pattern);
+        l.good = ovl_inspect_add(&l.in, path, &l.errs);
+        check_usual(&l);
+        CHECK_INT(strstr(said(&l), "3 bytes behind the compressed data, from byte") != NULL,
+                  i == 1);
+        CHECK_INT(l.errs.count, i);
+        done(&l);
+        remove(path);
+    }
+}
+
 static void gzip_gives_what_stands_before_its_damage(void)
 {
     look l;
@@ -640,13 +520,12 @@ static CU_TestInfo tests[] = {
     {"nesting of any depth is passed", nesting_of_any_depth_is_passed},
     {"collective arguments are read", collective_arguments_are_read},
     {"memory peaks are found", memory_peaks_are_found},
-    {"nccl-tests tables are read", nccl_tests_tables_are_read},
-    {"older tables are read", older_tables_are_read},
-    {"intervals are read", intervals_are_read},
-    {"sizes are read", sizes_are_read},
+    {"what stands behind a document is not lost in silence",
+     what_stands_behind_a_document_is_not_lost_in_silence},
     {"a device that is no number is skipped and counted",
      a_device_that_is_no_number_is_skipped_and_counted},
     {"a long event is read up to a limit", a_long_event_is_read_up_to_a_limit},
+    {"what stands behind gzip is said", what_stands_behind_gzip_is_said},
     {"gzip gives what stands before its damage", gzip_gives_what_stands_before_its_damage},
     CU_TEST_INFO_NULL,
 };

@@ -270,6 +270,38 @@ static void copies_have_the_names_of_their_kinds(void)
     ovl_arena_free(&arena);
 }
 
+/* A kernel without an end takes 0; one without a start is skipped, and is said once. */
+static void missing_times_and_tables_are_said(void)
+{
+    look l;
+    look_at(&l,
+            "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, \"end\", deviceId);"
+            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, NULL, 0), (NULL, NULL, 0)",
+            0);
+    CHECK(l.good);
+    CHECK(was_said(&l, "1 device operation has no duration"));
+    CHECK(was_said(&l, "1 event has no time"));
+    CHECK(was_said(&l, "no table of names (StringIds)"));
+    done(&l);
+    look_at(&l, NAMES, 0);
+    CHECK(was_said(&l, "no table of kernels"));
+    CHECK(!was_said(&l, "no table of names"));
+    done(&l);
+}
+
+/* 4 pages of 4096 bytes at least; the header counts them. */
+static void a_database_that_lost_its_end_is_said(void)
+{
+    look l;
+    look_at(&l, NAMES "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, \"end\", deviceId);", 0);
+    CHECK(!was_said(&l, "the database is truncated"));
+    done(&l);
+    look_at(&l, NAMES "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, \"end\", deviceId);", 8192);
+    CHECK(was_said(&l, "the database is truncated: by its header it has 12288 bytes, the file has "
+                       "8192"));
+    done(&l);
+}
+
 static void other_and_damaged_databases_are_refused(void)
 {
     look l;
@@ -291,6 +323,8 @@ static CU_TestInfo tests[] = {
     {"steps and memory are found", steps_and_memory_are_found},
     {"sizes come from annotations of NCCL", sizes_come_from_annotations_of_nccl},
     {"copies have the names of their kinds", copies_have_the_names_of_their_kinds},
+    {"missing times and tables are said", missing_times_and_tables_are_said},
+    {"a database that lost its end is said", a_database_that_lost_its_end_is_said},
     {"other and damaged databases are refused", other_and_damaged_databases_are_refused},
     CU_TEST_INFO_NULL,
 };

@@ -1,0 +1,45 @@
+/*
+ * suspects.h - the stages and the transfers that idle time may be due to.
+ *
+ * A suspect is
+ *
+ *     a stage       whose kernels take longer than the mean in sum (replay.h); where kernels are of
+ *                   no stage, a rank
+ *     a transfer    from one rank to another; or the collectives, or copies, of a kind that a rank
+ *                   leads
+ *
+ * At most OVL_SUSPECTS_MOST of each are looked at: those with the most time beyond the mean, or in
+ * transfers. A stage that is not longer than the mean is none, even if some kernel of it is. What a
+ * suspect costs is found by a replay of the run in which it alone is harmless: its kernels take
+ * their mean, its transfers no time.
+ *
+ * Example: stages of 2, 2, 2.1 and 4 ms, the mean is 2.525: the last is the only suspect.
+ */
+#ifndef OVL_SIM_SUSPECTS_H
+#define OVL_SIM_SUSPECTS_H
+
+#include "sim/replay.h"
+
+#define OVL_SUSPECTS_MOST 4u
+
+typedef struct ovl_suspect {
+    ovl_time weight;    /* beyond the mean; or in transfers: over all its operations, at least 1 */
+    const uint32_t *op; /* by end: kernels longer than their mean; sends, collectives, copies */
+    uint32_t n_ops;
+} ovl_suspect;
+
+typedef struct ovl_suspects {
+    ovl_suspect list[OVL_SUSPECTS_MOST]; /* heaviest first */
+    uint32_t n;
+    const uint8_t *of; /* [n_ops] into list; OVL_NO_SUSPECT: of none */
+} ovl_suspects;
+
+/* Both are in `arena`. */
+void ovl_suspects_stages(ovl_causes *causes, const ovl_means *means, ovl_arena *arena,
+                         ovl_suspects *suspects);
+void ovl_suspects_transfers(ovl_causes *causes, ovl_arena *arena, ovl_suspects *suspects);
+
+/* The operation of a suspect that ended last until then; its first if none did. */
+uint32_t ovl_suspect_op(const ovl_suspect *suspect, const ovl_timeline *timeline, ovl_time until);
+
+#endif
