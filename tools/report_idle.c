@@ -319,6 +319,10 @@ void ovl_report_what_if(ovl_out *out, const ovl_result *result)
         {"idle %", false, false, 1},
     };
     if (result->n_what_if == 0) {
+        if (result->what_if_note) {
+            ovl_out_title(out, "\nWhat would help");
+            ovl_wrap(out, "  ", 2, result->what_if_note, OVL_TERMINAL);
+        }
         return;
     }
     ovl_arena arena = {0};
