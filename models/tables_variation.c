@@ -35,6 +35,10 @@ static bool check_width(const ovl_node *node, const ovl_jitter *j, ovl_errs *err
     } else if (j->distribution == OVL_DRAW_UNIFORM && (j->cv > 1 / sqrt(3) || ratio > 1.9)) {
         wrong = "a uniform law as wide as that would be negative: its cv is at most 57.7 %, its "
                 "p95 at most 1.9 times p50";
+    } else if (j->distribution == OVL_DRAW_NORMAL && (j->cv > 1.0 / 3 || ratio > 1.54)) {
+        wrong =
+            "a normal law as wide as that would often be negative: its cv is at most 33.3 %, its "
+            "p95 at most 1.54 times p50; lognormal goes further";
     } else if (j->distribution == OVL_DRAW_GAMMA && (j->cv > 5 || ratio > 1000)) {
         wrong = "a gamma law has a cv of at most 500 % here, and p95 at most 1000 times p50; "
                 "lognormal goes further";
@@ -63,7 +67,9 @@ static void check_jitter(const ovl_node *node, void *value, ovl_arena *arena, ov
                   "Coefficient of variation: standard deviation over mean, as `5 %`.", .min = 0)
 #define DISTRIBUTION_FIELD                                                                         \
     OVL_FIELD_MORE(ovl_jitter, distribution, "distribution", OVL_F_ENUM, 0,                        \
-                   "Which law. `normal` is cut off at 0. Default `lognormal`.",                    \
+                   "Which law. `normal` is cut off at 0, and refused where it would often be: "    \
+                   "beyond a cv of "                                                               \
+                   "33.3 %. Default `lognormal`.",                                                 \
                    .names = distribution_names)
 
 static const ovl_field jitter_fields[] = {CV_FIELD, DISTRIBUTION_FIELD};
@@ -139,7 +145,8 @@ static const ovl_field duration_fields[] = {
     OVL_FIELD(ovl_law, jitter.p95, "p95", OVL_F_TIME, OVL_FIELD_POSITIVE,
               "Its 95th percentile: one in twenty is longer."),
     OVL_FIELD_MORE(ovl_law, jitter.distribution, "distribution", OVL_F_ENUM, 0,
-                   "Which law. `normal` is cut off at 0. Default `lognormal`.",
+                   "Which law. `normal` is cut off at 0, and refused where it would often be: "
+                   "beyond a cv of 33.3 %. Default `lognormal`.",
                    .names = distribution_names),
 };
 

@@ -93,7 +93,7 @@ static int search(job *j)
                        o->simulated);
         return OVL_EXIT_SIGNAL + o->signal;
     }
-    return o->n_best ? OVL_EXIT_DONE : OVL_EXIT_FAILED;
+    return o->n_best || ovl_candidate_good(o, &o->first) ? OVL_EXIT_DONE : OVL_EXIT_FAILED;
 }
 
 int ovl_cmd_optimize(const ovl_args *args, const ovl_shell *shell)

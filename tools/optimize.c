@@ -163,6 +163,9 @@ void ovl_optimize_try(ovl_optimize *o, ovl_candidate *list, uint32_t n)
     }
     for (uint32_t i = 0; i < n; i++) {
         if (list[i].point.state != OVL_POINT_OPEN) {
+            if (list[i].point.state == OVL_POINT_FAILED) {
+                ovl_optimize_failed(o, 1, list[i].point.error);
+            }
             list[i].point.error = NULL; /* of a thread's arena */
             ovl_optimize_take(o, &list[i]);
         }
@@ -173,10 +176,36 @@ void ovl_optimize_try(ovl_optimize *o, ovl_candidate *list, uint32_t n)
     ovl_arena_free(&arena);
 }
 
-void ovl_optimize_say(ovl_optimize *o, const char *sentence)
+void ovl_optimize_failed(ovl_optimize *o, uint32_t n, const char *error)
+{
+    o->failed += n;
+    if (n && !o->first_error) {
+        o->first_error = ovl_arena_strdup(o->arena, error);
+    }
+}
+
+static void say(ovl_optimize *o, const char *sentence)
 {
     assert(o->n_searched < OVL_COUNT(o->searched));
     o->searched[o->n_searched++] = sentence;
+}
+
+void ovl_optimize_say(ovl_optimize *o, const char *sentence)
+{
+    say(o, o->signal ? ovl_arena_printf(o->arena, "%s; interrupted", sentence) : sentence);
+}
+
+void ovl_optimize_say_all(ovl_optimize *o, uint32_t before, uint32_t n, const char *whole,
+                          const char *what)
+{
+    uint32_t tried = o->simulated - before;
+    if (tried == n) {
+        say(o, whole);
+    } else if (tried) {
+        ovl_optimize_say(o, ovl_arena_printf(o->arena, "%s of %s %s: others may be better",
+                                             ovl_grouped(tried, o->arena), ovl_grouped(n, o->arena),
+                                             what));
+    }
 }
 
 /* --- Axes --- */
@@ -190,20 +219,28 @@ static ovl_candidate candidate_of(const ovl_optimize *o, uint32_t point)
     return c;
 }
 
-static void try_all(ovl_optimize *o)
+static ovl_candidate *all_points(const ovl_optimize *o)
 {
     uint32_t n = o->start->axes.n_points;
-    bool draws = false;
-    for (uint32_t a = 0; a < o->start->axes.n_axes; a++) {
-        draws |= o->start->axes.axes[a].kind == OVL_AXIS_SAMPLE;
-    }
     ovl_candidate *list = OVL_NEW_ARRAY(o->arena, ovl_candidate, n);
     for (uint32_t i = 0; i < n; i++) {
         list[i] = candidate_of(o, i);
     }
-    ovl_optimize_try(o, list, n);
-    ovl_optimize_say(o, ovl_arena_printf(o->arena, "all combinations of the values%s, %s: exact",
-                                         draws ? " and draws" : "", ovl_grouped(n, o->arena)));
+    return list;
+}
+
+static void try_all(ovl_optimize *o)
+{
+    uint32_t n = o->start->axes.n_points, before = o->simulated;
+    bool draws = false;
+    for (uint32_t a = 0; a < o->start->axes.n_axes; a++) {
+        draws |= o->start->axes.axes[a].kind == OVL_AXIS_SAMPLE;
+    }
+    ovl_optimize_try(o, all_points(o), n);
+    ovl_optimize_say_all(o, before, n,
+                         ovl_arena_printf(o->arena, "all combinations of the values%s, %s: exact",
+                                          draws ? " and draws" : "", ovl_grouped(n, o->arena)),
+                         "combinations of the values");
 }
 
 static uint32_t point_of_rows(const ovl_axes *axes, const uint32_t *rows)
@@ -288,6 +325,58 @@ const ovl_candidate *ovl_optimize_closest(const ovl_optimize *o)
     return &o->best[0];
 }
 
+/* Values and the one search beside them together, if all of that may be tried. */
+static bool try_joint(ovl_optimize *o)
+{
+    uint32_t n = o->start->axes.n_points;
+    if (n == 0 || n > ovl_optimize_left(o) || o->stages == o->buckets) {
+        return false;
+    }
+    ovl_candidate *bases = all_points(o);
+    return o->stages ? ovl_optimize_stages_joint(o, bases, n)
+                     : ovl_optimize_buckets_joint(o, bases, n);
+}
+
+static void try_parts(ovl_optimize *o, ovl_errs *errs)
+{
+    const uint32_t points = o->start->axes.n_points;
+    if (points > ovl_optimize_left(o)) {
+        try_lines(o);
+    } else if (points) {
+        try_all(o);
+    }
+    if (o->stages && !o->signal) {
+        ovl_optimize_stages(o, errs);
+    }
+    if (o->buckets && !o->signal) {
+        ovl_optimize_buckets(o, errs);
+    }
+    if ((points > 0) + o->stages + o->buckets > 1) {
+        ovl_optimize_say(o, "one part after the other, each from the best so far: others together "
+                            "may be better");
+    }
+}
+
+/* A bound holds where more bytes take no less time; where that is not so and was not seen, what was
+ * found shows it. */
+static void drop_false_bound(ovl_optimize *o)
+{
+    int64_t least = INT64_MAX;
+    if (o->bound == OVL_NEVER || o->start->objective != OVL_M_STEP) {
+        return;
+    }
+    if (o->n_best) {
+        least = o->best[0].point.figures.value[OVL_M_STEP];
+    }
+    if (ovl_candidate_good(o, &o->first)) {
+        least = OVL_MIN(least, o->first.point.figures.value[OVL_M_STEP]);
+    }
+    if (least < o->bound) {
+        o->bound = OVL_NEVER;
+        o->bound_text = "none is known: more bytes take less time here";
+    }
+}
+
 bool ovl_optimize_run(ovl_optimize *o, ovl_errs *errs)
 {
     o->bound = OVL_NEVER;
@@ -301,17 +390,10 @@ bool ovl_optimize_run(ovl_optimize *o, ovl_errs *errs)
     }
     o->first.number = o->made++;
     o->simulated++;
-    if (o->start->axes.n_points > ovl_optimize_left(o)) {
-        try_lines(o);
-    } else if (o->start->axes.n_points) {
-        try_all(o);
+    if (!try_joint(o)) {
+        try_parts(o, errs);
     }
-    if (o->stages && !o->signal) {
-        ovl_optimize_stages(o, errs);
-    }
-    if (o->buckets && !o->signal) {
-        ovl_optimize_buckets(o, errs);
-    }
+    drop_false_bound(o);
     if (ovl_optimize_gains(o) && !o->signal) {
         ovl_optimize_range(o);
     }

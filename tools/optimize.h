@@ -16,6 +16,9 @@
  *  - how the layers of a pipeline are put on its stages: every way if they may be tried, else moves
  *    of one layer from the best of the even ones.
  *
+ * Values together with stages, or with buckets, are looked through together where all combinations
+ * may be tried; else one part after the other, each from the best so far, and it says so.
+ *
  * No more than `tries` simulations are made: a search that would be exact with more is not begun,
  * and what it finds instead is said to be not exact.
  *
@@ -73,7 +76,9 @@ typedef struct ovl_optimize {
     int64_t *reached; /* [start->n_where] what came closest to each constraint; of those without */
     bool *seen;       /* ... any: false */
     uint32_t made, simulated, useless; /* useless: failed, hazards, too large, excluded */
-    const char *searched[6];           /* what was looked through, in sentences */
+    uint32_t failed;                   /* of the useless: with an error */
+    const char *first_error;           /* of these; NULL: none */
+    const char *searched[8];           /* what was looked through, in sentences */
     uint32_t n_searched;
     /* Nothing of what was looked through can be shorter; OVL_NEVER: not known. What that is ("no
      * split and no order") and why; of one that is not known, why not. */
@@ -147,9 +152,21 @@ bool ovl_candidate_better(const ovl_optimize *o, const ovl_candidate *a, const o
 
 void ovl_optimize_say(ovl_optimize *o, const char *sentence);
 
+/* Says `whole` if all n since `before` (o->simulated then) were simulated; if a part was, how many
+ * of n `what`; of none nothing. */
+void ovl_optimize_say_all(ovl_optimize *o, uint32_t before, uint32_t n, const char *whole,
+                          const char *what);
+
+/* Keeps the error of a candidate that failed, if it is the first. */
+void ovl_optimize_failed(ovl_optimize *o, uint32_t n, const char *error);
+
 /* The searches; each begins from o->best[0], or the start. */
 void ovl_optimize_buckets(ovl_optimize *o, ovl_errs *errs);
 void ovl_optimize_stages(ovl_optimize *o, ovl_errs *errs);
 void ovl_optimize_range(ovl_optimize *o);
+
+/* Every way of each of n candidates, if that may be tried; else false, and nothing was. */
+bool ovl_optimize_buckets_joint(ovl_optimize *o, ovl_candidate *bases, uint32_t n);
+bool ovl_optimize_stages_joint(ovl_optimize *o, ovl_candidate *bases, uint32_t n);
 
 #endif

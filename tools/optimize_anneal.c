@@ -30,7 +30,8 @@ struct anneal {
     ovl_progress *progress;
     ovl_arena arena; /* of the best */
     ovl_candidate best;
-    uint32_t number, simulated, useless;
+    uint32_t number, simulated, useless, failed;
+    const char *error; /* of the first that failed */
     uint64_t seed;
     uint32_t tries;
     spot *from;
@@ -58,6 +59,9 @@ static double energy(void *position)
                               a->all->mark, &scratch);
     ovl_candidate_point(a->o, &c, &scratch);
     atomic_fetch_add(a->tried, 1);
+    if (c.point.state == OVL_POINT_FAILED && a->failed++ == 0) {
+        a->error = ovl_arena_strdup(&a->arena, c.point.error);
+    }
     c.point.error = NULL;
     c.number = a->number + a->simulated++;
     if (ovl_candidate_good(a->o, &c)) {
@@ -223,6 +227,7 @@ void ovl_buckets_anneal(ovl_optimize *o, const ovl_gradients *all, const ovl_can
             o->simulated--;
         }
         o->useless += a->useless;
+        ovl_optimize_failed(o, a->failed, a->error);
         ovl_arena_free(&a->arena);
     }
     o->made += CHAINS * each;

@@ -39,7 +39,7 @@ static const ovl_result_resource *busiest(const ovl_result *r, ovl_time *takes)
 void ovl_optimize_bound(ovl_optimize *o, const ovl_result *best)
 {
     char buf[OVL_UNITS_TEXT], other[OVL_UNITS_TEXT];
-    if (o->bound != OVL_NEVER) {
+    if (o->bound != OVL_NEVER || o->bound_text) {
         return;
     }
     if (o->start->objective != OVL_M_STEP) {

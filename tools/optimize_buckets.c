@@ -12,6 +12,21 @@
 #define BATCH      4096
 #define MOST_NAMES 4096
 
+/* Whether a table of what reduces gradients has a size that takes less than a smaller one. */
+static bool table_falls(const ovl_hw *hw)
+{
+    for (uint32_t i = 0; i < hw->n_collectives; i++) {
+        const ovl_hw_collective *c = &hw->collectives[i];
+        for (uint32_t k = 1; k < c->n_table; k++) {
+            if ((c->op == OVL_ALL_REDUCE || c->op == OVL_REDUCE_SCATTER) &&
+                c->table[k].time < c->table[k - 1].time) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static bool find_names(ovl_optimize *o, const ovl_candidate *base, ovl_gradients *all,
                        ovl_errs *errs)
 {
@@ -35,6 +50,7 @@ static bool find_names(ovl_optimize *o, const ovl_candidate *base, ovl_gradients
     *all = (ovl_gradients){.n = list.len};
     all->name = ovl_vec_freeze(&list, o->arena);
     all->mark = (ovl_mark){"--buckets", 0, 0};
+    all->falls = good && table_falls(&scenario.hw);
     all->optimizer = good ? scenario.workload.optimizer.duration : 0;
     ovl_arena_free(&scratch);
     if (good && (all->n < 2 || all->n > MOST_NAMES)) {
@@ -90,7 +106,7 @@ ovl_candidate ovl_buckets_candidate(const ovl_candidate *base, const ovl_node *b
 void ovl_buckets_try_splits(ovl_optimize *o, const ovl_gradients *all, const ovl_candidate *base,
                             const uint16_t *order)
 {
-    uint32_t n = UINT32_C(1) << (all->n - 1);
+    uint32_t n = UINT32_C(1) << (all->n - 1), before = o->simulated;
     ovl_candidate *list = OVL_NEW_ARRAY(o->arena, ovl_candidate, n);
     for (uint32_t mask = 0; mask < n; mask++) {
         bool cut[OVL_EXACT_GRADIENTS];
@@ -101,12 +117,16 @@ void ovl_buckets_try_splits(ovl_optimize *o, const ovl_gradients *all, const ovl
                                            all->mark, o->arena);
     }
     ovl_optimize_try(o, list, n);
-    ovl_optimize_say(o, ovl_arena_printf(o->arena, "all %s splits of %" PRIu32 " gradients %s",
-                                         ovl_grouped(n, o->arena), all->n,
-                                         order ? "in the order in which they become ready: exact "
-                                                 "for any order if nothing is slowed and a time is "
-                                                 "alpha + bytes / beta"
-                                               : "in their order: exact"));
+    const char *what =
+        ovl_arena_printf(o->arena, "splits of %" PRIu32 " gradients in %s", all->n,
+                         order ? "the order in which they become ready" : "their order");
+    ovl_optimize_say_all(o, before, n,
+                         ovl_arena_printf(o->arena, "all %s %s: exact%s", ovl_grouped(n, o->arena),
+                                          what,
+                                          order ? " for any order if nothing is slowed and a time "
+                                                  "is alpha + bytes / beta"
+                                                : ""),
+                         what);
 }
 
 /* Ways to put n things into a row of non-empty buckets: 1, 3, 13, 75, 541, 4683, 47293, ... */
@@ -154,9 +174,9 @@ static ovl_candidate of_code(const ovl_gradients *all, const uint32_t *bucket, u
     return ovl_buckets_candidate(base, ovl_buckets_node(all, order, cut, arena), all->mark, arena);
 }
 
-static void try_orders(ovl_optimize *o, const ovl_gradients *all, const ovl_candidate *base)
+static void each_order(ovl_optimize *o, const ovl_gradients *all, const ovl_candidate *base)
 {
-    uint64_t codes = 1, total = 0;
+    uint64_t codes = 1;
     uint32_t filled = 0, bucket[32], n_buckets;
     ovl_candidate *list = OVL_NEW_ARRAY(o->arena, ovl_candidate, BATCH);
     for (uint32_t i = 0; i < all->n; i++) {
@@ -165,7 +185,6 @@ static void try_orders(ovl_optimize *o, const ovl_gradients *all, const ovl_cand
     for (uint64_t code = 0; code < codes && !o->signal; code++) {
         if (read_code(code, all->n, bucket, &n_buckets)) {
             list[filled++] = of_code(all, bucket, n_buckets, base, o->arena);
-            total++;
         }
         if (filled == BATCH || code + 1 == codes) {
             ovl_optimize_try(o, list, filled);
@@ -173,10 +192,51 @@ static void try_orders(ovl_optimize *o, const ovl_gradients *all, const ovl_cand
             memset(list, 0, BATCH * sizeof *list);
         }
     }
-    ovl_optimize_say(o, ovl_arena_printf(o->arena,
-                                         "all %s ways to put %" PRIu32
-                                         " gradients into buckets in any order: exact",
-                                         ovl_grouped((uint32_t)total, o->arena), all->n));
+}
+
+static void try_orders(ovl_optimize *o, const ovl_gradients *all, const ovl_candidate *base)
+{
+    uint32_t before = o->simulated, total = (uint32_t)(ordered_partitions(all->n) + 0.5);
+    const char *what = ovl_arena_printf(
+        o->arena, "ways to put %" PRIu32 " gradients into buckets in any order", all->n);
+    each_order(o, all, base);
+    ovl_optimize_say_all(
+        o, before, total,
+        ovl_arena_printf(o->arena, "all %s %s: exact", ovl_grouped(total, o->arena), what), what);
+}
+
+bool ovl_optimize_buckets_joint(ovl_optimize *o, ovl_candidate *bases, uint32_t n)
+{
+    ovl_gradients *all = OVL_NEW_ARRAY(o->arena, ovl_gradients, n);
+    double total = 0;
+    uint32_t before = o->simulated, parted = 0;
+    for (uint32_t i = 0; i < n && total <= ovl_optimize_left(o); i++) {
+        ovl_errs unsaid = {.arena = o->arena}; /* a base without buckets is tried as it is */
+        if (!find_names(o, &bases[i], &all[i], &unsaid)) {
+            all[i].n = 0;
+        }
+        parted += all[i].n > 0;
+        total += all[i].n ? ordered_partitions(all[i].n) : 1;
+    }
+    if (parted == 0 || total > ovl_optimize_left(o)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < n && !o->signal; i++) {
+        if (all[i].n) {
+            each_order(o, &all[i], &bases[i]);
+        } else {
+            ovl_optimize_try(o, &bases[i], 1);
+        }
+    }
+    ovl_optimize_say_all(
+        o, before, (uint32_t)(total + 0.5),
+        ovl_arena_printf(
+            o->arena,
+            "all combinations of the values and the ways to put gradients into buckets "
+            "in any order, %s: exact",
+            ovl_grouped((uint32_t)(total + 0.5), o->arena)),
+        "combinations of the values and the ways to put gradients into buckets");
+    return true;
 }
 
 /* --- Bound --- */
@@ -192,11 +252,14 @@ static void find_bound(ovl_optimize *o, const ovl_gradients *all)
     for (uint32_t k = 0; k < all->n; k++) {
         last = OVL_MAX(last, all->alone[k].ready + all->alone[k].takes);
     }
-    last = last ? last + all->optimizer : 0;
+    last = last && !all->falls ? last + all->optimizer : 0;
     o->bound = OVL_MAX(last, all->compute);
     o->bound_of = "no split and no order";
     o->bound_text = last > all->compute
                         ? "nothing slowed, and each gradient reduced alone as soon as it is ready"
+                    : all->falls
+                        ? "the kernels of the deciding rank at isolated speed; what gradients take "
+                          "alone bounds nothing, for more bytes take less time here"
                         : "the kernels of the deciding rank at isolated speed";
 }
 

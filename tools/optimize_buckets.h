@@ -29,6 +29,7 @@ typedef struct ovl_gradients {
     /* From ovl_buckets_measure: */
     const ovl_alone *alone; /* [n]; NULL: not known */
     ovl_time compute;       /* kernels of the deciding rank */
+    bool falls;             /* more bytes take less time somewhere */
     double alpha, per_byte; /* picoseconds; of a line through one gradient and all others */
 } ovl_gradients;
 

@@ -74,6 +74,8 @@ static void measure_one(ovl_optimize *o, ovl_gradients *all, const ovl_candidate
     if (ovl_candidate_result(o, &c, OVL_WORTH_NONE, &r, &arena, &errs)) {
         *one = largest(&r, "bucket 0");
         *rest = largest(&r, "bucket 1");
+        all->falls |=
+            rest->bytes >= one->bytes ? rest->takes < one->takes : rest->takes > one->takes;
         all->compute = r.term[OVL_COMPUTE];
     }
     ovl_arena_free(&arena);
@@ -131,7 +133,7 @@ const uint16_t *ovl_buckets_by_readiness(ovl_optimize *o, const ovl_gradients *a
 
 void ovl_buckets_try_equal(ovl_optimize *o, const ovl_gradients *all, const ovl_candidate *base)
 {
-    uint32_t n = 0, parts = 1;
+    uint32_t n = 0, parts = 1, before = o->simulated;
     ovl_candidate *list = OVL_NEW_ARRAY(o->arena, ovl_candidate, 64);
     bool *cut = OVL_NEW_ARRAY(o->arena, bool, all->n);
     while (n < 64 && parts <= all->n) {
@@ -143,10 +145,9 @@ void ovl_buckets_try_equal(ovl_optimize *o, const ovl_gradients *all, const ovl_
         parts += OVL_MAX(1, parts / 4);
     }
     ovl_optimize_try(o, list, n);
-    ovl_optimize_say(o, ovl_arena_printf(o->arena,
-                                         "%" PRIu32 " splits of %" PRIu32
-                                         " gradients into equal parts",
-                                         n, all->n));
+    const char *what =
+        ovl_arena_printf(o->arena, "splits of %" PRIu32 " gradients into equal parts", all->n);
+    ovl_optimize_say_all(o, before, n, ovl_arena_printf(o->arena, "%" PRIu32 " %s", n, what), what);
 }
 
 /* --- Splits --- */
@@ -224,16 +225,17 @@ void ovl_buckets_try_dynamic(ovl_optimize *o, const ovl_gradients *all, const ov
     if (most == 0) {
         return;
     }
+    const uint32_t before = o->simulated;
     ovl_candidate *list = OVL_NEW_ARRAY(o->arena, ovl_candidate, most);
     for (uint32_t c = 1; c <= most; c++) {
         next_row(&t, c);
         list[c - 1] = candidate_of(o, all, base, order, &t, c);
     }
     ovl_optimize_try(o, list, most);
-    ovl_optimize_say(o, ovl_arena_printf(o->arena,
-                                         "the splits into 1 to %" PRIu32
-                                         " buckets that end first if nothing is slowed, by "
-                                         "dynamic programming",
-                                         most));
+    const char *what = "buckets that end first if nothing is slowed, by dynamic programming";
+    ovl_optimize_say_all(
+        o, before, most,
+        ovl_arena_printf(o->arena, "the splits into 1 to %" PRIu32 " %s", most, what),
+        ovl_arena_printf(o->arena, "splits into 1 to %" PRIu32 " %s", most, what));
     ovl_arena_free(&scratch);
 }

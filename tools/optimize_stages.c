@@ -103,21 +103,30 @@ static double ways(const split *p)
     return n;
 }
 
-static void try_all(ovl_optimize *o, const split *p, const ovl_candidate *base)
+/* Writes every way; gives how many. */
+static uint32_t list_all(ovl_optimize *o, const split *p, const ovl_candidate *base,
+                         ovl_candidate *list)
 {
     uint32_t count[STAGES] = {0}, n = 0, most = (uint32_t)(ways(p) + 0.5);
-    ovl_candidate *list = OVL_NEW_ARRAY(o->arena, ovl_candidate, most);
     for (uint32_t i = 0; i < p->stages; i++) {
         count[i] = i + 1 < p->stages ? 1 : p->layers - p->stages + 1;
     }
     do {
         list[n++] = with_counts(base, p, count, o->arena);
     } while (n < most && next_way(p, count));
+    return n;
+}
+
+static void try_all(ovl_optimize *o, const split *p, const ovl_candidate *base)
+{
+    ovl_arena *a = o->arena;
+    ovl_candidate *list = OVL_NEW_ARRAY(a, ovl_candidate, (uint32_t)(ways(p) + 0.5));
+    uint32_t n = list_all(o, p, base, list), before = o->simulated;
+    const char *what = ovl_arena_printf(a, "ways to put %" PRIu32 " layers on %" PRIu32 " stages",
+                                        p->layers, p->stages);
     ovl_optimize_try(o, list, n);
-    ovl_optimize_say(o, ovl_arena_printf(o->arena,
-                                         "all %s ways to put %" PRIu32 " layers on %" PRIu32
-                                         " stages: exact",
-                                         ovl_grouped(n, o->arena), p->layers, p->stages));
+    ovl_optimize_say_all(o, before, n,
+                         ovl_arena_printf(a, "all %s %s: exact", ovl_grouped(n, a), what), what);
 }
 
 typedef struct move {
@@ -189,4 +198,39 @@ void ovl_optimize_stages(ovl_optimize *o, ovl_errs *errs)
     } else {
         try_moves(o, &p, &base);
     }
+}
+
+bool ovl_optimize_stages_joint(ovl_optimize *o, ovl_candidate *bases, uint32_t n)
+{
+    split *p = OVL_NEW_ARRAY(o->arena, split, n);
+    double total = 0;
+    uint32_t made = 0, before = o->simulated, parted = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_errs unsaid = {.arena = o->arena}; /* a base without stages is tried as it is */
+        if (!find_split(o, &bases[i], &p[i], &unsaid)) {
+            p[i].stages = 0;
+        }
+        parted += p[i].stages > 0;
+        total += p[i].stages ? ways(&p[i]) : 1;
+    }
+    if (parted == 0 || total > ovl_optimize_left(o)) {
+        return false;
+    }
+    ovl_candidate *list = OVL_NEW_ARRAY(o->arena, ovl_candidate, (size_t)(total + 0.5));
+    for (uint32_t i = 0; i < n; i++) {
+        if (p[i].stages) {
+            made += list_all(o, &p[i], &bases[i], list + made);
+        } else {
+            list[made++] = bases[i];
+        }
+    }
+    ovl_optimize_try(o, list, made);
+    ovl_optimize_say_all(
+        o, before, made,
+        ovl_arena_printf(o->arena,
+                         "all combinations of the values and the ways to put layers on stages, %s: "
+                         "exact",
+                         ovl_grouped(made, o->arena)),
+        "combinations of the values and the ways to put layers on stages");
+    return true;
 }

@@ -46,13 +46,23 @@ static void head(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
     for (uint32_t i = 0; i < o->n_searched; i++) {
         ovl_wrap(out, i ? "       " : "Tried: ", 7, o->searched[i], OVL_TERMINAL);
     }
+    if (o->n_searched == 0) {
+        ovl_wrap(out, "Tried: ", 7, "nothing but the start", OVL_TERMINAL);
+    }
     ovl_wrap(out, "       ", 7,
              ovl_arena_printf(a,
-                              "%s simulations of at most %s, %s of them no answers (errors, "
+                              "%s simulation%s of at most %s%s, %s of them no answers (errors, "
                               "hazards, too large, or excluded)",
-                              ovl_grouped(o->simulated, a), ovl_grouped(o->tries, a),
+                              ovl_grouped(o->simulated, a), o->simulated == 1 ? "" : "s",
+                              ovl_grouped(o->tries, a), o->signal ? ", then interrupted" : "",
                               ovl_grouped(o->useless, a)),
              OVL_TERMINAL);
+    if (o->failed) {
+        ovl_wrap(out, "       ", 7,
+                 ovl_arena_printf(a, "%s failed%s%s", ovl_grouped(o->failed, a),
+                                  o->failed == 1 ? ": " : ", the first with: ", o->first_error),
+                 OVL_TERMINAL);
+    }
 }
 
 /* Of the best, or where nothing is gained of the start. */
@@ -211,10 +221,10 @@ static void runner_up(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
 }
 
 /* A step that does less is shorter: no gain by itself. */
-static void other_work(ovl_out *out, const ovl_comparison *c, ovl_arena *a)
+static void other_work(ovl_out *out, const ovl_optimize *o, const ovl_comparison *c, ovl_arena *a)
 {
     const char *was = c->a->gradient_scale, *is = c->b->gradient_scale;
-    if (was && is && strcmp(was, is) != 0) {
+    if (was && is && strcmp(was, is) != 0 && o->start->objective != ovl_metric_per_microbatch()) {
         ovl_wrap(
             out, "Beware: ", 8,
             ovl_arena_printf(a,
@@ -236,7 +246,7 @@ static void answer(ovl_out *out, const ovl_optimize *o, const ovl_comparison *c,
              OVL_TERMINAL);
     bound(out, o, a);
     if (c) {
-        other_work(out, c, a);
+        other_work(out, o, c, a);
     }
     ovl_out_text(out, "\nvariants:\n");
     variant(out, o, "optimized", best, a);
@@ -268,19 +278,40 @@ static const char *closest(const ovl_optimize *o, ovl_arena *a)
     return strlen(yaml) <= 4 * SHORT ? yaml : "the variant below";
 }
 
+/* The verdict of the comparison is about the step, and about every picosecond of it. */
+static const char *why(const ovl_optimize *o, const ovl_comparison *c, ovl_arena *a)
+{
+    const int64_t is = value_of(o, ovl_optimize_closest(o)), was = value_of(o, &o->first);
+    const char *name = ovl_metrics[o->start->objective].name;
+    if (is != was && llabs(is - was) < ovl_optimize_finest(o)) {
+        return ovl_arena_printf(
+            a, "%s of both differs by less than a billionth, which counts as equal", name);
+    }
+    if (o->start->objective == OVL_M_STEP) {
+        return c->sentence;
+    }
+    return is == was ? ovl_arena_printf(a, "%s is the same", name)
+                     : ovl_arena_printf(a, "%s of the closest is %s %s", name,
+                                        ovl_metric_text(o->start->objective, llabs(is - was), a),
+                                        is > was ? "more" : "less");
+}
+
 /* The comparison is of the start with the candidate that comes closest: its verdict says why. */
 static void no_gain(ovl_out *out, const ovl_optimize *o, const ovl_comparison *c, ovl_arena *a)
 {
-    const char *text = "No gain: nothing that was tried is an answer";
+    const bool start = ovl_candidate_good(o, &o->first);
+    const char *text = o->simulated == 1 ? "No gain: nothing but the start was tried"
+                       : start           ? "No gain: of what was tried the start alone is an answer"
+                                         : "No gain: nothing that was tried is an answer";
     if (o->n_best) {
-        text =
-            ovl_arena_printf(a,
-                             "No gain: nothing that was tried beats the start; %s comes "
-                             "closest with %s",
-                             closest(o, a), objective(o, value_of(o, ovl_optimize_closest(o)), a));
+        text = ovl_arena_printf(a,
+                                "No gain%s: nothing that was tried beats the start; %s comes "
+                                "closest with %s",
+                                o->signal ? " until it was interrupted" : "", closest(o, a),
+                                objective(o, value_of(o, ovl_optimize_closest(o)), a));
     }
     ovl_wrap(out, "", 9, text, OVL_TERMINAL);
-    if (!o->n_best) {
+    if (!o->n_best && !start) {
         constraints(out, o, a);
     }
     if (o->n_best && strlen(ovl_candidate_yaml(o, ovl_optimize_closest(o), a)) > 4 * SHORT) {
@@ -288,7 +319,7 @@ static void no_gain(ovl_out *out, const ovl_optimize *o, const ovl_comparison *c
     }
     bound(out, o, a);
     if (c) {
-        ovl_wrap(out, "Why:   ", 7, c->sentence, OVL_TERMINAL);
+        ovl_wrap(out, "Why:   ", 7, why(o, c, a), OVL_TERMINAL);
     }
 }
 
@@ -385,6 +416,9 @@ void ovl_optimize_json(ovl_out *out, const ovl_optimize *o, const ovl_comparison
     ovl_json_bool(&json, "gain", ovl_optimize_gains(o));
     ovl_json_uint(&json, "simulations", o->simulated);
     ovl_json_uint(&json, "no_answers", o->useless);
+    ovl_json_uint(&json, "failed", o->failed);
+    ovl_json_text_if(&json, "first_error", o->first_error);
+    ovl_json_bool(&json, "interrupted", o->signal != 0);
     lists(&json, o, &a);
     ovl_json_seconds_if(&json, "bound_s", o->bound);
     ovl_json_text_if(&json, "bound_why", o->bound_text);

@@ -4,6 +4,7 @@
 #include "tools/wrap.h"
 
 #include <math.h>
+#include <string.h>
 
 static const char *figure(const ovl_solve *q, int64_t value, ovl_arena *arena)
 {
@@ -47,10 +48,15 @@ static const char *range_text(const ovl_solve *q, const ovl_solution *c, ovl_are
 {
     const char *low = c->low_open ? where_it_ends(q, c->low, true) : NULL;
     const char *high = c->high_open ? where_it_ends(q, c->high, false) : NULL;
-    return ovl_arena_printf(arena, "%s%s%s%s to %s%s%s%s", end_text(q, c->low, c->level, arena),
-                            low ? " (" : "", low ? low : "", low ? ")" : "",
-                            end_text(q, c->high, c->level, arena), high ? " (" : "",
-                            high ? high : "", high ? ")" : "");
+    const char *from = end_text(q, c->low, c->level, arena);
+    const char *to = end_text(q, c->high, c->level, arena);
+    if (c->low < c->high && strcmp(from, to) == 0) { /* as many digits as tell them apart */
+        from = ovl_solve_value(q, c->low, arena);
+        to = ovl_solve_value(q, c->high, arena);
+    }
+    return ovl_arena_printf(arena, "%s%s%s%s to %s%s%s%s", from, low ? " (" : "", low ? low : "",
+                            low ? ")" : "", to, high ? " (" : "", high ? high : "",
+                            high ? ")" : "");
 }
 
 /* How exact the ends are that were halved; NULL: there are none. */
@@ -73,6 +79,12 @@ static void level(ovl_out *out, const ovl_solve *q, const ovl_solution *c, ovl_a
         ovl_arena_printf(arena, "%s from %s: every value looked at gives %s %s%s%s", q->key,
                          range_text(q, c, arena), ovl_metrics[q->target.metric].name,
                          figure(q, c->figure, arena), exact ? "; " : "", exact ? exact : "");
+    const char *low = figure(q, q->target.value - q->precision, arena);
+    const char *high = figure(q, q->target.value + q->precision, arena);
+    const char *target = figure(q, q->target.value, arena);
+    if (c->figure != q->target.value && strcmp(low, target) != 0 && strcmp(high, target) != 0) {
+        text = ovl_arena_printf(arena, "%s; %s to %s count as %s", text, low, high, target);
+    }
     ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
 }
 

@@ -1,5 +1,7 @@
 #include "tools/sweep_args.h"
 
+#include <string.h>
+
 const char **ovl_args_all(const ovl_args *args, const char *name, uint32_t *n, ovl_arena *arena)
 {
     const char **list = OVL_NEW_ARRAY(arena, const char *, args->n_options);
@@ -11,6 +13,33 @@ const char **ovl_args_all(const ovl_args *args, const char *name, uint32_t *n, o
     return list;
 }
 
+static bool sets_key(const ovl_set *set, const char *key)
+{
+    size_t n = strlen(key);
+    return set->text && strncmp(set->text, key, n) == 0 && set->text[n] == '=';
+}
+
+/* A value or a variant that every point replaces. */
+static bool check_beside(ovl_work *work, const ovl_args *args, const ovl_axes *axes)
+{
+    const uint32_t before = work->errs.errors;
+    for (uint32_t k = 0; k < axes->n_keys; k++) {
+        const char *key = axes->keys[k].path;
+        if (ovl_args_has(args, "variant") && strcmp(key, "variant") == 0) {
+            ovl_error(&work->errs, OVL_E_USAGE, (ovl_mark){0},
+                      "--variant has no effect beside a sweep over variant: leave one of them out");
+        }
+        for (uint32_t i = 0; i < work->n_sets; i++) {
+            if (sets_key(&work->sets[i], key)) {
+                ovl_error(&work->errs, OVL_E_USAGE, (ovl_mark){0},
+                          "--set %s has no effect beside a sweep over %s: leave one of them out",
+                          key, key);
+            }
+        }
+    }
+    return work->errs.errors == before;
+}
+
 bool ovl_sweep_read_axes(ovl_work *work, const ovl_args *args, const ovl_document *doc,
                          ovl_axes *axes)
 {
@@ -19,7 +48,8 @@ bool ovl_sweep_read_axes(ovl_work *work, const ovl_args *args, const ovl_documen
     words.over = ovl_args_all(args, "over", &words.n_over, &work->arena);
     words.zip = ovl_args_all(args, "zip", &words.n_zip, &work->arena);
     words.sample = ovl_args_all(args, "sample", &words.n_sample, &work->arena);
-    return ovl_axes_read(doc, &words, axes, &work->arena, &work->errs);
+    return ovl_axes_read(doc, &words, axes, &work->arena, &work->errs) &&
+           check_beside(work, args, axes);
 }
 
 bool ovl_sweep_read_choice(ovl_work *work, const ovl_args *args, ovl_sweep *sweep)

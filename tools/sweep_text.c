@@ -65,7 +65,7 @@ typedef struct shown {
     ovl_scale scale;
     ovl_bytes_scale bytes; /* of the largest */
     bool few;              /* only the front is shown */
-    uint32_t hidden;
+    uint32_t hidden, hidden_ties;
     bool told[OVL_M_TABLE]; /* this figure is the same at all points: below the table */
     uint32_t more;          /* the objective, if the table has no column of it; else OVL_NONE */
 } shown;
@@ -89,6 +89,7 @@ static void find_scale(shown *v)
             most = OVL_MAX(most, (uint64_t)p->figures.value[m]);
         }
         v->hidden += !is_shown(v, i);
+        v->hidden_ties += !is_shown(v, i) && p->tie != OVL_NONE;
     }
     v->bytes = ovl_bytes_scale_for(most);
     v->scale = ovl_scale_for(largest);
@@ -390,8 +391,9 @@ static void front_line(ovl_out *out, shown *v)
         }
     }
     if (v->hidden) {
-        text = ovl_arena_printf(&v->arena, "%s; the other %" PRIu32 " are shown by --rows all",
-                                text, v->hidden);
+        text = ovl_arena_printf(&v->arena, "%s; %s%" PRIu32 " are shown by --rows all", text,
+                                v->hidden_ties ? "these and the other " : "the other ",
+                                v->hidden - v->hidden_ties);
     }
     ovl_wrap(out, "Front: ", 7, text, OVL_TERMINAL);
 }

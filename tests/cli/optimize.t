@@ -213,3 +213,12 @@ error: the scenario has no number at "hardware.gpu.hbm" to begin from; give the 
 
 $ ovl optimize tests/cli/four_gradients.yaml --set 'overlap.ddp.buckets=[[d],[a,b,c]]' | grep optimized:
   optimized: {overlap.ddp.buckets: [[d, a, b], [c]]}
+
+$ ovl optimize scenarios/buckets/last_bucket.yaml --tries 1
+The last bucket
+least step; interference measured
+
+Start: base, step 217 ms
+Tried: nothing but the start
+       1 simulation of at most 1, 0 of them no answers (errors, hazards, too large, or excluded)
+No gain: nothing but the start was tried

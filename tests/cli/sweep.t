@@ -152,3 +152,8 @@ What each step of microbatches buys, in time of a microbatch
   microbatches  gain (s)  live  allocated  peak  so it
   8 -> 16        0.01837   0 B        0 B   0 B  free
   16 -> 32       0.00919   0 B        0 B   0 B  free
+
+$ ovl sweep scenarios/buckets/last_bucket.yaml --variant split_48 --set workload.microbatches=2 --over variant=all --over workload.microbatches=1,2
+error: --variant has no effect beside a sweep over variant: leave one of them out
+error: --set workload.microbatches has no effect beside a sweep over workload.microbatches: leave one of them out
+? 2

@@ -160,8 +160,9 @@ Best: base: no variant is surely shorter on average
 $ ovl run scenarios/variation/pauses.yaml --set workload.steps=3
 scenarios/variation/pauses.yaml:22:11: error: pauses need workload.steps: 1; each trial is a step of its own
 ? 3
-$ ovl run scenarios/variation/late_ranks.yaml --set 'variation.ops[0]={op: nobody, cv: 3 %}' --set 'variation.kernels={cv: 80 %, distribution: uniform}'
+$ ovl run scenarios/variation/late_ranks.yaml --set 'variation.ops[0]={op: nobody, cv: 3 %}' --set 'variation.kernels={cv: 80 %, distribution: uniform}' --set 'variation.ops[1]={op: update, cv: 40 %, distribution: normal}'
 --set variation.kernels: error: a uniform law as wide as that would be negative: its cv is at most 57.7 %, its p95 at most 1.9 times p50
+--set variation.ops[1]: error: a normal law as wide as that would often be negative: its cv is at most 33.3 %, its p95 at most 1.54 times p50; lognormal goes further
 ? 2
 
 A duration may say itself how it varies; a pause may come in the midst of a step, before the next launch.

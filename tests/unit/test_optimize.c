@@ -17,6 +17,8 @@ static const char *served(void *context, const char *path, size_t *length, ovl_a
     return context;
 }
 
+#define ONE_BUCKET_OF_ALL "overlap: {ddp: {buckets: [[g1, g2, g3, g4, g5, a, late]]}}\n"
+
 /* The gradients of last_bucket; `more` goes on at the top level. */
 #define LAST_BUCKET                                                                                \
     "hardware:\n"                                                                                  \
@@ -299,6 +301,153 @@ static void the_seed_decides(void)
     CHECK_TEXT(text[0], text[1]);
 }
 
+/* A table that falls from 6 ms at 1 MiB to 2 at 40: q alone is ready at 10 and takes 6, and yet
+ * with p in its bucket it is over at 12. What holds is the backward, 10 ms. */
+#define FALLS(table, p, q)                                                                         \
+    "hardware:\n"                                                                                  \
+    "  gpu: {name: example}\n"                                                                     \
+    "  collectives: [{op: all_reduce, group: dp, table: " table "}]\n"                             \
+    "mesh: {axes: {dp: 4}}\n"                                                                      \
+    "workload:\n"                                                                                  \
+    "  backward: 10 ms\n"                                                                          \
+    "  gradients:\n"                                                                               \
+    "    - {name: p, bytes: " p ", ready: 9 ms}\n"                                                 \
+    "    - {name: q, bytes: " q ", ready: 10 ms}\n"                                                \
+    "interference: none\n"                                                                         \
+    "overlap: {ddp: {buckets: [[p], [q]]}}\n"
+
+static void a_table_that_falls_has_no_bound_of_gradients_alone(void)
+{
+    const ovl_sweep *s =
+        start_of(FALLS("[[1 MiB, 6 ms], [40 MiB, 2 ms], [80 MiB, 4 ms]]", "39 MiB", "1 MiB"));
+    ovl_optimize o = searched(s, 100, true);
+    CHECK_INT(best_step(&o), 12 * OVL_MS);
+    CHECK_INT(o.bound, 10 * OVL_MS);
+    CHECK_HAS(o.bound_text, "more bytes take less time here");
+    /* One that rises has the bound of p: 9 ms and, by a line in logarithms, 4^(ln 39 / ln 80)
+     * = 3.187. */
+    s = start_of(FALLS("[[1 MiB, 1 ms], [80 MiB, 4 ms]]", "39 MiB", "1 MiB"));
+    o = searched(s, 100, true);
+    CHECK_INT(o.bound, 12186749288);
+}
+
+/* Random tables, most of which fall somewhere: whatever was found is no shorter than the bound. */
+static void nothing_is_shorter_than_the_bound(void)
+{
+    uint64_t seed = 5;
+    for (int round = 0; round < 40; round++) {
+        const char *table = "";
+        for (uint64_t k = 0, mib = 1; k < 4; k++, mib *= 4 + random_next(&seed) % 3) {
+            table = ovl_arena_printf(&arena, "%s[%d MiB, %d ms], ", table, (int)mib,
+                                     (int)(1 + random_next(&seed) % 9));
+        }
+        const char *list = "";
+        for (int i = 0; i < 3; i++) {
+            list = ovl_arena_printf(&arena, "%s    - {name: g%d, bytes: %d MiB, ready: %d ms}\n",
+                                    list, i, (int)(1 + random_next(&seed) % 60),
+                                    (int)(1 + random_next(&seed) % 10));
+        }
+        const ovl_sweep *s = start_of(ovl_arena_printf(
+            &arena,
+            "hardware:\n"
+            "  gpu: {name: example}\n"
+            "  collectives: [{op: all_reduce, group: dp, extrapolate: true, table: [%s]}]\n"
+            "mesh: {axes: {dp: 4}}\n"
+            "workload:\n"
+            "  backward: 10 ms\n"
+            "  gradients:\n%s"
+            "interference: none\n"
+            "overlap: {ddp: {buckets: [[g0, g1, g2]]}}\n",
+            table, list));
+        ovl_optimize o = searched(s, 60, true);
+        CHECK(o.bound == OVL_NEVER || o.bound <= best_step(&o));
+    }
+}
+
+/* Layers of 8, 2 and 2 ms on two stages. */
+#define PIPELINE                                                                                   \
+    "hardware:\n"                                                                                  \
+    "  collectives: [{op: send_recv, alpha: 0 s, beta: 1 TB/s}]\n"                                 \
+    "mesh: {axes: {pp: 2}}\n"                                                                      \
+    "workload:\n"                                                                                  \
+    "  layers:\n"                                                                                  \
+    "    - {name: x, forward: 4 ms, backward: 4 ms, params: 1 MiB, transfer: 1 MiB}\n"             \
+    "    - {name: y, forward: 1 ms, backward: 1 ms, params: 1 MiB, transfer: 1 MiB}\n"             \
+    "    - {name: z, forward: 1 ms, backward: 1 ms, params: 1 MiB, transfer: 1 MiB}\n"             \
+    "overlap:\n"                                                                                   \
+    "  pipeline: {schedule: 1f1b, microbatches: 4, layers_per_stage: [2, 1]}\n"
+
+static ovl_optimize searched_stages(const ovl_sweep *s, uint32_t tries)
+{
+    ovl_errs errs = {.arena = &arena};
+    ovl_optimize o = {
+        .start = s, .stages = true, .tries = tries, .seed = 1, .threads = 2, .arena = &arena};
+    CHECK(ovl_optimize_run(&o, &errs));
+    CHECK_INT(errs.errors, 0);
+    return o;
+}
+
+static void values_and_stages_are_searched_together(void)
+{
+    ovl_errs errs = {.arena = &arena};
+    /* With [2, 1], as the start has it, z on its own stage hides behind x and y: 4 + 1 of each
+     * microbatch. What x = 3.5 gains there is 0.5 a microbatch and direction, what y = 0 gains 1;
+     * with [1, 2] stage 0 is x alone, and x = 3.5 is what counts. */
+    ovl_sweep *s = start_of(PIPELINE "sweep: {list: [{\"workload.layers[0].forward\": 3.5 ms}, "
+                                     "{\"workload.layers[1].forward\": 0.25 ms}]}\n");
+    const ovl_axis_words none = {0};
+    ovl_time best = OVL_NEVER;
+    CHECK(ovl_axes_read(s->doc, &none, &s->axes, &arena, &errs));
+    for (uint32_t i = 0; i < 4; i++) {
+        ovl_sweep one = *s;
+        ovl_set sets[] = {{.text = i & 1 ? "workload.layers[0].forward=3.5 ms"
+                                         : "workload.layers[1].forward=0.25 ms"},
+                          {.text = i & 2 ? "overlap.pipeline.layers_per_stage=[1, 2]"
+                                         : "overlap.pipeline.layers_per_stage=[2, 1]"}};
+        ovl_point p;
+        one.sets = sets;
+        one.n_sets = 2;
+        one.axes = (ovl_axes){.n_points = 1};
+        ovl_sweep_point(&one, 0, &p, &arena);
+        best = OVL_MIN(best, p.figures.value[OVL_M_STEP]);
+    }
+    ovl_optimize o = searched_stages(s, 100);
+    CHECK_INT(o.n_searched, 1);
+    CHECK_HAS(o.searched[0],
+              "all combinations of the values and the ways to put layers on stages, 4: exact");
+    CHECK_INT(best_step(&o), best);
+    /* Four do not fit: one part after the other, and it says so; it misses the best. */
+    o = searched_stages(s, 4);
+    CHECK_HAS(o.searched[o.n_searched - 1], "one part after the other");
+    CHECK(best_step(&o) > best);
+}
+
+/* The backward ends at 210: of three values two fail. */
+static void the_first_error_is_kept(void)
+{
+    ovl_errs errs = {.arena = &arena};
+    ovl_sweep *s = start_of(LAST_BUCKET ONE_BUCKET_OF_ALL
+                            "sweep: {\"workload.gradients[6].ready\": [300 ms, 209 ms, 400 ms]}\n");
+    const ovl_axis_words none = {0};
+    CHECK(ovl_axes_read(s->doc, &none, &s->axes, &arena, &errs));
+    ovl_optimize o = searched(s, 100, false);
+    CHECK_INT(o.failed, 2);
+    CHECK_INT(o.useless, 2);
+    CHECK_HAS(o.first_error, "ready at 300 ms");
+}
+
+/* What a signal leaves untried is not said to be exact. */
+static void an_interrupted_search_is_not_exact(void)
+{
+    ovl_optimize o = {.arena = &arena, .simulated = 30, .signal = 2};
+    ovl_optimize_say_all(&o, 10, 64, "all 64 ways: exact", "ways");
+    CHECK_TEXT(o.searched[0], "20 of 64 ways: others may be better; interrupted");
+    ovl_optimize_say_all(&o, 20, 10, "all 10 ways: exact", "ways");
+    CHECK_TEXT(o.searched[1], "all 10 ways: exact");
+    ovl_optimize_say_all(&o, 30, 10, "all 10 ways: exact", "ways");
+    CHECK_INT(o.n_searched, 2);
+}
+
 /* The late gradient alone is the best already. */
 static void no_gain(void)
 {
@@ -351,7 +500,7 @@ static ovl_solve solved(const ovl_sweep *s, const char *key, const char *target,
     return q;
 }
 
-#define ONE_BUCKET "overlap: {ddp: {buckets: [[g1, g2, g3, g4, g5, a, late]]}}\n"
+#define ONE_BUCKET ONE_BUCKET_OF_ALL
 
 /* The backward: late is there at 210 and reduced until 217; 6 ms of transfer cost 1.2, so 300 is
  * 298.8 + 1.2. The bucket, 210 + alpha + 96 MiB / beta: planted 24 MiB/ms gives 215, alpha 3.25 ms
@@ -537,6 +686,12 @@ static CU_TestInfo tests[] = {
     {"every split of 8 to 12 gradients agrees, slowed by each other",
      every_split_of_more_gradients_agrees},
     {"every order is tried if it may be, and annealing agrees", every_order_agrees},
+    {"a table that falls has no bound of gradients alone",
+     a_table_that_falls_has_no_bound_of_gradients_alone},
+    {"nothing is shorter than the bound, with random tables", nothing_is_shorter_than_the_bound},
+    {"values and stages are searched together", values_and_stages_are_searched_together},
+    {"the first error of those that fail is kept", the_first_error_is_kept},
+    {"an interrupted search is not exact", an_interrupted_search_is_not_exact},
     {"the seed decides, not the threads", the_seed_decides},
     {"what is the best already has no gain", no_gain},
     {"never more is simulated than allowed", never_more_than_allowed},
