@@ -81,12 +81,43 @@ static bool check_fit(ovl_pipe_plan *p, ovl_mark mark)
 
 static void check_microbatches(ovl_pipe_plan *p)
 {
-    int64_t given = p->pipe->microbatches;
+    const int64_t given[] = {p->pipe->microbatches,
+                             p->workload->microbatches_mark.line ? p->workload->microbatches : 0};
+    const ovl_mark marks[] = {p->pipe->microbatches_mark, p->workload->microbatches_mark};
     uint32_t listed = p->schedule.n_microbatches;
-    if (given && (uint32_t)given != listed) {
+    for (int k = 0; k < 2; k++) {
+        if (given[k] && given[k] != listed) {
+            ovl_error(p->l->errs, OVL_E_INPUT, marks[k],
+                      "the list of actions is for %" PRIu32 " microbatch%s, not %" PRId64, listed,
+                      listed == 1 ? "" : "es", given[k]);
+        }
+    }
+}
+
+/* Stages on each rank, where that is given beside a list. */
+static void check_virtual(ovl_pipe_plan *p)
+{
+    int64_t given = p->pipe->virtual_stages;
+    uint32_t listed = p->schedule.n_stages / p->schedule.n_chains;
+    if (given && (uint64_t)given * p->schedule.n_ranks != listed) {
+        ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->virtual_stages_mark,
+                  "the list of actions has %" PRIu32 " stage%s on %" PRIu32 " rank%s, not %" PRId64
+                  " on each",
+                  listed, listed == 1 ? "" : "s", p->schedule.n_ranks,
+                  p->schedule.n_ranks == 1 ? "" : "s", given);
+    }
+}
+
+/* Two numbers of microbatches are one too many. */
+static void check_one_number(ovl_pipe_plan *p)
+{
+    int64_t own = p->pipe->microbatches, all = p->workload->microbatches;
+    if (own && p->workload->microbatches_mark.line && own != all) {
         ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->microbatches_mark,
-                  "the list of actions is for %" PRIu32 " microbatch%s, not %" PRId64, listed,
-                  listed == 1 ? "" : "es", given);
+                  "%" PRId64 " microbatches here, but %" PRId64
+                  " by workload.microbatches: give one "
+                  "of the two",
+                  own, all);
     }
 }
 
@@ -114,6 +145,7 @@ static bool free_list(ovl_pipe_plan *p)
     bool checked = ovl_schedule_check(&p->schedule, whole, mark, p->l->errs);
     if (whole) {
         check_microbatches(p);
+        check_virtual(p);
         p->microbatches = p->schedule.n_microbatches;
         ovl_pipe_stages(p, OVL_MAX(p->schedule.n_stages / OVL_MAX(p->p, 1), 1));
         check_fit(p, mark);
@@ -246,6 +278,7 @@ static bool named(ovl_pipe_plan *p)
                               .group_mark = p->pipe->microbatch_group_mark};
     uint64_t stages = (uint64_t)spec.ranks * spec.stages_per_rank;
     ovl_schedule_fits(kind, &spec, p->l->errs);
+    check_one_number(p);
     if (stages < UINT16_MAX) { /* else told by the schedule */
         if (!check_cells(p, stages, p->microbatches, spec.microbatches_mark)) {
             return false;
@@ -332,6 +365,8 @@ void ovl_plan_pipeline(ovl_lowering *l)
     if (find_group(&p) && (listed_rows(&p)->count ? free_list(&p) : named(&p)) &&
         ovl_pipe_complete(&p)) {
         l->schedule = keep_schedule(&p);
+        ovl_pipe_tell_idle_keys(&p);
+        ovl_pipe_say_unreduced(&p);
         l->microbatches = p.microbatches;
         if (!l->schedule_alone && ovl_pipe_fsdp_plan(&p) && ovl_pipe_ddp_plan(&p) &&
             ovl_pipe_data_plan(&p) && ovl_pipe_comms(&p)) {

@@ -6,6 +6,7 @@
  *     plan_pipeline_length.c  how long a kernel is, and would be if all stages were like their mean
  *     plan_pipeline_comm.c    communicators, and where sends and receives stand in the order
  *     plan_pipeline_order.c   whether receives stand in the order of their sends
+ *     plan_pipeline_effect.c  which keys have no effect, what nobody reduces
  *     plan_pipeline_layout.c  how pipelines lie on nodes, which costs of hops go by
  *     plan_pipeline_emit.c    one code for each place in the pipeline (plan_pipeline_code.h)
  *     plan_pipeline_pass.c    stages whose layers are more than one kernel: passes of a step
@@ -115,6 +116,13 @@ bool ovl_pipe_complete(ovl_pipe_plan *p);
  * overlap.zero, overlap.ddp. */
 bool ovl_pipe_apart(const ovl_pipe_plan *p);
 
+/* One warning names all keys that are given and have no effect here, each with when it has one: a
+ * base that variants take other schedules of may well have them. Once the schedule is known. */
+void ovl_pipe_tell_idle_keys(ovl_pipe_plan *p);
+
+/* Says, as not modelled, that pipelines of an axis dp do not reduce their gradients. */
+void ovl_pipe_say_unreduced(ovl_pipe_plan *p);
+
 /* The stage behind a stage of the schedule. */
 const ovl_pipe_stage *ovl_pipe_stage_of(const ovl_pipe_plan *p, uint32_t stage);
 
@@ -124,6 +132,11 @@ ovl_time ovl_pipe_time(ovl_times times, uint32_t microbatch);
 /* What an action takes, or a pair of which `a` is the first: `overlapped` of the stage whose
  * forward it runs, else its forward and the backward of the other stage one after the other. */
 ovl_time ovl_pipe_length(const ovl_pipe_plan *p, const ovl_action *a);
+
+/* Of a forward and a backward that run together: what the forward takes alone, and what both do.
+ * Whole 0: `a` is no such pair. */
+void ovl_pipe_pair_parts(const ovl_pipe_plan *p, const ovl_action *a, ovl_time *part,
+                         ovl_time *whole);
 
 /* Part k of n of a whole that need not divide: the parts sum to it. */
 uint64_t ovl_pipe_share(uint64_t whole, uint32_t k, uint32_t n);

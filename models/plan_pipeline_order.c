@@ -49,7 +49,7 @@ static bool same(const ovl_action *a, const ovl_action *b)
 static const char *text_of(const orders *x, const ovl_action *a)
 {
     return ovl_arena_printf(x->p->l->errs->arena, "%d%s%" PRIu32, a->stage,
-                            ovl_action_name((ovl_action_type)a->type), a->microbatch);
+                            ovl_schedule_word(x->s, (ovl_action_type)a->type), a->microbatch);
 }
 
 /* The line of a transfer; NULL: there is no other rank. */

@@ -441,6 +441,7 @@ typedef struct ovl_pipeline {
     ovl_mark schedule_mark, microbatches_mark, virtual_stages_mark, microbatch_group_mark;
     ovl_mark group_mark;
     bool given;
+    const ovl_node *node;       /* which keys are given */
     const char *schedule;       /* by name (schedule.h), or: */
     ovl_texts actions;          /* a row of actions for each rank, or: */
     ovl_texts schedule_file;    /* the same, rows of a file; the loader reads it */

@@ -12,6 +12,12 @@ const char *ovl_action_name(ovl_action_type type)
     return names[type];
 }
 
+const char *ovl_schedule_word(const ovl_schedule *schedule, ovl_action_type type)
+{
+    bool other = schedule->old && (type == OVL_ACT_I || type == OVL_ACT_B);
+    return !other ? ovl_action_name(type) : type == OVL_ACT_I ? "B" : "BW";
+}
+
 void ovl_put(ovl_action_list *list, ovl_action_type type, uint32_t stage, uint32_t microbatch)
 {
     ovl_vec_push(

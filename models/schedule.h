@@ -62,6 +62,7 @@ typedef struct ovl_schedule {
     const uint32_t *rank_of;         /* [n_stages] */
     ovl_actions *ranks;              /* [n_ranks] */
     const ovl_actions_place *places; /* [n_ranks]; NULL: it was made, or changed since */
+    bool old; /* it was read in PyTorch's old dialect: what is said of it is, too */
 } ovl_schedule;
 
 /* What a schedule is made for. Times and memory are for kinds that are `timed` alone. */
@@ -138,6 +139,9 @@ bool ovl_schedule_last(const ovl_schedule *schedule, uint32_t stage);
 
 /* "F", "SEND_F", ... */
 const char *ovl_action_name(ovl_action_type type);
+
+/* The same in the dialect that the schedule was read in: there I may be "B", and B "BW". */
+const char *ovl_schedule_word(const ovl_schedule *schedule, ovl_action_type type);
 
 /* --- For generators --- */
 

@@ -36,8 +36,8 @@ static ovl_mark place_of(const checker *c, const at *x)
 static const char *name_of(const checker *c, ovl_action_type type, uint32_t stage,
                            uint32_t microbatch)
 {
-    return ovl_arena_printf(c->errs->arena, "%" PRIu32 "%s%" PRIu32, stage, ovl_action_name(type),
-                            microbatch);
+    return ovl_arena_printf(c->errs->arena, "%" PRIu32 "%s%" PRIu32, stage,
+                            ovl_schedule_word(c->s, type), microbatch);
 }
 
 static void wrong(checker *c, const at *x, const char *why)
@@ -157,7 +157,10 @@ static void see(checker *c, const at *x)
     } else if (backward && !(*done & DID_F) && c->whole) {
         wrong(c, x, "comes before the forward of that microbatch");
     } else if (bit == DID_W && !(*done & DID_I) && c->whole) {
-        wrong(c, x, "comes before the input backward (I) of that microbatch");
+        wrong(c, x,
+              ovl_arena_printf(c->errs->arena,
+                               "comes before the input backward (%s) of that microbatch",
+                               ovl_schedule_word(c->s, OVL_ACT_I)));
     } else if ((bit == DID_B && (*done & DID_I)) || (bit == DID_I && (*done & DID_B))) {
         wrong(c, x, "repeats a backward that already ran");
     } else if ((bit == DID_F || backward) && c->exchanges && c->whole) {
@@ -211,6 +214,7 @@ static void count_stage(checker *c, uint32_t stage)
     uint32_t m = c->s->n_microbatches / c->s->n_chains, n, inputs;
     const char *of =
         ovl_arena_printf(c->errs->arena, "for %" PRIu32 " microbatch%s", m, m == 1 ? "" : "es");
+    const char *input = ovl_schedule_word(c->s, OVL_ACT_I);
     uint32_t k = first_without(c, stage, DID_F, 0, &n);
     if (k != OVL_NONE) {
         lacks(c, stage, OVL_ACT_F, k,
@@ -227,10 +231,11 @@ static void count_stage(checker *c, uint32_t stage)
     k = first_without(c, stage, DID_W, DID_I, &n);
     if (k != OVL_NONE) {
         lacks(c, stage, OVL_ACT_W, k,
-              ovl_arena_printf(c->errs->arena,
-                               "stage %" PRIu32 " has %" PRIu32 " input backward%s (I) and %" PRIu32
-                               " weight backward%s (W); each I needs its W",
-                               stage, inputs, inputs == 1 ? "" : "s", n, n == 1 ? "" : "s"));
+              ovl_arena_printf(
+                  c->errs->arena,
+                  "stage %" PRIu32 " has %" PRIu32 " input backward%s (%s) and %" PRIu32
+                  " weight backward%s (W); each %s needs its W",
+                  stage, inputs, inputs == 1 ? "" : "s", input, n, n == 1 ? "" : "s", input));
     }
 }
 

@@ -116,7 +116,7 @@ static void tell_stuck(const lists *x, ovl_mark mark, ovl_errs *errs)
             ovl_error(errs, OVL_E_STUCK, ovl_schedule_place(x->in, r, x->at[r], mark),
                       "the schedule cannot finish: rank %" PRIu32 " waits for what %" PRIu32
                       "%s%" PRIu32 " needs",
-                      r, (uint32_t)a->stage, ovl_action_name((ovl_action_type)a->type),
+                      r, (uint32_t)a->stage, ovl_schedule_word(x->in, (ovl_action_type)a->type),
                       a->microbatch);
             return;
         }

@@ -10,6 +10,7 @@ typedef struct reader {
     ovl_mark mark; /* of `at` */
     ovl_errs *errs;
     bool has_bw, has_w, has_i; /* which dialect it can be */
+    ovl_mark first_bw, first_i;
     uint32_t stages, microbatches;
     ovl_mark highest;         /* where the highest stage is */
     ovl_action_list list;     /* of the row */
@@ -96,6 +97,11 @@ static bool read_action(reader *x, const char **text, ovl_action *action)
     }
     x->highest = stage >= x->stages ? x->mark : x->highest;
     x->stages = OVL_MAX(x->stages, stage + 1);
+    if (type == ACT_BW && !x->has_bw) {
+        x->first_bw = x->mark;
+    } else if (type == OVL_ACT_I && !x->has_i) {
+        x->first_i = x->mark;
+    }
     x->has_bw |= type == ACT_BW;
     x->has_w |= type == OVL_ACT_W;
     x->has_i |= type == OVL_ACT_I;
@@ -145,7 +151,10 @@ static void read_cell(reader *x)
         read_pair(x, text);
     } else {
         const char *behind = text;
-        if (read_action(x, &behind, &action)) {
+        bool read = read_action(x, &behind, &action);
+        if (read && behind[strspn(behind, " \t")] == ';') {
+            wrong_cell(x, text, "cells are separated by commas, not by semicolons");
+        } else if (read) {
             push(x, action);
         }
     }
@@ -172,6 +181,17 @@ static void read_row(reader *x, const char *row, ovl_mark mark)
 static ovl_csv_dialect dialect_of(const reader *x)
 {
     return x->has_bw || (x->has_w && !x->has_i) ? OVL_CSV_OLD : OVL_CSV_NEW;
+}
+
+/* BW is of the old dialect, I of the new one. */
+static void check_dialect(const reader *x)
+{
+    if (x->has_bw && x->has_i) {
+        ovl_error(x->errs, OVL_E_INPUT, x->first_bw,
+                  "BW is of the old dialect, and the I of line %" PRIu32 ", column %" PRIu32
+                  " of the new one: a schedule is written in one of them",
+                  x->first_i.line, x->first_i.column);
+    }
 }
 
 /* Old names become new ones. */
@@ -265,6 +285,8 @@ bool ovl_schedule_read_rows(const char *const *rows, const ovl_mark *marks, uint
         read_row(&x, rows[r], marks[r]);
         keep_row(&x, marks[r], &schedule->ranks[r], &places[r], arena);
     }
+    check_dialect(&x);
+    schedule->old = dialect_of(&x) == OVL_CSV_OLD;
     for (uint32_t r = 0; r < n; r++) {
         translate(&schedule->ranks[r], dialect_of(&x));
     }

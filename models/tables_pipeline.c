@@ -200,6 +200,7 @@ static ovl_mark place_of(const ovl_node *node, const char *key)
 static void note_places(const ovl_node *node, ovl_mark schedule, ovl_pipeline *pipe)
 {
     pipe->schedule_mark = schedule;
+    pipe->node = node;
     pipe->microbatches_mark = place_of(node, "microbatches");
     pipe->virtual_stages_mark = place_of(node, "virtual_stages");
     pipe->microbatch_group_mark = place_of(node, "microbatch_group");

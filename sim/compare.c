@@ -206,6 +206,23 @@ static const char *step_sentence(const ovl_comparison *c, ovl_arena *arena)
                             time_text(arena, move));
 }
 
+/* Steps of different work compare by what a microbatch takes. */
+static const char *with_work(const ovl_comparison *c, const char *sentence, ovl_arena *arena)
+{
+    uint64_t n[] = {ovl_result_microbatches(c->a), ovl_result_microbatches(c->b)};
+    if (n[0] == n[1] || !n[0] || !n[1]) {
+        return sentence;
+    }
+    ovl_time a = ovl_result_per_microbatch(c->a), b = ovl_result_per_microbatch(c->b);
+    const char *change = a == b ? ""
+                                : ovl_arena_printf(arena, "%s %s", percent_text(arena, b - a, a),
+                                                   b < a ? "shorter" : "longer");
+    return ovl_arena_printf(arena,
+                            "%s; b does other work, %" PRIu64 " microbatches instead of %" PRIu64
+                            ": one takes %s instead of %s%s",
+                            sentence, n[1], n[0], time_text(arena, b), time_text(arena, a), change);
+}
+
 static const char *verdict_sentence(const ovl_comparison *c, ovl_arena *arena)
 {
     bool a_fits = !ovl_result_over_memory(c->a), b_fits = !ovl_result_over_memory(c->b);
@@ -213,7 +230,7 @@ static const char *verdict_sentence(const ovl_comparison *c, ovl_arena *arena)
     if (!a_fits && !b_fits) {
         text = ovl_arena_printf(arena, "%s; neither fits the memory of its GPU", text);
     }
-    return with_retries(c, text, arena);
+    return with_work(c, with_retries(c, text, arena), arena);
 }
 
 /* --- Efficiency --- */

@@ -116,6 +116,28 @@ static bool needs_early(ovl_work *work, const ovl_schedule *s, ovl_mark mark)
     return true;
 }
 
+/* Options and further files are for traces. */
+static bool alone(ovl_work *work, const ovl_args *args)
+{
+    static const char *const keys[] = {"step", "self-contained"};
+    const char *path = args->operands[0];
+    if (args->n_operands > 1) {
+        ovl_error(
+            &work->errs, OVL_E_USAGE, nowhere,
+            "\"%s\" is a pipeline schedule: one file at a time; the other ranks are rows of it",
+            path);
+        return false;
+    }
+    for (uint32_t i = 0; i < OVL_COUNT(keys); i++) {
+        if (ovl_args_has(args, keys[i])) {
+            ovl_error(&work->errs, OVL_E_USAGE, nowhere,
+                      "--%s is for traces; \"%s\" is a pipeline schedule", keys[i], path);
+            return false;
+        }
+    }
+    return true;
+}
+
 static void import(ovl_work *work, const ovl_args *args)
 {
     const char *path = args->operands[0], *why = NULL;
@@ -134,6 +156,9 @@ static void import(ovl_work *work, const ovl_args *args)
     ovl_schedule s;
     ovl_csv_dialect dialect;
     const ovl_mark mark = {path, 0, 0};
+    if (!alone(work, args)) {
+        return;
+    }
     bool whole = ovl_schedule_read_csv(path, text, &s, &dialect, &work->arena, &work->errs);
     if (s.n_stages == 0 || !ovl_schedule_check(&s, whole, mark, &work->errs) || !whole ||
         !can_finish(work, &s, mark)) {
@@ -145,11 +170,20 @@ static void import(ovl_work *work, const ovl_args *args)
     ovl_work_written(work, args, out);
 }
 
+static bool begins_as_schedule(ovl_work *work, const char *path)
+{
+    const char *why = NULL;
+    size_t length = 0;
+    const char *text = work->files.read(work->files.context, path, &length, &work->arena, &why);
+    return text && is_schedule(text);
+}
+
 int ovl_cmd_import(const ovl_args *args, const ovl_shell *shell)
 {
     ovl_work work;
     ovl_work_begin(&work, shell);
-    if (args->n_operands > 1 || ovl_import_is_trace(args->operands[0])) {
+    if (ovl_import_is_trace(args->operands[0]) ||
+        (args->n_operands > 1 && !begins_as_schedule(&work, args->operands[0]))) {
         ovl_import_trace(&work, args);
         return ovl_work_end(&work, OVL_EXIT_DONE);
     }

@@ -5,6 +5,8 @@
  *     0  F0F1F2F3......B0--F4B1--
  *     1  ..F0F1F2....B0--F3B1--F4
  *
+ * Where it does not fit, one line says why and how to see it.
+ *
  * A kernel is its letter and its microbatch, as far as its columns hold them, and dashes to its
  * end. Where most kernels have room for their letter alone, microbatches stand in a row below:
  *
@@ -15,6 +17,8 @@
 #include "tools/wrap.h"
 
 #include "sim/units.h"
+
+#include <string.h>
 
 #define MOST_ROWS 16
 #define WIDEST    4 /* columns of the shortest kernel */
@@ -39,8 +43,11 @@ static ovl_time divisor(ovl_time a, ovl_time b)
     return a;
 }
 
-/* Every start and end falls on a column if that fits; else the shortest kernel has one at least. */
-static bool find_columns(chart *c)
+#define NARROW "its shortest kernel would be less than a column"
+
+/* Every start and end falls on a column if that fits; else the shortest kernel has one at least.
+ * NULL, or why there are no such columns. */
+static const char *find_columns(chart *c)
 {
     ovl_time exact = 0, shortest = OVL_TIME_MAX;
     for (uint32_t i = 0; i < c->r->n_actions; i++) {
@@ -51,12 +58,12 @@ static bool find_columns(chart *c)
         }
     }
     if (shortest == OVL_TIME_MAX) {
-        return false;
+        return "its kernels take no time";
     }
     exact = divisor(exact, c->r->step);
     c->column = c->r->step / exact <= c->most ? exact : (c->r->step + c->most - 1) / c->most;
     if (c->column > shortest) {
-        return false;
+        return NARROW;
     }
     ovl_time times = OVL_MIN(c->most / (c->r->step / c->column), WIDEST * c->column / shortest);
     while (times > 1 && c->column % times) {
@@ -64,7 +71,7 @@ static bool find_columns(chart *c)
     }
     c->column /= OVL_MAX(times, 1);
     c->columns = (uint32_t)((c->r->step + c->column - 1) / c->column);
-    return c->columns <= c->most;
+    return c->columns <= c->most ? NULL : NARROW;
 }
 
 static char letter(const ovl_result_action *a, bool later)
@@ -173,16 +180,34 @@ static uint32_t count_ranks(const ovl_result *r)
     return n;
 }
 
+/* Why there is no chart, and what shows the schedule anyway. */
+static void tell_missing(ovl_out *out, const char *why, const char *wider)
+{
+    ovl_arena arena = {0};
+    ovl_out_title(out, "\nSchedule");
+    ovl_wrap(out, "  ", 2,
+             ovl_arena_printf(&arena, "not drawn: %s; %sovl report and ovl export --trace show it",
+                              why, wider),
+             OVL_MIN(out->width, OVL_TERMINAL));
+    ovl_arena_free(&arena);
+}
+
 void ovl_report_chart(ovl_out *out, const ovl_result *result)
 {
     chart c = {.r = result};
-    if (result->n_actions == 0 || count_ranks(result) > MOST_ROWS) {
+    if (result->n_actions == 0) {
+        return;
+    }
+    if (count_ranks(result) > MOST_ROWS) {
+        tell_missing(out, "it has more rows than 16", "");
         return;
     }
     int width = snprintf(NULL, 0, "%" PRIu32, result->actions[result->n_actions - 1].rank);
     uint32_t beside = (uint32_t)width + 4;
     c.most = out->width > beside ? out->width - beside : 0;
-    if (c.most == 0 || !find_columns(&c)) {
+    const char *why = c.most ? find_columns(&c) : NARROW;
+    if (why) {
+        tell_missing(out, why, strcmp(why, NARROW) == 0 ? "a wider terminal, " : "");
         return;
     }
     c.below = want_below(&c);

@@ -140,7 +140,7 @@ static void blames(ovl_out *out, const ovl_result_idle *idle, ovl_arena *arena)
 static void peeled(ovl_out *out, const ovl_result_idle *idle, ovl_arena *arena)
 {
     static const char *const words[OVL_PEEL_COUNT] = {
-        "structural (stages like their mean, free communication, free host)",
+        "structural (stages like their mean, free communication and copies, free host)",
         "with the stages as they are", "with communication", "with the host"};
     if (idle->time == OVL_NEVER) {
         return;
@@ -319,6 +319,10 @@ void ovl_report_what_if(ovl_out *out, const ovl_result *result)
         {"idle %", false, false, 1},
     };
     if (result->n_what_if == 0) {
+        if (result->what_if_note) {
+            ovl_out_title(out, "\nWhat would help");
+            ovl_wrap(out, "  ", 2, result->what_if_note, OVL_TERMINAL);
+        }
         return;
     }
     ovl_arena arena = {0};

@@ -519,8 +519,8 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
     folded(json, result);
     if (result->what_if) {
         ROWS(json, "what_if", result, what_if, n_what_if, what_if);
-        ovl_json_text_if(json, "what_if_note", result->what_if_note);
     }
+    ovl_json_text_if(json, "what_if_note", result->what_if_note);
     ovl_replay_json(json, result->replay);
     ovl_report_stats_json(json, result);
     if (result->reuses_checked) {

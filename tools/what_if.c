@@ -58,6 +58,26 @@ static void try_costs(trial *t, const char *against, const char *change, ovl_alt
 
 #define MORE_SETS 2
 
+/* One more sentence on what was not tried. */
+static void note(trial *t, const char *sentence)
+{
+    t->note = t->note ? ovl_arena_printf(&t->work->arena, "%s %s", t->note, sentence)
+                      : ovl_arena_strdup(&t->work->arena, sentence);
+}
+
+/* A change that the scenario does not allow is told with the reason. */
+static void note_refused(trial *t, const char *change, const ovl_errs *errs)
+{
+    uint32_t i = 0;
+    while (i < errs->count && errs->items[i].warning) {
+        i++;
+    }
+    if (i < errs->count) {
+        note(t, ovl_arena_printf(&t->work->arena, "Not tried is \"%s\": %s.", change,
+                                 errs->items[i].text));
+    }
+}
+
 /* The scenario with more --set (NULL: none). False if it does not allow that. */
 static bool try_sets(trial *t, const char *against, const char *change,
                      const char *const more[MORE_SETS], bool other_work)
@@ -81,6 +101,8 @@ static bool try_sets(trial *t, const char *against, const char *change,
                          (ovl_interference)scenario.interference, &arena, &then);
     if (good) {
         add(t, against, change, &then, other_work);
+    } else {
+        note_refused(t, change, &errs);
     }
     ovl_arena_free(&arena);
     return good;
@@ -103,13 +125,26 @@ static void try_more_microbatches(trial *t)
 {
     const ovl_pipeline *pipe = &t->prepared->scenario.pipeline;
     uint32_t m = t->prepared->lowered.microbatches;
+    ovl_arena *arena = &t->work->arena;
+    if (pipe->given && !pipe->schedule) {
+        note(t,
+             ovl_arena_printf(arena,
+                              "More microbatches are not tried: the list of actions is for %" PRIu32
+                              ", and no rule says how it goes on. A schedule by name "
+                              "can have more.",
+                              m));
+    }
     if (!pipe->given || !pipe->schedule || m == 0 || m > UINT32_MAX / 2) {
         return;
     }
-    ovl_arena *arena = &t->work->arena;
-    try_set(t, "fill and drain",
-            ovl_arena_printf(arena, "%" PRIu32 " microbatches instead of %" PRIu32, 2 * m, m),
-            ovl_arena_printf(arena, "overlap.pipeline.microbatches=%" PRIu32, 2 * m), true);
+    /* Where the workload gives the number, too, both are one. */
+    bool both = t->prepared->scenario.workload.microbatches_mark.line > 0;
+    const char *const sets[MORE_SETS] = {
+        ovl_arena_printf(arena, "overlap.pipeline.microbatches=%" PRIu32, 2 * m),
+        both ? ovl_arena_printf(arena, "workload.microbatches=%" PRIu32, 2 * m) : NULL};
+    try_sets(t, "fill and drain",
+             ovl_arena_printf(arena, "%" PRIu32 " microbatches instead of %" PRIu32, 2 * m, m),
+             sets, true);
 }
 
 /* Layers can be shared otherwise; of what is not made of layers it is said why that is not tried.
@@ -121,12 +156,11 @@ static void try_repartition(trial *t)
     const ovl_scenario *s = &t->prepared->scenario;
     bool counted = s->pipeline.layers_per_stage.count > 0;
     if (s->workload.layers.count == 0) {
-        t->note = "Another split into stages is not tried: the scenario gives whole stages. Give "
-                  "workload.layers instead, and overlap.pipeline.split says how they are shared.";
+        note(t, "Another split into stages is not tried: the scenario gives whole stages. Give "
+                "workload.layers instead, and overlap.pipeline.split says how they are shared.");
     } else if (!counted && s->pipeline.split == OVL_SPLIT_TIME) {
-        t->note =
-            "Another split into stages is not tried: whole layers are shared by time already, "
-            "so that the longest stage is as short as can be.";
+        note(t, "Another split into stages is not tried: whole layers are shared by time already, "
+                "so that the longest stage is as short as can be.");
     } else {
         try_sets(t, "imbalance", "layers shared among the stages by their time",
                  counted ? set : (const char *const[MORE_SETS]){set[0]}, false);

@@ -11,7 +11,8 @@
  *     host              a host twice as fast
  *
  * Changes to the scenario are made as --set makes them, after the variant and the sets of the
- * command line; a change that the scenario does not allow is left out.
+ * command line; a change that the scenario does not allow is named in the
+ * note with the reason, and so are more microbatches of a list of actions.
  */
 #ifndef OVL_TOOLS_WHAT_IF_H
 #define OVL_TOOLS_WHAT_IF_H

@@ -146,3 +146,31 @@ $ sed 's/pp: 4/pp: 2/; s/repeat: 4/repeat: 4/; s/gpipe, microbatches: 8/zb_v, mi
 1
 $ ovl export --schedule csv "$T/ranks.yaml" -o "$T/ranks.csv" && ovl import "$T/ranks.csv" -o "$T/again.yaml" && ovl run --worth none "$T/again.yaml" | grep -c '^step'
 1
+? 0
+
+What is no one schedule, or of two dialects, or has other separators, is told; so is what has no effect on one.
+$ ovl import "$T/ro.csv" "$T/ro.csv"
+error: "$T/ro.csv" is a pipeline schedule: one file at a time; the other ranks are rows of it
+? 2
+$ ovl import "$T/ro.csv" --self-contained
+error: --self-contained is for traces; "$T/ro.csv" is a pipeline schedule
+? 2
+$ printf '0F0,0B0,0I1\n1F0,1BW0\n' >"$T/mixed.csv" && ovl import "$T/mixed.csv"
+$T/mixed.csv:2:5: error: BW is of the old dialect, and the I of line 1, column 9 of the new one: a schedule is written in one of them
+? 3
+$ printf '0F0;0B0\n' >"$T/semi.csv" && ovl import "$T/semi.csv"
+$T/semi.csv:1:1: error: "0F0;0B0" is no action: cells are separated by commas, not by semicolons
+? 3
+$ printf '0F0,0B0\n1F0,1B0,1W0\n' >"$T/old.csv" && ovl import "$T/old.csv"
+$T/old.csv:1:1: error: rank 0 has no 0W0: stage 0 has 1 input backward (B) and 0 weight backwards (W); each B needs its W
+? 3
+$ ovl run --worth none "$T/ro.yaml" | sed -n '/^What would/,/^$/p'
+What would help
+  More microbatches are not tried: the list of actions is for 2, and no rule says how it goes on. A
+  schedule by name can have more.
+
+$ ovl run --worth none "$T/all.yaml" --set overlap.pipeline.microbatches=40 | sed -n '/^Schedule/,/^$/p'
+Schedule
+  not drawn: its shortest kernel would be less than a column; a wider terminal, ovl report and ovl
+  export --trace show it
+

@@ -519,7 +519,7 @@ static void lists_are_checked_by_pytorchs_rules(void)
                            {0, 1, OVL_ACT_I, false}};
     ovl_actions ranks[] = {{first, 2}, {second, 3}};
     uint32_t rank_of[] = {0, 1};
-    ovl_schedule s = {2, 2, 1, 1, rank_of, ranks, NULL};
+    ovl_schedule s = {2, 2, 1, 1, rank_of, ranks, NULL, false};
     CHECK(!ovl_schedule_check(&s, true, (ovl_mark){0}, &errs));
     CHECK_INT(errs.errors, 5);
     CHECK_TEXT(errs.items[0].text, "0B0 comes before the forward of that microbatch");
@@ -541,7 +541,7 @@ static void a_list_that_cannot_run_is_told(void)
     ovl_actions ranks[] = {{first, 3}, {second, 2}};
     uint32_t rank_of[] = {0, 1};
     ovl_time one[] = {1, 1};
-    ovl_schedule s = {2, 2, 2, 1, rank_of, ranks, NULL};
+    ovl_schedule s = {2, 2, 2, 1, rank_of, ranks, NULL, false};
     ovl_schedule_costs costs = {one, one, one, one, NULL, 0};
     ovl_schedule_times t;
     CHECK(!ovl_schedule_time(&s, &costs, &t, &arena, &errs));
