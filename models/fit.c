@@ -159,7 +159,7 @@ static ovl_fit_model best_pieces(const ovl_fit *fit, ovl_arena *arena)
     }
     for (uint32_t i = 1; i < fit->n_scores; i++) {
         const ovl_fit_score *s = &fit->scores[i];
-        if (s->tried && s->kind == OVL_FIT_PIECES && s->mean < fit->scores[best].mean) {
+        if (s->beats_pair && s->kind == OVL_FIT_PIECES && s->mean < fit->scores[best].mean) {
             best = i;
         }
     }

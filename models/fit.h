@@ -70,6 +70,7 @@ typedef struct ovl_fit_score {
     uint32_t n_lines;
     double mean, median; /* of the relative errors */
     bool tried;          /* there were sizes enough */
+    bool beats_pair;     /* by more than noise explains */
 } ovl_fit_score;
 
 #define OVL_FIT_MOST_LINES 5
@@ -82,7 +83,7 @@ typedef struct ovl_fit {
     bool identified; /* two sizes at least: `pair` and `chosen` are set */
     ovl_fit_line pair;
     ovl_fit_model chosen;
-    ovl_fit_model pieces; /* those that did best, if better than a pair; else n_lines is 0 */
+    ovl_fit_model pieces; /* those that did best, if they beat a pair; else n_lines is 0 */
     ovl_fit_score scores[OVL_FIT_CANDIDATES];
     uint32_t n_scores;
     bool halves;                    /* held out: odd sizes from even ones; else one at a time */

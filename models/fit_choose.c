@@ -1,7 +1,10 @@
 /*
  * Which model: pieces by dynamic programming over where they end, the kind by leaving out each size
  * in turn (Stone 1974): the least mean relative error, and of those within a hundredth of it the
- * simplest.
+ * simplest. The pair stays unless it is beaten for sure: its mean error is LARGER times as large,
+ * which is more than noise gives, or the errors at the same sizes differ in the mean by more than
+ * EVIDENCE standard errors of that mean (the rule of Breiman et al. 1984, with paired errors): 4.0
+ * % against 2.8 %, with differences that scatter by 1.4 % over 23 sizes, is 1.2 > 2 * 0.29.
  */
 #include "models/fit_parts.h"
 
@@ -172,6 +175,21 @@ static double mean(const double *values, uint32_t n)
 /* Means closer than this are no reason to prefer what has more parts. */
 #define TIE      1.01
 #define NOT_ZERO 1e-6 /* below are errors of arithmetic */
+#define EVIDENCE 2.0  /* standard errors */
+#define LARGER   1.6  /* times */
+
+/* Whether a model predicts better than the pair, size by size, than noise explains. */
+static bool beats_pair(const double *errors, const double *pair, uint32_t n)
+{
+    double better = mean(pair, n) - mean(errors, n), squares = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        double d = pair[i] - errors[i] - better;
+        squares += d * d;
+    }
+    double error = n > 1 ? sqrt(squares / (n - 1) / n) : 0;
+    return better > NOT_ZERO &&
+           (better > EVIDENCE * error || better > (LARGER - 1) * mean(errors, n));
+}
 
 static ovl_fit_score score_of(uint32_t index, double *errors, uint32_t n, ovl_arena *scratch)
 {
@@ -205,7 +223,11 @@ ovl_fit_model ovl_fit_choose(const ovl_fit_point *sizes, uint32_t n, ovl_arena *
         all[c] = score_of(c, errors[c], n - 2, &scratch);
         best = all[c].mean < all[best].mean ? c : best;
     }
-    while (chosen < best &&
+    for (uint32_t c = 1; c < OVL_FIT_CANDIDATES && n > 2; c++) {
+        all[c].beats_pair = errors[c] && beats_pair(errors[c], errors[0], n - 2);
+    }
+    chosen = all[best].beats_pair;
+    while (chosen > 0 && chosen < best &&
            (!errors[chosen] || all[chosen].mean > TIE * all[best].mean + NOT_ZERO)) {
         chosen++;
     }

@@ -276,19 +276,27 @@ static void say_link(ovl_recorded *rec, const ovl_change_link *link, const ovl_r
                                     n, link->bandwidth, link->latency, alpha, how, holds));
 }
 
-/* The line says that startup alone takes longer than a whole transfer did: what latency and bytes
- * cost is not in the trace, so other latency would only scale durations. */
+/* Without a stated alpha, latency is where the line through bytes and times meets 0 bytes. One size
+ * has no line, one that meets it below 0 no latency, and where startup alone takes longer than a
+ * whole transfer did, another latency would only scale durations. */
 static bool latency_unknown(const ovl_recorded *rec, const ovl_change_link *link,
-                            const ovl_rec_op *least, ovl_time alpha, ovl_errs *errs)
+                            const ovl_rec_op *least, const ovl_rec_line *line, ovl_errs *errs)
 {
     char says[OVL_UNITS_TEXT], length[OVL_UNITS_TEXT];
-    ovl_error(errs, OVL_E_INPUT, link->mark,
-              "`latency` needs `alpha`: the line through bytes and times says that %s do not "
-              "depend on bytes, but \"%s\" took only %s, so the trace does not tell latency from "
-              "transfer; state alpha",
-              ovl_print_time(says, alpha / OVL_NS * OVL_NS),
-              ovl_shown(text_of(rec, least->name), errs->arena),
-              ovl_print_time(length, least->length));
+    const char *why =
+        line->n == 0       ? "no size of them is known"
+        : line->sizes <= 1 ? "all that are seen have one size, which does not tell latency from "
+                             "transfer"
+        : line->alpha <= 0
+            ? "the line through bytes and times meets 0 bytes at 0 s"
+            : ovl_arena_printf(errs->arena,
+                               "the line through bytes and times says that %s do not depend on "
+                               "bytes, but \"%s\" took only %s, so the trace does not tell "
+                               "latency from transfer",
+                               ovl_print_time(says, (ovl_time)line->alpha / OVL_NS * OVL_NS),
+                               ovl_shown(text_of(rec, least->name), errs->arena),
+                               ovl_print_time(length, least->length));
+    ovl_error(errs, OVL_E_INPUT, link->mark, "`latency` needs `alpha`: %s; state alpha", why);
     return false;
 }
 
@@ -310,9 +318,9 @@ static bool change_link(ovl_recorded *rec, const ovl_change_link *link, bool fir
     }
     ovl_rec_line line = ovl_record_line(rec, group, link->op);
     double fitted = line.sizes > 1 ? OVL_MIN(line.alpha, (double)least->length) : 0;
-    if (link->latency != 1 && !link->has_alpha && !least->latency && fitted < line.alpha &&
-        line.sizes > 1) {
-        return latency_unknown(rec, link, least, (ovl_time)line.alpha, errs);
+    if (link->latency != 1 && !link->has_alpha && !least->latency &&
+        (fitted < line.alpha || fitted <= 0)) {
+        return latency_unknown(rec, link, least, &line, errs);
     }
     for (uint32_t r = 0; r < rec->n_ranks; r++) {
         for (uint32_t i = 0; i < rec->ranks[r].n_ops; i++) {

@@ -339,9 +339,115 @@ static bool first_of_entry(const ovl_calibration *cal, uint32_t index)
     return s->coll >= 0 && s->points.len > 0;
 }
 
+/* --- Options that nothing answers --- */
+
+static void refuse_option(ovl_errs *errs, const char *option, const char *value, const char *why)
+{
+    ovl_error(errs, OVL_E_USAGE, nowhere, "--%s \"%s\" %s", option, value, why);
+}
+
+/* Names that are looked for, and those that are there. */
+typedef struct wanted {
+    const char *option;
+    const ovl_cal_rename *rules;
+    uint32_t n;
+    OVL_VEC(const char *) there;
+} wanted;
+
+static void note_name(wanted *w, const char *name)
+{
+    bool known = !name;
+    for (uint32_t i = 0; i < w->there.len && !known; i++) {
+        known = strcmp(w->there.data[i], name) == 0;
+    }
+    if (!known) {
+        ovl_vec_push(&w->there, name);
+    }
+}
+
+static void refuse_missing(wanted *w, ovl_errs *errs)
+{
+    const char *list = "";
+    for (uint32_t i = 0; i < OVL_MIN(w->there.len, 8); i++) {
+        list = ovl_arena_printf(errs->arena, "%s%s\"%s\"", list, i ? ", " : "", w->there.data[i]);
+    }
+    for (uint32_t i = 0; i < w->n; i++) {
+        bool found = !w->rules[i].from;
+        for (uint32_t k = 0; k < w->there.len && !found; k++) {
+            found = strcmp(w->rules[i].from, w->there.data[k]) == 0;
+        }
+        if (!found) {
+            const char *value =
+                ovl_arena_printf(errs->arena, "%s=%s", w->rules[i].from, w->rules[i].to);
+            refuse_option(errs, w->option, value,
+                          *list ? ovl_arena_printf(errs->arena,
+                                                   "has no effect: of the groups %s none is \"%s\"",
+                                                   list, w->rules[i].from)
+                                : "has no effect: the files name no groups");
+        }
+    }
+    ovl_vec_free(&w->there);
+}
+
+/* Groups of the traces for --group; of the costs, as they will be named, for --via. */
+static void check_names(const ovl_calibration *cal, ovl_errs *errs)
+{
+    const ovl_cal_wishes *w = cal->wishes;
+    wanted groups = {.option = "group", .rules = w->groups, .n = w->n_groups};
+    wanted via = {.option = "via", .rules = w->via, .n = w->n_via};
+    for (uint32_t i = 0; i < cal->in.collectives.len; i++) {
+        note_name(&groups, cal->in.collectives.data[i].group);
+    }
+    for (uint32_t i = 0; i < cal->in.matches.len; i++) {
+        note_name(&groups, cal->in.matches.data[i].group);
+    }
+    for (uint32_t i = 0; i < cal->series.len; i++) {
+        note_name(&via, cal->series.data[i].group);
+    }
+    refuse_missing(&groups, errs);
+    refuse_missing(&via, errs);
+}
+
+/* What a table says of itself must not be said otherwise. */
+static void check_tables(const ovl_calibration *cal, ovl_errs *errs)
+{
+    const ovl_cal_wishes *w = cal->wishes;
+    char ranks[24];
+    snprintf(ranks, sizeof ranks, "%" PRId64, w->ranks);
+    for (uint32_t i = 0; i < cal->in.files.len; i++) {
+        const ovl_inspect_file *f = &cal->in.files.data[i];
+        const char *op =
+            f->operation ? ovl_comm_op_name((ovl_slice){f->operation, strlen(f->operation)}) : NULL;
+        if (w->op && op && strcmp(op, w->op) != 0) {
+            refuse_option(
+                errs, "op", w->op,
+                ovl_arena_printf(errs->arena, "contradicts %s, which measured %s", f->path, op));
+        }
+        if (w->ranks > 0 && f->n_ranks > 0 && f->n_ranks != w->ranks) {
+            refuse_option(errs, "ranks", ranks,
+                          ovl_arena_printf(errs->arena,
+                                           "contradicts %s, which says %" PRId64 " ranks", f->path,
+                                           f->n_ranks));
+        }
+    }
+    if (cal->in.rows.len == 0 && w->op) {
+        refuse_option(errs, "op", w->op, "has no effect: no file is a table, and traces say it");
+    }
+    if (cal->in.rows.len == 0 && w->ranks > 0) {
+        refuse_option(errs, "ranks", ranks, "has no effect: no file is a table, and traces say it");
+    }
+    if (cal->in.rows.len == 0 && w->out_of_place) {
+        ovl_error(errs, OVL_E_USAGE, nowhere, "--out-of-place has no effect: no file is a table");
+    }
+    if (w->pattern && cal->in.rows.len && cal->in.devices.len == 0) {
+        refuse_option(errs, "comm-pattern", w->pattern, "has no effect: no file is a trace");
+    }
+}
+
 void ovl_calibrate_fit(ovl_calibration *cal, ovl_errs *errs)
 {
     ovl_inspect_ranks(&cal->in, errs);
+    check_tables(cal, errs);
     add_rows(cal, errs);
     if (cal->in.matches.len) {
         add_matches(cal, false); /* the profile takes the series that came first */
@@ -349,6 +455,7 @@ void ovl_calibrate_fit(ovl_calibration *cal, ovl_errs *errs)
     } else {
         add_calls(cal);
     }
+    check_names(cal, errs);
     if (cal->no_size) {
         ovl_warning(errs, nowhere,
                     "%" PRIu64 " collectives have no message size in the file: they cannot be "

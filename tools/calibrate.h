@@ -58,6 +58,7 @@ typedef struct ovl_cal_wishes {
     const char *op;         /* of files that name none; or NULL */
     int64_t ranks;          /* of files that do not tell how many took part; 0: not said */
     bool out_of_place;      /* instead of in place */
+    const char *pattern;    /* --comm-pattern as it was given; or NULL */
     ovl_cal_rename *groups; /* first that fits */
     uint32_t n_groups;
     ovl_cal_rename *via; /* from: a group of the profile */

@@ -14,6 +14,7 @@ static const ovl_option calibrate_items[] = {
     {.name = "base",
      .value = "FILE",
      .file = true,
+     .needs = "output",
      .doc = "the hardware profile that the new costs go into: GPU, links and the rest are kept, "
             "costs of the same operation and group are replaced"},
     {.name = "group",

@@ -45,10 +45,18 @@ static ovl_cal_rename *renames(const ovl_args *args, const char *option, uint32_
     return list;
 }
 
+static bool wants_runs(const ovl_args *args)
+{
+    return ovl_args_has(args, "compute") || ovl_args_has(args, "comm") ||
+           ovl_args_has(args, "overlap");
+}
+
 static void read_wishes(ovl_work *work, const ovl_args *args, ovl_cal_wishes *wishes)
 {
     const char *op = ovl_args_value(args, "op");
-    *wishes = (ovl_cal_wishes){.out_of_place = ovl_args_has(args, "out-of-place")};
+    *wishes =
+        (ovl_cal_wishes){.out_of_place = ovl_args_has(args, "out-of-place"),
+                         .pattern = wants_runs(args) ? NULL : ovl_args_value(args, "comm-pattern")};
     wishes->groups = renames(args, "group", &wishes->n_groups, &work->arena);
     wishes->via = renames(args, "via", &wishes->n_via, &work->arena);
     wishes->op = op ? ovl_comm_op_name((ovl_slice){op, strlen(op)}) : NULL;
@@ -67,12 +75,6 @@ static void read_wishes(ovl_work *work, const ovl_args *args, ovl_cal_wishes *wi
 
 /* --- Three runs --- */
 
-static bool wants_runs(const ovl_args *args)
-{
-    return ovl_args_has(args, "compute") || ovl_args_has(args, "comm") ||
-           ovl_args_has(args, "overlap");
-}
-
 /* A value with its unit; NULL: not given, 0. */
 static double quantity(ovl_work *work, const ovl_args *args, const char *option)
 {
@@ -89,6 +91,9 @@ static double quantity(ovl_work *work, const ovl_args *args, const char *option)
         why = ovl_read_count(text, &count);
     } else {
         why = ovl_read_rate(text, &rate);
+    }
+    if (!why && time == 0 && rate == 0 && count <= 0 && strcmp(option, "alpha") != 0) {
+        why = "must be more than 0";
     }
     if (why) {
         ovl_error(&work->errs, OVL_E_USAGE, nowhere, "--%s is \"%s\": %s", option, text, why);
@@ -192,6 +197,18 @@ static bool has_entries(const ovl_calibration *cal)
     return any;
 }
 
+/* What a run would refuse in a profile stands at no place that the user could look at. */
+static void say_refused(ovl_errs *errs, uint32_t from, bool base)
+{
+    for (uint32_t i = from; i < errs->count; i++) {
+        ovl_err *e = &errs->items[i];
+        e->mark = nowhere;
+        e->text =
+            ovl_arena_printf(errs->arena, "no profile is written, for a run would refuse it: %s%s",
+                             e->text, base ? "" : " (--base FILE is a profile with links and GPU)");
+    }
+}
+
 /* The profile is a file of its own beside the report. It is written once, so that a run will accept
  * it is known before. */
 static void write_profile(ovl_work *work, const ovl_args *args, const ovl_calibration *cal)
@@ -215,7 +232,10 @@ static void write_profile(ovl_work *work, const ovl_args *args, const ovl_calibr
     ovl_calibrate_profile(&draft, cal);
     ovl_out_close(&draft);
     fclose(memory);
-    if (read_profile(work, ovl_args_value(args, "output"), text, length)) {
+    uint32_t before = work->errs.count;
+    if (!read_profile(work, ovl_args_value(args, "output"), text, length)) {
+        say_refused(&work->errs, before, ovl_args_has(args, "base"));
+    } else {
         out = ovl_work_output(args, work->shell, &file);
         ovl_out_write(out, text, length);
         ovl_work_written(work, args, out);

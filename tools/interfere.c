@@ -385,6 +385,26 @@ static void fit_all(work *w, ovl_errs *errs)
     notes(in);
 }
 
+/* Latency is a part of each collective. */
+static bool alpha_fits(const ovl_interfere *in, ovl_errs *errs)
+{
+    for (int role = 0; role < OVL_ROLES; role++) {
+        const ovl_trial *run = &in->runs[role];
+        for (uint32_t i = 0; i < run->ops.len; i++) {
+            const ovl_trial_op *op = &run->ops.data[i];
+            char alpha[OVL_UNITS_TEXT], took[OVL_UNITS_TEXT];
+            if (op->comm && (double)length(op) < in->wishes->alpha) {
+                ovl_error(errs, OVL_E_USAGE, (ovl_mark){0},
+                          "--alpha is %s, but a collective of %s took only %s",
+                          ovl_print_time(alpha, (ovl_time)(in->wishes->alpha * (double)OVL_NS)),
+                          run->path, ovl_print_time(took, length(op) * OVL_NS));
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static bool overlaps(const ovl_interfere *in, ovl_errs *errs)
 {
     for (uint32_t i = 0; i < in->n_kernels; i++) {
@@ -407,6 +427,9 @@ bool ovl_interfere_run(ovl_interfere *in, ovl_comm_pattern *pattern,
         good &= ovl_interfere_read(in, (ovl_role)role, pattern, errs);
     }
     if (!good) {
+        return false;
+    }
+    if (!alpha_fits(in, errs)) {
         return false;
     }
     ovl_trial *overlap = &in->runs[OVL_ROLE_OVERLAP];

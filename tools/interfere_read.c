@@ -73,9 +73,15 @@ static ovl_id shape_of(ovl_interfere *in, const ovl_read_device *record)
     if (record->grid.length == 0 && record->block.length == 0) {
         return OVL_NONE;
     }
-    const char *text =
-        ovl_arena_printf(&scratch, "grid %.*s block %.*s", (int)record->grid.length,
-                         record->grid.text, (int)record->block.length, record->block.text);
+    const char *text = record->grid.length ? "" : "block";
+    if (record->grid.length) {
+        text = ovl_arena_printf(&scratch, "grid %.*s%s", (int)record->grid.length,
+                                record->grid.text, record->block.length ? " block" : "");
+    }
+    if (record->block.length) {
+        text = ovl_arena_printf(&scratch, "%s %.*s", text, (int)record->block.length,
+                                record->block.text);
+    }
     ovl_id id = name_of(in, (ovl_slice){text, strlen(text)});
     ovl_arena_free(&scratch);
     return id;

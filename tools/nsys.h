@@ -41,6 +41,8 @@ typedef struct ovl_nsys {
     bool nccl;   /* likewise temp.ovl_nccl */
     bool events; /* likewise temp.ovl_events */
     ovl_nsys_field field[OVL_NSYS_FIELDS];
+    bool processes;  /* rows of devices and calls say their process; else all are of one */
+    bool mixed;      /* calls are of several, kernels do not say of which: nothing matches them */
     const char *why; /* the first thing that went wrong, or NULL */
 } ovl_nsys;
 
@@ -69,5 +71,8 @@ ovl_slice ovl_nsys_slice(sqlite3_stmt *s, int column);
 /* What NCCL wrote about its calls goes into temp.ovl_nccl(process, correlation, name, bytes, comm,
  * ranks), by the launch that was made during the call: `nccl` says whether there is anything. */
 void ovl_nsys_nccl(ovl_nsys *r, bool processes);
+
+/* Hands over the samples of GPU metrics (--gpu-metrics-device), in per cent. */
+void ovl_nsys_metrics(ovl_nsys *r);
 
 #endif

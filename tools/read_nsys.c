@@ -310,8 +310,8 @@ static void read_device(ovl_nsys *r, const char *name, ovl_read_kind kind)
             .device = sqlite3_column_int64(s, 2),
             .stream = (uint64_t)sqlite3_column_int64(s, 3),
             .key = (uint64_t)sqlite3_column_int64(s, 4),
-            .has_key = sqlite3_column_type(s, 4) != SQLITE_NULL,
-            .process = process_of(s, 5),
+            .has_key = sqlite3_column_type(s, 4) != SQLITE_NULL && !r->mixed,
+            .process = r->processes ? process_of(s, 5) : 0,
             .bytes = sqlite3_column_type(s, 6) == SQLITE_NULL ? -1 : sqlite3_column_int64(s, 6),
             .name = name_in(r, s, 7),
             .grid = ovl_nsys_slice(s, 8),
@@ -505,51 +505,6 @@ static void read_memory(ovl_nsys *r)
     }
 }
 
-/* Which of the metrics that count a name means: "SMs Active [Throughput %]", "DRAM Read Bandwidth
- * [Throughput %]". */
-static bool metric_of(ovl_slice name, ovl_metric *metric)
-{
-    char text[128];
-    size_t n = OVL_MIN(name.length, sizeof text - 1);
-    memcpy(text, name.text, n);
-    text[n] = '\0';
-    if (strstr(text, "SMs Active") || strstr(text, "SM Active")) {
-        *metric = OVL_METRIC_SM;
-        return true;
-    }
-    bool dram = strstr(text, "DRAM") != NULL, write = strstr(text, "Write") != NULL;
-    *metric = write ? OVL_METRIC_HBM_WRITE : OVL_METRIC_HBM_READ;
-    return dram && (write || strstr(text, "Read"));
-}
-
-/* Samples of GPU metrics (--gpu-metrics-device), in per cent. */
-static void read_metrics(ovl_nsys *r)
-{
-    const char *t = ovl_nsys_table(r, "GPU_METRICS"),
-               *names = ovl_nsys_table(r, "TARGET_INFO_GPU_METRICS");
-    if (!t || !names || !r->sink->metric || !ovl_nsys_has(r, t, "timestamp") ||
-        !ovl_nsys_has(r, t, "metricId") || !ovl_nsys_has(r, t, "value") ||
-        !ovl_nsys_has(r, names, "metricId") || !ovl_nsys_has(r, names, "metricName")) {
-        return;
-    }
-    bool types = ovl_nsys_has(r, t, "typeId") && ovl_nsys_has(r, names, "typeId");
-    const char *sql = ovl_arena_printf(
-        &r->arena,
-        "SELECT t.timestamp, n.metricName, t.value FROM main.\"%s\" t JOIN main.\"%s\" n ON "
-        "t.metricId = n.metricId%s",
-        t, names, types ? " AND t.typeId = n.typeId" : "");
-    for (sqlite3_stmt *s = ovl_nsys_prepare(r, sql); ovl_nsys_step(r, s);) {
-        ovl_read_metric record = {.at = sqlite3_column_int64(s, 0),
-                                  .percent = sqlite3_column_double(s, 2)};
-        const int64_t most = ((int64_t)1 << 62) - 2;
-        bool good =
-            record.at >= 0 && record.at < most && record.percent >= 0 && record.percent <= 1000;
-        if (good && metric_of(ovl_nsys_slice(s, 1), &record.metric)) {
-            r->sink->metric(r->sink->context, &record);
-        }
-    }
-}
-
 static int64_t number_in(ovl_nsys *r, const char *table, const char *column)
 {
     int64_t value = 0;
@@ -583,13 +538,33 @@ static bool is_export(ovl_nsys *r)
            ovl_nsys_table(r, "CUPTI_ACTIVITY_KIND_KERNEL") || ovl_nsys_table(r, "NVTX_EVENTS");
 }
 
+/* Whether calls are of more than one process: their launches have numbers of their own. */
+static bool several_processes(ovl_nsys *r)
+{
+    const char *t = ovl_nsys_table(r, "CUPTI_ACTIVITY_KIND_RUNTIME");
+    uint32_t n = 0;
+    if (!t || !ovl_nsys_has(r, t, "globalTid")) {
+        return false;
+    }
+    const char *sql =
+        ovl_arena_printf(&r->arena, "SELECT DISTINCT globalTid >> 24 FROM main.\"%s\" LIMIT 2", t);
+    for (sqlite3_stmt *s = ovl_nsys_prepare(r, sql); ovl_nsys_step(r, s);) {
+        n++;
+    }
+    return n > 1;
+}
+
 static void read_all(ovl_nsys *r)
 {
     const char *kernels = ovl_nsys_table(r, "CUPTI_ACTIVITY_KIND_KERNEL");
     bool processes = kernels && ovl_nsys_has(r, kernels, "globalPid");
+    r->processes = processes;
+    r->mixed = kernels && !processes && several_processes(r);
     copy_names(r);
     read_version(r);
-    ovl_nsys_nccl(r, processes);
+    if (!r->mixed) {
+        ovl_nsys_nccl(r, processes);
+    }
     r->about->base = number_in(r, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs");
     if (!kernels && ovl_nsys_table(r, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE")) {
         read_device(r, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", OVL_READ_KERNEL);
@@ -602,7 +577,7 @@ static void read_all(ovl_nsys *r)
     read_waits(r, processes);
     read_ranges(r, processes);
     read_memory(r);
-    read_metrics(r);
+    ovl_nsys_metrics(r);
     r->about->gpu_hbm = number_in(r, "TARGET_INFO_GPU", "memoryBandwidth");
     r->about->gpu_sms = number_in(r, "TARGET_INFO_GPU", "smCount");
 }
@@ -684,6 +659,12 @@ bool ovl_read_nsys(const char *path, const ovl_sink *sink, ovl_read_about *about
     } else if (r.why) {
         ovl_warning(errs, mark, "the database is damaged (%s); %" PRIu64 " rows were read", r.why,
                     about->n_records);
+    }
+    if (r.mixed) {
+        ovl_warning(
+            errs, mark,
+            "kernels do not say which process they are of (no globalPid), and the calls are "
+            "of several: no kernel or copy is matched with its launch");
     }
     good = export && !(r.why && !about->n_records);
     for (size_t i = 0; i < OVL_NSYS_CACHED; i++) {

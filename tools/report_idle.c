@@ -140,7 +140,7 @@ static void blames(ovl_out *out, const ovl_result_idle *idle, ovl_arena *arena)
 static void peeled(ovl_out *out, const ovl_result_idle *idle, ovl_arena *arena)
 {
     static const char *const words[OVL_PEEL_COUNT] = {
-        "structural (stages like their mean, free communication, free host)",
+        "structural (stages like their mean, free communication and copies, free host)",
         "with the stages as they are", "with communication", "with the host"};
     if (idle->time == OVL_NEVER) {
         return;

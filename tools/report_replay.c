@@ -54,10 +54,13 @@ static void head(ovl_out *out, const ovl_against *r, ovl_arena *arena)
                                 percent(arena, r->unchanged - r->measured, r->measured, true));
     }
     ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
-    text = ovl_arena_printf(arena, "unexplained: %s of %s (%s) on rank %" PRIu32 "%s",
-                            time_text(arena, r->unexplained), time_text(arena, r->out_of),
-                            percent(arena, r->unexplained, r->out_of, false), r->unexplained_rank,
-                            r->n_ranks > 1 ? ", the most of all ranks" : "");
+    const char *on = r->n_ranks > 1 && r->unexplained
+                         ? ovl_arena_printf(arena, " on rank %" PRIu32 ", the most of all ranks",
+                                            r->unexplained_rank)
+                         : "";
+    text = ovl_arena_printf(arena, "unexplained: %s of %s (%s)%s", time_text(arena, r->unexplained),
+                            time_text(arena, r->out_of),
+                            percent(arena, r->unexplained, r->out_of, false), on);
     ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
     if (!r->predictive) {
         ovl_wrap(out, "  ", 4,

@@ -10,6 +10,8 @@
 
 #define UNKNOWN ((double)NAN) /* a float, as clang sees it */
 
+#define MOST_LOOKS (OVL_SOLVE_LOOKS + OVL_SOLVE_HOLES)
+
 #define REACH 100 /* the range goes this far from the present value, both ways */
 
 /* --- The question --- */
@@ -194,11 +196,15 @@ bool ovl_solve_look(ovl_solve *q, double value, int64_t *figure, ovl_arena *aren
     ovl_sweep_point(&one, 0, &point, arena);
     q->simulations++;
     ovl_arena_free(&scratch);
+    q->error = NULL;
     if (point.state != OVL_POINT_DONE) {
-        return false;
+        q->error = point.error;
+    } else if (!ovl_has_figure(&point.figures, q->target.metric)) {
+        q->error = ovl_arena_printf(arena, "%s is not known", ovl_metrics[q->target.metric].name);
+    } else {
+        *figure = point.figures.value[q->target.metric];
     }
-    *figure = point.figures.value[q->target.metric];
-    return ovl_has_figure(&point.figures, q->target.metric);
+    return !q->error;
 }
 
 double ovl_solve_middle(const ovl_solve *q, double a, double b)
@@ -230,23 +236,70 @@ static uint32_t spread(ovl_solve *q, ovl_spot *looks, ovl_arena *arena)
         if (n && value <= looks[n - 1].value) {
             continue;
         }
-        looks[n].value = value;
-        n += ovl_solve_look(q, value, &looks[n].figure, arena);
+        looks[n] = (ovl_spot){.value = value};
+        ovl_solve_look(q, value, &looks[n].figure, arena);
+        looks[n++].error = q->error;
     }
     return n;
 }
 
-/* Least and most; whether it only rises or only falls. */
-static void judge(ovl_solve *q, const ovl_spot *looks, uint32_t n)
+static bool known(const ovl_spot *looks, uint32_t n, int64_t i)
+{
+    return i >= 0 && i < n && !looks[i].error;
+}
+
+/* Adds the ends of what can be simulated to the looks, and names what cannot. Gives how many looks
+ * there are then. */
+static uint32_t find_gaps(ovl_solve *q, const ovl_spot *looks, uint32_t n, ovl_spot *all,
+                          ovl_arena *arena)
+{
+    uint32_t made = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_solve_gap *gap = &q->gaps[q->n_gaps];
+        if (known(looks, n, i)) {
+            all[made++] = looks[i];
+            continue;
+        }
+        if (i == 0 || known(looks, n, (int64_t)i - 1)) {
+            *gap = (ovl_solve_gap){.low = looks[i].value, .low_open = i == 0};
+            gap->error = looks[i].error;
+        }
+        if (i && known(looks, n, (int64_t)i - 1)) {
+            all[made++] = ovl_solve_edge(q, looks[i - 1], looks[i], arena);
+            gap->low = all[made - 1].value;
+        }
+        all[made++] = looks[i];
+        gap->high = looks[i].value;
+        gap->high_open = i + 1 == n;
+        if (known(looks, n, (int64_t)i + 1)) {
+            all[made++] = ovl_solve_edge(q, looks[i + 1], looks[i], arena);
+            gap->high = all[made - 1].value;
+        }
+        q->n_gaps += gap->high_open || known(looks, n, (int64_t)i + 1);
+    }
+    return made;
+}
+
+/* Least and most; whether it only rises or only falls. False if no look has a figure. */
+static bool judge(ovl_solve *q, const ovl_spot *looks, uint32_t n)
 {
     bool rises = true, falls = true;
+    const ovl_spot *before = NULL;
     for (uint32_t i = 0; i < n; i++) {
-        q->least = i ? OVL_MIN(q->least, looks[i].figure) : looks[i].figure;
-        q->most = i ? OVL_MAX(q->most, looks[i].figure) : looks[i].figure;
-        rises &= i == 0 || looks[i].figure >= looks[i - 1].figure;
-        falls &= i == 0 || looks[i].figure <= looks[i - 1].figure;
+        const ovl_spot *x = &looks[i];
+        if (x->error) {
+            continue;
+        }
+        q->first = before ? q->first : x->value;
+        q->last = x->value;
+        q->least = before ? OVL_MIN(q->least, x->figure) : x->figure;
+        q->most = before ? OVL_MAX(q->most, x->figure) : x->figure;
+        rises &= !before || x->figure >= before->figure;
+        falls &= !before || x->figure <= before->figure;
+        before = x;
     }
     q->monotone = rises || falls;
+    return before;
 }
 
 /* No value gave a figure: what is wrong with the first, or with the figure. */
@@ -271,20 +324,47 @@ static void fail(ovl_solve *q, ovl_arena *arena, ovl_errs *errs)
     }
 }
 
+/* A look at its place among the others; gives how many there are then. */
+static uint32_t insert(ovl_spot *looks, uint32_t n, ovl_spot x)
+{
+    uint32_t at = n;
+    for (; at && looks[at - 1].value > x.value; at--) {
+        looks[at] = looks[at - 1];
+    }
+    looks[at] = x;
+    return n + 1;
+}
+
+/* False if no look has a figure. */
+static bool search(ovl_solve *q, const ovl_spot *looks, uint32_t n, ovl_arena *arena)
+{
+    ovl_spot all[3 * MOST_LOOKS];
+    q->n_crossings = q->n_more = q->n_gaps = 0;
+    q->hole = (ovl_spot){.error = NULL};
+    n = find_gaps(q, looks, n, all, arena);
+    if (!judge(q, all, n)) {
+        return false;
+    }
+    ovl_solve_search(q, all, n, arena);
+    return true;
+}
+
 void ovl_solve_run(ovl_solve *q, ovl_arena *arena, ovl_errs *errs)
 {
-    ovl_spot looks[OVL_SOLVE_LOOKS + 1];
+    ovl_spot looks[MOST_LOOKS];
     q->now = OVL_NEVER;
     if (!ovl_solve_look(q, UNKNOWN, &q->now, arena)) {
         q->now = OVL_NEVER;
     }
     uint32_t n = spread(q, looks, arena);
-    if (n == 0) {
+    if (!search(q, looks, n, arena)) {
         fail(q, arena, errs);
         return;
     }
-    judge(q, looks, n);
-    ovl_solve_search(q, looks, n, arena);
+    for (int i = 0; i < OVL_SOLVE_HOLES && q->hole.error; i++) {
+        n = insert(looks, n, q->hole);
+        search(q, looks, n, arena);
+    }
     bool met = q->n_crossings && !q->crossings[0].jumps;
     q->end = met ? OVL_SOLVE_MET : q->least == q->most ? OVL_SOLVE_FLAT : OVL_SOLVE_NOT_MET;
 }

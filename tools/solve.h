@@ -14,6 +14,11 @@
  * A figure that both rises and falls may be met more than once: all that the looks show are given,
  * the nearest to the present value first. Of one that stays on one side of the window the nearest
  * there is is told, with the values that give it.
+ *
+ * Where a part of the range cannot be simulated (a time behind the step, a size that is none) its
+ * ends are halved too, the rest is searched up to them, and the part is named with its first error:
+ *
+ *     not simulated above 12 ms: gradient "q" is not ready and copied in when the backward ends
  */
 #ifndef OVL_TOOLS_SOLVE_H
 #define OVL_TOOLS_SOLVE_H
@@ -23,6 +28,8 @@
 
 #define OVL_SOLVE_LOOKS     33 /* over the range */
 #define OVL_SOLVE_CROSSINGS 8
+#define OVL_SOLVE_HOLES     4 /* that no look over the range fell into, but the search */
+#define OVL_SOLVE_GAPS      (OVL_SOLVE_LOOKS / 2 + 2 + OVL_SOLVE_HOLES)
 
 typedef struct ovl_solution {
     double value;             /* in `unit` */
@@ -35,12 +42,26 @@ typedef struct ovl_solution {
     double slope;   /* change of the figure for 1 % more of the value; NAN: not known */
 } ovl_solution;
 
+/* Values between which it cannot be simulated, and why. At an end of the range one of them is that
+ * end, otherwise both can be. */
+typedef struct ovl_solve_gap {
+    double low, high;
+    bool low_open, high_open; /* up to the end of the range */
+    const char *error;
+} ovl_solve_gap;
+
 typedef enum ovl_solve_end {
     OVL_SOLVE_MET,
     OVL_SOLVE_NOT_MET, /* the figure stays above or below, or jumps over it */
     OVL_SOLVE_FLAT,    /* it does not depend on the key */
     OVL_SOLVE_FAILED,  /* values could not be simulated: the errors are told */
 } ovl_solve_end;
+
+typedef struct ovl_spot {
+    double value;
+    int64_t figure;
+    const char *error; /* NULL: the figure is known */
+} ovl_spot;
 
 typedef struct ovl_solve {
     const ovl_sweep *of; /* document, variant, sets */
@@ -53,6 +74,11 @@ typedef struct ovl_solve {
     double present;    /* value the scenario has; NAN: none */
 
     ovl_solve_end end;
+    double first, last; /* least and greatest value that can be simulated */
+    ovl_solve_gap gaps[OVL_SOLVE_GAPS];
+    uint32_t n_gaps;
+    const char *error;   /* why the last look gave no figure; NULL: it gave one */
+    ovl_spot hole;       /* with an error: what the search came upon between looks that have none */
     int64_t now;         /* figure of the scenario as it is; OVL_NEVER: none */
     int64_t least, most; /* of the figure over the range */
     bool monotone;
@@ -84,25 +110,25 @@ const char *ovl_solve_value(const ovl_solve *q, double value, ovl_arena *arena);
 
 /* --- Between the files of the search --- */
 
-typedef struct ovl_spot {
-    double value;
-    int64_t figure;
-} ovl_spot;
-
 /* Figures that meet a target, both ends included. */
 typedef struct ovl_window {
     int64_t low, high;
 } ovl_window;
 
 /* The figure with this value (NAN: the scenario as it is); false if it cannot be simulated, or the
- * figure does not apply. */
+ * figure does not apply: then `error` says why. */
 bool ovl_solve_look(ovl_solve *q, double value, int64_t *figure, ovl_arena *arena);
 
 /* Half of the way between two values: by ratio where both are above 0; whole for a key that
  * counts. */
 double ovl_solve_middle(const ovl_solve *q, double a, double b);
 
-/* Fills in what the looks (in the order of their values) lead to: crossings, or the nearest. */
+/* Between a look that has a figure and one that has none: the last value from `in` towards `out`
+ * that has one, to one part in 10^8. */
+ovl_spot ovl_solve_edge(ovl_solve *q, ovl_spot in, ovl_spot out, ovl_arena *arena);
+
+/* Fills in what the looks (in the order of their values) lead to: crossings, or the nearest. Those
+ * without a figure part the range: each part is searched by itself. */
 void ovl_solve_search(ovl_solve *q, const ovl_spot *looks, uint32_t n, ovl_arena *arena);
 
 #endif

@@ -29,9 +29,33 @@ static bool look_between(ovl_solve *q, ovl_spot a, ovl_spot b, double close, ovl
 {
     m->value = ovl_solve_middle(q, a.value, b.value);
     double least = fmin(a.value, b.value), most = fmax(a.value, b.value);
+    q->error = NULL; /* only a look that was made has one */
     return m->value > least && m->value < most &&
            most - least > close * fmax(fabs(least), fabs(most)) &&
            ovl_solve_look(q, m->value, &m->figure, arena);
+}
+
+ovl_spot ovl_solve_edge(ovl_solve *q, ovl_spot in, ovl_spot out, ovl_arena *arena)
+{
+    ovl_spot m = {0};
+    char text[40];
+    for (int i = 0; i < 200; i++) {
+        bool good = look_between(q, in, out, NEAR, &m, arena);
+        if (!good && !q->error) {
+            break;
+        }
+        *(good ? &in : &out) = m;
+    }
+    for (int digits = 1; digits < 9 && !q->whole; digits++) {
+        ovl_spot r = {.value = 0};
+        snprintf(text, sizeof text, "%.*g", digits, in.value);
+        r.value = strtod(text, NULL);
+        if (fabs(r.value - in.value) <= 2 * NEAR * fabs(in.value) &&
+            ovl_solve_look(q, r.value, &r.figure, arena)) {
+            return r;
+        }
+    }
+    return in;
 }
 
 /* Halves until the two spots on both sides of the target are as near as can be. */
@@ -54,8 +78,12 @@ static ovl_spot end_of(ovl_solve *q, ovl_window w, ovl_spot in, ovl_spot out, ov
 {
     ovl_spot m;
     char text[40];
-    for (int i = 0; i < 200 && look_between(q, in, out, NEAR, &m, arena); i++) {
-        *(side(w, m.figure) == 0 ? &in : &out) = m;
+    for (int i = 0; i < 200; i++) {
+        bool good = look_between(q, in, out, NEAR, &m, arena);
+        if (!good && !q->error) {
+            break;
+        }
+        *(good && side(w, m.figure) == 0 ? &in : &out) = m;
     }
     for (int digits = 1; digits < 9 && !q->whole; digits++) {
         ovl_spot r = {.value = 0};
@@ -90,7 +118,7 @@ static ovl_spot rounded(ovl_solve *q, ovl_spot s, double low, double high, ovl_a
 static void find_ends(ovl_solve *q, ovl_window w, const ovl_spot *looks, uint32_t n, int64_t left,
                       int64_t right, ovl_solution *c, ovl_arena *arena)
 {
-    ovl_spot s = {c->value, c->figure}, low = s, high = s;
+    ovl_spot s = {.value = c->value, .figure = c->figure}, low = s, high = s;
     while (left >= 0 && side(w, looks[left].figure) == 0) {
         low = looks[left--];
     }
@@ -193,8 +221,12 @@ static void find_met(ovl_solve *q, ovl_window w, const ovl_spot *looks, uint32_t
             cross(q, &a, &b, arena);
             bool first = distance(q, a) <= distance(q, b);
             ovl_spot near = first ? a : b, far = first ? b : a;
+            const char *error = q->error;
             if (side(w, near.figure) == 0) {
                 add_met(q, w, looks, n, i, (int64_t)i + 1, near, arena);
+            } else if (error) {
+                q->hole =
+                    (ovl_spot){.value = ovl_solve_middle(q, a.value, b.value), .error = error};
             } else {
                 add_jump(q, near, far);
             }
@@ -286,12 +318,34 @@ static void drop_jumps(ovl_solve *q)
     }
 }
 
+/* Looks from *i on that have figures; gives how many, *i behind them. */
+static uint32_t next_part(const ovl_spot *looks, uint32_t n, uint32_t *i)
+{
+    uint32_t from = *i;
+    while (*i < n && !looks[*i].error) {
+        ++*i;
+    }
+    return *i - from;
+}
+
 void ovl_solve_search(ovl_solve *q, const ovl_spot *looks, uint32_t n, ovl_arena *arena)
 {
     const ovl_window w = {q->target.value - q->precision, q->target.value + q->precision};
-    find_met(q, w, looks, n, arena);
-    if (q->n_crossings == 0) {
-        find_nearest(q, w, looks, n, arena);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t part = next_part(looks, n, &i);
+        find_met(q, w, looks + i - part, part, arena);
+    }
+    bool met = q->n_crossings, any = false;
+    for (uint32_t i = 0; i < n && !met; i++) {
+        uint32_t part = next_part(looks, n, &i);
+        const ovl_solution before = q->nearest;
+        if (part) {
+            find_nearest(q, w, looks + i - part, part, arena);
+            bool nearer = !any || llabs(q->nearest.figure - q->target.value) <
+                                      llabs(before.figure - q->target.value);
+            q->nearest = nearer ? q->nearest : before;
+            any = true;
+        }
     }
     sort(q);
     drop_jumps(q);

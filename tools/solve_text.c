@@ -22,13 +22,35 @@ static const char *end_text(const ovl_solve *q, double x, bool level, ovl_arena 
     return level ? ovl_arena_printf(arena, "%.8g%s", x, q->unit) : shown(q, x, arena);
 }
 
+/* Why the values of an answer end here: there the range does, or what can be simulated. */
+static bool at_gap(const ovl_solve *q, double value)
+{
+    for (uint32_t i = 0; i < q->n_gaps; i++) {
+        const ovl_solve_gap *g = &q->gaps[i];
+        if ((value == g->low && !g->low_open) || (value == g->high && !g->high_open)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *where_it_ends(const ovl_solve *q, double value, bool low)
+{
+    return at_gap(q, value)
+               ? low ? "where what can be simulated begins" : "where what can be simulated ends"
+           : low ? "where the range begins"
+                 : "where the range ends";
+}
+
 /* "16 MiB (where the range begins) to 40 MiB". */
 static const char *range_text(const ovl_solve *q, const ovl_solution *c, ovl_arena *arena)
 {
-    return ovl_arena_printf(arena, "%s%s to %s%s", end_text(q, c->low, c->level, arena),
-                            c->low_open ? " (where the range begins)" : "",
-                            end_text(q, c->high, c->level, arena),
-                            c->high_open ? " (where the range ends)" : "");
+    const char *low = c->low_open ? where_it_ends(q, c->low, true) : NULL;
+    const char *high = c->high_open ? where_it_ends(q, c->high, false) : NULL;
+    return ovl_arena_printf(arena, "%s%s%s%s to %s%s%s%s", end_text(q, c->low, c->level, arena),
+                            low ? " (" : "", low ? low : "", low ? ")" : "",
+                            end_text(q, c->high, c->level, arena), high ? " (" : "",
+                            high ? high : "", high ? ")" : "");
 }
 
 /* How exact the ends are that were halved; NULL: there are none. */
@@ -97,7 +119,7 @@ static const char *nearest(const ovl_solve *q, ovl_arena *arena)
         at = ovl_arena_printf(arena, "%s%s%s%s", range_text(q, c, arena), exact ? " (" : "",
                               exact ? exact : "", exact ? ")" : "");
     } else if (c->low_open || c->high_open) {
-        at = ovl_arena_printf(arena, "%s, where the range %s", at, c->low_open ? "begins" : "ends");
+        at = ovl_arena_printf(arena, "%s, %s", at, where_it_ends(q, c->value, c->low_open));
     }
     return ovl_arena_printf(arena, "the nearest is %s %s, %s %s, %s %s",
                             ovl_metrics[q->target.metric].name, figure(q, c->figure, arena),
@@ -108,7 +130,7 @@ static const char *nearest(const ovl_solve *q, ovl_arena *arena)
 static const char *no_answer(const ovl_solve *q, ovl_arena *arena)
 {
     const char *name = ovl_metrics[q->target.metric].name;
-    const char *from = shown(q, q->from, arena), *to = shown(q, q->to, arena);
+    const char *from = shown(q, q->first, arena), *to = shown(q, q->last, arena);
     if (q->end == OVL_SOLVE_FLAT) {
         return ovl_arena_printf(arena, "No answer: %s is %s whatever the value, from %s to %s",
                                 name, figure(q, q->least, arena), from, to);
@@ -118,6 +140,13 @@ static const char *no_answer(const ovl_solve *q, ovl_arena *arena)
                                 q->whole ? "No answer: from %s to %s no whole value gives it"
                                          : "No answer: from %s to %s %s jumps over it",
                                 from, to, name);
+    }
+    if (q->least < q->target.value && q->most > q->target.value) {
+        return ovl_arena_printf(arena,
+                                "No answer: from %s to %s %s is less and more than %s, but nothing "
+                                "that can be simulated gives it; %s",
+                                from, to, name, figure(q, q->target.value, arena),
+                                nearest(q, arena));
     }
     return ovl_arena_printf(arena, "No answer: from %s to %s %s stays %s %s; %s", from, to, name,
                             q->nearest.figure > q->target.value ? "above" : "below",
@@ -133,19 +162,32 @@ static void now(ovl_out *out, const ovl_solve *q, ovl_arena *arena)
     }
 }
 
+/* "not simulated above 12 ms: ..." */
+static const char *gap_text(const ovl_solve *q, const ovl_solve_gap *g, ovl_arena *arena)
+{
+    const char *low = ovl_solve_value(q, g->low, arena), *high = ovl_solve_value(q, g->high, arena);
+    const char *where = g->low_open    ? ovl_arena_printf(arena, "below %s", high)
+                        : g->high_open ? ovl_arena_printf(arena, "above %s", low)
+                                       : ovl_arena_printf(arena, "between %s and %s", low, high);
+    return ovl_arena_printf(arena, "not simulated %s: %s", where, g->error);
+}
+
 /* What may be missing from the answers. */
 static void others(ovl_out *out, const ovl_solve *q, ovl_arena *arena)
 {
     if (q->n_more) {
         ovl_out_printf(out, "  and %" PRIu32 " more\n", q->n_more);
     }
+    for (uint32_t i = 0; i < q->n_gaps; i++) {
+        ovl_wrap(out, "  ", 4, gap_text(q, &q->gaps[i], arena), OVL_TERMINAL);
+    }
     if (q->end != OVL_SOLVE_FLAT && !q->monotone) {
         ovl_wrap(out, "  ", 4,
                  ovl_arena_printf(arena,
                                   "%s rises and falls between %s and %s: there may be other "
                                   "values",
-                                  ovl_metrics[q->target.metric].name, shown(q, q->from, arena),
-                                  shown(q, q->to, arena)),
+                                  ovl_metrics[q->target.metric].name, shown(q, q->first, arena),
+                                  shown(q, q->last, arena)),
                  OVL_TERMINAL);
     }
 }
@@ -205,6 +247,20 @@ static void solution(ovl_json *json, const char *key, const ovl_solve *q, const 
     ovl_json_close(json);
 }
 
+static void gaps(ovl_json *json, const ovl_solve *q, ovl_arena *arena)
+{
+    ovl_json_array(json, "not_simulated", OVL_JSON_BLOCK);
+    for (uint32_t i = 0; i < q->n_gaps; i++) {
+        const ovl_solve_gap *g = &q->gaps[i];
+        ovl_json_object(json, NULL, OVL_JSON_FLOW);
+        value(json, "above", q, g->low_open ? (double)NAN : g->low, arena);
+        value(json, "below", q, g->high_open ? (double)NAN : g->high, arena);
+        ovl_json_text(json, "error", g->error);
+        ovl_json_close(json);
+    }
+    ovl_json_close(json);
+}
+
 void ovl_solve_json(ovl_out *out, const ovl_solve *q)
 {
     static const char *const ends[] = {"met", "not met", "flat", "failed"};
@@ -235,6 +291,7 @@ void ovl_solve_json(ovl_out *out, const ovl_solve *q)
     if (q->end == OVL_SOLVE_NOT_MET || q->end == OVL_SOLVE_FLAT) {
         solution(&json, "nearest", q, &q->nearest, &arena);
     }
+    gaps(&json, q, &arena);
     ovl_json_uint(&json, "simulations", q->simulations);
     ovl_json_close(&json);
     ovl_json_end(&json);

@@ -94,7 +94,7 @@ $ ovl calibrate $T/allreduce.csv -o $T/no/such/place.yaml > $T/out
 error: cannot write "$T/no/such/place.yaml": No such file or directory
 ? 2
 $ ovl calibrate $T/allreduce.csv --via nvlink -o $T/links.yaml > $T/out
-$T/links.yaml:4:11: error: unknown link "nvlink"
+error: no profile is written, for a run would refuse it: unknown link "nvlink" (--base FILE is a profile with links and GPU)
 ? 3
 $ ovl calibrate $T/allreduce.csv --base scenarios/hardware/example_8gpu.yaml -o $T/based.yaml > $T/out
 $ grep -v sha256 $T/based.yaml
@@ -153,13 +153,33 @@ collectives:
 $ printf 'hardware: based.yaml\nworkload:\n  ranks: 8\n  ops:\n    - {collective: grads, op: all_reduce, bytes: 16 MiB}\n' > $T/uses.yaml
 $ ovl run $T/uses.yaml | grep '^step '
 step 170 us = 0 us + 170 us exposed (grads ends at 170 us; the other work of its rank at 0 us)
-$ ovl calibrate $T/allreduce.csv --base $T/uses.yaml
+$ ovl calibrate $T/allreduce.csv --base $T/uses.yaml -o $T/not.yaml
 $T/uses.yaml:1:1: error: unknown key "hardware"
 $T/uses.yaml:2:1: error: unknown key "workload"
 ? 3
-$ ovl calibrate $T/based.yaml --base $T/none.yaml
+$ ovl calibrate $T/based.yaml --base $T/none.yaml -o $T/not.yaml
 $T/none.yaml: error: cannot read "$T/none.yaml": no such file
 ? 3
+
+Options that contradict what was measured, or that nothing answers, are mistakes.
+
+$ ovl calibrate scenarios/replay/rank0.json --op all_reduce --ranks 2 2>&1 | tail -n 2
+error: --op "all_reduce" has no effect: no file is a table, and traces say it
+error: --ranks "2" has no effect: no file is a table, and traces say it
+$ ovl calibrate scenarios/calibration/all_reduce_perf.log --base scenarios/hardware/example_8gpu.yaml 2>&1 | head -n 1
+error: --base has no effect without --output
+$ ovl calibrate --compute a --comm b --overlap c --sms 0 --hbm 0GB/s 2>&1 | grep more
+error: --hbm is "0GB/s": must be more than 0
+error: --sms is "0": must be more than 0
+$ ovl calibrate scenarios/calibration/all_reduce_perf.log --op all_gather --ranks 4 --group 7=dp --via dp=nvlink --comm-pattern foo 2>&1 >/dev/null
+scenarios/calibration/all_reduce_perf.log: warning: all_reduce: one alpha and beta misses sizes it has not seen by 26.4 % in the median and 37.9 % at the 90th percentile; the profile has a table instead
+error: --op "all_gather" contradicts scenarios/calibration/all_reduce_perf.log, which measured all_reduce
+error: --ranks "4" contradicts scenarios/calibration/all_reduce_perf.log, which says 8 ranks
+error: --comm-pattern "foo" has no effect: no file is a trace
+error: --group "7=dp" has no effect: the files name no groups
+error: --via "dp=nvlink" has no effect: the files name no groups
+? 2
+
 Two runs in one log, over 8 and 4 ranks, are two series.
 $ sed '1,/Rank  3/!d' scenarios/calibration/all_reduce_perf.log >"$T/four.log"; sed -n '/size .*count/,$p' scenarios/calibration/all_reduce_perf.log >>"$T/four.log"; cat scenarios/calibration/all_reduce_perf.log "$T/four.log" >"$T/two.log"; ovl calibrate "$T/two.log" 2>/dev/null | grep -E 'ranks|measurements'
 all_reduce in any group, 8 ranks

@@ -259,7 +259,9 @@ Which workload.backward gives step 220 ms?
   workload.backward = 218.8 ms gives step 220 ms
     219.5 ms .. 220.5 ms: 218.3 ms to 219.3 ms
     1 % more adds 2.188 ms
-  122 simulations
+  not simulated below 210 ms: scenarios/buckets/last_bucket.yaml:24:7: error: gradient "g1", ready
+    at 194 ms, is not ready and copied in when the backward ends, at 2.1 ms (and 6 more)
+  148 simulations
 $ ovl explain scenarios/buckets/last_bucket.yaml --solve workload.backward
 error: --solve needs the figure that was measured: --for 'step=544 ms'
 ? 2

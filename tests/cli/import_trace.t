@@ -3,7 +3,7 @@ Measured traces become a scenario that replays them.
 $ ovl import scenarios/replay/rank0.json scenarios/replay/rank1.json
 Predicted against measured (ProfilerStep#7)
   step 14 ms predicted, 14 ms measured: 0 %
-  unexplained: 0 s of 14 ms (0 %) on rank 0, the most of all ranks
+  unexplained: 0 s of 14 ms (0 %)
 
 Ranks (ends and errors of starts, ms)
   rank  measured  predicted  error  unexplained  ops  mean  worst start error  of

@@ -166,6 +166,7 @@ $ ovl sweep scenarios/buckets/last_bucket.yaml --solve 'hardware.collectives[0].
   "solutions": [
     {"value": "24 MiB/ms", "gives": 0.215000000000, "low": "21.3333333821 MiB/ms", "high": "27.428571 MiB/ms", "low_open": false, "high_open": false, "level": false, "one_percent_more": -0.000039603960}
   ],
+  "not_simulated": [],
   "simulations": 118
 }
 $ ovl sweep scenarios/buckets/last_bucket.yaml --solve 'hardware.collectives[0].beta' --for 'step=205 ms'

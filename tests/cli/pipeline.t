@@ -59,8 +59,8 @@ Idle of the ranks: no kernel runs (times in ms)
   dependency, the largest part: transfer 1SEND_F3 from rank 1 to 2; 6 more like it (3.375 ms of 10.5
     ms over all ranks)
   host, all of it: launch of 0F0 on rank 0; 3 more like it (4 ms over all ranks)
-  all ranks: 100.8 ms = 45 ms structural (stages like their mean, free communication, free host) +
-    47 ms with the stages as they are + 6 ms with communication + 2.8 ms with the host
+  all ranks: 100.8 ms = 45 ms structural (stages like their mean, free communication and copies,
+    free host) + 47 ms with the stages as they are + 6 ms with communication + 2.8 ms with the host
   bubble rate 45.7 % of the step (55.2 ms), 45.0 % of the largest span (54.5 ms, rank 0, from its
     first kernel to its last)
 

@@ -57,7 +57,7 @@ documents() {
         --comm "$scratch/alone.json" --comm "$scratch/alone.json" \
         --overlap "$scratch/both.json" --overlap "$scratch/both.json"
     "$ovl" calibrate --json --two-point accumulation --at 1=3s --at 2=3s
-    "$ovl" calibrate --json --two-point accumulation --at 1=3s --at 2=9s --at 3=14s
+    "$ovl" calibrate --json --two-point accumulation --at 1=3s --at 2=6s --at 3=9s
     "$ovl" calibrate --json --two-point overlap --at 0=3s --at 50%=2s
     "$ovl" calibrate --json scenarios/calibration/all_reduce_perf.log --group dp --via nvlink --base scenarios/hardware/example_8gpu.yaml \
         -o "$scratch/measured.yaml"

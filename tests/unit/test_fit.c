@@ -174,15 +174,15 @@ static void intervals_hold_planted_parameters(void)
     CHECK_NEAR(slopes / (double)samples, 0.95, 0.025);
 }
 
-/* With 3 % noise the pair that made the data is chosen, or pieces that predict as well: the error
- * on sizes not seen is that of the noise. */
+/* With 3 % noise the pair that made the data is chosen, but for one sample in twenty, in which
+ * alone a switch is claimed: the error on sizes not seen is that of the noise. */
 static void noise_alone_is_not_taken_for_protocols(void)
 {
     gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
-    int pairs = 0;
+    int pairs = 0, claims = 0;
     double worst = 0;
     gsl_rng_set(random, 3);
-    for (int k = 0; k < 40; k++) {
+    for (int k = 0; k < 100; k++) {
         ovl_fit_point points[24];
         ovl_arena arena = {0};
         powers(points, 8, 24, one_pair);
@@ -191,11 +191,13 @@ static void noise_alone_is_not_taken_for_protocols(void)
         }
         ovl_fit fit = ovl_fit_points(points, 24, &arena);
         pairs += fit.chosen.kind == OVL_FIT_PAIR;
+        claims += fit.pieces.n_lines > 1;
         worst = OVL_MAX(worst, fit.held.median);
         ovl_arena_free(&arena);
     }
     gsl_rng_free(random);
-    CHECK(pairs >= 20);
+    CHECK(pairs >= 95);
+    CHECK(claims <= 5);
     CHECK(worst < 0.06);
 }
 

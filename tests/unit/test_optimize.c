@@ -409,6 +409,31 @@ static void planted_links_and_layers_come_back(void)
     }
 }
 
+/* The copy-in of late takes 1 ms: it must be over when g1 is ready (194) or begin behind g5 (202),
+ * and be over when the backward is (210): late can be ready up to 193 and from 202 to 209. The
+ * bucket is sent behind it, 7 ms: 206 + 1 + 7 = 214, which neither the least nor the most of the
+ * looks over 2.09 ms .. 20.9 s shows. */
+static void what_cannot_be_simulated_is_named_and_the_rest_searched(void)
+{
+    const ovl_sweep *s = start_of(LAST_BUCKET ONE_BUCKET);
+    ovl_solve q = solved(s, "workload.gradients[6].ready", "step=214 ms", NULL);
+    CHECK_INT(q.end, OVL_SOLVE_MET);
+    CHECK_INT(q.n_crossings, 1);
+    CHECK_TEXT(ovl_solve_value(&q, q.crossings[0].value, &arena), "206 ms");
+    CHECK_INT(q.n_gaps, 2);
+    CHECK_NEAR(q.gaps[0].low, 193, 1e-5);
+    CHECK_NEAR(q.gaps[0].high, 202, 1e-5);
+    CHECK_HAS(q.gaps[0].error, "copy-in kernels before it run until");
+    CHECK_NEAR(q.gaps[1].low, 209, 1e-5);
+    CHECK(q.gaps[1].high_open && !q.gaps[0].high_open);
+    CHECK_HAS(q.gaps[1].error, "is not ready and copied in when the backward ends");
+    /* Nothing gives 218: the most is 217, where the part that can be simulated ends. */
+    q = solved(s, "workload.gradients[6].ready", "step=218 ms", NULL);
+    CHECK_INT(q.end, OVL_SOLVE_NOT_MET);
+    CHECK_INT(q.nearest.figure, 217 * OVL_MS);
+    CHECK_NEAR(q.last, 209, 1e-5);
+}
+
 static void no_value_does(void)
 {
     const ovl_sweep *s = start_of(LAST_BUCKET ONE_BUCKET);
@@ -518,6 +543,8 @@ static CU_TestInfo tests[] = {
     {"constraints keep candidates out", constraints},
     {"the inverse gives what was planted", what_was_planted_comes_back},
     {"planted links and layers come back", planted_links_and_layers_come_back},
+    {"what cannot be simulated is named, and the rest searched",
+     what_cannot_be_simulated_is_named_and_the_rest_searched},
     {"no value is no answer", no_value_does},
     {"out of reach, the nearest is told", out_of_reach_the_nearest_is_told},
     {"a level is a range with halved ends", a_level_is_a_range_with_halved_ends},

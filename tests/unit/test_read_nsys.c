@@ -104,6 +104,32 @@ static void launches_are_found_in_their_process(void)
     done(&l);
 }
 
+/* Calls of two processes with the same numbers, and kernels that do not say of which they are: to
+ * match them would mix the two, so none has a launch. With calls of one process they have. */
+#define WITHOUT_PROCESS                                                                            \
+    NAMES                                                                                          \
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INTEGER, \"end\" INTEGER, deviceId INTEGER,"    \
+    " streamId INTEGER, correlationId INTEGER, shortName INTEGER);"                                \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (0,10,0,7,1,1),(30,40,0,7,2,1);"                \
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INTEGER, \"end\" INTEGER, globalTid "          \
+    "INTEGER, correlationId INTEGER, nameId INTEGER);"                                             \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (-5,-4,0x1000007,1,3),(25,26,0x1000007,2,3);"
+
+static void kernels_without_a_process_beside_several_have_no_launch(void)
+{
+    look l;
+    look_at(&l, WITHOUT_PROCESS, 0);
+    CHECK_INT(l.in.devices.data[0].n_unlinked, 0);
+    CHECK(!was_said(&l, "no globalPid"));
+    done(&l);
+    look_at(&l,
+            WITHOUT_PROCESS "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (-3,-2,0x2000009,1,3);",
+            0);
+    CHECK_INT(l.in.devices.data[0].n_unlinked, 2);
+    CHECK(was_said(&l, "(no globalPid), and the calls are of several"));
+    done(&l);
+}
+
 /* No globalPid, no demangledName, a version behind the name of the table, no other table. */
 static void small_schemas_are_enough(void)
 {
@@ -319,6 +345,8 @@ static void other_and_damaged_databases_are_refused(void)
 
 static CU_TestInfo tests[] = {
     {"launches are found in their process", launches_are_found_in_their_process},
+    {"kernels without a process beside several have no launch",
+     kernels_without_a_process_beside_several_have_no_launch},
     {"small schemas are enough", small_schemas_are_enough},
     {"steps and memory are found", steps_and_memory_are_found},
     {"sizes come from annotations of NCCL", sizes_come_from_annotations_of_nccl},

@@ -142,6 +142,20 @@ static void a_line_above_the_shortest_tells_no_latency(void)
     replayed(&t);
 }
 
+/* One size, 100 us: where latency ends is not in the trace, and an alpha of 0 would leave another
+ * latency without effect. With 20 us stated, twice the latency makes it 120. */
+static void one_size_tells_no_latency(void)
+{
+    replaying t;
+    const char *trace = TRACE(0, REDUCE(9, 0, 100, 0, 1000));
+    CHECK(!replay(&t, ONE, "workload.what_if.links=[{latency: 2}]", trace, NULL));
+    CHECK_HAS(replay_said(&t), "`latency` needs `alpha`: all that are seen have one size");
+    replayed(&t);
+    CHECK(replay(&t, ONE, "workload.what_if.links=[{latency: 2, alpha: 20 us}]", trace, NULL));
+    CHECK_INT(t.result.step, us(120));
+    replayed(&t);
+}
+
 /* --- Unknown bytes --- */
 
 /* Without arguments nobody knows the bytes: alpha cannot be told and is 0, so that at twice the
@@ -208,6 +222,7 @@ int main(void)
         {"an operation is changed by the first entry that fits",
          an_operation_is_changed_by_the_first_entry_that_fits},
         {"a line above the shortest tells no latency", a_line_above_the_shortest_tells_no_latency},
+        {"one size tells no latency", one_size_tells_no_latency},
         {"unknown bytes are said", unknown_bytes_are_said},
         {"missing ranks are said", missing_ranks_are_said},
         {"collectives that end apart are said", collectives_that_end_apart_are_said},
