@@ -76,6 +76,11 @@ static bool draft_kernel(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_time 
     d->cost = (ovl_cost){.work = duration, .weight = 1};
     d->cost.law = ovl_draft_law(l, spec->duration);
     d->cost.klass = ovl_draft_klass(l, true, spec->klass ? spec->klass : "kernel");
+    if (spec->whole > 0) {
+        d->cost.part_klass = ovl_draft_klass(l, true, spec->part_klass);
+        d->cost.part = spec->part;
+        d->cost.whole = spec->whole;
+    }
     bool ok = kernel_sms(l, spec, &d->cost);
     ok = kernel_compute(l, spec, &d->cost, compute) && ok;
     return kernel_hbm(l, spec, d) && ok;

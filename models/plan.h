@@ -189,7 +189,9 @@ typedef struct ovl_kernel_spec {
     bool no_compute;  /* SMs do not matter: copies */
     int64_t sms, blocks;
     const char *klass;
-    const double *load; /* [n_ranks] factors of its length and bytes; NULL: 1 */
+    const double *load;     /* [n_ranks] factors of its length and bytes; NULL: 1 */
+    const char *part_klass; /* `part` of `whole` of it is of this class; whole 0: nothing is */
+    ovl_time part, whole;
 } ovl_kernel_spec;
 
 /* What takes `time` on a healthy GPU takes so long on that of a rank; rounded up. */

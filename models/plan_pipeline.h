@@ -133,6 +133,11 @@ ovl_time ovl_pipe_time(ovl_times times, uint32_t microbatch);
  * forward it runs, else its forward and the backward of the other stage one after the other. */
 ovl_time ovl_pipe_length(const ovl_pipe_plan *p, const ovl_action *a);
 
+/* Of a forward and a backward that run together: what the forward takes alone, and what both do.
+ * Whole 0: `a` is no such pair. */
+void ovl_pipe_pair_parts(const ovl_pipe_plan *p, const ovl_action *a, ovl_time *part,
+                         ovl_time *whole);
+
 /* Part k of n of a whole that need not divide: the parts sum to it. */
 uint64_t ovl_pipe_share(uint64_t whole, uint32_t k, uint32_t n);
 

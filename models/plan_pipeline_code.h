@@ -56,7 +56,7 @@ typedef struct ovl_pipe_state {
 /* The cost of the last kernel of a stage and part. */
 typedef struct ovl_pipe_known {
     bool any;
-    ovl_time length;
+    ovl_time length, part, whole;
     ovl_plan_cost cost;
 } ovl_pipe_known;
 

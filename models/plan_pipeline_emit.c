@@ -247,15 +247,20 @@ static ovl_plan_cost compute_cost(writer *e, const ovl_action *a, ovl_time lengt
 {
     const ovl_pipe_stage *s = ovl_pipe_stage_of(e->p, a->stage);
     ovl_pipe_known *known = &e->known[(size_t)a->stage * OVL_PART_COUNT + ovl_pipe_part(a)];
-    if (known->any && known->length == length) {
+    ovl_time part, whole;
+    ovl_pipe_pair_parts(e->p, a, &part, &whole);
+    if (known->any && known->length == length && known->part == part && known->whole == whole) {
         return known->cost;
     }
     const char *klass = a->type == OVL_ACT_F && !a->joined ? "forward" : "backward";
     ovl_kernel_spec spec = {.name = s->name,
                             .mark = s->mark,
                             .duration = {.item = &length, .count = 1, .law = ovl_pipe_law(e->p, a)},
-                            .klass = s->klass ? s->klass : klass};
-    *known = (ovl_pipe_known){true, length, ovl_plan_kernel(e->l, &spec)};
+                            .klass = s->klass ? s->klass : klass,
+                            .part_klass = s->klass ? s->klass : "forward",
+                            .part = part,
+                            .whole = whole};
+    *known = (ovl_pipe_known){true, length, part, whole, ovl_plan_kernel(e->l, &spec)};
     return known->cost;
 }
 

@@ -62,6 +62,14 @@ ovl_time ovl_pipe_length(const ovl_pipe_plan *p, const ovl_action *a)
            (p->pipe->recompute ? ovl_pipe_time(other->forward, b->microbatch) : 0);
 }
 
+void ovl_pipe_pair_parts(const ovl_pipe_plan *p, const ovl_action *a, ovl_time *part,
+                         ovl_time *whole)
+{
+    bool pair = a->joined && is_f_and_b(a);
+    *part = pair ? alone(p, forward_of(a)) : 0;
+    *whole = pair ? *part + alone(p, backward_of(a)) : 0;
+}
+
 const void *ovl_pipe_law(const ovl_pipe_plan *p, const ovl_action *a)
 {
     return a->joined ? NULL : times_of(ovl_pipe_stage_of(p, a->stage), part_of(a)).law;

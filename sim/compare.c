@@ -206,17 +206,19 @@ static const char *step_sentence(const ovl_comparison *c, ovl_arena *arena)
                             time_text(arena, move));
 }
 
-/* Steps of different work compare by what a microbatch takes. */
+/* Pipelines of different work compare by what a microbatch takes, if there are as many of them:
+ * more replicas are more GPUs, too. */
 static const char *with_work(const ovl_comparison *c, const char *sentence, ovl_arena *arena)
 {
     uint64_t n[] = {ovl_result_microbatches(c->a), ovl_result_microbatches(c->b)};
-    if (n[0] == n[1] || !n[0] || !n[1]) {
+    bool same_replicas = n[0] * c->b->microbatches == n[1] * c->a->microbatches;
+    if (n[0] == n[1] || !n[0] || !n[1] || !c->a->microbatches || !same_replicas) {
         return sentence;
     }
     ovl_time a = ovl_result_per_microbatch(c->a), b = ovl_result_per_microbatch(c->b);
     const char *change = a == b ? ""
-                                : ovl_arena_printf(arena, "%s %s", percent_text(arena, b - a, a),
-                                                   b < a ? "shorter" : "longer");
+                                : ovl_arena_printf(arena, ", %s%s", b < a ? "shorter" : "longer",
+                                                   percent_text(arena, b - a, a));
     return ovl_arena_printf(arena,
                             "%s; b does other work, %" PRIu64 " microbatches instead of %" PRIu64
                             ": one takes %s instead of %s%s",

@@ -140,6 +140,8 @@ typedef struct ovl_cost {
     uint32_t
         blocks;   /* kernels: thread blocks, 0 if not said; the SM cap then goes by whole waves */
     ovl_id klass; /* interference class (ovl_program.pairs), or OVL_NONE */
+    ovl_id part_klass; /* kernels: `part` of `whole` of the work is of this class, for speed-ups */
+    ovl_time part, whole;              /* 3 of 10: three tenths; whole 0: all of it is of `klass` */
     uint32_t first_demand, first_peer; /* into demands */
     uint8_t n_demands; /* from first_demand on: of a kernel, copy, member of a collective, sender */
     uint8_t n_peer;    /* from first_peer on: of the receiver of a send */

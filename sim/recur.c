@@ -210,7 +210,7 @@ void ovl_recur_free(ovl_engine *e)
 static void begin_run(ovl_rhythm *x)
 {
     x->next = x->run < x->n_runs ? x->runs[x->run].first : OVL_NONE;
-    x->anchors = x->looks = x->promise = 0;
+    x->anchors = x->looks = x->promise = x->hopeful = 0;
     x->stride = 1;
     x->kept.taken = false;
     memset(x->met, 0, OVL_MET * sizeof *x->met);
@@ -265,6 +265,7 @@ static uint32_t meet(ovl_rhythm *x, uint64_t digest)
 static void keep_or_wait(const ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
 {
     uint32_t before = meet(x, ovl_moment_digest(&r->now));
+    x->hopeful = before ? x->looks : x->hopeful;
     if (x->promise > 0) {
         x->promise--;
         return;
@@ -274,6 +275,7 @@ static void keep_or_wait(const ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
 }
 
 #define LOOKS_FREE 64 /* of a run; then one look may cost a quarter of what it saves */
+#define HOPE       32 /* looks that meet nothing; then only every second one is taken, and so on */
 
 /* Looks whether the state recurs in a rhythm whose anchor was reached. */
 static bool try_rhythm(ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
@@ -291,6 +293,10 @@ static bool try_rhythm(ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
     uint64_t cost = r->now.words.len / 4, events = e->n_events / x->anchors;
     while (x->looks >= LOOKS_FREE && x->stride * events < cost && x->stride < UINT32_MAX / 2) {
         x->stride *= 2;
+    }
+    if (x->looks - x->hopeful >= HOPE && x->stride < UINT32_MAX / 2) {
+        x->stride *= 2;
+        x->hopeful = x->looks;
     }
     return false;
 }

@@ -55,6 +55,7 @@ typedef struct ovl_rhythm {
     uint32_t next;    /* local operation: the next anchor; OVL_NONE: no more */
     uint32_t anchors; /* that passed in this run; those looked at; of how many one is */
     uint32_t looks, stride;
+    uint32_t hopeful; /* the look at which a digest was met again, or hope was given anew */
     uint32_t promise; /* the state that is kept comes again in so many looks, its digest says */
     uint64_t rests;   /* until so many events have passed: looking may not cost more than it can
                          save */

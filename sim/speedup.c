@@ -3,6 +3,8 @@
 #include "sim/exposure.h"
 #include "sim/fold.h"
 
+__extension__ typedef __int128 wide;
+
 /* --- Which operations --- */
 
 /* The group of a communication, as the first rank of its code has it: all ranks of a code have the
@@ -40,6 +42,14 @@ static bool pulls(const ovl_program *p, const ovl_lever *lever, const ovl_rank *
         return op->name == lever->name && op->kind != OVL_MARKER && op->kind != OVL_BATCH;
     }
     return false;
+}
+
+/* Part of it is of the lever's class. */
+static bool pulls_part(const ovl_program *p, const ovl_lever *lever, const ovl_op *op)
+{
+    const ovl_cost *cost = &p->costs[op->cost];
+    return lever->kind == OVL_LEVER_KERNELS && op->kind == OVL_KERNEL && cost->whole > 0 &&
+           cost->part_klass == lever->klass;
 }
 
 bool ovl_lever_pulls(const ovl_program *p, const ovl_lever *lever, uint32_t rank, const ovl_op *op)
@@ -90,6 +100,15 @@ static void add_lever(levers *list, ovl_lever lever)
     ovl_vec_push(list, lever);
 }
 
+static void add_part_lever(const ovl_program *p, const ovl_op *op, ovl_lever whole, levers *list)
+{
+    const ovl_cost *cost = &p->costs[op->cost];
+    if (op->kind == OVL_KERNEL && cost->whole > 0 && cost->part > 0) {
+        whole.klass = cost->part_klass;
+        add_lever(list, whole);
+    }
+}
+
 /* [n_codes] the first rank of each code; a code that nobody runs has none. */
 static const ovl_rank **first_ranks(const ovl_program *p, ovl_arena *arena)
 {
@@ -111,6 +130,7 @@ const ovl_lever *ovl_levers_find(const ovl_program *p, ovl_arena *arena, uint32_
             ovl_lever lever;
             if (lever_of(p, first[c], op, &lever)) {
                 add_lever(&found[lever.kind], lever);
+                add_part_lever(p, op, lever, &found[lever.kind]);
             }
             if (op->launch > 0) {
                 add_lever(&found[OVL_LEVER_HOST], host);
@@ -125,6 +145,18 @@ const ovl_lever *ovl_levers_find(const ovl_program *p, ovl_arena *arena, uint32_
     }
     *n = all.len;
     return ovl_vec_freeze(&all, arena);
+}
+
+bool ovl_lever_splits(const ovl_program *p, const ovl_lever *lever)
+{
+    for (uint32_t i = 0; i < p->n_costs && lever->kind == OVL_LEVER_KERNELS; i++) {
+        const ovl_cost *c = &p->costs[i];
+        bool of_it = c->klass == lever->klass || c->part_klass == lever->klass;
+        if (c->whole > 0 && c->klass != c->part_klass && of_it) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* A receive costs what its send does. */
@@ -179,6 +211,7 @@ const char *ovl_lever_text(const ovl_program *p, const ovl_lever *lever, ovl_are
  * ranks stays one. */
 typedef struct pulling {
     const ovl_program *p;
+    const ovl_lever *lever;
     const ovl_faster *how;
     uint32_t n_demands;
     ovl_cost *costs;
@@ -216,9 +249,28 @@ static void find_capacities(pulling *b, ovl_arena *arena)
     }
 }
 
+static ovl_time share_of(const pulling *b, const ovl_cost *old, ovl_time t)
+{
+    ovl_time first = (ovl_time)((wide)t * old->part / old->whole);
+    return old->part_klass == b->lever->klass ? first : t - first;
+}
+
+/* A kernel of two classes keeps what is of the other. */
+static ovl_cost pulled_partly(const pulling *b, const ovl_cost *old)
+{
+    ovl_cost cost = *old;
+    ovl_time work = share_of(b, old, old->work), compute = share_of(b, old, old->compute);
+    cost.work += part_of(work, b->how) - work;
+    cost.compute += part_of(compute, b->how) - compute;
+    return cost;
+}
+
 static ovl_cost pulled(const pulling *b, const ovl_cost *old)
 {
     ovl_cost cost = *old;
+    if (b->lever->kind == OVL_LEVER_KERNELS && old->whole > 0 && old->part_klass != old->klass) {
+        return pulled_partly(b, old);
+    }
     if (b->how->num == 0) {
         return (ovl_cost){.klass = OVL_NONE, .weight = 1, .engine = old->engine};
     }
@@ -261,7 +313,7 @@ static const ovl_op *pull_code(const pulling *b, const ovl_lever *lever, const o
     ovl_op *ops = OVL_NEW_ARRAY(arena, ovl_op, code->n_ops);
     for (uint32_t i = 0; i < code->n_ops; i++) {
         ops[i] = code->ops[i];
-        if (first && pulls(b->p, lever, first, &ops[i])) {
+        if (first && (pulls(b->p, lever, first, &ops[i]) || pulls_part(b->p, lever, &ops[i]))) {
             ops[i].cost += b->p->n_costs;
         }
         if (lever->kind == OVL_LEVER_HOST) {
@@ -275,7 +327,7 @@ ovl_program ovl_program_faster(const ovl_program *p, const ovl_lever *lever, con
                                ovl_arena *arena)
 {
     assert(how->num <= how->den && how->den > 0 && how->den <= 10000);
-    pulling b = {.p = p, .how = how};
+    pulling b = {.p = p, .lever = lever, .how = how};
     const ovl_rank **first = first_ranks(p, arena);
     ovl_program faster = *p;
     ovl_code *codes = OVL_NEW_ARRAY(arena, ovl_code, p->n_codes);

@@ -31,6 +31,10 @@ static void pull(finder *f, const ovl_lever *lever)
     static const char *const kinds[] = {"kernels", "communication", "copies", "host", "operation"};
     ovl_speedup row = {.kind = kinds[lever->kind],
                        .what = ovl_lever_text(program_of(f), lever, &f->work->arena)};
+    if (ovl_lever_splits(program_of(f), lever)) {
+        row.note = "of a forward and a backward that run as one kernel it is a part, in proportion "
+                   "to what each takes alone; the rest of that kernel stays";
+    }
     ovl_limit_run run = {.kind = OVL_LIMIT_PULLED, .lever = *lever, .how = ten_percent};
     ovl_vec_push(&f->runs, run);
     run.how = no_time;

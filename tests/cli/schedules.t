@@ -174,3 +174,10 @@ Schedule
   not drawn: its shortest kernel would be less than a column; a wider terminal, ovl report and ovl
   export --trace show it
 
+$ OVL_MEMORY=100MiB ovl check "$T/all.yaml" --set overlap.pipeline.microbatches=100000
+$T/all.yaml:4:21: error: 4 stages with 100000 microbatches need more than 152.6 MiB of memory, and 100 MiB is allowed (OVL_MEMORY)
+? 3
+
+$ printf "hardware: {gpu: {name: example}}\nmesh: {axes: {pp: 4}}\nworkload: {stages: [{name: s, repeat: 4, forward: 1 ms, backward: 2 ms}]}\noverlap: {pipeline: {schedule: 1f1b, microbatches: 8}}\nvariants: {more: {overlap.pipeline.microbatches: 16}}\n" >"$T/work.yaml" && ovl compare "$T/work.yaml" more | sed -n "/^Verdict/,\$p"
+Verdict: worse: the step is 24 ms (72.7 %) longer; most of it is compute, +24 ms; b does other work,
+         16 microbatches instead of 8: one takes 3.5625 ms instead of 4.125 ms, shorter (13.6 %)
