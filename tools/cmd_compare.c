@@ -371,6 +371,16 @@ static int compare_two_words(job *j, ovl_side first, const ovl_document *doc, co
     return OVL_EXIT_DONE; /* the errors have the status */
 }
 
+/* Numbers and nothing else, and the first is no file: runs of the store were meant. */
+static bool meant_runs(const job *j)
+{
+    bool numbers = j->store && !ovl_file_exists(j->args->operands[0]);
+    for (uint32_t i = 0; i < j->args->n_operands; i++) {
+        numbers = numbers && is_number(j->args->operands[i]);
+    }
+    return numbers;
+}
+
 static int dispatch(job *j)
 {
     const ovl_args *args = j->args;
@@ -378,6 +388,14 @@ static int dispatch(job *j)
     if (j->store && args->n_operands == 2 && is_number(args->operands[0]) &&
         is_number(args->operands[1]) && !j->trials.n) {
         return compare_stored(j);
+    }
+    if (meant_runs(j) && args->n_operands != 2) {
+        ovl_error(
+            &j->work.errs, OVL_E_USAGE, nowhere,
+            "two runs of %s are compared: give two of the numbers that ovl history lists; found "
+            "%" PRIu32,
+            j->store, args->n_operands);
+        return OVL_EXIT_DONE;
     }
     ovl_side first = ovl_side_of(args->operands[0], &j->work.arena);
     if (!ovl_work_load(&j->work, first.path, &doc)) {

@@ -92,6 +92,10 @@ static bool open_store(job *j)
         return true;
     }
     bool good = ovl_sweep_store_open(&j->store, &j->work, path, &j->sweep, resume);
+    if (good && ovl_args_has(j->args, "resume") && j->store.fresh) {
+        ovl_out_printf(j->work.shell->err,
+                       "%s does not hold this sweep: nothing is resumed, it begins anew\n", path);
+    }
     for (uint32_t i = 0; good && i < n; i++) {
         good = ovl_sweep_store_merge(&j->store, merge[i]);
     }

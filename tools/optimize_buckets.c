@@ -229,12 +229,12 @@ bool ovl_optimize_buckets_joint(ovl_optimize *o, ovl_candidate *bases, uint32_t 
         }
     }
     ovl_optimize_say_all(
-        o, before, (uint32_t)(total + 0.5),
+        o, before, (uint32_t)llround(total),
         ovl_arena_printf(
             o->arena,
             "all combinations of the values and the ways to put gradients into buckets "
             "in any order, %s: exact",
-            ovl_grouped((uint32_t)(total + 0.5), o->arena)),
+            ovl_grouped((uint32_t)llround(total), o->arena)),
         "combinations of the values and the ways to put gradients into buckets");
     return true;
 }

@@ -216,7 +216,7 @@ bool ovl_optimize_stages_joint(ovl_optimize *o, ovl_candidate *bases, uint32_t n
     if (parted == 0 || total > ovl_optimize_left(o)) {
         return false;
     }
-    ovl_candidate *list = OVL_NEW_ARRAY(o->arena, ovl_candidate, (size_t)(total + 0.5));
+    ovl_candidate *list = OVL_NEW_ARRAY(o->arena, ovl_candidate, (size_t)llround(total));
     for (uint32_t i = 0; i < n; i++) {
         if (p[i].stages) {
             made += list_all(o, &p[i], &bases[i], list + made);

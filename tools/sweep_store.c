@@ -81,6 +81,7 @@ bool ovl_sweep_store_open(ovl_sweep_store *ss, ovl_work *work, const char *path,
     ss->open = true;
     ss->id =
         ovl_store_sweep(&ss->store, digest, &ss->record, sweep->axes.n_points, &known, &work->errs);
+    ss->fresh = !known;
     bool good = ss->id && ovl_store_swift(&ss->store, &work->errs);
     good = good && ovl_store_points(&ss->store, ss->id, &work->arena, take, ss, &work->errs);
     if (good && known && !resume) {

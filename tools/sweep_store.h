@@ -23,6 +23,7 @@ typedef struct ovl_sweep_store {
     int64_t id;
     uint32_t found; /* points that were there */
     bool open;
+    bool fresh; /* the store did not hold this sweep before */
 } ovl_sweep_store;
 
 /* Without `resume` a sweep that is there is an error. False and errors (also where the file cannot

@@ -482,7 +482,11 @@ static void closest_line(ovl_out *out, shown *v)
     const ovl_figures *f = &s->points[s->closest].figures;
     for (uint32_t i = 0; i < s->n_where; i++) {
         const ovl_where *w = &s->where[i];
-        if (!ovl_where_holds(w, f)) {
+        if (!ovl_where_holds(w, f) && ovl_where_miss(w, f) == 0) { /* a limit that is excluded */
+            text = ovl_arena_printf(a, "%s%s%s %s is just the limit of %s", text, *text ? ", " : "",
+                                    ovl_metrics[w->metric].name,
+                                    ovl_metric_text(w->metric, f->value[w->metric], a), w->text);
+        } else if (!ovl_where_holds(w, f)) {
             text = ovl_arena_printf(a, "%s%s%s %s misses %s by %s", text, *text ? ", " : "",
                                     ovl_metrics[w->metric].name,
                                     ovl_metric_text(w->metric, f->value[w->metric], a), w->text,

@@ -111,3 +111,12 @@ ResNet-50 with DDP
 variant base, 2 ranks folded into 1 class, interference shared
 
 step 98.1969 ms = 97.052 ms + 0.1449 ms exposed + 1 ms from optimizer on (bucket 3 ends at 97.1969
+$ ovl compare --store $T/runs.db 1
+error: two runs of $T/runs.db are compared: give two of the numbers that ovl history lists; found 1
+? 2
+$ ovl compare --store $T/runs.db 1 2 3
+error: two runs of $T/runs.db are compared: give two of the numbers that ovl history lists; found 3
+? 2
+$ ovl sweep scenarios/buckets/last_bucket.yaml --over hardware.gpu.sms=1,2 --store $T/runs.db --resume | head -n 1
+$T/runs.db does not hold this sweep: nothing is resumed, it begins anew
+The last bucket
