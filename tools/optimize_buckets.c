@@ -196,7 +196,7 @@ static void each_order(ovl_optimize *o, const ovl_gradients *all, const ovl_cand
 
 static void try_orders(ovl_optimize *o, const ovl_gradients *all, const ovl_candidate *base)
 {
-    uint32_t before = o->simulated, total = (uint32_t)(ordered_partitions(all->n) + 0.5);
+    uint32_t before = o->simulated, total = (uint32_t)llround(ordered_partitions(all->n));
     const char *what = ovl_arena_printf(
         o->arena, "ways to put %" PRIu32 " gradients into buckets in any order", all->n);
     each_order(o, all, base);

@@ -107,7 +107,7 @@ static double ways(const split *p)
 static uint32_t list_all(ovl_optimize *o, const split *p, const ovl_candidate *base,
                          ovl_candidate *list)
 {
-    uint32_t count[STAGES] = {0}, n = 0, most = (uint32_t)(ways(p) + 0.5);
+    uint32_t count[STAGES] = {0}, n = 0, most = (uint32_t)llround(ways(p));
     for (uint32_t i = 0; i < p->stages; i++) {
         count[i] = i + 1 < p->stages ? 1 : p->layers - p->stages + 1;
     }
@@ -120,7 +120,7 @@ static uint32_t list_all(ovl_optimize *o, const split *p, const ovl_candidate *b
 static void try_all(ovl_optimize *o, const split *p, const ovl_candidate *base)
 {
     ovl_arena *a = o->arena;
-    ovl_candidate *list = OVL_NEW_ARRAY(a, ovl_candidate, (uint32_t)(ways(p) + 0.5));
+    ovl_candidate *list = OVL_NEW_ARRAY(a, ovl_candidate, (uint32_t)llround(ways(p)));
     uint32_t n = list_all(o, p, base, list), before = o->simulated;
     const char *what = ovl_arena_printf(a, "ways to put %" PRIu32 " layers on %" PRIu32 " stages",
                                         p->layers, p->stages);
