@@ -35,6 +35,7 @@ documents() {
     done
     "$ovl" run --json --expand 2 scenarios/tutorial/first.yaml
     "$ovl" run --json tests/lint/json.yaml --set workload.steps=3
+    "$ovl" run --json --worth all scenarios/mesh/deepseek_v3.yaml
     "$ovl" check --json tests/cli/mistakes.yaml
     "$ovl" check --json tests/lint/json.yaml
     "$ovl" check --json scenarios/mesh/model_by_shape.yaml --set workload.model.recompute=full
@@ -75,6 +76,8 @@ documents() {
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --solve workload.backward --for 'step=220 ms'
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --solve 'hardware.collectives[0].beta' \
         --for 'step=205 ms'
+    "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --solve 'workload.gradients[6].ready' \
+        --for 'step=214 ms'
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --solve workload.microbatches \
         --for 'step=640 ms' --between 1..8
     "$ovl" sweep --json scenarios/buckets/last_bucket.yaml --where 'step<1ms' \
