@@ -167,9 +167,15 @@ ovl_time ovl_inner_time(ovl_lowering *l, const ovl_inner *inner, ovl_inner_pass 
 /* --- The place --- */
 
 /* Costs of the operations of a layer in one code; an id of OVL_NONE: not yet known. */
+typedef struct op_cost {
+    ovl_plan_cost own;
+    ovl_plan_cost
+        receive; /* of a step of a ring: what comes may cross other links than what goes */
+} op_cost;
+
 typedef struct ovl_inner_costs {
     const ovl_inner *inner;
-    ovl_plan_cost *cost[OVL_INNER_PASSES];
+    op_cost *cost[OVL_INNER_PASSES];
 } ovl_inner_costs;
 
 void ovl_inner_open(ovl_inner_place *at, ovl_lowering *l, ovl_arena *scratch, ovl_id code,
@@ -196,7 +202,7 @@ void ovl_inner_close(ovl_inner_place *at)
 }
 
 /* Looked for among those of the layer first: a code meets few layers. */
-static ovl_plan_cost *costs_of(ovl_inner_place *at, const ovl_inner *inner, ovl_inner_pass pass)
+static op_cost *costs_of(ovl_inner_place *at, const ovl_inner *inner, ovl_inner_pass pass)
 {
     ovl_inner_costs *found = NULL;
     for (uint32_t i = 0; i < at->costs.len && !found; i++) {
@@ -209,9 +215,9 @@ static ovl_plan_cost *costs_of(ovl_inner_place *at, const ovl_inner *inner, ovl_
     }
     if (!found->cost[pass]) {
         uint32_t n = list_of(inner, pass)->n;
-        found->cost[pass] = OVL_NEW_ARRAY(at->scratch, ovl_plan_cost, n);
+        found->cost[pass] = OVL_NEW_ARRAY(at->scratch, op_cost, n);
         for (uint32_t i = 0; i < n; i++) {
-            found->cost[pass][i].id = OVL_NONE;
+            found->cost[pass][i].own.id = OVL_NONE;
         }
     }
     return found->cost[pass];
@@ -238,7 +244,7 @@ static const ovl_inner_lane *lane_of(ovl_inner_place *at, const char *name, ovl_
 }
 
 static ovl_plan_cost comm_cost(ovl_inner_place *at, const ovl_inner_op *op,
-                               const ovl_inner_lane *lane, ovl_mark mark)
+                               const ovl_inner_lane *lane, const ovl_spread *spread, ovl_mark mark)
 {
     bool shift = op->kind == OVL_INNER_SHIFT;
     ovl_comm_spec spec = {.name = op->name,
@@ -246,12 +252,35 @@ static ovl_plan_cost comm_cost(ovl_inner_place *at, const ovl_inner_op *op,
                           .op = shift ? OVL_SEND_RECV : (ovl_coll)op->coll,
                           .group = op->group,
                           .n = shift ? 2 : ovl_plan_members(at->l, lane->group, at->rank),
-                          .spread = shift ? NULL : ovl_plan_spread(at->l, lane->group, at->rank),
+                          .spread = spread,
                           .has_bytes = true,
                           .bytes = op->bytes,
                           .sends = op->sends,
                           .receives = op->receives};
     return ovl_plan_comm(at->l, &spec);
+}
+
+/* A step of a ring costs what the route between its two ranks says, each way its own. */
+static op_cost comm_costs(ovl_inner_place *at, const ovl_inner_op *op, const ovl_inner_lane *lane,
+                          ovl_mark mark)
+{
+    const ovl_group *group = lane ? lane->group : NULL;
+    op_cost cost = {.own = {.id = OVL_NONE}};
+    if (!group) {
+        return cost;
+    }
+    if (op->kind != OVL_INNER_SHIFT) {
+        cost.own = comm_cost(at, op, lane, ovl_plan_spread(at->l, group, at->rank), mark);
+        return cost;
+    }
+    const ovl_spread *to = ovl_plan_ring(at->l, group, at->rank, true);
+    const ovl_spread *from = ovl_plan_ring(at->l, group, at->rank, false);
+    cost.own = comm_cost(at, op, lane, to, mark);
+    cost.receive = from == to ? cost.own : comm_cost(at, op, lane, from, mark);
+    if (cost.receive.id == OVL_NONE) {
+        cost.own.id = OVL_NONE;
+    }
+    return cost;
 }
 
 /* --- Writing --- */
@@ -354,7 +383,7 @@ static uint32_t add_kernel(writing *w, const ovl_inner_op *op, ovl_plan_cost cos
 
 /* Bytes go to the next member of the ring and come from the one before, in one launch. */
 static uint32_t add_shift(writing *w, const ovl_inner_op *op, const ovl_inner_lane *lane,
-                          ovl_plan_cost cost)
+                          const op_cost *cost)
 {
     ovl_inner_place *at = w->at;
     ovl_plan_cost nothing = ovl_plan_length(at->l, op->name, w->caller->mark, (ovl_times){0});
@@ -367,7 +396,7 @@ static uint32_t add_shift(writing *w, const ovl_inner_op *op, const ovl_inner_la
     uint32_t local = ovl_add_op(at->l->b, at->code, &batch);
     wait_for_needs(w, op);
     for (int32_t k = 0; k < 2; k++) {
-        ovl_op part = new_op(w, op, k ? OVL_RECV : OVL_SEND, cost);
+        ovl_op part = new_op(w, op, k ? OVL_RECV : OVL_SEND, k ? cost->receive : cost->own);
         part.part = OVL_PART_NONE;
         part.name = batch.name;
         part.stream = OVL_NO_STREAM;
@@ -439,25 +468,27 @@ static void let_go(writing *w, uint32_t i)
     }
 }
 
-static void add_one(writing *w, uint32_t i, ovl_plan_cost *cost)
+static void add_one(writing *w, uint32_t i, op_cost *cost)
 {
     ovl_inner_place *at = w->at;
     const ovl_inner_op *op = &list_of(w->inner, w->pass)->op[i];
     bool kernel = op->kind == OVL_INNER_KERNEL;
     const ovl_inner_lane *lane = kernel ? NULL : lane_of(at, op->group, w->caller->mark);
-    if (cost->id == OVL_NONE && !at->broken) {
-        *cost = kernel ? kernel_cost(at->l, w->inner, w->pass, i, w->caller->klass, w->caller->mark)
-                       : comm_cost(at, op, lane, w->caller->mark);
+    if (cost->own.id == OVL_NONE && !at->broken && kernel) {
+        cost->own = kernel_cost(at->l, w->inner, w->pass, i, w->caller->klass, w->caller->mark);
+    } else if (cost->own.id == OVL_NONE && !at->broken) {
+        *cost = comm_costs(at, op, lane, w->caller->mark);
     }
-    at->broken = at->broken || cost->id == OVL_NONE;
+    at->broken = at->broken || cost->own.id == OVL_NONE;
     if (at->broken) {
         return;
     }
     add_room(w, op, i);
     if (op->kind == OVL_INNER_SHIFT) { /* accesses go to its last part: it ends with the launch */
-        w->local[i] = add_shift(w, op, lane, *cost);
+        w->local[i] = add_shift(w, op, lane, cost);
     } else {
-        w->local[i] = kernel ? add_kernel(w, op, *cost) : add_collective(w, op, lane, *cost);
+        w->local[i] =
+            kernel ? add_kernel(w, op, cost->own) : add_collective(w, op, lane, cost->own);
         wait_for_needs(w, op);
     }
     w->begun = true;
@@ -550,7 +581,7 @@ static void end(const writing *w)
 bool ovl_inner_some(ovl_inner_writing *w)
 {
     const ovl_inner_list *list = list_of(w->inner, w->pass);
-    ovl_plan_cost *costs = costs_of(w->at, w->inner, w->pass);
+    op_cost *costs = costs_of(w->at, w->inner, w->pass);
     for (; w->next < list->n && !w->at->broken; w->next++) {
         const ovl_inner_op *op = &list->op[w->next];
         if (!is_in(op, w->pass)) {
@@ -633,6 +664,18 @@ uint16_t ovl_inner_apart(ovl_inner_place *at)
 
 /* --- Who may share a code --- */
 
+const ovl_group *ovl_inner_ring(ovl_lowering *l)
+{
+    const ovl_workload *workload = &l->scenario->workload;
+    const ovl_texts *groups = &workload->inner_groups;
+    for (uint32_t i = 0; workload->model.context == OVL_CONTEXT_RING && i < groups->count; i++) {
+        if (strcmp(groups->item[i], workload->model.cp) == 0) {
+            return ovl_plan_group(l, groups->item[i], groups->mark[i]);
+        }
+    }
+    return NULL;
+}
+
 bool ovl_inner_alike(ovl_lowering *l, uint32_t a, uint32_t b)
 {
     const ovl_texts *groups = &l->scenario->workload.inner_groups;
@@ -642,5 +685,7 @@ bool ovl_inner_alike(ovl_lowering *l, uint32_t a, uint32_t b)
             return false;
         }
     }
-    return true;
+    const ovl_group *ring = ovl_inner_ring(l);
+    return !ring || (ovl_plan_ring(l, ring, a, true) == ovl_plan_ring(l, ring, b, true) &&
+                     ovl_plan_ring(l, ring, a, false) == ovl_plan_ring(l, ring, b, false));
 }

@@ -141,8 +141,11 @@ void ovl_inner_open(ovl_inner_place *at, ovl_lowering *l, ovl_arena *scratch, ov
 /* Gives back what a place holds outside its arena. */
 void ovl_inner_close(ovl_inner_place *at);
 
+/* The group in which the blocks of workload.model send to the next member of a ring; NULL: none. */
+const ovl_group *ovl_inner_ring(ovl_lowering *l);
+
 /* Whether two ranks may share a code: the groups that the blocks of workload.model communicate in
- * lie alike on nodes. */
+ * lie alike on nodes, and so do their neighbours in a ring. */
 bool ovl_inner_alike(ovl_lowering *l, uint32_t a, uint32_t b);
 
 /* What says of gradients that ranks of tensor parallelism have parts of their own

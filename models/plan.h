@@ -35,6 +35,8 @@ typedef struct ovl_group {
     bool broken;           /* told once */
     const ovl_id *comm_of; /* [n_ranks] communicator, OVL_NONE for no member; NULL before the first
                               use */
+    const ovl_spread *const *next; /* [n_ranks] of rings: how each rank lies with the next ... */
+    const ovl_spread *const *previous; /* ... and with the one before; NULL before the first use */
 } ovl_group;
 
 /* --- What is not modelled --- */
@@ -143,6 +145,11 @@ uint32_t ovl_plan_members(const ovl_lowering *l, const ovl_group *group, uint32_
 /* How the members of the communicator of a rank lie on nodes, NULL if it is in none. Equal ones are
  * one: ranks whose spreads differ pay different costs and need codes of their own. */
 const ovl_spread *ovl_plan_spread(const ovl_lowering *l, const ovl_group *group, uint32_t rank);
+
+/* The same for a rank and the next member of its communicator in a ring, or the one before: what
+ * goes from one to the other loads only what lies between these two. NULL if it is in none.
+ * Example: 8 ranks on two nodes of 4: only 3 to 4, and 7 to 0, leave a node. */
+const ovl_spread *ovl_plan_ring(ovl_lowering *l, const ovl_group *group, uint32_t rank, bool next);
 
 /* How members lie on nodes and blocks; equal answers are one. For communicators made anew. */
 const ovl_spread *ovl_find_spread(ovl_lowering *l, const uint32_t *ranks, uint32_t n);

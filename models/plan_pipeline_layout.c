@@ -64,10 +64,9 @@ static group_list find_groups(ovl_pipe_plan *p)
 }
 
 /* What the costs of a pipeline go by: the spreads of its hops, and of the other groups of each
- * place.
- */
+ * place, and of its neighbours in the ring of the blocks (NULL: they have none). */
 static void fill_key(ovl_pipe_plan *p, const pairs *hops, const group_list *groups,
-                     const uint32_t *members, const ovl_spread **key)
+                     const ovl_group *ring, const uint32_t *members, const ovl_spread **key)
 {
     for (uint32_t k = 0; k < hops->count; k++) {
         *key++ =
@@ -77,6 +76,10 @@ static void fill_key(ovl_pipe_plan *p, const pairs *hops, const group_list *grou
         for (uint32_t r = 0; r < p->p; r++) {
             *key++ = ovl_plan_spread(p->l, groups->data[g], members[r]);
         }
+    }
+    for (uint32_t r = 0; ring && r < p->p; r++) {
+        *key++ = ovl_plan_ring(p->l, ring, members[r], true);
+        *key++ = ovl_plan_ring(p->l, ring, members[r], false);
     }
 }
 
@@ -97,7 +100,8 @@ void ovl_pipe_layouts(ovl_pipe_plan *p)
 {
     pairs hops = find_pairs(p);
     group_list groups = find_groups(p);
-    uint32_t n = hops.count + groups.len * p->p;
+    const ovl_group *ring = ovl_inner_ring(p->l);
+    uint32_t n = hops.count + ((uint32_t)groups.len + (ring ? 2 : 0)) * p->p;
     OVL_VEC(const ovl_spread **) keys = {0};
     const ovl_spread **key = OVL_NEW_ARRAY(&p->scratch, const ovl_spread *, n);
     p->layout_of = OVL_NEW_ARRAY(&p->scratch, uint32_t, p->l->n_ranks);
@@ -107,7 +111,7 @@ void ovl_pipe_layouts(ovl_pipe_plan *p)
         if (members[0] != rank) {
             continue;
         }
-        fill_key(p, &hops, &groups, members, key);
+        fill_key(p, &hops, &groups, ring, members, key);
         while (k < keys.len && n && memcmp(keys.data[k], key, n * sizeof(*key)) != 0) {
             k++;
         }

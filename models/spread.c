@@ -197,3 +197,31 @@ const ovl_spread *ovl_find_spread(ovl_lowering *l, const uint32_t *ranks, uint32
     return intern(l, (ovl_spread){n, nodes.count, nodes.fewest, nodes.most_pairs, nodes.pairs,
                                   find_ways(l, ranks, n)});
 }
+
+/* --- Rings --- */
+
+/* Neighbours of all communicators, each pair looked at once. */
+static void find_neighbours(ovl_lowering *l, ovl_group *group)
+{
+    const ovl_spread **next = OVL_NEW_ARRAY(l->arena, const ovl_spread *, l->n_ranks);
+    const ovl_spread **previous = OVL_NEW_ARRAY(l->arena, const ovl_spread *, l->n_ranks);
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        ovl_id id = group->comm_of[rank];
+        const ovl_comm *comm = id == OVL_NONE ? NULL : &l->b->comms.data[id];
+        const uint32_t *members = comm ? &l->b->members.data[comm->first_member] : NULL;
+        for (uint32_t i = 0; members && members[0] == rank && i < comm->n_members; i++) {
+            uint32_t pair[2] = {members[i], members[(i + 1) % comm->n_members]};
+            next[pair[0]] = previous[pair[1]] = ovl_find_spread(l, pair, 2);
+        }
+    }
+    group->next = next;
+    group->previous = previous;
+}
+
+const ovl_spread *ovl_plan_ring(ovl_lowering *l, const ovl_group *group, uint32_t rank, bool next)
+{
+    if (!group->next) {
+        find_neighbours(l, &l->groups[group - l->groups]);
+    }
+    return next ? group->next[rank] : group->previous[rank];
+}

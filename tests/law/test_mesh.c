@@ -33,6 +33,7 @@ static const struct {
     {"{tp: 2, fsdp: 2}", "{fsdp: {shard: fsdp}}"},
     {"{tp: 2, pp: 2}", "{pipeline: {schedule: 1f1b, microbatches: 4}}"},
     {"{cp: 2, dp: 2}", "{ddp: {group: cp+dp}}"},
+    {"{cp: 4, dp: 2}", "{ddp: {group: cp+dp}}"},
     {"{cp: 2, fsdp: 2}", "{fsdp: {shard: cp+fsdp}}"},
     {"{cp: 2, pp: 2}", "{pipeline: {schedule: 1f1b, microbatches: 4, data_parallel: {group: cp}}}"},
     {"{fsdp: 2, dp: 2}", "{fsdp: {shard: fsdp, replicate: dp}}"},
