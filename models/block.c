@@ -103,8 +103,57 @@ ovl_block_shape ovl_block_with_experts(const ovl_block_shape *shape, bool routed
     return s;
 }
 
+/* --- Axes that cannot be one --- */
+
+/* The first axis of several ranks that two names have in common; NULL: none. */
+static const char *common_axis(const ovl_mesh *mesh, const char *a, const char *b)
+{
+    for (uint32_t i = 0; a && b && i < mesh->n_axes; i++) {
+        const char *name = mesh->axes[i].name;
+        if (mesh->axes[i].size > 1 && ovl_mesh_names(a, name) && ovl_mesh_names(b, name)) {
+            return name;
+        }
+    }
+    return NULL;
+}
+
+/* The model would be split twice, over ranks that there are once. Experts may be spread over the
+ * axes of tensor, context and data parallelism. */
+static bool check_axes(const ovl_scenario *scenario, ovl_errs *errs)
+{
+    const ovl_model *m = &scenario->workload.model;
+    const char *pipe = scenario->pipeline.given ? scenario->pipeline.group : NULL;
+    const char *ep = m->moe.given ? m->moe.ep : NULL;
+    const char *across = m->moe.given ? m->moe.across : NULL;
+    const struct {
+        const char *a, *as, *b, *bs;
+    } pairs[] = {
+        {m->tp, "tensor parallelism", m->cp, "context parallelism"},
+        {m->tp, "tensor parallelism", across, "the hop across"},
+        {ep, "expert parallelism", across, "the hop across"},
+        {m->tp, "tensor parallelism", pipe, "the pipeline"},
+        {m->cp, "context parallelism", pipe, "the pipeline"},
+        {ep, "expert parallelism", pipe, "the pipeline"},
+        {across, "the hop across", pipe, "the pipeline"},
+    };
+    bool ok = true;
+    for (uint32_t i = 0; i < OVL_COUNT(pairs); i++) {
+        const char *axis = common_axis(&scenario->mesh, pairs[i].a, pairs[i].b);
+        if (axis) {
+            ovl_error(errs, OVL_E_INPUT, m->mark,
+                      "axis \"%s\" cannot be that of %s and of %s at a time", axis, pairs[i].as,
+                      pairs[i].bs);
+            ok = false;
+        }
+    }
+    return ok;
+}
+
 bool ovl_block_shape_of(const ovl_scenario *scenario, ovl_block_shape *shape, ovl_errs *errs)
 {
+    if (!check_axes(scenario, errs)) {
+        return false;
+    }
     const ovl_model *m = &scenario->workload.model;
     uint64_t t = ovl_mesh_size(&scenario->mesh, m->tp), c = ovl_mesh_size(&scenario->mesh, m->cp);
     bool ok = divides(m, t, m->heads, "heads", m->tp, errs);

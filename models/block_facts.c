@@ -81,6 +81,9 @@ static void say_what_is_left_out(ovl_lowering *l, const ovl_block_shape *shape)
                         "common, are not reduced over them.");
     }
     ovl_moe_load load = ovl_moe_load_of(l->scenario, l->arena, l->errs);
+    if (load.most > 1) {
+        ovl_plan_say(l, "Activations of experts are counted on every rank as on the busiest one.");
+    }
     if (shape->etp > 1 && load.most > 1) {
         ovl_plan_say(l, "What experts that are cut over tensor parallelism gather and reduce in it "
                         "is counted for ranks of mean load.");

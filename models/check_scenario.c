@@ -328,6 +328,8 @@ static void check_ops(const op_check *c, const ovl_items *ops)
             if (ovl_names_find(&c->links, op->via.item[k]) == OVL_NONE) {
                 ovl_unknown_name(op->via.mark[k], "link", op->via.item[k], c->links.text,
                                  c->links.count, OVL_E_INPUT, c->errs);
+            } else {
+                ovl_check_via_again(&op->via, k, c->errs);
             }
         }
         check_ops(c, &op->ops);

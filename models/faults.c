@@ -1,6 +1,8 @@
 #include "models/faults.h"
 #include "models/draft.h"
 
+#include <stdlib.h>
+
 /* --- Ranks by text --- */
 
 static bool read_bound(const char **at, uint64_t *value)
@@ -37,19 +39,31 @@ const char *ovl_plan_ranks(ovl_lowering *l, const char *text, uint32_t *from, ui
                                   text, l->n_ranks - 1);
 }
 
-/* Marks the ranks of a fault; all if it names none. */
+/* Marks the ranks of a fault; all if it names none. Those there are not were told before. */
 static void mark_ranks(ovl_lowering *l, const ovl_hw_fault *fault, bool *in)
 {
     memset(in, fault->ranks.count == 0, l->n_ranks);
     for (uint32_t i = 0; i < fault->ranks.count; i++) {
         uint32_t from, to;
-        const char *wrong = ovl_plan_ranks(l, fault->ranks.item[i], &from, &to);
-        if (wrong) {
-            ovl_error(l->errs, OVL_E_INPUT, fault->ranks.mark[i], "%s", wrong);
+        if (ovl_plan_ranks(l, fault->ranks.item[i], &from, &to)) {
             continue;
         }
         for (uint64_t rank = from; rank <= to; rank++) {
             in[rank] = true;
+        }
+    }
+}
+
+void ovl_faults_check(ovl_lowering *l)
+{
+    for (uint32_t i = 0; i < l->hw->faults.count; i++) {
+        const ovl_texts *ranks = &OVL_ITEM(l->hw->faults, ovl_hw_fault, i)->ranks;
+        for (uint32_t k = 0; k < ranks->count; k++) {
+            uint32_t from, to;
+            const char *wrong = ovl_plan_ranks(l, ranks->item[k], &from, &to);
+            if (wrong) {
+                ovl_error(l->errs, OVL_E_INPUT, ranks->mark[k], "%s", wrong);
+            }
         }
     }
 }
@@ -88,30 +102,40 @@ static uint32_t link_number(const ovl_hw *hw, const char *name)
     return i; /* checked when the hardware was read */
 }
 
-/* From `from` to `until` the resource has less. Neighbouring ranks of one instance change it once.
- */
-static void degrade(ovl_lowering *l, const ovl_hw_fault *fault, ovl_id resource, uint64_t nominal)
-{
-    ovl_change_capacity(l->b, resource, fault->from, fault->bandwidth);
-    if (fault->has_until) {
-        ovl_change_capacity(l->b, resource, fault->until, nominal);
-    }
-}
+/* A resource that has less for a time. */
+typedef struct loss {
+    ovl_id resource;
+    const ovl_hw_fault *fault;
+    uint64_t nominal;
+} loss;
 
-static void degrade_port(ovl_lowering *l, const ovl_hw_fault *fault, const ovl_id *ports,
-                         uint32_t port, uint64_t nominal, const bool *in)
+/* What a resource has from a moment on. */
+typedef struct change {
+    ovl_time time;
+    ovl_id resource;
+    uint64_t capacity;
+} change;
+
+typedef struct losses {
+    OVL_VEC(loss) list;
+    OVL_VEC(change) changes;
+} losses;
+
+/* Neighbouring ranks of one instance lose it once; what is named twice does no harm. */
+static void lose_port(const ovl_lowering *l, const ovl_hw_fault *fault, const ovl_id *ports,
+                      uint32_t port, uint64_t nominal, const bool *in, losses *all)
 {
     ovl_id last = OVL_NONE;
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         ovl_id resource = ports[(size_t)rank * l->b->n_ports + port];
         if (in[rank] && resource != last && resource != OVL_NONE) {
-            degrade(l, fault, resource, nominal);
+            ovl_vec_push(&all->list, (loss){resource, fault, nominal});
             last = resource;
         }
     }
 }
 
-void ovl_faults_links(ovl_lowering *l, const ovl_id *ports)
+static void find_losses(ovl_lowering *l, const ovl_id *ports, losses *all)
 {
     bool *in = OVL_NEW_ARRAY(l->arena, bool, l->n_ranks);
     for (uint32_t i = 0; i < l->hw->faults.count; i++) {
@@ -121,12 +145,76 @@ void ovl_faults_links(ovl_lowering *l, const ovl_id *ports)
         }
         mark_ranks(l, fault, in);
         if (strcmp(fault->link, "hbm") == 0) {
-            degrade_port(l, fault, ports, OVL_PORT_HBM, l->hw->gpu.hbm, in);
+            lose_port(l, fault, ports, OVL_PORT_HBM, l->hw->gpu.hbm, in, all);
             continue;
         }
         uint32_t link = link_number(l->hw, fault->link);
         uint64_t nominal = l->hw->links[link].bandwidth;
-        degrade_port(l, fault, ports, 1 + 2 * link, nominal, in);
-        degrade_port(l, fault, ports, 2 + 2 * link, nominal, in);
+        lose_port(l, fault, ports, 1 + 2 * link, nominal, in, all);
+        lose_port(l, fault, ports, 2 + 2 * link, nominal, in, all);
     }
+}
+
+static int by_resource(const void *a, const void *b)
+{
+    const loss *x = a, *y = b;
+    return (x->resource > y->resource) - (x->resource < y->resource);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const change *x = a, *y = b;
+    return x->time != y->time ? (x->time > y->time) - (x->time < y->time)
+                              : (x->resource > y->resource) - (x->resource < y->resource);
+}
+
+/* The least of what the faults leave that are active at a time. */
+static uint64_t left_at(const loss *list, uint32_t n, ovl_time time)
+{
+    uint64_t left = list->nominal;
+    for (uint32_t i = 0; i < n; i++) {
+        const ovl_hw_fault *f = list[i].fault;
+        bool active = f->from <= time && (!f->has_until || time < f->until);
+        left = active ? OVL_MIN(left, f->bandwidth) : left;
+    }
+    return left;
+}
+
+/* At each moment at which a fault of the resource begins or ends. */
+static void change_resource(const loss *list, uint32_t n, losses *all)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const ovl_hw_fault *f = list[i].fault;
+        ovl_vec_push(&all->changes,
+                     (change){f->from, list->resource, left_at(list, n, f->from)});
+        if (f->has_until) {
+            ovl_vec_push(&all->changes,
+                         (change){f->until, list->resource, left_at(list, n, f->until)});
+        }
+    }
+}
+
+void ovl_faults_links(ovl_lowering *l, const ovl_id *ports)
+{
+    losses all = {0};
+    find_losses(l, ports, &all);
+    if (all.list.len) {
+        qsort(all.list.data, all.list.len, sizeof *all.list.data, by_resource);
+    }
+    for (uint32_t i = 0, n; i < all.list.len; i += n) {
+        for (n = 1; i + n < all.list.len &&
+                    all.list.data[i + n].resource == all.list.data[i].resource;) {
+            n++;
+        }
+        change_resource(&all.list.data[i], n, &all);
+    }
+    if (all.changes.len) {
+        qsort(all.changes.data, all.changes.len, sizeof *all.changes.data, by_time);
+    }
+    for (uint32_t i = 0; i < all.changes.len; i++) {
+        const change *c = &all.changes.data[i];
+        ovl_change_capacity(l->b, c->resource, c->time, c->capacity);
+    }
+    ovl_vec_free(&all.list);
+    ovl_vec_free(&all.changes);
 }

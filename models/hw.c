@@ -48,6 +48,17 @@ const ovl_table ovl_hw_table = {
 
 /* --- Checks across entries --- */
 
+void ovl_check_via_again(const ovl_texts *via, uint32_t at, ovl_errs *errs)
+{
+    for (uint32_t i = 0; i < at; i++) {
+        if (strcmp(via->item[i], via->item[at]) == 0) {
+            ovl_error(errs, OVL_E_INPUT, via->mark[at], "via: \"%s\" is named twice",
+                      ovl_shown(via->item[at], errs->arena));
+            return;
+        }
+    }
+}
+
 static void check_via(const ovl_hw *hw, ovl_errs *errs)
 {
     ovl_arena scratch = {0};
@@ -61,6 +72,8 @@ static void check_via(const ovl_hw *hw, ovl_errs *errs)
             if (ovl_names_find(&links, via->item[k]) == OVL_NONE) {
                 ovl_unknown_name(via->mark[k], "link", via->item[k], links.text, links.count,
                                  OVL_E_INPUT, errs);
+            } else {
+                ovl_check_via_again(via, k, errs);
             }
         }
     }
@@ -98,6 +111,31 @@ static void check_sms(const ovl_hw *hw, ovl_errs *errs)
     }
 }
 
+/* What a link, or HBM, has in good health; 0: hbm without gpu.hbm. */
+static uint64_t healthy(const ovl_hw *hw, const char *name)
+{
+    for (uint32_t i = 0; i < hw->n_links; i++) {
+        if (strcmp(hw->links[i].name, name) == 0) {
+            return hw->links[i].bandwidth;
+        }
+    }
+    return hw->gpu.hbm;
+}
+
+static void check_left(const ovl_hw *hw, const ovl_hw_fault *fault, ovl_errs *errs)
+{
+    char left[OVL_UNITS_TEXT], has[OVL_UNITS_TEXT];
+    uint64_t all = healthy(hw, fault->link);
+    if (all == 0 && strcmp(fault->link, "hbm") == 0) {
+        ovl_error(errs, OVL_E_INPUT, fault->mark,
+                  "a fault of hbm needs hardware.gpu.hbm, what it has in good health");
+    } else if (all && fault->bandwidth > all) {
+        ovl_error(errs, OVL_E_INPUT, fault->mark,
+                  "a fault leaves %s %s, and in good health it has %s", fault->link,
+                  ovl_print_rate(left, (double)fault->bandwidth), ovl_print_rate(has, (double)all));
+    }
+}
+
 static void check_faults(const ovl_hw *hw, ovl_errs *errs)
 {
     ovl_arena scratch = {0};
@@ -111,6 +149,8 @@ static void check_faults(const ovl_hw *hw, ovl_errs *errs)
         if (fault->link && ovl_names_find(&links, fault->link) == OVL_NONE) {
             ovl_unknown_name(fault->mark, "link", fault->link, links.text, links.count, OVL_E_INPUT,
                              errs);
+        } else if (fault->link) {
+            check_left(hw, fault, errs);
         }
     }
     ovl_arena_free(&scratch);

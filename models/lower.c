@@ -260,6 +260,7 @@ static void start(ovl_lowering *l)
     l->n_ranks = (uint32_t)l->scenario->n_ranks;
     l->rank_code = OVL_NEW_ARRAY(l->arena, uint32_t, l->n_ranks);
     set_gpu(l);
+    ovl_faults_check(l);
     ovl_faults_slow(l);
 }
 

@@ -1,5 +1,6 @@
 #include "models/plan_pipeline.h"
 
+#include "models/mesh.h"
 #include "models/schedule_lower.h"
 
 #include <string.h>
@@ -119,17 +120,42 @@ static bool has_params(const ovl_pipe_plan *p)
     return any;
 }
 
+/* Whether ranks of an axis have the same parameters and other tokens: with a model all that do not
+ * split it; else axes that are called so, for what splits a layer is not known. */
+static bool is_data_axis(const ovl_pipe_plan *p, const char *axis)
+{
+    const ovl_model *m = &p->workload->model;
+    if (ovl_mesh_names(p->pipe->group, axis)) {
+        return false;
+    }
+    if (!m->given) {
+        return strcmp(axis, "dp") == 0 || strcmp(axis, "fsdp") == 0 || strcmp(axis, "cp") == 0;
+    }
+    return !ovl_mesh_names(m->tp, axis);
+}
+
 void ovl_pipe_say_unreduced(ovl_pipe_plan *p)
 {
     const ovl_mesh *mesh = &p->l->scenario->mesh;
+    const char *over = NULL;
     if (p->pipe->data.given || ovl_pipe_apart(p) || !has_params(p)) {
         return;
     }
     for (uint32_t i = 0; i < mesh->n_axes; i++) {
         const ovl_axis *axis = &mesh->axes[i];
-        if (strcmp(axis->name, "dp") == 0 && axis->size > 1 && strcmp(p->pipe->group, "dp") != 0) {
-            ovl_plan_say(p->l, "Gradients are not reduced over axis dp: overlap.pipeline has no "
-                               "data_parallel.");
+        if (axis->size > 1 && is_data_axis(p, axis->name)) {
+            over = over ? ovl_arena_printf(p->l->arena, "%s and axis %s", over, axis->name)
+                        : ovl_arena_printf(p->l->arena, "over axis %s", axis->name);
         }
+    }
+    if (p->schedule.n_chains > 1) {
+        over = over ? ovl_arena_printf(p->l->arena, "%s and between the two copies of a stage", over)
+                    : "between the two copies of a stage";
+    }
+    if (over) {
+        ovl_plan_say(p->l, ovl_arena_printf(p->l->arena,
+                                            "Gradients are not reduced %s: overlap.pipeline has no "
+                                            "data_parallel.",
+                                            over));
     }
 }

@@ -81,4 +81,7 @@ void ovl_check_op(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs 
 void ovl_check_repeats(const char *what, const char *const *names, const ovl_mark *marks,
                        uint32_t n, ovl_errs *errs);
 
+/* Error if link `at` of a route was named before in it: no known route crosses a link twice. */
+void ovl_check_via_again(const ovl_texts *via, uint32_t at, ovl_errs *errs);
+
 #endif

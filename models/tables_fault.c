@@ -36,15 +36,15 @@ static const ovl_field fault_fields[] = {
               "What the link has left in each direction."),
     OVL_FIELD(ovl_hw_fault, from, "from", OVL_F_TIME, 0, "When it begins. Default 0."),
     OVL_FIELD_SET(ovl_hw_fault, until, has_until, "until", OVL_F_TIME, 0,
-                  "When the link has all it had before. Default: never.", .min = 0),
+                  "When it ends. Default: never.", .min = 0),
 };
 
 const ovl_table ovl_fault_table = {
     .title = "hardware.faults[]",
     .intro = "A GPU that is slower than the others, or a link that degrades at a moment. Isolated "
              "costs stay those of a healthy machine: what is lost on a link shows as stretch, and "
-             "interference `none` does not see it. Of two faults of one link at a time the last "
-             "counts.\n\n"
+             "interference `none` does not see it. Of several faults of one link at a time the "
+             "one that leaves least counts.\n\n"
              "    faults:\n"
              "      - {ranks: 3, slowdown: 1.25}\n"
              "      - {link: nic, ranks: [8-15], bandwidth: 25 GB/s, from: 10 ms, until: 30 ms}",

@@ -42,6 +42,20 @@ static bool read_wanted(ovl_work *work, const char *text, wanted *w)
     return read_number(work, "the instance", colon + 1, &w->instance);
 }
 
+/* A link has two directions, and is no resource itself. */
+static void unknown_resource(ovl_work *work, const char *name, const char *const *names, uint32_t n)
+{
+    const char *out = ovl_arena_printf(&work->arena, "%s.out", name);
+    for (uint32_t i = 0; i < n; i++) {
+        if (strcmp(names[i], out) == 0) {
+            ovl_error(&work->errs, OVL_E_USAGE, nowhere,
+                      "unknown resource \"%s\"; did you mean \"%s\", or \"%s.in\"?", name, out, name);
+            return;
+        }
+    }
+    ovl_unknown_name(nowhere, "resource", name, names, n, OVL_E_USAGE, &work->errs);
+}
+
 /* The resource of a name and instance; OVL_NONE and an error that names those there are. */
 static ovl_id find_resource(ovl_work *work, const ovl_program *p, const wanted *w)
 {
@@ -64,7 +78,7 @@ static ovl_id find_resource(ovl_work *work, const ovl_program *p, const wanted *
         ovl_error(&work->errs, OVL_E_USAGE, nowhere, "%s has no instance %" PRIu32, w->name,
                   w->instance);
     } else {
-        ovl_unknown_name(nowhere, "resource", w->name, names, n, OVL_E_USAGE, &work->errs);
+        unknown_resource(work, w->name, names, n);
     }
     return OVL_NONE;
 }
@@ -114,6 +128,12 @@ static bool explain(ovl_work *work, const ovl_args *args, const ovl_program *p,
     uint32_t rank;
     wanted w = {NULL, OVL_NONE};
     ovl_id id = OVL_NONE;
+    if (resource && x->name) {
+        ovl_error(&work->errs, OVL_E_USAGE, nowhere,
+                  "an operation (\"%s\") has no effect beside --resource: leave one of them out",
+                  x->name);
+        return false;
+    }
     if (resource &&
         (!read_wanted(work, resource, &w) || (id = find_resource(work, p, &w)) == OVL_NONE)) {
         return false;

@@ -45,6 +45,22 @@ variant base, interference shared, step 14 ms
 
 Nothing ran below its isolated speed.
 
+$ ovl explain scenarios/mesh/nic_sharing.yaml --resource nic
+error: unknown resource "nic"; did you mean "nic.out", or "nic.in"?
+? 2
+
+$ ovl explain scenarios/mesh/nic_sharing.yaml a --resource nic.out
+error: an operation ("a") has no effect beside --resource: leave one of them out
+? 2
+
+$ ovl run scenarios/mesh/nic_sharing.yaml --set "hardware.faults=[{link: nic, ranks: [33], bandwidth: 5 GB/s}]"
+--set hardware.faults: error: there is no rank 33; the last is 15
+? 2
+
+$ ovl run scenarios/mesh/model_by_shape.yaml --set workload.model.cp=tp
+scenarios/mesh/model_by_shape.yaml:26:10: error: axis "tp" cannot be that of tensor parallelism and of context parallelism at a time
+? 3
+
 $ ovl explain scenarios/mesh/nic_sharing.yaml aa
 error: unknown operation "aa"; did you mean "a1"?
 ? 2

@@ -79,6 +79,13 @@ static void gradients_that_nobody_reduces_are_said(void)
     CHECK(!said(&t, "Gradients are not reduced over axis dp"));
     CHECK(lower(&t, text, "overlap.pipeline.data_parallel={group: dp}"));
     CHECK(!said(&t, "Gradients are not reduced over axis dp"));
+    CHECK(lower(&t,
+                "mesh: {axes: {pp: 2, dp: 2}}\n"
+                "workload: {stages: [{name: s, repeat: 2, forward: 1 ms, backward_input: 1 ms, "
+                "backward_weight: 1 ms, params: 1 MiB}]}\n"
+                "overlap: {pipeline: {schedule: dualpipe, microbatches: 8}}\n",
+                NULL));
+    CHECK(said(&t, "Gradients are not reduced over axis dp and between the two copies of a stage"));
     finish(&t);
 }
 

@@ -113,6 +113,41 @@ static void a_rack_is_one_domain(void)
           15 * OVL_MS, 1500, 0, 0);
 }
 
+/* 750 MB over a NIC of 10 GB/s that has 5 for ever: 50 MB until 10 ms, 20 more at 2 GB/s until
+ * 20 ms, and the last 680 at 5 again: 20 + 136 ms. In which order they are listed does not matter,
+ * nor a third that leaves more. */
+static void of_several_faults_the_worst_counts(void)
+{
+    const char *text = TOPOLOGY("all_reduce", "ring", "world");
+    check(text,
+          "hardware.faults=[{link: nic, bandwidth: 5 GB/s}, {link: nic, ranks: [\"0-1\"], "
+          "bandwidth: 2 GB/s, from: 10 ms, until: 20 ms}]",
+          156 * OVL_MS, 3000, 750, 3000);
+    check(text,
+          "hardware.faults=[{link: nic, ranks: [\"0-1\"], bandwidth: 2 GB/s, from: 10 ms, until: 20 "
+          "ms}, {link: nic, bandwidth: 5 GB/s}, {link: nic, bandwidth: 8 GB/s, until: 15 ms}]",
+          156 * OVL_MS, 3000, 750, 3000);
+}
+
+static void refuse(const char *set, const char *why)
+{
+    bench t = {0};
+    CHECK(!lower(&t, TOPOLOGY("all_reduce", "ring", "world"), set));
+    CHECK_HAS(mistake(&t), why);
+    finish(&t);
+}
+
+static void faults_that_are_none_are_refused(void)
+{
+    refuse("hardware.faults=[{link: nic, bandwidth: 20 GB/s}]",
+           "a fault leaves nic 20 GB/s, and in good health it has 10 GB/s");
+    refuse("hardware.faults=[{link: hbm, bandwidth: 1 GB/s}]",
+           "a fault of hbm needs hardware.gpu.hbm, what it has in good health");
+    refuse("hardware.faults=[{link: nic, ranks: [16], bandwidth: 5 GB/s}]",
+           "there is no rank 16; the last is 15");
+    refuse("hardware.collectives[0].via=[nic, nic]", "via: \"nic\" is named twice");
+}
+
 /* A NIC has half of its 10 GB/s from 50 ms on: 500 MB by then, and the other 250 by 100 ms. */
 static void a_link_that_degrades_shows_what_it_has(void)
 {
@@ -153,6 +188,8 @@ static CU_TestInfo tests[] = {
     {"rails have a NIC each and share the leaf", rails_have_a_nic_each_and_share_the_leaf},
     {"all-to-all counts pairs", all_to_all_counts_pairs},
     {"a rack is one domain", a_rack_is_one_domain},
+    {"of several faults the worst counts", of_several_faults_the_worst_counts},
+    {"faults that are none are refused", faults_that_are_none_are_refused},
     {"a link that degrades shows what it has", a_link_that_degrades_shows_what_it_has},
     CU_TEST_INFO_NULL,
 };
