@@ -185,8 +185,7 @@ static void change_resource(const loss *list, uint32_t n, losses *all)
 {
     for (uint32_t i = 0; i < n; i++) {
         const ovl_hw_fault *f = list[i].fault;
-        ovl_vec_push(&all->changes,
-                     (change){f->from, list->resource, left_at(list, n, f->from)});
+        ovl_vec_push(&all->changes, (change){f->from, list->resource, left_at(list, n, f->from)});
         if (f->has_until) {
             ovl_vec_push(&all->changes,
                          (change){f->until, list->resource, left_at(list, n, f->until)});
@@ -202,8 +201,8 @@ void ovl_faults_links(ovl_lowering *l, const ovl_id *ports)
         qsort(all.list.data, all.list.len, sizeof *all.list.data, by_resource);
     }
     for (uint32_t i = 0, n; i < all.list.len; i += n) {
-        for (n = 1; i + n < all.list.len &&
-                    all.list.data[i + n].resource == all.list.data[i].resource;) {
+        for (n = 1;
+             i + n < all.list.len && all.list.data[i + n].resource == all.list.data[i].resource;) {
             n++;
         }
         change_resource(&all.list.data[i], n, &all);

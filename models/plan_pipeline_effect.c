@@ -149,8 +149,9 @@ void ovl_pipe_say_unreduced(ovl_pipe_plan *p)
         }
     }
     if (p->schedule.n_chains > 1) {
-        over = over ? ovl_arena_printf(p->l->arena, "%s and between the two copies of a stage", over)
-                    : "between the two copies of a stage";
+        over = over
+                   ? ovl_arena_printf(p->l->arena, "%s and between the two copies of a stage", over)
+                   : "between the two copies of a stage";
     }
     if (over) {
         ovl_plan_say(p->l, ovl_arena_printf(p->l->arena,

@@ -49,7 +49,8 @@ static void unknown_resource(ovl_work *work, const char *name, const char *const
     for (uint32_t i = 0; i < n; i++) {
         if (strcmp(names[i], out) == 0) {
             ovl_error(&work->errs, OVL_E_USAGE, nowhere,
-                      "unknown resource \"%s\"; did you mean \"%s\", or \"%s.in\"?", name, out, name);
+                      "unknown resource \"%s\"; did you mean \"%s\", or \"%s.in\"?", name, out,
+                      name);
             return;
         }
     }

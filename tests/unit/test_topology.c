@@ -123,10 +123,11 @@ static void of_several_faults_the_worst_counts(void)
           "hardware.faults=[{link: nic, bandwidth: 5 GB/s}, {link: nic, ranks: [\"0-1\"], "
           "bandwidth: 2 GB/s, from: 10 ms, until: 20 ms}]",
           156 * OVL_MS, 3000, 750, 3000);
-    check(text,
-          "hardware.faults=[{link: nic, ranks: [\"0-1\"], bandwidth: 2 GB/s, from: 10 ms, until: 20 "
-          "ms}, {link: nic, bandwidth: 5 GB/s}, {link: nic, bandwidth: 8 GB/s, until: 15 ms}]",
-          156 * OVL_MS, 3000, 750, 3000);
+    check(
+        text,
+        "hardware.faults=[{link: nic, ranks: [\"0-1\"], bandwidth: 2 GB/s, from: 10 ms, until: 20 "
+        "ms}, {link: nic, bandwidth: 5 GB/s}, {link: nic, bandwidth: 8 GB/s, until: 15 ms}]",
+        156 * OVL_MS, 3000, 750, 3000);
 }
 
 static void refuse(const char *set, const char *why)
