@@ -220,8 +220,10 @@ static void find_neighbours(ovl_lowering *l, ovl_group *group)
 
 const ovl_spread *ovl_plan_ring(ovl_lowering *l, const ovl_group *group, uint32_t rank, bool next)
 {
-    if (!group->next) {
-        find_neighbours(l, &l->groups[group - l->groups]);
+    ovl_group *known = &l->groups[group - l->groups];
+    if (!known->next) {
+        find_neighbours(l, known);
     }
-    return next ? group->next[rank] : group->previous[rank];
+    const ovl_spread *const *neighbours = next ? known->next : known->previous;
+    return neighbours[rank];
 }
