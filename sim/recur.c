@@ -164,7 +164,7 @@ void ovl_recur_init(ovl_engine *e, ovl_arena *scratch)
 {
     const ovl_program *p = e->p;
     e->anchor = OVL_NONE;
-    if (e->options->no_skip || p->n_ranks == 0) {
+    if (!e->options->skip || p->n_ranks == 0) {
         return;
     }
     uint32_t rank = longest_rank(p);
@@ -210,7 +210,7 @@ void ovl_recur_free(ovl_engine *e)
 static void begin_run(ovl_rhythm *x)
 {
     x->next = x->run < x->n_runs ? x->runs[x->run].first : OVL_NONE;
-    x->anchors = x->looks = x->promise = x->hopeful = 0;
+    x->anchors = x->looks = x->promise = 0;
     x->stride = 1;
     x->kept.taken = false;
     memset(x->met, 0, OVL_MET * sizeof *x->met);
@@ -265,7 +265,6 @@ static uint32_t meet(ovl_rhythm *x, uint64_t digest)
 static void keep_or_wait(const ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
 {
     uint32_t before = meet(x, ovl_moment_digest(&r->now));
-    x->hopeful = before ? x->looks : x->hopeful;
     if (x->promise > 0) {
         x->promise--;
         return;
@@ -275,15 +274,14 @@ static void keep_or_wait(const ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
 }
 
 #define LOOKS_FREE 64 /* of a run; then one look may cost a quarter of what it saves */
-#define HOPE       32 /* looks that meet nothing; then only every second one is taken, and so on */
 
 /* Looks whether the state recurs in a rhythm whose anchor was reached. */
 static bool try_rhythm(ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
 {
     r->looked = 0;
     x->looks++;
-    if (x->kept.taken && ovl_moment_equal(&x->kept, &r->now) && ovl_recur_ahead(e, r, &x->kept)) {
-        ovl_recur_skip(e, r);
+    if (x->kept.taken && ovl_moment_equal(&x->kept, &r->now) && ovl_recur_ahead(e, r, &x->kept) &&
+        ovl_recur_skip(e, r)) {
         x->kept.taken = false;
         x->promise = 0;
         return true;
@@ -293,10 +291,6 @@ static bool try_rhythm(ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
     uint64_t cost = r->now.words.len / 4, events = e->n_events / x->anchors;
     while (x->looks >= LOOKS_FREE && x->stride * events < cost && x->stride < UINT32_MAX / 2) {
         x->stride *= 2;
-    }
-    if (x->looks - x->hopeful >= HOPE && x->stride < UINT32_MAX / 2) {
-        x->stride *= 2;
-        x->hopeful = x->looks;
     }
     return false;
 }

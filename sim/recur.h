@@ -55,7 +55,6 @@ typedef struct ovl_rhythm {
     uint32_t next;    /* local operation: the next anchor; OVL_NONE: no more */
     uint32_t anchors; /* that passed in this run; those looked at; of how many one is */
     uint32_t looks, stride;
-    uint32_t hopeful; /* the look at which a digest was met again, or hope was given anew */
     uint32_t promise; /* the state that is kept comes again in so many looks, its digest says */
     uint64_t rests;   /* until so many events have passed: looking may not cost more than it can
                          save */
@@ -165,6 +164,7 @@ static inline bool ovl_recur_op_moves(const ovl_engine *e, const ovl_recur *r, u
 
 /* --- recur_skip.c --- */
 
-void ovl_recur_skip(ovl_engine *e, ovl_recur *r);
+/* False, and nothing is changed, if the period that passed does not tell all of the next. */
+bool ovl_recur_skip(ovl_engine *e, ovl_recur *r);
 
 #endif

@@ -25,20 +25,27 @@ static uint64_t key_of_kernel(const ovl_op *o, uint32_t rank)
     return o->part != OVL_PART_NONE ? o->stage : (uint64_t)1 << 32 | rank;
 }
 
+/* Ranks that run one code are told apart by nobody: folded or not, what they send is one suspect.
+ */
+static uint64_t code_of(const search *s, uint32_t op)
+{
+    return s->p->ranks[s->c->rank_of[op]].code;
+}
+
 /* Of a message from whom to whom, on both sides. */
-static uint64_t key_of_transfer(const search *s, uint32_t op, const ovl_op *o, uint32_t rank)
+static uint64_t key_of_transfer(const search *s, uint32_t op, const ovl_op *o)
 {
     uint64_t other = 0;
     switch ((ovl_op_kind)o->kind) {
     case OVL_SEND:
-        return (uint64_t)rank << 32 | s->c->rank_of[s->p->partner[op]];
+        return code_of(s, op) << 32 | code_of(s, s->p->partner[op]);
     case OVL_RECV:
-        return (uint64_t)s->c->rank_of[s->p->partner[op]] << 32 | rank;
+        return code_of(s, s->p->partner[op]) << 32 | code_of(s, op);
     case OVL_COLLECTIVE:
         other = UINT32_MAX - 1 - o->coll;
-        return (uint64_t)s->c->rank_of[ovl_limits_carrier(s->c, op)] << 32 | other;
+        return code_of(s, ovl_limits_carrier(s->c, op)) << 32 | other;
     case OVL_COPY:
-        return (uint64_t)rank << 32 | UINT32_MAX;
+        return code_of(s, op) << 32 | UINT32_MAX;
     case OVL_KERNEL:
     case OVL_BATCH:
     case OVL_HOST:
@@ -55,7 +62,7 @@ static uint64_t key_of(const search *s, uint32_t op)
     if (s->means) {
         return o->kind == OVL_KERNEL ? key_of_kernel(o, rank) : NO_KEY;
     }
-    return key_of_transfer(s, op, o, rank);
+    return key_of_transfer(s, op, o);
 }
 
 /* A transfer counts once: as its send, or the first member of its collective. */

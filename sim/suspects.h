@@ -5,8 +5,8 @@
  *
  *     a stage       whose kernels take longer than the mean in sum (replay.h); where kernels are of
  *                   no stage, a rank
- *     a transfer    from one rank to another; or the collectives, or copies, of a kind that a rank
- *                   leads
+ *     a transfer    from ranks of one code to those of another; or the collectives, or copies, of a
+ *                   kind that they lead
  *
  * At most OVL_SUSPECTS_MOST of each are looked at: those with the most time beyond the mean, or in
  * transfers. A stage that is not longer than the mean is none, even if some kernel of it is. What a

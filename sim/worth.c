@@ -125,7 +125,7 @@ static bool run_free(search *s, bool aggregates, ovl_arena *arena, ovl_timeline 
                                .aggregates = aggregates,
                                .run = s->run++,
                                .n_runs = s->n_runs,
-                               .no_skip = s->options->no_skip,
+                               .skip = s->options->skip,
                                .no_trail = true,
                                .watch = s->options->watch};
     ovl_errs errs = {.arena = arena};

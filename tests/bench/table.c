@@ -45,7 +45,7 @@ bench_result bench_measure(const ovl_program *program, uint32_t repeats)
         const char *only = getenv("BENCH_AGGREGATES"), *skip = getenv("BENCH_SKIP");
         ovl_run_options options = {.interference = OVL_INTERFERENCE_SHARED,
 
-                                   .no_skip = !skip || *skip != '1',
+                                   .skip = skip && *skip == '1',
                                    .aggregates = only && *only == '1'};
         double start = bench_seconds();
         if (!ovl_run(program, &options, &arena, &t, &errs)) {

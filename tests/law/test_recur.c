@@ -67,8 +67,9 @@ static void compare(const ovl_program *p, ovl_run_options how, uint64_t seed, ta
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
     ovl_timeline skips, whole;
+    how.skip = true;
     bool good = ovl_run(p, &how, &arena, &skips, &errs);
-    how.no_skip = true;
+    how.skip = false;
     CHECK_INT(ovl_run(p, &how, &arena, &whole, &errs), good);
     if (good) {
         uint64_t wrong = differences(p, &whole, &skips);

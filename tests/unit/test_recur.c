@@ -63,7 +63,7 @@ static void a_list_without_repeats_has_none(void)
 
 static bool run_again(tiny *t, ovl_timeline *timeline, bool no_skip)
 {
-    ovl_run_options how = {.interference = OVL_INTERFERENCE_SHARED, .no_skip = no_skip};
+    ovl_run_options how = {.interference = OVL_INTERFERENCE_SHARED, .skip = !no_skip};
     return ovl_run(&t->program, &how, &t->arena, timeline, &t->errs);
 }
 
