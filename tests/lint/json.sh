@@ -69,6 +69,8 @@ documents() {
     "$ovl" explain --json --limits scenarios/contention/shared_nic.yaml
     "$ovl" optimize --json --tries 200 scenarios/buckets/last_bucket.yaml
     "$ovl" optimize --json tests/cli/four_gradients.yaml
+    "$ovl" optimize --json --tries 50 scenarios/pipeline/which_schedule.yaml:interleaved \
+        --over overlap.pipeline.microbatches=31,32
     "$ovl" optimize --json scenarios/buckets/resnet50_ddp.yaml --set 'hardware.collectives[0].beta=1GB/s' \
         --set 'hardware.collectives[0].alpha=1ms'
     "$ovl" optimize --json scenarios/buckets/last_bucket.yaml --over variant=all \

@@ -58,7 +58,7 @@ static char *read_all(const char *path)
 static double printed(sqlite3 *db)
 {
     sqlite3_stmt *q = NULL;
-    double value = NAN;
+    double value = (double)NAN;
     sqlite3_prepare_v2(db, "SELECT json FROM report WHERE run = 7", -1, &q, NULL);
     if (sqlite3_step(q) == SQLITE_ROW) {
         const char *time = strstr((const char *)sqlite3_column_text(q, 0), "\"time\": {");

@@ -33,6 +33,7 @@ typedef struct tiny {
     uint32_t n_peer;
     uint64_t hbm_rate; /* capacity of the HBM of each rank; 0: none */
     bool hbm_of_all;   /* one such resource for all ranks instead of one each */
+    bool skip;         /* periods that recur, in ovl_run_options */
     bool frozen;
     ovl_program program;
     ovl_timeline timeline;

@@ -111,8 +111,10 @@ static void without_an_effect(void)
     reading r;
     read_words(&r, WORDS("--seed=1", "--sample"));
     CHECK(r.good);
+    ovl_arena_free(&r.arena);
     read_words(&r, WORDS("--solve", "--json", "--set=a=1"));
     CHECK(r.good);
+    ovl_arena_free(&r.arena);
     check_error(WORDS("--seed=1"), "--seed has no effect without --trials or --sample");
     check_error(WORDS("--sample", "--csv"),
                 "--sample has no effect beside --csv: leave one of them out");
@@ -120,6 +122,7 @@ static void without_an_effect(void)
                 "--csv has no effect beside --solve: leave one of them out");
     read_words(&r, WORDS("--csv", "--solve", "--trials", "--json"));
     CHECK_INT(r.errs.errors, 2);
+    ovl_arena_free(&r.arena);
 }
 
 static CU_TestInfo tests[] = {

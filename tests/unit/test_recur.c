@@ -61,12 +61,6 @@ static void a_list_without_repeats_has_none(void)
 
 /* --- Runs --- */
 
-static bool run_again(tiny *t, ovl_timeline *timeline, bool no_skip)
-{
-    ovl_run_options how = {.interference = OVL_INTERFERENCE_SHARED, .skip = !no_skip};
-    return ovl_run(&t->program, &how, &t->arena, timeline, &t->errs);
-}
-
 /* A kernel of 3 us, then an all-reduce of 2 us that overlaps the next kernel; the one after that
  * waits for it. Kernel i runs from 3i to 3i + 3, all-reduce i from 3i + 3 to 3i + 5: 1,000 of both
  * take 3,002 us. */
@@ -74,6 +68,7 @@ static void layers_that_overlap_are_skipped(void)
 {
     tiny t;
     tiny_init(&t, 2);
+    t.skip = true;
     for (uint32_t i = 0; i < 1000; i++) {
         uint32_t kernel = tiny_kernel(&t, "compute", "k", 3 * OVL_US);
         if (i > 1) {
@@ -103,6 +98,7 @@ static void a_capacity_that_changes_ends_a_skip(void)
 {
     tiny t;
     tiny_init(&t, 1);
+    t.skip = true;
     t.hbm_rate = 1000;
     for (uint32_t i = 0; i < 1000; i++) {
         t.demands[0] = (ovl_demand){OVL_PORT_HBM, false, 1000};
@@ -127,13 +123,15 @@ static void one_that_differs_is_simulated(void)
     tiny t;
     ovl_timeline whole;
     tiny_init(&t, 2);
+    t.skip = true;
     for (uint32_t i = 0; i < 1000; i++) {
         uint32_t kernel = tiny_kernel(&t, "compute", "k", (i == 600 ? 4 : 3) * OVL_US);
         tiny_collective(&t, "comm", "r", 0, 2 * OVL_US);
         tiny_after(&t, kernel);
     }
     CHECK(tiny_run(&t, OVL_INTERFERENCE_SHARED));
-    CHECK(run_again(&t, &whole, true));
+    t.skip = false;
+    CHECK(ovl_run(&t.program, &(ovl_run_options){0}, &t.arena, &whole, &t.errs));
     CHECK(t.timeline.counters.skipped > 3800);
     CHECK_INT(whole.counters.skipped, 0);
     CHECK_INT(whole.step, 3003 * OVL_US);
@@ -148,6 +146,7 @@ static void what_never_recurs_is_simulated(void)
     tiny t;
     ovl_time sum = 0;
     tiny_init(&t, 1);
+    t.skip = true;
     for (uint32_t i = 0; i < 1000; i++) {
         sum += OVL_US + i;
         tiny_kernel(&t, "compute", "k", OVL_US + i);
