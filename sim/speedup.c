@@ -352,7 +352,7 @@ bool ovl_simulate_step(const ovl_program *program, const ovl_run_options *option
     ovl_program chosen;
     ovl_timeline timeline;
     ovl_run_options how = *options;
-    how.aggregates = true;
+    how.step_only = true;
     bool good = ovl_fold_choose(program, false, &arena, &fold, &chosen, errs) &&
                 ovl_fold_run(program, &chosen, &how, &arena, &timeline, errs);
     if (good) {
