@@ -124,6 +124,15 @@ typedef struct ovl_demand {
     uint64_t rate;
 } ovl_demand;
 
+static inline bool ovl_same_demands(const ovl_demand *a, const ovl_demand *b, uint32_t n)
+{
+    bool same = true;
+    for (uint32_t i = 0; i < n && same && a != b; i++) {
+        same = a[i].port == b[i].port && a[i].once == b[i].once && a[i].rate == b[i].rate;
+    }
+    return same;
+}
+
 /* Some of the program's demands. */
 typedef struct ovl_demand_list {
     uint32_t first, n;
@@ -362,6 +371,9 @@ typedef struct ovl_program {
     uint32_t n_changes;
     const ovl_capacity_change *changes; /* by time, then as they were added */
 } ovl_program;
+
+/* Are two of its costs alike in all that a run looks at? */
+bool ovl_same_cost(const ovl_program *program, const ovl_cost *a, const ovl_cost *b);
 
 /* --- Building --- */
 
