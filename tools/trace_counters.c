@@ -171,21 +171,6 @@ static void memory_counters(ovl_trace *t)
 
 /* --- Link traffic; what several ranks share is in trace_shared.c --- */
 
-/* The first segment of an operation, by binary search; n_segments if it has none. */
-static uint32_t first_segment(const ovl_timeline *line, uint32_t op)
-{
-    uint32_t low = 0, high = line->n_segments;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (line->segments[middle].op < op) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 /* The operation whose rate segments tell the speed of this one: of a collective its first place, of
  * a receive its send. */
 static uint32_t activity_of(const ovl_trace *t, uint32_t local)
@@ -210,7 +195,7 @@ static void add_traffic(const ovl_trace *t, uint32_t local, ovl_changes *list)
     bool peer = op->kind == OVL_RECV;
     uint32_t first = peer ? cost->first_peer : cost->first_demand;
     uint32_t n = peer ? cost->n_peer : cost->n_demands;
-    for (uint32_t s = first_segment(line, activity);
+    for (uint32_t s = ovl_first_segment(line, activity);
          s < line->n_segments && line->segments[s].op == activity; s++) {
         const ovl_segment *g = &line->segments[s];
         for (uint32_t d = first; d < first + n; d++) {
