@@ -145,3 +145,8 @@ double ovl_busbw_factor(ovl_coll coll, uint32_t n)
     }
     return 1;
 }
+
+uint32_t ovl_sms_wanted(const ovl_program *p, const ovl_cost *kernel)
+{
+    return kernel->sms || !kernel->blocks ? kernel->sms : OVL_MIN(kernel->blocks, p->sms);
+}

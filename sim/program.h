@@ -497,6 +497,9 @@ const ovl_op *ovl_op_of(const ovl_program *p, uint32_t op);
 
 /* What it costs on its rank. */
 const ovl_cost *ovl_op_cost(const ovl_program *p, uint32_t rank, const ovl_op *op);
+
+/* SMs that a kernel wants: what it says, or one for each block; 0: not said. */
+uint32_t ovl_sms_wanted(const ovl_program *p, const ovl_cost *kernel);
 const char *ovl_op_name(const ovl_program *p, uint32_t op);
 
 /* The communicator of a rank's slot and the rank's place in it. */

@@ -4,6 +4,7 @@
 #include "tools/trace_parts.h"
 
 #include "sim/memory.h"
+#include "sim/uses.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -226,20 +227,48 @@ static void traffic_counters(ovl_trace *t)
 
 /* --- SMs --- */
 
-static void sm_counters(ovl_trace *t)
+enum { SMS_HELD, SMS_OF_KERNELS, SMS_SERIES };
+
+/* What kernels want becomes what they have, at each moment at which that changes. */
+static void give_kernels(const ovl_trace *t, ovl_changes *list)
 {
-    static const char *const names[] = {"SMs held by communication"};
-    const ovl_timeline *line = t->job->timeline;
-    ovl_changes list = {0};
-    for (uint32_t local = 0; local < t->code->n_ops; local++) {
-        const ovl_op *op = &t->code->ops[local];
-        uint32_t number = t->r->first_op + local;
-        if (ovl_is_communication(op)) {
-            ovl_trace_span(&list, 0, line->arrive[number], line->end[number],
-                           ovl_op_cost(t->job->program, t->rank, op)->sms);
+    const ovl_program *p = t->job->program;
+    int64_t now[SMS_SERIES] = {0}, had = 0;
+    uint32_t n = list->len, kept = 0;
+    sort_list(list);
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_change c = list->data[i];
+        bool last = i + 1 == n || list->data[i + 1].at != c.at;
+        now[c.series] += c.by;
+        if (c.series == SMS_HELD) {
+            list->data[kept++] = c;
+        }
+        int64_t has =
+            (int64_t)ovl_sms_for_kernels(p, (uint64_t)now[SMS_HELD], (uint64_t)now[SMS_OF_KERNELS]);
+        if (last && has != had) {
+            ovl_vec_push(list, ((ovl_change){c.at, SMS_OF_KERNELS, has - had}));
+            had = has;
         }
     }
-    ovl_trace_series(t, &list, names, 1, "SMs");
+    memmove(list->data + kept, list->data + n, (list->len - n) * sizeof *list->data);
+    list->len -= n - kept;
+}
+
+static void sm_counters(ovl_trace *t)
+{
+    static const char *const names[] = {"SMs held by communication", "SMs of kernels"};
+    ovl_changes list = {0};
+    for (uint32_t local = 0; local < t->code->n_ops; local++) {
+        ovl_resource_use use;
+        if (ovl_use_of_sms(t->job->causes, t->rank, t->r->first_op + local, &use)) {
+            ovl_trace_span(&list, use.holds ? SMS_HELD : SMS_OF_KERNELS, use.from, use.to,
+                           (int64_t)use.rate);
+        }
+    }
+    if (list.len) {
+        give_kernels(t, &list);
+    }
+    ovl_trace_series(t, &list, names, SMS_SERIES, "SMs");
 }
 
 void ovl_trace_counters(ovl_trace *t)
