@@ -75,8 +75,13 @@ static void check(const bench *t, ovl_coll coll, int algo, uint32_t n_ranks)
     CHECK_NEAR(total(b, "nic.out"), total(b, "nic.in"), 0);
     CHECK_NEAR(total(b, "spine.out"), total(b, "spine.in"), 0);
     uint32_t n = b->n_collectives ? b->collectives[0].n : 0;
+    ovl_hw_link own = {.name = "own"};
+    ovl_hw hw = {.links = &own, .n_links = 1};
     ovl_spread spread = ovl_spread_apart(n);
-    ovl_crossing c = ovl_link_crossing(OVL_SCOPE_GPU, coll, algo, &spread);
+    ovl_crossing c = ovl_crossing_of(&hw, 0, coll, algo, &spread);
+    if (coll == OVL_BROADCAST || coll == OVL_REDUCE) { /* all but one get it, or give it */
+        c = (ovl_crossing){n - 1, n};
+    }
     CHECK_NEAR(total(b, "own.out"), 48e6 * n_ranks * (double)c.num / (double)c.den, 1000);
 }
 
