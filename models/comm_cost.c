@@ -136,8 +136,9 @@ static uint64_t link_rate(ovl_lowering *l, const comm *c, uint32_t link, ovl_tim
 {
     const ovl_comm_spec *spec = c->spec;
     const ovl_hw_link *at = &l->hw->links[link];
-    ovl_crossing crossing = most ? ovl_crossing_most(l->hw, link, spec->op, c->algorithm, &c->spread)
-                                 : ovl_crossing_of(l->hw, link, spec->op, c->algorithm, &c->spread);
+    ovl_crossing crossing = most
+                                ? ovl_crossing_most(l->hw, link, spec->op, c->algorithm, &c->spread)
+                                : ovl_crossing_of(l->hw, link, spec->op, c->algorithm, &c->spread);
     uint64_t rate = ovl_crossing_rate(crossing, spec->has_bytes ? spec->bytes : 0, transfer);
     return ovl_draft_clamp(l, spec->name, spec->mark, at->name, rate, at->bandwidth);
 }
@@ -163,8 +164,7 @@ static bool link_demands(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_
         uint64_t most = link_rate(l, c, port / 2, transfer, true);
         uint64_t rate = link_rate(l, c, port / 2, transfer, false);
         bool once = link->scope != OVL_SCOPE_GPU || link->gpus > 1;
-        *by_member |=
-            ovl_crossing_differs(l->hw, port / 2, spec->op, c->algorithm, &c->spread);
+        *by_member |= ovl_crossing_differs(l->hw, port / 2, spec->op, c->algorithm, &c->spread);
         if (out) {
             ovl_draft_demand(out, n_out, (ovl_demand){port, once, rate});
         }

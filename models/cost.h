@@ -59,8 +59,8 @@ typedef struct ovl_way {
  * of links serve the same are of one kind. */
 typedef struct ovl_spread {
     uint32_t members;
-    uint32_t nodes;  /* that have any; 1 also where no link is shared and NCCL's model is not asked,
-                        so  that it is no matter */
+    uint32_t nodes; /* that have any; 1 also where no link is shared and NCCL's model is not asked,
+                       so  that it is no matter */
     uint32_t fewest, most; /* members of the node that has the fewest, the most */
     uint32_t n_kinds, own; /* kinds of members, and which this is */
     const ovl_way *ways;   /* [n_kinds * links]; NULL: every member is alone on each */

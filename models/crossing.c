@@ -115,8 +115,8 @@ static ovl_crossing of_kind(const ovl_hw *hw, uint32_t link, ovl_coll op, int al
                             const ovl_spread *spread, uint32_t kind)
 {
     const ovl_hw_link *l = &hw->links[link];
-    ovl_way way = spread->ways ? spread->ways[(size_t)kind * hw->n_links + link]
-                               : way_apart(l, spread);
+    ovl_way way =
+        spread->ways ? spread->ways[(size_t)kind * hw->n_links + link] : way_apart(l, spread);
     bool own = l->scope == OVL_SCOPE_GPU && !ovl_link_in_blocks(l);
     ovl_crossing c = {1, 1};
     if (spread->members < 2 || way.parts < 2) {

@@ -54,8 +54,8 @@ static bool same_cost(const ovl_builder *b, const ovl_cost *old, const ovl_draft
     return old->latency == c->latency && old->work == c->work && old->compute == c->compute &&
            old->sms == c->sms && old->blocks == c->blocks && old->klass == c->klass &&
            old->part_klass == c->part_klass && old->part == c->part && old->whole == c->whole &&
-           old->engine == c->engine && old->by_member == c->by_member && old->law == c->law && equal_weight &&
-           old->n_demands == c->n_demands && old->n_peer == c->n_peer &&
+           old->engine == c->engine && old->by_member == c->by_member && old->law == c->law &&
+           equal_weight && old->n_demands == c->n_demands && old->n_peer == c->n_peer &&
            same_demands(b, old->first_demand, d->own, c->n_demands) &&
            same_demands(b, old->first_peer, d->peer, c->n_peer);
 }

@@ -93,9 +93,9 @@ typedef struct ovl_lowering {
     OVL_VEC(const ovl_spread *) spreads; /* distinct ones, that of the first kind of each */
     ovl_counts *counts;                  /* scratch of spread.c: [n_ranks], all 0 between uses */
     OVL_VEC(ovl_way) ways;               /* scratch of spread.c */
-    OVL_VEC(ovl_slots) codes;          /* aligned with the builder's codes */
-    struct ovl_cost_index *cost_index; /* equal costs are stored once */
-    double *slowdown;                  /* [n_ranks] of kernels; NULL: no GPU is slow */
+    OVL_VEC(ovl_slots) codes;            /* aligned with the builder's codes */
+    struct ovl_cost_index *cost_index;   /* equal costs are stored once */
+    double *slowdown;                    /* [n_ranks] of kernels; NULL: no GPU is slow */
     OVL_VEC(ovl_id)
     slow_costs; /* by a kernel's cost: the first of one for each rank, or OVL_NONE */
     OVL_VEC(ovl_loaded) loaded;
@@ -143,9 +143,9 @@ uint32_t ovl_plan_even(ovl_lowering *l, const ovl_group *group, const char *why)
 /* Members of the communicator of a rank, 0 if it is in none. */
 uint32_t ovl_plan_members(const ovl_lowering *l, const ovl_group *group, uint32_t rank);
 
-/* How the members of the communicator of a rank lie on nodes, as that rank sees it, NULL if it is in
- * none. Equal ones are one: ranks whose spreads differ load links otherwise, or pay different costs,
- * and need codes of their own. */
+/* How the members of the communicator of a rank lie on nodes, as that rank sees it, NULL if it is
+ * in none. Equal ones are one: ranks whose spreads differ load links otherwise, or pay different
+ * costs, and need codes of their own. */
 const ovl_spread *ovl_plan_spread(const ovl_lowering *l, const ovl_group *group, uint32_t rank);
 
 /* The same for a rank and the next member of its communicator in a ring, or the one before: what
@@ -245,7 +245,7 @@ typedef struct ovl_comm_spec {
     bool has_hbm_factor;
     double hbm_factor;
     uint64_t hbm;                   /* copies: HBM bytes moved, instead of a factor */
-    int64_t root; /* of a broadcast or a reduce: its place in the communicator */
+    int64_t root;                   /* of a broadcast or a reduce: its place in the communicator */
     const double *sends, *receives; /* [n_ranks] all-to-all: factors of its bytes (uneven.h); NULL:
                                        1 for all */
     const char *klass;

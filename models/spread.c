@@ -50,7 +50,7 @@ ovl_shape ovl_link_shape(const ovl_lowering *l, const ovl_hw_link *link, const u
 /* Members of a node, of a part and of an instance, by the number of each; 0 between uses. */
 struct ovl_counts {
     uint32_t node, part, served;
-    bool seen; /* as a part */
+    bool seen;              /* as a part */
     uint32_t parts, proper; /* on an instance of several parts; those without all of their node */
     uint64_t pairs;
 };
@@ -144,10 +144,10 @@ static void find_link(const ovl_lowering *l, const members *m, uint32_t link, ov
 
 static int compare_ways(const ovl_way *a, const ovl_way *b)
 {
-    const uint64_t x[] = {a->parts, a->served, a->whole, a->share * b->of, a->inner * b->of,
-                          a->pairs};
-    const uint64_t y[] = {b->parts, b->served, b->whole, b->share * a->of, b->inner * a->of,
-                          b->pairs};
+    const uint64_t x[] = {a->parts,         a->served,        a->whole,
+                          a->share * b->of, a->inner * b->of, a->pairs};
+    const uint64_t y[] = {b->parts,         b->served,        b->whole,
+                          b->share * a->of, b->inner * a->of, b->pairs};
     for (size_t i = 0; i < OVL_COUNT(x); i++) {
         if (x[i] != y[i]) {
             return x[i] < y[i] ? -1 : 1;
@@ -306,10 +306,10 @@ void ovl_find_spreads(ovl_lowering *l, const uint32_t *ranks, uint32_t n, const 
     const ovl_spread *first = intern(l, s);
     for (uint32_t i = 0; i < n; i++) {
         bool there;
-        of[i] = s.n_kinds < 2 ? first
-                              : first + find_kind(s.ways, s.n_kinds,
-                                                  &ways[(size_t)i * l->hw->n_links],
-                                                  l->hw->n_links, &there);
+        of[i] = s.n_kinds < 2
+                    ? first
+                    : first + find_kind(s.ways, s.n_kinds, &ways[(size_t)i * l->hw->n_links],
+                                        l->hw->n_links, &there);
     }
 }
 

@@ -1,8 +1,9 @@
 /*
- * uneven.h - collectives whose ranks do not send, or receive, as much as each other: all-to-alls with
- * bytes of their own, broadcasts and reduces.
+ * uneven.h - collectives whose ranks do not send, or receive, as much as each other: all-to-alls
+ * with bytes of their own, broadcasts and reduces.
  *
- * Ranks of an all-to-all have a factor for what they send and one for what they receive; i gives j the part
+ * Ranks of an all-to-all have a factor for what they send and one for what they receive; i gives j
+ * the part
  *
  *     bytes / n * sends_i * receives_j / mean of receives
  *

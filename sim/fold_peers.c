@@ -118,8 +118,9 @@ static bool same_cost(const ovl_program *p, const ovl_cost *a, const ovl_cost *b
     return a->latency == b->latency && a->work == b->work && a->compute == b->compute &&
            a->sms == b->sms && a->blocks == b->blocks && a->klass == b->klass &&
            a->part_klass == b->part_klass && a->part == b->part && a->whole == b->whole &&
-           a->engine == b->engine && a->by_member == b->by_member && memcmp(&a->weight, &b->weight, sizeof a->weight) == 0 &&
-           a->n_demands == b->n_demands && a->n_peer == b->n_peer &&
+           a->engine == b->engine && a->by_member == b->by_member &&
+           memcmp(&a->weight, &b->weight, sizeof a->weight) == 0 && a->n_demands == b->n_demands &&
+           a->n_peer == b->n_peer &&
            same_demands(p, a->first_demand, b->first_demand, a->n_demands) &&
            same_demands(p, a->first_peer, b->first_peer, a->n_peer);
 }

@@ -31,13 +31,13 @@ static bool same_demands(const ovl_program *p, uint32_t a, uint32_t b, uint32_t 
 static bool same_cost(const ovl_program *p, uint32_t a, uint32_t b)
 {
     const ovl_cost *x = &p->costs[a], *y = &p->costs[b];
-    return a == b || (x->latency == y->latency && x->work == y->work && x->compute == y->compute &&
-                      x->weight == y->weight && x->sms == y->sms && x->blocks == y->blocks &&
-                      x->klass == y->klass && x->engine == y->engine &&
-                      x->by_member == y->by_member &&
-                      x->n_demands == y->n_demands && x->n_peer == y->n_peer &&
-                      same_demands(p, x->first_demand, y->first_demand, x->n_demands) &&
-                      same_demands(p, x->first_peer, y->first_peer, x->n_peer));
+    return a == b ||
+           (x->latency == y->latency && x->work == y->work && x->compute == y->compute &&
+            x->weight == y->weight && x->sms == y->sms && x->blocks == y->blocks &&
+            x->klass == y->klass && x->engine == y->engine && x->by_member == y->by_member &&
+            x->n_demands == y->n_demands && x->n_peer == y->n_peer &&
+            same_demands(p, x->first_demand, y->first_demand, x->n_demands) &&
+            same_demands(p, x->first_peer, y->first_peer, x->n_peer));
 }
 
 /* Both none, or as far back (or ahead). */

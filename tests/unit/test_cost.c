@@ -198,8 +198,8 @@ static ovl_spread spread_of(bench *t, const lie *on)
     return *of[0];
 }
 
-static void check_crossing(ovl_scope scope, ovl_coll op, int algorithm, const lie *on,
-                           uint64_t num, uint64_t den)
+static void check_crossing(ovl_scope scope, ovl_coll op, int algorithm, const lie *on, uint64_t num,
+                           uint64_t den)
 {
     bench t;
     setup(&t);
@@ -226,9 +226,9 @@ static void all_to_all_over_shared_links(void)
 
 /* A ring leaves each node once, whatever the node has inside: 2 * 15/16, and the spine carries both
  * nodes' worth. A tree halves among neighbours first, so out of 8 of 16 go 8/16 as their sum, and
- * 8/16 back; of 3 + 1 out of the three 1/4 and back 3/4, out of the one 3/4 and 1/4: 1 in all cases,
- * twice that over the spine. A binomial broadcast leaves the root's node in
- * log2(nodes) = 1 round of 4; a chain once. */
+ * 8/16 back; of 3 + 1 out of the three 1/4 and back 3/4, out of the one 3/4 and 1/4: 1 in all
+ * cases, twice that over the spine. A binomial broadcast leaves the root's node in log2(nodes) = 1
+ * round of 4; a chain once. */
 static void reductions_and_broadcasts_over_shared_links(void)
 {
     const lie *s = &two_by_eight;
