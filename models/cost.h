@@ -74,6 +74,10 @@ typedef struct ovl_crossing {
     uint64_t num, den;
 } ovl_crossing;
 
+/* The members as an entry's formula sees them: nvls works inside one NVLink domain, be it of
+ * several nodes. */
+ovl_spread ovl_formula_spread(int algorithm, const ovl_spread *spread);
+
 /* Whether a link has instances by blocks of GPUs, or carries only what leaves a block. */
 bool ovl_link_in_blocks(const ovl_hw_link *link);
 

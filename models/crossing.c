@@ -14,6 +14,16 @@ static uint32_t log2_up(uint32_t n)
     return log;
 }
 
+ovl_spread ovl_formula_spread(int algorithm, const ovl_spread *spread)
+{
+    ovl_spread seen = *spread;
+    if (algorithm == OVL_ALGO_NVLS) {
+        seen.nodes = 1;
+        seen.fewest = seen.most = seen.members;
+    }
+    return seen;
+}
+
 /* --- One by one --- */
 
 /* A ring enters and leaves each part once. Tree: halving with the nearest first, so what a part of

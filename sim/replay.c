@@ -309,6 +309,9 @@ static ovl_time latest_cause(player *p, uint64_t node)
     uint32_t op = OVL_TRAIL_OP(node);
     bool ended = OVL_TRAIL_KIND(node) == OVL_ENDED || OVL_TRAIL_KIND(node) == OVL_LANDED;
     ovl_time latest = 0;
+    if (ended && ovl_causes_op(p->c, op)->kind == OVL_KERNEL) { /* most are: no list is needed */
+        return p->out->start[op] + kernel_length(p, op);
+    }
     ovl_causes_of(p->c, node);
     for (uint32_t i = 0; i < p->c->list.len; i++) {
         const ovl_cause *cause = &p->c->list.data[i];
