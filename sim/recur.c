@@ -75,7 +75,19 @@ static void find_rhythms(const ovl_engine *e, ovl_recur *r, ovl_arena *scratch)
 
 /* --- Setting up --- */
 
-/* False if something goes on in no lane. */
+/* Does each operation of a lane arrive when the one before it there has ended, and not earlier? */
+static bool keeps_order(const ovl_code *code, const uint32_t *next)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < code->n_ops && good; i++) {
+        bool in_lane = code->ops[i].batch == OVL_NONE && code->ops[i].kind != OVL_HOST;
+        good = !in_lane || next[i] == code->n_ops ||
+               ovl_recur_before(code, ovl_recur_lane(code, i), next[i]) == i;
+    }
+    return good;
+}
+
+/* False if something goes on in no lane, or out of order. */
 static bool set_up_code(const ovl_code *code, ovl_recur_code *known, ovl_arena *arena)
 {
     uint32_t lanes = ovl_recur_host(code) + 1;
@@ -101,7 +113,7 @@ static bool set_up_code(const ovl_code *code, ovl_recur_code *known, ovl_arena *
         first[lane] = i;
     }
     *known = (ovl_recur_code){.next = next, .first = first, .last = last, .eager = eager};
-    return true;
+    return keeps_order(code, next);
 }
 
 static void set_up_moment(const ovl_program *p, uint32_t n_fronts, ovl_moment *m, ovl_arena *arena)
@@ -280,8 +292,8 @@ static bool try_rhythm(ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
 {
     r->looked = 0;
     x->looks++;
-    if (x->kept.taken && ovl_moment_equal(&x->kept, &r->now) && ovl_recur_ahead(e, r, &x->kept) &&
-        ovl_recur_skip(e, r)) {
+    if (x->kept.taken && ovl_moment_equal(&x->kept, &r->now) && ovl_recur_ahead(e, r, &x->kept)) {
+        ovl_recur_skip(e, r);
         x->kept.taken = false;
         x->promise = 0;
         return true;

@@ -120,7 +120,9 @@ uint64_t ovl_moment_digest(const ovl_moment *m);
 bool ovl_recur_in_flight(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t local);
 
 /* Operations of a rank go on in *lanes*, one after another: its streams (parts of a batch: that of
- * the batch); for communication without a stream its communicators; and at last the host. */
+ * the batch); for communication without a stream its communicators; and at last the host. A code whose lanes
+ * keep no order, such as one of transfers that wait for their input alone (alter.h), is not
+ * skipped: what lies before the front of a lane would say nothing of what has ended. */
 static inline uint32_t ovl_recur_host(const ovl_code *code)
 {
     return code->n_streams + code->n_slots;
@@ -135,6 +137,10 @@ static inline uint32_t ovl_recur_lane(const ovl_code *code, uint32_t local)
     }
     return op->kind == OVL_HOST ? ovl_recur_host(code) : code->n_streams + op->comm;
 }
+
+/* The operation that one of a lane (not the host) is behind in it, or OVL_NONE: it arrives when that
+ * one has ended. */
+uint32_t ovl_recur_before(const ovl_code *code, uint32_t lane, uint32_t local);
 
 /* The last operation of a lane (not the host) that arrived, or OVL_NONE; the same if it has not
  * ended. The state was just taken. */
@@ -164,7 +170,7 @@ static inline bool ovl_recur_op_moves(const ovl_engine *e, const ovl_recur *r, u
 
 /* --- recur_skip.c --- */
 
-/* False, and nothing is changed, if the period that passed does not tell all of the next. */
-bool ovl_recur_skip(ovl_engine *e, ovl_recur *r);
+/* The k periods are filled in. */
+void ovl_recur_skip(ovl_engine *e, ovl_recur *r);
 
 #endif
