@@ -31,6 +31,7 @@ void ovl_builder_free(ovl_builder *b)
     ovl_vec_free(&b->resources);
     ovl_vec_free(&b->changes);
     ovl_vec_free(&b->costs);
+    ovl_vec_free(&b->splits);
     ovl_vec_free(&b->demands);
     ovl_vec_free(&b->kernel_classes);
     ovl_vec_free(&b->coll_classes);
@@ -89,6 +90,18 @@ static uint32_t add_demands(ovl_builder *b, const ovl_demand *demands, uint32_t 
         ovl_vec_push(&b->demands, demands[i]);
     }
     return first;
+}
+
+ovl_id ovl_add_split(ovl_builder *b, const ovl_split *split)
+{
+    for (uint32_t i = b->splits.len; i-- > 0 && i + OVL_COUNT(b->recent) > b->splits.len;) {
+        const ovl_split *old = &b->splits.data[i];
+        if (old->klass == split->klass && old->part == split->part && old->whole == split->whole) {
+            return i + 1;
+        }
+    }
+    ovl_vec_push(&b->splits, *split);
+    return b->splits.len;
 }
 
 ovl_id ovl_add_cost(ovl_builder *b, const ovl_cost *cost, const ovl_demand *demands,

@@ -113,13 +113,18 @@ static bool same_demands(const ovl_program *p, uint32_t a, uint32_t b, uint32_t 
     return true;
 }
 
+static bool same_split(const ovl_split *a, const ovl_split *b)
+{
+    return a == b || (a && b && a->klass == b->klass && a->part == b->part && a->whole == b->whole);
+}
+
 static bool same_cost(const ovl_program *p, const ovl_cost *a, const ovl_cost *b)
 {
     return a->latency == b->latency && a->work == b->work && a->compute == b->compute &&
            a->sms == b->sms && a->blocks == b->blocks && a->klass == b->klass &&
-           a->part_klass == b->part_klass && a->part == b->part && a->whole == b->whole &&
-           a->engine == b->engine && memcmp(&a->weight, &b->weight, sizeof a->weight) == 0 &&
-           a->n_demands == b->n_demands && a->n_peer == b->n_peer &&
+           same_split(ovl_cost_split(p, a), ovl_cost_split(p, b)) && a->engine == b->engine &&
+           memcmp(&a->weight, &b->weight, sizeof a->weight) == 0 && a->n_demands == b->n_demands &&
+           a->n_peer == b->n_peer &&
            same_demands(p, a->first_demand, b->first_demand, a->n_demands) &&
            same_demands(p, a->first_peer, b->first_peer, a->n_peer);
 }

@@ -104,7 +104,7 @@ typedef struct ovl_counters {
 } ovl_counters;
 
 typedef struct ovl_timeline {
-    const ovl_time *issue, *arrive, *start, *end; /* [n_ops]; NULL if only aggregates were kept */
+    const ovl_time *issue, *arrive, *start, *end; /* [n_ops]; NULL if only the step was kept */
     const ovl_time *landed; /* [n_ops] of eager sends; NULL: there are none, or as above */
     const uint32_t *trail;  /* [n_trail] */
     uint32_t n_trail;
