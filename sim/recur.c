@@ -176,7 +176,7 @@ void ovl_recur_init(ovl_engine *e, ovl_arena *scratch)
 {
     const ovl_program *p = e->p;
     e->anchor = OVL_NONE;
-    if (!e->options->skip || p->n_ranks == 0) {
+    if (e->options->no_skip || p->n_ranks == 0) {
         return;
     }
     uint32_t rank = longest_rank(p);

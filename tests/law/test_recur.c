@@ -69,9 +69,8 @@ static void compare(const ovl_program *p, ovl_run_options how, uint64_t seed, ta
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
     ovl_timeline skips, whole;
-    how.skip = true;
     bool good = ovl_run(p, &how, &arena, &skips, &errs);
-    how.skip = false;
+    how.no_skip = true;
     CHECK_INT(ovl_run(p, &how, &arena, &whole, &errs), good);
     if (good) {
         uint64_t wrong = differences(p, &whole, &skips);

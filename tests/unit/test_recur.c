@@ -132,7 +132,7 @@ static void one_that_differs_is_simulated(void)
     }
     CHECK(tiny_run(&t, OVL_INTERFERENCE_SHARED));
     t.skip = false;
-    CHECK(ovl_run(&t.program, &(ovl_run_options){0}, &t.arena, &whole, &t.errs));
+    CHECK(ovl_run(&t.program, &(ovl_run_options){.no_skip = true}, &t.arena, &whole, &t.errs));
     CHECK(t.timeline.counters.skipped > 3800);
     CHECK_INT(whole.counters.skipped, 0);
     CHECK_INT(whole.step, 3003 * OVL_US);
@@ -187,8 +187,8 @@ static void what_keeps_no_order_is_simulated(void)
     ovl_program early =
         ovl_program_altered(&t.program, &(ovl_alteration){.early_comm = true}, &t.arena);
     ovl_timeline skips, whole_run;
-    CHECK(ovl_run(&early, &(ovl_run_options){.skip = true}, &t.arena, &skips, &t.errs));
-    CHECK(ovl_run(&early, &(ovl_run_options){0}, &t.arena, &whole_run, &t.errs));
+    CHECK(ovl_run(&early, &(ovl_run_options){0}, &t.arena, &skips, &t.errs));
+    CHECK(ovl_run(&early, &(ovl_run_options){.no_skip = true}, &t.arena, &whole_run, &t.errs));
     CHECK_INT(skips.counters.skipped, 0);
     CHECK(memcmp(skips.end, whole_run.end, early.n_ops * sizeof *skips.end) == 0);
     tiny_free(&t);
