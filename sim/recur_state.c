@@ -390,13 +390,3 @@ bool ovl_moment_equal(const ovl_moment *a, const ovl_moment *b)
     return a->words.len == b->words.len && a->now < b->now &&
            memcmp(a->words.data, b->words.data, a->words.len * sizeof *a->words.data) == 0;
 }
-
-uint64_t ovl_moment_digest(const ovl_moment *m)
-{
-    uint64_t digest = m->words.len;
-    for (uint32_t i = 0; i < m->words.len; i++) {
-        digest = (digest ^ m->words.data[i]) * UINT64_C(0x9E3779B97F4A7C15);
-        digest ^= digest >> 32;
-    }
-    return digest;
-}

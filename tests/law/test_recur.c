@@ -181,7 +181,7 @@ static void check_rhythms(const char *what, rhythm_kind kind)
     tally sum = {0};
     for (uint64_t seed = law_seed(); seed < law_seed() + PROGRAMS; seed++) {
         ovl_arena arena = {0};
-        rhythm_options options = {.seed = seed, .kind = kind, .n_blocks = 30 + seed % 50};
+        rhythm_options options = {.seed = seed, .kind = kind, .n_blocks = 60 + seed % 100};
         ovl_program p = rhythm_program(&options, &arena);
         if (seed % 8 == 7) {
             p = ovl_program_altered(&p, &(ovl_alteration){.early_comm = true}, &arena);
