@@ -98,6 +98,7 @@ typedef enum ovl_idle_kind {
     OVL_IDLE_DEPENDENCY,
     OVL_IDLE_SCHEDULE,
     OVL_IDLE_HOST,
+    OVL_IDLE_PAUSE,
     OVL_IDLE_COUNT,
 } ovl_idle_kind;
 
@@ -106,6 +107,7 @@ typedef enum ovl_peel {
     OVL_PEEL_STRUCTURAL,
     OVL_PEEL_IMBALANCE,
     OVL_PEEL_DEPENDENCY,
+    OVL_PEEL_PAUSE,
     OVL_PEEL_HOST,
     OVL_PEEL_COUNT,
 } ovl_peel;

@@ -667,7 +667,7 @@ const ovl_command ovl_commands[] = {
             "use), exposed (what the equation of a run says), "
             "comm, hidden, compute, compute_stretch, comm_latency, comm_transfer, "
             "comm_stretch, copy, wait_late_rank; idle time of all ranks by reason: fill, drain, "
-            "imbalance, dependency, schedule, host; per_microbatch (the step over its "
+            "imbalance, dependency, schedule, host, pause; per_microbatch (the step over its "
             "microbatches, "
             "those of all data-parallel replicas).",
         .examples = "ovl sweep last_bucket.yaml --over variant=all\n"
