@@ -34,18 +34,6 @@ static uint64_t hash_cost(const ovl_cost *c, const ovl_demand *own, const ovl_de
     return mix_demands(mix_demands(hash, own, c->n_demands), peer, c->n_peer);
 }
 
-static bool same_demands(const ovl_builder *b, uint32_t first, const ovl_demand *wanted, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        const ovl_demand *old = &b->demands.data[first + i];
-        if (old->port != wanted[i].port || old->once != wanted[i].once ||
-            old->rate != wanted[i].rate) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool same_cost(const ovl_builder *b, const ovl_cost *old, const ovl_draft *d)
 {
     const ovl_cost *c = &d->cost;
@@ -54,8 +42,8 @@ static bool same_cost(const ovl_builder *b, const ovl_cost *old, const ovl_draft
            old->sms == c->sms && old->blocks == c->blocks && old->klass == c->klass &&
            old->split == c->split && old->engine == c->engine && old->law == c->law &&
            equal_weight && old->n_demands == c->n_demands && old->n_peer == c->n_peer &&
-           same_demands(b, old->first_demand, d->own, c->n_demands) &&
-           same_demands(b, old->first_peer, d->peer, c->n_peer);
+           ovl_same_demands(&b->demands.data[old->first_demand], d->own, c->n_demands) &&
+           ovl_same_demands(&b->demands.data[old->first_peer], d->peer, c->n_peer);
 }
 
 /* Laws are of multiples, so durations of any length share one. */

@@ -61,16 +61,6 @@ void ovl_change_capacity(ovl_builder *b, ovl_id resource, ovl_time time, uint64_
     b->changes.data[at] = (ovl_capacity_change){time, resource, capacity};
 }
 
-static bool same_demands(const ovl_demand *a, const ovl_demand *b, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        if (a[i].port != b[i].port || a[i].once != b[i].once || a[i].rate != b[i].rate) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Most costs demand what one of the last few others did: then the list is stored once, and it is
  * known by its number that they are alike. */
 static uint32_t add_demands(ovl_builder *b, const ovl_demand *demands, uint32_t n)
@@ -80,7 +70,8 @@ static uint32_t add_demands(ovl_builder *b, const ovl_demand *demands, uint32_t 
         return 0;
     }
     for (uint32_t i = 0; i < OVL_COUNT(b->recent); i++) {
-        if (b->recent[i].n == n && same_demands(&b->demands.data[b->recent[i].first], demands, n)) {
+        if (b->recent[i].n == n &&
+            ovl_same_demands(&b->demands.data[b->recent[i].first], demands, n)) {
             return b->recent[i].first;
         }
     }

@@ -124,6 +124,15 @@ typedef struct ovl_demand {
     uint64_t rate;
 } ovl_demand;
 
+static inline bool ovl_same_demands(const ovl_demand *a, const ovl_demand *b, uint32_t n)
+{
+    bool same = true;
+    for (uint32_t i = 0; i < n && same && a != b; i++) {
+        same = a[i].port == b[i].port && a[i].once == b[i].once && a[i].rate == b[i].rate;
+    }
+    return same;
+}
+
 /* Some of the program's demands. */
 typedef struct ovl_demand_list {
     uint32_t first, n;
@@ -363,6 +372,9 @@ typedef struct ovl_program {
     const ovl_capacity_change *changes; /* by time, then as they were added */
 } ovl_program;
 
+/* Are two of its costs alike in all that a run looks at? */
+bool ovl_same_cost(const ovl_program *program, const ovl_cost *a, const ovl_cost *b);
+
 /* --- Building --- */
 
 struct ovl_code_build;
@@ -485,6 +497,9 @@ const ovl_op *ovl_op_of(const ovl_program *p, uint32_t op);
 
 /* What it costs on its rank. */
 const ovl_cost *ovl_op_cost(const ovl_program *p, uint32_t rank, const ovl_op *op);
+
+/* SMs that a kernel wants: what it says, or one for each block; 0: not said. */
+uint32_t ovl_sms_wanted(const ovl_program *p, const ovl_cost *kernel);
 const char *ovl_op_name(const ovl_program *p, uint32_t op);
 
 /* The communicator of a rank's slot and the rank's place in it. */

@@ -121,4 +121,19 @@ typedef struct ovl_timeline {
     ovl_counters counters;
 } ovl_timeline;
 
+/* The first segment of an operation, or where it would be: n_segments at most. */
+static inline uint32_t ovl_first_segment(const ovl_timeline *t, uint32_t op)
+{
+    uint32_t low = 0, high = t->n_segments;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (t->segments[middle].op < op) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 #endif

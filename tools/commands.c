@@ -151,7 +151,7 @@ static const ovl_option explain_items[] = {
      .value = "NAME[:N]",
      .doc =
          "show this resource over time instead: nic.out:3 is the instance of rank, node or block "
-         "3; without a number the first",
+         "3, SMs:3 are those of rank 3; without a number the first",
      .beside = "variant set interference json output"},
     {.name = "rank", .value = "RANK", .doc = "explain operations of this rank alone"},
     {.name = "jobs",
@@ -460,7 +460,7 @@ const ovl_command ovl_commands[] = {
         .about =
             "Writes the run as Chrome trace JSON: a process for each rank, a lane for each stream, "
             "the host's launches, arrows for dependencies between streams, and counters for live "
-            "bytes, memory and link traffic and held SMs. Slices carry exact picoseconds in their "
+            "bytes, memory and link traffic and SMs. Slices carry exact picoseconds in their "
             "arguments, since the format rounds to nanoseconds. The stages of a pipeline are rows "
             "of a process of their own; an overlapped pair is on the rows of both its stages.\n\n"
             "A schedule is written in PyTorch's text form; ovl import reads it back. Of DualPipe "
@@ -667,7 +667,7 @@ const ovl_command ovl_commands[] = {
             "use), exposed (what the equation of a run says), "
             "comm, hidden, compute, compute_stretch, comm_latency, comm_transfer, "
             "comm_stretch, copy, wait_late_rank; idle time of all ranks by reason: fill, drain, "
-            "imbalance, dependency, schedule, host; per_microbatch (the step over its "
+            "imbalance, dependency, schedule, host, pause; per_microbatch (the step over its "
             "microbatches, "
             "those of all data-parallel replicas).",
         .examples = "ovl sweep last_bucket.yaml --over variant=all\n"

@@ -212,7 +212,7 @@ static void a_link_that_degrades_shows_what_it_has(void)
             CHECK_INT(n, 2);
             CHECK_INT(n ? p[0].capacity : 0, 10000000000);
             CHECK_INT(n == 2 ? p[1].capacity : 0, 5000000000);
-            CHECK_NEAR(n == 2 ? p[1].bytes_per_second : 0, 5e9, 1);
+            CHECK_NEAR(n == 2 ? p[1].takes : 0, 5e9, 1);
         }
     }
     ovl_causes_free(&causes);
