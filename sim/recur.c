@@ -43,8 +43,7 @@ static void add_rhythms(ovl_recur *r, const ovl_repeat *runs, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         if (i == 0 || runs[i].period != runs[i - 1].period) {
-            ovl_vec_push(&r->rhythms,
-                         (ovl_rhythm){.runs = &runs[i], .next = runs[i].first});
+            ovl_vec_push(&r->rhythms, (ovl_rhythm){.runs = &runs[i], .next = runs[i].first});
         }
         r->rhythms.data[r->rhythms.len - 1].n_runs++;
     }
@@ -240,8 +239,8 @@ static void feel_pulse(const ovl_engine *e, ovl_rhythm *x)
     x->known++;
 }
 
-/* Goes to the first anchor that the watched rank has not reached. True if one was passed, and others
- * of the same run follow. */
+/* Goes to the first anchor that the watched rank has not reached. True if one was passed, and
+ * others of the same run follow. */
 static bool advance(const ovl_engine *e, ovl_rhythm *x)
 {
     uint32_t first_op = e->p->ranks[e->recur->rank].first_op;
@@ -273,8 +272,8 @@ static uint32_t blocks_since(ovl_rhythm *x)
     return since;
 }
 
-/* Is the state to be looked at, at an anchor that was passed? Either the one kept should come again,
- * or one is to be kept. */
+/* Is the state to be looked at, at an anchor that was passed? Either the one kept should come
+ * again, or one is to be kept. */
 static bool is_due(const ovl_engine *e, ovl_rhythm *x)
 {
     feel_pulse(e, x);
@@ -305,7 +304,8 @@ static void keep(const ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
     to->taken = true;
 }
 
-/* Looks whether the state recurs in a rhythm, or keeps it if there is nothing to compare it with. */
+/* Looks whether the state recurs in a rhythm, or keeps it if there is nothing to compare it with.
+ */
 static bool try_rhythm(ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
 {
     if (!x->kept.taken) {

@@ -4,11 +4,12 @@
  * Layers, microbatches and steps repeat, and once a run has found its rhythm every period is like
  * the one before, so much later. At *anchors*, where a rank begins one more block of those that its
  * code repeats, and where the last ones took the same time as some before, the live state is
- * written down relative to now and to the place that each stream has reached: what runs and how much of it is done, who waits for what, where the hosts are, what
- * comes next. If it is what it was at an anchor before, and the operations ahead are those of the
- * period that passed, each so much further in its code, then by induction over events the coming
- * periods pass as that one did: k of them are filled in at once. Times are those of the period and
- * k times its length more, in whole picoseconds; nothing is estimated.
+ * written down relative to now and to the place that each stream has reached: what runs and how
+ * much of it is done, who waits for what, where the hosts are, what comes next. If it is what it
+ * was at an anchor before, and the operations ahead are those of the period that passed, each so
+ * much further in its code, then by induction over events the coming periods pass as that one did:
+ * k of them are filled in at once. Times are those of the period and k times its length more, in
+ * whole picoseconds; nothing is estimated.
  *
  * The state is compared in full, word by word, and so is what lies ahead: the operations of every
  * rank, whom they meet, what they cost. What breaks the rhythm (a capacity that changes, a call
@@ -53,11 +54,11 @@ typedef struct ovl_glimpse {
 typedef struct ovl_rhythm {
     const ovl_repeat *runs;
     uint32_t n_runs, run;
-    uint32_t next;    /* local operation: the next anchor; OVL_NONE: no more */
-    uint32_t anchors; /* that passed, in all runs */
-    uint32_t known;   /* blocks of this era whose pulse was felt */
+    uint32_t next;              /* local operation: the next anchor; OVL_NONE: no more */
+    uint32_t anchors;           /* that passed, in all runs */
+    uint32_t known;             /* blocks of this era whose pulse was felt */
     uint64_t pulse[OVL_PULSES]; /* of the last blocks, the last one first */
-    ovl_time last;  /* when the last anchor passed, and how much had ended by then */
+    ovl_time last;              /* when the last anchor passed, and how much had ended by then */
     uint32_t ended;
     uint32_t era;   /* what was seen in another says nothing of this one */
     uint32_t rests; /* nothing is looked at before that anchor */
@@ -122,9 +123,9 @@ bool ovl_moment_equal(const ovl_moment *a, const ovl_moment *b);
 bool ovl_recur_in_flight(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t local);
 
 /* Operations of a rank go on in *lanes*, one after another: its streams (parts of a batch: that of
- * the batch); for communication without a stream its communicators; and at last the host. A code whose lanes
- * keep no order, such as one of transfers that wait for their input alone (alter.h), is not
- * skipped: what lies before the front of a lane would say nothing of what has ended. */
+ * the batch); for communication without a stream its communicators; and at last the host. A code
+ * whose lanes keep no order, such as one of transfers that wait for their input alone (alter.h), is
+ * not skipped: what lies before the front of a lane would say nothing of what has ended. */
 static inline uint32_t ovl_recur_host(const ovl_code *code)
 {
     return code->n_streams + code->n_slots;
@@ -140,8 +141,8 @@ static inline uint32_t ovl_recur_lane(const ovl_code *code, uint32_t local)
     return op->kind == OVL_HOST ? ovl_recur_host(code) : code->n_streams + op->comm;
 }
 
-/* The operation that one of a lane (not the host) is behind in it, or OVL_NONE: it arrives when that
- * one has ended. */
+/* The operation that one of a lane (not the host) is behind in it, or OVL_NONE: it arrives when
+ * that one has ended. */
 uint32_t ovl_recur_before(const ovl_code *code, uint32_t lane, uint32_t local);
 
 /* The last operation of a lane (not the host) that arrived, or OVL_NONE; the same if it has not

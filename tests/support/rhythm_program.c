@@ -14,11 +14,12 @@ typedef struct rhythm {
     ovl_builder b;
     uint64_t random;
     uint32_t n_ranks, n_blocks;
-    uint32_t ahead, limit, steps; /* gathers ahead; of how many layers ago the host waits, 0: none */
+    uint32_t ahead, limit,
+        steps; /* gathers ahead; of how many layers ago the host waits, 0: none */
     uint32_t odd_rank, odd_block, every; /* who is slower, from where on, in every how manieth */
     ovl_time launch, slower;
     ovl_time gather, forward, backward, reduce, send;
-    uint64_t memory, wire; /* demands */
+    uint64_t memory, wire;    /* demands */
     uint32_t last[RANKS_MAX]; /* operations so far - 1 */
     uint32_t gathered[RANKS_MAX][AHEAD_MAX], computed[RANKS_MAX][AHEAD_MAX];
 } rhythm;

@@ -1,5 +1,6 @@
 /*
- * rhythm_program.h - programs that do the same again and again, as training does, drawn from a seed.
+ * rhythm_program.h - programs that do the same again and again, as training does, drawn from a
+ * seed.
  *
  *     sharded   layers that are gathered ahead, computed and reduced; the host waits for an older
  *               layer before it gathers on

@@ -158,10 +158,10 @@ static void what_never_recurs_is_simulated(void)
     tiny_free(&t);
 }
 
-/* Each layer has a kernel of 6 us and a reduction of 1 us behind it, and before it a gather of 1 us,
- * on a stream of its own. For their input alone gathers wait for nothing and reductions for their
- * kernel, so that one of a stream may come before the one issued before it. Such a program is not
- * skipped, and ends as it does without. */
+/* Each layer has a kernel of 6 us and a reduction of 1 us behind it, and before it a gather of 1
+ * us, on a stream of its own. For their input alone gathers wait for nothing and reductions for
+ * their kernel, so that one of a stream may come before the one issued before it. Such a program is
+ * not skipped, and ends as it does without. */
 static void what_keeps_no_order_is_simulated(void)
 {
     tiny t;
