@@ -299,8 +299,9 @@ static ovl_time length_of(const player *p, uint32_t op, const ovl_cause *cause)
     if (kind == OVL_KERNEL) {
         return kernel_length(p, op);
     }
-    bool host = kind == OVL_HOST || kind == OVL_MARKER; /* a pause is named as the host is */
-    bool free = host ? p->o->free_host : p->o->free_comm || is_harmless(p, op);
+    bool free = kind == OVL_HOST     ? p->o->free_host
+                : kind == OVL_MARKER ? p->o->free_pauses
+                                     : p->o->free_comm || is_harmless(p, op);
     return free ? 0 : cause->length;
 }
 
