@@ -41,7 +41,8 @@ static bool same_cost(const ovl_builder *b, const ovl_cost *old, const ovl_draft
     return old->latency == c->latency && old->work == c->work && old->compute == c->compute &&
            old->sms == c->sms && old->blocks == c->blocks && old->klass == c->klass &&
            old->split == c->split && old->engine == c->engine && old->by_member == c->by_member &&
-           old->law == c->law && equal_weight && old->n_demands == c->n_demands && old->n_peer == c->n_peer &&
+           old->law == c->law && equal_weight && old->n_demands == c->n_demands &&
+           old->n_peer == c->n_peer &&
            ovl_same_demands(&b->demands.data[old->first_demand], d->own, c->n_demands) &&
            ovl_same_demands(&b->demands.data[old->first_peer], d->peer, c->n_peer);
 }

@@ -57,15 +57,15 @@ static bool run(bench *t, const char *op, const char *algorithm, const char *gro
 
 typedef struct carried {
     const char *op, *algorithm, *group;
-    double step;                    /* ms */
+    double step;                     /* ms */
     double nic, two, way, all, leaf; /* busiest; all: the nodes together; leaf: one, none is 0 */
 } carried;
 
-/* Ring: 2 x 9/10 s = 180 MB leave each node, over its 8, 2 (6, 4) NICs; of 5 members 160. Half of it
- * for a pass. Tree: s/2 + s/2 between two nodes, 100; of three nodes 100 + 100 x g/5. All to all: of
- * 8 each sends 2 x 10 MB, of 2 8 x 10; of 6 4 x 10, of 4 6 x 10; of 3 2 x 20, alone 4 x 20. SHARP:
- * s. Nodes 0 and 1 are under a leaf, so 3 + 1 + 1 has 4 + 1: a ring leaves each once, all pairs are
- * 4 x 1 x 20, of a tree of two leaves 100. */
+/* Ring: 2 x 9/10 s = 180 MB leave each node, over its 8, 2 (6, 4) NICs; of 5 members 160. Half of
+ * it for a pass. Tree: s/2 + s/2 between two nodes, 100; of three nodes 100 + 100 x g/5. All to
+ * all: of 8 each sends 2 x 10 MB, of 2 8 x 10; of 6 4 x 10, of 4 6 x 10; of 3 2 x 20, alone 4 x 20.
+ * SHARP: s. Nodes 0 and 1 are under a leaf, so 3 + 1 + 1 has 4 + 1: a ring leaves each once, all
+ * pairs are 4 x 1 x 20, of a tree of two leaves 100. */
 static const carried even[] = {
     {"all_reduce", "ring", EIGHT_TWO, 9, 90, 180, 180, 360, 0},
     {"all_reduce", "tree", EIGHT_TWO, 5, 50, 100, 100, 200, 0},
@@ -106,8 +106,8 @@ static void each_instance_carries_what_its_members_send(void)
 }
 
 /* Binomial, from the first member: to node 1 alone, 100 MB out over 8 NICs and in over 2. Of three
- * nodes the first sends twice, 200 over its 3, and the others get 100 each. A reduce is the same the
- * other way. */
+ * nodes the first sends twice, 200 over its 3, and the others get 100 each. A reduce is the same
+ * the other way. */
 static void roots_send_and_the_others_receive(void)
 {
     static const struct {
