@@ -407,7 +407,7 @@ typedef struct ovl_analyse_options {
     uint32_t microbatches; /* of each pipeline; 0: not known, or none */
     ovl_useful useful;
     bool no_fold;                 /* simulate every rank, also those that do the same (fold.h) */
-    bool skip;                    /* fill in periods that recur (recur.h) */
+    bool no_skip;                 /* simulate every period of a run that repeats itself (recur.h) */
     const ovl_measured *measured; /* of a replayed trace; else NULL */
 } ovl_analyse_options;
 
