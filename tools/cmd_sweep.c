@@ -1,4 +1,5 @@
 /* ovl sweep: many points of one scenario. */
+#include "tools/pool.h"
 #include "tools/solve.h"
 #include "tools/sweep_args.h"
 #include "tools/sweep_team.h"
@@ -14,6 +15,7 @@ typedef struct job {
     ovl_link link;
     ovl_sweep_store store;
     ovl_sweep_team team;
+    ovl_stops stops; /* while it prepares */
     bool sharded;
 } job;
 
@@ -157,6 +159,7 @@ static int simulate(job *j)
         j->team.parts = j->link.size;
     }
     ovl_sweep_team_run(&j->team, &j->work.arena);
+    ovl_stops_release(&j->stops);
     uint32_t open = count_open(s);
     if (j->link.rank) {
         return OVL_EXIT_DONE; /* the first process has the result */
@@ -183,6 +186,7 @@ static bool prepare(job *j)
     good = check_options(j) && good;
     ovl_work_store(&j->work, j->args);
     if (ovl_work_side(&j->work, j->args, &side) && ovl_work_load(&j->work, side.path, &j->doc)) {
+        ovl_stops_hold(&j->stops);
         j->sweep.doc = &j->doc;
         j->sweep.variant = side.variant;
         j->sweep.sets = j->work.sets;
@@ -233,6 +237,7 @@ int ovl_cmd_sweep(const ovl_args *args, const ovl_shell *shell)
     }
     if (ovl_link_begin(&j.link, words_of(args, &j.work.arena), &j.work.errs)) {
         status = prepare(&j) ? simulate(&j) : OVL_EXIT_DONE;
+        ovl_stops_release(&j.stops);
         ovl_sweep_store_close(&j.store);
         if (j.link.rank) { /* what is wrong is wrong everywhere, and said once */
             j.work.errs.count = j.work.errs.dropped = 0;
