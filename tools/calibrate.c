@@ -254,8 +254,8 @@ static void note_pair(ovl_calibration *cal, ovl_cal_series *s)
         return;
     }
     if (!ovl_fit_has_interval(f->pair.alpha) && !ovl_fit_has_interval(f->pair.slope)) {
-        NOTE("%" PRIu32 " measurements leave nothing to tell an interval from; 4 are the least",
-             f->n_points);
+        NOTE("nothing to tell an interval from is left by %s; 4 are the least",
+             ovl_counted(&cal->arena, f->n_points, "measurement"));
     }
     if (ovl_fit_has_interval(f->pair.alpha) ? f->pair.alpha.low <= 0 : f->pair.alpha.value <= 0) {
         NOTE("alpha is not identified: its interval reaches 0, since sizes from %s on show little "
@@ -425,9 +425,8 @@ static void check_tables(const ovl_calibration *cal, ovl_errs *errs)
         }
         if (w->ranks > 0 && f->n_ranks > 0 && f->n_ranks != w->ranks) {
             refuse_option(errs, "ranks", ranks,
-                          ovl_arena_printf(errs->arena,
-                                           "contradicts %s, which says %" PRId64 " ranks", f->path,
-                                           f->n_ranks));
+                          ovl_arena_printf(errs->arena, "contradicts %s, which says %s", f->path,
+                                           ovl_counted(errs->arena, (uint64_t)f->n_ranks, "rank")));
         }
     }
     if (cal->in.rows.len == 0 && w->op) {
@@ -457,10 +456,8 @@ void ovl_calibrate_fit(ovl_calibration *cal, ovl_errs *errs)
     }
     check_names(cal, errs);
     if (cal->no_size) {
-        ovl_warning(errs, nowhere,
-                    "%" PRIu64 " collectives have no message size in the file: they cannot be "
-                    "fitted",
-                    cal->no_size);
+        ovl_warning(errs, nowhere, "%s without a message size in the file, which cannot be fitted",
+                    ovl_counted(&cal->arena, cal->no_size, "collective"));
     }
     for (uint32_t i = 0; i < cal->series.len; i++) {
         ovl_cal_series *s = &cal->series.data[i];

@@ -124,7 +124,7 @@ static int interrupted(job *j, uint32_t open)
     ovl_arena *a = &j->work.arena;
     const char *path = ovl_args_value(j->args, "store");
     const char *text =
-        ovl_arena_printf(a, "interrupted: %s of %s points are done",
+        ovl_arena_printf(a, "interrupted: %s of %s points done",
                          ovl_grouped(s->axes.n_points - open, a), ovl_grouped(s->axes.n_points, a));
     say(j, path && j->store.open
                ? ovl_arena_printf(a, "%s and kept in %s; --resume goes on", text, path)
@@ -139,7 +139,7 @@ static int end_of_part(job *j)
     uint32_t n = j->sweep.axes.n_points, parts = j->team.parts;
     say(j, ovl_arena_printf(a,
                             "part %" PRIu32 " of %" PRIu32
-                            " is done: %s of %s points are kept in %s; --resume prints the sweep "
+                            " is done, %s of %s points, and kept in %s; --resume prints the sweep "
                             "when all are",
                             j->team.part + 1, parts,
                             ovl_grouped((n - j->team.part + parts - 1) / parts, a),

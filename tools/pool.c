@@ -68,8 +68,8 @@ static void *labour(void *context)
     return NULL;
 }
 
-/* Hands on what has ended, or the most of it; gives how much. *working says whether there is more to
- * come, *at_once whether it is there. */
+/* Hands on what has ended, or the most of it; gives how much. *working says whether there is more
+ * to come, *at_once whether it is there. */
 static uint32_t collect(team *t, bool *working, bool *at_once)
 {
     uint32_t mine[MOST_TOLD];

@@ -77,8 +77,8 @@ void ovl_sql_begin(ovl_sql *q, ovl_store *store, ovl_errs *errs, const char *sql
             return;
         }
         q->kept = &store->kept[store->n_kept++];
-        *q->kept = (ovl_statement){.sql = ovl_arena_strdup(&store->arena, sql),
-                                   .statement = statement};
+        *q->kept =
+            (ovl_statement){.sql = ovl_arena_strdup(&store->arena, sql), .statement = statement};
     }
     q->statement = q->kept->statement;
     q->kept->used = true;

@@ -17,7 +17,7 @@ typedef struct ovl_sql {
     ovl_errs *errs;
     void *statement;     /* sqlite3_stmt *; NULL: it could not be parsed */
     ovl_statement *kept; /* where it stays for the next time; NULL: nowhere */
-    int bound;       /* parameters so far */
+    int bound;           /* parameters so far */
     bool failed;
 } ovl_sql;
 

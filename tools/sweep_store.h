@@ -25,7 +25,7 @@ typedef struct ovl_sweep_store {
     uint32_t found; /* points that were there */
     bool open;
     bool pending; /* points are kept, but not yet committed */
-    bool fresh; /* the store did not hold this sweep before */
+    bool fresh;   /* the store did not hold this sweep before */
 } ovl_sweep_store;
 
 /* Without `resume` a sweep that is there is an error. False and errors (also where the file cannot
