@@ -51,8 +51,8 @@ static void head(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
     }
     ovl_wrap(out, "       ", 7,
              ovl_arena_printf(a,
-                              "%s simulation%s of at most %s%s, of them no answers (errors, "
-                              "hazards, too large, or excluded): %s",
+                              "%s simulation%s of at most %s%s, %s of them without an answer "
+                              "(errors, hazards, too large, or excluded)",
                               ovl_grouped(o->simulated, a), o->simulated == 1 ? "" : "s",
                               ovl_grouped(o->tries, a), o->signal ? ", then interrupted" : "",
                               ovl_grouped(o->useless, a)),
