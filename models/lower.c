@@ -201,7 +201,7 @@ static void release(ovl_lowering *l)
     }
     ovl_vec_free(&l->codes);
     ovl_vec_free(&l->spreads);
-    ovl_vec_free(&l->comm_spread);
+    ovl_vec_free(&l->ways);
     ovl_vec_free(&l->said);
     ovl_vec_free(&l->buckets);
     ovl_vec_free(&l->nccl);
@@ -286,6 +286,24 @@ bool ovl_lower_schedule(const ovl_scenario *scenario, ovl_arena *arena,
     release(&l);
     ovl_builder_free(&b);
     return errs->errors == errors;
+}
+
+void ovl_plan_codes(ovl_lowering *l, ovl_id (*write)(void *plan, uint32_t first),
+                    bool (*alike)(void *plan, uint32_t a, uint32_t b), void *plan)
+{
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        l->rank_code[rank] = OVL_NONE;
+    }
+    for (uint32_t first = 0; first < l->n_ranks; first++) {
+        if (l->rank_code[first] != OVL_NONE) {
+            continue;
+        }
+        ovl_id code = write(plan, first);
+        for (uint32_t rank = first; rank < l->n_ranks; rank++) {
+            bool same = l->rank_code[rank] == OVL_NONE && alike(plan, first, rank);
+            l->rank_code[rank] = same ? code : l->rank_code[rank];
+        }
+    }
 }
 
 bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowered, ovl_errs *errs)

@@ -48,6 +48,18 @@ static bool gathers(ovl_coll op)
 
 /* --- Which pairs there are --- */
 
+/* Off below NCCL_COLLNET_NODE_THRESHOLD, 2 nodes (src/init.cc). */
+static bool collnet(const tuned *t)
+{
+    return t->graph->collnet_channels > 0 && t->nodes > 1;
+}
+
+/* Off where a node has no more than 2 of the GPUs (src/transport/nvls.cc). */
+static bool nvls(const tuned *t)
+{
+    return t->graph->nvls_channels >= 2 && t->per_node > 2;
+}
+
 static bool algo_for(const tuned *t)
 {
     if (t->op == OVL_BROADCAST || t->op == OVL_REDUCE) {
@@ -60,12 +72,11 @@ static bool algo_for(const tuned *t)
         return t->op == OVL_ALL_REDUCE;
     case OVL_NCCL_COLLNET_DIRECT: /* of AG and RS across nodes nothing is known here */
     case OVL_NCCL_COLLNET_CHAIN:
-        return t->op == OVL_ALL_REDUCE && t->graph->collnet_channels > 0;
+        return t->op == OVL_ALL_REDUCE && collnet(t);
     case OVL_NCCL_NVLS:
-        return t->graph->nvls_channels >= 2 && t->ranks > 1 &&
-               (t->nodes == 1 || (t->graph->collnet_channels > 0 && t->op == OVL_ALL_REDUCE));
+        return nvls(t) && (t->nodes == 1 || (collnet(t) && t->op == OVL_ALL_REDUCE));
     case OVL_NCCL_NVLS_TREE:
-        return t->graph->nvls_channels >= 2 && t->nodes > 1 && t->op == OVL_ALL_REDUCE;
+        return nvls(t) && t->nodes > 1 && t->op == OVL_ALL_REDUCE;
     case OVL_NCCL_PAT:
         return gathers(t->op) && t->nodes == t->ranks && t->nodes > 1;
     case OVL_NCCL_ALGOS:
@@ -334,10 +345,9 @@ ovl_nccl_pair ovl_nccl_tune(const ovl_hw_nccl *nccl, const ovl_hw_graph *graph, 
 
 const ovl_hw_graph *ovl_nccl_graph(const ovl_hw_nccl *nccl, const ovl_spread *spread)
 {
-    uint32_t per_node = spread->members / spread->nodes;
     for (uint32_t i = 0; i < nccl->graphs.count; i++) {
         const ovl_hw_graph *graph = OVL_ITEM(nccl->graphs, ovl_hw_graph, i);
-        if (ovl_nodes_fit(graph->nodes, spread) && graph->gpus == per_node) {
+        if (ovl_nodes_fit(graph->nodes, spread) && graph->gpus == spread->fewest) {
             return graph;
         }
     }
@@ -431,7 +441,17 @@ static void consider(const tuned *t, uint64_t bytes, ovl_nccl_choice *best)
 static bool no_graph(const ovl_hw_nccl *nccl, const ovl_spread *spread, ovl_mark mark,
                      ovl_errs *errs)
 {
-    uint32_t per_node = spread->members / spread->nodes;
+    uint32_t per_node = spread->fewest;
+    if (spread->most > per_node) {
+        ovl_error(errs, OVL_E_INPUT, mark,
+                  "nccl.graphs says nothing of communicators with %" PRIu32 " to %" PRIu32
+                  " GPUs on each of %" PRIu32 " nodes (%" PRIu32 " in all); NCCL takes what its "
+                  "poorest node has: add an entry {gpus: %" PRIu32 ", channels: ..., ring: ...} "
+                  "(%s:%" PRIu32 ")",
+                  per_node, spread->most, spread->nodes, spread->members, per_node,
+                  nccl->mark.file ? nccl->mark.file : "hardware", nccl->mark.line);
+        return false;
+    }
     ovl_error(errs, OVL_E_INPUT, mark,
               "nccl.graphs says nothing of communicators with %" PRIu32 " GPU%s on each of %" PRIu32
               " node%s; add an entry {gpus: %" PRIu32 ", channels: ..., ring: ...} (%s:%" PRIu32

@@ -6,8 +6,8 @@
  *
  *   streams    as recorded; the operations of one follow one another
  *   launches   the host issues an operation when it called for it, plus the latency of a launch
- *              (the median over operations that found their stream idle); what the host did between
- *              two calls is host work of that length
+ *              (the median over operations that found their stream idle, of an even count the
+ *              lower); what the host did between two calls is host work of that length
  *   gaps       two operations that were both launched long before follow each other after the
  *              stream's gap (the mean), a pause of the stream. Without launches in the file: after
  *              the device's gap, the median of those up to 5 us (or the mean, where that is less)
@@ -92,6 +92,7 @@ typedef struct ovl_recorded {
     uint32_t clock_sets; /* of ranks whose clocks can be compared; more than 1: each begins at 0 */
     int64_t world;       /* ranks of the job, where some that communicate are missing; else 0 */
     bool same_rank;      /* several files say the same rank: nothing is matched */
+    bool other_steps;    /* of whole traces that begin with other steps: likewise */
     ovl_time step;       /* measured: from the first begin to the last end */
     const char *what;    /* "ProfilerStep#3", "the whole trace" */
     const char *const *inferred; /* sentences */

@@ -246,8 +246,8 @@ static void find_price_of_interference(analysis *a)
         return;
     }
     ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE,
-                               .aggregates = true,
-                               .skip = a->options->skip,
+                               .step_only = true,
+                               .no_skip = a->options->no_skip,
                                .watch = a->options->watch};
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
@@ -471,7 +471,7 @@ static bool run_steps(const ovl_program *program, const ovl_program *chosen,
 {
     ovl_run_options run = {.interference = options->interference,
                            .segments = segments,
-                           .skip = options->skip,
+                           .no_skip = options->no_skip,
                            .watch = options->watch,
                            .memory = options->memory};
     if (program->n_steps > 1) {

@@ -156,7 +156,7 @@ static ovl_id copy_cost(expansion *x, const ovl_cost *cost)
                         demands + cost->first_peer, cost->n_peer);
 }
 
-/* Names and costs keep their numbers. */
+/* Names, costs and splits keep their numbers. */
 static void copy_tables(expansion *x)
 {
     const ovl_program *p = x->p;
@@ -166,6 +166,9 @@ static void copy_tables(expansion *x)
     copy_hardware(x);
     for (uint32_t i = 0; i < p->n_costs; i++) {
         copy_cost(x, &p->costs[i]);
+    }
+    for (uint32_t i = 0; i < p->n_splits; i++) {
+        ovl_vec_push(&x->b.splits, p->splits[i]);
     }
     x->no_cost = ovl_add_cost(&x->b, &(ovl_cost){.klass = OVL_NONE, .weight = 1}, NULL, 0, NULL, 0);
     x->relaid = OVL_NEW_ARRAY(&x->scratch, uint32_t, p->n_costs);
@@ -244,7 +247,7 @@ static ovl_id send_cost_on(expansion *x, uint32_t rank, uint32_t local, uint32_t
     ovl_pattern pattern = ovl_pattern_of(op, comm->n_members);
     ovl_step_cost *cost = OVL_NEW(&x->scratch, ovl_step_cost);
     ovl_step_cost_of(x->p, comm, cost_of(x, rank, local), &pattern,
-                     ovl_rank_place(x->p, rank, op->comm), step, cost);
+                     ovl_rank_place(x->p, rank, op->comm), step, x->old->comm_index[local], cost);
     cost->cost.sms = ovl_op_cost(x->p, rank, op)->sms; /* each holds its own */
     return intern_cost(x, cost);
 }

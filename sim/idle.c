@@ -5,10 +5,10 @@
 #include "sim/steps.h"
 #include "sim/suspects.h"
 
-static const char *const idle_names[OVL_IDLE_COUNT] = {"fill",       "drain",    "imbalance",
-                                                       "dependency", "schedule", "host"};
+static const char *const idle_names[OVL_IDLE_COUNT] = {
+    "fill", "drain", "imbalance", "dependency", "schedule", "host", "pause"};
 static const char *const peel_names[OVL_PEEL_COUNT] = {"structural", "imbalance", "dependency",
-                                                       "host"};
+                                                       "pause", "host"};
 
 const char *ovl_idle_name(ovl_idle_kind kind)
 {
@@ -53,7 +53,7 @@ typedef struct finder {
     ovl_waits waits;
     ovl_blamer blamer;
     ovl_arena *arena, scratch;
-    bool pipeline, has_comm, has_host;
+    bool pipeline, has_comm, has_host, has_pause;
     uint32_t last;                  /* the operation that ends the step; OVL_NONE: there is none */
     idle_run run[OVL_PEEL_COUNT];   /* the last one is the run itself */
     trial stages, transfers;        /* made when first asked for */
@@ -178,8 +178,24 @@ static ovl_time waits_in(const idle_run *run, uint32_t class_id, uint32_t op)
 
 /* --- The runs --- */
 
+static bool has_pause(const finder *f)
+{
+    for (uint32_t r = 0; r < f->p->n_ranks; r++) {
+        const ovl_rank *rank = &f->p->ranks[r];
+        const ovl_code *code = &f->p->codes[rank->code];
+        for (uint32_t i = 0; i < code->n_ops; i++) {
+            uint32_t op = rank->first_op + i;
+            if (code->ops[i].kind == OVL_MARKER && f->t->end[op] > f->t->start[op]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static void look_at_program(finder *f)
 {
+    f->has_pause = has_pause(f);
     for (uint32_t c = 0; c < f->p->n_codes; c++) {
         const ovl_code *code = &f->p->codes[c];
         f->has_host |= code->host_timed;
@@ -198,6 +214,8 @@ static bool same_run(const finder *f, ovl_peel kind)
     case OVL_PEEL_STRUCTURAL:
         return !f->means.uneven;
     case OVL_PEEL_DEPENDENCY:
+        return !f->has_pause;
+    case OVL_PEEL_PAUSE:
         return !f->has_host;
     case OVL_PEEL_IMBALANCE:
     case OVL_PEEL_HOST:
@@ -210,8 +228,9 @@ static bool same_run(const finder *f, ovl_peel kind)
 static void make_runs(finder *f)
 {
     static const ovl_replay_options options[OVL_PEEL_HOST] = {
-        {.kernels = OVL_REPLAY_MEAN, .free_comm = true, .free_host = true},
-        {.kernels = OVL_REPLAY_ALONE, .free_comm = true, .free_host = true},
+        {.kernels = OVL_REPLAY_MEAN, .free_comm = true, .free_host = true, .free_pauses = true},
+        {.kernels = OVL_REPLAY_ALONE, .free_comm = true, .free_host = true, .free_pauses = true},
+        {.kernels = OVL_REPLAY_AS_RUN, .free_host = true, .free_pauses = true},
         {.kernels = OVL_REPLAY_AS_RUN, .free_host = true}};
     ovl_arena times = {0};
     ovl_replay replay = {OVL_NEW_ARRAY(&times, ovl_time, f->p->n_ops),
@@ -266,8 +285,10 @@ static void cut(const finder *f, uint32_t class_id, const gap *g, const ovl_wait
     piece[OVL_IDLE_DEPENDENCY] = w->time[OVL_WAIT_DEPENDENCY] +
                                  take(&rest, wait[OVL_PEEL_DEPENDENCY] - wait[OVL_PEEL_IMBALANCE]);
     piece[OVL_IDLE_SCHEDULE] = w->time[OVL_WAIT_SCHEDULE];
+    piece[OVL_IDLE_PAUSE] =
+        w->time[OVL_WAIT_PAUSE] + take(&rest, wait[OVL_PEEL_PAUSE] - wait[OVL_PEEL_DEPENDENCY]);
     piece[OVL_IDLE_HOST] =
-        w->time[OVL_WAIT_HOST] + take(&rest, wait[OVL_PEEL_HOST] - wait[OVL_PEEL_DEPENDENCY]);
+        w->time[OVL_WAIT_HOST] + take(&rest, wait[OVL_PEEL_HOST] - wait[OVL_PEEL_PAUSE]);
     piece[awaits_forward(f, g) ? OVL_IDLE_FILL : OVL_IDLE_DRAIN] = structural + rest;
 }
 
@@ -293,8 +314,10 @@ static const trial *try_stages(finder *f)
     if (!f->stages.made) {
         ovl_suspects_stages(f->c, &f->means, &f->scratch, &f->stages.suspects);
         make_trial(f, &f->stages,
-                   (ovl_replay_options){
-                       .kernels = OVL_REPLAY_ALONE, .free_comm = true, .free_host = true});
+                   (ovl_replay_options){.kernels = OVL_REPLAY_ALONE,
+                                        .free_comm = true,
+                                        .free_host = true,
+                                        .free_pauses = true});
     }
     return &f->stages;
 }
@@ -304,7 +327,8 @@ static const trial *try_transfers(finder *f)
     if (!f->transfers.made) {
         ovl_suspects_transfers(f->c, &f->scratch, &f->transfers.suspects);
         make_trial(f, &f->transfers,
-                   (ovl_replay_options){.kernels = OVL_REPLAY_AS_RUN, .free_host = true});
+                   (ovl_replay_options){
+                       .kernels = OVL_REPLAY_AS_RUN, .free_host = true, .free_pauses = true});
     }
     return &f->transfers;
 }
@@ -404,6 +428,9 @@ static void charge_gap(finder *f, uint32_t class_id, const gap *g, const ovl_wai
     }
     if (piece[OVL_IDLE_HOST] > 0) {
         charge_by_way(f, w, OVL_WAIT_HOST, OVL_IDLE_HOST, piece[OVL_IDLE_HOST], list);
+    }
+    if (piece[OVL_IDLE_PAUSE] > 0) {
+        charge_by_way(f, w, OVL_WAIT_PAUSE, OVL_IDLE_PAUSE, piece[OVL_IDLE_PAUSE], list);
     }
 }
 

@@ -98,6 +98,7 @@ typedef enum ovl_idle_kind {
     OVL_IDLE_DEPENDENCY,
     OVL_IDLE_SCHEDULE,
     OVL_IDLE_HOST,
+    OVL_IDLE_PAUSE,
     OVL_IDLE_COUNT,
 } ovl_idle_kind;
 
@@ -106,6 +107,7 @@ typedef enum ovl_peel {
     OVL_PEEL_STRUCTURAL,
     OVL_PEEL_IMBALANCE,
     OVL_PEEL_DEPENDENCY,
+    OVL_PEEL_PAUSE,
     OVL_PEEL_HOST,
     OVL_PEEL_COUNT,
 } ovl_peel;
@@ -222,14 +224,15 @@ typedef struct ovl_result_limit {
     ovl_time time, lost;
 } ovl_result_limit;
 
-/* Resources of one name (usage.h): the busiest instance, and all together. */
+/* Resources of one name (usage.h), SMs among them: the busiest instance, and all together. */
 typedef struct ovl_result_resource {
     const char *name;   /* "nic.out" */
     uint32_t instances; /* that were used */
     uint32_t busiest;   /* which one: the rank, node or block, or 0 */
+    bool sms;           /* capacity is in SMs, and there are no bytes */
     ovl_time busy;      /* in which the busiest was used at all */
     uint64_t capacity, bytes;
-    double mean_use; /* bytes of what it could have carried in the step */
+    double mean_use; /* bytes of what it could have carried in the step; SM time of all there is */
     uint64_t total;  /* bytes over all instances */
 } ovl_result_resource;
 
@@ -404,7 +407,7 @@ typedef struct ovl_analyse_options {
     uint32_t microbatches; /* of each pipeline; 0: not known, or none */
     ovl_useful useful;
     bool no_fold;                 /* simulate every rank, also those that do the same (fold.h) */
-    bool skip;                    /* fill in periods that recur (recur.h) */
+    bool no_skip;                 /* simulate every period of a run that repeats itself (recur.h) */
     const ovl_measured *measured; /* of a replayed trace; else NULL */
 } ovl_analyse_options;
 

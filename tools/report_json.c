@@ -273,7 +273,9 @@ static void idle_pieces(ovl_json *json, const char *key, const ovl_time piece[OV
 {
     ovl_json_object(json, key, OVL_JSON_FLOW);
     for (int k = 0; k < OVL_IDLE_COUNT; k++) {
-        ovl_json_seconds(json, ovl_idle_name((ovl_idle_kind)k), piece[k]);
+        if (k != OVL_IDLE_PAUSE || piece[k]) { /* few programs pause */
+            ovl_json_seconds(json, ovl_idle_name((ovl_idle_kind)k), piece[k]);
+        }
     }
     ovl_json_close(json);
 }
@@ -282,7 +284,9 @@ static void peeled(ovl_json *json, const char *key, const ovl_time piece[OVL_PEE
 {
     ovl_json_object(json, key, OVL_JSON_FLOW);
     for (int k = 0; k < OVL_PEEL_COUNT; k++) {
-        ovl_json_seconds(json, ovl_peel_name((ovl_peel)k), piece[k]);
+        if (k != OVL_PEEL_PAUSE || piece[k]) {
+            ovl_json_seconds(json, ovl_peel_name((ovl_peel)k), piece[k]);
+        }
     }
     ovl_json_close(json);
 }
@@ -401,11 +405,15 @@ static void resource(ovl_json *json, const ovl_result_resource *r)
     ovl_json_text(json, "name", r->name);
     ovl_json_uint(json, "instances", r->instances);
     ovl_json_uint(json, "busiest", r->busiest);
-    ovl_json_uint(json, "capacity_Bps", r->capacity);
+    ovl_json_uint(json, r->sms ? "capacity_sms" : "capacity_Bps", r->capacity);
     ovl_json_seconds(json, "busy_s", r->busy);
-    ovl_json_uint(json, "bytes", r->bytes);
+    if (!r->sms) {
+        ovl_json_uint(json, "bytes", r->bytes);
+    }
     ovl_json_double(json, "mean_use", r->mean_use);
-    ovl_json_uint(json, "total_bytes", r->total);
+    if (!r->sms) {
+        ovl_json_uint(json, "total_bytes", r->total);
+    }
     ovl_json_close(json);
 }
 
