@@ -277,6 +277,7 @@ static int crossing_of(int algorithm, const ovl_comm_time *time)
 static bool draft_comm(ovl_lowering *l, const comm *found, ovl_comm_time time, ovl_draft *d)
 {
     comm own = *found, *c = &own;
+    own.spread = ovl_formula_spread(found->algorithm, &found->spread);
     own.algorithm = crossing_of(found->algorithm, &time);
     d->cost = (ovl_cost){.latency = time.latency, .work = time.transfer, .weight = 1};
     d->cost.law = ovl_draft_law(l, c->spec->duration);

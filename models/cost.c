@@ -244,23 +244,59 @@ static bool check_levels(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_c
     return out;
 }
 
+/* NVLink domains that members lie in: blocks of a link in `via` that is said in them, else nodes.
+ */
+static uint32_t domains_of(const ovl_hw *hw, const ovl_hw_collective *entry,
+                           const ovl_spread *spread)
+{
+    uint32_t most = 1;
+    bool said = false;
+    for (uint32_t i = 0; i < entry->via.count; i++) {
+        const ovl_hw_link *link = find_link(hw, entry->via.item[i]);
+        if (link && (link->gpus > 1 || link->out_of != 0)) {
+            const ovl_way *ways = spread->ways;
+            most = OVL_MAX(most, ways ? ways[link - hw->links].parts.count : spread->members);
+            said = true;
+        }
+    }
+    return said ? most : spread->nodes;
+}
+
+/* A switch of NVLink reduces for the GPUs it connects, the network's for those of several nodes. */
+static bool check_switches(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
+                           const ovl_spread *spread, ovl_mark mark, ovl_errs *errs)
+{
+    uint32_t domains = entry->algorithm == OVL_ALGO_NVLS ? domains_of(hw, entry, spread) : 1;
+    if (domains > 1) {
+        ovl_error(errs, OVL_E_INPUT, mark,
+                  "the nvls formula of %s is for the members of one NVLink domain, which is a node "
+                  "unless gpus or out_of of a link in `via` say a block; here they are in %" PRIu32
+                  ": algorithm: nccl has trees of switches",
+                  ovl_coll_name(op), domains);
+        return false;
+    }
+    if (entry->algorithm == OVL_ALGO_COLLNET && spread->nodes == 1 && hw->gpus_per_node > 0) {
+        ovl_error(errs, OVL_E_INPUT, mark,
+                  "the sharp formula of %s is for members on several nodes, as the switches of the "
+                  "network reduce; here they are on one: algorithm: nvls reduces inside it",
+                  ovl_coll_name(op));
+        return false;
+    }
+    return true;
+}
+
 static bool by_formula(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
                        uint64_t bytes, const ovl_spread *spread, ovl_mark mark, ovl_comm_time *time,
                        ovl_errs *errs)
 {
-    if (entry->algorithm == OVL_ALGO_NVLS && spread->nodes > 1 && spread->nodes < spread->members) {
-        ovl_error(errs, OVL_E_INPUT, mark,
-                  "the nvls formula of %s is for the members of one node; here they are on %" PRIu32
-                  ": algorithm: nccl has trees of switches",
-                  ovl_coll_name(op), spread->nodes);
-        return false;
-    }
     if (!ovl_check_algorithm(entry->algorithm, op, mark, errs) ||
+        !check_switches(hw, entry, op, spread, mark, errs) ||
         (entry->algorithm == OVL_ALGO_HIERARCHICAL &&
          !check_levels(hw, entry, op, spread, mark, errs))) {
         return false;
     }
-    if (!over_links(hw, entry, op, bytes, spread, time)) {
+    ovl_spread seen = ovl_formula_spread(entry->algorithm, spread);
+    if (!over_links(hw, entry, op, bytes, &seen, time)) {
         ovl_error(errs, OVL_E_INPUT, mark,
                   "the %s formula of %s needs a link with a bandwidth in `via`",
                   algorithm_name(entry->algorithm), ovl_coll_name(op));

@@ -79,6 +79,10 @@ typedef struct ovl_crossing {
  * to everybody for all-to-all. Rings and chains enter and leave a node once. */
 ovl_crossing ovl_link_crossing(int scope, ovl_coll op, int algorithm, const ovl_spread *spread);
 
+/* The members as an entry's formula sees them: nvls works inside one NVLink domain, be it of
+ * several nodes. */
+ovl_spread ovl_formula_spread(int algorithm, const ovl_spread *spread);
+
 /* Whether a link has instances by blocks of GPUs, or carries only what leaves a block. */
 bool ovl_link_in_blocks(const ovl_hw_link *link);
 

@@ -15,6 +15,16 @@ static uint32_t log2_up(uint32_t n)
     return log;
 }
 
+ovl_spread ovl_formula_spread(int algorithm, const ovl_spread *spread)
+{
+    ovl_spread seen = *spread;
+    if (algorithm == OVL_ALGO_NVLS) {
+        seen.nodes = 1;
+        seen.fewest = seen.members;
+    }
+    return seen;
+}
+
 /* What leaves the busiest part. Parts are nodes, or single members where the link ends at each
  * (then g = 1). Tree of an all-reduce: Rabenseifner halves with the nearest first, so a member
  * comes out of its part of g with 1/g of the bytes and sends 1/g - 1/n of them on; the g members

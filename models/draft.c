@@ -29,22 +29,9 @@ static uint64_t hash_cost(const ovl_cost *c, const ovl_demand *own, const ovl_de
     hash = mix(hash, (uint64_t)c->compute);
     hash = mix(hash, (uint64_t)c->sms << 32 | c->blocks);
     hash = mix(hash, (uint64_t)c->klass << 8 | c->engine);
-    hash = mix(hash, (uint64_t)c->part);
-    hash = mix(hash, (uint64_t)c->whole);
+    hash = mix(hash, c->split);
     hash = mix(hash, c->law);
     return mix_demands(mix_demands(hash, own, c->n_demands), peer, c->n_peer);
-}
-
-static bool same_demands(const ovl_builder *b, uint32_t first, const ovl_demand *wanted, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        const ovl_demand *old = &b->demands.data[first + i];
-        if (old->port != wanted[i].port || old->once != wanted[i].once ||
-            old->rate != wanted[i].rate) {
-            return false;
-        }
-    }
-    return true;
 }
 
 static bool same_cost(const ovl_builder *b, const ovl_cost *old, const ovl_draft *d)
@@ -53,11 +40,10 @@ static bool same_cost(const ovl_builder *b, const ovl_cost *old, const ovl_draft
     bool equal_weight = memcmp(&old->weight, &c->weight, sizeof c->weight) == 0;
     return old->latency == c->latency && old->work == c->work && old->compute == c->compute &&
            old->sms == c->sms && old->blocks == c->blocks && old->klass == c->klass &&
-           old->part_klass == c->part_klass && old->part == c->part && old->whole == c->whole &&
-           old->engine == c->engine && old->law == c->law && equal_weight &&
-           old->n_demands == c->n_demands && old->n_peer == c->n_peer &&
-           same_demands(b, old->first_demand, d->own, c->n_demands) &&
-           same_demands(b, old->first_peer, d->peer, c->n_peer);
+           old->split == c->split && old->engine == c->engine && old->law == c->law &&
+           equal_weight && old->n_demands == c->n_demands && old->n_peer == c->n_peer &&
+           ovl_same_demands(&b->demands.data[old->first_demand], d->own, c->n_demands) &&
+           ovl_same_demands(&b->demands.data[old->first_peer], d->peer, c->n_peer);
 }
 
 /* Laws are of multiples, so durations of any length share one. */

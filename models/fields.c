@@ -180,6 +180,9 @@ static bool decode_scalar(decoder *d, const ovl_node *node, const ovl_field *fie
         double real;
     } value;
     const char *why = read_scalar(d, node->text, field, &value);
+    if (why && (field->flags & OVL_FIELD_POSITIVE) && node->text[0] == '-') {
+        why = "must be greater than 0"; /* more than that it must not be negative */
+    }
     why = why ? why : check_range(field, &value, d->arena);
     if (why) {
         bad_value(d, node, field->key, why);

@@ -77,9 +77,9 @@ static bool draft_kernel(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_time 
     d->cost.law = ovl_draft_law(l, spec->duration);
     d->cost.klass = ovl_draft_klass(l, true, spec->klass ? spec->klass : "kernel");
     if (spec->whole > 0) {
-        d->cost.part_klass = ovl_draft_klass(l, true, spec->part_klass);
-        d->cost.part = spec->part;
-        d->cost.whole = spec->whole;
+        d->cost.split =
+            ovl_add_split(l->b, &(ovl_split){spec->part, spec->whole,
+                                             ovl_draft_klass(l, true, spec->part_klass)});
     }
     bool ok = kernel_sms(l, spec, &d->cost);
     ok = kernel_compute(l, spec, &d->cost, compute) && ok;

@@ -172,3 +172,21 @@ ovl_time ovl_optimizer_time(ovl_lowering *l, uint64_t elements, uint64_t grad_si
     *moved = elements * update_bytes(workload, grad_size);
     return ovl_bytes_time(*moved, (uint64_t)rate);
 }
+
+ovl_plan_cost ovl_optimizer_cost(ovl_lowering *l, uint64_t elements, ovl_mark mark,
+                                 ovl_op_kind *kind)
+{
+    uint64_t size = ovl_dtype_size((ovl_dtype)l->scenario->workload.dtype), moved;
+    ovl_time length = ovl_optimizer_time(l, elements, size, &moved);
+    *kind = length ? OVL_KERNEL : OVL_MARKER;
+    if (length == 0) {
+        return ovl_plan_length(l, "optimizer", mark, (ovl_times){0});
+    }
+    ovl_kernel_spec spec = {.name = "optimizer",
+                            .mark = mark,
+                            .duration = {.item = &length, .count = 1},
+                            .hbm = moved,
+                            .no_compute = moved > 0,
+                            .klass = "optimizer"};
+    return ovl_plan_kernel(l, &spec);
+}

@@ -296,6 +296,24 @@ bool ovl_lower_schedule(const ovl_scenario *scenario, ovl_arena *arena,
     return lower_schedule(scenario, 0, arena, schedule, errs);
 }
 
+void ovl_plan_codes(ovl_lowering *l, ovl_id (*write)(void *plan, uint32_t first),
+                    bool (*alike)(void *plan, uint32_t a, uint32_t b), void *plan)
+{
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        l->rank_code[rank] = OVL_NONE;
+    }
+    for (uint32_t first = 0; first < l->n_ranks; first++) {
+        if (l->rank_code[first] != OVL_NONE) {
+            continue;
+        }
+        ovl_id code = write(plan, first);
+        for (uint32_t rank = first; rank < l->n_ranks; rank++) {
+            bool same = l->rank_code[rank] == OVL_NONE && alike(plan, first, rank);
+            l->rank_code[rank] = same ? code : l->rank_code[rank];
+        }
+    }
+}
+
 /* In one order; `searched`: there may be others. */
 static bool lower_order(const ovl_scenario *scenario, unsigned order, ovl_arena *arena,
                         ovl_lowered *lowered, bool *searched, ovl_errs *errs)

@@ -48,6 +48,18 @@ static bool gathers(ovl_coll op)
 
 /* --- Which pairs there are --- */
 
+/* Off below NCCL_COLLNET_NODE_THRESHOLD, 2 nodes (src/init.cc). */
+static bool collnet(const tuned *t)
+{
+    return t->graph->collnet_channels > 0 && t->nodes > 1;
+}
+
+/* Off where a node has no more than 2 of the GPUs (src/transport/nvls.cc). */
+static bool nvls(const tuned *t)
+{
+    return t->graph->nvls_channels >= 2 && t->per_node > 2;
+}
+
 static bool algo_for(const tuned *t)
 {
     if (t->op == OVL_BROADCAST || t->op == OVL_REDUCE) {
@@ -60,12 +72,11 @@ static bool algo_for(const tuned *t)
         return t->op == OVL_ALL_REDUCE;
     case OVL_NCCL_COLLNET_DIRECT: /* of AG and RS across nodes nothing is known here */
     case OVL_NCCL_COLLNET_CHAIN:
-        return t->op == OVL_ALL_REDUCE && t->graph->collnet_channels > 0;
+        return t->op == OVL_ALL_REDUCE && collnet(t);
     case OVL_NCCL_NVLS:
-        return t->graph->nvls_channels >= 2 && t->ranks > 1 &&
-               (t->nodes == 1 || (t->graph->collnet_channels > 0 && t->op == OVL_ALL_REDUCE));
+        return nvls(t) && (t->nodes == 1 || (collnet(t) && t->op == OVL_ALL_REDUCE));
     case OVL_NCCL_NVLS_TREE:
-        return t->graph->nvls_channels >= 2 && t->nodes > 1 && t->op == OVL_ALL_REDUCE;
+        return nvls(t) && t->nodes > 1 && t->op == OVL_ALL_REDUCE;
     case OVL_NCCL_PAT:
         return gathers(t->op) && t->nodes == t->ranks && t->nodes > 1;
     case OVL_NCCL_ALGOS:

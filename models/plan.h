@@ -169,6 +169,10 @@ uint32_t ovl_plan_node(const ovl_lowering *l, uint32_t rank);
 ovl_id ovl_plan_code(ovl_lowering *l);
 uint16_t ovl_plan_slot(ovl_lowering *l, ovl_id code, const ovl_group *group);
 
+/* Gives each rank its code: `write` makes that of the first of those who are `alike`. */
+void ovl_plan_codes(ovl_lowering *l, ovl_id (*write)(void *plan, uint32_t first),
+                    bool (*alike)(void *plan, uint32_t a, uint32_t b), void *plan);
+
 /* Adds a sentence once; adds a name to the sentence of a kind once. The texts must live in the
  * lowering's arena or the scenario. */
 void ovl_plan_say(ovl_lowering *l, const char *sentence);

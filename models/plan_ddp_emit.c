@@ -230,8 +230,9 @@ static void say_copies(ovl_ddp_code *e)
     }
 }
 
-static ovl_id write_code(ovl_ddp_plan *p, uint32_t rank)
+static ovl_id write_code(void *plan, uint32_t rank)
 {
+    ovl_ddp_plan *p = plan;
     ovl_ddp_code e = {.p = p, .l = p->l, .b = p->l->b};
     for (int k = 0; k < 2 && p->ranks[k].group; k++) {
         e.spread[k] = ovl_plan_spread(p->l, p->ranks[k].group, rank);
@@ -264,8 +265,9 @@ static ovl_id write_code(ovl_ddp_plan *p, uint32_t rank)
 }
 
 /* Whether those who two ranks reduce with lie alike on nodes. */
-static bool alike(ovl_ddp_plan *p, uint32_t a, uint32_t b)
+static bool alike(void *plan, uint32_t a, uint32_t b)
 {
+    const ovl_ddp_plan *p = plan;
     bool same = ovl_inner_alike(p->l, a, b);
     for (int k = 0; k < 2 && p->ranks[k].group && same; k++) {
         const ovl_group *group = p->ranks[k].group;
@@ -276,17 +278,5 @@ static bool alike(ovl_ddp_plan *p, uint32_t a, uint32_t b)
 
 void ovl_ddp_emit(ovl_ddp_plan *p)
 {
-    ovl_lowering *l = p->l;
-    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
-        l->rank_code[rank] = OVL_NONE;
-    }
-    for (uint32_t first = 0; first < l->n_ranks; first++) {
-        if (l->rank_code[first] != OVL_NONE) {
-            continue;
-        }
-        ovl_id code = write_code(p, first);
-        for (uint32_t rank = first; rank < l->n_ranks; rank++) {
-            l->rank_code[rank] = alike(p, first, rank) ? code : l->rank_code[rank];
-        }
-    }
+    ovl_plan_codes(p->l, write_code, alike, p);
 }

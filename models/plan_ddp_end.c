@@ -80,32 +80,15 @@ static void consume(ovl_ddp_code *e)
 }
 
 /* The optimizer ends the step. */
-static void add_optimizer(ovl_ddp_code *e, ovl_op_kind kind, ovl_plan_cost cost, ovl_mark mark)
-{
-    ovl_op op = ovl_ddp_operation(e, kind, ovl_name(e->b, "optimizer"), cost, mark);
-    op.step_end = true;
-    e->last = ovl_add_op(e->b, e->code, &op);
-}
-
 void ovl_ddp_optimizer(ovl_ddp_code *e)
 {
     const ovl_optimizer *optimizer = &e->p->workload->optimizer;
     ovl_mark mark = optimizer->given ? optimizer->mark : e->p->workload->mark;
-    uint64_t size = ovl_dtype_size((ovl_dtype)e->p->workload->dtype);
-    uint64_t moved;
-    ovl_time length = ovl_optimizer_time(e->l, ovl_ddp_updates(e->p), size, &moved);
-    if (length > 0) {
-        ovl_kernel_spec spec = {.name = "optimizer",
-                                .mark = mark,
-                                .duration = {.item = &length, .count = 1},
-                                .hbm = moved,
-                                .no_compute = moved > 0,
-                                .klass = "optimizer"};
-        add_optimizer(e, OVL_KERNEL, ovl_plan_kernel(e->l, &spec), mark);
-    } else {
-        add_optimizer(e, OVL_MARKER, ovl_plan_length(e->l, "optimizer", mark, (ovl_times){0}),
-                      mark);
-    }
+    ovl_op_kind kind;
+    ovl_plan_cost cost = ovl_optimizer_cost(e->l, ovl_ddp_updates(e->p), mark, &kind);
+    ovl_op op = ovl_ddp_operation(e, kind, ovl_name(e->b, "optimizer"), cost, mark);
+    op.step_end = true;
+    e->last = ovl_add_op(e->b, e->code, &op);
     if (!copies_out(e)) {
         wait_for_buckets(e);
     }

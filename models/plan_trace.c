@@ -125,7 +125,7 @@ static void hand_over(replay *r)
     ovl_measured_rank *ranks = OVL_NEW_ARRAY(r->l->arena, ovl_measured_rank, r->rec->n_ranks);
     for (uint32_t i = 0; i < r->rec->n_ranks; i++) {
         const ovl_rec_rank *rank = &r->rec->ranks[i];
-        ranks[i] = (ovl_measured_rank){rank->begin, rank->end, rank->unexplained};
+        ranks[i] = (ovl_measured_rank){rank->begin, rank->end, rank->unexplained, rank->rank};
     }
     *m = (ovl_measured){.what = r->rec->what,
                         .step = r->rec->step,

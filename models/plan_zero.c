@@ -132,7 +132,7 @@ static void after_backward(ovl_step *s, uint32_t u)
     }
 }
 
-static void end_backward(ovl_step *s, const ovl_pass *pass)
+void ovl_zero_end_backward(ovl_step *s, const ovl_pass *pass)
 {
     (void)pass;
     ovl_zero_code *e = ovl_zero_state(s);
@@ -247,7 +247,7 @@ const ovl_strategy ovl_zero_strategy = {
     .in_backward = in_backward,
     .in_input = in_forward,
     .after_backward = after_backward,
-    .end_backward = end_backward,
+    .end_backward = ovl_zero_end_backward,
     .end_accumulation = end_accumulation,
     .in_optimizer = in_optimizer,
     .next_step = next_step,

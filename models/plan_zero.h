@@ -73,6 +73,9 @@ void ovl_zero_flush(ovl_zero_code *e);
 /* Compute waits for what was reduced. */
 void ovl_zero_wait(ovl_zero_code *e);
 
+/* The last backward is over: what is left in the bucket is reduced, and waited for. */
+void ovl_zero_end_backward(ovl_step *s, const ovl_pass *pass);
+
 /* The optimizer just added updates shards and needs complete gradients. */
 void ovl_zero_update(ovl_zero_code *e);
 

@@ -238,15 +238,6 @@ static void after_backward(ovl_step *s, uint32_t u)
     }
 }
 
-static void end_backward(ovl_step *s, const ovl_pass *pass)
-{
-    (void)pass;
-    ovl_zero_code *e = ovl_zero_state(s);
-    ovl_zero_flush(e);
-    ovl_zero_wait(e);
-    e->n_buckets = 0;
-}
-
 /* --- Optimizer --- */
 
 static void in_optimizer(ovl_step *s)
@@ -307,7 +298,7 @@ const ovl_strategy ovl_zero3_strategy = {
     .before_backward = before_backward,
     .in_backward = in_backward,
     .after_backward = after_backward,
-    .end_backward = end_backward,
+    .end_backward = ovl_zero_end_backward,
     .in_optimizer = in_optimizer,
     .next_step = next_step,
     .close = close,

@@ -6,8 +6,8 @@
  *
  *   streams    as recorded; the operations of one follow one another
  *   launches   the host issues an operation when it called for it, plus the latency of a launch
- *              (the median over operations that found their stream idle); what the host did between
- *              two calls is host work of that length
+ *              (the median over operations that found their stream idle, of an even count the
+ *              lower); what the host did between two calls is host work of that length
  *   gaps       two operations that were both launched long before follow each other after the
  *              stream's gap (the mean), a pause of the stream. Without launches in the file: after
  *              the device's gap, the median of those up to 5 us (or the mean, where that is less)

@@ -8,8 +8,8 @@
  * begins its step at zero.
  */
 #include "models/record_parts.h"
+#include "models/statistics.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The collectives of a group on one rank, in program order. */
@@ -123,18 +123,6 @@ static bool is_matched(const matcher *m, const group *g)
 
 /* --- Clocks --- */
 
-static int by_value(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-static int64_t median(int64_t *values, uint32_t n)
-{
-    qsort(values, n, sizeof *values, by_value);
-    return values[(n - 1) / 2];
-}
-
 /* Wrapping differences: bases of clocks may be any number. */
 static int64_t minus(int64_t a, int64_t b)
 {
@@ -166,7 +154,7 @@ static void find_clocks(matcher *m)
             for (uint32_t p = 0; p < g->parties.len; p++) {
                 ends[p] = end_of(m, &g->parties.data[p], k);
             }
-            int64_t middle = median(ends, g->parties.len);
+            int64_t middle = ovl_median(ends, g->parties.len);
             for (uint32_t p = 0; p < g->parties.len; p++) {
                 const party *q = &g->parties.data[p];
                 ovl_vec_push(&ahead[q->rank], minus(end_of(m, q, k), middle));
@@ -174,7 +162,7 @@ static void find_clocks(matcher *m)
         }
     }
     for (uint32_t r = 0; r < m->n; r++) {
-        m->clock[r] = ahead[r].len ? median(ahead[r].data, ahead[r].len) : 0;
+        m->clock[r] = ahead[r].len ? ovl_median(ahead[r].data, ahead[r].len) : 0;
         ovl_vec_free(&ahead[r]);
     }
 }

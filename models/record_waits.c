@@ -349,7 +349,9 @@ static int by_value(const void *a, const void *b)
 
 typedef OVL_VEC(ovl_time) times;
 
-static ovl_time median(times *list)
+/* Of an even count the lower one: whatever else held a start makes what is seen of it longer, never
+ * shorter. */
+static ovl_time lower_median(times *list)
 {
     if (list->len == 0) {
         return 0;
@@ -395,8 +397,8 @@ static void find_latency(ovl_rank_work *w)
             ovl_vec_push(&begins, a->start - a->launch);
         }
     }
-    w->latency = median(&begins);
-    ovl_time after_end = median(&ends);
+    w->latency = lower_median(&begins);
+    ovl_time after_end = lower_median(&ends);
     for (uint32_t i = 0; i < w->acts.len; i++) {
         set_issue(w, &w->acts.data[i], after_end);
     }
@@ -438,7 +440,7 @@ static void find_device_gap(ovl_rank_work *w)
         }
     }
     w->n_device_gaps = gaps.len;
-    w->device_gap = median(&gaps);
+    w->device_gap = lower_median(&gaps);
     if (gaps.len && sum / gaps.len < w->device_gap) {
         w->device_gap = sum / gaps.len;
         w->device_gap_mean = true;

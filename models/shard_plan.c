@@ -223,24 +223,17 @@ bool ovl_shard_alike(ovl_fsdp_plan *p, uint32_t a, uint32_t b)
     return alike;
 }
 
-/* Ranks whose groups lie alike on nodes share a code. */
-static void write_codes(ovl_fsdp_plan *p)
+static ovl_id write_code(void *plan, uint32_t first)
 {
-    ovl_lowering *l = p->l;
-    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
-        l->rank_code[rank] = OVL_NONE;
-    }
-    for (uint32_t first = 0; first < l->n_ranks; first++) {
-        if (l->rank_code[first] != OVL_NONE) {
-            continue;
-        }
-        ovl_shard_at(p, first);
-        ovl_id code = ovl_step_write(&p->step, first);
-        for (uint32_t rank = first; rank < l->n_ranks; rank++) {
-            bool same = ovl_shard_alike(p, first, rank);
-            l->rank_code[rank] = same ? code : l->rank_code[rank];
-        }
-    }
+    ovl_fsdp_plan *p = plan;
+    ovl_shard_at(p, first);
+    return ovl_step_write(&p->step, first);
+}
+
+/* Ranks whose groups lie alike on nodes share a code. */
+static bool alike(void *plan, uint32_t a, uint32_t b)
+{
+    return ovl_shard_alike(plan, a, b);
 }
 
 /* Operations of a unit and microbatch at most: two kernels, a gather with its copies twice, a
@@ -265,7 +258,7 @@ void ovl_shard_plan(ovl_lowering *l, const ovl_fsdp *fsdp, const ovl_strategy *s
     if (ovl_shard_find(&p, l, fsdp) && ovl_step_units(&p.step)) {
         ovl_shard_groups(&p);
         if (l->errs->errors == errors && ovl_step_fits(&p.step, UNIT_OPS)) {
-            write_codes(&p);
+            ovl_plan_codes(l, write_code, alike, &p);
         }
     }
     ovl_step_free(&p.step);

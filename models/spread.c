@@ -132,7 +132,9 @@ static bool nodes_matter(const ovl_hw *hw)
         return true;
     }
     for (uint32_t i = 0; i < hw->n_collectives; i++) {
-        if (hw->collectives[i].nodes != OVL_NODES_ANY) {
+        const ovl_hw_collective *entry = &hw->collectives[i];
+        bool switches = entry->algorithm == OVL_ALGO_NVLS || entry->algorithm == OVL_ALGO_COLLNET;
+        if (entry->nodes != OVL_NODES_ANY || switches) {
             return true;
         }
     }

@@ -47,3 +47,29 @@ ovl_statistics ovl_statistics_of(const ovl_time *times, uint32_t n)
     ovl_arena_free(&arena);
     return s;
 }
+
+/* Differences of any two are below 2^64, and products of them with a part below 2^96. */
+__extension__ typedef unsigned __int128 wide;
+
+int64_t ovl_part_way(int64_t low, int64_t high, uint32_t part, uint32_t whole)
+{
+    assert(low <= high && part <= whole && whole > 0);
+    wide beyond = (wide)((uint64_t)high - (uint64_t)low) * part / whole;
+    return (int64_t)((uint64_t)low + (uint64_t)beyond);
+}
+
+int64_t ovl_quantile(const int64_t *sorted, uint32_t n, uint32_t part, uint32_t whole)
+{
+    assert(n > 0);
+    uint64_t at = (uint64_t)(n - 1) * part;
+    uint32_t low = (uint32_t)(at / whole);
+    return ovl_part_way(sorted[low], sorted[OVL_MIN(low + 1, n - 1)], (uint32_t)(at % whole),
+                        whole);
+}
+
+int64_t ovl_median(int64_t *values, uint32_t n)
+{
+    assert(n > 0);
+    qsort(values, n, sizeof *values, compare);
+    return ovl_quantile(values, n, 1, 2);
+}

@@ -301,19 +301,9 @@ static void add_optimizer(ovl_step *s)
 {
     const ovl_optimizer *optimizer = &s->workload->optimizer;
     ovl_mark mark = optimizer->given ? optimizer->mark : s->workload->mark;
-    uint64_t size = ovl_dtype_size((ovl_dtype)s->workload->dtype);
-    uint64_t moved;
-    ovl_time length = ovl_optimizer_time(s->l, s->updates, size, &moved);
-    ovl_kernel_spec spec = {.name = "optimizer",
-                            .mark = mark,
-                            .duration = {.item = &length, .count = 1},
-                            .hbm = moved,
-                            .no_compute = moved > 0,
-                            .klass = "optimizer"};
-    ovl_plan_cost cost = length ? ovl_plan_kernel(s->l, &spec)
-                                : ovl_plan_length(s->l, "optimizer", mark, (ovl_times){0});
-    ovl_op op =
-        ovl_step_op(s, length ? OVL_KERNEL : OVL_MARKER, "optimizer", cost, s->compute, mark);
+    ovl_op_kind kind;
+    ovl_plan_cost cost = ovl_optimizer_cost(s->l, s->updates, mark, &kind);
+    ovl_op op = ovl_step_op(s, kind, "optimizer", cost, s->compute, mark);
     op.step_end = true;
     ovl_step_add(s, &op);
 }

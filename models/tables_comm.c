@@ -201,11 +201,9 @@ static const ovl_field collective_fields[] = {
         "all_reduce, reduce_scatter and all_gather, `tree` for all_reduce, broadcast "
         "and reduce, `direct` for all_to_all and send_recv, `hierarchical` for a ring in the node "
         "and then one across, `nvls` for all_reduce, reduce_scatter and all_gather through a "
-        "switch "
-        "of the node that adds up and copies, `sharp` for all_reduce in the network; or `nccl`, "
-        "what NCCL's tuning model "
-        "says "
-        "of the channels in `hardware.nccl`, for all but the last two (docs/model.md).",
+        "switch of an NVLink domain that adds up and copies, `sharp` for all_reduce in the network "
+        "between nodes; or `nccl`, what NCCL's tuning model says of the channels in "
+        "`hardware.nccl`, for all but the last two (docs/model.md).",
         .names = algorithm_names, .values = algorithm_values),
     OVL_FIELD_SET(
         ovl_hw_collective, sms, has_sms, "sms", OVL_F_COUNT, 0,

@@ -87,7 +87,7 @@ void ovl_account_activity(ovl_engine *e, uint32_t activity)
 
 void ovl_account_settle(ovl_engine *e)
 {
-    for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
+    for (uint32_t rank = 0; rank < e->p->n_ranks && !e->options->step_only; rank++) {
         give_term(e, rank);
         give_hidden(e, rank);
     }
@@ -95,7 +95,7 @@ void ovl_account_settle(ovl_engine *e)
 
 void ovl_account_all(ovl_engine *e)
 {
-    for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
+    for (uint32_t rank = 0; rank < e->p->n_ranks && !e->options->step_only; rank++) {
         ovl_time end = e->times[rank].end;
         give_term(e, rank);
         give_hidden(e, rank);

@@ -247,7 +247,7 @@ static void find_price_of_interference(analysis *a)
         return;
     }
     ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE,
-                               .aggregates = true,
+                               .step_only = true,
                                .skip = a->options->skip,
                                .watch = a->options->watch};
     ovl_arena arena = {0};

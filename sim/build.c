@@ -31,6 +31,7 @@ void ovl_builder_free(ovl_builder *b)
     ovl_vec_free(&b->resources);
     ovl_vec_free(&b->changes);
     ovl_vec_free(&b->costs);
+    ovl_vec_free(&b->splits);
     ovl_vec_free(&b->demands);
     ovl_vec_free(&b->kernel_classes);
     ovl_vec_free(&b->coll_classes);
@@ -60,16 +61,6 @@ void ovl_change_capacity(ovl_builder *b, ovl_id resource, ovl_time time, uint64_
     b->changes.data[at] = (ovl_capacity_change){time, resource, capacity};
 }
 
-static bool same_demands(const ovl_demand *a, const ovl_demand *b, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        if (a[i].port != b[i].port || a[i].once != b[i].once || a[i].rate != b[i].rate) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Most costs demand what one of the last few others did: then the list is stored once, and it is
  * known by its number that they are alike. */
 static uint32_t add_demands(ovl_builder *b, const ovl_demand *demands, uint32_t n)
@@ -79,7 +70,8 @@ static uint32_t add_demands(ovl_builder *b, const ovl_demand *demands, uint32_t 
         return 0;
     }
     for (uint32_t i = 0; i < OVL_COUNT(b->recent); i++) {
-        if (b->recent[i].n == n && same_demands(&b->demands.data[b->recent[i].first], demands, n)) {
+        if (b->recent[i].n == n &&
+            ovl_same_demands(&b->demands.data[b->recent[i].first], demands, n)) {
             return b->recent[i].first;
         }
     }
@@ -89,6 +81,18 @@ static uint32_t add_demands(ovl_builder *b, const ovl_demand *demands, uint32_t 
         ovl_vec_push(&b->demands, demands[i]);
     }
     return first;
+}
+
+ovl_id ovl_add_split(ovl_builder *b, const ovl_split *split)
+{
+    for (uint32_t i = b->splits.len; i-- > 0 && i + OVL_COUNT(b->recent) > b->splits.len;) {
+        const ovl_split *old = &b->splits.data[i];
+        if (old->klass == split->klass && old->part == split->part && old->whole == split->whole) {
+            return i + 1;
+        }
+    }
+    ovl_vec_push(&b->splits, *split);
+    return b->splits.len;
 }
 
 ovl_id ovl_add_cost(ovl_builder *b, const ovl_cost *cost, const ovl_demand *demands,

@@ -106,20 +106,12 @@ static pressure pressure_on(ovl_engine *e, uint32_t rank, const ovl_cost *kernel
     return p;
 }
 
-static uint32_t sms_wanted(const ovl_engine *e, const ovl_cost *c)
-{
-    if (c->sms || !c->blocks) {
-        return c->sms;
-    }
-    return OVL_MIN(c->blocks, e->p->sms);
-}
-
 static uint64_t sms_wanted_by_all(const ovl_engine *e, uint32_t rank)
 {
     const ovl_rank_state *s = &e->ranks[rank];
     uint64_t sum = 0;
     for (uint32_t i = 0; i < s->kernels.len; i++) {
-        sum += sms_wanted(e, e->activities.data[s->kernels.data[i]].cost);
+        sum += ovl_sms_wanted(e->p, e->activities.data[s->kernels.data[i]].cost);
     }
     return sum;
 }
@@ -132,7 +124,7 @@ static uint64_t waves(uint64_t blocks, uint64_t sms)
 /* By whole waves if the kernel gives its blocks, else in proportion to the SMs it gets. */
 static double sm_cap(const ovl_engine *e, const ovl_cost *c, uint64_t held, uint64_t wanted_by_all)
 {
-    uint32_t want = sms_wanted(e, c);
+    uint32_t want = ovl_sms_wanted(e->p, c);
     if (!want || !c->compute || !e->p->sms) {
         return 1;
     }

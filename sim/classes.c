@@ -35,18 +35,6 @@ static bool same_groups(const ovl_program *p, uint32_t a, uint32_t b, uint32_t n
     return true;
 }
 
-/* What each asks of links and memory: a member of an all-to-all may have bytes of its own. */
-static bool same_demands(const ovl_program *p, const ovl_cost *x, const ovl_cost *y)
-{
-    bool same = x->n_demands == y->n_demands;
-    for (uint32_t i = 0; same && i < x->n_demands; i++) {
-        const ovl_demand *a = &p->demands[x->first_demand + i];
-        const ovl_demand *b = &p->demands[y->first_demand + i];
-        same = a->port == b->port && a->once == b->once && a->rate == b->rate;
-    }
-    return same;
-}
-
 static bool same_costs(const ovl_program *p, uint32_t a, uint32_t b, const ovl_code *code)
 {
     if (p->ranks[a].variant == p->ranks[b].variant) {
@@ -58,7 +46,10 @@ static bool same_costs(const ovl_program *p, uint32_t a, uint32_t b, const ovl_c
         }
         const ovl_cost *x = ovl_op_cost(p, a, &code->ops[i]);
         const ovl_cost *y = ovl_op_cost(p, b, &code->ops[i]);
-        if (x->latency != y->latency || x->work != y->work || !same_demands(p, x, y)) {
+        /* a member of an all-to-all may have bytes of its own */
+        if (x->latency != y->latency || x->work != y->work || x->n_demands != y->n_demands ||
+            !ovl_same_demands(&p->demands[x->first_demand], &p->demands[y->first_demand],
+                              x->n_demands)) {
             return false;
         }
     }

@@ -153,14 +153,15 @@ static void keep_limit(ovl_engine *e, ovl_activity *a, ovl_limit limit)
             return;
         }
     }
-    if (!e->options->aggregates) {
-        ovl_vec_push(&e->limits, limit);
-    }
+    ovl_vec_push(&e->limits, limit);
 }
 
 /* Time under the present bound up to now, and what of it was not work. */
 static void settle(ovl_engine *e, const ovl_clock *c, ovl_activity *a)
 {
+    if (e->options->step_only) {
+        return;
+    }
     if (c->bound != OVL_BOUND_FREE && e->now > a->bound_since) {
         uint32_t bound = c->bound == OVL_BOUND_CAP ? a->cap_bound : c->bound;
         ovl_time time = e->now - a->bound_since, done = done_at(c, a, e->now);
@@ -182,7 +183,7 @@ void ovl_clock_settle(ovl_engine *e, ovl_activity *a)
 void ovl_clock_keep_limits(ovl_engine *e, ovl_activity *a)
 {
     const ovl_limit *kept = e->bounds.data[a - e->activities.data].kept;
-    for (uint32_t i = 0; i < OVL_LIMITS_KEPT && kept[i].time && !e->options->aggregates; i++) {
+    for (uint32_t i = 0; i < OVL_LIMITS_KEPT && kept[i].time; i++) {
         ovl_vec_push(&e->limits, kept[i]);
     }
     a->limited = false;

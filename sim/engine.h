@@ -78,11 +78,11 @@ typedef struct ovl_run_options {
     const bool *free_names; /* [names] operations of these take no latency, work, SMs or bytes;
                                NULL: of none */
     bool segments;          /* keep rate segments (for pictures) */
-    bool aggregates; /* keep no times of operations, no trail and no limits, only the terms of ranks
-                        and what is a single number: then a run takes 4 bytes by operation. Not with
-                        `segments` */
-    bool skip;       /* fill in periods that recur (recur.h) */
-    bool no_trail;   /* keep the times of operations, but not the order in which they happened */
+    bool step_only; /* keep nothing but the step and the counters: no times of operations, no
+                       trail, no limits, no terms of ranks, which stay 0. Then a run takes 4
+                       bytes by operation. Not with `segments` or `interval` */
+    bool skip;      /* fill in periods that recur (recur.h) */
+    bool no_trail;  /* keep the times of operations, but not the order in which they happened */
     const ovl_watch *watch; /* NULL: nobody */
     uint32_t run, n_runs;   /* told to the watch */
     uint64_t memory;        /* bytes that ovl_run_memory may come to; 0: no limit */
@@ -91,10 +91,10 @@ typedef struct ovl_run_options {
     ovl_time count_from, count_to;
 } ovl_run_options;
 
-/* Bytes that a run of the program takes at most, its timeline without segments included, or with
- * aggregates only; activities that are bounded by more than two things, one after another, may take
- * more. */
-uint64_t ovl_run_memory(const ovl_program *program, bool aggregates);
+/* Bytes that a run of the program takes at most, its timeline without segments included, or where
+ * only the step is kept; activities that are bounded by more than two things, one after another,
+ * may take more. */
+uint64_t ovl_run_memory(const ovl_program *program, bool step_only);
 
 /* Runs the program; the timeline lives in `arena`. False and an error if it cannot finish
  * (OVL_E_STUCK: a deadlock, told as who waits for what), time overflows (OVL_E_INPUT, naming the

@@ -156,7 +156,7 @@ static ovl_id copy_cost(expansion *x, const ovl_cost *cost)
                         demands + cost->first_peer, cost->n_peer);
 }
 
-/* Names and costs keep their numbers. */
+/* Names, costs and splits keep their numbers. */
 static void copy_tables(expansion *x)
 {
     const ovl_program *p = x->p;
@@ -166,6 +166,9 @@ static void copy_tables(expansion *x)
     copy_hardware(x);
     for (uint32_t i = 0; i < p->n_costs; i++) {
         copy_cost(x, &p->costs[i]);
+    }
+    for (uint32_t i = 0; i < p->n_splits; i++) {
+        ovl_vec_push(&x->b.splits, p->splits[i]);
     }
     x->no_cost = ovl_add_cost(&x->b, &(ovl_cost){.klass = OVL_NONE, .weight = 1}, NULL, 0, NULL, 0);
     x->relaid = OVL_NEW_ARRAY(&x->scratch, uint32_t, p->n_costs);

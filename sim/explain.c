@@ -22,10 +22,11 @@ typedef struct explaining {
 static void collect_uses(explaining *e)
 {
     ovl_arena scratch = {0};
-    bool *holds = OVL_NEW_ARRAY(&scratch, bool, e->p->n_resources);
+    bool *holds = OVL_NEW_ARRAY(&scratch, bool, e->p->n_resources + e->p->n_ranks);
     for (uint32_t i = 0; i < e->t->n_limits; i++) {
-        if (e->t->limits[i].bound < e->p->n_resources && e->t->limits[i].lost > 0) {
-            holds[e->t->limits[i].bound] = true;
+        ovl_id resource = ovl_limit_resource(e->c, &e->t->limits[i]);
+        if (resource != OVL_NONE && e->t->limits[i].lost > 0) {
+            holds[resource] = true;
         }
     }
     const uint32_t *sharers = ovl_resource_sharers(e->p, &scratch);
@@ -110,14 +111,15 @@ static void find_bounds(explaining *e, uint32_t op, ovl_explained *out)
     for (uint32_t i = ovl_limits_first(e->t, carrier);
          i < e->t->n_limits && e->t->limits[i].op == carrier; i++) {
         const ovl_limit *l = &e->t->limits[i];
-        bool resource = l->bound < e->p->n_resources;
-        ovl_bound_on bound = {
-            .name = ovl_limit_name(e->p, l->bound),
-            .instance = resource ? e->p->resources[l->bound].instance : OVL_NONE,
-            .time = l->time,
-            .lost = l->lost,
-            .beside = resource ? beside(e, l->bound, carrier, out->start + out->latency, out->end)
-                               : NULL};
+        ovl_id resource = ovl_limit_resource(e->c, l);
+        ovl_bound_on bound = {.name = ovl_limit_name(e->p, l->bound),
+                              .instance = OVL_NONE,
+                              .time = l->time,
+                              .lost = l->lost};
+        if (resource != OVL_NONE) {
+            bound.instance = ovl_used_instance(e->p, resource);
+            bound.beside = beside(e, resource, carrier, out->start + out->latency, out->end);
+        }
         ovl_vec_push(&e->bounds, bound);
         out->lost += l->lost;
     }

@@ -5,8 +5,8 @@
  *     end - start = latency + work + the time lost to each bound
  *
  * exactly (work is the transfer of communication, the whole of a kernel). A bound is a resource,
- * SMs held by others, or a measured factor; `beside` are the names that used the resource
- * meanwhile.
+ * the SMs that others left, or a measured factor; `beside` are the names that used the resource or
+ * SMs meanwhile.
  *
  * Example: an all-reduce of 4 ms on a NIC that another shares: 8 ms = 4 + 4 lost to nic.out, beside
  * the other.
@@ -19,9 +19,9 @@
 
 typedef struct ovl_bound_on {
     const char *name;  /* "nic.out", "hbm", "SMs", "measured factor" */
-    uint32_t instance; /* of a resource; OVL_NONE for others */
+    uint32_t instance; /* of a resource, or rank of SMs; OVL_NONE for a factor */
     ovl_time time, lost;
-    const char *beside; /* "b, c and 2 more"; NULL for bounds that are no resource */
+    const char *beside; /* "b, c and 2 more"; NULL for a factor */
 } ovl_bound_on;
 
 typedef struct ovl_explained {

@@ -102,28 +102,6 @@ static void number_pairings(const ovl_program *p, uint32_t n_places, ovl_arena *
 
 /* --- Costs --- */
 
-static bool same_demands(const ovl_program *p, uint32_t a, uint32_t b, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        const ovl_demand *x = &p->demands[a + i], *y = &p->demands[b + i];
-        if (x->port != y->port || x->once != y->once || x->rate != y->rate) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool same_cost(const ovl_program *p, const ovl_cost *a, const ovl_cost *b)
-{
-    return a->latency == b->latency && a->work == b->work && a->compute == b->compute &&
-           a->sms == b->sms && a->blocks == b->blocks && a->klass == b->klass &&
-           a->part_klass == b->part_klass && a->part == b->part && a->whole == b->whole &&
-           a->engine == b->engine && memcmp(&a->weight, &b->weight, sizeof a->weight) == 0 &&
-           a->n_demands == b->n_demands && a->n_peer == b->n_peer &&
-           same_demands(p, a->first_demand, b->first_demand, a->n_demands) &&
-           same_demands(p, a->first_peer, b->first_peer, a->n_peer);
-}
-
 static bool same_rank_costs(const ovl_fold_basis *basis, uint32_t a, uint32_t b)
 {
     const ovl_program *p = basis->p;
@@ -134,7 +112,7 @@ static bool same_rank_costs(const ovl_fold_basis *basis, uint32_t a, uint32_t b)
     const ovl_code *code = &p->codes[x->code];
     for (uint32_t i = 0; i < code->n_ops && x->variant != y->variant; i++) {
         const ovl_op *op = &code->ops[i];
-        if (op->per_rank && !same_cost(p, ovl_op_cost(p, a, op), ovl_op_cost(p, b, op))) {
+        if (op->per_rank && !ovl_same_cost(p, ovl_op_cost(p, a, op), ovl_op_cost(p, b, op))) {
             return false;
         }
     }

@@ -12,19 +12,6 @@ typedef struct ovl_gradknown {
 
 typedef OVL_VEC(ovl_gradterm) terms;
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * UINT64_C(0x9E3779B97F4A7C15);
-    return hash ^ (hash >> 29);
-}
-
-static uint64_t bits_of(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 static void *zeroed(size_t n, size_t size)
 {
     void *memory = calloc(n, size);
@@ -64,7 +51,7 @@ static bool same_sum(const ovl_gradforms *g, const ovl_gradsum *a, const ovl_gra
                      const uint32_t *forms)
 {
     return a->hash == b->hash && a->comm == b->comm && a->root == b->root && a->n == b->n &&
-           bits_of(a->factor) == bits_of(b->factor) &&
+           ovl_grad_bits(a->factor) == ovl_grad_bits(b->factor) &&
            memcmp(g->lists.data + a->first, forms, a->n * sizeof *forms) == 0;
 }
 
@@ -89,9 +76,9 @@ uint32_t ovl_gradsum_of(ovl_gradforms *g, uint32_t comm, const uint32_t *forms, 
                         uint32_t root, double factor)
 {
     ovl_gradsum sum = {.comm = comm, .n = n, .root = root, .factor = factor};
-    sum.hash = mix(mix(mix(0, comm), root), bits_of(factor));
+    sum.hash = ovl_grad_mix(ovl_grad_mix(ovl_grad_mix(0, comm), root), ovl_grad_bits(factor));
     for (uint32_t i = 0; i < n; i++) {
-        sum.hash = mix(sum.hash, forms[i]);
+        sum.hash = ovl_grad_mix(sum.hash, forms[i]);
     }
     grow_sum_slots(g);
     uint32_t slot = (uint32_t)sum.hash & (g->n_sum_slots - 1);
@@ -118,7 +105,7 @@ uint32_t ovl_gradform_given(ovl_gradforms *g, uint32_t slot, uint32_t sum)
 
 static ovl_gradknown *find_known(ovl_gradknown *list, uint32_t n_slots, uint64_t key)
 {
-    uint32_t slot = (uint32_t)mix(0, key) & (n_slots - 1);
+    uint32_t slot = (uint32_t)ovl_grad_mix(0, key) & (n_slots - 1);
     while (list[slot].value && list[slot].key != key) {
         slot = (slot + 1) & (n_slots - 1);
     }
@@ -253,7 +240,8 @@ uint32_t ovl_gradform_value(ovl_gradforms *g, uint32_t form, uint32_t rank)
 {
     ovl_gradvalue f = g->forms.values.data[form];
     const ovl_gradterm *only = &g->forms.terms.data[f.first];
-    if (f.n == 1 && only->rank != OWN && !f.doubled && bits_of(only->scale) == bits_of(1.0)) {
+    if (f.n == 1 && only->rank != OWN && !f.doubled &&
+        ovl_grad_bits(only->scale) == ovl_grad_bits(1.0)) {
         return value_of_sum(g, only->microbatch, comm_of(g, rank, SLOT(only->rank)));
     }
     uint64_t key = key_of(g, form, rank);

@@ -1,18 +1,5 @@
 #include "sim/gradvalue.h"
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * UINT64_C(0x9E3779B97F4A7C15);
-    return hash ^ (hash >> 29);
-}
-
-static uint64_t bits_of(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 void ovl_gradvalues_free(ovl_gradvalues *v)
 {
     ovl_vec_free(&v->terms);
@@ -121,7 +108,7 @@ static bool same_terms(const ovl_gradterm *a, const ovl_gradterm *b, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         if (a[i].rank != b[i].rank || a[i].microbatch != b[i].microbatch ||
-            bits_of(a[i].scale) != bits_of(b[i].scale)) {
+            ovl_grad_bits(a[i].scale) != ovl_grad_bits(b[i].scale)) {
             return false;
         }
     }
@@ -132,10 +119,11 @@ static bool same_terms(const ovl_gradterm *a, const ovl_gradterm *b, uint32_t n)
 static uint32_t intern(ovl_gradvalues *v, bool doubled)
 {
     uint32_t n = v->scratch.len;
-    uint64_t hash = mix(0, n);
+    uint64_t hash = ovl_grad_mix(0, n);
     for (uint32_t i = 0; i < n; i++) {
         const ovl_gradterm *t = &v->scratch.data[i];
-        hash = mix(mix(hash, (uint64_t)t->rank << 32 | t->microbatch), bits_of(t->scale));
+        hash = ovl_grad_mix(ovl_grad_mix(hash, (uint64_t)t->rank << 32 | t->microbatch),
+                            ovl_grad_bits(t->scale));
     }
     grow_value_slots(v);
     uint32_t slot = (uint32_t)hash & (v->n_value_slots - 1);
@@ -196,19 +184,19 @@ static uint32_t add_up(ovl_gradvalues *v, const uint32_t *values, uint32_t n, do
 static bool same_memo(const ovl_gradvalues *v, const ovl_gradmemo *memo, const uint32_t *values,
                       uint32_t n, double factor)
 {
-    return memo->n == n && bits_of(memo->factor) == bits_of(factor) &&
+    return memo->n == n && ovl_grad_bits(memo->factor) == ovl_grad_bits(factor) &&
            memcmp(v->lists.data + memo->first, values, n * sizeof *values) == 0;
 }
 
 uint32_t ovl_gradvalue_combine(ovl_gradvalues *v, const uint32_t *values, uint32_t n, double factor)
 {
     assert(n > 0);
-    if (n == 1 && bits_of(factor) == bits_of(1.0)) {
+    if (n == 1 && ovl_grad_bits(factor) == ovl_grad_bits(1.0)) {
         return values[0];
     }
-    uint64_t hash = mix(mix(0, n), bits_of(factor));
+    uint64_t hash = ovl_grad_mix(ovl_grad_mix(0, n), ovl_grad_bits(factor));
     for (uint32_t i = 0; i < n; i++) {
-        hash = mix(hash, values[i]);
+        hash = ovl_grad_mix(hash, values[i]);
     }
     grow_memo_slots(v);
     uint32_t slot = (uint32_t)hash & (v->n_memo_slots - 1);

@@ -14,6 +14,20 @@
 
 #include "sim/vec.h"
 
+/* For hashes of lists: one value more. */
+static inline uint64_t ovl_grad_mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ (hash >> 29);
+}
+
+static inline uint64_t ovl_grad_bits(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
 typedef struct ovl_gradterm {
     uint32_t rank, microbatch;
     double scale;

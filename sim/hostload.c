@@ -143,7 +143,7 @@ static ovl_time step_at(const search *s, uint32_t kernels, uint32_t host)
     ovl_errs errs = {.arena = &arena};
     ovl_timeline t;
     ovl_program scaled = ovl_program_scaled(s->p, kernels, host, &arena);
-    ovl_run_options run = {.interference = s->interference, .aggregates = true, .skip = s->skip};
+    ovl_run_options run = {.interference = s->interference, .step_only = true, .skip = s->skip};
     ovl_time step = ovl_run(&scaled, &run, &arena, &t, &errs) ? t.step : OVL_NEVER;
     ovl_arena_free(&arena);
     return step;

@@ -51,6 +51,7 @@ static void add_rank(comparer *c, uint32_t r, ovl_against_rank *rank)
     const ovl_rank *of = &c->p->ranks[r];
     const ovl_code *code = &c->p->codes[of->code];
     *rank = (ovl_against_rank){.rank = r,
+                               .job_rank = c->m->ranks[r].job_rank,
                                .measured = c->m->ranks[r].end,
                                .predicted = c->t->ranks[r].end,
                                .unexplained = c->m->ranks[r].unexplained};

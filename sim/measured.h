@@ -19,6 +19,7 @@
 typedef struct ovl_measured_rank {
     ovl_time begin, end;  /* of its step */
     ovl_time unexplained; /* of that */
+    int64_t job_rank;     /* in the job that was measured; -1: the trace does not say */
 } ovl_measured_rank;
 
 typedef struct ovl_measured {
@@ -34,7 +35,8 @@ typedef struct ovl_measured {
 
 /* One rank. Errors are predicted minus measured starts. */
 typedef struct ovl_against_rank {
-    uint32_t rank;
+    uint32_t rank;                /* of the program: from 0 on, in the order of the job's */
+    int64_t job_rank;             /* -1: the trace does not say */
     ovl_time measured, predicted; /* when its last work ended */
     ovl_time unexplained;
     uint32_t n_ops;

@@ -22,6 +22,13 @@ typedef struct view {
     OVL_VEC(ovl_occupancy) pieces;
 } view;
 
+static void collect_sms(view *v, ovl_id resource)
+{
+    uint32_t rank = resource - v->c->program->n_resources;
+    ovl_uses_of_rank(v->c, NULL, rank, OVL_SMS_ALONE, &v->uses);
+    ovl_uses_sort(&v->uses);
+}
+
 static void collect(view *v, ovl_id resource)
 {
     const ovl_program *p = v->c->program;
@@ -75,7 +82,7 @@ static void add_stretches(view *v, uint32_t use)
 {
     const ovl_timeline *t = v->c->timeline;
     const ovl_resource_use *u = &v->uses.data[use];
-    uint32_t i = first_segment(t, u->op);
+    uint32_t i = u->holds ? t->n_segments : first_segment(t, u->op);
     if (u->to > u->from && (i == t->n_segments || t->segments[i].op != u->op)) {
         cut_at(v, &(stretch){u->from, u->to, use, 1});
     }
@@ -106,7 +113,7 @@ static int by_beginning(const void *x, const void *y)
 static uint64_t capacity_at(const view *v, ovl_time at)
 {
     const ovl_program *p = v->c->program;
-    uint64_t capacity = p->resources[v->resource].capacity;
+    uint64_t capacity = ovl_used_capacity(p, v->resource);
     for (uint32_t i = 0; i < p->n_changes && p->changes[i].time <= at; i++) {
         if (p->changes[i].resource == v->resource) {
             capacity = p->changes[i].capacity;
@@ -125,18 +132,33 @@ static void cut_at_changes(view *v)
     }
 }
 
+/* What kernels there have of each SM they want. */
+static double part_of_wanted(const view *v)
+{
+    uint64_t held = 0, wanted = 0;
+    for (uint32_t i = 0; i < v->there.len; i++) {
+        const ovl_resource_use *u = &v->uses.data[v->stretches.data[v->there.data[i]].use];
+        held += u->holds ? (uint64_t)u->rate : 0;
+        wanted += u->holds ? 0 : (uint64_t)u->rate;
+    }
+    double got = (double)ovl_sms_for_kernels(v->c->program, held, wanted);
+    return wanted > 0 ? got / (double)wanted : 1;
+}
+
 static void add_piece(view *v, ovl_time from, ovl_time to)
 {
+    bool sms = ovl_is_sms(v->c->program, v->resource);
+    double part = sms ? part_of_wanted(v) : 1;
     ovl_occupancy piece = {
         .from = from, .to = to, .n_users = v->there.len, .capacity = capacity_at(v, from)};
     ovl_occupant *users = OVL_NEW_ARRAY(v->arena, ovl_occupant, v->there.len);
     for (uint32_t i = 0; i < v->there.len; i++) {
         const stretch *s = &v->stretches.data[v->there.data[i]];
         const ovl_resource_use *u = &v->uses.data[s->use];
-        double moved = s->rate * (double)u->rate;
+        double takes = (double)u->rate * (!sms ? s->rate : u->holds ? 1 : part);
         users[i] = (ovl_occupant){ovl_names_text(v->c->program->names, u->name),
-                                  v->c->rank_of[u->op], s->rate, moved};
-        piece.bytes_per_second += moved;
+                                  v->c->rank_of[u->op], s->rate, takes, u->holds};
+        piece.takes += takes;
     }
     piece.users = users;
     if (piece.n_users && to > from) {
@@ -176,7 +198,7 @@ const ovl_occupancy *ovl_occupancy_of(const ovl_causes *causes, ovl_id resource,
                                       uint32_t *n)
 {
     view v = {.c = causes, .arena = arena, .resource = resource};
-    collect(&v, resource);
+    (ovl_is_sms(causes->program, resource) ? collect_sms : collect)(&v, resource);
     for (uint32_t i = 0; i < v.uses.len; i++) {
         add_stretches(&v, i);
     }

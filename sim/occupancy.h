@@ -6,7 +6,10 @@
  * A piece without users is left out. The pieces' bytes/s times their lengths sum to what crossed
  * it.
  *
- * Example: a NIC of 50 GB/s: 6..14 ms a + b, 50 GB/s, 100 %.
+ * SMs are such a resource (uses.h): who holds some, and kernels with their part of what is left.
+ *
+ * Examples: a NIC of 50 GB/s: 6..14 ms a + b, 50 GB/s, 100 %. 100 SMs: 0..10 ms k with 80, a with
+ * 20.
  */
 #ifndef OVL_SIM_OCCUPANCY_H
 #define OVL_SIM_OCCUPANCY_H
@@ -16,14 +19,15 @@
 typedef struct ovl_occupant {
     const char *name;
     uint32_t rank; /* of the member that carries it: first place, sender */
-    double rate;   /* of isolated speed */
-    double bytes_per_second;
+    double rate;   /* of isolated speed; 1 for who holds SMs */
+    double takes;  /* bytes/s, or SMs */
+    bool holds;    /* SMs, whatever others want: communication */
 } ovl_occupant;
 
 typedef struct ovl_occupancy {
     ovl_time from, to;
-    double bytes_per_second; /* of all of them */
-    uint64_t capacity;       /* that the resource has then */
+    double takes;      /* of all of them */
+    uint64_t capacity; /* that the resource has then */
     const ovl_occupant *users;
     uint32_t n_users;
 } ovl_occupancy;

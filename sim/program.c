@@ -50,6 +50,24 @@ const char *ovl_category_name(ovl_category category)
     return categories[category];
 }
 
+static bool same_split(const ovl_split *a, const ovl_split *b)
+{
+    return a == b || (a && b && a->klass == b->klass && a->part == b->part && a->whole == b->whole);
+}
+
+bool ovl_same_cost(const ovl_program *p, const ovl_cost *a, const ovl_cost *b)
+{
+    return a == b ||
+           (a->latency == b->latency && a->work == b->work && a->compute == b->compute &&
+            a->sms == b->sms && a->blocks == b->blocks && a->klass == b->klass &&
+            same_split(ovl_cost_split(p, a), ovl_cost_split(p, b)) && a->engine == b->engine &&
+            memcmp(&a->weight, &b->weight, sizeof a->weight) == 0 && a->n_demands == b->n_demands &&
+            a->n_peer == b->n_peer &&
+            ovl_same_demands(&p->demands[a->first_demand], &p->demands[b->first_demand],
+                             a->n_demands) &&
+            ovl_same_demands(&p->demands[a->first_peer], &p->demands[b->first_peer], a->n_peer));
+}
+
 uint32_t ovl_rank_number(const ovl_program *p, uint32_t rank)
 {
     return p->fold ? p->fold->rank[rank] : rank;
@@ -131,4 +149,9 @@ double ovl_busbw_factor(ovl_coll coll, uint32_t n)
         break;
     }
     return 1;
+}
+
+uint32_t ovl_sms_wanted(const ovl_program *p, const ovl_cost *kernel)
+{
+    return kernel->sms || !kernel->blocks ? kernel->sms : OVL_MIN(kernel->blocks, p->sms);
 }

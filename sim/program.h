@@ -124,6 +124,15 @@ typedef struct ovl_demand {
     uint64_t rate;
 } ovl_demand;
 
+static inline bool ovl_same_demands(const ovl_demand *a, const ovl_demand *b, uint32_t n)
+{
+    bool same = true;
+    for (uint32_t i = 0; i < n && same && a != b; i++) {
+        same = a[i].port == b[i].port && a[i].once == b[i].once && a[i].rate == b[i].rate;
+    }
+    return same;
+}
+
 /* Some of the program's demands. */
 typedef struct ovl_demand_list {
     uint32_t first, n;
@@ -131,6 +140,12 @@ typedef struct ovl_demand_list {
 
 /* The isolated cost of an operation; costs are shared by all operations that are alike. There may
  * be one for each operation of each rank, so the record is kept small. */
+/* Kernels that do the work of two, for speed-ups: 3 of 10 of the work is of another class. */
+typedef struct ovl_split {
+    ovl_time part, whole;
+    ovl_id klass;
+} ovl_split;
+
 typedef struct ovl_cost {
     ovl_time latency; /* alpha: a phase of fixed length without elastic demand */
     ovl_time work;    /* the fluid phase at isolated speed; for host calls the whole */
@@ -140,8 +155,7 @@ typedef struct ovl_cost {
     uint32_t
         blocks;   /* kernels: thread blocks, 0 if not said; the SM cap then goes by whole waves */
     ovl_id klass; /* interference class (ovl_program.pairs), or OVL_NONE */
-    ovl_id part_klass; /* kernels: `part` of `whole` of the work is of this class, for speed-ups */
-    ovl_time part, whole;              /* 3 of 10: three tenths; whole 0: all of it is of `klass` */
+    ovl_id split; /* 0: all of it is of `klass`; else splits[split - 1] says what is not */
     uint32_t first_demand, first_peer; /* into demands */
     uint8_t n_demands; /* from first_demand on: of a kernel, copy, member of a collective, sender */
     uint8_t n_peer;    /* from first_peer on: of the receiver of a send */
@@ -334,6 +348,8 @@ typedef struct ovl_program {
     const ovl_id *rank_ports;
     const ovl_resource *resources;
     const ovl_cost *costs;
+    uint32_t n_splits;
+    const ovl_split *splits;
     const ovl_demand *demands;
     uint32_t n_kinds;
     const ovl_comm_kind *kinds;
@@ -364,6 +380,9 @@ typedef struct ovl_program {
 #define OVL_ORDER_FREE 2u /* transfers take no time */
 #define OVL_ORDERS     4u
 
+/* Are two of its costs alike in all that a run looks at? */
+bool ovl_same_cost(const ovl_program *program, const ovl_cost *a, const ovl_cost *b);
+
 /* --- Building --- */
 
 struct ovl_code_build;
@@ -380,6 +399,7 @@ typedef struct ovl_builder {
     OVL_VEC(ovl_resource) resources;
     OVL_VEC(ovl_capacity_change) changes;
     OVL_VEC(ovl_cost) costs;
+    OVL_VEC(ovl_split) splits;
     OVL_VEC(ovl_demand) demands;
     ovl_demand_list recent[8]; /* lists that were added last */
     uint32_t next_recent;
@@ -405,6 +425,16 @@ ovl_id ovl_add_resource(ovl_builder *b, const ovl_resource *resource);
 
 /* The resource has this capacity from `time` on; calls in any order. */
 void ovl_change_capacity(ovl_builder *b, ovl_id resource, ovl_time time, uint64_t capacity);
+
+/* What ovl_cost.split says for a kernel of which `part` of `whole` is of the class; that of one of
+ * the last few splits if it is equal. */
+ovl_id ovl_add_split(ovl_builder *b, const ovl_split *split);
+
+/* The split of a cost; NULL if all of it is of its own class. */
+static inline const ovl_split *ovl_cost_split(const ovl_program *p, const ovl_cost *cost)
+{
+    return cost->split ? &p->splits[cost->split - 1] : NULL;
+}
 
 /* `cost` with its demands; the first_ and n_ fields are filled in. Equal costs are stored once per
  * call site's care: no deduplication is done here. `peer` are the receiver's demands of a send. */
@@ -479,6 +509,9 @@ const ovl_op *ovl_op_of(const ovl_program *p, uint32_t op);
 
 /* What it costs on its rank. */
 const ovl_cost *ovl_op_cost(const ovl_program *p, uint32_t rank, const ovl_op *op);
+
+/* SMs that a kernel wants: what it says, or one for each block; 0: not said. */
+uint32_t ovl_sms_wanted(const ovl_program *p, const ovl_cost *kernel);
 const char *ovl_op_name(const ovl_program *p, uint32_t op);
 
 /* The communicator of a rank's slot and the rank's place in it. */

@@ -17,28 +17,6 @@
 
 /* --- Like operations --- */
 
-static bool same_demands(const ovl_program *p, uint32_t a, uint32_t b, uint32_t n)
-{
-    for (uint32_t i = 0; i < n && a != b; i++) {
-        const ovl_demand *x = &p->demands[a + i], *y = &p->demands[b + i];
-        if (x->port != y->port || x->once != y->once || x->rate != y->rate) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool same_cost(const ovl_program *p, uint32_t a, uint32_t b)
-{
-    const ovl_cost *x = &p->costs[a], *y = &p->costs[b];
-    return a == b || (x->latency == y->latency && x->work == y->work && x->compute == y->compute &&
-                      x->weight == y->weight && x->sms == y->sms && x->blocks == y->blocks &&
-                      x->klass == y->klass && x->engine == y->engine &&
-                      x->n_demands == y->n_demands && x->n_peer == y->n_peer &&
-                      same_demands(p, x->first_demand, y->first_demand, x->n_demands) &&
-                      same_demands(p, x->first_peer, y->first_peer, x->n_peer));
-}
-
 /* Both none, or as far back (or ahead). */
 static bool as_far(uint32_t a, uint32_t b, uint32_t shift)
 {
@@ -89,9 +67,9 @@ static bool like(const ovl_engine *e, const ovl_code *code, uint32_t a, uint32_t
     return x->kind == y->kind && x->eager == y->eager && x->per_rank == y->per_rank &&
            x->uneven == y->uneven && x->stream == y->stream && x->comm == y->comm &&
            x->launch == y->launch && is_freed(e, x) == is_freed(e, y) &&
-           (x->per_rank || same_cost(e->p, x->cost, y->cost)) && may_repeat(e, code, a) &&
-           may_repeat(e, code, b) && as_far(x->batch, y->batch, shift) && same_wire(code, a, b) &&
-           as_far(code->stream_prev[a], code->stream_prev[b], shift) &&
+           (x->per_rank || ovl_same_cost(e->p, &e->p->costs[x->cost], &e->p->costs[y->cost])) &&
+           may_repeat(e, code, a) && may_repeat(e, code, b) && as_far(x->batch, y->batch, shift) &&
+           same_wire(code, a, b) && as_far(code->stream_prev[a], code->stream_prev[b], shift) &&
            as_far(code->comm_prev[a], code->comm_prev[b], shift) &&
            (!code->queue_prev || as_far(code->queue_prev[a], code->queue_prev[b], shift)) &&
            same_list(code->after.at, code->after.item, a, b) &&
@@ -132,7 +110,8 @@ static bool alike_on_rank(const ovl_engine *e, const ovl_recur *r, uint32_t rank
     uint32_t behind = local + r->shift.by[rank];
     const ovl_op *x = &e->p->codes[k->code].ops[local], *y = &e->p->codes[k->code].ops[behind];
     uint32_t a = k->first_op + local, b = k->first_op + behind;
-    if (x->per_rank && !same_cost(e->p, x->cost + k->variant, y->cost + k->variant)) {
+    if (x->per_rank && !ovl_same_cost(e->p, &e->p->costs[x->cost + k->variant],
+                                      &e->p->costs[y->cost + k->variant])) {
         return false;
     }
     if (x->per_rank && x->kind == OVL_HOST && e->p->costs[x->cost + k->variant].latency) {

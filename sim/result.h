@@ -222,14 +222,15 @@ typedef struct ovl_result_limit {
     ovl_time time, lost;
 } ovl_result_limit;
 
-/* Resources of one name (usage.h): the busiest instance, and all together. */
+/* Resources of one name (usage.h), SMs among them: the busiest instance, and all together. */
 typedef struct ovl_result_resource {
     const char *name;   /* "nic.out" */
     uint32_t instances; /* that were used */
     uint32_t busiest;   /* which one: the rank, node or block, or 0 */
+    bool sms;           /* capacity is in SMs, and there are no bytes */
     ovl_time busy;      /* in which the busiest was used at all */
     uint64_t capacity, bytes;
-    double mean_use; /* bytes of what it could have carried in the step */
+    double mean_use; /* bytes of what it could have carried in the step; SM time of all there is */
     uint64_t total;  /* bytes over all instances */
 } ovl_result_resource;
 

@@ -77,7 +77,7 @@ static void set_up_times(ovl_engine *e)
 static void set_up(ovl_engine *e, ovl_arena *scratch)
 {
     const ovl_program *p = e->p;
-    if (!e->options->aggregates) {
+    if (!e->options->step_only) {
         set_up_times(e);
     }
     e->times = OVL_NEW_ARRAY(e->arena, ovl_rank_times, p->n_ranks);
@@ -289,7 +289,7 @@ static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
     find_step(e, t);
     e->now = t->finish;
     ovl_account_all(e);
-    if (!e->options->aggregates) {
+    if (!e->options->step_only) {
         hand_over_limits(e, t);
     }
     if (e->segments.len) {
@@ -314,10 +314,10 @@ static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
 
 /* By operation: five times, three steps of the trail, what it waits for or runs as; two things that
  * bounded it. By rank, resource and activity: generously. */
-uint64_t ovl_run_memory(const ovl_program *program, bool aggregates)
+uint64_t ovl_run_memory(const ovl_program *program, bool step_only)
 {
     const uint64_t kept = 5 * sizeof(ovl_time) + 3 * sizeof(uint32_t) + 2 * sizeof(ovl_limit);
-    const uint64_t by_op = sizeof(uint32_t) + (aggregates ? 0 : kept);
+    const uint64_t by_op = sizeof(uint32_t) + (step_only ? 0 : kept);
     uint64_t shared = 0; /* what skipping knows of codes */
     for (uint32_t c = 0; c < program->n_codes; c++) {
         shared += 2 * sizeof(uint32_t) * (uint64_t)program->codes[c].n_ops;
@@ -330,7 +330,7 @@ uint64_t ovl_run_memory(const ovl_program *program, bool aggregates)
 static bool fits(const ovl_program *program, const ovl_run_options *options, ovl_errs *errs)
 {
     char need[OVL_UNITS_TEXT], may[OVL_UNITS_TEXT];
-    uint64_t bytes = ovl_run_memory(program, options->aggregates);
+    uint64_t bytes = ovl_run_memory(program, options->step_only);
     if (!options->memory || bytes <= options->memory) {
         return true;
     }
@@ -345,14 +345,14 @@ static bool fits(const ovl_program *program, const ovl_run_options *options, ovl
 /* Who waits for whom is told by times of operations: where none are kept the run is made again. */
 static void report_deadlock(ovl_engine *e)
 {
-    if (!e->options->aggregates) {
+    if (!e->options->step_only) {
         ovl_deadlock_report(e);
         return;
     }
     ovl_run_options options = *e->options;
     ovl_arena arena = {0};
     ovl_timeline none;
-    options.aggregates = false;
+    options.step_only = false;
     options.memory = 0;
     bool good = ovl_run(e->p, &options, &arena, &none, e->errs);
     assert(!good);
@@ -364,7 +364,7 @@ bool ovl_run(const ovl_program *program, const ovl_run_options *options, ovl_are
              ovl_timeline *timeline, ovl_errs *errs)
 {
     ovl_arena scratch = {0};
-    assert(!options->aggregates || !options->segments);
+    assert(!options->step_only || (!options->segments && !options->interval));
     if (!fits(program, options, errs)) {
         return false;
     }

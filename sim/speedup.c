@@ -47,9 +47,9 @@ static bool pulls(const ovl_program *p, const ovl_lever *lever, const ovl_rank *
 /* Part of it is of the lever's class. */
 static bool pulls_part(const ovl_program *p, const ovl_lever *lever, const ovl_op *op)
 {
-    const ovl_cost *cost = &p->costs[op->cost];
-    return lever->kind == OVL_LEVER_KERNELS && op->kind == OVL_KERNEL && cost->whole > 0 &&
-           cost->part_klass == lever->klass;
+    const ovl_split *split = ovl_cost_split(p, &p->costs[op->cost]);
+    return lever->kind == OVL_LEVER_KERNELS && op->kind == OVL_KERNEL && split &&
+           split->klass == lever->klass;
 }
 
 bool ovl_lever_pulls(const ovl_program *p, const ovl_lever *lever, uint32_t rank, const ovl_op *op)
@@ -102,9 +102,9 @@ static void add_lever(levers *list, ovl_lever lever)
 
 static void add_part_lever(const ovl_program *p, const ovl_op *op, ovl_lever whole, levers *list)
 {
-    const ovl_cost *cost = &p->costs[op->cost];
-    if (op->kind == OVL_KERNEL && cost->whole > 0 && cost->part > 0) {
-        whole.klass = cost->part_klass;
+    const ovl_split *split = ovl_cost_split(p, &p->costs[op->cost]);
+    if (op->kind == OVL_KERNEL && split && split->part > 0) {
+        whole.klass = split->klass;
         add_lever(list, whole);
     }
 }
@@ -151,8 +151,9 @@ bool ovl_lever_splits(const ovl_program *p, const ovl_lever *lever)
 {
     for (uint32_t i = 0; i < p->n_costs && lever->kind == OVL_LEVER_KERNELS; i++) {
         const ovl_cost *c = &p->costs[i];
-        bool of_it = c->klass == lever->klass || c->part_klass == lever->klass;
-        if (c->whole > 0 && c->klass != c->part_klass && of_it) {
+        const ovl_split *split = ovl_cost_split(p, c);
+        bool apart = split && c->klass != split->klass;
+        if (apart && (c->klass == lever->klass || split->klass == lever->klass)) {
             return true;
         }
     }
@@ -249,17 +250,17 @@ static void find_capacities(pulling *b, ovl_arena *arena)
     }
 }
 
-static ovl_time share_of(const pulling *b, const ovl_cost *old, ovl_time t)
+static ovl_time share_of(const pulling *b, const ovl_split *split, ovl_time t)
 {
-    ovl_time first = (ovl_time)((wide)t * old->part / old->whole);
-    return old->part_klass == b->lever->klass ? first : t - first;
+    ovl_time first = (ovl_time)((wide)t * split->part / split->whole);
+    return split->klass == b->lever->klass ? first : t - first;
 }
 
 /* A kernel of two classes keeps what is of the other. */
-static ovl_cost pulled_partly(const pulling *b, const ovl_cost *old)
+static ovl_cost pulled_partly(const pulling *b, const ovl_cost *old, const ovl_split *split)
 {
     ovl_cost cost = *old;
-    ovl_time work = share_of(b, old, old->work), compute = share_of(b, old, old->compute);
+    ovl_time work = share_of(b, split, old->work), compute = share_of(b, split, old->compute);
     cost.work += part_of(work, b->how) - work;
     cost.compute += part_of(compute, b->how) - compute;
     return cost;
@@ -268,8 +269,9 @@ static ovl_cost pulled_partly(const pulling *b, const ovl_cost *old)
 static ovl_cost pulled(const pulling *b, const ovl_cost *old)
 {
     ovl_cost cost = *old;
-    if (b->lever->kind == OVL_LEVER_KERNELS && old->whole > 0 && old->part_klass != old->klass) {
-        return pulled_partly(b, old);
+    const ovl_split *split = ovl_cost_split(b->p, old);
+    if (b->lever->kind == OVL_LEVER_KERNELS && split && split->klass != old->klass) {
+        return pulled_partly(b, old, split);
     }
     if (b->how->num == 0) {
         return (ovl_cost){.klass = OVL_NONE, .weight = 1, .engine = old->engine};
@@ -352,7 +354,7 @@ bool ovl_simulate_step(const ovl_program *program, const ovl_run_options *option
     ovl_program chosen;
     ovl_timeline timeline;
     ovl_run_options how = *options;
-    how.aggregates = true;
+    how.step_only = true;
     bool good = ovl_fold_choose(program, false, &arena, &fold, &chosen, errs) &&
                 ovl_fold_run(program, &chosen, &how, &arena, &timeline, errs);
     if (good) {

@@ -212,7 +212,7 @@ typedef struct ovl_engine {
     ovl_errs *errs;
     ovl_time now;
     bool failed;
-    /* Times, by op; -1 while they have not happened. NULL, as is the trail, if only aggregates are
+    /* Times, by op; -1 while they have not happened. NULL, as is the trail, if only the step is
      * kept. */
     ovl_time *issue, *arrive, *start, *end, *landed;
     uint32_t *pending; /* by op: how much it still waits for; once it arrived: OVL_ARRIVED_BIT */
@@ -483,7 +483,7 @@ void ovl_host_arrive(ovl_engine *e, uint32_t rank, uint32_t op);
 static inline void ovl_account_touch(ovl_engine *e, uint32_t rank)
 {
     ovl_rank_state *s = &e->ranks[rank];
-    if (!s->touched) {
+    if (!s->touched && !e->options->step_only) {
         s->touched = true;
         e->touched.data[e->touched.len++] = rank;
     }

@@ -104,7 +104,7 @@ typedef struct ovl_counters {
 } ovl_counters;
 
 typedef struct ovl_timeline {
-    const ovl_time *issue, *arrive, *start, *end; /* [n_ops]; NULL if only aggregates were kept */
+    const ovl_time *issue, *arrive, *start, *end; /* [n_ops]; NULL if only the step was kept */
     const ovl_time *landed; /* [n_ops] of eager sends; NULL: there are none, or as above */
     const uint32_t *trail;  /* [n_trail] */
     uint32_t n_trail;
@@ -120,5 +120,20 @@ typedef struct ovl_timeline {
     uint32_t n_unmeasured;
     ovl_counters counters;
 } ovl_timeline;
+
+/* The first segment of an operation, or where it would be: n_segments at most. */
+static inline uint32_t ovl_first_segment(const ovl_timeline *t, uint32_t op)
+{
+    uint32_t low = 0, high = t->n_segments;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (t->segments[middle].op < op) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
 
 #endif

@@ -15,7 +15,7 @@ typedef struct loss {
 /* Two names together on a resource, a <= b in the order of their numbers; on the way, and as a row.
  */
 typedef struct meeting {
-    ovl_id resource_name, a, b;
+    ovl_id resource_name, a, b; /* that of SMs is behind all names */
     ovl_time together, lost_a, lost_b;
     uint32_t instances;
 } meeting;
@@ -32,6 +32,7 @@ typedef struct usage {
     ovl_result_resource *lines; /* by name of the resource */
     uint32_t *line_of;          /* [names] + 1 */
     ovl_load *bytes_of;         /* [lines] all instances */
+    ovl_load *most_of;          /* [lines] bytes of the busiest; SMs x picoseconds */
     uint32_t n_lines;
     ovl_time step;
 } usage;
@@ -92,9 +93,10 @@ static void find_losses(usage *u)
     uint32_t n = 0;
     for (uint32_t i = 0; i < u->t->n_limits; i++) {
         const ovl_limit *l = &u->t->limits[i];
-        if (l->bound < u->p->n_resources && l->lost > 0) {
-            loss item = {l->bound, ovl_causes_op(u->causes, l->op)->name,
-                         l->lost * held_on(u, l->op, l->bound)};
+        ovl_id resource = ovl_limit_resource(u->causes, l);
+        if (resource != OVL_NONE && l->lost > 0) {
+            uint32_t times = ovl_is_sms(u->p, resource) ? 1 : held_on(u, l->op, resource);
+            loss item = {resource, ovl_causes_op(u->causes, l->op)->name, l->lost * times};
             ovl_vec_push(&u->losses, item);
         }
     }
@@ -192,12 +194,17 @@ static void count_out(watch *w, ovl_id name, uint32_t by)
     }
 }
 
+static ovl_id name_of(const usage *u, ovl_id resource)
+{
+    return ovl_is_sms(u->p, resource) ? u->p->names->count : u->p->resources[resource].name;
+}
+
 static void add_meeting(usage *u, ovl_id resource, ovl_id a, ovl_id b, ovl_time length)
 {
     ovl_id low = OVL_MIN(a, b), high = OVL_MAX(a, b);
     ovl_time lost_low = lost_by(u, resource, low), lost_high = lost_by(u, resource, high);
     if (lost_low || lost_high) {
-        meeting m = {u->p->resources[resource].name, low, high, length, lost_low, lost_high, 1};
+        meeting m = {name_of(u, resource), low, high, length, lost_low, lost_high, 1};
         ovl_vec_push(&u->met, m);
     }
 }
@@ -245,8 +252,26 @@ static void sum_pieces(usage *u, uint32_t first, uint32_t instances)
     u->met.len = n;
 }
 
-/* Plays what came and went on one resource; gives how long it was used at all. */
-static ovl_time play(usage *u, ovl_id resource, uint32_t first, uint32_t n, uint32_t instances)
+/* How long a resource was used at all; SMs of it x picoseconds. */
+typedef struct played {
+    ovl_time busy;
+    ovl_load sm_time;
+} played;
+
+/* SMs that are held and wanted while a use comes or goes. */
+typedef struct sm_count {
+    uint64_t held, wanted;
+} sm_count;
+
+static void count_sms(sm_count *sms, const ovl_resource_use *use, bool begins)
+{
+    uint64_t *count = use->holds ? &sms->held : &sms->wanted;
+    *count += begins ? (uint64_t)use->rate : 0;
+    *count -= begins ? 0 : (uint64_t)use->rate;
+}
+
+/* Plays what came and went on one resource. */
+static played play(usage *u, ovl_id resource, uint32_t first, uint32_t n, uint32_t instances)
 {
     bool pairs = held_back(u, resource);
     moment *moments = malloc(2 * (size_t)n * sizeof *moments);
@@ -259,13 +284,21 @@ static ovl_time play(usage *u, ovl_id resource, uint32_t first, uint32_t n, uint
     }
     qsort(moments, 2 * (size_t)n, sizeof *moments, by_moment);
     watch w = {.n = 0};
-    ovl_time busy = 0, before = 0;
+    played all = {0, 0};
+    sm_count sms = {0, 0};
+    ovl_time before = 0;
     uint32_t there = 0, met = u->met.len;
     for (uint32_t i = 0; i < 2 * n; i++) {
         const ovl_resource_use *item = &u->uses.data[moments[i].item];
-        busy += there ? moments[i].time - before : 0;
+        ovl_time length = moments[i].time - before;
+        all.busy += there ? length : 0;
+        if (ovl_is_sms(u->p, resource)) {
+            uint64_t taken = sms.held + ovl_sms_for_kernels(u->p, sms.held, sms.wanted);
+            all.sm_time += (ovl_load)taken * (ovl_load)length;
+            count_sms(&sms, item, moments[i].begins);
+        }
         if (pairs) {
-            stay(u, resource, &w, moments[i].time - before);
+            stay(u, resource, &w, length);
             (moments[i].begins ? count_in : count_out)(&w, item->name, item->like);
         }
         there += moments[i].begins ? 1 : UINT32_MAX; /* minus one */
@@ -273,19 +306,20 @@ static ovl_time play(usage *u, ovl_id resource, uint32_t first, uint32_t n, uint
     }
     free(moments);
     sum_pieces(u, met, instances);
-    return busy;
+    return all;
 }
 
 /* --- Lines of resources --- */
 
 static ovl_result_resource *line_of(usage *u, ovl_id resource)
 {
-    const ovl_resource *r = &u->p->resources[resource];
-    if (u->line_of[r->name] == 0) {
-        u->lines[u->n_lines].name = ovl_names_text(u->p->names, r->name);
-        u->line_of[r->name] = ++u->n_lines;
+    uint32_t *number = &u->line_of[name_of(u, resource)];
+    if (*number == 0) {
+        u->lines[u->n_lines].name = ovl_used_name(u->p, resource);
+        u->lines[u->n_lines].sms = ovl_is_sms(u->p, resource);
+        *number = ++u->n_lines;
     }
-    return &u->lines[u->line_of[r->name] - 1];
+    return &u->lines[*number - 1];
 }
 
 static uint64_t to_bytes(ovl_load load)
@@ -295,23 +329,24 @@ static uint64_t to_bytes(ovl_load load)
 
 static void one_resource(usage *u, ovl_id resource, uint32_t first, uint32_t n, uint32_t instances)
 {
-    const ovl_resource *r = &u->p->resources[resource];
     ovl_result_resource *line = line_of(u, resource);
     ovl_load load = 0;
     for (uint32_t i = first; i < first + n; i++) {
         load += u->uses.data[i].load;
     }
-    uint64_t bytes = to_bytes(load);
-    ovl_time busy = play(u, resource, first, n, instances);
+    played all = play(u, resource, first, n, instances);
+    ovl_load used = line->sms ? all.sm_time : to_bytes(load);
     line->instances += instances;
     u->bytes_of[line - u->lines] += load * instances;
-    if (line->busiest == OVL_NONE || bytes > line->bytes) {
-        double most = (double)r->capacity * (double)u->step / 1e12;
-        line->busiest = r->instance;
-        line->bytes = bytes;
-        line->busy = busy;
-        line->capacity = r->capacity;
-        line->mean_use = most > 0 ? (double)bytes / most : 0;
+    if (line->busiest == OVL_NONE || used > u->most_of[line - u->lines]) {
+        uint64_t capacity = ovl_used_capacity(u->p, resource);
+        double most = (double)capacity * (double)u->step / (line->sms ? 1 : 1e12);
+        u->most_of[line - u->lines] = used;
+        line->busiest = ovl_used_instance(u->p, resource);
+        line->bytes = line->sms ? 0 : (uint64_t)used;
+        line->busy = all.busy;
+        line->capacity = capacity;
+        line->mean_use = most > 0 ? (double)used / most : 0;
     }
 }
 
@@ -324,7 +359,8 @@ static void each_resource(usage *u, uint32_t ranks)
         ovl_id resource = u->uses.data[i].resource;
         for (n = 1; i + n < u->uses.len && u->uses.data[i + n].resource == resource; n++) {
         }
-        uint32_t alike = u->p->fold ? u->p->fold->resources.count[resource] : 1;
+        bool of_many = !ranks && u->p->fold;
+        uint32_t alike = of_many ? u->p->fold->resources.count[resource] : 1;
         one_resource(u, resource, i, n, ranks ? ranks : alike);
     }
     u->uses.len = 0;
@@ -350,9 +386,12 @@ static int by_loss(const void *x, const void *y)
 /* One row for a pair on resources of one name; names in the order of the alphabet. */
 static ovl_result_collision row_of(const usage *u, const meeting *m)
 {
-    ovl_result_collision row = {.resource = ovl_names_text(u->p->names, m->resource_name),
-                                .a = ovl_names_text(u->p->names, m->a),
-                                .b = ovl_names_text(u->p->names, m->b),
+    const ovl_names *names = u->p->names;
+    bool sms = m->resource_name == names->count;
+    ovl_result_collision row = {.resource =
+                                    sms ? OVL_SMS_NAME : ovl_names_text(names, m->resource_name),
+                                .a = ovl_names_text(names, m->a),
+                                .b = ovl_names_text(names, m->b),
                                 .instances = m->instances,
                                 .together = m->together,
                                 .lost_a = m->lost_a,
@@ -422,10 +461,12 @@ void ovl_usage_find(const ovl_causes *causes, const ovl_classes *classes, ovl_ar
                .scratch = &scratch,
                .sharers = ovl_resource_sharers(p, &scratch),
                .step = causes->timeline->step};
-    u.lines = OVL_NEW_ARRAY(&scratch, ovl_result_resource, p->n_resources);
-    u.bytes_of = OVL_NEW_ARRAY(&scratch, ovl_load, p->n_resources);
-    u.line_of = OVL_NEW_ARRAY(&scratch, uint32_t, p->names->count);
-    for (uint32_t i = 0; i < p->n_resources; i++) {
+    uint32_t most_lines = p->n_resources + 1; /* that of SMs */
+    u.lines = OVL_NEW_ARRAY(&scratch, ovl_result_resource, most_lines);
+    u.bytes_of = OVL_NEW_ARRAY(&scratch, ovl_load, most_lines);
+    u.most_of = OVL_NEW_ARRAY(&scratch, ovl_load, most_lines);
+    u.line_of = OVL_NEW_ARRAY(&scratch, uint32_t, p->names->count + 1);
+    for (uint32_t i = 0; i < most_lines; i++) {
         u.lines[i].busiest = OVL_NONE;
     }
     find_losses(&u);

@@ -7,9 +7,12 @@
  * held one of them back, that is a collision: how long they were together, and what each lost
  * there.
  *
+ * SMs are such a resource of each rank (uses.h): busy is when any are used, mean use is of all of
+ * them; a kernel that gets fewer than it wants is held back.
+ *
  * Resources of one name (the NICs) are one line, with the numbers of its busiest instance (most
- * bytes, then the lowest). Collisions are lines of (name of the resource, two names of operations),
- * with the numbers of the instance where the two were together longest.
+ * bytes or SM time, then the lowest). Collisions are lines of (name of the resource, two names of
+ * operations), with the numbers of the instance where the two were together longest.
  *
  * Where ranks are folded an instance has the uses of all ranks that have it. What held back an
  * activity that is bounded by several alike is told of each of them then, not of the lowest alone.

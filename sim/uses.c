@@ -1,5 +1,6 @@
 #include "sim/uses.h"
 
+#include "sim/exposure.h"
 #include "sim/fold.h"
 #include "sim/steps.h"
 
@@ -19,6 +20,72 @@ const uint32_t *ovl_resource_sharers(const ovl_program *p, ovl_arena *arena)
     }
     return sharers;
 }
+
+/* --- SMs --- */
+
+ovl_id ovl_sms_of_rank(const ovl_program *p, uint32_t rank)
+{
+    return p->n_resources + rank;
+}
+
+bool ovl_is_sms(const ovl_program *p, ovl_id resource)
+{
+    return resource >= p->n_resources;
+}
+
+const char *ovl_used_name(const ovl_program *p, ovl_id resource)
+{
+    return ovl_is_sms(p, resource) ? OVL_SMS_NAME
+                                   : ovl_names_text(p->names, p->resources[resource].name);
+}
+
+uint32_t ovl_used_instance(const ovl_program *p, ovl_id resource)
+{
+    if (!ovl_is_sms(p, resource)) {
+        return p->resources[resource].instance;
+    }
+    uint32_t rank = resource - p->n_resources;
+    return p->fold ? p->fold->rank[rank] : rank;
+}
+
+uint64_t ovl_used_capacity(const ovl_program *p, ovl_id resource)
+{
+    return ovl_is_sms(p, resource) ? p->sms : p->resources[resource].capacity;
+}
+
+ovl_id ovl_limit_resource(const ovl_causes *c, const ovl_limit *limit)
+{
+    if (limit->bound == OVL_LIMIT_SMS) {
+        return ovl_sms_of_rank(c->program, c->rank_of[limit->op]);
+    }
+    return limit->bound < c->program->n_resources ? limit->bound : OVL_NONE;
+}
+
+uint64_t ovl_sms_for_kernels(const ovl_program *p, uint64_t held, uint64_t wanted)
+{
+    return OVL_MIN(wanted, p->sms - OVL_MIN(held, p->sms));
+}
+
+bool ovl_use_of_sms(const ovl_causes *c, uint32_t rank, uint32_t op, ovl_resource_use *use)
+{
+    const ovl_program *p = c->program;
+    const ovl_op *o = ovl_causes_op(c, op);
+    const ovl_cost *cost = ovl_op_cost(p, rank, o);
+    bool kernel = o->kind == OVL_KERNEL;
+    bool holds = ovl_is_communication(o) && !(o->kind == OVL_SEND && o->eager);
+    uint32_t n = kernel ? ovl_sms_wanted(p, cost) : holds ? cost->sms : 0;
+    *use = (ovl_resource_use){.resource = ovl_sms_of_rank(p, rank),
+                              .op = op,
+                              .name = o->name,
+                              .like = 1,
+                              .from = kernel ? c->timeline->start[op] : c->timeline->arrive[op],
+                              .to = c->timeline->end[op],
+                              .rate = n,
+                              .holds = holds};
+    return p->sms > 0 && n > 0;
+}
+
+/* --- Uses --- */
 
 static bool moves(const ovl_op *o)
 {
@@ -66,8 +133,9 @@ typedef struct wanted {
 
 static bool is_wanted(const wanted *w, ovl_id resource)
 {
-    return resource != OVL_NONE && (w->which == OVL_SHARED_OR_NOT ||
-                                    (w->sharers[resource] > 1) == (w->which == OVL_SHARED));
+    return resource != OVL_NONE && w->which != OVL_SMS_ALONE &&
+           (w->which == OVL_SHARED_OR_NOT ||
+            (w->sharers[resource] > 1) == (w->which == OVL_SHARED));
 }
 
 static void add_uses(const ovl_causes *c, const wanted *w, uint32_t rank, uint32_t op,
@@ -101,8 +169,13 @@ void ovl_uses_of_rank(const ovl_causes *c, const uint32_t *sharers, uint32_t ran
     const ovl_code *code = &c->program->codes[c->program->ranks[rank].code];
     ovl_op_range step = ovl_last_step(code);
     for (uint32_t i = step.first; i < step.end; i++) {
+        uint32_t op = c->program->ranks[rank].first_op + i;
+        ovl_resource_use sms;
         if (moves(&code->ops[i])) {
-            add_uses(c, &w, rank, c->program->ranks[rank].first_op + i, uses);
+            add_uses(c, &w, rank, op, uses);
+        }
+        if (which != OVL_SHARED && ovl_use_of_sms(c, rank, op, &sms)) {
+            ovl_vec_push(uses, sms);
         }
     }
 }

@@ -6,8 +6,12 @@
  * both ends. Bytes of an eager message travel behind its sender. Members of a collective that load
  * one resource together are one use of it.
  *
+ * The SMs of a rank are a resource, too, numbered behind those of the program: communication holds
+ * its own from arrival to end, and kernels share what is left by what they want, from start to end.
+ *
  * Example: two all-reduces of ranks 0 and 8 and of 1 and 9 on the NIC that ranks 0 and 1 share: two
- * uses of it, each with the load of one member.
+ * uses of it, each with the load of one member. On 100 SMs an all-reduce that holds 20 leaves 80 to
+ * a kernel that wants all.
  */
 #ifndef OVL_SIM_USES_H
 #define OVL_SIM_USES_H
@@ -22,21 +26,48 @@ typedef struct ovl_resource_use {
     ovl_id name;
     uint32_t like; /* activities that load it so; more than 1 where ranks are folded */
     ovl_time from, to;
-    ovl_load rate; /* bytes/s at isolated speed, of all of them */
-    ovl_load load; /* rate x isolated length */
+    ovl_load rate; /* bytes/s at isolated speed, of all of them; SMs held, or wanted by a kernel */
+    ovl_load load; /* rate x isolated length; of SMs 0 */
+    bool holds;    /* SMs, whatever others want */
     bool once;     /* members load it together */
     bool message;  /* folded: its two ends are of several messages */
 } ovl_resource_use;
 
 typedef OVL_VEC(ovl_resource_use) ovl_resource_uses;
 
-typedef enum ovl_shared { OVL_NOT_SHARED, OVL_SHARED, OVL_SHARED_OR_NOT } ovl_shared;
+typedef enum ovl_shared {
+    OVL_NOT_SHARED,
+    OVL_SHARED,
+    OVL_SHARED_OR_NOT,
+    OVL_SMS_ALONE /* of those that are not shared */
+} ovl_shared;
+
+#define OVL_SMS_NAME "SMs"
+
+/* The number of the SMs of a rank as a resource, and back. */
+ovl_id ovl_sms_of_rank(const ovl_program *program, uint32_t rank);
+bool ovl_is_sms(const ovl_program *program, ovl_id resource);
+
+/* Of a resource of the program, or of SMs: its name, which one, bytes/s or SMs at the start. */
+const char *ovl_used_name(const ovl_program *program, ovl_id resource);
+uint32_t ovl_used_instance(const ovl_program *program, ovl_id resource);
+uint64_t ovl_used_capacity(const ovl_program *program, ovl_id resource);
+
+/* The resource, or SMs, that a limit is about; OVL_NONE: a measured factor. */
+ovl_id ovl_limit_resource(const ovl_causes *causes, const ovl_limit *limit);
+
+/* SMs that kernels have in all of `wanted` while `held` are not theirs. */
+uint64_t ovl_sms_for_kernels(const ovl_program *program, uint64_t held, uint64_t wanted);
+
+/* What an operation of a rank has of its SMs; false: nothing. */
+bool ovl_use_of_sms(const ovl_causes *causes, uint32_t rank, uint32_t op, ovl_resource_use *use);
 
 /* Ranks of each resource ([n_resources]), in `arena`. */
 const uint32_t *ovl_resource_sharers(const ovl_program *program, ovl_arena *arena);
 
 /* Adds what the operations of a rank (of several steps those of the last) use: of resources that it
- * shares with other ranks, of those it does not, or of all. */
+ * shares with other ranks, of those it does not, SMs among them, or of all. `sharers` may be NULL
+ * for SMs alone. */
 void ovl_uses_of_rank(const ovl_causes *causes, const uint32_t *sharers, uint32_t rank,
                       ovl_shared which, ovl_resource_uses *uses);
 

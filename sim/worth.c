@@ -118,11 +118,11 @@ static void set_free(search *s, const candidate *c, bool is_free)
 }
 
 /* The step without what is free; false: the run was stopped. */
-static bool run_free(search *s, bool aggregates, ovl_arena *arena, ovl_timeline *without)
+static bool run_free(search *s, bool step_only, ovl_arena *arena, ovl_timeline *without)
 {
     ovl_run_options options = {.interference = s->options->interference,
                                .free_names = s->free_names,
-                               .aggregates = aggregates,
+                               .step_only = step_only,
                                .run = s->run++,
                                .n_runs = s->n_runs,
                                .skip = s->options->skip,

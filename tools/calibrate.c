@@ -408,26 +408,48 @@ static void check_names(const ovl_calibration *cal, ovl_errs *errs)
     refuse_missing(&via, errs);
 }
 
-/* What a table says of itself must not be said otherwise. */
+/* "sweep.log", or of several runs in it "run 2 of sweep.log". */
+static const char *place_of(const ovl_calibration *cal, const ovl_inspect_row *row,
+                            ovl_arena *arena)
+{
+    const char *path = cal->in.files.data[row->file].path;
+    for (uint32_t i = 0; i < cal->in.rows.len; i++) {
+        const ovl_inspect_row *other = &cal->in.rows.data[i];
+        if (other->file == row->file && other->run != row->run) {
+            return ovl_arena_printf(arena, "run %" PRIu32 " of %s", row->run + 1, path);
+        }
+    }
+    return path;
+}
+
+/* What a run says of itself must not be said otherwise. */
+static void check_run(const ovl_calibration *cal, const ovl_inspect_row *row, ovl_errs *errs)
+{
+    const ovl_cal_wishes *w = cal->wishes;
+    const char *op = row->operation
+                         ? ovl_comm_op_name((ovl_slice){row->operation, strlen(row->operation)})
+                         : NULL;
+    if (w->op && op && strcmp(op, w->op) != 0) {
+        refuse_option(errs, "op", w->op,
+                      ovl_arena_printf(errs->arena, "contradicts %s, which measured %s",
+                                       place_of(cal, row, errs->arena), op));
+    }
+    if (w->ranks > 0 && row->n_ranks > 0 && row->n_ranks != w->ranks) {
+        refuse_option(errs, "ranks", ovl_arena_printf(errs->arena, "%" PRId64, w->ranks),
+                      ovl_arena_printf(errs->arena, "contradicts %s, which says %" PRId64 " ranks",
+                                       place_of(cal, row, errs->arena), row->n_ranks));
+    }
+}
+
 static void check_tables(const ovl_calibration *cal, ovl_errs *errs)
 {
     const ovl_cal_wishes *w = cal->wishes;
     char ranks[24];
     snprintf(ranks, sizeof ranks, "%" PRId64, w->ranks);
-    for (uint32_t i = 0; i < cal->in.files.len; i++) {
-        const ovl_inspect_file *f = &cal->in.files.data[i];
-        const char *op =
-            f->operation ? ovl_comm_op_name((ovl_slice){f->operation, strlen(f->operation)}) : NULL;
-        if (w->op && op && strcmp(op, w->op) != 0) {
-            refuse_option(
-                errs, "op", w->op,
-                ovl_arena_printf(errs->arena, "contradicts %s, which measured %s", f->path, op));
-        }
-        if (w->ranks > 0 && f->n_ranks > 0 && f->n_ranks != w->ranks) {
-            refuse_option(errs, "ranks", ranks,
-                          ovl_arena_printf(errs->arena,
-                                           "contradicts %s, which says %" PRId64 " ranks", f->path,
-                                           f->n_ranks));
+    for (uint32_t i = 0; i < cal->in.rows.len; i++) {
+        const ovl_inspect_row *row = &cal->in.rows.data[i];
+        if (i == 0 || row[-1].file != row->file || row[-1].run != row->run) {
+            check_run(cal, row, errs);
         }
     }
     if (cal->in.rows.len == 0 && w->op) {

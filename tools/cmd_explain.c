@@ -1,3 +1,4 @@
+#include "sim/uses.h"
 #include "tools/explain.h"
 #include "tools/limits.h"
 #include "tools/solve.h"
@@ -57,12 +58,33 @@ static void unknown_resource(ovl_work *work, const char *name, const char *const
     ovl_unknown_name(nowhere, "resource", name, names, n, OVL_E_USAGE, &work->errs);
 }
 
+/* The SMs of a rank. */
+static ovl_id find_sms(ovl_work *work, const ovl_program *p, const wanted *w)
+{
+    uint32_t rank = w->instance == OVL_NONE ? 0 : w->instance;
+    if (p->sms == 0) {
+        ovl_error(&work->errs, OVL_E_USAGE, nowhere,
+                  "SMs are not modelled: the hardware gives no gpu.sms");
+        return OVL_NONE;
+    }
+    if (rank >= p->n_ranks) {
+        ovl_error(&work->errs, OVL_E_USAGE, nowhere,
+                  "%s has no instance %" PRIu32 ": the last rank is %" PRIu32, w->name, rank,
+                  p->n_ranks - 1);
+        return OVL_NONE;
+    }
+    return ovl_sms_of_rank(p, rank);
+}
+
 /* The resource of a name and instance; OVL_NONE and an error that names those there are. */
 static ovl_id find_resource(ovl_work *work, const ovl_program *p, const wanted *w)
 {
-    const char *names[64];
-    uint32_t n = 0;
+    const char *names[64] = {OVL_SMS_NAME};
+    uint32_t n = p->sms > 0;
     bool named = false;
+    if (strcmp(w->name, OVL_SMS_NAME) == 0) {
+        return find_sms(work, p, w);
+    }
     for (uint32_t i = 0; i < p->n_resources; i++) {
         const char *name = ovl_names_text(p->names, p->resources[i].name);
         bool same = strcmp(name, w->name) == 0;
@@ -146,8 +168,9 @@ static bool explain(ovl_work *work, const ovl_args *args, const ovl_program *p,
     ovl_causes_init(&causes, p, timeline, &work->arena);
     if (resource) {
         x->resource = w.name;
-        x->instance = p->resources[id].instance;
-        x->capacity = p->resources[id].capacity;
+        x->sms = ovl_is_sms(p, id);
+        x->instance = ovl_used_instance(p, id);
+        x->capacity = ovl_used_capacity(p, id);
         x->pieces = ovl_occupancy_of(&causes, id, &work->arena, &x->n_pieces);
     } else {
         explain_operations(work, &causes, rank, x);

@@ -42,17 +42,6 @@ static const char *name_of(const char *path, ovl_arena *arena)
     return ovl_arena_strndup(arena, name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
 }
 
-/* A text in YAML's quotes. */
-static void quote(ovl_out *out, const char *text)
-{
-    ovl_out_text(out, "\"");
-    for (; *text; text++) {
-        bool escape = *text == '"' || *text == '\\';
-        ovl_out_printf(out, "%s%c", escape ? "\\" : "", (unsigned char)*text < ' ' ? ' ' : *text);
-    }
-    ovl_out_text(out, "\"");
-}
-
 /* Whatever dialect the file has, the rows are written in the new one. */
 static void write_scenario(ovl_out *out, const char *path, const ovl_schedule *s,
                            ovl_csv_dialect dialect, bool early, ovl_arena *arena)
@@ -69,7 +58,7 @@ static void write_scenario(ovl_out *out, const char *path, const ovl_schedule *s
         s->n_microbatches == 1 ? "" : "es",
         s->n_chains > 1 ? ", in two copies of the model that enter at both ends" : "",
         dialect == OVL_CSV_OLD ? ", read in the old dialect (B and BW)" : "");
-    quote(out, name_of(path, arena));
+    ovl_out_quoted(out, name_of(path, arena));
     ovl_out_printf(out,
                    "\nhardware: {gpu: {name: example}}\n"
                    "mesh: {axes: {pp: %" PRIu32 "}}\n"

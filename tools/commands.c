@@ -151,7 +151,7 @@ static const ovl_option explain_items[] = {
      .value = "NAME[:N]",
      .doc =
          "show this resource over time instead: nic.out:3 is the instance of rank, node or block "
-         "3; without a number the first",
+         "3, SMs:3 are those of rank 3; without a number the first",
      .beside = "variant set interference json output"},
     {.name = "rank", .value = "RANK", .doc = "explain operations of this rank alone"},
     {.name = "jobs",
@@ -460,7 +460,7 @@ const ovl_command ovl_commands[] = {
         .about =
             "Writes the run as Chrome trace JSON: a process for each rank, a lane for each stream, "
             "the host's launches, arrows for dependencies between streams, and counters for live "
-            "bytes, memory and link traffic and held SMs. Slices carry exact picoseconds in their "
+            "bytes, memory and link traffic and SMs. Slices carry exact picoseconds in their "
             "arguments, since the format rounds to nanoseconds. The stages of a pipeline are rows "
             "of a process of their own; an overlapped pair is on the rows of both its stages.\n\n"
             "A schedule is written in PyTorch's text form; ovl import reads it back. Of DualPipe "

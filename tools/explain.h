@@ -18,7 +18,8 @@ typedef struct ovl_explanation {
     uint32_t n_operations;
     const char *resource; /* NULL: operations were asked for */
     uint32_t instance;
-    uint64_t capacity; /* bytes/s, at the start */
+    bool sms;          /* it is the SMs of a rank, not bytes/s */
+    uint64_t capacity; /* bytes/s, at the start; SMs */
     const ovl_occupancy *pieces;
     uint32_t n_pieces;
 } ovl_explanation;

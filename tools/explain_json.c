@@ -39,23 +39,25 @@ static void operation(ovl_json *json, const ovl_explained *e)
     ovl_json_close(json);
 }
 
-static void piece(ovl_json *json, const ovl_occupancy *p)
+static void piece(ovl_json *json, const ovl_occupancy *p, bool sms)
 {
     ovl_json_object(json, NULL, OVL_JSON_BLOCK);
     ovl_json_seconds(json, "from_s", p->from);
     ovl_json_seconds(json, "to_s", p->to);
-    ovl_json_double(json, "moves_Bps", p->bytes_per_second);
+    ovl_json_double(json, sms ? "sms" : "moves_Bps", p->takes);
     ovl_json_array(json, "users", OVL_JSON_BLOCK);
     for (uint32_t i = 0; i < p->n_users; i++) {
         ovl_json_object(json, NULL, OVL_JSON_FLOW);
         ovl_json_text(json, "name", p->users[i].name);
         ovl_json_uint(json, "rank", p->users[i].rank);
-        ovl_json_double(json, "rate", p->users[i].rate);
-        ovl_json_double(json, "moves_Bps", p->users[i].bytes_per_second);
+        if (!p->users[i].holds) {
+            ovl_json_double(json, "rate", p->users[i].rate);
+        }
+        ovl_json_double(json, sms ? "sms" : "moves_Bps", p->users[i].takes);
         ovl_json_close(json);
     }
     ovl_json_close(json);
-    ovl_json_uint(json, "capacity_Bps", p->capacity);
+    ovl_json_uint(json, sms ? "capacity_sms" : "capacity_Bps", p->capacity);
     ovl_json_close(json);
 }
 
@@ -64,10 +66,10 @@ static void resource(ovl_json *json, const ovl_explanation *x)
     ovl_json_object(json, "resource", OVL_JSON_BLOCK);
     ovl_json_text(json, "name", x->resource);
     ovl_json_uint(json, "instance", x->instance);
-    ovl_json_uint(json, "capacity_Bps", x->capacity);
+    ovl_json_uint(json, x->sms ? "capacity_sms" : "capacity_Bps", x->capacity);
     ovl_json_array(json, "pieces", OVL_JSON_BLOCK);
     for (uint32_t i = 0; i < x->n_pieces; i++) {
-        piece(json, &x->pieces[i]);
+        piece(json, &x->pieces[i], x->sms);
     }
     ovl_json_close(json);
     ovl_json_close(json);

@@ -181,12 +181,15 @@ static void by_name(ovl_out *out, const ovl_explanation *x, ovl_arena *arena)
 
 /* --- A resource --- */
 
-static const char *users_text(const ovl_occupancy *p, ovl_arena *arena)
+/* "a at 0.5"; of SMs "k 80 at 0.8": what a kernel has, and its rate. */
+static const char *users_text(const ovl_explanation *x, const ovl_occupancy *p, ovl_arena *arena)
 {
     const char *text = "";
     for (uint32_t i = 0; i < OVL_MIN(p->n_users, 4); i++) {
-        text = ovl_arena_printf(arena, "%s%s%s at %.4g", text, i ? ", " : "", p->users[i].name,
-                                p->users[i].rate);
+        const ovl_occupant *u = &p->users[i];
+        text = ovl_arena_printf(arena, "%s%s%s", text, i ? ", " : "", u->name);
+        text = x->sms ? ovl_arena_printf(arena, "%s %.4g", text, u->takes) : text;
+        text = u->holds ? text : ovl_arena_printf(arena, "%s at %.4g", text, u->rate);
     }
     return p->n_users > 4 ? ovl_arena_printf(arena, "%s and %" PRIu32 " more", text, p->n_users - 4)
                           : text;
@@ -196,7 +199,10 @@ static const char *users_text(const ovl_occupancy *p, ovl_arena *arena)
 static const char *moves_text(const ovl_explanation *x, const ovl_occupancy *p, ovl_arena *arena)
 {
     char rate[OVL_UNITS_TEXT], has[OVL_UNITS_TEXT];
-    ovl_print_rate(rate, p->bytes_per_second);
+    if (x->sms) {
+        return ovl_arena_printf(arena, "%.4g", p->takes);
+    }
+    ovl_print_rate(rate, p->takes);
     return p->capacity == x->capacity ? ovl_arena_strdup(arena, rate)
                                       : ovl_arena_printf(arena, "%s of %s", rate,
                                                          ovl_print_rate(has, (double)p->capacity));
@@ -205,21 +211,22 @@ static const char *moves_text(const ovl_explanation *x, const ovl_occupancy *p, 
 static void piece_row(ovl_grid *grid, const ovl_explanation *x, const ovl_occupancy *p,
                       const ovl_scale *scale, ovl_arena *arena)
 {
-    const char *cells[] = {
-        shown(arena, scale, p->from), shown(arena, scale, p->to), moves_text(x, p, arena),
-        ovl_arena_printf(arena, "%.1f", 100 * p->bytes_per_second / (double)p->capacity),
-        users_text(p, arena)};
+    const char *cells[] = {shown(arena, scale, p->from), shown(arena, scale, p->to),
+                           moves_text(x, p, arena),
+                           ovl_arena_printf(arena, "%.1f", 100 * p->takes / (double)p->capacity),
+                           users_text(x, p, arena)};
     ovl_grid_row(grid, cells);
 }
 
 static void resource(ovl_out *out, const ovl_explanation *x, ovl_arena *arena)
 {
-    static const ovl_column columns[] = {
+    const ovl_column columns[] = {
         {"from", false, false, 0},
         {"to", false, false, 0},
-        {"moves", false, false, 0},
+        {x->sms ? "takes" : "moves", false, false, 0},
         {"%", false, false, 0},
-        {"who, at which rate", true, OVL_GRID_WRAP, 0},
+        {x->sms ? "who, how many, kernels at which rate" : "who, at which rate", true,
+         OVL_GRID_WRAP, 0},
     };
     char capacity[OVL_UNITS_TEXT];
     uint32_t n = OVL_MIN(x->n_pieces, MOST_ROWS);
@@ -230,11 +237,16 @@ static void resource(ovl_out *out, const ovl_explanation *x, ovl_arena *arena)
         ovl_scale_fit(&scale, largest, x->pieces[i].to);
     }
     if (n == 0) {
-        ovl_out_printf(out, "\nNobody uses %s %" PRIu32 ".\n", x->resource, x->instance);
+        ovl_out_printf(out, "\nNobody uses %s %s%" PRIu32 ".\n", x->resource,
+                       x->sms ? "of rank " : "", x->instance);
         return;
     }
-    ovl_out_title(out, "\n%s %" PRIu32 ", %s (times in %s)", x->resource, x->instance,
-                  ovl_print_rate(capacity, (double)x->capacity), ovl_scale_unit(&scale));
+    ovl_print_rate(capacity, (double)x->capacity);
+    if (x->sms) {
+        snprintf(capacity, sizeof capacity, "%" PRIu64, x->capacity);
+    }
+    ovl_out_title(out, "\n%s %s%" PRIu32 ", %s (times in %s)", x->resource,
+                  x->sms ? "of rank " : "", x->instance, capacity, ovl_scale_unit(&scale));
     ovl_grid grid;
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
     for (uint32_t i = 0; i < n; i++) {

@@ -34,17 +34,6 @@ bool ovl_import_is_trace(const char *path)
     return trace;
 }
 
-/* A text in YAML's quotes; what YAML would take for something else is escaped. */
-static void quote(ovl_out *out, const char *text)
-{
-    ovl_out_text(out, "\"");
-    for (; *text; text++) {
-        bool escape = *text == '"' || *text == '\\';
-        ovl_out_printf(out, "%s%c", escape ? "\\" : "", (unsigned char)*text < ' ' ? ' ' : *text);
-    }
-    ovl_out_text(out, "\"");
-}
-
 static const char *base_of(const char *path, ovl_arena *arena)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -76,16 +65,16 @@ static const char *referring(const ovl_args *args, const char *output, const cha
     ovl_out_stream(&out, memory);
     ovl_out_printf(&out, "# A measured step, to be replayed; workload.what_if asks what would "
                          "change it.\nname: ");
-    quote(&out, base_of(args->operands[0], arena));
+    ovl_out_quoted(&out, base_of(args->operands[0], arena));
     ovl_out_text(&out, "\nworkload:\n  trace: [");
     for (uint32_t i = 0; i < args->n_operands; i++) {
         ovl_out_text(&out, i ? ", " : "");
-        quote(&out, seen_from(output, args->operands[i], arena));
+        ovl_out_quoted(&out, seen_from(output, args->operands[i], arena));
     }
     ovl_out_text(&out, "]\n");
     if (step) {
         ovl_out_text(&out, "  replay: {step: ");
-        quote(&out, step);
+        ovl_out_quoted(&out, step);
         ovl_out_text(&out, "}\n");
     }
     ovl_out_close(&out);
@@ -119,7 +108,7 @@ static void write_waits(ovl_out *out, const ovl_recorded *rec, const ovl_rec_ran
     for (uint32_t a = 0; a < op->n_after; a++) {
         uint32_t on = rank->after[op->first_after + a];
         ovl_out_text(out, a ? ", " : ", after: [");
-        quote(out, op_name(rec, &rank->ops[on], on, arena));
+        ovl_out_quoted(out, op_name(rec, &rank->ops[on], on, arena));
     }
     ovl_out_text(out, op->n_after ? "]" : "");
 }
@@ -129,11 +118,11 @@ static void write_op(ovl_out *out, const ovl_recorded *rec, const ovl_rec_rank *
 {
     const ovl_rec_op *op = &rank->ops[i];
     ovl_out_printf(out, "    - {%s: ", ovl_op_kind_name((ovl_op_kind)op->kind));
-    quote(out, op_name(rec, op, i, arena));
+    ovl_out_quoted(out, op_name(rec, op, i, arena));
     ovl_out_printf(out, ", ranks: %" PRIu32 ", duration: %" PRId64 " ps", r, op->length);
     if (op->stream != OVL_NONE) {
         ovl_out_text(out, ", stream: ");
-        quote(out, text_of(rec, op->stream));
+        ovl_out_quoted(out, text_of(rec, op->stream));
     }
     if (op->kind != OVL_HOST) {
         ovl_out_printf(out, ", launch: %" PRId64 " ps", op->launch);
@@ -170,7 +159,7 @@ static void write_program(ovl_out *out, const ovl_scenario *s, const char *name)
 {
     const ovl_recorded *rec = s->recorded;
     ovl_out_printf(out, "# The replay of %s as an explicit program.\nname: ", rec->what);
-    quote(out, name);
+    ovl_out_quoted(out, name);
     ovl_out_printf(out, "\ninterference: none\nworkload:\n  ranks: %" PRIu32 "\n", rec->n_ranks);
     write_groups(out, rec);
     ovl_out_text(out, "  ops:\n");

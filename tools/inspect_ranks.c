@@ -1,4 +1,5 @@
 /* Collectives of one trace, and the same collectives seen from several ranks. */
+#include "models/statistics.h"
 #include "tools/comm_names.h"
 #include "tools/inspect.h"
 
@@ -89,7 +90,7 @@ static void end_row(ovl_inspect_collective *row)
     }
 }
 
-/* The lower median of each row, now that it is known how many calls it has. */
+/* The median of each row, now that it is known how many calls it has. */
 static void medians(ovl_inspect_collective *rows, uint32_t n, ovl_sorter *sorted)
 {
     ovl_sorter_rewind(sorted);
@@ -98,6 +99,9 @@ static void medians(ovl_inspect_collective *rows, uint32_t n, ovl_sorter *sorted
             const ovl_comm_op *op = ovl_sorter_next(sorted);
             if (op && k == (rows[i].count - 1) / 2) {
                 rows[i].median = op->end - op->start;
+            }
+            if (op && k == rows[i].count / 2) {
+                rows[i].median = ovl_part_way(rows[i].median, op->end - op->start, 1, 2);
             }
         }
     }
@@ -358,19 +362,6 @@ static void match_all(ovl_inspection *in, matched *m, ovl_arena *scratch)
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return order(*x, *y);
-}
-
-/* The lower median. */
-static int64_t median(int64_t *values, uint32_t n)
-{
-    qsort(values, n, sizeof *values, by_value);
-    return values[(n - 1) / 2];
-}
-
 /* Members of a collective end together, so a clock that ends later than the middle of all, in the
  * median over the collectives, is ahead by that. Starts say nothing of clocks. */
 static void set_clocks(ovl_inspection *in, ovl_arena *scratch)
@@ -386,7 +377,7 @@ static void set_clocks(ovl_inspection *in, ovl_arena *scratch)
                 values[n++] = match->end[p];
             }
         }
-        middle[i] = median(values, n);
+        middle[i] = ovl_median(values, n);
     }
     for (uint32_t p = 0; p < n_parties; p++) {
         uint32_t n = 0;
@@ -396,7 +387,7 @@ static void set_clocks(ovl_inspection *in, ovl_arena *scratch)
                 values[n++] = subtract(match->end[p], middle[i]);
             }
         }
-        in->parties.data[p].clock = n ? median(values, n) : 0;
+        in->parties.data[p].clock = n ? ovl_median(values, n) : 0;
     }
 }
 

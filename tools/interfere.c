@@ -1,4 +1,5 @@
 #include "models/fit_parts.h"
+#include "models/statistics.h"
 #include "sim/units.h"
 #include "tools/comm_names.h"
 #include "tools/interfere_parts.h"
@@ -119,19 +120,13 @@ static double beside_of(work *w, uint32_t op, double took)
     return took;
 }
 
-static int by_length(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 static ovl_spread3 spread_of(int64_t *values, uint32_t n)
 {
     if (n == 0) {
         return (ovl_spread3){0, 0, 0};
     }
-    qsort(values, n, sizeof *values, by_length);
-    return (ovl_spread3){values[(n - 1) / 10], values[(n - 1) / 2], values[(n - 1) * 9 / 10]};
+    ovl_time median = ovl_median(values, n); /* puts them in order */
+    return (ovl_spread3){ovl_quantile(values, n, 1, 10), median, ovl_quantile(values, n, 9, 10)};
 }
 
 /* What the wire carries a second while a collective runs alone. */

@@ -3,6 +3,8 @@
 
 #include "tools/out.h"
 
+#include "tools/deadly.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -71,24 +73,10 @@ static bool ends_in(const char *text, const char *end)
 
 #define STRETCH ((size_t)1 << 20)
 
-/* Those that nobody ignores or handles. */
-static void find_deadly(sigset_t *set)
-{
-    static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
-    sigemptyset(set);
-    for (size_t i = 0; i < OVL_COUNT(ending); i++) {
-        struct sigaction now;
-        if (sigaction(ending[i], NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
-            now.sa_handler == SIG_DFL) {
-            sigaddset(set, ending[i]);
-        }
-    }
-}
-
 static void hold_signals(ovl_out *out)
 {
     sigset_t deadly;
-    find_deadly(&deadly);
+    ovl_deadly_signals(&deadly);
     out->signals = OVL_NEW(&out->arena, sigset_t);
     sigprocmask(SIG_BLOCK, &deadly, out->signals);
 }
@@ -108,7 +96,7 @@ static bool is_ended(const ovl_out *out)
     if (!out->signals || sigpending(&waiting) != 0) {
         return false;
     }
-    find_deadly(&deadly);
+    ovl_deadly_signals(&deadly);
     return (sigismember(&deadly, SIGINT) == 1 && sigismember(&waiting, SIGINT) == 1) ||
            (sigismember(&deadly, SIGTERM) == 1 && sigismember(&waiting, SIGTERM) == 1) ||
            (sigismember(&deadly, SIGHUP) == 1 && sigismember(&waiting, SIGHUP) == 1);
@@ -244,6 +232,16 @@ void ovl_out_printf(ovl_out *out, const char *format, ...)
     va_start(args, format);
     write_format(out, format, args);
     va_end(args);
+}
+
+void ovl_out_quoted(ovl_out *out, const char *text)
+{
+    ovl_out_text(out, "\"");
+    for (; *text; text++) {
+        bool escape = *text == '"' || *text == '\\';
+        ovl_out_printf(out, "%s%c", escape ? "\\" : "", (unsigned char)*text < ' ' ? ' ' : *text);
+    }
+    ovl_out_text(out, "\"");
 }
 
 void ovl_out_title(ovl_out *out, const char *format, ...)

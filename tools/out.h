@@ -53,6 +53,9 @@ void ovl_out_write(ovl_out *out, const char *text, size_t length);
 void ovl_out_text(ovl_out *out, const char *text);
 void ovl_out_printf(ovl_out *out, const char *format, ...) OVL_PRINTF(2, 3);
 
+/* A text in YAML's quotes; what YAML would take for something else is escaped. */
+void ovl_out_quoted(ovl_out *out, const char *text);
+
 /* A heading. */
 void ovl_out_title(ovl_out *out, const char *format, ...) OVL_PRINTF(2, 3);
 

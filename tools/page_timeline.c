@@ -120,20 +120,6 @@ static bar_kind kind_of(const ovl_op *op)
     return COMMUNICATION;
 }
 
-static uint32_t first_segment(const ovl_timeline *line, uint32_t op)
-{
-    uint32_t low = 0, high = line->n_segments;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (line->segments[middle].op < op) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 /* The entry of `slow` for an operation; OVL_NONE if it ran at isolated speed. */
 static uint32_t slow_of(maker *m, uint32_t op)
 {
@@ -349,8 +335,8 @@ static void put_slow_one(maker *m, uint32_t op)
     }
     ovl_json_close(m->json);
     ovl_json_array(m->json, "at", OVL_JSON_FLOW);
-    for (uint32_t i = first_segment(line, op); i < line->n_segments && line->segments[i].op == op;
-         i++) {
+    for (uint32_t i = ovl_first_segment(line, op);
+         i < line->n_segments && line->segments[i].op == op; i++) {
         if (line->segments[i].rate < 1) {
             ovl_json_int(m->json, NULL, line->segments[i].from);
             ovl_json_int(m->json, NULL, line->segments[i].to);

@@ -1,5 +1,7 @@
 #include "tools/pool.h"
 
+#include "tools/deadly.h"
+
 #include "sim/vec.h"
 
 #include <pthread.h>
@@ -82,20 +84,6 @@ static uint32_t collect(team *t, uint32_t *running)
     return n;
 }
 
-/* The signals that stop a pool: those that would end the program. */
-static void find_stops(sigset_t *set)
-{
-    static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
-    sigemptyset(set);
-    for (size_t i = 0; i < OVL_COUNT(ending); i++) {
-        struct sigaction now;
-        if (sigaction(ending[i], NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
-            now.sa_handler == SIG_DFL) {
-            sigaddset(set, ending[i]);
-        }
-    }
-}
-
 static void look_after(team *t, const sigset_t *stops, const sigset_t *before, ovl_pool_end *end)
 {
     const struct timespec tenth = {0, 100000000};
@@ -149,7 +137,7 @@ ovl_pool_end ovl_pool_run(const ovl_pool *pool)
     ovl_arena arena = {0};
     member *members = OVL_NEW_ARRAY(&arena, member, threads);
     sigset_t stops, all, before;
-    find_stops(&stops);
+    ovl_deadly_signals(&stops);
     all = stops;
     sigaddset(&all, WAKE);
     pthread_sigmask(SIG_BLOCK, &all, &before);

@@ -401,11 +401,15 @@ static void resource(ovl_json *json, const ovl_result_resource *r)
     ovl_json_text(json, "name", r->name);
     ovl_json_uint(json, "instances", r->instances);
     ovl_json_uint(json, "busiest", r->busiest);
-    ovl_json_uint(json, "capacity_Bps", r->capacity);
+    ovl_json_uint(json, r->sms ? "capacity_sms" : "capacity_Bps", r->capacity);
     ovl_json_seconds(json, "busy_s", r->busy);
-    ovl_json_uint(json, "bytes", r->bytes);
+    if (!r->sms) {
+        ovl_json_uint(json, "bytes", r->bytes);
+    }
     ovl_json_double(json, "mean_use", r->mean_use);
-    ovl_json_uint(json, "total_bytes", r->total);
+    if (!r->sms) {
+        ovl_json_uint(json, "total_bytes", r->total);
+    }
     ovl_json_close(json);
 }
 

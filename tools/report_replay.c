@@ -72,10 +72,22 @@ static void head(ovl_out *out, const ovl_against *r, ovl_arena *arena)
     }
 }
 
+/* The program numbers its ranks from 0 on, whichever of a job were traced. */
+static bool other_numbers(const ovl_against *r)
+{
+    for (uint32_t i = 0; i < r->n_ranks; i++) {
+        if (r->ranks[i].job_rank >= 0 && r->ranks[i].job_rank != (int64_t)r->ranks[i].rank) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void ranks(ovl_out *out, const ovl_against *r, ovl_arena *arena)
 {
     static const ovl_column columns[] = {
         {"rank", false, false, 0},
+        {"of the job", false, false, 0},
         {"measured", false, false, 0},
         {"predicted", false, false, 0},
         {"error", false, false, 0},
@@ -86,6 +98,7 @@ static void ranks(ovl_out *out, const ovl_against *r, ovl_arena *arena)
         {"of", true, true, 0},
     };
     ovl_grid grid;
+    bool others = other_numbers(r);
     ovl_scale scale = ovl_scale_for(r->predicted);
     ovl_scale_fit(&scale, r->predicted, 1);
     ovl_out_title(out, "\nRanks (ends and errors of starts, %s)", ovl_scale_unit(&scale));
@@ -94,6 +107,7 @@ static void ranks(ovl_out *out, const ovl_against *r, ovl_arena *arena)
         const ovl_against_rank *k = &r->ranks[i];
         const char *cells[] = {
             ovl_arena_printf(arena, "%" PRIu32, k->rank),
+            others && k->job_rank >= 0 ? ovl_arena_printf(arena, "%" PRId64, k->job_rank) : NULL,
             shown(arena, &scale, k->measured),
             shown(arena, &scale, k->predicted),
             percent(arena, k->predicted - k->measured, k->measured, true),
@@ -106,6 +120,13 @@ static void ranks(ovl_out *out, const ovl_against *r, ovl_arena *arena)
         ovl_grid_row(&grid, cells);
     }
     ovl_grid_end(&grid, out, 2);
+    if (others) {
+        ovl_wrap(
+            out, "  ", 2,
+            "rank: as everywhere in this report, the ranks that were traced, from 0 on; of the "
+            "job: as their files say",
+            OVL_TERMINAL);
+    }
 }
 
 static void ops(ovl_out *out, const ovl_against *r, ovl_arena *arena)
@@ -174,6 +195,9 @@ static void rank_json(ovl_json *json, const ovl_against_rank *r)
     ovl_json_seconds(json, "mean_start_error_s", r->mean_error);
     ovl_json_seconds(json, "worst_start_error_s", r->worst_error);
     ovl_json_text_if(json, "worst", r->worst);
+    if (r->job_rank >= 0) {
+        ovl_json_int(json, "job_rank", r->job_rank);
+    }
     ovl_json_close(json);
 }
 

@@ -70,7 +70,7 @@ void ovl_trace_event(ovl_trace *t, const char *phase, uint32_t rank, uint64_t th
     ovl_json_text(t->json, "name", name);
 }
 
-void ovl_trace_metadata(ovl_trace *t, const char *what, uint64_t thread, const char *name)
+static void begin_metadata(ovl_trace *t, const char *what, uint64_t thread)
 {
     ovl_json_object(t->json, NULL, OVL_JSON_FLOW);
     ovl_json_text(t->json, "ph", "M");
@@ -78,22 +78,26 @@ void ovl_trace_metadata(ovl_trace *t, const char *what, uint64_t thread, const c
     ovl_json_uint(t->json, "tid", thread);
     ovl_json_text(t->json, "name", what);
     ovl_json_object(t->json, "args", OVL_JSON_FLOW);
-    ovl_json_text(t->json, "name", name);
+}
+
+static void end_metadata(ovl_trace *t)
+{
     ovl_json_close(t->json);
     ovl_json_close(t->json);
 }
 
+void ovl_trace_metadata(ovl_trace *t, const char *what, uint64_t thread, const char *name)
+{
+    begin_metadata(t, what, thread);
+    ovl_json_text(t->json, "name", name);
+    end_metadata(t);
+}
+
 void ovl_trace_sort_index(ovl_trace *t, const char *what, uint64_t thread, uint64_t index)
 {
-    ovl_json_object(t->json, NULL, OVL_JSON_FLOW);
-    ovl_json_text(t->json, "ph", "M");
-    ovl_json_uint(t->json, "pid", t->rank);
-    ovl_json_uint(t->json, "tid", thread);
-    ovl_json_text(t->json, "name", what);
-    ovl_json_object(t->json, "args", OVL_JSON_FLOW);
+    begin_metadata(t, what, thread);
     ovl_json_uint(t->json, "sort_index", index);
-    ovl_json_close(t->json);
-    ovl_json_close(t->json);
+    end_metadata(t);
 }
 
 void ovl_trace_name_thread(ovl_trace *t, uint32_t lane, const char *name)

@@ -15,8 +15,9 @@
  * Arrows (s, f) lead from the end of an operation to one on another stream that waited for it, and
  * from a send to its receive. Counters (C) are written when they change: live and allocated bytes
  * by category, what is reserved, bytes per second on memory and links, SMs that communication
- * holds. What several ranks share (the NIC of a node) has its counter in a process of its own
- * behind the ranks, "shared links", with the traffic of all of them: "nic.out 3" is that of node 3.
+ * holds and those that kernels have. What several ranks share (the NIC of a node) has its counter
+ * in a process of its own behind the ranks, "shared links", with the traffic of all of them:
+ * "nic.out 3" is that of node 3.
  *
  * It is written rank by rank as it goes: memory is that of one rank, and of what is shared.
  */

@@ -4,6 +4,7 @@
 #include "tools/trace_parts.h"
 
 #include "sim/memory.h"
+#include "sim/uses.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -170,21 +171,6 @@ static void memory_counters(ovl_trace *t)
 
 /* --- Link traffic; what several ranks share is in trace_shared.c --- */
 
-/* The first segment of an operation, by binary search; n_segments if it has none. */
-static uint32_t first_segment(const ovl_timeline *line, uint32_t op)
-{
-    uint32_t low = 0, high = line->n_segments;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (line->segments[middle].op < op) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 /* The operation whose rate segments tell the speed of this one: of a collective its first place, of
  * a receive its send. */
 static uint32_t activity_of(const ovl_trace *t, uint32_t local)
@@ -209,7 +195,7 @@ static void add_traffic(const ovl_trace *t, uint32_t local, ovl_changes *list)
     bool peer = op->kind == OVL_RECV;
     uint32_t first = peer ? cost->first_peer : cost->first_demand;
     uint32_t n = peer ? cost->n_peer : cost->n_demands;
-    for (uint32_t s = first_segment(line, activity);
+    for (uint32_t s = ovl_first_segment(line, activity);
          s < line->n_segments && line->segments[s].op == activity; s++) {
         const ovl_segment *g = &line->segments[s];
         for (uint32_t d = first; d < first + n; d++) {
@@ -241,20 +227,48 @@ static void traffic_counters(ovl_trace *t)
 
 /* --- SMs --- */
 
-static void sm_counters(ovl_trace *t)
+enum { SMS_HELD, SMS_OF_KERNELS, SMS_SERIES };
+
+/* What kernels want becomes what they have, at each moment at which that changes. */
+static void give_kernels(const ovl_trace *t, ovl_changes *list)
 {
-    static const char *const names[] = {"SMs held by communication"};
-    const ovl_timeline *line = t->job->timeline;
-    ovl_changes list = {0};
-    for (uint32_t local = 0; local < t->code->n_ops; local++) {
-        const ovl_op *op = &t->code->ops[local];
-        uint32_t number = t->r->first_op + local;
-        if (ovl_is_communication(op)) {
-            ovl_trace_span(&list, 0, line->arrive[number], line->end[number],
-                           ovl_op_cost(t->job->program, t->rank, op)->sms);
+    const ovl_program *p = t->job->program;
+    int64_t now[SMS_SERIES] = {0}, had = 0;
+    uint32_t n = list->len, kept = 0;
+    sort_list(list);
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_change c = list->data[i];
+        bool last = i + 1 == n || list->data[i + 1].at != c.at;
+        now[c.series] += c.by;
+        if (c.series == SMS_HELD) {
+            list->data[kept++] = c;
+        }
+        int64_t has =
+            (int64_t)ovl_sms_for_kernels(p, (uint64_t)now[SMS_HELD], (uint64_t)now[SMS_OF_KERNELS]);
+        if (last && has != had) {
+            ovl_vec_push(list, ((ovl_change){c.at, SMS_OF_KERNELS, has - had}));
+            had = has;
         }
     }
-    ovl_trace_series(t, &list, names, 1, "SMs");
+    memmove(list->data + kept, list->data + n, (list->len - n) * sizeof *list->data);
+    list->len -= n - kept;
+}
+
+static void sm_counters(ovl_trace *t)
+{
+    static const char *const names[] = {"SMs held by communication", "SMs of kernels"};
+    ovl_changes list = {0};
+    for (uint32_t local = 0; local < t->code->n_ops; local++) {
+        ovl_resource_use use;
+        if (ovl_use_of_sms(t->job->causes, t->rank, t->r->first_op + local, &use)) {
+            ovl_trace_span(&list, use.holds ? SMS_HELD : SMS_OF_KERNELS, use.from, use.to,
+                           (int64_t)use.rate);
+        }
+    }
+    if (list.len) {
+        give_kernels(t, &list);
+    }
+    ovl_trace_series(t, &list, names, SMS_SERIES, "SMs");
 }
 
 void ovl_trace_counters(ovl_trace *t)

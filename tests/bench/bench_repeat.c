@@ -6,7 +6,7 @@
  * A ring (a kernel of 100 us a layer, whose result goes to the next rank beside the next kernel)
  * for 200 steps of 100 layers; a pipeline of 16 ranks, 1F1B, 2,048 microbatches; 126 layers sharded
  * over 512 ranks, one step and 100. Ranks that do the same are folded. Medians of REPEATS runs in
- * ms: simulated in full, and with what recurs skipped; the same with aggregates only.
+ * ms: simulated in full, and with what recurs skipped; the same keeping only the step.
  */
 #include "models/lower.h"
 #include "sim/fold.h"
@@ -79,7 +79,7 @@ static int compare(const void *a, const void *b)
 #define MOST 64
 
 /* Median in ms; negative: it failed. */
-static double measure(const ovl_program *p, bool no_skip, bool aggregates, uint32_t repeats,
+static double measure(const ovl_program *p, bool no_skip, bool step_only, uint32_t repeats,
                       ovl_timeline *t)
 {
     double times[MOST];
@@ -87,7 +87,7 @@ static double measure(const ovl_program *p, bool no_skip, bool aggregates, uint3
         ovl_arena arena = {0};
         ovl_errs errs = {.arena = &arena};
         ovl_run_options how = {
-            .interference = OVL_INTERFERENCE_SHARED, .skip = !no_skip, .aggregates = aggregates};
+            .interference = OVL_INTERFERENCE_SHARED, .skip = !no_skip, .step_only = step_only};
         double start = seconds();
         bool good = ovl_run(p, &how, &arena, t, &errs);
         times[i] = good ? 1e3 * (seconds() - start) : -1;
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
     uint32_t repeats = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 5;
     int worst = 0;
     printf("%-22s %6s %9s %8s %9s %9s %6s %11s %9s %6s\n", "workload", "ranks", "ops", "% skipped",
-           "full ms", "skips ms", "times", "aggregates", "skips", "times");
+           "full ms", "skips ms", "times", "step only", "skips", "times");
     for (uint32_t i = 0; i < OVL_COUNT(texts); i++) {
         worst |= print_row(texts[i][0], texts[i][1], OVL_MIN(OVL_MAX(repeats, 1), MOST));
     }

@@ -42,11 +42,11 @@ bench_result bench_measure(const ovl_program *program, uint32_t repeats)
         ovl_arena arena = {0};
         ovl_errs errs = {.arena = &arena};
         ovl_timeline t;
-        const char *only = getenv("BENCH_AGGREGATES"), *skip = getenv("BENCH_SKIP");
+        const char *only = getenv("BENCH_STEP_ONLY"), *skip = getenv("BENCH_SKIP");
         ovl_run_options options = {.interference = OVL_INTERFERENCE_SHARED,
 
                                    .skip = skip && *skip == '1',
-                                   .aggregates = only && *only == '1'};
+                                   .step_only = only && *only == '1'};
         double start = bench_seconds();
         if (!ovl_run(program, &options, &arena, &t, &errs)) {
             fprintf(stderr, "%s\n", errs.items[0].text);

@@ -8,7 +8,7 @@
  * The median is that of several runs of one program; building it is left out. B/operation is what a
  * run holds at its end, times, causes and its own state, without the program. Announced is what
  * ovl_run_memory says before; the peak is that of the process, the program included. With
- * BENCH_AGGREGATES=1 in the environment runs keep only aggregates. They simulate every period
+ * BENCH_STEP_ONLY=1 in the environment runs keep only the step. They simulate every period
  * (bench_repeat compares), but for BENCH_SKIP=1.
  */
 #ifndef OVL_TESTS_BENCH_TABLE_H

@@ -62,6 +62,10 @@ $ ovl check $T/outside.yaml | tail -n 4
   - The links that broadcast loads are not modelled: no via is given.
   - Outside the sizes its cost was measured at: broadcast (above; measured from 1 MiB to 2 MiB).
   - With another number of ranks than its cost was measured with: broadcast (8, measured with 4).
+$ printf '# Collective test starting: all_reduce_perf\n# Using devices\n#  Rank  0 Group  0\n#  Rank  1 Group  0\n#       size count type redop root time algbw busbw\n  1048576 262144 float sum -1 20.0 52.4 52.4\n# Collective test starting: all_reduce_perf\n# Using devices\n#  Rank  0 Group  0\n#  Rank  1 Group  0\n#  Rank  2 Group  0\n#  Rank  3 Group  0\n#       size count type redop root time algbw busbw\n  1048576 262144 float sum -1 30.0 35.0 52.4\n' > $T/runs.log
+$ ovl calibrate $T/runs.log --ranks 2
+error: --ranks "2" contradicts run 2 of $T/runs.log, which says 4 ranks
+? 2
 $ ovl calibrate $T/x.csv --op broadcast --ranks some
 error: --ranks "some" is no number of ranks
 ? 2

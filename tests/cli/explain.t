@@ -45,6 +45,25 @@ variant base, interference shared, step 14 ms
 
 Nothing ran below its isolated speed.
 
+$ ovl explain scenarios/contention/hbm_share.yaml:all_sms --resource SMs
+HBM shared with an all-gather
+variant all_sms, interference shared, step 700 us
+
+SMs of rank 0, 108 (times in us)
+     from       to  takes      %  who, how many, kernels at which rate
+        0  211.304    108  100.0  attention 92 at 0.8519, all_gather 16
+  211.304  700.000     16   14.8  all_gather 16
+$ ovl explain scenarios/contention/hbm_share.yaml:all_sms --resource SMs:8
+error: SMs has no instance 8: the last rank is 7
+? 2
+$ ovl explain scenarios/mesh/nic_sharing.yaml --resource SMs
+error: SMs are not modelled: the hardware gives no gpu.sms
+? 2
+$ ovl export scenarios/contention/hbm_share.yaml:all_sms --trace --ranks 7 -o - | grep -o '"ts.*"SMs.*'
+"ts": 0.000, "name": "SMs held by communication", "args": {"SMs": 16}},
+"ts": 0.000, "name": "SMs of kernels", "args": {"SMs": 92}},
+"ts": 211.304, "name": "SMs of kernels", "args": {"SMs": 0}},
+"ts": 700.000, "name": "SMs held by communication", "args": {"SMs": 0}}
 $ ovl explain scenarios/mesh/nic_sharing.yaml --resource nic
 error: unknown resource "nic"; did you mean "nic.out", or "nic.in"?
 ? 2

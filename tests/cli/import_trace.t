@@ -39,6 +39,12 @@ Predicted against measured (ProfilerStep#7)
   step 14 ms predicted, 14 ms measured: 0 %
 $ ovl run "$T/import_self.yaml" | grep '^step'
 step 14 ms = 10.113 ms + 3.301 ms exposed + 0.586 ms from (gap) multi_tensor_adam #12 on (all_reduce
+$ ovl import scenarios/replay/rank1.json 2>&1 | grep -A 5 '^Ranks'
+Ranks (ends and errors of starts, ms)
+  rank of the job measured predicted error unexplained ops mean worst start error of
+     0          1  14.0000   14.0000   0 %           0   7    0                 0 forward_gemm
+  rank: as everywhere in this report, the ranks that were traced, from 0 on; of the job: as their
+  files say
 $ ovl import scenarios/replay/rank0.json --step 8
 scenarios/replay/rank0.json: error: "scenarios/replay/rank0.json" has no step or range "8"; it has ProfilerStep#7
 ? 3

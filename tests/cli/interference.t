@@ -12,8 +12,8 @@ Interference from three runs
 
 Durations: median (10 % to 90 %); overlapped: of calls beside the other kind
   class      calls beside alone                     overlapped                         of it beside
-  gemm           8      6 4 ms (3 ms to 9 ms)       7.32098 ms (4.76 ms to 9.68955 ms)       50.7 %
-  attention      8      4 2 ms (1 ms to 6 ms)       6.38 ms (6.38 ms to 8.14829 ms)          78.3 %
+  gemm           8      6 5.5 ms (3 ms to 9 ms)     7.32098 ms (4.76 ms to 9.68955 ms)       50.7 %
+  attention      8      4 3.5 ms (1 ms to 6 ms)     7.26414 ms (6.38 ms to 8.14829 ms)       78.3 %
   all_gather     6      6 3.2 ms (1.7 ms to 4.7 ms) 3.95 ms (2.10231 ms to 5.9608 ms)        95.0 %
   all_reduce     6      6 4.2 ms (2.7 ms to 5.2 ms) 5.7 ms (3.95 ms to 5.816 ms)             96.1 %
 

@@ -42,6 +42,15 @@ static const struct {
 
 static const char *const groups[] = {"a", "b", "c", "a+b", "a+c", "b+c", "a+b+c", "world"};
 
+/* Whether its members lie on one node of 4, a being the innermost axis. */
+static bool inside(const char *group, int a)
+{
+    bool all = strcmp(group, "world") == 0;
+    int reach = all || strchr(group, 'a') ? a - 1 : 0;
+    reach += all || strchr(group, 'b') ? a : 0;
+    return !all && !strchr(group, 'c') && reach < 4;
+}
+
 static bool run(bench *t, const char *text)
 {
     bool good = lower(t, text, NULL) && analyse_both(t);
@@ -91,7 +100,9 @@ static void bytes_are_conserved_over_every_pair_of_axes(void)
                 snprintf(text, sizeof text, TEXT, ways[w].op, links[k / 2], ways[w].algorithm, a,
                          ways[w].op, groups[g]);
                 bench t = {0};
-                if (run(&t, text)) {
+                if (ways[w].algo == OVL_ALGO_COLLNET && inside(groups[g], a)) {
+                    CHECK(!lower(&t, text, NULL)); /* no switch of the network there */
+                } else if (run(&t, text)) {
                     check(&t, ways[w].coll, ways[w].algo, (uint32_t)a * 6);
                 }
                 finish(&t);

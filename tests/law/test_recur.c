@@ -91,7 +91,7 @@ static ovl_run_options drawn_options(uint64_t seed, const ovl_program *p, ovl_ar
 {
     ovl_run_options how = {.interference = (ovl_interference)(seed % 3),
                            .segments = seed % 5 == 1,
-                           .aggregates = seed % 5 == 2};
+                           .step_only = seed % 5 == 2};
     ovl_id third = ovl_names_find(p->names, "collective 3");
     if (seed % 7 == 0 && third != OVL_NONE) {
         bool *free_names = OVL_NEW_ARRAY(arena, bool, p->names->count);

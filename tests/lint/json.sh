@@ -65,6 +65,7 @@ documents() {
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:earlier
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:slow a
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:earlier --resource nic.out
+    "$ovl" explain --json scenarios/contention/hbm_share.yaml:all_sms --resource SMs
     "$ovl" run --json --only both scenarios/first_steps/matmul_allreduce.yaml:overlapped
     "$ovl" explain --json --limits scenarios/contention/shared_nic.yaml
     "$ovl" optimize --json --tries 200 scenarios/buckets/last_bucket.yaml

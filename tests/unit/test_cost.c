@@ -147,8 +147,6 @@ static void textbook_formulas_by_hand(void)
         check_formula(&t, OVL_ALGO_TREE, OVL_REDUCE, s, n, log * a, log * whole);
         check_formula(&t, OVL_ALGO_DIRECT, OVL_ALL_TO_ALL, s, n, (n - 1) * a, part);
         check_formula(&t, OVL_ALGO_DIRECT, OVL_SEND_RECV, s, n, a, whole);
-        check_formula(&t, OVL_ALGO_NVLS, OVL_ALL_GATHER, s, n, a, part);
-        check_formula(&t, OVL_ALGO_NVLS, OVL_REDUCE_SCATTER, s, n, a, part);
         check_formula(&t, OVL_ALGO_COLLNET, OVL_ALL_REDUCE, s, n, 2 * a, whole);
         ovl_spread node = {n, 1, n, 0, 0, NULL};
         ovl_hw_collective nvls = formula(OVL_ALGO_NVLS);
@@ -156,6 +154,12 @@ static void textbook_formulas_by_hand(void)
                                   &t.extrapolated, &t.errs));
         CHECK_INT(t.time.latency, 2 * a);
         CHECK_INT(t.time.transfer, by[i].more * OVL_US);
+        for (int op = OVL_REDUCE_SCATTER; op <= OVL_ALL_GATHER; op++) {
+            CHECK(ovl_collective_time(&t.hw, &nvls, (ovl_coll)op, s, &node, (ovl_mark){0}, &t.time,
+                                      &t.extrapolated, &t.errs));
+            CHECK_INT(t.time.latency, a);
+            CHECK_INT(t.time.transfer, part);
+        }
     }
     CHECK(!cost(&t, formula(OVL_ALGO_COLLNET), OVL_ALL_GATHER, s, 8));
     CHECK_HAS(t.errs.items[0].text, "the sharp algorithm has no formula for all_gather");
@@ -163,7 +167,7 @@ static void textbook_formulas_by_hand(void)
     ovl_hw_collective nvls = formula(OVL_ALGO_NVLS);
     CHECK(!ovl_collective_time(&t.hw, &nvls, OVL_ALL_REDUCE, s, &two, (ovl_mark){0}, &t.time,
                                &t.extrapolated, &t.errs));
-    CHECK_HAS(t.errs.items[1].text, "for the members of one node");
+    CHECK_HAS(t.errs.items[1].text, "for the members of one NVLink domain");
     ovl_arena_free(&t.arena);
 }
 

@@ -230,7 +230,7 @@ static void two_receives_first_are_a_deadlock(void)
     CHECK_HAS(t.errs.items[0].text, "deadlock: 4 of 4 operations never end");
     CHECK_HAS(t.errs.items[0].text,
               "recv \"from 1\" on rank 0 has arrived and waits for send \"to 0\" on rank 1");
-    ovl_run_options options = {.aggregates = true};
+    ovl_run_options options = {.step_only = true};
     ovl_errs again = {.arena = &t.arena};
     CHECK(!ovl_run(&t.program, &options, &t.arena, &t.timeline, &again));
     CHECK_INT(again.count, 1);

@@ -182,7 +182,7 @@ static void all_mistakes_are_told_with_their_places(void)
          "list:\n"
          "  - {name: x}\n"
          "  - {nmae: y, n: many}\n"
-         "rate: 0\n",
+         "rate: -2 GB/s\n",
          "f:1:1: error: unknown key \"txet\"; did you mean \"text\"?\n"
          "f:2:7: error: time is \"7\": a duration needs a unit, such as \"7 ms\"\n"
          "f:4:10: error: n is \"-1\": must not be negative\n"
@@ -190,7 +190,7 @@ static void all_mistakes_are_told_with_their_places(void)
          "f:7:6: error: unknown key \"nmae\"; did you mean \"name\"?\n"
          "f:7:18: error: n is \"many\": expected a whole number, such as \"16\"\n"
          "f:7:5: error: list: \"name\" is missing\n"
-         "f:8:7: error: rate is \"0\": must be greater than 0\n");
+         "f:8:7: error: rate is \"-2 GB/s\": must be greater than 0\n");
 }
 
 static void wrong_shapes_are_told(void)

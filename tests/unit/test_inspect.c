@@ -191,7 +191,8 @@ static void the_pattern_decides_what_is_communication(void)
  *     all-reduce 0   rank 0 [10, 50)   rank 1 [30, 50)     transfer 20: rank 1 last, rank 0 waits
  * 20 all-reduce 1   rank 0 [90, 100)  rank 1 [60, 100)    transfer 10: rank 0 last, rank 1 waits 30
  *     all-reduce 2   rank 0 [110, 130) rank 1 [120, 131)   transfer 11: rank 1 last, rank 0 waits 9
- * Ends differ by 0, 0, 1 from the lower one, which is the middle of two: offset 1000.
+ * The middle of two ends is their mean, rounded down: 550, 600, 630 (of 630.5). Rank 0 ends 500
+ * before it each time, rank 1 500, 500 and 501 behind.
  */
 static void ranks_are_set_beside_each_other(void)
 {
@@ -210,8 +211,8 @@ static void ranks_are_set_beside_each_other(void)
         const ovl_inspect_match *m = l.in.matches.data;
         CHECK_INT(p[0].rank, 0);
         CHECK_INT(p[1].rank, 1);
-        CHECK_INT(p[0].clock, 0);
-        CHECK_INT(p[1].clock, 1000);
+        CHECK_INT(p[0].clock, -500);
+        CHECK_INT(p[1].clock, 500);
         CHECK_INT(m[0].transfer, 20);
         CHECK_INT(m[0].last, 1);
         CHECK_INT(m[1].transfer, 10);
@@ -303,6 +304,23 @@ static void the_size_of_the_job_tells_missing_ranks_too(void)
     done(&l);
 }
 
+/* 10, 20, 30 and 45: between 20 and 30. 10 and 15 of the other operation: 12.5, so 12. */
+static void the_median_of_an_even_count_is_the_mean_of_the_middle_two(void)
+{
+    look l;
+    begin(&l, OVL_COMM_PATTERN);
+    add(&l, "t",
+        "name,start_ns,end_ns\nncclAllReduce,0,30\nncclAllReduce,50,60\nncclAllReduce,70,115\n"
+        "ncclAllReduce,120,140\nncclAllGather,150,160\nncclAllGather,170,185\n");
+    if (CHECK_INT(l.in.collectives.len, 2)) {
+        const ovl_inspect_collective *c = l.in.collectives.data;
+        bool reduce = c[0].count == 4;
+        CHECK_INT(c[!reduce].median, 25);
+        CHECK_INT(c[reduce].median, 12);
+    }
+    done(&l);
+}
+
 static void what_does_not_match_is_said(void)
 {
     look l;
@@ -375,6 +393,8 @@ static CU_TestInfo tests[] = {
     {"transfers of a group that lacks ranks are an upper bound",
      transfers_of_a_group_that_lacks_ranks_are_an_upper_bound},
     {"the size of the job tells missing ranks too", the_size_of_the_job_tells_missing_ranks_too},
+    {"the median of an even count is the mean of the middle two",
+     the_median_of_an_even_count_is_the_mean_of_the_middle_two},
     {"what does not match is said", what_does_not_match_is_said},
     {"files of one rank are not matched", files_of_one_rank_are_not_matched},
     {"file names tell ranks", file_names_tell_ranks},

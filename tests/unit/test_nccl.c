@@ -199,6 +199,46 @@ static void what_is_not_known_is_said(void)
     ovl_arena_free(&t.arena);
 }
 
+/* By the H100 log there is no NVLSTree with 1 or 2 GPUs a node; CollNet is off below two nodes. A
+ * graph that states the channels does not make them work. */
+static void switches_need_enough_gpus_and_nodes(void)
+{
+    static const struct {
+        ovl_nccl_algo algo;
+        ovl_coll op;
+        uint32_t nodes, gpus;
+        bool is;
+    } by[] = {
+        {OVL_NCCL_NVLS, OVL_ALL_REDUCE, 1, 2, false},
+        {OVL_NCCL_NVLS, OVL_ALL_REDUCE, 1, 3, true},
+        {OVL_NCCL_NVLS, OVL_ALL_GATHER, 2, 8, false},
+        {OVL_NCCL_NVLS, OVL_ALL_REDUCE, 2, 8, true}, /* with CollNet across */
+        {OVL_NCCL_NVLS_TREE, OVL_ALL_REDUCE, 1, 8, false},
+        {OVL_NCCL_NVLS_TREE, OVL_ALL_REDUCE, 2, 2, false},
+        {OVL_NCCL_NVLS_TREE, OVL_ALL_REDUCE, 8, 1, false},
+        {OVL_NCCL_NVLS_TREE, OVL_ALL_REDUCE, 2, 4, true},
+        {OVL_NCCL_COLLNET_DIRECT, OVL_ALL_REDUCE, 1, 8, false},
+        {OVL_NCCL_COLLNET_CHAIN, OVL_ALL_REDUCE, 1, 8, false},
+        {OVL_NCCL_COLLNET_CHAIN, OVL_ALL_REDUCE, 2, 1, true},
+        {OVL_NCCL_PAT, OVL_ALL_GATHER, 8, 1, true},
+        {OVL_NCCL_PAT, OVL_ALL_GATHER, 4, 2, false},
+        {OVL_NCCL_PAT, OVL_ALL_GATHER, 1, 8, false},
+        {OVL_NCCL_PAT, OVL_ALL_REDUCE, 8, 1, false},
+    };
+    bench t;
+    setup(&t);
+    ovl_hw_graph graph = t.graphs[2];
+    graph.collnet_channels = 16;
+    graph.collnet = 20 * GB;
+    for (size_t i = 0; i < OVL_COUNT(by); i++) {
+        ovl_spread spread = on(by[i].nodes, by[i].gpus);
+        ovl_nccl_pair pair =
+            ovl_nccl_tune(&t.nccl, &graph, by[i].op, by[i].algo, OVL_NCCL_SIMPLE, &spread);
+        CHECK_INT(pair.bandwidth > 0 ? 1 : 0, by[i].is ? 1 : 0);
+    }
+    ovl_arena_free(&t.arena);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -206,6 +246,7 @@ int main(void)
         {"any number of nodes", any_number_of_nodes},
         {"inside a node the GPU bounds LL", inside_a_node_the_gpu_bounds},
         {"NVLS has its own channels", nvls_has_its_own_channels},
+        {"switches need enough GPUs and nodes", switches_need_enough_gpus_and_nodes},
         {"PAT wants one GPU a node", pat_wants_one_gpu_a_node},
         {"small calls take fewer SMs", small_calls_take_fewer_sms},
         {"large rings reach a plateau", large_rings_reach_a_plateau},

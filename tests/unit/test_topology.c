@@ -113,6 +113,52 @@ static void a_rack_is_one_domain(void)
           15 * OVL_MS, 1500, 0, 0);
 }
 
+static void refuse_of(const char *text, const char *set, const char *why)
+{
+    bench t = {0};
+    CHECK(!lower(&t, text, set));
+    CHECK_HAS(mistake(&t), why);
+    finish(&t);
+}
+
+static void refuse(const char *set, const char *why)
+{
+    refuse_of(TOPOLOGY("all_reduce", "ring", "world"), set, why);
+}
+
+#define RACKS_OF(gpus)                                                                             \
+    "hardware={node: {gpus: 4}, links: {nvlink: {bandwidth: 100 GB/s}, nic: {bandwidth: 10 "       \
+    "GB/s, out_of: " gpus                                                                          \
+    "}}, collectives: [{op: all_reduce, via: [nvlink, nic], algorithm: nvls}]}"
+
+/* Switches of NVLink reduce in a domain, be it of one node or of several: 1600 MB on each of 4
+ * GPUs, 5/4 of it over an own link of 100 GB/s, 20 ms. On 4 nodes it is no domain, whatever the
+ * links are said to serve, unless a block is: all 16 in a rack have 17/16, 17 ms; a rack of 8 is
+ * too small. */
+static void nvls_stays_in_its_domain(void)
+{
+    const char *text = TOPOLOGY("all_reduce", "nvls", "local");
+    const char *own = "hardware={node: {gpus: 4}, links: {nvlink: {bandwidth: 100 GB/s}}, "
+                      "collectives: [{op: all_reduce, via: [nvlink], algorithm: nvls}]}";
+    check(text, NULL, 20 * OVL_MS, 2000, 0, 0);
+    check(text, own, 20 * OVL_MS, 2000, 0, 0);
+    text = TOPOLOGY("all_reduce", "nvls", "world");
+    refuse_of(text, own, "the nvls formula of all_reduce is for the members of one NVLink domain");
+    check(text, RACKS_OF("16"), 17 * OVL_MS, 1700, 0, 0);
+    refuse_of(text, RACKS_OF("8"), "say a block; here they are in 2:");
+}
+
+/* The network's switches reduce for several nodes: each GPU gives them 1600 MB, at 10 GB/s. */
+static void sharp_leaves_its_node(void)
+{
+    const char *own = "hardware={node: {gpus: 4}, links: {nvlink: {bandwidth: 100 GB/s}, nic: "
+                      "{bandwidth: 10 GB/s}}, collectives: [{op: all_reduce, via: [nic], "
+                      "algorithm: sharp}]}";
+    check(TOPOLOGY("all_reduce", "sharp", "nodes"), own, 160 * OVL_MS, 0, 1600, 0);
+    refuse_of(TOPOLOGY("all_reduce", "sharp", "local"), own,
+              "the sharp formula of all_reduce is for members on several nodes");
+}
+
 /* 750 MB over a NIC of 10 GB/s that has 5 for ever: 50 MB until 10 ms, 20 more at 2 GB/s until
  * 20 ms, and the last 680 at 5 again: 20 + 136 ms. In which order they are listed does not matter,
  * nor a third that leaves more. */
@@ -128,14 +174,6 @@ static void of_several_faults_the_worst_counts(void)
         "hardware.faults=[{link: nic, ranks: [\"0-1\"], bandwidth: 2 GB/s, from: 10 ms, until: 20 "
         "ms}, {link: nic, bandwidth: 5 GB/s}, {link: nic, bandwidth: 8 GB/s, until: 15 ms}]",
         156 * OVL_MS, 3000, 750, 3000);
-}
-
-static void refuse(const char *set, const char *why)
-{
-    bench t = {0};
-    CHECK(!lower(&t, TOPOLOGY("all_reduce", "ring", "world"), set));
-    CHECK_HAS(mistake(&t), why);
-    finish(&t);
 }
 
 static void faults_that_are_none_are_refused(void)
@@ -174,7 +212,7 @@ static void a_link_that_degrades_shows_what_it_has(void)
             CHECK_INT(n, 2);
             CHECK_INT(n ? p[0].capacity : 0, 10000000000);
             CHECK_INT(n == 2 ? p[1].capacity : 0, 5000000000);
-            CHECK_NEAR(n == 2 ? p[1].bytes_per_second : 0, 5e9, 1);
+            CHECK_NEAR(n == 2 ? p[1].takes : 0, 5e9, 1);
         }
     }
     ovl_causes_free(&causes);
@@ -189,6 +227,8 @@ static CU_TestInfo tests[] = {
     {"rails have a NIC each and share the leaf", rails_have_a_nic_each_and_share_the_leaf},
     {"all-to-all counts pairs", all_to_all_counts_pairs},
     {"a rack is one domain", a_rack_is_one_domain},
+    {"nvls stays in its domain", nvls_stays_in_its_domain},
+    {"sharp leaves its node", sharp_leaves_its_node},
     {"of several faults the worst counts", of_several_faults_the_worst_counts},
     {"faults that are none are refused", faults_that_are_none_are_refused},
     {"a link that degrades shows what it has", a_link_that_degrades_shows_what_it_has},

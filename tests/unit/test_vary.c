@@ -70,6 +70,22 @@ static void statistics_by_hand(void)
     CHECK_NEAR((double)s.high / OVL_MS, 8.3899, 0.0001);
 }
 
+/* As numpy.quantile, rounded down: of {1, 2, 4, 9} the median is (2 + 4) / 2, the ninth tenth lies
+ * 0.7 of the way from 4 to 9 (7.5). The two ends of 64 bits are 2^64 - 1 apart; their mean is -0.5.
+ */
+static void quantiles_by_hand(void)
+{
+    int64_t values[] = {9, 1, 4, 2}, ends[] = {INT64_MAX, INT64_MIN}, one[] = {7};
+    CHECK_INT(ovl_median(values, 4), 3);
+    CHECK_INT(ovl_quantile(values, 4, 9, 10), 7);
+    CHECK_INT(ovl_quantile(values, 4, 0, 10), 1);
+    CHECK_INT(ovl_quantile(values, 4, 10, 10), 9);
+    CHECK_INT(ovl_median(values, 3), 2);
+    CHECK_INT(ovl_median(ends, 2), -1);
+    CHECK_INT(ovl_median(one, 1), 7);
+    CHECK_INT(ovl_quantile(one, 1, 9, 10), 7);
+}
+
 /* --- Trials --- */
 
 #define STEP                                                                                       \
@@ -337,6 +353,7 @@ static CU_TestInfo tests[] = {
     {"laws have the percentiles they were given", laws_have_the_percentiles_they_were_given},
     {"laws by hand", laws_by_hand},
     {"statistics by hand", statistics_by_hand},
+    {"quantiles by hand", quantiles_by_hand},
     {"ranks draw apart, members of a collective together",
      ranks_draw_apart_and_members_of_a_collective_together},
     {"durations of ranks stay where nothing varies", durations_of_ranks_stay_where_nothing_varies},

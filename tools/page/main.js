@@ -159,16 +159,16 @@ function memory(run) {
 
 function links(run) {
   const parts = [run.resources.length ? table("resources", "What was used: the busiest instance of each, and all", [
-    plain("name", "resource", { kind: "text", head: true }), plain("busiest", "busiest instance"), plain("instances", "of instances"), plain("capacity_Bps", "capacity", { kind: "rate" }),
+    plain("name", "resource", { kind: "text", head: true }), plain("busiest", "busiest instance"), plain("instances", "of instances"), plain("capacity_Bps", "capacity", { kind: "rate" }), plain("capacity_sms", "SMs", { optional: true }),
     sec("busy_s", "busy"), plain("bytes", "bytes", { kind: "bytes" }), plain("mean_use", "mean use", { kind: "percent" }),
     plain("total_bytes", "bytes of all", { kind: "bytes" })], run.resources) :
-    make("p", {}, "Under the interference model " + run.interference + " no use of links or memory is followed.")];
+    make("p", {}, "Under the interference model " + run.interference + " no use of links, memory or SMs is followed.")];
   if (run.collisions.length) {
     parts.push(table("collision-rows", "Who met on what, and held each other back (" + count(run.collisions_in_all) + " in all)", [
       plain("resource", "resource", { kind: "text", head: true }), plain("a", "A", { kind: "text" }), plain("b", "B", { kind: "text" }),
       plain("instances", "instances"), sec("together_s", "together"), sec("lost_a_s", "A lost"), sec("lost_b_s", "B lost")], run.collisions));
   } else {
-    parts.push(make("p", {}, "Nothing was held back by another on a link or on memory."));
+    parts.push(make("p", {}, "Nothing was held back by another on a link, on memory or for SMs."));
   }
   if (run.limits.length) {
     parts.push(table("limit-rows", "What held operations of rank " + run.step.deciding_rank + " below isolated speed", [plain("op", "operation", { kind: "text", head: true }),

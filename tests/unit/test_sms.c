@@ -1,0 +1,160 @@
+/* SMs as a resource of each rank: who has how many, and when; who met whom. */
+#include "sim/engine.h"
+#include "sim/occupancy.h"
+#include "sim/uses.h"
+#include "tests/support/lowering.h"
+
+/* Two ranks with 100 SMs each. `late` (4 ms) and `k` (20 ms) share those of rank 1 evenly, so both
+ * run at half speed and late ends at 8 ms. The all-gather `a` has 100 MB of 200 to move at 10 GB/s:
+ * 10 ms from there, 8..18 on both ranks; on rank 0 it has held its 20 SMs since 0. Kernels have 80
+ * meanwhile, and run at 0.8.
+ *
+ *     rank 0   k 0..18 at 0.8: 14.4 ms of it, the other 5.6 at 1: ends at 23.6, lost 18/5 = 3.6
+ *     rank 1   k 0..8 at 0.5, 8..18 at 0.8: 4 + 8, the other 8 at 1: ends at 26, lost 4 + 2 = 6
+ */
+static const char text[] =
+    "hardware: {gpu: {sms: 100}, links: {own: {bandwidth: 10 GB/s}}, collectives: [{op: "
+    "all_gather, via: [own], algorithm: ring, sms: 20}]}\n"
+    "mesh: {axes: {dp: 2}}\n"
+    "workload:\n"
+    "  ops:\n"
+    "    - {kernel: late, duration: 4 ms, ranks: [1], stream: s}\n"
+    "    - {collective: a, op: all_gather, bytes: 200 MB, group: dp, stream: s}\n"
+    "    - {kernel: k, duration: 20 ms, stream: c}\n";
+
+static const ovl_result_resource *sms_of(const ovl_result *r)
+{
+    for (uint32_t i = 0; i < r->n_resources; i++) {
+        if (r->resources[i].sms) {
+            return &r->resources[i];
+        }
+    }
+    return NULL;
+}
+
+static const ovl_result_collision *met(const ovl_result *r, const char *a, const char *b)
+{
+    static const ovl_result_collision none;
+    for (uint32_t i = 0; i < r->n_collisions; i++) {
+        const ovl_result_collision *c = &r->collisions[i];
+        if (strcmp(c->resource, "SMs") == 0 && strcmp(c->a, a) == 0 && strcmp(c->b, b) == 0) {
+            return c;
+        }
+    }
+    return &none;
+}
+
+static void check_met(const ovl_result *r, const char *a, const char *b, int us[3], uint32_t on)
+{
+    const ovl_result_collision *c = met(r, a, b);
+    CHECK_INT(c->instances, on);
+    CHECK_INT(c->together, us[0] * OVL_US);
+    CHECK_INT(c->lost_a, us[1] * OVL_US);
+    CHECK_INT(c->lost_b, us[2] * OVL_US);
+}
+
+/* All 100 are in use until 23.6 ms on rank 0, 26 on rank 1, the busiest. `a` and `k` are together
+ * longest on rank 0, 18 ms, where k loses 3.6; late is with k for 8 ms, where they lose 4 and 6 in
+ * all. That a and late never met is no row. */
+static void who_met_whom_is_told_of_sms(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, text, NULL) && analyse_both(&t));
+    const ovl_result *r = &t.result;
+    CHECK_INT(r->step, 26 * OVL_MS);
+    const ovl_result_resource *sms = sms_of(r);
+    CHECK(sms != NULL);
+    if (sms) {
+        CHECK_TEXT(sms->name, "SMs");
+        CHECK_INT(sms->capacity, 100);
+        CHECK_INT(sms->instances, 2);
+        CHECK_INT(sms->busiest, 1);
+        CHECK_INT(sms->busy, 26 * OVL_MS);
+        CHECK_NEAR(sms->mean_use, 1, 1e-12);
+        CHECK_INT(sms->bytes, 0);
+    }
+    check_met(r, "a", "k", (int[]){18000, 0, 3600}, 2);
+    check_met(r, "k", "late", (int[]){8000, 6000, 4000}, 1);
+    check_met(r, "a", "late", (int[]){0, 0, 0}, 0);
+    finish(&t);
+}
+
+/* `a` alone holds 20 of 100 for 10 of 10 ms: a fifth, by both ranks folded into one as well. */
+static void use_is_of_all_sms(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, text,
+                "workload.ops=[{collective: a, op: all_gather, bytes: 200 MB, group: dp, ranks: "
+                "[0, 1]}]"));
+    CHECK(analyse_both(&t));
+    const ovl_result_resource *folded = sms_of(&t.result), *whole = sms_of(&t.whole);
+    CHECK(folded && whole);
+    if (folded && whole) {
+        CHECK_NEAR(folded->mean_use, 0.2, 1e-12);
+        CHECK_NEAR(whole->mean_use, 0.2, 1e-12);
+        CHECK_INT(folded->busy, 10 * OVL_MS);
+        CHECK_INT(folded->instances, 2);
+        CHECK_INT(whole->instances, 2);
+        CHECK_INT(folded->busiest, whole->busiest);
+    }
+    CHECK_INT(t.result.n_collisions, 0);
+    finish(&t);
+}
+
+/* The two of them: a fifth of the SMs in every piece, and kernels the rest. */
+static void check_piece(const ovl_occupancy *p, int from_us, int to_us, const char *name,
+                        double sms)
+{
+    bool found = false;
+    CHECK_INT(p->from, from_us * OVL_US);
+    CHECK_INT(p->to, to_us * OVL_US);
+    CHECK_NEAR(p->takes, 100, 1e-9);
+    for (uint32_t i = 0; i < p->n_users; i++) {
+        if (strcmp(p->users[i].name, name) == 0) {
+            CHECK_NEAR(p->users[i].takes, sms, 1e-9);
+            found = true;
+        }
+    }
+    CHECK(found);
+}
+
+static void who_has_how_many_is_told_over_time(void)
+{
+    bench t = {0};
+    ovl_timeline timeline;
+    ovl_causes causes;
+    ovl_run_options options = {.interference = OVL_INTERFERENCE_SHARED, .segments = true};
+    CHECK(lower(&t, text, NULL));
+    CHECK(ovl_run(t.p, &options, &t.arena, &timeline, &t.errs));
+    ovl_causes_init(&causes, t.p, &timeline, &t.arena);
+    uint32_t n;
+    const ovl_occupancy *p = ovl_occupancy_of(&causes, ovl_sms_of_rank(t.p, 0), &t.arena, &n);
+    CHECK_INT(n, 2);
+    if (n == 2) {
+        check_piece(&p[0], 0, 18000, "a", 20);
+        check_piece(&p[0], 0, 18000, "k", 80);
+        check_piece(&p[1], 18000, 23600, "k", 100);
+        CHECK_INT(p[0].capacity, 100);
+    }
+    p = ovl_occupancy_of(&causes, ovl_sms_of_rank(t.p, 1), &t.arena, &n);
+    CHECK_INT(n, 3);
+    if (n == 3) {
+        check_piece(&p[0], 0, 8000, "late", 50);
+        check_piece(&p[0], 0, 8000, "k", 50);
+        check_piece(&p[1], 8000, 18000, "a", 20);
+        check_piece(&p[2], 18000, 26000, "k", 100);
+    }
+    ovl_causes_free(&causes);
+    finish(&t);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        {"who met whom is told of SMs", who_met_whom_is_told_of_sms},
+        {"use is of all SMs", use_is_of_all_sms},
+        {"who has how many is told over time", who_has_how_many_is_told_over_time},
+        CU_TEST_INFO_NULL,
+    };
+    return check_main("SMs as a resource", tests);
+}
