@@ -142,16 +142,29 @@ static uint32_t stays_behind(const edges *e, uint32_t op)
     return alone ? e->old->comm_prev[op] : OVL_NONE;
 }
 
-static void wait_for(edges *e, uint32_t op, uint32_t before)
+/* False if it does so already. */
+static bool wait_for(edges *e, uint32_t op, uint32_t before)
 {
     for (uint32_t i = e->from.len; i > 0 && e->to.data[i - 1] == op; i--) {
         if (e->from.data[i - 1] == before) {
-            return;
+            return false;
         }
     }
     ovl_vec_push(&e->from, before);
     ovl_vec_push(&e->to, op);
     e->waits[op]++;
+    return true;
+}
+
+/* The order of its communicator had an eager send behind the one before it on its wire, which now
+ * may come later than what lies between them. */
+static void wait_for_wire(edges *e, uint32_t op)
+{
+    const ovl_op *o = &e->old->ops[op];
+    uint32_t before = o->kind == OVL_SEND && o->eager ? e->old->comm_index[op] : 0;
+    if (before && wait_for(e, op, before - 1)) {
+        ovl_vec_push(&e->after, before - 1);
+    }
 }
 
 /* What an operation waits for, anew. */
@@ -178,6 +191,7 @@ static void find_edges(edges *e, uint32_t op)
     if (e->comm_prev[op] != OVL_NONE) {
         wait_for(e, op, e->comm_prev[op]);
     }
+    wait_for_wire(e, op);
 }
 
 /* Who waits for each operation: the pairs by their first. */

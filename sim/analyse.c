@@ -248,7 +248,7 @@ static void find_price_of_interference(analysis *a)
     }
     ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE,
                                .step_only = true,
-                               .skip = a->options->skip,
+                               .no_skip = a->options->no_skip,
                                .watch = a->options->watch};
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
@@ -472,7 +472,7 @@ static bool run_steps(const ovl_program *program, const ovl_program *chosen,
 {
     ovl_run_options run = {.interference = options->interference,
                            .segments = segments,
-                           .skip = options->skip,
+                           .no_skip = options->no_skip,
                            .watch = options->watch,
                            .memory = options->memory};
     if (program->n_steps > 1) {

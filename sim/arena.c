@@ -141,12 +141,17 @@ char *ovl_arena_strdup(ovl_arena *arena, const char *text)
 char *ovl_arena_vprintf(ovl_arena *arena, const char *format, va_list args)
 {
     assert(format); /* gcc sees a null one behind the checks of the sanitizers, and warns of it */
+    char most[256]; /* hardly any is longer, and needs printing twice */
     va_list again;
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
+    int length = vsnprintf(most, sizeof most, format, args);
     assert(length >= 0);
     char *text = ovl_arena_alloc(arena, (size_t)length + 1, 1);
-    vsnprintf(text, (size_t)length + 1, format, again);
+    if ((size_t)length < sizeof most) {
+        memcpy(text, most, (size_t)length + 1);
+    } else {
+        vsnprintf(text, (size_t)length + 1, format, again);
+    }
     va_end(again);
     return text;
 }

@@ -50,6 +50,9 @@ const char *ovl_blame_text(const ovl_blamer *b, ovl_idle_kind kind, uint32_t id)
         return ovl_arena_printf(b->arena, "%s %s on rank %" PRIu32,
                                 op->kind == OVL_HOST ? "call" : "launch of", name, rank);
     }
+    if (kind == OVL_IDLE_PAUSE) {
+        return ovl_arena_printf(b->arena, "%s on rank %" PRIu32, name, rank);
+    }
     if (op->part != OVL_PART_NONE) {
         return ovl_arena_printf(b->arena, "stage %u on rank %" PRIu32 " takes longer than the mean",
                                 op->stage, rank);

@@ -81,7 +81,7 @@ typedef struct ovl_run_options {
     bool step_only; /* keep nothing but the step and the counters: no times of operations, no
                        trail, no limits, no terms of ranks, which stay 0. Then a run takes 4
                        bytes by operation. Not with `segments` or `interval` */
-    bool skip;      /* fill in periods that recur (recur.h) */
+    bool no_skip;   /* simulate every period of a run that repeats itself (recur.h) */
     bool no_trail;  /* keep the times of operations, but not the order in which they happened */
     const ovl_watch *watch; /* NULL: nobody */
     uint32_t run, n_runs;   /* told to the watch */

@@ -212,14 +212,25 @@ static void recolour(refining *f, uint32_t sort)
     f->n_colours[sort] = n_colours;
 }
 
-static uint64_t recolour_all(refining *f)
+static uint64_t count_colours(const refining *f)
 {
     uint64_t n = 0;
     for (uint32_t sort = 0; sort < OVL_FOLD_SORTS; sort++) {
-        recolour(f, sort);
         n += f->n_colours[sort];
     }
     return n;
+}
+
+/* Communicators and resources look at ranks as this round coloured them, so that what splits
+ * spreads a whole rank further. */
+static void refine_once(refining *f)
+{
+    hash_ranks(f);
+    recolour(f, OVL_FOLD_RANKS);
+    hash_resources(f);
+    hash_comms(f);
+    recolour(f, OVL_FOLD_COMMS);
+    recolour(f, OVL_FOLD_RESOURCES);
 }
 
 /* More rounds than this only help chains that are longer than twice as many ranks. */
@@ -229,16 +240,17 @@ static uint64_t recolour_all(refining *f)
 static bool refine(refining *f, ovl_arena *scratch)
 {
     first_colours(f, scratch);
-    uint64_t before = 0, now = recolour_all(f);
+    for (uint32_t sort = 0; sort < OVL_FOLD_SORTS; sort++) {
+        recolour(f, sort);
+    }
+    uint64_t before = 0, now = count_colours(f);
     for (uint32_t round = 0; now > before; round++) {
         if (f->n_colours[OVL_FOLD_RANKS] == f->p->n_ranks || round == ROUNDS_MAX) {
             return false;
         }
-        hash_ranks(f);
-        hash_resources(f);
-        hash_comms(f);
+        refine_once(f);
         before = now;
-        now = recolour_all(f);
+        now = count_colours(f);
     }
     return true;
 }

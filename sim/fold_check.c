@@ -162,38 +162,61 @@ static bool check_comms(checking *k)
 
 /* --- Resources --- */
 
-ovl_fold_touches ovl_fold_touch(const ovl_fold_basis *basis, const ovl_fold *fold, ovl_arena *arena)
+typedef struct touching {
+    const ovl_fold_basis *basis;
+    const uint32_t *class_of; /* of communicators; NULL: they are counted only */
+    uint32_t *met;            /* by resource: the last communicator that met it, and 1 */
+    ovl_fold_touches t;
+} touching;
+
+/* The shared resources that one port of the members of a communicator leads to. */
+static void touch_by(touching *k, uint32_t c, uint32_t port)
 {
-    const ovl_program *p = basis->p;
-    ovl_arena scratch = {0};
-    ovl_fold_touches t = {.at = OVL_NEW_ARRAY(arena, uint32_t, p->n_resources + 2)};
-    uint32_t *met = OVL_NEW_ARRAY(&scratch, uint32_t, p->n_resources);
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        memset(met, 0, p->n_resources * sizeof *met);
-        for (uint32_t c = 0; c < p->n_comms; c++) {
-            const ovl_comm *comm = &p->comms[c];
-            for (uint32_t i = 0; i < comm->n_members * p->n_ports; i++) {
-                uint32_t port = i % p->n_ports;
-                uint32_t rank = p->members[comm->first_member + i / p->n_ports];
-                ovl_id resource = p->rank_ports[p->ranks[rank].first_port + port];
-                if (!basis->shared[port] || resource == OVL_NONE || met[resource] == c + 1) {
-                    continue;
-                }
-                met[resource] = c + 1;
-                if (pass == 0) {
-                    t.at[resource + 2]++;
-                } else {
-                    t.item[t.at[resource + 1]++] = fold->comms.of[c];
-                }
+    const ovl_program *p = k->basis->p;
+    const ovl_comm *comm = &p->comms[c];
+    for (uint32_t i = 0; i < comm->n_members; i++) {
+        uint32_t rank = p->members[comm->first_member + i];
+        ovl_id resource = p->rank_ports[p->ranks[rank].first_port + port];
+        if (resource == OVL_NONE || k->met[resource] == c + 1) {
+            continue;
+        }
+        k->met[resource] = c + 1;
+        if (k->class_of) {
+            k->t.item[k->t.at[resource + 1]++] = k->class_of[c];
+        } else {
+            k->t.at[resource + 2]++;
+        }
+    }
+}
+
+static void touch_all(touching *k)
+{
+    const ovl_program *p = k->basis->p;
+    memset(k->met, 0, p->n_resources * sizeof *k->met);
+    for (uint32_t c = 0; c < p->n_comms; c++) {
+        for (uint32_t port = 0; port < p->n_ports; port++) {
+            if (k->basis->shared[port]) {
+                touch_by(k, c, port);
             }
         }
-        for (uint32_t i = 0; pass == 0 && i < p->n_resources; i++) {
-            t.at[i + 2] += t.at[i + 1];
-        }
-        t.item = pass == 0 ? OVL_NEW_ARRAY(arena, uint32_t, t.at[p->n_resources + 1]) : t.item;
     }
+}
+
+ovl_fold_touches ovl_fold_touch(const ovl_fold_basis *basis, const ovl_fold *fold, ovl_arena *arena)
+{
+    const uint32_t n = basis->p->n_resources;
+    ovl_arena scratch = {0};
+    touching k = {.basis = basis, .met = OVL_NEW_ARRAY(&scratch, uint32_t, n)};
+    k.t.at = OVL_NEW_ARRAY(arena, uint32_t, n + 2);
+    touch_all(&k);
+    for (uint32_t i = 0; i < n; i++) {
+        k.t.at[i + 2] += k.t.at[i + 1];
+    }
+    k.t.item = OVL_NEW_ARRAY(arena, uint32_t, k.t.at[n + 1]);
+    k.class_of = fold->comms.of;
+    touch_all(&k);
     ovl_arena_free(&scratch);
-    return t;
+    return k.t;
 }
 
 /* Do two lists hold the same classes equally often? */

@@ -49,6 +49,8 @@ static void collect(const ovl_program *p, uint32_t code_id, sources *list)
 
 typedef struct expecting {
     const ovl_program *p;
+    const uint32_t *at;      /* [n_codes + 1] into of_code */
+    const uint32_t *of_code; /* ranks by their code */
     ovl_gradvalues *values;
     OVL_VEC(ovl_gradterm) terms;
     OVL_VEC(uint32_t) ranks; /* one for each term */
@@ -75,6 +77,24 @@ static uint64_t count_terms(uint32_t *ranks, uint32_t n)
     return distinct * most;
 }
 
+static void list_ranks(expecting *x, ovl_arena *arena)
+{
+    const ovl_program *p = x->p;
+    uint32_t *at = OVL_NEW_ARRAY(arena, uint32_t, (size_t)p->n_codes + 2);
+    uint32_t *of_code = OVL_NEW_ARRAY(arena, uint32_t, p->n_ranks);
+    for (uint32_t r = 0; r < p->n_ranks; r++) {
+        at[p->ranks[r].code + 2]++;
+    }
+    for (uint32_t c = 0; c < p->n_codes; c++) {
+        at[c + 1] += at[c];
+    }
+    for (uint32_t r = 0; r < p->n_ranks; r++) {
+        of_code[at[p->ranks[r].code + 1]++] = r;
+    }
+    x->at = at;
+    x->of_code = of_code;
+}
+
 /* Every rank of each code that has this part, for each of its microbatches, at the common scale. */
 static void expect(expecting *x, const source *first, uint32_t n, uint32_t part, ovl_expected *out)
 {
@@ -82,9 +102,10 @@ static void expect(expecting *x, const source *first, uint32_t n, uint32_t part,
     for (uint32_t i = 0; i < n; i++) {
         bool seen = i && first[i].code == first[i - 1].code &&
                     first[i].microbatch == first[i - 1].microbatch;
-        for (uint32_t r = 0; !seen && r < x->p->n_ranks; r++) {
-            if (x->p->ranks[r].code == first[i].code &&
-                ovl_gradient_part(x->p, r, first[i].effect) == part) {
+        uint32_t end = seen ? 0 : x->at[first[i].code + 1];
+        for (uint32_t k = x->at[first[i].code]; k < end; k++) {
+            uint32_t r = x->of_code[k];
+            if (ovl_gradient_part(x->p, r, first[i].effect) == part) {
                 ovl_vec_push(&x->ranks, r);
                 ovl_vec_push(&x->terms, (ovl_gradterm){r, first[i].microbatch, 0});
             }
@@ -197,10 +218,13 @@ ovl_expectations ovl_gradients_expected(const ovl_program *program, ovl_gradvalu
         all.item[i].value = OVL_NONE;
     }
     expecting x = {.p = program, .values = values};
+    ovl_arena scratch = {0};
+    list_ranks(&x, &scratch);
     expect_all(&x, &list, &all);
     ovl_vec_free(&x.terms);
     ovl_vec_free(&x.ranks);
     ovl_vec_free(&list);
+    ovl_arena_free(&scratch);
     return all;
 }
 

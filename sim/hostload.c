@@ -132,7 +132,7 @@ void ovl_host_load_find(const ovl_program *program, const ovl_timeline *timeline
 typedef struct search {
     const ovl_program *p;
     ovl_interference interference;
-    bool skip;
+    bool no_skip;
     ovl_time first; /* what the first launch costs any single step */
 } search;
 
@@ -143,7 +143,8 @@ static ovl_time step_at(const search *s, uint32_t kernels, uint32_t host)
     ovl_errs errs = {.arena = &arena};
     ovl_timeline t;
     ovl_program scaled = ovl_program_scaled(s->p, kernels, host, &arena);
-    ovl_run_options run = {.interference = s->interference, .step_only = true, .skip = s->skip};
+    ovl_run_options run = {
+        .interference = s->interference, .step_only = true, .no_skip = s->no_skip};
     ovl_time step = ovl_run(&scaled, &run, &arena, &t, &errs) ? t.step : OVL_NEVER;
     ovl_arena_free(&arena);
     return step;
@@ -253,7 +254,7 @@ void ovl_host_bound_find(const ovl_program *program, const ovl_timeline *timelin
     if (!host->present || options->worth == OVL_WORTH_NONE) {
         return;
     }
-    search s = {program, options->interference, options->skip, first_launch(program, timeline)};
+    search s = {program, options->interference, options->no_skip, first_launch(program, timeline)};
     host->free_step = step_at(&s, OVL_SCALE_ONE, 0);
     if (host->free_step == OVL_NEVER) {
         return;

@@ -6,10 +6,10 @@
 #include "sim/steps.h"
 #include "sim/suspects.h"
 
-static const char *const idle_names[OVL_IDLE_COUNT] = {"fill",       "drain",    "imbalance",
-                                                       "dependency", "schedule", "host"};
+static const char *const idle_names[OVL_IDLE_COUNT] = {
+    "fill", "drain", "imbalance", "dependency", "schedule", "host", "pause"};
 static const char *const peel_names[OVL_PEEL_COUNT] = {"structural", "imbalance", "dependency",
-                                                       "host"};
+                                                       "pause", "host"};
 
 const char *ovl_idle_name(ovl_idle_kind kind)
 {
@@ -40,7 +40,7 @@ typedef struct finder {
     ovl_waits waits;
     ovl_blamer blamer;
     ovl_arena *arena, scratch;
-    bool pipeline, has_comm, has_host;
+    bool pipeline, has_comm, has_host, has_pause;
     uint32_t last; /* the operation that ends the step; OVL_NONE: there is none */
     ovl_idle_run run[OVL_PEEL_COUNT]; /* the last one is the run itself */
     bool borrowed[OVL_PEEL_COUNT];    /* it is the next one */
@@ -52,8 +52,24 @@ typedef struct finder {
 
 /* --- The runs --- */
 
+static bool has_pause(const finder *f)
+{
+    for (uint32_t r = 0; r < f->p->n_ranks; r++) {
+        const ovl_rank *rank = &f->p->ranks[r];
+        const ovl_code *code = &f->p->codes[rank->code];
+        for (uint32_t i = 0; i < code->n_ops; i++) {
+            uint32_t op = rank->first_op + i;
+            if (code->ops[i].kind == OVL_MARKER && f->t->end[op] > f->t->start[op]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static void look_at_program(finder *f)
 {
+    f->has_pause = has_pause(f);
     for (uint32_t c = 0; c < f->p->n_codes; c++) {
         const ovl_code *code = &f->p->codes[c];
         f->has_host |= code->host_timed;
@@ -72,6 +88,8 @@ static bool same_run(const finder *f, ovl_peel kind)
     case OVL_PEEL_STRUCTURAL:
         return !f->means.uneven;
     case OVL_PEEL_DEPENDENCY:
+        return !f->has_pause;
+    case OVL_PEEL_PAUSE:
         return !f->has_host;
     case OVL_PEEL_IMBALANCE:
     case OVL_PEEL_HOST:
@@ -84,8 +102,9 @@ static bool same_run(const finder *f, ovl_peel kind)
 /* A search that is told less to idle for may find another order. */
 static void make_run(finder *f, ovl_peel kind, const ovl_replay_options *options)
 {
-    static const unsigned order[OVL_PEEL_HOST] = {OVL_ORDER_EVEN | OVL_ORDER_FREE, OVL_ORDER_FREE,
-                                                  0};
+    static const unsigned order[OVL_PEEL_HOST] = {[OVL_PEEL_STRUCTURAL] =
+                                                      OVL_ORDER_EVEN | OVL_ORDER_FREE,
+                                                  [OVL_PEEL_IMBALANCE] = OVL_ORDER_FREE};
     ovl_idle_run *run = &f->run[kind];
     f->ordered[kind] = ovl_idle_run_ordered(&f->lab, order[kind], options, run);
     if (!f->ordered[kind]) {
@@ -94,8 +113,9 @@ static void make_run(finder *f, ovl_peel kind, const ovl_replay_options *options
 }
 
 static const ovl_replay_options peeled[OVL_PEEL_HOST] = {
-    {.kernels = OVL_REPLAY_MEAN, .free_comm = true, .free_host = true},
-    {.kernels = OVL_REPLAY_ALONE, .free_comm = true, .free_host = true},
+    {.kernels = OVL_REPLAY_MEAN, .free_comm = true, .free_host = true, .free_pauses = true},
+    {.kernels = OVL_REPLAY_ALONE, .free_comm = true, .free_host = true, .free_pauses = true},
+    {.kernels = OVL_REPLAY_AS_RUN, .free_host = true, .free_pauses = true},
     {.kernels = OVL_REPLAY_AS_RUN, .free_host = true}};
 
 static void make_runs(finder *f)
@@ -149,8 +169,10 @@ static void cut(const finder *f, uint32_t class_id, const ovl_gap *g, const ovl_
     piece[OVL_IDLE_DEPENDENCY] = w->time[OVL_WAIT_DEPENDENCY] +
                                  take(&rest, wait[OVL_PEEL_DEPENDENCY] - wait[OVL_PEEL_IMBALANCE]);
     piece[OVL_IDLE_SCHEDULE] = w->time[OVL_WAIT_SCHEDULE];
+    piece[OVL_IDLE_PAUSE] =
+        w->time[OVL_WAIT_PAUSE] + take(&rest, wait[OVL_PEEL_PAUSE] - wait[OVL_PEEL_DEPENDENCY]);
     piece[OVL_IDLE_HOST] =
-        w->time[OVL_WAIT_HOST] + take(&rest, wait[OVL_PEEL_HOST] - wait[OVL_PEEL_DEPENDENCY]);
+        w->time[OVL_WAIT_HOST] + take(&rest, wait[OVL_PEEL_HOST] - wait[OVL_PEEL_PAUSE]);
     piece[awaits_forward(f, g) ? OVL_IDLE_FILL : OVL_IDLE_DRAIN] = structural + rest;
 }
 
@@ -286,6 +308,9 @@ static void charge_gap(finder *f, uint32_t class_id, const ovl_gap *g, const ovl
     }
     if (piece[OVL_IDLE_HOST] > 0) {
         charge_by_way(f, w, OVL_WAIT_HOST, OVL_IDLE_HOST, piece[OVL_IDLE_HOST], list);
+    }
+    if (piece[OVL_IDLE_PAUSE] > 0) {
+        charge_by_way(f, w, OVL_WAIT_PAUSE, OVL_IDLE_PAUSE, piece[OVL_IDLE_PAUSE], list);
     }
 }
 

@@ -3,23 +3,25 @@
  *
  * A gap is a stretch of the step in which a rank runs no kernel on any stream. It ends when a
  * kernel starts, or with the step. Going back from there to where it begins says what the time was
- * spent on (waits.h): transfers, late issues and the host are told apart at once. The rest is
- * compute of other ranks that was waited for, and goes, in this order, to
+ * spent on (waits.h): transfers, late issues, the host and pauses are told apart at once. The rest
+ * is compute of other ranks that was waited for, and goes, in this order, to
  *
  *     fill or drain   as much as the same kernel waits if all stages are like the mean, and
  *                     communication and host are free: fill if it is a forward (or the first kernel
  *                     of its rank), else drain
  *     imbalance       as much more as it waits with the stages as they are
  *     dependency      as much more with communication as it is: what was waited for was late itself
+ *     pause           as much more with the pauses of streams
  *     host            as much more in the run
  *     fill or drain   what is left
  *
  * These runs are replays (replay.h). Their idle times make the second account, which peels off one
  * reason after another and may be negative for a rank:
  *
- *     structural    mean stages, free communication and copies, free host
+ *     structural    mean stages, free communication and copies, free host, no pauses
  *     imbalance     + stages as they are
  *     dependency    + communication (and the order it keeps)
+ *     pause         + pauses of streams, which a measured step has
  *     host          + host: what it does, and what it issues late
  *
  * Where the order of kernels was searched for from what they take, and transfers, the first two are

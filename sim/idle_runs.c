@@ -143,8 +143,8 @@ void ovl_idle_run_itself(const ovl_idle_lab *lab, ovl_idle_run *run)
 }
 
 static void replay_view(const view *v, ovl_causes *causes, const ovl_inputs *inputs,
-                        const ovl_means *means, const ovl_replay_options *options,
-                        ovl_arena *arena, ovl_idle_run *run)
+                        const ovl_means *means, const ovl_replay_options *options, ovl_arena *arena,
+                        ovl_idle_run *run)
 {
     ovl_arena times = {0};
     ovl_replay replay = {OVL_NEW_ARRAY(&times, ovl_time, v->p->n_ops),
@@ -197,8 +197,9 @@ static const uint32_t *same_kernels(const matcher *m, const ovl_code *from, cons
     for (uint32_t i = 0; i < from->n_ops; i++) {
         const ovl_op *op = &from->ops[i];
         bool kernel = op->kind == OVL_KERNEL;
-        ovl_id name = kernel ? ovl_names_find(m->to->names, ovl_names_text(m->from->names, op->name))
-                             : OVL_NONE;
+        ovl_id name = kernel
+                          ? ovl_names_find(m->to->names, ovl_names_text(m->from->names, op->name))
+                          : OVL_NONE;
         same[i] = name == OVL_NONE ? OVL_NONE : m->head[name];
         if (same[i] != OVL_NONE) {
             m->head[name] = next[same[i]];

@@ -2,8 +2,8 @@
  * idle_runs.h - what ranks leave idle: in the run, and in replays of it with some reasons to idle
  * taken away.
  *
- * A gap is a stretch of the step in which a rank runs no kernel on any stream. It ends when a kernel
- * starts, or with the step. Gaps of two runs are compared by the kernel that ends them.
+ * A gap is a stretch of the step in which a rank runs no kernel on any stream. It ends when a
+ * kernel starts, or with the step. Gaps of two runs are compared by the kernel that ends them.
  *
  * Where the order of kernels was searched for (ovl_program.orders), a replay that takes a reason
  * away may be that of the order that would be found without it. That program is run first, then

@@ -1,12 +1,14 @@
 /*
  * recur.c - when it is looked whether the state recurs.
  *
- * Of each period of the watched rank's code the state at the last anchor is kept, and compared with
- * that at the next. A rhythm may span several blocks: digests of earlier states are remembered, and
- * where one comes again after so many anchors the state is kept for as many.
+ * Equal states are followed by equal ones. So where the state recurs blocks take the same time,
+ * as many operations end in them, and as much runs behind them: that is seen from afar, at no cost.
+ * Only when the last blocks were like some before is the state written down, and compared with what
+ * it is when they should come again. If it is another (rates that settle ever closer, say), twice
+ * as many blocks must have passed before it is tried again.
  *
- * Example: microbatches take 3.01 and 3.02 ms in turn. The state at the third anchor has the digest
- * of that at the first; it is kept, and found again at the fifth.
+ * Example: microbatches take 3.01 and 3.02 ms in turn. The last three at the sixth anchor are like
+ * those at the fourth: the state is kept, and found again at the eighth.
  */
 #include "sim/recur.h"
 
@@ -41,8 +43,7 @@ static void add_rhythms(ovl_recur *r, const ovl_repeat *runs, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         if (i == 0 || runs[i].period != runs[i - 1].period) {
-            ovl_vec_push(&r->rhythms,
-                         (ovl_rhythm){.runs = &runs[i], .next = runs[i].first, .stride = 1});
+            ovl_vec_push(&r->rhythms, (ovl_rhythm){.runs = &runs[i], .next = runs[i].first});
         }
         r->rhythms.data[r->rhythms.len - 1].n_runs++;
     }
@@ -75,7 +76,19 @@ static void find_rhythms(const ovl_engine *e, ovl_recur *r, ovl_arena *scratch)
 
 /* --- Setting up --- */
 
-/* False if something goes on in no lane. */
+/* Does each operation of a lane arrive when the one before it there has ended, and not earlier? */
+static bool keeps_order(const ovl_code *code, const uint32_t *next)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < code->n_ops && good; i++) {
+        bool in_lane = code->ops[i].batch == OVL_NONE && code->ops[i].kind != OVL_HOST;
+        good = !in_lane || next[i] == code->n_ops ||
+               ovl_recur_before(code, ovl_recur_lane(code, i), next[i]) == i;
+    }
+    return good;
+}
+
+/* False if something goes on in no lane, or out of order. */
 static bool set_up_code(const ovl_code *code, ovl_recur_code *known, ovl_arena *arena)
 {
     uint32_t lanes = ovl_recur_host(code) + 1;
@@ -101,7 +114,7 @@ static bool set_up_code(const ovl_code *code, ovl_recur_code *known, ovl_arena *
         first[lane] = i;
     }
     *known = (ovl_recur_code){.next = next, .first = first, .last = last, .eager = eager};
-    return true;
+    return keeps_order(code, next);
 }
 
 static void set_up_moment(const ovl_program *p, uint32_t n_fronts, ovl_moment *m, ovl_arena *arena)
@@ -141,7 +154,7 @@ static bool set_up_tables(const ovl_engine *e, ovl_recur *r, uint32_t n_fronts, 
     set_up_moment(p, n_fronts, &r->now, arena);
     for (uint32_t i = 0; i < r->rhythms.len; i++) {
         set_up_moment(p, n_fronts, &r->rhythms.data[i].kept, arena);
-        r->rhythms.data[i].met = OVL_NEW_ARRAY(arena, ovl_met, OVL_MET);
+        r->rhythms.data[i].glimpses = OVL_NEW_ARRAY(arena, ovl_glimpse, OVL_GLIMPSES);
     }
     set_up_fronts(p, r);
     return true;
@@ -164,7 +177,7 @@ void ovl_recur_init(ovl_engine *e, ovl_arena *scratch)
 {
     const ovl_program *p = e->p;
     e->anchor = OVL_NONE;
-    if (!e->options->skip || p->n_ranks == 0) {
+    if (e->options->no_skip || p->n_ranks == 0) {
         return;
     }
     uint32_t rank = longest_rank(p);
@@ -207,32 +220,70 @@ void ovl_recur_free(ovl_engine *e)
 
 /* --- At an anchor --- */
 
-static void begin_run(ovl_rhythm *x)
+/* What was seen so far says nothing of what comes. */
+static void begin_anew(ovl_rhythm *x)
 {
-    x->next = x->run < x->n_runs ? x->runs[x->run].first : OVL_NONE;
-    x->anchors = x->looks = x->promise = 0;
-    x->stride = 1;
+    x->era++;
+    x->known = 0;
     x->kept.taken = false;
-    memset(x->met, 0, OVL_MET * sizeof *x->met);
 }
 
-/* Goes to the first anchor that the watched rank has not reached. True if one is to be looked at; a
- * run that was not looked at before begins anew. */
+/* From the last anchor on. Of the first block of a run nothing is known: it began elsewhere. */
+static void feel_pulse(const ovl_engine *e, ovl_rhythm *x)
+{
+    uint64_t pulse = mixed((uint64_t)(e->now - x->last), e->n_ended - x->ended);
+    memmove(&x->pulse[1], &x->pulse[0], (OVL_PULSES - 1) * sizeof x->pulse[0]);
+    x->pulse[0] = mixed(pulse, e->activities.len - e->spare.len);
+    x->last = e->now;
+    x->ended = e->n_ended;
+    x->known++;
+}
+
+/* Goes to the first anchor that the watched rank has not reached. True if one was passed, and
+ * others of the same run follow. */
 static bool advance(const ovl_engine *e, ovl_rhythm *x)
 {
     uint32_t first_op = e->p->ranks[e->recur->rank].first_op;
-    bool due = false;
+    bool passed = false;
     while (x->next != OVL_NONE && ovl_engine_arrived(e, first_op + x->next)) {
         const ovl_repeat *run = &x->runs[x->run];
-        due = x->anchors++ % x->stride == 0;
+        x->anchors++;
         x->next += run->period;
-        if (x->next >= run->end) {
+        passed = x->next < run->end;
+        if (!passed) {
             x->run++;
-            begin_run(x);
-            due = false;
+            x->next = x->run < x->n_runs ? x->runs[x->run].first : OVL_NONE;
+            begin_anew(x);
         }
     }
-    return due && e->n_events >= x->rests;
+    return passed;
+}
+
+/* How many anchors ago the last blocks were like they are now; 0: never. It is remembered. */
+static uint32_t blocks_since(ovl_rhythm *x)
+{
+    uint64_t hash = mixed(0, x->era);
+    for (uint32_t i = 0; i < OVL_PULSES; i++) {
+        hash = mixed(hash, x->pulse[i]);
+    }
+    ovl_glimpse *g = &x->glimpses[hash % OVL_GLIMPSES];
+    uint32_t since = g->anchor && g->hash == hash ? x->anchors - g->anchor : 0;
+    *g = (ovl_glimpse){hash, x->anchors};
+    return since;
+}
+
+/* Is the state to be looked at, at an anchor that was passed? Either the one kept should come
+ * again, or one is to be kept. */
+static bool is_due(const ovl_engine *e, ovl_rhythm *x)
+{
+    feel_pulse(e, x);
+    uint32_t since = x->known > OVL_PULSES ? blocks_since(x) : 0;
+    if (x->kept.taken && since && x->anchors <= x->again) {
+        return x->anchors == x->again;
+    }
+    x->kept.taken = false;
+    x->again = x->anchors + since;
+    return since && x->anchors >= x->rests;
 }
 
 static void keep(const ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
@@ -253,45 +304,20 @@ static void keep(const ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
     to->taken = true;
 }
 
-/* The look before this one at which the state had this digest; 0: none. It is remembered. */
-static uint32_t meet(ovl_rhythm *x, uint64_t digest)
-{
-    ovl_met *met = &x->met[digest % OVL_MET];
-    uint32_t before = met->digest == digest ? met->look : 0;
-    *met = (ovl_met){digest, x->looks};
-    return before;
-}
-
-static void keep_or_wait(const ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
-{
-    uint32_t before = meet(x, ovl_moment_digest(&r->now));
-    if (x->promise > 0) {
-        x->promise--;
-        return;
-    }
-    keep(e, r, x);
-    x->promise = before ? x->looks - before - 1 : 0;
-}
-
-#define LOOKS_FREE 64 /* of a run; then one look may cost a quarter of what it saves */
-
-/* Looks whether the state recurs in a rhythm whose anchor was reached. */
+/* Looks whether the state recurs in a rhythm, or keeps it if there is nothing to compare it with.
+ */
 static bool try_rhythm(ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
 {
-    r->looked = 0;
-    x->looks++;
-    if (x->kept.taken && ovl_moment_equal(&x->kept, &r->now) && ovl_recur_ahead(e, r, &x->kept) &&
-        ovl_recur_skip(e, r)) {
-        x->kept.taken = false;
-        x->promise = 0;
+    if (!x->kept.taken) {
+        keep(e, r, x);
+        return false;
+    }
+    if (ovl_moment_equal(&x->kept, &r->now) && ovl_recur_ahead(e, r, &x->kept)) {
+        ovl_recur_skip(e, r);
         return true;
     }
-    keep_or_wait(e, r, x);
-    x->rests = e->n_events + r->looked / 16;
-    uint64_t cost = r->now.words.len / 4, events = e->n_events / x->anchors;
-    while (x->looks >= LOOKS_FREE && x->stride * events < cost && x->stride < UINT32_MAX / 2) {
-        x->stride *= 2;
-    }
+    x->kept.taken = false;
+    x->rests = 2 * x->anchors;
     return false;
 }
 
@@ -301,7 +327,8 @@ void ovl_recur_anchor(ovl_engine *e)
     ovl_recur *r = e->recur;
     bool due[OVL_REPEATS_MAX] = {false}, any = false, skipped = false;
     for (uint32_t i = 0; i < r->rhythms.len; i++) {
-        due[i] = advance(e, &r->rhythms.data[i]);
+        ovl_rhythm *x = &r->rhythms.data[i];
+        due[i] = advance(e, x) && is_due(e, x);
         any = any || due[i];
     }
     if (any) {
@@ -311,7 +338,12 @@ void ovl_recur_anchor(ovl_engine *e)
         skipped = due[i] && try_rhythm(e, r, &r->rhythms.data[i]);
     }
     for (uint32_t i = 0; i < r->rhythms.len && skipped; i++) {
-        advance(e, &r->rhythms.data[i]);
+        ovl_rhythm *x = &r->rhythms.data[i];
+        uint32_t before = x->anchors;
+        advance(e, x);
+        if (x->anchors != before) {
+            begin_anew(x);
+        }
     }
     set_anchor(e);
 }

@@ -3,12 +3,13 @@
  *
  * Layers, microbatches and steps repeat, and once a run has found its rhythm every period is like
  * the one before, so much later. At *anchors*, where a rank begins one more block of those that its
- * code repeats, the live state is written down relative to now and to the place that each stream
- * has reached: what runs and how much of it is done, who waits for what, where the hosts are, what
- * comes next. If it is what it was at an anchor before, and the operations ahead are those of the
- * period that passed, each so much further in its code, then by induction over events the coming
- * periods pass as that one did: k of them are filled in at once. Times are those of the period and
- * k times its length more, in whole picoseconds; nothing is estimated.
+ * code repeats, and where the last ones took the same time as some before, the live state is
+ * written down relative to now and to the place that each stream has reached: what runs and how
+ * much of it is done, who waits for what, where the hosts are, what comes next. If it is what it
+ * was at an anchor before, and the operations ahead are those of the period that passed, each so
+ * much further in its code, then by induction over events the coming periods pass as that one did:
+ * k of them are filled in at once. Times are those of the period and k times its length more, in
+ * whole picoseconds; nothing is estimated.
  *
  * The state is compared in full, word by word, and so is what lies ahead: the operations of every
  * rank, whom they meet, what they cost. What breaks the rhythm (a capacity that changes, a call
@@ -39,27 +40,31 @@ typedef struct ovl_moment {
     bool taken;
 } ovl_moment;
 
-/* A state that was met: its digest, and at which look. */
-typedef struct ovl_met {
-    uint64_t digest;
-    uint32_t look; /* counted from 1; 0: none */
-} ovl_met;
+/* What some blocks looked like from afar, and behind which anchor. */
+typedef struct ovl_glimpse {
+    uint64_t hash;
+    uint32_t anchor; /* counted from 1; 0: none */
+} ovl_glimpse;
 
-#define OVL_MET 512 /* states remembered by their digests */
+#define OVL_GLIMPSES 512 /* remembered, by their hash */
+#define OVL_PULSES   3   /* blocks that a glimpse is of */
 
 /* Runs of one period in the code of the rank that is watched, and the state at one of their
  * anchors. */
 typedef struct ovl_rhythm {
     const ovl_repeat *runs;
     uint32_t n_runs, run;
-    uint32_t next;    /* local operation: the next anchor; OVL_NONE: no more */
-    uint32_t anchors; /* that passed in this run; those looked at; of how many one is */
-    uint32_t looks, stride;
-    uint32_t promise; /* the state that is kept comes again in so many looks, its digest says */
-    uint64_t rests;   /* until so many events have passed: looking may not cost more than it can
-                         save */
+    uint32_t next;              /* local operation: the next anchor; OVL_NONE: no more */
+    uint32_t anchors;           /* that passed, in all runs */
+    uint32_t known;             /* blocks of this era whose pulse was felt */
+    uint64_t pulse[OVL_PULSES]; /* of the last blocks, the last one first */
+    ovl_time last;              /* when the last anchor passed, and how much had ended by then */
+    uint32_t ended;
+    uint32_t era;   /* what was seen in another says nothing of this one */
+    uint32_t rests; /* nothing is looked at before that anchor */
+    uint32_t again; /* the anchor at which the state that is kept should come again */
     ovl_moment kept;
-    ovl_met *met;
+    ovl_glimpse *glimpses;
 } ovl_rhythm;
 
 /* What is known of a code. */
@@ -106,7 +111,6 @@ typedef struct ovl_recur {
     OVL_VEC(ovl_time) host_moments;
     OVL_VEC(uint32_t) scratch;
     OVL_VEC(uint8_t) flags;
-    uint64_t looked; /* operations ahead that were compared for the present rhythm */
 } ovl_recur;
 
 /* --- recur_state.c --- */
@@ -114,13 +118,14 @@ typedef struct ovl_recur {
 /* Writes down the state. */
 void ovl_moment_take(ovl_engine *e, ovl_recur *r);
 bool ovl_moment_equal(const ovl_moment *a, const ovl_moment *b);
-uint64_t ovl_moment_digest(const ovl_moment *m);
 
 /* Has an operation that arrived not ended yet? The state was just taken. */
 bool ovl_recur_in_flight(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t local);
 
 /* Operations of a rank go on in *lanes*, one after another: its streams (parts of a batch: that of
- * the batch); for communication without a stream its communicators; and at last the host. */
+ * the batch); for communication without a stream its communicators; and at last the host. A code
+ * whose lanes keep no order, such as one of transfers that wait for their input alone (alter.h), is
+ * not skipped: what lies before the front of a lane would say nothing of what has ended. */
 static inline uint32_t ovl_recur_host(const ovl_code *code)
 {
     return code->n_streams + code->n_slots;
@@ -135,6 +140,10 @@ static inline uint32_t ovl_recur_lane(const ovl_code *code, uint32_t local)
     }
     return op->kind == OVL_HOST ? ovl_recur_host(code) : code->n_streams + op->comm;
 }
+
+/* The operation that one of a lane (not the host) is behind in it, or OVL_NONE: it arrives when
+ * that one has ended. */
+uint32_t ovl_recur_before(const ovl_code *code, uint32_t lane, uint32_t local);
 
 /* The last operation of a lane (not the host) that arrived, or OVL_NONE; the same if it has not
  * ended. The state was just taken. */
@@ -164,7 +173,7 @@ static inline bool ovl_recur_op_moves(const ovl_engine *e, const ovl_recur *r, u
 
 /* --- recur_skip.c --- */
 
-/* False, and nothing is changed, if the period that passed does not tell all of the next. */
-bool ovl_recur_skip(ovl_engine *e, ovl_recur *r);
+/* The k periods are filled in. */
+void ovl_recur_skip(ovl_engine *e, ovl_recur *r);
 
 #endif

@@ -88,7 +88,6 @@ static uint32_t code_ahead(const ovl_engine *e, ovl_recur *r, uint32_t c, uint32
         while (known->end + shift < code->n_ops && like(e, code, known->end, known->end + shift)) {
             known->end++;
         }
-        r->looked += known->end - low;
     }
     return known->end;
 }
@@ -133,7 +132,6 @@ static uint32_t rank_ahead(const ovl_engine *e, ovl_recur *r, uint32_t rank, uin
         while (known->end < end && alike_on_rank(e, r, rank, known->end)) {
             known->end++;
         }
-        r->looked += known->end - low;
     }
     return OVL_MIN(end, known->end);
 }

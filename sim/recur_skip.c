@@ -127,37 +127,6 @@ static void fill(const window *w, ovl_time *times, uint8_t flag, ovl_time period
     }
 }
 
-/* Is there a time a period earlier for each that is missing? */
-static bool has_bases(const window *w, const ovl_time *times, uint8_t flag)
-{
-    for (uint32_t i = w->low; i < w->high + w->go; i++) {
-        uint32_t op = w->first_op + i;
-        if (times[op] < 0 && (flags_then(w, i) & flag)) {
-            bool filled = i - w->by >= w->low && (flags_then(w, i - w->by) & flag);
-            if (times[op - w->by] < 0 && !filled) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-static bool all_have_bases(const ovl_engine *e, const ovl_recur *r)
-{
-    const uint8_t *flags = r->flags.data;
-    for (uint32_t rank = 0; rank < e->p->n_ranks && e->end; rank++) {
-        if (r->shift.by[rank]) {
-            window w = open_window(e, r, rank, flags);
-            flags += w.high - w.low;
-            if (!has_bases(&w, e->arrive, NOTED_ARRIVE) || !has_bases(&w, e->start, NOTED_START) ||
-                !has_bases(&w, e->end, NOTED_END)) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
 /* The call that a host is in was issued. */
 static void fill_issues(const ovl_engine *e, const window *w, ovl_time period)
 {
@@ -535,14 +504,11 @@ static void move_running(ovl_engine *e, const ovl_recur *r, ovl_time later)
     move_delays(e, r, later);
 }
 
-bool ovl_recur_skip(ovl_engine *e, ovl_recur *r)
+void ovl_recur_skip(ovl_engine *e, ovl_recur *r)
 {
     const ovl_shift *s = &r->shift;
     ovl_time later = (ovl_time)s->times * s->period;
     find_flags(e, r);
-    if (!all_have_bases(e, r)) {
-        return false;
-    }
     move_gatherings(e, r);
     const uint8_t *flags = r->flags.data;
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
@@ -566,5 +532,4 @@ bool ovl_recur_skip(ovl_engine *e, ovl_recur *r)
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
         move_fronts(r, rank);
     }
-    return true;
 }

@@ -310,8 +310,7 @@ static void put_parts(const ovl_engine *e, ovl_recur *r, uint32_t rank, uint32_t
     }
 }
 
-/* The one before in its lane. */
-static uint32_t before(const ovl_code *code, uint32_t lane, uint32_t local)
+uint32_t ovl_recur_before(const ovl_code *code, uint32_t lane, uint32_t local)
 {
     if (lane < code->n_streams) {
         return code->stream_prev[local];
@@ -327,7 +326,8 @@ uint32_t ovl_recur_last(const ovl_engine *e, const ovl_recur *r, uint32_t rank, 
 {
     uint32_t c = e->p->ranks[rank].code, front = r->now.front[r->first_front[rank] + lane];
     const ovl_code *code = &e->p->codes[c];
-    uint32_t last = front < code->n_ops ? before(code, lane, front) : r->codes[c].last[lane];
+    uint32_t last =
+        front < code->n_ops ? ovl_recur_before(code, lane, front) : r->codes[c].last[lane];
     return last < code->n_ops ? last : OVL_NONE;
 }
 
@@ -390,14 +390,4 @@ bool ovl_moment_equal(const ovl_moment *a, const ovl_moment *b)
 {
     return a->words.len == b->words.len && a->now < b->now &&
            memcmp(a->words.data, b->words.data, a->words.len * sizeof *a->words.data) == 0;
-}
-
-uint64_t ovl_moment_digest(const ovl_moment *m)
-{
-    uint64_t digest = m->words.len;
-    for (uint32_t i = 0; i < m->words.len; i++) {
-        digest = (digest ^ m->words.data[i]) * UINT64_C(0x9E3779B97F4A7C15);
-        digest ^= digest >> 32;
-    }
-    return digest;
 }

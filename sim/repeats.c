@@ -63,11 +63,14 @@ static uint32_t guess_periods(guess *g, const uint32_t *items, uint32_t n)
         g->item[slot] = items[i];
         g->at[slot] = i + 1;
     }
-    qsort(g->gaps, GAPS, sizeof g->gaps[0], compare_weights);
-    uint32_t tried = 0;
-    while (tried < TRIED && g->gaps[tried].count) {
-        tried++;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < GAPS; i++) {
+        if (g->gaps[i].count) {
+            g->gaps[found++] = g->gaps[i];
+        }
     }
+    qsort(g->gaps, found, sizeof g->gaps[0], compare_weights);
+    uint32_t tried = OVL_MIN(found, TRIED);
     qsort(g->gaps, tried, sizeof g->gaps[0], compare_lengths);
     return tried;
 }

@@ -299,8 +299,9 @@ static ovl_time length_of(const player *p, uint32_t op, const ovl_cause *cause)
     if (kind == OVL_KERNEL) {
         return kernel_length(p, op);
     }
-    bool host = kind == OVL_HOST || kind == OVL_MARKER; /* a pause is named as the host is */
-    bool free = host ? p->o->free_host : p->o->free_comm || is_harmless(p, op);
+    bool free = kind == OVL_HOST     ? p->o->free_host
+                : kind == OVL_MARKER ? p->o->free_pauses
+                                     : p->o->free_comm || is_harmless(p, op);
     return free ? 0 : cause->length;
 }
 
@@ -309,6 +310,9 @@ static ovl_time latest_cause(player *p, uint64_t node)
     uint32_t op = OVL_TRAIL_OP(node);
     bool ended = OVL_TRAIL_KIND(node) == OVL_ENDED || OVL_TRAIL_KIND(node) == OVL_LANDED;
     ovl_time latest = 0;
+    if (ended && ovl_causes_op(p->c, op)->kind == OVL_KERNEL) { /* most are: no list is needed */
+        return p->out->start[op] + kernel_length(p, op);
+    }
     ovl_causes_of(p->c, node);
     for (uint32_t i = 0; i < p->c->list.len; i++) {
         const ovl_cause *cause = &p->c->list.data[i];

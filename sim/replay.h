@@ -11,6 +11,7 @@
  *     communication  as long as it was; or free: it takes no time, and keeps no order but that of
  *                    its inputs
  *     host           as it was; or free: what is issued is there at 0, and calls hold up nothing
+ *     pauses         of streams: as they were; or free
  *
  * Some may be made harmless by themselves: kernels of one stage take their mean, transfers of one
  * kind no time, but keep their order (suspects.h).
@@ -38,7 +39,7 @@ typedef enum ovl_replay_kernels {
 typedef struct ovl_replay_options {
     ovl_replay_kernels kernels;
     bool free_comm; /* copies, too */
-    bool free_host;
+    bool free_host, free_pauses;
     const uint8_t *of; /* [n_ops] what each belongs to; NULL: does not matter */
     uint8_t harmless;  /* what belongs to this: kernels as long as the mean, transfers free */
 } ovl_replay_options;

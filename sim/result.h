@@ -98,6 +98,7 @@ typedef enum ovl_idle_kind {
     OVL_IDLE_DEPENDENCY,
     OVL_IDLE_SCHEDULE,
     OVL_IDLE_HOST,
+    OVL_IDLE_PAUSE,
     OVL_IDLE_COUNT,
 } ovl_idle_kind;
 
@@ -106,6 +107,7 @@ typedef enum ovl_peel {
     OVL_PEEL_STRUCTURAL,
     OVL_PEEL_IMBALANCE,
     OVL_PEEL_DEPENDENCY,
+    OVL_PEEL_PAUSE,
     OVL_PEEL_HOST,
     OVL_PEEL_COUNT,
 } ovl_peel;
@@ -405,7 +407,7 @@ typedef struct ovl_analyse_options {
     uint32_t microbatches; /* of each pipeline; 0: not known, or none */
     ovl_useful useful;
     bool no_fold;                 /* simulate every rank, also those that do the same (fold.h) */
-    bool skip;                    /* fill in periods that recur (recur.h) */
+    bool no_skip;                 /* simulate every period of a run that repeats itself (recur.h) */
     const ovl_measured *measured; /* of a replayed trace; else NULL */
 } ovl_analyse_options;
 

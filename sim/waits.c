@@ -9,7 +9,9 @@ typedef struct piece {
     uint32_t by;
 } piece;
 
-#define MOST_PIECES 8 /* a transfer, and two for the queue of each of its sides */
+#define MOST_PIECES                                                                                \
+    12                /* a transfer, two for the queue of each of its sides, and pauses before it */
+#define MOST_PAUSES 8 /* pieces beyond which a pause counts as what is before it */
 
 typedef struct step {
     ovl_time end; /* where the first piece ends */
@@ -88,7 +90,7 @@ static void add_queue(ovl_waits *w, uint32_t op, ovl_time since, step *s)
     uint32_t at = launched_op(w, op), before = OVL_NONE;
     ovl_cause cause = {.why = OVL_WHY_QUEUE};
     const ovl_op *o = NULL;
-    do { /* a marker only joins what others did */
+    do { /* a marker only joins what others did, or pauses */
         at = o ? before : at;
         if (!ovl_causes_binding(w->causes, OVL_TRAIL(at, OVL_ARRIVED), &cause)) {
             cause.why = OVL_WHY_QUEUE;
@@ -96,6 +98,9 @@ static void add_queue(ovl_waits *w, uint32_t op, ovl_time since, step *s)
         }
         before = OVL_TRAIL_OP(cause.node);
         o = ovl_causes_op(w->causes, before);
+        if (cause.why != OVL_WHY_QUEUE && o->kind == OVL_MARKER && s->n < MOST_PAUSES) {
+            add(s, OVL_MAX(since, w->causes->timeline->start[before]), OVL_WAIT_PAUSE, before);
+        }
     } while (cause.why != OVL_WHY_QUEUE && cause.why != OVL_WHY_HOST && o->kind == OVL_MARKER &&
              w->causes->timeline->end[before] > since);
     if (cause.why == OVL_WHY_HOST || (o && o->kind == OVL_HOST)) {
@@ -222,9 +227,8 @@ static void back_from_end(ovl_waits *w, uint32_t op, step *s)
         add(s, t->start[op], OVL_WAIT_COMPUTE, op);
         back_from_arrival(w, op, s);
         return;
-    case OVL_MARKER: /* a pause is of the device's own making: no stream, no byte, no rank is late
-                      */
-        add(s, t->start[op], OVL_WAIT_HOST, op);
+    case OVL_MARKER: /* no byte, no launch, no rank is late: the stream itself pauses */
+        add(s, t->start[op], OVL_WAIT_PAUSE, op);
         back_from_arrival(w, op, s);
         return;
     case OVL_HOST:

@@ -3,7 +3,7 @@
  * what, across ranks.
  *
  * Going back from an operation to what its data came from cuts time, without gaps, into pieces of
- * four kinds:
+ * five kinds:
  *
  *     compute      a kernel ran
  *     dependency   bytes moved; or a transfer whose input was there waited behind other
@@ -11,7 +11,9 @@
  *     schedule     a transfer whose input was there was not issued yet: the code put it behind a
  *                  kernel, or behind a host call that waits
  *     host         all else was there, but the host had not issued it: it launched something, or
- * was in a call
+ *                  was in a call
+ *     pause        a stream paused: what a measured step has between two operations, with a cause
+ * or without one
  *
  * A transfer that was issued late is to blame for the same time of its transfer, too, if that is
  * where the waiting begins: it would have been over so much earlier.
@@ -35,12 +37,13 @@ typedef enum ovl_wait {
     OVL_WAIT_DEPENDENCY,
     OVL_WAIT_SCHEDULE,
     OVL_WAIT_HOST,
+    OVL_WAIT_PAUSE,
     OVL_WAIT_COUNT,
 } ovl_wait;
 
 /* What an interval was spent on; `by` names, for each kind but compute, the operation nearest to
- * its end: a send, collective or receive; what was issued late; what the host was busy with. It may
- * be before the interval. OVL_NONE: there is none. */
+ * its end: a send, collective or receive; what was issued late; what the host was busy with; a
+ * pause. It may be before the interval. OVL_NONE: there is none. */
 typedef struct ovl_waited {
     ovl_time time[OVL_WAIT_COUNT]; /* sums to the interval */
     uint32_t by[OVL_WAIT_COUNT];

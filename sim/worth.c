@@ -125,7 +125,7 @@ static bool run_free(search *s, bool step_only, ovl_arena *arena, ovl_timeline *
                                .step_only = step_only,
                                .run = s->run++,
                                .n_runs = s->n_runs,
-                               .skip = s->options->skip,
+                               .no_skip = s->options->no_skip,
                                .no_trail = true,
                                .watch = s->options->watch};
     ovl_errs errs = {.arena = arena};

@@ -75,7 +75,7 @@ static void export_trace(ovl_work *work, const ovl_args *args)
     const bool *ranks = choose_ranks(work, args, program->n_ranks);
     ovl_run_options options = {.interference = (ovl_interference)prepared.scenario.interference,
                                .segments = true,
-                               .skip = ovl_args_has(args, "skip"),
+                               .no_skip = ovl_args_has(args, "no-skip"),
                                .watch = &work->lookout.watch,
                                .memory = ovl_lookout_memory()};
     if (ranks && ovl_number_ops(program, &work->arena, &work->errs) &&

@@ -43,7 +43,7 @@ static bool allows_only(ovl_work *work, const ovl_args *args)
     bool both = only && strcmp(only, "both") == 0;
     static const char *const never[] = {"store", "what-if", "trials"};
     static const char *const not_with_both[] = {"worth", "gaps",    "memory",
-                                                "stats", "no-fold", "skip"};
+                                                "stats", "no-fold", "no-skip"};
     for (uint32_t i = 0; only && i < OVL_COUNT(never) + OVL_COUNT(not_with_both); i++) {
         bool always = i < OVL_COUNT(never);
         const char *name = always ? never[i] : not_with_both[i - OVL_COUNT(never)];

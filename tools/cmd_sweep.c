@@ -188,7 +188,7 @@ static bool prepare(job *j)
         j->sweep.sets = j->work.sets;
         j->sweep.n_sets = j->work.n_sets;
         j->sweep.no_fold = ovl_args_has(j->args, "no-fold");
-        j->sweep.skip = ovl_args_has(j->args, "skip");
+        j->sweep.no_skip = ovl_args_has(j->args, "no-skip");
         good = ovl_sweep_read_axes(&j->work, j->args, &j->doc, &j->sweep.axes) && good;
     } else {
         good = false;
@@ -229,7 +229,7 @@ int ovl_cmd_sweep(const ovl_args *args, const ovl_shell *shell)
     ovl_work_sets(&j.work, args);
     if (ovl_args_has(args, "solve")) {
         return ovl_work_end(&j.work, ovl_solve_answer(&j.work, args, ovl_args_has(args, "no-fold"),
-                                                      ovl_args_has(args, "skip")));
+                                                      ovl_args_has(args, "no-skip")));
     }
     if (ovl_link_begin(&j.link, words_of(args, &j.work.arena), &j.work.errs)) {
         status = prepare(&j) ? simulate(&j) : OVL_EXIT_DONE;

@@ -13,7 +13,7 @@ static const ovl_option run_items[] = {
     EXPAND,
     WORTH,
     NO_FOLD,
-    SKIP,
+    NO_SKIP,
     {.name = "gaps",
      .without = "trials",
      .doc = "list when each rank runs no kernel, what that time is made of, and why"},
@@ -54,7 +54,7 @@ static const ovl_option report_items[] = {
     INTERFERENCE,
     WORTH,
     NO_FOLD,
-    SKIP,
+    NO_SKIP,
     HELP,
 };
 
@@ -64,7 +64,7 @@ static const ovl_option compare_items[] = {
     EXPAND,
     WORTH,
     NO_FOLD,
-    SKIP,
+    NO_SKIP,
     TRIALS,
     JSON,
     OUTPUT,
@@ -123,7 +123,7 @@ static const ovl_option export_items[] = {
     SET,
     INTERFERENCE,
     NO_FOLD,
-    SKIP,
+    NO_SKIP,
     HELP,
 };
 
@@ -218,7 +218,7 @@ static const ovl_option sweep_items[] = {
     {.name = "solve",
      .value = "KEY",
      .doc = "no table, but a question: which value of this key gives the figure of --for?",
-     .beside = "for between variant set interference no-fold json output"},
+     .beside = "for between variant set interference no-fold no-skip json output"},
     {.name = "for",
      .value = "FIGURE",
      .needs = "solve",
@@ -250,7 +250,7 @@ static const ovl_option sweep_items[] = {
     SET,
     INTERFERENCE,
     NO_FOLD,
-    SKIP,
+    NO_SKIP,
     JSON,
     {.name = "csv", .doc = "print CSV instead of text, a row for each point", .without = "json"},
     OUTPUT,
@@ -667,7 +667,7 @@ const ovl_command ovl_commands[] = {
             "use), exposed (what the equation of a run says), "
             "comm, hidden, compute, compute_stretch, comm_latency, comm_transfer, "
             "comm_stretch, copy, wait_late_rank; idle time of all ranks by reason: fill, drain, "
-            "imbalance, dependency, schedule, host; per_microbatch (the step over its "
+            "imbalance, dependency, schedule, host, pause; per_microbatch (the step over its "
             "microbatches, "
             "those of all data-parallel replicas).",
         .examples = "ovl sweep last_bucket.yaml --over variant=all\n"

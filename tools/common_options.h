@@ -51,12 +51,12 @@
         .doc = "simulate every rank, also those that do the same; the results are equal, this is " \
                "to compare"                                                                        \
     }
-#define SKIP                                                                                       \
+#define NO_SKIP                                                                                    \
     {                                                                                              \
-        .name = "skip",                                                                            \
+        .name = "no-skip",                                                                         \
         .doc =                                                                                     \
-            "where layers, microbatches or steps recur exactly, fill in the periods that follow; " \
-            "the results are equal"                                                                \
+            "simulate every period of a run that repeats itself (layers, microbatches, steps); "   \
+            "the results are equal, this is to compare"                                            \
     }
 #define JSON                                                                                       \
     {                                                                                              \

@@ -114,6 +114,7 @@ IDLE(imbalance, OVL_IDLE_IMBALANCE)
 IDLE(dependency, OVL_IDLE_DEPENDENCY)
 IDLE(schedule, OVL_IDLE_SCHEDULE)
 IDLE(host, OVL_IDLE_HOST)
+IDLE(paused, OVL_IDLE_PAUSE)
 
 static bool per_microbatch(const ovl_result *r, int64_t *value)
 {
@@ -154,6 +155,7 @@ const ovl_metric ovl_metrics[] = {
     {"host", OVL_METRIC_TIME, "idle time of all ranks: the host", host},
     {"per_microbatch", OVL_METRIC_TIME,
      "step over its microbatches, those of all data-parallel replicas", per_microbatch},
+    {"pause", OVL_METRIC_TIME, "idle time of all ranks: streams that pause", paused},
 };
 const uint32_t ovl_n_metrics = OVL_COUNT(ovl_metrics);
 _Static_assert(OVL_COUNT(ovl_metrics) <= OVL_METRICS_MAX, "a bit for each metric");

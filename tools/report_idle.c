@@ -85,8 +85,8 @@ static void ranks_table(ovl_out *out, const ovl_result *result, const ovl_scale 
         {"%", false, false, 0},          {"fill", false, false, 0},
         {"drain", false, false, 0},      {"imbalance", false, false, 0},
         {"dependency", false, false, 0}, {"schedule", false, false, 0},
-        {"host", false, false, 0},       {"span", false, false, 2},
-        {"bubble %", false, false, 1},
+        {"host", false, false, 0},       {"pause", false, false, 0},
+        {"span", false, false, 2},       {"bubble %", false, false, 1},
     };
     const ovl_result_rank **ranks = OVL_NEW_ARRAY(arena, const ovl_result_rank *, result->n_ranks);
     uint32_t n = OVL_MIN(result->n_ranks, MOST_RANKS);
@@ -141,7 +141,7 @@ static void peeled(ovl_out *out, const ovl_result_idle *idle, ovl_arena *arena)
 {
     static const char *const words[OVL_PEEL_COUNT] = {
         "structural (stages like their mean, free communication and copies, free host)",
-        "with the stages as they are", "with communication", "with the host"};
+        "with the stages as they are", "with communication", "with pauses", "with the host"};
     if (idle->time == OVL_NEVER) {
         return;
     }
@@ -267,10 +267,15 @@ void ovl_report_idle(ovl_out *out, const ovl_result *result)
     ranks_table(out, result, &scale, &arena);
     ovl_wrap(
         out, "  ", 2,
-        "fill, drain: waits for a forward, or not, that remain with all stages alike; imbalance: "
-        "for stages longer than the mean; dependency: for transfers and what blocks them; "
-        "schedule: for transfers issued late; host: for the host; span: from the first kernel "
-        "to the last, bubble: what of it is idle",
+        ovl_arena_printf(
+            &arena,
+            "fill, drain: waits for a forward, or not, that remain with all stages alike; "
+            "imbalance: for stages longer than the mean; dependency: for transfers and what blocks "
+            "them; schedule: for transfers issued late; host: for the host; %sspan: from the first "
+            "kernel to the last, bubble: what of it is idle",
+            result->idle.piece[OVL_IDLE_PAUSE]
+                ? "pause: its streams pause, as they did where this was measured; "
+                : ""),
         OVL_TERMINAL);
     blames(out, &result->idle, &arena);
     peeled(out, &result->idle, &arena);

@@ -273,7 +273,9 @@ static void idle_pieces(ovl_json *json, const char *key, const ovl_time piece[OV
 {
     ovl_json_object(json, key, OVL_JSON_FLOW);
     for (int k = 0; k < OVL_IDLE_COUNT; k++) {
-        ovl_json_seconds(json, ovl_idle_name((ovl_idle_kind)k), piece[k]);
+        if (k != OVL_IDLE_PAUSE || piece[k]) { /* few programs pause */
+            ovl_json_seconds(json, ovl_idle_name((ovl_idle_kind)k), piece[k]);
+        }
     }
     ovl_json_close(json);
 }
@@ -282,7 +284,9 @@ static void peeled(ovl_json *json, const char *key, const ovl_time piece[OVL_PEE
 {
     ovl_json_object(json, key, OVL_JSON_FLOW);
     for (int k = 0; k < OVL_PEEL_COUNT; k++) {
-        ovl_json_seconds(json, ovl_peel_name((ovl_peel)k), piece[k]);
+        if (k != OVL_PEEL_PAUSE || piece[k]) {
+            ovl_json_seconds(json, ovl_peel_name((ovl_peel)k), piece[k]);
+        }
     }
     ovl_json_close(json);
 }

@@ -103,7 +103,7 @@ void ovl_solve_json(ovl_out *out, const ovl_solve *q); /* schema overlapsim.solv
 
 /* Answers what --solve, --for and --between of a command ask of its FILE, and writes it. Gives the
  * exit status. */
-int ovl_solve_answer(ovl_work *work, const ovl_args *args, bool no_fold, bool skip);
+int ovl_solve_answer(ovl_work *work, const ovl_args *args, bool no_fold, bool no_skip);
 
 /* "24 MiB/ms" with up to 12 digits: what --set takes. */
 const char *ovl_solve_value(const ovl_solve *q, double value, ovl_arena *arena);

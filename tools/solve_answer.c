@@ -1,7 +1,7 @@
 /* `--solve KEY --for FIGURE` of ovl explain and ovl sweep: one question instead of a report. */
 #include "tools/solve.h"
 
-int ovl_solve_answer(ovl_work *work, const ovl_args *args, bool no_fold, bool skip)
+int ovl_solve_answer(ovl_work *work, const ovl_args *args, bool no_fold, bool no_skip)
 {
     const char *target = ovl_args_value(args, "for");
     ovl_sweep sweep = {0};
@@ -26,7 +26,7 @@ int ovl_solve_answer(ovl_work *work, const ovl_args *args, bool no_fold, bool sk
     sweep.sets = work->sets;
     sweep.n_sets = work->n_sets;
     sweep.no_fold = no_fold;
-    sweep.skip = skip;
+    sweep.no_skip = no_skip;
     if (!ovl_solve_read(&q, ovl_args_value(args, "solve"), target, ovl_args_value(args, "between"),
                         &work->arena, &work->errs)) {
         return OVL_EXIT_DONE;

@@ -132,6 +132,9 @@ static bool add_times(ovl_store *store, int64_t run, const ovl_result *r, ovl_er
                             ovl_term_name((ovl_term)t), rank->term[t], errs);
         }
         for (int k = 0; good && r->idle.time != OVL_NEVER && k < OVL_IDLE_COUNT; k++) {
+            if (k == OVL_IDLE_PAUSE && rank->idle[k] == 0) {
+                continue; /* few programs pause */
+            }
             good = add_rank(store, "INSERT INTO rank_idle VALUES (?, ?, ?, ?, ?)", run, rank,
                             ovl_idle_name((ovl_idle_kind)k), rank->idle[k], errs);
         }

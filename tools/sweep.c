@@ -90,7 +90,7 @@ static bool simulate(const ovl_sweep *sweep, const ovl_scenario *scenario, ovl_w
             .interference = (ovl_interference)scenario->interference,
             .worth = worth,
             .no_fold = sweep->no_fold,
-            .skip = sweep->skip,
+            .no_skip = sweep->no_skip,
             .memory = sweep->memory,
             .no_usage = figures,
             .scenario = scenario->name,

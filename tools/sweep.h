@@ -68,7 +68,7 @@ typedef struct ovl_sweep {
     const ovl_set *sets; /* before the values of the point */
     uint32_t n_sets;
     bool no_fold;    /* simulate every rank */
-    bool skip;       /* fill in periods that recur */
+    bool no_skip;    /* simulate every period */
     uint64_t memory; /* bytes a run may take, 0: no limit; a point that needs more fails */
     ovl_axes axes;
     ovl_point *points; /* axes.n_points */

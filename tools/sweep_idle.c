@@ -6,7 +6,8 @@
 
 #define MOST_ROWS 60 /* beyond which only the front is shown, unless all are asked for */
 
-static const char *const kinds[] = {"fill", "drain", "imbalance", "dependency", "schedule", "host"};
+static const char *const kinds[] = {"fill",     "drain", "imbalance", "dependency",
+                                    "schedule", "host",  "pause"};
 #define N_KINDS OVL_COUNT(kinds)
 #define BUBBLES 3 /* the first of them: what a pipeline alone has */
 

@@ -42,7 +42,7 @@ static bool run_trial(const team *m, const ovl_program *program, ovl_arena *aren
 {
     ovl_fold *fold = OVL_NEW(arena, ovl_fold);
     ovl_run_options run = {
-        .interference = m->interference, .skip = m->t->skip, .memory = m->memory};
+        .interference = m->interference, .no_skip = m->t->no_skip, .memory = m->memory};
     if (!ovl_fold_choose(program, m->t->no_fold, arena, fold, chosen, errs) ||
         !ovl_fold_run(program, chosen, &run, arena, timeline, errs)) {
         return false;

@@ -39,7 +39,7 @@ typedef struct ovl_trials {
     uint32_t n;
     uint64_t seed;
     uint32_t threads; /* 0: as many as there are cores */
-    bool no_fold, skip;
+    bool no_fold, no_skip;
     /* Filled in; arrays live as long as the work. */
     const char *scenario, *variant, *interference;
     ovl_time nominal;              /* the step without variation */

@@ -145,7 +145,7 @@ bool ovl_trials_read(ovl_work *work, const ovl_args *args, ovl_trials *t)
                       .seed = seed,
                       .threads = (uint32_t)jobs,
                       .no_fold = ovl_args_has(args, "no-fold"),
-                      .skip = ovl_args_has(args, "skip")};
+                      .no_skip = ovl_args_has(args, "no-skip")};
     return good;
 }
 

@@ -93,7 +93,7 @@ ovl_ask ovl_work_ask(const ovl_args *args)
     const char *value = ovl_args_value(args, "worth");
     ovl_ask ask = {.worth = OVL_WORTH_DEFAULT,
                    .no_fold = ovl_args_has(args, "no-fold"),
-                   .skip = ovl_args_has(args, "skip")};
+                   .no_skip = ovl_args_has(args, "no-skip")};
     if (value && strcmp(value, "all") == 0) {
         ask.worth = OVL_WORTH_ALL;
     } else if (value && strcmp(value, "none") == 0) {
@@ -196,7 +196,7 @@ bool ovl_work_analyse(ovl_work *work, const ovl_prepared *prepared, const ovl_as
         .worth_name = ask->worth_name,
         .gaps = ask->gaps,
         .no_fold = ask->no_fold,
-        .skip = ask->skip,
+        .no_skip = ask->no_skip,
         .memory_lines = ask->memory_lines,
         .stats = ask->stats,
         .watch = &work->lookout.watch,

@@ -44,7 +44,7 @@ typedef struct ovl_ask {
     const char *worth_name;
     bool gaps;         /* list the gaps of each rank */
     bool no_fold;      /* simulate every rank */
-    bool skip;         /* fill in periods that recur */
+    bool no_skip;      /* simulate every period */
     bool memory_lines; /* ... their memory over time */
     bool stats;        /* say what the run cost */
 } ovl_ask;
@@ -67,7 +67,7 @@ ovl_side ovl_side_of(const char *word, ovl_arena *arena);
  * variant. */
 bool ovl_work_side(ovl_work *work, const ovl_args *args, ovl_side *side);
 
-/* What --worth, --no-fold and --skip ask for. */
+/* What --worth, --no-fold and --no-skip ask for. */
 ovl_ask ovl_work_ask(const ovl_args *args);
 
 /* The file of --store, or NULL without one. From here on the texts of documents are kept. */

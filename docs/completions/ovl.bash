@@ -373,13 +373,13 @@ _ovl()
         COMPREPLY=($(compgen -W "--variant --set --interference --json --help" -- "$word"))
         ;;
     compare:-*)
-        COMPREPLY=($(compgen -W "--set --interference --expand --worth --no-fold --skip --trials --seed --jobs --json --output --fail-if-worse --store --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--set --interference --expand --worth --no-fold --no-skip --trials --seed --jobs --json --output --fail-if-worse --store --help" -- "$word"))
         ;;
     explain:-*)
         COMPREPLY=($(compgen -W "--solve --for --between --limits --resource --rank --jobs --variant --set --interference --json --output --help" -- "$word"))
         ;;
     export:-*)
-        COMPREPLY=($(compgen -W "--trace --schedule --lowered --no-merge --dialect --output --ranks --store --csv --variant --set --interference --no-fold --skip --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--trace --schedule --lowered --no-merge --dialect --output --ranks --store --csv --variant --set --interference --no-fold --no-skip --help" -- "$word"))
         ;;
     help:-*)
         COMPREPLY=($(compgen -W "--help" -- "$word"))
@@ -400,16 +400,16 @@ _ovl()
         COMPREPLY=($(compgen -W "--over --zip --sample --samples --buckets --stages --tries --seed --objective --where --jobs --variant --set --interference --json --output --help" -- "$word"))
         ;;
     report:-*)
-        COMPREPLY=($(compgen -W "--output --ranks --set --interference --worth --no-fold --skip --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--output --ranks --set --interference --worth --no-fold --no-skip --help" -- "$word"))
         ;;
     run:-*)
-        COMPREPLY=($(compgen -W "--variant --set --interference --expand --worth --no-fold --skip --gaps --memory --only --what-if --stats --trials --seed --jobs --json --output --store --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--variant --set --interference --expand --worth --no-fold --no-skip --gaps --memory --only --what-if --stats --trials --seed --jobs --json --output --store --help" -- "$word"))
         ;;
     show:-*)
         COMPREPLY=($(compgen -W "--store --json --output --help" -- "$word"))
         ;;
     sweep:-*)
-        COMPREPLY=($(compgen -W "--over --zip --sample --samples --seed --pareto --objective --where --solve --for --between --rows --store --resume --shard --merge --jobs --variant --set --interference --no-fold --skip --json --csv --output --help" -- "$word"))
+        COMPREPLY=($(compgen -W "--over --zip --sample --samples --seed --pareto --objective --where --solve --for --between --rows --store --resume --shard --merge --jobs --variant --set --interference --no-fold --no-skip --json --csv --output --help" -- "$word"))
         ;;
     *)
         COMPREPLY=($(compgen -f -- "$word"))

@@ -87,7 +87,7 @@ static double measure(const ovl_program *p, bool no_skip, bool step_only, uint32
         ovl_arena arena = {0};
         ovl_errs errs = {.arena = &arena};
         ovl_run_options how = {
-            .interference = OVL_INTERFERENCE_SHARED, .skip = !no_skip, .step_only = step_only};
+            .interference = OVL_INTERFERENCE_SHARED, .no_skip = no_skip, .step_only = step_only};
         double start = seconds();
         bool good = ovl_run(p, &how, &arena, t, &errs);
         times[i] = good ? 1e3 * (seconds() - start) : -1;

@@ -45,7 +45,7 @@ bench_result bench_measure(const ovl_program *program, uint32_t repeats)
         const char *only = getenv("BENCH_STEP_ONLY"), *skip = getenv("BENCH_SKIP");
         ovl_run_options options = {.interference = OVL_INTERFERENCE_SHARED,
 
-                                   .skip = skip && *skip == '1',
+                                   .no_skip = !skip || *skip != '1',
                                    .step_only = only && *only == '1'};
         double start = bench_seconds();
         if (!ovl_run(program, &options, &arena, &t, &errs)) {

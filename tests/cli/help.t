@@ -61,8 +61,8 @@ Options
                               that differ in numbers together
   --no-fold                   simulate every rank, also those that do the same; the results are
                               equal, this is to compare
-  --skip                      where layers, microbatches or steps recur exactly, fill in the periods
-                              that follow; the results are equal
+  --no-skip                   simulate every period of a run that repeats itself (layers,
+                              microbatches, steps); the results are equal, this is to compare
   --gaps                      list when each rank runs no kernel, what that time is made of, and why
   --memory                    list what each rank holds over time: live bytes (of the GPU),
                               allocated and reserved ones (of the host)

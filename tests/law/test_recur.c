@@ -2,16 +2,18 @@
  * test_recur.c - laws of skipping what recurs, on random programs that repeat themselves: with and
  * without it everything that a run tells is the same, to the picosecond and in order.
  */
+#include "sim/alter.h"
 #include "sim/fold.h"
 #include "tests/support/check.h"
 #include "tests/support/law.h"
 #include "tests/support/random_program.h"
+#include "tests/support/rhythm_program.h"
 #include "tests/support/symmetric_program.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define PROGRAMS 400
+#define PROGRAMS 1000 /* of each kind */
 
 static uint64_t differing(const void *a, const void *b, size_t n, size_t size)
 {
@@ -67,9 +69,8 @@ static void compare(const ovl_program *p, ovl_run_options how, uint64_t seed, ta
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
     ovl_timeline skips, whole;
-    how.skip = true;
     bool good = ovl_run(p, &how, &arena, &skips, &errs);
-    how.skip = false;
+    how.no_skip = true;
     CHECK_INT(ovl_run(p, &how, &arena, &whole, &errs), good);
     if (good) {
         uint64_t wrong = differences(p, &whole, &skips);
@@ -150,10 +151,66 @@ static void folded_programs_skip_as_well(void)
     CHECK(sum.skipped > sum.ops / 8);
 }
 
+/* At other costs, or with transfers that wait for their input alone, as what-ifs run them. */
+static void what_if_programs_skip_as_well(void)
+{
+    static const ovl_alteration how[] = {{.early_comm = true},
+                                         {.free_comm = true},
+                                         {.mean_kernels = true},
+                                         {.free_kernels = true, .host_divisor = 2}};
+    tally sum = {0};
+    for (uint64_t seed = law_seed(); seed < law_seed() + PROGRAMS; seed++) {
+        ovl_arena arena = {0};
+        random_options options = {.seed = seed,
+                                  .n_ranks = 2,
+                                  .n_actions = 3 + seed % 13,
+                                  .n_repeats = 20 + seed % 20,
+                                  .prefix = ""};
+        ovl_program p = random_program(&options, &arena);
+        p = ovl_program_altered(&p, &how[seed % 4], &arena);
+        compare(&p, drawn_options(seed, &p, &arena), seed, &sum);
+        ovl_arena_free(&arena);
+    }
+    show("what if", &sum);
+    CHECK(sum.recurred > sum.programs / 4);
+    CHECK(sum.skipped > sum.ops / 8);
+}
+
+static void check_rhythms(const char *what, rhythm_kind kind)
+{
+    tally sum = {0};
+    for (uint64_t seed = law_seed(); seed < law_seed() + PROGRAMS; seed++) {
+        ovl_arena arena = {0};
+        rhythm_options options = {.seed = seed, .kind = kind, .n_blocks = 60 + seed % 100};
+        ovl_program p = rhythm_program(&options, &arena);
+        if (seed % 8 == 7) {
+            p = ovl_program_altered(&p, &(ovl_alteration){.early_comm = true}, &arena);
+        }
+        compare(&p, drawn_options(seed, &p, &arena), seed, &sum);
+        ovl_arena_free(&arena);
+    }
+    show(what, &sum);
+    CHECK(sum.recurred > sum.programs / 2);
+    CHECK(sum.skipped > sum.ops / 4);
+}
+
+static void sharded_layers_skip(void)
+{
+    check_rhythms("sharded", RHYTHM_SHARDED);
+}
+
+static void pipelines_skip(void)
+{
+    check_rhythms("pipelines", RHYTHM_PIPELINE);
+}
+
 static CU_TestInfo tests[] = {
     {"what recurs is skipped and nothing else changes",
      what_recurs_is_skipped_and_nothing_else_changes},
     {"folded programs skip as well", folded_programs_skip_as_well},
+    {"what-if programs skip as well", what_if_programs_skip_as_well},
+    {"sharded layers skip", sharded_layers_skip},
+    {"pipelines skip", pipelines_skip},
     CU_TEST_INFO_NULL,
 };
 

@@ -134,7 +134,7 @@ bool tiny_run(tiny *t, ovl_interference model)
     if (!t->frozen && !tiny_freeze(t)) {
         return false;
     }
-    ovl_run_options options = {.interference = model, .skip = t->skip};
+    ovl_run_options options = {.interference = model, .no_skip = !t->skip};
     return ovl_run(&t->program, &options, &t->arena, &t->timeline, &t->errs);
 }
 

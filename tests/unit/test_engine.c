@@ -570,7 +570,7 @@ static bool look_on(void *context, const ovl_run_progress *progress)
 static bool run_with(tiny *t, ovl_watch *watch, uint64_t memory)
 {
     ovl_run_options options = {
-        .interference = OVL_INTERFERENCE_SHARED, .watch = watch, .memory = memory};
+        .interference = OVL_INTERFERENCE_SHARED, .watch = watch, .memory = memory, .no_skip = true};
     return ovl_run(&t->program, &options, &t->arena, &t->timeline, &t->errs);
 }
 

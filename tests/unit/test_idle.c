@@ -465,6 +465,36 @@ static void the_mean_pair(void)
     ovl_arena_free(&arena);
 }
 
+/* a 0 - 5, its stream pauses to 8, b to 10, the all-reduce to 14, its stream pauses to 15, c to 16.
+ * Of 8 idle 3 + 1 are pauses and 4 the transfer. */
+static void pauses_are_a_cause_of_their_own(void)
+{
+    bench t = {0};
+    CHECK(lower(&t,
+                "workload:\n"
+                "  ranks: 2\n"
+                "  ops:\n"
+                "    - {kernel: a, duration: 5 ms}\n"
+                "    - {marker: rest, duration: 3 ms}\n"
+                "    - {kernel: b, duration: 2 ms}\n"
+                "    - {collective: r, op: all_reduce, bytes: 1 MiB, duration: 4 ms, after: b}\n"
+                "    - {marker: hold, duration: 1 ms, stream: comm}\n"
+                "    - {kernel: c, duration: 1 ms, after: hold}\n",
+                NULL) &&
+          analyse(&t));
+    CHECK_TEXT(mistake(&t), "none");
+    CHECK_INT(micros(t.result.step), 16000);
+    CHECK_INT(micros(t.result.idle.time), 2 * 8000);
+    CHECK_INT(micros(t.result.idle.piece[OVL_IDLE_PAUSE]), 2 * 4000);
+    CHECK_INT(micros(t.result.idle.peeled[OVL_PEEL_PAUSE]), 2 * 4000);
+    check_only(&t.result, false, true, false);
+    check_peeled(&t.result, 0, 0, 2 * 4000, 0);
+    const ovl_result_blame *b = blame_of(&t.result, OVL_IDLE_PAUSE);
+    CHECK(b && b->time == 2 * 4000 * OVL_US);
+    CHECK_HAS(b ? b->text : "", "rest on rank 0");
+    finish(&t);
+}
+
 /* The backward of stage 0 takes no time. GPipe, 2 microbatches: rank 0 runs from 0 to 0B1, which is
  * there when stage 1 is through, at 1 + 2 + 2 * 2 = 7; of these 7 it idles 5. */
 static void a_span_ends_with_what_takes_no_time(void)
@@ -539,6 +569,7 @@ static CU_TestInfo tests[] = {
     {"replicas count as one pipeline does", replicas_count_as_one_pipeline_does},
     {"the mean stage of DualPipe", the_mean_stage_of_dualpipe},
     {"the mean pair", the_mean_pair},
+    {"pauses are a cause of their own", pauses_are_a_cause_of_their_own},
     {"a span ends with what takes no time", a_span_ends_with_what_takes_no_time},
     {"spans and their bubbles", spans_and_their_bubbles},
     CU_TEST_INFO_NULL,

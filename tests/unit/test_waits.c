@@ -112,7 +112,8 @@ static void a_receive_that_blocks_a_send(void)
     /* Without communication and the order it keeps "used" starts when "own" has ended. */
     ovl_replay replay = {OVL_NEW_ARRAY(&t.arena, ovl_time, t.program.n_ops),
                          OVL_NEW_ARRAY(&t.arena, ovl_time, t.program.n_ops)};
-    ovl_replay_options free = {.kernels = OVL_REPLAY_ALONE, .free_comm = true, .free_host = true};
+    ovl_replay_options free = {
+        .kernels = OVL_REPLAY_ALONE, .free_comm = true, .free_host = true, .free_pauses = true};
     ovl_replay_run(&l.causes, l.inputs, &l.means, &free, &replay);
     CHECK_INT(replay.start[on_rank(&t, 1, used)], 3 * MS);
     end(&t, &l);
@@ -256,8 +257,10 @@ static void a_replay_without_changes_is_the_run(void)
             wrong += replay.start[op] != c.t.arrive[op] || replay.end[op] != c.t.end[op];
         }
         CHECK_INT(wrong, 0);
-        ovl_replay_options free = {
-            .kernels = OVL_REPLAY_AS_RUN, .free_comm = true, .free_host = true};
+        ovl_replay_options free = {.kernels = OVL_REPLAY_AS_RUN,
+                                   .free_comm = true,
+                                   .free_host = true,
+                                   .free_pauses = true};
         ovl_replay_run(&c.l.causes, c.l.inputs, &c.l.means, &free, &replay);
         for (uint32_t op = 0; op < c.p.n_ops; op++) {
             wrong += replay.start[op] > c.t.arrive[op] || replay.end[op] > c.t.end[op];
