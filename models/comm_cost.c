@@ -129,9 +129,24 @@ static bool check_via(ovl_lowering *l, const comm *c)
     return c->via->count <= MAX_VIA;
 }
 
+/* What is counted of it on a link: on that of the own rank, or on that of the member that has most.
+ */
+static uint64_t link_rate(ovl_lowering *l, const comm *c, uint32_t link, ovl_time transfer,
+                          bool most)
+{
+    const ovl_comm_spec *spec = c->spec;
+    const ovl_hw_link *at = &l->hw->links[link];
+    ovl_crossing crossing = most
+                                ? ovl_crossing_most(l->hw, link, spec->op, c->algorithm, &c->spread)
+                                : ovl_crossing_of(l->hw, link, spec->op, c->algorithm, &c->spread);
+    uint64_t rate = ovl_crossing_rate(crossing, spec->has_bytes ? spec->bytes : 0, transfer);
+    return ovl_draft_clamp(l, spec->name, spec->mark, at->name, rate, at->bandwidth);
+}
+
 /* Adds the demands on links; `out` and `in` are the lists that get each direction (NULL: none). */
 static bool link_demands(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_demand *out,
-                         uint8_t *n_out, ovl_demand *in, uint8_t *n_in, uint64_t *principal)
+                         uint8_t *n_out, ovl_demand *in, uint8_t *n_in, uint64_t *principal,
+                         bool *by_member)
 {
     const ovl_comm_spec *spec = c->spec;
     if (!check_via(l, c)) {
@@ -146,11 +161,10 @@ static bool link_demands(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_
             continue;
         }
         const ovl_hw_link *link = &l->hw->links[port / 2];
-        ovl_crossing crossing =
-            ovl_crossing_of(l->hw, port / 2, spec->op, c->algorithm, &c->spread);
-        uint64_t rate = ovl_crossing_rate(crossing, spec->has_bytes ? spec->bytes : 0, transfer);
-        rate = ovl_draft_clamp(l, spec->name, spec->mark, link->name, rate, link->bandwidth);
+        uint64_t most = link_rate(l, c, port / 2, transfer, true);
+        uint64_t rate = link_rate(l, c, port / 2, transfer, false);
         bool once = link->scope != OVL_SCOPE_GPU || link->gpus > 1;
+        *by_member |= ovl_crossing_differs(l->hw, port / 2, spec->op, c->algorithm, &c->spread);
         if (out) {
             ovl_draft_demand(out, n_out, (ovl_demand){port, once, rate});
         }
@@ -158,7 +172,7 @@ static bool link_demands(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_
             ovl_draft_demand(in, n_in, (ovl_demand){(uint16_t)(port + 1), once, rate});
         }
         if (*principal == 0) {
-            *principal = rate;
+            *principal = most;
         }
     }
     return true;
@@ -185,9 +199,12 @@ static bool comm_demands(ovl_lowering *l, const comm *c, ovl_draft *d)
     uint8_t *n_in = transfer ? &d->cost.n_peer : &d->cost.n_demands;
     uint64_t bytes = spec->has_bytes ? spec->bytes : 0, principal = 0;
     uint64_t hbm = hbm_demand(l, c, ovl_wire_rate(spec->op, bytes, spec->n, d->cost.work));
-    if (!link_demands(l, c, d->cost.work, d->own, &d->cost.n_demands, in, n_in, &principal)) {
+    bool by_member = false;
+    if (!link_demands(l, c, d->cost.work, d->own, &d->cost.n_demands, in, n_in, &principal,
+                      &by_member)) {
         return false;
     }
+    d->cost.by_member = by_member;
     ovl_draft_demand(d->own, &d->cost.n_demands, (ovl_demand){OVL_PORT_HBM, false, hbm});
     if (transfer) {
         ovl_draft_demand(d->peer, &d->cost.n_peer, (ovl_demand){OVL_PORT_HBM, false, hbm});
@@ -402,16 +419,32 @@ static ovl_plan_cost comm_times(ovl_lowering *l, const comm *c, ovl_times times)
     return cost;
 }
 
-/* --- Uneven all-to-alls: a cost for each rank --- */
+/* --- Members that have not the same bytes: a cost for each rank --- */
 
 /* What each rank's instances of the links in `via` carry. */
 typedef struct ways {
+    ovl_arena arena;
     ovl_uneven even;
     const ovl_group *group;
     ovl_uneven_way way[MAX_VIA];
     uint16_t port[MAX_VIA];
     uint32_t n;
 } ways;
+
+static bool is_rooted(ovl_coll op)
+{
+    return op == OVL_BROADCAST || op == OVL_REDUCE;
+}
+
+static ovl_uneven_way way_over(ovl_lowering *l, const comm *c, ways *w, uint32_t link)
+{
+    const ovl_comm_spec *spec = c->spec;
+    const ovl_rooted how = {(uint32_t)spec->root, c->algorithm == OVL_ALGO_TREE,
+                            spec->op == OVL_REDUCE};
+    return is_rooted(spec->op)
+               ? ovl_rooted_crossing(l, w->group, link, spec->bytes, &how, &w->arena)
+               : ovl_uneven_crossing(l, w->group, link, spec->bytes, &w->even, &w->arena);
+}
 
 static bool find_ways(ovl_lowering *l, const comm *c, ways *w)
 {
@@ -428,7 +461,7 @@ static bool find_ways(ovl_lowering *l, const comm *c, ways *w)
         }
         if (!listed_before(c->via, i)) {
             w->port[w->n] = port;
-            w->way[w->n++] = ovl_uneven_crossing(l, w->group, port / 2, spec->bytes, &w->even);
+            w->way[w->n++] = way_over(l, c, w, port / 2);
         }
     }
     return true;
@@ -441,14 +474,14 @@ typedef struct together {
     double most; /* bytes over the busiest instance of the first link */
 } together;
 
-/* A formula takes as long as the slowest instance that a member uses; other costs as much longer as
- * the busiest member is busier. */
+/* A formula takes as long as the slowest instance that a member uses; other costs of an all-to-all
+ * as much longer as the busiest member is busier. */
 static together find_together(ovl_lowering *l, const comm *c, const ways *w, ovl_id id,
                               ovl_time even)
 {
     const ovl_comm *of = &l->b->comms.data[id];
     const uint32_t *member = &l->b->members.data[of->first_member];
-    together t = {.known = true};
+    together t = {.known = true, .transfer = even};
     double longest = 0;
     for (uint32_t k = 0; k < of->n_members; k++) {
         for (uint32_t i = 0; i < w->n; i++) {
@@ -458,11 +491,12 @@ static together find_together(ovl_lowering *l, const comm *c, const ways *w, ovl
             t.most = i == 0 ? OVL_MAX(t.most, bytes) : t.most;
         }
     }
-    if (c->algorithm == OVL_ALGO_NONE) {
+    bool formula = c->algorithm != OVL_ALGO_NONE && c->algorithm != OVL_ALGO_NCCL;
+    if (formula) { /* as the even time: less than a picosecond of rounding is no picosecond more */
+        t.transfer = (ovl_time)ceil(longest * 1e12 * (1 - 1e-13));
+    } else if (!is_rooted(c->spec->op)) {
         double times = ovl_uneven_busiest(l, w->group, member[0], &w->even);
         t.transfer = (ovl_time)ceil((double)even * times * (1 - 1e-13));
-    } else { /* as the even time: less than a picosecond of rounding is no picosecond more */
-        t.transfer = (ovl_time)ceil(longest * 1e12 * (1 - 1e-13));
     }
     return t;
 }
@@ -479,7 +513,8 @@ static void uneven_demands(ovl_lowering *l, const comm *c, const ways *w, uint32
         bool once = link->scope != OVL_SCOPE_GPU || link->gpus > 1;
         for (uint32_t in = 0; in < 2; in++) {
             double bytes = in ? w->way[i].in[rank] : w->way[i].out[rank];
-            uint64_t rate = OVL_MIN(to_rate(bytes / seconds), link->bandwidth);
+            uint64_t rate = ovl_draft_clamp(l, spec->name, spec->mark, link->name,
+                                            to_rate(bytes / seconds), link->bandwidth);
             ovl_demand demand = {(uint16_t)(w->port[i] + in), once, rate};
             ovl_draft_demand(d->own, &d->cost.n_demands, demand);
         }
@@ -489,53 +524,66 @@ static void uneven_demands(ovl_lowering *l, const comm *c, const ways *w, uint32
     ovl_draft_demand(d->own, &d->cost.n_demands, (ovl_demand){OVL_PORT_HBM, false, hbm});
     d->cost.weight = ovl_draft_weight(l, to_rate(seconds > 0 ? most / seconds : 0));
     d->cost.weight *= c->entry && c->entry->weight > 0 ? c->entry->weight : 1;
+    d->cost.by_member = true;
 }
 
-static ovl_plan_cost uneven_cost(ovl_lowering *l, const comm *c, ovl_comm_time even)
+static ovl_plan_cost costs_by_rank(ovl_lowering *l, const comm *c, const ways *w,
+                                   ovl_comm_time even, together *all)
 {
-    ways w = {.n = 0};
-    ovl_plan_cost cost = {.id = OVL_NONE, .per_rank = true, .uneven = true};
-    if (!find_ways(l, c, &w)) {
-        return no_cost;
-    }
-    together *all = OVL_NEW_ARRAY(l->arena, together, l->b->comms.len);
+    ovl_plan_cost cost = {.id = OVL_NONE, .per_rank = true, .uneven = !is_rooted(c->spec->op)};
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
-        ovl_id id = w.group->comm_of[rank];
+        ovl_id id = w->group->comm_of[rank];
         together t = {.known = true};
         if (id != OVL_NONE) {
-            t = all[id] = all[id].known ? all[id] : find_together(l, c, &w, id, even.transfer);
+            t = all[id] = all[id].known ? all[id] : find_together(l, c, w, id, even.transfer);
         }
         ovl_draft d = {.cost = {.latency = even.latency, .work = t.transfer, .weight = 1}};
+        d.cost.law = ovl_draft_law(l, c->spec->duration);
         d.cost.klass = ovl_draft_klass(l, false, comm_klass(c));
         if (!comm_sms(l, c, &even, &d.cost)) {
             return no_cost;
         }
-        uneven_demands(l, c, &w, rank, t.most, &d);
+        uneven_demands(l, c, w, rank, t.most, &d);
         cost.id = OVL_MIN(cost.id, ovl_draft_append(l, &d));
         comm_notes(l, c, &d.cost);
     }
     return cost;
 }
 
-static bool is_uneven(const ovl_comm_spec *spec)
+static ovl_plan_cost uneven_cost(ovl_lowering *l, const comm *c, ovl_comm_time even)
 {
-    return spec->op == OVL_ALL_TO_ALL && (spec->sends || spec->receives) && spec->n > 1;
+    ways w = {.n = 0};
+    ovl_plan_cost cost = no_cost;
+    if (find_ways(l, c, &w)) {
+        together *all = OVL_NEW_ARRAY(&w.arena, together, l->b->comms.len);
+        cost = costs_by_rank(l, c, &w, even, all);
+    }
+    ovl_arena_free(&w.arena);
+    return cost;
+}
+
+static bool is_uneven(const comm *c)
+{
+    const ovl_comm_spec *spec = c->spec;
+    bool all_to_all = spec->op == OVL_ALL_TO_ALL && (spec->sends || spec->receives);
+    bool rooted = is_rooted(spec->op) && c->via->count > 0 && spec->has_bytes && spec->group;
+    return spec->n > 1 && (all_to_all || rooted);
 }
 
 ovl_plan_cost ovl_plan_comm(ovl_lowering *l, const ovl_comm_spec *spec)
 {
     comm c = find_comm(l, spec);
     ovl_plan_cost cost = no_cost;
+    bool stated = spec->duration.count > 0;
+    ovl_comm_time time = {.transfer = stated ? spec->duration.item[0] : 0};
+    ovl_draft d;
     l->has_comm = true;
-    if (spec->duration.count) {
+    if (stated && (spec->duration.count > 1 || !is_rooted(spec->op) || !is_uneven(&c))) {
         cost = comm_times(l, &c, spec->duration);
-    } else {
-        ovl_comm_time time;
-        ovl_draft d;
-        bool ok = comm_time(l, &c, &time);
-        if (ok && is_uneven(spec)) {
+    } else if (stated || comm_time(l, &c, &time)) {
+        if (is_uneven(&c)) {
             cost = uneven_cost(l, &c, time);
-        } else if (ok && draft_comm(l, &c, time, &d)) {
+        } else if (draft_comm(l, &c, time, &d)) {
             cost.id = ovl_draft_intern(l, &d);
         }
     }
@@ -573,7 +621,7 @@ static bool draft_copy(ovl_lowering *l, const comm *c, ovl_comm_time time, int d
                        ovl_draft *d)
 {
     d->cost = (ovl_cost){.latency = time.latency, .work = time.transfer, .klass = OVL_NONE};
-    d->cost.engine = (uint8_t)direction;
+    d->cost.engine = direction != 0;
     d->cost.law = ovl_draft_law(l, c->spec->duration);
     uint64_t rate = ovl_bytes_rate(c->spec->has_bytes ? c->spec->bytes : 0, time.transfer);
     uint64_t hbm = hbm_demand(l, c, rate), principal = 0;
@@ -584,7 +632,8 @@ static bool draft_copy(ovl_lowering *l, const comm *c, ovl_comm_time time, int d
     }
     ovl_demand *out = direction == 0 ? d->own : NULL, *in = direction == 0 ? NULL : d->own;
     uint8_t *n = &d->cost.n_demands;
-    if (!link_demands(l, c, time.transfer, out, n, in, n, &principal)) {
+    bool by_member = false;
+    if (!link_demands(l, c, time.transfer, out, n, in, n, &principal, &by_member)) {
         return false;
     }
     ovl_draft_demand(d->own, n, (ovl_demand){OVL_PORT_HBM, false, hbm});

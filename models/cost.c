@@ -177,7 +177,7 @@ static bool add_link(const ovl_hw *hw, const ovl_hw_collective *entry, const cha
         return false;
     }
     ovl_crossing c =
-        ovl_crossing_of(hw, (uint32_t)(link - hw->links), op, entry->algorithm, spread);
+        ovl_crossing_most(hw, (uint32_t)(link - hw->links), op, entry->algorithm, spread);
     if (c.num == 0) {
         return true;
     }
@@ -237,8 +237,8 @@ static bool check_levels(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_c
     } else if (spread->fewest * spread->nodes != spread->members) {
         ovl_error(errs, OVL_E_INPUT, mark,
                   "the hierarchical formula of %s needs as many members on every node; %" PRIu32
-                  " lie unevenly on %" PRIu32,
-                  ovl_coll_name(op), spread->members, spread->nodes);
+                  " lie unevenly on %" PRIu32 " nodes, %" PRIu32 " to %" PRIu32 " on each",
+                  ovl_coll_name(op), spread->members, spread->nodes, spread->fewest, spread->most);
         out = false;
     }
     return out;
@@ -254,8 +254,9 @@ static uint32_t domains_of(const ovl_hw *hw, const ovl_hw_collective *entry,
     for (uint32_t i = 0; i < entry->via.count; i++) {
         const ovl_hw_link *link = find_link(hw, entry->via.item[i]);
         if (link && (link->gpus > 1 || link->out_of != 0)) {
-            const ovl_way *ways = spread->ways;
-            most = OVL_MAX(most, ways ? ways[link - hw->links].parts.count : spread->members);
+            const ovl_way *way = spread->ways ? &spread->ways[link - hw->links] : NULL;
+            bool one = way && !link->out_of && way->served == spread->members;
+            most = OVL_MAX(most, one ? 1 : way ? way->parts : spread->members);
             said = true;
         }
     }

@@ -16,8 +16,9 @@
  *
  * A link that several members share carries the bytes of all of them. Its instance is the way out
  * of a node, if the group is on several; else, and for the cluster, what lies between the members.
- * ovl_link_crossing gives the bytes, for formulas and demands alike, so that alone an operation
- * runs at its isolated speed and two that share its slowest link take twice as long.
+ * ovl_crossing_of gives the bytes, for formulas and demands alike, so that alone an operation runs
+ * at its isolated speed and two that share its slowest link take twice as long. Where members lie
+ * unevenly the busiest instance decides the time, and the others carry less.
  *
  * NCCL's own tuning model is one more formula: nccl.h.
  *
@@ -39,31 +40,30 @@ typedef struct ovl_comm_time {
     uint32_t channels;   /* SMs it takes */
 } ovl_comm_time;
 
-/* A partition of the members of a communicator. */
-typedef struct ovl_parts {
-    uint32_t count;      /* parts with any */
-    uint32_t fewest;     /* members of the part that has the fewest */
-    uint64_t most_pairs; /* of a sender in one part and a receiver outside, for the busiest */
-    uint64_t pairs;      /* ... of all parts together */
-} ovl_parts;
-
-/* How a communicator meets the instances of a link that serves a block of GPUs (`gpus`) or carries
- * only what leaves one (`out_of`). */
+/* Of a communicator what one instance of a link serves. Members between which the link does not lie
+ * are a part of it: those of a node for a NIC, single ones for a link of each GPU.
+ *
+ * Example: 8 ranks on one node and 2 on another, a NIC for every 2 GPUs: 2 parts; of the 8 a NIC
+ * serves 2, a quarter of their part, with 2 * 2 pairs of one of them and one of another part; the
+ * NIC of the 2 serves all of theirs, with 2 * 8. */
 typedef struct ovl_way {
-    ovl_parts parts;    /* what leaves one of these crosses it */
-    uint64_t share, of; /* members that the busiest instance in a part serves, of those in it */
-    uint32_t served;    /* parts that one instance serves, at most */
+    uint32_t parts;     /* below 2 nothing crosses the link */
+    uint32_t served;    /* members that this instance serves */
+    bool whole;         /* parts are whole nodes, or several */
+    uint64_t share, of; /* what the instance has of parts: served / members, summed over them */
+    uint64_t inner;     /* likewise, over `of`, of those parts that have not all of their node */
+    uint64_t pairs;     /* of a member served and one of another part */
 } ovl_way;
 
-/* How the members of a communicator lie on nodes. */
+/* How the members of a communicator lie on nodes, as one of them sees it: members whose instances
+ * of links serve the same are of one kind. */
 typedef struct ovl_spread {
     uint32_t members;
-    uint32_t nodes;  /* that have any; 1 also where no link is shared and NCCL's model is not asked,
-                        so  that it is no matter */
-    uint32_t fewest; /* members of the node that has the fewest */
-    uint64_t most_pairs; /* of a sender in one node and a receiver outside, for the busiest node */
-    uint64_t pairs;      /* ... of all nodes together */
-    const ovl_way *ways; /* by link, those in blocks; NULL: every member is alone in each */
+    uint32_t nodes; /* that have any; 1 also where no link is shared and NCCL's model is not asked,
+                       so  that it is no matter */
+    uint32_t fewest, most; /* members of the node that has the fewest, the most */
+    uint32_t n_kinds, own; /* kinds of members, and which this is */
+    const ovl_way *ways;   /* [n_kinds * links]; NULL: every member is alone on each */
 } ovl_spread;
 
 /* n members, each on a node of its own. */
@@ -73,11 +73,6 @@ ovl_spread ovl_spread_apart(uint32_t n);
 typedef struct ovl_crossing {
     uint64_t num, den;
 } ovl_crossing;
-
-/* What an operation sends through the busiest instance of a link of this scope (ovl_scope), in one
- * direction. `algorithm` (ovl_algorithm) NONE: a ring; a chain for broadcast and reduce; everybody
- * to everybody for all-to-all. Rings and chains enter and leave a node once. */
-ovl_crossing ovl_link_crossing(int scope, ovl_coll op, int algorithm, const ovl_spread *spread);
 
 /* The members as an entry's formula sees them: nvls works inside one NVLink domain, be it of
  * several nodes. */
@@ -89,10 +84,21 @@ bool ovl_link_in_blocks(const ovl_hw_link *link);
 /* Whether what it carries for members that lie so leaves a node. */
 bool ovl_link_leaves_node(const ovl_hw_link *link, const ovl_spread *spread);
 
-/* The same for link number `link` of the hardware, of whatever shape; in lowest terms. {0, 1}:
- * nothing crosses it. */
+/* What an operation sends through the instance of link number `link` that a member of this spread
+ * uses, in one direction; in lowest terms. `algorithm` (ovl_algorithm) NONE: a ring; everybody to
+ * everybody for all-to-all. Out and in are alike, and over all instances it sums to what the
+ * operation sends between the parts. Of broadcast and reduce, which have a root: the most that an
+ * instance may have (uneven.h has what each has); NONE is a chain. {0, 1}: nothing crosses it. */
 ovl_crossing ovl_crossing_of(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
                              const ovl_spread *spread);
+
+/* The same for the member whose instance has most: it decides how long the operation takes. */
+ovl_crossing ovl_crossing_most(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
+                               const ovl_spread *spread);
+
+/* Whether some instance of the link has more of it than another. */
+bool ovl_crossing_differs(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
+                          const ovl_spread *spread);
 
 /* The bytes/s of that while the transfer phase takes `transfer`, rounded down; 0 for no time. */
 uint64_t ovl_crossing_rate(ovl_crossing crossing, uint64_t bytes, ovl_time transfer);

@@ -28,7 +28,7 @@ static uint64_t hash_cost(const ovl_cost *c, const ovl_demand *own, const ovl_de
     hash = mix(hash, (uint64_t)c->work);
     hash = mix(hash, (uint64_t)c->compute);
     hash = mix(hash, (uint64_t)c->sms << 32 | c->blocks);
-    hash = mix(hash, (uint64_t)c->klass << 8 | c->engine);
+    hash = mix(hash, (uint64_t)c->klass << 8 | c->engine << 4 | c->by_member);
     hash = mix(hash, c->split);
     hash = mix(hash, c->law);
     return mix_demands(mix_demands(hash, own, c->n_demands), peer, c->n_peer);
@@ -40,8 +40,9 @@ static bool same_cost(const ovl_builder *b, const ovl_cost *old, const ovl_draft
     bool equal_weight = memcmp(&old->weight, &c->weight, sizeof c->weight) == 0;
     return old->latency == c->latency && old->work == c->work && old->compute == c->compute &&
            old->sms == c->sms && old->blocks == c->blocks && old->klass == c->klass &&
-           old->split == c->split && old->engine == c->engine && old->law == c->law &&
-           equal_weight && old->n_demands == c->n_demands && old->n_peer == c->n_peer &&
+           old->split == c->split && old->engine == c->engine && old->by_member == c->by_member &&
+           old->law == c->law && equal_weight && old->n_demands == c->n_demands &&
+           old->n_peer == c->n_peer &&
            ovl_same_demands(&b->demands.data[old->first_demand], d->own, c->n_demands) &&
            ovl_same_demands(&b->demands.data[old->first_peer], d->peer, c->n_peer);
 }

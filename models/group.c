@@ -65,19 +65,37 @@ uint32_t ovl_plan_node(const ovl_lowering *l, uint32_t rank)
     return per_node > 0 ? (uint32_t)(rank / per_node) : 0;
 }
 
-static void add_comm(ovl_lowering *l, const ovl_group *group, ovl_id *comm_of,
-                     const uint32_t *ranks, uint32_t n)
+/* Of a group that is being made: of each rank its communicator, and how it lies. */
+typedef struct making {
+    ovl_lowering *l;
+    const ovl_group *group;
+    ovl_id *comm_of;
+    const ovl_spread **spread_of;
+} making;
+
+static making make(ovl_lowering *l, const ovl_group *group)
 {
-    ovl_id comm = ovl_add_comm(l->b, ovl_name(l->b, group->name), ranks, n);
-    assert(comm == l->comm_spread.len);
-    ovl_vec_push(&l->comm_spread, ovl_find_spread(l, ranks, n));
+    making m = {l, group, OVL_NEW_ARRAY(l->arena, ovl_id, l->n_ranks),
+                OVL_NEW_ARRAY(l->arena, const ovl_spread *, l->n_ranks)};
+    memset(m.comm_of, 0xff, l->n_ranks * sizeof *m.comm_of); /* OVL_NONE */
+    return m;
+}
+
+static void add_comm(const making *m, const uint32_t *ranks, uint32_t n)
+{
+    ovl_lowering *l = m->l;
+    ovl_id comm = ovl_add_comm(l->b, ovl_name(l->b, m->group->name), ranks, n);
+    const ovl_spread **of = OVL_NEW_ARRAY(l->arena, const ovl_spread *, n);
+    ovl_find_spreads(l, ranks, n, of);
     for (uint32_t i = 0; i < n; i++) {
-        comm_of[ranks[i]] = comm;
+        m->comm_of[ranks[i]] = comm;
+        m->spread_of[ranks[i]] = of[i];
     }
 }
 
-static bool axis_comms(ovl_lowering *l, const ovl_group *group, ovl_id *comm_of)
+static bool axis_comms(const making *m, const ovl_group *group)
 {
+    ovl_lowering *l = m->l;
     uint32_t *ranks = OVL_NEW_ARRAY(l->arena, uint32_t, group->size);
     for (uint32_t first = 0; first < l->n_ranks; first++) {
         if (first / group->stride % group->size != 0) {
@@ -86,7 +104,7 @@ static bool axis_comms(ovl_lowering *l, const ovl_group *group, ovl_id *comm_of)
         for (uint32_t i = 0; i < group->size; i++) {
             ranks[i] = first + i * group->stride;
         }
-        add_comm(l, group, comm_of, ranks, group->size);
+        add_comm(m, ranks, group->size);
     }
     return true;
 }
@@ -126,15 +144,17 @@ static uint32_t member_at(const ovl_lowering *l, const ovl_group *group, uint32_
     return first;
 }
 
-static bool joined_comms(ovl_lowering *l, const ovl_group *group, ovl_id *comm_of)
+static bool joined_comms(const making *m)
 {
+    ovl_lowering *l = m->l;
+    const ovl_group *group = m->group;
     uint32_t *ranks = OVL_NEW_ARRAY(l->arena, uint32_t, group->size);
     for (uint32_t first = 0; first < l->n_ranks; first++) {
         if (is_first(l, group, first)) {
             for (uint32_t i = 0; i < group->size; i++) {
                 ranks[i] = member_at(l, group, first, i);
             }
-            add_comm(l, group, comm_of, ranks, group->size);
+            add_comm(m, ranks, group->size);
         }
     }
     return true;
@@ -159,9 +179,11 @@ static uint32_t read_rank(ovl_lowering *l, const ovl_node *node)
 }
 
 /* One communicator from a list of ranks, each at most once in the group. */
-static bool listed_comm(ovl_lowering *l, const ovl_group *group, ovl_id *comm_of,
-                        const ovl_node *list)
+static bool listed_comm(const making *m, const ovl_node *list)
 {
+    ovl_lowering *l = m->l;
+    const ovl_group *group = m->group;
+    ovl_id *comm_of = m->comm_of;
     uint32_t *ranks = OVL_NEW_ARRAY(l->arena, uint32_t, list->count);
     bool ok = list->kind == OVL_NODE_LIST && list->count > 0;
     if (!ok) {
@@ -183,40 +205,41 @@ static bool listed_comm(ovl_lowering *l, const ovl_group *group, ovl_id *comm_of
         }
     }
     if (ok) {
-        add_comm(l, group, comm_of, ranks, list->count);
+        add_comm(m, ranks, list->count);
     }
     return ok;
 }
 
-static bool node_comms(ovl_lowering *l, const ovl_group *group, ovl_id *comm_of)
+static bool node_comms(const making *m)
 {
+    const ovl_group *group = m->group;
     const ovl_node *node = group->node;
     if (node->kind == OVL_NODE_SCALAR && strcmp(node->text, "all") == 0) {
         ovl_group all = *group;
         all.stride = 1;
-        all.size = l->n_ranks;
-        return axis_comms(l, &all, comm_of);
+        all.size = m->l->n_ranks;
+        return axis_comms(m, &all);
     }
     bool several =
         node->kind == OVL_NODE_LIST && node->count > 0 && node->items[0]->kind == OVL_NODE_LIST;
     if (!several) {
-        return listed_comm(l, group, comm_of, node);
+        return listed_comm(m, node);
     }
     bool ok = true;
     for (uint32_t i = 0; i < node->count; i++) {
-        ok = listed_comm(l, group, comm_of, node->items[i]) && ok;
+        ok = listed_comm(m, node->items[i]) && ok;
     }
     return ok;
 }
 
 static bool make_comms(ovl_lowering *l, ovl_group *group)
 {
-    ovl_id *comm_of = OVL_NEW_ARRAY(l->arena, ovl_id, l->n_ranks);
-    memset(comm_of, 0xff, l->n_ranks * sizeof *comm_of); /* OVL_NONE */
-    bool ok = group->node     ? node_comms(l, group, comm_of)
-              : group->n_axes ? joined_comms(l, group, comm_of)
-                              : axis_comms(l, group, comm_of);
-    group->comm_of = comm_of;
+    making m = make(l, group);
+    bool ok = group->node     ? node_comms(&m)
+              : group->n_axes ? joined_comms(&m)
+                              : axis_comms(&m, group);
+    group->comm_of = m.comm_of;
+    group->spread_of = m.spread_of;
     group->broken = !ok;
     return ok;
 }
@@ -310,13 +333,14 @@ const ovl_group *ovl_plan_default_group(ovl_lowering *l, ovl_mark mark)
 }
 
 /* Members stand in order of their place, so a run of them is a slice of the communicator's. */
-static void split_comm(ovl_lowering *l, ovl_group *sub, ovl_id *comm_of, ovl_id comm, uint32_t size)
+static void split_comm(const making *m, ovl_id comm, uint32_t size)
 {
-    ovl_comm whole = l->b->comms.data[comm];
-    uint32_t *ranks = OVL_NEW_ARRAY(l->arena, uint32_t, whole.n_members);
-    memcpy(ranks, l->b->members.data + whole.first_member, whole.n_members * sizeof *ranks);
+    const ovl_builder *b = m->l->b;
+    ovl_comm whole = b->comms.data[comm];
+    uint32_t *ranks = OVL_NEW_ARRAY(m->l->arena, uint32_t, whole.n_members);
+    memcpy(ranks, b->members.data + whole.first_member, whole.n_members * sizeof *ranks);
     for (uint32_t first = 0; first < whole.n_members; first += size) {
-        add_comm(l, sub, comm_of, ranks + first, size);
+        add_comm(m, ranks + first, size);
     }
 }
 
@@ -324,15 +348,15 @@ const ovl_group *ovl_plan_subgroup(ovl_lowering *l, const ovl_group *group, uint
                                    const char *name)
 {
     ovl_group *sub = OVL_NEW(l->arena, ovl_group);
-    ovl_id *comm_of = OVL_NEW_ARRAY(l->arena, ovl_id, l->n_ranks);
-    memset(comm_of, 0xff, l->n_ranks * sizeof *comm_of); /* OVL_NONE */
     *sub = (ovl_group){.name = name, .mark = group->mark};
+    making m = make(l, sub);
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
-        if (comm_of[rank] == OVL_NONE && group->comm_of[rank] != OVL_NONE) {
-            split_comm(l, sub, comm_of, group->comm_of[rank], size);
+        if (m.comm_of[rank] == OVL_NONE && group->comm_of[rank] != OVL_NONE) {
+            split_comm(&m, group->comm_of[rank], size);
         }
     }
-    sub->comm_of = comm_of;
+    sub->comm_of = m.comm_of;
+    sub->spread_of = m.spread_of;
     return sub;
 }
 
@@ -343,31 +367,32 @@ static int ascending(const void *a, const void *b)
 }
 
 /* The members of two communicators, in order of their rank. */
-static void join_comms(ovl_lowering *l, const ovl_group *group, ovl_id *comm_of, ovl_id a, ovl_id b)
+static void join_comms(const making *m, ovl_id a, ovl_id b)
 {
-    const ovl_comm *of[2] = {&l->b->comms.data[a], &l->b->comms.data[b]};
+    const ovl_builder *builder = m->l->b;
+    const ovl_comm *of[2] = {&builder->comms.data[a], &builder->comms.data[b]};
     uint32_t n = of[0]->n_members, all = n + of[1]->n_members;
-    uint32_t *ranks = OVL_NEW_ARRAY(l->arena, uint32_t, all);
+    uint32_t *ranks = OVL_NEW_ARRAY(m->l->arena, uint32_t, all);
     for (uint32_t i = 0; i < all; i++) {
         ranks[i] =
-            l->b->members.data[i < n ? of[0]->first_member + i : of[1]->first_member + (i - n)];
+            builder->members.data[i < n ? of[0]->first_member + i : of[1]->first_member + (i - n)];
     }
     qsort(ranks, all, sizeof *ranks, ascending);
-    add_comm(l, group, comm_of, ranks, all);
+    add_comm(m, ranks, all);
 }
 
 const ovl_group *ovl_plan_paired(ovl_lowering *l, const ovl_group *group, const uint32_t *partner)
 {
     ovl_group *both = OVL_NEW(l->arena, ovl_group);
-    ovl_id *comm_of = OVL_NEW_ARRAY(l->arena, ovl_id, l->n_ranks);
-    memset(comm_of, 0xff, l->n_ranks * sizeof *comm_of); /* OVL_NONE */
     *both = (ovl_group){.name = group->name, .mark = group->mark};
+    making m = make(l, both);
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
-        if (comm_of[rank] == OVL_NONE) {
-            join_comms(l, both, comm_of, group->comm_of[rank], group->comm_of[partner[rank]]);
+        if (m.comm_of[rank] == OVL_NONE) {
+            join_comms(&m, group->comm_of[rank], group->comm_of[partner[rank]]);
         }
     }
-    both->comm_of = comm_of;
+    both->comm_of = m.comm_of;
+    both->spread_of = m.spread_of;
     return both;
 }
 
@@ -400,8 +425,8 @@ uint32_t ovl_plan_members(const ovl_lowering *l, const ovl_group *group, uint32_
 
 const ovl_spread *ovl_plan_spread(const ovl_lowering *l, const ovl_group *group, uint32_t rank)
 {
-    ovl_id comm = group->comm_of[rank];
-    return comm == OVL_NONE ? NULL : l->comm_spread.data[comm];
+    (void)l;
+    return group->spread_of[rank];
 }
 
 /* --- Codes and slots --- */

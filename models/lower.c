@@ -202,7 +202,7 @@ static void release(ovl_lowering *l)
     }
     ovl_vec_free(&l->codes);
     ovl_vec_free(&l->spreads);
-    ovl_vec_free(&l->comm_spread);
+    ovl_vec_free(&l->ways);
     ovl_vec_free(&l->said);
     ovl_vec_free(&l->buckets);
     ovl_vec_free(&l->nccl);

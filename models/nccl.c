@@ -345,10 +345,9 @@ ovl_nccl_pair ovl_nccl_tune(const ovl_hw_nccl *nccl, const ovl_hw_graph *graph, 
 
 const ovl_hw_graph *ovl_nccl_graph(const ovl_hw_nccl *nccl, const ovl_spread *spread)
 {
-    uint32_t per_node = spread->members / spread->nodes;
     for (uint32_t i = 0; i < nccl->graphs.count; i++) {
         const ovl_hw_graph *graph = OVL_ITEM(nccl->graphs, ovl_hw_graph, i);
-        if (ovl_nodes_fit(graph->nodes, spread) && graph->gpus == per_node) {
+        if (ovl_nodes_fit(graph->nodes, spread) && graph->gpus == spread->fewest) {
             return graph;
         }
     }
@@ -442,7 +441,17 @@ static void consider(const tuned *t, uint64_t bytes, ovl_nccl_choice *best)
 static bool no_graph(const ovl_hw_nccl *nccl, const ovl_spread *spread, ovl_mark mark,
                      ovl_errs *errs)
 {
-    uint32_t per_node = spread->members / spread->nodes;
+    uint32_t per_node = spread->fewest;
+    if (spread->most > per_node) {
+        ovl_error(errs, OVL_E_INPUT, mark,
+                  "nccl.graphs says nothing of communicators with %" PRIu32 " to %" PRIu32
+                  " GPUs on each of %" PRIu32 " nodes (%" PRIu32 " in all); NCCL takes what its "
+                  "poorest node has: add an entry {gpus: %" PRIu32 ", channels: ..., ring: ...} "
+                  "(%s:%" PRIu32 ")",
+                  per_node, spread->most, spread->nodes, spread->members, per_node,
+                  nccl->mark.file ? nccl->mark.file : "hardware", nccl->mark.line);
+        return false;
+    }
     ovl_error(errs, OVL_E_INPUT, mark,
               "nccl.graphs says nothing of communicators with %" PRIu32 " GPU%s on each of %" PRIu32
               " node%s; add an entry {gpus: %" PRIu32 ", channels: ..., ring: ...} (%s:%" PRIu32

@@ -35,6 +35,7 @@ typedef struct ovl_group {
     bool broken;           /* told once */
     const ovl_id *comm_of; /* [n_ranks] communicator, OVL_NONE for no member; NULL before the first
                               use */
+    const ovl_spread *const *spread_of; /* [n_ranks] how it lies; NULL for no member */
     const ovl_spread *const *next; /* [n_ranks] of rings: how each rank lies with the next ... */
     const ovl_spread *const *previous; /* ... and with the one before; NULL before the first use */
 } ovl_group;
@@ -65,6 +66,7 @@ typedef struct ovl_note {
 /* --- The lowering --- */
 
 struct ovl_cost_index;
+typedef struct ovl_counts ovl_counts;
 
 /* The same for loads: kernels of one cost and one list of loads share the list of costs. */
 typedef struct ovl_loaded {
@@ -88,13 +90,12 @@ typedef struct ovl_lowering {
     ovl_group *groups;
     ovl_names group_names; /* aligned with groups */
     uint32_t n_groups, most_groups;
-    OVL_VEC(const ovl_spread *) spreads;     /* distinct ones */
-    OVL_VEC(const ovl_spread *) comm_spread; /* aligned with the builder's communicators */
-    uint32_t
-        *on_block; /* scratch: [2 * n_ranks] members of each block of ranks, all 0 between uses */
-    OVL_VEC(ovl_slots) codes;          /* aligned with the builder's codes */
-    struct ovl_cost_index *cost_index; /* equal costs are stored once */
-    double *slowdown;                  /* [n_ranks] of kernels; NULL: no GPU is slow */
+    OVL_VEC(const ovl_spread *) spreads; /* distinct ones, that of the first kind of each */
+    ovl_counts *counts;                  /* scratch of spread.c: [n_ranks], all 0 between uses */
+    OVL_VEC(ovl_way) ways;               /* scratch of spread.c */
+    OVL_VEC(ovl_slots) codes;            /* aligned with the builder's codes */
+    struct ovl_cost_index *cost_index;   /* equal costs are stored once */
+    double *slowdown;                    /* [n_ranks] of kernels; NULL: no GPU is slow */
     OVL_VEC(ovl_id)
     slow_costs; /* by a kernel's cost: the first of one for each rank, or OVL_NONE */
     OVL_VEC(ovl_loaded) loaded;
@@ -144,8 +145,9 @@ uint32_t ovl_plan_even(ovl_lowering *l, const ovl_group *group, const char *why)
 /* Members of the communicator of a rank, 0 if it is in none. */
 uint32_t ovl_plan_members(const ovl_lowering *l, const ovl_group *group, uint32_t rank);
 
-/* How the members of the communicator of a rank lie on nodes, NULL if it is in none. Equal ones are
- * one: ranks whose spreads differ pay different costs and need codes of their own. */
+/* How the members of the communicator of a rank lie on nodes, as that rank sees it, NULL if it is
+ * in none. Equal ones are one: ranks whose spreads differ load links otherwise, or pay different
+ * costs, and need codes of their own. */
 const ovl_spread *ovl_plan_spread(const ovl_lowering *l, const ovl_group *group, uint32_t rank);
 
 /* The same for a rank and the next member of its communicator in a ring, or the one before: what
@@ -153,8 +155,24 @@ const ovl_spread *ovl_plan_spread(const ovl_lowering *l, const ovl_group *group,
  * Example: 8 ranks on two nodes of 4: only 3 to 4, and 7 to 0, leave a node. */
 const ovl_spread *ovl_plan_ring(ovl_lowering *l, const ovl_group *group, uint32_t rank, bool next);
 
-/* How members lie on nodes and blocks; equal answers are one. For communicators made anew. */
-const ovl_spread *ovl_find_spread(ovl_lowering *l, const uint32_t *ranks, uint32_t n);
+/* How members lie on nodes and blocks, as each sees it; equal answers are one. For communicators
+ * made anew. */
+void ovl_find_spreads(ovl_lowering *l, const uint32_t *ranks, uint32_t n, const ovl_spread **of);
+
+/* The same of two ranks, who see it alike. */
+const ovl_spread *ovl_find_pair(ovl_lowering *l, uint32_t a, uint32_t b);
+
+/* A link does not lie between ranks of one block of `apart`; an instance serves `serves`
+ * neighbours. */
+typedef struct ovl_shape {
+    uint32_t apart, serves;
+} ovl_shape;
+
+/* The shape of a link for members of a communicator. What carries all (no `out_of`) is the way out
+ * of a node, or of the block that an instance serves, if they are in several; else it lies between
+ * single members. Example: the PCIe switch of 4 of 8 GPUs: {4, 4} for all 8, {1, 4} for its own. */
+ovl_shape ovl_link_shape(const ovl_lowering *l, const ovl_hw_link *link, const uint32_t *ranks,
+                         uint32_t n);
 
 /* Does it matter to any cost how ranks lie? If not all of so many lie alike. */
 bool ovl_spreads_matter(const ovl_lowering *l);
@@ -233,6 +251,7 @@ typedef struct ovl_comm_spec {
     bool has_hbm_factor;
     double hbm_factor;
     uint64_t hbm;                   /* copies: HBM bytes moved, instead of a factor */
+    int64_t root;                   /* of a broadcast or a reduce: its place in the communicator */
     const double *sends, *receives; /* [n_ranks] all-to-all: factors of its bytes (uneven.h); NULL:
                                        1 for all */
     const char *klass;

@@ -55,6 +55,7 @@ static ovl_comm_spec comm_spec(const ovl_entry *entry, const ovl_group *group,
                            .hbm = op->hbm,
                            .sends = entry->sends,
                            .receives = entry->receives,
+                           .root = op->root,
                            .klass = op->klass};
 }
 

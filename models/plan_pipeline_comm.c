@@ -55,7 +55,6 @@ static const ovl_group *pair_group(ovl_pipe_plan *p, uint32_t from, uint32_t to,
         if (members[from] == rank) {
             uint32_t two[2] = {rank, members[to]};
             comm_of[two[0]] = comm_of[two[1]] = ovl_add_comm(l->b, text, two, 2);
-            ovl_vec_push(&l->comm_spread, ovl_find_spread(l, two, 2));
         }
     }
     return group;

@@ -86,8 +86,7 @@ static void fill_key(ovl_pipe_plan *p, const pairs *hops, const group_list *grou
 const ovl_spread *ovl_pipe_spread(ovl_pipe_plan *p, const uint32_t *members, uint32_t from,
                                   uint32_t to)
 {
-    uint32_t two[2] = {members[from], members[to]};
-    return ovl_find_spread(p->l, two, 2);
+    return ovl_find_pair(p->l, members[from], members[to]);
 }
 
 const uint32_t *ovl_pipe_members(const ovl_pipe_plan *p, uint32_t rank)

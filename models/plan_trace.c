@@ -28,14 +28,11 @@ static void make_groups(replay *r)
     for (uint32_t i = 0; i < r->rec->n_groups; i++) {
         const ovl_rec_group *g = &r->rec->groups[i];
         ovl_id *comm_of = OVL_NEW_ARRAY(l->arena, ovl_id, l->n_ranks);
-        ovl_spread *spread = OVL_NEW(l->arena, ovl_spread);
         memset(comm_of, 0xff, l->n_ranks * sizeof *comm_of); /* OVL_NONE */
         ovl_id comm = ovl_add_comm(l->b, ovl_name(l->b, text_of(r, g->name)), g->ranks, g->n_ranks);
         for (uint32_t k = 0; k < g->n_ranks; k++) {
             comm_of[g->ranks[k]] = comm;
         }
-        *spread = ovl_spread_apart(g->n_ranks);
-        ovl_vec_push(&l->comm_spread, spread);
         r->groups[i] = (ovl_group){.name = ovl_arena_strdup(l->arena, text_of(r, g->name)),
                                    .comm_of = comm_of};
     }
@@ -65,7 +62,7 @@ static ovl_id cost_of(replay *r, const ovl_rec_op *op)
         d.cost.klass = ovl_draft_klass(r->l, false, ovl_coll_name((ovl_coll)op->coll));
         break;
     case OVL_COPY:
-        d.cost.engine = op->engine;
+        d.cost.engine = op->engine & 1;
         break;
     case OVL_MARKER:
         return ovl_plan_pause(r->l, op->length).id;

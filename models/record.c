@@ -214,6 +214,10 @@ static void say_collectives(recorder *r)
         say(r, "WARNING: several files say the same rank, so they are no ranks of one job: "
                "collectives were not matched.");
     }
+    if (out->other_steps) {
+        say(r, "WARNING: the files begin with other steps, so their first collectives are not the "
+               "same ones: collectives were not matched. Name a step that all have.");
+    }
     if (out->world) {
         say(r,
             "%" PRIu32 " of %" PRId64

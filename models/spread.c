@@ -1,79 +1,14 @@
 #include "models/plan.h"
 
-/* --- Partitions --- */
+/* --- Links --- */
 
-/* Members in each block of `size` ranks, counted in `l->on_block`; the marks of one member at a
- * time are wiped as they are read. */
-static ovl_parts partition(ovl_lowering *l, const uint32_t *ranks, uint32_t n, uint32_t size)
+static uint32_t node_size(const ovl_lowering *l)
 {
-    ovl_parts parts = {0, n, 0, 0};
-    for (uint32_t i = 0; i < n; i++) {
-        l->on_block[ranks[i] / size]++;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t *here = &l->on_block[ranks[i] / size];
-        if (*here == 0) {
-            continue; /* counted by another member */
-        }
-        uint64_t pairs = (uint64_t)*here * (n - *here);
-        parts.count++;
-        parts.fewest = OVL_MIN(parts.fewest, *here);
-        parts.most_pairs = OVL_MAX(parts.most_pairs, pairs);
-        parts.pairs += pairs;
-        *here = 0;
-    }
-    return parts;
+    return l->hw->gpus_per_node > 0 ? (uint32_t)l->hw->gpus_per_node : l->n_ranks;
 }
-
-/* Most members in one block of `small` ranks, and how many its block of `large` has; `large` is a
- * multiple of `small`. */
-static void find_share(ovl_lowering *l, const uint32_t *ranks, uint32_t n, uint32_t small,
-                       uint32_t large, ovl_way *way)
-{
-    uint32_t *inner = l->on_block, *outer = l->on_block + l->n_ranks;
-    for (uint32_t i = 0; i < n; i++) {
-        inner[ranks[i] / small]++;
-        outer[ranks[i] / large]++;
-    }
-    way->share = 0;
-    way->of = 1;
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t share = inner[ranks[i] / small], of = outer[ranks[i] / large];
-        if (share * way->of > way->share * of) {
-            way->share = share;
-            way->of = of;
-        }
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        inner[ranks[i] / small] = 0;
-        outer[ranks[i] / large] = 0;
-    }
-}
-
-/* Most blocks of `small` ranks with members in one block of `large`. */
-static uint32_t find_served(ovl_lowering *l, const uint32_t *ranks, uint32_t n, uint32_t small,
-                            uint32_t large)
-{
-    uint32_t *inner = l->on_block, *outer = l->on_block + l->n_ranks, most = 1;
-    for (uint32_t i = 0; i < n; i++) {
-        if (inner[ranks[i] / small]++ == 0) {
-            uint32_t *served = &outer[ranks[i] / large];
-            (*served)++;
-            most = OVL_MAX(most, *served);
-        }
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        inner[ranks[i] / small] = 0;
-        outer[ranks[i] / large] = 0;
-    }
-    return most;
-}
-
-/* --- Links in blocks --- */
 
 uint32_t ovl_plan_block(const ovl_lowering *l, const ovl_hw_link *link)
 {
-    uint32_t node = l->hw->gpus_per_node > 0 ? (uint32_t)l->hw->gpus_per_node : l->n_ranks;
     if (link->gpus > 0) {
         return (uint32_t)link->gpus;
     }
@@ -81,47 +16,184 @@ uint32_t ovl_plan_block(const ovl_lowering *l, const ovl_hw_link *link)
     case OVL_SCOPE_GPU:
         return 1;
     case OVL_SCOPE_NODE:
-        return node;
+        return node_size(l);
     case OVL_SCOPE_CLUSTER:
         break;
     }
     return l->n_ranks;
 }
 
-/* `out_of` of a node is -1 until the node's size is known. */
-static uint32_t out_of(const ovl_lowering *l, const ovl_hw_link *link)
+/* Whether they are in several blocks of so many ranks. */
+static bool in_several(const uint32_t *ranks, uint32_t n, uint32_t size)
 {
-    uint32_t node = l->hw->gpus_per_node > 0 ? (uint32_t)l->hw->gpus_per_node : l->n_ranks;
-    return link->out_of < 0 ? node : (uint32_t)link->out_of;
+    for (uint32_t i = 1; i < n; i++) {
+        if (ranks[i] / size != ranks[0] / size) {
+            return true;
+        }
+    }
+    return false;
 }
 
-static ovl_way find_way(ovl_lowering *l, const ovl_hw_link *link, const uint32_t *ranks, uint32_t n)
+ovl_shape ovl_link_shape(const ovl_lowering *l, const ovl_hw_link *link, const uint32_t *ranks,
+                         uint32_t n)
 {
-    uint32_t serves = ovl_plan_block(l, link);
-    if (link->out_of == 0) {
-        return (ovl_way){partition(l, ranks, n, serves), 1, 1, 1};
+    uint32_t node = node_size(l), serves = ovl_plan_block(l, link);
+    if (link->out_of) { /* that of a node is -1 until its size is known */
+        return (ovl_shape){link->out_of < 0 ? node : (uint32_t)link->out_of, serves};
     }
-    uint32_t domain = out_of(l, link);
-    ovl_way way = {partition(l, ranks, n, domain), 1, 1, 1};
-    if (serves < domain) {
-        find_share(l, ranks, n, serves, domain, &way);
-    } else if (serves > domain) {
-        way.served = find_served(l, ranks, n, domain, serves);
+    uint32_t block = link->gpus > 0 ? serves : OVL_MIN(node, serves);
+    return (ovl_shape){in_several(ranks, n, block) ? block : 1, serves};
+}
+
+/* --- What an instance serves --- */
+
+/* Members of a node, of a part and of an instance, by the number of each; 0 between uses. */
+struct ovl_counts {
+    uint32_t node, part, served;
+    bool seen;              /* as a part */
+    uint32_t parts, proper; /* on an instance of several parts; those without all of their node */
+    uint64_t pairs;
+};
+
+typedef struct members {
+    ovl_counts *at; /* scratch */
+    const uint32_t *rank;
+    uint32_t n, node; /* ranks of a node */
+} members;
+
+static void count_nodes(const members *m, uint32_t add)
+{
+    for (uint32_t i = 0; i < m->n; i++) {
+        uint32_t *here = &m->at[m->rank[i] / m->node].node;
+        *here = add ? *here + add : 0;
     }
+}
+
+/* Members of each part and of each instance; how many parts there are. */
+static uint32_t count_parts(const members *m, ovl_shape s)
+{
+    uint32_t parts = 0;
+    for (uint32_t i = 0; i < m->n; i++) {
+        parts += m->at[m->rank[i] / s.apart].part++ == 0;
+        m->at[m->rank[i] / s.serves].served++;
+    }
+    return parts;
+}
+
+/* Sums over the parts of an instance, each at the first of its members that comes. */
+static void sum_parts(const members *m, ovl_shape s)
+{
+    for (uint32_t i = 0; i < m->n; i++) {
+        ovl_counts *part = &m->at[m->rank[i] / s.apart], *here = &m->at[m->rank[i] / s.serves];
+        here->pairs += m->n - part->part;
+        if (!part->seen) {
+            part->seen = true;
+            here->parts++;
+            here->proper += part->part < m->at[m->rank[i] / m->node].node;
+        }
+    }
+}
+
+static ovl_way way_of(const members *m, ovl_shape s, uint32_t parts, uint32_t rank)
+{
+    const ovl_counts *part = &m->at[rank / s.apart], *here = &m->at[rank / s.serves];
+    ovl_way way = {.parts = parts, .served = here->served, .pairs = here->pairs};
+    way.whole = s.apart >= m->node;
+    bool several = s.serves > s.apart;
+    way.share = several ? here->parts : here->served;
+    way.of = several ? 1 : part->part;
+    bool proper = !way.whole && part->part < m->at[rank / m->node].node;
+    way.inner = way.whole ? 0 : several ? here->proper : proper ? way.share : 0;
     return way;
 }
 
-static const ovl_way *find_ways(ovl_lowering *l, const uint32_t *ranks, uint32_t n)
+static void wipe(const members *m, ovl_shape s)
 {
-    ovl_way *ways = NULL;
-    for (uint32_t i = 0; i < l->hw->n_links; i++) {
-        const ovl_hw_link *link = &l->hw->links[i];
-        if (ovl_link_in_blocks(link)) {
-            ways = ways ? ways : OVL_NEW_ARRAY(l->arena, ovl_way, l->hw->n_links);
-            ways[i] = find_way(l, link, ranks, n);
+    for (uint32_t i = 0; i < m->n; i++) {
+        ovl_counts *part = &m->at[m->rank[i] / s.apart];
+        part->part = 0;
+        part->seen = false;
+        ovl_counts *here = &m->at[m->rank[i] / s.serves];
+        here->served = here->parts = here->proper = 0;
+        here->pairs = 0;
+    }
+}
+
+/* Fills ways[i * n_links + link] of each member i. */
+static void find_link(const ovl_lowering *l, const members *m, uint32_t link, ovl_way *ways)
+{
+    const ovl_hw_link *at = &l->hw->links[link];
+    ovl_shape s = ovl_link_shape(l, at, m->rank, m->n);
+    bool own = at->scope == OVL_SCOPE_GPU && !ovl_link_in_blocks(at);
+    uint32_t parts = own ? m->n : count_parts(m, s);
+    if (!own && parts > 1) {
+        sum_parts(m, s);
+    }
+    for (uint32_t i = 0; i < m->n; i++) {
+        ovl_way *way = &ways[(size_t)i * l->hw->n_links + link];
+        *way = own         ? (ovl_way){m->n, 1, false, 1, 1, 0, m->n - 1}
+               : parts > 1 ? way_of(m, s, parts, m->rank[i])
+                           : (ovl_way){.parts = 1, .of = 1};
+    }
+    if (!own) {
+        wipe(m, s);
+    }
+}
+
+/* --- Kinds of members --- */
+
+static int compare_ways(const ovl_way *a, const ovl_way *b)
+{
+    const uint64_t x[] = {a->parts,         a->served,        a->whole,
+                          a->share * b->of, a->inner * b->of, a->pairs};
+    const uint64_t y[] = {b->parts,         b->served,        b->whole,
+                          b->share * a->of, b->inner * a->of, b->pairs};
+    for (size_t i = 0; i < OVL_COUNT(x); i++) {
+        if (x[i] != y[i]) {
+            return x[i] < y[i] ? -1 : 1;
         }
     }
-    return ways;
+    return 0;
+}
+
+static int compare_kinds(const ovl_way *a, const ovl_way *b, uint32_t n_links)
+{
+    int order = 0;
+    for (uint32_t i = 0; i < n_links && order == 0; i++) {
+        order = compare_ways(&a[i], &b[i]);
+    }
+    return order;
+}
+
+/* Where a kind is among the first `n`, in order; `n` and more if it is not there. */
+static uint32_t find_kind(const ovl_way *kinds, uint32_t n, const ovl_way *kind, uint32_t n_links,
+                          bool *there)
+{
+    uint32_t i = 0;
+    int order = 1;
+    while (i < n && (order = compare_kinds(kind, &kinds[(size_t)i * n_links], n_links)) > 0) {
+        i++;
+    }
+    *there = i < n && order == 0;
+    return i;
+}
+
+/* The kinds of members that are, each once and in order, at the front of `ways`' copy. */
+static uint32_t sort_kinds(const ovl_way *ways, ovl_way *kinds, uint32_t n, uint32_t n_links)
+{
+    uint32_t count = 0;
+    size_t size = n_links * sizeof *kinds;
+    for (uint32_t i = 0; i < n; i++) {
+        bool there;
+        uint32_t at = find_kind(kinds, count, &ways[(size_t)i * n_links], n_links, &there);
+        if (!there) {
+            ovl_way *here = &kinds[(size_t)at * n_links];
+            memmove(here + n_links, here, (count - at) * size);
+            memcpy(here, &ways[(size_t)i * n_links], size);
+            count++;
+        }
+    }
+    return count;
 }
 
 /* --- Spreads --- */
@@ -146,39 +218,6 @@ static bool nodes_matter(const ovl_hw *hw)
     return false;
 }
 
-static bool same_way(const ovl_way *a, const ovl_way *b)
-{
-    return a->parts.count == b->parts.count && a->parts.fewest == b->parts.fewest &&
-           a->parts.most_pairs == b->parts.most_pairs && a->parts.pairs == b->parts.pairs &&
-           a->share * b->of == b->share * a->of && a->served == b->served;
-}
-
-static bool same_ways(const ovl_lowering *l, const ovl_way *a, const ovl_way *b)
-{
-    for (uint32_t i = 0; a && i < l->hw->n_links; i++) {
-        if (ovl_link_in_blocks(&l->hw->links[i]) && !same_way(&a[i], &b[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static const ovl_spread *intern(ovl_lowering *l, ovl_spread s)
-{
-    for (uint32_t i = 0; i < l->spreads.len; i++) {
-        const ovl_spread *old = l->spreads.data[i];
-        if (old->members == s.members && old->nodes == s.nodes && old->fewest == s.fewest &&
-            old->most_pairs == s.most_pairs && old->pairs == s.pairs &&
-            same_ways(l, old->ways, s.ways)) {
-            return old;
-        }
-    }
-    ovl_spread *stored = OVL_NEW(l->arena, ovl_spread);
-    *stored = s;
-    ovl_vec_push(&l->spreads, stored);
-    return stored;
-}
-
 /* Where nodes share nothing and no cost goes by them all is one node, so that ranks are told apart
  * by that no more than they must be. */
 bool ovl_spreads_matter(const ovl_lowering *l)
@@ -186,18 +225,102 @@ bool ovl_spreads_matter(const ovl_lowering *l)
     return nodes_matter(l->hw);
 }
 
-const ovl_spread *ovl_find_spread(ovl_lowering *l, const uint32_t *ranks, uint32_t n)
+static bool same_spread(const ovl_spread *a, const ovl_spread *b, uint32_t n_links)
 {
-    if (!nodes_matter(l->hw)) {
-        return intern(l, (ovl_spread){n, 1, n, 0, 0, NULL});
+    return a->members == b->members && a->nodes == b->nodes && a->fewest == b->fewest &&
+           a->most == b->most && a->n_kinds == b->n_kinds && !a->ways == !b->ways &&
+           (!a->ways || compare_kinds(a->ways, b->ways, n_links * a->n_kinds) == 0);
+}
+
+/* Of equal ones that of the first kind, which the others follow; each has the list of all kinds. */
+static const ovl_spread *intern(ovl_lowering *l, ovl_spread s)
+{
+    uint32_t n_links = l->hw->n_links;
+    for (uint32_t i = 0; i < l->spreads.len; i++) {
+        if (same_spread(l->spreads.data[i], &s, n_links)) {
+            return l->spreads.data[i];
+        }
     }
-    if (!l->on_block) {
-        l->on_block = OVL_NEW_ARRAY(l->arena, uint32_t, 2 * (size_t)l->n_ranks);
+    ovl_spread *stored = OVL_NEW_ARRAY(l->arena, ovl_spread, s.n_kinds);
+    if (s.ways) {
+        size_t n = (size_t)s.n_kinds * n_links;
+        ovl_way *ways = OVL_NEW_ARRAY(l->arena, ovl_way, n);
+        memcpy(ways, s.ways, n * sizeof *ways);
+        s.ways = ways;
     }
-    uint32_t node = l->hw->gpus_per_node > 0 ? (uint32_t)l->hw->gpus_per_node : l->n_ranks;
-    ovl_parts nodes = partition(l, ranks, n, node);
-    return intern(l, (ovl_spread){n, nodes.count, nodes.fewest, nodes.most_pairs, nodes.pairs,
-                                  find_ways(l, ranks, n)});
+    for (uint32_t kind = 0; kind < s.n_kinds; kind++) {
+        stored[kind] = s;
+        stored[kind].own = kind;
+    }
+    ovl_vec_push(&l->spreads, stored);
+    return stored;
+}
+
+static ovl_spread spread_on_nodes(const members *m)
+{
+    ovl_spread s = {.members = m->n, .fewest = m->n, .n_kinds = 1};
+    for (uint32_t i = 0; i < m->n; i++) {
+        uint32_t here = m->at[m->rank[i] / m->node].node;
+        s.fewest = OVL_MIN(s.fewest, here);
+        s.most = OVL_MAX(s.most, here);
+        if (m->at[m->rank[i] / m->node].part++ == 0) {
+            s.nodes++;
+        }
+    }
+    for (uint32_t i = 0; i < m->n; i++) {
+        m->at[m->rank[i] / m->node].part = 0;
+    }
+    return s;
+}
+
+/* Ways of all members, and behind them their kinds. */
+static ovl_way *ways_of(ovl_lowering *l, const members *m, ovl_spread *s)
+{
+    uint32_t n_links = l->hw->n_links;
+    size_t n = (size_t)m->n * n_links;
+    l->ways.len = 0;
+    ovl_vec_reserve(&l->ways, 2 * n);
+    ovl_way *ways = l->ways.data;
+    for (uint32_t i = 0; i < n_links; i++) {
+        find_link(l, m, i, ways);
+    }
+    s->n_kinds = sort_kinds(ways, ways + n, m->n, n_links);
+    s->ways = ways + n;
+    return ways;
+}
+
+void ovl_find_spreads(ovl_lowering *l, const uint32_t *ranks, uint32_t n, const ovl_spread **of)
+{
+    members m = {.rank = ranks, .n = n, .node = node_size(l)};
+    if (!l->counts) {
+        l->counts = OVL_NEW_ARRAY(l->arena, ovl_counts, l->n_ranks);
+    }
+    m.at = l->counts;
+    bool matter = nodes_matter(l->hw);
+    ovl_spread s = {.members = n, .nodes = 1, .fewest = n, .most = n, .n_kinds = 1};
+    const ovl_way *ways = NULL;
+    if (matter) {
+        count_nodes(&m, 1);
+        s = spread_on_nodes(&m);
+        ways = l->hw->n_links ? ways_of(l, &m, &s) : NULL;
+        count_nodes(&m, 0);
+    }
+    const ovl_spread *first = intern(l, s);
+    for (uint32_t i = 0; i < n; i++) {
+        bool there;
+        of[i] = s.n_kinds < 2
+                    ? first
+                    : first + find_kind(s.ways, s.n_kinds, &ways[(size_t)i * l->hw->n_links],
+                                        l->hw->n_links, &there);
+    }
+}
+
+const ovl_spread *ovl_find_pair(ovl_lowering *l, uint32_t a, uint32_t b)
+{
+    const uint32_t pair[2] = {a, b};
+    const ovl_spread *of[2];
+    ovl_find_spreads(l, pair, 2, of);
+    return of[0];
 }
 
 /* --- Rings --- */
@@ -210,10 +333,10 @@ static void find_neighbours(ovl_lowering *l, ovl_group *group)
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         ovl_id id = group->comm_of[rank];
         const ovl_comm *comm = id == OVL_NONE ? NULL : &l->b->comms.data[id];
-        const uint32_t *members = comm ? &l->b->members.data[comm->first_member] : NULL;
-        for (uint32_t i = 0; members && members[0] == rank && i < comm->n_members; i++) {
-            uint32_t pair[2] = {members[i], members[(i + 1) % comm->n_members]};
-            next[pair[0]] = previous[pair[1]] = ovl_find_spread(l, pair, 2);
+        const uint32_t *ranks = comm ? &l->b->members.data[comm->first_member] : NULL;
+        for (uint32_t i = 0; ranks && ranks[0] == rank && i < comm->n_members; i++) {
+            uint32_t from = ranks[i], to = ranks[(i + 1) % comm->n_members];
+            next[from] = previous[to] = ovl_find_pair(l, from, to);
         }
     }
     group->next = next;

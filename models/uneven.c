@@ -22,40 +22,12 @@ static members members_of(const ovl_lowering *l, ovl_id comm, const ovl_uneven *
     return m;
 }
 
-/* Ranks between which a link does not lie are in one block of `apart`; an instance serves `serves`
- * neighbours. */
-typedef struct shape {
-    uint32_t apart, serves;
-} shape;
-
-static bool on_one_node(const ovl_lowering *l, const members *m)
-{
-    for (uint32_t i = 1; i < m->n; i++) {
-        if (ovl_plan_node(l, m->rank[i]) != ovl_plan_node(l, m->rank[0])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static shape shape_of(const ovl_lowering *l, const ovl_hw_link *link, const members *m)
-{
-    int64_t node = l->hw->gpus_per_node > 0 ? l->hw->gpus_per_node : l->n_ranks;
-    shape s = {.apart = 1, .serves = ovl_plan_block(l, link)};
-    if (link->out_of) {
-        s.apart = (uint32_t)(link->out_of == OVL_OUT_OF_NODE ? node : link->out_of);
-    } else if (s.serves > 1 && !on_one_node(l, m)) {
-        s.apart = (uint32_t)OVL_MIN(node, s.serves);
-    }
-    return s;
-}
-
 typedef struct sums {
     double *sent, *received; /* by block */
 } sums;
 
 /* Pairs of a member and one outside its block; each instance gets what its members have. */
-static void cross(const members *m, shape s, double share, const ovl_uneven *uneven, sums block,
+static void cross(const members *m, ovl_shape s, double share, const ovl_uneven *uneven, sums block,
                   sums instance, ovl_uneven_way *way)
 {
     for (uint32_t i = 0; i < m->n; i++) {
@@ -80,16 +52,16 @@ static void cross(const members *m, shape s, double share, const ovl_uneven *une
     }
 }
 
-static sums new_sums(ovl_lowering *l)
+static sums new_sums(ovl_arena *arena, uint32_t n)
 {
-    return (sums){OVL_NEW_ARRAY(l->arena, double, l->n_ranks),
-                  OVL_NEW_ARRAY(l->arena, double, l->n_ranks)};
+    return (sums){OVL_NEW_ARRAY(arena, double, n), OVL_NEW_ARRAY(arena, double, n)};
 }
 
-ovl_uneven_way ovl_uneven_crossing(ovl_lowering *l, const ovl_group *group, uint32_t link,
-                                   uint64_t bytes, const ovl_uneven *uneven)
+ovl_uneven_way ovl_uneven_crossing(const ovl_lowering *l, const ovl_group *group, uint32_t link,
+                                   uint64_t bytes, const ovl_uneven *uneven, ovl_arena *arena)
 {
-    sums all = new_sums(l), block = new_sums(l), instance = new_sums(l);
+    sums all = new_sums(arena, l->n_ranks), block = new_sums(arena, l->n_ranks);
+    sums instance = new_sums(arena, l->n_ranks);
     ovl_uneven_way way = {all.sent, all.received};
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         ovl_id comm = group->comm_of[rank];
@@ -97,11 +69,85 @@ ovl_uneven_way ovl_uneven_crossing(ovl_lowering *l, const ovl_group *group, uint
         if (m.n == 0 || m.rank[0] != rank || !(m.received > 0)) {
             continue; /* once for each communicator, at its first member */
         }
-        cross(&m, shape_of(l, &l->hw->links[link], &m), (double)bytes / m.received, uneven, block,
-              instance, &way);
+        cross(&m, ovl_link_shape(l, &l->hw->links[link], m.rank, m.n), (double)bytes / m.received,
+              uneven, block, instance, &way);
     }
     return way;
 }
+
+/* --- From a root, or to it --- */
+
+/* Of a part: how many members it has, and its place behind the root's, plus 1. */
+typedef struct part {
+    uint32_t members, place;
+} part;
+
+/* To how many parts a place of n sends. Of a binomial tree: place p gets from p without its lowest
+ * bit, and sends to p + 2^k for all lower bits k. */
+static uint32_t children(bool tree, uint32_t place, uint32_t n)
+{
+    uint32_t count = 0;
+    if (!tree) {
+        return place + 1 < n;
+    }
+    for (uint64_t bit = 1; place + bit < n && !(place & bit); bit *= 2) {
+        count++;
+    }
+    return count;
+}
+
+/* Parts in the order of the communicator, from the root on. */
+static uint32_t place_parts(const members *m, uint32_t apart, uint32_t root, part *parts)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->n; i++) {
+        part *here = &parts[m->rank[(root + i) % m->n] / apart];
+        here->members++;
+        here->place = here->place ? here->place : ++n;
+    }
+    return n;
+}
+
+static void from_root(const members *m, ovl_shape s, const ovl_rooted *how, uint64_t bytes,
+                      part *parts, sums instance, ovl_uneven_way *way)
+{
+    uint32_t n = place_parts(m, s.apart, how->root % m->n, parts);
+    for (uint32_t i = 0; i < m->n; i++) {
+        const part *here = &parts[m->rank[i] / s.apart];
+        double share = (double)bytes / here->members;
+        double down = share * children(how->tree, here->place - 1, n);
+        double up = here->place > 1 ? share : 0;
+        instance.sent[m->rank[i] / s.serves] += how->to_root ? up : down;
+        instance.received[m->rank[i] / s.serves] += how->to_root ? down : up;
+    }
+    for (uint32_t i = 0; i < m->n; i++) {
+        way->out[m->rank[i]] = instance.sent[m->rank[i] / s.serves];
+        way->in[m->rank[i]] = instance.received[m->rank[i] / s.serves];
+    }
+    for (uint32_t i = 0; i < m->n; i++) { /* zero for the next communicator */
+        parts[m->rank[i] / s.apart] = (part){0, 0};
+        instance.sent[m->rank[i] / s.serves] = instance.received[m->rank[i] / s.serves] = 0;
+    }
+}
+
+ovl_uneven_way ovl_rooted_crossing(const ovl_lowering *l, const ovl_group *group, uint32_t link,
+                                   uint64_t bytes, const ovl_rooted *how, ovl_arena *arena)
+{
+    sums all = new_sums(arena, l->n_ranks), instance = new_sums(arena, l->n_ranks);
+    part *parts = OVL_NEW_ARRAY(arena, part, l->n_ranks);
+    ovl_uneven_way way = {all.sent, all.received};
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        ovl_id comm = group->comm_of[rank];
+        members m = comm == OVL_NONE ? (members){0} : members_of(l, comm, &(ovl_uneven){0});
+        if (m.n > 1 && m.rank[0] == rank) {
+            from_root(&m, ovl_link_shape(l, &l->hw->links[link], m.rank, m.n), how, bytes, parts,
+                      instance, &way);
+        }
+    }
+    return way;
+}
+
+/* --- Busy members --- */
 
 double ovl_uneven_busiest(ovl_lowering *l, const ovl_group *group, uint32_t rank,
                           const ovl_uneven *uneven)

@@ -1,7 +1,9 @@
 /*
- * uneven.h - all-to-alls whose ranks do not send, or receive, as much as each other.
+ * uneven.h - collectives whose ranks do not send, or receive, as much as each other: all-to-alls
+ * with bytes of their own, broadcasts and reduces.
  *
- * Ranks have a factor for what they send and one for what they receive; i gives j the part
+ * Ranks of an all-to-all have a factor for what they send and one for what they receive; i gives j
+ * the part
  *
  *     bytes / n * sends_i * receives_j / mean of receives
  *
@@ -11,6 +13,11 @@
  *
  * Example: 4 ranks on links of 1 GB/s, 400 MB, receives 2, 1, 1, 0: rank 0 gets 2 x 100 MB from
  * each of three others, 600 MB, 0.6 s; evenly 300 MB, 0.3 s. It sends 100 + 100 + 0 to others.
+ *
+ * A broadcast goes from the root on through the parts (crossing: cost.h) in the order of the
+ * communicator, as a chain, or as a binomial tree (Thakur et al. 2005); a reduce the same way back.
+ * Of 4 nodes in a tree the root's sends twice, the one of place 2 once, and all but the root's get
+ * once: 3 times out, 3 times in.
  */
 #ifndef OVL_MODELS_UNEVEN_H
 #define OVL_MODELS_UNEVEN_H
@@ -27,10 +34,20 @@ typedef struct ovl_uneven {
     const double *sends, *receives; /* [n_ranks] */
 } ovl_uneven;
 
-/* For link number `link` of the hardware and every communicator of the group. Arrays live in the
- * arena of the lowering. */
-ovl_uneven_way ovl_uneven_crossing(ovl_lowering *l, const ovl_group *group, uint32_t link,
-                                   uint64_t bytes, const ovl_uneven *uneven);
+/* For link number `link` of the hardware and every communicator of the group. Arrays live in
+ * `arena`. */
+ovl_uneven_way ovl_uneven_crossing(const ovl_lowering *l, const ovl_group *group, uint32_t link,
+                                   uint64_t bytes, const ovl_uneven *uneven, ovl_arena *arena);
+
+/* A broadcast, or a reduce: to the root. */
+typedef struct ovl_rooted {
+    uint32_t root; /* place in the communicator */
+    bool tree, to_root;
+} ovl_rooted;
+
+/* The same of one. */
+ovl_uneven_way ovl_rooted_crossing(const ovl_lowering *l, const ovl_group *group, uint32_t link,
+                                   uint64_t bytes, const ovl_rooted *how, ovl_arena *arena);
 
 /* How many times as long the busiest member of a rank's communicator is busy as with even bytes;
  * for costs that are no formula on links. */

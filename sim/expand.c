@@ -247,7 +247,7 @@ static ovl_id send_cost_on(expansion *x, uint32_t rank, uint32_t local, uint32_t
     ovl_pattern pattern = ovl_pattern_of(op, comm->n_members);
     ovl_step_cost *cost = OVL_NEW(&x->scratch, ovl_step_cost);
     ovl_step_cost_of(x->p, comm, cost_of(x, rank, local), &pattern,
-                     ovl_rank_place(x->p, rank, op->comm), step, cost);
+                     ovl_rank_place(x->p, rank, op->comm), step, x->old->comm_index[local], cost);
     cost->cost.sms = ovl_op_cost(x->p, rank, op)->sms; /* each holds its own */
     return intern_cost(x, cost);
 }

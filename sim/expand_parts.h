@@ -37,14 +37,15 @@ uint64_t ovl_pattern_part(uint64_t whole, uint32_t parts, uint32_t i);
 
 #define OVL_STEP_DEMANDS 64
 
-/* The cost of the send of `place` in a step, of a collective that costs `cost` in `comm`. */
+/* The cost of the send of `place` in a step, of collective number k of `comm`, which costs `cost`.
+ */
 typedef struct ovl_step_cost {
     ovl_cost cost; /* with n_demands and n_peer */
     ovl_demand own[OVL_STEP_DEMANDS], peer[OVL_STEP_DEMANDS];
 } ovl_step_cost;
 
 void ovl_step_cost_of(const ovl_program *p, const ovl_comm *comm, const ovl_cost *cost,
-                      const ovl_pattern *pattern, uint32_t place, uint32_t step,
+                      const ovl_pattern *pattern, uint32_t place, uint32_t step, uint32_t k,
                       ovl_step_cost *out);
 
 #endif

@@ -148,8 +148,22 @@ static uint32_t piece_of(const ovl_pattern *p, uint32_t place, uint32_t step)
     return p->kind == OVL_PATTERN_CHAIN ? step - place_in_chain(p, place) : step;
 }
 
+/* What member number `place` demands in collective number k. */
+static const ovl_cost *member_cost(const ovl_program *p, const ovl_comm *comm, uint32_t place,
+                                   uint32_t k, const ovl_cost *first)
+{
+    if (!first->by_member) {
+        return first;
+    }
+    uint32_t rank = p->members[comm->first_member + place];
+    const ovl_rank *r = &p->ranks[rank];
+    uint32_t local = ovl_collective_op(p, comm, place, k) - r->first_op;
+    return ovl_op_cost(p, rank, &p->codes[r->code].ops[local]);
+}
+
 void ovl_step_cost_of(const ovl_program *p, const ovl_comm *comm, const ovl_cost *cost,
-                      const ovl_pattern *pattern, uint32_t place, uint32_t step, ovl_step_cost *out)
+                      const ovl_pattern *pattern, uint32_t place, uint32_t step, uint32_t k,
+                      ovl_step_cost *out)
 {
     uint32_t to = (place + ovl_pattern_to(pattern, place, step)) % pattern->n;
     uint32_t piece = piece_of(pattern, place, step);
@@ -157,17 +171,17 @@ void ovl_step_cost_of(const ovl_program *p, const ovl_comm *comm, const ovl_cost
     out->cost.latency = (ovl_time)ovl_pattern_part((uint64_t)cost->latency, pattern->steps, step);
     out->cost.work = (ovl_time)ovl_pattern_part((uint64_t)cost->work, pattern->moves, piece);
     out->cost.n_demands = out->cost.n_peer = 0;
-    for (uint32_t i = 0; i < cost->n_demands; i++) {
-        const ovl_demand *d = &p->demands[cost->first_demand + i];
-        if (d->port == OVL_PORT_HBM) {
-            add(out->own, &out->cost.n_demands, d->port, d->rate - d->rate / 2);
-            add(out->peer, &out->cost.n_peer, d->port, d->rate / 2);
-            continue;
+    for (uint32_t side = 0; side < 2; side++) { /* the sender, then the receiver */
+        const ovl_cost *of = member_cost(p, comm, side ? to : place, k, cost);
+        for (uint32_t i = 0; i < of->n_demands; i++) {
+            const ovl_demand *d = &p->demands[of->first_demand + i];
+            bool hbm = d->port == OVL_PORT_HBM;
+            way w = {p, comm, pattern, d, side == 1};
+            if (hbm || (d->port % 2 == 0) == (side == 1)) {
+                uint64_t half = side ? d->rate / 2 : d->rate - d->rate / 2;
+                add(side ? out->peer : out->own, side ? &out->cost.n_peer : &out->cost.n_demands,
+                    d->port, hbm ? half : rate_of(&w, place, to));
+            }
         }
-        bool in = d->port % 2 == 0;
-        way w = {p, comm, pattern, d, in};
-        uint64_t rate = rate_of(&w, place, to);
-        add(in ? out->peer : out->own, in ? &out->cost.n_peer : &out->cost.n_demands, d->port,
-            rate);
     }
 }

@@ -61,8 +61,8 @@ bool ovl_same_cost(const ovl_program *p, const ovl_cost *a, const ovl_cost *b)
            (a->latency == b->latency && a->work == b->work && a->compute == b->compute &&
             a->sms == b->sms && a->blocks == b->blocks && a->klass == b->klass &&
             same_split(ovl_cost_split(p, a), ovl_cost_split(p, b)) && a->engine == b->engine &&
-            memcmp(&a->weight, &b->weight, sizeof a->weight) == 0 && a->n_demands == b->n_demands &&
-            a->n_peer == b->n_peer &&
+            a->by_member == b->by_member && memcmp(&a->weight, &b->weight, sizeof a->weight) == 0 &&
+            a->n_demands == b->n_demands && a->n_peer == b->n_peer &&
             ovl_same_demands(&p->demands[a->first_demand], &p->demands[b->first_demand],
                              a->n_demands) &&
             ovl_same_demands(&p->demands[a->first_peer], &p->demands[b->first_peer], a->n_peer));

@@ -159,8 +159,9 @@ typedef struct ovl_cost {
     uint32_t first_demand, first_peer; /* into demands */
     uint8_t n_demands; /* from first_demand on: of a kernel, copy, member of a collective, sender */
     uint8_t n_peer;    /* from first_peer on: of the receiver of a send */
-    uint8_t engine;    /* copies: which copy engine direction, 0 d2h or 1 h2d */
-    uint8_t law;       /* how it varies, as its maker numbers that; a run does not look at it */
+    uint8_t engine : 4;    /* copies: which copy engine direction, 0 d2h or 1 h2d */
+    uint8_t by_member : 4; /* collectives: members demand each its own; one flag for all of them */
+    uint8_t law;           /* how it varies, as its maker numbers that; a run does not look at it */
 } ovl_cost;
 
 /* --- What an operation is --- */

@@ -66,10 +66,10 @@ static void add_uses(ovl_engine *e, uint32_t rank, uint32_t member, const ovl_ac
     }
 }
 
-/* A collective whose members demand each its own: bytes that are not the same for all. */
-static bool is_by_rank(const ovl_engine *e, const ovl_activity *a)
+/* A collective whose members demand each its own: they lie unevenly, or have not the same bytes. */
+static bool is_by_member(const ovl_activity *a)
 {
-    return a->comm && ovl_engine_op(e, a->rank, a->op)->uneven;
+    return a->comm && a->cost->by_member;
 }
 
 void ovl_route_uses(ovl_engine *e, uint32_t activity)
@@ -86,10 +86,10 @@ void ovl_route_uses(ovl_engine *e, uint32_t activity)
         }
         return;
     }
-    bool by_rank = is_by_rank(e, a);
+    bool by_member = is_by_member(a);
     for (uint32_t place = 0; place < comm->n_members; place++) {
         uint32_t rank = e->p->members[comm->first_member + place];
-        if (by_rank) {
+        if (by_member) {
             const ovl_op *op = ovl_engine_op(e, rank, ovl_collective_op(e->p, comm, place, a->k));
             const ovl_cost *cost = ovl_engine_cost(e, rank, op);
             own = (ovl_demand_list){cost->first_demand, cost->n_demands};
@@ -162,7 +162,7 @@ static bool is_known(const ovl_engine *e, const ovl_route *known, const ovl_rout
  * demands do not tell those of the others where each has its own. */
 static bool is_fixed(const ovl_engine *e, const ovl_activity *a)
 {
-    return a->cap == 1 && !is_by_rank(e, a) &&
+    return a->cap == 1 && !is_by_member(a) &&
            (!a->comm || e->options->interference == OVL_INTERFERENCE_SHARED);
 }
 

@@ -1,10 +1,13 @@
 /*
  * test_collectives.c - laws of collectives written by hand on meshes of three axes: over every
  * pair of axes, every operation and algorithm, what is folded gives what every rank by itself
- * gives, what is sent on a link is received, and own links carry what the formula says.
+ * gives, what is sent on a link is received, and own links carry what the formula says; so do NICs,
+ * ways out of nodes and the spine for groups that lie anyhow.
  */
 #include "models/cost.h"
+#include "tests/support/law.h"
 #include "tests/support/lowering.h"
+#include "tests/support/random_program.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -84,8 +87,13 @@ static void check(const bench *t, ovl_coll coll, int algo, uint32_t n_ranks)
     CHECK_NEAR(total(b, "nic.out"), total(b, "nic.in"), 0);
     CHECK_NEAR(total(b, "spine.out"), total(b, "spine.in"), 0);
     uint32_t n = b->n_collectives ? b->collectives[0].n : 0;
+    ovl_hw_link own = {.name = "own"};
+    ovl_hw hw = {.links = &own, .n_links = 1};
     ovl_spread spread = ovl_spread_apart(n);
-    ovl_crossing c = ovl_link_crossing(OVL_SCOPE_GPU, coll, algo, &spread);
+    ovl_crossing c = ovl_crossing_of(&hw, 0, coll, algo, &spread);
+    if (coll == OVL_BROADCAST || coll == OVL_REDUCE) { /* all but one get it, or give it */
+        c = (ovl_crossing){n - 1, n};
+    }
     CHECK_NEAR(total(b, "own.out"), 48e6 * n_ranks * (double)c.num / (double)c.den, 1000);
 }
 
@@ -111,7 +119,114 @@ static void bytes_are_conserved_over_every_pair_of_axes(void)
     }
 }
 
+/* --- Groups that lie anyhow --- */
+
+#define ANYHOW                                                                                     \
+    "hardware:\n"                                                                                  \
+    "  gpu: {hbm: 2 TB/s, sms: 100}\n"                                                             \
+    "  node: {gpus: 6}\n"                                                                          \
+    "  links: {own: {bandwidth: 1 TB/s, latency: 1 us}, nic: {bandwidth: 2 TB/s, gpus: %d, "       \
+    "out_of: node}, way: {bandwidth: 3 TB/s, scope: node}, spine: {bandwidth: 9 TB/s, scope: "     \
+    "cluster, out_of: node}}\n"                                                                    \
+    "  collectives: [{op: %s, via: [own, nic, way, spine], algorithm: %s, hbm_factor: 2}]\n"       \
+    "workload:\n"                                                                                  \
+    "  ranks: 24\n"                                                                                \
+    "  groups: {g: [%s]}\n"                                                                        \
+    "  ops:\n"                                                                                     \
+    "    - {collective: x, op: %s, group: g, bytes: 48 MB, ranks: [%s]%s}\n"                       \
+    "    - {collective: y, op: %s, group: g, bytes: 48 MB, ranks: [%s]}\n"
+
+typedef struct lie {
+    uint32_t n, on[4];
+    char list[128];
+} lie;
+
+/* At least two of 24 ranks on four nodes of six, in any order. */
+static lie draw(uint64_t *state)
+{
+    lie l = {0};
+    uint32_t ranks[24], n = 2 + random_next(state) % 23;
+    for (uint32_t i = 0; i < 24; i++) {
+        uint32_t k = random_next(state) % (i + 1);
+        ranks[i] = ranks[k];
+        ranks[k] = i;
+    }
+    for (size_t at = 0; l.n < n; l.n++) {
+        at += (size_t)snprintf(l.list + at, sizeof l.list - at, "%s%" PRIu32, l.n ? ", " : "",
+                               ranks[l.n]);
+        l.on[ranks[l.n] / 6]++;
+    }
+    return l;
+}
+
+/* Times the bytes, out of all parts together: see the sums of test_conserved.c. */
+static double times(ovl_coll coll, int algo, const lie *l, bool single)
+{
+    double n = l->n, parts = 0, pairs = 0;
+    for (int k = 0; k < 4; k++) {
+        parts += single ? l->on[k] : l->on[k] > 0;
+        pairs += l->on[k] * (single ? n - 1 : n - l->on[k]);
+    }
+    if (parts < 2) {
+        return 0;
+    }
+    if (coll == OVL_ALL_REDUCE) {
+        return algo == OVL_ALGO_COLLNET ? parts
+               : algo == OVL_ALGO_TREE  ? 2 * (parts - 1)
+                                        : 2 * (n - 1) / n * parts;
+    }
+    return coll == OVL_ALL_TO_ALL                        ? pairs / n
+           : coll == OVL_BROADCAST || coll == OVL_REDUCE ? parts - 1
+                                                         : (n - 1) / n * parts;
+}
+
+static bool on_one_node(const lie *l)
+{
+    return l->on[0] == l->n || l->on[1] == l->n || l->on[2] == l->n || l->on[3] == l->n;
+}
+
+static void check_anyhow(const bench *t, ovl_coll coll, int algo, const lie *l)
+{
+    static const char *const links[] = {"own", "nic", "way", "spine"};
+    for (int k = 0; k < 4; k++) {
+        char out[16], in[16];
+        snprintf(out, sizeof out, "%s.out", links[k]);
+        snprintf(in, sizeof in, "%s.in", links[k]);
+        bool single = k == 0 || (k == 2 && on_one_node(l));
+        double want = 2 * 48e6 * times(coll, algo, l, single);
+        CHECK_NEAR(total(&t->result, out), want, 1000);
+        CHECK_NEAR(total(&t->result, in), want, 1000);
+        CHECK_INT(total(&t->whole, out), total(&t->result, out));
+        CHECK_INT(total(&t->whole, in), total(&t->result, in));
+    }
+    CHECK_INT(t->result.step, t->whole.step);
+}
+
+static void bytes_are_conserved_however_a_group_lies(void)
+{
+    for (uint64_t i = 0; i < 60 * OVL_COUNT(ways); i++) {
+        uint64_t state = law_seed() + i;
+        lie l = draw(&state);
+        char text[2048];
+        size_t w = i % OVL_COUNT(ways);
+        int nic = 1 + (int)(random_next(&state) % 3);
+        char root[24] = "";
+        if (ways[w].coll == OVL_BROADCAST || ways[w].coll == OVL_REDUCE) {
+            snprintf(root, sizeof root, ", root: %" PRIu32, random_next(&state) % l.n);
+        }
+        snprintf(text, sizeof text, ANYHOW, nic, ways[w].op, ways[w].algorithm, l.list, ways[w].op,
+                 l.list, root, ways[w].op, l.list);
+        bench t = {0};
+        bool refused = ways[w].algo == OVL_ALGO_COLLNET && on_one_node(&l);
+        if (!refused && run(&t, text)) {
+            check_anyhow(&t, ways[w].coll, ways[w].algo, &l);
+        }
+        finish(&t);
+    }
+}
+
 static CU_TestInfo tests[] = {
+    {"bytes are conserved however a group lies", bytes_are_conserved_however_a_group_lies},
     {"bytes are conserved over every pair of axes", bytes_are_conserved_over_every_pair_of_axes},
     CU_TEST_INFO_NULL,
 };

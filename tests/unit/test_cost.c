@@ -1,4 +1,4 @@
-#include "models/cost.h"
+#include "models/plan.h"
 #include "tests/support/check.h"
 
 #include <string.h>
@@ -148,7 +148,7 @@ static void textbook_formulas_by_hand(void)
         check_formula(&t, OVL_ALGO_DIRECT, OVL_ALL_TO_ALL, s, n, (n - 1) * a, part);
         check_formula(&t, OVL_ALGO_DIRECT, OVL_SEND_RECV, s, n, a, whole);
         check_formula(&t, OVL_ALGO_COLLNET, OVL_ALL_REDUCE, s, n, 2 * a, whole);
-        ovl_spread node = {n, 1, n, 0, 0, NULL};
+        ovl_spread node = {.members = n, .nodes = 1, .fewest = n, .most = n, .n_kinds = 1};
         ovl_hw_collective nvls = formula(OVL_ALGO_NVLS);
         CHECK(ovl_collective_time(&t.hw, &nvls, OVL_ALL_REDUCE, s, &node, (ovl_mark){0}, &t.time,
                                   &t.extrapolated, &t.errs));
@@ -163,7 +163,7 @@ static void textbook_formulas_by_hand(void)
     }
     CHECK(!cost(&t, formula(OVL_ALGO_COLLNET), OVL_ALL_GATHER, s, 8));
     CHECK_HAS(t.errs.items[0].text, "the sharp algorithm has no formula for all_gather");
-    ovl_spread two = {16, 2, 8, 64, 128, NULL};
+    ovl_spread two = {.members = 16, .nodes = 2, .fewest = 8, .most = 8, .n_kinds = 1};
     ovl_hw_collective nvls = formula(OVL_ALGO_NVLS);
     CHECK(!ovl_collective_time(&t.hw, &nvls, OVL_ALL_REDUCE, s, &two, (ovl_mark){0}, &t.time,
                                &t.extrapolated, &t.errs));
@@ -173,16 +173,45 @@ static void textbook_formulas_by_hand(void)
 
 /* --- Links that several members share --- */
 
-static const ovl_spread two_by_two = {4, 2, 2, 4, 8, NULL}; /* 2 * 2 pairs leave each node */
-static const ovl_spread two_by_eight = {16, 2, 8, 64, 128, NULL};
-static const ovl_spread three_and_one = {4, 2, 1, 3, 6, NULL};
-static const ovl_spread one_node_of_8 = {8, 1, 8, 0, 0, NULL};
+/* Members of each node, nodes of 8 GPUs. */
+typedef struct lie {
+    uint32_t nodes, on[3];
+} lie;
 
-static void check_crossing(ovl_scope scope, ovl_coll op, int algorithm, const ovl_spread *spread,
-                           uint64_t num, uint64_t den)
+static const lie two_by_two = {2, {2, 2}}; /* 2 * 2 pairs leave each node */
+static const lie two_by_eight = {2, {8, 8}};
+static const lie three_and_one = {2, {3, 1}};
+static const lie one_node_of_8 = {1, {8}};
+static const lie alone = {1, {1}};
+
+/* As the members of the first node see it. */
+static ovl_spread spread_of(bench *t, const lie *on)
 {
-    ovl_crossing c = ovl_link_crossing((int)scope, op, algorithm, spread);
+    uint32_t ranks[24], n = 0;
+    const ovl_spread *of[24];
+    ovl_lowering l = {.hw = &t->hw, .arena = &t->arena, .errs = &t->errs, .n_ranks = 24};
+    t->hw.gpus_per_node = 8;
+    for (uint32_t node = 0; node < on->nodes; node++) {
+        for (uint32_t i = 0; i < on->on[node]; i++) {
+            ranks[n++] = 8 * node + i;
+        }
+    }
+    ovl_find_spreads(&l, ranks, n, of);
+    ovl_vec_free(&l.spreads);
+    ovl_vec_free(&l.ways);
+    return *of[0];
+}
+
+static void check_crossing(ovl_scope scope, ovl_coll op, int algorithm, const lie *on, uint64_t num,
+                           uint64_t den)
+{
+    bench t;
+    setup(&t);
+    t.link.scope = (int)scope;
+    ovl_spread spread = spread_of(&t, on);
+    ovl_crossing c = ovl_crossing_most(&t.hw, 0, op, algorithm, &spread);
     CHECK_INT(c.num * den, num * c.den);
+    ovl_arena_free(&t.arena);
 }
 
 /* All-to-all: each member sends 1/n of the bytes to each other one. 2x2: from a node 2 members to 2
@@ -200,12 +229,13 @@ static void all_to_all_over_shared_links(void)
 }
 
 /* A ring leaves each node once, whatever the node has inside: 2 * 15/16, and the spine carries both
- * nodes' worth. A tree halves among neighbours first, so 8 of 16 have reduced what leaves:
- * 2 * (16 - 8)/16 = 1, twice that over the spine. A binomial broadcast leaves the root's node in
- * log2(nodes) = 1 round of 4; a chain once. */
+ * nodes' worth. A tree halves among neighbours first, so out of 8 of 16 go 8/16 as their sum, and
+ * 8/16 back; of 3 + 1 out of the three 1/4 and back 3/4, out of the one 3/4 and 1/4: 1 in all
+ * cases, twice that over the spine. A binomial broadcast leaves the root's node in log2(nodes) = 1
+ * round of 4; a chain once. */
 static void reductions_and_broadcasts_over_shared_links(void)
 {
-    const ovl_spread *s = &two_by_eight;
+    const lie *s = &two_by_eight;
     check_crossing(OVL_SCOPE_GPU, OVL_ALL_REDUCE, OVL_ALGO_RING, s, 30, 16);
     check_crossing(OVL_SCOPE_NODE, OVL_ALL_REDUCE, OVL_ALGO_RING, s, 30, 16);
     check_crossing(OVL_SCOPE_CLUSTER, OVL_ALL_REDUCE, OVL_ALGO_RING, s, 60, 16);
@@ -213,7 +243,7 @@ static void reductions_and_broadcasts_over_shared_links(void)
     check_crossing(OVL_SCOPE_CLUSTER, OVL_REDUCE_SCATTER, OVL_ALGO_NONE, s, 30, 16);
     check_crossing(OVL_SCOPE_NODE, OVL_ALL_REDUCE, OVL_ALGO_TREE, s, 1, 1);
     check_crossing(OVL_SCOPE_NODE, OVL_ALL_REDUCE, OVL_ALGO_TREE, &two_by_two, 1, 1);
-    check_crossing(OVL_SCOPE_NODE, OVL_ALL_REDUCE, OVL_ALGO_TREE, &three_and_one, 6, 4);
+    check_crossing(OVL_SCOPE_NODE, OVL_ALL_REDUCE, OVL_ALGO_TREE, &three_and_one, 1, 1);
     check_crossing(OVL_SCOPE_CLUSTER, OVL_ALL_REDUCE, OVL_ALGO_TREE, s, 2, 1);
     check_crossing(OVL_SCOPE_GPU, OVL_BROADCAST, OVL_ALGO_TREE, s, 4, 1);
     check_crossing(OVL_SCOPE_NODE, OVL_BROADCAST, OVL_ALGO_TREE, s, 1, 1);
@@ -226,26 +256,25 @@ static void reductions_and_broadcasts_over_shared_links(void)
  * 8 * 7/8 = 7, twice for an all-reduce; all-to-all 8 * 7 / 8 = 7; a broadcast reaches 7. */
 static void links_inside_one_node(void)
 {
-    const ovl_spread *s = &one_node_of_8;
+    const lie *s = &one_node_of_8;
     check_crossing(OVL_SCOPE_NODE, OVL_ALL_GATHER, OVL_ALGO_RING, s, 7, 1);
     check_crossing(OVL_SCOPE_NODE, OVL_ALL_REDUCE, OVL_ALGO_RING, s, 14, 1);
     check_crossing(OVL_SCOPE_CLUSTER, OVL_ALL_REDUCE, OVL_ALGO_TREE, s, 14, 1);
     check_crossing(OVL_SCOPE_NODE, OVL_ALL_TO_ALL, OVL_ALGO_DIRECT, s, 7, 1);
     check_crossing(OVL_SCOPE_NODE, OVL_BROADCAST, OVL_ALGO_TREE, s, 7, 1);
     check_crossing(OVL_SCOPE_GPU, OVL_ALL_GATHER, OVL_ALGO_RING, s, 7, 8);
-    ovl_spread alone = ovl_spread_apart(1);
     check_crossing(OVL_SCOPE_NODE, OVL_ALL_REDUCE, OVL_ALGO_RING, &alone, 0, 1);
 }
 
-static void check_shared(bench *t, ovl_coll op, uint64_t bytes, const ovl_spread *spread,
-                         ovl_time transfer)
+static void check_shared(bench *t, ovl_coll op, uint64_t bytes, const lie *on, ovl_time transfer)
 {
+    ovl_spread own = spread_of(t, on), *spread = &own;
     ovl_hw_collective entry = formula(OVL_ALGO_DIRECT);
     CHECK(ovl_collective_time(&t->hw, &entry, op, bytes, spread, (ovl_mark){0}, &t->time,
                               &t->extrapolated, &t->errs));
     CHECK_INT(t->time.transfer, transfer);
     /* Alone it takes all of the link and no more, so two of them take twice as long. */
-    ovl_crossing c = ovl_link_crossing(t->link.scope, op, OVL_ALGO_DIRECT, spread);
+    ovl_crossing c = ovl_crossing_most(&t->hw, 0, op, OVL_ALGO_DIRECT, spread);
     CHECK_INT(ovl_crossing_rate(c, bytes, t->time.transfer), t->link.bandwidth);
 }
 
@@ -277,8 +306,9 @@ static void the_slowest_of_several_links_decides(void)
     ovl_hw_collective entry = {.algorithm = OVL_ALGO_DIRECT, .via = {.item = via, .count = 2}};
     t.hw.links = links;
     t.hw.n_links = 2;
-    CHECK(ovl_collective_time(&t.hw, &entry, OVL_ALL_TO_ALL, 800000000, &two_by_eight,
-                              (ovl_mark){0}, &t.time, &t.extrapolated, &t.errs));
+    ovl_spread spread = spread_of(&t, &two_by_eight);
+    CHECK(ovl_collective_time(&t.hw, &entry, OVL_ALL_TO_ALL, 800000000, &spread, (ovl_mark){0},
+                              &t.time, &t.extrapolated, &t.errs));
     CHECK_INT(t.time.transfer, 64 * OVL_MS);
     CHECK_INT(t.time.latency, 75 * OVL_US);
     ovl_arena_free(&t.arena);
@@ -362,7 +392,7 @@ static void entries_of_the_group_come_first(void)
     CHECK(ovl_find_collective(&t.hw, OVL_ALL_REDUCE, NULL, NULL) == &entries[1]);
     CHECK(ovl_find_collective(&t.hw, OVL_ALL_GATHER, "tp", NULL) == NULL);
     /* of two as close, the one that says where its members lie */
-    ovl_spread one = {2, 1, 2, 0, 0, NULL}, several = ovl_spread_apart(2);
+    ovl_spread one = {.members = 2, .nodes = 1, .n_kinds = 1}, several = ovl_spread_apart(2);
     entries[3] = (ovl_hw_collective){.op = OVL_ALL_REDUCE, .nodes = OVL_NODES_ONE};
     CHECK(ovl_find_collective(&t.hw, OVL_ALL_REDUCE, "tp", &one) == &entries[3]);
     CHECK(ovl_find_collective(&t.hw, OVL_ALL_REDUCE, "tp", &several) == &entries[1]);

@@ -354,6 +354,10 @@ static void files_whose_steps_differ_are_refused(void)
     CHECK_HAS(replay_said(&t), "not the same one: \"r0.json\" has ProfilerStep#1; \"r1.json\" has "
                                "ProfilerStep#2");
     replayed(&t);
+    CHECK(replay(&t, TWO, "workload.replay.step=all", TRACE(0, ONE_STEP("ProfilerStep#1", 0)),
+                 TRACE(1, ONE_STEP("ProfilerStep#2", 0))));
+    CHECK(replay_inferred(&t, "the files begin with other steps"));
+    replayed(&t);
 }
 
 /* Nothing relates two clocks that are 5 s apart: both steps of 1 ms begin at 0, so all takes 1 ms.

@@ -35,6 +35,7 @@ static void setup(bench *t)
 static void teardown(bench *t)
 {
     ovl_vec_free(&t->l.spreads);
+    ovl_vec_free(&t->l.ways);
     ovl_arena_free(&t->arena);
 }
 
@@ -42,10 +43,12 @@ static void teardown(bench *t)
 static const ovl_spread *spread_of(bench *t, uint32_t first, uint32_t stride, uint32_t n)
 {
     uint32_t ranks[32];
+    const ovl_spread *of[32];
     for (uint32_t i = 0; i < n; i++) {
         ranks[i] = first + i * stride;
     }
-    return ovl_find_spread(&t->l, ranks, n);
+    ovl_find_spreads(&t->l, ranks, n, of);
+    return of[0];
 }
 
 static void check_way(bench *t, const ovl_spread *s, int link, ovl_coll op, int algorithm,
