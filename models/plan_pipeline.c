@@ -236,13 +236,19 @@ static void change_times(const ovl_pipe_plan *p, ovl_time *times[3], ovl_schedul
 static void keep_countable(const ovl_pipe_plan *p, ovl_time *times[3], ovl_schedule_spec *spec)
 {
     double sum = 2 * (double)spec->hop * p->n_stages;
-    for (uint32_t i = 0; i < 3 * p->n_stages; i++) {
-        sum += (double)times[i % 3][i / 3];
+    unsigned halvings = 0;
+    for (int k = 0; k < 3; k++) {
+        for (uint32_t r = 0; r < p->n_stages; r++) {
+            sum += (double)times[k][r];
+        }
     }
-    for (; sum * spec->microbatches > (double)(OVL_TIME_MAX / 2); sum /= 2) {
-        spec->hop /= 2;
-        for (uint32_t i = 0; i < 3 * p->n_stages; i++) {
-            times[i % 3][i / 3] /= 2;
+    while (sum * spec->microbatches > (double)OVL_TIME_MAX * (double)(UINT64_C(1) << halvings)) {
+        halvings++;
+    }
+    spec->hop >>= halvings;
+    for (int k = 0; k < 3; k++) {
+        for (uint32_t r = 0; r < p->n_stages; r++) {
+            times[k][r] >>= halvings;
         }
     }
 }
