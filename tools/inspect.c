@@ -280,6 +280,26 @@ static void add_rows(ovl_inspection *in, const ovl_collected *file, uint32_t ind
     }
 }
 
+/* Rows of nccl-tests whose data were checked and wrong. */
+static void warn_wrong(const ovl_collected *file, ovl_errs *errs)
+{
+    const ovl_table_row *first = NULL;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < file->rows.len; i++) {
+        const ovl_table_row *r = &file->rows.data[i];
+        if (r->wrong[0] > 0 || r->wrong[1] > 0) {
+            first = first ? first : r;
+            n++;
+        }
+    }
+    if (n) {
+        ovl_warning(errs, (ovl_mark){file->path, 0, 0},
+                    "%" PRIu32 " of %" PRIu32 " rows moved wrong data (#wrong is above 0), the "
+                    "first of %" PRId64 " bytes: do not trust their times",
+                    n, file->rows.len, first->bytes);
+    }
+}
+
 static void warn(const ovl_inspection *in, const ovl_collected *file, uint32_t index,
                  ovl_errs *errs)
 {
@@ -290,6 +310,7 @@ static void warn(const ovl_inspection *in, const ovl_collected *file, uint32_t i
     for (uint32_t i = in->devices.len; i > 0 && in->devices.data[i - 1].file == index; i--) {
         kernels += in->devices.data[i - 1].all.kernels;
     }
+    warn_wrong(file, errs);
     if (trace && file->ops.count == 0) {
         ovl_warning(errs, mark, "no GPU work: the file has no kernel, copy or set");
     }
