@@ -386,6 +386,46 @@ static void replicas_count_as_one_pipeline_does(void)
     finish(&t);
 }
 
+/* A search looks at what runs: with F = 2, I = 1 and W = 3 ms, I takes 3 where F runs again. */
+static void a_search_knows_of_forwards_that_run_again(void)
+{
+    static const char *const kinds[] = {"zb_1p", "zb_2p", "v_half"};
+    bench t = {0};
+    for (size_t i = 0; i < OVL_COUNT(kinds); i++) {
+        ovl_time step[2];
+        for (int again = 0; again < 2; again++) {
+            char text[500];
+            snprintf(text, sizeof text,
+                     "mesh: {axes: {pp: 4}}\n"
+                     "workload: {stages: [{name: s, repeat: %d, forward: 2 ms, backward_input: %d "
+                     "ms, backward_weight: 3 ms}]}\n"
+                     "overlap: {pipeline: {schedule: %s, microbatches: 4, alpha: 1 ms, recompute: "
+                     "%s}}\n",
+                     i == 2 ? 8 : 4, again ? 1 : 3, kinds[i], again ? "true" : "false");
+            CHECK(lower(&t, text, NULL) && analyse(&t));
+            step[again] = t.result.step;
+        }
+        CHECK_INT(step[0], step[1]);
+    }
+    finish(&t);
+}
+
+/* Four microbatches of a thousand hours on each of four stages: no sum of a search overflows, and
+ * the run says what is too long. */
+static void times_beyond_counting_are_told_by_the_run(void)
+{
+    bench t = {0};
+    CHECK(lower(&t,
+                "mesh: {axes: {pp: 4}}\n"
+                "workload: {stages: [{name: s, repeat: 4, forward: 1200 h, backward_input: 1200 h, "
+                "backward_weight: 1200 h}]}\n"
+                "overlap: {pipeline: {schedule: zb_2p, microbatches: 4, recompute: true}}\n",
+                NULL));
+    CHECK(!analyse(&t));
+    CHECK_HAS(mistake(&t), "later than time can count");
+    finish(&t);
+}
+
 /* --- The mean stage where a part of a backward is in one piece here and in two there --- */
 
 static const char *dual(bool v, int m, const char *more, ovl_arena *arena)
@@ -567,6 +607,8 @@ static CU_TestInfo tests[] = {
     {"stages like their mean run the list of the mean",
      stages_like_their_mean_run_the_list_of_the_mean},
     {"replicas count as one pipeline does", replicas_count_as_one_pipeline_does},
+    {"a search knows of forwards that run again", a_search_knows_of_forwards_that_run_again},
+    {"times beyond counting are told by the run", times_beyond_counting_are_told_by_the_run},
     {"the mean stage of DualPipe", the_mean_stage_of_dualpipe},
     {"the mean pair", the_mean_pair},
     {"pauses are a cause of their own", pauses_are_a_cause_of_their_own},

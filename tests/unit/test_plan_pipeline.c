@@ -562,45 +562,6 @@ static void forwards_run_again(void)
     finish(&t);
 }
 
-/* A search looks at what runs: with F = 2, I = 1 and W = 3 ms, I takes 3 where F runs again. */
-static void a_search_knows_of_forwards_that_run_again(void)
-{
-    static const char *const kinds[] = {"zb_1p", "zb_2p", "v_half"};
-    bench t = {0};
-    for (size_t i = 0; i < OVL_COUNT(kinds); i++) {
-        ovl_time step[2];
-        for (int again = 0; again < 2; again++) {
-            char text[500];
-            snprintf(text, sizeof text,
-                     "mesh: {axes: {pp: 4}}\n"
-                     "workload: {stages: [{name: s, repeat: %d, forward: 2 ms, backward_input: %d "
-                     "ms, backward_weight: 3 ms}]}\n"
-                     "overlap: {pipeline: {schedule: %s, microbatches: 4, alpha: 1 ms, recompute: "
-                     "%s}}\n",
-                     i == 2 ? 8 : 4, again ? 1 : 3, kinds[i], again ? "true" : "false");
-            step[again] = step_of(&t, text, NULL);
-        }
-        CHECK_INT(step[0], step[1]);
-    }
-    finish(&t);
-}
-
-/* Four microbatches of a thousand hours on each of four stages: no sum of a search overflows, and
- * the run says what is too long. */
-static void times_beyond_counting_are_told_by_the_run(void)
-{
-    bench t = {0};
-    CHECK(lower(&t,
-                "mesh: {axes: {pp: 4}}\n"
-                "workload: {stages: [{name: s, repeat: 4, forward: 1200 h, backward_input: 1200 h, "
-                "backward_weight: 1200 h}]}\n"
-                "overlap: {pipeline: {schedule: zb_2p, microbatches: 4, recompute: true}}\n",
-                NULL));
-    CHECK(!analyse(&t));
-    CHECK_HAS(mistake(&t), "later than time can count");
-    finish(&t);
-}
-
 /* Ranks 0 and 1 have different stages: they have no gradients in common. */
 static void data_parallel_ranks_have_the_same_stages(void)
 {
@@ -695,8 +656,6 @@ static CU_TestInfo tests[] = {
     {"layers are cut by FLOPs", layers_are_cut_by_flops},
     {"neighbouring transfers are a batch", neighbouring_transfers_are_a_batch},
     {"forwards run again", forwards_run_again},
-    {"a search knows of forwards that run again", a_search_knows_of_forwards_that_run_again},
-    {"times beyond counting are told by the run", times_beyond_counting_are_told_by_the_run},
     {"data parallel ranks have the same stages", data_parallel_ranks_have_the_same_stages},
     {"orders of sends and receives agree", orders_of_sends_and_receives_agree},
     {"rendezvous on one communicator is a deadlock", rendezvous_on_one_communicator_is_a_deadlock},
