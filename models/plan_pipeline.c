@@ -114,10 +114,8 @@ static void check_one_number(ovl_pipe_plan *p)
     int64_t own = p->pipe->microbatches, all = p->workload->microbatches;
     if (own && p->workload->microbatches_mark.line && own != all) {
         ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->microbatches_mark,
-                  "%" PRId64 " microbatches here, but %" PRId64
-                  " by workload.microbatches: give one "
-                  "of the two",
-                  own, all);
+                  "%s here, but %" PRId64 " by workload.microbatches: give one of the two",
+                  ovl_counted(p->l->errs->arena, (uint64_t)own, "microbatch"), all);
     }
 }
 
@@ -336,9 +334,9 @@ static bool named(ovl_pipe_plan *p)
     }
     p->l->searched = kind->timed;
     if (kind->timed && !spec.forward && spec.stages_per_rank == 1) {
-        ovl_error(p->l->errs, OVL_E_INPUT, spec.mark,
-                  "%s needs a stage for each rank: %" PRIu32 " ranks, %" PRIu32 " stages",
-                  kind->name, p->p, p->n_stages);
+        ovl_error(p->l->errs, OVL_E_INPUT, spec.mark, "%s needs a stage for each rank: %s, %s",
+                  kind->name, ovl_counted(p->l->errs->arena, p->p, "rank"),
+                  ovl_counted(p->l->errs->arena, p->n_stages, "stage"));
         return false;
     }
     return ovl_schedule_make(kind, &spec, &p->schedule, &p->scratch, p->l->errs) &&
