@@ -8,8 +8,9 @@ static bool divides(const ovl_model *m, uint64_t part, int64_t whole, const char
 {
     if ((uint64_t)whole % part) {
         ovl_error(errs, OVL_E_INPUT, m->mark,
-                  "%" PRId64 " %s do not divide by the %" PRIu64 " ranks of axis \"%s\"", whole,
-                  what, part, axis);
+                  "%s: %" PRId64 " cannot be shared out evenly among the %" PRIu64
+                  " ranks of axis \"%s\"",
+                  what, whole, part, axis);
         return false;
     }
     return true;
@@ -89,7 +90,7 @@ static bool add_experts(const ovl_scenario *scenario, ovl_block_shape *s, ovl_er
         return false;
     }
     if (moe->dense_layers > s->model->layers) {
-        ovl_error(errs, OVL_E_INPUT, moe->mark, "dense_layers: there are only %" PRId64 " layers",
+        ovl_error(errs, OVL_E_INPUT, moe->mark, "dense_layers: more than layers, which is %" PRId64,
                   s->model->layers);
         return false;
     }

@@ -1,5 +1,6 @@
 #include "tools/inspect.h"
 
+#include "sim/units.h"
 #include "tools/comm_names.h"
 
 #include <string.h>
@@ -316,25 +317,22 @@ static void warn(const ovl_inspection *in, const ovl_collected *file, uint32_t i
     }
     if (kernels && file->comms.count == 0) {
         ovl_warning(errs, mark,
-                    "NO COMMUNICATION FOUND: of %" PRIu64 " kernel names none matches "
+                    "NO COMMUNICATION FOUND: of the names of %s none matches "
                     "\"%s\", so all count as compute; --comm-pattern sets another pattern",
-                    kernels, in->pattern->text);
+                    ovl_counted(errs->arena, kernels, "kernel"), in->pattern->text);
     }
     if (file->duplicates) {
-        ovl_warning(errs, mark, "%" PRIu64 " device operations are exact duplicates, counted once",
-                    file->duplicates);
+        ovl_warning(errs, mark, "exact duplicates, counted once: %s",
+                    ovl_counted(errs->arena, file->duplicates, "device operation"));
     }
     if (file->beyond) {
-        ovl_warning(errs, mark,
-                    "%" PRIu64 " operations are of devices beyond the first 4096 and "
-                    "were left out",
-                    file->beyond);
+        ovl_warning(errs, mark, "%s of devices beyond the first 4096 left out",
+                    ovl_counted(errs->arena, file->beyond, "operation"));
     }
     if (file->like_copies) {
         ovl_warning(errs, mark,
-                    "%" PRIu64 " kernels are named like copies (ROCm) but count as "
-                    "compute, as their category says",
-                    file->like_copies);
+                    "%s, named like copies (ROCm), count as compute, as their category says",
+                    ovl_counted(errs->arena, file->like_copies, "kernel"));
     }
 }
 

@@ -622,7 +622,7 @@ bool ovl_read_nsys(const char *path, const ovl_sink *sink, ovl_read_about *about
                   "is no trace: it is an SQLite database without the tables of an Nsight Systems "
                   "export");
     } else if (r.why) {
-        ovl_warning(errs, mark, "the database is damaged (%s); %" PRIu64 " rows were read", r.why,
+        ovl_warning(errs, mark, "the database is damaged (%s); rows read: %" PRIu64, r.why,
                     about->n_records);
     }
     if (r.mixed) {

@@ -164,8 +164,8 @@ static void mistakes_are_told(void)
     check_told(TWO, "workload.model.moe.shares=[1, 2, 3]", "each of the 2 ranks");
     check_told(TWO, "workload.model.moe.hottest=3", "no more than 2 times the mean");
     check_told(TWO, "workload.model.moe.hottest=0.5", "at least the mean");
-    check_told(TWO, "workload.model.moe.experts=5", "do not divide");
-    check_told(TWO, "workload.model.moe.top_k=5", "only 4 experts");
+    check_told(TWO, "workload.model.moe.experts=5", "cannot be shared out evenly");
+    check_told(TWO, "workload.model.moe.top_k=5", "more than experts, which is 4");
     check_told(TWO, "workload.model.moe.copies=1", "copies belongs to across");
     check_told(TWO,
                "workload.model.moe={experts: 4, top_k: 2, ffn_hidden: 4, spread: 1, hottest: 2}",
