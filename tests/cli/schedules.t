@@ -175,7 +175,7 @@ Schedule
   export --trace show it
 
 $ OVL_MEMORY=100MiB ovl check "$T/all.yaml" --set overlap.pipeline.microbatches=100000
-$T/all.yaml:4:21: error: 4 stages with 100000 microbatches need more than 152.6 MiB of memory, and 100 MiB is allowed (OVL_MEMORY)
+$T/all.yaml:4:21: error: 4 stages with 100000 microbatches are 400000 forwards and backwards, and need more than 152.6 MiB of memory; 100 MiB is allowed (OVL_MEMORY)
 ? 3
 
 $ printf "hardware: {gpu: {name: example}}\nmesh: {axes: {pp: 4}}\nworkload: {stages: [{name: s, repeat: 4, forward: 1 ms, backward: 2 ms}]}\noverlap: {pipeline: {schedule: 1f1b, microbatches: 8}}\nvariants: {more: {overlap.pipeline.microbatches: 16}}\n" >"$T/work.yaml" && ovl compare "$T/work.yaml" more | sed -n "/^Verdict/,\$p"
