@@ -1,5 +1,6 @@
 #include "tools/work.h"
 
+#include "tools/deadly.h"
 #include "tools/files.h"
 #include "tools/fits.h"
 
@@ -147,6 +148,7 @@ const ovl_recorder *ovl_work_recorder(const ovl_work *work, const ovl_document *
 bool ovl_work_load(ovl_work *work, const char *path, ovl_document *doc)
 {
     uint32_t before = work->errs.errors;
+    ovl_deadly_doing("the scenario is read");
     bool good = work->keeps ? load_and_keep(work, path, doc)
                             : ovl_document_load(path, &work->files, doc, &work->arena, &work->errs);
     return good && work->errs.errors == before;
@@ -156,6 +158,7 @@ bool ovl_work_prepare(ovl_work *work, const ovl_document *doc, const char *varia
                       ovl_prepared *prepared)
 {
     ovl_arena_free(&work->scratch);
+    ovl_deadly_doing("the program is prepared");
     return ovl_scenario_decode(doc, variant, work->sets, work->n_sets, &prepared->scenario,
                                &work->arena, &work->errs) &&
            ovl_may_prepare(&prepared->scenario, ovl_lookout_memory(), &work->errs) &&
@@ -207,6 +210,7 @@ bool ovl_work_result(ovl_work *work, const ovl_document *doc, const char *varian
 
 ovl_out *ovl_work_output(const ovl_args *args, const ovl_shell *shell, ovl_out *file)
 {
+    ovl_deadly_doing("the output is written");
     const char *path = ovl_args_value(args, "output");
     if (!path || strcmp(path, "-") == 0) {
         return shell->out;

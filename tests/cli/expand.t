@@ -41,7 +41,7 @@ scenarios/replay/two_ranks.yaml:21:1: error: expand is 2: the collectives of a t
 ? 3
 $ ovl run scenarios/tutorial/first.yaml --expand 65
 --set expand: error: expand is "65": must be between 0 and 64
-? 3
+? 2
 $ ovl run scenarios/tutorial/first.yaml --expand few
 --set expand: error: expand is "few": expected a whole number, such as "16"
 ? 2
