@@ -8,8 +8,9 @@ static bool divides(const ovl_model *m, uint64_t part, int64_t whole, const char
 {
     if ((uint64_t)whole % part) {
         ovl_error(errs, OVL_E_INPUT, m->mark,
-                  "%" PRId64 " %s do not divide by the %" PRIu64 " ranks of axis \"%s\"", whole,
-                  what, part, axis);
+                  "%s: %" PRId64 " cannot be shared out evenly among the %" PRIu64
+                  " ranks of axis \"%s\"",
+                  what, whole, part, axis);
         return false;
     }
     return true;
@@ -89,7 +90,7 @@ static bool add_experts(const ovl_scenario *scenario, ovl_block_shape *s, ovl_er
         return false;
     }
     if (moe->dense_layers > s->model->layers) {
-        ovl_error(errs, OVL_E_INPUT, moe->mark, "dense_layers: there are only %" PRId64 " layers",
+        ovl_error(errs, OVL_E_INPUT, moe->mark, "dense_layers: more than layers, which is %" PRId64,
                   s->model->layers);
         return false;
     }
@@ -196,6 +197,7 @@ bool ovl_block_shape_of(const ovl_scenario *scenario, ovl_block_shape *shape, ov
         uint64_t query = (uint64_t)latent->query, both = (uint64_t)latent->key_value;
         uint64_t rope = (uint64_t)latent->rope;
         shape->rope = heads * rope;
+        shape->normed = query + both;
         shape->qkv =
             h * (query + both + rope) + query * (shape->q + shape->rope) + both * 2 * shape->kv;
     }
@@ -227,7 +229,7 @@ uint64_t ovl_block_params(const ovl_block_shape *s)
         mlp =
             ovl_block_expert_params(s) + each * s->shared_ffn + h * (uint64_t)s->model->moe.experts;
     }
-    return s->qkv + s->q * h + mlp + 2 * h;
+    return s->qkv + s->normed + s->q * h + mlp + 2 * h;
 }
 
 uint64_t ovl_embedding_params(const ovl_block_shape *s)
@@ -251,7 +253,9 @@ uint64_t ovl_block_activations(const ovl_block_shape *s)
 {
     uint64_t e = s->element, t = s->tokens;
     uint64_t masks = s->model->dropout ? 2 * t * hidden(s) / s->split : 0;
-    uint64_t attend = 4 * ovl_block_input(s) + e * t * (2 * s->q + s->rope + 2 * s->kv) + masks;
+    uint64_t narrow = s->normed ? 2 * s->normed + (uint64_t)s->model->latent.rope : 0;
+    uint64_t attend =
+        4 * ovl_block_input(s) + e * t * (2 * s->q + s->rope + 2 * s->kv + narrow) + masks;
     if (!s->routed) {
         return attend + (gates(s) + 1) * e * t * s->ffn;
     }

@@ -37,7 +37,9 @@
  * parallelism is one of those that experts are spread over, each is whole on its rank.
  * Activations: those of k T rows, as they came and inside the experts, for the rank that gets most.
  * By way of latent matrices (query q, keys and values c, positions r) queries, keys and values have
- * h (q + c + r) + q a (d + r) + 2 c a d weights, and scores d + r columns.
+ * h (q + c + r) + q a (d + r) + 2 c a d weights, q + c of two inner norms (DeepSeek-V2, 2405.04434,
+ * section 2.1 and appendix), and scores d + r columns. Inputs and outputs of these norms and the
+ * keys' positions are kept: e T (2 q + 2 c + r).
  *
  * Example: h = 8, a = 2, d = 4, f = 32, s = 4, b = 1, one rank, not causal: 24 * 4 * 64 + 4 * 16 *
  * 8 = 6656 FLOPs in a forward.
@@ -59,6 +61,7 @@ typedef struct ovl_block_shape {
     ovl_dtype matmul_dtype;     /* ... that matrix products compute in */
     uint64_t qkv;               /* weights that queries, keys and values are made by */
     uint64_t rope;              /* columns of queries of a rank besides q */
+    uint64_t normed;            /* columns of inner norms: q + c of latent matrices */
     /* Of a mixture of experts: */
     uint64_t ep, across; /* ranks of the two axes */
     uint64_t experts;    /* of a rank, those tokens are routed to */

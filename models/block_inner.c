@@ -228,8 +228,14 @@ static int16_t ring_forward(building *b, int16_t need)
     return done;
 }
 
-/* Keys and values go round once more, and their gradients behind the kernel that adds to them; a
- * last step brings these home. */
+/* Bytes of adding what a rank has to the gradients that came: two are read, one is written. */
+static uint64_t add_bytes(const building *b)
+{
+    return 3 * kv_bytes(b);
+}
+
+/* Keys and values go round once more. Behind them go their gradients, beside the kernel of the next
+ * step, to be added to what that makes; a last step brings them home. */
 static int16_t ring_backward(building *b, double times, int16_t need)
 {
     uint64_t c = b->s->cp;
@@ -240,8 +246,11 @@ static int16_t ring_backward(building *b, double times, int16_t need)
                                  : OVL_INNER_NOTHING;
         ovl_inner_op part = kernel;
         part.name = numbered(b, kernel.name, i, c);
-        part.needs[1] = gradient;
         int16_t done = add_kernel(b, part, here);
+        if (i > 0) {
+            done =
+                ovl_memory_add(b, numbered(b, "kv_grad_add", i, c), add_bytes(b), done, gradient);
+        }
         gradient = add_shift(b, "kv_grad_ring", i, kv_bytes(b), done, OVL_INNER_NOTHING);
         here = next;
     }
@@ -376,7 +385,9 @@ static ovl_inner_list norms_again(building *b)
                       .k = query + both,
                       .n = s->q + s->rope + 2 * s->kv,
                       .weights = weights};
-        add_kernel(b, ovl_block_product(b, &up, 1, 0), OVL_INNER_INPUT);
+        int16_t normed = ovl_memory_add(b, "latent_norm", 2 * ovl_memory_columns(s, s->normed),
+                                        OVL_INNER_INPUT, OVL_INNER_NOTHING);
+        add_kernel(b, ovl_block_product(b, &up, 1, 0), normed);
     }
     ovl_memory_add(b, "mlp_norm", 2 * ovl_memory_hidden(s), OVL_INNER_INPUT, OVL_INNER_NOTHING);
     return finish(b, OVL_INNER_INPUT);

@@ -43,11 +43,8 @@ uint64_t ovl_memory_activation(const ovl_block_shape *s, uint64_t rows, uint64_t
 
 uint64_t ovl_memory_norm_outputs(const ovl_block_shape *s)
 {
-    const ovl_latent *latent = &s->model->latent;
-    uint64_t wide = s->q + s->rope + 2 * s->kv;
-    uint64_t kept = (uint64_t)(latent->query + latent->key_value + latent->rope);
-    bool widens = latent->query > 0 && wide > kept;
-    return 2 * ovl_memory_hidden(s) + (widens ? ovl_memory_columns(s, wide - kept) : 0);
+    uint64_t wide = s->normed ? s->normed + s->q + s->rope + 2 * s->kv : 0;
+    return 2 * ovl_memory_hidden(s) + ovl_memory_columns(s, wide);
 }
 
 /* --- Kernels --- */
@@ -85,10 +82,8 @@ int16_t ovl_memory_rotary(building *b, bool backward, int16_t need)
 {
     const ovl_block_shape *s = b->s;
     const ovl_latent *latent = &s->model->latent;
-    bool narrow_first = latent->query > 0;
-    uint64_t turned = narrow_first ? s->rope + (uint64_t)latent->rope : s->q + s->kv;
-    uint64_t normed = narrow_first ? (uint64_t)(latent->query + latent->key_value) : 0;
-    uint64_t bytes = 2 * ovl_memory_columns(s, turned + normed);
+    uint64_t turned = s->normed ? s->rope + (uint64_t)latent->rope : s->q + s->kv;
+    uint64_t bytes = 2 * ovl_memory_columns(s, turned + s->normed);
     if (backward) {
         bytes += ovl_memory_cast_back(s, s->tokens, s->q + s->rope + 2 * s->kv, hidden(b));
     }

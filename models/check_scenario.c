@@ -115,9 +115,8 @@ static void check_times(const ovl_times *times, const char *what, ovl_mark mark,
 {
     if (times->count > 1 && times->count != n_ranks) {
         ovl_error(errs, OVL_E_INPUT, mark,
-                  "%s: a list has one duration for each rank; found %" PRIu32 " for %" PRId64
-                  " ranks",
-                  what, times->count, n_ranks);
+                  "%s: a list has one duration for each rank; found %" PRIu32 " for %s", what,
+                  times->count, ovl_counted(errs->arena, (uint64_t)n_ranks, "rank"));
     }
 }
 

@@ -161,9 +161,8 @@ bool ovl_draft_check_times(ovl_lowering *l, const char *name, ovl_mark mark, ovl
         return true;
     }
     ovl_error(l->errs, OVL_E_INPUT, mark,
-              "\"%s\" gives %" PRIu32 " durations for %" PRIu32
-              " ranks; give one, or one for each rank",
-              name, times.count, l->n_ranks);
+              "\"%s\" gives %" PRIu32 " durations for %s; give one, or one for each rank", name,
+              times.count, ovl_counted(l->errs->arena, l->n_ranks, "rank"));
     return false;
 }
 

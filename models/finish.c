@@ -137,8 +137,8 @@ static void finish_ranks(ovl_raw_scenario *raw, ovl_arena *arena, ovl_errs *errs
     order_axes(&s->mesh, &raw->mesh.order, errs);
     if (s->workload.ranks && s->workload.ranks != s->n_ranks) {
         ovl_error(errs, OVL_E_INPUT, s->workload.mark,
-                  "workload.ranks is %" PRId64 ", but the mesh has %" PRId64 " ranks",
-                  s->workload.ranks, s->n_ranks);
+                  "workload.ranks is %" PRId64 ", but the mesh has %s", s->workload.ranks,
+                  ovl_counted(errs->arena, (uint64_t)s->n_ranks, "rank"));
     }
 }
 

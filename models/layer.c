@@ -144,7 +144,7 @@ double ovl_memory_efficiency(const ovl_lowering *l)
 {
     double given = l->scenario->workload.model.memory_efficiency;
     double hardware = l->hw->gpu.hbm_efficiency;
-    return given > 0 ? given : hardware > 0 && hardware < 1 ? hardware : 0.65;
+    return given > 0 ? given : hardware > 0 ? hardware : 0.65;
 }
 
 /* Bytes that an element moves. */

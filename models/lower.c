@@ -1,5 +1,6 @@
 #include "models/block.h"
 #include "models/faults.h"
+#include "models/schedule.h"
 #include "models/vary.h"
 #include "sim/expand.h"
 
@@ -264,8 +265,8 @@ static void start(ovl_lowering *l)
     ovl_faults_slow(l);
 }
 
-bool ovl_lower_schedule(const ovl_scenario *scenario, ovl_arena *arena,
-                        const struct ovl_schedule **schedule, ovl_errs *errs)
+static bool lower_schedule(const ovl_scenario *scenario, unsigned order, ovl_arena *arena,
+                           const ovl_schedule **schedule, ovl_errs *errs)
 {
     ovl_builder b;
     ovl_lowering l = {.scenario = scenario,
@@ -273,7 +274,8 @@ bool ovl_lower_schedule(const ovl_scenario *scenario, ovl_arena *arena,
                       .b = &b,
                       .arena = arena,
                       .errs = errs,
-                      .schedule_alone = true};
+                      .schedule_alone = true,
+                      .order = order};
     uint32_t errors = errs->errors, first = errs->count;
     *schedule = NULL;
     if (!scenario->pipeline.given || !check_size(&l)) {
@@ -286,6 +288,12 @@ bool ovl_lower_schedule(const ovl_scenario *scenario, ovl_arena *arena,
     release(&l);
     ovl_builder_free(&b);
     return errs->errors == errors;
+}
+
+bool ovl_lower_schedule(const ovl_scenario *scenario, ovl_arena *arena,
+                        const struct ovl_schedule **schedule, ovl_errs *errs)
+{
+    return lower_schedule(scenario, 0, arena, schedule, errs);
 }
 
 void ovl_plan_codes(ovl_lowering *l, ovl_id (*write)(void *plan, uint32_t first),
@@ -306,17 +314,24 @@ void ovl_plan_codes(ovl_lowering *l, ovl_id (*write)(void *plan, uint32_t first)
     }
 }
 
-bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowered, ovl_errs *errs)
+/* In one order; `searched`: there may be others. */
+static bool lower_order(const ovl_scenario *scenario, unsigned order, ovl_arena *arena,
+                        ovl_lowered *lowered, bool *searched, ovl_errs *errs)
 {
     ovl_builder b;
-    ovl_lowering l = {
-        .scenario = scenario, .hw = &scenario->hw, .b = &b, .arena = arena, .errs = errs};
+    ovl_lowering l = {.scenario = scenario,
+                      .hw = &scenario->hw,
+                      .b = &b,
+                      .arena = arena,
+                      .errs = errs,
+                      .order = order};
     uint32_t errors = errs->errors, first = errs->count;
     if (!check_size(&l) || !check_pauses(&l) || !check_expand(&l) || !lower_unchanged(&l)) {
         return false;
     }
     start(&l);
     plan(&l);
+    *searched = l.searched;
     bool ok = errs->errors == errors;
     if (ok) {
         ovl_model_facts(&l, lowered);
@@ -339,4 +354,51 @@ bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowe
     release(&l);
     ovl_builder_free(&b);
     return ok;
+}
+
+/* --- Other orders --- */
+
+/* The program in the order found under other circumstances; NULL if that is no other, or there is
+ * none. */
+static const ovl_program *other_order(const ovl_scenario *scenario, unsigned order,
+                                      const ovl_schedule *ours, ovl_arena *arena)
+{
+    ovl_arena scratch = {0};
+    ovl_errs unsaid = {.arena = &scratch};
+    const ovl_schedule *theirs;
+    ovl_lowered lowered;
+    bool searched;
+    bool other = lower_schedule(scenario, order, &scratch, &theirs, &unsaid) &&
+                 !ovl_schedule_same(ours, theirs) &&
+                 lower_order(scenario, order, arena, &lowered, &searched, &unsaid);
+    ovl_arena_free(&scratch);
+    if (!other) {
+        return NULL;
+    }
+    ovl_program *program = OVL_NEW(arena, ovl_program);
+    *program = lowered.program;
+    return program;
+}
+
+static void add_orders(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowered)
+{
+    const ovl_program **orders = OVL_NEW_ARRAY(arena, const ovl_program *, OVL_ORDERS);
+    bool any = false;
+    for (unsigned order = 1; order < OVL_ORDERS; order++) {
+        orders[order] = other_order(scenario, order, lowered->schedule, arena);
+        any |= orders[order] != NULL;
+    }
+    lowered->program.orders = any ? orders : NULL;
+}
+
+bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowered, ovl_errs *errs)
+{
+    bool searched = false;
+    if (!lower_order(scenario, 0, arena, lowered, &searched, errs)) {
+        return false;
+    }
+    if (searched) {
+        add_orders(scenario, arena, lowered);
+    }
+    return true;
 }

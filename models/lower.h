@@ -81,7 +81,9 @@ typedef struct ovl_lowered {
 } ovl_lowered;
 
 /* Lowers a checked scenario; the program lives in `arena`. False and errors if something it needs
- * is missing (a group, a cost, a link), each at the place that needs it. Warnings are added too. */
+ * is missing (a group, a cost, a link), each at the place that needs it. Warnings are added too. A
+ * pipeline whose schedule was searched for from its times is lowered again for each other order
+ * that is found with stages like their mean, free transfers, or both: ovl_program.orders. */
 bool ovl_lower(const ovl_scenario *scenario, ovl_arena *arena, ovl_lowered *lowered,
                ovl_errs *errs);
 

@@ -106,6 +106,8 @@ typedef struct ovl_lowering {
     OVL_VEC(ovl_bucket_line) buckets;
     uint32_t microbatches; /* of a pipeline */
     bool schedule_alone;   /* of a pipeline no more than that is asked for */
+    bool searched;         /* its schedule looks at times */
+    unsigned order;        /* ... as they would be: bits OVL_ORDER_... */
     const struct ovl_schedule *schedule;
     OVL_VEC(ovl_hop_line) hops;
     OVL_VEC(ovl_nccl_line) nccl;

@@ -44,8 +44,9 @@ typedef struct ovl_ddp_code {
     bool gathers;              /* the optimizer is distributed: parameters are gathered */
     uint32_t waited;           /* the bucket whose gather was waited for last, or OVL_NONE */
     bool *asked;               /* [n_buckets] its gather was issued in this step */
-    uint32_t *gathered; /* [n_buckets] the all-gather that is still to be waited for, or OVL_NONE
-                         */
+    uint32_t *gathered;  /* [n_buckets] the all-gather that is still to be waited for, or OVL_NONE
+                          */
+    uint32_t n_gathered; /* of those */
 } ovl_ddp_code;
 
 /* "backward block[3]", or "backward block[3] mb 1" where there are several microbatches. */

@@ -111,6 +111,7 @@ static void gather_bucket(ovl_ddp_code *e, uint32_t k)
     op.bytes = bucket->bytes;
     e->asked[k] = true;
     e->gathered[k] = ovl_add_op(e->b, e->code, &op);
+    e->n_gathered++;
     if (e->last != OVL_NONE) {
         ovl_add_after(e->b, e->code, e->last);
     }
@@ -182,13 +183,15 @@ static void wait_for_gather(ovl_ddp_code *e, uint32_t k)
     if (e->gathered[k] != OVL_NONE) {
         ovl_add_after(e->b, e->code, e->gathered[k]);
         e->gathered[k] = OVL_NONE;
+        e->n_gathered--;
     }
 }
 
 /* Each gather is waited for once: what follows on the compute stream follows it. */
 void ovl_ddp_wait_for_gathers(ovl_ddp_code *e, const ovl_unit *unit)
 {
-    for (uint32_t k = 0; !e->p->ddp->overlap_param_gather && k < e->p->buckets.count; k++) {
+    bool all = !e->p->ddp->overlap_param_gather;
+    for (uint32_t k = 0; all && e->n_gathered && k < e->p->buckets.count; k++) {
         wait_for_gather(e, k);
     }
     for (uint32_t i = 0; i < unit->n_ready; i++) {

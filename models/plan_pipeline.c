@@ -114,10 +114,8 @@ static void check_one_number(ovl_pipe_plan *p)
     int64_t own = p->pipe->microbatches, all = p->workload->microbatches;
     if (own && p->workload->microbatches_mark.line && own != all) {
         ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->microbatches_mark,
-                  "%" PRId64 " microbatches here, but %" PRId64
-                  " by workload.microbatches: give one "
-                  "of the two",
-                  own, all);
+                  "%s here, but %" PRId64 " by workload.microbatches: give one of the two",
+                  ovl_counted(p->l->errs->arena, (uint64_t)own, "microbatch"), all);
     }
 }
 
@@ -214,7 +212,47 @@ static bool add_hop(ovl_pipe_plan *p, uint32_t place, ovl_time *longest)
     return true;
 }
 
-/* What schedules that know of times look at: the first microbatch of each stage. */
+/* The search as it would be with stages like their mean, with free transfers, or both. */
+static void change_times(const ovl_pipe_plan *p, ovl_time *times[3], ovl_schedule_spec *spec)
+{
+    if (p->l->order & OVL_ORDER_FREE) {
+        spec->hop = 0;
+    }
+    for (int k = 0; k < 3 && p->l->order & OVL_ORDER_EVEN; k++) {
+        ovl_pipe_sum sum = {0};
+        for (uint32_t r = 0; r < p->n_stages; r++) {
+            ovl_pipe_sum_add(&sum, times[k][r]);
+        }
+        for (uint32_t r = 0; r < p->n_stages; r++) {
+            times[k][r] = ovl_pipe_sum_mean(&sum);
+        }
+    }
+}
+
+/* So long that sums of all actions might overflow: halved until they do not. The run tells what is
+ * too long; to a search only ratios matter. */
+static void keep_countable(const ovl_pipe_plan *p, ovl_time *times[3], ovl_schedule_spec *spec)
+{
+    double sum = 2 * (double)spec->hop * p->n_stages;
+    unsigned halvings = 0;
+    for (int k = 0; k < 3; k++) {
+        for (uint32_t r = 0; r < p->n_stages; r++) {
+            sum += (double)times[k][r];
+        }
+    }
+    while (sum * spec->microbatches > (double)OVL_TIME_MAX * (double)(UINT64_C(1) << halvings)) {
+        halvings++;
+    }
+    spec->hop >>= halvings;
+    for (int k = 0; k < 3; k++) {
+        for (uint32_t r = 0; r < p->n_stages; r++) {
+            times[k][r] >>= halvings;
+        }
+    }
+}
+
+/* What schedules that know of times look at: the first microbatch of each stage, and what runs
+ * again before its backward. */
 static bool add_times(ovl_pipe_plan *p, ovl_schedule_spec *spec)
 {
     ovl_time *times[3];
@@ -232,10 +270,12 @@ static bool add_times(ovl_pipe_plan *p, ovl_schedule_spec *spec)
         }
         times[0][r] = ovl_pipe_time(s->forward, 0);
         times[2][r] = ovl_pipe_time(s->weight, 0);
-        times[1][r] = ovl_pipe_time(s->input, 0);
+        times[1][r] = ovl_pipe_time(s->input, 0) + (p->pipe->recompute ? times[0][r] : 0);
         bytes[0][r] = s->activations ? s->activations : 1;
         bytes[1][r] = s->activations ? s->kept : 1;
     }
+    change_times(p, times, spec);
+    keep_countable(p, times, spec);
     spec->forward = times[0];
     spec->input = times[1];
     spec->weight = times[2];
@@ -292,10 +332,11 @@ static bool named(ovl_pipe_plan *p)
         (!ovl_pipe_check_split(p) || !add_times(p, &spec))) {
         return false;
     }
+    p->l->searched = kind->timed;
     if (kind->timed && !spec.forward && spec.stages_per_rank == 1) {
-        ovl_error(p->l->errs, OVL_E_INPUT, spec.mark,
-                  "%s needs a stage for each rank: %" PRIu32 " ranks, %" PRIu32 " stages",
-                  kind->name, p->p, p->n_stages);
+        ovl_error(p->l->errs, OVL_E_INPUT, spec.mark, "%s needs a stage for each rank: %s, %s",
+                  kind->name, ovl_counted(p->l->errs->arena, p->p, "rank"),
+                  ovl_counted(p->l->errs->arena, p->n_stages, "stage"));
         return false;
     }
     return ovl_schedule_make(kind, &spec, &p->schedule, &p->scratch, p->l->errs) &&

@@ -51,6 +51,9 @@ typedef struct ovl_pipe_sum {
     uint32_t n;
 } ovl_pipe_sum;
 
+void ovl_pipe_sum_add(ovl_pipe_sum *sum, ovl_time value);
+ovl_time ovl_pipe_sum_mean(const ovl_pipe_sum *sum); /* 0: of nothing */
+
 /* From one place to another in one order: the k-th send of it meets the k-th receive. */
 typedef struct ovl_pipe_channel {
     const ovl_group *group;

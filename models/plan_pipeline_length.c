@@ -77,17 +77,21 @@ const void *ovl_pipe_law(const ovl_pipe_plan *p, const ovl_action *a)
 
 /* --- Like the mean --- */
 
-static void add(ovl_pipe_sum *sum, ovl_time value)
+void ovl_pipe_sum_add(ovl_pipe_sum *sum, ovl_time value)
 {
     sum->first = sum->n ? sum->first : value;
     sum->beyond += value - sum->first;
     sum->n++;
 }
 
+ovl_time ovl_pipe_sum_mean(const ovl_pipe_sum *sum)
+{
+    return sum->n ? sum->first + sum->beyond / sum->n : 0;
+}
+
 static ovl_time mean(const ovl_pipe_plan *p, ovl_part part, uint32_t microbatch)
 {
-    const ovl_pipe_sum *sum = &p->sum[part][microbatch];
-    return sum->n ? sum->first + sum->beyond / sum->n : 0;
+    return ovl_pipe_sum_mean(&p->sum[part][microbatch]);
 }
 
 /* All parts of a stage, once for each microbatch. Forwards of stages that give no `overlapped` are
@@ -99,12 +103,12 @@ static void add_cell(ovl_pipe_plan *p, const ovl_action *a, uint32_t rank)
         ovl_times times = times_of(s, (ovl_part)part);
         if (times.count) {
             ovl_time time = ovl_pipe_time(times, a->microbatch);
-            add(&p->sum[part][a->microbatch], ovl_plan_slowed(p->l, rank, time));
+            ovl_pipe_sum_add(&p->sum[part][a->microbatch], ovl_plan_slowed(p->l, rank, time));
         }
     }
     if (s->pair.count == 0) {
         ovl_time time = ovl_pipe_time(s->forward, a->microbatch);
-        add(&p->sum[OVL_PART_NONE][a->microbatch], ovl_plan_slowed(p->l, rank, time));
+        ovl_pipe_sum_add(&p->sum[OVL_PART_NONE][a->microbatch], ovl_plan_slowed(p->l, rank, time));
     }
 }
 

@@ -240,7 +240,7 @@ static bool share_evenly(ovl_pipe_plan *p, const layers *list, uint32_t *counts)
     if (n < p->n_stages) {
         ovl_error(p->l->errs, OVL_E_INPUT,
                   p->pipe->virtual_stages ? p->pipe->virtual_stages_mark : p->pipe->schedule_mark,
-                  "%" PRIu32 " layers do not fill %" PRIu32 " stages", n, p->n_stages);
+                  "fewer layers than stages: %" PRIu32 " for %" PRIu32, n, p->n_stages);
         return false;
     }
     if (p->pipe->split == OVL_SPLIT_TIME) {
@@ -278,9 +278,12 @@ static bool share_layers(ovl_pipe_plan *p, const layers *list, uint32_t *counts)
     }
     if (sum != n || split->count != p->n_stages) {
         ovl_error(p->l->errs, OVL_E_INPUT, split->mark[0],
-                  "layers_per_stage shares %" PRId64 " layers among %" PRIu32
-                  " stage%s; there are %" PRIu32 " layers and %" PRIu32 " stages",
-                  sum, split->count, split->count == 1 ? "" : "s", n, p->n_stages);
+                  "layers_per_stage shares out %s among %s; the workload has %s and the pipeline "
+                  "%s",
+                  ovl_counted(p->l->errs->arena, (uint64_t)sum, "layer"),
+                  ovl_counted(p->l->errs->arena, split->count, "stage"),
+                  ovl_counted(p->l->errs->arena, n, "layer"),
+                  ovl_counted(p->l->errs->arena, p->n_stages, "stage"));
         return false;
     }
     return true;

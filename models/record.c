@@ -144,21 +144,20 @@ static void say_host(recorder *r, const counts *c)
             range(r, c->gap));
     }
     if (c->carried) {
-        say(r, "%" PRIu32 " operations were launched before the step and ran into it.", c->carried);
+        say(r, "Launched before the step and run into it: %s.",
+            ovl_counted(r->arena, c->carried, "operation"));
     }
     if (c->not_launched) {
-        say(r,
-            "%" PRIu32 " operations have no launch in the file: they count as launched before the "
-            "step.",
-            c->not_launched);
+        say(r, "Without a launch in the file, so taken as launched before the step: %s.",
+            ovl_counted(r->arena, c->not_launched, "operation"));
     }
     if (c->device_gap[1] > 0) {
         say(r,
             "Between two operations of a stream without a launch in the step: %s, the %s of "
-            "%" PRIu32
-            " gaps of at most 5 us; longer ones, and what the others add up to beyond it, are "
+            "%s of at most 5 us; longer ones, and what the others add up to beyond it, are "
             "unexplained.",
-            range(r, c->device_gap), c->device_gap_mean ? "mean" : "median", c->device_gaps);
+            range(r, c->device_gap), c->device_gap_mean ? "mean" : "median",
+            ovl_counted(r->arena, c->device_gaps, "gap"));
     }
 }
 
@@ -178,14 +177,14 @@ static void say_waits(recorder *r, const counts *c)
             c->syncs[OVL_BY_RECORD], c->syncs[OVL_BY_ORDER], c->syncs[OVL_BY_TIME]);
     }
     if (c->contradicted) {
-        say(r, "%" PRIu32 " waits were left out, since the times contradict them.",
-            c->contradicted);
+        say(r, "Left out, since the times contradict it: %s.",
+            ovl_counted(r->arena, c->contradicted, "wait"));
     }
     if (c->overlaps) {
         say(r,
-            "%" PRIu32 " operations began before the one before them on their stream ended; they "
-            "take what they needed beyond that.",
-            c->overlaps);
+            "Begun before the one in front on the stream ended, and taken to need what was beyond "
+            "that: %s.",
+            ovl_counted(r->arena, c->overlaps, "operation"));
     }
 }
 
@@ -194,25 +193,29 @@ static void say_collectives(recorder *r)
     const ovl_recorded *out = r->out;
     if (out->matched) {
         say(r,
-            "%" PRIu32 " collectives are matched over their ranks: the shortest duration is the "
-            "transfer, and waiting for others comes out of the run.",
-            out->matched);
+            "Matched over the ranks of the group: %s. The shortest duration is the transfer, and "
+            "waiting for "
+            "others comes out of the run.",
+            ovl_counted(r->arena, out->matched, "collective"));
     }
     if (out->alone) {
         say(r,
-            "%" PRIu32 " collectives are not seen on all their ranks: their durations hold the "
-            "waiting for the others, so what-ifs on communication only tell an upper bound.",
-            out->alone);
+            "Not seen on every rank of the group: %s. The durations hold the waiting for the "
+            "others, so what-ifs "
+            "on communication only tell an upper bound.",
+            ovl_counted(r->arena, out->alone, "collective"));
     }
     if (out->different) {
-        say(r,
-            "%" PRIu32 " groups have other collectives on other ranks (cut or sampled traces) and "
-            "were not matched.",
-            out->different);
+        say(r, "Not matched, since other ranks have other collectives (cut or sampled traces): %s.",
+            ovl_counted(r->arena, out->different, "group"));
     }
     if (out->same_rank) {
         say(r, "WARNING: several files say the same rank, so they are no ranks of one job: "
                "collectives were not matched.");
+    }
+    if (out->other_steps) {
+        say(r, "WARNING: the files begin with other steps, so their first collectives are not the "
+               "same ones: collectives were not matched. Name a step that all have.");
     }
     if (out->world) {
         say(r,
@@ -260,9 +263,9 @@ static void say_no_communication(recorder *r)
     if (kernels && !comm) {
         const char *text = ovl_arena_printf(
             r->arena,
-            "NO COMMUNICATION FOUND: of %" PRIu32 " kernels in the step none has a name that "
-            "matches \"%s\", so all count as compute; workload.replay.comm sets another pattern",
-            kernels, ovl_shown(r->options->comm, r->arena));
+            "NO COMMUNICATION FOUND: of %s in the step none has a name that matches \"%s\", so all "
+            "count as compute; workload.replay.comm sets another pattern",
+            ovl_counted(r->arena, kernels, "kernel"), ovl_shown(r->options->comm, r->arena));
         say(r, "WARNING: %s.", text);
         ovl_warning(r->errs, r->mark, "%s", text);
     }

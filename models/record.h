@@ -92,6 +92,7 @@ typedef struct ovl_recorded {
     uint32_t clock_sets; /* of ranks whose clocks can be compared; more than 1: each begins at 0 */
     int64_t world;       /* ranks of the job, where some that communicate are missing; else 0 */
     bool same_rank;      /* several files say the same rank: nothing is matched */
+    bool other_steps;    /* of whole traces that begin with other steps: likewise */
     ovl_time step;       /* measured: from the first begin to the last end */
     const char *what;    /* "ProfilerStep#3", "the whole trace" */
     const char *const *inferred; /* sentences */

@@ -455,11 +455,11 @@ static void say(rebucket *b, uint32_t before, bool known)
     ovl_print_bytes(first, b->what_if->first_bucket_cap);
     ovl_record_say(b->rec, b->arena,
                    ovl_arena_printf(b->arena,
-                                    "What if %" PRIu32 " buckets were %" PRIu32
+                                    "What if %s became %" PRIu32
                                     ", the first closed at %s%s and the others at %s: %s are taken "
                                     "to become ready evenly over the kernels before each bucket; "
                                     "alpha is %s%s.",
-                                    before, b->cuts.len, first,
+                                    ovl_counted(b->arena, before, "bucket"), b->cuts.len, first,
                                     stated ? "" : " (the default of first_bucket_cap)", cap,
                                     gradients_text(b), alpha, how));
 }

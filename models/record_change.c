@@ -98,10 +98,9 @@ static bool change_kernels(ovl_recorded *rec, const ovl_change_kernel *k, bool f
         return false;
     }
     ovl_record_say(rec, arena,
-                   ovl_arena_printf(arena,
-                                    "What if %" PRIu32 " operations that match \"%s\" took "
-                                    "1/%.6g of their time.",
-                                    n, ovl_shown(k->name, arena), k->speedup));
+                   ovl_arena_printf(
+                       arena, "What if what matches \"%s\" (%s) took 1/%.6g of the time.",
+                       ovl_shown(k->name, arena), ovl_counted(arena, n, "operation"), k->speedup));
     return true;
 }
 

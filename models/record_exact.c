@@ -7,6 +7,7 @@
  * time it had, waiting included.
  */
 #include "models/record_parts.h"
+#include "sim/units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -294,9 +295,9 @@ static void hand_over(exacter *e)
     if (out->alone) {
         said[0] = ovl_arena_printf(
             e->arena,
-            "%" PRIu32 " operations communicate with ranks that were not written (ovl export "
-            "--ranks): their durations hold the waiting for these.",
-            out->alone);
+            "With ranks that were not written (ovl export --ranks): %s, whose duration holds the "
+            "waiting for these.",
+            ovl_counted(e->arena, out->alone, "operation"));
         out->n_inferred = 1;
     }
     out->inferred = said;

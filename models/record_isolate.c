@@ -371,16 +371,15 @@ static void say(isolation *s)
         s->rec, s->arena,
         ovl_arena_printf(s->arena,
                          "Measured interference was divided out of what was recorded: %s "
-                         "of %" PRIu32 " kernels and %s of %" PRIu32
-                         " collectives. The run puts it on again where they overlap.",
-                         kernels, s->n_kernels, transfers, s->n_transfers));
+                         "of %s and %s of %s. The run puts it on again where they overlap.",
+                         kernels, ovl_counted(s->arena, s->n_kernels, "kernel"), transfers,
+                         ovl_counted(s->arena, s->n_transfers, "collective")));
     if (s->n_without) {
         ovl_record_say(s->rec, s->arena,
                        ovl_arena_printf(s->arena,
-                                        "%" PRIu32 " kernels ran beside a collective with which "
-                                        "the profile has no factor for them: what that cost stays "
-                                        "in their durations.",
-                                        s->n_without));
+                                        "%s ran beside a collective with which the profile has "
+                                        "no factor for it: what that cost stays in the duration.",
+                                        ovl_counted(s->arena, s->n_without, "kernel")));
     }
 }
 

@@ -103,7 +103,7 @@ static bool agree(const ovl_rec_op *a, const ovl_rec_op *b)
 /* All members must have the same collectives in the same order. */
 static bool is_matched(const matcher *m, const group *g)
 {
-    if (m->out->same_rank) {
+    if (m->out->same_rank || m->out->other_steps) {
         return false;
     }
     const party *first = &g->parties.data[0];
@@ -353,6 +353,31 @@ static bool same_rank(const matcher *m)
     return false;
 }
 
+/* The number of its first step; -1: the file marks none. */
+static int64_t first_step(const ovl_seen *seen)
+{
+    int64_t first = -1;
+    for (uint32_t i = 0; i < seen->n_ranges; i++) {
+        int64_t number = seen->ranges[i].number;
+        first = number >= 0 && (first < 0 || number < first) ? number : first;
+    }
+    return first;
+}
+
+/* The k-th collective since the files began is another one where they begin with other steps. */
+static bool other_steps(const matcher *m)
+{
+    int64_t known = -1;
+    for (uint32_t r = 0; r < m->n; r++) {
+        int64_t first = m->works[r].marked ? -1 : first_step(m->works[r].seen);
+        if (first >= 0 && known >= 0 && first != known) {
+            return true;
+        }
+        known = first >= 0 ? first : known;
+    }
+    return false;
+}
+
 static void make_ranks(matcher *m)
 {
     ovl_rec_rank *ranks = OVL_NEW_ARRAY(m->arena, ovl_rec_rank, m->n);
@@ -388,6 +413,7 @@ void ovl_record_match(ovl_rank_work *works, uint32_t n, ovl_arena *arena, ovl_ar
     matcher m = {
         .works = works, .n = n, .arena = arena, .scratch = scratch, .out = recorded, .world = -1};
     recorded->same_rank = same_rank(&m);
+    recorded->other_steps = other_steps(&m);
     for (uint32_t r = 0; r < n; r++) {
         m.world = OVL_MAX(m.world, works[r].seen->world);
     }
@@ -398,7 +424,8 @@ void ovl_record_match(ovl_rank_work *works, uint32_t n, ovl_arena *arena, ovl_ar
     for (uint32_t i = 0; i < m.groups.len; i++) {
         group *g = &m.groups.data[i];
         g->matched = is_matched(&m, g);
-        m.different += g->parties.len > 1 && !g->matched && !recorded->same_rank;
+        m.different +=
+            g->parties.len > 1 && !g->matched && !recorded->same_rank && !recorded->other_steps;
     }
     find_clocks(&m);
     find_sets(&m);

@@ -190,3 +190,21 @@ bool ovl_schedule_make(const ovl_schedule_kind *kind, const ovl_schedule_spec *s
     ovl_arena_free(&scratch);
     return ok;
 }
+
+static bool same_action(const ovl_action *a, const ovl_action *b)
+{
+    return a->type == b->type && a->stage == b->stage && a->microbatch == b->microbatch &&
+           a->joined == b->joined;
+}
+
+bool ovl_schedule_same(const ovl_schedule *a, const ovl_schedule *b)
+{
+    bool same = a->n_ranks == b->n_ranks;
+    for (uint32_t r = 0; same && r < a->n_ranks; r++) {
+        same = a->ranks[r].count == b->ranks[r].count;
+        for (uint32_t i = 0; same && i < a->ranks[r].count; i++) {
+            same = same_action(&a->ranks[r].item[i], &b->ranks[r].item[i]);
+        }
+    }
+    return same;
+}

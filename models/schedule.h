@@ -137,6 +137,9 @@ uint32_t ovl_schedule_chain(const ovl_schedule *schedule);
 bool ovl_schedule_first(const ovl_schedule *schedule, uint32_t stage);
 bool ovl_schedule_last(const ovl_schedule *schedule, uint32_t stage);
 
+/* Whether two have the same actions in the same order on each rank. */
+bool ovl_schedule_same(const ovl_schedule *a, const ovl_schedule *b);
+
 /* "F", "SEND_F", ... */
 const char *ovl_action_name(ovl_action_type type);
 

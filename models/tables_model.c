@@ -57,7 +57,8 @@ static void check_model(const ovl_node *node, void *value, ovl_arena *arena, ovl
     m->kv_heads = m->kv_heads ? m->kv_heads : m->heads;
     if (m->heads && m->heads % m->kv_heads) {
         ovl_error(errs, OVL_E_INPUT, m->mark,
-                  "%" PRId64 " heads do not divide by %" PRId64 " kv_heads", m->heads, m->kv_heads);
+                  "heads, %" PRId64 ", is no multiple of kv_heads, %" PRId64, m->heads,
+                  m->kv_heads);
     }
     if (m->heads && !m->head_dim && m->hidden % m->heads) {
         ovl_error(errs, OVL_E_INPUT, m->mark,

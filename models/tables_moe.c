@@ -59,7 +59,7 @@ static void check_moe(const ovl_node *node, void *value, ovl_arena *arena, ovl_e
                   "across: a second axis, not \"%s\" again", m->ep);
     }
     if (m->top_k > m->experts) {
-        ovl_error(errs, OVL_E_INPUT, m->mark, "top_k: there are only %" PRId64 " experts",
+        ovl_error(errs, OVL_E_INPUT, m->mark, "top_k: more than experts, which is %" PRId64,
                   m->experts);
     }
     if (ovl_node_gives(node, "copies") && !m->across) {

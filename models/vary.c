@@ -320,6 +320,7 @@ static void own_codes(const ovl_vary *vary, uint64_t trial, const size_t *at, ov
 ovl_program ovl_vary_trial(const ovl_vary *vary, uint64_t trial, ovl_arena *arena)
 {
     ovl_program p = *vary->program;
+    p.orders = NULL; /* they have the durations as stated */
     size_t *at = OVL_NEW_ARRAY(arena, size_t, p.n_codes);
     size_t n = count_costs(vary, at);
     if (n > OVL_OPS_MAX) {

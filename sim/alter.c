@@ -235,8 +235,7 @@ static void free_order(const ovl_program *program, const ovl_inputs *inputs, ovl
     *code = changed;
 }
 
-ovl_program ovl_program_altered(const ovl_program *program, const ovl_alteration *how,
-                                ovl_arena *arena)
+static ovl_program alter(const ovl_program *program, const ovl_alteration *how, ovl_arena *arena)
 {
     ovl_arena scratch = {0};
     altering a = {.p = program, .how = how, .free_cost = OVL_NONE};
@@ -262,5 +261,40 @@ ovl_program ovl_program_altered(const ovl_program *program, const ovl_alteration
     altered.n_costs = a.costs.len;
     altered.costs = ovl_vec_freeze(&a.costs, arena);
     ovl_arena_free(&scratch);
+    return altered;
+}
+
+/* --- Orders that were searched for --- */
+
+/* With stages like their mean a search finds the order of such stages, and only free transfers can
+ * change that further. */
+static unsigned order_of(const ovl_alteration *how)
+{
+    unsigned free = how->free_comm ? OVL_ORDER_FREE : 0;
+    return how->mean_kernels ? OVL_ORDER_EVEN | free : 0;
+}
+
+static const ovl_program *const *alter_orders(const ovl_program *program, const ovl_alteration *how,
+                                              ovl_arena *arena)
+{
+    const ovl_program **orders = OVL_NEW_ARRAY(arena, const ovl_program *, OVL_ORDERS);
+    const ovl_program *chosen = ovl_program_ordered(program, order_of(how));
+    for (unsigned order = 1; order < OVL_ORDERS; order++) {
+        const ovl_program *other = ovl_program_ordered(program, order | order_of(how));
+        if (other != chosen) {
+            ovl_program *altered = OVL_NEW(arena, ovl_program);
+            *altered = alter(other, how, arena);
+            altered->orders = NULL;
+            orders[order] = altered;
+        }
+    }
+    return orders;
+}
+
+ovl_program ovl_program_altered(const ovl_program *program, const ovl_alteration *how,
+                                ovl_arena *arena)
+{
+    ovl_program altered = alter(ovl_program_ordered(program, order_of(how)), how, arena);
+    altered.orders = program->orders ? alter_orders(program, how, arena) : NULL;
     return altered;
 }

@@ -14,6 +14,9 @@
  *                     which nothing would slow, stay behind who is before them in their
  *                     communicator: it has its bandwidth once
  *
+ * Operations keep their order, but for one: an order of kernels that was searched for from what
+ * stages take is with mean_kernels the one found for the mean (ovl_program.orders).
+ *
  * Example: two stages of 1 and 3 ms with mean_kernels take 2 ms each.
  */
 #ifndef OVL_SIM_ALTER_H

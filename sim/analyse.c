@@ -72,7 +72,8 @@ static void make_ranks(analysis *a)
         }
         ovl_host_load_find(a->p, a->t, row);
     }
-    ovl_idle_find(&a->causes, &a->classes, a->options->gaps, a->arena, ranks, &a->out->idle);
+    ovl_idle_find(&a->causes, &a->classes, &(ovl_idle_ask){a->options->gaps, a->options->watch},
+                  a->arena, ranks, &a->out->idle);
     for (uint32_t i = 0; i < a->classes.n; i++) {
         ranks[i].rank = ovl_rank_number(a->p, ranks[i].rank); /* as the user knows it */
     }

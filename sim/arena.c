@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FIRST     ((size_t)4 * 1024) /* of the first block: most arenas need no more */
 #define BLOCK_MIN ((size_t)64 * 1024)
 #define LARGE     ((size_t)256 * 1024) /* has a block of its own */
 
@@ -68,8 +69,9 @@ static struct ovl_arena_block *new_block(ovl_arena *arena, size_t usable)
 /* Blocks grow with the arena, so many small pieces cost few of them. */
 static struct ovl_arena_block *add_block(ovl_arena *arena, size_t size)
 {
+    size_t least = OVL_MIN(OVL_MAX(FIRST, arena->held), BLOCK_MIN);
     size_t grown = OVL_MIN(arena->held / 2, (size_t)64 << 20);
-    struct ovl_arena_block *block = new_block(arena, OVL_MAX(OVL_MAX(size, BLOCK_MIN), grown));
+    struct ovl_arena_block *block = new_block(arena, OVL_MAX(OVL_MAX(size, least), grown));
     block->next = arena->head;
     arena->head = block;
     return block;

@@ -151,7 +151,7 @@ static const char *why_started(const explaining *e, uint32_t op)
         uint32_t member = e->c->member_ops[i];
         if (e->t->arrive[member] == e->t->start[op]) {
             return ovl_arena_printf(e->arena, "rank %" PRIu32 " arrived last",
-                                    e->c->rank_of[member]);
+                                    ovl_rank_number(e->p, e->c->rank_of[member]));
         }
     }
     return NULL;
@@ -180,7 +180,7 @@ static ovl_explained describe(explaining *e, uint32_t rank, uint32_t count, uint
     ovl_explained out = {.name = ovl_names_text(e->p->names, o->name),
                          .kind = kind_of(o),
                          .stream = stream_of(e, rank, o),
-                         .rank = rank,
+                         .rank = ovl_rank_number(e->p, rank),
                          .count = count,
                          .issue = e->t->issue[op],
                          .arrive = e->t->arrive[op],

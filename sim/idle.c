@@ -2,6 +2,7 @@
 
 #include "sim/blame.h"
 #include "sim/exposure.h"
+#include "sim/idle_runs.h"
 #include "sim/steps.h"
 #include "sim/suspects.h"
 
@@ -20,27 +21,13 @@ const char *ovl_peel_name(ovl_peel kind)
     return peel_names[kind];
 }
 
-/* Before which operation, and how long; OVL_NONE: to the end. */
-typedef struct gap {
-    uint32_t op;
-    ovl_time from, to;
-} gap;
-
-typedef OVL_VEC(gap) gaps;
-
-/* What a run, or a replay, leaves idle on the ranks that stand for the classes. */
-typedef struct idle_run {
-    gaps list;       /* rank after rank */
-    uint32_t *first; /* [n_classes + 1] into list; those of a rank by operation, the tail last */
-    ovl_time *idle;  /* [n_classes] */
-    ovl_time begin, end; /* of the step */
-} idle_run;
-
 /* Stages, or transfers, and what would be idle with each of them harmless. */
 typedef struct trial {
     bool made;
     ovl_suspects suspects;
-    idle_run run[OVL_SUSPECTS_MOST];
+    const ovl_idle_run *with; /* what is idle with all of them, in the order of the run */
+    ovl_idle_run own;         /* `with`, if no other run is that */
+    ovl_idle_run run[OVL_SUSPECTS_MOST];
 } trial;
 
 typedef struct finder {
@@ -48,133 +35,20 @@ typedef struct finder {
     const ovl_program *p;
     const ovl_timeline *t;
     const ovl_classes *classes;
-    ovl_inputs const *inputs;
+    ovl_idle_lab lab;
     ovl_means means;
     ovl_waits waits;
     ovl_blamer blamer;
     ovl_arena *arena, scratch;
     bool pipeline, has_comm, has_host, has_pause;
-    uint32_t last;                  /* the operation that ends the step; OVL_NONE: there is none */
-    idle_run run[OVL_PEEL_COUNT];   /* the last one is the run itself */
-    trial stages, transfers;        /* made when first asked for */
-    OVL_VEC(struct kernel) kernels; /* scratch */
-    OVL_VEC(ovl_blame_share) share; /* scratch */
+    uint32_t last; /* the operation that ends the step; OVL_NONE: there is none */
+    ovl_idle_run run[OVL_PEEL_COUNT]; /* the last one is the run itself */
+    bool borrowed[OVL_PEEL_COUNT];    /* it is the next one */
+    bool ordered[OVL_PEEL_COUNT];     /* it has another order of kernels than the run */
+    trial stages, transfers;          /* made when first asked for */
+    ovl_kernel_times kernels;         /* scratch */
+    OVL_VEC(ovl_blame_share) share;   /* scratch */
 } finder;
-
-typedef struct kernel {
-    ovl_time start, end;
-    uint32_t op;
-} kernel;
-
-/* --- Gaps --- */
-
-static int by_start(const void *a, const void *b)
-{
-    const kernel *x = a, *y = b;
-    if (x->start != y->start) {
-        return x->start < y->start ? -1 : 1;
-    }
-    return (x->op > y->op) - (x->op < y->op);
-}
-
-static int by_op(const void *a, const void *b)
-{
-    const gap *x = a, *y = b;
-    return (x->op > y->op) - (x->op < y->op);
-}
-
-/* The kernels of a rank, or those that take time, by start; most ranks have one stream, in order
- * already. */
-static void list_kernels(finder *f, uint32_t rank, const ovl_time *start, const ovl_time *end,
-                         bool all)
-{
-    const ovl_rank *r = &f->p->ranks[rank];
-    const ovl_code *code = &f->p->codes[r->code];
-    bool sorted = true;
-    f->kernels.len = 0;
-    for (uint32_t i = 0; i < code->n_ops; i++) {
-        uint32_t op = r->first_op + i;
-        if (code->ops[i].kind == OVL_KERNEL && (all || end[op] > start[op])) {
-            sorted = sorted && (f->kernels.len == 0 ||
-                                f->kernels.data[f->kernels.len - 1].start <= start[op]);
-            ovl_vec_push(&f->kernels, (kernel){start[op], end[op], op});
-        }
-    }
-    if (!sorted) {
-        qsort(f->kernels.data, f->kernels.len, sizeof *f->kernels.data, by_start);
-    }
-}
-
-/* Gaps of one rank, appended; gives their sum. */
-static ovl_time add_gaps(finder *f, uint32_t rank, const ovl_time *start, const ovl_time *end,
-                         idle_run *run)
-{
-    ovl_time covered = run->begin, idle = 0;
-    uint32_t from = run->list.len;
-    list_kernels(f, rank, start, end, false);
-    for (uint32_t i = 0; i < f->kernels.len; i++) {
-        const kernel *k = &f->kernels.data[i];
-        if (k->start >= run->end) {
-            break;
-        }
-        if (k->start > covered) {
-            idle += k->start - covered;
-            ovl_vec_push(&run->list, (gap){k->op, covered, k->start});
-        }
-        covered = OVL_MAX(covered, k->end);
-    }
-    if (run->list.len > from) {
-        qsort(run->list.data + from, run->list.len - from, sizeof *run->list.data, by_op);
-    }
-    if (covered < run->end) {
-        idle += run->end - covered;
-        ovl_vec_push(&run->list, (gap){OVL_NONE, covered, run->end});
-    }
-    return idle;
-}
-
-/* With several steps the last, from what ended the one before on the deciding rank. */
-static void find_step(const finder *f, const ovl_time *end, idle_run *run)
-{
-    if (f->p->n_steps > 1) {
-        const ovl_rank *rank = &f->p->ranks[f->t->deciding_rank];
-        const ovl_code *code = &f->p->codes[rank->code];
-        run->begin = end[rank->first_op + code->step_ends[code->n_steps - 2]];
-        run->end = end[rank->first_op + code->step_ends[code->n_steps - 1]];
-        return;
-    }
-    for (uint32_t op = 0; op < f->p->n_ops; op++) {
-        run->end = OVL_MAX(run->end, end[op]);
-    }
-}
-
-static void list_gaps(finder *f, const ovl_time *start, const ovl_time *end, idle_run *run)
-{
-    run->first = OVL_NEW_ARRAY(&f->scratch, uint32_t, f->classes->n + 1);
-    run->idle = OVL_NEW_ARRAY(&f->scratch, ovl_time, f->classes->n);
-    find_step(f, end, run);
-    for (uint32_t i = 0; i < f->classes->n; i++) {
-        run->first[i] = run->list.len;
-        run->idle[i] = add_gaps(f, f->classes->rank[i], start, end, run);
-    }
-    run->first[f->classes->n] = run->list.len;
-}
-
-/* How long the same kernel waits, or the rank at the end, in another run. */
-static ovl_time waits_in(const idle_run *run, uint32_t class_id, uint32_t op)
-{
-    uint32_t low = run->first[class_id], high = run->first[class_id + 1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (run->list.data[middle].op < op) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    bool found = low < run->first[class_id + 1] && run->list.data[low].op == op;
-    return found ? run->list.data[low].to - run->list.data[low].from : 0;
-}
 
 /* --- The runs --- */
 
@@ -225,27 +99,37 @@ static bool same_run(const finder *f, ovl_peel kind)
     return false;
 }
 
+/* A search that is told less to idle for may find another order. */
+static void make_run(finder *f, ovl_peel kind, const ovl_replay_options *options)
+{
+    static const unsigned order[OVL_PEEL_HOST] = {[OVL_PEEL_STRUCTURAL] =
+                                                      OVL_ORDER_EVEN | OVL_ORDER_FREE,
+                                                  [OVL_PEEL_IMBALANCE] = OVL_ORDER_FREE};
+    ovl_idle_run *run = &f->run[kind];
+    f->ordered[kind] = ovl_idle_run_ordered(&f->lab, order[kind], options, run);
+    if (!f->ordered[kind]) {
+        ovl_idle_run_replay(&f->lab, options, run);
+    }
+}
+
+static const ovl_replay_options peeled[OVL_PEEL_HOST] = {
+    {.kernels = OVL_REPLAY_MEAN, .free_comm = true, .free_host = true, .free_pauses = true},
+    {.kernels = OVL_REPLAY_ALONE, .free_comm = true, .free_host = true, .free_pauses = true},
+    {.kernels = OVL_REPLAY_AS_RUN, .free_host = true, .free_pauses = true},
+    {.kernels = OVL_REPLAY_AS_RUN, .free_host = true}};
+
 static void make_runs(finder *f)
 {
-    static const ovl_replay_options options[OVL_PEEL_HOST] = {
-        {.kernels = OVL_REPLAY_MEAN, .free_comm = true, .free_host = true, .free_pauses = true},
-        {.kernels = OVL_REPLAY_ALONE, .free_comm = true, .free_host = true, .free_pauses = true},
-        {.kernels = OVL_REPLAY_AS_RUN, .free_host = true, .free_pauses = true},
-        {.kernels = OVL_REPLAY_AS_RUN, .free_host = true}};
-    ovl_arena times = {0};
-    ovl_replay replay = {OVL_NEW_ARRAY(&times, ovl_time, f->p->n_ops),
-                         OVL_NEW_ARRAY(&times, ovl_time, f->p->n_ops)};
-    list_gaps(f, f->t->start, f->t->end, &f->run[OVL_PEEL_HOST]);
+    ovl_idle_run_itself(&f->lab, &f->run[OVL_PEEL_HOST]);
     for (int kind = OVL_PEEL_HOST; kind-- > 0;) {
-        if (same_run(f, (ovl_peel)kind)) {
+        f->borrowed[kind] = same_run(f, (ovl_peel)kind);
+        if (f->borrowed[kind]) {
             f->run[kind] = f->run[kind + 1];
-            f->run[kind].list.cap = 0; /* it is the other's */
+            f->ordered[kind] = f->ordered[kind + 1];
         } else {
-            ovl_replay_run(f->c, f->inputs, &f->means, &options[kind], &replay);
-            list_gaps(f, replay.start, replay.end, &f->run[kind]);
+            make_run(f, (ovl_peel)kind, &peeled[kind]);
         }
     }
-    ovl_arena_free(&times);
 }
 
 /* --- Pieces --- */
@@ -257,7 +141,7 @@ static ovl_time take(ovl_time *rest, ovl_time most)
     return taken;
 }
 
-static bool awaits_forward(const finder *f, const gap *g)
+static bool awaits_forward(const finder *f, const ovl_gap *g)
 {
     if (g->op == OVL_NONE) {
         return false;
@@ -272,12 +156,12 @@ static bool awaits_forward(const finder *f, const gap *g)
     return g->from == f->t->begin || strcmp(name, "forward") == 0;
 }
 
-static void cut(const finder *f, uint32_t class_id, const gap *g, const ovl_waited *w,
+static void cut(const finder *f, uint32_t class_id, const ovl_gap *g, const ovl_waited *w,
                 ovl_time piece[OVL_IDLE_COUNT])
 {
     ovl_time rest = w->time[OVL_WAIT_COMPUTE], wait[OVL_PEEL_COUNT];
     for (int k = 0; k < OVL_PEEL_COUNT; k++) {
-        wait[k] = waits_in(&f->run[k], class_id, g->op);
+        wait[k] = ovl_idle_waits_in(&f->run[k], class_id, g->op);
     }
     ovl_time structural = take(&rest, wait[OVL_PEEL_STRUCTURAL]);
     memset(piece, 0, OVL_IDLE_COUNT * sizeof *piece);
@@ -294,30 +178,28 @@ static void cut(const finder *f, uint32_t class_id, const gap *g, const ovl_wait
 
 /* --- Blame --- */
 
-static void make_trial(finder *f, trial *t, ovl_replay_options options)
+/* `of_run`: the run that the suspects make longer, replayed with the same options. */
+static void make_trial(finder *f, trial *t, ovl_peel of_run)
 {
-    ovl_arena times = {0};
-    ovl_replay replay = {OVL_NEW_ARRAY(&times, ovl_time, f->p->n_ops),
-                         OVL_NEW_ARRAY(&times, ovl_time, f->p->n_ops)};
+    ovl_replay_options options = peeled[of_run];
     t->made = true;
+    t->with = &f->run[of_run];
+    if (f->ordered[of_run]) {
+        ovl_idle_run_replay(&f->lab, &options, &t->own);
+        t->with = &t->own;
+    }
     options.of = t->suspects.of;
     for (uint32_t i = 0; i < t->suspects.n; i++) {
         options.harmless = (uint8_t)i;
-        ovl_replay_run(f->c, f->inputs, &f->means, &options, &replay);
-        list_gaps(f, replay.start, replay.end, &t->run[i]);
+        ovl_idle_run_replay(&f->lab, &options, &t->run[i]);
     }
-    ovl_arena_free(&times);
 }
 
 static const trial *try_stages(finder *f)
 {
     if (!f->stages.made) {
         ovl_suspects_stages(f->c, &f->means, &f->scratch, &f->stages.suspects);
-        make_trial(f, &f->stages,
-                   (ovl_replay_options){.kernels = OVL_REPLAY_ALONE,
-                                        .free_comm = true,
-                                        .free_host = true,
-                                        .free_pauses = true});
+        make_trial(f, &f->stages, OVL_PEEL_IMBALANCE);
     }
     return &f->stages;
 }
@@ -326,34 +208,34 @@ static const trial *try_transfers(finder *f)
 {
     if (!f->transfers.made) {
         ovl_suspects_transfers(f->c, &f->scratch, &f->transfers.suspects);
-        make_trial(f, &f->transfers,
-                   (ovl_replay_options){
-                       .kernels = OVL_REPLAY_AS_RUN, .free_host = true, .free_pauses = true});
+        make_trial(f, &f->transfers, OVL_PEEL_DEPENDENCY);
     }
     return &f->transfers;
 }
 
 static void free_trial(trial *t)
 {
+    ovl_idle_run_free(&t->own);
     for (uint32_t i = 0; i < t->suspects.n; i++) {
-        ovl_vec_free(&t->run[i].list);
+        ovl_idle_run_free(&t->run[i]);
     }
 }
 
 /* To suspects, by how much shorter the gap is with each of them harmless. */
 static bool charge_by_trial(finder *f, const trial *t, ovl_idle_kind kind, uint32_t class_id,
-                            const gap *g, ovl_time wait, ovl_time time, ovl_charges *list)
+                            const ovl_gap *g, ovl_time time, ovl_charges *list)
 {
+    ovl_time wait = ovl_idle_waits_in(t->with, class_id, g->op);
     f->share.len = 0;
     for (uint32_t i = 0; i < t->suspects.n; i++) {
-        ovl_time gain = wait - waits_in(&t->run[i], class_id, g->op);
+        ovl_time gain = wait - ovl_idle_waits_in(&t->run[i], class_id, g->op);
         uint32_t op = ovl_suspect_op(&t->suspects.list[i], f->t, g->to);
         ovl_vec_push(&f->share, (ovl_blame_share){op, OVL_MAX(0, gain)});
     }
     return ovl_blame_split(&f->blamer, kind, f->share.data, f->share.len, time, list);
 }
 
-static void charge_by_weight(finder *f, const trial *t, ovl_idle_kind kind, const gap *g,
+static void charge_by_weight(finder *f, const trial *t, ovl_idle_kind kind, const ovl_gap *g,
                              ovl_time time, ovl_charges *list)
 {
     f->share.len = 0;
@@ -384,19 +266,18 @@ static bool charge_by_way(finder *f, const ovl_waited *w, ovl_wait wait, ovl_idl
     return w->by[wait] != OVL_NONE;
 }
 
-static void charge_imbalance(finder *f, uint32_t class_id, const gap *g, ovl_time time,
+static void charge_imbalance(finder *f, uint32_t class_id, const ovl_gap *g, ovl_time time,
                              ovl_charges *list)
 {
     const trial *t = try_stages(f);
-    ovl_time wait = waits_in(&f->run[OVL_PEEL_IMBALANCE], class_id, g->op);
-    if (!charge_by_trial(f, t, OVL_IDLE_IMBALANCE, class_id, g, wait, time, list)) {
+    if (!charge_by_trial(f, t, OVL_IDLE_IMBALANCE, class_id, g, time, list)) {
         charge_by_weight(f, t, OVL_IDLE_IMBALANCE, g, time, list);
     }
 }
 
 /* What moved during the gap is charged itself; that what was waited for was late already, to the
  * transfers that make it so. */
-static void charge_dependency(finder *f, uint32_t class_id, const gap *g, const ovl_waited *w,
+static void charge_dependency(finder *f, uint32_t class_id, const ovl_gap *g, const ovl_waited *w,
                               ovl_time time, ovl_charges *list)
 {
     ovl_time own = OVL_MIN(time, w->time[OVL_WAIT_DEPENDENCY]), late = time - own;
@@ -407,14 +288,13 @@ static void charge_dependency(finder *f, uint32_t class_id, const gap *g, const 
         return;
     }
     const trial *t = try_transfers(f);
-    ovl_time wait = waits_in(&f->run[OVL_PEEL_DEPENDENCY], class_id, g->op);
-    if (!charge_by_trial(f, t, OVL_IDLE_DEPENDENCY, class_id, g, wait, late, list) &&
+    if (!charge_by_trial(f, t, OVL_IDLE_DEPENDENCY, class_id, g, late, list) &&
         !charge_by_way(f, w, OVL_WAIT_DEPENDENCY, OVL_IDLE_DEPENDENCY, late, list)) {
         charge_by_weight(f, t, OVL_IDLE_DEPENDENCY, g, late, list);
     }
 }
 
-static void charge_gap(finder *f, uint32_t class_id, const gap *g, const ovl_waited *w,
+static void charge_gap(finder *f, uint32_t class_id, const ovl_gap *g, const ovl_waited *w,
                        const ovl_time piece[OVL_IDLE_COUNT], ovl_charges *list)
 {
     if (piece[OVL_IDLE_IMBALANCE] > 0) {
@@ -492,12 +372,12 @@ static int by_time(const void *a, const void *b)
 static void explain_rank(finder *f, uint32_t class_id, bool list, ovl_result_rank *row,
                          ovl_charges *all)
 {
-    const idle_run *run = &f->run[OVL_PEEL_HOST];
+    const ovl_idle_run *run = &f->run[OVL_PEEL_HOST];
     uint32_t first = run->first[class_id], n = run->first[class_id + 1] - first;
     ovl_result_gap *out = list ? OVL_NEW_ARRAY(f->arena, ovl_result_gap, n) : NULL;
     ovl_charges own = {0};
     for (uint32_t i = 0; i < n; i++) {
-        const gap *g = &run->list.data[first + i];
+        const ovl_gap *g = &run->list.data[first + i];
         ovl_time piece[OVL_IDLE_COUNT];
         ovl_waited w;
         f->waits.parts.len = 0;
@@ -548,7 +428,7 @@ static void peel_rank(const finder *f, uint32_t class_id, ovl_result_rank *row)
 /* --- Spans --- */
 
 /* A kernel that takes no time, where two steps meet, is of neither. */
-static bool of_this_step(const finder *f, const kernel *k)
+static bool of_this_step(const finder *f, const ovl_kernel_time *k)
 {
     ovl_time begin = f->t->begin, end = f->t->begin + f->t->step;
     if (k->end == k->start) {
@@ -565,9 +445,9 @@ static void find_span(finder *f, ovl_result_rank *row, ovl_time *busy)
     row->span_start = row->span_end = OVL_NEVER;
     row->bubble_rate = -1;
     *busy = 0;
-    list_kernels(f, row->rank, f->t->start, f->t->end, true);
+    ovl_kernels_list(f->p, row->rank, f->t->start, f->t->end, true, &f->kernels);
     for (uint32_t i = 0; i < f->kernels.len; i++) {
-        kernel kept = f->kernels.data[i], *k = &kept;
+        ovl_kernel_time kept = f->kernels.data[i], *k = &kept;
         if (!of_this_step(f, k)) {
             continue;
         }
@@ -633,8 +513,8 @@ static void find_rates(finder *f, ovl_result_rank *rows, ovl_result_idle *total)
                                           : -1;
 }
 
-void ovl_idle_find(ovl_causes *causes, const ovl_classes *classes, bool list, ovl_arena *arena,
-                   ovl_result_rank *rows, ovl_result_idle *total)
+void ovl_idle_find(ovl_causes *causes, const ovl_classes *classes, const ovl_idle_ask *ask,
+                   ovl_arena *arena, ovl_result_rank *rows, ovl_result_idle *total)
 {
     finder f = {.c = causes,
                 .p = causes->program,
@@ -645,14 +525,15 @@ void ovl_idle_find(ovl_causes *causes, const ovl_classes *classes, bool list, ov
     ovl_charges all = {0};
     *total = (ovl_result_idle){.bubble_rate = -1, .span_bubble_rate = -1};
     look_at_program(&f);
-    f.inputs = ovl_inputs_find(f.p, &f.scratch);
     ovl_means_find(f.p, &f.scratch, &f.means);
+    f.lab = (ovl_idle_lab){causes,   classes,    ovl_inputs_find(f.p, &f.scratch),
+                           &f.means, ask->watch, &f.scratch};
     f.last = f.p->n_ranks ? last_op(&f, f.t->deciding_rank) : OVL_NONE;
     make_runs(&f);
-    ovl_waits_init(&f.waits, causes, f.inputs, &f.scratch);
+    ovl_waits_init(&f.waits, causes, f.lab.inputs, &f.scratch);
     for (uint32_t i = 0; i < classes->n; i++) {
         peel_rank(&f, i, &rows[i]);
-        explain_rank(&f, i, list, &rows[i], &all);
+        explain_rank(&f, i, ask->gaps, &rows[i], &all);
     }
     find_rates(&f, rows, total);
     sum_up(&f, rows, total);
@@ -663,8 +544,8 @@ void ovl_idle_find(ovl_causes *causes, const ovl_classes *classes, bool list, ov
     total->blames = ovl_blame_choose(&f.blamer, &all, true, &total->n_blames);
     ovl_vec_free(&all);
     for (int k = 0; k < OVL_PEEL_COUNT; k++) {
-        if (f.run[k].list.cap) {
-            ovl_vec_free(&f.run[k].list);
+        if (!f.borrowed[k]) {
+            ovl_idle_run_free(&f.run[k]);
         }
     }
     free_trial(&f.stages);

@@ -24,6 +24,10 @@
  *     pause         + pauses of streams, which a measured step has
  *     host          + host: what it does, and what it issues late
  *
+ * Where the order of kernels was searched for from what they take, and transfers, the first two are
+ * in the order that would be found at the mean, or with free transfers (ovl_program.orders): what a
+ * search loses or gains by uneven stages belongs to imbalance, not to the schedule.
+ *
  * Both accounts sum to the idle time of each rank, to the picosecond.
  *
  * Example: 2 stages, 4 microbatches, forward 1 and backward 2 on the first stage, twice that on the
@@ -34,12 +38,18 @@
 #define OVL_SIM_IDLE_H
 
 #include "sim/classes.h"
+#include "sim/engine.h"
 #include "sim/result.h"
 #include "sim/waits.h"
 
-/* Fills what concerns idle time in the rows of ranks, one for each class, and in the total. Gaps
- * are listed only if asked for. Texts and lists live in `arena`. */
-void ovl_idle_find(ovl_causes *causes, const ovl_classes *classes, bool list_gaps, ovl_arena *arena,
-                   ovl_result_rank *rows, ovl_result_idle *total);
+typedef struct ovl_idle_ask {
+    bool gaps;              /* list them */
+    const ovl_watch *watch; /* looks on while another order runs; NULL: nobody */
+} ovl_idle_ask;
+
+/* Fills what concerns idle time in the rows of ranks, one for each class, and in the total. Texts
+ * and lists live in `arena`. */
+void ovl_idle_find(ovl_causes *causes, const ovl_classes *classes, const ovl_idle_ask *ask,
+                   ovl_arena *arena, ovl_result_rank *rows, ovl_result_idle *total);
 
 #endif

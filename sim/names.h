@@ -1,6 +1,10 @@
 /*
  * names.h - each distinct text once, named by a small number.
  *
+ * Texts that differ only in the number they end with, such as those of microbatches, are looked up
+ * by that number, under the *stem* before it: a table of a million of them is one short list for
+ * each stem.
+ *
  *     ovl_names names = {.arena = &a};
  *     ovl_id x = ovl_names_add(&names, "late");       0
  *     ovl_id y = ovl_names_add(&names, "late");       0 again
@@ -12,12 +16,29 @@
 
 #include "sim/arena.h"
 
+/* Texts are found by open addressing; an entry is index + 1, 0 is free. */
+typedef struct ovl_names_table {
+    uint32_t *slots;
+    uint32_t n_slots, count;
+} ovl_names_table;
+
+/* "microbatch " of "microbatch 0", "microbatch 1", ... */
+typedef struct ovl_stem {
+    const char *text; /* begins with it */
+    uint32_t length;
+    uint32_t *id; /* [cap] by number: id + 1; 0: none */
+    uint32_t cap, count;
+    bool sparse; /* others have numbers far beyond those: they are in `others` */
+} ovl_stem;
+
 typedef struct ovl_names {
     ovl_arena *arena; /* set by the owner before the first use */
     const char **text;
     uint32_t count, cap;
-    uint32_t *slots; /* open addressing; an entry is id + 1, 0 is free */
-    uint32_t n_slots;
+    ovl_stem *stems;
+    uint32_t stem_cap;
+    ovl_names_table by_stem; /* into stems */
+    ovl_names_table others;  /* ids of the other texts */
 } ovl_names;
 
 /* The number of `text`, added if it is new. */

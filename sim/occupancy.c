@@ -147,7 +147,8 @@ static double part_of_wanted(const view *v)
 
 static void add_piece(view *v, ovl_time from, ovl_time to)
 {
-    bool sms = ovl_is_sms(v->c->program, v->resource);
+    const ovl_program *p = v->c->program;
+    bool sms = ovl_is_sms(p, v->resource);
     double part = sms ? part_of_wanted(v) : 1;
     ovl_occupancy piece = {
         .from = from, .to = to, .n_users = v->there.len, .capacity = capacity_at(v, from)};
@@ -156,8 +157,9 @@ static void add_piece(view *v, ovl_time from, ovl_time to)
         const stretch *s = &v->stretches.data[v->there.data[i]];
         const ovl_resource_use *u = &v->uses.data[s->use];
         double takes = (double)u->rate * (!sms ? s->rate : u->holds ? 1 : part);
-        users[i] = (ovl_occupant){ovl_names_text(v->c->program->names, u->name),
-                                  v->c->rank_of[u->op], s->rate, takes, u->holds};
+        users[i] =
+            (ovl_occupant){ovl_names_text(p->names, u->name),
+                           ovl_rank_number(p, v->c->rank_of[u->op]), s->rate, takes, u->holds};
         piece.takes += takes;
     }
     piece.users = users;

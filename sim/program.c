@@ -73,6 +73,11 @@ uint32_t ovl_rank_number(const ovl_program *p, uint32_t rank)
     return p->fold ? p->fold->rank[rank] : rank;
 }
 
+const ovl_program *ovl_program_ordered(const ovl_program *p, unsigned order)
+{
+    return p->orders && p->orders[order] ? p->orders[order] : p;
+}
+
 uint32_t ovl_rank_count(const ovl_program *p, uint32_t rank)
 {
     return p->fold ? p->fold->count[rank] : 1;

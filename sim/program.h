@@ -370,8 +370,16 @@ typedef struct ovl_program {
     const ovl_id *kernel_classes, *coll_classes; /* names */
     const ovl_pair *pairs;                       /* [n_kernel_classes * n_coll_classes] */
     uint32_t n_changes;
-    const ovl_capacity_change *changes; /* by time, then as they were added */
+    const ovl_capacity_change *changes;      /* by time, then as they were added */
+    const struct ovl_program *const *orders; /* [OVL_ORDERS] the same work in another order, below;
+                                                NULL: its order does not depend on that */
 } ovl_program;
+
+/* An order of kernels that was searched for from what they and transfers take is another one where
+ * these differ. Bits of an index into ovl_program.orders: */
+#define OVL_ORDER_EVEN 1u /* all stages are like their mean */
+#define OVL_ORDER_FREE 2u /* transfers take no time */
+#define OVL_ORDERS     4u
 
 /* Are two of its costs alike in all that a run looks at? */
 bool ovl_same_cost(const ovl_program *program, const ovl_cost *a, const ovl_cost *b);
@@ -491,6 +499,10 @@ bool ovl_number_ops(ovl_program *program, ovl_arena *arena, ovl_errs *errs);
 /* The number of a rank that is simulated, as the user knows it, and how many it stands for. */
 uint32_t ovl_rank_number(const ovl_program *p, uint32_t rank);
 uint32_t ovl_rank_count(const ovl_program *p, uint32_t rank);
+
+/* The program in the order that a search finds under other circumstances, 0 or bits OVL_ORDER_...;
+ * itself if its order does not depend on them. */
+const ovl_program *ovl_program_ordered(const ovl_program *p, unsigned order);
 
 /* The rank of a global operation (binary search), and its description. */
 uint32_t ovl_op_rank(const ovl_program *p, uint32_t op);

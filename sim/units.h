@@ -84,4 +84,7 @@ const char *ovl_print_bytes_in(char buf[OVL_UNITS_TEXT], uint64_t bytes, ovl_byt
 /* "16.78 GB/s": decimal units, 4 significant digits. Gives buf. */
 const char *ovl_print_rate(char buf[OVL_UNITS_TEXT], double bytes_per_second);
 
+/* "1 rank", "3 ranks", "2 microbatches", "0 classes". */
+const char *ovl_counted(ovl_arena *arena, uint64_t n, const char *what);
+
 #endif

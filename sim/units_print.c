@@ -201,3 +201,17 @@ const char *ovl_print_rate(char buf[OVL_UNITS_TEXT], double bytes_per_second)
     snprintf(buf, OVL_UNITS_TEXT, "%.4g %s", value, rate_names[unit]);
     return buf;
 }
+
+/* --- Counts --- */
+
+static bool ends_in(const char *word, const char *end)
+{
+    size_t length = strlen(word), n = strlen(end);
+    return length >= n && strcmp(word + length - n, end) == 0;
+}
+
+const char *ovl_counted(ovl_arena *arena, uint64_t n, const char *what)
+{
+    bool hisses = ends_in(what, "s") || ends_in(what, "ch");
+    return ovl_arena_printf(arena, "%" PRIu64 " %s%s", n, what, n == 1 ? "" : hisses ? "es" : "s");
+}

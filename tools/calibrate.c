@@ -254,8 +254,8 @@ static void note_pair(ovl_calibration *cal, ovl_cal_series *s)
         return;
     }
     if (!ovl_fit_has_interval(f->pair.alpha) && !ovl_fit_has_interval(f->pair.slope)) {
-        NOTE("%" PRIu32 " measurements leave nothing to tell an interval from; 4 are the least",
-             f->n_points);
+        NOTE("nothing to tell an interval from is left by %s; 4 are the least",
+             ovl_counted(&cal->arena, f->n_points, "measurement"));
     }
     if (ovl_fit_has_interval(f->pair.alpha) ? f->pair.alpha.low <= 0 : f->pair.alpha.value <= 0) {
         NOTE("alpha is not identified: its interval reaches 0, since sizes from %s on show little "
@@ -436,8 +436,9 @@ static void check_run(const ovl_calibration *cal, const ovl_inspect_row *row, ov
     }
     if (w->ranks > 0 && row->n_ranks > 0 && row->n_ranks != w->ranks) {
         refuse_option(errs, "ranks", ovl_arena_printf(errs->arena, "%" PRId64, w->ranks),
-                      ovl_arena_printf(errs->arena, "contradicts %s, which says %" PRId64 " ranks",
-                                       place_of(cal, row, errs->arena), row->n_ranks));
+                      ovl_arena_printf(errs->arena, "contradicts %s, which says %s",
+                                       place_of(cal, row, errs->arena),
+                                       ovl_counted(errs->arena, (uint64_t)row->n_ranks, "rank")));
     }
 }
 
@@ -479,10 +480,8 @@ void ovl_calibrate_fit(ovl_calibration *cal, ovl_errs *errs)
     }
     check_names(cal, errs);
     if (cal->no_size) {
-        ovl_warning(errs, nowhere,
-                    "%" PRIu64 " collectives have no message size in the file: they cannot be "
-                    "fitted",
-                    cal->no_size);
+        ovl_warning(errs, nowhere, "%s without a message size in the file, which cannot be fitted",
+                    ovl_counted(&cal->arena, cal->no_size, "collective"));
     }
     for (uint32_t i = 0; i < cal->series.len; i++) {
         ovl_cal_series *s = &cal->series.data[i];

@@ -83,13 +83,14 @@ static void heading(ovl_out *out, const ovl_calibration *cal, const ovl_cal_seri
         range = ovl_arena_printf(arena, "%s to %s", range,
                                  bytes_text(arena, f->sizes[f->n_sizes - 1].bytes));
     }
-    const char *calls = s->calls == f->n_points
-                            ? ""
-                            : ovl_arena_printf(arena, " out of %" PRIu64 " durations", s->calls);
+    const char *calls =
+        s->calls == f->n_points
+            ? ""
+            : ovl_arena_printf(arena, " out of %s", ovl_counted(arena, s->calls, "duration"));
     ovl_wrap(out, "  ", 2,
-             ovl_arena_printf(arena, "%" PRIu32 " measurement%s%s of %" PRIu32 " size%s, %s: %s",
-                              f->n_points, f->n_points == 1 ? "" : "s", calls, f->n_sizes,
-                              f->n_sizes == 1 ? "" : "s", range, ovl_cal_times_text(s, arena)),
+             ovl_arena_printf(
+                 arena, "%s%s of %s, %s: %s", ovl_counted(arena, f->n_points, "measurement"), calls,
+                 ovl_counted(arena, f->n_sizes, "size"), range, ovl_cal_times_text(s, arena)),
              OVL_TERMINAL);
 }
 

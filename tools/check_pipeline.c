@@ -74,15 +74,15 @@ void ovl_check_pipeline_text(ovl_out *out, const ovl_check *check, ovl_arena *ar
     }
     uint32_t steps = unit_steps(s);
     ovl_out_title(out, "\nPipeline");
-    const char *head = ovl_arena_printf(
-        arena, "schedule %s: %" PRIu32 " stage%s on %" PRIu32 " rank%s, %" PRIu32 " microbatch%s",
-        schedule_name(check), s->n_stages, s->n_stages == 1 ? "" : "s", s->n_ranks,
-        s->n_ranks == 1 ? "" : "s", s->n_microbatches, s->n_microbatches == 1 ? "" : "es");
+    const char *head = ovl_arena_printf(arena, "schedule %s: %s on %s, %s", schedule_name(check),
+                                        ovl_counted(arena, s->n_stages, "stage"),
+                                        ovl_counted(arena, s->n_ranks, "rank"),
+                                        ovl_counted(arena, s->n_microbatches, "microbatch"));
     ovl_wrap(out, "  ", 4,
              steps ? ovl_arena_printf(arena,
-                                      "%s; %" PRIu32 " steps if every action takes one, sends and "
+                                      "%s; %s if every action takes one, sends and "
                                       "receives, too (PyTorch's simulation of a schedule)",
-                                      head, steps)
+                                      head, ovl_counted(arena, steps, "step"))
                    : head,
              OVL_TERMINAL);
     hops(out, lowered, arena);

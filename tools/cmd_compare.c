@@ -245,9 +245,9 @@ static int compare_stored_trials(job *j, stored *s, const ovl_comparison *c)
     const uint32_t a = s->trials[0].n, b = s->trials[1].n;
     if (a != b && s->trials[0].seed == s->trials[1].seed) {
         ovl_warning(&j->work.errs, nowhere,
-                    "run %s has %" PRIu32 " trials and run %s %" PRIu32 ": the first %" PRIu32
-                    " of both are compared",
-                    j->args->operands[0], a, j->args->operands[1], b, OVL_MIN(a, b));
+                    "run %s has %s and run %s %" PRIu32 ": of both the first %" PRIu32 " count",
+                    j->args->operands[0], ovl_counted(&j->work.arena, a, "trial"),
+                    j->args->operands[1], b, OVL_MIN(a, b));
     }
     ovl_trials_pair_stored(&s->trials[0], &s->trials[1], &j->work.arena, &pair);
     pair.nominal = c->sentence;

@@ -1,3 +1,4 @@
+#include "sim/fold.h"
 #include "sim/uses.h"
 #include "tools/explain.h"
 #include "tools/limits.h"
@@ -136,16 +137,38 @@ static bool read_rank(ovl_work *work, const ovl_args *args, const ovl_program *p
 
 /* --- The answer --- */
 
+/* A rank that was asked for is told by its own number, whatever rank it is folded with. */
 static void explain_operations(ovl_work *work, ovl_causes *causes, uint32_t rank,
                                ovl_explanation *x)
 {
+    const ovl_fold *fold = causes->program->fold;
+    uint32_t run = fold && rank != OVL_NONE ? fold->ranks.of[rank] : rank;
     ovl_classes classes;
     ovl_classes_find(causes->program, causes->timeline, &work->arena, &classes);
-    x->operations = ovl_explain(causes, &classes, x->name, rank, &work->arena, &x->n_operations);
+    x->operations = ovl_explain(causes, &classes, x->name, run, &work->arena, &x->n_operations);
+    if (run != rank && x->n_operations) {
+        ovl_explained *own = OVL_NEW_ARRAY(&work->arena, ovl_explained, x->n_operations);
+        memcpy(own, x->operations, x->n_operations * sizeof *own);
+        for (uint32_t i = 0; i < x->n_operations; i++) {
+            own[i].rank = rank;
+        }
+        x->operations = own;
+    }
 }
 
-static bool explain(ovl_work *work, const ovl_args *args, const ovl_program *p,
-                    const ovl_timeline *timeline, ovl_explanation *x)
+/* The same in the program that is run, which may be folded. */
+static ovl_id resource_run(const ovl_program *run, ovl_id resource)
+{
+    if (!run->fold) {
+        return resource;
+    }
+    uint32_t n = run->fold->whole->n_resources;
+    return resource < n ? run->fold->resources.of[resource]
+                        : ovl_sms_of_rank(run, run->fold->ranks.of[resource - n]);
+}
+
+static bool explain(ovl_work *work, const ovl_args *args, const ovl_program *whole,
+                    const ovl_program *run, const ovl_timeline *timeline, ovl_explanation *x)
 {
     const char *resource = ovl_args_value(args, "resource");
     uint32_t rank;
@@ -158,20 +181,20 @@ static bool explain(ovl_work *work, const ovl_args *args, const ovl_program *p,
         return false;
     }
     if (resource &&
-        (!read_wanted(work, resource, &w) || (id = find_resource(work, p, &w)) == OVL_NONE)) {
+        (!read_wanted(work, resource, &w) || (id = find_resource(work, whole, &w)) == OVL_NONE)) {
         return false;
     }
-    if (!check_name(work, p, x->name) || !read_rank(work, args, p, &rank)) {
+    if (!check_name(work, whole, x->name) || !read_rank(work, args, whole, &rank)) {
         return false;
     }
     ovl_causes causes;
-    ovl_causes_init(&causes, p, timeline, &work->arena);
+    ovl_causes_init(&causes, run, timeline, &work->arena);
     if (resource) {
         x->resource = w.name;
-        x->sms = ovl_is_sms(p, id);
-        x->instance = ovl_used_instance(p, id);
-        x->capacity = ovl_used_capacity(p, id);
-        x->pieces = ovl_occupancy_of(&causes, id, &work->arena, &x->n_pieces);
+        x->sms = ovl_is_sms(whole, id);
+        x->instance = ovl_used_instance(whole, id);
+        x->capacity = ovl_used_capacity(whole, id);
+        x->pieces = ovl_occupancy_of(&causes, resource_run(run, id), &work->arena, &x->n_pieces);
     } else {
         explain_operations(work, &causes, rank, x);
     }
@@ -197,11 +220,15 @@ static bool run(ovl_work *work, const ovl_args *args, ovl_explanation *x)
         return false;
     }
     const ovl_program *program = &prepared.lowered.program;
+    ovl_program chosen = *program; /* folded where it is too large to be run rank by rank */
+    ovl_fold *fold = OVL_NEW(&work->arena, ovl_fold);
     ovl_run_options options = {.interference = (ovl_interference)prepared.scenario.interference,
                                .segments = true,
                                .watch = &work->lookout.watch,
                                .memory = ovl_lookout_memory()};
-    if (!ovl_run(program, &options, &work->arena, &timeline, &work->errs)) {
+    if ((!program->numbered &&
+         !ovl_fold_choose(program, false, &work->arena, fold, &chosen, &work->errs)) ||
+        !ovl_run(&chosen, &options, &work->arena, &timeline, &work->errs)) {
         return false;
     }
     x->scenario = prepared.scenario.name;
@@ -209,7 +236,7 @@ static bool run(ovl_work *work, const ovl_args *args, ovl_explanation *x)
     x->interference = ovl_interference_name(options.interference);
     x->step = timeline.step;
     x->name = args->n_operands > 1 ? args->operands[1] : NULL;
-    return explain(work, args, program, &timeline, x);
+    return explain(work, args, program, &chosen, &timeline, x);
 }
 
 static void explain_operations_or_resource(ovl_work *work, const ovl_args *args)

@@ -1,4 +1,5 @@
 /* ovl sweep: many points of one scenario. */
+#include "tools/pool.h"
 #include "tools/solve.h"
 #include "tools/sweep_args.h"
 #include "tools/sweep_team.h"
@@ -14,6 +15,7 @@ typedef struct job {
     ovl_link link;
     ovl_sweep_store store;
     ovl_sweep_team team;
+    ovl_stops stops; /* while it prepares */
     bool sharded;
 } job;
 
@@ -122,7 +124,7 @@ static int interrupted(job *j, uint32_t open)
     ovl_arena *a = &j->work.arena;
     const char *path = ovl_args_value(j->args, "store");
     const char *text =
-        ovl_arena_printf(a, "interrupted: %s of %s points are done",
+        ovl_arena_printf(a, "interrupted: %s of %s points done",
                          ovl_grouped(s->axes.n_points - open, a), ovl_grouped(s->axes.n_points, a));
     say(j, path && j->store.open
                ? ovl_arena_printf(a, "%s and kept in %s; --resume goes on", text, path)
@@ -137,7 +139,7 @@ static int end_of_part(job *j)
     uint32_t n = j->sweep.axes.n_points, parts = j->team.parts;
     say(j, ovl_arena_printf(a,
                             "part %" PRIu32 " of %" PRIu32
-                            " is done: %s of %s points are kept in %s; --resume prints the sweep "
+                            " is done, %s of %s points, and kept in %s; --resume prints the sweep "
                             "when all are",
                             j->team.part + 1, parts,
                             ovl_grouped((n - j->team.part + parts - 1) / parts, a),
@@ -157,6 +159,7 @@ static int simulate(job *j)
         j->team.parts = j->link.size;
     }
     ovl_sweep_team_run(&j->team, &j->work.arena);
+    ovl_stops_release(&j->stops);
     uint32_t open = count_open(s);
     if (j->link.rank) {
         return OVL_EXIT_DONE; /* the first process has the result */
@@ -183,6 +186,7 @@ static bool prepare(job *j)
     good = check_options(j) && good;
     ovl_work_store(&j->work, j->args);
     if (ovl_work_side(&j->work, j->args, &side) && ovl_work_load(&j->work, side.path, &j->doc)) {
+        ovl_stops_hold(&j->stops);
         j->sweep.doc = &j->doc;
         j->sweep.variant = side.variant;
         j->sweep.sets = j->work.sets;
@@ -233,6 +237,7 @@ int ovl_cmd_sweep(const ovl_args *args, const ovl_shell *shell)
     }
     if (ovl_link_begin(&j.link, words_of(args, &j.work.arena), &j.work.errs)) {
         status = prepare(&j) ? simulate(&j) : OVL_EXIT_DONE;
+        ovl_stops_release(&j.stops);
         ovl_sweep_store_close(&j.store);
         if (j.link.rank) { /* what is wrong is wrong everywhere, and said once */
             j.work.errs.count = j.work.errs.dropped = 0;

@@ -1,5 +1,6 @@
 #include "tools/inspect.h"
 
+#include "sim/units.h"
 #include "tools/comm_names.h"
 
 #include <string.h>
@@ -280,6 +281,26 @@ static void add_rows(ovl_inspection *in, const ovl_collected *file, uint32_t ind
     }
 }
 
+/* Rows of nccl-tests whose data were checked and wrong. */
+static void warn_wrong(const ovl_collected *file, ovl_errs *errs)
+{
+    const ovl_table_row *first = NULL;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < file->rows.len; i++) {
+        const ovl_table_row *r = &file->rows.data[i];
+        if (r->wrong[0] > 0 || r->wrong[1] > 0) {
+            first = first ? first : r;
+            n++;
+        }
+    }
+    if (n) {
+        ovl_warning(errs, (ovl_mark){file->path, 0, 0},
+                    "%" PRIu32 " of %" PRIu32 " rows moved wrong data (#wrong is above 0), the "
+                    "first of %" PRId64 " bytes: do not trust their times",
+                    n, file->rows.len, first->bytes);
+    }
+}
+
 static void warn(const ovl_inspection *in, const ovl_collected *file, uint32_t index,
                  ovl_errs *errs)
 {
@@ -290,30 +311,28 @@ static void warn(const ovl_inspection *in, const ovl_collected *file, uint32_t i
     for (uint32_t i = in->devices.len; i > 0 && in->devices.data[i - 1].file == index; i--) {
         kernels += in->devices.data[i - 1].all.kernels;
     }
+    warn_wrong(file, errs);
     if (trace && file->ops.count == 0) {
         ovl_warning(errs, mark, "no GPU work: the file has no kernel, copy or set");
     }
     if (kernels && file->comms.count == 0) {
         ovl_warning(errs, mark,
-                    "NO COMMUNICATION FOUND: of %" PRIu64 " kernel names none matches "
+                    "NO COMMUNICATION FOUND: of the names of %s none matches "
                     "\"%s\", so all count as compute; --comm-pattern sets another pattern",
-                    kernels, in->pattern->text);
+                    ovl_counted(errs->arena, kernels, "kernel"), in->pattern->text);
     }
     if (file->duplicates) {
-        ovl_warning(errs, mark, "%" PRIu64 " device operations are exact duplicates, counted once",
-                    file->duplicates);
+        ovl_warning(errs, mark, "exact duplicates, counted once: %s",
+                    ovl_counted(errs->arena, file->duplicates, "device operation"));
     }
     if (file->beyond) {
-        ovl_warning(errs, mark,
-                    "%" PRIu64 " operations are of devices beyond the first 4096 and "
-                    "were left out",
-                    file->beyond);
+        ovl_warning(errs, mark, "%s of devices beyond the first 4096 left out",
+                    ovl_counted(errs->arena, file->beyond, "operation"));
     }
     if (file->like_copies) {
         ovl_warning(errs, mark,
-                    "%" PRIu64 " kernels are named like copies (ROCm) but count as "
-                    "compute, as their category says",
-                    file->like_copies);
+                    "%s, named like copies (ROCm), count as compute, as their category says",
+                    ovl_counted(errs->arena, file->like_copies, "kernel"));
     }
 }
 

@@ -483,6 +483,47 @@ static bool one_job(const ovl_inspection *in)
     return true;
 }
 
+/* The number of the first step of a file; -1: it marks none. */
+static int64_t first_step(const ovl_inspection *in, uint32_t file)
+{
+    int64_t first = -1;
+    for (uint32_t i = 0; i < in->steps.len; i++) {
+        const ovl_inspect_step *s = &in->steps.data[i];
+        bool earlier = s->file == file && s->number >= 0 && (first < 0 || s->number < first);
+        first = earlier ? s->number : first;
+    }
+    return first;
+}
+
+/* Without sequence numbers collectives are counted since the files began, so with the same step. */
+static bool begin_alike(const ovl_inspection *in, ovl_errs *errs)
+{
+    const ovl_mark nowhere = {0};
+    const ovl_inspect_party *known = NULL;
+    bool numbered = true;
+    for (uint32_t p = 0; p < in->parties.len; p++) {
+        numbered &= in->parties.data[p].numbered;
+    }
+    int64_t step = -1;
+    for (uint32_t p = 0; p < in->parties.len && !numbered; p++) {
+        const ovl_inspect_party *party = &in->parties.data[p];
+        int64_t first = known && known->file == party->file ? step : first_step(in, party->file);
+        if (known && first >= 0 && first != step) {
+            ovl_warning(errs, nowhere,
+                        "\"%s\" begins with step %" PRId64 " and \"%s\" with step %" PRId64
+                        ", and collectives have no sequence numbers: the first of them are not the "
+                        "same ones, so they were not matched; ovl import --step N matches them "
+                        "within one step",
+                        in->files.data[known->file].path, step, in->files.data[party->file].path,
+                        first);
+            return false;
+        }
+        known = first >= 0 ? party : known;
+        step = first >= 0 ? first : step;
+    }
+    return true;
+}
+
 static int by_rank(const void *a, const void *b)
 {
     const ovl_inspect_party *x = a, *y = b;
@@ -500,6 +541,9 @@ void ovl_inspect_ranks(ovl_inspection *in, ovl_errs *errs)
         ovl_warning(errs, nowhere,
                     "several files say the same rank, so they are no ranks of one "
                     "job: collectives were not matched");
+        return;
+    }
+    if (!begin_alike(in, errs)) {
         return;
     }
     ovl_arena scratch = {0};

@@ -206,8 +206,9 @@ void ovl_inspect_ranks_table(ovl_out *out, const ovl_inspection *in)
         ovl_grid_row(&grid, cells);
     }
     title(out,
-          ovl_arena_printf(&arena, "Ranks: %" PRIu32 " matched collectives, %" PRIu32 " ranks",
-                           in->matches.len, in->parties.len),
+          ovl_arena_printf(&arena, "Ranks: %s, %s",
+                           ovl_counted(&arena, in->matches.len, "matched collective"),
+                           ovl_counted(&arena, in->parties.len, "rank")),
           &scale);
     ovl_grid_end(&grid, out, 2);
     left_out(out, in->parties.len);
@@ -315,7 +316,7 @@ static void run_table(ovl_out *out, const ovl_inspection *in, uint32_t first, ui
     const ovl_inspect_row *of = &in->rows.data[first];
     ovl_out_printf(out, "\n  %s", of->operation ? of->operation : "operation not named");
     if (of->n_ranks >= 0) {
-        ovl_out_printf(out, " over %" PRId64 " ranks", of->n_ranks);
+        ovl_out_printf(out, " over %s", ovl_counted(&arena, (uint64_t)of->n_ranks, "rank"));
     }
     ovl_out_text(out, "\n");
     ovl_grid_end(&grid, out, 2);

@@ -13,8 +13,8 @@ ovl_time ovl_inspect_ps(int64_t ns)
 
 static void heading(ovl_out *out, const ovl_inspect_file *f, ovl_arena *arena)
 {
-    const char *text = ovl_arena_printf(arena, "%s, %" PRIu64 " records",
-                                        ovl_read_format_name(f->format), f->n_records);
+    const char *text = ovl_arena_printf(arena, "%s, %s", ovl_read_format_name(f->format),
+                                        ovl_counted(arena, f->n_records, "record"));
     if (f->version) {
         text = ovl_arena_printf(arena, "%s, schema %s", text, f->version);
     }
@@ -55,8 +55,8 @@ static void groups(ovl_out *out, const ovl_inspect_file *f, ovl_arena *arena)
             text = ovl_arena_printf(arena, "%s (%s)", text, g->description);
         }
         if (g->size >= 0) {
-            text = ovl_arena_printf(arena, "%s: %" PRId64 " rank%s", text, g->size,
-                                    g->size == 1 ? "" : "s");
+            text = ovl_arena_printf(arena, "%s: %s", text,
+                                    ovl_counted(arena, (uint64_t)g->size, "rank"));
         }
         if (g->n_ranks) {
             text = ovl_arena_printf(arena, "%s, %s", text, ranks_of(g, arena));

@@ -225,9 +225,8 @@ static void shared(ovl_out *out, const ovl_interfere *in, ovl_arena *arena)
                         : factor_text(arena, s->sms),
              OVL_TERMINAL);
     if (!s->hbm_why || !s->sms_why) {
-        ovl_out_printf(out,
-                       "  from %" PRIu32 " factors; root mean square of what is left %.1f %%\n",
-                       s->n, 100 * s->residual);
+        ovl_out_printf(out, "  from %s; root mean square of what is left %.1f %%\n",
+                       ovl_counted(arena, s->n, "factor"), 100 * s->residual);
     }
     for (int role = 0; role < OVL_ROLES; role++) {
         const ovl_sampled *m = &in->runs[role].sampled;

@@ -202,7 +202,7 @@ void ovl_limits_text(ovl_out *out, const ovl_limits *x)
     if (!x->name) {
         slack(&w);
     }
-    ovl_out_printf(out, "\n%" PRIu32 " simulations", x->simulations);
+    ovl_out_printf(out, "\n%s", ovl_counted(&arena, x->simulations, "simulation"));
     if (x->partly) {
         ovl_out_printf(out,
                        ", %" PRIu32 " of them only of what follows from the change: nothing can be "

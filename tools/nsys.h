@@ -72,6 +72,9 @@ ovl_slice ovl_nsys_slice(sqlite3_stmt *s, int column);
  * ranks), by the launch that was made during the call: `nccl` says whether there is anything. */
 void ovl_nsys_nccl(ovl_nsys *r, bool processes);
 
+/* Warns if the file is cut, or part of the database stands in a log beside it. */
+void ovl_nsys_check_file(const char *path, ovl_errs *errs);
+
 /* Hands over the samples of GPU metrics (--gpu-metrics-device), in per cent. */
 void ovl_nsys_metrics(ovl_nsys *r);
 

@@ -55,9 +55,8 @@ static bool find_names(ovl_optimize *o, const ovl_candidate *base, ovl_gradients
     ovl_arena_free(&scratch);
     if (good && (all->n < 2 || all->n > MOST_NAMES)) {
         ovl_error(errs, OVL_E_USAGE, (ovl_mark){0},
-                  "the scenario has %" PRIu32
-                  " gradients in buckets of overlap.ddp: there is nothing to split",
-                  all->n);
+                  "the scenario has %s in buckets of overlap.ddp: there is nothing to split",
+                  ovl_counted(errs->arena, all->n, "gradient"));
         good = false;
     }
     return good;

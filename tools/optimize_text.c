@@ -51,8 +51,8 @@ static void head(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
     }
     ovl_wrap(out, "       ", 7,
              ovl_arena_printf(a,
-                              "%s simulation%s of at most %s%s, %s of them no answers (errors, "
-                              "hazards, too large, or excluded)",
+                              "%s simulation%s of at most %s%s, %s of them without an answer "
+                              "(errors, hazards, too large, or excluded)",
                               ovl_grouped(o->simulated, a), o->simulated == 1 ? "" : "s",
                               ovl_grouped(o->tries, a), o->signal ? ", then interrupted" : "",
                               ovl_grouped(o->useless, a)),
@@ -188,7 +188,10 @@ static void stays(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
 {
     if (o->n_stays || o->n_not_looked) {
         ovl_out_text(out, "\n");
-        ovl_out_title(out, "How far it stays the best of the %" PRIu32 " best and the start",
+        ovl_out_title(out,
+                      o->n_best == 1 ? "How far it stays better than the start"
+                                     : "How far it stays the best of the %" PRIu32
+                                       " best and the start",
                       o->n_best);
     }
     for (uint32_t i = 0; i < o->n_stays; i++) {

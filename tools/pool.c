@@ -14,12 +14,15 @@
  * what it does by default is nothing. */
 #define WAKE SIGURG
 
+#define MOST_TOLD 256 /* pieces between two looks at signals: whoever is told may be slow */
+
 typedef struct team {
     const ovl_pool *pool;
     atomic_uint next; /* piece to begin */
     atomic_bool over; /* begin no more */
     pthread_mutex_t lock;
-    OVL_VEC(uint32_t) ended; /* not yet told; under the lock, as `running` */
+    OVL_VEC(uint32_t) ended; /* under the lock, as `told` and `running` */
+    uint32_t told;           /* of these */
     uint32_t running;        /* threads */
     pthread_t caller;
 } team;
@@ -39,13 +42,16 @@ uint32_t ovl_pool_cores(void)
 static void tell(team *t, uint32_t piece, bool last)
 {
     pthread_mutex_lock(&t->lock);
+    bool comes = t->told < t->ended.len; /* the caller is on its way */
     if (last) {
         t->running--;
     } else {
         ovl_vec_push(&t->ended, piece);
     }
     pthread_mutex_unlock(&t->lock);
-    pthread_kill(t->caller, WAKE);
+    if (last || !comes) {
+        pthread_kill(t->caller, WAKE);
+    }
 }
 
 static void *labour(void *context)
@@ -64,47 +70,62 @@ static void *labour(void *context)
     return NULL;
 }
 
-/* Hands on what has ended; gives how much, and in *running how many threads still work. */
-static uint32_t collect(team *t, uint32_t *running)
+/* Hands on what has ended, or the most of it; gives how much. *working says whether there is more
+ * to come, *at_once whether it is there. */
+static uint32_t collect(team *t, bool *working, bool *at_once)
 {
-    OVL_VEC(uint32_t) mine = {0};
+    uint32_t mine[MOST_TOLD];
     pthread_mutex_lock(&t->lock);
-    ovl_vec_reserve(&mine, t->ended.len);
-    for (uint32_t i = 0; i < t->ended.len; i++) {
-        ovl_vec_push(&mine, t->ended.data[i]);
+    uint32_t n = OVL_MIN(t->ended.len - t->told, MOST_TOLD);
+    for (uint32_t i = 0; i < n; i++) {
+        mine[i] = t->ended.data[t->told++];
     }
-    t->ended.len = 0;
-    *running = t->running;
+    *at_once = t->told < t->ended.len;
+    if (!*at_once) {
+        t->ended.len = t->told = 0;
+    }
+    *working = t->running || *at_once;
     pthread_mutex_unlock(&t->lock);
-    uint32_t n = mine.len;
     for (uint32_t i = 0; t->pool->done && i < n; i++) {
-        t->pool->done(t->pool->context, mine.data[i]);
+        t->pool->done(t->pool->context, mine[i]);
     }
-    ovl_vec_free(&mine);
     return n;
 }
 
-static void look_after(team *t, const sigset_t *stops, const sigset_t *before, ovl_pool_end *end)
+void ovl_stops_hold(ovl_stops *held)
 {
-    const struct timespec tenth = {0, 100000000};
+    sigset_t stops;
+    ovl_deadly_signals(&stops);
+    held->holds = pthread_sigmask(SIG_BLOCK, &stops, &held->before) == 0;
+}
+
+void ovl_stops_release(ovl_stops *held)
+{
+    if (held->holds) {
+        held->holds = false;
+        pthread_sigmask(SIG_SETMASK, &held->before, NULL);
+    }
+}
+
+static void look_after(team *t, const sigset_t *stops, ovl_pool_end *end)
+{
+    const struct timespec now = {0, 0}, tenth = {0, 100000000};
     sigset_t awaited = *stops;
-    uint32_t running = 1;
+    bool working = true, at_once = false;
     sigaddset(&awaited, WAKE);
-    while (running) {
-        int came = sigtimedwait(&awaited, NULL, &tenth);
+    while (working) {
+        int came = sigtimedwait(&awaited, NULL, at_once ? &now : &tenth);
         if (came > 0 && came != WAKE && !end->signal) {
             end->signal = came;
-            sigset_t rest = *before; /* the next one counts as usual */
-            sigaddset(&rest, WAKE);
             sigemptyset(&awaited);
             sigaddset(&awaited, WAKE);
-            pthread_sigmask(SIG_SETMASK, &rest, NULL);
+            pthread_sigmask(SIG_UNBLOCK, stops, NULL); /* the next one counts as usual */
         }
         bool stop = t->pool->stop ? t->pool->stop(t->pool->context, end->signal) : end->signal != 0;
         if (stop) {
             atomic_store(&t->over, true);
         }
-        end->done += collect(t, &running);
+        end->done += collect(t, &working, &at_once);
         if (t->pool->tick) {
             t->pool->tick(t->pool->context);
         }
@@ -146,7 +167,7 @@ ovl_pool_end ovl_pool_run(const ovl_pool *pool)
     if (n == 0) {
         ovl_out_of_memory(0); /* no thread: nothing can be done */
     }
-    look_after(&t, &stops, &before, &end);
+    look_after(&t, &stops, &end);
     for (uint32_t i = 0; i < n; i++) {
         pthread_join(members[i].thread, NULL);
     }

@@ -17,6 +17,8 @@
 
 #include "sim/base.h"
 
+#include <signal.h>
+
 typedef struct ovl_pool {
     uint32_t threads; /* 0: as many as there are cores */
     uint32_t n;       /* pieces */
@@ -32,6 +34,17 @@ typedef struct ovl_pool_end {
     uint32_t done; /* pieces that were worked on and told */
     int signal;    /* what stopped it, or 0 */
 } ovl_pool_end;
+
+/* Lets the signals that stop a pool wait for the next one, for long preparations: it then begins
+ * with the one that came. Not around anything that may wait for ever. */
+typedef struct ovl_stops {
+    bool holds;
+    sigset_t before;
+} ovl_stops;
+
+void ovl_stops_hold(ovl_stops *held);
+/* What came and no pool took ends the program here. Does nothing a second time. */
+void ovl_stops_release(ovl_stops *held);
 
 /* How many threads a pool has that does not say. */
 uint32_t ovl_pool_cores(void);

@@ -1,5 +1,6 @@
 #include "tools/read.h"
 
+#include "sim/units.h"
 #include "tools/lines.h"
 
 #include <string.h>
@@ -177,10 +178,8 @@ void ovl_read_complain(const char *path, const ovl_read_about *about, ovl_errs *
                     "root, then time, algbw, busbw, #wrong out of place and in place");
     }
     if (f->cut) {
-        ovl_warning(errs, mark,
-                    "the file is truncated: it ends at byte %" PRIu64 ", after %" PRIu64
-                    " whole events",
-                    f->cut_at, f->cut_after);
+        ovl_warning(errs, mark, "the file is truncated: it ends at byte %" PRIu64 ", after %s",
+                    f->cut_at, ovl_counted(errs->arena, f->cut_after, "whole event"));
     }
 }
 
@@ -223,9 +222,9 @@ static void complain_gzip(const ovl_source *source, ovl_errs *errs)
 {
     if (source->behind) {
         ovl_warning(errs, (ovl_mark){source->path, 0, 0},
-                    "%" PRIu64 " bytes behind the compressed data, from byte %" PRIu64
-                    " of the file on, are not compressed by gzip and were left out",
-                    source->behind, source->behind_at);
+                    "%s behind the compressed data, from byte %" PRIu64
+                    " of the file on, not compressed by gzip and left out",
+                    ovl_counted(errs->arena, source->behind, "byte"), source->behind_at);
     }
 }
 

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define PROCESS_SHIFT 24 /* globalTid: the lower bits are the thread */
 
@@ -582,40 +581,6 @@ static void read_all(ovl_nsys *r)
     r->about->gpu_sms = number_in(r, "TARGET_INFO_GPU", "smCount");
 }
 
-static uint64_t big_endian(const unsigned char *p, int bytes)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < bytes; i++) {
-        value = value << 8 | p[i];
-    }
-    return value;
-}
-
-/* A database says in its header how many pages it has (https://sqlite.org/fileformat.html, 1.3).
- * The count is valid if the two change counters agree. */
-static void warn_cut(const char *path, ovl_errs *errs)
-{
-    unsigned char header[100];
-    struct stat about;
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        return;
-    }
-    bool whole = fread(header, sizeof header, 1, file) == 1 && fstat(fileno(file), &about) == 0;
-    fclose(file);
-    if (!whole || memcmp(header + 24, header + 92, 4) != 0) {
-        return;
-    }
-    uint64_t page = big_endian(header + 16, 2), pages = big_endian(header + 28, 4);
-    uint64_t told = (page == 1 ? 65536 : page) * pages;
-    if (told > (uint64_t)about.st_size) {
-        ovl_warning(errs, (ovl_mark){path, 0, 0},
-                    "the database is truncated: by its header it has %" PRIu64
-                    " bytes, the file has %" PRIu64 "; rows are missing",
-                    told, (uint64_t)about.st_size);
-    }
-}
-
 /* What an export without these tables cannot tell. */
 static void warn_missing(ovl_nsys *r, ovl_mark mark, ovl_errs *errs)
 {
@@ -646,7 +611,7 @@ bool ovl_read_nsys(const char *path, const ovl_sink *sink, ovl_read_about *about
     if (export) {
         read_all(&r);
     }
-    warn_cut(path, errs);
+    ovl_nsys_check_file(path, errs);
     if (export) {
         warn_missing(&r, mark, errs);
     }
@@ -657,7 +622,7 @@ bool ovl_read_nsys(const char *path, const ovl_sink *sink, ovl_read_about *about
                   "is no trace: it is an SQLite database without the tables of an Nsight Systems "
                   "export");
     } else if (r.why) {
-        ovl_warning(errs, mark, "the database is damaged (%s); %" PRIu64 " rows were read", r.why,
+        ovl_warning(errs, mark, "the database is damaged (%s); rows read: %" PRIu64, r.why,
                     about->n_records);
     }
     if (r.mixed) {

@@ -1,3 +1,4 @@
+#include "sim/units.h"
 #include "tools/report.h"
 #include "tools/wrap.h"
 
@@ -54,8 +55,8 @@ void ovl_report_model(ovl_out *out, const ovl_result *result)
     ovl_out_text(out, "\n");
     ovl_wrap(out, "model ", 6, text, OVL_TERMINAL);
     ovl_wrap(out, "      ", 6,
-             ovl_arena_printf(&arena, "%" PRIu64 " tokens in the step: %.0f tokens/s on each GPU",
-                              u->tokens, ovl_useful_tokens(result)),
+             ovl_arena_printf(&arena, "%s in the step: %.0f tokens/s on each GPU",
+                              ovl_counted(&arena, u->tokens, "token"), ovl_useful_tokens(result)),
              OVL_TERMINAL);
     ovl_arena_free(&arena);
 }

@@ -302,9 +302,9 @@ void ovl_report_together(ovl_out *out, const ovl_result *result)
         ovl_grid_row(&grid, cells);
     }
     ovl_grid_end(&grid, out, 2);
-    ovl_out_printf(out,
-                   "  %" PRIu32 " what-ifs for %" PRIu32 " names, too many to free one by one%s\n",
-                   result->n_together, names,
+    ovl_out_printf(out, "  %s for %s, too many to free one by one%s\n",
+                   ovl_counted(&arena, result->n_together, "what-if"),
+                   ovl_counted(&arena, names, "name"),
                    n == result->n_together ? "" : "; those worth most; all of them: --json");
     ovl_wrap(
         out, "  ", 2,

@@ -222,7 +222,10 @@ static void report_communication(ovl_out *out, const ovl_result *result, ovl_are
     ovl_scale scale = ovl_scale_for(result->comm_total);
     ovl_sum_fit(&scale, result->comm_total, &sum);
     ovl_out_title(out, "\nCommunication of rank %" PRIu32, result->deciding_rank);
-    ovl_wrap(out, "  ", 4, ovl_sum_text(arena, &scale, &sum, OVL_SUM_WORDS), OVL_TERMINAL);
+    ovl_wrap(out, "  ", 4,
+             sum.total ? ovl_sum_text(arena, &scale, &sum, OVL_SUM_WORDS)
+                       : "takes no time: nothing of it is hidden under kernels or uncovered",
+             OVL_TERMINAL);
     if (result->hidden_comm_stretch) {
         ovl_out_printf(out, "  of the hidden time, %s %s are stretch: no progress beside kernels\n",
                        ovl_scale_short(buf, &scale, result->hidden_comm_stretch),

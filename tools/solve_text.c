@@ -72,18 +72,26 @@ static bool is_range(const ovl_solution *c)
     return c->level && c->low < c->high;
 }
 
+/* "543.5 ms to 544.5 ms count as 544 ms"; NULL: nothing that can be told from it does. */
+static const char *window_text(const ovl_solve *q, ovl_arena *arena)
+{
+    const char *low = figure(q, q->target.value - q->precision, arena);
+    const char *high = figure(q, q->target.value + q->precision, arena);
+    const char *target = figure(q, q->target.value, arena);
+    return strcmp(low, target) != 0 && strcmp(high, target) != 0
+               ? ovl_arena_printf(arena, "%s to %s count as %s", low, high, target)
+               : NULL;
+}
+
 static void level(ovl_out *out, const ovl_solve *q, const ovl_solution *c, ovl_arena *arena)
 {
-    const char *exact = tolerance(q, c);
+    const char *exact = tolerance(q, c), *window = window_text(q, arena);
     const char *text =
         ovl_arena_printf(arena, "%s from %s: every value looked at gives %s %s%s%s", q->key,
                          range_text(q, c, arena), ovl_metrics[q->target.metric].name,
                          figure(q, c->figure, arena), exact ? "; " : "", exact ? exact : "");
-    const char *low = figure(q, q->target.value - q->precision, arena);
-    const char *high = figure(q, q->target.value + q->precision, arena);
-    const char *target = figure(q, q->target.value, arena);
-    if (c->figure != q->target.value && strcmp(low, target) != 0 && strcmp(high, target) != 0) {
-        text = ovl_arena_printf(arena, "%s; %s to %s count as %s", text, low, high, target);
+    if (c->figure != q->target.value && window) {
+        text = ovl_arena_printf(arena, "%s; %s", text, window);
     }
     ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
 }
@@ -211,14 +219,18 @@ void ovl_solve_text(ovl_out *out, const ovl_solve *q)
                    figure(q, q->target.value, &arena));
     now(out, q, &arena);
     if (q->end != OVL_SOLVE_MET) {
+        const char *window = window_text(q, &arena);
         ovl_wrap(out, "  ", 4, no_answer(q, &arena), OVL_TERMINAL);
+        if (window) {
+            ovl_out_printf(out, "  %s\n", window);
+        }
     }
     for (uint32_t i = 0; i < q->n_crossings; i++) {
         const ovl_solution *c = &q->crossings[i];
         (c->jumps ? jump : met)(out, q, c, &arena);
     }
     others(out, q, &arena);
-    ovl_out_printf(out, "  %" PRIu32 " simulations\n", q->simulations);
+    ovl_out_printf(out, "  %s\n", ovl_counted(&arena, q->simulations, "simulation"));
     ovl_arena_free(&arena);
 }
 

@@ -52,14 +52,36 @@ static void fail(ovl_sql *q)
     q->failed = true;
 }
 
+/* One that was parsed before and is not in use; NULL: there is none. */
+static ovl_statement *kept_statement(ovl_store *store, const char *sql)
+{
+    for (uint32_t i = 0; i < store->n_kept; i++) {
+        ovl_statement *kept = &store->kept[i];
+        if (!kept->used && strcmp(kept->sql, sql) == 0) {
+            return kept;
+        }
+    }
+    return NULL;
+}
+
 void ovl_sql_begin(ovl_sql *q, ovl_store *store, ovl_errs *errs, const char *sql)
 {
     sqlite3_stmt *statement = NULL;
-    *q = (ovl_sql){.store = store, .errs = errs};
-    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK) {
-        fail(q);
+    *q = (ovl_sql){.store = store, .errs = errs, .kept = kept_statement(store, sql)};
+    if (!q->kept) {
+        if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK) {
+            fail(q);
+        }
+        q->statement = statement;
+        if (q->failed || store->n_kept == OVL_STATEMENTS) {
+            return;
+        }
+        q->kept = &store->kept[store->n_kept++];
+        *q->kept =
+            (ovl_statement){.sql = ovl_arena_strdup(&store->arena, sql), .statement = statement};
     }
-    q->statement = statement;
+    q->statement = q->kept->statement;
+    q->kept->used = true;
 }
 
 void ovl_sql_int(ovl_sql *q, int64_t value)
@@ -123,7 +145,14 @@ const void *ovl_sql_get_bytes(const ovl_sql *q, int column, size_t *length)
 
 bool ovl_sql_end(ovl_sql *q)
 {
-    sqlite3_finalize(q->statement);
+    if (q->kept) {
+        sqlite3_reset(q->statement);
+        sqlite3_clear_bindings(q->statement);
+        q->kept->used = false;
+    } else {
+        sqlite3_finalize(q->statement);
+    }
+    q->kept = NULL;
     q->statement = NULL;
     return !q->failed;
 }
@@ -252,6 +281,10 @@ bool ovl_store_open(ovl_store *store, const char *path, ovl_store_mode mode, ovl
 
 void ovl_store_close(ovl_store *store)
 {
+    for (uint32_t i = 0; i < store->n_kept; i++) {
+        sqlite3_finalize(store->kept[i].statement);
+    }
+    store->n_kept = 0;
     sqlite3_close(store->db);
     store->db = NULL;
     ovl_arena_free(&store->arena);

@@ -27,10 +27,20 @@
 
 typedef enum ovl_store_mode { OVL_STORE_READ, OVL_STORE_WRITE } ovl_store_mode;
 
+#define OVL_STATEMENTS 32 /* that are kept ready */
+
+typedef struct ovl_statement {
+    const char *sql;
+    void *statement; /* sqlite3_stmt * */
+    bool used;
+} ovl_statement;
+
 typedef struct ovl_store {
     void *db; /* sqlite3 * */
     const char *path;
     ovl_arena arena;
+    ovl_statement kept[OVL_STATEMENTS]; /* each text is parsed once */
+    uint32_t n_kept;
 } ovl_store;
 
 /* False and an error (OVL_E_USAGE). Writing makes the file if there is none; reading does not. */
@@ -68,6 +78,11 @@ typedef struct ovl_run_record {
 /* Adds a run; gives its number, or 0 and an error. */
 int64_t ovl_store_add(ovl_store *store, const ovl_run_record *record, ovl_errs *errs);
 
+/* A transaction: BEGIN IMMEDIATE; then COMMIT if `good`, else ROLLBACK. False and an error; the
+ * second gives whether all is committed. */
+bool ovl_store_begin(ovl_store *store, ovl_errs *errs);
+bool ovl_store_commit(ovl_store *store, bool good, ovl_errs *errs);
+
 /* --- Sweeps --- */
 
 /* The sweep of this digest, made if it is new (*known says if it was there). 0 and an error. */
@@ -77,8 +92,8 @@ int64_t ovl_store_sweep(ovl_store *store, const char *digest, const ovl_run_reco
 /* The number of the sweep of this digest; 0 if there is none. False and an error. */
 bool ovl_store_known_sweep(ovl_store *store, const char *digest, int64_t *sweep, ovl_errs *errs);
 
-/* Adds a point: a run with its figures, or (record->figures NULL) an error and its status. A point
- * that is there stays as it is. False and an error. */
+/* Within a transaction adds a point: a run with its figures, or (record->figures NULL) an error and
+ * its status. A point that is there stays as it is. False and an error. */
 bool ovl_store_point(ovl_store *store, int64_t sweep, uint32_t point, const ovl_run_record *record,
                      int status, const char *error, ovl_errs *errs);
 

@@ -15,8 +15,9 @@
 typedef struct ovl_sql {
     ovl_store *store;
     ovl_errs *errs;
-    void *statement; /* sqlite3_stmt *; NULL after a failure */
-    int bound;       /* parameters so far */
+    void *statement;     /* sqlite3_stmt *; NULL: it could not be parsed */
+    ovl_statement *kept; /* where it stays for the next time; NULL: nowhere */
+    int bound;           /* parameters so far */
     bool failed;
 } ovl_sql;
 
@@ -35,11 +36,6 @@ bool ovl_sql_end(ovl_sql *q);
 
 /* A statement without parameters and rows. */
 bool ovl_sql_run(ovl_store *store, ovl_errs *errs, const char *sql);
-
-/* BEGIN IMMEDIATE; then COMMIT if `good`, else ROLLBACK. What the second gives is whether all is
- * committed. */
-bool ovl_store_begin(ovl_store *store, ovl_errs *errs);
-bool ovl_store_commit(ovl_store *store, bool good, ovl_errs *errs);
 
 /* Adds the error of the last call on this database. */
 void ovl_store_fail(ovl_store *store, const char *what, ovl_errs *errs);

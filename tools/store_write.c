@@ -1,4 +1,4 @@
-/* What goes into the store: one transaction for each run or point. */
+/* What goes into the store: one transaction for each run, or for the points that ended together. */
 #include "tools/store_parts.h"
 #include "tools/trials.h"
 
@@ -383,17 +383,13 @@ bool ovl_store_point(ovl_store *store, int64_t sweep, uint32_t point, const ovl_
 {
     bool there = false;
     int64_t run = 0;
-    if (!ovl_store_begin(store, errs)) {
-        return false;
-    }
     bool good = is_there(store, sweep, point, &there, errs);
     if (good && !there && record->figures) {
         int64_t scenario = scenario_of(store, sweep, errs);
         run = scenario ? add_run(store, scenario, record, errs) : 0;
         good = run != 0;
     }
-    good = good && (there || add_point(store, sweep, point, run, status, error, errs));
-    return ovl_store_commit(store, good, errs);
+    return good && (there || add_point(store, sweep, point, run, status, error, errs));
 }
 
 /* The run of a point that has no report yet; 0: none. */

@@ -120,6 +120,7 @@ bool ovl_sweep_store_merge(ovl_sweep_store *ss, const char *path)
             ovl_sweep_store_keep(ss, i);
         }
     }
+    ovl_sweep_store_commit(ss);
     return good && ss->open;
 }
 
@@ -148,13 +149,25 @@ void ovl_sweep_store_keep(ovl_sweep_store *ss, uint32_t point)
     if (!ss->open || ss->sweep->points[point].state == OVL_POINT_OPEN) {
         return;
     }
+    ovl_errs *errs = &ss->work->errs;
     const ovl_point *p = &ss->sweep->points[point];
     const ovl_run_record record = record_of(ss, point, &arena);
     int status = p->state == OVL_POINT_DONE ? 0 : (int)p->status;
-    if (!ovl_store_point(&ss->store, ss->id, point, &record, status, p->error, &ss->work->errs)) {
+    ss->pending = ss->pending || ovl_store_begin(&ss->store, errs);
+    if (!ss->pending ||
+        !ovl_store_point(&ss->store, ss->id, point, &record, status, p->error, errs)) {
         ovl_sweep_store_close(ss);
     }
     ovl_arena_free(&arena);
+}
+
+void ovl_sweep_store_commit(ovl_sweep_store *ss)
+{
+    bool pending = ss->pending;
+    ss->pending = false;
+    if (pending && !ovl_store_commit(&ss->store, true, &ss->work->errs)) {
+        ovl_sweep_store_close(ss);
+    }
 }
 
 static bool fill(ovl_sweep_store *ss, uint32_t point)
@@ -188,8 +201,11 @@ void ovl_sweep_store_fill(ovl_sweep_store *ss)
 
 void ovl_sweep_store_close(ovl_sweep_store *ss)
 {
+    if (ss->open && ss->pending) {
+        ovl_store_commit(&ss->store, false, &ss->work->errs);
+    }
     if (ss->open) {
         ovl_store_close(&ss->store);
     }
-    ss->open = false;
+    ss->open = ss->pending = false;
 }

@@ -4,7 +4,8 @@
  *
  *     ovl_sweep_store ss;
  *     ovl_sweep_store_open(&ss, &work, "runs.db", &sweep, true);     takes what is there
- *     ovl_sweep_store_keep(&ss, 17);                                 point 17, in a transaction
+ *     ovl_sweep_store_keep(&ss, 17);                                 point 17, and others
+ *     ovl_sweep_store_commit(&ss);                                   in one transaction
  *
  * A sweep is known by the SHA-256 of its texts, variant, changes, axes and the version of the
  * program: what another version simulated is another sweep.
@@ -23,7 +24,8 @@ typedef struct ovl_sweep_store {
     int64_t id;
     uint32_t found; /* points that were there */
     bool open;
-    bool fresh; /* the store did not hold this sweep before */
+    bool pending; /* points are kept, but not yet committed */
+    bool fresh;   /* the store did not hold this sweep before */
 } ovl_sweep_store;
 
 /* Without `resume` a sweep that is there is an error. False and errors (also where the file cannot
@@ -34,8 +36,10 @@ bool ovl_sweep_store_open(ovl_sweep_store *ss, ovl_work *work, const char *path,
 /* Takes the points of the same sweep from another file, and keeps them. False and errors. */
 bool ovl_sweep_store_merge(ovl_sweep_store *ss, const char *path);
 
-/* Keeps a point that was simulated. After a failure, which is told once, it does nothing. */
+/* Keeps a point that was simulated, once it is committed with those before it. After a failure,
+ * which is told once, both do nothing. */
 void ovl_sweep_store_keep(ovl_sweep_store *ss, uint32_t point);
+void ovl_sweep_store_commit(ovl_sweep_store *ss);
 
 /* Once the front is known: keeps the reports and tables of the points on it (the first 64) and of
  * the best, which are simulated again for that. After a failure, which is told, it stops. */

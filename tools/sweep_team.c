@@ -80,6 +80,7 @@ static void tick(void *context, uint32_t n)
 {
     ovl_sweep_team *t = context;
     receive(t);
+    ovl_sweep_store_commit(t->store); /* what ended since the last look */
     ovl_progress_at(&t->progress, n + t->received);
 }
 

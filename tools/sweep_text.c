@@ -52,11 +52,6 @@ const char *ovl_sweep_point_text(const ovl_sweep *s, uint32_t i, ovl_arena *aren
     return text;
 }
 
-static const char *counted(uint32_t n, const char *what, ovl_arena *arena)
-{
-    return ovl_arena_printf(arena, "%" PRIu32 " %s%s", n, what, n == 1 ? "" : "s");
-}
-
 /* --- The table --- */
 
 typedef struct shown {
@@ -282,7 +277,7 @@ static void head(ovl_out *out, shown *v)
 {
     const ovl_sweep *s = v->s;
     ovl_report_name(out, name_of(s));
-    const char *text = counted(s->axes.n_points, "point", &v->arena);
+    const char *text = ovl_counted(&v->arena, s->axes.n_points, "point");
     for (uint32_t k = 0; k < s->axes.n_keys; k++) {
         text = ovl_arena_printf(&v->arena, "%s%s%s", text, k ? ", " : ": ", s->axes.keys[k].path);
     }
@@ -323,7 +318,8 @@ static void errors(ovl_out *out, shown *v)
         }
         const char *lead = ovl_sweep_point_text(s, i, &v->arena);
         if (same) {
-            lead = ovl_arena_printf(&v->arena, "%s and %s", lead, counted(same, "more", &v->arena));
+            lead = ovl_arena_printf(&v->arena, "%s and %s", lead,
+                                    ovl_counted(&v->arena, same, "more"));
             lead = ovl_arena_strndup(&v->arena, lead, strlen(lead) - (same != 1));
         }
         ovl_out_text(out, n == 1 ? "\n" : "");
@@ -374,7 +370,7 @@ static void front_line(ovl_out *out, shown *v)
     }
     uint32_t n = s->n_done + s->n_failed;
     const char *text = ovl_arena_printf(
-        &v->arena, "%" PRIu32 " of %s%s, by %s", s->n_front, counted(n, "point", &v->arena),
+        &v->arena, "%" PRIu32 " of %s%s, by %s", s->n_front, ovl_counted(&v->arena, n, "point"),
         n < s->axes.n_points ? " that are done" : "", metrics_text(&s->front_of, &v->arena));
     if (s->n_ties) {
         text = ovl_arena_printf(&v->arena, "%s; %" PRIu32 " more %s one of them", text, s->n_ties,

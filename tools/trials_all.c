@@ -107,11 +107,10 @@ static void choice(ovl_out *out, const ovl_paired_all *all, ovl_arena *arena)
     const ovl_paired *best = &all->items[all->best];
     char mean[OVL_UNITS_TEXT];
     ovl_wrap(out, "Best: ", 6,
-             ovl_arena_printf(arena,
-                              "%s: %s shorter than %s on average, and shorter in %" PRIu32
-                              " of %" PRIu32 " trials",
-                              best->b->variant, ovl_print_time(mean, -best->change.mean),
-                              all->base->variant, best->better, best->a->n),
+             ovl_arena_printf(
+                 arena, "%s: %s shorter than %s on average, and shorter in %" PRIu32 " of %s",
+                 best->b->variant, ovl_print_time(mean, -best->change.mean), all->base->variant,
+                 best->better, ovl_counted(arena, best->a->n, "trial")),
              OVL_TERMINAL);
     ovl_wrap(out, "Without variation: ", 6, best->nominal, OVL_TERMINAL);
 }
@@ -120,8 +119,8 @@ void ovl_paired_all_text(ovl_out *out, const ovl_paired_all *all)
 {
     ovl_arena arena = {0};
     ovl_report_name(out, all->base->scenario);
-    ovl_out_printf(out, "%" PRIu32 " trials, seed %" PRIu64 "; trial by trial all draw the same\n",
-                   all->base->n, all->base->seed);
+    ovl_out_printf(out, "%s, seed %" PRIu64 "; trial by trial all draw the same\n",
+                   ovl_counted(&arena, all->base->n, "trial"), all->base->seed);
     steps(out, all, &arena);
     differences(out, all, &arena);
     choice(out, all, &arena);

@@ -62,7 +62,7 @@ static void write_statistics(ovl_out *out, const ovl_trials *t, ovl_arena *arena
     ovl_statistics s[] = {ovl_statistics_of(t->step, t->n), ovl_statistics_of(t->uncovered, t->n)};
     ovl_scale scale = ovl_statistics_scale(s, 2);
     ovl_grid grid;
-    ovl_out_title(out, "\nOver %" PRIu32 " trials (%s)", t->n, ovl_scale_unit(&scale));
+    ovl_out_title(out, "\nOver %s (%s)", ovl_counted(arena, t->n, "trial"), ovl_scale_unit(&scale));
     ovl_grid_begin(&grid, ovl_statistics_columns, OVL_STATISTICS_COLUMNS);
     ovl_statistics_row(&grid, arena, &scale, "step", &s[0], t->nominal);
     ovl_statistics_row(&grid, arena, &scale, "uncovered communication", &s[1],
@@ -181,10 +181,9 @@ void ovl_trials_text(ovl_out *out, const ovl_trials *t)
 {
     ovl_arena arena = {0};
     ovl_report_name(out, t->scenario);
-    ovl_out_printf(out,
-                   "variant %s, interference %s, %" PRIu32 " ranks, %" PRIu32
-                   " trials, seed %" PRIu64 "\n",
-                   t->variant, t->interference, t->world, t->n, t->seed);
+    ovl_out_printf(out, "variant %s, interference %s, %s, %s, seed %" PRIu64 "\n", t->variant,
+                   t->interference, ovl_counted(&arena, t->world, "rank"),
+                   ovl_counted(&arena, t->n, "trial"), t->seed);
     write_statistics(out, t, &arena);
     write_own(out, t, &arena);
     write_ranks(out, t, &arena);
@@ -195,18 +194,18 @@ void ovl_trials_text(ovl_out *out, const ovl_trials *t)
 /* --- Two runs --- */
 
 /* Common random numbers, or not. */
-static void how_drawn(ovl_out *out, const ovl_paired *pair)
+static void how_drawn(ovl_out *out, const ovl_paired *pair, ovl_arena *arena)
 {
     const ovl_trials *a = pair->a, *b = pair->b;
     if (pair->apart) {
         ovl_out_printf(out,
-                       "a: %" PRIu32 " trials, seed %" PRIu64 "; b: %" PRIu32
-                       " trials, seed %" PRIu64 "; drawn apart: two samples, not paired\n",
-                       a->n, a->seed, b->n, b->seed);
+                       "a: %s, seed %" PRIu64 "; b: %s, seed %" PRIu64
+                       "; drawn apart: two samples, not paired\n",
+                       ovl_counted(arena, a->n, "trial"), a->seed,
+                       ovl_counted(arena, b->n, "trial"), b->seed);
     } else {
-        ovl_out_printf(out,
-                       "%" PRIu32 " trials, seed %" PRIu64 "; trial by trial both draw the same\n",
-                       a->n, a->seed);
+        ovl_out_printf(out, "%s, seed %" PRIu64 "; trial by trial both draw the same\n",
+                       ovl_counted(arena, a->n, "trial"), a->seed);
     }
 }
 
@@ -231,7 +230,7 @@ void ovl_paired_text(ovl_out *out, const ovl_paired *pair)
     ovl_scale scale = ovl_statistics_scale(s, 2);
     ovl_grid grid;
     ovl_report_name(out, a->scenario);
-    how_drawn(out, pair);
+    how_drawn(out, pair, &arena);
     ovl_out_title(out, "\nStep (%s)", ovl_scale_unit(&scale));
     ovl_grid_begin(&grid, ovl_statistics_columns, OVL_STATISTICS_COLUMNS);
     ovl_statistics_row(&grid, &arena, &scale, ovl_arena_printf(&arena, "a: %s", a->variant), &s[0],

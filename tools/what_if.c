@@ -214,7 +214,10 @@ static void try_deeper_prefetch(trial *t)
     if (sharded && shards->reshard == OVL_RESHARD_WINDOW) {
         int64_t n = s->pipeline.data.shards.active + 1;
         try_set(t, "schedule",
-                ovl_arena_printf(arena, "parameters of the next %" PRId64 " stages kept there", n),
+                ovl_arena_printf(arena,
+                                 n == 1 ? "parameters of the next stage kept there"
+                                        : "parameters of the next %" PRId64 " stages kept there",
+                                 n),
                 ovl_arena_printf(arena, "overlap.pipeline.data_parallel.active_stages=%" PRId64, n),
                 false);
     }

@@ -65,7 +65,7 @@ static void find_idle(const ovl_program *p, const ovl_timeline *t, ovl_arena *ar
         rows[i].rank = classes.rank[i];
         rows[i].count = classes.count[i];
     }
-    ovl_idle_find(&causes, &classes, false, arena, rows, &idle);
+    ovl_idle_find(&causes, &classes, &(ovl_idle_ask){0}, arena, rows, &idle);
     ovl_causes_free(&causes);
 }
 

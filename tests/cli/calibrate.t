@@ -42,7 +42,7 @@ gather in any group
   2 measurements of 2 sizes, 1 MiB to 2 MiB: out-of-place times
   one pair  alpha 7 us, beta 80.66 GB/s
   chosen    pair
-  - 2 measurements leave nothing to tell an interval from; 4 are the least
+  - nothing to tell an interval from is left by 2 measurements; 4 are the least
   - 2 sizes cannot show switches of protocol; only one pair was tried
   - 2 sizes fix a pair; none is left to check it with
   - a hardware profile has no operation "gather"; it is reported and not written

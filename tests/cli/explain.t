@@ -56,6 +56,22 @@ SMs of rank 0, 108 (times in us)
 $ ovl explain scenarios/contention/hbm_share.yaml:all_sms --resource SMs:8
 error: SMs has no instance 8: the last rank is 7
 ? 2
+$ ovl explain scenarios/mesh/deepseek_v3.yaml --resource SMs:449 | head -n 9
+DeepSeek-V3
+variant base, interference shared, step 15.6678 s
+
+SMs of rank 449, 132 (times in ms)
+     from      to takes     % who, how many, kernels at which rate
+  467.386 467.963   132 100.0 forward block[25].qkv mb 0 132 at 1
+  468.040 469.458   132 100.0 forward block[25].attention mb 0 132 at 1
+  469.551 470.523   132 100.0 forward block[25].proj mb 0 132 at 1
+  470.671 470.691   132 100.0 forward block[25].router mb 0 132 at 1
+$ ovl explain scenarios/mesh/deepseek_v3.yaml 'forward block[28].combine_across mb 30' --rank 449 | head -n 5
+DeepSeek-V3
+variant base, interference shared, step 15.6678 s
+
+forward block[28].combine_across mb 30, all_to_all on rank 449, stream nodes
+  issued 0 s; arrived 6.72424 s (after: forward block[28].combine mb 30); started 6.72424 s; ended
 $ ovl explain scenarios/mesh/nic_sharing.yaml --resource SMs
 error: SMs are not modelled: the hardware gives no gpu.sms
 ? 2

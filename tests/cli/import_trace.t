@@ -26,8 +26,8 @@ Inferred from the trace
     the start to 5 us.
   - Waits of the host: 2 recorded, 0 inferred from the order of calls, 0 from an end within the
     call.
-  - 2 collectives are matched over their ranks: the shortest duration is the transfer, and waiting
-    for others comes out of the run.
+  - Matched over the ranks of the group: 2 collectives. The shortest duration is the transfer, and
+    waiting for others comes out of the run.
 
 # A measured step, to be replayed; workload.what_if asks what would change it.
 name: "rank0"

@@ -35,7 +35,7 @@ Collectives (times in us)
   all_reduce  rank 1  0          2  4 MiB      1       4.5     4.5      4.5  932.1 GB/s  932.1 GB/s
   bandwidths are those of the shortest: the others waited longer
 
-Ranks: 1 matched collectives, 2 ranks (times in us)
+Ranks: 1 matched collective, 2 ranks (times in us)
   rank    matched  duration  = wait  + transfer  last  clock
   rank 0        1       9.5     5.0         4.5     0      0
   rank 1        1       4.5       0         4.5     1      0
@@ -64,7 +64,7 @@ $ ovl inspect tests/cli/inspect.json --json
   "warnings": []
 }
 $ ovl inspect tests/cli/inspect.json --comm-pattern deep_ep | grep communication
-tests/cli/inspect.json: warning: NO COMMUNICATION FOUND: of 2 kernel names none matches "deep_ep", so all count as compute; --comm-pattern sets another pattern
+tests/cli/inspect.json: warning: NO COMMUNICATION FOUND: of the names of 2 kernels none matches "deep_ep", so all count as compute; --comm-pattern sets another pattern
   device 0: kernels 2 (communication 0), copies 1, sets 0
   + uncovered communication            0 us   no communication
 $ head -c 1100 tests/cli/inspect.json | sed 's/"gemm"/"ge"mm"/; s/"tid": 9, "ts": 2,/"tid": 9 "ts": 2,/' > $T/cut.json
@@ -102,7 +102,7 @@ $T/wrong.json.gz: error: cannot be read: the compressed data is damaged
 ? 3
 $ printf '#  size count type time algbw busbw error time algbw busbw error\n 1048576 262144 float 45.12 23.24 40.67 0 44.9 23.35 40.87 0\n' | ovl inspect -
 -
-  nccl-tests output, 1 records
+  nccl-tests output, 1 record
 
   operation not named
   bytes  type   out of place       algbw  in place       algbw

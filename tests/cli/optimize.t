@@ -6,7 +6,7 @@ least step; interference none
 
 Start: base, step 33 ms
 Tried: all 75 ways to put 4 gradients into buckets in any order: exact
-       485 simulations of at most 6,000, 0 of them no answers (errors, hazards, too large, or
+       485 simulations of at most 6,000, 0 of them without an answer (errors, hazards, too large, or
        excluded)
 Best:  step 20 ms, 13 ms less (39 %)
 Bound: no split and no order is shorter than 20 ms (the kernels of the deciding rank at isolated
@@ -74,7 +74,7 @@ least step; interference shared
 
 Start: base, step 98.1363 ms
 Tried: all combinations of the values, 7: exact
-       344 simulations of at most 6,000, 0 of them no answers (errors, hazards, too large, or
+       344 simulations of at most 6,000, 0 of them without an answer (errors, hazards, too large, or
        excluded)
 Best:  step 98.1018 ms, 34.4829 us less (0.035 %)
 Bound: with the kernels and the bytes of the best no step is shorter than 97.996 ms (the kernels of
@@ -98,7 +98,7 @@ least step; interference shared
 
 Start: base, step 126 ms
 Tried: all 28 ways to put 9 layers on 3 stages: exact
-       218 simulations of at most 6,000, 0 of them no answers (errors, hazards, too large, or
+       218 simulations of at most 6,000, 0 of them without an answer (errors, hazards, too large, or
        excluded)
 Best:  step 96 ms, 30 ms less (24 %)
 Bound: with the kernels and the bytes of the best no step is shorter than 72 ms (its kernels in
@@ -119,10 +119,10 @@ $ ovl optimize tests/cli/uneven_pipeline.yaml --stages --tries 10 | sed -n '4,10
 Start: base, step 126 ms
 Tried: 9 of 28 ways to put 9 layers on 3 stages, one layer moved at a time until none helped, or
        --tries ended it: others may be better
-       10 simulations of at most 10, 0 of them no answers (errors, hazards, too large, or excluded)
+       10 simulations of at most 10, 0 of them without an answer (errors, hazards, too large, or
+       excluded)
 Best:  step 96 ms, 30 ms less (24 %)
 Bound: with the kernels and the bytes of the best no step is shorter than 72 ms (its kernels in
-       equal parts on all ranks at isolated speed take 72 ms); the gap is 24 ms, 25 % of the best
 
 $ ovl optimize scenarios/buckets/last_bucket.yaml --where 'step<1 ms' | head -n 10; ovl optimize scenarios/buckets/last_bucket.yaml --where 'step<1 ms' >/dev/null
 The last bucket
@@ -130,7 +130,7 @@ least step; where step<1 ms; interference measured
 
 Start: base, step 217 ms, which is no answer itself
 Tried: all 64 splits of 7 gradients in their order: exact
-       72 simulations of at most 6,000, 64 of them no answers (errors, hazards, too large, or
+       72 simulations of at most 6,000, 64 of them without an answer (errors, hazards, too large, or
        excluded)
 No gain: nothing that was tried is an answer
   step<1 ms: the closest is 212.4 ms
@@ -174,12 +174,14 @@ Which hardware.collectives[0].beta gives step 205 ms?
   now 16 MiB/ms gives step 217 ms
   No answer: from 0.16 MiB/ms to 1600 MiB/ms step stays above 205 ms; the nearest is step 211.06 ms,
     6.06 ms more, at 1600 MiB/ms, where the range ends
+  204.5 ms to 205.5 ms count as 205 ms
   60 simulations
 ? 1
 $ ovl sweep scenarios/buckets/last_bucket.yaml --solve hardware.gpu.sms --for 'step=205 ms' --between 10..100
 Which hardware.gpu.sms gives step 205 ms?
   now gives step 217 ms
   No answer: step is 217 ms whatever the value, from 10 to 100
+  204.5 ms to 205.5 ms count as 205 ms
   35 simulations
 ? 1
 $ ovl sweep scenarios/buckets/last_bucket.yaml --solve hardware.gpu.hmb --for 'step=205 ms' --between '1 TB/s..2 TB/s'
@@ -220,5 +222,6 @@ least step; interference measured
 
 Start: base, step 217 ms
 Tried: nothing but the start
-       1 simulation of at most 1, 0 of them no answers (errors, hazards, too large, or excluded)
+       1 simulation of at most 1, 0 of them without an answer (errors, hazards, too large, or
+       excluded)
 No gain: nothing but the start was tried

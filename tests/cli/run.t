@@ -248,6 +248,12 @@ What the run cost
   touched              2.00  classes of like activities, a solve
   queue                   2  times an event was put into the queue or moved in it
   delays                  0  events that needed no queue
+$ OVL_MEMORY=50MiB ovl check scenarios/mesh/model_by_shape.yaml --set workload.model.layers=20000
+scenarios/mesh/model_by_shape.yaml:26:10: error: the layers have 2480056 operations at least, forward and backward of 4 microbatches, and need more than 354.8 MiB of memory; 50 MiB is allowed (OVL_MEMORY)
+scenarios/mesh/model_by_shape.yaml:26:10: error: the layers have 2000044 operations at least, forward and backward of 4 microbatches, and need more than 286.1 MiB of memory; 50 MiB is allowed (OVL_MEMORY) (variant all_reduces)
+scenarios/mesh/model_by_shape.yaml:26:10: error: the layers have 6320104 operations at least, forward and backward of 4 microbatches, and need more than 904.1 MiB of memory; 50 MiB is allowed (OVL_MEMORY) (variant pieces)
+scenarios/mesh/model_by_shape.yaml:26:10: error: the layers have 2240036 operations at least, forward and backward of 4 microbatches, and need more than 320.4 MiB of memory; 50 MiB is allowed (OVL_MEMORY) (variant context)
+? 3
 $ OVL_MEMORY=1MiB ovl run scenarios/contention/hbm_share.yaml
 error: the run may need 1.056 MiB of memory (operations: 16, ranks: 8), and 1 MiB is allowed
 ? 3

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The pages are true to the tree: every file they name exists, every script they tell to run is
-# there, every subcommand they use is one, and docs/architecture.md has a row for each source file.
+# there, every subcommand they use is one, docs/architecture.md has a row for each source file, and
+# decisions have numbers of their own.
 . "$(dirname "$0")/lib.sh"
 
 # Names in backticks that start with a directory of ours. A name without its ending ("sim/share")
@@ -46,6 +47,15 @@ for page in $(tracked '\.md$'); do
                 file = ""
             }
         }' "$page"
+done
+
+# A decision is spoken of by its number: no two have the same, and its title says the number of its file.
+for number in $(tracked '^docs/decisions/' | sed 's|.*/||; s|-.*||' | uniq -d); do
+    fail "docs/decisions: number $number is given to more than one"
+done
+for file in $(tracked '^docs/decisions/'); do
+    number=$(basename "$file" | sed 's/^0*//; s/-.*//')
+    head -n 1 "$file" | grep -q "^# $number\. " || fail "$file: its title does not begin with $number."
 done
 
 for file in $(tracked '^(sim|models|tools)/[^/]*\.[ch]$'); do

@@ -295,8 +295,8 @@ static void what_does_not_divide_is_told(void)
 {
     bench t = {0};
     CHECK(!lower(&t, "mesh: {axes: {tp: 3, dp: 1}}\n" ONE, NULL));
-    CHECK(told(&t, "2 heads do not divide by the 3 ranks of axis \"tp\""));
-    CHECK(told(&t, "32 columns of the MLP"));
+    CHECK(told(&t, "heads: 2 cannot be shared out evenly among the 3 ranks of axis \"tp\""));
+    CHECK(told(&t, "columns of the MLP (ffn_hidden): 32 cannot"));
     CHECK(!lower(&t, ONE,
                  "workload.model={layers: 2, hidden: 10000000, ffn_hidden: 10000000, heads: "
                  "2, sequence: 100000000, vocabulary: 16, microbatch: 1000}"));

@@ -58,6 +58,8 @@ static void norms_and_sums_move_bytes(void)
     CHECK(lower(&t, by_hardware, NULL));
     CHECK_INT(taken(&t, "forward block.norm"), 160); /* 128 / 0.8 */
     CHECK(said(&t, "kernels that only move bytes 80 % of the HBM bandwidth"));
+    CHECK(lower(&t, by_hardware, "hardware.gpu.hbm_efficiency=100 %"));
+    CHECK_INT(taken(&t, "forward block.norm"), 128);
     finish(&t);
 }
 
@@ -102,8 +104,11 @@ static void rows_are_ordered(void)
 }
 
 /* Two outputs of norms, 128 bytes, are not kept: 576 - 128; both run again. With latent matrices of
- * 4, 2 and 2 columns, queries, keys and values of 8 + 4 + 16 columns are made from 8: 2 * 4 * 20
- * bytes less, and 4 * 2 * (4 * 12 + 2 * 16) FLOPs. */
+ * 4, 2 and 2 columns, inputs and outputs of two norms and the positions of keys are kept, too: 2 *
+ * 4
+ * * (6 + 6 + 2) bytes. The outputs, and queries, keys and values of 8 + 4 + 16 columns, are made
+ * again: 2 * 4 * 34 bytes less, norms that read and write 6 columns, and 4 * 2 * (4 * 12 + 2 * 16)
+ * FLOPs. */
 static void norms_are_computed_again(void)
 {
     bench t = {0};
@@ -116,9 +121,11 @@ static void norms_are_computed_again(void)
     const char *latent = "mesh: {axes: {pp: 1}}\n" MACHINE MODEL
                          ", latent: {query: 4, key_value: 2, rope: 2}" PIPELINE;
     CHECK(lower(&t, latent, NULL));
+    CHECK_INT(model_line(&t, "block")->kept, kept + 2 * 4 * (4 + 14));
     kept = model_line(&t, "block")->kept;
     CHECK(lower(&t, latent, "workload.model.recompute=norms"));
-    CHECK_INT(model_line(&t, "block")->kept, kept - 128 - 160);
+    CHECK_INT(model_line(&t, "block")->kept, kept - 128 - 272);
+    CHECK_INT(taken(&t, "recompute block.latent_norm"), 2 * 2 * 4 * 6);
     CHECK_INT(model_line(&t, "block")->again_flops, 2 * 4 * (4 * 12 + 2 * 16));
     finish(&t);
 }

@@ -334,6 +334,27 @@ static void what_does_not_match_is_said(void)
     done(&l);
 }
 
+/* Rank 1's recording begins a step later: its first all-reduce is the second of rank 0. */
+static void files_that_begin_with_other_steps_are_not_matched(void)
+{
+    static const char *const first[] = {"1", "2"};
+    for (uint32_t i = 0; i < 2; i++) {
+        look l;
+        begin(&l, OVL_COMM_PATTERN);
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            add(&l, rank ? "rank1" : "rank0",
+                ovl_arena_printf(&l.in.arena,
+                                 "kind,name,start_ns,end_ns\nstep,ProfilerStep#%s,0,10\n"
+                                 "kernel,ncclAllReduce,2,9\n",
+                                 first[rank * i]));
+        }
+        ovl_inspect_ranks(&l.in, &l.errs);
+        CHECK_INT(l.in.matches.len, i == 0);
+        CHECK_INT(was_said(&l, "\"rank0\" begins with step 1 and \"rank1\" with step 2"), i == 1);
+        done(&l);
+    }
+}
+
 static void files_of_one_rank_are_not_matched(void)
 {
     look l;
@@ -396,6 +417,8 @@ static CU_TestInfo tests[] = {
     {"the median of an even count is the mean of the middle two",
      the_median_of_an_even_count_is_the_mean_of_the_middle_two},
     {"what does not match is said", what_does_not_match_is_said},
+    {"files that begin with other steps are not matched",
+     files_that_begin_with_other_steps_are_not_matched},
     {"files of one rank are not matched", files_of_one_rank_are_not_matched},
     {"file names tell ranks", file_names_tell_ranks},
     {"absurd times do not overflow", absurd_times_do_not_overflow},

@@ -106,13 +106,48 @@ static void others_wait_for_the_hot_rank(void)
 }
 
 /* Latent matrices of 4 and 2 columns, 2 of positions: 8 (4 + 2 + 2) + 4 * 2 * 6 + 2 * 2 * 8 = 144
- * weights; scores of 6 columns and values of 4: 2 * 16 * (2 * 8 + 4) = 640. */
+ * weights; two norms of 4 and 2; scores of 6 columns and values of 4: 2 * 16 * (2 * 8 + 4) = 640.
+ */
 static void latent_attention_is_counted(void)
 {
     bench t = {0};
     CHECK(lower(&t, TWO, "workload.model.latent={query: 4, key_value: 2, rope: 2}"));
-    CHECK_INT(model_line(&t, "block")->params, 144 + 64 + 16 + 32 + 3 * 64);
+    CHECK_INT(model_line(&t, "block")->params, 144 + 6 + 64 + 16 + 32 + 3 * 64);
     CHECK_INT(model_line(&t, "block")->forward_flops, 4352 - 1536 - 512 + 2 * 4 * 144 + 640);
+    finish(&t);
+}
+
+/* DeepSeek-V3, 61 layers on one rank. Attention 7168 (1536 + 512 + 64) + 1536 * 128 * 192 + 512 *
+ * 128 * 256 + 128 * 128 * 7168 = 187,105,280; 2048 of inner norms and 14,336 of two others; a dense
+ * MLP 3 * 7168 * 18432 = 396,361,728; an expert 3 * 7168 * 2048 = 44,040,192, 257 of them and a
+ * router of 7168 * 256; 129,280 * 7168 at both ends and a norm of 7168. In all
+ *
+ *     61 * 187,121,664 + 3 * 396,361,728 + 58 * 11,320,164,352 + 2 * 926,679,040 + 7168
+ *         = 671,026,404,352
+ *
+ * published 671 B (671,026,419,200 with 58 * 256 biases of the routing, which are no parameters of
+ * the optimizer). A token meets 9 experts of a layer: 2 FLOPs for each weight of 36.6 B, published
+ * 37 B; and the scores, causal: 4096 * 128 * (192 + 128) a token and layer. */
+static void deepseek_v3_has_671_billion_parameters(void)
+{
+    bench t = {0};
+    const char *text = "hardware: {gpu: {hbm: 1 TB/s, peak: {bf16: 1 PFLOP/s}}}\n"
+                       "workload: {model: {layers: 61, hidden: 7168, ffn_hidden: 18432, heads: "
+                       "128, head_dim: 128, "
+                       "latent: {query: 1536, key_value: 512, rope: 64}, moe: {experts: 256, "
+                       "top_k: 8, ffn_hidden: "
+                       "2048, shared: 1, dense_layers: 3}, sequence: 4096, vocabulary: 129280}}\n"
+                       "overlap: {pipeline: {schedule: gpipe, microbatches: 1}}\n";
+    CHECK(lower(&t, text, NULL));
+    CHECK_INT(model_line(&t, "dense")->params, 187105280 + 2048 + 14336 + 396361728);
+    CHECK_INT(model_line(&t, "block")->params,
+              187105280 + 2048 + 14336 + INT64_C(257) * 44040192 + 7168 * 256);
+    CHECK_NEAR(t.lowered.model_params, 671026404352.0, 0);
+    double scores = 61.0 * 4096 * 4096 * 128 * (192 + 128);
+    double met =
+        61.0 * 187105280 + 3.0 * 396361728 + 58.0 * (9 * 44040192 + 7168 * 256) + 926679040;
+    CHECK_NEAR(met, 36.6e9, 0.05e9);
+    CHECK_NEAR(t.lowered.useful.flops, 3 * (2 * 4096 * met + scores), 1e6);
     finish(&t);
 }
 
@@ -129,8 +164,8 @@ static void mistakes_are_told(void)
     check_told(TWO, "workload.model.moe.shares=[1, 2, 3]", "each of the 2 ranks");
     check_told(TWO, "workload.model.moe.hottest=3", "no more than 2 times the mean");
     check_told(TWO, "workload.model.moe.hottest=0.5", "at least the mean");
-    check_told(TWO, "workload.model.moe.experts=5", "do not divide");
-    check_told(TWO, "workload.model.moe.top_k=5", "only 4 experts");
+    check_told(TWO, "workload.model.moe.experts=5", "cannot be shared out evenly");
+    check_told(TWO, "workload.model.moe.top_k=5", "more than experts, which is 4");
     check_told(TWO, "workload.model.moe.copies=1", "copies belongs to across");
     check_told(TWO,
                "workload.model.moe={experts: 4, top_k: 2, ffn_hidden: 4, spread: 1, hottest: 2}",
@@ -181,6 +216,7 @@ int main(void)
         {"a hot rank gets more and takes longer", a_hot_rank_gets_more_and_takes_longer},
         {"others wait for the hot rank", others_wait_for_the_hot_rank},
         {"latent attention is counted", latent_attention_is_counted},
+        {"DeepSeek-V3 has 671 billion parameters", deepseek_v3_has_671_billion_parameters},
         {"mistakes are told", mistakes_are_told},
         {"pairs take turns", pairs_take_turns},
         CU_TEST_INFO_NULL,

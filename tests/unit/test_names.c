@@ -17,6 +17,61 @@ static void each_text_has_one_number(void)
     ovl_arena_free(&a);
 }
 
+/* Numbers near those before them, in any order, far ones, long ones and such with zeros before
+ * them: each text has its own number, which is found again when all are there. */
+static void texts_that_end_with_a_number_are_told_apart(void)
+{
+    static const char *const texts[] = {"7",
+                                        "07",
+                                        "007",
+                                        "0",
+                                        "00",
+                                        "a",
+                                        "a7",
+                                        "a07",
+                                        "a7b",
+                                        "b900000000",
+                                        "b900000001",
+                                        "b1",
+                                        "b0",
+                                        "b15",
+                                        "b40",
+                                        "c12345678901234567890",
+                                        "c2345678901234567890",
+                                        "c",
+                                        "",
+                                        "b40 ",
+                                        "b 4",
+                                        "d4000000000",
+                                        "d400000000",
+                                        "d0",
+                                        "d1",
+                                        "d2",
+                                        "d20",
+                                        "d21",
+                                        "d60"};
+    ovl_arena a = {0};
+    ovl_names names = {.arena = &a};
+    for (uint32_t i = 0; i < OVL_COUNT(texts); i++) {
+        CHECK_INT(ovl_names_find(&names, texts[i]), OVL_NONE);
+        CHECK_INT(ovl_names_add(&names, texts[i]), i);
+    }
+    for (uint32_t i = 0; i < 2000; i++) { /* among them those above */
+        ovl_names_add(&names, ovl_arena_printf(&a, "b%" PRIu32, 1999 - i));
+        ovl_names_add(&names, ovl_arena_printf(&a, "d%" PRIu32, i));
+    }
+    for (uint32_t i = 0; i < OVL_COUNT(texts); i++) {
+        CHECK_INT(ovl_names_add(&names, texts[i]), i);
+        CHECK_TEXT(ovl_names_text(&names, i), texts[i]);
+    }
+    for (uint32_t i = 0; i < names.count; i++) {
+        CHECK_INT(ovl_names_find(&names, ovl_names_text(&names, i)), i);
+    }
+    CHECK_INT(names.count,
+              OVL_COUNT(texts) + 2 * 2000 - 10); /* b1, 0, 15, 40; d0, 1, 2, 20, 21, 60 */
+    ovl_arena_free(&a);
+}
+
 /* bukets -> buckets: one insertion. sped -> speed one, spend one: the first wins. xyz is near
  * nothing. */
 static void the_nearest_name_is_a_likely_slip(void)
@@ -48,6 +103,7 @@ static void names_are_ordered_as_one_counts(void)
 static CU_TestInfo tests[] = {
     {"names are ordered as one counts", names_are_ordered_as_one_counts},
     {"each text has one number", each_text_has_one_number},
+    {"texts that end with a number are told apart", texts_that_end_with_a_number_are_told_apart},
     {"the nearest name is a likely slip", the_nearest_name_is_a_likely_slip},
     CU_TEST_INFO_NULL,
 };

@@ -246,7 +246,8 @@ static void layers_are_cut_into_stages(void)
     CHECK_INT(cost_named(&t, 0, "0F0")->work, 7 * OVL_MS);
     CHECK_INT(cost_named(&t, 2, "1F0")->work, 7 * OVL_MS);
     CHECK(!lower(&t, LAYERS, "overlap.pipeline.layers_per_stage=[6, 2]"));
-    CHECK_HAS(mistake(&t), "shares 8 layers among 2 stages; there are 7 layers and 2 stages");
+    CHECK_HAS(mistake(&t), "shares out 8 layers among 2 stages; the workload has 7 layers and "
+                           "the pipeline 2 stages");
     CHECK(!lower(&t, LAYERS, "overlap.pipeline.layers_per_stage=[7, x]"));
     CHECK_HAS(mistake(&t), "layers_per_stage: \"x\"");
     CHECK(!lower(&t, LAYERS, "overlap.pipeline.schedule=zb_h1"));
@@ -258,7 +259,7 @@ static void layers_are_cut_into_stages(void)
     CHECK(!lower(&t, LAYERS,
                  "overlap.pipeline={schedule: interleaved, virtual_stages: 4, "
                  "microbatches: 4}"));
-    CHECK_HAS(mistake(&t), "7 layers do not fill 8 stages");
+    CHECK_HAS(mistake(&t), "fewer layers than stages: 7 for 8");
     CHECK(!lower(&t, LAYERS, "workload.layers.block[3].forward=null"));
     CHECK_HAS(mistake(&t), "needs the times, or FLOPs, of its forward and backward");
     CHECK(!lower(&t, LAYERS, "workload.layers.head.transfer=1 MiB") == 0);

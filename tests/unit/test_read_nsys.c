@@ -328,6 +328,33 @@ static void a_database_that_lost_its_end_is_said(void)
     done(&l);
 }
 
+/* The second row is in the log only, which is not read while nobody closes the database. */
+static void a_log_beside_the_database_is_said(void)
+{
+    static const char sql[] =
+        "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;" NAMES
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, \"end\", deviceId, streamId, shortName);"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(1, 2, 0, 7, 1);"
+        "PRAGMA wal_checkpoint(TRUNCATE);"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(3, 4, 0, 7, 1);";
+    sqlite3 *db = NULL;
+    look l = {.path = "/tmp/ovl_log_XXXXXX"};
+    close(mkstemp(l.path));
+    CHECK_INT(sqlite3_open(l.path, &db), SQLITE_OK);
+    CHECK_INT(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    l.errs.arena = &l.arena;
+    ovl_comm_pattern_begin(&l.pattern, OVL_COMM_PATTERN, &l.errs);
+    ovl_inspect_begin(&l.in, &l.pattern);
+    CHECK(ovl_inspect_add(&l.in, l.path, &l.errs));
+    CHECK(was_said(&l, "a write-ahead log lies beside the database"));
+    CHECK_INT(l.in.devices.data[0].all.kernels, 1);
+    sqlite3_close(db); /* puts the log in */
+    CHECK(ovl_inspect_add(&l.in, l.path, &l.errs));
+    CHECK_INT(l.in.devices.data[1].all.kernels, 2);
+    unlink(l.path);
+    done(&l);
+}
+
 static void other_and_damaged_databases_are_refused(void)
 {
     look l;
@@ -353,6 +380,7 @@ static CU_TestInfo tests[] = {
     {"copies have the names of their kinds", copies_have_the_names_of_their_kinds},
     {"missing times and tables are said", missing_times_and_tables_are_said},
     {"a database that lost its end is said", a_database_that_lost_its_end_is_said},
+    {"a log beside the database is said", a_log_beside_the_database_is_said},
     {"other and damaged databases are refused", other_and_damaged_databases_are_refused},
     CU_TEST_INFO_NULL,
 };

@@ -39,6 +39,18 @@ static void nccl_tests_tables_are_read(void)
     done(&l);
 }
 
+static void rows_that_moved_wrong_data_are_said(void)
+{
+    look l;
+    look_text(&l, "# size count type redop root time algbw busbw #wrong\n"
+                  "  1024 256 float sum -1 10 1.0 1.0 0\n"
+                  "  2048 512 float sum -1 11 1.0 1.0 3\n");
+    CHECK(l.good);
+    CHECK_HAS(said(&l),
+              "1 of 2 rows moved wrong data (#wrong is above 0), the first of 2048 bytes");
+    done(&l);
+}
+
 #define RUN(test, last, time)                                                                      \
     "# nThread 1 nGpus 8\n# Collective test starting: " test "_perf\n"                             \
     "#  Rank  0 Group  0 Pid   1 on  host device  0\n#  Rank  " last                               \
@@ -240,6 +252,7 @@ static void sizes_are_read(void)
 
 static CU_TestInfo tests[] = {
     {"nccl-tests tables are read", nccl_tests_tables_are_read},
+    {"rows that moved wrong data are said", rows_that_moved_wrong_data_are_said},
     {"runs of one log stay apart", runs_of_one_log_stay_apart},
     {"logs are read as launchers and editors leave them",
      logs_are_read_as_launchers_and_editors_leave_them},

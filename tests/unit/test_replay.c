@@ -91,7 +91,7 @@ static void without_launches_the_device_has_its_gap(void)
     CHECK_INT(t.result.replay->unexplained, us(29));
     CHECK(!t.result.replay->predictive);
     CHECK(replay_inferred(&t, "2 us, the median of 4 gaps of at most 5 us"));
-    CHECK(replay_inferred(&t, "6 operations have no launch in the file"));
+    CHECK(replay_inferred(&t, "so taken as launched before the step: 6 operations"));
     replayed(&t);
     CHECK(replay(&t, ONE, "workload.replay.unexplained=drop", TRACE(0, NO_LAUNCH), NULL));
     CHECK_INT(t.result.step, us(60 + 5 * 2));
@@ -169,7 +169,7 @@ static void what_times_contradict_is_left_out_and_an_end_that_fits_taken(void)
     replaying t;
     CHECK(replay(&t, ONE, NULL, TRACE(0, WAITING("")), NULL));
     CHECK(replay_inferred(&t, "0 recorded, 0 inferred from the order of calls, 1 from an end"));
-    CHECK(replay_inferred(&t, "1 waits were left out"));
+    CHECK(replay_inferred(&t, "the times contradict it: 1 wait."));
     CHECK_INT(op_named(&t, "b")->worst_error, 0);
     replayed(&t);
 }
@@ -191,7 +191,7 @@ static void a_collective_waits_for_compute_and_its_consumer_for_it(void)
     replaying t;
     CHECK(replay(&t, ONE, NULL, TRACE(0, REDUCED), NULL));
     CHECK(replay_inferred(&t, "0 recorded, 2 inferred from the order of calls, 0 from"));
-    CHECK(replay_inferred(&t, "1 collectives are not seen on all their ranks"));
+    CHECK(replay_inferred(&t, "Not seen on every rank of the group: 1 collective."));
     CHECK_INT(t.result.step, us(260));
     CHECK_INT(t.result.n_collectives, 1);
     CHECK_TEXT(t.result.collectives[0].consumer, "adam");
@@ -291,7 +291,7 @@ static void a_step_has_what_was_launched_in_it_and_what_ran_into_it(void)
     CHECK_INT(op_named(&t, "a")->predicted, us(50));
     CHECK_INT(op_named(&t, "b")->predicted, us(70));
     CHECK_INT(op_named(&t, "c")->count, 0);
-    CHECK(replay_inferred(&t, "1 operations were launched before the step"));
+    CHECK(replay_inferred(&t, "Launched before the step and run into it: 1 operation."));
     replayed(&t);
 }
 
@@ -354,6 +354,10 @@ static void files_whose_steps_differ_are_refused(void)
     CHECK_HAS(replay_said(&t), "not the same one: \"r0.json\" has ProfilerStep#1; \"r1.json\" has "
                                "ProfilerStep#2");
     replayed(&t);
+    CHECK(replay(&t, TWO, "workload.replay.step=all", TRACE(0, ONE_STEP("ProfilerStep#1", 0)),
+                 TRACE(1, ONE_STEP("ProfilerStep#2", 0))));
+    CHECK(replay_inferred(&t, "the files begin with other steps"));
+    replayed(&t);
 }
 
 /* Nothing relates two clocks that are 5 s apart: both steps of 1 ms begin at 0, so all takes 1 ms.
@@ -389,7 +393,7 @@ static void waiting_for_other_ranks_comes_out_of_the_run(void)
     CHECK(replay(&t, TWO, NULL, TRACE(0, RANK(0, 100, 150, 120, 0)),
                  TRACE(1, RANK(7, 150, 100, 177, 0))));
     CHECK_TEXT(replay_said(&t), "");
-    CHECK(replay_inferred(&t, "1 collectives are matched"));
+    CHECK(replay_inferred(&t, "Matched over the ranks of the group: 1 collective."));
     CHECK_INT(t.result.n_ranks, 2);
     CHECK_INT(t.result.collectives[0].wait, us(50));
     CHECK_INT(t.result.collectives[0].isolated, us(100));
@@ -405,7 +409,8 @@ static void ranks_that_disagree_are_not_matched(void)
     replaying t;
     CHECK(replay(&t, TWO, NULL, TRACE(0, RANK(0, 100, 150, 120, 0)),
                  TRACE(1, RANK(7, 150, 100, 177, 0) REDUCE(9, 300, 10, 2, 1))));
-    CHECK(replay_inferred(&t, "1 groups have other collectives on other ranks"));
+    CHECK(replay_inferred(&t,
+                          "other ranks have other collectives (cut or sampled traces): 1 group."));
     CHECK_INT(t.result.collectives[0].wait, 0);
     CHECK_INT(t.result.collectives[0].isolated, us(150));
     replayed(&t);
@@ -467,9 +472,9 @@ static void measured_factors_are_divided_out_and_put_on_again(void)
     CHECK_INT(length_of(&t, 1, "all_reduce 0"), 26 * OVL_US);
     CHECK_INT(length_of(&t, 1, "tail"), 20 * OVL_US);
     CHECK_INT(length_of(&t, 1, "other"), 10 * OVL_US);
-    CHECK(replay_inferred(&t, "divided out of what was recorded: 8 us of 1 kernels and 14 us of 1 "
-                              "collectives"));
-    CHECK(replay_inferred(&t, "1 kernels ran beside a collective with which the profile has no"));
+    CHECK(replay_inferred(&t, "divided out of what was recorded: 8 us of 1 kernel and 14 us of 1 "
+                              "collective."));
+    CHECK(replay_inferred(&t, "1 kernel ran beside a collective with which the profile has no"));
     CHECK_TEXT(t.result.interference, "measured");
     CHECK_INT(t.result.replay->predicted, t.result.replay->measured);
     CHECK_INT(t.result.replay->measured, 160 * OVL_US - 90 * OVL_US);
@@ -626,7 +631,7 @@ static void odd_times_are_survived(void)
                  TRACE(0, KERNEL("a", 7, 0, 0, 1) KERNEL("a", 7, 0, 0, 1) KERNEL("b", 7, -5, 100, 2)
                               KERNEL("c", 7, 10, 5, 3) KERNEL("far", 7, 4000000000000000, 1, 4)),
                  NULL));
-    CHECK(replay_inferred(&t, "began before the one before them on their stream ended"));
+    CHECK(replay_inferred(&t, "Begun before the one in front on the stream ended"));
     replayed(&t);
     /* A step of 53 days and more, 2^62 ns, is as long as time can be counted. */
     replay(&t, ONE, NULL,

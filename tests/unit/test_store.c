@@ -192,10 +192,15 @@ static void points_of_a_sweep(void)
     CHECK(sweep && !known);
     CHECK_INT(ovl_store_sweep(&store, "d", &r, 3, &known, &errs), sweep);
     CHECK(known);
+    CHECK(ovl_store_begin(&store, &errs));
     CHECK(ovl_store_point(&store, sweep, 0, &r, 0, NULL, &errs));
     CHECK(ovl_store_point(&store, sweep, 0, &r, 0, NULL, &errs)); /* it is there: nothing changes */
     r.figures = NULL;
     CHECK(ovl_store_point(&store, sweep, 2, &r, 4, "stuck", &errs));
+    CHECK(ovl_store_commit(&store, true, &errs));
+    CHECK(ovl_store_begin(&store, &errs));
+    CHECK(ovl_store_point(&store, sweep, 1, &r, 4, "not to be", &errs));
+    CHECK(!ovl_store_commit(&store, false, &errs)); /* all of a transaction is taken back */
     CHECK(ovl_store_points(&store, sweep, &arena, see, &s, &errs));
     CHECK_INT(s.n, 2);
     CHECK_INT(s.failed, 1);

@@ -3,8 +3,10 @@
 #include "tools/progress.h"
 #include "tools/sweep.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 static ovl_arena arena;
 
@@ -254,6 +256,32 @@ static void the_pool_does_everything_once(void)
     }
 }
 
+static void slow_work(void *context, uint32_t thread, uint32_t piece)
+{
+    const struct timespec millisecond = {0, 1000000};
+    work(context, thread, piece);
+    nanosleep(&millisecond, NULL);
+}
+
+/* A signal that came before the pool stops it, and not the program: of 1,000 pieces of 1 ms most
+ * are not begun. */
+static void a_signal_waits_for_the_pool(void)
+{
+    ovl_stops stops = {0};
+    counts *c = OVL_NEW(&arena, counts);
+    struct sigaction how = {.sa_handler = SIG_DFL}, before;
+    sigaction(SIGHUP, &how, &before);
+    ovl_stops_hold(&stops);
+    pthread_kill(pthread_self(), SIGHUP);
+    ovl_pool pool = {.threads = 2, .n = 1000, .context = c, .work = slow_work, .done = told};
+    ovl_pool_end end = ovl_pool_run(&pool);
+    ovl_stops_release(&stops);
+    ovl_stops_release(&stops);
+    CHECK_INT(end.signal, SIGHUP);
+    CHECK(end.done < 1000);
+    sigaction(SIGHUP, &before, NULL);
+}
+
 static void progress(void)
 {
     CHECK_TEXT(ovl_progress_text("points", 0, 1000, 0, &arena), "0 of 1,000 points");
@@ -349,6 +377,7 @@ static CU_TestInfo tests[] = {
     {"conditions hold", conditions},
     {"wrong conditions are told", wrong_conditions},
     {"a pool does each piece once", the_pool_does_everything_once},
+    {"a signal waits for the pool", a_signal_waits_for_the_pool},
     {"progress says rate and time left", progress},
     CU_TEST_INFO_NULL,
 };

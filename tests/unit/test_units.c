@@ -283,6 +283,17 @@ static void bytes_of_a_table_share_a_unit(void)
     CHECK_TEXT(ovl_bytes_scale_unit(ovl_bytes_scale_for((UINT64_C(1) << 30) - 1)), "GiB");
 }
 
+static void one_is_no_plural(void)
+{
+    ovl_arena arena = {0};
+    CHECK_TEXT(ovl_counted(&arena, 1, "rank"), "1 rank");
+    CHECK_TEXT(ovl_counted(&arena, 0, "rank"), "0 ranks");
+    CHECK_TEXT(ovl_counted(&arena, 2, "microbatch"), "2 microbatches");
+    CHECK_TEXT(ovl_counted(&arena, 3, "class"), "3 classes");
+    CHECK_TEXT(ovl_counted(&arena, 1, "class"), "1 class");
+    ovl_arena_free(&arena);
+}
+
 static CU_TestInfo tests[] = {
     {"times are picoseconds", times_are_picoseconds},
     {"zero needs no unit", zero_needs_no_unit},
@@ -303,6 +314,7 @@ static CU_TestInfo tests[] = {
     {"bytes print in binary units", bytes_print_in_binary_units},
     {"bytes of a table share a unit", bytes_of_a_table_share_a_unit},
     {"rates print in decimal units", rates_print_in_decimal_units},
+    {"one is no plural", one_is_no_plural},
     CU_TEST_INFO_NULL,
 };
 

@@ -42,12 +42,12 @@ static void copies_tell_the_gradients(void)
     const char *trace = TRACE(0, BUCKETS(3000, 5000, 2000, 4000));
     CHECK(rebucket(&t, "workload.what_if={bucket_cap: 8000 B, first_bucket_cap: 8000 B}", trace));
     CHECK_TEXT(replay_said(&t), "");
-    CHECK(replay_inferred(&t, "What if 2 buckets were 2"));
+    CHECK(replay_inferred(&t, "What if 2 buckets became 2"));
     CHECK(replay_inferred(&t, "the 4 gradients are those of copies that add up"));
     CHECK_INT(t.result.step, us(340));
     replayed(&t);
     CHECK(rebucket(&t, "workload.what_if={bucket_cap: 3000 B, first_bucket_cap: 3000 B}", trace));
-    CHECK(replay_inferred(&t, "What if 2 buckets were 3"));
+    CHECK(replay_inferred(&t, "What if 2 buckets became 3"));
     replayed(&t);
 }
 
@@ -82,7 +82,7 @@ static void stated_gradients_must_add_up(void)
                    "workload.what_if={bucket_cap: 6000 B, first_bucket_cap: 6000 B, gradients: "
                    "[{bytes: 3000 B}, {bytes: 5000 B}, {bytes: 6000 B}]}",
                    trace));
-    CHECK(replay_inferred(&t, "What if 2 buckets were 2"));
+    CHECK(replay_inferred(&t, "What if 2 buckets became 2"));
     CHECK(replay_inferred(&t, "the 3 gradients are as stated"));
     replayed(&t);
     for (size_t i = 0; i < OVL_COUNT(wrong); i++) {
@@ -184,13 +184,13 @@ static void missing_ranks_are_said(void)
     CHECK(replay(&t, ONE, "workload.what_if.links=[{bandwidth: 2}]",
                  TRACE(0, REDUCE(9, 0, 100, 0, 1000)), NULL));
     CHECK(replay_inferred(&t, "1 of 2 ranks: waiting for the missing ranks counts as transfer"));
-    CHECK(replay_inferred(&t, "1 collectives are not seen on all their ranks"));
+    CHECK(replay_inferred(&t, "Not seen on every rank of the group: 1 collective."));
     CHECK(replay_inferred(&t, "scaled as well: an upper bound"));
     replayed(&t);
     CHECK(replay(&t, TWO, NULL, TRACE(0, REDUCE(9, 0, 100, 0, 1000)),
                  TRACE(1, REDUCE(9, 0, 100, 0, 1000))));
     CHECK(!replay_inferred(&t, "of 2 ranks"));
-    CHECK(replay_inferred(&t, "1 collectives are matched"));
+    CHECK(replay_inferred(&t, "Matched over the ranks of the group: 1 collective."));
     replayed(&t);
 }
 

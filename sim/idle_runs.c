@@ -1,0 +1,288 @@
+#include "sim/idle_runs.h"
+
+#include "sim/fold.h"
+
+/* A run, and which of its ranks stand for the classes. */
+typedef struct view {
+    const ovl_program *p;
+    const uint32_t *rank; /* [n] */
+    uint32_t n, deciding_rank;
+} view;
+
+/* --- Gaps --- */
+
+static int by_start(const void *a, const void *b)
+{
+    const ovl_kernel_time *x = a, *y = b;
+    if (x->start != y->start) {
+        return x->start < y->start ? -1 : 1;
+    }
+    return (x->op > y->op) - (x->op < y->op);
+}
+
+static int by_op(const void *a, const void *b)
+{
+    const ovl_gap *x = a, *y = b;
+    return (x->op > y->op) - (x->op < y->op);
+}
+
+/* Most ranks have one stream, in order already. */
+void ovl_kernels_list(const ovl_program *p, uint32_t rank, const ovl_time *start,
+                      const ovl_time *end, bool all, ovl_kernel_times *list)
+{
+    const ovl_rank *r = &p->ranks[rank];
+    const ovl_code *code = &p->codes[r->code];
+    bool sorted = true;
+    list->len = 0;
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        uint32_t op = r->first_op + i;
+        if (code->ops[i].kind == OVL_KERNEL && (all || end[op] > start[op])) {
+            sorted = sorted && (list->len == 0 || list->data[list->len - 1].start <= start[op]);
+            ovl_vec_push(list, (ovl_kernel_time){start[op], end[op], op});
+        }
+    }
+    if (!sorted) {
+        qsort(list->data, list->len, sizeof *list->data, by_start);
+    }
+}
+
+/* Gaps of one rank, appended; gives their sum. */
+static ovl_time add_gaps(const ovl_kernel_times *kernels, ovl_idle_run *run)
+{
+    ovl_time covered = run->begin, idle = 0;
+    for (uint32_t i = 0; i < kernels->len; i++) {
+        const ovl_kernel_time *k = &kernels->data[i];
+        if (k->start >= run->end) {
+            break;
+        }
+        if (k->start > covered) {
+            idle += k->start - covered;
+            ovl_vec_push(&run->list, (ovl_gap){k->op, covered, k->start});
+        }
+        covered = OVL_MAX(covered, k->end);
+    }
+    if (covered < run->end) {
+        idle += run->end - covered;
+        ovl_vec_push(&run->list, (ovl_gap){OVL_NONE, covered, run->end});
+    }
+    return idle;
+}
+
+/* Those from `first` on, by operation: the tail comes last. */
+static void sort_gaps(ovl_idle_run *run, uint32_t first)
+{
+    if (run->list.len > first) {
+        qsort(run->list.data + first, run->list.len - first, sizeof *run->list.data, by_op);
+    }
+}
+
+/* With several steps the last, from what ended the one before on the deciding rank. */
+static void find_step(const view *v, const ovl_time *end, ovl_idle_run *run)
+{
+    if (v->p->n_steps > 1) {
+        const ovl_rank *rank = &v->p->ranks[v->deciding_rank];
+        const ovl_code *code = &v->p->codes[rank->code];
+        run->begin = end[rank->first_op + code->step_ends[code->n_steps - 2]];
+        run->end = end[rank->first_op + code->step_ends[code->n_steps - 1]];
+        return;
+    }
+    for (uint32_t op = 0; op < v->p->n_ops; op++) {
+        run->end = OVL_MAX(run->end, end[op]);
+    }
+}
+
+static void list_gaps(const view *v, const ovl_time *start, const ovl_time *end, ovl_arena *arena,
+                      ovl_idle_run *run)
+{
+    ovl_kernel_times kernels = {0};
+    *run = (ovl_idle_run){.first = OVL_NEW_ARRAY(arena, uint32_t, v->n + 1),
+                          .idle = OVL_NEW_ARRAY(arena, ovl_time, v->n)};
+    find_step(v, end, run);
+    for (uint32_t i = 0; i < v->n; i++) {
+        run->first[i] = run->list.len;
+        ovl_kernels_list(v->p, v->rank[i], start, end, false, &kernels);
+        run->idle[i] = add_gaps(&kernels, run);
+        sort_gaps(run, run->first[i]);
+    }
+    run->first[v->n] = run->list.len;
+    ovl_vec_free(&kernels);
+}
+
+ovl_time ovl_idle_waits_in(const ovl_idle_run *run, uint32_t class_id, uint32_t op)
+{
+    uint32_t low = run->first[class_id], high = run->first[class_id + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (run->list.data[middle].op < op) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool found = low < run->first[class_id + 1] && run->list.data[low].op == op;
+    return found ? run->list.data[low].to - run->list.data[low].from : 0;
+}
+
+void ovl_idle_run_free(ovl_idle_run *run)
+{
+    ovl_vec_free(&run->list);
+}
+
+/* --- The order of the run --- */
+
+static view view_of(const ovl_idle_lab *lab)
+{
+    return (view){lab->causes->program, lab->classes->rank, lab->classes->n,
+                  lab->causes->timeline->deciding_rank};
+}
+
+void ovl_idle_run_itself(const ovl_idle_lab *lab, ovl_idle_run *run)
+{
+    view v = view_of(lab);
+    list_gaps(&v, lab->causes->timeline->start, lab->causes->timeline->end, lab->arena, run);
+}
+
+static void replay_view(const view *v, ovl_causes *causes, const ovl_inputs *inputs,
+                        const ovl_means *means, const ovl_replay_options *options, ovl_arena *arena,
+                        ovl_idle_run *run)
+{
+    ovl_arena times = {0};
+    ovl_replay replay = {OVL_NEW_ARRAY(&times, ovl_time, v->p->n_ops),
+                         OVL_NEW_ARRAY(&times, ovl_time, v->p->n_ops)};
+    ovl_replay_run(causes, inputs, means, options, &replay);
+    list_gaps(v, replay.start, replay.end, arena, run);
+    ovl_arena_free(&times);
+}
+
+void ovl_idle_run_replay(const ovl_idle_lab *lab, const ovl_replay_options *options,
+                         ovl_idle_run *run)
+{
+    view v = view_of(lab);
+    replay_view(&v, lab->causes, lab->inputs, lab->means, options, lab->arena, run);
+}
+
+/* --- Another order --- */
+
+/* [n_classes] ranks of the program that runs the other order. */
+static const uint32_t *same_ranks(const ovl_idle_lab *lab, const ovl_program *other,
+                                  ovl_arena *arena)
+{
+    uint32_t *rank = OVL_NEW_ARRAY(arena, uint32_t, lab->classes->n);
+    for (uint32_t i = 0; i < lab->classes->n; i++) {
+        uint32_t number = ovl_rank_number(lab->causes->program, lab->classes->rank[i]);
+        rank[i] = other->fold ? other->fold->ranks.of[number] : number;
+    }
+    return rank;
+}
+
+/* Kernels of two codes by name, each with its own numbers of names. */
+typedef struct matcher {
+    const ovl_program *from, *to;
+    uint32_t *head; /* [names of `to`] the next kernel of a name; OVL_NONE between uses */
+} matcher;
+
+/* From each local operation the kernel of the same name in the other code, the k-th being the
+ * k-th; OVL_NONE for others. */
+static const uint32_t *same_kernels(const matcher *m, const ovl_code *from, const ovl_code *to,
+                                    ovl_arena *arena)
+{
+    uint32_t *same = OVL_NEW_ARRAY(arena, uint32_t, from->n_ops);
+    uint32_t *next = OVL_NEW_ARRAY(arena, uint32_t, to->n_ops);
+    for (uint32_t i = to->n_ops; i-- > 0;) {
+        if (to->ops[i].kind == OVL_KERNEL) {
+            next[i] = m->head[to->ops[i].name];
+            m->head[to->ops[i].name] = i;
+        }
+    }
+    for (uint32_t i = 0; i < from->n_ops; i++) {
+        const ovl_op *op = &from->ops[i];
+        bool kernel = op->kind == OVL_KERNEL;
+        ovl_id name = kernel
+                          ? ovl_names_find(m->to->names, ovl_names_text(m->from->names, op->name))
+                          : OVL_NONE;
+        same[i] = name == OVL_NONE ? OVL_NONE : m->head[name];
+        if (same[i] != OVL_NONE) {
+            m->head[name] = next[same[i]];
+        }
+    }
+    for (uint32_t i = 0; i < to->n_ops; i++) {
+        m->head[to->ops[i].name] = OVL_NONE;
+    }
+    return same;
+}
+
+/* Those of a class as gaps of our program, appended. */
+static void rename_class(const ovl_rank *from, const ovl_rank *to, const uint32_t *same,
+                         const ovl_gap *gaps, uint32_t n, ovl_idle_run *ours)
+{
+    uint32_t first = ours->list.len;
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_gap gap = gaps[i];
+        uint32_t local = gap.op == OVL_NONE ? OVL_NONE : same[gap.op - from->first_op];
+        bool known = gap.op == OVL_NONE || local != OVL_NONE;
+        gap.op = local == OVL_NONE ? OVL_NONE : to->first_op + local;
+        if (known) {
+            ovl_vec_push(&ours->list, gap);
+        }
+    }
+    sort_gaps(ours, first);
+}
+
+static void rename_gaps(const ovl_idle_lab *lab, const view *v, ovl_idle_run *run)
+{
+    const ovl_program *p = lab->causes->program;
+    ovl_arena scratch = {0};
+    matcher m = {v->p, p, OVL_NEW_ARRAY(&scratch, uint32_t, p->names->count)};
+    ovl_idle_run ours = {.idle = run->idle, .begin = run->begin, .end = run->end};
+    ours.first = OVL_NEW_ARRAY(lab->arena, uint32_t, v->n + 1);
+    memset(m.head, 0xff, p->names->count * sizeof *m.head); /* OVL_NONE everywhere */
+    for (uint32_t i = 0; i < v->n; i++) {
+        const ovl_rank *to = &p->ranks[lab->classes->rank[i]], *from = &v->p->ranks[v->rank[i]];
+        ovl_arena own = {0};
+        const uint32_t *same =
+            same_kernels(&m, &v->p->codes[from->code], &p->codes[to->code], &own);
+        ours.first[i] = ours.list.len;
+        rename_class(from, to, same, run->list.data + run->first[i],
+                     run->first[i + 1] - run->first[i], &ours);
+        ovl_arena_free(&own);
+    }
+    ours.first[v->n] = ours.list.len;
+    ovl_idle_run_free(run);
+    *run = ours;
+    ovl_arena_free(&scratch);
+}
+
+static void replay_other(const ovl_idle_lab *lab, const ovl_program *p, const ovl_timeline *t,
+                         const ovl_replay_options *options, ovl_arena *arena, ovl_idle_run *run)
+{
+    view v = {p, same_ranks(lab, p, arena), lab->classes->n, t->deciding_rank};
+    ovl_causes causes;
+    ovl_means means;
+    ovl_causes_init(&causes, p, t, arena);
+    ovl_means_find(p, arena, &means);
+    replay_view(&v, &causes, ovl_inputs_find(p, arena), &means, options, lab->arena, run);
+    rename_gaps(lab, &v, run);
+    ovl_causes_free(&causes);
+}
+
+bool ovl_idle_run_ordered(const ovl_idle_lab *lab, unsigned order,
+                          const ovl_replay_options *options, ovl_idle_run *run)
+{
+    const ovl_program *ours = lab->causes->program, *other = ovl_program_ordered(ours, order);
+    if (other == ours) {
+        return false;
+    }
+    ovl_arena scratch = {0};
+    ovl_errs errs = {.arena = &scratch};
+    ovl_run_options how = {.interference = OVL_INTERFERENCE_NONE, .watch = lab->watch};
+    ovl_fold fold;
+    ovl_program chosen;
+    ovl_timeline timeline;
+    bool good = ovl_fold_choose(other, !ours->fold, &scratch, &fold, &chosen, &errs) &&
+                ovl_fold_run(other, &chosen, &how, &scratch, &timeline, &errs);
+    if (good) {
+        replay_other(lab, &chosen, &timeline, options, &scratch, run);
+    }
+    ovl_arena_free(&scratch);
+    return good;
+}
