@@ -242,7 +242,7 @@ typedef struct ovl_result_resource {
  * several of that name), on the instance where they were together longest. */
 typedef struct ovl_result_collision {
     const char *resource, *a, *b;
-    uint32_t instances; /* on which they met */
+    uint32_t instances; /* on which they met, as far as it held one back */
     ovl_time together, lost_a, lost_b;
 } ovl_result_collision;
 
