@@ -419,8 +419,8 @@ bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options,
                  ovl_result *result, ovl_timeline *kept, ovl_errs *errs);
 
 /* The work of a step in microbatches, those of all data-parallel replicas: as many as the
- * optimizer's gradients were proved to be summed from ("1/16": 16); where none are followed, those
- * of a pipeline; 0: not known. */
+ * optimizer's gradients were proved to be summed from ("1/16": 16, "1": 1); where none are
+ * followed, those of a pipeline; 0: not known. */
 uint64_t ovl_result_microbatches(const ovl_result *result);
 
 /* The step over these, whole picoseconds; OVL_NEVER if they are not known. */
