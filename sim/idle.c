@@ -198,7 +198,7 @@ static void make_trial(finder *f, trial *t, ovl_peel of_run)
 static const trial *try_stages(finder *f)
 {
     if (!f->stages.made) {
-        ovl_suspects_stages(f->c, &f->means, &f->scratch, &f->stages.suspects);
+        ovl_suspects_stages(f->c, f->classes, &f->means, &f->scratch, &f->stages.suspects);
         make_trial(f, &f->stages, OVL_PEEL_IMBALANCE);
     }
     return &f->stages;

@@ -1,6 +1,6 @@
 #include "sim/suspects.h"
 
-#include "sim/vec.h"
+#include "sim/fold.h"
 
 /* What operations of one suspect share, and their sum. */
 typedef struct sum {
@@ -14,15 +14,17 @@ typedef OVL_VEC(sum) sums;
 typedef struct search {
     ovl_causes *c;
     const ovl_program *p;
-    const ovl_means *means; /* of kernels; NULL: of transfers */
+    const ovl_means *means;     /* of kernels; NULL: of transfers */
+    const ovl_classes *classes; /* of ranks; likewise */
     sums all;
 } search;
 
 #define NO_KEY UINT64_MAX
 
-static uint64_t key_of_kernel(const ovl_op *o, uint32_t rank)
+static uint64_t key_of_kernel(const search *s, const ovl_op *o, uint32_t rank)
 {
-    return o->part != OVL_PART_NONE ? o->stage : (uint64_t)1 << 32 | rank;
+    uint32_t lowest = s->classes->rank[s->classes->class_of[rank]];
+    return o->part != OVL_PART_NONE ? o->stage : (uint64_t)1 << 32 | ovl_rank_number(s->p, lowest);
 }
 
 /* Ranks that run one code are told apart by nobody: folded or not, what they send is one suspect.
@@ -60,7 +62,7 @@ static uint64_t key_of(const search *s, uint32_t op)
     const ovl_op *o = ovl_causes_op(s->c, op);
     uint32_t rank = s->c->rank_of[op];
     if (s->means) {
-        return o->kind == OVL_KERNEL ? key_of_kernel(o, rank) : NO_KEY;
+        return o->kind == OVL_KERNEL ? key_of_kernel(s, o, rank) : NO_KEY;
     }
     return key_of_transfer(s, op, o);
 }
@@ -70,6 +72,17 @@ static bool counts(const search *s, uint32_t op)
 {
     const ovl_op *o = ovl_causes_op(s->c, op);
     return o->kind != OVL_RECV && (o->kind != OVL_COLLECTIVE || ovl_limits_carrier(s->c, op) == op);
+}
+
+/* For how many it stands: ranks, or of a collective communicators. */
+static uint32_t stands_for(const search *s, uint32_t op)
+{
+    const ovl_op *o = ovl_causes_op(s->c, op);
+    uint32_t rank = s->c->rank_of[op];
+    if (o->kind == OVL_COLLECTIVE && s->p->fold) {
+        return s->p->fold->comms.count[s->p->rank_comms[s->p->ranks[rank].first_comm + o->comm]];
+    }
+    return ovl_rank_count(s->p, rank);
 }
 
 static ovl_time weight_of(const search *s, uint32_t op)
@@ -93,6 +106,13 @@ static ovl_time add_times(ovl_time a, ovl_time b)
     return __builtin_add_overflow(a, b, &total) ? (b > 0 ? OVL_TIME_MAX : -OVL_TIME_MAX) : total;
 }
 
+static ovl_time times(ovl_time a, uint32_t n)
+{
+    ovl_time product;
+    return __builtin_mul_overflow(a, (ovl_time)n, &product) ? (a > 0 ? OVL_TIME_MAX : -OVL_TIME_MAX)
+                                                            : product;
+}
+
 static void add_to(sum *into, const sum *s)
 {
     into->weight = add_times(into->weight, s->weight);
@@ -106,7 +126,7 @@ static void add_op(search *s, uint32_t first_of_rank, uint32_t op)
     if (own.key == NO_KEY || !counts(s, op)) {
         return;
     }
-    own.weight = weight_of(s, op);
+    own.weight = times(weight_of(s, op), stands_for(s, op));
     own.longer = own.weight > 0;
     for (uint32_t i = s->all.len; i-- > first_of_rank;) {
         if (s->all.data[i].key == own.key) {
@@ -225,10 +245,10 @@ static void find(search *s, ovl_arena *arena, ovl_suspects *suspects)
     ovl_vec_free(&s->all);
 }
 
-void ovl_suspects_stages(ovl_causes *causes, const ovl_means *means, ovl_arena *arena,
-                         ovl_suspects *suspects)
+void ovl_suspects_stages(ovl_causes *causes, const ovl_classes *classes, const ovl_means *means,
+                         ovl_arena *arena, ovl_suspects *suspects)
 {
-    search s = {.c = causes, .p = causes->program, .means = means};
+    search s = {.c = causes, .p = causes->program, .means = means, .classes = classes};
     find(&s, arena, suspects);
 }
 

@@ -4,7 +4,8 @@
  * A suspect is
  *
  *     a stage       whose kernels take longer than the mean in sum (replay.h); where kernels are of
- *                   no stage, a rank
+ *                   no stage, a rank and all that did exactly the same (classes.h): of two ranks
+ *                   that are equally late one alone costs nothing
  *     a transfer    from ranks of one code to those of another; or the collectives, or copies, of a
  *                   kind that they lead
  *
@@ -13,11 +14,14 @@
  * suspect costs is found by a replay of the run in which it alone is harmless: its kernels take
  * their mean, its transfers no time.
  *
+ * All is counted as if every rank were simulated, so that suspects do not depend on which are.
+ *
  * Example: stages of 2, 2, 2.1 and 4 ms, the mean is 2.525: the last is the only suspect.
  */
 #ifndef OVL_SIM_SUSPECTS_H
 #define OVL_SIM_SUSPECTS_H
 
+#include "sim/classes.h"
 #include "sim/replay.h"
 
 #define OVL_SUSPECTS_MOST 4u
@@ -35,8 +39,8 @@ typedef struct ovl_suspects {
 } ovl_suspects;
 
 /* Both are in `arena`. */
-void ovl_suspects_stages(ovl_causes *causes, const ovl_means *means, ovl_arena *arena,
-                         ovl_suspects *suspects);
+void ovl_suspects_stages(ovl_causes *causes, const ovl_classes *classes, const ovl_means *means,
+                         ovl_arena *arena, ovl_suspects *suspects);
 void ovl_suspects_transfers(ovl_causes *causes, ovl_arena *arena, ovl_suspects *suspects);
 
 /* The operation of a suspect that ended last until then; its first if none did. */
