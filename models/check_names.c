@@ -32,6 +32,22 @@ static void check_name(checker *c, ovl_known *k, const char *what, const char *t
               near ? near : "", near ? "\"?" : "");
 }
 
+/* Or axes joined by "+". */
+static void check_group(checker *c, const char *text, ovl_mark mark)
+{
+    bool joined = text && strchr(text, '+');
+    for (const char *at = text; joined && *at; at += *at == '+') {
+        size_t length = strcspn(at, "+");
+        char *axis = OVL_NEW_ARRAY(&c->scratch, char, length + 1);
+        memcpy(axis, at, length);
+        joined = ovl_known_has(&c->groups, axis);
+        at += length;
+    }
+    if (!joined) {
+        check_name(c, &c->groups, "group", text, "", mark);
+    }
+}
+
 static ovl_mark mark_of(const ovl_texts *texts, uint32_t i, ovl_mark otherwise)
 {
     return texts->mark ? texts->mark[i] : otherwise;
@@ -179,7 +195,7 @@ static void check_operations(checker *c, const ovl_items *ops)
         op->checked = false;
         check_waits(c, op);
         check_accesses(c, op);
-        check_name(c, &c->groups, "group", op->group, "", op->mark);
+        check_group(c, op->group, op->mark);
         if (op->send || op->recv) {
             check_member(c, op);
         }
@@ -241,7 +257,7 @@ static void check_ddp(checker *c)
         return;
     }
     if (c->s->mesh.given) { /* without a mesh the group is all ranks, whatever its name */
-        check_name(c, &c->groups, "group", ddp->group, "", ddp->mark);
+        check_group(c, ddp->group, ddp->mark);
     }
     for (uint32_t i = 0; i < ddp->order.count; i++) {
         check_gradient(c, ddp->order.item[i], mark_of(&ddp->order, i, ddp->mark));
@@ -298,6 +314,68 @@ static void collect(checker *c, const ovl_node *root)
     }
     collect_operations(c, &workload->ops);
     collect_gradients(c);
+}
+
+/* --- Axes of a model --- */
+
+/* What these are called without being asked for; a mesh without them has one rank of each. */
+static bool is_usual(const char *axis)
+{
+    return strcmp(axis, "tp") == 0 || strcmp(axis, "cp") == 0 || strcmp(axis, "ep") == 0;
+}
+
+/* One part of "tp+ep". */
+static void check_axis(checker *c, const char *key, const char *axis, ovl_mark mark)
+{
+    const ovl_mesh *mesh = &c->s->mesh;
+    const char **names = OVL_NEW_ARRAY(&c->scratch, const char *, mesh->n_axes);
+    for (uint32_t i = 0; i < mesh->n_axes; i++) {
+        names[i] = mesh->axes[i].name;
+        if (strcmp(axis, names[i]) == 0) {
+            return;
+        }
+    }
+    if (is_usual(axis)) {
+        return;
+    }
+    const char *near = ovl_nearest(axis, names, mesh->n_axes);
+    ovl_error(c->errs, OVL_E_INPUT, mark, "%s: the mesh has no axis \"%s\"%s%s%s", key,
+              ovl_shown(axis, c->errs->arena), near ? "; did you mean \"" : "", near ? near : "",
+              near ? "\"?" : "");
+}
+
+static void check_axes(checker *c, const ovl_node *map, const char *key)
+{
+    const ovl_node *node = map ? ovl_node_get(map, key) : NULL;
+    if (!node || ovl_node_is_null(node) || node->kind != OVL_NODE_SCALAR) {
+        return;
+    }
+    for (const char *at = node->text;;) {
+        size_t length = strcspn(at, "+");
+        char *axis = OVL_NEW_ARRAY(&c->scratch, char, length + 1);
+        memcpy(axis, at, length);
+        check_axis(c, key, axis, node->mark);
+        if (!at[length]) {
+            return;
+        }
+        at += length + 1;
+    }
+}
+
+void ovl_check_model_axes(const ovl_scenario *scenario, const ovl_node *root, ovl_errs *errs)
+{
+    checker c = {.s = scenario, .errs = errs};
+    const ovl_node *workload = ovl_node_get(root, "workload");
+    const ovl_node *model = workload ? ovl_node_get(workload, "model") : NULL;
+    const ovl_mesh *mesh = &scenario->mesh;
+    if (!scenario->workload.model.given || !model || (mesh->given && mesh->n_axes == 0)) {
+        return; /* or the mesh was not understood */
+    }
+    check_axes(&c, model, "tp");
+    check_axes(&c, model, "cp");
+    check_axes(&c, ovl_node_get(model, "moe"), "ep");
+    check_axes(&c, ovl_node_get(model, "moe"), "across");
+    ovl_arena_free(&c.scratch);
 }
 
 void ovl_check_names(const ovl_scenario *scenario, const ovl_node *root, ovl_errs *errs)

@@ -2,6 +2,7 @@
 
 #include "models/fit_parts.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 
 bool ovl_fit_has_interval(ovl_fit_value value)
@@ -150,6 +151,30 @@ static ovl_fit_errors held_out(const ovl_fit *fit, bool pair)
 
 /* --- The whole --- */
 
+#define CHANCE   0.001 /* that noise alone looks like a switch */
+#define NOT_ZERO 1e-12 /* below are errors of arithmetic */
+
+/* The F test of one line in place of two, for each two pieces beside each other; the noise is that
+ * around all pieces. Two lines have two parameters more than one. */
+static void mark_switches(const ovl_fit *fit, ovl_fit_model *pieces)
+{
+    const ovl_fit_point *at = fit->sizes;
+    ovl_fit_line line;
+    double cost[OVL_FIT_MOST_LINES], noise = 0;
+    double free = (double)fit->n_sizes - 2.0 * pieces->n_lines;
+    for (uint32_t i = 0; i < pieces->n_lines; at += pieces->lines[i++].n) {
+        cost[i] = ovl_fit_quick_line(at, pieces->lines[i].n, &line);
+        noise += cost[i];
+    }
+    at = fit->sizes;
+    for (uint32_t i = 1; i < pieces->n_lines && free > 0; at += pieces->lines[i++ - 1].n) {
+        uint32_t n = pieces->lines[i - 1].n + pieces->lines[i].n;
+        double more = ovl_fit_quick_line(at, n, &line) - cost[i - 1] - cost[i];
+        double limit = 2 * gsl_cdf_fdist_Qinv(CHANCE, 2, free) * noise / free;
+        pieces->lines[i].switches = more > limit + NOT_ZERO;
+    }
+}
+
 /* Where the protocol changes is told by lines, whichever kind was chosen. */
 static ovl_fit_model best_pieces(const ovl_fit *fit, ovl_arena *arena)
 {
@@ -191,6 +216,7 @@ ovl_fit ovl_fit_points(const ovl_fit_point *points, uint32_t n, ovl_arena *arena
         ovl_fit_line_knots(&fit.chosen);
     }
     fit.pieces = best_pieces(&fit, arena);
+    mark_switches(&fit, &fit.pieces);
     fit.halves = fit.n_sizes >= HALVES;
     fit.held = held_out(&fit, false);
     fit.pair_held = held_out(&fit, true);

@@ -38,6 +38,7 @@ typedef struct ovl_fit_line {
     ovl_fit_value alpha; /* ns; never negative */
     ovl_fit_value slope; /* ns per byte; never negative. beta = 1 / slope */
     double residual;     /* robust standard deviation of the relative residuals; 0 unknown */
+    bool switches;       /* pieces: other than the one before it by more than noise explains */
 } ovl_fit_line;
 
 typedef enum ovl_fit_kind {

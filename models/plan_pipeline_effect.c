@@ -1,5 +1,6 @@
 #include "models/plan_pipeline.h"
 
+#include "models/expert.h"
 #include "models/mesh.h"
 #include "models/schedule_lower.h"
 
@@ -134,29 +135,44 @@ static bool is_data_axis(const ovl_pipe_plan *p, const char *axis)
     return !ovl_mesh_names(m->tp, axis);
 }
 
-void ovl_pipe_say_unreduced(ovl_pipe_plan *p)
+/* "over axis dp and axis fsdp": axes of data whose ranks have the same experts, or other ones. */
+static const char *data_axes(const ovl_pipe_plan *p, const char *experts, bool other)
 {
     const ovl_mesh *mesh = &p->l->scenario->mesh;
     const char *over = NULL;
-    if (p->pipe->data.given || ovl_pipe_apart(p) || !has_params(p)) {
-        return;
-    }
     for (uint32_t i = 0; i < mesh->n_axes; i++) {
         const ovl_axis *axis = &mesh->axes[i];
-        if (axis->size > 1 && is_data_axis(p, axis->name)) {
+        if (axis->size > 1 && is_data_axis(p, axis->name) &&
+            ovl_mesh_names(experts, axis->name) == other) {
             over = over ? ovl_arena_printf(p->l->arena, "%s and axis %s", over, axis->name)
                         : ovl_arena_printf(p->l->arena, "over axis %s", axis->name);
         }
     }
+    return over;
+}
+
+static void say_unreduced(const ovl_pipe_plan *p, const char *what, const char *over)
+{
+    if (over) {
+        ovl_plan_say(p->l, ovl_arena_printf(p->l->arena,
+                                            "Gradients%s are not reduced %s: overlap.pipeline has "
+                                            "no data_parallel.",
+                                            what, over));
+    }
+}
+
+void ovl_pipe_say_unreduced(ovl_pipe_plan *p)
+{
+    if (p->pipe->data.given || ovl_pipe_apart(p) || !has_params(p)) {
+        return;
+    }
+    const char *experts = ovl_expert_axes(p->l);
+    const char *over = data_axes(p, experts, false);
     if (p->schedule.n_chains > 1) {
         over = over
                    ? ovl_arena_printf(p->l->arena, "%s and between the two copies of a stage", over)
                    : "between the two copies of a stage";
     }
-    if (over) {
-        ovl_plan_say(p->l, ovl_arena_printf(p->l->arena,
-                                            "Gradients are not reduced %s: overlap.pipeline has no "
-                                            "data_parallel.",
-                                            over));
-    }
+    say_unreduced(p, "", over);
+    say_unreduced(p, " of all but experts", experts ? data_axes(p, experts, true) : NULL);
 }

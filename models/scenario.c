@@ -579,6 +579,7 @@ static bool decode_variant(const ovl_document *doc, const char *variant, const o
         apply(&root, &list, arena, &mine);
         ovl_params_apply(&root, arena, &mine);
         decode(doc, root, scenario, arena, &mine);
+        ovl_check_model_axes(scenario, root, &mine);
         if (wrong || mine.errors) {
             ovl_check_names(scenario, root, &mine);
         }

@@ -72,6 +72,10 @@ void ovl_check_scenario(ovl_scenario *scenario, ovl_errs *errs);
  * from. */
 void ovl_check_names(const ovl_scenario *scenario, const ovl_node *root, ovl_errs *errs);
 
+/* Adds an error for each axis that workload.model names and the mesh does not have; tp, cp and ep
+ * need not be there. */
+void ovl_check_model_axes(const ovl_scenario *scenario, const ovl_node *root, ovl_errs *errs);
+
 /* The checks that tables of ops run on each entry: tables_ops.c names them, check_ops.c has them.
  */
 void ovl_check_op(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs);

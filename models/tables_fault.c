@@ -29,7 +29,8 @@ static const ovl_field fault_fields[] = {
               "Ranks it concerns: `3`, `[0, 8-15]`; of a link the instances that serve them. "
               "Default: all."),
     OVL_FIELD(ovl_hw_fault, slowdown, "slowdown", OVL_F_RATIO, OVL_FIELD_POSITIVE,
-              "How many times longer each kernel takes there."),
+              "How many times longer each kernel takes there. Those of several faults multiply: "
+              "1.25 for a node and 1.2 for one of its ranks make 1.5 there."),
     OVL_FIELD(ovl_hw_fault, link, "link", OVL_F_TEXT, 0,
               "A link that degrades, in both directions; `hbm` is the GPU's memory."),
     OVL_FIELD(ovl_hw_fault, bandwidth, "bandwidth", OVL_F_RATE, OVL_FIELD_POSITIVE,

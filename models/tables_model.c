@@ -127,8 +127,8 @@ static const ovl_field model_fields[] = {
         "latent attention, what widens queries, keys and values. Default `none`.",
         .names = recompute_names),
     OVL_FIELD(ovl_model, tp, "tp", OVL_F_TEXT, 0,
-              "Axis of tensor parallelism. Default `tp`; an axis the mesh does not have is one "
-              "rank."),
+              "Axis of tensor parallelism. Default `tp`; one rank, if the mesh has none of that "
+              "name."),
     OVL_FIELD(ovl_model, sequence_parallel, "sequence_parallel", OVL_F_BOOL, 0,
               "Between the blocks of tensor parallelism tokens are split, too: all-gathers and "
               "reduce-scatters instead of all-reduces. Default true."),

@@ -84,7 +84,7 @@ static const ovl_field moe_fields[] = {
                    .max = 100000),
     OVL_FIELD(
         ovl_moe, ep, "ep", OVL_F_TEXT, 0,
-        "Axis of expert parallelism. Default `ep`; an axis the mesh does not have is one rank. "
+        "Axis of expert parallelism. Default `ep`; one rank, if the mesh has none of that name. "
         "Beside tensor parallelism experts are cut over that, too; with its axis among these "
         "(`tp+ep`) each is whole on one of all those ranks."),
     OVL_FIELD(

@@ -13,6 +13,15 @@ static const char *message_text(const ovl_blamer *b, const ovl_op *op, const cha
                             other);
 }
 
+/* The operation of the lowest rank that did the same: what is told of it does not depend on which
+ * of these ranks was looked at, nor on whether they are folded. */
+static uint32_t lowest_like(const ovl_blamer *b, uint32_t id)
+{
+    uint32_t rank = b->c->rank_of[id];
+    uint32_t lowest = b->classes->rank[b->classes->class_of[rank]];
+    return b->p->ranks[lowest].first_op + (id - b->p->ranks[rank].first_op);
+}
+
 static const char *dependency_text(const ovl_blamer *b, uint32_t id, const char *name,
                                    uint32_t rank)
 {
@@ -20,8 +29,7 @@ static const char *dependency_text(const ovl_blamer *b, uint32_t id, const char 
     switch ((ovl_op_kind)op->kind) {
     case OVL_SEND:
     case OVL_RECV:
-        return message_text(b, op, name, rank,
-                            ovl_rank_number(b->p, b->c->rank_of[b->p->partner[id]]));
+        return message_text(b, op, name, rank, ovl_peer_number(b->p, b->c->rank_of[id], op));
     case OVL_COLLECTIVE:
         return ovl_arena_printf(b->arena, "%s %s", ovl_coll_name((ovl_coll)op->coll), name);
     case OVL_KERNEL:
@@ -37,6 +45,7 @@ static const char *dependency_text(const ovl_blamer *b, uint32_t id, const char 
 
 const char *ovl_blame_text(const ovl_blamer *b, ovl_idle_kind kind, uint32_t id)
 {
+    id = lowest_like(b, id);
     const ovl_op *op = ovl_causes_op(b->c, id);
     uint32_t rank = ovl_rank_number(b->p, b->c->rank_of[id]);
     const char *name = ovl_names_text(b->p->names, op->name);
@@ -66,17 +75,18 @@ void ovl_blame(const ovl_blamer *b, ovl_idle_kind kind, uint32_t op, ovl_time ti
 {
     /* a collective is one for all its members: that of the first stands for it */
     bool whole = kind == OVL_IDLE_DEPENDENCY && ovl_causes_op(b->c, op)->kind == OVL_COLLECTIVE;
-    uint32_t id = whole ? ovl_limits_carrier(b->c, op) : op;
+    uint32_t id = lowest_like(b, whole ? ovl_limits_carrier(b->c, op) : op);
     const ovl_op *o = ovl_causes_op(b->c, id);
     bool transfer = o->kind == OVL_SEND || o->kind == OVL_RECV;
     bool staged = o->part != OVL_PART_NONE && !transfer;
     uint64_t what = staged ? o->stage : (uint64_t)UINT16_MAX + 1 + o->coll;
-    ovl_vec_push(list,
-                 (ovl_charge){.key = what << 36 | (uint64_t)o->kind << 32 | b->c->rank_of[id],
-                              .partner = transfer ? b->c->rank_of[b->p->partner[id]] : OVL_NONE,
-                              .op = id,
-                              .time = time,
-                              .kind = (uint8_t)kind});
+    ovl_vec_push(
+        list,
+        (ovl_charge){.key = what << 36 | (uint64_t)o->kind << 32 | b->c->rank_of[id],
+                     .partner = transfer ? ovl_peer_number(b->p, b->c->rank_of[id], o) : OVL_NONE,
+                     .op = id,
+                     .time = time,
+                     .kind = (uint8_t)kind});
 }
 
 bool ovl_blame_split(const ovl_blamer *b, ovl_idle_kind kind, const ovl_blame_share *share,

@@ -152,14 +152,29 @@ void ovl_free_buffer(ovl_builder *b, ovl_id code, ovl_id buffer)
     c->buffers.data[buffer].freed = c->ops.len;
 }
 
+/* Until something is in a list of a code, nothing is said of where its parts begin. */
+#define NEXT_LIST(c, list)                                                                         \
+    do {                                                                                           \
+        if ((c)->list.len) {                                                                       \
+            ovl_vec_push(&(c)->list##_at, (c)->list.len);                                          \
+        }                                                                                          \
+    } while (0)
+#define ADD_TO_LIST(c, list, ...)                                                                  \
+    do {                                                                                           \
+        while ((c)->list##_at.len < (c)->ops.len) {                                                \
+            ovl_vec_push(&(c)->list##_at, 0);                                                      \
+        }                                                                                          \
+        ovl_vec_push(&(c)->list, __VA_ARGS__);                                                     \
+    } while (0)
+
 uint32_t ovl_add_op(ovl_builder *b, ovl_id code, const ovl_op *op)
 {
     struct ovl_code_build *c = b->codes.data[code];
     assert(op->batch == OVL_NONE || op->batch < c->ops.len);
     ovl_vec_push(&c->ops, *op);
-    ovl_vec_push(&c->after_at, c->after.len);
-    ovl_vec_push(&c->access_at, c->access.len);
-    ovl_vec_push(&c->effect_at, c->effect.len);
+    NEXT_LIST(c, after);
+    NEXT_LIST(c, access);
+    NEXT_LIST(c, effect);
     return c->ops.len - 1;
 }
 
@@ -177,21 +192,21 @@ void ovl_add_after(ovl_builder *b, ovl_id code, uint32_t before)
 {
     struct ovl_code_build *c = b->codes.data[code];
     assert(c->ops.len > 0 && before < c->ops.len - 1);
-    ovl_vec_push(&c->after, before);
+    ADD_TO_LIST(c, after, before);
 }
 
 void ovl_add_access(ovl_builder *b, ovl_id code, ovl_id buffer, bool write)
 {
     struct ovl_code_build *c = b->codes.data[code];
     assert(c->ops.len > 0 && buffer < c->buffers.len);
-    ovl_vec_push(&c->access, (ovl_access){buffer, write});
+    ADD_TO_LIST(c, access, (ovl_access){buffer, write});
 }
 
 void ovl_add_effect(ovl_builder *b, ovl_id code, const ovl_effect *effect)
 {
     struct ovl_code_build *c = b->codes.data[code];
     assert(c->ops.len > 0 && effect->buffer < c->buffers.len);
-    ovl_vec_push(&c->effect, *effect);
+    ADD_TO_LIST(c, effect, *effect);
 }
 
 ovl_id ovl_add_comm(ovl_builder *b, ovl_id name, const uint32_t *ranks, uint32_t n)

@@ -4,7 +4,7 @@
  *
  * Lists that belong to operations are kept as one long array and, per operation, where its part
  * begins: operations are added in order and additions always concern the last one, so no list ever
- * moves.
+ * moves. Where a code has nothing in a list, it is not said that its parts are empty.
  */
 #ifndef OVL_SIM_BUILD_H
 #define OVL_SIM_BUILD_H

@@ -5,13 +5,6 @@
 
 /* --- When the next activity ends --- */
 
-/* Rates are rounded, 1/3 to a little less than a third: so much of the work need not be done. Far
- * below what anybody could mean. */
-static inline ovl_work allowance(ovl_time total)
-{
-    return OVL_MIN((ovl_work)total << (OVL_WORK_SHIFT - 44), (ovl_work)1 << (OVL_WORK_SHIFT - 2));
-}
-
 static inline bool is_empty(const ovl_clock *c)
 {
     return c->first_due == OVL_NO_DUE;
@@ -259,7 +252,7 @@ void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity)
         ovl_engine_at(e, OVL_HANDLE_ACTIVITY(e, activity), e->now + a->total, a->op);
         return;
     }
-    ovl_work due = a->begin + ((ovl_work)a->total << OVL_WORK_SHIFT) - allowance(a->total);
+    ovl_work due = a->begin + ((ovl_work)a->total << OVL_WORK_SHIFT) - ovl_work_allowance(a->total);
     if (clock == OVL_CLOCK_TIME) {
         ovl_time end = (ovl_time)((due + c->rate - 1) >> OVL_WORK_SHIFT);
         ovl_engine_at(e, OVL_HANDLE_ACTIVITY(e, activity), end, a->op);

@@ -8,6 +8,7 @@
 
 typedef struct frozen {
     ovl_arena *arena;
+    const uint32_t *nothing; /* where the parts of an empty list begin; of all codes together */
     ovl_code *code;
     uint32_t n;
     uint32_t *stream_prev, *comm_prev, *queue_prev, *comm_index, *waits;
@@ -222,10 +223,16 @@ static void derive_lists(frozen *f)
     ovl_code *code = f->code;
     ovl_arena scratch = {0};
     uint32_t *key = OVL_NEW_ARRAY(&scratch, uint32_t, f->n);
+    bool batches = false;
     for (uint32_t i = 0; i < f->n; i++) {
         key[i] = code->ops[i].batch;
+        batches = batches || key[i] != OVL_NONE;
     }
-    invert(f->arena, key, f->n, f->n, &code->parts.at, &code->parts.item);
+    if (batches) {
+        invert(f->arena, key, f->n, f->n, &code->parts.at, &code->parts.item);
+    } else {
+        code->parts.at = code->parts.item = f->nothing;
+    }
     for (uint32_t i = 0; i < f->n; i++) {
         key[i] = code->ops[i].kind == OVL_COLLECTIVE ? code->ops[i].comm : OVL_NONE;
     }
@@ -263,13 +270,16 @@ static void find_step_ends(ovl_code *code, ovl_arena *arena)
 
 #define FREEZE_LIST(list)                                                                          \
     do {                                                                                           \
-        ovl_vec_push(&c->list##_at, c->list.len);                                                  \
-        code->list.at = ovl_vec_freeze(&c->list##_at, arena);                                      \
+        code->list.at = nothing;                                                                   \
+        if (c->list.len) {                                                                         \
+            ovl_vec_push(&c->list##_at, c->list.len);                                              \
+            code->list.at = ovl_vec_freeze(&c->list##_at, arena);                                  \
+        }                                                                                          \
         code->list.item = ovl_vec_freeze(&c->list, arena);                                         \
     } while (0)
 
 static void freeze_code(struct ovl_code_build *c, ovl_code *code, uint32_t hw_queues,
-                        ovl_arena *arena)
+                        const uint32_t *nothing, ovl_arena *arena)
 {
     *code = (ovl_code){.n_ops = c->ops.len,
                        .n_streams = c->streams.len,
@@ -285,7 +295,7 @@ static void freeze_code(struct ovl_code_build *c, ovl_code *code, uint32_t hw_qu
     code->mean = c->mean.len ? ovl_vec_freeze(&c->mean, arena) : NULL;
     code->streams = ovl_vec_freeze(&c->streams, arena);
     code->buffers = ovl_vec_freeze(&c->buffers, arena);
-    frozen f = {.arena = arena, .code = code, .n = code->n_ops};
+    frozen f = {.arena = arena, .nothing = nothing, .code = code, .n = code->n_ops};
     find_stream_prev(&f);
     find_comm_prev(&f);
     find_wires(&f);
@@ -335,6 +345,15 @@ static void find_places(ovl_program *p, uint32_t n_rank_comms, uint32_t n_member
     p->member_slots = slots;
 }
 
+static uint32_t longest_code(const ovl_builder *b)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->codes.len; i++) {
+        n = OVL_MAX(n, b->codes.data[i]->ops.len);
+    }
+    return n;
+}
+
 bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
 {
     ovl_program p = {.names = b->names,
@@ -353,8 +372,9 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
                      .n_coll_classes = b->coll_classes.len};
     assert(b->pairs.len == 0 || b->pairs.len == p.n_kernel_classes * p.n_coll_classes);
     ovl_code *codes = OVL_NEW_ARRAY(b->arena, ovl_code, p.n_codes);
+    const uint32_t *nothing = OVL_NEW_ARRAY(b->arena, uint32_t, longest_code(b) + 1);
     for (uint32_t i = 0; i < p.n_codes; i++) {
-        freeze_code(b->codes.data[i], &codes[i], b->hw_queues, b->arena);
+        freeze_code(b->codes.data[i], &codes[i], b->hw_queues, nothing, b->arena);
         p.n_steps = OVL_MAX(p.n_steps, codes[i].n_steps);
     }
     uint32_t n_rank_comms = b->rank_comms.len, n_members = b->members.len;

@@ -124,6 +124,20 @@ uint32_t ovl_rank_place(const ovl_program *p, uint32_t rank, uint16_t slot)
     return p->rank_places[p->ranks[rank].first_place + slot];
 }
 
+uint32_t ovl_peer_place(const ovl_op *op, uint32_t place, uint32_t n_members)
+{
+    int64_t n = n_members, peer = op->peer;
+    return (uint32_t)(op->peer_relative ? (((int64_t)place + peer) % n + n) % n : peer);
+}
+
+uint32_t ovl_peer_number(const ovl_program *p, uint32_t rank, const ovl_op *op)
+{
+    const ovl_program *whole = p->fold ? p->fold->whole : p;
+    uint32_t number = ovl_rank_number(p, rank), place = ovl_rank_place(whole, number, op->comm);
+    const ovl_comm *comm = ovl_rank_comm(whole, number, op->comm);
+    return whole->members[comm->first_member + ovl_peer_place(op, place, comm->n_members)];
+}
+
 uint32_t ovl_collective_op(const ovl_program *p, const ovl_comm *comm, uint32_t place, uint32_t k)
 {
     const ovl_rank *rank = &p->ranks[p->members[comm->first_member + place]];

@@ -519,6 +519,13 @@ const char *ovl_op_name(const ovl_program *p, uint32_t op);
 const ovl_comm *ovl_rank_comm(const ovl_program *p, uint32_t rank, uint16_t slot);
 uint32_t ovl_rank_place(const ovl_program *p, uint32_t rank, uint16_t slot);
 
+/* The place of the other side of a send or a receive of the member at `place` of `n_members`. */
+uint32_t ovl_peer_place(const ovl_op *op, uint32_t place, uint32_t n_members);
+
+/* The number, as the user knows it, of the rank that a send goes to, or a receive comes from. Where
+ * ranks are folded: to whom the one that is simulated sends, not who stands for that rank. */
+uint32_t ovl_peer_number(const ovl_program *p, uint32_t rank, const ovl_op *op);
+
 /* The global number of the k-th collective of a communicator on its member at `place`. */
 uint32_t ovl_collective_op(const ovl_program *p, const ovl_comm *comm, uint32_t place, uint32_t k);
 

@@ -16,7 +16,8 @@ uint64_t ovl_result_microbatches(const ovl_result *result)
     if (scale && strncmp(scale, "1/", 2) == 0) {
         return strtoull(scale + 2, NULL, 10);
     }
-    return result->microbatches;
+    bool one = scale && strcmp(scale, "1") == 0; /* one rank, one microbatch */
+    return one && !result->microbatches ? 1 : result->microbatches;
 }
 
 ovl_time ovl_result_per_microbatch(const ovl_result *result)

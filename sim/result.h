@@ -242,7 +242,7 @@ typedef struct ovl_result_resource {
  * several of that name), on the instance where they were together longest. */
 typedef struct ovl_result_collision {
     const char *resource, *a, *b;
-    uint32_t instances; /* on which they met */
+    uint32_t instances; /* on which they met, as far as it held one back */
     ovl_time together, lost_a, lost_b;
 } ovl_result_collision;
 
@@ -419,8 +419,8 @@ bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options,
                  ovl_result *result, ovl_timeline *kept, ovl_errs *errs);
 
 /* The work of a step in microbatches, those of all data-parallel replicas: as many as the
- * optimizer's gradients were proved to be summed from ("1/16": 16); where none are followed, those
- * of a pipeline; 0: not known. */
+ * optimizer's gradients were proved to be summed from ("1/16": 16, "1": 1); where none are
+ * followed, those of a pipeline; 0: not known. */
 uint64_t ovl_result_microbatches(const ovl_result *result);
 
 /* The step over these, whole picoseconds; OVL_NEVER if they are not known. */

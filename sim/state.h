@@ -404,11 +404,18 @@ static inline ovl_work ovl_clock_value(const ovl_clock *c, ovl_time t)
     return c->value + (ovl_work)c->rate * (uint64_t)(t - c->since);
 }
 
-/* Whole picoseconds of it, to the nearest; at most all of it. */
+/* Rates are rounded, 1/3 to a little less than a third: so much of the work need not be done. Far
+ * below what anybody could mean. */
+static inline ovl_work ovl_work_allowance(ovl_time total)
+{
+    return OVL_MIN((ovl_work)total << (OVL_WORK_SHIFT - 44), (ovl_work)1 << (OVL_WORK_SHIFT - 2));
+}
+
+/* Whole picoseconds of it that are done, rounded down as the end is rounded up: from any whole
+ * picosecond on, an activity that nothing slows takes just what is left of it. */
 static inline ovl_time ovl_work_whole(ovl_work done, ovl_time total)
 {
-    const ovl_work half = (ovl_work)1 << (OVL_WORK_SHIFT - 1);
-    ovl_time whole = (ovl_time)((done + half) >> OVL_WORK_SHIFT);
+    ovl_time whole = (ovl_time)((done + ovl_work_allowance(total)) >> OVL_WORK_SHIFT);
     return OVL_MIN(whole, total);
 }
 

@@ -106,6 +106,15 @@ static void interval(const ovl_causes *c, uint32_t carrier, ovl_time latency, ov
 
 /* What a demand of a rank is on one instance of its resource: that of all ranks of its class, where
  * ranks are folded. */
+/* Bytes times picoseconds in a second, of a rate that was rounded down to a whole byte a second: if
+ * there is a whole number of bytes between this rate and the next, that is what was meant. */
+static ovl_load whole_bytes(ovl_load rate, ovl_load work)
+{
+    const ovl_load second = 1000000000000u;
+    ovl_load load = rate * work, above = (load + second - 1) / second * second;
+    return above - load < work ? above : load;
+}
+
 void ovl_use_load(const ovl_program *p, uint32_t rank, const ovl_op *o, const ovl_demand *d,
                   ovl_time work, ovl_resource_use *out)
 {
@@ -123,7 +132,7 @@ void ovl_use_load(const ovl_program *p, uint32_t rank, const ovl_op *o, const ov
         ranks = d->once ? out->like : ranks;
     }
     out->rate = (ovl_load)d->rate * ranks;
-    out->load = out->rate * (ovl_load)work;
+    out->load = whole_bytes(d->rate, (ovl_load)work) * ranks;
 }
 
 typedef struct wanted {

@@ -69,6 +69,9 @@ static void model(ovl_json *j, const ovl_fit *f)
     for (uint32_t i = 0; i < f->pieces.n_lines; i++) {
         ovl_json_object(j, NULL, OVL_JSON_FLOW);
         line(j, &f->pieces.lines[i]);
+        if (i) {
+            ovl_json_bool(j, "switches", f->pieces.lines[i].switches);
+        }
         ovl_json_close(j);
     }
     ovl_json_close(j);

@@ -183,14 +183,18 @@ static void pieces(ovl_out *out, const ovl_fit *f, ovl_arena *arena)
             percent(arena, l->residual),
         };
         ovl_grid_row(&grid, cells);
-        if (i) {
+        if (l->switches) {
             switches =
-                ovl_arena_printf(arena, "%s%s%s and %s", switches, i > 1 ? ", " : "",
+                ovl_arena_printf(arena, "%s%s%s and %s", switches, *switches ? ", " : "",
                                  bytes_text(arena, m->lines[i - 1].to), bytes_text(arena, l->from));
         }
     }
     ovl_wrap(out, "  ", 4,
-             ovl_arena_printf(arena, "protocol or algorithm seems to change between %s%s", switches,
+             ovl_arena_printf(arena, "%s%s%s",
+                              *switches ? "protocol or algorithm seems to change between "
+                                        : "no change of protocol or algorithm is seen: noise "
+                                          "explains how the pieces differ",
+                              switches,
                               f->chosen.kind == OVL_FIT_PIECES ? "" : " (best of the pieces)"),
              OVL_TERMINAL);
     ovl_grid_end(&grid, out, 4);

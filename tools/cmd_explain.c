@@ -184,6 +184,11 @@ static bool explain(ovl_work *work, const ovl_args *args, const ovl_program *who
         (!read_wanted(work, resource, &w) || (id = find_resource(work, whole, &w)) == OVL_NONE)) {
         return false;
     }
+    if (resource && ovl_is_sms(whole, id) && strcmp(x->interference, "none") == 0) {
+        ovl_error(&work->errs, OVL_E_USAGE, nowhere,
+                  "without interference nobody waits for SMs: each kernel has what it wants");
+        return false;
+    }
     if (!check_name(work, whole, x->name) || !read_rank(work, args, whole, &rank)) {
         return false;
     }

@@ -390,6 +390,8 @@ bool ovl_optimize_run(ovl_optimize *o, ovl_errs *errs)
     }
     o->first.number = o->made++;
     o->simulated++;
+    ovl_stops stops; /* between two pools, too, Ctrl-C leaves what was found */
+    ovl_stops_hold(&stops);
     if (!try_joint(o)) {
         try_parts(o, errs);
     }
@@ -397,6 +399,7 @@ bool ovl_optimize_run(ovl_optimize *o, ovl_errs *errs)
     if (ovl_optimize_gains(o) && !o->signal) {
         ovl_optimize_range(o);
     }
+    ovl_stops_release(&stops);
     return true;
 }
 

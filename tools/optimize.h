@@ -86,7 +86,7 @@ typedef struct ovl_optimize {
     const char *bound_of, *bound_text;
     ovl_stays stays[2];
     uint32_t n_stays;
-    const char *not_looked[3]; /* ranges that `tries` left no simulations for, in sentences */
+    const char *not_looked[3]; /* ranges, and why, in sentences */
     uint32_t n_not_looked;
     const char *error; /* the start cannot be simulated */
     ovl_status status;

@@ -181,11 +181,15 @@ static void play(void *context, uint32_t thread, uint32_t piece)
     ovl_arena_free(&arena);
 }
 
-/* The rival that beats the answer with this change, the best of them; 0: none does. */
+/* The rival that beats the answer with this change, the best of them; 0: none does, or it was
+ * interrupted. */
 static uint32_t winner(const trial *t, double by)
 {
     contest *p = OVL_NEW(t->o->arena, contest);
     const uint32_t m = t->o->start->objective;
+    if (t->o->signal) {
+        return 0;
+    }
     p->t = t;
     p->by = by;
     ovl_pool pool = {.threads = t->o->threads, .n = t->n, .context = p, .work = play};
@@ -256,7 +260,7 @@ static void add_range(trial *t, const char *what, bool factor, double low, doubl
         return;
     }
     *s = (ovl_stays){.what = what, .factor = factor, .low = at, .high = at};
-    if (winner(t, at) != 0) {
+    if (winner(t, at) != 0 && !o->signal) {
         o->not_looked[o->n_not_looked++] = ovl_arena_printf(
             o->arena, "%s: another is as good to the picosecond: nothing to say", what);
         return;
@@ -265,7 +269,9 @@ static void add_range(trial *t, const char *what, bool factor, double low, doubl
     s->high = walk(t, factor, at, high, &s->high_open, &above);
     s->below = below ? rival(o, &t->rivals[below]) : NULL;
     s->above = above ? rival(o, &t->rivals[above]) : NULL;
-    if (!o->signal) {
+    if (o->signal) {
+        o->not_looked[o->n_not_looked++] = ovl_arena_printf(o->arena, "%s: interrupted", what);
+    } else {
         o->n_stays++;
     }
 }

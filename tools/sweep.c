@@ -227,7 +227,9 @@ uint32_t ovl_sweep_run(ovl_sweep *sweep, const ovl_sweep_how *how, ovl_arena *ar
     sweep->signal = end.signal;
     for (uint32_t k = 0; k < n; k++) {
         ovl_point *p = &sweep->points[c.todo[k]];
-        p->error = p->error ? ovl_arena_strdup(arena, p->error) : NULL;
+        if (p->error) { /* else not even written: pages of points that were not begun stay unused */
+            p->error = ovl_arena_strdup(arena, p->error);
+        }
     }
     for (uint32_t t = 0; t < threads; t++) {
         ovl_arena_free(&c.texts[t]);

@@ -17,12 +17,6 @@ static void put_after(ovl_trace *t, uint32_t local)
     ovl_json_close(t->json);
 }
 
-static uint32_t peer_place(const ovl_op *op, const ovl_comm *comm, uint32_t place)
-{
-    int64_t n = comm->n_members, peer = op->peer;
-    return (uint32_t)(op->peer_relative ? (((int64_t)place + peer) % n + n) % n : peer);
-}
-
 static void put_other_side(ovl_trace *t, uint32_t local, const ovl_op *op)
 {
     const ovl_program *p = t->job->program;
@@ -32,7 +26,7 @@ static void put_other_side(ovl_trace *t, uint32_t local, const ovl_op *op)
     ovl_json_uint(t->json, "place", place);
     if (op->kind == OVL_SEND || op->kind == OVL_RECV) {
         const ovl_comm *comm = ovl_rank_comm(p, t->rank, op->comm);
-        ovl_json_uint(t->json, "peer", peer_place(op, comm, place));
+        ovl_json_uint(t->json, "peer", ovl_peer_place(op, place, comm->n_members));
     } else if (op->kind == OVL_COLLECTIVE && op->peer > 0) {
         ovl_json_uint(t->json, "peer", (uint64_t)op->peer);
     }

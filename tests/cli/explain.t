@@ -72,6 +72,9 @@ variant base, interference shared, step 15.6678 s
 
 forward block[28].combine_across mb 30, all_to_all on rank 449, stream nodes
   issued 0 s; arrived 6.72424 s (after: forward block[28].combine mb 30); started 6.72424 s; ended
+$ ovl explain scenarios/contention/hbm_share.yaml:all_sms --resource SMs --interference none
+error: without interference nobody waits for SMs: each kernel has what it wants
+? 2
 $ ovl explain scenarios/mesh/nic_sharing.yaml --resource SMs
 error: SMs are not modelled: the hardware gives no gpu.sms
 ? 2

@@ -40,6 +40,7 @@ documents() {
     "$ovl" check --json tests/lint/json.yaml
     "$ovl" check --json scenarios/mesh/model_by_shape.yaml --set workload.model.recompute=full
     "$ovl" run --json --gaps --memory --stats tests/lint/json.yaml
+    "$ovl" run --json --gaps scenarios/replay/two_ranks.yaml
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB
     "$ovl" run --json scenarios/pipeline/why_idle.yaml:slow
     "$ovl" run --json --trials 20 scenarios/variation/late_ranks.yaml

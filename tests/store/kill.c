@@ -197,8 +197,8 @@ int main(int argc, char **argv)
         return complain(&s.errs);
     }
     s.store = ovl_arena_printf(&s.arena, "%s/runs.db", directory);
-    s.rows = s.result.n_ranks * (OVL_TERM_COUNT + OVL_IDLE_COUNT) + s.result.n_collectives +
-             s.result.n_path + 1;
+    const uint32_t kinds = OVL_TERM_COUNT + OVL_IDLE_COUNT - 1; /* nothing pauses */
+    s.rows = s.result.n_ranks * kinds + s.result.n_collectives + s.result.n_path + 1;
     for (uint32_t m = 0; m < ovl_n_metrics; m++) {
         s.rows += ovl_has_figure(&s.figures, m);
     }

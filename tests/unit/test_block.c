@@ -53,6 +53,19 @@ static void flops_are_those_of_the_formula(void)
     finish(&t);
 }
 
+/* One head of keys and values on two ranks of tensor parallelism: both have it. */
+static void copies_of_kv_heads_are_said(void)
+{
+    bench t = {0};
+    const char *text = "mesh: {axes: {tp: 2, dp: 1}}\n" ONE;
+    CHECK(lower(&t, text, "workload.model.kv_heads=1"));
+    CHECK(said(&t, "Each of the 1 kv_heads is on 2 ranks of tensor parallelism, as it has 2; "
+                   "gradients of these copies are not reduced over them."));
+    CHECK(lower(&t, text, NULL));
+    CHECK(!said(&t, "kv_heads"));
+    finish(&t);
+}
+
 /* qkv 8 * 24, proj 64, MLP 2 * 8 * 32, two norms of 8; tables of 16 * 8. */
 static void parameters_are_counted(void)
 {
@@ -310,6 +323,7 @@ static CU_TestInfo tests[] = {
     {"a pipeline reduces in buckets of its stages", a_pipeline_reduces_in_buckets_of_its_stages},
     {"what a pipeline cannot shard is told", what_a_pipeline_cannot_shard_is_told},
     {"what does not divide is told", what_does_not_divide_is_told},
+    {"copies of kv_heads are said", copies_of_kv_heads_are_said},
     CU_TEST_INFO_NULL,
 };
 

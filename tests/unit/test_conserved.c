@@ -163,6 +163,36 @@ static void other_layouts_of_hierarchies_are_refused(void)
     finish(&t);
 }
 
+/* 160 MB in the levels of 16: the transfer takes 15.6 ms of two operations at rates that are no
+ * whole bytes a second. Bytes are whole all the same: 240 + 120 on own links, 60 + 30 on a NIC. */
+static void rates_that_are_rounded_lose_no_byte(void)
+{
+    bench t = {0};
+    CHECK(lower(&t,
+                "hardware:\n"
+                "  node: {gpus: 4}\n"
+                "  links: {nvlink: {bandwidth: 100 GB/s}, nic: {bandwidth: 10 GB/s, out_of: node}, "
+                "leaf: {bandwidth: 30 GB/s, gpus: 8, out_of: 8}}\n"
+                "  collectives:\n"
+                "    - &all {op: all_reduce, via: [nvlink, nic, leaf], algorithm: hierarchical}\n"
+                "    - {<<: *all, op: all_gather}\n"
+                "mesh: {axes: {dp: 16}}\n"
+                "workload:\n"
+                "  ops: [{collective: ar, op: all_reduce, bytes: 160 MB, group: dp}, {collective: "
+                "ag, op: all_gather, bytes: 160 MB, group: dp}]\n",
+                NULL) &&
+          analyse_both(&t));
+    for (int k = 0; k < 2; k++) {
+        const ovl_result_resource *nvlink = find(k ? &t.whole : &t.result, "nvlink", "out");
+        const ovl_result_resource *nic = find(k ? &t.whole : &t.result, "nic", "in");
+        CHECK_INT(nvlink ? nvlink->bytes : 0, 360000000);
+        CHECK_INT(nvlink ? nvlink->total : 0, 16 * UINT64_C(360000000));
+        CHECK_INT(nic ? nic->bytes : 0, 90000000);
+        CHECK_INT(nic ? nic->total : 0, 16 * UINT64_C(90000000));
+    }
+    finish(&t);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -171,6 +201,7 @@ int main(void)
         {"roots send and the others receive", roots_send_and_the_others_receive},
         {"hierarchies may lie unevenly within nodes", hierarchies_may_lie_unevenly_within_nodes},
         {"other layouts of hierarchies are refused", other_layouts_of_hierarchies_are_refused},
+        {"rates that are rounded lose no byte", rates_that_are_rounded_lose_no_byte},
         CU_TEST_INFO_NULL,
     };
     return check_main("conserved", tests);

@@ -171,6 +171,11 @@ static void mistakes_are_told(void)
                "workload.model.moe={experts: 4, top_k: 2, ffn_hidden: 4, spread: 1, hottest: 2}",
                "uneven in one way");
     check_told(TWO, "workload.model.moe.across=ep", "a second axis");
+    check_told(TWO, "workload.model.moe.ep=zz", "ep: the mesh has no axis \"zz\"");
+    check_told(TWO, "workload.model.moe.ep=tp+epp", "\"epp\"; did you mean \"ep\"?");
+    check_told(TWO, "workload.model.moe.ep=ep+", "ep: the mesh has no axis \"\"");
+    check_told(TWO, "workload.model.moe.across=node", "across: the mesh has no axis \"node\"");
+    check_told(TWO, "workload.model.tp=tq", "tp: the mesh has no axis \"tq\"");
     check_told(TWO, "workload.model.moe.spread=11", "between 0 and 10");
     check_told("mesh: {axes: {tp: 2, ep: 2, pp: 1}}\n" MACHINE MODEL PIPELINE,
                "workload.model.sequence_parallel=false", "need sequence_parallel");

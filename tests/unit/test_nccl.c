@@ -144,6 +144,22 @@ static void pat_wants_one_gpu_a_node(void)
     ovl_arena_free(&t.arena);
 }
 
+/* 8 GPUs on one node and 2 on another: what the poorest node has counts. */
+static void the_poorest_node_counts(void)
+{
+    bench t;
+    setup(&t);
+    ovl_spread spread = {.members = 10, .nodes = 2, .fewest = 2, .most = 8, .n_kinds = 1};
+    ovl_nccl_choice choice;
+    CHECK(
+        !ovl_nccl_choose(&t.nccl, OVL_ALL_REDUCE, 1000, &spread, (ovl_mark){0}, &choice, &t.errs));
+    CHECK_HAS(t.errs.items[0].text, "with 2 to 8 GPUs on each of 2 nodes (10 in all)");
+    CHECK_HAS(t.errs.items[0].text, "add an entry {gpus: 2,");
+    spread = (ovl_spread){.members = 9, .nodes = 2, .fewest = 1, .most = 8, .n_kinds = 1};
+    CHECK(ovl_nccl_graph(&t.nccl, &spread) == &t.graphs[1]);
+    ovl_arena_free(&t.arena);
+}
+
 /* Ring and LL on 16 ranks: a channel less while bytes < channels x 512 x 8 x 16 = 65536 a channel.
  * 200 KB leave 3 of 8, 1 KB one. Simple: 512 x 64 = 32768 a channel: 200 KB leave 6. */
 static void small_calls_take_fewer_sms(void)
@@ -251,6 +267,7 @@ int main(void)
         {"small calls take fewer SMs", small_calls_take_fewer_sms},
         {"large rings reach a plateau", large_rings_reach_a_plateau},
         {"what is not known is said", what_is_not_known_is_said},
+        {"the poorest node counts", the_poorest_node_counts},
         CU_TEST_INFO_NULL,
     };
     return check_main("nccl", tests);

@@ -89,7 +89,28 @@ static void gradients_that_nobody_reduces_are_said(void)
     finish(&t);
 }
 
+/* Ranks of ep have experts of their own: nobody has to reduce these there, and all the rest. */
+static void experts_that_differ_need_no_reduction(void)
+{
+    const char *text =
+        "mesh: {axes: {ep: 2, pp: 2, dp: 2}}\n"
+        "hardware: {gpu: {hbm: 2 TB/s, peak: {bf16: 100 TFLOP/s}}, collectives: [{op: all_to_all, "
+        "alpha: 1 us, beta: 1 GB/s}]}\n"
+        "workload: {model: {layers: 2, hidden: 64, ffn_hidden: 64, heads: 4, sequence: 64, "
+        "vocabulary: 64, moe: {experts: 4, top_k: 2, ffn_hidden: 64}}}\n"
+        "overlap: {pipeline: {schedule: 1f1b, microbatches: 4}}\n";
+    bench t = {0};
+    CHECK(lower(&t, text, NULL));
+    CHECK(said(&t, "Gradients are not reduced over axis dp: "));
+    CHECK(said(&t, "Gradients of all but experts are not reduced over axis ep: "));
+    CHECK(lower(&t, text, "workload.model.moe=null"));
+    CHECK(said(&t, "Gradients are not reduced over axis ep and axis dp: "));
+    CHECK(!said(&t, "Gradients of all but experts"));
+    finish(&t);
+}
+
 static CU_TestInfo tests[] = {
+    {"experts that differ need no reduction", experts_that_differ_need_no_reduction},
     {"keys without effect are named", keys_without_effect_are_named},
     {"different counts are mistakes", different_counts_are_mistakes},
     {"gradients that nobody reduces are said", gradients_that_nobody_reduces_are_said},

@@ -106,12 +106,39 @@ static void busbw_factors_are_those_of_nccl_tests(void)
     }
 }
 
+/* a, b and c, of which b alone reads, and d of another code: what begins in the middle is empty
+ * before and behind. Lists that are empty all along are one for both codes. */
+static void lists_without_anything_are_one(void)
+{
+    tiny t;
+    tiny_init(&t, 2);
+    ovl_id buffer = tiny_buffer(&t, "x", 8);
+    tiny_kernel(&t, "s", "a", 1);
+    uint32_t b = tiny_kernel(&t, "s", "b", 1);
+    tiny_reads(&t, buffer);
+    tiny_reads(&t, buffer);
+    tiny_kernel(&t, "s", "c", 1);
+    tiny_use(&t, 1, tiny_code(&t));
+    tiny_kernel(&t, "s", "d", 1);
+    CHECK(tiny_freeze(&t));
+    const ovl_code *first = &t.program.codes[0], *second = &t.program.codes[1];
+    static const uint32_t at[] = {0, 0, 2, 2};
+    for (uint32_t i = 0; i < OVL_COUNT(at); i++) {
+        CHECK_INT(first->access.at[i], at[i]);
+        CHECK_INT(first->effect.at[i], 0);
+    }
+    CHECK_INT(first->access.item[first->access.at[b]].buffer, buffer);
+    CHECK(second->access.at == first->effect.at && second->parts.at == first->after.at);
+    tiny_free(&t);
+}
+
 static CU_TestInfo tests[] = {
     {"waits are counted once", waits_are_counted_once},
     {"operations are numbered by rank", operations_are_numbered_by_rank},
     {"collectives are numbered in their communicator",
      collectives_are_numbered_in_their_communicator},
     {"sends meet receives in order", sends_meet_receives_in_order},
+    {"lists without anything are one", lists_without_anything_are_one},
     {"a peer must be another member", a_peer_must_be_another_member},
     {"busbw factors are those of nccl-tests", busbw_factors_are_those_of_nccl_tests},
     CU_TEST_INFO_NULL,

@@ -219,7 +219,24 @@ static void a_link_that_degrades_shows_what_it_has(void)
     finish(&t);
 }
 
+/* A node 1.25 times slower, and one of its GPUs 1.2 times of its own: 12 ms become 15 and 18. */
+static void slowdowns_of_a_gpu_multiply(void)
+{
+    bench t = {0};
+    CHECK(lower(&t,
+                "hardware: {node: {gpus: 2}, faults: [{ranks: [0, 1], slowdown: 1.25}, {ranks: 1, "
+                "slowdown: 1.2}]}\n"
+                "workload: {ranks: 3, ops: [{kernel: k, duration: 12 ms}]}\n",
+                NULL));
+    static const ovl_time want[] = {15 * OVL_MS, 18 * OVL_MS, 12 * OVL_MS};
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        CHECK_INT(ovl_op_cost(t.p, rank, &code_of(&t, rank)->ops[0])->work, want[rank]);
+    }
+    finish(&t);
+}
+
 static CU_TestInfo tests[] = {
+    {"slowdowns of a GPU multiply", slowdowns_of_a_gpu_multiply},
     {"a ring leaves nodes, and leaves, once", a_ring_leaves_nodes_and_leaves_once},
     {"GPUs share a NIC", gpus_share_a_nic},
     {"a hierarchy runs its rails across leaves", a_hierarchy_runs_its_rails_across_leaves},
