@@ -81,15 +81,11 @@ static void add_ranks(ovl_lowering *l, const ovl_id *ports)
 
 /* --- Collectives in steps --- */
 
-#define EXPAND_MOST 64
-
 static bool check_expand(ovl_lowering *l)
 {
     const ovl_scenario *s = l->scenario;
     const char *why = NULL;
-    if (s->expand > EXPAND_MOST) {
-        why = "collectives of up to 64 members can be run in steps, not more";
-    } else if (s->expand && s->interference == OVL_INTERFERENCE_MEASURED) {
+    if (s->expand && s->interference == OVL_INTERFERENCE_MEASURED) {
         why = "measured interference is that of whole collectives, not of their steps; use "
               "`interference: shared` or `none`";
     } else if (s->expand && s->recorded) {

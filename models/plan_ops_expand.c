@@ -75,23 +75,40 @@ static void list_entries(ovl_ops *o, const ovl_items *ops, bool parts)
 }
 
 /* Operations of one run through a list, every repeat unrolled; saturates at twice the limit. */
+static uint64_t count_ops(const ovl_ops *o, const ovl_items *ops, uint32_t base);
+
+static uint64_t count_entry(const ovl_ops *o, const ovl_entry *entry)
+{
+    const uint64_t most = 2 * (uint64_t)OVL_PLAN_CODE_OPS;
+    if (entry->kind == OVL_ENTRY_REPEAT) {
+        uint64_t each = count_ops(o, &entry->op->ops, entry->body);
+        uint64_t times = (uint64_t)OVL_MAX(entry->op->repeat, 1);
+        return each && times > most / each ? most : each * times;
+    }
+    return entry->kind == OVL_BATCH ? 1 + entry->op->ops.count : 1;
+}
+
 static uint64_t count_ops(const ovl_ops *o, const ovl_items *ops, uint32_t base)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < ops->count; i++) {
-        const ovl_entry *entry = &o->entries.data[base + i];
-        uint64_t each = 1;
-        if (entry->kind == OVL_ENTRY_REPEAT) {
-            each = count_ops(o, &entry->op->ops, entry->body);
-            uint64_t times = (uint64_t)OVL_MAX(entry->op->repeat, 1);
-            each = each && times > 2 * (uint64_t)OVL_PLAN_CODE_OPS / each ? 2 * OVL_PLAN_CODE_OPS
-                                                                          : each * times;
-        } else if (entry->kind == OVL_BATCH) {
-            each += entry->op->ops.count;
-        }
-        sum = OVL_MIN(sum + each, 2 * (uint64_t)OVL_PLAN_CODE_OPS);
+        sum = OVL_MIN(sum + count_entry(o, &o->entries.data[base + i]),
+                      2 * (uint64_t)OVL_PLAN_CODE_OPS);
     }
     return sum;
+}
+
+/* Where the entry stands that has the most operations. */
+static ovl_mark largest(const ovl_ops *o, const ovl_items *ops)
+{
+    uint64_t most = 0;
+    ovl_mark mark = o->workload->mark;
+    for (uint32_t i = 0; i < ops->count; i++) {
+        uint64_t own = count_entry(o, &o->entries.data[i]);
+        mark = own > most ? o->entries.data[i].op->mark : mark;
+        most = OVL_MAX(most, own);
+    }
+    return mark;
 }
 
 /* --- Selectors --- */
@@ -255,7 +272,7 @@ bool ovl_ops_expand(ovl_ops *o)
     }
     uint64_t steps = (uint64_t)OVL_MAX(o->workload->steps, 1);
     if (count_ops(o, ops, 0) * steps > OVL_PLAN_CODE_OPS) {
-        ovl_error(o->l->errs, OVL_E_INPUT, o->workload->mark,
+        ovl_error(o->l->errs, OVL_E_INPUT, largest(o, ops),
                   "with every repeat and step unrolled there are more than %u operations",
                   OVL_PLAN_CODE_OPS);
         return false;
@@ -264,7 +281,7 @@ bool ovl_ops_expand(ovl_ops *o)
     ovl_vec_push(&o->selectors, (ovl_selector){0, o->l->n_ranks});
     expand(o, ops, 0, OVL_NONE, 0);
     if (o->rank_ops * steps > OVL_PLAN_RANK_OPS) {
-        ovl_error(o->l->errs, OVL_E_INPUT, o->workload->mark,
+        ovl_error(o->l->errs, OVL_E_INPUT, largest(o, ops),
                   "over all ranks there are more than %u operations", OVL_PLAN_RANK_OPS);
     }
     return o->l->errs->errors == errors;

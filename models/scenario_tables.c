@@ -232,11 +232,12 @@ static const ovl_field scenario_fields[] = {
                    "What sharing equalises: bytes per second (`fair`) or slowdown "
                    "(`proportional`). Default `fair`.",
                    .names = sharing_names),
-    OVL_FIELD(
+    OVL_FIELD_MORE(
         ovl_raw_scenario, scenario.expand, "expand", OVL_F_COUNT, 0,
         "Collectives of up to so many members (64 at most) run as the transfers they are made "
         "of, step by step, to see what one activity leaves out (model.md, section 2). Default "
-        "0: every collective is one activity."),
+        "0: every collective is one activity.",
+        .max = 64),
     OVL_FIELD_MORE(ovl_raw_scenario, variants, "variants", OVL_F_NODE, 0,
                    "Changed versions of this scenario by name: each a mapping of paths to the "
                    "values they set. `base` is the scenario itself.",

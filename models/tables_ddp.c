@@ -107,8 +107,10 @@ static const ovl_field layer_fields[] = {
               "dispatch, checks. Default 0."),
     OVL_FIELD(ovl_layer, backward_host, "backward_host", OVL_F_TIME, 0,
               "The same in a backward. Default 0."),
-    OVL_FIELD_MORE(ovl_layer, sms, "sms", OVL_F_COUNT, 0,
-                   "SMs its kernels want. Default: all of the GPU.", .max = 100000),
+    OVL_FIELD_MORE(
+        ovl_layer, sms, "sms", OVL_F_COUNT, 0,
+        "SMs its kernels want. Default: all of the GPU, or one for each of fewer `blocks`.",
+        .max = 100000),
     OVL_FIELD_MORE(ovl_layer, blocks, "blocks", OVL_F_COUNT, 0,
                    "Thread blocks of its kernels; what SMs held by others cost them then goes by "
                    "whole waves.",

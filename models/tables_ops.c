@@ -116,7 +116,8 @@ static const ovl_field op_fields[] = {
     OVL_FIELD(ovl_xop, compute, "compute", OVL_F_TIME, 0,
               "kernel: the part of `duration` that SMs bound. Default: all of it."),
     OVL_FIELD_SET(ovl_xop, sms, has_sms, "sms", OVL_F_COUNT, 0,
-                  "kernel: SMs it wants (default: all of the GPU); communication: SMs it holds; 0: "
+                  "kernel: SMs it wants (default: all of the GPU, or one for each of fewer "
+                  "`blocks`); communication: SMs it holds; 0: "
                   "none, copy engines move the bytes.",
                   .min = 0, .max = 100000),
     OVL_FIELD_MORE(ovl_xop, blocks, "blocks", OVL_F_COUNT, 0,

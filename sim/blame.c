@@ -1,5 +1,7 @@
 #include "sim/blame.h"
 
+#include "sim/fold.h"
+
 __extension__ typedef __int128 wide;
 
 static const char *message_text(const ovl_blamer *b, const ovl_op *op, const char *name,
@@ -164,12 +166,14 @@ static uint64_t count_of(const ovl_blamer *b, uint32_t id)
     if (op->kind != OVL_COLLECTIVE) {
         return ranks;
     }
-    const ovl_comm *comm = &b->p->comms[b->p->rank_comms[b->p->ranks[rank].first_comm + op->comm]];
+    const ovl_fold *fold = b->p->fold;
+    const ovl_program *whole = fold ? fold->whole : b->p;
+    const ovl_comm *comm = ovl_rank_comm(whole, ovl_rank_number(b->p, rank), op->comm);
     for (uint32_t k = 0; k < comm->n_members; k++) {
-        same += b->classes->class_of[b->p->members[comm->first_member + k]] == class_id;
+        uint32_t member = whole->members[comm->first_member + k];
+        same += b->classes->class_of[fold ? fold->ranks.of[member] : member] == class_id;
     }
-    uint64_t members = (uint64_t)same * comm->size / OVL_MAX(1, comm->n_members);
-    return OVL_MAX(1, ranks / OVL_MAX(1, members));
+    return OVL_MAX(1, ranks / OVL_MAX(1, same));
 }
 
 static alike sum_alike(const ovl_blamer *b, const ovl_charges *list, uint32_t first, bool all)

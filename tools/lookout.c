@@ -1,6 +1,7 @@
 #include "tools/lookout.h"
 
 #include "sim/units.h"
+#include "tools/deadly.h"
 
 #include <time.h>
 #include <unistd.h>
@@ -17,9 +18,9 @@ static double seconds(void)
 /* Whoever ignores or handles it keeps doing so. */
 static bool interrupt_is_deadly(void)
 {
-    struct sigaction now;
-    return sigaction(SIGINT, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
-           now.sa_handler == SIG_DFL;
+    sigset_t deadly;
+    ovl_deadly_signals(&deadly);
+    return sigismember(&deadly, SIGINT) == 1;
 }
 
 static sigset_t interrupt(void)
@@ -81,6 +82,7 @@ static bool look(void *context, const ovl_run_progress *progress)
     }
     l->stopped = l->stopped || is_interrupted(l);
     if (progress->stage == OVL_IS_OVER) {
+        ovl_deadly_doing("what ran is looked at");
         release(l);
     }
     return !l->stopped;

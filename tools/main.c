@@ -1,4 +1,5 @@
 #include "tools/command.h"
+#include "tools/deadly.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -17,5 +18,6 @@ int main(int argc, char **argv)
     for (int fd = 0; fd <= 2; fd++) {
         fill_closed(fd);
     }
+    ovl_deadly_told();
     return ovl_program_run(argc, (const char *const *)argv, stdout, stderr);
 }

@@ -1,8 +1,8 @@
 #include "tools/work.h"
 
-#include "models/inner.h"
-#include "sim/units.h"
+#include "tools/deadly.h"
 #include "tools/files.h"
+#include "tools/fits.h"
 
 #include <string.h>
 
@@ -148,61 +148,21 @@ const ovl_recorder *ovl_work_recorder(const ovl_work *work, const ovl_document *
 bool ovl_work_load(ovl_work *work, const char *path, ovl_document *doc)
 {
     uint32_t before = work->errs.errors;
+    ovl_deadly_doing("the scenario is read");
     bool good = work->keeps ? load_and_keep(work, path, doc)
                             : ovl_document_load(path, &work->files, doc, &work->arena, &work->errs);
     return good && work->errs.errors == before;
-}
-
-/* An operation takes more than this until it can run (measured: 247 to 278 bytes in models of
- * 20,000 layers under ddp, fsdp and a pipeline). */
-#define OP_BYTES 150
-
-static uint64_t microbatches_of(const ovl_scenario *s)
-{
-    int64_t own = s->pipeline.given ? s->pipeline.microbatches : 0;
-    return (uint64_t)OVL_MAX(own ? own : s->workload.microbatches, 1);
-}
-
-/* Every layer has a forward and a backward of each microbatch, on one rank at least. */
-static double least_operations(const ovl_scenario *s)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < s->workload.layers.count; i++) {
-        const ovl_layer *layer = OVL_ITEM(s->workload.layers, ovl_layer, i);
-        const ovl_inner *inner = layer->inner;
-        double each = inner ? (double)inner->forward.n + inner->backward.n : 2;
-        sum += each * (double)OVL_MAX(layer->repeat, 1);
-    }
-    return sum * (double)microbatches_of(s);
-}
-
-/* Whether layers may be prepared: what is too large is told before it fills memory. A plan knows
- * more, of pipelines. */
-static bool layers_fit(ovl_work *work, const ovl_scenario *s)
-{
-    char need[OVL_UNITS_TEXT], may[OVL_UNITS_TEXT];
-    uint64_t memory = ovl_lookout_memory();
-    double operations = least_operations(s), bytes = operations * OP_BYTES;
-    if (!memory || bytes <= (double)memory) {
-        return true;
-    }
-    const ovl_layer *first = OVL_ITEM(s->workload.layers, ovl_layer, 0);
-    ovl_error(&work->errs, OVL_E_INPUT, first->mark,
-              "the layers have %.0f operations at least, forward and backward of %" PRIu64
-              " microbatch%s, and need more than %s of memory; %s is allowed (OVL_MEMORY)",
-              operations, microbatches_of(s), microbatches_of(s) == 1 ? "" : "es",
-              ovl_print_bytes(need, (uint64_t)OVL_MIN(bytes, 1e18)), ovl_print_bytes(may, memory));
-    return false;
 }
 
 bool ovl_work_prepare(ovl_work *work, const ovl_document *doc, const char *variant,
                       ovl_prepared *prepared)
 {
     ovl_arena_free(&work->scratch);
+    ovl_deadly_doing("the program is prepared");
     bool good = ovl_scenario_decode(doc, variant, work->sets, work->n_sets, &prepared->scenario,
                                     &work->arena, &work->errs);
     prepared->scenario.memory = ovl_lookout_memory();
-    return good && layers_fit(work, &prepared->scenario) &&
+    return good && ovl_may_prepare(&prepared->scenario, ovl_lookout_memory(), &work->errs) &&
            ovl_lower(&prepared->scenario, &work->scratch, &prepared->lowered, &work->errs);
 }
 
@@ -251,6 +211,7 @@ bool ovl_work_result(ovl_work *work, const ovl_document *doc, const char *varian
 
 ovl_out *ovl_work_output(const ovl_args *args, const ovl_shell *shell, ovl_out *file)
 {
+    ovl_deadly_doing("the output is written");
     const char *path = ovl_args_value(args, "output");
     if (!path || strcmp(path, "-") == 0) {
         return shell->out;

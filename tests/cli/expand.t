@@ -40,8 +40,8 @@ $ ovl run scenarios/replay/two_ranks.yaml --expand 2
 scenarios/replay/two_ranks.yaml:21:1: error: expand is 2: the collectives of a trace are replayed as they were measured, not in steps
 ? 3
 $ ovl run scenarios/tutorial/first.yaml --expand 65
-scenarios/tutorial/first.yaml:2:1: error: expand is 65: collectives of up to 64 members can be run in steps, not more
-? 3
+--set expand: error: expand is "65": must be between 0 and 64
+? 2
 $ ovl run scenarios/tutorial/first.yaml --expand few
 --set expand: error: expand is "few": expected a whole number, such as "16"
 ? 2

@@ -254,6 +254,9 @@ scenarios/mesh/model_by_shape.yaml:26:10: error: the layers have 2000044 operati
 scenarios/mesh/model_by_shape.yaml:26:10: error: the layers have 6320104 operations at least, forward and backward of 4 microbatches, and need more than 904.1 MiB of memory; 50 MiB is allowed (OVL_MEMORY) (variant pieces)
 scenarios/mesh/model_by_shape.yaml:26:10: error: the layers have 2240036 operations at least, forward and backward of 4 microbatches, and need more than 320.4 MiB of memory; 50 MiB is allowed (OVL_MEMORY) (variant context)
 ? 3
+$ printf 'workload: {ranks: 2, ops: [{marker: m}, {repeat: 3000000, ops: [{kernel: k, duration: 1 us}, {kernel: m, duration: 1 us}]}]}' >"$T/many.yaml" && OVL_MEMORY=200MiB ovl run "$T/many.yaml"
+$T/many.yaml:1:41: error: with every repeat and step unrolled there are 6000001 operations, and need more than 572.2 MiB of memory; 200 MiB is allowed (OVL_MEMORY)
+? 3
 $ OVL_MEMORY=1MiB ovl run scenarios/contention/hbm_share.yaml
 error: the run may need 1.056 MiB of memory (operations: 16, ranks: 8), and 1 MiB is allowed
 ? 3

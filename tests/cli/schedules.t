@@ -175,8 +175,8 @@ Schedule
   export --trace show it
 
 $ OVL_MEMORY=100MiB ovl check "$T/all.yaml" --set overlap.pipeline.microbatches=100000
---set overlap.pipeline.microbatches: error: 4 stages with 100000 microbatches are 2000000 operations or more: they may need 858.3 MiB of memory, and 100 MiB is allowed (OVL_MEMORY)
-? 2
+$T/all.yaml:4:21: error: 4 stages with 100000 microbatches are 400000 forwards and backwards, and need more than 152.6 MiB of memory; 100 MiB is allowed (OVL_MEMORY)
+? 3
 $ printf 'hardware: {gpu: {name: example}}\nmesh: {axes: {pp: 128}}\nworkload: {microbatches: 2048, layers: [{name: s, repeat: 512, forward: 1 ms, backward: 2 ms}]}\noverlap: {pipeline: {schedule: interleaved, virtual_stages: 4}}\n' >"$T/huge.yaml" && OVL_MEMORY=2GiB ovl run "$T/huge.yaml"
 $T/huge.yaml:3:26: error: 512 stages with 2048 microbatches are 6258688 operations or more: they may need 2.623 GiB of memory, and 2 GiB is allowed (OVL_MEMORY)
 ? 3

@@ -168,6 +168,16 @@ static void check_same(const ovl_result *a, const ovl_result *b)
     }
 }
 
+/* Who is to blame for idle time does not depend on who was looked at. */
+static void check_blames(const ovl_result *a, const ovl_result *b)
+{
+    CHECK_INT(a->idle.n_blames, b->idle.n_blames);
+    for (uint32_t i = 0; i < OVL_MIN(a->idle.n_blames, b->idle.n_blames); i++) {
+        CHECK_INT(a->idle.blames[i].time, b->idle.blames[i].time);
+        CHECK_TEXT(a->idle.blames[i].text, b->idle.blames[i].text);
+    }
+}
+
 /* What leaves on links of a name arrives on them, but for `parts` bytes that rates are rounded
  * by. */
 static void check_conserved(const ovl_result *r, double parts)
@@ -191,6 +201,7 @@ static void folded_is_unfolded(void)
         for (uint32_t k = 0; k < OVL_COUNT(sets); k++) {
             if (run(&t, meshes[i].mesh, meshes[i].overlap, "", sets[k])) {
                 check_same(&t.result, &t.whole);
+                check_blames(&t.result, &t.whole);
                 check_conserved(&t.whole, 0);
                 CHECK_INT(t.whole.n_hazards, 0);
                 CHECK(t.result.n_folded > 0);
@@ -211,6 +222,7 @@ static void folded_is_unfolded_with_experts(void)
             if (run(&t, expert_meshes[i].mesh, expert_meshes[i].overlap, moe,
                     k ? "workload.model.recompute=full" : NULL)) {
                 check_same(&t.result, &t.whole);
+                check_blames(&t.result, &t.whole);
                 check_conserved(&t.whole, 1000);
                 CHECK_INT(t.whole.n_hazards, 0);
             }

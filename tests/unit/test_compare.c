@@ -377,9 +377,24 @@ static void exposed_time_that_moved_is_listed(void)
     ovl_arena_free(&arena);
 }
 
+/* A gradient is the sum of as many microbatches as its scale says; one rank with one microbatch
+ * has nothing to divide by. Without gradients those of a pipeline count. */
+static void work_is_counted_in_microbatches(void)
+{
+    const ovl_result two = {.gradient_scale = "1/2", .step = 10}, one = {.gradient_scale = "1"};
+    const ovl_result none = {.step = 10}, pipe = {.microbatches = 5, .step = 10};
+    CHECK_INT(ovl_result_microbatches(&two), 2);
+    CHECK_INT(ovl_result_per_microbatch(&two), 5);
+    CHECK_INT(ovl_result_microbatches(&one), 1);
+    CHECK_INT(ovl_result_microbatches(&none), 0);
+    CHECK(ovl_result_per_microbatch(&none) == OVL_NEVER);
+    CHECK_INT(ovl_result_per_microbatch(&pipe), 2);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
+        {"work is counted in microbatches", work_is_counted_in_microbatches},
         {"a better split: the differences sum to -4 ms", a_better_split},
         {"the other way round is worse", the_other_way_round_is_worse},
         {"no gain is explained by slack", no_gain_is_explained_by_slack},
