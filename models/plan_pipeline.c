@@ -3,6 +3,7 @@
 #include "models/schedule_csv.h"
 #include "models/schedule_lower.h"
 #include "models/tables.h"
+#include "sim/units.h"
 
 /* --- Who forms a pipeline --- */
 
@@ -27,8 +28,37 @@ static bool find_group(ovl_pipe_plan *p)
     return true;
 }
 
-/* A pair of stage and microbatch has at least a forward and a backward. */
-static bool check_cells(ovl_pipe_plan *p, uint64_t stages, uint64_t microbatches, ovl_mark mark)
+/* An operation takes up to this, with all that is asked about a run (measured: 190 to lower it, 370
+ * to 440 in all), and again in each other order that a search is asked for. */
+#define OP_BYTES    450
+#define ORDER_BYTES 200
+
+/* Whether what the cells of a pipeline take may be taken: told before it fills memory. A stage has
+ * a forward and a backward, and sends and receives across a border to another rank. */
+static bool check_memory(ovl_pipe_plan *p, uint64_t stages, uint64_t microbatches, bool searched,
+                         ovl_mark mark)
+{
+    char need[OVL_UNITS_TEXT], may[OVL_UNITS_TEXT];
+    uint64_t borders = p->p > 1 && stages > p->p ? stages - stages / p->p
+                       : p->p > 1                ? stages - 1
+                                                 : 0;
+    uint64_t ops = (2 * stages + 4 * borders) * microbatches, memory = p->l->scenario->memory;
+    uint64_t bytes = ops * (OP_BYTES + (searched ? (OVL_ORDERS - 1) * ORDER_BYTES : 0));
+    if (memory && bytes > memory) {
+        ovl_error(p->l->errs, OVL_E_INPUT, mark,
+                  "%" PRIu64 " stages with %" PRIu64 " microbatches are %" PRIu64
+                  " operations or more: they may need %s of memory, and %s is allowed (OVL_MEMORY)",
+                  stages, microbatches, ops, ovl_print_bytes(need, bytes),
+                  ovl_print_bytes(may, memory));
+        return false;
+    }
+    return true;
+}
+
+/* A pair of stage and microbatch has at least a forward and a backward. `searched`: for what takes
+ * how long. */
+static bool check_cells(ovl_pipe_plan *p, uint64_t stages, uint64_t microbatches, bool searched,
+                        ovl_mark mark)
 {
     if (stages * microbatches > OVL_PLAN_CODE_OPS / 2) {
         ovl_error(p->l->errs, OVL_E_INPUT, mark,
@@ -37,7 +67,7 @@ static bool check_cells(ovl_pipe_plan *p, uint64_t stages, uint64_t microbatches
                   stages, microbatches, OVL_PLAN_CODE_OPS);
         return false;
     }
-    return true;
+    return check_memory(p, stages, microbatches, searched, mark);
 }
 
 /* --- A list of actions --- */
@@ -136,7 +166,7 @@ static bool free_list(ovl_pipe_plan *p)
     ovl_mark mark = p->pipe->schedule_mark;
     bool whole = read_actions(p);
     if (!p->schedule.n_stages ||
-        !check_cells(p, p->schedule.n_stages, p->schedule.n_microbatches, mark)) {
+        !check_cells(p, p->schedule.n_stages, p->schedule.n_microbatches, false, mark)) {
         return false;
     }
     p->listed = p->schedule;
@@ -320,7 +350,7 @@ static bool named(ovl_pipe_plan *p)
     ovl_schedule_fits(kind, &spec, p->l->errs);
     check_one_number(p);
     if (stages < UINT16_MAX) { /* else told by the schedule */
-        if (!check_cells(p, stages, p->microbatches, spec.microbatches_mark)) {
+        if (!check_cells(p, stages, p->microbatches, kind->timed, spec.microbatches_mark)) {
             return false;
         }
         ovl_pipe_stages(p, spec.stages_per_rank);
@@ -373,6 +403,15 @@ static bool check_size(ovl_pipe_plan *p)
                       : ovl_arena_printf(p->l->errs->arena,
                                          " that lie on nodes in %" PRIu32 " ways", p->layouts.len),
                   OVL_PLAN_CODE_OPS, OVL_PLAN_RANK_OPS);
+        return false;
+    }
+    uint64_t memory = p->l->scenario->memory, bytes = sum * p->layouts.len * OP_BYTES;
+    if (memory && bytes > memory) {
+        char need[OVL_UNITS_TEXT], may[OVL_UNITS_TEXT];
+        ovl_error(p->l->errs, OVL_E_INPUT, p->pipe->mark,
+                  "%" PRIu64 " operations of a pipeline may need %s of memory, and %s is allowed "
+                  "(OVL_MEMORY)",
+                  sum * p->layouts.len, ovl_print_bytes(need, bytes), ovl_print_bytes(may, memory));
         return false;
     }
     return true;

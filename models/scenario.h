@@ -498,6 +498,8 @@ typedef struct ovl_scenario {
     int64_t expand;                /* collectives of up to so many members in steps; 0: none */
     const ovl_recorded *recorded;  /* of workload.trace; else NULL */
     const ovl_recorded *unchanged; /* the same without its what-ifs; NULL if it has none */
+    uint64_t
+        memory; /* bytes that its program and a run may take; set by who lowers it, 0: no limit */
 } ovl_scenario;
 
 /* How files named by scenarios are read; the loader itself touches no file. read() gives the text

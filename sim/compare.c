@@ -151,6 +151,13 @@ static const char *percent_text(ovl_arena *arena, ovl_time part, ovl_time whole)
                          : ovl_arena_printf(arena, " (%.1f %%)", percent);
 }
 
+bool ovl_other_work(const ovl_result *a, const ovl_result *b)
+{
+    uint64_t n_a = ovl_result_microbatches(a), n_b = ovl_result_microbatches(b);
+    bool same_replicas = n_a * b->microbatches == n_b * a->microbatches;
+    return n_a != n_b && n_a && n_b && a->microbatches && same_replicas;
+}
+
 /* What does not fit the memory of its GPU cannot be run: it is worse than whatever does. */
 static ovl_verdict verdict_of(const ovl_comparison *c)
 {
@@ -158,7 +165,11 @@ static ovl_verdict verdict_of(const ovl_comparison *c)
     if (a_fits != b_fits) {
         return b_fits ? OVL_BETTER : OVL_WORSE;
     }
-    return c->delta < 0 ? OVL_BETTER : c->delta > 0 ? OVL_WORSE : OVL_NO_GAIN;
+    ovl_time change = c->delta;
+    if (ovl_other_work(c->a, c->b)) {
+        change = ovl_result_per_microbatch(c->b) - ovl_result_per_microbatch(c->a);
+    }
+    return change < 0 ? OVL_BETTER : change > 0 ? OVL_WORSE : OVL_NO_GAIN;
 }
 
 static const char *fit_sentence(const ovl_comparison *c, ovl_arena *arena)
@@ -206,33 +217,41 @@ static const char *step_sentence(const ovl_comparison *c, ovl_arena *arena)
                             time_text(arena, move));
 }
 
-/* Pipelines of different work compare by what a microbatch takes, if there are as many of them:
- * more replicas are more GPUs, too. */
-static const char *with_work(const ovl_comparison *c, const char *sentence, ovl_arena *arena)
+/* A longer step of more work is not worse for that: what a microbatch takes decides. */
+static const char *work_sentence(const ovl_comparison *c, ovl_arena *arena)
 {
-    uint64_t n[] = {ovl_result_microbatches(c->a), ovl_result_microbatches(c->b)};
-    bool same_replicas = n[0] * c->b->microbatches == n[1] * c->a->microbatches;
-    if (n[0] == n[1] || !n[0] || !n[1] || !c->a->microbatches || !same_replicas) {
-        return sentence;
-    }
     ovl_time a = ovl_result_per_microbatch(c->a), b = ovl_result_per_microbatch(c->b);
-    const char *change = a == b ? ""
-                                : ovl_arena_printf(arena, ", %s%s", b < a ? "shorter" : "longer",
-                                                   percent_text(arena, b - a, a));
+    ovl_time longer = c->delta < 0 ? -c->delta : c->delta;
+    const char *takes =
+        a == b ? ovl_arena_printf(arena, "takes %s in both", time_text(arena, a))
+               : ovl_arena_printf(arena, "takes %s instead of %s, %s%s", time_text(arena, b),
+                                  time_text(arena, a), b < a ? "shorter" : "longer",
+                                  percent_text(arena, b - a, a));
     return ovl_arena_printf(arena,
-                            "%s; b does other work, %" PRIu64 " microbatches instead of %" PRIu64
-                            ": one takes %s instead of %s%s",
-                            sentence, n[1], n[0], time_text(arena, b), time_text(arena, a), change);
+                            "%s: a microbatch %s; b does other work, %" PRIu64
+                            " microbatches instead of %" PRIu64 ", in a step that is %s",
+                            ovl_verdict_name(c->verdict), takes, ovl_result_microbatches(c->b),
+                            ovl_result_microbatches(c->a),
+                            longer == 0 ? "as long"
+                                        : ovl_arena_printf(arena, "%s %s", time_text(arena, longer),
+                                                           c->delta < 0 ? "shorter" : "longer"));
 }
 
 static const char *verdict_sentence(const ovl_comparison *c, ovl_arena *arena)
 {
     bool a_fits = !ovl_result_over_memory(c->a), b_fits = !ovl_result_over_memory(c->b);
-    const char *text = a_fits != b_fits ? fit_sentence(c, arena) : step_sentence(c, arena);
+    const char *text = a_fits != b_fits             ? fit_sentence(c, arena)
+                       : ovl_other_work(c->a, c->b) ? work_sentence(c, arena)
+                                                    : step_sentence(c, arena);
     if (!a_fits && !b_fits) {
         text = ovl_arena_printf(arena, "%s; neither fits the memory of its GPU", text);
     }
-    return with_work(c, with_retries(c, text, arena), arena);
+    if (a_fits != b_fits && ovl_other_work(c->a, c->b)) {
+        text = ovl_arena_printf(arena,
+                                "%s, of other work: %" PRIu64 " microbatches instead of %" PRIu64,
+                                text, ovl_result_microbatches(c->b), ovl_result_microbatches(c->a));
+    }
+    return with_retries(c, text, arena);
 }
 
 /* --- Efficiency --- */

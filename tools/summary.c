@@ -24,7 +24,7 @@ static bool is_shorter(const ovl_result *x, const ovl_result *y)
 static bool may_be_chosen(const ovl_summary *s, uint32_t i)
 {
     return has_model_of_base(s, i) && s->items[i].b->n_hazards == 0 &&
-           ovl_result_over_memory(s->items[i].b) == 0;
+           ovl_result_over_memory(s->items[i].b) == 0 && !ovl_other_work(s->base, s->items[i].b);
 }
 
 void ovl_summary_choose(ovl_summary *summary)
@@ -157,6 +157,9 @@ static const char *verdict_text(const ovl_result *r, const ovl_comparison *c, bo
     }
     if (!c) {
         return "";
+    }
+    if (ranked && ovl_other_work(c->a, c->b) && c->verdict != OVL_NO_GAIN) {
+        return c->verdict == OVL_BETTER ? "better per microbatch" : "worse per microbatch";
     }
     return ranked ? ovl_verdict_name(c->verdict) : "other model";
 }
@@ -315,6 +318,13 @@ static void best_line(ovl_out *out, const shown *v, ovl_arena *arena)
     const char *text = ovl_result_over_memory(s->base)
                            ? "none; neither the base nor a variant fits the memory of its GPU"
                            : "the base; no variant is better";
+    bool other = false;
+    for (uint32_t i = 0; i < s->n; i++) {
+        other |= ovl_other_work(s->base, s->items[i].b);
+    }
+    if (other && !ovl_result_over_memory(s->base)) {
+        text = "the base; no variant of as many microbatches is better";
+    }
     if (s->best != OVL_NONE) {
         const ovl_result *b = s->items[s->best].b;
         ovl_time step = ovl_scale_round(&v->scale, b->step);

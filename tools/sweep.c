@@ -23,7 +23,9 @@ static bool prepare(const ovl_sweep *s, uint32_t i, ovl_scenario *scenario, ovl_
         memcpy(sets, s->sets, s->n_sets * sizeof *sets);
     }
     uint32_t n = s->n_sets + ovl_axes_point(&s->axes, i, sets + s->n_sets, &variant);
-    return ovl_scenario_decode(s->doc, variant, sets, n, scenario, arena, errs);
+    bool good = ovl_scenario_decode(s->doc, variant, sets, n, scenario, arena, errs);
+    scenario->memory = s->memory;
+    return good;
 }
 
 bool ovl_sweep_decode(const ovl_sweep *sweep, uint32_t i, ovl_arena *arena, ovl_errs *errs)

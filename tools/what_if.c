@@ -95,10 +95,11 @@ static bool try_sets(trial *t, const char *against, const char *change,
     for (uint32_t i = 0; i < MORE_SETS && more[i]; i++) {
         sets[n++].text = more[i];
     }
-    bool good = ovl_scenario_decode(t->doc, t->variant, sets, n, &scenario, &arena, &errs) &&
-                ovl_lower(&scenario, &arena, &lowered, &errs) &&
-                simulate(&lowered.program, lowered.microbatches,
-                         (ovl_interference)scenario.interference, &arena, &then);
+    bool good = ovl_scenario_decode(t->doc, t->variant, sets, n, &scenario, &arena, &errs);
+    scenario.memory = t->prepared->scenario.memory;
+    good = good && ovl_lower(&scenario, &arena, &lowered, &errs) &&
+           simulate(&lowered.program, lowered.microbatches, (ovl_interference)scenario.interference,
+                    &arena, &then);
     if (good) {
         add(t, against, change, &then, other_work);
     } else {

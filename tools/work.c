@@ -159,9 +159,10 @@ bool ovl_work_prepare(ovl_work *work, const ovl_document *doc, const char *varia
 {
     ovl_arena_free(&work->scratch);
     ovl_deadly_doing("the program is prepared");
-    return ovl_scenario_decode(doc, variant, work->sets, work->n_sets, &prepared->scenario,
-                               &work->arena, &work->errs) &&
-           ovl_may_prepare(&prepared->scenario, ovl_lookout_memory(), &work->errs) &&
+    bool good = ovl_scenario_decode(doc, variant, work->sets, work->n_sets, &prepared->scenario,
+                                    &work->arena, &work->errs);
+    prepared->scenario.memory = ovl_lookout_memory();
+    return good && ovl_may_prepare(&prepared->scenario, ovl_lookout_memory(), &work->errs) &&
            ovl_lower(&prepared->scenario, &work->scratch, &prepared->lowered, &work->errs);
 }
 
