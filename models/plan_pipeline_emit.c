@@ -282,6 +282,7 @@ static uint32_t add_kernel(writer *e, const ovl_action *a, const char *name, ovl
                  .mark = ovl_pipe_stage_of(e->p, a->stage)->mark,
                  .part = (uint8_t)ovl_pipe_part(a),
                  .stage = a->stage,
+                 .second = a->joined ? a[1].stage : a->stage,
                  .microbatch = a->microbatch};
     uint32_t local = ovl_add_op(e->b, e->code, &op);
     ovl_set_mean(e->b, e->code, mean);

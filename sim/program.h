@@ -186,11 +186,12 @@ typedef struct ovl_op { /* there are many: without gaps */
     uint16_t
         stream;    /* index into the code's streams; OVL_NO_STREAM for host calls and batch parts */
     uint16_t comm; /* communicator slot; OVL_NO_COMM if none */
-    uint16_t stage; /* sends and receives: of the output that is sent */
-    ovl_id name;    /* into names */
-    ovl_id cost;    /* into costs */
-    ovl_id batch;   /* parts of a batch: local index of the batch; else OVL_NONE */
-    int32_t peer;   /* sends and receives: the other side; collectives: root (0 if it has none) */
+    uint16_t stage;  /* sends and receives: of the output that is sent */
+    uint16_t second; /* the other stage of a pair; else the same */
+    ovl_id name;     /* into names */
+    ovl_id cost;     /* into costs */
+    ovl_id batch;    /* parts of a batch: local index of the batch; else OVL_NONE */
+    int32_t peer;    /* sends and receives: the other side; collectives: root (0 if it has none) */
     uint32_t microbatch;
     uint64_t bytes;  /* payload, nccl-tests convention: all-gather output, reduce-scatter input */
     ovl_time launch; /* host time to issue it */

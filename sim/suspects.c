@@ -67,10 +67,14 @@ static uint64_t key_of(const search *s, uint32_t op)
     return key_of_transfer(s, op, o);
 }
 
-/* A transfer counts once: as its send, or the first member of its collective. */
+/* A transfer counts once: as its send, or the first member of its collective. What is a pair of two
+ * stages counts for neither. */
 static bool counts(const search *s, uint32_t op)
 {
     const ovl_op *o = ovl_causes_op(s->c, op);
+    if (o->kind == OVL_KERNEL && o->part == OVL_PART_PAIR) {
+        return o->stage == o->second;
+    }
     return o->kind != OVL_RECV && (o->kind != OVL_COLLECTIVE || ovl_limits_carrier(s->c, op) == op);
 }
 
@@ -211,14 +215,25 @@ static void list_ops(const search *s, const uint8_t *of, uint8_t which, ovl_aren
     ovl_vec_free(&list);
 }
 
+static uint8_t which(const search *s, uint64_t key)
+{
+    for (uint32_t i = 0; i < s->all.len; i++) {
+        if (s->all.data[i].key == key) {
+            return (uint8_t)i;
+        }
+    }
+    return OVL_NO_SUSPECT;
+}
+
+/* They are listed with the heaviest first, and OVL_NO_SUSPECT is the greatest of numbers. */
 static const uint8_t *mark(const search *s, ovl_arena *arena)
 {
     uint8_t *of = OVL_NEW_ARRAY(arena, uint8_t, s->p->n_ops);
     for (uint32_t op = 0; op < s->p->n_ops; op++) {
-        uint64_t key = key_of(s, op);
-        of[op] = OVL_NO_SUSPECT;
-        for (uint32_t i = 0; i < s->all.len; i++) {
-            of[op] = s->all.data[i].key == key ? (uint8_t)i : of[op];
+        const ovl_op *o = ovl_causes_op(s->c, op);
+        of[op] = which(s, key_of(s, op));
+        if (s->means && o->kind == OVL_KERNEL && o->part == OVL_PART_PAIR) {
+            of[op] = OVL_MIN(of[op], which(s, o->second));
         }
     }
     return of;

@@ -9,6 +9,9 @@
  *     a transfer    from ranks of one code to those of another; or the collectives, or copies, of a
  *                   kind that they lead
  *
+ * A kernel that is a pair of two stages (ovl_op.second) makes none of them one, for either may be
+ * what makes it long: it belongs to the heavier of its two.
+ *
  * At most OVL_SUSPECTS_MOST of each are looked at: those with the most time beyond the mean, or in
  * transfers. A stage that is not longer than the mean is none, even if some kernel of it is. What a
  * suspect costs is found by a replay of the run in which it alone is harmless: its kernels take
