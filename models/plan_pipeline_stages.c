@@ -357,12 +357,14 @@ static bool check_count(ovl_pipe_plan *p, const ovl_pipe_stage *s, ovl_times tim
     return true;
 }
 
+/* No longer than time can count: the run tells what is. */
 static ovl_times plus(ovl_pipe_plan *p, ovl_times a, ovl_times b)
 {
     ovl_times sum = {.count = OVL_MAX(a.count, b.count)};
     sum.item = OVL_NEW_ARRAY(&p->scratch, ovl_time, sum.count);
     for (uint32_t k = 0; k < sum.count; k++) {
-        sum.item[k] = ovl_pipe_time(a, k) + ovl_pipe_time(b, k);
+        ovl_time more = ovl_pipe_time(b, k);
+        sum.item[k] = OVL_MIN(ovl_pipe_time(a, k), OVL_TIME_MAX - more) + more;
     }
     return sum;
 }
