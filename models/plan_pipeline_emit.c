@@ -92,16 +92,27 @@ ovl_id ovl_pipe_buffer(ovl_pipe_code *e, const char *name, const ovl_pipe_stage 
                                         .mark = stage->mark});
 }
 
-ovl_id ovl_pipe_cell_buffer(ovl_pipe_code *e, const char *what, const ovl_action *a, uint64_t bytes,
-                            ovl_category category, uint16_t stream)
+static ovl_id cell_buffer(ovl_pipe_code *e, const char *what, const ovl_action *a, uint64_t bytes,
+                          ovl_category category, uint16_t stream)
 {
-    if (bytes == 0) {
-        return OVL_NONE;
-    }
     const char *name =
         ovl_arena_printf(&e->p->scratch, "%s %d mb %" PRIu32, what, a->stage, a->microbatch);
     return ovl_pipe_buffer(e, name, ovl_pipe_stage_of(e->p, a->stage), bytes, category, false,
                            stream);
+}
+
+ovl_id ovl_pipe_cell_buffer(ovl_pipe_code *e, const char *what, const ovl_action *a, uint64_t bytes,
+                            ovl_category category, uint16_t stream)
+{
+    return bytes == 0 ? OVL_NONE : cell_buffer(e, what, a, bytes, category, stream);
+}
+
+/* What is sent or received. In a batch it says which part is whose, even if it has no bytes. */
+static ovl_id moved(ovl_pipe_code *e, const char *what, const ovl_action *a, uint64_t bytes,
+                    uint16_t stream)
+{
+    bool named = bytes > 0 || e->p->pipe->batch;
+    return named ? cell_buffer(e, what, a, bytes, OVL_TEMPORARY, stream) : OVL_NONE;
 }
 
 /* Of the operation last added. */
@@ -138,7 +149,6 @@ static void before_compute(writer *e, const ovl_action *a)
     const ovl_pipe_stage *stage = ovl_pipe_stage_of(e->p, a->stage);
     cell *c = ovl_pipe_cell_of(e, a);
     const ovl_pipe_edge *out = ovl_pipe_edge_out(e->p, a);
-    uint64_t bytes = out ? out->bytes : 0;
     bool again = e->p->pipe->recompute;
     if (a->type == OVL_ACT_F && again) {
         c->checkpoint =
@@ -148,9 +158,9 @@ static void before_compute(writer *e, const ovl_action *a)
         add_activations(e, a, c);
     }
     if (a->type == OVL_ACT_F) {
-        c->out_f = ovl_pipe_cell_buffer(e, "output", a, bytes, OVL_TEMPORARY, e->compute);
+        c->out_f = out ? moved(e, "output", a, out->bytes, e->compute) : OVL_NONE;
     } else if (a->type != OVL_ACT_W) {
-        c->out_b = ovl_pipe_cell_buffer(e, "gradient", a, bytes, OVL_TEMPORARY, e->compute);
+        c->out_b = out ? moved(e, "gradient", a, out->bytes, e->compute) : OVL_NONE;
     }
 }
 
@@ -447,9 +457,8 @@ static void add_room(writer *e, const ovl_action *a)
 {
     const ovl_pipe_edge *edge = edge_of(e, a);
     uint16_t stream = stream_of(e, edge->channel, false);
-    *moved_buffer(e, a) =
-        ovl_pipe_cell_buffer(e, a->type == OVL_ACT_RECV_F ? "input" : "gradient of the output", a,
-                             edge->bytes, OVL_TEMPORARY, stream);
+    *moved_buffer(e, a) = moved(e, a->type == OVL_ACT_RECV_F ? "input" : "gradient of the output",
+                                a, edge->bytes, stream);
 }
 
 /* What waits for a receive waits for `local`. */

@@ -305,6 +305,70 @@ static ovl_time length_of(const player *p, uint32_t op, const ovl_cause *cause)
     return free ? 0 : cause->length;
 }
 
+/* --- Batches ---
+ *
+ * A batch waits for the inputs of all its parts, and whoever needs one of them waits for the whole.
+ * That is an order, too: where communication is free each part comes when its own input is there,
+ * and whoever reads what a part brings waits for that one. */
+
+static bool is_free_part(const player *p, uint32_t op)
+{
+    const ovl_op *o = ovl_causes_op(p->c, op);
+    const ovl_rank *rank = &p->c->program->ranks[p->c->rank_of[op]];
+    return p->o->free_comm && o->batch != OVL_NONE &&
+           (o->kind == OVL_RECV || p->inputs[rank->code].known[op - rank->first_op]);
+}
+
+static ovl_time arrival_of_part(const player *p, uint32_t op)
+{
+    const ovl_rank *rank = &p->c->program->ranks[p->c->rank_of[op]];
+    const ovl_inputs *inputs = &p->inputs[rank->code];
+    uint32_t local = op - rank->first_op;
+    ovl_time latest = p->o->free_host ? 0 : p->c->timeline->issue[op];
+    for (uint32_t k = inputs->at[local]; k < inputs->at[local + 1]; k++) {
+        latest = OVL_MAX(latest, p->out->end[rank->first_op + inputs->item[k]]);
+    }
+    return latest;
+}
+
+static bool brings(const ovl_code *code, uint32_t part, uint32_t reader)
+{
+    for (uint32_t w = code->access.at[part]; w < code->access.at[part + 1]; w++) {
+        for (uint32_t r = code->access.at[reader]; r < code->access.at[reader + 1]; r++) {
+            const ovl_access *write = &code->access.item[w], *read = &code->access.item[r];
+            if (write->write && !read->write && write->buffer == read->buffer) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* When a batch has brought what `op` reads; if it reads nothing of it, when it ended. */
+static ovl_time brought(const player *p, uint32_t op, uint32_t batch)
+{
+    const ovl_rank *rank = &p->c->program->ranks[p->c->rank_of[op]];
+    const ovl_code *code = &p->c->program->codes[rank->code];
+    uint32_t first = rank->first_op, local = batch - first;
+    ovl_time latest = -1;
+    for (uint32_t k = code->parts.at[local]; k < code->parts.at[local + 1]; k++) {
+        uint32_t part = code->parts.item[k];
+        if (brings(code, part, op - first)) {
+            latest = OVL_MAX(latest, p->out->end[first + part]);
+        }
+    }
+    return latest >= 0 ? latest : p->out->end[batch];
+}
+
+static ovl_time time_of_cause(const player *p, uint32_t op, const ovl_cause *cause)
+{
+    uint32_t other = OVL_TRAIL_OP(cause->node);
+    bool batch = cause->why == OVL_WHY_AFTER && ovl_causes_op(p->c, other)->kind == OVL_BATCH;
+    return p->o->free_comm && batch ? brought(p, op, other) : replayed(p, cause->node);
+}
+
+/* --- The latest --- */
+
 static ovl_time latest_cause(player *p, uint64_t node)
 {
     uint32_t op = OVL_TRAIL_OP(node);
@@ -313,12 +377,15 @@ static ovl_time latest_cause(player *p, uint64_t node)
     if (ended && ovl_causes_op(p->c, op)->kind == OVL_KERNEL) { /* most are: no list is needed */
         return p->out->start[op] + kernel_length(p, op);
     }
+    if (OVL_TRAIL_KIND(node) == OVL_ARRIVED && is_free_part(p, op)) {
+        return arrival_of_part(p, op);
+    }
     ovl_causes_of(p->c, node);
     for (uint32_t i = 0; i < p->c->list.len; i++) {
         const ovl_cause *cause = &p->c->list.data[i];
         if (!left_out(p, op, cause)) {
             ovl_time length = ended ? length_of(p, op, cause) : cause->length;
-            latest = OVL_MAX(latest, replayed(p, cause->node) + length);
+            latest = OVL_MAX(latest, time_of_cause(p, op, cause) + length);
         }
     }
     return latest;

@@ -588,7 +588,58 @@ static void spans_and_their_bubbles(void)
     finish(&t);
 }
 
+/* 1F1B on 4 ranks, 8 microbatches of 2 + 4 ms: p (p - 1) S = 4 * 3 * 6 = 72 ms are structural. What
+ * is launched together with a send that is not ready waits for it: a batch is an order of
+ * communication, with bytes or without. */
+static void a_batch_blocks_as_communication_does(void)
+{
+    static const char *const moved[] = {"", ", transfer: 1 MiB"};
+    for (size_t i = 0; i < OVL_COUNT(moved); i++) {
+        bench t = {0};
+        char text[400];
+        snprintf(text, sizeof text,
+                 "mesh: {axes: {pp: 4}}\n"
+                 "workload: {stages: [{name: s, repeat: 4, forward: 2 ms, backward_input: 2 ms, "
+                 "backward_weight: 2 ms%s}]}\n"
+                 "overlap: {pipeline: {schedule: 1f1b, microbatches: 8, alpha: 0.25 ms, "
+                 "communicators: one, receives: early, batch: true}}\n",
+                 moved[i]);
+        CHECK(lower(&t, text, NULL) && analyse(&t));
+        CHECK_INT(t.result.step, 90500 * OVL_US);
+        check_peeled(&t.result, 72000, 0, 98000, 0);
+        check_only(&t.result, false, true, false);
+        finish(&t);
+    }
+}
+
+/* Two ranks, stages 0 and 3 on the first; stage 1 takes 18 ms, the others 6. Stage 2 is the other
+ * half of the pairs of stage 1: it is not longer than the mean of 9, and not named. */
+static void the_other_half_of_a_pair_is_not_named(void)
+{
+    bench t = {0};
+    CHECK(lower(&t,
+                "mesh: {axes: {pp: 2}}\n"
+                "workload: {stages: ["
+                "{name: a, forward: 2 ms, backward_input: 2 ms, backward_weight: 2 ms}, "
+                "{name: b, forward: 6 ms, backward_input: 6 ms, backward_weight: 6 ms}, "
+                "{name: c, forward: 2 ms, backward_input: 2 ms, backward_weight: 2 ms}, "
+                "{name: d, forward: 2 ms, backward_input: 2 ms, backward_weight: 2 ms}]}\n"
+                "overlap: {pipeline: {schedule: dualpipev, microbatches: 8}}\n",
+                NULL) &&
+          analyse(&t));
+    const ovl_result *r = &t.result;
+    CHECK(r->idle.piece[OVL_IDLE_IMBALANCE] > 0);
+    for (uint32_t i = 0; i < r->idle.n_blames; i++) {
+        bool imbalance = r->idle.blames[i].kind == OVL_IDLE_IMBALANCE;
+        CHECK(!imbalance || strstr(r->idle.blames[i].text, "stage 1 on rank 1 takes longer"));
+    }
+    CHECK(r->idle.n_blames > 0);
+    finish(&t);
+}
+
 static CU_TestInfo tests[] = {
+    {"a batch blocks as communication does", a_batch_blocks_as_communication_does},
+    {"the other half of a pair is not named", the_other_half_of_a_pair_is_not_named},
     {"an even pipeline only fills and drains", an_even_pipeline_only_fills_and_drains},
     {"a slow stage adds only imbalance", a_slow_stage_adds_only_imbalance},
     {"a late transfer adds only dependency", a_late_transfer_adds_only_dependency},
