@@ -9,7 +9,7 @@
  *     kernels        as long as they were, as long as at isolated speed, or as long as the mean
  *                    stage (below)
  *     communication  as long as it was; or free: it takes no time, and keeps no order but that of
- *                    its inputs
+ *                    its inputs, nor does a part of a batch wait for another
  *     host           as it was; or free: what is issued is there at 0, and calls hold up nothing
  *     pauses         of streams: as they were; or free
  *
