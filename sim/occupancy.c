@@ -56,20 +56,6 @@ static void collect(view *v, ovl_id resource)
     ovl_arena_free(&scratch);
 }
 
-static uint32_t first_segment(const ovl_timeline *t, uint32_t op)
-{
-    uint32_t low = 0, high = t->n_segments;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (t->segments[middle].op < op) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 static void cut_at(view *v, const stretch *s)
 {
     ovl_vec_push(&v->stretches, *s);
@@ -82,7 +68,7 @@ static void add_stretches(view *v, uint32_t use)
 {
     const ovl_timeline *t = v->c->timeline;
     const ovl_resource_use *u = &v->uses.data[use];
-    uint32_t i = u->holds ? t->n_segments : first_segment(t, u->op);
+    uint32_t i = u->holds ? t->n_segments : ovl_first_segment(t, u->op);
     if (u->to > u->from && (i == t->n_segments || t->segments[i].op != u->op)) {
         cut_at(v, &(stretch){u->from, u->to, use, 1});
     }
