@@ -339,6 +339,17 @@ static void wait_for_end(finder *f, uint32_t rank, ovl_time from, ovl_waited *w)
     }
 }
 
+/* How long the kernel that ends a gap waits in a run; in that of another order, how long its rank
+ * idles at first, or in the end. */
+static ovl_time wait_in(const finder *f, int kind, uint32_t class_id, const ovl_idle_gap *g)
+{
+    const ovl_idle_run *run = &f->run[kind];
+    if (g->op == OVL_NONE || !f->ordered[kind]) {
+        return ovl_idle_waits_in(run, class_id, g->op);
+    }
+    return g->edge ? run->head[class_id] : 0;
+}
+
 /* What is known of a gap before it is cut. */
 static void look_at_gap(finder *f, uint32_t class_id, uint32_t rank, const ovl_gap *gap,
                         ovl_idle_gap *g)
@@ -354,7 +365,7 @@ static void look_at_gap(finder *f, uint32_t class_id, uint32_t rank, const ovl_g
     }
     g->n_parts = f->waits.parts.len - g->first_part;
     for (int k = 0; k < OVL_PEEL_COUNT; k++) {
-        g->wait[k] = ovl_idle_waits_in(&f->run[k], class_id, g->op);
+        g->wait[k] = wait_in(f, k, class_id, g);
     }
 }
 

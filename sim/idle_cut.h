@@ -36,7 +36,7 @@ typedef struct ovl_idle_gap {
     bool edge;    /* before the first kernel of its rank, or after the last */
     ovl_waited waited;
     uint32_t first_part, n_parts;   /* of ovl_waits.parts */
-    ovl_time wait[OVL_PEEL_COUNT];  /* of the same kernel in each run; 0: there is no gap */
+    ovl_time wait[OVL_PEEL_COUNT];  /* of the same kernel, or edge, in each run; 0: no gap */
     ovl_time piece[OVL_IDLE_COUNT]; /* what it is cut into; sums to the gap */
 } ovl_idle_gap;
 

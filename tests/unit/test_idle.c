@@ -348,6 +348,75 @@ static void planted_with_others_it_is_as_much(void)
     finish(&t);
 }
 
+static ovl_time idle_of(const ovl_result_rank *r, ovl_idle_kind kind)
+{
+    return r->idle[kind];
+}
+
+/* ZB-1p, 12 microbatches; stage 0 takes 18 ms for each, the others 6. It never waits: the step is
+ * 216, and the others idle 216 - 72 = 144. With even stages of 9 each idles 3 * 3 = 9, with free
+ * transfers the step is 216, too. A hop of 10 us makes the search find another list, in which other
+ * kernels wait, but nobody waits longer: so 9 and 135, and nothing of transfers. */
+static void a_list_that_hops_change_is_not_a_late_transfer(void)
+{
+    bench t = {0};
+    CHECK(lower(&t,
+                "mesh: {axes: {pp: 4}}\n"
+                "workload:\n"
+                "  stages:\n"
+                "    - {name: slow, forward: 6 ms, backward_input: 6 ms, backward_weight: 6 ms}\n"
+                "    - {name: b, repeat: 3, forward: 2 ms, backward_input: 2 ms, "
+                "backward_weight: 2 ms}\n"
+                "overlap: {pipeline: {schedule: zb_1p, microbatches: 12, alpha: 0.01 ms}}\n",
+                NULL) &&
+          analyse(&t));
+    CHECK_INT(t.result.step, 216 * OVL_MS);
+    check_peeled(&t.result, 36000, 396000, 0, 0);
+    check_only(&t.result, true, false, false);
+    CHECK_INT(t.result.ranks[0].idle_time, 0);
+    for (int i = 1; i < 4; i++) {
+        const ovl_result_rank *r = &t.result.ranks[i];
+        CHECK_INT(idle_of(r, OVL_IDLE_FILL) + idle_of(r, OVL_IDLE_DRAIN), 9 * OVL_MS);
+        CHECK_INT(idle_of(r, OVL_IDLE_IMBALANCE), 135 * OVL_MS);
+    }
+    CHECK_INT(t.result.idle.n_blames, 1);
+    CHECK_TEXT(t.result.idle.blames[0].text, "stage 0 on rank 0 takes longer than the mean");
+    finish(&t);
+}
+
+/* ZB-2p, 5 stages, 11 microbatches; stage 1 takes 18 ms, the others 6, a hop 50 us. Stage 1 waits
+ * for one forward and one hop, then never: the step is 2.05 + 198 = 200.05, and the others idle
+ * 134.05. The mean is 8.4: (p - 1) 2.8 = 11.2 are structural. With free transfers the step is 200:
+ * 122.8 are imbalance, and 0.05 are dependency on each rank, of the slow one the hop itself. */
+static void a_list_that_hops_change_costs_what_they_cost(void)
+{
+    bench t = {0};
+    CHECK(lower(&t,
+                "mesh: {axes: {pp: 5}}\n"
+                "workload:\n"
+                "  stages:\n"
+                "    - {name: a, forward: 2 ms, backward_input: 2 ms, backward_weight: 2 ms}\n"
+                "    - {name: slow, forward: 6 ms, backward_input: 6 ms, backward_weight: 6 ms}\n"
+                "    - {name: b, repeat: 3, forward: 2 ms, backward_input: 2 ms, "
+                "backward_weight: 2 ms}\n"
+                "overlap: {pipeline: {schedule: zb_2p, microbatches: 11, alpha: 0.05 ms}}\n",
+                NULL) &&
+          analyse(&t));
+    CHECK_INT(t.result.step, 200050 * US);
+    check_peeled(&t.result, 5 * 11200, 4 * 122800 - 9200, 5 * 50, 0);
+    for (int i = 0; i < 5; i++) {
+        const ovl_result_rank *r = &t.result.ranks[i];
+        CHECK_INT(idle_of(r, OVL_IDLE_FILL) + idle_of(r, OVL_IDLE_DRAIN),
+                  (i == 1 ? 2000 : 11200) * US);
+        CHECK_INT(idle_of(r, OVL_IDLE_IMBALANCE), (i == 1 ? 0 : 122800) * US);
+        CHECK_INT(idle_of(r, OVL_IDLE_DEPENDENCY), 50 * US);
+    }
+    CHECK_TEXT(blame_of(&t.result, OVL_IDLE_IMBALANCE)->text,
+               "stage 1 on rank 1 takes longer than the mean");
+    CHECK_HAS(blame_of(&t.result, OVL_IDLE_DEPENDENCY)->text, "transfer ");
+    finish(&t);
+}
+
 /* At the mean of 10 us a step takes 8 * 30 + 3 * 10 = 270, and all that idles is structural; the
  * same with free transfers. */
 static void stages_like_their_mean_run_the_list_of_the_mean(void)
@@ -655,6 +724,9 @@ static CU_TestInfo tests[] = {
     {"a slow stage is imbalance, whatever list is found for it",
      a_slow_stage_is_imbalance_whatever_list_is_found_for_it},
     {"planted with others it is as much", planted_with_others_it_is_as_much},
+    {"a list that hops change is not a late transfer",
+     a_list_that_hops_change_is_not_a_late_transfer},
+    {"a list that hops change costs what they cost", a_list_that_hops_change_costs_what_they_cost},
     {"stages like their mean run the list of the mean",
      stages_like_their_mean_run_the_list_of_the_mean},
     {"replicas count as one pipeline does", replicas_count_as_one_pipeline_does},
