@@ -73,6 +73,9 @@ typedef struct ovl_inputs {
 /* The inputs of each code ([n_codes]); they live in `arena`. */
 const ovl_inputs *ovl_inputs_find(const ovl_program *program, ovl_arena *arena);
 
+/* Does one operation of a code write what another reads? */
+bool ovl_brings(const ovl_code *code, uint32_t part, uint32_t reader);
+
 typedef struct ovl_replay {
     ovl_time *start; /* [n_ops] when it arrived; kernels: started */
     ovl_time *end;   /* [n_ops] */
