@@ -22,7 +22,7 @@ const char *ovl_peel_name(ovl_peel kind)
     return peel_names[kind];
 }
 
-/* Stages, or transfers, and what would be idle with each of them harmless. */
+/* Stages, transfers, or batches, and what would be idle with each of them harmless. */
 typedef struct trial {
     bool made;
     ovl_suspects suspects;
@@ -46,7 +46,7 @@ typedef struct finder {
     ovl_idle_run run[OVL_PEEL_COUNT]; /* the last one is the run itself */
     bool borrowed[OVL_PEEL_COUNT];    /* it is the next one */
     bool ordered[OVL_PEEL_COUNT];     /* it has another order of kernels than the run */
-    trial stages, transfers;          /* made when first asked for */
+    trial stages, transfers, batches; /* made when first asked for */
     OVL_VEC(ovl_idle_gap) gaps;       /* of the rank that is looked at */
     ovl_kernel_times kernels;         /* scratch */
     OVL_VEC(ovl_blame_share) share;   /* scratch */
@@ -159,7 +159,7 @@ static void make_trial(finder *f, trial *t, ovl_peel of_run)
     ovl_replay_options options = peeled[of_run];
     t->made = true;
     t->with = &f->run[of_run];
-    if (f->ordered[of_run]) {
+    if (t->suspects.n && f->ordered[of_run]) {
         ovl_idle_run_replay(&f->lab, &options, &t->own);
         t->with = &t->own;
     }
@@ -188,6 +188,15 @@ static const trial *try_transfers(finder *f)
     return &f->transfers;
 }
 
+static const trial *try_batches(finder *f)
+{
+    if (!f->batches.made) {
+        ovl_suspects_batches(f->c, &f->scratch, &f->batches.suspects);
+        make_trial(f, &f->batches, OVL_PEEL_DEPENDENCY);
+    }
+    return &f->batches;
+}
+
 static void free_trial(trial *t)
 {
     ovl_idle_run_free(&t->own);
@@ -196,16 +205,26 @@ static void free_trial(trial *t)
     }
 }
 
-/* To suspects, by how much shorter the gap is with each of them harmless. */
-static bool charge_by_trial(finder *f, const trial *t, ovl_idle_kind kind, uint32_t class_id,
-                            const ovl_idle_gap *g, ovl_time time, ovl_charges *list)
+/* How much shorter a gap is with each of some suspects harmless. */
+static void add_gains(finder *f, const trial *t, uint32_t class_id, const ovl_idle_gap *g)
 {
     ovl_time wait = ovl_idle_waits_in(t->with, class_id, g->op);
-    f->share.len = 0;
     for (uint32_t i = 0; i < t->suspects.n; i++) {
         ovl_time gain = wait - ovl_idle_waits_in(&t->run[i], class_id, g->op);
         uint32_t op = ovl_suspect_op(&t->suspects.list[i], f->t, g->to);
         ovl_vec_push(&f->share, (ovl_blame_share){op, OVL_MAX(0, gain)});
+    }
+}
+
+/* To suspects by that; there may be no others (NULL). */
+static bool charge_by_trial(finder *f, const trial *t, const trial *others, ovl_idle_kind kind,
+                            uint32_t class_id, const ovl_idle_gap *g, ovl_time time,
+                            ovl_charges *list)
+{
+    f->share.len = 0;
+    add_gains(f, t, class_id, g);
+    if (others) {
+        add_gains(f, others, class_id, g);
     }
     return ovl_blame_split(&f->blamer, kind, f->share.data, f->share.len, time, list);
 }
@@ -246,13 +265,13 @@ static void charge_imbalance(finder *f, uint32_t class_id, const ovl_idle_gap *g
                              ovl_charges *list)
 {
     const trial *t = try_stages(f);
-    if (!charge_by_trial(f, t, OVL_IDLE_IMBALANCE, class_id, g, time, list)) {
+    if (!charge_by_trial(f, t, NULL, OVL_IDLE_IMBALANCE, class_id, g, time, list)) {
         charge_by_weight(f, t, OVL_IDLE_IMBALANCE, g, time, list);
     }
 }
 
 /* What moved during the gap is charged itself; that what was waited for was late already, to the
- * transfers that make it so. */
+ * transfers and batches that make it so. */
 static void charge_dependency(finder *f, uint32_t class_id, const ovl_idle_gap *g, ovl_time time,
                               ovl_charges *list)
 {
@@ -264,7 +283,7 @@ static void charge_dependency(finder *f, uint32_t class_id, const ovl_idle_gap *
         return;
     }
     const trial *t = try_transfers(f);
-    if (!charge_by_trial(f, t, OVL_IDLE_DEPENDENCY, class_id, g, late, list) &&
+    if (!charge_by_trial(f, t, try_batches(f), OVL_IDLE_DEPENDENCY, class_id, g, late, list) &&
         !charge_by_way(f, g, OVL_WAIT_DEPENDENCY, OVL_IDLE_DEPENDENCY, late, list)) {
         charge_by_weight(f, t, OVL_IDLE_DEPENDENCY, g, late, list);
     }
@@ -585,6 +604,7 @@ void ovl_idle_find(ovl_causes *causes, const ovl_classes *classes, const ovl_idl
     }
     free_trial(&f.stages);
     free_trial(&f.transfers);
+    free_trial(&f.batches);
     ovl_vec_free(&f.gaps);
     ovl_vec_free(&f.kernels);
     ovl_vec_free(&f.share);

@@ -364,7 +364,8 @@ static ovl_time time_of_cause(const player *p, uint32_t op, const ovl_cause *cau
 {
     uint32_t other = OVL_TRAIL_OP(cause->node);
     bool batch = cause->why == OVL_WHY_AFTER && ovl_causes_op(p->c, other)->kind == OVL_BATCH;
-    return p->o->free_comm && batch ? brought(p, op, other) : replayed(p, cause->node);
+    bool loose = batch && (p->o->free_comm || is_harmless(p, other));
+    return loose ? brought(p, op, other) : replayed(p, cause->node);
 }
 
 /* --- The latest --- */

@@ -426,6 +426,42 @@ static void a_batch_blocks_as_communication_does(void)
     }
 }
 
+/* The same. Rank 3 runs 3F0 from 6.75 (three forwards and hops) to 8.75, 3B0 to 12.75, 3F1, 3B1 to
+ * 18.75: its gradient is on rank 2 at 19. That was received in one batch with 2RECV_F3, which comes
+ * 0.25 after 1F3 ended on rank 1: at 17.25 + 4 (1B0) + 2 + 0.25 = 23.5. So 2B1 starts at 23.5, 4.5
+ * late, and rank 2 waits for its own batches so in most of its gaps. */
+static void a_batch_that_holds_up_a_part_is_named(void)
+{
+    bench t = {0};
+    CHECK(lower(&t,
+                "mesh: {axes: {pp: 4}}\n"
+                "workload: {stages: [{name: s, repeat: 4, forward: 2 ms, backward_input: 2 ms, "
+                "backward_weight: 2 ms, transfer: 1 MiB}]}\n"
+                "overlap: {pipeline: {schedule: 1f1b, microbatches: 8, alpha: 0.25 ms, "
+                "communicators: one, receives: early, batch: true}}\n",
+                NULL));
+    ovl_analyse_options options = {.worth = OVL_WORTH_NONE, .gaps = true};
+    CHECK(ovl_analyse(t.p, &options, &t.arena, &t.result, NULL, &t.errs));
+    const ovl_result_rank *r = &t.result.ranks[2];
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < r->n_gaps; i++) {
+        const ovl_result_gap *g = &r->gaps[i];
+        if (g->before && strcmp(g->before, "2B1") == 0) {
+            CHECK_INT(g->start, 19 * OVL_MS);
+            CHECK_INT(g->end, 23500 * US);
+            CHECK_INT(g->piece[OVL_IDLE_DEPENDENCY], 4500 * US);
+            CHECK_TEXT(
+                g->because,
+                "batch 2SEND_F2+2RECV_B1+2RECV_F3 on rank 2 holds up what needs a part of it");
+            found++;
+        }
+    }
+    CHECK_INT(found, 1);
+    CHECK_HAS(r->blames[0].text, "on rank 2 holds up what needs a part of it; ");
+    CHECK_HAS(blame_of(&t.result, OVL_IDLE_DEPENDENCY)->text, "batch ");
+    finish(&t);
+}
+
 /* Two ranks, stages 0 and 3 on the first; stage 1 takes 18 ms, the others 6. Stage 2 is the other
  * half of the pairs of stage 1: it is not longer than the mean of 9, and not named. */
 static void the_other_half_of_a_pair_is_not_named(void)
@@ -453,6 +489,7 @@ static void the_other_half_of_a_pair_is_not_named(void)
 
 static CU_TestInfo tests[] = {
     {"a batch blocks as communication does", a_batch_blocks_as_communication_does},
+    {"a batch that holds up a part is named", a_batch_that_holds_up_a_part_is_named},
     {"the other half of a pair is not named", the_other_half_of_a_pair_is_not_named},
     {"an even pipeline only fills and drains", an_even_pipeline_only_fills_and_drains},
     {"a slow stage adds only imbalance", a_slow_stage_adds_only_imbalance},
