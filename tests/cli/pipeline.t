@@ -226,6 +226,7 @@ Best: microbatches 32: per_microbatch 51.1875 ms, peak 15.88 GiB
 $ ovl sweep scenarios/pipeline/which_schedule.yaml --over overlap.pipeline.microbatches=8,16,32 --objective step | sed -n '/^Best/,/^$/p'
 Best: microbatches 8: step 630 ms, peak 15.88 GiB; the points do different work, 8 to 32
       microbatches: --objective per_microbatch compares what is done
+? 0
 
 The chart is as wide as the terminal; where the output is none, as COLUMNS says, or 100 columns.
 
