@@ -214,6 +214,8 @@ static void hand_over(ovl_lowering *l, ovl_lowered *lowered)
     lowered->not_modelled = ovl_vec_freeze(&l->said, l->arena);
     lowered->n_buckets = l->buckets.len;
     lowered->microbatches = l->microbatches;
+    lowered->rank_microbatches =
+        l->microbatches ? 0 : (uint32_t)OVL_MAX(l->scenario->workload.microbatches, 1);
     lowered->schedule = l->schedule;
     lowered->buckets = ovl_vec_freeze(&l->buckets, l->arena);
     lowered->n_hops = l->hops.len;
