@@ -93,9 +93,10 @@ typedef struct ovl_lowering {
     OVL_VEC(const ovl_spread *) spreads; /* distinct ones, that of the first kind of each */
     ovl_counts *counts;                  /* scratch of spread.c: [n_ranks], all 0 between uses */
     OVL_VEC(ovl_way) ways;               /* scratch of spread.c */
-    OVL_VEC(ovl_slots) codes;            /* aligned with the builder's codes */
-    struct ovl_cost_index *cost_index;   /* equal costs are stored once */
-    double *slowdown;                    /* [n_ranks] of kernels; NULL: no GPU is slow */
+    struct ovl_rail_scratch *rail_scratch;
+    OVL_VEC(ovl_slots) codes;          /* aligned with the builder's codes */
+    struct ovl_cost_index *cost_index; /* equal costs are stored once */
+    double *slowdown;                  /* [n_ranks] of kernels; NULL: no GPU is slow */
     OVL_VEC(ovl_id)
     slow_costs; /* by a kernel's cost: the first of one for each rank, or OVL_NONE */
     OVL_VEC(ovl_loaded) loaded;
@@ -162,10 +163,20 @@ void ovl_find_spreads(ovl_lowering *l, const uint32_t *ranks, uint32_t n, const 
 /* The same of two ranks, who see it alike. */
 const ovl_spread *ovl_find_pair(ovl_lowering *l, uint32_t a, uint32_t b);
 
-/* A link does not lie between ranks of one block of `apart`; an instance serves `serves`
- * neighbours. */
+/* How a link counts rails; see rails.h. */
+typedef struct ovl_rails {
+    uint32_t node;   /* ranks of a node */
+    uint32_t gpus;   /* neighbours of a node on one rail */
+    uint32_t places; /* rails that a node is on */
+    uint32_t pod;    /* nodes of a pod */
+} ovl_rails;
+
+/* A link does not lie between ranks of one block of `apart`, nor of one rail if it is `off_rails`;
+ * an instance serves `serves` neighbours, or a rail. */
 typedef struct ovl_shape {
     uint32_t apart, serves;
+    bool by_rail, off_rails;
+    ovl_rails rails;
 } ovl_shape;
 
 /* The shape of a link for members of a communicator. What carries all (no `out_of`) is the way out
@@ -177,8 +188,8 @@ ovl_shape ovl_link_shape(const ovl_lowering *l, const ovl_hw_link *link, const u
 /* Does it matter to any cost how ranks lie? If not all of so many lie alike. */
 bool ovl_spreads_matter(const ovl_lowering *l);
 
-/* Neighbouring ranks that one instance of a link serves. */
-uint32_t ovl_plan_block(const ovl_lowering *l, const ovl_hw_link *link);
+/* The number of the instance that serves a rank, at most that of the rank. */
+uint32_t ovl_shape_instance(const ovl_shape *shape, uint32_t rank);
 
 /* The node of a rank. */
 uint32_t ovl_plan_node(const ovl_lowering *l, uint32_t rank);
