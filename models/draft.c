@@ -39,7 +39,7 @@ ovl_id ovl_draft_append(ovl_lowering *l, const ovl_draft *d)
 
 ovl_plan_cost ovl_draft_store(ovl_lowering *l, ovl_id first)
 {
-    ovl_plan_cost cost;
+    ovl_plan_cost cost = {.id = OVL_NONE};
     cost.id = ovl_store_costs_once(l->b, first, &cost.per_rank);
     return cost;
 }
