@@ -45,7 +45,7 @@ typedef struct ovl_step_unit {
     uint32_t n_tensors;
     uint64_t n_elements; /* of all of them */
     ovl_dtype dtype;     /* of its parameters as they are stored */
-    uint64_t activation; /* bytes from its forward to its backward */
+    ovl_sizes activation; /* bytes from its forward to its backward */
     bool experts;        /* parameters of the unit before it, in its kernels */
 } ovl_step_unit;
 
