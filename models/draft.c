@@ -157,7 +157,7 @@ ovl_id ovl_draft_klass(ovl_lowering *l, bool kernel, const char *name)
 
 bool ovl_draft_check_times(ovl_lowering *l, const char *name, ovl_mark mark, ovl_times times)
 {
-    if (times.count == 1 || times.count == l->n_ranks) {
+    if ((times.count == 1 && !times.listed) || times.count == l->n_ranks) {
         return true;
     }
     ovl_error(l->errs, OVL_E_INPUT, mark,
