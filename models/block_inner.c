@@ -189,14 +189,15 @@ static uint64_t kv_bytes(const building *b)
 
 static int16_t add_cp(building *b, const char *name, ovl_coll coll, int16_t need)
 {
-    return add(b, (ovl_inner_op){.name = name,
-                                 .kind = OVL_INNER_COLLECTIVE,
-                                 .coll = (uint8_t)coll,
-                                 .dtype = (uint8_t)b->s->dtype,
-                                 .needs = {need, OVL_INNER_NOTHING},
-                                 .group = b->s->model->cp,
-                                 .bytes = kv_bytes(b) * b->s->cp,
-                                 .holds.most = coll == OVL_ALL_GATHER ? kv_bytes(b) * b->s->cp : 0});
+    return add(b,
+               (ovl_inner_op){.name = name,
+                              .kind = OVL_INNER_COLLECTIVE,
+                              .coll = (uint8_t)coll,
+                              .dtype = (uint8_t)b->s->dtype,
+                              .needs = {need, OVL_INNER_NOTHING},
+                              .group = b->s->model->cp,
+                              .bytes = kv_bytes(b) * b->s->cp,
+                              .holds.most = coll == OVL_ALL_GATHER ? kv_bytes(b) * b->s->cp : 0});
 }
 
 static int16_t add_shift(building *b, const char *name, uint64_t i, uint64_t bytes, int16_t need,

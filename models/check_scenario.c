@@ -177,7 +177,8 @@ static void check_needs(const ovl_scenario *s, const ovl_layer *layer, ovl_errs 
                     "\"%s\" of layer \"%s\" has no effect without recompute: true",
                     layer->checkpoint.most ? "checkpoint" : "recompute_time", layer->name);
     }
-    if (sharded && layer->offload && (again ? &layer->checkpoint : &layer->activations)->most == 0) {
+    if (sharded && layer->offload &&
+        (again ? &layer->checkpoint : &layer->activations)->most == 0) {
         ovl_warning(errs, layer->mark,
                     "layer \"%s\" is offloaded but keeps nothing: it gives no %s", layer->name,
                     again ? "checkpoint" : "activations");

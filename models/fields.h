@@ -123,8 +123,8 @@ typedef struct ovl_ratios {
 } ovl_ratios;
 /* Bytes on each rank. */
 typedef struct ovl_sizes {
-    uint64_t most;       /* of all ranks */
-    const uint64_t *of;  /* [count] by rank; NULL: all have `most` */
+    uint64_t most;      /* of all ranks */
+    const uint64_t *of; /* [count] by rank; NULL: all have `most` */
     uint32_t count;
 } ovl_sizes;
 typedef struct ovl_items {

@@ -217,11 +217,11 @@ static const char *failure_text(const ovl_memory_failure *f, ovl_arena *arena)
 static const char *verdict_word(const ovl_result *result, ovl_arena *arena)
 {
     uint32_t ranks, over = ovl_result_ranks_over(result, &ranks);
-    return over == 0       ? "fits"
-           : over == ranks ? "does not fit"
-                           : ovl_arena_printf(arena, "does not fit on %" PRIu32 " of %" PRIu32
-                                                     " ranks",
-                                              over, ranks);
+    return over == 0 ? "fits"
+           : over == ranks
+               ? "does not fit"
+               : ovl_arena_printf(arena, "does not fit on %" PRIu32 " of %" PRIu32 " ranks", over,
+                                  ranks);
 }
 
 /* Said only where the hardware gives its memory. */

@@ -72,8 +72,7 @@ static void what_is_recomputed_is_that_of_each_rank(void)
 {
     static const char *const how[] = {"selective", "full"};
     static const uint64_t kept[2][2] = {{576 + 384 + 64, 576 + 128 + 64}, {64, 64}},
-                          again[2][2] = {{160, 160},
-                                         {576 + 160 + 384 + 64, 576 + 160 + 128 + 64}};
+                          again[2][2] = {{160, 160}, {576 + 160 + 384 + 64, 576 + 160 + 128 + 64}};
     bench t = {0};
     for (int i = 0; i < 2; i++) {
         char set[300];

@@ -517,8 +517,8 @@ static void each_rank_keeps_its_own(void)
     bench t = {0};
     CHECK(lower(&t, KEPT("fsdp2"), "workload.layers.block.activations=40 MB") && analyse(&t));
     uint64_t all = t.result.ranks[0].live_peak;
-    CHECK(lower(&t, KEPT("fsdp2"),
-                "workload.layers.block.activations=[10 MB, 20 MB, 30 MB, 40 MB]"));
+    CHECK(
+        lower(&t, KEPT("fsdp2"), "workload.layers.block.activations=[10 MB, 20 MB, 30 MB, 40 MB]"));
     CHECK(analyse_both(&t));
     CHECK_INT(t.result.n_ranks, 4);
     for (uint32_t r = 0; r < OVL_MIN(t.result.n_ranks, 4); r++) {
