@@ -511,27 +511,6 @@ static void recomputing_runs_the_forward_again(void)
 }
 
 /* Checkpoints around units gather a third time. */
-/* 10, 20, 30 and 40 MB of four layers; without the list 40 on every rank. */
-static void each_rank_keeps_its_own(void)
-{
-    bench t = {0};
-    CHECK(lower(&t, KEPT("fsdp2"), "workload.layers.block.activations=40 MB") && analyse(&t));
-    uint64_t all = t.result.ranks[0].live_peak;
-    CHECK(
-        lower(&t, KEPT("fsdp2"), "workload.layers.block.activations=[10 MB, 20 MB, 30 MB, 40 MB]"));
-    CHECK(analyse_both(&t));
-    CHECK_INT(t.result.n_ranks, 4);
-    for (uint32_t r = 0; r < OVL_MIN(t.result.n_ranks, 4); r++) {
-        CHECK_INT(t.result.ranks[r].live_peak, all - (uint64_t)(3 - r) * 4 * 10000000);
-        CHECK_INT(t.whole.ranks[r].live_peak, t.result.ranks[r].live_peak);
-    }
-    CHECK(!lower(&t, KEPT("fsdp2"),
-                 "workload.layers.block={name: block, params: 4 MiB, forward: 3 ms, backward: 6 "
-                 "ms, offload: true, activations: [1 MB, 1 MB, 1 MB, 2 MB]}"));
-    CHECK_HAS(mistake(&t), "is offloaded: what it keeps has one size, not one for each rank");
-    finish(&t);
-}
-
 static void checkpoints_around_units_gather_again(void)
 {
     bench t = {0};
@@ -703,7 +682,6 @@ static CU_TestInfo tests[] = {
     {"mistakes are told", mistakes_are_told},
     {"every wait that is taken away is missed", every_wait_that_is_taken_away_is_missed},
     {"recomputing runs the forward again", recomputing_runs_the_forward_again},
-    {"each rank keeps its own", each_rank_keeps_its_own},
     {"checkpoints around units gather again", checkpoints_around_units_gather_again},
     {"offloaded activations come back", offloaded_activations_come_back},
     {"fsdp1 prefetches before or behind a backward", fsdp1_prefetches_before_or_behind_a_backward},

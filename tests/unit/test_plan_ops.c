@@ -147,35 +147,6 @@ static void durations_for_each_rank(void)
     finish(&t);
 }
 
-/* Of two buffers on three ranks one has its own bytes on each. */
-static void a_list_of_sizes_is_by_rank(void)
-{
-    bench t = {0};
-    const char *text = "mesh: {axes: {dp: 3}}\n"
-                       "workload:\n"
-                       "  buffers:\n"
-                       "    kept: {bytes: [1 MB, 0 B, 3 MB], category: activation}\n"
-                       "    same: {bytes: [2 MB], category: activation}\n"
-                       "  ops: [{kernel: a, duration: 1 ms, writes: [kept, same]}]\n";
-    CHECK(lower(&t, text, NULL));
-    CHECK_INT(t.p->n_sizes, 3);
-    CHECK_INT(code_of(&t, 0)->buffers[0].bytes, 3000000);
-    CHECK_INT(bytes_in(&t, 0, OVL_ACTIVATION), 3000000);
-    CHECK_INT(bytes_in(&t, 1, OVL_ACTIVATION), 2000000);
-    CHECK_INT(bytes_in(&t, 2, OVL_ACTIVATION), 5000000);
-    CHECK(analyse_both(&t));
-    CHECK_INT(t.result.n_ranks, 3);
-    CHECK_INT(t.result.ranks[1].live_peak, 2000000);
-    CHECK_INT(t.whole.ranks[2].live_peak, 5000000);
-    CHECK(!lower(&t, text, "workload.buffers.kept.bytes=[1 MB, 2 MB]"));
-    CHECK_HAS(mistake(&t), "\"kept\" gives 2 sizes for 3 ranks; give one, or one for each rank");
-    CHECK(!lower(&t, text, "workload.buffers.kept.bytes=[0 B, 0 B, 0 B]"));
-    CHECK_HAS(mistake(&t), "bytes: all sizes are 0");
-    CHECK(!lower(&t, text, "workload.buffers.kept.bytes=[]"));
-    CHECK_HAS(mistake(&t), "bytes: the list is empty");
-    finish(&t);
-}
-
 static void buffers_come_and_go(void)
 {
     bench t = {0};
@@ -502,7 +473,6 @@ int main(void)
         {"waits that cannot be are told apart", waits_that_cannot_be},
         {"ranks with equal lists share a code", ranks_with_equal_lists_share_a_code},
         {"a duration for each rank", durations_for_each_rank},
-        {"a list of sizes is by rank", a_list_of_sizes_is_by_rank},
         {"buffers come and go", buffers_come_and_go},
         {"effects of operations", effects_of_operations},
         {"sends, receives and batches", sends_receives_and_batches},
