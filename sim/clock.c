@@ -150,7 +150,8 @@ static void settle(ovl_engine *e, const ovl_clock *c, ovl_activity *a)
     }
     if (c->bound != OVL_BOUND_FREE && e->now > a->bound_since) {
         uint32_t bound = c->bound == OVL_BOUND_CAP ? a->cap_bound : c->bound;
-        ovl_time time = e->now - a->bound_since, done = ovl_work_done(a, ovl_clock_value(c, e->now));
+        ovl_time time = e->now - a->bound_since,
+                 done = ovl_work_done(a, ovl_clock_value(c, e->now));
         keep_limit(e, a, (ovl_limit){a->op, bound, time, time - (done - a->bound_done)});
         a->bound_done = done;
     } else if (e->now > a->bound_since) {
