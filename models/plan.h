@@ -65,13 +65,20 @@ typedef struct ovl_note {
 
 /* --- The lowering --- */
 
-struct ovl_cost_index;
 typedef struct ovl_counts ovl_counts;
 
-/* The same for loads: kernels of one cost and one list of loads share the list of costs. */
+typedef struct ovl_plan_cost {
+    ovl_id id;     /* into the builder's costs; OVL_NONE after an error */
+    bool per_rank; /* rank r has cost id + r */
+    bool uneven;   /* ... each with demands of its own: an all-to-all */
+    bool eager;    /* of the hardware's entry for sends */
+} ovl_plan_cost;
+
+/* Kernels of one cost and one list of loads share what they cost on each rank. */
 typedef struct ovl_loaded {
     const double *load;
-    ovl_id even, first;
+    ovl_id even;
+    ovl_plan_cost cost;
 } ovl_loaded;
 
 /* A list of bytes by rank, and what the program calls it. */
@@ -96,14 +103,13 @@ typedef struct ovl_lowering {
     ovl_group *groups;
     ovl_names group_names; /* aligned with groups */
     uint32_t n_groups, most_groups;
-    OVL_VEC(const ovl_spread *) spreads; /* distinct ones, that of the first kind of each */
-    ovl_counts *counts;                  /* scratch of spread.c: [n_ranks], all 0 between uses */
-    OVL_VEC(ovl_way) ways;               /* scratch of spread.c */
-    OVL_VEC(ovl_slots) codes;            /* aligned with the builder's codes */
-    struct ovl_cost_index *cost_index;   /* equal costs are stored once */
-    double *slowdown;                    /* [n_ranks] of kernels; NULL: no GPU is slow */
-    OVL_VEC(ovl_id)
-    slow_costs; /* by a kernel's cost: the first of one for each rank, or OVL_NONE */
+    OVL_VEC(const ovl_spread *) spreads;   /* distinct ones, that of the first kind of each */
+    ovl_counts *counts;                    /* scratch of spread.c: [n_ranks], all 0 between uses */
+    OVL_VEC(ovl_way) ways;                 /* scratch of spread.c */
+    struct ovl_rail_scratch *rail_scratch; /* of rails.c */
+    OVL_VEC(ovl_slots) codes;              /* aligned with the builder's codes */
+    double *slowdown;                      /* [n_ranks] of kernels; NULL: no GPU is slow */
+    OVL_VEC(ovl_plan_cost) slow_costs;     /* by a kernel's cost: on each rank; OVL_NONE: not yet */
     OVL_VEC(ovl_loaded) loaded;
     OVL_VEC(ovl_sized) sized;
     ovl_note notes[OVL_NOTE_KIND_COUNT]; /* turned into sentences at the end */
@@ -118,7 +124,7 @@ typedef struct ovl_lowering {
     const struct ovl_schedule *schedule;
     OVL_VEC(ovl_hop_line) hops;
     OVL_VEC(ovl_nccl_line) nccl;
-    OVL_VEC(const ovl_law *) laws; /* of durations that vary; ovl_cost.law is the number + 1 */
+    OVL_VEC(const ovl_law *) laws; /* of durations that vary; ovl_cost_kind.law is the number + 1 */
     const ovl_measured *measured;  /* of a replayed trace */
     const ovl_program *unchanged;  /* the same without what-ifs; NULL: it has none */
 } ovl_lowering;
@@ -169,10 +175,20 @@ void ovl_find_spreads(ovl_lowering *l, const uint32_t *ranks, uint32_t n, const 
 /* The same of two ranks, who see it alike. */
 const ovl_spread *ovl_find_pair(ovl_lowering *l, uint32_t a, uint32_t b);
 
-/* A link does not lie between ranks of one block of `apart`; an instance serves `serves`
- * neighbours. */
+/* How a link counts rails; see rails.h. */
+typedef struct ovl_rails {
+    uint32_t node;   /* ranks of a node */
+    uint32_t gpus;   /* neighbours of a node on one rail */
+    uint32_t places; /* rails that a node is on */
+    uint32_t pod;    /* nodes of a pod */
+} ovl_rails;
+
+/* A link does not lie between ranks of one block of `apart`, nor of one rail if it is `off_rails`;
+ * an instance serves `serves` neighbours, or a rail. */
 typedef struct ovl_shape {
     uint32_t apart, serves;
+    bool by_rail, off_rails;
+    ovl_rails rails;
 } ovl_shape;
 
 /* The shape of a link for members of a communicator. What carries all (no `out_of`) is the way out
@@ -184,8 +200,8 @@ ovl_shape ovl_link_shape(const ovl_lowering *l, const ovl_hw_link *link, const u
 /* Does it matter to any cost how ranks lie? If not all of so many lie alike. */
 bool ovl_spreads_matter(const ovl_lowering *l);
 
-/* Neighbouring ranks that one instance of a link serves. */
-uint32_t ovl_plan_block(const ovl_lowering *l, const ovl_hw_link *link);
+/* The number of the instance that serves a rank, at most that of the rank. */
+uint32_t ovl_shape_instance(const ovl_shape *shape, uint32_t rank);
 
 /* The node of a rank. */
 uint32_t ovl_plan_node(const ovl_lowering *l, uint32_t rank);
@@ -211,13 +227,6 @@ void ovl_plan_note(ovl_lowering *l, ovl_note_kind kind, const char *name);
 void ovl_plan_sentences(ovl_lowering *l);
 
 /* --- Costs --- */
-
-typedef struct ovl_plan_cost {
-    ovl_id id;     /* into the builder's costs; OVL_NONE after an error */
-    bool per_rank; /* rank r has cost id + r */
-    bool uneven;   /* ... each with demands of its own: an all-to-all */
-    bool eager;    /* of the hardware's entry for sends */
-} ovl_plan_cost;
 
 typedef struct ovl_kernel_spec {
     const char *name;   /* for notes and errors */
@@ -284,8 +293,6 @@ ovl_plan_cost ovl_plan_length(ovl_lowering *l, const char *name, ovl_mark mark, 
 
 /* A marker that is a pause of its stream of a given length. */
 ovl_plan_cost ovl_plan_pause(ovl_lowering *l, ovl_time length);
-
-void ovl_plan_costs_free(ovl_lowering *l);
 
 /* Reads "3", "2-5" or "all"; a sentence if it is none of them. */
 const char *ovl_plan_ranks(ovl_lowering *l, const char *text, uint32_t *from, uint32_t *to);

@@ -145,7 +145,7 @@ static bool awaits_forward(const finder *f, const ovl_idle_gap *g)
     if (op->part != OVL_PART_NONE) {
         return op->part == OVL_PART_FORWARD;
     }
-    ovl_id klass = ovl_op_cost(f->p, f->c->rank_of[g->op], op)->klass;
+    ovl_id klass = ovl_op_cost_kind(f->p, f->c->rank_of[g->op], op)->klass;
     const char *name =
         klass == OVL_NONE ? "" : ovl_names_text(f->p->names, f->p->kernel_classes[klass]);
     return g->from == f->t->begin || strcmp(name, "forward") == 0;
