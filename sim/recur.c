@@ -12,32 +12,13 @@
  */
 #include "sim/recur.h"
 
-/* --- Where the watched code repeats itself --- */
-
 static uint64_t mixed(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
     return hash ^ hash >> 29;
 }
 
-static uint64_t hash_cost(const ovl_cost *c)
-{
-    uint64_t hash = mixed((uint64_t)c->latency, (uint64_t)c->work);
-    return mixed(mixed(hash, (uint64_t)c->compute), c->sms);
-}
-
-/* What operations of different blocks that do the same have in common. */
-static uint32_t signature(const ovl_engine *e, const ovl_code *code, uint32_t local)
-{
-    const ovl_op *op = &code->ops[local];
-    uint64_t hash = hash_cost(ovl_engine_cost(e, e->recur->rank, op));
-    hash = mixed(hash, (uint64_t)op->kind << 32 | (uint64_t)op->stream << 16 | op->comm);
-    hash = mixed(hash, (uint64_t)op->launch << 1 | op->step_end);
-    for (uint32_t i = code->after.at[local]; i < code->after.at[local + 1]; i++) {
-        hash = mixed(hash, local - code->after.item[i]);
-    }
-    return (uint32_t)(hash >> 32);
-}
+/* --- Setting up --- */
 
 static void add_rhythms(ovl_recur *r, const ovl_repeat *runs, uint32_t n)
 {
@@ -59,88 +40,28 @@ static uint32_t longest_rank(const ovl_program *p)
     return best;
 }
 
-static void find_rhythms(const ovl_engine *e, ovl_recur *r, ovl_arena *scratch)
-{
-    const ovl_code *code = &e->p->codes[e->p->ranks[r->rank].code];
-    ovl_arena arena = {0};
-    ovl_repeats runs = {0};
-    uint32_t *items = OVL_NEW_ARRAY(&arena, uint32_t, code->n_ops);
-    for (uint32_t i = 0; i < code->n_ops; i++) {
-        items[i] = signature(e, code, i);
-    }
-    ovl_repeats_find(items, code->n_ops, &runs);
-    ovl_arena_free(&arena);
-    uint32_t n = runs.len;
-    add_rhythms(r, ovl_vec_freeze(&runs, scratch), n);
-}
-
-/* --- Setting up --- */
-
-/* Does each operation of a lane arrive when the one before it there has ended, and not earlier? */
-static bool keeps_order(const ovl_code *code, const uint32_t *next)
-{
-    bool good = true;
-    for (uint32_t i = 0; i < code->n_ops && good; i++) {
-        bool in_lane = code->ops[i].batch == OVL_NONE && code->ops[i].kind != OVL_HOST;
-        good = !in_lane || next[i] == code->n_ops ||
-               ovl_recur_before(code, ovl_recur_lane(code, i), next[i]) == i;
-    }
-    return good;
-}
-
-/* False if something goes on in no lane, or out of order. */
-static bool set_up_code(const ovl_code *code, ovl_recur_code *known, ovl_arena *arena)
-{
-    uint32_t lanes = ovl_recur_host(code) + 1;
-    uint32_t *next = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
-    uint32_t *first = OVL_NEW_ARRAY(arena, uint32_t, lanes);
-    uint32_t *last = OVL_NEW_ARRAY(arena, uint32_t, lanes);
-    for (uint32_t lane = 0; lane < lanes; lane++) {
-        first[lane] = last[lane] = code->n_ops;
-    }
-    bool eager = false;
-    for (uint32_t i = code->n_ops; i-- > 0;) {
-        const ovl_op *op = &code->ops[i];
-        eager = eager || (op->kind == OVL_SEND && op->eager);
-        if (op->batch != OVL_NONE || op->kind == OVL_HOST) {
-            continue;
-        }
-        if (op->stream == OVL_NO_STREAM && op->comm == OVL_NO_COMM) {
-            return false;
-        }
-        uint32_t lane = ovl_recur_lane(code, i);
-        next[i] = first[lane];
-        last[lane] = first[lane] == code->n_ops ? i : last[lane];
-        first[lane] = i;
-    }
-    *known = (ovl_recur_code){.next = next, .first = first, .last = last, .eager = eager};
-    return keeps_order(code, next);
-}
-
 static void set_up_moment(const ovl_program *p, uint32_t n_fronts, ovl_moment *m, ovl_arena *arena)
 {
     m->front = OVL_NEW_ARRAY(arena, uint32_t, n_fronts);
     m->times = OVL_NEW_ARRAY(arena, ovl_rank_times, p->n_ranks);
 }
 
-static void set_up_fronts(const ovl_program *p, ovl_recur *r)
+static void set_up_fronts(const ovl_engine *e, ovl_recur *r)
 {
+    const ovl_program *p = e->p;
     for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
         uint32_t code = p->ranks[rank].code;
-        memcpy(r->now.front + r->first_front[rank], r->codes[code].first,
-               ovl_recur_host(&p->codes[code]) * sizeof(uint32_t));
+        memcpy(r->now.front + r->first_front[rank], e->shapes[code]->first,
+               ovl_lane_host(&p->codes[code]) * sizeof(uint32_t));
     }
 }
 
-static bool set_up_tables(const ovl_engine *e, ovl_recur *r, uint32_t n_fronts, ovl_arena *arena)
+static void set_up_tables(const ovl_engine *e, ovl_recur *r, uint32_t n_fronts, ovl_arena *arena)
 {
     const ovl_program *p = e->p;
     uint32_t slots = 0;
     r->codes = OVL_NEW_ARRAY(arena, ovl_recur_code, p->n_codes);
     for (uint32_t c = 0; c < p->n_codes; c++) {
-        if (!set_up_code(&p->codes[c], &r->codes[c], arena)) {
-            return false;
-        }
         slots = OVL_MAX(slots, p->codes[c].n_slots);
     }
     r->ranks = OVL_NEW_ARRAY(arena, ovl_recur_rank, p->n_ranks);
@@ -156,8 +77,7 @@ static bool set_up_tables(const ovl_engine *e, ovl_recur *r, uint32_t n_fronts, 
         set_up_moment(p, n_fronts, &r->rhythms.data[i].kept, arena);
         r->rhythms.data[i].glimpses = OVL_NEW_ARRAY(arena, ovl_glimpse, OVL_GLIMPSES);
     }
-    set_up_fronts(p, r);
-    return true;
+    set_up_fronts(e, r);
 }
 
 /* The next anchor is the first of all rhythms. */
@@ -171,7 +91,14 @@ static void set_anchor(ovl_engine *e)
     e->anchor = next == OVL_NONE ? OVL_NONE : e->p->ranks[r->rank].first_op + next;
 }
 
-#define OPS_MIN 32 /* of a rank: below, nothing is worth looking for */
+static bool keep_order(const ovl_engine *e)
+{
+    bool all = true;
+    for (uint32_t c = 0; c < e->p->n_codes && all; c++) {
+        all = e->shapes[c]->ordered;
+    }
+    return all;
+}
 
 void ovl_recur_init(ovl_engine *e, ovl_arena *scratch)
 {
@@ -183,19 +110,19 @@ void ovl_recur_init(ovl_engine *e, ovl_arena *scratch)
     uint32_t rank = longest_rank(p);
     uint32_t *first_front = OVL_NEW_ARRAY(scratch, uint32_t, p->n_ranks + 1);
     for (uint32_t i = 0; i < p->n_ranks; i++) {
-        first_front[i + 1] = first_front[i] + ovl_recur_host(&p->codes[p->ranks[i].code]) + 1;
+        first_front[i + 1] = first_front[i] + ovl_lane_host(&p->codes[p->ranks[i].code]) + 1;
     }
     uint32_t n_fronts = first_front[p->n_ranks];
-    if (p->codes[p->ranks[rank].code].n_ops < OPS_MIN || n_fronts > p->n_ops / 2) {
+    const ovl_shape *shape = e->shapes[p->ranks[rank].code];
+    if (shape->n_runs == 0 || n_fronts > p->n_ops / 2 || !keep_order(e)) {
         return;
     }
     e->recur = OVL_NEW(scratch, ovl_recur);
     e->recur->rank = rank;
     e->recur->first_front = first_front;
-    find_rhythms(e, e->recur, scratch);
-    if (e->recur->rhythms.len > 0 && set_up_tables(e, e->recur, n_fronts, scratch)) {
-        set_anchor(e);
-    }
+    add_rhythms(e->recur, shape->runs, shape->n_runs);
+    set_up_tables(e, e->recur, n_fronts, scratch);
+    set_anchor(e);
 }
 
 void ovl_recur_free(ovl_engine *e)

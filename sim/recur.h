@@ -21,12 +21,11 @@
  *
  *     recur.c         when it is tried         recur_state.c   the state, written down
  *     recur_ahead.c   how far the code repeats recur_skip.c    the skip
- *     repeats.c       where a code repeats itself
+ *     shape.c       where a code repeats itself
  */
 #ifndef OVL_SIM_RECUR_H
 #define OVL_SIM_RECUR_H
 
-#include "sim/repeats.h"
 #include "sim/state.h"
 
 /* The state at one instant, when all that happens then has. */
@@ -67,12 +66,9 @@ typedef struct ovl_rhythm {
     ovl_glimpse *glimpses;
 } ovl_rhythm;
 
-/* What is known of a code. */
+/* What is known of a code where its shape says nothing: from `from` on operations are like those
+ * `shift` behind them, up to `end`. */
 typedef struct ovl_recur_code {
-    const uint32_t *next;         /* the operation behind it in its lane; n_ops: none */
-    const uint32_t *first, *last; /* of each lane; n_ops: none */
-    bool eager;                   /* there are eager sends */
-    /* From `from` on operations are like those `shift` behind them, up to `end`. */
     uint32_t from, end, shift;
 } ovl_recur_code;
 
@@ -122,29 +118,6 @@ bool ovl_moment_equal(const ovl_moment *a, const ovl_moment *b);
 /* Has an operation that arrived not ended yet? The state was just taken. */
 bool ovl_recur_in_flight(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t local);
 
-/* Operations of a rank go on in *lanes*, one after another: its streams (parts of a batch: that of
- * the batch); for communication without a stream its communicators; and at last the host. A code
- * whose lanes keep no order, such as one of transfers that wait for their input alone (alter.h), is
- * not skipped: what lies before the front of a lane would say nothing of what has ended. */
-static inline uint32_t ovl_recur_host(const ovl_code *code)
-{
-    return code->n_streams + code->n_slots;
-}
-
-static inline uint32_t ovl_recur_lane(const ovl_code *code, uint32_t local)
-{
-    uint32_t batch = code->ops[local].batch;
-    const ovl_op *op = &code->ops[batch == OVL_NONE ? local : batch];
-    if (op->stream != OVL_NO_STREAM) {
-        return op->stream;
-    }
-    return op->kind == OVL_HOST ? ovl_recur_host(code) : code->n_streams + op->comm;
-}
-
-/* The operation that one of a lane (not the host) is behind in it, or OVL_NONE: it arrives when
- * that one has ended. */
-uint32_t ovl_recur_before(const ovl_code *code, uint32_t lane, uint32_t local);
-
 /* The last operation of a lane (not the host) that arrived, or OVL_NONE; the same if it has not
  * ended. The state was just taken. */
 uint32_t ovl_recur_last(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t lane);
@@ -168,7 +141,7 @@ static inline bool ovl_recur_moves(const ovl_recur *r, uint32_t rank, uint32_t l
 static inline bool ovl_recur_op_moves(const ovl_engine *e, const ovl_recur *r, uint32_t rank,
                                       uint32_t local)
 {
-    return ovl_recur_moves(r, rank, ovl_recur_lane(&e->p->codes[e->p->ranks[rank].code], local));
+    return ovl_recur_moves(r, rank, ovl_lane(&e->p->codes[e->p->ranks[rank].code], local));
 }
 
 /* --- recur_skip.c --- */

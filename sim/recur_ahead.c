@@ -17,63 +17,15 @@
 
 /* --- Like operations --- */
 
-/* Both none, or as far back (or ahead). */
-static bool as_far(uint32_t a, uint32_t b, uint32_t shift)
-{
-    return a == OVL_NONE ? b == OVL_NONE : b != OVL_NONE && b - a == shift;
-}
-
-static bool same_list(const uint32_t *at, const uint32_t *item, uint32_t a, uint32_t b)
-{
-    uint32_t n = at[a + 1] - at[a];
-    if (at[b + 1] - at[b] != n) {
-        return false;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        if (item[at[b] + i] - item[at[a] + i] != b - a) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool is_freed(const ovl_engine *e, const ovl_op *op)
 {
     return e->options->free_names && e->options->free_names[op->name];
 }
 
-/* A call that comes at a moment is like no other; parts stand behind their batch. */
-static bool may_repeat(const ovl_engine *e, const ovl_code *code, uint32_t local)
-{
-    const ovl_op *op = &code->ops[local];
-    bool behind =
-        op->batch == OVL_NONE ||
-        (local > 0 && (op->batch == local - 1 || code->ops[local - 1].batch == op->batch));
-    return behind && (op->kind != OVL_HOST || op->per_rank || e->p->costs[op->cost].latency == 0);
-}
-
-/* Eager sends: the one before on the wire, as its index + 1; 0: none. */
-static bool same_wire(const ovl_code *code, uint32_t a, uint32_t b)
-{
-    const ovl_op *op = &code->ops[a];
-    uint32_t x = code->comm_index[a], y = code->comm_index[b];
-    return op->kind != OVL_SEND || !op->eager || (x ? y - x == b - a : y == 0);
-}
-
 static bool like(const ovl_engine *e, const ovl_code *code, uint32_t a, uint32_t b)
 {
-    const ovl_op *x = &code->ops[a], *y = &code->ops[b];
-    uint32_t shift = b - a;
-    return x->kind == y->kind && x->eager == y->eager && x->per_rank == y->per_rank &&
-           x->uneven == y->uneven && x->stream == y->stream && x->comm == y->comm &&
-           x->launch == y->launch && is_freed(e, x) == is_freed(e, y) &&
-           (x->per_rank || ovl_same_cost(e->p, &e->p->costs[x->cost], &e->p->costs[y->cost])) &&
-           may_repeat(e, code, a) && may_repeat(e, code, b) && as_far(x->batch, y->batch, shift) &&
-           same_wire(code, a, b) && as_far(code->stream_prev[a], code->stream_prev[b], shift) &&
-           as_far(code->comm_prev[a], code->comm_prev[b], shift) &&
-           (!code->queue_prev || as_far(code->queue_prev[a], code->queue_prev[b], shift)) &&
-           same_list(code->after.at, code->after.item, a, b) &&
-           same_list(code->parts.at, code->parts.item, a, b);
+    return ovl_ops_alike(e->p, code, a, b) &&
+           is_freed(e, &code->ops[a]) == is_freed(e, &code->ops[b]);
 }
 
 /* From `low` on, the first that is not like the one `shift` behind it. */
@@ -208,10 +160,10 @@ static bool find_window(const ovl_engine *e, ovl_recur *r, uint32_t rank)
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
     const uint32_t *front = r->now.front + r->first_front[rank];
     uint32_t low = code->n_ops, high = 0;
-    for (uint32_t lane = 0; lane <= ovl_recur_host(code); lane++) {
+    for (uint32_t lane = 0; lane <= ovl_lane_host(code); lane++) {
         if (ovl_recur_moves(r, rank, lane)) {
             uint32_t last =
-                lane < ovl_recur_host(code) ? ovl_recur_flying(e, r, rank, lane) : OVL_NONE;
+                lane < ovl_lane_host(code) ? ovl_recur_flying(e, r, rank, lane) : OVL_NONE;
             low = OVL_MIN(low, OVL_MIN(last, front[lane]));
             high = OVL_MAX(high, front[lane] + 1);
         }
@@ -240,7 +192,7 @@ static uint64_t holds_for(const ovl_engine *e, const ovl_recur *r, uint32_t rank
     if (arrived && (arrival || !ovl_recur_in_flight(e, r, rank, before))) {
         return 0;
     }
-    if (!ovl_recur_moves(r, rank, ovl_recur_lane(code, before))) {
+    if (!ovl_recur_moves(r, rank, ovl_lane(code, before))) {
         return UINT64_MAX;
     }
     return before < r->shift.high[rank] ? 0 : (before - r->shift.high[rank]) / r->shift.by[rank];
@@ -268,7 +220,7 @@ static uint64_t stands_for(const ovl_engine *e, const ovl_recur *r, uint32_t ran
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
     uint32_t front = r->now.front[r->first_front[rank] + lane], high = r->shift.high[rank];
-    uint32_t last = lane < ovl_recur_host(code) ? ovl_recur_flying(e, r, rank, lane) : OVL_NONE;
+    uint32_t last = lane < ovl_lane_host(code) ? ovl_recur_flying(e, r, rank, lane) : OVL_NONE;
     if (last != OVL_NONE && last >= r->shift.low[rank]) {
         return 0;
     }

@@ -76,8 +76,8 @@ static void find_flags(const ovl_engine *e, ovl_recur *r)
 static bool all_move(const ovl_engine *e, const ovl_recur *r, uint32_t rank)
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
-    bool all = !code->host_timed || ovl_recur_moves(r, rank, ovl_recur_host(code));
-    for (uint32_t lane = 0; lane < ovl_recur_host(code) && all; lane++) {
+    bool all = !code->host_timed || ovl_recur_moves(r, rank, ovl_lane_host(code));
+    for (uint32_t lane = 0; lane < ovl_lane_host(code) && all; lane++) {
         uint32_t last = ovl_recur_last(e, r, rank, lane);
         all = ovl_recur_moves(r, rank, lane) || last == OVL_NONE || last < r->shift.low[rank];
     }
@@ -89,7 +89,7 @@ static window open_window(const ovl_engine *e, const ovl_recur *r, uint32_t rank
 {
     uint32_t low = r->shift.low[rank], high = r->shift.high[rank];
     const ovl_rank *k = &e->p->ranks[rank];
-    uint32_t host = ovl_recur_host(&e->p->codes[k->code]);
+    uint32_t host = ovl_lane_host(&e->p->codes[k->code]);
     window w = {.rank = rank,
                 .first_op = k->first_op,
                 .low = low,
@@ -205,7 +205,7 @@ static void release_ahead(ovl_engine *e, const ovl_recur *r, const window *w)
 static void move_pending(ovl_engine *e, const ovl_recur *r, const window *w)
 {
     uint32_t *pending = e->pending + w->first_op;
-    bool eager = r->codes[e->p->ranks[w->rank].code].eager;
+    bool eager = e->shapes[e->p->ranks[w->rank].code]->eager_sends > 0;
     for (uint32_t i = w->high + w->go; i-- > w->low;) {
         if (!w->all_move && !ovl_recur_op_moves(e, r, w->rank, i)) {
             continue;
@@ -367,7 +367,7 @@ static void move_rank(ovl_engine *e, const ovl_recur *r, uint32_t rank, ovl_time
     }
     s->accounted += later;
     s->hidden_accounted += later;
-    if (ovl_recur_moves(r, rank, ovl_recur_host(code))) {
+    if (ovl_recur_moves(r, rank, ovl_lane_host(code))) {
         s->cursor += (uint32_t)r->shift.times * r->shift.by[rank];
     }
 }
