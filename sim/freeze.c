@@ -3,7 +3,7 @@
  * checks that the members of each communicator agree.
  */
 #include "sim/build.h"
-#include "sim/shape.h"
+#include "sim/course.h"
 
 /* --- One code --- */
 
@@ -402,7 +402,7 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
         p.pairs = OVL_NEW_ARRAY(b->arena, ovl_pair, (size_t)p.n_kernel_classes * p.n_coll_classes);
     }
     for (uint32_t i = 0; i < p.n_codes; i++) {
-        codes[i].shape = ovl_shape_find(&p, &codes[i], true, b->arena);
+        codes[i].course = ovl_course_find(&p, &codes[i], true, b->arena);
     }
     ovl_builder_free(b);
     number_ranks(&p, ranks);

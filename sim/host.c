@@ -27,13 +27,13 @@ static void issue(ovl_engine *e, uint32_t rank, uint32_t local)
 static void issue_all(ovl_engine *e, const ovl_rank *r, uint32_t rank)
 {
     const ovl_code *code = &e->p->codes[r->code];
-    const ovl_shape *shape = e->shapes[r->code];
+    const ovl_course *course = e->courses[r->code];
     uint32_t *pending = e->pending + r->first_op;
     for (uint32_t i = code->parts.at[0]; i < code->parts.at[code->n_ops]; i++) {
         pending[code->parts.item[i]]++;
     }
-    for (uint32_t i = 0; i < shape->n_starts; i++) {
-        ovl_vec_push(&e->todo, (ovl_todo){.rank = rank, .op = r->first_op + shape->starts[i]});
+    for (uint32_t i = 0; i < course->n_starts; i++) {
+        ovl_vec_push(&e->todo, (ovl_todo){.rank = rank, .op = r->first_op + course->starts[i]});
     }
     e->ranks[rank].cursor = code->n_ops;
 }

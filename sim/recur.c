@@ -51,7 +51,7 @@ static void set_up_fronts(const ovl_engine *e, ovl_recur *r)
     const ovl_program *p = e->p;
     for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
         uint32_t code = p->ranks[rank].code;
-        memcpy(r->now.front + r->first_front[rank], e->shapes[code]->first,
+        memcpy(r->now.front + r->first_front[rank], e->courses[code]->first,
                ovl_lane_host(&p->codes[code]) * sizeof(uint32_t));
     }
 }
@@ -95,7 +95,7 @@ static bool keep_order(const ovl_engine *e)
 {
     bool all = true;
     for (uint32_t c = 0; c < e->p->n_codes && all; c++) {
-        all = e->shapes[c]->ordered;
+        all = e->courses[c]->ordered;
     }
     return all;
 }
@@ -113,14 +113,14 @@ void ovl_recur_init(ovl_engine *e, ovl_arena *scratch)
         first_front[i + 1] = first_front[i] + ovl_lane_host(&p->codes[p->ranks[i].code]) + 1;
     }
     uint32_t n_fronts = first_front[p->n_ranks];
-    const ovl_shape *shape = e->shapes[p->ranks[rank].code];
-    if (shape->n_runs == 0 || n_fronts > p->n_ops / 2 || !keep_order(e)) {
+    const ovl_course *course = e->courses[p->ranks[rank].code];
+    if (course->n_runs == 0 || n_fronts > p->n_ops / 2 || !keep_order(e)) {
         return;
     }
     e->recur = OVL_NEW(scratch, ovl_recur);
     e->recur->rank = rank;
     e->recur->first_front = first_front;
-    add_rhythms(e->recur, shape->runs, shape->n_runs);
+    add_rhythms(e->recur, course->runs, course->n_runs);
     set_up_tables(e, e->recur, n_fronts, scratch);
     set_anchor(e);
 }

@@ -21,7 +21,7 @@
  *
  *     recur.c         when it is tried         recur_state.c   the state, written down
  *     recur_ahead.c   how far the code repeats recur_skip.c    the skip
- *     shape.c       where a code repeats itself
+ *     course.c       where a code repeats itself
  */
 #ifndef OVL_SIM_RECUR_H
 #define OVL_SIM_RECUR_H
@@ -66,7 +66,7 @@ typedef struct ovl_rhythm {
     ovl_glimpse *glimpses;
 } ovl_rhythm;
 
-/* What is known of a code where its shape says nothing: from `from` on operations are like those
+/* What is known of a code where its course says nothing: from `from` on operations are like those
  * `shift` behind them, up to `end`. */
 typedef struct ovl_recur_code {
     uint32_t from, end, shift;

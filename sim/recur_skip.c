@@ -205,7 +205,7 @@ static void release_ahead(ovl_engine *e, const ovl_recur *r, const window *w)
 static void move_pending(ovl_engine *e, const ovl_recur *r, const window *w)
 {
     uint32_t *pending = e->pending + w->first_op;
-    bool eager = e->shapes[e->p->ranks[w->rank].code]->eager_sends > 0;
+    bool eager = e->courses[e->p->ranks[w->rank].code]->eager_sends > 0;
     for (uint32_t i = w->high + w->go; i-- > w->low;) {
         if (!w->all_move && !ovl_recur_op_moves(e, r, w->rank, i)) {
             continue;

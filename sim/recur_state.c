@@ -314,7 +314,7 @@ uint32_t ovl_recur_last(const ovl_engine *e, const ovl_recur *r, uint32_t rank, 
     uint32_t c = e->p->ranks[rank].code, front = r->now.front[r->first_front[rank] + lane];
     const ovl_code *code = &e->p->codes[c];
     uint32_t last =
-        front < code->n_ops ? ovl_lane_before(code, lane, front) : e->shapes[c]->last[lane];
+        front < code->n_ops ? ovl_lane_before(code, lane, front) : e->courses[c]->last[lane];
     return last < code->n_ops ? last : OVL_NONE;
 }
 

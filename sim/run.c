@@ -34,7 +34,7 @@ static uint32_t eager_sends(const ovl_engine *e)
 {
     uint32_t n = 0;
     for (uint32_t c = 0; c < e->p->n_codes; c++) {
-        n += e->shapes[c]->eager_sends;
+        n += e->courses[c]->eager_sends;
     }
     return n;
 }
@@ -46,7 +46,7 @@ static size_t steps_at_most(const ovl_engine *e)
     for (uint32_t r = 0; r < e->p->n_ranks; r++) {
         uint32_t c = e->p->ranks[r].code;
         const ovl_code *code = &e->p->codes[c];
-        n += (size_t)code->n_ops * (code->host_timed ? 3 : 2) + e->shapes[c]->eager_sends;
+        n += (size_t)code->n_ops * (code->host_timed ? 3 : 2) + e->courses[c]->eager_sends;
     }
     return n;
 }
@@ -69,11 +69,11 @@ static void set_up_times(ovl_engine *e)
 /* Where a program was altered what is looked up in its codes is worked out for this run. */
 static void find_shapes(ovl_engine *e, ovl_arena *scratch)
 {
-    e->shapes = OVL_NEW_ARRAY(scratch, const ovl_shape *, e->p->n_codes);
+    e->courses = OVL_NEW_ARRAY(scratch, const ovl_course *, e->p->n_codes);
     for (uint32_t c = 0; c < e->p->n_codes; c++) {
-        const ovl_shape *known = ovl_shape_known(e->p, &e->p->codes[c]);
-        e->shapes[c] = known ? known
-                               : ovl_shape_find(e->p, &e->p->codes[c], !e->options->no_skip,
+        const ovl_course *known = ovl_course_known(e->p, &e->p->codes[c]);
+        e->courses[c] = known ? known
+                               : ovl_course_find(e->p, &e->p->codes[c], !e->options->no_skip,
                                                   scratch);
     }
 }

@@ -33,7 +33,7 @@
 #include "sim/delays.h"
 #include "sim/engine.h"
 #include "sim/fold.h"
-#include "sim/shape.h"
+#include "sim/course.h"
 #include "sim/share.h"
 
 #define OVL_BOUND_FREE  (UINT32_MAX - 2) /* at isolated speed; differs from all OVL_LIMIT_... */
@@ -211,7 +211,7 @@ typedef struct ovl_engine {
     const ovl_run_options *options;
     ovl_arena *arena;
     ovl_errs *errs;
-    const ovl_shape **shapes; /* by code */
+    const ovl_course **courses; /* by code */
     ovl_time now;
     bool failed;
     /* Times, by op; -1 while they have not happened. NULL, as is the trail, if only the step is

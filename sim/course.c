@@ -1,4 +1,4 @@
-#include "sim/shape.h"
+#include "sim/course.h"
 
 #include "sim/vec.h"
 
@@ -43,7 +43,7 @@ static bool is_in_lane(const ovl_op *op)
     return op->batch == OVL_NONE && op->kind != OVL_HOST;
 }
 
-static void find_lanes(const ovl_code *code, ovl_shape *x, ovl_arena *arena)
+static void find_lanes(const ovl_code *code, ovl_course *x, ovl_arena *arena)
 {
     uint32_t n = ovl_lane_host(code) + 1;
     uint32_t *first = OVL_NEW_ARRAY(arena, uint32_t, n), *last = OVL_NEW_ARRAY(arena, uint32_t, n);
@@ -71,10 +71,10 @@ static void find_lanes(const ovl_code *code, ovl_shape *x, ovl_arena *arena)
 
 static bool reaches_far(const uint32_t *at, const uint32_t *item, uint32_t i)
 {
-    return at[i + 1] > at[i] && item[at[i + 1] - 1] > i + OVL_SHAPE_FAR;
+    return at[i + 1] > at[i] && item[at[i + 1] - 1] > i + OVL_COURSE_FAR;
 }
 
-static void find_facts(const ovl_code *code, ovl_shape *x, ovl_arena *arena)
+static void find_facts(const ovl_code *code, ovl_course *x, ovl_arena *arena)
 {
     OVL_VEC(uint32_t) starts = {0};
     OVL_VEC(uint32_t) far = {0};
@@ -248,7 +248,7 @@ static uint32_t class_of(classes *c, uint32_t local)
     return c->op.len - 1;
 }
 
-static void find_runs(const ovl_program *p, const ovl_code *code, ovl_shape *x, ovl_arena *arena)
+static void find_runs(const ovl_program *p, const ovl_code *code, ovl_course *x, ovl_arena *arena)
 {
     classes c = {.p = p, .code = code};
     ovl_repeats runs = {0};
@@ -264,22 +264,22 @@ static void find_runs(const ovl_program *p, const ovl_code *code, ovl_shape *x, 
     ovl_arena_free(&c.arena);
 }
 
-ovl_shape *ovl_shape_find(const ovl_program *p, const ovl_code *code, bool repeats,
+ovl_course *ovl_course_find(const ovl_program *p, const ovl_code *code, bool repeats,
                               ovl_arena *arena)
 {
-    ovl_shape *x = OVL_NEW(arena, ovl_shape);
-    *x = (ovl_shape){.ops = code->ops, .costs = p->costs};
+    ovl_course *x = OVL_NEW(arena, ovl_course);
+    *x = (ovl_course){.ops = code->ops, .costs = p->costs};
     find_lanes(code, x, arena);
     find_facts(code, x, arena);
     x->searched = repeats;
-    if (repeats && x->ordered && code->n_ops >= OVL_SHAPE_MIN) {
+    if (repeats && x->ordered && code->n_ops >= OVL_COURSE_MIN) {
         find_runs(p, code, x, arena);
     }
     return x;
 }
 
-const ovl_shape *ovl_shape_known(const ovl_program *p, const ovl_code *code)
+const ovl_course *ovl_course_known(const ovl_program *p, const ovl_code *code)
 {
-    const ovl_shape *x = code->shape;
+    const ovl_course *x = code->course;
     return x && x->ops == code->ops && x->costs == p->costs ? x : NULL;
 }

@@ -1,5 +1,5 @@
 /*
- * shape.h - what every run looks up in a code, worked out once: what may arrive at once, the lanes
+ * course.h - what every run looks up in a code, worked out once: what may arrive at once, the lanes
  * on which its operations follow one another, and where it repeats itself, exactly.
  *
  * Two operations of a code are *alike* if a run cannot tell them apart but by their place: one kind,
@@ -12,29 +12,29 @@
  * kernel and the first all-reduce have nobody before them; from the second on all kernels are
  * alike, and so are all all-reduces: one run of period 2 from 2 to 2,000.
  *
- * A shape belongs to the operations and costs that it was found for. Where a program was made
- * with others (alter.h, scaled.h, vary.h) ovl_shape_known says that there is none.
+ * A course belongs to the operations and costs that it was found for. Where a program was made
+ * with others (alter.h, scaled.h, vary.h) ovl_course_known says that there is none.
  */
-#ifndef OVL_SIM_SHAPE_H
-#define OVL_SIM_SHAPE_H
+#ifndef OVL_SIM_COURSE_H
+#define OVL_SIM_COURSE_H
 
 #include "sim/program.h"
 #include "sim/repeats.h"
 
 /* Who waits for an operation mostly lies no further behind it. */
-#define OVL_SHAPE_FAR 256
+#define OVL_COURSE_FAR 256
 
 /* In fewer operations nothing is looked for. */
-#define OVL_SHAPE_MIN 32
+#define OVL_COURSE_MIN 32
 
-typedef struct ovl_shape {
+typedef struct ovl_course {
     const ovl_op *ops; /* for which it was found */
     const ovl_cost *costs;
     const uint32_t *starts; /* [n_starts] operations that wait for nothing but to be issued */
     const uint32_t *first;  /* by lane, below: its first operation; n_ops: it has none */
     const uint32_t *last;
     const uint32_t *far;    /* [n_far] operations that somebody waits for who lies further behind
-                               than OVL_SHAPE_FAR */
+                               than OVL_COURSE_FAR */
     const ovl_repeat *runs; /* [n_runs] where operations are like those a period before, the largest
                                period first, then from left to right */
     uint32_t n_starts, n_far, n_runs;
@@ -42,14 +42,14 @@ typedef struct ovl_shape {
     bool searched; /* runs were looked for */
     bool ordered; /* each operation of a lane arrives when the one before it there has ended */
     bool varies;  /* some take a time of their own on each rank */
-} ovl_shape;
+} ovl_course;
 
-/* Finds the shape of a code; with `repeats` also where it repeats itself. In `arena`. */
-ovl_shape *ovl_shape_find(const ovl_program *program, const ovl_code *code, bool repeats,
+/* Finds the course of a code; with `repeats` also where it repeats itself. In `arena`. */
+ovl_course *ovl_course_find(const ovl_program *program, const ovl_code *code, bool repeats,
                               ovl_arena *arena);
 
 /* That of a code as the program has it, or NULL. */
-const ovl_shape *ovl_shape_known(const ovl_program *program, const ovl_code *code);
+const ovl_course *ovl_course_known(const ovl_program *program, const ovl_code *code);
 
 /* Are two operations of a code alike, b behind a? Of those whose times differ by rank only what the
  * code says is compared. */
