@@ -28,20 +28,33 @@ static bool like(const ovl_engine *e, const ovl_code *code, uint32_t a, uint32_t
            is_freed(e, &code->ops[a]) == is_freed(e, &code->ops[b]);
 }
 
+/* Until where the operations of a code are like those `shift` behind them, by its course; 0 if that
+ * says nothing of `low`. */
+static uint32_t course_ahead(const ovl_engine *e, uint32_t c, uint32_t low, uint32_t shift)
+{
+    const ovl_course *course = e->courses[c];
+    const ovl_repeat *run = ovl_repeats_at(course->runs, course->n_runs, low, shift);
+    return run ? run->end - shift : 0;
+}
+
 /* From `low` on, the first that is not like the one `shift` behind it. */
 static uint32_t code_ahead(const ovl_engine *e, ovl_recur *r, uint32_t c, uint32_t low,
                            uint32_t shift)
 {
     const ovl_code *code = &e->p->codes[c];
     ovl_recur_code *known = &r->codes[c];
-    if (known->shift != shift || low < known->from || low > known->end) {
-        known->shift = shift;
-        known->from = known->end = low;
-        while (known->end + shift < code->n_ops && like(e, code, known->end, known->end + shift)) {
-            known->end++;
-        }
+    if (known->shift == shift && low >= known->from && low <= known->end) {
+        return known->end;
     }
-    return known->end;
+    uint32_t end = course_ahead(e, c, low, shift), i = end && !e->options->free_names ? end : low;
+    while (i < end && is_freed(e, &code->ops[i]) == is_freed(e, &code->ops[i + shift])) {
+        i++;
+    }
+    while (!end && i + shift < code->n_ops && like(e, code, i, i + shift)) {
+        i++;
+    }
+    *known = (ovl_recur_code){.from = low, .end = i, .shift = shift};
+    return i;
 }
 
 /* --- Whom they meet --- */
@@ -74,16 +87,69 @@ static bool alike_on_rank(const ovl_engine *e, const ovl_recur *r, uint32_t rank
     return (x->kind != OVL_SEND && x->kind != OVL_RECV) || meets_alike(e, r, a, b);
 }
 
+/* For how long the operations that those of a block meet move on with them, block by block: what
+ * the code of the other side says. The end of that, at most `end`; 0: it says nothing. */
+static uint32_t peers_ahead(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t low,
+                            uint32_t end)
+{
+    const ovl_rank *k = &e->p->ranks[rank];
+    const ovl_op *ops = e->p->codes[k->code].ops;
+    uint32_t by = r->shift.by[rank];
+    for (uint32_t i = low; i < low + by && end; i++) {
+        if (ops[i].kind != OVL_SEND && ops[i].kind != OVL_RECV) {
+            continue;
+        }
+        uint32_t other = e->p->partner[k->first_op + i], peer = ovl_op_rank(e->p, other);
+        uint32_t local = other - e->p->ranks[peer].first_op, shift = r->shift.by[peer];
+        uint32_t alike = course_ahead(e, e->p->ranks[peer].code, local, shift);
+        bool moves = alike && ovl_recur_op_moves(e, r, peer, local);
+        uint64_t last = moves ? i + (uint64_t)by * ((alike - local + shift - 1) / shift) : 0;
+        end = (uint32_t)OVL_MIN(end, last);
+    }
+    return end;
+}
+
+/* From a block on whose operations meet such that move on: the first that does not follow the one a
+ * block before it. */
+static uint32_t follow_on(const ovl_engine *e, uint32_t rank, uint32_t by, uint32_t from,
+                          uint32_t end)
+{
+    uint32_t first = e->p->ranks[rank].first_op, i = from;
+    const uint32_t *partner = e->p->partner ? e->p->partner + first : NULL;
+    const uint32_t *together = e->p->fold ? e->p->fold->together + first : NULL;
+    while (partner && i < end && partner[i + by] - partner[i] == partner[i] - partner[i - by]) {
+        i++;
+    }
+    end = partner ? i : end;
+    for (i = from; together && i < end && together[i + by] == together[i];) {
+        i++;
+    }
+    return together ? i : end;
+}
+
+static uint32_t meet_ahead(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t low,
+                           uint32_t end)
+{
+    uint32_t by = r->shift.by[rank], i = low;
+    while (i < end && i < low + by && alike_on_rank(e, r, rank, i)) {
+        i++;
+    }
+    if (i == low + by && !e->courses[e->p->ranks[rank].code]->varies) {
+        i = follow_on(e, rank, by, i, OVL_MAX(i, peers_ahead(e, r, rank, low, end)));
+    }
+    while (i < end && alike_on_rank(e, r, rank, i)) {
+        i++;
+    }
+    return i;
+}
+
 static uint32_t rank_ahead(const ovl_engine *e, ovl_recur *r, uint32_t rank, uint32_t low)
 {
     uint32_t shift = r->shift.by[rank];
     uint32_t end = code_ahead(e, r, e->p->ranks[rank].code, low, shift);
     ovl_recur_rank *known = &r->ranks[rank];
     if (low < known->from || low > known->end) {
-        known->from = known->end = low;
-        while (known->end < end && alike_on_rank(e, r, rank, known->end)) {
-            known->end++;
-        }
+        *known = (ovl_recur_rank){low, meet_ahead(e, r, rank, low, end)};
     }
     return OVL_MIN(end, known->end);
 }

@@ -116,9 +116,11 @@ static uint8_t flags_now(const window *w, uint32_t local)
 
 /* --- Times --- */
 
-static void fill(const window *w, ovl_time *times, uint8_t flag, ovl_time period)
+/* Those noted of operations from `from` to `to`. */
+static void fill_each(const window *w, ovl_time *times, uint8_t flag, uint32_t from, uint32_t to,
+                      ovl_time period)
 {
-    for (uint32_t i = w->low; i < w->high + w->go; i++) {
+    for (uint32_t i = from; i < to; i++) {
         uint32_t op = w->first_op + i;
         if (times[op] < 0 && (flags_then(w, i) & flag)) {
             assert(times[op - w->by] >= 0);
@@ -127,15 +129,42 @@ static void fill(const window *w, ovl_time *times, uint8_t flag, ovl_time period
     }
 }
 
+#define TOLD_AT_ONCE 256 /* items of short periods */
+
+/* The next `n` times are those `by` before them and `period` more. The more periods are told, the
+ * more are told again at once. */
+static void tell_times(ovl_time *times, uint32_t n, uint32_t by, ovl_time period)
+{
+    for (uint32_t done = 0; done < n;) {
+        uint32_t m = OVL_MIN(by, n - done);
+        const ovl_time *from = times + done - by;
+        for (uint32_t i = 0; i < m; i++) {
+            times[done + i] = from[i] + period;
+        }
+        done += m;
+        if (done < n && by < TOLD_AT_ONCE) {
+            by *= 2;
+            period *= 2;
+        }
+    }
+}
+
+/* What lies behind all that arrived, and before all that will not have ended, passes whole. */
+static void fill(const window *w, ovl_time *times, uint8_t flag, ovl_time period)
+{
+    uint32_t end = w->high + w->go, from = w->all_move ? w->high : end;
+    uint32_t to = OVL_MAX(from, OVL_MIN(w->low + w->go, end));
+    fill_each(w, times, flag, w->low, from, period);
+    tell_times(times + w->first_op + from, to - from, w->by, period);
+    fill_each(w, times, flag, to, end, period);
+}
+
 /* The call that a host is in was issued. */
 static void fill_issues(const ovl_engine *e, const window *w, ovl_time period)
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[w->rank].code];
     bool calls = e->ranks[w->rank].issuing && code->ops[w->cursor].kind == OVL_HOST;
-    for (uint32_t i = w->cursor + calls; w->to_cursor > w->cursor && i < w->to_cursor + calls;
-         i++) {
-        e->issue[w->first_op + i] = e->issue[w->first_op + i - w->by] + period;
-    }
+    tell_times(e->issue + w->first_op + w->cursor + calls, w->to_cursor - w->cursor, w->by, period);
 }
 
 static bool is_eager_send(const ovl_engine *e, uint32_t rank, uint32_t local)
@@ -144,10 +173,11 @@ static bool is_eager_send(const ovl_engine *e, uint32_t rank, uint32_t local)
     return op->kind == OVL_SEND && op->eager;
 }
 
-/* When the bytes of eager sends were there. */
-static void fill_landed(const ovl_engine *e, const ovl_recur *r, const window *w)
+/* When the bytes of eager sends from `from` to `to` were there. */
+static void fill_landed_each(const ovl_engine *e, const ovl_recur *r, const window *w,
+                             uint32_t from, uint32_t to)
 {
-    for (uint32_t i = w->low; i < w->high + w->go; i++) {
+    for (uint32_t i = from; i < to; i++) {
         bool lands = !(flags_now(w, i) & LANDED) && (flags_then(w, i) & LANDED);
         if (lands && is_eager_send(e, w->rank, i) &&
             (w->all_move || ovl_recur_op_moves(e, r, w->rank, i))) {
@@ -156,13 +186,29 @@ static void fill_landed(const ovl_engine *e, const ovl_recur *r, const window *w
     }
 }
 
+/* Where a period was told those that follow are like it: 0 where nothing is sent, and not 0 where
+ * something is, for a period lies before it. */
+static void fill_landed(const ovl_engine *e, const ovl_recur *r, const window *w)
+{
+    uint32_t end = w->high + w->go, whole = OVL_MIN(w->low + w->go, end);
+    uint32_t from = w->all_move ? OVL_MIN(w->high + w->by, end) : end;
+    fill_landed_each(e, r, w, w->low, from);
+    ovl_time *landed = e->landed + w->first_op;
+    for (uint32_t i = from; i < whole; i++) {
+        landed[i] = landed[i - w->by] ? landed[i - w->by] + r->shift.period : 0;
+    }
+    fill_landed_each(e, r, w, OVL_MAX(from, whole), end);
+}
+
 static void fill_times(const ovl_engine *e, const ovl_recur *r, const window *w)
 {
     if (e->end) {
         fill(w, e->arrive, NOTED_ARRIVE, r->shift.period);
         fill(w, e->start, NOTED_START, r->shift.period);
         fill(w, e->end, NOTED_END, r->shift.period);
-        fill_issues(e, w, r->shift.period);
+        if (w->to_cursor > w->cursor) {
+            fill_issues(e, w, r->shift.period);
+        }
     }
     if (e->landed) {
         fill_landed(e, r, w);
@@ -182,21 +228,59 @@ static void release_behind(ovl_engine *e, const window *w, const uint32_t *at, c
     }
 }
 
-/* What lies behind the window waits for less. */
-static void release_ahead(ovl_engine *e, const ovl_recur *r, const window *w)
+static void release(ovl_engine *e, const ovl_recur *r, const window *w, uint32_t i)
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[w->rank].code];
-    for (uint32_t i = w->low; i < w->high + w->go; i++) {
-        uint8_t now = flags_now(w, i), then = flags_then(w, i);
-        if (!w->all_move && !ovl_recur_op_moves(e, r, w->rank, i)) {
-            continue;
+    uint8_t now = flags_now(w, i), then = flags_then(w, i);
+    if (!w->all_move && !ovl_recur_op_moves(e, r, w->rank, i)) {
+        return;
+    }
+    if ((then & HAS_ENDED) && !(now & HAS_ENDED)) {
+        release_behind(e, w, code->next.at, code->next.item, i);
+    }
+    if (code->queue_prev && (then & HAS_ARRIVED) && !(now & HAS_ARRIVED)) {
+        release_behind(e, w, code->queue_next.at, code->queue_next.item, i);
+    }
+}
+
+/* Of some operations in order, how many lie before `local`. */
+static uint32_t count_before(const uint32_t *list, uint32_t n, uint32_t local)
+{
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (list[middle] < local) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
-        if ((then & HAS_ENDED) && !(now & HAS_ENDED)) {
-            release_behind(e, w, code->next.at, code->next.item, i);
-        }
-        if (code->queue_prev && (then & HAS_ARRIVED) && !(now & HAS_ARRIVED)) {
-            release_behind(e, w, code->queue_next.at, code->queue_next.item, i);
-        }
+    }
+    return low;
+}
+
+/* What lies behind the window waits for less: of what lies far before its end only some are waited
+ * for there. */
+static void release_ahead(ovl_engine *e, const ovl_recur *r, const window *w)
+{
+    const ovl_course *course = e->courses[e->p->ranks[w->rank].code];
+    uint32_t end = w->high + w->go, near = end - OVL_MIN(end - w->low, OVL_COURSE_FAR);
+    for (uint32_t i = count_before(course->far, course->n_far, w->low);
+         i < course->n_far && course->far[i] < near; i++) {
+        release(e, r, w, course->far[i]);
+    }
+    for (uint32_t i = near; i < end; i++) {
+        release(e, r, w, i);
+    }
+}
+
+/* The next `n` are those `by` before them. */
+static void tell_pending(uint32_t *pending, uint32_t n, uint32_t by)
+{
+    for (uint32_t done = 0; done < n;) {
+        uint32_t m = OVL_MIN(by, n - done);
+        memcpy(pending + done, pending + done - by, m * sizeof *pending);
+        done += m;
+        by = done < n && by < TOLD_AT_ONCE ? 2 * by : by;
     }
 }
 
@@ -204,16 +288,22 @@ static void release_ahead(ovl_engine *e, const ovl_recur *r, const window *w)
  */
 static void move_pending(ovl_engine *e, const ovl_recur *r, const window *w)
 {
-    uint32_t *pending = e->pending + w->first_op;
+    uint32_t *pending = e->pending + w->first_op, n = w->high - w->low, ended = w->low + w->go;
     bool eager = e->courses[e->p->ranks[w->rank].code]->eager_sends > 0;
-    for (uint32_t i = w->high + w->go; i-- > w->low;) {
-        if (!w->all_move && !ovl_recur_op_moves(e, r, w->rank, i)) {
-            continue;
-        }
-        bool landed = eager && i < w->low + w->go && is_eager_send(e, w->rank, i);
-        uint32_t ended = OVL_ARRIVED_BIT | (landed ? OVL_OVER : 0);
-        pending[i] = i < w->low + w->go ? ended : pending[i - w->go];
+    uint32_t first = w->all_move ? OVL_MIN(ended, w->low + (eager ? w->by : 1)) : ended;
+    if (w->all_move) {
+        memmove(pending + ended, pending + w->low, n * sizeof *pending);
     }
+    for (uint32_t i = w->all_move ? ended : ended + n; i-- > ended;) {
+        pending[i] = ovl_recur_op_moves(e, r, w->rank, i) ? pending[i - w->go] : pending[i];
+    }
+    for (uint32_t i = w->low; i < first; i++) {
+        bool landed = eager && is_eager_send(e, w->rank, i);
+        if (w->all_move || ovl_recur_op_moves(e, r, w->rank, i)) {
+            pending[i] = OVL_ARRIVED_BIT | (landed ? OVL_OVER : 0);
+        }
+    }
+    tell_pending(pending + first, ended - first, eager ? w->by : 1);
 }
 
 /* --- Collectives --- */
@@ -243,21 +333,6 @@ static void find_gatherings(const ovl_engine *e, const ovl_recur *r, uint32_t ra
             ovl_vec_push(list, (gathering){instance, go, e->arrived[instance]});
         }
     }
-}
-
-/* Of some operations in order, how many lie before `local`. */
-static uint32_t count_before(const uint32_t *list, uint32_t n, uint32_t local)
-{
-    uint32_t low = 0, high = n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (list[middle] < local) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
 }
 
 /* All that a rank has behind it has ended everywhere. */
@@ -303,30 +378,62 @@ static void move_gatherings(ovl_engine *e, const ovl_recur *r)
 
 /* --- What is told in order --- */
 
-static void repeat_trail(ovl_engine *e, ovl_recur *r)
+/* By how many operations the rank of one goes on in a period. */
+static uint32_t shift_of(const ovl_engine *e, const ovl_recur *r, uint32_t op)
 {
-    uint32_t from = r->shift.before->n_trail, n = e->n_trail - from;
-    ovl_vec_reserve(&r->scratch, n);
-    for (uint32_t i = 0; i < n && e->trail; i++) {
-        uint32_t rank = ovl_op_rank(e->p, OVL_TRAIL_OP(e->trail[from + i]));
-        r->scratch.data[i] = r->shift.by[rank] << 2;
-    }
-    for (uint64_t k = 0; k < r->shift.times && e->trail; k++) {
-        for (uint32_t i = 0; i < n; i++, e->n_trail++) {
-            e->trail[e->n_trail] = e->trail[e->n_trail - n] + r->scratch.data[i];
+    return r->shift.by[ovl_op_rank(e->p, op)];
+}
+
+/* The next steps of the trail are those `n` before them, each `further[i]` more. */
+static void tell_trail(uint32_t *trail, uint64_t count, uint32_t n, uint32_t *further)
+{
+    for (uint64_t done = 0; done < count;) {
+        uint32_t m = (uint32_t)OVL_MIN(n, count - done);
+        uint32_t *to = trail + done;
+        const uint32_t *from = to - n;
+        for (uint32_t i = 0; i < m; i++) {
+            to[i] = from[i] + further[i];
+        }
+        done += m;
+        if (done < count && n < TOLD_AT_ONCE) {
+            for (uint32_t i = 0; i < n; i++) {
+                further[i] *= 2;
+                further[n + i] = further[i];
+            }
+            n *= 2;
         }
     }
 }
 
-static void repeat_limits(ovl_engine *e, const ovl_recur *r)
+static void repeat_trail(ovl_engine *e, ovl_recur *r)
+{
+    uint32_t from = r->shift.before->n_trail, n = e->n_trail - from;
+    ovl_vec_reserve(&r->scratch, n + 2 * TOLD_AT_ONCE);
+    for (uint32_t i = 0; i < n && e->trail; i++) {
+        r->scratch.data[i] = shift_of(e, r, OVL_TRAIL_OP(e->trail[from + i])) << 2;
+    }
+    if (e->trail && n) {
+        tell_trail(e->trail + e->n_trail, r->shift.times * n, n, r->scratch.data);
+        e->n_trail += (uint32_t)r->shift.times * n;
+    }
+}
+
+static void repeat_limits(ovl_engine *e, ovl_recur *r)
 {
     uint32_t n = e->limits.len - r->shift.before->n_limits;
-    for (uint64_t k = 0; k < r->shift.times; k++) {
+    uint64_t end = e->limits.len + r->shift.times * n;
+    ovl_vec_reserve(&r->scratch, n);
+    for (uint32_t i = 0; i < n; i++) {
+        r->scratch.data[i] = shift_of(e, r, e->limits.data[e->limits.len - n + i].op);
+    }
+    ovl_vec_reserve(&e->limits, end);
+    while (e->limits.len < end) {
+        ovl_limit *to = e->limits.data + e->limits.len;
         for (uint32_t i = 0; i < n; i++) {
-            ovl_limit again = e->limits.data[e->limits.len - n];
-            again.op += r->shift.by[ovl_op_rank(e->p, again.op)];
-            ovl_vec_push(&e->limits, again);
+            to[i] = to[(ptrdiff_t)i - n];
+            to[i].op += r->scratch.data[i];
         }
+        e->limits.len += n;
     }
 }
 
@@ -336,7 +443,7 @@ static void repeat_segments(ovl_engine *e, const ovl_recur *r)
     for (uint64_t k = 0; k < r->shift.times; k++) {
         for (uint32_t i = 0; i < n; i++) {
             ovl_segment again = e->segments.data[e->segments.len - n];
-            again.op += r->shift.by[ovl_op_rank(e->p, again.op)];
+            again.op += shift_of(e, r, again.op);
             again.from += r->shift.period;
             again.to += r->shift.period;
             ovl_vec_push(&e->segments, again);
