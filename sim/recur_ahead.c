@@ -280,21 +280,55 @@ static uint64_t blocked_for(const ovl_engine *e, const ovl_recur *r, uint32_t ra
     return code->queue_prev ? OVL_MAX(k, holds_for(e, r, rank, code->queue_prev[local], true)) : k;
 }
 
-/* A lane that did not move: what comes next on it lies behind all that is skipped
- * and goes on waiting; what is in flight lies before. */
+/* For how many periods nobody comes to meet a send or receive that waits. */
+static uint64_t alone_for(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t local)
+{
+    const ovl_rank *k = &e->p->ranks[rank];
+    uint32_t other = e->p->partner[k->first_op + local], peer = ovl_op_rank(e->p, other);
+    uint32_t at = other - e->p->ranks[peer].first_op, high = r->shift.high[peer];
+    if (ovl_engine_arrived(e, other)) {
+        return 0;
+    }
+    return !ovl_recur_op_moves(e, r, peer, at) ? UINT64_MAX
+           : at < high                         ? 0
+                                               : (at - high) / r->shift.by[peer];
+}
+
+/* The same of what is in flight on a lane that did not move. Of collectives count_collectives sees
+ * to it: no member went through one that others wait in. */
+static uint64_t waits_for(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t local)
+{
+    const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
+    uint64_t k = UINT64_MAX;
+    if (code->ops[local].kind == OVL_SEND || code->ops[local].kind == OVL_RECV) {
+        return alone_for(e, r, rank, local);
+    }
+    for (uint32_t i = code->parts.at[local]; i < code->parts.at[local + 1]; i++) {
+        uint32_t part = code->parts.item[i];
+        k = ovl_recur_in_flight(e, r, rank, part) ? OVL_MIN(k, alone_for(e, r, rank, part)) : k;
+    }
+    return k;
+}
+
+/* A lane that did not move: what comes next on it lies behind all that is skipped and goes on
+ * waiting; what is in flight lies before, or behind, and goes on waiting, too. */
 static uint64_t stands_for(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t lane)
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
     uint32_t front = r->now.front[r->first_front[rank] + lane], high = r->shift.high[rank];
     uint32_t last = lane < ovl_lane_host(code) ? ovl_recur_flying(e, r, rank, lane) : OVL_NONE;
+    uint64_t k = UINT64_MAX;
     if (last != OVL_NONE && last >= r->shift.low[rank]) {
-        return 0;
+        k = last < high ? 0 : (last - high) / r->shift.by[rank];
     }
-    if (front == code->n_ops) {
-        return UINT64_MAX;
+    if (last != OVL_NONE) {
+        k = OVL_MIN(k, waits_for(e, r, rank, last));
+    }
+    if (front == code->n_ops || k == 0) {
+        return k;
     }
     uint64_t room = front < high ? 0 : (front - high) / r->shift.by[rank];
-    return OVL_MIN(room, blocked_for(e, r, rank, front));
+    return OVL_MIN(k, OVL_MIN(room, blocked_for(e, r, rank, front)));
 }
 
 static uint64_t steps_left(const ovl_engine *e, const ovl_recur *r, uint32_t rank)

@@ -73,13 +73,24 @@ static void find_flags(const ovl_engine *e, ovl_recur *r)
     }
 }
 
+/* Have operations of a lane that did not move arrived that lie among those that are filled in? */
+static bool lies_between(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t lane)
+{
+    const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
+    uint32_t last = ovl_recur_last(e, r, rank, lane), low = r->shift.low[rank];
+    uint32_t end = r->shift.high[rank] + (uint32_t)r->shift.times * r->shift.by[rank];
+    if (last != OVL_NONE && last >= end) {
+        last = ovl_lane_before(code, lane, last);
+    }
+    return last != OVL_NONE && last >= low;
+}
+
 static bool all_move(const ovl_engine *e, const ovl_recur *r, uint32_t rank)
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
     bool all = !code->host_timed || ovl_recur_moves(r, rank, ovl_lane_host(code));
     for (uint32_t lane = 0; lane < ovl_lane_host(code) && all; lane++) {
-        uint32_t last = ovl_recur_last(e, r, rank, lane);
-        all = ovl_recur_moves(r, rank, lane) || last == OVL_NONE || last < r->shift.low[rank];
+        all = ovl_recur_moves(r, rank, lane) || !lies_between(e, r, rank, lane);
     }
     return all;
 }
