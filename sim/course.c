@@ -16,28 +16,6 @@ uint32_t ovl_lane_before(const ovl_code *code, uint32_t lane, uint32_t local)
     return prev;
 }
 
-/* Of those that wait for an operation, the one that has it as `prev`. */
-static uint32_t follower(const ovl_code *code, const uint32_t *prev, uint32_t local)
-{
-    for (uint32_t i = code->next.at[local]; i < code->next.at[local + 1]; i++) {
-        if (prev[code->next.item[i]] == local) {
-            return code->next.item[i];
-        }
-    }
-    return OVL_NONE;
-}
-
-uint32_t ovl_lane_behind(const ovl_code *code, uint32_t lane, uint32_t local)
-{
-    if (lane < code->n_streams) {
-        return follower(code, code->stream_prev, local);
-    }
-    do {
-        local = follower(code, code->comm_prev, local);
-    } while (local != OVL_NONE && ovl_lane(code, local) != lane);
-    return local;
-}
-
 static bool is_in_lane(const ovl_op *op)
 {
     return op->batch == OVL_NONE && op->kind != OVL_HOST;
@@ -47,6 +25,7 @@ static void find_lanes(const ovl_code *code, ovl_course *x, ovl_arena *arena)
 {
     uint32_t n = ovl_lane_host(code) + 1;
     uint32_t *first = OVL_NEW_ARRAY(arena, uint32_t, n), *last = OVL_NEW_ARRAY(arena, uint32_t, n);
+    uint32_t *behind = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
     for (uint32_t lane = 0; lane < n; lane++) {
         first[lane] = last[lane] = code->n_ops;
     }
@@ -60,11 +39,13 @@ static void find_lanes(const ovl_code *code, ovl_course *x, ovl_arena *arena)
         uint32_t lane = none ? 0 : ovl_lane(code, i);
         bool begins = last[lane] == code->n_ops;
         x->ordered = !none && (begins || ovl_lane_before(code, lane, i) == last[lane]);
-        first[lane] = begins ? i : first[lane];
+        *(begins ? &first[lane] : &behind[last[lane]]) = i;
+        behind[i] = code->n_ops;
         last[lane] = i;
     }
     x->first = first;
     x->last = last;
+    x->behind = behind;
 }
 
 /* --- What operations say by themselves --- */

@@ -33,6 +33,7 @@ typedef struct ovl_course {
     const uint32_t *starts; /* [n_starts] operations that wait for nothing but to be issued */
     const uint32_t *first;  /* by lane, below: its first operation; n_ops: it has none */
     const uint32_t *last;
+    const uint32_t *behind; /* by operation: the next in its lane; n_ops: none */
     const uint32_t *far;    /* [n_far] operations that somebody waits for who lies further behind
                                than OVL_COURSE_FAR */
     const ovl_repeat *runs; /* [n_runs] where operations are like those a period before, the largest
@@ -74,8 +75,7 @@ static inline uint32_t ovl_lane(const ovl_code *code, uint32_t local)
     return op->kind == OVL_HOST ? ovl_lane_host(code) : code->n_streams + op->comm;
 }
 
-/* The operation before one of a lane (not the host), and behind it; OVL_NONE: none. */
+/* The operation before one of a lane (not the host); OVL_NONE: none. */
 uint32_t ovl_lane_before(const ovl_code *code, uint32_t lane, uint32_t local);
-uint32_t ovl_lane_behind(const ovl_code *code, uint32_t lane, uint32_t local);
 
 #endif

@@ -155,12 +155,39 @@ static void begin_anew(ovl_rhythm *x)
     x->kept.taken = false;
 }
 
+static uint64_t mixed_progress(const ovl_engine *e, uint64_t hash, uint32_t activity)
+{
+    const ovl_activity *a = &e->activities.data[activity];
+    if (a->phase != OVL_PHASE_FLUID) {
+        return mixed(hash, a->phase);
+    }
+    ovl_work done = ovl_clock_value(&e->clocks.data[a->clock], e->now) - a->begin;
+    hash = mixed(hash, (uint64_t)(done >> 64));
+    return mixed(mixed(hash, (uint64_t)done), e->clocks.data[a->clock].rate);
+}
+
+/* How far what runs on the watched rank is, and how fast: where rates settle ever closer that tells
+ * one block from another when times do not any more. */
+static uint64_t progress(const ovl_engine *e)
+{
+    const ovl_rank_state *s = &e->ranks[e->recur->rank];
+    uint64_t hash = (uint64_t)s->kernels.len << 32 | s->comms.len;
+    for (uint32_t i = 0; i < s->kernels.len; i++) {
+        hash = mixed_progress(e, hash, s->kernels.data[i]);
+    }
+    for (uint32_t i = 0; i < s->comms.len; i++) {
+        hash = mixed_progress(e, hash, s->comms.data[i].activity);
+    }
+    return hash;
+}
+
 /* From the last anchor on. Of the first block of a run nothing is known: it began elsewhere. */
 static void feel_pulse(const ovl_engine *e, ovl_rhythm *x)
 {
     uint64_t pulse = mixed((uint64_t)(e->now - x->last), e->n_ended - x->ended);
     memmove(&x->pulse[1], &x->pulse[0], (OVL_PULSES - 1) * sizeof x->pulse[0]);
-    x->pulse[0] = mixed(pulse, e->activities.len - e->spare.len);
+    x->pulse[0] = mixed(mixed(pulse, e->activities.len - e->spare.len), progress(e));
+    x->block = e->n_ended - x->ended;
     x->last = e->now;
     x->ended = e->n_ended;
     x->known++;
@@ -186,11 +213,20 @@ static bool advance(const ovl_engine *e, ovl_rhythm *x)
     return passed;
 }
 
-/* How many anchors ago the last blocks were like they are now; 0: never. It is remembered. */
-static uint32_t blocks_since(ovl_rhythm *x)
+/* How many of the last blocks must have been like some before for the state to be looked at: one
+ * where that costs next to nothing beside a block. */
+static uint32_t pulses_needed(const ovl_engine *e, const ovl_rhythm *x)
 {
-    uint64_t hash = mixed(0, x->era);
-    for (uint32_t i = 0; i < OVL_PULSES; i++) {
+    const ovl_recur *r = e->recur;
+    uint32_t words = OVL_MAX(r->now.words.len, r->first_front[e->p->n_ranks]);
+    return x->block / OVL_OPS_BY_WORD > words ? 1 : OVL_PULSES;
+}
+
+/* How many anchors ago the last `n` blocks were like they are now; 0: never. It is remembered. */
+static uint32_t blocks_since(ovl_rhythm *x, uint32_t n)
+{
+    uint64_t hash = mixed(n, x->era);
+    for (uint32_t i = 0; i < n; i++) {
         hash = mixed(hash, x->pulse[i]);
     }
     ovl_glimpse *g = &x->glimpses[hash % OVL_GLIMPSES];
@@ -204,7 +240,7 @@ static uint32_t blocks_since(ovl_rhythm *x)
 static bool is_due(const ovl_engine *e, ovl_rhythm *x)
 {
     feel_pulse(e, x);
-    uint32_t since = x->known > OVL_PULSES ? blocks_since(x) : 0;
+    uint32_t n = pulses_needed(e, x), since = x->known > n ? blocks_since(x, n) : 0;
     if (x->kept.taken && since && x->anchors <= x->again) {
         return x->anchors == x->again;
     }

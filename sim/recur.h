@@ -47,6 +47,7 @@ typedef struct ovl_glimpse {
 
 #define OVL_GLIMPSES 512 /* remembered, by their hash */
 #define OVL_PULSES   3   /* blocks that a glimpse is of */
+#define OVL_OPS_BY_WORD 4
 
 /* Runs of one period in the code of the rank that is watched, and the state at one of their
  * anchors. */
@@ -59,6 +60,7 @@ typedef struct ovl_rhythm {
     uint64_t pulse[OVL_PULSES]; /* of the last blocks, the last one first */
     ovl_time last;              /* when the last anchor passed, and how much had ended by then */
     uint32_t ended;
+    uint32_t block; /* operations that ended in the last one */
     uint32_t era;   /* what was seen in another says nothing of this one */
     uint32_t rests; /* nothing is looked at before that anchor */
     uint32_t again; /* the anchor at which the state that is kept should come again */

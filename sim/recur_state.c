@@ -96,10 +96,11 @@ static void advance_fronts(const ovl_engine *e, ovl_recur *r)
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
         const ovl_rank *k = &e->p->ranks[rank];
         const ovl_code *code = &e->p->codes[k->code];
+        const uint32_t *behind = e->courses[k->code]->behind;
         uint32_t *front = r->now.front + r->first_front[rank];
         for (uint32_t i = 0; i < ovl_lane_host(code); i++) {
             while (front[i] < code->n_ops && ovl_engine_arrived(e, k->first_op + front[i])) {
-                front[i] = OVL_MIN(ovl_lane_behind(code, i, front[i]), code->n_ops);
+                front[i] = behind[front[i]];
             }
         }
         front[ovl_lane_host(code)] = e->ranks[rank].cursor;
