@@ -4,7 +4,7 @@
 
 static const ovl_plan_cost no_cost = {.id = OVL_NONE};
 
-static bool kernel_sms(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_cost *cost)
+static bool kernel_sms(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_cost_kind *kind)
 {
     int64_t all = l->hw->gpu.sms;
     if (all > 0 && spec->sms > all) {
@@ -16,8 +16,8 @@ static bool kernel_sms(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_cost *c
     if (wanted == 0) {
         wanted = spec->blocks > 0 ? OVL_MIN(spec->blocks, all) : all;
     }
-    cost->sms = spec->no_compute ? 0 : (uint32_t)wanted;
-    cost->blocks = spec->no_compute ? 0 : (uint32_t)OVL_MIN(spec->blocks, UINT32_MAX);
+    kind->sms = spec->no_compute ? 0 : (uint32_t)wanted;
+    kind->blocks = spec->no_compute ? 0 : (uint32_t)OVL_MIN(spec->blocks, UINT32_MAX);
     return true;
 }
 
@@ -45,8 +45,8 @@ static bool kernel_hbm(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_draft *
                   ovl_print_rate(has, (double)capacity));
         return false;
     }
-    ovl_draft_demand(d->own, &d->cost.n_demands, (ovl_demand){OVL_PORT_HBM, false, rate});
-    d->cost.weight = ovl_draft_weight(l, rate);
+    ovl_draft_demand(d->own, &d->kind.n_demands, (ovl_demand){OVL_PORT_HBM, false, rate});
+    d->kind.weight = ovl_draft_weight(l, rate);
     return true;
 }
 
@@ -73,15 +73,16 @@ static bool kernel_compute(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_cos
 static bool draft_kernel(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_time duration,
                          ovl_time compute, ovl_draft *d)
 {
-    d->cost = (ovl_cost){.work = duration, .weight = 1};
-    d->cost.law = ovl_draft_law(l, spec->duration);
-    d->cost.klass = ovl_draft_klass(l, true, spec->klass ? spec->klass : "kernel");
+    d->cost = (ovl_cost){.work = duration};
+    d->kind = (ovl_cost_kind){.weight = 1};
+    d->kind.law = ovl_draft_law(l, spec->duration);
+    d->kind.klass = ovl_draft_klass(l, true, spec->klass ? spec->klass : "kernel");
     if (spec->whole > 0) {
-        d->cost.split =
+        d->kind.split =
             ovl_add_split(l->b, &(ovl_split){spec->part, spec->whole,
                                              ovl_draft_klass(l, true, spec->part_klass)});
     }
-    bool ok = kernel_sms(l, spec, &d->cost);
+    bool ok = kernel_sms(l, spec, &d->kind);
     ok = kernel_compute(l, spec, &d->cost, compute) && ok;
     return kernel_hbm(l, spec, d) && ok;
 }
@@ -98,11 +99,10 @@ static ovl_plan_cost on_slow_ranks(ovl_lowering *l, const ovl_kernel_spec *spec,
                                    ovl_time duration, ovl_time compute)
 {
     while (l->slow_costs.len <= healthy) {
-        ovl_vec_push(&l->slow_costs, OVL_NONE);
+        ovl_vec_push(&l->slow_costs, no_cost);
     }
-    ovl_id first = l->slow_costs.data[healthy];
-    if (first == OVL_NONE) {
-        first = l->b->costs.len;
+    if (l->slow_costs.data[healthy].id == OVL_NONE) {
+        ovl_id first = l->b->costs.len;
         ovl_kernel_spec own = *spec;
         for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
             ovl_draft d;
@@ -113,9 +113,9 @@ static ovl_plan_cost on_slow_ranks(ovl_lowering *l, const ovl_kernel_spec *spec,
             }
             ovl_draft_append(l, &d);
         }
-        l->slow_costs.data[healthy] = first;
+        l->slow_costs.data[healthy] = ovl_draft_store(l, first);
     }
-    return (ovl_plan_cost){.id = first, .per_rank = true};
+    return l->slow_costs.data[healthy];
 }
 
 static ovl_time loaded(ovl_time time, double load)
@@ -140,10 +140,10 @@ static ovl_plan_cost on_loaded_ranks(ovl_lowering *l, const ovl_kernel_spec *spe
 {
     for (uint32_t i = 0; i < l->loaded.len; i++) {
         if (l->loaded.data[i].even == even && l->loaded.data[i].load == spec->load) {
-            return (ovl_plan_cost){.id = l->loaded.data[i].first, .per_rank = true};
+            return l->loaded.data[i].cost;
         }
     }
-    ovl_loaded found = {spec->load, even, l->b->costs.len};
+    ovl_id first = l->b->costs.len;
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         ovl_draft d;
         if (!draft_loaded(l, spec, rank, duration, compute, &d)) {
@@ -151,8 +151,9 @@ static ovl_plan_cost on_loaded_ranks(ovl_lowering *l, const ovl_kernel_spec *spe
         }
         ovl_draft_append(l, &d);
     }
-    ovl_vec_push(&l->loaded, found);
-    return (ovl_plan_cost){.id = found.first, .per_rank = true};
+    ovl_plan_cost cost = ovl_draft_store(l, first);
+    ovl_vec_push(&l->loaded, (ovl_loaded){spec->load, even, cost});
+    return cost;
 }
 
 static ovl_plan_cost one_kernel(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_time duration,
@@ -162,11 +163,11 @@ static ovl_plan_cost one_kernel(ovl_lowering *l, const ovl_kernel_spec *spec, ov
     if (!draft_kernel(l, spec, duration, compute, &d)) {
         return no_cost;
     }
-    ovl_id id = ovl_draft_intern(l, &d);
+    ovl_plan_cost cost = ovl_draft_intern(l, &d);
     if (spec->load) {
-        return on_loaded_ranks(l, spec, id, duration, compute);
+        return on_loaded_ranks(l, spec, cost.id, duration, compute);
     }
-    return l->slowdown ? on_slow_ranks(l, spec, id, duration, compute) : (ovl_plan_cost){.id = id};
+    return l->slowdown ? on_slow_ranks(l, spec, cost.id, duration, compute) : cost;
 }
 
 static ovl_plan_cost roofline_kernel(ovl_lowering *l, const ovl_kernel_spec *spec)
@@ -200,7 +201,7 @@ ovl_plan_cost ovl_plan_kernel(ovl_lowering *l, const ovl_kernel_spec *spec)
     if (times.count == 1) {
         return one_kernel(l, spec, times.item[0], 0);
     }
-    ovl_plan_cost cost = {.id = l->b->costs.len, .per_rank = true};
+    ovl_id first = l->b->costs.len;
     for (uint32_t i = 0; i < times.count; i++) {
         ovl_draft d;
         if (!draft_kernel(l, spec, ovl_plan_slowed(l, i, times.item[i]), 0, &d)) {
@@ -208,34 +209,34 @@ ovl_plan_cost ovl_plan_kernel(ovl_lowering *l, const ovl_kernel_spec *spec)
         }
         ovl_draft_append(l, &d);
     }
-    return cost;
+    return ovl_draft_store(l, first);
 }
 
 /* --- Host calls and markers --- */
 
 ovl_plan_cost ovl_plan_length(ovl_lowering *l, const char *name, ovl_mark mark, ovl_times times)
 {
-    ovl_draft d = {.cost = {.klass = OVL_NONE, .weight = 1}};
-    d.cost.law = ovl_draft_law(l, times);
+    ovl_draft d = {.kind = {.klass = OVL_NONE, .weight = 1}};
+    d.kind.law = ovl_draft_law(l, times);
     if (times.count < 2) {
         d.cost.work = times.count ? times.item[0] : 0;
-        return (ovl_plan_cost){.id = ovl_draft_intern(l, &d)};
+        return ovl_draft_intern(l, &d);
     }
     if (!ovl_draft_check_times(l, name, mark, times)) {
         return no_cost;
     }
-    ovl_plan_cost cost = {.id = l->b->costs.len, .per_rank = true};
+    ovl_id first = l->b->costs.len;
     for (uint32_t i = 0; i < times.count; i++) {
         d.cost.work = times.item[i];
         ovl_draft_append(l, &d);
     }
-    return cost;
+    return ovl_draft_store(l, first);
 }
 
 ovl_plan_cost ovl_plan_pause(ovl_lowering *l, ovl_time length)
 {
-    ovl_draft d = {.cost = {.latency = length, .klass = OVL_NONE, .weight = 1}};
-    return (ovl_plan_cost){.id = ovl_draft_intern(l, &d)};
+    ovl_draft d = {.cost = {.latency = length}, .kind = {.klass = OVL_NONE, .weight = 1}};
+    return ovl_draft_intern(l, &d);
 }
 
 ovl_time ovl_plan_launch(const ovl_lowering *l)

@@ -192,7 +192,6 @@ static void plan(ovl_lowering *l)
 
 static void release(ovl_lowering *l)
 {
-    ovl_plan_costs_free(l);
     for (uint32_t i = 0; i < l->codes.len; i++) {
         ovl_vec_free(&l->codes.data[i].group);
     }

@@ -65,13 +65,20 @@ typedef struct ovl_note {
 
 /* --- The lowering --- */
 
-struct ovl_cost_index;
 typedef struct ovl_counts ovl_counts;
 
-/* The same for loads: kernels of one cost and one list of loads share the list of costs. */
+typedef struct ovl_plan_cost {
+    ovl_id id;     /* into the builder's costs; OVL_NONE after an error */
+    bool per_rank; /* rank r has cost id + r */
+    bool uneven;   /* ... each with demands of its own: an all-to-all */
+    bool eager;    /* of the hardware's entry for sends */
+} ovl_plan_cost;
+
+/* Kernels of one cost and one list of loads share what they cost on each rank. */
 typedef struct ovl_loaded {
     const double *load;
-    ovl_id even, first;
+    ovl_id even;
+    ovl_plan_cost cost;
 } ovl_loaded;
 
 /* Of one code: the group of each communicator slot. */
@@ -94,10 +101,8 @@ typedef struct ovl_lowering {
     ovl_counts *counts;                  /* scratch of spread.c: [n_ranks], all 0 between uses */
     OVL_VEC(ovl_way) ways;               /* scratch of spread.c */
     OVL_VEC(ovl_slots) codes;            /* aligned with the builder's codes */
-    struct ovl_cost_index *cost_index;   /* equal costs are stored once */
     double *slowdown;                    /* [n_ranks] of kernels; NULL: no GPU is slow */
-    OVL_VEC(ovl_id)
-    slow_costs; /* by a kernel's cost: the first of one for each rank, or OVL_NONE */
+    OVL_VEC(ovl_plan_cost) slow_costs;   /* by a kernel's cost: on each rank; OVL_NONE: not yet */
     OVL_VEC(ovl_loaded) loaded;
     ovl_note notes[OVL_NOTE_KIND_COUNT]; /* turned into sentences at the end */
     OVL_VEC(const char *) said;          /* further sentences */
@@ -111,7 +116,7 @@ typedef struct ovl_lowering {
     const struct ovl_schedule *schedule;
     OVL_VEC(ovl_hop_line) hops;
     OVL_VEC(ovl_nccl_line) nccl;
-    OVL_VEC(const ovl_law *) laws; /* of durations that vary; ovl_cost.law is the number + 1 */
+    OVL_VEC(const ovl_law *) laws; /* of durations that vary; ovl_cost_kind.law is the number + 1 */
     const ovl_measured *measured;  /* of a replayed trace */
     const ovl_program *unchanged;  /* the same without what-ifs; NULL: it has none */
 } ovl_lowering;
@@ -201,13 +206,6 @@ void ovl_plan_sentences(ovl_lowering *l);
 
 /* --- Costs --- */
 
-typedef struct ovl_plan_cost {
-    ovl_id id;     /* into the builder's costs; OVL_NONE after an error */
-    bool per_rank; /* rank r has cost id + r */
-    bool uneven;   /* ... each with demands of its own: an all-to-all */
-    bool eager;    /* of the hardware's entry for sends */
-} ovl_plan_cost;
-
 typedef struct ovl_kernel_spec {
     const char *name;   /* for notes and errors */
     ovl_mark mark;      /* for errors */
@@ -273,8 +271,6 @@ ovl_plan_cost ovl_plan_length(ovl_lowering *l, const char *name, ovl_mark mark, 
 
 /* A marker that is a pause of its stream of a given length. */
 ovl_plan_cost ovl_plan_pause(ovl_lowering *l, ovl_time length);
-
-void ovl_plan_costs_free(ovl_lowering *l);
 
 /* Reads "3", "2-5" or "all"; a sentence if it is none of them. */
 const char *ovl_plan_ranks(ovl_lowering *l, const char *text, uint32_t *from, uint32_t *to);

@@ -178,8 +178,8 @@ static uint64_t hash_of(const classes *c, uint32_t local)
     const ovl_cost *cost = &c->p->costs[op->cost];
     uint64_t hash = mixed((uint64_t)op->launch,
                           (uint64_t)op->kind << 32 | (uint64_t)op->stream << 16 | op->comm);
-    hash = mixed(hash, back(local, code->stream_prev[local]) << 32 |
-                           back(local, code->comm_prev[local]));
+    hash = mixed(hash,
+                 back(local, code->stream_prev[local]) << 32 | back(local, code->comm_prev[local]));
     if (!op->per_rank) {
         hash = mixed(hash, (uint64_t)cost->work ^ (uint64_t)cost->latency << 32);
     }
@@ -246,7 +246,7 @@ static void find_runs(const ovl_program *p, const ovl_code *code, ovl_course *x,
 }
 
 ovl_course *ovl_course_find(const ovl_program *p, const ovl_code *code, bool repeats,
-                              ovl_arena *arena)
+                            ovl_arena *arena)
 {
     ovl_course *x = OVL_NEW(arena, ovl_course);
     *x = (ovl_course){.ops = code->ops, .costs = p->costs};

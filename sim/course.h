@@ -2,11 +2,11 @@
  * course.h - what every run looks up in a code, worked out once: what may arrive at once, the lanes
  * on which its operations follow one another, and where it repeats itself, exactly.
  *
- * Two operations of a code are *alike* if a run cannot tell them apart but by their place: one kind,
- * stream, slot, launch and cost; what they wait for, and what waits in the same communicator or
- * queue, lies as far before them. So where operation i is like i + p for a while, what happened in
- * one block of p may happen in the next as well (recur.h). Which operations are alike is compared
- * in full, each with the first of its class; hashes only find the class.
+ * Two operations of a code are *alike* if a run cannot tell them apart but by their place: one
+ * kind, stream, slot, launch and cost; what they wait for, and what waits in the same communicator
+ * or queue, lies as far before them. So where operation i is like i + p for a while, what happened
+ * in one block of p may happen in the next as well (recur.h). Which operations are alike is
+ * compared in full, each with the first of its class; hashes only find the class.
  *
  * Example: a kernel, and an all-reduce that waits for it, 1,000 times on two streams. The first
  * kernel and the first all-reduce have nobody before them; from the second on all kernels are
@@ -41,13 +41,13 @@ typedef struct ovl_course {
     uint32_t n_starts, n_far, n_runs;
     uint32_t eager_sends;
     bool searched; /* runs were looked for */
-    bool ordered; /* each operation of a lane arrives when the one before it there has ended */
-    bool varies;  /* some take a time of their own on each rank */
+    bool ordered;  /* each operation of a lane arrives when the one before it there has ended */
+    bool varies;   /* some take a time of their own on each rank */
 } ovl_course;
 
 /* Finds the course of a code; with `repeats` also where it repeats itself. In `arena`. */
 ovl_course *ovl_course_find(const ovl_program *program, const ovl_code *code, bool repeats,
-                              ovl_arena *arena);
+                            ovl_arena *arena);
 
 /* That of a code as the program has it, or NULL. */
 const ovl_course *ovl_course_known(const ovl_program *program, const ovl_code *code);

@@ -22,8 +22,8 @@ static void issue(ovl_engine *e, uint32_t rank, uint32_t local)
     ovl_engine_release(e, rank, op);
 }
 
-/* Where issuing takes no time all is issued at 0, which it says already (run.c), and only what waits
- * for nothing else arrives. Parts wait for their batch. */
+/* Where issuing takes no time all is issued at 0, which it says already (run.c), and only what
+ * waits for nothing else arrives. Parts wait for their batch. */
 static void issue_all(ovl_engine *e, const ovl_rank *r, uint32_t rank)
 {
     const ovl_code *code = &e->p->codes[r->code];

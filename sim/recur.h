@@ -19,9 +19,9 @@
  * state after the third kernel begins is that after the second begins, 3 us earlier, 2 operations
  * further: 995 periods or so are skipped, and the last ones are simulated.
  *
- *     recur.c         when it is tried         recur_state.c   the state, written down
- *     recur_ahead.c   how far the code repeats recur_skip.c    the skip
- *     course.c       where a code repeats itself
+ *     recur.c         when it is tried            recur_state.c   the state, written down
+ *     recur_ahead.c   how often it may be done    recur_skip.c    the state, so much later
+ *     recur_fill.c    what happens in between     course.c        where a code repeats itself
  */
 #ifndef OVL_SIM_RECUR_H
 #define OVL_SIM_RECUR_H
@@ -45,8 +45,8 @@ typedef struct ovl_glimpse {
     uint32_t anchor; /* counted from 1; 0: none */
 } ovl_glimpse;
 
-#define OVL_GLIMPSES 512 /* remembered, by their hash */
-#define OVL_PULSES   3   /* blocks that a glimpse is of */
+#define OVL_GLIMPSES    512 /* remembered, by their hash */
+#define OVL_PULSES      3   /* blocks that a glimpse is of */
 #define OVL_OPS_BY_WORD 4
 
 /* Runs of one period in the code of the rank that is watched, and the state at one of their
@@ -148,7 +148,12 @@ static inline bool ovl_recur_op_moves(const ovl_engine *e, const ovl_recur *r, u
 
 /* --- recur_skip.c --- */
 
-/* The k periods are filled in. */
+/* The state goes k periods on. */
 void ovl_recur_skip(ovl_engine *e, ovl_recur *r);
+
+/* --- recur_fill.c --- */
+
+/* What happens in the k periods: times, what waits for it, the trail, limits, sums of ranks. */
+void ovl_recur_fill(ovl_engine *e, ovl_recur *r);
 
 #endif

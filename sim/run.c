@@ -72,9 +72,8 @@ static void find_shapes(ovl_engine *e, ovl_arena *scratch)
     e->courses = OVL_NEW_ARRAY(scratch, const ovl_course *, e->p->n_codes);
     for (uint32_t c = 0; c < e->p->n_codes; c++) {
         const ovl_course *known = ovl_course_known(e->p, &e->p->codes[c]);
-        e->courses[c] = known ? known
-                               : ovl_course_find(e->p, &e->p->codes[c], !e->options->no_skip,
-                                                  scratch);
+        e->courses[c] =
+            known ? known : ovl_course_find(e->p, &e->p->codes[c], !e->options->no_skip, scratch);
     }
 }
 
@@ -106,7 +105,7 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     e->unmeasured = OVL_NEW_ARRAY(scratch, bool, (size_t)p->n_kernel_classes * p->n_coll_classes);
     e->caps_matter = e->options->interference == OVL_INTERFERENCE_MEASURED ||
                      (e->options->interference == OVL_INTERFERENCE_SHARED && p->sms > 0);
-    e->free_cost = (ovl_cost){.klass = OVL_NONE, .weight = 1};
+    e->free_cost = (ovl_cost){.kind = OVL_KIND_FREE};
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         e->ranks[r].is = (ovl_choice){.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};
     }

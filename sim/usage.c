@@ -72,7 +72,7 @@ static uint32_t held_on(const usage *u, uint32_t op, ovl_id resource)
     const ovl_causes *c = u->causes;
     const ovl_op *o = ovl_causes_op(c, op);
     uint32_t rank = c->rank_of[op], n = 0;
-    const ovl_cost *cost = ovl_op_cost(u->p, rank, o);
+    const ovl_cost_kind *cost = ovl_op_cost_kind(u->p, rank, o);
     if (o->kind == OVL_COLLECTIVE) {
         uint32_t k = ovl_causes_collective(c, op);
         for (uint32_t i = c->first_member[k]; n == 0 && i < c->first_member[k + 1]; i++) {
