@@ -30,10 +30,10 @@
 #ifndef OVL_SIM_STATE_H
 #define OVL_SIM_STATE_H
 
+#include "sim/course.h"
 #include "sim/delays.h"
 #include "sim/engine.h"
 #include "sim/fold.h"
-#include "sim/course.h"
 #include "sim/share.h"
 
 #define OVL_BOUND_FREE  (UINT32_MAX - 2) /* at isolated speed; differs from all OVL_LIMIT_... */
