@@ -81,6 +81,12 @@ typedef struct ovl_loaded {
     ovl_plan_cost cost;
 } ovl_loaded;
 
+/* A list of bytes by rank, and what the program calls it. */
+typedef struct ovl_sized {
+    const uint64_t *of;
+    uint32_t sizes;
+} ovl_sized;
+
 /* Of one code: the group of each communicator slot. */
 typedef struct ovl_slots {
     OVL_VEC(const ovl_group *) group;
@@ -97,13 +103,15 @@ typedef struct ovl_lowering {
     ovl_group *groups;
     ovl_names group_names; /* aligned with groups */
     uint32_t n_groups, most_groups;
-    OVL_VEC(const ovl_spread *) spreads; /* distinct ones, that of the first kind of each */
-    ovl_counts *counts;                  /* scratch of spread.c: [n_ranks], all 0 between uses */
-    OVL_VEC(ovl_way) ways;               /* scratch of spread.c */
-    OVL_VEC(ovl_slots) codes;            /* aligned with the builder's codes */
-    double *slowdown;                    /* [n_ranks] of kernels; NULL: no GPU is slow */
-    OVL_VEC(ovl_plan_cost) slow_costs;   /* by a kernel's cost: on each rank; OVL_NONE: not yet */
+    OVL_VEC(const ovl_spread *) spreads;   /* distinct ones, that of the first kind of each */
+    ovl_counts *counts;                    /* scratch of spread.c: [n_ranks], all 0 between uses */
+    OVL_VEC(ovl_way) ways;                 /* scratch of spread.c */
+    struct ovl_rail_scratch *rail_scratch; /* of rails.c */
+    OVL_VEC(ovl_slots) codes;              /* aligned with the builder's codes */
+    double *slowdown;                      /* [n_ranks] of kernels; NULL: no GPU is slow */
+    OVL_VEC(ovl_plan_cost) slow_costs;     /* by a kernel's cost: on each rank; OVL_NONE: not yet */
     OVL_VEC(ovl_loaded) loaded;
+    OVL_VEC(ovl_sized) sized;
     ovl_note notes[OVL_NOTE_KIND_COUNT]; /* turned into sentences at the end */
     OVL_VEC(const char *) said;          /* further sentences */
     bool even;                           /* costs are asked for that leave out loads of ranks */
@@ -167,10 +175,20 @@ void ovl_find_spreads(ovl_lowering *l, const uint32_t *ranks, uint32_t n, const 
 /* The same of two ranks, who see it alike. */
 const ovl_spread *ovl_find_pair(ovl_lowering *l, uint32_t a, uint32_t b);
 
-/* A link does not lie between ranks of one block of `apart`; an instance serves `serves`
- * neighbours. */
+/* How a link counts rails; see rails.h. */
+typedef struct ovl_rails {
+    uint32_t node;   /* ranks of a node */
+    uint32_t gpus;   /* neighbours of a node on one rail */
+    uint32_t places; /* rails that a node is on */
+    uint32_t pod;    /* nodes of a pod */
+} ovl_rails;
+
+/* A link does not lie between ranks of one block of `apart`, nor of one rail if it is `off_rails`;
+ * an instance serves `serves` neighbours, or a rail. */
 typedef struct ovl_shape {
     uint32_t apart, serves;
+    bool by_rail, off_rails;
+    ovl_rails rails;
 } ovl_shape;
 
 /* The shape of a link for members of a communicator. What carries all (no `out_of`) is the way out
@@ -182,8 +200,8 @@ ovl_shape ovl_link_shape(const ovl_lowering *l, const ovl_hw_link *link, const u
 /* Does it matter to any cost how ranks lie? If not all of so many lie alike. */
 bool ovl_spreads_matter(const ovl_lowering *l);
 
-/* Neighbouring ranks that one instance of a link serves. */
-uint32_t ovl_plan_block(const ovl_lowering *l, const ovl_hw_link *link);
+/* The number of the instance that serves a rank, at most that of the rank. */
+uint32_t ovl_shape_instance(const ovl_shape *shape, uint32_t rank);
 
 /* The node of a rank. */
 uint32_t ovl_plan_node(const ovl_lowering *l, uint32_t rank);
@@ -191,6 +209,10 @@ uint32_t ovl_plan_node(const ovl_lowering *l, uint32_t rank);
 /* A new code, and the slot of a group in it (made at the first use in that code). */
 ovl_id ovl_plan_code(ovl_lowering *l);
 uint16_t ovl_plan_slot(ovl_lowering *l, ovl_id code, const ovl_group *group);
+
+/* Sets what a buffer, called `name` in errors, takes on each rank. Lists that are one are stored
+ * once; an error if a list has not one size for each rank. */
+void ovl_plan_size(ovl_lowering *l, const char *name, ovl_sizes sizes, ovl_buffer *buffer);
 
 /* Gives each rank its code: `write` makes that of the first of those who are `alike`. */
 void ovl_plan_codes(ovl_lowering *l, ovl_id (*write)(void *plan, uint32_t first),

@@ -29,6 +29,9 @@ static void issue_all(ovl_engine *e, const ovl_rank *r, uint32_t rank)
     const ovl_code *code = &e->p->codes[r->code];
     const ovl_course *course = e->courses[r->code];
     uint32_t *pending = e->pending + r->first_op;
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        pending[i] = code->waits[i] - 1;
+    }
     for (uint32_t i = code->parts.at[0]; i < code->parts.at[code->n_ops]; i++) {
         pending[code->parts.item[i]]++;
     }

@@ -67,7 +67,7 @@ static void set_up_times(ovl_engine *e)
 }
 
 /* Where a program was altered what is looked up in its codes is worked out for this run. */
-static void find_shapes(ovl_engine *e, ovl_arena *scratch)
+static void find_courses(ovl_engine *e, ovl_arena *scratch)
 {
     e->courses = OVL_NEW_ARRAY(scratch, const ovl_course *, e->p->n_codes);
     for (uint32_t c = 0; c < e->p->n_codes; c++) {
@@ -77,22 +77,10 @@ static void find_shapes(ovl_engine *e, ovl_arena *scratch)
     }
 }
 
-/* What operations wait for; where issuing takes no time it is over at once (host.c). */
-static void set_up_waits(ovl_engine *e)
-{
-    for (uint32_t r = 0; r < e->p->n_ranks; r++) {
-        const ovl_code *code = &e->p->codes[e->p->ranks[r].code];
-        uint32_t *pending = &e->pending[e->p->ranks[r].first_op];
-        for (uint32_t i = 0; i < code->n_ops; i++) {
-            pending[i] = code->waits[i] - !code->host_timed;
-        }
-    }
-}
-
 static void set_up(ovl_engine *e, ovl_arena *scratch)
 {
     const ovl_program *p = e->p;
-    find_shapes(e, scratch);
+    find_courses(e, scratch);
     if (!e->options->step_only) {
         set_up_times(e);
     }
@@ -107,9 +95,12 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
                      (e->options->interference == OVL_INTERFERENCE_SHARED && p->sms > 0);
     e->free_cost = (ovl_cost){.kind = OVL_KIND_FREE};
     for (uint32_t r = 0; r < p->n_ranks; r++) {
+        const ovl_code *code = &p->codes[p->ranks[r].code];
         e->ranks[r].is = (ovl_choice){.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};
+        if (code->host_timed) { /* else ovl_host_begin fills it in as it issues everything */
+            memcpy(&e->pending[p->ranks[r].first_op], code->waits, code->n_ops * sizeof(uint32_t));
+        }
     }
-    set_up_waits(e);
     uint64_t *capacities = OVL_NEW_ARRAY(scratch, uint64_t, p->n_resources);
     for (uint32_t i = 0; i < p->n_resources; i++) {
         capacities[i] = p->resources[i].capacity;
@@ -207,7 +198,9 @@ static uint32_t merge_limit(ovl_limit *list, uint32_t from, uint32_t n, ovl_limi
         list[at - 1].lost += limit.lost;
         return n;
     }
-    memmove(&list[at + 1], &list[at], (n - at) * sizeof *list);
+    for (uint32_t i = n; i > at; i--) {
+        list[i] = list[i - 1];
+    }
     list[at] = limit;
     return n + 1;
 }
