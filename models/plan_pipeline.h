@@ -42,6 +42,7 @@ typedef struct ovl_pipe_stage {
     uint64_t checkpoint; /* bytes that a forward leaves where it runs again; UINT64_MAX: not said */
     uint64_t transfer;   /* bytes of its output, and of the gradient that comes back for it */
     bool has_transfer;   /* it says how many */
+    bool again;          /* a further repeat of the entry before: what is wrong was told there */
     const char *klass;
 } ovl_pipe_stage;
 

@@ -29,6 +29,7 @@ static ovl_pipe_stage from_stage(ovl_pipe_plan *p, const ovl_stage *s, int64_t r
                             .has_transfer = s->has_transfer,
                             .checkpoint = s->has_checkpoint ? s->checkpoint : UINT64_MAX,
                             .klass = s->klass};
+    stage.again = repeat > 0;
     if (s->repeat > 1) {
         stage.name = ovl_arena_printf(p->l->arena, "%s[%" PRId64 "]", s->name, repeat);
     }
@@ -410,6 +411,12 @@ static void recompute(ovl_pipe_plan *p, ovl_pipe_stage *s)
  * piece it may be faster. */
 static void derive_third(ovl_pipe_plan *p, ovl_pipe_stage *s)
 {
+    if (s->again) {
+        s->input = s[-1].input;
+        s->weight = s[-1].weight;
+        s->backward = s[-1].backward;
+        return;
+    }
     bool ok = check_count(p, s, s->forward, "forward");
     ok = check_count(p, s, s->backward, "backward") && ok;
     ok = check_count(p, s, s->input, "backward_input") && ok;
@@ -444,7 +451,7 @@ static bool check_stages_split(ovl_pipe_plan *p)
     bool ok = true;
     for (uint32_t k = 0; k < p->n_stages; k++) {
         const ovl_pipe_stage *s = &p->stages[k];
-        if (!s->input.count || !s->weight.count) {
+        if ((!s->input.count || !s->weight.count) && !s->again) {
             ovl_error(p->l->errs, OVL_E_INPUT, s->mark,
                       "the schedule splits the backward of \"%s\": give backward_input and "
                       "backward_weight",
@@ -476,14 +483,14 @@ bool ovl_pipe_check_split(ovl_pipe_plan *p)
 
 static void complete_stage(ovl_pipe_plan *p, ovl_pipe_stage *s, bool splits)
 {
-    if (!splits && !s->backward.count) {
+    if (!splits && !s->backward.count && !s->again) {
         ovl_error(p->l->errs, OVL_E_INPUT, s->mark,
                   "\"%s\" needs backward, or backward_input and backward_weight", s->name);
     }
     if (p->pipe->recompute) {
         recompute(p, s);
     }
-    if (s->kept > s->activations) {
+    if (s->kept > s->activations && !s->again) {
         ovl_error(p->l->errs, OVL_E_INPUT, s->mark,
                   "weight_activations of \"%s\" are part of its activations, but larger", s->name);
     }
