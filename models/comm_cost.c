@@ -129,18 +129,43 @@ static bool check_via(ovl_lowering *l, const comm *c)
     return c->via->count <= MAX_VIA;
 }
 
+/* The least bandwidth of an instance that a member uses. */
+static uint64_t slowest(const ovl_lowering *l, const comm *c, uint32_t link)
+{
+    uint64_t least = ovl_speed_of(l->hw, link, &c->spread, 0).bandwidth;
+    for (uint32_t kind = 1; kind < c->spread.n_kinds; kind++) {
+        least = OVL_MIN(least, ovl_speed_of(l->hw, link, &c->spread, kind).bandwidth);
+    }
+    return least;
+}
+
+/* Whether members have instances of different bandwidths, of which different rates are counted. */
+static bool speeds_differ(const ovl_lowering *l, const comm *c, uint32_t link)
+{
+    uint64_t first = ovl_speed_of(l->hw, link, &c->spread, 0).bandwidth;
+    for (uint32_t kind = 1; kind < c->spread.n_kinds; kind++) {
+        if (ovl_speed_of(l->hw, link, &c->spread, kind).bandwidth != first) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What is counted of it on a link: on that of the own rank, or on that of the member that has most.
  */
 static uint64_t link_rate(ovl_lowering *l, const comm *c, uint32_t link, ovl_time transfer,
                           bool most)
 {
     const ovl_comm_spec *spec = c->spec;
-    const ovl_hw_link *at = &l->hw->links[link];
     ovl_crossing crossing = most
                                 ? ovl_crossing_most(l->hw, link, spec->op, c->algorithm, &c->spread)
                                 : ovl_crossing_of(l->hw, link, spec->op, c->algorithm, &c->spread);
     uint64_t rate = ovl_crossing_rate(crossing, spec->has_bytes ? spec->bytes : 0, transfer);
-    return ovl_draft_clamp(l, spec->name, spec->mark, at->name, rate, at->bandwidth);
+    uint64_t has = ovl_speed_of(l->hw, link, &c->spread, c->spread.own).bandwidth;
+    if (most || spec->op == OVL_SEND_RECV) { /* which has the links of both sides */
+        has = slowest(l, c, link);
+    }
+    return ovl_draft_clamp(l, spec->name, spec->mark, l->hw->links[link].name, rate, has);
 }
 
 /* Adds the demands on links; `out` and `in` are the lists that get each direction (NULL: none). */
@@ -164,7 +189,8 @@ static bool link_demands(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_
         uint64_t most = link_rate(l, c, port / 2, transfer, true);
         uint64_t rate = link_rate(l, c, port / 2, transfer, false);
         bool once = link->scope != OVL_SCOPE_GPU || link->gpus > 1;
-        *by_member |= ovl_crossing_differs(l->hw, port / 2, spec->op, c->algorithm, &c->spread);
+        *by_member |= ovl_crossing_differs(l->hw, port / 2, spec->op, c->algorithm, &c->spread) ||
+                      speeds_differ(l, c, port / 2);
         if (out) {
             ovl_draft_demand(out, n_out, (ovl_demand){port, once, rate});
         }
@@ -180,10 +206,8 @@ static bool link_demands(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_
 
 static uint64_t clamp_hbm(ovl_lowering *l, const comm *c, uint64_t rate)
 {
-    if (l->hw->gpu.hbm == 0) {
-        return 0;
-    }
-    return ovl_draft_clamp(l, c->spec->name, c->spec->mark, "HBM", rate, l->hw->gpu.hbm);
+    uint64_t has = ovl_least_hbm(l, c->spec->spread);
+    return has ? ovl_draft_clamp(l, c->spec->name, c->spec->mark, "HBM", rate, has) : 0;
 }
 
 static uint64_t hbm_demand(ovl_lowering *l, const comm *c, uint64_t wire)
@@ -218,12 +242,12 @@ static bool comm_demands(ovl_lowering *l, const comm *c, ovl_draft *d)
 static bool comm_sms(ovl_lowering *l, const comm *c, const ovl_comm_time *time, ovl_cost *cost)
 {
     const ovl_comm_spec *spec = c->spec;
-    int64_t sms = c->has_sms ? c->sms : time->channels;
-    if (l->hw->gpu.sms > 0 && sms >= l->hw->gpu.sms) {
+    int64_t sms = c->has_sms ? c->sms : time->channels, all = ovl_least_sms(l, spec->spread);
+    if (all > 0 && sms >= all) {
         ovl_error(l->errs, OVL_E_INPUT, spec->mark,
                   "\"%s\" holds %" PRId64 " SMs of a GPU of %" PRId64
                   ": nothing would be left for kernels",
-                  spec->name, sms, l->hw->gpu.sms);
+                  spec->name, sms, all);
         return false;
     }
     cost->sms = (uint32_t)OVL_MIN(sms, UINT32_MAX);
@@ -486,7 +510,7 @@ static together find_together(ovl_lowering *l, const comm *c, const ways *w, ovl
     for (uint32_t k = 0; k < of->n_members; k++) {
         for (uint32_t i = 0; i < w->n; i++) {
             double bytes = OVL_MAX(w->way[i].out[member[k]], w->way[i].in[member[k]]);
-            const ovl_hw_link *link = &l->hw->links[w->port[i] / 2];
+            const ovl_hw_link *link = &ovl_hw_of_rank(l, member[k])->links[w->port[i] / 2];
             longest = OVL_MAX(longest, bytes / (double)link->bandwidth);
             t.most = i == 0 ? OVL_MAX(t.most, bytes) : t.most;
         }
@@ -509,7 +533,7 @@ static void uneven_demands(ovl_lowering *l, const comm *c, const ways *w, uint32
     double sends = spec->sends ? spec->sends[rank] : 1;
     double receives = spec->receives ? spec->receives[rank] : 1;
     for (uint32_t i = 0; i < w->n && seconds > 0; i++) {
-        const ovl_hw_link *link = &l->hw->links[w->port[i] / 2];
+        const ovl_hw_link *link = &ovl_hw_of_rank(l, rank)->links[w->port[i] / 2];
         bool once = link->scope != OVL_SCOPE_GPU || link->gpus > 1;
         for (uint32_t in = 0; in < 2; in++) {
             double bytes = in ? w->way[i].in[rank] : w->way[i].out[rank];
@@ -641,27 +665,63 @@ static bool draft_copy(ovl_lowering *l, const comm *c, ovl_comm_time time, int d
     return true;
 }
 
+/* On the node of l->hw. */
+static ovl_id copy_on(ovl_lowering *l, const comm *c, int direction)
+{
+    const ovl_times *times = &c->spec->duration;
+    ovl_comm_time time = {.transfer = times->count ? times->item[0] : 0};
+    ovl_draft d;
+    bool ok = (times->count || copy_time(l, c->spec, &time)) &&
+              draft_copy(l, c, time, direction, &d);
+    return ok ? ovl_draft_intern(l, &d) : OVL_NONE;
+}
+
+/* A cost for each rank, that of its sort of nodes; one for all if they cost the same. */
+static ovl_plan_cost copy_on_each(ovl_lowering *l, const comm *c, int direction)
+{
+    const ovl_hw *hw = l->hw;
+    ovl_id on[OVL_MACHINES_MAX] = {copy_on(l, c, direction)};
+    bool same = true;
+    for (uint32_t i = 1; i < l->n_machines && on[0] != OVL_NONE; i++) {
+        l->hw = &l->machines[i];
+        on[i] = copy_on(l, c, direction);
+        same &= on[i] == on[0];
+    }
+    l->hw = hw;
+    if (same || on[0] == OVL_NONE) {
+        return (ovl_plan_cost){.id = on[0]};
+    }
+    ovl_id first = l->b->costs.len;
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        ovl_draft d = ovl_draft_of(l, on[l->machine_of[rank]]);
+        ovl_draft_append(l, &d);
+    }
+    return (ovl_plan_cost){.id = first, .per_rank = true};
+}
+
 ovl_plan_cost ovl_plan_copy(ovl_lowering *l, const ovl_comm_spec *spec, int direction)
 {
     comm c = {.spec = spec, .via = &spec->via, .spread = ovl_spread_apart(2)};
     c.hbm_factor = spec->has_hbm_factor ? spec->hbm_factor : 0;
     c.has_hbm_factor = spec->has_hbm_factor;
     ovl_times times = spec->duration;
-    ovl_comm_time time;
-    ovl_draft d;
-    if (times.count == 0) {
-        bool ok = copy_time(l, spec, &time) && draft_copy(l, &c, time, direction, &d);
-        return ok ? (ovl_plan_cost){.id = ovl_draft_intern(l, &d)} : no_cost;
+    if (times.count < 2) {
+        return copy_on_each(l, &c, direction);
     }
     if (!ovl_draft_check_times(l, spec->name, spec->mark, times)) {
         return no_cost;
     }
-    ovl_plan_cost cost = {.id = l->b->costs.len, .per_rank = times.count > 1};
-    for (uint32_t i = 0; i < times.count; i++) {
-        if (!draft_copy(l, &c, (ovl_comm_time){.transfer = times.item[i]}, direction, &d)) {
-            return no_cost;
+    ovl_plan_cost cost = {.id = l->b->costs.len, .per_rank = true};
+    const ovl_hw *hw = l->hw;
+    for (uint32_t i = 0; i < times.count && cost.id != OVL_NONE; i++) {
+        ovl_draft d;
+        l->hw = ovl_hw_of_rank(l, i);
+        if (draft_copy(l, &c, (ovl_comm_time){.transfer = times.item[i]}, direction, &d)) {
+            ovl_draft_append(l, &d);
+        } else {
+            cost = no_cost;
         }
-        ovl_draft_append(l, &d);
     }
+    l->hw = hw;
     return cost;
 }

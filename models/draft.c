@@ -81,6 +81,19 @@ ovl_id ovl_draft_append(ovl_lowering *l, const ovl_draft *d)
     return ovl_add_cost(l->b, &d->cost, d->own, d->cost.n_demands, d->peer, d->cost.n_peer);
 }
 
+ovl_draft ovl_draft_of(const ovl_lowering *l, ovl_id cost)
+{
+    const ovl_demand *demands = l->b->demands.data;
+    ovl_draft d = {.cost = l->b->costs.data[cost]};
+    for (uint32_t i = 0; i < d.cost.n_demands; i++) {
+        d.own[i] = demands[d.cost.first_demand + i];
+    }
+    for (uint32_t i = 0; i < d.cost.n_peer; i++) {
+        d.peer[i] = demands[d.cost.first_peer + i];
+    }
+    return d;
+}
+
 static void grow(ovl_lowering *l, struct ovl_cost_index *index)
 {
     uint32_t *old = index->slots, n_old = index->n_slots;

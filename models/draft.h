@@ -23,6 +23,9 @@ ovl_id ovl_draft_intern(ovl_lowering *l, const ovl_draft *draft);
 /* Adds it in any case: costs of one operation on every rank are consecutive. */
 ovl_id ovl_draft_append(ovl_lowering *l, const ovl_draft *draft);
 
+/* A stored cost as a draft. */
+ovl_draft ovl_draft_of(const ovl_lowering *l, ovl_id cost);
+
 /* Adds a demand to a list of the draft unless its rate is 0. */
 void ovl_draft_demand(ovl_demand *list, uint8_t *n, ovl_demand demand);
 

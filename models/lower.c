@@ -17,6 +17,8 @@ static void add_port(ovl_lowering *l, ovl_id *ports, uint32_t port, ovl_resource
     uint32_t block = link ? ovl_plan_block(l, link) : 1;
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         uint32_t instance = rank / block;
+        const ovl_hw *hw = ovl_hw_of_rank(l, rank);
+        resource.capacity = link ? hw->links[link - l->hw->links].bandwidth : hw->gpu.hbm;
         if (resource.capacity && (current == OVL_NONE || instance != resource.instance)) {
             resource.instance = instance;
             current = ovl_add_resource(l->b, &resource);
@@ -28,8 +30,7 @@ static void add_port(ovl_lowering *l, ovl_id *ports, uint32_t port, ovl_resource
 static ovl_resource link_resource(ovl_lowering *l, const ovl_hw_link *link, const char *direction)
 {
     const char *name = ovl_arena_printf(l->arena, "%s.%s", link->name, direction);
-    return (ovl_resource){
-        .name = ovl_name(l->b, name), .kind = OVL_RES_LINK, .capacity = link->bandwidth};
+    return (ovl_resource){.name = ovl_name(l->b, name), .kind = OVL_RES_LINK};
 }
 
 /* Rank after rank, the resource of each port. */
@@ -37,9 +38,7 @@ static ovl_id *add_resources(ovl_lowering *l)
 {
     ovl_id *ports = OVL_NEW_ARRAY(l->arena, ovl_id, (size_t)l->n_ranks * l->b->n_ports);
     add_port(l, ports, OVL_PORT_HBM,
-             (ovl_resource){
-                 .name = ovl_name(l->b, "hbm"), .kind = OVL_RES_HBM, .capacity = l->hw->gpu.hbm},
-             NULL);
+             (ovl_resource){.name = ovl_name(l->b, "hbm"), .kind = OVL_RES_HBM}, NULL);
     for (uint32_t i = 0; i < l->hw->n_links; i++) {
         const ovl_hw_link *link = &l->hw->links[i];
         add_port(l, ports, 1 + 2 * i, link_resource(l, link, "out"), link);
@@ -75,6 +74,9 @@ static void add_ranks(ovl_lowering *l, const ovl_id *ports)
         }
         ovl_add_rank(l->b, l->rank_code[rank], rank, comms.data,
                      ports + (size_t)rank * l->b->n_ports);
+        if (l->machine_of) {
+            ovl_set_gpu(l->b, l->machine_of[rank]);
+        }
     }
     ovl_vec_free(&comms);
 }
@@ -163,6 +165,13 @@ static void set_gpu(ovl_lowering *l)
     l->b->rounding = (uint8_t)gpu->allocator.rounding;
     l->b->copy_engines[0] = (uint32_t)gpu->copy_engines.d2h;
     l->b->copy_engines[1] = (uint32_t)gpu->copy_engines.h2d;
+    for (uint32_t i = 0; l->machine_of && i < l->n_machines; i++) {
+        const ovl_hw_gpu *own = &l->machines[i].gpu;
+        ovl_gpu has = {(uint32_t)own->sms,
+                       {(uint32_t)own->copy_engines.d2h, (uint32_t)own->copy_engines.h2d},
+                       own->memory};
+        ovl_vec_push(&l->b->gpus, has);
+    }
 }
 
 static void plan(ovl_lowering *l)
@@ -204,8 +213,8 @@ static void release(ovl_lowering *l)
     ovl_vec_free(&l->nccl);
     ovl_vec_free(&l->laws);
     ovl_vec_free(&l->hops);
-    ovl_vec_free(&l->slow_costs);
-    ovl_vec_free(&l->loaded);
+    ovl_vec_free(&l->by_rank);
+    ovl_vec_free(&l->by_rank_of);
 }
 
 static void hand_over(ovl_lowering *l, ovl_lowered *lowered)
@@ -256,6 +265,7 @@ static void start(ovl_lowering *l)
     ovl_builder_init(l->b, l->arena);
     l->n_ranks = (uint32_t)l->scenario->n_ranks;
     l->rank_code = OVL_NEW_ARRAY(l->arena, uint32_t, l->n_ranks);
+    ovl_machines_find(l);
     set_gpu(l);
     ovl_faults_check(l);
     ovl_faults_slow(l);

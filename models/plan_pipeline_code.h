@@ -57,6 +57,7 @@ typedef struct ovl_pipe_state {
 typedef struct ovl_pipe_known {
     bool any;
     ovl_time length, part, whole;
+    const ovl_time *on; /* [machines] its length on each; NULL: all alike */
     ovl_plan_cost cost;
 } ovl_pipe_known;
 

@@ -142,6 +142,7 @@ typedef struct ovl_result_rank {
     bool has_host;     /* its issuing takes time or blocks */
     ovl_host_load host;
     bool has_memory; /* the program declares buffers; else the fields below do not apply */
+    uint64_t memory_limit; /* bytes of its GPU; 0: not known */
     uint64_t allocated_peak, reserved_peak, live_peak; /* the bytes of: */
     ovl_peak allocated, reserved, live;
     uint64_t active_peak; /* allocated, or freed and still in use by the GPU (record_stream) */
@@ -327,7 +328,8 @@ typedef struct ovl_result {
      * of their times; negative without any. */
     double mean_busbw;
     uint32_t startups; /* of the deciding rank */
-    /* The largest reserved peak, the rank that has it, and what its GPU holds (0: not known). */
+    /* The reserved peak of the rank to which its GPU leaves least, and what that holds (0: not
+     * known: the largest peak). */
     bool has_memory;
     uint64_t reserved_peak, memory_limit;
     uint32_t fullest_rank;
