@@ -301,7 +301,8 @@ typedef struct ovl_result_stats {
  * computed again), the mean over all GPUs, and tokens that all of them train on together. */
 typedef struct ovl_useful {
     double flops;    /* of a GPU; 0: not known */
-    double peak;     /* FLOP/s of a GPU; 0: not known */
+    double peak;     /* FLOP/s of a GPU, the mean of all; 0: not known */
+    bool mixed;      /* GPUs have different peaks */
     uint64_t tokens; /* of a step, over ... */
     uint32_t ranks;
 } ovl_useful;
