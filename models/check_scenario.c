@@ -113,7 +113,7 @@ static void check_gradients(const ovl_workload *workload, ovl_errs *errs)
 static void check_times(const ovl_times *times, const char *what, ovl_mark mark, int64_t n_ranks,
                         ovl_errs *errs)
 {
-    if (times->count > 1 && times->count != n_ranks) {
+    if ((times->count > 1 || times->listed) && times->count != n_ranks) {
         ovl_error(errs, OVL_E_INPUT, mark,
                   "%s: a list has one duration for each rank; found %" PRIu32 " for %s", what,
                   times->count, ovl_counted(errs->arena, (uint64_t)n_ranks, "rank"));

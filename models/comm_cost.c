@@ -220,26 +220,26 @@ static bool comm_demands(ovl_lowering *l, const comm *c, ovl_draft *d)
     const ovl_comm_spec *spec = c->spec;
     bool transfer = spec->op == OVL_SEND_RECV;
     ovl_demand *in = transfer ? d->peer : d->own;
-    uint8_t *n_in = transfer ? &d->cost.n_peer : &d->cost.n_demands;
+    uint8_t *n_in = transfer ? &d->kind.n_peer : &d->kind.n_demands;
     uint64_t bytes = spec->has_bytes ? spec->bytes : 0, principal = 0;
     uint64_t hbm = hbm_demand(l, c, ovl_wire_rate(spec->op, bytes, spec->n, d->cost.work));
     bool by_member = false;
-    if (!link_demands(l, c, d->cost.work, d->own, &d->cost.n_demands, in, n_in, &principal,
+    if (!link_demands(l, c, d->cost.work, d->own, &d->kind.n_demands, in, n_in, &principal,
                       &by_member)) {
         return false;
     }
-    d->cost.by_member = by_member;
-    ovl_draft_demand(d->own, &d->cost.n_demands, (ovl_demand){OVL_PORT_HBM, false, hbm});
+    d->kind.by_member = by_member;
+    ovl_draft_demand(d->own, &d->kind.n_demands, (ovl_demand){OVL_PORT_HBM, false, hbm});
     if (transfer) {
-        ovl_draft_demand(d->peer, &d->cost.n_peer, (ovl_demand){OVL_PORT_HBM, false, hbm});
+        ovl_draft_demand(d->peer, &d->kind.n_peer, (ovl_demand){OVL_PORT_HBM, false, hbm});
     }
-    d->cost.weight = ovl_draft_weight(l, principal ? principal : hbm);
-    d->cost.weight *= c->entry && c->entry->weight > 0 ? c->entry->weight : 1;
+    d->kind.weight = ovl_draft_weight(l, principal ? principal : hbm);
+    d->kind.weight *= c->entry && c->entry->weight > 0 ? c->entry->weight : 1;
     return true;
 }
 
 /* SMs it holds: as stated of the operation or of the entry, else NCCL's channels. */
-static bool comm_sms(ovl_lowering *l, const comm *c, const ovl_comm_time *time, ovl_cost *cost)
+static bool comm_sms(ovl_lowering *l, const comm *c, const ovl_comm_time *time, ovl_cost_kind *kind)
 {
     const ovl_comm_spec *spec = c->spec;
     int64_t sms = c->has_sms ? c->sms : time->channels, all = ovl_least_sms(l, spec->spread);
@@ -250,7 +250,7 @@ static bool comm_sms(ovl_lowering *l, const comm *c, const ovl_comm_time *time, 
                   spec->name, sms, all);
         return false;
     }
-    cost->sms = (uint32_t)OVL_MIN(sms, UINT32_MAX);
+    kind->sms = (uint32_t)OVL_MIN(sms, UINT32_MAX);
     l->holds_sms |= sms > 0;
     return true;
 }
@@ -271,13 +271,13 @@ static void say_if_free(ovl_lowering *l, const comm *c, const ovl_cost *cost)
     }
 }
 
-static void comm_notes(ovl_lowering *l, const comm *c, const ovl_cost *cost)
+static void comm_notes(ovl_lowering *l, const comm *c, const ovl_draft *d)
 {
     if (c->spec->n < 2) {
         return;
     }
     const char *name = ovl_coll_name(c->spec->op);
-    say_if_free(l, c, cost);
+    say_if_free(l, c, &d->cost);
     if (!c->spec->has_bytes) {
         ovl_plan_note(l, OVL_NOTE_COMM_BYTES, c->spec->name);
         return;
@@ -288,7 +288,7 @@ static void comm_notes(ovl_lowering *l, const comm *c, const ovl_cost *cost)
     if (!c->has_hbm_factor) {
         ovl_plan_note(l, OVL_NOTE_COMM_HBM, name);
     }
-    if (cost->sms == 0 && !c->has_sms) {
+    if (d->kind.sms == 0 && !c->has_sms) {
         ovl_plan_note(l, OVL_NOTE_COMM_SMS, name);
     }
 }
@@ -320,12 +320,13 @@ static bool draft_comm(ovl_lowering *l, const comm *found, ovl_comm_time time, o
     comm own = *found, *c = &own;
     own.spread = ovl_formula_spread(found->algorithm, &found->spread);
     own.algorithm = crossing_of(found->algorithm, &time);
-    d->cost = (ovl_cost){.latency = time.latency, .work = time.transfer, .weight = 1};
-    d->cost.law = ovl_draft_law(l, c->spec->duration);
-    d->cost.klass = ovl_draft_klass(l, false, comm_klass(c));
-    bool ok = comm_sms(l, c, &time, &d->cost);
+    d->cost = (ovl_cost){.latency = time.latency, .work = time.transfer};
+    d->kind = (ovl_cost_kind){.weight = 1};
+    d->kind.law = ovl_draft_law(l, c->spec->duration);
+    d->kind.klass = ovl_draft_klass(l, false, comm_klass(c));
+    bool ok = comm_sms(l, c, &time, &d->kind);
     ok = comm_demands(l, c, d) && ok;
-    comm_notes(l, c, &d->cost);
+    comm_notes(l, c, d);
     return ok;
 }
 
@@ -425,7 +426,7 @@ static bool comm_time(ovl_lowering *l, const comm *c, ovl_comm_time *time)
 
 static ovl_plan_cost comm_times(ovl_lowering *l, const comm *c, ovl_times times)
 {
-    ovl_plan_cost cost = {.id = l->b->costs.len, .per_rank = times.count > 1};
+    ovl_id first = l->b->costs.len;
     if (!ovl_draft_check_times(l, c->spec->name, c->spec->mark, times)) {
         return no_cost;
     }
@@ -434,13 +435,9 @@ static ovl_plan_cost comm_times(ovl_lowering *l, const comm *c, ovl_times times)
         if (!draft_comm(l, c, (ovl_comm_time){.transfer = times.item[i]}, &d)) {
             return no_cost;
         }
-        if (times.count == 1) {
-            cost.id = ovl_draft_intern(l, &d);
-        } else {
-            ovl_draft_append(l, &d);
-        }
+        ovl_draft_append(l, &d);
     }
-    return cost;
+    return ovl_draft_store(l, first);
 }
 
 /* --- Members that have not the same bytes: a cost for each rank --- */
@@ -540,37 +537,40 @@ static void uneven_demands(ovl_lowering *l, const comm *c, const ways *w, uint32
             uint64_t rate = ovl_draft_clamp(l, spec->name, spec->mark, link->name,
                                             to_rate(bytes / seconds), link->bandwidth);
             ovl_demand demand = {(uint16_t)(w->port[i] + in), once, rate};
-            ovl_draft_demand(d->own, &d->cost.n_demands, demand);
+            ovl_draft_demand(d->own, &d->kind.n_demands, demand);
         }
     }
     double wire = (double)ovl_wire_rate(spec->op, spec->bytes, spec->n, d->cost.work);
     uint64_t hbm = hbm_demand(l, c, to_rate(wire * (sends + receives) / 2));
-    ovl_draft_demand(d->own, &d->cost.n_demands, (ovl_demand){OVL_PORT_HBM, false, hbm});
-    d->cost.weight = ovl_draft_weight(l, to_rate(seconds > 0 ? most / seconds : 0));
-    d->cost.weight *= c->entry && c->entry->weight > 0 ? c->entry->weight : 1;
-    d->cost.by_member = true;
+    ovl_draft_demand(d->own, &d->kind.n_demands, (ovl_demand){OVL_PORT_HBM, false, hbm});
+    d->kind.weight = ovl_draft_weight(l, to_rate(seconds > 0 ? most / seconds : 0));
+    d->kind.weight *= c->entry && c->entry->weight > 0 ? c->entry->weight : 1;
+    d->kind.by_member = true;
 }
 
 static ovl_plan_cost costs_by_rank(ovl_lowering *l, const comm *c, const ways *w,
                                    ovl_comm_time even, together *all)
 {
-    ovl_plan_cost cost = {.id = OVL_NONE, .per_rank = true, .uneven = !is_rooted(c->spec->op)};
+    ovl_id first = l->b->costs.len;
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         ovl_id id = w->group->comm_of[rank];
         together t = {.known = true};
         if (id != OVL_NONE) {
             t = all[id] = all[id].known ? all[id] : find_together(l, c, w, id, even.transfer);
         }
-        ovl_draft d = {.cost = {.latency = even.latency, .work = t.transfer, .weight = 1}};
-        d.cost.law = ovl_draft_law(l, c->spec->duration);
-        d.cost.klass = ovl_draft_klass(l, false, comm_klass(c));
-        if (!comm_sms(l, c, &even, &d.cost)) {
+        ovl_draft d = {.cost = {.latency = even.latency, .work = t.transfer},
+                       .kind = {.weight = 1}};
+        d.kind.law = ovl_draft_law(l, c->spec->duration);
+        d.kind.klass = ovl_draft_klass(l, false, comm_klass(c));
+        if (!comm_sms(l, c, &even, &d.kind)) {
             return no_cost;
         }
         uneven_demands(l, c, w, rank, t.most, &d);
-        cost.id = OVL_MIN(cost.id, ovl_draft_append(l, &d));
-        comm_notes(l, c, &d.cost);
+        ovl_draft_append(l, &d);
+        comm_notes(l, c, &d);
     }
+    ovl_plan_cost cost = ovl_draft_store(l, first);
+    cost.uneven = !is_rooted(c->spec->op);
     return cost;
 }
 
@@ -608,7 +608,7 @@ ovl_plan_cost ovl_plan_comm(ovl_lowering *l, const ovl_comm_spec *spec)
         if (is_uneven(&c)) {
             cost = uneven_cost(l, &c, time);
         } else if (draft_comm(l, &c, time, &d)) {
-            cost.id = ovl_draft_intern(l, &d);
+            cost = ovl_draft_intern(l, &d);
         }
     }
     cost.eager = c.entry && c.entry->eager;
@@ -644,9 +644,10 @@ static bool copy_time(ovl_lowering *l, const ovl_comm_spec *spec, ovl_comm_time 
 static bool draft_copy(ovl_lowering *l, const comm *c, ovl_comm_time time, int direction,
                        ovl_draft *d)
 {
-    d->cost = (ovl_cost){.latency = time.latency, .work = time.transfer, .klass = OVL_NONE};
-    d->cost.engine = direction != 0;
-    d->cost.law = ovl_draft_law(l, c->spec->duration);
+    d->cost = (ovl_cost){.latency = time.latency, .work = time.transfer};
+    d->kind = (ovl_cost_kind){.klass = OVL_NONE};
+    d->kind.engine = direction != 0;
+    d->kind.law = ovl_draft_law(l, c->spec->duration);
     uint64_t rate = ovl_bytes_rate(c->spec->has_bytes ? c->spec->bytes : 0, time.transfer);
     uint64_t hbm = hbm_demand(l, c, rate), principal = 0;
     if (c->spec->hbm > 0) {
@@ -655,13 +656,13 @@ static bool draft_copy(ovl_lowering *l, const comm *c, ovl_comm_time time, int d
         ovl_plan_note(l, OVL_NOTE_KERNEL_HBM, c->spec->name);
     }
     ovl_demand *out = direction == 0 ? d->own : NULL, *in = direction == 0 ? NULL : d->own;
-    uint8_t *n = &d->cost.n_demands;
+    uint8_t *n = &d->kind.n_demands;
     bool by_member = false;
     if (!link_demands(l, c, time.transfer, out, n, in, n, &principal, &by_member)) {
         return false;
     }
     ovl_draft_demand(d->own, n, (ovl_demand){OVL_PORT_HBM, false, hbm});
-    d->cost.weight = ovl_draft_weight(l, hbm ? hbm : principal);
+    d->kind.weight = ovl_draft_weight(l, hbm ? hbm : principal);
     return true;
 }
 
@@ -671,32 +672,25 @@ static ovl_id copy_on(ovl_lowering *l, const comm *c, int direction)
     const ovl_times *times = &c->spec->duration;
     ovl_comm_time time = {.transfer = times->count ? times->item[0] : 0};
     ovl_draft d;
-    bool ok = (times->count || copy_time(l, c->spec, &time)) &&
-              draft_copy(l, c, time, direction, &d);
-    return ok ? ovl_draft_intern(l, &d) : OVL_NONE;
+    bool ok =
+        (times->count || copy_time(l, c->spec, &time)) && draft_copy(l, c, time, direction, &d);
+    return ok ? ovl_draft_intern(l, &d).id : OVL_NONE;
 }
 
-/* A cost for each rank, that of its sort of nodes; one for all if they cost the same. */
+/* A cost for each rank, that of its sort of nodes. */
 static ovl_plan_cost copy_on_each(ovl_lowering *l, const comm *c, int direction)
 {
     const ovl_hw *hw = l->hw;
     ovl_id on[OVL_MACHINES_MAX] = {copy_on(l, c, direction)};
-    bool same = true;
     for (uint32_t i = 1; i < l->n_machines && on[0] != OVL_NONE; i++) {
         l->hw = &l->machines[i];
         on[i] = copy_on(l, c, direction);
-        same &= on[i] == on[0];
     }
     l->hw = hw;
-    if (same || on[0] == OVL_NONE) {
+    if (l->n_machines < 2 || on[0] == OVL_NONE) {
         return (ovl_plan_cost){.id = on[0]};
     }
-    ovl_id first = l->b->costs.len;
-    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
-        ovl_draft d = ovl_draft_of(l, on[l->machine_of[rank]]);
-        ovl_draft_append(l, &d);
-    }
-    return (ovl_plan_cost){.id = first, .per_rank = true};
+    return ovl_draft_on_ranks(l, on);
 }
 
 ovl_plan_cost ovl_plan_copy(ovl_lowering *l, const ovl_comm_spec *spec, int direction)
@@ -711,17 +705,17 @@ ovl_plan_cost ovl_plan_copy(ovl_lowering *l, const ovl_comm_spec *spec, int dire
     if (!ovl_draft_check_times(l, spec->name, spec->mark, times)) {
         return no_cost;
     }
-    ovl_plan_cost cost = {.id = l->b->costs.len, .per_rank = true};
+    ovl_id first = l->b->costs.len;
     const ovl_hw *hw = l->hw;
-    for (uint32_t i = 0; i < times.count && cost.id != OVL_NONE; i++) {
+    bool ok = true;
+    for (uint32_t i = 0; i < times.count && ok; i++) {
         ovl_draft d;
         l->hw = ovl_hw_of_rank(l, i);
-        if (draft_copy(l, &c, (ovl_comm_time){.transfer = times.item[i]}, direction, &d)) {
+        ok = draft_copy(l, &c, (ovl_comm_time){.transfer = times.item[i]}, direction, &d);
+        if (ok) {
             ovl_draft_append(l, &d);
-        } else {
-            cost = no_cost;
         }
     }
     l->hw = hw;
-    return cost;
+    return ok ? ovl_draft_store(l, first) : no_cost;
 }

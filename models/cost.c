@@ -262,7 +262,8 @@ static uint32_t domains_of(const ovl_hw *hw, const ovl_hw_collective *entry,
     bool said = false;
     for (uint32_t i = 0; i < entry->via.count; i++) {
         const ovl_hw_link *link = find_link(hw, entry->via.item[i]);
-        if (link && (link->gpus > 1 || link->out_of != 0)) {
+        bool blocks = link && !ovl_link_on_rails(link) && (link->gpus > 1 || link->out_of != 0);
+        if (blocks) {
             const ovl_way *way = spread->ways ? &spread->ways[link - hw->links] : NULL;
             bool one = way && !link->out_of && way->served == spread->members;
             most = OVL_MAX(most, one ? 1 : way ? way->parts : spread->members);

@@ -48,7 +48,8 @@ typedef struct ovl_comm_time {
  * serves 2, a quarter of their part, with 2 * 2 pairs of one of them and one of another part; the
  * NIC of the 2 serves all of theirs, with 2 * 8. */
 typedef struct ovl_way {
-    uint32_t parts;     /* below 2 nothing crosses the link */
+    uint32_t parts;     /* below 2 nothing crosses the link, save for pairs; of one out of rails the
+                           nodes of a ring that cannot go on along them */
     uint32_t served;    /* members that this instance serves */
     bool whole;         /* parts are whole nodes, or several */
     uint64_t share, of; /* what the instance has of parts: served / members, summed over them */

@@ -130,11 +130,15 @@ ovl_crossing ovl_crossing_of_kind(const ovl_hw *hw, uint32_t link, ovl_coll op, 
         spread->ways ? spread->ways[(size_t)kind * hw->n_links + link] : way_apart(l, spread);
     bool own = l->scope == OVL_SCOPE_GPU && !ovl_link_in_blocks(l);
     ovl_crossing c = {1, 1};
-    if (spread->members < 2 || way.parts < 2) {
+    bool all_to_all = op == OVL_ALL_TO_ALL;
+    if (spread->members < 2 || (all_to_all ? way.pairs == 0 : way.parts < 2)) {
         return (ovl_crossing){0, 1};
     }
     if (op == OVL_SEND_RECV) {
         return c;
+    }
+    if (l->out_of == OVL_OUT_OF_RAIL && algorithm == OVL_ALGO_TREE) {
+        algorithm = OVL_ALGO_DOUBLE_TREE; /* what a tree of nodes does not keep on the rails */
     }
     if (algorithm == OVL_ALGO_HIERARCHICAL) {
         c = by_levels(own, op, spread, &way);

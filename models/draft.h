@@ -1,7 +1,7 @@
 /*
  * draft.h - a cost under construction: what cost makers (kernel_cost.c, comm_cost.c) share.
  *
- * A draft holds an ovl_cost with its demands until it is stored. Equal costs are stored once: a
+ * A draft holds a cost, its kind and demands until it is stored. Equal costs are stored once: a
  * file written by a program may state a million operations with a handful of distinct costs.
  * Example: 48 layers of 2.1 ms each intern one draft 48 times and get one id.
  */
@@ -13,18 +13,23 @@
 #define OVL_DRAFT_DEMANDS 64
 
 typedef struct ovl_draft {
-    ovl_cost cost; /* its n_demands and n_peer count the lists below */
+    ovl_cost cost;
+    ovl_cost_kind kind; /* its n_demands and n_peer count the lists below */
     ovl_demand own[OVL_DRAFT_DEMANDS], peer[OVL_DRAFT_DEMANDS];
 } ovl_draft;
 
-/* The id of an equal cost, added if there is none. */
-ovl_id ovl_draft_intern(ovl_lowering *l, const ovl_draft *draft);
+/* An equal cost, added if there is none. */
+ovl_plan_cost ovl_draft_intern(ovl_lowering *l, const ovl_draft *draft);
 
 /* Adds it in any case: costs of one operation on every rank are consecutive. */
 ovl_id ovl_draft_append(ovl_lowering *l, const ovl_draft *draft);
 
-/* A stored cost as a draft. */
-ovl_draft ovl_draft_of(const ovl_lowering *l, ovl_id cost);
+/* The costs of one operation on every rank, appended from `first` on: equal ones if there were some
+ * before, and only one if all ranks have the same. */
+ovl_plan_cost ovl_draft_store(ovl_lowering *l, ovl_id first);
+
+/* The same of an operation whose cost is on[m] on nodes of sort m. */
+ovl_plan_cost ovl_draft_on_ranks(ovl_lowering *l, const ovl_id *on);
 
 /* Adds a demand to a list of the draft unless its rate is 0. */
 void ovl_draft_demand(ovl_demand *list, uint8_t *n, ovl_demand demand);
@@ -35,7 +40,7 @@ ovl_id ovl_draft_klass(ovl_lowering *l, bool kernel, const char *name);
 /* Whether there is one duration, or one for each rank; else an error. */
 bool ovl_draft_check_times(ovl_lowering *l, const char *name, ovl_mark mark, ovl_times times);
 
-/* The number of how a duration varies, for ovl_cost.law; 0: it does not. */
+/* The number of how a duration varies, for ovl_cost_kind.law; 0: it does not. */
 uint8_t ovl_draft_law(ovl_lowering *l, ovl_times times);
 
 /* What is counted of a demand on a resource: at most all of it, with a warning beyond 0.1 %. */

@@ -127,7 +127,7 @@ typedef struct losses {
     OVL_VEC(change) changes;
 } losses;
 
-/* Neighbouring ranks of one instance lose it once; what is named twice does no harm. */
+/* Neighbouring ranks of one instance lose it once; the others drop out when the list is sorted. */
 static void lose_port(const ovl_lowering *l, const ovl_hw_fault *fault, const ovl_id *ports,
                       uint32_t port, const bool *in, losses *all)
 {
@@ -164,7 +164,23 @@ static void find_losses(ovl_lowering *l, const ovl_id *ports, losses *all)
 static int by_resource(const void *a, const void *b)
 {
     const loss *x = a, *y = b;
-    return (x->resource > y->resource) - (x->resource < y->resource);
+    return x->resource != y->resource ? (x->resource > y->resource) - (x->resource < y->resource)
+                                      : (x->fault > y->fault) - (x->fault < y->fault);
+}
+
+/* Sorts them, each once. */
+static void tidy(losses *all)
+{
+    uint32_t n = 0;
+    if (all->list.len) {
+        qsort(all->list.data, all->list.len, sizeof *all->list.data, by_resource);
+    }
+    for (uint32_t i = 0; i < all->list.len; i++) {
+        if (i == 0 || by_resource(&all->list.data[i], &all->list.data[n - 1]) != 0) {
+            all->list.data[n++] = all->list.data[i];
+        }
+    }
+    all->list.len = n;
 }
 
 static int by_time(const void *a, const void *b)
@@ -203,9 +219,7 @@ void ovl_faults_links(ovl_lowering *l, const ovl_id *ports)
 {
     losses all = {0};
     find_losses(l, ports, &all);
-    if (all.list.len) {
-        qsort(all.list.data, all.list.len, sizeof *all.list.data, by_resource);
-    }
+    tidy(&all);
     for (uint32_t i = 0, n; i < all.list.len; i += n) {
         for (n = 1;
              i + n < all.list.len && all.list.data[i + n].resource == all.list.data[i].resource;) {

@@ -235,7 +235,7 @@ static void decode_times(decoder *d, ovl_node *node, const ovl_field *field, ovl
     const ovl_field item = {.key = field->key, .type = OVL_F_TIME, .flags = field->flags};
     bool list = node->kind == OVL_NODE_LIST;
     ovl_node *const *items = list ? node->items : &node;
-    ovl_times times = {.count = list ? node->count : 1};
+    ovl_times times = {.count = list ? node->count : 1, .listed = list};
     times.item = OVL_NEW_ARRAY(d->arena, ovl_time, times.count);
     for (uint32_t i = 0; i < times.count; i++) {
         decode_scalar(d, items[i], &item, &times.item[i]);

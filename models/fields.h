@@ -113,6 +113,7 @@ typedef struct ovl_texts {
 typedef struct ovl_times {
     ovl_time *item;
     uint32_t count;
+    bool listed;     /* a list, of one even: it must have as many as there are ranks, ... */
     const void *law; /* how it varies: what the field's table decoded; NULL: it does not */
 } ovl_times;
 typedef struct ovl_ratios {

@@ -83,12 +83,36 @@ static void check_via(const ovl_hw *hw, ovl_errs *errs)
     ovl_arena_free(&scratch);
 }
 
+bool ovl_link_on_rails(const ovl_hw_link *link)
+{
+    return link->scope == OVL_SCOPE_RAIL || link->out_of == OVL_OUT_OF_RAIL;
+}
+
+static void check_rails(const ovl_hw *hw, const ovl_hw_link *link, ovl_errs *errs)
+{
+    if (hw->gpus_per_node == 0) {
+        ovl_error(
+            errs, OVL_E_INPUT, link->mark,
+            "\"%s\" is about rails, places of GPUs in their nodes, but node.gpus is not given",
+            link->name);
+    } else if (link->rail_gpus && hw->gpus_per_node % link->rail_gpus) {
+        ovl_error(errs, OVL_E_INPUT, link->mark,
+                  "\"%s\" has %" PRId64 " GPUs of a node on each rail, which does not divide the "
+                  "%" PRId64 " that it has",
+                  link->name, link->rail_gpus, hw->gpus_per_node);
+    }
+}
+
 /* Blocks that cut across each other would share what leaves them unevenly. */
 static void check_blocks(const ovl_hw *hw, ovl_errs *errs)
 {
     for (uint32_t i = 0; i < hw->n_links; i++) {
         const ovl_hw_link *link = &hw->links[i];
         int64_t out = link->out_of == OVL_OUT_OF_NODE ? hw->gpus_per_node : link->out_of;
+        if (ovl_link_on_rails(link)) {
+            check_rails(hw, link, errs);
+            continue;
+        }
         if (link->out_of == OVL_OUT_OF_NODE && out == 0) {
             ovl_error(errs, OVL_E_INPUT, link->mark,
                       "\"%s\" carries what leaves a node, but node.gpus is not given", link->name);

@@ -43,9 +43,15 @@ typedef struct ovl_hw_host {
     ovl_time launch;
 } ovl_hw_host;
 
-typedef enum ovl_scope { OVL_SCOPE_GPU, OVL_SCOPE_NODE, OVL_SCOPE_CLUSTER } ovl_scope;
+typedef enum ovl_scope {
+    OVL_SCOPE_GPU,
+    OVL_SCOPE_NODE,
+    OVL_SCOPE_CLUSTER,
+    OVL_SCOPE_RAIL, /* GPUs of one place in their nodes: rails.h */
+} ovl_scope;
 
 #define OVL_OUT_OF_NODE (-1)
+#define OVL_OUT_OF_RAIL (-2)
 
 typedef struct ovl_hw_link { /* links: a mapping of name to this */
     ovl_mark mark;
@@ -54,9 +60,11 @@ typedef struct ovl_hw_link { /* links: a mapping of name to this */
     ovl_time latency;
     int scope;      /* ovl_scope: what one instance serves */
     int64_t gpus;   /* ... or so many neighbouring ranks; 0: by scope */
-    int64_t out_of; /* only what leaves a block of so many ranks (or OVL_OUT_OF_NODE) crosses it; 0:
-                       all they send */
+    int64_t out_of; /* only what leaves a block of so many ranks (or OVL_OUT_OF_NODE, _RAIL) crosses
+                       it; 0: all they send */
     const char *out_of_text;
+    int64_t pod;       /* of rails: nodes whose rails have leaves of their own; 0: all */
+    int64_t rail_gpus; /* of rails: GPUs of a node on one of them; 0: 1 */
     int per; /* ovl_scope: what instances are counted in; default = scope. For `check`: "nic: 8 per
                 node" */
 } ovl_hw_link;
@@ -231,6 +239,9 @@ ovl_hw ovl_hw_on(const ovl_hw *hw, uint32_t machine);
 
 /* The most that a link (OVL_NONE: HBM) has on any node. */
 uint64_t ovl_hw_most(const ovl_hw *hw, uint32_t link);
+
+/* Whether a link is about rails: an instance serves one, or it carries what leaves one. */
+bool ovl_link_on_rails(const ovl_hw_link *link);
 
 /* The factors of two classes; 0: not measured. A named kernel class beats a named collective class
  * beats two wildcards; of equals the first counts. */

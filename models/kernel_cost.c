@@ -10,7 +10,7 @@ static const char *whose(const ovl_lowering *l)
     return l->hw->on ? ovl_arena_printf(l->errs->arena, " (nodes \"%s\")", l->hw->on) : "";
 }
 
-static bool kernel_sms(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_cost *cost)
+static bool kernel_sms(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_cost_kind *kind)
 {
     int64_t all = l->hw->gpu.sms;
     if (all > 0 && spec->sms > all) {
@@ -23,8 +23,8 @@ static bool kernel_sms(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_cost *c
     if (wanted == 0) {
         wanted = spec->blocks > 0 ? OVL_MIN(spec->blocks, all) : all;
     }
-    cost->sms = spec->no_compute ? 0 : (uint32_t)wanted;
-    cost->blocks = spec->no_compute ? 0 : (uint32_t)OVL_MIN(spec->blocks, UINT32_MAX);
+    kind->sms = spec->no_compute ? 0 : (uint32_t)wanted;
+    kind->blocks = spec->no_compute ? 0 : (uint32_t)OVL_MIN(spec->blocks, UINT32_MAX);
     return true;
 }
 
@@ -52,8 +52,8 @@ static bool kernel_hbm(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_draft *
                   ovl_print_rate(has, (double)capacity), whose(l));
         return false;
     }
-    ovl_draft_demand(d->own, &d->cost.n_demands, (ovl_demand){OVL_PORT_HBM, false, rate});
-    d->cost.weight = ovl_draft_weight(l, rate);
+    ovl_draft_demand(d->own, &d->kind.n_demands, (ovl_demand){OVL_PORT_HBM, false, rate});
+    d->kind.weight = ovl_draft_weight(l, rate);
     return true;
 }
 
@@ -80,15 +80,16 @@ static bool kernel_compute(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_cos
 static bool draft_kernel(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_time duration,
                          ovl_time compute, ovl_draft *d)
 {
-    d->cost = (ovl_cost){.work = duration, .weight = 1};
-    d->cost.law = ovl_draft_law(l, spec->duration);
-    d->cost.klass = ovl_draft_klass(l, true, spec->klass ? spec->klass : "kernel");
+    d->cost = (ovl_cost){.work = duration};
+    d->kind = (ovl_cost_kind){.weight = 1};
+    d->kind.law = ovl_draft_law(l, spec->duration);
+    d->kind.klass = ovl_draft_klass(l, true, spec->klass ? spec->klass : "kernel");
     if (spec->whole > 0) {
-        d->cost.split =
+        d->kind.split =
             ovl_add_split(l->b, &(ovl_split){spec->part, spec->whole,
                                              ovl_draft_klass(l, true, spec->part_klass)});
     }
-    bool ok = kernel_sms(l, spec, &d->cost);
+    bool ok = kernel_sms(l, spec, &d->kind);
     ok = kernel_compute(l, spec, &d->cost, compute) && ok;
     return kernel_hbm(l, spec, d) && ok;
 }
@@ -186,7 +187,7 @@ static bool find_on(ovl_lowering *l, const ovl_kernel_spec *spec, uint32_t machi
         !draft_on(l, spec, &all->len[machine], OVL_NONE, &d)) {
         return false;
     }
-    all->id[machine] = ovl_draft_intern(l, &d);
+    all->id[machine] = ovl_draft_intern(l, &d).id;
     return true;
 }
 
@@ -202,43 +203,42 @@ static bool find_on_all(ovl_lowering *l, const ovl_kernel_spec *spec, uint32_t n
     return ok;
 }
 
-/* The list of costs that an equal kernel made; NULL: none has. */
-static const ovl_by_rank *find_list(const ovl_lowering *l, const ovl_kernel_spec *spec, uint32_t n,
-                                    const on_all *all)
+/* What an equal kernel costs; NULL: there was none. */
+static const ovl_by_rank *find_known(const ovl_lowering *l, const ovl_kernel_spec *spec, uint32_t n,
+                                     const on_all *all)
 {
     uint32_t at = all->id[0] < l->by_rank_of.len ? l->by_rank_of.data[all->id[0]] : 0;
     while (at) {
-        const ovl_by_rank *list = &l->by_rank.data[at - 1];
-        if (list->load == spec->load && memcmp(list->on, all->id, n * sizeof *all->id) == 0) {
-            return list;
+        const ovl_by_rank *known = &l->by_rank.data[at - 1];
+        if (known->load == spec->load && memcmp(known->on, all->id, n * sizeof *all->id) == 0) {
+            return known;
         }
-        at = list->before;
+        at = known->before;
     }
     return NULL;
 }
 
 static void remember(ovl_lowering *l, const ovl_kernel_spec *spec, uint32_t n, const on_all *all,
-                     ovl_id first)
+                     ovl_plan_cost cost)
 {
     ovl_id *on = OVL_NEW_ARRAY(l->arena, ovl_id, n);
     memcpy(on, all->id, n * sizeof *on);
     while (l->by_rank_of.len <= all->id[0]) {
         ovl_vec_push(&l->by_rank_of, 0);
     }
-    ovl_by_rank list = {on, spec->load, first, l->by_rank_of.data[all->id[0]]};
-    ovl_vec_push(&l->by_rank, list);
+    ovl_by_rank known = {on, spec->load, cost, l->by_rank_of.data[all->id[0]]};
+    ovl_vec_push(&l->by_rank, known);
     l->by_rank_of.data[all->id[0]] = l->by_rank.len;
 }
 
-/* A cost for each rank. */
-static ovl_plan_cost on_each_rank(ovl_lowering *l, const ovl_kernel_spec *spec, uint32_t n,
-                                  const on_all *all)
+/* Ranks that are slow, or have loads of their own. */
+static ovl_plan_cost draft_each(ovl_lowering *l, const ovl_kernel_spec *spec, uint32_t n,
+                                const on_all *all)
 {
-    const ovl_by_rank *known = find_list(l, spec, n, all);
-    ovl_id first = known ? known->first : l->b->costs.len;
+    ovl_id first = l->b->costs.len;
     const ovl_hw *hw = l->hw;
     bool ok = true;
-    for (uint32_t rank = 0; rank < l->n_ranks && !known && ok; rank++) {
+    for (uint32_t rank = 0; rank < l->n_ranks && ok; rank++) {
         ovl_draft d;
         l->hw = n > 1 ? ovl_hw_of_rank(l, rank) : hw;
         ok = draft_on(l, spec, &all->len[n > 1 ? l->machine_of[rank] : 0], rank, &d);
@@ -247,56 +247,53 @@ static ovl_plan_cost on_each_rank(ovl_lowering *l, const ovl_kernel_spec *spec, 
         }
     }
     l->hw = hw;
-    if (!known && ok) {
-        remember(l, spec, n, all, first);
-    }
-    return ok ? (ovl_plan_cost){.id = first, .per_rank = true} : no_cost;
-}
-
-static bool all_equal(const ovl_id *id, uint32_t n)
-{
-    for (uint32_t i = 1; i < n; i++) {
-        if (id[i] != id[0]) {
-            return false;
-        }
-    }
-    return true;
+    return ok ? ovl_draft_store(l, first) : no_cost;
 }
 
 static ovl_plan_cost one_kernel(ovl_lowering *l, const ovl_kernel_spec *spec)
 {
     uint32_t n = l->one_gpu ? 1 : OVL_MAX(l->n_machines, 1);
+    bool each = spec->load || (l->slowdown && !l->one_gpu);
     on_all all;
     if (!find_on_all(l, spec, n, &all)) {
         return no_cost;
     }
-    bool differs = spec->load || (l->slowdown && !l->one_gpu) || !all_equal(all.id, n);
-    return differs ? on_each_rank(l, spec, n, &all) : (ovl_plan_cost){.id = all.id[0]};
+    if (n == 1 && !each) {
+        return (ovl_plan_cost){.id = all.id[0]};
+    }
+    const ovl_by_rank *known = find_known(l, spec, n, &all);
+    if (known) {
+        return known->cost;
+    }
+    ovl_plan_cost cost = each ? draft_each(l, spec, n, &all) : ovl_draft_on_ranks(l, all.id);
+    if (cost.id != OVL_NONE) {
+        remember(l, spec, n, &all, cost);
+    }
+    return cost;
 }
 
 /* Durations stated rank by rank are those of the GPUs there are. */
 static ovl_plan_cost by_rank(ovl_lowering *l, const ovl_kernel_spec *spec)
 {
     const ovl_hw *hw = l->hw;
-    ovl_plan_cost cost = {.id = l->b->costs.len, .per_rank = true};
-    for (uint32_t i = 0; i < spec->duration.count; i++) {
+    ovl_id first = l->b->costs.len;
+    bool ok = true;
+    for (uint32_t i = 0; i < spec->duration.count && ok; i++) {
         ovl_draft d;
         l->hw = ovl_hw_of_rank(l, i);
-        if (!draft_kernel(l, spec, ovl_plan_slowed(l, i, spec->duration.item[i]), 0, &d)) {
-            cost = no_cost;
-            break;
+        ok = draft_kernel(l, spec, ovl_plan_slowed(l, i, spec->duration.item[i]), 0, &d);
+        if (ok) {
+            ovl_draft_append(l, &d);
         }
-        ovl_draft_append(l, &d);
     }
     l->hw = hw;
-    return cost;
+    return ok ? ovl_draft_store(l, first) : no_cost;
 }
 
 ovl_plan_cost ovl_plan_kernel(ovl_lowering *l, const ovl_kernel_spec *spec)
 {
     l->has_kernels = true;
-    if (spec->duration.count &&
-        !ovl_draft_check_times(l, spec->name, spec->mark, spec->duration)) {
+    if (spec->duration.count && !ovl_draft_check_times(l, spec->name, spec->mark, spec->duration)) {
         return no_cost;
     }
     return spec->duration.count > 1 ? by_rank(l, spec) : one_kernel(l, spec);
@@ -315,27 +312,27 @@ ovl_time ovl_plan_alone(ovl_lowering *l, const ovl_kernel_spec *spec)
 
 ovl_plan_cost ovl_plan_length(ovl_lowering *l, const char *name, ovl_mark mark, ovl_times times)
 {
-    ovl_draft d = {.cost = {.klass = OVL_NONE, .weight = 1}};
-    d.cost.law = ovl_draft_law(l, times);
+    ovl_draft d = {.kind = {.klass = OVL_NONE, .weight = 1}};
+    d.kind.law = ovl_draft_law(l, times);
     if (times.count < 2) {
         d.cost.work = times.count ? times.item[0] : 0;
-        return (ovl_plan_cost){.id = ovl_draft_intern(l, &d)};
+        return ovl_draft_intern(l, &d);
     }
     if (!ovl_draft_check_times(l, name, mark, times)) {
         return no_cost;
     }
-    ovl_plan_cost cost = {.id = l->b->costs.len, .per_rank = true};
+    ovl_id first = l->b->costs.len;
     for (uint32_t i = 0; i < times.count; i++) {
         d.cost.work = times.item[i];
         ovl_draft_append(l, &d);
     }
-    return cost;
+    return ovl_draft_store(l, first);
 }
 
 ovl_plan_cost ovl_plan_pause(ovl_lowering *l, ovl_time time)
 {
-    ovl_draft d = {.cost = {.latency = time, .klass = OVL_NONE, .weight = 1}};
-    return (ovl_plan_cost){.id = ovl_draft_intern(l, &d)};
+    ovl_draft d = {.cost = {.latency = time}, .kind = {.klass = OVL_NONE, .weight = 1}};
+    return ovl_draft_intern(l, &d);
 }
 
 ovl_time ovl_plan_launch(const ovl_lowering *l)

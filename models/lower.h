@@ -72,6 +72,7 @@ typedef struct ovl_lowered {
     double model_params;                 /* elements of all layers on one rank of tp */
     ovl_useful useful;                   /* flops 0: not known */
     uint32_t microbatches;               /* of a pipeline; 0: it is none */
+    uint32_t rank_microbatches;          /* of a rank without a pipeline; 0: it is one */
     const struct ovl_schedule *schedule; /* of a pipeline, without the transfers that were placed */
     const ovl_hop_line *hops;            /* of a pipeline */
     uint32_t n_hops;

@@ -3,6 +3,8 @@
  */
 #include "models/plan.h"
 
+#include <string.h>
+
 /* --- Which node is of which sort --- */
 
 static uint32_t node_count(const ovl_lowering *l)
@@ -48,22 +50,29 @@ static const uint8_t *place_ranks(ovl_lowering *l)
     return rank;
 }
 
-/* What an instance serves must agree about what it has. */
-static void check_instances(ovl_lowering *l, uint32_t link)
+static void different(ovl_lowering *l, uint32_t link, uint32_t a, uint32_t b)
 {
-    uint32_t block = ovl_plan_block(l, &l->hw->links[link]);
-    for (uint32_t rank = 1; rank < l->n_ranks; rank++) {
-        const ovl_hw_link *a = &ovl_hw_of_rank(l, rank - 1)->links[link];
+    uint32_t rank = l->machine_of[b] ? b : a; /* the one that says something of its own */
+    const ovl_hw_link *at = &ovl_hw_of_rank(l, rank)->links[link];
+    ovl_error(l->errs, OVL_E_INPUT, at->mark,
+              "one instance of \"%s\" serves ranks %" PRIu32 " and %" PRIu32
+              ", which are on nodes that give it different bandwidths or latencies: give them the "
+              "same",
+              at->name, a, b);
+}
+
+/* What an instance serves must agree about what it has. */
+static void check_instances(ovl_lowering *l, uint32_t link, uint32_t *first)
+{
+    ovl_shape shape = ovl_link_shape(l, &l->hw->links[link], NULL, 0);
+    memset(first, 0xff, l->n_ranks * sizeof *first); /* OVL_NONE */
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        uint32_t *of = &first[ovl_shape_instance(&shape, rank)];
+        *of = *of == OVL_NONE ? rank : *of;
+        const ovl_hw_link *a = &ovl_hw_of_rank(l, *of)->links[link];
         const ovl_hw_link *b = &ovl_hw_of_rank(l, rank)->links[link];
-        bool same = a->bandwidth == b->bandwidth && a->latency == b->latency;
-        if (rank % block && !same) {
-            bool other = l->machine_of[rank] != 0;
-            ovl_error(l->errs, OVL_E_INPUT, other ? b->mark : a->mark,
-                      "one instance of \"%s\" serves ranks %" PRIu32 " to %" PRIu32
-                      ", which are on nodes that give it different bandwidths or latencies: give "
-                      "them the same",
-                      a->name, rank / block * block,
-                      OVL_MIN(rank / block * block + block, l->n_ranks) - 1);
+        if (a->bandwidth != b->bandwidth || a->latency != b->latency) {
+            different(l, link, *of, rank);
             return;
         }
     }
@@ -83,8 +92,9 @@ void ovl_machines_find(ovl_lowering *l)
     }
     l->machines = machines;
     l->machine_of = place_ranks(l);
+    uint32_t *first = OVL_NEW_ARRAY(l->arena, uint32_t, l->n_ranks);
     for (uint32_t i = 0; i < l->hw->n_links; i++) {
-        check_instances(l, i);
+        check_instances(l, i, first);
     }
 }
 

@@ -65,16 +65,22 @@ typedef struct ovl_note {
 
 /* --- The lowering --- */
 
-struct ovl_cost_index;
 typedef struct ovl_counts ovl_counts;
 
+typedef struct ovl_plan_cost {
+    ovl_id id;     /* into the builder's costs; OVL_NONE after an error */
+    bool per_rank; /* rank r has cost id + r */
+    bool uneven;   /* ... each with demands of its own: an all-to-all */
+    bool eager;    /* of the hardware's entry for sends */
+} ovl_plan_cost;
+
 /* A kernel that costs something else on some ranks. Kernels that cost the same on the GPU of every
- * sort of nodes, and have the same loads, share the list of costs. */
+ * sort of nodes, and have the same loads, share what they cost on each rank. */
 typedef struct ovl_by_rank {
     const ovl_id *on;   /* [n_machines] its cost on a healthy GPU of each sort of nodes */
     const double *load; /* [n_ranks] or NULL */
-    ovl_id first;       /* of one cost for each rank */
-    uint32_t before;    /* the one before it with the same cost on the first, plus 1 */
+    ovl_plan_cost cost;
+    uint32_t before; /* the one before it with the same cost on the first, plus 1 */
 } ovl_by_rank;
 
 /* Of one code: the group of each communicator slot. */
@@ -93,15 +99,15 @@ typedef struct ovl_lowering {
     ovl_group *groups;
     ovl_names group_names; /* aligned with groups */
     uint32_t n_groups, most_groups;
-    OVL_VEC(const ovl_spread *) spreads; /* distinct ones, that of the first kind of each */
-    ovl_counts *counts;                  /* scratch of spread.c: [n_ranks], all 0 between uses */
-    OVL_VEC(ovl_way) ways;               /* scratch of spread.c */
-    OVL_VEC(ovl_slots) codes;            /* aligned with the builder's codes */
-    struct ovl_cost_index *cost_index;   /* equal costs are stored once */
-    const ovl_hw *machines;              /* [n_machines] `hw` as each sort of nodes sees it */
-    uint32_t n_machines;                 /* 1: all nodes are alike */
-    const uint8_t *machine_of;           /* [n_ranks]; NULL: all nodes are alike */
-    double *slowdown;                    /* [n_ranks] of kernels; NULL: no GPU is slow */
+    OVL_VEC(const ovl_spread *) spreads;   /* distinct ones, that of the first kind of each */
+    ovl_counts *counts;                    /* scratch of spread.c: [n_ranks], all 0 between uses */
+    OVL_VEC(ovl_way) ways;                 /* scratch of spread.c */
+    struct ovl_rail_scratch *rail_scratch; /* of rails.c */
+    OVL_VEC(ovl_slots) codes;              /* aligned with the builder's codes */
+    const ovl_hw *machines;                /* [n_machines] `hw` as each sort of nodes sees it */
+    uint32_t n_machines;                   /* 1: all nodes are alike */
+    const uint8_t *machine_of;             /* [n_ranks]; NULL: all nodes are alike */
+    double *slowdown;                      /* [n_ranks] of kernels; NULL: no GPU is slow */
     bool one_gpu; /* costs are asked for on one healthy GPU, that of `hw` */
     OVL_VEC(ovl_by_rank) by_rank;
     OVL_VEC(ovl_id) by_rank_of; /* by a kernel's cost: the last of by_rank that has it, plus 1 */
@@ -117,7 +123,7 @@ typedef struct ovl_lowering {
     const struct ovl_schedule *schedule;
     OVL_VEC(ovl_hop_line) hops;
     OVL_VEC(ovl_nccl_line) nccl;
-    OVL_VEC(const ovl_law *) laws; /* of durations that vary; ovl_cost.law is the number + 1 */
+    OVL_VEC(const ovl_law *) laws; /* of durations that vary; ovl_cost_kind.law is the number + 1 */
     const ovl_measured *measured;  /* of a replayed trace */
     const ovl_program *unchanged;  /* the same without what-ifs; NULL: it has none */
 } ovl_lowering;
@@ -168,10 +174,20 @@ void ovl_find_spreads(ovl_lowering *l, const uint32_t *ranks, uint32_t n, const 
 /* The same of two ranks, who see it alike. */
 const ovl_spread *ovl_find_pair(ovl_lowering *l, uint32_t a, uint32_t b);
 
-/* A link does not lie between ranks of one block of `apart`; an instance serves `serves`
- * neighbours. */
+/* How a link counts rails; see rails.h. */
+typedef struct ovl_rails {
+    uint32_t node;   /* ranks of a node */
+    uint32_t gpus;   /* neighbours of a node on one rail */
+    uint32_t places; /* rails that a node is on */
+    uint32_t pod;    /* nodes of a pod */
+} ovl_rails;
+
+/* A link does not lie between ranks of one block of `apart`, nor of one rail if it is `off_rails`;
+ * an instance serves `serves` neighbours, or a rail. */
 typedef struct ovl_shape {
     uint32_t apart, serves;
+    bool by_rail, off_rails;
+    ovl_rails rails;
 } ovl_shape;
 
 /* The shape of a link for members of a communicator. What carries all (no `out_of`) is the way out
@@ -183,8 +199,8 @@ ovl_shape ovl_link_shape(const ovl_lowering *l, const ovl_hw_link *link, const u
 /* Does it matter to any cost how ranks lie? If not all of so many lie alike. */
 bool ovl_spreads_matter(const ovl_lowering *l);
 
-/* Neighbouring ranks that one instance of a link serves. */
-uint32_t ovl_plan_block(const ovl_lowering *l, const ovl_hw_link *link);
+/* The number of the instance that serves a rank, at most that of the rank. */
+uint32_t ovl_shape_instance(const ovl_shape *shape, uint32_t rank);
 
 /* The node of a rank. */
 uint32_t ovl_plan_node(const ovl_lowering *l, uint32_t rank);
@@ -231,13 +247,6 @@ void ovl_plan_note(ovl_lowering *l, ovl_note_kind kind, const char *name);
 void ovl_plan_sentences(ovl_lowering *l);
 
 /* --- Costs --- */
-
-typedef struct ovl_plan_cost {
-    ovl_id id;     /* into the builder's costs; OVL_NONE after an error */
-    bool per_rank; /* rank r has cost id + r */
-    bool uneven;   /* ... each with demands of its own: an all-to-all */
-    bool eager;    /* of the hardware's entry for sends */
-} ovl_plan_cost;
 
 typedef struct ovl_kernel_spec {
     const char *name;   /* for notes and errors */
@@ -307,8 +316,6 @@ ovl_plan_cost ovl_plan_length(ovl_lowering *l, const char *name, ovl_mark mark, 
 
 /* A marker that is a pause of its stream of a given length. */
 ovl_plan_cost ovl_plan_pause(ovl_lowering *l, ovl_time time);
-
-void ovl_plan_costs_free(ovl_lowering *l);
 
 /* Reads "3", "2-5" or "all"; a sentence if it is none of them. */
 const char *ovl_plan_ranks(ovl_lowering *l, const char *text, uint32_t *from, uint32_t *to);

@@ -81,7 +81,7 @@ static bool check_layer(ovl_pipe_plan *p, const ovl_layer *layer)
             p->l->errs, OVL_E_INPUT, layer->mark,
             "layer \"%s\" of a pipeline needs the times, or FLOPs, of its forward and backward",
             layer->name);
-    } else if (layer->forward.count > 1 || layer->backward.count > 1) {
+    } else if (layer->forward.listed || layer->backward.listed) {
         ovl_error(p->l->errs, OVL_E_INPUT, layer->mark,
                   "layer \"%s\" of a pipeline has one time, not one for each rank", layer->name);
     } else if (layer->has_backward_weight && layer->backward.count &&
@@ -350,7 +350,7 @@ static void stages_from_layers(ovl_pipe_plan *p, uint32_t per_rank)
 
 static bool check_count(ovl_pipe_plan *p, const ovl_pipe_stage *s, ovl_times times, const char *key)
 {
-    if (times.count > 1 && times.count != p->microbatches) {
+    if ((times.count > 1 || times.listed) && times.count != p->microbatches) {
         ovl_error(p->l->errs, OVL_E_INPUT, s->mark,
                   "%s of \"%s\": a list has one time for each microbatch; found %" PRIu32
                   " for %" PRIu32,

@@ -50,19 +50,17 @@ static ovl_id kernel_class(const replay *r, const ovl_rec_op *op)
 
 static ovl_id cost_of(replay *r, const ovl_rec_op *op)
 {
-    ovl_draft d = {.cost = {.latency = op->latency,
-                            .work = op->length - op->latency,
-                            .klass = OVL_NONE,
-                            .weight = 1}};
+    ovl_draft d = {.cost = {.latency = op->latency, .work = op->length - op->latency},
+                   .kind = {.klass = OVL_NONE, .weight = 1}};
     switch ((ovl_op_kind)op->kind) {
     case OVL_KERNEL:
-        d.cost.klass = kernel_class(r, op);
+        d.kind.klass = kernel_class(r, op);
         break;
     case OVL_COLLECTIVE:
-        d.cost.klass = ovl_draft_klass(r->l, false, ovl_coll_name((ovl_coll)op->coll));
+        d.kind.klass = ovl_draft_klass(r->l, false, ovl_coll_name((ovl_coll)op->coll));
         break;
     case OVL_COPY:
-        d.cost.engine = op->engine & 1;
+        d.kind.engine = op->engine & 1;
         break;
     case OVL_MARKER:
         return ovl_plan_pause(r->l, op->length).id;
@@ -72,7 +70,7 @@ static ovl_id cost_of(replay *r, const ovl_rec_op *op)
     case OVL_HOST:
         break;
     }
-    return ovl_draft_intern(r->l, &d);
+    return ovl_draft_intern(r->l, &d).id;
 }
 
 static void add_op(replay *r, ovl_id code, const ovl_rec_rank *rank, const ovl_rec_op *op)

@@ -36,7 +36,7 @@ static const ovl_jitter *given(const ovl_jitter *jitter)
 /* What the duration itself says. */
 static const ovl_jitter *of_duration(const ovl_vary *vary, const ovl_op *op)
 {
-    uint32_t law = vary->program->costs[op->cost].law;
+    uint32_t law = ovl_kind_of(vary->program, &vary->program->costs[op->cost])->law;
     return law ? &vary->laws[law - 1]->jitter : NULL;
 }
 

@@ -180,7 +180,7 @@ static void finish(ovl_engine *e, uint32_t activity)
         ovl_engine_complete(e, a->rank, a->op);
     } else if (a->kind == OVL_COPY) {
         ovl_account(e, a->rank);
-        e->ranks[a->rank].copying[a->cost->engine]--;
+        e->ranks[a->rank].copying[ovl_kind_of(e->p, a->cost)->engine]--;
         ovl_copies_touch(e, a->rank);
         ovl_engine_complete(e, a->rank, a->op);
     } else if (a->kind == OVL_MARKER) {

@@ -37,7 +37,7 @@ static void set_mean(altering *a, const uint32_t *group, uint32_t local, ovl_op 
 static void set_free(altering *a, ovl_op *op)
 {
     if (a->free_cost == OVL_NONE) {
-        a->free_cost = add_cost(a, (ovl_cost){.klass = OVL_NONE, .weight = 1});
+        a->free_cost = add_cost(a, (ovl_cost){.kind = OVL_KIND_FREE});
     }
     op->cost = a->free_cost;
     op->per_rank = false;
@@ -116,12 +116,13 @@ static bool is_freed(const edges *e, uint32_t op)
 /* Do others who load the same links slow it? HBM, port 0, is none. */
 static bool loads_links(const ovl_program *p, const ovl_cost *cost)
 {
-    const ovl_demand *own = p->demands + cost->first_demand, *peer = p->demands + cost->first_peer;
+    const ovl_cost_kind *kind = ovl_kind_of(p, cost);
+    const ovl_demand *own = p->demands + kind->first_demand, *peer = p->demands + kind->first_peer;
     bool any = false;
-    for (uint32_t i = 0; i < cost->n_demands; i++) {
+    for (uint32_t i = 0; i < kind->n_demands; i++) {
         any |= own[i].port > 0;
     }
-    for (uint32_t i = 0; i < cost->n_peer; i++) {
+    for (uint32_t i = 0; i < kind->n_peer; i++) {
         any |= peer[i].port > 0;
     }
     return any;

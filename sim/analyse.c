@@ -406,6 +406,7 @@ static void make_not_modelled(analysis *a)
     a->out->not_modelled = list;
     a->out->n_not_modelled = n;
     a->out->microbatches = a->options->microbatches;
+    a->out->rank_microbatches = a->options->rank_microbatches;
 }
 
 /* --- The whole --- */

@@ -34,8 +34,10 @@ static const char *dependency_text(const ovl_blamer *b, uint32_t id, const char 
         return message_text(b, op, name, rank, ovl_peer_number(b->p, b->c->rank_of[id], op));
     case OVL_COLLECTIVE:
         return ovl_arena_printf(b->arena, "%s %s", ovl_coll_name((ovl_coll)op->coll), name);
-    case OVL_KERNEL:
     case OVL_BATCH:
+        return ovl_arena_printf(
+            b->arena, "batch %s on rank %" PRIu32 " holds up what needs a part of it", name, rank);
+    case OVL_KERNEL:
     case OVL_COPY:
     case OVL_HOST:
     case OVL_MARKER:

@@ -5,6 +5,7 @@ void ovl_builder_init(ovl_builder *b, ovl_arena *arena)
     *b = (ovl_builder){.arena = arena, .n_ports = 1};
     b->names = OVL_NEW(arena, ovl_names);
     b->names->arena = arena;
+    ovl_costs_init(b);
 }
 
 void ovl_builder_free(ovl_builder *b)
@@ -31,9 +32,7 @@ void ovl_builder_free(ovl_builder *b)
     ovl_vec_free(&b->rank_ports);
     ovl_vec_free(&b->resources);
     ovl_vec_free(&b->changes);
-    ovl_vec_free(&b->costs);
-    ovl_vec_free(&b->splits);
-    ovl_vec_free(&b->demands);
+    ovl_costs_free(b);
     ovl_vec_free(&b->kernel_classes);
     ovl_vec_free(&b->coll_classes);
     ovl_vec_free(&b->pairs);
@@ -60,53 +59,6 @@ void ovl_change_capacity(ovl_builder *b, ovl_id resource, ovl_time time, uint64_
         b->changes.data[at] = b->changes.data[at - 1];
     }
     b->changes.data[at] = (ovl_capacity_change){time, resource, capacity};
-}
-
-/* Most costs demand what one of the last few others did: then the list is stored once, and it is
- * known by its number that they are alike. */
-static uint32_t add_demands(ovl_builder *b, const ovl_demand *demands, uint32_t n)
-{
-    uint32_t first = b->demands.len;
-    if (n == 0) {
-        return 0;
-    }
-    for (uint32_t i = 0; i < OVL_COUNT(b->recent); i++) {
-        if (b->recent[i].n == n &&
-            ovl_same_demands(&b->demands.data[b->recent[i].first], demands, n)) {
-            return b->recent[i].first;
-        }
-    }
-    b->recent[b->next_recent++ % OVL_COUNT(b->recent)] = (ovl_demand_list){first, n};
-    for (uint32_t i = 0; i < n; i++) {
-        assert(demands[i].port < b->n_ports);
-        ovl_vec_push(&b->demands, demands[i]);
-    }
-    return first;
-}
-
-ovl_id ovl_add_split(ovl_builder *b, const ovl_split *split)
-{
-    for (uint32_t i = b->splits.len; i-- > 0 && i + OVL_COUNT(b->recent) > b->splits.len;) {
-        const ovl_split *old = &b->splits.data[i];
-        if (old->klass == split->klass && old->part == split->part && old->whole == split->whole) {
-            return i + 1;
-        }
-    }
-    ovl_vec_push(&b->splits, *split);
-    return b->splits.len;
-}
-
-ovl_id ovl_add_cost(ovl_builder *b, const ovl_cost *cost, const ovl_demand *demands,
-                    uint32_t n_demands, const ovl_demand *peer, uint32_t n_peer)
-{
-    ovl_cost added = *cost;
-    assert(n_demands <= OVL_COST_DEMANDS_MAX && n_peer <= OVL_COST_DEMANDS_MAX);
-    added.first_demand = add_demands(b, demands, n_demands);
-    added.n_demands = (uint8_t)n_demands;
-    added.first_peer = add_demands(b, peer, n_peer);
-    added.n_peer = (uint8_t)n_peer;
-    ovl_vec_push(&b->costs, added);
-    return b->costs.len - 1;
 }
 
 ovl_id ovl_add_code(ovl_builder *b)

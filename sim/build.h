@@ -25,6 +25,10 @@ struct ovl_code_build {
     uint32_t n_slots;
 };
 
+/* A builder has the free kind of costs from the start. Gives back the costs and what finds them. */
+void ovl_costs_init(ovl_builder *b);
+void ovl_costs_free(ovl_builder *b);
+
 /* Numbers the collectives of each communicator and pairs sends with receives (p->mates). False
  * and errors (OVL_E_STUCK) where members disagree. */
 bool ovl_match_communication(ovl_program *p, ovl_comm *comms, ovl_arena *arena, ovl_errs *errs);

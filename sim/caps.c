@@ -15,7 +15,7 @@ void ovl_caps_touch(ovl_engine *e, uint32_t rank)
 }
 
 /* Without a count of SMs nothing can hold any. */
-static bool holds(const ovl_engine *e, const ovl_cost *cost)
+static bool holds(const ovl_engine *e, const ovl_cost_kind *cost)
 {
     switch (e->options->interference) {
     case OVL_INTERFERENCE_NONE:
@@ -28,7 +28,7 @@ static bool holds(const ovl_engine *e, const ovl_cost *cost)
     return true;
 }
 
-void ovl_caps_hold(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost *cost)
+void ovl_caps_hold(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost_kind *cost)
 {
     if (holds(e, cost)) {
         ovl_vec_push(&e->ranks[rank].holders, op);
@@ -37,7 +37,7 @@ void ovl_caps_hold(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost *co
     }
 }
 
-void ovl_caps_let_go(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost *cost)
+void ovl_caps_let_go(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost_kind *cost)
 {
     ovl_rank_state *s = &e->ranks[rank];
     uint32_t i = 0;
@@ -52,7 +52,8 @@ void ovl_caps_let_go(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost *
     ovl_caps_touch(e, rank);
 }
 
-static const ovl_pair *pair_of(const ovl_engine *e, const ovl_cost *kernel, const ovl_cost *comm)
+static const ovl_pair *pair_of(const ovl_engine *e, const ovl_cost_kind *kernel,
+                               const ovl_cost_kind *comm)
 {
     if (kernel->klass == OVL_NONE || comm->klass == OVL_NONE) {
         return NULL;
@@ -66,11 +67,6 @@ static bool in_transfer(const ovl_engine *e, uint32_t op)
     return a && e->activities.data[a - 1].phase == OVL_PHASE_FLUID;
 }
 
-static const ovl_cost *holder_cost(const ovl_engine *e, uint32_t rank, uint32_t op)
-{
-    return ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op));
-}
-
 /* --- Kernels
  * -----------------------------------------------------------------------------------------------
  */
@@ -81,7 +77,7 @@ typedef struct pressure {
     double factor; /* measured */
 } pressure;
 
-static pressure pressure_on(ovl_engine *e, uint32_t rank, const ovl_cost *kernel)
+static pressure pressure_on(ovl_engine *e, uint32_t rank, const ovl_cost_kind *kernel)
 {
     const ovl_rank_state *s = &e->ranks[rank];
     bool measured = e->options->interference == OVL_INTERFERENCE_MEASURED;
@@ -91,7 +87,8 @@ static pressure pressure_on(ovl_engine *e, uint32_t rank, const ovl_cost *kernel
         return p;
     }
     for (uint32_t i = 0; i < s->holders.len; i++) {
-        const ovl_cost *comm = holder_cost(e, rank, s->holders.data[i]);
+        const ovl_cost_kind *comm =
+            ovl_engine_kind(e, rank, ovl_engine_op(e, rank, s->holders.data[i]));
         const ovl_pair *pair = pair_of(e, kernel, comm);
         bool transfer = in_transfer(e, s->holders.data[i]);
         if (pair && pair->kernel_factor > 0) {
@@ -106,13 +103,18 @@ static pressure pressure_on(ovl_engine *e, uint32_t rank, const ovl_cost *kernel
     return p;
 }
 
+static const ovl_cost_kind *kind_of(const ovl_engine *e, uint32_t activity)
+{
+    return ovl_kind_of(e->p, e->activities.data[activity].cost);
+}
+
 static uint64_t sms_wanted_by_all(const ovl_engine *e, uint32_t rank)
 {
     const ovl_rank_state *s = &e->ranks[rank];
     uint32_t sms = ovl_gpu_of(e->p, rank).sms;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < s->kernels.len; i++) {
-        sum += ovl_sms_wanted(sms, e->activities.data[s->kernels.data[i]].cost);
+        sum += ovl_sms_wanted(sms, kind_of(e, s->kernels.data[i]));
     }
     return sum;
 }
@@ -123,9 +125,10 @@ static uint64_t waves(uint64_t blocks, uint64_t sms)
 }
 
 /* By whole waves if the kernel gives its blocks, else in proportion to the SMs it gets. */
-static double sm_cap(uint32_t sms, const ovl_cost *c, uint64_t held, uint64_t wanted_by_all)
+static double sm_cap(const ovl_engine *e, uint32_t sms, const ovl_cost *c, uint64_t held, uint64_t wanted_by_all)
 {
-    uint32_t want = ovl_sms_wanted(sms, c);
+    const ovl_cost_kind *kind = ovl_kind_of(e->p, c);
+    uint32_t want = ovl_sms_wanted(sms, kind);
     if (!want || !c->compute || !sms) {
         return 1;
     }
@@ -134,9 +137,9 @@ static double sm_cap(uint32_t sms, const ovl_cost *c, uint64_t held, uint64_t wa
         got = left * want / (double)wanted_by_all;
     }
     double speed = got / want;
-    if (c->blocks) {
+    if (kind->blocks) {
         uint64_t whole = (uint64_t)fmax(1, floor(got));
-        speed = (double)waves(c->blocks, want) / (double)waves(c->blocks, whole);
+        speed = (double)waves(kind->blocks, want) / (double)waves(kind->blocks, whole);
     }
     return fmin(1, speed * (double)c->work / (double)c->compute);
 }
@@ -144,14 +147,14 @@ static double sm_cap(uint32_t sms, const ovl_cost *c, uint64_t held, uint64_t wa
 static void update_kernel(ovl_engine *e, uint32_t rank, uint32_t activity, uint64_t wanted_by_all)
 {
     const ovl_activity *a = &e->activities.data[activity];
-    pressure p = pressure_on(e, rank, a->cost);
+    pressure p = pressure_on(e, rank, kind_of(e, activity));
     uint32_t sms = ovl_gpu_of(e->p, rank).sms;
     if (sms && p.held >= sms) {
         ovl_engine_fail(e, OVL_E_INPUT, a->op,
                         "all SMs are held by communication that has arrived, so it can never run");
         return;
     }
-    double cap = sm_cap(sms, a->cost, p.held, wanted_by_all);
+    double cap = sm_cap(e, sms, a->cost, p.held, wanted_by_all);
     uint32_t bound = p.factor > 1 ? OVL_LIMIT_MEASURED : OVL_LIMIT_SMS;
     ovl_engine_set_cap(e, activity, fmin(1, cap / p.factor), bound);
 }
@@ -166,7 +169,7 @@ bool ovl_caps_measured(ovl_engine *e, uint32_t rank, const ovl_activity *collect
     const ovl_rank_state *s = &e->ranks[rank];
     for (uint32_t i = 0; i < s->kernels.len; i++) {
         const ovl_pair *pair =
-            pair_of(e, e->activities.data[s->kernels.data[i]].cost, collective->cost);
+            pair_of(e, kind_of(e, s->kernels.data[i]), ovl_kind_of(e->p, collective->cost));
         if (!pair || !(pair->kernel_factor > 0)) {
             return false;
         }
@@ -182,7 +185,7 @@ static void lower_cap(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activi
     const ovl_rank_state *s = &e->ranks[rank];
     double factor = 1;
     for (uint32_t i = 0; i < s->kernels.len; i++) {
-        const ovl_pair *pair = pair_of(e, e->activities.data[s->kernels.data[i]].cost, a->cost);
+        const ovl_pair *pair = pair_of(e, kind_of(e, s->kernels.data[i]), kind_of(e, activity));
         if (pair && pair->collective_factor > 0) {
             factor *= pair->collective_factor;
         }

@@ -105,7 +105,7 @@ static int compare_copies(const void *a, const void *b)
 static copy_key key_of(const ovl_causes *c, uint32_t op)
 {
     uint32_t rank = c->rank_of[op];
-    return (copy_key){rank, ovl_op_cost(c->program, rank, ovl_causes_op(c, op))->engine, op,
+    return (copy_key){rank, ovl_op_cost_kind(c->program, rank, ovl_causes_op(c, op))->engine, op,
                       c->timeline->end[op]};
 }
 

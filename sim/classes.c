@@ -47,9 +47,10 @@ static bool same_costs(const ovl_program *p, uint32_t a, uint32_t b, const ovl_c
         const ovl_cost *x = ovl_op_cost(p, a, &code->ops[i]);
         const ovl_cost *y = ovl_op_cost(p, b, &code->ops[i]);
         /* a member of an all-to-all may have bytes of its own */
-        if (x->latency != y->latency || x->work != y->work || x->n_demands != y->n_demands ||
-            !ovl_same_demands(&p->demands[x->first_demand], &p->demands[y->first_demand],
-                              x->n_demands)) {
+        const ovl_cost_kind *s = ovl_kind_of(p, x), *t = ovl_kind_of(p, y);
+        if (x->latency != y->latency || x->work != y->work || s->n_demands != t->n_demands ||
+            !ovl_same_demands(&p->demands[s->first_demand], &p->demands[t->first_demand],
+                              s->n_demands)) {
             return false;
         }
     }

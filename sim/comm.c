@@ -170,7 +170,7 @@ static void arrive_eager_send(ovl_engine *e, uint32_t rank, uint32_t op)
 static void release_sms(ovl_engine *e, uint32_t rank, uint32_t op)
 {
     if (e->caps_matter) {
-        ovl_caps_let_go(e, rank, op, ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op)));
+        ovl_caps_let_go(e, rank, op, ovl_engine_kind(e, rank, ovl_engine_op(e, rank, op)));
     }
 }
 
@@ -195,7 +195,7 @@ void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o)
         return;
     }
     if (e->caps_matter) {
-        ovl_caps_hold(e, rank, op, ovl_engine_cost(e, rank, o));
+        ovl_caps_hold(e, rank, op, ovl_engine_kind(e, rank, o));
     }
     if (o->kind == OVL_COLLECTIVE) {
         arrive_collective(e, rank, op, o);

@@ -173,7 +173,7 @@ static void arrive(ovl_engine *e, uint32_t rank, uint32_t op)
         start_batch(e, rank, op);
         break;
     case OVL_COPY:
-        ovl_vec_push(&e->ranks[rank].copies[ovl_op_cost(e->p, rank, o)->engine],
+        ovl_vec_push(&e->ranks[rank].copies[ovl_op_cost_kind(e->p, rank, o)->engine],
                      (ovl_waiting_copy){.arrive = e->now, .op = op});
         ovl_copies_touch(e, rank);
         break;

@@ -18,8 +18,7 @@ typedef struct expansion {
     uint32_t *kind_of; /* [ranks] */
     uint32_t *ring_of; /* [comms] the communicator of its steps, OVL_NONE: it has none */
     uint32_t *relaid;  /* [old costs] of a cost per rank: its table in order of ranks */
-    ovl_names kind_keys, cost_keys;
-    OVL_VEC(ovl_id) cost_of_key;
+    ovl_names kind_keys;
     ovl_id no_cost;
     /* Of the code at work: */
     const kind *at;
@@ -154,9 +153,10 @@ static void copy_hardware(expansion *x)
 
 static ovl_id copy_cost(expansion *x, const ovl_cost *cost)
 {
+    const ovl_cost_kind *its = ovl_kind_of(x->p, cost);
     const ovl_demand *demands = x->p->demands;
-    return ovl_add_cost(&x->b, cost, demands + cost->first_demand, cost->n_demands,
-                        demands + cost->first_peer, cost->n_peer);
+    return ovl_add_cost(&x->b, cost, its, demands + its->first_demand, its->n_demands,
+                        demands + its->first_peer, its->n_peer);
 }
 
 /* Names, costs and splits keep their numbers. */
@@ -173,7 +173,7 @@ static void copy_tables(expansion *x)
     for (uint32_t i = 0; i < p->n_splits; i++) {
         ovl_vec_push(&x->b.splits, p->splits[i]);
     }
-    x->no_cost = ovl_add_cost(&x->b, &(ovl_cost){.klass = OVL_NONE, .weight = 1}, NULL, 0, NULL, 0);
+    x->no_cost = ovl_add_cost(&x->b, &(ovl_cost){0}, NULL, NULL, 0, NULL, 0);
     x->relaid = OVL_NEW_ARRAY(&x->scratch, uint32_t, p->n_costs);
     for (uint32_t i = 0; i < p->n_costs; i++) {
         x->relaid[i] = OVL_NONE;
@@ -215,21 +215,10 @@ static void copy_comms(expansion *x)
 
 static ovl_id intern_cost(expansion *x, const ovl_step_cost *s)
 {
-    const ovl_cost *c = &s->cost;
-    char *key = ovl_arena_printf(&x->scratch, "%" PRId64 " %" PRId64 " %" PRIu32 " %" PRIu32 " %a",
-                                 c->latency, c->work, c->sms, c->klass, c->weight);
-    for (uint32_t i = 0; i < c->n_demands + c->n_peer; i++) {
-        bool own = i < c->n_demands;
-        const ovl_demand *d = own ? &s->own[i] : &s->peer[i - c->n_demands];
-        key = ovl_arena_printf(&x->scratch, "%s %s%u:%" PRIu64, key, own ? "" : "p",
-                               (unsigned)d->port, d->rate);
-    }
-    ovl_id id = ovl_names_add(&x->cost_keys, key);
-    if (id == x->cost_of_key.len) {
-        ovl_vec_push(&x->cost_of_key,
-                     ovl_add_cost(&x->b, c, s->own, c->n_demands, s->peer, c->n_peer));
-    }
-    return x->cost_of_key.data[id];
+    bool per_rank;
+    ovl_id id =
+        ovl_add_cost(&x->b, &s->cost, &s->kind, s->own, s->kind.n_demands, s->peer, s->kind.n_peer);
+    return ovl_store_costs_once(&x->b, id, &per_rank);
 }
 
 /* What the engine takes a collective to cost: what its first member says. */
@@ -251,16 +240,30 @@ static ovl_id send_cost_on(expansion *x, uint32_t rank, uint32_t local, uint32_t
     ovl_step_cost *cost = OVL_NEW(&x->scratch, ovl_step_cost);
     ovl_step_cost_of(x->p, comm, cost_of(x, rank, local), &pattern,
                      ovl_rank_place(x->p, rank, op->comm), step, x->old->comm_index[local], cost);
-    cost->cost.sms = ovl_op_cost(x->p, rank, op)->sms; /* each holds its own */
+    cost->kind.sms = ovl_op_cost_kind(x->p, rank, op)->sms; /* each holds its own */
     return intern_cost(x, cost);
 }
 
 static ovl_id recv_cost_on(expansion *x, uint32_t rank, uint32_t local)
 {
-    const ovl_cost *cost = ovl_op_cost(x->p, rank, &x->old->ops[local]);
-    ovl_step_cost holds = {
-        .cost = {.sms = cost->sms, .klass = cost->klass, .weight = 1, .latency = 0}};
+    const ovl_cost_kind *old = ovl_op_cost_kind(x->p, rank, &x->old->ops[local]);
+    ovl_step_cost holds = {.kind = {.sms = old->sms, .klass = old->klass, .weight = 1}};
     return intern_cost(x, &holds);
+}
+
+/* Costs of the ranks of the kind by rank; those of others are not asked for. */
+static ovl_id table_of(expansion *x, const ovl_id *costs)
+{
+    ovl_id first = x->b.costs.len;
+    bool per_rank;
+    for (uint32_t rank = 0; rank < x->p->n_ranks; rank++) {
+        ovl_cost none = x->b.costs.data[x->no_cost];
+        ovl_vec_push(&x->b.costs, none);
+    }
+    for (uint32_t i = 0; i < x->at->ranks.len; i++) {
+        x->b.costs.data[first + x->at->ranks.data[i]] = x->b.costs.data[costs[i]];
+    }
+    return ovl_store_costs_once(&x->b, first, &per_rank);
 }
 
 /* One cost for all ranks of the kind, or a table by rank. */
@@ -275,17 +278,7 @@ static void set_cost(expansion *x, ovl_op *op, uint32_t local, uint32_t step, bo
                                         : x->no_cost;
         op->per_rank |= costs[i] != costs[0];
     }
-    op->cost = costs[0];
-    if (op->per_rank) {
-        ovl_cost any = x->b.costs.data[x->no_cost];
-        op->cost = x->b.costs.len;
-        for (uint32_t rank = 0; rank < x->p->n_ranks; rank++) {
-            ovl_vec_push(&x->b.costs, any);
-        }
-        for (uint32_t i = 0; i < k->ranks.len; i++) {
-            x->b.costs.data[op->cost + k->ranks.data[i]] = x->b.costs.data[costs[i]];
-        }
-    }
+    op->cost = op->per_rank ? table_of(x, costs) : costs[0];
 }
 
 /* --- Operations --- */
@@ -521,7 +514,6 @@ static void release(expansion *x)
         ovl_vec_free(&x->kinds.data[i].ranks);
     }
     ovl_vec_free(&x->kinds);
-    ovl_vec_free(&x->cost_of_key);
     ovl_builder_free(&x->b);
     ovl_arena_free(&x->scratch);
 }
@@ -531,7 +523,7 @@ bool ovl_expand(const ovl_program *program, uint32_t members, ovl_arena *arena,
 {
     expansion x = {.p = program, .members = members};
     assert(!program->fold);
-    x.kind_keys.arena = x.cost_keys.arena = &x.scratch;
+    x.kind_keys.arena = &x.scratch;
     ovl_builder_init(&x.b, arena);
     bool good = check_size(&x, errs);
     if (good) {

@@ -40,7 +40,8 @@ uint64_t ovl_pattern_part(uint64_t whole, uint32_t parts, uint32_t i);
 /* The cost of the send of `place` in a step, of collective number k of `comm`, which costs `cost`.
  */
 typedef struct ovl_step_cost {
-    ovl_cost cost; /* with n_demands and n_peer */
+    ovl_cost cost;
+    ovl_cost_kind kind; /* with n_demands and n_peer */
     ovl_demand own[OVL_STEP_DEMANDS], peer[OVL_STEP_DEMANDS];
 } ovl_step_cost;
 

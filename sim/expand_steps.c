@@ -152,7 +152,7 @@ static uint32_t piece_of(const ovl_pattern *p, uint32_t place, uint32_t step)
 static const ovl_cost *member_cost(const ovl_program *p, const ovl_comm *comm, uint32_t place,
                                    uint32_t k, const ovl_cost *first)
 {
-    if (!first->by_member) {
+    if (!ovl_kind_of(p, first)->by_member) {
         return first;
     }
     uint32_t rank = p->members[comm->first_member + place];
@@ -170,16 +170,17 @@ void ovl_step_cost_of(const ovl_program *p, const ovl_comm *comm, const ovl_cost
     out->cost = *cost;
     out->cost.latency = (ovl_time)ovl_pattern_part((uint64_t)cost->latency, pattern->steps, step);
     out->cost.work = (ovl_time)ovl_pattern_part((uint64_t)cost->work, pattern->moves, piece);
-    out->cost.n_demands = out->cost.n_peer = 0;
+    out->kind = *ovl_kind_of(p, cost);
+    out->kind.n_demands = out->kind.n_peer = 0;
     for (uint32_t side = 0; side < 2; side++) { /* the sender, then the receiver */
-        const ovl_cost *of = member_cost(p, comm, side ? to : place, k, cost);
+        const ovl_cost_kind *of = ovl_kind_of(p, member_cost(p, comm, side ? to : place, k, cost));
         for (uint32_t i = 0; i < of->n_demands; i++) {
             const ovl_demand *d = &p->demands[of->first_demand + i];
             bool hbm = d->port == OVL_PORT_HBM;
             way w = {p, comm, pattern, d, side == 1};
             if (hbm || (d->port % 2 == 0) == (side == 1)) {
                 uint64_t half = side ? d->rate / 2 : d->rate - d->rate / 2;
-                add(side ? out->peer : out->own, side ? &out->cost.n_peer : &out->cost.n_demands,
+                add(side ? out->peer : out->own, side ? &out->kind.n_peer : &out->kind.n_demands,
                     d->port, hbm ? half : rate_of(&w, place, to));
             }
         }

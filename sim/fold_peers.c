@@ -123,8 +123,9 @@ static uint64_t hash_cost(uint64_t hash, const ovl_program *p, const ovl_cost *c
 {
     hash = ovl_fold_mix(hash, (uint64_t)c->latency);
     hash = ovl_fold_mix(hash, (uint64_t)c->work);
-    for (uint32_t i = 0; i < c->n_demands; i++) {
-        hash = ovl_fold_mix(hash, p->demands[c->first_demand + i].rate);
+    const ovl_cost_kind *kind = ovl_kind_of(p, c);
+    for (uint32_t i = 0; i < kind->n_demands; i++) {
+        hash = ovl_fold_mix(hash, p->demands[kind->first_demand + i].rate);
     }
     return hash;
 }
@@ -208,13 +209,13 @@ static bool meets_twice(const ovl_demand *a, uint32_t n, const ovl_demand *b, ui
 /* Whether what counts once meets itself depends on who sits where, which classes do not say. */
 static bool count_simply(const ovl_program *p)
 {
-    for (uint32_t c = 0; c < p->n_costs; c++) {
-        const ovl_cost *cost = &p->costs[c];
-        const ovl_demand *own = p->demands + cost->first_demand,
-                         *peer = p->demands + cost->first_peer;
-        if (meets_twice(own, cost->n_demands, own, cost->n_demands) ||
-            meets_twice(peer, cost->n_peer, peer, cost->n_peer) ||
-            meets_twice(own, cost->n_demands, peer, cost->n_peer)) {
+    for (uint32_t i = 0; i < p->n_cost_kinds; i++) {
+        const ovl_cost_kind *kind = &p->cost_kinds[i];
+        const ovl_demand *own = p->demands + kind->first_demand,
+                         *peer = p->demands + kind->first_peer;
+        if (meets_twice(own, kind->n_demands, own, kind->n_demands) ||
+            meets_twice(peer, kind->n_peer, peer, kind->n_peer) ||
+            meets_twice(own, kind->n_demands, peer, kind->n_peer)) {
             return false;
         }
     }

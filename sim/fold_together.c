@@ -141,7 +141,7 @@ static uint32_t count_ranks(const counting *c, uint32_t rank, const known *key, 
 static uint32_t of_rank(const counting *c, uint32_t rank, uint32_t local)
 {
     const ovl_op *op = &c->p->codes[c->p->ranks[rank].code].ops[local];
-    const ovl_cost *cost = ovl_op_cost(c->p, rank, op);
+    const ovl_cost_kind *cost = ovl_op_cost_kind(c->p, rank, op);
     bool send = op->kind == OVL_SEND;
     known key = {.thing = rank, .peer = OVL_NONE};
     key.ports = ports_of(c, cost->first_demand, cost->n_demands);
@@ -213,7 +213,7 @@ static uint32_t count_comms(const counting *c, uint32_t comm, uint64_t ports)
 
 static uint32_t of_comm(const counting *c, uint32_t rank, const ovl_op *op)
 {
-    const ovl_cost *cost = ovl_op_cost(c->p, rank, op);
+    const ovl_cost_kind *cost = ovl_op_cost_kind(c->p, rank, op);
     uint32_t comm = c->p->rank_comms[c->p->ranks[rank].first_comm + op->comm];
     const ovl_comm *folded = &c->p->comms[comm];
     known key = {.thing = comm, .peer = OVL_NONE - 1};

@@ -362,6 +362,7 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
                      .n_comms = b->comms.len,
                      .n_resources = b->resources.len,
                      .n_costs = b->costs.len,
+                     .n_cost_kinds = b->cost_kinds.len,
                      .n_ports = b->n_ports,
                      .sms = b->sms,
                      .copy_engines = {b->copy_engines[0], b->copy_engines[1]},
@@ -392,6 +393,7 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
     p.n_changes = b->changes.len;
     p.changes = ovl_vec_freeze(&b->changes, b->arena);
     p.costs = ovl_vec_freeze(&b->costs, b->arena);
+    p.cost_kinds = ovl_vec_freeze(&b->cost_kinds, b->arena);
     p.n_splits = b->splits.len;
     p.splits = ovl_vec_freeze(&b->splits, b->arena);
     p.demands = ovl_vec_freeze(&b->demands, b->arena);

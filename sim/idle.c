@@ -2,6 +2,7 @@
 
 #include "sim/blame.h"
 #include "sim/exposure.h"
+#include "sim/idle_cut.h"
 #include "sim/idle_runs.h"
 #include "sim/steps.h"
 #include "sim/suspects.h"
@@ -21,7 +22,7 @@ const char *ovl_peel_name(ovl_peel kind)
     return peel_names[kind];
 }
 
-/* Stages, or transfers, and what would be idle with each of them harmless. */
+/* Stages, transfers, or batches, and what would be idle with each of them harmless. */
 typedef struct trial {
     bool made;
     ovl_suspects suspects;
@@ -45,7 +46,8 @@ typedef struct finder {
     ovl_idle_run run[OVL_PEEL_COUNT]; /* the last one is the run itself */
     bool borrowed[OVL_PEEL_COUNT];    /* it is the next one */
     bool ordered[OVL_PEEL_COUNT];     /* it has another order of kernels than the run */
-    trial stages, transfers;          /* made when first asked for */
+    trial stages, transfers, batches; /* made when first asked for */
+    OVL_VEC(ovl_idle_gap) gaps;       /* of the rank that is looked at */
     ovl_kernel_times kernels;         /* scratch */
     OVL_VEC(ovl_blame_share) share;   /* scratch */
 } finder;
@@ -132,16 +134,9 @@ static void make_runs(finder *f)
     }
 }
 
-/* --- Pieces --- */
+/* --- Gaps --- */
 
-static ovl_time take(ovl_time *rest, ovl_time most)
-{
-    ovl_time taken = OVL_MIN(*rest, OVL_MAX(0, most));
-    *rest -= taken;
-    return taken;
-}
-
-static bool awaits_forward(const finder *f, const ovl_gap *g)
+static bool awaits_forward(const finder *f, const ovl_idle_gap *g)
 {
     if (g->op == OVL_NONE) {
         return false;
@@ -150,30 +145,10 @@ static bool awaits_forward(const finder *f, const ovl_gap *g)
     if (op->part != OVL_PART_NONE) {
         return op->part == OVL_PART_FORWARD;
     }
-    ovl_id klass = ovl_op_cost(f->p, f->c->rank_of[g->op], op)->klass;
+    ovl_id klass = ovl_op_cost_kind(f->p, f->c->rank_of[g->op], op)->klass;
     const char *name =
         klass == OVL_NONE ? "" : ovl_names_text(f->p->names, f->p->kernel_classes[klass]);
     return g->from == f->t->begin || strcmp(name, "forward") == 0;
-}
-
-static void cut(const finder *f, uint32_t class_id, const ovl_gap *g, const ovl_waited *w,
-                ovl_time piece[OVL_IDLE_COUNT])
-{
-    ovl_time rest = w->time[OVL_WAIT_COMPUTE], wait[OVL_PEEL_COUNT];
-    for (int k = 0; k < OVL_PEEL_COUNT; k++) {
-        wait[k] = ovl_idle_waits_in(&f->run[k], class_id, g->op);
-    }
-    ovl_time structural = take(&rest, wait[OVL_PEEL_STRUCTURAL]);
-    memset(piece, 0, OVL_IDLE_COUNT * sizeof *piece);
-    piece[OVL_IDLE_IMBALANCE] = take(&rest, wait[OVL_PEEL_IMBALANCE] - wait[OVL_PEEL_STRUCTURAL]);
-    piece[OVL_IDLE_DEPENDENCY] = w->time[OVL_WAIT_DEPENDENCY] +
-                                 take(&rest, wait[OVL_PEEL_DEPENDENCY] - wait[OVL_PEEL_IMBALANCE]);
-    piece[OVL_IDLE_SCHEDULE] = w->time[OVL_WAIT_SCHEDULE];
-    piece[OVL_IDLE_PAUSE] =
-        w->time[OVL_WAIT_PAUSE] + take(&rest, wait[OVL_PEEL_PAUSE] - wait[OVL_PEEL_DEPENDENCY]);
-    piece[OVL_IDLE_HOST] =
-        w->time[OVL_WAIT_HOST] + take(&rest, wait[OVL_PEEL_HOST] - wait[OVL_PEEL_PAUSE]);
-    piece[awaits_forward(f, g) ? OVL_IDLE_FILL : OVL_IDLE_DRAIN] = structural + rest;
 }
 
 /* --- Blame --- */
@@ -184,7 +159,7 @@ static void make_trial(finder *f, trial *t, ovl_peel of_run)
     ovl_replay_options options = peeled[of_run];
     t->made = true;
     t->with = &f->run[of_run];
-    if (f->ordered[of_run]) {
+    if (t->suspects.n && f->ordered[of_run]) {
         ovl_idle_run_replay(&f->lab, &options, &t->own);
         t->with = &t->own;
     }
@@ -213,6 +188,15 @@ static const trial *try_transfers(finder *f)
     return &f->transfers;
 }
 
+static const trial *try_batches(finder *f)
+{
+    if (!f->batches.made) {
+        ovl_suspects_batches(f->c, &f->scratch, &f->batches.suspects);
+        make_trial(f, &f->batches, OVL_PEEL_DEPENDENCY);
+    }
+    return &f->batches;
+}
+
 static void free_trial(trial *t)
 {
     ovl_idle_run_free(&t->own);
@@ -221,21 +205,31 @@ static void free_trial(trial *t)
     }
 }
 
-/* To suspects, by how much shorter the gap is with each of them harmless. */
-static bool charge_by_trial(finder *f, const trial *t, ovl_idle_kind kind, uint32_t class_id,
-                            const ovl_gap *g, ovl_time time, ovl_charges *list)
+/* How much shorter a gap is with each of some suspects harmless. */
+static void add_gains(finder *f, const trial *t, uint32_t class_id, const ovl_idle_gap *g)
 {
     ovl_time wait = ovl_idle_waits_in(t->with, class_id, g->op);
-    f->share.len = 0;
     for (uint32_t i = 0; i < t->suspects.n; i++) {
         ovl_time gain = wait - ovl_idle_waits_in(&t->run[i], class_id, g->op);
         uint32_t op = ovl_suspect_op(&t->suspects.list[i], f->t, g->to);
         ovl_vec_push(&f->share, (ovl_blame_share){op, OVL_MAX(0, gain)});
     }
+}
+
+/* To suspects by that; there may be no others (NULL). */
+static bool charge_by_trial(finder *f, const trial *t, const trial *others, ovl_idle_kind kind,
+                            uint32_t class_id, const ovl_idle_gap *g, ovl_time time,
+                            ovl_charges *list)
+{
+    f->share.len = 0;
+    add_gains(f, t, class_id, g);
+    if (others) {
+        add_gains(f, others, class_id, g);
+    }
     return ovl_blame_split(&f->blamer, kind, f->share.data, f->share.len, time, list);
 }
 
-static void charge_by_weight(finder *f, const trial *t, ovl_idle_kind kind, const ovl_gap *g,
+static void charge_by_weight(finder *f, const trial *t, ovl_idle_kind kind, const ovl_idle_gap *g,
                              ovl_time time, ovl_charges *list)
 {
     f->share.len = 0;
@@ -247,12 +241,13 @@ static void charge_by_weight(finder *f, const trial *t, ovl_idle_kind kind, cons
 }
 
 /* To what the gap was spent on; where that is before it, to the nearest. False: there is none. */
-static bool charge_by_way(finder *f, const ovl_waited *w, ovl_wait wait, ovl_idle_kind kind,
+static bool charge_by_way(finder *f, const ovl_idle_gap *g, ovl_wait wait, ovl_idle_kind kind,
                           ovl_time time, ovl_charges *list)
 {
+    const ovl_waited *w = &g->waited;
     f->share.len = 0;
-    for (uint32_t i = 0; i < f->waits.parts.len; i++) {
-        const ovl_wait_part *part = &f->waits.parts.data[i];
+    for (uint32_t i = 0; i < g->n_parts; i++) {
+        const ovl_wait_part *part = &f->waits.parts.data[g->first_part + i];
         if (part->kind == wait) {
             ovl_vec_push(&f->share, (ovl_blame_share){part->op, part->time});
         }
@@ -266,51 +261,51 @@ static bool charge_by_way(finder *f, const ovl_waited *w, ovl_wait wait, ovl_idl
     return w->by[wait] != OVL_NONE;
 }
 
-static void charge_imbalance(finder *f, uint32_t class_id, const ovl_gap *g, ovl_time time,
+static void charge_imbalance(finder *f, uint32_t class_id, const ovl_idle_gap *g, ovl_time time,
                              ovl_charges *list)
 {
     const trial *t = try_stages(f);
-    if (!charge_by_trial(f, t, OVL_IDLE_IMBALANCE, class_id, g, time, list)) {
+    if (!charge_by_trial(f, t, NULL, OVL_IDLE_IMBALANCE, class_id, g, time, list)) {
         charge_by_weight(f, t, OVL_IDLE_IMBALANCE, g, time, list);
     }
 }
 
 /* What moved during the gap is charged itself; that what was waited for was late already, to the
- * transfers that make it so. */
-static void charge_dependency(finder *f, uint32_t class_id, const ovl_gap *g, const ovl_waited *w,
-                              ovl_time time, ovl_charges *list)
+ * transfers and batches that make it so. */
+static void charge_dependency(finder *f, uint32_t class_id, const ovl_idle_gap *g, ovl_time time,
+                              ovl_charges *list)
 {
-    ovl_time own = OVL_MIN(time, w->time[OVL_WAIT_DEPENDENCY]), late = time - own;
+    ovl_time own = OVL_MIN(time, g->waited.time[OVL_WAIT_DEPENDENCY]), late = time - own;
     if (own > 0) {
-        charge_by_way(f, w, OVL_WAIT_DEPENDENCY, OVL_IDLE_DEPENDENCY, own, list);
+        charge_by_way(f, g, OVL_WAIT_DEPENDENCY, OVL_IDLE_DEPENDENCY, own, list);
     }
     if (late == 0) {
         return;
     }
     const trial *t = try_transfers(f);
-    if (!charge_by_trial(f, t, OVL_IDLE_DEPENDENCY, class_id, g, late, list) &&
-        !charge_by_way(f, w, OVL_WAIT_DEPENDENCY, OVL_IDLE_DEPENDENCY, late, list)) {
+    if (!charge_by_trial(f, t, try_batches(f), OVL_IDLE_DEPENDENCY, class_id, g, late, list) &&
+        !charge_by_way(f, g, OVL_WAIT_DEPENDENCY, OVL_IDLE_DEPENDENCY, late, list)) {
         charge_by_weight(f, t, OVL_IDLE_DEPENDENCY, g, late, list);
     }
 }
 
-static void charge_gap(finder *f, uint32_t class_id, const ovl_gap *g, const ovl_waited *w,
-                       const ovl_time piece[OVL_IDLE_COUNT], ovl_charges *list)
+static void charge_gap(finder *f, uint32_t class_id, const ovl_idle_gap *g, ovl_charges *list)
 {
+    const ovl_time *piece = g->piece;
     if (piece[OVL_IDLE_IMBALANCE] > 0) {
         charge_imbalance(f, class_id, g, piece[OVL_IDLE_IMBALANCE], list);
     }
     if (piece[OVL_IDLE_DEPENDENCY] > 0) {
-        charge_dependency(f, class_id, g, w, piece[OVL_IDLE_DEPENDENCY], list);
+        charge_dependency(f, class_id, g, piece[OVL_IDLE_DEPENDENCY], list);
     }
     if (piece[OVL_IDLE_SCHEDULE] > 0) {
-        charge_by_way(f, w, OVL_WAIT_SCHEDULE, OVL_IDLE_SCHEDULE, piece[OVL_IDLE_SCHEDULE], list);
+        charge_by_way(f, g, OVL_WAIT_SCHEDULE, OVL_IDLE_SCHEDULE, piece[OVL_IDLE_SCHEDULE], list);
     }
     if (piece[OVL_IDLE_HOST] > 0) {
-        charge_by_way(f, w, OVL_WAIT_HOST, OVL_IDLE_HOST, piece[OVL_IDLE_HOST], list);
+        charge_by_way(f, g, OVL_WAIT_HOST, OVL_IDLE_HOST, piece[OVL_IDLE_HOST], list);
     }
     if (piece[OVL_IDLE_PAUSE] > 0) {
-        charge_by_way(f, w, OVL_WAIT_PAUSE, OVL_IDLE_PAUSE, piece[OVL_IDLE_PAUSE], list);
+        charge_by_way(f, g, OVL_WAIT_PAUSE, OVL_IDLE_PAUSE, piece[OVL_IDLE_PAUSE], list);
     }
 }
 
@@ -363,51 +358,110 @@ static void wait_for_end(finder *f, uint32_t rank, ovl_time from, ovl_waited *w)
     }
 }
 
+/* How long the kernel that ends a gap waits in a run; in that of another order, how long its rank
+ * idles at first, or in the end. */
+static ovl_time wait_in(const finder *f, int kind, uint32_t class_id, const ovl_idle_gap *g)
+{
+    const ovl_idle_run *run = &f->run[kind];
+    if (g->op == OVL_NONE || !f->ordered[kind]) {
+        return ovl_idle_waits_in(run, class_id, g->op);
+    }
+    return g->edge ? run->head[class_id] : 0;
+}
+
+/* What is known of a gap before it is cut. */
+static void look_at_gap(finder *f, uint32_t class_id, uint32_t rank, const ovl_gap *gap,
+                        ovl_idle_gap *g)
+{
+    *g = (ovl_idle_gap){.op = gap->op, .from = gap->from, .to = gap->to};
+    g->forward = awaits_forward(f, g);
+    g->edge = g->op == OVL_NONE || g->from == f->run[OVL_PEEL_HOST].begin;
+    g->first_part = f->waits.parts.len;
+    if (g->op == OVL_NONE) {
+        wait_for_end(f, rank, g->from, &g->waited);
+    } else {
+        ovl_waits_before(&f->waits, g->op, g->from, &g->waited);
+    }
+    g->n_parts = f->waits.parts.len - g->first_part;
+    for (int k = 0; k < OVL_PEEL_COUNT; k++) {
+        g->wait[k] = wait_in(f, k, class_id, g);
+    }
+}
+
+/* The first of the runs that has the order of the run itself. */
+static ovl_peel own_order(const finder *f)
+{
+    int own = OVL_PEEL_HOST;
+    while (own > 0 && !f->ordered[own - 1]) {
+        own--;
+    }
+    return (ovl_peel)own;
+}
+
+static void cut_gaps(finder *f, uint32_t class_id, uint32_t rank)
+{
+    const ovl_idle_run *run = &f->run[OVL_PEEL_HOST];
+    ovl_time idle[OVL_PEEL_COUNT];
+    f->gaps.len = f->waits.parts.len = 0;
+    for (uint32_t i = run->first[class_id]; i < run->first[class_id + 1]; i++) {
+        ovl_idle_gap gap;
+        look_at_gap(f, class_id, rank, &run->list.data[i], &gap);
+        ovl_vec_push(&f->gaps, gap);
+    }
+    for (int k = 0; k < OVL_PEEL_COUNT; k++) {
+        idle[k] = f->run[k].idle[class_id];
+    }
+    ovl_idle_cut(f->gaps.data, f->gaps.len, idle, own_order(f));
+}
+
 static int by_time(const void *a, const void *b)
 {
     const ovl_result_gap *x = a, *y = b;
     return (x->start > y->start) - (x->start < y->start);
 }
 
+static ovl_result_gap listed(const finder *f, const ovl_idle_gap *g, const char *why)
+{
+    ovl_time begin = f->t->begin;
+    ovl_result_gap out = {.start = g->from - begin, .end = g->to - begin, .because = why};
+    memcpy(out.piece, g->piece, sizeof out.piece);
+    if (g->op != OVL_NONE) {
+        out.before = ovl_arena_strdup(f->arena, ovl_op_name(f->p, g->op));
+    }
+    return out;
+}
+
+static void add_charges(const ovl_charges *own, uint32_t count, ovl_charges *all)
+{
+    for (uint32_t i = 0; i < own->len; i++) {
+        ovl_charge c = own->data[i];
+        if (__builtin_mul_overflow(c.time, (ovl_time)count, &c.time)) {
+            c.time = OVL_TIME_MAX;
+        }
+        ovl_vec_push(all, c);
+    }
+}
+
 static void explain_rank(finder *f, uint32_t class_id, bool list, ovl_result_rank *row,
                          ovl_charges *all)
 {
-    const ovl_idle_run *run = &f->run[OVL_PEEL_HOST];
-    uint32_t first = run->first[class_id], n = run->first[class_id + 1] - first;
+    cut_gaps(f, class_id, row->rank);
+    uint32_t n = f->gaps.len;
     ovl_result_gap *out = list ? OVL_NEW_ARRAY(f->arena, ovl_result_gap, n) : NULL;
     ovl_charges own = {0};
     for (uint32_t i = 0; i < n; i++) {
-        const ovl_gap *g = &run->list.data[first + i];
-        ovl_time piece[OVL_IDLE_COUNT];
-        ovl_waited w;
-        f->waits.parts.len = 0;
-        if (g->op == OVL_NONE) {
-            wait_for_end(f, row->rank, g->from, &w);
-        } else {
-            ovl_waits_before(&f->waits, g->op, g->from, &w);
-        }
-        cut(f, class_id, g, &w, piece);
+        const ovl_idle_gap *g = &f->gaps.data[i];
         uint32_t charged = own.len;
-        charge_gap(f, class_id, g, &w, piece, &own);
+        charge_gap(f, class_id, g, &own);
         for (int k = 0; k < OVL_IDLE_COUNT; k++) {
-            row->idle[k] += piece[k];
+            row->idle[k] += g->piece[k];
         }
         if (list) {
-            ovl_time begin = f->t->begin;
-            out[i] = (ovl_result_gap){
-                g->from - begin, g->to - begin, NULL, {0}, because(f, piece, &own, charged)};
-            memcpy(out[i].piece, piece, sizeof piece);
-            out[i].before =
-                g->op == OVL_NONE ? NULL : ovl_arena_strdup(f->arena, ovl_op_name(f->p, g->op));
+            out[i] = listed(f, g, because(f, g->piece, &own, charged));
         }
     }
     row->blames = ovl_blame_choose(&f->blamer, &own, false, &row->n_blames);
-    for (uint32_t i = 0; i < own.len; i++) {
-        if (__builtin_mul_overflow(own.data[i].time, (ovl_time)row->count, &own.data[i].time)) {
-            own.data[i].time = OVL_TIME_MAX;
-        }
-        ovl_vec_push(all, own.data[i]);
-    }
+    add_charges(&own, row->count, all);
     ovl_vec_free(&own);
     if (list) {
         qsort(out, n, sizeof *out, by_time);
@@ -550,6 +604,8 @@ void ovl_idle_find(ovl_causes *causes, const ovl_classes *classes, const ovl_idl
     }
     free_trial(&f.stages);
     free_trial(&f.transfers);
+    free_trial(&f.batches);
+    ovl_vec_free(&f.gaps);
     ovl_vec_free(&f.kernels);
     ovl_vec_free(&f.share);
     ovl_waits_free(&f.waits);

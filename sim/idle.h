@@ -26,7 +26,8 @@
  *
  * Where the order of kernels was searched for from what they take, and transfers, the first two are
  * in the order that would be found at the mean, or with free transfers (ovl_program.orders): what a
- * search loses or gains by uneven stages belongs to imbalance, not to the schedule.
+ * search loses or gains by uneven stages belongs to imbalance, not to the schedule. Kernels of
+ * another order say nothing of a gap: there the totals of the rank are shared (idle_cut.h).
  *
  * Both accounts sum to the idle time of each rank, to the picosecond.
  *

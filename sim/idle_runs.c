@@ -68,6 +68,14 @@ static ovl_time add_gaps(const ovl_kernel_times *kernels, ovl_idle_run *run)
     return idle;
 }
 
+/* How long nothing runs at first, if gaps from `first` on are those of a rank by time. */
+static ovl_time head_of(const ovl_idle_run *run, uint32_t first)
+{
+    const ovl_gap *gap = run->list.data + first;
+    bool at_first = run->list.len > first && gap->from == run->begin && gap->op != OVL_NONE;
+    return at_first ? gap->to - gap->from : 0;
+}
+
 /* Those from `first` on, by operation: the tail comes last. */
 static void sort_gaps(ovl_idle_run *run, uint32_t first)
 {
@@ -96,12 +104,14 @@ static void list_gaps(const view *v, const ovl_time *start, const ovl_time *end,
 {
     ovl_kernel_times kernels = {0};
     *run = (ovl_idle_run){.first = OVL_NEW_ARRAY(arena, uint32_t, v->n + 1),
-                          .idle = OVL_NEW_ARRAY(arena, ovl_time, v->n)};
+                          .idle = OVL_NEW_ARRAY(arena, ovl_time, v->n),
+                          .head = OVL_NEW_ARRAY(arena, ovl_time, v->n)};
     find_step(v, end, run);
     for (uint32_t i = 0; i < v->n; i++) {
         run->first[i] = run->list.len;
         ovl_kernels_list(v->p, v->rank[i], start, end, false, &kernels);
         run->idle[i] = add_gaps(&kernels, run);
+        run->head[i] = head_of(run, run->first[i]);
         sort_gaps(run, run->first[i]);
     }
     run->first[v->n] = run->list.len;
@@ -175,83 +185,6 @@ static const uint32_t *same_ranks(const ovl_idle_lab *lab, const ovl_program *ot
     return rank;
 }
 
-/* Kernels of two codes by name, each with its own numbers of names. */
-typedef struct matcher {
-    const ovl_program *from, *to;
-    uint32_t *head; /* [names of `to`] the next kernel of a name; OVL_NONE between uses */
-} matcher;
-
-/* From each local operation the kernel of the same name in the other code, the k-th being the
- * k-th; OVL_NONE for others. */
-static const uint32_t *same_kernels(const matcher *m, const ovl_code *from, const ovl_code *to,
-                                    ovl_arena *arena)
-{
-    uint32_t *same = OVL_NEW_ARRAY(arena, uint32_t, from->n_ops);
-    uint32_t *next = OVL_NEW_ARRAY(arena, uint32_t, to->n_ops);
-    for (uint32_t i = to->n_ops; i-- > 0;) {
-        if (to->ops[i].kind == OVL_KERNEL) {
-            next[i] = m->head[to->ops[i].name];
-            m->head[to->ops[i].name] = i;
-        }
-    }
-    for (uint32_t i = 0; i < from->n_ops; i++) {
-        const ovl_op *op = &from->ops[i];
-        bool kernel = op->kind == OVL_KERNEL;
-        ovl_id name = kernel
-                          ? ovl_names_find(m->to->names, ovl_names_text(m->from->names, op->name))
-                          : OVL_NONE;
-        same[i] = name == OVL_NONE ? OVL_NONE : m->head[name];
-        if (same[i] != OVL_NONE) {
-            m->head[name] = next[same[i]];
-        }
-    }
-    for (uint32_t i = 0; i < to->n_ops; i++) {
-        m->head[to->ops[i].name] = OVL_NONE;
-    }
-    return same;
-}
-
-/* Those of a class as gaps of our program, appended. */
-static void rename_class(const ovl_rank *from, const ovl_rank *to, const uint32_t *same,
-                         const ovl_gap *gaps, uint32_t n, ovl_idle_run *ours)
-{
-    uint32_t first = ours->list.len;
-    for (uint32_t i = 0; i < n; i++) {
-        ovl_gap gap = gaps[i];
-        uint32_t local = gap.op == OVL_NONE ? OVL_NONE : same[gap.op - from->first_op];
-        bool known = gap.op == OVL_NONE || local != OVL_NONE;
-        gap.op = local == OVL_NONE ? OVL_NONE : to->first_op + local;
-        if (known) {
-            ovl_vec_push(&ours->list, gap);
-        }
-    }
-    sort_gaps(ours, first);
-}
-
-static void rename_gaps(const ovl_idle_lab *lab, const view *v, ovl_idle_run *run)
-{
-    const ovl_program *p = lab->causes->program;
-    ovl_arena scratch = {0};
-    matcher m = {v->p, p, OVL_NEW_ARRAY(&scratch, uint32_t, p->names->count)};
-    ovl_idle_run ours = {.idle = run->idle, .begin = run->begin, .end = run->end};
-    ours.first = OVL_NEW_ARRAY(lab->arena, uint32_t, v->n + 1);
-    memset(m.head, 0xff, p->names->count * sizeof *m.head); /* OVL_NONE everywhere */
-    for (uint32_t i = 0; i < v->n; i++) {
-        const ovl_rank *to = &p->ranks[lab->classes->rank[i]], *from = &v->p->ranks[v->rank[i]];
-        ovl_arena own = {0};
-        const uint32_t *same =
-            same_kernels(&m, &v->p->codes[from->code], &p->codes[to->code], &own);
-        ours.first[i] = ours.list.len;
-        rename_class(from, to, same, run->list.data + run->first[i],
-                     run->first[i + 1] - run->first[i], &ours);
-        ovl_arena_free(&own);
-    }
-    ours.first[v->n] = ours.list.len;
-    ovl_idle_run_free(run);
-    *run = ours;
-    ovl_arena_free(&scratch);
-}
-
 static void replay_other(const ovl_idle_lab *lab, const ovl_program *p, const ovl_timeline *t,
                          const ovl_replay_options *options, ovl_arena *arena, ovl_idle_run *run)
 {
@@ -261,7 +194,6 @@ static void replay_other(const ovl_idle_lab *lab, const ovl_program *p, const ov
     ovl_causes_init(&causes, p, t, arena);
     ovl_means_find(p, arena, &means);
     replay_view(&v, &causes, ovl_inputs_find(p, arena), &means, options, lab->arena, run);
-    rename_gaps(lab, &v, run);
     ovl_causes_free(&causes);
 }
 

@@ -7,8 +7,8 @@
  *
  * Where the order of kernels was searched for (ovl_program.orders), a replay that takes a reason
  * away may be that of the order that would be found without it. That program is run first, then
- * replayed like the run itself; its kernels are those of the same name on the same rank, the k-th
- * being the k-th.
+ * replayed like the run itself. Its kernels are not those of our program: what is known of it is
+ * how long each rank idles in all, before its first kernel and after its last.
  *
  * Example: rank 1 runs "1F0" from 2 to 3 and "1B0" from 7 to 9, and the step ends at 12: its gaps
  * are 2 before 1F0, 4 before 1B0 and 3 at the end.
@@ -29,7 +29,8 @@ typedef struct ovl_gap {
 typedef struct ovl_idle_run {
     OVL_VEC(ovl_gap) list;
     uint32_t *first; /* [n_classes + 1] into list; those of a rank by operation, the tail last */
-    ovl_time *idle;  /* [n_classes] */
+    ovl_time *idle;  /* [n_classes] in all */
+    ovl_time *head;  /* [n_classes] of it before the first kernel */
     ovl_time begin, end; /* of the step */
 } ovl_idle_run;
 
@@ -59,8 +60,8 @@ void ovl_idle_run_itself(const ovl_idle_lab *lab, ovl_idle_run *run);
 void ovl_idle_run_replay(const ovl_idle_lab *lab, const ovl_replay_options *options,
                          ovl_idle_run *run);
 
-/* A replay of the order that a search finds under other circumstances (ovl_program.orders). False
- * if the order is the same, or cannot be run. */
+/* A replay of the order that a search finds under other circumstances (ovl_program.orders); its
+ * gaps name operations of another program. False if the order is the same, or cannot be run. */
 bool ovl_idle_run_ordered(const ovl_idle_lab *lab, unsigned order,
                           const ovl_replay_options *options, ovl_idle_run *run);
 

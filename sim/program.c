@@ -55,17 +55,23 @@ static bool same_split(const ovl_split *a, const ovl_split *b)
     return a == b || (a && b && a->klass == b->klass && a->part == b->part && a->whole == b->whole);
 }
 
+static bool same_kind(const ovl_program *p, const ovl_cost_kind *a, const ovl_cost_kind *b)
+{
+    const ovl_demand *demands = p->demands;
+    return a->sms == b->sms && a->blocks == b->blocks && a->klass == b->klass &&
+           a->engine == b->engine && a->by_member == b->by_member &&
+           memcmp(&a->weight, &b->weight, sizeof a->weight) == 0 && a->n_demands == b->n_demands &&
+           a->n_peer == b->n_peer &&
+           ovl_same_demands(&demands[a->first_demand], &demands[b->first_demand], a->n_demands) &&
+           ovl_same_demands(&demands[a->first_peer], &demands[b->first_peer], a->n_peer);
+}
+
 bool ovl_same_cost(const ovl_program *p, const ovl_cost *a, const ovl_cost *b)
 {
     return a == b ||
            (a->latency == b->latency && a->work == b->work && a->compute == b->compute &&
-            a->sms == b->sms && a->blocks == b->blocks && a->klass == b->klass &&
-            same_split(ovl_cost_split(p, a), ovl_cost_split(p, b)) && a->engine == b->engine &&
-            a->by_member == b->by_member && memcmp(&a->weight, &b->weight, sizeof a->weight) == 0 &&
-            a->n_demands == b->n_demands && a->n_peer == b->n_peer &&
-            ovl_same_demands(&p->demands[a->first_demand], &p->demands[b->first_demand],
-                             a->n_demands) &&
-            ovl_same_demands(&p->demands[a->first_peer], &p->demands[b->first_peer], a->n_peer));
+            (a->kind == b->kind || (same_split(ovl_cost_split(p, a), ovl_cost_split(p, b)) &&
+                                    same_kind(p, ovl_kind_of(p, a), ovl_kind_of(p, b)))));
 }
 
 uint32_t ovl_rank_number(const ovl_program *p, uint32_t rank)
@@ -107,6 +113,11 @@ const ovl_op *ovl_op_of(const ovl_program *p, uint32_t op)
 const ovl_cost *ovl_op_cost(const ovl_program *p, uint32_t rank, const ovl_op *op)
 {
     return &p->costs[op->cost + (op->per_rank ? p->ranks[rank].variant : 0)];
+}
+
+const ovl_cost_kind *ovl_op_cost_kind(const ovl_program *p, uint32_t rank, const ovl_op *op)
+{
+    return ovl_kind_of(p, ovl_op_cost(p, rank, op));
 }
 
 const char *ovl_op_name(const ovl_program *p, uint32_t op)
@@ -181,7 +192,7 @@ bool ovl_copies_queue(const ovl_program *p)
     return queue;
 }
 
-uint32_t ovl_sms_wanted(uint32_t sms, const ovl_cost *kernel)
+uint32_t ovl_sms_wanted(uint32_t sms, const ovl_cost_kind *kernel)
 {
     uint32_t wanted = kernel->sms || !kernel->blocks ? kernel->sms : kernel->blocks;
     return sms || !kernel->sms ? OVL_MIN(wanted, sms) : wanted;

@@ -138,20 +138,16 @@ typedef struct ovl_demand_list {
     uint32_t first, n;
 } ovl_demand_list;
 
-/* The isolated cost of an operation; costs are shared by all operations that are alike. There may
- * be one for each operation of each rank, so the record is kept small. */
 /* Kernels that do the work of two, for speed-ups: 3 of 10 of the work is of another class. */
 typedef struct ovl_split {
     ovl_time part, whole;
     ovl_id klass;
 } ovl_split;
 
-typedef struct ovl_cost {
-    ovl_time latency; /* alpha: a phase of fixed length without elastic demand */
-    ovl_time work;    /* the fluid phase at isolated speed; for host calls the whole */
-    ovl_time compute; /* kernels: how much of `work` the SMs bound; 0: SMs do not matter */
-    double weight;    /* of the sharing solver: share.h */
-    uint32_t sms;     /* kernels: SMs wanted (0: not said); others: SMs held from arrival to end */
+/* What costs have in common that differ only in their times. */
+typedef struct ovl_cost_kind {
+    double weight; /* of the sharing solver: share.h */
+    uint32_t sms;  /* kernels: SMs wanted (0: not said); others: SMs held from arrival to end */
     uint32_t
         blocks;   /* kernels: thread blocks, 0 if not said; the SM cap then goes by whole waves */
     ovl_id klass; /* interference class (ovl_program.pairs), or OVL_NONE */
@@ -162,7 +158,19 @@ typedef struct ovl_cost {
     uint8_t engine : 4;    /* copies: which copy engine direction, 0 d2h or 1 h2d */
     uint8_t by_member : 4; /* collectives: members demand each its own; one flag for all of them */
     uint8_t law;           /* how it varies, as its maker numbers that; a run does not look at it */
+} ovl_cost_kind;
+
+/* The isolated cost of an operation. There may be one for each operation of each rank, so it holds
+ * the times alone: a thousand ranks whose kernels of one kind take each its own time store 32,000
+ * bytes, and the kind once. */
+typedef struct ovl_cost {
+    ovl_time latency; /* alpha: a phase of fixed length without elastic demand */
+    ovl_time work;    /* the fluid phase at isolated speed; for host calls the whole */
+    ovl_time compute; /* kernels: how much of `work` the SMs bound; 0: SMs do not matter */
+    ovl_id kind;      /* into cost_kinds */
 } ovl_cost;
+
+#define OVL_KIND_FREE 0 /* of every program: of no class and weight 1, it demands nothing */
 
 /* --- What an operation is --- */
 
@@ -176,7 +184,7 @@ typedef struct ovl_op { /* there are many: without gaps */
     uint8_t part;   /* ovl_part; stage and microbatch are for those that have one */
     bool eager;     /* sends and receives: see engine.h; both sides must agree */
     bool per_rank;  /* the cost of rank r is cost + rank.variant: durations given per rank */
-    bool uneven;    /* all-to-alls: per_rank, and members demand each its own */
+    bool uneven;    /* all-to-alls: members demand each its own */
     bool average;   /* collectives: the sum is divided by the number of members */
     bool timed;     /* receives: the time of the own cost was stated; it must be that of the send */
     bool step_end;  /* a training step ends with it on its rank (steps.h); all on one stream */
@@ -358,6 +366,8 @@ typedef struct ovl_program {
     const ovl_id *rank_ports;
     const ovl_resource *resources;
     const ovl_cost *costs;
+    uint32_t n_cost_kinds;
+    const ovl_cost_kind *cost_kinds;
     uint32_t n_splits;
     const ovl_split *splits;
     const ovl_demand *demands;
@@ -392,12 +402,29 @@ typedef struct ovl_program {
 #define OVL_ORDER_FREE 2u /* transfers take no time */
 #define OVL_ORDERS     4u
 
+/* What a cost has in common with others. */
+static inline const ovl_cost_kind *ovl_kind_of(const ovl_program *p, const ovl_cost *cost)
+{
+    return &p->cost_kinds[cost->kind];
+}
+
 /* Are two of its costs alike in all that a run looks at? */
 bool ovl_same_cost(const ovl_program *program, const ovl_cost *a, const ovl_cost *b);
 
 /* --- Building --- */
 
 struct ovl_code_build;
+
+/* Lists that are stored once, found by what they hold: open addressing, each place has one's number
+ * + 1, or 0. */
+typedef struct ovl_stored_list {
+    uint32_t hash, first, n;
+} ovl_stored_list;
+typedef struct ovl_stored {
+    OVL_VEC(ovl_stored_list) lists;
+    uint32_t *places;
+    uint32_t n_places;
+} ovl_stored;
 
 typedef struct ovl_builder {
     ovl_arena *arena; /* the frozen program lives here */
@@ -411,10 +438,10 @@ typedef struct ovl_builder {
     OVL_VEC(ovl_resource) resources;
     OVL_VEC(ovl_capacity_change) changes;
     OVL_VEC(ovl_cost) costs;
+    OVL_VEC(ovl_cost_kind) cost_kinds;
     OVL_VEC(ovl_split) splits;
     OVL_VEC(ovl_demand) demands;
-    ovl_demand_list recent[8]; /* lists that were added last */
-    uint32_t next_recent;
+    ovl_stored stored_costs, stored_kinds, stored_splits, stored_demands;
     OVL_VEC(ovl_id) kernel_classes;
     OVL_VEC(ovl_id) coll_classes;
     OVL_VEC(ovl_pair) pairs; /* set last, by the caller: one per (kernel class, collective class) */
@@ -439,20 +466,29 @@ ovl_id ovl_add_resource(ovl_builder *b, const ovl_resource *resource);
 /* The resource has this capacity from `time` on; calls in any order. */
 void ovl_change_capacity(ovl_builder *b, ovl_id resource, ovl_time time, uint64_t capacity);
 
-/* What ovl_cost.split says for a kernel of which `part` of `whole` is of the class; that of one of
- * the last few splits if it is equal. */
+/* What ovl_cost_kind.split says for a kernel of which `part` of `whole` is of the class; equal ones
+ * are stored once. */
 ovl_id ovl_add_split(ovl_builder *b, const ovl_split *split);
 
 /* The split of a cost; NULL if all of it is of its own class. */
 static inline const ovl_split *ovl_cost_split(const ovl_program *p, const ovl_cost *cost)
 {
-    return cost->split ? &p->splits[cost->split - 1] : NULL;
+    ovl_id split = ovl_kind_of(p, cost)->split;
+    return split ? &p->splits[split - 1] : NULL;
 }
 
-/* `cost` with its demands; the first_ and n_ fields are filled in. Equal costs are stored once per
- * call site's care: no deduplication is done here. `peer` are the receiver's demands of a send. */
-ovl_id ovl_add_cost(ovl_builder *b, const ovl_cost *cost, const ovl_demand *demands,
-                    uint32_t n_demands, const ovl_demand *peer, uint32_t n_peer);
+/* Stores the times of `cost`, behind the costs there are, as one of the kind (NULL: the free one)
+ * with the demands; cost->kind and the first_ and n_ fields of the kind are filled in.
+ * `peer` are the receiver's demands of a send. Kinds that are equal are stored once. */
+ovl_id ovl_add_cost(ovl_builder *b, const ovl_cost *cost, const ovl_cost_kind *kind,
+                    const ovl_demand *demands, uint32_t n_demands, const ovl_demand *peer,
+                    uint32_t n_peer);
+
+/* The costs from `first` on, the last that were added, are those of one operation: one, or one for
+ * each rank. Gives where they are: if there were equal ones before, those, and the new ones are
+ * dropped. *per_rank tells whether there is more than one: if all ranks have equal ones, one stays.
+ * Each list may be told to it once. */
+ovl_id ovl_store_costs_once(ovl_builder *b, ovl_id first, bool *per_rank);
 
 ovl_id ovl_add_code(ovl_builder *b);
 
@@ -523,8 +559,9 @@ const ovl_program *ovl_program_ordered(const ovl_program *p, unsigned order);
 uint32_t ovl_op_rank(const ovl_program *p, uint32_t op);
 const ovl_op *ovl_op_of(const ovl_program *p, uint32_t op);
 
-/* What it costs on its rank. */
+/* What it costs on its rank, and what that has in common with other costs. */
 const ovl_cost *ovl_op_cost(const ovl_program *p, uint32_t rank, const ovl_op *op);
+const ovl_cost_kind *ovl_op_cost_kind(const ovl_program *p, uint32_t rank, const ovl_op *op);
 
 /* The GPU of a rank. */
 ovl_gpu ovl_gpu_of(const ovl_program *p, uint32_t rank);
@@ -533,7 +570,7 @@ ovl_gpu ovl_gpu_of(const ovl_program *p, uint32_t rank);
 bool ovl_copies_queue(const ovl_program *p);
 
 /* SMs that a kernel wants of a GPU of so many: what it says, or one for each block; 0: not said. */
-uint32_t ovl_sms_wanted(uint32_t sms, const ovl_cost *kernel);
+uint32_t ovl_sms_wanted(uint32_t sms, const ovl_cost_kind *kernel);
 const char *ovl_op_name(const ovl_program *p, uint32_t op);
 
 /* The communicator of a rank's slot and the rank's place in it. */

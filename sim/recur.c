@@ -20,17 +20,17 @@ static uint64_t mixed(uint64_t hash, uint64_t word)
     return hash ^ hash >> 29;
 }
 
-static uint64_t hash_cost(const ovl_cost *c)
+static uint64_t hash_cost(const ovl_program *p, const ovl_cost *c)
 {
     uint64_t hash = mixed((uint64_t)c->latency, (uint64_t)c->work);
-    return mixed(mixed(hash, (uint64_t)c->compute), c->sms);
+    return mixed(mixed(hash, (uint64_t)c->compute), ovl_kind_of(p, c)->sms);
 }
 
 /* What operations of different blocks that do the same have in common. */
 static uint32_t signature(const ovl_engine *e, const ovl_code *code, uint32_t local)
 {
     const ovl_op *op = &code->ops[local];
-    uint64_t hash = hash_cost(ovl_engine_cost(e, e->recur->rank, op));
+    uint64_t hash = hash_cost(e->p, ovl_engine_cost(e, e->recur->rank, op));
     hash = mixed(hash, (uint64_t)op->kind << 32 | (uint64_t)op->stream << 16 | op->comm);
     hash = mixed(hash, (uint64_t)op->launch << 1 | op->step_end);
     for (uint32_t i = code->after.at[local]; i < code->after.at[local + 1]; i++) {

@@ -331,7 +331,7 @@ static ovl_time arrival_of_part(const player *p, uint32_t op)
     return latest;
 }
 
-static bool brings(const ovl_code *code, uint32_t part, uint32_t reader)
+bool ovl_brings(const ovl_code *code, uint32_t part, uint32_t reader)
 {
     for (uint32_t w = code->access.at[part]; w < code->access.at[part + 1]; w++) {
         for (uint32_t r = code->access.at[reader]; r < code->access.at[reader + 1]; r++) {
@@ -353,7 +353,7 @@ static ovl_time brought(const player *p, uint32_t op, uint32_t batch)
     ovl_time latest = -1;
     for (uint32_t k = code->parts.at[local]; k < code->parts.at[local + 1]; k++) {
         uint32_t part = code->parts.item[k];
-        if (brings(code, part, op - first)) {
+        if (ovl_brings(code, part, op - first)) {
             latest = OVL_MAX(latest, p->out->end[first + part]);
         }
     }
@@ -364,7 +364,8 @@ static ovl_time time_of_cause(const player *p, uint32_t op, const ovl_cause *cau
 {
     uint32_t other = OVL_TRAIL_OP(cause->node);
     bool batch = cause->why == OVL_WHY_AFTER && ovl_causes_op(p->c, other)->kind == OVL_BATCH;
-    return p->o->free_comm && batch ? brought(p, op, other) : replayed(p, cause->node);
+    bool loose = batch && (p->o->free_comm || is_harmless(p, other));
+    return loose ? brought(p, op, other) : replayed(p, cause->node);
 }
 
 /* --- The latest --- */

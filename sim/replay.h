@@ -14,7 +14,7 @@
  *     pauses         of streams: as they were; or free
  *
  * Some may be made harmless by themselves: kernels of one stage take their mean, transfers of one
- * kind no time, but keep their order (suspects.h).
+ * kind no time, but keep their order; each part of a batch is there when it has come (suspects.h).
  *
  * With nothing changed the times are those of the run. Nothing is shared anew: what was slowed
  * stays as slow.
@@ -41,7 +41,8 @@ typedef struct ovl_replay_options {
     bool free_comm; /* copies, too */
     bool free_host, free_pauses;
     const uint8_t *of; /* [n_ops] what each belongs to; NULL: does not matter */
-    uint8_t harmless;  /* what belongs to this: kernels as long as the mean, transfers free */
+    uint8_t harmless;  /* what belongs to this: kernels as long as the mean, transfers free, batches
+                          loose */
 } ovl_replay_options;
 
 #define OVL_NO_SUSPECT UINT8_MAX
@@ -72,6 +73,9 @@ typedef struct ovl_inputs {
 
 /* The inputs of each code ([n_codes]); they live in `arena`. */
 const ovl_inputs *ovl_inputs_find(const ovl_program *program, ovl_arena *arena);
+
+/* Does one operation of a code write what another reads? */
+bool ovl_brings(const ovl_code *code, uint32_t part, uint32_t reader);
 
 typedef struct ovl_replay {
     ovl_time *start; /* [n_ops] when it arrived; kernels: started */

@@ -10,7 +10,7 @@ typedef struct lanes {
     uint64_t *most; /* [n_lanes][n_ports] */
 } lanes;
 
-static bool asks(const ovl_cost *cost)
+static bool asks(const ovl_cost_kind *cost)
 {
     return cost->n_demands > 0 || cost->n_peer > 0;
 }
@@ -20,7 +20,7 @@ static uint32_t lane_of(const ovl_code *code, const ovl_op *op)
     return op->kind == OVL_COLLECTIVE ? op->comm : code->n_slots + op->stream;
 }
 
-static void raise_most(const ovl_program *p, const ovl_cost *cost, uint64_t *most)
+static void raise_most(const ovl_program *p, const ovl_cost_kind *cost, uint64_t *most)
 {
     for (uint32_t i = cost->first_demand; i < cost->first_demand + cost->n_demands; i++) {
         uint64_t *m = &most[p->demands[i].port];
@@ -34,7 +34,7 @@ static bool add_lanes(const ovl_program *p, uint32_t rank, lanes *l)
     const ovl_code *code = &p->codes[p->ranks[rank].code];
     for (uint32_t i = 0; i < code->n_ops; i++) {
         const ovl_op *op = &code->ops[i];
-        const ovl_cost *cost = ovl_op_cost(p, rank, op);
+        const ovl_cost_kind *cost = ovl_op_cost_kind(p, rank, op);
         if (!asks(cost)) {
             continue;
         }
@@ -106,7 +106,7 @@ static bool resources_suffice(const ovl_program *p)
 static bool sms_matter(const ovl_program *p)
 {
     for (uint32_t i = 0; p->sms > 0 && i < p->n_costs; i++) {
-        if (p->costs[i].compute > 0 || p->costs[i].blocks > 0) {
+        if (p->costs[i].compute > 0 || ovl_kind_of(p, &p->costs[i])->blocks > 0) {
             return true;
         }
     }

@@ -341,6 +341,7 @@ typedef struct ovl_result {
     ovl_result_idle idle;
     ovl_result_host host;
     uint32_t microbatches;             /* of each pipeline; 0: not known, or none */
+    uint32_t rank_microbatches;        /* of each rank, without a pipeline; 0: not known */
     const ovl_result_what_if *what_if; /* NULL: not asked for */
     uint32_t n_what_if;
     const char *what_if_note; /* what could not be tried, or NULL */
@@ -407,7 +408,8 @@ typedef struct ovl_analyse_options {
     uint64_t memory;        /* bytes a run may take; 0: no limit */
     const char *const *not_modelled; /* what the caller knows is left out; copied into the result */
     uint32_t n_not_modelled;
-    uint32_t microbatches; /* of each pipeline; 0: not known, or none */
+    uint32_t microbatches;      /* of each pipeline; 0: not known, or none */
+    uint32_t rank_microbatches; /* of each rank, without a pipeline; 0: not known */
     ovl_useful useful;
     bool no_fold;                 /* simulate every rank, also those that do the same (fold.h) */
     bool no_skip;                 /* simulate every period of a run that repeats itself (recur.h) */

@@ -67,16 +67,17 @@ static void add_uses(ovl_engine *e, uint32_t rank, uint32_t member, const ovl_ac
 }
 
 /* A collective whose members demand each its own: they lie unevenly, or have not the same bytes. */
-static bool is_by_member(const ovl_activity *a)
+static bool is_by_member(const ovl_engine *e, const ovl_activity *a)
 {
-    return a->comm && a->cost->by_member;
+    return a->comm && ovl_kind_of(e->p, a->cost)->by_member;
 }
 
 void ovl_route_uses(ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
-    ovl_demand_list own = {a->cost->first_demand, a->cost->n_demands};
-    ovl_demand_list of_peer = {a->cost->first_peer, a->cost->n_peer};
+    const ovl_cost_kind *kind = ovl_kind_of(e->p, a->cost);
+    ovl_demand_list own = {kind->first_demand, kind->n_demands};
+    ovl_demand_list of_peer = {kind->first_peer, kind->n_peer};
     const ovl_comm *comm = a->comm;
     e->uses.len = 0;
     if (!comm) {
@@ -86,13 +87,13 @@ void ovl_route_uses(ovl_engine *e, uint32_t activity)
         }
         return;
     }
-    bool by_member = is_by_member(a);
+    bool by_member = is_by_member(e, a);
     for (uint32_t place = 0; place < comm->n_members; place++) {
         uint32_t rank = e->p->members[comm->first_member + place];
         if (by_member) {
             const ovl_op *op = ovl_engine_op(e, rank, ovl_collective_op(e->p, comm, place, a->k));
-            const ovl_cost *cost = ovl_engine_cost(e, rank, op);
-            own = (ovl_demand_list){cost->first_demand, cost->n_demands};
+            kind = ovl_engine_kind(e, rank, op);
+            own = (ovl_demand_list){kind->first_demand, kind->n_demands};
         }
         add_uses(e, rank, comm->first_member + place, a, own);
     }
@@ -108,14 +109,13 @@ static bool is_sharing(const ovl_engine *e)
 uint32_t ovl_route_join_uses(ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
-    return is_sharing(e) ? ovl_share_join(&e->share, a->cap, a->cost->weight, e->uses.data,
-                                          e->uses.len, a->count)
+    return is_sharing(e) ? ovl_share_join(&e->share, a->cap, ovl_kind_of(e->p, a->cost)->weight,
+                                          e->uses.data, e->uses.len, a->count)
                          : OVL_NONE;
 }
 
-static ovl_route route_of(const ovl_engine *e, const ovl_activity *a)
+static ovl_route route_of(const ovl_engine *e, const ovl_activity *a, const ovl_cost_kind *c)
 {
-    const ovl_cost *c = a->cost;
     ovl_route route = {.rank = a->rank,
                        .other = a->peer,
                        .count = a->count,
@@ -162,18 +162,18 @@ static bool is_known(const ovl_engine *e, const ovl_route *known, const ovl_rout
  * demands do not tell those of the others where each has its own. */
 static bool is_fixed(const ovl_engine *e, const ovl_activity *a)
 {
-    return a->cap == 1 && !is_by_member(a) &&
+    return a->cap == 1 && !is_by_member(e, a) &&
            (!a->comm || e->options->interference == OVL_INTERFERENCE_SHARED);
 }
 
 uint32_t ovl_route_join(ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
-    if (a->cost->n_demands + a->cost->n_peer == 0 ||
-        e->options->interference == OVL_INTERFERENCE_NONE) {
+    const ovl_cost_kind *kind = ovl_kind_of(e->p, a->cost);
+    if (kind->n_demands + kind->n_peer == 0 || e->options->interference == OVL_INTERFERENCE_NONE) {
         return OVL_NONE;
     }
-    ovl_route route = route_of(e, a), *known = place_of(e, &route);
+    ovl_route route = route_of(e, a, kind), *known = place_of(e, &route);
     bool fixed = is_fixed(e, a);
     if (fixed && is_known(e, known, &route)) {
         ovl_share_join_again(&e->share, known->slot, a->count);

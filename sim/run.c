@@ -89,7 +89,7 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     e->unmeasured = OVL_NEW_ARRAY(scratch, bool, (size_t)p->n_kernel_classes * p->n_coll_classes);
     e->caps_matter = e->options->interference == OVL_INTERFERENCE_MEASURED ||
                      (e->options->interference == OVL_INTERFERENCE_SHARED && p->sms > 0);
-    e->free_cost = (ovl_cost){.klass = OVL_NONE, .weight = 1};
+    e->free_cost = (ovl_cost){.kind = OVL_KIND_FREE};
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         const ovl_code *code = &p->codes[p->ranks[r].code];
         e->ranks[r].is = (ovl_choice){.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};

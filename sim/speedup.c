@@ -24,18 +24,23 @@ static uint8_t coll_of(const ovl_op *op)
     return op->kind == OVL_COLLECTIVE ? op->coll : OVL_SEND_RECV;
 }
 
+static const ovl_cost_kind *kind_of(const ovl_program *p, const ovl_op *op)
+{
+    return ovl_kind_of(p, &p->costs[op->cost]);
+}
+
 /* `first` is any rank that runs the code of the operation. */
 static bool pulls(const ovl_program *p, const ovl_lever *lever, const ovl_rank *first,
                   const ovl_op *op)
 {
     switch (lever->kind) {
     case OVL_LEVER_KERNELS:
-        return op->kind == OVL_KERNEL && p->costs[op->cost].klass == lever->klass;
+        return op->kind == OVL_KERNEL && kind_of(p, op)->klass == lever->klass;
     case OVL_LEVER_COMM:
         return moves_alone(op) && coll_of(op) == lever->coll &&
                group_of(p, first, op) == lever->group;
     case OVL_LEVER_COPIES:
-        return op->kind == OVL_COPY && p->costs[op->cost].engine == lever->engine;
+        return op->kind == OVL_COPY && kind_of(p, op)->engine == lever->engine;
     case OVL_LEVER_HOST:
         return op->kind == OVL_HOST;
     case OVL_LEVER_NAME:
@@ -70,14 +75,14 @@ static bool lever_of(const ovl_program *p, const ovl_rank *first, const ovl_op *
     *lever = (ovl_lever){.klass = OVL_NONE, .group = OVL_NONE, .name = OVL_NONE};
     if (op->kind == OVL_KERNEL) {
         lever->kind = OVL_LEVER_KERNELS;
-        lever->klass = p->costs[op->cost].klass;
+        lever->klass = kind_of(p, op)->klass;
     } else if (moves_alone(op) && op->kind != OVL_RECV) {
         lever->kind = OVL_LEVER_COMM;
         lever->coll = coll_of(op);
         lever->group = group_of(p, first, op);
     } else if (op->kind == OVL_COPY) {
         lever->kind = OVL_LEVER_COPIES;
-        lever->engine = p->costs[op->cost].engine;
+        lever->engine = kind_of(p, op)->engine;
     } else if (op->kind == OVL_HOST) {
         lever->kind = OVL_LEVER_HOST;
     } else {
@@ -149,15 +154,13 @@ const ovl_lever *ovl_levers_find(const ovl_program *p, ovl_arena *arena, uint32_
 
 bool ovl_lever_splits(const ovl_program *p, const ovl_lever *lever)
 {
-    for (uint32_t i = 0; i < p->n_costs && lever->kind == OVL_LEVER_KERNELS; i++) {
-        const ovl_cost *c = &p->costs[i];
-        const ovl_split *split = ovl_cost_split(p, c);
-        bool apart = split && c->klass != split->klass;
-        if (apart && (c->klass == lever->klass || split->klass == lever->klass)) {
-            return true;
-        }
+    bool any = false;
+    for (uint32_t i = 0; i < p->n_cost_kinds && lever->kind == OVL_LEVER_KERNELS; i++) {
+        const ovl_cost_kind *kind = &p->cost_kinds[i];
+        ovl_id other = kind->split ? p->splits[kind->split - 1].klass : kind->klass;
+        any |= kind->klass != other && (kind->klass == lever->klass || other == lever->klass);
     }
-    return false;
+    return any;
 }
 
 /* A receive costs what its send does. */
@@ -208,14 +211,15 @@ const char *ovl_lever_text(const ovl_program *p, const ovl_lever *lever, ovl_are
 
 /* --- At which cost --- */
 
-/* Costs and demands are there twice: as they are, and pulled; so a cost that is one of a list for
- * ranks stays one. */
+/* Costs, their kinds and demands are there twice: as they are, and pulled; so a cost that is one of
+ * a list for ranks stays one. */
 typedef struct pulling {
     const ovl_program *p;
     const ovl_lever *lever;
     const ovl_faster *how;
     uint32_t n_demands;
     ovl_cost *costs;
+    ovl_cost_kind *kinds;
     ovl_demand *demands;
     uint64_t *capacity; /* [n_ports] the least of any rank's; 0: no rank has one */
 } pulling;
@@ -270,30 +274,39 @@ static ovl_cost pulled(const pulling *b, const ovl_cost *old)
 {
     ovl_cost cost = *old;
     const ovl_split *split = ovl_cost_split(b->p, old);
-    if (b->lever->kind == OVL_LEVER_KERNELS && split && split->klass != old->klass) {
+    if (b->lever->kind == OVL_LEVER_KERNELS && split &&
+        split->klass != ovl_kind_of(b->p, old)->klass) {
         return pulled_partly(b, old, split);
-    }
-    if (b->how->num == 0) {
-        return (ovl_cost){.klass = OVL_NONE, .weight = 1, .engine = old->engine};
     }
     cost.latency = part_of(cost.latency, b->how);
     cost.work = part_of(cost.work, b->how);
     cost.compute = part_of(cost.compute, b->how);
-    cost.first_demand += b->n_demands;
-    cost.first_peer += b->n_demands;
-    if (b->how->fair && old->n_demands) { /* by bytes: the rate of the first counts */
-        cost.weight *=
-            (double)b->demands[old->first_demand].rate / (double)b->demands[cost.first_demand].rate;
-    }
+    cost.kind += b->p->n_cost_kinds;
     return cost;
+}
+
+static ovl_cost_kind pulled_kind(const pulling *b, const ovl_cost_kind *old)
+{
+    ovl_cost_kind kind = *old;
+    if (b->how->num == 0) {
+        return (ovl_cost_kind){.klass = OVL_NONE, .weight = 1, .engine = old->engine};
+    }
+    kind.first_demand += b->n_demands;
+    kind.first_peer += b->n_demands;
+    if (b->how->fair && old->n_demands) { /* by bytes: the rate of the first counts */
+        kind.weight *=
+            (double)b->demands[old->first_demand].rate / (double)b->demands[kind.first_demand].rate;
+    }
+    return kind;
 }
 
 static void pull_costs(pulling *b, ovl_arena *arena)
 {
     const ovl_program *p = b->p;
-    for (uint32_t i = 0; i < p->n_costs; i++) {
-        b->n_demands = OVL_MAX(b->n_demands, p->costs[i].first_demand + p->costs[i].n_demands);
-        b->n_demands = OVL_MAX(b->n_demands, p->costs[i].first_peer + p->costs[i].n_peer);
+    for (uint32_t i = 0; i < p->n_cost_kinds; i++) {
+        const ovl_cost_kind *kind = &p->cost_kinds[i];
+        b->n_demands = OVL_MAX(b->n_demands, kind->first_demand + kind->n_demands);
+        b->n_demands = OVL_MAX(b->n_demands, kind->first_peer + kind->n_peer);
     }
     b->demands = OVL_NEW_ARRAY(arena, ovl_demand, 2 * (size_t)b->n_demands);
     for (uint32_t i = 0; i < b->n_demands; i++) {
@@ -301,6 +314,11 @@ static void pull_costs(pulling *b, ovl_arena *arena)
         if (b->how->num > 0 && p->demands[i].rate > 0) {
             b->demands[b->n_demands + i].rate = rate_at(b, &p->demands[i]);
         }
+    }
+    b->kinds = OVL_NEW_ARRAY(arena, ovl_cost_kind, 2 * (size_t)p->n_cost_kinds);
+    for (uint32_t i = 0; i < p->n_cost_kinds; i++) {
+        b->kinds[i] = p->cost_kinds[i];
+        b->kinds[p->n_cost_kinds + i] = pulled_kind(b, &p->cost_kinds[i]);
     }
     b->costs = OVL_NEW_ARRAY(arena, ovl_cost, 2 * (size_t)p->n_costs);
     for (uint32_t i = 0; i < p->n_costs; i++) {
@@ -342,6 +360,8 @@ ovl_program ovl_program_faster(const ovl_program *p, const ovl_lever *lever, con
     faster.codes = codes;
     faster.costs = b.costs;
     faster.n_costs = 2 * p->n_costs;
+    faster.cost_kinds = b.kinds;
+    faster.n_cost_kinds = 2 * p->n_cost_kinds;
     faster.demands = b.demands;
     return faster;
 }

@@ -286,6 +286,12 @@ static inline const ovl_cost *ovl_engine_cost(const ovl_engine *e, uint32_t rank
                  : &e->p->costs[op->cost + (op->per_rank ? e->p->ranks[rank].variant : 0)];
 }
 
+static inline const ovl_cost_kind *ovl_engine_kind(const ovl_engine *e, uint32_t rank,
+                                                   const ovl_op *op)
+{
+    return ovl_kind_of(e->p, ovl_engine_cost(e, rank, op));
+}
+
 /* The next step of the trail. */
 static inline void ovl_engine_step(ovl_engine *e, uint32_t op, ovl_step_kind kind)
 {
@@ -464,8 +470,8 @@ uint32_t ovl_route_join_uses(ovl_engine *e, uint32_t activity);
 /* SMs held, kernels running, or communication in transfer on a rank changed. */
 void ovl_caps_touch(ovl_engine *e, uint32_t rank);
 /* A communication of this cost has arrived on the rank or ended there. */
-void ovl_caps_hold(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost *cost);
-void ovl_caps_let_go(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost *cost);
+void ovl_caps_hold(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost_kind *cost);
+void ovl_caps_let_go(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost_kind *cost);
 /* Recomputes the caps of everything touched, before rates are solved. */
 void ovl_caps_update(ovl_engine *e);
 /* Under `measured`: is a collective's HBM demand replaced by factors on this rank? */

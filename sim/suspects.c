@@ -14,8 +14,9 @@ typedef OVL_VEC(sum) sums;
 typedef struct search {
     ovl_causes *c;
     const ovl_program *p;
-    const ovl_means *means;     /* of kernels; NULL: of transfers */
+    const ovl_means *means;     /* of kernels; NULL: of transfers or batches */
     const ovl_classes *classes; /* of ranks; likewise */
+    bool batches;
     sums all;
 } search;
 
@@ -64,6 +65,9 @@ static uint64_t key_of(const search *s, uint32_t op)
     if (s->means) {
         return o->kind == OVL_KERNEL ? key_of_kernel(s, o, rank) : NO_KEY;
     }
+    if (s->batches) {
+        return o->kind == OVL_BATCH ? code_of(s, op) : NO_KEY;
+    }
     return key_of_transfer(s, op, o);
 }
 
@@ -89,6 +93,18 @@ static uint32_t stands_for(const search *s, uint32_t op)
     return ovl_rank_count(s->p, rank);
 }
 
+/* From the end of its first part to that of its last. */
+static ovl_time spread_of(const search *s, uint32_t op)
+{
+    const ovl_code *code = &s->p->codes[code_of(s, op)];
+    uint32_t local = ovl_causes_local(s->c, op);
+    ovl_time first = s->c->timeline->end[op];
+    for (uint32_t k = code->parts.at[local]; k < code->parts.at[local + 1]; k++) {
+        first = OVL_MIN(first, s->c->timeline->end[op - local + code->parts.item[k]]);
+    }
+    return s->c->timeline->end[op] - first;
+}
+
 static ovl_time weight_of(const search *s, uint32_t op)
 {
     const ovl_timeline *t = s->c->timeline;
@@ -97,6 +113,9 @@ static ovl_time weight_of(const search *s, uint32_t op)
         uint32_t rank = s->c->rank_of[op];
         return ovl_op_cost(s->p, rank, o)->work -
                ovl_mean_of(s->means, s->p, rank, ovl_causes_local(s->c, op));
+    }
+    if (o->kind == OVL_BATCH) {
+        return spread_of(s, op);
     }
     if (o->kind == OVL_SEND && o->eager) {
         return t->landed[op] - ovl_wire_start(s->p, t, op);
@@ -270,6 +289,12 @@ void ovl_suspects_stages(ovl_causes *causes, const ovl_classes *classes, const o
 void ovl_suspects_transfers(ovl_causes *causes, ovl_arena *arena, ovl_suspects *suspects)
 {
     search s = {.c = causes, .p = causes->program};
+    find(&s, arena, suspects);
+}
+
+void ovl_suspects_batches(ovl_causes *causes, ovl_arena *arena, ovl_suspects *suspects)
+{
+    search s = {.c = causes, .p = causes->program, .batches = true};
     find(&s, arena, suspects);
 }
 

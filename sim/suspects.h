@@ -1,5 +1,5 @@
 /*
- * suspects.h - the stages and the transfers that idle time may be due to.
+ * suspects.h - the stages, the transfers and the batches that idle time may be due to.
  *
  * A suspect is
  *
@@ -8,14 +8,16 @@
  *                   that are equally late one alone costs nothing
  *     a transfer    from ranks of one code to those of another; or the collectives, or copies, of a
  *                   kind that they lead
+ *     batches       of ranks of one code, which hold up what needs one part of them
  *
  * A kernel that is a pair of two stages (ovl_op.second) makes none of them one, for either may be
  * what makes it long: it belongs to the heavier of its two.
  *
  * At most OVL_SUSPECTS_MOST of each are looked at: those with the most time beyond the mean, or in
- * transfers. A stage that is not longer than the mean is none, even if some kernel of it is. What a
- * suspect costs is found by a replay of the run in which it alone is harmless: its kernels take
- * their mean, its transfers no time.
+ * transfers, or from the first part of a batch to the last. A stage that is not longer than the
+ * mean is none, even if some kernel of it is. What a suspect costs is found by a replay of the run
+ * in which it alone is harmless: its kernels take their mean, its transfers no time, or each part
+ * of its batches is there when it has come.
  *
  * All is counted as if every rank were simulated, so that suspects do not depend on which are.
  *
@@ -30,8 +32,9 @@
 #define OVL_SUSPECTS_MOST 4u
 
 typedef struct ovl_suspect {
-    ovl_time weight;    /* beyond the mean; or in transfers: over all its operations, at least 1 */
-    const uint32_t *op; /* by end: kernels longer than their mean; sends, collectives, copies */
+    ovl_time weight;    /* beyond the mean, in transfers, between parts: of all, at least 1 */
+    const uint32_t *op; /* by end: kernels longer than their mean; sends, collectives, copies;
+                         * batches */
     uint32_t n_ops;
 } ovl_suspect;
 
@@ -41,10 +44,11 @@ typedef struct ovl_suspects {
     const uint8_t *of; /* [n_ops] into list; OVL_NO_SUSPECT: of none */
 } ovl_suspects;
 
-/* Both are in `arena`. */
+/* What is found is in `arena`. */
 void ovl_suspects_stages(ovl_causes *causes, const ovl_classes *classes, const ovl_means *means,
                          ovl_arena *arena, ovl_suspects *suspects);
 void ovl_suspects_transfers(ovl_causes *causes, ovl_arena *arena, ovl_suspects *suspects);
+void ovl_suspects_batches(ovl_causes *causes, ovl_arena *arena, ovl_suspects *suspects);
 
 /* The operation of a suspect that ended last until then; its first if none did. */
 uint32_t ovl_suspect_op(const ovl_suspect *suspect, const ovl_timeline *timeline, ovl_time until);

@@ -77,7 +77,7 @@ static uint32_t loaded(const unfolding *u, uint32_t rank, uint32_t first, uint32
 static uint32_t bound_of(const unfolding *u, uint32_t rank, uint32_t op, uint32_t class)
 {
     const ovl_op *o = ovl_op_of(u->whole, op);
-    const ovl_cost *cost = ovl_op_cost(u->whole, rank, o);
+    const ovl_cost_kind *cost = ovl_op_cost_kind(u->whole, rank, o);
     if (o->kind == OVL_COLLECTIVE) {
         const ovl_comm *comm = ovl_rank_comm(u->whole, rank, o->comm);
         uint32_t lowest = OVL_NONE;

@@ -72,7 +72,7 @@ static uint32_t held_on(const usage *u, uint32_t op, ovl_id resource)
     const ovl_causes *c = u->causes;
     const ovl_op *o = ovl_causes_op(c, op);
     uint32_t rank = c->rank_of[op], n = 0;
-    const ovl_cost *cost = ovl_op_cost(u->p, rank, o);
+    const ovl_cost_kind *cost = ovl_op_cost_kind(u->p, rank, o);
     if (o->kind == OVL_COLLECTIVE) {
         uint32_t k = ovl_causes_collective(c, op);
         for (uint32_t i = c->first_member[k]; n == 0 && i < c->first_member[k + 1]; i++) {
@@ -368,6 +368,43 @@ static void each_resource(usage *u, uint32_t ranks)
     u->uses.len = 0;
 }
 
+/* Whether two ranks have the same resources to themselves: of blocks that are not all of one size
+ * a rank may have one for which others of its class share theirs. */
+static bool share_alike(const usage *u, uint32_t a, uint32_t b)
+{
+    const ovl_program *p = u->p;
+    for (uint32_t port = 0; port < p->n_ports; port++) {
+        ovl_id x = p->rank_ports[p->ranks[a].first_port + port];
+        ovl_id y = p->rank_ports[p->ranks[b].first_port + port];
+        bool alike =
+            x == OVL_NONE || y == OVL_NONE ? x == y : (u->sharers[x] > 1) == (u->sharers[y] > 1);
+        if (!alike) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What ranks have to themselves: looked at once for each class, and for each rank unlike the first
+ * of its class. */
+static void own_resources(usage *u, const ovl_classes *classes)
+{
+    uint32_t *count = OVL_NEW_ARRAY(u->scratch, uint32_t, classes->n);
+    memcpy(count, classes->count, classes->n * sizeof *count);
+    for (uint32_t rank = 0; rank < u->p->n_ranks; rank++) {
+        uint32_t class = classes->class_of[rank];
+        if (!share_alike(u, classes->rank[class], rank)) {
+            count[class] -= ovl_rank_count(u->p, rank);
+            ovl_uses_of_rank(u->causes, u->sharers, rank, OVL_NOT_SHARED, &u->uses);
+            each_resource(u, ovl_rank_count(u->p, rank));
+        }
+    }
+    for (uint32_t i = 0; i < classes->n; i++) {
+        ovl_uses_of_rank(u->causes, u->sharers, classes->rank[i], OVL_NOT_SHARED, &u->uses);
+        each_resource(u, count[i]);
+    }
+}
+
 /* --- Rows --- */
 
 static int by_loss(const void *x, const void *y)
@@ -472,10 +509,7 @@ void ovl_usage_find(const ovl_causes *causes, const ovl_classes *classes, ovl_ar
         u.lines[i].busiest = OVL_NONE;
     }
     find_losses(&u);
-    for (uint32_t i = 0; i < classes->n; i++) {
-        ovl_uses_of_rank(causes, u.sharers, classes->rank[i], OVL_NOT_SHARED, &u.uses);
-        each_resource(&u, classes->count[i]);
-    }
+    own_resources(&u, classes);
     for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
         ovl_uses_of_rank(causes, u.sharers, rank, OVL_SHARED, &u.uses);
     }

@@ -71,7 +71,7 @@ bool ovl_use_of_sms(const ovl_causes *c, uint32_t rank, uint32_t op, ovl_resourc
 {
     const ovl_program *p = c->program;
     const ovl_op *o = ovl_causes_op(c, op);
-    const ovl_cost *cost = ovl_op_cost(p, rank, o);
+    const ovl_cost_kind *cost = ovl_op_cost_kind(p, rank, o);
     bool kernel = o->kind == OVL_KERNEL;
     bool holds = ovl_is_communication(o) && !(o->kind == OVL_SEND && o->eager);
     uint32_t sms = ovl_gpu_of(p, rank).sms;
@@ -158,8 +158,9 @@ static void add_uses(const ovl_causes *c, const wanted *w, uint32_t rank, uint32
     bool receives = o->kind == OVL_RECV;
     const ovl_op *paid = receives ? ovl_causes_op(c, carrier) : o;
     const ovl_cost *cost = ovl_op_cost(p, receives ? c->rank_of[carrier] : rank, paid);
-    uint32_t first = receives ? cost->first_peer : cost->first_demand;
-    uint32_t n = receives ? cost->n_peer : cost->n_demands;
+    const ovl_cost_kind *kind = ovl_kind_of(p, cost);
+    uint32_t first = receives ? kind->first_peer : kind->first_demand;
+    uint32_t n = receives ? kind->n_peer : kind->n_demands;
     const ovl_id *ports = &p->rank_ports[p->ranks[rank].first_port];
     ovl_resource_use use = {.op = carrier, .name = o->name};
     interval(c, carrier, cost->latency, &use);

@@ -141,32 +141,68 @@ static void back_from_transfer(ovl_waits *w, uint32_t op, step *s)
     }
 }
 
-/* A kernel comes from whatever ended last of what it waits for; the host is not that. */
-static void back_from_arrival(ovl_waits *w, uint32_t op, step *s)
+/* Of an operation that a kernel waits for, what the kernel needs of it: the part of a batch that
+ * brings what it reads, of several the last; else the whole. */
+static uint32_t needed_of(const ovl_waits *w, uint32_t op, uint32_t before)
 {
-    const ovl_timeline *t = w->causes->timeline;
-    ovl_time ready = 0;
-    bool queued = false;
-    s->before = OVL_NONE;
+    if (ovl_causes_op(w->causes, before)->kind != OVL_BATCH) {
+        return before;
+    }
+    const ovl_code *code = code_of(w, op);
+    uint32_t first = op - ovl_causes_local(w->causes, op), needed = OVL_NONE;
+    for (uint32_t k = code->parts.at[before - first]; k < code->parts.at[before - first + 1]; k++) {
+        uint32_t part = code->parts.item[k];
+        bool later = needed == OVL_NONE ||
+                     w->causes->timeline->end[first + part] > w->causes->timeline->end[needed];
+        needed = later && ovl_brings(code, part, op - first) ? first + part : needed;
+    }
+    return needed == OVL_NONE ? before : needed;
+}
+
+/* What a kernel waited for: what ended last, and what of it would have been enough. */
+typedef struct awaited {
+    uint32_t last, needed; /* OVL_NONE: nothing */
+    bool queued;           /* the kernel stood behind another until it went ahead */
+} awaited;
+
+/* The host is not that. */
+static awaited awaited_by(ovl_waits *w, uint32_t op)
+{
+    const ovl_time *end = w->causes->timeline->end, *arrive = w->causes->timeline->arrive;
+    awaited a = {OVL_NONE, OVL_NONE, false};
     ovl_causes_of(w->causes, OVL_TRAIL(op, OVL_ARRIVED));
     for (uint32_t i = 0; i < w->causes->list.len; i++) {
         const ovl_cause *cause = &w->causes->list.data[i];
         uint32_t before = OVL_TRAIL_OP(cause->node);
         if (cause->why == OVL_WHY_QUEUE) {
-            queued = t->arrive[before] == t->arrive[op];
+            a.queued = arrive[before] == arrive[op];
         } else if (cause->why != OVL_WHY_HOST &&
-                   ovl_causes_op(w->causes, before)->kind != OVL_HOST &&
-                   (s->before == OVL_NONE || t->end[before] > ready)) {
-            s->before = before;
-            ready = t->end[before];
+                   ovl_causes_op(w->causes, before)->kind != OVL_HOST) {
+            uint32_t needed = needed_of(w, op, before);
+            a.last = a.last == OVL_NONE || end[before] > end[a.last] ? before : a.last;
+            a.needed = a.needed == OVL_NONE || end[needed] > end[a.needed] ? needed : a.needed;
         }
     }
+    return a;
+}
+
+/* A kernel comes from whatever ended last of what it waits for. What a batch took longer than what
+ * the kernel needs of it, the batch holds up. */
+static void back_from_arrival(ovl_waits *w, uint32_t op, step *s)
+{
+    const ovl_timeline *t = w->causes->timeline;
+    awaited a = awaited_by(w, op);
+    ovl_time ready = a.last == OVL_NONE ? 0 : t->end[a.last];
     if (ready < t->arrive[op]) {
-        bool host = t->issue[op] == t->arrive[op] || !queued;
+        bool host = t->issue[op] == t->arrive[op] || !a.queued;
         uint32_t call = call_before(w, op, ready);
         add(s, ready, host ? OVL_WAIT_HOST : OVL_WAIT_SCHEDULE,
             host && call != OVL_NONE ? call : op);
     }
+    if (a.needed != OVL_NONE) {
+        add(s, t->end[a.needed], OVL_WAIT_DEPENDENCY, a.last);
+    }
+    s->before = a.needed;
 }
 
 static void back_from_collective(ovl_waits *w, uint32_t op, step *s)

@@ -2,7 +2,7 @@
 #include "tools/facts.h"
 #include "tools/json.h"
 
-static const char *const scope_names[] = {"gpu", "node", "cluster"};
+static const char *const scope_names[] = {"gpu", "node", "cluster", "rail"};
 
 static void mistakes(ovl_json *json, const char *key, const ovl_errs *errs, bool warnings)
 {
@@ -108,6 +108,12 @@ static void link(ovl_json *json, const ovl_hw *hw, const ovl_hw_link *l)
     ovl_json_text_if(json, "out_of", l->out_of_text);
     if (per_node) {
         ovl_json_int(json, "per_node", per_node);
+    }
+    if (l->pod) {
+        ovl_json_int(json, "pod", l->pod);
+    }
+    if (l->rail_gpus) {
+        ovl_json_int(json, "rail_gpus", l->rail_gpus);
     }
     ovl_json_close(json);
 }

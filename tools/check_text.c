@@ -14,7 +14,7 @@
 #define MOST_GROUPS   40
 #define MOST_VARIANTS 100
 
-static const char *const scope_words[] = {"GPU", "node", "cluster"};
+static const char *const scope_words[] = {"GPU", "node", "cluster", "rail"};
 
 static const char *bytes_text(ovl_arena *arena, uint64_t bytes)
 {
@@ -262,9 +262,22 @@ static const char *carries_text(const ovl_hw_link *l, ovl_arena *arena)
     if (l->out_of == 0) {
         return NULL;
     }
+    if (l->out_of == OVL_OUT_OF_RAIL) {
+        return "what leaves a rail";
+    }
     return l->out_of == OVL_OUT_OF_NODE
                ? "what leaves a node"
                : ovl_arena_printf(arena, "what leaves blocks of %" PRId64 " GPUs", l->out_of);
+}
+
+static const char *serves_text(const ovl_hw_link *l, ovl_arena *arena)
+{
+    if (l->gpus) {
+        return ovl_arena_printf(arena, "%" PRId64 " GPUs", l->gpus);
+    }
+    return l->scope == OVL_SCOPE_RAIL && l->pod
+               ? ovl_arena_printf(arena, "rail of %" PRId64 " nodes", l->pod)
+               : scope_words[l->scope];
 }
 
 static void links(ovl_out *out, const ovl_hw *hw, ovl_arena *arena)
@@ -288,7 +301,7 @@ static void links(ovl_out *out, const ovl_hw *hw, ovl_arena *arena)
             l->name,
             ovl_arena_strdup(arena, ovl_print_rate(rate, (double)l->bandwidth)),
             l->latency ? ovl_arena_strdup(arena, ovl_print_time(time, l->latency)) : NULL,
-            l->gpus ? ovl_arena_printf(arena, "%" PRId64 " GPUs", l->gpus) : scope_words[l->scope],
+            serves_text(l, arena),
             count ? ovl_arena_printf(arena, "%" PRId64, count) : NULL,
             carries_text(l, arena),
         };

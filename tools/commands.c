@@ -612,7 +612,9 @@ const ovl_command ovl_commands[] = {
             "Ctrl-C stops the run, says how far it got and exits with 130. A run that may need "
             "more "
             "memory than the machine has, or than OVL_MEMORY in the environment allows "
-            "(OVL_MEMORY=8GiB), is an error before it begins.",
+            "(OVL_MEMORY=8GiB), is an error before it begins.\n\n"
+            "The schedule of a pipeline is drawn if it fits the width of the terminal; where the "
+            "output is none, COLUMNS in the environment says how wide it may be (default 100).",
         .examples =
             "ovl run last_bucket.yaml\n"
             "ovl run last_bucket.yaml --variant split_80_16 --interference none\n"

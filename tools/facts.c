@@ -128,7 +128,7 @@ const char *ovl_facts_ranks_like(const ovl_facts *facts, uint32_t first,
 
 int64_t ovl_links_per_node(const ovl_hw *hw, const ovl_hw_link *link)
 {
-    if (hw->gpus_per_node == 0 || link->scope == OVL_SCOPE_CLUSTER) {
+    if (hw->gpus_per_node == 0 || link->scope >= OVL_SCOPE_CLUSTER) {
         return 0;
     }
     if (link->gpus) {

@@ -106,6 +106,10 @@ void ovl_docs_man(ovl_out *out)
         roff(out, ovl_exit_meanings[i]);
         ovl_out_text(out, "\n");
     }
-    ovl_out_text(out, ".SH ENVIRONMENT\n.TP\nNO_COLOR\nif set and not empty, headings are not "
-                      "shown in bold on a terminal\n");
+    ovl_out_text(out,
+                 ".SH ENVIRONMENT\n.TP\nNO_COLOR\nif set and not empty, headings are not "
+                 "shown in bold on a terminal\n.TP\nCOLUMNS\ncolumns that the chart of a pipeline "
+                 "may take where the output is no terminal (default 100; a terminal says it "
+                 "itself)\n.TP\nOVL_MEMORY\nmost memory that a run may need (8GiB); default: "
+                 "what the machine has\n");
 }

@@ -82,15 +82,15 @@ static bool wants(const ovl_program *p, uint32_t first, uint32_t n, ports of)
     return false;
 }
 
-static bool uses(const ovl_program *p, const ovl_cost *c, ports of)
+static bool uses(const ovl_program *p, const ovl_cost_kind *c, ports of)
 {
     return wants(p, c->first_demand, c->n_demands, of) || wants(p, c->first_peer, c->n_peer, of);
 }
 
 bool ovl_limits_used(const ovl_program *p, uint32_t link)
 {
-    for (uint32_t i = 0; i < p->n_costs; i++) {
-        if (uses(p, &p->costs[i], ports_of(link))) {
+    for (uint32_t i = 0; i < p->n_cost_kinds; i++) {
+        if (uses(p, &p->cost_kinds[i], ports_of(link))) {
             return true;
         }
     }
@@ -102,7 +102,7 @@ static void compare_codes(const ovl_program *a, const ovl_program *b, uint32_t c
 {
     for (uint32_t i = 0; i < a->codes[code].n_ops; i++) {
         uint32_t x = a->codes[code].ops[i].cost;
-        if (seen[x] || !uses(a, &a->costs[x], of)) {
+        if (seen[x] || !uses(a, ovl_kind_of(a, &a->costs[x]), of)) {
             continue;
         }
         seen[x] = true;

@@ -45,9 +45,7 @@ void ovl_out_stream(ovl_out *out, FILE *file)
 {
     *out = (ovl_out){.file = file, .nameless = -1, .width = OVL_TERMINAL};
     out->colour = fileno(file) >= 0 && wants_colour(file);
-    if (fileno(file) >= 0 && isatty(fileno(file)) == 1) {
-        out->width = terminal_width(fileno(file));
-    }
+    out->width = terminal_width(fileno(file));
 }
 
 /* The file a link leads to, so that the link survives the rename; a path that does not exist yet

@@ -38,8 +38,8 @@ typedef struct ovl_out {
 #define OVL_TERMINAL 100 /* columns every text report fits into; a chart may use more */
 
 /* Writes to a stream that stays the caller's. Colour if `file` is a terminal and NO_COLOR is unset
- * or empty (https://no-color.org). Its width is that of the terminal as the system knows it, else
- * as COLUMNS says. */
+ * or empty (https://no-color.org). Its width is that of the terminal as the system knows it, else,
+ * as where it is a pipe or a file, what COLUMNS in the environment says, else OVL_TERMINAL. */
 void ovl_out_stream(ovl_out *out, FILE *file);
 
 /* Begins a file. A device or pipe is written in place, a symbolic link leads to the file that is

@@ -191,7 +191,8 @@ static void add_traffic(const ovl_trace *t, uint32_t local, ovl_changes *list)
     const ovl_timeline *line = t->job->timeline;
     const ovl_op *op = &t->code->ops[local];
     uint32_t activity = activity_of(t, local);
-    const ovl_cost *cost = ovl_op_cost(p, ovl_op_rank(p, activity), ovl_op_of(p, activity));
+    const ovl_cost_kind *cost =
+        ovl_op_cost_kind(p, ovl_op_rank(p, activity), ovl_op_of(p, activity));
     bool peer = op->kind == OVL_RECV;
     uint32_t first = peer ? cost->first_peer : cost->first_demand;
     uint32_t n = peer ? cost->n_peer : cost->n_demands;

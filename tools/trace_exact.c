@@ -45,7 +45,7 @@ static void put_other_side(ovl_trace *t, uint32_t local, const ovl_op *op)
 static void put_copy(ovl_trace *t, uint32_t number, const ovl_cost *cost)
 {
     const ovl_timeline *line = t->job->timeline;
-    ovl_json_text(t->json, "direction", cost->engine ? "h2d" : "d2h");
+    ovl_json_text(t->json, "direction", ovl_kind_of(t->job->program, cost)->engine ? "h2d" : "d2h");
     if (line->start[number] > line->arrive[number]) {
         ovl_json_int(t->json, "wait_ps", line->start[number] - line->arrive[number]);
     }

@@ -97,7 +97,7 @@ static void add_uses(sharing *s, uint32_t rank, uint32_t first, uint32_t n)
 static void find_uses(sharing *s, uint32_t rank, uint32_t op)
 {
     const ovl_op *o = ovl_op_of(s->p, op);
-    const ovl_cost *cost = ovl_op_cost(s->p, rank, o);
+    const ovl_cost_kind *cost = ovl_op_cost_kind(s->p, rank, o);
     s->uses.len = 0;
     if (o->kind != OVL_COLLECTIVE) {
         add_uses(s, rank, cost->first_demand, cost->n_demands);

@@ -86,7 +86,7 @@ static void put_cause(ovl_trace *t, uint32_t op)
 static void put_class(ovl_trace *t, const ovl_op *op)
 {
     const ovl_program *p = t->job->program;
-    ovl_id klass = ovl_op_cost(p, t->rank, op)->klass;
+    ovl_id klass = ovl_op_cost_kind(p, t->rank, op)->klass;
     if (klass != OVL_NONE && (op->kind == OVL_KERNEL || op->kind == OVL_COLLECTIVE)) {
         const ovl_id *names = op->kind == OVL_KERNEL ? p->kernel_classes : p->coll_classes;
         ovl_json_text(t->json, "class", ovl_names_text(p->names, names[klass]));
@@ -97,7 +97,7 @@ static void put_class(ovl_trace *t, const ovl_op *op)
 static void put_wants(ovl_trace *t, const ovl_op *op)
 {
     const ovl_program *p = t->job->program;
-    const ovl_cost *cost = ovl_op_cost(p, t->rank, op);
+    const ovl_cost_kind *cost = ovl_op_cost_kind(p, t->rank, op);
     for (uint32_t i = 0; i < cost->n_demands; i++) {
         const ovl_demand *demand = &p->demands[cost->first_demand + i];
         if (demand->port == 0 && demand->rate) {

@@ -27,10 +27,10 @@ static ovl_id add_costs(ovl_builder *b, const shape *s, uint32_t n_ranks, uint32
     ovl_id first = b->costs.len;
     for (uint32_t r = 0; r < (s->alike ? 1 : n_ranks); r++) {
         uint64_t rate = HBM / 2 + (s->differ ? (uint64_t)(1e11 * bench_hash(r, 7)) : 0);
-        ovl_cost cost = {.klass = OVL_NONE, .weight = 1 / (double)rate};
-        cost.work = (ovl_time)(100e6 * (0.9 + 0.2 * bench_hash(r, layer)));
+        ovl_cost cost = {.work = (ovl_time)(100e6 * (0.9 + 0.2 * bench_hash(r, layer)))};
+        ovl_cost_kind kind = {.klass = OVL_NONE, .weight = 1 / (double)rate};
         ovl_demand demand = {OVL_PORT_HBM, false, rate};
-        ovl_add_cost(b, &cost, &demand, s->capacity > 0, NULL, 0);
+        ovl_add_cost(b, &cost, &kind, &demand, s->capacity > 0, NULL, 0);
     }
     return first;
 }
@@ -38,16 +38,14 @@ static ovl_id add_costs(ovl_builder *b, const shape *s, uint32_t n_ranks, uint32
 static void add_collective(ovl_builder *b, ovl_id code, uint32_t after)
 {
     ovl_demand demand = {OVL_PORT_HBM, false, HBM * 3 / 4};
-    ovl_cost cost = {.klass = OVL_NONE,
-                     .weight = 1 / (double)demand.rate,
-                     .latency = 5 * OVL_US,
-                     .work = 50 * OVL_US};
+    ovl_cost cost = {.latency = 5 * OVL_US, .work = 50 * OVL_US};
+    ovl_cost_kind kind = {.klass = OVL_NONE, .weight = 1 / (double)demand.rate};
     ovl_op op = {.kind = OVL_COLLECTIVE,
                  .coll = OVL_ALL_REDUCE,
                  .stream = ovl_add_stream(b, code, "comm"),
                  .comm = 0,
                  .name = ovl_name(b, "all_reduce"),
-                 .cost = ovl_add_cost(b, &cost, &demand, 1, NULL, 0),
+                 .cost = ovl_add_cost(b, &cost, &kind, &demand, 1, NULL, 0),
                  .batch = OVL_NONE,
                  .bytes = 1000000};
     ovl_add_op(b, code, &op);

@@ -44,9 +44,8 @@ static double jittered(const ring *w, uint64_t rank, uint64_t layer)
 
 static ovl_id add_kernel_cost(ring *w, uint32_t rank, uint32_t layer)
 {
-    ovl_cost cost = {
-        .klass = OVL_NONE, .weight = 1, .work = (ovl_time)(100e6 * jittered(w, rank, layer) + 0.5)};
-    return ovl_add_cost(&w->b, &cost, NULL, 0, NULL, 0);
+    ovl_cost cost = {.work = (ovl_time)(100e6 * jittered(w, rank, layer) + 0.5)};
+    return ovl_add_cost(&w->b, &cost, NULL, NULL, 0, NULL, 0);
 }
 
 /* Alone a flow runs at 50 GB/s: 20 ps a byte. */
@@ -54,24 +53,24 @@ static ovl_id add_flow_cost(ring *w, uint32_t rank, uint32_t layer)
 {
     const uint64_t rate = 50000000000u;
     uint64_t bytes = (uint64_t)(4e6 * jittered(w, rank, layer + 1000003u));
-    ovl_cost cost = {
-        .klass = OVL_NONE, .weight = 1 / 50e9, .latency = 5 * OVL_US, .work = (ovl_time)bytes * 20};
+    ovl_cost cost = {.latency = 5 * OVL_US, .work = (ovl_time)bytes * 20};
+    ovl_cost_kind kind = {.klass = OVL_NONE, .weight = 1 / 50e9};
     bool leaves = (rank + 1) % NODE == 0 || rank + 1 == w->ranks;
     ovl_demand demands[] = {
         {OUT, false, rate}, {FABRIC, false, rate}, {NIC, false, rate}, {SPINE, false, rate}};
     uint32_t n = leaves && w->ranks > NODE ? (w->spine > 0 ? 4 : 3) : 2;
-    return ovl_add_cost(&w->b, &cost, demands, n, NULL, 0);
+    return ovl_add_cost(&w->b, &cost, &kind, demands, n, NULL, 0);
 }
 
-static ovl_id add_costs(ring *w, ovl_id (*add)(ring *, uint32_t, uint32_t))
+/* What an operation of the code costs on each rank. */
+static void set_costs(ring *w, ovl_id (*add)(ring *, uint32_t, uint32_t), uint32_t layer,
+                      ovl_op *op)
 {
     ovl_id first = w->b.costs.len;
-    for (uint32_t l = 0; l < w->layers; l++) {
-        for (uint32_t r = 0; r < w->ranks; r++) {
-            add(w, r, l);
-        }
+    for (uint32_t r = 0; r < w->ranks; r++) {
+        add(w, r, layer);
     }
-    return first;
+    op->cost = ovl_store_costs_once(&w->b, first, &op->per_rank);
 }
 
 /* Slots 0..W-1 lead to the next rank, W..2W-1 to the one before: transfers of different layers do
@@ -84,16 +83,14 @@ static void build_code(ring *w)
     }
     uint16_t compute = ovl_add_stream(&w->b, code, "compute");
     ovl_id exec = ovl_name(&w->b, "exec"), comm = ovl_name(&w->b, "comm");
-    ovl_id kernels = add_costs(w, add_kernel_cost), flows = add_costs(w, add_flow_cost);
     for (uint32_t l = 0; l < w->layers; l++) {
         ovl_op op = {.kind = OVL_KERNEL,
                      .stream = compute,
                      .comm = OVL_NO_COMM,
                      .name = exec,
-                     .cost = kernels + l * w->ranks,
-                     .per_rank = true,
                      .batch = OVL_NONE,
                      .bytes = 4000000};
+        set_costs(w, add_kernel_cost, l, &op);
         uint32_t at = ovl_add_op(&w->b, code, &op);
         if (l >= w->window) {
             ovl_add_after(&w->b, code, at - 3 * w->window + 1);
@@ -102,7 +99,7 @@ static void build_code(ring *w)
         op.kind = OVL_SEND;
         op.stream = OVL_NO_STREAM;
         op.name = comm;
-        op.cost = flows + l * w->ranks;
+        set_costs(w, add_flow_cost, l, &op);
         op.comm = (uint16_t)(l % w->window);
         op.peer = 1;
         ovl_add_op(&w->b, code, &op);

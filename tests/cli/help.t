@@ -46,6 +46,9 @@ Ctrl-C stops the run, says how far it got and exits with 130. A run that may nee
 the machine has, or than OVL_MEMORY in the environment allows (OVL_MEMORY=8GiB), is an error before
 it begins.
 
+The schedule of a pipeline is drawn if it fits the width of the terminal; where the output is none,
+COLUMNS in the environment says how wide it may be (default 100).
+
 Options
   --variant NAME              the variant of the scenario, as in FILE:NAME; without it the base
   --set PATH=VALUE ...        set one value of the scenario, after the variant:

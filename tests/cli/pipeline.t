@@ -226,3 +226,22 @@ Best: microbatches 32: per_microbatch 51.1875 ms, peak 15.88 GiB
 $ ovl sweep scenarios/pipeline/which_schedule.yaml --over overlap.pipeline.microbatches=8,16,32 --objective step | sed -n '/^Best/,/^$/p'
 Best: microbatches 8: step 630 ms, peak 15.88 GiB; the points do different work, 8 to 32
       microbatches: --objective per_microbatch compares what is done
+? 0
+
+The chart is as wide as the terminal; where the output is none, as COLUMNS says, or 100 columns.
+
+$ COLUMNS=60 ovl run tests/cli/scheduled.yaml --worth none | sed -n '/^Schedule/,/^$/p'
+Schedule
+  0  F0--F1--........B0------....B1------
+  1  ....F0--B0------F1--B1------........
+  a column is 250 us; F forward, B backward, and the
+  microbatch, as far as it fits; . idle
+$ COLUMNS=20 ovl run tests/cli/scheduled.yaml --worth none | sed -n '/^Schedule/,/^$/p'
+Schedule
+  0  FF..B0.B1
+  1  .FB0FB1..
+  a column is 1 ms;
+  F forward, B
+  backward, and the
+  microbatch, as far
+  as it fits; . idle

@@ -24,6 +24,7 @@ case $1 in
 *) ovl=$PWD/$1 ;;
 esac
 scenario=$2
+unset COLUMNS # charts are as wide where nothing says otherwise
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root" || exit 2
 golden=tests/golden/${scenario#scenarios/}

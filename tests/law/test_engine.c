@@ -215,7 +215,7 @@ static void add_segment(const lab *l, changes *list, const ovl_segment *s)
 {
     uint32_t rank = ovl_op_rank(&l->p, s->op);
     const ovl_op *op = ovl_op_of(&l->p, s->op);
-    const ovl_cost *cost = ovl_op_cost(&l->p, rank, op);
+    const ovl_cost_kind *cost = ovl_op_cost_kind(&l->p, rank, op);
     bool seen[128] = {false};
     if (op->kind != OVL_COLLECTIVE) {
         add_use(l, list, s, rank, cost->first_demand, cost->n_demands, seen);
@@ -281,9 +281,9 @@ static load load_of(const lab *l, const ovl_segment *s)
     return sum;
 }
 
-static const ovl_cost *cost_of(const lab *l, const ovl_segment *s)
+static const ovl_cost_kind *kind_of(const lab *l, const ovl_segment *s)
 {
-    return ovl_op_cost(&l->p, ovl_op_rank(&l->p, s->op), ovl_op_of(&l->p, s->op));
+    return ovl_op_cost_kind(&l->p, ovl_op_rank(&l->p, s->op), ovl_op_of(&l->p, s->op));
 }
 
 /* Has it a full resource on which no other that runs at `t` has a larger rate / weight? */
@@ -292,13 +292,13 @@ static bool has_bottleneck(const lab *l, const load *loads, const ovl_segment *s
     double used[128] = {0};
     bool beaten[128] = {false};
     const load *own = &loads[s - l->t.segments];
-    double level = s->rate / cost_of(l, s)->weight;
+    double level = s->rate / kind_of(l, s)->weight;
     for (uint32_t i = 0; i < l->t.n_segments; i++) {
         const ovl_segment *other = &l->t.segments[i];
         if (other->from > s->from || other->to <= s->from) {
             continue;
         }
-        bool larger = other->rate / cost_of(l, other)->weight > level * (1 + 1e-9);
+        bool larger = other->rate / kind_of(l, other)->weight > level * (1 + 1e-9);
         for (uint32_t r = 0; r < l->p.n_resources; r++) {
             used[r] += loads[i].use[r];
             beaten[r] |= larger && loads[i].use[r] > 0;
@@ -323,7 +323,7 @@ static void efficient(const lab *l)
     }
     for (uint32_t i = 0; i < l->t.n_segments; i++) {
         const ovl_segment *s = &l->t.segments[i];
-        const ovl_cost *cost = cost_of(l, s);
+        const ovl_cost_kind *cost = kind_of(l, s);
         bool kernel = ovl_op_of(&l->p, s->op)->kind == OVL_KERNEL;
         if (s->rate < 1 && !(kernel && (cost->sms || cost->blocks))) {
             wrong += !has_bottleneck(l, loads, s);

@@ -13,13 +13,15 @@
     "  node: {gpus: 2}\n"                                                                          \
     "  links: {nvlink: {bandwidth: 100 GB/s, latency: 1 us, scope: gpu}, nic: {bandwidth: 10 "     \
     "GB/s, "                                                                                       \
-    "latency: 5 us, scope: gpu, out_of: node}}\n"                                                  \
+    "latency: 5 us, scope: gpu, out_of: node}, up: {bandwidth: 9 GB/s, scope: rail, out_of: "      \
+    "rail, pod: 2}}\n"                                                                             \
     "  collectives:\n"                                                                             \
-    "    - &near {op: all_gather, via: [nvlink, nic], algorithm: ring, sms: 8, hbm_factor: 2}\n"   \
+    "    - &near {op: all_gather, via: [nvlink, nic, up], algorithm: ring, sms: 8, hbm_factor: "   \
+    "2}\n"                                                                                         \
     "    - {<<: *near, op: reduce_scatter}\n"                                                      \
     "    - {<<: *near, op: all_reduce}\n"                                                          \
-    "    - {op: send_recv, via: [nvlink, nic], algorithm: direct}\n"                               \
-    "    - {op: all_to_all, via: [nvlink, nic], algorithm: direct, sms: 8, hbm_factor: 2}\n"       \
+    "    - {op: send_recv, via: [nvlink, nic, up], algorithm: direct}\n"                           \
+    "    - {op: all_to_all, via: [nvlink, nic, up], algorithm: direct, sms: 8, hbm_factor: 2}\n"   \
     "workload:\n"                                                                                  \
     "  model: {layers: 4, hidden: 512, ffn_hidden: 1024, heads: 8, kv_heads: 4, sequence: 1024, "  \
     "vocabulary: 1000, microbatch: 2%s}\n"

@@ -19,32 +19,46 @@ static ovl_time shorter(ovl_time t)
 }
 
 /* Random programs have capacities of 1000 (HBM, port 0) and 150 (links). */
-static void raise_rates(ovl_demand *demands, uint32_t first, uint32_t n)
+/* Costs and kinds as they are changed. */
+typedef struct changes {
+    ovl_cost *costs;
+    OVL_VEC(ovl_cost_kind) kinds;
+    OVL_VEC(ovl_demand) demands;
+} changes;
+
+/* A list of demands is shared by costs that are not changed. */
+static uint32_t raised(changes *c, uint32_t first, uint32_t n)
 {
-    for (uint32_t i = first; i < first + n; i++) {
-        uint64_t most = demands[i].port == OVL_PORT_HBM ? 1000 : 150;
-        demands[i].rate = OVL_MIN(demands[i].rate * 11 / 10, most);
+    uint32_t copy = c->demands.len;
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_demand demand = c->demands.data[first + i];
+        uint64_t most = demand.port == OVL_PORT_HBM ? 1000 : 150;
+        demand.rate = OVL_MIN(demand.rate * 11 / 10, most);
+        ovl_vec_push(&c->demands, demand);
     }
+    return copy;
 }
 
-static void quicken(ovl_cost *cost, ovl_demand *demands, bool is_free)
+static void quicken(changes *c, ovl_cost *cost, bool is_free)
 {
+    ovl_cost_kind kind = c->kinds.data[cost->kind];
     if (is_free) {
-        uint8_t engine = cost->engine;
-        *cost = (ovl_cost){.klass = OVL_NONE, .weight = 1, .engine = engine};
-        return;
+        kind = (ovl_cost_kind){.klass = OVL_NONE, .weight = 1, .engine = kind.engine};
+        *cost = (ovl_cost){0};
+    } else {
+        cost->latency = shorter(cost->latency);
+        cost->work = shorter(cost->work);
+        cost->compute = shorter(cost->compute);
+        kind.first_demand = raised(c, kind.first_demand, kind.n_demands);
+        kind.first_peer = raised(c, kind.first_peer, kind.n_peer);
     }
-    cost->latency = shorter(cost->latency);
-    cost->work = shorter(cost->work);
-    cost->compute = shorter(cost->compute);
-    raise_rates(demands, cost->first_demand, cost->n_demands);
-    raise_rates(demands, cost->first_peer, cost->n_peer);
+    cost->kind = c->kinds.len;
+    ovl_vec_push(&c->kinds, kind);
 }
 
 /* The costs of a random program belong to one operation each (a collective's to all members), so
  * they can be changed in place. */
-static void change(const ovl_program *p, ovl_id name, bool is_free, ovl_cost *costs,
-                   ovl_demand *demands)
+static void change(const ovl_program *p, ovl_id name, bool is_free, changes *changed)
 {
     bool done[100000] = {0};
     for (uint32_t c = 0; c < p->n_codes; c++) {
@@ -53,10 +67,44 @@ static void change(const ovl_program *p, ovl_id name, bool is_free, ovl_cost *co
             bool counts = op->kind != OVL_MARKER && op->kind != OVL_BATCH;
             if (op->name == name && counts && !done[op->cost]) {
                 done[op->cost] = true;
-                quicken(&costs[op->cost], demands, is_free);
+                quicken(changed, &changed->costs[op->cost], is_free);
             }
         }
     }
+}
+
+static uint32_t count_demands(const ovl_program *p)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->n_cost_kinds; i++) {
+        const ovl_cost_kind *kind = &p->cost_kinds[i];
+        n = OVL_MAX(n,
+                    OVL_MAX(kind->first_demand + kind->n_demands, kind->first_peer + kind->n_peer));
+    }
+    return n;
+}
+
+static changes copy_costs(const ovl_program *p, ovl_arena *arena)
+{
+    changes c = {.costs = OVL_NEW_ARRAY(arena, ovl_cost, p->n_costs)};
+    memcpy(c.costs, p->costs, p->n_costs * sizeof *c.costs);
+    for (uint32_t i = 0; i < p->n_cost_kinds; i++) {
+        ovl_vec_push(&c.kinds, p->cost_kinds[i]);
+    }
+    for (uint32_t i = 0, n = count_demands(p); i < n; i++) {
+        ovl_vec_push(&c.demands, p->demands[i]);
+    }
+    return c;
+}
+
+static ovl_program with(const ovl_program *p, changes *c, ovl_arena *arena)
+{
+    ovl_program changed = *p;
+    changed.costs = c->costs;
+    changed.n_cost_kinds = c->kinds.len;
+    changed.cost_kinds = ovl_vec_freeze(&c->kinds, arena);
+    changed.demands = ovl_vec_freeze(&c->demands, arena);
+    return changed;
 }
 
 static ovl_time full_run(const ovl_program *p, ovl_id name, bool is_free, ovl_interference model)
@@ -64,19 +112,9 @@ static ovl_time full_run(const ovl_program *p, ovl_id name, bool is_free, ovl_in
     ovl_arena arena = {0};
     ovl_errs errs = {.arena = &arena};
     ovl_timeline timeline = {0};
-    uint32_t n_demands = 0;
-    for (uint32_t i = 0; i < p->n_costs; i++) {
-        n_demands = OVL_MAX(n_demands, p->costs[i].first_peer + p->costs[i].n_peer);
-        n_demands = OVL_MAX(n_demands, p->costs[i].first_demand + p->costs[i].n_demands);
-    }
-    ovl_program changed = *p;
-    ovl_cost *costs = OVL_NEW_ARRAY(&arena, ovl_cost, p->n_costs);
-    ovl_demand *demands = OVL_NEW_ARRAY(&arena, ovl_demand, n_demands);
-    memcpy(costs, p->costs, p->n_costs * sizeof *costs);
-    memcpy(demands, p->demands, n_demands * sizeof *demands);
-    change(p, name, is_free, costs, demands);
-    changed.costs = costs;
-    changed.demands = demands;
+    changes c = copy_costs(p, &arena);
+    change(p, name, is_free, &c);
+    ovl_program changed = with(p, &c, &arena);
     ovl_run_options options = {.interference = model};
     CHECK(ovl_run(&changed, &options, &arena, &timeline, &errs));
     ovl_arena_free(&arena);
@@ -300,23 +338,16 @@ static void every_operation_partly(const ovl_program *p, ovl_interference model,
  * operation each. */
 static ovl_program tame(const ovl_program *p, uint64_t part, ovl_arena *arena)
 {
-    ovl_program calm = *p;
-    uint32_t n = 0;
-    ovl_cost *costs = OVL_NEW_ARRAY(arena, ovl_cost, p->n_costs);
-    memcpy(costs, p->costs, p->n_costs * sizeof *costs);
-    for (uint32_t i = 0; i < p->n_costs; i++) {
-        n = OVL_MAX(n, OVL_MAX(costs[i].first_demand + costs[i].n_demands,
-                               costs[i].first_peer + costs[i].n_peer));
-        costs[i].n_demands = costs[i].n_peer ? 0 : costs[i].n_demands;
-        costs[i].n_peer = 0;
+    changes c = copy_costs(p, arena);
+    for (uint32_t i = 0; i < c.kinds.len; i++) {
+        ovl_cost_kind *kind = &c.kinds.data[i];
+        kind->n_demands = kind->n_peer ? 0 : kind->n_demands;
+        kind->n_peer = 0;
     }
-    ovl_demand *demands = OVL_NEW_ARRAY(arena, ovl_demand, n);
-    memcpy(demands, p->demands, n * sizeof *demands);
-    for (uint32_t i = 0; i < n; i++) {
-        demands[i].rate = demands[i].rate / part + 1;
+    for (uint32_t i = 0; i < c.demands.len; i++) {
+        c.demands.data[i].rate = c.demands.data[i].rate / part + 1;
     }
-    calm.costs = costs;
-    calm.demands = demands;
+    ovl_program calm = with(p, &c, arena);
     calm.sms = calm.copy_engines[0] = calm.copy_engines[1] = 0;
     return calm;
 }

@@ -136,6 +136,11 @@ static inline const ovl_cost *cost_named(const bench *t, uint32_t rank, const ch
     return op->name == OVL_NONE ? &none : ovl_op_cost(t->p, rank, op);
 }
 
+static inline const ovl_cost_kind *kind_named(const bench *t, uint32_t rank, const char *name)
+{
+    return ovl_kind_of(t->p, cost_named(t, rank, name));
+}
+
 /* What an operation waits for by name, joined by ", ". */
 static inline const char *waits(bench *t, uint32_t rank, const char *name)
 {
@@ -155,8 +160,9 @@ static inline const char *waits(bench *t, uint32_t rank, const char *name)
 static inline uint64_t demand_on(const bench *t, uint32_t rank, const ovl_cost *cost, bool peer,
                                  const char *resource)
 {
-    uint32_t first = peer ? cost->first_peer : cost->first_demand;
-    uint32_t n = peer ? cost->n_peer : cost->n_demands;
+    const ovl_cost_kind *kind = ovl_kind_of(t->p, cost);
+    uint32_t first = peer ? kind->first_peer : kind->first_demand;
+    uint32_t n = peer ? kind->n_peer : kind->n_demands;
     for (uint32_t i = first; i < first + n; i++) {
         ovl_id id = t->p->rank_ports[t->p->ranks[rank].first_port + t->p->demands[i].port];
         if (strcmp(ovl_names_text(t->p->names, t->p->resources[id].name), resource) == 0) {

@@ -63,34 +63,28 @@ static void finish_op(drawing *d, uint32_t rank)
 }
 
 /* Drawn one after another: in an initializer the order is the compiler's. */
-static ovl_cost comm_cost(drawing *d)
+static ovl_id add_comm_cost(drawing *d)
 {
     ovl_cost cost = {.latency = draw(d, 3) ? (ovl_time)draw(d, 20) * OVL_US : 0};
     cost.work = duration(d);
-    cost.sms = draw(d, 3) ? draw(d, 24) : 0;
-    cost.klass = draw(d, 3) ? draw(d, 2) : OVL_NONE;
-    cost.weight = 1 / (double)(1 + draw(d, 100));
-    return cost;
-}
-
-static ovl_id add_comm_cost(drawing *d)
-{
-    ovl_cost cost = comm_cost(d);
+    ovl_cost_kind kind = {.sms = draw(d, 3) ? draw(d, 24) : 0};
+    kind.klass = draw(d, 3) ? draw(d, 2) : OVL_NONE;
+    kind.weight = 1 / (double)(1 + draw(d, 100));
     ovl_demand own[] = {{OVL_PORT_HBM, false, draw(d, 700)}, {1, draw(d, 2) == 0, draw(d, 120)}};
     ovl_demand peer[] = {{OVL_PORT_HBM, false, draw(d, 300)}, {2, false, draw(d, 120)}};
-    return ovl_add_cost(&d->b, &cost, own, 2, peer, 2);
+    return ovl_add_cost(&d->b, &cost, &kind, own, 2, peer, 2);
 }
 
 static void add_kernel(drawing *d, uint32_t rank)
 {
     ovl_cost cost = {.work = duration(d)};
     cost.compute = draw(d, 3) ? cost.work : cost.work / 2;
-    cost.sms = draw(d, 2) ? 1 + draw(d, 100) : 0;
-    cost.blocks = draw(d, 4) ? 0 : 1 + draw(d, 400);
-    cost.klass = draw(d, 3) ? draw(d, 2) : OVL_NONE;
-    cost.weight = 1 / (double)(1 + draw(d, 100));
+    ovl_cost_kind kind = {.sms = draw(d, 2) ? 1 + draw(d, 100) : 0};
+    kind.blocks = draw(d, 4) ? 0 : 1 + draw(d, 400);
+    kind.klass = draw(d, 3) ? draw(d, 2) : OVL_NONE;
+    kind.weight = 1 / (double)(1 + draw(d, 100));
     ovl_demand demand = {OVL_PORT_HBM, false, draw(d, 1000)};
-    ovl_id id = ovl_add_cost(&d->b, &cost, &demand, 1, NULL, 0);
+    ovl_id id = ovl_add_cost(&d->b, &cost, &kind, &demand, 1, NULL, 0);
     bool copy = draw(d, 6) == 0;
     uint16_t on = stream(d, rank, draw(d, STREAMS));
     if (d->options->independent) {
@@ -113,14 +107,13 @@ static void add_kernel(drawing *d, uint32_t rank)
 static void add_other(drawing *d, uint32_t rank)
 {
     bool host = draw(d, 4) == 0;
-    ovl_cost cost = {
-        .work = host ? (ovl_time)draw(d, 10) * OVL_US : 0, .klass = OVL_NONE, .weight = 1};
+    ovl_cost cost = {.work = host ? (ovl_time)draw(d, 10) * OVL_US : 0};
     ovl_add_op(&d->b, rank,
                &(ovl_op){.kind = host ? OVL_HOST : OVL_MARKER,
                          .stream = host ? OVL_NO_STREAM : stream(d, rank, draw(d, STREAMS)),
                          .comm = OVL_NO_COMM,
                          .name = named(d, host ? "host" : "marker"),
-                         .cost = ovl_add_cost(&d->b, &cost, NULL, 0, NULL, 0),
+                         .cost = ovl_add_cost(&d->b, &cost, NULL, NULL, 0, NULL, 0),
                          .batch = OVL_NONE});
     finish_op(d, rank);
 }
@@ -199,7 +192,7 @@ static void end_step(drawing *d)
         ovl_op op = {.kind = OVL_MARKER,
                      .comm = OVL_NO_COMM,
                      .name = named(d, "step end"),
-                     .cost = ovl_add_cost(&d->b, &(ovl_cost){.klass = OVL_NONE}, NULL, 0, NULL, 0),
+                     .cost = ovl_add_cost(&d->b, &(ovl_cost){0}, NULL, NULL, 0, NULL, 0),
                      .batch = OVL_NONE,
                      .step_end = true};
         op.stream = stream(d, r, 0);

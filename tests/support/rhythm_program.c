@@ -48,7 +48,8 @@ static uint32_t add(rhythm *y, uint32_t rank, ovl_op op, const ovl_cost *cost, u
     ovl_demand peer[] = {{OVL_PORT_HBM, false, memory}, {2, false, wire}};
     bool message = op.kind == OVL_SEND || op.kind == OVL_RECV;
     op.name = ovl_name(&y->b, "op");
-    op.cost = ovl_add_cost(&y->b, cost, own, op.kind == OVL_KERNEL ? 1 : 2, peer, message ? 2 : 0);
+    op.cost =
+        ovl_add_cost(&y->b, cost, NULL, own, op.kind == OVL_KERNEL ? 1 : 2, peer, message ? 2 : 0);
     op.launch = op.kind == OVL_HOST ? 0 : y->launch;
     op.batch = OVL_NONE;
     y->last[rank] = ovl_add_op(&y->b, rank, &op);
@@ -58,14 +59,14 @@ static uint32_t add(rhythm *y, uint32_t rank, ovl_op op, const ovl_cost *cost, u
 static uint32_t add_kernel(rhythm *y, uint32_t rank, uint32_t block, ovl_time work)
 {
     bool odd = rank == y->odd_rank && block >= y->odd_block && block % y->every == 0;
-    ovl_cost cost = {.work = work + (odd ? y->slower : 0), .weight = 1, .klass = OVL_NONE};
+    ovl_cost cost = {.work = work + (odd ? y->slower : 0)};
     ovl_op op = {.kind = OVL_KERNEL, .stream = on(y, rank, "compute"), .comm = OVL_NO_COMM};
     return add(y, rank, op, &cost, y->memory, 0);
 }
 
 static uint32_t add_collective(rhythm *y, uint32_t rank, const char *stream, ovl_time work)
 {
-    ovl_cost cost = {.latency = OVL_US, .work = work, .weight = 1, .klass = OVL_NONE};
+    ovl_cost cost = {.latency = OVL_US, .work = work};
     ovl_op op = {.kind = OVL_COLLECTIVE,
                  .coll = OVL_ALL_GATHER,
                  .stream = on(y, rank, stream),
@@ -76,7 +77,7 @@ static uint32_t add_collective(rhythm *y, uint32_t rank, const char *stream, ovl
 
 static uint32_t add_message(rhythm *y, uint32_t rank, ovl_op_kind kind, uint16_t slot)
 {
-    ovl_cost cost = {.latency = OVL_US, .work = y->send, .weight = 1, .klass = OVL_NONE};
+    ovl_cost cost = {.latency = OVL_US, .work = y->send};
     ovl_op op = {.kind = (uint8_t)kind,
                  .stream = on(y, rank, kind == OVL_SEND ? "send" : "recv"),
                  .comm = slot,
@@ -97,7 +98,7 @@ static void end_step(rhythm *y, uint32_t rank)
                  .stream = on(y, rank, "compute"),
                  .comm = OVL_NO_COMM,
                  .step_end = true};
-    add(y, rank, op, &(ovl_cost){.klass = OVL_NONE, .weight = 1}, 0, 0);
+    add(y, rank, op, &(ovl_cost){0}, 0, 0);
 }
 
 /* --- Sharded layers --- */
@@ -107,7 +108,7 @@ static void wait_for_layer(rhythm *y, uint32_t rank, uint32_t layer)
 {
     if (y->limit && layer >= y->limit) {
         ovl_op op = {.kind = OVL_HOST, .stream = OVL_NO_STREAM, .comm = OVL_NO_COMM};
-        add(y, rank, op, &(ovl_cost){.klass = OVL_NONE, .weight = 1}, 0, 0);
+        add(y, rank, op, &(ovl_cost){0}, 0, 0);
         after(y, rank, y->computed[rank][(layer - y->limit) % AHEAD_MAX]);
     }
 }

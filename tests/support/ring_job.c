@@ -9,20 +9,20 @@
 static uint32_t add_kernel(ovl_builder *b, ovl_id code, const char *stream, const char *name,
                            ovl_time work, uint64_t hbm)
 {
-    ovl_cost cost = {.work = work, .klass = OVL_NONE, .weight = 1};
+    ovl_cost cost = {.work = work};
     ovl_demand demand = {OVL_PORT_HBM, false, hbm};
     return ovl_add_op(b, code,
                       &(ovl_op){.kind = OVL_KERNEL,
                                 .stream = ovl_add_stream(b, code, stream),
                                 .comm = OVL_NO_COMM,
                                 .name = ovl_name(b, name),
-                                .cost = ovl_add_cost(b, &cost, &demand, hbm > 0, NULL, 0),
+                                .cost = ovl_add_cost(b, &cost, NULL, &demand, hbm > 0, NULL, 0),
                                 .batch = OVL_NONE});
 }
 
 static uint32_t add_collective(const ring_job *job, ovl_builder *b, ovl_id code)
 {
-    ovl_cost cost = {.latency = job->latency, .work = job->work, .klass = OVL_NONE, .weight = 1};
+    ovl_cost cost = {.latency = job->latency, .work = job->work};
     bool once = job->gpus > 1;
     ovl_demand demands[] = {
         {OVL_PORT_HBM, false, job->hbm}, {1, once, job->wire}, {2, once, job->wire}};
@@ -33,7 +33,7 @@ static uint32_t add_collective(const ring_job *job, ovl_builder *b, ovl_id code)
                                 .bytes = 1000,
                                 .stream = ovl_add_stream(b, code, "comm"),
                                 .name = ovl_name(b, "reduce"),
-                                .cost = ovl_add_cost(b, &cost, demands, 3, NULL, 0),
+                                .cost = ovl_add_cost(b, &cost, NULL, demands, 3, NULL, 0),
                                 .batch = OVL_NONE});
 }
 

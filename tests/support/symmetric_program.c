@@ -96,29 +96,30 @@ static ovl_id comm_cost(drawing *d)
 {
     ovl_cost cost = {.latency = draw(d, 3) ? (ovl_time)draw(d, 20) * OVL_US : 0};
     cost.work = duration(d);
-    cost.sms = draw(d, 3) ? draw(d, 24) : 0;
-    cost.klass = draw(d, 3) ? draw(d, 2) : OVL_NONE;
-    cost.weight = weight(d);
+    ovl_cost_kind kind = {.sms = draw(d, 3) ? draw(d, 24) : 0};
+    kind.klass = draw(d, 3) ? draw(d, 2) : OVL_NONE;
+    kind.weight = weight(d);
     ovl_demand own[] = {{LINK_OUT, draw(d, 2), draw(d, 120)},
                         {SPINE, draw(d, 2), draw(d, 60)},
                         {OVL_PORT_HBM, false, draw(d, 700)}};
     ovl_demand peer[] = {{LINK_IN, draw(d, 2), draw(d, 120)}, {OVL_PORT_HBM, false, draw(d, 300)}};
-    return ovl_add_cost(&d->b, &cost, own, draw(d, 4), peer, draw(d, 3));
+    return ovl_add_cost(&d->b, &cost, &kind, own, draw(d, 4), peer, draw(d, 3));
 }
 
-static ovl_cost kernel_cost(drawing *d)
+static ovl_cost kernel_cost(drawing *d, ovl_cost_kind *kind)
 {
     ovl_cost cost = {.work = duration(d)};
     cost.compute = draw(d, 3) ? cost.work : cost.work / 2;
-    cost.sms = draw(d, 2) ? 1 + draw(d, 100) : 0;
-    cost.blocks = draw(d, 4) ? 0 : 1 + draw(d, 400);
-    cost.klass = draw(d, 3) ? draw(d, 2) : OVL_NONE;
-    cost.weight = weight(d);
+    *kind = (ovl_cost_kind){.sms = draw(d, 2) ? 1 + draw(d, 100) : 0};
+    kind->blocks = draw(d, 4) ? 0 : 1 + draw(d, 400);
+    kind->klass = draw(d, 3) ? draw(d, 2) : OVL_NONE;
+    kind->weight = weight(d);
     return cost;
 }
 
 /* A cost of each rank: some differ. */
-static ovl_id varied_costs(drawing *d, ovl_cost cost, const ovl_demand *demands, uint32_t n)
+static ovl_id varied_costs(drawing *d, ovl_cost cost, const ovl_cost_kind *kind,
+                           const ovl_demand *demands, uint32_t n)
 {
     ovl_id first = d->b.costs.len;
     uint32_t odd = draw(d, d->n), every = 1 + draw(d, 2 * d->n);
@@ -126,18 +127,19 @@ static ovl_id varied_costs(drawing *d, ovl_cost cost, const ovl_demand *demands,
     for (uint32_t r = 0; r < d->n; r++) {
         ovl_cost own = cost;
         own.work += d->position[r] % every == odd % every && every > 1 ? more : 0;
-        ovl_add_cost(&d->b, &own, demands, n, NULL, 0);
+        ovl_add_cost(&d->b, &own, kind, demands, n, NULL, 0);
     }
     return first;
 }
 
 static void add_kernel(drawing *d, uint32_t stage)
 {
-    ovl_cost cost = kernel_cost(d);
+    ovl_cost_kind kind;
+    ovl_cost cost = kernel_cost(d, &kind);
     bool copy = draw(d, 6) == 0, varies = d->varied && draw(d, 12) == 0;
     ovl_demand demands[] = {{OVL_PORT_HBM, false, draw(d, 1000)}, {LINK_OUT, false, draw(d, 90)}};
     uint32_t n = copy ? draw(d, 3) : draw(d, 2);
-    cost.engine = (uint8_t)draw(d, 2);
+    kind.engine = draw(d, 2) & 1;
     ovl_op op = {.kind = copy ? OVL_COPY : OVL_KERNEL,
                  .stream = stream(d, stage),
                  .comm = OVL_NO_COMM,
@@ -145,8 +147,8 @@ static void add_kernel(drawing *d, uint32_t stage)
                  .per_rank = varies,
                  .batch = OVL_NONE,
                  .launch = (ovl_time)draw(d, 2) * 2 * OVL_US};
-    op.cost = varies ? varied_costs(d, cost, demands, n)
-                     : ovl_add_cost(&d->b, &cost, demands, n, NULL, 0);
+    op.cost = varies ? varied_costs(d, cost, &kind, demands, n)
+                     : ovl_add_cost(&d->b, &cost, &kind, demands, n, NULL, 0);
     ovl_add_op(&d->b, stage, &op);
     add_effect(d, stage, false);
     finish_op(d, stage);
@@ -155,14 +157,13 @@ static void add_kernel(drawing *d, uint32_t stage)
 static void add_other(drawing *d, uint32_t stage)
 {
     bool host = draw(d, 4) == 0;
-    ovl_cost cost = {
-        .work = host ? (ovl_time)draw(d, 10) * OVL_US : 0, .klass = OVL_NONE, .weight = 1};
+    ovl_cost cost = {.work = host ? (ovl_time)draw(d, 10) * OVL_US : 0};
     ovl_add_op(&d->b, stage,
                &(ovl_op){.kind = host ? OVL_HOST : OVL_MARKER,
                          .stream = host ? OVL_NO_STREAM : stream(d, stage),
                          .comm = OVL_NO_COMM,
                          .name = named(d, host ? "host" : "marker"),
-                         .cost = ovl_add_cost(&d->b, &cost, NULL, 0, NULL, 0),
+                         .cost = ovl_add_cost(&d->b, &cost, NULL, NULL, 0, NULL, 0),
                          .batch = OVL_NONE});
     finish_op(d, stage);
 }

@@ -6,7 +6,7 @@ void tiny_init(tiny *t, uint32_t n_ranks)
     *t = (tiny){.n_ranks = n_ranks};
     t->errs.arena = &t->arena;
     ovl_builder_init(&t->b, &t->arena);
-    t->cost.klass = OVL_NONE;
+    t->kind.klass = OVL_NONE;
     tiny_code(t);
 }
 
@@ -35,14 +35,15 @@ static uint32_t add(tiny *t, ovl_op op, const char *stream, const char *name, ov
 {
     t->cost.latency = latency;
     t->cost.work = work;
-    if (t->cost.weight == 0) {
-        t->cost.weight = 1;
+    if (t->kind.weight == 0) {
+        t->kind.weight = 1;
     }
     op.name = ovl_name(&t->b, name);
-    op.cost = ovl_add_cost(&t->b, &t->cost, t->demands, t->n_demands, t->peer, t->n_peer);
+    op.cost = ovl_add_cost(&t->b, &t->cost, &t->kind, t->demands, t->n_demands, t->peer, t->n_peer);
     op.batch = OVL_NONE;
     op.stream = stream ? ovl_add_stream(&t->b, t->code, stream) : OVL_NO_STREAM;
-    t->cost = (ovl_cost){.klass = OVL_NONE};
+    t->cost = (ovl_cost){0};
+    t->kind = (ovl_cost_kind){.klass = OVL_NONE};
     t->n_demands = t->n_peer = 0;
     return ovl_add_op(&t->b, t->code, &op);
 }

@@ -26,7 +26,8 @@ typedef struct tiny {
     ovl_id code;
     uint32_t n_ranks;
     ovl_id rank_code[TINY_RANKS];
-    ovl_cost cost; /* of the next operation; cleared by it */
+    ovl_cost cost; /* of the next operation, and its kind; cleared by it */
+    ovl_cost_kind kind;
     ovl_demand demands[4];
     uint32_t n_demands;
     ovl_demand peer[4];

@@ -57,9 +57,9 @@ static void matmul_beside_all_reduce(void)
     tiny t;
     tiny_init(&t, 2);
     measured(&t, 29.0 / 25, 29.0 / 16);
-    t.cost.klass = 0;
+    t.kind.klass = 0;
     tiny_kernel(&t, "compute", "matmul", 25 * MS);
-    t.cost.klass = 0;
+    t.kind.klass = 0;
     tiny_collective(&t, "comm", "reduce", 0, 20 * MS);
     ovl_result r = analyse(&t, OVL_INTERFERENCE_MEASURED);
     check_equation(&r, 33 * MS, 29 * MS, 4 * MS, 0, 25 * MS, 4 * MS);
@@ -96,9 +96,9 @@ static void interference_is_counted_once(void)
     tiny t;
     tiny_init(&t, 2);
     measured(&t, 26.0 / 21, 26.0 / 20);
-    t.cost.klass = 0;
+    t.kind.klass = 0;
     tiny_kernel(&t, "compute", "matmul", 25 * MS);
-    t.cost.klass = 0;
+    t.kind.klass = 0;
     tiny_collective(&t, "comm", "reduce", 0, 20 * MS);
     ovl_result r = analyse(&t, OVL_INTERFERENCE_MEASURED);
     check_equation(&r, 30 * MS, 30 * MS, 0, 0, 25 * MS, 5 * MS);
@@ -140,13 +140,13 @@ static void tails(void)
  * the last (4 MiB) at 209, copied in until 210. alpha 1 ms, 16 MiB/ms. */
 static uint32_t add_kernel(tiny *t, const char *name, ovl_time work)
 {
-    t->cost.klass = 0;
+    t->kind.klass = 0;
     return tiny_kernel(t, "compute", name, work);
 }
 
 static uint32_t add_bucket(tiny *t, const char *name, uint64_t mib, uint32_t after)
 {
-    t->cost.klass = 0;
+    t->kind.klass = 0;
     uint32_t op = tiny_collective(t, "comm", name, MS, (ovl_time)mib * MS / 16);
     tiny_after(t, after);
     return op;

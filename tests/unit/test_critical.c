@@ -100,13 +100,13 @@ static void host_launches_are_merged(void)
     look l;
     tiny_init(&t, 1);
     for (int i = 0; i < 3; i++) {
-        ovl_cost cost = {.work = MS, .klass = OVL_NONE, .weight = 1};
+        ovl_cost cost = {.work = MS};
         ovl_op op = {.kind = OVL_KERNEL,
                      .comm = OVL_NO_COMM,
                      .batch = OVL_NONE,
                      .launch = 2 * MS,
                      .name = ovl_name(&t.b, "k"),
-                     .cost = ovl_add_cost(&t.b, &cost, NULL, 0, NULL, 0)};
+                     .cost = ovl_add_cost(&t.b, &cost, NULL, NULL, 0, NULL, 0)};
         op.stream = ovl_add_stream(&t.b, t.code, "compute");
         ovl_add_op(&t.b, t.code, &op);
     }

@@ -264,8 +264,7 @@ static void a_batch_stands_for_its_parts(void)
 {
     tiny t;
     tiny_init(&t, 2);
-    ovl_id cost = ovl_add_cost(&t.b, &(ovl_cost){.work = 6 * MS, .klass = OVL_NONE, .weight = 1},
-                               NULL, 0, NULL, 0);
+    ovl_id cost = ovl_add_cost(&t.b, &(ovl_cost){.work = 6 * MS}, NULL, NULL, 0, NULL, 0);
     ovl_op op = {.kind = OVL_BATCH,
                  .stream = ovl_add_stream(&t.b, t.code, "comm"),
                  .name = ovl_name(&t.b, "exchange"),

@@ -63,12 +63,12 @@ static void make_ring(ring *w, uint32_t n, uint32_t node, bool collective, bool 
     ovl_id code = ovl_add_code(&b);
     ovl_add_slot(&b, code);
     ovl_add_slot(&b, code);
-    ovl_cost cost = {.work = 100, .klass = OVL_NONE, .weight = 1};
+    ovl_cost cost = {.work = 100};
     ovl_demand own = {1, false, 60};
     ovl_op op = {.kind = OVL_KERNEL,
                  .stream = OVL_NO_STREAM,
                  .name = ovl_name(&b, "x"),
-                 .cost = ovl_add_cost(&b, &cost, &own, 1, NULL, 0),
+                 .cost = ovl_add_cost(&b, &cost, NULL, &own, 1, NULL, 0),
                  .batch = OVL_NONE,
                  .bytes = 8};
     op.kind = collective ? OVL_COLLECTIVE : OVL_SEND;

@@ -80,8 +80,7 @@ static proof run_step(tiny *t, const step *s)
                      .batch = OVL_NONE};
         op.name = ovl_name(&t->b, "reduce");
         op.stream = ovl_add_stream(&t->b, t->code, "compute");
-        op.cost = ovl_add_cost(&t->b, &(ovl_cost){.work = MS, .klass = OVL_NONE, .weight = 1}, NULL,
-                               0, NULL, 0);
+        op.cost = ovl_add_cost(&t->b, &(ovl_cost){.work = MS}, NULL, NULL, 0, NULL, 0);
         ovl_add_op(&t->b, t->code, &op);
         effect(t, OVL_SUM, bucket, bucket, NULL, 0, 0);
     }
@@ -320,8 +319,7 @@ static void reduce_and_broadcast(void)
                          .batch = OVL_NONE};
             op.name = ovl_name(&t.b, i ? "broadcast" : "reduce");
             op.stream = ovl_add_stream(&t.b, t.code, "compute");
-            op.cost = ovl_add_cost(&t.b, &(ovl_cost){.work = MS, .klass = OVL_NONE, .weight = 1},
-                                   NULL, 0, NULL, 0);
+            op.cost = ovl_add_cost(&t.b, &(ovl_cost){.work = MS}, NULL, NULL, 0, NULL, 0);
             ovl_add_op(&t.b, t.code, &op);
             effect(&t, OVL_SUM, g, g, NULL, 0, 0);
         }

@@ -151,12 +151,11 @@ static found answer_through_another_rank(tiny *t, bool after)
     *t = (tiny){.n_ranks = 2};
     t->errs.arena = &t->arena;
     ovl_builder_init(&t->b, &t->arena);
-    t->cost.klass = OVL_NONE;
+    t->kind.klass = OVL_NONE;
     for (uint32_t code = 0; code < 2; code++) {
         tiny_code(t);
         ovl_add_slot(&t->b, code);
-        ovl_id cost = ovl_add_cost(&t->b, &(ovl_cost){.work = MS, .klass = OVL_NONE, .weight = 1},
-                                   NULL, 0, NULL, 0);
+        ovl_id cost = ovl_add_cost(&t->b, &(ovl_cost){.work = MS}, NULL, NULL, 0, NULL, 0);
         ovl_id x = tiny_buffer(t, "x", 1024);
         for (uint16_t slot = 0; slot < 2; slot++) {
             bool send = slot == code;

@@ -3,11 +3,9 @@
  * else.
  */
 #include "sim/alter.h"
-#include "tests/support/lowering.h"
+#include "tests/support/idle.h"
 
 #include <stdio.h>
-
-#define US OVL_US
 
 /* Four stages, 1F1B; a forward takes 1 ms, a backward 2, but on stage 1 `slow` times that. */
 typedef struct plant {
@@ -31,31 +29,6 @@ static const ovl_result *planted(bench *t, plant what)
     CHECK(lower(t, text, NULL) && analyse(t));
     CHECK_TEXT(mistake(t), "none");
     return &t->result;
-}
-
-static int64_t micros(ovl_time t)
-{
-    CHECK_INT(t % US, 0);
-    return t / US;
-}
-
-/* Sums over all ranks, in microseconds. */
-static void check_peeled(const ovl_result *r, int structural, int imbalance, int dependency,
-                         int host)
-{
-    CHECK_INT(micros(r->idle.peeled[OVL_PEEL_STRUCTURAL]), structural);
-    CHECK_INT(micros(r->idle.peeled[OVL_PEEL_IMBALANCE]), imbalance);
-    CHECK_INT(micros(r->idle.peeled[OVL_PEEL_DEPENDENCY]), dependency);
-    CHECK_INT(micros(r->idle.peeled[OVL_PEEL_HOST]), host);
-}
-
-/* Beside fill and drain only these. */
-static void check_only(const ovl_result *r, bool imbalance, bool dependency, bool host)
-{
-    CHECK_INT(r->idle.piece[OVL_IDLE_IMBALANCE] > 0, imbalance);
-    CHECK_INT(r->idle.piece[OVL_IDLE_DEPENDENCY] > 0, dependency);
-    CHECK_INT(r->idle.piece[OVL_IDLE_SCHEDULE], 0);
-    CHECK_INT(r->idle.piece[OVL_IDLE_HOST] > 0, host);
 }
 
 /* (p-1)(F+B) = 9 ms on each of 4 ranks; rank r waits r forwards, then r + 1 .. for backwards. */
@@ -119,17 +92,6 @@ static void transfers_are_counted_between_two_ranks(void)
     CHECK_TEXT(r->idle.blames[0].text, "transfer 1SEND_B7 from rank 1 to 0; 7 more like it");
     CHECK(2 * r->idle.blames[0].time < r->idle.piece[OVL_IDLE_DEPENDENCY]);
     finish(&t);
-}
-
-/* Of kind `kind`, over all ranks. */
-static const ovl_result_blame *blame_of(const ovl_result *r, ovl_idle_kind kind)
-{
-    const ovl_result_blame *found = NULL;
-    for (uint32_t i = 0; i < r->idle.n_blames; i++) {
-        found = r->idle.blames[i].kind == kind ? &r->idle.blames[i] : found;
-    }
-    CHECK(found);
-    return found;
 }
 
 /* Forwards of 1, 1, 1.35 and 2 ms, backwards of twice that: the mean is 1.3375, which stage 2 is
@@ -275,154 +237,6 @@ static void a_host_gap_stays_for_each_microbatch(void)
         CHECK_INT(micros(t.result.ranks[0].idle[OVL_IDLE_HOST]), 500 * m);
         CHECK_HAS(t.result.idle.blames[0].text, "call fetch ");
     }
-    finish(&t);
-}
-
-/* --- Orders that are searched for --- */
-
-/* Four stages; F, I and W take 8 us each, twice that on stage 1 if it is slow. */
-static const ovl_result *searched(bench *t, const char *kind, int slow, int hop, int launch)
-{
-    char text[700];
-    snprintf(text, sizeof text,
-             "hardware: {gpu: {name: example}, host: {launch: %d us}}\n"
-             "mesh: {axes: {pp: 4}}\n"
-             "workload:\n"
-             "  stages:\n"
-             "    - {name: a, forward: 8 us, backward_input: 8 us, backward_weight: 8 us}\n"
-             "    - {name: slow, forward: %d us, backward_input: %d us, backward_weight: %d us}\n"
-             "    - {name: b, repeat: 2, forward: 8 us, backward_input: 8 us, "
-             "backward_weight: 8 us}\n"
-             "overlap: {pipeline: {schedule: %s, microbatches: 8, alpha: %d us}}\n",
-             launch, 8 * slow, 8 * slow, 8 * slow, kind, hop);
-    CHECK(lower(t, text, NULL) && analyse(t));
-    CHECK_TEXT(mistake(t), "none");
-    return &t->result;
-}
-
-/* With equal F, I, W of t a rank idles only r t before its first forward and (3 - r) t at the end:
- * 4 * 3 t in all, 96 us of t = 8 and 120 of the mean t = 10. The slow stage works 8 * 48 without a
- * wait behind the first forward of stage 0: the step is 8 + 384 = 392, of which kernels run on the
- * others 192. So idle are 4 * 392 - 384 - 3 * 192 = 608, and 488 are imbalance. The list that was
- * found for the slow stage would leave 480 idle with even stages (zb_2p). */
-static void a_slow_stage_is_imbalance_whatever_list_is_found_for_it(void)
-{
-    static const char *const kinds[] = {"zb_1p", "zb_2p"};
-    bench t = {0};
-    for (size_t i = 0; i < OVL_COUNT(kinds); i++) {
-        check_peeled(searched(&t, kinds[i], 1, 0, 0), 96, 0, 0, 0);
-        const ovl_result *r = searched(&t, kinds[i], 2, 0, 0);
-        CHECK_INT(micros(r->step), 392);
-        check_peeled(r, 120, 488, 0, 0);
-        check_only(r, true, false, false);
-        CHECK_INT(r->idle.n_blames, 1);
-        CHECK_TEXT(r->idle.blames[0].text, "stage 1 on rank 1 takes longer than the mean");
-    }
-    finish(&t);
-}
-
-/* Whatever a hop of 2 and launches of 5 make of the list: what comes first is the same. */
-static void planted_with_others_it_is_as_much(void)
-{
-    static const char *const kinds[] = {"zb_1p", "zb_2p"};
-    bench t = {0};
-    for (size_t i = 0; i < OVL_COUNT(kinds); i++) {
-        const ovl_result *r = searched(&t, kinds[i], 1, 2, 0);
-        check_peeled(r, 96, 0, (int)micros(r->idle.time) - 96, 0);
-        check_only(r, false, true, false);
-        r = searched(&t, kinds[i], 1, 0, 5);
-        check_peeled(r, 96, 0, 0, (int)micros(r->idle.time) - 96);
-        r = searched(&t, kinds[i], 2, 2, 5);
-        CHECK_INT(micros(r->idle.peeled[OVL_PEEL_STRUCTURAL]), 120);
-        CHECK_INT(micros(r->idle.peeled[OVL_PEEL_IMBALANCE]), 488);
-        ovl_time pieces = 0, peeled = 0;
-        for (int k = 0; k < OVL_IDLE_COUNT; k++) {
-            pieces += r->idle.piece[k];
-        }
-        for (int k = 0; k < OVL_PEEL_COUNT; k++) {
-            peeled += r->idle.peeled[k];
-        }
-        CHECK_INT(pieces, r->idle.time);
-        CHECK_INT(peeled, r->idle.time);
-    }
-    finish(&t);
-}
-
-/* At the mean of 10 us a step takes 8 * 30 + 3 * 10 = 270, and all that idles is structural; the
- * same with free transfers. */
-static void stages_like_their_mean_run_the_list_of_the_mean(void)
-{
-    bench t = {0};
-    for (int hop = 0; hop <= 2; hop += 2) {
-        searched(&t, "zb_2p", 2, hop, 0);
-        CHECK(t.p->orders != NULL);
-        t.lowered.program = ovl_program_altered(
-            t.p, &(ovl_alteration){.mean_kernels = true, .free_comm = hop > 0}, &t.arena);
-        CHECK(analyse(&t));
-        CHECK_INT(micros(t.result.step), 270);
-        check_peeled(&t.result, 120, 0, 0, 0);
-    }
-    finish(&t);
-}
-
-/* Data-parallel replicas of the pipeline are folded, and the other order of them too. */
-static void replicas_count_as_one_pipeline_does(void)
-{
-    bench t = {0};
-    CHECK(
-        lower(&t,
-              "mesh: {axes: {pp: 4, dp: 4}}\n"
-              "workload:\n"
-              "  stages:\n"
-              "    - {name: a, forward: 8 us, backward_input: 8 us, backward_weight: 8 us}\n"
-              "    - {name: slow, forward: 16 us, backward_input: 16 us, backward_weight: 16 us}\n"
-              "    - {name: b, repeat: 2, forward: 8 us, backward_input: 8 us, "
-              "backward_weight: 8 us}\n"
-              "overlap: {pipeline: {schedule: zb_2p, microbatches: 8}}\n",
-              NULL) &&
-        analyse_both(&t));
-    check_peeled(&t.result, 4 * 120, 4 * 488, 0, 0);
-    check_peeled(&t.whole, 4 * 120, 4 * 488, 0, 0);
-    finish(&t);
-}
-
-/* A search looks at what runs: with F = 2, I = 1 and W = 3 ms, I takes 3 where F runs again. */
-static void a_search_knows_of_forwards_that_run_again(void)
-{
-    static const char *const kinds[] = {"zb_1p", "zb_2p", "v_half"};
-    bench t = {0};
-    for (size_t i = 0; i < OVL_COUNT(kinds); i++) {
-        ovl_time step[2];
-        for (int again = 0; again < 2; again++) {
-            char text[500];
-            snprintf(text, sizeof text,
-                     "mesh: {axes: {pp: 4}}\n"
-                     "workload: {stages: [{name: s, repeat: %d, forward: 2 ms, backward_input: %d "
-                     "ms, backward_weight: 3 ms}]}\n"
-                     "overlap: {pipeline: {schedule: %s, microbatches: 4, alpha: 1 ms, recompute: "
-                     "%s}}\n",
-                     i == 2 ? 8 : 4, again ? 1 : 3, kinds[i], again ? "true" : "false");
-            CHECK(lower(&t, text, NULL) && analyse(&t));
-            step[again] = t.result.step;
-        }
-        CHECK_INT(step[0], step[1]);
-    }
-    finish(&t);
-}
-
-/* Four microbatches of a thousand hours on each of four stages: no sum of a search overflows, and
- * the run says what is too long. */
-static void times_beyond_counting_are_told_by_the_run(void)
-{
-    bench t = {0};
-    CHECK(lower(&t,
-                "mesh: {axes: {pp: 4}}\n"
-                "workload: {stages: [{name: s, repeat: 4, forward: 1200 h, backward_input: 1200 h, "
-                "backward_weight: 1200 h}]}\n"
-                "overlap: {pipeline: {schedule: zb_2p, microbatches: 4, recompute: true}}\n",
-                NULL));
-    CHECK(!analyse(&t));
-    CHECK_HAS(mistake(&t), "later than time can count");
     finish(&t);
 }
 
@@ -612,6 +426,42 @@ static void a_batch_blocks_as_communication_does(void)
     }
 }
 
+/* The same. Rank 3 runs 3F0 from 6.75 (three forwards and hops) to 8.75, 3B0 to 12.75, 3F1, 3B1 to
+ * 18.75: its gradient is on rank 2 at 19. That was received in one batch with 2RECV_F3, which comes
+ * 0.25 after 1F3 ended on rank 1: at 17.25 + 4 (1B0) + 2 + 0.25 = 23.5. So 2B1 starts at 23.5, 4.5
+ * late, and rank 2 waits for its own batches so in most of its gaps. */
+static void a_batch_that_holds_up_a_part_is_named(void)
+{
+    bench t = {0};
+    CHECK(lower(&t,
+                "mesh: {axes: {pp: 4}}\n"
+                "workload: {stages: [{name: s, repeat: 4, forward: 2 ms, backward_input: 2 ms, "
+                "backward_weight: 2 ms, transfer: 1 MiB}]}\n"
+                "overlap: {pipeline: {schedule: 1f1b, microbatches: 8, alpha: 0.25 ms, "
+                "communicators: one, receives: early, batch: true}}\n",
+                NULL));
+    ovl_analyse_options options = {.worth = OVL_WORTH_NONE, .gaps = true};
+    CHECK(ovl_analyse(t.p, &options, &t.arena, &t.result, NULL, &t.errs));
+    const ovl_result_rank *r = &t.result.ranks[2];
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < r->n_gaps; i++) {
+        const ovl_result_gap *g = &r->gaps[i];
+        if (g->before && strcmp(g->before, "2B1") == 0) {
+            CHECK_INT(g->start, 19 * OVL_MS);
+            CHECK_INT(g->end, 23500 * US);
+            CHECK_INT(g->piece[OVL_IDLE_DEPENDENCY], 4500 * US);
+            CHECK_TEXT(
+                g->because,
+                "batch 2SEND_F2+2RECV_B1+2RECV_F3 on rank 2 holds up what needs a part of it");
+            found++;
+        }
+    }
+    CHECK_INT(found, 1);
+    CHECK_HAS(r->blames[0].text, "on rank 2 holds up what needs a part of it; ");
+    CHECK_HAS(blame_of(&t.result, OVL_IDLE_DEPENDENCY)->text, "batch ");
+    finish(&t);
+}
+
 /* Two ranks, stages 0 and 3 on the first; stage 1 takes 18 ms, the others 6. Stage 2 is the other
  * half of the pairs of stage 1: it is not longer than the mean of 9, and not named. */
 static void the_other_half_of_a_pair_is_not_named(void)
@@ -639,6 +489,7 @@ static void the_other_half_of_a_pair_is_not_named(void)
 
 static CU_TestInfo tests[] = {
     {"a batch blocks as communication does", a_batch_blocks_as_communication_does},
+    {"a batch that holds up a part is named", a_batch_that_holds_up_a_part_is_named},
     {"the other half of a pair is not named", the_other_half_of_a_pair_is_not_named},
     {"an even pipeline only fills and drains", an_even_pipeline_only_fills_and_drains},
     {"a slow stage adds only imbalance", a_slow_stage_adds_only_imbalance},
@@ -652,14 +503,6 @@ static CU_TestInfo tests[] = {
     {"microbatches thin out what is structural alone",
      microbatches_thin_out_what_is_structural_alone},
     {"a host gap stays for each microbatch", a_host_gap_stays_for_each_microbatch},
-    {"a slow stage is imbalance, whatever list is found for it",
-     a_slow_stage_is_imbalance_whatever_list_is_found_for_it},
-    {"planted with others it is as much", planted_with_others_it_is_as_much},
-    {"stages like their mean run the list of the mean",
-     stages_like_their_mean_run_the_list_of_the_mean},
-    {"replicas count as one pipeline does", replicas_count_as_one_pipeline_does},
-    {"a search knows of forwards that run again", a_search_knows_of_forwards_that_run_again},
-    {"times beyond counting are told by the run", times_beyond_counting_are_told_by_the_run},
     {"the mean stage of DualPipe", the_mean_stage_of_dualpipe},
     {"the mean pair", the_mean_pair},
     {"pauses are a cause of their own", pauses_are_a_cause_of_their_own},

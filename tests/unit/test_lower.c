@@ -108,10 +108,11 @@ static void collectives_load_links_and_memory(void)
     CHECK_INT(demand_on(&t, 0, cost, false, "nvlink.in"), 120000000000);
     CHECK_INT(demand_on(&t, 0, cost, false, "spine.in"), 240000000000);
     CHECK_INT(demand_on(&t, 0, cost, false, "hbm"), 300000000000);
-    CHECK_INT(cost->sms, 16);
-    CHECK_NEAR(cost->weight * 120e9, 1, 1e-12);
-    for (uint32_t i = 0; i < cost->n_demands; i++) {
-        const ovl_demand *d = &t.p->demands[cost->first_demand + i];
+    const ovl_cost_kind *kind = kind_named(&t, 0, "c");
+    CHECK_INT(kind->sms, 16);
+    CHECK_NEAR(kind->weight * 120e9, 1, 1e-12);
+    for (uint32_t i = 0; i < kind->n_demands; i++) {
+        const ovl_demand *d = &t.p->demands[kind->first_demand + i];
         CHECK(d->once == (d->port >= 3)); /* the spine, shared by all */
     }
     CHECK(lower(&t, text, "workload.ops.c.duration=2.5 ms")); /* 480 of 450 GB/s */
@@ -198,7 +199,7 @@ static void transfers_load_both_ends(void)
     CHECK_INT(demand_on(&t, 0, cost, false, "nvlink.in"), 0);
     CHECK_INT(demand_on(&t, 1, cost, true, "nvlink.in"), 100000000000);
     CHECK_INT(demand_on(&t, 1, cost, true, "hbm"), 100000000000);
-    CHECK_INT(cost->n_demands + cost->n_peer, 4);
+    CHECK_INT(kind_named(&t, 0, "s")->n_demands + kind_named(&t, 0, "s")->n_peer, 4);
     finish(&t);
 }
 
@@ -216,14 +217,14 @@ static void kernels_load_memory(void)
     const ovl_cost *k = cost_named(&t, 0, "k");
     CHECK_INT(demand_on(&t, 0, k, false, "hbm"), 1000000000000);
     CHECK_INT(k->compute, 500 * OVL_US);
-    CHECK_INT(k->sms, 100);
-    CHECK_NEAR(k->weight * 1e12, 1, 1e-12);
-    CHECK_INT(cost_named(&t, 0, "w")->blocks, 50);
-    CHECK_INT(cost_named(&t, 0, "w")->sms, 50);
-    CHECK_INT(cost_named(&t, 0, "n")->sms, 7);
+    CHECK_INT(kind_named(&t, 0, "k")->sms, 100);
+    CHECK_NEAR(kind_named(&t, 0, "k")->weight * 1e12, 1, 1e-12);
+    CHECK_INT(kind_named(&t, 0, "w")->blocks, 50);
+    CHECK_INT(kind_named(&t, 0, "w")->sms, 50);
+    CHECK_INT(kind_named(&t, 0, "n")->sms, 7);
     CHECK_INT(demand_on(&t, 0, cost_named(&t, 0, "c"), false, "hbm"), 20000000000);
     CHECK(lower(&t, text, "sharing=proportional"));
-    CHECK_NEAR(cost_named(&t, 0, "k")->weight, 1, 0);
+    CHECK_NEAR(kind_named(&t, 0, "k")->weight, 1, 0);
     CHECK(!lower(&t, text, "workload.ops.k={kernel: k, duration: 0.4 ms, hbm: 1 GB}"));
     CHECK_HAS(mistake(&t),
               "cannot move its HBM bytes in its duration: that takes 2.5 TB/s of 2 TB/s");
@@ -256,8 +257,8 @@ static void measured_pairs_and_wildcards(void)
                 NULL));
     CHECK_INT(t.p->n_kernel_classes, 2);
     CHECK_INT(t.p->n_coll_classes, 2);
-    CHECK_INT(cost_named(&t, 0, "b")->klass, 1);
-    CHECK_INT(cost_named(&t, 0, "d")->klass, 1);
+    CHECK_INT(kind_named(&t, 0, "b")->klass, 1);
+    CHECK_INT(kind_named(&t, 0, "d")->klass, 1);
     CHECK_NEAR(t.p->pairs[0].kernel_factor, 1.4, 0);
     CHECK_NEAR(t.p->pairs[1].kernel_factor, 1.2, 0);
     CHECK_NEAR(t.p->pairs[2].kernel_factor, 1.1, 0);
@@ -332,12 +333,12 @@ static void zero_sms_are_those_of_copy_engines(void)
         "    - {kernel: a, duration: 1 ms}\n"
         "    - {collective: c, op: all_gather, bytes: 1 MiB}\n";
     CHECK(lower(&t, text, NULL));
-    CHECK_INT(cost_named(&t, 0, "c")->sms, 16);
+    CHECK_INT(kind_named(&t, 0, "c")->sms, 16);
     CHECK(lower(&t, text, "workload.ops.c.sms=0"));
-    CHECK_INT(cost_named(&t, 0, "c")->sms, 0);
+    CHECK_INT(kind_named(&t, 0, "c")->sms, 0);
     CHECK(!said(&t, "holds no SMs"));
     CHECK(lower(&t, text, "hardware.collectives[0].sms=0"));
-    CHECK_INT(cost_named(&t, 0, "c")->sms, 0);
+    CHECK_INT(kind_named(&t, 0, "c")->sms, 0);
     CHECK(!said(&t, "holds no SMs"));
     CHECK(lower(&t, text, "hardware.collectives[0].sms=null"));
     CHECK(said(&t, "all_gather holds no SMs"));

@@ -52,8 +52,8 @@ static void kernels_go_by_the_gpu_of_their_rank(void)
     CHECK_INT(work(&t, 2, "both"), 5 * OVL_MS);
     CHECK_INT(demand_on(&t, 0, cost_named(&t, 0, "both"), false, "hbm"), 500000000000);
     CHECK_INT(demand_on(&t, 2, cost_named(&t, 2, "both"), false, "hbm"), 200000000000);
-    CHECK_INT(cost_named(&t, 0, "flops")->sms, 100);
-    CHECK_INT(cost_named(&t, 2, "flops")->sms, 80);
+    CHECK_INT(kind_named(&t, 0, "flops")->sms, 100);
+    CHECK_INT(kind_named(&t, 2, "flops")->sms, 80);
     CHECK_INT(code_of(&t, 0) == code_of(&t, 3), true);
     finish(&t);
 }
@@ -206,7 +206,7 @@ static void a_stated_cost_loads_each_nic_as_far_as_it_can(void)
                 NULL));
     CHECK_INT(demand_on(&t, 0, cost_named(&t, 0, "c"), false, "nic.out"), 20000000000);
     CHECK_INT(demand_on(&t, 2, cost_named(&t, 2, "c"), false, "nic.out"), 10000000000);
-    CHECK(cost_named(&t, 0, "c")->by_member);
+    CHECK(kind_named(&t, 0, "c")->by_member);
     CHECK(analyse_both(&t));
     CHECK_INT(t.result.step, 5 * OVL_MS);
     CHECK_INT(t.whole.step, 5 * OVL_MS);
@@ -253,7 +253,7 @@ static void channels_of_nccl_may_be_those_of_some_nodes(void)
     CHECK(lower(&t, text, NULL));
     CHECK_NEAR((double)work(&t, 0, "n"), 1e9 / 40e9 * 1e12, 1e6);       /* 4 channels of 10 GB/s */
     CHECK_NEAR((double)work(&t, 0, "a"), 1e9 * 4 / 3 / 10e9 * 1e12, 1e6); /* 2 of 5 */
-    CHECK_INT(cost_named(&t, 0, "a")->sms, 2);
+    CHECK_INT(kind_named(&t, 0, "a")->sms, 2);
     finish(&t);
 }
 
@@ -439,7 +439,7 @@ static void a_link_of_several_nodes_has_one_bandwidth(void)
                  "  nodes: {old: {at: 1, links: {leaf: {bandwidth: 5 GB/s}}}}\n"
                  "mesh: {axes: {dp: 8}}\nworkload: {ops: [{kernel: k, duration: 1 ms}]}\n",
                  NULL));
-    CHECK_TEXT(mistake(&t), "4:38: one instance of \"leaf\" serves ranks 0 to 3, which are on nodes "
+    CHECK_TEXT(mistake(&t), "4:38: one instance of \"leaf\" serves ranks 0 and 2, which are on nodes "
                             "that give it different bandwidths or latencies: give them the same");
     CHECK(lower(&t,
                 "hardware:\n  node: {gpus: 2}\n"

@@ -31,7 +31,7 @@ static void plain_operations(void)
     CHECK_INT(cost_named(&t, 0, "a")->compute, 5 * OVL_MS);
     CHECK_INT(cost_named(&t, 0, "r")->work, 2 * OVL_MS);
     CHECK_INT(cost_named(&t, 0, "r")->latency, 0);
-    CHECK_INT(cost_named(&t, 0, "c")->engine, 1);
+    CHECK_INT(kind_named(&t, 0, "c")->engine, 1);
     CHECK_INT(cost_named(&t, 0, "h")->work, 3 * OVL_MS);
     CHECK_INT(op_named(&t, 0, "r")->bytes, 8 * MIB);
     finish(&t);
@@ -251,7 +251,7 @@ static void sends_receives_and_batches(void)
     CHECK(op_named(&t, 3, "s")->eager && op_named(&t, 2, "r")->eager);
     CHECK_INT(cost_named(&t, 0, "s")->work, 2 * OVL_MS);
     CHECK_INT(cost_named(&t, 2, "r")->work, 0);
-    CHECK_INT(cost_named(&t, 2, "r")->sms, 2);
+    CHECK_INT(kind_named(&t, 2, "r")->sms, 2);
     const ovl_op *out = op_named(&t, 0, "out"), *in = op_named(&t, 0, "in");
     CHECK(out->peer_relative && out->peer == 1 && in->peer_relative && in->peer == -1);
     CHECK_INT(out->batch, find_op(&t, 0, "b"));

@@ -419,6 +419,15 @@ static void mistakes_of_numbers_have_their_place(void)
                  NULL));
     CHECK_HAS(mistake_at(&t, 0), "7:19: DualPipe feeds both ends");
     CHECK_HAS(mistake_at(&t, 1), "3:12: backward of \"s[0]\": a list has one time for each");
+    /* a list of one is a list */
+    CHECK(!lower(&t,
+                 "mesh: {axes: {pp: 2}}\n"
+                 "workload:\n"
+                 "  stages: [{name: s, repeat: 2, forward: [1 ms], backward: 2 ms}]\n"
+                 "overlap: {pipeline: {schedule: 1f1b, microbatches: 4}}\n",
+                 NULL));
+    CHECK_HAS(mistake_at(&t, 0),
+              "3:12: forward of \"s[0]\": a list has one time for each microbatch; found 1 for 4");
     const char *text = "mesh: {axes: {pp: 4}}\n"
                        "workload: {stages: [{name: s, repeat: 8, forward: 1 ms, backward: 2 ms}],\n"
                        "  microbatches: 11}\n"

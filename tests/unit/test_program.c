@@ -132,6 +132,67 @@ static void lists_without_anything_are_one(void)
     tiny_free(&t);
 }
 
+/* Costs of two ranks, in order; gives what the builder makes of them. */
+static ovl_id two_costs(ovl_builder *b, ovl_time on_0, ovl_time on_1, uint64_t rate, bool *per_rank)
+{
+    ovl_demand demand = {OVL_PORT_HBM, false, rate};
+    ovl_id first = ovl_add_cost(b, &(ovl_cost){.work = on_0}, NULL, &demand, 1, NULL, 0);
+    ovl_add_cost(b, &(ovl_cost){.work = on_1}, NULL, &demand, 1, NULL, 0);
+    return ovl_store_costs_once(b, first, per_rank);
+}
+
+/* Two ranks, three lists of costs: 3 and 4 ps, again 3 and 4 ps, and 5 ps on both. Two costs and
+ * one are kept, of one kind beside the free one. One of 5 ps is there already; with another rate it
+ * is of a third kind, whose demands are a second list. A cost is 32 bytes, in which no bytes of a
+ * kind are. */
+static void equal_costs_are_stored_once(void)
+{
+    ovl_arena arena = {0};
+    ovl_builder b;
+    bool per_rank;
+    ovl_builder_init(&b, &arena);
+    CHECK_INT(two_costs(&b, 3, 4, 100, &per_rank), 0);
+    CHECK(per_rank);
+    CHECK_INT(two_costs(&b, 3, 4, 100, &per_rank), 0);
+    CHECK(per_rank);
+    CHECK_INT(two_costs(&b, 4, 3, 100, &per_rank), 2);
+    CHECK_INT(two_costs(&b, 5, 5, 100, &per_rank), 4);
+    CHECK(!per_rank);
+    CHECK_INT(b.costs.len, 5);
+    CHECK_INT(b.cost_kinds.len, 2);
+    ovl_demand demand = {OVL_PORT_HBM, false, 100};
+    ovl_id one = ovl_add_cost(&b, &(ovl_cost){.work = 5}, NULL, &demand, 1, NULL, 0);
+    CHECK_INT(ovl_store_costs_once(&b, one, &per_rank), 4);
+    CHECK_INT(two_costs(&b, 5, 5, 101, &per_rank), 5);
+    CHECK_INT(b.cost_kinds.len, 3);
+    CHECK_INT(b.demands.len, 2);
+    CHECK_INT(ovl_add_split(&b, &(ovl_split){1, 2, 0}), 1);
+    CHECK_INT(ovl_add_split(&b, &(ovl_split){1, 3, 0}), 2);
+    CHECK_INT(ovl_add_split(&b, &(ovl_split){1, 2, 0}), 1);
+    CHECK(sizeof(ovl_cost) <= 32);
+    ovl_builder_free(&b);
+    ovl_arena_free(&arena);
+}
+
+/* 1,000 lists that differ, each added twice: they are found whatever place they have. */
+static void many_costs_are_found_again(void)
+{
+    ovl_arena arena = {0};
+    ovl_builder b;
+    bool per_rank;
+    uint32_t wrong = 0;
+    ovl_builder_init(&b, &arena);
+    for (uint32_t i = 0; i < 2000; i++) {
+        uint32_t n = i % 1000;
+        wrong += two_costs(&b, n + 1, n + 2, 1 + n % 7, &per_rank) != 2 * n;
+    }
+    CHECK_INT(wrong, 0);
+    CHECK_INT(b.costs.len, 2000);
+    CHECK_INT(b.demands.len, 7);
+    ovl_builder_free(&b);
+    ovl_arena_free(&arena);
+}
+
 static CU_TestInfo tests[] = {
     {"waits are counted once", waits_are_counted_once},
     {"operations are numbered by rank", operations_are_numbered_by_rank},
@@ -139,6 +200,8 @@ static CU_TestInfo tests[] = {
      collectives_are_numbered_in_their_communicator},
     {"sends meet receives in order", sends_meet_receives_in_order},
     {"lists without anything are one", lists_without_anything_are_one},
+    {"equal costs are stored once", equal_costs_are_stored_once},
+    {"many costs are found again", many_costs_are_found_again},
     {"a peer must be another member", a_peer_must_be_another_member},
     {"busbw factors are those of nccl-tests", busbw_factors_are_those_of_nccl_tests},
     CU_TEST_INFO_NULL,
