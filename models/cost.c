@@ -186,8 +186,7 @@ static bool add_link(const ovl_hw *hw, const ovl_hw_collective *entry, const cha
     bool in_levels = entry->algorithm == OVL_ALGO_HIERARCHICAL;
     level *p = &levels[in_levels && ovl_link_leaves_node(link, spread)];
     for (uint32_t kind = 0; kind < spread->n_kinds; kind++) {
-        ovl_crossing c =
-            ovl_crossing_of_kind(hw, number, op, entry->algorithm, spread, kind);
+        ovl_crossing c = ovl_crossing_of_kind(hw, number, op, entry->algorithm, spread, kind);
         ovl_link_speed has = ovl_speed_of(hw, number, spread, kind);
         if (c.num > 0) {
             uint64_t transfer =

@@ -115,8 +115,7 @@ static ovl_time measured(const ovl_inner *inner, ovl_inner_pass pass, uint32_t w
 static ovl_time moving(ovl_lowering *l, void *context)
 {
     const ovl_kernel_spec *spec = context;
-    return ovl_bytes_time(spec->hbm,
-                          (uint64_t)((double)l->hw->gpu.hbm * ovl_memory_efficiency(l)));
+    return ovl_bytes_time(spec->hbm, (uint64_t)((double)l->hw->gpu.hbm * ovl_memory_efficiency(l)));
 }
 
 static ovl_plan_cost kernel_cost(ovl_lowering *l, const ovl_inner *inner, ovl_inner_pass pass,

@@ -153,8 +153,8 @@ static ovl_time times(ovl_time time, double load)
 }
 
 /* The cost on a rank, slow or with a load of its own; OVL_NONE: on a healthy one. */
-static bool draft_on(ovl_lowering *l, const ovl_kernel_spec *spec, const length *len,
-                     uint32_t rank, ovl_draft *d)
+static bool draft_on(ovl_lowering *l, const ovl_kernel_spec *spec, const length *len, uint32_t rank,
+                     ovl_draft *d)
 {
     ovl_kernel_spec own = *spec;
     length is = *len;

@@ -18,8 +18,8 @@ static void place(ovl_lowering *l, uint32_t machine, uint32_t text, uint8_t *mac
 {
     const ovl_hw_nodes *nodes = &l->hw->others[machine - 1];
     uint32_t from, to;
-    const char *wrong = ovl_plan_range(l->errs->arena, "node", node_count(l), nodes->at.item[text],
-                                       &from, &to);
+    const char *wrong =
+        ovl_plan_range(l->errs->arena, "node", node_count(l), nodes->at.item[text], &from, &to);
     if (wrong) {
         ovl_error(l->errs, OVL_E_INPUT, nodes->at.mark[text], "%s", wrong);
         return;

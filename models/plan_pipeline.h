@@ -89,9 +89,9 @@ typedef struct ovl_pipe_plan {
     OVL_VEC(ovl_pipe_layout) layouts;
     uint32_t *layout_of;    /* [n_ranks] of the pipeline that begins at a rank */
     ovl_pipe_stage *stages; /* [n_stages] of one chain */
-    ovl_pipe_stage **on;    /* [machines] the same on the GPU of each sort of nodes; NULL: all alike */
+    ovl_pipe_stage **on; /* [machines] the same on the GPU of each sort of nodes; NULL: all alike */
     uint32_t n_stages;
-    uint32_t *counts; /* [n_stages] layers of each; NULL: the workload gives stages */
+    uint32_t *counts;     /* [n_stages] layers of each; NULL: the workload gives stages */
     ovl_step step;        /* of the layers of all stages, if each is run by itself */
     uint32_t *first_unit; /* [n_stages + 1] of the step; NULL: an action is one kernel */
     ovl_fsdp_plan shards; /* with overlap.fsdp and overlap.zero: who shards with whom */

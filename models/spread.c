@@ -254,7 +254,8 @@ bool ovl_spreads_matter(const ovl_lowering *l)
 static bool same_spread(const ovl_spread *a, const ovl_spread *b, uint32_t n_links)
 {
     return a->members == b->members && a->nodes == b->nodes && a->fewest == b->fewest &&
-           a->most == b->most && a->machines == b->machines && a->n_kinds == b->n_kinds && !a->ways == !b->ways &&
+           a->most == b->most && a->machines == b->machines && a->n_kinds == b->n_kinds &&
+           !a->ways == !b->ways &&
            (!a->ways || compare_kinds(a->ways, b->ways, n_links * a->n_kinds) == 0);
 }
 

@@ -57,8 +57,8 @@ extern const ovl_table ovl_replay_table, ovl_replay_class_table, ovl_what_if_tab
 extern const ovl_table ovl_op_table, ovl_produces_table, ovl_packs_table, ovl_buffer_table;
 extern const ovl_table ovl_hw_table, ovl_gpu_table, ovl_peak_table, ovl_engines_table,
     ovl_allocator_table, ovl_host_table, ovl_node_table, ovl_link_table, ovl_nodes_table,
-    ovl_other_gpu_table, ovl_other_link_table, ovl_collective_table,
-    ovl_pair_table, ovl_nccl_table, ovl_graph_table, ovl_fault_table, ovl_measured_table;
+    ovl_other_gpu_table, ovl_other_link_table, ovl_collective_table, ovl_pair_table, ovl_nccl_table,
+    ovl_graph_table, ovl_fault_table, ovl_measured_table;
 
 /* Decodes hardware.nodes; links and GPU of the hardware are known. */
 void ovl_hw_decode_nodes(const ovl_node *node, ovl_hw *hw, ovl_arena *arena, ovl_errs *errs);

@@ -89,7 +89,8 @@ const ovl_table ovl_allocator_table = {
 static void gpu_defaults(void *value)
 {
     ovl_hw_gpu *gpu = value;
-    gpu->speed = gpu->efficiency = 1; /* that of HBM is 0 unless given: models have a default of their own */
+    gpu->speed = gpu->efficiency =
+        1; /* that of HBM is 0 unless given: models have a default of their own */
 }
 
 static const ovl_field gpu_fields[] = {

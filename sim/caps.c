@@ -125,7 +125,8 @@ static uint64_t waves(uint64_t blocks, uint64_t sms)
 }
 
 /* By whole waves if the kernel gives its blocks, else in proportion to the SMs it gets. */
-static double sm_cap(const ovl_engine *e, uint32_t sms, const ovl_cost *c, uint64_t held, uint64_t wanted_by_all)
+static double sm_cap(const ovl_engine *e, uint32_t sms, const ovl_cost *c, uint64_t held,
+                     uint64_t wanted_by_all)
 {
     const ovl_cost_kind *kind = ovl_kind_of(e->p, c);
     uint32_t want = ovl_sms_wanted(sms, kind);

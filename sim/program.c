@@ -178,9 +178,8 @@ double ovl_busbw_factor(ovl_coll coll, uint32_t n)
 
 ovl_gpu ovl_gpu_of(const ovl_program *p, uint32_t rank)
 {
-    return p->n_gpus
-               ? p->gpus[p->ranks[rank].gpu]
-               : (ovl_gpu){p->sms, {p->copy_engines[0], p->copy_engines[1]}, p->memory};
+    return p->n_gpus ? p->gpus[p->ranks[rank].gpu]
+                     : (ovl_gpu){p->sms, {p->copy_engines[0], p->copy_engines[1]}, p->memory};
 }
 
 bool ovl_copies_queue(const ovl_program *p)

@@ -380,12 +380,12 @@ typedef struct ovl_program {
                                 NULL without any */
     const struct ovl_fold *fold; /* fold.h: ranks stand for several; NULL: each for itself */
     uint32_t n_gpus;
-    const ovl_gpu *gpus;         /* [n_gpus]; none: every rank has the GPU that follows */
-    uint32_t sms;                /* of each rank's GPU; 0: SMs are not modelled */
-    uint32_t copy_engines[2];    /* d2h, h2d; 0: unlimited */
-    uint32_t hw_queues;          /* 0: as many as streams */
-    uint64_t memory;             /* bytes of each rank's GPU; 0: not known */
-    uint8_t rounding;            /* ovl_rounding of its allocator */
+    const ovl_gpu *gpus;      /* [n_gpus]; none: every rank has the GPU that follows */
+    uint32_t sms;             /* of each rank's GPU; 0: SMs are not modelled */
+    uint32_t copy_engines[2]; /* d2h, h2d; 0: unlimited */
+    uint32_t hw_queues;       /* 0: as many as streams */
+    uint64_t memory;          /* bytes of each rank's GPU; 0: not known */
+    uint8_t rounding;         /* ovl_rounding of its allocator */
     uint32_t in_steps; /* collectives of up to so many members are in steps (expand.h); 0: none */
     uint32_t n_kernel_classes, n_coll_classes;
     const ovl_id *kernel_classes, *coll_classes; /* names */

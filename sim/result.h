@@ -141,7 +141,7 @@ typedef struct ovl_result_rank {
     uint32_t startups; /* collectives, sends, receives and batches launched */
     bool has_host;     /* its issuing takes time or blocks */
     ovl_host_load host;
-    bool has_memory; /* the program declares buffers; else the fields below do not apply */
+    bool has_memory;       /* the program declares buffers; else the fields below do not apply */
     uint64_t memory_limit; /* bytes of its GPU; 0: not known */
     uint64_t allocated_peak, reserved_peak, live_peak; /* the bytes of: */
     ovl_peak allocated, reserved, live;

@@ -293,7 +293,8 @@ static played play(usage *u, ovl_id resource, uint32_t first, uint32_t n, uint32
         ovl_time length = moments[i].time - before;
         all.busy += there ? length : 0;
         if (ovl_is_sms(u->p, resource)) {
-            uint64_t taken = sms.held + ovl_sms_for_kernels(ovl_used_capacity(u->p, resource), sms.held, sms.wanted);
+            uint64_t taken = sms.held + ovl_sms_for_kernels(ovl_used_capacity(u->p, resource),
+                                                            sms.held, sms.wanted);
             all.sm_time += (ovl_load)taken * (ovl_load)length;
             count_sms(&sms, item, moments[i].begins);
         }

@@ -77,8 +77,8 @@ static void two_kernels_alike_on_one_gpu_may_differ_on_another(void)
 
 static void stated_durations_hold_unless_a_speed_is_given(void)
 {
-    /* 4 ms hold; at a quarter of the speed they are 16, and 3 ms of them for compute 12. One that is
-     * stated rank by rank is that of the rank. A slow GPU on top: 16 * 1.5. */
+    /* 4 ms hold; at a quarter of the speed they are 16, and 3 ms of them for compute 12. One that
+     * is stated rank by rank is that of the rank. A slow GPU on top: 16 * 1.5. */
     const char *text = MACHINE MESH "workload:\n  ops:\n"
                                     "    - {kernel: one, duration: 4 ms, compute: 3 ms}\n"
                                     "    - {kernel: each, duration: [1 ms, 2 ms, 3 ms, 4 ms]}\n";
@@ -140,8 +140,7 @@ static void resources_have_what_their_node_has(void)
     for (uint32_t rank = 0; rank < 4; rank++) {
         const ovl_id *port = t.p->rank_ports + t.p->ranks[rank].first_port;
         bool old = rank >= 2;
-        CHECK_INT(t.p->resources[port[OVL_PORT_HBM]].capacity,
-                  old ? 1000000000000 : 2000000000000);
+        CHECK_INT(t.p->resources[port[OVL_PORT_HBM]].capacity, old ? 1000000000000 : 2000000000000);
         CHECK_INT(t.p->resources[port[1]].capacity, 100000000000);
         CHECK_INT(t.p->resources[port[3]].capacity, old ? 10000000000 : 40000000000);
         CHECK_INT(t.p->resources[port[4]].capacity, old ? 10000000000 : 40000000000);
@@ -215,8 +214,7 @@ static void a_stated_cost_loads_each_nic_as_far_as_it_can(void)
 
 static void entries_may_be_for_communicators_on_some_nodes(void)
 {
-    const char *text = "hardware:\n" GPU LINKS OLD
-                       "  collectives:\n"
+    const char *text = "hardware:\n" GPU LINKS OLD "  collectives:\n"
                        "    - {op: all_reduce, beta: 100 GB/s}\n"
                        "    - {op: all_reduce, on: old, beta: 10 GB/s}\n"
                        "    - {op: all_reduce, group: tp, beta: 50 GB/s}\n" MESH
@@ -251,7 +249,7 @@ static void channels_of_nccl_may_be_those_of_some_nodes(void)
                        "ranks: [0, 4]}\n";
     bench t = {0};
     CHECK(lower(&t, text, NULL));
-    CHECK_NEAR((double)work(&t, 0, "n"), 1e9 / 40e9 * 1e12, 1e6);       /* 4 channels of 10 GB/s */
+    CHECK_NEAR((double)work(&t, 0, "n"), 1e9 / 40e9 * 1e12, 1e6); /* 4 channels of 10 GB/s */
     CHECK_NEAR((double)work(&t, 0, "a"), 1e9 * 4 / 3 / 10e9 * 1e12, 1e6); /* 2 of 5 */
     CHECK_INT(kind_named(&t, 0, "a")->sms, 2);
     finish(&t);
@@ -262,10 +260,9 @@ static void copies_go_by_the_link_and_the_engines_of_their_node(void)
     /* 100 MB to the host over a NIC: 2.5 and 10 ms. Two at a time on a new GPU, one on an old. */
     bench t = {0};
     CHECK(lower(&t,
-                MACHINE MESH
-                "workload:\n  ops:\n"
-                "    - {copy: a, direction: d2h, bytes: 100 MB, via: nic, stream: x}\n"
-                "    - {copy: b, direction: d2h, duration: 1 ms, stream: y}\n",
+                MACHINE MESH "workload:\n  ops:\n"
+                             "    - {copy: a, direction: d2h, bytes: 100 MB, via: nic, stream: x}\n"
+                             "    - {copy: b, direction: d2h, duration: 1 ms, stream: y}\n",
                 NULL));
     CHECK_INT(work(&t, 1, "a"), 2500 * OVL_US);
     CHECK_INT(work(&t, 2, "a"), 10 * OVL_MS);
@@ -302,11 +299,11 @@ static void held_sms_are_those_of_the_own_gpu(void)
 static void whether_a_rank_fits_is_asked_of_its_own_gpu(void)
 {
     /* Rank 0 has 60 of 80 GB, rank 2 50 of 40: 10 GB too much there, though rank 0 has more. */
-    const char *text = MACHINE MESH
-        "workload:\n  buffers: {big: {bytes: 60 GB, category: parameter},\n"
-        "            small: {bytes: 50 GB, category: parameter}}\n  ops:\n"
-        "    - {kernel: a, duration: 1 ms, reads: big, ranks: [0, 1]}\n"
-        "    - {kernel: b, duration: 1 ms, reads: small, ranks: [2, 3]}\n";
+    const char *text =
+        MACHINE MESH "workload:\n  buffers: {big: {bytes: 60 GB, category: parameter},\n"
+                     "            small: {bytes: 50 GB, category: parameter}}\n  ops:\n"
+                     "    - {kernel: a, duration: 1 ms, reads: big, ranks: [0, 1]}\n"
+                     "    - {kernel: b, duration: 1 ms, reads: small, ranks: [2, 3]}\n";
     bench t = {0};
     CHECK(lower(&t, text, NULL));
     CHECK(analyse_both(&t));
@@ -325,16 +322,16 @@ static void whether_a_rank_fits_is_asked_of_its_own_gpu(void)
 static void stages_of_a_pipeline_take_what_their_gpu_takes(void)
 {
     /* A layer of 1 TFLOP forward, 2 backward, and one of 1 and 2 ms stated. The first stage is on
-     * node 0: 1 + 1 and 2 + 2 ms; the second on node 1, which has half the speed for what is stated:
-     * 2.5 + 2 and 5 + 4 ms. Computed again, the backward has the forward in it, too. */
-    const char *text = MACHINE
-        "mesh: {axes: {dp: 2, pp: 2}}\n"
-        "workload:\n  dtype: bf16\n  layers:\n"
-        "    - {name: f, forward_flops: 1 TFLOP, backward_flops: 2 TFLOP, transfer: 1 MB}\n"
-        "    - {name: s, forward: 1 ms, backward: 2 ms, transfer: 1 MB}\n"
-        "    - {name: g, forward_flops: 1 TFLOP, backward_flops: 2 TFLOP, transfer: 1 MB}\n"
-        "    - {name: r, forward: 1 ms, backward: 2 ms, transfer: 1 MB}\n"
-        "overlap: {pipeline: {schedule: 1f1b, microbatches: 2}}\n";
+     * node 0: 1 + 1 and 2 + 2 ms; the second on node 1, which has half the speed for what is
+     * stated: 2.5 + 2 and 5 + 4 ms. Computed again, the backward has the forward in it, too. */
+    const char *text =
+        MACHINE "mesh: {axes: {dp: 2, pp: 2}}\n"
+                "workload:\n  dtype: bf16\n  layers:\n"
+                "    - {name: f, forward_flops: 1 TFLOP, backward_flops: 2 TFLOP, transfer: 1 MB}\n"
+                "    - {name: s, forward: 1 ms, backward: 2 ms, transfer: 1 MB}\n"
+                "    - {name: g, forward_flops: 1 TFLOP, backward_flops: 2 TFLOP, transfer: 1 MB}\n"
+                "    - {name: r, forward: 1 ms, backward: 2 ms, transfer: 1 MB}\n"
+                "overlap: {pipeline: {schedule: 1f1b, microbatches: 2}}\n";
     bench t = {0};
     CHECK(lower(&t, text, "hardware.nodes.old.gpu.speed=1/2"));
     CHECK_INT(work(&t, 0, "0F0"), 2 * OVL_MS);
@@ -348,11 +345,11 @@ static void stages_of_a_pipeline_take_what_their_gpu_takes(void)
 
 static void stated_stages_follow_the_speed(void)
 {
-    const char *text = MACHINE
-        "mesh: {axes: {dp: 2, pp: 2}}\n"
-        "workload:\n  stages: [{name: s, repeat: 2, forward: 1 ms, backward: 3 ms, "
-        "backward_weight: 1 ms, transfer: 1 MB}]\n"
-        "overlap: {pipeline: {schedule: zb_h1, microbatches: 2, recompute: true}}\n";
+    const char *text =
+        MACHINE "mesh: {axes: {dp: 2, pp: 2}}\n"
+                "workload:\n  stages: [{name: s, repeat: 2, forward: 1 ms, backward: 3 ms, "
+                "backward_weight: 1 ms, transfer: 1 MB}]\n"
+                "overlap: {pipeline: {schedule: zb_h1, microbatches: 2, recompute: true}}\n";
     bench t = {0};
     CHECK(lower(&t, text, "hardware.nodes.old.gpu.speed=1/2"));
     CHECK_INT(work(&t, 0, "0I0"), 3 * OVL_MS); /* 3 - 1 and the forward again */
@@ -363,15 +360,16 @@ static void stated_stages_follow_the_speed(void)
 
 static void the_optimizer_goes_by_its_memory(void)
 {
-    /* Adam on 1e6 bf16 parameters of one layer: 2 + 16 + 4 bytes each (no master weights: parameters
-     * are read and written), 22 MB at 65 % of 2 and of 1 TB/s. Whatever it moves, twice as long. */
+    /* Adam on 1e6 bf16 parameters of one layer: 2 + 16 + 4 bytes each (no master weights:
+     * parameters are read and written), 22 MB at 65 % of 2 and of 1 TB/s. Whatever it moves, twice
+     * as long. */
     bench t = {0};
     CHECK(lower(&t,
                 MACHINE "mesh: {axes: {dp: 4}}\nworkload:\n"
-                             "  model: {layers: 1, hidden: 256, heads: 4, ffn_hidden: 512, "
-                             "sequence: 128, vocabulary: 1024}\n"
-                             "  optimizer: {moments: 2, dtype: f32}\n"
-                             "overlap: {ddp: {group: dp}}\n",
+                        "  model: {layers: 1, hidden: 256, heads: 4, ffn_hidden: 512, "
+                        "sequence: 128, vocabulary: 1024}\n"
+                        "  optimizer: {moments: 2, dtype: f32}\n"
+                        "overlap: {ddp: {group: dp}}\n",
                 NULL));
     ovl_time new = work(&t, 0, "optimizer"), old = work(&t, 2, "optimizer");
     CHECK(new > 0);
@@ -417,8 +415,7 @@ static void mistakes_are_told(void)
     check_mistake("    old: {at: 2}\n", "9:15: there is no node 2; the last is 1");
     check_mistake("    old: {at: x}\n",
                   "9:15: \"x\" is no node and no range of nodes such as 2-5; the last node is 1");
-    check_mistake("    a: {at: [0-1]}\n    b: {at: 1}\n",
-                  "10:13: node 1 is already one of \"a\"");
+    check_mistake("    a: {at: [0-1]}\n    b: {at: 1}\n", "10:13: node 1 is already one of \"a\"");
     check_mistake("    old: {at: 1, gpus: 4}\n",
                   "9:10: nodes \"old\" have 4 GPUs and the others 2 (node.gpus): nodes with "
                   "different numbers of GPUs are not modelled");
@@ -439,8 +436,9 @@ static void a_link_of_several_nodes_has_one_bandwidth(void)
                  "  nodes: {old: {at: 1, links: {leaf: {bandwidth: 5 GB/s}}}}\n"
                  "mesh: {axes: {dp: 8}}\nworkload: {ops: [{kernel: k, duration: 1 ms}]}\n",
                  NULL));
-    CHECK_TEXT(mistake(&t), "4:38: one instance of \"leaf\" serves ranks 0 and 2, which are on nodes "
-                            "that give it different bandwidths or latencies: give them the same");
+    CHECK_TEXT(mistake(&t),
+               "4:38: one instance of \"leaf\" serves ranks 0 and 2, which are on nodes "
+               "that give it different bandwidths or latencies: give them the same");
     CHECK(lower(&t,
                 "hardware:\n  node: {gpus: 2}\n"
                 "  links: {leaf: {bandwidth: 10 GB/s, gpus: 4}}\n"
