@@ -216,6 +216,7 @@ static void release(ovl_lowering *l)
     ovl_vec_free(&l->hops);
     ovl_vec_free(&l->by_rank);
     ovl_vec_free(&l->by_rank_of);
+    ovl_vec_free(&l->sized);
 }
 
 static void hand_over(ovl_lowering *l, ovl_lowered *lowered)

@@ -83,6 +83,12 @@ typedef struct ovl_by_rank {
     uint32_t before; /* the one before it with the same cost on the first, plus 1 */
 } ovl_by_rank;
 
+/* A list of bytes by rank, and what the program calls it. */
+typedef struct ovl_sized {
+    const uint64_t *of;
+    uint32_t sizes;
+} ovl_sized;
+
 /* Of one code: the group of each communicator slot. */
 typedef struct ovl_slots {
     OVL_VEC(const ovl_group *) group;
@@ -111,6 +117,7 @@ typedef struct ovl_lowering {
     bool one_gpu; /* costs are asked for on one healthy GPU, that of `hw` */
     OVL_VEC(ovl_by_rank) by_rank;
     OVL_VEC(ovl_id) by_rank_of; /* by a kernel's cost: the last of by_rank that has it, plus 1 */
+    OVL_VEC(ovl_sized) sized;
     ovl_note notes[OVL_NOTE_KIND_COUNT]; /* turned into sentences at the end */
     OVL_VEC(const char *) said;          /* further sentences */
     bool even;                           /* costs are asked for that leave out loads of ranks */
@@ -233,6 +240,10 @@ ovl_time ovl_plan_alone(ovl_lowering *l, const struct ovl_kernel_spec *spec);
 /* A new code, and the slot of a group in it (made at the first use in that code). */
 ovl_id ovl_plan_code(ovl_lowering *l);
 uint16_t ovl_plan_slot(ovl_lowering *l, ovl_id code, const ovl_group *group);
+
+/* Sets what a buffer, called `name` in errors, takes on each rank. Lists that are one are stored
+ * once; an error if a list has not one size for each rank. */
+void ovl_plan_size(ovl_lowering *l, const char *name, ovl_sizes sizes, ovl_buffer *buffer);
 
 /* Gives each rank its code: `write` makes that of the first of those who are `alike`. */
 void ovl_plan_codes(ovl_lowering *l, ovl_id (*write)(void *plan, uint32_t first),

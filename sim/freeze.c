@@ -397,6 +397,8 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
     p.n_splits = b->splits.len;
     p.splits = ovl_vec_freeze(&b->splits, b->arena);
     p.demands = ovl_vec_freeze(&b->demands, b->arena);
+    p.n_sizes = b->sizes.len;
+    p.sizes = ovl_vec_freeze(&b->sizes, b->arena);
     p.kernel_classes = ovl_vec_freeze(&b->kernel_classes, b->arena);
     p.coll_classes = ovl_vec_freeze(&b->coll_classes, b->arena);
     bool measured = b->pairs.len > 0;

@@ -29,7 +29,7 @@ static void issue_all(ovl_engine *e, const ovl_rank *r, uint32_t rank)
     const ovl_code *code = &e->p->codes[r->code];
     uint32_t *pending = e->pending + r->first_op;
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        pending[i] -= code->ops[i].batch == OVL_NONE;
+        pending[i] = code->waits[i] - (code->ops[i].batch == OVL_NONE);
         if (pending[i] == 0) {
             ovl_vec_push(&e->todo, (ovl_todo){.rank = rank, .op = r->first_op + i});
         }

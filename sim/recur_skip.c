@@ -385,7 +385,7 @@ static void move_activity(const ovl_engine *e, const ovl_recur *r, uint32_t acti
     if (a->comm) {
         a->k += (uint32_t)r->shift.times * r->shift.collectives[a->comm - e->p->comms];
     }
-    for (uint32_t i = 0; i < OVL_LIMITS_KEPT && a->limited; i++) {
+    for (uint32_t i = 0; i < a->n_kept; i++) {
         e->bounds.data[activity].kept[i].op = a->op;
     }
 }

@@ -206,7 +206,7 @@ static uint64_t number_of_clock(ovl_recur *r, uint32_t clock)
 static void put_bounds(const ovl_engine *e, ovl_moment *m, uint32_t activity)
 {
     const ovl_limit *kept = e->bounds.data[activity].kept;
-    for (uint32_t i = 0; i < OVL_LIMITS_KEPT && e->activities.data[activity].limited; i++) {
+    for (uint32_t i = 0; i < e->activities.data[activity].n_kept; i++) {
         put(m, kept[i].bound);
         put(m, (uint64_t)kept[i].time);
         put(m, (uint64_t)kept[i].lost);
@@ -238,7 +238,7 @@ static void put_activity(const ovl_engine *e, ovl_recur *r, uint32_t activity)
     put(m, (uint64_t)a->total);
     put(m, (uint64_t)a->cap_bound << 32 | (uint64_t)a->kind << 16 | (uint64_t)a->phase << 8 |
                (uint64_t)a->queued << 4 | (uint64_t)a->shares << 3 | (uint64_t)a->eager << 2 |
-               (uint64_t)a->background << 1 | a->limited);
+               (uint64_t)a->background << 1 | (uint64_t)a->n_kept << 5);
     put_double(m, a->cap);
     if (a->phase == OVL_PHASE_FLUID) {
         put_fluid(e, r, a);

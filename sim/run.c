@@ -39,37 +39,38 @@ static uint32_t eager_sends(const ovl_code *code)
     return n;
 }
 
-static bool any_eager(const ovl_program *p)
+/* Arrivals and ends, issues where they are remembered, and eager bytes that are there: how many
+ * steps there can be, and how many of the last. */
+static size_t steps_at_most(const ovl_program *p, size_t *landings)
 {
-    bool any = false;
-    for (uint32_t c = 0; c < p->n_codes && !any; c++) {
-        any = eager_sends(&p->codes[c]) > 0;
-    }
-    return any;
-}
-
-/* Arrivals and ends, issues where they are remembered, and eager bytes that are there. */
-static size_t steps_at_most(const ovl_program *p)
-{
+    ovl_arena scratch = {0};
+    uint32_t *ranks = OVL_NEW_ARRAY(&scratch, uint32_t, p->n_codes); /* of each code */
     size_t n = 0;
     for (uint32_t r = 0; r < p->n_ranks; r++) {
-        const ovl_code *code = &p->codes[p->ranks[r].code];
-        n += (size_t)code->n_ops * (code->host_timed ? 3 : 2) + eager_sends(code);
+        ranks[p->ranks[r].code]++;
     }
-    return n;
+    *landings = 0;
+    for (uint32_t c = 0; c < p->n_codes; c++) {
+        const ovl_code *code = &p->codes[c];
+        n += (size_t)ranks[c] * code->n_ops * (code->host_timed ? 3 : 2);
+        *landings += (size_t)ranks[c] * eager_sends(code);
+    }
+    ovl_arena_free(&scratch);
+    return n + *landings;
 }
 
 /* Pages that are not needed are never touched: mostly all is issued at 0. */
 static void set_up_times(ovl_engine *e)
 {
     const ovl_program *p = e->p;
+    size_t landings, steps = steps_at_most(p, &landings);
     e->issue = OVL_NEW_ARRAY(e->arena, ovl_time, p->n_ops);
     e->arrive = unhappened(e->arena, p->n_ops);
     e->start = unhappened(e->arena, p->n_ops);
     e->end = unhappened(e->arena, p->n_ops);
-    e->landed = any_eager(p) ? OVL_NEW_ARRAY(e->arena, ovl_time, p->n_ops) : NULL;
+    e->landed = landings ? OVL_NEW_ARRAY(e->arena, ovl_time, p->n_ops) : NULL;
     if (!e->options->no_trail) {
-        e->trail = OVL_NEW_ARRAY(e->arena, uint32_t, steps_at_most(p));
+        e->trail = OVL_NEW_ARRAY(e->arena, uint32_t, steps);
     }
     ovl_vec_reserve(&e->limits, p->n_ops);
 }
@@ -93,7 +94,7 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         const ovl_code *code = &p->codes[p->ranks[r].code];
         e->ranks[r].is = (ovl_choice){.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};
-        if (code->n_ops) {
+        if (code->host_timed) { /* else ovl_host_begin fills it in as it issues everything */
             memcpy(&e->pending[p->ranks[r].first_op], code->waits, code->n_ops * sizeof(uint32_t));
         }
     }
@@ -194,7 +195,9 @@ static uint32_t merge_limit(ovl_limit *list, uint32_t from, uint32_t n, ovl_limi
         list[at - 1].lost += limit.lost;
         return n;
     }
-    memmove(&list[at + 1], &list[at], (n - at) * sizeof *list);
+    for (uint32_t i = n; i > at; i--) {
+        list[i] = list[i - 1];
+    }
     list[at] = limit;
     return n + 1;
 }
