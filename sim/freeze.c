@@ -3,6 +3,7 @@
  * checks that the members of each communicator agree.
  */
 #include "sim/build.h"
+#include "sim/course.h"
 
 /* --- One code --- */
 
@@ -405,6 +406,9 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
     p.pairs = ovl_vec_freeze(&b->pairs, b->arena);
     if (!measured) {
         p.pairs = OVL_NEW_ARRAY(b->arena, ovl_pair, (size_t)p.n_kernel_classes * p.n_coll_classes);
+    }
+    for (uint32_t i = 0; i < p.n_codes; i++) {
+        codes[i].course = ovl_course_find(&p, &codes[i], true, b->arena);
     }
     ovl_builder_free(b);
     number_ranks(&p, ranks);

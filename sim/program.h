@@ -290,6 +290,7 @@ typedef struct ovl_code {
     uint32_t n_steps;
     const ovl_time *mean; /* kernels with a part: what they take if all stages are like their mean;
                              NULL: there are none */
+    const struct ovl_course *course; /* course.h */
 } ovl_code;
 
 typedef struct ovl_rank {
