@@ -3,6 +3,7 @@
  *
  *     plan_pipeline.c         the schedule: from a table, or a list of actions
  *     plan_pipeline_stages.c  what each stage costs, from `stages` or from `layers`
+ *     plan_pipeline_cost.c    what the kernel of an action costs
  *     plan_pipeline_length.c  how long a kernel is, and would be if all stages were like their mean
  *     plan_pipeline_comm.c    communicators, and where sends and receives stand in the order
  *     plan_pipeline_order.c   whether receives stand in the order of their sends
