@@ -1,5 +1,6 @@
 #include "models/tables.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* Kinds of entries and the keys each may have besides its own and `ranks`; blanks around each. */
@@ -36,6 +37,70 @@ static bool has_word(const char *words, const char *word)
     return false;
 }
 
+/* --- Keys that are no keys --- */
+
+static bool spelled(const char *word, const char *name)
+{
+    while (*word && *name) {
+        if (*word == '_' || *word == '-') {
+            word++;
+        } else if (*name == '_') {
+            name++;
+        } else if (tolower((unsigned char)*word++) != *name++) {
+            return false;
+        }
+    }
+    return *word == *name;
+}
+
+int ovl_coll_spelled(const char *word)
+{
+    for (int i = 0; ovl_coll_keys[i]; i++) {
+        if (spelled(word, ovl_coll_keys[i])) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+const char *ovl_op_instead(const char *key, ovl_arena *arena)
+{
+    static const char *const other[][2] = {
+        {"isend", "send"}, {"irecv", "recv"}, {"receive", "recv"}};
+    int coll = ovl_coll_spelled(key);
+    if (coll == OVL_SEND_RECV) {
+        return "`send: NAME` on one rank and `recv: NAME` on the other";
+    }
+    if (coll >= 0) {
+        return ovl_arena_printf(arena, "`collective: NAME` with `op: %s`", ovl_coll_keys[coll]);
+    }
+    for (size_t i = 0; i < OVL_COUNT(other); i++) {
+        if (spelled(key, other[i][0])) {
+            return ovl_arena_printf(arena, "`%s: NAME`", other[i][1]);
+        }
+    }
+    return NULL;
+}
+
+const char *ovl_collective_instead(const char *key, ovl_arena *arena)
+{
+    int coll = ovl_coll_spelled(key);
+    return coll < 0 ? NULL : ovl_arena_printf(arena, "`op: %s`", ovl_coll_keys[coll]);
+}
+
+/* Whether a key that is none says what the entry is: then that is told already. */
+static bool is_told(const ovl_node *node, ovl_arena *arena)
+{
+    for (uint32_t i = 0; i < node->count; i++) {
+        if (ovl_op_instead(node->pairs[i].key, arena)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- Kinds --- */
+
 /* What an entry is; NULL and an error unless exactly one key says so. */
 static const entry_kind *kind_of(const ovl_node *node, ovl_errs *errs)
 {
@@ -52,7 +117,7 @@ static const entry_kind *kind_of(const ovl_node *node, ovl_errs *errs)
         }
         kind = &kinds[i];
     }
-    if (!kind) {
+    if (!kind && !is_told(node, errs->arena)) {
         ovl_error(errs, OVL_E_INPUT, node->mark,
                   "an entry says what it is by one of kernel, collective, send, recv, batch, copy, "
                   "host, marker, alloc, free, repeat");
@@ -155,6 +220,18 @@ static void check_parts(const ovl_xop *batch, ovl_errs *errs)
     }
 }
 
+/* An operation may stand where its name belongs. */
+static void need_op(const ovl_node *node, const entry_kind *kind, const ovl_xop *op, ovl_errs *errs)
+{
+    int coll = op->collective ? ovl_coll_spelled(op->collective) : -1;
+    if (coll < 0 || ovl_node_gives(node, "op")) {
+        need(node, kind, "op", errs);
+    } else {
+        ovl_error(errs, OVL_E_INPUT, node->mark,
+                  "collective: \"op\" is missing; did you mean `op: %s`?", ovl_coll_keys[coll]);
+    }
+}
+
 void ovl_check_op(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
 {
     (void)arena;
@@ -172,7 +249,7 @@ void ovl_check_op(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs 
         exclude(node, "duration", own_cost, OVL_COUNT(own_cost), errs);
     }
     if (strcmp(kind->key, "collective") == 0) {
-        need(node, kind, "op", errs);
+        need_op(node, kind, op, errs);
         check_collective(node, op, errs);
     } else if (strcmp(kind->key, "send") == 0) {
         need(node, kind, "to", errs);

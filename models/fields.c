@@ -384,6 +384,12 @@ static const ovl_field *find_field(const ovl_table *table, const char *key)
 static void unknown_key(decoder *d, const ovl_pair_node *pair, const ovl_table *table)
 {
     const char *keys[OVL_FIELDS_MAX];
+    const char *instead = table->instead ? table->instead(pair->key, d->errs->arena) : NULL;
+    if (instead) {
+        ovl_error(d->errs, OVL_E_INPUT, pair->key_mark, "unknown key \"%s\"; did you mean %s?",
+                  ovl_shown(pair->key, d->errs->arena), instead);
+        return;
+    }
     for (uint32_t i = 0; i < table->n_fields; i++) {
         keys[i] = table->fields[i].key;
     }

@@ -98,6 +98,9 @@ typedef struct ovl_table {
     bool open;   /* keys that begin with "x-" are left alone: a place for anchors */
     /* Fills a zeroed struct before decoding; NULL: zero is the default. */
     void (*defaults)(void *value);
+    /* What to write instead of an unknown key that has a meaning elsewhere ("op: all_reduce");
+     * NULL: the nearest key is named. May be NULL itself. */
+    const char *(*instead)(const char *key, ovl_arena *arena);
     /* Looks at a decoded struct as a whole (keys that exclude each other); may be NULL. */
     void (*check)(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs);
 } ovl_table;

@@ -241,6 +241,7 @@ const ovl_table ovl_collective_table = {
     .size = sizeof(ovl_hw_collective),
     .mark = offsetof(ovl_hw_collective, mark),
     .defaults = collective_defaults,
+    .instead = ovl_collective_instead,
     .check = check_collective,
 };
 

@@ -199,6 +199,7 @@ const ovl_table ovl_op_table = {
     .size = sizeof(ovl_xop),
     .mark = offsetof(ovl_xop, mark),
     .defaults = op_defaults,
+    .instead = ovl_op_instead,
     .check = ovl_check_op,
 };
 
