@@ -180,7 +180,31 @@ static void check_peer(const ovl_node *node, const char *key, ovl_errs *errs)
     }
 }
 
-static void check_collective(const ovl_node *node, const ovl_xop *op, ovl_errs *errs)
+/* Payload is what a member has to give on average, what it keeps included, as nccl-tests counts it.
+ */
+static void check_matrix(const ovl_node *node, ovl_xop *op, ovl_errs *errs)
+{
+    static const char *const said[] = {"bytes", "receives"};
+    double sum = 0, travels = 0;
+    for (size_t i = 0; i < OVL_COUNT(said); i++) {
+        if (ovl_node_gives(node, said[i])) {
+            ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, said[i])->mark,
+                      "%s follow%s from the matrix of sends", said[i], i ? "" : "s");
+        }
+    }
+    for (uint32_t i = 0; i < op->sends.count; i++) {
+        sum += op->sends.item[i];
+        travels += i % (op->sends.rows + 1) ? op->sends.item[i] : 0;
+    }
+    if (travels <= 0) {
+        ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, "sends")->mark,
+                  "sends: no member gives another anything");
+    }
+    op->has_bytes = true;
+    op->bytes = (uint64_t)(sum / op->sends.rows + 0.5);
+}
+
+static void check_collective(const ovl_node *node, ovl_xop *op, ovl_errs *errs)
 {
     if (!ovl_node_gives(node, "op")) {
         return;
@@ -193,6 +217,9 @@ static void check_collective(const ovl_node *node, const ovl_xop *op, ovl_errs *
     bool rooted = op->op == OVL_BROADCAST || op->op == OVL_REDUCE;
     if (ovl_node_gives(node, "root") && !rooted) {
         ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, "root")->mark, "%s has no root", name);
+    }
+    if (op->sends.rows && op->op == OVL_ALL_TO_ALL) {
+        check_matrix(node, op, errs);
     }
     static const char *const uneven[] = {"sends", "receives"};
     for (size_t i = 0; i < OVL_COUNT(uneven) && op->op != OVL_ALL_TO_ALL; i++) {
@@ -237,7 +264,7 @@ void ovl_check_op(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs 
     (void)arena;
     static const char *const roofline[] = {"flops"};
     static const char *const own_cost[] = {"alpha", "beta"};
-    const ovl_xop *op = value;
+    ovl_xop *op = value;
     const entry_kind *kind = kind_of(node, errs);
     if (!kind) {
         return;

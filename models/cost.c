@@ -167,6 +167,14 @@ typedef struct level {
     ovl_time latency, transfer;
 } level;
 
+/* With PXN what is on the same places of all nodes never leaves its rails. */
+static bool keeps_to_rails(const ovl_hw *hw, const ovl_hw_collective *entry,
+                           const ovl_hw_link *link, const ovl_spread *spread)
+{
+    bool off = entry->pxn && link->out_of == OVL_OUT_OF_RAIL && spread->ways;
+    return off && spread->ways[link - hw->links].parts < 2;
+}
+
 /* A step crosses all links of a level, so the greatest latency counts; the link that takes longest
  * decides. False if there is no such link or it has no bandwidth. */
 static bool add_link(const ovl_hw *hw, const ovl_hw_collective *entry, const char *name,
@@ -178,7 +186,7 @@ static bool add_link(const ovl_hw *hw, const ovl_hw_collective *entry, const cha
     }
     ovl_crossing c =
         ovl_crossing_most(hw, (uint32_t)(link - hw->links), op, entry->algorithm, spread);
-    if (c.num == 0) {
+    if (c.num == 0 || keeps_to_rails(hw, entry, link, spread)) {
         return true;
     }
     uint64_t transfer =

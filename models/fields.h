@@ -38,7 +38,7 @@ typedef enum ovl_field_type {
     OVL_F_ENUM,      /* int, by the list of names                   */
     OVL_F_TEXTS,     /* ovl_texts: a list of texts, or one text     */
     OVL_F_TIMES,     /* ovl_times: one time, a list (one a rank), or `table` */
-    OVL_F_RATIOS,    /* ovl_ratios: a list of ratios, or one        */
+    OVL_F_RATIOS,    /* ovl_ratios: a list of ratios, or one; or a list of lists */
     OVL_F_MAP,       /* nested struct, by `table`                   */
     OVL_F_LIST,      /* ovl_items: a list of nested structs         */
     OVL_F_NODE,      /* ovl_node *: decoded by somebody else        */
@@ -57,6 +57,7 @@ typedef struct ovl_field_more {
                                       time that stands for it; NODE: what the page points to */
     int64_t min, max;              /* COUNT; both 0: any value >= 0 */
     const char *shape;             /* NODE: what is expected, for the reference page */
+    ovl_field_type cells; /* RATIOS: a square matrix may stand here, of BYTES or RATIO; 0: no */
 } ovl_field_more;
 
 typedef struct ovl_field {
@@ -122,7 +123,10 @@ typedef struct ovl_times {
 typedef struct ovl_ratios {
     double *item;
     uint32_t count;
+    uint32_t rows; /* 0: a list; else a matrix of so many rows and columns, row after row */
 } ovl_ratios;
+
+#define OVL_ROWS_MAX 1024 /* of a matrix */
 typedef struct ovl_items {
     void *item;
     uint32_t count;
