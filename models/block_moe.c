@@ -129,6 +129,7 @@ static int16_t add_dispatch(building *b, int16_t need)
         need = add_hop(b, "dispatch", m->ep, (uint64_t)m->top_k, dtype, need);
         b->ops.data[need].sends = b->s->load.place;
         b->ops.data[need].receives = b->s->load.rank;
+        b->ops.data[need].pairs = b->s->load.pairs;
         b->ops.data[need].holds = most(b, b->ops.data[need].bytes);
     }
     return add_cut(b, "experts_gather", OVL_ALL_GATHER, dtype, need);
@@ -142,6 +143,7 @@ static int16_t add_combine(building *b, int16_t need)
         need = add_hop(b, "combine", m->ep, (uint64_t)m->top_k, b->s->dtype, need);
         b->ops.data[need].sends = b->s->load.rank;
         b->ops.data[need].receives = b->s->load.place;
+        b->ops.data[need].pairs = b->s->load.back;
     }
     if (b->s->across > 1) {
         need = add_hop(b, "combine_across", m->across, copies_across(b), b->s->dtype, need);

@@ -180,12 +180,12 @@ static void check_peer(const ovl_node *node, const char *key, ovl_errs *errs)
     }
 }
 
-/* Payload is what a member has to give on average, what it keeps included, as nccl-tests counts it.
+/* Payload is that of an even exchange of as many bytes: nccl-tests counts a part that each keeps.
  */
 static void check_matrix(const ovl_node *node, ovl_xop *op, ovl_errs *errs)
 {
     static const char *const said[] = {"bytes", "receives"};
-    double sum = 0, travels = 0;
+    double travels = 0;
     for (size_t i = 0; i < OVL_COUNT(said); i++) {
         if (ovl_node_gives(node, said[i])) {
             ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, said[i])->mark,
@@ -193,15 +193,15 @@ static void check_matrix(const ovl_node *node, ovl_xop *op, ovl_errs *errs)
         }
     }
     for (uint32_t i = 0; i < op->sends.count; i++) {
-        sum += op->sends.item[i];
         travels += i % (op->sends.rows + 1) ? op->sends.item[i] : 0;
     }
     if (travels <= 0) {
         ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, "sends")->mark,
                   "sends: no member gives another anything");
+    } else {
+        op->bytes = (uint64_t)(travels / (op->sends.rows - 1) + 0.5);
     }
     op->has_bytes = true;
-    op->bytes = (uint64_t)(sum / op->sends.rows + 0.5);
 }
 
 static void check_collective(const ovl_node *node, ovl_xop *op, ovl_errs *errs)

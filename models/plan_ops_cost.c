@@ -120,7 +120,7 @@ static const double *by_rank(ovl_ops *o, const ovl_ratios *shares, const ovl_gro
     return factors;
 }
 
-/* The matrix of what members give each other, in parts of the bytes, by place; NULL: not given, or
+/* The matrix of what members give each other, times the payload, by place; NULL: not given, or
  * an error. */
 static const double *by_pair(ovl_ops *o, const ovl_entry *entry, const ovl_group *group)
 {
@@ -136,12 +136,9 @@ static const double *by_pair(ovl_ops *o, const ovl_entry *entry, const ovl_group
             return NULL;
         }
     }
-    double *parts = OVL_NEW_ARRAY(l->arena, double, sends->count), sum = 0;
+    double *parts = OVL_NEW_ARRAY(l->arena, double, sends->count);
     for (uint32_t i = 0; i < sends->count; i++) {
-        sum += sends->item[i];
-    }
-    for (uint32_t i = 0; i < sends->count && sum > 0; i++) {
-        parts[i] = sends->item[i] * sends->rows / sum;
+        parts[i] = sends->item[i] / (double)entry->op->bytes;
     }
     return parts;
 }

@@ -144,7 +144,7 @@ static const ovl_field op_fields[] = {
         "all_to_all: what each member sends, relative to the others, in order of their place: "
         "`[2, 1, 1, 0]`. `bytes` is the mean. Or, instead of `bytes`, a matrix: in row i what "
         "member i gives each member, `[[0, 10 MB], [30 MB, 0]]`; what it keeps for itself counts "
-        "as payload and crosses nothing. Default: all the same.",
+        "nowhere. Default: all the same.",
         .cells = OVL_F_BYTES),
     OVL_FIELD(
         ovl_xop, receives, "receives", OVL_F_RATIOS, 0,

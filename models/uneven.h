@@ -35,7 +35,7 @@ typedef struct ovl_uneven_way {
 /* Factors by rank; NULL: 1 for all. */
 typedef struct ovl_uneven {
     const double *sends, *receives; /* [n_ranks] */
-    const double *pairs;            /* instead: by sender and receiver, see exchange.h */
+    const double *pairs;            /* before these: by sender and receiver, see exchange.h */
     const ovl_rails *pxn;           /* likewise */
 } ovl_uneven;
 
