@@ -23,9 +23,15 @@ typedef struct ovl_moe_load {
     const double *pairs; /* [P * P] of its tokens the part that each rank gives each; NULL: all
                             alike, by the loads. `back` is how they come back */
     const double *back;
+    uint32_t n_ranks;
 } ovl_moe_load;
 
 /* Errors: shares that do not fit the axes. */
 ovl_moe_load ovl_moe_load_of(const ovl_scenario *scenario, ovl_arena *arena, ovl_errs *errs);
+
+/* Bytes of a buffer of so many at mean load, by factors of ranks (`rank` or `place`); rounded down.
+ */
+ovl_sizes ovl_moe_bytes(const ovl_moe_load *load, const double *factor, uint64_t bytes,
+                        ovl_arena *arena);
 
 #endif

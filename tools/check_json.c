@@ -49,6 +49,15 @@ static void code(ovl_json *json, const ovl_program *p, const ovl_code_facts *f)
         }
     }
     ovl_json_close(json);
+    if (f->least_of_all < f->all) {
+        ovl_json_object(json, "least_buffer_bytes", OVL_JSON_FLOW);
+        for (int c = 0; c < OVL_CATEGORY_COUNT; c++) {
+            if (f->buffers[c]) {
+                ovl_json_uint(json, ovl_category_name((ovl_category)c), f->least[c]);
+            }
+        }
+        ovl_json_close(json);
+    }
     ovl_json_close(json);
 }
 
@@ -171,6 +180,7 @@ static void contents(ovl_json *json, const ovl_check *check)
     texts(json, "not_modelled", lowered->not_modelled, lowered->n_not_modelled);
     ovl_check_measured_json(json, &s->hw);
     ovl_check_pipeline_json(json, check);
+    ovl_check_nodes_json(json, &s->hw);
 }
 
 void ovl_check_json(ovl_out *out, const ovl_check *check)
