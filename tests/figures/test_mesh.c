@@ -49,7 +49,10 @@ static void rails_keep_rings_off_the_spine(void)
     static const struct {
         const char *variant;
         ovl_time gradients, dispatch, step;
-    } by[] = {{NULL, 80, 116, 146}, {"pxn", 80, 92, 122}, {"plain", 172, 136, 182}, {"full", 80, 92, 122}};
+    } by[] = {{NULL, 80, 116, 146},
+              {"pxn", 80, 92, 122},
+              {"plain", 172, 136, 182},
+              {"full", 80, 92, 122}};
     for (size_t i = 0; i < OVL_COUNT(by); i++) {
         figure f = figure_run(RAIL, by[i].variant, NULL, NULL);
         check_span(&f, "gradients", 20, by[i].gradients);
