@@ -24,7 +24,7 @@ typedef struct crossing {
     const ovl_exchange *x;
     const ovl_shape *shape;
     const place *at; /* [n] */
-    double *sent, *received;
+    ovl_uneven_way instance;
     const uint32_t *first; /* by cell: a member in it, plus 1 */
 } crossing;
 
@@ -48,8 +48,8 @@ static void add(const crossing *c, uint32_t i, uint32_t j, double bytes)
     const place *a = &c->at[i], *b = &c->at[j];
     bool near = a->part == b->part || (c->shape->off_rails && a->rail == b->rail);
     if (!near) {
-        c->sent[a->instance] += bytes;
-        c->received[b->instance] += bytes;
+        c->instance.out[a->instance] += bytes;
+        c->instance.in[b->instance] += bytes;
     }
 }
 
@@ -80,12 +80,12 @@ static void cross(const crossing *c, uint32_t i, uint32_t j, double bytes)
     }
 }
 
-void ovl_exchange_cross(const ovl_exchange *x, const ovl_shape *shape, double *sent,
-                        double *received, uint32_t *first)
+void ovl_exchange_cross(const ovl_exchange *x, const ovl_shape *shape, ovl_uneven_way instance,
+                        uint32_t *first)
 {
     ovl_arena scratch = {0};
     place *at = OVL_NEW_ARRAY(&scratch, place, x->n);
-    const crossing c = {x, shape, at, sent, received, first};
+    const crossing c = {x, shape, at, instance, first};
     fill(x, shape, at, first);
     for (uint32_t i = 0; i < x->n; i++) {
         for (uint32_t j = 0; j < x->n; j++) {

@@ -15,6 +15,7 @@
 #define OVL_MODELS_EXCHANGE_H
 
 #include "models/rails.h"
+#include "models/uneven.h"
 
 /* Among the members of one communicator. */
 typedef struct ovl_exchange {
@@ -30,9 +31,9 @@ typedef struct ovl_exchange {
 /* What place i gives place j. */
 double ovl_exchange_bytes(const ovl_exchange *x, uint32_t i, uint32_t j);
 
-/* Adds what crosses each instance of a link of this shape to `sent` and `received`, by its number;
- * `first`: [n_ranks] zeros, left as zeros. */
-void ovl_exchange_cross(const ovl_exchange *x, const ovl_shape *shape, double *sent,
-                        double *received, uint32_t *first);
+/* Adds what crosses each instance of a link of this shape to `instance`, by its number; `first`:
+ * [n_ranks] zeros, left as zeros. */
+void ovl_exchange_cross(const ovl_exchange *x, const ovl_shape *shape, ovl_uneven_way instance,
+                        uint32_t *first);
 
 #endif

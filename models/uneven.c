@@ -116,7 +116,7 @@ static void pair_by_pair(const members *m, const ovl_shape *s, double bytes,
                             .receives = uneven->receives,
                             .received = m->received,
                             .pxn = uneven->pxn};
-    ovl_exchange_cross(&x, s, instance.sent, instance.received, first);
+    ovl_exchange_cross(&x, s, (ovl_uneven_way){instance.sent, instance.received}, first);
     hand_out(m, s, instance, way);
     for (uint32_t i = 0; i < m->n; i++) { /* zero for the next communicator */
         uint32_t here = ovl_shape_instance(s, m->rank[i]);
