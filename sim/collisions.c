@@ -157,7 +157,7 @@ static void share_loss(const making *k, const ovl_loss *loss, const side *of, ui
         share_out(all ? loss->all : loss->rank, of, n, !all && has_own_weights(of, n), k->parts);
         for (uint32_t i = 0; i < n; i++) {
             ovl_result_collision *row = &k->rows[of[i].row];
-            ovl_time *to = all ? of[i].second ? &row->all_b : &row->all_a
+            ovl_time *to = all            ? of[i].second ? &row->all_b : &row->all_a
                            : of[i].second ? &row->lost_b
                                           : &row->lost_a;
             *to += k->parts[i];
@@ -232,14 +232,14 @@ static void name_rows(making *k)
     for (uint32_t i = 0; i < n; i++) {
         const ovl_meeting *met = &k->m->met.data[i];
         bool sms = met->resource == names->count;
-        k->rows[i] = (ovl_result_collision){
-            .resource = sms ? OVL_SMS_NAME : ovl_names_text(names, met->resource),
-            .a = ovl_names_text(names, met->a),
-            .b = ovl_names_text(names, met->b),
-            .pairs = 1,
-            .shared = met->shared,
-            .full = met->full,
-            .together = met->together};
+        k->rows[i] = (ovl_result_collision){.resource = sms ? OVL_SMS_NAME
+                                                            : ovl_names_text(names, met->resource),
+                                            .a = ovl_names_text(names, met->a),
+                                            .b = ovl_names_text(names, met->b),
+                                            .pairs = 1,
+                                            .shared = met->shared,
+                                            .full = met->full,
+                                            .together = met->together};
     }
 }
 
@@ -355,8 +355,7 @@ void ovl_meetings_end(ovl_meetings *m, ovl_result_resource *lines, uint32_t n_li
 {
     ovl_arena scratch = {0};
     merge(m);
-    making k = {
-        .m = m, .arena = arena, .scratch = &scratch, .lines = lines, .n_lines = n_lines};
+    making k = {.m = m, .arena = arena, .scratch = &scratch, .lines = lines, .n_lines = n_lines};
     k.parts = OVL_NEW_ARRAY(&scratch, ovl_time, 2 * (size_t)m->met.len + 1);
     name_rows(&k);
     share_losses(&k);

@@ -185,15 +185,15 @@ static void count_in(watch *w, const ovl_resource_use *use)
         }
     }
     if (w->n < MOST_PRESENT) {
-        w->there[w->n++] = (presence){
-            .name = name,
-            .count = use->like,
-            .loses = is_held_back(w->m, w->key, name),
-            .holds = use->holds,
-            .rate = use->rate,
-            .weight = ovl_op_cost_kind(w->m->p, w->m->causes->rank_of[use->op],
-                                       ovl_causes_op(w->m->causes, use->op))
-                          ->weight};
+        w->there[w->n++] =
+            (presence){.name = name,
+                       .count = use->like,
+                       .loses = is_held_back(w->m, w->key, name),
+                       .holds = use->holds,
+                       .rate = use->rate,
+                       .weight = ovl_op_cost_kind(w->m->p, w->m->causes->rank_of[use->op],
+                                                  ovl_causes_op(w->m->causes, use->op))
+                                     ->weight};
     }
 }
 
@@ -282,11 +282,8 @@ static void meet(watch *w, const presence *x, const presence *y, bool full, ovl_
 {
     const presence *a = x->name <= y->name ? x : y, *b = a == x ? y : x;
     if (a->loses || b->loses) {
-        ovl_meeting met = {.resource = w->key,
-                           .a = a->name,
-                           .b = b->name,
-                           .full = full,
-                           .together = length};
+        ovl_meeting met = {
+            .resource = w->key, .a = a->name, .b = b->name, .full = full, .together = length};
         if (full && a == b) {
             met.of_a = due_to(w, a, a->rate - a->rate / a->count, length);
         } else if (full) {

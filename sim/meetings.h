@@ -9,8 +9,8 @@
  * of one resource add up to all that was lost on it - but for what is lost *alone*: beside nobody,
  * on a link that degrades.
  *
- * Weights are whole numbers, so instances that are alike count alike whether they are folded or not.
- * Losses of the deciding rank go by what happened on its own instances, if they were full.
+ * Weights are whole numbers, so instances that are alike count alike whether they are folded or
+ * not. Losses of the deciding rank go by what happened on its own instances, if they were full.
  *
  * Example, a NIC of 50 GB/s: `a` wants 50 GB/s for 8 ms, `b` and `c` 50 GB/s for 4 of them, one
  * after the other, 1/2 of which is missing while two are there: a lost 4 ms, 2 beside each.
@@ -24,8 +24,8 @@
 /* What operations of a name lost to resources of a name. */
 typedef struct ovl_loss {
     ovl_id resource, name; /* into names; the resource of SMs is behind all of them */
-    ovl_time rank, all; /* of activities of the deciding rank; of all, each once, where ranks are
-                           folded as often as there are such */
+    ovl_time rank, all;    /* of activities of the deciding rank; of all, each once, where ranks are
+                              folded as often as there are such */
 } ovl_loss;
 
 typedef struct ovl_meeting {
@@ -48,8 +48,8 @@ typedef struct ovl_meetings {
 void ovl_meetings_begin(ovl_meetings *m, const ovl_causes *causes);
 void ovl_meetings_free(ovl_meetings *m);
 
-/* What was there on one instance, and on others in the same way: so many in all. of_rank: it, or one
- * of these, is the deciding rank's. */
+/* What was there on one instance, and on others in the same way: so many in all. of_rank: it, or
+ * one of these, is the deciding rank's. */
 void ovl_meetings_on(ovl_meetings *m, ovl_id resource, const ovl_resource_use *uses, uint32_t n,
                      uint32_t instances, bool of_rank);
 

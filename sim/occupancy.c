@@ -124,8 +124,10 @@ static void add_piece(view *v, ovl_time from, ovl_time to)
     const ovl_program *p = v->c->program;
     bool sms = ovl_is_sms(p, v->resource);
     double part = sms ? part_of_wanted(v) : 1;
-    ovl_occupancy piece = {
-        .from = from, .to = to, .n_users = v->there.len, .capacity = ovl_used_capacity_at(p, v->resource, from)};
+    ovl_occupancy piece = {.from = from,
+                           .to = to,
+                           .n_users = v->there.len,
+                           .capacity = ovl_used_capacity_at(p, v->resource, from)};
     ovl_occupant *users = OVL_NEW_ARRAY(v->arena, ovl_occupant, v->there.len);
     for (uint32_t i = 0; i < v->there.len; i++) {
         const stretch *s = &v->stretches.data[v->there.data[i]];

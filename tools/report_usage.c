@@ -103,10 +103,10 @@ static void limit_rows(ovl_out *out, const ovl_result *result, const limit *list
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
     for (uint32_t i = 0; i < n; i++) {
         const limit *l = &list[i];
-        const char *cells[] = {
-            limit_name(result, l, arena),
-            l->names > 1 ? ovl_arena_printf(arena, "%" PRIu32, l->names) : NULL, l->sum.bound,
-            shown(arena, scale, l->sum.time), shown(arena, scale, l->sum.lost)};
+        const char *cells[] = {limit_name(result, l, arena),
+                               l->names > 1 ? ovl_arena_printf(arena, "%" PRIu32, l->names) : NULL,
+                               l->sum.bound, shown(arena, scale, l->sum.time),
+                               shown(arena, scale, l->sum.lost)};
         ovl_grid_row(&grid, cells);
     }
     ovl_grid_end(&grid, out, 2);
@@ -238,7 +238,8 @@ static void legend(ovl_out *out, const ovl_result *result, ovl_arena *arena)
     const char *text = ovl_arena_printf(
         arena,
         "rank %" PRIu32 ": lost by what this rank has a part in, as in the table above; all ranks: "
-        "lost by all operations, a collective once; on: how many instances had less than was wanted "
+        "lost by all operations, a collective once; on: how many instances had less than was "
+        "wanted "
         "while both were there, of those where they met; together: longest, on one instance",
         result->deciding_rank);
     ovl_wrap(out, "  ", 2, text, OVL_TERMINAL);
@@ -247,9 +248,8 @@ static void legend(ovl_out *out, const ovl_result *result, ovl_arena *arena)
 static const char *units_text(const scales *s, ovl_arena *arena)
 {
     const char *rank = ovl_scale_unit(&s->rank), *all = ovl_scale_unit(&s->all);
-    return strcmp(rank, all) == 0
-               ? rank
-               : ovl_arena_printf(arena, "%s, of all ranks in %s", rank, all);
+    return strcmp(rank, all) == 0 ? rank
+                                  : ovl_arena_printf(arena, "%s, of all ranks in %s", rank, all);
 }
 
 void ovl_report_collisions(ovl_out *out, const ovl_result *result)

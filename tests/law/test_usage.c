@@ -50,8 +50,7 @@ static void each_loss_stands_once(void)
         ovl_analyse_options how = {.interference = (ovl_interference)(seed % 3),
                                    .worth = OVL_WORTH_NONE};
         ovl_result r;
-        if (ovl_analyse(&p, &how, &arena, &r, NULL, &errs) &&
-            r.all_collisions == r.n_collisions) {
+        if (ovl_analyse(&p, &how, &arena, &r, NULL, &errs) && r.all_collisions == r.n_collisions) {
             for (uint32_t i = 0; i < r.n_resources; i++) {
                 rows_of(&r, &r.resources[i], r.collisions, r.n_collisions);
                 rows_of(&r, &r.resources[i], r.alike, r.n_alike);
