@@ -201,7 +201,7 @@ static void check_idle(const ovl_scenario *s, ovl_errs *errs)
     if (s->workload.microbatches > 1 || s->workload.steps > 1 || s->pipeline.given) {
         return;
     }
-    if (a->gradient_sync == OVL_FSDP_LAST) {
+    if (a->gradient_sync != OVL_FSDP_EVERY) {
         ovl_warning(errs, a->mark, "\"gradient_sync\" has no effect with one microbatch");
     }
     if (!a->reshard_after_backward) {

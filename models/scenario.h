@@ -348,7 +348,7 @@ typedef enum ovl_fsdp1_prefetch {
     OVL_FSDP1_NO_PREFETCH,
 } ovl_fsdp1_prefetch;
 typedef enum ovl_fsdp1_block { OVL_FSDP1_ALWAYS, OVL_FSDP1_NEEDED } ovl_fsdp1_block;
-typedef enum ovl_fsdp_when { OVL_FSDP_EVERY, OVL_FSDP_LAST } ovl_fsdp_when;
+typedef enum ovl_fsdp_when { OVL_FSDP_EVERY, OVL_FSDP_LAST, OVL_FSDP_BEHIND } ovl_fsdp_when;
 
 /* A type that was not given: that of the layer, of the parameters, of the gradients. */
 #define OVL_DTYPE_OF_LAYER (-1)
@@ -367,7 +367,7 @@ typedef struct ovl_fsdp_prefetch {
  * set_reshard_after_backward and set_unshard_in_backward say while gradients are accumulated. */
 typedef struct ovl_fsdp_accumulate {
     ovl_mark mark;
-    int gradient_sync, all_reduce, last_backward; /* ovl_fsdp_when */
+    int gradient_sync, all_reduce, last_backward; /* ovl_fsdp_when; BEHIND: gradient_sync only */
     bool reshard_after_backward;
     ovl_texts skip_unshard_in_backward; /* layers */
 } ovl_fsdp_accumulate;
