@@ -18,10 +18,11 @@ static inline ovl_time done_by(const ovl_engine *e, uint32_t activity)
 static void give_term(ovl_engine *e, uint32_t rank)
 {
     ovl_rank_state *s = &e->ranks[rank];
-    ovl_time *term = &e->times[rank].term[s->is.term], time = e->now - s->accounted;
+    ovl_time time = e->now - s->accounted;
     if (time == 0) {
         return;
     }
+    ovl_time *term = &e->times[rank].term[s->is.term];
     s->accounted = e->now;
     if (s->is.main == OVL_NONE) {
         term[0] += time;
