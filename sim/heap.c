@@ -112,11 +112,8 @@ void ovl_heap_set(ovl_heap *heap, uint32_t handle, ovl_time time, uint64_t tie)
     }
 }
 
-void ovl_heap_remove(ovl_heap *heap, uint32_t handle)
+void ovl_heap_take_out(ovl_heap *heap, uint32_t handle)
 {
-    if (handle >= heap->place.len || heap->place.data[handle] == 0) {
-        return;
-    }
     if (heap->hole) {
         ovl_heap_fill_hole(heap);
     }

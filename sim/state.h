@@ -55,36 +55,37 @@ typedef ovl_uwide ovl_work;
 #define OVL_WORK_SHIFT 63
 #define OVL_NO_DUE     (~(ovl_work)0)
 
+/* What its clock and its events look at comes first. */
 typedef struct ovl_activity {
     _Alignas(OVL_CACHE_LINE) ovl_work begin; /* what its clock showed when nothing was done, less
                        ovl_work_allowance; on no clock: minus both what it has done and that */
-    const ovl_cost *cost;
-    const ovl_comm *comm; /* collectives */
     ovl_time total;
-    uint32_t clock; /* in its fluid phase; OVL_NONE while rates are solved */
-    uint32_t slot;  /* its class, or a slot of its own; OVL_NONE: it needs none */
-    uint32_t op;    /* kernel, copy, sender; a collective's member at place 0 */
-    uint32_t rank;  /* of `op` */
-    uint32_t peer;  /* sends: the receiver's rank */
-    uint32_t count; /* of how many like it, where ranks are folded */
-    uint8_t kind;   /* ovl_op_kind of op */
-    uint8_t phase;  /* ovl_phase */
-    bool shares;    /* is of a class of the sharing solver */
-    bool dirty;     /* in dirty_comms */
-    bool joining;   /* in `joining` */
+    ovl_time bound_since; /* what bounds it now does; by then it had done bound_done */
+    uint32_t clock;       /* in its fluid phase; OVL_NONE while rates are solved */
+    uint32_t slot;        /* its class, or a slot of its own; OVL_NONE: it needs none */
+    uint32_t op;          /* kernel, copy, sender; a collective's member at place 0 */
+    uint32_t rank;        /* of `op` */
+    uint32_t peer;        /* sends: the receiver's rank */
+    uint8_t kind;         /* ovl_op_kind of op */
+    uint8_t phase;        /* ovl_phase */
+    bool shares;          /* is of a class of the sharing solver */
+    bool joining;         /* in `joining` */
+    bool dirty;           /* in dirty_comms */
     bool eager;
     bool queued;         /* an eager transfer that waits for the one before it on its wire */
     bool background;     /* an eager transfer that is queued, or whose receiver has not arrived:
                             nobody is in it */
     uint8_t n_kept;      /* of it, in `bounds` */
+    uint32_t count;      /* of how many like it, where ranks are folded */
+    ovl_time bound_done;
+    ovl_time since; /* it joined its clock */
+    const ovl_cost *cost;
+    const ovl_comm *comm; /* collectives */
+    double cap;
     uint32_t cap_bound;  /* why the cap is below 1: OVL_LIMIT_... */
     uint32_t next, prev; /* in its class */
     uint32_t k;          /* collectives: which of the communicator's; eager transfers: the activity
                             that waits for this one, or OVL_NONE */
-    double cap;
-    ovl_time since;       /* it joined its clock */
-    ovl_time bound_since; /* what bounds it now does; by then it had done bound_done */
-    ovl_time bound_done;
 } ovl_activity;
 
 /* What bounded an activity before what does now, from the first on. */
@@ -196,12 +197,11 @@ typedef struct ovl_todo {
     uint32_t rank, op;
 } ovl_todo;
 
-/* Between which ranks, or in which communicator, something is demanded; and the class of those who
- * do. */
+/* Between which ranks, or in which communicator, something of one kind is demanded; and the class of
+ * those who do. */
 typedef struct ovl_route {
     uint32_t rank, other, count;
-    ovl_demand_list demands, of_peer;
-    double weight;
+    ovl_id kind; /* ovl_cost_kind */
     uint32_t slot, born;
 } ovl_route;
 
@@ -415,7 +415,8 @@ static inline ovl_work ovl_clock_value(const ovl_clock *c, ovl_time t)
  * below what anybody could mean. */
 static inline ovl_work ovl_work_allowance(ovl_time total)
 {
-    return OVL_MIN((ovl_work)total << (OVL_WORK_SHIFT - 44), (ovl_work)1 << (OVL_WORK_SHIFT - 2));
+    uint64_t quarter = (uint64_t)1 << 42; /* of which 2^-44 is a quarter of a picosecond */
+    return OVL_MIN((uint64_t)total, quarter) << (OVL_WORK_SHIFT - 44);
 }
 
 /* Of isolated work, what an activity has done when its clock shows `value`, 0 if it has none; in
@@ -459,8 +460,8 @@ void ovl_comm_transfer(ovl_engine *e, uint32_t activity);
 void ovl_routes_init(ovl_engine *e, ovl_arena *scratch);
 /* Collects what an activity demands into e->uses. */
 void ovl_route_uses(ovl_engine *e, uint32_t activity);
-/* It joins its class, or that of e->uses; gives the slot, OVL_NONE if it loads nothing that is
- * shared. */
+/* One that demands something joins its class, or that of e->uses; gives the slot, OVL_NONE if it
+ * loads nothing that is shared. */
 uint32_t ovl_route_join(ovl_engine *e, uint32_t activity);
 uint32_t ovl_route_join_uses(ovl_engine *e, uint32_t activity);
 
@@ -469,7 +470,13 @@ uint32_t ovl_route_join_uses(ovl_engine *e, uint32_t activity);
  */
 
 /* SMs held, kernels running, or communication in transfer on a rank changed. */
-void ovl_caps_touch(ovl_engine *e, uint32_t rank);
+static inline void ovl_caps_touch(ovl_engine *e, uint32_t rank)
+{
+    if (e->caps_matter && !e->ranks[rank].caps_dirty) {
+        e->ranks[rank].caps_dirty = true;
+        ovl_vec_push(&e->dirty_caps, rank);
+    }
+}
 /* A communication of this cost has arrived on the rank or ended there. */
 void ovl_caps_hold(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost_kind *cost);
 void ovl_caps_let_go(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost_kind *cost);
