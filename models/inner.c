@@ -428,19 +428,19 @@ static uint32_t add_collective(writing *w, const ovl_inner_op *op, const ovl_inn
 static void add_room(writing *w, const ovl_inner_op *op, uint32_t i)
 {
     ovl_inner_place *at = w->at;
-    if (op->holds == 0 || w->until[i] == OVL_NONE) {
+    if (op->holds.most == 0 || w->until[i] == OVL_NONE) {
         return;
     }
     const char *name = w->caller->name(w->caller->context, op->name);
     bool waited = list_of(w->inner, w->pass)->op[w->until[i]].kind == OVL_INNER_KERNEL;
-    w->buffer[i] = ovl_add_buffer(at->l->b, at->code,
-                                  &(ovl_buffer){.name = ovl_name(at->l->b, name),
-                                                .bytes = op->holds,
-                                                .category = OVL_TEMPORARY,
-                                                .dtype = op->dtype,
-                                                .stream = at->compute,
-                                                .record_stream = !waited,
-                                                .mark = w->caller->mark});
+    ovl_buffer buffer = {.name = ovl_name(at->l->b, name),
+                         .category = OVL_TEMPORARY,
+                         .dtype = op->dtype,
+                         .stream = at->compute,
+                         .record_stream = !waited,
+                         .mark = w->caller->mark};
+    ovl_plan_size(at->l, name, op->holds, &buffer);
+    w->buffer[i] = ovl_add_buffer(at->l->b, at->code, &buffer);
 }
 
 /* Of the operation just added. */

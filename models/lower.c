@@ -207,6 +207,7 @@ static void release(ovl_lowering *l)
     ovl_vec_free(&l->hops);
     ovl_vec_free(&l->slow_costs);
     ovl_vec_free(&l->loaded);
+    ovl_vec_free(&l->sized);
 }
 
 static void hand_over(ovl_lowering *l, ovl_lowered *lowered)

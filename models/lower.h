@@ -39,7 +39,9 @@ typedef struct ovl_model_line {
     uint64_t params; /* elements */
     double forward_flops, backward_flops, again_flops;
     ovl_time forward, backward, again;
-    uint64_t kept, activations;      /* bytes from forward to backward; while it computes */
+    uint64_t kept, activations;      /* bytes from forward to backward; while it computes: on the
+                                        rank that has most */
+    uint64_t least_kept;             /* ... on that which has least */
     uint64_t tp_bytes, cp_bytes;     /* in forward, recomputation and backward */
     uint64_t ep_bytes, across_bytes; /* likewise, of dispatch and combine */
 } ovl_model_line;

@@ -81,6 +81,12 @@ typedef struct ovl_loaded {
     ovl_plan_cost cost;
 } ovl_loaded;
 
+/* A list of bytes by rank, and what the program calls it. */
+typedef struct ovl_sized {
+    const uint64_t *of;
+    uint32_t sizes;
+} ovl_sized;
+
 /* Of one code: the group of each communicator slot. */
 typedef struct ovl_slots {
     OVL_VEC(const ovl_group *) group;
@@ -105,6 +111,7 @@ typedef struct ovl_lowering {
     double *slowdown;                      /* [n_ranks] of kernels; NULL: no GPU is slow */
     OVL_VEC(ovl_plan_cost) slow_costs;     /* by a kernel's cost: on each rank; OVL_NONE: not yet */
     OVL_VEC(ovl_loaded) loaded;
+    OVL_VEC(ovl_sized) sized;
     ovl_note notes[OVL_NOTE_KIND_COUNT]; /* turned into sentences at the end */
     OVL_VEC(const char *) said;          /* further sentences */
     bool even;                           /* costs are asked for that leave out loads of ranks */
@@ -202,6 +209,10 @@ uint32_t ovl_plan_node(const ovl_lowering *l, uint32_t rank);
 /* A new code, and the slot of a group in it (made at the first use in that code). */
 ovl_id ovl_plan_code(ovl_lowering *l);
 uint16_t ovl_plan_slot(ovl_lowering *l, ovl_id code, const ovl_group *group);
+
+/* Sets what a buffer, called `name` in errors, takes on each rank. Lists that are one are stored
+ * once; an error if a list has not one size for each rank. */
+void ovl_plan_size(ovl_lowering *l, const char *name, ovl_sizes sizes, ovl_buffer *buffer);
 
 /* Gives each rank its code: `write` makes that of the first of those who are `alike`. */
 void ovl_plan_codes(ovl_lowering *l, ovl_id (*write)(void *plan, uint32_t first),

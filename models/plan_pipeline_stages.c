@@ -78,6 +78,10 @@ static bool check_layer(ovl_pipe_plan *p, const ovl_layer *layer)
     } else if (layer->forward.listed || layer->backward.listed) {
         ovl_error(p->l->errs, OVL_E_INPUT, layer->mark,
                   "layer \"%s\" of a pipeline has one time, not one for each rank", layer->name);
+    } else if (layer->activations.of) {
+        ovl_error(p->l->errs, OVL_E_INPUT, layer->mark,
+                  "layer \"%s\" of a pipeline has one size of activations, not one for each rank",
+                  layer->name);
     } else if (layer->has_backward_weight && layer->backward.count &&
                layer->backward_weight > layer->backward.item[0]) {
         ovl_error(p->l->errs, OVL_E_INPUT, layer->mark,
@@ -177,7 +181,7 @@ static ovl_pipe_stage sum_layers(ovl_pipe_plan *p, const piece *list, uint32_t n
         split = split && is_split(layer);
         stage.params += layer->params;
         stage.expert_params += layer->expert_params;
-        stage.activations += layer->activations;
+        stage.activations += layer->activations.most;
         stage.transfer = layer->transfer;
         stage.has_transfer = layer->has_transfer;
     }

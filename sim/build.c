@@ -31,6 +31,7 @@ void ovl_builder_free(ovl_builder *b)
     ovl_vec_free(&b->rank_ports);
     ovl_vec_free(&b->resources);
     ovl_vec_free(&b->changes);
+    ovl_vec_free(&b->sizes);
     ovl_costs_free(b);
     ovl_vec_free(&b->kernel_classes);
     ovl_vec_free(&b->coll_classes);
@@ -85,6 +86,15 @@ uint16_t ovl_add_slot(ovl_builder *b, ovl_id code)
     struct ovl_code_build *c = b->codes.data[code];
     assert(c->n_slots < OVL_NO_COMM);
     return (uint16_t)c->n_slots++;
+}
+
+uint32_t ovl_add_sizes(ovl_builder *b, const uint64_t *bytes, uint32_t n)
+{
+    uint32_t first = b->sizes.len;
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_vec_push(&b->sizes, bytes[i]);
+    }
+    return first + 1;
 }
 
 ovl_id ovl_add_buffer(ovl_builder *b, ovl_id code, const ovl_buffer *buffer)

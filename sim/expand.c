@@ -170,6 +170,7 @@ static void copy_tables(expansion *x)
     for (uint32_t i = 0; i < p->n_splits; i++) {
         ovl_vec_push(&x->b.splits, p->splits[i]);
     }
+    ovl_add_sizes(&x->b, p->sizes, p->n_sizes);
     x->no_cost = ovl_add_cost(&x->b, &(ovl_cost){0}, NULL, NULL, 0, NULL, 0);
     x->relaid = OVL_NEW_ARRAY(&x->scratch, uint32_t, p->n_costs);
     for (uint32_t i = 0; i < p->n_costs; i++) {

@@ -3,6 +3,7 @@
  * checks that the members of each communicator agree.
  */
 #include "sim/build.h"
+#include "sim/course.h"
 
 /* --- One code --- */
 
@@ -395,12 +396,17 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
     p.n_splits = b->splits.len;
     p.splits = ovl_vec_freeze(&b->splits, b->arena);
     p.demands = ovl_vec_freeze(&b->demands, b->arena);
+    p.n_sizes = b->sizes.len;
+    p.sizes = ovl_vec_freeze(&b->sizes, b->arena);
     p.kernel_classes = ovl_vec_freeze(&b->kernel_classes, b->arena);
     p.coll_classes = ovl_vec_freeze(&b->coll_classes, b->arena);
     bool measured = b->pairs.len > 0;
     p.pairs = ovl_vec_freeze(&b->pairs, b->arena);
     if (!measured) {
         p.pairs = OVL_NEW_ARRAY(b->arena, ovl_pair, (size_t)p.n_kernel_classes * p.n_coll_classes);
+    }
+    for (uint32_t i = 0; i < p.n_codes; i++) {
+        codes[i].course = ovl_course_find(&p, &codes[i], true, b->arena);
     }
     ovl_builder_free(b);
     number_ranks(&p, ranks);

@@ -110,6 +110,11 @@ const ovl_op *ovl_op_of(const ovl_program *p, uint32_t op)
     return &p->codes[rank->code].ops[op - rank->first_op];
 }
 
+uint64_t ovl_buffer_bytes(const ovl_program *p, uint32_t rank, const ovl_buffer *buffer)
+{
+    return buffer->sizes ? p->sizes[buffer->sizes - 1 + ovl_rank_number(p, rank)] : buffer->bytes;
+}
+
 const ovl_cost *ovl_op_cost(const ovl_program *p, uint32_t rank, const ovl_op *op)
 {
     return &p->costs[op->cost + (op->per_rank ? p->ranks[rank].variant : 0)];

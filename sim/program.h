@@ -207,7 +207,9 @@ typedef struct ovl_op { /* there are many: without gaps */
 } ovl_op;
 
 typedef struct ovl_buffer {
-    ovl_id name; /* into names */
+    ovl_id name;    /* into names */
+    uint32_t sizes; /* 0: `bytes` on every rank; else 1 + where those of rank 0, 1, ... begin in
+                       ovl_program.sizes, and `bytes` is the most of them */
     uint64_t bytes;
     uint8_t category; /* ovl_category */
     uint8_t dtype;
@@ -288,6 +290,7 @@ typedef struct ovl_code {
     uint32_t n_steps;
     const ovl_time *mean; /* kernels with a part: what they take if all stages are like their mean;
                              NULL: there are none */
+    const struct ovl_course *course; /* course.h */
 } ovl_code;
 
 typedef struct ovl_rank {
@@ -363,6 +366,8 @@ typedef struct ovl_program {
     uint32_t n_splits;
     const ovl_split *splits;
     const ovl_demand *demands;
+    uint32_t n_sizes;
+    const uint64_t *sizes; /* bytes by rank, of the buffers that have their own on each */
     uint32_t n_kinds;
     const ovl_comm_kind *kinds;
     const uint32_t *mate_at; /* kinds[k].mates + place: into mates, by local index */
@@ -431,6 +436,7 @@ typedef struct ovl_builder {
     OVL_VEC(ovl_cost_kind) cost_kinds;
     OVL_VEC(ovl_split) splits;
     OVL_VEC(ovl_demand) demands;
+    OVL_VEC(uint64_t) sizes;
     ovl_stored stored_costs, stored_kinds, stored_splits, stored_demands;
     OVL_VEC(ovl_id) kernel_classes;
     OVL_VEC(ovl_id) coll_classes;
@@ -486,6 +492,10 @@ uint16_t ovl_add_stream(ovl_builder *b, ovl_id code, const char *name);
 
 /* A communicator slot of the code: 0, 1, ... in order of the calls. */
 uint16_t ovl_add_slot(ovl_builder *b, ovl_id code);
+
+/* Bytes of a buffer on rank 0, 1, ... of all that the program will have: what ovl_buffer.sizes says
+ * for it, and for any other that has as much. */
+uint32_t ovl_add_sizes(ovl_builder *b, const uint64_t *bytes, uint32_t n);
 
 /* A buffer allocated at the present host position of the code and not yet freed; alloc and freed
  * are filled in. */
@@ -544,6 +554,9 @@ const ovl_program *ovl_program_ordered(const ovl_program *p, unsigned order);
 /* The rank of a global operation (binary search), and its description. */
 uint32_t ovl_op_rank(const ovl_program *p, uint32_t op);
 const ovl_op *ovl_op_of(const ovl_program *p, uint32_t op);
+
+/* Bytes of a buffer of its code on a rank that is simulated. */
+uint64_t ovl_buffer_bytes(const ovl_program *p, uint32_t rank, const ovl_buffer *buffer);
 
 /* What it costs on its rank, and what that has in common with other costs. */
 const ovl_cost *ovl_op_cost(const ovl_program *p, uint32_t rank, const ovl_op *op);

@@ -432,6 +432,12 @@ ovl_time ovl_result_per_microbatch(const ovl_result *result);
  */
 uint64_t ovl_result_over_memory(const ovl_result *result);
 
+/* Whether the memory of a rank, one of `result->ranks`, fits its GPU; true if nothing is known. */
+bool ovl_result_rank_fits(const ovl_result *result, const ovl_result_rank *rank);
+
+/* How many ranks, of how many that have any memory, do not fit their GPUs. */
+uint32_t ovl_result_ranks_over(const ovl_result *result, uint32_t *of);
+
 /* Whether the last two steps are alike, to a thousandth. False, too, with fewer than three: the
  * first is never like the others for sure. */
 bool ovl_result_converged(const ovl_result *result);

@@ -30,54 +30,57 @@ static ovl_time *unhappened(ovl_arena *arena, uint32_t n)
     return n ? memset(times, 0xff, n * sizeof *times) : times;
 }
 
-static uint32_t eager_sends(const ovl_code *code)
+static uint32_t eager_sends(const ovl_engine *e)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < code->n_ops; i++) {
-        n += code->ops[i].kind == OVL_SEND && code->ops[i].eager;
+    for (uint32_t c = 0; c < e->p->n_codes; c++) {
+        n += e->courses[c]->eager_sends;
     }
     return n;
 }
 
-/* Arrivals and ends, issues where they are remembered, and eager bytes that are there: how many
- * steps there can be, and how many of the last. */
-static size_t steps_at_most(const ovl_program *p, size_t *landings)
+/* Arrivals and ends, issues where they are remembered, and eager bytes that are there. */
+static size_t steps_at_most(const ovl_engine *e)
 {
-    ovl_arena scratch = {0};
-    uint32_t *ranks = OVL_NEW_ARRAY(&scratch, uint32_t, p->n_codes); /* of each code */
     size_t n = 0;
-    for (uint32_t r = 0; r < p->n_ranks; r++) {
-        ranks[p->ranks[r].code]++;
+    for (uint32_t r = 0; r < e->p->n_ranks; r++) {
+        uint32_t c = e->p->ranks[r].code;
+        const ovl_code *code = &e->p->codes[c];
+        n += (size_t)code->n_ops * (code->host_timed ? 3 : 2) + e->courses[c]->eager_sends;
     }
-    *landings = 0;
-    for (uint32_t c = 0; c < p->n_codes; c++) {
-        const ovl_code *code = &p->codes[c];
-        n += (size_t)ranks[c] * code->n_ops * (code->host_timed ? 3 : 2);
-        *landings += (size_t)ranks[c] * eager_sends(code);
-    }
-    ovl_arena_free(&scratch);
-    return n + *landings;
+    return n;
 }
 
 /* Pages that are not needed are never touched: mostly all is issued at 0. */
 static void set_up_times(ovl_engine *e)
 {
     const ovl_program *p = e->p;
-    size_t landings, steps = steps_at_most(p, &landings);
     e->issue = OVL_NEW_ARRAY(e->arena, ovl_time, p->n_ops);
     e->arrive = unhappened(e->arena, p->n_ops);
     e->start = unhappened(e->arena, p->n_ops);
     e->end = unhappened(e->arena, p->n_ops);
-    e->landed = landings ? OVL_NEW_ARRAY(e->arena, ovl_time, p->n_ops) : NULL;
+    e->landed = eager_sends(e) ? OVL_NEW_ARRAY(e->arena, ovl_time, p->n_ops) : NULL;
     if (!e->options->no_trail) {
-        e->trail = OVL_NEW_ARRAY(e->arena, uint32_t, steps);
+        e->trail = OVL_NEW_ARRAY(e->arena, uint32_t, steps_at_most(e));
     }
     ovl_vec_reserve(&e->limits, p->n_ops);
+}
+
+/* Where a program was altered what is looked up in its codes is worked out for this run. */
+static void find_courses(ovl_engine *e, ovl_arena *scratch)
+{
+    e->courses = OVL_NEW_ARRAY(scratch, const ovl_course *, e->p->n_codes);
+    for (uint32_t c = 0; c < e->p->n_codes; c++) {
+        const ovl_course *known = ovl_course_known(e->p, &e->p->codes[c]);
+        e->courses[c] =
+            known ? known : ovl_course_find(e->p, &e->p->codes[c], !e->options->no_skip, scratch);
+    }
 }
 
 static void set_up(ovl_engine *e, ovl_arena *scratch)
 {
     const ovl_program *p = e->p;
+    find_courses(e, scratch);
     if (!e->options->step_only) {
         set_up_times(e);
     }

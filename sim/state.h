@@ -30,6 +30,7 @@
 #ifndef OVL_SIM_STATE_H
 #define OVL_SIM_STATE_H
 
+#include "sim/course.h"
 #include "sim/delays.h"
 #include "sim/engine.h"
 #include "sim/fold.h"
@@ -210,6 +211,7 @@ typedef struct ovl_engine {
     const ovl_run_options *options;
     ovl_arena *arena;
     ovl_errs *errs;
+    const ovl_course **courses; /* by code */
     ovl_time now;
     bool failed;
     /* Times, by op; -1 while they have not happened. NULL, as is the trail, if only the step is

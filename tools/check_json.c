@@ -49,6 +49,15 @@ static void code(ovl_json *json, const ovl_program *p, const ovl_code_facts *f)
         }
     }
     ovl_json_close(json);
+    if (f->least_of_all < f->all) {
+        ovl_json_object(json, "least_buffer_bytes", OVL_JSON_FLOW);
+        for (int c = 0; c < OVL_CATEGORY_COUNT; c++) {
+            if (f->buffers[c]) {
+                ovl_json_uint(json, ovl_category_name((ovl_category)c), f->least[c]);
+            }
+        }
+        ovl_json_close(json);
+    }
     ovl_json_close(json);
 }
 

@@ -200,23 +200,32 @@ static void nccl(ovl_out *out, const ovl_lowered *lowered, ovl_arena *arena)
 static bool same_buffers(const ovl_code_facts *a, const ovl_code_facts *b)
 {
     return memcmp(a->buffers, b->buffers, sizeof a->buffers) == 0 &&
-           memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
+           memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0 &&
+           memcmp(a->least, b->least, sizeof a->least) == 0 && a->all == b->all &&
+           a->least_of_all == b->least_of_all;
+}
+
+/* "8 MiB", or "4 MiB to 8 MiB" where ranks differ. */
+static const char *range_text(uint64_t least, uint64_t most, ovl_arena *arena)
+{
+    const char *text = bytes_text(arena, most);
+    return least == most ? text
+                         : ovl_arena_printf(arena, "%s to %s", bytes_text(arena, least), text);
 }
 
 /* What one rank declares: "gradient 8 MiB in 2 + reduce 8 MiB in 1 = 16 MiB"; "" without any. */
 static const char *buffers_text(const ovl_code_facts *f, ovl_arena *arena)
 {
     const char *text = "";
-    uint64_t sum = 0;
     for (int c = 0; c < OVL_CATEGORY_COUNT; c++) {
         if (f->buffers[c]) {
             text = ovl_arena_printf(arena, "%s%s%s %s in %" PRIu32, text, *text ? " + " : "",
                                     ovl_category_name((ovl_category)c),
-                                    bytes_text(arena, f->bytes[c]), f->buffers[c]);
-            sum += f->bytes[c];
+                                    range_text(f->least[c], f->bytes[c], arena), f->buffers[c]);
         }
     }
-    return *text ? ovl_arena_printf(arena, "%s = %s", text, bytes_text(arena, sum)) : "";
+    const char *sum = range_text(f->least_of_all, f->all, arena);
+    return *text ? ovl_arena_printf(arena, "%s = %s", text, sum) : "";
 }
 
 /* A line for all ranks that declare as much as those of code `first`. */

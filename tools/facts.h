@@ -18,7 +18,9 @@ typedef struct ovl_code_facts {
     uint32_t n_ranks;
     uint32_t kinds[OVL_KINDS]; /* operations of each kind */
     uint32_t buffers[OVL_CATEGORY_COUNT];
-    uint64_t bytes[OVL_CATEGORY_COUNT];
+    uint64_t bytes[OVL_CATEGORY_COUNT]; /* on the rank that has most of the category ... */
+    uint64_t least[OVL_CATEGORY_COUNT]; /* ... and on that which has least */
+    uint64_t all, least_of_all;         /* over the categories, of ranks likewise */
 } ovl_code_facts;
 
 /* Communicators of one name. */

@@ -170,6 +170,19 @@ static void check_same(const ovl_result *a, const ovl_result *b)
     }
 }
 
+/* Classes are the same, and so is what each holds. */
+static void check_memory(const ovl_result *a, const ovl_result *b)
+{
+    CHECK_INT(a->n_ranks, b->n_ranks);
+    for (uint32_t i = 0; i < OVL_MIN(a->n_ranks, b->n_ranks); i++) {
+        CHECK_INT(a->ranks[i].rank, b->ranks[i].rank);
+        CHECK_INT(a->ranks[i].count, b->ranks[i].count);
+        CHECK_INT(a->ranks[i].live_peak, b->ranks[i].live_peak);
+        CHECK_INT(a->ranks[i].allocated_peak, b->ranks[i].allocated_peak);
+        CHECK_INT(a->ranks[i].reserved_peak, b->ranks[i].reserved_peak);
+    }
+}
+
 /* Who is to blame for idle time does not depend on who was looked at. */
 static void check_blames(const ovl_result *a, const ovl_result *b)
 {
@@ -204,6 +217,7 @@ static void folded_is_unfolded(void)
             if (run(&t, meshes[i].mesh, meshes[i].overlap, "", sets[k])) {
                 check_same(&t.result, &t.whole);
                 check_blames(&t.result, &t.whole);
+                check_memory(&t.result, &t.whole);
                 check_conserved(&t.whole, 0);
                 CHECK_INT(t.whole.n_hazards, 0);
                 CHECK(t.result.n_folded > 0);
@@ -225,6 +239,7 @@ static void folded_is_unfolded_with_experts(void)
                     k ? "workload.model.recompute=full" : NULL)) {
                 check_same(&t.result, &t.whole);
                 check_blames(&t.result, &t.whole);
+                check_memory(&t.result, &t.whole);
                 check_conserved(&t.whole, 1000);
                 CHECK_INT(t.whole.n_hazards, 0);
             }
