@@ -87,20 +87,21 @@ void ovl_account_activity(ovl_engine *e, uint32_t activity)
 
 void ovl_account_settle(ovl_engine *e)
 {
-    for (uint32_t rank = 0; rank < e->p->n_ranks && !e->options->step_only; rank++) {
-        give_term(e, rank);
-        give_hidden(e, rank);
+    for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
+        e->times[rank].end = e->ended[rank];
+        if (!e->options->step_only) {
+            give_term(e, rank);
+            give_hidden(e, rank);
+        }
     }
 }
 
 void ovl_account_all(ovl_engine *e)
 {
-    for (uint32_t rank = 0; rank < e->p->n_ranks && !e->options->step_only; rank++) {
-        ovl_time end = e->times[rank].end;
-        give_term(e, rank);
-        give_hidden(e, rank);
-        e->times[rank] = e->counted ? e->counted[rank] : e->times[rank];
-        e->times[rank].end = end;
+    ovl_account_settle(e);
+    for (uint32_t rank = 0; rank < e->p->n_ranks && e->counted; rank++) {
+        e->times[rank] = e->counted[rank];
+        e->times[rank].end = e->ended[rank];
     }
 }
 
@@ -108,7 +109,7 @@ void ovl_account_all(ovl_engine *e)
 
 static void forget(ovl_rank_times *t)
 {
-    *t = (ovl_rank_times){.end = t->end};
+    *t = (ovl_rank_times){0};
 }
 
 /* Until the interval begins everything is forgotten; what was counted when it ends is put aside,

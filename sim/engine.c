@@ -54,7 +54,7 @@ void ovl_engine_complete(ovl_engine *e, uint32_t rank, uint32_t op)
     const ovl_code *code = &e->p->codes[r->code];
     uint32_t local = op - r->first_op;
     ovl_engine_note(e->end, op, e->now);
-    e->times[rank].end = e->now;
+    e->ended[rank] = e->now;
     e->n_ended++;
     ovl_engine_step(e, op, OVL_ENDED);
     const uint32_t *next = code->next.item + code->next.at[local];

@@ -134,8 +134,8 @@ typedef struct ovl_crew {
 typedef struct ovl_pace {
     double weight, cap;
     uint32_t clock, classes;
+    uint32_t next; /* of the same resource */
 } ovl_pace;
-typedef OVL_VEC(ovl_pace) ovl_paces;
 
 typedef struct ovl_running {
     uint32_t op, activity;
@@ -221,7 +221,8 @@ typedef struct ovl_engine {
     uint32_t *arrived; /* by collective instance: members that have */
     uint32_t n_ended;
     ovl_rank_state *ranks;
-    ovl_rank_times *times;
+    ovl_rank_times *times; /* their `end` stands in `ended` until they are told */
+    ovl_time *ended;       /* by rank: when an operation ended last */
     bool counting;           /* the interval to count has begun */
     ovl_rank_times *counted; /* what was counted in it; NULL until it ended */
     ovl_cost free_cost;      /* of operations of the freed name */
@@ -249,7 +250,9 @@ typedef struct ovl_engine {
     ovl_share share;
     OVL_VEC(ovl_clock) clocks;                 /* by solver slot */
     OVL_VEC(ovl_crew) crews;                   /* likewise: of classes */
-    ovl_paces *paces;                          /* by resource */
+    OVL_VEC(ovl_pace) paces;
+    OVL_VEC(uint32_t) spare_paces;
+    uint32_t *first_pace; /* by resource; OVL_NONE: nobody follows it */
     ovl_heap heap;                             /* handles: OVL_HANDLE_... */
     ovl_delays delays;                         /* likewise */
     bool caps_matter;                          /* what runs beside an activity may cap it */
