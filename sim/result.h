@@ -141,7 +141,8 @@ typedef struct ovl_result_rank {
     uint32_t startups; /* collectives, sends, receives and batches launched */
     bool has_host;     /* its issuing takes time or blocks */
     ovl_host_load host;
-    bool has_memory; /* the program declares buffers; else the fields below do not apply */
+    bool has_memory;       /* the program declares buffers; else the fields below do not apply */
+    uint64_t memory_limit; /* bytes of its GPU; 0: not known */
     uint64_t allocated_peak, reserved_peak, live_peak; /* the bytes of: */
     ovl_peak allocated, reserved, live;
     uint64_t active_peak; /* allocated, or freed and still in use by the GPU (record_stream) */
@@ -300,7 +301,8 @@ typedef struct ovl_result_stats {
  * computed again), the mean over all GPUs, and tokens that all of them train on together. */
 typedef struct ovl_useful {
     double flops;    /* of a GPU; 0: not known */
-    double peak;     /* FLOP/s of a GPU; 0: not known */
+    double peak;     /* FLOP/s of a GPU, the mean of all; 0: not known */
+    bool mixed;      /* GPUs have different peaks */
     uint64_t tokens; /* of a step, over ... */
     uint32_t ranks;
 } ovl_useful;
@@ -327,7 +329,8 @@ typedef struct ovl_result {
      * of their times; negative without any. */
     double mean_busbw;
     uint32_t startups; /* of the deciding rank */
-    /* The largest reserved peak, the rank that has it, and what its GPU holds (0: not known). */
+    /* The reserved peak of the rank to which its GPU leaves least, and what that holds (0: not
+     * known: the largest peak). */
     bool has_memory;
     uint64_t reserved_peak, memory_limit;
     uint32_t fullest_rank;

@@ -293,7 +293,8 @@ static played play(usage *u, ovl_id resource, uint32_t first, uint32_t n, uint32
         ovl_time length = moments[i].time - before;
         all.busy += there ? length : 0;
         if (ovl_is_sms(u->p, resource)) {
-            uint64_t taken = sms.held + ovl_sms_for_kernels(u->p, sms.held, sms.wanted);
+            uint64_t taken = sms.held + ovl_sms_for_kernels(ovl_used_capacity(u->p, resource),
+                                                            sms.held, sms.wanted);
             all.sm_time += (ovl_load)taken * (ovl_load)length;
             count_sms(&sms, item, moments[i].begins);
         }
@@ -339,8 +340,9 @@ static void one_resource(usage *u, ovl_id resource, uint32_t first, uint32_t n, 
     ovl_load used = line->sms ? all.sm_time : to_bytes(load);
     line->instances += instances;
     u->bytes_of[line - u->lines] += load * instances;
-    if (line->busiest == OVL_NONE || used > u->most_of[line - u->lines]) {
-        uint64_t capacity = ovl_used_capacity(u->p, resource);
+    uint64_t capacity = ovl_used_capacity(u->p, resource);
+    if (line->busiest == OVL_NONE ||
+        used * line->capacity > u->most_of[line - u->lines] * capacity) { /* of what each has */
         double most = (double)capacity * (double)u->step / (line->sms ? 1 : 1e12);
         u->most_of[line - u->lines] = used;
         line->busiest = ovl_used_instance(u->p, resource);
