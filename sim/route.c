@@ -116,8 +116,7 @@ uint32_t ovl_route_join_uses(ovl_engine *e, uint32_t activity)
 
 static ovl_route route_of(const ovl_engine *e, const ovl_activity *a)
 {
-    ovl_route route = {
-        .rank = a->rank, .other = a->peer, .count = a->count, .kind = a->cost->kind};
+    ovl_route route = {.rank = a->rank, .other = a->peer, .count = a->count, .kind = a->cost->kind};
     if (a->comm) {
         route.rank = (uint32_t)(a->comm - e->p->comms);
         route.other = OVL_NONE;
@@ -136,8 +135,8 @@ static bool same_route(const ovl_route *a, const ovl_route *b)
 
 static ovl_route *place_of(ovl_engine *e, const ovl_route *route)
 {
-    uint32_t hash = (route->other - route->rank) * UINT32_C(0x9E3779B1) +
-                    route->kind * UINT32_C(0x85EBCA77);
+    uint32_t hash =
+        (route->other - route->rank) * UINT32_C(0x9E3779B1) + route->kind * UINT32_C(0x85EBCA77);
     return &e->routes[(route->rank * ROUTES_KEPT + hash / (UINT32_MAX / ROUTES_KEPT + 1)) &
                       e->route_mask];
 }

@@ -162,8 +162,8 @@ static void swap_limits(ovl_limit *a, ovl_limit *b)
     *b = other;
 }
 
-/* Puts limits in order of their op, where they lie. Where each goes is known before any is moved, so
- * that none has to wait for what another one finds in memory. Scratch: `place` by op, `to` by
+/* Puts limits in order of their op, where they lie. Where each goes is known before any is moved,
+ * so that none has to wait for what another one finds in memory. Scratch: `place` by op, `to` by
  * limit. */
 static void sort_limits(ovl_limit *list, uint32_t n, uint32_t *place, uint32_t n_ops, uint32_t *to)
 {

@@ -114,7 +114,7 @@ typedef struct ovl_share_resource {
     uint32_t limited;
     uint32_t open_crossing;
     OVL_VEC(ovl_share_user) line;
-    OVL_VEC(uint32_t) moved;      /* slots whose place in the line may be another */
+    OVL_VEC(uint32_t) moved; /* slots whose place in the line may be another */
     uint64_t capacity;
     uint64_t demand; /* sum of count * rate: exact, so that "could be full" is no matter of rounding
                       */

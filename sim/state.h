@@ -73,11 +73,11 @@ typedef struct ovl_activity {
     bool joining;         /* in `joining` */
     bool dirty;           /* in dirty_comms */
     bool eager;
-    bool queued;         /* an eager transfer that waits for the one before it on its wire */
-    bool background;     /* an eager transfer that is queued, or whose receiver has not arrived:
-                            nobody is in it */
-    uint8_t n_kept;      /* of it, in `bounds` */
-    uint32_t count;      /* of how many like it, where ranks are folded */
+    bool queued;     /* an eager transfer that waits for the one before it on its wire */
+    bool background; /* an eager transfer that is queued, or whose receiver has not arrived:
+                        nobody is in it */
+    uint8_t n_kept;  /* of it, in `bounds` */
+    uint32_t count;  /* of how many like it, where ranks are folded */
     ovl_time bound_done;
     ovl_time since; /* it joined its clock */
     const ovl_cost *cost;
@@ -198,8 +198,8 @@ typedef struct ovl_todo {
     uint32_t rank, op;
 } ovl_todo;
 
-/* Between which ranks, or in which communicator, something of one kind is demanded; and the class of
- * those who do. */
+/* Between which ranks, or in which communicator, something of one kind is demanded; and the class
+ * of those who do. */
 typedef struct ovl_route {
     uint32_t rank, other, count;
     ovl_id kind; /* ovl_cost_kind */
@@ -221,8 +221,8 @@ typedef struct ovl_engine {
     uint32_t *arrived; /* by collective instance: members that have */
     uint32_t n_ended;
     ovl_rank_state *ranks;
-    ovl_rank_times *times; /* their `end` stands in `ended` until they are told */
-    ovl_time *ended;       /* by rank: when an operation ended last */
+    ovl_rank_times *times;   /* their `end` stands in `ended` until they are told */
+    ovl_time *ended;         /* by rank: when an operation ended last */
     bool counting;           /* the interval to count has begun */
     ovl_rank_times *counted; /* what was counted in it; NULL until it ended */
     ovl_cost free_cost;      /* of operations of the freed name */
@@ -248,11 +248,11 @@ typedef struct ovl_engine {
     ovl_route *routes; /* by hash; the last one of each place */
     uint32_t route_mask;
     ovl_share share;
-    OVL_VEC(ovl_clock) clocks;                 /* by solver slot */
-    OVL_VEC(ovl_crew) crews;                   /* likewise: of classes */
+    OVL_VEC(ovl_clock) clocks; /* by solver slot */
+    OVL_VEC(ovl_crew) crews;   /* likewise: of classes */
     OVL_VEC(ovl_pace) paces;
     OVL_VEC(uint32_t) spare_paces;
-    uint32_t *first_pace; /* by resource; OVL_NONE: nobody follows it */
+    uint32_t *first_pace;                      /* by resource; OVL_NONE: nobody follows it */
     ovl_heap heap;                             /* handles: OVL_HANDLE_... */
     ovl_delays delays;                         /* likewise */
     bool caps_matter;                          /* what runs beside an activity may cap it */
