@@ -100,6 +100,9 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     e->free_cost = (ovl_cost){.kind = OVL_KIND_FREE};
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         const ovl_code *code = &p->codes[p->ranks[r].code];
+        e->ranks[r].first_op = p->ranks[r].first_op;
+        e->ranks[r].variant = p->ranks[r].variant;
+        e->ranks[r].code = p->ranks[r].code;
         e->ranks[r].is = (ovl_choice){.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};
         if (code->host_timed) { /* else ovl_host_begin fills it in as it issues everything */
             memcpy(&e->pending[p->ranks[r].first_op], code->waits, code->n_ops * sizeof(uint32_t));

@@ -167,8 +167,8 @@ typedef struct ovl_rank_state {
     _Alignas(OVL_CACHE_LINE) OVL_VEC(uint32_t) kernels; /* activities */
     OVL_VEC(ovl_running) comms;                         /* in latency or transfer, in order of op */
     uint32_t latent;                                    /* communication in its latency */
-    uint32_t waiting;                                   /* collectives that wait for a member */
-    uint32_t copying[2];                                /* copies that run, by direction */
+    uint32_t first_op, variant;                         /* of ovl_rank, */
+    ovl_id code;                                        /* as is this */
     /* Who gets the time from `accounted` on (account.c). */
     ovl_choice is;
     bool touched,
@@ -179,6 +179,8 @@ typedef struct ovl_rank_state {
     ovl_time accounted, hidden_accounted;
     ovl_time main_done, beside_done;
     OVL_VEC(ovl_rival) rivals; /* among which the fastest is chosen */
+    uint32_t waiting;          /* collectives that wait for a member */
+    uint32_t copying[2];       /* copies that run, by direction */
     OVL_VEC(uint32_t)
     holders;                             /* ops of communication that arrived and has not ended,
                                             where their factors matter */
@@ -279,8 +281,8 @@ enum { OVL_EVENT_END, OVL_EVENT_HOST };
 
 static inline const ovl_op *ovl_engine_op(const ovl_engine *e, uint32_t rank, uint32_t op)
 {
-    const ovl_rank *r = &e->p->ranks[rank];
-    return &e->p->codes[r->code].ops[op - r->first_op];
+    const ovl_rank_state *s = &e->ranks[rank];
+    return &e->p->codes[s->code].ops[op - s->first_op];
 }
 
 /* The cost of an operation, free_cost if its name is freed. */
@@ -288,7 +290,7 @@ static inline const ovl_cost *ovl_engine_cost(const ovl_engine *e, uint32_t rank
 {
     bool freed = e->options->free_names && e->options->free_names[op->name];
     return freed ? &e->free_cost
-                 : &e->p->costs[op->cost + (op->per_rank ? e->p->ranks[rank].variant : 0)];
+                 : &e->p->costs[op->cost + (op->per_rank ? e->ranks[rank].variant : 0)];
 }
 
 static inline const ovl_cost_kind *ovl_engine_kind(const ovl_engine *e, uint32_t rank,
