@@ -62,9 +62,11 @@ typedef struct ovl_rhythm {
     uint32_t ended;
     uint32_t block; /* operations that ended in the last one */
     uint32_t era;   /* what was seen in another says nothing of this one */
-    uint32_t rests; /* nothing is looked at before that anchor */
+    uint32_t rests; /* before that anchor nothing is looked at that would come again in ... */
+    uint32_t longest; /* ... so many blocks, or fewer */
     uint32_t again; /* the anchor at which the state that is kept should come again */
     ovl_moment kept;
+    uint32_t kept_at; /* the anchor */
     ovl_glimpse *glimpses;
 } ovl_rhythm;
 
