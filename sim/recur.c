@@ -219,7 +219,7 @@ static uint32_t pulses_needed(const ovl_engine *e, const ovl_rhythm *x)
 {
     const ovl_recur *r = e->recur;
     uint32_t words = OVL_MAX(r->now.words.len, r->first_front[e->p->n_ranks]);
-    return x->block / OVL_OPS_BY_WORD > words ? 1 : OVL_PULSES;
+    return x->block > words ? 1 : OVL_PULSES;
 }
 
 /* How many anchors ago the last `n` blocks were like they are now; 0: never. It is remembered. */

@@ -47,7 +47,6 @@ typedef struct ovl_glimpse {
 
 #define OVL_GLIMPSES    512 /* remembered, by their hash */
 #define OVL_PULSES      3   /* blocks that a glimpse is of */
-#define OVL_OPS_BY_WORD 4
 
 /* Runs of one period in the code of the rank that is watched, and the state at one of their
  * anchors. */
