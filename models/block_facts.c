@@ -44,6 +44,21 @@ static void add_line(ovl_lowering *l, ovl_lowered *lowered, const ovl_layer *lay
     }
 }
 
+/* The mean over all ranks; 0 if one is not known. */
+static double mean_peak(const ovl_lowering *l, ovl_dtype dtype, bool *mixed)
+{
+    double sum = 0, first = ovl_hw_of_rank(l, 0)->gpu.peak.rate[dtype];
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        double peak = ovl_hw_of_rank(l, rank)->gpu.peak.rate[dtype];
+        if (!(peak > 0)) {
+            return 0;
+        }
+        *mixed |= peak > first || peak < first;
+        sum += peak;
+    }
+    return *mixed ? sum / l->n_ranks : first;
+}
+
 /* Ranks that are neither of tensor, context nor pipeline parallelism have microbatches of their
  * own. */
 static void find_useful(ovl_lowering *l, const ovl_block_shape *shape, ovl_lowered *lowered)
@@ -56,10 +71,10 @@ static void find_useful(ovl_lowering *l, const ovl_block_shape *shape, ovl_lower
     double tokens = (double)shape->tokens * (double)shape->cp;
     lowered->useful = (ovl_useful){
         .flops = ovl_model_flops(shape) * (double)m / (double)stages,
-        .peak = l->hw->gpu.peak.rate[shape->dtype],
         .tokens = (uint64_t)(microbatches * tokens + 0.5),
         .ranks = l->n_ranks,
     };
+    lowered->useful.peak = mean_peak(l, (ovl_dtype)shape->dtype, &lowered->useful.mixed);
     lowered->model_tokens = (uint64_t)tokens;
 }
 

@@ -57,7 +57,7 @@ typedef struct ovl_field_more {
     const struct ovl_table *table; /* MAP, LIST; TIMES: how it varies, a struct that begins with the
                                       time that stands for it; NODE: what the page points to */
     int64_t min, max;              /* COUNT; both 0: any value >= 0 */
-    const char *shape;             /* NODE: what is expected, for the reference page */
+    const char *shape;             /* NODE, TIMES: what is expected, for the reference page */
 } ovl_field_more;
 
 typedef struct ovl_field {

@@ -35,6 +35,7 @@ typedef struct ovl_hw_gpu {
     int64_t hw_queues;
     ovl_hw_engines copy_engines;
     ovl_hw_allocator allocator;
+    double speed; /* of kernels whose duration is stated, where the GPU is that of `nodes`; 1 */
 } ovl_hw_gpu;
 
 typedef struct ovl_hw_host {
@@ -67,6 +68,19 @@ typedef struct ovl_hw_link { /* links: a mapping of name to this */
     int per; /* ovl_scope: what instances are counted in; default = scope. For `check`: "nic: 8 per
                 node" */
 } ovl_hw_link;
+
+/* Nodes unlike the others. What is not said of them is as in the rest of the hardware. */
+typedef struct ovl_hw_nodes { /* nodes: a mapping of name to this */
+    ovl_mark mark;
+    const char *name;
+    ovl_texts at; /* their numbers */
+    int64_t gpus; /* of each; all nodes have equally many */
+    ovl_node *gpu_node, *links_node;
+    ovl_hw_gpu gpu;     /* of their ranks */
+    ovl_hw_link *links; /* [n_links] of the hardware, as these nodes have them */
+} ovl_hw_nodes;
+
+#define OVL_MACHINES_MAX 32 /* sorts of nodes, those that are not named included */
 
 typedef enum ovl_algorithm {
     OVL_ALGO_NONE,
@@ -122,6 +136,8 @@ typedef struct ovl_hw_collective {
     int op;            /* ovl_coll */
     const char *group; /* the group it applies to; NULL: any */
     int nodes;         /* ovl_nodes: of communicators that lie so */
+    const char *on;    /* ... that have members on these nodes; NULL: any */
+    uint32_t machine;  /* their number among `others`, plus 1; 0: any */
     const char *klass; /* interference class; default: the name of op */
     ovl_texts via;     /* links it loads */
     bool has_alpha, has_beta;
@@ -149,6 +165,10 @@ typedef struct ovl_hw_graph {
     ovl_mark mark;
     int64_t gpus;
     int nodes; /* ovl_nodes */
+    const char *on;
+    uint32_t machine; /* as those of ovl_hw_collective */
+    bool has_gpu;
+    int gpu; /* the oldest generation among the members; else that of `nccl` */
     int64_t channels;
     uint64_t ring, ring_inter, tree, tree_inter;
     int64_t nvls_channels; /* 0: no NVLS */
@@ -205,10 +225,20 @@ typedef struct ovl_hw {
     uint32_t n_pairs;
     ovl_hw_nccl nccl;
     ovl_items faults; /* ovl_hw_fault */
+    ovl_hw_nodes *others;
+    uint32_t n_others;
+    const char *on; /* of which nodes alone this is the hardware (ovl_hw_on); NULL: of all */
 } ovl_hw;
 
 /* Decodes and checks a `hardware` mapping. Adds errors; *hw is filled as far as possible. */
 void ovl_hw_decode(const ovl_node *node, ovl_hw *hw, ovl_arena *arena, ovl_errs *errs);
+
+/* The hardware as the nodes see it that are number `machine` among `others`, plus 1; 0: those that
+ * are not named. */
+ovl_hw ovl_hw_on(const ovl_hw *hw, uint32_t machine);
+
+/* The most that a link (OVL_NONE: HBM) has on any node. */
+uint64_t ovl_hw_most(const ovl_hw *hw, uint32_t link);
 
 /* Whether a link is about rails: an instance serves one, or it carries what leaves one. */
 bool ovl_link_on_rails(const ovl_hw_link *link);

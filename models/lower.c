@@ -16,6 +16,8 @@ static void add_port(ovl_lowering *l, ovl_id *ports, uint32_t port, ovl_resource
     memset(made, 0, l->n_ranks * sizeof *made); /* of an instance its resource, plus 1 */
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         uint32_t instance = ovl_shape_instance(&shape, rank);
+        const ovl_hw *hw = ovl_hw_of_rank(l, rank);
+        resource.capacity = link ? hw->links[link - l->hw->links].bandwidth : hw->gpu.hbm;
         if (resource.capacity && made[instance] == 0) {
             resource.instance = instance;
             made[instance] = ovl_add_resource(l->b, &resource) + 1;
@@ -27,8 +29,7 @@ static void add_port(ovl_lowering *l, ovl_id *ports, uint32_t port, ovl_resource
 static ovl_resource link_resource(ovl_lowering *l, const ovl_hw_link *link, const char *direction)
 {
     const char *name = ovl_arena_printf(l->arena, "%s.%s", link->name, direction);
-    return (ovl_resource){
-        .name = ovl_name(l->b, name), .kind = OVL_RES_LINK, .capacity = link->bandwidth};
+    return (ovl_resource){.name = ovl_name(l->b, name), .kind = OVL_RES_LINK};
 }
 
 /* Rank after rank, the resource of each port. */
@@ -38,9 +39,7 @@ static ovl_id *add_resources(ovl_lowering *l)
     ovl_arena scratch = {0};
     ovl_id *made = OVL_NEW_ARRAY(&scratch, ovl_id, l->n_ranks);
     add_port(l, ports, OVL_PORT_HBM,
-             (ovl_resource){
-                 .name = ovl_name(l->b, "hbm"), .kind = OVL_RES_HBM, .capacity = l->hw->gpu.hbm},
-             NULL, made);
+             (ovl_resource){.name = ovl_name(l->b, "hbm"), .kind = OVL_RES_HBM}, NULL, made);
     for (uint32_t i = 0; i < l->hw->n_links; i++) {
         const ovl_hw_link *link = &l->hw->links[i];
         add_port(l, ports, 1 + 2 * i, link_resource(l, link, "out"), link, made);
@@ -77,6 +76,9 @@ static void add_ranks(ovl_lowering *l, const ovl_id *ports)
         }
         ovl_add_rank(l->b, l->rank_code[rank], rank, comms.data,
                      ports + (size_t)rank * l->b->n_ports);
+        if (l->machine_of) {
+            ovl_set_gpu(l->b, l->machine_of[rank]);
+        }
     }
     ovl_vec_free(&comms);
 }
@@ -165,6 +167,13 @@ static void set_gpu(ovl_lowering *l)
     l->b->rounding = (uint8_t)gpu->allocator.rounding;
     l->b->copy_engines[0] = (uint32_t)gpu->copy_engines.d2h;
     l->b->copy_engines[1] = (uint32_t)gpu->copy_engines.h2d;
+    for (uint32_t i = 0; l->machine_of && i < l->n_machines; i++) {
+        const ovl_hw_gpu *own = &l->machines[i].gpu;
+        ovl_gpu has = {(uint32_t)own->sms,
+                       {(uint32_t)own->copy_engines.d2h, (uint32_t)own->copy_engines.h2d},
+                       own->memory};
+        ovl_vec_push(&l->b->gpus, has);
+    }
 }
 
 static void plan(ovl_lowering *l)
@@ -205,8 +214,8 @@ static void release(ovl_lowering *l)
     ovl_vec_free(&l->nccl);
     ovl_vec_free(&l->laws);
     ovl_vec_free(&l->hops);
-    ovl_vec_free(&l->slow_costs);
-    ovl_vec_free(&l->loaded);
+    ovl_vec_free(&l->by_rank);
+    ovl_vec_free(&l->by_rank_of);
     ovl_vec_free(&l->sized);
 }
 
@@ -260,6 +269,7 @@ static void start(ovl_lowering *l)
     ovl_builder_init(l->b, l->arena);
     l->n_ranks = (uint32_t)l->scenario->n_ranks;
     l->rank_code = OVL_NEW_ARRAY(l->arena, uint32_t, l->n_ranks);
+    ovl_machines_find(l);
     set_gpu(l);
     ovl_faults_check(l);
     ovl_faults_slow(l);

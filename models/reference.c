@@ -68,7 +68,7 @@ static const char *type_word(const ovl_field *field)
         [OVL_F_LIST] = "list of mappings",
         [OVL_F_NODE] = "value",
     };
-    if (field->type == OVL_F_TIMES && field->more.table) {
+    if (field->type == OVL_F_TIMES && field->more.table && !field->more.shape) {
         return "duration, list of one a rank, or mapping";
     }
     return field->more.shape ? field->more.shape : words[field->type];

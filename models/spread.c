@@ -146,7 +146,7 @@ static void find_link(ovl_lowering *l, const members *m, uint32_t link, ovl_way 
     }
     for (uint32_t i = 0; i < m->n; i++) {
         ovl_way *way = &ways[(size_t)i * l->hw->n_links + link];
-        *way = own         ? (ovl_way){m->n, 1, false, 1, 1, 0, m->n - 1}
+        *way = own         ? (ovl_way){m->n, 1, false, 1, 1, 0, m->n - 1, 0, 0}
                : parts > 1 ? way_of(m, s, parts, m->rank[i])
                            : (ovl_way){.parts = 1, .of = 1};
     }
@@ -155,14 +155,25 @@ static void find_link(ovl_lowering *l, const members *m, uint32_t link, ovl_way 
     }
 }
 
+/* What the instance of each member has; of no matter where nothing crosses it. */
+static void find_speed(const ovl_lowering *l, const members *m, uint32_t link, ovl_way *ways)
+{
+    for (uint32_t i = 0; i < m->n; i++) {
+        ovl_way *way = &ways[(size_t)i * l->hw->n_links + link];
+        const ovl_hw_link *here = &ovl_hw_of_rank(l, m->rank[i])->links[link];
+        way->bandwidth = way->parts > 1 ? here->bandwidth : 0;
+        way->latency = way->parts > 1 ? here->latency : 0;
+    }
+}
+
 /* --- Kinds of members --- */
 
 static int compare_ways(const ovl_way *a, const ovl_way *b)
 {
-    const uint64_t x[] = {a->parts,         a->served,        a->whole,
-                          a->share * b->of, a->inner * b->of, a->pairs};
-    const uint64_t y[] = {b->parts,         b->served,        b->whole,
-                          b->share * a->of, b->inner * a->of, b->pairs};
+    const uint64_t x[] = {a->parts,         a->served, a->whole,     a->share * b->of,
+                          a->inner * b->of, a->pairs,  a->bandwidth, (uint64_t)a->latency};
+    const uint64_t y[] = {b->parts,         b->served, b->whole,     b->share * a->of,
+                          b->inner * a->of, b->pairs,  b->bandwidth, (uint64_t)b->latency};
     for (size_t i = 0; i < OVL_COUNT(x); i++) {
         if (x[i] != y[i]) {
             return x[i] < y[i] ? -1 : 1;
@@ -215,7 +226,7 @@ static uint32_t sort_kinds(const ovl_way *ways, ovl_way *kinds, uint32_t n, uint
 
 static bool nodes_matter(const ovl_hw *hw)
 {
-    if (hw->nccl.given) {
+    if (hw->nccl.given || hw->n_others) {
         return true;
     }
     for (uint32_t i = 0; i < hw->n_collectives; i++) {
@@ -243,7 +254,8 @@ bool ovl_spreads_matter(const ovl_lowering *l)
 static bool same_spread(const ovl_spread *a, const ovl_spread *b, uint32_t n_links)
 {
     return a->members == b->members && a->nodes == b->nodes && a->fewest == b->fewest &&
-           a->most == b->most && a->n_kinds == b->n_kinds && !a->ways == !b->ways &&
+           a->most == b->most && a->machines == b->machines && a->n_kinds == b->n_kinds &&
+           !a->ways == !b->ways &&
            (!a->ways || compare_kinds(a->ways, b->ways, n_links * a->n_kinds) == 0);
 }
 
@@ -271,10 +283,11 @@ static const ovl_spread *intern(ovl_lowering *l, ovl_spread s)
     return stored;
 }
 
-static ovl_spread spread_on_nodes(const members *m)
+static ovl_spread spread_on_nodes(const ovl_lowering *l, const members *m)
 {
     ovl_spread s = {.members = m->n, .fewest = m->n, .n_kinds = 1};
     for (uint32_t i = 0; i < m->n; i++) {
+        s.machines |= UINT32_C(1) << (l->machine_of ? l->machine_of[m->rank[i]] : 0);
         uint32_t here = m->at[m->rank[i] / m->node].node;
         s.fewest = OVL_MIN(s.fewest, here);
         s.most = OVL_MAX(s.most, here);
@@ -298,6 +311,7 @@ static ovl_way *ways_of(ovl_lowering *l, const members *m, ovl_spread *s)
     ovl_way *ways = l->ways.data;
     for (uint32_t i = 0; i < n_links; i++) {
         find_link(l, m, i, ways);
+        find_speed(l, m, i, ways);
     }
     s->n_kinds = sort_kinds(ways, ways + n, m->n, n_links);
     s->ways = ways + n;
@@ -312,11 +326,11 @@ void ovl_find_spreads(ovl_lowering *l, const uint32_t *ranks, uint32_t n, const 
     }
     m.at = l->counts;
     bool matter = nodes_matter(l->hw);
-    ovl_spread s = {.members = n, .nodes = 1, .fewest = n, .most = n, .n_kinds = 1};
+    ovl_spread s = {.members = n, .nodes = 1, .fewest = n, .most = n, .machines = 1, .n_kinds = 1};
     const ovl_way *ways = NULL;
     if (matter) {
         count_nodes(&m, 1);
-        s = spread_on_nodes(&m);
+        s = spread_on_nodes(l, &m);
         ways = l->hw->n_links ? ways_of(l, &m, &s) : NULL;
         count_nodes(&m, 0);
     }

@@ -89,7 +89,8 @@ const ovl_table ovl_allocator_table = {
 static void gpu_defaults(void *value)
 {
     ovl_hw_gpu *gpu = value;
-    gpu->efficiency = 1; /* that of HBM is 0 unless given: models have a default of their own */
+    gpu->speed = gpu->efficiency =
+        1; /* that of HBM is 0 unless given: models have a default of their own */
 }
 
 static const ovl_field gpu_fields[] = {
@@ -120,7 +121,7 @@ static const ovl_field gpu_fields[] = {
 
 const ovl_table ovl_gpu_table = {
     .title = "hardware.gpu",
-    .intro = "One GPU; all ranks have the same.\n\n"
+    .intro = "The GPU of every rank, but for those on `hardware.nodes` that have another.\n\n"
              "    gpu: {name: H100-SXM, hbm: 3.35 TB/s, memory: 80 GB, sms: 132, "
              "peak: {bf16: 989 TFLOP/s}}",
     .fields = gpu_fields,

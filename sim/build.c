@@ -25,6 +25,7 @@ void ovl_builder_free(ovl_builder *b)
     }
     ovl_vec_free(&b->codes);
     ovl_vec_free(&b->ranks);
+    ovl_vec_free(&b->gpus);
     ovl_vec_free(&b->comms);
     ovl_vec_free(&b->members);
     ovl_vec_free(&b->rank_comms);
@@ -180,6 +181,12 @@ ovl_id ovl_add_comm(ovl_builder *b, ovl_id name, const uint32_t *ranks, uint32_t
         ovl_vec_push(&b->members, ranks[i]);
     }
     return b->comms.len - 1;
+}
+
+void ovl_set_gpu(ovl_builder *b, uint32_t gpu)
+{
+    assert(gpu < b->gpus.len && b->ranks.len > 0);
+    b->ranks.data[b->ranks.len - 1].gpu = gpu;
 }
 
 ovl_id ovl_add_rank(ovl_builder *b, ovl_id code, uint32_t variant, const ovl_id *comms,

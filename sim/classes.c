@@ -73,8 +73,9 @@ static bool same_rank(const ovl_program *p, const ovl_timeline *t, uint32_t a, u
     const ovl_rank *x = &p->ranks[a], *y = &p->ranks[b];
     const ovl_code *code = &p->codes[x->code];
     uint32_t n = code->n_ops;
-    return x->code == y->code && same_groups(p, a, b, code->n_slots) && same_costs(p, a, b, code) &&
-           same_sizes(p, a, b, code) && same_times(t->issue, x->first_op, y->first_op, n) &&
+    return x->code == y->code && x->gpu == y->gpu && same_groups(p, a, b, code->n_slots) &&
+           same_costs(p, a, b, code) && same_sizes(p, a, b, code) &&
+           same_times(t->issue, x->first_op, y->first_op, n) &&
            same_times(t->arrive, x->first_op, y->first_op, n) &&
            same_times(t->start, x->first_op, y->first_op, n) &&
            same_times(t->end, x->first_op, y->first_op, n) &&

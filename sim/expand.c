@@ -131,6 +131,9 @@ static void copy_hardware(expansion *x)
     b->hw_queues = p->hw_queues;
     b->memory = p->memory;
     b->rounding = p->rounding;
+    for (uint32_t i = 0; i < p->n_gpus; i++) {
+        ovl_vec_push(&b->gpus, p->gpus[i]);
+    }
     for (uint32_t i = 0; i < p->n_resources; i++) {
         ovl_add_resource(b, &p->resources[i]);
     }
@@ -497,6 +500,9 @@ static void add_ranks(expansion *x)
             }
         }
         ovl_add_rank(&x->b, x->kind_of[rank], rank, comms.data, p->rank_ports + r->first_port);
+        if (p->n_gpus) {
+            ovl_set_gpu(&x->b, r->gpu);
+        }
     }
     ovl_vec_free(&comms);
 }

@@ -370,6 +370,7 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
                      .hw_queues = b->hw_queues,
                      .memory = b->memory,
                      .rounding = b->rounding,
+                     .n_gpus = b->gpus.len,
                      .n_kernel_classes = b->kernel_classes.len,
                      .n_coll_classes = b->coll_classes.len};
     assert(b->pairs.len == 0 || b->pairs.len == p.n_kernel_classes * p.n_coll_classes);
@@ -381,6 +382,7 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
     }
     uint32_t n_rank_comms = b->rank_comms.len, n_members = b->members.len;
     ovl_rank *ranks = ovl_vec_freeze(&b->ranks, b->arena);
+    p.gpus = ovl_vec_freeze(&b->gpus, b->arena);
     ovl_comm *comms = ovl_vec_freeze(&b->comms, b->arena);
     p.codes = codes;
     p.ranks = ranks;

@@ -246,7 +246,8 @@ static void set_up(replay *r)
     r->lives = OVL_NEW_ARRAY(scratch, life, code->n_buffers);
     r->last_op = OVL_NEW_ARRAY(scratch, uint32_t, code->n_streams);
     ovl_allocator_init(&r->allocator, code->n_streams, (ovl_rounding)r->v->p->rounding,
-                       r->v->p->memory, scratch);
+                       ovl_gpu_of(r->v->p, (uint32_t)(r->v->rank - r->v->p->ranks)).memory,
+                       scratch);
     list_events(r);
 }
 

@@ -301,6 +301,7 @@ typedef struct ovl_rank {
         first_place; /* into rank_places: own place in each of those communicators (same layout) */
     uint32_t first_port; /* into rank_ports: n_ports entries, the resource of each port */
     uint32_t variant;    /* added to the cost of operations marked per_rank */
+    uint32_t gpu;        /* into gpus, if there are any */
 } ovl_rank;
 
 typedef struct ovl_comm {
@@ -332,6 +333,13 @@ typedef struct ovl_resource {
     uint32_t instance; /* which one: the rank, node or 0 */
     uint64_t capacity; /* bytes per second */
 } ovl_resource;
+
+/* What the GPU of a rank has, where not all have the same. */
+typedef struct ovl_gpu {
+    uint32_t sms;             /* 0: SMs are not modelled, which is so of all or of none */
+    uint32_t copy_engines[2]; /* d2h, h2d; 0: unlimited */
+    uint64_t memory;          /* bytes; 0: not known */
+} ovl_gpu;
 
 /* A resource has another capacity from a moment on: a link that degrades, and recovers. */
 typedef struct ovl_capacity_change {
@@ -376,11 +384,13 @@ typedef struct ovl_program {
     const uint32_t *partner; /* [n_ops] sends and receives: the op at the other side, else OVL_NONE;
                                 NULL without any */
     const struct ovl_fold *fold; /* fold.h: ranks stand for several; NULL: each for itself */
-    uint32_t sms;                /* of each rank's GPU; 0: SMs are not modelled */
-    uint32_t copy_engines[2];    /* d2h, h2d; 0: unlimited */
-    uint32_t hw_queues;          /* 0: as many as streams */
-    uint64_t memory;             /* bytes of each rank's GPU; 0: not known */
-    uint8_t rounding;            /* ovl_rounding of its allocator */
+    uint32_t n_gpus;
+    const ovl_gpu *gpus;      /* [n_gpus]; none: every rank has the GPU that follows */
+    uint32_t sms;             /* of each rank's GPU; 0: SMs are not modelled */
+    uint32_t copy_engines[2]; /* d2h, h2d; 0: unlimited */
+    uint32_t hw_queues;       /* 0: as many as streams */
+    uint64_t memory;          /* bytes of each rank's GPU; 0: not known */
+    uint8_t rounding;         /* ovl_rounding of its allocator */
     uint32_t in_steps; /* collectives of up to so many members are in steps (expand.h); 0: none */
     uint32_t n_kernel_classes, n_coll_classes;
     const ovl_id *kernel_classes, *coll_classes; /* names */
@@ -445,6 +455,7 @@ typedef struct ovl_builder {
     uint32_t sms, copy_engines[2], hw_queues; /* set by the caller, as in ovl_program */
     uint64_t memory;                          /* likewise */
     uint8_t rounding;                         /* likewise */
+    OVL_VEC(ovl_gpu) gpus; /* set by the caller; none: all have the GPU above, which is the first */
 } ovl_builder;
 
 /* An empty builder with one port (HBM); names and the frozen program will live in `arena`. */
@@ -526,6 +537,9 @@ ovl_id ovl_add_comm(ovl_builder *b, ovl_id name, const uint32_t *ranks, uint32_t
 ovl_id ovl_add_rank(ovl_builder *b, ovl_id code, uint32_t variant, const ovl_id *comms,
                     const ovl_id *ports);
 
+/* The rank added last has this GPU of b->gpus. */
+void ovl_set_gpu(ovl_builder *b, uint32_t gpu);
+
 /* Freezes everything into the arena and empties the builder. False and errors (OVL_E_STUCK, with
  * the places of both sides) if members of a communicator disagree about their k-th collective
  * (type, bytes, dtype, root, number) or a send has no receive of the same bytes; OVL_E_INPUT if
@@ -562,8 +576,14 @@ uint64_t ovl_buffer_bytes(const ovl_program *p, uint32_t rank, const ovl_buffer 
 const ovl_cost *ovl_op_cost(const ovl_program *p, uint32_t rank, const ovl_op *op);
 const ovl_cost_kind *ovl_op_cost_kind(const ovl_program *p, uint32_t rank, const ovl_op *op);
 
-/* SMs that a kernel wants: what it says, or one for each block; 0: not said. */
-uint32_t ovl_sms_wanted(const ovl_program *p, const ovl_cost_kind *kernel);
+/* The GPU of a rank. */
+ovl_gpu ovl_gpu_of(const ovl_program *p, uint32_t rank);
+
+/* Whether some GPU runs no more than so many copies of a direction at a time. */
+bool ovl_copies_queue(const ovl_program *p);
+
+/* SMs that a kernel wants of a GPU of so many: what it says, or one for each block; 0: not said. */
+uint32_t ovl_sms_wanted(uint32_t sms, const ovl_cost_kind *kernel);
 const char *ovl_op_name(const ovl_program *p, uint32_t op);
 
 /* The communicator of a rank's slot and the rank's place in it. */

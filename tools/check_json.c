@@ -180,6 +180,7 @@ static void contents(ovl_json *json, const ovl_check *check)
     texts(json, "not_modelled", lowered->not_modelled, lowered->n_not_modelled);
     ovl_check_measured_json(json, &s->hw);
     ovl_check_pipeline_json(json, check);
+    ovl_check_nodes_json(json, &s->hw);
 }
 
 void ovl_check_json(ovl_out *out, const ovl_check *check)

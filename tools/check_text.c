@@ -365,6 +365,7 @@ void ovl_check_text(ovl_out *out, const ovl_check *check)
     nccl(out, lowered, &arena);
     buffers(out, check->facts, &arena);
     links(out, &check->prepared->scenario.hw, &arena);
+    ovl_check_nodes(out, &check->prepared->scenario.hw, &arena);
     ovl_check_measured_text(out, &check->prepared->scenario.hw);
     variants(out, check, &arena);
     ovl_report_not_modelled(out, lowered->not_modelled, lowered->n_not_modelled);

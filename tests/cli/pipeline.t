@@ -198,6 +198,9 @@ overlap:
       - ",1F0,1B0,1F1,1B1,"
 0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1
 1RECV_F0,1F0,1RECV_F1,1B0,1SEND_B0,1F1,1B1,1SEND_B1
+$ printf '\357\273\277"0F0","0B0"\r\n"1F0","1B0"\r\n' > "$T/quoted.csv" && ovl import "$T/quoted.csv" | grep '  - "'
+      - "0F0,0B0"
+      - "1F0,1B0"
 $ ovl import tests/cli/wrong.csv
 tests/cli/wrong.csv:2:6: error: "1X0" is no action: after the stage comes a type such as F, I, W, B or SEND_F
 ? 3

@@ -82,7 +82,13 @@ static void collisions_name_who_met_whom(void)
     CHECK_TEXT(c->b, "b");
     CHECK_INT(c->together, 8 * OVL_MS);
     CHECK_INT(c->lost_a, 4 * OVL_MS);
-    CHECK_INT(c->lost_b, 4 * OVL_MS);
+    CHECK_INT(c->lost_b, 0); /* rank 0 has no part in it */
+    CHECK_INT(c->all_a, 4 * OVL_MS);
+    CHECK_INT(c->all_b, 4 * OVL_MS);
+    CHECK_INT(c->shared, 2); /* the NIC of each node */
+    CHECK_INT(c->full, 2);
+    CHECK_INT(resource(&f, "nic.out")->lost, 4 * OVL_MS);
+    CHECK_INT(resource(&f, "nic.out")->lost_all, 8 * OVL_MS);
     const ovl_result_resource *out = resource(&f, "nic.out");
     CHECK_INT(out->instances, 4);
     CHECK_INT(out->busiest, 0);
@@ -117,6 +123,9 @@ static void bytes_on_links_are_those_of_the_formula(void)
     CHECK_INT(f.result.n_collisions, 1);
     CHECK_TEXT(f.result.collisions[0].b, "pair"); /* with others of its name */
     CHECK_INT(f.result.collisions[0].together, 16 * OVL_MS);
+    CHECK_INT(f.result.collisions[0].lost_a, 14 * OVL_MS);
+    CHECK_INT(f.result.collisions[0].all_a, 8 * 14 * OVL_MS); /* eight of them */
+    CHECK_INT(f.result.collisions[0].full, 2);
     figure_free(&f);
 }
 
@@ -132,6 +141,36 @@ static void faults_cost_what_they_should(void)
     figure_free(&f);
     f = figure_run(NICS, "slow", NULL, NULL);
     check_span(&f, "a", 12, 16);
+    figure_free(&f);
+}
+
+static void nodes_unlike_others_cost_what_they_should(void)
+{
+    const char *mixed = "scenarios/mesh/mixed_nodes.yaml";
+    const struct {
+        const char *variant;
+        ovl_time start, end, step; /* of grads; ms */
+    } rows[] = {{NULL, 20, 40, 45},    {"all_new", 10, 20, 25}, {"new_nic", 20, 30, 35},
+                {"speed", 20, 40, 50}, {"beside", 20, 40, 45},  {"larger", 20, 40, 45}};
+    for (size_t i = 0; i < OVL_COUNT(rows); i++) {
+        figure f = figure_run(mixed, rows[i].variant, NULL, NULL);
+        check_span(&f, "grads", rows[i].start, rows[i].end);
+        CHECK_INT(f.result.step, rows[i].step * OVL_MS);
+        figure_free(&f);
+    }
+    figure f = figure_run(mixed, "beside", NULL, NULL);
+    check_span(&f, "pair", 20, 40);
+    CHECK_INT(resource(&f, "nic.out")->busiest, 0); /* 25 + 25 of 50 GB/s for 20 ms */
+    CHECK_INT(resource(&f, "nic.out")->bytes, 1000000000);
+    figure_free(&f);
+    f = figure_run(mixed, NULL, NULL, NULL);
+    CHECK_INT(f.result.term[OVL_WAIT_LATE_RANK], 10 * OVL_MS);
+    CHECK_INT(f.result.without_interference, 45 * OVL_MS);
+    CHECK_INT(resource(&f, "nic.out")->busiest, 4); /* as many bytes as others, of half as many */
+    figure_free(&f);
+    f = figure_run(mixed, "larger", NULL, NULL);
+    CHECK_INT(f.result.fullest_rank, 4);
+    CHECK_INT(ovl_result_over_memory(&f.result), 10000000000);
     figure_free(&f);
 }
 
@@ -213,6 +252,7 @@ static CU_TestInfo tests[] = {
     {"collisions name who met whom", collisions_name_who_met_whom},
     {"bytes on links are those of the formula", bytes_on_links_are_those_of_the_formula},
     {"faults cost what they should", faults_cost_what_they_should},
+    {"nodes unlike others cost what they should", nodes_unlike_others_cost_what_they_should},
     {"NCCL chooses as its model says", nccl_chooses_as_its_model_says},
     CU_TEST_INFO_NULL,
 };
