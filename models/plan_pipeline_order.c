@@ -119,9 +119,10 @@ static void tell_crossed(orders *x, uint32_t rank, const ovl_action *receive,
         ovl_error(errs, OVL_E_INPUT, mark, "nobody sends what %s waits for", text_of(x, receive));
         return;
     }
-    ovl_error(errs, OVL_E_STUCK, mark,
-              "the next thing sent to where %s stands is for %s: sends meet receives in order; %s",
-              text_of(x, receive), text_of(x, want), advice_of(x));
+    ovl_error_advice(errs, OVL_E_STUCK, mark, advice_of(x),
+                     "the next thing sent to where %s stands is for %s: sends meet receives in "
+                     "order",
+                     text_of(x, receive), text_of(x, want));
 }
 
 /* --- Walking the lists --- */

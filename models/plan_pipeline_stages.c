@@ -271,8 +271,11 @@ static bool share_layers(ovl_pipe_plan *p, const layers *list, uint32_t *counts)
     }
     for (uint32_t s = 0; s < split->count; s++) {
         int64_t count = 0;
-        const char *why = ovl_read_count(split->item[s], &count);
-        why = why || (count >= 0 && count <= n) ? why : "no more than all layers";
+        const char *why =
+            ovl_read_count(split->item[s], &count)
+                ? "expected a list of counts, one for each stage, such as [3, 3, 3, 1]"
+            : count < 0 || count > n ? "no more than all layers"
+                                     : NULL;
         if (why) {
             ovl_error(p->l->errs, OVL_E_INPUT, split->mark[s], "layers_per_stage: \"%s\": %s",
                       split->item[s], why);

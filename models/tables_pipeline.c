@@ -261,8 +261,9 @@ static const ovl_field pipeline_fields[] = {
                    "Stages on each rank. Default: as many as workload.stages has for each rank; of "
                    "layers the fewest the schedule has.",
                    .min = 1, .max = 65534),
-    OVL_FIELD(ovl_pipeline, layers_per_stage, "layers_per_stage", OVL_F_TEXTS, 0,
-              "How many of workload.layers each stage gets. Default: by `split`."),
+    OVL_FIELD_MORE(ovl_pipeline, layers_per_stage, "layers_per_stage", OVL_F_TEXTS, 0,
+                   "How many of workload.layers each stage gets. Default: by `split`.",
+                   .shape = "list of counts, one a stage"),
     OVL_FIELD_MORE(
         ovl_pipeline, split, "split", OVL_F_ENUM, 0,
         "How workload.layers are shared among the stages: `number`, as many on each as can "

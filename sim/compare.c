@@ -414,6 +414,26 @@ static const char *memory_sentence(const ovl_result *a, const ovl_result *b, ovl
         peak_text(arena, "reserved", x.reserved, y.reserved), over);
 }
 
+static const ovl_result_rank *deciding_rank(const ovl_result *r)
+{
+    for (uint32_t i = 0; i < r->n_ranks; i++) {
+        if (r->ranks[i].rank == r->deciding_rank) {
+            return &r->ranks[i];
+        }
+    }
+    return NULL;
+}
+
+/* Both or neither. */
+static void find_idle(ovl_comparison *c)
+{
+    const ovl_result_rank *a = deciding_rank(c->a), *b = deciding_rank(c->b);
+    if (a && b && (c->a->idle.telling || c->b->idle.telling) && (a->idle_time || b->idle_time)) {
+        c->idle[0] = a;
+        c->idle[1] = b;
+    }
+}
+
 void ovl_compare(const ovl_result *a, const ovl_result *b, ovl_arena *arena,
                  ovl_comparison *comparison)
 {
@@ -427,6 +447,7 @@ void ovl_compare(const ovl_result *a, const ovl_result *b, ovl_arena *arena,
     c.path_change = ovl_path_change(a, b, arena);
     c.gradients = gradient_sentence(a, b, arena);
     c.memory = memory_sentence(a, b, arena);
+    find_idle(&c);
     c.tails = ovl_tails(a, b, arena, &c.n_tails);
     *comparison = c;
 }

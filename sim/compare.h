@@ -23,7 +23,9 @@ typedef struct ovl_comparison {
     const char *path_change; /* how the critical path changed: one sentence */
     const char *gradients;   /* whether the optimizer receives the same gradients: one sentence */
     const char *memory;      /* peaks compared; NULL if neither has buffers */
-    const ovl_tail *tails;   /* communication that is exposed for another time than before */
+    const ovl_result_rank *idle[2]; /* of a and b: the deciding rank, which says why it idles; NULL
+                                       if both idle for communication alone */
+    const ovl_tail *tails;          /* communication that is exposed for another time than before */
     uint32_t n_tails;
 } ovl_comparison;
 

@@ -55,8 +55,26 @@ void ovl_error(ovl_errs *errs, ovl_status code, ovl_mark mark, const char *forma
     }
     va_list args;
     va_start(args, format);
-    add(errs, (ovl_err){code, false, mark, ovl_arena_vprintf(errs->arena, format, args)});
+    add(errs, (ovl_err){.code = code,
+                        .mark = mark,
+                        .text = ovl_arena_vprintf(errs->arena, format, args)});
     va_end(args);
+}
+
+void ovl_error_advice(ovl_errs *errs, ovl_status code, ovl_mark mark, const char *advice,
+                      const char *format, ...)
+{
+    if (full(errs, false)) {
+        return;
+    }
+    va_list args;
+    va_start(args, format);
+    const char *fact = ovl_arena_vprintf(errs->arena, format, args);
+    va_end(args);
+    add(errs, (ovl_err){.code = code,
+                        .mark = mark,
+                        .text = ovl_arena_printf(errs->arena, "%s; %s", fact, advice),
+                        .fact = fact});
 }
 
 void ovl_warning(ovl_errs *errs, ovl_mark mark, const char *format, ...)
@@ -66,7 +84,10 @@ void ovl_warning(ovl_errs *errs, ovl_mark mark, const char *format, ...)
     }
     va_list args;
     va_start(args, format);
-    add(errs, (ovl_err){OVL_E_INPUT, true, mark, ovl_arena_vprintf(errs->arena, format, args)});
+    add(errs, (ovl_err){.code = OVL_E_INPUT,
+                        .warning = true,
+                        .mark = mark,
+                        .text = ovl_arena_vprintf(errs->arena, format, args)});
     va_end(args);
 }
 

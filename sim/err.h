@@ -35,6 +35,8 @@ typedef struct ovl_err {
     bool warning; /* said, but not a reason to stop */
     ovl_mark mark;
     const char *text; /* one sentence without a full stop; further lines are indented detail */
+    const char
+        *fact; /* text without what its writer might do about it; NULL: it says no such thing */
 } ovl_err;
 
 typedef struct ovl_errs {
@@ -51,6 +53,10 @@ typedef struct ovl_errs {
 /* Adds a mistake. Mistakes at one place with one sentence are kept once. */
 void ovl_error(ovl_errs *errs, ovl_status code, ovl_mark mark, const char *format, ...)
     OVL_PRINTF(4, 5);
+
+/* The same: "fact; advice". What was tried for its own sake, and failed, is told without advice. */
+void ovl_error_advice(ovl_errs *errs, ovl_status code, ovl_mark mark, const char *advice,
+                      const char *format, ...) OVL_PRINTF(5, 6);
 
 /* Adds a remark that does not stop the work. */
 void ovl_warning(ovl_errs *errs, ovl_mark mark, const char *format, ...) OVL_PRINTF(3, 4);

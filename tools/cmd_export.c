@@ -87,6 +87,32 @@ static void export_trace(ovl_work *work, const ovl_args *args)
 
 /* --- Schedules --- */
 
+static uint64_t weights_of(const ovl_schedule *s)
+{
+    uint64_t n = 0;
+    for (uint32_t r = 0; r < s->n_ranks; r++) {
+        for (uint32_t i = 0; i < s->ranks[r].count; i++) {
+            n += s->ranks[r].item[i].type == OVL_ACT_W;
+        }
+    }
+    return n;
+}
+
+/* A W right behind its I becomes a B with it, and its neighbour gets the gradient later. */
+static void merge(ovl_work *work, ovl_schedule *s)
+{
+    uint64_t before = weights_of(s);
+    ovl_schedule_merge(s, s, &work->arena);
+    uint64_t merged = before - weights_of(s);
+    if (merged) {
+        ovl_out_printf(work->shell->err,
+                       "%" PRIu64 " of %" PRIu64 " W stood right behind their I and are one B with "
+                       "it, as PyTorch lowers them: their gradients are sent after W, so the step "
+                       "may be longer than that of the schedule; --no-merge keeps I and W apart\n",
+                       merged, before);
+    }
+}
+
 /* PyTorch's passes, in its order. A list that has sends and receives already went through them. */
 static bool lower_schedule(ovl_work *work, const ovl_args *args, const ovl_pipeline *pipe,
                            ovl_schedule *s)
@@ -99,7 +125,7 @@ static bool lower_schedule(ovl_work *work, const ovl_args *args, const ovl_pipel
         return true;
     }
     if (!ovl_args_has(args, "no-merge")) {
-        ovl_schedule_merge(s, s, &work->arena);
+        merge(work, s);
     }
     return ovl_schedule_send_recv(s, s, pipe->mark, &work->arena, &work->errs);
 }

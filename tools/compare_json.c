@@ -10,6 +10,21 @@ static void differences(ovl_json *json, const ovl_comparison *c)
     ovl_json_close(json);
 }
 
+/* By reason, of the deciding ranks; sums to the difference of what they idle. */
+static void idle_differences(ovl_json *json, const ovl_comparison *c)
+{
+    if (!c->idle[0]) {
+        return;
+    }
+    ovl_json_object(json, "delta_idle_s", OVL_JSON_FLOW);
+    for (int k = 0; k < OVL_IDLE_COUNT; k++) {
+        ovl_json_seconds(json, ovl_idle_name((ovl_idle_kind)k),
+                         c->idle[1]->idle[k] - c->idle[0]->idle[k]);
+    }
+    ovl_json_seconds(json, "idle", c->idle[1]->idle_time - c->idle[0]->idle_time);
+    ovl_json_close(json);
+}
+
 static void tail_side(ovl_json *json, const char *key, const ovl_tail_side *side)
 {
     if (side->exposed == OVL_NEVER) {
@@ -39,6 +54,7 @@ static void tails(ovl_json *json, const ovl_comparison *c)
 void ovl_compare_json_members(ovl_json *json, const ovl_comparison *c)
 {
     differences(json, c);
+    idle_differences(json, c);
     ovl_json_text(json, "verdict", ovl_verdict_name(c->verdict));
     ovl_json_text(json, "sentence", c->sentence);
     ovl_json_text_if(json, "efficiency", c->efficiency);

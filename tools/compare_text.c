@@ -145,6 +145,63 @@ static void terms(ovl_out *out, const ovl_comparison *c, const ovl_scale *scale,
     ovl_grid_end(&grid, out, 2);
 }
 
+/* Who is to blame for most of a kind in one of the runs. */
+static const char *because(const ovl_result_rank *r, int kind)
+{
+    for (uint32_t i = 0; i < r->n_blames; i++) {
+        if ((int)r->blames[i].kind == kind) {
+            return r->blames[i].text;
+        }
+    }
+    return NULL;
+}
+
+static void idle_row(ovl_grid *grid, const char *what, const ovl_time t[2], const char *why,
+                     const ovl_scale *scale, ovl_arena *arena)
+{
+    const char *cells[] = {what, dup_shown(arena, scale, t[0]), dup_shown(arena, scale, t[1]),
+                           signed_shown(arena, scale, t[1] - t[0]), why};
+    ovl_grid_row(grid, cells);
+}
+
+/* Time without a kernel, by reason: more than the term of that name, which leaves out what
+ * communication shows. */
+static void idle(ovl_out *out, const ovl_comparison *c, const ovl_scale *fitted, ovl_arena *arena)
+{
+    static const ovl_column columns[] = {{"", true, false, 0},
+                                         {"a", false, false, 0},
+                                         {"b", false, false, 0},
+                                         {"b - a", false, false, 0},
+                                         {"because", true, OVL_GRID_WRAP, 0}};
+    ovl_scale scale = *fitted;
+    ovl_time shown[2][OVL_IDLE_COUNT], total[2];
+    if (!c->idle[0]) {
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < OVL_IDLE_COUNT; k++) {
+            ovl_scale_fit(&scale, OVL_MAX(c->a->step, c->b->step), c->idle[i]->idle[k]);
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        memcpy(shown[i], c->idle[i]->idle, sizeof shown[i]);
+        total[i] = ovl_scale_terms(&scale, c->idle[i]->idle_time, shown[i], OVL_IDLE_COUNT);
+    }
+    ovl_out_title(out, "\nWhy the deciding rank runs no kernel (%s)", ovl_scale_unit(&scale));
+    ovl_grid grid;
+    ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
+    for (int k = 0; k < OVL_IDLE_COUNT; k++) {
+        const ovl_time t[] = {shown[0][k], shown[1][k]};
+        const ovl_result_rank *more = c->idle[t[1] >= t[0]];
+        if (t[0] || t[1]) {
+            idle_row(&grid, ovl_idle_name((ovl_idle_kind)k), t,
+                     t[0] == t[1] ? NULL : because(more, k), &scale, arena);
+        }
+    }
+    idle_row(&grid, "= no kernel runs", total, NULL, &scale, arena);
+    ovl_grid_end(&grid, out, 2);
+}
+
 static const char *rate(ovl_arena *arena, double bytes_per_second)
 {
     char buf[OVL_UNITS_TEXT];
@@ -266,6 +323,7 @@ void ovl_compare_text(ovl_out *out, const ovl_comparison *c)
     head(out, c, &arena);
     equations(out, c, &p, &arena);
     terms(out, c, &p.scale, &arena);
+    idle(out, c, &p.scale, &arena);
     communication(out, c, &arena);
     tails(out, c, &p.scale, &arena);
     sentence(out, "Critical path", c->path_change);

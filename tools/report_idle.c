@@ -2,6 +2,7 @@
 #include "tools/equation.h"
 #include "tools/grid.h"
 #include "tools/report.h"
+#include "tools/what_if.h"
 #include "tools/wrap.h"
 
 #include <stdlib.h>
@@ -80,6 +81,36 @@ static void rank_row(ovl_grid *grid, const ovl_result *result, const ovl_result_
     ovl_grid_row(grid, cells);
 }
 
+/* The decomposition knows time without a kernel by other names. */
+static void decomposition(ovl_out *out, const ovl_result *result, const ovl_scale *fitted,
+                          ovl_arena *arena)
+{
+    static const char *const words[OVL_TERM_COUNT] = {[OVL_COMM_LATENCY] = "comm latency",
+                                                      [OVL_COMM_TRANSFER] = "comm transfer",
+                                                      [OVL_COMM_STRETCH] = "comm stretch",
+                                                      [OVL_COPYING] = "copy",
+                                                      [OVL_WAIT_LATE_RANK] = "wait late rank"};
+    const ovl_time *term = result->term;
+    ovl_sum sum = {.n = 1, .always = 1};
+    sum.total = result->step - term[OVL_COMPUTE] - term[OVL_COMPUTE_STRETCH];
+    sum.term[0] = term[OVL_IDLE];
+    sum.word[0] = "idle in its decomposition";
+    for (int k = OVL_COMM_LATENCY; k < OVL_IDLE; k++) {
+        sum.term[sum.n] = term[k];
+        sum.word[sum.n] = words[k];
+        sum.n++;
+    }
+    if (sum.total == term[OVL_IDLE]) {
+        return;
+    }
+    ovl_scale scale = *fitted;
+    ovl_sum_fit(&scale, result->step, &sum);
+    ovl_wrap(out, "  ", 4,
+             ovl_arena_printf(arena, "rank %" PRIu32 ": %s", result->deciding_rank,
+                              ovl_sum_text(arena, &scale, &sum, OVL_SUM_WORDS)),
+             OVL_TERMINAL);
+}
+
 static void ranks_table(ovl_out *out, const ovl_result *result, const ovl_scale *scale,
                         ovl_arena *arena)
 {
@@ -143,7 +174,8 @@ static void blames(ovl_out *out, const ovl_result_idle *idle, ovl_arena *arena)
 static void peeled(ovl_out *out, const ovl_result_idle *idle, ovl_arena *arena)
 {
     static const char *const words[OVL_PEEL_COUNT] = {
-        "structural (stages like their mean, free communication and copies, free host)",
+        "structural (stages like their mean, communication and copies that take no time and keep "
+        "no order, free host)",
         "with the stages as they are", "with communication", "with pauses", "with the host"};
     if (idle->time == OVL_NEVER) {
         return;
@@ -280,6 +312,7 @@ void ovl_report_idle(ovl_out *out, const ovl_result *result)
     ovl_arena arena = {0};
     ovl_scale scale = idle_scale(result);
     ovl_out_title(out, "\nIdle of the ranks: no kernel runs (times in %s)", ovl_scale_unit(&scale));
+    decomposition(out, result, &scale, &arena);
     ranks_table(out, result, &scale, &arena);
     ovl_wrap(
         out, "  ", 2,
@@ -318,13 +351,11 @@ static ovl_scale what_if_scale(const ovl_result *result)
 static void what_if_row(ovl_grid *grid, const ovl_result *result, const ovl_result_what_if *w,
                         const ovl_scale *scale, ovl_arena *arena)
 {
-    bool other_work = w->microbatches > 0;
-    ovl_time now = other_work ? w->per_microbatch_now : result->step;
-    ovl_time then = other_work ? w->per_microbatch : w->step;
+    ovl_time now = ovl_what_if_now(result, w), then = ovl_what_if_then(w);
     const char *cells[] = {
         w->against,
         w->change,
-        other_work ? "a microbatch" : "the step",
+        w->microbatches > 0 ? "a microbatch" : "the step",
         shown(arena, scale, now),
         shown(arena, scale, then),
         ovl_arena_printf(arena, "%.1f", now ? 100.0 * (double)(then - now) / (double)now : 0),
@@ -332,29 +363,56 @@ static void what_if_row(ovl_grid *grid, const ovl_result *result, const ovl_resu
     ovl_grid_row(grid, cells);
 }
 
-void ovl_report_what_if(ovl_out *out, const ovl_result *result)
+/* What was tried and does not help: rows from `first` on. */
+static void no_help(ovl_out *out, const ovl_result *result, uint32_t first, ovl_arena *arena)
+{
+    const char *text = "";
+    for (uint32_t i = first; i < result->n_what_if; i++) {
+        const ovl_result_what_if *w = &result->what_if[i];
+        ovl_time now = ovl_what_if_now(result, w), then = ovl_what_if_then(w);
+        const char *change =
+            then == now
+                ? "no change"
+                : ovl_arena_printf(arena, "+%.2g %%", 100.0 * (double)(then - now) / (double)now);
+        text = ovl_arena_printf(arena, "%s%s%s (%s)", text, *text ? "; " : "", w->change, change);
+    }
+    if (*text) {
+        ovl_wrap(out, "  ", 4, ovl_arena_printf(arena, "Tried, and no help: %s.", text),
+                 OVL_TERMINAL);
+    }
+}
+
+static void what_helps(ovl_out *out, const ovl_result *result, uint32_t n, ovl_arena *arena)
 {
     static const ovl_column columns[] = {
         {"against", true, false, 0}, {"change", true, OVL_GRID_WRAP, 0}, {"takes", true, false, 0},
         {"now", false, false, 0},    {"then", false, false, 0},          {"%", false, false, 0},
         {"idle %", false, false, 1},
     };
-    if (result->n_what_if == 0) {
-        if (result->what_if_note) {
-            ovl_out_title(out, "\nWhat would help");
-            ovl_wrap(out, "  ", 2, result->what_if_note, OVL_TERMINAL);
-        }
-        return;
-    }
-    ovl_arena arena = {0};
     ovl_scale scale = what_if_scale(result);
     ovl_out_title(out, "\nWhat would help, each simulated (times in %s)", ovl_scale_unit(&scale));
     ovl_grid grid;
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
-    for (uint32_t i = 0; i < result->n_what_if; i++) {
-        what_if_row(&grid, result, &result->what_if[i], &scale, &arena);
+    for (uint32_t i = 0; i < n; i++) {
+        what_if_row(&grid, result, &result->what_if[i], &scale, arena);
     }
     ovl_grid_end(&grid, out, 2);
+}
+
+void ovl_report_what_if(ovl_out *out, const ovl_result *result)
+{
+    ovl_arena arena = {0};
+    uint32_t helps = 0;
+    while (helps < result->n_what_if && ovl_what_if_then(&result->what_if[helps]) <
+                                            ovl_what_if_now(result, &result->what_if[helps])) {
+        helps++;
+    }
+    if (helps) {
+        what_helps(out, result, helps, &arena);
+    } else if (result->n_what_if || result->what_if_note) {
+        ovl_out_title(out, "\nWhat would help");
+    }
+    no_help(out, result, helps, &arena);
     if (result->what_if_note) {
         ovl_wrap(out, "  ", 2, result->what_if_note, OVL_TERMINAL);
     }

@@ -78,7 +78,8 @@ static void note(trial *t, const char *sentence)
                       : ovl_arena_strdup(&t->work->arena, sentence);
 }
 
-/* A change that the scenario does not allow is told with the reason. */
+/* A change that the scenario does not allow is told with the reason; what one who wrote it might do
+ * instead is no advice to who did not. */
 static void note_refused(trial *t, const char *change, const ovl_errs *errs)
 {
     uint32_t i = 0;
@@ -86,8 +87,9 @@ static void note_refused(trial *t, const char *change, const ovl_errs *errs)
         i++;
     }
     if (i < errs->count) {
+        const ovl_err *e = &errs->items[i];
         note(t, ovl_arena_printf(&t->work->arena, "Not tried is \"%s\": %s.", change,
-                                 errs->items[i].text));
+                                 e->fact ? e->fact : e->text));
     }
 }
 
@@ -246,6 +248,36 @@ static void try_deeper_prefetch(trial *t)
     }
 }
 
+/* --- The most helpful first --- */
+
+__extension__ typedef __int128 wide;
+
+ovl_time ovl_what_if_now(const ovl_result *result, const ovl_result_what_if *w)
+{
+    return w->microbatches ? w->per_microbatch_now : result->step;
+}
+
+ovl_time ovl_what_if_then(const ovl_result_what_if *w)
+{
+    return w->microbatches ? w->per_microbatch : w->step;
+}
+
+/* By what is left of what there is; of equals the one that was tried first. There are few. */
+static void sort(const ovl_result *result, ovl_result_what_if *list, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        ovl_result_what_if w = list[i];
+        wide now = ovl_what_if_now(result, &w), then = ovl_what_if_then(&w);
+        uint32_t at = i;
+        for (; at > 0 && then * ovl_what_if_now(result, &list[at - 1]) <
+                             now * ovl_what_if_then(&list[at - 1]);
+             at--) {
+            list[at] = list[at - 1];
+        }
+        list[at] = w;
+    }
+}
+
 void ovl_what_if(ovl_work *work, const ovl_document *doc, const char *variant,
                  const ovl_prepared *prepared, ovl_result *result)
 {
@@ -267,6 +299,7 @@ void ovl_what_if(ovl_work *work, const ovl_document *doc, const char *variant,
         try_costs(&t, "host", "a host twice as fast", (ovl_alteration){.host_divisor = 2});
     }
     result->what_if_note = t.note;
+    sort(result, t.list.data, t.list.len);
     result->n_what_if = t.list.len;
     result->what_if = ovl_vec_freeze(&t.list, &work->arena);
 }

@@ -22,7 +22,11 @@
 /* Programs of so many operations or less are tried without being asked to. */
 #define OVL_WHAT_IF_OPS 200000u
 
-/* Adds what would help to the result of a prepared run; lists and texts live in the work's arena.
+/* What a change is compared by: the step, or of other work what a microbatch takes. */
+ovl_time ovl_what_if_now(const ovl_result *result, const ovl_result_what_if *what_if);
+ovl_time ovl_what_if_then(const ovl_result_what_if *what_if);
+
+/* Adds what was tried, that which helps most first, to the result of a prepared run; lists and texts live in the work's arena.
  */
 void ovl_what_if(ovl_work *work, const ovl_document *doc, const char *variant,
                  const ovl_prepared *prepared, ovl_result *result);

@@ -270,3 +270,30 @@ Gaps, the longest (times in ms)
      0   20.0  22.0  backward l[1] mb 2  2.0 drain
      0      0   1.5  forward l[0] mb 0   1.5 dependency              all_gather gather l[0] mb 0
      0    2.5   3.0  forward l[1] mb 0   0.5 dependency              all_gather gather l[1] mb 0
+
+What a hop costs is told even where a search finds a worse list without hops; and even stages run
+the better of the list found for them and the list of the run.
+
+$ printf '%s\n' 'mesh: {axes: {pp: 8}}' 'workload: {stages: [{name: s, repeat: 8, forward: 18.522 ms, backward_input: 18.086 ms, backward_weight: 9.337 ms, activations: 201216 B, weight_activations: 73728 B}]}' 'overlap: {pipeline: {schedule: zb_2p, microbatches: 24, alpha: 0.601 ms}}' >"$T/hop.yaml"
+
+$ ovl run "$T/hop.yaml" --what-if all | sed -n '/^Idle/,/^  rank  /p; /all ranks:/,/communication$/p; /^What/,/^$/p'
+
+$ printf '%s\n' 'mesh: {axes: {pp: 4}}' 'workload:' '  stages:' '    - {name: a, forward: 27 us, backward_input: 54 us, backward_weight: 81 us}' '    - {name: b, forward: 30 us, backward_input: 60 us, backward_weight: 90 us}' '    - {name: c, repeat: 2, forward: 33 us, backward_input: 66 us, backward_weight: 99 us}' 'overlap: {pipeline: {schedule: zb_1p, microbatches: 7, alpha: 2 us}}' >"$T/even.yaml"
+
+$ ovl run "$T/even.yaml" --what-if all | grep 'like their mean  '
+
+$ ovl explain --limits "$T/even.yaml" | grep 'take the mean'
+
+A change that cannot be tried is told without what the scenario does already.
+
+$ printf '%s\n' 'mesh: {axes: {pp: 4}}' 'workload: {stages: [{name: s, repeat: 8, forward: 1 ms, backward_input: 1 ms, backward_weight: 1 ms}]}' 'overlap: {pipeline: {schedule: dualpipev, microbatches: 8, alpha: 0.1 ms, communicators: one, receives: early}}' >"$T/one.yaml"
+
+$ ovl run "$T/one.yaml" | sed -n '/Tried/,/^$/p'
+
+$ ovl export --schedule csv --lowered "$T/one.yaml" -o "$T/one.csv"
+
+Two runs are compared by why the deciding rank idles, too.
+
+$ ovl compare scenarios/pipeline/why_idle.yaml:base scenarios/pipeline/why_idle.yaml:all | sed -n '/^Why/,/^$/p'
+
+$ ovl compare --json scenarios/pipeline/why_idle.yaml:base scenarios/pipeline/why_idle.yaml:all | grep delta_idle

@@ -100,6 +100,7 @@ collapse() {
     sed -E "s#(decomposition_s|delta_s)\.(compute|compute_stretch|comm_latency|comm_transfer|comm_stretch|copy|wait_late_rank|idle)\$#\1.TERM#
         s#(category_bytes|\.bytes|allocated)\.(parameter|gradient|optimizer|activation|gathered|reduce|temporary)\$#\1.CATEGORY#
         s#ranks\[\]\.(live|allocated|reserved)_peak( |\.|\$)#ranks[].PEAK\2#
+        s#delta_idle_s\.(fill|drain|imbalance|dependency|schedule|host|pause)\$#delta_idle_s.KIND#
         s#kinds\.(kernel|collective|send|recv|batch|copy|host|marker)\$#kinds.KIND#
         s#(buffer_bytes|args)\.(parameter|gradient|optimizer|activation|gathered|reduce|temporary)\$#\1.CATEGORY#
         s#(points|runs)\[\]\.(values|metrics)\..*#\1[].\2.\U\2#

@@ -249,7 +249,8 @@ static void layers_are_cut_into_stages(void)
     CHECK_HAS(mistake(&t), "shares out 8 layers among 2 stages; the workload has 7 layers and "
                            "the pipeline 2 stages");
     CHECK(!lower(&t, LAYERS, "overlap.pipeline.layers_per_stage=[7, x]"));
-    CHECK_HAS(mistake(&t), "layers_per_stage: \"x\"");
+    CHECK_HAS(mistake(&t),
+              "layers_per_stage: \"x\": expected a list of counts, one for each stage");
     CHECK(!lower(&t, LAYERS, "overlap.pipeline.schedule=zb_h1"));
     CHECK_HAS(mistake(&t), "the schedule splits the backward of layer \"embed\": give "
                            "backward_weight, the part of backward");
