@@ -18,7 +18,8 @@
  * These runs are replays (replay.h). Their idle times make the second account, which peels off one
  * reason after another and may be negative for a rank:
  *
- *     structural    mean stages, communication and copies free and in no order, free host, no pauses
+ *     structural    mean stages, communication and copies free and in no order, free host, no
+ *                   pauses
  *     imbalance     + stages as they are
  *     dependency    + communication (and the order it keeps)
  *     pause         + pauses of streams, which a measured step has

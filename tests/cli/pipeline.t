@@ -46,6 +46,7 @@ Schedule
   a column is 581.053 us; F forward, B backward, and the microbatch, as far as it fits; . idle
 
 Idle of the ranks: no kernel runs (times in ms)
+  rank 0: 31.2 ms = 29.2 ms idle in its decomposition + 2 ms comm latency
   rank   idle     %  fill  drain  imbalance  dependency  host   span  bubble %
      0  31.20  56.5        11.25      15.55        2.50  1.90  54.50      56.0
      1   7.20  13.0  1.00   4.50                   1.00  0.70  51.00       5.9
@@ -59,20 +60,20 @@ Idle of the ranks: no kernel runs (times in ms)
   dependency, the largest part: transfer 1SEND_F3 from rank 1 to 2; 6 more like it (3.375 ms of 10.5
     ms over all ranks)
   host, all of it: launch of 0F0 on rank 0; 3 more like it (4 ms over all ranks)
-  all ranks: 100.8 ms = 45 ms structural (stages like their mean, free communication and copies,
-    free host) + 47 ms with the stages as they are + 6 ms with communication + 2.8 ms with the host
+  all ranks: 100.8 ms = 45 ms structural (stages like their mean, communication and copies that take
+    no time and keep no order, free host) + 47 ms with the stages as they are + 6 ms with
+    communication + 2.8 ms with the host
   bubble rate 45.7 % of the step (55.2 ms), 45.0 % of the largest span (54.5 ms, rank 0, from its
     first kernel to its last)
 
 What would help, each simulated (times in ms)
-  against        change                                        takes          now  then     % idle %
-  fill and drain 16 microbatches instead of 8                  a microbatch  6.90  6.45  -6.5   41.9
-  imbalance      all stages like their mean                    the step     55.20 45.95 -16.8   34.7
-  dependency     each transfer as soon as its input is there;  the step     55.20 55.20   0.0   45.7
-                 one after another where its communicator
-                 loads no link
-  dependency     free communication, in the same order         the step     55.20 53.70  -2.7   44.1
-  host           a host twice as fast                          the step     55.20 54.85  -0.6   45.3
+  against         change                                 takes           now   then      %  idle %
+  imbalance       all stages like their mean             the step      55.20  45.95  -16.8    34.7
+  fill and drain  16 microbatches instead of 8           a microbatch   6.90   6.45   -6.5    41.9
+  dependency      free communication, in the same order  the step      55.20  53.70   -2.7    44.1
+  host            a host twice as fast                   the step      55.20  54.85   -0.6    45.3
+  Tried, and no help: each transfer as soon as its input is there; one after another where its
+    communicator loads no link (no change).
   Another split into stages is not tried: the scenario gives whole stages. Give workload.layers
   instead, and overlap.pipeline.split says how they are shared.
 
@@ -256,6 +257,7 @@ A table shows as many decimals as its times have.
 
 $ ovl run tests/cli/sharded_pipeline.yaml --worth none --gaps | sed -n '/^Idle/,/^  fill/p; /^Gaps/,/^$/p'
 Idle of the ranks: no kernel runs (times in ms)
+  rank 0: 11 ms = 6 ms idle in its decomposition + 1.5 ms comm latency + 3.5 ms comm transfer
             rank  idle     %  fill  drain  dependency  span  bubble %
   0 (of 2 alike)  11.0  37.3          6.0         5.0  24.5      26.5
   2 (of 2 alike)  11.0  37.3   1.0    1.0         9.0  18.0       0.0
@@ -270,6 +272,7 @@ Gaps, the longest (times in ms)
      0   20.0  22.0  backward l[1] mb 2  2.0 drain
      0      0   1.5  forward l[0] mb 0   1.5 dependency              all_gather gather l[0] mb 0
      0    2.5   3.0  forward l[1] mb 0   0.5 dependency              all_gather gather l[1] mb 0
+? 0
 
 What a hop costs is told even where a search finds a worse list without hops; and even stages run
 the better of the list found for them and the list of the run.
@@ -277,23 +280,50 @@ the better of the list found for them and the list of the run.
 $ printf '%s\n' 'mesh: {axes: {pp: 8}}' 'workload: {stages: [{name: s, repeat: 8, forward: 18.522 ms, backward_input: 18.086 ms, backward_weight: 9.337 ms, activations: 201216 B, weight_activations: 73728 B}]}' 'overlap: {pipeline: {schedule: zb_2p, microbatches: 24, alpha: 0.601 ms}}' >"$T/hop.yaml"
 
 $ ovl run "$T/hop.yaml" --what-if all | sed -n '/^Idle/,/^  rank  /p; /all ranks:/,/communication$/p; /^What/,/^$/p'
+Idle of the ranks: no kernel runs (times in s)
+  rank 5: 0.13389 s = 0.13028 s idle in its decomposition + 0.00361 s comm latency
+  rank     idle     %     fill    drain  dependency     span  bubble %
+  all ranks: 1.0711 s = 1.03723 s structural (stages like their mean, communication and copies that
+    take no time and keep no order, free host) + 0.03387 s with communication
+What would help, each simulated (times in s)
+  against        change                                takes            now    then    % idle %
+  fill and drain 48 microbatches instead of 24         a microbatch 0.05152 0.04873 -5.4    5.7
+  dependency     free communication, in the same order the step     1.23657 1.23233 -0.3   10.5
+  Tried, and no help: each transfer as soon as its input is there; one after another where its
+    communicator loads no link (no change).
 
 $ printf '%s\n' 'mesh: {axes: {pp: 4}}' 'workload:' '  stages:' '    - {name: a, forward: 27 us, backward_input: 54 us, backward_weight: 81 us}' '    - {name: b, forward: 30 us, backward_input: 60 us, backward_weight: 90 us}' '    - {name: c, repeat: 2, forward: 33 us, backward_input: 66 us, backward_weight: 99 us}' 'overlap: {pipeline: {schedule: zb_1p, microbatches: 7, alpha: 2 us}}' >"$T/even.yaml"
 
 $ ovl run "$T/even.yaml" --what-if all | grep 'like their mean  '
+  imbalance      all stages like their mean            the step     1.55800 1.48800 -4.5   13.2
 
 $ ovl explain --limits "$T/even.yaml" | grep 'take the mean'
+  1.488 0.070 kernels take the mean of the stages or ranks
+? 0
 
 A change that cannot be tried is told without what the scenario does already.
 
 $ printf '%s\n' 'mesh: {axes: {pp: 4}}' 'workload: {stages: [{name: s, repeat: 8, forward: 1 ms, backward_input: 1 ms, backward_weight: 1 ms}]}' 'overlap: {pipeline: {schedule: dualpipev, microbatches: 8, alpha: 0.1 ms, communicators: one, receives: early}}' >"$T/one.yaml"
 
 $ ovl run "$T/one.yaml" | sed -n '/Tried/,/^$/p'
+  Tried, and no help: 16 microbatches instead of 8 (+1.8 %).
+  Not tried is "receives posted right before what needs them": the next thing sent to where 6RECV_B0
+  stands is for 1RECV_F6: sends meet receives in order.
 
 $ ovl export --schedule csv --lowered "$T/one.yaml" -o "$T/one.csv"
+10 of 22 W stood right behind their I and are one B with it, as PyTorch lowers them: their gradients are sent after W, so the step may be longer than that of the schedule; --no-merge keeps I and W apart
+? 0
 
 Two runs are compared by why the deciding rank idles, too.
 
-$ ovl compare scenarios/pipeline/why_idle.yaml:base scenarios/pipeline/why_idle.yaml:all | sed -n '/^Why/,/^$/p'
+$ ovl compare scenarios/pipeline/why_idle.yaml:base scenarios/pipeline/why_idle.yaml:all | sed -n '/^Why the/,/^$/p'
+Why the deciding rank runs no kernel (ms)
+                       a      b   b - a  because
+  drain             9.00  11.25   +2.25
+  imbalance            0  15.55  +15.55  stage 1 on rank 1 takes longer than the mean
+  dependency           0   2.50   +2.50  transfer 1SEND_B0 from rank 1 to 0; 7 more like it
+  host                 0   1.90   +1.90  launch of 0F0 on rank 0; 3 more like it
+  = no kernel runs  9.00  31.20  +22.20
 
 $ ovl compare --json scenarios/pipeline/why_idle.yaml:base scenarios/pipeline/why_idle.yaml:all | grep delta_idle
+  "delta_idle_s": {"fill": 0.000000000000, "drain": 0.002250000000, "imbalance": 0.015550000000, "dependency": 0.002500000000, "schedule": 0.000000000000, "host": 0.001900000000, "pause": 0.000000000000, "idle": 0.022200000000},

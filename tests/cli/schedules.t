@@ -2,6 +2,7 @@ PyTorch's passes: I right before its W becomes B (old dialect: BW), then sends a
 pytorch test/distributed/pipelining/artifacts/zb1p_2rank_2stagep_comms.csv.
 
 $ ovl export --schedule csv --lowered --dialect old tests/cli/schedules.yaml:zb1p -o "$T/zb1p.csv" && sha256sum <"$T/zb1p.csv" && cut -d, -f11-19 "$T/zb1p.csv"
+16 of 32 W stood right behind their I and are one B with it, as PyTorch lowers them: their gradients are sent after W, so the step may be longer than that of the schedule; --no-merge keeps I and W apart
 7ea26cdd136986442e160539817de920d00d2980fa395fb762ac154fbade807e  -
 2RECV_B0,2BW0,2SEND_B0,0F2,0SEND_F2,2RECV_B1,2BW1,2SEND_B1,0F3
 3SEND_B0,1RECV_B0,3F1,1RECV_F2,3B1,3SEND_B1,1RECV_B1,3W0,1RECV_F3
@@ -39,6 +40,7 @@ workload:
   stages:
     - {name: stage, repeat: 4, forward: 1 ms, backward_input: 1 ms, backward_weight: 1 ms}
 $ ovl export --schedule csv --lowered "$T/dual.yaml" -o "$T/low.csv" && ovl import "$T/low.csv" -o "$T/low.yaml" && ovl export --schedule csv --lowered "$T/low.yaml" | cmp - "$T/low.csv"
+6 of 10 W stood right behind their I and are one B with it, as PyTorch lowers them: their gradients are sent after W, so the step may be longer than that of the schedule; --no-merge keeps I and W apart
 $ for f in tests/cli/schedules.yaml "$T/dual.yaml" "$T/low.yaml"; do ovl run "$f" --worth none | grep '^step'; done
 step 26 ms = 16 ms + 1 ms exposed + 9 ms from 7F7+0B1 on (0RECV_B1 ends at 17 ms; 7F7+0B1 could
 step 26 ms = 16 ms + 1 ms exposed + 9 ms from 7F7+0B1 on (0RECV_B1 ends at 17 ms; 7F7+0B1 could
