@@ -165,8 +165,7 @@ bool ovl_block_shape_of(const ovl_scenario *scenario, ovl_block_shape *shape, ov
     }
     if (t > 1 && m->sequence_parallel) {
         ok = divides(m, t, m->sequence / (int64_t)c,
-                     "tokens of a rank, shared by sequence "
-                     "parallelism,",
+                     "tokens of a rank (sequence_parallel)",
                      m->tp, errs) &&
              ok;
     }
