@@ -29,7 +29,7 @@ static void issue_all(ovl_engine *e, const ovl_rank *r, uint32_t rank)
     const ovl_code *code = &e->p->codes[r->code];
     uint32_t *pending = e->pending + r->first_op;
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        pending[i] -= code->ops[i].batch == OVL_NONE;
+        pending[i] -= ovl_code_batch(code, i) == OVL_NONE;
         if (pending[i] == 0) {
             ovl_vec_push(&e->todo, (ovl_todo){.rank = rank, .op = r->first_op + i});
         }
@@ -62,7 +62,7 @@ static void begin_call(ovl_engine *e, uint32_t rank, uint32_t local)
 static ovl_time moment_of(const ovl_engine *e, uint32_t rank, uint32_t local)
 {
     uint32_t op = e->p->ranks[rank].first_op + local;
-    return ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op))->latency;
+    return ovl_engine_cost(e, rank, op, ovl_engine_op(e, rank, op))->latency;
 }
 
 /* Begins the call that was put off if its moment has come, or waits for that if there is nothing
@@ -94,8 +94,8 @@ void ovl_host_advance(ovl_engine *e, uint32_t rank)
     const ovl_code *code = &e->p->codes[r->code];
     ovl_rank_state *s = &e->ranks[rank];
     while (!make_up(e, rank, s->cursor == code->n_ops) && s->cursor < code->n_ops) {
-        const ovl_op *op = &code->ops[s->cursor];
-        if (op->batch != OVL_NONE) {
+        const ovl_op *op = ovl_code_op(code, s->cursor);
+        if (op->behind) {
             s->cursor++;
         } else if (op->kind == OVL_HOST && moment_of(e, rank, s->cursor) > e->now) {
             assert(!s->put_off);
@@ -115,7 +115,7 @@ void ovl_host_advance(ovl_engine *e, uint32_t rank)
 
 void ovl_host_arrive(ovl_engine *e, uint32_t rank, uint32_t op)
 {
-    ovl_time length = ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op))->work;
+    ovl_time length = ovl_engine_cost(e, rank, op, ovl_engine_op(e, rank, op))->work;
     ovl_engine_schedule(e, rank, length, OVL_EVENT_HOST, op);
 }
 
@@ -131,7 +131,7 @@ void ovl_host_event(ovl_engine *e, uint32_t rank)
         s->put_off = 0;
         s->makes_up = false;
         ovl_engine_complete(e, rank, r->first_op + local);
-    } else if (e->p->codes[r->code].ops[s->cursor].kind == OVL_HOST) {
+    } else if (ovl_code_op(&e->p->codes[r->code], s->cursor)->kind == OVL_HOST) {
         ovl_engine_complete(e, rank, r->first_op + s->cursor++);
     } else {
         issue(e, rank, s->cursor);

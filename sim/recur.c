@@ -29,8 +29,9 @@ static uint64_t hash_cost(const ovl_program *p, const ovl_cost *c)
 /* What operations of different blocks that do the same have in common. */
 static uint32_t signature(const ovl_engine *e, const ovl_code *code, uint32_t local)
 {
-    const ovl_op *op = &code->ops[local];
-    uint64_t hash = hash_cost(e->p, ovl_engine_cost(e, e->recur->rank, op));
+    const ovl_op *op = ovl_code_op(code, local);
+    uint64_t hash = hash_cost(
+        e->p, ovl_engine_cost(e, e->recur->rank, e->p->ranks[e->recur->rank].first_op + local, op));
     hash = mixed(hash, (uint64_t)op->kind << 32 | (uint64_t)op->stream << 16 | op->comm);
     hash = mixed(hash, (uint64_t)op->launch << 1 | op->step_end);
     for (uint32_t i = code->after.at[local]; i < code->after.at[local + 1]; i++) {
@@ -81,7 +82,8 @@ static bool keeps_order(const ovl_code *code, const uint32_t *next)
 {
     bool good = true;
     for (uint32_t i = 0; i < code->n_ops && good; i++) {
-        bool in_lane = code->ops[i].batch == OVL_NONE && code->ops[i].kind != OVL_HOST;
+        bool in_lane =
+            ovl_code_batch(code, i) == OVL_NONE && ovl_code_op(code, i)->kind != OVL_HOST;
         good = !in_lane || next[i] == code->n_ops ||
                ovl_recur_before(code, ovl_recur_lane(code, i), next[i]) == i;
     }
@@ -100,9 +102,9 @@ static bool set_up_code(const ovl_code *code, ovl_recur_code *known, ovl_arena *
     }
     bool eager = false;
     for (uint32_t i = code->n_ops; i-- > 0;) {
-        const ovl_op *op = &code->ops[i];
+        const ovl_op *op = ovl_code_op(code, i);
         eager = eager || (op->kind == OVL_SEND && op->eager);
-        if (op->batch != OVL_NONE || op->kind == OVL_HOST) {
+        if (op->behind || op->kind == OVL_HOST) {
             continue;
         }
         if (op->stream == OVL_NO_STREAM && op->comm == OVL_NO_COMM) {

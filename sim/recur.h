@@ -133,8 +133,8 @@ static inline uint32_t ovl_recur_host(const ovl_code *code)
 
 static inline uint32_t ovl_recur_lane(const ovl_code *code, uint32_t local)
 {
-    uint32_t batch = code->ops[local].batch;
-    const ovl_op *op = &code->ops[batch == OVL_NONE ? local : batch];
+    uint32_t batch = ovl_code_batch(code, local);
+    const ovl_op *op = ovl_code_op(code, batch == OVL_NONE ? local : batch);
     if (op->stream != OVL_NO_STREAM) {
         return op->stream;
     }

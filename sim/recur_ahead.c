@@ -37,38 +37,36 @@ static bool same_list(const uint32_t *at, const uint32_t *item, uint32_t a, uint
     return true;
 }
 
-static bool is_freed(const ovl_engine *e, const ovl_op *op)
+static bool is_freed(const ovl_engine *e, const ovl_code *code, uint32_t local)
 {
-    return e->options->free_names && e->options->free_names[op->name];
+    return e->options->free_names && e->options->free_names[code->name[local]];
 }
 
 /* A call that comes at a moment is like no other; parts stand behind their batch. */
 static bool may_repeat(const ovl_engine *e, const ovl_code *code, uint32_t local)
 {
-    const ovl_op *op = &code->ops[local];
-    bool behind =
-        op->batch == OVL_NONE ||
-        (local > 0 && (op->batch == local - 1 || code->ops[local - 1].batch == op->batch));
+    const ovl_op *op = ovl_code_op(code, local);
+    bool behind = op->behind < 2 || ovl_code_op(code, local - 1)->behind == op->behind - 1;
     return behind && (op->kind != OVL_HOST || op->per_rank || e->p->costs[op->cost].latency == 0);
 }
 
 /* Eager sends: the one before on the wire, as its index + 1; 0: none. */
 static bool same_wire(const ovl_code *code, uint32_t a, uint32_t b)
 {
-    const ovl_op *op = &code->ops[a];
+    const ovl_op *op = ovl_code_op(code, a);
     uint32_t x = code->comm_index[a], y = code->comm_index[b];
     return op->kind != OVL_SEND || !op->eager || (x ? y - x == b - a : y == 0);
 }
 
 static bool like(const ovl_engine *e, const ovl_code *code, uint32_t a, uint32_t b)
 {
-    const ovl_op *x = &code->ops[a], *y = &code->ops[b];
+    const ovl_op *x = ovl_code_op(code, a), *y = ovl_code_op(code, b);
     uint32_t shift = b - a;
     return x->kind == y->kind && x->eager == y->eager && x->per_rank == y->per_rank &&
            x->uneven == y->uneven && x->stream == y->stream && x->comm == y->comm &&
-           x->launch == y->launch && is_freed(e, x) == is_freed(e, y) &&
+           x->launch == y->launch && is_freed(e, code, a) == is_freed(e, code, b) &&
            (x->per_rank || ovl_same_cost(e->p, &e->p->costs[x->cost], &e->p->costs[y->cost])) &&
-           may_repeat(e, code, a) && may_repeat(e, code, b) && as_far(x->batch, y->batch, shift) &&
+           may_repeat(e, code, a) && may_repeat(e, code, b) && x->behind == y->behind &&
            same_wire(code, a, b) && as_far(code->stream_prev[a], code->stream_prev[b], shift) &&
            as_far(code->comm_prev[a], code->comm_prev[b], shift) &&
            (!code->queue_prev || as_far(code->queue_prev[a], code->queue_prev[b], shift)) &&
@@ -107,7 +105,8 @@ static bool alike_on_rank(const ovl_engine *e, const ovl_recur *r, uint32_t rank
 {
     const ovl_rank *k = &e->p->ranks[rank];
     uint32_t behind = local + r->shift.by[rank];
-    const ovl_op *x = &e->p->codes[k->code].ops[local], *y = &e->p->codes[k->code].ops[behind];
+    const ovl_code *code = &e->p->codes[k->code];
+    const ovl_op *x = ovl_code_op(code, local), *y = ovl_code_op(code, behind);
     uint32_t a = k->first_op + local, b = k->first_op + behind;
     if (x->per_rank && !ovl_same_cost(e->p, &e->p->costs[x->cost + k->variant],
                                       &e->p->costs[y->cost + k->variant])) {
@@ -184,13 +183,14 @@ static bool find_shifts(const ovl_engine *e, ovl_recur *r)
 static bool include_messages(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t *low)
 {
     const ovl_rank *k = &e->p->ranks[rank];
-    const ovl_op *ops = e->p->codes[k->code].ops;
+    const ovl_code *code = &e->p->codes[k->code];
     uint32_t by = r->shift.by[rank];
     for (bool found = true; found;) {
         found = false;
         for (uint32_t i = *low < by ? 0 : *low - by; i < *low && !found; i++) {
             uint32_t op = k->first_op + i;
-            bool message = ops[i].kind == OVL_SEND && ops[i].eager && ovl_engine_arrived(e, op) &&
+            const ovl_op *o = ovl_code_op(code, i);
+            bool message = o->kind == OVL_SEND && o->eager && ovl_engine_arrived(e, op) &&
                            ovl_recur_op_moves(e, r, rank, i);
             found = message && (!ovl_engine_arrived(e, e->p->partner[op]) ||
                                 ovl_recur_activity(r, op) != OVL_NONE);
@@ -216,7 +216,7 @@ static bool find_window(const ovl_engine *e, ovl_recur *r, uint32_t rank)
             high = OVL_MAX(high, front[lane] + 1);
         }
     }
-    while (high < code->n_ops && code->ops[high].batch != OVL_NONE) {
+    while (high < code->n_ops && ovl_code_batch(code, high) != OVL_NONE) {
         high++;
     }
     bool good = include_messages(e, r, rank, &low) && low >= r->shift.by[rank];
@@ -251,7 +251,7 @@ static uint64_t blocked_for(const ovl_engine *e, const ovl_recur *r, uint32_t ra
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
     uint64_t k = 0;
-    if (code->ops[local].kind != OVL_HOST && local >= e->ranks[rank].cursor) {
+    if (ovl_code_op(code, local)->kind != OVL_HOST && local >= e->ranks[rank].cursor) {
         return UINT64_MAX; /* not issued, and the host is behind */
     }
     for (uint32_t i = code->after.at[local]; i < code->after.at[local + 1]; i++) {
@@ -317,8 +317,8 @@ static bool count_on_rank(const ovl_engine *e, ovl_recur *r, uint32_t rank)
         r->stamps[s] = 0;
     }
     for (uint32_t i = low; i < low + by; i++) {
-        uint16_t slot = code->ops[i].comm;
-        if (code->ops[i].kind != OVL_COLLECTIVE || r->stamps[slot]++) {
+        uint16_t slot = ovl_code_op(code, i)->comm;
+        if (ovl_code_op(code, i)->kind != OVL_COLLECTIVE || r->stamps[slot]++) {
             continue;
         }
         uint32_t comm = e->p->rank_comms[k->first_comm + slot];

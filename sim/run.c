@@ -34,7 +34,7 @@ static uint32_t eager_sends(const ovl_code *code)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        n += code->ops[i].kind == OVL_SEND && code->ops[i].eager;
+        n += ovl_code_op(code, i)->kind == OVL_SEND && ovl_code_op(code, i)->eager;
     }
     return n;
 }

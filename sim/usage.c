@@ -96,7 +96,7 @@ static void find_losses(usage *u)
         ovl_id resource = ovl_limit_resource(u->causes, l);
         if (resource != OVL_NONE && l->lost > 0) {
             uint32_t times = ovl_is_sms(u->p, resource) ? 1 : held_on(u, l->op, resource);
-            loss item = {resource, ovl_causes_op(u->causes, l->op)->name, l->lost * times};
+            loss item = {resource, ovl_causes_name(u->causes, l->op), l->lost * times};
             ovl_vec_push(&u->losses, item);
         }
     }
