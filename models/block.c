@@ -249,7 +249,7 @@ uint64_t ovl_block_input(const ovl_block_shape *s)
     return s->element * s->tokens * hidden(s) / s->split;
 }
 
-uint64_t ovl_block_activations(const ovl_block_shape *s)
+uint64_t ovl_block_activations(const ovl_block_shape *s, double load)
 {
     uint64_t e = s->element, t = s->tokens;
     uint64_t masks = s->model->dropout ? 2 * t * hidden(s) / s->split : 0;
@@ -259,8 +259,7 @@ uint64_t ovl_block_activations(const ovl_block_shape *s)
     if (!s->routed) {
         return attend + (gates(s) + 1) * e * t * s->ffn;
     }
-    /* The busiest rank's: its rows as they came, and inside its experts. */
-    double rows = (double)s->rows * s->load.most;
+    double rows = (double)s->rows * load; /* as they came, and inside its experts */
     double routed = (double)e * rows * (double)(hidden(s) + (gates(s) + 1) * s->expert_ffn);
     return attend + (uint64_t)routed + (gates(s) + 1) * e * t * s->shared_ffn;
 }
@@ -291,28 +290,44 @@ static ovl_layer new_layer(const ovl_scenario *scenario, const char *name, const
                        .inner = inner};
 }
 
+/* What blocks keep on each rank, and `more`. */
+static ovl_sizes kept_on_ranks(const ovl_block_shape *s, uint64_t more, ovl_arena *arena)
+{
+    ovl_sizes sizes = {.most = ovl_block_activations(s, s->load.most) + more};
+    if (!s->routed || !s->load.rank) {
+        return sizes;
+    }
+    uint64_t *of = OVL_NEW_ARRAY(arena, uint64_t, s->load.n_ranks);
+    for (uint32_t r = 0; r < s->load.n_ranks; r++) {
+        of[r] = ovl_block_activations(s, s->load.rank[r]) + more;
+    }
+    sizes.of = of;
+    sizes.count = s->load.n_ranks;
+    return sizes;
+}
+
 static ovl_layer block_layer(const ovl_scenario *scenario, const ovl_block_shape *s,
                              const char *name, int64_t repeat, ovl_arena *arena)
 {
     ovl_layer layer = new_layer(scenario, name, ovl_block_inner(s, arena));
-    uint64_t kept = ovl_block_activations(s), scores = ovl_block_scores(s);
+    uint64_t scores = ovl_block_scores(s), norms = ovl_memory_norm_outputs(s);
     layer.repeat = repeat;
     layer.params = ovl_block_params(s) * s->element;
     layer.expert_params = ovl_block_expert_params(s) * s->element;
     layer.transfer = ovl_block_input(s);
     layer.has_transfer = true;
-    layer.activations = kept + scores;
+    layer.activations = kept_on_ranks(s, scores, arena);
     if (s->model->recompute == OVL_RECOMPUTE_FULL) {
         layer.recompute = true;
-        layer.checkpoint = ovl_block_input(s);
+        layer.checkpoint.most = ovl_block_input(s);
     } else if (s->model->recompute == OVL_RECOMPUTE_SELECTIVE && scores) {
         layer.recompute = true;
-        layer.checkpoint = kept;
-        layer.activations = scores;
+        layer.checkpoint = kept_on_ranks(s, 0, arena);
+        layer.activations = (ovl_sizes){.most = scores};
     } else if (s->model->recompute == OVL_RECOMPUTE_NORMS) {
         layer.recompute = true;
-        layer.activations = ovl_memory_norm_outputs(s);
-        layer.checkpoint = kept + scores - layer.activations;
+        layer.activations = (ovl_sizes){.most = norms};
+        layer.checkpoint = kept_on_ranks(s, scores - norms, arena);
     }
     return layer;
 }
@@ -374,7 +389,7 @@ void ovl_model_layers(ovl_scenario *scenario, ovl_arena *arena, ovl_errs *errs)
     }
     layers[n] = new_layer(scenario, "head", ovl_head_inner(&s, arena));
     layers[n].params = ovl_head_params(&s) * s.element;
-    layers[n++].activations = ovl_head_activations(&s);
+    layers[n++].activations.most = ovl_head_activations(&s);
     workload->layers = (ovl_items){layers, n};
     workload->inner_groups = find_groups(&s, arena);
 }

@@ -35,7 +35,7 @@
  * tensor parallelism each rank routes its T/t tokens. Experts are cut over it, too (what is
  * dispatched is gathered over t, and what comes out reduced), or, where the axis of tensor
  * parallelism is one of those that experts are spread over, each is whole on its rank.
- * Activations: those of k T rows, as they came and inside the experts, for the rank that gets most.
+ * Activations: those of the rows a rank gets, k T in the mean, as they came and inside the experts.
  * By way of latent matrices (query q, keys and values c, positions r) queries, keys and values have
  * h (q + c + r) + q a (d + r) + 2 c a d weights, q + c of two inner norms (DeepSeek-V2, 2405.04434,
  * section 2.1 and appendix), and scores d + r columns. Inputs and outputs of these norms and the
@@ -85,8 +85,9 @@ uint64_t ovl_block_expert_params(const ovl_block_shape *shape);
 uint64_t ovl_embedding_params(const ovl_block_shape *shape);
 uint64_t ovl_head_params(const ovl_block_shape *shape);
 
-/* Bytes of activations of a block: all but the scores of the attention, the scores, its input. */
-uint64_t ovl_block_activations(const ovl_block_shape *shape);
+/* Bytes of activations of a block: all but the scores of the attention, on a rank whose experts get
+ * `load` of the mean rows; the scores; its input. */
+uint64_t ovl_block_activations(const ovl_block_shape *shape, double load);
 uint64_t ovl_block_scores(const ovl_block_shape *shape);
 uint64_t ovl_block_input(const ovl_block_shape *shape);
 

@@ -2,11 +2,21 @@
 #include "models/layer.h"
 #include "models/mesh.h"
 
+static uint64_t least(const ovl_sizes *sizes)
+{
+    uint64_t least = sizes->most;
+    for (uint32_t r = 0; r < sizes->count; r++) {
+        least = OVL_MIN(least, sizes->of[r]);
+    }
+    return least;
+}
+
 static void add_line(ovl_lowering *l, ovl_lowered *lowered, const ovl_layer *layer)
 {
     static const ovl_inner_pass passes[] = {OVL_INNER_FORWARD, OVL_INNER_AGAIN, OVL_INNER_BACKWARD};
     const ovl_model *m = &l->scenario->workload.model;
     const ovl_inner *inner = layer->inner;
+    const ovl_sizes *kept = layer->recompute ? &layer->checkpoint : &layer->activations;
     ovl_model_line *line = &lowered->model[lowered->n_model++];
     *line = (ovl_model_line){
         .name = layer->name,
@@ -18,8 +28,9 @@ static void add_line(ovl_lowering *l, ovl_lowered *lowered, const ovl_layer *lay
         .forward = ovl_inner_time(l, inner, OVL_INNER_FORWARD, layer->mark),
         .backward = ovl_inner_time(l, inner, OVL_INNER_BACKWARD, layer->mark),
         .again = ovl_inner_time(l, inner, OVL_INNER_AGAIN, layer->mark),
-        .kept = layer->recompute ? layer->checkpoint : layer->activations,
-        .activations = layer->activations + (layer->recompute ? layer->checkpoint : 0),
+        .kept = kept->most,
+        .least_kept = least(kept),
+        .activations = layer->activations.most + (layer->recompute ? kept->most : 0),
     };
     for (uint32_t i = 0; i < OVL_COUNT(passes); i++) {
         line->tp_bytes += ovl_inner_bytes(inner, passes[i], m->tp);
@@ -31,6 +42,21 @@ static void add_line(ovl_lowering *l, ovl_lowered *lowered, const ovl_layer *lay
             line->across_bytes += ovl_inner_bytes(inner, passes[i], m->moe.across);
         }
     }
+}
+
+/* The mean over all ranks; 0 if one is not known. */
+static double mean_peak(const ovl_lowering *l, ovl_dtype dtype, bool *mixed)
+{
+    double sum = 0, first = ovl_hw_of_rank(l, 0)->gpu.peak.rate[dtype];
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        double peak = ovl_hw_of_rank(l, rank)->gpu.peak.rate[dtype];
+        if (!(peak > 0)) {
+            return 0;
+        }
+        *mixed |= peak > first || peak < first;
+        sum += peak;
+    }
+    return *mixed ? sum / l->n_ranks : first;
 }
 
 /* Ranks that are neither of tensor, context nor pipeline parallelism have microbatches of their
@@ -45,10 +71,10 @@ static void find_useful(ovl_lowering *l, const ovl_block_shape *shape, ovl_lower
     double tokens = (double)shape->tokens * (double)shape->cp;
     lowered->useful = (ovl_useful){
         .flops = ovl_model_flops(shape) * (double)m / (double)stages,
-        .peak = l->hw->gpu.peak.rate[shape->dtype],
         .tokens = (uint64_t)(microbatches * tokens + 0.5),
         .ranks = l->n_ranks,
     };
+    lowered->useful.peak = mean_peak(l, (ovl_dtype)shape->dtype, &lowered->useful.mixed);
     lowered->model_tokens = (uint64_t)tokens;
 }
 
@@ -89,9 +115,6 @@ static void say_what_is_left_out(ovl_lowering *l, const ovl_block_shape *shape)
                                          m->kv_heads, copies, shape->tp));
     }
     ovl_moe_load load = ovl_moe_load_of(l->scenario, l->arena, l->errs);
-    if (load.most > 1) {
-        ovl_plan_say(l, "Activations of experts are counted on every rank as on the busiest one.");
-    }
     if (shape->etp > 1 && load.most > 1) {
         ovl_plan_say(l, "What experts that are cut over tensor parallelism gather and reduce in it "
                         "is counted for ranks of mean load.");

@@ -80,7 +80,7 @@ int16_t ovl_block_tensor(building *b, const char *name, ovl_coll coll, uint64_t 
                                  .needs = {need, OVL_INNER_NOTHING},
                                  .group = b->s->model->tp,
                                  .bytes = bytes,
-                                 .holds = coll == OVL_ALL_GATHER ? bytes : 0});
+                                 .holds.most = coll == OVL_ALL_GATHER ? bytes : 0});
 }
 
 static int16_t add_tp(building *b, const char *name, ovl_coll coll, uint64_t i, uint64_t of,
@@ -128,7 +128,7 @@ int16_t ovl_block_reduce_out_of(building *b, const char *name, const ovl_inner_o
     int16_t done = OVL_INNER_NOTHING;
     for (uint64_t i = 0; i < n; i++) {
         done = add_kernel(b, part_of(b, kernel, i, n), i ? OVL_INNER_NOTHING : need);
-        b->ops.data[done].holds = splits_sequence(b) ? whole_bytes(b) / n : 0;
+        b->ops.data[done].holds.most = splits_sequence(b) ? whole_bytes(b) / n : 0;
         done = b->s->tp > 1 ? add_tp(b, name, coll, i, n, done) : done;
     }
     return done;
@@ -189,14 +189,15 @@ static uint64_t kv_bytes(const building *b)
 
 static int16_t add_cp(building *b, const char *name, ovl_coll coll, int16_t need)
 {
-    return add(b, (ovl_inner_op){.name = name,
-                                 .kind = OVL_INNER_COLLECTIVE,
-                                 .coll = (uint8_t)coll,
-                                 .dtype = (uint8_t)b->s->dtype,
-                                 .needs = {need, OVL_INNER_NOTHING},
-                                 .group = b->s->model->cp,
-                                 .bytes = kv_bytes(b) * b->s->cp,
-                                 .holds = coll == OVL_ALL_GATHER ? kv_bytes(b) * b->s->cp : 0});
+    return add(b,
+               (ovl_inner_op){.name = name,
+                              .kind = OVL_INNER_COLLECTIVE,
+                              .coll = (uint8_t)coll,
+                              .dtype = (uint8_t)b->s->dtype,
+                              .needs = {need, OVL_INNER_NOTHING},
+                              .group = b->s->model->cp,
+                              .bytes = kv_bytes(b) * b->s->cp,
+                              .holds.most = coll == OVL_ALL_GATHER ? kv_bytes(b) * b->s->cp : 0});
 }
 
 static int16_t add_shift(building *b, const char *name, uint64_t i, uint64_t bytes, int16_t need,
@@ -208,7 +209,7 @@ static int16_t add_shift(building *b, const char *name, uint64_t i, uint64_t byt
                                  .needs = {need, other},
                                  .group = b->s->model->cp,
                                  .bytes = bytes,
-                                 .holds = bytes});
+                                 .holds.most = bytes});
 }
 
 /* Each step computes with the keys and values that are there while the next ones come. */
@@ -278,7 +279,7 @@ static int16_t attention_backward(building *b, int16_t need)
     }
     int16_t gathered = add_cp(b, "kv_gather", OVL_ALL_GATHER, need);
     int16_t done = add_kernel(b, attention(b, times, 1), gathered);
-    b->ops.data[done].holds = kv_bytes(b) * b->s->cp;
+    b->ops.data[done].holds.most = kv_bytes(b) * b->s->cp;
     return add_cp(b, "kv_reduce", OVL_REDUCE_SCATTER, done);
 }
 

@@ -58,10 +58,10 @@ double ovl_moe_flops(const ovl_block_shape *s)
 
 /* --- Kernels that move rows --- */
 
-/* Of the busiest rank. */
-static uint64_t most(const building *b, uint64_t bytes)
+/* So many bytes at mean load, on each rank by its factor. */
+static ovl_sizes by_load(const building *b, const double *factor, uint64_t bytes)
 {
-    return b->s->load.most > 1 ? (uint64_t)((double)bytes * b->s->load.most) : bytes;
+    return ovl_moe_bytes(&b->s->load, factor, bytes, b->arena);
 }
 
 /* Of the rows that a rank's experts get: as long as its load says. */
@@ -69,7 +69,7 @@ static int16_t add_rows(building *b, const char *name, uint64_t bytes, uint64_t 
 {
     int16_t at = ovl_memory_add(b, name, bytes, need, OVL_INNER_NOTHING);
     b->ops.data[at].load = b->s->load.rank;
-    b->ops.data[at].holds = most(b, holds);
+    b->ops.data[at].holds = by_load(b, b->s->load.rank, holds);
     return at;
 }
 
@@ -93,7 +93,15 @@ static int16_t add_hop(building *b, const char *name, const char *group, uint64_
                                            .group = group,
                                            .dtype = (uint8_t)dtype,
                                            .bytes = bytes,
-                                           .holds = bytes});
+                                           .holds.most = bytes});
+}
+
+/* Each rank gets its factor of the mean, and has it. */
+static void receives(building *b, int16_t hop, const double *factor)
+{
+    ovl_inner_op *op = &b->ops.data[hop];
+    op->receives = factor;
+    op->holds = by_load(b, factor, op->bytes);
 }
 
 /* Copies of a token that go across: no more than there are places, or experts it goes to. */
@@ -123,13 +131,12 @@ static int16_t add_dispatch(building *b, int16_t need)
     ovl_dtype dtype = dispatch_dtype(b);
     if (b->s->across > 1) {
         need = add_hop(b, "dispatch_across", m->across, copies_across(b), dtype, need);
-        b->ops.data[need].receives = b->s->load.place;
+        receives(b, need, b->s->load.place);
     }
     if (b->s->ep > 1) {
         need = add_hop(b, "dispatch", m->ep, (uint64_t)m->top_k, dtype, need);
         b->ops.data[need].sends = b->s->load.place;
-        b->ops.data[need].receives = b->s->load.rank;
-        b->ops.data[need].holds = most(b, b->ops.data[need].bytes);
+        receives(b, need, b->s->load.rank);
     }
     return add_cut(b, "experts_gather", OVL_ALL_GATHER, dtype, need);
 }
@@ -141,7 +148,7 @@ static int16_t add_combine(building *b, int16_t need)
     if (b->s->ep > 1) {
         need = add_hop(b, "combine", m->ep, (uint64_t)m->top_k, b->s->dtype, need);
         b->ops.data[need].sends = b->s->load.rank;
-        b->ops.data[need].receives = b->s->load.place;
+        receives(b, need, b->s->load.place);
     }
     if (b->s->across > 1) {
         need = add_hop(b, "combine_across", m->across, copies_across(b), b->s->dtype, need);
@@ -161,7 +168,7 @@ static int16_t add_permute(building *b, const char *name, int16_t need)
         return need;
     }
     int16_t at = ovl_memory_add(b, name, (1 + k) * bytes, need, OVL_INNER_NOTHING);
-    b->ops.data[at].holds = k * bytes;
+    b->ops.data[at].holds.most = k * bytes;
     return at;
 }
 

@@ -156,6 +156,11 @@ static void check_kept(const ovl_scenario *s, const ovl_layer *layer, ovl_errs *
                   "{d2h: 25 GB/s, h2d: 25 GB/s}",
                   layer->name);
     }
+    if (layer->offload && (layer->recompute ? &layer->checkpoint : &layer->activations)->of) {
+        ovl_error(errs, OVL_E_INPUT, layer->mark,
+                  "layer \"%s\" is offloaded: what it keeps has one size, not one for each rank",
+                  layer->name);
+    }
     if (!layer->inner && !s->fsdp.given && !s->zero.given && (layer->offload || layer->recompute)) {
         ovl_warning(errs, layer->mark,
                     "\"%s\" has no effect: it belongs to overlap.fsdp and overlap.zero",
@@ -167,12 +172,13 @@ static void check_kept(const ovl_scenario *s, const ovl_layer *layer, ovl_errs *
 static void check_needs(const ovl_scenario *s, const ovl_layer *layer, ovl_errs *errs)
 {
     bool again = layer->recompute, sharded = s->fsdp.given || s->zero.given;
-    if (sharded && !again && (layer->checkpoint || layer->recompute_time.count)) {
+    if (sharded && !again && (layer->checkpoint.most || layer->recompute_time.count)) {
         ovl_warning(errs, layer->mark,
                     "\"%s\" of layer \"%s\" has no effect without recompute: true",
-                    layer->checkpoint ? "checkpoint" : "recompute_time", layer->name);
+                    layer->checkpoint.most ? "checkpoint" : "recompute_time", layer->name);
     }
-    if (sharded && layer->offload && (again ? layer->checkpoint : layer->activations) == 0) {
+    if (sharded && layer->offload &&
+        (again ? &layer->checkpoint : &layer->activations)->most == 0) {
         ovl_warning(errs, layer->mark,
                     "layer \"%s\" is offloaded but keeps nothing: it gives no %s", layer->name,
                     again ? "checkpoint" : "activations");
@@ -195,7 +201,7 @@ static void check_idle(const ovl_scenario *s, ovl_errs *errs)
     if (s->workload.microbatches > 1 || s->workload.steps > 1 || s->pipeline.given) {
         return;
     }
-    if (a->gradient_sync == OVL_FSDP_LAST) {
+    if (a->gradient_sync != OVL_FSDP_EVERY) {
         ovl_warning(errs, a->mark, "\"gradient_sync\" has no effect with one microbatch");
     }
     if (!a->reshard_after_backward) {

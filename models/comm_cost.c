@@ -1,4 +1,4 @@
-#include "models/draft.h"
+#include "models/comm_parts.h"
 #include "models/effective.h"
 #include "models/nccl.h"
 #include "models/uneven.h"
@@ -6,6 +6,8 @@
 #include <math.h>
 
 #include <string.h>
+
+typedef ovl_comm_draft comm;
 
 static const ovl_plan_cost no_cost = {.id = OVL_NONE};
 
@@ -16,19 +18,6 @@ static uint64_t to_rate(double rate)
 {
     return rate < 1.8e19 ? (uint64_t)rate : UINT64_MAX;
 }
-
-/* A communication with the hardware's entry for it (NULL if it has none). */
-typedef struct comm {
-    const ovl_comm_spec *spec;
-    const ovl_hw_collective *entry;
-    const ovl_texts *via;
-    ovl_spread spread;
-    int algorithm; /* ovl_algorithm: of the formula that makes its time, else NONE */
-    double hbm_factor;
-    bool has_hbm_factor;
-    bool has_sms; /* stated, 0 included: copy engines */
-    int64_t sms;
-} comm;
 
 static const char *entries_there_are(ovl_lowering *l)
 {
@@ -129,24 +118,48 @@ static bool check_via(ovl_lowering *l, const comm *c)
     return c->via->count <= MAX_VIA;
 }
 
+/* The least bandwidth of an instance that a member uses. */
+static uint64_t slowest(const ovl_lowering *l, const comm *c, uint32_t link)
+{
+    uint64_t least = ovl_speed_of(l->hw, link, &c->spread, 0).bandwidth;
+    for (uint32_t kind = 1; kind < c->spread.n_kinds; kind++) {
+        least = OVL_MIN(least, ovl_speed_of(l->hw, link, &c->spread, kind).bandwidth);
+    }
+    return least;
+}
+
+/* Whether members have instances of different bandwidths, of which different rates are counted. */
+static bool speeds_differ(const ovl_lowering *l, const comm *c, uint32_t link)
+{
+    uint64_t first = ovl_speed_of(l->hw, link, &c->spread, 0).bandwidth;
+    for (uint32_t kind = 1; kind < c->spread.n_kinds; kind++) {
+        if (ovl_speed_of(l->hw, link, &c->spread, kind).bandwidth != first) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What is counted of it on a link: on that of the own rank, or on that of the member that has most.
  */
 static uint64_t link_rate(ovl_lowering *l, const comm *c, uint32_t link, ovl_time transfer,
                           bool most)
 {
     const ovl_comm_spec *spec = c->spec;
-    const ovl_hw_link *at = &l->hw->links[link];
     ovl_crossing crossing = most
                                 ? ovl_crossing_most(l->hw, link, spec->op, c->algorithm, &c->spread)
                                 : ovl_crossing_of(l->hw, link, spec->op, c->algorithm, &c->spread);
     uint64_t rate = ovl_crossing_rate(crossing, spec->has_bytes ? spec->bytes : 0, transfer);
-    return ovl_draft_clamp(l, spec->name, spec->mark, at->name, rate, at->bandwidth);
+    uint64_t has = ovl_speed_of(l->hw, link, &c->spread, c->spread.own).bandwidth;
+    if (most || spec->op == OVL_SEND_RECV) { /* which has the links of both sides */
+        has = slowest(l, c, link);
+    }
+    return ovl_draft_clamp(l, spec->name, spec->mark, l->hw->links[link].name, rate, has);
 }
 
-/* Adds the demands on links; `out` and `in` are the lists that get each direction (NULL: none). */
-static bool link_demands(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_demand *out,
-                         uint8_t *n_out, ovl_demand *in, uint8_t *n_in, uint64_t *principal,
-                         bool *by_member)
+bool ovl_comm_links(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_demand *out,
+                    uint8_t *n_out, ovl_demand *in, uint8_t *n_in, uint64_t *principal,
+                    bool *by_member)
 {
     const ovl_comm_spec *spec = c->spec;
     if (!check_via(l, c)) {
@@ -164,7 +177,8 @@ static bool link_demands(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_
         uint64_t most = link_rate(l, c, port / 2, transfer, true);
         uint64_t rate = link_rate(l, c, port / 2, transfer, false);
         bool once = link->scope != OVL_SCOPE_GPU || link->gpus > 1;
-        *by_member |= ovl_crossing_differs(l->hw, port / 2, spec->op, c->algorithm, &c->spread);
+        *by_member |= ovl_crossing_differs(l->hw, port / 2, spec->op, c->algorithm, &c->spread) ||
+                      speeds_differ(l, c, port / 2);
         if (out) {
             ovl_draft_demand(out, n_out, (ovl_demand){port, once, rate});
         }
@@ -178,17 +192,15 @@ static bool link_demands(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_
     return true;
 }
 
-static uint64_t clamp_hbm(ovl_lowering *l, const comm *c, uint64_t rate)
+uint64_t ovl_comm_clamp_hbm(ovl_lowering *l, const comm *c, uint64_t rate)
 {
-    if (l->hw->gpu.hbm == 0) {
-        return 0;
-    }
-    return ovl_draft_clamp(l, c->spec->name, c->spec->mark, "HBM", rate, l->hw->gpu.hbm);
+    uint64_t has = ovl_least_hbm(l, c->spec->spread);
+    return has ? ovl_draft_clamp(l, c->spec->name, c->spec->mark, "HBM", rate, has) : 0;
 }
 
-static uint64_t hbm_demand(ovl_lowering *l, const comm *c, uint64_t wire)
+uint64_t ovl_comm_hbm(ovl_lowering *l, const comm *c, uint64_t wire)
 {
-    return clamp_hbm(l, c, to_rate((double)wire * c->hbm_factor));
+    return ovl_comm_clamp_hbm(l, c, to_rate((double)wire * c->hbm_factor));
 }
 
 static bool comm_demands(ovl_lowering *l, const comm *c, ovl_draft *d)
@@ -198,10 +210,10 @@ static bool comm_demands(ovl_lowering *l, const comm *c, ovl_draft *d)
     ovl_demand *in = transfer ? d->peer : d->own;
     uint8_t *n_in = transfer ? &d->kind.n_peer : &d->kind.n_demands;
     uint64_t bytes = spec->has_bytes ? spec->bytes : 0, principal = 0;
-    uint64_t hbm = hbm_demand(l, c, ovl_wire_rate(spec->op, bytes, spec->n, d->cost.work));
+    uint64_t hbm = ovl_comm_hbm(l, c, ovl_wire_rate(spec->op, bytes, spec->n, d->cost.work));
     bool by_member = false;
-    if (!link_demands(l, c, d->cost.work, d->own, &d->kind.n_demands, in, n_in, &principal,
-                      &by_member)) {
+    if (!ovl_comm_links(l, c, d->cost.work, d->own, &d->kind.n_demands, in, n_in, &principal,
+                        &by_member)) {
         return false;
     }
     d->kind.by_member = by_member;
@@ -218,12 +230,12 @@ static bool comm_demands(ovl_lowering *l, const comm *c, ovl_draft *d)
 static bool comm_sms(ovl_lowering *l, const comm *c, const ovl_comm_time *time, ovl_cost_kind *kind)
 {
     const ovl_comm_spec *spec = c->spec;
-    int64_t sms = c->has_sms ? c->sms : time->channels;
-    if (l->hw->gpu.sms > 0 && sms >= l->hw->gpu.sms) {
+    int64_t sms = c->has_sms ? c->sms : time->channels, all = ovl_least_sms(l, spec->spread);
+    if (all > 0 && sms >= all) {
         ovl_error(l->errs, OVL_E_INPUT, spec->mark,
                   "\"%s\" holds %" PRId64 " SMs of a GPU of %" PRId64
                   ": nothing would be left for kernels",
-                  spec->name, sms, l->hw->gpu.sms);
+                  spec->name, sms, all);
         return false;
     }
     kind->sms = (uint32_t)OVL_MIN(sms, UINT32_MAX);
@@ -483,7 +495,7 @@ static together find_together(ovl_lowering *l, const comm *c, const ways *w, ovl
     for (uint32_t k = 0; k < of->n_members; k++) {
         for (uint32_t i = 0; i < w->n; i++) {
             double bytes = OVL_MAX(w->way[i].out[member[k]], w->way[i].in[member[k]]);
-            const ovl_hw_link *link = &l->hw->links[w->port[i] / 2];
+            const ovl_hw_link *link = &ovl_hw_of_rank(l, member[k])->links[w->port[i] / 2];
             longest = OVL_MAX(longest, bytes / (double)link->bandwidth);
             t.most = i == 0 ? OVL_MAX(t.most, bytes) : t.most;
         }
@@ -506,7 +518,7 @@ static void uneven_demands(ovl_lowering *l, const comm *c, const ways *w, uint32
     double sends = spec->sends ? spec->sends[rank] : 1;
     double receives = spec->receives ? spec->receives[rank] : 1;
     for (uint32_t i = 0; i < w->n && seconds > 0; i++) {
-        const ovl_hw_link *link = &l->hw->links[w->port[i] / 2];
+        const ovl_hw_link *link = &ovl_hw_of_rank(l, rank)->links[w->port[i] / 2];
         bool once = link->scope != OVL_SCOPE_GPU || link->gpus > 1;
         for (uint32_t in = 0; in < 2; in++) {
             double bytes = in ? w->way[i].in[rank] : w->way[i].out[rank];
@@ -517,7 +529,7 @@ static void uneven_demands(ovl_lowering *l, const comm *c, const ways *w, uint32
         }
     }
     double wire = (double)ovl_wire_rate(spec->op, spec->bytes, spec->n, d->cost.work);
-    uint64_t hbm = hbm_demand(l, c, to_rate(wire * (sends + receives) / 2));
+    uint64_t hbm = ovl_comm_hbm(l, c, to_rate(wire * (sends + receives) / 2));
     ovl_draft_demand(d->own, &d->kind.n_demands, (ovl_demand){OVL_PORT_HBM, false, hbm});
     d->kind.weight = ovl_draft_weight(l, to_rate(seconds > 0 ? most / seconds : 0));
     d->kind.weight *= c->entry && c->entry->weight > 0 ? c->entry->weight : 1;
@@ -589,80 +601,4 @@ ovl_plan_cost ovl_plan_comm(ovl_lowering *l, const ovl_comm_spec *spec)
     }
     cost.eager = c.entry && c.entry->eager;
     return cost;
-}
-
-/* --- Copies --- */
-
-/* Bytes over the slowest link of `via`, or alpha and beta. */
-static bool copy_time(ovl_lowering *l, const ovl_comm_spec *spec, ovl_comm_time *time)
-{
-    ovl_hw_collective own = {.has_alpha = spec->has_alpha,
-                             .has_beta = spec->has_beta,
-                             .alpha = spec->alpha,
-                             .beta = spec->beta};
-    if (!spec->has_alpha && !spec->has_beta) {
-        own.algorithm = OVL_ALGO_DIRECT;
-        own.via = spec->via;
-    }
-    if (own.algorithm == OVL_ALGO_DIRECT && (spec->via.count == 0 || !spec->has_bytes)) {
-        ovl_error(l->errs, OVL_E_INPUT, spec->mark,
-                  "\"%s\" has no cost: give a duration, alpha and beta, or bytes and a link in "
-                  "`via`",
-                  spec->name);
-        return false;
-    }
-    bool extrapolated;
-    ovl_spread ends = ovl_spread_apart(2);
-    return ovl_collective_time(l->hw, &own, OVL_SEND_RECV, spec->bytes, &ends, spec->mark, time,
-                               &extrapolated, l->errs);
-}
-
-static bool draft_copy(ovl_lowering *l, const comm *c, ovl_comm_time time, int direction,
-                       ovl_draft *d)
-{
-    d->cost = (ovl_cost){.latency = time.latency, .work = time.transfer};
-    d->kind = (ovl_cost_kind){.klass = OVL_NONE};
-    d->kind.engine = direction != 0;
-    d->kind.law = ovl_draft_law(l, c->spec->duration);
-    uint64_t rate = ovl_bytes_rate(c->spec->has_bytes ? c->spec->bytes : 0, time.transfer);
-    uint64_t hbm = hbm_demand(l, c, rate), principal = 0;
-    if (c->spec->hbm > 0) {
-        hbm = clamp_hbm(l, c, ovl_bytes_rate(c->spec->hbm, time.transfer));
-    } else if (!c->has_hbm_factor) {
-        ovl_plan_note(l, OVL_NOTE_KERNEL_HBM, c->spec->name);
-    }
-    ovl_demand *out = direction == 0 ? d->own : NULL, *in = direction == 0 ? NULL : d->own;
-    uint8_t *n = &d->kind.n_demands;
-    bool by_member = false;
-    if (!link_demands(l, c, time.transfer, out, n, in, n, &principal, &by_member)) {
-        return false;
-    }
-    ovl_draft_demand(d->own, n, (ovl_demand){OVL_PORT_HBM, false, hbm});
-    d->kind.weight = ovl_draft_weight(l, hbm ? hbm : principal);
-    return true;
-}
-
-ovl_plan_cost ovl_plan_copy(ovl_lowering *l, const ovl_comm_spec *spec, int direction)
-{
-    comm c = {.spec = spec, .via = &spec->via, .spread = ovl_spread_apart(2)};
-    c.hbm_factor = spec->has_hbm_factor ? spec->hbm_factor : 0;
-    c.has_hbm_factor = spec->has_hbm_factor;
-    ovl_times times = spec->duration;
-    ovl_comm_time time;
-    ovl_draft d;
-    if (times.count == 0) {
-        bool ok = copy_time(l, spec, &time) && draft_copy(l, &c, time, direction, &d);
-        return ok ? ovl_draft_intern(l, &d) : no_cost;
-    }
-    if (!ovl_draft_check_times(l, spec->name, spec->mark, times)) {
-        return no_cost;
-    }
-    ovl_id first = l->b->costs.len;
-    for (uint32_t i = 0; i < times.count; i++) {
-        if (!draft_copy(l, &c, (ovl_comm_time){.transfer = times.item[i]}, direction, &d)) {
-            return no_cost;
-        }
-        ovl_draft_append(l, &d);
-    }
-    return ovl_draft_store(l, first);
 }

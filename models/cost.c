@@ -46,14 +46,20 @@ bool ovl_nodes_fit(int nodes, const ovl_spread *spread)
     return nodes == OVL_NODES_ANY || (nodes == OVL_NODES_ONE) == (spread->nodes == 1);
 }
 
+bool ovl_machine_fits(uint32_t machine, const ovl_spread *spread)
+{
+    return machine == 0 || (spread->machines >> machine & 1);
+}
+
 /* How closely an entry is about a group on such nodes; 0: it is about another. */
 static int closeness(const ovl_hw_collective *entry, const char *group, const ovl_spread *spread)
 {
     bool named = entry->group && group && strcmp(entry->group, group) == 0;
-    if ((entry->group && !named) || (spread && !ovl_nodes_fit(entry->nodes, spread))) {
+    if ((entry->group && !named) || (spread && (!ovl_nodes_fit(entry->nodes, spread) ||
+                                                !ovl_machine_fits(entry->machine, spread)))) {
         return 0;
     }
-    return 1 + 2 * named + (entry->nodes != OVL_NODES_ANY);
+    return 1 + 4 * named + 2 * (entry->machine != 0) + (entry->nodes != OVL_NODES_ANY);
 }
 
 const ovl_hw_collective *ovl_find_collective(const ovl_hw *hw, ovl_coll op, const char *group,
@@ -176,17 +182,19 @@ static bool add_link(const ovl_hw *hw, const ovl_hw_collective *entry, const cha
     if (!link || link->bandwidth == 0) {
         return false;
     }
-    ovl_crossing c =
-        ovl_crossing_most(hw, (uint32_t)(link - hw->links), op, entry->algorithm, spread);
-    if (c.num == 0) {
-        return true;
-    }
-    uint64_t transfer =
-        times_tera((wide)c.num * bytes, (wide)c.den * link->bandwidth, true, OVL_NEVER);
+    uint32_t number = (uint32_t)(link - hw->links);
     bool in_levels = entry->algorithm == OVL_ALGO_HIERARCHICAL;
     level *p = &levels[in_levels && ovl_link_leaves_node(link, spread)];
-    p->transfer = OVL_MAX(p->transfer, (ovl_time)transfer);
-    p->latency = OVL_MAX(p->latency, link->latency);
+    for (uint32_t kind = 0; kind < spread->n_kinds; kind++) {
+        ovl_crossing c = ovl_crossing_of_kind(hw, number, op, entry->algorithm, spread, kind);
+        ovl_link_speed has = ovl_speed_of(hw, number, spread, kind);
+        if (c.num > 0) {
+            uint64_t transfer =
+                times_tera((wide)c.num * bytes, (wide)c.den * has.bandwidth, true, OVL_NEVER);
+            p->transfer = OVL_MAX(p->transfer, (ovl_time)transfer);
+            p->latency = OVL_MAX(p->latency, has.latency);
+        }
+    }
     return true;
 }
 
@@ -253,7 +261,8 @@ static uint32_t domains_of(const ovl_hw *hw, const ovl_hw_collective *entry,
     bool said = false;
     for (uint32_t i = 0; i < entry->via.count; i++) {
         const ovl_hw_link *link = find_link(hw, entry->via.item[i]);
-        if (link && (link->gpus > 1 || link->out_of != 0)) {
+        bool blocks = link && !ovl_link_on_rails(link) && (link->gpus > 1 || link->out_of != 0);
+        if (blocks) {
             const ovl_way *way = spread->ways ? &spread->ways[link - hw->links] : NULL;
             bool one = way && !link->out_of && way->served == spread->members;
             most = OVL_MAX(most, one ? 1 : way ? way->parts : spread->members);
@@ -444,8 +453,9 @@ bool ovl_kernel_time(const ovl_hw *hw, double flops, uint64_t hbm_bytes, ovl_dty
     bool ok = true;
     if (flops > 0 && peak <= 0) {
         ovl_error(errs, OVL_E_INPUT, mark,
-                  "a kernel given by FLOPs needs the hardware's gpu.peak for %s",
-                  ovl_dtype_name(dtype));
+                  "a kernel given by FLOPs needs the hardware's gpu.peak for %s%s%s%s",
+                  ovl_dtype_name(dtype), hw->on ? " on nodes \"" : "", hw->on ? hw->on : "",
+                  hw->on ? "\"" : "");
         ok = false;
     }
     if (hbm_bytes > 0 && hw->gpu.hbm == 0) {

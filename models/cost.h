@@ -18,7 +18,8 @@
  * of a node, if the group is on several; else, and for the cluster, what lies between the members.
  * ovl_crossing_of gives the bytes, for formulas and demands alike, so that alone an operation runs
  * at its isolated speed and two that share its slowest link take twice as long. Where members lie
- * unevenly the busiest instance decides the time, and the others carry less.
+ * unevenly the busiest instance decides the time, and the others carry less; where nodes have other
+ * links (hardware.nodes) the one that takes longest does.
  *
  * NCCL's own tuning model is one more formula: nccl.h.
  *
@@ -47,12 +48,15 @@ typedef struct ovl_comm_time {
  * serves 2, a quarter of their part, with 2 * 2 pairs of one of them and one of another part; the
  * NIC of the 2 serves all of theirs, with 2 * 8. */
 typedef struct ovl_way {
-    uint32_t parts;     /* below 2 nothing crosses the link */
+    uint32_t parts;     /* below 2 nothing crosses the link, save for pairs; of one out of rails the
+                           nodes of a ring that cannot go on along them */
     uint32_t served;    /* members that this instance serves */
     bool whole;         /* parts are whole nodes, or several */
     uint64_t share, of; /* what the instance has of parts: served / members, summed over them */
     uint64_t inner;     /* likewise, over `of`, of those parts that have not all of their node */
     uint64_t pairs;     /* of a member served and one of another part */
+    uint64_t bandwidth; /* of this instance: nodes may differ */
+    ovl_time latency;
 } ovl_way;
 
 /* How the members of a communicator lie on nodes, as one of them sees it: members whose instances
@@ -62,6 +66,7 @@ typedef struct ovl_spread {
     uint32_t nodes; /* that have any; 1 also where no link is shared and NCCL's model is not asked,
                        so  that it is no matter */
     uint32_t fewest, most; /* members of the node that has the fewest, the most */
+    uint32_t machines;     /* bit m: some member is on a node of sort m (ovl_hw_on) */
     uint32_t n_kinds, own; /* kinds of members, and which this is */
     const ovl_way *ways;   /* [n_kinds * links]; NULL: every member is alone on each */
 } ovl_spread;
@@ -92,13 +97,26 @@ bool ovl_link_leaves_node(const ovl_hw_link *link, const ovl_spread *spread);
 ovl_crossing ovl_crossing_of(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
                              const ovl_spread *spread);
 
-/* The same for the member whose instance has most: it decides how long the operation takes. */
+/* The same for a kind of members. */
+ovl_crossing ovl_crossing_of_kind(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
+                                  const ovl_spread *spread, uint32_t kind);
+
+/* The same for the member whose instance has most. */
 ovl_crossing ovl_crossing_most(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
                                const ovl_spread *spread);
 
 /* Whether some instance of the link has more of it than another. */
 bool ovl_crossing_differs(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
                           const ovl_spread *spread);
+
+/* Bandwidth and latency of the instance that members of a kind use. */
+typedef struct ovl_link_speed {
+    uint64_t bandwidth;
+    ovl_time latency;
+} ovl_link_speed;
+
+ovl_link_speed ovl_speed_of(const ovl_hw *hw, uint32_t link, const ovl_spread *spread,
+                            uint32_t kind);
 
 /* The bytes/s of that while the transfer phase takes `transfer`, rounded down; 0 for no time. */
 uint64_t ovl_crossing_rate(ovl_crossing crossing, uint64_t bytes, ovl_time transfer);
@@ -110,9 +128,12 @@ bool ovl_check_algorithm(int algorithm, ovl_coll op, ovl_mark mark, ovl_errs *er
 /* Whether something said of communicators on `nodes` (ovl_nodes) is said of members that lie so. */
 bool ovl_nodes_fit(int nodes, const ovl_spread *spread);
 
+/* The same of one that has members on nodes of a sort; 0: of any. */
+bool ovl_machine_fits(uint32_t machine, const ovl_spread *spread);
+
 /* The hardware's entry for an operation in a group whose members lie so (NULL: however): the one
  * that names both, else one that names the operation and no group; of two such the one that says
- * where its members lie; NULL if there is none. */
+ * on which nodes it has members, or on how many; NULL if there is none. */
 const ovl_hw_collective *ovl_find_collective(const ovl_hw *hw, ovl_coll op, const char *group,
                                              const ovl_spread *spread);
 

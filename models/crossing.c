@@ -2,7 +2,8 @@
 
 ovl_spread ovl_spread_apart(uint32_t n)
 {
-    return (ovl_spread){.members = n, .nodes = n, .fewest = 1, .most = 1, .n_kinds = 1};
+    return (ovl_spread){
+        .members = n, .nodes = n, .fewest = 1, .most = 1, .machines = 1, .n_kinds = 1};
 }
 
 static uint32_t log2_up(uint32_t n)
@@ -118,22 +119,26 @@ static ovl_crossing lowest_terms(ovl_crossing c)
 static ovl_way way_apart(const ovl_hw_link *link, const ovl_spread *spread)
 {
     uint32_t n = spread->members, here = link->scope == OVL_SCOPE_CLUSTER ? n : 1;
-    return (ovl_way){n, here, spread->nodes == n, here, 1, 0, (uint64_t)here * (n - 1)};
+    return (ovl_way){n, here, spread->nodes == n, here, 1, 0, (uint64_t)here * (n - 1), 0, 0};
 }
 
-static ovl_crossing of_kind(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
-                            const ovl_spread *spread, uint32_t kind)
+ovl_crossing ovl_crossing_of_kind(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
+                                  const ovl_spread *spread, uint32_t kind)
 {
     const ovl_hw_link *l = &hw->links[link];
     ovl_way way =
         spread->ways ? spread->ways[(size_t)kind * hw->n_links + link] : way_apart(l, spread);
     bool own = l->scope == OVL_SCOPE_GPU && !ovl_link_in_blocks(l);
     ovl_crossing c = {1, 1};
-    if (spread->members < 2 || way.parts < 2) {
+    bool all_to_all = op == OVL_ALL_TO_ALL;
+    if (spread->members < 2 || (all_to_all ? way.pairs == 0 : way.parts < 2)) {
         return (ovl_crossing){0, 1};
     }
     if (op == OVL_SEND_RECV) {
         return c;
+    }
+    if (l->out_of == OVL_OUT_OF_RAIL && algorithm == OVL_ALGO_TREE) {
+        algorithm = OVL_ALGO_DOUBLE_TREE; /* what a tree of nodes does not keep on the rails */
     }
     if (algorithm == OVL_ALGO_HIERARCHICAL) {
         c = by_levels(own, op, spread, &way);
@@ -145,10 +150,19 @@ static ovl_crossing of_kind(const ovl_hw *hw, uint32_t link, ovl_coll op, int al
     return lowest_terms(c);
 }
 
+ovl_link_speed ovl_speed_of(const ovl_hw *hw, uint32_t link, const ovl_spread *spread,
+                            uint32_t kind)
+{
+    const ovl_way *way = spread->ways ? &spread->ways[(size_t)kind * hw->n_links + link] : NULL;
+    const ovl_hw_link *at = &hw->links[link];
+    return way && way->bandwidth ? (ovl_link_speed){way->bandwidth, way->latency}
+                                 : (ovl_link_speed){at->bandwidth, at->latency};
+}
+
 ovl_crossing ovl_crossing_of(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
                              const ovl_spread *spread)
 {
-    return of_kind(hw, link, op, algorithm, spread, spread->own);
+    return ovl_crossing_of_kind(hw, link, op, algorithm, spread, spread->own);
 }
 
 /* Products of two crossings stay within 64 bits for a million members. */
@@ -160,9 +174,9 @@ static bool is_more(ovl_crossing a, ovl_crossing b)
 ovl_crossing ovl_crossing_most(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
                                const ovl_spread *spread)
 {
-    ovl_crossing most = of_kind(hw, link, op, algorithm, spread, 0);
+    ovl_crossing most = ovl_crossing_of_kind(hw, link, op, algorithm, spread, 0);
     for (uint32_t kind = 1; kind < spread->n_kinds; kind++) {
-        ovl_crossing c = of_kind(hw, link, op, algorithm, spread, kind);
+        ovl_crossing c = ovl_crossing_of_kind(hw, link, op, algorithm, spread, kind);
         most = is_more(c, most) ? c : most;
     }
     return most;
@@ -171,9 +185,9 @@ ovl_crossing ovl_crossing_most(const ovl_hw *hw, uint32_t link, ovl_coll op, int
 bool ovl_crossing_differs(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
                           const ovl_spread *spread)
 {
-    ovl_crossing first = of_kind(hw, link, op, algorithm, spread, 0);
+    ovl_crossing first = ovl_crossing_of_kind(hw, link, op, algorithm, spread, 0);
     for (uint32_t kind = 1; kind < spread->n_kinds; kind++) {
-        ovl_crossing c = of_kind(hw, link, op, algorithm, spread, kind);
+        ovl_crossing c = ovl_crossing_of_kind(hw, link, op, algorithm, spread, kind);
         if (c.num != first.num || c.den != first.den) {
             return true;
         }

@@ -37,6 +37,16 @@ ovl_id ovl_draft_append(ovl_lowering *l, const ovl_draft *d)
                         d->kind.n_peer);
 }
 
+ovl_plan_cost ovl_draft_on_ranks(ovl_lowering *l, const ovl_id *on)
+{
+    ovl_id first = l->b->costs.len;
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        ovl_cost cost = l->b->costs.data[on[l->machine_of[rank]]];
+        ovl_vec_push(&l->b->costs, cost);
+    }
+    return ovl_draft_store(l, first);
+}
+
 ovl_plan_cost ovl_draft_store(ovl_lowering *l, ovl_id first)
 {
     ovl_plan_cost cost = {.id = OVL_NONE};

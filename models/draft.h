@@ -28,6 +28,9 @@ ovl_id ovl_draft_append(ovl_lowering *l, const ovl_draft *draft);
  * before, and only one if all ranks have the same. */
 ovl_plan_cost ovl_draft_store(ovl_lowering *l, ovl_id first);
 
+/* The same of an operation whose cost is on[m] on nodes of sort m. */
+ovl_plan_cost ovl_draft_on_ranks(ovl_lowering *l, const ovl_id *on);
+
 /* Adds a demand to a list of the draft unless its rate is 0. */
 void ovl_draft_demand(ovl_demand *list, uint8_t *n, ovl_demand demand);
 

@@ -16,27 +16,33 @@ static bool read_bound(const char **at, uint64_t *value)
     return true;
 }
 
-const char *ovl_plan_ranks(ovl_lowering *l, const char *text, uint32_t *from, uint32_t *to)
+const char *ovl_plan_range(ovl_arena *arena, const char *what, uint32_t n, const char *text,
+                           uint32_t *from, uint32_t *to)
 {
     const char *at = text;
-    uint64_t first = 0, last = l->n_ranks - 1;
+    uint64_t first = 0, last = n - 1;
     bool ok = strcmp(text, "all") == 0;
     if (!ok && read_bound(&at, &first)) {
         last = first;
         ok = *at == 0 || (*at++ == '-' && read_bound(&at, &last) && *at == 0);
     }
-    if (ok && first <= last && last < l->n_ranks) {
+    if (ok && first <= last && last < n) {
         *from = (uint32_t)first;
         *to = (uint32_t)last;
         return NULL;
     }
     return ok && first <= last
-               ? ovl_arena_printf(l->errs->arena, "there is no rank %s; the last is %" PRIu32, text,
-                                  l->n_ranks - 1)
-               : ovl_arena_printf(l->errs->arena,
-                                  "\"%s\" is no rank and no range of ranks such as 2-5; the last "
-                                  "rank is %" PRIu32,
-                                  text, l->n_ranks - 1);
+               ? ovl_arena_printf(arena, "there is no %s %s; the last is %" PRIu32, what, text,
+                                  n - 1)
+               : ovl_arena_printf(arena,
+                                  "\"%s\" is no %s and no range of %ss such as 2-5; the last %s "
+                                  "is %" PRIu32,
+                                  text, what, what, what, n - 1);
+}
+
+const char *ovl_plan_ranks(ovl_lowering *l, const char *text, uint32_t *from, uint32_t *to)
+{
+    return ovl_plan_range(l->errs->arena, "rank", l->n_ranks, text, from, to);
 }
 
 /* Marks the ranks of a fault; all if it names none. Those there are not were told before. */
@@ -121,14 +127,15 @@ typedef struct losses {
     OVL_VEC(change) changes;
 } losses;
 
-/* Neighbouring ranks of one instance lose it once; what is named twice does no harm. */
+/* Neighbouring ranks of one instance lose it once; the others drop out when the list is sorted. */
 static void lose_port(const ovl_lowering *l, const ovl_hw_fault *fault, const ovl_id *ports,
-                      uint32_t port, uint64_t nominal, const bool *in, losses *all)
+                      uint32_t port, const bool *in, losses *all)
 {
     ovl_id last = OVL_NONE;
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         ovl_id resource = ports[(size_t)rank * l->b->n_ports + port];
         if (in[rank] && resource != last && resource != OVL_NONE) {
+            uint64_t nominal = l->b->resources.data[resource].capacity;
             ovl_vec_push(&all->list, (loss){resource, fault, nominal});
             last = resource;
         }
@@ -145,20 +152,35 @@ static void find_losses(ovl_lowering *l, const ovl_id *ports, losses *all)
         }
         mark_ranks(l, fault, in);
         if (strcmp(fault->link, "hbm") == 0) {
-            lose_port(l, fault, ports, OVL_PORT_HBM, l->hw->gpu.hbm, in, all);
+            lose_port(l, fault, ports, OVL_PORT_HBM, in, all);
             continue;
         }
         uint32_t link = link_number(l->hw, fault->link);
-        uint64_t nominal = l->hw->links[link].bandwidth;
-        lose_port(l, fault, ports, 1 + 2 * link, nominal, in, all);
-        lose_port(l, fault, ports, 2 + 2 * link, nominal, in, all);
+        lose_port(l, fault, ports, 1 + 2 * link, in, all);
+        lose_port(l, fault, ports, 2 + 2 * link, in, all);
     }
 }
 
 static int by_resource(const void *a, const void *b)
 {
     const loss *x = a, *y = b;
-    return (x->resource > y->resource) - (x->resource < y->resource);
+    return x->resource != y->resource ? (x->resource > y->resource) - (x->resource < y->resource)
+                                      : (x->fault > y->fault) - (x->fault < y->fault);
+}
+
+/* Sorts them, each once. */
+static void tidy(losses *all)
+{
+    uint32_t n = 0;
+    if (all->list.len) {
+        qsort(all->list.data, all->list.len, sizeof *all->list.data, by_resource);
+    }
+    for (uint32_t i = 0; i < all->list.len; i++) {
+        if (i == 0 || by_resource(&all->list.data[i], &all->list.data[n - 1]) != 0) {
+            all->list.data[n++] = all->list.data[i];
+        }
+    }
+    all->list.len = n;
 }
 
 static int by_time(const void *a, const void *b)
@@ -197,9 +219,7 @@ void ovl_faults_links(ovl_lowering *l, const ovl_id *ports)
 {
     losses all = {0};
     find_losses(l, ports, &all);
-    if (all.list.len) {
-        qsort(all.list.data, all.list.len, sizeof *all.list.data, by_resource);
-    }
+    tidy(&all);
     for (uint32_t i = 0, n; i < all.list.len; i += n) {
         for (n = 1;
              i + n < all.list.len && all.list.data[i + n].resource == all.list.data[i].resource;) {

@@ -57,6 +57,7 @@ static const char *wanted_of(ovl_field_type type)
         [OVL_F_TEXTS] = "text or a list of texts",
         [OVL_F_TIMES] = "a duration or a list of durations",
         [OVL_F_RATIOS] = "a ratio or a list of ratios",
+        [OVL_F_SIZES] = "a size or a list of sizes",
         [OVL_F_MAP] = "a mapping",
         [OVL_F_LIST] = "a list",
         [OVL_F_NODE] = "a value",
@@ -155,6 +156,7 @@ static const char *read_scalar(decoder *d, const char *text, const ovl_field *fi
     case OVL_F_TEXTS:
     case OVL_F_TIMES:
     case OVL_F_RATIOS:
+    case OVL_F_SIZES:
     case OVL_F_MAP:
     case OVL_F_LIST:
     case OVL_F_NODE:
@@ -259,6 +261,30 @@ static void decode_ratios(decoder *d, ovl_node *node, const ovl_field *field, ov
     *out = ratios;
 }
 
+/* Of several ranks some may have none of what must be there. */
+static void decode_sizes(decoder *d, ovl_node *node, const ovl_field *field, ovl_sizes *out)
+{
+    bool list = node->kind == OVL_NODE_LIST && node->count != 1;
+    const ovl_field item = {
+        .key = field->key, .type = OVL_F_BYTES, .flags = list ? 0 : field->flags};
+    uint32_t count = list ? node->count : 1;
+    uint64_t *bytes = OVL_NEW_ARRAY(d->arena, uint64_t, count);
+    ovl_sizes sizes = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        decode_scalar(d, node->kind == OVL_NODE_LIST ? node->items[i] : node, &item, &bytes[i]);
+        sizes.most = OVL_MAX(sizes.most, bytes[i]);
+    }
+    if (list && sizes.most == 0 && d->errs->errors == 0) {
+        ovl_error(d->errs, OVL_E_INPUT, node->mark, "%s: %s", field->key,
+                  count ? "all sizes are 0" : "the list is empty");
+    }
+    if (list) {
+        sizes.of = bytes;
+        sizes.count = count;
+    }
+    *out = sizes;
+}
+
 /* Structs are large and `{}` is short: a list of many that cannot be good takes no memory. */
 static bool is_hopeless(decoder *d, const ovl_node *list, const char *key)
 {
@@ -292,6 +318,8 @@ static void decode_by_type(decoder *d, ovl_node *node, const ovl_field *field, v
         decode_texts(d, node, field, at);
     } else if (field->type == OVL_F_RATIOS) {
         decode_ratios(d, node, field, at);
+    } else if (field->type == OVL_F_SIZES) {
+        decode_sizes(d, node, field, at);
     } else {
         decode_times(d, node, field, at);
     }
@@ -302,6 +330,7 @@ static size_t list_size(ovl_field_type type)
     return type == OVL_F_LIST     ? sizeof(ovl_items)
            : type == OVL_F_TEXTS  ? sizeof(ovl_texts)
            : type == OVL_F_RATIOS ? sizeof(ovl_ratios)
+           : type == OVL_F_SIZES  ? sizeof(ovl_sizes)
                                   : sizeof(ovl_times);
 }
 
@@ -344,6 +373,7 @@ static void decode_field(decoder *d, ovl_node *node, const ovl_field *field, voi
     case OVL_F_TEXTS:
     case OVL_F_TIMES:
     case OVL_F_RATIOS:
+    case OVL_F_SIZES:
     case OVL_F_LIST:
         good = decode_list(d, node, field, at);
         break;

@@ -39,6 +39,7 @@ typedef enum ovl_field_type {
     OVL_F_TEXTS,     /* ovl_texts: a list of texts, or one text     */
     OVL_F_TIMES,     /* ovl_times: one time, a list (one a rank), or `table` */
     OVL_F_RATIOS,    /* ovl_ratios: a list of ratios, or one        */
+    OVL_F_SIZES,     /* ovl_sizes: one size, or a list (one a rank) */
     OVL_F_MAP,       /* nested struct, by `table`                   */
     OVL_F_LIST,      /* ovl_items: a list of nested structs         */
     OVL_F_NODE,      /* ovl_node *: decoded by somebody else        */
@@ -56,7 +57,7 @@ typedef struct ovl_field_more {
     const struct ovl_table *table; /* MAP, LIST; TIMES: how it varies, a struct that begins with the
                                       time that stands for it; NODE: what the page points to */
     int64_t min, max;              /* COUNT; both 0: any value >= 0 */
-    const char *shape;             /* NODE: what is expected, for the reference page */
+    const char *shape;             /* NODE, TIMES: what is expected, for the reference page */
 } ovl_field_more;
 
 typedef struct ovl_field {
@@ -120,6 +121,12 @@ typedef struct ovl_ratios {
     double *item;
     uint32_t count;
 } ovl_ratios;
+/* Bytes on each rank. */
+typedef struct ovl_sizes {
+    uint64_t most;      /* of all ranks */
+    const uint64_t *of; /* [count] by rank; NULL: all have `most` */
+    uint32_t count;
+} ovl_sizes;
 typedef struct ovl_items {
     void *item;
     uint32_t count;

@@ -22,6 +22,9 @@ static const ovl_field hw_fields[] = {
                    .table = &ovl_node_table),
     OVL_FIELD_MORE(ovl_raw_hw, links, "links", OVL_F_NODE, 0, "Links by name.",
                    .table = &ovl_link_table, .shape = "mapping of names"),
+    OVL_FIELD_MORE(ovl_raw_hw, nodes, "nodes", OVL_F_NODE, 0,
+                   "Nodes that have another GPU, or other links, by a name for them.",
+                   .table = &ovl_nodes_table, .shape = "mapping of names"),
     OVL_FIELD_MORE(ovl_raw_hw, collectives, "collectives", OVL_F_LIST, 0,
                    "Costs of collectives, sends and receives.", .table = &ovl_collective_table),
     OVL_FIELD_SET(ovl_raw_hw, hw.nccl, hw.nccl.given, "nccl", OVL_F_MAP, 0,
@@ -80,12 +83,36 @@ static void check_via(const ovl_hw *hw, ovl_errs *errs)
     ovl_arena_free(&scratch);
 }
 
+bool ovl_link_on_rails(const ovl_hw_link *link)
+{
+    return link->scope == OVL_SCOPE_RAIL || link->out_of == OVL_OUT_OF_RAIL;
+}
+
+static void check_rails(const ovl_hw *hw, const ovl_hw_link *link, ovl_errs *errs)
+{
+    if (hw->gpus_per_node == 0) {
+        ovl_error(
+            errs, OVL_E_INPUT, link->mark,
+            "\"%s\" is about rails, places of GPUs in their nodes, but node.gpus is not given",
+            link->name);
+    } else if (link->rail_gpus && hw->gpus_per_node % link->rail_gpus) {
+        ovl_error(errs, OVL_E_INPUT, link->mark,
+                  "\"%s\" has %" PRId64 " GPUs of a node on each rail, which does not divide the "
+                  "%" PRId64 " that it has",
+                  link->name, link->rail_gpus, hw->gpus_per_node);
+    }
+}
+
 /* Blocks that cut across each other would share what leaves them unevenly. */
 static void check_blocks(const ovl_hw *hw, ovl_errs *errs)
 {
     for (uint32_t i = 0; i < hw->n_links; i++) {
         const ovl_hw_link *link = &hw->links[i];
         int64_t out = link->out_of == OVL_OUT_OF_NODE ? hw->gpus_per_node : link->out_of;
+        if (ovl_link_on_rails(link)) {
+            check_rails(hw, link, errs);
+            continue;
+        }
         if (link->out_of == OVL_OUT_OF_NODE && out == 0) {
             ovl_error(errs, OVL_E_INPUT, link->mark,
                       "\"%s\" carries what leaves a node, but node.gpus is not given", link->name);
@@ -111,15 +138,15 @@ static void check_sms(const ovl_hw *hw, ovl_errs *errs)
     }
 }
 
-/* What a link, or HBM, has in good health; 0: hbm without gpu.hbm. */
+/* What a link, or HBM, has in good health, on the best of the nodes; 0: hbm without gpu.hbm. */
 static uint64_t healthy(const ovl_hw *hw, const char *name)
 {
     for (uint32_t i = 0; i < hw->n_links; i++) {
         if (strcmp(hw->links[i].name, name) == 0) {
-            return hw->links[i].bandwidth;
+            return ovl_hw_most(hw, i);
         }
     }
-    return hw->gpu.hbm;
+    return ovl_hw_most(hw, OVL_NONE);
 }
 
 static void check_left(const ovl_hw *hw, const ovl_hw_fault *fault, ovl_errs *errs)
@@ -178,7 +205,8 @@ static void check_collectives(const ovl_hw *hw, ovl_arena *scratch, ovl_errs *er
         if (c->op >= 0) {
             const char *op = ovl_coll_keys[c->op];
             const char *group = c->group ? ovl_arena_printf(scratch, " of group %s", c->group) : "";
-            names[n] = ovl_arena_printf(scratch, "%s%s%s", op, group, on_nodes[c->nodes]);
+            const char *on = c->on ? ovl_arena_printf(scratch, " on nodes %s", c->on) : "";
+            names[n] = ovl_arena_printf(scratch, "%s%s%s%s", op, group, on_nodes[c->nodes], on);
             marks[n++] = c->mark;
         }
     }
@@ -213,6 +241,7 @@ void ovl_hw_decode(const ovl_node *node, ovl_hw *hw, ovl_arena *arena, ovl_errs 
     hw->n_collectives = raw.collectives.count;
     hw->pairs = raw.pairs.item;
     hw->n_pairs = raw.pairs.count;
+    ovl_hw_decode_nodes(raw.nodes, hw, arena, errs);
     check_via(hw, errs);
     check_blocks(hw, errs);
     check_faults(hw, errs);

@@ -35,6 +35,7 @@ typedef struct ovl_hw_gpu {
     int64_t hw_queues;
     ovl_hw_engines copy_engines;
     ovl_hw_allocator allocator;
+    double speed; /* of kernels whose duration is stated, where the GPU is that of `nodes`; 1 */
 } ovl_hw_gpu;
 
 typedef struct ovl_hw_host {
@@ -42,9 +43,15 @@ typedef struct ovl_hw_host {
     ovl_time launch;
 } ovl_hw_host;
 
-typedef enum ovl_scope { OVL_SCOPE_GPU, OVL_SCOPE_NODE, OVL_SCOPE_CLUSTER } ovl_scope;
+typedef enum ovl_scope {
+    OVL_SCOPE_GPU,
+    OVL_SCOPE_NODE,
+    OVL_SCOPE_CLUSTER,
+    OVL_SCOPE_RAIL, /* GPUs of one place in their nodes: rails.h */
+} ovl_scope;
 
 #define OVL_OUT_OF_NODE (-1)
+#define OVL_OUT_OF_RAIL (-2)
 
 typedef struct ovl_hw_link { /* links: a mapping of name to this */
     ovl_mark mark;
@@ -53,12 +60,27 @@ typedef struct ovl_hw_link { /* links: a mapping of name to this */
     ovl_time latency;
     int scope;      /* ovl_scope: what one instance serves */
     int64_t gpus;   /* ... or so many neighbouring ranks; 0: by scope */
-    int64_t out_of; /* only what leaves a block of so many ranks (or OVL_OUT_OF_NODE) crosses it; 0:
-                       all they send */
+    int64_t out_of; /* only what leaves a block of so many ranks (or OVL_OUT_OF_NODE, _RAIL) crosses
+                       it; 0: all they send */
     const char *out_of_text;
+    int64_t pod;       /* of rails: nodes whose rails have leaves of their own; 0: all */
+    int64_t rail_gpus; /* of rails: GPUs of a node on one of them; 0: 1 */
     int per; /* ovl_scope: what instances are counted in; default = scope. For `check`: "nic: 8 per
                 node" */
 } ovl_hw_link;
+
+/* Nodes unlike the others. What is not said of them is as in the rest of the hardware. */
+typedef struct ovl_hw_nodes { /* nodes: a mapping of name to this */
+    ovl_mark mark;
+    const char *name;
+    ovl_texts at; /* their numbers */
+    int64_t gpus; /* of each; all nodes have equally many */
+    ovl_node *gpu_node, *links_node;
+    ovl_hw_gpu gpu;     /* of their ranks */
+    ovl_hw_link *links; /* [n_links] of the hardware, as these nodes have them */
+} ovl_hw_nodes;
+
+#define OVL_MACHINES_MAX 32 /* sorts of nodes, those that are not named included */
 
 typedef enum ovl_algorithm {
     OVL_ALGO_NONE,
@@ -114,6 +136,8 @@ typedef struct ovl_hw_collective {
     int op;            /* ovl_coll */
     const char *group; /* the group it applies to; NULL: any */
     int nodes;         /* ovl_nodes: of communicators that lie so */
+    const char *on;    /* ... that have members on these nodes; NULL: any */
+    uint32_t machine;  /* their number among `others`, plus 1; 0: any */
     const char *klass; /* interference class; default: the name of op */
     ovl_texts via;     /* links it loads */
     bool has_alpha, has_beta;
@@ -141,6 +165,10 @@ typedef struct ovl_hw_graph {
     ovl_mark mark;
     int64_t gpus;
     int nodes; /* ovl_nodes */
+    const char *on;
+    uint32_t machine; /* as those of ovl_hw_collective */
+    bool has_gpu;
+    int gpu; /* the oldest generation among the members; else that of `nccl` */
     int64_t channels;
     uint64_t ring, ring_inter, tree, tree_inter;
     int64_t nvls_channels; /* 0: no NVLS */
@@ -197,10 +225,23 @@ typedef struct ovl_hw {
     uint32_t n_pairs;
     ovl_hw_nccl nccl;
     ovl_items faults; /* ovl_hw_fault */
+    ovl_hw_nodes *others;
+    uint32_t n_others;
+    const char *on; /* of which nodes alone this is the hardware (ovl_hw_on); NULL: of all */
 } ovl_hw;
 
 /* Decodes and checks a `hardware` mapping. Adds errors; *hw is filled as far as possible. */
 void ovl_hw_decode(const ovl_node *node, ovl_hw *hw, ovl_arena *arena, ovl_errs *errs);
+
+/* The hardware as the nodes see it that are number `machine` among `others`, plus 1; 0: those that
+ * are not named. */
+ovl_hw ovl_hw_on(const ovl_hw *hw, uint32_t machine);
+
+/* The most that a link (OVL_NONE: HBM) has on any node. */
+uint64_t ovl_hw_most(const ovl_hw *hw, uint32_t link);
+
+/* Whether a link is about rails: an instance serves one, or it carries what leaves one. */
+bool ovl_link_on_rails(const ovl_hw_link *link);
 
 /* The factors of two classes; 0: not measured. A named kernel class beats a named collective class
  * beats two wildcards; of equals the first counts. */

@@ -111,10 +111,11 @@ static ovl_time measured(const ovl_inner *inner, ovl_inner_pass pass, uint32_t w
            (ovl_time)((double)whole * (before / sum));
 }
 
-static uint64_t bytes_in(const ovl_lowering *l, uint64_t bytes, ovl_time length)
+/* Bytes that a kernel of no compute moves, at the efficiency of such kernels. */
+static ovl_time moving(ovl_lowering *l, void *context)
 {
-    double most = (double)l->hw->gpu.hbm * ((double)length / 1e12) * 0.999;
-    return l->hw->gpu.hbm && (double)bytes > most ? (uint64_t)most : bytes;
+    const ovl_kernel_spec *spec = context;
+    return ovl_bytes_time(spec->hbm, (uint64_t)((double)l->hw->gpu.hbm * ovl_memory_efficiency(l)));
 }
 
 static ovl_plan_cost kernel_cost(ovl_lowering *l, const ovl_inner *inner, ovl_inner_pass pass,
@@ -136,10 +137,10 @@ static ovl_plan_cost kernel_cost(ovl_lowering *l, const ovl_inner *inner, ovl_in
     if (forward ? inner->measured_forward : inner->measured_backward) {
         length = measured(inner, pass, which);
         spec.duration = (ovl_times){.item = &length, .count = 1};
-        spec.hbm = bytes_in(l, spec.hbm, length);
+        spec.estimated = true;
     } else if (op->moves && l->hw->gpu.hbm) {
-        length =
-            ovl_bytes_time(spec.hbm, (uint64_t)((double)l->hw->gpu.hbm * ovl_memory_efficiency(l)));
+        length = moving(l, &spec);
+        spec.on = ovl_on_machines(l, moving, &spec);
         spec.duration = (ovl_times){.item = &length, .count = 1};
         spec.no_compute = true;
     }
@@ -150,8 +151,8 @@ ovl_time ovl_inner_time(ovl_lowering *l, const ovl_inner *inner, ovl_inner_pass 
 {
     const ovl_inner_list *list = list_of(inner, pass);
     ovl_time sum = 0;
-    double *slowdown = l->slowdown;
-    l->slowdown = NULL;
+    bool one_gpu = l->one_gpu;
+    l->one_gpu = true;
     l->even = true;
     for (uint32_t i = 0; i < list->n; i++) {
         if (list->op[i].kind == OVL_INNER_KERNEL && is_in(&list->op[i], pass)) {
@@ -159,7 +160,7 @@ ovl_time ovl_inner_time(ovl_lowering *l, const ovl_inner *inner, ovl_inner_pass 
             sum += cost.id == OVL_NONE ? 0 : l->b->costs.data[cost.id].work;
         }
     }
-    l->slowdown = slowdown;
+    l->one_gpu = one_gpu;
     l->even = false;
     return sum;
 }
@@ -432,19 +433,19 @@ static uint32_t add_collective(writing *w, const ovl_inner_op *op, const ovl_inn
 static void add_room(writing *w, const ovl_inner_op *op, uint32_t i)
 {
     ovl_inner_place *at = w->at;
-    if (op->holds == 0 || w->until[i] == OVL_NONE) {
+    if (op->holds.most == 0 || w->until[i] == OVL_NONE) {
         return;
     }
     const char *name = w->caller->name(w->caller->context, op->name);
     bool waited = list_of(w->inner, w->pass)->op[w->until[i]].kind == OVL_INNER_KERNEL;
-    w->buffer[i] = ovl_add_buffer(at->l->b, at->code,
-                                  &(ovl_buffer){.name = ovl_name(at->l->b, name),
-                                                .bytes = op->holds,
-                                                .category = OVL_TEMPORARY,
-                                                .dtype = op->dtype,
-                                                .stream = at->compute,
-                                                .record_stream = !waited,
-                                                .mark = w->caller->mark});
+    ovl_buffer buffer = {.name = ovl_name(at->l->b, name),
+                         .category = OVL_TEMPORARY,
+                         .dtype = op->dtype,
+                         .stream = at->compute,
+                         .record_stream = !waited,
+                         .mark = w->caller->mark};
+    ovl_plan_size(at->l, name, op->holds, &buffer);
+    w->buffer[i] = ovl_add_buffer(at->l->b, at->code, &buffer);
 }
 
 /* Of the operation just added. */

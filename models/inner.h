@@ -53,8 +53,8 @@ typedef struct ovl_inner_op {
     const double *load;         /* [n_ranks] kernels: factors of their length; NULL: 1 */
     const char *group;          /* communication */
     uint64_t bytes;
-    uint64_t holds; /* bytes that it writes, there until the last operation that needs it, or waits
-                       for communication that does: then its memory is used again */
+    ovl_sizes holds; /* bytes that it writes, there until the last operation that needs it, or waits
+                        for communication that does: then its memory is used again */
     const double *sends, *receives; /* [n_ranks] all-to-alls: see uneven.h; NULL: 1 */
 } ovl_inner_op;
 

@@ -73,14 +73,22 @@ ovl_plan_cost ovl_layer_backward(ovl_lowering *l, const ovl_layer *layer)
     return ovl_plan_kernel(l, &spec);
 }
 
-/* What a kernel takes on a healthy GPU. */
-static ovl_time healthy(ovl_lowering *l, const ovl_kernel_spec *spec)
+/* A part of the backward of a layer: what of it is for weights, or the rest. */
+typedef struct part {
+    const ovl_layer *layer;
+    const ovl_kernel_spec *whole;
+    bool weight;
+} part;
+
+static ovl_time part_length(ovl_lowering *l, void *context)
 {
-    double *slowdown = l->slowdown;
-    l->slowdown = NULL;
-    ovl_plan_cost cost = ovl_plan_kernel(l, spec);
-    l->slowdown = slowdown;
-    return cost.id == OVL_NONE ? 0 : l->b->costs.data[cost.id].work;
+    const part *p = context;
+    ovl_time weight = ovl_stated(l, p->layer->backward_weight);
+    if (p->weight) {
+        return weight;
+    }
+    ovl_time whole = ovl_plan_alone(l, p->whole);
+    return whole - OVL_MIN(whole, weight);
 }
 
 ovl_plan_cost ovl_layer_part(ovl_lowering *l, const ovl_layer *layer, bool weight)
@@ -89,9 +97,12 @@ ovl_plan_cost ovl_layer_part(ovl_lowering *l, const ovl_layer *layer, bool weigh
         return (ovl_plan_cost){.id = OVL_NONE};
     }
     ovl_kernel_spec spec = backward_of(l, layer);
-    ovl_time whole = spec.duration.count ? spec.duration.item[0] : healthy(l, &spec);
+    const ovl_kernel_spec all = spec;
+    part own_part = {layer, &all, weight};
+    ovl_time whole = spec.duration.count ? spec.duration.item[0] : ovl_plan_alone(l, &spec);
     ovl_time *own = OVL_NEW(l->arena, ovl_time);
     *own = weight ? layer->backward_weight : whole - OVL_MIN(whole, layer->backward_weight);
+    spec.on = ovl_on_machines(l, part_length, &own_part);
     spec.hbm = whole ? (uint64_t)((double)spec.hbm * ((double)*own / (double)whole)) : 0;
     spec.name = ovl_arena_printf(l->arena, "%s %s", weight ? "backward_weight" : "backward_input",
                                  layer->name);
@@ -173,6 +184,24 @@ ovl_time ovl_optimizer_time(ovl_lowering *l, uint64_t elements, uint64_t grad_si
     return ovl_bytes_time(*moved, (uint64_t)rate);
 }
 
+typedef struct update {
+    uint64_t elements, grad_size;
+} update;
+
+static ovl_time update_length(ovl_lowering *l, void *context)
+{
+    const update *u = context;
+    uint64_t moved;
+    ovl_time length = ovl_optimizer_time(l, u->elements, u->grad_size, &moved);
+    return l->scenario->workload.optimizer.duration ? ovl_stated(l, length) : length;
+}
+
+const ovl_time *ovl_optimizer_on(ovl_lowering *l, uint64_t elements, uint64_t grad_size)
+{
+    update u = {elements, grad_size};
+    return ovl_on_machines(l, update_length, &u);
+}
+
 ovl_plan_cost ovl_optimizer_cost(ovl_lowering *l, uint64_t elements, ovl_mark mark,
                                  ovl_op_kind *kind)
 {
@@ -185,6 +214,7 @@ ovl_plan_cost ovl_optimizer_cost(ovl_lowering *l, uint64_t elements, ovl_mark ma
     ovl_kernel_spec spec = {.name = "optimizer",
                             .mark = mark,
                             .duration = {.item = &length, .count = 1},
+                            .on = ovl_optimizer_on(l, elements, size),
                             .hbm = moved,
                             .no_compute = moved > 0,
                             .klass = "optimizer"};

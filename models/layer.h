@@ -49,6 +49,9 @@ double ovl_memory_efficiency(const ovl_lowering *l);
 ovl_time ovl_optimizer_time(ovl_lowering *l, uint64_t elements, uint64_t grad_size,
                             uint64_t *moved);
 
+/* What that is on the GPU of each sort of nodes (ovl_on_machines). */
+const ovl_time *ovl_optimizer_on(ovl_lowering *l, uint64_t elements, uint64_t grad_size);
+
 /* The same as the cost of an operation at `mark`: a kernel, or a marker where it takes no time. */
 ovl_plan_cost ovl_optimizer_cost(ovl_lowering *l, uint64_t elements, ovl_mark mark,
                                  ovl_op_kind *kind);

@@ -8,43 +8,44 @@
 
 /* --- Resources and ports --- */
 
-/* Fills one port of every rank; instances are numbered without gaps, ranks of one are neighbours.
- */
+/* Fills one port of every rank; instances come in the order of their first ranks. */
 static void add_port(ovl_lowering *l, ovl_id *ports, uint32_t port, ovl_resource resource,
-                     const ovl_hw_link *link)
+                     const ovl_hw_link *link, ovl_id *made)
 {
-    ovl_id current = OVL_NONE;
-    uint32_t block = link ? ovl_plan_block(l, link) : 1;
+    ovl_shape own = {.serves = 1}, shape = link ? ovl_link_shape(l, link, NULL, 0) : own;
+    memset(made, 0, l->n_ranks * sizeof *made); /* of an instance its resource, plus 1 */
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
-        uint32_t instance = rank / block;
-        if (resource.capacity && (current == OVL_NONE || instance != resource.instance)) {
+        uint32_t instance = ovl_shape_instance(&shape, rank);
+        const ovl_hw *hw = ovl_hw_of_rank(l, rank);
+        resource.capacity = link ? hw->links[link - l->hw->links].bandwidth : hw->gpu.hbm;
+        if (resource.capacity && made[instance] == 0) {
             resource.instance = instance;
-            current = ovl_add_resource(l->b, &resource);
+            made[instance] = ovl_add_resource(l->b, &resource) + 1;
         }
-        ports[(size_t)rank * l->b->n_ports + port] = current;
+        ports[(size_t)rank * l->b->n_ports + port] = made[instance] - 1;
     }
 }
 
 static ovl_resource link_resource(ovl_lowering *l, const ovl_hw_link *link, const char *direction)
 {
     const char *name = ovl_arena_printf(l->arena, "%s.%s", link->name, direction);
-    return (ovl_resource){
-        .name = ovl_name(l->b, name), .kind = OVL_RES_LINK, .capacity = link->bandwidth};
+    return (ovl_resource){.name = ovl_name(l->b, name), .kind = OVL_RES_LINK};
 }
 
 /* Rank after rank, the resource of each port. */
 static ovl_id *add_resources(ovl_lowering *l)
 {
     ovl_id *ports = OVL_NEW_ARRAY(l->arena, ovl_id, (size_t)l->n_ranks * l->b->n_ports);
+    ovl_arena scratch = {0};
+    ovl_id *made = OVL_NEW_ARRAY(&scratch, ovl_id, l->n_ranks);
     add_port(l, ports, OVL_PORT_HBM,
-             (ovl_resource){
-                 .name = ovl_name(l->b, "hbm"), .kind = OVL_RES_HBM, .capacity = l->hw->gpu.hbm},
-             NULL);
+             (ovl_resource){.name = ovl_name(l->b, "hbm"), .kind = OVL_RES_HBM}, NULL, made);
     for (uint32_t i = 0; i < l->hw->n_links; i++) {
         const ovl_hw_link *link = &l->hw->links[i];
-        add_port(l, ports, 1 + 2 * i, link_resource(l, link, "out"), link);
-        add_port(l, ports, 2 + 2 * i, link_resource(l, link, "in"), link);
+        add_port(l, ports, 1 + 2 * i, link_resource(l, link, "out"), link, made);
+        add_port(l, ports, 2 + 2 * i, link_resource(l, link, "in"), link, made);
     }
+    ovl_arena_free(&scratch);
     return ports;
 }
 
@@ -75,6 +76,9 @@ static void add_ranks(ovl_lowering *l, const ovl_id *ports)
         }
         ovl_add_rank(l->b, l->rank_code[rank], rank, comms.data,
                      ports + (size_t)rank * l->b->n_ports);
+        if (l->machine_of) {
+            ovl_set_gpu(l->b, l->machine_of[rank]);
+        }
     }
     ovl_vec_free(&comms);
 }
@@ -163,6 +167,13 @@ static void set_gpu(ovl_lowering *l)
     l->b->rounding = (uint8_t)gpu->allocator.rounding;
     l->b->copy_engines[0] = (uint32_t)gpu->copy_engines.d2h;
     l->b->copy_engines[1] = (uint32_t)gpu->copy_engines.h2d;
+    for (uint32_t i = 0; l->machine_of && i < l->n_machines; i++) {
+        const ovl_hw_gpu *own = &l->machines[i].gpu;
+        ovl_gpu has = {(uint32_t)own->sms,
+                       {(uint32_t)own->copy_engines.d2h, (uint32_t)own->copy_engines.h2d},
+                       own->memory};
+        ovl_vec_push(&l->b->gpus, has);
+    }
 }
 
 static void plan(ovl_lowering *l)
@@ -203,8 +214,9 @@ static void release(ovl_lowering *l)
     ovl_vec_free(&l->nccl);
     ovl_vec_free(&l->laws);
     ovl_vec_free(&l->hops);
-    ovl_vec_free(&l->slow_costs);
-    ovl_vec_free(&l->loaded);
+    ovl_vec_free(&l->by_rank);
+    ovl_vec_free(&l->by_rank_of);
+    ovl_vec_free(&l->sized);
 }
 
 static void hand_over(ovl_lowering *l, ovl_lowered *lowered)
@@ -213,6 +225,8 @@ static void hand_over(ovl_lowering *l, ovl_lowered *lowered)
     lowered->not_modelled = ovl_vec_freeze(&l->said, l->arena);
     lowered->n_buckets = l->buckets.len;
     lowered->microbatches = l->microbatches;
+    lowered->rank_microbatches =
+        l->microbatches ? 0 : (uint32_t)OVL_MAX(l->scenario->workload.microbatches, 1);
     lowered->schedule = l->schedule;
     lowered->buckets = ovl_vec_freeze(&l->buckets, l->arena);
     lowered->n_hops = l->hops.len;
@@ -255,6 +269,7 @@ static void start(ovl_lowering *l)
     ovl_builder_init(l->b, l->arena);
     l->n_ranks = (uint32_t)l->scenario->n_ranks;
     l->rank_code = OVL_NEW_ARRAY(l->arena, uint32_t, l->n_ranks);
+    ovl_machines_find(l);
     set_gpu(l);
     ovl_faults_check(l);
     ovl_faults_slow(l);

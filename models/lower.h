@@ -39,7 +39,9 @@ typedef struct ovl_model_line {
     uint64_t params; /* elements */
     double forward_flops, backward_flops, again_flops;
     ovl_time forward, backward, again;
-    uint64_t kept, activations;      /* bytes from forward to backward; while it computes */
+    uint64_t kept, activations;      /* bytes from forward to backward; while it computes: on the
+                                        rank that has most */
+    uint64_t least_kept;             /* ... on that which has least */
     uint64_t tp_bytes, cp_bytes;     /* in forward, recomputation and backward */
     uint64_t ep_bytes, across_bytes; /* likewise, of dispatch and combine */
 } ovl_model_line;
@@ -72,6 +74,7 @@ typedef struct ovl_lowered {
     double model_params;                 /* elements of all layers on one rank of tp */
     ovl_useful useful;                   /* flops 0: not known */
     uint32_t microbatches;               /* of a pipeline; 0: it is none */
+    uint32_t rank_microbatches;          /* of a rank without a pipeline; 0: it is one */
     const struct ovl_schedule *schedule; /* of a pipeline, without the transfers that were placed */
     const ovl_hop_line *hops;            /* of a pipeline */
     uint32_t n_hops;

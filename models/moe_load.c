@@ -85,5 +85,24 @@ ovl_moe_load ovl_moe_load_of(const ovl_scenario *scenario, ovl_arena *arena, ovl
     }
     load.rank = rank;
     load.place = place;
+    load.n_ranks = (uint32_t)n;
     return load;
+}
+
+ovl_sizes ovl_moe_bytes(const ovl_moe_load *load, const double *factor, uint64_t bytes,
+                        ovl_arena *arena)
+{
+    ovl_sizes sizes = {.most = bytes};
+    if (!factor || bytes == 0) {
+        return sizes;
+    }
+    uint64_t *of = OVL_NEW_ARRAY(arena, uint64_t, load->n_ranks);
+    sizes.most = 0;
+    for (uint32_t r = 0; r < load->n_ranks; r++) {
+        of[r] = (uint64_t)((double)bytes * factor[r]);
+        sizes.most = OVL_MAX(sizes.most, of[r]);
+    }
+    sizes.of = of;
+    sizes.count = load->n_ranks;
+    return sizes;
 }

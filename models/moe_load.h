@@ -17,9 +17,15 @@ typedef struct ovl_moe_load {
     const double *rank;  /* w of this rank */
     const double *place; /* W of its place in `across` */
     double most;         /* the largest w; 1: even */
+    uint32_t n_ranks;
 } ovl_moe_load;
 
 /* Errors: shares that do not fit the axes. */
 ovl_moe_load ovl_moe_load_of(const ovl_scenario *scenario, ovl_arena *arena, ovl_errs *errs);
+
+/* Bytes of a buffer of so many at mean load, by factors of ranks (`rank` or `place`); rounded down.
+ */
+ovl_sizes ovl_moe_bytes(const ovl_moe_load *load, const double *factor, uint64_t bytes,
+                        ovl_arena *arena);
 
 #endif

@@ -13,6 +13,7 @@ const char *const ovl_nccl_proto_names[] = {"LL", "LL128", "Simple", NULL};
 typedef struct tuned {
     const ovl_hw_nccl *nccl;
     const ovl_hw_graph *graph;
+    int gpu; /* generation */
     ovl_coll op;
     ovl_nccl_algo algo;
     ovl_nccl_proto proto;
@@ -122,10 +123,10 @@ static double nvls_channel(const tuned *t)
     if (old_version(t->nccl)) {
         return OVL_MIN(intra, inter);
     }
-    intra *= ovl_nccl_nvls_efficiency[t->nccl->gpu] * (channels - 1) / channels;
+    intra *= ovl_nccl_nvls_efficiency[t->gpu] * (channels - 1) / channels;
     intra *= t->op == OVL_ALL_REDUCE ? 2 : (t->per_node - 1) / t->per_node;
     double bandwidth = OVL_MIN(intra, inter);
-    double cap = ovl_nccl_nvls_tree_max[t->nccl->gpu][t->span];
+    double cap = ovl_nccl_nvls_tree_max[t->gpu][t->span];
     return t->algo == OVL_NCCL_NVLS_TREE ? OVL_MIN(bandwidth, cap) : bandwidth;
 }
 
@@ -149,13 +150,13 @@ static double channel_rate(const tuned *t)
 /* LL is bound in all: on one node by the GPU, on several by the CPU. */
 static double ll_max(const tuned *t)
 {
-    int row = t->nodes == 1 ? t->nccl->gpu : t->nccl->cpu == 1;
+    int row = t->nodes == 1 ? t->gpu : t->nccl->cpu == 1;
     return ovl_nccl_ll_max[row][t->span];
 }
 
 static double ring_bus(const tuned *t, double bus)
 {
-    double cap = t->graph->channels * ovl_nccl_ring_ll128_max[t->nccl->gpu][t->span];
+    double cap = t->graph->channels * ovl_nccl_ring_ll128_max[t->gpu][t->span];
     switch (t->proto) {
     case OVL_NCCL_LL:
         return OVL_MIN(ll_max(t), bus * 0.5);
@@ -171,12 +172,12 @@ static double ring_bus(const tuned *t, double bus)
 static double tree_bus(const tuned *t, double bus)
 {
     double channels = (double)t->graph->channels;
-    bus = OVL_MIN(bus * 0.92, channels * ovl_nccl_tree_max[t->nccl->gpu][t->span]);
+    bus = OVL_MIN(bus * 0.92, channels * ovl_nccl_tree_max[t->gpu][t->span]);
     if (t->proto == OVL_NCCL_LL) {
         bus = OVL_MIN(bus / 3.8, ll_max(t));
     } else if (t->proto == OVL_NCCL_LL128) {
         double share = t->nodes == 1 ? 7.0 / 9.0 : 120.0 / 128.0;
-        bus = OVL_MIN(bus * share, channels * ovl_nccl_tree_ll128_max[t->nccl->gpu][t->span]);
+        bus = OVL_MIN(bus * share, channels * ovl_nccl_tree_ll128_max[t->gpu][t->span]);
     }
     return t->nccl->balanced_tree ? bus : bus * 0.85;
 }
@@ -186,7 +187,7 @@ static double collnet_direct_bus(const tuned *t, double bus)
 {
     double factor = t->per_node / (double)t->graph->collnet_channels;
     factor -= (factor - 1) / 2;
-    return bus / factor * (t->nccl->gpu >= 2 ? 0.85 : 1);
+    return bus / factor * (t->gpu >= 2 ? 0.85 : 1);
 }
 
 static uint64_t steps_of(ovl_coll op, uint64_t n)
@@ -317,6 +318,7 @@ static tuned tuned_for(const ovl_hw_nccl *nccl, const ovl_hw_graph *graph, ovl_c
 {
     return (tuned){.nccl = nccl,
                    .graph = graph,
+                   .gpu = graph->has_gpu ? graph->gpu : nccl->gpu,
                    .op = op,
                    .ranks = spread->members,
                    .nodes = spread->nodes,
@@ -345,13 +347,19 @@ ovl_nccl_pair ovl_nccl_tune(const ovl_hw_nccl *nccl, const ovl_hw_graph *graph, 
 
 const ovl_hw_graph *ovl_nccl_graph(const ovl_hw_nccl *nccl, const ovl_spread *spread)
 {
+    const ovl_hw_graph *found = NULL;
     for (uint32_t i = 0; i < nccl->graphs.count; i++) {
         const ovl_hw_graph *graph = OVL_ITEM(nccl->graphs, ovl_hw_graph, i);
-        if (ovl_nodes_fit(graph->nodes, spread) && graph->gpus == spread->fewest) {
+        bool fits = ovl_nodes_fit(graph->nodes, spread) && graph->gpus == spread->fewest;
+        if (!fits || !ovl_machine_fits(graph->machine, spread)) {
+            continue;
+        }
+        if (graph->machine) {
             return graph;
         }
+        found = found ? found : graph;
     }
-    return NULL;
+    return found;
 }
 
 static bool allowed(const ovl_texts *list, const char *name)
@@ -389,7 +397,7 @@ static double plateau(const tuned *t, uint64_t bytes)
     if (!ring || bytes / ((uint64_t)t->graph->channels * t->ranks) < 64) {
         return 1;
     }
-    return t->nccl->gpu == 0 ? 1.9 : 1.4;
+    return t->gpu == 0 ? 1.9 : 1.4;
 }
 
 /* Picoseconds; what the division errs by is taken off before rounding up. */

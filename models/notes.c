@@ -47,18 +47,31 @@ static void say_noted(ovl_lowering *l, ovl_note_kind kind, const char *before, c
     }
 }
 
+static double reached(double efficiency)
+{
+    return efficiency > 0 ? efficiency : 1;
+}
+
 static void say_roofline(ovl_lowering *l)
 {
     const ovl_hw_gpu *gpu = &l->hw->gpu;
     if (l->scenario->workload.model.given) {
         return; /* its kernels have efficiencies of their own, which are said */
     }
-    double peak = gpu->efficiency > 0 ? gpu->efficiency : 1;
-    double hbm = gpu->hbm_efficiency > 0 ? gpu->hbm_efficiency : 1;
-    ovl_plan_say(l, ovl_arena_printf(l->arena,
-                                     "Kernels given by FLOPs and bytes are assumed to reach %g of "
-                                     "the peak and %g of the HBM bandwidth.",
-                                     peak, hbm));
+    const char *text = ovl_arena_printf(l->arena,
+                                        "Kernels given by FLOPs and bytes are assumed to reach %g "
+                                        "of the peak and %g of the HBM bandwidth",
+                                        reached(gpu->efficiency), reached(gpu->hbm_efficiency));
+    for (uint32_t i = 1; i < l->n_machines; i++) {
+        const ovl_hw_gpu *other = &l->machines[i].gpu;
+        double peak = reached(other->efficiency), hbm = reached(other->hbm_efficiency);
+        double usual = reached(gpu->efficiency), usual_hbm = reached(gpu->hbm_efficiency);
+        if (peak > usual || peak < usual || hbm > usual_hbm || hbm < usual_hbm) {
+            text = ovl_arena_printf(l->arena, "%s, on nodes \"%s\" %g and %g", text,
+                                    l->machines[i].on, peak, hbm);
+        }
+    }
+    ovl_plan_say(l, ovl_arena_printf(l->arena, "%s.", text));
 }
 
 /* Contention matters only where kernels and communication can meet, under a model that has it. */

@@ -74,12 +74,20 @@ typedef struct ovl_plan_cost {
     bool eager;    /* of the hardware's entry for sends */
 } ovl_plan_cost;
 
-/* Kernels of one cost and one list of loads share what they cost on each rank. */
-typedef struct ovl_loaded {
-    const double *load;
-    ovl_id even;
+/* A kernel that costs something else on some ranks. Kernels that cost the same on the GPU of every
+ * sort of nodes, and have the same loads, share what they cost on each rank. */
+typedef struct ovl_by_rank {
+    const ovl_id *on;   /* [n_machines] its cost on a healthy GPU of each sort of nodes */
+    const double *load; /* [n_ranks] or NULL */
     ovl_plan_cost cost;
-} ovl_loaded;
+    uint32_t before; /* the one before it with the same cost on the first, plus 1 */
+} ovl_by_rank;
+
+/* A list of bytes by rank, and what the program calls it. */
+typedef struct ovl_sized {
+    const uint64_t *of;
+    uint32_t sizes;
+} ovl_sized;
 
 /* Of one code: the group of each communicator slot. */
 typedef struct ovl_slots {
@@ -97,13 +105,19 @@ typedef struct ovl_lowering {
     ovl_group *groups;
     ovl_names group_names; /* aligned with groups */
     uint32_t n_groups, most_groups;
-    OVL_VEC(const ovl_spread *) spreads; /* distinct ones, that of the first kind of each */
-    ovl_counts *counts;                  /* scratch of spread.c: [n_ranks], all 0 between uses */
-    OVL_VEC(ovl_way) ways;               /* scratch of spread.c */
-    OVL_VEC(ovl_slots) codes;            /* aligned with the builder's codes */
-    double *slowdown;                    /* [n_ranks] of kernels; NULL: no GPU is slow */
-    OVL_VEC(ovl_plan_cost) slow_costs;   /* by a kernel's cost: on each rank; OVL_NONE: not yet */
-    OVL_VEC(ovl_loaded) loaded;
+    OVL_VEC(const ovl_spread *) spreads;   /* distinct ones, that of the first kind of each */
+    ovl_counts *counts;                    /* scratch of spread.c: [n_ranks], all 0 between uses */
+    OVL_VEC(ovl_way) ways;                 /* scratch of spread.c */
+    struct ovl_rail_scratch *rail_scratch; /* of rails.c */
+    OVL_VEC(ovl_slots) codes;              /* aligned with the builder's codes */
+    const ovl_hw *machines;                /* [n_machines] `hw` as each sort of nodes sees it */
+    uint32_t n_machines;                   /* 1: all nodes are alike */
+    const uint8_t *machine_of;             /* [n_ranks]; NULL: all nodes are alike */
+    double *slowdown;                      /* [n_ranks] of kernels; NULL: no GPU is slow */
+    bool one_gpu; /* costs are asked for on one healthy GPU, that of `hw` */
+    OVL_VEC(ovl_by_rank) by_rank;
+    OVL_VEC(ovl_id) by_rank_of; /* by a kernel's cost: the last of by_rank that has it, plus 1 */
+    OVL_VEC(ovl_sized) sized;
     ovl_note notes[OVL_NOTE_KIND_COUNT]; /* turned into sentences at the end */
     OVL_VEC(const char *) said;          /* further sentences */
     bool even;                           /* costs are asked for that leave out loads of ranks */
@@ -167,10 +181,20 @@ void ovl_find_spreads(ovl_lowering *l, const uint32_t *ranks, uint32_t n, const 
 /* The same of two ranks, who see it alike. */
 const ovl_spread *ovl_find_pair(ovl_lowering *l, uint32_t a, uint32_t b);
 
-/* A link does not lie between ranks of one block of `apart`; an instance serves `serves`
- * neighbours. */
+/* How a link counts rails; see rails.h. */
+typedef struct ovl_rails {
+    uint32_t node;   /* ranks of a node */
+    uint32_t gpus;   /* neighbours of a node on one rail */
+    uint32_t places; /* rails that a node is on */
+    uint32_t pod;    /* nodes of a pod */
+} ovl_rails;
+
+/* A link does not lie between ranks of one block of `apart`, nor of one rail if it is `off_rails`;
+ * an instance serves `serves` neighbours, or a rail. */
 typedef struct ovl_shape {
     uint32_t apart, serves;
+    bool by_rail, off_rails;
+    ovl_rails rails;
 } ovl_shape;
 
 /* The shape of a link for members of a communicator. What carries all (no `out_of`) is the way out
@@ -182,15 +206,44 @@ ovl_shape ovl_link_shape(const ovl_lowering *l, const ovl_hw_link *link, const u
 /* Does it matter to any cost how ranks lie? If not all of so many lie alike. */
 bool ovl_spreads_matter(const ovl_lowering *l);
 
-/* Neighbouring ranks that one instance of a link serves. */
-uint32_t ovl_plan_block(const ovl_lowering *l, const ovl_hw_link *link);
+/* The number of the instance that serves a rank, at most that of the rank. */
+uint32_t ovl_shape_instance(const ovl_shape *shape, uint32_t rank);
 
 /* The node of a rank. */
 uint32_t ovl_plan_node(const ovl_lowering *l, uint32_t rank);
 
+/* --- Nodes unlike others: machines.c --- */
+
+/* Fills machines, n_machines and machine_of. Errors: nodes there are not, or are there twice; links
+ * whose instances would serve nodes that have another bandwidth. */
+void ovl_machines_find(ovl_lowering *l);
+
+/* The hardware as a rank sees it. */
+const ovl_hw *ovl_hw_of_rank(const ovl_lowering *l, uint32_t rank);
+
+/* The least that any member has: SMs, HBM bandwidth; 0: not modelled. NULL: the node of `hw`. */
+int64_t ovl_least_sms(const ovl_lowering *l, const ovl_spread *spread);
+uint64_t ovl_least_hbm(const ovl_lowering *l, const ovl_spread *spread);
+
+/* What `length` gives on the GPU of each sort of nodes, or where one GPU is asked for on that one
+ * throughout; NULL if all nodes are alike. It asks for costs on one GPU, that of l->hw. */
+const ovl_time *ovl_on_machines(ovl_lowering *l, ovl_time (*length)(ovl_lowering *l, void *context),
+                                void *context);
+
+/* What a stated duration is on the GPU of l->hw. */
+ovl_time ovl_stated(const ovl_lowering *l, ovl_time time);
+
+/* What a kernel takes on one healthy GPU, that of l->hw; 0 after an error. */
+struct ovl_kernel_spec;
+ovl_time ovl_plan_alone(ovl_lowering *l, const struct ovl_kernel_spec *spec);
+
 /* A new code, and the slot of a group in it (made at the first use in that code). */
 ovl_id ovl_plan_code(ovl_lowering *l);
 uint16_t ovl_plan_slot(ovl_lowering *l, ovl_id code, const ovl_group *group);
+
+/* Sets what a buffer, called `name` in errors, takes on each rank. Lists that are one are stored
+ * once; an error if a list has not one size for each rank. */
+void ovl_plan_size(ovl_lowering *l, const char *name, ovl_sizes sizes, ovl_buffer *buffer);
 
 /* Gives each rank its code: `write` makes that of the first of those who are `alike`. */
 void ovl_plan_codes(ovl_lowering *l, ovl_id (*write)(void *plan, uint32_t first),
@@ -210,6 +263,9 @@ typedef struct ovl_kernel_spec {
     const char *name;   /* for notes and errors */
     ovl_mark mark;      /* for errors */
     ovl_times duration; /* none: roofline */
+    const ovl_time *on; /* [n_machines] the duration on the GPU of each sort of nodes, where it
+                           follows from that; NULL: it is stated */
+    bool estimated;     /* the bytes are: no more are counted than fit in the duration */
     double flops;
     double efficiency; /* of peak FLOP/s; 0: that of the hardware */
     uint64_t hbm;      /* bytes moved */
@@ -270,10 +326,14 @@ ovl_plan_cost ovl_plan_copy(ovl_lowering *l, const ovl_comm_spec *spec, int dire
 ovl_plan_cost ovl_plan_length(ovl_lowering *l, const char *name, ovl_mark mark, ovl_times times);
 
 /* A marker that is a pause of its stream of a given length. */
-ovl_plan_cost ovl_plan_pause(ovl_lowering *l, ovl_time length);
+ovl_plan_cost ovl_plan_pause(ovl_lowering *l, ovl_time time);
 
 /* Reads "3", "2-5" or "all"; a sentence if it is none of them. */
 const char *ovl_plan_ranks(ovl_lowering *l, const char *text, uint32_t *from, uint32_t *to);
+
+/* The same of `n` things called `what`. */
+const char *ovl_plan_range(ovl_arena *arena, const char *what, uint32_t n, const char *text,
+                           uint32_t *from, uint32_t *to);
 
 /* The hardware's launch time. */
 ovl_time ovl_plan_launch(const ovl_lowering *l);

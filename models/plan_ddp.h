@@ -25,11 +25,11 @@ typedef struct ovl_unit {
     ovl_mark mark;
     const ovl_inner *inner; /* what it is made of; NULL: its two kernels */
     bool recompute;         /* then `again` bytes are there while it computes */
-    uint64_t again;
+    ovl_sizes again;
     ovl_plan_cost forward, backward;      /* id OVL_NONE: it has no such kernel */
     uint32_t first_ready, n_ready;        /* into ready: what its backward makes ready */
     ovl_time forward_host, backward_host; /* the host's own time in a pass */
-    uint64_t activation;                  /* bytes from its forward to its backward */
+    ovl_sizes activation;                 /* bytes from its forward to its backward */
 } ovl_unit;
 
 /* Tensors that a name stands for: itself, or those of a layer. */

@@ -149,7 +149,7 @@ static void add_layer(ovl_ddp_plan *p, const ovl_layer *layer)
 static void say_activations(ovl_ddp_plan *p)
 {
     for (uint32_t i = 0; i < p->n_units; i++) {
-        if (p->units[i].activation) {
+        if (p->units[i].activation.most) {
             return;
         }
     }

@@ -55,12 +55,16 @@ static void add_unit(unit_pass *p)
     p->touch(p);
 }
 
-static ovl_id kept_buffer(ovl_ddp_code *e, const ovl_unit *unit, const char *what, uint64_t bytes)
+static ovl_id kept_buffer(ovl_ddp_code *e, const ovl_unit *unit, const char *what, ovl_sizes sizes)
 {
     ovl_id name = ovl_ddp_name_in(e, what, unit->name, e->p->microbatches > 1);
-    return bytes ? ovl_ddp_buffer(e, ovl_names_text(e->b->names, name), bytes, OVL_ACTIVATION,
-                                  (ovl_dtype)e->p->workload->dtype, false, unit->mark)
-                 : OVL_NONE;
+    ovl_buffer buffer = {.name = name,
+                         .category = OVL_ACTIVATION,
+                         .dtype = (uint8_t)e->p->workload->dtype,
+                         .stream = e->compute,
+                         .mark = unit->mark};
+    ovl_plan_size(e->l, unit->name, sizes, &buffer);
+    return buffer.bytes ? ovl_add_buffer(e->b, e->code, &buffer) : OVL_NONE;
 }
 
 /* What is there only while a unit that recomputes is at work. */

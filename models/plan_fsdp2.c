@@ -198,6 +198,7 @@ static void end_backward(ovl_step *s, const ovl_pass *pass)
     if (root && pass->first_unit == 0) {
         ovl_fsdp2_post_backward(e, root);
     }
+    ovl_fsdp2_reduce_behind(e, pass);
     if (ovl_fsdp2_now(e, e->p->fsdp->accumulate.last_backward)) {
         ovl_fsdp2_finalize(e);
     }

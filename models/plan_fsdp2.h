@@ -102,6 +102,10 @@ void ovl_fsdp2_reshard_backward(ovl_fsdp2 *e, ovl_fsdp2_group *g);
 /* What follows the gradients of a group. */
 void ovl_fsdp2_post_backward(ovl_fsdp2 *e, ovl_fsdp2_group *g);
 
+/* With `gradient_sync: behind`: reduces the groups of a pass, in order of the forward, if it is the
+ * last of their backwards. */
+void ovl_fsdp2_reduce_behind(ovl_fsdp2 *e, const ovl_pass *pass);
+
 /* Compute waits for all reductions; what was kept for them is freed. */
 void ovl_fsdp2_finalize(ovl_fsdp2 *e);
 

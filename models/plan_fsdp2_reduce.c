@@ -236,10 +236,27 @@ void ovl_fsdp2_reshard_backward(ovl_fsdp2 *e, ovl_fsdp2_group *g)
     }
 }
 
+static void reduce(ovl_fsdp2 *e, ovl_fsdp2_group *g)
+{
+    ovl_id input = copy_in(e, g), output;
+    uint32_t scatter = reduce_scatter(e, g, input, &output);
+    ovl_vec_push(&e->reduces, (ovl_fsdp2_reduce){input, scatter});
+    uint32_t end = finish_reduction(e, g, scatter, output);
+    ovl_vec_push(&e->ends, end);
+}
+
+static bool reduces_behind(const ovl_fsdp2 *e)
+{
+    return controls(e)->gradient_sync == OVL_FSDP_BEHIND;
+}
+
 void ovl_fsdp2_post_backward(ovl_fsdp2 *e, ovl_fsdp2_group *g)
 {
-    if (!ovl_fsdp2_now(e, controls(e)->gradient_sync)) {
-        ovl_fsdp2_reshard_backward(e, g);
+    bool behind = reduces_behind(e);
+    if (behind || !ovl_fsdp2_now(e, controls(e)->gradient_sync)) {
+        if (!behind || controls(e)->reshard_after_backward) {
+            ovl_fsdp2_reshard_backward(e, g);
+        }
         accumulate_whole(e, g);
         return;
     }
@@ -247,11 +264,21 @@ void ovl_fsdp2_post_backward(ovl_fsdp2 *e, ovl_fsdp2_group *g)
         accumulate_whole(e, g);
     }
     ovl_fsdp2_reshard_backward(e, g);
-    ovl_id input = copy_in(e, g), output;
-    uint32_t scatter = reduce_scatter(e, g, input, &output);
-    ovl_vec_push(&e->reduces, (ovl_fsdp2_reduce){input, scatter});
-    uint32_t end = finish_reduction(e, g, scatter, output);
-    ovl_vec_push(&e->ends, end);
+    reduce(e, g);
+}
+
+void ovl_fsdp2_reduce_behind(ovl_fsdp2 *e, const ovl_pass *pass)
+{
+    if (!reduces_behind(e) || !pass->last) {
+        return;
+    }
+    for (uint32_t u = pass->first_unit; u < pass->first_unit + pass->n_units; u++) {
+        ovl_fsdp2_group *g = ovl_fsdp2_group_of(e, u);
+        if (g && g->has_gradient) {
+            ovl_fsdp2_reshard_backward(e, g);
+            reduce(e, g);
+        }
+    }
 }
 
 void ovl_fsdp2_finalize(ovl_fsdp2 *e)

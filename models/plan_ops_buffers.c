@@ -122,15 +122,15 @@ static void declare(ovl_ops *o, uint32_t at)
         use->stream = ovl_add_stream(o->l->b, o->code, "compute");
     }
     use->freed = false;
-    use->id = ovl_add_buffer(o->l->b, o->code,
-                             &(ovl_buffer){.name = ovl_name(o->l->b, buffer->name),
-                                           .bytes = buffer->bytes,
-                                           .category = (uint8_t)buffer->category,
-                                           .dtype = (uint8_t)buffer->dtype,
-                                           .stream = use->stream,
-                                           .held = buffer->held,
-                                           .record_stream = buffer->record_stream,
-                                           .mark = buffer->mark});
+    ovl_buffer added = {.name = ovl_name(o->l->b, buffer->name),
+                        .category = (uint8_t)buffer->category,
+                        .dtype = (uint8_t)buffer->dtype,
+                        .stream = use->stream,
+                        .held = buffer->held,
+                        .record_stream = buffer->record_stream,
+                        .mark = buffer->mark};
+    ovl_plan_size(o->l, buffer->name, buffer->bytes, &added);
+    use->id = ovl_add_buffer(o->l->b, o->code, &added);
 }
 
 void ovl_ops_declare_buffers(ovl_ops *o)

@@ -3,6 +3,7 @@
  *
  *     plan_pipeline.c         the schedule: from a table, or a list of actions
  *     plan_pipeline_stages.c  what each stage costs, from `stages` or from `layers`
+ *     plan_pipeline_cost.c    what the kernel of an action costs
  *     plan_pipeline_length.c  how long a kernel is, and would be if all stages were like their mean
  *     plan_pipeline_comm.c    communicators, and where sends and receives stand in the order
  *     plan_pipeline_order.c   whether receives stand in the order of their sends
@@ -42,6 +43,7 @@ typedef struct ovl_pipe_stage {
     uint64_t checkpoint; /* bytes that a forward leaves where it runs again; UINT64_MAX: not said */
     uint64_t transfer;   /* bytes of its output, and of the gradient that comes back for it */
     bool has_transfer;   /* it says how many */
+    bool again;          /* a further repeat of the entry before: what is wrong was told there */
     const char *klass;
 } ovl_pipe_stage;
 
@@ -89,7 +91,9 @@ typedef struct ovl_pipe_plan {
     OVL_VEC(ovl_pipe_layout) layouts;
     uint32_t *layout_of;    /* [n_ranks] of the pipeline that begins at a rank */
     ovl_pipe_stage *stages; /* [n_stages] of one chain */
+    ovl_pipe_stage **on; /* [machines] the same on the GPU of each sort of nodes; NULL: all alike */
     uint32_t n_stages;
+    uint32_t *counts;     /* [n_stages] layers of each; NULL: the workload gives stages */
     ovl_step step;        /* of the layers of all stages, if each is run by itself */
     uint32_t *first_unit; /* [n_stages + 1] of the step; NULL: an action is one kernel */
     ovl_fsdp_plan shards; /* with overlap.fsdp and overlap.zero: who shards with whom */
@@ -129,12 +133,18 @@ void ovl_pipe_say_unreduced(ovl_pipe_plan *p);
 /* The stage behind a stage of the schedule. */
 const ovl_pipe_stage *ovl_pipe_stage_of(const ovl_pipe_plan *p, uint32_t stage);
 
+/* The same as the GPU of a rank runs it. */
+const ovl_pipe_stage *ovl_pipe_stage_on(const ovl_pipe_plan *p, uint32_t stage, uint32_t rank);
+
 /* The time of a microbatch. */
 ovl_time ovl_pipe_time(ovl_times times, uint32_t microbatch);
 
 /* What an action takes, or a pair of which `a` is the first: `overlapped` of the stage whose
  * forward it runs, else its forward and the backward of the other stage one after the other. */
 ovl_time ovl_pipe_length(const ovl_pipe_plan *p, const ovl_action *a);
+
+/* The same on the GPU of a sort of nodes; p->on is given. */
+ovl_time ovl_pipe_length_on(const ovl_pipe_plan *p, const ovl_action *a, uint32_t machine);
 
 /* Of a forward and a backward that run together: what the forward takes alone, and what both do.
  * Whole 0: `a` is no such pair. */

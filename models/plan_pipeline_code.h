@@ -57,6 +57,7 @@ typedef struct ovl_pipe_state {
 typedef struct ovl_pipe_known {
     bool any;
     ovl_time length, part, whole;
+    const ovl_time *on; /* [machines] its length on each; NULL: all alike */
     ovl_plan_cost cost;
 } ovl_pipe_known;
 
@@ -92,6 +93,10 @@ ovl_pipe_cell *ovl_pipe_cell_of(ovl_pipe_code *e, const ovl_action *a);
 
 /* What an action is to reports; a pair is one kernel. */
 ovl_part ovl_pipe_part(const ovl_action *a);
+
+/* What part k of n of an action (or a pair of which `a` is the first) costs as a kernel. Most take
+ * as long as those before them: their cost is known. */
+ovl_plan_cost ovl_pipe_compute_cost(ovl_pipe_code *e, const ovl_action *a, uint32_t k, uint32_t n);
 
 /* The input made on this rank, or received, must be issued before; else an error. */
 void ovl_pipe_check_input(ovl_pipe_code *e, const ovl_action *a);

@@ -252,33 +252,10 @@ static void free_after(writer *e, const ovl_action *a)
     }
 }
 
-/* Most actions of a stage take as long as those before them: their cost is known. */
-static ovl_plan_cost compute_cost(writer *e, const ovl_action *a, ovl_time length)
+/* A kernel of an action (or a pair of which `a` is the first): part k of n of it. */
+static uint32_t add_kernel(writer *e, const ovl_action *a, const char *name, uint32_t k, uint32_t n)
 {
-    const ovl_pipe_stage *s = ovl_pipe_stage_of(e->p, a->stage);
-    ovl_pipe_known *known = &e->known[(size_t)a->stage * OVL_PART_COUNT + ovl_pipe_part(a)];
-    ovl_time part, whole;
-    ovl_pipe_pair_parts(e->p, a, &part, &whole);
-    if (known->any && known->length == length && known->part == part && known->whole == whole) {
-        return known->cost;
-    }
-    const char *klass = a->type == OVL_ACT_F && !a->joined ? "forward" : "backward";
-    ovl_kernel_spec spec = {.name = s->name,
-                            .mark = s->mark,
-                            .duration = {.item = &length, .count = 1, .law = ovl_pipe_law(e->p, a)},
-                            .klass = s->klass ? s->klass : klass,
-                            .part_klass = s->klass ? s->klass : "forward",
-                            .part = part,
-                            .whole = whole};
-    *known = (ovl_pipe_known){true, length, part, whole, ovl_plan_kernel(e->l, &spec)};
-    return known->cost;
-}
-
-/* A kernel of an action (or a pair of which `a` is the first), or of a part of it. */
-static uint32_t add_kernel(writer *e, const ovl_action *a, const char *name, ovl_time length,
-                           ovl_time mean)
-{
-    ovl_plan_cost cost = compute_cost(e, a, length);
+    ovl_plan_cost cost = ovl_pipe_compute_cost(e, a, k, n);
     e->broken = e->broken || cost.id == OVL_NONE;
     ovl_op op = {.kind = OVL_KERNEL,
                  .dtype = (uint8_t)e->p->workload->dtype,
@@ -293,7 +270,7 @@ static uint32_t add_kernel(writer *e, const ovl_action *a, const char *name, ovl
                  .part = (uint8_t)ovl_pipe_part(a),
                  .stage = a->stage,
                  .second = a->joined ? a[1].stage : a->stage,
-                 .mean = mean};
+                 .mean = (ovl_time)ovl_pipe_share((uint64_t)ovl_pipe_mean(e->p, a), k, n)};
     uint32_t local = ovl_add_op(e->b, e->code, &op);
     ovl_set_microbatch(e->b, e->code, a->microbatch);
     return local;
@@ -302,11 +279,9 @@ static uint32_t add_kernel(writer *e, const ovl_action *a, const char *name, ovl
 /* The last backward of a stage, whose gradients are reduced as they are made. */
 static void add_parts(writer *e, const ovl_action *a, uint32_t parts)
 {
-    uint64_t length = (uint64_t)ovl_pipe_length(e->p, a), mean = (uint64_t)ovl_pipe_mean(e->p, a);
     for (uint32_t k = 0; k < parts; k++) {
         const char *name = ovl_arena_printf(&e->p->scratch, "%s.%" PRIu32, text_of(e, a), k);
-        uint32_t local = add_kernel(e, a, name, (ovl_time)ovl_pipe_share(length, k, parts),
-                                    (ovl_time)ovl_pipe_share(mean, k, parts));
+        uint32_t local = add_kernel(e, a, name, k, parts);
         after_compute(e, a, local, k);
         ovl_pipe_data_reduce(e, a, k);
     }
@@ -319,7 +294,7 @@ static void add_whole(writer *e, const ovl_action *a, uint32_t n)
     if (n == 2) {
         name = ovl_arena_printf(&e->p->scratch, "%s+%s", name, text_of(e, &a[1]));
     }
-    uint32_t local = add_kernel(e, a, name, ovl_pipe_length(e->p, a), ovl_pipe_mean(e->p, a));
+    uint32_t local = add_kernel(e, a, name, 0, 1);
     for (uint32_t k = 0; k < n; k++) {
         after_compute(e, &a[k], local, OVL_NONE);
     }

@@ -62,6 +62,13 @@ ovl_time ovl_pipe_length(const ovl_pipe_plan *p, const ovl_action *a)
            (p->pipe->recompute ? ovl_pipe_time(other->forward, b->microbatch) : 0);
 }
 
+ovl_time ovl_pipe_length_on(const ovl_pipe_plan *p, const ovl_action *a, uint32_t machine)
+{
+    ovl_pipe_plan there = *p;
+    there.stages = p->on[machine];
+    return ovl_pipe_length(&there, a);
+}
+
 void ovl_pipe_pair_parts(const ovl_pipe_plan *p, const ovl_action *a, ovl_time *part,
                          ovl_time *whole)
 {
@@ -98,7 +105,7 @@ static ovl_time mean(const ovl_pipe_plan *p, ovl_part part, uint32_t microbatch)
  * summed apart, under OVL_PART_NONE. */
 static void add_cell(ovl_pipe_plan *p, const ovl_action *a, uint32_t rank)
 {
-    const ovl_pipe_stage *s = ovl_pipe_stage_of(p, a->stage);
+    const ovl_pipe_stage *s = ovl_pipe_stage_on(p, a->stage, rank);
     for (int part = OVL_PART_FORWARD; part < OVL_PART_COUNT; part++) {
         ovl_times times = times_of(s, (ovl_part)part);
         if (times.count) {
@@ -124,15 +131,16 @@ static void add_pipeline(ovl_pipe_plan *p, const uint32_t *members)
     }
 }
 
-/* Pipelines differ only if some GPU is slow. */
+/* Pipelines differ only if some GPU is slow, or another one. */
 void ovl_pipe_means_find(ovl_pipe_plan *p)
 {
     for (int part = 0; part < OVL_PART_COUNT; part++) {
         p->sum[part] = OVL_NEW_ARRAY(&p->scratch, ovl_pipe_sum, p->schedule.n_microbatches);
     }
-    for (uint32_t rank = 0; rank < (p->l->slowdown ? p->l->n_ranks : 1); rank++) {
+    bool differ = p->l->slowdown || p->on;
+    for (uint32_t rank = 0; rank < (differ ? p->l->n_ranks : 1); rank++) {
         const uint32_t *members = ovl_pipe_members(p, rank);
-        if (members[0] == rank || !p->l->slowdown) {
+        if (members[0] == rank || !differ) {
             add_pipeline(p, members);
         }
     }

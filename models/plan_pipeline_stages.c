@@ -5,6 +5,12 @@ const ovl_pipe_stage *ovl_pipe_stage_of(const ovl_pipe_plan *p, uint32_t stage)
     return &p->stages[stage % p->n_stages];
 }
 
+const ovl_pipe_stage *ovl_pipe_stage_on(const ovl_pipe_plan *p, uint32_t stage, uint32_t rank)
+{
+    return p->on ? &p->on[p->l->machine_of[rank]][stage % p->n_stages]
+                 : ovl_pipe_stage_of(p, stage);
+}
+
 ovl_time ovl_pipe_time(ovl_times times, uint32_t microbatch)
 {
     return times.count == 0 ? 0 : times.item[times.count > 1 ? microbatch : 0];
@@ -29,6 +35,7 @@ static ovl_pipe_stage from_stage(ovl_pipe_plan *p, const ovl_stage *s, int64_t r
                             .has_transfer = s->has_transfer,
                             .checkpoint = s->has_checkpoint ? s->checkpoint : UINT64_MAX,
                             .klass = s->klass};
+    stage.again = repeat > 0;
     if (s->repeat > 1) {
         stage.name = ovl_arena_printf(p->l->arena, "%s[%" PRId64 "]", s->name, repeat);
     }
@@ -78,6 +85,10 @@ static bool check_layer(ovl_pipe_plan *p, const ovl_layer *layer)
     } else if (layer->forward.listed || layer->backward.listed) {
         ovl_error(p->l->errs, OVL_E_INPUT, layer->mark,
                   "layer \"%s\" of a pipeline has one time, not one for each rank", layer->name);
+    } else if (layer->activations.of) {
+        ovl_error(p->l->errs, OVL_E_INPUT, layer->mark,
+                  "layer \"%s\" of a pipeline has one size of activations, not one for each rank",
+                  layer->name);
     } else if (layer->has_backward_weight && layer->backward.count &&
                layer->backward_weight > layer->backward.item[0]) {
         ovl_error(p->l->errs, OVL_E_INPUT, layer->mark,
@@ -95,7 +106,7 @@ static ovl_time layer_time(ovl_pipe_plan *p, const ovl_layer *layer, bool forwar
 {
     const ovl_times *times = forward ? &layer->forward : &layer->backward;
     if (times->count) {
-        return times->item[0];
+        return ovl_stated(p->l, times->item[0]);
     }
     uint64_t backward_hbm = layer->backward_hbm ? layer->backward_hbm : 2 * layer->hbm;
     ovl_kernel_spec spec = {.name = layer->name,
@@ -104,11 +115,7 @@ static ovl_time layer_time(ovl_pipe_plan *p, const ovl_layer *layer, bool forwar
                             .hbm = forward ? layer->hbm : backward_hbm,
                             .dtype = (ovl_dtype)layer->dtype,
                             .klass = forward ? "forward" : "backward"};
-    double *slowdown = p->l->slowdown;
-    p->l->slowdown = NULL;
-    ovl_plan_cost cost = ovl_plan_kernel(p->l, &spec);
-    p->l->slowdown = slowdown;
-    return cost.id == OVL_NONE ? 0 : p->l->b->costs.data[cost.id].work;
+    return ovl_plan_alone(p->l, &spec);
 }
 
 static piece piece_of(ovl_pipe_plan *p, const ovl_layer *layer)
@@ -118,7 +125,7 @@ static piece piece_of(ovl_pipe_plan *p, const ovl_layer *layer)
     if (!inner) {
         item.forward = layer_time(p, layer, true);
         item.backward = layer_time(p, layer, false);
-        item.weight = layer->backward_weight;
+        item.weight = ovl_stated(p->l, layer->backward_weight);
         return item;
     }
     item.forward = ovl_inner_time(p->l, inner, OVL_INNER_FORWARD, layer->mark);
@@ -177,7 +184,7 @@ static ovl_pipe_stage sum_layers(ovl_pipe_plan *p, const piece *list, uint32_t n
         split = split && is_split(layer);
         stage.params += layer->params;
         stage.expert_params += layer->expert_params;
-        stage.activations += layer->activations;
+        stage.activations += layer->activations.most;
         stage.transfer = layer->transfer;
         stage.has_transfer = layer->has_transfer;
     }
@@ -329,6 +336,7 @@ static void stages_from_layers(ovl_pipe_plan *p, uint32_t per_rank)
     layers list = {0};
     p->n_stages = p->p * per_rank;
     uint32_t *counts = OVL_NEW_ARRAY(&p->scratch, uint32_t, p->n_stages), first = 0;
+    p->counts = counts;
     p->stages = OVL_NEW_ARRAY(&p->scratch, ovl_pipe_stage, p->n_stages);
     if (list_layers(p, &list) && share_layers(p, &list, counts)) {
         for (uint32_t s = 0; s < p->n_stages; s++) {
@@ -389,7 +397,7 @@ static ovl_times rest_of(ovl_pipe_plan *p, const ovl_pipe_stage *s, ovl_times pa
 }
 
 /* The forward again, before what earlier stages wait for. A pair gets that of its backward. */
-static void recompute(ovl_pipe_plan *p, ovl_pipe_stage *s)
+static void run_again(ovl_pipe_plan *p, ovl_pipe_stage *s)
 {
     if (s->input.count) {
         s->input = plus(p, s->input, s->forward);
@@ -397,6 +405,11 @@ static void recompute(ovl_pipe_plan *p, ovl_pipe_stage *s)
     if (s->backward.count) {
         s->backward = plus(p, s->backward, s->forward);
     }
+}
+
+static void recompute(ovl_pipe_plan *p, ovl_pipe_stage *s)
+{
+    run_again(p, s);
     if (s->checkpoint == UINT64_MAX) {
         s->checkpoint = s > p->stages ? s[-1].transfer : 0;
     }
@@ -406,6 +419,12 @@ static void recompute(ovl_pipe_plan *p, ovl_pipe_stage *s)
  * piece it may be faster. */
 static void derive_third(ovl_pipe_plan *p, ovl_pipe_stage *s)
 {
+    if (s->again) {
+        s->input = s[-1].input;
+        s->weight = s[-1].weight;
+        s->backward = s[-1].backward;
+        return;
+    }
     bool ok = check_count(p, s, s->forward, "forward");
     ok = check_count(p, s, s->backward, "backward") && ok;
     ok = check_count(p, s, s->input, "backward_input") && ok;
@@ -423,15 +442,91 @@ static void derive_third(ovl_pipe_plan *p, ovl_pipe_stage *s)
     }
 }
 
+/* --- On other GPUs --- */
+
+static ovl_times stated(ovl_pipe_plan *p, ovl_times times)
+{
+    ovl_times on = {.count = times.count, .law = times.law};
+    on.item = OVL_NEW_ARRAY(&p->scratch, ovl_time, times.count);
+    for (uint32_t i = 0; i < times.count; i++) {
+        on.item[i] = ovl_stated(p->l, times.item[i]);
+    }
+    return on;
+}
+
+/* Stages that the workload gives, before the third of a backward and its parts is derived. */
+static void restate(ovl_pipe_plan *p, ovl_pipe_stage *stages)
+{
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        stages[s].forward = stated(p, stages[s].forward);
+        stages[s].backward = stated(p, stages[s].backward);
+        stages[s].input = stated(p, stages[s].input);
+        stages[s].weight = stated(p, stages[s].weight);
+        stages[s].pair = stated(p, stages[s].pair);
+    }
+}
+
+/* The same layers, timed anew. */
+static void sum_again(ovl_pipe_plan *p, ovl_pipe_stage *stages)
+{
+    layers list = {0};
+    uint32_t first = 0;
+    for (uint32_t s = 0; list_layers(p, &list) && s < p->n_stages; s++) {
+        ovl_pipe_stage again = sum_layers(p, list.item.data + first, p->counts[s], s);
+        stages[s].forward = again.forward;
+        stages[s].backward = again.backward;
+        stages[s].weight = again.weight;
+        first += p->counts[s];
+    }
+    ovl_vec_free(&list.item);
+}
+
+/* The stages of p on the GPU of l->hw: only times differ. */
+static ovl_pipe_stage *stages_on(ovl_pipe_plan *p)
+{
+    ovl_pipe_stage *stages = OVL_NEW_ARRAY(&p->scratch, ovl_pipe_stage, p->n_stages);
+    memcpy(stages, p->stages, p->n_stages * sizeof *stages);
+    if (p->counts) {
+        sum_again(p, stages);
+    } else {
+        restate(p, stages);
+    }
+    return stages;
+}
+
+static void find_on(ovl_pipe_plan *p)
+{
+    ovl_lowering *l = p->l;
+    const ovl_hw *hw = l->hw;
+    p->on = OVL_NEW_ARRAY(&p->scratch, ovl_pipe_stage *, l->n_machines);
+    p->on[0] = p->stages;
+    l->one_gpu = true;
+    for (uint32_t i = 1; i < l->n_machines; i++) {
+        l->hw = &l->machines[i];
+        p->on[i] = stages_on(p);
+    }
+    l->one_gpu = false;
+    l->hw = hw;
+}
+
 void ovl_pipe_stages(ovl_pipe_plan *p, uint32_t per_rank)
 {
+    uint32_t errors = p->l->errs->errors;
     if (p->workload->stages.count) {
         stages_from_stages(p);
     } else {
         stages_from_layers(p, per_rank);
     }
+    if (p->l->n_machines > 1 && p->l->errs->errors == errors) {
+        find_on(p);
+    }
     for (uint32_t s = 0; s < p->n_stages; s++) {
         derive_third(p, &p->stages[s]);
+    }
+    for (uint32_t i = 1; p->on && i < p->l->n_machines; i++) {
+        for (uint32_t s = 0; s < p->n_stages && p->l->errs->errors == errors; s++) {
+            derive_third(p, &p->on[i][s]);
+        }
     }
 }
 
@@ -440,7 +535,7 @@ static bool check_stages_split(ovl_pipe_plan *p)
     bool ok = true;
     for (uint32_t k = 0; k < p->n_stages; k++) {
         const ovl_pipe_stage *s = &p->stages[k];
-        if (!s->input.count || !s->weight.count) {
+        if ((!s->input.count || !s->weight.count) && !s->again) {
             ovl_error(p->l->errs, OVL_E_INPUT, s->mark,
                       "the schedule splits the backward of \"%s\": give backward_input and "
                       "backward_weight",
@@ -472,14 +567,14 @@ bool ovl_pipe_check_split(ovl_pipe_plan *p)
 
 static void complete_stage(ovl_pipe_plan *p, ovl_pipe_stage *s, bool splits)
 {
-    if (!splits && !s->backward.count) {
+    if (!splits && !s->backward.count && !s->again) {
         ovl_error(p->l->errs, OVL_E_INPUT, s->mark,
                   "\"%s\" needs backward, or backward_input and backward_weight", s->name);
     }
     if (p->pipe->recompute) {
         recompute(p, s);
     }
-    if (s->kept > s->activations) {
+    if (s->kept > s->activations && !s->again) {
         ovl_error(p->l->errs, OVL_E_INPUT, s->mark,
                   "weight_activations of \"%s\" are part of its activations, but larger", s->name);
     }
@@ -499,6 +594,11 @@ bool ovl_pipe_complete(ovl_pipe_plan *p)
     }
     for (uint32_t s = 0; s < p->n_stages; s++) {
         complete_stage(p, &p->stages[s], splits);
+    }
+    for (uint32_t i = 1; p->on && p->pipe->recompute && i < p->l->n_machines; i++) {
+        for (uint32_t s = 0; s < p->n_stages; s++) {
+            run_again(p, &p->on[i][s]);
+        }
     }
     return p->l->errs->errors == errors;
 }

@@ -163,12 +163,13 @@ void ovl_pipe_data_marker(ovl_pipe_code *e, const char *name)
                          .mark = mark});
 }
 
-static void add_optimizer(ovl_pipe_code *e, ovl_time length, uint64_t moved)
+static void add_optimizer(ovl_pipe_code *e, ovl_time length, const ovl_time *on, uint64_t moved)
 {
     const ovl_optimizer *optimizer = &e->p->workload->optimizer;
     ovl_kernel_spec spec = {.name = "optimizer",
                             .mark = optimizer->mark,
                             .duration = {.item = &length, .count = 1},
+                            .on = on,
                             .hbm = moved,
                             .no_compute = moved > 0,
                             .klass = "optimizer"};
@@ -196,13 +197,13 @@ void ovl_pipe_data_optimizer(ovl_pipe_code *e)
     if (!states && !data->given) {
         return;
     }
-    uint64_t moved;
-    ovl_time length = ovl_optimizer_time(e->l, ovl_pipe_data_updates(e),
-                                         ovl_dtype_size(ovl_pipe_grad_dtype(e)), &moved);
+    uint64_t moved, elements = ovl_pipe_data_updates(e);
+    uint64_t size = ovl_dtype_size(ovl_pipe_grad_dtype(e));
+    ovl_time length = ovl_optimizer_time(e->l, elements, size, &moved);
     if (length == 0 && !data->given) {
         return;
     }
-    add_optimizer(e, length, moved);
+    add_optimizer(e, length, ovl_optimizer_on(e->l, elements, size), moved);
     consume_all(e);
     if (data->given && data->distributed) {
         ovl_pipe_data_gather(e);

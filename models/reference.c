@@ -63,11 +63,12 @@ static const char *type_word(const ovl_field *field)
         [OVL_F_TEXTS] = "text, or list of texts",
         [OVL_F_TIMES] = "duration, or list of one a rank",
         [OVL_F_RATIOS] = "ratio, or list of ratios",
+        [OVL_F_SIZES] = "size, or list of one a rank",
         [OVL_F_MAP] = "mapping",
         [OVL_F_LIST] = "list of mappings",
         [OVL_F_NODE] = "value",
     };
-    if (field->type == OVL_F_TIMES && field->more.table) {
+    if (field->type == OVL_F_TIMES && field->more.table && !field->more.shape) {
         return "duration, list of one a rank, or mapping";
     }
     return field->more.shape ? field->more.shape : words[field->type];

@@ -47,10 +47,10 @@ typedef struct ovl_layer {
     double forward_flops, backward_flops; /* instead of durations: roofline */
     uint64_t hbm, backward_hbm; /* HBM bytes of the forward / backward kernel; backward default:
                                    twice hbm if hbm is given */
-    uint64_t activations;       /* bytes kept from its forward to its backward */
+    ovl_sizes activations;      /* bytes kept from its forward to its backward */
     bool recompute;             /* its activations are computed again in the backward ... */
     ovl_times recompute_time;   /* ... by a kernel of this length; default its forward ... */
-    uint64_t checkpoint;        /* ... from these bytes, kept from forward to backward */
+    ovl_sizes checkpoint;       /* ... from these bytes, kept from forward to backward */
     uint64_t expert_params;     /* of `params`, those of experts: of layers made from a model */
     bool offload;               /* what is kept goes to the host in between */
     ovl_time forward_host, backward_host; /* the host's own time in a pass, besides launches */
@@ -123,7 +123,7 @@ typedef struct ovl_stage {
 typedef struct ovl_xbuffer {
     ovl_mark mark;
     const char *name;
-    uint64_t bytes;
+    ovl_sizes bytes;
     int dtype, category;
     const char *stream; /* default: the stream of the first operation that uses it */
     bool held;          /* default false: live from first write to last read */
@@ -348,7 +348,7 @@ typedef enum ovl_fsdp1_prefetch {
     OVL_FSDP1_NO_PREFETCH,
 } ovl_fsdp1_prefetch;
 typedef enum ovl_fsdp1_block { OVL_FSDP1_ALWAYS, OVL_FSDP1_NEEDED } ovl_fsdp1_block;
-typedef enum ovl_fsdp_when { OVL_FSDP_EVERY, OVL_FSDP_LAST } ovl_fsdp_when;
+typedef enum ovl_fsdp_when { OVL_FSDP_EVERY, OVL_FSDP_LAST, OVL_FSDP_BEHIND } ovl_fsdp_when;
 
 /* A type that was not given: that of the layer, of the parameters, of the gradients. */
 #define OVL_DTYPE_OF_LAYER (-1)
@@ -367,7 +367,7 @@ typedef struct ovl_fsdp_prefetch {
  * set_reshard_after_backward and set_unshard_in_backward say while gradients are accumulated. */
 typedef struct ovl_fsdp_accumulate {
     ovl_mark mark;
-    int gradient_sync, all_reduce, last_backward; /* ovl_fsdp_when */
+    int gradient_sync, all_reduce, last_backward; /* ovl_fsdp_when; BEHIND: gradient_sync only */
     bool reshard_after_backward;
     ovl_texts skip_unshard_in_backward; /* layers */
 } ovl_fsdp_accumulate;

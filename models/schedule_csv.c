@@ -304,11 +304,18 @@ bool ovl_schedule_read_rows(const char *const *rows, const ovl_mark *marks, uint
     return errs->errors == errors;
 }
 
+size_t ovl_csv_mark(const char *text)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    return strncmp(text, mark, sizeof mark - 1) == 0 ? sizeof mark - 1 : 0;
+}
+
 bool ovl_schedule_read_csv(const char *file, const char *text, ovl_schedule *schedule,
                            ovl_csv_dialect *dialect, ovl_arena *arena, ovl_errs *errs)
 {
     OVL_VEC(const char *) rows = {0};
     OVL_VEC(ovl_mark) marks = {0};
+    text += ovl_csv_mark(text);
     for (uint32_t line = 1; *text; line++) {
         size_t width = strcspn(text, "\r\n");
         ovl_vec_push(&rows, ovl_arena_strndup(arena, text, width));

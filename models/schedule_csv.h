@@ -27,7 +27,10 @@ bool ovl_schedule_read_rows(const char *const *rows, const ovl_mark *marks, uint
                             ovl_schedule *schedule, ovl_csv_dialect *dialect, ovl_arena *arena,
                             ovl_errs *errs);
 
-/* The same from the text of a file, a line for each rank. */
+/* The bytes of a byte order mark that a text begins with: 3, or 0. */
+size_t ovl_csv_mark(const char *text);
+
+/* The same from the text of a file, a line for each rank. Cells may be in quotes. */
 bool ovl_schedule_read_csv(const char *file, const char *text, ovl_schedule *schedule,
                            ovl_csv_dialect *dialect, ovl_arena *arena, ovl_errs *errs);
 

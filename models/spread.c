@@ -1,4 +1,4 @@
-#include "models/plan.h"
+#include "models/rails.h"
 
 /* --- Links --- */
 
@@ -7,7 +7,7 @@ static uint32_t node_size(const ovl_lowering *l)
     return l->hw->gpus_per_node > 0 ? (uint32_t)l->hw->gpus_per_node : l->n_ranks;
 }
 
-uint32_t ovl_plan_block(const ovl_lowering *l, const ovl_hw_link *link)
+static uint32_t block_of(const ovl_lowering *l, const ovl_hw_link *link)
 {
     if (link->gpus > 0) {
         return (uint32_t)link->gpus;
@@ -18,6 +18,7 @@ uint32_t ovl_plan_block(const ovl_lowering *l, const ovl_hw_link *link)
     case OVL_SCOPE_NODE:
         return node_size(l);
     case OVL_SCOPE_CLUSTER:
+    case OVL_SCOPE_RAIL:
         break;
     }
     return l->n_ranks;
@@ -37,12 +38,22 @@ static bool in_several(const uint32_t *ranks, uint32_t n, uint32_t size)
 ovl_shape ovl_link_shape(const ovl_lowering *l, const ovl_hw_link *link, const uint32_t *ranks,
                          uint32_t n)
 {
-    uint32_t node = node_size(l), serves = ovl_plan_block(l, link);
+    uint32_t node = node_size(l), serves = block_of(l, link);
+    if (ovl_link_on_rails(link)) {
+        return (ovl_shape){node, serves, link->scope == OVL_SCOPE_RAIL,
+                           link->out_of == OVL_OUT_OF_RAIL, ovl_rails_of(l, link)};
+    }
     if (link->out_of) { /* that of a node is -1 until its size is known */
-        return (ovl_shape){link->out_of < 0 ? node : (uint32_t)link->out_of, serves};
+        return (ovl_shape){.apart = link->out_of < 0 ? node : (uint32_t)link->out_of,
+                           .serves = serves};
     }
     uint32_t block = link->gpus > 0 ? serves : OVL_MIN(node, serves);
-    return (ovl_shape){in_several(ranks, n, block) ? block : 1, serves};
+    return (ovl_shape){.apart = in_several(ranks, n, block) ? block : 1, .serves = serves};
+}
+
+uint32_t ovl_shape_instance(const ovl_shape *shape, uint32_t rank)
+{
+    return shape->by_rail ? ovl_rail_of(&shape->rails, rank) : rank / shape->serves;
 }
 
 /* --- What an instance serves --- */
@@ -120,9 +131,13 @@ static void wipe(const members *m, ovl_shape s)
 }
 
 /* Fills ways[i * n_links + link] of each member i. */
-static void find_link(const ovl_lowering *l, const members *m, uint32_t link, ovl_way *ways)
+static void find_link(ovl_lowering *l, const members *m, uint32_t link, ovl_way *ways)
 {
     const ovl_hw_link *at = &l->hw->links[link];
+    if (ovl_link_on_rails(at)) {
+        ovl_rail_ways(l, link, m->rank, m->n, ways);
+        return;
+    }
     ovl_shape s = ovl_link_shape(l, at, m->rank, m->n);
     bool own = at->scope == OVL_SCOPE_GPU && !ovl_link_in_blocks(at);
     uint32_t parts = own ? m->n : count_parts(m, s);
@@ -131,7 +146,7 @@ static void find_link(const ovl_lowering *l, const members *m, uint32_t link, ov
     }
     for (uint32_t i = 0; i < m->n; i++) {
         ovl_way *way = &ways[(size_t)i * l->hw->n_links + link];
-        *way = own         ? (ovl_way){m->n, 1, false, 1, 1, 0, m->n - 1}
+        *way = own         ? (ovl_way){m->n, 1, false, 1, 1, 0, m->n - 1, 0, 0}
                : parts > 1 ? way_of(m, s, parts, m->rank[i])
                            : (ovl_way){.parts = 1, .of = 1};
     }
@@ -140,14 +155,25 @@ static void find_link(const ovl_lowering *l, const members *m, uint32_t link, ov
     }
 }
 
+/* What the instance of each member has; of no matter where nothing crosses it. */
+static void find_speed(const ovl_lowering *l, const members *m, uint32_t link, ovl_way *ways)
+{
+    for (uint32_t i = 0; i < m->n; i++) {
+        ovl_way *way = &ways[(size_t)i * l->hw->n_links + link];
+        const ovl_hw_link *here = &ovl_hw_of_rank(l, m->rank[i])->links[link];
+        way->bandwidth = way->parts > 1 ? here->bandwidth : 0;
+        way->latency = way->parts > 1 ? here->latency : 0;
+    }
+}
+
 /* --- Kinds of members --- */
 
 static int compare_ways(const ovl_way *a, const ovl_way *b)
 {
-    const uint64_t x[] = {a->parts,         a->served,        a->whole,
-                          a->share * b->of, a->inner * b->of, a->pairs};
-    const uint64_t y[] = {b->parts,         b->served,        b->whole,
-                          b->share * a->of, b->inner * a->of, b->pairs};
+    const uint64_t x[] = {a->parts,         a->served, a->whole,     a->share * b->of,
+                          a->inner * b->of, a->pairs,  a->bandwidth, (uint64_t)a->latency};
+    const uint64_t y[] = {b->parts,         b->served, b->whole,     b->share * a->of,
+                          b->inner * a->of, b->pairs,  b->bandwidth, (uint64_t)b->latency};
     for (size_t i = 0; i < OVL_COUNT(x); i++) {
         if (x[i] != y[i]) {
             return x[i] < y[i] ? -1 : 1;
@@ -200,7 +226,7 @@ static uint32_t sort_kinds(const ovl_way *ways, ovl_way *kinds, uint32_t n, uint
 
 static bool nodes_matter(const ovl_hw *hw)
 {
-    if (hw->nccl.given) {
+    if (hw->nccl.given || hw->n_others) {
         return true;
     }
     for (uint32_t i = 0; i < hw->n_collectives; i++) {
@@ -228,7 +254,8 @@ bool ovl_spreads_matter(const ovl_lowering *l)
 static bool same_spread(const ovl_spread *a, const ovl_spread *b, uint32_t n_links)
 {
     return a->members == b->members && a->nodes == b->nodes && a->fewest == b->fewest &&
-           a->most == b->most && a->n_kinds == b->n_kinds && !a->ways == !b->ways &&
+           a->most == b->most && a->machines == b->machines && a->n_kinds == b->n_kinds &&
+           !a->ways == !b->ways &&
            (!a->ways || compare_kinds(a->ways, b->ways, n_links * a->n_kinds) == 0);
 }
 
@@ -256,10 +283,11 @@ static const ovl_spread *intern(ovl_lowering *l, ovl_spread s)
     return stored;
 }
 
-static ovl_spread spread_on_nodes(const members *m)
+static ovl_spread spread_on_nodes(const ovl_lowering *l, const members *m)
 {
     ovl_spread s = {.members = m->n, .fewest = m->n, .n_kinds = 1};
     for (uint32_t i = 0; i < m->n; i++) {
+        s.machines |= UINT32_C(1) << (l->machine_of ? l->machine_of[m->rank[i]] : 0);
         uint32_t here = m->at[m->rank[i] / m->node].node;
         s.fewest = OVL_MIN(s.fewest, here);
         s.most = OVL_MAX(s.most, here);
@@ -283,6 +311,7 @@ static ovl_way *ways_of(ovl_lowering *l, const members *m, ovl_spread *s)
     ovl_way *ways = l->ways.data;
     for (uint32_t i = 0; i < n_links; i++) {
         find_link(l, m, i, ways);
+        find_speed(l, m, i, ways);
     }
     s->n_kinds = sort_kinds(ways, ways + n, m->n, n_links);
     s->ways = ways + n;
@@ -297,11 +326,11 @@ void ovl_find_spreads(ovl_lowering *l, const uint32_t *ranks, uint32_t n, const 
     }
     m.at = l->counts;
     bool matter = nodes_matter(l->hw);
-    ovl_spread s = {.members = n, .nodes = 1, .fewest = n, .most = n, .n_kinds = 1};
+    ovl_spread s = {.members = n, .nodes = 1, .fewest = n, .most = n, .machines = 1, .n_kinds = 1};
     const ovl_way *ways = NULL;
     if (matter) {
         count_nodes(&m, 1);
-        s = spread_on_nodes(&m);
+        s = spread_on_nodes(l, &m);
         ways = l->hw->n_links ? ways_of(l, &m, &s) : NULL;
         count_nodes(&m, 0);
     }

@@ -43,10 +43,10 @@ typedef struct ovl_step_unit {
     ovl_plan_cost input, weight; /* parts of backward; OVL_NONE: nobody says how long they are */
     const uint64_t *elements;    /* [n_tensors] of its parameters, in registration order */
     uint32_t n_tensors;
-    uint64_t n_elements; /* of all of them */
-    ovl_dtype dtype;     /* of its parameters as they are stored */
-    uint64_t activation; /* bytes from its forward to its backward */
-    bool experts;        /* parameters of the unit before it, in its kernels */
+    uint64_t n_elements;  /* of all of them */
+    ovl_dtype dtype;      /* of its parameters as they are stored */
+    ovl_sizes activation; /* bytes from its forward to its backward */
+    bool experts;         /* parameters of the unit before it, in its kernels */
 } ovl_step_unit;
 
 /* What one unit keeps from a forward to its backward (step_kept.c). */

@@ -14,21 +14,25 @@ static ovl_step_kept *kept_of(const ovl_step *s, uint32_t u)
     return &s->kept[(size_t)s->microbatch * s->n_units + u];
 }
 
+static ovl_id buffer(ovl_step *s, const ovl_step_unit *unit, const char *what, ovl_sizes sizes)
+{
+    ovl_buffer kept = {.name = ovl_name(s->b, ovl_step_name(s, what, unit->name)),
+                       .category = OVL_ACTIVATION,
+                       .dtype = (uint8_t)s->workload->dtype,
+                       .stream = s->compute,
+                       .mark = unit->mark};
+    ovl_plan_size(s->l, unit->name, sizes, &kept);
+    return kept.bytes ? ovl_add_buffer(s->b, s->code, &kept) : OVL_NONE;
+}
+
 static ovl_id activations(ovl_step *s, const ovl_step_unit *unit)
 {
-    return unit->activation ? ovl_step_buffer(s, ovl_step_name(s, "activations", unit->name),
-                                              unit->activation, OVL_ACTIVATION,
-                                              (ovl_dtype)s->workload->dtype, s->compute, unit->mark)
-                            : OVL_NONE;
+    return buffer(s, unit, "activations", unit->activation);
 }
 
 static ovl_id checkpoint(ovl_step *s, const ovl_step_unit *unit)
 {
-    return unit->layer->checkpoint
-               ? ovl_step_buffer(s, ovl_step_name(s, "checkpoint", unit->name),
-                                 unit->layer->checkpoint, OVL_ACTIVATION,
-                                 (ovl_dtype)s->workload->dtype, s->compute, unit->mark)
-               : OVL_NONE;
+    return buffer(s, unit, "checkpoint", unit->layer->checkpoint);
 }
 
 /* --- Forward --- */
@@ -73,7 +77,7 @@ static void free_offloaded(ovl_step *s, uint32_t most)
 
 static uint64_t kept_bytes(const ovl_step_unit *unit)
 {
-    return unit->layer->recompute ? unit->layer->checkpoint : unit->activation;
+    return unit->layer->recompute ? unit->layer->checkpoint.most : unit->activation.most;
 }
 
 static uint32_t copy(ovl_step *s, const ovl_step_unit *unit, const char *word, int direction)

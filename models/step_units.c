@@ -93,7 +93,7 @@ static bool find_experts(ovl_step *s)
 static void say_activations(ovl_step *s)
 {
     for (uint32_t u = 0; u < s->n_units; u++) {
-        if (s->units[u].activation) {
+        if (s->units[u].activation.most) {
             return;
         }
     }

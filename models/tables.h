@@ -23,7 +23,7 @@ extern const char *const ovl_nodes_keys[]; /* of ovl_nodes */
 
 typedef struct ovl_raw_hw {
     ovl_hw hw;
-    ovl_node *links;
+    ovl_node *links, *nodes;
     ovl_items collectives, pairs;
 } ovl_raw_hw;
 
@@ -56,8 +56,12 @@ extern const ovl_table ovl_replay_table, ovl_replay_class_table, ovl_what_if_tab
     ovl_what_if_kernel_table, ovl_what_if_link_table, ovl_what_if_gradient_table;
 extern const ovl_table ovl_op_table, ovl_produces_table, ovl_packs_table, ovl_buffer_table;
 extern const ovl_table ovl_hw_table, ovl_gpu_table, ovl_peak_table, ovl_engines_table,
-    ovl_allocator_table, ovl_host_table, ovl_node_table, ovl_link_table, ovl_collective_table,
-    ovl_pair_table, ovl_nccl_table, ovl_graph_table, ovl_fault_table, ovl_measured_table;
+    ovl_allocator_table, ovl_host_table, ovl_node_table, ovl_link_table, ovl_nodes_table,
+    ovl_other_gpu_table, ovl_other_link_table, ovl_collective_table, ovl_pair_table, ovl_nccl_table,
+    ovl_graph_table, ovl_fault_table, ovl_measured_table;
+
+/* Decodes hardware.nodes; links and GPU of the hardware are known. */
+void ovl_hw_decode_nodes(const ovl_node *node, ovl_hw *hw, ovl_arena *arena, ovl_errs *errs);
 
 /* What the tables cannot do: ranks from the mesh, buffers and groups from mappings of names, types
  * that default to the workload's. The scenario and its workload are filled in place. */

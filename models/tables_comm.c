@@ -176,6 +176,9 @@ static const ovl_field collective_fields[] = {
         "`one`: for members that all lie on one node; `several`: for others. A send, as a "
         "hop of a pipeline, goes by the two ranks that talk. Default any.",
         .names = ovl_nodes_keys),
+    OVL_FIELD(ovl_hw_collective, on, "on", OVL_F_TEXT, 0,
+              "For communicators that have a member on these nodes, a name of `hardware.nodes`; "
+              "the first that fits counts. Default: any."),
     OVL_FIELD(ovl_hw_collective, klass, "class", OVL_F_TEXT, 0,
               "Interference class. Default: the name of `op`."),
     OVL_FIELD(ovl_hw_collective, via, "via", OVL_F_TEXTS, 0,

@@ -88,8 +88,8 @@ static const ovl_field layer_fields[] = {
     OVL_FIELD(ovl_layer, hbm, "hbm", OVL_F_BYTES, 0, "HBM bytes its forward kernel moves."),
     OVL_FIELD(ovl_layer, backward_hbm, "backward_hbm", OVL_F_BYTES, 0,
               "HBM bytes its backward kernel moves. Default: twice `hbm`."),
-    OVL_FIELD(ovl_layer, activations, "activations", OVL_F_BYTES, 0,
-              "Bytes kept from its forward to its backward. Default 0."),
+    OVL_FIELD(ovl_layer, activations, "activations", OVL_F_SIZES, 0,
+              "Bytes kept from its forward to its backward; a list: on each rank. Default 0."),
     OVL_FIELD(
         ovl_layer, recompute, "recompute", OVL_F_BOOL, 0,
         "fsdp, zero: its activations are not kept: the forward runs once more right before its "
@@ -97,8 +97,9 @@ static const ovl_field layer_fields[] = {
     OVL_FIELD_MORE(ovl_layer, recompute_time, "recompute_time", OVL_F_TIMES, 0,
                    "Isolated duration of that second forward. Default: that of the first.",
                    .table = &ovl_duration_table),
-    OVL_FIELD(ovl_layer, checkpoint, "checkpoint", OVL_F_BYTES, 0,
-              "Bytes kept from forward to backward to recompute from. Default 0."),
+    OVL_FIELD(ovl_layer, checkpoint, "checkpoint", OVL_F_SIZES, 0,
+              "Bytes kept from forward to backward to recompute from; a list: on each rank. "
+              "Default 0."),
     OVL_FIELD(ovl_layer, offload, "offload", OVL_F_BOOL, 0,
               "fsdp, zero: what is kept goes to the host after the forward and comes back for the "
               "backward, as `workload.offload` says. Default false."),

@@ -5,6 +5,7 @@
 /* --- Prefetch --- */
 
 static const char *const when_names[] = {"every", "last", NULL};
+static const char *const sync_names[] = {"every", "last", "behind", NULL};
 
 static void prefetch_defaults(void *value)
 {
@@ -76,8 +77,9 @@ static const ovl_field accumulate_fields[] = {
     OVL_FIELD_MORE(ovl_fsdp_accumulate, gradient_sync, "gradient_sync", OVL_F_ENUM, 0,
                    "Microbatches whose gradients are reduce-scattered: `every`, or only the "
                    "`last`, with whole gradients kept until then (set_requires_gradient_sync). "
-                   "Default `every`.",
-                   .names = when_names),
+                   "`behind` (fsdp2): those of all layers behind the whole last backward, as "
+                   "PyTorch's pipelines do for each stage. Default `every`.",
+                   .names = sync_names),
     OVL_FIELD_MORE(ovl_fsdp_accumulate, all_reduce, "all_reduce", OVL_F_ENUM, 0,
                    "Microbatches whose gradients are reduced across replicas: `every`, or only the "
                    "`last`, with sharded sums kept until then (set_requires_all_reduce). Default "
@@ -211,6 +213,10 @@ static void check_fsdp(const ovl_node *node, void *value, ovl_arena *arena, ovl_
     } else {
         no_effect(node, of_fsdp2, "it belongs to policy: fsdp2", errs);
         no_effect(ovl_node_get(node, "accumulate"), between, "it belongs to policy: fsdp2", errs);
+        if (fsdp->accumulate.gradient_sync == OVL_FSDP_BEHIND) {
+            ovl_error(errs, OVL_E_INPUT, fsdp->accumulate.mark,
+                      "gradient_sync: behind belongs to policy: fsdp2");
+        }
     }
     check_pairs(node, fsdp, errs);
     ovl_check_repeats("layer of root", fsdp->root.item, fsdp->root.mark, fsdp->root.count, errs);
@@ -303,8 +309,10 @@ const ovl_table ovl_fsdp_table = {
         "    fsdp: {policy: fsdp1, backward_prefetch: pre, limit_all_gathers: 2}\n\n"
         "In a pipeline (policy fsdp2) each stage shards its layers. PyTorch then gathers and "
         "reduces "
-        "once for all microbatches:\n\n"
-        "    fsdp: {reshard_after_forward: false, accumulate: {gradient_sync: last, last_backward: "
+        "once for all microbatches, and reduces only when the last backward of a stage is "
+        "through:\n\n"
+        "    fsdp: {reshard_after_forward: false, accumulate: {gradient_sync: behind, "
+        "last_backward: "
         "last, reshard_after_backward: false}}",
     .fields = fsdp_fields,
     .n_fields = OVL_COUNT(fsdp_fields),

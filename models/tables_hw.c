@@ -89,7 +89,8 @@ const ovl_table ovl_allocator_table = {
 static void gpu_defaults(void *value)
 {
     ovl_hw_gpu *gpu = value;
-    gpu->efficiency = 1; /* that of HBM is 0 unless given: models have a default of their own */
+    gpu->speed = gpu->efficiency =
+        1; /* that of HBM is 0 unless given: models have a default of their own */
 }
 
 static const ovl_field gpu_fields[] = {
@@ -120,7 +121,7 @@ static const ovl_field gpu_fields[] = {
 
 const ovl_table ovl_gpu_table = {
     .title = "hardware.gpu",
-    .intro = "One GPU; all ranks have the same.\n\n"
+    .intro = "The GPU of every rank, but for those on `hardware.nodes` that have another.\n\n"
              "    gpu: {name: H100-SXM, hbm: 3.35 TB/s, memory: 80 GB, sms: 132, "
              "peak: {bf16: 989 TFLOP/s}}",
     .fields = gpu_fields,
@@ -162,7 +163,7 @@ const ovl_table ovl_node_table = {
     .mark = OVL_NO_SET,
 };
 
-static const char *const scope_names[] = {"gpu", "node", "cluster", NULL};
+static const char *const scope_names[] = {"gpu", "node", "cluster", "rail", NULL};
 #define SCOPE_NOT_GIVEN (-1)
 
 static void link_defaults(void *value)
@@ -171,25 +172,53 @@ static void link_defaults(void *value)
     link->per = SCOPE_NOT_GIVEN;
 }
 
-/* "node", or a number of GPUs. */
+/* "node", "rail", or a number of GPUs. */
 static void read_out_of(const ovl_node *node, ovl_hw_link *link, ovl_errs *errs)
 {
     char *end;
     if (!link->out_of_text) {
         return;
     }
-    if (strcmp(link->out_of_text, "node") == 0) {
-        link->out_of = OVL_OUT_OF_NODE;
+    if (strcmp(link->out_of_text, "node") == 0 || strcmp(link->out_of_text, "rail") == 0) {
+        link->out_of = link->out_of_text[0] == 'n' ? OVL_OUT_OF_NODE : OVL_OUT_OF_RAIL;
         return;
     }
     long long blocks = strtoll(link->out_of_text, &end, 10);
     if (*end || blocks < 1 || blocks > 1000000) {
         ovl_error(errs, OVL_E_INPUT, node->mark,
-                  "out_of is \"%s\": expected `node` or a number of GPUs, 1 to 1000000",
+                  "out_of is \"%s\": expected `node`, `rail` or a number of GPUs, 1 to 1000000",
                   ovl_shown(link->out_of_text, errs->arena));
         blocks = 1;
     }
     link->out_of = blocks;
+}
+
+/* A leaf of a rail carries what leaves a node; what leaves a rail is its uplinks, or all of them.
+ */
+static void check_rail(const ovl_node *node, ovl_hw_link *link, ovl_errs *errs)
+{
+    bool leaf = link->scope == OVL_SCOPE_RAIL, off = link->out_of == OVL_OUT_OF_RAIL;
+    const char *const keys[] = {"pod", "rail_gpus"};
+    if (leaf && !link->out_of_text) {
+        link->out_of = OVL_OUT_OF_NODE;
+        link->out_of_text = "node";
+    }
+    if (leaf && link->out_of > 0) {
+        ovl_error(errs, OVL_E_INPUT, node->mark,
+                  "a link of scope: rail carries what leaves a node (out_of: node) or a rail "
+                  "(out_of: rail)");
+    }
+    if (off && !leaf && link->scope != OVL_SCOPE_CLUSTER) {
+        ovl_error(errs, OVL_E_INPUT, node->mark,
+                  "out_of: rail needs scope: rail (the uplinks of each rail's leaf) or scope: "
+                  "cluster (what lies between all of them)");
+    }
+    for (size_t i = 0; i < OVL_COUNT(keys) && !leaf && !off; i++) {
+        if (ovl_node_gives(node, keys[i])) {
+            ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, keys[i])->mark,
+                      "%s belongs to scope: rail or out_of: rail", keys[i]);
+        }
+    }
 }
 
 static void check_link(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
@@ -201,6 +230,7 @@ static void check_link(const ovl_node *node, void *value, ovl_arena *arena, ovl_
                   "scope and gpus both say what one instance serves; give one of them");
     }
     read_out_of(node, link, errs);
+    check_rail(node, link, errs);
     if (link->per == SCOPE_NOT_GIVEN) {
         link->per = link->scope;
     }
@@ -214,7 +244,7 @@ static const ovl_field link_fields[] = {
     OVL_FIELD_MORE(
         ovl_hw_link, scope, "scope", OVL_F_ENUM, 0,
         "What one instance of the link serves: all that its ranks send through it shares its "
-        "bandwidth. Default `gpu`.",
+        "bandwidth. `rail`: the GPUs of one place in their nodes. Default `gpu`.",
         .names = scope_names),
     OVL_FIELD_MORE(ovl_hw_link, gpus, "gpus", OVL_F_COUNT, 0,
                    "Instead of `scope`: how many neighbouring GPUs one instance serves (a NIC for "
@@ -223,7 +253,16 @@ static const ovl_field link_fields[] = {
     OVL_FIELD(ovl_hw_link, out_of_text, "out_of", OVL_F_TEXT, 0,
               "`node`, or a number of GPUs: only what leaves a node, or a block of so many "
               "neighbouring GPUs, crosses it, shared among the instances that serve the block. "
-              "Default: all that its ranks send."),
+              "`rail`: only what leaves a rail. Default: all that its ranks send; `node` for scope "
+              "`rail`."),
+    OVL_FIELD_MORE(ovl_hw_link, pod, "pod", OVL_F_COUNT, 0,
+                   "Of rails: so many neighbouring nodes have leaves of their own. Default: all "
+                   "nodes share them.",
+                   .min = 1, .max = 1000000),
+    OVL_FIELD_MORE(ovl_hw_link, rail_gpus, "rail_gpus", OVL_F_COUNT, 0,
+                   "Of rails: neighbouring GPUs of a node that are on one rail, as they share a "
+                   "NIC. Default 1.",
+                   .min = 1, .max = 1000000),
     OVL_FIELD_MORE(ovl_hw_link, per, "per", OVL_F_ENUM, 0,
                    "What instances are counted in, for `ovl check` (\"8 per node\"). Default: "
                    "`scope`.",
@@ -237,7 +276,10 @@ const ovl_table ovl_link_table = {
              "    links:\n"
              "      nvlink: {bandwidth: 450 GB/s, latency: 1 us, scope: gpu}\n"
              "      nic: {bandwidth: 400 Gb/s, latency: 5 us, scope: gpu, out_of: node}\n"
-             "      leaf: {bandwidth: 1.6 TB/s, gpus: 256, out_of: 256}",
+             "      leaf: {bandwidth: 1.6 TB/s, gpus: 256, out_of: 256}\n\n"
+             "In a rail-optimised fabric the leaf of a rail serves the GPUs of one place in the "
+             "nodes of a pod, and only what leaves the rail goes on to the spine:\n\n"
+             "      uplink: {bandwidth: 800 GB/s, scope: rail, out_of: rail, pod: 32}",
     .fields = link_fields,
     .n_fields = OVL_COUNT(link_fields),
     .size = sizeof(ovl_hw_link),

@@ -5,12 +5,17 @@
 
 #define CHANNELS_MAX 64 /* NCCL's MAXCHANNELS */
 
+static const char *const gpu_names[] = {"volta", "ampere", "hopper", "blackwell", NULL};
+
 static const ovl_field graph_fields[] = {
     OVL_FIELD_MORE(ovl_hw_graph, gpus, "gpus", OVL_F_COUNT, OVL_FIELD_REQUIRED,
                    "GPUs that the communicator has on each of its nodes.", .min = 1, .max = 100000),
     OVL_FIELD_MORE(ovl_hw_graph, nodes, "nodes", OVL_F_ENUM, 0,
                    "Communicators of one node, of several, or any. Default any.",
                    .names = ovl_nodes_keys),
+    OVL_FIELD(ovl_hw_graph, on, "on", OVL_F_TEXT, 0,
+              "Communicators that have a member on these nodes, a name of `hardware.nodes`. Such "
+              "an entry goes before those that name none. Default any."),
     OVL_FIELD_MORE(ovl_hw_graph, channels, "channels", OVL_F_COUNT, OVL_FIELD_REQUIRED,
                    "Channels of ring and tree.", .min = 1, .max = CHANNELS_MAX),
     OVL_FIELD(ovl_hw_graph, ring, "ring", OVL_F_RATE, OVL_FIELD_REQUIRED | OVL_FIELD_POSITIVE,
@@ -34,6 +39,10 @@ static const ovl_field graph_fields[] = {
         .max = CHANNELS_MAX),
     OVL_FIELD(ovl_hw_graph, collnet, "collnet", OVL_F_RATE, OVL_FIELD_POSITIVE,
               "Bandwidth of a channel of CollNet."),
+    OVL_FIELD_SET(ovl_hw_graph, gpu, has_gpu, "gpu", OVL_F_ENUM, 0,
+                  "Oldest generation of GPU among the members, which NCCL goes by. Default: "
+                  "`gpu` of `nccl`.",
+                  .names = gpu_names),
 };
 
 static void check_rates(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
@@ -64,7 +73,6 @@ const ovl_table ovl_graph_table = {
 
 /* --- The machine, as the model sees it --- */
 
-static const char *const gpu_names[] = {"volta", "ampere", "hopper", "blackwell", NULL};
 static const char *const cpu_names[] = {"intel", "amd", "other", NULL};
 static const char *const link_names[] = {"nvlink", "pcie", NULL};
 static const char *const version_names[] = {"2.27.5", "2.30.7", NULL};

@@ -214,8 +214,8 @@ static void buffer_defaults(void *value)
 }
 
 static const ovl_field buffer_fields[] = {
-    OVL_FIELD(ovl_xbuffer, bytes, "bytes", OVL_F_BYTES, OVL_FIELD_REQUIRED | OVL_FIELD_POSITIVE,
-              "Its size."),
+    OVL_FIELD(ovl_xbuffer, bytes, "bytes", OVL_F_SIZES, OVL_FIELD_REQUIRED | OVL_FIELD_POSITIVE,
+              "Its size; a list: on each rank."),
     OVL_FIELD_MORE(ovl_xbuffer, dtype, "dtype", OVL_F_ENUM, 0,
                    "Element type. Default: that of the workload.", .names = ovl_dtype_keys,
                    .values = ovl_dtype_values),

@@ -9,6 +9,8 @@ static void stage_defaults(void *value)
     stage->repeat = 1;
 }
 
+#define TIMES "duration, list of one a microbatch, or mapping"
+
 static const ovl_field stage_fields[] = {
     OVL_FIELD(ovl_stage, name, "name", OVL_F_TEXT, OVL_FIELD_REQUIRED, "What it is called."),
     OVL_FIELD_MORE(ovl_stage, repeat, "repeat", OVL_F_COUNT, 0,
@@ -17,30 +19,29 @@ static const ovl_field stage_fields[] = {
                    .min = 1, .max = 65534),
     OVL_FIELD_SET(ovl_stage, first, has_first, "first", OVL_F_COUNT, 0,
                   "Number of the first repeat. Default 0.", .min = 0),
-    OVL_FIELD_MORE(
-        ovl_stage, forward, "forward", OVL_F_TIMES, OVL_FIELD_REQUIRED,
-        "Time of its forward; or a list, one for each microbatch. So are all times below.",
-        .table = &ovl_duration_table),
+    OVL_FIELD_MORE(ovl_stage, forward, "forward", OVL_F_TIMES, OVL_FIELD_REQUIRED,
+                   "Time of its forward; a list, of one even, has one time for each microbatch.",
+                   .table = &ovl_duration_table, .shape = TIMES),
     OVL_FIELD_MORE(
         ovl_stage, backward, "backward", OVL_F_TIMES, 0,
         "Time of its backward where the schedule runs it in one piece; with both parts given, "
         "it may differ from their sum. Default: backward_input + backward_weight.",
-        .table = &ovl_duration_table),
+        .table = &ovl_duration_table, .shape = TIMES),
     OVL_FIELD_MORE(
         ovl_stage, backward_input, "backward_input", OVL_F_TIMES, 0,
         "Time of the part that the stage before waits for. Default: what backward has beyond "
         "backward_weight.",
-        .table = &ovl_duration_table),
+        .table = &ovl_duration_table, .shape = TIMES),
     OVL_FIELD_MORE(
         ovl_stage, backward_weight, "backward_weight", OVL_F_TIMES, 0,
         "Time of the part that nobody waits for: gradients of the weights. Default: what "
         "backward has beyond backward_input.",
-        .table = &ovl_duration_table),
+        .table = &ovl_duration_table, .shape = TIMES),
     OVL_FIELD_MORE(
         ovl_stage, overlapped, "overlapped", OVL_F_TIMES, 0,
         "Time of its forward together with the backward of another stage, where a schedule "
         "overlaps them. Default: its forward + the backward of that other stage.",
-        .table = &ovl_duration_table),
+        .table = &ovl_duration_table, .shape = TIMES),
     OVL_FIELD(ovl_stage, params, "params", OVL_F_BYTES, 0,
               "Bytes held all the time: parameters, and whatever else is to be counted so. Default "
               "0."),

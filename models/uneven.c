@@ -1,4 +1,5 @@
 #include "models/uneven.h"
+#include "models/rails.h"
 
 static double factor(const double *of, uint32_t rank)
 {
@@ -26,30 +27,74 @@ typedef struct sums {
     double *sent, *received; /* by block */
 } sums;
 
-/* Pairs of a member and one outside its block; each instance gets what its members have. */
-static void cross(const members *m, ovl_shape s, double share, const ovl_uneven *uneven, sums block,
-                  sums instance, ovl_uneven_way *way)
+/* What is sent and received by block, and for links out of rails by rail and where both meet. */
+typedef struct meetings {
+    sums block, rail, cell;
+} meetings;
+
+static void add(sums *to, uint32_t at, const ovl_uneven *uneven, uint32_t rank)
+{
+    to->sent[at] += factor(uneven->sends, rank);
+    to->received[at] += factor(uneven->receives, rank);
+}
+
+static void meet(const members *m, const ovl_shape *s, const ovl_uneven *uneven, meetings *at)
 {
     for (uint32_t i = 0; i < m->n; i++) {
         uint32_t rank = m->rank[i];
-        block.sent[rank / s.apart] += factor(uneven->sends, rank);
-        block.received[rank / s.apart] += factor(uneven->receives, rank);
+        add(&at->block, rank / s->apart, uneven, rank);
+        if (s->off_rails) {
+            add(&at->rail, ovl_rail_of(&s->rails, rank), uneven, rank);
+            add(&at->cell, ovl_rail_cell(&s->rails, rank), uneven, rank);
+        }
     }
+}
+
+static double near(const ovl_shape *s, const double *block, const double *rail, const double *cell,
+                   uint32_t rank)
+{
+    double sum = block[rank / s->apart];
+    return s->off_rails
+               ? sum + rail[ovl_rail_of(&s->rails, rank)] - cell[ovl_rail_cell(&s->rails, rank)]
+               : sum;
+}
+
+static void zero(const members *m, const ovl_shape *s, meetings *at, sums instance)
+{
     for (uint32_t i = 0; i < m->n; i++) {
-        uint32_t rank = m->rank[i], b = rank / s.apart, at = rank / s.serves;
-        instance.sent[at] +=
-            share * factor(uneven->sends, rank) * (m->received - block.received[b]);
-        instance.received[at] += share * factor(uneven->receives, rank) * (m->sent - block.sent[b]);
+        uint32_t b = m->rank[i] / s->apart, here = ovl_shape_instance(s, m->rank[i]);
+        at->block.sent[b] = at->block.received[b] = 0;
+        instance.sent[here] = instance.received[here] = 0;
+        if (s->off_rails) {
+            uint32_t rail = ovl_rail_of(&s->rails, m->rank[i]);
+            uint32_t cell = ovl_rail_cell(&s->rails, m->rank[i]);
+            at->rail.sent[rail] = at->rail.received[rail] = 0;
+            at->cell.sent[cell] = at->cell.received[cell] = 0;
+        }
+    }
+}
+
+/* Pairs of a member and one that the link lies between; each instance gets what its members have.
+ */
+static void cross(const members *m, const ovl_shape *s, double share, const ovl_uneven *uneven,
+                  meetings *at, sums instance, ovl_uneven_way *way)
+{
+    meet(m, s, uneven, at);
+    for (uint32_t i = 0; i < m->n; i++) {
+        uint32_t rank = m->rank[i], here = ovl_shape_instance(s, rank);
+        double sends = share * factor(uneven->sends, rank);
+        double receives = share * factor(uneven->receives, rank);
+        instance.sent[here] += sends * (m->received - near(s, at->block.received, at->rail.received,
+                                                           at->cell.received, rank));
+        instance.received[here] +=
+            receives * (m->sent - near(s, at->block.sent, at->rail.sent, at->cell.sent, rank));
     }
     for (uint32_t i = 0; i < m->n; i++) {
         uint32_t rank = m->rank[i];
-        way->out[rank] = instance.sent[rank / s.serves];
-        way->in[rank] = instance.received[rank / s.serves];
+        way->out[rank] = instance.sent[ovl_shape_instance(s, rank)];
+        way->in[rank] = instance.received[ovl_shape_instance(s, rank)];
     }
-    for (uint32_t i = 0; i < m->n; i++) { /* zero for the next communicator */
-        uint32_t b = m->rank[i] / s.apart, at = m->rank[i] / s.serves;
-        block.sent[b] = block.received[b] = instance.sent[at] = instance.received[at] = 0;
-    }
+    zero(m, s, at, instance);
 }
 
 static sums new_sums(ovl_arena *arena, uint32_t n)
@@ -60,8 +105,12 @@ static sums new_sums(ovl_arena *arena, uint32_t n)
 ovl_uneven_way ovl_uneven_crossing(const ovl_lowering *l, const ovl_group *group, uint32_t link,
                                    uint64_t bytes, const ovl_uneven *uneven, ovl_arena *arena)
 {
-    sums all = new_sums(arena, l->n_ranks), block = new_sums(arena, l->n_ranks);
-    sums instance = new_sums(arena, l->n_ranks);
+    sums all = new_sums(arena, l->n_ranks), instance = new_sums(arena, l->n_ranks);
+    meetings at = {new_sums(arena, l->n_ranks), {NULL, NULL}, {NULL, NULL}};
+    if (l->hw->links[link].out_of == OVL_OUT_OF_RAIL) {
+        at.rail = new_sums(arena, l->n_ranks);
+        at.cell = new_sums(arena, l->n_ranks);
+    }
     ovl_uneven_way way = {all.sent, all.received};
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         ovl_id comm = group->comm_of[rank];
@@ -69,8 +118,8 @@ ovl_uneven_way ovl_uneven_crossing(const ovl_lowering *l, const ovl_group *group
         if (m.n == 0 || m.rank[0] != rank || !(m.received > 0)) {
             continue; /* once for each communicator, at its first member */
         }
-        cross(&m, ovl_link_shape(l, &l->hw->links[link], m.rank, m.n), (double)bytes / m.received,
-              uneven, block, instance, &way);
+        ovl_shape s = ovl_link_shape(l, &l->hw->links[link], m.rank, m.n);
+        cross(&m, &s, (double)bytes / m.received, uneven, &at, instance, &way);
     }
     return way;
 }
@@ -108,29 +157,77 @@ static uint32_t place_parts(const members *m, uint32_t apart, uint32_t root, par
     return n;
 }
 
-static void from_root(const members *m, ovl_shape s, const ovl_rooted *how, uint64_t bytes,
-                      part *parts, sums instance, ovl_uneven_way *way)
+/* What a part sends on, and gets, its members have equal shares of. */
+static void by_members(const members *m, const ovl_shape *s, const ovl_rooted *how, uint64_t bytes,
+                       const part *parts, uint32_t n, sums instance)
 {
-    uint32_t n = place_parts(m, s.apart, how->root % m->n, parts);
     for (uint32_t i = 0; i < m->n; i++) {
-        const part *here = &parts[m->rank[i] / s.apart];
+        const part *here = &parts[m->rank[i] / s->apart];
+        uint32_t at = ovl_shape_instance(s, m->rank[i]);
         double share = (double)bytes / here->members;
-        double down = share * children(how->tree, here->place - 1, n);
-        double up = here->place > 1 ? share : 0;
-        instance.sent[m->rank[i] / s.serves] += how->to_root ? up : down;
-        instance.received[m->rank[i] / s.serves] += how->to_root ? down : up;
-    }
-    for (uint32_t i = 0; i < m->n; i++) {
-        way->out[m->rank[i]] = instance.sent[m->rank[i] / s.serves];
-        way->in[m->rank[i]] = instance.received[m->rank[i] / s.serves];
-    }
-    for (uint32_t i = 0; i < m->n; i++) { /* zero for the next communicator */
-        parts[m->rank[i] / s.apart] = (part){0, 0};
-        instance.sent[m->rank[i] / s.serves] = instance.received[m->rank[i] / s.serves] = 0;
+        instance.sent[at] += share * children(how->tree, here->place - 1, n);
+        instance.received[at] += here->place > 1 ? share : 0;
     }
 }
 
-ovl_uneven_way ovl_rooted_crossing(const ovl_lowering *l, const ovl_group *group, uint32_t link,
+/* On the way from one part to another. */
+static void off_rails(const ovl_rail_members *r, const ovl_shape *s, double bytes, uint32_t from,
+                      uint32_t to, sums instance)
+{
+    for (uint32_t place = 0; place < r->rails.places; place++) {
+        uint64_t out = ovl_rail_leaves(r, from, to, place);
+        uint64_t in = ovl_rail_leaves(r, to, from, place);
+        uint32_t a = ovl_rail_rank(&r->rails, from, place);
+        uint32_t b = ovl_rail_rank(&r->rails, to, place);
+        if (out) {
+            instance.sent[ovl_shape_instance(s, a)] += bytes * (double)out / (double)r->unit;
+        }
+        if (in) {
+            instance.received[ovl_shape_instance(s, b)] += bytes * (double)in / (double)r->unit;
+        }
+    }
+}
+
+/* Nodes in the order of their places; each but the root's gets it from one before. */
+static void by_nodes(ovl_lowering *l, const members *m, const ovl_shape *s, const ovl_rooted *how,
+                     uint64_t bytes, const part *parts, uint32_t n, sums instance)
+{
+    ovl_rail_members r = ovl_rail_count(l, &s->rails, m->rank, m->n);
+    ovl_arena scratch = {0};
+    uint32_t *at = OVL_NEW_ARRAY(&scratch, uint32_t, n);
+    for (uint32_t i = 0; i < r.n_nodes; i++) {
+        at[parts[r.node[i]].place - 1] = r.node[i];
+    }
+    for (uint32_t place = 1; place < n; place++) {
+        uint32_t before = how->tree ? place & (place - 1) : place - 1;
+        off_rails(&r, s, (double)bytes, at[before], at[place], instance);
+    }
+    ovl_rail_forget(&r);
+    ovl_arena_free(&scratch);
+}
+
+static void from_root(ovl_lowering *l, const members *m, const ovl_shape *s, const ovl_rooted *how,
+                      uint64_t bytes, part *parts, sums instance, ovl_uneven_way *way)
+{
+    uint32_t n = place_parts(m, s->apart, how->root % m->n, parts);
+    if (s->off_rails) {
+        by_nodes(l, m, s, how, bytes, parts, n, instance);
+    } else {
+        by_members(m, s, how, bytes, parts, n, instance);
+    }
+    for (uint32_t i = 0; i < m->n; i++) {
+        uint32_t at = ovl_shape_instance(s, m->rank[i]);
+        way->out[m->rank[i]] = how->to_root ? instance.received[at] : instance.sent[at];
+        way->in[m->rank[i]] = how->to_root ? instance.sent[at] : instance.received[at];
+    }
+    for (uint32_t i = 0; i < m->n; i++) { /* zero for the next communicator */
+        uint32_t at = ovl_shape_instance(s, m->rank[i]);
+        parts[m->rank[i] / s->apart] = (part){0, 0};
+        instance.sent[at] = instance.received[at] = 0;
+    }
+}
+
+ovl_uneven_way ovl_rooted_crossing(ovl_lowering *l, const ovl_group *group, uint32_t link,
                                    uint64_t bytes, const ovl_rooted *how, ovl_arena *arena)
 {
     sums all = new_sums(arena, l->n_ranks), instance = new_sums(arena, l->n_ranks);
@@ -140,8 +237,8 @@ ovl_uneven_way ovl_rooted_crossing(const ovl_lowering *l, const ovl_group *group
         ovl_id comm = group->comm_of[rank];
         members m = comm == OVL_NONE ? (members){0} : members_of(l, comm, &(ovl_uneven){0});
         if (m.n > 1 && m.rank[0] == rank) {
-            from_root(&m, ovl_link_shape(l, &l->hw->links[link], m.rank, m.n), how, bytes, parts,
-                      instance, &way);
+            ovl_shape s = ovl_link_shape(l, &l->hw->links[link], m.rank, m.n);
+            from_root(l, &m, &s, how, bytes, parts, instance, &way);
         }
     }
     return way;

@@ -46,7 +46,7 @@ typedef struct ovl_rooted {
 } ovl_rooted;
 
 /* The same of one. */
-ovl_uneven_way ovl_rooted_crossing(const ovl_lowering *l, const ovl_group *group, uint32_t link,
+ovl_uneven_way ovl_rooted_crossing(ovl_lowering *l, const ovl_group *group, uint32_t link,
                                    uint64_t bytes, const ovl_rooted *how, ovl_arena *arena);
 
 /* How many times as long the busiest member of a rank's communicator is busy as with even bytes;

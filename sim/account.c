@@ -11,8 +11,7 @@
 
 static inline ovl_time done_by(const ovl_engine *e, uint32_t activity)
 {
-    const ovl_activity *a = &e->activities.data[activity];
-    return a->since == e->now ? a->bound_done : ovl_clock_progress(e, a, e->now);
+    return ovl_clock_progress(e, &e->activities.data[activity], e->now);
 }
 
 /* The term, and the stretch that stands behind it. */

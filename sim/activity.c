@@ -69,16 +69,14 @@ static void join(ovl_engine *e, uint32_t activity, uint32_t slot)
 
 void ovl_engine_join(ovl_engine *e, uint32_t activity)
 {
-    e->activities.data[activity].begin = 0;
+    ovl_activity *a = &e->activities.data[activity];
+    a->begin = -ovl_work_allowance(a->total);
     join(e, activity, ovl_route_join(e, activity));
 }
 
 static void leave(ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
-    if (a->clock != OVL_NONE) {
-        ovl_clock_remove(e, activity);
-    }
     if (a->shares) {
         ovl_crew_delist(e, activity);
         ovl_share_leave(&e->share, a->slot, a->count);
@@ -90,6 +88,9 @@ static void leave(ovl_engine *e, uint32_t activity)
 void ovl_engine_rejoin(ovl_engine *e, uint32_t activity)
 {
     ovl_account_activity(e, activity);
+    if (e->activities.data[activity].clock != OVL_NONE) {
+        ovl_clock_remove(e, activity);
+    }
     leave(e, activity);
     join(e, activity, ovl_route_join_uses(e, activity));
 }
@@ -124,11 +125,16 @@ void ovl_engine_solve(ovl_engine *e)
     if (e->caps_matter) {
         ovl_caps_update(e);
     }
-    if (ovl_share_solve(&e->share)) {
+    if (ovl_share_waits(&e->share)) {
+        ovl_share_solve(&e->share);
         ovl_crews_follow(e);
     }
-    ovl_clocks_update(e);
-    ovl_account_open(e);
+    if (e->touched_clocks.len) {
+        ovl_clocks_update(e);
+    }
+    if (e->touched.len) {
+        ovl_account_open(e);
+    }
 }
 
 /* --- Activities --- */
@@ -189,10 +195,8 @@ static void finish(ovl_engine *e, uint32_t activity)
         ovl_comm_end(e, activity);
     }
     if (a->phase == OVL_PHASE_FLUID) {
+        ovl_clock_end(e, activity);
         leave(e, activity);
-        if (e->activities.data[activity].limited) {
-            ovl_clock_keep_limits(e, &e->activities.data[activity]);
-        }
     }
     ovl_vec_push(&e->spare, activity);
 }

@@ -187,21 +187,27 @@ static void make_rows(analysis *a)
 
 /* --- Totals --- */
 
-/* The rank that needs most against what a GPU has. */
+/* Whether a rank is nearer to what its GPU has, or further beyond it. */
+static bool fuller(const ovl_result_rank *r, const ovl_result *than)
+{
+    return than->memory_limit + r->reserved_peak > r->memory_limit + than->reserved_peak;
+}
+
+/* The rank that needs most against what its GPU has. */
 static void find_memory(analysis *a)
 {
     ovl_result *out = a->out;
     for (uint32_t i = 0; i < out->n_ranks; i++) {
         const ovl_result_rank *r = &out->ranks[i];
-        if (r->has_memory && (!out->has_memory || r->reserved_peak > out->reserved_peak)) {
+        if (r->has_memory && (!out->has_memory || fuller(r, out))) {
             out->has_memory = true;
             out->reserved_peak = r->reserved_peak;
+            out->memory_limit = r->memory_limit;
             out->fullest_rank = r->rank;
             out->allocation_retries = r->retries;
             out->failure = r->failure;
         }
     }
-    out->memory_limit = a->p->memory;
     out->exact_memory = a->p->rounding == OVL_ROUNDING_NONE;
 }
 
@@ -400,6 +406,7 @@ static void make_not_modelled(analysis *a)
     a->out->not_modelled = list;
     a->out->n_not_modelled = n;
     a->out->microbatches = a->options->microbatches;
+    a->out->rank_microbatches = a->options->rank_microbatches;
 }
 
 /* --- The whole --- */

@@ -39,9 +39,11 @@ typedef uint32_t ovl_id;  /* index into some array; which one is said where it i
 #if defined(__GNUC__)
 #define OVL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define OVL_NORETURN          __attribute__((noreturn))
+#define OVL_COLD              __attribute__((cold)) /* hardly ever called */
 #else
 #define OVL_PRINTF(fmt, args)
 #define OVL_NORETURN
+#define OVL_COLD
 #endif
 
 /* Ends the program because memory is exhausted: no caller can do better, so no caller has to try.

@@ -28,12 +28,14 @@ void ovl_builder_free(ovl_builder *b)
     ovl_vec_free(&b->distinct);
     ovl_stored_forget(&b->stored_ops);
     ovl_vec_free(&b->ranks);
+    ovl_vec_free(&b->gpus);
     ovl_vec_free(&b->comms);
     ovl_vec_free(&b->members);
     ovl_vec_free(&b->rank_comms);
     ovl_vec_free(&b->rank_ports);
     ovl_vec_free(&b->resources);
     ovl_vec_free(&b->changes);
+    ovl_vec_free(&b->sizes);
     ovl_costs_free(b);
     ovl_vec_free(&b->kernel_classes);
     ovl_vec_free(&b->coll_classes);
@@ -88,6 +90,15 @@ uint16_t ovl_add_slot(ovl_builder *b, ovl_id code)
     struct ovl_code_build *c = b->codes.data[code];
     assert(c->n_slots < OVL_NO_COMM);
     return (uint16_t)c->n_slots++;
+}
+
+uint32_t ovl_add_sizes(ovl_builder *b, const uint64_t *bytes, uint32_t n)
+{
+    uint32_t first = b->sizes.len;
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_vec_push(&b->sizes, bytes[i]);
+    }
+    return first + 1;
 }
 
 ovl_id ovl_add_buffer(ovl_builder *b, ovl_id code, const ovl_buffer *buffer)
@@ -204,6 +215,12 @@ ovl_id ovl_add_comm(ovl_builder *b, ovl_id name, const uint32_t *ranks, uint32_t
         ovl_vec_push(&b->members, ranks[i]);
     }
     return b->comms.len - 1;
+}
+
+void ovl_set_gpu(ovl_builder *b, uint32_t gpu)
+{
+    assert(gpu < b->gpus.len && b->ranks.len > 0);
+    b->ranks.data[b->ranks.len - 1].gpu = gpu;
 }
 
 ovl_id ovl_add_rank(ovl_builder *b, ovl_id code, uint32_t variant, const ovl_id *comms,

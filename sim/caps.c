@@ -110,9 +110,10 @@ static const ovl_cost_kind *kind_of(const ovl_engine *e, uint32_t activity)
 static uint64_t sms_wanted_by_all(const ovl_engine *e, uint32_t rank)
 {
     const ovl_rank_state *s = &e->ranks[rank];
+    uint32_t sms = ovl_gpu_of(e->p, rank).sms;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < s->kernels.len; i++) {
-        sum += ovl_sms_wanted(e->p, kind_of(e, s->kernels.data[i]));
+        sum += ovl_sms_wanted(sms, kind_of(e, s->kernels.data[i]));
     }
     return sum;
 }
@@ -123,14 +124,15 @@ static uint64_t waves(uint64_t blocks, uint64_t sms)
 }
 
 /* By whole waves if the kernel gives its blocks, else in proportion to the SMs it gets. */
-static double sm_cap(const ovl_engine *e, const ovl_cost *c, uint64_t held, uint64_t wanted_by_all)
+static double sm_cap(const ovl_engine *e, uint32_t sms, const ovl_cost *c, uint64_t held,
+                     uint64_t wanted_by_all)
 {
     const ovl_cost_kind *kind = ovl_kind_of(e->p, c);
-    uint32_t want = ovl_sms_wanted(e->p, kind);
-    if (!want || !c->compute || !e->p->sms) {
+    uint32_t want = ovl_sms_wanted(sms, kind);
+    if (!want || !c->compute || !sms) {
         return 1;
     }
-    double left = (double)(e->p->sms - held), got = want;
+    double left = (double)(sms - held), got = want;
     if ((double)wanted_by_all > left) {
         got = left * want / (double)wanted_by_all;
     }
@@ -146,12 +148,13 @@ static void update_kernel(ovl_engine *e, uint32_t rank, uint32_t activity, uint6
 {
     const ovl_activity *a = &e->activities.data[activity];
     pressure p = pressure_on(e, rank, kind_of(e, activity));
-    if (e->p->sms && p.held >= e->p->sms) {
+    uint32_t sms = ovl_gpu_of(e->p, rank).sms;
+    if (sms && p.held >= sms) {
         ovl_engine_fail(e, OVL_E_INPUT, a->op,
                         "all SMs are held by communication that has arrived, so it can never run");
         return;
     }
-    double cap = sm_cap(e, a->cost, p.held, wanted_by_all);
+    double cap = sm_cap(e, sms, a->cost, p.held, wanted_by_all);
     uint32_t bound = p.factor > 1 ? OVL_LIMIT_MEASURED : OVL_LIMIT_SMS;
     ovl_engine_set_cap(e, activity, fmin(1, cap / p.factor), bound);
 }

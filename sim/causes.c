@@ -141,7 +141,7 @@ void ovl_causes_init(ovl_causes *c, const ovl_program *program, const ovl_timeli
     *c = (ovl_causes){.program = program, .timeline = timeline};
     find_ranks(c, arena);
     find_members(c, arena);
-    if (program->copy_engines[0] || program->copy_engines[1]) {
+    if (ovl_copies_queue(program)) {
         find_copies(c, arena);
     }
 }

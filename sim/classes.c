@@ -57,12 +57,24 @@ static bool same_costs(const ovl_program *p, uint32_t a, uint32_t b, const ovl_c
     return true;
 }
 
+static bool same_sizes(const ovl_program *p, uint32_t a, uint32_t b, const ovl_code *code)
+{
+    for (uint32_t i = 0; i < code->n_buffers; i++) {
+        const ovl_buffer *buffer = &code->buffers[i];
+        if (ovl_buffer_bytes(p, a, buffer) != ovl_buffer_bytes(p, b, buffer)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool same_rank(const ovl_program *p, const ovl_timeline *t, uint32_t a, uint32_t b)
 {
     const ovl_rank *x = &p->ranks[a], *y = &p->ranks[b];
     const ovl_code *code = &p->codes[x->code];
     uint32_t n = code->n_ops;
-    return x->code == y->code && same_groups(p, a, b, code->n_slots) && same_costs(p, a, b, code) &&
+    return x->code == y->code && x->gpu == y->gpu && same_groups(p, a, b, code->n_slots) &&
+           same_costs(p, a, b, code) && same_sizes(p, a, b, code) &&
            same_times(t->issue, x->first_op, y->first_op, n) &&
            same_times(t->arrive, x->first_op, y->first_op, n) &&
            same_times(t->start, x->first_op, y->first_op, n) &&

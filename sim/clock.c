@@ -123,30 +123,23 @@ static void after_end(ovl_engine *e, uint32_t clock)
     }
 }
 
-static inline ovl_time done_at(const ovl_clock *c, const ovl_activity *a, ovl_time t)
-{
-    return ovl_work_whole(ovl_clock_value(c, t) - a->begin, a->total);
-}
-
 /* --- What bounded whom --- */
 
 static void keep_limit(ovl_engine *e, ovl_activity *a, ovl_limit limit)
 {
-    ovl_bounds *bounds = &e->bounds.data[a - e->activities.data];
-    if (!a->limited) {
-        *bounds = (ovl_bounds){{{0}}};
-        a->limited = true;
-    }
-    for (uint32_t i = 0; i < OVL_LIMITS_KEPT; i++) {
-        ovl_limit *kept = &bounds->kept[i];
-        if (kept->time == 0 || kept->bound == limit.bound) {
-            limit.time += kept->time;
-            limit.lost += kept->lost;
-            *kept = limit;
+    ovl_limit *kept = e->bounds.data[a - e->activities.data].kept;
+    for (uint32_t i = 0; i < a->n_kept; i++) {
+        if (kept[i].bound == limit.bound) {
+            kept[i].time += limit.time;
+            kept[i].lost += limit.lost;
             return;
         }
     }
-    ovl_vec_push(&e->limits, limit);
+    if (a->n_kept < OVL_LIMITS_KEPT) {
+        kept[a->n_kept++] = limit;
+    } else {
+        ovl_vec_push(&e->limits, limit);
+    }
 }
 
 /* Time under the present bound up to now, and what of it was not work. */
@@ -157,11 +150,12 @@ static void settle(ovl_engine *e, const ovl_clock *c, ovl_activity *a)
     }
     if (c->bound != OVL_BOUND_FREE && e->now > a->bound_since) {
         uint32_t bound = c->bound == OVL_BOUND_CAP ? a->cap_bound : c->bound;
-        ovl_time time = e->now - a->bound_since, done = done_at(c, a, e->now);
+        ovl_time time = e->now - a->bound_since,
+                 done = ovl_work_done(a, ovl_clock_value(c, e->now));
         keep_limit(e, a, (ovl_limit){a->op, bound, time, time - (done - a->bound_done)});
         a->bound_done = done;
     } else if (e->now > a->bound_since) {
-        a->bound_done = done_at(c, a, e->now);
+        a->bound_done = ovl_work_done(a, ovl_clock_value(c, e->now));
     }
     a->bound_since = e->now;
 }
@@ -173,13 +167,14 @@ void ovl_clock_settle(ovl_engine *e, ovl_activity *a)
     }
 }
 
-void ovl_clock_keep_limits(ovl_engine *e, ovl_activity *a)
+/* It is over: what bounded it goes to the timeline. */
+static void hand_over_limits(ovl_engine *e, ovl_activity *a)
 {
     const ovl_limit *kept = e->bounds.data[a - e->activities.data].kept;
-    for (uint32_t i = 0; i < OVL_LIMITS_KEPT && kept[i].time; i++) {
+    for (uint32_t i = 0; i < a->n_kept; i++) {
         ovl_vec_push(&e->limits, kept[i]);
     }
-    a->limited = false;
+    a->n_kept = 0;
 }
 
 void ovl_clock_set_bound(ovl_engine *e, uint32_t clock, uint32_t bound)
@@ -243,16 +238,11 @@ void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity)
 {
     ovl_clock *c = &e->clocks.data[clock];
     ovl_activity *a = &e->activities.data[activity];
-    bool fresh = a->begin == 0;
     a->clock = clock;
     a->since = a->bound_since = e->now;
-    a->bound_done = fresh ? 0 : ovl_work_whole(-a->begin, a->total);
+    a->bound_done = ovl_work_done(a, 0);
     a->begin += ovl_clock_value(c, e->now);
-    if (clock == OVL_CLOCK_TIME && fresh) {
-        ovl_engine_at(e, OVL_HANDLE_ACTIVITY(e, activity), e->now + a->total, a->op);
-        return;
-    }
-    ovl_work due = a->begin + ((ovl_work)a->total << OVL_WORK_SHIFT) - ovl_work_allowance(a->total);
+    ovl_work due = a->begin + ((ovl_work)a->total << OVL_WORK_SHIFT);
     if (clock == OVL_CLOCK_TIME) {
         ovl_time end = (ovl_time)((due + c->rate - 1) >> OVL_WORK_SHIFT);
         ovl_engine_at(e, OVL_HANDLE_ACTIVITY(e, activity), end, a->op);
@@ -271,11 +261,16 @@ static void take_due(ovl_clock *c, uint32_t activity)
     for (; at > c->first; at--) {
         c->dues.data[at] = c->dues.data[at - 1];
     }
-    c->first++;
-    c->first_due = c->first < c->dues.len ? c->dues.data[c->first].due : OVL_NO_DUE;
+    if (++c->first < c->dues.len) {
+        c->first_due = c->dues.data[c->first].due;
+    } else {
+        c->first = c->dues.len = 0;
+        c->first_due = OVL_NO_DUE;
+    }
 }
 
-void ovl_clock_remove(ovl_engine *e, uint32_t activity)
+/* What it did there is kept; the next to end may be another. */
+static void take_off(ovl_engine *e, uint32_t activity)
 {
     ovl_activity *a = &e->activities.data[activity];
     uint32_t clock = a->clock;
@@ -286,10 +281,7 @@ void ovl_clock_remove(ovl_engine *e, uint32_t activity)
     if (e->options->segments) {
         keep_segment(e, c, a);
     }
-    a->clock = OVL_NONE;
-    a->begin -= ovl_clock_value(c, e->now);
     if (clock == OVL_CLOCK_TIME) {
-        ovl_heap_remove(&e->heap, OVL_HANDLE_ACTIVITY(e, activity));
         return;
     }
     take_due(c, activity);
@@ -297,6 +289,25 @@ void ovl_clock_remove(ovl_engine *e, uint32_t activity)
         after_end(e, clock);
     } else if (c->rate > 0) {
         touch(e, clock, c);
+    }
+}
+
+void ovl_clock_remove(ovl_engine *e, uint32_t activity)
+{
+    take_off(e, activity);
+    ovl_activity *a = &e->activities.data[activity];
+    if (a->clock == OVL_CLOCK_TIME) {
+        ovl_heap_remove(&e->heap, OVL_HANDLE_ACTIVITY(e, activity));
+    }
+    a->begin -= ovl_clock_value(&e->clocks.data[a->clock], e->now);
+    a->clock = OVL_NONE;
+}
+
+void ovl_clock_end(ovl_engine *e, uint32_t activity)
+{
+    take_off(e, activity);
+    if (e->activities.data[activity].n_kept) {
+        hand_over_limits(e, &e->activities.data[activity]);
     }
 }
 

@@ -52,10 +52,12 @@ static void enter(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
     e->pending[op] = OVL_ARRIVED_BIT | (activity + 1);
     ovl_running entered = {.op = op, .activity = activity};
     ovl_vec_push(&s->comms, entered);
-    for (uint32_t i = s->comms.len - 1; i > 0 && s->comms.data[i - 1].op > op; i--) {
-        s->comms.data[i] = s->comms.data[i - 1];
-        s->comms.data[i - 1] = entered;
+    ovl_running *comms = s->comms.data;
+    uint32_t i = s->comms.len - 1;
+    for (; i > 0 && comms[i - 1].op > op; i--) {
+        comms[i] = comms[i - 1];
     }
+    comms[i] = entered;
 }
 
 static void transfer(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
@@ -215,12 +217,13 @@ static void leave(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
 {
     ovl_account_end(e, rank, activity);
     ovl_rank_state *s = &e->ranks[rank];
-    uint32_t i = 0;
-    while (s->comms.data[i].activity != activity) {
+    ovl_running *comms = s->comms.data;
+    uint32_t i = 0, len = --s->comms.len;
+    while (comms[i].activity != activity) {
         i++;
     }
-    for (s->comms.len--; i < s->comms.len; i++) {
-        s->comms.data[i] = s->comms.data[i + 1];
+    for (; i < len; i++) {
+        comms[i] = comms[i + 1];
     }
     s->latent -= e->activities.data[activity].phase == OVL_PHASE_LATENCY;
     release_sms(e, rank, op);

@@ -12,6 +12,8 @@ const char *ovl_verdict_name(ovl_verdict verdict)
     return verdict_names[verdict];
 }
 
+__extension__ typedef __int128 wide;
+
 static const char *time_text(ovl_arena *arena, ovl_time t)
 {
     char buf[OVL_UNITS_TEXT];
@@ -151,11 +153,58 @@ static const char *percent_text(ovl_arena *arena, ovl_time part, ovl_time whole)
                          : ovl_arena_printf(arena, " (%.1f %%)", percent);
 }
 
-bool ovl_other_work(const ovl_result *a, const ovl_result *b)
+/* Of each pipeline, or of each rank without one. */
+static uint64_t of_replica(const ovl_result *r)
+{
+    return r->microbatches ? r->microbatches : r->rank_microbatches;
+}
+
+static bool other_microbatches(const ovl_result *a, const ovl_result *b)
 {
     uint64_t n_a = ovl_result_microbatches(a), n_b = ovl_result_microbatches(b);
-    bool same_replicas = n_a * b->microbatches == n_b * a->microbatches;
-    return n_a != n_b && n_a && n_b && a->microbatches && same_replicas;
+    bool same_replicas = n_a * of_replica(b) == n_b * of_replica(a);
+    return n_a != n_b && n_a && n_b && of_replica(a) && same_replicas;
+}
+
+ovl_unit ovl_unit_of(const ovl_result *a, const ovl_result *b)
+{
+    const ovl_useful *x = &a->useful, *y = &b->useful;
+    bool known = x->tokens && y->tokens && x->ranks == y->ranks;
+    bool other = other_microbatches(a, b);
+    if (known && x->tokens == y->tokens) {
+        return OVL_UNIT_STEP;
+    }
+    wide per_a = (wide)x->tokens * (wide)ovl_result_microbatches(b);
+    wide per_b = (wide)y->tokens * (wide)ovl_result_microbatches(a);
+    bool alike = other && (!known || per_a == per_b);
+    return alike ? OVL_UNIT_MICROBATCH : known ? OVL_UNIT_TOKENS : OVL_UNIT_STEP;
+}
+
+bool ovl_other_work(const ovl_result *a, const ovl_result *b)
+{
+    return ovl_unit_of(a, b) != OVL_UNIT_STEP;
+}
+
+/* What a unit takes: a step, a microbatch, a million tokens. */
+static ovl_time per_unit(const ovl_result *r, ovl_unit unit)
+{
+    if (unit == OVL_UNIT_MICROBATCH) {
+        return ovl_result_per_microbatch(r);
+    }
+    wide millions = (wide)r->step * 1000000;
+    return unit == OVL_UNIT_STEP
+               ? r->step
+               : (ovl_time)OVL_MIN(millions / (wide)r->useful.tokens, (wide)OVL_TIME_MAX);
+}
+
+/* "8 microbatches instead of 4" */
+static const char *work_text(const ovl_comparison *c, ovl_arena *arena)
+{
+    bool tokens = ovl_unit_of(c->a, c->b) == OVL_UNIT_TOKENS;
+    return ovl_arena_printf(arena, "%" PRIu64 " %s instead of %" PRIu64,
+                            tokens ? c->b->useful.tokens : ovl_result_microbatches(c->b),
+                            tokens ? "tokens" : "microbatches",
+                            tokens ? c->a->useful.tokens : ovl_result_microbatches(c->a));
 }
 
 /* What does not fit the memory of its GPU cannot be run: it is worse than whatever does. */
@@ -165,10 +214,8 @@ static ovl_verdict verdict_of(const ovl_comparison *c)
     if (a_fits != b_fits) {
         return b_fits ? OVL_BETTER : OVL_WORSE;
     }
-    ovl_time change = c->delta;
-    if (ovl_other_work(c->a, c->b)) {
-        change = ovl_result_per_microbatch(c->b) - ovl_result_per_microbatch(c->a);
-    }
+    ovl_unit unit = ovl_unit_of(c->a, c->b);
+    ovl_time change = per_unit(c->b, unit) - per_unit(c->a, unit);
     return change < 0 ? OVL_BETTER : change > 0 ? OVL_WORSE : OVL_NO_GAIN;
 }
 
@@ -217,21 +264,20 @@ static const char *step_sentence(const ovl_comparison *c, ovl_arena *arena)
                             time_text(arena, move));
 }
 
-/* A longer step of more work is not worse for that: what a microbatch takes decides. */
+/* A longer step of more work is not worse for that: what a unit of it takes decides. */
 static const char *work_sentence(const ovl_comparison *c, ovl_arena *arena)
 {
-    ovl_time a = ovl_result_per_microbatch(c->a), b = ovl_result_per_microbatch(c->b);
+    ovl_unit unit = ovl_unit_of(c->a, c->b);
+    ovl_time a = per_unit(c->a, unit), b = per_unit(c->b, unit);
     ovl_time longer = c->delta < 0 ? -c->delta : c->delta;
-    const char *takes =
-        a == b ? ovl_arena_printf(arena, "takes %s in both", time_text(arena, a))
-               : ovl_arena_printf(arena, "takes %s instead of %s, %s%s", time_text(arena, b),
-                                  time_text(arena, a), b < a ? "shorter" : "longer",
-                                  percent_text(arena, b - a, a));
-    return ovl_arena_printf(arena,
-                            "%s: a microbatch %s; b does other work, %" PRIu64
-                            " microbatches instead of %" PRIu64 ", in a step that is %s",
-                            ovl_verdict_name(c->verdict), takes, ovl_result_microbatches(c->b),
-                            ovl_result_microbatches(c->a),
+    const char *takes = unit == OVL_UNIT_TOKENS ? "a million tokens take" : "a microbatch takes";
+    const char *times = a == b
+                            ? ovl_arena_printf(arena, "%s in both", time_text(arena, a))
+                            : ovl_arena_printf(arena, "%s instead of %s, %s%s", time_text(arena, b),
+                                               time_text(arena, a), b < a ? "shorter" : "longer",
+                                               percent_text(arena, b - a, a));
+    return ovl_arena_printf(arena, "%s: %s %s; b does other work, %s, in a step that is %s",
+                            ovl_verdict_name(c->verdict), takes, times, work_text(c, arena),
                             longer == 0 ? "as long"
                                         : ovl_arena_printf(arena, "%s %s", time_text(arena, longer),
                                                            c->delta < 0 ? "shorter" : "longer"));
@@ -247,9 +293,7 @@ static const char *verdict_sentence(const ovl_comparison *c, ovl_arena *arena)
         text = ovl_arena_printf(arena, "%s; neither fits the memory of its GPU", text);
     }
     if (a_fits != b_fits && ovl_other_work(c->a, c->b)) {
-        text = ovl_arena_printf(arena,
-                                "%s, of other work: %" PRIu64 " microbatches instead of %" PRIu64,
-                                text, ovl_result_microbatches(c->b), ovl_result_microbatches(c->a));
+        text = ovl_arena_printf(arena, "%s, of other work: %s", text, work_text(c, arena));
     }
     return with_retries(c, text, arena);
 }

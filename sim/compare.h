@@ -31,12 +31,20 @@ typedef struct ovl_comparison {
 void ovl_compare(const ovl_result *a, const ovl_result *b, ovl_arena *arena,
                  ovl_comparison *comparison);
 
-/* Do two pipelines of as many replicas run different numbers of microbatches? Steps do not compare
- * then, but what a microbatch takes. Example: 512 microbatches in 21.8 s are better than 32 in 1.64
- * s. */
+/* What two steps are compared by. */
+typedef enum ovl_unit {
+    OVL_UNIT_STEP,       /* they do the same work, or it is not known */
+    OVL_UNIT_MICROBATCH, /* as many replicas run other numbers of microbatches */
+    OVL_UNIT_TOKENS,     /* as many ranks train on other numbers of tokens, in other microbatches */
+} ovl_unit;
+
+/* Steps of other work do not compare, but what a unit of it takes does. Example: 512 microbatches
+ * in 21.8 s are better than 32 in 1.64 s. Where tokens are known, steps of as many do the same
+ * work, in whatever microbatches. */
+ovl_unit ovl_unit_of(const ovl_result *a, const ovl_result *b);
 bool ovl_other_work(const ovl_result *a, const ovl_result *b);
 
-/* By the step, or by what a microbatch takes if they do other work; but what does not fit the
+/* By the step, or by what a unit takes if they do other work; but what does not fit the
  * memory of its GPU is worse than what does. As JSON names it: "better", "worse", "no gain". */
 const char *ovl_verdict_name(ovl_verdict verdict);
 

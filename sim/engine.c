@@ -127,7 +127,7 @@ static void start_batch(ovl_engine *e, uint32_t rank, uint32_t op)
 static void start_copies(ovl_engine *e, uint32_t rank, uint32_t direction)
 {
     ovl_rank_state *s = &e->ranks[rank];
-    uint32_t engines = e->p->copy_engines[direction];
+    uint32_t engines = ovl_gpu_of(e->p, rank).copy_engines[direction];
     while (s->copies[direction].len && (!engines || s->copying[direction] < engines)) {
         ovl_waiting_copy *list = s->copies[direction].data;
         uint32_t best = 0;

@@ -131,6 +131,9 @@ static void copy_hardware(expansion *x)
     b->hw_queues = p->hw_queues;
     b->memory = p->memory;
     b->rounding = p->rounding;
+    for (uint32_t i = 0; i < p->n_gpus; i++) {
+        ovl_vec_push(&b->gpus, p->gpus[i]);
+    }
     for (uint32_t i = 0; i < p->n_resources; i++) {
         ovl_add_resource(b, &p->resources[i]);
     }
@@ -170,6 +173,7 @@ static void copy_tables(expansion *x)
     for (uint32_t i = 0; i < p->n_splits; i++) {
         ovl_vec_push(&x->b.splits, p->splits[i]);
     }
+    ovl_add_sizes(&x->b, p->sizes, p->n_sizes);
     x->no_cost = ovl_add_cost(&x->b, &(ovl_cost){0}, NULL, NULL, 0, NULL, 0);
     x->relaid = OVL_NEW_ARRAY(&x->scratch, uint32_t, p->n_costs);
     for (uint32_t i = 0; i < p->n_costs; i++) {
@@ -503,6 +507,9 @@ static void add_ranks(expansion *x)
             }
         }
         ovl_add_rank(&x->b, x->kind_of[rank], rank, comms.data, p->rank_ports + r->first_port);
+        if (p->n_gpus) {
+            ovl_set_gpu(&x->b, r->gpu);
+        }
     }
     ovl_vec_free(&comms);
 }

@@ -49,6 +49,7 @@ static void first_rank_colours(refining *f, ovl_arena *scratch)
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         const ovl_rank *rank = &p->ranks[r];
         uint64_t hash = ovl_fold_mix(rank->code, f->basis->variant[r]);
+        hash = ovl_fold_mix(hash, rank->gpu);
         for (uint32_t s = 0; s < p->codes[rank->code].n_slots; s++) {
             uint32_t mates = ovl_fold_mates(p, rank, s);
             hash = ovl_fold_mix(hash, mates == OVL_NONE ? OVL_NONE : f->basis->pairing[mates]);

@@ -8,7 +8,7 @@
  * to simulate one of each, if resources carry the load of all who would load them.
  *
  * Two ranks are of one class if
- *     they run one code at the same costs;
+ *     they run one code at the same costs, with buffers of the same bytes, on the same GPU;
  *     slot by slot their communicators are of one class, and so are those they send to and receive
  *     from, operation by operation;
  *     port by port their resources are of one class.

@@ -66,7 +66,7 @@ static bool same_roots(const checking *k, const ovl_rank *a, const ovl_rank *b)
 static bool same_rank(const checking *k, uint32_t r, uint32_t lowest)
 {
     const ovl_rank *a = &k->p->ranks[r], *b = &k->p->ranks[lowest];
-    if (a->code != b->code || k->b->variant[r] != k->b->variant[lowest]) {
+    if (a->code != b->code || a->gpu != b->gpu || k->b->variant[r] != k->b->variant[lowest]) {
         return false;
     }
     for (uint32_t s = 0; s < k->p->codes[a->code].n_slots; s++) {

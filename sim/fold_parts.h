@@ -22,7 +22,8 @@ typedef struct ovl_fold_basis {
     const uint32_t *peer_at; /* into peers: the places met, in order of the first operation */
     const uint32_t *peers;
     const uint32_t *peer_index; /* of each mate, the how-manieth of its place's peers */
-    const uint32_t *variant;    /* [n_ranks] equal numbers: equal costs, of ranks of one code */
+    const uint32_t *variant;    /* [n_ranks] equal numbers: equal costs, and bytes of buffers, of
+                                   ranks of one code */
     const bool *shared;         /* [n_ports] several ranks have one resource there */
     const uint32_t *port_of;    /* [n_resources] the only port through which it is reached */
     const uint32_t *users_at, *users; /* [n_resources + 1]: ranks that have it, ascending */

@@ -100,7 +100,19 @@ static void number_pairings(const ovl_program *p, uint32_t n_places, ovl_arena *
     ovl_arena_free(&scratch);
 }
 
-/* --- Costs --- */
+/* --- Costs and buffers --- */
+
+static bool same_sizes(const ovl_program *p, uint32_t a, uint32_t b)
+{
+    const ovl_code *code = &p->codes[p->ranks[a].code];
+    for (uint32_t i = 0; i < code->n_buffers; i++) {
+        const ovl_buffer *buffer = &code->buffers[i];
+        if (ovl_buffer_bytes(p, a, buffer) != ovl_buffer_bytes(p, b, buffer)) {
+            return false;
+        }
+    }
+    return true;
+}
 
 static bool same_rank_costs(const ovl_fold_basis *basis, uint32_t a, uint32_t b)
 {
@@ -116,7 +128,7 @@ static bool same_rank_costs(const ovl_fold_basis *basis, uint32_t a, uint32_t b)
             return false;
         }
     }
-    return true;
+    return same_sizes(p, a, b);
 }
 
 static uint64_t hash_cost(uint64_t hash, const ovl_program *p, const ovl_cost *c)
@@ -130,15 +142,26 @@ static uint64_t hash_cost(uint64_t hash, const ovl_program *p, const ovl_cost *c
     return hash;
 }
 
+/* Does what its ranks cost, or hold, differ from one to another? */
+static bool code_varies(const ovl_code *code)
+{
+    bool varies = false;
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        varies |= ovl_code_op(code, i)->per_rank;
+    }
+    for (uint32_t i = 0; i < code->n_buffers; i++) {
+        varies |= code->buffers[i].sizes > 0;
+    }
+    return varies;
+}
+
 static void number_variants(const ovl_program *p, ovl_arena *arena, ovl_fold_basis *basis)
 {
     ovl_arena scratch = {0};
     numbering n = new_numbering(basis, p->n_ranks, arena, &scratch);
     bool *varies = OVL_NEW_ARRAY(&scratch, bool, p->n_codes);
     for (uint32_t c = 0; c < p->n_codes; c++) {
-        for (uint32_t i = 0; i < p->codes[c].n_ops; i++) {
-            varies[c] |= ovl_code_op(&p->codes[c], i)->per_rank;
-        }
+        varies[c] = code_varies(&p->codes[c]);
     }
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         const ovl_code *code = &p->codes[p->ranks[r].code];
@@ -150,6 +173,11 @@ static void number_variants(const ovl_program *p, ovl_arena *arena, ovl_fold_bas
             if (ovl_code_op(code, i)->per_rank) {
                 hash = hash_cost(hash, p, ovl_op_cost(p, r, ovl_code_op(code, i)));
             }
+        }
+        for (uint32_t i = 0; i < code->n_buffers; i++) {
+            hash = code->buffers[i].sizes
+                       ? ovl_fold_mix(hash, ovl_buffer_bytes(p, r, &code->buffers[i]))
+                       : hash;
         }
         number(&n, r, hash, same_rank_costs);
     }

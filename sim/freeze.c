@@ -3,6 +3,7 @@
  * checks that the members of each communicator agree.
  */
 #include "sim/build.h"
+#include "sim/course.h"
 
 /* --- One code --- */
 
@@ -382,6 +383,7 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
                      .hw_queues = b->hw_queues,
                      .memory = b->memory,
                      .rounding = b->rounding,
+                     .n_gpus = b->gpus.len,
                      .n_kernel_classes = b->kernel_classes.len,
                      .n_coll_classes = b->coll_classes.len};
     assert(b->pairs.len == 0 || b->pairs.len == p.n_kernel_classes * p.n_coll_classes);
@@ -395,6 +397,7 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
     }
     uint32_t n_rank_comms = b->rank_comms.len, n_members = b->members.len;
     ovl_rank *ranks = ovl_vec_freeze(&b->ranks, b->arena);
+    p.gpus = ovl_vec_freeze(&b->gpus, b->arena);
     ovl_comm *comms = ovl_vec_freeze(&b->comms, b->arena);
     p.codes = codes;
     p.ranks = ranks;
@@ -410,12 +413,17 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
     p.n_splits = b->splits.len;
     p.splits = ovl_vec_freeze(&b->splits, b->arena);
     p.demands = ovl_vec_freeze(&b->demands, b->arena);
+    p.n_sizes = b->sizes.len;
+    p.sizes = ovl_vec_freeze(&b->sizes, b->arena);
     p.kernel_classes = ovl_vec_freeze(&b->kernel_classes, b->arena);
     p.coll_classes = ovl_vec_freeze(&b->coll_classes, b->arena);
     bool measured = b->pairs.len > 0;
     p.pairs = ovl_vec_freeze(&b->pairs, b->arena);
     if (!measured) {
         p.pairs = OVL_NEW_ARRAY(b->arena, ovl_pair, (size_t)p.n_kernel_classes * p.n_coll_classes);
+    }
+    for (uint32_t i = 0; i < p.n_codes; i++) {
+        codes[i].course = ovl_course_find(&p, &codes[i], true, b->arena);
     }
     ovl_builder_free(b);
     number_ranks(&p, ranks);

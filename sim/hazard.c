@@ -421,7 +421,8 @@ static uint32_t list_turns(const ovl_code *code, turn *turns)
     return n;
 }
 
-/* Frees and allocations in host order, a list of holes for each pool. */
+/* Frees and allocations in host order, a list of holes for each pool. A buffer that has its own
+ * bytes on each rank counts as on the rank that has most of it. */
 static void check_reuses(check *k, ovl_arena *scratch)
 {
     const ovl_code *code = k->code;

@@ -22,17 +22,21 @@ static void issue(ovl_engine *e, uint32_t rank, uint32_t local)
     ovl_engine_release(e, rank, op);
 }
 
-/* Where issuing takes no time all is issued at 0, which it says already, and only what waits for
- * nothing else arrives. */
+/* Where issuing takes no time all is issued at 0, which it says already (run.c), and only what
+ * waits for nothing else arrives. Parts wait for their batch. */
 static void issue_all(ovl_engine *e, const ovl_rank *r, uint32_t rank)
 {
     const ovl_code *code = &e->p->codes[r->code];
+    const ovl_course *course = e->courses[r->code];
     uint32_t *pending = e->pending + r->first_op;
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        pending[i] -= ovl_code_batch(code, i) == OVL_NONE;
-        if (pending[i] == 0) {
-            ovl_vec_push(&e->todo, (ovl_todo){.rank = rank, .op = r->first_op + i});
-        }
+        pending[i] = code->waits[i] - 1;
+    }
+    for (uint32_t i = code->parts.at[0]; i < code->parts.at[code->n_ops]; i++) {
+        pending[code->parts.item[i]]++;
+    }
+    for (uint32_t i = 0; i < course->n_starts; i++) {
+        ovl_vec_push(&e->todo, (ovl_todo){.rank = rank, .op = r->first_op + course->starts[i]});
     }
     e->ranks[rank].cursor = code->n_ops;
 }

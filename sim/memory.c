@@ -28,6 +28,7 @@ void ovl_memory_find(const ovl_program *program, const ovl_timeline *timeline, o
     if (!row->has_memory) {
         return;
     }
+    row->memory_limit = ovl_gpu_of(program, row->rank).memory;
     ovl_arena scratch = {0};
     ovl_memory_view view = {program, timeline, rank, code, arena, &scratch};
     ovl_memory_host(&view, row);

@@ -122,7 +122,7 @@ static void give_back(replay *r, uint32_t buffer, uint32_t event)
 {
     life *l = &r->lives[buffer];
     l->gone = event;
-    r->active -= r->v->code->buffers[buffer].bytes;
+    r->active -= ovl_memory_bytes(r->v, buffer);
     if (l->block != OVL_NONE) {
         ovl_allocator_free(&r->allocator, l->block);
     }
@@ -135,7 +135,7 @@ static void process_waiting(replay *r, ovl_time until, uint32_t event)
     while ((top = ovl_heap_top(&r->waiting)) && top->time <= until) {
         uint32_t buffer = OVL_HEAP_HANDLE(top);
         ovl_heap_remove(&r->waiting, buffer);
-        r->now.reserved[OVL_RESERVED_WAITING] -= r->v->code->buffers[buffer].bytes;
+        r->now.reserved[OVL_RESERVED_WAITING] -= ovl_memory_bytes(r->v, buffer);
         give_back(r, buffer, event);
     }
 }
@@ -143,12 +143,13 @@ static void process_waiting(replay *r, ovl_time until, uint32_t event)
 static void free_buffer(replay *r, uint32_t buffer, uint32_t event)
 {
     const ovl_buffer *b = &r->v->code->buffers[buffer];
+    uint64_t bytes = ovl_memory_bytes(r->v, buffer);
     r->lives[buffer].freed = event;
-    r->allocated -= b->bytes;
-    r->now.allocated[b->category] -= b->bytes;
+    r->allocated -= bytes;
+    r->now.allocated[b->category] -= bytes;
     ovl_time usable = r->lives[buffer].recorded == OVL_NONE ? 0 : usable_at(r, buffer);
     if (usable > r->now.at) {
-        r->now.reserved[OVL_RESERVED_WAITING] += b->bytes;
+        r->now.reserved[OVL_RESERVED_WAITING] += bytes;
         ovl_heap_set(&r->waiting, buffer, usable, 0);
     } else {
         give_back(r, buffer, event);
@@ -171,7 +172,7 @@ static void note_failure(replay *r, uint32_t buffer, uint32_t position)
     }
     const ovl_buffer *b = &r->v->code->buffers[buffer];
     f->buffer = ovl_arena_strdup(r->v->arena, ovl_names_text(r->v->p->names, b->name));
-    f->bytes = b->bytes;
+    f->bytes = ovl_memory_bytes(r->v, buffer);
     f->op = position_name(r, position);
     f->at = r->now.at;
     f->reserved = r->allocator.reserved;
@@ -181,12 +182,13 @@ static void note_failure(replay *r, uint32_t buffer, uint32_t position)
 static void make_room(replay *r, uint32_t buffer, uint32_t event)
 {
     const ovl_buffer *b = &r->v->code->buffers[buffer];
-    if (ovl_allocator_fits(&r->allocator, b->stream, b->bytes)) {
+    uint64_t bytes = ovl_memory_bytes(r->v, buffer);
+    if (ovl_allocator_fits(&r->allocator, b->stream, bytes)) {
         return;
     }
     process_waiting(r, OVL_TIME_MAX, event);
     ovl_allocator_release(&r->allocator);
-    if (ovl_allocator_fits(&r->allocator, b->stream, b->bytes)) {
+    if (ovl_allocator_fits(&r->allocator, b->stream, bytes)) {
         r->row->retries++;
     } else {
         note_failure(r, buffer, (uint32_t)r->events.data[event].at);
@@ -210,15 +212,16 @@ static void raise(replay *r, uint32_t event)
 static void alloc_buffer(replay *r, uint32_t buffer, uint32_t event)
 {
     const ovl_buffer *b = &r->v->code->buffers[buffer];
+    uint64_t bytes = ovl_memory_bytes(r->v, buffer);
     life *l = &r->lives[buffer];
     process_waiting(r, r->now.at, event);
     l->from = event;
-    r->allocated += b->bytes;
-    r->active += b->bytes;
-    r->now.allocated[b->category] += b->bytes;
-    if (b->bytes > 0) {
+    r->allocated += bytes;
+    r->active += bytes;
+    r->now.allocated[b->category] += bytes;
+    if (bytes > 0) {
         make_room(r, buffer, event);
-        l->block = ovl_allocator_alloc(&r->allocator, b->stream, b->bytes);
+        l->block = ovl_allocator_alloc(&r->allocator, b->stream, bytes);
         l->size = r->allocator.blocks.data[l->block].size;
     }
     raise(r, event);
@@ -243,7 +246,8 @@ static void set_up(replay *r)
     r->lives = OVL_NEW_ARRAY(scratch, life, code->n_buffers);
     r->last_op = OVL_NEW_ARRAY(scratch, uint32_t, code->n_streams);
     ovl_allocator_init(&r->allocator, code->n_streams, (ovl_rounding)r->v->p->rounding,
-                       r->v->p->memory, scratch);
+                       ovl_gpu_of(r->v->p, (uint32_t)(r->v->rank - r->v->p->ranks)).memory,
+                       scratch);
     list_events(r);
 }
 
@@ -283,7 +287,7 @@ static void collect(const replay *r, uint32_t event, bool reserved, ovl_peak *pe
     uint64_t sum = 0, rounding = 0;
     for (uint32_t b = 0; b < r->v->code->n_buffers; b++) {
         const life *l = &r->lives[b];
-        uint64_t bytes = r->v->code->buffers[b].bytes;
+        uint64_t bytes = ovl_memory_bytes(r->v, b);
         uint32_t until = reserved ? l->gone : l->freed;
         if (l->from <= event && event < until) {
             ovl_vec_push(parts, (ovl_memory_part){b, NULL, bytes});

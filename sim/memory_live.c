@@ -100,7 +100,7 @@ static uint32_t find_peak(const ovl_memory_view *v, const ovl_memory_spans *span
     uint64_t now = 0;
     for (uint32_t i = 0; i < list.len; i++) {
         const ovl_memory_event *e = &list.data[i];
-        uint64_t bytes = v->code->buffers[e->buffer].bytes;
+        uint64_t bytes = ovl_memory_bytes(v, e->buffer);
         now = e->order == 1 ? now + bytes : now - bytes;
         if (now > peak->bytes) {
             peak->bytes = now;
@@ -122,7 +122,7 @@ void ovl_memory_live(const ovl_memory_view *v, ovl_result_rank *row)
     for (uint32_t i = 0; i < spans.n; i++) {
         const ovl_memory_span *s = &spans.item[i];
         if (s->from <= peak->at && peak->at < s->to) {
-            uint64_t bytes = v->code->buffers[s->buffer].bytes;
+            uint64_t bytes = ovl_memory_bytes(v, s->buffer);
             ovl_vec_push(&parts, (ovl_memory_part){s->buffer, NULL, bytes});
         }
     }
@@ -152,9 +152,10 @@ static void find_live_line(const ovl_program *p, const ovl_memory_spans *spans, 
     list_changes(spans, &list);
     for (uint32_t i = 0; i < list.len; i++) {
         const ovl_memory_event *e = &list.data[i];
-        uint64_t *bytes = &now.live[code->buffers[e->buffer].category];
-        *bytes = e->order == 1 ? *bytes + code->buffers[e->buffer].bytes
-                               : *bytes - code->buffers[e->buffer].bytes;
+        const ovl_buffer *buffer = &code->buffers[e->buffer];
+        uint64_t bytes = ovl_buffer_bytes(p, row->rank, buffer);
+        uint64_t *sum = &now.live[buffer->category];
+        *sum = e->order == 1 ? *sum + bytes : *sum - bytes;
         now.at = e->at;
         if (i + 1 == list.len || list.data[i + 1].at != e->at) {
             ovl_vec_push(&line, now);

@@ -20,6 +20,12 @@ typedef struct ovl_memory_view {
     ovl_arena *scratch; /* of the analysis */
 } ovl_memory_view;
 
+/* Bytes of a buffer on the rank. */
+static inline uint64_t ovl_memory_bytes(const ovl_memory_view *v, uint32_t buffer)
+{
+    return ovl_buffer_bytes(v->p, (uint32_t)(v->rank - v->p->ranks), &v->code->buffers[buffer]);
+}
+
 /* A moment at which something is given or taken: a host position, or a time. */
 typedef struct ovl_memory_event {
     int64_t at;

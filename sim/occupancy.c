@@ -127,7 +127,8 @@ static double part_of_wanted(const view *v)
         held += u->holds ? (uint64_t)u->rate : 0;
         wanted += u->holds ? 0 : (uint64_t)u->rate;
     }
-    double got = (double)ovl_sms_for_kernels(v->c->program, held, wanted);
+    double got =
+        (double)ovl_sms_for_kernels(ovl_used_capacity(v->c->program, v->resource), held, wanted);
     return wanted > 0 ? got / (double)wanted : 1;
 }
 

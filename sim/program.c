@@ -110,6 +110,11 @@ const ovl_op *ovl_op_of(const ovl_program *p, uint32_t op)
     return ovl_code_op(&p->codes[rank->code], op - rank->first_op);
 }
 
+uint64_t ovl_buffer_bytes(const ovl_program *p, uint32_t rank, const ovl_buffer *buffer)
+{
+    return buffer->sizes ? p->sizes[buffer->sizes - 1 + ovl_rank_number(p, rank)] : buffer->bytes;
+}
+
 const ovl_cost *ovl_op_cost(const ovl_program *p, uint32_t rank, const ovl_op *op)
 {
     return &p->costs[op->cost + (op->per_rank ? p->ranks[rank].variant : 0)];
@@ -182,7 +187,23 @@ double ovl_busbw_factor(ovl_coll coll, uint32_t n)
     return 1;
 }
 
-uint32_t ovl_sms_wanted(const ovl_program *p, const ovl_cost_kind *kernel)
+ovl_gpu ovl_gpu_of(const ovl_program *p, uint32_t rank)
 {
-    return kernel->sms || !kernel->blocks ? kernel->sms : OVL_MIN(kernel->blocks, p->sms);
+    return p->n_gpus ? p->gpus[p->ranks[rank].gpu]
+                     : (ovl_gpu){p->sms, {p->copy_engines[0], p->copy_engines[1]}, p->memory};
+}
+
+bool ovl_copies_queue(const ovl_program *p)
+{
+    bool queue = p->copy_engines[0] || p->copy_engines[1];
+    for (uint32_t i = 0; i < p->n_gpus; i++) {
+        queue |= p->gpus[i].copy_engines[0] || p->gpus[i].copy_engines[1];
+    }
+    return queue;
+}
+
+uint32_t ovl_sms_wanted(uint32_t sms, const ovl_cost_kind *kernel)
+{
+    uint32_t wanted = kernel->sms || !kernel->blocks ? kernel->sms : kernel->blocks;
+    return sms || !kernel->sms ? OVL_MIN(wanted, sms) : wanted;
 }

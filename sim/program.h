@@ -220,7 +220,9 @@ static inline bool ovl_same_op(const ovl_op *a, const ovl_op *b)
 }
 
 typedef struct ovl_buffer {
-    ovl_id name; /* into names */
+    ovl_id name;    /* into names */
+    uint32_t sizes; /* 0: `bytes` on every rank; else 1 + where those of rank 0, 1, ... begin in
+                       ovl_program.sizes, and `bytes` is the most of them */
     uint64_t bytes;
     uint8_t category; /* ovl_category */
     uint8_t dtype;
@@ -304,6 +306,7 @@ typedef struct ovl_code {
     bool has_means;        /* some kernel says what it takes if all stages are alike */
     const uint32_t *step_ends; /* [n_steps] local operations with step_end */
     uint32_t n_steps;
+    const struct ovl_course *course; /* course.h */
 } ovl_code;
 
 static inline const ovl_op *ovl_code_op(const ovl_code *code, uint32_t local)
@@ -331,6 +334,7 @@ typedef struct ovl_rank {
         first_place; /* into rank_places: own place in each of those communicators (same layout) */
     uint32_t first_port; /* into rank_ports: n_ports entries, the resource of each port */
     uint32_t variant;    /* added to the cost of operations marked per_rank */
+    uint32_t gpu;        /* into gpus, if there are any */
 } ovl_rank;
 
 typedef struct ovl_comm {
@@ -362,6 +366,13 @@ typedef struct ovl_resource {
     uint32_t instance; /* which one: the rank, node or 0 */
     uint64_t capacity; /* bytes per second */
 } ovl_resource;
+
+/* What the GPU of a rank has, where not all have the same. */
+typedef struct ovl_gpu {
+    uint32_t sms;             /* 0: SMs are not modelled, which is so of all or of none */
+    uint32_t copy_engines[2]; /* d2h, h2d; 0: unlimited */
+    uint64_t memory;          /* bytes; 0: not known */
+} ovl_gpu;
 
 /* A resource has another capacity from a moment on: a link that degrades, and recovers. */
 typedef struct ovl_capacity_change {
@@ -398,6 +409,8 @@ typedef struct ovl_program {
     uint32_t n_splits;
     const ovl_split *splits;
     const ovl_demand *demands;
+    uint32_t n_sizes;
+    const uint64_t *sizes; /* bytes by rank, of the buffers that have their own on each */
     uint32_t n_kinds;
     const ovl_comm_kind *kinds;
     const uint32_t *mate_at; /* kinds[k].mates + place: into mates, by local index */
@@ -406,11 +419,13 @@ typedef struct ovl_program {
     const uint32_t *partner; /* [n_ops] sends and receives: the op at the other side, else OVL_NONE;
                                 NULL without any */
     const struct ovl_fold *fold; /* fold.h: ranks stand for several; NULL: each for itself */
-    uint32_t sms;                /* of each rank's GPU; 0: SMs are not modelled */
-    uint32_t copy_engines[2];    /* d2h, h2d; 0: unlimited */
-    uint32_t hw_queues;          /* 0: as many as streams */
-    uint64_t memory;             /* bytes of each rank's GPU; 0: not known */
-    uint8_t rounding;            /* ovl_rounding of its allocator */
+    uint32_t n_gpus;
+    const ovl_gpu *gpus;      /* [n_gpus]; none: every rank has the GPU that follows */
+    uint32_t sms;             /* of each rank's GPU; 0: SMs are not modelled */
+    uint32_t copy_engines[2]; /* d2h, h2d; 0: unlimited */
+    uint32_t hw_queues;       /* 0: as many as streams */
+    uint64_t memory;          /* bytes of each rank's GPU; 0: not known */
+    uint8_t rounding;         /* ovl_rounding of its allocator */
     uint32_t in_steps; /* collectives of up to so many members are in steps (expand.h); 0: none */
     uint32_t n_kernel_classes, n_coll_classes;
     const ovl_id *kernel_classes, *coll_classes; /* names */
@@ -466,6 +481,7 @@ typedef struct ovl_builder {
     OVL_VEC(ovl_cost_kind) cost_kinds;
     OVL_VEC(ovl_split) splits;
     OVL_VEC(ovl_demand) demands;
+    OVL_VEC(uint64_t) sizes;
     OVL_VEC(ovl_op) distinct;
     ovl_stored stored_costs, stored_kinds, stored_splits, stored_demands, stored_ops;
     OVL_VEC(ovl_id) kernel_classes;
@@ -475,6 +491,7 @@ typedef struct ovl_builder {
     uint32_t sms, copy_engines[2], hw_queues; /* set by the caller, as in ovl_program */
     uint64_t memory;                          /* likewise */
     uint8_t rounding;                         /* likewise */
+    OVL_VEC(ovl_gpu) gpus; /* set by the caller; none: all have the GPU above, which is the first */
 } ovl_builder;
 
 /* An empty builder with one port (HBM); names and the frozen program will live in `arena`. */
@@ -523,6 +540,10 @@ uint16_t ovl_add_stream(ovl_builder *b, ovl_id code, const char *name);
 /* A communicator slot of the code: 0, 1, ... in order of the calls. */
 uint16_t ovl_add_slot(ovl_builder *b, ovl_id code);
 
+/* Bytes of a buffer on rank 0, 1, ... of all that the program will have: what ovl_buffer.sizes says
+ * for it, and for any other that has as much. */
+uint32_t ovl_add_sizes(ovl_builder *b, const uint64_t *bytes, uint32_t n);
+
 /* A buffer allocated at the present host position of the code and not yet freed; alloc and freed
  * are filled in. */
 ovl_id ovl_add_buffer(ovl_builder *b, ovl_id code, const ovl_buffer *buffer);
@@ -550,6 +571,9 @@ ovl_id ovl_add_comm(ovl_builder *b, ovl_id name, const uint32_t *ranks, uint32_t
  * number 0, 1, ... */
 ovl_id ovl_add_rank(ovl_builder *b, ovl_id code, uint32_t variant, const ovl_id *comms,
                     const ovl_id *ports);
+
+/* The rank added last has this GPU of b->gpus. */
+void ovl_set_gpu(ovl_builder *b, uint32_t gpu);
 
 /* Freezes everything into the arena and empties the builder. False and errors (OVL_E_STUCK, with
  * the places of both sides) if members of a communicator disagree about their k-th collective
@@ -580,12 +604,21 @@ const ovl_program *ovl_program_ordered(const ovl_program *p, unsigned order);
 uint32_t ovl_op_rank(const ovl_program *p, uint32_t op);
 const ovl_op *ovl_op_of(const ovl_program *p, uint32_t op);
 
+/* Bytes of a buffer of its code on a rank that is simulated. */
+uint64_t ovl_buffer_bytes(const ovl_program *p, uint32_t rank, const ovl_buffer *buffer);
+
 /* What it costs on its rank, and what that has in common with other costs. */
 const ovl_cost *ovl_op_cost(const ovl_program *p, uint32_t rank, const ovl_op *op);
 const ovl_cost_kind *ovl_op_cost_kind(const ovl_program *p, uint32_t rank, const ovl_op *op);
 
-/* SMs that a kernel wants: what it says, or one for each block; 0: not said. */
-uint32_t ovl_sms_wanted(const ovl_program *p, const ovl_cost_kind *kernel);
+/* The GPU of a rank. */
+ovl_gpu ovl_gpu_of(const ovl_program *p, uint32_t rank);
+
+/* Whether some GPU runs no more than so many copies of a direction at a time. */
+bool ovl_copies_queue(const ovl_program *p);
+
+/* SMs that a kernel wants of a GPU of so many: what it says, or one for each block; 0: not said. */
+uint32_t ovl_sms_wanted(uint32_t sms, const ovl_cost_kind *kernel);
 ovl_id ovl_op_name_id(const ovl_program *p, uint32_t op);
 const char *ovl_op_name(const ovl_program *p, uint32_t op);
 

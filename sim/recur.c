@@ -12,33 +12,13 @@
  */
 #include "sim/recur.h"
 
-/* --- Where the watched code repeats itself --- */
-
 static uint64_t mixed(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
     return hash ^ hash >> 29;
 }
 
-static uint64_t hash_cost(const ovl_program *p, const ovl_cost *c)
-{
-    uint64_t hash = mixed((uint64_t)c->latency, (uint64_t)c->work);
-    return mixed(mixed(hash, (uint64_t)c->compute), ovl_kind_of(p, c)->sms);
-}
-
-/* What operations of different blocks that do the same have in common. */
-static uint32_t signature(const ovl_engine *e, const ovl_code *code, uint32_t local)
-{
-    const ovl_op *op = ovl_code_op(code, local);
-    uint64_t hash = hash_cost(
-        e->p, ovl_engine_cost(e, e->recur->rank, e->p->ranks[e->recur->rank].first_op + local, op));
-    hash = mixed(hash, (uint64_t)op->kind << 32 | (uint64_t)op->stream << 16 | op->comm);
-    hash = mixed(hash, (uint64_t)op->launch << 1 | op->step_end);
-    for (uint32_t i = code->after.at[local]; i < code->after.at[local + 1]; i++) {
-        hash = mixed(hash, local - code->after.item[i]);
-    }
-    return (uint32_t)(hash >> 32);
-}
+/* --- Setting up --- */
 
 static void add_rhythms(ovl_recur *r, const ovl_repeat *runs, uint32_t n)
 {
@@ -60,89 +40,28 @@ static uint32_t longest_rank(const ovl_program *p)
     return best;
 }
 
-static void find_rhythms(const ovl_engine *e, ovl_recur *r, ovl_arena *scratch)
-{
-    const ovl_code *code = &e->p->codes[e->p->ranks[r->rank].code];
-    ovl_arena arena = {0};
-    ovl_repeats runs = {0};
-    uint32_t *items = OVL_NEW_ARRAY(&arena, uint32_t, code->n_ops);
-    for (uint32_t i = 0; i < code->n_ops; i++) {
-        items[i] = signature(e, code, i);
-    }
-    ovl_repeats_find(items, code->n_ops, &runs);
-    ovl_arena_free(&arena);
-    uint32_t n = runs.len;
-    add_rhythms(r, ovl_vec_freeze(&runs, scratch), n);
-}
-
-/* --- Setting up --- */
-
-/* Does each operation of a lane arrive when the one before it there has ended, and not earlier? */
-static bool keeps_order(const ovl_code *code, const uint32_t *next)
-{
-    bool good = true;
-    for (uint32_t i = 0; i < code->n_ops && good; i++) {
-        bool in_lane =
-            ovl_code_batch(code, i) == OVL_NONE && ovl_code_op(code, i)->kind != OVL_HOST;
-        good = !in_lane || next[i] == code->n_ops ||
-               ovl_recur_before(code, ovl_recur_lane(code, i), next[i]) == i;
-    }
-    return good;
-}
-
-/* False if something goes on in no lane, or out of order. */
-static bool set_up_code(const ovl_code *code, ovl_recur_code *known, ovl_arena *arena)
-{
-    uint32_t lanes = ovl_recur_host(code) + 1;
-    uint32_t *next = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
-    uint32_t *first = OVL_NEW_ARRAY(arena, uint32_t, lanes);
-    uint32_t *last = OVL_NEW_ARRAY(arena, uint32_t, lanes);
-    for (uint32_t lane = 0; lane < lanes; lane++) {
-        first[lane] = last[lane] = code->n_ops;
-    }
-    bool eager = false;
-    for (uint32_t i = code->n_ops; i-- > 0;) {
-        const ovl_op *op = ovl_code_op(code, i);
-        eager = eager || (op->kind == OVL_SEND && op->eager);
-        if (op->behind || op->kind == OVL_HOST) {
-            continue;
-        }
-        if (op->stream == OVL_NO_STREAM && op->comm == OVL_NO_COMM) {
-            return false;
-        }
-        uint32_t lane = ovl_recur_lane(code, i);
-        next[i] = first[lane];
-        last[lane] = first[lane] == code->n_ops ? i : last[lane];
-        first[lane] = i;
-    }
-    *known = (ovl_recur_code){.next = next, .first = first, .last = last, .eager = eager};
-    return keeps_order(code, next);
-}
-
 static void set_up_moment(const ovl_program *p, uint32_t n_fronts, ovl_moment *m, ovl_arena *arena)
 {
     m->front = OVL_NEW_ARRAY(arena, uint32_t, n_fronts);
     m->times = OVL_NEW_ARRAY(arena, ovl_rank_times, p->n_ranks);
 }
 
-static void set_up_fronts(const ovl_program *p, ovl_recur *r)
+static void set_up_fronts(const ovl_engine *e, ovl_recur *r)
 {
+    const ovl_program *p = e->p;
     for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
         uint32_t code = p->ranks[rank].code;
-        memcpy(r->now.front + r->first_front[rank], r->codes[code].first,
-               ovl_recur_host(&p->codes[code]) * sizeof(uint32_t));
+        memcpy(r->now.front + r->first_front[rank], e->courses[code]->first,
+               ovl_lane_host(&p->codes[code]) * sizeof(uint32_t));
     }
 }
 
-static bool set_up_tables(const ovl_engine *e, ovl_recur *r, uint32_t n_fronts, ovl_arena *arena)
+static void set_up_tables(const ovl_engine *e, ovl_recur *r, uint32_t n_fronts, ovl_arena *arena)
 {
     const ovl_program *p = e->p;
     uint32_t slots = 0;
     r->codes = OVL_NEW_ARRAY(arena, ovl_recur_code, p->n_codes);
     for (uint32_t c = 0; c < p->n_codes; c++) {
-        if (!set_up_code(&p->codes[c], &r->codes[c], arena)) {
-            return false;
-        }
         slots = OVL_MAX(slots, p->codes[c].n_slots);
     }
     r->ranks = OVL_NEW_ARRAY(arena, ovl_recur_rank, p->n_ranks);
@@ -158,8 +77,7 @@ static bool set_up_tables(const ovl_engine *e, ovl_recur *r, uint32_t n_fronts, 
         set_up_moment(p, n_fronts, &r->rhythms.data[i].kept, arena);
         r->rhythms.data[i].glimpses = OVL_NEW_ARRAY(arena, ovl_glimpse, OVL_GLIMPSES);
     }
-    set_up_fronts(p, r);
-    return true;
+    set_up_fronts(e, r);
 }
 
 /* The next anchor is the first of all rhythms. */
@@ -173,7 +91,14 @@ static void set_anchor(ovl_engine *e)
     e->anchor = next == OVL_NONE ? OVL_NONE : e->p->ranks[r->rank].first_op + next;
 }
 
-#define OPS_MIN 32 /* of a rank: below, nothing is worth looking for */
+static bool keep_order(const ovl_engine *e)
+{
+    bool all = true;
+    for (uint32_t c = 0; c < e->p->n_codes && all; c++) {
+        all = e->courses[c]->ordered;
+    }
+    return all;
+}
 
 void ovl_recur_init(ovl_engine *e, ovl_arena *scratch)
 {
@@ -185,19 +110,19 @@ void ovl_recur_init(ovl_engine *e, ovl_arena *scratch)
     uint32_t rank = longest_rank(p);
     uint32_t *first_front = OVL_NEW_ARRAY(scratch, uint32_t, p->n_ranks + 1);
     for (uint32_t i = 0; i < p->n_ranks; i++) {
-        first_front[i + 1] = first_front[i] + ovl_recur_host(&p->codes[p->ranks[i].code]) + 1;
+        first_front[i + 1] = first_front[i] + ovl_lane_host(&p->codes[p->ranks[i].code]) + 1;
     }
     uint32_t n_fronts = first_front[p->n_ranks];
-    if (p->codes[p->ranks[rank].code].n_ops < OPS_MIN || n_fronts > p->n_ops / 2) {
+    const ovl_course *course = e->courses[p->ranks[rank].code];
+    if (course->n_runs == 0 || n_fronts > p->n_ops / 2 || !keep_order(e)) {
         return;
     }
     e->recur = OVL_NEW(scratch, ovl_recur);
     e->recur->rank = rank;
     e->recur->first_front = first_front;
-    find_rhythms(e, e->recur, scratch);
-    if (e->recur->rhythms.len > 0 && set_up_tables(e, e->recur, n_fronts, scratch)) {
-        set_anchor(e);
-    }
+    add_rhythms(e->recur, course->runs, course->n_runs);
+    set_up_tables(e, e->recur, n_fronts, scratch);
+    set_anchor(e);
 }
 
 void ovl_recur_free(ovl_engine *e)
@@ -230,12 +155,39 @@ static void begin_anew(ovl_rhythm *x)
     x->kept.taken = false;
 }
 
+static uint64_t mixed_progress(const ovl_engine *e, uint64_t hash, uint32_t activity)
+{
+    const ovl_activity *a = &e->activities.data[activity];
+    if (a->phase != OVL_PHASE_FLUID) {
+        return mixed(hash, a->phase);
+    }
+    ovl_work done = ovl_clock_value(&e->clocks.data[a->clock], e->now) - a->begin;
+    hash = mixed(hash, (uint64_t)(done >> 64));
+    return mixed(mixed(hash, (uint64_t)done), e->clocks.data[a->clock].rate);
+}
+
+/* How far what runs on the watched rank is, and how fast: where rates settle ever closer that tells
+ * one block from another when times do not any more. */
+static uint64_t progress(const ovl_engine *e)
+{
+    const ovl_rank_state *s = &e->ranks[e->recur->rank];
+    uint64_t hash = (uint64_t)s->kernels.len << 32 | s->comms.len;
+    for (uint32_t i = 0; i < s->kernels.len; i++) {
+        hash = mixed_progress(e, hash, s->kernels.data[i]);
+    }
+    for (uint32_t i = 0; i < s->comms.len; i++) {
+        hash = mixed_progress(e, hash, s->comms.data[i].activity);
+    }
+    return hash;
+}
+
 /* From the last anchor on. Of the first block of a run nothing is known: it began elsewhere. */
 static void feel_pulse(const ovl_engine *e, ovl_rhythm *x)
 {
     uint64_t pulse = mixed((uint64_t)(e->now - x->last), e->n_ended - x->ended);
     memmove(&x->pulse[1], &x->pulse[0], (OVL_PULSES - 1) * sizeof x->pulse[0]);
-    x->pulse[0] = mixed(pulse, e->activities.len - e->spare.len);
+    x->pulse[0] = mixed(mixed(pulse, e->activities.len - e->spare.len), progress(e));
+    x->block = e->n_ended - x->ended;
     x->last = e->now;
     x->ended = e->n_ended;
     x->known++;
@@ -261,11 +213,20 @@ static bool advance(const ovl_engine *e, ovl_rhythm *x)
     return passed;
 }
 
-/* How many anchors ago the last blocks were like they are now; 0: never. It is remembered. */
-static uint32_t blocks_since(ovl_rhythm *x)
+/* How many of the last blocks must have been like some before for the state to be looked at: one
+ * where that costs next to nothing beside a block. */
+static uint32_t pulses_needed(const ovl_engine *e, const ovl_rhythm *x)
 {
-    uint64_t hash = mixed(0, x->era);
-    for (uint32_t i = 0; i < OVL_PULSES; i++) {
+    const ovl_recur *r = e->recur;
+    uint32_t words = OVL_MAX(r->now.words.len, r->first_front[e->p->n_ranks]);
+    return x->block / OVL_OPS_BY_WORD > words ? 1 : OVL_PULSES;
+}
+
+/* How many anchors ago the last `n` blocks were like they are now; 0: never. It is remembered. */
+static uint32_t blocks_since(ovl_rhythm *x, uint32_t n)
+{
+    uint64_t hash = mixed(n, x->era);
+    for (uint32_t i = 0; i < n; i++) {
         hash = mixed(hash, x->pulse[i]);
     }
     ovl_glimpse *g = &x->glimpses[hash % OVL_GLIMPSES];
@@ -279,7 +240,7 @@ static uint32_t blocks_since(ovl_rhythm *x)
 static bool is_due(const ovl_engine *e, ovl_rhythm *x)
 {
     feel_pulse(e, x);
-    uint32_t since = x->known > OVL_PULSES ? blocks_since(x) : 0;
+    uint32_t n = pulses_needed(e, x), since = x->known > n ? blocks_since(x, n) : 0;
     if (x->kept.taken && since && x->anchors <= x->again) {
         return x->anchors == x->again;
     }

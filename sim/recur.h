@@ -19,14 +19,13 @@
  * state after the third kernel begins is that after the second begins, 3 us earlier, 2 operations
  * further: 995 periods or so are skipped, and the last ones are simulated.
  *
- *     recur.c         when it is tried         recur_state.c   the state, written down
- *     recur_ahead.c   how far the code repeats recur_skip.c    the skip
- *     repeats.c       where a code repeats itself
+ *     recur.c         when it is tried            recur_state.c   the state, written down
+ *     recur_ahead.c   how often it may be done    recur_skip.c    the state, so much later
+ *     recur_fill.c    what happens in between     course.c        where a code repeats itself
  */
 #ifndef OVL_SIM_RECUR_H
 #define OVL_SIM_RECUR_H
 
-#include "sim/repeats.h"
 #include "sim/state.h"
 
 /* The state at one instant, when all that happens then has. */
@@ -46,8 +45,9 @@ typedef struct ovl_glimpse {
     uint32_t anchor; /* counted from 1; 0: none */
 } ovl_glimpse;
 
-#define OVL_GLIMPSES 512 /* remembered, by their hash */
-#define OVL_PULSES   3   /* blocks that a glimpse is of */
+#define OVL_GLIMPSES    512 /* remembered, by their hash */
+#define OVL_PULSES      3   /* blocks that a glimpse is of */
+#define OVL_OPS_BY_WORD 4
 
 /* Runs of one period in the code of the rank that is watched, and the state at one of their
  * anchors. */
@@ -60,6 +60,7 @@ typedef struct ovl_rhythm {
     uint64_t pulse[OVL_PULSES]; /* of the last blocks, the last one first */
     ovl_time last;              /* when the last anchor passed, and how much had ended by then */
     uint32_t ended;
+    uint32_t block; /* operations that ended in the last one */
     uint32_t era;   /* what was seen in another says nothing of this one */
     uint32_t rests; /* nothing is looked at before that anchor */
     uint32_t again; /* the anchor at which the state that is kept should come again */
@@ -67,12 +68,9 @@ typedef struct ovl_rhythm {
     ovl_glimpse *glimpses;
 } ovl_rhythm;
 
-/* What is known of a code. */
+/* What is known of a code where its course says nothing: from `from` on operations are like those
+ * `shift` behind them, up to `end`. */
 typedef struct ovl_recur_code {
-    const uint32_t *next;         /* the operation behind it in its lane; n_ops: none */
-    const uint32_t *first, *last; /* of each lane; n_ops: none */
-    bool eager;                   /* there are eager sends */
-    /* From `from` on operations are like those `shift` behind them, up to `end`. */
     uint32_t from, end, shift;
 } ovl_recur_code;
 
@@ -122,29 +120,6 @@ bool ovl_moment_equal(const ovl_moment *a, const ovl_moment *b);
 /* Has an operation that arrived not ended yet? The state was just taken. */
 bool ovl_recur_in_flight(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t local);
 
-/* Operations of a rank go on in *lanes*, one after another: its streams (parts of a batch: that of
- * the batch); for communication without a stream its communicators; and at last the host. A code
- * whose lanes keep no order, such as one of transfers that wait for their input alone (alter.h), is
- * not skipped: what lies before the front of a lane would say nothing of what has ended. */
-static inline uint32_t ovl_recur_host(const ovl_code *code)
-{
-    return code->n_streams + code->n_slots;
-}
-
-static inline uint32_t ovl_recur_lane(const ovl_code *code, uint32_t local)
-{
-    uint32_t batch = ovl_code_batch(code, local);
-    const ovl_op *op = ovl_code_op(code, batch == OVL_NONE ? local : batch);
-    if (op->stream != OVL_NO_STREAM) {
-        return op->stream;
-    }
-    return op->kind == OVL_HOST ? ovl_recur_host(code) : code->n_streams + op->comm;
-}
-
-/* The operation that one of a lane (not the host) is behind in it, or OVL_NONE: it arrives when
- * that one has ended. */
-uint32_t ovl_recur_before(const ovl_code *code, uint32_t lane, uint32_t local);
-
 /* The last operation of a lane (not the host) that arrived, or OVL_NONE; the same if it has not
  * ended. The state was just taken. */
 uint32_t ovl_recur_last(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t lane);
@@ -168,12 +143,17 @@ static inline bool ovl_recur_moves(const ovl_recur *r, uint32_t rank, uint32_t l
 static inline bool ovl_recur_op_moves(const ovl_engine *e, const ovl_recur *r, uint32_t rank,
                                       uint32_t local)
 {
-    return ovl_recur_moves(r, rank, ovl_recur_lane(&e->p->codes[e->p->ranks[rank].code], local));
+    return ovl_recur_moves(r, rank, ovl_lane(&e->p->codes[e->p->ranks[rank].code], local));
 }
 
 /* --- recur_skip.c --- */
 
-/* The k periods are filled in. */
+/* The state goes k periods on. */
 void ovl_recur_skip(ovl_engine *e, ovl_recur *r);
+
+/* --- recur_fill.c --- */
+
+/* What happens in the k periods: times, what waits for it, the trail, limits, sums of ranks. */
+void ovl_recur_fill(ovl_engine *e, ovl_recur *r);
 
 #endif

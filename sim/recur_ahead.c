@@ -17,61 +17,23 @@
 
 /* --- Like operations --- */
 
-/* Both none, or as far back (or ahead). */
-static bool as_far(uint32_t a, uint32_t b, uint32_t shift)
-{
-    return a == OVL_NONE ? b == OVL_NONE : b != OVL_NONE && b - a == shift;
-}
-
-static bool same_list(const uint32_t *at, const uint32_t *item, uint32_t a, uint32_t b)
-{
-    uint32_t n = at[a + 1] - at[a];
-    if (at[b + 1] - at[b] != n) {
-        return false;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        if (item[at[b] + i] - item[at[a] + i] != b - a) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool is_freed(const ovl_engine *e, const ovl_code *code, uint32_t local)
 {
     return e->options->free_names && e->options->free_names[code->name[local]];
 }
 
-/* A call that comes at a moment is like no other; parts stand behind their batch. */
-static bool may_repeat(const ovl_engine *e, const ovl_code *code, uint32_t local)
-{
-    const ovl_op *op = ovl_code_op(code, local);
-    bool behind = op->behind < 2 || ovl_code_op(code, local - 1)->behind == op->behind - 1;
-    return behind && (op->kind != OVL_HOST || op->per_rank || e->p->costs[op->cost].latency == 0);
-}
-
-/* Eager sends: the one before on the wire, as its index + 1; 0: none. */
-static bool same_wire(const ovl_code *code, uint32_t a, uint32_t b)
-{
-    const ovl_op *op = ovl_code_op(code, a);
-    uint32_t x = code->comm_index[a], y = code->comm_index[b];
-    return op->kind != OVL_SEND || !op->eager || (x ? y - x == b - a : y == 0);
-}
-
 static bool like(const ovl_engine *e, const ovl_code *code, uint32_t a, uint32_t b)
 {
-    const ovl_op *x = ovl_code_op(code, a), *y = ovl_code_op(code, b);
-    uint32_t shift = b - a;
-    return x->kind == y->kind && x->eager == y->eager && x->per_rank == y->per_rank &&
-           x->uneven == y->uneven && x->stream == y->stream && x->comm == y->comm &&
-           x->launch == y->launch && is_freed(e, code, a) == is_freed(e, code, b) &&
-           (x->per_rank || ovl_same_cost(e->p, &e->p->costs[x->cost], &e->p->costs[y->cost])) &&
-           may_repeat(e, code, a) && may_repeat(e, code, b) && x->behind == y->behind &&
-           same_wire(code, a, b) && as_far(code->stream_prev[a], code->stream_prev[b], shift) &&
-           as_far(code->comm_prev[a], code->comm_prev[b], shift) &&
-           (!code->queue_prev || as_far(code->queue_prev[a], code->queue_prev[b], shift)) &&
-           same_list(code->after.at, code->after.item, a, b) &&
-           same_list(code->parts.at, code->parts.item, a, b);
+    return ovl_ops_alike(e->p, code, a, b) && is_freed(e, code, a) == is_freed(e, code, b);
+}
+
+/* Until where the operations of a code are like those `shift` behind them, by its course; 0 if that
+ * says nothing of `low`. */
+static uint32_t course_ahead(const ovl_engine *e, uint32_t c, uint32_t low, uint32_t shift)
+{
+    const ovl_course *course = e->courses[c];
+    const ovl_repeat *run = ovl_repeats_at(course->runs, course->n_runs, low, shift);
+    return run ? run->end - shift : 0;
 }
 
 /* From `low` on, the first that is not like the one `shift` behind it. */
@@ -80,14 +42,18 @@ static uint32_t code_ahead(const ovl_engine *e, ovl_recur *r, uint32_t c, uint32
 {
     const ovl_code *code = &e->p->codes[c];
     ovl_recur_code *known = &r->codes[c];
-    if (known->shift != shift || low < known->from || low > known->end) {
-        known->shift = shift;
-        known->from = known->end = low;
-        while (known->end + shift < code->n_ops && like(e, code, known->end, known->end + shift)) {
-            known->end++;
-        }
+    if (known->shift == shift && low >= known->from && low <= known->end) {
+        return known->end;
     }
-    return known->end;
+    uint32_t end = course_ahead(e, c, low, shift), i = end && !e->options->free_names ? end : low;
+    while (i < end && is_freed(e, code, i) == is_freed(e, code, i + shift)) {
+        i++;
+    }
+    while (!end && i + shift < code->n_ops && like(e, code, i, i + shift)) {
+        i++;
+    }
+    *known = (ovl_recur_code){.from = low, .end = i, .shift = shift};
+    return i;
 }
 
 /* --- Whom they meet --- */
@@ -121,16 +87,70 @@ static bool alike_on_rank(const ovl_engine *e, const ovl_recur *r, uint32_t rank
     return (x->kind != OVL_SEND && x->kind != OVL_RECV) || meets_alike(e, r, a, b);
 }
 
+/* For how long the operations that those of a block meet move on with them, block by block: what
+ * the code of the other side says. The end of that, at most `end`; 0: it says nothing. */
+static uint32_t peers_ahead(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t low,
+                            uint32_t end)
+{
+    const ovl_rank *k = &e->p->ranks[rank];
+    const ovl_code *code = &e->p->codes[k->code];
+    uint32_t by = r->shift.by[rank];
+    for (uint32_t i = low; i < low + by && end; i++) {
+        const ovl_op *op = ovl_code_op(code, i);
+        if (op->kind != OVL_SEND && op->kind != OVL_RECV) {
+            continue;
+        }
+        uint32_t other = e->p->partner[k->first_op + i], peer = ovl_op_rank(e->p, other);
+        uint32_t local = other - e->p->ranks[peer].first_op, shift = r->shift.by[peer];
+        uint32_t alike = course_ahead(e, e->p->ranks[peer].code, local, shift);
+        bool moves = alike && ovl_recur_op_moves(e, r, peer, local);
+        uint64_t last = moves ? i + (uint64_t)by * ((alike - local + shift - 1) / shift) : 0;
+        end = (uint32_t)OVL_MIN(end, last);
+    }
+    return end;
+}
+
+/* From a block on whose operations meet such that move on: the first that does not follow the one a
+ * block before it. */
+static uint32_t follow_on(const ovl_engine *e, uint32_t rank, uint32_t by, uint32_t from,
+                          uint32_t end)
+{
+    uint32_t first = e->p->ranks[rank].first_op, i = from;
+    const uint32_t *partner = e->p->partner ? e->p->partner + first : NULL;
+    const uint32_t *together = e->p->fold ? e->p->fold->together + first : NULL;
+    while (partner && i < end && partner[i + by] - partner[i] == partner[i] - partner[i - by]) {
+        i++;
+    }
+    end = partner ? i : end;
+    for (i = from; together && i < end && together[i + by] == together[i];) {
+        i++;
+    }
+    return together ? i : end;
+}
+
+static uint32_t meet_ahead(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t low,
+                           uint32_t end)
+{
+    uint32_t by = r->shift.by[rank], i = low;
+    while (i < end && i < low + by && alike_on_rank(e, r, rank, i)) {
+        i++;
+    }
+    if (i == low + by && !e->courses[e->p->ranks[rank].code]->varies) {
+        i = follow_on(e, rank, by, i, OVL_MAX(i, peers_ahead(e, r, rank, low, end)));
+    }
+    while (i < end && alike_on_rank(e, r, rank, i)) {
+        i++;
+    }
+    return i;
+}
+
 static uint32_t rank_ahead(const ovl_engine *e, ovl_recur *r, uint32_t rank, uint32_t low)
 {
     uint32_t shift = r->shift.by[rank];
     uint32_t end = code_ahead(e, r, e->p->ranks[rank].code, low, shift);
     ovl_recur_rank *known = &r->ranks[rank];
     if (low < known->from || low > known->end) {
-        known->from = known->end = low;
-        while (known->end < end && alike_on_rank(e, r, rank, known->end)) {
-            known->end++;
-        }
+        *known = (ovl_recur_rank){low, meet_ahead(e, r, rank, low, end)};
     }
     return OVL_MIN(end, known->end);
 }
@@ -208,10 +228,10 @@ static bool find_window(const ovl_engine *e, ovl_recur *r, uint32_t rank)
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
     const uint32_t *front = r->now.front + r->first_front[rank];
     uint32_t low = code->n_ops, high = 0;
-    for (uint32_t lane = 0; lane <= ovl_recur_host(code); lane++) {
+    for (uint32_t lane = 0; lane <= ovl_lane_host(code); lane++) {
         if (ovl_recur_moves(r, rank, lane)) {
             uint32_t last =
-                lane < ovl_recur_host(code) ? ovl_recur_flying(e, r, rank, lane) : OVL_NONE;
+                lane < ovl_lane_host(code) ? ovl_recur_flying(e, r, rank, lane) : OVL_NONE;
             low = OVL_MIN(low, OVL_MIN(last, front[lane]));
             high = OVL_MAX(high, front[lane] + 1);
         }
@@ -240,7 +260,7 @@ static uint64_t holds_for(const ovl_engine *e, const ovl_recur *r, uint32_t rank
     if (arrived && (arrival || !ovl_recur_in_flight(e, r, rank, before))) {
         return 0;
     }
-    if (!ovl_recur_moves(r, rank, ovl_recur_lane(code, before))) {
+    if (!ovl_recur_moves(r, rank, ovl_lane(code, before))) {
         return UINT64_MAX;
     }
     return before < r->shift.high[rank] ? 0 : (before - r->shift.high[rank]) / r->shift.by[rank];
@@ -262,21 +282,55 @@ static uint64_t blocked_for(const ovl_engine *e, const ovl_recur *r, uint32_t ra
     return code->queue_prev ? OVL_MAX(k, holds_for(e, r, rank, code->queue_prev[local], true)) : k;
 }
 
-/* A lane that did not move: what comes next on it lies behind all that is skipped
- * and goes on waiting; what is in flight lies before. */
+/* For how many periods nobody comes to meet a send or receive that waits. */
+static uint64_t alone_for(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t local)
+{
+    const ovl_rank *k = &e->p->ranks[rank];
+    uint32_t other = e->p->partner[k->first_op + local], peer = ovl_op_rank(e->p, other);
+    uint32_t at = other - e->p->ranks[peer].first_op, high = r->shift.high[peer];
+    if (ovl_engine_arrived(e, other)) {
+        return 0;
+    }
+    return !ovl_recur_op_moves(e, r, peer, at) ? UINT64_MAX
+           : at < high                         ? 0
+                                               : (at - high) / r->shift.by[peer];
+}
+
+/* The same of what is in flight on a lane that did not move. Of collectives count_collectives sees
+ * to it: no member went through one that others wait in. */
+static uint64_t waits_for(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t local)
+{
+    const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
+    uint64_t k = UINT64_MAX;
+    if (ovl_code_op(code, local)->kind == OVL_SEND || ovl_code_op(code, local)->kind == OVL_RECV) {
+        return alone_for(e, r, rank, local);
+    }
+    for (uint32_t i = code->parts.at[local]; i < code->parts.at[local + 1]; i++) {
+        uint32_t part = code->parts.item[i];
+        k = ovl_recur_in_flight(e, r, rank, part) ? OVL_MIN(k, alone_for(e, r, rank, part)) : k;
+    }
+    return k;
+}
+
+/* A lane that did not move: what comes next on it lies behind all that is skipped and goes on
+ * waiting; what is in flight lies before, or behind, and goes on waiting, too. */
 static uint64_t stands_for(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t lane)
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
     uint32_t front = r->now.front[r->first_front[rank] + lane], high = r->shift.high[rank];
-    uint32_t last = lane < ovl_recur_host(code) ? ovl_recur_flying(e, r, rank, lane) : OVL_NONE;
+    uint32_t last = lane < ovl_lane_host(code) ? ovl_recur_flying(e, r, rank, lane) : OVL_NONE;
+    uint64_t k = UINT64_MAX;
     if (last != OVL_NONE && last >= r->shift.low[rank]) {
-        return 0;
+        k = last < high ? 0 : (last - high) / r->shift.by[rank];
     }
-    if (front == code->n_ops) {
-        return UINT64_MAX;
+    if (last != OVL_NONE) {
+        k = OVL_MIN(k, waits_for(e, r, rank, last));
+    }
+    if (front == code->n_ops || k == 0) {
+        return k;
     }
     uint64_t room = front < high ? 0 : (front - high) / r->shift.by[rank];
-    return OVL_MIN(room, blocked_for(e, r, rank, front));
+    return OVL_MIN(k, OVL_MIN(room, blocked_for(e, r, rank, front)));
 }
 
 static uint64_t steps_left(const ovl_engine *e, const ovl_recur *r, uint32_t rank)

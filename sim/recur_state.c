@@ -96,14 +96,14 @@ static void advance_fronts(const ovl_engine *e, ovl_recur *r)
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
         const ovl_rank *k = &e->p->ranks[rank];
         const ovl_code *code = &e->p->codes[k->code];
-        const uint32_t *next = r->codes[k->code].next;
+        const uint32_t *behind = e->courses[k->code]->behind;
         uint32_t *front = r->now.front + r->first_front[rank];
-        for (uint32_t i = 0; i < ovl_recur_host(code); i++) {
+        for (uint32_t i = 0; i < ovl_lane_host(code); i++) {
             while (front[i] < code->n_ops && ovl_engine_arrived(e, k->first_op + front[i])) {
-                front[i] = next[front[i]];
+                front[i] = behind[front[i]];
             }
         }
-        front[ovl_recur_host(code)] = e->ranks[rank].cursor;
+        front[ovl_lane_host(code)] = e->ranks[rank].cursor;
     }
 }
 
@@ -185,7 +185,7 @@ static void put_op(const ovl_engine *e, ovl_recur *r, uint32_t rank, uint32_t op
 {
     const ovl_rank *k = &e->p->ranks[rank];
     const ovl_code *code = &e->p->codes[k->code];
-    uint32_t local = op - k->first_op, lane = ovl_recur_lane(code, local);
+    uint32_t local = op - k->first_op, lane = ovl_lane(code, local);
     uint32_t front = r->now.front[r->first_front[rank] + lane];
     put(&r->now, (uint64_t)lane << 32 | (front - local));
 }
@@ -206,7 +206,7 @@ static uint64_t number_of_clock(ovl_recur *r, uint32_t clock)
 static void put_bounds(const ovl_engine *e, ovl_moment *m, uint32_t activity)
 {
     const ovl_limit *kept = e->bounds.data[activity].kept;
-    for (uint32_t i = 0; i < OVL_LIMITS_KEPT && e->activities.data[activity].limited; i++) {
+    for (uint32_t i = 0; i < e->activities.data[activity].n_kept; i++) {
         put(m, kept[i].bound);
         put(m, (uint64_t)kept[i].time);
         put(m, (uint64_t)kept[i].lost);
@@ -238,7 +238,7 @@ static void put_activity(const ovl_engine *e, ovl_recur *r, uint32_t activity)
     put(m, (uint64_t)a->total);
     put(m, (uint64_t)a->cap_bound << 32 | (uint64_t)a->kind << 16 | (uint64_t)a->phase << 8 |
                (uint64_t)a->queued << 4 | (uint64_t)a->shares << 3 | (uint64_t)a->eager << 2 |
-               (uint64_t)a->background << 1 | a->limited);
+               (uint64_t)a->background << 1 | (uint64_t)a->n_kept << 5);
     put_double(m, a->cap);
     if (a->phase == OVL_PHASE_FLUID) {
         put_fluid(e, r, a);
@@ -310,24 +310,12 @@ static void put_parts(const ovl_engine *e, ovl_recur *r, uint32_t rank, uint32_t
     }
 }
 
-uint32_t ovl_recur_before(const ovl_code *code, uint32_t lane, uint32_t local)
-{
-    if (lane < code->n_streams) {
-        return code->stream_prev[local];
-    }
-    uint32_t prev = code->comm_prev[local];
-    while (prev != OVL_NONE && ovl_recur_lane(code, prev) != lane) {
-        prev = code->comm_prev[prev];
-    }
-    return prev;
-}
-
 uint32_t ovl_recur_last(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t lane)
 {
     uint32_t c = e->p->ranks[rank].code, front = r->now.front[r->first_front[rank] + lane];
     const ovl_code *code = &e->p->codes[c];
     uint32_t last =
-        front < code->n_ops ? ovl_recur_before(code, lane, front) : r->codes[c].last[lane];
+        front < code->n_ops ? ovl_lane_before(code, lane, front) : e->courses[c]->last[lane];
     return last < code->n_ops ? last : OVL_NONE;
 }
 
@@ -341,7 +329,7 @@ uint32_t ovl_recur_flying(const ovl_engine *e, const ovl_recur *r, uint32_t rank
 static void put_lanes(const ovl_engine *e, ovl_recur *r, uint32_t rank)
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
-    for (uint32_t lane = 0; lane < ovl_recur_host(code); lane++) {
+    for (uint32_t lane = 0; lane < ovl_lane_host(code); lane++) {
         uint32_t last = ovl_recur_flying(e, r, rank, lane);
         put(&r->now, last != OVL_NONE);
         if (last != OVL_NONE && ovl_code_op(code, last)->kind == OVL_BATCH) {

@@ -183,3 +183,30 @@ void ovl_repeats_find(const uint32_t *items, uint32_t n, ovl_repeats *runs)
     ovl_vec_free(&f.runs);
     ovl_arena_free(&arena);
 }
+
+/* Where the runs of the next period begin, behind those of the first. */
+static uint32_t next_period(const ovl_repeat *runs, uint32_t n)
+{
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (runs[middle].period == runs[0].period) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+const ovl_repeat *ovl_repeats_at(const ovl_repeat *runs, uint32_t n, uint32_t at, uint32_t shift)
+{
+    const ovl_repeat *best = NULL;
+    for (uint32_t i = 0, next; i < n; i = next) {
+        next = i + next_period(runs + i, n - i);
+        const ovl_repeat *run = shift % runs[i].period ? NULL : run_at(runs + i, next - i, at);
+        bool holds = run && (uint64_t)at + shift < run->end;
+        best = holds && (!best || run->end > best->end) ? run : best;
+    }
+    return best;
+}

@@ -27,4 +27,8 @@ typedef OVL_VEC(ovl_repeat) ovl_repeats;
 /* Appends the runs of a list, the largest period first, those of one period from left to right. */
 void ovl_repeats_find(const uint32_t *items, uint32_t n, ovl_repeats *runs);
 
+/* Of `n` runs in that order, one that goes on furthest of those in which every item from `at` to
+ * the `shift`-th but last is like the one `shift` behind it; NULL: there is none. */
+const ovl_repeat *ovl_repeats_at(const ovl_repeat *runs, uint32_t n, uint32_t at, uint32_t shift);
+
 #endif

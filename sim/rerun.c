@@ -125,7 +125,7 @@ static bool has_pairs(const ovl_program *p)
 
 static bool copies_queue(const ovl_program *p)
 {
-    bool limited = p->copy_engines[0] || p->copy_engines[1];
+    bool limited = ovl_copies_queue(p);
     for (uint32_t c = 0; limited && c < p->n_codes; c++) {
         for (uint32_t i = 0; i < p->codes[c].n_ops; i++) {
             if (ovl_code_op(&p->codes[c], i)->kind == OVL_COPY) {

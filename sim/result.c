@@ -10,6 +10,24 @@ uint64_t ovl_result_over_memory(const ovl_result *result)
     return over ? result->reserved_peak - result->memory_limit : 0;
 }
 
+bool ovl_result_rank_fits(const ovl_result *result, const ovl_result_rank *rank)
+{
+    return !rank->has_memory || !result->memory_limit ||
+           rank->reserved_peak <= result->memory_limit;
+}
+
+uint32_t ovl_result_ranks_over(const ovl_result *result, uint32_t *of)
+{
+    uint32_t over = 0;
+    *of = 0;
+    for (uint32_t i = 0; i < result->n_ranks; i++) {
+        const ovl_result_rank *rank = &result->ranks[i];
+        *of += rank->has_memory ? rank->count : 0;
+        over += ovl_result_rank_fits(result, rank) ? 0 : rank->count;
+    }
+    return over;
+}
+
 uint64_t ovl_result_microbatches(const ovl_result *result)
 {
     const char *scale = result->gradient_scale;

@@ -141,7 +141,8 @@ typedef struct ovl_result_rank {
     uint32_t startups; /* collectives, sends, receives and batches launched */
     bool has_host;     /* its issuing takes time or blocks */
     ovl_host_load host;
-    bool has_memory; /* the program declares buffers; else the fields below do not apply */
+    bool has_memory;       /* the program declares buffers; else the fields below do not apply */
+    uint64_t memory_limit; /* bytes of its GPU; 0: not known */
     uint64_t allocated_peak, reserved_peak, live_peak; /* the bytes of: */
     ovl_peak allocated, reserved, live;
     uint64_t active_peak; /* allocated, or freed and still in use by the GPU (record_stream) */
@@ -300,7 +301,8 @@ typedef struct ovl_result_stats {
  * computed again), the mean over all GPUs, and tokens that all of them train on together. */
 typedef struct ovl_useful {
     double flops;    /* of a GPU; 0: not known */
-    double peak;     /* FLOP/s of a GPU; 0: not known */
+    double peak;     /* FLOP/s of a GPU, the mean of all; 0: not known */
+    bool mixed;      /* GPUs have different peaks */
     uint64_t tokens; /* of a step, over ... */
     uint32_t ranks;
 } ovl_useful;
@@ -327,7 +329,8 @@ typedef struct ovl_result {
      * of their times; negative without any. */
     double mean_busbw;
     uint32_t startups; /* of the deciding rank */
-    /* The largest reserved peak, the rank that has it, and what its GPU holds (0: not known). */
+    /* The reserved peak of the rank to which its GPU leaves least, and what that holds (0: not
+     * known: the largest peak). */
     bool has_memory;
     uint64_t reserved_peak, memory_limit;
     uint32_t fullest_rank;
@@ -338,6 +341,7 @@ typedef struct ovl_result {
     ovl_result_idle idle;
     ovl_result_host host;
     uint32_t microbatches;             /* of each pipeline; 0: not known, or none */
+    uint32_t rank_microbatches;        /* of each rank, without a pipeline; 0: not known */
     const ovl_result_what_if *what_if; /* NULL: not asked for */
     uint32_t n_what_if;
     const char *what_if_note; /* what could not be tried, or NULL */
@@ -404,7 +408,8 @@ typedef struct ovl_analyse_options {
     uint64_t memory;        /* bytes a run may take; 0: no limit */
     const char *const *not_modelled; /* what the caller knows is left out; copied into the result */
     uint32_t n_not_modelled;
-    uint32_t microbatches; /* of each pipeline; 0: not known, or none */
+    uint32_t microbatches;      /* of each pipeline; 0: not known, or none */
+    uint32_t rank_microbatches; /* of each rank, without a pipeline; 0: not known */
     ovl_useful useful;
     bool no_fold;                 /* simulate every rank, also those that do the same (fold.h) */
     bool no_skip;                 /* simulate every period of a run that repeats itself (recur.h) */
@@ -429,6 +434,12 @@ ovl_time ovl_result_per_microbatch(const ovl_result *result);
 /* Bytes by which the reserved peak exceeds what the GPU holds; 0 if it fits or either is not known.
  */
 uint64_t ovl_result_over_memory(const ovl_result *result);
+
+/* Whether the memory of a rank, one of `result->ranks`, fits its GPU; true if nothing is known. */
+bool ovl_result_rank_fits(const ovl_result *result, const ovl_result_rank *rank);
+
+/* How many ranks, of how many that have any memory, do not fit their GPUs. */
+uint32_t ovl_result_ranks_over(const ovl_result *result, uint32_t *of);
 
 /* Whether the last two steps are alike, to a thousandth. False, too, with fewer than three: the
  * first is never like the others for sure. */

@@ -2,8 +2,8 @@
  * rewrite.h - the operations of a program that is another one's copy with some of them changed.
  *
  * An operation is stored once however often it repeats, and so are changed ones: what an operation
- * becomes is compared with itself and with what it became the last time. A kernel that repeats 2,048
- * times and becomes faster each time is one operation more.
+ * becomes is compared with itself and with what it became the last time. A kernel that repeats
+ * 2,048 times and becomes faster each time is one operation more.
  *
  *     ovl_rewrite w;
  *     ovl_rewrite_begin(&w, program, &scratch);

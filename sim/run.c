@@ -30,31 +30,23 @@ static ovl_time *unhappened(ovl_arena *arena, uint32_t n)
     return n ? memset(times, 0xff, n * sizeof *times) : times;
 }
 
-static uint32_t eager_sends(const ovl_code *code)
+static uint32_t eager_sends(const ovl_engine *e)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < code->n_ops; i++) {
-        n += ovl_code_op(code, i)->kind == OVL_SEND && ovl_code_op(code, i)->eager;
+    for (uint32_t c = 0; c < e->p->n_codes; c++) {
+        n += e->courses[c]->eager_sends;
     }
     return n;
 }
 
-static bool any_eager(const ovl_program *p)
-{
-    bool any = false;
-    for (uint32_t c = 0; c < p->n_codes && !any; c++) {
-        any = eager_sends(&p->codes[c]) > 0;
-    }
-    return any;
-}
-
 /* Arrivals and ends, issues where they are remembered, and eager bytes that are there. */
-static size_t steps_at_most(const ovl_program *p)
+static size_t steps_at_most(const ovl_engine *e)
 {
     size_t n = 0;
-    for (uint32_t r = 0; r < p->n_ranks; r++) {
-        const ovl_code *code = &p->codes[p->ranks[r].code];
-        n += (size_t)code->n_ops * (code->host_timed ? 3 : 2) + eager_sends(code);
+    for (uint32_t r = 0; r < e->p->n_ranks; r++) {
+        uint32_t c = e->p->ranks[r].code;
+        const ovl_code *code = &e->p->codes[c];
+        n += (size_t)code->n_ops * (code->host_timed ? 3 : 2) + e->courses[c]->eager_sends;
     }
     return n;
 }
@@ -67,16 +59,28 @@ static void set_up_times(ovl_engine *e)
     e->arrive = unhappened(e->arena, p->n_ops);
     e->start = unhappened(e->arena, p->n_ops);
     e->end = unhappened(e->arena, p->n_ops);
-    e->landed = any_eager(p) ? OVL_NEW_ARRAY(e->arena, ovl_time, p->n_ops) : NULL;
+    e->landed = eager_sends(e) ? OVL_NEW_ARRAY(e->arena, ovl_time, p->n_ops) : NULL;
     if (!e->options->no_trail) {
-        e->trail = OVL_NEW_ARRAY(e->arena, uint32_t, steps_at_most(p));
+        e->trail = OVL_NEW_ARRAY(e->arena, uint32_t, steps_at_most(e));
     }
     ovl_vec_reserve(&e->limits, p->n_ops);
+}
+
+/* Where a program was altered what is looked up in its codes is worked out for this run. */
+static void find_courses(ovl_engine *e, ovl_arena *scratch)
+{
+    e->courses = OVL_NEW_ARRAY(scratch, const ovl_course *, e->p->n_codes);
+    for (uint32_t c = 0; c < e->p->n_codes; c++) {
+        const ovl_course *known = ovl_course_known(e->p, &e->p->codes[c]);
+        e->courses[c] =
+            known ? known : ovl_course_find(e->p, &e->p->codes[c], !e->options->no_skip, scratch);
+    }
 }
 
 static void set_up(ovl_engine *e, ovl_arena *scratch)
 {
     const ovl_program *p = e->p;
+    find_courses(e, scratch);
     if (!e->options->step_only) {
         set_up_times(e);
     }
@@ -93,7 +97,7 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         const ovl_code *code = &p->codes[p->ranks[r].code];
         e->ranks[r].is = (ovl_choice){.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};
-        if (code->n_ops) {
+        if (code->host_timed) { /* else ovl_host_begin fills it in as it issues everything */
             memcpy(&e->pending[p->ranks[r].first_op], code->waits, code->n_ops * sizeof(uint32_t));
         }
     }
@@ -194,7 +198,9 @@ static uint32_t merge_limit(ovl_limit *list, uint32_t from, uint32_t n, ovl_limi
         list[at - 1].lost += limit.lost;
         return n;
     }
-    memmove(&list[at + 1], &list[at], (n - at) * sizeof *list);
+    for (uint32_t i = n; i > at; i--) {
+        list[i] = list[i - 1];
+    }
     list[at] = limit;
     return n + 1;
 }

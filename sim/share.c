@@ -352,9 +352,7 @@ static void count_in(ovl_share *share, uint32_t slot, uint32_t count)
     make_dirty(share, slot);
     for (uint32_t i = 0; i < c->n_uses; i++) {
         ovl_share_resource *r = &share->resources[c->uses[i].resource];
-        uint64_t demand = count * c->uses[i].rate;
-        r->demand += demand;
-        ovl_pull_add(&r->pull, ovl_pull_of(c->exact, demand));
+        r->demand += count * c->uses[i].rate;
         update_state(share, r);
         if (ovl_share_couples(r)) {
             ovl_share_move(share, c->uses[i].resource, slot);
@@ -396,7 +394,6 @@ static void count_out(ovl_share *share, uint32_t slot, uint32_t count)
             }
         }
         r->demand -= count * c->uses[i].rate;
-        ovl_pull_take(&r->pull, ovl_pull_of(c->exact, count * c->uses[i].rate));
         update_state(share, r);
     }
 }

@@ -123,7 +123,6 @@ typedef struct ovl_share_resource {
                                      or passed the border between the two groups */
     uint32_t tries;    /* how often it was solved by itself at the last instant when it was, */
     uint64_t tried_at; /* and that instant */
-    ovl_pull pull;     /* sum of weight * count * rate */
     uint64_t capacity;
     uint64_t demand; /* sum of count * rate: exact, so that "could be full" is no matter of rounding
                       */
@@ -188,9 +187,15 @@ void ovl_share_set_capacity(ovl_share *share, uint32_t resource, uint64_t capaci
 uint32_t ovl_share_reserve(ovl_share *share);
 void ovl_share_release(ovl_share *share, uint32_t slot);
 
+/* Has something changed since the last solve? */
+static inline bool ovl_share_waits(const ovl_share *share)
+{
+    return share->dirty.len > 0 || share->touched.len > 0;
+}
+
 /* Brings all rates up to date; share->changed and share->relevelled list whose (some perhaps
- * twice). False if there was nothing to do. */
-bool ovl_share_solve(ovl_share *share);
+ * twice). */
+void ovl_share_solve(ovl_share *share);
 
 /* The solved rate of a class. */
 static inline double ovl_share_rate(const ovl_share *share, uint32_t slot)

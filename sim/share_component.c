@@ -73,6 +73,17 @@ static int compare_limits(const void *a, const void *b)
     return (x->bound < y->bound) - (x->bound > y->bound); /* caps, own resources */
 }
 
+/* Sum of weight * count * rate of all in the line. */
+static ovl_pull whole_pull(const ovl_share *share, const ovl_share_resource *r)
+{
+    ovl_pull sum = {0};
+    for (uint32_t k = 0; k < r->line.len; k++) {
+        const ovl_share_class *c = &share->classes.data[r->line.data[k].slot];
+        ovl_pull_add(&sum, ovl_pull_of(c->exact, c->count * r->line.data[k].unit));
+    }
+    return sum;
+}
+
 static void open_component(ovl_share *share)
 {
     share->order.len = 0;
@@ -86,7 +97,7 @@ static void open_component(ovl_share *share)
     for (uint32_t i = 0; i < share->full.len; i++) {
         ovl_share_resource *r = &share->resources[share->full.data[i]];
         r->rest = ovl_left_of(r->capacity);
-        r->rest_pull = r->pull;
+        r->rest_pull = whole_pull(share, r);
         r->open = r->live;
         r->full_level = (double)INFINITY;
         queue_resource(share, share->full.data[i]);
@@ -320,13 +331,10 @@ static void sort_out_resource(ovl_share *share, uint32_t resource)
     }
 }
 
-bool ovl_share_solve(ovl_share *share)
+void ovl_share_solve(ovl_share *share)
 {
     share->changed.len = share->relevelled.len = 0;
     share->instant++;
-    if (share->dirty.len == 0 && share->touched.len == 0) {
-        return false;
-    }
     for (uint32_t i = 0; i < share->dirty.len; i++) {
         uint32_t slot = share->dirty.data[i];
         ovl_share_class *c = &share->classes.data[slot];
@@ -343,5 +351,4 @@ bool ovl_share_solve(ovl_share *share)
         }
     }
     share->touched.len = 0;
-    return true;
 }

@@ -188,6 +188,7 @@ static bool line_up_all(ovl_share *share, uint32_t resource)
     r->stale = true;
     r->moved.len = 0;
     r->open_crossing = 0;
+    r->open_pull = (ovl_pull){0};
     for (uint32_t k = 0; k < r->line.len; k++) {
         const ovl_share_class *c = &share->classes.data[r->line.data[k].slot];
         bool tied = c->tied && c->rate >= 0 && c->shared > 0 && !r->line.data[k].is_long;
@@ -195,12 +196,12 @@ static bool line_up_all(ovl_share *share, uint32_t resource)
             return false;
         }
         r->open_crossing += r->line.data[k].crossing;
+        ovl_pull_add(&r->open_pull, pull_of(share, &r->line.data[k]));
     }
     sort_line(r);
     look_at(r, 0, r->line.len);
     r->limited = 0;
     r->left = ovl_left_of(r->capacity);
-    r->open_pull = r->pull;
     r->stale = false;
     return true;
 }

@@ -30,6 +30,7 @@
 #ifndef OVL_SIM_STATE_H
 #define OVL_SIM_STATE_H
 
+#include "sim/course.h"
 #include "sim/delays.h"
 #include "sim/engine.h"
 #include "sim/fold.h"
@@ -56,8 +57,8 @@ typedef ovl_uwide ovl_work;
 #define OVL_NO_DUE     (~(ovl_work)0)
 
 typedef struct ovl_activity {
-    _Alignas(OVL_CACHE_LINE) ovl_work begin; /* what its clock showed when nothing was done; on no
-                       clock: minus what it has done */
+    _Alignas(OVL_CACHE_LINE) ovl_work begin; /* what its clock showed when nothing was done, less
+                       ovl_work_allowance; on no clock: minus both what it has done and that */
     const ovl_cost *cost;
     const ovl_comm *comm; /* collectives */
     ovl_time total;
@@ -76,7 +77,7 @@ typedef struct ovl_activity {
     bool queued;         /* an eager transfer that waits for the one before it on its wire */
     bool background;     /* an eager transfer that is queued, or whose receiver has not arrived:
                             nobody is in it */
-    bool limited;        /* something is kept of it in `bounds` */
+    uint8_t n_kept;      /* of it, in `bounds` */
     uint32_t cap_bound;  /* why the cap is below 1: OVL_LIMIT_... */
     uint32_t next, prev; /* in its class */
     uint32_t k;          /* collectives: which of the communicator's; eager transfers: the activity
@@ -210,6 +211,7 @@ typedef struct ovl_engine {
     const ovl_run_options *options;
     ovl_arena *arena;
     ovl_errs *errs;
+    const ovl_course **courses; /* by code */
     ovl_time now;
     bool failed;
     /* Times, by op; -1 while they have not happened. NULL, as is the trail, if only the step is
@@ -318,8 +320,9 @@ static inline bool ovl_engine_arrived(const ovl_engine *e, uint32_t op)
 /* One of the things an operation waits for came true. */
 static inline void ovl_engine_release(ovl_engine *e, uint32_t rank, uint32_t op)
 {
-    assert(e->pending[op] > 0 && !(e->pending[op] & OVL_ARRIVED_BIT));
-    if (--e->pending[op] == 0) {
+    uint32_t left = --e->pending[op];
+    assert(!(left & OVL_ARRIVED_BIT)); /* it waited for something, and has not arrived */
+    if (left == 0) {
         ovl_vec_push(&e->todo, (ovl_todo){.rank = rank, .op = op});
     }
 }
@@ -390,15 +393,15 @@ void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity);
 /* It no longer is. */
 void ovl_clock_remove(ovl_engine *e, uint32_t activity);
 
+/* It has ended, which its clock or the event queue knows; what bounded it goes to the timeline. */
+void ovl_clock_end(ovl_engine *e, uint32_t activity);
+
 /* The rate from now on; what bounds it. */
 void ovl_clock_set_rate(ovl_engine *e, uint32_t clock, double rate);
 void ovl_clock_set_bound(ovl_engine *e, uint32_t clock, uint32_t bound);
 
 /* Keeps what bounded an activity so far apart from what comes. */
 void ovl_clock_settle(ovl_engine *e, ovl_activity *a);
-
-/* It is over: what bounded it goes to the timeline. */
-void ovl_clock_keep_limits(ovl_engine *e, ovl_activity *a);
 
 /* All that happens at this instant has: the next ends. */
 void ovl_clocks_update(ovl_engine *e);
@@ -419,18 +422,18 @@ static inline ovl_work ovl_work_allowance(ovl_time total)
     return OVL_MIN((ovl_work)total << (OVL_WORK_SHIFT - 44), (ovl_work)1 << (OVL_WORK_SHIFT - 2));
 }
 
-/* Whole picoseconds of it that are done, rounded down as the end is rounded up: from any whole
- * picosecond on, an activity that nothing slows takes just what is left of it. */
-static inline ovl_time ovl_work_whole(ovl_work done, ovl_time total)
+/* Of isolated work, what an activity has done when its clock shows `value`, 0 if it has none; in
+ * whole picoseconds, rounded down as the end is rounded up: from any whole picosecond on, an
+ * activity that nothing slows takes just what is left of it. */
+static inline ovl_time ovl_work_done(const ovl_activity *a, ovl_work value)
 {
-    ovl_time whole = (ovl_time)((done + ovl_work_allowance(total)) >> OVL_WORK_SHIFT);
-    return OVL_MIN(whole, total);
+    ovl_time whole = (ovl_time)((value - a->begin) >> OVL_WORK_SHIFT);
+    return OVL_MIN(whole, a->total);
 }
 
-/* Of isolated work, what an activity has done at `t`. */
 static inline ovl_time ovl_clock_progress(const ovl_engine *e, const ovl_activity *a, ovl_time t)
 {
-    return ovl_work_whole(ovl_clock_value(&e->clocks.data[a->clock], t) - a->begin, a->total);
+    return ovl_work_done(a, ovl_clock_value(&e->clocks.data[a->clock], t));
 }
 
 /* --- follow.c --- */

@@ -293,7 +293,8 @@ static played play(usage *u, ovl_id resource, uint32_t first, uint32_t n, uint32
         ovl_time length = moments[i].time - before;
         all.busy += there ? length : 0;
         if (ovl_is_sms(u->p, resource)) {
-            uint64_t taken = sms.held + ovl_sms_for_kernels(u->p, sms.held, sms.wanted);
+            uint64_t taken = sms.held + ovl_sms_for_kernels(ovl_used_capacity(u->p, resource),
+                                                            sms.held, sms.wanted);
             all.sm_time += (ovl_load)taken * (ovl_load)length;
             count_sms(&sms, item, moments[i].begins);
         }
@@ -339,8 +340,9 @@ static void one_resource(usage *u, ovl_id resource, uint32_t first, uint32_t n, 
     ovl_load used = line->sms ? all.sm_time : to_bytes(load);
     line->instances += instances;
     u->bytes_of[line - u->lines] += load * instances;
-    if (line->busiest == OVL_NONE || used > u->most_of[line - u->lines]) {
-        uint64_t capacity = ovl_used_capacity(u->p, resource);
+    uint64_t capacity = ovl_used_capacity(u->p, resource);
+    if (line->busiest == OVL_NONE ||
+        used * line->capacity > u->most_of[line - u->lines] * capacity) { /* of what each has */
         double most = (double)capacity * (double)u->step / (line->sms ? 1 : 1e12);
         u->most_of[line - u->lines] = used;
         line->busiest = ovl_used_instance(u->p, resource);
@@ -365,6 +367,43 @@ static void each_resource(usage *u, uint32_t ranks)
         one_resource(u, resource, i, n, ranks ? ranks : alike);
     }
     u->uses.len = 0;
+}
+
+/* Whether two ranks have the same resources to themselves: of blocks that are not all of one size
+ * a rank may have one for which others of its class share theirs. */
+static bool share_alike(const usage *u, uint32_t a, uint32_t b)
+{
+    const ovl_program *p = u->p;
+    for (uint32_t port = 0; port < p->n_ports; port++) {
+        ovl_id x = p->rank_ports[p->ranks[a].first_port + port];
+        ovl_id y = p->rank_ports[p->ranks[b].first_port + port];
+        bool alike =
+            x == OVL_NONE || y == OVL_NONE ? x == y : (u->sharers[x] > 1) == (u->sharers[y] > 1);
+        if (!alike) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What ranks have to themselves: looked at once for each class, and for each rank unlike the first
+ * of its class. */
+static void own_resources(usage *u, const ovl_classes *classes)
+{
+    uint32_t *count = OVL_NEW_ARRAY(u->scratch, uint32_t, classes->n);
+    memcpy(count, classes->count, classes->n * sizeof *count);
+    for (uint32_t rank = 0; rank < u->p->n_ranks; rank++) {
+        uint32_t class = classes->class_of[rank];
+        if (!share_alike(u, classes->rank[class], rank)) {
+            count[class] -= ovl_rank_count(u->p, rank);
+            ovl_uses_of_rank(u->causes, u->sharers, rank, OVL_NOT_SHARED, &u->uses);
+            each_resource(u, ovl_rank_count(u->p, rank));
+        }
+    }
+    for (uint32_t i = 0; i < classes->n; i++) {
+        ovl_uses_of_rank(u->causes, u->sharers, classes->rank[i], OVL_NOT_SHARED, &u->uses);
+        each_resource(u, count[i]);
+    }
 }
 
 /* --- Rows --- */
@@ -471,10 +510,7 @@ void ovl_usage_find(const ovl_causes *causes, const ovl_classes *classes, ovl_ar
         u.lines[i].busiest = OVL_NONE;
     }
     find_losses(&u);
-    for (uint32_t i = 0; i < classes->n; i++) {
-        ovl_uses_of_rank(causes, u.sharers, classes->rank[i], OVL_NOT_SHARED, &u.uses);
-        each_resource(&u, classes->count[i]);
-    }
+    own_resources(&u, classes);
     for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
         ovl_uses_of_rank(causes, u.sharers, rank, OVL_SHARED, &u.uses);
     }

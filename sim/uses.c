@@ -50,7 +50,8 @@ uint32_t ovl_used_instance(const ovl_program *p, ovl_id resource)
 
 uint64_t ovl_used_capacity(const ovl_program *p, ovl_id resource)
 {
-    return ovl_is_sms(p, resource) ? p->sms : p->resources[resource].capacity;
+    return ovl_is_sms(p, resource) ? ovl_gpu_of(p, resource - p->n_resources).sms
+                                   : p->resources[resource].capacity;
 }
 
 ovl_id ovl_limit_resource(const ovl_causes *c, const ovl_limit *limit)
@@ -61,9 +62,9 @@ ovl_id ovl_limit_resource(const ovl_causes *c, const ovl_limit *limit)
     return limit->bound < c->program->n_resources ? limit->bound : OVL_NONE;
 }
 
-uint64_t ovl_sms_for_kernels(const ovl_program *p, uint64_t held, uint64_t wanted)
+uint64_t ovl_sms_for_kernels(uint64_t sms, uint64_t held, uint64_t wanted)
 {
-    return OVL_MIN(wanted, p->sms - OVL_MIN(held, p->sms));
+    return OVL_MIN(wanted, sms - OVL_MIN(held, sms));
 }
 
 bool ovl_use_of_sms(const ovl_causes *c, uint32_t rank, uint32_t op, ovl_resource_use *use)
@@ -73,7 +74,8 @@ bool ovl_use_of_sms(const ovl_causes *c, uint32_t rank, uint32_t op, ovl_resourc
     const ovl_cost_kind *cost = ovl_op_cost_kind(p, rank, o);
     bool kernel = o->kind == OVL_KERNEL;
     bool holds = ovl_is_communication(o) && !(o->kind == OVL_SEND && o->eager);
-    uint32_t n = kernel ? ovl_sms_wanted(p, cost) : holds ? cost->sms : 0;
+    uint32_t sms = ovl_gpu_of(p, rank).sms;
+    uint32_t n = kernel ? ovl_sms_wanted(sms, cost) : holds ? cost->sms : 0;
     *use = (ovl_resource_use){.resource = ovl_sms_of_rank(p, rank),
                               .op = op,
                               .name = ovl_causes_name(c, op),
@@ -82,7 +84,7 @@ bool ovl_use_of_sms(const ovl_causes *c, uint32_t rank, uint32_t op, ovl_resourc
                               .to = c->timeline->end[op],
                               .rate = n,
                               .holds = holds};
-    return p->sms > 0 && n > 0;
+    return sms > 0 && n > 0;
 }
 
 /* --- Uses --- */

@@ -56,8 +56,8 @@ uint64_t ovl_used_capacity(const ovl_program *program, ovl_id resource);
 /* The resource, or SMs, that a limit is about; OVL_NONE: a measured factor. */
 ovl_id ovl_limit_resource(const ovl_causes *causes, const ovl_limit *limit);
 
-/* SMs that kernels have in all of `wanted` while `held` are not theirs. */
-uint64_t ovl_sms_for_kernels(const ovl_program *program, uint64_t held, uint64_t wanted);
+/* SMs that kernels have in all of `wanted` while `held` of `sms` are not theirs. */
+uint64_t ovl_sms_for_kernels(uint64_t sms, uint64_t held, uint64_t wanted);
 
 /* What an operation of a rank has of its SMs; false: nothing. */
 bool ovl_use_of_sms(const ovl_causes *causes, uint32_t rank, uint32_t op, ovl_resource_use *use);

@@ -23,7 +23,10 @@
 /* Appends `...` (an expression or a compound literal) to *v. */
 #define ovl_vec_push(v, ...)                                                                       \
     do {                                                                                           \
-        ovl_vec_reserve((v), (v)->len + 1);                                                        \
+        if ((v)->len == (v)->cap) {                                                                \
+            (v)->data =                                                                            \
+                ovl_vec_move_((v)->data, sizeof *(v)->data, (uint64_t)(v)->len + 1, &(v)->cap);    \
+        }                                                                                          \
         (v)->data[(v)->len++] = (__VA_ARGS__);                                                     \
     } while (0)
 
@@ -40,8 +43,8 @@
 #define OVL_CACHE_LINE 64
 
 /* Moves *data to where `need` items and as many again have room; what is made of whole cache lines
- * lies on them. */
-void *ovl_vec_move_(void *data, size_t size, uint64_t need, uint32_t *cap);
+ * lies on them. Rarely needed: the code around it is laid out for when it is not. */
+OVL_COLD void *ovl_vec_move_(void *data, size_t size, uint64_t need, uint32_t *cap);
 
 static inline void *ovl_vec_grow_(void *data, size_t size, uint64_t need, uint32_t *cap)
 {

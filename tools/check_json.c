@@ -2,7 +2,7 @@
 #include "tools/facts.h"
 #include "tools/json.h"
 
-static const char *const scope_names[] = {"gpu", "node", "cluster"};
+static const char *const scope_names[] = {"gpu", "node", "cluster", "rail"};
 
 static void mistakes(ovl_json *json, const char *key, const ovl_errs *errs, bool warnings)
 {
@@ -49,6 +49,15 @@ static void code(ovl_json *json, const ovl_program *p, const ovl_code_facts *f)
         }
     }
     ovl_json_close(json);
+    if (f->least_of_all < f->all) {
+        ovl_json_object(json, "least_buffer_bytes", OVL_JSON_FLOW);
+        for (int c = 0; c < OVL_CATEGORY_COUNT; c++) {
+            if (f->buffers[c]) {
+                ovl_json_uint(json, ovl_category_name((ovl_category)c), f->least[c]);
+            }
+        }
+        ovl_json_close(json);
+    }
     ovl_json_close(json);
 }
 
@@ -109,6 +118,12 @@ static void link(ovl_json *json, const ovl_hw *hw, const ovl_hw_link *l)
     if (per_node) {
         ovl_json_int(json, "per_node", per_node);
     }
+    if (l->pod) {
+        ovl_json_int(json, "pod", l->pod);
+    }
+    if (l->rail_gpus) {
+        ovl_json_int(json, "rail_gpus", l->rail_gpus);
+    }
     ovl_json_close(json);
 }
 
@@ -165,6 +180,7 @@ static void contents(ovl_json *json, const ovl_check *check)
     texts(json, "not_modelled", lowered->not_modelled, lowered->n_not_modelled);
     ovl_check_measured_json(json, &s->hw);
     ovl_check_pipeline_json(json, check);
+    ovl_check_nodes_json(json, &s->hw);
 }
 
 void ovl_check_json(ovl_out *out, const ovl_check *check)

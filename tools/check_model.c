@@ -17,6 +17,24 @@ static const char *pass_text(ovl_arena *arena, double flops, ovl_time time)
                 : NULL;
 }
 
+/* Where routing is uneven, from the rank with least to that with most. */
+static const char *kept_text(ovl_arena *arena, const ovl_model_line *line)
+{
+    const char *most = bytes_text(arena, line->kept);
+    return line->least_kept == line->kept
+               ? most
+               : ovl_arena_printf(arena, "%s to %s", bytes_text(arena, line->least_kept), most);
+}
+
+static bool is_uneven(const ovl_lowered *lowered)
+{
+    bool uneven = false;
+    for (uint32_t i = 0; i < lowered->n_model; i++) {
+        uneven |= lowered->model[i].least_kept < lowered->model[i].kept;
+    }
+    return uneven;
+}
+
 static void row(ovl_grid *grid, const ovl_model_line *line, ovl_arena *arena)
 {
     const char *cells[] = {
@@ -26,7 +44,7 @@ static void row(ovl_grid *grid, const ovl_model_line *line, ovl_arena *arena)
         pass_text(arena, line->forward_flops, line->forward),
         pass_text(arena, line->again_flops, line->again),
         pass_text(arena, line->backward_flops, line->backward),
-        bytes_text(arena, line->kept),
+        kept_text(arena, line),
         bytes_text(arena, line->tp_bytes),
         bytes_text(arena, line->cp_bytes),
         bytes_text(arena, line->ep_bytes),
@@ -61,9 +79,13 @@ void ovl_check_model_text(ovl_out *out, const ovl_lowered *lowered)
                               "without what is computed again. FLOPs: Narayanan et al., SC 2021; "
                               "bytes kept from forward to backward: Korthikanti et al., MLSys "
                               "2023. again: what recomputation runs. in tp, in cp, in ep, "
-                              "across: payload of collectives and ring steps of all passes",
+                              "across: payload of collectives and ring steps of all passes%s",
                               lowered->model_params,
-                              ovl_report_flops(&arena, lowered->useful.flops)),
+                              ovl_report_flops(&arena, lowered->useful.flops),
+                              is_uneven(lowered) ? ". Routing is uneven: FLOPs, times and payload "
+                                                   "are those of a rank that gets the mean; kept: "
+                                                   "on the ranks with least and most"
+                                                 : ""),
              OVL_TERMINAL);
     ovl_arena_free(&arena);
 }
@@ -93,6 +115,9 @@ static void line(ovl_json *json, const ovl_model_line *l)
     ovl_json_uint(json, "cp_bytes", l->cp_bytes);
     ovl_json_uint(json, "ep_bytes", l->ep_bytes);
     ovl_json_uint(json, "across_bytes", l->across_bytes);
+    if (l->least_kept < l->kept) {
+        ovl_json_uint(json, "least_kept_bytes", l->least_kept);
+    }
     ovl_json_close(json);
 }
 

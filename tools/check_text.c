@@ -14,7 +14,7 @@
 #define MOST_GROUPS   40
 #define MOST_VARIANTS 100
 
-static const char *const scope_words[] = {"GPU", "node", "cluster"};
+static const char *const scope_words[] = {"GPU", "node", "cluster", "rail"};
 
 static const char *bytes_text(ovl_arena *arena, uint64_t bytes)
 {
@@ -200,23 +200,32 @@ static void nccl(ovl_out *out, const ovl_lowered *lowered, ovl_arena *arena)
 static bool same_buffers(const ovl_code_facts *a, const ovl_code_facts *b)
 {
     return memcmp(a->buffers, b->buffers, sizeof a->buffers) == 0 &&
-           memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
+           memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0 &&
+           memcmp(a->least, b->least, sizeof a->least) == 0 && a->all == b->all &&
+           a->least_of_all == b->least_of_all;
+}
+
+/* "8 MiB", or "4 MiB to 8 MiB" where ranks differ. */
+static const char *range_text(uint64_t least, uint64_t most, ovl_arena *arena)
+{
+    const char *text = bytes_text(arena, most);
+    return least == most ? text
+                         : ovl_arena_printf(arena, "%s to %s", bytes_text(arena, least), text);
 }
 
 /* What one rank declares: "gradient 8 MiB in 2 + reduce 8 MiB in 1 = 16 MiB"; "" without any. */
 static const char *buffers_text(const ovl_code_facts *f, ovl_arena *arena)
 {
     const char *text = "";
-    uint64_t sum = 0;
     for (int c = 0; c < OVL_CATEGORY_COUNT; c++) {
         if (f->buffers[c]) {
             text = ovl_arena_printf(arena, "%s%s%s %s in %" PRIu32, text, *text ? " + " : "",
                                     ovl_category_name((ovl_category)c),
-                                    bytes_text(arena, f->bytes[c]), f->buffers[c]);
-            sum += f->bytes[c];
+                                    range_text(f->least[c], f->bytes[c], arena), f->buffers[c]);
         }
     }
-    return *text ? ovl_arena_printf(arena, "%s = %s", text, bytes_text(arena, sum)) : "";
+    const char *sum = range_text(f->least_of_all, f->all, arena);
+    return *text ? ovl_arena_printf(arena, "%s = %s", text, sum) : "";
 }
 
 /* A line for all ranks that declare as much as those of code `first`. */
@@ -262,9 +271,22 @@ static const char *carries_text(const ovl_hw_link *l, ovl_arena *arena)
     if (l->out_of == 0) {
         return NULL;
     }
+    if (l->out_of == OVL_OUT_OF_RAIL) {
+        return "what leaves a rail";
+    }
     return l->out_of == OVL_OUT_OF_NODE
                ? "what leaves a node"
                : ovl_arena_printf(arena, "what leaves blocks of %" PRId64 " GPUs", l->out_of);
+}
+
+static const char *serves_text(const ovl_hw_link *l, ovl_arena *arena)
+{
+    if (l->gpus) {
+        return ovl_arena_printf(arena, "%" PRId64 " GPUs", l->gpus);
+    }
+    return l->scope == OVL_SCOPE_RAIL && l->pod
+               ? ovl_arena_printf(arena, "rail of %" PRId64 " nodes", l->pod)
+               : scope_words[l->scope];
 }
 
 static void links(ovl_out *out, const ovl_hw *hw, ovl_arena *arena)
@@ -288,7 +310,7 @@ static void links(ovl_out *out, const ovl_hw *hw, ovl_arena *arena)
             l->name,
             ovl_arena_strdup(arena, ovl_print_rate(rate, (double)l->bandwidth)),
             l->latency ? ovl_arena_strdup(arena, ovl_print_time(time, l->latency)) : NULL,
-            l->gpus ? ovl_arena_printf(arena, "%" PRId64 " GPUs", l->gpus) : scope_words[l->scope],
+            serves_text(l, arena),
             count ? ovl_arena_printf(arena, "%" PRId64, count) : NULL,
             carries_text(l, arena),
         };
@@ -343,6 +365,7 @@ void ovl_check_text(ovl_out *out, const ovl_check *check)
     nccl(out, lowered, &arena);
     buffers(out, check->facts, &arena);
     links(out, &check->prepared->scenario.hw, &arena);
+    ovl_check_nodes(out, &check->prepared->scenario.hw, &arena);
     ovl_check_measured_text(out, &check->prepared->scenario.hw);
     variants(out, check, &arena);
     ovl_report_not_modelled(out, lowered->not_modelled, lowered->n_not_modelled);

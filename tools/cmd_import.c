@@ -9,11 +9,12 @@
 
 static const ovl_mark nowhere = {0};
 
-/* A row of actions begins with a stage, a pair or a blank cell: "0F0", "(0F2;3B1)OVERLAP_F_B", ",".
- */
+/* A row of actions begins with a stage, a pair or a blank cell: "0F0", "(0F2;3B1)OVERLAP_F_B", ",";
+ * spreadsheets put cells in quotes, and a byte order mark before the first. */
 static bool is_schedule(const char *text)
 {
-    const char *at = text + strspn(text, " \t\r\n,");
+    const char *at = text + ovl_csv_mark(text);
+    at += strspn(at, " \t\r\n,\"");
     if (*at == '(') {
         return true;
     }

@@ -26,15 +26,35 @@ static const char *ranges(const uint32_t *list, uint32_t n, ovl_arena *arena)
     return text;
 }
 
-static void count_code(ovl_code_facts *facts)
+static void count_bytes(ovl_code_facts *facts, const ovl_program *p, uint32_t rank, bool first)
+{
+    uint64_t sum[OVL_CATEGORY_COUNT] = {0}, all = 0;
+    for (uint32_t i = 0; i < facts->code->n_buffers; i++) {
+        const ovl_buffer *buffer = &facts->code->buffers[i];
+        sum[buffer->category] += ovl_buffer_bytes(p, rank, buffer);
+        all += ovl_buffer_bytes(p, rank, buffer);
+    }
+    for (int c = 0; c < OVL_CATEGORY_COUNT; c++) {
+        facts->bytes[c] = OVL_MAX(facts->bytes[c], sum[c]);
+        facts->least[c] = first ? sum[c] : OVL_MIN(facts->least[c], sum[c]);
+    }
+    facts->all = OVL_MAX(facts->all, all);
+    facts->least_of_all = first ? all : OVL_MIN(facts->least_of_all, all);
+}
+
+static void count_code(ovl_code_facts *facts, const ovl_program *p, const uint32_t *ranks)
 {
     const ovl_code *code = facts->code;
+    bool sized = false;
     for (uint32_t i = 0; i < code->n_ops; i++) {
         facts->kinds[ovl_code_op(code, i)->kind]++;
     }
     for (uint32_t i = 0; i < code->n_buffers; i++) {
         facts->buffers[code->buffers[i].category]++;
-        facts->bytes[code->buffers[i].category] += code->buffers[i].bytes;
+        sized |= code->buffers[i].sizes > 0;
+    }
+    for (uint32_t i = 0; i < (sized ? facts->n_ranks : 1); i++) {
+        count_bytes(facts, p, ranks[i], i == 0);
     }
 }
 
@@ -58,7 +78,7 @@ static void find_codes(ovl_facts *facts, ovl_arena *arena)
             }
         }
         f->ranks = ranges(ranks, f->n_ranks, arena);
-        count_code(f);
+        count_code(f, p, ranks);
         facts->n_ops += (uint64_t)f->n_ranks * f->code->n_ops;
     }
 }
@@ -128,7 +148,7 @@ const char *ovl_facts_ranks_like(const ovl_facts *facts, uint32_t first,
 
 int64_t ovl_links_per_node(const ovl_hw *hw, const ovl_hw_link *link)
 {
-    if (hw->gpus_per_node == 0 || link->scope == OVL_SCOPE_CLUSTER) {
+    if (hw->gpus_per_node == 0 || link->scope >= OVL_SCOPE_CLUSTER) {
         return 0;
     }
     if (link->gpus) {

@@ -18,7 +18,9 @@ typedef struct ovl_code_facts {
     uint32_t n_ranks;
     uint32_t kinds[OVL_KINDS]; /* operations of each kind */
     uint32_t buffers[OVL_CATEGORY_COUNT];
-    uint64_t bytes[OVL_CATEGORY_COUNT];
+    uint64_t bytes[OVL_CATEGORY_COUNT]; /* on the rank that has most of the category ... */
+    uint64_t least[OVL_CATEGORY_COUNT]; /* ... and on that which has least */
+    uint64_t all, least_of_all;         /* over the categories, of ranks likewise */
 } ovl_code_facts;
 
 /* Communicators of one name. */
@@ -73,6 +75,10 @@ void ovl_check_pipeline_json(ovl_json *json, const ovl_check *check);
 /* Where measured costs and factors of the hardware come from; nothing if it has none. */
 void ovl_check_measured_text(ovl_out *out, const ovl_hw *hw);
 void ovl_check_measured_json(ovl_json *json, const ovl_hw *hw);
+
+/* Nodes that have another GPU or other links, as text and as JSON. */
+void ovl_check_nodes(ovl_out *out, const ovl_hw *hw, ovl_arena *arena);
+void ovl_check_nodes_json(ovl_json *json, const ovl_hw *hw);
 
 /* How many instances of a link a node has; 0 if that is not said (no node, or one for all). */
 int64_t ovl_links_per_node(const ovl_hw *hw, const ovl_hw_link *link);

@@ -128,19 +128,37 @@ static ovl_limit_users compare_costs(const ovl_program *a, const ovl_program *b,
     return u;
 }
 
-/* Link number `link`, or HBM (OVL_NONE), with num / den of its bandwidth. */
-static void set_bandwidth(ovl_scenario *s, const ovl_limit_run *run, ovl_arena *arena)
+static void widen_rate(uint64_t *rate, const ovl_limit_run *run)
 {
-    ovl_hw_link *links = OVL_NEW_ARRAY(arena, ovl_hw_link, s->hw.n_links);
-    if (s->hw.n_links) {
-        memcpy(links, s->hw.links, s->hw.n_links * sizeof *links);
-    }
-    s->hw.links = links;
-    uint64_t *rate = run->link == OVL_NONE ? &s->hw.gpu.hbm : &links[run->link].bandwidth;
     uint64_t whole = *rate / run->den;
     bool fits = whole < UINT64_MAX / 16 / run->num;
     *rate = fits ? whole * run->num + *rate % run->den * run->num / run->den
                  : OVL_MAX(*rate, UINT64_MAX / 16);
+}
+
+static ovl_hw_link *own_links(const ovl_hw_link *links, uint32_t n, ovl_arena *arena)
+{
+    ovl_hw_link *own = OVL_NEW_ARRAY(arena, ovl_hw_link, n);
+    if (n) {
+        memcpy(own, links, n * sizeof *own);
+    }
+    return own;
+}
+
+/* Link number `link`, or HBM (OVL_NONE), with num / den of its bandwidth, on all nodes. */
+static void set_bandwidth(ovl_scenario *s, const ovl_limit_run *run, ovl_arena *arena)
+{
+    ovl_hw *hw = &s->hw;
+    ovl_hw_nodes *others = OVL_NEW_ARRAY(arena, ovl_hw_nodes, hw->n_others);
+    hw->links = own_links(hw->links, hw->n_links, arena);
+    widen_rate(run->link == OVL_NONE ? &hw->gpu.hbm : &hw->links[run->link].bandwidth, run);
+    for (uint32_t i = 0; i < hw->n_others; i++) {
+        ovl_hw_nodes *n = &others[i];
+        *n = hw->others[i];
+        n->links = own_links(n->links, hw->n_links, arena);
+        widen_rate(run->link == OVL_NONE ? &n->gpu.hbm : &n->links[run->link].bandwidth, run);
+    }
+    hw->others = others;
 }
 
 static void widen(const crew *c, ovl_limit_run *run)

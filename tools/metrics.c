@@ -45,12 +45,6 @@ static bool hazards(const ovl_result *r, int64_t *value)
     return r->hazards_checked;
 }
 
-static bool reserved(const ovl_result *r, int64_t *value)
-{
-    *value = (int64_t)r->reserved_peak;
-    return r->has_memory;
-}
-
 static bool over(const ovl_result *r, int64_t *value)
 {
     *value = (int64_t)ovl_result_over_memory(r);
@@ -70,6 +64,7 @@ static bool over(const ovl_result *r, int64_t *value)
 LARGEST(live, live_peak)
 LARGEST(allocated, allocated_peak)
 LARGEST(active, active_peak)
+LARGEST(reserved, reserved_peak)
 
 static bool retries(const ovl_result *r, int64_t *value)
 {

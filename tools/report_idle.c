@@ -40,6 +40,9 @@ static ovl_scale idle_scale(const ovl_result *result)
     for (uint32_t i = 0; i < result->n_ranks; i++) {
         const ovl_result_rank *r = &result->ranks[i];
         ovl_scale_fit(&scale, result->step, r->idle_time);
+        if (r->span_start != OVL_NEVER) {
+            ovl_scale_fit(&scale, result->step, r->span_end - r->span_start);
+        }
         for (int k = 0; k < OVL_IDLE_COUNT; k++) {
             ovl_scale_fit(&scale, result->step, r->idle[k]);
         }
@@ -217,8 +220,20 @@ static const char *pieces_text(const ovl_result_gap *g, const ovl_scale *scale, 
     return text;
 }
 
-static void gaps_table(ovl_out *out, const ovl_result *result, const ovl_scale *scale,
-                       ovl_arena *arena)
+static ovl_scale gaps_scale(const ovl_result *result, const place *list, uint32_t n)
+{
+    ovl_scale scale = ovl_scale_for(result->step);
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_scale_fit(&scale, result->step, list[i].gap->start);
+        ovl_scale_fit(&scale, result->step, list[i].gap->end);
+        for (int k = 0; k < OVL_IDLE_COUNT; k++) {
+            ovl_scale_fit(&scale, result->step, list[i].gap->piece[k]);
+        }
+    }
+    return scale;
+}
+
+static void gaps_table(ovl_out *out, const ovl_result *result, ovl_arena *arena)
 {
     static const ovl_column columns[] = {
         {"rank", false, false, 0},      {"start", false, false, 0},
@@ -235,16 +250,17 @@ static void gaps_table(ovl_out *out, const ovl_result *result, const ovl_scale *
         return;
     }
     qsort(list.data, list.len, sizeof *list.data, by_length);
-    ovl_out_title(out, "\nGaps, the longest (times in %s)", ovl_scale_unit(scale));
+    ovl_scale scale = gaps_scale(result, list.data, OVL_MIN(list.len, MOST_GAPS));
+    ovl_out_title(out, "\nGaps, the longest (times in %s)", ovl_scale_unit(&scale));
     ovl_grid grid;
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
     for (uint32_t i = 0; i < OVL_MIN(list.len, MOST_GAPS); i++) {
         const ovl_result_gap *g = list.data[i].gap;
         const char *cells[] = {ovl_arena_printf(arena, "%" PRIu32, list.data[i].rank),
-                               shown(arena, scale, g->start),
-                               shown(arena, scale, g->end),
+                               shown(arena, &scale, g->start),
+                               shown(arena, &scale, g->end),
                                g->before ? g->before : "the end",
-                               pieces_text(g, scale, arena),
+                               pieces_text(g, &scale, arena),
                                g->because};
         ovl_grid_row(&grid, cells);
     }
@@ -280,7 +296,7 @@ void ovl_report_idle(ovl_out *out, const ovl_result *result)
     blames(out, &result->idle, &arena);
     peeled(out, &result->idle, &arena);
     spans(out, result, &arena);
-    gaps_table(out, result, &scale, &arena);
+    gaps_table(out, result, &arena);
     ovl_arena_free(&arena);
 }
 

@@ -177,6 +177,10 @@ static void memory_limit(ovl_json *json, const ovl_result *result)
     }
     ovl_json_uint(json, "allocation_retries", result->allocation_retries);
     failure(json, &result->failure);
+    if (over) {
+        uint32_t of;
+        ovl_json_uint(json, "ranks_over", ovl_result_ranks_over(result, &of));
+    }
     ovl_json_close(json);
 }
 
@@ -367,7 +371,7 @@ static void what_if(ovl_json *json, const ovl_result_what_if *w)
     ovl_json_close(json);
 }
 
-static void rank(ovl_json *json, const ovl_result_rank *r)
+static void rank(ovl_json *json, const ovl_result *result, const ovl_result_rank *r)
 {
     ovl_json_object(json, NULL, OVL_JSON_FLOW);
     ovl_json_uint(json, "rank", r->rank);
@@ -384,6 +388,9 @@ static void rank(ovl_json *json, const ovl_result_rank *r)
         host_load(json, &r->host);
     }
     memory_lines(json, r);
+    if (r->has_memory && result->memory_limit) {
+        ovl_json_bool(json, "fits", ovl_result_rank_fits(result, r));
+    }
     ovl_json_close(json);
 }
 
@@ -507,7 +514,11 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
         collective(json, &result->collectives[i], result->replay != NULL);
     }
     ovl_json_close(json);
-    ROWS(json, "ranks", result, ranks, n_ranks, rank);
+    ovl_json_array(json, "ranks", OVL_JSON_BLOCK);
+    for (uint32_t i = 0; i < result->n_ranks; i++) {
+        rank(json, result, &result->ranks[i]);
+    }
+    ovl_json_close(json);
     ROWS(json, "critical_path", result, path, n_path, path);
     ROWS(json, "limits", result, limits, n_limits, limit);
     ROWS(json, "resources", result, resources, n_resources, resource);

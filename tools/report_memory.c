@@ -37,7 +37,16 @@ static const char *ranks_text(ovl_arena *arena, const ovl_result_rank *r)
                : ovl_arena_printf(arena, "%" PRIu32, r->rank);
 }
 
-static void memory_row(ovl_grid *grid, const ovl_result_rank *r, ovl_arena *arena)
+/* What is left of the GPU, or missing. */
+static const char *spare_text(const ovl_result *result, const ovl_result_rank *r, ovl_arena *arena)
+{
+    uint64_t limit = result->memory_limit, peak = r->reserved_peak;
+    return peak > limit ? ovl_arena_printf(arena, "-%s", bytes_text(arena, peak - limit))
+                        : bytes_text(arena, limit - peak);
+}
+
+static void memory_row(ovl_grid *grid, const ovl_result *result, const ovl_result_rank *r,
+                       ovl_arena *arena)
 {
     char buf[OVL_UNITS_TEXT];
     const char *cells[] = {
@@ -47,6 +56,7 @@ static void memory_row(ovl_grid *grid, const ovl_result_rank *r, ovl_arena *aren
         bytes_text(arena, r->allocated_peak),
         r->allocated.raised_by,
         bytes_text(arena, r->reserved_peak),
+        result->memory_limit && result->n_ranks > 1 ? spare_text(result, r, arena) : NULL,
     };
     ovl_grid_row(grid, cells);
 }
@@ -203,6 +213,17 @@ static const char *failure_text(const ovl_memory_failure *f, ovl_arena *arena)
                             ovl_print_time(at, f->at), ovl_print_bytes(reserved, f->reserved));
 }
 
+/* Of ranks that differ some may fit. */
+static const char *verdict_word(const ovl_result *result, ovl_arena *arena)
+{
+    uint32_t ranks, over = ovl_result_ranks_over(result, &ranks);
+    return over == 0 ? "fits"
+           : over == ranks
+               ? "does not fit"
+               : ovl_arena_printf(arena, "does not fit on %" PRIu32 " of %" PRIu32 " ranks", over,
+                                  ranks);
+}
+
 /* Said only where the hardware gives its memory. */
 static void verdict(ovl_out *out, const ovl_result *result, ovl_arena *arena)
 {
@@ -214,7 +235,7 @@ static void verdict(ovl_out *out, const ovl_result *result, ovl_arena *arena)
     uint64_t apart = over ? over : result->memory_limit - result->reserved_peak;
     const char *text =
         ovl_arena_printf(arena, "%s: rank %" PRIu32 " reserves %s of the %s of its GPU, %s %s",
-                         over ? "does not fit" : "fits", result->fullest_rank,
+                         verdict_word(result, arena), result->fullest_rank,
                          ovl_print_bytes(peak_bytes, result->reserved_peak),
                          ovl_print_bytes(limit, result->memory_limit), ovl_print_bytes(rest, apart),
                          over ? "too much" : "to spare");
@@ -237,6 +258,7 @@ void ovl_report_memory(ovl_out *out, const ovl_result *result)
         {"rank", true, false, 0},          {"live", false, false, 0},
         {"at", false, false, 0},           {"allocated", false, false, 0},
         {"before issuing", true, true, 0}, {"reserved", false, false, 0},
+        {"spare", false, false, 0},
     };
     ovl_arena arena = {0};
     const ovl_result_rank **ranks = OVL_NEW_ARRAY(&arena, const ovl_result_rank *, result->n_ranks);
@@ -252,7 +274,7 @@ void ovl_report_memory(ovl_out *out, const ovl_result *result)
         ovl_grid grid;
         ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
         for (uint32_t i = 0; i < OVL_MIN(n, MOST_RANKS); i++) {
-            memory_row(&grid, ranks[i], &arena);
+            memory_row(&grid, result, ranks[i], &arena);
         }
         ovl_grid_end(&grid, out, 2);
         if (n > MOST_RANKS) {

@@ -49,8 +49,9 @@ void ovl_report_model(ovl_out *out, const ovl_result *result)
         &arena, "%s/s on each GPU = %s in the step (what the model needs, the mean of the GPUs)",
         flops_text(&arena, rate), flops_text(&arena, u->flops));
     if (u->peak > 0) {
-        text = ovl_arena_printf(&arena, "%s: %.1f %% of the peak of %s/s (MFU)", text,
-                                100 * rate / u->peak, flops_text(&arena, u->peak));
+        text = ovl_arena_printf(&arena, "%s: %.1f %% of the%s peak of %s/s (MFU)", text,
+                                100 * rate / u->peak, u->mixed ? "ir mean" : "",
+                                flops_text(&arena, u->peak));
     }
     ovl_out_text(out, "\n");
     ovl_wrap(out, "model ", 6, text, OVL_TERMINAL);

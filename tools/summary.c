@@ -159,7 +159,9 @@ static const char *verdict_text(const ovl_result *r, const ovl_comparison *c, bo
         return "";
     }
     if (ranked && ovl_other_work(c->a, c->b) && c->verdict != OVL_NO_GAIN) {
-        return c->verdict == OVL_BETTER ? "better per microbatch" : "worse per microbatch";
+        bool tokens = ovl_unit_of(c->a, c->b) == OVL_UNIT_TOKENS;
+        return c->verdict == OVL_BETTER ? (tokens ? "better per token" : "better per microbatch")
+                                        : (tokens ? "worse per token" : "worse per microbatch");
     }
     return ranked ? ovl_verdict_name(c->verdict) : "other model";
 }
@@ -323,7 +325,7 @@ static void best_line(ovl_out *out, const shown *v, ovl_arena *arena)
         other |= ovl_other_work(s->base, s->items[i].b);
     }
     if (other && !ovl_result_over_memory(s->base)) {
-        text = "the base; no variant of as many microbatches is better";
+        text = "the base; no variant of as much work is better";
     }
     if (s->best != OVL_NONE) {
         const ovl_result *b = s->items[s->best].b;

@@ -101,6 +101,8 @@ static bool simulate(const ovl_sweep *sweep, const ovl_scenario *scenario, ovl_w
             .not_modelled = lowered.not_modelled,
             .n_not_modelled = lowered.n_not_modelled,
             .microbatches = lowered.microbatches,
+            .rank_microbatches = lowered.rank_microbatches,
+            .useful = lowered.useful,
         };
         good = ovl_analyse(&lowered.program, &options, arena, result, NULL, errs);
     }

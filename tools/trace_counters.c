@@ -233,7 +233,7 @@ enum { SMS_HELD, SMS_OF_KERNELS, SMS_SERIES };
 /* What kernels want becomes what they have, at each moment at which that changes. */
 static void give_kernels(const ovl_trace *t, ovl_changes *list)
 {
-    const ovl_program *p = t->job->program;
+    uint32_t sms = ovl_gpu_of(t->job->program, t->rank).sms;
     int64_t now[SMS_SERIES] = {0}, had = 0;
     uint32_t n = list->len, kept = 0;
     sort_list(list);
@@ -244,8 +244,8 @@ static void give_kernels(const ovl_trace *t, ovl_changes *list)
         if (c.series == SMS_HELD) {
             list->data[kept++] = c;
         }
-        int64_t has =
-            (int64_t)ovl_sms_for_kernels(p, (uint64_t)now[SMS_HELD], (uint64_t)now[SMS_OF_KERNELS]);
+        int64_t has = (int64_t)ovl_sms_for_kernels(sms, (uint64_t)now[SMS_HELD],
+                                                   (uint64_t)now[SMS_OF_KERNELS]);
         if (last && has != had) {
             ovl_vec_push(list, ((ovl_change){c.at, SMS_OF_KERNELS, has - had}));
             had = has;

@@ -186,6 +186,7 @@ bool ovl_work_analyse(ovl_work *work, const ovl_prepared *prepared, const ovl_as
         .not_modelled = prepared->lowered.not_modelled,
         .n_not_modelled = prepared->lowered.n_not_modelled,
         .microbatches = prepared->lowered.microbatches,
+        .rank_microbatches = prepared->lowered.rank_microbatches,
         .measured = prepared->lowered.measured,
         .useful = prepared->lowered.useful,
     };

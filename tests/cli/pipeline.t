@@ -198,6 +198,9 @@ overlap:
       - ",1F0,1B0,1F1,1B1,"
 0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1
 1RECV_F0,1F0,1RECV_F1,1B0,1SEND_B0,1F1,1B1,1SEND_B1
+$ printf '\357\273\277"0F0","0B0"\r\n"1F0","1B0"\r\n' > "$T/quoted.csv" && ovl import "$T/quoted.csv" | grep '  - "'
+      - "0F0,0B0"
+      - "1F0,1B0"
 $ ovl import tests/cli/wrong.csv
 tests/cli/wrong.csv:2:6: error: "1X0" is no action: after the stage comes a type such as F, I, W, B or SEND_F
 ? 3
@@ -245,3 +248,23 @@ Schedule
   backward, and the
   microbatch, as far
   as it fits; . idle
+? 0
+
+A table shows as many decimals as its times have.
+
+$ ovl run tests/cli/sharded_pipeline.yaml --worth none --gaps | sed -n '/^Idle/,/^  fill/p; /^Gaps/,/^$/p'
+Idle of the ranks: no kernel runs (times in ms)
+            rank  idle     %  fill  drain  dependency  span  bubble %
+  0 (of 2 alike)  11.0  37.3          6.0         5.0  24.5      26.5
+  2 (of 2 alike)  11.0  37.3   1.0    1.0         9.0  18.0       0.0
+  fill, drain: waits for a forward, or not, that remain with all stages alike; imbalance: for stages
+Gaps, the longest (times in ms)
+  rank  start   end  until               is                          because
+     0    6.0  10.0  backward l[1] mb 0  4.0 drain
+     2      0   4.0  forward l[2] mb 0   1.0 fill + 3.0 dependency   all_gather gather l[1] mb 0
+     2   25.5  29.5  the end             1.0 drain + 3.0 dependency  reduce_scatter reduce l[1] mb 2
+     0   26.0  29.0  optimizer           3.0 dependency              reduce_scatter reduce l[1] mb 2
+     2   22.0  25.0  optimizer           3.0 dependency              reduce_scatter reduce l[3] mb 2
+     0   20.0  22.0  backward l[1] mb 2  2.0 drain
+     0      0   1.5  forward l[0] mb 0   1.5 dependency              all_gather gather l[0] mb 0
+     0    2.5   3.0  forward l[1] mb 0   0.5 dependency              all_gather gather l[1] mb 0

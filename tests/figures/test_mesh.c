@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define NICS "scenarios/mesh/nic_sharing.yaml"
+#define RAIL "scenarios/mesh/rails.yaml"
 #define NCCL "scenarios/mesh/nccl_choice.yaml"
 
 static void check_span(const figure *f, const char *name, ovl_time start, ovl_time end)
@@ -40,6 +41,22 @@ static void moving_one_earlier_makes_a_tail_on_the_other(void)
     check_span(&f, "b", 6, 10);
     CHECK_INT(f.result.step, 13 * OVL_MS);
     figure_free(&f);
+}
+
+/* Rings never leave a rail; 9 of 16 others do. */
+static void rails_keep_rings_off_the_spine(void)
+{
+    static const struct {
+        const char *variant;
+        ovl_time gradients, dispatch, step;
+    } by[] = {{NULL, 80, 116, 146}, {"plain", 172, 136, 182}, {"full", 80, 92, 122}};
+    for (size_t i = 0; i < OVL_COUNT(by); i++) {
+        figure f = figure_run(RAIL, by[i].variant, NULL, NULL);
+        check_span(&f, "gradients", 20, by[i].gradients);
+        check_span(&f, "dispatch", 80, by[i].dispatch);
+        CHECK_INT(f.result.step, by[i].step * OVL_MS);
+        figure_free(&f);
+    }
 }
 
 static const ovl_result_resource *resource(const figure *f, const char *name)
@@ -118,6 +135,36 @@ static void faults_cost_what_they_should(void)
     figure_free(&f);
 }
 
+static void nodes_unlike_others_cost_what_they_should(void)
+{
+    const char *mixed = "scenarios/mesh/mixed_nodes.yaml";
+    const struct {
+        const char *variant;
+        ovl_time start, end, step; /* of grads; ms */
+    } rows[] = {{NULL, 20, 40, 45},    {"all_new", 10, 20, 25}, {"new_nic", 20, 30, 35},
+                {"speed", 20, 40, 50}, {"beside", 20, 40, 45},  {"larger", 20, 40, 45}};
+    for (size_t i = 0; i < OVL_COUNT(rows); i++) {
+        figure f = figure_run(mixed, rows[i].variant, NULL, NULL);
+        check_span(&f, "grads", rows[i].start, rows[i].end);
+        CHECK_INT(f.result.step, rows[i].step * OVL_MS);
+        figure_free(&f);
+    }
+    figure f = figure_run(mixed, "beside", NULL, NULL);
+    check_span(&f, "pair", 20, 40);
+    CHECK_INT(resource(&f, "nic.out")->busiest, 0); /* 25 + 25 of 50 GB/s for 20 ms */
+    CHECK_INT(resource(&f, "nic.out")->bytes, 1000000000);
+    figure_free(&f);
+    f = figure_run(mixed, NULL, NULL, NULL);
+    CHECK_INT(f.result.term[OVL_WAIT_LATE_RANK], 10 * OVL_MS);
+    CHECK_INT(f.result.without_interference, 45 * OVL_MS);
+    CHECK_INT(resource(&f, "nic.out")->busiest, 4); /* as many bytes as others, of half as many */
+    figure_free(&f);
+    f = figure_run(mixed, "larger", NULL, NULL);
+    CHECK_INT(f.result.fullest_rank, 4);
+    CHECK_INT(ovl_result_over_memory(&f.result), 10000000000);
+    figure_free(&f);
+}
+
 static void check_nccl(const char *variant, ovl_time latency, double gigabytes, double bytes)
 {
     figure f = figure_run(NCCL, variant, NULL, NULL);
@@ -192,9 +239,11 @@ static CU_TestInfo tests[] = {
     {"DeepSeek-V3 runs folded", deepseek_v3_runs_folded},
     {"a NIC is shared and the next is not", a_nic_is_shared_and_the_next_is_not},
     {"moving one earlier makes a tail on the other", moving_one_earlier_makes_a_tail_on_the_other},
+    {"rails keep rings off the spine", rails_keep_rings_off_the_spine},
     {"collisions name who met whom", collisions_name_who_met_whom},
     {"bytes on links are those of the formula", bytes_on_links_are_those_of_the_formula},
     {"faults cost what they should", faults_cost_what_they_should},
+    {"nodes unlike others cost what they should", nodes_unlike_others_cost_what_they_should},
     {"NCCL chooses as its model says", nccl_chooses_as_its_model_says},
     CU_TEST_INFO_NULL,
 };

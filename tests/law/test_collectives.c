@@ -2,13 +2,14 @@
  * test_collectives.c - laws of collectives written by hand on meshes of three axes: over every
  * pair of axes, every operation and algorithm, what is folded gives what every rank by itself
  * gives, what is sent on a link is received, and own links carry what the formula says; so do NICs,
- * ways out of nodes and the spine for groups that lie anyhow.
+ * ways out of nodes, the spine and rails for groups that lie anyhow.
  */
 #include "models/cost.h"
 #include "tests/support/law.h"
 #include "tests/support/lowering.h"
 #include "tests/support/random_program.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -142,7 +143,7 @@ typedef struct lie {
 } lie;
 
 /* At least two of 24 ranks on four nodes of six, in any order. */
-static lie draw(uint64_t *state)
+static lie draw_into(uint64_t *state, bool *in)
 {
     lie l = {0};
     uint32_t ranks[24], n = 2 + random_next(state) % 23;
@@ -150,13 +151,21 @@ static lie draw(uint64_t *state)
         uint32_t k = random_next(state) % (i + 1);
         ranks[i] = ranks[k];
         ranks[k] = i;
+        in[i] = false;
     }
     for (size_t at = 0; l.n < n; l.n++) {
         at += (size_t)snprintf(l.list + at, sizeof l.list - at, "%s%" PRIu32, l.n ? ", " : "",
                                ranks[l.n]);
         l.on[ranks[l.n] / 6]++;
+        in[ranks[l.n]] = true;
     }
     return l;
+}
+
+static lie draw(uint64_t *state)
+{
+    bool in[24];
+    return draw_into(state, in);
 }
 
 /* Times the bytes, out of all parts together: see the sums of test_conserved.c. */
@@ -225,7 +234,124 @@ static void bytes_are_conserved_however_a_group_lies(void)
     }
 }
 
+/* --- Rails --- */
+
+#define RAILS                                                                                      \
+    "hardware:\n"                                                                                  \
+    "  node: {gpus: 6}\n"                                                                          \
+    "  links: {nic: {bandwidth: 2 TB/s, gpus: 1, out_of: node}, leaf: {bandwidth: 9 TB/s, scope: " \
+    "rail, pod: %d}, up: {bandwidth: 9 TB/s, scope: rail, out_of: rail, pod: %d, rail_gpus: %d}, " \
+    "spine: {bandwidth: 99 TB/s, scope: cluster, out_of: rail, pod: %d, rail_gpus: %d}}\n"         \
+    "  collectives: [{op: %s, via: [nic, leaf, up, spine], algorithm: %s}]\n"                      \
+    "workload:\n"                                                                                  \
+    "  ranks: 24\n"                                                                                \
+    "  groups: {g: [%s]}\n"                                                                        \
+    "  ops: [{collective: x, op: %s, group: g, bytes: 48 MB, ranks: [%s]%s}]\n"
+
+typedef struct rails {
+    int pod, gpus;
+    double part[4][6]; /* of each node's members on each rail */
+    int nodes, on[4];  /* that have any */
+} rails;
+
+static rails rails_of(const lie *l, const bool *in, int pod, int gpus)
+{
+    rails r = {.pod = pod, .gpus = gpus};
+    for (int node = 0; node < 4; node++) {
+        for (int k = 0; k < 6; k++) {
+            r.part[node][k / gpus] += in[node * 6 + k] ? 1. / l->on[node] : 0;
+        }
+        if (l->on[node]) {
+            r.on[r.nodes++] = node;
+        }
+    }
+    return r;
+}
+
+/* Of what goes from one node to another, what no rail keeps; *any: there is such. */
+static double lost(const rails *r, int from, int to, bool *any)
+{
+    double kept = 0;
+    for (int k = 0; k < 6; k++) {
+        kept += from / r->pod == to / r->pod ? fmin(r->part[from][k], r->part[to][k]) : 0;
+    }
+    *any = kept < 1 - 1e-9;
+    return 1 - kept;
+}
+
+/* Times the bytes, out of all rails together. */
+static double off_rails(ovl_coll coll, int algo, const lie *l, const bool *in, const rails *r)
+{
+    double n = l->n, around = 0, pairs = 0;
+    int edges = 0;
+    for (int i = 0; i < r->nodes; i++) {
+        bool any;
+        around += lost(r, r->on[i], r->on[(i + 1) % r->nodes], &any);
+        edges += any;
+    }
+    for (int i = 0; i < 24; i++) {
+        for (int j = 0; j < 24; j++) {
+            bool same = i / 6 / r->pod == j / 6 / r->pod && i % 6 / r->gpus == j % 6 / r->gpus;
+            pairs += in[i] && in[j] && i / 6 != j / 6 && !same;
+        }
+    }
+    if (coll == OVL_ALL_TO_ALL) {
+        return pairs / n;
+    }
+    if (edges == 0) {
+        return 0;
+    }
+    return coll != OVL_ALL_REDUCE     ? (n - 1) / n * around
+           : algo == OVL_ALGO_COLLNET ? around
+           : algo == OVL_ALGO_TREE    ? 2. * (edges - 1) / edges * around
+                                      : 2 * (n - 1) / n * around;
+}
+
+static void check_rails(const bench *t, double want, bool rooted)
+{
+    const ovl_result *a = &t->result, *b = &t->whole;
+    CHECK_INT(a->step, b->step);
+    CHECK_NEAR(total(a, "leaf.out"), total(a, "nic.out"), 1000);
+    CHECK_NEAR(total(a, "leaf.in"), total(a, "nic.out"), 1000);
+    CHECK_NEAR(total(a, "up.in"), total(a, "up.out"), 1000);
+    CHECK_NEAR(total(a, "spine.out"), total(a, "up.out"), 1000);
+    CHECK_NEAR(total(a, "spine.in"), total(a, "up.out"), 1000);
+    CHECK_INT(total(a, "up.out"), total(b, "up.out"));
+    CHECK_INT(total(a, "up.in"), total(b, "up.in"));
+    CHECK(total(a, "up.out") <= total(a, "leaf.out") + 1000);
+    if (!rooted) {
+        CHECK_NEAR(total(a, "up.out"), want, 1000);
+    }
+}
+
+static void rails_keep_what_they_can_however_a_group_lies(void)
+{
+    for (uint64_t i = 0; i < 60 * OVL_COUNT(ways); i++) {
+        uint64_t state = law_seed() + i;
+        bool in[24];
+        lie l = draw_into(&state, in);
+        size_t w = i % OVL_COUNT(ways);
+        int pod = 1 + (int)(random_next(&state) % 4), gpus = 1 + (int)(random_next(&state) % 3);
+        rails r = rails_of(&l, in, pod, gpus);
+        bool rooted = ways[w].coll == OVL_BROADCAST || ways[w].coll == OVL_REDUCE;
+        char text[2048], root[24] = "";
+        if (rooted) {
+            snprintf(root, sizeof root, ", root: %" PRIu32, random_next(&state) % l.n);
+        }
+        snprintf(text, sizeof text, RAILS, pod, pod, gpus, pod, gpus, ways[w].op, ways[w].algorithm,
+                 l.list, ways[w].op, l.list, root);
+        bench t = {0};
+        bool refused = ways[w].algo == OVL_ALGO_COLLNET && on_one_node(&l);
+        if (!refused && run(&t, text)) {
+            check_rails(&t, 48e6 * off_rails(ways[w].coll, ways[w].algo, &l, in, &r), rooted);
+        }
+        finish(&t);
+    }
+}
+
 static CU_TestInfo tests[] = {
+    {"rails keep what they can however a group lies",
+     rails_keep_what_they_can_however_a_group_lies},
     {"bytes are conserved however a group lies", bytes_are_conserved_however_a_group_lies},
     {"bytes are conserved over every pair of axes", bytes_are_conserved_over_every_pair_of_axes},
     CU_TEST_INFO_NULL,

@@ -203,6 +203,8 @@ static void a_program_in_steps_folds(void)
             CHECK_INT(one.comm_total, all.comm_total);
             CHECK_INT(one.n_hazards, all.n_hazards);
             CHECK_INT(one.gradient_digest, all.gradient_digest);
+            CHECK_INT(one.reserved_peak, all.reserved_peak);
+            CHECK_INT(one.reserved_peak, before.reserved_peak);
             CHECK_INT(one.gradients_proved, before.gradients_proved);
             CHECK_INT(one.gradient_digest, before.gradient_digest);
             folded += one.n_folded > 0;

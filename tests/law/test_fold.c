@@ -204,7 +204,9 @@ static uint64_t differing_ranks(const ovl_result *a, const ovl_result *b)
         const ovl_result_rank *x = &a->ranks[i], *y = &b->ranks[i];
         wrong += x->rank != y->rank || x->count != y->count || x->end != y->end ||
                  memcmp(x->term, y->term, sizeof x->term) != 0 || x->idle_time != y->idle_time ||
-                 x->live_peak != y->live_peak || memcmp(x->idle, y->idle, sizeof x->idle) != 0;
+                 x->live_peak != y->live_peak || x->allocated_peak != y->allocated_peak ||
+                 x->reserved_peak != y->reserved_peak ||
+                 memcmp(x->idle, y->idle, sizeof x->idle) != 0;
     }
     return wrong;
 }

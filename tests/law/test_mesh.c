@@ -13,13 +13,15 @@
     "  node: {gpus: 2}\n"                                                                          \
     "  links: {nvlink: {bandwidth: 100 GB/s, latency: 1 us, scope: gpu}, nic: {bandwidth: 10 "     \
     "GB/s, "                                                                                       \
-    "latency: 5 us, scope: gpu, out_of: node}}\n"                                                  \
+    "latency: 5 us, scope: gpu, out_of: node}, up: {bandwidth: 9 GB/s, scope: rail, out_of: "      \
+    "rail, pod: 2}}\n"                                                                             \
     "  collectives:\n"                                                                             \
-    "    - &near {op: all_gather, via: [nvlink, nic], algorithm: ring, sms: 8, hbm_factor: 2}\n"   \
+    "    - &near {op: all_gather, via: [nvlink, nic, up], algorithm: ring, sms: 8, hbm_factor: "   \
+    "2}\n"                                                                                         \
     "    - {<<: *near, op: reduce_scatter}\n"                                                      \
     "    - {<<: *near, op: all_reduce}\n"                                                          \
-    "    - {op: send_recv, via: [nvlink, nic], algorithm: direct}\n"                               \
-    "    - {op: all_to_all, via: [nvlink, nic], algorithm: direct, sms: 8, hbm_factor: 2}\n"       \
+    "    - {op: send_recv, via: [nvlink, nic, up], algorithm: direct}\n"                           \
+    "    - {op: all_to_all, via: [nvlink, nic, up], algorithm: direct, sms: 8, hbm_factor: 2}\n"   \
     "workload:\n"                                                                                  \
     "  model: {layers: 4, hidden: 512, ffn_hidden: 1024, heads: 8, kv_heads: 4, sequence: 1024, "  \
     "vocabulary: 1000, microbatch: 2%s}\n"
@@ -168,6 +170,19 @@ static void check_same(const ovl_result *a, const ovl_result *b)
     }
 }
 
+/* Classes are the same, and so is what each holds. */
+static void check_memory(const ovl_result *a, const ovl_result *b)
+{
+    CHECK_INT(a->n_ranks, b->n_ranks);
+    for (uint32_t i = 0; i < OVL_MIN(a->n_ranks, b->n_ranks); i++) {
+        CHECK_INT(a->ranks[i].rank, b->ranks[i].rank);
+        CHECK_INT(a->ranks[i].count, b->ranks[i].count);
+        CHECK_INT(a->ranks[i].live_peak, b->ranks[i].live_peak);
+        CHECK_INT(a->ranks[i].allocated_peak, b->ranks[i].allocated_peak);
+        CHECK_INT(a->ranks[i].reserved_peak, b->ranks[i].reserved_peak);
+    }
+}
+
 /* Who is to blame for idle time does not depend on who was looked at. */
 static void check_blames(const ovl_result *a, const ovl_result *b)
 {
@@ -202,6 +217,7 @@ static void folded_is_unfolded(void)
             if (run(&t, meshes[i].mesh, meshes[i].overlap, "", sets[k])) {
                 check_same(&t.result, &t.whole);
                 check_blames(&t.result, &t.whole);
+                check_memory(&t.result, &t.whole);
                 check_conserved(&t.whole, 0);
                 CHECK_INT(t.whole.n_hazards, 0);
                 CHECK(t.result.n_folded > 0);
@@ -223,6 +239,7 @@ static void folded_is_unfolded_with_experts(void)
                     k ? "workload.model.recompute=full" : NULL)) {
                 check_same(&t.result, &t.whole);
                 check_blames(&t.result, &t.whole);
+                check_memory(&t.result, &t.whole);
                 check_conserved(&t.whole, 1000);
                 CHECK_INT(t.whole.n_hazards, 0);
             }

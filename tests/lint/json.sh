@@ -39,6 +39,7 @@ documents() {
     "$ovl" check --json tests/cli/mistakes.yaml
     "$ovl" check --json tests/lint/json.yaml
     "$ovl" check --json scenarios/mesh/model_by_shape.yaml --set workload.model.recompute=full
+    "$ovl" check --json scenarios/mesh/moe_imbalance.yaml --variant hot
     "$ovl" run --json --gaps --memory --stats tests/lint/json.yaml
     "$ovl" run --json --gaps scenarios/replay/two_ranks.yaml
     "$ovl" run --json scenarios/buckets/last_bucket.yaml --set hardware.gpu.memory=1MiB

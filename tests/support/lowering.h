@@ -179,9 +179,21 @@ static inline uint64_t bytes_in(const bench *t, uint32_t rank, ovl_category cate
     uint64_t sum = 0;
     for (uint32_t i = 0; i < code_of(t, rank)->n_buffers; i++) {
         const ovl_buffer *buffer = &code_of(t, rank)->buffers[i];
-        sum += buffer->category == (uint8_t)category ? buffer->bytes : 0;
+        sum += buffer->category == (uint8_t)category ? ovl_buffer_bytes(t->p, rank, buffer) : 0;
     }
     return sum;
+}
+
+/* The bytes of a rank's buffer; 0: there is none of this name. */
+static inline uint64_t bytes_of(const bench *t, uint32_t rank, const char *name)
+{
+    const ovl_code *code = code_of(t, rank);
+    for (uint32_t i = 0; i < code->n_buffers; i++) {
+        if (strcmp(ovl_names_text(t->p->names, code->buffers[i].name), name) == 0) {
+            return ovl_buffer_bytes(t->p, rank, &code->buffers[i]);
+        }
+    }
+    return 0;
 }
 
 static inline uint32_t count_effects(const bench *t, uint32_t rank, ovl_effect_kind kind)

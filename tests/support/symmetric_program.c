@@ -18,6 +18,7 @@ typedef struct drawing {
     uint32_t number[RANKS_MAX];
     uint32_t position[RANKS_MAX];
     uint32_t count[STAGES_MAX];
+    bool sized; /* some buffers have bytes of their own on each rank */
     bool varied, buffers;
 } drawing;
 
@@ -338,6 +339,28 @@ static void add_ranks(drawing *d)
     }
 }
 
+/* Some buffers are larger on every third rank, or on the first of a plane. */
+static uint32_t draw_sizes(drawing *d, uint64_t bytes)
+{
+    uint64_t sizes[RANKS_MAX];
+    uint32_t often = draw(d, 2) ? 3 : d->a * d->b_size;
+    for (uint32_t rank = 0; rank < d->n; rank++) {
+        sizes[rank] = d->position[rank] % often ? bytes / 2 : bytes;
+    }
+    return ovl_add_sizes(&d->b, sizes, d->n);
+}
+
+static void add_buffers(drawing *d, uint32_t stage)
+{
+    for (uint32_t i = 0; i < BUFFERS; i++) {
+        ovl_buffer buffer = {.name = named(d, "buffer"), .bytes = 2 + draw(d, 1 << 24)};
+        if (d->sized && draw(d, 4) == 0) {
+            buffer.sizes = draw_sizes(d, buffer.bytes);
+        }
+        ovl_add_buffer(&d->b, stage, &buffer);
+    }
+}
+
 static void set_up(drawing *d)
 {
     d->a = 1 + draw(d, 4);
@@ -345,6 +368,7 @@ static void set_up(drawing *d)
     d->stages = 1 + draw(d, STAGES_MAX);
     d->n = d->a * d->b_size * d->stages;
     d->varied = draw(d, 3) == 0;
+    d->sized = d->buffers && draw(d, 5) == 0;
     for (uint32_t i = 0; i < d->n; i++) {
         d->number[i] = i;
     }
@@ -375,9 +399,8 @@ static void set_up(drawing *d)
         for (uint32_t i = 0; i < SLOTS; i++) {
             ovl_add_slot(&d->b, s);
         }
-        for (uint32_t i = 0; i < BUFFERS && d->buffers; i++) {
-            ovl_add_buffer(
-                &d->b, s, &(ovl_buffer){.name = named(d, "buffer"), .bytes = 1 + draw(d, 1 << 24)});
+        if (d->buffers) {
+            add_buffers(d, s);
         }
     }
 }

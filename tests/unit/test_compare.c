@@ -391,6 +391,59 @@ static void work_is_counted_in_microbatches(void)
     CHECK_INT(ovl_result_per_microbatch(&pipe), 2);
 }
 
+/* 8 ranks, one microbatch each in 217 ms, then two each in 322: 217/8 = 27.125 against 322/16 =
+ * 20.125, 7 less (25.8 %). Of 16 ranks with one each nothing is said: other replicas. */
+static void more_microbatches_are_not_worse_for_a_longer_step(void)
+{
+    ovl_arena arena = {0};
+    ovl_result one = whole, two = split;
+    ovl_comparison c;
+    one.rank_microbatches = 1;
+    two.rank_microbatches = 2;
+    two.gradient_scale = "1/16";
+    two.step = 322 * MS;
+    CHECK_INT(ovl_unit_of(&one, &two), OVL_UNIT_MICROBATCH);
+    ovl_compare(&one, &two, &arena, &c);
+    CHECK_INT(c.verdict, OVL_BETTER);
+    CHECK_TEXT(
+        c.sentence,
+        "better: a microbatch takes 20.125 ms instead of 27.125 ms, shorter (25.8 %); b does "
+        "other work, 16 microbatches instead of 8, in a step that is 105 ms longer");
+    two.rank_microbatches = 1;
+    CHECK_INT(ovl_unit_of(&one, &two), OVL_UNIT_STEP);
+    ovl_arena_free(&arena);
+}
+
+/* Where tokens are known they are the work: 1000 in 217 ms, 2000 in 500 ms are 217 s and 250 s a
+ * million. Half as long microbatches, twice as many, are the same work. */
+static void tokens_are_the_work_where_they_are_known(void)
+{
+    ovl_arena arena = {0};
+    ovl_result few = whole, many = split;
+    ovl_comparison c;
+    few.rank_microbatches = many.rank_microbatches = 1;
+    few.useful = many.useful = (ovl_useful){.tokens = 1000, .ranks = 8};
+    many.useful.tokens = 2000;
+    many.step = 500 * MS;
+    CHECK_INT(ovl_unit_of(&few, &many), OVL_UNIT_TOKENS);
+    ovl_compare(&few, &many, &arena, &c);
+    CHECK_INT(c.verdict, OVL_WORSE);
+    CHECK_HAS(c.sentence, "worse: a million tokens take 250 s instead of 217 s, longer (15.2 %); b "
+                          "does other work, 2000 tokens instead of 1000, in a step that is 283 ms "
+                          "longer");
+    many.rank_microbatches = 2;
+    many.gradient_scale = "1/16"; /* twice the microbatches of as many tokens */
+    CHECK_INT(ovl_unit_of(&few, &many), OVL_UNIT_MICROBATCH);
+    many.useful.tokens = 1000;
+    CHECK_INT(ovl_unit_of(&few, &many), OVL_UNIT_STEP);
+    CHECK(!ovl_other_work(&few, &many));
+    many.useful = (ovl_useful){.tokens = 2000, .ranks = 16};
+    many.gradient_scale = "1/8";
+    many.rank_microbatches = 1;
+    CHECK(!ovl_other_work(&few, &many)); /* on twice the ranks */
+    ovl_arena_free(&arena);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -410,6 +463,9 @@ int main(void)
         {"peaks side by side have the same decimals", peaks_have_the_same_decimals},
         {"the same path may take other times", the_same_path_may_take_other_times},
         {"exposed time that moved is listed", exposed_time_that_moved_is_listed},
+        {"more microbatches are not worse for a longer step",
+         more_microbatches_are_not_worse_for_a_longer_step},
+        {"tokens are the work where they are known", tokens_are_the_work_where_they_are_known},
         CU_TEST_INFO_NULL,
     };
     return check_main("compare", tests);

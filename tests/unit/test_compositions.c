@@ -12,6 +12,7 @@
     "  layers: [{name: block, repeat: 4, params: 10 MiB, forward: 10 ms, backward: 20 ms, "        \
     "backward_weight: 10 ms, transfer: 1 MiB}]\n"                                                  \
     "overlap:\n"
+#define MIB     (UINT64_C(1) << 20)
 #define SPLIT   HEAD_OF("{pp: 2, dp: 2}") "  pipeline: {schedule: zb_h1, microbatches: 2}\n"
 #define BUCKETS "  ddp: {bucket_cap: 10 MiB, first_bucket_cap: 10 MiB}\n"
 #define KEPT                                                                                       \
@@ -167,6 +168,86 @@ static void different_stages_are_told(void)
     finish(&t);
 }
 
+/* Two stages of two layers each (of one, interleaved), 1 and 2 ms; a gather or reduction of a layer
+ * takes 1.5, the optimizer 0.5. */
+static const char *sharded(const char *schedule, const char *accumulate, ovl_arena *arena)
+{
+    return ovl_arena_printf(
+        arena,
+        "hardware: {gpu: {name: x}, collectives: [{op: all_gather, alpha: 0.5 ms, beta: 100 "
+        "MiB/ms}, {op: reduce_scatter, alpha: 0.5 ms, beta: 100 MiB/ms}]}\n"
+        "mesh: {axes: {dp: 2, pp: 2}}\n"
+        "workload:\n"
+        "  layers: [{name: l, repeat: 4, forward: 1 ms, backward: 2 ms, params: 100 MiB, "
+        "activations: 10 MiB}]\n"
+        "  optimizer: {duration: 0.5 ms}\n"
+        "overlap:\n"
+        "  pipeline: {%s}\n"
+        "  fsdp: {%s}\n",
+        schedule, accumulate);
+}
+
+#define ONCE(sync)                                                                                 \
+    "reshard_after_forward: false, accumulate: {gradient_sync: " sync                              \
+    ", last_backward: last, reshard_after_backward: false}"
+
+/* A rank's only kind of idle time that somebody is to blame for. */
+static const char *blamed(const bench *t, uint32_t rank)
+{
+    const ovl_result_rank *r = &t->result.ranks[rank];
+    CHECK_INT(r->n_blames, 1);
+    return r->n_blames ? r->blames[0].text : "";
+}
+
+/* 1F1B, 3 microbatches. Stage 0 gathers l0 ..1.5, l1 ..3 and runs l1 of the first ..4; stage 1 has
+ * gathered long since and runs 6 + 4 + 6 + 6 = 18 from 4 on without a wait, ..22; stage 0 the last
+ * backward ..26. The reduction of l1 runs beside the backward of l0, that of l0 ..27.5. Behind the
+ * whole backward l0 is reduced ..27.5, l1 ..29. The rank idles 28 - 18.5, of which 6 is the ramp of
+ * 2 * (1 + 2); 1.5 and 0.5 are gathers, 1.5 the reduction. There are 2 microbatches of 2 layers, 40
+ * MiB, beside 4 times 100 (gathered, gradients) and 4 times 50 (shards). */
+static void a_stage_gathers_and_reduces_its_layers(void)
+{
+    bench t = {0};
+    ovl_arena arena = {0};
+    const char *one = "schedule: 1f1b, microbatches: 3";
+    CHECK_INT(step_of(&t, sharded(one, ONCE("last"), &arena), NULL), 28 * OVL_MS);
+    CHECK_INT(t.result.ranks[0].idle_time, 9500 * OVL_US);
+    CHECK_INT(t.result.ranks[0].idle[OVL_IDLE_DRAIN], 6 * OVL_MS);
+    CHECK_INT(t.result.ranks[0].idle[OVL_IDLE_DEPENDENCY], 3500 * OVL_US);
+    CHECK_HAS(blamed(&t, 0), "all_gather gather l[0] mb 0");
+    CHECK_INT(t.result.ranks[0].allocated_peak, (4 * 100 + 4 * 50 + 40) * MIB);
+    CHECK_INT(step_of(&t, sharded(one, ONCE("behind"), &arena), NULL), 29500 * OVL_US);
+    CHECK_TEXT(waits(&t, 0, "reduce l[0] mb 2"), "reduce copy_in l[0] mb 2");
+    CHECK(find_op(&t, 0, "reduce l[1] mb 2") > find_op(&t, 0, "reduce l[0] mb 2"));
+    CHECK_INT(t.result.ranks[0].idle[OVL_IDLE_DRAIN], 6 * OVL_MS);
+    CHECK_INT(t.result.ranks[0].idle[OVL_IDLE_DEPENDENCY], 5 * OVL_MS);
+    CHECK_HAS(blamed(&t, 0), "reduce_scatter reduce l[0] mb 2");
+    CHECK_INT(t.result.ranks[0].allocated_peak, (4 * 100 + 4 * 50 + 40) * MIB);
+    CHECK_TEXT(t.result.gradient_scale, "1/6");
+    finish(&t);
+    ovl_arena_free(&arena);
+}
+
+/* Interleaved, 4 microbatches. The other place runs l1 of the first from 2.5, gathers l3 ..6, and
+ * from there on waits for nobody: F3 B3 F3 B3 F1 B1 F1 B1 F3 B3 F3 B3 of 18 ms, ..24. Place 0 ends
+ * the backwards of l2 at 26, waits for their reduction ..27.5, then two backwards of l0 ..31.5 and
+ * theirs ..33. One layer is all that a stage has: behind is where it is anyway. 5 chunks are held:
+ * 2 (p - 1) + (v - 1) p + 1. */
+static void so_do_stages_that_are_interleaved(void)
+{
+    bench t = {0};
+    ovl_arena arena = {0};
+    const char *four = "schedule: interleaved, virtual_stages: 2, microbatches: 4";
+    CHECK_INT(step_of(&t, sharded(four, ONCE("last"), &arena), NULL), 33500 * OVL_US);
+    CHECK_INT(step_of(&t, sharded(four, ONCE("behind"), &arena), NULL), 33500 * OVL_US);
+    CHECK_INT(t.result.ranks[0].allocated_peak, (4 * 100 + 4 * 50 + 50) * MIB);
+    CHECK_INT(t.result.ranks[0].idle[OVL_IDLE_DEPENDENCY], 6 * OVL_MS);
+    CHECK_HAS(blamed(&t, 0), "reduce");
+    CHECK_TEXT(t.result.gradient_scale, "1/8");
+    finish(&t);
+    ovl_arena_free(&arena);
+}
+
 static CU_TestInfo tests[] = {
     {"buckets wait for the last weights", buckets_wait_for_the_last_weights},
     {"inputs gather and weights reduce", inputs_gather_and_weights_reduce},
@@ -179,6 +260,8 @@ static CU_TestInfo tests[] = {
     {"weights of an embedding wait for the gradient",
      weights_of_an_embedding_wait_for_the_gradient},
     {"different stages are told", different_stages_are_told},
+    {"a stage gathers and reduces its layers", a_stage_gathers_and_reduces_its_layers},
+    {"so do stages that are interleaved", so_do_stages_that_are_interleaved},
     CU_TEST_INFO_NULL,
 };
 

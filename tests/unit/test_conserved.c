@@ -193,6 +193,23 @@ static void rates_that_are_rounded_lose_no_byte(void)
     finish(&t);
 }
 
+/* A NIC for two GPUs of nodes of two, and of the last node only one is there: the NIC of rank 0 may
+ * be shared with rank 1, that of rank 2 cannot. 100 MB out of each. */
+static void a_last_block_of_one_rank_counts(void)
+{
+    bench t = {0};
+    CHECK(lower(&t,
+                "hardware: {node: {gpus: 2}, links: {nic: {bandwidth: 10 GB/s, gpus: 2, out_of: "
+                "node}}, collectives: [{op: all_reduce, via: [nic], algorithm: ring}]}\n"
+                "workload: {ranks: 3, groups: {g: [0, 2]}, ops: [{collective: x, op: all_reduce, "
+                "group: g, ranks: [0, 2], bytes: 100 MB}]}\n",
+                NULL) &&
+          analyse_both(&t));
+    check(&t.result, "nic", "out", 100, 200);
+    check(&t.whole, "nic", "in", 100, 200);
+    finish(&t);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -202,6 +219,7 @@ int main(void)
         {"hierarchies may lie unevenly within nodes", hierarchies_may_lie_unevenly_within_nodes},
         {"other layouts of hierarchies are refused", other_layouts_of_hierarchies_are_refused},
         {"rates that are rounded lose no byte", rates_that_are_rounded_lose_no_byte},
+        {"a last block of one rank counts", a_last_block_of_one_rank_counts},
         CU_TEST_INFO_NULL,
     };
     return check_main("conserved", tests);

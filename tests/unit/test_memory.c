@@ -56,6 +56,43 @@ static void peaks_of_a_small_program(void)
     tiny_free(&t);
 }
 
+/* A of 30 MiB on rank 0, 10 on rank 1 and none on rank 2, beside P of 100: nobody has what another
+ * has, and the two that have 10 MiB (1 and 3) are one class. */
+static void each_rank_has_its_own_bytes(void)
+{
+    static const uint64_t sizes[] = {30 * MIB, 10 * MIB, 0, 10 * MIB};
+    tiny t;
+    tiny_init(&t, 4);
+    buffer(&t, "P", 100 * MIB, "compute", true);
+    ovl_buffer a = {.name = ovl_name(&t.b, "A"), .bytes = 30 * MIB, .category = OVL_ACTIVATION};
+    a.sizes = ovl_add_sizes(&t.b, sizes, 4);
+    ovl_id id = ovl_add_buffer(&t.b, t.code, &a);
+    tiny_kernel(&t, "compute", "a", 1 * MS);
+    tiny_writes(&t, id);
+    CHECK(tiny_freeze(&t));
+    for (int no_fold = 0; no_fold < 2; no_fold++) {
+        ovl_analyse_options options = {.no_fold = no_fold, .worth = OVL_WORTH_NONE};
+        ovl_result r;
+        CHECK(ovl_analyse(&t.program, &options, &t.arena, &r, NULL, &t.errs));
+        CHECK_INT(r.n_ranks, 3);
+        CHECK_INT(r.ranks[1].count, 2);
+        for (uint32_t i = 0; i < OVL_MIN(r.n_ranks, 3); i++) {
+            uint64_t bytes = 100 * MIB + sizes[i];
+            CHECK_INT(r.ranks[i].rank, i);
+            CHECK_INT(r.ranks[i].live_peak, bytes);
+            CHECK_INT(r.ranks[i].allocated_peak, bytes);
+            CHECK_INT(r.ranks[i].reserved_peak, bytes);
+            CHECK_INT(r.ranks[i].live.category[OVL_ACTIVATION], sizes[i]);
+        }
+        r.memory_limit = 110 * MIB;
+        uint32_t of;
+        CHECK_INT(ovl_result_ranks_over(&r, &of), 1);
+        CHECK_INT(of, 4);
+        CHECK(!ovl_result_rank_fits(&r, &r.ranks[0]) && ovl_result_rank_fits(&r, &r.ranks[1]));
+    }
+    tiny_free(&t);
+}
+
 /* A is freed before B is allocated: 30 at most, but on two streams the pools add up to 50; the GPU
  * needs A (20) and B (30) never together: 30. */
 static void a_pool_does_not_serve_another_stream(void)
@@ -391,6 +428,7 @@ static void what_a_step_writes_anew_is_not_kept(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
+        {"each rank has its own bytes", each_rank_has_its_own_bytes},
         {"three peaks of a small program", peaks_of_a_small_program},
         {"a pool does not serve another stream", a_pool_does_not_serve_another_stream},
         {"blocks are rounded as PyTorch does", blocks_are_rounded},

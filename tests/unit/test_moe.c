@@ -42,14 +42,70 @@ static void experts_are_counted(void)
 }
 
 /* 576 of the attention and norms and 160 of scores; eight rows of 8 + 2 * 4 columns, 256; the
- * shared expert 2 * 4 * 2 * 4 = 64. With 1.5 times the rows on the hottest rank 128 more. */
-static void activations_are_those_of_the_busiest_rank(void)
+ * shared expert 2 * 4 * 2 * 4 = 64. With 1.5 times the rows on the hottest rank 128 more, and on
+ * the other 128 less. Eight rows of 16 bytes are dispatched to a rank of mean load, 128. */
+static void activations_are_those_of_each_rank(void)
 {
     bench t = {0};
     CHECK(lower(&t, TWO, NULL));
     CHECK_INT(model_line(&t, "block")->kept, 576 + 160 + 256 + 64);
+    CHECK_INT(t.p->n_sizes, 0);
     CHECK(lower(&t, TWO, "workload.model.moe.hottest=1.5"));
     CHECK_INT(model_line(&t, "block")->kept, 576 + 160 + 384 + 64);
+    CHECK_INT(model_line(&t, "block")->least_kept, 576 + 160 + 128 + 64);
+    CHECK_INT(bytes_of(&t, 0, "activations block[1]"), 576 + 160 + 384 + 64);
+    CHECK_INT(bytes_of(&t, 1, "activations block[1]"), 576 + 160 + 128 + 64);
+    CHECK_INT(bytes_of(&t, 0, "forward block[0].dispatch"), 192);
+    CHECK_INT(bytes_of(&t, 1, "forward block[0].dispatch"), 64);
+    CHECK_INT(bytes_of(&t, 0, "forward block[0].unsort"), 192);
+    CHECK_INT(bytes_of(&t, 1, "forward block[0].combine"), 128); /* its own tokens */
+    CHECK(analyse_both(&t));
+    CHECK_INT(t.whole.n_ranks, 2);
+    CHECK_INT(t.whole.ranks[0].live_peak - t.whole.ranks[1].live_peak, 2 * 256);
+    CHECK_INT(t.result.ranks[1].live_peak, t.whole.ranks[1].live_peak);
+    finish(&t);
+}
+
+/* The same kept to recompute from: without scores, which come again. Fully recomputed, the input of
+ * the block, 4 * 16 bytes, is all that is kept, on every rank. */
+static void what_is_recomputed_is_that_of_each_rank(void)
+{
+    static const char *const how[] = {"selective", "full"};
+    static const uint64_t kept[2][2] = {{576 + 384 + 64, 576 + 128 + 64}, {64, 64}},
+                          again[2][2] = {{160, 160}, {576 + 160 + 384 + 64, 576 + 160 + 128 + 64}};
+    bench t = {0};
+    for (int i = 0; i < 2; i++) {
+        char set[300];
+        snprintf(set, sizeof set,
+                 "workload.model={layers: 2, hidden: 8, ffn_hidden: 32, heads: 2, sequence: 4, "
+                 "vocabulary: 16, gated: false, causal: false, dropout: true, attention: unfused, "
+                 "recompute: %s, moe: {experts: 4, top_k: 2, ffn_hidden: 4, shared: 1, "
+                 "hottest: 1.5}}",
+                 how[i]);
+        CHECK(lower(&t, TWO, set));
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            CHECK_INT(bytes_of(&t, rank, "checkpoint block[0]"), kept[i][rank]);
+            CHECK_INT(bytes_of(&t, rank, "activations block[0]"), again[i][rank]);
+        }
+    }
+    finish(&t);
+}
+
+/* Loads 2.5, 0.5, 0.5, 0.5: the place of the first two has a mean of 1.5, of the others 0.5. What
+ * went across is there by place, what came from inside by rank; on the way back by place again. */
+static void hops_hold_what_they_bring(void)
+{
+    bench t = {0};
+    CHECK(lower(&t, FOUR,
+                "workload.model.moe={experts: 4, top_k: 2, ffn_hidden: 4, shared: 1, "
+                "across: nodes, hottest: 2.5}"));
+    static const uint64_t across[] = {192, 192, 64, 64}, inside[] = {320, 64, 64, 64};
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        CHECK_INT(bytes_of(&t, rank, "forward block[0].dispatch_across"), across[rank]);
+        CHECK_INT(bytes_of(&t, rank, "forward block[0].dispatch"), inside[rank]);
+        CHECK_INT(bytes_of(&t, rank, "forward block[0].combine"), across[rank]);
+        CHECK_INT(bytes_of(&t, rank, "forward block[0].combine_across"), 128);
+    }
     finish(&t);
 }
 
@@ -212,7 +268,9 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         {"experts are counted", experts_are_counted},
-        {"activations are those of the busiest rank", activations_are_those_of_the_busiest_rank},
+        {"activations are those of each rank", activations_are_those_of_each_rank},
+        {"what is recomputed is that of each rank", what_is_recomputed_is_that_of_each_rank},
+        {"hops hold what they bring", hops_hold_what_they_bring},
         {"a hot rank gets more and takes longer", a_hot_rank_gets_more_and_takes_longer},
         {"others wait for the hot rank", others_wait_for_the_hot_rank},
         {"latent attention is counted", latent_attention_is_counted},

@@ -428,6 +428,7 @@ static void mistakes_of_numbers_have_their_place(void)
                  NULL));
     CHECK_HAS(mistake_at(&t, 0),
               "3:12: forward of \"s[0]\": a list has one time for each microbatch; found 1 for 4");
+    CHECK_TEXT(mistake_at(&t, 1), "none"); /* once for all repeats */
     const char *text = "mesh: {axes: {pp: 4}}\n"
                        "workload: {stages: [{name: s, repeat: 8, forward: 1 ms, backward: 2 ms}],\n"
                        "  microbatches: 11}\n"

@@ -2,7 +2,7 @@
  * What repeats itself is found, and a run that recurs skips what follows.
  */
 #include "sim/alter.h"
-#include "sim/repeats.h"
+#include "sim/course.h"
 
 #include "tests/support/check.h"
 #include "tests/support/tiny.h"
@@ -60,6 +60,70 @@ static void a_list_without_repeats_has_none(void)
     ovl_vec_free(&none);
 }
 
+/* Of the runs of `runs_lie_within_blocks_of_others` the one of period 11 goes on from item 1 to 44
+ * with all that is 11 or 22 further; with what is 1 further only the five f do, up to the last. */
+static void what_lies_ahead_is_told_by_runs(void)
+{
+    ovl_repeats runs = repeats_of("sfffffbbbbbsfffffbbbbbsfffffbbbbbsfffffbbbbb");
+    CHECK(ovl_repeats_at(runs.data, runs.len, 1, 11) == &runs.data[0]);
+    CHECK(ovl_repeats_at(runs.data, runs.len, 1, 22) == &runs.data[0]);
+    CHECK(ovl_repeats_at(runs.data, runs.len, 1, 1) == &runs.data[1]);
+    CHECK(ovl_repeats_at(runs.data, runs.len, 4, 1) == &runs.data[1]);
+    CHECK(ovl_repeats_at(runs.data, runs.len, 5, 1) == NULL);
+    CHECK(ovl_repeats_at(runs.data, runs.len, 0, 7) == NULL);
+    CHECK(ovl_repeats_at(runs.data, runs.len, 22, 33) == NULL);
+    ovl_vec_free(&runs);
+}
+
+/* A kernel and an all-reduce behind it, 100 times. The first of each has nobody before it; from the
+ * second on all are alike, but for kernel 60 of another length: two runs of period 2, from 2 to 120
+ * and from 121 to 200. The last operation of all waits for the first kernel, 200 places on: not
+ * far. */
+static void like_operations_of_a_code_are_found(void)
+{
+    tiny t;
+    tiny_init(&t, 2);
+    for (uint32_t i = 0; i < 100; i++) {
+        uint32_t kernel = tiny_kernel(&t, "compute", "k", (i == 60 ? 4 : 3) * OVL_US);
+        tiny_collective(&t, "comm", "r", 0, 2 * OVL_US);
+        tiny_after(&t, kernel);
+    }
+    tiny_marker(&t, "end", "m");
+    tiny_after(&t, 0);
+    CHECK(tiny_freeze(&t));
+    const ovl_code *code = &t.program.codes[0];
+    const ovl_course *course = ovl_course_known(&t.program, code);
+    CHECK_INT(course->n_runs, 2);
+    check_run(&course->runs[0], 2, 2, 120);
+    check_run(&course->runs[1], 2, 121, 200);
+    CHECK(ovl_ops_alike(&t.program, code, 2, 118));
+    CHECK(!ovl_ops_alike(&t.program, code, 0, 2));
+    CHECK(!ovl_ops_alike(&t.program, code, 2, 3));
+    CHECK_INT(course->n_starts, 1);
+    CHECK_INT(course->starts[0], 0);
+    CHECK_INT(course->behind[5], 7);
+    CHECK_INT(course->behind[199], 201);
+    CHECK_INT(course->n_far, 0);
+    CHECK(course->ordered);
+    tiny_free(&t);
+}
+
+/* At other costs what was found says nothing. */
+static void what_was_found_belongs_to_its_costs(void)
+{
+    tiny t;
+    tiny_init(&t, 1);
+    for (uint32_t i = 0; i < 100; i++) {
+        tiny_kernel(&t, "compute", "k", OVL_US);
+    }
+    CHECK(tiny_freeze(&t));
+    ovl_program free =
+        ovl_program_altered(&t.program, &(ovl_alteration){.free_kernels = true}, &t.arena);
+    CHECK(ovl_course_known(&t.program, &t.program.codes[0]) != NULL);
+    CHECK(ovl_course_known(&free, &free.codes[0]) == NULL);
+    tiny_free(&t);
+}
+
 /* --- Runs --- */
 
 /* A kernel of 3 us, then an all-reduce of 2 us that overlaps the next kernel; the one after that
@@ -88,6 +152,39 @@ static void layers_that_overlap_are_skipped(void)
     CHECK_INT(t.timeline.step, 3002 * OVL_US);
     CHECK_INT(tiny_term(&t, 0, OVL_COMPUTE), 3000 * OVL_US);
     CHECK_INT(t.timeline.ranks[0].hidden, 2 * 999 * OVL_US);
+    tiny_free(&t);
+}
+
+/* Rank 1 runs 1,000 kernels of 1 us and then one of 5 us on what rank 0 sends it after as many of
+ * its own; its receive waits from 0 on, 1,000 places ahead of all that goes on: the transfer of 2
+ * us is there at 1,002, and the last kernel ends at 1,007. Every kernel releases the marker that
+ * waits for all of them, which is no nearer. */
+static void what_waits_far_ahead_stays(void)
+{
+    tiny t;
+    tiny_init(&t, 2);
+    t.skip = true;
+    for (uint32_t i = 0; i < 1000; i++) {
+        tiny_kernel(&t, "compute", "k", OVL_US);
+    }
+    tiny_send(&t, "wire", "s", 1, 2 * OVL_US, false);
+    tiny_after(&t, 999);
+    tiny_use(&t, 1, tiny_code(&t));
+    for (uint32_t i = 0; i < 1000; i++) {
+        tiny_kernel(&t, "compute", "k", OVL_US);
+    }
+    uint32_t got = tiny_recv(&t, "wire", "s", 0, 2 * OVL_US, false);
+    uint32_t last = tiny_kernel(&t, "compute", "l", 5 * OVL_US);
+    tiny_after(&t, got);
+    uint32_t all = tiny_marker(&t, "end", "m");
+    for (uint32_t i = 0; i < 1000; i++) {
+        tiny_after(&t, i);
+    }
+    CHECK(tiny_run(&t, OVL_INTERFERENCE_SHARED));
+    CHECK(t.timeline.counters.skipped > 1900);
+    CHECK_INT(tiny_end(&t, 1, got), 1002 * OVL_US);
+    CHECK_INT(tiny_end(&t, 1, last), 1007 * OVL_US);
+    CHECK_INT(tiny_end(&t, 1, all), 1000 * OVL_US);
     tiny_free(&t);
 }
 
@@ -198,6 +295,10 @@ static CU_TestInfo tests[] = {
     {"a block four times is a run", a_block_four_times_is_a_run},
     {"runs lie within blocks of others", runs_lie_within_blocks_of_others},
     {"a list without repeats has none", a_list_without_repeats_has_none},
+    {"what lies ahead is told by runs", what_lies_ahead_is_told_by_runs},
+    {"like operations of a code are found", like_operations_of_a_code_are_found},
+    {"what was found belongs to its costs", what_was_found_belongs_to_its_costs},
+    {"what waits far ahead stays", what_waits_far_ahead_stays},
     {"layers that overlap are skipped", layers_that_overlap_are_skipped},
     {"a capacity that changes ends a skip", a_capacity_that_changes_ends_a_skip},
     {"one that differs is simulated", one_that_differs_is_simulated},

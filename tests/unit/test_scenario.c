@@ -522,7 +522,7 @@ static void hardware_is_checked(void)
         "  interference:\n"
         "    - {kernel: a, collective: b, kernel_factor: 0}\n"
         "    - {kernel: a, collective: b}\n" WORK,
-        "s.yaml:3:45: error: scope is \"rack\": expected one of gpu, node, cluster\n"
+        "s.yaml:3:45: error: scope is \"rack\": expected one of gpu, node, cluster, rail\n"
         "s.yaml:5:7: error: a cost is stated in exactly one way: alpha and beta, or table, or "
         "algorithm; found more\n"
         "s.yaml:6:7: error: all_gather holds 16 SMs, but the GPU has 16: none would be left for "

@@ -50,6 +50,16 @@ static void what_is_read_is_printed_again(void)
     ovl_arena_free(&x.arena);
 }
 
+/* A byte order mark, quotes, and lines as Windows ends them. */
+static void spreadsheets_write_it_so(void)
+{
+    bench x = {0};
+    CHECK(read_csv(&x, "\xef\xbb\xbf\"0F0\",\"\",\"0B0\"\r\n,\"1F0\",\"1B0\"\r\n"));
+    CHECK_TEXT(printed(&x), "0F0,,0B0\n,1F0,1B0\n");
+    CHECK_INT(ovl_csv_mark("0F0"), 0);
+    ovl_arena_free(&x.arena);
+}
+
 /* Old: BW is there, or W without I. */
 static void both_dialects_mean_the_same(void)
 {
@@ -343,6 +353,7 @@ static void parameters_come_before_they_are_used(void)
 
 static CU_TestInfo tests[] = {
     {"what is read is printed again", what_is_read_is_printed_again},
+    {"spreadsheets write it so", spreadsheets_write_it_so},
     {"both dialects mean the same", both_dialects_mean_the_same},
     {"texts behind an action are let be", texts_behind_an_action_are_let_be},
     {"mistakes have their place", mistakes_have_their_place},

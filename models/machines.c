@@ -1,0 +1,156 @@
+/*
+ * machines.c - nodes unlike others (hardware.nodes): which rank sees what hardware.
+ */
+#include "models/plan.h"
+
+#include <string.h>
+
+/* --- Which node is of which sort --- */
+
+static uint32_t node_count(const ovl_lowering *l)
+{
+    uint32_t per_node = (uint32_t)l->hw->gpus_per_node;
+    return (l->n_ranks + per_node - 1) / per_node;
+}
+
+/* Marks the nodes of one entry, given by one of its texts. */
+static void place(ovl_lowering *l, uint32_t machine, uint32_t text, uint8_t *machine_of_node)
+{
+    const ovl_hw_nodes *nodes = &l->hw->others[machine - 1];
+    uint32_t from, to;
+    const char *wrong =
+        ovl_plan_range(l->errs->arena, "node", node_count(l), nodes->at.item[text], &from, &to);
+    if (wrong) {
+        ovl_error(l->errs, OVL_E_INPUT, nodes->at.mark[text], "%s", wrong);
+        return;
+    }
+    for (uint32_t node = from; node <= to; node++) {
+        if (machine_of_node[node]) {
+            ovl_error(l->errs, OVL_E_INPUT, nodes->at.mark[text],
+                      "node %" PRIu32 " is already one of \"%s\"", node,
+                      l->hw->others[machine_of_node[node] - 1].name);
+            return;
+        }
+        machine_of_node[node] = (uint8_t)machine;
+    }
+}
+
+static const uint8_t *place_ranks(ovl_lowering *l)
+{
+    uint8_t *node = OVL_NEW_ARRAY(l->arena, uint8_t, node_count(l));
+    uint8_t *rank = OVL_NEW_ARRAY(l->arena, uint8_t, l->n_ranks);
+    for (uint32_t machine = 1; machine < l->n_machines; machine++) {
+        for (uint32_t i = 0; i < l->hw->others[machine - 1].at.count; i++) {
+            place(l, machine, i, node);
+        }
+    }
+    for (uint32_t i = 0; i < l->n_ranks; i++) {
+        rank[i] = node[ovl_plan_node(l, i)];
+    }
+    return rank;
+}
+
+static void different(ovl_lowering *l, uint32_t link, uint32_t a, uint32_t b)
+{
+    uint32_t rank = l->machine_of[b] ? b : a; /* the one that says something of its own */
+    const ovl_hw_link *at = &ovl_hw_of_rank(l, rank)->links[link];
+    ovl_error(l->errs, OVL_E_INPUT, at->mark,
+              "one instance of \"%s\" serves ranks %" PRIu32 " and %" PRIu32
+              ", which are on nodes that give it different bandwidths or latencies: give them the "
+              "same",
+              at->name, a, b);
+}
+
+/* What an instance serves must agree about what it has. */
+static void check_instances(ovl_lowering *l, uint32_t link, uint32_t *first)
+{
+    ovl_shape shape = ovl_link_shape(l, &l->hw->links[link], NULL, 0);
+    memset(first, 0xff, l->n_ranks * sizeof *first); /* OVL_NONE */
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        uint32_t *of = &first[ovl_shape_instance(&shape, rank)];
+        *of = *of == OVL_NONE ? rank : *of;
+        const ovl_hw_link *a = &ovl_hw_of_rank(l, *of)->links[link];
+        const ovl_hw_link *b = &ovl_hw_of_rank(l, rank)->links[link];
+        if (a->bandwidth != b->bandwidth || a->latency != b->latency) {
+            different(l, link, *of, rank);
+            return;
+        }
+    }
+}
+
+void ovl_machines_find(ovl_lowering *l)
+{
+    l->n_machines = 1 + l->hw->n_others;
+    l->machines = l->hw;
+    if (l->n_machines == 1 || l->hw->gpus_per_node == 0) {
+        l->n_machines = 1;
+        return;
+    }
+    ovl_hw *machines = OVL_NEW_ARRAY(l->arena, ovl_hw, l->n_machines);
+    for (uint32_t i = 0; i < l->n_machines; i++) {
+        machines[i] = ovl_hw_on(l->hw, i);
+    }
+    l->machines = machines;
+    l->machine_of = place_ranks(l);
+    uint32_t *first = OVL_NEW_ARRAY(l->arena, uint32_t, l->n_ranks);
+    for (uint32_t i = 0; i < l->hw->n_links; i++) {
+        check_instances(l, i, first);
+    }
+}
+
+/* --- What a rank sees --- */
+
+const ovl_hw *ovl_hw_of_rank(const ovl_lowering *l, uint32_t rank)
+{
+    return l->machine_of ? &l->machines[l->machine_of[rank]] : l->hw;
+}
+
+static bool takes_part(const ovl_spread *spread, uint32_t machine)
+{
+    return spread->machines >> machine & 1;
+}
+
+int64_t ovl_least_sms(const ovl_lowering *l, const ovl_spread *spread)
+{
+    int64_t least = l->hw->gpu.sms;
+    for (uint32_t i = 0, n = 0; spread && i < l->n_machines; i++) {
+        int64_t has = l->machines[i].gpu.sms;
+        if (takes_part(spread, i)) {
+            least = n++ ? OVL_MIN(least, has) : has;
+        }
+    }
+    return least;
+}
+
+uint64_t ovl_least_hbm(const ovl_lowering *l, const ovl_spread *spread)
+{
+    uint64_t least = l->hw->gpu.hbm;
+    for (uint32_t i = 0, n = 0; spread && i < l->n_machines; i++) {
+        uint64_t has = l->machines[i].gpu.hbm;
+        if (takes_part(spread, i)) {
+            least = n++ ? OVL_MIN(least, has) : has;
+        }
+    }
+    return least;
+}
+
+/* --- What takes as long as a GPU needs --- */
+
+const ovl_time *ovl_on_machines(ovl_lowering *l, ovl_time (*length)(ovl_lowering *l, void *context),
+                                void *context)
+{
+    const ovl_hw *hw = l->hw;
+    bool one_gpu = l->one_gpu;
+    if (l->n_machines <= 1) {
+        return NULL;
+    }
+    ovl_time *on = OVL_NEW_ARRAY(l->arena, ovl_time, l->n_machines);
+    l->one_gpu = true;
+    for (uint32_t i = 0; i < l->n_machines; i++) {
+        l->hw = one_gpu ? hw : &l->machines[i];
+        on[i] = length(l, context);
+    }
+    l->one_gpu = one_gpu;
+    l->hw = hw;
+    return on;
+}

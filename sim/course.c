@@ -1,0 +1,265 @@
+#include "sim/course.h"
+
+#include "sim/vec.h"
+
+/* --- Lanes --- */
+
+uint32_t ovl_lane_before(const ovl_code *code, uint32_t lane, uint32_t local)
+{
+    if (lane < code->n_streams) {
+        return code->stream_prev[local];
+    }
+    uint32_t prev = code->comm_prev[local];
+    while (prev != OVL_NONE && ovl_lane(code, prev) != lane) {
+        prev = code->comm_prev[prev];
+    }
+    return prev;
+}
+
+static bool is_in_lane(const ovl_op *op)
+{
+    return !op->behind && op->kind != OVL_HOST;
+}
+
+static void find_lanes(const ovl_code *code, ovl_course *x, ovl_arena *arena)
+{
+    uint32_t n = ovl_lane_host(code) + 1;
+    uint32_t *first = OVL_NEW_ARRAY(arena, uint32_t, n), *last = OVL_NEW_ARRAY(arena, uint32_t, n);
+    uint32_t *behind = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
+    for (uint32_t lane = 0; lane < n; lane++) {
+        first[lane] = last[lane] = code->n_ops;
+    }
+    x->ordered = true;
+    for (uint32_t i = 0; i < code->n_ops && x->ordered; i++) {
+        const ovl_op *op = ovl_code_op(code, i);
+        if (!is_in_lane(op)) {
+            continue;
+        }
+        bool none = op->stream == OVL_NO_STREAM && op->comm == OVL_NO_COMM;
+        uint32_t lane = none ? 0 : ovl_lane(code, i);
+        bool begins = last[lane] == code->n_ops;
+        x->ordered = !none && (begins || ovl_lane_before(code, lane, i) == last[lane]);
+        *(begins ? &first[lane] : &behind[last[lane]]) = i;
+        behind[i] = code->n_ops;
+        last[lane] = i;
+    }
+    x->first = first;
+    x->last = last;
+    x->behind = behind;
+}
+
+/* --- What operations say by themselves --- */
+
+static bool reaches_far(const uint32_t *at, const uint32_t *item, uint32_t i)
+{
+    return at[i + 1] > at[i] && item[at[i + 1] - 1] > i + OVL_COURSE_FAR;
+}
+
+static void find_facts(const ovl_code *code, ovl_course *x, ovl_arena *arena)
+{
+    OVL_VEC(uint32_t) starts = {0};
+    OVL_VEC(uint32_t) far = {0};
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        const ovl_op *op = ovl_code_op(code, i);
+        x->eager_sends += op->kind == OVL_SEND && op->eager;
+        x->varies = x->varies || op->per_rank;
+        if (code->waits[i] == 1 && !op->behind) {
+            ovl_vec_push(&starts, i);
+        }
+        if (reaches_far(code->next.at, code->next.item, i) ||
+            (code->queue_prev && reaches_far(code->queue_next.at, code->queue_next.item, i))) {
+            ovl_vec_push(&far, i);
+        }
+    }
+    x->n_starts = starts.len;
+    x->n_far = far.len;
+    x->starts = ovl_vec_freeze(&starts, arena);
+    x->far = ovl_vec_freeze(&far, arena);
+}
+
+/* --- Like operations --- */
+
+/* Both none, or as far back. */
+static bool as_far(uint32_t a, uint32_t b, uint32_t shift)
+{
+    return a == OVL_NONE ? b == OVL_NONE : b != OVL_NONE && b - a == shift;
+}
+
+static bool same_list(const uint32_t *at, const uint32_t *item, uint32_t a, uint32_t b)
+{
+    uint32_t n = at[a + 1] - at[a];
+    if (at[b + 1] - at[b] != n) {
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (item[at[b] + i] - item[at[a] + i] != b - a) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A call that comes at a moment is like no other; parts stand behind their batch. */
+static bool may_repeat(const ovl_program *p, const ovl_code *code, uint32_t local)
+{
+    const ovl_op *op = ovl_code_op(code, local);
+    bool behind = op->behind < 2 || ovl_code_op(code, local - 1)->behind == op->behind - 1;
+    return behind && (op->kind != OVL_HOST || op->per_rank || p->costs[op->cost].latency == 0);
+}
+
+/* Messages: to one peer; eager sends: the one before on the wire, as its index + 1; 0: none. */
+static bool same_wire(const ovl_code *code, uint32_t a, uint32_t b)
+{
+    const ovl_op *op = ovl_code_op(code, a), *other = ovl_code_op(code, b);
+    if (op->kind != OVL_SEND && op->kind != OVL_RECV) {
+        return true;
+    }
+    uint32_t x = code->comm_index[a], y = code->comm_index[b];
+    return op->peer == other->peer && op->peer_relative == other->peer_relative &&
+           (op->kind != OVL_SEND || !op->eager || (x ? y - x == b - a : y == 0));
+}
+
+static bool same_op(const ovl_program *p, const ovl_op *x, const ovl_op *y)
+{
+    return x->kind == y->kind && x->eager == y->eager && x->per_rank == y->per_rank &&
+           x->uneven == y->uneven && x->stream == y->stream && x->comm == y->comm &&
+           x->launch == y->launch &&
+           (x->per_rank || ovl_same_cost(p, &p->costs[x->cost], &p->costs[y->cost]));
+}
+
+static bool is_like(const ovl_program *p, const ovl_code *code, uint32_t a, uint32_t b)
+{
+    uint32_t shift = b - a;
+    return same_op(p, ovl_code_op(code, a), ovl_code_op(code, b)) &&
+           ovl_code_op(code, a)->behind == ovl_code_op(code, b)->behind && same_wire(code, a, b) &&
+           as_far(code->stream_prev[a], code->stream_prev[b], shift) &&
+           as_far(code->comm_prev[a], code->comm_prev[b], shift) &&
+           (!code->queue_prev || as_far(code->queue_prev[a], code->queue_prev[b], shift)) &&
+           same_list(code->after.at, code->after.item, a, b) &&
+           same_list(code->parts.at, code->parts.item, a, b);
+}
+
+bool ovl_ops_alike(const ovl_program *p, const ovl_code *code, uint32_t a, uint32_t b)
+{
+    return may_repeat(p, code, a) && may_repeat(p, code, b) && is_like(p, code, a, b);
+}
+
+/* --- Classes of like operations --- */
+
+typedef struct classes {
+    const ovl_program *p;
+    const ovl_code *code;
+    ovl_arena arena;
+    uint32_t *table; /* [size] the number of a class + 1; 0: free. Open addressing */
+    uint32_t size;
+    OVL_VEC(uint64_t) hash; /* by class */
+    OVL_VEC(uint32_t) op;   /* by class: its first operation */
+} classes;
+
+static uint64_t mixed(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 29;
+}
+
+/* How far before it; 0: none. */
+static uint64_t back(uint32_t local, uint32_t before)
+{
+    return before == OVL_NONE ? 0 : local - before;
+}
+
+/* Equal for like operations. */
+static uint64_t hash_of(const classes *c, uint32_t local)
+{
+    const ovl_code *code = c->code;
+    const ovl_op *op = ovl_code_op(code, local);
+    const ovl_cost *cost = &c->p->costs[op->cost];
+    uint64_t hash = mixed((uint64_t)op->launch,
+                          (uint64_t)op->kind << 32 | (uint64_t)op->stream << 16 | op->comm);
+    hash = mixed(hash,
+                 back(local, code->stream_prev[local]) << 32 | back(local, code->comm_prev[local]));
+    if (!op->per_rank) {
+        hash = mixed(hash, (uint64_t)cost->work ^ (uint64_t)cost->latency << 32);
+    }
+    for (uint32_t i = code->after.at[local]; i < code->after.at[local + 1]; i++) {
+        hash = mixed(hash, local - code->after.item[i]);
+    }
+    return hash;
+}
+
+static void put(classes *c, uint32_t number)
+{
+    uint32_t at = (uint32_t)(c->hash.data[number] >> 32) & (c->size - 1);
+    while (c->table[at]) {
+        at = (at + 1) & (c->size - 1);
+    }
+    c->table[at] = number + 1;
+}
+
+/* Never more than half full. */
+static void grow(classes *c)
+{
+    c->size = OVL_MAX(2 * c->size, 128);
+    c->table = OVL_NEW_ARRAY(&c->arena, uint32_t, c->size);
+    for (uint32_t i = 0; i < c->op.len; i++) {
+        put(c, i);
+    }
+}
+
+static uint32_t class_of(classes *c, uint32_t local)
+{
+    uint64_t hash = hash_of(c, local);
+    bool repeats = may_repeat(c->p, c->code, local);
+    if (2 * (c->op.len + 1) > c->size) {
+        grow(c);
+    }
+    for (uint32_t at = (uint32_t)(hash >> 32) & (c->size - 1); repeats && c->table[at];
+         at = (at + 1) & (c->size - 1)) {
+        uint32_t number = c->table[at] - 1, first = c->op.data[number];
+        if (c->hash.data[number] == hash && may_repeat(c->p, c->code, first) &&
+            is_like(c->p, c->code, first, local)) {
+            return number;
+        }
+    }
+    ovl_vec_push(&c->hash, hash);
+    ovl_vec_push(&c->op, local);
+    put(c, c->op.len - 1);
+    return c->op.len - 1;
+}
+
+static void find_runs(const ovl_program *p, const ovl_code *code, ovl_course *x, ovl_arena *arena)
+{
+    classes c = {.p = p, .code = code};
+    ovl_repeats runs = {0};
+    uint32_t *items = OVL_NEW_ARRAY(&c.arena, uint32_t, code->n_ops);
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        items[i] = class_of(&c, i);
+    }
+    ovl_repeats_find(items, code->n_ops, &runs);
+    x->n_runs = runs.len;
+    x->runs = ovl_vec_freeze(&runs, arena);
+    ovl_vec_free(&c.hash);
+    ovl_vec_free(&c.op);
+    ovl_arena_free(&c.arena);
+}
+
+ovl_course *ovl_course_find(const ovl_program *p, const ovl_code *code, bool repeats,
+                            ovl_arena *arena)
+{
+    ovl_course *x = OVL_NEW(arena, ovl_course);
+    *x = (ovl_course){.ops = code->distinct, .which = code->which, .costs = p->costs};
+    find_lanes(code, x, arena);
+    find_facts(code, x, arena);
+    x->searched = repeats;
+    if (repeats && x->ordered && code->n_ops >= OVL_COURSE_MIN) {
+        find_runs(p, code, x, arena);
+    }
+    return x;
+}
+
+const ovl_course *ovl_course_known(const ovl_program *p, const ovl_code *code)
+{
+    const ovl_course *x = code->course;
+    return x && x->ops == code->distinct && x->which == code->which && x->costs == p->costs ? x
+                                                                                            : NULL;
+}
