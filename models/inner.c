@@ -257,7 +257,8 @@ static ovl_plan_cost comm_cost(ovl_inner_place *at, const ovl_inner_op *op,
                           .has_bytes = true,
                           .bytes = op->bytes,
                           .sends = op->sends,
-                          .receives = op->receives};
+                          .receives = op->receives,
+                          .pairs = op->pairs};
     return ovl_plan_comm(at->l, &spec);
 }
 

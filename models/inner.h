@@ -56,6 +56,7 @@ typedef struct ovl_inner_op {
     ovl_sizes holds; /* bytes that it writes, there until the last operation that needs it, or waits
                         for communication that does: then its memory is used again */
     const double *sends, *receives; /* [n_ranks] all-to-alls: see uneven.h; NULL: 1 */
+    const double *pairs;            /* likewise, by sender and receiver: see plan.h */
 } ovl_inner_op;
 
 typedef struct ovl_inner_list {

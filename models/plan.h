@@ -308,6 +308,8 @@ typedef struct ovl_comm_spec {
     int64_t root;                   /* of a broadcast or a reduce: its place in the communicator */
     const double *sends, *receives; /* [n_ranks] all-to-all: factors of its bytes (uneven.h); NULL:
                                        1 for all */
+    const double *pairs; /* [n * n] all-to-all: what place i gives place j, times its bytes (evenly
+                            1/n); NULL: by the factors */
     const char *klass;
 } ovl_comm_spec;
 

@@ -6,14 +6,6 @@
 
 #include <math.h>
 
-void ovl_caps_touch(ovl_engine *e, uint32_t rank)
-{
-    if (e->caps_matter && !e->ranks[rank].caps_dirty) {
-        e->ranks[rank].caps_dirty = true;
-        ovl_vec_push(&e->dirty_caps, rank);
-    }
-}
-
 /* Without a count of SMs nothing can hold any. */
 static bool holds(const ovl_engine *e, const ovl_cost_kind *cost)
 {

@@ -321,7 +321,7 @@ static void keep_segments(ovl_engine *e, const ovl_clock *c)
 void ovl_clock_set_rate(ovl_engine *e, uint32_t clock, double rate)
 {
     ovl_clock *c = &e->clocks.data[clock];
-    uint64_t units = (uint64_t)(rate * 0x1p63);
+    uint64_t units = ovl_rate_units(rate);
     if (c->rate == units) {
         return;
     }

@@ -46,7 +46,9 @@ static void enter(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
     ovl_account(e, rank);
     ovl_rank_state *s = &e->ranks[rank];
     const ovl_activity *a = &e->activities.data[activity];
-    s->waiting -= a->comm != NULL;
+    if (a->comm) {
+        s->waiting--;
+    }
     s->latent += a->phase == OVL_PHASE_LATENCY;
     ovl_engine_note(e->start, op, e->now);
     e->pending[op] = OVL_ARRIVED_BIT | (activity + 1);

@@ -22,6 +22,8 @@ const char *ovl_peel_name(ovl_peel kind)
     return peel_names[kind];
 }
 
+__extension__ typedef __int128 wide;
+
 /* Stages, transfers, or batches, and what would be idle with each of them harmless. */
 typedef struct trial {
     bool made;
@@ -29,6 +31,8 @@ typedef struct trial {
     const ovl_idle_run *with; /* what is idle with all of them, in the order of the run */
     ovl_idle_run own;         /* `with`, if no other run is that */
     ovl_idle_run run[OVL_SUSPECTS_MOST];
+    bool has_joint;
+    ovl_idle_run joint; /* transfers, batches: with all there are of them harmless, if asked for */
 } trial;
 
 typedef struct finder {
@@ -197,8 +201,24 @@ static const trial *try_batches(finder *f)
     return &f->batches;
 }
 
+/* One more replay of a trial, with all transfers harmless, or all batches. */
+static void make_joint(finder *f, trial *t, bool batches)
+{
+    ovl_replay_options options = peeled[OVL_PEEL_DEPENDENCY];
+    uint8_t *of = OVL_NEW_ARRAY(&f->scratch, uint8_t, f->p->n_ops);
+    for (uint32_t op = 0; op < f->p->n_ops; op++) {
+        const ovl_op *o = ovl_causes_op(f->c, op);
+        bool moves = o->kind != OVL_BATCH && (ovl_is_communication(o) || o->kind == OVL_COPY);
+        of[op] = (batches ? o->kind == OVL_BATCH : moves) ? 0 : OVL_NO_SUSPECT;
+    }
+    options.of = of;
+    t->has_joint = true;
+    ovl_idle_run_replay(&f->lab, &options, &t->joint);
+}
+
 static void free_trial(trial *t)
 {
+    ovl_idle_run_free(&t->joint);
     ovl_idle_run_free(&t->own);
     for (uint32_t i = 0; i < t->suspects.n; i++) {
         ovl_idle_run_free(&t->run[i]);
@@ -216,16 +236,12 @@ static void add_gains(finder *f, const trial *t, uint32_t class_id, const ovl_id
     }
 }
 
-/* To suspects by that; there may be no others (NULL). */
-static bool charge_by_trial(finder *f, const trial *t, const trial *others, ovl_idle_kind kind,
-                            uint32_t class_id, const ovl_idle_gap *g, ovl_time time,
-                            ovl_charges *list)
+/* To suspects by that. */
+static bool charge_by_trial(finder *f, const trial *t, ovl_idle_kind kind, uint32_t class_id,
+                            const ovl_idle_gap *g, ovl_time time, ovl_charges *list)
 {
     f->share.len = 0;
     add_gains(f, t, class_id, g);
-    if (others) {
-        add_gains(f, others, class_id, g);
-    }
     return ovl_blame_split(&f->blamer, kind, f->share.data, f->share.len, time, list);
 }
 
@@ -265,9 +281,43 @@ static void charge_imbalance(finder *f, uint32_t class_id, const ovl_idle_gap *g
                              ovl_charges *list)
 {
     const trial *t = try_stages(f);
-    if (!charge_by_trial(f, t, NULL, OVL_IDLE_IMBALANCE, class_id, g, time, list)) {
+    if (!charge_by_trial(f, t, OVL_IDLE_IMBALANCE, class_id, g, time, list)) {
         charge_by_weight(f, t, OVL_IDLE_IMBALANCE, g, time, list);
     }
+}
+
+static void charge_transfers(finder *f, uint32_t class_id, const ovl_idle_gap *g, ovl_time time,
+                             ovl_charges *list)
+{
+    const trial *t = try_transfers(f);
+    if (!charge_by_trial(f, t, OVL_IDLE_DEPENDENCY, class_id, g, time, list) &&
+        !charge_by_way(f, g, OVL_WAIT_DEPENDENCY, OVL_IDLE_DEPENDENCY, time, list)) {
+        charge_by_weight(f, t, OVL_IDLE_DEPENDENCY, g, time, list);
+    }
+}
+
+static ovl_time joint_gain(const trial *t, uint32_t class_id, const ovl_idle_gap *g)
+{
+    return OVL_MAX(0, ovl_idle_waits_in(t->with, class_id, g->op) -
+                          ovl_idle_waits_in(&t->joint, class_id, g->op));
+}
+
+/* How much of `time` batches are to blame for. One batch less changes little where others hold up
+ * as much: all of them against all transfers say it. */
+static ovl_time due_to_batches(finder *f, uint32_t class_id, const ovl_idle_gap *g, ovl_time time)
+{
+    try_transfers(f);
+    try_batches(f);
+    if (f->batches.suspects.n == 0) {
+        return 0;
+    }
+    if (!f->batches.has_joint) {
+        make_joint(f, &f->transfers, false);
+        make_joint(f, &f->batches, true);
+    }
+    wide held = joint_gain(&f->batches, class_id, g);
+    wide sum = held + joint_gain(&f->transfers, class_id, g);
+    return sum > 0 ? (ovl_time)(time * held / sum) : 0;
 }
 
 /* What moved during the gap is charged itself; that what was waited for was late already, to the
@@ -282,10 +332,13 @@ static void charge_dependency(finder *f, uint32_t class_id, const ovl_idle_gap *
     if (late == 0) {
         return;
     }
-    const trial *t = try_transfers(f);
-    if (!charge_by_trial(f, t, try_batches(f), OVL_IDLE_DEPENDENCY, class_id, g, late, list) &&
-        !charge_by_way(f, g, OVL_WAIT_DEPENDENCY, OVL_IDLE_DEPENDENCY, late, list)) {
-        charge_by_weight(f, t, OVL_IDLE_DEPENDENCY, g, late, list);
+    const trial *b = &f->batches;
+    ovl_time held = due_to_batches(f, class_id, g, late);
+    if (held > 0 && !charge_by_trial(f, b, OVL_IDLE_DEPENDENCY, class_id, g, held, list)) {
+        charge_by_weight(f, b, OVL_IDLE_DEPENDENCY, g, held, list);
+    }
+    if (late > held) {
+        charge_transfers(f, class_id, g, late - held, list);
     }
 }
 

@@ -173,12 +173,12 @@ static inline bool find_own_limit(ovl_share *share, uint32_t resource, ovl_share
         double rate = ovl_share_rate(share, u->slot), level = rate / c->weight;
         if (level <= u->level) {
             u->level = level;
-            u->rate = rate;
+            u->rate = ovl_rate_units(rate);
             u->bound = OVL_BOUND_NONE;
             return true;
         }
     }
-    u->rate = ovl_share_limited_rate(c, u->bound, u->level);
+    u->rate = ovl_rate_units(ovl_share_limited_rate(c, u->bound, u->level));
     return true;
 }
 
@@ -230,8 +230,7 @@ static void replace(ovl_share *share, uint32_t resource, uint32_t at)
 {
     ovl_share_resource *r = &share->resources[resource];
     ovl_share_user *u = &r->line.data[at];
-    double rate = u->rate;
-    uint64_t demand = u->demand;
+    uint64_t rate = u->rate, demand = u->demand;
     bool was = at < r->limited, crossing = u->crossing;
     find_own_limit(share, resource, u);
     at = slide(r, at);
@@ -271,9 +270,10 @@ static inline bool shift(const ovl_share *share, uint32_t resource, uint32_t slo
         level > c->limit.level) {
         return false;
     }
-    ovl_left_change(&r->left, u->rate, rate, u->demand);
+    uint64_t units = ovl_rate_units(rate);
+    ovl_left_change(&r->left, u->rate, units, u->demand);
     u->level = level;
-    u->rate = rate;
+    u->rate = units;
     return true;
 }
 

@@ -63,7 +63,8 @@ static void publish_limited(ovl_share *share, uint32_t resource, ovl_share_user 
     if ((u->bounded || u->moved) && u->bound != OVL_BOUND_NONE) {
         const ovl_share_class *c = &share->classes.data[u->slot];
         u->bounded = false;
-        if (ovl_share_publish(share, u->slot, u->rate, ovl_share_bound_at(c, u->bound))) {
+        double rate = ovl_share_limited_rate(c, u->bound, u->level);
+        if (ovl_share_publish(share, u->slot, rate, ovl_share_bound_at(c, u->bound))) {
             tell_others(share, u->slot, resource);
         }
     }

@@ -54,6 +54,17 @@ uint64_t ovl_used_capacity(const ovl_program *p, ovl_id resource)
                                    : p->resources[resource].capacity;
 }
 
+uint64_t ovl_used_capacity_at(const ovl_program *p, ovl_id resource, ovl_time at)
+{
+    uint64_t capacity = ovl_used_capacity(p, resource);
+    for (uint32_t i = 0; i < p->n_changes && p->changes[i].time <= at; i++) {
+        if (p->changes[i].resource == resource) {
+            capacity = p->changes[i].capacity;
+        }
+    }
+    return capacity;
+}
+
 ovl_id ovl_limit_resource(const ovl_causes *c, const ovl_limit *limit)
 {
     if (limit->bound == OVL_LIMIT_SMS) {
