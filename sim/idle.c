@@ -105,16 +105,36 @@ static bool same_run(const finder *f, ovl_peel kind)
     return false;
 }
 
-/* A search that is told less to idle for may find another order. */
+/* A search that is told less to idle for may find another order; it knows those that it finds for
+ * what is left out later, too. */
+#define OTHER_ORDERS 2
+static const unsigned other_orders[OVL_PEEL_HOST][OTHER_ORDERS] = {
+    [OVL_PEEL_STRUCTURAL] = {OVL_ORDER_EVEN | OVL_ORDER_FREE, OVL_ORDER_FREE},
+    [OVL_PEEL_IMBALANCE] = {OVL_ORDER_FREE}};
+
+static ovl_time length_of(const ovl_idle_run *run)
+{
+    return run->end - run->begin;
+}
+
+/* The shortest of the orders; of equals one that was found for this, which none of what is left
+ * out made longer. */
 static void make_run(finder *f, ovl_peel kind, const ovl_replay_options *options)
 {
-    static const unsigned order[OVL_PEEL_HOST] = {[OVL_PEEL_STRUCTURAL] =
-                                                      OVL_ORDER_EVEN | OVL_ORDER_FREE,
-                                                  [OVL_PEEL_IMBALANCE] = OVL_ORDER_FREE};
-    ovl_idle_run *run = &f->run[kind];
-    f->ordered[kind] = ovl_idle_run_ordered(&f->lab, order[kind], options, run);
-    if (!f->ordered[kind]) {
-        ovl_idle_run_replay(&f->lab, options, run);
+    ovl_idle_run *best = &f->run[kind];
+    ovl_idle_run_replay(&f->lab, options, best);
+    for (int i = 0; i < OTHER_ORDERS && other_orders[kind][i]; i++) {
+        ovl_idle_run other;
+        if (!ovl_idle_run_ordered(&f->lab, other_orders[kind][i], options, &other)) {
+            continue;
+        }
+        bool better = length_of(&other) < length_of(best) + !f->ordered[kind];
+        ovl_idle_run *worse = better ? best : &other;
+        ovl_idle_run_free(worse);
+        if (better) {
+            *best = other;
+            f->ordered[kind] = true;
+        }
     }
 }
 
