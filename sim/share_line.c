@@ -60,10 +60,10 @@ static void open_last(const ovl_share *share, ovl_share_resource *r)
 
 static inline bool stands_before(const ovl_share_user *a, const ovl_share_user *b)
 {
-    if (a->level != b->level) {
-        return a->level < b->level;
+    if (a->level < b->level) {
+        return true;
     }
-    return a->bound > b->bound; /* who stays, caps, own resources */
+    return a->level <= b->level && a->bound > b->bound; /* who stays, caps, own resources */
 }
 
 static int compare_users(const void *a, const void *b)

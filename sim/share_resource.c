@@ -13,7 +13,7 @@ void ovl_share_find_limit(ovl_share *share, uint32_t slot)
         if (r->state != OVL_SHARE_OWN) {
             continue;
         }
-        double level = ovl_exact_level(ovl_left_of(r->capacity), ovl_pull_of(c->exact, r->demand));
+        double level = ovl_whole_level(r->capacity, ovl_pull_of(c->exact, r->demand));
         if (level < limit.level || (level == limit.level && limit.bound != OVL_BOUND_CAP &&
                                     c->uses[i].resource < limit.bound)) {
             limit.level = level;
