@@ -145,7 +145,7 @@ bool ovl_share_solve_resource(ovl_share *share, uint32_t resource)
 {
     const ovl_share_resource *r = &share->resources[resource];
     double level;
-    if (!ovl_share_line_up(share, resource) || !ovl_share_fill_line(share, resource, &level)) {
+    if (!ovl_share_fill_line(share, resource, &level)) {
         return false;
     }
     uint32_t end = OVL_MIN(r->limited, r->look_end);
