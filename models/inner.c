@@ -48,7 +48,7 @@ uint64_t ovl_inner_bytes(const ovl_inner *inner, ovl_inner_pass pass, const char
     uint64_t sum = 0;
     for (uint32_t i = 0; i < list->n; i++) {
         const ovl_inner_op *op = &list->op[i];
-        if (op->kind != OVL_INNER_KERNEL && is_in(op, pass) && strcmp(op->group, group) == 0) {
+        if (op->kind != OVL_INNER_KERNEL && is_in(op, pass) && ovl_names_group(group, op->group)) {
             sum += op->bytes;
         }
     }

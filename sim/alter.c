@@ -275,11 +275,16 @@ static unsigned order_of(const ovl_alteration *how)
     return how->mean_kernels ? OVL_ORDER_EVEN | free : 0;
 }
 
+static const ovl_program *chosen_order(const ovl_program *program, const ovl_alteration *how)
+{
+    return how->own_order ? program : ovl_program_ordered(program, order_of(how));
+}
+
 static const ovl_program *const *alter_orders(const ovl_program *program, const ovl_alteration *how,
                                               ovl_arena *arena)
 {
     const ovl_program **orders = OVL_NEW_ARRAY(arena, const ovl_program *, OVL_ORDERS);
-    const ovl_program *chosen = ovl_program_ordered(program, order_of(how));
+    const ovl_program *chosen = chosen_order(program, how);
     for (unsigned order = 1; order < OVL_ORDERS; order++) {
         const ovl_program *other = ovl_program_ordered(program, order | order_of(how));
         if (other != chosen) {
@@ -292,10 +297,15 @@ static const ovl_program *const *alter_orders(const ovl_program *program, const 
     return orders;
 }
 
+bool ovl_alteration_orders(const ovl_program *program, const ovl_alteration *how)
+{
+    return ovl_program_ordered(program, order_of(how)) != program;
+}
+
 ovl_program ovl_program_altered(const ovl_program *program, const ovl_alteration *how,
                                 ovl_arena *arena)
 {
-    ovl_program altered = alter(ovl_program_ordered(program, order_of(how)), how, arena);
+    ovl_program altered = alter(chosen_order(program, how), how, arena);
     altered.orders = program->orders ? alter_orders(program, how, arena) : NULL;
     return altered;
 }

@@ -245,14 +245,75 @@ static void find_runs(const ovl_program *p, const ovl_code *code, ovl_course *x,
     ovl_arena_free(&c.arena);
 }
 
+/* --- The same order at other costs --- */
+
+/* Of two that were alike. */
+static bool still_alike(const ovl_program *p, const ovl_code *code, uint32_t a, uint32_t b)
+{
+    const ovl_op *x = &code->ops[a], *y = &code->ops[b];
+    return x->per_rank == y->per_rank && x->launch == y->launch &&
+           (x->per_rank || x->cost == y->cost ||
+            ovl_same_cost(p, &p->costs[x->cost], &p->costs[y->cost])) &&
+           (x->kind != OVL_HOST || (may_repeat(p, code, a) && may_repeat(p, code, b)));
+}
+
+/* What is left of a run. */
+static void keep_run(const ovl_program *p, const ovl_code *code, const ovl_repeat *run,
+                     ovl_repeats *kept)
+{
+    uint32_t first = run->first;
+    for (uint32_t i = first; i < run->end; i++) {
+        bool last = i + run->period == run->end;
+        if (!last && still_alike(p, code, i, i + run->period)) {
+            continue;
+        }
+        if ((i + run->period - first) / run->period >= OVL_REPEATS_BLOCKS) {
+            ovl_vec_push(kept, (ovl_repeat){run->period, first, i + run->period});
+        }
+        if (last) {
+            return;
+        }
+        first = i + 1;
+    }
+}
+
+/* Where nothing repeated itself something may at other costs: that is to be looked for. */
+static bool has_order_of(const ovl_code *code, const ovl_course *old, bool repeats)
+{
+    return old && old->waits == code->waits && old->next == code->next.item &&
+           (!repeats || old->n_runs > 0);
+}
+
+static void adapt(const ovl_program *p, const ovl_code *code, const ovl_course *old, bool repeats,
+                  ovl_course *x, ovl_arena *arena)
+{
+    ovl_repeats kept = {0};
+    *x = *old;
+    x->ops = code->ops;
+    x->costs = p->costs;
+    x->varies = false;
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        x->varies = x->varies || code->ops[i].per_rank;
+    }
+    for (uint32_t i = 0; i < old->n_runs && repeats; i++) {
+        keep_run(p, code, &old->runs[i], &kept);
+    }
+    x->n_runs = kept.len;
+    x->runs = ovl_vec_freeze(&kept, arena);
+}
+
 ovl_course *ovl_course_find(const ovl_program *p, const ovl_code *code, bool repeats,
                             ovl_arena *arena)
 {
     ovl_course *x = OVL_NEW(arena, ovl_course);
-    *x = (ovl_course){.ops = code->ops, .costs = p->costs};
+    if (has_order_of(code, code->course, repeats)) {
+        adapt(p, code, code->course, repeats, x, arena);
+        return x;
+    }
+    *x = (ovl_course){
+        .ops = code->ops, .costs = p->costs, .waits = code->waits, .next = code->next.item};
     find_lanes(code, x, arena);
     find_facts(code, x, arena);
-    x->searched = repeats;
     if (repeats && x->ordered && code->n_ops >= OVL_COURSE_MIN) {
         find_runs(p, code, x, arena);
     }
