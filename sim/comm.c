@@ -101,7 +101,7 @@ static void arrive_collective(ovl_engine *e, uint32_t rank, uint32_t op, const o
 }
 
 static inline uint32_t add_transfer(ovl_engine *e, uint32_t rank, uint32_t send, uint32_t peer,
-                             bool background)
+                                    bool background)
 {
     const ovl_op *o = ovl_engine_op(e, rank, send);
     uint32_t activity = ovl_engine_add_activity(e, rank, send, o, ovl_engine_cost(e, rank, o));
