@@ -100,8 +100,8 @@ static void arrive_collective(ovl_engine *e, uint32_t rank, uint32_t op, const o
     }
 }
 
-static uint32_t add_transfer(ovl_engine *e, uint32_t rank, uint32_t send, uint32_t peer,
-                             bool background)
+static inline uint32_t add_transfer(ovl_engine *e, uint32_t rank, uint32_t send, uint32_t peer,
+                                    bool background)
 {
     const ovl_op *o = ovl_engine_op(e, rank, send);
     uint32_t activity =
@@ -123,8 +123,8 @@ static void arrive_rendezvous(ovl_engine *e, uint32_t rank, uint32_t op, bool is
         return;
     }
     uint32_t other = OVL_SAID(e->pending[partner]);
-    uint32_t activity = is_send ? add_transfer(e, rank, op, other, false)
-                                : add_transfer(e, other, partner, rank, false);
+    uint32_t sender = is_send ? rank : other, receiver = is_send ? other : rank;
+    uint32_t activity = add_transfer(e, sender, is_send ? op : partner, receiver, false);
     each(e, activity, enter);
     ovl_engine_begin(e, activity);
 }

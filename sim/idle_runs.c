@@ -138,6 +138,19 @@ void ovl_idle_run_free(ovl_idle_run *run)
     ovl_vec_free(&run->list);
 }
 
+/* --- What is taken away --- */
+
+const ovl_replay_options *ovl_idle_taken(ovl_peel kind)
+{
+    static const ovl_replay_options peeled[OVL_PEEL_HOST] = {
+        {.kernels = OVL_REPLAY_MEAN, .free_comm = true, .free_host = true, .free_pauses = true},
+        {.kernels = OVL_REPLAY_ALONE, .free_comm = true, .free_host = true, .free_pauses = true},
+        {.kernels = OVL_REPLAY_AS_RUN, .free_host = true, .free_pauses = true},
+        {.kernels = OVL_REPLAY_AS_RUN, .free_host = true}};
+    assert(kind < OVL_PEEL_HOST);
+    return &peeled[kind];
+}
+
 /* --- The order of the run --- */
 
 static view view_of(const ovl_idle_lab *lab)
