@@ -51,10 +51,19 @@ bool ovl_machine_fits(uint32_t machine, const ovl_spread *spread)
     return machine == 0 || (spread->machines >> machine & 1);
 }
 
+bool ovl_names_group(const char *name, const char *group)
+{
+    size_t length = strcspn(group, "/");
+    bool runs =
+        group[length] && strspn(group + length + 1, "0123456789") == strlen(group) - length - 1;
+    return strcmp(name, group) == 0 ||
+           (runs && strlen(name) == length && strncmp(name, group, length) == 0);
+}
+
 /* How closely an entry is about a group on such nodes; 0: it is about another. */
 static int closeness(const ovl_hw_collective *entry, const char *group, const ovl_spread *spread)
 {
-    bool named = entry->group && group && strcmp(entry->group, group) == 0;
+    bool named = entry->group && group && ovl_names_group(entry->group, group);
     if ((entry->group && !named) || (spread && (!ovl_nodes_fit(entry->nodes, spread) ||
                                                 !ovl_machine_fits(entry->machine, spread)))) {
         return 0;

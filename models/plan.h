@@ -32,6 +32,8 @@ typedef struct ovl_group {
     uint32_t stride, size; /* of an axis or world */
     const uint32_t *axes;  /* of several axes: their indices in the mesh, innermost first ... */
     uint32_t n_axes;       /* ... else 0 */
+    const struct ovl_group
+        *whole;            /* of "tp/2": the group of which these are runs of `size`; NULL */
     bool broken;           /* told once */
     const ovl_id *comm_of; /* [n_ranks] communicator, OVL_NONE for no member; NULL before the first
                               use */
@@ -136,7 +138,8 @@ typedef struct ovl_lowering {
 } ovl_lowering;
 
 /* The group of a name, or of names of axes joined by "+", its communicators made; NULL and an error
- * with the nearest name. */
+ * with the nearest name. Of a model's "tp/2" they are those of tp two by two (ovl_plan_subgroup).
+ */
 const ovl_group *ovl_plan_group(ovl_lowering *l, const char *name, ovl_mark mark);
 
 /* The group of operations that name none: the only one there is besides "world", else world if
