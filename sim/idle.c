@@ -48,7 +48,7 @@ static bool has_pause(const finder *f)
         const ovl_code *code = &f->p->codes[rank->code];
         for (uint32_t i = 0; i < code->n_ops; i++) {
             uint32_t op = rank->first_op + i;
-            if (code->ops[i].kind == OVL_MARKER && f->t->end[op] > f->t->start[op]) {
+            if (ovl_code_op(code, i)->kind == OVL_MARKER && f->t->end[op] > f->t->start[op]) {
                 return true;
             }
         }
@@ -63,7 +63,7 @@ static void look_at_program(finder *f)
         const ovl_code *code = &f->p->codes[c];
         f->has_host |= code->host_timed;
         for (uint32_t i = 0; i < code->n_ops; i++) {
-            const ovl_op *op = &code->ops[i];
+            const ovl_op *op = ovl_code_op(code, i);
             f->has_comm |= ovl_is_communication(op) || op->kind == OVL_COPY;
             f->pipeline |= op->kind == OVL_KERNEL && op->part != OVL_PART_NONE;
         }

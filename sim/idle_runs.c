@@ -36,7 +36,7 @@ void ovl_kernels_list(const ovl_program *p, uint32_t rank, const ovl_time *start
     list->len = 0;
     for (uint32_t i = 0; i < code->n_ops; i++) {
         uint32_t op = r->first_op + i;
-        if (code->ops[i].kind == OVL_KERNEL && (all || end[op] > start[op])) {
+        if (ovl_code_op(code, i)->kind == OVL_KERNEL && (all || end[op] > start[op])) {
             sorted = sorted && (list->len == 0 || list->data[list->len - 1].start <= start[op]);
             ovl_vec_push(list, (ovl_kernel_time){start[op], end[op], op});
         }
