@@ -211,8 +211,8 @@ void ovl_inner_enter(ovl_inner_place *at, const ovl_inner_turn *turn);
 void ovl_inner_run(ovl_inner_place *at, const ovl_inner *inner, ovl_inner_pass pass,
                    const ovl_inner_caller *caller);
 
-/* In a pipeline: what the kernel last added, of this cost, takes if all stages are alike. */
-void ovl_inner_set_mean(ovl_inner_place *at, ovl_time length);
+/* In a pipeline: what a kernel of this length takes if all stages are alike; else 0. */
+ovl_time ovl_inner_mean(const ovl_inner_place *at, ovl_time length);
 
 /* The operation last added, a single kernel of somebody else's, stands for a whole pass: it waits
  * for the chain and goes on with it. */

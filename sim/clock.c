@@ -270,7 +270,7 @@ static void take_due(ovl_clock *c, uint32_t activity)
 }
 
 /* What it did there is kept; the next to end may be another. */
-static void take_off(ovl_engine *e, uint32_t activity)
+static inline void take_off(ovl_engine *e, uint32_t activity)
 {
     ovl_activity *a = &e->activities.data[activity];
     uint32_t clock = a->clock;

@@ -31,6 +31,7 @@
 
 typedef struct ovl_course {
     const ovl_op *ops; /* for which it was found */
+    const uint32_t *which;
     const ovl_cost *costs;
     const uint32_t *waits, *next; /* lists of the code, which tell one order from another */
     const uint32_t *starts;       /* [n_starts] operations that wait for nothing but to be issued */
@@ -52,6 +53,9 @@ typedef struct ovl_course {
 ovl_course *ovl_course_find(const ovl_program *program, const ovl_code *code, bool repeats,
                             ovl_arena *arena);
 
+/* Bytes that ovl_course_find takes at most for a code whose course is not known; 0 if it is. */
+uint64_t ovl_course_memory(const ovl_program *program, const ovl_code *code);
+
 /* That of a code as the program has it, or NULL. */
 const ovl_course *ovl_course_known(const ovl_program *program, const ovl_code *code);
 
@@ -70,8 +74,8 @@ static inline uint32_t ovl_lane_host(const ovl_code *code)
 
 static inline uint32_t ovl_lane(const ovl_code *code, uint32_t local)
 {
-    uint32_t batch = code->ops[local].batch;
-    const ovl_op *op = &code->ops[batch == OVL_NONE ? local : batch];
+    uint32_t batch = ovl_code_batch(code, local);
+    const ovl_op *op = ovl_code_op(code, batch == OVL_NONE ? local : batch);
     if (op->stream != OVL_NO_STREAM) {
         return op->stream;
     }

@@ -61,10 +61,10 @@ void ovl_engine_complete(ovl_engine *e, uint32_t rank, uint32_t op)
     for (; next < end; next++) {
         ovl_engine_release(e, rank, first_op + *next);
     }
-    if (code->ops[local].step_end) {
+    if (ovl_code_op(code, local)->step_end) {
         end_step(e, rank, code, local);
     }
-    uint32_t batch = code->ops[local].batch;
+    uint32_t batch = ovl_code_batch(code, local);
     if (batch != OVL_NONE && --e->pending[first_op + batch] == OVL_ARRIVED_BIT) {
         ovl_engine_complete(e, rank, first_op + batch);
     }
@@ -80,7 +80,7 @@ void ovl_copies_touch(ovl_engine *e, uint32_t rank)
 
 static void start_kernel(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o)
 {
-    const ovl_cost *cost = ovl_engine_cost(e, rank, o);
+    const ovl_cost *cost = ovl_engine_cost(e, rank, op, o);
     ovl_engine_note(e->start, op, e->now);
     if (cost->work == 0) {
         ovl_engine_complete(e, rank, op);
@@ -96,7 +96,7 @@ static void start_kernel(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op
 /* A marker with a latency is a pause of its stream: nobody works meanwhile. */
 static void start_marker(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o)
 {
-    const ovl_cost *cost = ovl_engine_cost(e, rank, o);
+    const ovl_cost *cost = ovl_engine_cost(e, rank, op, o);
     ovl_engine_note(e->start, op, e->now);
     if (cost->latency == 0) {
         ovl_engine_complete(e, rank, op);
@@ -140,7 +140,8 @@ static void start_copies(ovl_engine *e, uint32_t rank, uint32_t direction)
         s->copying[direction]++;
         ovl_engine_note(e->start, op, e->now);
         const ovl_op *o = ovl_engine_op(e, rank, op);
-        ovl_engine_begin(e, ovl_engine_add_activity(e, rank, op, o, ovl_engine_cost(e, rank, o)));
+        ovl_engine_begin(e,
+                         ovl_engine_add_activity(e, rank, op, o, ovl_engine_cost(e, rank, op, o)));
     }
 }
 
@@ -156,7 +157,7 @@ static void arrive(ovl_engine *e, uint32_t rank, uint32_t op)
             ovl_engine_release(e, rank, first_op + code->queue_next.item[i]);
         }
     }
-    const ovl_op *o = &code->ops[local];
+    const ovl_op *o = ovl_code_op(code, local);
     switch ((ovl_op_kind)o->kind) {
     case OVL_KERNEL:
         start_kernel(e, rank, op, o);

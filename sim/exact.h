@@ -124,4 +124,11 @@ static inline double ovl_exact_level(ovl_wide left, ovl_pull pull)
     return left > 0 ? ovl_wide_value(left) * 0x1p-63 / ovl_pull_value(pull) : 0;
 }
 
+/* The same where all of a capacity is left: to the bit, for so ovl_wide_value takes it apart. */
+static inline double ovl_whole_level(uint64_t capacity, ovl_pull pull)
+{
+    double value = (double)(int64_t)(capacity >> 1) * 2 + (double)(int64_t)(capacity & 1);
+    return value / ovl_pull_value(pull);
+}
+
 #endif

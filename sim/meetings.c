@@ -46,7 +46,7 @@ static void add_loss(ovl_meetings *m, const ovl_limit *l, bool of_rank)
     ovl_id resource = ovl_limit_resource(m->causes, l);
     if (resource != OVL_NONE && l->lost > 0) {
         ovl_time all = l->lost * (ovl_time)count_activities(m->causes, l->op);
-        ovl_loss loss = {name_of(m->p, resource), ovl_causes_op(m->causes, l->op)->name,
+        ovl_loss loss = {name_of(m->p, resource), ovl_causes_name(m->causes, l->op),
                          of_rank ? l->lost : 0, of_rank ? 0 : all};
         ovl_vec_push(&m->losses, loss);
     }
@@ -175,7 +175,7 @@ typedef struct watch {
 
 static void count_in(watch *w, const ovl_resource_use *use)
 {
-    ovl_id name = ovl_causes_op(w->m->causes, use->op)->name; /* one for both ends of a message */
+    ovl_id name = ovl_causes_name(w->m->causes, use->op); /* one for both ends of a message */
     w->wanted += use->rate;
     for (uint32_t i = 0; i < w->n; i++) {
         if (w->there[i].name == name) {
@@ -199,7 +199,7 @@ static void count_in(watch *w, const ovl_resource_use *use)
 
 static void count_out(watch *w, const ovl_resource_use *use)
 {
-    ovl_id name = ovl_causes_op(w->m->causes, use->op)->name;
+    ovl_id name = ovl_causes_name(w->m->causes, use->op);
     w->wanted -= use->rate;
     for (uint32_t i = 0; i < w->n; i++) {
         presence *one = &w->there[i];

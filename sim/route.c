@@ -91,8 +91,7 @@ void ovl_route_uses(ovl_engine *e, uint32_t activity)
     for (uint32_t place = 0; place < comm->n_members; place++) {
         uint32_t rank = e->p->members[comm->first_member + place];
         if (by_member) {
-            const ovl_op *op = ovl_engine_op(e, rank, ovl_collective_op(e->p, comm, place, a->k));
-            kind = ovl_engine_kind(e, rank, op);
+            kind = ovl_engine_kind(e, rank, ovl_collective_op(e->p, comm, place, a->k));
             own = (ovl_demand_list){kind->first_demand, kind->n_demands};
         }
         add_uses(e, rank, comm->first_member + place, a, own);

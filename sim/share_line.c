@@ -60,10 +60,10 @@ static void open_last(const ovl_share *share, ovl_share_resource *r)
 
 static inline bool stands_before(const ovl_share_user *a, const ovl_share_user *b)
 {
-    if (a->level != b->level) {
-        return a->level < b->level;
+    if (a->level < b->level) {
+        return true;
     }
-    return a->bound > b->bound; /* who stays, caps, own resources */
+    return a->level <= b->level && a->bound > b->bound; /* who stays, caps, own resources */
 }
 
 static int compare_users(const void *a, const void *b)
@@ -303,7 +303,8 @@ void ovl_share_pass_on(ovl_share *share, uint32_t resource, uint32_t slot)
     share->solved += r->line.len;
 }
 
-bool ovl_share_line_up(ovl_share *share, uint32_t resource)
+/* False if the resource alone cannot tell who goes how far. */
+static bool line_up(ovl_share *share, uint32_t resource)
 {
     ovl_share_resource *r = &share->resources[resource];
     r->look_from = r->line.len;
@@ -368,6 +369,9 @@ bool ovl_share_fill_line(ovl_share *share, uint32_t resource, double *full)
 {
     ovl_share_resource *r = &share->resources[resource];
     bool tie = false;
+    if (!line_up(share, resource)) {
+        return false;
+    }
     if (r->limited == r->line.len) {
         open_last(share, r);
     }

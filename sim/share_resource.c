@@ -13,7 +13,7 @@ void ovl_share_find_limit(ovl_share *share, uint32_t slot)
         if (r->state != OVL_SHARE_OWN) {
             continue;
         }
-        double level = ovl_exact_level(ovl_left_of(r->capacity), ovl_pull_of(c->exact, r->demand));
+        double level = ovl_whole_level(r->capacity, ovl_pull_of(c->exact, r->demand));
         if (level < limit.level || (level == limit.level && limit.bound != OVL_BOUND_CAP &&
                                     c->uses[i].resource < limit.bound)) {
             limit.level = level;
@@ -145,7 +145,7 @@ bool ovl_share_solve_resource(ovl_share *share, uint32_t resource)
 {
     const ovl_share_resource *r = &share->resources[resource];
     double level;
-    if (!ovl_share_line_up(share, resource) || !ovl_share_fill_line(share, resource, &level)) {
+    if (!ovl_share_fill_line(share, resource, &level)) {
         return false;
     }
     uint32_t end = OVL_MIN(r->limited, r->look_end);

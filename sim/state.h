@@ -282,21 +282,23 @@ enum { OVL_EVENT_END, OVL_EVENT_HOST };
 static inline const ovl_op *ovl_engine_op(const ovl_engine *e, uint32_t rank, uint32_t op)
 {
     const ovl_rank_state *s = &e->ranks[rank];
-    return &e->p->codes[s->code].ops[op - s->first_op];
+    return ovl_code_op(&e->p->codes[s->code], op - s->first_op);
 }
 
 /* The cost of an operation, free_cost if its name is freed. */
-static inline const ovl_cost *ovl_engine_cost(const ovl_engine *e, uint32_t rank, const ovl_op *op)
+static inline const ovl_cost *ovl_engine_cost(const ovl_engine *e, uint32_t rank, uint32_t op,
+                                              const ovl_op *o)
 {
-    bool freed = e->options->free_names && e->options->free_names[op->name];
-    return freed ? &e->free_cost
-                 : &e->p->costs[op->cost + (op->per_rank ? e->ranks[rank].variant : 0)];
+    const ovl_rank_state *s = &e->ranks[rank];
+    const bool *freed = e->options->free_names;
+    return freed && freed[e->p->codes[s->code].name[op - s->first_op]]
+               ? &e->free_cost
+               : &e->p->costs[o->cost + (o->per_rank ? s->variant : 0)];
 }
 
-static inline const ovl_cost_kind *ovl_engine_kind(const ovl_engine *e, uint32_t rank,
-                                                   const ovl_op *op)
+static inline const ovl_cost_kind *ovl_engine_kind(const ovl_engine *e, uint32_t rank, uint32_t op)
 {
-    return ovl_kind_of(e->p, ovl_engine_cost(e, rank, op));
+    return ovl_kind_of(e->p, ovl_engine_cost(e, rank, op, ovl_engine_op(e, rank, op)));
 }
 
 /* The next step of the trail. */

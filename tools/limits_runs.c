@@ -101,12 +101,12 @@ static void compare_codes(const ovl_program *a, const ovl_program *b, uint32_t c
                           bool *seen, ovl_limit_users *u)
 {
     for (uint32_t i = 0; i < a->codes[code].n_ops; i++) {
-        uint32_t x = a->codes[code].ops[i].cost;
+        uint32_t x = ovl_code_op(&a->codes[code], i)->cost;
         if (seen[x] || !uses(a, ovl_kind_of(a, &a->costs[x]), of)) {
             continue;
         }
         seen[x] = true;
-        const ovl_cost *y = &b->costs[b->codes[code].ops[i].cost];
+        const ovl_cost *y = &b->costs[ovl_code_op(&b->codes[code], i)->cost];
         u->n++;
         u->n_following += a->costs[x].work != y->work || a->costs[x].latency != y->latency;
     }

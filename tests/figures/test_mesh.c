@@ -243,6 +243,9 @@ static void deepseek_v3_runs_folded(void)
     f = figure_run_quick(scenario, "serial", NULL, NULL);
     CHECK_NEAR((double)f.result.step / 1e12, 21.92, 0.01);
     figure_free(&f);
+    f = figure_run_quick(scenario, "as_traced", NULL, NULL);
+    CHECK_NEAR((double)f.result.step / 1e12, 17.81, 0.01);
+    figure_free(&f);
 }
 
 static CU_TestInfo tests[] = {

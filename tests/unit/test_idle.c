@@ -308,8 +308,9 @@ static void the_mean_pair(void)
             const ovl_code *code = &t.p->codes[c];
             uint32_t pairs = 0;
             for (uint32_t k = 0; k < code->n_ops; k++) {
-                bool pair = code->ops[k].kind == OVL_KERNEL && code->ops[k].part == OVL_PART_PAIR;
-                CHECK(!pair || code->mean[k] == want[i].mean * US);
+                bool pair = ovl_code_op(code, k)->kind == OVL_KERNEL &&
+                            ovl_code_op(code, k)->part == OVL_PART_PAIR;
+                CHECK(!pair || ovl_code_op(code, k)->mean == want[i].mean * US);
                 pairs += pair;
             }
             CHECK(pairs > 0);

@@ -345,6 +345,9 @@ static void sums_are_exact(void)
     }
     CHECK(one == seven);
     CHECK_NEAR(ovl_wide_value(one) * 0x1p-63, 1000 - 700.0 / 3, 1e-12);
+    for (uint64_t capacity = 1; capacity < UINT64_C(1) << 61; capacity = 3 * capacity + 1) {
+        CHECK_NEAR(ovl_whole_level(capacity, a), ovl_exact_level(ovl_left_of(capacity), a), 0);
+    }
     CHECK(ovl_rate_units(1) == UINT64_C(1) << 63 && ovl_rate_units(0x1p-63) == 1);
 }
 
