@@ -26,7 +26,8 @@
 ovl_time ovl_what_if_now(const ovl_result *result, const ovl_result_what_if *what_if);
 ovl_time ovl_what_if_then(const ovl_result_what_if *what_if);
 
-/* Adds what was tried, that which helps most first, to the result of a prepared run; lists and texts live in the work's arena.
+/* Adds what was tried, that which helps most first, to the result of a prepared run; lists and
+ * texts live in the work's arena.
  */
 void ovl_what_if(ovl_work *work, const ovl_document *doc, const char *variant,
                  const ovl_prepared *prepared, ovl_result *result);
