@@ -173,10 +173,12 @@ static void blames(ovl_out *out, const ovl_result_idle *idle, ovl_arena *arena)
 
 static void peeled(ovl_out *out, const ovl_result_idle *idle, ovl_arena *arena)
 {
-    static const char *const words[OVL_PEEL_COUNT] = {
+    static const char structural[] =
         "structural (stages like their mean, communication and copies that take no time and keep "
-        "no order, free host)",
-        "with the stages as they are", "with communication", "with pauses", "with the host"};
+        "no order, free host)";
+    static const char *const words[OVL_PEEL_COUNT] = {structural, "with the stages as they are",
+                                                      "with communication", "with pauses",
+                                                      "with the host"};
     if (idle->time == OVL_NEVER) {
         return;
     }
