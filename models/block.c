@@ -180,6 +180,8 @@ bool ovl_block_shape_of(const ovl_scenario *scenario, ovl_block_shape *shape, ov
         .tokens = (uint64_t)m->microbatch * (uint64_t)m->sequence / c,
         .q = (uint64_t)m->heads / t * d,
         .kv = OVL_MAX((uint64_t)m->kv_heads / t, 1) * d,
+        .kv_copies =
+            latent->query > 0 ? 1 : OVL_MAX(t / OVL_MAX((uint64_t)m->kv_heads, 1), UINT64_C(1)),
         .ffn = (uint64_t)m->ffn_hidden / t,
         .vocab = ((uint64_t)m->vocabulary + t - 1) / t,
         .dtype = (ovl_dtype)scenario->workload.dtype,
@@ -338,12 +340,20 @@ static void add_group(ovl_texts *groups, const char *name, ovl_mark mark)
     groups->mark[groups->count++] = mark;
 }
 
+const char *ovl_block_kv_group(const ovl_block_shape *shape, ovl_arena *arena)
+{
+    return ovl_arena_printf(arena, "%s/%" PRIu64, shape->model->tp, shape->kv_copies);
+}
+
 static ovl_texts find_groups(const ovl_block_shape *s, ovl_arena *arena)
 {
-    ovl_texts groups = {.item = OVL_NEW_ARRAY(arena, const char *, 4),
-                        .mark = OVL_NEW_ARRAY(arena, ovl_mark, 4)};
+    ovl_texts groups = {.item = OVL_NEW_ARRAY(arena, const char *, 5),
+                        .mark = OVL_NEW_ARRAY(arena, ovl_mark, 5)};
     if (s->tp > 1) {
         add_group(&groups, s->model->tp, s->model->mark);
+    }
+    if (s->kv_copies > 1) {
+        add_group(&groups, ovl_block_kv_group(s, arena), s->model->mark);
     }
     if (s->cp > 1) {
         add_group(&groups, s->model->cp, s->model->mark);

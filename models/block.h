@@ -59,6 +59,7 @@ typedef struct ovl_block_shape {
     uint64_t split;             /* u */
     ovl_dtype dtype;            /* of parameters and activations ... */
     ovl_dtype matmul_dtype;     /* ... that matrix products compute in */
+    uint64_t kv_copies;         /* ranks of tensor parallelism that have one KV head in common */
     uint64_t qkv;               /* weights that queries, keys and values are made by */
     uint64_t rope;              /* columns of queries of a rank besides q */
     uint64_t normed;            /* columns of inner norms: q + c of latent matrices */
@@ -74,6 +75,10 @@ typedef struct ovl_block_shape {
 
 /* The shape on one rank; false and errors if the model does not divide. */
 bool ovl_block_shape_of(const ovl_scenario *scenario, ovl_block_shape *shape, ovl_errs *errs);
+
+/* The group of the ranks that have a KV head in common, runs of t/K of tensor parallelism; in
+ * `arena`. */
+const char *ovl_block_kv_group(const ovl_block_shape *shape, ovl_arena *arena);
 
 /* The same shape for blocks with experts, or with the plain MLP. */
 ovl_block_shape ovl_block_with_experts(const ovl_block_shape *shape, bool routed);

@@ -106,14 +106,6 @@ static void say_what_is_left_out(ovl_lowering *l, const ovl_block_shape *shape)
         ovl_plan_say(l, "Gradients of norms and routers, which ranks of tensor parallelism have in "
                         "common, are not reduced over them.");
     }
-    uint64_t copies = shape->tp / OVL_MAX((uint64_t)m->kv_heads, 1);
-    if (copies > 1 && shape->model->latent.query == 0) {
-        ovl_plan_say(l, ovl_arena_printf(l->arena,
-                                         "Each of the %" PRId64 " kv_heads is on %" PRIu64
-                                         " ranks of tensor parallelism, as it has %" PRIu64
-                                         "; gradients of these copies are not reduced over them.",
-                                         m->kv_heads, copies, shape->tp));
-    }
     ovl_moe_load load = ovl_moe_load_of(l->scenario, l->arena, l->errs);
     if (shape->etp > 1 && load.most > 1) {
         ovl_plan_say(l, "What experts that are cut over tensor parallelism gather and reduce in it "

@@ -358,6 +358,22 @@ static int16_t mlp_backward(building *b, const products *p)
     return ovl_memory_norm_back(b, "sum_norm_back", at, OVL_INNER_NOTHING);
 }
 
+/* Each of the ranks that have a KV head in common has its gradient of their own queries alone: they
+ * are summed before the projection, so that all of them make the same gradients of its weights
+ * [kv-shared groups of GQAQKVColumnParallelLinear, neuronx-distributed]. */
+static int16_t sum_kv_copies(building *b, int16_t need)
+{
+    const ovl_block_shape *s = b->s;
+    return s->kv_copies < 2 ? need
+                            : add(b, (ovl_inner_op){.name = "kv_copies_reduce",
+                                                    .kind = OVL_INNER_COLLECTIVE,
+                                                    .coll = OVL_ALL_REDUCE,
+                                                    .dtype = (uint8_t)s->dtype,
+                                                    .needs = {need, OVL_INNER_NOTHING},
+                                                    .group = ovl_block_kv_group(s, b->arena),
+                                                    .bytes = kv_bytes(b)});
+}
+
 static ovl_inner_list block_backward(building *b)
 {
     const ovl_block_shape *s = b->s;
@@ -367,7 +383,7 @@ static ovl_inner_list block_backward(building *b)
     uint64_t cast = ovl_memory_cast_back(s, s->tokens / s->split, hidden(b), s->q);
     at = add_cast(b, "proj_cast_back", cast, hidden(b) / s->split, at);
     at = ovl_block_gather_into(b, "attention_gather", &proj, at);
-    at = attention_backward(b, at);
+    at = sum_kv_copies(b, attention_backward(b, at));
     at = ovl_block_input_gradient(b, "attention", &p.qkv, ovl_memory_rotary(b, true, at));
     return finish(b, ovl_memory_norm_back(b, "norm_back", at, OVL_INNER_NOTHING));
 }

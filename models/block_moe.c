@@ -137,6 +137,7 @@ static int16_t add_dispatch(building *b, int16_t need)
         need = add_hop(b, "dispatch", m->ep, (uint64_t)m->top_k, dtype, need);
         b->ops.data[need].sends = b->s->load.place;
         receives(b, need, b->s->load.rank);
+        b->ops.data[need].pairs = b->s->load.pairs;
     }
     return add_cut(b, "experts_gather", OVL_ALL_GATHER, dtype, need);
 }
@@ -149,6 +150,7 @@ static int16_t add_combine(building *b, int16_t need)
         need = add_hop(b, "combine", m->ep, (uint64_t)m->top_k, b->s->dtype, need);
         b->ops.data[need].sends = b->s->load.rank;
         receives(b, need, b->s->load.place);
+        b->ops.data[need].pairs = b->s->load.back;
     }
     if (b->s->across > 1) {
         need = add_hop(b, "combine_across", m->across, copies_across(b), b->s->dtype, need);

@@ -1,5 +1,6 @@
 #include "models/tables.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* Kinds of entries and the keys each may have besides its own and `ranks`; blanks around each. */
@@ -36,6 +37,70 @@ static bool has_word(const char *words, const char *word)
     return false;
 }
 
+/* --- Keys that are no keys --- */
+
+static bool spelled(const char *word, const char *name)
+{
+    while (*word && *name) {
+        if (*word == '_' || *word == '-') {
+            word++;
+        } else if (*name == '_') {
+            name++;
+        } else if (tolower((unsigned char)*word++) != *name++) {
+            return false;
+        }
+    }
+    return *word == *name;
+}
+
+int ovl_coll_spelled(const char *word)
+{
+    for (int i = 0; ovl_coll_keys[i]; i++) {
+        if (spelled(word, ovl_coll_keys[i])) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+const char *ovl_op_instead(const char *key, ovl_arena *arena)
+{
+    static const char *const other[][2] = {
+        {"isend", "send"}, {"irecv", "recv"}, {"receive", "recv"}};
+    int coll = ovl_coll_spelled(key);
+    if (coll == OVL_SEND_RECV) {
+        return "`send: NAME` on one rank and `recv: NAME` on the other";
+    }
+    if (coll >= 0) {
+        return ovl_arena_printf(arena, "`collective: NAME` with `op: %s`", ovl_coll_keys[coll]);
+    }
+    for (size_t i = 0; i < OVL_COUNT(other); i++) {
+        if (spelled(key, other[i][0])) {
+            return ovl_arena_printf(arena, "`%s: NAME`", other[i][1]);
+        }
+    }
+    return NULL;
+}
+
+const char *ovl_collective_instead(const char *key, ovl_arena *arena)
+{
+    int coll = ovl_coll_spelled(key);
+    return coll < 0 ? NULL : ovl_arena_printf(arena, "`op: %s`", ovl_coll_keys[coll]);
+}
+
+/* Whether a key that is none says what the entry is: then that is told already. */
+static bool is_told(const ovl_node *node, ovl_arena *arena)
+{
+    for (uint32_t i = 0; i < node->count; i++) {
+        if (ovl_op_instead(node->pairs[i].key, arena)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- Kinds --- */
+
 /* What an entry is; NULL and an error unless exactly one key says so. */
 static const entry_kind *kind_of(const ovl_node *node, ovl_errs *errs)
 {
@@ -52,7 +117,7 @@ static const entry_kind *kind_of(const ovl_node *node, ovl_errs *errs)
         }
         kind = &kinds[i];
     }
-    if (!kind) {
+    if (!kind && !is_told(node, errs->arena)) {
         ovl_error(errs, OVL_E_INPUT, node->mark,
                   "an entry says what it is by one of kernel, collective, send, recv, batch, copy, "
                   "host, marker, alloc, free, repeat");
@@ -115,7 +180,31 @@ static void check_peer(const ovl_node *node, const char *key, ovl_errs *errs)
     }
 }
 
-static void check_collective(const ovl_node *node, const ovl_xop *op, ovl_errs *errs)
+/* Payload is that of an even exchange of as many bytes: nccl-tests counts a part that each keeps.
+ */
+static void check_matrix(const ovl_node *node, ovl_xop *op, ovl_errs *errs)
+{
+    static const char *const said[] = {"bytes", "receives"};
+    double travels = 0;
+    for (size_t i = 0; i < OVL_COUNT(said); i++) {
+        if (ovl_node_gives(node, said[i])) {
+            ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, said[i])->mark,
+                      "%s follow%s from the matrix of sends", said[i], i ? "" : "s");
+        }
+    }
+    for (uint32_t i = 0; i < op->sends.count; i++) {
+        travels += i % (op->sends.rows + 1) ? op->sends.item[i] : 0;
+    }
+    if (travels <= 0) {
+        ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, "sends")->mark,
+                  "sends: no member gives another anything");
+    } else {
+        op->bytes = (uint64_t)(travels / (op->sends.rows - 1) + 0.5);
+    }
+    op->has_bytes = true;
+}
+
+static void check_collective(const ovl_node *node, ovl_xop *op, ovl_errs *errs)
 {
     if (!ovl_node_gives(node, "op")) {
         return;
@@ -128,6 +217,9 @@ static void check_collective(const ovl_node *node, const ovl_xop *op, ovl_errs *
     bool rooted = op->op == OVL_BROADCAST || op->op == OVL_REDUCE;
     if (ovl_node_gives(node, "root") && !rooted) {
         ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, "root")->mark, "%s has no root", name);
+    }
+    if (op->sends.rows && op->op == OVL_ALL_TO_ALL) {
+        check_matrix(node, op, errs);
     }
     static const char *const uneven[] = {"sends", "receives"};
     for (size_t i = 0; i < OVL_COUNT(uneven) && op->op != OVL_ALL_TO_ALL; i++) {
@@ -155,12 +247,24 @@ static void check_parts(const ovl_xop *batch, ovl_errs *errs)
     }
 }
 
+/* An operation may stand where its name belongs. */
+static void need_op(const ovl_node *node, const entry_kind *kind, const ovl_xop *op, ovl_errs *errs)
+{
+    int coll = op->collective ? ovl_coll_spelled(op->collective) : -1;
+    if (coll < 0 || ovl_node_gives(node, "op")) {
+        need(node, kind, "op", errs);
+    } else {
+        ovl_error(errs, OVL_E_INPUT, node->mark,
+                  "collective: \"op\" is missing; did you mean `op: %s`?", ovl_coll_keys[coll]);
+    }
+}
+
 void ovl_check_op(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
 {
     (void)arena;
     static const char *const roofline[] = {"flops"};
     static const char *const own_cost[] = {"alpha", "beta"};
-    const ovl_xop *op = value;
+    ovl_xop *op = value;
     const entry_kind *kind = kind_of(node, errs);
     if (!kind) {
         return;
@@ -172,7 +276,7 @@ void ovl_check_op(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs 
         exclude(node, "duration", own_cost, OVL_COUNT(own_cost), errs);
     }
     if (strcmp(kind->key, "collective") == 0) {
-        need(node, kind, "op", errs);
+        need_op(node, kind, op, errs);
         check_collective(node, op, errs);
     } else if (strcmp(kind->key, "send") == 0) {
         need(node, kind, "to", errs);

@@ -1,6 +1,7 @@
 #include "models/comm_parts.h"
 #include "models/effective.h"
 #include "models/nccl.h"
+#include "models/rails.h"
 #include "models/wires.h"
 
 #include <math.h>
@@ -434,6 +435,9 @@ static ovl_plan_cost comm_times(ovl_lowering *l, const comm *c, ovl_times times)
 typedef struct ways {
     ovl_arena arena;
     ovl_uneven even;
+    ovl_rails rails;    /* of PXN */
+    ovl_uneven_way own; /* what each sends and gets where pairs are told apart, what it passes on
+                           included; else NULL */
     const ovl_group *group;
     ovl_uneven_way way[MAX_VIA];
     uint16_t port[MAX_VIA];
@@ -450,7 +454,7 @@ static ovl_uneven_way way_over(ovl_lowering *l, const comm *c, ways *w, uint32_t
     const ovl_comm_spec *spec = c->spec;
     const ovl_rooted how = {(uint32_t)spec->root, c->algorithm == OVL_ALGO_TREE,
                             spec->op == OVL_REDUCE};
-    if (l->hw->links[link].wire) {
+    if (l->hw->links[link].wire && !w->even.pairs && !w->even.pxn) {
         return ovl_wires_uneven(l, w->group, link, spec->bytes, &w->even, &w->arena);
     }
     return is_rooted(spec->op)
@@ -458,13 +462,46 @@ static ovl_uneven_way way_over(ovl_lowering *l, const comm *c, ways *w, uint32_t
                : ovl_uneven_crossing(l, w->group, link, spec->bytes, &w->even, &w->arena);
 }
 
+/* A link that says what rails are, where the operation goes by them with PXN; else NULL. */
+static const ovl_hw_link *pxn_rails(const ovl_lowering *l, const comm *c)
+{
+    bool asked = c->entry && c->entry->pxn && c->spec->op == OVL_ALL_TO_ALL;
+    for (uint32_t i = 0; asked && c->spread.nodes > 1 && i < l->hw->n_links; i++) {
+        const ovl_hw_link *link = &l->hw->links[i];
+        for (uint32_t k = 0; ovl_link_on_rails(link) && k < c->via->count; k++) {
+            if (strcmp(link->name, c->via->item[k]) == 0) {
+                return link;
+            }
+        }
+    }
+    return NULL;
+}
+
+static bool check_pairs(ovl_lowering *l, const ovl_comm_spec *spec)
+{
+    if (spec->n > OVL_ROWS_MAX) {
+        ovl_error(l->errs, OVL_E_INPUT, spec->mark,
+                  "\"%s\" goes by pxn among %" PRIu32 " members; it is modelled for at most %d",
+                  spec->name, spec->n, OVL_ROWS_MAX);
+    }
+    return spec->n <= OVL_ROWS_MAX;
+}
+
 static bool find_ways(ovl_lowering *l, const comm *c, ways *w)
 {
     const ovl_comm_spec *spec = c->spec;
-    w->even = (ovl_uneven){spec->sends, spec->receives};
+    const ovl_hw_link *rails = pxn_rails(l, c);
+    w->even = (ovl_uneven){spec->sends, spec->receives, spec->pairs, NULL};
     w->group = ovl_plan_group(l, spec->group, spec->mark);
-    if (!w->group || !check_via(l, c)) {
+    if (!w->group || !check_via(l, c) || (rails && !check_pairs(l, spec))) {
         return false;
+    }
+    if (rails) {
+        w->rails = ovl_rails_of(l, rails);
+        w->even.pxn = &w->rails;
+    }
+    if (rails || spec->pairs) {
+        w->own = ovl_uneven_crossing(l, w->group, OVL_NONE, spec->bytes, &w->even, &w->arena);
     }
     for (uint32_t i = 0; i < c->via->count; i++) {
         uint16_t port = link_port(l, spec, c->via->item[i]);
@@ -513,7 +550,7 @@ static together find_together(ovl_lowering *l, const comm *c, const ways *w, ovl
     bool formula = c->algorithm != OVL_ALGO_NONE && c->algorithm != OVL_ALGO_NCCL;
     if (formula) { /* as the even time: less than a picosecond of rounding is no picosecond more */
         t.transfer = (ovl_time)ceil(longest * 1e12 * (1 - 1e-13));
-    } else if (!is_rooted(c->spec->op)) {
+    } else if (!is_rooted(c->spec->op) && c->spec->duration.count == 0) {
         double times = ovl_uneven_busiest(l, w->group, member[0], &w->even);
         t.transfer = (ovl_time)ceil((double)even * times * (1 - 1e-13));
     }
@@ -539,7 +576,11 @@ static void uneven_demands(ovl_lowering *l, const comm *c, const ways *w, uint32
         }
     }
     double wire = (double)ovl_wire_rate(spec->op, spec->bytes, spec->n, d->cost.work);
-    uint64_t hbm = ovl_comm_hbm(l, c, to_rate(wire * (sends + receives) / 2));
+    wire *= (sends + receives) / 2;
+    if (w->own.out) {
+        wire = seconds > 0 ? (w->own.out[rank] + w->own.in[rank]) / 2 / seconds : 0;
+    }
+    uint64_t hbm = ovl_comm_hbm(l, c, to_rate(wire));
     ovl_draft_demand(d->own, &d->kind.n_demands, (ovl_demand){OVL_PORT_HBM, false, hbm});
     d->kind.weight = ovl_draft_weight(l, to_rate(seconds > 0 ? most / seconds : 0));
     d->kind.weight *= c->entry && c->entry->weight > 0 ? c->entry->weight : 1;
@@ -584,10 +625,18 @@ static ovl_plan_cost uneven_cost(ovl_lowering *l, const comm *c, ovl_comm_time e
     return cost;
 }
 
-static bool is_uneven(const comm *c)
+/* Whether pairs of an all-to-all are told apart. */
+static bool in_pairs(const ovl_lowering *l, const comm *c)
+{
+    const ovl_comm_spec *spec = c->spec;
+    return spec->op == OVL_ALL_TO_ALL && (spec->pairs || (spec->group && pxn_rails(l, c)));
+}
+
+static bool is_uneven(const ovl_lowering *l, const comm *c)
 {
     const ovl_comm_spec *spec = c->spec;
     bool all_to_all = spec->op == OVL_ALL_TO_ALL && (spec->sends || spec->receives);
+    all_to_all |= in_pairs(l, c);
     bool rooted = is_rooted(spec->op) && c->via->count > 0 && spec->has_bytes && spec->group;
     return spec->n > 1 && (all_to_all || rooted);
 }
@@ -600,10 +649,11 @@ ovl_plan_cost ovl_plan_comm(ovl_lowering *l, const ovl_comm_spec *spec)
     ovl_comm_time time = {.transfer = stated ? spec->duration.item[0] : 0};
     ovl_draft d;
     l->has_comm = true;
-    if (stated && (spec->duration.count > 1 || !is_rooted(spec->op) || !is_uneven(&c))) {
+    if (stated && (spec->duration.count > 1 || !(is_rooted(spec->op) || in_pairs(l, &c)) ||
+                   !is_uneven(l, &c))) {
         cost = comm_times(l, &c, spec->duration);
     } else if (stated || comm_time(l, &c, &time)) {
-        if (is_uneven(&c)) {
+        if (is_uneven(l, &c)) {
             cost = uneven_cost(l, &c, time);
         } else if (draft_comm(l, &c, time, &d)) {
             cost = ovl_draft_intern(l, &d);

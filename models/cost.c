@@ -51,10 +51,19 @@ bool ovl_machine_fits(uint32_t machine, const ovl_spread *spread)
     return machine == 0 || (spread->machines >> machine & 1);
 }
 
+bool ovl_names_group(const char *name, const char *group)
+{
+    size_t length = strcspn(group, "/");
+    bool runs =
+        group[length] && strspn(group + length + 1, "0123456789") == strlen(group) - length - 1;
+    return strcmp(name, group) == 0 ||
+           (runs && strlen(name) == length && strncmp(name, group, length) == 0);
+}
+
 /* How closely an entry is about a group on such nodes; 0: it is about another. */
 static int closeness(const ovl_hw_collective *entry, const char *group, const ovl_spread *spread)
 {
-    bool named = entry->group && group && strcmp(entry->group, group) == 0;
+    bool named = entry->group && group && ovl_names_group(entry->group, group);
     if ((entry->group && !named) || (spread && (!ovl_nodes_fit(entry->nodes, spread) ||
                                                 !ovl_machine_fits(entry->machine, spread)))) {
         return 0;
@@ -173,6 +182,14 @@ typedef struct level {
     ovl_time latency, transfer;
 } level;
 
+/* With PXN what is on the same places of all nodes never leaves its rails. */
+static bool keeps_to_rails(const ovl_hw *hw, const ovl_hw_collective *entry,
+                           const ovl_hw_link *link, const ovl_spread *spread)
+{
+    bool off = entry->pxn && link->out_of == OVL_OUT_OF_RAIL && spread->ways;
+    return off && spread->ways[link - hw->links].parts < 2;
+}
+
 /* A step crosses all links of a level, so the greatest latency counts; the link that takes longest
  * decides. False if there is no such link or it has no bandwidth. */
 static bool add_link(const ovl_hw *hw, const ovl_hw_collective *entry, const char *name,
@@ -183,12 +200,13 @@ static bool add_link(const ovl_hw *hw, const ovl_hw_collective *entry, const cha
         return false;
     }
     uint32_t number = (uint32_t)(link - hw->links);
+    bool stays = keeps_to_rails(hw, entry, link, spread);
     bool in_levels = entry->algorithm == OVL_ALGO_HIERARCHICAL;
     level *p = &levels[in_levels && ovl_link_leaves_node(link, spread)];
     for (uint32_t kind = 0; kind < spread->n_kinds; kind++) {
         ovl_crossing c = ovl_crossing_of_kind(hw, number, op, entry->algorithm, spread, kind);
         ovl_link_speed has = ovl_speed_of(hw, number, spread, kind);
-        if (c.num > 0) {
+        if (c.num > 0 && !stays) {
             uint64_t transfer =
                 times_tera((wide)c.num * bytes, (wide)c.den * has.bandwidth, true, OVL_NEVER);
             p->transfer = OVL_MAX(p->transfer, (ovl_time)transfer);

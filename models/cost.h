@@ -133,6 +133,9 @@ bool ovl_nodes_fit(int nodes, const ovl_spread *spread);
 /* The same of one that has members on nodes of a sort; 0: of any. */
 bool ovl_machine_fits(uint32_t machine, const ovl_spread *spread);
 
+/* Whether what is said of a group is said of this one: itself, or runs of its members ("tp/2"). */
+bool ovl_names_group(const char *name, const char *group);
+
 /* The hardware's entry for an operation in a group whose members lie so (NULL: however): the one
  * that names both, else one that names the operation and no group; of two such the one that says
  * on which nodes it has members, or on how many; NULL if there is none. */

@@ -248,11 +248,55 @@ static void decode_times(decoder *d, ovl_node *node, const ovl_field *field, ovl
     *out = times;
 }
 
+/* As many rows as columns; else an error at the first row that is not so. */
+static bool is_square(decoder *d, const ovl_node *node, const char *key)
+{
+    if (node->count > OVL_ROWS_MAX) {
+        ovl_error(d->errs, OVL_E_INPUT, node->mark,
+                  "%s: a matrix of %" PRIu32 " rows; at most %d are possible", key, node->count,
+                  OVL_ROWS_MAX);
+        return false;
+    }
+    for (uint32_t i = 0; i < node->count; i++) {
+        const ovl_node *row = node->items[i];
+        if (row->kind != OVL_NODE_LIST || row->count != node->count) {
+            ovl_error(
+                d->errs, OVL_E_INPUT, row->mark,
+                "%s: a matrix is square, a list for each member with a value for each member: "
+                "this row has %" PRIu32 " of %" PRIu32,
+                key, row->kind == OVL_NODE_LIST ? row->count : 1, node->count);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void decode_matrix(decoder *d, const ovl_node *node, const ovl_field *field, ovl_ratios *out)
+{
+    const ovl_field cell = {.key = field->key, .type = field->more.cells, .flags = field->flags};
+    uint32_t n = node->count;
+    if (!is_square(d, node, field->key)) {
+        return;
+    }
+    *out = (ovl_ratios){OVL_NEW_ARRAY(d->arena, double, (size_t)n *n), n * n, n};
+    for (uint32_t i = 0; i < n * n; i++) {
+        uint64_t bytes = 0;
+        bool sizes = field->more.cells == OVL_F_BYTES;
+        decode_scalar(d, node->items[i / n]->items[i % n], &cell,
+                      sizes ? (void *)&bytes : (void *)&out->item[i]);
+        out->item[i] = sizes ? (double)bytes : out->item[i];
+    }
+}
+
 static void decode_ratios(decoder *d, ovl_node *node, const ovl_field *field, ovl_ratios *out)
 {
     const ovl_field item = {.key = field->key, .type = OVL_F_RATIO, .flags = field->flags};
     bool list = node->kind == OVL_NODE_LIST;
     ovl_node *const *items = list ? node->items : &node;
+    if (list && field->more.cells && node->count && node->items[0]->kind == OVL_NODE_LIST) {
+        decode_matrix(d, node, field, out);
+        return;
+    }
     ovl_ratios ratios = {.count = list ? node->count : 1};
     ratios.item = OVL_NEW_ARRAY(d->arena, double, ratios.count);
     for (uint32_t i = 0; i < ratios.count; i++) {
@@ -352,6 +396,7 @@ static bool decode_list(decoder *d, ovl_node *node, const ovl_field *field, void
         return true;
     }
     const void *as = structs ? (const void *)field->more.table : wanted_of(field->type);
+    as = field->more.cells ? (const void *)field : as;
     size_t size = list_size(field->type);
     void *decoded = ovl_node_map_get(&d->lists, node, as);
     if (!decoded) {
@@ -414,6 +459,12 @@ static const ovl_field *find_field(const ovl_table *table, const char *key)
 static void unknown_key(decoder *d, const ovl_pair_node *pair, const ovl_table *table)
 {
     const char *keys[OVL_FIELDS_MAX];
+    const char *instead = table->instead ? table->instead(pair->key, d->errs->arena) : NULL;
+    if (instead) {
+        ovl_error(d->errs, OVL_E_INPUT, pair->key_mark, "unknown key \"%s\"; did you mean %s?",
+                  ovl_shown(pair->key, d->errs->arena), instead);
+        return;
+    }
     for (uint32_t i = 0; i < table->n_fields; i++) {
         keys[i] = table->fields[i].key;
     }

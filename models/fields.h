@@ -38,7 +38,7 @@ typedef enum ovl_field_type {
     OVL_F_ENUM,      /* int, by the list of names                   */
     OVL_F_TEXTS,     /* ovl_texts: a list of texts, or one text     */
     OVL_F_TIMES,     /* ovl_times: one time, a list (one a rank), or `table` */
-    OVL_F_RATIOS,    /* ovl_ratios: a list of ratios, or one        */
+    OVL_F_RATIOS,    /* ovl_ratios: a list of ratios, or one; or a list of lists */
     OVL_F_SIZES,     /* ovl_sizes: one size, or a list (one a rank) */
     OVL_F_MAP,       /* nested struct, by `table`                   */
     OVL_F_LIST,      /* ovl_items: a list of nested structs         */
@@ -58,6 +58,7 @@ typedef struct ovl_field_more {
                                       time that stands for it; NODE: what the page points to */
     int64_t min, max;              /* COUNT; both 0: any value >= 0 */
     const char *shape;             /* NODE, TIMES: what is expected, for the reference page */
+    ovl_field_type cells; /* RATIOS: a square matrix may stand here, of BYTES or RATIO; 0: no */
 } ovl_field_more;
 
 typedef struct ovl_field {
@@ -99,6 +100,9 @@ typedef struct ovl_table {
     bool open;   /* keys that begin with "x-" are left alone: a place for anchors */
     /* Fills a zeroed struct before decoding; NULL: zero is the default. */
     void (*defaults)(void *value);
+    /* What to write instead of an unknown key that has a meaning elsewhere ("op: all_reduce");
+     * NULL: the nearest key is named. May be NULL itself. */
+    const char *(*instead)(const char *key, ovl_arena *arena);
     /* Looks at a decoded struct as a whole (keys that exclude each other); may be NULL. */
     void (*check)(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs);
 } ovl_table;
@@ -120,7 +124,10 @@ typedef struct ovl_times {
 typedef struct ovl_ratios {
     double *item;
     uint32_t count;
+    uint32_t rows; /* 0: a list; else a matrix of so many rows and columns, row after row */
 } ovl_ratios;
+
+#define OVL_ROWS_MAX 1024 /* of a matrix */
 /* Bytes on each rank. */
 typedef struct ovl_sizes {
     uint64_t most;      /* of all ranks */

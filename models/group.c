@@ -1,5 +1,7 @@
 #include "models/plan.h"
 
+#include <stdlib.h>
+
 /* Groups of several axes that a scenario may name. */
 #define JOINED_GROUPS 16
 
@@ -232,10 +234,33 @@ static bool node_comms(const making *m)
     return ok;
 }
 
+/* Members stand in order of their place, so a run of them is a slice of the communicator's. */
+static void split_comm(const making *m, ovl_id comm, uint32_t size)
+{
+    const ovl_builder *b = m->l->b;
+    ovl_comm whole = b->comms.data[comm];
+    uint32_t *ranks = OVL_NEW_ARRAY(m->l->arena, uint32_t, whole.n_members);
+    memcpy(ranks, b->members.data + whole.first_member, whole.n_members * sizeof *ranks);
+    for (uint32_t first = 0; first < whole.n_members; first += size) {
+        add_comm(m, ranks + first, size);
+    }
+}
+
+static bool split_comms(const making *m, const ovl_group *whole, uint32_t size)
+{
+    for (uint32_t rank = 0; rank < m->l->n_ranks; rank++) {
+        if (m->comm_of[rank] == OVL_NONE && whole->comm_of[rank] != OVL_NONE) {
+            split_comm(m, whole->comm_of[rank], size);
+        }
+    }
+    return true;
+}
+
 static bool make_comms(ovl_lowering *l, ovl_group *group)
 {
     making m = make(l, group);
-    bool ok = group->node     ? node_comms(&m)
+    bool ok = group->whole    ? split_comms(&m, group->whole, group->size)
+              : group->node   ? node_comms(&m)
               : group->n_axes ? joined_comms(&m)
                               : axis_comms(&m, group);
     group->comm_of = m.comm_of;
@@ -297,10 +322,29 @@ static ovl_group *join_axes(ovl_lowering *l, const char *name, ovl_mark mark)
     return find(l, name);
 }
 
+/* "tp/2", which only models name: 2 divides the size of tp. */
+static ovl_group *runs_of(ovl_lowering *l, const char *name, ovl_mark mark)
+{
+    const char *slash = strchr(name, '/');
+    if (!slash || l->n_groups == l->most_groups) {
+        return NULL;
+    }
+    const char *whole = ovl_arena_printf(l->arena, "%.*s", (int)(slash - name), name);
+    if (!find(l, whole)) {
+        return NULL;
+    }
+    add(l, (ovl_group){.name = name,
+                       .mark = mark,
+                       .size = (uint32_t)strtoul(slash + 1, NULL, 10),
+                       .whole = ovl_plan_group(l, whole, mark)});
+    return find(l, name);
+}
+
 const ovl_group *ovl_plan_group(ovl_lowering *l, const char *name, ovl_mark mark)
 {
     ovl_group *group = find(l, name);
     group = group ? group : join_axes(l, name, mark);
+    group = group ? group : runs_of(l, name, mark);
     if (!group) {
         const char *near = ovl_nearest(name, l->group_names.text, l->n_groups);
         ovl_error(l->errs, OVL_E_INPUT, mark, "there is no group \"%s\"%s%s%s", name,
@@ -319,7 +363,7 @@ const ovl_group *ovl_plan_default_group(ovl_lowering *l, ovl_mark mark)
     const ovl_group *only = NULL;
     for (uint32_t i = 1; i < l->n_groups; i++) {
         const ovl_group *group = &l->groups[i];
-        if (group->n_axes || (!group->node && group->size < 2)) {
+        if (group->n_axes || group->whole || (!group->node && group->size < 2)) {
             continue;
         }
         if (only) {
@@ -332,29 +376,13 @@ const ovl_group *ovl_plan_default_group(ovl_lowering *l, ovl_mark mark)
     return ovl_plan_group(l, only ? only->name : l->groups[l->n_groups - 1].name, mark);
 }
 
-/* Members stand in order of their place, so a run of them is a slice of the communicator's. */
-static void split_comm(const making *m, ovl_id comm, uint32_t size)
-{
-    const ovl_builder *b = m->l->b;
-    ovl_comm whole = b->comms.data[comm];
-    uint32_t *ranks = OVL_NEW_ARRAY(m->l->arena, uint32_t, whole.n_members);
-    memcpy(ranks, b->members.data + whole.first_member, whole.n_members * sizeof *ranks);
-    for (uint32_t first = 0; first < whole.n_members; first += size) {
-        add_comm(m, ranks + first, size);
-    }
-}
-
 const ovl_group *ovl_plan_subgroup(ovl_lowering *l, const ovl_group *group, uint32_t size,
                                    const char *name)
 {
     ovl_group *sub = OVL_NEW(l->arena, ovl_group);
     *sub = (ovl_group){.name = name, .mark = group->mark};
     making m = make(l, sub);
-    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
-        if (m.comm_of[rank] == OVL_NONE && group->comm_of[rank] != OVL_NONE) {
-            split_comm(&m, group->comm_of[rank], size);
-        }
-    }
+    split_comms(&m, group, size);
     sub->comm_of = m.comm_of;
     sub->spread_of = m.spread_of;
     return sub;

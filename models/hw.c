@@ -62,6 +62,30 @@ void ovl_check_via_again(const ovl_texts *via, uint32_t at, ovl_errs *errs)
     }
 }
 
+static bool goes_by_rails(const ovl_hw *hw, const ovl_texts *via)
+{
+    for (uint32_t i = 0; i < hw->n_links; i++) {
+        for (uint32_t k = 0; ovl_link_on_rails(&hw->links[i]) && k < via->count; k++) {
+            if (strcmp(hw->links[i].name, via->item[k]) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void check_pxn(const ovl_hw *hw, ovl_errs *errs)
+{
+    for (uint32_t i = 0; i < hw->n_collectives; i++) {
+        const ovl_hw_collective *c = &hw->collectives[i];
+        if (c->pxn && !goes_by_rails(hw, &c->via)) {
+            ovl_error(errs, OVL_E_INPUT, c->mark,
+                      "pxn needs a link in `via` that says what rails are: one with scope: rail or "
+                      "out_of: rail");
+        }
+    }
+}
+
 static void check_via(const ovl_hw *hw, ovl_errs *errs)
 {
     ovl_arena scratch = {0};
@@ -271,6 +295,7 @@ void ovl_hw_decode(const ovl_node *node, ovl_hw *hw, ovl_arena *arena, ovl_errs 
     find_meshes(hw, errs);
     ovl_hw_decode_nodes(raw.nodes, hw, arena, errs);
     check_via(hw, errs);
+    check_pxn(hw, errs);
     check_blocks(hw, errs);
     check_faults(hw, errs);
     check_sms(hw, errs);

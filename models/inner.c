@@ -48,7 +48,7 @@ uint64_t ovl_inner_bytes(const ovl_inner *inner, ovl_inner_pass pass, const char
     uint64_t sum = 0;
     for (uint32_t i = 0; i < list->n; i++) {
         const ovl_inner_op *op = &list->op[i];
-        if (op->kind != OVL_INNER_KERNEL && is_in(op, pass) && strcmp(op->group, group) == 0) {
+        if (op->kind != OVL_INNER_KERNEL && is_in(op, pass) && ovl_names_group(group, op->group)) {
             sum += op->bytes;
         }
     }
@@ -257,7 +257,8 @@ static ovl_plan_cost comm_cost(ovl_inner_place *at, const ovl_inner_op *op,
                           .has_bytes = true,
                           .bytes = op->bytes,
                           .sends = op->sends,
-                          .receives = op->receives};
+                          .receives = op->receives,
+                          .pairs = op->pairs};
     return ovl_plan_comm(at->l, &spec);
 }
 
@@ -307,14 +308,12 @@ static void leave(ovl_inner_place *at)
     }
 }
 
-void ovl_inner_set_mean(ovl_inner_place *at, ovl_time length)
+ovl_time ovl_inner_mean(const ovl_inner_place *at, ovl_time length)
 {
-    if (at->part == OVL_PART_NONE) {
-        return;
-    }
     double factor = at->own > 0 ? (double)at->mean / (double)at->own : 1;
-    ovl_set_mean(at->l->b, at->code,
-                 at->own == at->mean ? length : (ovl_time)((double)length * factor));
+    return at->part == OVL_PART_NONE ? 0
+           : at->own == at->mean     ? length
+                                     : (ovl_time)((double)length * factor);
 }
 
 /* A pass while it is written. */
@@ -365,8 +364,15 @@ static ovl_op new_op(const writing *w, const ovl_inner_op *op, ovl_op_kind kind,
                     .launch = at->launch + (w->begun ? 0 : w->caller->host),
                     .mark = w->caller->mark,
                     .part = at->part,
-                    .stage = at->stage,
-                    .microbatch = at->microbatch};
+                    .stage = at->stage};
+}
+
+static uint32_t add_op(const writing *w, const ovl_op *op)
+{
+    ovl_inner_place *at = w->at;
+    uint32_t local = ovl_add_op(at->l->b, at->code, op);
+    ovl_set_microbatch(at->l->b, at->code, at->microbatch);
+    return local;
 }
 
 static uint32_t add_kernel(writing *w, const ovl_inner_op *op, ovl_plan_cost cost)
@@ -374,11 +380,11 @@ static uint32_t add_kernel(writing *w, const ovl_inner_op *op, ovl_plan_cost cos
     ovl_inner_place *at = w->at;
     ovl_op kernel = new_op(w, op, OVL_KERNEL, cost);
     kernel.coll = 0;
-    at->last = ovl_add_op(at->l->b, at->code, &kernel);
     /* Of ranks with loads of their own, what one of mean load takes. */
     ovl_time length = at->l->b->costs.data[cost.id].work;
     bool loaded = op->load && op->load[0] > 0;
-    ovl_inner_set_mean(at, loaded ? (ovl_time)((double)length / op->load[0]) : length);
+    kernel.mean = ovl_inner_mean(at, loaded ? (ovl_time)((double)length / op->load[0]) : length);
+    at->last = add_op(w, &kernel);
     return at->last;
 }
 
@@ -394,7 +400,7 @@ static uint32_t add_shift(writing *w, const ovl_inner_op *op, const ovl_inner_la
     batch.part = OVL_PART_NONE;
     batch.stream = lane->stream;
     batch.comm = lane->slot;
-    uint32_t local = ovl_add_op(at->l->b, at->code, &batch);
+    uint32_t local = add_op(w, &batch);
     wait_for_needs(w, op);
     for (int32_t k = 0; k < 2; k++) {
         ovl_op part = new_op(w, op, k ? OVL_RECV : OVL_SEND, k ? cost->receive : cost->own);
@@ -406,7 +412,7 @@ static uint32_t add_shift(writing *w, const ovl_inner_op *op, const ovl_inner_la
         part.peer = k ? -1 : 1;
         part.peer_relative = true;
         part.launch = 0;
-        ovl_add_op(at->l->b, at->code, &part);
+        add_op(w, &part);
     }
     return local;
 }
@@ -414,12 +420,11 @@ static uint32_t add_shift(writing *w, const ovl_inner_op *op, const ovl_inner_la
 static uint32_t add_collective(writing *w, const ovl_inner_op *op, const ovl_inner_lane *lane,
                                ovl_plan_cost cost)
 {
-    ovl_inner_place *at = w->at;
     ovl_op collective = new_op(w, op, OVL_COLLECTIVE, cost);
     collective.part = OVL_PART_NONE;
     collective.stream = lane->stream;
     collective.comm = lane->slot;
-    return ovl_add_op(at->l->b, at->code, &collective);
+    return add_op(w, &collective);
 }
 
 /* --- What is gathered, sent and received --- */

@@ -56,6 +56,7 @@ typedef struct ovl_inner_op {
     ovl_sizes holds; /* bytes that it writes, there until the last operation that needs it, or waits
                         for communication that does: then its memory is used again */
     const double *sends, *receives; /* [n_ranks] all-to-alls: see uneven.h; NULL: 1 */
+    const double *pairs;            /* likewise, by sender and receiver: see plan.h */
 } ovl_inner_op;
 
 typedef struct ovl_inner_list {
@@ -210,8 +211,8 @@ void ovl_inner_enter(ovl_inner_place *at, const ovl_inner_turn *turn);
 void ovl_inner_run(ovl_inner_place *at, const ovl_inner *inner, ovl_inner_pass pass,
                    const ovl_inner_caller *caller);
 
-/* In a pipeline: what the kernel last added, of this cost, takes if all stages are alike. */
-void ovl_inner_set_mean(ovl_inner_place *at, ovl_time length);
+/* In a pipeline: what a kernel of this length takes if all stages are alike; else 0. */
+ovl_time ovl_inner_mean(const ovl_inner_place *at, ovl_time length);
 
 /* The operation last added, a single kernel of somebody else's, stands for a whole pass: it waits
  * for the chain and goes on with it. */

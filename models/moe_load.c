@@ -38,9 +38,48 @@ static bool scale(double *w, uint64_t p)
     return sum > 0;
 }
 
+/* Rows scaled to 1, and their transpose; false and an error if a row is all 0. */
+static bool read_matrix(const ovl_moe *m, uint32_t p, ovl_moe_load *load, ovl_arena *arena,
+                        ovl_errs *errs)
+{
+    double *pairs = OVL_NEW_ARRAY(arena, double, (size_t)p *p);
+    double *back = OVL_NEW_ARRAY(arena, double, (size_t)p *p);
+    for (uint32_t i = 0; i < p; i++) {
+        const double *row = &m->shares.item[(size_t)i * p];
+        double sum = 0;
+        for (uint32_t j = 0; j < p; j++) {
+            sum += row[j];
+        }
+        if (!(sum > 0)) {
+            ovl_error(errs, OVL_E_INPUT, m->mark, "shares: row %" PRIu32 " is all 0", i);
+            return false;
+        }
+        for (uint32_t j = 0; j < p; j++) {
+            pairs[(size_t)i * p + j] = back[(size_t)j * p + i] = row[j] / sum;
+        }
+    }
+    load->pairs = pairs;
+    load->back = back;
+    return true;
+}
+
+static void sum_columns(const double *pairs, uint64_t p, double *w)
+{
+    for (uint64_t i = 0; i < p * p; i++) {
+        w[i % p] += pairs[i];
+    }
+}
+
 static bool fits(const ovl_moe *m, uint64_t p, ovl_errs *errs)
 {
-    if (m->shares.count && m->shares.count != p) {
+    if (m->shares.rows && m->shares.rows != p) {
+        ovl_error(errs, OVL_E_INPUT, m->mark,
+                  "shares: expected a row for each of the %" PRIu64
+                  " ranks of expert parallelism; found %" PRIu32,
+                  p, m->shares.rows);
+        return false;
+    }
+    if (m->shares.count && !m->shares.rows && m->shares.count != p) {
         ovl_error(errs, OVL_E_INPUT, m->mark,
                   "shares: expected one for each of the %" PRIu64
                   " ranks of expert parallelism; found %" PRIu32,
@@ -67,7 +106,13 @@ ovl_moe_load ovl_moe_load_of(const ovl_scenario *scenario, ovl_arena *arena, ovl
     if (p < 2 || !uneven || !fits(m, p, errs)) {
         return load;
     }
-    double *w = loads(m, p, arena);
+    if (m->shares.rows && !read_matrix(m, (uint32_t)p, &load, arena, errs)) {
+        return load;
+    }
+    double *w = load.pairs ? OVL_NEW_ARRAY(arena, double, p) : loads(m, p, arena);
+    if (load.pairs) {
+        sum_columns(load.pairs, p, w);
+    }
     double *rank = OVL_NEW_ARRAY(arena, double, n), *place = OVL_NEW_ARRAY(arena, double, n);
     double *mean = OVL_NEW_ARRAY(arena, double, across);
     if (!scale(w, p)) {

@@ -5,6 +5,9 @@
  * the hottest rank has w and the others (P - w)/(P - 1); or given; or drawn. With W the mean of a
  * place, a hop across gives it W of what it would have, and inside it each rank sends W and gets w.
  *
+ * A matrix says of each rank's tokens which part goes to which: its rows are scaled to 1, and loads
+ * are the sums of its columns.
+ *
  * Example: P = 4 in two places, hottest 2.5: loads 2.5, 0.5, 0.5, 0.5; W = 1.5 and 0.5.
  */
 #ifndef OVL_MODELS_MOE_LOAD_H
@@ -17,6 +20,9 @@ typedef struct ovl_moe_load {
     const double *rank;  /* w of this rank */
     const double *place; /* W of its place in `across` */
     double most;         /* the largest w; 1: even */
+    const double *pairs; /* [P * P] of its tokens the part that each rank gives each; NULL: all
+                            alike, by the loads. `back` is how they come back */
+    const double *back;
     uint32_t n_ranks;
 } ovl_moe_load;
 

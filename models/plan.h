@@ -32,6 +32,8 @@ typedef struct ovl_group {
     uint32_t stride, size; /* of an axis or world */
     const uint32_t *axes;  /* of several axes: their indices in the mesh, innermost first ... */
     uint32_t n_axes;       /* ... else 0 */
+    const struct ovl_group
+        *whole;            /* of "tp/2": the group of which these are runs of `size`; NULL */
     bool broken;           /* told once */
     const ovl_id *comm_of; /* [n_ranks] communicator, OVL_NONE for no member; NULL before the first
                               use */
@@ -136,7 +138,8 @@ typedef struct ovl_lowering {
 } ovl_lowering;
 
 /* The group of a name, or of names of axes joined by "+", its communicators made; NULL and an error
- * with the nearest name. */
+ * with the nearest name. Of a model's "tp/2" they are those of tp two by two (ovl_plan_subgroup).
+ */
 const ovl_group *ovl_plan_group(ovl_lowering *l, const char *name, ovl_mark mark);
 
 /* The group of operations that name none: the only one there is besides "world", else world if
@@ -195,6 +198,7 @@ typedef struct ovl_shape {
     uint32_t apart, serves;
     bool by_rail, off_rails;
     ovl_rails rails;
+    const ovl_hw_link *wire; /* it lies between a rank and the one at its end alone; else NULL */
 } ovl_shape;
 
 /* The shape of a link for members of a communicator. What carries all (no `out_of`) is the way out
@@ -308,6 +312,8 @@ typedef struct ovl_comm_spec {
     int64_t root;                   /* of a broadcast or a reduce: its place in the communicator */
     const double *sends, *receives; /* [n_ranks] all-to-all: factors of its bytes (uneven.h); NULL:
                                        1 for all */
+    const double *pairs; /* [n * n] all-to-all: what place i gives place j, times its bytes (evenly
+                            1/n); NULL: by the factors */
     const char *klass;
 } ovl_comm_spec;
 

@@ -44,6 +44,7 @@ typedef struct ovl_entry {
     const ovl_spread *spread;
     bool has_cost;
     const double *sends, *receives; /* [n_ranks] of an uneven all-to-all */
+    const double *pairs;            /* ... by sender and receiver */
     ovl_plan_cost cost;
 } ovl_entry;
 

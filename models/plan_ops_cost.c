@@ -55,6 +55,7 @@ static ovl_comm_spec comm_spec(const ovl_entry *entry, const ovl_group *group,
                            .hbm = op->hbm,
                            .sends = entry->sends,
                            .receives = entry->receives,
+                           .pairs = entry->pairs,
                            .root = op->root,
                            .klass = op->klass};
 }
@@ -119,11 +120,36 @@ static const double *by_rank(ovl_ops *o, const ovl_ratios *shares, const ovl_gro
     return factors;
 }
 
+/* The matrix of what members give each other, times the payload, by place; NULL: not given, or
+ * an error. */
+static const double *by_pair(ovl_ops *o, const ovl_entry *entry, const ovl_group *group)
+{
+    ovl_lowering *l = o->l;
+    const ovl_ratios *sends = &entry->op->sends;
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        uint32_t n = ovl_plan_members(l, group, rank);
+        if (n && n != sends->rows) {
+            ovl_error(l->errs, OVL_E_INPUT, entry->op->mark,
+                      "sends of \"%s\": a matrix of %" PRIu32 " rows, and a communicator of "
+                      "\"%s\" has %" PRIu32 " members",
+                      entry->name, sends->rows, group->name, n);
+            return NULL;
+        }
+    }
+    double *parts = OVL_NEW_ARRAY(l->arena, double, sends->count);
+    for (uint32_t i = 0; i < sends->count; i++) {
+        parts[i] = sends->item[i] / (double)entry->op->bytes;
+    }
+    return parts;
+}
+
 static ovl_plan_cost find_cost(ovl_ops *o, ovl_entry *entry, const ovl_group *group,
                                const ovl_spread *spread)
 {
     if (entry->kind == OVL_COLLECTIVE && group) {
-        entry->sends = by_rank(o, &entry->op->sends, group, "sends", entry);
+        bool matrix = entry->op->sends.rows > 0;
+        entry->pairs = matrix ? by_pair(o, entry, group) : NULL;
+        entry->sends = matrix ? NULL : by_rank(o, &entry->op->sends, group, "sends", entry);
         entry->receives = by_rank(o, &entry->op->receives, group, "receives", entry);
     }
     ovl_comm_spec spec = comm_spec(entry, group, spread);

@@ -270,9 +270,9 @@ static uint32_t add_kernel(writer *e, const ovl_action *a, const char *name, uin
                  .part = (uint8_t)ovl_pipe_part(a),
                  .stage = a->stage,
                  .second = a->joined ? a[1].stage : a->stage,
-                 .microbatch = a->microbatch};
+                 .mean = (ovl_time)ovl_pipe_share((uint64_t)ovl_pipe_mean(e->p, a), k, n)};
     uint32_t local = ovl_add_op(e->b, e->code, &op);
-    ovl_set_mean(e->b, e->code, (ovl_time)ovl_pipe_share((uint64_t)ovl_pipe_mean(e->p, a), k, n));
+    ovl_set_microbatch(e->b, e->code, a->microbatch);
     return local;
 }
 
@@ -386,9 +386,10 @@ static uint32_t add_transfer(writer *e, const ovl_action *a, uint32_t batch)
                  .launch = batch == OVL_NONE ? e->launch : 0,
                  .mark = e->mark,
                  .part = (uint8_t)ovl_pipe_part(a),
-                 .stage = a->stage,
-                 .microbatch = a->microbatch};
-    return ovl_add_op(e->b, e->code, &op);
+                 .stage = a->stage};
+    uint32_t local = ovl_add_op(e->b, e->code, &op);
+    ovl_set_microbatch(e->b, e->code, a->microbatch);
+    return local;
 }
 
 /* What a send sends; OVL_NONE and an error if it is not made yet. */

@@ -168,12 +168,17 @@ void ovl_rail_ways(ovl_lowering *l, uint32_t link, const uint32_t *ranks, uint32
     }
     for (uint32_t i = 0; i < n; i++) {
         uint32_t here = ovl_shape_instance(&s, ranks[i]);
-        ways[(size_t)i * l->hw->n_links + link] = (ovl_way){.parts = parts,
-                                                            .served = at->served[here],
-                                                            .whole = true,
-                                                            .share = at->share[here],
-                                                            .of = m.unit,
-                                                            .pairs = at->pairs[here]};
+        const ovl_hw_link *has = &ovl_hw_of_rank(l, ranks[i])->links[link];
+        bool crosses = parts > 1 || at->pairs[here] > 0;
+        ways[(size_t)i * l->hw->n_links + link] =
+            (ovl_way){.parts = parts,
+                      .served = at->served[here],
+                      .whole = true,
+                      .share = at->share[here],
+                      .of = m.unit,
+                      .pairs = at->pairs[here],
+                      .bandwidth = crosses ? has->bandwidth : 0,
+                      .latency = crosses ? has->latency : 0};
     }
     for (uint32_t i = 0; i < n; i++) { /* zero for the next communicator */
         uint32_t here = ovl_shape_instance(&s, ranks[i]);

@@ -68,6 +68,9 @@ static const char *type_word(const ovl_field *field)
         [OVL_F_LIST] = "list of mappings",
         [OVL_F_NODE] = "value",
     };
+    if (field->more.cells) {
+        return "ratio, list of ratios, or matrix";
+    }
     if (field->type == OVL_F_TIMES && field->more.table && !field->more.shape) {
         return "duration, list of one a rank, or mapping";
     }

@@ -174,7 +174,8 @@ typedef struct ovl_xop {
     int dtype;
     int64_t root;
     const char *to, *from; /* place in the group: "3"; or relative: "+1", "-1" (modulo the size) */
-    ovl_ratios sends, receives; /* all_to_all: shares of the members; none: even */
+    ovl_ratios sends, receives; /* all_to_all: shares of the members; none: even; or a matrix of
+                                   bytes, and `bytes` what an even exchange of as much has */
     bool average, eager, has_eager;
     ovl_times duration; /* isolated; replaces the hardware's cost */
     bool has_alpha, has_beta;

@@ -42,7 +42,10 @@ ovl_shape ovl_link_shape(const ovl_lowering *l, const ovl_hw_link *link, const u
     uint32_t node = node_size(l), serves = block_of(l, link);
     if (ovl_link_on_rails(link)) {
         return (ovl_shape){node, serves, link->scope == OVL_SCOPE_RAIL,
-                           link->out_of == OVL_OUT_OF_RAIL, ovl_rails_of(l, link)};
+                           link->out_of == OVL_OUT_OF_RAIL, ovl_rails_of(l, link), NULL};
+    }
+    if (link->wire) {
+        return (ovl_shape){.apart = 1, .serves = 1, .wire = link};
     }
     if (link->out_of) { /* that of a node is -1 until its size is known */
         return (ovl_shape){.apart = link->out_of < 0 ? node : (uint32_t)link->out_of,

@@ -103,9 +103,9 @@ static void add_unit(const unit_pass *p)
     op.launch += p->host;
     op.part = s->inner.part;
     op.stage = s->inner.stage;
-    op.microbatch = s->inner.microbatch;
+    op.mean = ovl_inner_mean(&s->inner, s->b->costs.data[p->cost.id].work);
     uint32_t local = ovl_step_add(s, &op);
-    ovl_inner_set_mean(&s->inner, s->b->costs.data[p->cost.id].work);
+    ovl_set_microbatch(s->b, s->code, s->inner.microbatch);
     ovl_inner_take(&s->inner, local);
     touch(p, local);
 }

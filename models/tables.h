@@ -84,6 +84,15 @@ void ovl_check_model_axes(const ovl_scenario *scenario, const ovl_node *root, ov
  */
 void ovl_check_op(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs);
 
+/* The operation a word names, however it is spelled (AllReduce, all-reduce), as an ovl_coll; -1: it
+ * is none. */
+int ovl_coll_spelled(const char *word);
+
+/* What an entry of `ops`, or of hardware.collectives, says instead of an unknown key that names an
+ * operation: see ovl_table. */
+const char *ovl_op_instead(const char *key, ovl_arena *arena);
+const char *ovl_collective_instead(const char *key, ovl_arena *arena);
+
 /* Adds an error for each name that is there twice, naming the first place. `names` and `marks` are
  * aligned; `what` is what the names are names of. Takes n log n. */
 void ovl_check_repeats(const char *what, const char *const *names, const ovl_mark *marks,

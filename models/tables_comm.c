@@ -152,6 +152,11 @@ static void check_ways(const ovl_node *node, const ovl_hw_collective *c, ovl_err
     if (ovl_node_gives(node, "eager") && c->op >= 0 && c->op != OVL_SEND_RECV) {
         ovl_error(errs, OVL_E_INPUT, node->mark, "eager belongs to op: send_recv");
     }
+    if (ovl_node_gives(node, "pxn") && c->op >= 0 && c->op != OVL_ALL_TO_ALL) {
+        ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, "pxn")->mark,
+                  "pxn belongs to op: all_to_all: rings are laid along rails, and what a send "
+                  "loads lies with its two ranks");
+    }
 }
 
 static void check_collective(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
@@ -221,6 +226,10 @@ static const ovl_field collective_fields[] = {
         ovl_hw_collective, weight, "weight", OVL_F_RATIO, OVL_FIELD_POSITIVE,
         "Its weight where it shares a link or HBM with others, 1/1000 to 1: 1/8 beside 1 gets an "
         "eighth of what the other gets, and more where that leaves something. Default 1."),
+    OVL_FIELD(ovl_hw_collective, pxn, "pxn", OVL_F_BOOL, 0,
+              "all_to_all, with links of rails in `via`: what goes to another rail first moves, "
+              "inside the node, to a member on that rail and leaves by its NIC, as NCCL does by "
+              "default (PXN). Default false: each member sends by its own NIC."),
     OVL_FIELD(ovl_hw_collective, eager, "eager", OVL_F_BOOL, 0,
               "send_recv: the sender does not wait for the receiver. Default false: rendezvous."),
     OVL_FIELD_SET(ovl_hw_collective, measured, has_measured, "measured", OVL_F_MAP, 0,
@@ -244,6 +253,7 @@ const ovl_table ovl_collective_table = {
     .size = sizeof(ovl_hw_collective),
     .mark = offsetof(ovl_hw_collective, mark),
     .defaults = collective_defaults,
+    .instead = ovl_collective_instead,
     .check = check_collective,
 };
 

@@ -58,6 +58,10 @@ static void check_moe(const ovl_node *node, void *value, ovl_arena *arena, ovl_e
         ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, "across")->mark,
                   "across: a second axis, not \"%s\" again", m->ep);
     }
+    if (m->shares.rows && m->across) {
+        ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, "shares")->mark,
+                  "shares: a matrix is of one hop, and there are two with `across`");
+    }
     if (m->top_k > m->experts) {
         ovl_error(errs, OVL_E_INPUT, m->mark, "top_k: more than experts, which is %" PRId64,
                   m->experts);
@@ -104,10 +108,12 @@ static const ovl_field moe_fields[] = {
     OVL_FIELD(ovl_moe, hottest, "hottest", OVL_F_RATIO, OVL_FIELD_POSITIVE,
               "Tokens of the busiest rank, the mean being 1; the others share the rest. It is the "
               "first rank of the group. Default: all have the mean."),
-    OVL_FIELD(
+    OVL_FIELD_MORE(
         ovl_moe, shares, "shares", OVL_F_RATIOS, 0,
         "Tokens of each rank of the group, relative to the others, in order of their place (of "
-        "`ep` first)."),
+        "`ep` first). Or a matrix: in row i which part of the tokens of rank i goes to each rank, "
+        "relative to the others of the row.",
+        .cells = OVL_F_RATIO),
     OVL_FIELD_SET(ovl_moe, spread, has_spread, "spread", OVL_F_RATIO, 0,
                   "Tokens of each rank are drawn from a lognormal law with this standard deviation "
                   "over mean.",

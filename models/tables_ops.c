@@ -139,10 +139,13 @@ static const ovl_field op_fields[] = {
                   .min = 0),
     OVL_FIELD_MORE(ovl_xop, root, "root", OVL_F_COUNT, 0,
                    "broadcast, reduce: place of the root in the group. Default 0.", .max = 1000000),
-    OVL_FIELD(
+    OVL_FIELD_MORE(
         ovl_xop, sends, "sends", OVL_F_RATIOS, 0,
         "all_to_all: what each member sends, relative to the others, in order of their place: "
-        "`[2, 1, 1, 0]`. `bytes` is the mean. Default: all the same."),
+        "`[2, 1, 1, 0]`. `bytes` is the mean. Or, instead of `bytes`, a matrix: in row i what "
+        "member i gives each member, `[[0, 10 MB], [30 MB, 0]]`; what it keeps for itself counts "
+        "nowhere. Default: all the same.",
+        .cells = OVL_F_BYTES),
     OVL_FIELD(
         ovl_xop, receives, "receives", OVL_F_RATIOS, 0,
         "all_to_all: the same for what each member receives. Member i gives member j bytes in "
@@ -199,6 +202,7 @@ const ovl_table ovl_op_table = {
     .size = sizeof(ovl_xop),
     .mark = offsetof(ovl_xop, mark),
     .defaults = op_defaults,
+    .instead = ovl_op_instead,
     .check = ovl_check_op,
 };
 

@@ -1,5 +1,6 @@
 #include "models/uneven.h"
-#include "models/rails.h"
+
+#include "models/exchange.h"
 
 static double factor(const double *of, uint32_t rank)
 {
@@ -74,6 +75,16 @@ static void zero(const members *m, const ovl_shape *s, meetings *at, sums instan
     }
 }
 
+/* To each member what its instance has. */
+static void hand_out(const members *m, const ovl_shape *s, sums instance, ovl_uneven_way *way)
+{
+    for (uint32_t i = 0; i < m->n; i++) {
+        uint32_t rank = m->rank[i];
+        way->out[rank] = instance.sent[ovl_shape_instance(s, rank)];
+        way->in[rank] = instance.received[ovl_shape_instance(s, rank)];
+    }
+}
+
 /* Pairs of a member and one that the link lies between; each instance gets what its members have.
  */
 static void cross(const members *m, const ovl_shape *s, double share, const ovl_uneven *uneven,
@@ -89,12 +100,28 @@ static void cross(const members *m, const ovl_shape *s, double share, const ovl_
         instance.received[here] +=
             receives * (m->sent - near(s, at->block.sent, at->rail.sent, at->cell.sent, rank));
     }
-    for (uint32_t i = 0; i < m->n; i++) {
-        uint32_t rank = m->rank[i];
-        way->out[rank] = instance.sent[ovl_shape_instance(s, rank)];
-        way->in[rank] = instance.received[ovl_shape_instance(s, rank)];
-    }
+    hand_out(m, s, instance, way);
     zero(m, s, at, instance);
+}
+
+static void pair_by_pair(const members *m, const ovl_shape *s, double bytes,
+                         const ovl_uneven *uneven, uint32_t *first, sums instance,
+                         ovl_uneven_way *way)
+{
+    const ovl_exchange x = {.rank = m->rank,
+                            .n = m->n,
+                            .bytes = bytes,
+                            .pairs = uneven->pairs,
+                            .sends = uneven->sends,
+                            .receives = uneven->receives,
+                            .received = m->received,
+                            .pxn = uneven->pxn};
+    ovl_exchange_cross(&x, s, (ovl_uneven_way){instance.sent, instance.received}, first);
+    hand_out(m, s, instance, way);
+    for (uint32_t i = 0; i < m->n; i++) { /* zero for the next communicator */
+        uint32_t here = ovl_shape_instance(s, m->rank[i]);
+        instance.sent[here] = instance.received[here] = 0;
+    }
 }
 
 static sums new_sums(ovl_arena *arena, uint32_t n)
@@ -107,7 +134,8 @@ ovl_uneven_way ovl_uneven_crossing(const ovl_lowering *l, const ovl_group *group
 {
     sums all = new_sums(arena, l->n_ranks), instance = new_sums(arena, l->n_ranks);
     meetings at = {new_sums(arena, l->n_ranks), {NULL, NULL}, {NULL, NULL}};
-    if (l->hw->links[link].out_of == OVL_OUT_OF_RAIL) {
+    uint32_t *first = uneven->pxn ? OVL_NEW_ARRAY(arena, uint32_t, l->n_ranks) : NULL;
+    if (link != OVL_NONE && l->hw->links[link].out_of == OVL_OUT_OF_RAIL) {
         at.rail = new_sums(arena, l->n_ranks);
         at.cell = new_sums(arena, l->n_ranks);
     }
@@ -118,8 +146,13 @@ ovl_uneven_way ovl_uneven_crossing(const ovl_lowering *l, const ovl_group *group
         if (m.n == 0 || m.rank[0] != rank || !(m.received > 0)) {
             continue; /* once for each communicator, at its first member */
         }
-        ovl_shape s = ovl_link_shape(l, &l->hw->links[link], m.rank, m.n);
-        cross(&m, &s, (double)bytes / m.received, uneven, &at, instance, &way);
+        ovl_shape s = {.apart = 1, .serves = 1};
+        s = link == OVL_NONE ? s : ovl_link_shape(l, &l->hw->links[link], m.rank, m.n);
+        if (uneven->pairs || uneven->pxn) {
+            pair_by_pair(&m, &s, (double)bytes, uneven, first, instance, &way);
+        } else {
+            cross(&m, &s, (double)bytes / m.received, uneven, &at, instance, &way);
+        }
     }
     return way;
 }
@@ -246,6 +279,21 @@ ovl_uneven_way ovl_rooted_crossing(ovl_lowering *l, const ovl_group *group, uint
 
 /* --- Busy members --- */
 
+/* Evenly each gives the others (n - 1) / n of its part. */
+static double busiest_of_pairs(const double *pairs, uint32_t n)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        double out = 0, in = 0;
+        for (uint32_t j = 0; j < n; j++) {
+            out += i == j ? 0 : pairs[(size_t)i * n + j];
+            in += i == j ? 0 : pairs[(size_t)j * n + i];
+        }
+        most = OVL_MAX(most, OVL_MAX(out, in));
+    }
+    return most * n / (n - 1);
+}
+
 double ovl_uneven_busiest(ovl_lowering *l, const ovl_group *group, uint32_t rank,
                           const ovl_uneven *uneven)
 {
@@ -254,6 +302,9 @@ double ovl_uneven_busiest(ovl_lowering *l, const ovl_group *group, uint32_t rank
     double most = 0;
     if (m.n < 2 || !(m.received > 0)) {
         return 1;
+    }
+    if (uneven->pairs) {
+        return busiest_of_pairs(uneven->pairs, m.n);
     }
     for (uint32_t i = 0; i < m.n; i++) {
         double sends = factor(uneven->sends, m.rank[i]);

@@ -1,5 +1,7 @@
 #include "models/vary.h"
 
+#include "sim/rewrite.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -89,19 +91,19 @@ static void prepare_code(ovl_vary *vary, const ovl_code *code, ovl_varied_op *op
     const ovl_names *names = vary->program->names;
     const ovl_variation *v = vary->variation;
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        const ovl_op *op = &code->ops[i];
-        const char *name = ovl_names_text(names, op->name);
+        const ovl_op *op = ovl_code_op(code, i);
+        const char *name = ovl_names_text(names, code->name[i]);
         const ovl_jitter *named = takes_time(op) ? of_name(v, name) : NULL;
         ops[i].pause = v->pauses.given && strcmp(name, OVL_PAUSE_NAME) == 0;
         const ovl_jitter *own = takes_time(op) ? of_duration(vary, op) : NULL;
         const ovl_jitter *fits = named ? named : own ? own : of_kind(v, op);
         ops[i].work = ops[i].pause ? NULL : fits;
         ops[i].launch = op->launch > 0 ? given(&v->host) : NULL;
-        ops[i].key = ovl_hash_pair(hash_text(name), seen[op->name]++);
+        ops[i].key = ovl_hash_pair(hash_text(name), seen[code->name[i]]++);
         vary->launches |= ops[i].launch != NULL;
     }
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        seen[code->ops[i].name] = 0;
+        seen[code->name[i]] = 0;
     }
 }
 
@@ -110,7 +112,7 @@ static uint32_t count_names(const ovl_program *p)
     ovl_id most = 0;
     for (uint32_t c = 0; c < p->n_codes; c++) {
         for (uint32_t i = 0; i < p->codes[c].n_ops; i++) {
-            most = OVL_MAX(most, p->codes[c].ops[i].name);
+            most = OVL_MAX(most, p->codes[c].name[i]);
         }
     }
     return most + 1;
@@ -211,7 +213,7 @@ static ovl_cost cost_of(const ovl_vary *vary, uint64_t trial, uint32_t rank, uin
 {
     const ovl_program *p = vary->program;
     uint32_t code = p->ranks[rank].code;
-    const ovl_op *op = &p->codes[code].ops[local];
+    const ovl_op *op = ovl_code_op(&p->codes[code], local);
     const ovl_varied_op *varied = &vary->ops[code][local];
     ovl_cost cost = *ovl_op_cost(p, rank, op);
     if (varied->pause) {
@@ -229,7 +231,7 @@ static ovl_time launch_of(const ovl_vary *vary, uint64_t trial, uint32_t rank, u
 {
     uint32_t code = vary->program->ranks[rank].code;
     const ovl_varied_op *varied = &vary->ops[code][local];
-    ovl_time launch = vary->program->codes[code].ops[local].launch;
+    ovl_time launch = ovl_code_op(&vary->program->codes[code], local)->launch;
     if (!varied->launch) {
         return launch;
     }
@@ -242,7 +244,8 @@ static ovl_time launch_of(const ovl_vary *vary, uint64_t trial, uint32_t rank, u
 static bool has_own_cost(const ovl_vary *vary, uint32_t code, uint32_t local)
 {
     const ovl_varied_op *varied = &vary->ops[code][local];
-    return varied->work || varied->pause || vary->program->codes[code].ops[local].per_rank;
+    return varied->work || varied->pause ||
+           ovl_code_op(&vary->program->codes[code], local)->per_rank;
 }
 
 /* Costs behind those there are: of each code, for each operation that has its own, one a rank. */
@@ -274,47 +277,51 @@ static void fill_costs(const ovl_vary *vary, uint64_t trial, const size_t *at, o
     }
 }
 
-static ovl_op *copy_ops(const ovl_vary *vary, uint32_t c, size_t at, ovl_arena *arena)
+/* What the operations of a code are in a trial; of the code of a rank, if launches vary. */
+static const uint32_t *trial_ops(const ovl_vary *vary, uint64_t trial, uint32_t rank, uint32_t c,
+                                 size_t at, ovl_rewrite *w, ovl_arena *arena)
 {
     const ovl_code *code = &vary->program->codes[c];
-    ovl_op *ops = OVL_NEW_ARRAY(arena, ovl_op, code->n_ops);
+    uint32_t *which = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        ops[i] = code->ops[i];
+        ovl_op op = *ovl_code_op(code, i);
         if (has_own_cost(vary, c, i)) {
-            ops[i].per_rank = true;
-            ops[i].cost = (ovl_id)at;
+            op.per_rank = true;
+            op.cost = (ovl_id)at;
             at += vary->ranks_of[c];
         }
+        if (vary->launches) {
+            op.launch = launch_of(vary, trial, rank, i);
+        }
+        which[i] = ovl_rewrite_op(w, code->which[i], &op);
     }
-    return ops;
+    return which;
 }
 
-static void share_codes(const ovl_vary *vary, const size_t *at, ovl_program *p, ovl_arena *arena)
+static ovl_code *share_codes(const ovl_vary *vary, uint64_t trial, const size_t *at, ovl_rewrite *w,
+                             ovl_arena *arena)
 {
+    const ovl_program *p = vary->program;
     ovl_code *codes = OVL_NEW_ARRAY(arena, ovl_code, p->n_codes);
     for (uint32_t c = 0; c < p->n_codes; c++) {
-        codes[c] = vary->program->codes[c];
-        codes[c].ops = copy_ops(vary, c, at[c], arena);
+        codes[c] = p->codes[c];
+        codes[c].which = trial_ops(vary, trial, 0, c, at[c], w, arena);
     }
-    p->codes = codes;
+    return codes;
 }
 
-static void own_codes(const ovl_vary *vary, uint64_t trial, const size_t *at, ovl_program *p,
-                      ovl_rank *ranks, ovl_arena *arena)
+static ovl_code *own_codes(const ovl_vary *vary, uint64_t trial, const size_t *at, ovl_rank *ranks,
+                           ovl_rewrite *w, ovl_arena *arena)
 {
+    const ovl_program *p = vary->program;
     ovl_code *codes = OVL_NEW_ARRAY(arena, ovl_code, p->n_ranks);
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         uint32_t c = ranks[r].code;
-        ovl_op *ops = copy_ops(vary, c, at[c], arena);
-        for (uint32_t i = 0; i < vary->program->codes[c].n_ops; i++) {
-            ops[i].launch = launch_of(vary, trial, r, i);
-        }
-        codes[r] = vary->program->codes[c];
-        codes[r].ops = ops;
+        codes[r] = p->codes[c];
+        codes[r].which = trial_ops(vary, trial, r, c, at[c], w, arena);
         ranks[r].code = r;
     }
-    p->codes = codes;
-    p->n_codes = p->n_ranks;
+    return codes;
 }
 
 ovl_program ovl_vary_trial(const ovl_vary *vary, uint64_t trial, ovl_arena *arena)
@@ -334,11 +341,14 @@ ovl_program ovl_vary_trial(const ovl_vary *vary, uint64_t trial, ovl_arena *aren
         ranks[r] = p.ranks[r];
         ranks[r].variant = vary->place[r];
     }
-    if (vary->launches) {
-        own_codes(vary, trial, at, &p, ranks, arena);
-    } else {
-        share_codes(vary, at, &p, arena);
-    }
+    ovl_arena scratch = {0};
+    ovl_rewrite w;
+    ovl_rewrite_begin(&w, &p, &scratch);
+    ovl_code *codes = vary->launches ? own_codes(vary, trial, at, ranks, &w, arena)
+                                     : share_codes(vary, trial, at, &w, arena);
+    p.n_codes = vary->launches ? p.n_ranks : p.n_codes;
+    ovl_rewrite_end(&w, &p, codes, arena);
+    ovl_arena_free(&scratch);
     p.costs = costs;
     p.n_costs = (uint32_t)n;
     p.ranks = ranks;
@@ -352,9 +362,9 @@ void ovl_vary_check(const ovl_program *program, const ovl_variation *variation, 
         bool fits = false;
         for (uint32_t c = 0; c < program->n_codes && !fits; c++) {
             for (uint32_t i = 0; i < program->codes[c].n_ops && !fits; i++) {
-                const ovl_op *op = &program->codes[c].ops[i];
-                fits = takes_time(op) &&
-                       ovl_name_fits(jitter->op, ovl_names_text(program->names, op->name));
+                const ovl_code *code = &program->codes[c];
+                fits = takes_time(ovl_code_op(code, i)) &&
+                       ovl_name_fits(jitter->op, ovl_names_text(program->names, code->name[i]));
             }
         }
         if (!fits) {

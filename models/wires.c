@@ -105,8 +105,7 @@ void ovl_wires_add(ovl_lowering *l)
 
 /* --- Members --- */
 
-/* The rank at the other end of the wire from a rank. */
-static uint32_t end_of(const ovl_hw_link *wire, uint32_t rank)
+uint32_t ovl_wire_end(const ovl_hw_link *wire, uint32_t rank)
 {
     uint32_t g = (uint32_t)wire->mesh, first = rank / g * g;
     return first + (rank - first + wire->wire) % g;
@@ -148,7 +147,7 @@ void ovl_wires_ways(const ovl_lowering *l, uint32_t link, const uint32_t *ranks,
         if (i == 0 || ranks[i] / wire->mesh != ranks[i - 1] / wire->mesh) {
             count = block_of(wire, ranks, n, ranks[i], here);
         }
-        uint32_t end = end_of(wire, ranks[i]);
+        uint32_t end = ovl_wire_end(wire, ranks[i]);
         ovl_way *way = &ways[(size_t)i * l->hw->n_links + link];
         *way = (ovl_way){.parts = 1, .of = 1};
         if (here[end % wire->mesh]) {
@@ -176,7 +175,7 @@ ovl_uneven_way ovl_wires_uneven(const ovl_lowering *l, const ovl_group *group, u
                           OVL_NEW_ARRAY(arena, double, l->n_ranks)};
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         ovl_id id = group->comm_of[rank];
-        uint32_t end = end_of(wire, rank);
+        uint32_t end = ovl_wire_end(wire, rank);
         if (id == OVL_NONE || end >= l->n_ranks || group->comm_of[end] != id) {
             continue;
         }

@@ -33,11 +33,15 @@ void ovl_wires_add(ovl_lowering *l);
 /* The links in `via` with the wires of a mesh in its place. */
 const ovl_texts *ovl_wires_via(ovl_lowering *l, const ovl_texts *via);
 
+/* The rank at the other end of the wire out of a rank; in a last block that is not full there may
+ * be none of that number. */
+uint32_t ovl_wire_end(const ovl_hw_link *wire, uint32_t rank);
+
 /* Fills ways[i * n_links + link] of members i for a wire. */
 void ovl_wires_ways(const ovl_lowering *l, uint32_t link, const uint32_t *ranks, uint32_t n,
                     ovl_way *ways);
 
-/* As ovl_uneven_crossing, for a wire. */
+/* As ovl_uneven_crossing, for a wire; without pairs and PXN. */
 ovl_uneven_way ovl_wires_uneven(const ovl_lowering *l, const ovl_group *group, uint32_t link,
                                 uint64_t bytes, const ovl_uneven *uneven, ovl_arena *arena);
 

@@ -18,10 +18,11 @@ static inline ovl_time done_by(const ovl_engine *e, uint32_t activity)
 static void give_term(ovl_engine *e, uint32_t rank)
 {
     ovl_rank_state *s = &e->ranks[rank];
-    ovl_time *term = &e->times[rank].term[s->is.term], time = e->now - s->accounted;
+    ovl_time time = e->now - s->accounted;
     if (time == 0) {
         return;
     }
+    ovl_time *term = &e->times[rank].term[s->is.term];
     s->accounted = e->now;
     if (s->is.main == OVL_NONE) {
         term[0] += time;
@@ -86,20 +87,21 @@ void ovl_account_activity(ovl_engine *e, uint32_t activity)
 
 void ovl_account_settle(ovl_engine *e)
 {
-    for (uint32_t rank = 0; rank < e->p->n_ranks && !e->options->step_only; rank++) {
-        give_term(e, rank);
-        give_hidden(e, rank);
+    for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
+        e->times[rank].end = e->ended[rank];
+        if (!e->options->step_only) {
+            give_term(e, rank);
+            give_hidden(e, rank);
+        }
     }
 }
 
 void ovl_account_all(ovl_engine *e)
 {
-    for (uint32_t rank = 0; rank < e->p->n_ranks && !e->options->step_only; rank++) {
-        ovl_time end = e->times[rank].end;
-        give_term(e, rank);
-        give_hidden(e, rank);
-        e->times[rank] = e->counted ? e->counted[rank] : e->times[rank];
-        e->times[rank].end = end;
+    ovl_account_settle(e);
+    for (uint32_t rank = 0; rank < e->p->n_ranks && e->counted; rank++) {
+        e->times[rank] = e->counted[rank];
+        e->times[rank].end = e->ended[rank];
     }
 }
 
@@ -107,7 +109,7 @@ void ovl_account_all(ovl_engine *e)
 
 static void forget(ovl_rank_times *t)
 {
-    *t = (ovl_rank_times){.end = t->end};
+    *t = (ovl_rank_times){0};
 }
 
 /* Until the interval begins everything is forgotten; what was counted when it ends is put aside,

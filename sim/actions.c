@@ -11,7 +11,7 @@ static bool is_small(const ovl_program *p, const ovl_classes *classes)
     for (uint32_t i = 0; i < classes->n && n <= OVL_ACTIONS_MOST; i++) {
         const ovl_code *code = &p->codes[p->ranks[classes->rank[i]].code];
         for (uint32_t k = 0; k < code->n_ops && n <= OVL_ACTIONS_MOST; k++) {
-            n += is_action(&code->ops[k]);
+            n += is_action(ovl_code_op(code, k));
         }
     }
     return n > 0 && n <= OVL_ACTIONS_MOST;
@@ -38,12 +38,12 @@ void ovl_actions_find(const ovl_program *p, const ovl_timeline *t, const ovl_cla
         const ovl_rank *rank = &p->ranks[classes->rank[i]];
         const ovl_code *code = &p->codes[rank->code];
         for (uint32_t k = 0; k < code->n_ops; k++) {
-            const ovl_op *op = &code->ops[k];
+            const ovl_op *op = ovl_code_op(code, k);
             if (is_action(op)) {
                 ovl_result_action action = {ovl_rank_number(p, classes->rank[i]),
                                             op->stage,
                                             op->part,
-                                            op->microbatch,
+                                            ovl_code_microbatch(code, k),
                                             t->start[rank->first_op + k],
                                             t->end[rank->first_op + k]};
                 ovl_vec_push(&list, action);

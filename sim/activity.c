@@ -70,8 +70,11 @@ static void join(ovl_engine *e, uint32_t activity, uint32_t slot)
 void ovl_engine_join(ovl_engine *e, uint32_t activity)
 {
     ovl_activity *a = &e->activities.data[activity];
+    const ovl_cost_kind *kind = ovl_kind_of(e->p, a->cost);
+    bool demands =
+        kind->n_demands + kind->n_peer > 0 && e->options->interference != OVL_INTERFERENCE_NONE;
     a->begin = -ovl_work_allowance(a->total);
-    join(e, activity, ovl_route_join(e, activity));
+    join(e, activity, demands ? ovl_route_join(e, activity) : OVL_NONE);
 }
 
 static void leave(ovl_engine *e, uint32_t activity)

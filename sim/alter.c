@@ -1,6 +1,7 @@
 #include "sim/alter.h"
 
 #include "sim/exposure.h"
+#include "sim/rewrite.h"
 
 typedef struct altering {
     const ovl_program *p;
@@ -54,27 +55,28 @@ static void quicken(altering *a, ovl_op *op)
     }
 }
 
-static const ovl_op *alter_code(altering *a, uint32_t code_id, ovl_arena *arena)
+static const uint32_t *alter_code(altering *a, uint32_t code_id, ovl_rewrite *w, ovl_arena *arena)
 {
     const ovl_code *code = &a->p->codes[code_id];
-    ovl_op *ops = OVL_NEW_ARRAY(arena, ovl_op, code->n_ops);
+    uint32_t *which = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        ops[i] = code->ops[i];
-        if (a->how->mean_kernels && ops[i].kind == OVL_KERNEL) {
-            set_mean(a, a->means.group[code_id], i, &ops[i]);
+        ovl_op op = *ovl_code_op(code, i);
+        if (a->how->mean_kernels && op.kind == OVL_KERNEL) {
+            set_mean(a, a->means.group[code_id], i, &op);
         }
-        if ((a->how->free_comm && ovl_is_communication(&ops[i])) ||
-            (a->how->free_copies && ops[i].kind == OVL_COPY)) {
-            set_free(a, &ops[i]);
+        if ((a->how->free_comm && ovl_is_communication(&op)) ||
+            (a->how->free_copies && op.kind == OVL_COPY)) {
+            set_free(a, &op);
         }
-        if (a->how->free_kernels && ops[i].kind == OVL_KERNEL) {
-            set_free(a, &ops[i]);
+        if (a->how->free_kernels && op.kind == OVL_KERNEL) {
+            set_free(a, &op);
         }
         if (a->how->host_divisor > 1) {
-            quicken(a, &ops[i]);
+            quicken(a, &op);
         }
+        which[i] = ovl_rewrite_op(w, code->which[i], &op);
     }
-    return ops;
+    return which;
 }
 
 /* --- What transfers wait for --- */
@@ -108,8 +110,8 @@ static bool is_input(const ovl_inputs *inputs, uint32_t op, uint32_t before)
 /* A batch has no input of its own: it waits for what it did. */
 static bool is_freed(const edges *e, uint32_t op)
 {
-    const ovl_op *o = &e->old->ops[op];
-    return moves_data(o) && o->kind != OVL_BATCH && o->batch == OVL_NONE &&
+    const ovl_op *o = ovl_code_op(e->old, op);
+    return moves_data(o) && o->kind != OVL_BATCH && !o->behind &&
            (o->kind == OVL_RECV || e->inputs->known[op]);
 }
 
@@ -133,7 +135,7 @@ static bool loads_links(const ovl_program *p, const ovl_cost *cost)
  * had its bandwidth twice. */
 static uint32_t stays_behind(const edges *e, uint32_t op)
 {
-    const ovl_op *o = &e->old->ops[op];
+    const ovl_op *o = ovl_code_op(e->old, op);
     if (o->eager && (o->kind == OVL_SEND || o->kind == OVL_RECV)) {
         uint32_t before = o->kind == OVL_SEND ? e->old->comm_index[op] : 0;
         return before ? before - 1 : OVL_NONE;
@@ -161,7 +163,7 @@ static bool wait_for(edges *e, uint32_t op, uint32_t before)
  * may come later than what lies between them. */
 static void wait_for_wire(edges *e, uint32_t op)
 {
-    const ovl_op *o = &e->old->ops[op];
+    const ovl_op *o = ovl_code_op(e->old, op);
     uint32_t before = o->kind == OVL_SEND && o->eager ? e->old->comm_index[op] : 0;
     if (before && wait_for(e, op, before - 1)) {
         ovl_vec_push(&e->after, before - 1);
@@ -250,15 +252,17 @@ static ovl_program alter(const ovl_program *program, const ovl_alteration *how, 
     }
     const ovl_inputs *inputs = how->early_comm ? ovl_inputs_find(program, &scratch) : NULL;
     ovl_program altered = *program;
+    ovl_rewrite w;
+    ovl_rewrite_begin(&w, program, &scratch);
     ovl_code *codes = OVL_NEW_ARRAY(arena, ovl_code, program->n_codes);
     for (uint32_t c = 0; c < program->n_codes; c++) {
         codes[c] = program->codes[c];
-        codes[c].ops = alter_code(&a, c, arena);
+        codes[c].which = alter_code(&a, c, &w, arena);
         if (inputs) {
             free_order(program, &inputs[c], &codes[c], arena);
         }
     }
-    altered.codes = codes;
+    ovl_rewrite_end(&w, &altered, codes, arena);
     altered.n_costs = a.costs.len;
     altered.costs = ovl_vec_freeze(&a.costs, arena);
     ovl_arena_free(&scratch);
@@ -275,11 +279,16 @@ static unsigned order_of(const ovl_alteration *how)
     return how->mean_kernels ? OVL_ORDER_EVEN | free : 0;
 }
 
+static const ovl_program *chosen_order(const ovl_program *program, const ovl_alteration *how)
+{
+    return how->own_order ? program : ovl_program_ordered(program, order_of(how));
+}
+
 static const ovl_program *const *alter_orders(const ovl_program *program, const ovl_alteration *how,
                                               ovl_arena *arena)
 {
     const ovl_program **orders = OVL_NEW_ARRAY(arena, const ovl_program *, OVL_ORDERS);
-    const ovl_program *chosen = ovl_program_ordered(program, order_of(how));
+    const ovl_program *chosen = chosen_order(program, how);
     for (unsigned order = 1; order < OVL_ORDERS; order++) {
         const ovl_program *other = ovl_program_ordered(program, order | order_of(how));
         if (other != chosen) {
@@ -292,10 +301,15 @@ static const ovl_program *const *alter_orders(const ovl_program *program, const 
     return orders;
 }
 
+bool ovl_alteration_orders(const ovl_program *program, const ovl_alteration *how)
+{
+    return ovl_program_ordered(program, order_of(how)) != program;
+}
+
 ovl_program ovl_program_altered(const ovl_program *program, const ovl_alteration *how,
                                 ovl_arena *arena)
 {
-    ovl_program altered = alter(ovl_program_ordered(program, order_of(how)), how, arena);
+    ovl_program altered = alter(chosen_order(program, how), how, arena);
     altered.orders = program->orders ? alter_orders(program, how, arena) : NULL;
     return altered;
 }

@@ -15,7 +15,8 @@
  *                     communicator: it has its bandwidth once
  *
  * Operations keep their order, but for one: an order of kernels that was searched for from what
- * stages take is with mean_kernels the one found for the mean (ovl_program.orders).
+ * stages take is with mean_kernels the one found for the mean (ovl_program.orders), unless
+ * own_order keeps it. A search may miss what another one finds: of the two the shorter counts.
  *
  * Example: two stages of 1 and 3 ms with mean_kernels take 2 ms each.
  */
@@ -26,6 +27,7 @@
 
 typedef struct ovl_alteration {
     bool mean_kernels, free_comm, free_copies, free_kernels, early_comm;
+    bool own_order;
     uint32_t host_divisor;
 } ovl_alteration;
 
@@ -33,5 +35,8 @@ typedef struct ovl_alteration {
  */
 ovl_program ovl_program_altered(const ovl_program *program, const ovl_alteration *how,
                                 ovl_arena *arena);
+
+/* Whether own_order would make a difference. */
+bool ovl_alteration_orders(const ovl_program *program, const ovl_alteration *how);
 
 #endif

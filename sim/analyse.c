@@ -39,7 +39,7 @@ static uint32_t count_startups(const ovl_code *code)
     uint32_t n = 0;
     ovl_op_range step = ovl_last_step(code);
     for (uint32_t i = step.first; i < step.end; i++) {
-        n += ovl_is_communication(&code->ops[i]) && code->ops[i].batch == OVL_NONE;
+        n += ovl_is_communication(ovl_code_op(code, i)) && ovl_code_batch(code, i) == OVL_NONE;
     }
     return n;
 }
@@ -294,7 +294,7 @@ static void collect_limits(const analysis *a, limits *list)
         for (uint32_t i = ovl_limits_first(a->t, from);
              i < a->t->n_limits && a->t->limits[i].op == from; i++) {
             const ovl_limit *l = &a->t->limits[i];
-            const char *name = ovl_names_text(a->p->names, ovl_causes_op(&a->causes, op)->name);
+            const char *name = ovl_names_text(a->p->names, ovl_causes_name(&a->causes, op));
             ovl_vec_push(
                 list, (ovl_result_limit){name, ovl_limit_name(a->p, l->bound), l->time, l->lost});
         }
@@ -416,7 +416,7 @@ static bool is_dependency_name(const ovl_program *p, const char *name)
     ovl_id id = ovl_names_find(p->names, name);
     for (uint32_t c = 0; id != OVL_NONE && c < p->n_codes; c++) {
         for (uint32_t i = 0; i < p->codes[c].n_ops; i++) {
-            if (p->codes[c].ops[i].name == id && ovl_is_dependency(&p->codes[c].ops[i])) {
+            if (p->codes[c].name[i] == id && ovl_is_dependency(ovl_code_op(&p->codes[c], i))) {
                 return true;
             }
         }

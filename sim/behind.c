@@ -111,9 +111,9 @@ static void look_at_partner(search *s, uint32_t rank, uint32_t local, uint8_t ki
 {
     const ovl_program *w = s->whole;
     const ovl_rank *r = &w->ranks[rank];
-    uint32_t comm = w->rank_comms[r->first_comm + code_of(s, rank)->ops[local].comm];
+    uint32_t comm = w->rank_comms[r->first_comm + ovl_code_op(code_of(s, rank), local)->comm];
     uint32_t at = w->kinds[w->comms[comm].kind].mates +
-                  w->rank_places[r->first_place + code_of(s, rank)->ops[local].comm];
+                  w->rank_places[r->first_place + ovl_code_op(code_of(s, rank), local)->comm];
     uint32_t low = w->mate_at[at], high = w->mate_at[at + 1];
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
@@ -132,7 +132,7 @@ static void look_at_members(search *s, uint32_t rank, uint32_t local)
     const ovl_program *w = s->whole;
     const ovl_code *code = code_of(s, rank);
     uint32_t k = code->comm_index[local];
-    const ovl_comm *comm = ovl_rank_comm(w, rank, code->ops[local].comm);
+    const ovl_comm *comm = ovl_rank_comm(w, rank, ovl_code_op(code, local)->comm);
     uint32_t first_op = ovl_collective_op(w, comm, 0, k);
     uint32_t first = w->members[comm->first_member];
     if (!see(s, (node){first, first_op - w->ranks[first].first_op, MEETING})) {
@@ -147,22 +147,23 @@ static void look_at_members(search *s, uint32_t rank, uint32_t local)
 
 static void behind_issue(search *s, node n, const ovl_code *code)
 {
-    if (code->ops[n.local].batch != OVL_NONE) {
-        look_at(s, n.rank, code->ops[n.local].batch, OVL_ISSUED);
+    if (ovl_code_batch(code, n.local) != OVL_NONE) {
+        look_at(s, n.rank, ovl_code_batch(code, n.local), OVL_ISSUED);
         return;
     }
     uint32_t i = n.local;
-    while (i > 0 && code->ops[i - 1].batch != OVL_NONE) {
+    while (i > 0 && ovl_code_batch(code, i - 1) != OVL_NONE) {
         i--;
     }
     if (i > 0) {
-        look_at(s, n.rank, i - 1, code->ops[i - 1].kind == OVL_HOST ? OVL_ENDED : OVL_ISSUED);
+        look_at(s, n.rank, i - 1,
+                ovl_code_op(code, i - 1)->kind == OVL_HOST ? OVL_ENDED : OVL_ISSUED);
     }
 }
 
 static void behind_arrival(search *s, node n, const ovl_code *code)
 {
-    uint32_t batch = code->ops[n.local].batch;
+    uint32_t batch = ovl_code_batch(code, n.local);
     look_at(s, n.rank, code->stream_prev[n.local], OVL_ENDED);
     look_at(s, n.rank, code->comm_prev[n.local], OVL_ENDED);
     for (uint32_t i = code->after.at[n.local]; i < code->after.at[n.local + 1]; i++) {
@@ -175,7 +176,7 @@ static void behind_arrival(search *s, node n, const ovl_code *code)
 /* As hazard.c has it: who has received a message knows that it was sent. */
 static void behind_end(search *s, node n, const ovl_code *code)
 {
-    const ovl_op *op = &code->ops[n.local];
+    const ovl_op *op = ovl_code_op(code, n.local);
     if (op->kind == OVL_COLLECTIVE) {
         look_at_members(s, n.rank, n.local);
         return;
@@ -200,7 +201,7 @@ static bool behind(search *s, uint32_t rank, uint32_t before, uint32_t later)
     s->goal = (node){rank, before, OVL_ENDED};
     s->not_before = time_of(s, s->goal);
     look_at(s, rank, later, OVL_ARRIVED);
-    if (code_of(s, rank)->ops[later].kind == OVL_RECV) {
+    if (ovl_code_op(code_of(s, rank), later)->kind == OVL_RECV) {
         look_at_partner(s, rank, later, OVL_ARRIVED);
     }
     while (s->stack.len && !s->found) {

@@ -12,8 +12,9 @@ void ovl_builder_free(ovl_builder *b)
 {
     for (uint32_t i = 0; i < b->codes.len; i++) {
         struct ovl_code_build *c = b->codes.data[i];
-        ovl_vec_free(&c->ops);
-        ovl_vec_free(&c->mean);
+        ovl_vec_free(&c->which);
+        ovl_vec_free(&c->name);
+        ovl_vec_free(&c->microbatch);
         ovl_vec_free(&c->streams);
         ovl_vec_free(&c->buffers);
         ovl_vec_free(&c->after);
@@ -24,6 +25,8 @@ void ovl_builder_free(ovl_builder *b)
         ovl_vec_free(&c->effect_at);
     }
     ovl_vec_free(&b->codes);
+    ovl_vec_free(&b->distinct);
+    ovl_stored_forget(&b->stored_ops);
     ovl_vec_free(&b->ranks);
     ovl_vec_free(&b->gpus);
     ovl_vec_free(&b->comms);
@@ -102,7 +105,7 @@ ovl_id ovl_add_buffer(ovl_builder *b, ovl_id code, const ovl_buffer *buffer)
 {
     struct ovl_code_build *c = b->codes.data[code];
     ovl_buffer added = *buffer;
-    added.alloc = c->ops.len;
+    added.alloc = c->which.len;
     added.freed = OVL_NONE;
     ovl_vec_push(&c->buffers, added);
     return c->buffers.len - 1;
@@ -112,7 +115,7 @@ void ovl_free_buffer(ovl_builder *b, ovl_id code, ovl_id buffer)
 {
     struct ovl_code_build *c = b->codes.data[code];
     assert(buffer < c->buffers.len && c->buffers.data[buffer].freed == OVL_NONE);
-    c->buffers.data[buffer].freed = c->ops.len;
+    c->buffers.data[buffer].freed = c->which.len;
 }
 
 /* Until something is in a list of a code, nothing is said of where its parts begin. */
@@ -124,51 +127,82 @@ void ovl_free_buffer(ovl_builder *b, ovl_id code, ovl_id buffer)
     } while (0)
 #define ADD_TO_LIST(c, list, ...)                                                                  \
     do {                                                                                           \
-        while ((c)->list##_at.len < (c)->ops.len) {                                                \
+        while ((c)->list##_at.len < (c)->which.len) {                                              \
             ovl_vec_push(&(c)->list##_at, 0);                                                      \
         }                                                                                          \
         ovl_vec_push(&(c)->list, __VA_ARGS__);                                                     \
     } while (0)
 
+static bool same_ops(const ovl_builder *b, uint32_t x, uint32_t y, uint32_t n)
+{
+    (void)n;
+    return ovl_same_op(&b->distinct.data[x], &b->distinct.data[y]);
+}
+
+static uint64_t hash_op(const ovl_op *op)
+{
+    uint64_t words[sizeof *op / sizeof(uint64_t)], hash = 0;
+    memcpy(words, op, sizeof words);
+    for (size_t i = 0; i < OVL_COUNT(words); i++) {
+        hash = ovl_stored_mix(hash, words[i]);
+    }
+    return hash;
+}
+
+static uint32_t store_op(ovl_builder *b, const ovl_op *op)
+{
+    uint32_t last = b->distinct.len;
+    ovl_vec_push(&b->distinct, *op);
+    uint32_t at = ovl_stored_once(b, &b->stored_ops, hash_op(op), last, 1, same_ops);
+    b->distinct.len = at < last ? last : b->distinct.len;
+    return at;
+}
+
 uint32_t ovl_add_op(ovl_builder *b, ovl_id code, const ovl_op *op)
 {
     struct ovl_code_build *c = b->codes.data[code];
-    assert(op->batch == OVL_NONE || op->batch < c->ops.len);
-    ovl_vec_push(&c->ops, *op);
+    ovl_op stored = *op;
+    assert(op->batch == OVL_NONE || op->batch < c->which.len);
+    stored.behind = op->batch == OVL_NONE ? 0 : c->which.len - op->batch;
+    stored.name = stored.batch = OVL_NONE;
+    ovl_vec_push(&c->which, store_op(b, &stored));
+    ovl_vec_push(&c->name, op->name);
     NEXT_LIST(c, after);
     NEXT_LIST(c, access);
     NEXT_LIST(c, effect);
-    return c->ops.len - 1;
+    return c->which.len - 1;
 }
 
-void ovl_set_mean(ovl_builder *b, ovl_id code, ovl_time mean)
+void ovl_set_microbatch(ovl_builder *b, ovl_id code, uint32_t microbatch)
 {
     struct ovl_code_build *c = b->codes.data[code];
-    assert(c->ops.len > 0 && c->mean.len < c->ops.len);
-    while (c->mean.len + 1 < c->ops.len) {
-        ovl_vec_push(&c->mean, 0);
+    assert(c->which.len > 0 && c->microbatch.len < c->which.len);
+    while (microbatch && c->microbatch.len + 1 < c->which.len) {
+        ovl_vec_push(&c->microbatch, 0);
     }
-    ovl_vec_push(&c->mean, mean);
+    if (microbatch) {
+        ovl_vec_push(&c->microbatch, microbatch);
+    }
 }
 
 void ovl_add_after(ovl_builder *b, ovl_id code, uint32_t before)
 {
     struct ovl_code_build *c = b->codes.data[code];
-    assert(c->ops.len > 0 && before < c->ops.len - 1);
+    assert(c->which.len > 0 && before < c->which.len - 1);
     ADD_TO_LIST(c, after, before);
 }
 
 void ovl_add_access(ovl_builder *b, ovl_id code, ovl_id buffer, bool write)
 {
     struct ovl_code_build *c = b->codes.data[code];
-    assert(c->ops.len > 0 && buffer < c->buffers.len);
+    assert(c->which.len > 0 && buffer < c->buffers.len);
     ADD_TO_LIST(c, access, (ovl_access){buffer, write});
 }
 
 void ovl_add_effect(ovl_builder *b, ovl_id code, const ovl_effect *effect)
 {
     struct ovl_code_build *c = b->codes.data[code];
-    assert(c->ops.len > 0 && effect->buffer < c->buffers.len);
+    assert(c->which.len > 0 && effect->buffer < c->buffers.len);
     ADD_TO_LIST(c, effect, *effect);
 }
 

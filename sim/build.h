@@ -11,9 +11,24 @@
 
 #include "sim/program.h"
 
+/* --- stored.c: lists that are found by what they hold --- */
+
+/* Where a list equal to that of `n` things from `first` on begins: there, if it is new. */
+uint32_t ovl_stored_once(const ovl_builder *b, ovl_stored *s, uint64_t hash, uint32_t first,
+                         uint32_t n,
+                         bool (*same)(const ovl_builder *b, uint32_t x, uint32_t y, uint32_t n));
+void ovl_stored_forget(ovl_stored *s);
+
+static inline uint64_t ovl_stored_mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 29;
+}
+
 struct ovl_code_build {
-    OVL_VEC(ovl_op) ops;
-    OVL_VEC(ovl_time) mean; /* of the first so many operations; 0: not said */
+    OVL_VEC(uint32_t) which; /* of the builder's distinct operations */
+    OVL_VEC(ovl_id) name;
+    OVL_VEC(uint32_t) microbatch; /* of the first so many operations */
     OVL_VEC(ovl_id) streams;
     OVL_VEC(ovl_buffer) buffers;
     OVL_VEC(uint32_t) after;

@@ -6,14 +6,6 @@
 
 #include <math.h>
 
-void ovl_caps_touch(ovl_engine *e, uint32_t rank)
-{
-    if (e->caps_matter && !e->ranks[rank].caps_dirty) {
-        e->ranks[rank].caps_dirty = true;
-        ovl_vec_push(&e->dirty_caps, rank);
-    }
-}
-
 /* Without a count of SMs nothing can hold any. */
 static bool holds(const ovl_engine *e, const ovl_cost_kind *cost)
 {
@@ -87,8 +79,7 @@ static pressure pressure_on(ovl_engine *e, uint32_t rank, const ovl_cost_kind *k
         return p;
     }
     for (uint32_t i = 0; i < s->holders.len; i++) {
-        const ovl_cost_kind *comm =
-            ovl_engine_kind(e, rank, ovl_engine_op(e, rank, s->holders.data[i]));
+        const ovl_cost_kind *comm = ovl_engine_kind(e, rank, s->holders.data[i]);
         const ovl_pair *pair = pair_of(e, kernel, comm);
         bool transfer = in_transfer(e, s->holders.data[i]);
         if (pair && pair->kernel_factor > 0) {

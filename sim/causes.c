@@ -3,7 +3,13 @@
 const ovl_op *ovl_causes_op(const ovl_causes *c, uint32_t op)
 {
     const ovl_rank *rank = &c->program->ranks[c->rank_of[op]];
-    return &c->program->codes[rank->code].ops[op - rank->first_op];
+    return ovl_code_op(&c->program->codes[rank->code], op - rank->first_op);
+}
+
+ovl_id ovl_causes_name(const ovl_causes *c, uint32_t op)
+{
+    const ovl_rank *rank = &c->program->ranks[c->rank_of[op]];
+    return c->program->codes[rank->code].name[op - rank->first_op];
 }
 
 uint32_t ovl_causes_local(const ovl_causes *c, uint32_t op)
@@ -71,9 +77,9 @@ static void find_members(ovl_causes *c, ovl_arena *arena)
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         const ovl_code *code = &p->codes[p->ranks[r].code];
         for (uint32_t i = 0; i < code->n_ops; i++) {
-            if (code->ops[i].kind == OVL_COLLECTIVE) {
+            if (ovl_code_op(code, i)->kind == OVL_COLLECTIVE) {
                 uint32_t op = p->ranks[r].first_op + i;
-                uint32_t place = ovl_rank_place(p, r, code->ops[i].comm);
+                uint32_t place = ovl_rank_place(p, r, ovl_code_op(code, i)->comm);
                 ops[first[ovl_causes_collective(c, op)] + place] = op;
             }
         }
@@ -199,14 +205,14 @@ static void causes_of_issue(ovl_causes *c, uint32_t op)
 {
     const ovl_code *code = code_of(c, op);
     uint32_t local = ovl_causes_local(c, op), first = op - local;
-    if (code->ops[local].batch != OVL_NONE) {
-        add_local(c, first, code->ops[local].batch, OVL_ISSUED, OVL_WHY_OWN);
+    if (ovl_code_batch(code, local) != OVL_NONE) {
+        add_local(c, first, ovl_code_batch(code, local), OVL_ISSUED, OVL_WHY_OWN);
         return;
     }
     for (uint32_t i = local; i-- > 0;) {
-        if (code->ops[i].batch == OVL_NONE) {
-            ovl_step_kind kind = code->ops[i].kind == OVL_HOST ? OVL_ENDED : OVL_ISSUED;
-            add(c, first + i, kind, ovl_causes_launch(&code->ops[local]), OVL_WHY_HOST);
+        if (ovl_code_batch(code, i) == OVL_NONE) {
+            ovl_step_kind kind = ovl_code_op(code, i)->kind == OVL_HOST ? OVL_ENDED : OVL_ISSUED;
+            add(c, first + i, kind, ovl_causes_launch(ovl_code_op(code, local)), OVL_WHY_HOST);
             return;
         }
     }
@@ -224,8 +230,8 @@ static void causes_of_arrival(ovl_causes *c, uint32_t op)
     if (code->queue_prev) {
         add_local(c, first, code->queue_prev[local], OVL_ARRIVED, OVL_WHY_QUEUE);
     }
-    if (code->ops[local].batch != OVL_NONE) {
-        add_local(c, first, code->ops[local].batch, OVL_ARRIVED, OVL_WHY_OWN);
+    if (ovl_code_batch(code, local) != OVL_NONE) {
+        add_local(c, first, ovl_code_batch(code, local), OVL_ARRIVED, OVL_WHY_OWN);
     } else {
         add(c, op, OVL_ISSUED, 0, OVL_WHY_HOST);
     }
@@ -427,8 +433,7 @@ const char *ovl_cause_text(const ovl_causes *c, const ovl_cause *cause, ovl_aren
         [OVL_WHY_LINE] = "wire: after",          [OVL_WHY_HOST] = NULL,
     };
     const char *word = words[cause->why];
-    const ovl_op *op = ovl_causes_op(c, OVL_TRAIL_OP(cause->node));
-    return word
-               ? ovl_arena_printf(arena, "%s %s", word, ovl_names_text(c->program->names, op->name))
-               : "host";
+    ovl_id name = ovl_causes_name(c, OVL_TRAIL_OP(cause->node));
+    return word ? ovl_arena_printf(arena, "%s %s", word, ovl_names_text(c->program->names, name))
+                : "host";
 }

@@ -62,8 +62,9 @@ void ovl_causes_free(ovl_causes *c);
 /* When a node happened. */
 ovl_time ovl_node_time(const ovl_causes *c, uint64_t node);
 
-/* The description of an operation, and its local index. */
+/* The description of an operation, its name, and its local index. */
 const ovl_op *ovl_causes_op(const ovl_causes *c, uint32_t op);
+ovl_id ovl_causes_name(const ovl_causes *c, uint32_t op);
 uint32_t ovl_causes_local(const ovl_causes *c, uint32_t op);
 
 /* Which collective (numbered over the whole program) an operation belongs to; its members are

@@ -41,11 +41,11 @@ static bool same_costs(const ovl_program *p, uint32_t a, uint32_t b, const ovl_c
         return true;
     }
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        if (!code->ops[i].per_rank) {
+        if (!ovl_code_op(code, i)->per_rank) {
             continue;
         }
-        const ovl_cost *x = ovl_op_cost(p, a, &code->ops[i]);
-        const ovl_cost *y = ovl_op_cost(p, b, &code->ops[i]);
+        const ovl_cost *x = ovl_op_cost(p, a, ovl_code_op(code, i));
+        const ovl_cost *y = ovl_op_cost(p, b, ovl_code_op(code, i));
         /* a member of an all-to-all may have bytes of its own */
         const ovl_cost_kind *s = ovl_kind_of(p, x), *t = ovl_kind_of(p, y);
         if (x->latency != y->latency || x->work != y->work || s->n_demands != t->n_demands ||

@@ -270,7 +270,7 @@ static void take_due(ovl_clock *c, uint32_t activity)
 }
 
 /* What it did there is kept; the next to end may be another. */
-static void take_off(ovl_engine *e, uint32_t activity)
+static inline void take_off(ovl_engine *e, uint32_t activity)
 {
     ovl_activity *a = &e->activities.data[activity];
     uint32_t clock = a->clock;
@@ -321,7 +321,7 @@ static void keep_segments(ovl_engine *e, const ovl_clock *c)
 void ovl_clock_set_rate(ovl_engine *e, uint32_t clock, double rate)
 {
     ovl_clock *c = &e->clocks.data[clock];
-    uint64_t units = (uint64_t)(rate * 0x1p63);
+    uint64_t units = ovl_rate_units(rate);
     if (c->rate == units) {
         return;
     }

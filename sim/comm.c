@@ -46,7 +46,9 @@ static void enter(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
     ovl_account(e, rank);
     ovl_rank_state *s = &e->ranks[rank];
     const ovl_activity *a = &e->activities.data[activity];
-    s->waiting -= a->comm != NULL;
+    if (a->comm) {
+        s->waiting--;
+    }
     s->latent += a->phase == OVL_PHASE_LATENCY;
     ovl_engine_note(e->start, op, e->now);
     e->pending[op] = OVL_ARRIVED_BIT | (activity + 1);
@@ -79,7 +81,7 @@ static void start_collective(ovl_engine *e, const ovl_comm *comm, uint32_t k)
     uint32_t rank = e->p->members[comm->first_member];
     uint32_t op = ovl_collective_op(e->p, comm, 0, k);
     const ovl_op *o = ovl_engine_op(e, rank, op);
-    uint32_t activity = ovl_engine_add_activity(e, rank, op, o, ovl_engine_cost(e, rank, o));
+    uint32_t activity = ovl_engine_add_activity(e, rank, op, o, ovl_engine_cost(e, rank, op, o));
     e->activities.data[activity].comm = comm;
     e->activities.data[activity].k = k;
     each(e, activity, enter);
@@ -98,11 +100,12 @@ static void arrive_collective(ovl_engine *e, uint32_t rank, uint32_t op, const o
     }
 }
 
-static uint32_t add_transfer(ovl_engine *e, uint32_t rank, uint32_t send, uint32_t peer,
-                             bool background)
+static inline uint32_t add_transfer(ovl_engine *e, uint32_t rank, uint32_t send, uint32_t peer,
+                                    bool background)
 {
     const ovl_op *o = ovl_engine_op(e, rank, send);
-    uint32_t activity = ovl_engine_add_activity(e, rank, send, o, ovl_engine_cost(e, rank, o));
+    uint32_t activity =
+        ovl_engine_add_activity(e, rank, send, o, ovl_engine_cost(e, rank, send, o));
     ovl_activity *a = &e->activities.data[activity];
     a->peer = peer;
     a->eager = o->eager;
@@ -120,8 +123,8 @@ static void arrive_rendezvous(ovl_engine *e, uint32_t rank, uint32_t op, bool is
         return;
     }
     uint32_t other = OVL_SAID(e->pending[partner]);
-    uint32_t activity = is_send ? add_transfer(e, rank, op, other, false)
-                                : add_transfer(e, other, partner, rank, false);
+    uint32_t sender = is_send ? rank : other, receiver = is_send ? other : rank;
+    uint32_t activity = add_transfer(e, sender, is_send ? op : partner, receiver, false);
     each(e, activity, enter);
     ovl_engine_begin(e, activity);
 }
@@ -172,7 +175,7 @@ static void arrive_eager_send(ovl_engine *e, uint32_t rank, uint32_t op)
 static void release_sms(ovl_engine *e, uint32_t rank, uint32_t op)
 {
     if (e->caps_matter) {
-        ovl_caps_let_go(e, rank, op, ovl_engine_kind(e, rank, ovl_engine_op(e, rank, op)));
+        ovl_caps_let_go(e, rank, op, ovl_engine_kind(e, rank, op));
     }
 }
 
@@ -197,7 +200,7 @@ void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o)
         return;
     }
     if (e->caps_matter) {
-        ovl_caps_hold(e, rank, op, ovl_engine_kind(e, rank, o));
+        ovl_caps_hold(e, rank, op, ovl_engine_kind(e, rank, op));
     }
     if (o->kind == OVL_COLLECTIVE) {
         arrive_collective(e, rank, op, o);

@@ -43,9 +43,9 @@ static void add_up(lab *l, const ovl_program *p, const ovl_timeline *t, uint32_t
     memset(l->isolated, 0, l->n_levers * sizeof *l->isolated);
     memset(l->n, 0, l->n_levers * sizeof *l->n);
     for (uint32_t i = step.first; i < step.end; i++) {
-        const ovl_op *op = &code->ops[i];
+        const ovl_op *op = ovl_code_op(code, i);
         for (uint32_t k = 0; k < l->n_levers && op->kind != OVL_RECV; k++) {
-            if (ovl_lever_pulls(p, &l->levers[k], rank, op)) {
+            if (ovl_lever_pulls(p, &l->levers[k], rank, i)) {
                 const ovl_cost *cost = ovl_op_cost(p, rank, op);
                 l->sum[k] += t->end[r->first_op + i] - t->start[r->first_op + i];
                 l->isolated[k] += cost->latency + cost->work;

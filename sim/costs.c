@@ -8,70 +8,16 @@
  */
 #include "sim/build.h"
 
-/* --- Lists that are found by what they hold --- */
-
-static uint64_t mixed(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-    return hash ^ hash >> 29;
-}
-
-static void grow(ovl_stored *s)
-{
-    free(s->places);
-    s->n_places = s->n_places ? 2 * s->n_places : 64;
-    s->places = calloc(s->n_places, sizeof *s->places);
-    if (!s->places) {
-        ovl_out_of_memory(s->n_places * sizeof *s->places);
-    }
-    for (uint32_t i = 0; i < s->lists.len; i++) {
-        uint32_t at = s->lists.data[i].hash;
-        while (s->places[at & (s->n_places - 1)]) {
-            at++;
-        }
-        s->places[at & (s->n_places - 1)] = i + 1;
-    }
-}
-
-/* Where an equal list begins: that of `n` things from `first` on, if it is new. */
-static uint32_t stored(const ovl_builder *b, ovl_stored *s, uint64_t hash, uint32_t first,
-                       uint32_t n,
-                       bool (*same)(const ovl_builder *b, uint32_t x, uint32_t y, uint32_t n))
-{
-    ovl_stored_list list = {(uint32_t)(hash >> 32), first, n};
-    if (2 * (uint64_t)s->lists.len >= s->n_places) {
-        grow(s);
-    }
-    uint32_t at = list.hash, *place;
-    while (*(place = &s->places[at & (s->n_places - 1)])) {
-        const ovl_stored_list *old = &s->lists.data[*place - 1];
-        if (old->hash == list.hash && old->n == n && same(b, old->first, first, n)) {
-            return old->first;
-        }
-        at++;
-    }
-    ovl_vec_push(&s->lists, list);
-    *place = s->lists.len;
-    return first;
-}
-
-static void forget(ovl_stored *s)
-{
-    ovl_vec_free(&s->lists);
-    free(s->places);
-    *s = (ovl_stored){0};
-}
-
 void ovl_costs_free(ovl_builder *b)
 {
     ovl_vec_free(&b->costs);
     ovl_vec_free(&b->cost_kinds);
     ovl_vec_free(&b->splits);
     ovl_vec_free(&b->demands);
-    forget(&b->stored_costs);
-    forget(&b->stored_kinds);
-    forget(&b->stored_splits);
-    forget(&b->stored_demands);
+    ovl_stored_forget(&b->stored_costs);
+    ovl_stored_forget(&b->stored_kinds);
+    ovl_stored_forget(&b->stored_splits);
+    ovl_stored_forget(&b->stored_demands);
 }
 
 /* --- Demands and splits --- */
@@ -89,9 +35,9 @@ static uint32_t add_demands(ovl_builder *b, const ovl_demand *demands, uint32_t 
     for (uint32_t i = 0; i < n; i++) {
         assert(demands[i].port < b->n_ports);
         ovl_vec_push(&b->demands, demands[i]);
-        hash = mixed(mixed(hash, demands[i].rate), demands[i].port);
+        hash = ovl_stored_mix(ovl_stored_mix(hash, demands[i].rate), demands[i].port);
     }
-    uint32_t at = n ? stored(b, &b->stored_demands, hash, first, n, same_demands) : 0;
+    uint32_t at = n ? ovl_stored_once(b, &b->stored_demands, hash, first, n, same_demands) : 0;
     b->demands.len = at < first ? first : b->demands.len;
     return at;
 }
@@ -106,9 +52,10 @@ static bool same_splits(const ovl_builder *b, uint32_t x, uint32_t y, uint32_t n
 ovl_id ovl_add_split(ovl_builder *b, const ovl_split *split)
 {
     uint32_t last = b->splits.len;
-    uint64_t hash = mixed(mixed((uint64_t)split->part, (uint64_t)split->whole), split->klass);
+    uint64_t hash =
+        ovl_stored_mix(ovl_stored_mix((uint64_t)split->part, (uint64_t)split->whole), split->klass);
     ovl_vec_push(&b->splits, *split);
-    uint32_t at = stored(b, &b->stored_splits, hash, last, 1, same_splits);
+    uint32_t at = ovl_stored_once(b, &b->stored_splits, hash, last, 1, same_splits);
     b->splits.len = at < last ? last : b->splits.len;
     return at + 1;
 }
@@ -130,18 +77,18 @@ static uint64_t hash_kind(const ovl_cost_kind *k)
 {
     uint64_t weight;
     memcpy(&weight, &k->weight, sizeof weight);
-    uint64_t hash = mixed(weight, (uint64_t)k->sms << 32 | k->blocks);
-    hash = mixed(hash, (uint64_t)k->klass << 32 | k->split);
-    hash = mixed(hash, (uint64_t)k->first_demand << 32 | k->first_peer);
-    return mixed(hash, (uint64_t)k->n_demands << 24 | (uint64_t)k->n_peer << 16 | k->law << 8 |
-                           k->engine << 4 | k->by_member);
+    uint64_t hash = ovl_stored_mix(weight, (uint64_t)k->sms << 32 | k->blocks);
+    hash = ovl_stored_mix(hash, (uint64_t)k->klass << 32 | k->split);
+    hash = ovl_stored_mix(hash, (uint64_t)k->first_demand << 32 | k->first_peer);
+    return ovl_stored_mix(hash, (uint64_t)k->n_demands << 24 | (uint64_t)k->n_peer << 16 |
+                                    k->law << 8 | k->engine << 4 | k->by_member);
 }
 
 static ovl_id add_kind(ovl_builder *b, const ovl_cost_kind *kind)
 {
     uint32_t last = b->cost_kinds.len;
     ovl_vec_push(&b->cost_kinds, *kind);
-    uint32_t at = stored(b, &b->stored_kinds, hash_kind(kind), last, 1, same_kinds);
+    uint32_t at = ovl_stored_once(b, &b->stored_kinds, hash_kind(kind), last, 1, same_kinds);
     b->cost_kinds.len = at < last ? last : b->cost_kinds.len;
     return at;
 }
@@ -196,12 +143,13 @@ ovl_id ovl_store_costs_once(ovl_builder *b, ovl_id first, bool *per_rank)
     }
     b->costs.len = alike ? first + 1 : b->costs.len;
     for (uint32_t i = first; i < b->costs.len; i++) {
-        hash = mixed(mixed(hash, (uint64_t)costs[i].latency), (uint64_t)costs[i].work);
-        hash = mixed(mixed(hash, (uint64_t)costs[i].compute), costs[i].kind);
+        hash = ovl_stored_mix(ovl_stored_mix(hash, (uint64_t)costs[i].latency),
+                              (uint64_t)costs[i].work);
+        hash = ovl_stored_mix(ovl_stored_mix(hash, (uint64_t)costs[i].compute), costs[i].kind);
     }
     uint32_t n = b->costs.len - first;
     *per_rank = n > 1;
-    uint32_t at = stored(b, &b->stored_costs, hash, first, n, same_costs);
+    uint32_t at = ovl_stored_once(b, &b->stored_costs, hash, first, n, same_costs);
     b->costs.len = at < first ? first : b->costs.len;
     return at;
 }

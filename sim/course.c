@@ -18,7 +18,7 @@ uint32_t ovl_lane_before(const ovl_code *code, uint32_t lane, uint32_t local)
 
 static bool is_in_lane(const ovl_op *op)
 {
-    return op->batch == OVL_NONE && op->kind != OVL_HOST;
+    return !op->behind && op->kind != OVL_HOST;
 }
 
 static void find_lanes(const ovl_code *code, ovl_course *x, ovl_arena *arena)
@@ -31,7 +31,7 @@ static void find_lanes(const ovl_code *code, ovl_course *x, ovl_arena *arena)
     }
     x->ordered = true;
     for (uint32_t i = 0; i < code->n_ops && x->ordered; i++) {
-        const ovl_op *op = &code->ops[i];
+        const ovl_op *op = ovl_code_op(code, i);
         if (!is_in_lane(op)) {
             continue;
         }
@@ -60,10 +60,10 @@ static void find_facts(const ovl_code *code, ovl_course *x, ovl_arena *arena)
     OVL_VEC(uint32_t) starts = {0};
     OVL_VEC(uint32_t) far = {0};
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        const ovl_op *op = &code->ops[i];
+        const ovl_op *op = ovl_code_op(code, i);
         x->eager_sends += op->kind == OVL_SEND && op->eager;
         x->varies = x->varies || op->per_rank;
-        if (code->waits[i] == 1 && op->batch == OVL_NONE) {
+        if (code->waits[i] == 1 && !op->behind) {
             ovl_vec_push(&starts, i);
         }
         if (reaches_far(code->next.at, code->next.item, i) ||
@@ -102,17 +102,15 @@ static bool same_list(const uint32_t *at, const uint32_t *item, uint32_t a, uint
 /* A call that comes at a moment is like no other; parts stand behind their batch. */
 static bool may_repeat(const ovl_program *p, const ovl_code *code, uint32_t local)
 {
-    const ovl_op *op = &code->ops[local];
-    bool behind =
-        op->batch == OVL_NONE ||
-        (local > 0 && (op->batch == local - 1 || code->ops[local - 1].batch == op->batch));
+    const ovl_op *op = ovl_code_op(code, local);
+    bool behind = op->behind < 2 || ovl_code_op(code, local - 1)->behind == op->behind - 1;
     return behind && (op->kind != OVL_HOST || op->per_rank || p->costs[op->cost].latency == 0);
 }
 
 /* Messages: to one peer; eager sends: the one before on the wire, as its index + 1; 0: none. */
 static bool same_wire(const ovl_code *code, uint32_t a, uint32_t b)
 {
-    const ovl_op *op = &code->ops[a], *other = &code->ops[b];
+    const ovl_op *op = ovl_code_op(code, a), *other = ovl_code_op(code, b);
     if (op->kind != OVL_SEND && op->kind != OVL_RECV) {
         return true;
     }
@@ -132,8 +130,8 @@ static bool same_op(const ovl_program *p, const ovl_op *x, const ovl_op *y)
 static bool is_like(const ovl_program *p, const ovl_code *code, uint32_t a, uint32_t b)
 {
     uint32_t shift = b - a;
-    return same_op(p, &code->ops[a], &code->ops[b]) &&
-           as_far(code->ops[a].batch, code->ops[b].batch, shift) && same_wire(code, a, b) &&
+    return same_op(p, ovl_code_op(code, a), ovl_code_op(code, b)) &&
+           ovl_code_op(code, a)->behind == ovl_code_op(code, b)->behind && same_wire(code, a, b) &&
            as_far(code->stream_prev[a], code->stream_prev[b], shift) &&
            as_far(code->comm_prev[a], code->comm_prev[b], shift) &&
            (!code->queue_prev || as_far(code->queue_prev[a], code->queue_prev[b], shift)) &&
@@ -174,7 +172,7 @@ static uint64_t back(uint32_t local, uint32_t before)
 static uint64_t hash_of(const classes *c, uint32_t local)
 {
     const ovl_code *code = c->code;
-    const ovl_op *op = &code->ops[local];
+    const ovl_op *op = ovl_code_op(code, local);
     const ovl_cost *cost = &c->p->costs[op->cost];
     uint64_t hash = mixed((uint64_t)op->launch,
                           (uint64_t)op->kind << 32 | (uint64_t)op->stream << 16 | op->comm);
@@ -245,14 +243,79 @@ static void find_runs(const ovl_program *p, const ovl_code *code, ovl_course *x,
     ovl_arena_free(&c.arena);
 }
 
+/* --- The same order at other costs --- */
+
+/* Of two that were alike. */
+static bool still_alike(const ovl_program *p, const ovl_code *code, uint32_t a, uint32_t b)
+{
+    const ovl_op *x = ovl_code_op(code, a), *y = ovl_code_op(code, b);
+    return x->per_rank == y->per_rank && x->launch == y->launch &&
+           (x->per_rank || x->cost == y->cost ||
+            ovl_same_cost(p, &p->costs[x->cost], &p->costs[y->cost])) &&
+           (x->kind != OVL_HOST || (may_repeat(p, code, a) && may_repeat(p, code, b)));
+}
+
+/* What is left of a run. */
+static void keep_run(const ovl_program *p, const ovl_code *code, const ovl_repeat *run,
+                     ovl_repeats *kept)
+{
+    uint32_t first = run->first;
+    for (uint32_t i = first; i < run->end; i++) {
+        bool last = i + run->period == run->end;
+        if (!last && still_alike(p, code, i, i + run->period)) {
+            continue;
+        }
+        if ((i + run->period - first) / run->period >= OVL_REPEATS_BLOCKS) {
+            ovl_vec_push(kept, (ovl_repeat){run->period, first, i + run->period});
+        }
+        if (last) {
+            return;
+        }
+        first = i + 1;
+    }
+}
+
+/* Where nothing repeated itself something may at other costs: that is to be looked for. */
+static bool has_order_of(const ovl_code *code, const ovl_course *old, bool repeats)
+{
+    return old && old->waits == code->waits && old->next == code->next.item &&
+           (!repeats || old->n_runs > 0);
+}
+
+static void adapt(const ovl_program *p, const ovl_code *code, const ovl_course *old, bool repeats,
+                  ovl_course *x, ovl_arena *arena)
+{
+    ovl_repeats kept = {0};
+    *x = *old;
+    x->ops = code->distinct;
+    x->which = code->which;
+    x->costs = p->costs;
+    x->varies = false;
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        x->varies = x->varies || ovl_code_op(code, i)->per_rank;
+    }
+    for (uint32_t i = 0; i < old->n_runs && repeats; i++) {
+        keep_run(p, code, &old->runs[i], &kept);
+    }
+    x->n_runs = kept.len;
+    x->runs = ovl_vec_freeze(&kept, arena);
+}
+
 ovl_course *ovl_course_find(const ovl_program *p, const ovl_code *code, bool repeats,
                             ovl_arena *arena)
 {
     ovl_course *x = OVL_NEW(arena, ovl_course);
-    *x = (ovl_course){.ops = code->ops, .costs = p->costs};
+    if (has_order_of(code, code->course, repeats)) {
+        adapt(p, code, code->course, repeats, x, arena);
+        return x;
+    }
+    *x = (ovl_course){.ops = code->distinct,
+                      .which = code->which,
+                      .costs = p->costs,
+                      .waits = code->waits,
+                      .next = code->next.item};
     find_lanes(code, x, arena);
     find_facts(code, x, arena);
-    x->searched = repeats;
     if (repeats && x->ordered && code->n_ops >= OVL_COURSE_MIN) {
         find_runs(p, code, x, arena);
     }
@@ -262,5 +325,6 @@ ovl_course *ovl_course_find(const ovl_program *p, const ovl_code *code, bool rep
 const ovl_course *ovl_course_known(const ovl_program *p, const ovl_code *code)
 {
     const ovl_course *x = code->course;
-    return x && x->ops == code->ops && x->costs == p->costs ? x : NULL;
+    return x && x->ops == code->distinct && x->which == code->which && x->costs == p->costs ? x
+                                                                                            : NULL;
 }

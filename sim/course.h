@@ -13,7 +13,9 @@
  * alike, and so are all all-reduces: one run of period 2 from 2 to 2,000.
  *
  * A course belongs to the operations and costs that it was found for. Where a program was made
- * with others (alter.h, scaled.h, vary.h) ovl_course_known says that there is none.
+ * with others (alter.h, scaled.h, vary.h) ovl_course_known says that there is none. If it has the
+ * lists of the old one the order is the same, and what was found of it is used again: only costs
+ * and launches are compared anew, where operations were alike.
  */
 #ifndef OVL_SIM_COURSE_H
 #define OVL_SIM_COURSE_H
@@ -29,9 +31,11 @@
 
 typedef struct ovl_course {
     const ovl_op *ops; /* for which it was found */
+    const uint32_t *which;
     const ovl_cost *costs;
-    const uint32_t *starts; /* [n_starts] operations that wait for nothing but to be issued */
-    const uint32_t *first;  /* by lane, below: its first operation; n_ops: it has none */
+    const uint32_t *waits, *next; /* lists of the code, which tell one order from another */
+    const uint32_t *starts;       /* [n_starts] operations that wait for nothing but to be issued */
+    const uint32_t *first;        /* by lane, below: its first operation; n_ops: it has none */
     const uint32_t *last;
     const uint32_t *behind; /* by operation: the next in its lane; n_ops: none */
     const uint32_t *far;    /* [n_far] operations that somebody waits for who lies further behind
@@ -40,12 +44,12 @@ typedef struct ovl_course {
                                period first, then from left to right */
     uint32_t n_starts, n_far, n_runs;
     uint32_t eager_sends;
-    bool searched; /* runs were looked for */
-    bool ordered;  /* each operation of a lane arrives when the one before it there has ended */
-    bool varies;   /* some take a time of their own on each rank */
+    bool ordered; /* each operation of a lane arrives when the one before it there has ended */
+    bool varies;  /* some take a time of their own on each rank */
 } ovl_course;
 
-/* Finds the course of a code; with `repeats` also where it repeats itself. In `arena`. */
+/* Finds the course of a code; with `repeats` also where it repeats itself. In `arena`; it may hold
+ * parts of that of the program from which this one was made. */
 ovl_course *ovl_course_find(const ovl_program *program, const ovl_code *code, bool repeats,
                             ovl_arena *arena);
 
@@ -67,8 +71,8 @@ static inline uint32_t ovl_lane_host(const ovl_code *code)
 
 static inline uint32_t ovl_lane(const ovl_code *code, uint32_t local)
 {
-    uint32_t batch = code->ops[local].batch;
-    const ovl_op *op = &code->ops[batch == OVL_NONE ? local : batch];
+    uint32_t batch = ovl_code_batch(code, local);
+    const ovl_op *op = ovl_code_op(code, batch == OVL_NONE ? local : batch);
     if (op->stream != OVL_NO_STREAM) {
         return op->stream;
     }

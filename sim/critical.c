@@ -14,7 +14,7 @@ typedef struct walk {
 
 static const char *name_of(const walk *w, uint32_t op)
 {
-    return ovl_names_text(w->c->program->names, ovl_causes_op(w->c, op)->name);
+    return ovl_names_text(w->c->program->names, ovl_causes_name(w->c, op));
 }
 
 static const char *stream_of(const walk *w, uint32_t op)
@@ -22,8 +22,8 @@ static const char *stream_of(const walk *w, uint32_t op)
     const ovl_rank *rank = &w->c->program->ranks[w->c->rank_of[op]];
     const ovl_code *code = &w->c->program->codes[rank->code];
     const ovl_op *o = ovl_causes_op(w->c, op);
-    if (o->batch != OVL_NONE) {
-        o = &code->ops[o->batch];
+    if (o->behind) {
+        o = ovl_causes_op(w->c, op - o->behind);
     }
     return o->stream == OVL_NO_STREAM
                ? "host"

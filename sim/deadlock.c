@@ -18,7 +18,7 @@ static uint32_t rank_of(const ovl_engine *e, uint32_t op)
 static blocker missing_member(const ovl_engine *e, uint32_t rank, uint32_t local)
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
-    const ovl_comm *comm = ovl_rank_comm(e->p, rank, code->ops[local].comm);
+    const ovl_comm *comm = ovl_rank_comm(e->p, rank, ovl_code_op(code, local)->comm);
     for (uint32_t place = 0; place < comm->n_members; place++) {
         uint32_t op = ovl_collective_op(e->p, comm, place, code->comm_index[local]);
         if (e->arrive[op] < 0) {
@@ -45,7 +45,7 @@ static blocker blocked_inside(const ovl_engine *e, uint32_t op)
     const ovl_rank *r = &e->p->ranks[rank];
     const ovl_code *code = &e->p->codes[r->code];
     uint32_t local = op - r->first_op;
-    switch ((ovl_op_kind)code->ops[local].kind) {
+    switch ((ovl_op_kind)ovl_code_op(code, local)->kind) {
     case OVL_COLLECTIVE:
         return missing_member(e, rank, local);
     case OVL_SEND:
@@ -72,8 +72,8 @@ static blocker blocked_before(const ovl_engine *e, uint32_t op)
     const ovl_rank *r = &e->p->ranks[rank_of(e, op)];
     const ovl_code *code = &e->p->codes[r->code];
     uint32_t local = op - r->first_op;
-    if (code->ops[local].batch != OVL_NONE) {
-        return (blocker){"is part of", r->first_op + code->ops[local].batch};
+    if (ovl_code_batch(code, local) != OVL_NONE) {
+        return (blocker){"is part of", r->first_op + ovl_code_batch(code, local)};
     }
     if (not_ended(e, r->first_op, code->stream_prev[local])) {
         return (blocker){"waits on its stream behind", r->first_op + code->stream_prev[local]};

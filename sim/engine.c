@@ -50,24 +50,23 @@ static void end_step(ovl_engine *e, uint32_t rank, const ovl_code *code, uint32_
 
 void ovl_engine_complete(ovl_engine *e, uint32_t rank, uint32_t op)
 {
-    const ovl_rank *r = &e->p->ranks[rank];
-    const ovl_code *code = &e->p->codes[r->code];
-    uint32_t local = op - r->first_op;
+    uint32_t first_op = e->ranks[rank].first_op, local = op - first_op;
+    const ovl_code *code = &e->p->codes[e->ranks[rank].code];
     ovl_engine_note(e->end, op, e->now);
-    e->times[rank].end = e->now;
+    e->ended[rank] = e->now;
     e->n_ended++;
     ovl_engine_step(e, op, OVL_ENDED);
     const uint32_t *next = code->next.item + code->next.at[local];
     const uint32_t *end = code->next.item + code->next.at[local + 1];
     for (; next < end; next++) {
-        ovl_engine_release(e, rank, r->first_op + *next);
+        ovl_engine_release(e, rank, first_op + *next);
     }
-    if (code->ops[local].step_end) {
+    if (ovl_code_op(code, local)->step_end) {
         end_step(e, rank, code, local);
     }
-    uint32_t batch = code->ops[local].batch;
-    if (batch != OVL_NONE && --e->pending[r->first_op + batch] == OVL_ARRIVED_BIT) {
-        ovl_engine_complete(e, rank, r->first_op + batch);
+    uint32_t batch = ovl_code_batch(code, local);
+    if (batch != OVL_NONE && --e->pending[first_op + batch] == OVL_ARRIVED_BIT) {
+        ovl_engine_complete(e, rank, first_op + batch);
     }
 }
 
@@ -81,7 +80,7 @@ void ovl_copies_touch(ovl_engine *e, uint32_t rank)
 
 static void start_kernel(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o)
 {
-    const ovl_cost *cost = ovl_engine_cost(e, rank, o);
+    const ovl_cost *cost = ovl_engine_cost(e, rank, op, o);
     ovl_engine_note(e->start, op, e->now);
     if (cost->work == 0) {
         ovl_engine_complete(e, rank, op);
@@ -97,7 +96,7 @@ static void start_kernel(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op
 /* A marker with a latency is a pause of its stream: nobody works meanwhile. */
 static void start_marker(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o)
 {
-    const ovl_cost *cost = ovl_engine_cost(e, rank, o);
+    const ovl_cost *cost = ovl_engine_cost(e, rank, op, o);
     ovl_engine_note(e->start, op, e->now);
     if (cost->latency == 0) {
         ovl_engine_complete(e, rank, op);
@@ -108,14 +107,13 @@ static void start_marker(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op
 
 static void start_batch(ovl_engine *e, uint32_t rank, uint32_t op)
 {
-    const ovl_rank *r = &e->p->ranks[rank];
-    const ovl_code *code = &e->p->codes[r->code];
-    uint32_t local = op - r->first_op;
+    uint32_t first_op = e->ranks[rank].first_op, local = op - first_op;
+    const ovl_code *code = &e->p->codes[e->ranks[rank].code];
     uint32_t first = code->parts.at[local], end = code->parts.at[local + 1];
     ovl_engine_note(e->start, op, e->now);
     e->pending[op] = OVL_ARRIVED_BIT | (end - first);
     for (uint32_t i = first; i < end; i++) {
-        ovl_engine_release(e, rank, r->first_op + code->parts.item[i]);
+        ovl_engine_release(e, rank, first_op + code->parts.item[i]);
     }
     if (first == end) {
         ovl_engine_complete(e, rank, op);
@@ -142,24 +140,24 @@ static void start_copies(ovl_engine *e, uint32_t rank, uint32_t direction)
         s->copying[direction]++;
         ovl_engine_note(e->start, op, e->now);
         const ovl_op *o = ovl_engine_op(e, rank, op);
-        ovl_engine_begin(e, ovl_engine_add_activity(e, rank, op, o, ovl_engine_cost(e, rank, o)));
+        ovl_engine_begin(e,
+                         ovl_engine_add_activity(e, rank, op, o, ovl_engine_cost(e, rank, op, o)));
     }
 }
 
 static void arrive(ovl_engine *e, uint32_t rank, uint32_t op)
 {
-    const ovl_rank *r = &e->p->ranks[rank];
-    const ovl_code *code = &e->p->codes[r->code];
-    uint32_t local = op - r->first_op;
+    uint32_t first_op = e->ranks[rank].first_op, local = op - first_op;
+    const ovl_code *code = &e->p->codes[e->ranks[rank].code];
     ovl_engine_note(e->arrive, op, e->now);
     e->pending[op] = OVL_ARRIVED_BIT;
     ovl_engine_step(e, op, OVL_ARRIVED);
     if (code->queue_prev) {
         for (uint32_t i = code->queue_next.at[local]; i < code->queue_next.at[local + 1]; i++) {
-            ovl_engine_release(e, rank, r->first_op + code->queue_next.item[i]);
+            ovl_engine_release(e, rank, first_op + code->queue_next.item[i]);
         }
     }
-    const ovl_op *o = &code->ops[local];
+    const ovl_op *o = ovl_code_op(code, local);
     switch ((ovl_op_kind)o->kind) {
     case OVL_KERNEL:
         start_kernel(e, rank, op, o);

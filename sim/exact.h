@@ -49,7 +49,9 @@ static inline ovl_pull ovl_pull_of(ovl_exact_weight w, uint64_t demand)
     if (w.shift >= 64) {
         return (ovl_pull){(ovl_wide)(product << (w.shift - 64)), 0};
     }
-    return (ovl_pull){(ovl_wide)(product >> (64 - w.shift)), (uint64_t)product << w.shift};
+    uint64_t low = (uint64_t)product, high = (uint64_t)(product >> 64);
+    uint64_t out_of_low = (low >> 1) >> (63 - w.shift); /* no shift by 64 */
+    return (ovl_pull){(ovl_wide)((ovl_uwide)high << w.shift | out_of_low), low << w.shift};
 }
 
 static inline void ovl_pull_add(ovl_pull *sum, ovl_pull p)
@@ -86,26 +88,33 @@ static inline double ovl_exact_rate(double rate)
     return (double)OVL_MAX(units, 1) * 0x1p-63;
 }
 
+/* Such a rate, at most 1, in units of 2^-63. Below 1 it is a signed number, which is converted
+ * much faster. */
+static inline uint64_t ovl_rate_units(double rate)
+{
+    return rate < 1 ? (uint64_t)(int64_t)(rate * 0x1p63) : UINT64_C(1) << 63;
+}
+
 static inline ovl_wide ovl_left_of(uint64_t capacity)
 {
     return (ovl_wide)capacity << 63;
 }
 
-static inline void ovl_left_take(ovl_wide *left, double rate, uint64_t demand)
+/* Rates are given in units. */
+static inline void ovl_left_take(ovl_wide *left, uint64_t rate, uint64_t demand)
 {
-    *left -= (ovl_wide)((ovl_uwide)(uint64_t)(rate * 0x1p63) * demand);
+    *left -= (ovl_wide)((ovl_uwide)rate * demand);
 }
 
-static inline void ovl_left_put(ovl_wide *left, double rate, uint64_t demand)
+static inline void ovl_left_put(ovl_wide *left, uint64_t rate, uint64_t demand)
 {
-    *left += (ovl_wide)((ovl_uwide)(uint64_t)(rate * 0x1p63) * demand);
+    *left += (ovl_wide)((ovl_uwide)rate * demand);
 }
 
 /* Who took at the one rate takes at the other. */
-static inline void ovl_left_change(ovl_wide *left, double from, double to, uint64_t demand)
+static inline void ovl_left_change(ovl_wide *left, uint64_t from, uint64_t to, uint64_t demand)
 {
-    int64_t less = (int64_t)((uint64_t)(from * 0x1p63) - (uint64_t)(to * 0x1p63));
-    *left += less * (ovl_wide)demand;
+    *left += (int64_t)(from - to) * (ovl_wide)demand;
 }
 
 /* The level at which what is left is used up; rounding may have used a little more than there was.
@@ -113,6 +122,13 @@ static inline void ovl_left_change(ovl_wide *left, double from, double to, uint6
 static inline double ovl_exact_level(ovl_wide left, ovl_pull pull)
 {
     return left > 0 ? ovl_wide_value(left) * 0x1p-63 / ovl_pull_value(pull) : 0;
+}
+
+/* The same where all of a capacity is left: to the bit, for so ovl_wide_value takes it apart. */
+static inline double ovl_whole_level(uint64_t capacity, ovl_pull pull)
+{
+    double value = (double)(int64_t)(capacity >> 1) * 2 + (double)(int64_t)(capacity & 1);
+    return value / ovl_pull_value(pull);
 }
 
 #endif

@@ -62,9 +62,9 @@ static bool check_size(const expansion *x, ovl_errs *errs)
     for (uint32_t rank = 0; rank < x->p->n_ranks; rank++) {
         const ovl_code *code = &x->p->codes[x->p->ranks[rank].code];
         for (uint32_t i = 0; i < code->n_ops; i++) {
-            sum += size_of(x, rank, &code->ops[i]);
+            sum += size_of(x, rank, ovl_code_op(code, i));
             if (sum > OVL_EXPAND_OPS) {
-                ovl_error(errs, OVL_E_INPUT, code->ops[i].mark,
+                ovl_error(errs, OVL_E_INPUT, ovl_code_op(code, i)->mark,
                           "with collectives of up to %" PRIu32
                           " members in steps there are more than %u operations over all ranks; "
                           "expand smaller ones only, or simulate fewer ranks or layers",
@@ -91,8 +91,8 @@ static const char *key_of(expansion *x, uint32_t rank)
     for (uint16_t slot = 0; slot < code->n_slots; slot++) {
         bool any = false, chains = false;
         for (uint32_t i = code->collectives.at[slot]; i < code->collectives.at[slot + 1]; i++) {
-            any |= in_steps(x, rank, &code->ops[code->collectives.item[i]]);
-            chains |= is_chain(&code->ops[code->collectives.item[i]]);
+            any |= in_steps(x, rank, ovl_code_op(code, code->collectives.item[i]));
+            chains |= is_chain(ovl_code_op(code, code->collectives.item[i]));
         }
         if (any) {
             key = ovl_arena_printf(&x->scratch, "%s %" PRIu32 ":%" PRIu32, key,
@@ -225,17 +225,17 @@ static ovl_id intern_cost(expansion *x, const ovl_step_cost *s)
 /* What the engine takes a collective to cost: what its first member says. */
 static const ovl_cost *cost_of(const expansion *x, uint32_t rank, uint32_t local)
 {
-    const ovl_comm *comm = comm_of(x, rank, x->old->ops[local].comm);
+    const ovl_comm *comm = comm_of(x, rank, ovl_code_op(x->old, local)->comm);
     uint32_t first = x->p->members[comm->first_member];
     uint32_t slot = x->p->member_slots[comm->first_member];
     const ovl_code *code = &x->p->codes[x->p->ranks[first].code];
     uint32_t k = code->collectives.at[slot] + x->old->comm_index[local];
-    return ovl_op_cost(x->p, first, &code->ops[code->collectives.item[k]]);
+    return ovl_op_cost(x->p, first, ovl_code_op(code, code->collectives.item[k]));
 }
 
 static ovl_id send_cost_on(expansion *x, uint32_t rank, uint32_t local, uint32_t step)
 {
-    const ovl_op *op = &x->old->ops[local];
+    const ovl_op *op = ovl_code_op(x->old, local);
     const ovl_comm *comm = comm_of(x, rank, op->comm);
     ovl_pattern pattern = ovl_pattern_of(op, comm->n_members);
     ovl_step_cost *cost = OVL_NEW(&x->scratch, ovl_step_cost);
@@ -247,7 +247,7 @@ static ovl_id send_cost_on(expansion *x, uint32_t rank, uint32_t local, uint32_t
 
 static ovl_id recv_cost_on(expansion *x, uint32_t rank, uint32_t local)
 {
-    const ovl_cost_kind *old = ovl_op_cost_kind(x->p, rank, &x->old->ops[local]);
+    const ovl_cost_kind *old = ovl_op_cost_kind(x->p, rank, ovl_code_op(x->old, local));
     ovl_step_cost holds = {.kind = {.sms = old->sms, .klass = old->klass, .weight = 1}};
     return intern_cost(x, &holds);
 }
@@ -300,11 +300,20 @@ static void copy_after(expansion *x, uint32_t local)
     }
 }
 
+/* Of the microbatch of the old one. */
+static uint32_t add_again(expansion *x, uint32_t local, const ovl_op *op)
+{
+    uint32_t added = ovl_add_op(&x->b, x->code, op);
+    ovl_set_microbatch(&x->b, x->code, ovl_code_microbatch(x->old, local));
+    return added;
+}
+
 /* The operation as it was, at the end of the new code. */
 static void add_as_it_was(expansion *x, uint32_t local, ovl_op op)
 {
-    op.batch = op.batch == OVL_NONE ? OVL_NONE : x->last[op.batch];
-    x->last[local] = ovl_add_op(&x->b, x->code, &op);
+    op.name = x->old->name[local];
+    op.batch = op.behind ? x->last[local - op.behind] : OVL_NONE;
+    x->last[local] = add_again(x, local, &op);
     copy_after(x, local);
     copy_lists(x, local);
     for (uint32_t i = x->old->effect.at[local]; i < x->old->effect.at[local + 1]; i++) {
@@ -315,24 +324,23 @@ static void add_as_it_was(expansion *x, uint32_t local, ovl_op op)
 static void add_part(expansion *x, uint32_t local, uint32_t batch, ovl_op_kind what, int32_t peer,
                      uint32_t step, bool alone)
 {
-    const ovl_op *old = &x->old->ops[local];
+    const ovl_op *old = ovl_code_op(x->old, local);
     uint32_t n = comm_of(x, x->at->rank, old->comm)->n_members;
     ovl_pattern pattern = ovl_pattern_of(old, n);
     ovl_op op = {.kind = (uint8_t)what,
                  .dtype = old->dtype,
                  .stream = OVL_NO_STREAM,
                  .comm = x->ring_slot[old->comm],
-                 .name = old->name,
+                 .name = x->old->name[local],
                  .batch = batch,
                  .peer = peer,
                  .peer_relative = true,
                  .bytes = ovl_pattern_part(old->bytes, pattern.cuts, step % pattern.cuts),
                  .mark = old->mark,
                  .part = old->part,
-                 .stage = old->stage,
-                 .microbatch = old->microbatch};
+                 .stage = old->stage};
     set_cost(x, &op, local, step, alone);
-    ovl_add_op(&x->b, x->code, &op);
+    add_again(x, local, &op);
 }
 
 static bool reads(const ovl_code *code, uint32_t local, ovl_id buffer)
@@ -371,7 +379,7 @@ static void begin_steps(expansion *x, uint32_t local)
 
 static void add_step(expansion *x, uint32_t local, uint32_t step, bool first)
 {
-    const ovl_op *old = &x->old->ops[local];
+    const ovl_op *old = ovl_code_op(x->old, local);
     ovl_pattern pattern = ovl_pattern_of(old, comm_of(x, x->at->rank, old->comm)->n_members);
     uint32_t place = ovl_rank_place(x->p, x->at->rank, old->comm);
     int32_t to = (int32_t)ovl_pattern_to(&pattern, place, step);
@@ -380,7 +388,7 @@ static void add_step(expansion *x, uint32_t local, uint32_t step, bool first)
         return;
     }
     const char *name = ovl_arena_printf(&x->scratch, "%s step %" PRIu32,
-                                        ovl_names_text(x->p->names, old->name), step + 1);
+                                        ovl_names_text(x->p->names, x->old->name[local]), step + 1);
     ovl_op op = {.kind = OVL_BATCH,
                  .dtype = old->dtype,
                  .stream = old->stream,
@@ -392,9 +400,8 @@ static void add_step(expansion *x, uint32_t local, uint32_t step, bool first)
                  .launch = first ? old->launch : 0,
                  .mark = old->mark,
                  .part = old->part,
-                 .stage = old->stage,
-                 .microbatch = old->microbatch};
-    uint32_t batch = ovl_add_op(&x->b, x->code, &op);
+                 .stage = old->stage};
+    uint32_t batch = add_again(x, local, &op);
     if (first) {
         begin_steps(x, local);
     }
@@ -409,10 +416,10 @@ static void add_step(expansion *x, uint32_t local, uint32_t step, bool first)
 static void add_steps(expansion *x, uint32_t local)
 {
     struct ovl_code_build *c = x->b.codes.data[x->code];
-    const ovl_op *old = &x->old->ops[local];
+    const ovl_op *old = ovl_code_op(x->old, local);
     ovl_pattern pattern = ovl_pattern_of(old, comm_of(x, x->at->rank, old->comm)->n_members);
     for (uint32_t step = 0; step < pattern.steps; step++) {
-        add_step(x, local, step, c->ops.len == x->first[local]);
+        add_step(x, local, step, c->which.len == x->first[local]);
     }
     ovl_op op = *old;
     op.cost = x->no_cost;
@@ -469,8 +476,8 @@ static void add_code(expansion *x, const kind *k)
     add_slots(x);
     add_buffers(x);
     for (uint32_t i = 0; i < x->old->n_ops; i++) {
-        ovl_op op = x->old->ops[i];
-        x->first[i] = c->ops.len;
+        ovl_op op = *ovl_code_op(x->old, i);
+        x->first[i] = c->which.len;
         if (in_steps(x, k->rank, &op)) {
             add_steps(x, i);
         } else {
@@ -478,7 +485,7 @@ static void add_code(expansion *x, const kind *k)
             add_as_it_was(x, i, op);
         }
     }
-    x->first[x->old->n_ops] = c->ops.len;
+    x->first[x->old->n_ops] = c->which.len;
     place_buffers(x);
 }
 

@@ -158,7 +158,7 @@ static const ovl_cost *member_cost(const ovl_program *p, const ovl_comm *comm, u
     uint32_t rank = p->members[comm->first_member + place];
     const ovl_rank *r = &p->ranks[rank];
     uint32_t local = ovl_collective_op(p, comm, place, k) - r->first_op;
-    return ovl_op_cost(p, rank, &p->codes[r->code].ops[local]);
+    return ovl_op_cost(p, rank, ovl_code_op(&p->codes[r->code], local));
 }
 
 void ovl_step_cost_of(const ovl_program *p, const ovl_comm *comm, const ovl_cost *cost,

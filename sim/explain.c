@@ -163,10 +163,10 @@ static const char *kind_of(const ovl_op *o)
                                      : ovl_op_kind_name((ovl_op_kind)o->kind);
 }
 
-static const char *stream_of(const explaining *e, uint32_t rank, const ovl_op *o)
+static const char *stream_of(const explaining *e, uint32_t rank, uint32_t op)
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
-    const ovl_op *placed = o->batch != OVL_NONE ? &code->ops[o->batch] : o;
+    const ovl_op *placed = ovl_causes_op(e->c, op - ovl_causes_op(e->c, op)->behind);
     return placed->stream == OVL_NO_STREAM
                ? "host"
                : ovl_names_text(e->p->names, code->streams[placed->stream]);
@@ -177,9 +177,9 @@ static ovl_explained describe(explaining *e, uint32_t rank, uint32_t count, uint
     const ovl_op *o = ovl_causes_op(e->c, op);
     uint32_t carrier = ovl_limits_carrier(e->c, op);
     const ovl_cost *cost = ovl_op_cost(e->p, e->c->rank_of[carrier], ovl_causes_op(e->c, carrier));
-    ovl_explained out = {.name = ovl_names_text(e->p->names, o->name),
+    ovl_explained out = {.name = ovl_names_text(e->p->names, ovl_causes_name(e->c, op)),
                          .kind = kind_of(o),
-                         .stream = stream_of(e, rank, o),
+                         .stream = stream_of(e, rank, op),
                          .rank = ovl_rank_number(e->p, rank),
                          .count = count,
                          .issue = e->t->issue[op],
@@ -200,7 +200,7 @@ static void of_rank(explaining *e, uint32_t rank, uint32_t count, ovl_id name)
     ovl_op_range step = ovl_last_step(code);
     for (uint32_t i = step.first; i < step.end; i++) {
         uint32_t op = e->p->ranks[rank].first_op + i;
-        if (name != OVL_NONE && code->ops[i].name != name) {
+        if (name != OVL_NONE && code->name[i] != name) {
             continue;
         }
         ovl_explained out = describe(e, rank, count, op);

@@ -43,8 +43,8 @@ static uint16_t main_stream(const ovl_program *p, const ovl_code *code)
     ovl_time *kernels = OVL_NEW_ARRAY(&scratch, ovl_time, code->n_streams);
     uint16_t most = 0;
     for (uint32_t op = 0; op < code->n_ops; op++) {
-        if (code->ops[op].kind == OVL_KERNEL) {
-            kernels[code->ops[op].stream] += isolated(p, &code->ops[op]);
+        if (ovl_code_op(code, op)->kind == OVL_KERNEL) {
+            kernels[ovl_code_op(code, op)->stream] += isolated(p, ovl_code_op(code, op));
         }
     }
     for (uint16_t s = 1; s < code->n_streams; s++) {
@@ -59,8 +59,8 @@ static uint16_t main_stream(const ovl_program *p, const ovl_code *code)
 static bool finishes(const ovl_code *code, uint32_t op, uint16_t main)
 {
     uint32_t before = code->stream_prev[op];
-    return code->ops[op].kind == OVL_KERNEL && code->ops[op].stream != main && before != OVL_NONE &&
-           ovl_is_communication(&code->ops[before]);
+    return ovl_code_op(code, op)->kind == OVL_KERNEL && ovl_code_op(code, op)->stream != main &&
+           before != OVL_NONE && ovl_is_communication(ovl_code_op(code, before));
 }
 
 /* Operations that another one waits for or reads from. */
@@ -87,7 +87,7 @@ static const bool *find_passing(const ovl_program *p, const ovl_code *code, uint
     }
     uint16_t main = main_stream(p, code);
     for (uint32_t op = 0; op < code->n_ops; op++) {
-        passes[op] &= takes_no_time(p, &code->ops[op]) || finishes(code, op, main);
+        passes[op] &= takes_no_time(p, ovl_code_op(code, op)) || finishes(code, op, main);
     }
     return passes;
 }
@@ -104,12 +104,12 @@ static void pass_on(const uint32_t *at, locals *list, uint32_t passing)
 /* A part stands for its batch too, and waiting for a batch is waiting for its parts. */
 static void add_feed(const ovl_code *code, locals *list, uint32_t local)
 {
-    if (!ovl_is_communication(&code->ops[local])) {
+    if (!ovl_is_communication(ovl_code_op(code, local))) {
         return;
     }
     ovl_vec_push(list, local);
-    if (code->ops[local].batch != OVL_NONE) {
-        ovl_vec_push(list, code->ops[local].batch);
+    if (ovl_code_batch(code, local) != OVL_NONE) {
+        ovl_vec_push(list, ovl_code_batch(code, local));
     }
     for (uint32_t k = code->parts.at[local]; k < code->parts.at[local + 1]; k++) {
         ovl_vec_push(list, code->parts.item[k]);
@@ -125,10 +125,10 @@ static void add_read_feeds(const ovl_code *code, const bool *passes, const uint3
         if (!access->write && by != OVL_NONE && passes[by]) {
             pass_on(at, list, by);
         }
-        if (!access->write && by != OVL_NONE && ovl_is_communication(&code->ops[by])) {
+        if (!access->write && by != OVL_NONE && ovl_is_communication(ovl_code_op(code, by))) {
             ovl_vec_push(list, by);
-            if (code->ops[by].batch != OVL_NONE) {
-                ovl_vec_push(list, code->ops[by].batch);
+            if (ovl_code_batch(code, by) != OVL_NONE) {
+                ovl_vec_push(list, ovl_code_batch(code, by));
             }
         }
     }
@@ -249,8 +249,8 @@ static ovl_time other_conditions(const view *v, uint32_t op)
     if (code->queue_prev && code->queue_prev[op] != OVL_NONE) {
         u = OVL_MAX(u, v->arrive[code->queue_prev[op]]);
     }
-    if (code->ops[op].batch != OVL_NONE) {
-        u = OVL_MAX(u, other_conditions(v, code->ops[op].batch));
+    if (ovl_code_batch(code, op) != OVL_NONE) {
+        u = OVL_MAX(u, other_conditions(v, ovl_code_batch(code, op)));
     }
     return u;
 }
@@ -275,7 +275,7 @@ static ovl_time other_work(const view *v)
     ovl_time end = 0;
     ovl_op_range step = ovl_last_step(v->code);
     for (uint32_t op = step.first; op < step.end; op++) {
-        if (!ovl_is_communication(&v->code->ops[op])) {
+        if (!ovl_is_communication(ovl_code_op(v->code, op))) {
             end = OVL_MAX(end, v->end[op]);
         }
     }
@@ -309,7 +309,7 @@ static void add_inputs(const view *v, uint32_t op, const ovl_time *written, inpu
  * race, which is reported as such; the operation itself saw it as ready when it arrived. */
 static input input_of(const view *v, uint32_t op, const ovl_time *written)
 {
-    uint32_t batch = v->code->ops[op].batch;
+    uint32_t batch = ovl_code_batch(v->code, op);
     input in = {0};
     add_inputs(v, op, written, &in);
     if (batch != OVL_NONE) {
@@ -357,7 +357,7 @@ static const ovl_time *find_inputs(const view *v, ovl_arena *arena)
     ovl_time *inputs = OVL_NEW_ARRAY(arena, ovl_time, v->code->n_ops);
     ovl_time *written = nothing_written(v->code, arena);
     for (uint32_t op = 0; op < v->code->n_ops; op++) {
-        inputs[op] = ovl_is_dependency(&v->code->ops[op]) ? input_of(v, op, written).end : 0;
+        inputs[op] = ovl_is_dependency(ovl_code_op(v->code, op)) ? input_of(v, op, written).end : 0;
         note_write_ends(v, op, written);
     }
     return inputs;
@@ -382,7 +382,7 @@ ovl_time ovl_u_path(ovl_conditions *c, uint32_t rank, uint32_t local, uint32_t c
 /* Without any input: the operation before it on its stream. */
 static ovl_time ready_at(const view *v, uint32_t op, const input *in)
 {
-    uint32_t batch = v->code->ops[op].batch;
+    uint32_t batch = ovl_code_batch(v->code, op);
     uint32_t before = v->code->stream_prev[batch != OVL_NONE ? batch : op];
     ovl_time end = before != OVL_NONE ? v->end[before] : 0;
     return in->any ? in->end : OVL_MIN(end, v->arrive[op]);
@@ -420,7 +420,7 @@ static ovl_time conditions_of(const view *v, uint32_t consumer, ovl_time *known)
 static uint32_t next_occurrence(const ovl_dependencies *rows, uint32_t from, const ovl_code *code,
                                 uint32_t local, uint32_t *last_row)
 {
-    ovl_id name = code->ops[local].name;
+    ovl_id name = code->name[local];
     uint32_t before = last_row[name];
     last_row[name] = rows->len;
     return before == OVL_NONE || before < from ? 0 : rows->data[before].occurrence + 1;
@@ -446,7 +446,7 @@ void ovl_dependencies_find(const ovl_program *program, const ovl_timeline *timel
     ovl_time end_of_work = other_work(&v);
     uint32_t from = rows->len;
     for (uint32_t op = 0; op < v.code->n_ops; op++) {
-        if (ovl_is_dependency(&v.code->ops[op])) {
+        if (ovl_is_dependency(ovl_code_op(v.code, op))) {
             input in = input_of(&v, op, written);
             ovl_dependency row = {op, consumer[op], 0, ready_at(&v, op, &in), end_of_work};
             row.occurrence = next_occurrence(rows, from, v.code, op, last_row);

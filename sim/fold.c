@@ -24,7 +24,7 @@ static uint64_t hash_roots(const ovl_program *p, const ovl_rank *rank, uint32_t 
 {
     const ovl_code *code = &p->codes[rank->code];
     for (uint32_t i = code->collectives.at[slot]; i < code->collectives.at[slot + 1]; i++) {
-        if (ovl_fold_roots(p, rank, &code->ops[code->collectives.item[i]])) {
+        if (ovl_fold_roots(p, rank, ovl_code_op(code, code->collectives.item[i]))) {
             hash = ovl_fold_mix(hash, i);
         }
     }
@@ -36,7 +36,7 @@ const bool *ovl_fold_rooted_codes(const ovl_program *p, ovl_arena *scratch)
     bool *rooted = OVL_NEW_ARRAY(scratch, bool, p->n_codes);
     for (uint32_t c = 0; c < p->n_codes; c++) {
         for (uint32_t i = 0; i < p->codes[c].n_ops; i++) {
-            rooted[c] |= ovl_fold_rooted(&p->codes[c].ops[i]);
+            rooted[c] |= ovl_fold_rooted(ovl_code_op(&p->codes[c], i));
         }
     }
     return rooted;

@@ -55,7 +55,8 @@ static bool same_roots(const checking *k, const ovl_rank *a, const ovl_rank *b)
 {
     const ovl_code *code = &k->p->codes[a->code];
     for (uint32_t i = 0; k->rooted[a->code] && i < code->n_ops; i++) {
-        if (ovl_fold_roots(k->p, a, &code->ops[i]) != ovl_fold_roots(k->p, b, &code->ops[i])) {
+        if (ovl_fold_roots(k->p, a, ovl_code_op(code, i)) !=
+            ovl_fold_roots(k->p, b, ovl_code_op(code, i))) {
             return false;
         }
     }

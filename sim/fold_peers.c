@@ -123,7 +123,7 @@ static bool same_rank_costs(const ovl_fold_basis *basis, uint32_t a, uint32_t b)
     }
     const ovl_code *code = &p->codes[x->code];
     for (uint32_t i = 0; i < code->n_ops && x->variant != y->variant; i++) {
-        const ovl_op *op = &code->ops[i];
+        const ovl_op *op = ovl_code_op(code, i);
         if (op->per_rank && !ovl_same_cost(p, ovl_op_cost(p, a, op), ovl_op_cost(p, b, op))) {
             return false;
         }
@@ -147,7 +147,7 @@ static bool code_varies(const ovl_code *code)
 {
     bool varies = false;
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        varies |= code->ops[i].per_rank;
+        varies |= ovl_code_op(code, i)->per_rank;
     }
     for (uint32_t i = 0; i < code->n_buffers; i++) {
         varies |= code->buffers[i].sizes > 0;
@@ -170,8 +170,8 @@ static void number_variants(const ovl_program *p, ovl_arena *arena, ovl_fold_bas
         }
         uint64_t hash = ovl_fold_mix(0, p->ranks[r].code);
         for (uint32_t i = 0; i < code->n_ops; i++) {
-            if (code->ops[i].per_rank) {
-                hash = hash_cost(hash, p, ovl_op_cost(p, r, &code->ops[i]));
+            if (ovl_code_op(code, i)->per_rank) {
+                hash = hash_cost(hash, p, ovl_op_cost(p, r, ovl_code_op(code, i)));
             }
         }
         for (uint32_t i = 0; i < code->n_buffers; i++) {

@@ -140,7 +140,7 @@ static uint32_t count_ranks(const counting *c, uint32_t rank, const known *key, 
 
 static uint32_t of_rank(const counting *c, uint32_t rank, uint32_t local)
 {
-    const ovl_op *op = &c->p->codes[c->p->ranks[rank].code].ops[local];
+    const ovl_op *op = ovl_code_op(&c->p->codes[c->p->ranks[rank].code], local);
     const ovl_cost_kind *cost = ovl_op_cost_kind(c->p, rank, op);
     bool send = op->kind == OVL_SEND;
     known key = {.thing = rank, .peer = OVL_NONE};
@@ -251,11 +251,11 @@ const uint32_t *ovl_fold_together(const ovl_fold_basis *basis, const ovl_fold *f
         const ovl_code *code = &folded->codes[folded->ranks[r].code];
         uint32_t *own = together + folded->ranks[r].first_op;
         for (uint32_t i = 0; i < code->n_ops; i++) {
-            ovl_op_kind kind = (ovl_op_kind)code->ops[i].kind;
+            ovl_op_kind kind = (ovl_op_kind)ovl_code_op(code, i)->kind;
             bool rank = kind == OVL_KERNEL || kind == OVL_COPY || kind == OVL_SEND;
             own[i] = 1;
             if (folded->n_ports <= 64 && (rank || kind == OVL_COLLECTIVE)) {
-                own[i] = rank ? of_rank(&c, r, i) : of_comm(&c, r, &code->ops[i]);
+                own[i] = rank ? of_rank(&c, r, i) : of_comm(&c, r, ovl_code_op(code, i));
             }
         }
     }

@@ -13,29 +13,36 @@
 
 static ovl_pace *find_pace(const ovl_engine *e, uint32_t resource, double weight, double cap)
 {
-    ovl_paces *paces = &e->paces[resource];
-    for (uint32_t i = 0; i < paces->len; i++) {
-        if (paces->data[i].weight == weight && paces->data[i].cap == cap) {
-            return &paces->data[i];
+    for (uint32_t i = e->first_pace[resource]; i != OVL_NONE; i = e->paces.data[i].next) {
+        if (e->paces.data[i].weight == weight && e->paces.data[i].cap == cap) {
+            return &e->paces.data[i];
         }
     }
     return NULL;
 }
 
-static double rate_of(const ovl_engine *e, uint32_t resource, const ovl_pace *pace)
+static double rate_of(const ovl_pace *pace, double level)
 {
-    double level = e->share.resources[resource].level;
     return ovl_exact_rate(OVL_MIN(pace->cap, pace->weight * level));
 }
 
 static ovl_pace *add_pace(ovl_engine *e, uint32_t resource, double weight, double cap)
 {
-    ovl_pace pace = {.weight = weight, .cap = cap, .clock = ovl_share_reserve(&e->share)};
-    ovl_clock_reserve(e, pace.clock);
-    ovl_clock_set_bound(e, pace.clock, resource);
-    ovl_clock_set_rate(e, pace.clock, rate_of(e, resource, &pace));
-    ovl_vec_push(&e->paces[resource], pace);
-    return &e->paces[resource].data[e->paces[resource].len - 1];
+    if (e->spare_paces.len == 0) {
+        ovl_vec_push(&e->spare_paces, e->paces.len);
+        ovl_vec_push(&e->paces, (ovl_pace){0});
+    }
+    uint32_t at = e->spare_paces.data[--e->spare_paces.len];
+    ovl_pace *pace = &e->paces.data[at];
+    *pace = (ovl_pace){.weight = weight,
+                       .cap = cap,
+                       .clock = ovl_share_reserve(&e->share),
+                       .next = e->first_pace[resource]};
+    e->first_pace[resource] = at;
+    ovl_clock_reserve(e, pace->clock);
+    ovl_clock_set_bound(e, pace->clock, resource);
+    ovl_clock_set_rate(e, pace->clock, rate_of(pace, e->share.resources[resource].level));
+    return pace;
 }
 
 static void attach(ovl_engine *e, uint32_t slot, uint32_t resource)
@@ -61,14 +68,15 @@ static void detach(ovl_engine *e, uint32_t slot)
     if (crew->follows == OVL_NONE) {
         return;
     }
-    ovl_paces *paces = &e->paces[crew->follows];
-    ovl_pace *pace = paces->data;
-    while (pace->clock != crew->clock) {
-        pace++;
+    uint32_t *link = &e->first_pace[crew->follows];
+    while (e->paces.data[*link].clock != crew->clock) {
+        link = &e->paces.data[*link].next;
     }
+    ovl_pace *pace = &e->paces.data[*link];
     if (--pace->classes == 0) {
         ovl_share_release(&e->share, pace->clock);
-        *pace = paces->data[--paces->len];
+        ovl_vec_push(&e->spare_paces, *link);
+        *link = pace->next;
     }
     crew->follows = OVL_NONE;
     crew->clock = slot;
@@ -141,9 +149,10 @@ static void change_class(ovl_engine *e, uint32_t slot)
 
 static void change_level(ovl_engine *e, uint32_t resource)
 {
-    const ovl_paces *paces = &e->paces[resource];
-    for (uint32_t i = 0; i < paces->len; i++) {
-        ovl_clock_set_rate(e, paces->data[i].clock, rate_of(e, resource, &paces->data[i]));
+    double level = e->share.resources[resource].level;
+    for (uint32_t i = e->first_pace[resource]; i != OVL_NONE; i = e->paces.data[i].next) {
+        const ovl_pace *pace = &e->paces.data[i];
+        ovl_clock_set_rate(e, pace->clock, rate_of(pace, level));
     }
 }
 

@@ -38,7 +38,7 @@ static void find_stream_prev(frozen *f)
     uint32_t *last = filled(f->arena, f->code->n_streams, OVL_NONE);
     f->stream_prev = filled(f->arena, f->n, OVL_NONE);
     for (uint32_t i = 0; i < f->n; i++) {
-        uint16_t stream = f->code->ops[i].stream;
+        uint16_t stream = ovl_code_op(f->code, i)->stream;
         if (stream != OVL_NO_STREAM) {
             f->stream_prev[i] = lane_prev(last, stream, i);
         }
@@ -53,8 +53,8 @@ static void find_comm_prev(frozen *f)
     f->comm_prev = filled(f->arena, f->n, OVL_NONE);
     f->comm_index = filled(f->arena, f->n, 0);
     for (uint32_t i = 0; i < f->n; i++) {
-        const ovl_op *op = &f->code->ops[i];
-        if (op->comm == OVL_NO_COMM || op->batch != OVL_NONE) {
+        const ovl_op *op = ovl_code_op(f->code, i);
+        if (op->comm == OVL_NO_COMM || op->behind) {
             continue;
         }
         f->comm_prev[i] = lane_prev(last, op->comm, i);
@@ -81,7 +81,7 @@ static uint32_t *wire_of(const frozen *f, uint32_t *table, uint32_t size, const 
     uint64_t key = ((uint64_t)op->comm << 33) ^ ((uint64_t)(uint32_t)op->peer << 1) ^
                    (uint64_t)op->peer_relative;
     uint32_t at = (uint32_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & (size - 1);
-    while (table[at] && !same_wire(&f->code->ops[table[at] - 1], op)) {
+    while (table[at] && !same_wire(ovl_code_op(f->code, table[at] - 1), op)) {
         at = (at + 1) & (size - 1);
     }
     return &table[at];
@@ -93,15 +93,15 @@ static void find_wires(frozen *f)
     ovl_arena scratch = {0};
     uint32_t n = 0, size = 8;
     for (uint32_t i = 0; i < f->n; i++) {
-        n += is_eager_send(&f->code->ops[i]);
+        n += is_eager_send(ovl_code_op(f->code, i));
     }
     while (size < 2 * (uint64_t)n) {
         size *= 2;
     }
     uint32_t *table = OVL_NEW_ARRAY(&scratch, uint32_t, size);
     for (uint32_t i = 0; i < f->n && n; i++) {
-        if (is_eager_send(&f->code->ops[i])) {
-            uint32_t *last = wire_of(f, table, size, &f->code->ops[i]);
+        if (is_eager_send(ovl_code_op(f->code, i))) {
+            uint32_t *last = wire_of(f, table, size, ovl_code_op(f->code, i));
             f->comm_index[i] = *last;
             *last = i + 1;
         }
@@ -118,7 +118,7 @@ static void find_queue_prev(frozen *f, uint32_t hw_queues)
     uint32_t *last = filled(f->arena, hw_queues, OVL_NONE);
     f->queue_prev = filled(f->arena, f->n, OVL_NONE);
     for (uint32_t i = 0; i < f->n; i++) {
-        const ovl_op *op = &f->code->ops[i];
+        const ovl_op *op = ovl_code_op(f->code, i);
         if (op->stream != OVL_NO_STREAM && op->kind != OVL_MARKER && !op->continues) {
             f->queue_prev[i] = lane_prev(last, op->stream % hw_queues, i);
         }
@@ -226,7 +226,7 @@ static void derive_lists(frozen *f)
     uint32_t *key = OVL_NEW_ARRAY(&scratch, uint32_t, f->n);
     bool batches = false;
     for (uint32_t i = 0; i < f->n; i++) {
-        key[i] = code->ops[i].batch;
+        key[i] = ovl_code_batch(code, i);
         batches = batches || key[i] != OVL_NONE;
     }
     if (batches) {
@@ -235,7 +235,8 @@ static void derive_lists(frozen *f)
         code->parts.at = code->parts.item = f->nothing;
     }
     for (uint32_t i = 0; i < f->n; i++) {
-        key[i] = code->ops[i].kind == OVL_COLLECTIVE ? code->ops[i].comm : OVL_NONE;
+        key[i] =
+            ovl_code_op(code, i)->kind == OVL_COLLECTIVE ? ovl_code_op(code, i)->comm : OVL_NONE;
     }
     invert(f->arena, key, f->n, code->n_slots, &code->collectives.at, &code->collectives.item);
     ovl_arena_free(&scratch);
@@ -250,18 +251,27 @@ static void derive_lists(frozen *f)
 static bool host_takes_time(const ovl_code *code)
 {
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        if (code->ops[i].launch > 0 || code->ops[i].kind == OVL_HOST) {
+        if (ovl_code_op(code, i)->launch > 0 || ovl_code_op(code, i)->kind == OVL_HOST) {
             return true;
         }
     }
     return false;
 }
 
+static bool has_means(const ovl_code *code)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < code->n_ops && !any; i++) {
+        any = ovl_code_op(code, i)->mean > 0;
+    }
+    return any;
+}
+
 static void find_step_ends(ovl_code *code, ovl_arena *arena)
 {
     OVL_VEC(uint32_t) ends = {0};
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        if (code->ops[i].step_end) {
+        if (ovl_code_op(code, i)->step_end) {
             ovl_vec_push(&ends, i);
         }
     }
@@ -280,20 +290,22 @@ static void find_step_ends(ovl_code *code, ovl_arena *arena)
     } while (0)
 
 static void freeze_code(struct ovl_code_build *c, ovl_code *code, uint32_t hw_queues,
-                        const uint32_t *nothing, ovl_arena *arena)
+                        const uint32_t *nothing, const ovl_op *distinct, ovl_arena *arena)
 {
-    *code = (ovl_code){.n_ops = c->ops.len,
+    *code = (ovl_code){.n_ops = c->which.len,
                        .n_streams = c->streams.len,
                        .n_buffers = c->buffers.len,
                        .n_slots = c->n_slots};
     FREEZE_LIST(after);
     FREEZE_LIST(access);
     FREEZE_LIST(effect);
-    code->ops = ovl_vec_freeze(&c->ops, arena);
-    while (c->mean.len > 0 && c->mean.len < code->n_ops) {
-        ovl_vec_push(&c->mean, 0);
+    code->distinct = distinct;
+    code->which = ovl_vec_freeze(&c->which, arena);
+    code->name = ovl_vec_freeze(&c->name, arena);
+    while (c->microbatch.len > 0 && c->microbatch.len < code->n_ops) {
+        ovl_vec_push(&c->microbatch, 0);
     }
-    code->mean = c->mean.len ? ovl_vec_freeze(&c->mean, arena) : NULL;
+    code->microbatch = c->microbatch.len ? ovl_vec_freeze(&c->microbatch, arena) : NULL;
     code->streams = ovl_vec_freeze(&c->streams, arena);
     code->buffers = ovl_vec_freeze(&c->buffers, arena);
     frozen f = {.arena = arena, .nothing = nothing, .code = code, .n = code->n_ops};
@@ -309,6 +321,7 @@ static void freeze_code(struct ovl_code_build *c, ovl_code *code, uint32_t hw_qu
     code->comm_index = f.comm_index;
     code->waits = f.waits;
     code->host_timed = host_takes_time(code);
+    code->has_means = has_means(code);
     find_step_ends(code, arena);
 }
 
@@ -350,7 +363,7 @@ static uint32_t longest_code(const ovl_builder *b)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->codes.len; i++) {
-        n = OVL_MAX(n, b->codes.data[i]->ops.len);
+        n = OVL_MAX(n, b->codes.data[i]->which.len);
     }
     return n;
 }
@@ -376,8 +389,10 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
     assert(b->pairs.len == 0 || b->pairs.len == p.n_kernel_classes * p.n_coll_classes);
     ovl_code *codes = OVL_NEW_ARRAY(b->arena, ovl_code, p.n_codes);
     const uint32_t *nothing = OVL_NEW_ARRAY(b->arena, uint32_t, longest_code(b) + 1);
+    p.n_distinct = b->distinct.len;
+    p.distinct = ovl_vec_freeze(&b->distinct, b->arena);
     for (uint32_t i = 0; i < p.n_codes; i++) {
-        freeze_code(b->codes.data[i], &codes[i], b->hw_queues, nothing, b->arena);
+        freeze_code(b->codes.data[i], &codes[i], b->hw_queues, nothing, p.distinct, b->arena);
         p.n_steps = OVL_MAX(p.n_steps, codes[i].n_steps);
     }
     uint32_t n_rank_comms = b->rank_comms.len, n_members = b->members.len;

@@ -337,7 +337,7 @@ static void apply_op(flow *f, uint32_t op)
 {
     const ovl_code *code = &f->p->codes[f->p->ranks[f->c->rank_of[op]].code];
     uint32_t local = ovl_causes_local(f->c, op);
-    if (code->ops[local].kind == OVL_COLLECTIVE) {
+    if (ovl_code_op(code, local)->kind == OVL_COLLECTIVE) {
         apply_collective(f, op);
     }
     for (uint32_t k = code->effect.at[local]; k < code->effect.at[local + 1]; k++) {

@@ -112,11 +112,13 @@ void ovl_gradient_report(const ovl_program *program, const ovl_expectations *exp
         for (n = 1; i + n < problems->len && same_problem(&list[i], &list[i + n]);) {
             n++;
         }
-        const ovl_op *op = &program->codes[list[i].code].ops[list[i].local];
-        const char *text = ovl_arena_printf(
-            arena, "\"%s\" receives %s, on rank %" PRIu32, ovl_names_text(program->names, op->name),
-            what_text(program, expected, &list[i], arena), list[i].rank);
-        ovl_vec_push(hazards, (ovl_result_hazard){faults[list[i].verdict.fault], text, op->mark,
+        const ovl_code *code = &program->codes[list[i].code];
+        const char *text =
+            ovl_arena_printf(arena, "\"%s\" receives %s, on rank %" PRIu32,
+                             ovl_names_text(program->names, code->name[list[i].local]),
+                             what_text(program, expected, &list[i], arena), list[i].rank);
+        ovl_mark mark = ovl_code_op(code, list[i].local)->mark;
+        ovl_vec_push(hazards, (ovl_result_hazard){faults[list[i].verdict.fault], text, mark,
                                                   list[i].rank, n});
     }
 }
@@ -141,12 +143,14 @@ void ovl_gradient_report_unconsumed(const ovl_program *program, const ovl_expect
         if (e->value == OVL_NONE || e->consumed) {
             continue;
         }
-        const ovl_op *op = &program->codes[e->code].ops[e->local];
+        const ovl_code *code = &program->codes[e->code];
+        ovl_mark mark = ovl_code_op(code, e->local)->mark;
         uint32_t first = 0, n = ranks_of(program, e->code, &first);
         const char *text = ovl_arena_printf(
             arena,
             "gradient \"%s\", produced by \"%s\" on rank %" PRIu32 ", is received by no optimizer",
-            ovl_names_text(program->names, g), ovl_names_text(program->names, op->name), first);
-        ovl_vec_push(hazards, (ovl_result_hazard){"missing_gradient", text, op->mark, first, n});
+            ovl_names_text(program->names, g), ovl_names_text(program->names, code->name[e->local]),
+            first);
+        ovl_vec_push(hazards, (ovl_result_hazard){"missing_gradient", text, mark, first, n});
     }
 }

@@ -44,13 +44,13 @@ typedef struct check {
 
 static uint32_t lane_of(const check *k, uint32_t seat)
 {
-    uint16_t stream = k->code->ops[seat].stream;
+    uint16_t stream = ovl_code_op(k->code, seat)->stream;
     return stream == OVL_NO_STREAM ? k->n_lanes - 1 : stream;
 }
 
 static uint32_t seat_of(const check *k, uint32_t op)
 {
-    uint32_t batch = k->code->ops[op].batch;
+    uint32_t batch = ovl_code_batch(k->code, op);
     return batch == OVL_NONE ? op : batch;
 }
 
@@ -79,8 +79,8 @@ static void set_clock(check *k, uint32_t op)
 {
     const ovl_code *code = k->code;
     uint32_t *clock = k->clock + (size_t)op * k->n_lanes;
-    if (code->ops[op].batch != OVL_NONE) {
-        join(k, clock, k->clock + (size_t)code->ops[op].batch * k->n_lanes);
+    if (ovl_code_batch(code, op) != OVL_NONE) {
+        join(k, clock, k->clock + (size_t)ovl_code_batch(code, op) * k->n_lanes);
     } else {
         join(k, clock, k->host);
     }
@@ -89,7 +89,7 @@ static void set_clock(check *k, uint32_t op)
     for (uint32_t i = code->after.at[op]; i < code->after.at[op + 1]; i++) {
         join_end(k, clock, code->after.item[i]);
     }
-    if (code->ops[op].kind == OVL_HOST) {
+    if (ovl_code_op(code, op)->kind == OVL_HOST) {
         join_end(k, k->host, op);
     }
 }
@@ -203,8 +203,8 @@ static const char *kind_of(const ovl_op *op)
 static void report(check *k, const use *earlier, const use *later, ovl_id buffer)
 {
     const ovl_names *names = k->c->program->names;
-    const ovl_op *a = &k->code->ops[earlier->op], *b = &k->code->ops[later->op];
-    const char *text = ovl_names_text(names, a->name);
+    const ovl_op *a = ovl_code_op(k->code, earlier->op), *b = ovl_code_op(k->code, later->op);
+    const char *text = ovl_names_text(names, k->code->name[earlier->op]);
     const char *advice = ovl_arena_printf(
         k->arena, earlier->seat == later->seat ? "they are parts of one batch" : "add after: [%s]",
         text);
@@ -215,7 +215,7 @@ static void report(check *k, const use *earlier, const use *later, ovl_id buffer
         k->arena,
         "\"%s\" %s buffer \"%s\" without waiting for \"%s\" (%s) that %s it, on rank %" PRIu32
         "; %s",
-        ovl_names_text(names, b->name), reads ? "reads" : "writes",
+        ovl_names_text(names, k->code->name[later->op]), reads ? "reads" : "writes",
         ovl_names_text(names, k->code->buffers[buffer].name), text, kind_of(a),
         earlier->writes ? "writes" : "reads", rank, advice);
     ovl_vec_push(k->hazards, hazard);
@@ -372,15 +372,16 @@ static bool through(check *k, const use *last, uint32_t next)
 static void report_reuse(check *k, const use *last, uint32_t next, ovl_id freed, ovl_id taken)
 {
     const ovl_names *names = k->c->program->names;
-    const ovl_op *a = &k->code->ops[last->op], *b = &k->code->ops[next];
-    const char *text = ovl_names_text(names, a->name);
+    const ovl_op *a = ovl_code_op(k->code, last->op), *b = ovl_code_op(k->code, next);
+    const char *text = ovl_names_text(names, k->code->name[last->op]);
     ovl_result_hazard hazard = {
         .kind = "early_free", .mark = b->mark, .rank = k->first_rank, .count = k->n_ranks};
     hazard.text = ovl_arena_printf(
         k->arena,
         "\"%s\" uses buffer \"%s\", which gets the memory of \"%s\", without waiting for \"%s\" "
         "(%s) that %s that, on rank %" PRIu32 "; wait for it before freeing \"%s\"",
-        ovl_names_text(names, b->name), ovl_names_text(names, k->code->buffers[taken].name),
+        ovl_names_text(names, k->code->name[next]),
+        ovl_names_text(names, k->code->buffers[taken].name),
         ovl_names_text(names, k->code->buffers[freed].name), text, kind_of(a),
         last->writes ? "writes" : "reads", k->first_rank,
         ovl_names_text(names, k->code->buffers[freed].name));

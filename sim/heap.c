@@ -7,21 +7,21 @@ void ovl_heap_free(ovl_heap *heap)
 }
 
 /* Of two or four neighbours the first to come, without a branch: which it is is anybody's guess. */
-static inline uint32_t first_of_two(const ovl_heap_item *items, uint32_t at)
+static inline const ovl_heap_item *first_of_two(const ovl_heap_item *items)
 {
-    return at + ovl_heap_before(&items[at + 1], &items[at]);
+    return items + ovl_heap_before(&items[1], &items[0]);
 }
 
-static inline uint32_t first_of_four(const ovl_heap_item *items, uint32_t at)
+static inline const ovl_heap_item *first_of_four(const ovl_heap_item *items)
 {
-    uint32_t a = first_of_two(items, at), b = first_of_two(items, at + 2);
-    return ovl_heap_before(&items[b], &items[a]) ? b : a;
+    const ovl_heap_item *a = first_of_two(items), *b = first_of_two(items + 2);
+    return ovl_heap_before(b, a) ? b : a;
 }
 
 static inline uint32_t first_child(const ovl_heap_item *items, uint32_t child, uint32_t len)
 {
     if (child + 4 <= len) {
-        return first_of_four(items, child);
+        return (uint32_t)(first_of_four(items + child) - items);
     }
     uint32_t best = child;
     for (uint32_t i = child + 1; i < len; i++) {
@@ -112,11 +112,8 @@ void ovl_heap_set(ovl_heap *heap, uint32_t handle, ovl_time time, uint64_t tie)
     }
 }
 
-void ovl_heap_remove(ovl_heap *heap, uint32_t handle)
+void ovl_heap_take_out(ovl_heap *heap, uint32_t handle)
 {
-    if (handle >= heap->place.len || heap->place.data[handle] == 0) {
-        return;
-    }
     if (heap->hole) {
         ovl_heap_fill_hole(heap);
     }

@@ -50,10 +50,21 @@ void ovl_heap_free(ovl_heap *heap);
 /* Puts a handle in, or changes its key. 0 <= time, tie < 2^33, handle < 2^31. */
 void ovl_heap_set(ovl_heap *heap, uint32_t handle, ovl_time time, uint64_t tie);
 
-/* Takes a handle out if it is in. */
-void ovl_heap_remove(ovl_heap *heap, uint32_t handle);
-
+void ovl_heap_take_out(ovl_heap *heap, uint32_t handle);
 void ovl_heap_fill_hole(ovl_heap *heap);
+
+/* Takes a handle out if it is in. Mostly it is the first. */
+static inline void ovl_heap_remove(ovl_heap *heap, uint32_t handle)
+{
+    uint32_t place = handle < heap->place.len ? heap->place.data[handle] : 0;
+    if (place == 1 && !heap->hole) {
+        heap->place.data[handle] = 0;
+        heap->hole = true;
+    } else if (place) {
+        ovl_heap_take_out(heap, handle);
+    }
+}
+
 const ovl_heap_item *ovl_heap_peek_past_hole(const ovl_heap *heap);
 
 /* The first item; NULL when empty. Valid until the next change. */

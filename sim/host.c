@@ -66,7 +66,7 @@ static void begin_call(ovl_engine *e, uint32_t rank, uint32_t local)
 static ovl_time moment_of(const ovl_engine *e, uint32_t rank, uint32_t local)
 {
     uint32_t op = e->p->ranks[rank].first_op + local;
-    return ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op))->latency;
+    return ovl_engine_cost(e, rank, op, ovl_engine_op(e, rank, op))->latency;
 }
 
 /* Begins the call that was put off if its moment has come, or waits for that if there is nothing
@@ -98,8 +98,8 @@ void ovl_host_advance(ovl_engine *e, uint32_t rank)
     const ovl_code *code = &e->p->codes[r->code];
     ovl_rank_state *s = &e->ranks[rank];
     while (!make_up(e, rank, s->cursor == code->n_ops) && s->cursor < code->n_ops) {
-        const ovl_op *op = &code->ops[s->cursor];
-        if (op->batch != OVL_NONE) {
+        const ovl_op *op = ovl_code_op(code, s->cursor);
+        if (op->behind) {
             s->cursor++;
         } else if (op->kind == OVL_HOST && moment_of(e, rank, s->cursor) > e->now) {
             assert(!s->put_off);
@@ -119,7 +119,7 @@ void ovl_host_advance(ovl_engine *e, uint32_t rank)
 
 void ovl_host_arrive(ovl_engine *e, uint32_t rank, uint32_t op)
 {
-    ovl_time length = ovl_engine_cost(e, rank, ovl_engine_op(e, rank, op))->work;
+    ovl_time length = ovl_engine_cost(e, rank, op, ovl_engine_op(e, rank, op))->work;
     ovl_engine_schedule(e, rank, length, OVL_EVENT_HOST, op);
 }
 
@@ -135,7 +135,7 @@ void ovl_host_event(ovl_engine *e, uint32_t rank)
         s->put_off = 0;
         s->makes_up = false;
         ovl_engine_complete(e, rank, r->first_op + local);
-    } else if (e->p->codes[r->code].ops[s->cursor].kind == OVL_HOST) {
+    } else if (ovl_code_op(&e->p->codes[r->code], s->cursor)->kind == OVL_HOST) {
         ovl_engine_complete(e, rank, r->first_op + s->cursor++);
     } else {
         issue(e, rank, s->cursor);

@@ -41,11 +41,11 @@ static void find_parts(const look *l, ovl_host_load *load)
 {
     load->issuing = load->blocked = 0;
     for (uint32_t i = 0; i < l->code->n_ops; i++) {
-        const ovl_op *op = &l->code->ops[i];
+        const ovl_op *op = ovl_code_op(l->code, i);
         if (op->kind == OVL_HOST) {
             load->blocked += within(l, l->issue[i], l->arrive[i]);
             load->issuing += within(l, l->arrive[i], l->end[i]);
-        } else if (op->batch == OVL_NONE) {
+        } else if (!op->behind) {
             load->issuing += within(l, l->issue[i] - op->launch, l->issue[i]);
         }
     }
@@ -79,7 +79,7 @@ static ovl_time gpu_waits(const look *l)
 {
     ovl_spans lacking = {0}, busy = {0};
     for (uint32_t i = 0; i < l->code->n_ops; i++) {
-        const ovl_op *op = &l->code->ops[i];
+        const ovl_op *op = ovl_code_op(l->code, i);
         if (is_gpu_work(op)) {
             add_within(l, &lacking, lacks_only_launch(l, i), l->issue[i]);
         }
@@ -100,10 +100,10 @@ static void find_ahead(const look *l, ovl_host_load *load)
     ovl_time n = 0, mean = 0, rest = 0;
     load->ahead_min = load->ahead_mean = OVL_NEVER;
     for (uint32_t i = step.first; i < step.end; i++) {
-        n += is_gpu_work(&l->code->ops[i]);
+        n += is_gpu_work(ovl_code_op(l->code, i));
     }
     for (uint32_t i = step.first; i < step.end && n > 0; i++) {
-        if (is_gpu_work(&l->code->ops[i])) {
+        if (is_gpu_work(ovl_code_op(l->code, i))) {
             ovl_time ahead = l->start[i] - l->issue[i];
             load->ahead_min = OVL_MIN(load->ahead_min, ahead);
             mean += ahead / n;
@@ -237,7 +237,7 @@ static ovl_time first_launch(const ovl_program *p, const ovl_timeline *t)
     const ovl_rank *rank = &p->ranks[t->deciding_rank];
     const ovl_code *code = &p->codes[rank->code];
     for (uint32_t i = 0; i < code->n_ops && p->n_steps < 2; i++) {
-        if (is_gpu_work(&code->ops[i])) {
+        if (is_gpu_work(ovl_code_op(code, i))) {
             return t->issue[rank->first_op + i];
         }
     }

@@ -1,11 +1,8 @@
 #include "sim/idle.h"
 
-#include "sim/blame.h"
 #include "sim/exposure.h"
-#include "sim/idle_cut.h"
-#include "sim/idle_runs.h"
+#include "sim/idle_charge.h"
 #include "sim/steps.h"
-#include "sim/suspects.h"
 
 static const char *const idle_names[OVL_IDLE_COUNT] = {
     "fill", "drain", "imbalance", "dependency", "schedule", "host", "pause"};
@@ -22,15 +19,6 @@ const char *ovl_peel_name(ovl_peel kind)
     return peel_names[kind];
 }
 
-/* Stages, transfers, or batches, and what would be idle with each of them harmless. */
-typedef struct trial {
-    bool made;
-    ovl_suspects suspects;
-    const ovl_idle_run *with; /* what is idle with all of them, in the order of the run */
-    ovl_idle_run own;         /* `with`, if no other run is that */
-    ovl_idle_run run[OVL_SUSPECTS_MOST];
-} trial;
-
 typedef struct finder {
     ovl_causes *c;
     const ovl_program *p;
@@ -46,10 +34,9 @@ typedef struct finder {
     ovl_idle_run run[OVL_PEEL_COUNT]; /* the last one is the run itself */
     bool borrowed[OVL_PEEL_COUNT];    /* it is the next one */
     bool ordered[OVL_PEEL_COUNT];     /* it has another order of kernels than the run */
-    trial stages, transfers, batches; /* made when first asked for */
-    OVL_VEC(ovl_idle_gap) gaps;       /* of the rank that is looked at */
-    ovl_kernel_times kernels;         /* scratch */
-    OVL_VEC(ovl_blame_share) share;   /* scratch */
+    ovl_idle_charger charger;
+    OVL_VEC(ovl_idle_gap) gaps; /* of the rank that is looked at */
+    ovl_kernel_times kernels;   /* scratch */
 } finder;
 
 /* --- The runs --- */
@@ -61,7 +48,7 @@ static bool has_pause(const finder *f)
         const ovl_code *code = &f->p->codes[rank->code];
         for (uint32_t i = 0; i < code->n_ops; i++) {
             uint32_t op = rank->first_op + i;
-            if (code->ops[i].kind == OVL_MARKER && f->t->end[op] > f->t->start[op]) {
+            if (ovl_code_op(code, i)->kind == OVL_MARKER && f->t->end[op] > f->t->start[op]) {
                 return true;
             }
         }
@@ -76,7 +63,7 @@ static void look_at_program(finder *f)
         const ovl_code *code = &f->p->codes[c];
         f->has_host |= code->host_timed;
         for (uint32_t i = 0; i < code->n_ops; i++) {
-            const ovl_op *op = &code->ops[i];
+            const ovl_op *op = ovl_code_op(code, i);
             f->has_comm |= ovl_is_communication(op) || op->kind == OVL_COPY;
             f->pipeline |= op->kind == OVL_KERNEL && op->part != OVL_PART_NONE;
         }
@@ -101,24 +88,38 @@ static bool same_run(const finder *f, ovl_peel kind)
     return false;
 }
 
-/* A search that is told less to idle for may find another order. */
-static void make_run(finder *f, ovl_peel kind, const ovl_replay_options *options)
+/* A search that is told less to idle for may find another order; it knows those that it finds for
+ * what is left out later, too. */
+#define OTHER_ORDERS 2
+static const unsigned other_orders[OVL_PEEL_HOST][OTHER_ORDERS] = {
+    [OVL_PEEL_STRUCTURAL] = {OVL_ORDER_EVEN | OVL_ORDER_FREE, OVL_ORDER_FREE},
+    [OVL_PEEL_IMBALANCE] = {OVL_ORDER_FREE}};
+
+static ovl_time length_of(const ovl_idle_run *run)
 {
-    static const unsigned order[OVL_PEEL_HOST] = {[OVL_PEEL_STRUCTURAL] =
-                                                      OVL_ORDER_EVEN | OVL_ORDER_FREE,
-                                                  [OVL_PEEL_IMBALANCE] = OVL_ORDER_FREE};
-    ovl_idle_run *run = &f->run[kind];
-    f->ordered[kind] = ovl_idle_run_ordered(&f->lab, order[kind], options, run);
-    if (!f->ordered[kind]) {
-        ovl_idle_run_replay(&f->lab, options, run);
-    }
+    return run->end - run->begin;
 }
 
-static const ovl_replay_options peeled[OVL_PEEL_HOST] = {
-    {.kernels = OVL_REPLAY_MEAN, .free_comm = true, .free_host = true, .free_pauses = true},
-    {.kernels = OVL_REPLAY_ALONE, .free_comm = true, .free_host = true, .free_pauses = true},
-    {.kernels = OVL_REPLAY_AS_RUN, .free_host = true, .free_pauses = true},
-    {.kernels = OVL_REPLAY_AS_RUN, .free_host = true}};
+/* The shortest of the orders; of equals one that was found for this, which none of what is left
+ * out made longer. */
+static void make_run(finder *f, ovl_peel kind, const ovl_replay_options *options)
+{
+    ovl_idle_run *best = &f->run[kind];
+    ovl_idle_run_replay(&f->lab, options, best);
+    for (int i = 0; i < OTHER_ORDERS && other_orders[kind][i]; i++) {
+        ovl_idle_run other;
+        if (!ovl_idle_run_ordered(&f->lab, other_orders[kind][i], options, &other)) {
+            continue;
+        }
+        bool better = length_of(&other) < length_of(best) + !f->ordered[kind];
+        ovl_idle_run *worse = better ? best : &other;
+        ovl_idle_run_free(worse);
+        if (better) {
+            *best = other;
+            f->ordered[kind] = true;
+        }
+    }
+}
 
 static void make_runs(finder *f)
 {
@@ -129,7 +130,7 @@ static void make_runs(finder *f)
             f->run[kind] = f->run[kind + 1];
             f->ordered[kind] = f->ordered[kind + 1];
         } else {
-            make_run(f, (ovl_peel)kind, &peeled[kind]);
+            make_run(f, (ovl_peel)kind, ovl_idle_taken(kind));
         }
     }
 }
@@ -151,182 +152,7 @@ static bool awaits_forward(const finder *f, const ovl_idle_gap *g)
     return g->from == f->t->begin || strcmp(name, "forward") == 0;
 }
 
-/* --- Blame --- */
-
-/* `of_run`: the run that the suspects make longer, replayed with the same options. */
-static void make_trial(finder *f, trial *t, ovl_peel of_run)
-{
-    ovl_replay_options options = peeled[of_run];
-    t->made = true;
-    t->with = &f->run[of_run];
-    if (t->suspects.n && f->ordered[of_run]) {
-        ovl_idle_run_replay(&f->lab, &options, &t->own);
-        t->with = &t->own;
-    }
-    options.of = t->suspects.of;
-    for (uint32_t i = 0; i < t->suspects.n; i++) {
-        options.harmless = (uint8_t)i;
-        ovl_idle_run_replay(&f->lab, &options, &t->run[i]);
-    }
-}
-
-static const trial *try_stages(finder *f)
-{
-    if (!f->stages.made) {
-        ovl_suspects_stages(f->c, f->classes, &f->means, &f->scratch, &f->stages.suspects);
-        make_trial(f, &f->stages, OVL_PEEL_IMBALANCE);
-    }
-    return &f->stages;
-}
-
-static const trial *try_transfers(finder *f)
-{
-    if (!f->transfers.made) {
-        ovl_suspects_transfers(f->c, &f->scratch, &f->transfers.suspects);
-        make_trial(f, &f->transfers, OVL_PEEL_DEPENDENCY);
-    }
-    return &f->transfers;
-}
-
-static const trial *try_batches(finder *f)
-{
-    if (!f->batches.made) {
-        ovl_suspects_batches(f->c, &f->scratch, &f->batches.suspects);
-        make_trial(f, &f->batches, OVL_PEEL_DEPENDENCY);
-    }
-    return &f->batches;
-}
-
-static void free_trial(trial *t)
-{
-    ovl_idle_run_free(&t->own);
-    for (uint32_t i = 0; i < t->suspects.n; i++) {
-        ovl_idle_run_free(&t->run[i]);
-    }
-}
-
-/* How much shorter a gap is with each of some suspects harmless. */
-static void add_gains(finder *f, const trial *t, uint32_t class_id, const ovl_idle_gap *g)
-{
-    ovl_time wait = ovl_idle_waits_in(t->with, class_id, g->op);
-    for (uint32_t i = 0; i < t->suspects.n; i++) {
-        ovl_time gain = wait - ovl_idle_waits_in(&t->run[i], class_id, g->op);
-        uint32_t op = ovl_suspect_op(&t->suspects.list[i], f->t, g->to);
-        ovl_vec_push(&f->share, (ovl_blame_share){op, OVL_MAX(0, gain)});
-    }
-}
-
-/* To suspects by that; there may be no others (NULL). */
-static bool charge_by_trial(finder *f, const trial *t, const trial *others, ovl_idle_kind kind,
-                            uint32_t class_id, const ovl_idle_gap *g, ovl_time time,
-                            ovl_charges *list)
-{
-    f->share.len = 0;
-    add_gains(f, t, class_id, g);
-    if (others) {
-        add_gains(f, others, class_id, g);
-    }
-    return ovl_blame_split(&f->blamer, kind, f->share.data, f->share.len, time, list);
-}
-
-static void charge_by_weight(finder *f, const trial *t, ovl_idle_kind kind, const ovl_idle_gap *g,
-                             ovl_time time, ovl_charges *list)
-{
-    f->share.len = 0;
-    for (uint32_t i = 0; i < t->suspects.n; i++) {
-        uint32_t op = ovl_suspect_op(&t->suspects.list[i], f->t, g->to);
-        ovl_vec_push(&f->share, (ovl_blame_share){op, t->suspects.list[i].weight});
-    }
-    ovl_blame_split(&f->blamer, kind, f->share.data, f->share.len, time, list);
-}
-
-/* To what the gap was spent on; where that is before it, to the nearest. False: there is none. */
-static bool charge_by_way(finder *f, const ovl_idle_gap *g, ovl_wait wait, ovl_idle_kind kind,
-                          ovl_time time, ovl_charges *list)
-{
-    const ovl_waited *w = &g->waited;
-    f->share.len = 0;
-    for (uint32_t i = 0; i < g->n_parts; i++) {
-        const ovl_wait_part *part = &f->waits.parts.data[g->first_part + i];
-        if (part->kind == wait) {
-            ovl_vec_push(&f->share, (ovl_blame_share){part->op, part->time});
-        }
-    }
-    if (ovl_blame_split(&f->blamer, kind, f->share.data, f->share.len, time, list)) {
-        return true;
-    }
-    if (w->by[wait] != OVL_NONE) {
-        ovl_blame(&f->blamer, kind, w->by[wait], time, list);
-    }
-    return w->by[wait] != OVL_NONE;
-}
-
-static void charge_imbalance(finder *f, uint32_t class_id, const ovl_idle_gap *g, ovl_time time,
-                             ovl_charges *list)
-{
-    const trial *t = try_stages(f);
-    if (!charge_by_trial(f, t, NULL, OVL_IDLE_IMBALANCE, class_id, g, time, list)) {
-        charge_by_weight(f, t, OVL_IDLE_IMBALANCE, g, time, list);
-    }
-}
-
-/* What moved during the gap is charged itself; that what was waited for was late already, to the
- * transfers and batches that make it so. */
-static void charge_dependency(finder *f, uint32_t class_id, const ovl_idle_gap *g, ovl_time time,
-                              ovl_charges *list)
-{
-    ovl_time own = OVL_MIN(time, g->waited.time[OVL_WAIT_DEPENDENCY]), late = time - own;
-    if (own > 0) {
-        charge_by_way(f, g, OVL_WAIT_DEPENDENCY, OVL_IDLE_DEPENDENCY, own, list);
-    }
-    if (late == 0) {
-        return;
-    }
-    const trial *t = try_transfers(f);
-    if (!charge_by_trial(f, t, try_batches(f), OVL_IDLE_DEPENDENCY, class_id, g, late, list) &&
-        !charge_by_way(f, g, OVL_WAIT_DEPENDENCY, OVL_IDLE_DEPENDENCY, late, list)) {
-        charge_by_weight(f, t, OVL_IDLE_DEPENDENCY, g, late, list);
-    }
-}
-
-static void charge_gap(finder *f, uint32_t class_id, const ovl_idle_gap *g, ovl_charges *list)
-{
-    const ovl_time *piece = g->piece;
-    if (piece[OVL_IDLE_IMBALANCE] > 0) {
-        charge_imbalance(f, class_id, g, piece[OVL_IDLE_IMBALANCE], list);
-    }
-    if (piece[OVL_IDLE_DEPENDENCY] > 0) {
-        charge_dependency(f, class_id, g, piece[OVL_IDLE_DEPENDENCY], list);
-    }
-    if (piece[OVL_IDLE_SCHEDULE] > 0) {
-        charge_by_way(f, g, OVL_WAIT_SCHEDULE, OVL_IDLE_SCHEDULE, piece[OVL_IDLE_SCHEDULE], list);
-    }
-    if (piece[OVL_IDLE_HOST] > 0) {
-        charge_by_way(f, g, OVL_WAIT_HOST, OVL_IDLE_HOST, piece[OVL_IDLE_HOST], list);
-    }
-    if (piece[OVL_IDLE_PAUSE] > 0) {
-        charge_by_way(f, g, OVL_WAIT_PAUSE, OVL_IDLE_PAUSE, piece[OVL_IDLE_PAUSE], list);
-    }
-}
-
 /* --- Ranks --- */
-
-/* Of the largest part of a gap, what is charged most; charges of this gap are those from `first`.
- */
-static const char *because(const finder *f, const ovl_time piece[OVL_IDLE_COUNT],
-                           const ovl_charges *list, uint32_t first)
-{
-    int largest = OVL_IDLE_IMBALANCE; /* nobody is to blame for the others */
-    for (int k = OVL_IDLE_DEPENDENCY; k < OVL_IDLE_COUNT; k++) {
-        largest = piece[k] > piece[largest] ? k : largest;
-    }
-    const ovl_charge *most = NULL;
-    for (uint32_t i = first; i < list->len; i++) {
-        const ovl_charge *c = &list->data[i];
-        most = c->kind == largest && (!most || c->time > most->time) ? c : most;
-    }
-    return most ? ovl_blame_text(&f->blamer, (ovl_idle_kind)largest, most->op) : NULL;
-}
 
 static uint32_t last_op(const finder *f, uint32_t rank)
 {
@@ -452,12 +278,12 @@ static void explain_rank(finder *f, uint32_t class_id, bool list, ovl_result_ran
     for (uint32_t i = 0; i < n; i++) {
         const ovl_idle_gap *g = &f->gaps.data[i];
         uint32_t charged = own.len;
-        charge_gap(f, class_id, g, &own);
+        ovl_idle_charge(&f->charger, class_id, g, &own);
         for (int k = 0; k < OVL_IDLE_COUNT; k++) {
             row->idle[k] += g->piece[k];
         }
         if (list) {
-            out[i] = listed(f, g, because(f, g->piece, &own, charged));
+            out[i] = listed(f, g, ovl_idle_because(&f->charger, g, &own, charged));
         }
     }
     row->blames = ovl_blame_choose(&f->blamer, &own, false, &row->n_blames);
@@ -584,6 +410,8 @@ void ovl_idle_find(ovl_causes *causes, const ovl_classes *classes, const ovl_idl
                            &f.means, ask->watch, &f.scratch};
     f.last = f.p->n_ranks ? last_op(&f, f.t->deciding_rank) : OVL_NONE;
     make_runs(&f);
+    f.charger = (ovl_idle_charger){
+        .lab = &f.lab, .blamer = &f.blamer, .waits = &f.waits, .run = f.run, .ordered = f.ordered};
     ovl_waits_init(&f.waits, causes, f.lab.inputs, &f.scratch);
     for (uint32_t i = 0; i < classes->n; i++) {
         peel_rank(&f, i, &rows[i]);
@@ -602,12 +430,9 @@ void ovl_idle_find(ovl_causes *causes, const ovl_classes *classes, const ovl_idl
             ovl_idle_run_free(&f.run[k]);
         }
     }
-    free_trial(&f.stages);
-    free_trial(&f.transfers);
-    free_trial(&f.batches);
+    ovl_idle_charger_free(&f.charger);
     ovl_vec_free(&f.gaps);
     ovl_vec_free(&f.kernels);
-    ovl_vec_free(&f.share);
     ovl_waits_free(&f.waits);
     ovl_arena_free(&f.scratch);
 }

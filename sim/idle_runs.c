@@ -36,7 +36,7 @@ void ovl_kernels_list(const ovl_program *p, uint32_t rank, const ovl_time *start
     list->len = 0;
     for (uint32_t i = 0; i < code->n_ops; i++) {
         uint32_t op = r->first_op + i;
-        if (code->ops[i].kind == OVL_KERNEL && (all || end[op] > start[op])) {
+        if (ovl_code_op(code, i)->kind == OVL_KERNEL && (all || end[op] > start[op])) {
             sorted = sorted && (list->len == 0 || list->data[list->len - 1].start <= start[op]);
             ovl_vec_push(list, (ovl_kernel_time){start[op], end[op], op});
         }
@@ -136,6 +136,19 @@ ovl_time ovl_idle_waits_in(const ovl_idle_run *run, uint32_t class_id, uint32_t 
 void ovl_idle_run_free(ovl_idle_run *run)
 {
     ovl_vec_free(&run->list);
+}
+
+/* --- What is taken away --- */
+
+const ovl_replay_options *ovl_idle_taken(ovl_peel kind)
+{
+    static const ovl_replay_options peeled[OVL_PEEL_HOST] = {
+        {.kernels = OVL_REPLAY_MEAN, .free_comm = true, .free_host = true, .free_pauses = true},
+        {.kernels = OVL_REPLAY_ALONE, .free_comm = true, .free_host = true, .free_pauses = true},
+        {.kernels = OVL_REPLAY_AS_RUN, .free_host = true, .free_pauses = true},
+        {.kernels = OVL_REPLAY_AS_RUN, .free_host = true}};
+    assert(kind < OVL_PEEL_HOST);
+    return &peeled[kind];
 }
 
 /* --- The order of the run --- */

@@ -19,6 +19,7 @@
 #include "sim/classes.h"
 #include "sim/engine.h"
 #include "sim/replay.h"
+#include "sim/result.h"
 
 /* Before which operation, and how long; OVL_NONE: to the end. */
 typedef struct ovl_gap {
@@ -54,6 +55,10 @@ typedef struct ovl_idle_lab {
     const ovl_watch *watch; /* looks on while another order runs; NULL: nobody */
     ovl_arena *arena;       /* lists are freed by ovl_idle_run_free, the rest lives here */
 } ovl_idle_lab;
+
+/* What is taken away in the runs of the peeled account (idle.h), but the last, which is the run
+ * itself. */
+const ovl_replay_options *ovl_idle_taken(ovl_peel kind);
 
 /* The run itself; a replay of it. */
 void ovl_idle_run_itself(const ovl_idle_lab *lab, ovl_idle_run *run);

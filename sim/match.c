@@ -50,9 +50,20 @@ static member member_at(const ovl_program *p, uint32_t comm, uint32_t place)
     return m;
 }
 
-static const char *describe(const ovl_program *p, ovl_arena *arena, const ovl_op *op)
+static const ovl_op *op_at(const member *m, uint32_t k)
 {
-    const char *name = ovl_names_text(p->names, op->name);
+    return ovl_code_op(m->code, m->ops[k]);
+}
+
+static const char *name_at(const ovl_program *p, const member *m, uint32_t k)
+{
+    return ovl_names_text(p->names, m->code->name[m->ops[k]]);
+}
+
+static const char *describe(const ovl_program *p, ovl_arena *arena, const member *m, uint32_t k)
+{
+    const ovl_op *op = op_at(m, k);
+    const char *name = name_at(p, m, k);
     const char *root = "";
     if (op->coll == OVL_BROADCAST || op->coll == OVL_REDUCE) {
         root = ovl_arena_printf(arena, ", root %" PRId32, op->peer);
@@ -72,34 +83,29 @@ static bool compare_members(const ovl_program *p, uint32_t comm, const member *a
 {
     const char *group = ovl_names_text(p->names, p->comms[comm].name);
     for (uint32_t k = 0; k < OVL_MIN(a->n, b->n); k++) {
-        const ovl_op *x = &a->code->ops[a->ops[k]], *y = &b->code->ops[b->ops[k]];
+        const ovl_op *x = op_at(a, k), *y = op_at(b, k);
         if (!same_collective(x, y)) {
             ovl_error(errs, OVL_E_STUCK, y->mark,
                       "mismatched collectives: operation %" PRIu32
                       " of group \"%s\" is %s on rank %" PRIu32 " but %s on rank %" PRIu32
                       "; every member must launch the same collectives in "
                       "the same order",
-                      k + 1, group, describe(p, errs->arena, x), a->rank,
-                      describe(p, errs->arena, y), b->rank);
+                      k + 1, group, describe(p, errs->arena, a, k), a->rank,
+                      describe(p, errs->arena, b, k), b->rank);
             return false;
         }
     }
     if (a->n != b->n) {
         const member *more = a->n > b->n ? a : b, *less = a->n > b->n ? b : a;
-        const ovl_op *extra = &more->code->ops[more->ops[less->n]];
+        const ovl_op *extra = op_at(more, less->n);
         ovl_error(errs, OVL_E_STUCK, extra->mark,
                   "mismatched collectives: rank %" PRIu32 " launches %s as operation %" PRIu32
                   " of group \"%s\", but rank %" PRIu32 " launches only %" PRIu32,
-                  more->rank, describe(p, errs->arena, extra), less->n + 1, group, less->rank,
-                  less->n);
+                  more->rank, describe(p, errs->arena, more, less->n), less->n + 1, group,
+                  less->rank, less->n);
         return false;
     }
     return true;
-}
-
-static const ovl_op *op_at(const member *m, uint32_t k)
-{
-    return &m->code->ops[m->ops[k]];
 }
 
 /* Times of two members that agree otherwise; one sentence for each pair of lists is enough. */
@@ -112,9 +118,9 @@ static bool compare_times(const ovl_program *p, const member *a, const member *b
             ovl_error(errs, OVL_E_INPUT, y->mark,
                       "%s \"%s\" takes %s on rank %" PRIu32 " but %s on rank %" PRIu32
                       " (%s); it is over on all members at once, so they must state one time",
-                      ovl_coll_name(y->coll), ovl_names_text(p->names, y->name),
-                      ovl_match_time(t, errs->arena), b->rank, ovl_match_time(s, errs->arena),
-                      a->rank, ovl_match_place(x->mark, y->mark, errs->arena));
+                      ovl_coll_name(y->coll), name_at(p, b, k), ovl_match_time(t, errs->arena),
+                      b->rank, ovl_match_time(s, errs->arena), a->rank,
+                      ovl_match_place(x->mark, y->mark, errs->arena));
             return false;
         }
     }

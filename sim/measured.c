@@ -57,7 +57,7 @@ static void add_rank(comparer *c, uint32_t r, ovl_against_rank *rank)
                                .unexplained = c->m->ranks[r].unexplained};
     for (uint32_t i = 0; i < code->n_ops; i++) {
         if (c->m->start[of->first_op + i] != OVL_NEVER) {
-            add_op(c, of->first_op + i, code->ops[i].name, rank);
+            add_op(c, of->first_op + i, code->name[i], rank);
         }
     }
     rank->mean_error /= rank->n_ops ? rank->n_ops : 1;

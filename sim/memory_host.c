@@ -59,13 +59,13 @@ static ovl_time host_time(const replay *r, uint32_t position)
     const ovl_memory_view *v = r->v;
     if (position < v->code->n_ops) {
         return v->t->issue[v->rank->first_op + position] -
-               ovl_causes_launch(&v->code->ops[position]);
+               ovl_causes_launch(ovl_code_op(v->code, position));
     }
     if (position == 0) {
         return 0;
     }
     uint32_t last = v->rank->first_op + position - 1;
-    bool call = v->code->ops[position - 1].kind == OVL_HOST;
+    bool call = ovl_code_op(v->code, position - 1)->kind == OVL_HOST;
     return call ? v->t->end[last] : v->t->issue[last];
 }
 
@@ -89,8 +89,8 @@ static void issue_until(replay *r, uint32_t position)
     const ovl_code *code = r->v->code;
     for (; r->issued < OVL_MIN(position, code->n_ops); r->issued++) {
         uint32_t i = r->issued;
-        const ovl_op *op = &code->ops[i];
-        uint16_t stream = op->batch != OVL_NONE ? code->ops[op->batch].stream : op->stream;
+        const ovl_op *op = ovl_code_op(code, i);
+        uint16_t stream = ovl_code_op(code, i - op->behind)->stream;
         if (stream == OVL_NO_STREAM) {
             continue;
         }
@@ -160,7 +160,7 @@ static const char *position_name(const replay *r, uint32_t position)
 {
     const ovl_code *code = r->v->code;
     const char *name =
-        position < code->n_ops ? ovl_names_text(r->v->p->names, code->ops[position].name) : "end";
+        position < code->n_ops ? ovl_names_text(r->v->p->names, code->name[position]) : "end";
     return ovl_arena_strdup(r->v->arena, name);
 }
 

@@ -56,7 +56,7 @@ ovl_memory_spans ovl_memory_find_spans(const ovl_program *program, const ovl_tim
             f.now[b].from = OVL_MIN(f.now[b].from, timeline->start[r->first_op + i]);
             f.now[b].to = OVL_MAX(f.now[b].to, ovl_buffers_end(program, timeline, r->first_op + i));
         }
-        step += code->ops[i].step_end;
+        step += ovl_code_op(code, i)->step_end;
     }
     for (uint32_t b = 0; b < code->n_buffers; b++) {
         end_span(&f, b);
@@ -74,8 +74,7 @@ static const char *first_user(const ovl_memory_view *v, uint32_t buffer, ovl_tim
         for (uint32_t k = v->code->access.at[i]; k < v->code->access.at[i + 1]; k++) {
             if (v->code->access.item[k].buffer == buffer &&
                 v->t->start[v->rank->first_op + i] == at) {
-                return ovl_arena_strdup(v->arena,
-                                        ovl_names_text(v->p->names, v->code->ops[i].name));
+                return ovl_arena_strdup(v->arena, ovl_names_text(v->p->names, v->code->name[i]));
             }
         }
     }
@@ -182,7 +181,7 @@ void ovl_memory_lines(const ovl_program *program, const ovl_timeline *timeline, 
     for (uint32_t i = 0; i < host.len; i++) {
         uint32_t at = host.data[i].position;
         const char *name =
-            at < code->n_ops ? ovl_names_text(program->names, code->ops[at].name) : "end";
+            at < code->n_ops ? ovl_names_text(program->names, code->name[at]) : "end";
         host.data[i].before = ovl_arena_strdup(arena, name);
     }
     row->n_host_line = host.len;

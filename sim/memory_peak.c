@@ -73,10 +73,12 @@ static uint32_t first_use(const ovl_memory_view *v, uint32_t buffer)
 /* Does an operation use what comes before it on its stream, as layer follows layer? What
  * communicates could as well be issued in another order, and so could another microbatch of a
  * pipeline. */
-static bool follows(const ovl_op *op, const ovl_op *first)
+static bool follows(const ovl_code *c, uint32_t i, uint32_t before)
 {
+    const ovl_op *op = ovl_code_op(c, i), *first = ovl_code_op(c, before);
     bool parts = op->part != OVL_PART_NONE && first->part != OVL_PART_NONE;
-    return op->comm == OVL_NO_COMM && !(parts && op->microbatch != first->microbatch);
+    return op->comm == OVL_NO_COMM &&
+           !(parts && ovl_code_microbatch(c, i) != ovl_code_microbatch(c, before));
 }
 
 /* Which operations are behind `first`: they wait for it, or for one that does, or follow one on its
@@ -91,7 +93,7 @@ static bool *behind(const ovl_memory_view *v, uint32_t first)
     is[first] = true;
     for (uint32_t i = first + 1; i < c->n_ops; i++) {
         uint32_t before = c->stream_prev[i];
-        is[i] = before != OVL_NONE && is[before] && follows(&c->ops[i], &c->ops[first]);
+        is[i] = before != OVL_NONE && is[before] && follows(c, i, first);
         for (uint32_t k = c->after.at[i]; k < c->after.at[i + 1]; k++) {
             is[i] |= is[c->after.item[k]];
         }
@@ -134,7 +136,7 @@ static void find_easer(const ovl_memory_view *v, const ranked *list, uint32_t n,
             late[last[b]]) {
             continue;
         }
-        const char *by = ovl_names_text(names, v->code->ops[last[b]].name);
+        const char *by = ovl_names_text(names, v->code->name[last[b]]);
         peak->eased_buffer =
             ovl_arena_strdup(v->arena, ovl_names_text(names, v->code->buffers[b].name));
         peak->eased_by = ovl_arena_strdup(v->arena, by);

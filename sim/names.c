@@ -215,13 +215,17 @@ static const char *skip_zeros(const char *digits)
     return digits + strspn(digits, "0");
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 int ovl_names_order(const char *a, const char *b)
 {
     static const char digits[] = "0123456789";
     const char *x = a, *y = b;
     while (*x && *y) {
-        size_t m = strspn(x, digits), n = strspn(y, digits);
-        if (m == 0 || n == 0) {
+        if (!is_digit(*x) || !is_digit(*y)) {
             if (*x != *y) {
                 break;
             }
@@ -229,6 +233,7 @@ int ovl_names_order(const char *a, const char *b)
             y++;
             continue;
         }
+        size_t m = strspn(x, digits), n = strspn(y, digits);
         const char *p = skip_zeros(x), *q = skip_zeros(y);
         size_t i = (size_t)(x + m - p), k = (size_t)(y + n - q);
         int order = i != k ? (i > k ? 1 : -1) : memcmp(p, q, i);

@@ -96,18 +96,6 @@ static int by_beginning(const void *x, const void *y)
     return a->use != b->use ? (a->use < b->use ? -1 : 1) : 0;
 }
 
-static uint64_t capacity_at(const view *v, ovl_time at)
-{
-    const ovl_program *p = v->c->program;
-    uint64_t capacity = ovl_used_capacity(p, v->resource);
-    for (uint32_t i = 0; i < p->n_changes && p->changes[i].time <= at; i++) {
-        if (p->changes[i].resource == v->resource) {
-            capacity = p->changes[i].capacity;
-        }
-    }
-    return capacity;
-}
-
 static void cut_at_changes(view *v)
 {
     const ovl_program *p = v->c->program;
@@ -137,8 +125,10 @@ static void add_piece(view *v, ovl_time from, ovl_time to)
     const ovl_program *p = v->c->program;
     bool sms = ovl_is_sms(p, v->resource);
     double part = sms ? part_of_wanted(v) : 1;
-    ovl_occupancy piece = {
-        .from = from, .to = to, .n_users = v->there.len, .capacity = capacity_at(v, from)};
+    ovl_occupancy piece = {.from = from,
+                           .to = to,
+                           .n_users = v->there.len,
+                           .capacity = ovl_used_capacity_at(p, v->resource, from)};
     ovl_occupant *users = OVL_NEW_ARRAY(v->arena, ovl_occupant, v->there.len);
     for (uint32_t i = 0; i < v->there.len; i++) {
         const stretch *s = &v->stretches.data[v->there.data[i]];

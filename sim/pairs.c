@@ -44,20 +44,26 @@ static uint32_t rank_of(const ovl_program *p, uint32_t comm, const half *h)
 
 static const ovl_op *op_of(const ovl_program *p, uint32_t comm, const half *h)
 {
-    return &p->codes[p->ranks[rank_of(p, comm, h)].code].ops[h->local];
+    return ovl_code_op(&p->codes[p->ranks[rank_of(p, comm, h)].code], h->local);
+}
+
+static const char *name_of(const ovl_program *p, uint32_t comm, const half *h)
+{
+    return ovl_names_text(p->names, p->codes[p->ranks[rank_of(p, comm, h)].code].name[h->local]);
 }
 
 static bool add_half(const ovl_program *p, uint32_t comm, uint32_t place, uint32_t local,
                      halves *list, ovl_errs *errs)
 {
     uint32_t rank = rank_at(p, comm, place);
-    const ovl_op *op = &p->codes[p->ranks[rank].code].ops[local];
+    const ovl_op *op = ovl_code_op(&p->codes[p->ranks[rank].code], local);
+    ovl_id name = p->codes[p->ranks[rank].code].name[local];
     int64_t n = p->comms[comm].n_members;
     int64_t peer = op->peer_relative ? (((int64_t)place + op->peer) % n + n) % n : op->peer;
     if (peer < 0 || peer >= n || peer == place) {
         ovl_error(errs, OVL_E_INPUT, op->mark,
                   "\"%s\" on rank %" PRIu32 " names member %" PRId64 " of group \"%s\", which %s",
-                  ovl_names_text(p->names, op->name), rank, peer,
+                  ovl_names_text(p->names, name), rank, peer,
                   ovl_names_text(p->names, p->comms[comm].name),
                   peer == place ? "is itself" : "has no such member");
         return false;
@@ -80,8 +86,8 @@ static ovl_messages messages_of(const ovl_code *code, ovl_arena *scratch)
 {
     uint32_t *first = OVL_NEW_ARRAY(scratch, uint32_t, (size_t)code->n_slots + 2), n = 0;
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        if (is_message(&code->ops[i])) {
-            first[code->ops[i].comm + 2]++;
+        if (is_message(ovl_code_op(code, i))) {
+            first[ovl_code_op(code, i)->comm + 2]++;
             n++;
         }
     }
@@ -90,8 +96,8 @@ static ovl_messages messages_of(const ovl_code *code, ovl_arena *scratch)
     }
     uint32_t *local = OVL_NEW_ARRAY(scratch, uint32_t, n);
     for (uint32_t i = 0; n && i < code->n_ops; i++) {
-        if (is_message(&code->ops[i])) {
-            local[first[code->ops[i].comm + 1]++] = i;
+        if (is_message(ovl_code_op(code, i))) {
+            local[first[ovl_code_op(code, i)->comm + 1]++] = i;
         }
     }
     return (ovl_messages){first, local};
@@ -139,9 +145,8 @@ static void say_alone(const ovl_program *p, uint32_t comm, const half *h, ovl_er
     const ovl_op *op = op_of(p, comm, h);
     ovl_error(errs, OVL_E_STUCK, op->mark,
               "%s \"%s\" on rank %" PRIu32 " has no matching %s on rank %" PRIu32,
-              h->receive ? "receive" : "send", ovl_names_text(p->names, op->name),
-              rank_of(p, comm, h), h->receive ? "send" : "receive",
-              rank_at(p, comm, h->receive ? h->from : h->to));
+              h->receive ? "receive" : "send", name_of(p, comm, h), rank_of(p, comm, h),
+              h->receive ? "send" : "receive", rank_at(p, comm, h->receive ? h->from : h->to));
 }
 
 static bool check_pair_times(const ovl_program *p, uint32_t comm, const half *s, const half *r,
@@ -156,9 +161,8 @@ static bool check_pair_times(const ovl_program *p, uint32_t comm, const half *s,
     ovl_error(errs, OVL_E_INPUT, recv->mark,
               "receive \"%s\" on rank %" PRIu32 " takes %s, but its send \"%s\" on rank %" PRIu32
               " takes %s (%s); a transfer takes what its send says",
-              ovl_names_text(p->names, recv->name), rank_of(p, comm, r),
-              ovl_match_time(in, errs->arena), ovl_names_text(p->names, send->name),
-              rank_of(p, comm, s), ovl_match_time(out, errs->arena),
+              name_of(p, comm, r), rank_of(p, comm, r), ovl_match_time(in, errs->arena),
+              name_of(p, comm, s), rank_of(p, comm, s), ovl_match_time(out, errs->arena),
               ovl_match_place(send->mark, recv->mark, errs->arena));
     return false;
 }
@@ -172,10 +176,9 @@ static bool pair(const ovl_program *p, uint32_t comm, const half *s, const half 
     ovl_error(errs, OVL_E_STUCK, recv->mark,
               "receive \"%s\" on rank %" PRIu32 " (%" PRIu64
               " bytes %s, %s) meets send \"%s\" of rank %" PRIu32 " (%" PRIu64 " bytes %s, %s)",
-              ovl_names_text(p->names, recv->name), rank_of(p, comm, r), recv->bytes,
-              ovl_dtype_name(recv->dtype), recv->eager ? "eager" : "rendezvous",
-              ovl_names_text(p->names, send->name), rank_of(p, comm, s), send->bytes,
-              ovl_dtype_name(send->dtype), send->eager ? "eager" : "rendezvous");
+              name_of(p, comm, r), rank_of(p, comm, r), recv->bytes, ovl_dtype_name(recv->dtype),
+              recv->eager ? "eager" : "rendezvous", name_of(p, comm, s), rank_of(p, comm, s),
+              send->bytes, ovl_dtype_name(send->dtype), send->eager ? "eager" : "rendezvous");
     return false;
 }
 

@@ -107,7 +107,7 @@ uint32_t ovl_op_rank(const ovl_program *p, uint32_t op)
 const ovl_op *ovl_op_of(const ovl_program *p, uint32_t op)
 {
     const ovl_rank *rank = &p->ranks[ovl_op_rank(p, op)];
-    return &p->codes[rank->code].ops[op - rank->first_op];
+    return ovl_code_op(&p->codes[rank->code], op - rank->first_op);
 }
 
 uint64_t ovl_buffer_bytes(const ovl_program *p, uint32_t rank, const ovl_buffer *buffer)
@@ -125,9 +125,15 @@ const ovl_cost_kind *ovl_op_cost_kind(const ovl_program *p, uint32_t rank, const
     return ovl_kind_of(p, ovl_op_cost(p, rank, op));
 }
 
+ovl_id ovl_op_name_id(const ovl_program *p, uint32_t op)
+{
+    const ovl_rank *rank = &p->ranks[ovl_op_rank(p, op)];
+    return p->codes[rank->code].name[op - rank->first_op];
+}
+
 const char *ovl_op_name(const ovl_program *p, uint32_t op)
 {
-    return ovl_names_text(p->names, ovl_op_of(p, op)->name);
+    return ovl_names_text(p->names, ovl_op_name_id(p, op));
 }
 
 const ovl_comm *ovl_rank_comm(const ovl_program *p, uint32_t rank, uint16_t slot)

@@ -12,7 +12,9 @@
  *
  *     op = rank.first_op + index in its code            ("op" is global, "local" is the index)
  *
- * so 1,000 ranks of 1,000 operations store 1,000 operations, and only times are kept per rank.
+ * so 1,000 ranks of 1,000 operations store 1,000 operations, and only times are kept per rank. What
+ * an operation is is stored once however often it repeats: 2,048 microbatches of one kernel store
+ * one ovl_op of 80 bytes and, each, its number, its name and its microbatch, 12 bytes.
  *
  * Example, the 25 ms matmul beside a 20 ms all-reduce on 2 ranks: one code of two operations on the
  * streams `compute` and `comm`, one communicator of members {0, 1}, two ranks whose slot 0 is that
@@ -95,7 +97,7 @@ const char *ovl_dtype_name(ovl_dtype dtype);
 const char *ovl_category_name(ovl_category category);
 
 /* What an operation of a pipeline is about. What its kernels would take if all stages were alike is
- * said beside them (ovl_code.mean): a stage may have in one piece what another has in two. */
+ * said beside them (ovl_op.mean): a stage may have in one piece what another has in two. */
 typedef enum ovl_part {
     OVL_PART_NONE, /* no pipeline: kernels of one name do the same work on different ranks */
     OVL_PART_FORWARD,
@@ -177,9 +179,12 @@ typedef struct ovl_cost {
 #define OVL_NO_STREAM UINT16_MAX
 #define OVL_NO_COMM   UINT16_MAX
 
-typedef struct ovl_op { /* there are many: without gaps */
-    uint8_t kind;       /* ovl_op_kind */
-    uint8_t coll;       /* collectives: ovl_coll */
+/* All that is the same each time an operation repeats: the forward kernel of a layer is stored
+ * once, however many microbatches it runs for. What tells repeats apart is in the lists of the
+ * code: names, microbatches. Without gaps: two are equal if their bytes are. */
+typedef struct ovl_op {
+    uint8_t kind; /* ovl_op_kind */
+    uint8_t coll; /* collectives: ovl_coll */
     uint8_t dtype;
     uint8_t part;   /* ovl_part; stage and microbatch are for those that have one */
     bool eager;     /* sends and receives: see engine.h; both sides must agree */
@@ -196,15 +201,23 @@ typedef struct ovl_op { /* there are many: without gaps */
     uint16_t comm; /* communicator slot; OVL_NO_COMM if none */
     uint16_t stage;  /* sends and receives: of the output that is sent */
     uint16_t second; /* the other stage of a pair; else the same */
-    ovl_id name;     /* into names */
+    ovl_id name;     /* into names, as it is added; stored: OVL_NONE, for ovl_code.name says it */
+    uint32_t batch;  /* parts of a batch, as they are added: its local index; else, and stored,
+                        OVL_NONE: */
+    uint32_t behind; /* by how many operations a part is behind its batch; else 0; filled in */
     ovl_id cost;     /* into costs */
-    ovl_id batch;    /* parts of a batch: local index of the batch; else OVL_NONE */
     int32_t peer;    /* sends and receives: the other side; collectives: root (0 if it has none) */
-    uint32_t microbatch;
     uint64_t bytes;  /* payload, nccl-tests convention: all-gather output, reduce-scatter input */
     ovl_time launch; /* host time to issue it */
-    ovl_mark mark;   /* where the user asked for it */
+    ovl_time mean; /* kernels with a part: what they take if all stages are like their mean; 0: not
+                      said */
+    ovl_mark mark; /* where the user asked for it */
 } ovl_op;
+
+static inline bool ovl_same_op(const ovl_op *a, const ovl_op *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
 
 typedef struct ovl_buffer {
     ovl_id name;    /* into names */
@@ -262,13 +275,17 @@ typedef struct ovl_effect {
         const type *item;                                                                          \
     }
 
-/* What a group of identical ranks does. All arrays are aligned with `ops` unless said otherwise. */
+/* What a group of identical ranks does. Arrays have an entry for each of the operations, in host
+ * program order, unless said otherwise. */
 typedef struct ovl_code {
     uint32_t n_ops, n_streams, n_buffers, n_slots;
-    const ovl_op *ops;
-    const ovl_id *streams;     /* [n_streams] names */
-    const ovl_buffer *buffers; /* [n_buffers] */
-    OVL_LISTS(uint32_t) after; /* local operations that must have ended */
+    const ovl_op *distinct;     /* the program's: each operation once, however often it repeats */
+    const uint32_t *which;      /* into distinct */
+    const ovl_id *name;         /* into names */
+    const uint32_t *microbatch; /* NULL: 0 everywhere */
+    const ovl_id *streams;      /* [n_streams] names */
+    const ovl_buffer *buffers;  /* [n_buffers] */
+    OVL_LISTS(uint32_t) after;  /* local operations that must have ended */
     OVL_LISTS(ovl_access) access;
     OVL_LISTS(ovl_effect) effect;
     /* Computed by ovl_freeze: */
@@ -286,12 +303,28 @@ typedef struct ovl_code {
     OVL_LISTS(uint32_t) collectives; /* by slot, not by operation: its collectives in order */
     const uint32_t *waits; /* ends, starts and the issue (batch parts: the batch) it waits for */
     bool host_timed;       /* issuing takes time or can block: some launch > 0 or some host call */
+    bool has_means;        /* some kernel says what it takes if all stages are alike */
     const uint32_t *step_ends; /* [n_steps] local operations with step_end */
     uint32_t n_steps;
-    const ovl_time *mean; /* kernels with a part: what they take if all stages are like their mean;
-                             NULL: there are none */
     const struct ovl_course *course; /* course.h */
 } ovl_code;
+
+static inline const ovl_op *ovl_code_op(const ovl_code *code, uint32_t local)
+{
+    return &code->distinct[code->which[local]];
+}
+
+static inline uint32_t ovl_code_microbatch(const ovl_code *code, uint32_t local)
+{
+    return code->microbatch ? code->microbatch[local] : 0;
+}
+
+/* The batch that an operation is a part of; OVL_NONE: of none. */
+static inline uint32_t ovl_code_batch(const ovl_code *code, uint32_t local)
+{
+    uint32_t behind = ovl_code_op(code, local)->behind;
+    return behind ? local - behind : OVL_NONE;
+}
 
 typedef struct ovl_rank {
     ovl_id code;
@@ -356,9 +389,11 @@ typedef struct ovl_pair {
 typedef struct ovl_program {
     const ovl_names *names;
     uint32_t n_codes, n_ranks, n_comms, n_resources, n_costs, n_ports;
+    uint32_t n_distinct;    /* operations, however often they repeat */
     uint32_t n_ops;         /* over all ranks; UINT32_MAX if there are more */
     uint32_t n_collectives; /* instances over all communicators */
     uint32_t n_steps;       /* training steps: the most that any code ends; 0 or 1: one */
+    const ovl_op *distinct;
     const ovl_code *codes;
     const ovl_rank *ranks;
     const ovl_comm *comms;
@@ -447,7 +482,8 @@ typedef struct ovl_builder {
     OVL_VEC(ovl_split) splits;
     OVL_VEC(ovl_demand) demands;
     OVL_VEC(uint64_t) sizes;
-    ovl_stored stored_costs, stored_kinds, stored_splits, stored_demands;
+    OVL_VEC(ovl_op) distinct;
+    ovl_stored stored_costs, stored_kinds, stored_splits, stored_demands, stored_ops;
     OVL_VEC(ovl_id) kernel_classes;
     OVL_VEC(ovl_id) coll_classes;
     OVL_VEC(ovl_pair) pairs; /* set last, by the caller: one per (kernel class, collective class) */
@@ -518,9 +554,8 @@ void ovl_free_buffer(ovl_builder *b, ovl_id code, ovl_id buffer);
 /* Appends an operation in host program order; gives its local index. */
 uint32_t ovl_add_op(ovl_builder *b, ovl_id code, const ovl_op *op);
 
-/* Says what the operation last added, a kernel of a pipeline, takes if all stages are like their
- * mean. */
-void ovl_set_mean(ovl_builder *b, ovl_id code, ovl_time mean);
+/* Says the microbatch of the operation last added; else it is 0. */
+void ovl_set_microbatch(ovl_builder *b, ovl_id code, uint32_t microbatch);
 
 /* The operation last added waits for the end of `before`, an earlier local operation. Repeats are
  * harmless. */
@@ -584,6 +619,7 @@ bool ovl_copies_queue(const ovl_program *p);
 
 /* SMs that a kernel wants of a GPU of so many: what it says, or one for each block; 0: not said. */
 uint32_t ovl_sms_wanted(uint32_t sms, const ovl_cost_kind *kernel);
+ovl_id ovl_op_name_id(const ovl_program *p, uint32_t op);
 const char *ovl_op_name(const ovl_program *p, uint32_t op);
 
 /* The communicator of a rank's slot and the rank's place in it. */

@@ -219,7 +219,7 @@ static uint32_t pulses_needed(const ovl_engine *e, const ovl_rhythm *x)
 {
     const ovl_recur *r = e->recur;
     uint32_t words = OVL_MAX(r->now.words.len, r->first_front[e->p->n_ranks]);
-    return x->block / OVL_OPS_BY_WORD > words ? 1 : OVL_PULSES;
+    return x->block > words ? 1 : OVL_PULSES;
 }
 
 /* How many anchors ago the last `n` blocks were like they are now; 0: never. It is remembered. */
@@ -246,7 +246,7 @@ static bool is_due(const ovl_engine *e, ovl_rhythm *x)
     }
     x->kept.taken = false;
     x->again = x->anchors + since;
-    return since && x->anchors >= x->rests;
+    return since && (x->anchors >= x->rests || since > x->longest);
 }
 
 static void keep(const ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
@@ -273,6 +273,7 @@ static bool try_rhythm(ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
 {
     if (!x->kept.taken) {
         keep(e, r, x);
+        x->kept_at = x->anchors;
         return false;
     }
     if (ovl_moment_equal(&x->kept, &r->now) && ovl_recur_ahead(e, r, &x->kept)) {
@@ -280,6 +281,7 @@ static bool try_rhythm(ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
         return true;
     }
     x->kept.taken = false;
+    x->longest = x->anchors - x->kept_at;
     x->rests = 2 * x->anchors;
     return false;
 }

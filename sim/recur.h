@@ -45,9 +45,8 @@ typedef struct ovl_glimpse {
     uint32_t anchor; /* counted from 1; 0: none */
 } ovl_glimpse;
 
-#define OVL_GLIMPSES    512 /* remembered, by their hash */
-#define OVL_PULSES      3   /* blocks that a glimpse is of */
-#define OVL_OPS_BY_WORD 4
+#define OVL_GLIMPSES 512 /* remembered, by their hash */
+#define OVL_PULSES   3   /* blocks that a glimpse is of */
 
 /* Runs of one period in the code of the rank that is watched, and the state at one of their
  * anchors. */
@@ -60,11 +59,13 @@ typedef struct ovl_rhythm {
     uint64_t pulse[OVL_PULSES]; /* of the last blocks, the last one first */
     ovl_time last;              /* when the last anchor passed, and how much had ended by then */
     uint32_t ended;
-    uint32_t block; /* operations that ended in the last one */
-    uint32_t era;   /* what was seen in another says nothing of this one */
-    uint32_t rests; /* nothing is looked at before that anchor */
-    uint32_t again; /* the anchor at which the state that is kept should come again */
+    uint32_t block;   /* operations that ended in the last one */
+    uint32_t era;     /* what was seen in another says nothing of this one */
+    uint32_t rests;   /* before that anchor nothing is looked at that would come again in ... */
+    uint32_t longest; /* ... so many blocks, or fewer */
+    uint32_t again;   /* the anchor at which the state that is kept should come again */
     ovl_moment kept;
+    uint32_t kept_at; /* the anchor */
     ovl_glimpse *glimpses;
 } ovl_rhythm;
 

@@ -17,15 +17,14 @@
 
 /* --- Like operations --- */
 
-static bool is_freed(const ovl_engine *e, const ovl_op *op)
+static bool is_freed(const ovl_engine *e, const ovl_code *code, uint32_t local)
 {
-    return e->options->free_names && e->options->free_names[op->name];
+    return e->options->free_names && e->options->free_names[code->name[local]];
 }
 
 static bool like(const ovl_engine *e, const ovl_code *code, uint32_t a, uint32_t b)
 {
-    return ovl_ops_alike(e->p, code, a, b) &&
-           is_freed(e, &code->ops[a]) == is_freed(e, &code->ops[b]);
+    return ovl_ops_alike(e->p, code, a, b) && is_freed(e, code, a) == is_freed(e, code, b);
 }
 
 /* Until where the operations of a code are like those `shift` behind them, by its course; 0 if that
@@ -47,7 +46,7 @@ static uint32_t code_ahead(const ovl_engine *e, ovl_recur *r, uint32_t c, uint32
         return known->end;
     }
     uint32_t end = course_ahead(e, c, low, shift), i = end && !e->options->free_names ? end : low;
-    while (i < end && is_freed(e, &code->ops[i]) == is_freed(e, &code->ops[i + shift])) {
+    while (i < end && is_freed(e, code, i) == is_freed(e, code, i + shift)) {
         i++;
     }
     while (!end && i + shift < code->n_ops && like(e, code, i, i + shift)) {
@@ -72,7 +71,8 @@ static bool alike_on_rank(const ovl_engine *e, const ovl_recur *r, uint32_t rank
 {
     const ovl_rank *k = &e->p->ranks[rank];
     uint32_t behind = local + r->shift.by[rank];
-    const ovl_op *x = &e->p->codes[k->code].ops[local], *y = &e->p->codes[k->code].ops[behind];
+    const ovl_code *code = &e->p->codes[k->code];
+    const ovl_op *x = ovl_code_op(code, local), *y = ovl_code_op(code, behind);
     uint32_t a = k->first_op + local, b = k->first_op + behind;
     if (x->per_rank && !ovl_same_cost(e->p, &e->p->costs[x->cost + k->variant],
                                       &e->p->costs[y->cost + k->variant])) {
@@ -93,10 +93,11 @@ static uint32_t peers_ahead(const ovl_engine *e, const ovl_recur *r, uint32_t ra
                             uint32_t end)
 {
     const ovl_rank *k = &e->p->ranks[rank];
-    const ovl_op *ops = e->p->codes[k->code].ops;
+    const ovl_code *code = &e->p->codes[k->code];
     uint32_t by = r->shift.by[rank];
     for (uint32_t i = low; i < low + by && end; i++) {
-        if (ops[i].kind != OVL_SEND && ops[i].kind != OVL_RECV) {
+        const ovl_op *op = ovl_code_op(code, i);
+        if (op->kind != OVL_SEND && op->kind != OVL_RECV) {
             continue;
         }
         uint32_t other = e->p->partner[k->first_op + i], peer = ovl_op_rank(e->p, other);
@@ -202,13 +203,14 @@ static bool find_shifts(const ovl_engine *e, ovl_recur *r)
 static bool include_messages(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t *low)
 {
     const ovl_rank *k = &e->p->ranks[rank];
-    const ovl_op *ops = e->p->codes[k->code].ops;
+    const ovl_code *code = &e->p->codes[k->code];
     uint32_t by = r->shift.by[rank];
     for (bool found = true; found;) {
         found = false;
         for (uint32_t i = *low < by ? 0 : *low - by; i < *low && !found; i++) {
             uint32_t op = k->first_op + i;
-            bool message = ops[i].kind == OVL_SEND && ops[i].eager && ovl_engine_arrived(e, op) &&
+            const ovl_op *o = ovl_code_op(code, i);
+            bool message = o->kind == OVL_SEND && o->eager && ovl_engine_arrived(e, op) &&
                            ovl_recur_op_moves(e, r, rank, i);
             found = message && (!ovl_engine_arrived(e, e->p->partner[op]) ||
                                 ovl_recur_activity(r, op) != OVL_NONE);
@@ -234,7 +236,7 @@ static bool find_window(const ovl_engine *e, ovl_recur *r, uint32_t rank)
             high = OVL_MAX(high, front[lane] + 1);
         }
     }
-    while (high < code->n_ops && code->ops[high].batch != OVL_NONE) {
+    while (high < code->n_ops && ovl_code_batch(code, high) != OVL_NONE) {
         high++;
     }
     bool good = include_messages(e, r, rank, &low) && low >= r->shift.by[rank];
@@ -269,7 +271,7 @@ static uint64_t blocked_for(const ovl_engine *e, const ovl_recur *r, uint32_t ra
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
     uint64_t k = 0;
-    if (code->ops[local].kind != OVL_HOST && local >= e->ranks[rank].cursor) {
+    if (ovl_code_op(code, local)->kind != OVL_HOST && local >= e->ranks[rank].cursor) {
         return UINT64_MAX; /* not issued, and the host is behind */
     }
     for (uint32_t i = code->after.at[local]; i < code->after.at[local + 1]; i++) {
@@ -300,7 +302,7 @@ static uint64_t waits_for(const ovl_engine *e, const ovl_recur *r, uint32_t rank
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
     uint64_t k = UINT64_MAX;
-    if (code->ops[local].kind == OVL_SEND || code->ops[local].kind == OVL_RECV) {
+    if (ovl_code_op(code, local)->kind == OVL_SEND || ovl_code_op(code, local)->kind == OVL_RECV) {
         return alone_for(e, r, rank, local);
     }
     for (uint32_t i = code->parts.at[local]; i < code->parts.at[local + 1]; i++) {
@@ -369,8 +371,8 @@ static bool count_on_rank(const ovl_engine *e, ovl_recur *r, uint32_t rank)
         r->stamps[s] = 0;
     }
     for (uint32_t i = low; i < low + by; i++) {
-        uint16_t slot = code->ops[i].comm;
-        if (code->ops[i].kind != OVL_COLLECTIVE || r->stamps[slot]++) {
+        uint16_t slot = ovl_code_op(code, i)->comm;
+        if (ovl_code_op(code, i)->kind != OVL_COLLECTIVE || r->stamps[slot]++) {
             continue;
         }
         uint32_t comm = e->p->rank_comms[k->first_comm + slot];

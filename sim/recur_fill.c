@@ -157,13 +157,13 @@ static void fill(const window *w, ovl_time *times, uint8_t flag, ovl_time period
 static void fill_issues(const ovl_engine *e, const window *w, ovl_time period)
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[w->rank].code];
-    bool calls = e->ranks[w->rank].issuing && code->ops[w->cursor].kind == OVL_HOST;
+    bool calls = e->ranks[w->rank].issuing && ovl_code_op(code, w->cursor)->kind == OVL_HOST;
     tell_times(e->issue + w->first_op + w->cursor + calls, w->to_cursor - w->cursor, w->by, period);
 }
 
 static bool is_eager_send(const ovl_engine *e, uint32_t rank, uint32_t local)
 {
-    const ovl_op *op = &e->p->codes[e->p->ranks[rank].code].ops[local];
+    const ovl_op *op = ovl_code_op(&e->p->codes[e->p->ranks[rank].code], local);
     return op->kind == OVL_SEND && op->eager;
 }
 
@@ -311,7 +311,7 @@ typedef OVL_VEC(gathering) gatherings;
 static uint32_t instance_of(const ovl_engine *e, uint32_t rank, uint32_t local)
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
-    return ovl_rank_comm(e->p, rank, code->ops[local].comm)->first_collective +
+    return ovl_rank_comm(e->p, rank, ovl_code_op(code, local)->comm)->first_collective +
            code->comm_index[local];
 }
 
@@ -320,8 +320,8 @@ static void find_gatherings(const ovl_engine *e, const ovl_recur *r, uint32_t ra
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
     for (uint32_t i = r->shift.low[rank]; i < r->shift.high[rank]; i++) {
-        if (code->ops[i].kind == OVL_COLLECTIVE && ovl_recur_op_moves(e, r, rank, i)) {
-            const ovl_comm *comm = ovl_rank_comm(e->p, rank, code->ops[i].comm);
+        if (ovl_code_op(code, i)->kind == OVL_COLLECTIVE && ovl_recur_op_moves(e, r, rank, i)) {
+            const ovl_comm *comm = ovl_rank_comm(e->p, rank, ovl_code_op(code, i)->comm);
             uint32_t go = (uint32_t)r->shift.times * r->shift.collectives[comm - e->p->comms];
             uint32_t instance = instance_of(e, rank, i);
             ovl_vec_push(list, (gathering){instance, go, e->arrived[instance]});
@@ -473,6 +473,7 @@ void ovl_recur_fill(ovl_engine *e, ovl_recur *r)
             move_pending(e, r, &w);
         }
         repeat_times(&s->before->times[rank], &e->times[rank], (ovl_time)s->times, s->period);
+        e->ended[rank] = e->times[rank].end;
     }
     repeat_trail(e, r);
     repeat_limits(e, r);

@@ -125,7 +125,7 @@ static bool collective_in_flight(const ovl_engine *e, uint32_t rank, uint32_t op
     const ovl_rank *k = &e->p->ranks[rank];
     const ovl_code *code = &e->p->codes[k->code];
     uint32_t local = op - k->first_op;
-    const ovl_comm *comm = ovl_rank_comm(e->p, rank, code->ops[local].comm);
+    const ovl_comm *comm = ovl_rank_comm(e->p, rank, ovl_code_op(code, local)->comm);
     uint32_t instance = comm->first_collective + code->comm_index[local];
     return OVL_SAID(e->pending[op]) || e->arrived[instance] < comm->n_members;
 }
@@ -332,7 +332,7 @@ static void put_lanes(const ovl_engine *e, ovl_recur *r, uint32_t rank)
     for (uint32_t lane = 0; lane < ovl_lane_host(code); lane++) {
         uint32_t last = ovl_recur_flying(e, r, rank, lane);
         put(&r->now, last != OVL_NONE);
-        if (last != OVL_NONE && code->ops[last].kind == OVL_BATCH) {
+        if (last != OVL_NONE && ovl_code_op(code, last)->kind == OVL_BATCH) {
             put_parts(e, r, rank, last);
         }
     }

@@ -68,17 +68,18 @@ static uint32_t group_of(group_table *t, group_key key, ovl_arena *arena)
 
 static bool is_stated(const ovl_code *code, uint32_t local)
 {
-    return code->mean && code->ops[local].part != OVL_PART_NONE;
+    return code->has_means && ovl_code_op(code, local)->part != OVL_PART_NONE;
 }
 
 /* A part and its mean; or a name and how often it came before in the code. */
 static group_key key_of(const ovl_code *code, uint32_t local, uint32_t *seen)
 {
-    const ovl_op *op = &code->ops[local];
+    const ovl_op *op = ovl_code_op(code, local);
     if (is_stated(code, local)) {
-        return (group_key){op->part, (uint64_t)code->mean[local]};
+        return (group_key){op->part, (uint64_t)op->mean};
     }
-    return (group_key){OVL_PART_COUNT + (uint64_t)op->name, seen[op->name]++};
+    ovl_id name = code->name[local];
+    return (group_key){OVL_PART_COUNT + (uint64_t)name, seen[name]++};
 }
 
 static const uint32_t *group_code(const ovl_program *p, const ovl_code *code, group_table *t,
@@ -88,7 +89,7 @@ static const uint32_t *group_code(const ovl_program *p, const ovl_code *code, gr
     ovl_arena own = {0};
     uint32_t *seen = OVL_NEW_ARRAY(&own, uint32_t, p->names->count);
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        bool kernel = code->ops[i].kind == OVL_KERNEL;
+        bool kernel = ovl_code_op(code, i)->kind == OVL_KERNEL;
         group[i] = kernel ? group_of(t, key_of(code, i, seen), scratch) : OVL_NONE;
     }
     ovl_arena_free(&own);
@@ -107,9 +108,9 @@ static void sum_groups(const ovl_program *p, ovl_means *m, ovl_time *first, ovl_
         for (uint32_t i = 0; i < code->n_ops; i++) {
             uint32_t g = group[i];
             if (g != OVL_NONE) {
-                ovl_time work = ovl_op_cost(p, r, &code->ops[i])->work;
+                ovl_time work = ovl_op_cost(p, r, ovl_code_op(code, i))->work;
                 bool stated = is_stated(code, i);
-                first[g] = stated ? code->mean[i] : count[g] ? first[g] : work;
+                first[g] = stated ? ovl_code_op(code, i)->mean : count[g] ? first[g] : work;
                 beyond[g] += stated ? 0 : (work - first[g]) * n;
                 m->uneven |= work != first[g];
                 count[g] += n;
@@ -156,13 +157,14 @@ typedef OVL_VEC(uint32_t) locals;
 /* A part waits with its batch. */
 static void add_waits(const ovl_code *code, uint32_t local, locals *list, bool *known)
 {
-    uint32_t batch = code->ops[local].batch;
+    uint32_t batch = ovl_code_batch(code, local);
     uint32_t from = batch != OVL_NONE ? batch : local;
     for (uint32_t k = code->after.at[from]; k < code->after.at[from + 1]; k++) {
         ovl_vec_push(list, code->after.item[k]);
         *known = true;
     }
-    if (!*known && code->stream_prev[from] != OVL_NONE && code->ops[local].kind != OVL_RECV) {
+    if (!*known && code->stream_prev[from] != OVL_NONE &&
+        ovl_code_op(code, local)->kind != OVL_RECV) {
         ovl_vec_push(list, code->stream_prev[from]); /* the stream is all that says it */
         *known = true;
     }
@@ -193,7 +195,7 @@ static void inputs_of_code(const ovl_code *code, ovl_arena *arena, ovl_inputs *i
     memset(writer, 0xff, code->n_buffers * sizeof *writer); /* OVL_NONE everywhere */
     for (uint32_t i = 0; i < code->n_ops; i++) {
         at[i] = list.len;
-        if (moves_data(&code->ops[i])) {
+        if (moves_data(ovl_code_op(code, i))) {
             add_writers(code, i, writer, &list, &known[i]);
             if (!known[i]) {
                 add_waits(code, i, &list, &known[i]);
@@ -315,7 +317,7 @@ static bool is_free_part(const player *p, uint32_t op)
 {
     const ovl_op *o = ovl_causes_op(p->c, op);
     const ovl_rank *rank = &p->c->program->ranks[p->c->rank_of[op]];
-    return p->o->free_comm && o->batch != OVL_NONE &&
+    return p->o->free_comm && o->behind &&
            (o->kind == OVL_RECV || p->inputs[rank->code].known[op - rank->first_op]);
 }
 

@@ -33,7 +33,7 @@ static bool add_lanes(const ovl_program *p, uint32_t rank, lanes *l)
 {
     const ovl_code *code = &p->codes[p->ranks[rank].code];
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        const ovl_op *op = &code->ops[i];
+        const ovl_op *op = ovl_code_op(code, i);
         const ovl_cost_kind *cost = ovl_op_cost_kind(p, rank, op);
         if (!asks(cost)) {
             continue;
@@ -71,7 +71,7 @@ static bool add_loads(const ovl_program *p, uint32_t rank, const lanes *l, uint6
 static bool has_own_costs(const ovl_code *code)
 {
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        if (code->ops[i].per_rank) {
+        if (ovl_code_op(code, i)->per_rank) {
             return true;
         }
     }
@@ -128,7 +128,7 @@ static bool copies_queue(const ovl_program *p)
     bool limited = ovl_copies_queue(p);
     for (uint32_t c = 0; limited && c < p->n_codes; c++) {
         for (uint32_t i = 0; i < p->codes[c].n_ops; i++) {
-            if (p->codes[c].ops[i].kind == OVL_COPY) {
+            if (ovl_code_op(&p->codes[c], i)->kind == OVL_COPY) {
                 return true;
             }
         }
@@ -191,7 +191,7 @@ static uint8_t bit_of(uint32_t node)
 static const ovl_op *op_in(const ovl_program *p, const player *x, uint32_t op)
 {
     const ovl_rank *rank = &p->ranks[x->c.rank_of[op]];
-    return &p->codes[rank->code].ops[op - rank->first_op];
+    return ovl_code_op(&p->codes[rank->code], op - rank->first_op);
 }
 
 static ovl_time length_in(const ovl_program *p, const player *x, uint32_t op)
@@ -220,7 +220,7 @@ static ovl_time length_of(const player *x, uint32_t node)
     const ovl_op *o = op_in(x->changed, x, op);
     switch (OVL_TRAIL_KIND(node)) {
     case OVL_ISSUED:
-        return o->batch == OVL_NONE ? ovl_causes_launch(o) : 0;
+        return o->behind ? 0 : ovl_causes_launch(o);
     case OVL_ARRIVED:
         return 0;
     case OVL_LANDED:

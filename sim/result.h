@@ -235,16 +235,22 @@ typedef struct ovl_result_resource {
     uint64_t capacity, bytes;
     double mean_use; /* bytes of what it could have carried in the step; SM time of all there is */
     uint64_t total;  /* bytes over all instances */
+    /* What operations lost to it (meetings.h): on the deciding rank, over all ranks, and of that
+     * beside nobody. */
+    ovl_time lost, lost_all, alone, alone_all;
 } ovl_result_resource;
 
 #define OVL_MOST_COLLISIONS 1000
 
-/* Two names of operations that used one resource at the same time and were held back by it (a = b:
- * several of that name), on the instance where they were together longest. */
+/* Two names of operations that used one resource at the same time (meetings.h; a = b: several of
+ * that name) and were held back by it. Losses of rows of one resource add up. */
 typedef struct ovl_result_collision {
     const char *resource, *a, *b;
-    uint32_t instances; /* on which they met, as far as it held one back */
-    ovl_time together, lost_a, lost_b;
+    uint32_t pairs;        /* of names, in rows of names that are alike; else 1 */
+    uint32_t shared, full; /* instances on which they met; of them those that were full meanwhile */
+    ovl_time together;     /* on the full one where that was longest */
+    ovl_time lost_a, lost_b; /* on the deciding rank, a beside b and b beside a; a = b: in lost_a */
+    ovl_time all_a, all_b;   /* over all ranks */
 } ovl_result_collision;
 
 /* Why the step is as long as it is: the last consumer that had to wait for communication. step =
@@ -361,6 +367,8 @@ typedef struct ovl_result {
     uint32_t n_resources;
     const ovl_result_collision *collisions; /* most lost first, at most OVL_MOST_COLLISIONS */
     uint32_t n_collisions, all_collisions;
+    const ovl_result_collision *alike; /* the same of names that differ in numbers only (alike.h) */
+    uint32_t n_alike, all_alike;
     const ovl_result_hazard *hazards;
     uint32_t n_hazards;
     bool hazards_checked;    /* false: the program has no buffers */

@@ -91,8 +91,7 @@ void ovl_route_uses(ovl_engine *e, uint32_t activity)
     for (uint32_t place = 0; place < comm->n_members; place++) {
         uint32_t rank = e->p->members[comm->first_member + place];
         if (by_member) {
-            const ovl_op *op = ovl_engine_op(e, rank, ovl_collective_op(e->p, comm, place, a->k));
-            kind = ovl_engine_kind(e, rank, op);
+            kind = ovl_engine_kind(e, rank, ovl_collective_op(e->p, comm, place, a->k));
             own = (ovl_demand_list){kind->first_demand, kind->n_demands};
         }
         add_uses(e, rank, comm->first_member + place, a, own);
@@ -114,18 +113,13 @@ uint32_t ovl_route_join_uses(ovl_engine *e, uint32_t activity)
                          : OVL_NONE;
 }
 
-static ovl_route route_of(const ovl_engine *e, const ovl_activity *a, const ovl_cost_kind *c)
+static ovl_route route_of(const ovl_engine *e, const ovl_activity *a)
 {
-    ovl_route route = {.rank = a->rank,
-                       .other = a->peer,
-                       .count = a->count,
-                       .demands = {c->first_demand, c->n_demands},
-                       .of_peer = {c->first_peer, c->n_peer},
-                       .weight = c->weight};
+    ovl_route route = {.rank = a->rank, .other = a->peer, .count = a->count, .kind = a->cost->kind};
     if (a->comm) {
         route.rank = (uint32_t)(a->comm - e->p->comms);
         route.other = OVL_NONE;
-    } else if (c->n_peer == 0) {
+    } else if (ovl_kind_of(e->p, a->cost)->n_peer == 0) {
         route.other = a->rank;
     }
     return route;
@@ -133,18 +127,15 @@ static ovl_route route_of(const ovl_engine *e, const ovl_activity *a, const ovl_
 
 static bool same_route(const ovl_route *a, const ovl_route *b)
 {
-    return a->rank == b->rank && a->other == b->other && a->count == b->count &&
-           a->demands.first == b->demands.first && a->demands.n == b->demands.n &&
-           a->of_peer.first == b->of_peer.first && a->of_peer.n == b->of_peer.n &&
-           a->weight == b->weight;
+    return a->rank == b->rank && a->other == b->other && a->count == b->count && a->kind == b->kind;
 }
 
 #define ROUTES_KEPT 4 /* for each rank, a power of two */
 
 static ovl_route *place_of(ovl_engine *e, const ovl_route *route)
 {
-    uint32_t hash = (route->other - route->rank) * UINT32_C(0x9E3779B1) +
-                    route->demands.first * UINT32_C(0x85EBCA77);
+    uint32_t hash =
+        (route->other - route->rank) * UINT32_C(0x9E3779B1) + route->kind * UINT32_C(0x85EBCA77);
     return &e->routes[(route->rank * ROUTES_KEPT + hash / (UINT32_MAX / ROUTES_KEPT + 1)) &
                       e->route_mask];
 }
@@ -169,11 +160,7 @@ static bool is_fixed(const ovl_engine *e, const ovl_activity *a)
 uint32_t ovl_route_join(ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
-    const ovl_cost_kind *kind = ovl_kind_of(e->p, a->cost);
-    if (kind->n_demands + kind->n_peer == 0 || e->options->interference == OVL_INTERFERENCE_NONE) {
-        return OVL_NONE;
-    }
-    ovl_route route = route_of(e, a, kind), *known = place_of(e, &route);
+    ovl_route route = route_of(e, a), *known = place_of(e, &route);
     bool fixed = is_fixed(e, a);
     if (fixed && is_known(e, known, &route)) {
         ovl_share_join_again(&e->share, known->slot, a->count);

@@ -45,7 +45,7 @@ static void set_description(maker *m, uint32_t op, ovl_result_collective *row)
     const ovl_op *o = ovl_causes_op(m->s->causes, op);
     const ovl_comm *comm = ovl_rank_comm(m->p, row->rank, o->comm);
     bool collective = o->kind == OVL_COLLECTIVE;
-    row->name = text_of(m, o->name);
+    row->name = text_of(m, ovl_causes_name(m->s->causes, op));
     row->group = text_of(m, comm->name);
     row->op = collective ? ovl_coll_name(o->coll) : ovl_op_kind_name(o->kind);
     row->bytes = o->bytes;
@@ -63,7 +63,7 @@ static void set_times(maker *m, uint32_t op, const ovl_dependency *dep, ovl_resu
     row->ready = dep->ready - m->t->begin;
     row->queue = m->t->arrive[op] - dep->ready;
     row->wait = m->t->start[op] - m->t->arrive[op];
-    row->consumer = consumed ? text_of(m, ovl_causes_op(m->s->causes, consumer)->name) : NULL;
+    row->consumer = consumed ? text_of(m, ovl_causes_name(m->s->causes, consumer)) : NULL;
     row->first_use = consumed ? m->t->start[consumer] - m->t->begin : OVL_NEVER;
     row->u_path = dep->u_path - m->t->begin;
     row->window = dep->u_path - dep->ready;
@@ -83,7 +83,7 @@ static void add_rows(maker *m, uint32_t class_id)
             continue;
         }
         uint32_t op = first + row.dep.local;
-        row.name = ovl_causes_op(m->s->causes, op)->name;
+        row.name = ovl_causes_name(m->s->causes, op);
         row.out.rank = rank;
         row.out.count = m->s->classes->count[class_id];
         row.out.slack = OVL_NEVER;

@@ -88,7 +88,11 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     e->pending = OVL_NEW_ARRAY(scratch, uint32_t, p->n_ops);
     e->arrived = OVL_NEW_ARRAY(scratch, uint32_t, p->n_collectives);
     e->ranks = OVL_NEW_ARRAY(scratch, ovl_rank_state, p->n_ranks);
-    e->paces = OVL_NEW_ARRAY(scratch, ovl_paces, p->n_resources);
+    e->ended = OVL_NEW_ARRAY(scratch, ovl_time, p->n_ranks);
+    e->first_pace = OVL_NEW_ARRAY(scratch, uint32_t, p->n_resources);
+    for (uint32_t r = 0; r < p->n_resources; r++) {
+        e->first_pace[r] = OVL_NONE;
+    }
     e->use_at = OVL_NEW_ARRAY(scratch, uint32_t, p->n_resources);
     e->unmeasured = OVL_NEW_ARRAY(scratch, bool, (size_t)p->n_kernel_classes * p->n_coll_classes);
     e->caps_matter = e->options->interference == OVL_INTERFERENCE_MEASURED ||
@@ -96,6 +100,9 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     e->free_cost = (ovl_cost){.kind = OVL_KIND_FREE};
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         const ovl_code *code = &p->codes[p->ranks[r].code];
+        e->ranks[r].first_op = p->ranks[r].first_op;
+        e->ranks[r].variant = p->ranks[r].variant;
+        e->ranks[r].code = p->ranks[r].code;
         e->ranks[r].is = (ovl_choice){.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};
         if (code->host_timed) { /* else ovl_host_begin fills it in as it issues everything */
             memcpy(&e->pending[p->ranks[r].first_op], code->waits, code->n_ops * sizeof(uint32_t));
@@ -140,9 +147,8 @@ static void tear_down(ovl_engine *e)
     }
     ovl_vec_free(&e->clocks);
     ovl_vec_free(&e->crews);
-    for (uint32_t r = 0; r < e->p->n_resources; r++) {
-        ovl_vec_free(&e->paces[r]);
-    }
+    ovl_vec_free(&e->paces);
+    ovl_vec_free(&e->spare_paces);
     ovl_vec_free(&e->touched);
     ovl_vec_free(&e->touched_clocks);
     ovl_vec_free(&e->joining);
@@ -159,29 +165,28 @@ static void swap_limits(ovl_limit *a, ovl_limit *b)
     *b = other;
 }
 
-/* Puts limits in order of their op, where they lie; `tail` is scratch by op: behind the last of its
- * places that is not filled. */
-static void sort_limits(ovl_limit *list, uint32_t n, uint32_t *tail, uint32_t n_ops)
+/* Puts limits in order of their op, where they lie. Where each goes is known before any is moved,
+ * so that none has to wait for what another one finds in memory. Scratch: `place` by op, `to` by
+ * limit. */
+static void sort_limits(ovl_limit *list, uint32_t n, uint32_t *place, uint32_t n_ops, uint32_t *to)
 {
-    memset(tail, 0, n_ops * sizeof *tail);
+    memset(place, 0, n_ops * sizeof *place);
     for (uint32_t i = 0; i < n; i++) {
-        tail[list[i].op]++;
+        place[list[i].op]++;
     }
     for (uint32_t op = 0, before = 0; op < n_ops; op++) {
-        before += tail[op];
-        tail[op] = before;
+        uint32_t own = place[op];
+        place[op] = before;
+        before += own;
     }
-    for (uint32_t op = 0, first = 0; first < n; op++) {
-        while (tail[op] > first) {
-            ovl_limit *last = &list[tail[op] - 1];
-            if (last->op == op) {
-                tail[op]--;
-            } else {
-                swap_limits(last, &list[--tail[last->op]]);
-            }
-        }
-        while (first < n && list[first].op == op) {
-            first++;
+    for (uint32_t i = 0; i < n; i++) {
+        to[i] = place[list[i].op]++;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t at = to[i], next; at != i; at = next) {
+            swap_limits(&list[i], &list[at]);
+            next = to[at];
+            to[at] = at;
         }
     }
 }
@@ -208,9 +213,11 @@ static uint32_t merge_limit(ovl_limit *list, uint32_t from, uint32_t n, ovl_limi
 /* By now nobody waits for anything. */
 static void hand_over_limits(ovl_engine *e, ovl_timeline *t)
 {
-    uint32_t n = 0, from = 0;
+    ovl_arena scratch = {0};
+    uint32_t n = 0, from = 0, *to = OVL_NEW_ARRAY(&scratch, uint32_t, e->limits.len);
     ovl_limit *list = e->limits.data;
-    sort_limits(list, e->limits.len, e->pending, e->p->n_ops);
+    sort_limits(list, e->limits.len, e->pending, e->p->n_ops, to);
+    ovl_arena_free(&scratch);
     for (uint32_t i = 0; i < e->limits.len; i++) {
         from = n && list[n - 1].op == list[i].op ? from : n;
         n = merge_limit(list, from, n, list[i]);
@@ -273,8 +280,8 @@ static void find_last_of_several(const ovl_engine *e, ovl_timeline *t)
 static void find_step(const ovl_engine *e, ovl_timeline *t)
 {
     for (uint32_t r = 0; r < e->p->n_ranks; r++) {
-        if (e->times[r].end > t->finish) {
-            t->finish = e->times[r].end;
+        if (e->ended[r] > t->finish) {
+            t->finish = e->ended[r];
             t->deciding_rank = r;
         }
     }

@@ -25,25 +25,21 @@ static void scale_costs(ovl_program *p, uint32_t kernels, uint32_t host, ovl_are
     p->n_costs = 3 * n;
 }
 
-static void scale_code(ovl_code *code, uint32_t n_costs, uint32_t kernels, uint32_t host,
-                       ovl_arena *arena)
+static const ovl_op *scaled_ops(const ovl_program *p, uint32_t kernels, uint32_t host,
+                                ovl_arena *arena)
 {
-    ovl_op *ops = OVL_NEW_ARRAY(arena, ovl_op, code->n_ops);
-    for (uint32_t i = 0; i < code->n_ops; i++) {
-        ops[i] = code->ops[i];
+    ovl_op *ops = OVL_NEW_ARRAY(arena, ovl_op, p->n_distinct);
+    for (uint32_t i = 0; i < p->n_distinct; i++) {
+        ops[i] = p->distinct[i];
         ops[i].launch = ovl_scaled_time(ops[i].launch, host);
+        ops[i].mean = ovl_scaled_time(ops[i].mean, kernels);
         if (ops[i].kind == OVL_KERNEL) {
-            ops[i].cost += n_costs;
+            ops[i].cost += p->n_costs;
         } else if (ops[i].kind == OVL_HOST) {
-            ops[i].cost += 2 * n_costs;
+            ops[i].cost += 2 * p->n_costs;
         }
     }
-    code->ops = ops;
-    ovl_time *mean = code->mean ? OVL_NEW_ARRAY(arena, ovl_time, code->n_ops) : NULL;
-    for (uint32_t i = 0; mean && i < code->n_ops; i++) {
-        mean[i] = ovl_scaled_time(code->mean[i], kernels);
-    }
-    code->mean = mean;
+    return ops;
 }
 
 ovl_program ovl_program_scaled(const ovl_program *program, uint32_t kernels, uint32_t host,
@@ -52,9 +48,10 @@ ovl_program ovl_program_scaled(const ovl_program *program, uint32_t kernels, uin
     assert(kernels <= OVL_SCALE_MOST && host <= OVL_SCALE_MOST);
     ovl_program p = *program;
     ovl_code *codes = OVL_NEW_ARRAY(arena, ovl_code, p.n_codes);
+    p.distinct = scaled_ops(program, kernels, host, arena);
     for (uint32_t c = 0; c < p.n_codes; c++) {
         codes[c] = program->codes[c];
-        scale_code(&codes[c], program->n_costs, kernels, host, arena);
+        codes[c].distinct = p.distinct;
     }
     p.codes = codes;
     scale_costs(&p, kernels, host, arena);

@@ -71,18 +71,18 @@ typedef struct ovl_share_class {
     bool limited;                  /* `limit` is up to date */
     bool known;                    /* in the table, by its uses, weight and cap */
     bool tied;                     /* several resources that it shares are full at one level */
+    bool settled;                  /* scratch of a solve */
     double cap, weight, cap_level; /* cap / weight */
     struct ovl_share_limit limit;  /* what bounds it besides resources it shares */
     uint64_t hash;
     uint32_t cap_uses;
     uint32_t mark; /* of the last component walk that met it */
-    bool settled;  /* scratch of a solve */
 } ovl_share_class;
 
 /* A class in the line of a resource. */
 typedef struct ovl_share_user {
     double level;    /* up to where it goes for reasons of its own */
-    double rate;     /* the rate there */
+    uint64_t rate;   /* the rate there, in units of 2^-63 */
     uint64_t demand; /* count * unit, as it is counted in the sums of the line */
     uint64_t unit;   /* bytes/s of one activity */
     uint32_t slot;
@@ -102,8 +102,8 @@ enum ovl_share_state {
     OVL_SHARE_COUPLES, /* that they share it */
 };
 
-/* In order of use: what each change of a level looks at comes first, then what a change of users
- * does. */
+/* In order of use, a cache line each: what every change of a level looks at, what a change of users
+ * does, and what only a solve does. */
 typedef struct ovl_share_resource {
     /* The classes with activities stand in the line by level. The first `limited` meet their own
      * limits before the resource is full; `left` is what they leave, `open_pull` the pull of the
@@ -114,19 +114,19 @@ typedef struct ovl_share_resource {
     uint32_t limited;
     uint32_t open_crossing;
     OVL_VEC(ovl_share_user) line;
-    OVL_VEC(uint32_t) moved;      /* slots whose place in the line may be another */
-    uint32_t n_long;              /* classes in the line that use very many resources */
-    uint8_t state;                /* ovl_share_state */
-    bool touched;                 /* in the list of those whose users may have to change */
-    bool stale;                   /* the line is in no order and has no sums */
-    uint32_t look_from, look_end; /* while it is solved: the part of the line where somebody moved
-                                     or passed the border between the two groups */
-    uint32_t tries;    /* how often it was solved by itself at the last instant when it was, */
-    uint64_t tried_at; /* and that instant */
+    OVL_VEC(uint32_t) moved; /* slots whose place in the line may be another */
     uint64_t capacity;
     uint64_t demand; /* sum of count * rate: exact, so that "could be full" is no matter of rounding
                       */
     uint32_t live;   /* classes in the line, folded ones as many as they stand for */
+    uint32_t n_long; /* classes in the line that use very many resources */
+    uint8_t state;   /* ovl_share_state */
+    bool touched;    /* in the list of those whose users may have to change */
+    bool stale;      /* the line is in no order and has no sums */
+    uint32_t tries;  /* how often it was solved by itself at the last instant when it was, */
+    uint64_t tried_at;            /* and that instant */
+    uint32_t look_from, look_end; /* while it is solved: the part of the line where somebody moved
+                                     or passed the border between the two groups */
     /* Scratch of a component's solve: the last that met it; not yet given away, of those not
      * settled, their number; the level at which it is full once that is known. */
     uint32_t mark;

@@ -114,7 +114,7 @@ static void settle(ovl_share *share, uint32_t slot, double rate)
         ovl_share_resource *r = &share->resources[c->uses[u].resource];
         if (r->mark == share->walk) {
             uint64_t demand = c->count * c->uses[u].rate;
-            ovl_left_take(&r->rest, rate, demand);
+            ovl_left_take(&r->rest, ovl_rate_units(rate), demand);
             ovl_pull_take(&r->rest_pull, ovl_pull_of(c->exact, demand));
             r->open -= c->uses[u].classes;
             queue_resource(share, c->uses[u].resource);

@@ -60,10 +60,10 @@ static void open_last(const ovl_share *share, ovl_share_resource *r)
 
 static inline bool stands_before(const ovl_share_user *a, const ovl_share_user *b)
 {
-    if (a->level != b->level) {
-        return a->level < b->level;
+    if (a->level < b->level) {
+        return true;
     }
-    return a->bound > b->bound; /* who stays, caps, own resources */
+    return a->level <= b->level && a->bound > b->bound; /* who stays, caps, own resources */
 }
 
 static int compare_users(const void *a, const void *b)
@@ -173,12 +173,12 @@ static inline bool find_own_limit(ovl_share *share, uint32_t resource, ovl_share
         double rate = ovl_share_rate(share, u->slot), level = rate / c->weight;
         if (level <= u->level) {
             u->level = level;
-            u->rate = rate;
+            u->rate = ovl_rate_units(rate);
             u->bound = OVL_BOUND_NONE;
             return true;
         }
     }
-    u->rate = ovl_share_limited_rate(c, u->bound, u->level);
+    u->rate = ovl_rate_units(ovl_share_limited_rate(c, u->bound, u->level));
     return true;
 }
 
@@ -230,8 +230,7 @@ static void replace(ovl_share *share, uint32_t resource, uint32_t at)
 {
     ovl_share_resource *r = &share->resources[resource];
     ovl_share_user *u = &r->line.data[at];
-    double rate = u->rate;
-    uint64_t demand = u->demand;
+    uint64_t rate = u->rate, demand = u->demand;
     bool was = at < r->limited, crossing = u->crossing;
     find_own_limit(share, resource, u);
     at = slide(r, at);
@@ -271,9 +270,10 @@ static inline bool shift(const ovl_share *share, uint32_t resource, uint32_t slo
         level > c->limit.level) {
         return false;
     }
-    ovl_left_change(&r->left, u->rate, rate, u->demand);
+    uint64_t units = ovl_rate_units(rate);
+    ovl_left_change(&r->left, u->rate, units, u->demand);
     u->level = level;
-    u->rate = rate;
+    u->rate = units;
     return true;
 }
 
@@ -303,7 +303,8 @@ void ovl_share_pass_on(ovl_share *share, uint32_t resource, uint32_t slot)
     share->solved += r->line.len;
 }
 
-bool ovl_share_line_up(ovl_share *share, uint32_t resource)
+/* False if the resource alone cannot tell who goes how far. */
+static bool line_up(ovl_share *share, uint32_t resource)
 {
     ovl_share_resource *r = &share->resources[resource];
     r->look_from = r->line.len;
@@ -368,6 +369,9 @@ bool ovl_share_fill_line(ovl_share *share, uint32_t resource, double *full)
 {
     ovl_share_resource *r = &share->resources[resource];
     bool tie = false;
+    if (!line_up(share, resource)) {
+        return false;
+    }
     if (r->limited == r->line.len) {
         open_last(share, r);
     }

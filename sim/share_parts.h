@@ -105,12 +105,9 @@ void ovl_share_exit(ovl_share *share, uint32_t slot, const ovl_use *use);
  * and concerns nobody but those whom this resource bounds. Else the resource will be solved. */
 void ovl_share_pass_on(ovl_share *share, uint32_t resource, uint32_t slot);
 
-/* Puts those who moved in their places; the whole line if it is in no order. False if the resource
- * alone cannot tell who goes how far. */
-bool ovl_share_line_up(ovl_share *share, uint32_t resource);
-
-/* Finds how many meet their own limits before the resource is full, and gives the level at which it
- * is. False if the resource alone cannot tell. */
+/* Puts those who moved in their places, or the whole line if it is in no order; finds how many meet
+ * their own limits before the resource is full, and gives the level at which it is. False if the
+ * resource alone cannot tell who goes how far. */
 bool ovl_share_fill_line(ovl_share *share, uint32_t resource, double *level);
 
 /* Solves one resource as if everything else stayed. Whoever it bounds, or no longer bounds, and who

@@ -13,7 +13,7 @@ void ovl_share_find_limit(ovl_share *share, uint32_t slot)
         if (r->state != OVL_SHARE_OWN) {
             continue;
         }
-        double level = ovl_exact_level(ovl_left_of(r->capacity), ovl_pull_of(c->exact, r->demand));
+        double level = ovl_whole_level(r->capacity, ovl_pull_of(c->exact, r->demand));
         if (level < limit.level || (level == limit.level && limit.bound != OVL_BOUND_CAP &&
                                     c->uses[i].resource < limit.bound)) {
             limit.level = level;
@@ -63,7 +63,8 @@ static void publish_limited(ovl_share *share, uint32_t resource, ovl_share_user 
     if ((u->bounded || u->moved) && u->bound != OVL_BOUND_NONE) {
         const ovl_share_class *c = &share->classes.data[u->slot];
         u->bounded = false;
-        if (ovl_share_publish(share, u->slot, u->rate, ovl_share_bound_at(c, u->bound))) {
+        double rate = ovl_share_limited_rate(c, u->bound, u->level);
+        if (ovl_share_publish(share, u->slot, rate, ovl_share_bound_at(c, u->bound))) {
             tell_others(share, u->slot, resource);
         }
     }
@@ -144,7 +145,7 @@ bool ovl_share_solve_resource(ovl_share *share, uint32_t resource)
 {
     const ovl_share_resource *r = &share->resources[resource];
     double level;
-    if (!ovl_share_line_up(share, resource) || !ovl_share_fill_line(share, resource, &level)) {
+    if (!ovl_share_fill_line(share, resource, &level)) {
         return false;
     }
     uint32_t end = OVL_MIN(r->limited, r->look_end);

@@ -2,6 +2,7 @@
 
 #include "sim/exposure.h"
 #include "sim/fold.h"
+#include "sim/rewrite.h"
 
 __extension__ typedef __int128 wide;
 
@@ -31,7 +32,7 @@ static const ovl_cost_kind *kind_of(const ovl_program *p, const ovl_op *op)
 
 /* `first` is any rank that runs the code of the operation. */
 static bool pulls(const ovl_program *p, const ovl_lever *lever, const ovl_rank *first,
-                  const ovl_op *op)
+                  const ovl_op *op, ovl_id name)
 {
     switch (lever->kind) {
     case OVL_LEVER_KERNELS:
@@ -44,7 +45,7 @@ static bool pulls(const ovl_program *p, const ovl_lever *lever, const ovl_rank *
     case OVL_LEVER_HOST:
         return op->kind == OVL_HOST;
     case OVL_LEVER_NAME:
-        return op->name == lever->name && op->kind != OVL_MARKER && op->kind != OVL_BATCH;
+        return name == lever->name && op->kind != OVL_MARKER && op->kind != OVL_BATCH;
     }
     return false;
 }
@@ -57,9 +58,10 @@ static bool pulls_part(const ovl_program *p, const ovl_lever *lever, const ovl_o
            split->klass == lever->klass;
 }
 
-bool ovl_lever_pulls(const ovl_program *p, const ovl_lever *lever, uint32_t rank, const ovl_op *op)
+bool ovl_lever_pulls(const ovl_program *p, const ovl_lever *lever, uint32_t rank, uint32_t local)
 {
-    return pulls(p, lever, &p->ranks[rank], op);
+    const ovl_code *code = &p->codes[p->ranks[rank].code];
+    return pulls(p, lever, &p->ranks[rank], ovl_code_op(code, local), code->name[local]);
 }
 
 static bool takes_time(const ovl_program *p, const ovl_rank *first, const ovl_op *op)
@@ -131,7 +133,7 @@ const ovl_lever *ovl_levers_find(const ovl_program *p, ovl_arena *arena, uint32_
     levers found[OVL_LEVER_NAME] = {0}, all = {0};
     for (uint32_t c = 0; c < p->n_codes; c++) {
         for (uint32_t i = 0; first[c] && i < p->codes[c].n_ops; i++) {
-            const ovl_op *op = &p->codes[c].ops[i];
+            const ovl_op *op = ovl_code_op(&p->codes[c], i);
             ovl_lever lever;
             if (lever_of(p, first[c], op, &lever)) {
                 add_lever(&found[lever.kind], lever);
@@ -167,9 +169,10 @@ bool ovl_lever_splits(const ovl_program *p, const ovl_lever *lever)
 static ovl_id name_of_sender(const ovl_program *p, uint32_t rank, uint32_t local)
 {
     const ovl_rank *r = &p->ranks[rank];
-    const ovl_op *op = &p->codes[r->code].ops[local];
+    const ovl_code *code = &p->codes[r->code];
     uint32_t partner = p->numbered && p->partner ? p->partner[r->first_op + local] : OVL_NONE;
-    return op->kind == OVL_RECV && partner != OVL_NONE ? ovl_op_of(p, partner)->name : op->name;
+    bool receives = ovl_code_op(code, local)->kind == OVL_RECV && partner != OVL_NONE;
+    return receives ? ovl_op_name_id(p, partner) : code->name[local];
 }
 
 bool ovl_lever_of_name(const ovl_program *p, const char *name, ovl_lever *lever)
@@ -179,7 +182,7 @@ bool ovl_lever_of_name(const ovl_program *p, const char *name, ovl_lever *lever)
     for (uint32_t r = 0; r < p->n_ranks && id != OVL_NONE; r++) {
         const ovl_code *code = &p->codes[p->ranks[r].code];
         for (uint32_t i = 0; i < code->n_ops; i++) {
-            if (code->ops[i].name == id) {
+            if (code->name[i] == id) {
                 lever->name = name_of_sender(p, r, i);
                 return true;
             }
@@ -327,20 +330,22 @@ static void pull_costs(pulling *b, ovl_arena *arena)
     }
 }
 
-static const ovl_op *pull_code(const pulling *b, const ovl_lever *lever, const ovl_rank *first,
-                               const ovl_code *code, ovl_arena *arena)
+static const uint32_t *pull_code(const pulling *b, const ovl_rank *first, const ovl_code *code,
+                                 ovl_rewrite *w, ovl_arena *arena)
 {
-    ovl_op *ops = OVL_NEW_ARRAY(arena, ovl_op, code->n_ops);
+    uint32_t *which = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        ops[i] = code->ops[i];
-        if (first && (pulls(b->p, lever, first, &ops[i]) || pulls_part(b->p, lever, &ops[i]))) {
-            ops[i].cost += b->p->n_costs;
+        ovl_op op = *ovl_code_op(code, i);
+        if (first &&
+            (pulls(b->p, b->lever, first, &op, code->name[i]) || pulls_part(b->p, b->lever, &op))) {
+            op.cost += b->p->n_costs;
         }
-        if (lever->kind == OVL_LEVER_HOST) {
-            ops[i].launch = part_of(ops[i].launch, b->how);
+        if (b->lever->kind == OVL_LEVER_HOST) {
+            op.launch = part_of(op.launch, b->how);
         }
+        which[i] = ovl_rewrite_op(w, code->which[i], &op);
     }
-    return ops;
+    return which;
 }
 
 ovl_program ovl_program_faster(const ovl_program *p, const ovl_lever *lever, const ovl_faster *how,
@@ -351,13 +356,17 @@ ovl_program ovl_program_faster(const ovl_program *p, const ovl_lever *lever, con
     const ovl_rank **first = first_ranks(p, arena);
     ovl_program faster = *p;
     ovl_code *codes = OVL_NEW_ARRAY(arena, ovl_code, p->n_codes);
+    ovl_arena scratch = {0};
+    ovl_rewrite w;
+    ovl_rewrite_begin(&w, p, &scratch);
     find_capacities(&b, arena);
     pull_costs(&b, arena);
     for (uint32_t c = 0; c < p->n_codes; c++) {
         codes[c] = p->codes[c];
-        codes[c].ops = pull_code(&b, lever, first[c], &p->codes[c], arena);
+        codes[c].which = pull_code(&b, first[c], &p->codes[c], &w, arena);
     }
-    faster.codes = codes;
+    ovl_rewrite_end(&w, &faster, codes, arena);
+    ovl_arena_free(&scratch);
     faster.costs = b.costs;
     faster.n_costs = 2 * p->n_costs;
     faster.cost_kinds = b.kinds;

@@ -8,8 +8,8 @@
  * num = 0 they take no time and hold and move nothing; order and rendezvous stay. What the host
  * does is launches and the own time of its calls, not what these wait for.
  *
- * A kernel that joins work of two classes (ovl_cost.part) is moved by each of their levers in that
- * part alone: of 10 ms, 4 of them forward, free forwards leave 6.
+ * A kernel that joins work of two classes (ovl_cost_kind.split) is moved by each of their levers in
+ * that part alone: of 10 ms, 4 of them forward, free forwards leave 6.
  *
  * Example: a 25 ms matmul, then a 20 ms all-reduce: 45. The matmul at 10/11 takes 22.73 ms: 42.73;
  * free: 20.
@@ -46,9 +46,9 @@ typedef struct ovl_faster {
 const ovl_lever *ovl_levers_find(const ovl_program *program, ovl_arena *arena, uint32_t *n);
 
 /* Whether an operation of a rank is one that the lever moves; what joins two classes counts as one
- * of its own (ovl_cost.klass). */
+ * of its own (ovl_cost_kind.klass). */
 bool ovl_lever_pulls(const ovl_program *program, const ovl_lever *lever, uint32_t rank,
-                     const ovl_op *op);
+                     uint32_t local);
 
 /* Whether it moves only a part of some kernels: of those that join two classes. */
 bool ovl_lever_splits(const ovl_program *program, const ovl_lever *lever);

@@ -56,36 +56,37 @@ typedef ovl_uwide ovl_work;
 #define OVL_WORK_SHIFT 63
 #define OVL_NO_DUE     (~(ovl_work)0)
 
+/* What its clock and its events look at comes first. */
 typedef struct ovl_activity {
     _Alignas(OVL_CACHE_LINE) ovl_work begin; /* what its clock showed when nothing was done, less
                        ovl_work_allowance; on no clock: minus both what it has done and that */
+    ovl_time total;
+    ovl_time bound_since; /* what bounds it now does; by then it had done bound_done */
+    uint32_t clock;       /* in its fluid phase; OVL_NONE while rates are solved */
+    uint32_t slot;        /* its class, or a slot of its own; OVL_NONE: it needs none */
+    uint32_t op;          /* kernel, copy, sender; a collective's member at place 0 */
+    uint32_t rank;        /* of `op` */
+    uint32_t peer;        /* sends: the receiver's rank */
+    uint8_t kind;         /* ovl_op_kind of op */
+    uint8_t phase;        /* ovl_phase */
+    bool shares;          /* is of a class of the sharing solver */
+    bool joining;         /* in `joining` */
+    bool dirty;           /* in dirty_comms */
+    bool eager;
+    bool queued;     /* an eager transfer that waits for the one before it on its wire */
+    bool background; /* an eager transfer that is queued, or whose receiver has not arrived:
+                        nobody is in it */
+    uint8_t n_kept;  /* of it, in `bounds` */
+    uint32_t count;  /* of how many like it, where ranks are folded */
+    ovl_time bound_done;
+    ovl_time since; /* it joined its clock */
     const ovl_cost *cost;
     const ovl_comm *comm; /* collectives */
-    ovl_time total;
-    uint32_t clock; /* in its fluid phase; OVL_NONE while rates are solved */
-    uint32_t slot;  /* its class, or a slot of its own; OVL_NONE: it needs none */
-    uint32_t op;    /* kernel, copy, sender; a collective's member at place 0 */
-    uint32_t rank;  /* of `op` */
-    uint32_t peer;  /* sends: the receiver's rank */
-    uint32_t count; /* of how many like it, where ranks are folded */
-    uint8_t kind;   /* ovl_op_kind of op */
-    uint8_t phase;  /* ovl_phase */
-    bool shares;    /* is of a class of the sharing solver */
-    bool dirty;     /* in dirty_comms */
-    bool joining;   /* in `joining` */
-    bool eager;
-    bool queued;         /* an eager transfer that waits for the one before it on its wire */
-    bool background;     /* an eager transfer that is queued, or whose receiver has not arrived:
-                            nobody is in it */
-    uint8_t n_kept;      /* of it, in `bounds` */
+    double cap;
     uint32_t cap_bound;  /* why the cap is below 1: OVL_LIMIT_... */
     uint32_t next, prev; /* in its class */
     uint32_t k;          /* collectives: which of the communicator's; eager transfers: the activity
                             that waits for this one, or OVL_NONE */
-    double cap;
-    ovl_time since;       /* it joined its clock */
-    ovl_time bound_since; /* what bounds it now does; by then it had done bound_done */
-    ovl_time bound_done;
 } ovl_activity;
 
 /* What bounded an activity before what does now, from the first on. */
@@ -133,8 +134,8 @@ typedef struct ovl_crew {
 typedef struct ovl_pace {
     double weight, cap;
     uint32_t clock, classes;
+    uint32_t next; /* of the same resource */
 } ovl_pace;
-typedef OVL_VEC(ovl_pace) ovl_paces;
 
 typedef struct ovl_running {
     uint32_t op, activity;
@@ -166,8 +167,8 @@ typedef struct ovl_rank_state {
     _Alignas(OVL_CACHE_LINE) OVL_VEC(uint32_t) kernels; /* activities */
     OVL_VEC(ovl_running) comms;                         /* in latency or transfer, in order of op */
     uint32_t latent;                                    /* communication in its latency */
-    uint32_t waiting;                                   /* collectives that wait for a member */
-    uint32_t copying[2];                                /* copies that run, by direction */
+    uint32_t first_op, variant;                         /* of ovl_rank, */
+    ovl_id code;                                        /* as is this */
     /* Who gets the time from `accounted` on (account.c). */
     ovl_choice is;
     bool touched,
@@ -178,6 +179,8 @@ typedef struct ovl_rank_state {
     ovl_time accounted, hidden_accounted;
     ovl_time main_done, beside_done;
     OVL_VEC(ovl_rival) rivals; /* among which the fastest is chosen */
+    uint32_t waiting;          /* collectives that wait for a member */
+    uint32_t copying[2];       /* copies that run, by direction */
     OVL_VEC(uint32_t)
     holders;                             /* ops of communication that arrived and has not ended,
                                             where their factors matter */
@@ -197,12 +200,11 @@ typedef struct ovl_todo {
     uint32_t rank, op;
 } ovl_todo;
 
-/* Between which ranks, or in which communicator, something is demanded; and the class of those who
- * do. */
+/* Between which ranks, or in which communicator, something of one kind is demanded; and the class
+ * of those who do. */
 typedef struct ovl_route {
     uint32_t rank, other, count;
-    ovl_demand_list demands, of_peer;
-    double weight;
+    ovl_id kind; /* ovl_cost_kind */
     uint32_t slot, born;
 } ovl_route;
 
@@ -221,7 +223,8 @@ typedef struct ovl_engine {
     uint32_t *arrived; /* by collective instance: members that have */
     uint32_t n_ended;
     ovl_rank_state *ranks;
-    ovl_rank_times *times;
+    ovl_rank_times *times;   /* their `end` stands in `ended` until they are told */
+    ovl_time *ended;         /* by rank: when an operation ended last */
     bool counting;           /* the interval to count has begun */
     ovl_rank_times *counted; /* what was counted in it; NULL until it ended */
     ovl_cost free_cost;      /* of operations of the freed name */
@@ -247,9 +250,11 @@ typedef struct ovl_engine {
     ovl_route *routes; /* by hash; the last one of each place */
     uint32_t route_mask;
     ovl_share share;
-    OVL_VEC(ovl_clock) clocks;                 /* by solver slot */
-    OVL_VEC(ovl_crew) crews;                   /* likewise: of classes */
-    ovl_paces *paces;                          /* by resource */
+    OVL_VEC(ovl_clock) clocks; /* by solver slot */
+    OVL_VEC(ovl_crew) crews;   /* likewise: of classes */
+    OVL_VEC(ovl_pace) paces;
+    OVL_VEC(uint32_t) spare_paces;
+    uint32_t *first_pace;                      /* by resource; OVL_NONE: nobody follows it */
     ovl_heap heap;                             /* handles: OVL_HANDLE_... */
     ovl_delays delays;                         /* likewise */
     bool caps_matter;                          /* what runs beside an activity may cap it */
@@ -276,22 +281,24 @@ enum { OVL_EVENT_END, OVL_EVENT_HOST };
 
 static inline const ovl_op *ovl_engine_op(const ovl_engine *e, uint32_t rank, uint32_t op)
 {
-    const ovl_rank *r = &e->p->ranks[rank];
-    return &e->p->codes[r->code].ops[op - r->first_op];
+    const ovl_rank_state *s = &e->ranks[rank];
+    return ovl_code_op(&e->p->codes[s->code], op - s->first_op);
 }
 
 /* The cost of an operation, free_cost if its name is freed. */
-static inline const ovl_cost *ovl_engine_cost(const ovl_engine *e, uint32_t rank, const ovl_op *op)
+static inline const ovl_cost *ovl_engine_cost(const ovl_engine *e, uint32_t rank, uint32_t op,
+                                              const ovl_op *o)
 {
-    bool freed = e->options->free_names && e->options->free_names[op->name];
-    return freed ? &e->free_cost
-                 : &e->p->costs[op->cost + (op->per_rank ? e->p->ranks[rank].variant : 0)];
+    const ovl_rank_state *s = &e->ranks[rank];
+    const bool *freed = e->options->free_names;
+    return freed && freed[e->p->codes[s->code].name[op - s->first_op]]
+               ? &e->free_cost
+               : &e->p->costs[o->cost + (o->per_rank ? s->variant : 0)];
 }
 
-static inline const ovl_cost_kind *ovl_engine_kind(const ovl_engine *e, uint32_t rank,
-                                                   const ovl_op *op)
+static inline const ovl_cost_kind *ovl_engine_kind(const ovl_engine *e, uint32_t rank, uint32_t op)
 {
-    return ovl_kind_of(e->p, ovl_engine_cost(e, rank, op));
+    return ovl_kind_of(e->p, ovl_engine_cost(e, rank, op, ovl_engine_op(e, rank, op)));
 }
 
 /* The next step of the trail. */
@@ -417,7 +424,8 @@ static inline ovl_work ovl_clock_value(const ovl_clock *c, ovl_time t)
  * below what anybody could mean. */
 static inline ovl_work ovl_work_allowance(ovl_time total)
 {
-    return OVL_MIN((ovl_work)total << (OVL_WORK_SHIFT - 44), (ovl_work)1 << (OVL_WORK_SHIFT - 2));
+    uint64_t quarter = (uint64_t)1 << 42; /* of which 2^-44 is a quarter of a picosecond */
+    return OVL_MIN((uint64_t)total, quarter) << (OVL_WORK_SHIFT - 44);
 }
 
 /* Of isolated work, what an activity has done when its clock shows `value`, 0 if it has none; in
@@ -461,8 +469,8 @@ void ovl_comm_transfer(ovl_engine *e, uint32_t activity);
 void ovl_routes_init(ovl_engine *e, ovl_arena *scratch);
 /* Collects what an activity demands into e->uses. */
 void ovl_route_uses(ovl_engine *e, uint32_t activity);
-/* It joins its class, or that of e->uses; gives the slot, OVL_NONE if it loads nothing that is
- * shared. */
+/* One that demands something joins its class, or that of e->uses; gives the slot, OVL_NONE if it
+ * loads nothing that is shared. */
 uint32_t ovl_route_join(ovl_engine *e, uint32_t activity);
 uint32_t ovl_route_join_uses(ovl_engine *e, uint32_t activity);
 
@@ -471,7 +479,13 @@ uint32_t ovl_route_join_uses(ovl_engine *e, uint32_t activity);
  */
 
 /* SMs held, kernels running, or communication in transfer on a rank changed. */
-void ovl_caps_touch(ovl_engine *e, uint32_t rank);
+static inline void ovl_caps_touch(ovl_engine *e, uint32_t rank)
+{
+    if (e->caps_matter && !e->ranks[rank].caps_dirty) {
+        e->ranks[rank].caps_dirty = true;
+        ovl_vec_push(&e->dirty_caps, rank);
+    }
+}
 /* A communication of this cost has arrived on the rank or ended there. */
 void ovl_caps_hold(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost_kind *cost);
 void ovl_caps_let_go(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_cost_kind *cost);

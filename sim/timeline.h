@@ -45,12 +45,12 @@ typedef enum ovl_term {
 const char *ovl_term_name(ovl_term term);
 
 typedef struct ovl_rank_times {
-    ovl_time term[OVL_TERM_COUNT]; /* sums to the step */
+    ovl_time end;    /* when its last operation ended */
     ovl_time hidden; /* communication in latency or transfer while a kernel runs: wall time */
     ovl_time hidden_stretch; /* the part of `hidden` in which that communication made no progress:
                                 none while any is in latency, else of the transfer with the lowest
                                 op */
-    ovl_time end;            /* when its last operation ended */
+    ovl_time term[OVL_TERM_COUNT]; /* sums to the step */
 } ovl_rank_times;
 
 /* What happened, in causal order. */

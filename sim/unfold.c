@@ -46,7 +46,7 @@ static void each_carrier(const unfolding *u, uint32_t op, void *context,
                          void (*visit)(const unfolding *, uint32_t rank, uint32_t op, void *))
 {
     uint32_t of = ovl_op_rank(u->p, op), local = op - u->p->ranks[of].first_op;
-    const ovl_op *o = &u->p->codes[u->p->ranks[of].code].ops[local];
+    const ovl_op *o = ovl_code_op(&u->p->codes[u->p->ranks[of].code], local);
     for (uint32_t i = u->member_at[of]; i < u->member_at[of + 1]; i++) {
         uint32_t rank = u->member[i];
         if (o->kind != OVL_COLLECTIVE || ovl_rank_place(u->whole, rank, o->comm) == 0) {

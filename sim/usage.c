@@ -1,24 +1,9 @@
 #include "sim/usage.h"
 
 #include "sim/fold.h"
-#include "sim/uses.h"
+#include "sim/meetings.h"
 
 #include <stdlib.h>
-
-/* What names lost on a resource. */
-typedef struct loss {
-    uint32_t resource;
-    ovl_id name;
-    ovl_time time;
-} loss;
-
-/* Two names together on a resource, a <= b in the order of their numbers; on the way, and as a row.
- */
-typedef struct meeting {
-    ovl_id resource_name, a, b; /* that of SMs is behind all names */
-    ovl_time together, lost_a, lost_b;
-    uint32_t instances;
-} meeting;
 
 typedef struct usage {
     const ovl_causes *causes;
@@ -27,8 +12,7 @@ typedef struct usage {
     ovl_arena *arena, *scratch;
     const uint32_t *sharers; /* [n_resources] ranks of it */
     ovl_resource_uses uses;
-    OVL_VEC(loss) losses; /* by resource, then name */
-    OVL_VEC(meeting) met;
+    ovl_meetings meetings;
     ovl_result_resource *lines; /* by name of the resource */
     uint32_t *line_of;          /* [names] + 1 */
     ovl_load *bytes_of;         /* [lines] all instances */
@@ -37,116 +21,7 @@ typedef struct usage {
     ovl_time step;
 } usage;
 
-/* --- Losses --- */
-
-static int by_loser(const void *x, const void *y)
-{
-    const loss *a = x, *b = y;
-    if (a->resource != b->resource) {
-        return a->resource < b->resource ? -1 : 1;
-    }
-    return a->name != b->name ? (a->name < b->name ? -1 : 1) : 0;
-}
-
-/* How many activities that `op` stands for load one instance of a resource; 0: none through these
- * demands. */
-static uint32_t loads(const usage *u, uint32_t rank, const ovl_op *o, uint32_t first, uint32_t n,
-                      ovl_id resource)
-{
-    for (uint32_t i = first; i < first + n; i++) {
-        const ovl_demand *d = &u->p->demands[i];
-        if (d->rate && u->p->rank_ports[u->p->ranks[rank].first_port + d->port] == resource) {
-            ovl_resource_use one = {.op = 0};
-            ovl_use_load(u->p, rank, o, d, 0, &one);
-            return one.like;
-        }
-    }
-    return 0;
-}
-
-static uint32_t held_on(const usage *u, uint32_t op, ovl_id resource)
-{
-    if (!u->p->fold) {
-        return 1;
-    }
-    const ovl_causes *c = u->causes;
-    const ovl_op *o = ovl_causes_op(c, op);
-    uint32_t rank = c->rank_of[op], n = 0;
-    const ovl_cost_kind *cost = ovl_op_cost_kind(u->p, rank, o);
-    if (o->kind == OVL_COLLECTIVE) {
-        uint32_t k = ovl_causes_collective(c, op);
-        for (uint32_t i = c->first_member[k]; n == 0 && i < c->first_member[k + 1]; i++) {
-            n = loads(u, c->rank_of[c->member_ops[i]], ovl_causes_op(c, c->member_ops[i]),
-                      cost->first_demand, cost->n_demands, resource);
-        }
-        return OVL_MAX(n, 1);
-    }
-    n = loads(u, rank, o, cost->first_demand, cost->n_demands, resource);
-    if (n == 0 && o->kind == OVL_SEND) {
-        n = loads(u, c->rank_of[u->p->partner[op]], o, cost->first_peer, cost->n_peer, resource);
-    }
-    return OVL_MAX(n, 1);
-}
-
-static void find_losses(usage *u)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < u->t->n_limits; i++) {
-        const ovl_limit *l = &u->t->limits[i];
-        ovl_id resource = ovl_limit_resource(u->causes, l);
-        if (resource != OVL_NONE && l->lost > 0) {
-            uint32_t times = ovl_is_sms(u->p, resource) ? 1 : held_on(u, l->op, resource);
-            loss item = {resource, ovl_causes_op(u->causes, l->op)->name, l->lost * times};
-            ovl_vec_push(&u->losses, item);
-        }
-    }
-    if (u->losses.len) {
-        qsort(u->losses.data, u->losses.len, sizeof *u->losses.data, by_loser);
-    }
-    for (uint32_t i = 0; i < u->losses.len; i++) {
-        if (n && by_loser(&u->losses.data[n - 1], &u->losses.data[i]) == 0) {
-            u->losses.data[n - 1].time += u->losses.data[i].time;
-        } else {
-            u->losses.data[n++] = u->losses.data[i];
-        }
-    }
-    u->losses.len = n;
-}
-
-static ovl_time lost_by(const usage *u, ovl_id resource, ovl_id name)
-{
-    loss key = {resource, name, 0};
-    const loss *found = u->losses.len ? bsearch(&key, u->losses.data, u->losses.len,
-                                                sizeof *u->losses.data, by_loser)
-                                      : NULL;
-    return found ? found->time : 0;
-}
-
-/* Whether it held anybody back. */
-static bool held_back(const usage *u, ovl_id resource)
-{
-    uint32_t low = 0, high = u->losses.len;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (u->losses.data[middle].resource < resource) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < u->losses.len && u->losses.data[low].resource == resource;
-}
-
-/* --- Meetings on one resource --- */
-
-/* Names that are there now; bounded, for a resource that thousands of names use at a time says no
- * more by millions of pairs. */
-#define MOST_PRESENT 64
-
-typedef struct presence {
-    ovl_id name;
-    uint32_t count;
-} presence;
+/* --- One instance --- */
 
 typedef struct moment {
     ovl_time time;
@@ -166,90 +41,9 @@ static int by_moment(const void *x, const void *y)
     return a->item != b->item ? (a->item < b->item ? -1 : 1) : 0;
 }
 
-typedef struct watch {
-    presence there[MOST_PRESENT];
-    uint32_t n;
-} watch;
-
-static void count_in(watch *w, ovl_id name, uint32_t by)
-{
-    for (uint32_t i = 0; i < w->n; i++) {
-        if (w->there[i].name == name) {
-            w->there[i].count += by;
-            return;
-        }
-    }
-    if (w->n < MOST_PRESENT) {
-        w->there[w->n++] = (presence){name, by};
-    }
-}
-
-static void count_out(watch *w, ovl_id name, uint32_t by)
-{
-    for (uint32_t i = 0; i < w->n; i++) {
-        if (w->there[i].name == name && (w->there[i].count -= by) == 0) {
-            w->there[i] = w->there[--w->n];
-            return;
-        }
-    }
-}
-
 static ovl_id name_of(const usage *u, ovl_id resource)
 {
     return ovl_is_sms(u->p, resource) ? u->p->names->count : u->p->resources[resource].name;
-}
-
-static void add_meeting(usage *u, ovl_id resource, ovl_id a, ovl_id b, ovl_time length)
-{
-    ovl_id low = OVL_MIN(a, b), high = OVL_MAX(a, b);
-    ovl_time lost_low = lost_by(u, resource, low), lost_high = lost_by(u, resource, high);
-    if (lost_low || lost_high) {
-        meeting m = {name_of(u, resource), low, high, length, lost_low, lost_high, 1};
-        ovl_vec_push(&u->met, m);
-    }
-}
-
-/* All pairs that are there for `length`. */
-static void stay(usage *u, ovl_id resource, const watch *w, ovl_time length)
-{
-    for (uint32_t i = 0; i < w->n && length > 0; i++) {
-        if (w->there[i].count > 1) {
-            add_meeting(u, resource, w->there[i].name, w->there[i].name, length);
-        }
-        for (uint32_t k = 0; k < i; k++) {
-            add_meeting(u, resource, w->there[i].name, w->there[k].name, length);
-        }
-    }
-}
-
-static int by_pair(const void *x, const void *y)
-{
-    const meeting *a = x, *b = y;
-    if (a->resource_name != b->resource_name) {
-        return a->resource_name < b->resource_name ? -1 : 1;
-    }
-    if (a->a != b->a) {
-        return a->a < b->a ? -1 : 1;
-    }
-    return a->b != b->b ? (a->b < b->b ? -1 : 1) : 0;
-}
-
-/* Pieces of one pair on one instance are added. */
-static void sum_pieces(usage *u, uint32_t first, uint32_t instances)
-{
-    uint32_t n = first;
-    if (u->met.len > first) {
-        qsort(u->met.data + first, u->met.len - first, sizeof *u->met.data, by_pair);
-    }
-    for (uint32_t i = first; i < u->met.len; i++) {
-        if (n > first && by_pair(&u->met.data[n - 1], &u->met.data[i]) == 0) {
-            u->met.data[n - 1].together += u->met.data[i].together;
-        } else {
-            u->met.data[n] = u->met.data[i];
-            u->met.data[n++].instances = instances;
-        }
-    }
-    u->met.len = n;
 }
 
 /* How long a resource was used at all; SMs of it x picoseconds. */
@@ -271,9 +65,8 @@ static void count_sms(sm_count *sms, const ovl_resource_use *use, bool begins)
 }
 
 /* Plays what came and went on one resource. */
-static played play(usage *u, ovl_id resource, uint32_t first, uint32_t n, uint32_t instances)
+static played play(const usage *u, ovl_id resource, uint32_t first, uint32_t n)
 {
-    bool pairs = held_back(u, resource);
     moment *moments = malloc(2 * (size_t)n * sizeof *moments);
     if (!moments) {
         ovl_out_of_memory(2 * (size_t)n * sizeof *moments);
@@ -283,11 +76,10 @@ static played play(usage *u, ovl_id resource, uint32_t first, uint32_t n, uint32
         moments[2 * i + 1] = (moment){u->uses.data[first + i].to, first + i, false};
     }
     qsort(moments, 2 * (size_t)n, sizeof *moments, by_moment);
-    watch w = {.n = 0};
     played all = {0, 0};
     sm_count sms = {0, 0};
     ovl_time before = 0;
-    uint32_t there = 0, met = u->met.len;
+    uint32_t there = 0;
     for (uint32_t i = 0; i < 2 * n; i++) {
         const ovl_resource_use *item = &u->uses.data[moments[i].item];
         ovl_time length = moments[i].time - before;
@@ -298,15 +90,10 @@ static played play(usage *u, ovl_id resource, uint32_t first, uint32_t n, uint32
             all.sm_time += (ovl_load)taken * (ovl_load)length;
             count_sms(&sms, item, moments[i].begins);
         }
-        if (pairs) {
-            stay(u, resource, &w, length);
-            (moments[i].begins ? count_in : count_out)(&w, item->name, item->like);
-        }
         there += moments[i].begins ? 1 : UINT32_MAX; /* minus one */
         before = moments[i].time;
     }
     free(moments);
-    sum_pieces(u, met, instances);
     return all;
 }
 
@@ -329,14 +116,16 @@ static uint64_t to_bytes(ovl_load load)
     return (uint64_t)((load + 500000000000u) / 1000000000000u);
 }
 
-static void one_resource(usage *u, ovl_id resource, uint32_t first, uint32_t n, uint32_t instances)
+static void one_resource(usage *u, ovl_id resource, uint32_t first, uint32_t n, uint32_t instances,
+                         bool of_rank)
 {
     ovl_result_resource *line = line_of(u, resource);
     ovl_load load = 0;
     for (uint32_t i = first; i < first + n; i++) {
         load += u->uses.data[i].load;
     }
-    played all = play(u, resource, first, n, instances);
+    played all = play(u, resource, first, n);
+    ovl_meetings_on(&u->meetings, resource, u->uses.data + first, n, instances, of_rank);
     ovl_load used = line->sms ? all.sm_time : to_bytes(load);
     line->instances += instances;
     u->bytes_of[line - u->lines] += load * instances;
@@ -353,9 +142,21 @@ static void one_resource(usage *u, ovl_id resource, uint32_t first, uint32_t n, 
     }
 }
 
-/* `ranks` that have such resources for themselves; 0: what is shared, one or, folded, as many as
- * there are. */
-static void each_resource(usage *u, uint32_t ranks)
+/* Whether the deciding rank has it. */
+static bool is_of_rank(const usage *u, ovl_id resource)
+{
+    const ovl_program *p = u->p;
+    const ovl_id *ports = &p->rank_ports[p->ranks[u->t->deciding_rank].first_port];
+    bool any = false;
+    for (uint32_t port = 0; port < p->n_ports; port++) {
+        any |= ports[port] == resource;
+    }
+    return any;
+}
+
+/* `ranks` that have such resources for themselves, the deciding one among them or not; 0: what is
+ * shared, one or, folded, as many as there are. */
+static void each_resource(usage *u, uint32_t ranks, bool deciding)
 {
     ovl_uses_sort(&u->uses);
     for (uint32_t i = 0, n; i < u->uses.len; i += n) {
@@ -364,7 +165,8 @@ static void each_resource(usage *u, uint32_t ranks)
         }
         bool of_many = !ranks && u->p->fold;
         uint32_t alike = of_many ? u->p->fold->resources.count[resource] : 1;
-        one_resource(u, resource, i, n, ranks ? ranks : alike);
+        one_resource(u, resource, i, n, ranks ? ranks : alike,
+                     ranks ? deciding : is_of_rank(u, resource));
     }
     u->uses.len = 0;
 }
@@ -392,89 +194,24 @@ static void own_resources(usage *u, const ovl_classes *classes)
 {
     uint32_t *count = OVL_NEW_ARRAY(u->scratch, uint32_t, classes->n);
     memcpy(count, classes->count, classes->n * sizeof *count);
+    uint32_t deciding = u->t->deciding_rank, class_of_deciding = OVL_NONE;
+    if (u->p->n_ranks) {
+        uint32_t class = classes->class_of[deciding];
+        bool alike = share_alike(u, classes->rank[class], deciding);
+        class_of_deciding = alike ? class : OVL_NONE;
+    }
     for (uint32_t rank = 0; rank < u->p->n_ranks; rank++) {
         uint32_t class = classes->class_of[rank];
         if (!share_alike(u, classes->rank[class], rank)) {
             count[class] -= ovl_rank_count(u->p, rank);
             ovl_uses_of_rank(u->causes, u->sharers, rank, OVL_NOT_SHARED, &u->uses);
-            each_resource(u, ovl_rank_count(u->p, rank));
+            each_resource(u, ovl_rank_count(u->p, rank), rank == deciding);
         }
     }
     for (uint32_t i = 0; i < classes->n; i++) {
         ovl_uses_of_rank(u->causes, u->sharers, classes->rank[i], OVL_NOT_SHARED, &u->uses);
-        each_resource(u, count[i]);
+        each_resource(u, count[i], i == class_of_deciding);
     }
-}
-
-/* --- Rows --- */
-
-static int by_loss(const void *x, const void *y)
-{
-    const ovl_result_collision *a = x, *b = y;
-    ovl_time of_a = a->lost_a + a->lost_b, of_b = b->lost_a + b->lost_b;
-    if (of_a != of_b) {
-        return of_a < of_b ? 1 : -1;
-    }
-    if (a->together != b->together) {
-        return a->together < b->together ? 1 : -1;
-    }
-    int names = strcmp(a->resource, b->resource);
-    names = names ? names : strcmp(a->a, b->a);
-    return names ? names : strcmp(a->b, b->b);
-}
-
-/* One row for a pair on resources of one name; names in the order of the alphabet. */
-static ovl_result_collision row_of(const usage *u, const meeting *m)
-{
-    const ovl_names *names = u->p->names;
-    bool sms = m->resource_name == names->count;
-    ovl_result_collision row = {.resource =
-                                    sms ? OVL_SMS_NAME : ovl_names_text(names, m->resource_name),
-                                .a = ovl_names_text(names, m->a),
-                                .b = ovl_names_text(names, m->b),
-                                .instances = m->instances,
-                                .together = m->together,
-                                .lost_a = m->lost_a,
-                                .lost_b = m->a == m->b ? 0 : m->lost_b};
-    if (strcmp(row.a, row.b) > 0) {
-        const char *name = row.a;
-        ovl_time lost = row.lost_a;
-        row.a = row.b;
-        row.lost_a = row.lost_b;
-        row.b = name;
-        row.lost_b = lost;
-    }
-    return row;
-}
-
-static void make_rows(usage *u, ovl_result *result)
-{
-    OVL_VEC(ovl_result_collision) rows = {0};
-    if (u->met.len) {
-        qsort(u->met.data, u->met.len, sizeof *u->met.data, by_pair);
-    }
-    for (uint32_t i = 0; i < u->met.len;) {
-        meeting m = u->met.data[i++];
-        for (; i < u->met.len && by_pair(&m, &u->met.data[i]) == 0; i++) {
-            uint32_t instances = m.instances + u->met.data[i].instances;
-            m = u->met.data[i].together > m.together ? u->met.data[i] : m;
-            m.instances = instances;
-        }
-        ovl_vec_push(&rows, row_of(u, &m));
-    }
-    if (rows.len) {
-        qsort(rows.data, rows.len, sizeof *rows.data, by_loss);
-    }
-    result->all_collisions = rows.len;
-    rows.len = OVL_MIN(rows.len, OVL_MOST_COLLISIONS);
-    for (uint32_t i = 0; i < rows.len; i++) {
-        ovl_result_collision *row = &rows.data[i];
-        row->resource = ovl_arena_strdup(u->arena, row->resource);
-        row->a = ovl_arena_strdup(u->arena, row->a);
-        row->b = ovl_arena_strdup(u->arena, row->b);
-    }
-    result->n_collisions = rows.len;
-    result->collisions = ovl_vec_freeze(&rows, u->arena);
 }
 
 static void make_lines(usage *u, ovl_result *result)
@@ -485,6 +222,7 @@ static void make_lines(usage *u, ovl_result *result)
         lines[i].name = ovl_arena_strdup(u->arena, u->lines[i].name);
         lines[i].total = to_bytes(u->bytes_of[i]);
     }
+    ovl_meetings_end(&u->meetings, lines, u->n_lines, u->arena, result);
     result->resources = lines;
     result->n_resources = u->n_lines;
 }
@@ -509,16 +247,14 @@ void ovl_usage_find(const ovl_causes *causes, const ovl_classes *classes, ovl_ar
     for (uint32_t i = 0; i < most_lines; i++) {
         u.lines[i].busiest = OVL_NONE;
     }
-    find_losses(&u);
+    ovl_meetings_begin(&u.meetings, causes);
     own_resources(&u, classes);
     for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
         ovl_uses_of_rank(causes, u.sharers, rank, OVL_SHARED, &u.uses);
     }
-    each_resource(&u, 0);
-    make_rows(&u, result);
+    each_resource(&u, 0, false);
     make_lines(&u, result);
     ovl_vec_free(&u.uses);
-    ovl_vec_free(&u.losses);
-    ovl_vec_free(&u.met);
+    ovl_meetings_free(&u.meetings);
     ovl_arena_free(&scratch);
 }

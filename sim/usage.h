@@ -1,21 +1,15 @@
 /*
- * usage.h - who used which resource, and who met whom on it.
+ * usage.h - who used which resource, and how much.
  *
  * An activity uses a resource from the end of its latency to its own end, if it demands any of it:
  * kernels and copies their HBM, members of a collective their links and HBM, a message those of
- * both ends. Activities of two names that use one instance at the same time *meet*; if the instance
- * held one of them back, that is a collision: how long they were together, and what each lost
- * there.
+ * both ends. Who met whom there, and what that cost, is for meetings.h.
  *
  * SMs are such a resource of each rank (uses.h): busy is when any are used, mean use is of all of
  * them; a kernel that gets fewer than it wants is held back.
  *
  * Resources of one name (the NICs) are one line, with the numbers of its busiest instance (most
- * bytes or SM time, then the lowest). Collisions are lines of (name of the resource, two names of
- * operations), with the numbers of the instance where the two were together longest.
- *
- * Where ranks are folded an instance has the uses of all ranks that have it. What held back an
- * activity that is bounded by several alike is told of each of them then, not of the lowest alone.
+ * bytes or SM time, then the lowest).
  *
  * Bytes are what was demanded: rate x isolated length, exactly. What a link sends and what it
  * receives over all instances are equal for collectives and for messages.

@@ -54,6 +54,17 @@ uint64_t ovl_used_capacity(const ovl_program *p, ovl_id resource)
                                    : p->resources[resource].capacity;
 }
 
+uint64_t ovl_used_capacity_at(const ovl_program *p, ovl_id resource, ovl_time at)
+{
+    uint64_t capacity = ovl_used_capacity(p, resource);
+    for (uint32_t i = 0; i < p->n_changes && p->changes[i].time <= at; i++) {
+        if (p->changes[i].resource == resource) {
+            capacity = p->changes[i].capacity;
+        }
+    }
+    return capacity;
+}
+
 ovl_id ovl_limit_resource(const ovl_causes *c, const ovl_limit *limit)
 {
     if (limit->bound == OVL_LIMIT_SMS) {
@@ -78,7 +89,7 @@ bool ovl_use_of_sms(const ovl_causes *c, uint32_t rank, uint32_t op, ovl_resourc
     uint32_t n = kernel ? ovl_sms_wanted(sms, cost) : holds ? cost->sms : 0;
     *use = (ovl_resource_use){.resource = ovl_sms_of_rank(p, rank),
                               .op = op,
-                              .name = o->name,
+                              .name = ovl_causes_name(c, op),
                               .like = 1,
                               .from = kernel ? c->timeline->start[op] : c->timeline->arrive[op],
                               .to = c->timeline->end[op],
@@ -162,7 +173,7 @@ static void add_uses(const ovl_causes *c, const wanted *w, uint32_t rank, uint32
     uint32_t first = receives ? kind->first_peer : kind->first_demand;
     uint32_t n = receives ? kind->n_peer : kind->n_demands;
     const ovl_id *ports = &p->rank_ports[p->ranks[rank].first_port];
-    ovl_resource_use use = {.op = carrier, .name = o->name};
+    ovl_resource_use use = {.op = carrier, .name = ovl_causes_name(c, op)};
     interval(c, carrier, cost->latency, &use);
     for (uint32_t i = first; i < first + n; i++) {
         const ovl_demand *d = &p->demands[i];
@@ -183,7 +194,7 @@ void ovl_uses_of_rank(const ovl_causes *c, const uint32_t *sharers, uint32_t ran
     for (uint32_t i = step.first; i < step.end; i++) {
         uint32_t op = c->program->ranks[rank].first_op + i;
         ovl_resource_use sms;
-        if (moves(&code->ops[i])) {
+        if (moves(ovl_code_op(code, i))) {
             add_uses(c, &w, rank, op, uses);
         }
         if (which != OVL_SHARED && ovl_use_of_sms(c, rank, op, &sms)) {

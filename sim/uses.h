@@ -53,6 +53,9 @@ const char *ovl_used_name(const ovl_program *program, ovl_id resource);
 uint32_t ovl_used_instance(const ovl_program *program, ovl_id resource);
 uint64_t ovl_used_capacity(const ovl_program *program, ovl_id resource);
 
+/* What it has at a moment: links degrade and recover. */
+uint64_t ovl_used_capacity_at(const ovl_program *program, ovl_id resource, ovl_time at);
+
 /* The resource, or SMs, that a limit is about; OVL_NONE: a measured factor. */
 ovl_id ovl_limit_resource(const ovl_causes *causes, const ovl_limit *limit);
 

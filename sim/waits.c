@@ -54,8 +54,7 @@ static bool moves_data(const ovl_op *op)
 /* A part of a batch is held up by what holds up the batch. */
 static uint32_t launched_op(const ovl_waits *w, uint32_t op)
 {
-    const ovl_op *o = ovl_causes_op(w->causes, op);
-    return o->batch == OVL_NONE ? op : op - ovl_causes_local(w->causes, op) + o->batch;
+    return op - ovl_causes_op(w->causes, op)->behind;
 }
 
 /* The host call before an operation, if it ended after `since`; else OVL_NONE. */
@@ -487,7 +486,7 @@ static const uint32_t *calls_of(const ovl_code *code, ovl_arena *arena)
     uint32_t *calls = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops), last = OVL_NONE;
     for (uint32_t i = 0; i < code->n_ops; i++) {
         calls[i] = last;
-        last = code->ops[i].kind == OVL_HOST ? i : last;
+        last = ovl_code_op(code, i)->kind == OVL_HOST ? i : last;
     }
     return calls;
 }

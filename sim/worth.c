@@ -108,7 +108,7 @@ static ovl_id name_to_free(const search *s, const ovl_row *row)
 {
     const ovl_program *p = s->c->program;
     uint32_t op = p->ranks[row->out.rank].first_op + row->dep.local;
-    return ovl_causes_op(s->c, op)->kind == OVL_RECV ? ovl_causes_op(s->c, p->partner[op])->name
+    return ovl_causes_op(s->c, op)->kind == OVL_RECV ? ovl_causes_name(s->c, p->partner[op])
                                                      : row->name;
 }
 

@@ -47,7 +47,7 @@ static void count_code(ovl_code_facts *facts, const ovl_program *p, const uint32
     const ovl_code *code = facts->code;
     bool sized = false;
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        facts->kinds[code->ops[i].kind]++;
+        facts->kinds[ovl_code_op(code, i)->kind]++;
     }
     for (uint32_t i = 0; i < code->n_buffers; i++) {
         facts->buffers[code->buffers[i].category]++;

@@ -113,12 +113,12 @@ static void compare_codes(const ovl_program *a, const ovl_program *b, uint32_t c
                           bool *seen, ovl_limit_users *u)
 {
     for (uint32_t i = 0; i < a->codes[code].n_ops; i++) {
-        uint32_t x = a->codes[code].ops[i].cost;
+        uint32_t x = ovl_code_op(&a->codes[code], i)->cost;
         if (seen[x] || !uses(a, ovl_kind_of(a, &a->costs[x]), of)) {
             continue;
         }
         seen[x] = true;
-        const ovl_cost *y = &b->costs[b->codes[code].ops[i].cost];
+        const ovl_cost *y = &b->costs[ovl_code_op(&b->codes[code], i)->cost];
         u->n++;
         u->n_following += a->costs[x].work != y->work || a->costs[x].latency != y->latency;
     }
@@ -191,17 +191,29 @@ static void widen(const crew *c, ovl_limit_run *run)
 
 /* --- Other costs --- */
 
-static void alter(const crew *c, ovl_limit_run *run)
+static ovl_time altered_step(const crew *c, const ovl_limit_run *run, ovl_alteration how)
 {
     static const ovl_lever host = {OVL_LEVER_HOST, OVL_NONE, OVL_NONE, OVL_NONE, 0, 0};
     static const ovl_faster no_time = {0, 1, false};
     ovl_arena arena = {0};
-    ovl_program p = ovl_program_altered(program_of(c), &run->alteration, &arena);
+    ovl_program p = ovl_program_altered(program_of(c), &how, &arena);
     if (run->free_host) {
         p = ovl_program_faster(&p, &host, &no_time, &arena);
     }
-    run->step = step_of(c, &p, run->no_interference ? OVL_INTERFERENCE_NONE : model_of(c));
+    ovl_time step = step_of(c, &p, run->no_interference ? OVL_INTERFERENCE_NONE : model_of(c));
     ovl_arena_free(&arena);
+    return step;
+}
+
+/* A step that cannot be run is longer than any. */
+static void alter(const crew *c, ovl_limit_run *run)
+{
+    ovl_alteration how = run->alteration;
+    run->step = altered_step(c, run, how);
+    if (ovl_alteration_orders(program_of(c), &how)) {
+        how.own_order = true;
+        run->step = OVL_MIN(run->step, altered_step(c, run, how));
+    }
 }
 
 /* --- All of them --- */

@@ -30,22 +30,25 @@ static bool wants_colour(FILE *file)
     return !(no && *no) && !dumb && isatty(fileno(file)) == 1;
 }
 
-static uint32_t terminal_width(int fd)
+/* Where there is no terminal, or it does not know. */
+static uint32_t given_width(void)
 {
-    struct winsize size;
-    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-        return size.ws_col;
-    }
     const char *columns = getenv("COLUMNS");
     unsigned long given = columns ? strtoul(columns, NULL, 10) : 0;
     return given > 0 && given <= UINT16_MAX ? (uint32_t)given : OVL_TERMINAL;
 }
 
+static uint32_t terminal_width(int fd)
+{
+    struct winsize size;
+    bool known = ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col : given_width();
+}
+
 void ovl_out_stream(ovl_out *out, FILE *file)
 {
-    *out = (ovl_out){.file = file, .nameless = -1, .width = OVL_TERMINAL};
+    *out = (ovl_out){.file = file, .nameless = -1, .width = terminal_width(fileno(file))};
     out->colour = fileno(file) >= 0 && wants_colour(file);
-    out->width = terminal_width(fileno(file));
 }
 
 /* The file a link leads to, so that the link survives the rename; a path that does not exist yet
@@ -149,7 +152,7 @@ static int open_place(ovl_out *out, bool named)
 
 static void begin(ovl_out *out, const char *path, bool named)
 {
-    *out = (ovl_out){.nameless = -1, .width = OVL_TERMINAL};
+    *out = (ovl_out){.nameless = -1, .width = given_width()};
     out->path = place_of(path, &out->arena);
     int fd = open_place(out, named);
     if (fd < 0) {

@@ -144,7 +144,7 @@ static void add_cause(maker *m, uint32_t op, bar *b)
         return;
     }
     b->why = (uint8_t)cause.why;
-    b->by = ovl_causes_op(m->job->causes, OVL_TRAIL_OP(cause.node))->name;
+    b->by = ovl_causes_name(m->job->causes, OVL_TRAIL_OP(cause.node));
 }
 
 static void add_communication(maker *m, uint32_t rank, const ovl_op *op, bar *b)
@@ -168,19 +168,18 @@ static void push(maker *m, const ovl_code *code, uint32_t rank, uint32_t group, 
     ovl_vec_push(&m->bars, b);
 }
 
-static uint32_t group_of(const ovl_code *code, const ovl_op *op)
+static uint32_t group_of(const ovl_code *code, uint32_t local)
 {
-    return op->kind == OVL_HOST
-               ? code->n_streams
-               : code->ops[op->batch == OVL_NONE ? (uint32_t)(op - code->ops) : op->batch].stream;
+    const ovl_op *op = ovl_code_op(code, local);
+    return op->kind == OVL_HOST ? code->n_streams : ovl_code_op(code, local - op->behind)->stream;
 }
 
 /* What the host does to launch it, and the bytes of an eager send behind it. */
 static void add_others(maker *m, const ovl_code *code, uint32_t rank, uint32_t number,
                        const ovl_op *op, const bar *own)
 {
-    bar b = {.name = op->name, .by = OVL_NONE, .slow = OVL_NONE, .op = OVL_NONE, .kind = HOST};
-    if (op->launch && op->kind != OVL_HOST && op->batch == OVL_NONE) {
+    bar b = {.name = own->name, .by = OVL_NONE, .slow = OVL_NONE, .op = OVL_NONE, .kind = HOST};
+    if (op->launch && op->kind != OVL_HOST && !op->behind) {
         b.end = m->job->timeline->issue[number];
         b.start = b.end - op->launch;
         push(m, code, rank, code->n_streams, b);
@@ -198,10 +197,11 @@ static void add_others(maker *m, const ovl_code *code, uint32_t rank, uint32_t n
 static void add_op(maker *m, const ovl_code *code, uint32_t rank, uint32_t local)
 {
     const ovl_timeline *line = m->job->timeline;
-    const ovl_op *op = &code->ops[local];
+    const ovl_op *op = ovl_code_op(code, local);
     uint32_t number = m->job->program->ranks[rank].first_op + local;
     ovl_time from = op->kind == OVL_HOST ? line->issue[number] : line->arrive[number];
-    bar b = {.name = op->name, .by = OVL_NONE, .op = OVL_NONE, .kind = (uint8_t)kind_of(op)};
+    bar b = {.name = code->name[local], .by = OVL_NONE, .op = OVL_NONE};
+    b.kind = (uint8_t)kind_of(op);
     b.start = line->start[number];
     b.end = line->end[number];
     b.wait = b.start - OVL_MIN(from, b.start);
@@ -209,7 +209,7 @@ static void add_op(maker *m, const ovl_code *code, uint32_t rank, uint32_t local
     b.slow = slow_of(m, number);
     add_cause(m, number, &b);
     add_communication(m, rank, op, &b);
-    push(m, code, rank, group_of(code, op), b);
+    push(m, code, rank, group_of(code, local), b);
     add_others(m, code, rank, number, op, &b);
 }
 

@@ -421,6 +421,10 @@ static void resource(ovl_json *json, const ovl_result_resource *r)
     if (!r->sms) {
         ovl_json_uint(json, "total_bytes", r->total);
     }
+    ovl_json_seconds(json, "lost_s", r->lost);
+    ovl_json_seconds(json, "all_lost_s", r->lost_all);
+    ovl_json_seconds(json, "alone_s", r->alone);
+    ovl_json_seconds(json, "all_alone_s", r->alone_all);
     ovl_json_close(json);
 }
 
@@ -430,10 +434,14 @@ static void collision(ovl_json *json, const ovl_result_collision *c)
     ovl_json_text(json, "resource", c->resource);
     ovl_json_text(json, "a", c->a);
     ovl_json_text(json, "b", c->b);
-    ovl_json_uint(json, "instances", c->instances);
+    ovl_json_uint(json, "instances", c->shared);
     ovl_json_seconds(json, "together_s", c->together);
     ovl_json_seconds(json, "lost_a_s", c->lost_a);
     ovl_json_seconds(json, "lost_b_s", c->lost_b);
+    ovl_json_uint(json, "full_instances", c->full);
+    ovl_json_seconds(json, "all_lost_a_s", c->all_a);
+    ovl_json_seconds(json, "all_lost_b_s", c->all_b);
+    ovl_json_uint(json, "pairs", c->pairs);
     ovl_json_close(json);
 }
 
@@ -548,6 +556,8 @@ void ovl_report_json_member(ovl_json *json, const char *key, const ovl_result *r
     if (result->n_together) {
         ROWS(json, "worth_together", result, together, n_together, together);
     }
+    ROWS(json, "alike_collisions", result, alike, n_alike, collision);
+    ovl_json_uint(json, "alike_collisions_in_all", result->all_alike);
     ovl_json_close(json);
 }
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define MOST_ROWS       20
-#define MOST_LIMITS     10
 #define GOOD_DECIMALS   3
 #define FEWEST_DECIMALS 1
 
@@ -313,46 +312,5 @@ void ovl_report_together(ovl_out *out, const ovl_result *result)
         "much shorter the step is if all of them are free, on every rank; of one name: --worth "
         "NAME",
         OVL_TERMINAL);
-    ovl_arena_free(&arena);
-}
-
-/* --- What slowed things down --- */
-
-void ovl_report_limits(ovl_out *out, const ovl_result *result)
-{
-    static const ovl_column columns[] = {{"operation", true, true, 0},
-                                         {"held back by", true, false, 0},
-                                         {"for", false, false, 0},
-                                         {"lost", false, false, 0}};
-    uint32_t n = OVL_MIN(result->n_limits, MOST_LIMITS);
-    if (n == 0) {
-        return;
-    }
-    ovl_arena arena = {0};
-    ovl_time largest = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        largest = OVL_MAX(largest, result->limits[i].time);
-    }
-    ovl_scale scale = ovl_scale_for(largest);
-    for (uint32_t i = 0; i < n; i++) {
-        ovl_scale_fit(&scale, largest, result->limits[i].time);
-        ovl_scale_fit(&scale, largest, result->limits[i].lost);
-    }
-    ovl_out_title(out, "\nBelow isolated speed on rank %" PRIu32 " (times in %s)",
-                  result->deciding_rank, ovl_scale_unit(&scale));
-    ovl_grid grid;
-    ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
-    for (uint32_t i = 0; i < n; i++) {
-        const ovl_result_limit *l = &result->limits[i];
-        const char *cells[] = {l->op, l->bound, shown(&arena, &scale, l->time),
-                               shown(&arena, &scale, l->lost)};
-        ovl_grid_row(&grid, cells);
-    }
-    ovl_grid_end(&grid, out, 2);
-    if (n < result->n_limits) {
-        ovl_out_printf(out,
-                       "  %" PRIu32 " of %" PRIu32 ", those that lost most; all of them: --json\n",
-                       n, result->n_limits);
-    }
     ovl_arena_free(&arena);
 }

@@ -12,7 +12,7 @@ static void find_parts(const ovl_code *code, ovl_lanes *lanes)
         if (n == 0) {
             continue;
         }
-        uint32_t *most = &lanes->parts[code->ops[i].stream];
+        uint32_t *most = &lanes->parts[ovl_code_op(code, i)->stream];
         *most = OVL_MAX(*most, n);
         for (uint32_t k = 0; k < n; k++) {
             lanes->part_of[code->parts.item[first + k]] = k;
@@ -33,8 +33,9 @@ static void find_lanes(const ovl_code *code, ovl_arena *arena, ovl_lanes *lanes)
     }
     lanes->host = lane;
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        lanes->has_host |= code->ops[i].launch > 0 || code->ops[i].kind == OVL_HOST;
-        lanes->wires += code->ops[i].kind == OVL_SEND && code->ops[i].eager;
+        lanes->has_host |=
+            ovl_code_op(code, i)->launch > 0 || ovl_code_op(code, i)->kind == OVL_HOST;
+        lanes->wires += ovl_code_op(code, i)->kind == OVL_SEND && ovl_code_op(code, i)->eager;
     }
 }
 
@@ -46,12 +47,13 @@ uint64_t ovl_trace_host_thread(const ovl_trace *t)
 uint64_t ovl_trace_thread(const ovl_trace *t, uint32_t rank, const ovl_code *code, uint32_t local)
 {
     const ovl_lanes *lanes = &t->lanes[code - t->job->program->codes];
-    const ovl_op *op = &code->ops[local];
+    const ovl_op *op = ovl_code_op(code, local);
     uint64_t lane = op->stream;
     if (op->kind == OVL_HOST) {
         lane = lanes->host;
-    } else if (op->batch != OVL_NONE) {
-        lane = lanes->parts_at[code->ops[op->batch].stream] + (uint64_t)lanes->part_of[local];
+    } else if (op->behind) {
+        uint16_t stream = ovl_code_op(code, local - op->behind)->stream;
+        lane = lanes->parts_at[stream] + (uint64_t)lanes->part_of[local];
     }
     return rank * t->stride + lane;
 }

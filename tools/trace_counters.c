@@ -98,7 +98,7 @@ static const ovl_time *latest_places(const ovl_trace *t)
     const ovl_time *start = t->job->timeline->start + t->r->first_op;
     const ovl_time *end = t->job->timeline->end + t->r->first_op;
     for (uint32_t i = 0; i < n; i++) {
-        if (t->code->ops[i].launch) {
+        if (ovl_code_op(t->code, i)->launch) {
             return NULL;
         }
         at[n] = OVL_MAX(at[n], end[i]);
@@ -176,7 +176,7 @@ static void memory_counters(ovl_trace *t)
 static uint32_t activity_of(const ovl_trace *t, uint32_t local)
 {
     const ovl_program *p = t->job->program;
-    const ovl_op *op = &t->code->ops[local];
+    const ovl_op *op = ovl_code_op(t->code, local);
     uint32_t number = t->r->first_op + local;
     if (op->kind == OVL_COLLECTIVE) {
         return ovl_collective_op(p, ovl_rank_comm(p, t->rank, op->comm), 0,
@@ -189,7 +189,7 @@ static void add_traffic(const ovl_trace *t, uint32_t local, ovl_changes *list)
 {
     const ovl_program *p = t->job->program;
     const ovl_timeline *line = t->job->timeline;
-    const ovl_op *op = &t->code->ops[local];
+    const ovl_op *op = ovl_code_op(t->code, local);
     uint32_t activity = activity_of(t, local);
     const ovl_cost_kind *cost =
         ovl_op_cost_kind(p, ovl_op_rank(p, activity), ovl_op_of(p, activity));

@@ -37,8 +37,8 @@ static void put_other_side(ovl_trace *t, uint32_t local, const ovl_op *op)
         const ovl_timeline *line = t->job->timeline;
         ovl_json_int(t->json, "wire_ps", line->landed[number] - ovl_wire_start(p, line, number));
     }
-    if (op->batch != OVL_NONE) {
-        ovl_json_uint(t->json, "batch", op->batch);
+    if (op->behind) {
+        ovl_json_uint(t->json, "batch", number - t->r->first_op - op->behind);
     }
 }
 
@@ -53,7 +53,7 @@ static void put_copy(ovl_trace *t, uint32_t number, const ovl_cost *cost)
 
 void ovl_trace_exact(ovl_trace *t, uint32_t local)
 {
-    const ovl_op *op = &t->code->ops[local];
+    const ovl_op *op = ovl_code_op(t->code, local);
     const ovl_cost *cost = ovl_op_cost(t->job->program, t->rank, op);
     uint32_t number = t->r->first_op + local;
     ovl_json_uint(t->json, "id", local);

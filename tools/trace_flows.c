@@ -26,7 +26,7 @@ static ovl_time consumer_at(const ovl_trace *t, uint32_t local)
 {
     const ovl_timeline *line = t->job->timeline;
     uint32_t op = t->r->first_op + local;
-    return t->code->ops[local].kind == OVL_HOST ? line->start[op] : line->arrive[op];
+    return ovl_code_op(t->code, local)->kind == OVL_HOST ? line->start[op] : line->arrive[op];
 }
 
 static void after_edges(ovl_trace *t, uint32_t local)
@@ -66,7 +66,7 @@ void ovl_trace_flows(ovl_trace *t)
 {
     for (uint32_t local = 0; local < t->code->n_ops; local++) {
         after_edges(t, local);
-        if (t->code->ops[local].kind == OVL_SEND) {
+        if (ovl_code_op(t->code, local)->kind == OVL_SEND) {
             message(t, local);
         }
     }

@@ -77,6 +77,6 @@ void ovl_trace_stages(ovl_trace *t); /* after all ranks: stages as rows of one p
 
 /* The colour of a slice, and what it is about, if it is of a pipeline. */
 void ovl_trace_colour(ovl_trace *t, const ovl_op *op);
-void ovl_trace_stage(ovl_trace *t, const ovl_op *op);
+void ovl_trace_stage(ovl_trace *t, uint32_t local);
 
 #endif

@@ -144,8 +144,8 @@ static void put_waits(ovl_trace *t, uint32_t op, ovl_time ready)
 static void slice(ovl_trace *t, uint32_t local, ovl_time ready)
 {
     const ovl_timeline *line = t->job->timeline;
-    const ovl_op *op = &t->code->ops[local];
-    const char *name = ovl_names_text(t->job->program->names, op->name);
+    const ovl_op *op = ovl_code_op(t->code, local);
+    const char *name = ovl_names_text(t->job->program->names, t->code->name[local]);
     uint32_t number = t->r->first_op + local;
     uint64_t thread = ovl_trace_thread(t, t->rank, t->code, local);
     ovl_time from = op->kind == OVL_HOST ? line->issue[number] : line->arrive[number];
@@ -156,7 +156,7 @@ static void slice(ovl_trace *t, uint32_t local, ovl_time ready)
         end_slice(t);
     }
     begin_slice(t, thread, start, end, category_of(op), name);
-    ovl_trace_stage(t, op);
+    ovl_trace_stage(t, local);
     if (ovl_is_communication(op)) {
         put_communication(t, op, start, end);
         put_waits(t, number, ready);
@@ -177,12 +177,12 @@ static void slice(ovl_trace *t, uint32_t local, ovl_time ready)
 
 static void issue_slice(ovl_trace *t, uint32_t local)
 {
-    const ovl_op *op = &t->code->ops[local];
-    if (op->launch == 0 || op->kind == OVL_HOST || op->batch != OVL_NONE) {
+    const ovl_op *op = ovl_code_op(t->code, local);
+    if (op->launch == 0 || op->kind == OVL_HOST || op->behind) {
         return;
     }
     ovl_time issued = t->job->timeline->issue[t->r->first_op + local];
-    const char *name = ovl_names_text(t->job->program->names, op->name);
+    const char *name = ovl_names_text(t->job->program->names, t->code->name[local]);
     begin_slice(t, ovl_trace_host_thread(t), issued - op->launch, issued, "host",
                 ovl_arena_printf(t->scratch, "issue %s", name));
     end_slice(t);
@@ -236,7 +236,7 @@ static void find_wires(const ovl_trace *t, wires *list)
 {
     const ovl_timeline *line = t->job->timeline;
     for (uint32_t local = 0; local < t->code->n_ops; local++) {
-        const ovl_op *op = &t->code->ops[local];
+        const ovl_op *op = ovl_code_op(t->code, local);
         uint32_t number = t->r->first_op + local;
         if (op->kind == OVL_SEND && op->eager) {
             wire w = {ovl_wire_start(t->job->program, line, number), line->landed[number], local};
@@ -250,9 +250,9 @@ static void find_wires(const ovl_trace *t, wires *list)
 
 static void wire_slice(ovl_trace *t, uint32_t lane, const wire *w)
 {
-    const ovl_op *op = &t->code->ops[w->local];
+    const ovl_op *op = ovl_code_op(t->code, w->local);
     begin_slice(t, t->rank * t->stride + lane, w->from, w->to, "communication",
-                ovl_names_text(t->job->program->names, op->name));
+                ovl_names_text(t->job->program->names, t->code->name[w->local]));
     put_communication(t, op, w->from, w->to);
     end_slice(t);
 }

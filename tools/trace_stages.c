@@ -17,12 +17,13 @@ void ovl_trace_colour(ovl_trace *t, const ovl_op *op)
     }
 }
 
-void ovl_trace_stage(ovl_trace *t, const ovl_op *op)
+void ovl_trace_stage(ovl_trace *t, uint32_t local)
 {
+    const ovl_op *op = ovl_code_op(t->code, local);
     if (op->part != OVL_PART_NONE) {
         ovl_json_text(t->json, "part", categories[op->part]);
         ovl_json_uint(t->json, "stage", op->stage);
-        ovl_json_uint(t->json, "microbatch", op->microbatch);
+        ovl_json_uint(t->json, "microbatch", ovl_code_microbatch(t->code, local));
     }
 }
 
@@ -122,8 +123,9 @@ typedef struct walk {
 
 /* The pair a kernel runs: its first action, before the second. Kernels come in the order of the
  * list. NULL: not known. */
-static const ovl_action *find_pair(const ovl_trace *t, const ovl_op *op, walk *w)
+static const ovl_action *find_pair(const ovl_trace *t, uint32_t local, walk *w)
 {
+    const ovl_op *op = ovl_code_op(t->code, local);
     const ovl_schedule *s = t->job->schedule;
     if (!s || op->part != OVL_PART_PAIR || op->stage >= s->n_stages) {
         return NULL;
@@ -131,7 +133,8 @@ static const ovl_action *find_pair(const ovl_trace *t, const ovl_op *op, walk *w
     const ovl_actions *row = &s->ranks[s->rank_of[op->stage]];
     while (w->next_pair < row->count) {
         const ovl_action *a = &row->item[w->next_pair++];
-        if (a->joined && a->stage == op->stage && a->microbatch == op->microbatch) {
+        if (a->joined && a->stage == op->stage &&
+            a->microbatch == ovl_code_microbatch(t->code, local)) {
             return a;
         }
     }
@@ -155,10 +158,11 @@ static void show(ovl_trace *t, uint32_t local, const half *h, walk *w)
 
 static void show_kernel(ovl_trace *t, uint32_t local, walk *w)
 {
-    const ovl_op *op = &t->code->ops[local];
-    const ovl_action *a = find_pair(t, op, w);
+    const ovl_op *op = ovl_code_op(t->code, local);
+    const ovl_action *a = find_pair(t, local, w);
     if (!a || a[0].stage == a[1].stage) { /* one row has no room for two at a time */
-        show(t, local, &(half){op->stage, op->microbatch, (ovl_part)op->part, NULL}, w);
+        show(t, local,
+             &(half){op->stage, ovl_code_microbatch(t->code, local), (ovl_part)op->part, NULL}, w);
         return;
     }
     for (int k = 0; k < 2; k++) {
@@ -180,7 +184,7 @@ void ovl_trace_stages(ovl_trace *t)
         memset(w.named, 0, (UINT16_MAX + 1) * sizeof *w.named);
         w.next_pair = 0;
         for (uint32_t i = 0; i < (t->job->ranks[rank] ? t->code->n_ops : 0); i++) {
-            if (!is_stage(&t->code->ops[i])) {
+            if (!is_stage(ovl_code_op(t->code, i))) {
                 continue;
             }
             if (!begun) {

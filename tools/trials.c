@@ -86,7 +86,7 @@ static void keep_late(team *m, const ovl_program *p, const ovl_timeline *line, c
     uint32_t rank = p->members[comm->first_member];
     ovl_op_range range = ovl_last_step(&p->codes[p->ranks[rank].code]);
     uint32_t local = op - p->ranks[rank].first_op;
-    uint32_t name = m->number_of[ovl_op_of(p, op)->name];
+    uint32_t name = m->number_of[ovl_op_name_id(p, op)];
     if (local < range.first || local >= range.end) {
         return;
     }
@@ -237,7 +237,7 @@ static ovl_id *find_names(team *m, const ovl_program *p, ovl_arena *arena)
     ovl_id most = 0;
     for (uint32_t c = 0; c < p->n_codes; c++) {
         for (uint32_t i = 0; i < p->codes[c].n_ops; i++) {
-            most = OVL_MAX(most, p->codes[c].ops[i].name);
+            most = OVL_MAX(most, p->codes[c].name[i]);
         }
     }
     uint32_t *number_of = OVL_NEW_ARRAY(arena, uint32_t, (size_t)most + 1);
@@ -245,10 +245,11 @@ static ovl_id *find_names(team *m, const ovl_program *p, ovl_arena *arena)
     memset(number_of, 0xff, ((size_t)most + 1) * sizeof *number_of);
     for (uint32_t c = 0; c < p->n_codes; c++) {
         for (uint32_t i = 0; i < p->codes[c].n_ops; i++) {
-            const ovl_op *op = &p->codes[c].ops[i];
-            if (op->kind == OVL_COLLECTIVE && number_of[op->name] == OVL_NONE) {
-                names[m->n_names] = op->name;
-                number_of[op->name] = m->n_names++;
+            ovl_id name = p->codes[c].name[i];
+            bool collective = ovl_code_op(&p->codes[c], i)->kind == OVL_COLLECTIVE;
+            if (collective && number_of[name] == OVL_NONE) {
+                names[m->n_names] = name;
+                number_of[name] = m->n_names++;
             }
         }
     }

@@ -43,14 +43,27 @@ static void add(trial *t, const char *against, const char *change, const ovl_res
     ovl_vec_push(&t->list, row);
 }
 
-/* The program at other costs. */
+static bool simulate_costs(const trial *t, ovl_alteration how, ovl_arena *arena, ovl_result *then)
+{
+    ovl_program *program = OVL_NEW(arena, ovl_program);
+    *program = ovl_program_altered(&t->prepared->lowered.program, &how, arena);
+    return simulate(program, t->prepared->lowered.microbatches,
+                    (ovl_interference)t->prepared->scenario.interference, arena, then);
+}
+
+/* The program at other costs; with two orders to choose from, in the better one. */
 static void try_costs(trial *t, const char *against, const char *change, ovl_alteration how)
 {
     ovl_arena arena = {0};
-    ovl_result then;
-    ovl_program program = ovl_program_altered(&t->prepared->lowered.program, &how, &arena);
-    if (simulate(&program, t->prepared->lowered.microbatches,
-                 (ovl_interference)t->prepared->scenario.interference, &arena, &then)) {
+    ovl_result then, own;
+    bool good = simulate_costs(t, how, &arena, &then);
+    if (ovl_alteration_orders(&t->prepared->lowered.program, &how)) {
+        how.own_order = true;
+        bool better = simulate_costs(t, how, &arena, &own) && (!good || own.step < then.step);
+        then = better ? own : then;
+        good = good || better;
+    }
+    if (good) {
         add(t, against, change, &then, false);
     }
     ovl_arena_free(&arena);
@@ -244,7 +257,7 @@ void ovl_what_if(ovl_work *work, const ovl_document *doc, const char *variant,
     if (piece[OVL_IDLE_IMBALANCE]) {
         try_even_stages(&t);
     }
-    if (piece[OVL_IDLE_DEPENDENCY]) {
+    if (piece[OVL_IDLE_DEPENDENCY] || result->idle.peeled[OVL_PEEL_DEPENDENCY] > 0) {
         try_transfers(&t);
     }
     if (piece[OVL_IDLE_SCHEDULE]) {

@@ -239,6 +239,8 @@ Schedule
   1  ....F0--B0------F1--B1------........
   a column is 250 us; F forward, B backward, and the
   microbatch, as far as it fits; . idle
+$ COLUMNS=60 ovl run tests/cli/scheduled.yaml --worth none -o "$T/narrow" && grep 'a column' "$T/narrow"
+  a column is 250 us; F forward, B backward, and the
 $ COLUMNS=20 ovl run tests/cli/scheduled.yaml --worth none | sed -n '/^Schedule/,/^$/p'
 Schedule
   0  FF..B0.B1

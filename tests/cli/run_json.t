@@ -53,5 +53,7 @@ $ ovl run --json scenarios/first_steps/matmul_allreduce.yaml --variant overlappe
     "span_bubble_rate": 0,
     "because": [{"kind": "dependency", "time_s": 0.008000000000, "text": "all_reduce all_reduce"}]
   },
-  "folded": {"ranks": 2, "classes": 1}
+  "folded": {"ranks": 2, "classes": 1},
+  "alike_collisions": [],
+  "alike_collisions_in_all": 0
 }

@@ -349,7 +349,119 @@ static void rails_keep_what_they_can_however_a_group_lies(void)
     }
 }
 
+/* --- Pairs --- */
+
+#define PAIRS                                                                                      \
+    "hardware:\n"                                                                                  \
+    "  gpu: {hbm: 9 TB/s}\n"                                                                       \
+    "  node: {gpus: 6}\n"                                                                          \
+    "  links: {own: {bandwidth: 1 TB/s, latency: 1 us}, half: {bandwidth: 2 TB/s, gpus: 3}, nic: " \
+    "{bandwidth: 2 TB/s, gpus: 2, out_of: node}, leaf: {bandwidth: 9 TB/s, scope: rail, pod: "     \
+    "%d}, "                                                                                        \
+    "up: {bandwidth: 9 TB/s, scope: rail, out_of: rail, pod: %d}}\n"                               \
+    "  collectives: [{op: all_to_all, via: [own, half, nic, leaf, up], algorithm: direct, "        \
+    "hbm_factor: 1, pxn: %s}]\n"                                                                   \
+    "workload:\n"                                                                                  \
+    "  ranks: 24\n"                                                                                \
+    "  groups: {g: [%s]}\n"                                                                        \
+    "  ops: [{collective: x, op: all_to_all, group: g, ranks: [%s], %s}]\n"
+
+/* 1 MB from each to each, themselves included, as a matrix. */
+static void write_matrix(char *to, size_t size, uint32_t n)
+{
+    size_t at = (size_t)snprintf(to, size, "sends: [");
+    for (uint32_t i = 0; i < n * n; i++) {
+        at += (size_t)snprintf(to + at, size - at, "%s1 MB%s",
+                               i % n ? ""
+                               : i   ? ", ["
+                                     : "[",
+                               i % n == n - 1 ? "]" : ", ");
+    }
+    snprintf(to + at, size - at, "]");
+}
+
+static void lower_pairs(bench *t, const lie *l, int pod, bool pxn, const char *sends)
+{
+    char text[8192];
+    snprintf(text, sizeof text, PAIRS, pod, pod, pxn ? "true" : "false", l->list, l->list, sends);
+    CHECK(run(t, text));
+}
+
+static const char *const of_pairs[] = {"own", "half", "nic", "leaf", "up"};
+
+static double total_of(const ovl_result *r, size_t link, bool in)
+{
+    char name[16];
+    snprintf(name, sizeof name, "%s.%s", of_pairs[link], in ? "in" : "out");
+    return total(r, name);
+}
+
+/* Even bytes are the same bytes if they are said for each pair. */
+static void a_matrix_of_equal_bytes_is_an_even_exchange(void)
+{
+    for (uint64_t i = 0; i < 60; i++) {
+        uint64_t state = law_seed() + i;
+        lie l = draw(&state);
+        char sends[6144], bytes[32];
+        int pod = 1 + (int)(random_next(&state) % 4);
+        bench even = {0}, pairs = {0};
+        write_matrix(sends, sizeof sends, l.n);
+        snprintf(bytes, sizeof bytes, "bytes: %" PRIu32 " MB", l.n);
+        lower_pairs(&even, &l, pod, false, bytes);
+        lower_pairs(&pairs, &l, pod, false, sends);
+        CHECK_NEAR((double)even.result.step, (double)pairs.result.step, 1);
+        CHECK_INT(pairs.result.step, pairs.whole.step);
+        CHECK_NEAR(total(&even.result, "hbm"), total(&pairs.result, "hbm"), 1000);
+        for (size_t k = 0; k < 2 * OVL_COUNT(of_pairs); k++) {
+            double want = total_of(&even.result, k / 2, k % 2);
+            CHECK_NEAR(total_of(&pairs.result, k / 2, k % 2), want, 1000);
+            CHECK_NEAR(total_of(&pairs.whole, k / 2, k % 2), want, 1000);
+        }
+        finish(&even);
+        finish(&pairs);
+    }
+}
+
+/* With PXN as much leaves nodes as without, and rails what has no member on the rail in its node,
+ * or goes to another pod. What is sent is received. */
+static void pxn_keeps_what_it_can_on_the_rails(void)
+{
+    for (uint64_t i = 0; i < 60; i++) {
+        uint64_t state = law_seed() + i;
+        bool in[24];
+        lie l = draw_into(&state, in);
+        char bytes[32];
+        int pod = 1 + (int)(random_next(&state) % 4);
+        double leaves = 0, passed = 0;
+        for (int a = 0; a < 24; a++) {
+            for (int b = 0; b < 24; b++) {
+                bool there = in[a] && in[b] && a / 6 != b / 6, rail = in[a / 6 * 6 + b % 6];
+                leaves += there && (!rail || a / 6 / pod != b / 6 / pod);
+                passed += there && rail && a % 6 != b % 6;
+            }
+        }
+        bench plain = {0}, pxn = {0};
+        snprintf(bytes, sizeof bytes, "bytes: %" PRIu32 " MB", l.n);
+        lower_pairs(&plain, &l, pod, false, bytes);
+        lower_pairs(&pxn, &l, pod, true, bytes);
+        CHECK_INT(pxn.result.step, pxn.whole.step);
+        CHECK_NEAR(total_of(&pxn.result, 0, false),
+                   total_of(&plain.result, 0, false) + 1e6 * passed, 1000);
+        CHECK_NEAR(total_of(&pxn.result, 2, false), total_of(&plain.result, 2, false), 1000);
+        CHECK_NEAR(total_of(&pxn.result, 3, false), total_of(&plain.result, 3, false), 1000);
+        CHECK_NEAR(total_of(&pxn.result, 4, false), 1e6 * leaves, 1000);
+        for (size_t k = 0; k < OVL_COUNT(of_pairs); k++) {
+            CHECK_NEAR(total_of(&pxn.result, k, true), total_of(&pxn.result, k, false), 1000);
+            CHECK_NEAR(total_of(&pxn.whole, k, true), total_of(&pxn.result, k, true), 1000);
+        }
+        finish(&plain);
+        finish(&pxn);
+    }
+}
+
 static CU_TestInfo tests[] = {
+    {"a matrix of equal bytes is an even exchange", a_matrix_of_equal_bytes_is_an_even_exchange},
+    {"PXN keeps what it can on the rails", pxn_keeps_what_it_can_on_the_rails},
     {"rails keep what they can however a group lies",
      rails_keep_what_they_can_however_a_group_lies},
     {"bytes are conserved however a group lies", bytes_are_conserved_however_a_group_lies},

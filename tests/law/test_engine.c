@@ -57,8 +57,8 @@ static ovl_time ready_at(const lab *l, const ovl_rank *r, uint32_t i)
 {
     const ovl_code *c = &l->p.codes[r->code];
     const ovl_time *end = l->t.end + r->first_op;
-    if (c->ops[i].batch != OVL_NONE) {
-        return l->t.start[r->first_op + c->ops[i].batch];
+    if (ovl_code_batch(c, i) != OVL_NONE) {
+        return l->t.start[r->first_op + ovl_code_batch(c, i)];
     }
     ovl_time ready = l->t.issue[r->first_op + i];
     ready = c->stream_prev[i] != OVL_NONE ? OVL_MAX(ready, end[c->stream_prev[i]]) : ready;

@@ -93,6 +93,8 @@ static const struct {
      ", across: nodes"},
     {"{pp: 2, ep: 4}", "{pipeline: {schedule: interleaved, virtual_stages: 2, microbatches: 4}}",
      ", shares: [4, 3, 2, 0]"},
+    {"{pp: 2, ep: 4}", "{pipeline: {schedule: zb_h1, microbatches: 4}}",
+     ", shares: [[4, 3, 2, 0], [1, 1, 1, 1], [0, 0, 1, 2], [1, 0, 0, 0]]"},
     {"{ep: 2, dp: 2}", "{ddp: {group: ep+dp, bucket_cap: 1 MiB}}", ""},
     {"{ep: 2, dp: 2}",
      "{ddp: {policy: megatron, group: ep+dp, distributed_optimizer: true, bucket_size: 1000000}}",
@@ -139,6 +141,8 @@ static const char *const sets[] = {
     "workload.model.recompute=full",
     "workload.model.context=all_gather",
     "workload.model.async_tp=2",
+    "workload.model.kv_heads=1",
+    "hardware.collectives[4].pxn=true",
 };
 
 static bool run(bench *t, const char *mesh, const char *overlap, const char *moe, const char *set)

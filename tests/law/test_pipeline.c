@@ -3,6 +3,7 @@
  * idle time of each rank, and reasons planted one at a time and together are recovered exactly by
  * what is peeled off: each total is the difference of two runs with and without that reason.
  */
+#include "sim/alter.h"
 #include "tests/support/lowering.h"
 #include "tests/support/random_program.h"
 
@@ -198,12 +199,78 @@ static void all_together(void)
     reasons_are_recovered(true, true, true);
 }
 
+/* --- Orders that are searched for --- */
+
+/* A pipeline of stages that are equal, or not, and hops of a few times or less. */
+static void put_searched(uint64_t *state, const char *schedule, bool even, char *text, size_t size)
+{
+    uint32_t p = between(state, 2, 6), stages = strcmp(schedule, "v_half") == 0 ? 2 * p : p;
+    size_t at = (size_t)snprintf(text, size,
+                                 "mesh: {axes: {pp: %" PRIu32 "}}\n"
+                                 "overlap: {pipeline: {schedule: %s, microbatches: %" PRIu32
+                                 ", alpha: %" PRIu32 " us}}\n"
+                                 "workload:\n  stages:\n",
+                                 p, schedule, between(state, 1, 14), between(state, 0, 60));
+    uint32_t forward = between(state, 1, 200), input = between(state, 1, 200),
+             weight = between(state, 1, 200);
+    for (uint32_t s = 0; s < stages; s++) {
+        uint32_t tenths = even ? 10 : between(state, 8, 14);
+        at += (size_t)snprintf(text + at, size - at,
+                               "    - {name: s%" PRIu32 ", forward: %" PRIu32
+                               " us, backward_input: %" PRIu32 " us, backward_weight: %" PRIu32
+                               " us}\n",
+                               s, forward * tenths, input * tenths, weight * tenths);
+    }
+}
+
+/* All that idles in one order with free transfers. */
+static ovl_time idle_in(bench *t, const ovl_program *order, bool mean)
+{
+    ovl_alteration how = {.mean_kernels = mean, .free_comm = true, .own_order = true};
+    ovl_analyse_options options = {.worth = OVL_WORTH_NONE};
+    ovl_program p = ovl_program_altered(order, &how, &t->arena);
+    ovl_result result;
+    p.orders = NULL;
+    CHECK(ovl_analyse(&p, &options, &t->arena, &result, NULL, &t->errs));
+    return result.idle.time;
+}
+
+/* A search may find less with hops of no time, or even stages, than with what there is. Each
+ * account is that of the best order that is known: what the run does, what is found for the stages
+ * without hops, and for even stages without hops. So hops never help. */
+static void searches_do_not_miss_what_is_known(void)
+{
+    static const char *const schedules[] = {"zb_1p", "zb_2p", "v_half"};
+    uint64_t state = 11;
+    for (uint32_t i = 0; i < TRIES; i++) {
+        char text[2000];
+        bench t = {0};
+        put_searched(&state, schedules[i % 3], i % 2, text, sizeof text);
+        ovl_analyse_options options = {.worth = OVL_WORTH_NONE, .gaps = true};
+        CHECK(lower(&t, text, NULL));
+        CHECK(ovl_analyse(t.p, &options, &t.arena, &t.result, NULL, &t.errs));
+        check_sums(&t.result);
+        const ovl_program *found = ovl_program_ordered(t.p, OVL_ORDER_FREE),
+                          *mean = ovl_program_ordered(t.p, OVL_ORDER_FREE | OVL_ORDER_EVEN);
+        ovl_time uneven = OVL_MIN(idle_in(&t, t.p, false), idle_in(&t, found, false));
+        ovl_time even = OVL_MIN(idle_in(&t, t.p, true), idle_in(&t, found, true));
+        even = i % 2 ? uneven : OVL_MIN(even, idle_in(&t, mean, true));
+        const ovl_time *peeled = t.result.idle.peeled;
+        CHECK_INT(peeled[OVL_PEEL_STRUCTURAL], even);
+        CHECK_INT(peeled[OVL_PEEL_IMBALANCE], uneven - even);
+        CHECK(peeled[OVL_PEEL_DEPENDENCY] >= 0);
+        CHECK(peeled[OVL_PEEL_DEPENDENCY] == 0 || t.result.idle.piece[OVL_IDLE_DEPENDENCY] > 0);
+        finish(&t);
+    }
+}
+
 static CU_TestInfo tests[] = {
     {"nothing planted: fill and drain alone", nothing_planted},
     {"a slow stage", a_slow_stage},
     {"late transfers", late_transfers},
     {"a slow host", a_slow_host},
     {"all of them together", all_together},
+    {"searches do not miss what is known", searches_do_not_miss_what_is_known},
     CU_TEST_INFO_NULL,
 };
 

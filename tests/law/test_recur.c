@@ -4,6 +4,7 @@
  */
 #include "sim/alter.h"
 #include "sim/fold.h"
+#include "sim/scaled.h"
 #include "tests/support/check.h"
 #include "tests/support/law.h"
 #include "tests/support/random_program.h"
@@ -167,7 +168,9 @@ static void what_if_programs_skip_as_well(void)
                                   .n_repeats = 20 + seed % 20,
                                   .prefix = ""};
         ovl_program p = random_program(&options, &arena);
-        p = ovl_program_altered(&p, &how[seed % 4], &arena);
+        p = seed % 5 ? ovl_program_altered(&p, &how[seed / 5 % 4], &arena)
+                     : ovl_program_scaled(&p, 500 + 250 * (uint32_t)(seed % 7),
+                                          500 * (uint32_t)(seed % 3), &arena);
         compare(&p, drawn_options(seed, &p, &arena), seed, &sum);
         ovl_arena_free(&arena);
     }

@@ -63,9 +63,9 @@ static void change(const ovl_program *p, ovl_id name, bool is_free, changes *cha
     bool done[100000] = {0};
     for (uint32_t c = 0; c < p->n_codes; c++) {
         for (uint32_t i = 0; i < p->codes[c].n_ops; i++) {
-            const ovl_op *op = &p->codes[c].ops[i];
+            const ovl_op *op = ovl_code_op(&p->codes[c], i);
             bool counts = op->kind != OVL_MARKER && op->kind != OVL_BATCH;
-            if (op->name == name && counts && !done[op->cost]) {
+            if (p->codes[c].name[i] == name && counts && !done[op->cost]) {
                 done[op->cost] = true;
                 quicken(changed, &changed->costs[op->cost], is_free);
             }
@@ -165,13 +165,14 @@ static void every_operation(const ovl_program *p, ovl_interference model, uint32
     ovl_time now = full_run(p, OVL_NONE, false, model);
     for (uint32_t c = 0; c < p->n_codes; c++) {
         for (uint32_t i = 0; i < p->codes[c].n_ops; i++) {
-            const ovl_op *op = &p->codes[c].ops[i];
+            const ovl_op *op = ovl_code_op(&p->codes[c], i);
+            ovl_id name = p->codes[c].name[i];
             ovl_lever lever;
-            if (is_marker_or_batch(op) || seen[op->name]) {
+            if (is_marker_or_batch(op) || seen[name]) {
                 continue;
             }
-            seen[op->name] = true;
-            CHECK(ovl_lever_of_name(p, ovl_names_text(p->names, op->name), &lever));
+            seen[name] = true;
+            CHECK(ovl_lever_of_name(p, ovl_names_text(p->names, name), &lever));
             for (int is_free = 0; is_free < 2; is_free++) {
                 ovl_time step = virtual_run(p, &lever, is_free, model);
                 CHECK_INT(step, full_run(p, lever.name, is_free, model));
@@ -309,13 +310,14 @@ static void every_operation_partly(const ovl_program *p, ovl_interference model,
     CHECK(ovl_rerun_begin(&from, &chosen, &options, &arena, &errs));
     for (uint32_t c = 0; c < p->n_codes; c++) {
         for (uint32_t i = 0; i < p->codes[c].n_ops; i++) {
-            const ovl_op *op = &p->codes[c].ops[i];
+            const ovl_op *op = ovl_code_op(&p->codes[c], i);
+            ovl_id name = p->codes[c].name[i];
             ovl_lever lever;
-            if (is_marker_or_batch(op) || seen[op->name]) {
+            if (is_marker_or_batch(op) || seen[name]) {
                 continue;
             }
-            seen[op->name] = true;
-            CHECK(ovl_lever_of_name(p, ovl_names_text(p->names, op->name), &lever));
+            seen[name] = true;
+            CHECK(ovl_lever_of_name(p, ovl_names_text(p->names, name), &lever));
             for (int is_free = 0; is_free < 2; is_free++) {
                 ovl_time step = partial_run(p, &from, &lever, is_free, model, &sum->again);
                 if (step < 0) {

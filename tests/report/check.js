@@ -64,8 +64,9 @@ function figures() {
   if (expected.resources.length) {
     ["name", "instances", "capacity_Bps", "busy_s", "bytes", "mean_use"].forEach((name) => column("resources", name, expected.resources));
   }
-  if (expected.collisions.length) {
-    ["resource", "a", "b", "together_s", "lost_a_s", "lost_b_s"].forEach((name) => column("collision-rows", name, expected.collisions));
+  if (expected.alike_collisions.length) {
+    ["resource", "a", "b", "together_s", "lost_a_s", "lost_b_s", "all_lost_a_s", "all_lost_b_s"].forEach((name) =>
+      column("collision-rows", name, expected.alike_collisions));
   }
   ["op", "start_s", "end_s"].forEach((name) => column("path-rows", name, expected.critical_path));
   if (expected.ranks.some((rank) => rank.live_peak)) {

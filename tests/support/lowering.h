@@ -97,7 +97,7 @@ static inline const ovl_code *code_of(const bench *t, uint32_t rank)
 
 static inline const char *name_at(const bench *t, uint32_t rank, uint32_t local)
 {
-    return ovl_names_text(t->p->names, code_of(t, rank)->ops[local].name);
+    return ovl_names_text(t->p->names, code_of(t, rank)->name[local]);
 }
 
 /* Names of a rank's operations in order, joined by " | ". */
@@ -126,14 +126,15 @@ static inline const ovl_op *op_named(const bench *t, uint32_t rank, const char *
     static const ovl_op none = {.name = OVL_NONE};
     uint32_t local = find_op(t, rank, name);
     CHECK(local != OVL_NONE);
-    return local == OVL_NONE ? &none : &code_of(t, rank)->ops[local];
+    return local == OVL_NONE ? &none : ovl_code_op(code_of(t, rank), local);
 }
 
 static inline const ovl_cost *cost_named(const bench *t, uint32_t rank, const char *name)
 {
     static const ovl_cost none = {.work = -1};
+    bool known = find_op(t, rank, name) != OVL_NONE;
     const ovl_op *op = op_named(t, rank, name);
-    return op->name == OVL_NONE ? &none : ovl_op_cost(t->p, rank, op);
+    return known ? ovl_op_cost(t->p, rank, op) : &none;
 }
 
 static inline const ovl_cost_kind *kind_named(const bench *t, uint32_t rank, const char *name)

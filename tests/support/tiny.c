@@ -1,5 +1,7 @@
 #include "tests/support/tiny.h"
 
+#include "sim/build.h"
+
 void tiny_init(tiny *t, uint32_t n_ranks)
 {
     assert(n_ranks <= TINY_RANKS);
@@ -86,6 +88,20 @@ uint32_t tiny_host(tiny *t, const char *name, ovl_time work)
 uint32_t tiny_marker(tiny *t, const char *stream, const char *name)
 {
     return add(t, (ovl_op){.kind = OVL_MARKER, .comm = OVL_NO_COMM}, stream, name, 0, 0);
+}
+
+ovl_op *tiny_change(tiny *t, uint32_t local)
+{
+    struct ovl_code_build *c = t->b.codes.data[t->code];
+    ovl_op op = t->b.distinct.data[c->which.data[local]];
+    c->which.data[local] = t->b.distinct.len;
+    ovl_vec_push(&t->b.distinct, op);
+    return &t->b.distinct.data[t->b.distinct.len - 1];
+}
+
+uint32_t tiny_last(const tiny *t)
+{
+    return t->b.codes.data[t->code]->which.len - 1;
 }
 
 void tiny_after(tiny *t, uint32_t before)

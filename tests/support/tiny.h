@@ -60,6 +60,9 @@ uint32_t tiny_host(tiny *t, const char *name, ovl_time work);
 uint32_t tiny_marker(tiny *t, const char *stream, const char *name);
 /* The last operation is after `before`. */
 void tiny_after(tiny *t, uint32_t before);
+/* An operation of the current code, to be changed before anything is added. */
+ovl_op *tiny_change(tiny *t, uint32_t local);
+uint32_t tiny_last(const tiny *t);
 ovl_id tiny_buffer(tiny *t, const char *name, uint64_t bytes);
 void tiny_reads(tiny *t, ovl_id buffer);
 void tiny_writes(tiny *t, ovl_id buffer);

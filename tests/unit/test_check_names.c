@@ -171,6 +171,36 @@ static void no_false_alarms(void)
              "s.yaml:3:29: error: repeat is \"many\": expected a whole number, such as \"16\"\n");
 }
 
+/* What an operation is called elsewhere is no key here, and the entry says no more wrong. */
+static void operations_are_no_keys(void)
+{
+    has_only("hardware:\n"
+             "  collectives: [{AllReduce: dp, beta: 1 GB/s}]\n"
+             "workload:\n"
+             "  ranks: 2\n"
+             "  ops:\n"
+             "    - {all_reduce: a, bytes: 1 MB}\n"
+             "    - {reduce-scatter: a, bytes: 1 MB}\n"
+             "    - {sendrecv: a, bytes: 1 MB}\n"
+             "    - {irecv: a, bytes: 1 MB}\n"
+             "    - {collective: AllToAll, bytes: 1 MB}\n"
+             "    - {all_reduces: a, bytes: 1 MB}\n",
+             "s.yaml:2:17: error: collectives: \"op\" is missing\n"
+             "s.yaml:2:18: error: unknown key \"AllReduce\"; did you mean `op: all_reduce`?\n"
+             "s.yaml:6:8: error: unknown key \"all_reduce\"; did you mean `collective: NAME` with "
+             "`op: all_reduce`?\n"
+             "s.yaml:7:8: error: unknown key \"reduce-scatter\"; did you mean `collective: NAME` "
+             "with `op: reduce_scatter`?\n"
+             "s.yaml:8:8: error: unknown key \"sendrecv\"; did you mean `send: NAME` on one rank "
+             "and `recv: NAME` on the other?\n"
+             "s.yaml:9:8: error: unknown key \"irecv\"; did you mean `recv: NAME`?\n"
+             "s.yaml:10:7: error: collective: \"op\" is missing; did you mean `op: "
+             "all_to_all`?\n"
+             "s.yaml:11:7: error: an entry says what it is by one of kernel, collective, send, "
+             "recv, batch, copy, host, marker, alloc, free, repeat\n"
+             "s.yaml:11:8: error: unknown key \"all_reduces\"\n");
+}
+
 /* Counters fit any number, and each other. */
 static void forms(void)
 {
@@ -211,6 +241,7 @@ int main(void)
         {"a name with a counter", a_name_with_a_counter},
         {"no false alarms", no_false_alarms},
         {"names are compared by their form", forms},
+        {"operations are no keys", operations_are_no_keys},
         CU_TEST_INFO_NULL,
     };
     return check_main("check_names", tests);

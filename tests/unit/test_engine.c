@@ -1,4 +1,3 @@
-#include "sim/build.h"
 #include "tests/support/check.h"
 #include "tests/support/tiny.h"
 
@@ -277,7 +276,7 @@ static void the_host_issues_in_order_and_may_be_held_up(void)
     tiny_after(&t, 1);
     uint32_t last = tiny_kernel(&t, "s", "k", OVL_US);
     for (uint32_t i = 0; i < 4; i++) {
-        t.b.codes.data[0]->ops.data[i].launch = i == sync ? 0 : 3 * OVL_US;
+        tiny_change(&t, i)->launch = i == sync ? 0 : 3 * OVL_US;
     }
     CHECK(tiny_run(&t, OVL_INTERFERENCE_NONE));
     CHECK_INT(t.timeline.arrive[0], 3 * OVL_US);

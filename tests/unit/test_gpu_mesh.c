@@ -133,6 +133,22 @@ static void uneven_bytes_go_to_whom_they_are_for(void)
     finish(&t);
 }
 
+static void pairs_with_bytes_of_their_own_have_their_wires(void)
+{
+    /* Rank 0 has 200 MB for 1 and 100 MB for 3, 2 has 300 MB for 0: 3 ms, over that wire alone. */
+    bench t = {0};
+    CHECK(lower(&t,
+                OPS("    - {collective: x, op: all_to_all, group: tp, sends: [[0, 200 MB, 0, "
+                    "100 MB], [0, 0, 0, 0], [300 MB, 0, 0, 0], [0, 0, 0, 0]]}\n"),
+                NULL));
+    CHECK_INT(work(&t, 0, "x"), 3 * OVL_MS);
+    CHECK_INT(on_wire(&t, 0, "x", 1), 66);
+    CHECK_INT(on_wire(&t, 0, "x", 2), 0);
+    CHECK_INT(on_wire(&t, 0, "x", 3), 33);
+    CHECK_INT(on_wire(&t, 2, "x", 2), 100);
+    finish(&t);
+}
+
 static void a_pair_never_gets_more_than_its_wire(void)
 {
     /* 0 sends 100 MB to 1 and to 3 at once: 1 ms each, as the wires differ. Two to 1: 2 ms. */
@@ -289,6 +305,8 @@ static CU_TestInfo tests[] = {
     {"levels have a ring inside", levels_have_a_ring_inside},
     {"an all-to-all uses every wire at once", an_all_to_all_uses_every_wire_at_once},
     {"uneven bytes go to whom they are for", uneven_bytes_go_to_whom_they_are_for},
+    {"pairs with bytes of their own have their wires",
+     pairs_with_bytes_of_their_own_have_their_wires},
     {"a pair never gets more than its wire", a_pair_never_gets_more_than_its_wire},
     {"the wires carry what the formula sends", the_wires_carry_what_the_formula_sends},
     {"steps carry as much", steps_carry_as_much},

@@ -1,4 +1,3 @@
-#include "sim/build.h"
 #include "sim/hostload.h"
 #include "sim/scaled.h"
 #include "tests/support/check.h"
@@ -10,8 +9,7 @@
 /* The operation added last takes so long to launch. */
 static void launch(tiny *t, ovl_time time)
 {
-    struct ovl_code_build *code = t->b.codes.data[t->code];
-    code->ops.data[code->ops.len - 1].launch = time;
+    tiny_change(t, tiny_last(t))->launch = time;
 }
 
 static bool look(tiny *t, ovl_worth worth, ovl_result *result)
@@ -142,8 +140,7 @@ static void several_steps_have_no_first_launch(void)
     tiny_init(&t, 1);
     for (uint32_t i = 0; i < 3; i++) {
         kernels(&t, 2, 1 * MS, 1500 * US);
-        struct ovl_code_build *code = t.b.codes.data[t.code];
-        code->ops.data[code->ops.len - 1].step_end = true;
+        tiny_change(&t, tiny_last(&t))->step_end = true;
     }
     CHECK(look(&t, OVL_WORTH_DEFAULT, &r));
     CHECK_INT(r.step, 3 * MS);
@@ -188,12 +185,12 @@ static void what_is_scaled(void)
     tiny_host(&t, "h", 4 * MS);
     CHECK(tiny_freeze(&t));
     ovl_program p = ovl_program_scaled(&t.program, 1500, 500, &t.arena);
-    const ovl_op *ops = p.codes[0].ops;
-    CHECK_INT(p.costs[ops[0].cost].work, 3 * MS);
-    CHECK_INT(ops[0].launch, 5 * US);
-    CHECK_INT(p.costs[ops[1].cost].work, 2 * MS);
-    CHECK_INT(p.costs[ops[2].cost].work, 2 * MS);
-    CHECK_INT(t.program.codes[0].ops[0].launch, 10 * US);
+    const ovl_code *code = &p.codes[0];
+    CHECK_INT(p.costs[ovl_code_op(code, 0)->cost].work, 3 * MS);
+    CHECK_INT(ovl_code_op(code, 0)->launch, 5 * US);
+    CHECK_INT(p.costs[ovl_code_op(code, 1)->cost].work, 2 * MS);
+    CHECK_INT(p.costs[ovl_code_op(code, 2)->cost].work, 2 * MS);
+    CHECK_INT(ovl_code_op(&t.program.codes[0], 0)->launch, 10 * US);
     tiny_free(&t);
 }
 

@@ -1,4 +1,3 @@
-#include "sim/build.h"
 #include "sim/causes.h"
 #include "sim/memory.h"
 #include "tests/support/check.h"
@@ -409,8 +408,7 @@ static void what_a_step_writes_anew_is_not_kept(void)
         tiny_reads(&t, a);
         tiny_writes(&t, b);
         uint32_t last = tiny_kernel(&t, "compute", "c", 3 * MS);
-        struct ovl_code_build *code = t.b.codes.data[t.code];
-        code->ops.data[last].step_end = true;
+        tiny_change(&t, last)->step_end = true;
     }
     ovl_result_rank r = look(&t);
     ovl_memory_lines(&t.program, &t.timeline, &t.arena, &r);

@@ -134,6 +134,33 @@ static void a_hot_rank_gets_more_and_takes_longer(void)
     finish(&t);
 }
 
+/* Of 128 bytes rank 0 gives rank 1 three quarters and gets half of its: 96 and 64 bytes, and the
+ * same back. Loads are 3/4 and 5/4. A row of zeros sends its tokens nowhere. */
+static void a_matrix_says_where_tokens_go(void)
+{
+#define MATRIX(rows)                                                                               \
+    "workload.model.moe={experts: 4, top_k: 2, ffn_hidden: 4, shared: 1, shares: " rows "}"
+    bench t = {0};
+    CHECK(lower(&t, TWO, MATRIX("[[1, 3], [1, 1]]")));
+    const ovl_cost *there = cost_named(&t, 0, "forward block[0].dispatch");
+    CHECK_INT(there->work, 96 * OVL_NS);
+    CHECK_INT(demand_on(&t, 0, there, false, "nvlink.out"), 1000000000);
+    CHECK_INT(demand_on(&t, 0, there, false, "nvlink.in"), 666666666);
+    const ovl_cost *back = cost_named(&t, 0, "backward block[0].combine");
+    CHECK_INT(back->work, 96 * OVL_NS);
+    CHECK_INT(demand_on(&t, 0, back, false, "nvlink.out"), 666666666);
+    CHECK_INT(demand_on(&t, 0, back, false, "nvlink.in"), 1000000000);
+    const char *experts = "forward block[0].experts_in";
+    CHECK_INT(3 * cost_named(&t, 1, experts)->work, 5 * cost_named(&t, 0, experts)->work);
+    CHECK(!lower(&t, TWO, MATRIX("[[1, 3], [0, 0]]")));
+    CHECK_HAS(mistake(&t), "shares: row 1 is all 0");
+    CHECK(!lower(&t, TWO, MATRIX("[[1, 3, 1], [1, 1, 1], [1, 1, 1]]")));
+    CHECK_HAS(mistake(&t), "a row for each of the 2 ranks of expert parallelism; found 3");
+    CHECK(!lower(&t, FOUR, MATRIX("[[1, 1], [1, 1]], across: nodes")));
+    CHECK_HAS(mistake(&t), "a matrix is of one hop");
+    finish(&t);
+}
+
 /* The busiest gives the pace: 1.5 times as much on one of two ranks is a wait of the other. */
 static void others_wait_for_the_hot_rank(void)
 {
@@ -277,6 +304,7 @@ int main(void)
         {"DeepSeek-V3 has 671 billion parameters", deepseek_v3_has_671_billion_parameters},
         {"mistakes are told", mistakes_are_told},
         {"pairs take turns", pairs_take_turns},
+        {"a matrix says where tokens go", a_matrix_says_where_tokens_go},
         CU_TEST_INFO_NULL,
     };
     return check_main("experts", tests);

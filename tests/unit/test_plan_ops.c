@@ -254,7 +254,7 @@ static void sends_receives_and_batches(void)
     CHECK_INT(kind_named(&t, 2, "r")->sms, 2);
     const ovl_op *out = op_named(&t, 0, "out"), *in = op_named(&t, 0, "in");
     CHECK(out->peer_relative && out->peer == 1 && in->peer_relative && in->peer == -1);
-    CHECK_INT(out->batch, find_op(&t, 0, "b"));
+    CHECK_INT(out->behind, find_op(&t, 0, "out") - find_op(&t, 0, "b"));
     CHECK(out->stream == OVL_NO_STREAM);
     CHECK(op_named(&t, 0, "b")->comm == out->comm);
     CHECK_TEXT(waits(&t, 0, "b"), "k, l");

@@ -221,7 +221,7 @@ static void two_of_a_kind_run_one_after_the_other(void)
             "\"1F0,1B0,1F1,1B1\"]}}\n",
             NULL);
     CHECK_INT(cost_named(&t, 0, "0B0+0B1")->work, 4 * OVL_MS);
-    CHECK_INT(code_of(&t, 0)->mean[find_op(&t, 0, "0B0+0B1")], 4 * OVL_MS);
+    CHECK_INT(op_named(&t, 0, "0B0+0B1")->mean, 4 * OVL_MS);
     finish(&t);
 }
 
@@ -478,7 +478,7 @@ static void a_stage_without_layers_is_said(void)
     CHECK_HAS(t.errs.items[0].text, "stage 1 has no layers: it takes no time and passes on");
     uint32_t sent = 0;
     for (uint32_t i = 0; i < t.p->codes[t.p->ranks[1].code].n_ops; i++) {
-        const ovl_op *op = &t.p->codes[t.p->ranks[1].code].ops[i];
+        const ovl_op *op = ovl_code_op(&t.p->codes[t.p->ranks[1].code], i);
         sent += op->kind == OVL_SEND && op->bytes == 1u << 20;
     }
     CHECK_INT(sent, 6);

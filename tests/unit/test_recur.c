@@ -124,6 +124,33 @@ static void what_was_found_belongs_to_its_costs(void)
     tiny_free(&t);
 }
 
+/* 100 kernels that are alike but for the first, which has none before it. With another cost for
+ * number 50 what is left of the run from 1 to 100 ends before it, and begins anew behind it; lanes
+ * and starts are those there were. */
+static void at_other_costs_runs_are_cut(void)
+{
+    tiny t;
+    tiny_init(&t, 1);
+    for (uint32_t i = 0; i < 100; i++) {
+        tiny_kernel(&t, "compute", "k", (i ? 1 : 2) * OVL_US);
+    }
+    CHECK(tiny_freeze(&t));
+    ovl_code code = t.program.codes[0];
+    uint32_t *which = OVL_NEW_ARRAY(&t.arena, uint32_t, code.n_ops);
+    memcpy(which, code.which, code.n_ops * sizeof *which);
+    which[50] = which[0];
+    code.which = which;
+    ovl_course *cut = ovl_course_find(&t.program, &code, true, &t.arena);
+    CHECK_INT(code.course->n_runs, 1);
+    check_run(&code.course->runs[0], 1, 1, 100);
+    CHECK_INT(cut->n_runs, 2);
+    check_run(&cut->runs[0], 1, 1, 50);
+    check_run(&cut->runs[1], 1, 51, 100);
+    CHECK(cut->starts == code.course->starts);
+    CHECK(cut->which == which);
+    tiny_free(&t);
+}
+
 /* --- Runs --- */
 
 /* A kernel of 3 us, then an all-reduce of 2 us that overlaps the next kernel; the one after that
@@ -298,6 +325,7 @@ static CU_TestInfo tests[] = {
     {"what lies ahead is told by runs", what_lies_ahead_is_told_by_runs},
     {"like operations of a code are found", like_operations_of_a_code_are_found},
     {"what was found belongs to its costs", what_was_found_belongs_to_its_costs},
+    {"at other costs runs are cut", at_other_costs_runs_are_cut},
     {"what waits far ahead stays", what_waits_far_ahead_stays},
     {"layers that overlap are skipped", layers_that_overlap_are_skipped},
     {"a capacity that changes ends a skip", a_capacity_that_changes_ends_a_skip},

@@ -337,13 +337,18 @@ static void sums_are_exact(void)
     ovl_pull_take(&sum, a);
     CHECK_NEAR(ovl_pull_value(sum), 0.2, 0);
     CHECK_NEAR(ovl_pull_value(ovl_pull_of(ovl_exact_of_weight(0x1.8p-70), 3)), 0x1.2p-68, 0);
+    uint64_t third = ovl_rate_units(1.0 / 3);
     ovl_wide one = ovl_left_of(1000), seven = one;
-    ovl_left_take(&one, 1.0 / 3, 700);
+    ovl_left_take(&one, third, 700);
     for (int i = 0; i < 7; i++) {
-        ovl_left_take(&seven, 1.0 / 3, 100);
+        ovl_left_take(&seven, third, 100);
     }
     CHECK(one == seven);
     CHECK_NEAR(ovl_wide_value(one) * 0x1p-63, 1000 - 700.0 / 3, 1e-12);
+    for (uint64_t capacity = 1; capacity < UINT64_C(1) << 61; capacity = 3 * capacity + 1) {
+        CHECK_NEAR(ovl_whole_level(capacity, a), ovl_exact_level(ovl_left_of(capacity), a), 0);
+    }
+    CHECK(ovl_rate_units(1) == UINT64_C(1) << 63 && ovl_rate_units(0x1p-63) == 1);
 }
 
 /* --- Arrivals, departures and changes of caps, one at a time --- */

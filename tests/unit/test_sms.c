@@ -44,18 +44,22 @@ static const ovl_result_collision *met(const ovl_result *r, const char *a, const
     return &none;
 }
 
-static void check_met(const ovl_result *r, const char *a, const char *b, int us[3], uint32_t on)
+/* Together, what a and b lost on the deciding rank, and on all ranks. */
+static void check_met(const ovl_result *r, const char *a, const char *b, int us[5], uint32_t on)
 {
     const ovl_result_collision *c = met(r, a, b);
-    CHECK_INT(c->instances, on);
+    CHECK_INT(c->shared, on);
+    CHECK_INT(c->full, on);
     CHECK_INT(c->together, us[0] * OVL_US);
     CHECK_INT(c->lost_a, us[1] * OVL_US);
     CHECK_INT(c->lost_b, us[2] * OVL_US);
+    CHECK_INT(c->all_a, us[3] * OVL_US);
+    CHECK_INT(c->all_b, us[4] * OVL_US);
 }
 
-/* All 100 are in use until 23.6 ms on rank 0, 26 on rank 1, the busiest. `a` and `k` are together
- * longest on rank 0, 18 ms, where k loses 3.6; late is with k for 8 ms, where they lose 4 and 6 in
- * all. That a and late never met is no row. */
+/* All 100 are in use until 23.6 ms on rank 0, 26 on rank 1, the busiest, whose end decides. On rank
+ * 1 late and k lose 4 of 8 ms beside each other, then k 2 of 10 beside a; on rank 0 it loses 3.6 of
+ * 18. That a and late never met is no row. In all 6 + 4 on rank 1, 13.6 on both. */
 static void who_met_whom_is_told_of_sms(void)
 {
     bench t = {0};
@@ -72,10 +76,13 @@ static void who_met_whom_is_told_of_sms(void)
         CHECK_INT(sms->busy, 26 * OVL_MS);
         CHECK_NEAR(sms->mean_use, 1, 1e-12);
         CHECK_INT(sms->bytes, 0);
+        CHECK_INT(sms->lost, 10 * OVL_MS);
+        CHECK_INT(sms->lost_all, 13600 * OVL_US);
+        CHECK_INT(sms->alone_all, 0);
     }
-    check_met(r, "a", "k", (int[]){18000, 0, 3600}, 2);
-    check_met(r, "k", "late", (int[]){8000, 6000, 4000}, 1);
-    check_met(r, "a", "late", (int[]){0, 0, 0}, 0);
+    check_met(r, "a", "k", (int[]){18000, 0, 2000, 0, 5600}, 2);
+    check_met(r, "k", "late", (int[]){8000, 4000, 4000, 4000, 4000}, 1);
+    check_met(r, "a", "late", (int[]){0, 0, 0, 0, 0}, 0);
     finish(&t);
 }
 

@@ -1,4 +1,3 @@
-#include "sim/build.h"
 #include "sim/result.h"
 #include "sim/steps.h"
 #include "tests/support/check.h"
@@ -9,8 +8,7 @@
 /* The operation added last ends a step. */
 static void ends_step(tiny *t, uint32_t local)
 {
-    struct ovl_code_build *code = t->b.codes.data[t->code];
-    code->ops.data[local].step_end = true;
+    tiny_change(t, local)->step_end = true;
 }
 
 static bool look(tiny *t, ovl_worth worth, ovl_result *result)

@@ -230,7 +230,7 @@ static void slowdowns_of_a_gpu_multiply(void)
                 NULL));
     static const ovl_time want[] = {15 * OVL_MS, 18 * OVL_MS, 12 * OVL_MS};
     for (uint32_t rank = 0; rank < 3; rank++) {
-        CHECK_INT(ovl_op_cost(t.p, rank, &code_of(&t, rank)->ops[0])->work, want[rank]);
+        CHECK_INT(ovl_op_cost(t.p, rank, ovl_code_op(code_of(&t, rank), 0))->work, want[rank]);
     }
     finish(&t);
 }

@@ -100,7 +100,7 @@ static void quantiles_by_hand(void)
 static ovl_time work_of(const bench *t, const ovl_program *p, uint32_t rank, const char *name)
 {
     uint32_t local = find_op(t, rank, name);
-    return ovl_op_cost(p, rank, &p->codes[p->ranks[rank].code].ops[local])->work;
+    return ovl_op_cost(p, rank, ovl_code_op(&p->codes[p->ranks[rank].code], local))->work;
 }
 
 static ovl_program trial_of(bench *t, uint64_t seed, uint64_t trial)
@@ -150,8 +150,8 @@ static void a_changed_schedule_keeps_the_draws_of_what_it_kept(void)
                      "variation: {kernels: {cv: 10 %}}\n",
                 NULL));
     ovl_program p = trial_of(&t, 1, 6), q = trial_of(&u, 1, 6);
-    CHECK_INT(ovl_op_cost(&p, 2, &p.codes[p.ranks[2].code].ops[0])->work,
-              ovl_op_cost(&q, 2, &q.codes[q.ranks[2].code].ops[1])->work);
+    CHECK_INT(ovl_op_cost(&p, 2, ovl_code_op(&p.codes[p.ranks[2].code], 0))->work,
+              ovl_op_cost(&q, 2, ovl_code_op(&q.codes[q.ranks[2].code], 1))->work);
     CHECK_INT(work_of(&t, &p, 3, "b"), work_of(&u, &q, 3, "b"));
     CHECK(work_of(&u, &q, 2, "a") != work_of(&t, &p, 2, "a")); /* the second of its name */
     finish(&t);
@@ -183,10 +183,10 @@ static void launches_vary_with_the_host(void)
     bench t = {0};
     CHECK(lower(&t, STEP KERNELS "variation: {host: {cv: 10 %}}\n", NULL));
     ovl_program p = trial_of(&t, 1, 0);
-    ovl_time first = p.codes[p.ranks[0].code].ops[0].launch;
+    ovl_time first = ovl_code_op(&p.codes[p.ranks[0].code], 0)->launch;
     CHECK(first != 10 * OVL_US);
     CHECK(first > 5 * OVL_US && first < 20 * OVL_US);
-    CHECK(first != p.codes[p.ranks[1].code].ops[0].launch);
+    CHECK(first != ovl_code_op(&p.codes[p.ranks[1].code], 0)->launch);
     CHECK_INT(work_of(&t, &p, 1, "b"), 2 * OVL_MS);
     finish(&t);
 }

@@ -150,7 +150,8 @@ function memory(run) {
   }
   parts.push(table("peaks", "Peaks of each rank", [{ key: "rank", title: "rank", kind: "text", head: true, get: alike },
     plain("live_peak_bytes", "live", { kind: "bytes" }), sec("live_peak_at_s", "at"), { title: "raised by", kind: "text", get: (r) => r.live_peak.raised_by },
-    plain("allocated_peak_bytes", "allocated", { kind: "bytes" }), plain("reserved_peak_bytes", "reserved", { kind: "bytes" })], ranks));
+    plain("allocated_peak_bytes", "allocated", { kind: "bytes" }), plain("reserved_peak_bytes", "reserved", { kind: "bytes" }),
+    { title: "fits", kind: "text", optional: true, get: (r) => (r.fits === undefined ? undefined : r.fits ? "yes" : "no") }], ranks));
   parts.push(table("holders", "Who holds the live peak of rank " + most.rank, [plain("name", "buffer", { kind: "text", head: true, foot: "peak" }),
     plain("category", "category", { kind: "text", optional: true }),
     plain("bytes", "bytes", { kind: "bytes", foot: most.live_peak.bytes })], most.live_peak.holders, true));
@@ -161,12 +162,17 @@ function links(run) {
   const parts = [run.resources.length ? table("resources", "What was used: the busiest instance of each, and all", [
     plain("name", "resource", { kind: "text", head: true }), plain("busiest", "busiest instance"), plain("instances", "of instances"), plain("capacity_Bps", "capacity", { kind: "rate" }), plain("capacity_sms", "SMs", { optional: true }),
     sec("busy_s", "busy"), plain("bytes", "bytes", { kind: "bytes" }), plain("mean_use", "mean use", { kind: "percent" }),
-    plain("total_bytes", "bytes of all", { kind: "bytes" })], run.resources) :
+    plain("total_bytes", "bytes of all", { kind: "bytes" }),
+    sec("lost_s", "lost to it on rank " + run.step.deciding_rank), sec("all_lost_s", "over all ranks"), sec("all_alone_s", "of it beside nobody")], run.resources) :
     make("p", {}, "Under the interference model " + run.interference + " no use of links, memory or SMs is followed.")];
-  if (run.collisions.length) {
-    parts.push(table("collision-rows", "Who met on what, and held each other back (" + count(run.collisions_in_all) + " in all)", [
-      plain("resource", "resource", { kind: "text", head: true }), plain("a", "A", { kind: "text" }), plain("b", "B", { kind: "text" }),
-      plain("instances", "instances"), sec("together_s", "together"), sec("lost_a_s", "A lost"), sec("lost_b_s", "B lost")], run.collisions));
+  if (run.alike_collisions.length) {
+    const rank = "rank " + run.step.deciding_rank;
+    parts.push(make("p", {}, "Lost on " + rank + ": by what it has a part in. Over all ranks: by all operations, a collective once. Full: instances that had less than was wanted while both were there. Each loss stands once, so rows of a resource add up to what was lost to it, above; names that differ in the numbers shown as * are one row."));
+    parts.push(table("collision-rows", "What was lost to a resource, beside whom (" + count(run.alike_collisions_in_all) + " in all, of " + count(run.collisions_in_all) + " pairs of names)", [
+      plain("resource", "resource", { kind: "text", head: true }), plain("full_instances", "full"), plain("instances", "of instances"),
+      plain("a", "A", { kind: "text" }), sec("lost_a_s", "A lost on " + rank), sec("all_lost_a_s", "A lost over all ranks"),
+      plain("b", "B", { kind: "text" }), sec("lost_b_s", "B lost on " + rank), sec("all_lost_b_s", "B lost over all ranks"),
+      sec("together_s", "longest together"), plain("pairs", "pairs")], run.alike_collisions));
   } else {
     parts.push(make("p", {}, "Nothing was held back by another on a link, on memory or for SMs."));
   }
