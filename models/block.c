@@ -164,10 +164,8 @@ bool ovl_block_shape_of(const ovl_scenario *scenario, ovl_block_shape *shape, ov
         ok = divides(m, t, m->kv_heads, "kv_heads", m->tp, errs);
     }
     if (t > 1 && m->sequence_parallel) {
-        ok = divides(m, t, m->sequence / (int64_t)c,
-                     "tokens of a rank, shared by sequence "
-                     "parallelism,",
-                     m->tp, errs) &&
+        ok = divides(m, t, m->sequence / (int64_t)c, "tokens of a rank (sequence_parallel)", m->tp,
+                     errs) &&
              ok;
     }
     uint64_t d = (uint64_t)m->head_dim;

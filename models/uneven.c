@@ -24,6 +24,16 @@ static members members_of(const ovl_lowering *l, ovl_id comm, const ovl_uneven *
     return m;
 }
 
+/* The members of a communicator, once for each: at its first rank; else none. */
+static members begins(const ovl_lowering *l, const ovl_group *group, uint32_t rank,
+                      const ovl_uneven *uneven)
+{
+    ovl_id comm = group->comm_of[rank];
+    bool first =
+        comm != OVL_NONE && l->b->members.data[l->b->comms.data[comm].first_member] == rank;
+    return first ? members_of(l, comm, uneven) : (members){0};
+}
+
 typedef struct sums {
     double *sent, *received; /* by block */
 } sums;
@@ -141,10 +151,9 @@ ovl_uneven_way ovl_uneven_crossing(const ovl_lowering *l, const ovl_group *group
     }
     ovl_uneven_way way = {all.sent, all.received};
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
-        ovl_id comm = group->comm_of[rank];
-        members m = comm == OVL_NONE ? (members){0} : members_of(l, comm, uneven);
-        if (m.n == 0 || m.rank[0] != rank || !(m.received > 0)) {
-            continue; /* once for each communicator, at its first member */
+        members m = begins(l, group, rank, uneven);
+        if (m.n == 0 || !(m.received > 0)) {
+            continue;
         }
         ovl_shape s = {.apart = 1, .serves = 1};
         s = link == OVL_NONE ? s : ovl_link_shape(l, &l->hw->links[link], m.rank, m.n);
@@ -267,9 +276,8 @@ ovl_uneven_way ovl_rooted_crossing(ovl_lowering *l, const ovl_group *group, uint
     part *parts = OVL_NEW_ARRAY(arena, part, l->n_ranks);
     ovl_uneven_way way = {all.sent, all.received};
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
-        ovl_id comm = group->comm_of[rank];
-        members m = comm == OVL_NONE ? (members){0} : members_of(l, comm, &(ovl_uneven){0});
-        if (m.n > 1 && m.rank[0] == rank) {
+        members m = begins(l, group, rank, &(ovl_uneven){0});
+        if (m.n > 1) {
             ovl_shape s = ovl_link_shape(l, &l->hw->links[link], m.rank, m.n);
             from_root(l, &m, &s, how, bytes, parts, instance, &way);
         }

@@ -328,3 +328,14 @@ const ovl_course *ovl_course_known(const ovl_program *p, const ovl_code *code)
     return x && x->ops == code->distinct && x->which == code->which && x->costs == p->costs ? x
                                                                                             : NULL;
 }
+
+/* By operation: runs, which have four blocks at least and OVL_REPEATS_MAX different periods; lanes
+ * and lists (3 words); and on the way the number of its class, that class, and its place twice, for
+ * the table that a larger one replaced is given back with it. */
+uint64_t ovl_course_memory(const ovl_program *p, const ovl_code *code)
+{
+    const uint64_t runs = OVL_REPEATS_MAX * sizeof(ovl_repeat) / OVL_REPEATS_BLOCKS;
+    const uint64_t rest = 12 * sizeof(uint32_t);
+    bool same_order = has_order_of(code, code->course, true);
+    return ovl_course_known(p, code) ? 0 : (runs + (same_order ? 0 : rest)) * code->n_ops;
+}

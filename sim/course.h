@@ -53,6 +53,9 @@ typedef struct ovl_course {
 ovl_course *ovl_course_find(const ovl_program *program, const ovl_code *code, bool repeats,
                             ovl_arena *arena);
 
+/* Bytes that ovl_course_find takes at most for a code whose course is not known; 0 if it is. */
+uint64_t ovl_course_memory(const ovl_program *program, const ovl_code *code);
+
 /* That of a code as the program has it, or NULL. */
 const ovl_course *ovl_course_known(const ovl_program *program, const ovl_code *code);
 

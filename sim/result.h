@@ -229,7 +229,7 @@ typedef struct ovl_result_limit {
 typedef struct ovl_result_resource {
     const char *name;   /* "nic.out" */
     uint32_t instances; /* that were used */
-    uint32_t busiest;   /* which one: the rank, node or block, or 0 */
+    uint32_t busiest;   /* which one: the rank, node, block or rail, or 0 */
     bool sms;           /* capacity is in SMs, and there are no bytes */
     ovl_time busy;      /* in which the busiest was used at all */
     uint64_t capacity, bytes;

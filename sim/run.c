@@ -331,9 +331,9 @@ uint64_t ovl_run_memory(const ovl_program *program, bool step_only)
 {
     const uint64_t kept = 5 * sizeof(ovl_time) + 3 * sizeof(uint32_t) + 2 * sizeof(ovl_limit);
     const uint64_t by_op = sizeof(uint32_t) + (step_only ? 0 : kept);
-    uint64_t shared = 0; /* what skipping knows of codes */
+    uint64_t shared = 0; /* what is looked up in codes, where that is to be found yet */
     for (uint32_t c = 0; c < program->n_codes; c++) {
-        shared += 2 * sizeof(uint32_t) * (uint64_t)program->codes[c].n_ops;
+        shared += ovl_course_memory(program, &program->codes[c]);
     }
     return by_op * program->n_ops + shared + 4096 * (uint64_t)program->n_ranks +
            1024 * (uint64_t)program->n_resources + 4 * (uint64_t)program->n_collectives +

@@ -149,9 +149,8 @@ static const ovl_option explain_items[] = {
      .beside = "jobs variant set interference json output"},
     {.name = "resource",
      .value = "NAME[:N]",
-     .doc =
-         "show this resource over time instead: nic.out:3 is the instance of rank, node or block "
-         "3, SMs:3 are those of rank 3; without a number the first",
+     .doc = "show this resource over time instead: nic.out:3 is that of rank, node, block or rail "
+            "3, SMs:3 are those of rank 3; without a number the first",
      .beside = "variant set interference json output"},
     {.name = "rank", .value = "RANK", .doc = "explain operations of this rank alone"},
     {.name = "jobs",
