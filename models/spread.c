@@ -41,8 +41,12 @@ ovl_shape ovl_link_shape(const ovl_lowering *l, const ovl_hw_link *link, const u
 {
     uint32_t node = node_size(l), serves = block_of(l, link);
     if (ovl_link_on_rails(link)) {
-        return (ovl_shape){node, serves, link->scope == OVL_SCOPE_RAIL,
-                           link->out_of == OVL_OUT_OF_RAIL, ovl_rails_of(l, link), NULL};
+        return (ovl_shape){node,
+                           serves,
+                           link->scope == OVL_SCOPE_RAIL,
+                           link->out_of == OVL_OUT_OF_RAIL,
+                           ovl_rails_of(l, link),
+                           NULL};
     }
     if (link->wire) {
         return (ovl_shape){.apart = 1, .serves = 1, .wire = link};
