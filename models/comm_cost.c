@@ -2,7 +2,7 @@
 #include "models/effective.h"
 #include "models/nccl.h"
 #include "models/rails.h"
-#include "models/uneven.h"
+#include "models/wires.h"
 
 #include <math.h>
 
@@ -74,7 +74,7 @@ static comm find_comm(ovl_lowering *l, const ovl_comm_spec *spec)
     comm c = {.spec = spec};
     c.spread = spec->spread ? *spec->spread : ovl_spread_apart(spec->n);
     c.entry = ovl_find_collective(l->hw, spec->op, spec->group, &c.spread);
-    c.via = spec->via.count || !c.entry ? &spec->via : &c.entry->via;
+    c.via = ovl_wires_via(l, spec->via.count || !c.entry ? &spec->via : &c.entry->via);
     c.algorithm = c.entry && !has_own_time(spec) ? c.entry->algorithm : OVL_ALGO_NONE;
     c.has_hbm_factor = spec->has_hbm_factor || (c.entry && c.entry->hbm_factor > 0);
     c.hbm_factor = spec->has_hbm_factor ? spec->hbm_factor : c.entry ? c.entry->hbm_factor : 0;
@@ -183,7 +183,7 @@ bool ovl_comm_links(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_deman
         if (out) {
             ovl_draft_demand(out, n_out, (ovl_demand){port, once, rate});
         }
-        if (in) {
+        if (in && !link->wire) {
             ovl_draft_demand(in, n_in, (ovl_demand){(uint16_t)(port + 1), once, rate});
         }
         if (*principal == 0) {
@@ -454,6 +454,9 @@ static ovl_uneven_way way_over(ovl_lowering *l, const comm *c, ways *w, uint32_t
     const ovl_comm_spec *spec = c->spec;
     const ovl_rooted how = {(uint32_t)spec->root, c->algorithm == OVL_ALGO_TREE,
                             spec->op == OVL_REDUCE};
+    if (l->hw->links[link].wire && !w->even.pairs && !w->even.pxn) {
+        return ovl_wires_uneven(l, w->group, link, spec->bytes, &w->even, &w->arena);
+    }
     return is_rooted(spec->op)
                ? ovl_rooted_crossing(l, w->group, link, spec->bytes, &how, &w->arena)
                : ovl_uneven_crossing(l, w->group, link, spec->bytes, &w->even, &w->arena);
@@ -503,6 +506,13 @@ static bool find_ways(ovl_lowering *l, const comm *c, ways *w)
     for (uint32_t i = 0; i < c->via->count; i++) {
         uint16_t port = link_port(l, spec, c->via->item[i]);
         if (port == 0) {
+            return false;
+        }
+        if (l->hw->links[port / 2].wire && is_rooted(spec->op)) {
+            ovl_error(l->errs, OVL_E_INPUT, spec->mark,
+                      "\"%s\": how a %s crosses a mesh of wires is not modelled; leave the mesh "
+                      "out of its `via`",
+                      spec->name, ovl_coll_name(spec->op));
             return false;
         }
         if (!listed_before(c->via, i)) {

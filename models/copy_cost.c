@@ -1,4 +1,5 @@
 #include "models/comm_parts.h"
+#include "models/wires.h"
 
 typedef ovl_comm_draft comm;
 
@@ -26,6 +27,17 @@ static bool copy_time(ovl_lowering *l, const ovl_comm_spec *spec, ovl_comm_time 
     ovl_spread ends = ovl_spread_apart(2);
     return ovl_collective_time(l->hw, &own, OVL_SEND_RECV, spec->bytes, &ends, spec->mark, time,
                                &extrapolated, l->errs);
+}
+
+/* Between a GPU and the host lies no wire to another GPU. */
+static bool check_way(ovl_lowering *l, const ovl_comm_spec *spec)
+{
+    const ovl_texts *via = ovl_wires_via(l, &spec->via);
+    if (via != &spec->via) {
+        ovl_error(l->errs, OVL_E_INPUT, spec->mark,
+                  "\"%s\" is a copy between GPU and host and crosses no mesh of GPUs", spec->name);
+    }
+    return via == &spec->via;
 }
 
 static bool draft_copy(ovl_lowering *l, const comm *c, ovl_comm_time time, int direction,
@@ -86,6 +98,9 @@ ovl_plan_cost ovl_plan_copy(ovl_lowering *l, const ovl_comm_spec *spec, int dire
     c.hbm_factor = spec->has_hbm_factor ? spec->hbm_factor : 0;
     c.has_hbm_factor = spec->has_hbm_factor;
     ovl_times times = spec->duration;
+    if (!check_way(l, spec)) {
+        return no_cost;
+    }
     if (times.count < 2) {
         return copy_on_each(l, &c, direction);
     }

@@ -313,11 +313,32 @@ static bool check_switches(const ovl_hw *hw, const ovl_hw_collective *entry, ovl
     return true;
 }
 
+/* A formula whose steps lie one after another on different wires, or that needs a switch. */
+static bool check_wires(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
+                        ovl_mark mark, ovl_errs *errs)
+{
+    bool fits = entry->algorithm == OVL_ALGO_RING || entry->algorithm == OVL_ALGO_DIRECT ||
+                entry->algorithm == OVL_ALGO_HIERARCHICAL;
+    for (uint32_t i = 0; i < entry->via.count && !fits; i++) {
+        const ovl_hw_link *link = find_link(hw, entry->via.item[i]);
+        if (link && link->wire) {
+            ovl_error(errs, OVL_E_INPUT, mark,
+                      "the %s formula of %s is not known for a mesh of wires (%.*s): ring, "
+                      "hierarchical and direct are",
+                      algorithm_name(entry->algorithm), ovl_coll_name(op),
+                      (int)strcspn(link->name, "+"), link->name);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool by_formula(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
                        uint64_t bytes, const ovl_spread *spread, ovl_mark mark, ovl_comm_time *time,
                        ovl_errs *errs)
 {
     if (!ovl_check_algorithm(entry->algorithm, op, mark, errs) ||
+        !check_wires(hw, entry, op, mark, errs) ||
         !check_switches(hw, entry, op, spread, mark, errs) ||
         (entry->algorithm == OVL_ALGO_HIERARCHICAL &&
          !check_levels(hw, entry, op, spread, mark, errs))) {

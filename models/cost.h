@@ -55,6 +55,8 @@ typedef struct ovl_way {
     uint64_t share, of; /* what the instance has of parts: served / members, summed over them */
     uint64_t inner;     /* likewise, over `of`, of those parts that have not all of their node */
     uint64_t pairs;     /* of a member served and one of another part */
+    uint32_t in_mesh;   /* of a wire (wires.h): members in the block, one of them at its end ... */
+    bool next;          /* ... and that a ring in order goes to */
     uint64_t bandwidth; /* of this instance: nodes may differ */
     ovl_time latency;
 } ovl_way;

@@ -102,6 +102,20 @@ static ovl_crossing by_levels(bool own, ovl_coll op, const ovl_spread *spread, c
     return (ovl_crossing){passes * (inside + rails), g * m * way->of};
 }
 
+/* --- Wires --- */
+
+/* What a ring would send over one wire, over all wires between the members of the block, as there
+ * are rings along all orders of them. Around the block k rings use k - 1 wires out of each; through
+ * it, one of k members is the last, and sends nothing inside. */
+static ovl_crossing over_wires(const ovl_hw_link *wire, ovl_crossing ring, bool closed,
+                               const ovl_way *way)
+{
+    if (wire->rings == OVL_RINGS_ONE) {
+        return way->next ? ring : (ovl_crossing){0, 1};
+    }
+    return (ovl_crossing){ring.num, ring.den * (way->in_mesh - closed)};
+}
+
 /* --- Links --- */
 
 static ovl_crossing lowest_terms(ovl_crossing c)
@@ -118,8 +132,12 @@ static ovl_crossing lowest_terms(ovl_crossing c)
 /* Of members that are each alone on their instance, and all on that of the cluster. */
 static ovl_way way_apart(const ovl_hw_link *link, const ovl_spread *spread)
 {
+    if (link->wire) {
+        return (ovl_way){.parts = 1, .of = 1}; /* who is at its end is not known */
+    }
     uint32_t n = spread->members, here = link->scope == OVL_SCOPE_CLUSTER ? n : 1;
-    return (ovl_way){n, here, spread->nodes == n, here, 1, 0, (uint64_t)here * (n - 1), 0, 0};
+    return (ovl_way){n, here, spread->nodes == n, here, 1, 0, (uint64_t)here * (n - 1), 0, false,
+                     0, 0};
 }
 
 ovl_crossing ovl_crossing_of_kind(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
@@ -146,6 +164,10 @@ ovl_crossing ovl_crossing_of_kind(const ovl_hw *hw, uint32_t link, ovl_coll op, 
         c = reduced_on_the_way(own, algorithm, spread, &way);
     } else {
         c = flat(op, algorithm == OVL_ALGO_TREE, spread, &way);
+    }
+    if (way.in_mesh && !all_to_all) {
+        bool closed = algorithm == OVL_ALGO_HIERARCHICAL || way.in_mesh == spread->members;
+        c = over_wires(l, c, closed, &way);
     }
     return lowest_terms(c);
 }

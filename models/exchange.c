@@ -1,4 +1,5 @@
 #include "models/exchange.h"
+#include "models/wires.h"
 
 static double factor(const double *of, uint32_t rank)
 {
@@ -46,6 +47,11 @@ static void fill(const ovl_exchange *x, const ovl_shape *s, place *at, uint32_t 
 static void add(const crossing *c, uint32_t i, uint32_t j, double bytes)
 {
     const place *a = &c->at[i], *b = &c->at[j];
+    if (c->shape->wire) {
+        bool ends = ovl_wire_end(c->shape->wire, c->x->rank[i]) == c->x->rank[j];
+        c->instance.out[a->instance] += ends ? bytes : 0;
+        return;
+    }
     bool near = a->part == b->part || (c->shape->off_rails && a->rail == b->rail);
     if (!near) {
         c->instance.out[a->instance] += bytes;

@@ -112,7 +112,7 @@ static uint32_t link_number(const ovl_hw *hw, const char *name)
 typedef struct loss {
     ovl_id resource;
     const ovl_hw_fault *fault;
-    uint64_t nominal;
+    uint64_t nominal, left; /* in good health, and while the fault lasts */
 } loss;
 
 /* What a resource has from a moment on. */
@@ -129,15 +129,32 @@ typedef struct losses {
 
 /* Neighbouring ranks of one instance lose it once; the others drop out when the list is sorted. */
 static void lose_port(const ovl_lowering *l, const ovl_hw_fault *fault, const ovl_id *ports,
-                      uint32_t port, const bool *in, losses *all)
+                      uint32_t port, uint64_t left, const bool *in, losses *all)
 {
     ovl_id last = OVL_NONE;
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         ovl_id resource = ports[(size_t)rank * l->b->n_ports + port];
         if (in[rank] && resource != last && resource != OVL_NONE) {
             uint64_t nominal = l->b->resources.data[resource].capacity;
-            ovl_vec_push(&all->list, (loss){resource, fault, nominal});
+            ovl_vec_push(&all->list, (loss){resource, fault, nominal, left});
             last = resource;
+        }
+    }
+}
+
+/* Of a mesh all wires out of a GPU, which share what is left to it. */
+static void lose_link(const ovl_lowering *l, const ovl_hw_fault *fault, const ovl_id *ports,
+                      const bool *in, losses *all)
+{
+    uint32_t link = link_number(l->hw, fault->link);
+    const ovl_hw_link *at = &l->hw->links[link];
+    lose_port(l, fault, ports, 1 + 2 * link, fault->bandwidth, in, all);
+    lose_port(l, fault, ports, 2 + 2 * link, fault->bandwidth, in, all);
+    for (uint32_t i = 0; at->topology == OVL_TOPOLOGY_MESH && i < l->hw->n_links; i++) {
+        const ovl_hw_link *wire = &l->hw->links[i];
+        if (wire->wire && wire->of == link) {
+            uint64_t left = fault->bandwidth / (uint64_t)(at->mesh - 1);
+            lose_port(l, fault, ports, 1 + 2 * i, OVL_MAX(left, 1), in, all);
         }
     }
 }
@@ -152,12 +169,10 @@ static void find_losses(ovl_lowering *l, const ovl_id *ports, losses *all)
         }
         mark_ranks(l, fault, in);
         if (strcmp(fault->link, "hbm") == 0) {
-            lose_port(l, fault, ports, OVL_PORT_HBM, in, all);
-            continue;
+            lose_port(l, fault, ports, OVL_PORT_HBM, fault->bandwidth, in, all);
+        } else {
+            lose_link(l, fault, ports, in, all);
         }
-        uint32_t link = link_number(l->hw, fault->link);
-        lose_port(l, fault, ports, 1 + 2 * link, in, all);
-        lose_port(l, fault, ports, 2 + 2 * link, in, all);
     }
 }
 
@@ -197,7 +212,7 @@ static uint64_t left_at(const loss *list, uint32_t n, ovl_time time)
     for (uint32_t i = 0; i < n; i++) {
         const ovl_hw_fault *f = list[i].fault;
         bool active = f->from <= time && (!f->has_until || time < f->until);
-        left = active ? OVL_MIN(left, f->bandwidth) : left;
+        left = active ? OVL_MIN(left, list[i].left) : left;
     }
     return left;
 }

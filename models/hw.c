@@ -149,6 +149,33 @@ static void check_blocks(const ovl_hw *hw, ovl_errs *errs)
     }
 }
 
+/* How many GPUs each mesh has. */
+static void find_meshes(ovl_hw *hw, ovl_errs *errs)
+{
+    for (uint32_t i = 0; i < hw->n_links; i++) {
+        ovl_hw_link *link = &hw->links[i];
+        int64_t node = hw->gpus_per_node, g = link->gpus ? link->gpus : node;
+        if (link->topology != OVL_TOPOLOGY_MESH) {
+            continue;
+        }
+        const char *why = NULL;
+        if (g == 0) {
+            why = "how many GPUs it has is not said: give gpus, or node.gpus";
+        } else if (g == 1) {
+            why = "one GPU is connected with nobody";
+        } else if (node && (g > node || node % g)) {
+            why = "it lies inside a node: its gpus must divide node.gpus";
+        } else if (g > OVL_MESH_MAX) {
+            why = "more than 16 GPUs";
+        }
+        link->mesh = why ? 0 : g;
+        link->topology = why ? OVL_TOPOLOGY_SWITCH : OVL_TOPOLOGY_MESH;
+        if (why) {
+            ovl_error(errs, OVL_E_INPUT, link->mark, "mesh \"%s\": %s", link->name, why);
+        }
+    }
+}
+
 static void check_sms(const ovl_hw *hw, ovl_errs *errs)
 {
     for (uint32_t i = 0; i < hw->n_collectives; i++) {
@@ -265,6 +292,7 @@ void ovl_hw_decode(const ovl_node *node, ovl_hw *hw, ovl_arena *arena, ovl_errs 
     hw->n_collectives = raw.collectives.count;
     hw->pairs = raw.pairs.item;
     hw->n_pairs = raw.pairs.count;
+    find_meshes(hw, errs);
     ovl_hw_decode_nodes(raw.nodes, hw, arena, errs);
     check_via(hw, errs);
     check_pxn(hw, errs);

@@ -53,6 +53,9 @@ typedef enum ovl_scope {
 #define OVL_OUT_OF_NODE (-1)
 #define OVL_OUT_OF_RAIL (-2)
 
+typedef enum ovl_topology { OVL_TOPOLOGY_SWITCH, OVL_TOPOLOGY_MESH } ovl_topology;
+typedef enum ovl_rings { OVL_RINGS_ALL, OVL_RINGS_ONE } ovl_rings_used;
+
 typedef struct ovl_hw_link { /* links: a mapping of name to this */
     ovl_mark mark;
     const char *name;
@@ -65,6 +68,10 @@ typedef struct ovl_hw_link { /* links: a mapping of name to this */
     const char *out_of_text;
     int64_t pod;       /* of rails: nodes whose rails have leaves of their own; 0: all */
     int64_t rail_gpus; /* of rails: GPUs of a node on one of them; 0: 1 */
+    int topology;      /* ovl_topology */
+    int rings;         /* ovl_rings, of a mesh */
+    int64_t mesh;      /* GPUs that are connected pair by pair; 0: it is none */
+    uint32_t wire, of; /* wires.h: to the GPU so many further, of link number `of`; 0: it is none */
     int per; /* ovl_scope: what instances are counted in; default = scope. For `check`: "nic: 8 per
                 node" */
 } ovl_hw_link;
@@ -80,6 +87,7 @@ typedef struct ovl_hw_nodes { /* nodes: a mapping of name to this */
     ovl_hw_link *links; /* [n_links] of the hardware, as these nodes have them */
 } ovl_hw_nodes;
 
+#define OVL_MESH_MAX     16 /* GPUs of a mesh */
 #define OVL_MACHINES_MAX 32 /* sorts of nodes, those that are not named included */
 
 typedef enum ovl_algorithm {

@@ -2,6 +2,7 @@
 #include "models/faults.h"
 #include "models/schedule.h"
 #include "models/vary.h"
+#include "models/wires.h"
 #include "sim/expand.h"
 
 #include <string.h>
@@ -26,10 +27,33 @@ static void add_port(ovl_lowering *l, ovl_id *ports, uint32_t port, ovl_resource
     }
 }
 
+static void add_no_port(ovl_lowering *l, ovl_id *ports, uint32_t port)
+{
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        ports[(size_t)rank * l->b->n_ports + port] = OVL_NONE;
+    }
+}
+
 static ovl_resource link_resource(ovl_lowering *l, const ovl_hw_link *link, const char *direction)
 {
-    const char *name = ovl_arena_printf(l->arena, "%s.%s", link->name, direction);
+    const char *name = ovl_arena_printf(l->arena, "%s%s", link->name, direction);
     return (ovl_resource){.name = ovl_name(l->b, name), .kind = OVL_RES_LINK};
+}
+
+/* A mesh is its wires, and a wire carries what goes out at one end. */
+static void add_link(ovl_lowering *l, ovl_id *ports, uint32_t i, ovl_id *made)
+{
+    const ovl_hw_link *link = &l->hw->links[i];
+    if (link->topology == OVL_TOPOLOGY_MESH) {
+        add_no_port(l, ports, 1 + 2 * i);
+    } else {
+        add_port(l, ports, 1 + 2 * i, link_resource(l, link, link->wire ? "" : ".out"), link, made);
+    }
+    if (link->topology == OVL_TOPOLOGY_MESH || link->wire) {
+        add_no_port(l, ports, 2 + 2 * i);
+    } else {
+        add_port(l, ports, 2 + 2 * i, link_resource(l, link, ".in"), link, made);
+    }
 }
 
 /* Rank after rank, the resource of each port. */
@@ -41,9 +65,7 @@ static ovl_id *add_resources(ovl_lowering *l)
     add_port(l, ports, OVL_PORT_HBM,
              (ovl_resource){.name = ovl_name(l->b, "hbm"), .kind = OVL_RES_HBM}, NULL, made);
     for (uint32_t i = 0; i < l->hw->n_links; i++) {
-        const ovl_hw_link *link = &l->hw->links[i];
-        add_port(l, ports, 1 + 2 * i, link_resource(l, link, "out"), link, made);
-        add_port(l, ports, 2 + 2 * i, link_resource(l, link, "in"), link, made);
+        add_link(l, ports, i, made);
     }
     ovl_arena_free(&scratch);
     return ports;
@@ -269,6 +291,7 @@ static void start(ovl_lowering *l)
     ovl_builder_init(l->b, l->arena);
     l->n_ranks = (uint32_t)l->scenario->n_ranks;
     l->rank_code = OVL_NEW_ARRAY(l->arena, uint32_t, l->n_ranks);
+    ovl_wires_add(l);
     ovl_machines_find(l);
     set_gpu(l);
     ovl_faults_check(l);

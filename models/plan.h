@@ -198,6 +198,7 @@ typedef struct ovl_shape {
     uint32_t apart, serves;
     bool by_rail, off_rails;
     ovl_rails rails;
+    const ovl_hw_link *wire; /* it lies between a rank and the one at its end alone; else NULL */
 } ovl_shape;
 
 /* The shape of a link for members of a communicator. What carries all (no `out_of`) is the way out

@@ -1,4 +1,5 @@
 #include "models/rails.h"
+#include "models/wires.h"
 
 /* --- Links --- */
 
@@ -40,8 +41,15 @@ ovl_shape ovl_link_shape(const ovl_lowering *l, const ovl_hw_link *link, const u
 {
     uint32_t node = node_size(l), serves = block_of(l, link);
     if (ovl_link_on_rails(link)) {
-        return (ovl_shape){node, serves, link->scope == OVL_SCOPE_RAIL,
-                           link->out_of == OVL_OUT_OF_RAIL, ovl_rails_of(l, link)};
+        return (ovl_shape){node,
+                           serves,
+                           link->scope == OVL_SCOPE_RAIL,
+                           link->out_of == OVL_OUT_OF_RAIL,
+                           ovl_rails_of(l, link),
+                           NULL};
+    }
+    if (link->wire) {
+        return (ovl_shape){.apart = 1, .serves = 1, .wire = link};
     }
     if (link->out_of) { /* that of a node is -1 until its size is known */
         return (ovl_shape){.apart = link->out_of < 0 ? node : (uint32_t)link->out_of,
@@ -138,6 +146,10 @@ static void find_link(ovl_lowering *l, const members *m, uint32_t link, ovl_way 
         ovl_rail_ways(l, link, m->rank, m->n, ways);
         return;
     }
+    if (at->wire) {
+        ovl_wires_ways(l, link, m->rank, m->n, ways);
+        return;
+    }
     ovl_shape s = ovl_link_shape(l, at, m->rank, m->n);
     bool own = at->scope == OVL_SCOPE_GPU && !ovl_link_in_blocks(at);
     uint32_t parts = own ? m->n : count_parts(m, s);
@@ -146,7 +158,7 @@ static void find_link(ovl_lowering *l, const members *m, uint32_t link, ovl_way 
     }
     for (uint32_t i = 0; i < m->n; i++) {
         ovl_way *way = &ways[(size_t)i * l->hw->n_links + link];
-        *way = own         ? (ovl_way){m->n, 1, false, 1, 1, 0, m->n - 1, 0, 0}
+        *way = own         ? (ovl_way){m->n, 1, false, 1, 1, 0, m->n - 1, 0, false, 0, 0}
                : parts > 1 ? way_of(m, s, parts, m->rank[i])
                            : (ovl_way){.parts = 1, .of = 1};
     }
@@ -171,9 +183,11 @@ static void find_speed(const ovl_lowering *l, const members *m, uint32_t link, o
 static int compare_ways(const ovl_way *a, const ovl_way *b)
 {
     const uint64_t x[] = {a->parts,         a->served, a->whole,     a->share * b->of,
-                          a->inner * b->of, a->pairs,  a->bandwidth, (uint64_t)a->latency};
+                          a->inner * b->of, a->pairs,  a->bandwidth, (uint64_t)a->latency,
+                          a->in_mesh,       a->next};
     const uint64_t y[] = {b->parts,         b->served, b->whole,     b->share * a->of,
-                          b->inner * a->of, b->pairs,  b->bandwidth, (uint64_t)b->latency};
+                          b->inner * a->of, b->pairs,  b->bandwidth, (uint64_t)b->latency,
+                          b->in_mesh,       b->next};
     for (size_t i = 0; i < OVL_COUNT(x); i++) {
         if (x[i] != y[i]) {
             return x[i] < y[i] ? -1 : 1;
@@ -237,7 +251,8 @@ static bool nodes_matter(const ovl_hw *hw)
         }
     }
     for (uint32_t i = 0; i < hw->n_links; i++) {
-        if (hw->links[i].scope != OVL_SCOPE_GPU || ovl_link_in_blocks(&hw->links[i])) {
+        const ovl_hw_link *link = &hw->links[i];
+        if (link->scope != OVL_SCOPE_GPU || ovl_link_in_blocks(link) || link->wire) {
             return true;
         }
     }

@@ -221,6 +221,21 @@ static void check_rail(const ovl_node *node, ovl_hw_link *link, ovl_errs *errs)
     }
 }
 
+static const char *const topology_names[] = {"switch", "mesh", NULL};
+static const char *const rings_names[] = {"all", "one", NULL};
+
+static void check_mesh(const ovl_node *node, const ovl_hw_link *link, ovl_errs *errs)
+{
+    bool mesh = link->topology == OVL_TOPOLOGY_MESH;
+    if (ovl_node_gives(node, "rings") && !mesh) {
+        ovl_error(errs, OVL_E_INPUT, node->mark, "rings belongs to topology: mesh");
+    }
+    if (mesh && (link->scope != OVL_SCOPE_GPU || link->out_of)) {
+        ovl_error(errs, OVL_E_INPUT, node->mark,
+                  "a mesh has wires from GPU to GPU: no scope but gpu, and no out_of");
+    }
+}
+
 static void check_link(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
 {
     (void)arena;
@@ -231,6 +246,7 @@ static void check_link(const ovl_node *node, void *value, ovl_arena *arena, ovl_
     }
     read_out_of(node, link, errs);
     check_rail(node, link, errs);
+    check_mesh(node, link, errs);
     if (link->per == SCOPE_NOT_GIVEN) {
         link->per = link->scope;
     }
@@ -263,6 +279,17 @@ static const ovl_field link_fields[] = {
                    "Of rails: neighbouring GPUs of a node that are on one rail, as they share a "
                    "NIC. Default 1.",
                    .min = 1, .max = 1000000),
+    OVL_FIELD_MORE(
+        ovl_hw_link, topology, "topology", OVL_F_ENUM, 0,
+        "`mesh`: the GPUs of a node, or of `gpus`, are connected pair by pair, each pair "
+        "by a wire of its own: of g GPUs it has 1/(g-1) of `bandwidth`, which is that of "
+        "a GPU to all others. Default `switch`: any two may have all of it.",
+        .names = topology_names),
+    OVL_FIELD_MORE(ovl_hw_link, rings, "rings", OVL_F_ENUM, 0,
+                   "Of a mesh: rings are laid along `all` orders of the members, so that all wires "
+                   "between them are used alike, or there is `one`, which uses one wire out of "
+                   "each. Default `all`.",
+                   .names = rings_names),
     OVL_FIELD_MORE(ovl_hw_link, per, "per", OVL_F_ENUM, 0,
                    "What instances are counted in, for `ovl check` (\"8 per node\"). Default: "
                    "`scope`.",

@@ -115,6 +115,11 @@ static void link(ovl_json *json, const ovl_hw *hw, const ovl_hw_link *l)
         ovl_json_text(json, "scope", scope_names[l->scope]);
     }
     ovl_json_text_if(json, "out_of", l->out_of_text);
+    if (l->topology == OVL_TOPOLOGY_MESH) {
+        ovl_json_int(json, "mesh_gpus", l->mesh);
+        ovl_json_uint(json, "wire_Bps", l->bandwidth / (uint64_t)(l->mesh - 1));
+        ovl_json_text(json, "rings", l->rings == OVL_RINGS_ONE ? "one" : "all");
+    }
     if (per_node) {
         ovl_json_int(json, "per_node", per_node);
     }

@@ -268,6 +268,13 @@ static void buffers(ovl_out *out, const ovl_facts *facts, ovl_arena *arena)
 /* Nothing: all that its GPUs send. */
 static const char *carries_text(const ovl_hw_link *l, ovl_arena *arena)
 {
+    if (l->topology == OVL_TOPOLOGY_MESH) {
+        char wire[OVL_UNITS_TEXT];
+        uint64_t each = l->bandwidth / (uint64_t)(l->mesh - 1);
+        return ovl_arena_printf(arena, "%s to each of %" PRId64 " others%s",
+                                ovl_print_rate(wire, (double)each), l->mesh - 1,
+                                l->rings == OVL_RINGS_ONE ? ", one ring" : "");
+    }
     if (l->out_of == 0) {
         return NULL;
     }

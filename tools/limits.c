@@ -66,7 +66,7 @@ static void widen(finder *f, uint32_t link)
 {
     const ovl_hw *hw = &f->prepared->scenario.hw;
     uint64_t now = link == OVL_NONE ? hw->gpu.hbm : hw->links[link].bandwidth;
-    if (now == 0 || !ovl_limits_used(program_of(f), link)) {
+    if (now == 0 || !ovl_limits_used(program_of(f), hw, link)) {
         return;
     }
     ovl_speedup row = {.kind = link == OVL_NONE ? "hbm" : "link", .what = "HBM bandwidth"};

@@ -67,9 +67,21 @@ typedef struct ports {
     uint16_t first, n;
 } ports;
 
-static ports ports_of(uint32_t link)
+/* Those of a mesh are the ports of its wires, which lie behind all links (wires.h). */
+static ports ports_of(const ovl_hw *hw, uint32_t link)
 {
-    return link == OVL_NONE ? (ports){OVL_PORT_HBM, 1} : (ports){(uint16_t)(1 + 2 * link), 2};
+    if (link == OVL_NONE) {
+        return (ports){OVL_PORT_HBM, 1};
+    }
+    if (hw->links[link].topology != OVL_TOPOLOGY_MESH) {
+        return (ports){(uint16_t)(1 + 2 * link), 2};
+    }
+    int64_t first = hw->n_links;
+    for (uint32_t i = 0; i < link; i++) {
+        bool mesh = hw->links[i].topology == OVL_TOPOLOGY_MESH;
+        first += mesh ? hw->links[i].mesh - 1 : 0;
+    }
+    return (ports){(uint16_t)(1 + 2 * first), (uint16_t)(2 * (hw->links[link].mesh - 1))};
 }
 
 static bool wants(const ovl_program *p, uint32_t first, uint32_t n, ports of)
@@ -87,10 +99,10 @@ static bool uses(const ovl_program *p, const ovl_cost_kind *c, ports of)
     return wants(p, c->first_demand, c->n_demands, of) || wants(p, c->first_peer, c->n_peer, of);
 }
 
-bool ovl_limits_used(const ovl_program *p, uint32_t link)
+bool ovl_limits_used(const ovl_program *p, const ovl_hw *hw, uint32_t link)
 {
     for (uint32_t i = 0; i < p->n_cost_kinds; i++) {
-        if (uses(p, &p->cost_kinds[i], ports_of(link))) {
+        if (uses(p, &p->cost_kinds[i], ports_of(hw, link))) {
             return true;
         }
     }
@@ -170,7 +182,8 @@ static void widen(const crew *c, ovl_limit_run *run)
     run->users.comparable = true;
     set_bandwidth(&scenario, run, &arena);
     if (ovl_lower(&scenario, &arena, &lowered, &errs)) {
-        run->users = compare_costs(program_of(c), &lowered.program, ports_of(run->link));
+        run->users = compare_costs(program_of(c), &lowered.program,
+                                   ports_of(&c->prepared->scenario.hw, run->link));
         run->step = step_of(c, &lowered.program, model_of(c));
     }
     ovl_arena_free(&arena);

@@ -47,6 +47,6 @@ bool ovl_limits_simulate(ovl_work *work, const ovl_prepared *prepared, ovl_limit
                          uint32_t n, uint32_t threads);
 
 /* Whether an operation uses link number `link` (OVL_NONE: HBM). */
-bool ovl_limits_used(const ovl_program *program, uint32_t link);
+bool ovl_limits_used(const ovl_program *p, const ovl_hw *hw, uint32_t link);
 
 #endif

@@ -177,6 +177,31 @@ static void nodes_unlike_others_cost_what_they_should(void)
     figure_free(&f);
 }
 
+static void wires_of_a_mesh_carry_what_they_should(void)
+{
+    const char *mesh = "scenarios/mesh/gpu_mesh.yaml";
+    figure f = figure_run(mesh, NULL, NULL, NULL);
+    check_span(&f, "ring", 0, 2);
+    check_span(&f, "pair", 2, 6);
+    check_span(&f, "exchange", 6, 7);
+    CHECK_INT(f.result.step, 8 * OVL_MS);
+    CHECK_INT(resource(&f, "nvlink+2")->total, 4 * 700000000ll); /* 200, 400 and 100 MB */
+    CHECK_INT(resource(&f, "nvlink+3")->total, 4 * 300000000ll + 100000000);
+    figure_free(&f);
+    f = figure_run(mesh, "switch", NULL, NULL);
+    CHECK_NEAR((double)f.result.step / 1e9, 2 + 4.0 / 3 + 1 + 1.0 / 3, 1e-6);
+    figure_free(&f);
+    f = figure_run(mesh, "one_ring", NULL, NULL);
+    check_span(&f, "ring", 0, 6);
+    CHECK_INT(f.result.step, 12 * OVL_MS);
+    figure_free(&f);
+    f = figure_run(mesh, "beside", NULL, NULL);
+    check_span(&f, "ring", 0, 4);
+    check_span(&f, "pair", 0, 6);
+    CHECK_INT(f.result.step, 8 * OVL_MS);
+    figure_free(&f);
+}
+
 static void check_nccl(const char *variant, ovl_time latency, double gigabytes, double bytes)
 {
     figure f = figure_run(NCCL, variant, NULL, NULL);
@@ -259,6 +284,7 @@ static CU_TestInfo tests[] = {
     {"bytes on links are those of the formula", bytes_on_links_are_those_of_the_formula},
     {"faults cost what they should", faults_cost_what_they_should},
     {"nodes unlike others cost what they should", nodes_unlike_others_cost_what_they_should},
+    {"wires of a mesh carry what they should", wires_of_a_mesh_carry_what_they_should},
     {"NCCL chooses as its model says", nccl_chooses_as_its_model_says},
     CU_TEST_INFO_NULL,
 };
