@@ -448,7 +448,7 @@ static void analyse(analysis *a)
         (ovl_result_stats){a->t->counters, a->p->n_ops, a->p->n_ranks, ovl_run_memory(a->p, false)};
     ovl_classes_find(a->p, a->t, a->scratch, &a->classes);
     ovl_causes_init(&a->causes, a->p, a->t, a->scratch);
-    ovl_critical_path(&a->causes, a->arena, a->scratch, &a->path);
+    ovl_critical_path(&a->causes, &a->classes, a->arena, a->scratch, &a->path);
     a->out->path = a->path.items;
     a->out->n_path = a->path.n;
     make_feeds(a);

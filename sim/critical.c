@@ -2,6 +2,7 @@
 
 typedef struct walk {
     ovl_causes *c;
+    const ovl_classes *classes;     /* or NULL */
     ovl_arena *arena;               /* of the texts */
     OVL_VEC(ovl_result_path) items; /* last first */
     bool *on, *rank_on;
@@ -11,6 +12,14 @@ typedef struct walk {
 } walk;
 
 /* --- Words --- */
+
+/* A message that comes from a rank that did the same as another comes from the other, too: where
+ * they are simulated as one it does. */
+static uint32_t number_of(const walk *w, uint32_t rank)
+{
+    const ovl_classes *same = w->classes;
+    return ovl_rank_number(w->c->program, same ? same->rank[same->class_of[rank]] : rank);
+}
 
 static const char *name_of(const walk *w, uint32_t op)
 {
@@ -36,7 +45,7 @@ static const char *reason(const walk *w, const ovl_cause *cause)
     if (w->met != OVL_NONE) {
         const char *what = cause->why == OVL_WHY_HOST ? "host" : name_of(w, op);
         return ovl_arena_printf(w->arena, "rendezvous: %s on rank %" PRIu32, what,
-                                ovl_rank_number(w->c->program, w->c->rank_of[op]));
+                                number_of(w, w->c->rank_of[op]));
     }
     return ovl_cause_text(w->c, cause, w->arena);
 }
@@ -50,7 +59,7 @@ static void add_item(walk *w, const char *op, const char *stream, uint32_t rank,
     if (end > start && end > w->begin) {
         ovl_result_path item = {ovl_arena_strdup(w->arena, op),
                                 ovl_arena_strdup(w->arena, stream),
-                                ovl_rank_number(w->c->program, rank),
+                                number_of(w, rank),
                                 OVL_MAX(start, w->begin) - w->begin,
                                 end - w->begin,
                                 NULL};
@@ -194,10 +203,15 @@ static uint64_t last_end(const ovl_causes *c)
     return OVL_TRAIL(best, OVL_ENDED);
 }
 
-void ovl_critical_path(ovl_causes *causes, ovl_arena *arena, ovl_arena *scratch, ovl_path *path)
+void ovl_critical_path(ovl_causes *causes, const ovl_classes *classes, ovl_arena *arena,
+                       ovl_arena *scratch, ovl_path *path)
 {
     uint32_t n_ops = causes->program->n_ops;
-    walk w = {.c = causes, .arena = arena, .met = OVL_NONE, .begin = causes->timeline->begin};
+    walk w = {.c = causes,
+              .classes = classes,
+              .arena = arena,
+              .met = OVL_NONE,
+              .begin = causes->timeline->begin};
     w.on = OVL_NEW_ARRAY(scratch, bool, n_ops);
     w.rank_on = OVL_NEW_ARRAY(scratch, bool, n_ops);
     if (causes->timeline->step > 0) {

@@ -16,6 +16,7 @@
 #define OVL_SIM_CRITICAL_H
 
 #include "sim/causes.h"
+#include "sim/classes.h"
 #include "sim/result.h"
 
 typedef struct ovl_path {
@@ -25,8 +26,11 @@ typedef struct ovl_path {
     const bool *rank_on; /* [n_ops] the path went through this very operation */
 } ovl_path;
 
-/* The critical path; items and their texts live in `arena`, the flags in `scratch`. */
-void ovl_critical_path(ovl_causes *causes, ovl_arena *arena, ovl_arena *scratch, ovl_path *path);
+/* The critical path; items and their texts live in `arena`, the flags in `scratch`. Of ranks that
+ * did exactly the same, items name the lowest, as tables do and as a folded run does; with NULL for
+ * `classes` each names its own. */
+void ovl_critical_path(ovl_causes *causes, const ovl_classes *classes, ovl_arena *arena,
+                       ovl_arena *scratch, ovl_path *path);
 
 /* [n_ops] slack of each operation's end, never negative, in `arena`. Members of a collective and
  * both sides of a rendezvous message share theirs. */

@@ -43,7 +43,7 @@ static void write_trace(ovl_work *work, const ovl_args *args, const ovl_prepared
     ovl_causes causes;
     ovl_path path;
     ovl_causes_init(&causes, program, timeline, &work->arena);
-    ovl_critical_path(&causes, &work->arena, &work->arena, &path);
+    ovl_critical_path(&causes, NULL, &work->arena, &work->arena, &path);
     ovl_trace_job job = {
         .program = program,
         .timeline = timeline,

@@ -66,7 +66,7 @@ static bool make_job(ovl_work *work, const ovl_args *args, side *s)
         return false;
     }
     ovl_causes_init(&s->causes, &s->prepared.lowered.program, &s->timeline, &work->arena);
-    ovl_critical_path(&s->causes, &work->arena, &work->arena, &path);
+    ovl_critical_path(&s->causes, NULL, &work->arena, &work->arena, &path);
     s->job = (ovl_trace_job){
         .program = &s->prepared.lowered.program,
         .timeline = &s->timeline,

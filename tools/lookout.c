@@ -94,11 +94,22 @@ void ovl_lookout_begin(ovl_lookout *lookout, ovl_out *err)
     lookout->watch = (ovl_watch){look, lookout};
 }
 
-uint64_t ovl_lookout_memory(void)
+static const char *read_limit(uint64_t *bytes)
 {
     const char *said = getenv("OVL_MEMORY");
+    return said && *said ? ovl_read_bytes(said, bytes) : NULL;
+}
+
+const char *ovl_lookout_mistake(void)
+{
     uint64_t bytes = 0;
-    if (said && *said && !ovl_read_bytes(said, &bytes)) {
+    return read_limit(&bytes);
+}
+
+uint64_t ovl_lookout_memory(void)
+{
+    uint64_t bytes = 0;
+    if (!read_limit(&bytes) && bytes) {
         return bytes;
     }
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);

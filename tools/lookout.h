@@ -34,4 +34,8 @@ void ovl_lookout_begin(ovl_lookout *lookout, ovl_out *err);
  * "8GiB") says; 0: not known. */
 uint64_t ovl_lookout_memory(void);
 
+/* What is wrong with OVL_MEMORY, static text to be said of its value; NULL: nothing. A limit that
+ * cannot be read would be none. */
+const char *ovl_lookout_mistake(void);
+
 #endif

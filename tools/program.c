@@ -1,10 +1,12 @@
 #include "tools/command.h"
 #include "tools/files.h"
 #include "tools/help.h"
+#include "tools/lookout.h"
 #include "tools/work.h"
 
 #include "sim/names.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const ovl_mark nowhere = {0};
@@ -74,6 +76,15 @@ static void check_output(const ovl_command *command, const ovl_args *args, ovl_e
     }
 }
 
+static void check_memory(ovl_errs *errs)
+{
+    const char *why = ovl_lookout_mistake();
+    if (why) {
+        ovl_error(errs, OVL_E_USAGE, nowhere, "OVL_MEMORY is \"%s\": %s", getenv("OVL_MEMORY"),
+                  why);
+    }
+}
+
 /* Help is given before mistakes are looked for: who asks for help may have made some. */
 static bool asks_help(int count, const char *const *words)
 {
@@ -105,6 +116,7 @@ static int run_command(const ovl_command *command, int count, const char *const 
     if (ovl_args_read(command->options, (uint32_t)count, words, &arena, &args, &errs)) {
         check_operands(command, &args, &errs);
         check_output(command, &args, &errs);
+        check_memory(&errs);
     }
     const ovl_shell own = {shell->out, shell->err, output_of(&args)};
     int status = errs.errors ? usage_error(shell, command->name, &errs) : command->run(&args, &own);

@@ -21,7 +21,7 @@ void ovl_report_stats(ovl_out *out, const ovl_result *result)
         return;
     }
     ovl_out_title(out, "\nWhat the run cost");
-    line(out, "operations", result->stats.n_ops, "simulated");
+    line(out, "operations", result->stats.n_ops, "in all");
     line(out, "skipped", c->skipped, "of them, in periods like those before");
     line(out, "activities", c->activities,
          "kernels, copies, collectives and transfers that took time");

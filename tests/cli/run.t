@@ -239,7 +239,7 @@ What its host has allocated, in the order of its program (ms of the host)
 Hazards: none
 $ ovl run scenarios/contention/hbm_share.yaml --stats | grep -A 9 'run cost'
 What the run cost
-  operations              2  simulated
+  operations              2  in all
   skipped                 0  of them, in periods like those before
   activities              2  kernels, copies, collectives and transfers that took time
   at once                 2  activities at most
@@ -257,6 +257,10 @@ scenarios/mesh/model_by_shape.yaml:26:10: error: the layers have 2240036 operati
 $ printf 'workload: {ranks: 2, ops: [{marker: m}, {repeat: 3000000, ops: [{kernel: k, duration: 1 us}, {kernel: m, duration: 1 us}]}]}' >"$T/many.yaml" && OVL_MEMORY=200MiB ovl run "$T/many.yaml"
 $T/many.yaml:1:41: error: with every repeat and step unrolled there are 6000001 operations, and need more than 572.2 MiB of memory; 200 MiB is allowed (OVL_MEMORY)
 ? 3
+$ OVL_MEMORY=lots ovl run scenarios/contention/hbm_share.yaml
+error: OVL_MEMORY is "lots": expected a size, such as "25 MiB"
+try: ovl run --help
+? 2
 $ OVL_MEMORY=1MiB ovl run scenarios/contention/hbm_share.yaml
 error: the run may need 1.056 MiB of memory (operations: 16, ranks: 8), and 1 MiB is allowed
 ? 3

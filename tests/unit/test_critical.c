@@ -14,7 +14,7 @@ typedef struct look {
 static void look_at(look *l, const ovl_program *p, const ovl_timeline *t, ovl_arena *arena)
 {
     ovl_causes_init(&l->causes, p, t, arena);
-    ovl_critical_path(&l->causes, arena, arena, &l->path);
+    ovl_critical_path(&l->causes, NULL, arena, arena, &l->path);
     l->slack = ovl_slack(&l->causes, arena);
 }
 

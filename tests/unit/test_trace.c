@@ -26,7 +26,7 @@ static void write_trace(traced *x, const bool *ranks)
     ovl_causes causes;
     ovl_path path;
     ovl_causes_init(&causes, &x->t.program, &x->t.timeline, &x->t.arena);
-    ovl_critical_path(&causes, &x->t.arena, &x->t.arena, &path);
+    ovl_critical_path(&causes, NULL, &x->t.arena, &x->t.arena, &path);
     ovl_trace_job job = {.program = &x->t.program,
                          .timeline = &x->t.timeline,
                          .causes = &causes,
