@@ -38,11 +38,11 @@ void ovl_spans_add(ovl_spans *spans, int64_t start, int64_t end)
     }
     uint32_t n = spans->items.len;
     ovl_span *last = n ? &spans->items.data[n - 1] : NULL;
-    if (last && start >= last->start && start <= last->end) {
+    if (n && start >= last->start && start <= last->end) {
         last->end = OVL_MAX(last->end, end);
         return;
     }
-    bool ascending = spans->settled == n && (!last || start > last->end);
+    bool ascending = spans->settled == n && (!n || start > last->end);
     ovl_vec_push(&spans->items, (ovl_span){start, end});
     if (ascending) {
         spans->settled = n + 1;

@@ -41,7 +41,7 @@ static int least_slack(const void *a, const void *b)
 static void add_row(lines *list, const ovl_result_collective *row, uint32_t *first_rank)
 {
     ovl_slack_line *last = list->len ? &list->data[list->len - 1] : NULL;
-    if (!last || strcmp(last->name, row->name) != 0 || strcmp(last->op, row->op) != 0 ||
+    if (!list->len || strcmp(last->name, row->name) != 0 || strcmp(last->op, row->op) != 0 ||
         !same_text(last->group, row->group)) {
         ovl_vec_push(list, ((ovl_slack_line){row->name, row->op, row->group, 1, row->slack,
                                              row->exposed, row->on_critical_path}));
