@@ -150,9 +150,9 @@ static uint64_t link_rate(ovl_lowering *l, const comm *c, uint32_t link, ovl_tim
 {
     const ovl_comm_spec *spec = c->spec;
     ovl_crossing crossing =
-        what == MOST ? ovl_crossing_most(l->hw, link, spec->op, c->algorithm, &c->spread)
-                     : ovl_crossing_one_way(l->hw, link, spec->op, c->algorithm, &c->spread,
-                                            what == IN);
+        what == MOST
+            ? ovl_crossing_most(l->hw, link, spec->op, c->algorithm, &c->spread)
+            : ovl_crossing_one_way(l->hw, link, spec->op, c->algorithm, &c->spread, what == IN);
     uint64_t rate = ovl_crossing_rate(crossing, spec->has_bytes ? spec->bytes : 0, transfer);
     uint64_t has = ovl_speed_of(l->hw, link, &c->spread, c->spread.own).bandwidth;
     if (what == MOST || spec->op == OVL_SEND_RECV) { /* which has the links of both sides */

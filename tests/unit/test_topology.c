@@ -4,11 +4,9 @@
 #include "tests/support/lowering.h"
 
 /* 1600 MB over links of 100 GB/s (NVLink), 10 (a NIC for each GPU) and 40 (out of a leaf). */
-#define TOPOLOGY(op, algorithm, group)                                                             \
+#define TOPOLOGY_WITH(more, op, algorithm, group)                                                  \
     "mesh: {axes: {local: 4, nodes: 4}}\n"                                                         \
-    "hardware:\n"                                                                                  \
-    "  gpu: {hbm: 2 TB/s}\n"                                                                       \
-    "  node: {gpus: 4}\n"                                                                          \
+    "hardware:\n" more "  node: {gpus: 4}\n"                                                       \
     "  links:\n"                                                                                   \
     "    nvlink: {bandwidth: 100 GB/s}\n"                                                          \
     "    nic: {bandwidth: 10 GB/s, out_of: node}\n"                                                \
@@ -16,6 +14,8 @@
     "  collectives: [{op: " op ", via: [nvlink, nic, leaf], algorithm: " algorithm "}]\n"          \
     "workload:\n"                                                                                  \
     "  ops: [{collective: go, op: " op ", bytes: 1600 MB, group: " group "}]\n"
+#define TOPOLOGY(op, algorithm, group) TOPOLOGY_WITH("", op, algorithm, group)
+#define WITH_HBM(op, algorithm, group) TOPOLOGY_WITH("  gpu: {hbm: 2 TB/s}\n", op, algorithm, group)
 
 /* Bytes that the busiest instance carries in one direction; rates are rounded to a byte a second.
  */
@@ -223,14 +223,14 @@ static void hbm_follows_the_bytes_on_the_wire(void)
         const char *text;
         uint64_t megabytes;
     } by[] = {
-        {TOPOLOGY("all_reduce", "ring", "local"), 4800},
-        {TOPOLOGY("all_reduce", "tree", "local"), 4800},
-        {TOPOLOGY("all_reduce", "nvls", "local"), 4000},
-        {TOPOLOGY("all_reduce", "sharp", "nodes"), 3200},
-        {TOPOLOGY("all_gather", "ring", "local"), 2400},
-        {TOPOLOGY("all_gather", "nvls", "local"), 2400},
-        {TOPOLOGY("reduce_scatter", "nvls", "local"), 2400},
-        {TOPOLOGY("all_to_all", "direct", "local"), 2400},
+        {WITH_HBM("all_reduce", "ring", "local"), 4800},
+        {WITH_HBM("all_reduce", "tree", "local"), 4800},
+        {WITH_HBM("all_reduce", "nvls", "local"), 4000},
+        {WITH_HBM("all_reduce", "sharp", "nodes"), 3200},
+        {WITH_HBM("all_gather", "ring", "local"), 2400},
+        {WITH_HBM("all_gather", "nvls", "local"), 2400},
+        {WITH_HBM("reduce_scatter", "nvls", "local"), 2400},
+        {WITH_HBM("all_to_all", "direct", "local"), 2400},
     };
     for (size_t i = 0; i < OVL_COUNT(by); i++) {
         bench t = {0};
