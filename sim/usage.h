@@ -12,8 +12,8 @@
  * bytes or SM time of what it has, as instances may differ; then the lowest).
  *
  * Bytes are what was demanded: rate x isolated length, exactly. What a link sends and what it
- * receives over all instances are equal for messages and for collectives, save where a switch copies
- * what is sent once, or adds up what is received once (NVLS).
+ * receives over all instances are equal for messages and for collectives, save where a switch
+ * copies what is sent once, or adds up what is received once (NVLS).
  *
  * Example: `a` and `b`, 200 MB each, 6 to 14 ms on one NIC of 50 GB/s: busy 8 ms, 400 MB out;
  * together 8 ms on it, 4 ms lost each.
