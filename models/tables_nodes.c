@@ -119,7 +119,9 @@ static void decode_links(const ovl_hw *hw, ovl_hw_nodes *nodes, ovl_arena *arena
     ovl_items list = ovl_decode_named(nodes->links_node, "links", &ovl_other_link_table,
                                       offsetof(raw_link, name), arena, errs);
     nodes->links = OVL_NEW_ARRAY(arena, ovl_hw_link, hw->n_links);
-    memcpy(nodes->links, hw->links, hw->n_links * sizeof *nodes->links);
+    for (uint32_t i = 0; i < hw->n_links; i++) {
+        nodes->links[i] = hw->links[i];
+    }
     for (uint32_t i = 0; i < list.count; i++) {
         const raw_link *raw = OVL_ITEM(list, raw_link, i);
         uint32_t at = link_named(hw, raw->name);
