@@ -141,18 +141,21 @@ static bool speeds_differ(const ovl_lowering *l, const comm *c, uint32_t link)
     return false;
 }
 
-/* What is counted of it on a link: on that of the own rank, or on that of the member that has most.
- */
+/* What of it is counted on a link: on that of the member that has most, or out or into that of the
+ * own rank. */
+typedef enum counted { MOST, OUT, IN } counted;
+
 static uint64_t link_rate(ovl_lowering *l, const comm *c, uint32_t link, ovl_time transfer,
-                          bool most)
+                          counted what)
 {
     const ovl_comm_spec *spec = c->spec;
-    ovl_crossing crossing = most
-                                ? ovl_crossing_most(l->hw, link, spec->op, c->algorithm, &c->spread)
-                                : ovl_crossing_of(l->hw, link, spec->op, c->algorithm, &c->spread);
+    ovl_crossing crossing =
+        what == MOST
+            ? ovl_crossing_most(l->hw, link, spec->op, c->algorithm, &c->spread)
+            : ovl_crossing_one_way(l->hw, link, spec->op, c->algorithm, &c->spread, what == IN);
     uint64_t rate = ovl_crossing_rate(crossing, spec->has_bytes ? spec->bytes : 0, transfer);
     uint64_t has = ovl_speed_of(l->hw, link, &c->spread, c->spread.own).bandwidth;
-    if (most || spec->op == OVL_SEND_RECV) { /* which has the links of both sides */
+    if (what == MOST || spec->op == OVL_SEND_RECV) { /* which has the links of both sides */
         has = slowest(l, c, link);
     }
     return ovl_draft_clamp(l, spec->name, spec->mark, l->hw->links[link].name, rate, has);
@@ -175,15 +178,16 @@ bool ovl_comm_links(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_deman
             continue;
         }
         const ovl_hw_link *link = &l->hw->links[port / 2];
-        uint64_t most = link_rate(l, c, port / 2, transfer, true);
-        uint64_t rate = link_rate(l, c, port / 2, transfer, false);
+        uint64_t most = link_rate(l, c, port / 2, transfer, MOST);
         bool once = link->scope != OVL_SCOPE_GPU || link->gpus > 1;
         *by_member |= ovl_crossing_differs(l->hw, port / 2, spec->op, c->algorithm, &c->spread) ||
                       speeds_differ(l, c, port / 2);
         if (out) {
+            uint64_t rate = link_rate(l, c, port / 2, transfer, OUT);
             ovl_draft_demand(out, n_out, (ovl_demand){port, once, rate});
         }
         if (in && !link->wire) {
+            uint64_t rate = link_rate(l, c, port / 2, transfer, IN);
             ovl_draft_demand(in, n_in, (ovl_demand){(uint16_t)(port + 1), once, rate});
         }
         if (*principal == 0) {
@@ -211,7 +215,8 @@ static bool comm_demands(ovl_lowering *l, const comm *c, ovl_draft *d)
     ovl_demand *in = transfer ? d->peer : d->own;
     uint8_t *n_in = transfer ? &d->kind.n_peer : &d->kind.n_demands;
     uint64_t bytes = spec->has_bytes ? spec->bytes : 0, principal = 0;
-    uint64_t hbm = ovl_comm_hbm(l, c, ovl_wire_rate(spec->op, bytes, spec->n, d->cost.work));
+    ovl_crossing wire = ovl_crossing_of_member(spec->op, c->algorithm, &c->spread);
+    uint64_t hbm = ovl_comm_hbm(l, c, ovl_crossing_rate(wire, bytes, d->cost.work));
     bool by_member = false;
     if (!ovl_comm_links(l, c, d->cost.work, d->own, &d->kind.n_demands, in, n_in, &principal,
                         &by_member)) {

@@ -103,12 +103,24 @@ bool ovl_link_in_blocks(const ovl_hw_link *link);
 bool ovl_link_leaves_node(const ovl_hw_link *link, const ovl_spread *spread);
 
 /* What an operation sends through the instance of link number `link` that a member of this spread
- * uses, in one direction; in lowest terms. `algorithm` (ovl_algorithm) NONE: a ring; everybody to
- * everybody for all-to-all. Out and in are alike, and over all instances it sums to what the
- * operation sends between the parts. Of broadcast and reduce, which have a root: the most that an
- * instance may have (uneven.h has what each has); NONE is a chain. {0, 1}: nothing crosses it. */
+ * uses, in the direction that has more; in lowest terms. `algorithm` (ovl_algorithm) NONE: a ring;
+ * everybody to everybody for all-to-all. Over all instances it sums to what the operation sends
+ * between the parts. Of broadcast and reduce, which have a root: the most that an instance may have
+ * (uneven.h has what each has); NONE is a chain. {0, 1}: nothing crosses it. */
 ovl_crossing ovl_crossing_of(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
                              const ovl_spread *spread);
+
+/* The same out, or in. They differ where a switch copies or adds up: NVLS all-gathers of 8 have 1/8
+ * out and 7/8 in. */
+ovl_crossing ovl_crossing_one_way(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
+                                  const ovl_spread *spread, bool in);
+
+/* What a member itself sends or receives over all its links together, whichever is more: bytes on
+ * the wire, of which there are as many HBM bytes as hbm_factor says. As the bus bandwidth counts
+ * (n - 1)/n s, twice of an all-reduce, s of broadcast, reduce and sends; but of all-reduces that
+ * switches add up what they move: NVLS (g + 1)/g s, and 1/g s across m nodes, with a tree 2 (m -
+ * 1)/m 1/g s; CollNet s. Example: NVLS of 800 MB among 8 of a node: 900 MB, not 1400. */
+ovl_crossing ovl_crossing_of_member(ovl_coll op, int algorithm, const ovl_spread *spread);
 
 /* The same for a kind of members. */
 ovl_crossing ovl_crossing_of_kind(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,

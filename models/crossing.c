@@ -121,6 +121,32 @@ static ovl_crossing reduced_on_the_way(bool own, int algorithm, const ovl_spread
     return (ovl_crossing){2 * (parts - 1) * way->share, parts * way->of};
 }
 
+/* An NVLS all-gather writes each part to the switch once, which copies it to the n - 1 others: 1/n
+ * s out of each member, (n - 1)/n s in. A reduce-scatter is the same the other way. */
+static bool copied_by_switch(int algorithm, ovl_coll op)
+{
+    return algorithm == OVL_ALGO_NVLS && (op == OVL_ALL_GATHER || op == OVL_REDUCE_SCATTER);
+}
+
+ovl_crossing ovl_crossing_of_member(ovl_coll op, int algorithm, const ovl_spread *spread)
+{
+    uint64_t n = spread->members, m = spread->nodes, g = spread->fewest;
+    if (n == 0) {
+        return (ovl_crossing){0, 1};
+    }
+    if (!reduces_on_the_way(algorithm, op) || algorithm == OVL_ALGO_DOUBLE_TREE) {
+        bool pair = op == OVL_BROADCAST || op == OVL_REDUCE || op == OVL_SEND_RECV;
+        return pair ? (ovl_crossing){1, 1}
+                    : (ovl_crossing){(n - 1) * (op == OVL_ALL_REDUCE ? 2 : 1), n};
+    }
+    if (algorithm == OVL_ALGO_COLLNET) {
+        return (ovl_crossing){1, 1};
+    }
+    uint64_t inside = g > 1 ? g + 1 : 0;
+    uint64_t across = m < 2 ? 0 : algorithm == OVL_ALGO_NVLS ? m : 2 * (m - 1);
+    return (ovl_crossing){m * inside + across, m * g};
+}
+
 /* --- In the node first, then across --- */
 
 /* g members on each of m nodes (or domains of several: ovl_domain_link). Own links carry what stays
@@ -213,6 +239,20 @@ ovl_crossing ovl_crossing_of_kind(const ovl_hw *hw, uint32_t link, ovl_coll op, 
         c = over_wires(l, c, closed, &way);
     }
     return lowest_terms(c);
+}
+
+ovl_crossing ovl_crossing_one_way(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
+                                  const ovl_spread *spread, bool in)
+{
+    const ovl_way *way =
+        spread->ways ? &spread->ways[(size_t)spread->own * hw->n_links + link] : NULL;
+    ovl_crossing more = ovl_crossing_of(hw, link, op, algorithm, spread);
+    bool less = copied_by_switch(algorithm, op) && in == (op == OVL_REDUCE_SCATTER);
+    if (!less || more.num == 0 || hw->links[link].wire) {
+        return more;
+    }
+    uint64_t served = way ? way->served : way_apart(&hw->links[link], spread).served;
+    return lowest_terms((ovl_crossing){served, spread->members});
 }
 
 ovl_link_speed ovl_speed_of(const ovl_hw *hw, uint32_t link, const ovl_spread *spread,

@@ -9,10 +9,11 @@
  * them; a kernel that gets fewer than it wants is held back.
  *
  * Resources of one name (the NICs) are one line, with the numbers of its busiest instance (most
- * bytes or SM time, then the lowest).
+ * bytes or SM time of what it has, as instances may differ; then the lowest).
  *
  * Bytes are what was demanded: rate x isolated length, exactly. What a link sends and what it
- * receives over all instances are equal for collectives and for messages.
+ * receives over all instances are equal for messages and for collectives, save where a switch
+ * copies what is sent once, or adds up what is received once (NVLS).
  *
  * Example: `a` and `b`, 200 MB each, 6 to 14 ms on one NIC of 50 GB/s: busy 8 ms, 400 MB out;
  * together 8 ms on it, 4 ms lost each.

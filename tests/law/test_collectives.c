@@ -29,11 +29,13 @@
     "    - {collective: x, op: %s, group: %s, bytes: 48 MB, after: k}\n"                           \
     "    - {kernel: l, duration: 50 us}\n"
 
-static const struct {
+typedef struct way {
     const char *op, *algorithm;
     ovl_coll coll;
     int algo;
-} ways[] = {
+} way;
+
+static const way ways[] = {
     {"all_reduce", "ring", OVL_ALL_REDUCE, OVL_ALGO_RING},
     {"all_reduce", "tree", OVL_ALL_REDUCE, OVL_ALGO_TREE},
     {"all_reduce", "sharp", OVL_ALL_REDUCE, OVL_ALGO_COLLNET},
@@ -42,6 +44,13 @@ static const struct {
     {"broadcast", "tree", OVL_BROADCAST, OVL_ALGO_TREE},
     {"reduce", "tree", OVL_REDUCE, OVL_ALGO_TREE},
     {"all_to_all", "direct", OVL_ALL_TO_ALL, OVL_ALGO_DIRECT},
+};
+
+/* Inside an NVLink domain only. */
+static const way switched[] = {
+    {"all_reduce", "nvls", OVL_ALL_REDUCE, OVL_ALGO_NVLS},
+    {"reduce_scatter", "nvls", OVL_REDUCE_SCATTER, OVL_ALGO_NVLS},
+    {"all_gather", "nvls", OVL_ALL_GATHER, OVL_ALGO_NVLS},
 };
 
 static const char *const groups[] = {"a", "b", "c", "a+b", "a+c", "b+c", "a+b+c", "world"};
@@ -74,8 +83,21 @@ static double total(const ovl_result *r, const char *name)
     return 0;
 }
 
+/* What is sent is received; of what a switch copies or adds up, n - 1 times one way. */
+static void check_ways(const ovl_result *r, const way *w, uint32_t n)
+{
+    static const char *const links[][2] = {
+        {"own.out", "own.in"}, {"nic.out", "nic.in"}, {"spine.out", "spine.in"}};
+    double copies = w->algo == OVL_ALGO_NVLS && w->coll != OVL_ALL_REDUCE ? n - 1. : 1;
+    bool gather = w->coll == OVL_ALL_GATHER;
+    for (size_t i = 0; i < OVL_COUNT(links); i++) {
+        double once = total(r, links[i][!gather]), more = total(r, links[i][gather]);
+        CHECK_NEAR(more, copies * once, copies > 1 ? 1000 : 0);
+    }
+}
+
 /* 1000 bytes of rates that are rounded down. */
-static void check(const bench *t, ovl_coll coll, int algo, uint32_t n_ranks)
+static void check(const bench *t, const way *w, uint32_t n_ranks)
 {
     const ovl_result *a = &t->result, *b = &t->whole;
     CHECK_INT(a->step, b->step);
@@ -84,37 +106,42 @@ static void check(const bench *t, ovl_coll coll, int algo, uint32_t n_ranks)
     for (uint32_t i = 0; i < OVL_MIN(a->n_resources, b->n_resources); i++) {
         CHECK_INT(a->resources[i].total, b->resources[i].total);
     }
-    CHECK_NEAR(total(b, "own.out"), total(b, "own.in"), 0);
-    CHECK_NEAR(total(b, "nic.out"), total(b, "nic.in"), 0);
-    CHECK_NEAR(total(b, "spine.out"), total(b, "spine.in"), 0);
     uint32_t n = b->n_collectives ? b->collectives[0].n : 0;
+    check_ways(b, w, n);
     ovl_hw_link own = {.name = "own"};
     ovl_hw hw = {.links = &own, .n_links = 1};
-    ovl_spread spread = ovl_spread_apart(n);
-    ovl_crossing c = ovl_crossing_of(&hw, 0, coll, algo, &spread);
-    if (coll == OVL_BROADCAST || coll == OVL_REDUCE) { /* all but one get it, or give it */
+    ovl_spread apart = ovl_spread_apart(n), spread = ovl_formula_spread(w->algo, &apart);
+    ovl_crossing c = ovl_crossing_of(&hw, 0, w->coll, w->algo, &spread);
+    if (w->coll == OVL_BROADCAST || w->coll == OVL_REDUCE) { /* all but one get it, or give it */
         c = (ovl_crossing){n - 1, n};
     }
-    CHECK_NEAR(total(b, "own.out"), 48e6 * n_ranks * (double)c.num / (double)c.den, 1000);
+    double most = fmax(total(b, "own.out"), total(b, "own.in"));
+    CHECK_NEAR(most, 48e6 * n_ranks * (double)c.num / (double)c.den, 1000);
+}
+
+static void check_over_axes(const way *w, const char *group, const char *links, int a)
+{
+    char text[2048];
+    snprintf(text, sizeof text, TEXT, w->op, links, w->algorithm, a, w->op, group);
+    bench t = {0};
+    bool refused = (w->algo == OVL_ALGO_COLLNET && inside(group, a)) ||
+                   (w->algo == OVL_ALGO_NVLS && !inside(group, a));
+    if (refused) {
+        CHECK(!lower(&t, text, NULL)); /* no such switch there */
+    } else if (run(&t, text)) {
+        check(&t, w, (uint32_t)a * 6);
+    }
+    finish(&t);
 }
 
 static void bytes_are_conserved_over_every_pair_of_axes(void)
 {
     static const char *const links[] = {"", ", nic", ", spine", ", nic, spine"};
-    for (size_t w = 0; w < OVL_COUNT(ways); w++) {
+    for (size_t w = 0; w < OVL_COUNT(ways) + OVL_COUNT(switched); w++) {
+        const way *at = w < OVL_COUNT(ways) ? &ways[w] : &switched[w - OVL_COUNT(ways)];
         for (size_t g = 0; g < OVL_COUNT(groups); g++) {
             for (size_t k = 0; k < 2 * OVL_COUNT(links); k++) {
-                char text[2048];
-                int a = k % 2 ? 4 : 2;
-                snprintf(text, sizeof text, TEXT, ways[w].op, links[k / 2], ways[w].algorithm, a,
-                         ways[w].op, groups[g]);
-                bench t = {0};
-                if (ways[w].algo == OVL_ALGO_COLLNET && inside(groups[g], a)) {
-                    CHECK(!lower(&t, text, NULL)); /* no switch of the network there */
-                } else if (run(&t, text)) {
-                    check(&t, ways[w].coll, ways[w].algo, (uint32_t)a * 6);
-                }
-                finish(&t);
+                check_over_axes(at, groups[g], links[k / 2], k % 2 ? 4 : 2);
             }
         }
     }

@@ -266,6 +266,38 @@ static void links_inside_one_node(void)
     check_crossing(OVL_SCOPE_NODE, OVL_ALL_REDUCE, OVL_ALGO_RING, &alone, 0, 1);
 }
 
+/* What a GPU has on the wire among 2 nodes of 8: a ring and a double tree 2 x 15/16 s as the bus
+ * bandwidth counts; NVLS 9/8 s to the switch and, of the 1/8 that it owns, all to the network or
+ * its part of a tree of two, 2 x 1/2: 10/8 s; in one node 9/8. CollNet s. */
+static void bytes_on_the_wire_of_a_member(void)
+{
+    static const struct {
+        ovl_coll op;
+        int algorithm;
+        uint32_t nodes;
+        double times;
+    } by[] = {{OVL_ALL_REDUCE, OVL_ALGO_NONE, 2, 30. / 16},
+              {OVL_ALL_REDUCE, OVL_ALGO_RING, 2, 30. / 16},
+              {OVL_ALL_REDUCE, OVL_ALGO_DOUBLE_TREE, 2, 30. / 16},
+              {OVL_ALL_REDUCE, OVL_ALGO_HIERARCHICAL, 2, 30. / 16},
+              {OVL_ALL_REDUCE, OVL_ALGO_NVLS, 1, 9. / 8},
+              {OVL_ALL_REDUCE, OVL_ALGO_NVLS, 2, 10. / 8},
+              {OVL_ALL_REDUCE, OVL_ALGO_NVLS_TREE, 2, 10. / 8},
+              {OVL_ALL_REDUCE, OVL_ALGO_NVLS_TREE, 4, 9. / 8 + 3. / 16},
+              {OVL_ALL_REDUCE, OVL_ALGO_COLLNET, 2, 1},
+              {OVL_ALL_GATHER, OVL_ALGO_NVLS, 1, 7. / 8},
+              {OVL_REDUCE_SCATTER, OVL_ALGO_RING, 2, 15. / 16},
+              {OVL_ALL_TO_ALL, OVL_ALGO_DIRECT, 2, 15. / 16},
+              {OVL_BROADCAST, OVL_ALGO_TREE, 2, 1},
+              {OVL_SEND_RECV, OVL_ALGO_DIRECT, 2, 1}};
+    for (size_t i = 0; i < OVL_COUNT(by); i++) {
+        uint32_t m = by[i].nodes;
+        ovl_spread spread = {.members = 8 * m, .nodes = m, .fewest = 8, .most = 8, .n_kinds = 1};
+        ovl_crossing c = ovl_crossing_of_member(by[i].op, by[i].algorithm, &spread);
+        CHECK_NEAR((double)c.num / (double)c.den, by[i].times, 1e-12);
+    }
+}
+
 static void check_shared(bench *t, ovl_coll op, uint64_t bytes, const lie *on, ovl_time transfer)
 {
     ovl_spread own = spread_of(t, on), *spread = &own;
@@ -458,6 +490,7 @@ int main(void)
         {"rings and trees leave a node as often as they do",
          reductions_and_broadcasts_over_shared_links},
         {"inside one node a shared link carries all", links_inside_one_node},
+        {"bytes on the wire of a member", bytes_on_the_wire_of_a_member},
         {"alone an operation takes all of its slowest link",
          formulas_and_demands_agree_on_shared_links},
         {"the slowest of several links decides", the_slowest_of_several_links_decides},

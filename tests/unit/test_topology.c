@@ -4,10 +4,9 @@
 #include "tests/support/lowering.h"
 
 /* 1600 MB over links of 100 GB/s (NVLink), 10 (a NIC for each GPU) and 40 (out of a leaf). */
-#define TOPOLOGY(op, algorithm, group)                                                             \
+#define TOPOLOGY_WITH(more, op, algorithm, group)                                                  \
     "mesh: {axes: {local: 4, nodes: 4}}\n"                                                         \
-    "hardware:\n"                                                                                  \
-    "  node: {gpus: 4}\n"                                                                          \
+    "hardware:\n" more "  node: {gpus: 4}\n"                                                       \
     "  links:\n"                                                                                   \
     "    nvlink: {bandwidth: 100 GB/s}\n"                                                          \
     "    nic: {bandwidth: 10 GB/s, out_of: node}\n"                                                \
@@ -15,6 +14,8 @@
     "  collectives: [{op: " op ", via: [nvlink, nic, leaf], algorithm: " algorithm "}]\n"          \
     "workload:\n"                                                                                  \
     "  ops: [{collective: go, op: " op ", bytes: 1600 MB, group: " group "}]\n"
+#define TOPOLOGY(op, algorithm, group) TOPOLOGY_WITH("", op, algorithm, group)
+#define WITH_HBM(op, algorithm, group) TOPOLOGY_WITH("  gpu: {hbm: 2 TB/s}\n", op, algorithm, group)
 
 /* Bytes that the busiest instance carries in one direction; rates are rounded to a byte a second.
  */
@@ -182,6 +183,98 @@ static void nvls_stays_in_its_domain(void)
     refuse_of(text, RACKS_OF("8"), "say a block; here they are in 2:");
 }
 
+/* Bytes in one direction over all instances. */
+static void check_all(const ovl_result *r, const char *name, uint64_t megabytes)
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < r->n_resources; i++) {
+        total += strcmp(r->resources[i].name, name) == 0 ? r->resources[i].total : 0;
+    }
+    CHECK_NEAR((double)total, 1e6 * (double)megabytes, 16);
+}
+
+/* Of 1600 MB each of 4 GPUs has 400. An all-gather sends them to the switch once and gets those of
+ * the three others, 1200 MB, 12 ms at 100 GB/s; a reduce-scatter the other way. Over 16 GPUs 6400
+ * one way and three copies of it, 19200, the other. */
+static void an_nvls_gather_sends_each_part_once(void)
+{
+    for (int scatter = 0; scatter < 2; scatter++) {
+        bench t = {0};
+        CHECK(lower(&t,
+                    scatter ? TOPOLOGY("reduce_scatter", "nvls", "local")
+                            : TOPOLOGY("all_gather", "nvls", "local"),
+                    NULL) &&
+              analyse_both(&t));
+        CHECK_INT(t.result.step, 12 * OVL_MS);
+        CHECK_INT(t.whole.step, 12 * OVL_MS);
+        check_link(&t, "nvlink.out", scatter ? 1200 : 400);
+        check_link(&t, "nvlink.in", scatter ? 400 : 1200);
+        for (int k = 0; k < 2; k++) {
+            const ovl_result *r = k ? &t.whole : &t.result;
+            check_all(r, scatter ? "nvlink.in" : "nvlink.out", 6400);
+            check_all(r, scatter ? "nvlink.out" : "nvlink.in", 19200);
+        }
+        finish(&t);
+    }
+}
+
+/* Side by side over 8 GPUs, 800 MB each: 100 out and 700 in beside 700 out and 100 in are 800 each
+ * way, 8 ms where each alone takes 7. As rings: 1400, 14 ms. */
+static void an_nvls_gather_beside_a_scatter_has_its_own_direction(void)
+{
+    const char *text =
+        "hardware:\n"
+        "  node: {gpus: 8}\n"
+        "  links: {nvlink: {bandwidth: 100 GB/s}}\n"
+        "  collectives:\n"
+        "    - {op: all_gather, via: [nvlink], algorithm: nvls}\n"
+        "    - {op: reduce_scatter, via: [nvlink], algorithm: nvls}\n"
+        "mesh: {axes: {dp: 8}}\n"
+        "workload:\n"
+        "  groups: {other: [0, 1, 2, 3, 4, 5, 6, 7]}\n"
+        "  ops:\n"
+        "    - {collective: ag, op: all_gather, group: dp, bytes: 800 MB}\n"
+        "    - {collective: rs, op: reduce_scatter, group: other, bytes: 800 MB, stream: c2}\n";
+    bench t = {0};
+    CHECK(lower(&t, text, NULL) && analyse_both(&t));
+    CHECK_INT(t.result.step, 8 * OVL_MS);
+    CHECK_INT(t.whole.step, 8 * OVL_MS);
+    check_link(&t, "nvlink.out", 800);
+    check_link(&t, "nvlink.in", 800);
+    CHECK(lower(&t, text,
+                "hardware.collectives=[{op: all_gather, via: [nvlink], algorithm: ring}, {op: "
+                "reduce_scatter, via: [nvlink], algorithm: ring}]") &&
+          analyse(&t));
+    CHECK_INT(t.result.step, 14 * OVL_MS);
+    finish(&t);
+}
+
+/* Twice what a GPU has on the wire: of 1600 MB a ring of 4 2 x 3/4 = 2400 MB, nvls 5/4 = 2000,
+ * sharp 1600; an all-gather 1200 either way, though nvls sends 400 only. */
+static void hbm_follows_the_bytes_on_the_wire(void)
+{
+    static const struct {
+        const char *text;
+        uint64_t megabytes;
+    } by[] = {
+        {WITH_HBM("all_reduce", "ring", "local"), 4800},
+        {WITH_HBM("all_reduce", "tree", "local"), 4800},
+        {WITH_HBM("all_reduce", "nvls", "local"), 4000},
+        {WITH_HBM("all_reduce", "sharp", "nodes"), 3200},
+        {WITH_HBM("all_gather", "ring", "local"), 2400},
+        {WITH_HBM("all_gather", "nvls", "local"), 2400},
+        {WITH_HBM("reduce_scatter", "nvls", "local"), 2400},
+        {WITH_HBM("all_to_all", "direct", "local"), 2400},
+    };
+    for (size_t i = 0; i < OVL_COUNT(by); i++) {
+        bench t = {0};
+        CHECK(lower(&t, by[i].text, "hardware.collectives[0].hbm_factor=2") && analyse(&t));
+        CHECK_TEXT(mistake(&t), "none");
+        check_link(&t, "hbm", by[i].megabytes);
+        finish(&t);
+    }
+}
+
 /* The network's switches reduce for several nodes: each GPU gives them 1600 MB, at 10 GB/s. */
 static void sharp_leaves_its_node(void)
 {
@@ -282,6 +375,10 @@ static CU_TestInfo tests[] = {
     {"all-to-all counts pairs", all_to_all_counts_pairs},
     {"a rack is one domain", a_rack_is_one_domain},
     {"nvls stays in its domain", nvls_stays_in_its_domain},
+    {"an NVLS gather sends each part once", an_nvls_gather_sends_each_part_once},
+    {"an NVLS gather beside a scatter has its own direction",
+     an_nvls_gather_beside_a_scatter_has_its_own_direction},
+    {"HBM follows the bytes on the wire", hbm_follows_the_bytes_on_the_wire},
     {"sharp leaves its node", sharp_leaves_its_node},
     {"of several faults the worst counts", of_several_faults_the_worst_counts},
     {"faults that are none are refused", faults_that_are_none_are_refused},
