@@ -257,11 +257,37 @@ static void say_if_free(ovl_lowering *l, const comm *c, const ovl_cost *cost)
         for (uint32_t i = 0; i < c->via->count; i++) {
             links = ovl_arena_printf(l->arena, "%s%s%s", links, i ? ", " : "", c->via->item[i]);
         }
-        ovl_plan_say(l, ovl_arena_printf(l->arena,
-                                         "The time of %s in %s is not modelled: between its ranks "
-                                         "it crosses none of the links that it goes via (%s).",
-                                         ovl_coll_name(c->spec->op),
-                                         c->spec->group ? c->spec->group : "any group", links));
+        const char *text = ovl_arena_printf(
+            l->arena,
+            "The time of %s in %s is not modelled: between its ranks it crosses none of the links "
+            "that it goes via (%s).",
+            ovl_coll_name(c->spec->op), c->spec->group ? c->spec->group : "any group", links);
+        uint32_t said = l->said.len;
+        ovl_plan_say(l, text);
+        if (l->said.len > said) {
+            ovl_warning(l->errs, c->spec->mark,
+                        "\"%s\" takes no time: between its ranks %s crosses none of the links that "
+                        "it goes via (%s); add to `via` the link between them",
+                        c->spec->name, ovl_coll_name(c->spec->op), links);
+        }
+    }
+}
+
+/* In the node and then across, on different links, but as one activity. */
+static void say_phases(ovl_lowering *l, const comm *c)
+{
+    bool inside = c->spread.members > c->spread.nodes, across = c->spread.nodes > 1;
+    if (c->algorithm == OVL_ALGO_HIERARCHICAL && inside && across &&
+        l->scenario->interference != OVL_INTERFERENCE_NONE) {
+        if (l->scenario->expand >= (int64_t)c->spread.members) {
+            ovl_plan_say(l, "Expanded, a hierarchical collective runs as one ring over all its "
+                            "members, not in phases.");
+            return;
+        }
+        ovl_plan_say(l, "Phases of hierarchical collectives are not apart in time: each link is "
+                        "loaded at its average over the whole transfer, so what meets one phase is "
+                        "spread over all, and a fault of a link shows only as far as it cuts that "
+                        "average.");
     }
 }
 
@@ -272,6 +298,7 @@ static void comm_notes(ovl_lowering *l, const comm *c, const ovl_draft *d)
     }
     const char *name = ovl_coll_name(c->spec->op);
     say_if_free(l, c, &d->cost);
+    say_phases(l, c);
     if (!c->spec->has_bytes) {
         ovl_plan_note(l, OVL_NOTE_COMM_BYTES, c->spec->name);
         return;
@@ -312,7 +339,10 @@ static int crossing_of(int algorithm, const ovl_comm_time *time)
 static bool draft_comm(ovl_lowering *l, const comm *found, ovl_comm_time time, ovl_draft *d)
 {
     comm own = *found, *c = &own;
-    own.spread = ovl_formula_spread(found->algorithm, &found->spread);
+    if (found->entry) {
+        own.spread =
+            ovl_formula_spread(l->hw, found->algorithm, &found->entry->via, &found->spread);
+    }
     own.algorithm = crossing_of(found->algorithm, &time);
     d->cost = (ovl_cost){.latency = time.latency, .work = time.transfer};
     d->kind = (ovl_cost_kind){.weight = 1};

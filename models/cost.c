@@ -166,16 +166,6 @@ bool ovl_check_algorithm(int algorithm, ovl_coll op, ovl_mark mark, ovl_errs *er
     return false;
 }
 
-static const ovl_hw_link *find_link(const ovl_hw *hw, const char *name)
-{
-    for (uint32_t i = 0; i < hw->n_links; i++) {
-        if (strcmp(hw->links[i].name, name) == 0) {
-            return &hw->links[i];
-        }
-    }
-    return NULL;
-}
-
 /* Links that work at the same time. A flat algorithm has one level; in levels, what stays in the
  * node is the first and what leaves it the second. */
 typedef struct level {
@@ -195,7 +185,7 @@ static bool keeps_to_rails(const ovl_hw *hw, const ovl_hw_collective *entry,
 static bool add_link(const ovl_hw *hw, const ovl_hw_collective *entry, const char *name,
                      ovl_coll op, uint64_t bytes, const ovl_spread *spread, level *levels)
 {
-    const ovl_hw_link *link = find_link(hw, name);
+    const ovl_hw_link *link = ovl_find_link(hw, name);
     if (!link || link->bandwidth == 0) {
         return false;
     }
@@ -246,14 +236,27 @@ static bool over_links(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_col
     return entry->via.count > 0;
 }
 
-/* As many members on every node, and a way out of it. */
+/* As many members on every node, or domain in place of it, and a way out of it; a mesh that is no
+ * domain does not reach from one node of it to the next. */
 static bool check_levels(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
                          const ovl_spread *spread, ovl_mark mark, ovl_errs *errs)
 {
+    const ovl_hw_link *domain = ovl_domain_link(hw, &entry->via);
     bool out = spread->nodes < 2;
     for (uint32_t i = 0; i < entry->via.count; i++) {
-        const ovl_hw_link *link = find_link(hw, entry->via.item[i]);
+        const ovl_hw_link *link = ovl_find_link(hw, entry->via.item[i]);
         out |= link && ovl_link_leaves_node(link, spread);
+        if (domain && link && link->wire && link->mesh != domain->out_of) {
+            ovl_error(errs, OVL_E_INPUT, mark,
+                      "the hierarchical formula of %s goes over a mesh of %" PRId64
+                      " GPUs (%.*s), and nothing else in `via` carries what goes between two of "
+                      "them inside the %" PRId64
+                      " ranks that %s leaves: add that link to `via`, such as one with out_of: "
+                      "node",
+                      ovl_coll_name(op), link->mesh, (int)strcspn(link->name, "+"), link->name,
+                      domain->out_of, domain->name);
+            return false;
+        }
     }
     if (!out) {
         ovl_error(errs, OVL_E_INPUT, mark,
@@ -261,10 +264,17 @@ static bool check_levels(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_c
                   "with out_of: node, or of scope node or cluster",
                   ovl_coll_name(op));
     } else if (spread->fewest * spread->nodes != spread->members) {
+        const char *place = "node";
+        if (domain) {
+            place = ovl_arena_printf(errs->arena, "block of %" PRId64 " that %s leaves",
+                                     domain->out_of, domain->name);
+        }
         ovl_error(errs, OVL_E_INPUT, mark,
-                  "the hierarchical formula of %s needs as many members on every node; %" PRIu32
-                  " lie unevenly on %" PRIu32 " nodes, %" PRIu32 " to %" PRIu32 " on each",
-                  ovl_coll_name(op), spread->members, spread->nodes, spread->fewest, spread->most);
+                  "the hierarchical formula of %s needs as many members on every %s; %" PRIu32
+                  " lie unevenly on %" PRIu32 " %s, %" PRIu32 " to %" PRIu32
+                  " on each: give it a `table`, or algorithm: ring, in which the busiest counts",
+                  ovl_coll_name(op), place, spread->members, spread->nodes,
+                  domain ? "of them" : "nodes", spread->fewest, spread->most);
         out = false;
     }
     return out;
@@ -278,7 +288,7 @@ static uint32_t domains_of(const ovl_hw *hw, const ovl_hw_collective *entry,
     uint32_t most = 1;
     bool said = false;
     for (uint32_t i = 0; i < entry->via.count; i++) {
-        const ovl_hw_link *link = find_link(hw, entry->via.item[i]);
+        const ovl_hw_link *link = ovl_find_link(hw, entry->via.item[i]);
         bool blocks = link && !ovl_link_on_rails(link) && (link->gpus > 1 || link->out_of != 0);
         if (blocks) {
             const ovl_way *way = spread->ways ? &spread->ways[link - hw->links] : NULL;
@@ -320,7 +330,7 @@ static bool check_wires(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_co
     bool fits = entry->algorithm == OVL_ALGO_RING || entry->algorithm == OVL_ALGO_DIRECT ||
                 entry->algorithm == OVL_ALGO_HIERARCHICAL;
     for (uint32_t i = 0; i < entry->via.count && !fits; i++) {
-        const ovl_hw_link *link = find_link(hw, entry->via.item[i]);
+        const ovl_hw_link *link = ovl_find_link(hw, entry->via.item[i]);
         if (link && link->wire) {
             ovl_error(errs, OVL_E_INPUT, mark,
                       "the %s formula of %s is not known for a mesh of wires (%.*s): ring, "
@@ -337,14 +347,14 @@ static bool by_formula(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_col
                        uint64_t bytes, const ovl_spread *spread, ovl_mark mark, ovl_comm_time *time,
                        ovl_errs *errs)
 {
+    ovl_spread seen = ovl_formula_spread(hw, entry->algorithm, &entry->via, spread);
     if (!ovl_check_algorithm(entry->algorithm, op, mark, errs) ||
         !check_wires(hw, entry, op, mark, errs) ||
         !check_switches(hw, entry, op, spread, mark, errs) ||
         (entry->algorithm == OVL_ALGO_HIERARCHICAL &&
-         !check_levels(hw, entry, op, spread, mark, errs))) {
+         !check_levels(hw, entry, op, &seen, mark, errs))) {
         return false;
     }
-    ovl_spread seen = ovl_formula_spread(entry->algorithm, spread);
     if (!over_links(hw, entry, op, bytes, &seen, time)) {
         ovl_error(errs, OVL_E_INPUT, mark,
                   "the %s formula of %s needs a link with a bandwidth in `via`",

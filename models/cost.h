@@ -48,13 +48,14 @@ typedef struct ovl_comm_time {
  * serves 2, a quarter of their part, with 2 * 2 pairs of one of them and one of another part; the
  * NIC of the 2 serves all of theirs, with 2 * 8. */
 typedef struct ovl_way {
-    uint32_t parts;     /* below 2 nothing crosses the link, save for pairs; of one out of rails the
-                           nodes of a ring that cannot go on along them */
-    uint32_t served;    /* members that this instance serves */
-    bool whole;         /* parts are whole nodes, or several */
-    uint64_t share, of; /* what the instance has of parts: served / members, summed over them */
-    uint64_t inner;     /* likewise, over `of`, of those parts that have not all of their node */
-    uint64_t pairs;     /* of a member served and one of another part */
+    uint32_t parts; /* below 2 nothing crosses the link, save for pairs; of one out of rails the
+                       nodes of a ring that cannot go on along them */
+    uint32_t fewest, most; /* members of the part that has the fewest, the most; 0: of each GPU */
+    uint32_t served;       /* members that this instance serves */
+    bool whole;            /* parts are whole nodes, or several */
+    uint64_t share, of;    /* what the instance has of parts: served / members, summed over them */
+    uint64_t inner;        /* likewise, over `of`, of those parts that have not all of their node */
+    uint64_t pairs;        /* of a member served and one of another part */
     uint32_t in_mesh;   /* of a wire (wires.h): members in the block, one of them at its end ... */
     bool next;          /* ... and that a ring in order goes to */
     uint64_t bandwidth; /* of this instance: nodes may differ */
@@ -81,9 +82,19 @@ typedef struct ovl_crossing {
     uint64_t num, den;
 } ovl_crossing;
 
-/* The members as an entry's formula sees them: nvls works inside one NVLink domain, be it of
- * several nodes. */
-ovl_spread ovl_formula_spread(int algorithm, const ovl_spread *spread);
+/* A link by its name; NULL: there is none. */
+const ovl_hw_link *ovl_find_link(const ovl_hw *hw, const char *name);
+
+/* The link whose blocks are the inner level of `hierarchical` in place of nodes: of those in `via`
+ * the one that leaves the smallest blocks, if all that leave anything leave blocks larger than a
+ * node, so that what goes between two nodes of a block stays on the own links, as NVLink of a rack.
+ * NULL: nodes are. Example: nodes of 4, via [nvlink, nic], nic out_of 8: blocks of 8. */
+const ovl_hw_link *ovl_domain_link(const ovl_hw *hw, const ovl_texts *via);
+
+/* The members as an entry's formula over `via` sees them: nvls works inside one NVLink domain, be
+ * it of several nodes; for `hierarchical` such domains are its nodes. */
+ovl_spread ovl_formula_spread(const ovl_hw *hw, int algorithm, const ovl_texts *via,
+                              const ovl_spread *spread);
 
 /* Whether a link has instances by blocks of GPUs, or carries only what leaves a block. */
 bool ovl_link_in_blocks(const ovl_hw_link *link);

@@ -1,5 +1,7 @@
 #include "models/cost.h"
 
+#include <string.h>
+
 ovl_spread ovl_spread_apart(uint32_t n)
 {
     return (ovl_spread){
@@ -15,12 +17,47 @@ static uint32_t log2_up(uint32_t n)
     return log;
 }
 
-ovl_spread ovl_formula_spread(int algorithm, const ovl_spread *spread)
+const ovl_hw_link *ovl_find_link(const ovl_hw *hw, const char *name)
+{
+    for (uint32_t i = 0; i < hw->n_links; i++) {
+        if (strcmp(hw->links[i].name, name) == 0) {
+            return &hw->links[i];
+        }
+    }
+    return NULL;
+}
+
+const ovl_hw_link *ovl_domain_link(const ovl_hw *hw, const ovl_texts *via)
+{
+    const ovl_hw_link *least = NULL;
+    for (uint32_t i = 0; i < via->count; i++) {
+        const ovl_hw_link *link = ovl_find_link(hw, via->item[i]);
+        bool own = link && link->scope == OVL_SCOPE_GPU && !ovl_link_in_blocks(link);
+        if (!link || own) {
+            continue;
+        }
+        if (hw->gpus_per_node == 0 || link->out_of <= hw->gpus_per_node) {
+            return NULL; /* it carries what leaves a node, or less */
+        }
+        least = least && least->out_of <= link->out_of ? least : link;
+    }
+    return least;
+}
+
+ovl_spread ovl_formula_spread(const ovl_hw *hw, int algorithm, const ovl_texts *via,
+                              const ovl_spread *spread)
 {
     ovl_spread seen = *spread;
-    if (algorithm == OVL_ALGO_NVLS) {
+    bool levels = algorithm == OVL_ALGO_HIERARCHICAL && spread->nodes > 1 && spread->ways;
+    const ovl_hw_link *domain = levels ? ovl_domain_link(hw, via) : NULL;
+    const ovl_way *way = domain ? &spread->ways[domain - hw->links] : NULL;
+    if (algorithm == OVL_ALGO_NVLS || (way && way->parts < 2)) {
         seen.nodes = 1;
         seen.fewest = seen.most = seen.members;
+    } else if (way) {
+        seen.nodes = way->parts;
+        seen.fewest = way->fewest;
+        seen.most = way->most;
     }
     return seen;
 }
@@ -112,9 +149,9 @@ ovl_crossing ovl_crossing_of_member(ovl_coll op, int algorithm, const ovl_spread
 
 /* --- In the node first, then across --- */
 
-/* g members on each of m nodes. Own links carry what stays in the node. Out of whole nodes goes the
- * ring across, once for all rails together; out of a part of a node the ring inside, and the rails
- * of its members. */
+/* g members on each of m nodes (or domains of several: ovl_domain_link). Own links carry what stays
+ * in the node. Out of whole nodes goes the ring across, once for all rails together; out of a part
+ * of a node the ring inside, and the rails of its members. */
 static ovl_crossing by_levels(bool own, ovl_coll op, const ovl_spread *spread, const ovl_way *way)
 {
     uint64_t m = spread->nodes, g = spread->members / m, passes = op == OVL_ALL_REDUCE ? 2 : 1;
@@ -162,8 +199,14 @@ static ovl_way way_apart(const ovl_hw_link *link, const ovl_spread *spread)
         return (ovl_way){.parts = 1, .of = 1}; /* who is at its end is not known */
     }
     uint32_t n = spread->members, here = link->scope == OVL_SCOPE_CLUSTER ? n : 1;
-    return (ovl_way){n, here, spread->nodes == n, here, 1, 0, (uint64_t)here * (n - 1), 0, false,
-                     0, 0};
+    return (ovl_way){.parts = n,
+                     .fewest = 1,
+                     .most = 1,
+                     .served = here,
+                     .whole = spread->nodes == n,
+                     .share = here,
+                     .of = 1,
+                     .pairs = (uint64_t)here * (n - 1)};
 }
 
 ovl_crossing ovl_crossing_of_kind(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,

@@ -107,8 +107,11 @@ static const double *by_rank(ovl_ops *o, const ovl_ratios *shares, const ovl_gro
         }
         if (comm->n_members != shares->count || sum <= 0) {
             ovl_error(l->errs, OVL_E_INPUT, entry->op->mark,
-                      "%s of \"%s\": expected one number for each of the %" PRIu32
-                      " members of \"%s\", not all 0; found %" PRIu32,
+                      comm->n_members != shares->count
+                          ? "%s of \"%s\": expected one number for each of the %" PRIu32
+                            " members of \"%s\"; found %" PRIu32
+                          : "%s of \"%s\": of the %" PRIu32
+                            " numbers for the members of \"%s\" all %" PRIu32 " are 0",
                       key, entry->name, comm->n_members, group->name, shares->count);
             return NULL;
         }

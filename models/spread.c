@@ -77,7 +77,8 @@ struct ovl_counts {
 typedef struct members {
     ovl_counts *at; /* scratch */
     const uint32_t *rank;
-    uint32_t n, node; /* ranks of a node */
+    uint32_t n, node;      /* ranks of a node */
+    uint32_t fewest, most; /* of a part */
 } members;
 
 static void count_nodes(const members *m, uint32_t add)
@@ -100,14 +101,18 @@ static uint32_t count_parts(const members *m, ovl_shape s)
 }
 
 /* Sums over the parts of an instance, each at the first of its members that comes. */
-static void sum_parts(const members *m, ovl_shape s)
+static void sum_parts(members *m, ovl_shape s)
 {
+    m->fewest = m->n;
+    m->most = 0;
     for (uint32_t i = 0; i < m->n; i++) {
         ovl_counts *part = &m->at[m->rank[i] / s.apart], *here = &m->at[m->rank[i] / s.serves];
         here->pairs += m->n - part->part;
         if (!part->seen) {
             part->seen = true;
             here->parts++;
+            m->fewest = OVL_MIN(m->fewest, part->part);
+            m->most = OVL_MAX(m->most, part->part);
             here->proper += part->part < m->at[m->rank[i] / m->node].node;
         }
     }
@@ -117,6 +122,8 @@ static ovl_way way_of(const members *m, ovl_shape s, uint32_t parts, uint32_t ra
 {
     const ovl_counts *part = &m->at[rank / s.apart], *here = &m->at[rank / s.serves];
     ovl_way way = {.parts = parts, .served = here->served, .pairs = here->pairs};
+    way.fewest = m->fewest;
+    way.most = m->most;
     way.whole = s.apart >= m->node;
     bool several = s.serves > s.apart;
     way.share = several ? here->parts : here->served;
@@ -139,7 +146,7 @@ static void wipe(const members *m, ovl_shape s)
 }
 
 /* Fills ways[i * n_links + link] of each member i. */
-static void find_link(ovl_lowering *l, const members *m, uint32_t link, ovl_way *ways)
+static void find_link(ovl_lowering *l, members *m, uint32_t link, ovl_way *ways)
 {
     const ovl_hw_link *at = &l->hw->links[link];
     if (ovl_link_on_rails(at)) {
@@ -158,7 +165,7 @@ static void find_link(ovl_lowering *l, const members *m, uint32_t link, ovl_way 
     }
     for (uint32_t i = 0; i < m->n; i++) {
         ovl_way *way = &ways[(size_t)i * l->hw->n_links + link];
-        *way = own         ? (ovl_way){m->n, 1, false, 1, 1, 0, m->n - 1, 0, false, 0, 0}
+        *way = own ? (ovl_way){.parts = m->n, .served = 1, .share = 1, .of = 1, .pairs = m->n - 1}
                : parts > 1 ? way_of(m, s, parts, m->rank[i])
                            : (ovl_way){.parts = 1, .of = 1};
     }
@@ -184,10 +191,10 @@ static int compare_ways(const ovl_way *a, const ovl_way *b)
 {
     const uint64_t x[] = {a->parts,         a->served, a->whole,     a->share * b->of,
                           a->inner * b->of, a->pairs,  a->bandwidth, (uint64_t)a->latency,
-                          a->in_mesh,       a->next};
+                          a->in_mesh,       a->next,   a->fewest,    a->most};
     const uint64_t y[] = {b->parts,         b->served, b->whole,     b->share * a->of,
                           b->inner * a->of, b->pairs,  b->bandwidth, (uint64_t)b->latency,
-                          b->in_mesh,       b->next};
+                          b->in_mesh,       b->next,   b->fewest,    b->most};
     for (size_t i = 0; i < OVL_COUNT(x); i++) {
         if (x[i] != y[i]) {
             return x[i] < y[i] ? -1 : 1;
@@ -317,7 +324,7 @@ static ovl_spread spread_on_nodes(const ovl_lowering *l, const members *m)
 }
 
 /* Ways of all members, and behind them their kinds. */
-static ovl_way *ways_of(ovl_lowering *l, const members *m, ovl_spread *s)
+static ovl_way *ways_of(ovl_lowering *l, members *m, ovl_spread *s)
 {
     uint32_t n_links = l->hw->n_links;
     size_t n = (size_t)m->n * n_links;

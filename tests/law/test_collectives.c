@@ -110,7 +110,8 @@ static void check(const bench *t, const way *w, uint32_t n_ranks)
     check_ways(b, w, n);
     ovl_hw_link own = {.name = "own"};
     ovl_hw hw = {.links = &own, .n_links = 1};
-    ovl_spread apart = ovl_spread_apart(n), spread = ovl_formula_spread(w->algo, &apart);
+    ovl_spread apart = ovl_spread_apart(n),
+               spread = ovl_formula_spread(NULL, w->algo, NULL, &apart);
     ovl_crossing c = ovl_crossing_of(&hw, 0, w->coll, w->algo, &spread);
     if (w->coll == OVL_BROADCAST || w->coll == OVL_REDUCE) { /* all but one get it, or give it */
         c = (ovl_crossing){n - 1, n};

@@ -244,6 +244,8 @@ static void a_mesh_may_be_of_a_part_of_a_node(void)
     CHECK_INT(on_wire(&t, 0, "c", 1), 50);
     CHECK_INT(work(&t, 0, "p"), 0); /* it crosses none of its links, which is said */
     CHECK(said(&t, "crosses none of the links"));
+    CHECK(t.errs.count == 1 && t.errs.items[0].warning);
+    CHECK_HAS(t.errs.items[0].text, "\"p\" takes no time");
     finish(&t);
 }
 

@@ -72,6 +72,40 @@ static void a_hierarchy_runs_its_rails_across_leaves(void)
     check(TOPOLOGY("reduce_scatter", "hierarchical", "world"), NULL, 42 * OVL_MS, 1200, 300, 1200);
 }
 
+/* Nodes of 4 of which racks of NVLink hold two. All 8 of one rack: a ring of 8 on their NVLinks, 2
+ * x 7/8 x 800 = 1400 MB, 14 ms at 100 GB/s, and nothing out of the rack. Two on each of two nodes
+ * that share a rack: 2 x 3/4 x 800 = 1200. Of 16 on two racks, 1400, and 2 x 1/2 x 800 out of each
+ * rack, 100 over each of its NICs of 10 GB/s: 24 ms; in all 16 x 1500 = 2 x 15 x 800. */
+#define RACKS(ranks, group)                                                                        \
+    "mesh: {axes: {dp: " ranks "}}\n"                                                              \
+    "hardware:\n"                                                                                  \
+    "  node: {gpus: 4}\n"                                                                          \
+    "  links: {nvlink: {bandwidth: 100 GB/s}, nic: {bandwidth: 10 GB/s, out_of: 8}}\n"             \
+    "  collectives: [{op: all_reduce, via: [nvlink, nic], algorithm: hierarchical}]\n"             \
+    "workload:\n"                                                                                  \
+    "  groups: {few: [[" group "]]}\n"                                                             \
+    "  ops: [{collective: go, op: all_reduce, bytes: 800 MB, group: few, ranks: [" group "]}]\n"
+
+static void a_hierarchy_stays_on_the_nvlink_of_a_rack(void)
+{
+    check(RACKS("8", "0, 1, 2, 3, 4, 5, 6, 7"), NULL, 14 * OVL_MS, 1400, 0, 0);
+    check(RACKS("8", "0, 1, 4, 5"), NULL, 12 * OVL_MS, 1200, 0, 0);
+    check(RACKS("8", "0, 4"), NULL, 8 * OVL_MS, 800, 0, 0);
+    check(RACKS("8", "0, 1, 2, 4"), NULL, 12 * OVL_MS, 1200, 0, 0);
+    check(RACKS("16", "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15"), NULL, 24 * OVL_MS,
+          1400, 100, 0);
+}
+
+static void racks_that_hold_different_numbers_are_refused(void)
+{
+    bench t = {0};
+    CHECK(!lower(&t, RACKS("16", "0, 4, 8"), NULL));
+    CHECK_HAS(mistake(&t), "3 lie unevenly on 2 of them, 1 to 2 on each");
+    CHECK(!lower(&t, RACKS("16", "0, 1, 8, 9"), "hardware.links.nvlink.topology=mesh"));
+    CHECK_HAS(mistake(&t), "nothing else in `via` carries what goes between two of them");
+    finish(&t);
+}
+
 /* A switch for two GPUs, and what leaves it: the ring in the node once, 2 x 3/4 x 1600 = 2400, and
  * the rails of both, 2 x 600. As a link between all members of a cluster: 16 x (2400 + 600). */
 static void a_hierarchy_leaves_parts_of_a_node(void)
@@ -333,6 +367,9 @@ static CU_TestInfo tests[] = {
     {"a ring leaves nodes, and leaves, once", a_ring_leaves_nodes_and_leaves_once},
     {"GPUs share a NIC", gpus_share_a_nic},
     {"a hierarchy runs its rails across leaves", a_hierarchy_runs_its_rails_across_leaves},
+    {"a hierarchy stays on the NVLink of a rack", a_hierarchy_stays_on_the_nvlink_of_a_rack},
+    {"racks that hold different numbers are refused",
+     racks_that_hold_different_numbers_are_refused},
     {"a hierarchy leaves parts of a node", a_hierarchy_leaves_parts_of_a_node},
     {"rails have a NIC each and share the leaf", rails_have_a_nic_each_and_share_the_leaf},
     {"all-to-all counts pairs", all_to_all_counts_pairs},

@@ -80,7 +80,7 @@ static void mistakes_are_told(void)
     CHECK(!lower(&t, ONE, "workload.ops.a.receives=[1, 2]"));
     CHECK_HAS(mistake(&t), "one number for each of the 4 members of \"ep\"");
     CHECK(!lower(&t, ONE, "workload.ops.a.receives=[0, 0, 0, 0]"));
-    CHECK_HAS(mistake(&t), "not all 0");
+    CHECK_HAS(mistake(&t), "of the 4 numbers for the members of \"ep\" all 4 are 0");
     CHECK(!lower(&t, ONE, "workload.ops.a.op=all_gather"));
     CHECK_HAS(mistake(&t), "only an all_to_all");
     finish(&t);
