@@ -9,18 +9,6 @@
 
 /* --- Rows of one pair --- */
 
-static int by_pair(const void *x, const void *y)
-{
-    const ovl_meeting *a = x, *b = y;
-    if (a->resource != b->resource) {
-        return a->resource < b->resource ? -1 : 1;
-    }
-    if (a->a != b->a) {
-        return a->a < b->a ? -1 : 1;
-    }
-    return a->b != b->b ? (a->b < b->b ? -1 : 1) : 0;
-}
-
 static bool longer(const ovl_meeting *x, const ovl_meeting *y)
 {
     bool full = x->full > 0, other = y->full > 0;
@@ -32,12 +20,12 @@ static void merge(ovl_meetings *m)
 {
     uint32_t n = 0;
     if (m->met.len) {
-        qsort(m->met.data, m->met.len, sizeof *m->met.data, by_pair);
+        qsort(m->met.data, m->met.len, sizeof *m->met.data, ovl_meeting_order);
     }
     for (uint32_t i = 0; i < m->met.len; i++) {
         const ovl_meeting *one = &m->met.data[i];
         ovl_meeting *last = n ? &m->met.data[n - 1] : NULL;
-        if (!last || by_pair(last, one) != 0) {
+        if (!last || ovl_meeting_order(last, one) != 0) {
             m->met.data[n++] = *one;
             continue;
         }

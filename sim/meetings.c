@@ -146,24 +146,6 @@ typedef struct presence {
     double missing; /* of isolated speed, if nothing else holds them back */
 } presence;
 
-typedef struct moment {
-    ovl_time time;
-    uint32_t item; /* into uses; OVL_NONE: another capacity */
-    bool begins;
-} moment;
-
-static int by_moment(const void *x, const void *y)
-{
-    const moment *a = x, *b = y;
-    if (a->time != b->time) {
-        return a->time < b->time ? -1 : 1;
-    }
-    if (a->begins != b->begins) {
-        return a->begins ? 1 : -1;
-    }
-    return a->item != b->item ? (a->item < b->item ? -1 : 1) : 0;
-}
-
 typedef struct watch {
     ovl_meetings *m;
     ovl_id resource, key; /* key: the name of the resource */
@@ -308,7 +290,7 @@ static void stay(watch *w, ovl_time from, ovl_time length)
     }
 }
 
-static int by_pair(const void *x, const void *y)
+int ovl_meeting_order(const void *x, const void *y)
 {
     const ovl_meeting *a = x, *b = y;
     if (a->resource != b->resource) {
@@ -326,12 +308,12 @@ static void sum_pieces(watch *w, uint32_t instances, bool of_rank)
     ovl_meetings *m = w->m;
     uint32_t n = w->first;
     if (m->met.len > n) {
-        qsort(m->met.data + n, m->met.len - n, sizeof *m->met.data, by_pair);
+        qsort(m->met.data + n, m->met.len - n, sizeof *m->met.data, ovl_meeting_order);
     }
     for (uint32_t i = w->first; i < m->met.len; i++) {
         const ovl_meeting *piece = &m->met.data[i];
         ovl_meeting *last = n > w->first ? &m->met.data[n - 1] : NULL;
-        if (last && by_pair(last, piece) == 0) {
+        if (last && ovl_meeting_order(last, piece) == 0) {
             last->together += piece->together;
             last->full |= piece->full;
             last->of_a += piece->of_a;
@@ -354,20 +336,20 @@ static void sum_pieces(watch *w, uint32_t instances, bool of_rank)
 
 /* Beginnings, ends, and changes of what the resource has. */
 static uint32_t list_moments(const watch *w, const ovl_resource_use *uses, uint32_t n,
-                             moment *moments)
+                             ovl_use_moment *moments)
 {
     const ovl_program *p = w->m->p;
     uint32_t count = 0;
     for (uint32_t i = 0; i < n; i++) {
-        moments[count++] = (moment){uses[i].from, i, true};
-        moments[count++] = (moment){uses[i].to, i, false};
+        moments[count++] = (ovl_use_moment){uses[i].from, i, true};
+        moments[count++] = (ovl_use_moment){uses[i].to, i, false};
     }
     for (uint32_t i = 0; i < p->n_changes; i++) {
         if (p->changes[i].resource == w->resource) {
-            moments[count++] = (moment){p->changes[i].time, OVL_NONE, false};
+            moments[count++] = (ovl_use_moment){p->changes[i].time, OVL_NONE, false};
         }
     }
-    qsort(moments, count, sizeof *moments, by_moment);
+    qsort(moments, count, sizeof *moments, ovl_use_moment_order);
     return count;
 }
 
@@ -378,8 +360,8 @@ void ovl_meetings_on(ovl_meetings *m, ovl_id resource, const ovl_resource_use *u
     if (!holds_back(m, w.key)) {
         return;
     }
-    size_t size = (2 * (size_t)n + m->p->n_changes) * sizeof(moment);
-    moment *moments = malloc(size);
+    size_t size = (2 * (size_t)n + m->p->n_changes) * sizeof(ovl_use_moment);
+    ovl_use_moment *moments = malloc(size);
     if (!moments) {
         ovl_out_of_memory(size);
     }

@@ -37,6 +37,9 @@ typedef struct ovl_meeting {
     ovl_load of_a, of_b, rank_a, rank_b;
 } ovl_meeting;
 
+/* Two meetings by resource and the pair that met, for qsort. */
+int ovl_meeting_order(const void *x, const void *y);
+
 typedef struct ovl_meetings {
     const ovl_causes *causes;
     const ovl_program *p;

@@ -23,24 +23,6 @@ typedef struct usage {
 
 /* --- One instance --- */
 
-typedef struct moment {
-    ovl_time time;
-    uint32_t item; /* into uses */
-    bool begins;
-} moment;
-
-static int by_moment(const void *x, const void *y)
-{
-    const moment *a = x, *b = y;
-    if (a->time != b->time) {
-        return a->time < b->time ? -1 : 1;
-    }
-    if (a->begins != b->begins) {
-        return a->begins ? 1 : -1;
-    }
-    return a->item != b->item ? (a->item < b->item ? -1 : 1) : 0;
-}
-
 static ovl_id name_of(const usage *u, ovl_id resource)
 {
     return ovl_is_sms(u->p, resource) ? u->p->names->count : u->p->resources[resource].name;
@@ -67,15 +49,15 @@ static void count_sms(sm_count *sms, const ovl_resource_use *use, bool begins)
 /* Plays what came and went on one resource. */
 static played play(const usage *u, ovl_id resource, uint32_t first, uint32_t n)
 {
-    moment *moments = malloc(2 * (size_t)n * sizeof *moments);
+    ovl_use_moment *moments = malloc(2 * (size_t)n * sizeof *moments);
     if (!moments) {
         ovl_out_of_memory(2 * (size_t)n * sizeof *moments);
     }
     for (uint32_t i = 0; i < n; i++) {
-        moments[2 * i] = (moment){u->uses.data[first + i].from, first + i, true};
-        moments[2 * i + 1] = (moment){u->uses.data[first + i].to, first + i, false};
+        moments[2 * i] = (ovl_use_moment){u->uses.data[first + i].from, first + i, true};
+        moments[2 * i + 1] = (ovl_use_moment){u->uses.data[first + i].to, first + i, false};
     }
-    qsort(moments, 2 * (size_t)n, sizeof *moments, by_moment);
+    qsort(moments, 2 * (size_t)n, sizeof *moments, ovl_use_moment_order);
     played all = {0, 0};
     sm_count sms = {0, 0};
     ovl_time before = 0;

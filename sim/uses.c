@@ -6,6 +6,18 @@
 
 #include <stdlib.h>
 
+int ovl_use_moment_order(const void *x, const void *y)
+{
+    const ovl_use_moment *a = x, *b = y;
+    if (a->time != b->time) {
+        return a->time < b->time ? -1 : 1;
+    }
+    if (a->begins != b->begins) {
+        return a->begins ? 1 : -1;
+    }
+    return a->item != b->item ? (a->item < b->item ? -1 : 1) : 0;
+}
+
 const uint32_t *ovl_resource_sharers(const ovl_program *p, ovl_arena *arena)
 {
     uint32_t *sharers = OVL_NEW_ARRAY(arena, uint32_t, p->n_resources);

@@ -35,6 +35,16 @@ typedef struct ovl_resource_use {
 
 typedef OVL_VEC(ovl_resource_use) ovl_resource_uses;
 
+/* A use begins or ends, or with OVL_NONE for `item` a resource has another capacity. */
+typedef struct ovl_use_moment {
+    ovl_time time;
+    uint32_t item; /* into uses */
+    bool begins;
+} ovl_use_moment;
+
+/* By time, ends before begins, for qsort. */
+int ovl_use_moment_order(const void *x, const void *y);
+
 typedef enum ovl_shared {
     OVL_NOT_SHARED,
     OVL_SHARED,
