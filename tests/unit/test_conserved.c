@@ -3,6 +3,7 @@
  * 1 members, every collective and algorithm, by hand. 100 MB; a NIC for each GPU, or for two; the
  * way out of a node; a spine between the nodes.
  */
+#include "tests/support/links.h"
 #include "tests/support/lowering.h"
 
 #include <stdio.h>
@@ -25,26 +26,6 @@
 #define EIGHT_TWO     "0, 1, 2, 3, 4, 5, 6, 7, 8, 9"
 #define SIX_FOUR      "0, 1, 2, 3, 4, 5, 8, 9, 10, 11"
 #define THREE_ONE_ONE "0, 1, 2, 8, 16"
-
-static const ovl_result_resource *find(const ovl_result *r, const char *link, const char *way)
-{
-    char name[32];
-    snprintf(name, sizeof name, "%s.%s", link, way);
-    for (uint32_t i = 0; i < r->n_resources; i++) {
-        if (strcmp(r->resources[i].name, name) == 0) {
-            return &r->resources[i];
-        }
-    }
-    return NULL;
-}
-
-/* MB; of rates that are rounded down to bytes a second. */
-static void check(const ovl_result *r, const char *link, const char *way, double most, double all)
-{
-    const ovl_result_resource *at = find(r, link, way);
-    CHECK_NEAR(at ? (double)at->bytes / 1e6 : 0, most, 1e-3);
-    CHECK_NEAR(at ? (double)at->total / 1e6 : 0, all, 1e-3);
-}
 
 static bool run(bench *t, const char *op, const char *algorithm, const char *group)
 {
@@ -95,11 +76,11 @@ static void each_instance_carries_what_its_members_send(void)
             const ovl_result *r = in ? &t.whole : &t.result;
             const char *way = in ? "in" : "out";
             CHECK_NEAR((double)r->step / 1e9, c->step, 1e-6);
-            check(r, "nic", way, c->nic, c->all);
-            check(r, "two", way, c->two, c->all);
-            check(r, "way", way, c->way, c->all);
-            check(r, "spine", way, c->all, c->all);
-            check(r, "leaf", way, c->leaf, 2 * c->leaf);
+            check_link(r, "nic", way, c->nic, c->all);
+            check_link(r, "two", way, c->two, c->all);
+            check_link(r, "way", way, c->way, c->all);
+            check_link(r, "spine", way, c->all, c->all);
+            check_link(r, "leaf", way, c->leaf, 2 * c->leaf);
         }
         finish(&t);
     }
@@ -123,10 +104,10 @@ static void roots_send_and_the_others_receive(void)
             if (run(&t, reduce ? "reduce" : "broadcast", "tree", by[i].group)) {
                 CHECK_NEAR((double)t.result.step / 1e9, by[i].step, 1e-6);
                 CHECK_INT(t.whole.step, t.result.step);
-                check(&t.result, "nic", down, by[i].root_nic, by[i].all);
-                check(&t.result, "nic", up, by[i].other_nic, by[i].all);
-                check(&t.whole, "way", down, by[i].root_way, by[i].all);
-                check(&t.whole, "way", up, 100, by[i].all);
+                check_link(&t.result, "nic", down, by[i].root_nic, by[i].all);
+                check_link(&t.result, "nic", up, by[i].other_nic, by[i].all);
+                check_link(&t.whole, "way", down, by[i].root_way, by[i].all);
+                check_link(&t.whole, "way", up, 100, by[i].all);
             }
             finish(&t);
         }
@@ -140,14 +121,14 @@ static void hierarchies_may_lie_unevenly_within_nodes(void)
 {
     bench t = {0};
     if (run(&t, "all_reduce", "hierarchical", "0, 1, 2, 8, 9, 10")) {
-        check(&t.result, "nic", "out", 100. / 3, 200);
-        check(&t.whole, "two", "in", 200. / 3, 200);
-        check(&t.result, "leaf", "out", 0, 0);
+        check_link(&t.result, "nic", "out", 100. / 3, 200);
+        check_link(&t.whole, "two", "in", 200. / 3, 200);
+        check_link(&t.result, "leaf", "out", 0, 0);
     }
     if (run(&t, "all_reduce", "hierarchical", "0, 1, 2, 8, 9, 10, 16, 17, 18")) {
-        check(&t.result, "nic", "in", 400. / 9, 400);
-        check(&t.whole, "two", "out", 800. / 9, 400);
-        check(&t.result, "leaf", "out", 400. / 3, 800. / 3);
+        check_link(&t.result, "nic", "in", 400. / 9, 400);
+        check_link(&t.whole, "two", "out", 800. / 9, 400);
+        check_link(&t.result, "leaf", "out", 400. / 3, 800. / 3);
     }
     finish(&t);
 }
@@ -183,8 +164,8 @@ static void rates_that_are_rounded_lose_no_byte(void)
                 NULL) &&
           analyse_both(&t));
     for (int k = 0; k < 2; k++) {
-        const ovl_result_resource *nvlink = find(k ? &t.whole : &t.result, "nvlink", "out");
-        const ovl_result_resource *nic = find(k ? &t.whole : &t.result, "nic", "in");
+        const ovl_result_resource *nvlink = link_of(k ? &t.whole : &t.result, "nvlink", "out");
+        const ovl_result_resource *nic = link_of(k ? &t.whole : &t.result, "nic", "in");
         CHECK_INT(nvlink ? nvlink->bytes : 0, 360000000);
         CHECK_INT(nvlink ? nvlink->total : 0, 16 * UINT64_C(360000000));
         CHECK_INT(nic ? nic->bytes : 0, 90000000);
@@ -205,8 +186,8 @@ static void a_last_block_of_one_rank_counts(void)
                 "group: g, ranks: [0, 2], bytes: 100 MB}]}\n",
                 NULL) &&
           analyse_both(&t));
-    check(&t.result, "nic", "out", 100, 200);
-    check(&t.whole, "nic", "in", 100, 200);
+    check_link(&t.result, "nic", "out", 100, 200);
+    check_link(&t.whole, "nic", "in", 100, 200);
     finish(&t);
 }
 

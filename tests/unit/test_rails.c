@@ -2,6 +2,7 @@
  * Rail-optimised fabrics by hand: a leaf for the NICs of one place in all nodes, or in those of a
  * pod; its uplinks and the spine above carry what does not stay on the rail.
  */
+#include "tests/support/links.h"
 #include "tests/support/lowering.h"
 
 #include <stdio.h>
@@ -41,26 +42,6 @@ static const char *write(const fabric *f, int ranks, const char *op, const char 
     return scenario;
 }
 
-static const ovl_result_resource *find(const ovl_result *r, const char *link, const char *way)
-{
-    char name[32];
-    snprintf(name, sizeof name, "%s.%s", link, way);
-    for (uint32_t i = 0; i < r->n_resources; i++) {
-        if (strcmp(r->resources[i].name, name) == 0) {
-            return &r->resources[i];
-        }
-    }
-    return NULL;
-}
-
-/* The busiest instance and all of them, in MB; of rates that are rounded down to bytes a second. */
-static void check(const ovl_result *r, const char *link, const char *way, double most, double all)
-{
-    const ovl_result_resource *at = find(r, link, way);
-    CHECK_NEAR(at ? (double)at->bytes / 1e6 : 0, most, 1e-3);
-    CHECK_NEAR(at ? (double)at->total / 1e6 : 0, all, 1e-3);
-}
-
 static bool good(bench *t, const char *text)
 {
     bool ok = lower(t, text, NULL) && analyse_both(t);
@@ -85,12 +66,12 @@ static void check_carried(const carried *c)
     for (int k = 0; k < 4 && good(&t, scenario); k++) {
         const ovl_result *r = k & 1 ? &t.whole : &t.result;
         const char *way = k & 2 ? "in" : "out";
-        CHECK_NEAR(find(r, "nic", way) ? (double)find(r, "nic", way)->bytes / 1e6 : 0, c->nic,
+        CHECK_NEAR(link_of(r, "nic", way) ? (double)link_of(r, "nic", way)->bytes / 1e6 : 0, c->nic,
                    1e-3);
-        CHECK_NEAR(find(r, "leaf", way) ? (double)find(r, "leaf", way)->bytes / 1e6 : 0, c->leaf,
-                   1e-3);
-        check(r, "up", way, c->up, c->all);
-        check(r, "spine", way, c->all, c->all);
+        CHECK_NEAR(link_of(r, "leaf", way) ? (double)link_of(r, "leaf", way)->bytes / 1e6 : 0,
+                   c->leaf, 1e-3);
+        check_link(r, "up", way, c->up, c->all);
+        check_link(r, "spine", way, c->all, c->all);
     }
     finish(&t);
 }
@@ -209,10 +190,10 @@ static void roots_send_along_the_rails(void)
             bench t = {0};
             write(by[i].fabric, 32, reduce ? "reduce" : "broadcast", "tree", by[i].group, 800);
             if (good(&t, scenario)) {
-                check(&t.result, "up", reduce ? "in" : "out", by[i].out, by[i].all);
-                check(&t.whole, "up", reduce ? "out" : "in", by[i].in, by[i].all);
-                check(&t.result, "spine", "out", by[i].all, by[i].all);
-                check(&t.whole, "spine", "in", by[i].all, by[i].all);
+                check_link(&t.result, "up", reduce ? "in" : "out", by[i].out, by[i].all);
+                check_link(&t.whole, "up", reduce ? "out" : "in", by[i].in, by[i].all);
+                check_link(&t.result, "spine", "out", by[i].all, by[i].all);
+                check_link(&t.whole, "spine", "in", by[i].all, by[i].all);
             }
             finish(&t);
         }
@@ -229,8 +210,8 @@ static void a_chain_crosses_from_pod_to_pod_once(void)
         CHECK(lower(&t, scenario,
                     "hardware.collectives[0]={op: broadcast, via: [nic, up], beta: 1 GB/s}") &&
               analyse_both(&t));
-        check(&t.result, "up", "out", 100, k ? 2400 : 800);
-        check(&t.whole, "up", "in", 100, k ? 2400 : 800);
+        check_link(&t.result, "up", "out", 100, k ? 2400 : 800);
+        check_link(&t.whole, "up", "in", 100, k ? 2400 : 800);
         finish(&t);
     }
 }
@@ -257,10 +238,10 @@ static void a_send_leaves_a_rail_if_the_other_is_not_on_it(void)
     for (size_t i = 0; i < OVL_COUNT(by); i++) {
         bench t = {0};
         if (good(&t, by[i].text)) {
-            check(&t.result, "leaf", "out", by[i].leaf, by[i].leaf);
-            check(&t.result, "up", "out", by[i].up, by[i].up);
-            check(&t.whole, "up", "in", by[i].up, by[i].up);
-            check(&t.whole, "spine", "in", by[i].up, by[i].up);
+            check_link(&t.result, "leaf", "out", by[i].leaf, by[i].leaf);
+            check_link(&t.result, "up", "out", by[i].up, by[i].up);
+            check_link(&t.whole, "up", "in", by[i].up, by[i].up);
+            check_link(&t.whole, "spine", "in", by[i].up, by[i].up);
         }
         finish(&t);
     }
@@ -296,10 +277,10 @@ static void uneven_exchanges_leave_rails_by_their_bytes(void)
     write(&small, 8, "all_to_all", "direct", EIGHT, 800);
     CHECK(lower(&t, scenario, "workload.ops.x.receives=[4, 0, 0, 0, 1, 1, 1, 1]") &&
           analyse_both(&t));
-    check(&t.result, "up", "out", 700, 2400);
-    check(&t.whole, "up", "in", 1500, 2400);
-    check(&t.result, "spine", "out", 2400, 2400);
-    check(&t.whole, "leaf", "in", 2000, 3200); /* 4 x 400 into rank 0, 400 into 4 */
+    check_link(&t.result, "up", "out", 700, 2400);
+    check_link(&t.whole, "up", "in", 1500, 2400);
+    check_link(&t.result, "spine", "out", 2400, 2400);
+    check_link(&t.whole, "leaf", "in", 2000, 3200); /* 4 x 400 into rank 0, 400 into 4 */
     finish(&t);
 }
 
