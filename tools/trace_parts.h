@@ -71,7 +71,7 @@ void ovl_trace_end_counter(ovl_trace *t);
 
 /* Adds what an activity does to a resource in one rate segment; `rate`: bytes/s at isolated speed.
  * ovl_trace_traffic writes what was added as counters `names[series]`, and frees the list. */
-void ovl_trace_use(ovl_changes *list, uint32_t series, const ovl_segment *segment, uint64_t rate);
+void ovl_trace_use(ovl_changes *list, uint32_t series, const ovl_segment *g, uint64_t rate);
 void ovl_trace_traffic(ovl_trace *t, ovl_changes *list, const char *const *names, uint32_t n);
 
 /* How many ranks have each resource; lives in `arena`. */
