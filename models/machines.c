@@ -105,33 +105,17 @@ const ovl_hw *ovl_hw_of_rank(const ovl_lowering *l, uint32_t rank)
     return l->machine_of ? &l->machines[l->machine_of[rank]] : l->hw;
 }
 
-static bool takes_part(const ovl_spread *spread, uint32_t machine)
+const ovl_hw *ovl_least_of(const ovl_lowering *l, const ovl_spread *spread,
+                           bool (*less)(const ovl_hw *a, const ovl_hw *b))
 {
-    return spread->machines >> machine & 1;
-}
-
-int64_t ovl_least_sms(const ovl_lowering *l, const ovl_spread *spread)
-{
-    int64_t least = l->hw->gpu.sms;
-    for (uint32_t i = 0, n = 0; spread && i < l->n_machines; i++) {
-        int64_t has = l->machines[i].gpu.sms;
-        if (takes_part(spread, i)) {
-            least = n++ ? OVL_MIN(least, has) : has;
+    const ovl_hw *least = NULL;
+    for (uint32_t i = 0; spread && i < l->n_machines; i++) {
+        bool member = spread->machines >> i & 1;
+        if (member && (!least || less(&l->machines[i], least))) {
+            least = &l->machines[i];
         }
     }
-    return least;
-}
-
-uint64_t ovl_least_hbm(const ovl_lowering *l, const ovl_spread *spread)
-{
-    uint64_t least = l->hw->gpu.hbm;
-    for (uint32_t i = 0, n = 0; spread && i < l->n_machines; i++) {
-        uint64_t has = l->machines[i].gpu.hbm;
-        if (takes_part(spread, i)) {
-            least = n++ ? OVL_MIN(least, has) : has;
-        }
-    }
-    return least;
+    return least ? least : l->hw;
 }
 
 /* --- What takes as long as a GPU needs --- */

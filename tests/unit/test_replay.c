@@ -495,7 +495,7 @@ static void measured_interference_needs_factors(void)
     CHECK_HAS(replay_said(&t), "only if the hardware has factors");
     replayed(&t);
     CHECK(!replay(&t, FACTORS, "workload.replay.classes[0].name=(", BESIDE0, BESIDE1));
-    CHECK_HAS(replay_said(&t), "is no pattern");
+    CHECK_HAS(replay_said(&t), "name is \"(\": no pattern: ");
     replayed(&t);
 }
 
@@ -552,8 +552,13 @@ static void keys_that_do_not_belong_to_a_trace_are_refused(void)
     CHECK(!replay(&t, ONE, "workload.trace=r1.json", TRACE(0, THREE), NULL));
     CHECK_HAS(replay_said(&t), "can be named in the scenario and its variants only");
     replayed(&t);
-    CHECK(!replay(&t, ONE, "workload.replay.comm=(", TRACE(0, THREE), NULL));
-    CHECK_HAS(replay_said(&t), "is no pattern");
+    CHECK(!replay(&t, "workload: {trace: r0.json, replay: {comm: '('}}\n", NULL, TRACE(0, THREE),
+                  NULL));
+    CHECK_HAS(replay_said(&t), "s.yaml:1:43: error: comm is \"(\": no pattern: ");
+    replayed(&t);
+    CHECK(!replay(&t, "workload: {trace: r0.json, what_if: {kernels: [{speedup: 2}]}}\n", NULL,
+                  TRACE(0, THREE), NULL));
+    CHECK_HAS(replay_said(&t), "s.yaml:1:48: error: kernels: \"name\" is missing");
     replayed(&t);
 }
 
