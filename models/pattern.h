@@ -2,8 +2,8 @@
  * pattern.h - POSIX extended regular expressions that a user wrote, matched anywhere in a name.
  *
  * The compiler of the C library copies what is repeated, so a few characters can ask for all the
- * memory there is: ((a{1,9999}){1,9999}){1,9999}. A pattern is therefore refused if its length times
- * the product of its repeats is more than OVL_PATTERN_SIZE (so large, one takes some 30 MB).
+ * memory there is: ((a{1,9999}){1,9999}){1,9999}. A pattern is therefore refused if its length
+ * times the product of its repeats is more than OVL_PATTERN_SIZE (so large, one takes some 30 MB).
  *
  *     nccl|rccl            good
  *     (                    no pattern: Unmatched ( or \(
