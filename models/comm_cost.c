@@ -197,19 +197,9 @@ bool ovl_comm_links(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_deman
     return true;
 }
 
-static bool less_hbm(const ovl_hw *a, const ovl_hw *b)
-{
-    return a->gpu.hbm < b->gpu.hbm;
-}
-
-static bool less_sms(const ovl_hw *a, const ovl_hw *b)
-{
-    return a->gpu.sms < b->gpu.sms;
-}
-
 uint64_t ovl_comm_clamp_hbm(ovl_lowering *l, const comm *c, uint64_t rate)
 {
-    uint64_t has = ovl_least_of(l, c->spec->spread, less_hbm)->gpu.hbm;
+    uint64_t has = ovl_least_hbm(l, c->spec->spread);
     return has ? ovl_draft_clamp(l, c->spec->name, c->spec->mark, "HBM", rate, has) : 0;
 }
 
@@ -246,8 +236,7 @@ static bool comm_demands(ovl_lowering *l, const comm *c, ovl_draft *d)
 static bool comm_sms(ovl_lowering *l, const comm *c, const ovl_comm_time *time, ovl_cost_kind *kind)
 {
     const ovl_comm_spec *spec = c->spec;
-    int64_t sms = c->has_sms ? c->sms : time->channels;
-    int64_t all = ovl_least_of(l, spec->spread, less_sms)->gpu.sms;
+    int64_t sms = c->has_sms ? c->sms : time->channels, all = ovl_least_sms(l, spec->spread);
     if (all > 0 && sms >= all) {
         ovl_error(l->errs, OVL_E_INPUT, spec->mark,
                   "\"%s\" holds %" PRId64 " SMs of a GPU of %" PRId64

@@ -105,17 +105,35 @@ const ovl_hw *ovl_hw_of_rank(const ovl_lowering *l, uint32_t rank)
     return l->machine_of ? &l->machines[l->machine_of[rank]] : l->hw;
 }
 
-const ovl_hw *ovl_least_of(const ovl_lowering *l, const ovl_spread *spread,
-                           bool (*less)(const ovl_hw *a, const ovl_hw *b))
+static uint64_t sms_of(const ovl_hw *hw)
 {
-    const ovl_hw *least = NULL;
+    return (uint64_t)hw->gpu.sms;
+}
+
+static uint64_t hbm_of(const ovl_hw *hw)
+{
+    return hw->gpu.hbm;
+}
+
+/* The least of something that the members of a spread see. */
+static uint64_t least(const ovl_lowering *l, const ovl_spread *spread,
+                      uint64_t (*what)(const ovl_hw *hw))
+{
+    uint64_t none = UINT64_MAX, of = none;
     for (uint32_t i = 0; spread && i < l->n_machines; i++) {
-        bool member = spread->machines >> i & 1;
-        if (member && (!least || less(&l->machines[i], least))) {
-            least = &l->machines[i];
-        }
+        of = spread->machines >> i & 1 ? OVL_MIN(of, what(&l->machines[i])) : of;
     }
-    return least ? least : l->hw;
+    return of == none ? what(l->hw) : of;
+}
+
+int64_t ovl_least_sms(const ovl_lowering *l, const ovl_spread *spread)
+{
+    return (int64_t)least(l, spread, sms_of);
+}
+
+uint64_t ovl_least_hbm(const ovl_lowering *l, const ovl_spread *spread)
+{
+    return least(l, spread, hbm_of);
 }
 
 /* --- What takes as long as a GPU needs --- */

@@ -225,10 +225,9 @@ void ovl_machines_find(ovl_lowering *l);
 /* The hardware as a rank sees it. */
 const ovl_hw *ovl_hw_of_rank(const ovl_lowering *l, uint32_t rank);
 
-/* Of the hardware that members see, that which has least of something (`less`: a has less of it
- * than b). No spread: l->hw. */
-const ovl_hw *ovl_least_of(const ovl_lowering *l, const ovl_spread *spread,
-                           bool (*less)(const ovl_hw *a, const ovl_hw *b));
+/* The least that any member has: SMs, HBM bandwidth; 0: not modelled. NULL: the node of `hw`. */
+int64_t ovl_least_sms(const ovl_lowering *l, const ovl_spread *spread);
+uint64_t ovl_least_hbm(const ovl_lowering *l, const ovl_spread *spread);
 
 /* What `length` gives on the GPU of each sort of nodes, or where one GPU is asked for on that one
  * throughout; NULL if all nodes are alike. It asks for costs on one GPU, that of l->hw. */

@@ -297,11 +297,8 @@ static void types_and_sizes(void)
     CHECK_INT(buffer_named(&t, "shard block.grad")->bytes, 12);
     CHECK_INT(buffer_named(&t, "optimizer states block")->bytes, 36);
     CHECK_INT(buffer_named(&t, "cast shard block")->bytes, 6);
-    CHECK_INT(buffer_named(&t, "gather output block")->bytes, 24);
-    CHECK_INT(buffer_named(&t, "gathered block")->bytes, 20);
-    /* What is gathered again for the backward has names of its own. */
     CHECK_INT(buffer_named(&t, "cast shard again block")->bytes, 6);
-    CHECK_INT(buffer_named(&t, "regather output block")->bytes, 24);
+    CHECK_INT(buffer_named(&t, "gather output block")->bytes, 24);
     CHECK_INT(buffer_named(&t, "regathered block")->bytes, 20);
     CHECK_INT(buffer_named(&t, "block.grad")->bytes, 20);
     CHECK_INT(buffer_named(&t, "reduce input block")->bytes, 48);
@@ -325,8 +322,7 @@ static void the_root_is_first_and_last(void)
         "gather copy_in root | gather root | copy_out root | forward embed | gather copy_in block "
         "| gather block | copy_out block | forward block | forward head | "
         "regather copy_in block | regather block | backward head | copy_out again block | backward "
-        "block | "
-        "reduce copy_in block | reduce block | accumulate block | backward embed | "
+        "block | reduce copy_in block | reduce block | accumulate block | backward embed | "
         "reduce copy_in root | reduce root | accumulate root | wait for reductions | optimizer");
     CHECK_INT(buffer_named(&t, "gathered root")->bytes, 80);
     CHECK_TEXT(waits(&t, 0, "copy_out block"), "gather block");
