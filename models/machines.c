@@ -166,33 +166,35 @@ const ovl_hw *ovl_hw_of_rank(const ovl_lowering *l, uint32_t rank)
     return l->machine_of ? &l->machines[l->machine_of[rank]] : l->hw;
 }
 
-static bool takes_part(const ovl_spread *spread, uint32_t machine)
+static uint64_t sms_of(const ovl_hw *hw)
 {
-    return spread->machines >> machine & 1;
+    return (uint64_t)hw->gpu.sms;
+}
+
+static uint64_t hbm_of(const ovl_hw *hw)
+{
+    return hw->gpu.hbm;
+}
+
+/* The least of something that the members of a spread see. */
+static uint64_t least(const ovl_lowering *l, const ovl_spread *spread,
+                      uint64_t (*what)(const ovl_hw *hw))
+{
+    uint64_t none = UINT64_MAX, of = none;
+    for (uint32_t i = 0; spread && i < l->n_machines; i++) {
+        of = spread->machines >> i & 1 ? OVL_MIN(of, what(&l->machines[i])) : of;
+    }
+    return of == none ? what(l->hw) : of;
 }
 
 int64_t ovl_least_sms(const ovl_lowering *l, const ovl_spread *spread)
 {
-    int64_t least = l->hw->gpu.sms;
-    for (uint32_t i = 0, n = 0; spread && i < l->n_machines; i++) {
-        int64_t has = l->machines[i].gpu.sms;
-        if (takes_part(spread, i)) {
-            least = n++ ? OVL_MIN(least, has) : has;
-        }
-    }
-    return least;
+    return (int64_t)least(l, spread, sms_of);
 }
 
 uint64_t ovl_least_hbm(const ovl_lowering *l, const ovl_spread *spread)
 {
-    uint64_t least = l->hw->gpu.hbm;
-    for (uint32_t i = 0, n = 0; spread && i < l->n_machines; i++) {
-        uint64_t has = l->machines[i].gpu.hbm;
-        if (takes_part(spread, i)) {
-            least = n++ ? OVL_MIN(least, has) : has;
-        }
-    }
-    return least;
+    return least(l, spread, hbm_of);
 }
 
 /* --- What takes as long as a GPU needs --- */
