@@ -51,8 +51,8 @@ void ovl_sweep_find_work(ovl_sweep *s)
             widen(&per_token, over(work[OVL_PER_FLOPS] * 1e9, work[OVL_PER_TOKENS]));
         }
     }
-    bool tokens = of[OVL_PER_TOKENS].all ? differs(of[OVL_PER_TOKENS])
-                                         : differs(of[OVL_PER_MICROBATCH]);
+    bool tokens =
+        of[OVL_PER_TOKENS].all ? differs(of[OVL_PER_TOKENS]) : differs(of[OVL_PER_MICROBATCH]);
     bool whole = !of[OVL_PER_TOKENS].all || (per_microbatch.all && !differs(per_microbatch));
     s->unit = tokens                       ? (whole ? OVL_PER_MICROBATCH : OVL_PER_TOKENS)
               : differs(of[OVL_PER_FLOPS]) ? OVL_PER_FLOPS
