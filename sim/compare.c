@@ -204,7 +204,7 @@ static ovl_time per_unit(const ovl_result *r, ovl_unit unit)
         return ovl_result_per_microbatch(r);
     }
     if (unit == OVL_UNIT_FLOPS) {
-        return (ovl_time)fmin((double)r->step / flops_of(r) * 1e15, (double)(OVL_TIME_MAX / 2));
+        return (ovl_time)fmin((double)r->step / flops_of(r) * 1e15, (double)OVL_TIME_MAX);
     }
     wide millions = (wide)r->step * 1000000;
     return unit == OVL_UNIT_STEP
