@@ -158,10 +158,23 @@ static double mean_busbw(const analysis *a)
     return time > 0 ? moved / time : -1;
 }
 
+/* Without communication there are no rows, and nobody asks for slack. */
+static bool communicates(const ovl_program *p)
+{
+    for (uint32_t c = 0; c < p->n_codes; c++) {
+        for (uint32_t i = 0; i < p->codes[c].n_ops; i++) {
+            if (ovl_is_communication(ovl_code_op(&p->codes[c], i))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static void make_rows(analysis *a)
 {
     ovl_arena scratch = {0}, rows = {0};
-    const ovl_time *slack = ovl_slack(&a->causes, &scratch);
+    const ovl_time *slack = communicates(a->p) ? ovl_slack(&a->causes, &scratch) : NULL;
     ovl_row_sources sources = {&a->causes, &a->classes, a->feeds, &a->path, slack};
     a->rows = ovl_rows_make(&sources, a->arena, &rows);
     ovl_arena_free(&scratch);
