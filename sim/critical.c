@@ -214,10 +214,7 @@ void ovl_critical_path(ovl_causes *causes, const ovl_classes *classes, ovl_arena
                        ovl_arena *scratch, ovl_path *path)
 {
     uint32_t n_ops = causes->program->n_ops;
-    walk w = {.c = causes,
-              .classes = classes,
-              .met = OVL_NONE,
-              .begin = causes->timeline->begin};
+    walk w = {.c = causes, .classes = classes, .met = OVL_NONE, .begin = causes->timeline->begin};
     w.on = OVL_NEW_ARRAY(scratch, bool, n_ops);
     w.rank_on = OVL_NEW_ARRAY(scratch, bool, n_ops);
     if (causes->timeline->step > 0) {

@@ -7,10 +7,8 @@
 
 static uint64_t hash_of(const ovl_piece *p)
 {
-    const uint64_t words[] = {(uint64_t)p->length,
-                              (uint64_t)p->kind << 32 | p->what,
-                              (uint64_t)p->stream << 32 | p->rank,
-                              (uint64_t)p->why << 32 | p->by,
+    const uint64_t words[] = {(uint64_t)p->length, (uint64_t)p->kind << 32 | p->what,
+                              (uint64_t)p->stream << 32 | p->rank, (uint64_t)p->why << 32 | p->by,
                               p->at};
     uint64_t hash = 0;
     for (size_t i = 0; i < OVL_COUNT(words); i++) {

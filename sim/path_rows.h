@@ -28,9 +28,9 @@ enum { OVL_PIECE_MET = OVL_WHY_HOST + 1, OVL_PIECE_FIRST };
 /* All that makes pieces alike, in numbers; unused ones are 0. */
 typedef struct ovl_piece {
     ovl_time length;
-    uint32_t kind, what; /* name of the operation, or how many launches */
-    ovl_id stream;       /* name; OVL_PIECE_HOST, OVL_PIECE_WIRE */
-    uint32_t rank;       /* its number */
+    uint32_t kind, what;  /* name of the operation, or how many launches */
+    ovl_id stream;        /* name; OVL_PIECE_HOST, OVL_PIECE_WIRE */
+    uint32_t rank;        /* its number */
     uint32_t why, by, at; /* ovl_why or one of the above; name, and of OVL_PIECE_MET the rank */
 } ovl_piece;
 
@@ -38,9 +38,9 @@ typedef struct ovl_piece {
 #define OVL_PIECE_WIRE (UINT32_MAX - 1)
 
 typedef struct ovl_path_pieces {
-    OVL_VEC(ovl_piece) kinds;  /* each once */
-    OVL_VEC(uint32_t) table;   /* kind + 1 by hash, open addressing; its size a power of two */
-    OVL_VEC(uint32_t) list;    /* kinds, last first */
+    OVL_VEC(ovl_piece) kinds; /* each once */
+    OVL_VEC(uint32_t) table;  /* kind + 1 by hash, open addressing; its size a power of two */
+    OVL_VEC(uint32_t) list;   /* kinds, last first */
 } ovl_path_pieces;
 
 void ovl_path_piece(ovl_path_pieces *pieces, const ovl_piece *piece);

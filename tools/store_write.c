@@ -180,8 +180,9 @@ static bool add_path(ovl_store *store, int64_t run, const ovl_result *r, ovl_err
     for (uint32_t i = 0; good && i < r->n_path; i++) {
         const ovl_result_path *p = &r->path[i];
         ovl_sql q;
-        ovl_sql_begin(&q, store, errs, "INSERT INTO critical_path VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                                        "?)");
+        ovl_sql_begin(&q, store, errs,
+                      "INSERT INTO critical_path VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
+                      "?)");
         ovl_sql_int(&q, run);
         ovl_sql_int(&q, i);
         ovl_sql_text(&q, p->op);

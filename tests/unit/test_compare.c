@@ -246,8 +246,14 @@ static void long_changes_are_cut(void)
     ovl_arena arena = {0};
     ovl_result_path items[8];
     for (uint32_t i = 0; i < 7; i++) {
-        items[i] = (ovl_result_path){
-            ovl_arena_printf(&arena, "k%" PRIu32, i), "compute", 0, i * MS, (i + 1) * MS, "start", 0, 0};
+        items[i] = (ovl_result_path){ovl_arena_printf(&arena, "k%" PRIu32, i),
+                                     "compute",
+                                     0,
+                                     i * MS,
+                                     (i + 1) * MS,
+                                     "start",
+                                     0,
+                                     0};
     }
     items[7] = (ovl_result_path){"issue k0", "host", 0, 7 * MS, 8 * MS, "host", 0, 0};
     ovl_result_path other[] = {{"host issues 3 operations", "host", 0, 0, 8 * MS, "start", 0, 0}};

@@ -224,8 +224,8 @@ static void long_paths(void)
     enum { N = 1000 };
     ovl_result_path *items = calloc(N, sizeof *items);
     for (uint32_t i = 0; i < N; i++) {
-        items[i] = (ovl_result_path){"k",        i % 2 ? "comm" : "compute", 0,
-                                     i * OVL_MS, (i + 1) * OVL_MS,           "after: k", 0, 0};
+        items[i] = (ovl_result_path){
+            "k", i % 2 ? "comm" : "compute", 0, i * OVL_MS, (i + 1) * OVL_MS, "after: k", 0, 0};
     }
     ovl_result r = {.step = N * OVL_MS, .path = items, .n_path = N};
     page p;
@@ -246,8 +246,8 @@ static void long_paths(void)
     free(items);
 }
 
-/* [k 1, reduce 2] 400 times behind a first k of 10: 10 + 400 x 3 = 1,210 ms. The k of the block come
- * from 10 to 10 + 399 x 3 + 1 = 1,208, and are 400 in all; reduce from 11 to 1,210, 800. */
+/* [k 1, reduce 2] 400 times behind a first k of 10: 10 + 400 x 3 = 1,210 ms. The k of the block
+ * come from 10 to 10 + 399 x 3 + 1 = 1,208, and are 400 in all; reduce from 11 to 1,210, 800. */
 static void a_path_that_repeats_itself(void)
 {
     const ovl_result_path items[] = {
@@ -259,9 +259,13 @@ static void a_path_that_repeats_itself(void)
     begin(&p);
     ovl_report_path(&p.out, &r);
     const char *text = finish(&p);
-    CHECK_HAS(text, "      0  0.010  0.010     0  compute  k                               start\n");
-    CHECK_HAS(text, "  0.010  1.208  0.400     0  compute  k (400 times, every 3 ms)       stream: after k\n");
-    CHECK_HAS(text, "  0.011  1.210  0.800     0  comm     reduce (400 times, every 3 ms)  after: k\n");
+    CHECK_HAS(text,
+              "      0  0.010  0.010     0  compute  k                               start\n");
+    CHECK_HAS(
+        text,
+        "  0.010  1.208  0.400     0  compute  k (400 times, every 3 ms)       stream: after k\n");
+    CHECK_HAS(text,
+              "  0.011  1.210  0.800     0  comm     reduce (400 times, every 3 ms)  after: k\n");
     CHECK_HAS(text, "1.210                 = step");
     free(p.text);
 }
