@@ -39,7 +39,7 @@ void ovl_stretch_add(ovl_stretches *list, ovl_time start, ovl_time end, uint32_t
 /* Most ranks have one stream, in order already. */
 void ovl_stretches_sort(ovl_stretches *list)
 {
-    for (uint32_t i = 1; i < list->len; i++) {
+    for (uint32_t i = 1; list->data && i < list->len; i++) {
         if (list->data[i].start < list->data[i - 1].start) {
             qsort(list->data, list->len, sizeof *list->data, by_start);
             return;
