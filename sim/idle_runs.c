@@ -28,12 +28,14 @@ static int by_op(const void *a, const void *b)
 
 void ovl_stretch_add(ovl_stretches *list, ovl_time start, ovl_time end, uint32_t op)
 {
-    ovl_stretch *last = list->len ? &list->data[list->len - 1] : NULL;
-    if (last && last->start <= start && start <= last->end) {
-        last->end = OVL_MAX(last->end, end);
-    } else {
-        ovl_vec_push(list, (ovl_stretch){start, end, op});
+    if (list->len > 0) {
+        ovl_stretch *last = &list->data[list->len - 1];
+        if (last->start <= start && start <= last->end) {
+            last->end = OVL_MAX(last->end, end);
+            return;
+        }
     }
+    ovl_vec_push(list, (ovl_stretch){start, end, op});
 }
 
 /* Most ranks have one stream, in order already. */
