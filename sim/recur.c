@@ -117,6 +117,9 @@ void ovl_recur_init(ovl_engine *e, ovl_arena *scratch)
     if (course->n_runs == 0 || n_fronts > p->n_ops / 2 || !keep_order(e)) {
         return;
     }
+    for (uint32_t i = 0; i < p->n_ranks; i++) {
+        e->ranks[i].beat = mixed(0, i + 1) | 1;
+    }
     e->recur = OVL_NEW(scratch, ovl_recur);
     e->recur->rank = rank;
     e->recur->first_front = first_front;
@@ -182,15 +185,26 @@ static uint64_t progress(const ovl_engine *e)
     return hash;
 }
 
-/* From the last anchor on. Of the first block of a run nothing is known: it began elsewhere. */
+/* Of the block from the last anchor on: how long it took, how much ended on each rank, and when.
+ * Of the first block of a run nothing is known: it began elsewhere. */
+static uint64_t pulse_of_block(const ovl_engine *e, const ovl_rhythm *x)
+{
+    uint64_t beats = e->beats - x->beats;
+    uint64_t ends = e->pulse - x->sum - beats * (uint64_t)x->last;
+    uint64_t pulse = mixed((uint64_t)(e->now - x->last), e->n_ended - x->ended);
+    pulse = mixed(mixed(pulse, beats), ends);
+    return mixed(mixed(pulse, e->activities.len - e->spare.len), progress(e));
+}
+
 static void feel_pulse(const ovl_engine *e, ovl_rhythm *x)
 {
-    uint64_t pulse = mixed((uint64_t)(e->now - x->last), e->n_ended - x->ended);
     memmove(&x->pulse[1], &x->pulse[0], (OVL_PULSES - 1) * sizeof x->pulse[0]);
-    x->pulse[0] = mixed(mixed(pulse, e->activities.len - e->spare.len), progress(e));
+    x->pulse[0] = pulse_of_block(e, x);
     x->block = e->n_ended - x->ended;
     x->last = e->now;
     x->ended = e->n_ended;
+    x->beats = e->beats;
+    x->sum = e->pulse;
     x->known++;
 }
 
@@ -230,10 +244,18 @@ static uint32_t blocks_since(ovl_rhythm *x, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         hash = mixed(hash, x->pulse[i]);
     }
-    ovl_glimpse *g = &x->glimpses[hash % OVL_GLIMPSES];
-    uint32_t since = g->anchor && g->hash == hash ? x->anchors - g->anchor : 0;
-    *g = (ovl_glimpse){hash, x->anchors};
-    return since;
+    ovl_glimpse *oldest = &x->glimpses[hash % OVL_GLIMPSES];
+    for (uint32_t i = 0; i < OVL_GLIMPSE_PLACES; i++) {
+        ovl_glimpse *g = &x->glimpses[(hash + i) % OVL_GLIMPSES];
+        if (g->anchor && g->hash == hash) {
+            uint32_t since = x->anchors - g->anchor;
+            g->anchor = x->anchors;
+            return since;
+        }
+        oldest = g->anchor < oldest->anchor ? g : oldest;
+    }
+    *oldest = (ovl_glimpse){hash, x->anchors};
+    return 0;
 }
 
 /* Is the state to be looked at, at an anchor that was passed? Either the one kept should come

@@ -45,8 +45,9 @@ typedef struct ovl_glimpse {
     uint32_t anchor; /* counted from 1; 0: none */
 } ovl_glimpse;
 
-#define OVL_GLIMPSES 512 /* remembered, by their hash */
-#define OVL_PULSES   3   /* blocks that a glimpse is of */
+#define OVL_GLIMPSES       512 /* remembered, by their hash */
+#define OVL_GLIMPSE_PLACES 4   /* where one may stand; the oldest there gives way */
+#define OVL_PULSES         3   /* blocks that a glimpse is of */
 
 /* Runs of one period in the code of the rank that is watched, and the state at one of their
  * anchors. */
@@ -57,8 +58,9 @@ typedef struct ovl_rhythm {
     uint32_t anchors;           /* that passed, in all runs */
     uint32_t known;             /* blocks of this era whose pulse was felt */
     uint64_t pulse[OVL_PULSES]; /* of the last blocks, the last one first */
-    ovl_time last;              /* when the last anchor passed, and how much had ended by then */
+    ovl_time last;              /* when the last anchor passed, and how much had ended by then: */
     uint32_t ended;
+    uint64_t beats, sum; /* as it stands in `beats` and `pulse` of the engine */
     uint32_t block;   /* operations that ended in the last one */
     uint32_t era;     /* what was seen in another says nothing of this one */
     uint32_t rests;   /* before that anchor nothing is looked at that would come again in ... */
