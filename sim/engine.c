@@ -55,8 +55,6 @@ void ovl_engine_complete(ovl_engine *e, uint32_t rank, uint32_t op)
     ovl_engine_note(e->end, op, e->now);
     e->ended[rank] = e->now;
     e->n_ended++;
-    e->beats += e->ranks[rank].beat;
-    e->pulse += e->ranks[rank].beat * (uint64_t)e->now;
     ovl_engine_step(e, op, OVL_ENDED);
     const uint32_t *next = code->next.item + code->next.at[local];
     const uint32_t *end = code->next.item + code->next.at[local + 1];

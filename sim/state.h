@@ -169,7 +169,6 @@ typedef struct ovl_rank_state {
     uint32_t latent;                                    /* communication in its latency */
     uint32_t first_op, variant;                         /* of ovl_rank, */
     ovl_id code;                                        /* as is this */
-    uint64_t beat; /* a number of its own, to tell ends on one rank from those on another */
     /* Who gets the time from `accounted` on (account.c). */
     ovl_choice is;
     bool touched,
@@ -223,8 +222,6 @@ typedef struct ovl_engine {
     uint32_t *pending; /* by op: how much it still waits for; once it arrived: OVL_ARRIVED_BIT */
     uint32_t *arrived; /* by collective instance: members that have */
     uint32_t n_ended;
-    uint64_t beats, pulse; /* sums of ends, and of when they were, each times the beat of its rank
-                              (recur.c) */
     ovl_rank_state *ranks;
     ovl_rank_times *times;   /* their `end` stands in `ended` until they are told */
     ovl_time *ended;         /* by rank: when an operation ended last */
