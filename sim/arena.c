@@ -55,7 +55,7 @@ void ovl_out_of_memory(size_t bytes)
  * before the first of it is written. */
 static struct ovl_arena_block *new_block(ovl_arena *arena, size_t usable, bool filled)
 {
-    if (usable > SIZE_MAX - sizeof(struct ovl_arena_block) - 64) {
+    if (usable > SIZE_MAX - sizeof(struct ovl_arena_block) - 2 * 64) {
         ovl_out_of_memory(usable);
     }
     usable = (usable + 63) & ~(size_t)63;
