@@ -61,6 +61,7 @@ static struct ovl_arena_block *new_block(ovl_arena *arena, size_t usable, bool f
     usable = (usable + 63) & ~(size_t)63;
     size_t size = sizeof(struct ovl_arena_block) + usable + 63,
            mapped = usable >= MAPPED ? size : 0;
+    assert(size > usable);
     unsigned char *raw = mapped ? ovl_pages_take(size) : calloc(1, size);
     if (!raw) {
         ovl_out_of_memory(usable);

@@ -2,26 +2,21 @@
 
 #include "sim/pages.h"
 
-static void *aligned(size_t align, size_t bytes)
-{
-    void *data = NULL;
-    return posix_memalign(&data, align, bytes) == 0 ? data : NULL;
-}
-
 /* As realloc, but what is made of whole cache lines lies on them, and what begins large on large
  * pages. */
 static void *resize(void *data, size_t size, uint32_t old, uint64_t want)
 {
     size_t bytes = (size_t)want * size;
     if (old == 0 && bytes >= 2 * OVL_PAGE_LARGE) {
-        void *large = aligned(OVL_PAGE_LARGE, bytes);
+        size_t whole = (bytes + OVL_PAGE_LARGE - 1) & ~(OVL_PAGE_LARGE - 1);
+        void *large = aligned_alloc(OVL_PAGE_LARGE, whole);
         ovl_pages_enlarge(large, large ? bytes : 0);
         return large;
     }
     if (size % OVL_CACHE_LINE != 0) {
         return realloc(data, bytes);
     }
-    void *grown = aligned(OVL_CACHE_LINE, bytes);
+    void *grown = aligned_alloc(OVL_CACHE_LINE, bytes);
     if (grown && old) {
         memcpy(grown, data, old * size);
         free(data);

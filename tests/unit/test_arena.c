@@ -56,6 +56,9 @@ static void large_pieces_are_zeroed_and_go_back(void)
     for (int i = 0; i < 3; i++) {
         unsigned char *pages = ovl_pages_take(size);
         CHECK(pages != NULL);
+        if (!pages) {
+            return;
+        }
         ovl_pages_enlarge(pages, size);
         CHECK_INT((uintptr_t)pages % 16, 0);
         CHECK(pages[0] == 0 && pages[size / 2] == 0 && pages[size - 1] == 0);
@@ -71,6 +74,9 @@ static void memory_that_is_enlarged_keeps_what_it_holds(void)
     const size_t size = (size_t)7 << 20;
     unsigned char *data = malloc(size);
     CHECK(data != NULL);
+    if (!data) {
+        return;
+    }
     data[0] = data[size - 1] = 5;
     ovl_pages_enlarge(data, 0);
     ovl_pages_enlarge(data + 1, 100);
