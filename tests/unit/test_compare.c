@@ -437,6 +437,19 @@ static void tokens_are_the_work_where_they_are_known(void)
     many.useful.tokens = 1000;
     CHECK_INT(ovl_unit_of(&few, &many), OVL_UNIT_STEP);
     CHECK(!ovl_other_work(&few, &many));
+    /* As many tokens of a model that takes twice the FLOPs, 8 x 25 and 8 x 50 TFLOP: 217 ms for 0.2
+     * PFLOP are 1.085 s each, 500 ms for 0.4 are 1.25. To 0.1 % they are alike. */
+    few.useful.flops = 25e12;
+    many.useful.flops = 50e12;
+    CHECK_INT(ovl_unit_of(&few, &many), OVL_UNIT_FLOPS);
+    ovl_compare(&few, &many, &arena, &c);
+    CHECK_INT(c.verdict, OVL_WORSE);
+    CHECK_HAS(c.sentence, "worse: a PFLOP takes 1.25 s instead of 1.085 s, longer (15.2 %); b does "
+                          "other work, another model, 0.4 PFLOP instead of 0.2, in a step that is "
+                          "283 ms longer");
+    many.useful.flops = 25.02e12;
+    CHECK_INT(ovl_unit_of(&few, &many), OVL_UNIT_STEP);
+    few.useful.flops = many.useful.flops = 0;
     many.useful = (ovl_useful){.tokens = 2000, .ranks = 16};
     many.gradient_scale = "1/8";
     many.rank_microbatches = 1;
