@@ -453,6 +453,14 @@ static void part(const analysis *a, const char *what)
     ovl_watch_part(a->options->watch, what);
 }
 
+static void make_replay(analysis *a)
+{
+    if (a->options->measured) {
+        a->out->replay = ovl_measured_compare(a->p, a->t, a->options->measured,
+                                              a->unchanged ? a->unchanged : a->t->step, a->arena);
+    }
+}
+
 static void analyse(analysis *a)
 {
     a->out->scenario = keep(a, a->options->scenario);
@@ -489,10 +497,7 @@ static void analyse(analysis *a)
     part(a, "asking what interference costs");
     find_price_of_interference(a);
     ovl_host_bound_find(a->p, a->t, a->options, &a->out->host);
-    if (a->options->measured) {
-        a->out->replay = ovl_measured_compare(a->p, a->t, a->options->measured,
-                                              a->unchanged ? a->unchanged : a->t->step, a->arena);
-    }
+    make_replay(a);
     ovl_causes_free(&a->causes);
 }
 
@@ -564,7 +569,7 @@ bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options,
                       .out = result,
                       .t = &timeline,
                       .unchanged = unchanged};
-        analyse(&a);
+        (options->only_measured ? make_replay : analyse)(&a);
     }
     if (good && kept) {
         assert(program->numbered);

@@ -422,6 +422,7 @@ typedef struct ovl_analyse_options {
     bool memory_lines;      /* list the memory of each rank over time */
     bool stats;             /* say what the run cost */
     bool no_usage;          /* leave out what used links and memories, and who met on them */
+    bool only_measured;     /* nothing but how it compares with `measured` */
     const ovl_watch *watch; /* looks on at every run; NULL: nobody */
     uint64_t memory;        /* bytes a run may take; 0: no limit */
     const char *const *not_modelled; /* what the caller knows is left out; copied into the result */

@@ -179,6 +179,7 @@ bool ovl_work_analyse(ovl_work *work, const ovl_prepared *prepared, const ovl_as
         .no_skip = ask->no_skip,
         .memory_lines = ask->memory_lines,
         .stats = ask->stats,
+        .only_measured = ask->only_replay,
         .watch = &work->lookout.watch,
         .memory = ovl_lookout_memory(),
         .scenario = prepared->scenario.name,
