@@ -129,8 +129,8 @@ bool ovl_store_runs(ovl_store *store, uint32_t limit, const char *of, bool point
     OVL_VEC(ovl_stored_run) list = {0};
     ovl_sql q;
     ovl_sql_begin(&q, store, errs,
-                  "SELECT * FROM (" RUN_COLUMNS
-                  "WHERE " OF_SCENARIO " AND (?2 OR point.sweep IS NULL) ORDER BY run.id DESC LIMIT ?3) ORDER BY 1");
+                  "SELECT * FROM (" RUN_COLUMNS "WHERE " OF_SCENARIO
+                  " AND (?2 OR point.sweep IS NULL) ORDER BY run.id DESC LIMIT ?3) ORDER BY 1");
     ovl_sql_text(&q, of);
     ovl_sql_int(&q, points);
     ovl_sql_int(&q, limit ? (int64_t)limit : -1);

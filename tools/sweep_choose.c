@@ -317,8 +317,8 @@ static void find_axis_steps(ovl_sweep *s, uint32_t a)
     uint32_t stride = stride_of(&s->axes, a), rows[OVL_KEYS_MAX];
     for (uint32_t i = 0; i < ovl_sweep_reach(s); i++) {
         ovl_axes_rows(&s->axes, i, rows);
-        for (uint32_t to = i + stride, k = 1; rows[a] == 0 && k < s->axes.axes[a].n_rows &&
-                                              to < ovl_sweep_reach(s);
+        for (uint32_t to = i + stride, k = 1;
+             rows[a] == 0 && k < s->axes.axes[a].n_rows && to < ovl_sweep_reach(s);
              k++, to += stride) {
             add_step(s, a, to - stride, to);
         }

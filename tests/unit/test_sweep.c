@@ -315,8 +315,8 @@ static void the_closest_where_nothing_is_allowed(void)
     CHECK_INT(ovl_sweep_status(&s), 0);
 }
 
-/* 4 of 6 points, the third of which is open, when it was interrupted: the rest is not looked at, and
- * what is there has its front, and steps 0 -> 1 alone. */
+/* 4 of 6 points, the third of which is open, when it was interrupted: the rest is not looked at,
+ * and what is there has its front, and steps 0 -> 1 alone. */
 static void what_was_not_begun_is_not_looked_at(void)
 {
     const int steps[] = {9, 7, 1, 8, 1, 1}, peaks[] = {1, 2, 1, 3, 1, 1};
