@@ -379,6 +379,7 @@ static bool lower_order(const ovl_scenario *scenario, unsigned order, ovl_arena 
         add_pairs(&l);
         ovl_plan_sentences(&l);
         say_variation(&l);
+        ovl_watch_part(scenario->watch, "freezing the program");
         ok = ovl_freeze(&b, &lowered->program, errs);
         if (ok) {
             ovl_vary_check(&lowered->program, &scenario->variation, errs);
