@@ -32,8 +32,8 @@ static void a_collective_that_shares_no_more_goes_on(void)
 }
 
 /* Beside a send for 10 ms the kernel runs at 1/1.25: 8 of its 10 ms are done, and 2 are left. The
- * 600 GB/s that the send moves are in the factor: sharing HBM as well would leave the kernel 1400 of
- * the 2000 GB/s that it wants, 7 ms done. */
+ * 600 GB/s that the send moves are in the factor: sharing HBM as well would leave the kernel 1400
+ * of the 2000 GB/s that it wants, 7 ms done. */
 static void a_send_shares_no_hbm_with_what_it_was_measured_with(void)
 {
     bench t = {0};
