@@ -47,7 +47,7 @@ struct ovl_arena_adopted {
 
 void ovl_out_of_memory(size_t bytes)
 {
-    fprintf(stderr, "ovl: out of memory (%zu bytes asked)\n", bytes);
+    fprintf(stderr, "error: out of memory (%zu bytes asked)\n", bytes);
     abort();
 }
 

@@ -5,8 +5,8 @@
 
 /* One bucket: 217 = 210 compute + 1 latency + 6 transfer. */
 static const ovl_result_path whole_path[] = {
-    {"backward", "compute", 0, 0, 210 * MS, "start"},
-    {"bucket_0", "comm", 0, 210 * MS, 217 * MS, "after: backward"},
+    {"backward", "compute", 0, 0, 210 * MS, "start", 0, 0},
+    {"bucket_0", "comm", 0, 210 * MS, 217 * MS, "after: backward", 0, 0},
 };
 static const ovl_result whole = {
     .variant = "base",
@@ -23,8 +23,8 @@ static const ovl_result whole = {
 
 /* Two buckets: 213 = 210 compute + 1 stretch + 1 latency + 1 transfer. */
 static const ovl_result_path split_path[] = {
-    {"backward", "compute", 0, 0, 211 * MS, "start"},
-    {"bucket_1", "comm", 0, 211 * MS, 213 * MS, "after: backward"},
+    {"backward", "compute", 0, 0, 211 * MS, "start", 0, 0},
+    {"bucket_1", "comm", 0, 211 * MS, 213 * MS, "after: backward", 0, 0},
 };
 static const ovl_result split = {
     .variant = "split",
@@ -246,11 +246,17 @@ static void long_changes_are_cut(void)
     ovl_arena arena = {0};
     ovl_result_path items[8];
     for (uint32_t i = 0; i < 7; i++) {
-        items[i] = (ovl_result_path){
-            ovl_arena_printf(&arena, "k%" PRIu32, i), "compute", 0, i * MS, (i + 1) * MS, "start"};
+        items[i] = (ovl_result_path){ovl_arena_printf(&arena, "k%" PRIu32, i),
+                                     "compute",
+                                     0,
+                                     i * MS,
+                                     (i + 1) * MS,
+                                     "start",
+                                     0,
+                                     0};
     }
-    items[7] = (ovl_result_path){"issue k0", "host", 0, 7 * MS, 8 * MS, "host"};
-    ovl_result_path other[] = {{"host issues 3 operations", "host", 0, 0, 8 * MS, "start"}};
+    items[7] = (ovl_result_path){"issue k0", "host", 0, 7 * MS, 8 * MS, "host", 0, 0};
+    ovl_result_path other[] = {{"host issues 3 operations", "host", 0, 0, 8 * MS, "start", 0, 0}};
     ovl_result a = {.path = items, .n_path = 8, .step = 8 * MS};
     ovl_result b = {.path = other, .n_path = 1, .step = 8 * MS};
     ovl_comparison c;
@@ -266,11 +272,11 @@ static void numbers_are_names_only_of_the_same_things(void)
 {
     ovl_arena arena = {0};
     ovl_result_collective four[4] = {0}, two[2] = {0};
-    const ovl_result_path a_items[] = {{"k", "compute", 0, 0, 5 * MS, "start"},
-                                       {"bucket 2", "comm", 0, 5 * MS, 6 * MS, "after: k"},
-                                       {"bucket 3", "comm", 0, 6 * MS, 9 * MS, "after: k"}};
-    const ovl_result_path b_items[] = {{"k", "compute", 0, 0, 5 * MS, "start"},
-                                       {"bucket 1", "comm", 0, 5 * MS, 7 * MS, "after: k"}};
+    const ovl_result_path a_items[] = {{"k", "compute", 0, 0, 5 * MS, "start", 0, 0},
+                                       {"bucket 2", "comm", 0, 5 * MS, 6 * MS, "after: k", 0, 0},
+                                       {"bucket 3", "comm", 0, 6 * MS, 9 * MS, "after: k", 0, 0}};
+    const ovl_result_path b_items[] = {{"k", "compute", 0, 0, 5 * MS, "start", 0, 0},
+                                       {"bucket 1", "comm", 0, 5 * MS, 7 * MS, "after: k", 0, 0}};
     for (uint32_t i = 0; i < 4; i++) {
         four[i].name = ovl_arena_printf(&arena, "bucket %" PRIu32, i);
         four[i].bytes = 8;
@@ -330,8 +336,8 @@ static void peaks_have_the_same_decimals(void)
 static void the_same_path_may_take_other_times(void)
 {
     ovl_arena arena = {0};
-    ovl_result_path a_items[] = {{"k", "compute", 0, 0, 5 * MS, "start"}};
-    ovl_result_path b_items[] = {{"k", "compute", 0, 0, 7 * MS, "start"}};
+    ovl_result_path a_items[] = {{"k", "compute", 0, 0, 5 * MS, "start", 0, 0}};
+    ovl_result_path b_items[] = {{"k", "compute", 0, 0, 7 * MS, "start", 0, 0}};
     ovl_result a = {.path = a_items, .n_path = 1, .step = 5 * MS};
     ovl_result b = {.path = b_items, .n_path = 1, .step = 7 * MS};
     ovl_comparison c;
