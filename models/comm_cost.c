@@ -12,8 +12,8 @@ typedef ovl_comm_draft comm;
 
 static const ovl_plan_cost no_cost = {.id = OVL_NONE};
 
-/* A collective wants each of its links twice, and HBM. */
-#define MAX_VIA ((OVL_DRAFT_DEMANDS - 1) / 2)
+/* A collective wants each of its links twice, a send by PXN up to three times, and HBM. */
+#define MAX_VIA ((OVL_DRAFT_DEMANDS - 1) / 3)
 
 static uint64_t to_rate(double rate)
 {
@@ -161,6 +161,20 @@ static uint64_t link_rate(ovl_lowering *l, const comm *c, uint32_t link, ovl_tim
     return ovl_draft_clamp(l, spec->name, spec->mark, l->hw->links[link].name, rate, has);
 }
 
+/* What a send by PXN loads beside what its receiver has: the own link of the sender, that of who
+ * passes it on in and out, and what lies behind that one. */
+static void add_passed_on(ovl_lowering *l, const comm *c, uint16_t port, bool once, uint64_t rate,
+                          ovl_demand *out, uint8_t *n_out)
+{
+    const ovl_hw_link *link = &l->hw->links[port / 2];
+    uint16_t there = ovl_relay_port(l, port / 2, c->spread.relay - 1);
+    if (link->scope == OVL_SCOPE_GPU && !ovl_link_in_blocks(link)) {
+        ovl_draft_demand(out, n_out, (ovl_demand){port, once, rate});
+        ovl_draft_demand(out, n_out, (ovl_demand){(uint16_t)(there + 1), once, rate});
+    }
+    ovl_draft_demand(out, n_out, (ovl_demand){there, once, rate});
+}
+
 bool ovl_comm_links(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_demand *out,
                     uint8_t *n_out, ovl_demand *in, uint8_t *n_in, uint64_t *principal,
                     bool *by_member)
@@ -182,7 +196,9 @@ bool ovl_comm_links(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_deman
         bool once = link->scope != OVL_SCOPE_GPU || link->gpus > 1;
         *by_member |= ovl_crossing_differs(l->hw, port / 2, spec->op, c->algorithm, &c->spread) ||
                       speeds_differ(l, c, port / 2);
-        if (out) {
+        if (out && c->spread.relay) {
+            add_passed_on(l, c, port, once, link_rate(l, c, port / 2, transfer, OUT), out, n_out);
+        } else if (out) {
             uint64_t rate = link_rate(l, c, port / 2, transfer, OUT);
             ovl_draft_demand(out, n_out, (ovl_demand){port, once, rate});
         }

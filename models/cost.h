@@ -71,6 +71,7 @@ typedef struct ovl_spread {
     uint32_t fewest, most; /* members of the node that has the fewest, the most */
     uint32_t machines;     /* bit m: some member is on a node of sort m (ovl_hw_on) */
     uint32_t n_kinds, own; /* kinds of members, and which this is */
+    uint32_t relay;        /* a send by PXN: the place in its node of who passes it on, plus 1 */
     const ovl_way *ways;   /* [n_kinds * links]; NULL: every member is alone on each */
 } ovl_spread;
 

@@ -163,7 +163,7 @@ typedef struct ovl_hw_collective {
     double hbm_factor; /* HBM bytes per byte on the wire; 0: HBM use not modelled */
     double weight;     /* at the sharing of links, relative to others; default 1 */
     bool eager;        /* send_recv: eager instead of rendezvous */
-    bool pxn;          /* all_to_all: to another rail by a member of the own node that is on it */
+    bool pxn;          /* to another rail by a member of the own node that is on it */
     bool has_measured;
     ovl_hw_measured measured;
 } ovl_hw_collective;

@@ -57,6 +57,27 @@ static void add_link(ovl_lowering *l, ovl_id *ports, uint32_t i, ovl_id *made)
     }
 }
 
+/* Of each rank what the links of all places of its node have; `rank_at`: scratch, by seat. */
+static void add_relay_ports(ovl_lowering *l, ovl_id *ports, uint32_t *rank_at)
+{
+    uint32_t n = l->hw->n_links, node = l->seats.node;
+    memset(rank_at, 0xff, l->seats.n * sizeof *rank_at); /* OVL_NONE */
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        rank_at[l->seats.of ? l->seats.of[rank] : rank] = rank;
+    }
+    for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
+        ovl_id *own = &ports[(size_t)rank * l->b->n_ports];
+        for (uint32_t place = 0; place < node; place++) {
+            uint32_t seat = ovl_plan_node(l, rank) * node + place;
+            uint32_t there = seat < l->seats.n ? rank_at[seat] : OVL_NONE;
+            const ovl_id *from = there == OVL_NONE ? NULL : &ports[(size_t)there * l->b->n_ports];
+            for (uint32_t k = 0; k < 2 * n; k++) {
+                own[ovl_relay_port(l, 0, place) + k] = from ? from[1 + k] : OVL_NONE;
+            }
+        }
+    }
+}
+
 /* Rank after rank, the resource of each port. */
 static ovl_id *add_resources(ovl_lowering *l)
 {
@@ -67,6 +88,9 @@ static ovl_id *add_resources(ovl_lowering *l)
              (ovl_resource){.name = ovl_name(l->b, "hbm"), .kind = OVL_RES_HBM}, NULL, made);
     for (uint32_t i = 0; i < l->hw->n_links; i++) {
         add_link(l, ports, i, made);
+    }
+    if (l->relays) {
+        add_relay_ports(l, ports, made);
     }
     ovl_arena_free(&scratch);
     return ports;
@@ -180,10 +204,30 @@ static void say_variation(ovl_lowering *l)
     }
 }
 
+/* Whether some sends are passed on. Inside a node that goes over the own link of each GPU. */
+static void find_relays(ovl_lowering *l)
+{
+    for (uint32_t i = 0; i < l->hw->n_collectives; i++) {
+        const ovl_hw_collective *c = &l->hw->collectives[i];
+        bool passes = c->op == OVL_SEND_RECV && c->pxn;
+        l->relays |= passes;
+        for (uint32_t k = 0; passes && k < c->via.count; k++) {
+            const ovl_hw_link *link = ovl_find_link(l->hw, c->via.item[k]);
+            if (link && link->wire) {
+                ovl_error(
+                    l->errs, OVL_E_INPUT, c->mark,
+                    "pxn of send_recv over a mesh of wires is not modelled: what is passed on "
+                    "would need the wire between sender and who passes it on");
+                return;
+            }
+        }
+    }
+}
+
 static void set_gpu(ovl_lowering *l)
 {
     const ovl_hw_gpu *gpu = &l->hw->gpu;
-    l->b->n_ports = 1 + 2 * l->hw->n_links;
+    l->b->n_ports = 1 + 2 * l->hw->n_links * (1 + (l->relays ? l->seats.node : 0));
     l->b->sms = (uint32_t)gpu->sms;
     l->b->hw_queues = (uint32_t)gpu->hw_queues;
     l->b->memory = gpu->memory;
@@ -295,6 +339,7 @@ static void start(ovl_lowering *l)
     l->rank_code = OVL_NEW_ARRAY(l->arena, uint32_t, l->n_ranks);
     ovl_wires_add(l);
     ovl_machines_find(l);
+    find_relays(l);
     set_gpu(l);
     ovl_faults_check(l);
     ovl_faults_slow(l);

@@ -129,6 +129,8 @@ typedef struct ovl_lowering {
     uint32_t n_machines;                   /* 1: all nodes are alike */
     const uint8_t *machine_of;             /* [n_ranks]; NULL: all nodes are alike */
     ovl_seats seats;
+    bool passed_on; /* some send is, by PXN */
+    bool relays;    /* some cost of sends says pxn: ranks have ports for all places of their node */
     double *slowdown; /* [n_ranks] of kernels; NULL: no GPU is slow */
     bool one_gpu;     /* costs are asked for on one healthy GPU, that of `hw` */
     OVL_VEC(ovl_by_rank) by_rank;
@@ -197,6 +199,18 @@ void ovl_find_spreads(ovl_lowering *l, const uint32_t *ranks, uint32_t n, const 
 
 /* The same of two ranks, who see it alike. */
 const ovl_spread *ovl_find_pair(ovl_lowering *l, uint32_t a, uint32_t b);
+
+/* The same of a send from one member of a communicator of the group to another: where its cost says
+ * pxn, and some member of the sender's node is on the receiver's rail, that one passes it on, and
+ * what leaves the node lies between it and the receiver. Example: nodes of 2 on rails 0 and 1, from
+ * rank 0 to 3: by rank 1, `relay` 2. Two ranks that have a communicator to themselves have nobody.
+ */
+const ovl_spread *ovl_find_hop(ovl_lowering *l, const ovl_group *group, ovl_id comm, uint32_t from,
+                               uint32_t to);
+
+/* A port of a rank for what a link has at a place of its node, where sends are passed on: the way
+ * out, behind it the way in. */
+uint16_t ovl_relay_port(const ovl_lowering *l, uint32_t link, uint32_t place);
 
 /* How a link counts rails; see rails.h. */
 typedef struct ovl_rails {

@@ -56,5 +56,5 @@ const ovl_spread *ovl_ops_pair_spread(ovl_ops *o, const ovl_group *group, uint32
     if (other >= n || other == place) {
         return NULL;
     }
-    return ovl_find_pair(l, rank, l->b->members.data[comm->first_member + other]);
+    return ovl_find_hop(l, group, id, rank, l->b->members.data[comm->first_member + other]);
 }

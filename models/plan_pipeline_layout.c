@@ -86,7 +86,10 @@ static void fill_key(ovl_pipe_plan *p, const pairs *hops, const group_list *grou
 const ovl_spread *ovl_pipe_spread(ovl_pipe_plan *p, const uint32_t *members, uint32_t from,
                                   uint32_t to)
 {
-    return ovl_find_pair(p->l, members[from], members[to]);
+    bool alone = p->pipe->communicators != OVL_PIPE_ONE; /* with nobody who could pass it on */
+    ovl_id comm = p->group->comm_of[members[from]];
+    return alone ? ovl_find_pair(p->l, members[from], members[to])
+                 : ovl_find_hop(p->l, p->group, comm, members[from], members[to]);
 }
 
 const uint32_t *ovl_pipe_members(const ovl_pipe_plan *p, uint32_t rank)

@@ -289,8 +289,8 @@ bool ovl_spreads_matter(const ovl_lowering *l)
 static bool same_spread(const ovl_spread *a, const ovl_spread *b, uint32_t n_links)
 {
     return a->members == b->members && a->nodes == b->nodes && a->fewest == b->fewest &&
-           a->most == b->most && a->machines == b->machines && a->n_kinds == b->n_kinds &&
-           !a->ways == !b->ways &&
+           a->most == b->most && a->relay == b->relay && a->machines == b->machines &&
+           a->n_kinds == b->n_kinds && !a->ways == !b->ways &&
            (!a->ways || compare_kinds(a->ways, b->ways, n_links * a->n_kinds) == 0);
 }
 
@@ -399,6 +399,69 @@ const ovl_spread *ovl_find_pair(ovl_lowering *l, uint32_t a, uint32_t b)
     return of[0];
 }
 
+/* --- Sends that are passed on --- */
+
+uint16_t ovl_relay_port(const ovl_lowering *l, uint32_t link, uint32_t place)
+{
+    return (uint16_t)(1 + 2 * (l->hw->n_links * (1 + place) + link));
+}
+
+/* The link that says what rails are, if sends of this group go by them with PXN; else NULL. */
+static const ovl_hw_link *rails_of_sends(const ovl_lowering *l, const ovl_group *group,
+                                         const ovl_spread *pair)
+{
+    const ovl_hw_collective *entry =
+        l->relays ? ovl_find_collective(l->hw, OVL_SEND_RECV, group->name, pair) : NULL;
+    for (uint32_t k = 0; entry && entry->pxn && k < entry->via.count; k++) {
+        const ovl_hw_link *link = ovl_find_link(l->hw, entry->via.item[k]);
+        if (link && ovl_link_on_rails(link)) {
+            return link;
+        }
+    }
+    return NULL;
+}
+
+/* The first member on the node of one rank and the rail of another; OVL_NONE: there is none. */
+static uint32_t member_between(const ovl_lowering *l, const ovl_rails *rails, ovl_id comm,
+                               uint32_t from, uint32_t to)
+{
+    const ovl_comm *c = &l->b->comms.data[comm];
+    const uint32_t *member = &l->b->members.data[c->first_member];
+    uint32_t node = ovl_rail_node(rails, from);
+    uint32_t cell = node * rails->places + ovl_rail_cell(rails, to) % rails->places;
+    bool stays = node == ovl_rail_node(rails, to) || ovl_rail_cell(rails, from) == cell;
+    for (uint32_t i = 0; !stays && i < c->n_members; i++) {
+        if (ovl_rail_cell(rails, member[i]) == cell) {
+            return member[i];
+        }
+    }
+    return OVL_NONE;
+}
+
+const ovl_spread *ovl_find_hop(ovl_lowering *l, const ovl_group *group, ovl_id comm, uint32_t from,
+                               uint32_t to)
+{
+    const ovl_spread *pair = ovl_find_pair(l, from, to);
+    const ovl_hw_link *link = rails_of_sends(l, group, pair);
+    if (!link) {
+        return pair;
+    }
+    ovl_rails rails = ovl_rails_of(l, link);
+    uint32_t by = member_between(l, &rails, comm, from, to);
+    if (by == OVL_NONE) {
+        return pair;
+    }
+    if (!l->passed_on) {
+        l->passed_on = true;
+        ovl_plan_say(l,
+                     "Sends that are passed on (pxn) do not load the HBM of who passes them on.");
+    }
+    ovl_spread passed = *ovl_find_pair(l, by, to);
+    passed.machines |= pair->machines;
+    passed.relay = 1 + seat_of(l->seats.of, by) % l->seats.node;
+    return intern(l, passed);
+}
+
 /* --- Rings --- */
 
 /* Neighbours of all communicators, each pair looked at once. */
@@ -412,7 +475,7 @@ static void find_neighbours(ovl_lowering *l, ovl_group *group)
         const uint32_t *ranks = comm ? &l->b->members.data[comm->first_member] : NULL;
         for (uint32_t i = 0; ranks && ranks[0] == rank && i < comm->n_members; i++) {
             uint32_t from = ranks[i], to = ranks[(i + 1) % comm->n_members];
-            next[from] = previous[to] = ovl_find_pair(l, from, to);
+            next[from] = previous[to] = ovl_find_hop(l, group, id, from, to);
         }
     }
     group->next = next;

@@ -152,10 +152,10 @@ static void check_ways(const ovl_node *node, const ovl_hw_collective *c, ovl_err
     if (ovl_node_gives(node, "eager") && c->op >= 0 && c->op != OVL_SEND_RECV) {
         ovl_error(errs, OVL_E_INPUT, node->mark, "eager belongs to op: send_recv");
     }
-    if (ovl_node_gives(node, "pxn") && c->op >= 0 && c->op != OVL_ALL_TO_ALL) {
+    bool passes_on = c->op == OVL_ALL_TO_ALL || c->op == OVL_SEND_RECV;
+    if (ovl_node_gives(node, "pxn") && c->op >= 0 && !passes_on) {
         ovl_error(errs, OVL_E_INPUT, ovl_node_get(node, "pxn")->mark,
-                  "pxn belongs to op: all_to_all: rings are laid along rails, and what a send "
-                  "loads lies with its two ranks");
+                  "pxn belongs to op: all_to_all or send_recv: rings are laid along rails");
     }
 }
 
@@ -227,9 +227,10 @@ static const ovl_field collective_fields[] = {
         "Its weight where it shares a link or HBM with others, 1/1000 to 1: 1/8 beside 1 gets an "
         "eighth of what the other gets, and more where that leaves something. Default 1."),
     OVL_FIELD(ovl_hw_collective, pxn, "pxn", OVL_F_BOOL, 0,
-              "all_to_all, with links of rails in `via`: what goes to another rail first moves, "
-              "inside the node, to a member on that rail and leaves by its NIC, as NCCL does by "
-              "default (PXN). Default false: each member sends by its own NIC."),
+              "all_to_all and send_recv, with links of rails in `via`: what goes to another rail "
+              "first moves, inside the node, to a member of the communicator on that rail and "
+              "leaves by its NIC, as NCCL does by default (PXN). Default false: each member sends "
+              "by its own NIC."),
     OVL_FIELD(ovl_hw_collective, eager, "eager", OVL_F_BOOL, 0,
               "send_recv: the sender does not wait for the receiver. Default false: rendezvous."),
     OVL_FIELD_SET(ovl_hw_collective, measured, has_measured, "measured", OVL_F_MAP, 0,

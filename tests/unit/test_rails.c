@@ -42,12 +42,17 @@ static const char *write(const fabric *f, int ranks, const char *op, const char 
     return scenario;
 }
 
-static bool good(bench *t, const char *text)
+static bool good_with(bench *t, const char *text, const char *set)
 {
-    bool ok = lower(t, text, NULL) && analyse_both(t);
+    bool ok = lower(t, text, set) && analyse_both(t);
     CHECK_TEXT(mistake(t), "none");
     CHECK_INT(ok ? t->result.step : 0, ok ? t->whole.step : -1);
     return ok;
+}
+
+static bool good(bench *t, const char *text)
+{
+    return good_with(t, text, NULL);
 }
 
 typedef struct carried {
@@ -326,9 +331,87 @@ static void a_leaf_degrades_once_for_all_its_ranks(void)
     finish(&t);
 }
 
+/* --- Sends that are passed on --- */
+
+#define SENDS(nodes, ranks, ops)                                                                   \
+    "hardware:\n  node: {gpus: 2}\n" nodes                                                         \
+    "  links: {nvlink: {bandwidth: 4 GB/s}, nic: {bandwidth: 1 "                                   \
+    "GB/s, gpus: 1, out_of: node}, way: {bandwidth: 9 GB/s, scope: node}, leaf: {bandwidth: 9 "    \
+    "GB/s, scope: rail}, up: {bandwidth: 500 MB/s, scope: rail, out_of: rail}}\n  collectives: "   \
+    "[{op: send_recv, via: [nvlink, nic, way, leaf, up], algorithm: direct, pxn: true}]\n"         \
+    "workload: {ranks: " ranks ", groups: {g: all, two: [0, 3]}, ops: [" ops "]}\n"
+#define HOP(group)                                                                                 \
+    "{send: s, to: -1, group: " group                                                              \
+    ", bytes: 100 MB, ranks: 0}, {recv: r, from: 0, group: " group ", bytes: 100 MB, ranks: 3}"
+
+/* From rank 0 to 3, on the other node and rail, 100 MB: rank 1 gets them over NVLink and sends them
+ * by its NIC, 0.1 s at 1 GB/s; nothing leaves the rail. Without PXN, or where the two have a
+ * communicator to themselves, it is 0.2 s of the uplink at 0.5 GB/s, by the NIC of rank 0. */
+static void a_send_is_passed_on_to_its_rail(void)
+{
+    static const struct {
+        const char *text, *set;
+        double ms, nvlink, up;
+        uint32_t nic; /* of which rank */
+    } by[] = {
+        {SENDS("", "4", HOP("g")), NULL, 100, 200, 0, 1},
+        {SENDS("", "4", HOP("g")), "hardware.collectives.send_recv.pxn=false", 200, 100, 100, 0},
+        {SENDS("", "4", HOP("two")), NULL, 200, 100, 100, 0}};
+    for (size_t i = 0; i < OVL_COUNT(by); i++) {
+        bench t = {0};
+        if (good_with(&t, by[i].text, by[i].set)) {
+            CHECK_NEAR((double)t.result.step / 1e9, by[i].ms, 1e-6);
+            check_link(&t.result, "nvlink", "out", 100, by[i].nvlink);
+            check_link(&t.result, "nvlink", "in", 100, by[i].nvlink);
+            check_link(&t.result, "nic", "out", 100, 100);
+            check_link(&t.result, "nic", "in", 100, 100);
+            check_link(&t.result, "up", "out", by[i].up, by[i].up);
+            CHECK_INT(link_of(&t.result, "nic", "out")->busiest, by[i].nic);
+        }
+        finish(&t);
+    }
+}
+
+/* Rank 1 sends 100 MB of its own to 3 as well: both go by its NIC, half of it each, 0.2 s. */
+static void what_is_passed_on_shares_the_nic(void)
+{
+    bench t = {0};
+    if (good_with(&t,
+                  SENDS("", "4",
+                        HOP("g") ", {send: o, to: 3, group: g, bytes: 100 MB, ranks: 1}, {recv: p, "
+                                 "from: 1, "
+                                 "group: g, bytes: 100 MB, ranks: 3, stream: other}"),
+                  NULL)) {
+        CHECK_INT(t.result.step, 200 * OVL_MS);
+        check_link(&t.result, "nic", "out", 200, 200);
+    }
+    finish(&t);
+}
+
+/* A node of one GPU has nobody on rail 1: from it to rank 2, the second of node 1, by its own NIC.
+ */
+static void who_has_nobody_on_the_rail_sends_himself(void)
+{
+    bench t = {0};
+    if (good_with(
+            &t,
+            SENDS(
+                "  nodes: {one: {at: 0, gpus: 1}}\n", "5",
+                "{send: s, to: 2, group: g, bytes: 100 MB, ranks: 0}, {recv: r, from: 0, group: g, "
+                "bytes: 100 MB, ranks: 2}"),
+            NULL)) {
+        CHECK_INT(t.result.step, 200 * OVL_MS);
+        check_link(&t.result, "up", "out", 100, 100);
+    }
+    finish(&t);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
+        {"a send is passed on to its rail", a_send_is_passed_on_to_its_rail},
+        {"what is passed on shares the NIC", what_is_passed_on_shares_the_nic},
+        {"who has nobody on the rail sends himself", who_has_nobody_on_the_rail_sends_himself},
         {"what is aligned stays on its rails", what_is_aligned_stays_on_its_rails},
         {"what is not aligned leaves them", what_is_not_aligned_leaves_them},
         {"pods have leaves of their own", pods_have_leaves_of_their_own},
