@@ -523,7 +523,7 @@ void ovl_recur_fill(ovl_engine *e, ovl_recur *r)
             move_pending(e, r, &w);
         }
         repeat_times(&s->before->times[rank], &e->times[rank], (ovl_time)s->times, s->period);
-        e->ended[rank] = e->times[rank].end;
+        e->ranks[rank].ended = e->times[rank].end;
     }
     repeat_trail(e, r);
     repeat_limits(e, r);
