@@ -173,9 +173,7 @@ static void count_in(watch *w, const ovl_resource_use *use)
                        .loses = is_held_back(w->m, w->key, name),
                        .holds = use->holds,
                        .rate = use->rate,
-                       .weight = ovl_op_cost_kind(w->m->p, w->m->causes->rank_of[use->op],
-                                                  ovl_causes_op(w->m->causes, use->op))
-                                     ->weight};
+                       .weight = use->weight};
     }
 }
 

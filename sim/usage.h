@@ -1,7 +1,7 @@
 /*
  * usage.h - who used which resource, and how much.
  *
- * An activity uses a resource from the end of its latency to its own end, if it demands any of it:
+ * An activity, or a phase of it, uses a resource from the end of its latency to its own end, if it demands any of it:
  * kernels and copies their HBM, members of a collective their links and HBM, a message those of
  * both ends. Who met whom there, and what that cost, is for meetings.h.
  *
