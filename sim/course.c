@@ -48,6 +48,97 @@ static void find_lanes(const ovl_code *code, ovl_course *x, ovl_arena *arena)
     x->behind = behind;
 }
 
+/* --- What need not be waited for --- */
+
+/* While the edges of a code are gone through. */
+typedef struct needing {
+    const ovl_code *code;
+    uint32_t n_lanes;
+    uint32_t *waited; /* [n_lanes * n_lanes] of each lane, for each: 1 + the last operation there
+                         that some operation so far waited for; 0: none */
+    uint32_t *seen;   /* by operation: 1 + the last that was found to wait for it for nothing */
+    OVL_VEC(uint32_t) needs_at;
+    OVL_VEC(uint32_t) needs;
+    OVL_VEC(uint32_t) spare_at;
+    OVL_VEC(uint32_t) spare;
+} needing;
+
+/* An edge to `before`, of an operation of a lane: false if one before it there waited for that, or
+ * for what comes behind that in its lane. */
+static bool is_needed(const needing *x, uint32_t lane, uint32_t before)
+{
+    return !is_in_lane(ovl_code_op(x->code, before)) ||
+           x->waited[lane * x->n_lanes + ovl_lane(x->code, before)] <= before;
+}
+
+/* Once each, and only where it does not wait for that in any case. */
+static void add_spare(needing *x, uint32_t i, uint32_t before)
+{
+    bool prev = before == x->code->stream_prev[i] || before == x->code->comm_prev[i];
+    if (!prev && x->seen[before] != i + 1) {
+        x->seen[before] = i + 1;
+        ovl_vec_push(&x->spare, before);
+    }
+}
+
+static void sort_edges(needing *x, uint32_t i)
+{
+    const uint32_t *at = x->code->after.at, *item = x->code->after.item;
+    bool in_lane = is_in_lane(ovl_code_op(x->code, i));
+    uint32_t lane = in_lane ? ovl_lane(x->code, i) : 0;
+    ovl_vec_push(&x->needs_at, x->needs.len);
+    ovl_vec_push(&x->spare_at, x->spare.len);
+    for (uint32_t k = at[i]; k < at[i + 1]; k++) {
+        if (!in_lane || is_needed(x, lane, item[k])) {
+            ovl_vec_push(&x->needs, item[k]);
+        } else {
+            add_spare(x, i, item[k]);
+        }
+    }
+    for (uint32_t k = at[i]; in_lane && k < at[i + 1]; k++) {
+        if (is_in_lane(ovl_code_op(x->code, item[k]))) {
+            uint32_t *last = &x->waited[lane * x->n_lanes + ovl_lane(x->code, item[k])];
+            *last = OVL_MAX(*last, item[k] + 1);
+        }
+    }
+}
+
+#define LANES_MAX 16 /* squared, by operation */
+
+static uint64_t lane_pairs(const ovl_code *code)
+{
+    return (uint64_t)ovl_lane_host(code) * ovl_lane_host(code);
+}
+
+/* Where lanes are so many that the table of them would be much larger than the code nothing is
+ * looked for. */
+static void find_needs(const ovl_code *code, ovl_course *x, ovl_arena *arena)
+{
+    ovl_arena scratch = {0};
+    needing n = {.code = code, .n_lanes = ovl_lane_host(code)};
+    if (lane_pairs(code) > LANES_MAX * (uint64_t)code->n_ops) {
+        return;
+    }
+    n.waited = OVL_NEW_ARRAY(&scratch, uint32_t, n.n_lanes * n.n_lanes);
+    n.seen = OVL_NEW_ARRAY(&scratch, uint32_t, code->n_ops);
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        sort_edges(&n, i);
+    }
+    ovl_vec_push(&n.needs_at, n.needs.len);
+    ovl_vec_push(&n.spare_at, n.spare.len);
+    if (n.needs.len < code->after.at[code->n_ops]) {
+        x->needs.at = ovl_vec_freeze(&n.needs_at, arena);
+        x->needs.item = ovl_vec_freeze(&n.needs, arena);
+        x->spare.at = ovl_vec_freeze(&n.spare_at, arena);
+        x->spare.item = ovl_vec_freeze(&n.spare, arena);
+    }
+    ovl_vec_free(&n.needs_at);
+    ovl_vec_free(&n.needs);
+    ovl_vec_free(&n.spare_at);
+    ovl_vec_free(&n.spare);
+    ovl_arena_free(&scratch);
+}
+
 /* --- What operations say by themselves --- */
 
 static bool reaches_far(const uint32_t *at, const uint32_t *item, uint32_t i)
@@ -127,7 +218,8 @@ static bool same_op(const ovl_program *p, const ovl_op *x, const ovl_op *y)
            (x->per_rank || ovl_same_cost(p, &p->costs[x->cost], &p->costs[y->cost]));
 }
 
-static bool is_like(const ovl_program *p, const ovl_code *code, uint32_t a, uint32_t b)
+static bool is_like(const ovl_program *p, const ovl_code *code, const ovl_course *course,
+                    uint32_t a, uint32_t b)
 {
     uint32_t shift = b - a;
     return same_op(p, ovl_code_op(code, a), ovl_code_op(code, b)) &&
@@ -135,13 +227,14 @@ static bool is_like(const ovl_program *p, const ovl_code *code, uint32_t a, uint
            as_far(code->stream_prev[a], code->stream_prev[b], shift) &&
            as_far(code->comm_prev[a], code->comm_prev[b], shift) &&
            (!code->queue_prev || as_far(code->queue_prev[a], code->queue_prev[b], shift)) &&
-           same_list(code->after.at, code->after.item, a, b) &&
+           same_list(course->needs.at, course->needs.item, a, b) &&
            same_list(code->parts.at, code->parts.item, a, b);
 }
 
-bool ovl_ops_alike(const ovl_program *p, const ovl_code *code, uint32_t a, uint32_t b)
+bool ovl_ops_alike(const ovl_program *p, const ovl_code *code, const ovl_course *course, uint32_t a,
+                   uint32_t b)
 {
-    return may_repeat(p, code, a) && may_repeat(p, code, b) && is_like(p, code, a, b);
+    return may_repeat(p, code, a) && may_repeat(p, code, b) && is_like(p, code, course, a, b);
 }
 
 /* --- Classes of like operations --- */
@@ -149,6 +242,7 @@ bool ovl_ops_alike(const ovl_program *p, const ovl_code *code, uint32_t a, uint3
 typedef struct classes {
     const ovl_program *p;
     const ovl_code *code;
+    const ovl_course *course;
     ovl_arena arena;
     uint32_t *table; /* [size] the number of a class + 1; 0: free. Open addressing */
     uint32_t size;
@@ -181,8 +275,8 @@ static uint64_t hash_of(const classes *c, uint32_t local)
     if (!op->per_rank) {
         hash = mixed(hash, (uint64_t)cost->work ^ (uint64_t)cost->latency << 32);
     }
-    for (uint32_t i = code->after.at[local]; i < code->after.at[local + 1]; i++) {
-        hash = mixed(hash, local - code->after.item[i]);
+    for (uint32_t i = c->course->needs.at[local]; i < c->course->needs.at[local + 1]; i++) {
+        hash = mixed(hash, local - c->course->needs.item[i]);
     }
     return hash;
 }
@@ -217,7 +311,7 @@ static uint32_t class_of(classes *c, uint32_t local)
          at = (at + 1) & (c->size - 1)) {
         uint32_t number = c->table[at] - 1, first = c->op.data[number];
         if (c->hash.data[number] == hash && may_repeat(c->p, c->code, first) &&
-            is_like(c->p, c->code, first, local)) {
+            is_like(c->p, c->code, c->course, first, local)) {
             return number;
         }
     }
@@ -229,7 +323,7 @@ static uint32_t class_of(classes *c, uint32_t local)
 
 static void find_runs(const ovl_program *p, const ovl_code *code, ovl_course *x, ovl_arena *arena)
 {
-    classes c = {.p = p, .code = code};
+    classes c = {.p = p, .code = code, .course = x};
     ovl_repeats runs = {0};
     uint32_t *items = OVL_NEW_ARRAY(&c.arena, uint32_t, code->n_ops);
     for (uint32_t i = 0; i < code->n_ops; i++) {
@@ -314,9 +408,12 @@ ovl_course *ovl_course_find(const ovl_program *p, const ovl_code *code, bool rep
                       .costs = p->costs,
                       .waits = code->waits,
                       .next = code->next.item};
+    x->needs.at = code->after.at;
+    x->needs.item = code->after.item;
     find_lanes(code, x, arena);
     find_facts(code, x, arena);
     if (repeats && x->ordered && code->n_ops >= OVL_COURSE_MIN) {
+        find_needs(code, x, arena);
         find_runs(p, code, x, arena);
     }
     return x;
@@ -330,12 +427,18 @@ const ovl_course *ovl_course_known(const ovl_program *p, const ovl_code *code)
 }
 
 /* By operation: runs, which have four blocks at least and OVL_REPEATS_MAX different periods; lanes
- * and lists (3 words); and on the way the number of its class, that class, and its place twice, for
- * the table that a larger one replaced is given back with it. */
+ * and lists (3 words); where what it needs begins, and what is spare; and on the way the number of
+ * its class, that class, and its place twice, for the table that a larger one replaced is given
+ * back with it. Edges are told twice, and arrays that grow may have twice the room they need. */
 uint64_t ovl_course_memory(const ovl_program *p, const ovl_code *code)
 {
     const uint64_t runs = OVL_REPEATS_MAX * sizeof(ovl_repeat) / OVL_REPEATS_BLOCKS;
-    const uint64_t rest = 12 * sizeof(uint32_t);
-    bool same_order = has_order_of(code, code->course, true);
-    return ovl_course_known(p, code) ? 0 : (runs + (same_order ? 0 : rest)) * code->n_ops;
+    const uint64_t rest = 17 * sizeof(uint32_t), by_edge = 4 * sizeof(uint32_t);
+    if (ovl_course_known(p, code)) {
+        return 0;
+    }
+    uint64_t lanes = OVL_MIN(lane_pairs(code), LANES_MAX * (uint64_t)code->n_ops);
+    uint64_t anew =
+        rest * code->n_ops + by_edge * code->after.at[code->n_ops] + sizeof(uint32_t) * lanes;
+    return runs * code->n_ops + (has_order_of(code, code->course, true) ? 0 : anew);
 }

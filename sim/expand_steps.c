@@ -153,9 +153,10 @@ static uint32_t piece_of(const ovl_pattern *p, uint32_t place, uint32_t step)
     return p->kind == OVL_PATTERN_CHAIN ? step - place_in_chain(p, place) : step;
 }
 
-/* What member number `place` demands in collective number k. */
-static const ovl_cost *member_cost(const ovl_program *p, const ovl_comm *comm, uint32_t place,
-                                   uint32_t k, const ovl_cost *first)
+/* What member number `place` demands in a phase of collective number k, of which the first member
+ * has this. */
+static const ovl_cost *member_phase(const ovl_program *p, const ovl_comm *comm, uint32_t place,
+                                    uint32_t k, uint32_t number, const ovl_cost *first)
 {
     if (!ovl_kind_of(p, first)->by_member) {
         return first;
@@ -163,7 +164,7 @@ static const ovl_cost *member_cost(const ovl_program *p, const ovl_comm *comm, u
     uint32_t rank = p->members[comm->first_member + place];
     const ovl_rank *r = &p->ranks[rank];
     uint32_t local = ovl_collective_op(p, comm, place, k) - r->first_op;
-    return ovl_op_cost(p, rank, ovl_code_op(&p->codes[r->code], local));
+    return ovl_phase_of(p, ovl_op_cost(p, rank, ovl_code_op(&p->codes[r->code], local)), number);
 }
 
 void ovl_step_cost_of(const ovl_program *p, const ovl_comm *comm, const ovl_cost *cost,
@@ -181,8 +182,8 @@ void ovl_step_cost_of(const ovl_program *p, const ovl_comm *comm, const ovl_cost
     out->kind = *ovl_kind_of(p, phase);
     out->kind.n_demands = out->kind.n_peer = 0;
     for (uint32_t side = 0; side < 2; side++) { /* the sender, then the receiver */
-        const ovl_cost *own = member_cost(p, comm, side ? to : place, k, cost);
-        const ovl_cost_kind *of = ovl_kind_of(p, ovl_phase_of(p, own, number));
+        const ovl_cost_kind *of =
+            ovl_kind_of(p, member_phase(p, comm, side ? to : place, k, number, phase));
         for (uint32_t i = 0; i < of->n_demands; i++) {
             const ovl_demand *d = &p->demands[of->first_demand + i];
             bool hbm = d->port == OVL_PORT_HBM;

@@ -143,6 +143,7 @@ void ovl_recur_free(ovl_engine *e)
     ovl_vec_free(&r->host_moments);
     ovl_vec_free(&r->scratch);
     ovl_vec_free(&r->flags);
+    ovl_vec_free(&r->more);
 }
 
 /* --- At an anchor --- */

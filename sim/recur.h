@@ -110,6 +110,7 @@ typedef struct ovl_recur {
     OVL_VEC(ovl_time) host_moments;
     OVL_VEC(uint32_t) scratch;
     OVL_VEC(uint8_t) flags;
+    OVL_VEC(uint32_t) more; /* recur_fill.c */
 } ovl_recur;
 
 /* --- recur_state.c --- */

@@ -176,6 +176,25 @@ static void unknown_bytes_are_said(void)
     replayed(&t);
 }
 
+/* --- Keys that are wrong --- */
+
+/* With what else is wrong, each where its value stands: nothing is replayed then. */
+static void patterns_that_are_none_are_told_where_they_stand(void)
+{
+    replaying t;
+    const char *trace = TRACE(0, REDUCE(9, 0, 100, 0, 1000));
+    CHECK(!replay(&t,
+                  "workload: {trace: r0.json, replay: {comm: '('},\n"
+                  "           what_if: {kernels: [{speedup: 2}, {name: '*'}]}}\n",
+                  NULL, trace, NULL));
+    CHECK_TEXT(replay_said(&t),
+               "s.yaml:1:43: error: comm is \"(\": no pattern: Unmatched ( or \\(\n"
+               "s.yaml:2:32: error: kernels: \"name\" is missing\n"
+               "s.yaml:2:53: error: name is \"*\": no pattern: Invalid preceding "
+               "regular expression\n");
+    replayed(&t);
+}
+
 /* --- What is said of ranks --- */
 
 static void missing_ranks_are_said(void)
@@ -224,6 +243,8 @@ int main(void)
         {"a line above the shortest tells no latency", a_line_above_the_shortest_tells_no_latency},
         {"one size tells no latency", one_size_tells_no_latency},
         {"unknown bytes are said", unknown_bytes_are_said},
+        {"patterns that are none are told where they stand",
+         patterns_that_are_none_are_told_where_they_stand},
         {"missing ranks are said", missing_ranks_are_said},
         {"collectives that end apart are said", collectives_that_end_apart_are_said},
         CU_TEST_INFO_NULL,
