@@ -151,8 +151,7 @@ ovl_id ovl_add_phase(ovl_builder *b, const ovl_cost *cost, const ovl_cost_kind *
     assert(cost->then <= last);
     added.kind = add_kind_with(b, kind, demands, n_demands, NULL, 0);
     ovl_vec_push(&b->phases, added);
-    uint32_t at =
-        ovl_stored_once(b, &b->stored_phases, hash_cost(0, &added), last, 1, same_phases);
+    uint32_t at = ovl_stored_once(b, &b->stored_phases, hash_cost(0, &added), last, 1, same_phases);
     b->phases.len = at < last ? last : b->phases.len;
     return at + 1;
 }

@@ -103,9 +103,8 @@ static const char *key_of(expansion *x, uint32_t rank)
             bool own = in_steps(x, rank, op);
             any |= own;
             chains |= is_chain(op);
-            phases = own && op->per_rank
-                         ? ovl_stored_mix(phases, pattern_of(x, rank, op).phases)
-                         : phases;
+            phases = own && op->per_rank ? ovl_stored_mix(phases, pattern_of(x, rank, op).phases)
+                                         : phases;
         }
         if (any) {
             key = ovl_arena_printf(&x->scratch, "%s %" PRIu32 ":%" PRIu32 ":%" PRIx64, key,

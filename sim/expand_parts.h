@@ -17,11 +17,11 @@ typedef enum ovl_pattern_kind {
 
 typedef struct ovl_pattern {
     ovl_pattern_kind kind;
-    uint32_t n;     /* members */
-    uint32_t steps; /* of a phase, or the whole; latency is divided among them */
-    uint32_t moves; /* transfers over one way; work is divided among them */
-    uint32_t cuts;  /* into so many parts the bytes are cut */
-    uint32_t first; /* chains: the place where data begins */
+    uint32_t n;      /* members */
+    uint32_t steps;  /* of a phase, or the whole; latency is divided among them */
+    uint32_t moves;  /* transfers over one way; work is divided among them */
+    uint32_t cuts;   /* into so many parts the bytes are cut */
+    uint32_t first;  /* chains: the place where data begins */
     uint32_t phases; /* 1: it is all one */
 } ovl_pattern;
 

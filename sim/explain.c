@@ -218,9 +218,8 @@ static void describe_phases(explaining *e, uint32_t rank, uint32_t carrier, cons
     ovl_explained_phase *phases = OVL_NEW_ARRAY(e->arena, ovl_explained_phase, n);
     ovl_phase_walk w = ovl_phases_begin(e->t, carrier, cost, out->start, out->end);
     for (; w.phase; ovl_phases_next(e->p, e->t, out->end, &w)) {
-        phases[out->n_phases++] =
-            (ovl_explained_phase){w.from, w.to, w.phase->latency, w.phase->work,
-                                  loaded_by(e, rank, w.phase)};
+        phases[out->n_phases++] = (ovl_explained_phase){w.from, w.to, w.phase->latency,
+                                                        w.phase->work, loaded_by(e, rank, w.phase)};
     }
     out->phases = phases;
 }

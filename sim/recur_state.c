@@ -237,9 +237,8 @@ static void put_activity(const ovl_engine *e, ovl_recur *r, uint32_t activity)
     put_op(e, r, a->rank, a->op);
     put(m, (uint64_t)a->total);
     put(m, (uint64_t)a->cap_bound << 32 | (uint64_t)a->passed << 24 | (uint64_t)a->kind << 16 |
-               (uint64_t)a->phase << 8 |
-               (uint64_t)a->queued << 4 | (uint64_t)a->shares << 3 | (uint64_t)a->eager << 2 |
-               (uint64_t)a->background << 1 | (uint64_t)a->n_kept << 5);
+               (uint64_t)a->phase << 8 | (uint64_t)a->queued << 4 | (uint64_t)a->shares << 3 |
+               (uint64_t)a->eager << 2 | (uint64_t)a->background << 1 | (uint64_t)a->n_kept << 5);
     put_double(m, a->cap);
     if (a->phase == OVL_PHASE_FLUID) {
         put_fluid(e, r, a);

@@ -214,8 +214,8 @@ const char *ovl_lever_text(const ovl_program *p, const ovl_lever *lever, ovl_are
 
 /* --- At which cost --- */
 
-/* Costs, their phases, kinds and demands are there twice: as they are, and pulled; so a cost that is one of
- * a list for ranks stays one. */
+/* Costs, their phases, kinds and demands are there twice: as they are, and pulled; so a cost that
+ * is one of a list for ranks stays one. */
 typedef struct pulling {
     const ovl_program *p;
     const ovl_lever *lever;

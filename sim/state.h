@@ -81,7 +81,7 @@ typedef struct ovl_activity {
     uint8_t passed;  /* phases of its cost that are over */
     uint32_t count;  /* of how many like it, where ranks are folded */
     ovl_time bound_done;
-    ovl_time since; /* it joined its clock */
+    ovl_time since;       /* it joined its clock */
     const ovl_cost *cost; /* of the phase it is in */
     const ovl_comm *comm; /* collectives */
     double cap;

@@ -89,9 +89,8 @@ static void phase_lines(ovl_out *out, const ovl_explained *e, const ovl_scale *s
         const ovl_explained_phase *p = &e->phases[i];
         ovl_wrap(out, "  ", 4,
                  ovl_arena_printf(arena, "phase %" PRIu32 " over %s: %s to %s %s, %s alone", i + 1,
-                                  p->over, shown(arena, scale, p->from),
-                                  shown(arena, scale, p->to), ovl_scale_unit(scale),
-                                  shown(arena, scale, p->latency + p->work)),
+                                  p->over, shown(arena, scale, p->from), shown(arena, scale, p->to),
+                                  ovl_scale_unit(scale), shown(arena, scale, p->latency + p->work)),
                  OVL_TERMINAL);
     }
 }

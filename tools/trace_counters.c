@@ -184,8 +184,8 @@ static uint32_t activity_of(const ovl_trace *t, uint32_t local)
     return op->kind == OVL_RECV ? p->partner[number] : number;
 }
 
-static void add_segment(const ovl_trace *t, const ovl_cost *phase, bool peer,
-                        const ovl_segment *g, ovl_changes *list)
+static void add_segment(const ovl_trace *t, const ovl_cost *phase, bool peer, const ovl_segment *g,
+                        ovl_changes *list)
 {
     const ovl_program *p = t->job->program;
     const ovl_cost_kind *kind = ovl_kind_of(p, phase);

@@ -125,8 +125,7 @@ static void add_activity(sharing *s, uint32_t rank, uint32_t op, uint32_t segmen
             find_uses(s, rank, op, known);
         }
         for (uint32_t i = 0; i < s->uses.len; i++) {
-            ovl_trace_use(&s->list, s->uses.data[i].series, g,
-                          s->uses.data[i].rate);
+            ovl_trace_use(&s->list, s->uses.data[i].series, g, s->uses.data[i].rate);
         }
     }
 }

@@ -141,8 +141,8 @@ static uint64_t differences(const lab *l, uint64_t *ties)
     return differing(l->w.issue, l->u.issue, n) + differing(l->w.arrive, l->u.arrive, n) +
            differing(l->w.start, l->u.start, n) + differing(l->w.end, l->u.end, n) +
            (memcmp(l->w.ranks, l->u.ranks, l->whole.n_ranks * sizeof *l->w.ranks) != 0) +
-           differing_phase_ends(&l->w, &l->u) + (l->w.step != l->u.step) + (l->w.deciding_rank != l->u.deciding_rank) +
-           differing_limits(l, ties);
+           differing_phase_ends(&l->w, &l->u) + (l->w.step != l->u.step) +
+           (l->w.deciding_rank != l->u.deciding_rank) + differing_limits(l, ties);
 }
 
 static void a_folded_run_unfolds_to_the_run_of_the_whole(void)

@@ -78,7 +78,8 @@ static ovl_id add_cost(ovl_builder *b, const drawn *d, uint32_t i, bool all)
     return ovl_add_cost(b, &cost, &d->kind[i], d->demands[i], n, NULL, 0);
 }
 
-static void add_ops(lab *l, ovl_builder *b, const drawn *ops, uint32_t at, uint32_t rank, bool apart)
+static void add_ops(lab *l, ovl_builder *b, const drawn *ops, uint32_t at, uint32_t rank,
+                    bool apart)
 {
     const drawn *d = &ops[at];
     static const char *const streams[] = {"all", "pair", "other", "compute"};
@@ -111,8 +112,8 @@ static void add_hardware(ovl_builder *b, ovl_id ports[][2])
     ovl_vec_push(&b->pairs, ((ovl_pair){1.5, 1.25}));
     for (uint32_t r = 0; r < RANKS; r++) {
         ports[r][0] = ovl_add_resource(b, &(ovl_resource){hbm, OVL_RES_HBM, r, 1000});
-        shared = r % 2 ? shared
-                       : ovl_add_resource(b, &(ovl_resource){link, OVL_RES_LINK, r / 2, 150});
+        shared =
+            r % 2 ? shared : ovl_add_resource(b, &(ovl_resource){link, OVL_RES_LINK, r / 2, 150});
         ports[r][1] = shared;
     }
     ovl_change_capacity(b, shared, 70 * OVL_US, 60);
@@ -157,8 +158,7 @@ static uint64_t differing_parts(const lab *one, const lab *apart, const drawn *d
     const ovl_cost *cost = ovl_op_cost(&one->p, rank, ovl_op_of(&one->p, a));
     uint64_t wrong = one->t.end[a] != apart->t.end[b];
     uint32_t k = d->n_parts;
-    ovl_phase_walk w =
-        ovl_phases_begin(&one->t, a, cost, one->t.start[a], one->t.end[a]);
+    ovl_phase_walk w = ovl_phases_begin(&one->t, a, cost, one->t.start[a], one->t.end[a]);
     for (; w.phase && rank == d->first; ovl_phases_next(&one->p, &one->t, one->t.end[a], &w)) {
         k--;
         wrong += w.from != apart->t.start[b - k] || w.to != apart->t.end[b - k];
