@@ -70,6 +70,8 @@ static bool record_rank(recorder *r, ovl_rank_work *w)
     }
     ovl_record_acts(w);
     ovl_record_waits(w);
+    ovl_vec_free(&w->calls);
+    ovl_vec_free(&w->launched);
     ovl_record_order(w);
     return true;
 }

@@ -167,8 +167,8 @@ void ovl_crews_follow(ovl_engine *e)
     }
     for (uint32_t i = 0; i < e->joining.len; i++) {
         ovl_activity *a = &e->activities.data[e->joining.data[i]];
-        a->joining = false;
-        if (a->shares) { /* else what it demanded was dropped meanwhile, and it runs already */
+        if (a->joining) {
+            a->joining = false;
             ovl_clock_add(e, e->crews.data[a->slot].clock, e->joining.data[i]);
         }
     }

@@ -106,8 +106,8 @@ static bool open_store(job *j)
 
 static uint32_t count_open(const ovl_sweep *s)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+    uint32_t n = s->axes.n_points - s->ended;
+    for (uint32_t i = 0; i < s->ended; i++) {
         n += s->points[i].state == OVL_POINT_OPEN;
     }
     return n;
@@ -116,20 +116,6 @@ static uint32_t count_open(const ovl_sweep *s)
 static void say(job *j, const char *text)
 {
     ovl_out_printf(j->work.shell->err, "%s\n", text);
-}
-
-static int interrupted(job *j, uint32_t open)
-{
-    const ovl_sweep *s = &j->sweep;
-    ovl_arena *a = &j->work.arena;
-    const char *path = ovl_args_value(j->args, "store");
-    const char *text =
-        ovl_arena_printf(a, "interrupted: %s of %s points done",
-                         ovl_grouped(s->axes.n_points - open, a), ovl_grouped(s->axes.n_points, a));
-    say(j, path && j->store.open
-               ? ovl_arena_printf(a, "%s and kept in %s; --resume goes on", text, path)
-               : text);
-    return OVL_EXIT_SIGNAL + s->signal;
 }
 
 /* A part of a sweep has nothing to choose from until the others are there. */
@@ -154,6 +140,7 @@ static int simulate(job *j)
     j->team.store = &j->store;
     j->team.link = &j->link;
     j->team.progress_to = j->work.shell->err;
+    j->team.kept_in = ovl_args_value(j->args, "store");
     if (j->link.size > 1) {
         j->team.part = j->link.rank;
         j->team.parts = j->link.size;
@@ -167,12 +154,17 @@ static int simulate(job *j)
     if (j->sharded && open && !s->signal) {
         return end_of_part(j);
     }
+    s->stopped = s->signal != 0;
     ovl_sweep_choose(s, &j->work.arena);
     if (!s->signal) {
         ovl_sweep_store_fill(&j->store);
     }
     write_sweep(j);
-    return s->signal ? interrupted(j, open) : ovl_sweep_status(s);
+    if (s->signal) {
+        ovl_sweep_team_interrupted(&j->team);
+        return OVL_EXIT_SIGNAL + s->signal;
+    }
+    return ovl_sweep_status(s);
 }
 
 /* Everything up to the first point; true if all processes can go on. */

@@ -44,6 +44,7 @@ static void take(ovl_sweep_team *t, const unsigned char *bytes, size_t length)
     }
     assert(m.point < t->sweep->axes.n_points && length == sizeof m + m.length);
     ovl_point *p = &t->sweep->points[m.point];
+    ovl_sweep_ended(t->sweep, m.point);
     *p = (ovl_point){.state = (ovl_point_state)m.state,
                      .status = (ovl_status)m.status,
                      .interference = (ovl_interference)m.interference,
@@ -66,9 +67,36 @@ static void receive(ovl_sweep_team *t)
 
 /* --- While the pool works --- */
 
+void ovl_sweep_team_interrupted(ovl_sweep_team *t)
+{
+    ovl_arena arena = {0};
+    if (!t->told) {
+        t->told = true;
+        ovl_progress_end(&t->progress);
+        bool kept = t->kept_in && t->store->open;
+        ovl_out_printf(t->progress_to, "error: interrupted: %s of %s points done%s%s%s\n",
+                       ovl_grouped(t->known + t->own + t->received, &arena),
+                       ovl_grouped(t->sweep->axes.n_points, &arena), kept ? " and kept in " : "",
+                       kept ? t->kept_in : "", kept ? "; --resume goes on" : "");
+        fflush(t->progress_to->file);
+    }
+    ovl_arena_free(&arena);
+}
+
+static bool stop(void *context, int signal)
+{
+    ovl_sweep_team *t = context;
+    if (signal && t->link->size > 1 && t->link->rank == 0) {
+        ovl_sweep_store_commit(t->store);
+        ovl_sweep_team_interrupted(t);
+    }
+    return signal != 0;
+}
+
 static void done(void *context, uint32_t point)
 {
     ovl_sweep_team *t = context;
+    t->own++;
     if (t->link->rank) {
         send_point(t, point);
     } else {
@@ -86,6 +114,12 @@ static void tick(void *context, uint32_t n)
 
 /* --- Before and after --- */
 
+/* Points behind the last that ended were not even written. */
+static bool is_open(const ovl_sweep *s, uint32_t i)
+{
+    return i >= s->ended || s->points[i].state == OVL_POINT_OPEN;
+}
+
 /* Everybody leaves out what the first process has. */
 static void share_states(ovl_sweep_team *t)
 {
@@ -94,11 +128,14 @@ static void share_states(ovl_sweep_team *t)
     if (t->link->size > 1) {
         unsigned char *known = OVL_NEW_ARRAY(&arena, unsigned char, n);
         for (uint32_t i = 0; i < n; i++) {
-            known[i] = t->sweep->points[i].state != OVL_POINT_OPEN;
+            known[i] = !is_open(t->sweep, i);
         }
         ovl_link_share(t->link, known, n);
         for (uint32_t i = 0; i < n && t->link->rank; i++) {
-            t->sweep->points[i].state = known[i] ? OVL_POINT_DONE : OVL_POINT_OPEN;
+            if (known[i]) {
+                t->sweep->points[i].state = OVL_POINT_DONE;
+                ovl_sweep_ended(t->sweep, i);
+            }
         }
     }
     ovl_arena_free(&arena);
@@ -109,7 +146,7 @@ static uint32_t choose(const ovl_sweep_team *t, uint32_t *todo, uint32_t *open)
     uint32_t n = 0;
     *open = 0;
     for (uint32_t i = 0; i < t->sweep->axes.n_points; i++) {
-        bool wanted = t->sweep->points[i].state == OVL_POINT_OPEN;
+        bool wanted = is_open(t->sweep, i);
         *open += wanted;
         if (wanted && i % t->parts == t->part) {
             todo[n++] = i;
@@ -135,10 +172,16 @@ void ovl_sweep_team_run(ovl_sweep_team *t, ovl_arena *arena)
     t->arena = arena;
     share_states(t);
     uint32_t n = choose(t, todo, &open);
+    t->known = t->sweep->axes.n_points - open;
     ovl_progress_begin(&t->progress, t->progress_to, "points", t->link->size > 1 ? open : n);
     t->progress.on = t->progress.on && t->link->rank == 0;
-    const ovl_sweep_how how = {
-        .threads = t->threads, .todo = todo, .n_todo = n, .context = t, .done = done, .tick = tick};
+    const ovl_sweep_how how = {.threads = t->threads,
+                               .todo = todo,
+                               .n_todo = n,
+                               .context = t,
+                               .done = done,
+                               .tick = tick,
+                               .stop = stop};
     uint32_t mine = ovl_sweep_run(t->sweep, &how, arena);
     if (t->link->rank) {
         const message last = {.point = OVL_NONE, .signal = t->sweep->signal};
