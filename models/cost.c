@@ -292,11 +292,37 @@ static bool over_links(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_col
     return entry->via.count > 0;
 }
 
+/* A link for more GPUs than a node has lies between single members if all are in one block of it.
+ * Of several blocks it is the way out, as with out_of; but then blocks would be the levels, not
+ * nodes: which of the two is meant has to be said. */
+static bool check_blocks_said(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
+                              const ovl_spread *spread, ovl_mark mark, ovl_errs *errs)
+{
+    for (uint32_t i = 0; i < entry->via.count && spread->nodes > 1; i++) {
+        const ovl_hw_link *link = ovl_find_link(hw, entry->via.item[i]);
+        bool larger = link && !link->out_of && hw->gpus_at_most && link->gpus > hw->gpus_at_most;
+        if (larger && spread->ways && spread->ways[link - hw->links].served < spread->members) {
+            ovl_error(errs, OVL_E_INPUT, mark,
+                      "the hierarchical formula of %s goes over %s, which serves blocks of %" PRId64
+                      " GPUs, more than a node has; the members lie in several of them: give "
+                      "it out_of: %" PRId64
+                      " (what leaves a block), or out_of: node (what leaves a "
+                      "node)",
+                      ovl_coll_name(op), link->name, link->gpus, link->gpus);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* As many members on every node, or domain in place of it, and a way out of it; a mesh that is no
  * domain does not reach from one node of it to the next. */
 static bool check_levels(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
                          const ovl_spread *spread, ovl_mark mark, ovl_errs *errs)
 {
+    if (!check_blocks_said(hw, entry, op, spread, mark, errs)) {
+        return false;
+    }
     const ovl_hw_link *domain = ovl_domain_link(hw, &entry->via);
     bool out = spread->nodes < 2;
     for (uint32_t i = 0; i < entry->via.count; i++) {
