@@ -76,6 +76,19 @@ void ovl_comm_transfer(ovl_engine *e, uint32_t activity)
     each(e, activity, transfer);
 }
 
+static void pause(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
+{
+    (void)op;
+    ovl_account_end(e, rank, activity);
+    e->ranks[rank].latent++;
+    ovl_caps_touch(e, rank);
+}
+
+void ovl_comm_pause(ovl_engine *e, uint32_t activity)
+{
+    each(e, activity, pause);
+}
+
 static void start_collective(ovl_engine *e, const ovl_comm *comm, uint32_t k)
 {
     uint32_t rank = e->p->members[comm->first_member];

@@ -143,6 +143,7 @@ static void tear_down(ovl_engine *e)
     ovl_vec_free(&e->uses);
     ovl_vec_free(&e->limits);
     ovl_vec_free(&e->segments);
+    ovl_vec_free(&e->phase_ends);
     for (uint32_t i = 0; i < e->clocks.len; i++) {
         ovl_vec_free(&e->clocks.data[i].dues);
         ovl_vec_free(&e->clocks.data[i].watchers);
@@ -238,6 +239,16 @@ static int compare_segments(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
+static void hand_over_phase_ends(ovl_engine *e, ovl_timeline *t)
+{
+    if (e->phase_ends.len) {
+        qsort(e->phase_ends.data, e->phase_ends.len, sizeof *e->phase_ends.data,
+              ovl_phase_end_order);
+    }
+    t->n_phase_ends = e->phase_ends.len;
+    t->phase_ends = ovl_vec_freeze(&e->phase_ends, e->arena);
+}
+
 static void hand_over_unmeasured(const ovl_engine *e, ovl_timeline *t)
 {
     OVL_VEC(ovl_unmeasured) list = {0};
@@ -257,6 +268,7 @@ static uint64_t held_by_vectors(const ovl_engine *e)
     uint64_t bytes = e->activities.cap * (sizeof *e->activities.data + sizeof *e->bounds.data) +
                      e->clocks.cap * sizeof *e->clocks.data +
                      e->limits.len * sizeof *e->limits.data +
+                     e->phase_ends.cap * sizeof *e->phase_ends.data +
                      e->share.classes.cap * sizeof *e->share.classes.data +
                      e->share.n_resources * sizeof *e->share.resources;
     for (uint32_t i = 0; i < e->share.n_resources; i++) {
@@ -314,6 +326,7 @@ static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
     t->trail = e->trail;
     t->n_segments = e->segments.len;
     t->segments = ovl_vec_freeze(&e->segments, e->arena);
+    hand_over_phase_ends(e, t);
     hand_over_unmeasured(e, t);
     t->counters = (ovl_counters){.events = e->n_events,
                                  .solves = e->share.solves,
@@ -328,10 +341,13 @@ static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
 }
 
 /* By operation: five times, three steps of the trail, what it waits for or runs as; two things that
- * bounded it. By rank, resource and activity: generously. */
+ * bounded it, and where there are phases the ends of two. By rank, resource and activity:
+ * generously. */
 uint64_t ovl_run_memory(const ovl_program *program, bool step_only)
 {
-    const uint64_t kept = 5 * sizeof(ovl_time) + 3 * sizeof(uint32_t) + 2 * sizeof(ovl_limit);
+    const uint64_t ends = program->n_phases ? 2 * sizeof(ovl_phase_end) : 0;
+    const uint64_t kept =
+        5 * sizeof(ovl_time) + 3 * sizeof(uint32_t) + 2 * sizeof(ovl_limit) + ends;
     const uint64_t by_op = sizeof(uint32_t) + (step_only ? 0 : kept);
     uint64_t shared = 0; /* what is looked up in codes, where that is to be found yet */
     for (uint32_t c = 0; c < program->n_codes; c++) {

@@ -10,7 +10,8 @@
  *
  * An *activity* is what takes time: a kernel, a copy, a collective over all its members, a
  * transfer. It has a latency phase (fixed) and then a fluid phase of `total` picoseconds of
- * isolated work, which a *clock* measures.
+ * isolated work, which a *clock* measures. A collective whose cost has several phases goes through
+ * both in each: it stays one activity, and what it loads is that of the phase it is in.
  *
  * Activities that run at one rate have one clock: it shows the isolated work that somebody there
  * from the beginning would have done. Who joins when it shows v ends when it shows v + total,
@@ -77,11 +78,12 @@ typedef struct ovl_activity {
     bool background; /* an eager transfer that is queued, or whose receiver has not arrived:
                         nobody is in it */
     uint8_t n_kept;  /* of it, in `bounds` */
+    uint8_t passed;  /* phases of its cost that are over */
     uint32_t count;  /* of how many like it, where ranks are folded */
     uint32_t mate;   /* sends: the receive */
     ovl_time bound_done;
-    ovl_time since; /* it joined its clock */
-    const ovl_cost *cost;
+    ovl_time since;       /* it joined its clock */
+    const ovl_cost *cost; /* of the phase it is in */
     const ovl_comm *comm; /* collectives */
     double cap;
     uint32_t cap_bound;  /* why the cap is below 1: OVL_LIMIT_... */
@@ -248,6 +250,7 @@ typedef struct ovl_engine {
     uint32_t n_trail;
     OVL_VEC(ovl_limit) limits;
     OVL_VEC(ovl_segment) segments;
+    OVL_VEC(ovl_phase_end) phase_ends;
     uint32_t *use_at;  /* by resource: where it stands in `uses`, if it is there */
     bool *unmeasured;  /* [kernel class * collective class] */
     ovl_route *routes; /* by hash; the last one of each place */
@@ -466,6 +469,8 @@ void ovl_comm_each(ovl_engine *e, uint32_t activity,
                    void (*visit)(ovl_engine *, uint32_t rank, uint32_t op, uint32_t activity));
 /* Its latency is over and its transfer begins, on each member that is in it. */
 void ovl_comm_transfer(ovl_engine *e, uint32_t activity);
+/* Its transfer is over, but not all of it: the latency of its next phase begins, on each member. */
+void ovl_comm_pause(ovl_engine *e, uint32_t activity);
 
 /* --- route.c --- */
 
