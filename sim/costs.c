@@ -22,8 +22,9 @@ void ovl_costs_free(ovl_builder *b)
 
 /* --- Demands and splits --- */
 
-static bool same_demands(const ovl_builder *b, uint32_t x, uint32_t y, uint32_t n)
+static bool same_demands(const void *owner, uint32_t x, uint32_t y, uint32_t n)
 {
+    const ovl_builder *b = owner;
     return ovl_same_demands(&b->demands.data[x], &b->demands.data[y], n);
 }
 
@@ -42,8 +43,9 @@ static uint32_t add_demands(ovl_builder *b, const ovl_demand *demands, uint32_t 
     return at;
 }
 
-static bool same_splits(const ovl_builder *b, uint32_t x, uint32_t y, uint32_t n)
+static bool same_splits(const void *owner, uint32_t x, uint32_t y, uint32_t n)
 {
+    const ovl_builder *b = owner;
     const ovl_split *s = &b->splits.data[x], *t = &b->splits.data[y];
     (void)n;
     return s->klass == t->klass && s->part == t->part && s->whole == t->whole;
@@ -62,8 +64,9 @@ ovl_id ovl_add_split(ovl_builder *b, const ovl_split *split)
 
 /* --- Kinds and costs --- */
 
-static bool same_kinds(const ovl_builder *b, uint32_t x, uint32_t y, uint32_t n)
+static bool same_kinds(const void *owner, uint32_t x, uint32_t y, uint32_t n)
 {
+    const ovl_builder *b = owner;
     const ovl_cost_kind *s = &b->cost_kinds.data[x], *t = &b->cost_kinds.data[y];
     (void)n;
     return memcmp(&s->weight, &t->weight, sizeof s->weight) == 0 && s->sms == t->sms &&
@@ -123,8 +126,9 @@ static bool equal(const ovl_cost *x, const ovl_cost *y)
            x->kind == y->kind;
 }
 
-static bool same_costs(const ovl_builder *b, uint32_t x, uint32_t y, uint32_t n)
+static bool same_costs(const void *owner, uint32_t x, uint32_t y, uint32_t n)
 {
+    const ovl_builder *b = owner;
     bool same = true;
     for (uint32_t i = 0; i < n && same; i++) {
         same = equal(&b->costs.data[x + i], &b->costs.data[y + i]);

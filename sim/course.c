@@ -7,11 +7,11 @@
 uint32_t ovl_lane_before(const ovl_code *code, uint32_t lane, uint32_t local)
 {
     if (lane < code->n_streams) {
-        return code->stream_prev[local];
+        return ovl_code_stream_prev(code, local);
     }
-    uint32_t prev = code->comm_prev[local];
+    uint32_t prev = ovl_code_comm_prev(code, local);
     while (prev != OVL_NONE && ovl_lane(code, prev) != lane) {
-        prev = code->comm_prev[prev];
+        prev = ovl_code_comm_prev(code, prev);
     }
     return prev;
 }
@@ -25,7 +25,6 @@ static void find_lanes(const ovl_code *code, ovl_course *x, ovl_arena *arena)
 {
     uint32_t n = ovl_lane_host(code) + 1;
     uint32_t *first = OVL_NEW_ARRAY(arena, uint32_t, n), *last = OVL_NEW_ARRAY(arena, uint32_t, n);
-    uint32_t *behind = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
     for (uint32_t lane = 0; lane < n; lane++) {
         first[lane] = last[lane] = code->n_ops;
     }
@@ -39,20 +38,20 @@ static void find_lanes(const ovl_code *code, ovl_course *x, ovl_arena *arena)
         uint32_t lane = none ? 0 : ovl_lane(code, i);
         bool begins = last[lane] == code->n_ops;
         x->ordered = !none && (begins || ovl_lane_before(code, lane, i) == last[lane]);
-        *(begins ? &first[lane] : &behind[last[lane]]) = i;
-        behind[i] = code->n_ops;
+        first[lane] = begins ? i : first[lane];
         last[lane] = i;
     }
     x->first = first;
     x->last = last;
-    x->behind = behind;
 }
 
 /* --- What operations say by themselves --- */
 
-static bool reaches_far(const uint32_t *at, const uint32_t *item, uint32_t i)
+static bool reaches_far(const ovl_code *code, const ovl_ties *ties)
 {
-    return at[i + 1] > at[i] && item[at[i + 1] - 1] > i + OVL_COURSE_FAR;
+    ovl_offsets next = ovl_offsets_at(code->offsets, ties->next);
+    return (next.n > 0 && next.by[next.n - 1] > OVL_COURSE_FAR) ||
+           ties->queue_next > OVL_COURSE_FAR;
 }
 
 static void find_facts(const ovl_code *code, ovl_course *x, ovl_arena *arena)
@@ -63,11 +62,11 @@ static void find_facts(const ovl_code *code, ovl_course *x, ovl_arena *arena)
         const ovl_op *op = ovl_code_op(code, i);
         x->eager_sends += op->kind == OVL_SEND && op->eager;
         x->varies = x->varies || op->per_rank;
-        if (code->waits[i] == 1 && !op->behind) {
+        const ovl_ties *ties = ovl_code_ties(code, i);
+        if (ties->waits == 1 && !op->behind) {
             ovl_vec_push(&starts, i);
         }
-        if (reaches_far(code->next.at, code->next.item, i) ||
-            (code->queue_prev && reaches_far(code->queue_next.at, code->queue_next.item, i))) {
+        if (reaches_far(code, ties)) {
             ovl_vec_push(&far, i);
         }
     }
@@ -79,26 +78,6 @@ static void find_facts(const ovl_code *code, ovl_course *x, ovl_arena *arena)
 
 /* --- Like operations --- */
 
-/* Both none, or as far back. */
-static bool as_far(uint32_t a, uint32_t b, uint32_t shift)
-{
-    return a == OVL_NONE ? b == OVL_NONE : b != OVL_NONE && b - a == shift;
-}
-
-static bool same_list(const uint32_t *at, const uint32_t *item, uint32_t a, uint32_t b)
-{
-    uint32_t n = at[a + 1] - at[a];
-    if (at[b + 1] - at[b] != n) {
-        return false;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        if (item[at[b] + i] - item[at[a] + i] != b - a) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* A call that comes at a moment is like no other; parts stand behind their batch. */
 static bool may_repeat(const ovl_program *p, const ovl_code *code, uint32_t local)
 {
@@ -107,36 +86,26 @@ static bool may_repeat(const ovl_program *p, const ovl_code *code, uint32_t loca
     return behind && (op->kind != OVL_HOST || op->per_rank || p->costs[op->cost].latency == 0);
 }
 
-/* Messages: to one peer; eager sends: the one before on the wire, as its index + 1; 0: none. */
-static bool same_wire(const ovl_code *code, uint32_t a, uint32_t b)
-{
-    const ovl_op *op = ovl_code_op(code, a), *other = ovl_code_op(code, b);
-    if (op->kind != OVL_SEND && op->kind != OVL_RECV) {
-        return true;
-    }
-    uint32_t x = code->comm_index[a], y = code->comm_index[b];
-    return op->peer == other->peer && op->peer_relative == other->peer_relative &&
-           (op->kind != OVL_SEND || !op->eager || (x ? y - x == b - a : y == 0));
-}
-
+/* Messages go to one peer. */
 static bool same_op(const ovl_program *p, const ovl_op *x, const ovl_op *y)
 {
-    return x->kind == y->kind && x->eager == y->eager && x->per_rank == y->per_rank &&
-           x->uneven == y->uneven && x->stream == y->stream && x->comm == y->comm &&
-           x->launch == y->launch &&
-           (x->per_rank || ovl_same_cost(p, &p->costs[x->cost], &p->costs[y->cost]));
+    bool message = x->kind == OVL_SEND || x->kind == OVL_RECV;
+    return x == y || (x->kind == y->kind && x->eager == y->eager && x->per_rank == y->per_rank &&
+                      x->uneven == y->uneven && x->stream == y->stream && x->comm == y->comm &&
+                      x->launch == y->launch && x->behind == y->behind &&
+                      (!message || (x->peer == y->peer && x->peer_relative == y->peer_relative)) &&
+                      (x->per_rank || ovl_same_cost(p, &p->costs[x->cost], &p->costs[y->cost])));
+}
+
+static bool same_ties(const ovl_ties *x, const ovl_ties *y)
+{
+    return x->alike == y->alike && x->parts == y->parts;
 }
 
 static bool is_like(const ovl_program *p, const ovl_code *code, uint32_t a, uint32_t b)
 {
-    uint32_t shift = b - a;
-    return same_op(p, ovl_code_op(code, a), ovl_code_op(code, b)) &&
-           ovl_code_op(code, a)->behind == ovl_code_op(code, b)->behind && same_wire(code, a, b) &&
-           as_far(code->stream_prev[a], code->stream_prev[b], shift) &&
-           as_far(code->comm_prev[a], code->comm_prev[b], shift) &&
-           (!code->queue_prev || as_far(code->queue_prev[a], code->queue_prev[b], shift)) &&
-           same_list(code->after.at, code->after.item, a, b) &&
-           same_list(code->parts.at, code->parts.item, a, b);
+    return same_ties(ovl_code_ties(code, a), ovl_code_ties(code, b)) &&
+           same_op(p, ovl_code_op(code, a), ovl_code_op(code, b));
 }
 
 bool ovl_ops_alike(const ovl_program *p, const ovl_code *code, uint32_t a, uint32_t b)
@@ -162,12 +131,6 @@ static uint64_t mixed(uint64_t hash, uint64_t word)
     return hash ^ hash >> 29;
 }
 
-/* How far before it; 0: none. */
-static uint64_t back(uint32_t local, uint32_t before)
-{
-    return before == OVL_NONE ? 0 : local - before;
-}
-
 /* Equal for like operations. */
 static uint64_t hash_of(const classes *c, uint32_t local)
 {
@@ -176,13 +139,9 @@ static uint64_t hash_of(const classes *c, uint32_t local)
     const ovl_cost *cost = &c->p->costs[op->cost];
     uint64_t hash = mixed((uint64_t)op->launch,
                           (uint64_t)op->kind << 32 | (uint64_t)op->stream << 16 | op->comm);
-    hash = mixed(hash,
-                 back(local, code->stream_prev[local]) << 32 | back(local, code->comm_prev[local]));
+    hash = mixed(hash, ovl_code_ties(code, local)->alike);
     if (!op->per_rank) {
         hash = mixed(hash, (uint64_t)cost->work ^ (uint64_t)cost->latency << 32);
-    }
-    for (uint32_t i = code->after.at[local]; i < code->after.at[local + 1]; i++) {
-        hash = mixed(hash, local - code->after.item[i]);
     }
     return hash;
 }
@@ -278,7 +237,7 @@ static void keep_run(const ovl_program *p, const ovl_code *code, const ovl_repea
 /* Where nothing repeated itself something may at other costs: that is to be looked for. */
 static bool has_order_of(const ovl_code *code, const ovl_course *old, bool repeats)
 {
-    return old && old->waits == code->waits && old->next == code->next.item &&
+    return old && old->tied == code->tied && old->ties == code->ties &&
            (!repeats || old->n_runs > 0);
 }
 
@@ -312,8 +271,8 @@ ovl_course *ovl_course_find(const ovl_program *p, const ovl_code *code, bool rep
     *x = (ovl_course){.ops = code->distinct,
                       .which = code->which,
                       .costs = p->costs,
-                      .waits = code->waits,
-                      .next = code->next.item};
+                      .tied = code->tied,
+                      .ties = code->ties};
     find_lanes(code, x, arena);
     find_facts(code, x, arena);
     if (repeats && x->ordered && code->n_ops >= OVL_COURSE_MIN) {
@@ -329,13 +288,13 @@ const ovl_course *ovl_course_known(const ovl_program *p, const ovl_code *code)
                                                                                             : NULL;
 }
 
-/* By operation: runs, which have four blocks at least and OVL_REPEATS_MAX different periods; lanes
- * and lists (3 words); and on the way the number of its class, that class, and its place twice, for
+/* By operation: runs, which have four blocks at least and OVL_REPEATS_MAX different periods; lists
+ * (2 words); and on the way the number of its class, that class, and its place twice, for
  * the table that a larger one replaced is given back with it. */
 uint64_t ovl_course_memory(const ovl_program *p, const ovl_code *code)
 {
     const uint64_t runs = OVL_REPEATS_MAX * sizeof(ovl_repeat) / OVL_REPEATS_BLOCKS;
-    const uint64_t rest = 12 * sizeof(uint32_t);
+    const uint64_t rest = 11 * sizeof(uint32_t);
     bool same_order = has_order_of(code, code->course, true);
     return ovl_course_known(p, code) ? 0 : (runs + (same_order ? 0 : rest)) * code->n_ops;
 }

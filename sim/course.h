@@ -33,11 +33,11 @@ typedef struct ovl_course {
     const ovl_op *ops; /* for which it was found */
     const uint32_t *which;
     const ovl_cost *costs;
-    const uint32_t *waits, *next; /* lists of the code, which tell one order from another */
-    const uint32_t *starts;       /* [n_starts] operations that wait for nothing but to be issued */
-    const uint32_t *first;        /* by lane, below: its first operation; n_ops: it has none */
+    const uint32_t *tied; /* of the code, which tell one order from another */
+    const ovl_ties *ties;
+    const uint32_t *starts; /* [n_starts] operations that wait for nothing but to be issued */
+    const uint32_t *first;  /* by lane, below: its first operation; n_ops: it has none */
     const uint32_t *last;
-    const uint32_t *behind; /* by operation: the next in its lane; n_ops: none */
     const uint32_t *far;    /* [n_far] operations that somebody waits for who lies further behind
                                than OVL_COURSE_FAR */
     const ovl_repeat *runs; /* [n_runs] where operations are like those a period before, the largest

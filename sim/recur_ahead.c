@@ -274,12 +274,14 @@ static uint64_t blocked_for(const ovl_engine *e, const ovl_recur *r, uint32_t ra
     if (ovl_code_op(code, local)->kind != OVL_HOST && local >= e->ranks[rank].cursor) {
         return UINT64_MAX; /* not issued, and the host is behind */
     }
-    for (uint32_t i = code->after.at[local]; i < code->after.at[local + 1]; i++) {
-        k = OVL_MAX(k, holds_for(e, r, rank, code->after.item[i], false));
+    ovl_offsets after = ovl_code_after(code, local);
+    for (uint32_t i = 0; i < after.n; i++) {
+        k = OVL_MAX(k, holds_for(e, r, rank, local + after.by[i], false));
     }
-    k = OVL_MAX(k, holds_for(e, r, rank, code->stream_prev[local], false));
-    k = OVL_MAX(k, holds_for(e, r, rank, code->comm_prev[local], false));
-    return code->queue_prev ? OVL_MAX(k, holds_for(e, r, rank, code->queue_prev[local], true)) : k;
+    k = OVL_MAX(k, holds_for(e, r, rank, ovl_code_stream_prev(code, local), false));
+    k = OVL_MAX(k, holds_for(e, r, rank, ovl_code_comm_prev(code, local), false));
+    return code->queued ? OVL_MAX(k, holds_for(e, r, rank, ovl_code_queue_prev(code, local), true))
+                        : k;
 }
 
 /* For how many periods nobody comes to meet a send or receive that waits. */
@@ -305,8 +307,9 @@ static uint64_t waits_for(const ovl_engine *e, const ovl_recur *r, uint32_t rank
     if (ovl_code_op(code, local)->kind == OVL_SEND || ovl_code_op(code, local)->kind == OVL_RECV) {
         return alone_for(e, r, rank, local);
     }
-    for (uint32_t i = code->parts.at[local]; i < code->parts.at[local + 1]; i++) {
-        uint32_t part = code->parts.item[i];
+    ovl_offsets parts = ovl_code_parts(code, local);
+    for (uint32_t i = 0; i < parts.n; i++) {
+        uint32_t part = local + parts.by[i];
         k = ovl_recur_in_flight(e, r, rank, part) ? OVL_MIN(k, alone_for(e, r, rank, part)) : k;
     }
     return k;
@@ -376,7 +379,7 @@ static bool count_on_rank(const ovl_engine *e, ovl_recur *r, uint32_t rank)
             continue;
         }
         uint32_t comm = e->p->rank_comms[k->first_comm + slot];
-        uint32_t n = code->comm_index[i + by] - code->comm_index[i];
+        uint32_t n = code->collectives_before[i + by] - code->collectives_before[i];
         if (r->met[comm]++ && r->shift.collectives[comm] != n) {
             return false;
         }

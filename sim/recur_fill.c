@@ -211,29 +211,30 @@ static void fill_times(const ovl_engine *e, const ovl_recur *r, const window *w)
 
 /* --- What operations wait for --- */
 
-static void release_behind(ovl_engine *e, const window *w, const uint32_t *at, const uint32_t *item,
-                           uint32_t local)
+static void release_behind(ovl_engine *e, const window *w, uint32_t local)
 {
-    for (uint32_t i = at[local]; i < at[local + 1]; i++) {
-        if (item[i] >= w->high + w->go) {
-            assert(e->pending[w->first_op + item[i]] > 0);
-            e->pending[w->first_op + item[i]]--;
-        }
+    if (local >= w->high + w->go) {
+        assert(e->pending[w->first_op + local] > 0);
+        e->pending[w->first_op + local]--;
     }
 }
 
 static void release(ovl_engine *e, const ovl_recur *r, const window *w, uint32_t i)
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[w->rank].code];
+    const ovl_ties *ties = ovl_code_ties(code, i);
     uint8_t now = flags_now(w, i), then = flags_then(w, i);
     if (!w->all_move && !ovl_recur_op_moves(e, r, w->rank, i)) {
         return;
     }
     if ((then & HAS_ENDED) && !(now & HAS_ENDED)) {
-        release_behind(e, w, code->next.at, code->next.item, i);
+        ovl_offsets next = ovl_offsets_at(code->offsets, ties->next);
+        for (uint32_t k = 0; k < next.n; k++) {
+            release_behind(e, w, i + next.by[k]);
+        }
     }
-    if (code->queue_prev && (then & HAS_ARRIVED) && !(now & HAS_ARRIVED)) {
-        release_behind(e, w, code->queue_next.at, code->queue_next.item, i);
+    if (ties->queue_next && (then & HAS_ARRIVED) && !(now & HAS_ARRIVED)) {
+        release_behind(e, w, i + ties->queue_next);
     }
 }
 
@@ -312,7 +313,7 @@ static uint32_t instance_of(const ovl_engine *e, uint32_t rank, uint32_t local)
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
     return ovl_rank_comm(e->p, rank, ovl_code_op(code, local)->comm)->first_collective +
-           code->comm_index[local];
+           code->collectives_before[local];
 }
 
 static void find_gatherings(const ovl_engine *e, const ovl_recur *r, uint32_t rank,

@@ -104,9 +104,9 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
         e->ranks[r].variant = p->ranks[r].variant;
         e->ranks[r].code = p->ranks[r].code;
         e->ranks[r].is = (ovl_choice){.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};
-        if (code->host_timed) { /* else ovl_host_begin fills it in as it issues everything */
-            memcpy(&e->pending[p->ranks[r].first_op], code->waits, code->n_ops * sizeof(uint32_t));
-        }
+        for (uint32_t i = 0; code->host_timed && i < code->n_ops; i++) {
+            e->pending[p->ranks[r].first_op + i] = ovl_code_ties(code, i)->waits;
+        } /* else ovl_host_begin fills it in as it issues everything */
     }
     uint64_t *capacities = OVL_NEW_ARRAY(scratch, uint64_t, p->n_resources);
     for (uint32_t i = 0; i < p->n_resources; i++) {

@@ -149,10 +149,10 @@ static inline const char *waits(bench *t, uint32_t rank, const char *name)
     const ovl_code *code = code_of(t, rank);
     uint32_t local = find_op(t, rank, name);
     CHECK(local != OVL_NONE);
-    for (uint32_t k = code->after.at[local]; local != OVL_NONE && k < code->after.at[local + 1];
-         k++) {
+    ovl_offsets after = ovl_code_after(code, local);
+    for (uint32_t k = 0; local != OVL_NONE && k < after.n; k++) {
         text = ovl_arena_printf(&t->arena, "%s%s%s", text, *text ? ", " : "",
-                                name_at(t, rank, code->after.item[k]));
+                                name_at(t, rank, local + after.by[k]));
     }
     return text;
 }

@@ -101,8 +101,8 @@ static void like_operations_of_a_code_are_found(void)
     CHECK(!ovl_ops_alike(&t.program, code, 2, 3));
     CHECK_INT(course->n_starts, 1);
     CHECK_INT(course->starts[0], 0);
-    CHECK_INT(course->behind[5], 7);
-    CHECK_INT(course->behind[199], 201);
+    CHECK_INT(ovl_code_ties(code, 5)->lane_next, 2);
+    CHECK_INT(ovl_code_ties(code, 199)->lane_next, 0);
     CHECK_INT(course->n_far, 0);
     CHECK(course->ordered);
     tiny_free(&t);
