@@ -151,7 +151,7 @@ static bool is_after(const edges *e, uint32_t offset)
 
 /* What an operation waits for, anew. The order of its communicator had an eager send behind the one
  * before it on its wire, which now may come later than what lies between them. */
-static uint32_t find_back(edges *e, uint32_t op)
+static uint32_t find_back(edges *e, uint32_t op, uint32_t *recent)
 {
     const ovl_code *c = e->old;
     ovl_back back = ovl_code_ties(c, op)->back;
@@ -174,7 +174,7 @@ static uint32_t find_back(edges *e, uint32_t op)
         ovl_vec_push(&e->after, back.wire);
     }
     back.after = ovl_tie_list(e->tying, e->after.data, e->after.len);
-    return ovl_tie_back(e->tying, &back);
+    return ovl_tie_back(e->tying, &back, recent);
 }
 
 /* What the operations of a code wait for, anew. */
@@ -183,8 +183,9 @@ static const uint32_t *free_order(const ovl_program *program, const ovl_inputs *
 {
     edges e = {.program = program, .old = code, .inputs = inputs, .tying = tying};
     uint32_t *tied = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
+    uint32_t recent = 0;
     for (uint32_t op = 0; op < code->n_ops; op++) {
-        tied[op] = find_back(&e, op);
+        tied[op] = find_back(&e, op, &recent);
     }
     ovl_tie_code(tying, code, tied);
     ovl_vec_free(&e.after);

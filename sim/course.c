@@ -115,12 +115,19 @@ bool ovl_ops_alike(const ovl_program *p, const ovl_code *code, uint32_t a, uint3
 
 /* --- Classes of like operations --- */
 
+/* The class of operations that are the same and are tied alike. */
+#define KNOWN 256
+typedef struct known {
+    uint32_t which, tied, number;
+} known;
+
 typedef struct classes {
     const ovl_program *p;
     const ovl_code *code;
     ovl_arena arena;
     uint32_t *table; /* [size] the number of a class + 1; 0: free. Open addressing */
     uint32_t size;
+    known known[KNOWN];
     OVL_VEC(uint64_t) hash; /* by class */
     OVL_VEC(uint32_t) op;   /* by class: its first operation */
 } classes;
@@ -165,7 +172,7 @@ static void grow(classes *c)
     }
 }
 
-static uint32_t class_of(classes *c, uint32_t local)
+static uint32_t find_class(classes *c, uint32_t local)
 {
     uint64_t hash = hash_of(c, local);
     bool repeats = may_repeat(c->p, c->code, local);
@@ -186,9 +193,25 @@ static uint32_t class_of(classes *c, uint32_t local)
     return c->op.len - 1;
 }
 
+/* What an operation was the last time it mostly is again: the place in `known` tells. */
+static uint32_t class_of(classes *c, uint32_t local)
+{
+    const ovl_code *code = c->code;
+    uint32_t which = code->which[local], tied = code->tied[local];
+    known *k = &c->known[(which * 31 + tied) % KNOWN];
+    if (!may_repeat(c->p, code, local)) {
+        return find_class(c, local);
+    }
+    if (k->which != which || k->tied != tied) {
+        *k = (known){which, tied, find_class(c, local)};
+    }
+    return k->number;
+}
+
 static void find_runs(const ovl_program *p, const ovl_code *code, ovl_course *x, ovl_arena *arena)
 {
     classes c = {.p = p, .code = code};
+    memset(c.known, 0xff, sizeof c.known); /* OVL_NONE everywhere */
     ovl_repeats runs = {0};
     uint32_t *items = OVL_NEW_ARRAY(&c.arena, uint32_t, code->n_ops);
     for (uint32_t i = 0; i < code->n_ops; i++) {

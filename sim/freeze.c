@@ -93,14 +93,15 @@ static ovl_back find_back(const lasts *l, uint32_t i, uint32_t after)
     return back;
 }
 
-static void find_ties(struct ovl_code_build *c, ovl_code *code, ovl_builder *b)
+/* An operation that repeats mostly waits for what it waited for the last time, recent[which]. */
+static void find_ties(struct ovl_code_build *c, ovl_code *code, uint32_t *recent, ovl_builder *b)
 {
     lasts l;
     uint32_t *tied = OVL_NEW_ARRAY(b->arena, uint32_t, code->n_ops);
     begin_lasts(&l, code, b->hw_queues);
     for (uint32_t i = 0; i < code->n_ops; i++) {
         ovl_back back = find_back(&l, i, i < c->after_of.len ? c->after_of.data[i] : 0);
-        tied[i] = ovl_tie_back(&b->tying, &back);
+        tied[i] = ovl_tie_back(&b->tying, &back, &recent[code->which[i]]);
     }
     ovl_vec_free(&c->after_of);
     ovl_arena_free(&l.scratch);
@@ -179,7 +180,7 @@ static void find_step_ends(ovl_code *code, ovl_arena *arena)
     } while (0)
 
 static void freeze_code(ovl_builder *b, struct ovl_code_build *c, ovl_code *code,
-                        const uint32_t *nothing, const ovl_op *distinct)
+                        const uint32_t *nothing, uint32_t *recent, const ovl_op *distinct)
 {
     ovl_arena *arena = b->arena;
     ovl_store_after(b, c);
@@ -199,7 +200,7 @@ static void freeze_code(ovl_builder *b, struct ovl_code_build *c, ovl_code *code
     code->microbatch = c->microbatch.len ? ovl_vec_freeze(&c->microbatch, arena) : NULL;
     code->streams = ovl_vec_freeze(&c->streams, arena);
     code->buffers = ovl_vec_freeze(&c->buffers, arena);
-    find_ties(c, code, b);
+    find_ties(c, code, recent, b);
     find_collectives(code, arena);
     code->host_timed = host_takes_time(code);
     code->has_means = has_means(code);
@@ -270,12 +271,15 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
     assert(b->pairs.len == 0 || b->pairs.len == p.n_kernel_classes * p.n_coll_classes);
     ovl_code *codes = OVL_NEW_ARRAY(b->arena, ovl_code, p.n_codes);
     const uint32_t *nothing = OVL_NEW_ARRAY(b->arena, uint32_t, longest_code(b) + 1);
+    ovl_arena scratch = {0};
+    uint32_t *recent = OVL_NEW_ARRAY(&scratch, uint32_t, b->distinct.len);
     p.n_distinct = b->distinct.len;
     p.distinct = ovl_vec_freeze(&b->distinct, b->arena);
     for (uint32_t i = 0; i < p.n_codes; i++) {
-        freeze_code(b, b->codes.data[i], &codes[i], nothing, p.distinct);
+        freeze_code(b, b->codes.data[i], &codes[i], nothing, recent, p.distinct);
         p.n_steps = OVL_MAX(p.n_steps, codes[i].n_steps);
     }
+    ovl_arena_free(&scratch);
     ovl_tying_end(&b->tying, &p, codes, b->arena);
     uint32_t n_rank_comms = b->rank_comms.len, n_members = b->members.len;
     ovl_rank *ranks = ovl_vec_freeze(&b->ranks, b->arena);

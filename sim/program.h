@@ -13,8 +13,9 @@
  *     op = rank.first_op + index in its code            ("op" is global, "local" is the index)
  *
  * so 1,000 ranks of 1,000 operations store 1,000 operations, and only times are kept per rank. What
- * an operation is is stored once however often it repeats: 2,048 microbatches of one kernel store
- * one ovl_op of 80 bytes and, each, its number, its name and its microbatch, 12 bytes.
+ * an operation is is stored once however often it repeats, and so is, by distance, what it waits
+ * for and what waits for it (ties.h): 2,048 microbatches of one kernel store one ovl_op of 80 bytes,
+ * a few ovl_ties, and, each, the numbers of both, its name and its microbatch, 16 bytes.
  *
  * Example, the 25 ms matmul beside a 20 ms all-reduce on 2 ranks: one code of two operations on the
  * streams `compute` and `comm`, one communicator of members {0, 1}, two ranks whose slot 0 is that

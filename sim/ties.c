@@ -30,11 +30,17 @@ uint32_t ovl_tie_list(ovl_tying *t, const uint32_t *by, uint32_t n)
     return at;
 }
 
+static bool is_back(const ovl_back *a, const ovl_back *b)
+{
+    return a->stream_prev == b->stream_prev && a->comm_prev == b->comm_prev &&
+           a->queue_prev == b->queue_prev && a->wire == b->wire && a->after == b->after;
+}
+
 static bool same_backs(const void *owner, uint32_t x, uint32_t y, uint32_t n)
 {
     const ovl_tying *t = owner;
     (void)n;
-    return memcmp(&t->backs.data[x].back, &t->backs.data[y].back, sizeof(ovl_back)) == 0;
+    return is_back(&t->backs.data[x].back, &t->backs.data[y].back);
 }
 
 /* Appends an offset that is none of the first n. */
@@ -77,7 +83,7 @@ static uint32_t waited_list(ovl_tying *t, const ovl_back *back)
     return list;
 }
 
-uint32_t ovl_tie_back(ovl_tying *t, const ovl_back *back)
+static uint32_t store_back(ovl_tying *t, const ovl_back *back)
 {
     uint32_t last = t->backs.len;
     ovl_tie_list(t, NULL, 0);
@@ -93,6 +99,14 @@ uint32_t ovl_tie_back(ovl_tying *t, const ovl_back *back)
         t->backs.data[at].list = list;
     }
     return at;
+}
+
+uint32_t ovl_tie_back(ovl_tying *t, const ovl_back *back, uint32_t *recent)
+{
+    if (*recent == 0 || !is_back(&t->backs.data[*recent - 1].back, back)) {
+        *recent = 1 + store_back(t, back);
+    }
+    return *recent - 1;
 }
 
 static bool same_ties(const void *owner, uint32_t x, uint32_t y, uint32_t n)
@@ -154,18 +168,25 @@ static void tie_to(backwards *w, uint32_t *first, uint32_t op)
     *first = k;
 }
 
-/* The list of what is tied to an operation. */
-static uint32_t untie(backwards *w, ovl_tying *t, uint32_t first, uint32_t op)
+/* The list of what is tied to an operation; whether it is *list, as was to be expected. */
+static bool untie(backwards *w, ovl_tying *t, uint32_t first, uint32_t op, uint32_t *list)
 {
+    const uint32_t *likely = &t->offsets.data[*list];
+    uint32_t n = 0;
+    bool same = true;
     w->found.len = 0;
     for (uint32_t k = first, link = 0; k != OVL_NONE; k = link) {
         knot *one = &w->knots.data[k];
-        ovl_vec_push(&w->found, one->op - op);
+        uint32_t offset = one->op - op;
+        ovl_vec_push(&w->found, offset);
+        same = same && n++ < likely[0] && likely[n] == offset;
         link = one->link;
         one->link = w->unused;
         w->unused = k;
     }
-    return ovl_tie_list(t, w->found.data, w->found.len);
+    same = same && n == likely[0];
+    *list = same ? *list : ovl_tie_list(t, w->found.data, w->found.len);
+    return same;
 }
 
 /* The offset of the next operation in its lane. */
@@ -180,26 +201,42 @@ static uint32_t next_in_lane(backwards *w, const ovl_op *op, uint32_t i)
     return next == OVL_NONE ? 0 : next - i;
 }
 
-static void tie_op(backwards *w, ovl_tying *t, uint32_t i, uint32_t *tied)
+/* Tells those before an operation that it waits for them. */
+static void tell_back(backwards *w, const ovl_tying *t, const ovl_tying_back *of, uint32_t i)
 {
-    const ovl_op *op = ovl_code_op(w->code, i);
-    const ovl_back back = t->backs.data[*tied].back;
-    uint32_t waited = t->backs.data[*tied].list, n = t->offsets.data[waited];
-    for (uint32_t k = 1; k <= n; k++) {
-        tie_to(w, &w->next[i + t->offsets.data[waited + k]], i);
+    const uint32_t *list = &t->offsets.data[of->list];
+    uint32_t behind = ovl_code_op(w->code, i)->behind;
+    for (uint32_t k = 1; k <= list[0]; k++) {
+        tie_to(w, &w->next[i + list[k]], i);
     }
-    if (op->behind) {
-        tie_to(w, &w->parts[i - op->behind], i);
+    if (behind) {
+        tie_to(w, &w->parts[i - behind], i);
     }
-    if (back.queue_prev) {
-        w->in_queue[i + back.queue_prev] = i;
+    if (of->back.queue_prev) {
+        w->in_queue[i + of->back.queue_prev] = i;
     }
-    ovl_ties ties = {.back = back, .alike = *tied, .waits = 1 + n + (back.queue_prev != 0)};
-    ties.next = untie(w, t, w->next[i], i);
-    ties.parts = w->parts ? untie(w, t, w->parts[i], i) : 0;
-    ties.queue_next = w->in_queue && w->in_queue[i] != OVL_NONE ? w->in_queue[i] - i : 0;
-    ties.lane_next = next_in_lane(w, op, i);
-    *tied = store(t, &ties);
+}
+
+/* Those behind it are known. Mostly its ties are what they were the last time. */
+static uint32_t tie_op(backwards *w, ovl_tying *t, uint32_t i, uint32_t number)
+{
+    ovl_tying_back *of = &t->backs.data[number];
+    tell_back(w, t, of, i);
+    ovl_ties ties = of->recent ? t->ties.data[of->recent - 1] : (ovl_ties){.back = of->back};
+    bool same = of->recent > 0;
+    ties.alike = number;
+    ties.waits = 1 + t->offsets.data[of->list] + (of->back.queue_prev != 0);
+    same &= untie(w, t, w->next[i], i, &ties.next);
+    same &= untie(w, t, w->parts ? w->parts[i] : OVL_NONE, i, &ties.parts);
+    uint32_t in_queue = w->in_queue && w->in_queue[i] != OVL_NONE ? w->in_queue[i] - i : 0;
+    uint32_t in_lane = next_in_lane(w, ovl_code_op(w->code, i), i);
+    same &= ties.queue_next == in_queue && ties.lane_next == in_lane;
+    if (!same) {
+        ties.queue_next = in_queue;
+        ties.lane_next = in_lane;
+        of->recent = 1 + store(t, &ties);
+    }
+    return of->recent - 1;
 }
 
 void ovl_tie_code(ovl_tying *t, const ovl_code *code, uint32_t *tied)
@@ -215,7 +252,7 @@ void ovl_tie_code(ovl_tying *t, const ovl_code *code, uint32_t *tied)
     w.in_queue = queued ? no_ops(&w.scratch, code->n_ops) : NULL;
     w.lane = no_ops(&w.scratch, ovl_lane_host(code) + 1);
     for (uint32_t i = code->n_ops; i-- > 0;) {
-        tie_op(&w, t, i, &tied[i]);
+        tied[i] = tie_op(&w, t, i, tied[i]);
     }
     ovl_vec_free(&w.knots);
     ovl_vec_free(&w.found);

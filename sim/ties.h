@@ -62,7 +62,8 @@ static inline uint32_t ovl_tied_to(uint32_t local, uint32_t offset)
 
 typedef struct ovl_tying_back {
     ovl_back back;
-    uint32_t list; /* whose end is waited for, each once */
+    uint32_t list;   /* whose end is waited for, each once */
+    uint32_t recent; /* ties that were found last for it, + 1; 0: none yet */
 } ovl_tying_back;
 
 typedef struct ovl_tying {
@@ -75,8 +76,9 @@ typedef struct ovl_tying {
 /* The number of a list of offsets. */
 uint32_t ovl_tie_list(ovl_tying *t, const uint32_t *by, uint32_t n);
 
-/* The number of what an operation waits for. */
-uint32_t ovl_tie_back(ovl_tying *t, const ovl_back *back);
+/* The number of what an operation waits for. Probably that is *recent - 1 (0: no idea), which is
+ * looked at first and becomes what it was. */
+uint32_t ovl_tie_back(ovl_tying *t, const ovl_back *back, uint32_t *recent);
 
 /* tied[i] is the number of what operation i of the code waits for, and becomes that of its ties.
  * The code has its operations. */

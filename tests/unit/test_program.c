@@ -220,8 +220,8 @@ static void add_repeat(tiny *t, ovl_id cost, uint32_t microbatch)
 }
 
 /* Four operations, 10 and 20 times: four are stored, whose bytes are those of their members, and by
- * repeat 12 bytes each: which it is, its name, its microbatch. Of 20 x 4 operations that is a fifth
- * of what whole records would be. What differs is not lost. */
+ * repeat 16 bytes each: which it is, its ties, its name, its microbatch. Of 20 x 4 operations that
+ * is a fifth of what whole records would be. What differs is not lost. */
 static void operations_are_stored_once_however_often_they_repeat(void)
 {
     for (uint32_t n = 10; n <= 20; n += 10) {
