@@ -36,7 +36,7 @@ const ovl_hw_link *ovl_domain_link(const ovl_hw *hw, const ovl_texts *via)
         if (!link || own) {
             continue;
         }
-        if (hw->gpus_per_node == 0 || link->out_of <= hw->gpus_per_node) {
+        if (hw->gpus_per_node == 0 || link->out_of <= hw->gpus_at_most) {
             return NULL; /* it carries what leaves a node, or less */
         }
         least = least && least->out_of <= link->out_of ? least : link;

@@ -44,7 +44,7 @@ void ovl_say_effective(ovl_lowering *l, const ovl_comm_spec *spec, const ovl_hw_
     if (!link || spread->nodes < 2 || spread->fewest == 0 || length <= 0 || !spec->group) {
         return;
     }
-    int64_t sharing = OVL_MAX(l->hw->gpus_per_node / spread->fewest, 1);
+    int64_t sharing = OVL_MAX(l->hw->gpus_at_most / spread->fewest, 1);
     double rate = bytes_into_node(spec, spread) * (double)sharing / (double)length * 1e12;
     if (rate <= 0 || rate >= LEAST_SHARE * (double)link->bandwidth) {
         return;

@@ -33,10 +33,10 @@ static void fill(const ovl_exchange *x, const ovl_shape *s, place *at, uint32_t 
 {
     for (uint32_t i = 0; i < x->n; i++) {
         uint32_t rank = x->rank[i];
-        at[i] = (place){.part = rank / s->apart, .instance = ovl_shape_instance(s, rank)};
+        at[i] = (place){.part = ovl_shape_block(s, rank), .instance = ovl_shape_instance(s, rank)};
         at[i].rail = s->off_rails ? ovl_rail_of(&s->rails, rank) : 0;
         if (x->pxn) {
-            at[i].node = rank / x->pxn->node;
+            at[i].node = ovl_rail_node(x->pxn, rank);
             at[i].cell = ovl_rail_cell(x->pxn, rank);
             at[i].next = first[at[i].cell];
             first[at[i].cell] = i + 1;

@@ -1,6 +1,7 @@
 #include "models/fields.h"
 
 #include "models/node_map.h"
+#include "models/pattern.h"
 #include "sim/names.h"
 
 #include <string.h>
@@ -45,6 +46,7 @@ static const char *wanted_of(ovl_field_type type)
 {
     static const char *const words[] = {
         [OVL_F_TEXT] = "text",
+        [OVL_F_PATTERN] = "an extended regular expression",
         [OVL_F_BOOL] = "true or false",
         [OVL_F_COUNT] = "a whole number",
         [OVL_F_TIME] = "a duration",
@@ -135,6 +137,9 @@ static const char *read_scalar(decoder *d, const char *text, const ovl_field *fi
     case OVL_F_TEXT:
         *(const char **)at = text;
         return NULL;
+    case OVL_F_PATTERN:
+        *(const char **)at = text;
+        return ovl_pattern_wrong(text, d->arena);
     case OVL_F_BOOL:
         return read_bool(text, at);
     case OVL_F_COUNT:
@@ -190,9 +195,10 @@ static bool decode_scalar(decoder *d, const ovl_node *node, const ovl_field *fie
         bad_value(d, node, field->key, why);
         return false;
     }
+    bool text = field->type == OVL_F_TEXT || field->type == OVL_F_PATTERN;
     size_t size = field->type == OVL_F_BOOL   ? sizeof value.yes
                   : field->type == OVL_F_ENUM ? sizeof value.choice
-                  : field->type == OVL_F_TEXT ? sizeof value.text
+                  : text                      ? sizeof value.text
                                               : sizeof value.number;
     memcpy(at, &value, size);
     return true;
@@ -429,6 +435,7 @@ static void decode_field(decoder *d, ovl_node *node, const ovl_field *field, voi
         memcpy(at, &node, sizeof node);
         break;
     case OVL_F_TEXT:
+    case OVL_F_PATTERN:
     case OVL_F_BOOL:
     case OVL_F_COUNT:
     case OVL_F_TIME:

@@ -27,6 +27,7 @@
 
 typedef enum ovl_field_type {
     OVL_F_TEXT,      /* const char *                                */
+    OVL_F_PATTERN,   /* const char *: an extended regular expression (models/pattern.h) */
     OVL_F_BOOL,      /* bool: true/false                            */
     OVL_F_COUNT,     /* int64_t, range min..max                     */
     OVL_F_TIME,      /* ovl_time, >= 0                              */

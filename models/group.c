@@ -63,8 +63,7 @@ void ovl_plan_groups(ovl_lowering *l, const char *alias)
 
 uint32_t ovl_plan_node(const ovl_lowering *l, uint32_t rank)
 {
-    int64_t per_node = l->hw->gpus_per_node;
-    return per_node > 0 ? (uint32_t)(rank / per_node) : 0;
+    return (l->seats.of ? l->seats.of[rank] : rank) / l->seats.node;
 }
 
 /* Of a group that is being made: of each rank its communicator, and how it lies. */

@@ -112,6 +112,13 @@ bool ovl_link_on_rails(const ovl_hw_link *link)
     return link->scope == OVL_SCOPE_RAIL || link->out_of == OVL_OUT_OF_RAIL;
 }
 
+static const char *who_has(const ovl_hw *hw, uint32_t machine, ovl_errs *errs)
+{
+    return machine
+               ? ovl_arena_printf(errs->arena, "nodes \"%s\" have", hw->others[machine - 1].name)
+               : "it has";
+}
+
 static void check_rails(const ovl_hw *hw, const ovl_hw_link *link, ovl_errs *errs)
 {
     if (hw->gpus_per_node == 0) {
@@ -119,11 +126,27 @@ static void check_rails(const ovl_hw *hw, const ovl_hw_link *link, ovl_errs *err
             errs, OVL_E_INPUT, link->mark,
             "\"%s\" is about rails, places of GPUs in their nodes, but node.gpus is not given",
             link->name);
-    } else if (link->rail_gpus && hw->gpus_per_node % link->rail_gpus) {
+    }
+    for (uint32_t i = 0; i <= hw->n_others && link->rail_gpus; i++) {
+        if (ovl_hw_gpus(hw, i) % link->rail_gpus) {
+            ovl_error(errs, OVL_E_INPUT, link->mark,
+                      "\"%s\" has %" PRId64 " GPUs of a node on each rail, which does not divide "
+                      "the %" PRId64 " that %s",
+                      link->name, link->rail_gpus, ovl_hw_gpus(hw, i), who_has(hw, i, errs));
+            return;
+        }
+    }
+}
+
+/* Blocks begin with a node, or lie inside one, only if either divides the other. */
+static void check_uneven(const ovl_hw *hw, const ovl_hw_link *link, int64_t block, ovl_errs *errs)
+{
+    int64_t most = hw->gpus_at_most;
+    if (block > 0 && most && !ovl_hw_even(hw) && most % block && block % most) {
         ovl_error(errs, OVL_E_INPUT, link->mark,
-                  "\"%s\" has %" PRId64 " GPUs of a node on each rail, which does not divide the "
-                  "%" PRId64 " that it has",
-                  link->name, link->rail_gpus, hw->gpus_per_node);
+                  "\"%s\" is about blocks of %" PRId64 " GPUs, which would cut across nodes that "
+                  "have different numbers of GPUs, %" PRId64 " at most: one must divide the other",
+                  link->name, block, most);
     }
 }
 
@@ -132,7 +155,9 @@ static void check_blocks(const ovl_hw *hw, ovl_errs *errs)
 {
     for (uint32_t i = 0; i < hw->n_links; i++) {
         const ovl_hw_link *link = &hw->links[i];
-        int64_t out = link->out_of == OVL_OUT_OF_NODE ? hw->gpus_per_node : link->out_of;
+        int64_t out = link->out_of == OVL_OUT_OF_NODE ? hw->gpus_at_most : link->out_of;
+        check_uneven(hw, link, link->gpus, errs);
+        check_uneven(hw, link, link->out_of, errs);
         if (ovl_link_on_rails(link)) {
             check_rails(hw, link, errs);
             continue;
@@ -172,6 +197,22 @@ static void find_meshes(ovl_hw *hw, ovl_errs *errs)
         link->topology = why ? OVL_TOPOLOGY_SWITCH : OVL_TOPOLOGY_MESH;
         if (why) {
             ovl_error(errs, OVL_E_INPUT, link->mark, "mesh \"%s\": %s", link->name, why);
+        }
+    }
+}
+
+/* Wires connect the GPUs of one node. */
+static void check_meshes(const ovl_hw *hw, ovl_errs *errs)
+{
+    for (uint32_t i = 0; i < hw->n_links; i++) {
+        const ovl_hw_link *link = &hw->links[i];
+        for (uint32_t m = 1; m <= hw->n_others && link->topology == OVL_TOPOLOGY_MESH; m++) {
+            if (ovl_hw_gpus(hw, m) % link->mesh) {
+                ovl_error(errs, OVL_E_INPUT, hw->others[m - 1].mark,
+                          "nodes \"%s\" have %" PRId64 " GPUs, and the mesh \"%s\" connects "
+                          "%" PRId64 " of a node: that must divide their number",
+                          hw->others[m - 1].name, ovl_hw_gpus(hw, m), link->name, link->mesh);
+            }
         }
     }
 }
@@ -294,6 +335,7 @@ void ovl_hw_decode(const ovl_node *node, ovl_hw *hw, ovl_arena *arena, ovl_errs 
     hw->n_pairs = raw.pairs.count;
     find_meshes(hw, errs);
     ovl_hw_decode_nodes(raw.nodes, hw, arena, errs);
+    check_meshes(hw, errs);
     check_via(hw, errs);
     check_pxn(hw, errs);
     check_blocks(hw, errs);

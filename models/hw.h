@@ -81,7 +81,7 @@ typedef struct ovl_hw_nodes { /* nodes: a mapping of name to this */
     ovl_mark mark;
     const char *name;
     ovl_texts at; /* their numbers */
-    int64_t gpus; /* of each; all nodes have equally many */
+    int64_t gpus; /* of each; 0: as many as node.gpus says */
     ovl_node *gpu_node, *links_node;
     ovl_hw_gpu gpu;     /* of their ranks */
     ovl_hw_link *links; /* [n_links] of the hardware, as these nodes have them */
@@ -223,6 +223,7 @@ typedef struct ovl_hw {
     ovl_mark mark;
     const char *name;
     int64_t gpus_per_node; /* node.gpus; 0: all ranks are one node */
+    int64_t gpus_at_most;  /* of any node: more than node.gpus where some of `others` have more */
     ovl_hw_gpu gpu;
     bool has_host;
     ovl_hw_host host;
@@ -238,6 +239,10 @@ typedef struct ovl_hw {
     uint32_t n_others;
     const char *on; /* of which nodes alone this is the hardware (ovl_hw_on); NULL: of all */
 } ovl_hw;
+
+/* GPUs of a node of sort i (0: those that are no others); false if not all have equally many. */
+int64_t ovl_hw_gpus(const ovl_hw *hw, uint32_t machine);
+bool ovl_hw_even(const ovl_hw *hw);
 
 /* Decodes and checks a `hardware` mapping. Adds errors; *hw is filled as far as possible. */
 void ovl_hw_decode(const ovl_node *node, ovl_hw *hw, ovl_arena *arena, ovl_errs *errs);

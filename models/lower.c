@@ -14,13 +14,14 @@ static void add_port(ovl_lowering *l, ovl_id *ports, uint32_t port, ovl_resource
                      const ovl_hw_link *link, ovl_id *made)
 {
     ovl_shape own = {.serves = 1}, shape = link ? ovl_link_shape(l, link, NULL, 0) : own;
-    memset(made, 0, l->n_ranks * sizeof *made); /* of an instance its resource, plus 1 */
+    uint32_t n = 0;
+    memset(made, 0, l->seats.n * sizeof *made); /* of an instance its resource, plus 1 */
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         uint32_t instance = ovl_shape_instance(&shape, rank);
         const ovl_hw *hw = ovl_hw_of_rank(l, rank);
         resource.capacity = link ? hw->links[link - l->hw->links].bandwidth : hw->gpu.hbm;
         if (resource.capacity && made[instance] == 0) {
-            resource.instance = instance;
+            resource.instance = n++;
             made[instance] = ovl_add_resource(l->b, &resource) + 1;
         }
         ports[(size_t)rank * l->b->n_ports + port] = made[instance] - 1;
@@ -61,7 +62,7 @@ static ovl_id *add_resources(ovl_lowering *l)
 {
     ovl_id *ports = OVL_NEW_ARRAY(l->arena, ovl_id, (size_t)l->n_ranks * l->b->n_ports);
     ovl_arena scratch = {0};
-    ovl_id *made = OVL_NEW_ARRAY(&scratch, ovl_id, l->n_ranks);
+    ovl_id *made = OVL_NEW_ARRAY(&scratch, ovl_id, l->seats.n);
     add_port(l, ports, OVL_PORT_HBM,
              (ovl_resource){.name = ovl_name(l->b, "hbm"), .kind = OVL_RES_HBM}, NULL, made);
     for (uint32_t i = 0; i < l->hw->n_links; i++) {
@@ -231,6 +232,7 @@ static void release(ovl_lowering *l)
     ovl_vec_free(&l->codes);
     ovl_vec_free(&l->spreads);
     ovl_vec_free(&l->ways);
+    ovl_vec_free(&l->sitting);
     ovl_vec_free(&l->said);
     ovl_vec_free(&l->buckets);
     ovl_vec_free(&l->nccl);
@@ -376,6 +378,7 @@ static bool lower_order(const ovl_scenario *scenario, unsigned order, ovl_arena 
         add_pairs(&l);
         ovl_plan_sentences(&l);
         say_variation(&l);
+        ovl_watch_part(scenario->watch, "freezing the program");
         ok = ovl_freeze(&b, &lowered->program, errs);
         if (ok) {
             ovl_vary_check(&lowered->program, &scenario->variation, errs);

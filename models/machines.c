@@ -9,8 +9,7 @@
 
 static uint32_t node_count(const ovl_lowering *l)
 {
-    uint32_t per_node = (uint32_t)l->hw->gpus_per_node;
-    return (l->n_ranks + per_node - 1) / per_node;
+    return (l->seats.n + l->seats.node - 1) / l->seats.node;
 }
 
 /* Marks the nodes of one entry, given by one of its texts. */
@@ -34,6 +33,67 @@ static void place(ovl_lowering *l, uint32_t machine, uint32_t text, uint8_t *mac
         machine_of_node[node] = (uint8_t)machine;
     }
 }
+
+/* --- Seats --- */
+
+#define MOST_SEATS (UINT64_C(1) << 24)
+
+/* How many GPUs each node has; nodes that there are not are told by `place`. */
+static const uint32_t *gpus_of_nodes(ovl_lowering *l)
+{
+    uint32_t *gpus = OVL_NEW_ARRAY(l->arena, uint32_t, l->n_ranks);
+    for (uint32_t i = 0; i < l->n_ranks; i++) {
+        gpus[i] = (uint32_t)l->hw->gpus_per_node;
+    }
+    for (uint32_t machine = 1; machine < l->n_machines; machine++) {
+        const ovl_texts *at = &l->hw->others[machine - 1].at;
+        for (uint32_t i = 0; i < at->count; i++) {
+            uint32_t from = 0, to = 0;
+            bool good =
+                !ovl_plan_range(l->errs->arena, "node", l->n_ranks, at->item[i], &from, &to);
+            for (uint32_t node = from; good && node <= to; node++) {
+                gpus[node] = (uint32_t)ovl_hw_gpus(l->hw, machine);
+            }
+        }
+    }
+    return gpus;
+}
+
+static void seat_ranks(ovl_lowering *l)
+{
+    const uint32_t *gpus = gpus_of_nodes(l);
+    uint32_t *of = OVL_NEW_ARRAY(l->arena, uint32_t, l->n_ranks);
+    uint64_t first = 0;
+    uint32_t place = 0;
+    for (uint32_t rank = 0, node = 0; rank < l->n_ranks; rank++) {
+        if (place == gpus[node]) {
+            node++;
+            first += l->seats.node;
+            place = 0;
+        }
+        if (first + place >= MOST_SEATS) {
+            ovl_error(l->errs, OVL_E_INPUT, l->hw->others[0].mark,
+                      "%" PRIu32 " nodes, the largest of %" PRIu32
+                      " GPUs and others of fewer: that is more than can be told apart",
+                      node + 1, l->seats.node);
+            return;
+        }
+        of[rank] = (uint32_t)first + place++;
+    }
+    l->seats.of = of;
+    l->seats.n = of[l->n_ranks - 1] + 1;
+}
+
+static void find_seats(ovl_lowering *l)
+{
+    uint32_t node = l->hw->gpus_per_node > 0 ? (uint32_t)l->hw->gpus_at_most : l->n_ranks;
+    l->seats = (ovl_seats){.n = l->n_ranks, .node = node};
+    if (!ovl_hw_even(l->hw) && l->n_ranks > 0) {
+        seat_ranks(l);
+    }
+}
+
+/* --- Sorts --- */
 
 static const uint8_t *place_ranks(ovl_lowering *l)
 {
@@ -65,7 +125,7 @@ static void different(ovl_lowering *l, uint32_t link, uint32_t a, uint32_t b)
 static void check_instances(ovl_lowering *l, uint32_t link, uint32_t *first)
 {
     ovl_shape shape = ovl_link_shape(l, &l->hw->links[link], NULL, 0);
-    memset(first, 0xff, l->n_ranks * sizeof *first); /* OVL_NONE */
+    memset(first, 0xff, l->seats.n * sizeof *first); /* OVL_NONE */
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         uint32_t *of = &first[ovl_shape_instance(&shape, rank)];
         *of = *of == OVL_NONE ? rank : *of;
@@ -82,6 +142,7 @@ void ovl_machines_find(ovl_lowering *l)
 {
     l->n_machines = 1 + l->hw->n_others;
     l->machines = l->hw;
+    find_seats(l);
     if (l->n_machines == 1 || l->hw->gpus_per_node == 0) {
         l->n_machines = 1;
         return;
@@ -92,7 +153,7 @@ void ovl_machines_find(ovl_lowering *l)
     }
     l->machines = machines;
     l->machine_of = place_ranks(l);
-    uint32_t *first = OVL_NEW_ARRAY(l->arena, uint32_t, l->n_ranks);
+    uint32_t *first = OVL_NEW_ARRAY(l->arena, uint32_t, l->seats.n);
     for (uint32_t i = 0; i < l->hw->n_links; i++) {
         check_instances(l, i, first);
     }
@@ -105,33 +166,35 @@ const ovl_hw *ovl_hw_of_rank(const ovl_lowering *l, uint32_t rank)
     return l->machine_of ? &l->machines[l->machine_of[rank]] : l->hw;
 }
 
-static bool takes_part(const ovl_spread *spread, uint32_t machine)
+static uint64_t sms_of(const ovl_hw *hw)
 {
-    return spread->machines >> machine & 1;
+    return (uint64_t)hw->gpu.sms;
+}
+
+static uint64_t hbm_of(const ovl_hw *hw)
+{
+    return hw->gpu.hbm;
+}
+
+/* The least of something that the members of a spread see. */
+static uint64_t least(const ovl_lowering *l, const ovl_spread *spread,
+                      uint64_t (*what)(const ovl_hw *hw))
+{
+    uint64_t none = UINT64_MAX, of = none;
+    for (uint32_t i = 0; spread && i < l->n_machines; i++) {
+        of = spread->machines >> i & 1 ? OVL_MIN(of, what(&l->machines[i])) : of;
+    }
+    return of == none ? what(l->hw) : of;
 }
 
 int64_t ovl_least_sms(const ovl_lowering *l, const ovl_spread *spread)
 {
-    int64_t least = l->hw->gpu.sms;
-    for (uint32_t i = 0, n = 0; spread && i < l->n_machines; i++) {
-        int64_t has = l->machines[i].gpu.sms;
-        if (takes_part(spread, i)) {
-            least = n++ ? OVL_MIN(least, has) : has;
-        }
-    }
-    return least;
+    return (int64_t)least(l, spread, sms_of);
 }
 
 uint64_t ovl_least_hbm(const ovl_lowering *l, const ovl_spread *spread)
 {
-    uint64_t least = l->hw->gpu.hbm;
-    for (uint32_t i = 0, n = 0; spread && i < l->n_machines; i++) {
-        uint64_t has = l->machines[i].gpu.hbm;
-        if (takes_part(spread, i)) {
-            least = n++ ? OVL_MIN(least, has) : has;
-        }
-    }
-    return least;
+    return least(l, spread, hbm_of);
 }
 
 /* --- What takes as long as a GPU needs --- */

@@ -65,6 +65,18 @@ typedef struct ovl_note {
     bool more;
 } ovl_note;
 
+/* Where a rank sits: nodes have as many seats as the largest of them has GPUs, and those with fewer
+ * GPUs leave their last ones empty. All that lies on nodes, blocks or rails goes by seats, so it is
+ * told by divisions wherever nodes have different numbers of GPUs, too.
+ *
+ * Example, nodes of 4, 8 and 4 GPUs: ranks 0-3 sit on 0-3, ranks 4-11 on 8-15, ranks 12-15 on
+ * 16-19: seat / 8 is the node, and seat % 8 the place in it. */
+typedef struct ovl_seats {
+    const uint32_t *of; /* [n_ranks]; NULL: rank r sits on r */
+    uint32_t n;         /* one more than the last that is taken */
+    uint32_t node;      /* of a node */
+} ovl_seats;
+
 /* --- The lowering --- */
 
 typedef struct ovl_counts ovl_counts;
@@ -108,15 +120,17 @@ typedef struct ovl_lowering {
     ovl_names group_names; /* aligned with groups */
     uint32_t n_groups, most_groups;
     OVL_VEC(const ovl_spread *) spreads;   /* distinct ones, that of the first kind of each */
-    ovl_counts *counts;                    /* scratch of spread.c: [n_ranks], all 0 between uses */
+    ovl_counts *counts;                    /* scratch of spread.c: [seats.n], all 0 between uses */
     OVL_VEC(ovl_way) ways;                 /* scratch of spread.c */
+    OVL_VEC(uint32_t) sitting;             /* ... seats of members */
     struct ovl_rail_scratch *rail_scratch; /* of rails.c */
     OVL_VEC(ovl_slots) codes;              /* aligned with the builder's codes */
     const ovl_hw *machines;                /* [n_machines] `hw` as each sort of nodes sees it */
     uint32_t n_machines;                   /* 1: all nodes are alike */
     const uint8_t *machine_of;             /* [n_ranks]; NULL: all nodes are alike */
-    double *slowdown;                      /* [n_ranks] of kernels; NULL: no GPU is slow */
-    bool one_gpu; /* costs are asked for on one healthy GPU, that of `hw` */
+    ovl_seats seats;
+    double *slowdown; /* [n_ranks] of kernels; NULL: no GPU is slow */
+    bool one_gpu;     /* costs are asked for on one healthy GPU, that of `hw` */
     OVL_VEC(ovl_by_rank) by_rank;
     OVL_VEC(ovl_id) by_rank_of; /* by a kernel's cost: the last of by_rank that has it, plus 1 */
     OVL_VEC(ovl_sized) sized;
@@ -186,18 +200,20 @@ const ovl_spread *ovl_find_pair(ovl_lowering *l, uint32_t a, uint32_t b);
 
 /* How a link counts rails; see rails.h. */
 typedef struct ovl_rails {
-    uint32_t node;   /* ranks of a node */
+    uint32_t node;   /* seats of a node */
     uint32_t gpus;   /* neighbours of a node on one rail */
     uint32_t places; /* rails that a node is on */
     uint32_t pod;    /* nodes of a pod */
+    const uint32_t *seat_of;
 } ovl_rails;
 
-/* A link does not lie between ranks of one block of `apart`, nor of one rail if it is `off_rails`;
- * an instance serves `serves` neighbours, or a rail. */
+/* A link does not lie between ranks of one block of `apart` seats, nor of one rail if it is
+ * `off_rails`; an instance serves `serves` seats in a row, or a rail. */
 typedef struct ovl_shape {
     uint32_t apart, serves;
     bool by_rail, off_rails;
     ovl_rails rails;
+    const uint32_t *seat_of;
     const ovl_hw_link *wire; /* it lies between a rank and the one at its end alone; else NULL */
 } ovl_shape;
 
@@ -210,16 +226,19 @@ ovl_shape ovl_link_shape(const ovl_lowering *l, const ovl_hw_link *link, const u
 /* Does it matter to any cost how ranks lie? If not all of so many lie alike. */
 bool ovl_spreads_matter(const ovl_lowering *l);
 
-/* The number of the instance that serves a rank, at most that of the rank. */
+/* The numbers of the block of `apart` and of the instance of a rank, below that of seats; and of
+ * the instance at a seat, which may be empty. */
+uint32_t ovl_shape_block(const ovl_shape *shape, uint32_t rank);
 uint32_t ovl_shape_instance(const ovl_shape *shape, uint32_t rank);
+uint32_t ovl_shape_instance_at(const ovl_shape *shape, uint32_t seat);
 
 /* The node of a rank. */
 uint32_t ovl_plan_node(const ovl_lowering *l, uint32_t rank);
 
 /* --- Nodes unlike others: machines.c --- */
 
-/* Fills machines, n_machines and machine_of. Errors: nodes there are not, or are there twice; links
- * whose instances would serve nodes that have another bandwidth. */
+/* Fills machines, n_machines, machine_of and seats. Errors: nodes there are not, or are there
+ * twice; links whose instances would serve nodes that have another bandwidth. */
 void ovl_machines_find(ovl_lowering *l);
 
 /* The hardware as a rank sees it. */

@@ -88,6 +88,13 @@ static void open(ovl_step *s)
 
 /* --- Gathering --- */
 
+/* What a group gathers in both passes is told apart by the word before its name. */
+static const char *pass_name(const fsdp1 *e, const char *forward, const char *backward,
+                             const ovl_param_group *g)
+{
+    return ovl_step_name(e->s, e->backward ? backward : forward, g->name);
+}
+
 /* The host waits for the oldest freed parameters, if there are as many as allowed. */
 static void limit(fsdp1 *e, const fsdp1_group *g)
 {
@@ -96,7 +103,7 @@ static void limit(fsdp1 *e, const fsdp1_group *g)
     if (most == 0 || e->freed.len < most) {
         return;
     }
-    const char *name = ovl_step_name(s, "wait before gather", g->g->name);
+    const char *name = pass_name(e, "wait before gather", "wait before regather", g->g);
     ovl_plan_cost cost = ovl_plan_length(s->l, name, g->g->mark, (ovl_times){0});
     ovl_op op = ovl_step_op(s, OVL_HOST, name, cost, OVL_NO_STREAM, g->g->mark);
     op.launch = 0;
@@ -115,10 +122,10 @@ static uint32_t cast(fsdp1 *e, fsdp1_group *g)
         return OVL_NONE;
     }
     uint64_t bytes = ovl_fsdp_shard(own, own->param_dtype);
-    g->cast = ovl_step_recorded(s, ovl_step_name(s, "cast shard", own->name), bytes, OVL_TEMPORARY,
-                                own->param_dtype, e->pre_unshard, own->mark);
+    g->cast = ovl_step_recorded(s, pass_name(e, "cast shard", "cast shard again", own), bytes,
+                                OVL_TEMPORARY, own->param_dtype, e->pre_unshard, own->mark);
     uint32_t op =
-        ovl_step_mover(s, ovl_step_name(s, "cast", own->name), e->pre_unshard,
+        ovl_step_mover(s, pass_name(e, "cast", "cast again", own), e->pre_unshard,
                        ovl_fsdp_shard(own, own->dtype), bytes, e->p->fsdp->copy_rate, own->mark);
     ovl_step_after(s, e->gate);
     ovl_step_reads(s, g->held.shard);
@@ -139,9 +146,9 @@ static void unshard(fsdp1 *e, fsdp1_group *g)
         return;
     }
     uint64_t bytes = ovl_fsdp_padded(e->p, own, own->param_dtype);
-    g->whole = ovl_step_recorded(s, ovl_step_name(s, "gathered", own->name), bytes, OVL_GATHERED,
-                                 own->param_dtype, e->unshard, own->mark);
-    const char *name = ovl_step_name(s, e->backward ? "regather" : "gather", own->name);
+    g->whole = ovl_step_recorded(s, pass_name(e, "gathered", "regathered", own), bytes,
+                                 OVL_GATHERED, own->param_dtype, e->unshard, own->mark);
+    const char *name = pass_name(e, "gather", "regather", own);
     ovl_op op = ovl_step_op(s, OVL_COLLECTIVE, name, g->cost.gather, e->unshard, own->mark);
     op.coll = OVL_ALL_GATHER;
     op.dtype = (uint8_t)own->param_dtype;

@@ -1,8 +1,10 @@
 #include "models/plan_fsdp2.h"
 
-static const char *pass_word(const ovl_fsdp2 *e, const char *forward, const char *backward)
+/* What a group gathers in both passes is told apart by the word before its name. */
+static const char *pass_name(const ovl_fsdp2 *e, const char *forward, const char *backward,
+                             const ovl_param_group *g)
 {
-    return ovl_fsdp2_backward(e) ? backward : forward;
+    return ovl_step_name(e->s, ovl_fsdp2_backward(e) ? backward : forward, g->name);
 }
 
 /* The gathers' streams wait for an operation of the compute stream: only the latest matters. */
@@ -32,13 +34,13 @@ static void copy_in(ovl_fsdp2 *e, ovl_fsdp2_group *g)
     uint64_t shard = ovl_fsdp_shard(own, own->param_dtype);
     ovl_id source = source_of(g);
     if (source == g->held.shard && own->param_dtype != own->dtype) {
-        g->cast = ovl_step_buffer(s, ovl_step_name(s, "cast shard", own->name), shard,
+        g->cast = ovl_step_buffer(s, pass_name(e, "cast shard", "cast shard again", own), shard,
                                   OVL_TEMPORARY, own->param_dtype, e->copy_stream, own->mark);
     }
-    g->output = ovl_step_buffer(s, ovl_step_name(s, "gather output", own->name),
+    g->output = ovl_step_buffer(s, pass_name(e, "gather output", "regather output", own),
                                 ovl_fsdp_padded(e->p, own, own->param_dtype), OVL_GATHERED,
                                 own->param_dtype, e->copy_stream, own->mark);
-    ovl_step_mover(s, ovl_step_name(s, "gather copy_in", own->name), e->copy_stream,
+    ovl_step_mover(s, pass_name(e, "gather copy_in", "regather copy_in", own), e->copy_stream,
                    source == g->held.shard ? ovl_fsdp_shard(own, own->dtype) : shard, shard,
                    e->p->fsdp->copy_rate, own->mark);
     ovl_step_after(s, e->gate);
@@ -58,8 +60,7 @@ static void add_gather(ovl_fsdp2 *e, ovl_fsdp2_group *g, uint32_t copied)
     ovl_step *s = e->s;
     const ovl_param_group *own = g->g;
     bool near = g->near != OVL_NONE;
-    ovl_op op = ovl_step_op(s, OVL_COLLECTIVE,
-                            ovl_step_name(s, pass_word(e, "gather", "regather"), own->name),
+    ovl_op op = ovl_step_op(s, OVL_COLLECTIVE, pass_name(e, "gather", "regather", own),
                             near ? g->cost.near : g->cost.gather, e->gather_stream, own->mark);
     op.coll = OVL_ALL_GATHER;
     op.dtype = (uint8_t)own->param_dtype;
@@ -94,11 +95,10 @@ static uint32_t copy_out(ovl_fsdp2 *e, ovl_fsdp2_group *g)
     ovl_step *s = e->s;
     const ovl_param_group *own = g->g;
     uint64_t whole = ovl_fsdp_whole(own, own->param_dtype);
-    g->whole = ovl_step_buffer(s, ovl_step_name(s, "gathered", own->name), whole, OVL_GATHERED,
+    g->whole = ovl_step_buffer(s, pass_name(e, "gathered", "regathered", own), whole, OVL_GATHERED,
                                own->param_dtype, s->compute, own->mark);
-    uint32_t op =
-        ovl_step_mover(s, ovl_step_name(s, pass_word(e, "copy_out", "copy_out again"), own->name),
-                       s->compute, whole, whole, e->p->fsdp->copy_rate, own->mark);
+    uint32_t op = ovl_step_mover(s, pass_name(e, "copy_out", "copy_out again", own), s->compute,
+                                 whole, whole, e->p->fsdp->copy_rate, own->mark);
     ovl_step_after(s, g->op);
     ovl_step_reads(s, g->output);
     ovl_step_writes(s, g->whole);

@@ -24,6 +24,7 @@ typedef struct ovl_zero_group {
     ovl_id gradient;      /* as the backward writes it */
     uint32_t op;          /* its gather, OVL_NONE: none under way or done */
     uint32_t needed;      /* stage 3: the last place in the trace that counts on what is gathered */
+    bool again;           /* stage 3: gathered for its backward */
     bool has_gradient;    /* stage 1: of an earlier microbatch */
     bool has_sum;
 } ovl_zero_group;

@@ -77,11 +77,12 @@ static void gather(ovl_zero_code *e, ovl_zero_group *g, uint32_t place)
         return;
     }
     uint64_t bytes = ovl_fsdp_padded(e->p, part, part->param_dtype);
-    g->whole = ovl_step_recorded(s, ovl_step_name(s, "gathered", part->name), bytes, OVL_GATHERED,
-                                 part->param_dtype, e->gather_stream, part->mark);
+    g->again = place >= trace_of(e)->n;
+    g->whole =
+        ovl_step_recorded(s, ovl_step_name(s, g->again ? "regathered" : "gathered", part->name),
+                          bytes, OVL_GATHERED, part->param_dtype, e->gather_stream, part->mark);
     ovl_op op = ovl_step_op(
-        s, OVL_COLLECTIVE,
-        ovl_step_name(s, place < trace_of(e)->n ? "gather" : "regather", part->name),
+        s, OVL_COLLECTIVE, ovl_step_name(s, g->again ? "regather" : "gather", part->name),
         ovl_shard_cost_of(e->p, part, OVL_ALL_GATHER, bytes), e->gather_stream, part->mark);
     op.coll = OVL_ALL_GATHER;
     op.dtype = (uint8_t)part->param_dtype;
@@ -120,7 +121,8 @@ static void block(ovl_zero_code *e, const ovl_zero_group *g)
     if (g->op == OVL_NONE || (e->waited != OVL_NONE && g->op <= e->waited)) {
         return;
     }
-    const char *name = ovl_step_name(s, "wait for gather", g->g->name);
+    const char *name =
+        ovl_step_name(s, g->again ? "wait for regather" : "wait for gather", g->g->name);
     ovl_op op =
         ovl_step_op(s, OVL_HOST, name, ovl_plan_length(s->l, name, g->g->mark, (ovl_times){0}),
                     OVL_NO_STREAM, g->g->mark);

@@ -4,28 +4,44 @@
 
 ovl_rails ovl_rails_of(const ovl_lowering *l, const ovl_hw_link *link)
 {
-    uint32_t node = l->hw->gpus_per_node > 0 ? (uint32_t)l->hw->gpus_per_node : l->n_ranks;
+    uint32_t node = l->seats.node;
     uint32_t gpus = link->rail_gpus > 0 ? (uint32_t)link->rail_gpus : 1;
     uint32_t pod = link->pod > 0 ? (uint32_t)link->pod : l->n_ranks;
-    return (ovl_rails){node, gpus, node / gpus, pod};
+    return (ovl_rails){node, gpus, node / gpus, pod, l->seats.of};
 }
 
-static uint32_t place_of(const ovl_rails *r, uint32_t rank)
+static uint32_t seat_of(const ovl_rails *r, uint32_t rank)
 {
-    return rank % r->node / r->gpus;
+    return r->seat_of ? r->seat_of[rank] : rank;
+}
+
+static uint32_t place_of(const ovl_rails *r, uint32_t seat)
+{
+    return seat % r->node / r->gpus;
+}
+
+uint32_t ovl_rail_node(const ovl_rails *rails, uint32_t rank)
+{
+    return seat_of(rails, rank) / rails->node;
+}
+
+uint32_t ovl_rail_of_seat(const ovl_rails *rails, uint32_t seat)
+{
+    return seat / rails->node / rails->pod * rails->places + place_of(rails, seat);
 }
 
 uint32_t ovl_rail_of(const ovl_rails *rails, uint32_t rank)
 {
-    return rank / rails->node / rails->pod * rails->places + place_of(rails, rank);
+    return ovl_rail_of_seat(rails, seat_of(rails, rank));
 }
 
 uint32_t ovl_rail_cell(const ovl_rails *rails, uint32_t rank)
 {
-    return rank / rails->node * rails->places + place_of(rails, rank);
+    uint32_t seat = seat_of(rails, rank);
+    return seat / rails->node * rails->places + place_of(rails, seat);
 }
 
-uint32_t ovl_rail_rank(const ovl_rails *rails, uint32_t node, uint32_t place)
+uint32_t ovl_rail_seat(const ovl_rails *rails, uint32_t node, uint32_t place)
 {
     return node * rails->node + place * rails->gpus;
 }
@@ -42,13 +58,13 @@ static struct ovl_rail_scratch *scratch_of(ovl_lowering *l)
 {
     if (!l->rail_scratch) {
         struct ovl_rail_scratch *s = OVL_NEW(l->arena, struct ovl_rail_scratch);
-        s->on_node = OVL_NEW_ARRAY(l->arena, uint32_t, l->n_ranks);
-        s->on_rail = OVL_NEW_ARRAY(l->arena, uint32_t, l->n_ranks);
-        s->in_cell = OVL_NEW_ARRAY(l->arena, uint32_t, l->n_ranks);
-        s->node = OVL_NEW_ARRAY(l->arena, uint32_t, l->n_ranks);
-        s->served = OVL_NEW_ARRAY(l->arena, uint32_t, l->n_ranks);
-        s->share = OVL_NEW_ARRAY(l->arena, uint64_t, l->n_ranks);
-        s->pairs = OVL_NEW_ARRAY(l->arena, uint64_t, l->n_ranks);
+        s->on_node = OVL_NEW_ARRAY(l->arena, uint32_t, l->seats.n);
+        s->on_rail = OVL_NEW_ARRAY(l->arena, uint32_t, l->seats.n);
+        s->in_cell = OVL_NEW_ARRAY(l->arena, uint32_t, l->seats.n);
+        s->node = OVL_NEW_ARRAY(l->arena, uint32_t, l->seats.n);
+        s->served = OVL_NEW_ARRAY(l->arena, uint32_t, l->seats.n);
+        s->share = OVL_NEW_ARRAY(l->arena, uint64_t, l->seats.n);
+        s->pairs = OVL_NEW_ARRAY(l->arena, uint64_t, l->seats.n);
         l->rail_scratch = s;
     }
     return l->rail_scratch;
@@ -84,7 +100,7 @@ ovl_rail_members ovl_rail_count(ovl_lowering *l, const ovl_rails *rails, const u
     ovl_rail_members m = {*rails, ranks, n, 0, s->node, 0, s->on_node, s->on_rail, s->in_cell};
     bool sorted = true;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t node = ranks[i] / rails->node;
+        uint32_t node = ovl_rail_node(rails, ranks[i]);
         if (m.on_node[node]++ == 0) {
             sorted = sorted && (m.n_nodes == 0 || node > m.node[m.n_nodes - 1]);
             m.node[m.n_nodes++] = node;
@@ -102,7 +118,7 @@ ovl_rail_members ovl_rail_count(ovl_lowering *l, const ovl_rails *rails, const u
 void ovl_rail_forget(const ovl_rail_members *m)
 {
     for (uint32_t i = 0; i < m->n; i++) {
-        m->on_node[m->rank[i] / m->rails.node] = 0;
+        m->on_node[ovl_rail_node(&m->rails, m->rank[i])] = 0;
         m->on_rail[ovl_rail_of(&m->rails, m->rank[i])] = 0;
         m->in_cell[ovl_rail_cell(&m->rails, m->rank[i])] = 0;
     }
@@ -126,7 +142,7 @@ uint64_t ovl_rail_leaves(const ovl_rail_members *m, uint32_t from, uint32_t to, 
 
 uint32_t ovl_rail_others(const ovl_rail_members *m, bool off_rails, uint32_t rank)
 {
-    uint32_t others = m->n - m->on_node[rank / m->rails.node];
+    uint32_t others = m->n - m->on_node[ovl_rail_node(&m->rails, rank)];
     return off_rails ? others - m->on_rail[ovl_rail_of(&m->rails, rank)] +
                            m->in_cell[ovl_rail_cell(&m->rails, rank)]
                      : others;
@@ -146,7 +162,7 @@ static uint32_t add_shares(const ovl_rail_members *m, const ovl_shape *s, uint64
             uint64_t leaves = s->off_rails ? ovl_rail_leaves(m, node, next, place)
                                            : ovl_rail_part(m, node, place);
             if (leaves) {
-                share[ovl_shape_instance(s, ovl_rail_rank(&m->rails, node, place))] += leaves;
+                share[ovl_shape_instance_at(s, ovl_rail_seat(&m->rails, node, place))] += leaves;
                 any = true;
             }
         }

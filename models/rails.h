@@ -24,9 +24,11 @@
 
 ovl_rails ovl_rails_of(const ovl_lowering *l, const ovl_hw_link *link);
 
-/* The number of a rank's rail, those of the first pod before those of the next; and of the place
- * where its node and its rail meet. Both are at most the rank. */
+/* The node of a rank; the number of its rail, those of the first pod before those of the next; and
+ * of the place where its node and its rail meet. All are at most its seat. */
+uint32_t ovl_rail_node(const ovl_rails *rails, uint32_t rank);
 uint32_t ovl_rail_of(const ovl_rails *rails, uint32_t rank);
+uint32_t ovl_rail_of_seat(const ovl_rails *rails, uint32_t seat);
 uint32_t ovl_rail_cell(const ovl_rails *rails, uint32_t rank);
 
 /* Members of a communicator, counted. */
@@ -51,8 +53,8 @@ uint64_t ovl_rail_part(const ovl_rail_members *m, uint32_t node, uint32_t place)
  * first. With the nodes the other way round: how much comes into that of the second. */
 uint64_t ovl_rail_leaves(const ovl_rail_members *m, uint32_t from, uint32_t to, uint32_t place);
 
-/* The first rank of a place in a node. */
-uint32_t ovl_rail_rank(const ovl_rails *rails, uint32_t node, uint32_t place);
+/* The first seat of a place in a node. */
+uint32_t ovl_rail_seat(const ovl_rails *rails, uint32_t node, uint32_t place);
 
 /* Of members i the rest of the communicator between which a link of this shape lies: those outside
  * its node, and where it carries what leaves a rail, off its rail. */

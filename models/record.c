@@ -1,6 +1,7 @@
 #include "models/record_parts.h"
 
 #include "models/fields.h"
+#include "models/pattern.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -69,6 +70,8 @@ static bool record_rank(recorder *r, ovl_rank_work *w)
     }
     ovl_record_acts(w);
     ovl_record_waits(w);
+    ovl_vec_free(&w->calls);
+    ovl_vec_free(&w->launched);
     ovl_record_order(w);
     return true;
 }
@@ -284,18 +287,6 @@ static void say_all(recorder *r)
 
 /* --- The whole --- */
 
-static bool set_pattern(recorder *r)
-{
-    char why[200];
-    int code = regcomp(&r->comm, r->options->comm, REG_EXTENDED | REG_ICASE | REG_NOSUB);
-    if (code) {
-        regerror(code, &r->comm, why, sizeof why);
-        ovl_error(r->errs, OVL_E_INPUT, r->mark, "\"%s\" is no pattern: %s",
-                  ovl_shown(r->options->comm, r->errs->arena), why);
-    }
-    return code == 0;
-}
-
 static bool any_work(const recorder *r)
 {
     for (uint32_t i = 0; i < r->works.len; i++) {
@@ -386,9 +377,7 @@ bool ovl_record(const ovl_seen *files, uint32_t n_files, const ovl_record_option
 {
     recorder r = {.options = options, .mark = mark, .arena = arena, .errs = errs, .out = recorded};
     *recorded = (ovl_recorded){.names = {.arena = arena}};
-    if (!set_pattern(&r)) {
-        return false;
-    }
+    ovl_pattern_again(&r.comm, options->comm, true);
     bool good = record(&r, files, n_files);
     for (uint32_t i = 0; i < r.works.len; i++) {
         ovl_rank_work *w = &r.works.data[i];

@@ -102,8 +102,9 @@ typedef struct ovl_recorded {
 
 typedef struct ovl_record_options {
     const char *step; /* number of a step, name of a range, "all", or NULL: the last step, or all */
-    const char *comm; /* extended regular expression: which kernels communicate */
-    bool drop;        /* leave pauses out that nothing explains */
+    const char
+        *comm; /* a good pattern (models/pattern.h), in any case: which kernels communicate */
+    bool drop; /* leave pauses out that nothing explains */
 } ovl_record_options;
 
 /* Makes the program of one step of some files, the ranks of one job. False and errors (OVL_E_INPUT

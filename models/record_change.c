@@ -1,7 +1,8 @@
 #include "models/record_change.h"
 
+#include "models/pattern.h"
+
 #include <math.h>
-#include <regex.h>
 #include <string.h>
 
 void ovl_record_say(ovl_recorded *recorded, ovl_arena *arena, const char *sentence)
@@ -80,15 +81,8 @@ static uint32_t speed_up(ovl_recorded *rec, const regex_t *regex, double speedup
 static bool change_kernels(ovl_recorded *rec, const ovl_change_kernel *k, bool first,
                            ovl_arena *arena, ovl_errs *errs)
 {
-    char why[200];
     regex_t regex;
-    int code = regcomp(&regex, k->name, REG_EXTENDED | REG_NOSUB);
-    if (code) {
-        regerror(code, &regex, why, sizeof why);
-        ovl_error(errs, OVL_E_INPUT, k->mark, "\"%s\" is no pattern: %s",
-                  ovl_shown(k->name, errs->arena), why);
-        return false;
-    }
+    ovl_pattern_again(&regex, k->name, false);
     uint32_t n = speed_up(rec, &regex, k->speedup);
     regfree(&regex);
     if (n == 0) {

@@ -1,11 +1,11 @@
 #include "models/record_isolate.h"
 
+#include "models/pattern.h"
 #include "models/record_change.h"
 #include "sim/spans.h"
 #include "sim/units.h"
 
 #include <math.h>
-#include <regex.h>
 #include <string.h>
 
 /* A piece of a transfer during which the kernels of one member slowed it. */
@@ -383,25 +383,6 @@ static void say(isolation *s)
     }
 }
 
-static bool compile(const ovl_items *rules, regex_t *regex, ovl_errs *errs)
-{
-    const ovl_record_class *rule = rules->item;
-    for (uint32_t i = 0; i < rules->count; i++) {
-        char why[200];
-        int code = regcomp(&regex[i], rule[i].name, REG_EXTENDED | REG_NOSUB);
-        if (code) {
-            regerror(code, &regex[i], why, sizeof why);
-            ovl_error(errs, OVL_E_INPUT, rule[i].mark, "\"%s\" is no pattern: %s",
-                      ovl_shown(rule[i].name, errs->arena), why);
-            while (i > 0) {
-                regfree(&regex[--i]);
-            }
-            return false;
-        }
-    }
-    return true;
-}
-
 static void isolate(isolation *s, const regex_t *regex, const ovl_items *rules)
 {
     set_classes(s, regex, rules);
@@ -427,16 +408,16 @@ bool ovl_record_isolate(ovl_recorded *recorded, const ovl_hw *hw, const ovl_item
         return false;
     }
     regex_t *regex = OVL_NEW_ARRAY(&s.scratch, regex_t, classes->count);
-    bool good = compile(classes, regex, errs);
-    if (good) {
-        isolate(&s, regex, classes);
+    for (uint32_t i = 0; i < classes->count; i++) {
+        ovl_pattern_again(&regex[i], OVL_ITEM(*classes, ovl_record_class, i)->name, false);
     }
-    for (uint32_t i = 0; i < classes->count && good; i++) {
+    isolate(&s, regex, classes);
+    for (uint32_t i = 0; i < classes->count; i++) {
         regfree(&regex[i]);
     }
     ovl_vec_free(&s.classes);
     ovl_vec_free(&s.pairs);
     ovl_vec_free(&s.slowed);
     ovl_arena_free(&s.scratch);
-    return good;
+    return true;
 }

@@ -25,15 +25,14 @@
 /* Kernels whose recorded name matches are of the class. */
 typedef struct ovl_record_class {
     ovl_mark mark;
-    const char *name; /* extended regular expression */
+    const char *name; /* a good pattern (models/pattern.h) */
     const char *klass;
 } ovl_record_class;
 
 /* Gives kernels their classes (the first of `classes`, an ovl_record_class each, that fits; else
  * what the trace says; else the name without its arguments) and changes lengths in place. A kernel
  * without any factor gets no class. What was done is added to the sentences of what was inferred.
- * False and errors (OVL_E_INPUT, at `mark` where nothing else is to blame) if a pattern is none, or
- * the profile has no factor at all. */
+ * False and an error (OVL_E_INPUT, at `mark`) if the profile has no factor at all. */
 bool ovl_record_isolate(ovl_recorded *recorded, const ovl_hw *hw, const ovl_items *classes,
                         ovl_mark mark, ovl_arena *arena, ovl_errs *errs);
 

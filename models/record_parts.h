@@ -116,7 +116,4 @@ void ovl_record_match(ovl_rank_work *works, uint32_t n, ovl_arena *arena, ovl_ar
 bool ovl_record_exact(const ovl_seen *seen, ovl_mark mark, ovl_arena *arena, ovl_recorded *recorded,
                       ovl_errs *errs);
 
-/* Name of the stream of an operation, "stream 7". */
-ovl_id ovl_record_stream(const ovl_rank_work *w, uint32_t stream);
-
 #endif

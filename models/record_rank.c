@@ -23,8 +23,16 @@ typedef struct item {
     bool sync;
 } item;
 
+/* What is made of a recorded name; OVL_NONE: not yet. */
+typedef struct called {
+    ovl_id full, shown;
+} called;
+
 typedef struct order {
     ovl_rank_work *w;
+    called *called;            /* [recorded names]: thousands of operations have one */
+    ovl_id *streams;           /* [streams] "stream 7" */
+    OVL_VEC(ovl_id) pauses[2]; /* by the name of the operation behind, those explained first */
     ovl_spans unexplained;
     OVL_VEC(item) items;
     uint32_t *first_wait; /* [acts + 1] into `waits`, which are by act */
@@ -66,6 +74,8 @@ typedef struct ending {
     uint32_t act;
 } ending;
 
+typedef OVL_VEC(ending) endings;
+
 static int by_end(const void *a, const void *b)
 {
     const ending *x = a, *y = b;
@@ -76,20 +86,20 @@ static int by_end(const void *a, const void *b)
 }
 
 /* An operation on another stream whose end fits: the latest not after `start`. */
-static uint32_t fitting(const ovl_rank_work *w, const ending *list, uint32_t n, uint32_t act)
+static uint32_t fitting(const ovl_rank_work *w, const endings *list, uint32_t act)
 {
     const ovl_act *a = &w->acts.data[act];
-    uint32_t low = 0, high = n;
+    uint32_t low = 0, high = list->len;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (list[middle].end <= a->start) {
+        if (list->data[middle].end <= a->start) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    while (low > 0 && list[low - 1].end + OVL_RECORD_SLACK >= a->start) {
-        uint32_t other = list[--low].act;
+    while (low > 0 && list->data[low - 1].end + OVL_RECORD_SLACK >= a->start) {
+        uint32_t other = list->data[--low].act;
         if (w->acts.data[other].op->stream != a->op->stream && other < act) {
             return other;
         }
@@ -100,11 +110,13 @@ static uint32_t fitting(const ovl_rank_work *w, const ending *list, uint32_t n, 
 static void find_pauses(order *o)
 {
     ovl_rank_work *w = o->w;
-    ending *list = OVL_NEW_ARRAY(w->scratch, ending, w->acts.len);
+    endings list = {0};
     for (uint32_t i = 0; i < w->acts.len; i++) {
-        list[i] = (ending){w->acts.data[i].end, i};
+        ovl_vec_push(&list, (ending){w->acts.data[i].end, i});
     }
-    qsort(list, w->acts.len, sizeof *list, by_end);
+    if (list.len) {
+        qsort(list.data, list.len, sizeof *list.data, by_end);
+    }
     for (uint32_t i = 0; i < w->acts.len; i++) {
         ovl_act *a = &w->acts.data[i];
         ovl_time at = ready(w, a), late = lateness(o, a, at);
@@ -113,7 +125,7 @@ static void find_pauses(order *o)
         }
         o->drift[a->op->stream] = 0;
         bool itself = a->start - at > OVL_RECORD_SLACK;
-        uint32_t on = itself ? fitting(w, list, w->acts.len, i) : OVL_NONE;
+        uint32_t on = itself ? fitting(w, &list, i) : OVL_NONE;
         if (on != OVL_NONE) {
             ovl_vec_push(&w->waits, (ovl_act_wait){i, on});
             w->evidence[OVL_BY_TIME]++;
@@ -123,6 +135,7 @@ static void find_pauses(order *o)
             ovl_spans_add(&o->unexplained, a->start - late, a->start);
         }
     }
+    ovl_vec_free(&list);
 }
 
 /* --- Places --- */
@@ -206,10 +219,44 @@ static const char *short_name(const char *full, ovl_arena *arena)
     return n < 2 || *full == '<' ? full : ovl_arena_strndup(arena, from, OVL_MIN(n, 100));
 }
 
-ovl_id ovl_record_stream(const ovl_rank_work *w, uint32_t stream)
+/* What a recorded name becomes. */
+static const called *call_it(order *o, ovl_id recorded)
 {
-    return ovl_names_add(
-        w->names, ovl_arena_printf(w->scratch, "stream %" PRIu64, w->seen->streams[stream].id));
+    ovl_names *names = o->w->names;
+    called *c = &o->called[recorded];
+    if (c->full == OVL_NONE) {
+        const char *full = ovl_names_text(&o->w->seen->names, recorded);
+        const char *shown = short_name(full, o->w->scratch);
+        c->full = ovl_names_add(names, full);
+        c->shown = ovl_names_add(names, shown);
+    }
+    return c;
+}
+
+/* The name of a pause before an operation: "(gap) gemm". */
+static ovl_id pause_name(order *o, ovl_id before, bool unexplained)
+{
+    while (o->pauses[unexplained].len <= before) {
+        ovl_vec_push(&o->pauses[unexplained], OVL_NONE);
+    }
+    ovl_id *id = &o->pauses[unexplained].data[before];
+    if (*id == OVL_NONE) {
+        ovl_names *names = o->w->names;
+        *id = ovl_names_add(names, ovl_arena_printf(o->w->scratch, "(%s) %s",
+                                                    unexplained ? "unexplained" : "gap",
+                                                    ovl_names_text(names, before)));
+    }
+    return *id;
+}
+
+static ovl_id stream_name(order *o, uint32_t stream)
+{
+    if (o->streams[stream] == OVL_NONE) {
+        uint64_t id = o->w->seen->streams[stream].id;
+        o->streams[stream] =
+            ovl_names_add(o->w->names, ovl_arena_printf(o->w->scratch, "stream %" PRIu64, id));
+    }
+    return o->streams[stream];
 }
 
 /* --- The list --- */
@@ -229,13 +276,12 @@ static void add_after(order *o, uint32_t on)
     w->ops.data[w->ops.len - 1].n_after++;
 }
 
-static ovl_rec_op made(order *o, ovl_op_kind kind, const char *name)
+static ovl_rec_op made(ovl_op_kind kind, ovl_id name)
 {
-    ovl_id id = ovl_names_add(o->w->names, name);
     return (ovl_rec_op){.kind = (uint8_t)kind,
                         .klass = OVL_NONE,
-                        .name = id,
-                        .full = id,
+                        .name = name,
+                        .full = name,
                         .stream = OVL_NONE,
                         .group = OVL_NONE,
                         .batch = OVL_NONE,
@@ -245,7 +291,7 @@ static ovl_rec_op made(order *o, ovl_op_kind kind, const char *name)
 
 static void add_host(order *o, const char *name, ovl_time length)
 {
-    ovl_rec_op op = made(o, OVL_HOST, name);
+    ovl_rec_op op = made(OVL_HOST, ovl_names_add(o->w->names, name));
     op.length = length;
     add(o, &op);
 }
@@ -322,13 +368,12 @@ static void set_collective(order *o, const ovl_act *a, ovl_rec_op *op)
 
 static ovl_rec_op operation(order *o, const ovl_act *a)
 {
-    const ovl_seen *seen = o->w->seen;
-    const char *full = ovl_names_text(&seen->names, a->op->name);
-    ovl_rec_op op = made(o, a->op->kind == OVL_SEEN_KERNEL ? OVL_KERNEL : OVL_COPY,
-                         short_name(full, o->w->scratch));
+    const called *name = call_it(o, a->op->name);
+    const char *full = ovl_names_text(o->w->names, name->full);
+    ovl_rec_op op = made(a->op->kind == OVL_SEEN_KERNEL ? OVL_KERNEL : OVL_COPY, name->shown);
     ovl_time begun = a->prev == OVL_NONE ? 0 : o->w->acts.data[a->prev].end;
-    op.full = ovl_names_add(o->w->names, full);
-    op.stream = ovl_record_stream(o->w, a->op->stream);
+    op.full = name->full;
+    op.stream = stream_name(o, a->op->stream);
     op.start = a->start;
     op.end = a->end;
     op.length = OVL_MAX(a->end - OVL_MAX(a->start, begun), 0);
@@ -340,13 +385,10 @@ static ovl_rec_op operation(order *o, const ovl_act *a)
     return op;
 }
 
-/* "(gap) gemm": before an operation of its stream. */
+/* Before an operation of its stream. */
 static void add_pause(order *o, const ovl_rec_op *before, ovl_time length, bool unexplained)
 {
-    const char *name =
-        ovl_arena_printf(o->w->scratch, "(%s) %s", unexplained ? "unexplained" : "gap",
-                         ovl_names_text(o->w->names, before->name));
-    ovl_rec_op op = made(o, OVL_MARKER, name);
+    ovl_rec_op op = made(OVL_MARKER, pause_name(o, before->name, unexplained));
     op.stream = before->stream;
     op.length = length;
     op.unexplained = unexplained;
@@ -429,8 +471,12 @@ static void add_rest(order *o)
 void ovl_record_order(ovl_rank_work *w)
 {
     order o = {.w = w,
+               .called = OVL_NEW_ARRAY(w->scratch, called, w->seen->names.count),
+               .streams = OVL_NEW_ARRAY(w->scratch, ovl_id, w->seen->n_streams),
                .pause = OVL_NEW_ARRAY(w->scratch, ovl_time, w->acts.len),
                .drift = OVL_NEW_ARRAY(w->scratch, ovl_time, w->seen->n_streams)};
+    memset(o.called, 0xff, w->seen->names.count * sizeof *o.called); /* OVL_NONE */
+    memset(o.streams, 0xff, w->seen->n_streams * sizeof *o.streams);
     find_pauses(&o);
     index_waits(&o);
     place(&o);
@@ -449,4 +495,6 @@ void ovl_record_order(ovl_rank_work *w)
     w->unexplained = ovl_spans_measure(&o.unexplained);
     ovl_spans_free(&o.unexplained);
     ovl_vec_free(&o.items);
+    ovl_vec_free(&o.pauses[0]);
+    ovl_vec_free(&o.pauses[1]);
 }

@@ -51,6 +51,7 @@ static const char *type_word(const ovl_field *field)
 {
     static const char *const words[] = {
         [OVL_F_TEXT] = "text",
+        [OVL_F_PATTERN] = "pattern",
         [OVL_F_BOOL] = "true or false",
         [OVL_F_COUNT] = "count",
         [OVL_F_TIME] = "duration",
@@ -175,7 +176,8 @@ const char *ovl_reference_page(const ovl_table *const *tables, uint32_t n_tables
         "Every key of a scenario, written by the tables that read it. Values: a *duration* is "
         "`7 ms` (ps, ns, us, ms, s, min, h); a *size* `25 MiB` or `25 MB`; a *rate* `450 GB/s`, "
         "`16 MiB/ms` or `400 Gb/s`; a *ratio* `1.25`, `29/25` or `85 %`; a *count* `16`, "
-        "`40_000_000` or `40e6`.\n");
+        "`40_000_000` or `40e6`; a *pattern* is an extended regular expression (POSIX), whose "
+        "length times its repeats is at most 4000 characters.\n");
     for (uint32_t i = 0; i < n_tables; i++) {
         put_table(&p, tables[i], arena);
     }

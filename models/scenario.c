@@ -557,7 +557,9 @@ static void decode(const ovl_document *doc, ovl_node *root, ovl_scenario *scenar
     ovl_check_scenario(scenario, errs);
     if (scenario->workload.trace.count) {
         replay_interference(root, scenario, errs);
-        record_traces(doc, scenario, arena, errs);
+        if (errs->errors == 0) { /* what a mistake leaves unsaid is not guessed at */
+            record_traces(doc, scenario, arena, errs);
+        }
     }
 }
 

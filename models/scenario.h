@@ -501,6 +501,7 @@ typedef struct ovl_scenario {
     const ovl_recorded *unchanged; /* the same without its what-ifs; NULL if it has none */
     uint64_t
         memory; /* bytes that its program and a run may take; set by who lowers it, 0: no limit */
+    const ovl_watch *watch; /* told which part of lowering begins; the same, NULL: nobody */
 } ovl_scenario;
 
 /* How files named by scenarios are read; the loader itself touches no file. read() gives the text

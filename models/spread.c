@@ -3,11 +3,6 @@
 
 /* --- Links --- */
 
-static uint32_t node_size(const ovl_lowering *l)
-{
-    return l->hw->gpus_per_node > 0 ? (uint32_t)l->hw->gpus_per_node : l->n_ranks;
-}
-
 static uint32_t block_of(const ovl_lowering *l, const ovl_hw_link *link)
 {
     if (link->gpus > 0) {
@@ -17,19 +12,24 @@ static uint32_t block_of(const ovl_lowering *l, const ovl_hw_link *link)
     case OVL_SCOPE_GPU:
         return 1;
     case OVL_SCOPE_NODE:
-        return node_size(l);
+        return l->seats.node;
     case OVL_SCOPE_CLUSTER:
     case OVL_SCOPE_RAIL:
         break;
     }
-    return l->n_ranks;
+    return l->seats.n;
 }
 
-/* Whether they are in several blocks of so many ranks. */
-static bool in_several(const uint32_t *ranks, uint32_t n, uint32_t size)
+static uint32_t seat_of(const uint32_t *seats, uint32_t rank)
+{
+    return seats ? seats[rank] : rank;
+}
+
+/* Whether they are in several blocks of so many seats. */
+static bool in_several(const ovl_lowering *l, const uint32_t *ranks, uint32_t n, uint32_t size)
 {
     for (uint32_t i = 1; i < n; i++) {
-        if (ranks[i] / size != ranks[0] / size) {
+        if (seat_of(l->seats.of, ranks[i]) / size != seat_of(l->seats.of, ranks[0]) / size) {
             return true;
         }
     }
@@ -39,29 +39,42 @@ static bool in_several(const uint32_t *ranks, uint32_t n, uint32_t size)
 ovl_shape ovl_link_shape(const ovl_lowering *l, const ovl_hw_link *link, const uint32_t *ranks,
                          uint32_t n)
 {
-    uint32_t node = node_size(l), serves = block_of(l, link);
+    uint32_t node = l->seats.node, serves = block_of(l, link);
     if (ovl_link_on_rails(link)) {
-        return (ovl_shape){node,
-                           serves,
-                           link->scope == OVL_SCOPE_RAIL,
-                           link->out_of == OVL_OUT_OF_RAIL,
-                           ovl_rails_of(l, link),
-                           NULL};
+        return (ovl_shape){.apart = node,
+                           .serves = serves,
+                           .by_rail = link->scope == OVL_SCOPE_RAIL,
+                           .off_rails = link->out_of == OVL_OUT_OF_RAIL,
+                           .rails = ovl_rails_of(l, link),
+                           .seat_of = l->seats.of};
     }
     if (link->wire) {
-        return (ovl_shape){.apart = 1, .serves = 1, .wire = link};
+        return (ovl_shape){.apart = 1, .serves = 1, .seat_of = l->seats.of, .wire = link};
     }
     if (link->out_of) { /* that of a node is -1 until its size is known */
         return (ovl_shape){.apart = link->out_of < 0 ? node : (uint32_t)link->out_of,
-                           .serves = serves};
+                           .serves = serves,
+                           .seat_of = l->seats.of};
     }
     uint32_t block = link->gpus > 0 ? serves : OVL_MIN(node, serves);
-    return (ovl_shape){.apart = in_several(ranks, n, block) ? block : 1, .serves = serves};
+    return (ovl_shape){.apart = in_several(l, ranks, n, block) ? block : 1,
+                       .serves = serves,
+                       .seat_of = l->seats.of};
+}
+
+uint32_t ovl_shape_block(const ovl_shape *shape, uint32_t rank)
+{
+    return seat_of(shape->seat_of, rank) / shape->apart;
+}
+
+uint32_t ovl_shape_instance_at(const ovl_shape *shape, uint32_t seat)
+{
+    return shape->by_rail ? ovl_rail_of_seat(&shape->rails, seat) : seat / shape->serves;
 }
 
 uint32_t ovl_shape_instance(const ovl_shape *shape, uint32_t rank)
 {
-    return shape->by_rail ? ovl_rail_of(&shape->rails, rank) : rank / shape->serves;
+    return ovl_shape_instance_at(shape, seat_of(shape->seat_of, rank));
 }
 
 /* --- What an instance serves --- */
@@ -76,15 +89,15 @@ struct ovl_counts {
 
 typedef struct members {
     ovl_counts *at; /* scratch */
-    const uint32_t *rank;
-    uint32_t n, node;      /* ranks of a node */
+    const uint32_t *rank, *seat;
+    uint32_t n, node;      /* seats of a node */
     uint32_t fewest, most; /* of a part */
 } members;
 
 static void count_nodes(const members *m, uint32_t add)
 {
     for (uint32_t i = 0; i < m->n; i++) {
-        uint32_t *here = &m->at[m->rank[i] / m->node].node;
+        uint32_t *here = &m->at[m->seat[i] / m->node].node;
         *here = add ? *here + add : 0;
     }
 }
@@ -94,8 +107,8 @@ static uint32_t count_parts(const members *m, ovl_shape s)
 {
     uint32_t parts = 0;
     for (uint32_t i = 0; i < m->n; i++) {
-        parts += m->at[m->rank[i] / s.apart].part++ == 0;
-        m->at[m->rank[i] / s.serves].served++;
+        parts += m->at[m->seat[i] / s.apart].part++ == 0;
+        m->at[m->seat[i] / s.serves].served++;
     }
     return parts;
 }
@@ -106,21 +119,21 @@ static void sum_parts(members *m, ovl_shape s)
     m->fewest = m->n;
     m->most = 0;
     for (uint32_t i = 0; i < m->n; i++) {
-        ovl_counts *part = &m->at[m->rank[i] / s.apart], *here = &m->at[m->rank[i] / s.serves];
+        ovl_counts *part = &m->at[m->seat[i] / s.apart], *here = &m->at[m->seat[i] / s.serves];
         here->pairs += m->n - part->part;
         if (!part->seen) {
             part->seen = true;
             here->parts++;
             m->fewest = OVL_MIN(m->fewest, part->part);
             m->most = OVL_MAX(m->most, part->part);
-            here->proper += part->part < m->at[m->rank[i] / m->node].node;
+            here->proper += part->part < m->at[m->seat[i] / m->node].node;
         }
     }
 }
 
-static ovl_way way_of(const members *m, ovl_shape s, uint32_t parts, uint32_t rank)
+static ovl_way way_of(const members *m, ovl_shape s, uint32_t parts, uint32_t seat)
 {
-    const ovl_counts *part = &m->at[rank / s.apart], *here = &m->at[rank / s.serves];
+    const ovl_counts *part = &m->at[seat / s.apart], *here = &m->at[seat / s.serves];
     ovl_way way = {.parts = parts, .served = here->served, .pairs = here->pairs};
     way.fewest = m->fewest;
     way.most = m->most;
@@ -128,7 +141,7 @@ static ovl_way way_of(const members *m, ovl_shape s, uint32_t parts, uint32_t ra
     bool several = s.serves > s.apart;
     way.share = several ? here->parts : here->served;
     way.of = several ? 1 : part->part;
-    bool proper = !way.whole && part->part < m->at[rank / m->node].node;
+    bool proper = !way.whole && part->part < m->at[seat / m->node].node;
     way.inner = way.whole ? 0 : several ? here->proper : proper ? way.share : 0;
     return way;
 }
@@ -136,10 +149,10 @@ static ovl_way way_of(const members *m, ovl_shape s, uint32_t parts, uint32_t ra
 static void wipe(const members *m, ovl_shape s)
 {
     for (uint32_t i = 0; i < m->n; i++) {
-        ovl_counts *part = &m->at[m->rank[i] / s.apart];
+        ovl_counts *part = &m->at[m->seat[i] / s.apart];
         part->part = 0;
         part->seen = false;
-        ovl_counts *here = &m->at[m->rank[i] / s.serves];
+        ovl_counts *here = &m->at[m->seat[i] / s.serves];
         here->served = here->parts = here->proper = 0;
         here->pairs = 0;
     }
@@ -166,7 +179,7 @@ static void find_link(ovl_lowering *l, members *m, uint32_t link, ovl_way *ways)
     for (uint32_t i = 0; i < m->n; i++) {
         ovl_way *way = &ways[(size_t)i * l->hw->n_links + link];
         *way = own ? (ovl_way){.parts = m->n, .served = 1, .share = 1, .of = 1, .pairs = m->n - 1}
-               : parts > 1 ? way_of(m, s, parts, m->rank[i])
+               : parts > 1 ? way_of(m, s, parts, m->seat[i])
                            : (ovl_way){.parts = 1, .of = 1};
     }
     if (!own) {
@@ -310,15 +323,15 @@ static ovl_spread spread_on_nodes(const ovl_lowering *l, const members *m)
     ovl_spread s = {.members = m->n, .fewest = m->n, .n_kinds = 1};
     for (uint32_t i = 0; i < m->n; i++) {
         s.machines |= UINT32_C(1) << (l->machine_of ? l->machine_of[m->rank[i]] : 0);
-        uint32_t here = m->at[m->rank[i] / m->node].node;
+        uint32_t here = m->at[m->seat[i] / m->node].node;
         s.fewest = OVL_MIN(s.fewest, here);
         s.most = OVL_MAX(s.most, here);
-        if (m->at[m->rank[i] / m->node].part++ == 0) {
+        if (m->at[m->seat[i] / m->node].part++ == 0) {
             s.nodes++;
         }
     }
     for (uint32_t i = 0; i < m->n; i++) {
-        m->at[m->rank[i] / m->node].part = 0;
+        m->at[m->seat[i] / m->node].part = 0;
     }
     return s;
 }
@@ -340,11 +353,23 @@ static ovl_way *ways_of(ovl_lowering *l, members *m, ovl_spread *s)
     return ways;
 }
 
+static const uint32_t *seats_of(ovl_lowering *l, const uint32_t *ranks, uint32_t n)
+{
+    if (!l->seats.of) {
+        return ranks;
+    }
+    l->sitting.len = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_vec_push(&l->sitting, l->seats.of[ranks[i]]);
+    }
+    return l->sitting.data;
+}
+
 void ovl_find_spreads(ovl_lowering *l, const uint32_t *ranks, uint32_t n, const ovl_spread **of)
 {
-    members m = {.rank = ranks, .n = n, .node = node_size(l)};
+    members m = {.rank = ranks, .seat = seats_of(l, ranks, n), .n = n, .node = l->seats.node};
     if (!l->counts) {
-        l->counts = OVL_NEW_ARRAY(l->arena, ovl_counts, l->n_ranks);
+        l->counts = OVL_NEW_ARRAY(l->arena, ovl_counts, l->seats.n);
     }
     m.at = l->counts;
     bool matter = nodes_matter(l->hw);

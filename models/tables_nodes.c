@@ -71,9 +71,11 @@ static const ovl_field nodes_fields[] = {
     OVL_FIELD_MORE(ovl_hw_nodes, links_node, "links", OVL_F_NODE, 0,
                    "Links that have another bandwidth or latency there.",
                    .table = &ovl_other_link_table, .shape = "mapping of names"),
-    OVL_FIELD_MORE(ovl_hw_nodes, gpus, "gpus", OVL_F_COUNT, 0,
-                   "GPUs of each. All nodes have equally many, so it is that of `hardware.node`.",
-                   .min = 1, .max = 1000000),
+    OVL_FIELD_MORE(
+        ovl_hw_nodes, gpus, "gpus", OVL_F_COUNT, 0,
+        "GPUs of each. Default: as many as `hardware.node` says. Ranks fill the nodes in "
+        "order: with nodes of 4, 8 and 4 ranks 4 to 11 are on the second.",
+        .min = 1, .max = 1000000),
 };
 
 const ovl_table ovl_nodes_table = {
@@ -85,6 +87,12 @@ const ovl_table ovl_nodes_table = {
         "and load each with its own bandwidth. Costs that are stated (`alpha` and `beta`, `table`, "
         "NCCL's channels) hold wherever the members are, unless an entry with `on: NAME` is for "
         "communicators that have members on these nodes.\n\n"
+        "Where nodes have different numbers of GPUs, places are counted from the first GPU of each "
+        "node: GPU i is on rail i, and blocks of `gpus` begin there, so a node of 4 has two NICs "
+        "with `gpus: 2` and one of 8 four. A link that serves more GPUs than the largest node has "
+        "serves as many nodes as it would of such ones. Rings and trees go by what each node's "
+        "members send, the busiest deciding; the hierarchical formula and NCCL's tuning model need "
+        "as many members on each node and refuse others.\n\n"
         "    nodes:\n"
         "      old: {at: [2-3], gpu: {name: A100, peak: {bf16: 312 TFLOP/s}, hbm: 2 TB/s},\n"
         "            links: {nic: {bandwidth: 100 Gb/s}}}",
@@ -181,11 +189,6 @@ static void check_nodes(const ovl_hw *hw, const ovl_hw_nodes *nodes, ovl_errs *e
         ovl_error(errs, OVL_E_INPUT, nodes->mark,
                   "nodes \"%s\" need hardware.node.gpus: without it all ranks are one node",
                   nodes->name);
-    } else if (nodes->gpus && nodes->gpus != hw->gpus_per_node) {
-        ovl_error(errs, OVL_E_INPUT, nodes->mark,
-                  "nodes \"%s\" have %" PRId64 " GPUs and the others %" PRId64
-                  " (node.gpus): nodes with different numbers of GPUs are not modelled",
-                  nodes->name, nodes->gpus, hw->gpus_per_node);
     }
 }
 
@@ -234,7 +237,26 @@ void ovl_hw_decode_nodes(const ovl_node *node, ovl_hw *hw, ovl_arena *arena, ovl
         decode_gpu(hw, &hw->others[i], arena, errs);
         decode_links(hw, &hw->others[i], arena, errs);
     }
+    hw->gpus_at_most = ovl_hw_gpus(hw, 0);
+    for (uint32_t i = 1; i <= hw->n_others; i++) {
+        hw->gpus_at_most = OVL_MAX(hw->gpus_at_most, ovl_hw_gpus(hw, i));
+    }
     find_machines(hw, errs);
+}
+
+int64_t ovl_hw_gpus(const ovl_hw *hw, uint32_t machine)
+{
+    int64_t own = machine && hw->gpus_per_node ? hw->others[machine - 1].gpus : 0;
+    return own ? own : hw->gpus_per_node;
+}
+
+bool ovl_hw_even(const ovl_hw *hw)
+{
+    bool even = true;
+    for (uint32_t i = 1; i <= hw->n_others; i++) {
+        even = even && ovl_hw_gpus(hw, i) == hw->gpus_per_node;
+    }
+    return even;
 }
 
 ovl_hw ovl_hw_on(const ovl_hw *hw, uint32_t machine)

@@ -9,7 +9,7 @@ static void replay_defaults(void *value)
 }
 
 static const ovl_field class_fields[] = {
-    OVL_FIELD(ovl_record_class, name, "name", OVL_F_TEXT, OVL_FIELD_REQUIRED,
+    OVL_FIELD(ovl_record_class, name, "name", OVL_F_PATTERN, OVL_FIELD_REQUIRED,
               "Which kernels: an extended regular expression, matched anywhere in the recorded "
               "name."),
     OVL_FIELD(ovl_record_class, klass, "class", OVL_F_TEXT, OVL_FIELD_REQUIRED,
@@ -32,7 +32,7 @@ static const ovl_field replay_fields[] = {
         "The number of a profiler step, the name of a range (NVTX, user annotation), or `all`. "
         "Default: the last step, or all of a trace that marks none."),
     OVL_FIELD(
-        ovl_replay_keys, comm, "comm", OVL_F_TEXT, 0,
+        ovl_replay_keys, comm, "comm", OVL_F_PATTERN, 0,
         "Which kernels are communication: an extended regular expression, matched anywhere in "
         "the name and in any case. Default `nccl|rccl`."),
     OVL_FIELD_MORE(
@@ -71,7 +71,7 @@ static void kernel_defaults(void *value)
 }
 
 static const ovl_field kernel_fields[] = {
-    OVL_FIELD(ovl_change_kernel, name, "name", OVL_F_TEXT, OVL_FIELD_REQUIRED,
+    OVL_FIELD(ovl_change_kernel, name, "name", OVL_F_PATTERN, OVL_FIELD_REQUIRED,
               "Which kernels and copies: an extended regular expression, matched anywhere in the "
               "recorded name."),
     OVL_FIELD(ovl_change_kernel, speedup, "speedup", OVL_F_RATIO, OVL_FIELD_POSITIVE,

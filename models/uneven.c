@@ -53,7 +53,7 @@ static void meet(const members *m, const ovl_shape *s, const ovl_uneven *uneven,
 {
     for (uint32_t i = 0; i < m->n; i++) {
         uint32_t rank = m->rank[i];
-        add(&at->block, rank / s->apart, uneven, rank);
+        add(&at->block, ovl_shape_block(s, rank), uneven, rank);
         if (s->off_rails) {
             add(&at->rail, ovl_rail_of(&s->rails, rank), uneven, rank);
             add(&at->cell, ovl_rail_cell(&s->rails, rank), uneven, rank);
@@ -64,7 +64,7 @@ static void meet(const members *m, const ovl_shape *s, const ovl_uneven *uneven,
 static double near(const ovl_shape *s, const double *block, const double *rail, const double *cell,
                    uint32_t rank)
 {
-    double sum = block[rank / s->apart];
+    double sum = block[ovl_shape_block(s, rank)];
     return s->off_rails
                ? sum + rail[ovl_rail_of(&s->rails, rank)] - cell[ovl_rail_cell(&s->rails, rank)]
                : sum;
@@ -73,7 +73,7 @@ static double near(const ovl_shape *s, const double *block, const double *rail, 
 static void zero(const members *m, const ovl_shape *s, meetings *at, sums instance)
 {
     for (uint32_t i = 0; i < m->n; i++) {
-        uint32_t b = m->rank[i] / s->apart, here = ovl_shape_instance(s, m->rank[i]);
+        uint32_t b = ovl_shape_block(s, m->rank[i]), here = ovl_shape_instance(s, m->rank[i]);
         at->block.sent[b] = at->block.received[b] = 0;
         instance.sent[here] = instance.received[here] = 0;
         if (s->off_rails) {
@@ -142,12 +142,12 @@ static sums new_sums(ovl_arena *arena, uint32_t n)
 ovl_uneven_way ovl_uneven_crossing(const ovl_lowering *l, const ovl_group *group, uint32_t link,
                                    uint64_t bytes, const ovl_uneven *uneven, ovl_arena *arena)
 {
-    sums all = new_sums(arena, l->n_ranks), instance = new_sums(arena, l->n_ranks);
-    meetings at = {new_sums(arena, l->n_ranks), {NULL, NULL}, {NULL, NULL}};
-    uint32_t *first = uneven->pxn ? OVL_NEW_ARRAY(arena, uint32_t, l->n_ranks) : NULL;
+    sums all = new_sums(arena, l->n_ranks), instance = new_sums(arena, l->seats.n);
+    meetings at = {new_sums(arena, l->seats.n), {NULL, NULL}, {NULL, NULL}};
+    uint32_t *first = uneven->pxn ? OVL_NEW_ARRAY(arena, uint32_t, l->seats.n) : NULL;
     if (link != OVL_NONE && l->hw->links[link].out_of == OVL_OUT_OF_RAIL) {
-        at.rail = new_sums(arena, l->n_ranks);
-        at.cell = new_sums(arena, l->n_ranks);
+        at.rail = new_sums(arena, l->seats.n);
+        at.cell = new_sums(arena, l->seats.n);
     }
     ovl_uneven_way way = {all.sent, all.received};
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
@@ -188,11 +188,11 @@ static uint32_t children(bool tree, uint32_t place, uint32_t n)
 }
 
 /* Parts in the order of the communicator, from the root on. */
-static uint32_t place_parts(const members *m, uint32_t apart, uint32_t root, part *parts)
+static uint32_t place_parts(const members *m, const ovl_shape *s, uint32_t root, part *parts)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->n; i++) {
-        part *here = &parts[m->rank[(root + i) % m->n] / apart];
+        part *here = &parts[ovl_shape_block(s, m->rank[(root + i) % m->n])];
         here->members++;
         here->place = here->place ? here->place : ++n;
     }
@@ -204,7 +204,7 @@ static void by_members(const members *m, const ovl_shape *s, const ovl_rooted *h
                        const part *parts, uint32_t n, sums instance)
 {
     for (uint32_t i = 0; i < m->n; i++) {
-        const part *here = &parts[m->rank[i] / s->apart];
+        const part *here = &parts[ovl_shape_block(s, m->rank[i])];
         uint32_t at = ovl_shape_instance(s, m->rank[i]);
         double share = (double)bytes / here->members;
         instance.sent[at] += share * children(how->tree, here->place - 1, n);
@@ -219,13 +219,13 @@ static void off_rails(const ovl_rail_members *r, const ovl_shape *s, double byte
     for (uint32_t place = 0; place < r->rails.places; place++) {
         uint64_t out = ovl_rail_leaves(r, from, to, place);
         uint64_t in = ovl_rail_leaves(r, to, from, place);
-        uint32_t a = ovl_rail_rank(&r->rails, from, place);
-        uint32_t b = ovl_rail_rank(&r->rails, to, place);
+        uint32_t a = ovl_rail_seat(&r->rails, from, place);
+        uint32_t b = ovl_rail_seat(&r->rails, to, place);
         if (out) {
-            instance.sent[ovl_shape_instance(s, a)] += bytes * (double)out / (double)r->unit;
+            instance.sent[ovl_shape_instance_at(s, a)] += bytes * (double)out / (double)r->unit;
         }
         if (in) {
-            instance.received[ovl_shape_instance(s, b)] += bytes * (double)in / (double)r->unit;
+            instance.received[ovl_shape_instance_at(s, b)] += bytes * (double)in / (double)r->unit;
         }
     }
 }
@@ -251,7 +251,7 @@ static void by_nodes(ovl_lowering *l, const members *m, const ovl_shape *s, cons
 static void from_root(ovl_lowering *l, const members *m, const ovl_shape *s, const ovl_rooted *how,
                       uint64_t bytes, part *parts, sums instance, ovl_uneven_way *way)
 {
-    uint32_t n = place_parts(m, s->apart, how->root % m->n, parts);
+    uint32_t n = place_parts(m, s, how->root % m->n, parts);
     if (s->off_rails) {
         by_nodes(l, m, s, how, bytes, parts, n, instance);
     } else {
@@ -264,7 +264,7 @@ static void from_root(ovl_lowering *l, const members *m, const ovl_shape *s, con
     }
     for (uint32_t i = 0; i < m->n; i++) { /* zero for the next communicator */
         uint32_t at = ovl_shape_instance(s, m->rank[i]);
-        parts[m->rank[i] / s->apart] = (part){0, 0};
+        parts[ovl_shape_block(s, m->rank[i])] = (part){0, 0};
         instance.sent[at] = instance.received[at] = 0;
     }
 }
@@ -272,8 +272,8 @@ static void from_root(ovl_lowering *l, const members *m, const ovl_shape *s, con
 ovl_uneven_way ovl_rooted_crossing(ovl_lowering *l, const ovl_group *group, uint32_t link,
                                    uint64_t bytes, const ovl_rooted *how, ovl_arena *arena)
 {
-    sums all = new_sums(arena, l->n_ranks), instance = new_sums(arena, l->n_ranks);
-    part *parts = OVL_NEW_ARRAY(arena, part, l->n_ranks);
+    sums all = new_sums(arena, l->n_ranks), instance = new_sums(arena, l->seats.n);
+    part *parts = OVL_NEW_ARRAY(arena, part, l->seats.n);
     ovl_uneven_way way = {all.sent, all.received};
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
         members m = begins(l, group, rank, &(ovl_uneven){0});

@@ -158,10 +158,23 @@ static double mean_busbw(const analysis *a)
     return time > 0 ? moved / time : -1;
 }
 
+/* Without communication there are no rows, and nobody asks for slack. */
+static bool communicates(const ovl_program *p)
+{
+    for (uint32_t c = 0; c < p->n_codes; c++) {
+        for (uint32_t i = 0; i < p->codes[c].n_ops; i++) {
+            if (ovl_is_communication(ovl_code_op(&p->codes[c], i))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static void make_rows(analysis *a)
 {
     ovl_arena scratch = {0}, rows = {0};
-    const ovl_time *slack = ovl_slack(&a->causes, &scratch);
+    const ovl_time *slack = communicates(a->p) ? ovl_slack(&a->causes, &scratch) : NULL;
     ovl_row_sources sources = {&a->causes, &a->classes, a->feeds, &a->path, slack};
     a->rows = ovl_rows_make(&sources, a->arena, &rows);
     ovl_arena_free(&scratch);
@@ -435,6 +448,19 @@ static bool check_options(const ovl_program *p, const ovl_analyse_options *optio
     return true;
 }
 
+static void part(const analysis *a, const char *what)
+{
+    ovl_watch_part(a->options->watch, what);
+}
+
+static void make_replay(analysis *a)
+{
+    if (a->options->measured) {
+        a->out->replay = ovl_measured_compare(a->p, a->t, a->options->measured,
+                                              a->unchanged ? a->unchanged : a->t->step, a->arena);
+    }
+}
+
 static void analyse(analysis *a)
 {
     a->out->scenario = keep(a, a->options->scenario);
@@ -446,28 +472,32 @@ static void analyse(analysis *a)
     a->out->has_stats = a->options->stats;
     a->out->stats =
         (ovl_result_stats){a->t->counters, a->p->n_ops, a->p->n_ranks, ovl_run_memory(a->p, false)};
+    part(a, "comparing ranks");
     ovl_classes_find(a->p, a->t, a->scratch, &a->classes);
     ovl_causes_init(&a->causes, a->p, a->t, a->scratch);
+    part(a, "finding the critical path");
     ovl_critical_path(&a->causes, &a->classes, a->arena, a->scratch, &a->path);
     a->out->path = a->path.items;
     a->out->n_path = a->path.n;
     make_feeds(a);
+    part(a, "finding exposed communication");
     make_rows(a);
     make_totals(a);
     make_steps(a);
+    part(a, "finding memory, hosts and idle time");
     make_ranks(a);
     ovl_actions_find(a->p, a->t, &a->classes, a->arena, a->out);
     find_memory(a);
+    part(a, "finding what used resources");
     make_limits(a);
     make_usage(a);
+    part(a, "looking for hazards");
     make_hazards(a);
     make_not_modelled(a);
+    part(a, "asking what interference costs");
     find_price_of_interference(a);
     ovl_host_bound_find(a->p, a->t, a->options, &a->out->host);
-    if (a->options->measured) {
-        a->out->replay = ovl_measured_compare(a->p, a->t, a->options->measured,
-                                              a->unchanged ? a->unchanged : a->t->step, a->arena);
-    }
+    make_replay(a);
     ovl_causes_free(&a->causes);
 }
 
@@ -482,6 +512,7 @@ static bool run_steps(const ovl_program *program, const ovl_program *chosen,
                            .no_skip = options->no_skip,
                            .watch = options->watch,
                            .memory = options->memory};
+    ovl_watch_part(options->watch, "preparing the simulation");
     if (program->n_steps > 1) {
         ovl_arena first = {0};
         run.segments = false;
@@ -523,6 +554,7 @@ bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options,
     ovl_program chosen;
     ovl_timeline timeline;
     ovl_time unchanged = 0;
+    ovl_watch_part(options->watch, "finding ranks alike");
     bool no_fold = options->no_fold || options->measured; /* each rank was measured by itself */
     bool good = ovl_fold_choose(program, no_fold, &scratch, &fold, &chosen, errs) &&
                 run_steps(program, &chosen, options, kept ? arena : &scratch, kept != NULL,
@@ -537,7 +569,7 @@ bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options,
                       .out = result,
                       .t = &timeline,
                       .unchanged = unchanged};
-        analyse(&a);
+        (options->only_measured ? make_replay : analyse)(&a);
     }
     if (good && kept) {
         assert(program->numbered);

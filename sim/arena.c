@@ -1,5 +1,7 @@
 #include "sim/arena.h"
 
+#include "sim/pages.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,17 +21,20 @@
 #endif
 #ifdef WATCHED
 #include <sanitizer/asan_interface.h>
-#define GAP ((size_t)16)
+#define GAP    ((size_t)16)
+#define MAPPED SIZE_MAX /* none: what lies in mapped memory alone would count as lost */
 #else
 #define GAP                                   ((size_t)0)
+#define MAPPED                                LARGE
 #define ASAN_POISON_MEMORY_REGION(at, size)   ((void)(at), (void)(size))
 #define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
 #endif
 
 struct ovl_arena_block {
     struct ovl_arena_block *next;
-    void *raw;   /* what calloc gave: a multiple of 64 lies in it */
-    size_t size; /* usable bytes behind this header */
+    void *raw;     /* what the system gave: a multiple of 64 lies in it */
+    size_t mapped; /* bytes of it if they are pages, 0 if it is from calloc */
+    size_t size;   /* usable bytes behind this header */
     size_t used;
     /* Usable bytes begin at a multiple of 64 so that every alignment up to 64 can be served. */
     _Alignas(64) unsigned char bytes[];
@@ -42,23 +47,31 @@ struct ovl_arena_adopted {
 
 void ovl_out_of_memory(size_t bytes)
 {
-    fprintf(stderr, "ovl: out of memory (%zu bytes asked)\n", bytes);
+    fprintf(stderr, "error: out of memory (%zu bytes asked)\n", bytes);
     abort();
 }
 
-/* They come zeroed, large ones without being touched. */
-static struct ovl_arena_block *new_block(ovl_arena *arena, size_t usable)
+/* They come zeroed, large ones without being touched. One that is mostly `filled` gets large pages
+ * before the first of it is written. */
+static struct ovl_arena_block *new_block(ovl_arena *arena, size_t usable, bool filled)
 {
-    if (usable > SIZE_MAX - sizeof(struct ovl_arena_block) - 64) {
+    if (usable > SIZE_MAX - sizeof(struct ovl_arena_block) - 2 * 64) {
         ovl_out_of_memory(usable);
     }
     usable = (usable + 63) & ~(size_t)63;
-    unsigned char *raw = calloc(1, sizeof(struct ovl_arena_block) + usable + 63);
+    size_t size = sizeof(struct ovl_arena_block) + usable + 63,
+           mapped = usable >= MAPPED ? size : 0;
+    assert(size > usable);
+    unsigned char *raw = mapped ? ovl_pages_take(size) : calloc(1, size);
     if (!raw) {
         ovl_out_of_memory(usable);
     }
+    if (mapped && filled) {
+        ovl_pages_enlarge(raw, mapped);
+    }
     struct ovl_arena_block *block = (void *)(raw + (64 - (uintptr_t)raw % 64) % 64);
     block->raw = raw;
+    block->mapped = mapped;
     block->size = usable;
     block->used = 0;
     arena->held += sizeof *block + usable;
@@ -71,16 +84,17 @@ static struct ovl_arena_block *add_block(ovl_arena *arena, size_t size)
 {
     size_t least = OVL_MIN(OVL_MAX(FIRST, arena->held), BLOCK_MIN);
     size_t grown = OVL_MIN(arena->held / 2, (size_t)64 << 20);
-    struct ovl_arena_block *block = new_block(arena, OVL_MAX(OVL_MAX(size, least), grown));
+    struct ovl_arena_block *block = new_block(arena, OVL_MAX(OVL_MAX(size, least), grown), false);
     block->next = arena->head;
     arena->head = block;
     return block;
 }
 
-/* A large piece takes what it needs, and the block that small ones come from stays the first. */
+/* A large piece takes what it needs, and the block that small ones come from stays the first. It is
+ * mostly written all over. */
 static void *alloc_large(ovl_arena *arena, size_t size)
 {
-    struct ovl_arena_block *block = new_block(arena, size), *head = arena->head;
+    struct ovl_arena_block *block = new_block(arena, size, true), *head = arena->head;
     block->next = head ? head->next : NULL;
     if (head) {
         head->next = block;
@@ -167,6 +181,16 @@ char *ovl_arena_printf(ovl_arena *arena, const char *format, ...)
     return text;
 }
 
+static void give_back(struct ovl_arena_block *block)
+{
+    ASAN_UNPOISON_MEMORY_REGION(block->bytes, block->size);
+    if (block->mapped) {
+        ovl_pages_give_back(block->raw, block->mapped);
+    } else {
+        free(block->raw);
+    }
+}
+
 void ovl_arena_free(ovl_arena *arena)
 {
     for (const struct ovl_arena_adopted *a = arena->adopted; a; a = a->next) {
@@ -175,8 +199,7 @@ void ovl_arena_free(ovl_arena *arena)
     struct ovl_arena_block *block = arena->head;
     while (block) {
         struct ovl_arena_block *next = block->next;
-        ASAN_UNPOISON_MEMORY_REGION(block->bytes, block->size);
-        free(block->raw);
+        give_back(block);
         block = next;
     }
     *arena = (ovl_arena){0};

@@ -9,7 +9,7 @@
  * Things in graphs are named by index, never by pointer; OVL_NONE says "no such thing".
  *
  * Three kinds of failure, never mixed: bad input is an error value (err.h), out of memory aborts
- * (ovl_out_of_memory, called from arena.c and vec.h alone), a bug of ours stops at assert().
+ * (ovl_out_of_memory: one place), a bug of ours stops at assert().
  */
 #ifndef OVL_SIM_BASE_H
 #define OVL_SIM_BASE_H

@@ -425,7 +425,7 @@ bool ovl_causes_binding(ovl_causes *c, uint64_t node, ovl_cause *binding)
     return best != NULL;
 }
 
-const char *ovl_cause_text(const ovl_causes *c, const ovl_cause *cause, ovl_arena *arena)
+const char *ovl_why_text(ovl_why why, const char *name, ovl_arena *arena)
 {
     static const char *const words[] = {
         [OVL_WHY_STREAM] = "stream: after",      [OVL_WHY_AFTER] = "after:",
@@ -433,8 +433,11 @@ const char *ovl_cause_text(const ovl_causes *c, const ovl_cause *cause, ovl_aren
         [OVL_WHY_ENGINE] = "copy engine: after", [OVL_WHY_WIRE] = NULL,
         [OVL_WHY_LINE] = "wire: after",          [OVL_WHY_HOST] = NULL,
     };
-    const char *word = words[cause->why];
+    return words[why] ? ovl_arena_printf(arena, "%s %s", words[why], name) : "host";
+}
+
+const char *ovl_cause_text(const ovl_causes *c, const ovl_cause *cause, ovl_arena *arena)
+{
     ovl_id name = ovl_causes_name(c, OVL_TRAIL_OP(cause->node));
-    return word ? ovl_arena_printf(arena, "%s %s", word, ovl_names_text(c->program->names, name))
-                : "host";
+    return ovl_why_text(cause->why, ovl_names_text(c->program->names, name), arena);
 }

@@ -94,7 +94,11 @@ const char *ovl_limit_name(const ovl_program *program, uint32_t bound);
 /* Fills c->list with all causes of a node; none if it could happen at once. */
 void ovl_causes_of(ovl_causes *c, uint64_t node);
 
-/* A cause in words: "stream: after x", "after: x", "communicator: after x", "host"; in `arena`. */
+/* A reason in words, `name` being the operation that is the cause: "stream: after x", "after: x",
+ * "communicator: after x", "host"; in `arena`. */
+const char *ovl_why_text(ovl_why why, const char *name, ovl_arena *arena);
+
+/* That of a cause. */
 const char *ovl_cause_text(const ovl_causes *c, const ovl_cause *cause, ovl_arena *arena);
 
 /* The binding cause of a node; false if nothing held it back (it happened at 0). */

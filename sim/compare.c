@@ -166,13 +166,25 @@ static bool other_microbatches(const ovl_result *a, const ovl_result *b)
     return n_a != n_b && n_a && n_b && of_replica(a) && same_replicas;
 }
 
+/* What the model itself needs, on all ranks; 0: not known. */
+static double flops_of(const ovl_result *r)
+{
+    return r->useful.flops * r->useful.ranks;
+}
+
+static bool other_model(const ovl_result *a, const ovl_result *b)
+{
+    double x = flops_of(a), y = flops_of(b);
+    return x > 0 && y > 0 && fabs(x - y) > 1e-3 * x;
+}
+
 ovl_unit ovl_unit_of(const ovl_result *a, const ovl_result *b)
 {
     const ovl_useful *x = &a->useful, *y = &b->useful;
     bool known = x->tokens && y->tokens && x->ranks == y->ranks;
     bool other = other_microbatches(a, b);
     if (known && x->tokens == y->tokens) {
-        return OVL_UNIT_STEP;
+        return other_model(a, b) ? OVL_UNIT_FLOPS : OVL_UNIT_STEP;
     }
     wide per_a = (wide)x->tokens * (wide)ovl_result_microbatches(b);
     wide per_b = (wide)y->tokens * (wide)ovl_result_microbatches(a);
@@ -185,11 +197,14 @@ bool ovl_other_work(const ovl_result *a, const ovl_result *b)
     return ovl_unit_of(a, b) != OVL_UNIT_STEP;
 }
 
-/* What a unit takes: a step, a microbatch, a million tokens. */
+/* What a unit takes: a step, a microbatch, a million tokens, 10^15 FLOPs. */
 static ovl_time per_unit(const ovl_result *r, ovl_unit unit)
 {
     if (unit == OVL_UNIT_MICROBATCH) {
         return ovl_result_per_microbatch(r);
+    }
+    if (unit == OVL_UNIT_FLOPS) {
+        return (ovl_time)fmin((double)r->step / flops_of(r) * 1e15, (double)OVL_TIME_MAX);
     }
     wide millions = (wide)r->step * 1000000;
     return unit == OVL_UNIT_STEP
@@ -200,7 +215,12 @@ static ovl_time per_unit(const ovl_result *r, ovl_unit unit)
 /* "8 microbatches instead of 4" */
 static const char *work_text(const ovl_comparison *c, ovl_arena *arena)
 {
-    bool tokens = ovl_unit_of(c->a, c->b) == OVL_UNIT_TOKENS;
+    ovl_unit unit = ovl_unit_of(c->a, c->b);
+    bool tokens = unit == OVL_UNIT_TOKENS;
+    if (unit == OVL_UNIT_FLOPS) {
+        return ovl_arena_printf(arena, "another model, %.4g PFLOP instead of %.4g",
+                                flops_of(c->b) / 1e15, flops_of(c->a) / 1e15);
+    }
     return ovl_arena_printf(arena, "%" PRIu64 " %s instead of %" PRIu64,
                             tokens ? c->b->useful.tokens : ovl_result_microbatches(c->b),
                             tokens ? "tokens" : "microbatches",
@@ -270,7 +290,9 @@ static const char *work_sentence(const ovl_comparison *c, ovl_arena *arena)
     ovl_unit unit = ovl_unit_of(c->a, c->b);
     ovl_time a = per_unit(c->a, unit), b = per_unit(c->b, unit);
     ovl_time longer = c->delta < 0 ? -c->delta : c->delta;
-    const char *takes = unit == OVL_UNIT_TOKENS ? "a million tokens take" : "a microbatch takes";
+    const char *takes = unit == OVL_UNIT_TOKENS  ? "a million tokens take"
+                        : unit == OVL_UNIT_FLOPS ? "a PFLOP takes"
+                                                 : "a microbatch takes";
     const char *times = a == b
                             ? ovl_arena_printf(arena, "%s in both", time_text(arena, a))
                             : ovl_arena_printf(arena, "%s instead of %s, %s%s", time_text(arena, b),

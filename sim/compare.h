@@ -38,11 +38,12 @@ typedef enum ovl_unit {
     OVL_UNIT_STEP,       /* they do the same work, or it is not known */
     OVL_UNIT_MICROBATCH, /* as many replicas run other numbers of microbatches */
     OVL_UNIT_TOKENS,     /* as many ranks train on other numbers of tokens, in other microbatches */
+    OVL_UNIT_FLOPS,      /* ... on as many tokens, of which a model takes other FLOPs */
 } ovl_unit;
 
 /* Steps of other work do not compare, but what a unit of it takes does. Example: 512 microbatches
  * in 21.8 s are better than 32 in 1.64 s. Where tokens are known, steps of as many do the same
- * work, in whatever microbatches. */
+ * work, in whatever microbatches, if the model takes as many FLOPs for them (to 0.1 %). */
 ovl_unit ovl_unit_of(const ovl_result *a, const ovl_result *b);
 bool ovl_other_work(const ovl_result *a, const ovl_result *b);
 

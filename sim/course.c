@@ -45,6 +45,106 @@ static void find_lanes(const ovl_code *code, ovl_course *x, ovl_arena *arena)
     x->last = last;
 }
 
+/* --- What need not be waited for --- */
+
+/* While the edges of a code are gone through. */
+typedef struct needing {
+    const ovl_code *code;
+    uint32_t n_lanes;
+    uint32_t *waited; /* [n_lanes * n_lanes] of each lane, for each: 1 + the last operation there
+                          that some operation so far waited for; 0: none */
+    uint32_t *seen;   /* by operation: 1 + the last that was found to wait for it for nothing */
+    ovl_tying lists;
+    uint32_t *needs_of, *spare_of; /* [n_ops] of these */
+    OVL_VEC(uint32_t) needs;       /* of one operation */
+    OVL_VEC(uint32_t) spare;
+} needing;
+
+/* An edge to `before`, of an operation of a lane: false if one before it there waited for that, or
+ * for what comes behind that in its lane. */
+static bool is_needed(const needing *x, uint32_t lane, uint32_t before)
+{
+    return !is_in_lane(ovl_code_op(x->code, before)) ||
+           x->waited[lane * x->n_lanes + ovl_lane(x->code, before)] <= before;
+}
+
+/* Once each, and only where it does not wait for that in any case. */
+static void add_spare(needing *x, uint32_t i, uint32_t before)
+{
+    bool there =
+        before == ovl_code_stream_prev(x->code, i) || before == ovl_code_comm_prev(x->code, i);
+    if (!there && x->seen[before] != i + 1) {
+        x->seen[before] = i + 1;
+        ovl_vec_push(&x->spare, before);
+    }
+}
+
+/* What is needed is stored by distance, and what is spare by its place: mostly it is the same for
+ * all microbatches. */
+static bool sort_edges(needing *x, uint32_t i)
+{
+    ovl_offsets after = ovl_code_after(x->code, i);
+    bool in_lane = is_in_lane(ovl_code_op(x->code, i));
+    uint32_t lane = in_lane ? ovl_lane(x->code, i) : 0;
+    x->needs.len = x->spare.len = 0;
+    for (uint32_t k = 0; k < after.n; k++) {
+        if (!in_lane || is_needed(x, lane, i + after.by[k])) {
+            ovl_vec_push(&x->needs, after.by[k]);
+        } else {
+            add_spare(x, i, i + after.by[k]);
+        }
+    }
+    for (uint32_t k = 0; in_lane && k < after.n; k++) {
+        uint32_t before = i + after.by[k];
+        if (is_in_lane(ovl_code_op(x->code, before))) {
+            uint32_t *last = &x->waited[lane * x->n_lanes + ovl_lane(x->code, before)];
+            *last = OVL_MAX(*last, before + 1);
+        }
+    }
+    x->needs_of[i] = ovl_tie_list(&x->lists, x->needs.data, x->needs.len);
+    x->spare_of[i] = ovl_tie_list(&x->lists, x->spare.data, x->spare.len);
+    return x->needs.len < after.n;
+}
+
+#define LANES_MAX 16 /* squared, by operation */
+
+static uint64_t lane_pairs(const ovl_code *code)
+{
+    return (uint64_t)ovl_lane_host(code) * ovl_lane_host(code);
+}
+
+/* Where lanes are so many that the table of them would be much larger than the code nothing is
+ * looked for. */
+static void find_needs(const ovl_code *code, ovl_course *x, ovl_arena *arena)
+{
+    ovl_arena scratch = {0};
+    needing n = {.code = code, .n_lanes = ovl_lane_host(code)};
+    if (lane_pairs(code) > LANES_MAX * (uint64_t)code->n_ops) {
+        return;
+    }
+    n.waited = OVL_NEW_ARRAY(&scratch, uint32_t, n.n_lanes * n.n_lanes);
+    n.seen = OVL_NEW_ARRAY(&scratch, uint32_t, code->n_ops);
+    n.needs_of = OVL_NEW_ARRAY(&scratch, uint32_t, code->n_ops);
+    n.spare_of = OVL_NEW_ARRAY(&scratch, uint32_t, code->n_ops);
+    bool any = false;
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        any |= sort_edges(&n, i);
+    }
+    if (any) {
+        uint32_t *needs = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
+        uint32_t *spare = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
+        memcpy(needs, n.needs_of, code->n_ops * sizeof *needs);
+        memcpy(spare, n.spare_of, code->n_ops * sizeof *spare);
+        x->needs = needs;
+        x->spare = spare;
+        x->lists = ovl_vec_freeze(&n.lists.offsets, arena);
+    }
+    ovl_vec_free(&n.needs);
+    ovl_vec_free(&n.spare);
+    ovl_tying_free(&n.lists);
+    ovl_arena_free(&scratch);
+}
+
 /* --- What operations say by themselves --- */
 
 static bool reaches_far(const ovl_code *code, const ovl_ties *ties)
@@ -97,20 +197,30 @@ static bool same_op(const ovl_program *p, const ovl_op *x, const ovl_op *y)
                       (x->per_rank || ovl_same_cost(p, &p->costs[x->cost], &p->costs[y->cost])));
 }
 
-static bool same_ties(const ovl_ties *x, const ovl_ties *y)
+/* As far behind what they need. */
+static bool same_back(const ovl_code *code, const ovl_course *course, uint32_t a, uint32_t b)
 {
-    return x->alike == y->alike && x->parts == y->parts;
+    const ovl_ties *x = ovl_code_ties(code, a), *y = ovl_code_ties(code, b);
+    if (!course->needs) {
+        return x->alike == y->alike;
+    }
+    return course->needs[a] == course->needs[b] && x->back.stream_prev == y->back.stream_prev &&
+           x->back.comm_prev == y->back.comm_prev && x->back.queue_prev == y->back.queue_prev &&
+           x->back.wire == y->back.wire;
 }
 
-static bool is_like(const ovl_program *p, const ovl_code *code, uint32_t a, uint32_t b)
+static bool is_like(const ovl_program *p, const ovl_code *code, const ovl_course *course,
+                    uint32_t a, uint32_t b)
 {
-    return same_ties(ovl_code_ties(code, a), ovl_code_ties(code, b)) &&
+    return same_back(code, course, a, b) &&
+           ovl_code_ties(code, a)->parts == ovl_code_ties(code, b)->parts &&
            same_op(p, ovl_code_op(code, a), ovl_code_op(code, b));
 }
 
-bool ovl_ops_alike(const ovl_program *p, const ovl_code *code, uint32_t a, uint32_t b)
+bool ovl_ops_alike(const ovl_program *p, const ovl_code *code, const ovl_course *course, uint32_t a,
+                   uint32_t b)
 {
-    return may_repeat(p, code, a) && may_repeat(p, code, b) && is_like(p, code, a, b);
+    return may_repeat(p, code, a) && may_repeat(p, code, b) && is_like(p, code, course, a, b);
 }
 
 /* --- Classes of like operations --- */
@@ -118,12 +228,13 @@ bool ovl_ops_alike(const ovl_program *p, const ovl_code *code, uint32_t a, uint3
 /* The class of operations that are the same and are tied alike. */
 #define KNOWN 256
 typedef struct known {
-    uint32_t which, tied, number;
+    uint32_t which, tied, needs, number;
 } known;
 
 typedef struct classes {
     const ovl_program *p;
     const ovl_code *code;
+    const ovl_course *course;
     ovl_arena arena;
     uint32_t *table; /* [size] the number of a class + 1; 0: free. Open addressing */
     uint32_t size;
@@ -146,7 +257,10 @@ static uint64_t hash_of(const classes *c, uint32_t local)
     const ovl_cost *cost = &c->p->costs[op->cost];
     uint64_t hash = mixed((uint64_t)op->launch,
                           (uint64_t)op->kind << 32 | (uint64_t)op->stream << 16 | op->comm);
-    hash = mixed(hash, ovl_code_ties(code, local)->alike);
+    const ovl_ties *ties = ovl_code_ties(code, local);
+    hash = c->course->needs ? mixed(mixed(hash, c->course->needs[local]),
+                                    (uint64_t)ties->back.stream_prev << 32 | ties->back.comm_prev)
+                            : mixed(hash, ties->alike);
     if (!op->per_rank) {
         hash = mixed(hash, (uint64_t)cost->work ^ (uint64_t)cost->latency << 32);
     }
@@ -183,7 +297,7 @@ static uint32_t find_class(classes *c, uint32_t local)
          at = (at + 1) & (c->size - 1)) {
         uint32_t number = c->table[at] - 1, first = c->op.data[number];
         if (c->hash.data[number] == hash && may_repeat(c->p, c->code, first) &&
-            is_like(c->p, c->code, first, local)) {
+            is_like(c->p, c->code, c->course, first, local)) {
             return number;
         }
     }
@@ -198,19 +312,20 @@ static uint32_t class_of(classes *c, uint32_t local)
 {
     const ovl_code *code = c->code;
     uint32_t which = code->which[local], tied = code->tied[local];
+    uint32_t needs = c->course->needs ? c->course->needs[local] : 0;
     known *k = &c->known[(which * 31 + tied) % KNOWN];
     if (!may_repeat(c->p, code, local)) {
         return find_class(c, local);
     }
-    if (k->which != which || k->tied != tied) {
-        *k = (known){which, tied, find_class(c, local)};
+    if (k->which != which || k->tied != tied || k->needs != needs) {
+        *k = (known){which, tied, needs, find_class(c, local)};
     }
     return k->number;
 }
 
 static void find_runs(const ovl_program *p, const ovl_code *code, ovl_course *x, ovl_arena *arena)
 {
-    classes c = {.p = p, .code = code};
+    classes c = {.p = p, .code = code, .course = x};
     memset(c.known, 0xff, sizeof c.known); /* OVL_NONE everywhere */
     ovl_repeats runs = {0};
     uint32_t *items = OVL_NEW_ARRAY(&c.arena, uint32_t, code->n_ops);
@@ -299,6 +414,7 @@ ovl_course *ovl_course_find(const ovl_program *p, const ovl_code *code, bool rep
     find_lanes(code, x, arena);
     find_facts(code, x, arena);
     if (repeats && x->ordered && code->n_ops >= OVL_COURSE_MIN) {
+        find_needs(code, x, arena);
         find_runs(p, code, x, arena);
     }
     return x;
@@ -312,12 +428,28 @@ const ovl_course *ovl_course_known(const ovl_program *p, const ovl_code *code)
 }
 
 /* By operation: runs, which have four blocks at least and OVL_REPEATS_MAX different periods; lists
- * (2 words); and on the way the number of its class, that class, and its place twice, for
- * the table that a larger one replaced is given back with it. */
+ * (2 words); what it needs, what is spare, and three on the way to them; and on the way the number
+ * of its class, that class, and its place twice, for the table that a larger one replaced is given
+ * back with it. Edges may be told for each that has them, with what finds them again. */
+static uint64_t edges_of(const ovl_code *code)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        n += ovl_code_after(code, i).n;
+    }
+    return n;
+}
+
 uint64_t ovl_course_memory(const ovl_program *p, const ovl_code *code)
 {
     const uint64_t runs = OVL_REPEATS_MAX * sizeof(ovl_repeat) / OVL_REPEATS_BLOCKS;
-    const uint64_t rest = 11 * sizeof(uint32_t);
-    bool same_order = has_order_of(code, code->course, true);
-    return ovl_course_known(p, code) ? 0 : (runs + (same_order ? 0 : rest)) * code->n_ops;
+    const uint64_t rest = 17 * sizeof(uint32_t), by_edge = 8 * sizeof(uint32_t);
+    if (ovl_course_known(p, code)) {
+        return 0;
+    }
+    if (has_order_of(code, code->course, true)) {
+        return runs * code->n_ops;
+    }
+    uint64_t lanes = OVL_MIN(lane_pairs(code), LANES_MAX * (uint64_t)code->n_ops);
+    return (runs + rest) * code->n_ops + by_edge * edges_of(code) + sizeof(uint32_t) * lanes;
 }

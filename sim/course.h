@@ -8,6 +8,11 @@
  * in one block of p may happen in the next as well (recur.h). Which operations are alike is
  * compared in full, each with the first of its class; hashes only find the class.
  *
+ * What an operation waits for is *spare* if one before it in its lane waited for that, or for what
+ * comes behind that in its lane: when it is the operation's turn that has long ended, and makes no
+ * difference. All microbatches need the parameters that were gathered before the first; only the
+ * first waits for them.
+ *
  * Example: a kernel, and an all-reduce that waits for it, 1,000 times on two streams. The first
  * kernel and the first all-reduce have nobody before them; from the second on all kernels are
  * alike, and so are all all-reduces: one run of period 2 from 2 to 2,000.
@@ -38,8 +43,13 @@ typedef struct ovl_course {
     const uint32_t *starts; /* [n_starts] operations that wait for nothing but to be issued */
     const uint32_t *first;  /* by lane, below: its first operation; n_ops: it has none */
     const uint32_t *last;
-    const uint32_t *far;    /* [n_far] operations that somebody waits for who lies further behind
-                               than OVL_COURSE_FAR */
+    const uint32_t *needs; /* by operation: list of what it is `after` without what is spare, below,
+                              by offset; NULL: nothing is spare */
+    const uint32_t *spare; /* the rest, each once, but for who is before it in its stream or
+                              communicator, by place */
+    const uint32_t *lists; /* ties.h */
+    const uint32_t *far;   /* [n_far] operations that somebody waits for who lies further behind
+                              than OVL_COURSE_FAR */
     const ovl_repeat *runs; /* [n_runs] where operations are like those a period before, the largest
                                period first, then from left to right */
     uint32_t n_starts, n_far, n_runs;
@@ -61,7 +71,8 @@ const ovl_course *ovl_course_known(const ovl_program *program, const ovl_code *c
 
 /* Are two operations of a code alike, b behind a? Of those whose times differ by rank only what the
  * code says is compared. */
-bool ovl_ops_alike(const ovl_program *program, const ovl_code *code, uint32_t a, uint32_t b);
+bool ovl_ops_alike(const ovl_program *program, const ovl_code *code, const ovl_course *course,
+                   uint32_t a, uint32_t b);
 
 /* Operations of a rank go on in *lanes*, one after another: its streams (parts of a batch: that of
  * the batch); for communication without a stream its communicators; and at last the host. A code

@@ -1,17 +1,20 @@
 #include "sim/critical.h"
 
+#include "sim/path_rows.h"
+
 typedef struct walk {
     ovl_causes *c;
-    const ovl_classes *classes;     /* or NULL */
-    ovl_arena *arena;               /* of the texts */
-    OVL_VEC(ovl_result_path) items; /* last first */
+    const ovl_classes *classes; /* or NULL */
+    ovl_path_pieces pieces;     /* last first, without `last` */
+    ovl_piece last;             /* whoever comes before it may say why it started, once */
+    bool any, told;             /* there is one; it is said why it started */
     bool *on, *rank_on;
     uint64_t node;
-    ovl_time begin; /* of the step: items are told from here, and cut to it */
+    ovl_time begin; /* of the step: pieces are told from here, and cut to it */
     uint32_t met; /* the operation whose rendezvous brought the walk to another rank, or OVL_NONE */
 } walk;
 
-/* --- Words --- */
+/* --- Pieces --- */
 
 /* A message that comes from a rank that did the same as another comes from the other, too: where
  * they are simulated as one it does. */
@@ -21,12 +24,7 @@ static uint32_t number_of(const walk *w, uint32_t rank)
     return ovl_rank_number(w->c->program, same ? same->rank[same->class_of[rank]] : rank);
 }
 
-static const char *name_of(const walk *w, uint32_t op)
-{
-    return ovl_names_text(w->c->program->names, ovl_causes_name(w->c, op));
-}
-
-static const char *stream_of(const walk *w, uint32_t op)
+static ovl_id stream_of(const walk *w, uint32_t op)
 {
     const ovl_rank *rank = &w->c->program->ranks[w->c->rank_of[op]];
     const ovl_code *code = &w->c->program->codes[rank->code];
@@ -34,52 +32,60 @@ static const char *stream_of(const walk *w, uint32_t op)
     if (o->behind) {
         o = ovl_causes_op(w->c, op - o->behind);
     }
-    return o->stream == OVL_NO_STREAM
-               ? "host"
-               : ovl_names_text(w->c->program->names, code->streams[o->stream]);
+    return o->stream == OVL_NO_STREAM ? OVL_PIECE_HOST : code->streams[o->stream];
 }
 
-static const char *reason(const walk *w, const ovl_cause *cause)
+static void add_piece(walk *w, ovl_piece piece, uint32_t rank, ovl_time start, ovl_time end)
 {
-    uint32_t op = OVL_TRAIL_OP(cause->node);
-    if (w->met != OVL_NONE) {
-        const char *what = cause->why == OVL_WHY_HOST ? "host" : name_of(w, op);
-        return ovl_arena_printf(w->arena, "rendezvous: %s on rank %" PRIu32, what,
-                                number_of(w, w->c->rank_of[op]));
+    if (end <= start || end <= w->begin) {
+        return;
     }
-    return ovl_cause_text(w->c, cause, w->arena);
-}
-
-/* --- Walking back --- */
-
-/* Whoever comes after may set why it started, once. */
-static void add_item(walk *w, const char *op, const char *stream, uint32_t rank, ovl_time start,
-                     ovl_time end)
-{
-    if (end > start && end > w->begin) {
-        ovl_result_path item = {ovl_arena_strdup(w->arena, op),
-                                ovl_arena_strdup(w->arena, stream),
-                                number_of(w, rank),
-                                OVL_MAX(start, w->begin) - w->begin,
-                                end - w->begin,
-                                NULL};
-        ovl_vec_push(&w->items, item);
-        w->met = OVL_NONE;
+    if (w->any) {
+        ovl_path_piece(&w->pieces, &w->last);
     }
+    piece.length = end - OVL_MAX(start, w->begin);
+    piece.rank = number_of(w, rank);
+    w->last = piece;
+    w->any = true;
+    w->told = false;
+    w->met = OVL_NONE;
 }
 
-static void set_why(walk *w, const char *why)
+static void set_why(walk *w, uint32_t why, ovl_id by, uint32_t at)
 {
-    if (w->items.len && !w->items.data[w->items.len - 1].why) {
-        w->items.data[w->items.len - 1].why = why;
+    if (w->any && !w->told) {
+        w->last.why = why;
+        w->last.by = by;
+        w->last.at = at;
+        w->told = true;
     }
     w->met = OVL_NONE;
 }
 
+static void set_cause(walk *w, const ovl_cause *cause)
+{
+    uint32_t op = OVL_TRAIL_OP(cause->node);
+    bool host = cause->why == OVL_WHY_HOST;
+    if (w->met != OVL_NONE) {
+        set_why(w, OVL_PIECE_MET, host ? OVL_NONE : ovl_causes_name(w->c, op),
+                number_of(w, w->c->rank_of[op]));
+    } else {
+        set_why(w, cause->why, host ? OVL_NONE : ovl_causes_name(w->c, op), 0);
+    }
+}
+
 static bool needs_why(const walk *w)
 {
-    return w->items.len && !w->items.data[w->items.len - 1].why;
+    return w->any && !w->told;
 }
+
+static ovl_piece piece_of(const walk *w, uint32_t op)
+{
+    return (ovl_piece){
+        .kind = OVL_PIECE_OP, .what = ovl_causes_name(w->c, op), .stream = stream_of(w, op)};
+}
+
+/* --- Walking back --- */
 
 static void mark(walk *w, uint32_t op)
 {
@@ -100,11 +106,10 @@ static void step_from_end(walk *w, uint32_t op, const ovl_cause *cause)
     if (cause->why == OVL_WHY_WIRE) {
         mark(w, from);
     } else if (cause->length > 0) {
-        add_item(w, name_of(w, op), stream_of(w, op), w->c->rank_of[op], t->end[op] - cause->length,
-                 t->end[op]);
+        add_piece(w, piece_of(w, op), w->c->rank_of[op], t->end[op] - cause->length, t->end[op]);
     }
     if (cause->why == OVL_WHY_ENGINE) {
-        set_why(w, reason(w, cause));
+        set_cause(w, cause);
     } else if (cause->why == OVL_WHY_RENDEZVOUS) {
         w->met = from;
     }
@@ -116,9 +121,11 @@ static void step_from_landing(walk *w, uint32_t op, const ovl_cause *cause)
 {
     ovl_time landed = w->c->timeline->landed[op];
     mark(w, op);
-    add_item(w, name_of(w, op), "wire", w->c->rank_of[op], landed - cause->length, landed);
+    ovl_piece piece = piece_of(w, op);
+    piece.stream = OVL_PIECE_WIRE;
+    add_piece(w, piece, w->c->rank_of[op], landed - cause->length, landed);
     if (cause->why == OVL_WHY_LINE) {
-        set_why(w, reason(w, cause));
+        set_cause(w, cause);
     }
     w->node = cause->node;
 }
@@ -126,7 +133,7 @@ static void step_from_landing(walk *w, uint32_t op, const ovl_cause *cause)
 static void step_from_arrival(walk *w, const ovl_cause *cause)
 {
     if (cause->why != OVL_WHY_OWN && needs_why(w)) {
-        set_why(w, reason(w, cause));
+        set_cause(w, cause);
     }
     w->node = cause->node;
 }
@@ -149,14 +156,14 @@ static bool walk_host(walk *w, uint32_t op)
         held = start > w->begin && ovl_causes_binding(w->c, node, &cause);
         node = held ? cause.node : node;
     }
-    const char *text =
-        issued == 1 ? ovl_arena_printf(w->arena, "issue %s", name_of(w, op))
-                    : ovl_arena_printf(w->arena, "host issues %" PRIu32 " operations", issued);
-    add_item(w, text, "host", w->c->rank_of[op], start, end);
+    ovl_piece piece = {.kind = issued == 1 ? OVL_PIECE_ISSUE : OVL_PIECE_ISSUES,
+                       .what = issued == 1 ? ovl_causes_name(w->c, op) : issued,
+                       .stream = OVL_PIECE_HOST};
+    add_piece(w, piece, w->c->rank_of[op], start, end);
     if (start <= w->begin) {
         return false;
     }
-    set_why(w, "host");
+    set_why(w, OVL_WHY_HOST, OVL_NONE, 0);
     w->node = node;
     return true;
 }
@@ -207,25 +214,21 @@ void ovl_critical_path(ovl_causes *causes, const ovl_classes *classes, ovl_arena
                        ovl_arena *scratch, ovl_path *path)
 {
     uint32_t n_ops = causes->program->n_ops;
-    walk w = {.c = causes,
-              .classes = classes,
-              .arena = arena,
-              .met = OVL_NONE,
-              .begin = causes->timeline->begin};
+    walk w = {.c = causes, .classes = classes, .met = OVL_NONE, .begin = causes->timeline->begin};
     w.on = OVL_NEW_ARRAY(scratch, bool, n_ops);
     w.rank_on = OVL_NEW_ARRAY(scratch, bool, n_ops);
     if (causes->timeline->step > 0) {
         w.node = last_end(causes);
         while (walk_back(&w)) {
         }
-        set_why(&w, w.begin ? "start of the step" : "start");
+        set_why(&w, OVL_PIECE_FIRST, OVL_NONE, 0);
     }
-    ovl_result_path *items = OVL_NEW_ARRAY(arena, ovl_result_path, w.items.len);
-    for (uint32_t i = 0; i < w.items.len; i++) {
-        items[i] = w.items.data[w.items.len - 1 - i];
+    if (w.any) {
+        ovl_path_piece(&w.pieces, &w.last);
     }
-    *path = (ovl_path){items, w.items.len, w.on, w.rank_on};
-    ovl_vec_free(&w.items);
+    *path = (ovl_path){.on = w.on, .rank_on = w.rank_on};
+    path->items = ovl_path_rows(&w.pieces, causes->program->names,
+                                w.begin ? "start of the step" : "start", arena, &path->n);
 }
 
 /* --- Slack --- */

@@ -20,7 +20,8 @@
 #include "sim/result.h"
 
 typedef struct ovl_path {
-    const ovl_result_path *items; /* in time order */
+    const ovl_result_path *items; /* in time order; of a long path what repeats itself is said
+                                     once (path_rows.h) */
     uint32_t n;
     const bool *on;      /* [n_ops] the operation is on the path; for a collective, any member is */
     const bool *rank_on; /* [n_ops] the path went through this very operation */

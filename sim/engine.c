@@ -265,11 +265,19 @@ static bool change_capacity(ovl_engine *e, ovl_time time)
 
 #define EVENTS_BETWEEN_LOOKS 4096
 
+void ovl_watch_part(const ovl_watch *watch, const char *what)
+{
+    const ovl_run_progress progress = {.stage = OVL_PART, .what = what};
+    if (watch) {
+        watch->look(watch->context, &progress);
+    }
+}
+
 static void look(ovl_engine *e, ovl_run_stage stage)
 {
     const ovl_watch *watch = e->options->watch;
-    ovl_run_progress progress = {stage,       e->now,          e->n_ended,
-                                 e->p->n_ops, e->options->run, e->options->n_runs};
+    ovl_run_progress progress = {
+        stage, e->now, e->n_ended, e->p->n_ops, e->options->run, e->options->n_runs, NULL};
     if (watch && !watch->look(watch->context, &progress) && stage != OVL_IS_OVER && !e->failed) {
         char now[OVL_UNITS_TEXT];
         e->failed = true;

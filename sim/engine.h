@@ -57,13 +57,19 @@ typedef enum ovl_interference {
 const char *ovl_interference_name(ovl_interference model);
 
 /* How far a run is. */
-typedef enum ovl_run_stage { OVL_BEGINS, OVL_GOES_ON, OVL_IS_OVER } ovl_run_stage;
+typedef enum ovl_run_stage {
+    OVL_BEGINS,
+    OVL_GOES_ON,
+    OVL_IS_OVER,
+    OVL_PART, /* no run: another part of the work around it begins, `what` */
+} ovl_run_stage;
 
 typedef struct ovl_run_progress {
     ovl_run_stage stage;
     ovl_time now;
     uint32_t ended, n_ops;
     uint32_t run, n_runs; /* run number `run`, from 0, of n_runs alike; n_runs 0: it stands alone */
+    const char *what;     /* static text: "finding the critical path" */
 } ovl_run_progress;
 
 /* Somebody who looks on: asked when a run begins, every few thousand events, and when it is over. A
@@ -72,6 +78,9 @@ typedef struct ovl_watch {
     bool (*look)(void *context, const ovl_run_progress *progress);
     void *context;
 } ovl_watch;
+
+/* Tells whoever looks on which part of the work begins. NULL: nobody. */
+void ovl_watch_part(const ovl_watch *watch, const char *what);
 
 typedef struct ovl_run_options {
     ovl_interference interference;

@@ -36,7 +36,7 @@ typedef struct finder {
     bool ordered[OVL_PEEL_COUNT];     /* it has another order of kernels than the run */
     ovl_idle_charger charger;
     OVL_VEC(ovl_idle_gap) gaps; /* of the rank that is looked at */
-    ovl_kernel_times kernels;   /* scratch */
+    ovl_stretches kernels;      /* scratch */
 } finder;
 
 /* --- The runs --- */
@@ -80,7 +80,8 @@ static bool same_run(const finder *f, ovl_peel kind)
         return !f->has_pause;
     case OVL_PEEL_PAUSE:
         return !f->has_host;
-    case OVL_PEEL_IMBALANCE:
+    case OVL_PEEL_IMBALANCE: /* kernels were as fast as alone, and there is nothing else */
+        return !f->has_comm && f->t->n_limits == 0 && !f->p->orders;
     case OVL_PEEL_HOST:
     case OVL_PEEL_COUNT:
         break;
@@ -308,34 +309,46 @@ static void peel_rank(const finder *f, uint32_t class_id, ovl_result_rank *row)
 /* --- Spans --- */
 
 /* A kernel that takes no time, where two steps meet, is of neither. */
-static bool of_this_step(const finder *f, const ovl_kernel_time *k)
+static bool of_this_step(const finder *f, uint32_t op)
 {
     ovl_time begin = f->t->begin, end = f->t->begin + f->t->step;
-    if (k->end == k->start) {
-        return f->p->n_steps <= 1 || (k->start > begin && k->end < end);
+    ovl_time from = f->t->start[op], to = f->t->end[op];
+    if (to == from) {
+        return f->p->n_steps <= 1 || (from > begin && to < end);
     }
-    return k->start < end && k->end > begin;
+    return from < end && to > begin;
+}
+
+/* The kernels of a rank in the step, in a pipeline those of its stages, from its begin on. */
+static void list_span(finder *f, uint32_t rank)
+{
+    ovl_time begin = f->t->begin, end = f->t->begin + f->t->step;
+    const ovl_rank *r = &f->p->ranks[rank];
+    const ovl_code *code = &f->p->codes[r->code];
+    f->kernels.len = 0;
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        const ovl_op *o = ovl_code_op(code, i);
+        uint32_t op = r->first_op + i;
+        bool counts = o->kind == OVL_KERNEL && !(f->pipeline && o->part == OVL_PART_NONE);
+        if (counts && of_this_step(f, op)) {
+            ovl_stretch_add(&f->kernels, OVL_MAX(f->t->start[op], begin) - begin,
+                            OVL_MIN(f->t->end[op], end) - begin, op);
+        }
+    }
+    ovl_stretches_sort(&f->kernels);
 }
 
 /* From the first kernel of the rank's stages to the last, those that take no time included, and how
  * much of it kernels ran. */
 static void find_span(finder *f, ovl_result_rank *row, ovl_time *busy)
 {
-    ovl_time covered = 0, begin = f->t->begin, end = f->t->begin + f->t->step;
+    ovl_time covered = 0;
     row->span_start = row->span_end = OVL_NEVER;
     row->bubble_rate = -1;
     *busy = 0;
-    ovl_kernels_list(f->p, row->rank, f->t->start, f->t->end, true, &f->kernels);
+    list_span(f, row->rank);
     for (uint32_t i = 0; i < f->kernels.len; i++) {
-        ovl_kernel_time kept = f->kernels.data[i], *k = &kept;
-        if (!of_this_step(f, k)) {
-            continue;
-        }
-        k->start = OVL_MAX(k->start, begin) - begin;
-        k->end = OVL_MIN(k->end, end) - begin;
-        if (f->pipeline && ovl_causes_op(f->c, k->op)->part == OVL_PART_NONE) {
-            continue;
-        }
+        const ovl_stretch *k = &f->kernels.data[i];
         bool first = row->span_start == OVL_NEVER;
         row->span_start = first ? k->start : row->span_start;
         row->span_end = first ? k->end : OVL_MAX(row->span_end, k->end);

@@ -13,7 +13,7 @@ typedef struct view {
 
 static int by_start(const void *a, const void *b)
 {
-    const ovl_kernel_time *x = a, *y = b;
+    const ovl_stretch *x = a, *y = b;
     if (x->start != y->start) {
         return x->start < y->start ? -1 : 1;
     }
@@ -26,32 +26,51 @@ static int by_op(const void *a, const void *b)
     return (x->op > y->op) - (x->op < y->op);
 }
 
-/* Most ranks have one stream, in order already. */
-void ovl_kernels_list(const ovl_program *p, uint32_t rank, const ovl_time *start,
-                      const ovl_time *end, bool all, ovl_kernel_times *list)
+void ovl_stretch_add(ovl_stretches *list, ovl_time start, ovl_time end, uint32_t op)
 {
-    const ovl_rank *r = &p->ranks[rank];
-    const ovl_code *code = &p->codes[r->code];
-    bool sorted = true;
-    list->len = 0;
-    for (uint32_t i = 0; i < code->n_ops; i++) {
-        uint32_t op = r->first_op + i;
-        if (ovl_code_op(code, i)->kind == OVL_KERNEL && (all || end[op] > start[op])) {
-            sorted = sorted && (list->len == 0 || list->data[list->len - 1].start <= start[op]);
-            ovl_vec_push(list, (ovl_kernel_time){start[op], end[op], op});
+    if (list->len > 0) {
+        ovl_stretch *last = &list->data[list->len - 1];
+        if (last->start <= start && start <= last->end) {
+            last->end = OVL_MAX(last->end, end);
+            return;
         }
     }
-    if (!sorted) {
-        qsort(list->data, list->len, sizeof *list->data, by_start);
+    ovl_vec_push(list, (ovl_stretch){start, end, op});
+}
+
+/* Most ranks have one stream, in order already. */
+void ovl_stretches_sort(ovl_stretches *list)
+{
+    for (uint32_t i = 1; list->data && i < list->len; i++) {
+        if (list->data[i].start < list->data[i - 1].start) {
+            qsort(list->data, list->len, sizeof *list->data, by_start);
+            return;
+        }
     }
 }
 
+/* When a rank runs kernels. */
+static void list_kernels(const ovl_program *p, uint32_t rank, const ovl_time *start,
+                         const ovl_time *end, ovl_stretches *list)
+{
+    const ovl_rank *r = &p->ranks[rank];
+    const ovl_code *code = &p->codes[r->code];
+    list->len = 0;
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        uint32_t op = r->first_op + i;
+        if (ovl_code_op(code, i)->kind == OVL_KERNEL && end[op] > start[op]) {
+            ovl_stretch_add(list, start[op], end[op], op);
+        }
+    }
+    ovl_stretches_sort(list);
+}
+
 /* Gaps of one rank, appended; gives their sum. */
-static ovl_time add_gaps(const ovl_kernel_times *kernels, ovl_idle_run *run)
+static ovl_time add_gaps(const ovl_stretches *kernels, ovl_idle_run *run)
 {
     ovl_time covered = run->begin, idle = 0;
     for (uint32_t i = 0; i < kernels->len; i++) {
-        const ovl_kernel_time *k = &kernels->data[i];
+        const ovl_stretch *k = &kernels->data[i];
         if (k->start >= run->end) {
             break;
         }
@@ -102,14 +121,14 @@ static void find_step(const view *v, const ovl_time *end, ovl_idle_run *run)
 static void list_gaps(const view *v, const ovl_time *start, const ovl_time *end, ovl_arena *arena,
                       ovl_idle_run *run)
 {
-    ovl_kernel_times kernels = {0};
+    ovl_stretches kernels = {0};
     *run = (ovl_idle_run){.first = OVL_NEW_ARRAY(arena, uint32_t, v->n + 1),
                           .idle = OVL_NEW_ARRAY(arena, ovl_time, v->n),
                           .head = OVL_NEW_ARRAY(arena, ovl_time, v->n)};
     find_step(v, end, run);
     for (uint32_t i = 0; i < v->n; i++) {
         run->first[i] = run->list.len;
-        ovl_kernels_list(v->p, v->rank[i], start, end, false, &kernels);
+        list_kernels(v->p, v->rank[i], start, end, &kernels);
         run->idle[i] = add_gaps(&kernels, run);
         run->head[i] = head_of(run, run->first[i]);
         sort_gaps(run, run->first[i]);

@@ -35,16 +35,20 @@ typedef struct ovl_idle_run {
     ovl_time begin, end; /* of the step */
 } ovl_idle_run;
 
-typedef struct ovl_kernel_time {
+/* A stretch of time in which kernels run, and the one it begins with. */
+typedef struct ovl_stretch {
     ovl_time start, end;
     uint32_t op;
-} ovl_kernel_time;
+} ovl_stretch;
 
-typedef OVL_VEC(ovl_kernel_time) ovl_kernel_times;
+typedef OVL_VEC(ovl_stretch) ovl_stretches;
 
-/* The kernels of a rank by their start, or those alone that take time. */
-void ovl_kernels_list(const ovl_program *program, uint32_t rank, const ovl_time *start,
-                      const ovl_time *end, bool all, ovl_kernel_times *list);
+/* Adds a kernel: to the stretch added last if it begins within that or right behind it, so that
+ * millions of kernels of one stream are a few stretches. */
+void ovl_stretch_add(ovl_stretches *list, ovl_time start, ovl_time end, uint32_t op);
+
+/* By start; stretches of different streams may overlap. */
+void ovl_stretches_sort(ovl_stretches *list);
 
 /* What all runs are made from. */
 typedef struct ovl_idle_lab {

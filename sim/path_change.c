@@ -143,7 +143,7 @@ static void add_path(const ovl_result *result, int run, const pieces *kinds, sta
 {
     for (uint32_t i = 0; i < result->n_path; i++) {
         stay s = {.name = name_on_path(&result->path[i])};
-        s.time[run] = result->path[i].end - result->path[i].start;
+        s.time[run] = ovl_path_time(&result->path[i]);
         ovl_vec_push(is_own(kinds, s.name) ? own : common, s);
     }
 }

@@ -1,14 +1,15 @@
 /*
  * recur.c - when it is looked whether the state recurs.
  *
- * Equal states are followed by equal ones. So where the state recurs blocks take the same time,
- * as many operations end in them, and as much runs behind them: that is seen from afar, at no cost.
- * Only when the last blocks were like some before is the state written down, and compared with what
- * it is when they should come again. If it is another (rates that settle ever closer, say), twice
- * as many blocks must have passed before it is tried again.
+ * Equal states are followed by equal ones. So where the state recurs blocks take the same time, as
+ * many operations end in them, and what ended last on each rank did so long ago: that is seen from
+ * afar, at next to no cost.
+ * Only when the last block was like one before is the state written down, and compared with what it
+ * is when that should come again. If it is another (rates that settle ever closer, say), it rests
+ * for some blocks, each time for twice as many.
  *
- * Example: microbatches take 3.01 and 3.02 ms in turn. The last three at the sixth anchor are like
- * those at the fourth: the state is kept, and found again at the eighth.
+ * Example: microbatches take 3.01 and 3.02 ms in turn. The last at the fifth anchor is like that at
+ * the third: the state is kept, and found again at the seventh.
  */
 #include "sim/recur.h"
 
@@ -143,6 +144,7 @@ void ovl_recur_free(ovl_engine *e)
     ovl_vec_free(&r->host_moments);
     ovl_vec_free(&r->scratch);
     ovl_vec_free(&r->flags);
+    ovl_vec_free(&r->more);
 }
 
 /* --- At an anchor --- */
@@ -181,13 +183,24 @@ static uint64_t progress(const ovl_engine *e)
     return hash;
 }
 
-/* From the last anchor on. Of the first block of a run nothing is known: it began elsewhere. */
+/* How long ago something ended on each rank; 0: not since `last`. */
+static uint64_t phases(const ovl_engine *e, ovl_time last)
+{
+    uint64_t hash = 0;
+    for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
+        ovl_time ended = e->ended[rank];
+        hash = mixed(hash, ended > last ? 1 + (uint64_t)(e->now - ended) : 0);
+    }
+    return hash;
+}
+
+/* Of the block from the last anchor on. Of the first one of a run nothing is known: it began
+ * elsewhere. */
 static void feel_pulse(const ovl_engine *e, ovl_rhythm *x)
 {
     uint64_t pulse = mixed((uint64_t)(e->now - x->last), e->n_ended - x->ended);
-    memmove(&x->pulse[1], &x->pulse[0], (OVL_PULSES - 1) * sizeof x->pulse[0]);
-    x->pulse[0] = mixed(mixed(pulse, e->activities.len - e->spare.len), progress(e));
-    x->block = e->n_ended - x->ended;
+    pulse = mixed(pulse, e->activities.len - e->spare.len);
+    x->pulse = mixed(mixed(pulse, phases(e, x->last)), progress(e));
     x->last = e->now;
     x->ended = e->n_ended;
     x->known++;
@@ -213,26 +226,22 @@ static bool advance(const ovl_engine *e, ovl_rhythm *x)
     return passed;
 }
 
-/* How many of the last blocks must have been like some before for the state to be looked at: one
- * where that costs next to nothing beside a block. */
-static uint32_t pulses_needed(const ovl_engine *e, const ovl_rhythm *x)
+/* How many anchors ago a block was like the last one; 0: never. It is remembered. */
+static uint32_t blocks_since(ovl_rhythm *x)
 {
-    const ovl_recur *r = e->recur;
-    uint32_t words = OVL_MAX(r->now.words.len, r->first_front[e->p->n_ranks]);
-    return x->block > words ? 1 : OVL_PULSES;
-}
-
-/* How many anchors ago the last `n` blocks were like they are now; 0: never. It is remembered. */
-static uint32_t blocks_since(ovl_rhythm *x, uint32_t n)
-{
-    uint64_t hash = mixed(n, x->era);
-    for (uint32_t i = 0; i < n; i++) {
-        hash = mixed(hash, x->pulse[i]);
+    uint64_t hash = mixed(x->era, x->pulse);
+    ovl_glimpse *oldest = &x->glimpses[hash % OVL_GLIMPSES];
+    for (uint32_t i = 0; i < OVL_GLIMPSE_PLACES; i++) {
+        ovl_glimpse *g = &x->glimpses[(hash + i) % OVL_GLIMPSES];
+        if (g->anchor && g->hash == hash) {
+            uint32_t since = x->anchors - g->anchor;
+            g->anchor = x->anchors;
+            return since;
+        }
+        oldest = g->anchor < oldest->anchor ? g : oldest;
     }
-    ovl_glimpse *g = &x->glimpses[hash % OVL_GLIMPSES];
-    uint32_t since = g->anchor && g->hash == hash ? x->anchors - g->anchor : 0;
-    *g = (ovl_glimpse){hash, x->anchors};
-    return since;
+    *oldest = (ovl_glimpse){hash, x->anchors};
+    return 0;
 }
 
 /* Is the state to be looked at, at an anchor that was passed? Either the one kept should come
@@ -240,7 +249,7 @@ static uint32_t blocks_since(ovl_rhythm *x, uint32_t n)
 static bool is_due(const ovl_engine *e, ovl_rhythm *x)
 {
     feel_pulse(e, x);
-    uint32_t n = pulses_needed(e, x), since = x->known > n ? blocks_since(x, n) : 0;
+    uint32_t since = x->known > 1 ? blocks_since(x) : 0;
     if (x->kept.taken && since && x->anchors <= x->again) {
         return x->anchors == x->again;
     }
@@ -278,11 +287,13 @@ static bool try_rhythm(ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
     }
     if (ovl_moment_equal(&x->kept, &r->now) && ovl_recur_ahead(e, r, &x->kept)) {
         ovl_recur_skip(e, r);
+        x->pause = x->rests = x->longest = 0;
         return true;
     }
     x->kept.taken = false;
     x->longest = x->anchors - x->kept_at;
-    x->rests = 2 * x->anchors;
+    x->pause = OVL_MAX(2 * x->pause, 2);
+    x->rests = x->anchors + x->pause;
     return false;
 }
 

@@ -3,13 +3,13 @@
  *
  * Layers, microbatches and steps repeat, and once a run has found its rhythm every period is like
  * the one before, so much later. At *anchors*, where a rank begins one more block of those that its
- * code repeats, and where the last ones took the same time as some before, the live state is
- * written down relative to now and to the place that each stream has reached: what runs and how
- * much of it is done, who waits for what, where the hosts are, what comes next. If it is what it
- * was at an anchor before, and the operations ahead are those of the period that passed, each so
- * much further in its code, then by induction over events the coming periods pass as that one did:
- * k of them are filled in at once. Times are those of the period and k times its length more, in
- * whole picoseconds; nothing is estimated.
+ * code repeats, and where the last one went like one before as far as is seen from afar, the live
+ * state is written down relative to now and to the place that each stream has reached: what runs
+ * and how much of it is done, who waits for what, where the hosts are, what comes next. If it is
+ * what it was at an anchor before, and the operations ahead are those of the period that passed,
+ * each so much further in its code, then by induction over events the coming periods pass as that
+ * one did: k of them are filled in at once. Times are those of the period and k times its length
+ * more, in whole picoseconds; nothing is estimated.
  *
  * The state is compared in full, word by word, and so is what lies ahead: the operations of every
  * rank, whom they meet, what they cost. What breaks the rhythm (a capacity that changes, a call
@@ -39,31 +39,31 @@ typedef struct ovl_moment {
     bool taken;
 } ovl_moment;
 
-/* What some blocks looked like from afar, and behind which anchor. */
+/* What a block looked like from afar, and behind which anchor. */
 typedef struct ovl_glimpse {
     uint64_t hash;
     uint32_t anchor; /* counted from 1; 0: none */
 } ovl_glimpse;
 
-#define OVL_GLIMPSES 512 /* remembered, by their hash */
-#define OVL_PULSES   3   /* blocks that a glimpse is of */
+#define OVL_GLIMPSES       512 /* remembered, by their hash */
+#define OVL_GLIMPSE_PLACES 4   /* where one may stand; the oldest there gives way */
 
 /* Runs of one period in the code of the rank that is watched, and the state at one of their
  * anchors. */
 typedef struct ovl_rhythm {
     const ovl_repeat *runs;
     uint32_t n_runs, run;
-    uint32_t next;              /* local operation: the next anchor; OVL_NONE: no more */
-    uint32_t anchors;           /* that passed, in all runs */
-    uint32_t known;             /* blocks of this era whose pulse was felt */
-    uint64_t pulse[OVL_PULSES]; /* of the last blocks, the last one first */
-    ovl_time last;              /* when the last anchor passed, and how much had ended by then */
+    uint32_t next;    /* local operation: the next anchor; OVL_NONE: no more */
+    uint32_t anchors; /* that passed, in all runs */
+    uint32_t known;   /* blocks of this era whose pulse was felt */
+    uint64_t pulse;   /* of the last one */
+    ovl_time last;    /* when the last anchor passed, and how much had ended by then: */
     uint32_t ended;
-    uint32_t block;   /* operations that ended in the last one */
-    uint32_t era;     /* what was seen in another says nothing of this one */
-    uint32_t rests;   /* before that anchor nothing is looked at that would come again in ... */
-    uint32_t longest; /* ... so many blocks, or fewer */
-    uint32_t again;   /* the anchor at which the state that is kept should come again */
+    uint32_t era;   /* what was seen in another says nothing of this one */
+    uint32_t pause; /* after each look in vain twice as long: before the anchor `rests` ... */
+    uint32_t rests,
+        longest;    /* ... nothing is looked at that would come again in so many blocks, or fewer */
+    uint32_t again; /* the anchor at which the state that is kept should come again */
     ovl_moment kept;
     uint32_t kept_at; /* the anchor */
     ovl_glimpse *glimpses;
@@ -110,6 +110,7 @@ typedef struct ovl_recur {
     OVL_VEC(ovl_time) host_moments;
     OVL_VEC(uint32_t) scratch;
     OVL_VEC(uint8_t) flags;
+    OVL_VEC(uint32_t) more; /* recur_fill.c */
 } ovl_recur;
 
 /* --- recur_state.c --- */

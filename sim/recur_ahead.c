@@ -22,9 +22,11 @@ static bool is_freed(const ovl_engine *e, const ovl_code *code, uint32_t local)
     return e->options->free_names && e->options->free_names[code->name[local]];
 }
 
-static bool like(const ovl_engine *e, const ovl_code *code, uint32_t a, uint32_t b)
+static bool like(const ovl_engine *e, uint32_t c, uint32_t a, uint32_t b)
 {
-    return ovl_ops_alike(e->p, code, a, b) && is_freed(e, code, a) == is_freed(e, code, b);
+    const ovl_code *code = &e->p->codes[c];
+    return ovl_ops_alike(e->p, code, e->courses[c], a, b) &&
+           is_freed(e, code, a) == is_freed(e, code, b);
 }
 
 /* Until where the operations of a code are like those `shift` behind them, by its course; 0 if that
@@ -49,7 +51,7 @@ static uint32_t code_ahead(const ovl_engine *e, ovl_recur *r, uint32_t c, uint32
     while (i < end && is_freed(e, code, i) == is_freed(e, code, i + shift)) {
         i++;
     }
-    while (!end && i + shift < code->n_ops && like(e, code, i, i + shift)) {
+    while (!end && i + shift < code->n_ops && like(e, c, i, i + shift)) {
         i++;
     }
     *known = (ovl_recur_code){.from = low, .end = i, .shift = shift};

@@ -43,15 +43,61 @@ typedef struct window {
     uint32_t cursor, to_cursor;                 /* of the host, now and then */
     bool all_move;                              /* no lane that did not move has operations there */
     const uint8_t *flags;                       /* from low on */
+    const uint32_t *more;                       /* likewise: how much more it will wait for */
 } window;
+
+/* Has an operation ended, now or when k periods have passed? Of one that window operation `local`
+ * waits for; flags of those before that are known, from `flags` on. */
+static bool has_ended(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t op,
+                      uint32_t go, const uint8_t *flags)
+{
+    uint32_t low = r->shift.low[rank] + go;
+    if (!ovl_recur_op_moves(e, r, rank, op)) {
+        return ovl_engine_arrived(e, e->p->ranks[rank].first_op + op) &&
+               !ovl_recur_in_flight(e, r, rank, op);
+    }
+    return op < low || (flags[op - low] & HAS_ENDED);
+}
+
+/* How much of what an operation waits for and is spare (course.h) has not ended when it lies at
+ * `local` + `go`. */
+static uint32_t spare_left(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t local,
+                           uint32_t go, const uint8_t *flags)
+{
+    const ovl_course *course = e->courses[e->p->ranks[rank].code];
+    uint32_t left = 0;
+    ovl_offsets spare = ovl_offsets_at(course->lists, course->spare[local + go]);
+    for (uint32_t i = 0; i < spare.n; i++) {
+        left += !has_ended(e, r, rank, spare.by[i], go, flags);
+    }
+    return left;
+}
+
+/* By how much more it will wait for. */
+static void find_spare(const ovl_engine *e, ovl_recur *r, uint32_t rank, uint32_t first_flag)
+{
+    const ovl_course *course = e->courses[e->p->ranks[rank].code];
+    uint32_t go = (uint32_t)r->shift.times * r->shift.by[rank];
+    const uint8_t *flags = r->flags.data + first_flag;
+    for (uint32_t i = r->shift.low[rank]; i < r->shift.high[rank]; i++) {
+        uint32_t more = course->spare ? spare_left(e, r, rank, i, go, flags) -
+                                               spare_left(e, r, rank, i, 0, flags)
+                                         : 0;
+        ovl_vec_push(&r->more, more);
+    }
+}
 
 /* Of all ranks, one after another: what is in flight on one may be told by another. */
 static void find_flags(const ovl_engine *e, ovl_recur *r)
 {
-    r->flags.len = 0;
+    r->flags.len = r->more.len = 0;
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
+        uint32_t first = r->flags.len;
         for (uint32_t i = r->shift.low[rank]; r->shift.by[rank] && i < r->shift.high[rank]; i++) {
             ovl_vec_push(&r->flags, flags_of(e, r, rank, i));
+        }
+        if (r->shift.by[rank]) {
+            find_spare(e, r, rank, first);
         }
     }
 }
@@ -79,7 +125,7 @@ static bool all_move(const ovl_engine *e, const ovl_recur *r, uint32_t rank)
 }
 
 static window open_window(const ovl_engine *e, const ovl_recur *r, uint32_t rank,
-                          const uint8_t *flags)
+                          uint32_t first_flag)
 {
     uint32_t low = r->shift.low[rank], high = r->shift.high[rank];
     const ovl_rank *k = &e->p->ranks[rank];
@@ -92,7 +138,8 @@ static window open_window(const ovl_engine *e, const ovl_recur *r, uint32_t rank
                 .go = (uint32_t)r->shift.times * r->shift.by[rank],
                 .cursor = e->ranks[rank].cursor,
                 .all_move = all_move(e, r, rank),
-                .flags = flags};
+                .flags = r->flags.data + first_flag,
+                .more = r->more.data + first_flag};
     w.to_cursor = w.cursor + (ovl_recur_moves(r, rank, host) ? w.go : 0);
     return w;
 }
@@ -292,6 +339,10 @@ static void move_pending(ovl_engine *e, const ovl_recur *r, const window *w)
     for (uint32_t i = w->all_move ? ended : ended + n; i-- > ended;) {
         pending[i] = ovl_recur_op_moves(e, r, w->rank, i) ? pending[i - w->go] : pending[i];
     }
+    for (uint32_t i = 0; i < n; i++) {
+        bool moved = w->all_move || ovl_recur_op_moves(e, r, w->rank, ended + i);
+        pending[ended + i] += moved && !(w->flags[i] & HAS_ARRIVED) ? w->more[i] : 0;
+    }
     for (uint32_t i = w->low; i < first; i++) {
         bool landed = eager && is_eager_send(e, w->rank, i);
         if (w->all_move || ovl_recur_op_moves(e, r, w->rank, i)) {
@@ -464,11 +515,11 @@ void ovl_recur_fill(ovl_engine *e, ovl_recur *r)
     const ovl_shift *s = &r->shift;
     find_flags(e, r);
     move_gatherings(e, r);
-    const uint8_t *flags = r->flags.data;
+    uint32_t first_flag = 0;
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
         if (s->by[rank]) {
-            window w = open_window(e, r, rank, flags);
-            flags += w.high - w.low;
+            window w = open_window(e, r, rank, first_flag);
+            first_flag += w.high - w.low;
             fill_times(e, r, &w);
             release_ahead(e, r, &w);
             move_pending(e, r, &w);

@@ -119,8 +119,22 @@ static void sum_groups(const ovl_program *p, ovl_means *m, ovl_time *first, ovl_
     }
 }
 
+/* Of one rank each kernel is its own mean, unless another was stated. */
+static bool are_their_own(const ovl_program *p)
+{
+    bool stated = false;
+    for (uint32_t c = 0; c < p->n_codes; c++) {
+        stated |= p->codes[c].has_means;
+    }
+    return p->n_ranks < 2 && !stated;
+}
+
 void ovl_means_find(const ovl_program *p, ovl_arena *arena, ovl_means *means)
 {
+    *means = (ovl_means){0};
+    if (are_their_own(p)) {
+        return;
+    }
     ovl_arena scratch = {0};
     group_table t = new_table(&scratch, 1024);
     const uint32_t **group = OVL_NEW_ARRAY(arena, const uint32_t *, p->n_codes);
@@ -142,7 +156,11 @@ void ovl_means_find(const ovl_program *p, ovl_arena *arena, ovl_means *means)
 
 ovl_time ovl_mean_of(const ovl_means *means, const ovl_program *p, uint32_t rank, uint32_t local)
 {
-    return means->mean[means->group[p->ranks[rank].code][local]];
+    const ovl_rank *r = &p->ranks[rank];
+    if (!means->group) {
+        return ovl_op_cost(p, rank, ovl_code_op(&p->codes[r->code], local))->work;
+    }
+    return means->mean[means->group[r->code][local]];
 }
 
 /* --- Inputs --- */

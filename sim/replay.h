@@ -49,7 +49,8 @@ typedef struct ovl_replay_options {
 
 /* What the kernels of one kind of work take on average. */
 typedef struct ovl_means {
-    const uint32_t *const *group; /* [n_codes][n_ops of it]: into mean; OVL_NONE: no kernel */
+    const uint32_t *const *group; /* [n_codes][n_ops of it]: into mean; OVL_NONE: no kernel. NULL:
+                                     each kernel is its own mean */
     const ovl_time *mean;         /* [n] */
     uint32_t n;
     bool uneven; /* some kernel differs from its mean */

@@ -124,6 +124,13 @@ static void one_resource(usage *u, ovl_id resource, uint32_t first, uint32_t n, 
     }
 }
 
+/* Who met whom is asked only where somebody lost by it. */
+static void list_uses(usage *u, uint32_t rank, ovl_shared which)
+{
+    (u->t->n_limits ? ovl_uses_of_rank : ovl_uses_joined)(u->causes, u->sharers, rank, which,
+                                                          &u->uses);
+}
+
 /* Whether the deciding rank has it. */
 static bool is_of_rank(const usage *u, ovl_id resource)
 {
@@ -186,12 +193,12 @@ static void own_resources(usage *u, const ovl_classes *classes)
         uint32_t class = classes->class_of[rank];
         if (!share_alike(u, classes->rank[class], rank)) {
             count[class] -= ovl_rank_count(u->p, rank);
-            ovl_uses_of_rank(u->causes, u->sharers, rank, OVL_NOT_SHARED, &u->uses);
+            list_uses(u, rank, OVL_NOT_SHARED);
             each_resource(u, ovl_rank_count(u->p, rank), rank == deciding);
         }
     }
     for (uint32_t i = 0; i < classes->n; i++) {
-        ovl_uses_of_rank(u->causes, u->sharers, classes->rank[i], OVL_NOT_SHARED, &u->uses);
+        list_uses(u, classes->rank[i], OVL_NOT_SHARED);
         each_resource(u, count[i], i == class_of_deciding);
     }
 }
@@ -232,7 +239,7 @@ void ovl_usage_find(const ovl_causes *causes, const ovl_classes *classes, ovl_ar
     ovl_meetings_begin(&u.meetings, causes);
     own_resources(&u, classes);
     for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
-        ovl_uses_of_rank(causes, u.sharers, rank, OVL_SHARED, &u.uses);
+        list_uses(&u, rank, OVL_SHARED);
     }
     each_resource(&u, 0, false);
     make_lines(&u, result);

@@ -163,6 +163,7 @@ void ovl_use_load(const ovl_program *p, uint32_t rank, const ovl_op *o, const ov
 typedef struct wanted {
     const uint32_t *sharers;
     ovl_shared which;
+    bool joined; /* what goes on alike is one use */
 } wanted;
 
 static bool is_wanted(const wanted *w, ovl_id resource)
@@ -170,6 +171,33 @@ static bool is_wanted(const wanted *w, ovl_id resource)
     return resource != OVL_NONE && w->which != OVL_SMS_ALONE &&
            (w->which == OVL_SHARED_OR_NOT ||
             (w->sharers[resource] > 1) == (w->which == OVL_SHARED));
+}
+
+/* Uses of a few streams come in turns. */
+#define LOOK_BACK 8
+
+/* The use of the same resource that this one goes on with, or NULL. */
+static ovl_resource_use *goes_on(const ovl_resource_uses *uses, const ovl_resource_use *use)
+{
+    for (uint32_t i = 0; i < LOOK_BACK && i < uses->len; i++) {
+        ovl_resource_use *last = &uses->data[uses->len - 1 - i];
+        if (last->resource == use->resource && last->to == use->from) {
+            return last->rate == use->rate && last->holds == use->holds ? last : NULL;
+        }
+    }
+    return NULL;
+}
+
+static void add_use(const wanted *w, bool alone, ovl_resource_uses *uses,
+                    const ovl_resource_use *use)
+{
+    ovl_resource_use *last = w->joined && alone ? goes_on(uses, use) : NULL;
+    if (last) {
+        last->to = use->to;
+        last->load += use->load;
+    } else {
+        ovl_vec_push(uses, *use);
+    }
 }
 
 static void add_uses(const ovl_causes *c, const wanted *w, uint32_t rank, uint32_t op,
@@ -192,7 +220,23 @@ static void add_uses(const ovl_causes *c, const wanted *w, uint32_t rank, uint32
         use.resource = ports[d->port];
         if (is_wanted(w, use.resource)) {
             ovl_use_load(p, rank, o, d, cost->work, &use);
-            ovl_vec_push(uses, use);
+            add_use(w, !ovl_is_communication(o), uses, &use);
+        }
+    }
+}
+
+static void list_uses(const ovl_causes *c, const wanted *w, uint32_t rank, ovl_resource_uses *uses)
+{
+    const ovl_code *code = &c->program->codes[c->program->ranks[rank].code];
+    ovl_op_range step = ovl_last_step(code);
+    for (uint32_t i = step.first; i < step.end; i++) {
+        uint32_t op = c->program->ranks[rank].first_op + i;
+        ovl_resource_use sms;
+        if (moves(ovl_code_op(code, i))) {
+            add_uses(c, w, rank, op, uses);
+        }
+        if (w->which != OVL_SHARED && ovl_use_of_sms(c, rank, op, &sms)) {
+            add_use(w, !sms.holds, uses, &sms);
         }
     }
 }
@@ -200,19 +244,15 @@ static void add_uses(const ovl_causes *c, const wanted *w, uint32_t rank, uint32
 void ovl_uses_of_rank(const ovl_causes *c, const uint32_t *sharers, uint32_t rank, ovl_shared which,
                       ovl_resource_uses *uses)
 {
-    const wanted w = {sharers, which};
-    const ovl_code *code = &c->program->codes[c->program->ranks[rank].code];
-    ovl_op_range step = ovl_last_step(code);
-    for (uint32_t i = step.first; i < step.end; i++) {
-        uint32_t op = c->program->ranks[rank].first_op + i;
-        ovl_resource_use sms;
-        if (moves(ovl_code_op(code, i))) {
-            add_uses(c, &w, rank, op, uses);
-        }
-        if (which != OVL_SHARED && ovl_use_of_sms(c, rank, op, &sms)) {
-            ovl_vec_push(uses, sms);
-        }
-    }
+    const wanted w = {sharers, which, false};
+    list_uses(c, &w, rank, uses);
+}
+
+void ovl_uses_joined(const ovl_causes *c, const uint32_t *sharers, uint32_t rank, ovl_shared which,
+                     ovl_resource_uses *uses)
+{
+    const wanted w = {sharers, which, true};
+    list_uses(c, &w, rank, uses);
 }
 
 static int by_resource(const void *x, const void *y)
@@ -236,13 +276,25 @@ static void add_member(ovl_resource_use *one, const ovl_resource_use *other)
     one->like += other->message ? other->like : 0;
 }
 
+/* Those of one stream are, and a sort of millions takes as much memory again. */
+static bool is_sorted(const ovl_resource_uses *uses)
+{
+    uint32_t i = 1;
+    while (i < uses->len && by_resource(&uses->data[i - 1], &uses->data[i]) <= 0) {
+        i++;
+    }
+    return i >= uses->len;
+}
+
 void ovl_uses_sort(ovl_resource_uses *uses)
 {
     uint32_t n = 0;
     if (uses->len == 0) {
         return;
     }
-    qsort(uses->data, uses->len, sizeof *uses->data, by_resource);
+    if (!is_sorted(uses)) {
+        qsort(uses->data, uses->len, sizeof *uses->data, by_resource);
+    }
     for (uint32_t i = 0; i < uses->len; i++) {
         if (n && by_resource(&uses->data[n - 1], &uses->data[i]) == 0) {
             add_member(&uses->data[n - 1], &uses->data[i]);

@@ -84,6 +84,11 @@ const uint32_t *ovl_resource_sharers(const ovl_program *program, ovl_arena *aren
 void ovl_uses_of_rank(const ovl_causes *causes, const uint32_t *sharers, uint32_t rank,
                       ovl_shared which, ovl_resource_uses *uses);
 
+/* The same, but kernels and copies that want as much of a resource one right behind another are one
+ * use: enough to tell how long and how much it was used, though not by whom. */
+void ovl_uses_joined(const ovl_causes *causes, const uint32_t *sharers, uint32_t rank,
+                     ovl_shared which, ovl_resource_uses *uses);
+
 /* Fills in `out` what a demand of an operation of a rank is on one instance of its resource: like,
  * rate, load, once, message. */
 void ovl_use_load(const ovl_program *program, uint32_t rank, const ovl_op *op,

@@ -1,12 +1,22 @@
 #include "sim/vec.h"
 
-/* As realloc, but what is made of whole cache lines lies on them. */
+#include "sim/pages.h"
+
+/* As realloc, but what is made of whole cache lines lies on them, and what begins large on large
+ * pages. */
 static void *resize(void *data, size_t size, uint32_t old, uint64_t want)
 {
-    if (size % OVL_CACHE_LINE != 0) {
-        return realloc(data, (size_t)want * size);
+    size_t bytes = (size_t)want * size;
+    if (old == 0 && bytes >= 2 * OVL_PAGE_LARGE) {
+        size_t whole = (bytes + OVL_PAGE_LARGE - 1) & ~(OVL_PAGE_LARGE - 1);
+        void *large = aligned_alloc(OVL_PAGE_LARGE, whole);
+        ovl_pages_enlarge(large, large ? bytes : 0);
+        return large;
     }
-    void *grown = aligned_alloc(OVL_CACHE_LINE, (size_t)want * size);
+    if (size % OVL_CACHE_LINE != 0) {
+        return realloc(data, bytes);
+    }
+    void *grown = aligned_alloc(OVL_CACHE_LINE, bytes);
     if (grown && old) {
         memcpy(grown, data, old * size);
         free(data);

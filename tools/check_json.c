@@ -104,7 +104,7 @@ static void nccl(ovl_json *json, const ovl_nccl_line *n)
 
 static void link(ovl_json *json, const ovl_hw *hw, const ovl_hw_link *l)
 {
-    int64_t per_node = ovl_links_per_node(hw, l);
+    int64_t per_node = ovl_links_per_node(hw, l, 0);
     ovl_json_object(json, NULL, OVL_JSON_FLOW);
     ovl_json_text(json, "name", l->name);
     ovl_json_uint(json, "bandwidth_Bps", l->bandwidth);

@@ -89,6 +89,10 @@ void ovl_check_nodes(ovl_out *out, const ovl_hw *hw, ovl_arena *arena)
     for (uint32_t i = 0; i <= hw->n_others; i++) {
         ovl_hw on = ovl_hw_on(hw, i);
         list l = {arena, ""};
+        if (!ovl_hw_even(hw)) {
+            add(&l, ovl_arena_printf(arena, "%" PRId64 " GPU%s", ovl_hw_gpus(hw, i),
+                                     ovl_hw_gpus(hw, i) == 1 ? "" : "s"));
+        }
         add_gpu(&l, &on.gpu);
         add_links(&l, hw, on.links);
         const char *start =
@@ -125,8 +129,9 @@ static void gpu(ovl_json *json, const ovl_hw_gpu *gpu)
     ovl_json_double(json, "speed", gpu->speed);
 }
 
-static void nodes(ovl_json *json, const ovl_hw *hw, const ovl_hw_nodes *n)
+static void nodes(ovl_json *json, const ovl_hw *hw, uint32_t machine)
 {
+    const ovl_hw_nodes *n = &hw->others[machine - 1];
     ovl_json_object(json, NULL, OVL_JSON_FLOW);
     ovl_json_text(json, "name", n->name);
     ovl_json_array(json, "at", OVL_JSON_FLOW);
@@ -146,6 +151,7 @@ static void nodes(ovl_json *json, const ovl_hw *hw, const ovl_hw_nodes *n)
         }
     }
     ovl_json_close(json);
+    ovl_json_int(json, "gpus", ovl_hw_gpus(hw, machine));
     ovl_json_close(json);
 }
 
@@ -156,7 +162,7 @@ void ovl_check_nodes_json(ovl_json *json, const ovl_hw *hw)
     }
     ovl_json_array(json, "nodes", OVL_JSON_BLOCK);
     for (uint32_t i = 0; i < hw->n_others; i++) {
-        nodes(json, hw, &hw->others[i]);
+        nodes(json, hw, i + 1);
     }
     ovl_json_close(json);
 }

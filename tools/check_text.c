@@ -296,6 +296,21 @@ static const char *serves_text(const ovl_hw_link *l, ovl_arena *arena)
                : scope_words[l->scope];
 }
 
+/* "4", or "2 to 4" where nodes have different numbers of GPUs. */
+static const char *per_node_text(const ovl_hw *hw, const ovl_hw_link *l, ovl_arena *arena)
+{
+    int64_t least = ovl_links_per_node(hw, l, 0), most = least;
+    for (uint32_t i = 1; i <= hw->n_others; i++) {
+        int64_t here = ovl_links_per_node(hw, l, i);
+        least = OVL_MIN(least, here);
+        most = OVL_MAX(most, here);
+    }
+    if (least < most) {
+        return ovl_arena_printf(arena, "%" PRId64 " to %" PRId64, least, most);
+    }
+    return most ? ovl_arena_printf(arena, "%" PRId64, most) : NULL;
+}
+
 static void links(ovl_out *out, const ovl_hw *hw, ovl_arena *arena)
 {
     static const ovl_column columns[] = {
@@ -312,13 +327,12 @@ static void links(ovl_out *out, const ovl_hw *hw, ovl_arena *arena)
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
     for (uint32_t i = 0; i < hw->n_links; i++) {
         const ovl_hw_link *l = &hw->links[i];
-        int64_t count = ovl_links_per_node(hw, l);
         const char *cells[] = {
             l->name,
             ovl_arena_strdup(arena, ovl_print_rate(rate, (double)l->bandwidth)),
             l->latency ? ovl_arena_strdup(arena, ovl_print_time(time, l->latency)) : NULL,
             serves_text(l, arena),
-            count ? ovl_arena_printf(arena, "%" PRId64, count) : NULL,
+            per_node_text(hw, l, arena),
             carries_text(l, arena),
         };
         ovl_grid_row(&grid, cells);

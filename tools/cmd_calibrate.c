@@ -1,3 +1,4 @@
+#include "models/pattern.h"
 #include "tools/calibrate.h"
 #include "tools/comm_names.h"
 #include "tools/two_point_report.h"
@@ -106,16 +107,14 @@ static void read_rule(ovl_work *work, const char *text, ovl_interfere_wishes *wi
 {
     const char *equals = strrchr(text, '=');
     ovl_class_rule rule = {.name = equals ? equals + 1 : NULL};
-    char why[200];
     if (!equals || equals == text || !equals[1]) {
         ovl_error(&work->errs, OVL_E_USAGE, nowhere,
                   "--class is \"%s\": expected REGEX=CLASS, such as 'cutlass|xmma=gemm'", text);
         return;
     }
     const char *regex = ovl_arena_strndup(&work->arena, text, (size_t)(equals - text));
-    int code = regcomp(&rule.regex, regex, REG_EXTENDED | REG_ICASE | REG_NOSUB);
-    if (code) {
-        regerror(code, &rule.regex, why, sizeof why);
+    const char *why = ovl_pattern_compile(&rule.regex, regex, true, &work->arena);
+    if (why) {
         ovl_error(&work->errs, OVL_E_USAGE, nowhere, "--class \"%s\": %s", regex, why);
         return;
     }

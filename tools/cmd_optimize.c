@@ -87,7 +87,8 @@ static int search(job *j)
     }
     ovl_work_written(&j->work, j->args, out);
     if (o->signal) {
-        ovl_out_printf(j->work.shell->err, "interrupted after %s: the best until then is shown\n",
+        ovl_out_printf(j->work.shell->err,
+                       "error: interrupted after %s: the best until then is shown\n",
                        ovl_counted(&j->work.arena, o->simulated, "simulation"));
         return OVL_EXIT_SIGNAL + o->signal;
     }

@@ -118,20 +118,6 @@ static void say(job *j, const char *text)
     ovl_out_printf(j->work.shell->err, "%s\n", text);
 }
 
-static int interrupted(job *j, uint32_t open)
-{
-    const ovl_sweep *s = &j->sweep;
-    ovl_arena *a = &j->work.arena;
-    const char *path = ovl_args_value(j->args, "store");
-    const char *text =
-        ovl_arena_printf(a, "interrupted: %s of %s points done",
-                         ovl_grouped(s->axes.n_points - open, a), ovl_grouped(s->axes.n_points, a));
-    say(j, path && j->store.open
-               ? ovl_arena_printf(a, "%s and kept in %s; --resume goes on", text, path)
-               : text);
-    return OVL_EXIT_SIGNAL + s->signal;
-}
-
 /* A part of a sweep has nothing to choose from until the others are there. */
 static int end_of_part(job *j)
 {
@@ -154,6 +140,7 @@ static int simulate(job *j)
     j->team.store = &j->store;
     j->team.link = &j->link;
     j->team.progress_to = j->work.shell->err;
+    j->team.kept_in = ovl_args_value(j->args, "store");
     if (j->link.size > 1) {
         j->team.part = j->link.rank;
         j->team.parts = j->link.size;
@@ -172,7 +159,11 @@ static int simulate(job *j)
         ovl_sweep_store_fill(&j->store);
     }
     write_sweep(j);
-    return s->signal ? interrupted(j, open) : ovl_sweep_status(s);
+    if (s->signal) {
+        ovl_sweep_team_interrupted(&j->team);
+        return OVL_EXIT_SIGNAL + s->signal;
+    }
+    return ovl_sweep_status(s);
 }
 
 /* Everything up to the first point; true if all processes can go on. */

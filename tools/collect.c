@@ -1,5 +1,6 @@
 #include "tools/collect.h"
 
+#include "models/pattern.h"
 #include "tools/comm_names.h"
 #include "tools/decimal.h"
 #include "tools/json_scan.h"
@@ -19,11 +20,9 @@
 bool ovl_comm_pattern_begin(ovl_comm_pattern *pattern, const char *text, ovl_errs *errs)
 {
     const ovl_mark nowhere = {0};
-    char why[200];
     *pattern = (ovl_comm_pattern){.text = text};
-    int code = regcomp(&pattern->regex, text, REG_EXTENDED | REG_ICASE | REG_NOSUB);
-    if (code) {
-        regerror(code, &pattern->regex, why, sizeof why);
+    const char *why = ovl_pattern_compile(&pattern->regex, text, true, errs->arena);
+    if (why) {
         ovl_error(errs, OVL_E_USAGE, nowhere, "--comm-pattern \"%s\": %s", text, why);
         return false;
     }

@@ -208,8 +208,8 @@ static const ovl_option sweep_items[] = {
             "peak"},
     {.name = "objective",
      .value = "METRIC",
-     .doc = "what the best point has least of; without it step, or per_microbatch where the points "
-            "differ in microbatches"},
+     .doc = "what the best point has least of; without it step, or what a unit of work takes where "
+            "the points do different work"},
     {.name = "where",
      .value = "CONDITION",
      .repeat = true,
@@ -459,9 +459,11 @@ const ovl_command ovl_commands[] = {
         .about =
             "Writes the run as Chrome trace JSON: a process for each rank, a lane for each stream, "
             "the host's launches, arrows for dependencies between streams, and counters for live "
-            "bytes, memory and link traffic and SMs. Slices carry exact picoseconds in their "
-            "arguments, since the format rounds to nanoseconds. The stages of a pipeline are rows "
-            "of a process of their own; an overlapped pair is on the rows of both its stages.\n\n"
+            "bytes, memory and link traffic with what is missing to isolated speed and how many "
+            "share it, and SMs. Slices carry exact picoseconds in their arguments, since the "
+            "format "
+            "rounds to nanoseconds. The stages of a pipeline are rows of a process of their own; "
+            "an overlapped pair is on the rows of both its stages.\n\n"
             "A schedule is written in PyTorch's text form; ovl import reads it back. Of DualPipe "
             "stages P .. 2P-1 are the second copy of the model: PyTorch has no such schedule.\n\n"
             "With --store it writes a stored run as JSON, as ovl run --json did, or its metrics as "
@@ -668,9 +670,9 @@ const ovl_command ovl_commands[] = {
             "use), exposed (what the equation of a run says), "
             "comm, hidden, compute, compute_stretch, comm_latency, comm_transfer, "
             "comm_stretch, copy, wait_late_rank; idle time of all ranks by reason: fill, drain, "
-            "imbalance, dependency, schedule, host, pause; per_microbatch (the step over its "
-            "microbatches, "
-            "those of all data-parallel replicas).",
+            "imbalance, dependency, schedule, host, pause; the step over its work, that of all "
+            "ranks: per_microbatch, per_million_tokens, per_pflop (of FLOPs that the model "
+            "needs).",
         .examples = "ovl sweep last_bucket.yaml --over variant=all\n"
                     "ovl sweep step.yaml --over overlap.ddp.bucket_cap=1MiB..64MiB*2 --where "
                     "'peak<=80GiB'\n"

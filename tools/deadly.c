@@ -1,24 +1,13 @@
 #include "tools/deadly.h"
 
 #include "sim/base.h"
+#include "tools/part.h"
 
-#include <string.h>
 #include <unistd.h>
-
-/* A handler gets nothing but the number of its signal. */
-static const char *volatile doing = "it begins";
-
-static void say(const char *text)
-{
-    ssize_t written = write(STDERR_FILENO, text, strlen(text));
-    (void)written;
-}
 
 static void end(int number)
 {
-    say("ovl: interrupted while ");
-    say(doing);
-    say("\n");
+    ovl_part_last_words();
     _exit(128 + number);
 }
 
@@ -26,15 +15,11 @@ void ovl_deadly_told(void)
 {
     struct sigaction now, told = {.sa_handler = end};
     sigemptyset(&told.sa_mask);
+    sigaddset(&told.sa_mask, SIGALRM); /* what is said is said whole (part.h) */
     if (sigaction(SIGINT, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
         now.sa_handler == SIG_DFL) {
         sigaction(SIGINT, &told, NULL);
     }
-}
-
-void ovl_deadly_doing(const char *what)
-{
-    doing = what;
 }
 
 void ovl_deadly_signals(sigset_t *set)

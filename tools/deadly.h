@@ -13,10 +13,8 @@
 
 void ovl_deadly_signals(sigset_t *set);
 
-/* From now on SIGINT says "ovl: interrupted while ..." and exits. Not if it is ignored. */
+/* From now on SIGINT says in which part of the work it came (part.h), and exits. Not if it is
+ * ignored. */
 void ovl_deadly_told(void);
-
-/* What goes on: "the scenario is read". The text must stay. */
-void ovl_deadly_doing(const char *what);
 
 #endif

@@ -146,13 +146,15 @@ const char *ovl_facts_ranks_like(const ovl_facts *facts, uint32_t first,
     return ranges(ranks, n, arena);
 }
 
-int64_t ovl_links_per_node(const ovl_hw *hw, const ovl_hw_link *link)
+int64_t ovl_links_per_node(const ovl_hw *hw, const ovl_hw_link *link, uint32_t machine)
 {
-    if (hw->gpus_per_node == 0 || link->scope >= OVL_SCOPE_CLUSTER) {
+    int64_t gpus = ovl_hw_gpus(hw, machine);
+    if (gpus == 0 || link->scope >= OVL_SCOPE_CLUSTER) {
         return 0;
     }
     if (link->gpus) {
-        return hw->gpus_per_node % link->gpus == 0 ? hw->gpus_per_node / link->gpus : 0;
+        bool parts = gpus % link->gpus == 0 || (link->gpus < gpus && !ovl_hw_even(hw));
+        return parts ? (gpus + link->gpus - 1) / link->gpus : 0;
     }
-    return link->scope == OVL_SCOPE_GPU ? hw->gpus_per_node : 1;
+    return link->scope == OVL_SCOPE_GPU ? gpus : 1;
 }

@@ -80,7 +80,8 @@ void ovl_check_measured_json(ovl_json *json, const ovl_hw *hw);
 void ovl_check_nodes(ovl_out *out, const ovl_hw *hw, ovl_arena *arena);
 void ovl_check_nodes_json(ovl_json *json, const ovl_hw *hw);
 
-/* How many instances of a link a node has; 0 if that is not said (no node, or one for all). */
-int64_t ovl_links_per_node(const ovl_hw *hw, const ovl_hw_link *link);
+/* How many instances of a link a node of a sort has (0: those that are no others); 0 if that is not
+ * said (no node, or one for all). */
+int64_t ovl_links_per_node(const ovl_hw *hw, const ovl_hw_link *link, uint32_t machine);
 
 #endif

@@ -212,7 +212,7 @@ static void name_files(ovl_errs *errs, const char *trace)
 static bool try_it(ovl_work *work, const ovl_args *args, ovl_prepared *prepared, ovl_result *result)
 {
     ovl_document doc;
-    ovl_ask ask = {.worth = OVL_WORTH_NONE};
+    ovl_ask ask = {.worth = OVL_WORTH_NONE, .only_replay = true};
     const char *made = referring(args, NULL, ovl_args_value(args, "step"), &work->arena);
     ovl_files real = work->files;
     char *context = ovl_arena_strdup(&work->arena, made);

@@ -2,6 +2,7 @@
 
 #include "sim/units.h"
 #include "tools/deadly.h"
+#include "tools/part.h"
 
 #include <time.h>
 #include <unistd.h>
@@ -54,11 +55,20 @@ static void release(ovl_lookout *l)
     }
 }
 
+/* Between runs alike their line stays. */
+static void after_run(const ovl_lookout *l)
+{
+    (l->line.width ? ovl_part_silent : ovl_part_begin)("analysing the run");
+}
+
 static bool look(void *context, const ovl_run_progress *progress)
 {
     ovl_lookout *l = context;
     double now = seconds();
     switch (progress->stage) {
+    case OVL_PART:
+        ovl_part_begin(progress->what);
+        return true;
     case OVL_BEGINS:
         l->n_runs++;
         l->began = l->began > 0 ? l->began : now;
@@ -82,7 +92,7 @@ static bool look(void *context, const ovl_run_progress *progress)
     }
     l->stopped = l->stopped || is_interrupted(l);
     if (progress->stage == OVL_IS_OVER) {
-        ovl_deadly_doing("what ran is looked at");
+        after_run(l);
         release(l);
     }
     return !l->stopped;

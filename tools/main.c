@@ -1,5 +1,6 @@
 #include "tools/command.h"
 #include "tools/deadly.h"
+#include "tools/part.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -19,5 +20,6 @@ int main(int argc, char **argv)
         fill_closed(fd);
     }
     ovl_deadly_told();
+    ovl_part_shown();
     return ovl_program_run(argc, (const char *const *)argv, stdout, stderr);
 }

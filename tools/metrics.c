@@ -2,6 +2,7 @@
 
 #include "models/fields.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,24 @@ static bool per_microbatch(const ovl_result *r, int64_t *value)
     return given(ovl_result_per_microbatch(r), value);
 }
 
+/* The step over a part of its work, so many units. */
+static bool per(const ovl_result *r, double units, int64_t *value)
+{
+    bool known = units > 0 && (double)r->step / units < 0x1p62;
+    *value = known ? (int64_t)llround((double)r->step / units) : 0;
+    return known && *value > 0;
+}
+
+static bool per_million_tokens(const ovl_result *r, int64_t *value)
+{
+    return per(r, (double)r->useful.tokens / 1e6, value);
+}
+
+static bool per_pflop(const ovl_result *r, int64_t *value)
+{
+    return per(r, r->useful.flops * r->useful.ranks / 1e15, value);
+}
+
 /* In the order of the enum; the rest is asked for by name. */
 const ovl_metric ovl_metrics[] = {
     {"step", OVL_METRIC_TIME, "length of the step", step},
@@ -151,6 +170,10 @@ const ovl_metric ovl_metrics[] = {
     {"per_microbatch", OVL_METRIC_TIME,
      "step over its microbatches, those of all data-parallel replicas", per_microbatch},
     {"pause", OVL_METRIC_TIME, "idle time of all ranks: streams that pause", paused},
+    {"per_million_tokens", OVL_METRIC_TIME, "step over a million of the tokens of all ranks",
+     per_million_tokens},
+    {"per_pflop", OVL_METRIC_TIME, "step over 10^15 of the FLOPs that the model needs on all ranks",
+     per_pflop},
 };
 const uint32_t ovl_n_metrics = OVL_COUNT(ovl_metrics);
 _Static_assert(OVL_COUNT(ovl_metrics) <= OVL_METRICS_MAX, "a bit for each metric");
@@ -199,10 +222,27 @@ uint32_t ovl_metric_find(const char *name, const char *option, ovl_errs *errs)
     return metric;
 }
 
-uint32_t ovl_metric_per_microbatch(void)
+static const char *const per_names[] = {"per_microbatch", "per_million_tokens", "per_pflop"};
+
+uint32_t ovl_metric_per(ovl_per per)
 {
-    static const char name[] = "per_microbatch";
-    return find(name, sizeof name - 1);
+    return find(per_names[per], strlen(per_names[per]));
+}
+
+ovl_per ovl_per_of(uint32_t metric)
+{
+    uint32_t per = 0;
+    while (per < OVL_PER_COUNT && ovl_metric_per((ovl_per)per) != metric) {
+        per++;
+    }
+    return (ovl_per)per;
+}
+
+double ovl_work_of(const ovl_figures *figures, ovl_per per)
+{
+    uint32_t metric = ovl_metric_per(per);
+    bool known = ovl_has_figure(figures, metric) && figures->value[metric] > 0;
+    return known ? (double)figures->value[OVL_M_STEP] / (double)figures->value[metric] : 0;
 }
 
 bool ovl_metric_list_read(const char *text, const char *option, ovl_metric_list *list,

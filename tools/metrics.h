@@ -42,7 +42,7 @@ enum {
     OVL_M_OVER = OVL_M_TABLE,
 };
 
-#define OVL_METRICS_MAX 32
+#define OVL_METRICS_MAX 32 /* bits of ovl_figures.has */
 
 extern const ovl_metric ovl_metrics[];
 extern const uint32_t ovl_n_metrics;
@@ -66,8 +66,16 @@ const char *ovl_metric_key(uint32_t metric, ovl_arena *arena);
 /* The index of a name, or OVL_NONE and an error (OVL_E_USAGE) with the nearest. */
 uint32_t ovl_metric_find(const char *name, const char *option, ovl_errs *errs);
 
-/* The metric by which steps that do different work compare. */
-uint32_t ovl_metric_per_microbatch(void);
+/* The metrics by which steps that do different work compare: the step over units of its work. */
+typedef enum ovl_per { OVL_PER_MICROBATCH, OVL_PER_TOKENS, OVL_PER_FLOPS, OVL_PER_COUNT } ovl_per;
+uint32_t ovl_metric_per(ovl_per per);
+
+/* Which of them a metric is; OVL_PER_COUNT: none. */
+ovl_per ovl_per_of(uint32_t metric);
+
+/* How many units of work a run did: its step over what one takes; 0: not known. Example: 54 ms, 825
+ * ms for a million tokens: 0.0654 millions. */
+double ovl_work_of(const ovl_figures *figures, ovl_per per);
 
 /* "step,peak": at most OVL_METRICS_MAX of them. False and errors. */
 typedef struct ovl_metric_list {

@@ -227,7 +227,7 @@ static void runner_up(ovl_out *out, const ovl_optimize *o, ovl_arena *a)
 static void other_work(ovl_out *out, const ovl_optimize *o, const ovl_comparison *c, ovl_arena *a)
 {
     const char *was = c->a->gradient_scale, *is = c->b->gradient_scale;
-    if (was && is && strcmp(was, is) != 0 && o->start->objective != ovl_metric_per_microbatch()) {
+    if (was && is && strcmp(was, is) != 0 && ovl_per_of(o->start->objective) == OVL_PER_COUNT) {
         ovl_wrap(
             out, "Beware: ", 8,
             ovl_arena_printf(a,

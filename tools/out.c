@@ -51,6 +51,12 @@ void ovl_out_stream(ovl_out *out, FILE *file)
     out->colour = fileno(file) >= 0 && wants_colour(file);
 }
 
+bool ovl_out_is_file(const ovl_out *out)
+{
+    struct stat about;
+    return !out->file || (fstat(fileno(out->file), &about) == 0 && S_ISREG(about.st_mode));
+}
+
 /* The file a link leads to, so that the link survives the rename; a path that does not exist yet
  * is itself. */
 static const char *place_of(const char *path, ovl_arena *arena)

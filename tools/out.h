@@ -42,6 +42,9 @@ typedef struct ovl_out {
  * as where it is a pipe or a file, what COLUMNS in the environment says, else OVL_TERMINAL. */
 void ovl_out_stream(ovl_out *out, FILE *file);
 
+/* Whether what is written goes to a file, not to a terminal or a pipe. */
+bool ovl_out_is_file(const ovl_out *out);
+
 /* Begins a file. A device or pipe is written in place, a symbolic link leads to the file that is
  * replaced. A failure is told by ovl_out_close. */
 void ovl_out_open(ovl_out *out, const char *path);

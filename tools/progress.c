@@ -1,5 +1,7 @@
 #include "tools/progress.h"
 
+#include "tools/part.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -51,6 +53,7 @@ void ovl_progress_begin(ovl_progress *p, ovl_out *out, const char *what, uint32_
     const char *term = getenv("TERM");
     p->on = out && isatty(fileno(out->file)) == 1 && !(term && strcmp(term, "dumb") == 0);
     p->told = p->began;
+    ovl_part_quiet();
 }
 
 void ovl_progress_at(ovl_progress *p, uint32_t done)

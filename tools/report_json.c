@@ -403,6 +403,10 @@ static void path(ovl_json *json, const ovl_result_path *p)
     ovl_json_seconds(json, "start_s", p->start);
     ovl_json_seconds(json, "end_s", p->end);
     ovl_json_text(json, "why", p->why);
+    if (p->again) {
+        ovl_json_uint(json, "repeats", (uint64_t)p->again + 1);
+        ovl_json_seconds(json, "every_s", p->every);
+    }
     ovl_json_close(json);
 }
 

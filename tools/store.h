@@ -23,7 +23,7 @@
 #include "tools/metrics.h"
 #include "tools/recorder.h"
 
-#define OVL_STORE_VERSION 5
+#define OVL_STORE_VERSION 6
 
 typedef enum ovl_store_mode { OVL_STORE_READ, OVL_STORE_WRITE } ovl_store_mode;
 

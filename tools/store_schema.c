@@ -67,6 +67,9 @@ static const char *const versions[OVL_STORE_VERSION] = {
     "name TEXT NOT NULL, rank INTEGER NOT NULL, rank_times INTEGER NOT NULL, times INTEGER NOT "
     "NULL, ranks INTEGER NOT NULL, members INTEGER NOT NULL, collectives INTEGER NOT NULL, wait_ps "
     "INTEGER NOT NULL, PRIMARY KEY (run, name)) WITHOUT ROWID;",
+
+    "ALTER TABLE critical_path ADD COLUMN repeats INTEGER NOT NULL DEFAULT 1;"
+    "ALTER TABLE critical_path ADD COLUMN every_ps INTEGER;",
 };
 
 static const ovl_mark nowhere = {0};

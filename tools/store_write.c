@@ -180,7 +180,9 @@ static bool add_path(ovl_store *store, int64_t run, const ovl_result *r, ovl_err
     for (uint32_t i = 0; good && i < r->n_path; i++) {
         const ovl_result_path *p = &r->path[i];
         ovl_sql q;
-        ovl_sql_begin(&q, store, errs, "INSERT INTO critical_path VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+        ovl_sql_begin(&q, store, errs,
+                      "INSERT INTO critical_path VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
+                      "?)");
         ovl_sql_int(&q, run);
         ovl_sql_int(&q, i);
         ovl_sql_text(&q, p->op);
@@ -189,6 +191,8 @@ static bool add_path(ovl_store *store, int64_t run, const ovl_result *r, ovl_err
         ovl_sql_time(&q, p->start);
         ovl_sql_time(&q, p->end);
         ovl_sql_text(&q, p->why);
+        ovl_sql_int(&q, (int64_t)p->again + 1);
+        ovl_sql_time(&q, p->again ? p->every : OVL_NEVER);
         ovl_sql_row(&q);
         good = ovl_sql_end(&q);
     }

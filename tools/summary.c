@@ -150,7 +150,8 @@ static const char *change_text(const shown *v, const ovl_comparison *c, ovl_aren
                             ovl_scale_show(buf, &v->scale, moved));
 }
 
-static const char *verdict_text(const ovl_result *r, const ovl_comparison *c, bool ranked)
+static const char *verdict_text(const ovl_result *r, const ovl_comparison *c, bool ranked,
+                                ovl_arena *arena)
 {
     if (ovl_result_over_memory(r)) {
         return "does not fit";
@@ -159,9 +160,9 @@ static const char *verdict_text(const ovl_result *r, const ovl_comparison *c, bo
         return "";
     }
     if (ranked && ovl_other_work(c->a, c->b) && c->verdict != OVL_NO_GAIN) {
-        bool tokens = ovl_unit_of(c->a, c->b) == OVL_UNIT_TOKENS;
-        return c->verdict == OVL_BETTER ? (tokens ? "better per token" : "better per microbatch")
-                                        : (tokens ? "worse per token" : "worse per microbatch");
+        static const char *const units[] = {"", "microbatch", "token", "FLOP"};
+        return ovl_arena_printf(arena, "%s per %s", ovl_verdict_name(c->verdict),
+                                units[ovl_unit_of(c->a, c->b)]);
     }
     return ranked ? ovl_verdict_name(c->verdict) : "other model";
 }
@@ -185,7 +186,7 @@ static void row(ovl_grid *grid, const shown *v, uint32_t i, ovl_arena *arena)
         v->retries ? ovl_arena_printf(arena, "%" PRIu32, r->allocation_retries) : NULL,
         v->models ? r->interference : NULL,
         r->hazards_checked ? ovl_arena_printf(arena, "%" PRIu32, r->n_hazards) : NULL,
-        verdict_text(r, c, ranked),
+        verdict_text(r, c, ranked, arena),
     };
     ovl_grid_row(grid, cells);
 }

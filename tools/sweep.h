@@ -18,10 +18,11 @@
  * the memory of their GPU and satisfy every constraint; of equals the one with fewer
  * retries, the smaller metrics, other figures, number.
  *
- * A step that does less is shorter: where points differ in microbatches, what one microbatch takes
- * is compared instead of the step, unless an objective is given.
+ * A step that does less is shorter: where points differ in what they do, what a unit of it takes is
+ * compared instead of the step, unless an objective is given (sweep_work.c): a microbatch, a
+ * million tokens, or where the models differ as many FLOPs.
  *
- * Times are compared in units of the sixth digit of the longest step, or microbatch: what a table
+ * Times are compared in units of the sixth digit of the longest step, or unit of work: what a table
  * does not show does not decide.
  *
  * Where constraints keep every point out, the closest is the one whose largest miss, in parts of
@@ -57,7 +58,7 @@ typedef struct ovl_point {
 typedef struct ovl_sweep_step {
     uint32_t axis;
     uint32_t from, to; /* points, both done */
-    ovl_time gain;     /* step, or per_microbatch if that is the objective, of `from` minus `to` */
+    ovl_time gain; /* step, or the objective if that is of a unit of work, of `from` minus `to` */
     bool has_price;
     int64_t live, allocated, peak; /* bytes that `to` needs more of each */
 } ovl_sweep_step;
@@ -76,19 +77,21 @@ typedef struct ovl_sweep {
 
     ovl_metric_list pareto; /* n 0: the objective, and peak */
     bool objective_given;
-    uint32_t objective; /* if not given, ovl_sweep_choose says it: step, or per_microbatch where the
-                           points do different work */
+    uint32_t objective; /* if not given, ovl_sweep_choose says it: step, or what a unit of work
+                           takes where the points do different work */
     const ovl_where *where;
     uint32_t n_where;
     bool all_rows; /* the text shows every point, however many there are */
 
     /* ovl_sweep_choose: */
     uint32_t n_done, n_failed, n_front, n_ties, n_hazards, n_too_large, n_excluded;
-    ovl_metric_list wanted;        /* `pareto`, or what stands for it */
-    ovl_metric_list front_of;      /* of these those that some point has */
-    int64_t least_work, most_work; /* microbatches of points; 0: not known */
-    ovl_time quantum;              /* in which times are compared */
-    uint32_t best;                 /* OVL_NONE: none */
+    ovl_metric_list wanted;   /* `pareto`, or what stands for it */
+    ovl_metric_list front_of; /* of these those that some point has */
+    ovl_per unit;             /* in which the work of points differs; OVL_PER_COUNT: it does not */
+    double least_work, most_work;   /* so many units of it */
+    double least_flops, most_flops; /* that a token takes; 0: not known */
+    ovl_time quantum;               /* in which times are compared */
+    uint32_t best;                  /* OVL_NONE: none */
     uint32_t closest;      /* no point satisfies every constraint: misses them least; OVL_NONE */
     bool models;           /* points differ in their interference model */
     ovl_sweep_step *steps; /* of every ordered axis, one after the other */
@@ -137,6 +140,9 @@ void ovl_sweep_choose(ovl_sweep *sweep, ovl_arena *arena);
 
 /* The metric of `gain`. */
 uint32_t ovl_sweep_gain_of(const ovl_sweep *sweep);
+
+/* Fills unit, least_work, most_work, least_flops, most_flops; the objective if none is given. */
+void ovl_sweep_find_work(ovl_sweep *sweep);
 
 /* Whether a point may be the best. */
 bool ovl_point_fits(const ovl_point *point);

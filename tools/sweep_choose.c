@@ -61,37 +61,9 @@ static int64_t cost(const ovl_sweep *s, const ovl_point *p, uint32_t metric)
     return strcmp(ovl_metrics[metric].name, "hidden") == 0 ? -value : value;
 }
 
-/* --- What is compared --- */
-
-/* Microbatches of a point: its step over what one takes; 0: not known. */
-static int64_t work_of(const ovl_point *p, uint32_t per)
-{
-    if (!ovl_point_sound(p) || !ovl_has_figure(&p->figures, per) || p->figures.value[per] <= 0) {
-        return 0;
-    }
-    int64_t each = p->figures.value[per];
-    return (p->figures.value[OVL_M_STEP] + each / 2) / each;
-}
-
-static void find_objective(ovl_sweep *s)
-{
-    uint32_t per = ovl_metric_per_microbatch();
-    bool all = true;
-    s->least_work = s->most_work = 0;
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
-        int64_t n = work_of(&s->points[i], per);
-        s->least_work = n && (!s->least_work || n < s->least_work) ? n : s->least_work;
-        s->most_work = OVL_MAX(s->most_work, n);
-        all &= n > 0 || !ovl_point_sound(&s->points[i]);
-    }
-    if (!s->objective_given) {
-        s->objective = all && s->least_work < s->most_work ? per : OVL_M_STEP;
-    }
-}
-
 uint32_t ovl_sweep_gain_of(const ovl_sweep *s)
 {
-    return s->objective == ovl_metric_per_microbatch() ? s->objective : OVL_M_STEP;
+    return ovl_per_of(s->objective) < OVL_PER_COUNT ? s->objective : OVL_M_STEP;
 }
 
 /* --- The front --- */
@@ -408,7 +380,7 @@ static void find_idle_axes(ovl_sweep *s, ovl_arena *arena)
 void ovl_sweep_choose(ovl_sweep *sweep, ovl_arena *arena)
 {
     count(sweep);
-    find_objective(sweep);
+    ovl_sweep_find_work(sweep);
     find_quantum(sweep);
     find_metrics(sweep);
     find_front(sweep);

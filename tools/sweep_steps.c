@@ -148,10 +148,12 @@ static void steps(ovl_out *out, view *v, bool few)
         {"peak", false, false, 0},
         {"so it", true, false, 0},
     };
+    static const char *const units[] = {
+        ", in time of a microbatch", ", in time of a million tokens", ", in time of a PFLOP", ""};
     ovl_grid grid;
     ovl_out_text(out, "\n");
     ovl_out_title(out, "What each step of %s buys%s", axis_text(v, NULL),
-                  ovl_sweep_gain_of(s) == OVL_M_STEP ? "" : ", in time of a microbatch");
+                  units[ovl_per_of(ovl_sweep_gain_of(s))]);
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
     for (uint32_t i = 0; i < s->n_steps && n < MOST_STEPS; i++) {
         const ovl_sweep_step *step = &s->steps[i];

@@ -66,9 +66,36 @@ static void receive(ovl_sweep_team *t)
 
 /* --- While the pool works --- */
 
+void ovl_sweep_team_interrupted(ovl_sweep_team *t)
+{
+    ovl_arena arena = {0};
+    if (!t->told) {
+        t->told = true;
+        ovl_progress_end(&t->progress);
+        bool kept = t->kept_in && t->store->open;
+        ovl_out_printf(t->progress_to, "error: interrupted: %s of %s points done%s%s%s\n",
+                       ovl_grouped(t->known + t->own + t->received, &arena),
+                       ovl_grouped(t->sweep->axes.n_points, &arena), kept ? " and kept in " : "",
+                       kept ? t->kept_in : "", kept ? "; --resume goes on" : "");
+        fflush(t->progress_to->file);
+    }
+    ovl_arena_free(&arena);
+}
+
+static bool stop(void *context, int signal)
+{
+    ovl_sweep_team *t = context;
+    if (signal && t->link->size > 1 && t->link->rank == 0) {
+        ovl_sweep_store_commit(t->store);
+        ovl_sweep_team_interrupted(t);
+    }
+    return signal != 0;
+}
+
 static void done(void *context, uint32_t point)
 {
     ovl_sweep_team *t = context;
+    t->own++;
     if (t->link->rank) {
         send_point(t, point);
     } else {
@@ -135,10 +162,16 @@ void ovl_sweep_team_run(ovl_sweep_team *t, ovl_arena *arena)
     t->arena = arena;
     share_states(t);
     uint32_t n = choose(t, todo, &open);
+    t->known = t->sweep->axes.n_points - open;
     ovl_progress_begin(&t->progress, t->progress_to, "points", t->link->size > 1 ? open : n);
     t->progress.on = t->progress.on && t->link->rank == 0;
-    const ovl_sweep_how how = {
-        .threads = t->threads, .todo = todo, .n_todo = n, .context = t, .done = done, .tick = tick};
+    const ovl_sweep_how how = {.threads = t->threads,
+                               .todo = todo,
+                               .n_todo = n,
+                               .context = t,
+                               .done = done,
+                               .tick = tick,
+                               .stop = stop};
     uint32_t mine = ovl_sweep_run(t->sweep, &how, arena);
     if (t->link->rank) {
         const message last = {.point = OVL_NONE, .signal = t->sweep->signal};

@@ -23,12 +23,19 @@ typedef struct ovl_sweep_team {
     ovl_out *progress_to;
     uint32_t threads;
     uint32_t part, parts;
+    const char *kept_in; /* the store's file; NULL: none */
 
     ovl_progress progress;
     ovl_arena *arena;         /* of errors that others send */
+    uint32_t known, own;      /* points that were there; that this process has done */
     uint32_t received, ended; /* points; processes that are done */
     int signal;               /* that some process got */
+    bool told;                /* that it was interrupted */
 } ovl_sweep_team;
+
+/* Says how many points are done, and how to go on; once. Under mpirun that is said as soon as the
+ * signal comes: processes that are not gone in a second are killed. */
+void ovl_sweep_team_interrupted(ovl_sweep_team *team);
 
 /* Simulates this process's open points. On the first process it comes back when all are done. */
 void ovl_sweep_team_run(ovl_sweep_team *team, ovl_arena *arena);

@@ -415,18 +415,44 @@ static const char *left_out(shown *v)
     return text;
 }
 
+/* "32768 to 65536 tokens", "0.12 to 0.3 PFLOP". */
+static const char *work_text(const ovl_sweep *s, ovl_arena *a)
+{
+    double unit = s->unit == OVL_PER_TOKENS ? 1e6 : 1;
+    if (s->unit == OVL_PER_FLOPS) {
+        return ovl_arena_printf(a, "the FLOPs of other models, %.4g to %.4g PFLOP", s->least_work,
+                                s->most_work);
+    }
+    return ovl_arena_printf(a, "different work, %.0f to %.0f %s", s->least_work * unit,
+                            s->most_work * unit,
+                            s->unit == OVL_PER_TOKENS ? "tokens" : "microbatches");
+}
+
+/* Tokens that take other FLOPs, by longer sequences or in other models, are not quite alike. */
+static const char *flops_text(const ovl_sweep *s, ovl_arena *a)
+{
+    bool alike = s->unit == OVL_PER_FLOPS || s->most_flops <= s->least_flops * 1.001;
+    return alike ? ""
+                 : ovl_arena_printf(a, " of %.4g to %.4g GFLOP each", s->least_flops / 1e9,
+                                    s->most_flops / 1e9);
+}
+
 /* A step that does less is shorter: no reason to choose it. */
 static const char *other_work(const ovl_sweep *s, ovl_arena *a)
 {
+    static const char *const takes[] = {"what one takes", "what a million takes",
+                                        "what one PFLOP takes"};
     bool by_step = s->objective == OVL_M_STEP;
-    if (s->least_work == s->most_work || !(by_step || !s->objective_given)) {
+    if (s->unit == OVL_PER_COUNT || !(by_step || !s->objective_given)) {
         return "";
     }
-    return ovl_arena_printf(
-        a, "; the points do different work, %" PRId64 " to %" PRId64 " microbatches: %s",
-        s->least_work, s->most_work,
-        by_step ? "--objective per_microbatch compares what is done"
-                : "what one takes is compared, --objective step compares steps");
+    const char *what = by_step
+                           ? ovl_arena_printf(a, "--objective %s compares what is done",
+                                              ovl_metrics[ovl_metric_per(s->unit)].name)
+                           : ovl_arena_printf(a, "%s is compared, --objective step compares steps",
+                                              takes[s->unit]);
+    return ovl_arena_printf(a, "; the points do %s%s: %s", work_text(s, a),
+                            s->unit == OVL_PER_TOKENS ? flops_text(s, a) : "", what);
 }
 
 static void best_line(ovl_out *out, shown *v)

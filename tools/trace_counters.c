@@ -6,7 +6,6 @@
 #include "sim/memory.h"
 #include "sim/uses.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static int compare_changes(const void *a, const void *b)
@@ -26,19 +25,19 @@ void ovl_trace_span(ovl_changes *list, uint32_t series, ovl_time from, ovl_time 
     }
 }
 
-static void put_counter(ovl_trace *t, const char *name, ovl_time at)
+void ovl_trace_counter(ovl_trace *t, const char *name, ovl_time at)
 {
     ovl_trace_event(t, "C", t->rank, t->rank * t->stride, at, NULL, name);
     ovl_json_object(t->json, "args", OVL_JSON_FLOW);
 }
 
-static void end_counter(ovl_trace *t)
+void ovl_trace_end_counter(ovl_trace *t)
 {
     ovl_json_close(t->json);
     ovl_json_close(t->json);
 }
 
-static void sort_list(ovl_changes *list)
+void ovl_trace_sort(ovl_changes *list)
 {
     if (list->len) {
         qsort(list->data, list->len, sizeof *list->data, compare_changes);
@@ -50,7 +49,7 @@ void ovl_trace_series(ovl_trace *t, ovl_changes *list, const char *const *names,
 {
     int64_t *now = OVL_NEW_ARRAY(t->scratch, int64_t, n);
     int64_t *shown = OVL_NEW_ARRAY(t->scratch, int64_t, n);
-    sort_list(list);
+    ovl_trace_sort(list);
     for (uint32_t i = 0; i < list->len; i++) {
         const ovl_change *c = &list->data[i];
         now[c->series] += c->by;
@@ -58,9 +57,9 @@ void ovl_trace_series(ovl_trace *t, ovl_changes *list, const char *const *names,
                     list->data[i + 1].series != c->series;
         if (last && now[c->series] != shown[c->series]) {
             shown[c->series] = now[c->series];
-            put_counter(t, names[c->series], c->at);
+            ovl_trace_counter(t, names[c->series], c->at);
             ovl_json_int(t->json, unit, now[c->series]);
-            end_counter(t);
+            ovl_trace_end_counter(t);
         }
     }
     ovl_vec_free(list);
@@ -71,13 +70,13 @@ void ovl_trace_series(ovl_trace *t, ovl_changes *list, const char *const *names,
 static void put_categories(ovl_trace *t, const char *name, ovl_time at, const uint64_t *now,
                            const bool *used)
 {
-    put_counter(t, name, at);
+    ovl_trace_counter(t, name, at);
     for (int c = 0; c < OVL_CATEGORY_COUNT; c++) {
         if (used[c]) {
             ovl_json_uint(t->json, ovl_category_name((ovl_category)c), now[c]);
         }
     }
-    end_counter(t);
+    ovl_trace_end_counter(t);
 }
 
 static void find_used(const ovl_trace *t, bool *used)
@@ -123,11 +122,11 @@ static void put_host_sample(ovl_trace *t, const ovl_memory_sample *s, ovl_time a
     static const char *const parts[OVL_RESERVED_PARTS] = {"allocated", "waiting_for_gpu",
                                                           "free_in_pools"};
     put_categories(t, "allocated bytes", at, s->allocated, used);
-    put_counter(t, "reserved bytes", at);
+    ovl_trace_counter(t, "reserved bytes", at);
     for (int k = 0; k < OVL_RESERVED_PARTS; k++) {
         ovl_json_uint(t->json, parts[k], s->reserved[k]);
     }
-    end_counter(t);
+    ovl_trace_end_counter(t);
 }
 
 /* Of one moment the fullest sample is shown, so that peaks are there, and then the last. */
@@ -169,7 +168,7 @@ static void memory_counters(ovl_trace *t)
     host_counters(t, &row, used);
 }
 
-/* --- Link traffic; what several ranks share is in trace_shared.c --- */
+/* --- Traffic; of what several ranks share in trace_shared.c --- */
 
 /* The operation whose rate segments tell the speed of this one: of a collective its first place, of
  * a receive its send. */
@@ -203,8 +202,7 @@ static void add_traffic(const ovl_trace *t, uint32_t local, ovl_changes *list)
             const ovl_demand *demand = &p->demands[d];
             ovl_id resource = p->rank_ports[t->r->first_port + demand->port];
             if (resource != OVL_NONE && t->sharers[resource] == 1) {
-                ovl_trace_span(list, demand->port, g->from, g->to,
-                               (int64_t)llround(g->rate * (double)demand->rate));
+                ovl_trace_use(list, demand->port, g, demand->rate);
             }
         }
     }
@@ -223,7 +221,7 @@ static void traffic_counters(ovl_trace *t)
     for (uint32_t local = 0; local < t->code->n_ops; local++) {
         add_traffic(t, local, &list);
     }
-    ovl_trace_series(t, &list, names, p->n_ports, "bytes/s");
+    ovl_trace_traffic(t, &list, names, p->n_ports);
 }
 
 /* --- SMs --- */
@@ -236,7 +234,7 @@ static void give_kernels(const ovl_trace *t, ovl_changes *list)
     uint32_t sms = ovl_gpu_of(t->job->program, t->rank).sms;
     int64_t now[SMS_SERIES] = {0}, had = 0;
     uint32_t n = list->len, kept = 0;
-    sort_list(list);
+    ovl_trace_sort(list);
     for (uint32_t i = 0; i < n; i++) {
         ovl_change c = list->data[i];
         bool last = i + 1 == n || list->data[i + 1].at != c.at;

@@ -62,6 +62,18 @@ void ovl_trace_span(ovl_changes *list, uint32_t series, ovl_time from, ovl_time 
 void ovl_trace_series(ovl_trace *t, ovl_changes *list, const char *const *names, uint32_t n,
                       const char *unit);
 
+/* Sorts changes by time, then series. */
+void ovl_trace_sort(ovl_changes *list);
+
+/* A counter event of process t->rank: the values go between the two, a key each. */
+void ovl_trace_counter(ovl_trace *t, const char *name, ovl_time at);
+void ovl_trace_end_counter(ovl_trace *t);
+
+/* Adds what an activity does to a resource in one rate segment; `rate`: bytes/s at isolated speed.
+ * ovl_trace_traffic writes what was added as counters `names[series]`, and frees the list. */
+void ovl_trace_use(ovl_changes *list, uint32_t series, const ovl_segment *g, uint64_t rate);
+void ovl_trace_traffic(ovl_trace *t, ovl_changes *list, const char *const *names, uint32_t n);
+
 /* How many ranks have each resource; lives in `arena`. */
 uint32_t *ovl_trace_sharers(const ovl_program *p, ovl_arena *arena);
 

@@ -3,8 +3,6 @@
  * load of a collective that all of them put on it together as often as there are ranks. */
 #include "tools/trace_parts.h"
 
-#include <math.h>
-
 /* Bytes per second that an activity at isolated speed moves over a resource. */
 typedef struct use {
     uint32_t series;
@@ -118,10 +116,9 @@ static void add_activity(sharing *s, uint32_t rank, uint32_t op, uint32_t segmen
     const ovl_timeline *line = s->t->job->timeline;
     find_uses(s, rank, op);
     for (; segment < line->n_segments && line->segments[segment].op == op; segment++) {
-        const ovl_segment *g = &line->segments[segment];
         for (uint32_t i = 0; i < s->uses.len; i++) {
-            int64_t rate = (int64_t)llround(g->rate * (double)s->uses.data[i].rate);
-            ovl_trace_span(&s->list, s->uses.data[i].series, g->from, g->to, rate);
+            ovl_trace_use(&s->list, s->uses.data[i].series, &line->segments[segment],
+                          s->uses.data[i].rate);
         }
     }
 }
@@ -150,6 +147,6 @@ void ovl_trace_shared(ovl_trace *t)
     }
     t->rank = s.p->n_ranks;
     name_process(t);
-    ovl_trace_series(t, &s.list, name_series(&s, n), n, "bytes/s");
+    ovl_trace_traffic(t, &s.list, name_series(&s, n), n);
     ovl_vec_free(&s.uses);
 }

@@ -1,8 +1,8 @@
 #include "tools/work.h"
 
-#include "tools/deadly.h"
 #include "tools/files.h"
 #include "tools/fits.h"
+#include "tools/part.h"
 
 #include <string.h>
 
@@ -148,7 +148,7 @@ const ovl_recorder *ovl_work_recorder(const ovl_work *work, const ovl_document *
 bool ovl_work_load(ovl_work *work, const char *path, ovl_document *doc)
 {
     uint32_t before = work->errs.errors;
-    ovl_deadly_doing("the scenario is read");
+    ovl_part_begin("reading the scenario");
     bool good = work->keeps ? load_and_keep(work, path, doc)
                             : ovl_document_load(path, &work->files, doc, &work->arena, &work->errs);
     return good && work->errs.errors == before;
@@ -158,10 +158,11 @@ bool ovl_work_prepare(ovl_work *work, const ovl_document *doc, const char *varia
                       ovl_prepared *prepared)
 {
     ovl_arena_free(&work->scratch);
-    ovl_deadly_doing("the program is prepared");
+    ovl_part_begin("preparing the program");
     bool good = ovl_scenario_decode(doc, variant, work->sets, work->n_sets, &prepared->scenario,
                                     &work->arena, &work->errs);
     prepared->scenario.memory = ovl_lookout_memory();
+    prepared->scenario.watch = &work->lookout.watch;
     return good && ovl_may_prepare(&prepared->scenario, ovl_lookout_memory(), &work->errs) &&
            ovl_lower(&prepared->scenario, &work->scratch, &prepared->lowered, &work->errs);
 }
@@ -178,6 +179,7 @@ bool ovl_work_analyse(ovl_work *work, const ovl_prepared *prepared, const ovl_as
         .no_skip = ask->no_skip,
         .memory_lines = ask->memory_lines,
         .stats = ask->stats,
+        .only_measured = ask->only_replay,
         .watch = &work->lookout.watch,
         .memory = ovl_lookout_memory(),
         .scenario = prepared->scenario.name,
@@ -212,11 +214,13 @@ bool ovl_work_result(ovl_work *work, const ovl_document *doc, const char *varian
 
 ovl_out *ovl_work_output(const ovl_args *args, const ovl_shell *shell, ovl_out *file)
 {
-    ovl_deadly_doing("the output is written");
     const char *path = ovl_args_value(args, "output");
     if (!path || strcmp(path, "-") == 0) {
+        /* A terminal, or a pipe to what shows pages on one, is not written over. */
+        (ovl_out_is_file(shell->out) ? ovl_part_begin : ovl_part_silent)("writing the output");
         return shell->out;
     }
+    ovl_part_begin("writing the output");
     ovl_out_open(file, path);
     return file;
 }
@@ -248,6 +252,7 @@ void ovl_complain(ovl_out *out, ovl_errs *errs)
 int ovl_work_end(ovl_work *work, int status)
 {
     int worse = ovl_errs_status(&work->errs);
+    ovl_part_silent("ending");
     ovl_complain(work->shell->err, &work->errs);
     for (uint32_t i = 0; i < work->texts.len; i++) {
         ovl_recorder_free(&work->texts.data[i]->recorder);

@@ -47,6 +47,7 @@ typedef struct ovl_ask {
     bool no_skip;      /* simulate every period */
     bool memory_lines; /* ... their memory over time */
     bool stats;        /* say what the run cost */
+    bool only_replay;  /* find out how the replay of a trace compares with it, and nothing else */
 } ovl_ask;
 
 void ovl_work_begin(ovl_work *work, const ovl_shell *shell);

@@ -210,20 +210,47 @@ static int print_run(ring *w, uint32_t repeats, double want)
            (want > 0 && (makespan < want * (1 - 1e-6) || makespan > want * (1 + 1e-6)));
 }
 
+/* A whole number from `least` to `most`. */
+static bool read_count(const char *text, uint32_t least, uint32_t most, uint32_t *count)
+{
+    char *end;
+    unsigned long long value = strtoull(text, &end, 10);
+    *count = (uint32_t)value;
+    return *text >= '0' && *text <= '9' && *end == '\0' && value >= least && value <= most;
+}
+
+/* A number from 0 to `most`. */
+static bool read_number(const char *text, double most, double *number)
+{
+    char *end;
+    *number = strtod(text, &end);
+    return end != text && *end == '\0' && *number >= 0 && *number <= most;
+}
+
+static int usage(void)
+{
+    fprintf(stderr,
+            "usage: bench_ring RANKS LAYERS WINDOW JITTER SPINE REPEATS [MAKESPAN]\n"
+            "RANKS from 2 on, LAYERS and WINDOW from 1 on, JITTER 0 to 0.9, SPINE from 0 on,\n"
+            "REPEATS 1 to 64, MAKESPAN in seconds\n");
+    return 2;
+}
+
 int main(int argc, char **argv)
 {
+    ring w = {0};
+    uint32_t repeats;
+    double makespan = 0;
     if (argc == 1) {
         return print_table();
     }
     if (argc != 7 && argc != 8) {
-        fprintf(stderr, "usage: bench_ring RANKS LAYERS WINDOW JITTER SPINE REPEATS [MAKESPAN]\n");
-        return 2;
+        return usage();
     }
-    ring w = {.ranks = (uint32_t)strtoul(argv[1], NULL, 10),
-              .layers = (uint32_t)strtoul(argv[2], NULL, 10),
-              .window = (uint32_t)strtoul(argv[3], NULL, 10),
-              .jitter = strtod(argv[4], NULL),
-              .spine = strtod(argv[5], NULL)};
-    return print_run(&w, (uint32_t)strtoul(argv[6], NULL, 10),
-                     argc == 8 ? strtod(argv[7], NULL) : 0);
+    bool good =
+        read_count(argv[1], 2, 1u << 20, &w.ranks) && read_count(argv[2], 1, 1u << 20, &w.layers) &&
+        read_count(argv[3], 1, 1u << 10, &w.window) && read_number(argv[4], 0.9, &w.jitter) &&
+        read_number(argv[5], 1e6, &w.spine) && read_count(argv[6], 1, 64, &repeats) &&
+        (argc == 7 || read_number(argv[7], 1e6, &makespan));
+    return good ? print_run(&w, repeats, makespan) : usage();
 }

@@ -118,7 +118,7 @@ $ printf '{"traceEvents": []}' | ovl inspect -
   PyTorch profiler trace, 0 records
   no GPU work
 $ ovl inspect --comm-pattern '(' $T/cut.json
-error: --comm-pattern "(": Unmatched ( or \(
+error: --comm-pattern "(": no pattern: Unmatched ( or \(
 ? 2
 $ ovl inspect
 error: something is missing: ovl inspect FILE ...

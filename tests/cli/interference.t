@@ -132,7 +132,7 @@ error: --alpha is "3": a duration needs a unit, such as "7 ms"
 error: --hbm is "2": a rate needs a unit, such as "450 GB/s"
 error: --sms is "x": expected a whole number, such as "16"
 error: --class is "gemm": expected REGEX=CLASS, such as 'cutlass|xmma=gemm'
-error: --class "(": Unmatched ( or \(
+error: --class "(": no pattern: Unmatched ( or \(
 ? 2
 
 A clock that ran slower in the overlapped run shows on the kernels outside the overlap.

@@ -157,3 +157,28 @@ $ ovl sweep scenarios/buckets/last_bucket.yaml --variant split_48 --set workload
 error: --variant has no effect beside a sweep over variant: leave one of them out
 error: --set workload.microbatches has no effect beside a sweep over workload.microbatches: leave one of them out
 ? 2
+
+Points that train on other numbers of tokens, or other models, are compared by what these take.
+
+$ ovl sweep scenarios/mesh/model_by_shape.yaml --over workload.model.sequence=2048,4096
+A model by its shape
+2 points: workload.model.sequence; interference shared (times in ms, memory in GiB)
+
+  sequence per_million_tokens    step uncovered price idle term  live allocated  peak mark
+  2048               3303.758  54.129     3.372 0.180    29.986 3.496     3.496 3.564 front
+  4096               3298.080 108.071     4.545 0.354    60.367 4.306     4.306 4.420 front, best
+  all points: retries 0, startups 98, hazards 0
+
+Front: 2 of 2 points, by per_million_tokens against peak
+Best: sequence 4096: per_million_tokens 3.29808 s, peak 4.42 GiB; the points do different work,
+      16384 to 32768 tokens of 8.588 to 8.789 GFLOP each: what a million takes is compared,
+      --objective step compares steps
+
+Idle time of all ranks by reason (ms)
+                  fill   drain  imbalance  dependency  schedule
+  sequence 2048  0.062  42.624     30.856      31.232    63.589
+  sequence 4096  0.123  92.293     57.123      40.599   132.162
+
+What each step of sequence buys, in time of a million tokens
+  sequence      gain (ms)      live  allocated      peak  so it
+  2048 -> 4096      5.678  +829 MiB   +829 MiB  +876 MiB  154.3 MiB for each ms

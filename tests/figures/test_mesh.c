@@ -273,7 +273,24 @@ static void deepseek_v3_runs_folded(void)
     figure_free(&f);
 }
 
+static void nodes_of_different_sizes_wait_for_the_small_one(void)
+{
+    const struct {
+        const char *variant;
+        double step, busiest; /* ms; MB out of the busiest NIC */
+    } rows[] = {{NULL, 8.4, 220},   {"one_each", 6.2, 110}, {"even", 4 + 440. / 150, 440. / 3},
+                {"tree", 6.4, 120}, {"experts", 10.4, 320}, {"racks", 8.4, 220}};
+    for (size_t i = 0; i < OVL_COUNT(rows); i++) {
+        figure f = figure_run("scenarios/mesh/uneven_nodes.yaml", rows[i].variant, NULL, NULL);
+        CHECK_NEAR((double)f.result.step / 1e9, rows[i].step, 1e-6);
+        CHECK_NEAR((double)resource(&f, "nic.out")->bytes / 1e6, rows[i].busiest, 1e-3);
+        figure_free(&f);
+    }
+}
+
 static CU_TestInfo tests[] = {
+    {"nodes of different sizes wait for the small one",
+     nodes_of_different_sizes_wait_for_the_small_one},
     {"a hot rank of experts is waited for", a_hot_rank_of_experts_is_waited_for},
     {"experts are reduced apart", experts_are_reduced_apart},
     {"DeepSeek-V3 runs folded", deepseek_v3_runs_folded},

@@ -4,8 +4,9 @@
 
 #include <stdio.h>
 
-#define RANKS_MAX 6
-#define AHEAD_MAX 4
+#define RANKS_MAX   6
+#define AHEAD_MAX   4
+#define STREAMS_MAX 4
 
 enum { ALL, BEFORE, BEHIND, SLOTS };
 
@@ -22,6 +23,11 @@ typedef struct rhythm {
     uint64_t memory, wire;    /* demands */
     uint32_t last[RANKS_MAX]; /* operations so far - 1 */
     uint32_t gathered[RANKS_MAX][AHEAD_MAX], computed[RANKS_MAX][AHEAD_MAX];
+    bool first_gathers; /* all kernels need what is gathered before the first */
+    uint32_t spares;    /* one operation of so many waits once more for what one before it on its
+                           stream waited for; 0: none */
+    uint16_t stream[RANKS_MAX];              /* of the last operation */
+    uint32_t waited[RANKS_MAX][STREAMS_MAX]; /* for what one of the stream waited last, + 1 */
 } rhythm;
 
 static uint32_t draw(rhythm *y, uint32_t below)
@@ -53,6 +59,11 @@ static uint32_t add(rhythm *y, uint32_t rank, ovl_op op, const ovl_cost *cost, u
     op.launch = op.kind == OVL_HOST ? 0 : y->launch;
     op.batch = OVL_NONE;
     y->last[rank] = ovl_add_op(&y->b, rank, &op);
+    y->stream[rank] = op.stream;
+    if (op.stream < STREAMS_MAX && y->waited[rank][op.stream] && y->spares &&
+        draw(y, y->spares) == 0) {
+        ovl_add_after(&y->b, rank, y->waited[rank][op.stream] - 1);
+    }
     return y->last[rank];
 }
 
@@ -61,7 +72,11 @@ static uint32_t add_kernel(rhythm *y, uint32_t rank, uint32_t block, ovl_time wo
     bool odd = rank == y->odd_rank && block >= y->odd_block && block % y->every == 0;
     ovl_cost cost = {.work = work + (odd ? y->slower : 0)};
     ovl_op op = {.kind = OVL_KERNEL, .stream = on(y, rank, "compute"), .comm = OVL_NO_COMM};
-    return add(y, rank, op, &cost, y->memory, 0);
+    uint32_t kernel = add(y, rank, op, &cost, y->memory, 0);
+    if (y->first_gathers) {
+        ovl_add_after(&y->b, rank, 0);
+    }
+    return kernel;
 }
 
 static uint32_t add_collective(rhythm *y, uint32_t rank, const char *stream, ovl_time work)
@@ -90,6 +105,9 @@ static uint32_t add_message(rhythm *y, uint32_t rank, ovl_op_kind kind, uint16_t
 static void after(rhythm *y, uint32_t rank, uint32_t before)
 {
     ovl_add_after(&y->b, rank, before);
+    if (y->stream[rank] < STREAMS_MAX) {
+        y->waited[rank][y->stream[rank]] = before + 1;
+    }
 }
 
 static void end_step(rhythm *y, uint32_t rank)
@@ -228,6 +246,8 @@ static void set_up(rhythm *y)
     y->send = duration(y, 4);
     y->memory = draw(y, 1200);
     y->wire = draw(y, 120);
+    y->first_gathers = draw(y, 3) == 0;
+    y->spares = draw(y, 2) ? 0 : 2 + draw(y, 3);
     for (uint32_t r = 0; r < y->n_ranks; r++) {
         ovl_add_code(&y->b);
         for (uint32_t s = 0; s < SLOTS; s++) {
@@ -242,6 +262,9 @@ ovl_program rhythm_program(const rhythm_options *options, ovl_arena *arena)
     ovl_builder_init(&y.b, arena);
     set_up(&y);
     for (uint32_t r = 0; r < y.n_ranks; r++) {
+        if (y.first_gathers) {
+            add_collective(&y, r, "first", y.gather);
+        }
         if (options->kind == RHYTHM_SHARDED) {
             add_layers(&y, r);
         } else {

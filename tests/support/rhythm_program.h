@@ -7,7 +7,8 @@
  *     pipeline  microbatches, one forward and one backward in turn once the pipeline is full
  *
  * Ranks may be slower than others, from some block on, or in every second one; links and memory are
- * shared, and may be slower from a moment on.
+ * shared, and may be slower from a moment on. What all wait for may come before the first block,
+ * and some operations wait once more for what their stream waited for before.
  */
 #ifndef OVL_TESTS_RHYTHM_PROGRAM_H
 #define OVL_TESTS_RHYTHM_PROGRAM_H

@@ -120,8 +120,8 @@ static const ovl_result_rank ranks[] = {
                   .unused = 16 << 20}},
 };
 static const ovl_result_path path[] = {
-    {"backward", "compute", 0, 0, 211 * OVL_MS, "start"},
-    {"bucket_1", "comm", 0, 211 * OVL_MS, 213 * OVL_MS, "after: backward"},
+    {"backward", "compute", 0, 0, 211 * OVL_MS, "start", 0, 0},
+    {"bucket_1", "comm", 0, 211 * OVL_MS, 213 * OVL_MS, "after: backward", 0, 0},
 };
 static const char *const not_modelled[] = {"SM contention: the GPU's SMs are not given"};
 

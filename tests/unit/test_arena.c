@@ -1,3 +1,4 @@
+#include "sim/pages.h"
 #include "sim/vec.h"
 #include "tests/support/check.h"
 
@@ -47,10 +48,65 @@ static void a_vector_grows_and_freezes(void)
     ovl_arena_free(&a);
 }
 
+/* 5 MiB and a byte: two whole large pages and some small ones. What is taken anew is zeroed
+ * whatever was written before. */
+static void large_pieces_are_zeroed_and_go_back(void)
+{
+    const size_t size = ((size_t)5 << 20) + 1;
+    for (int i = 0; i < 3; i++) {
+        unsigned char *pages = ovl_pages_take(size);
+        CHECK(pages != NULL);
+        if (!pages) {
+            return;
+        }
+        ovl_pages_enlarge(pages, size);
+        CHECK_INT((uintptr_t)pages % 16, 0);
+        CHECK(pages[0] == 0 && pages[size / 2] == 0 && pages[size - 1] == 0);
+        pages[0] = pages[size / 2] = pages[size - 1] = 7;
+        ovl_pages_give_back(pages, size);
+    }
+    CHECK(ovl_pages_take(SIZE_MAX) == NULL);
+}
+
+/* A piece may begin and end anywhere: what has no whole large page in it stays as it is. */
+static void memory_that_is_enlarged_keeps_what_it_holds(void)
+{
+    const size_t size = (size_t)7 << 20;
+    unsigned char *data = malloc(size);
+    CHECK(data != NULL);
+    if (!data) {
+        return;
+    }
+    data[0] = data[size - 1] = 5;
+    ovl_pages_enlarge(data, 0);
+    ovl_pages_enlarge(data + 1, 100);
+    ovl_pages_enlarge(data + 1, size - 2);
+    CHECK(data[0] == 5 && data[size - 1] == 5);
+    free(data);
+}
+
+/* 1.2 million numbers are 4.8 MB and begin on a large page; grown to twice as many they are still
+ * there. */
+static void a_vector_that_begins_large_grows(void)
+{
+    OVL_VEC(uint32_t) v = {0};
+    ovl_vec_reserve(&v, 1200000);
+    uint32_t room = v.cap;
+    for (uint32_t i = 0; i <= room; i++) {
+        ovl_vec_push(&v, i);
+    }
+    CHECK(v.cap > room);
+    CHECK(v.data[0] == 0 && v.data[room / 2] == room / 2 && v.data[room] == room);
+    ovl_vec_free(&v);
+}
+
 static CU_TestInfo tests[] = {
     {"memory is zeroed, aligned and stays where it is", memory_is_zeroed_aligned_and_stays},
     {"texts are copied and printed", texts_are_copied_and_printed},
     {"a vector grows and freezes", a_vector_grows_and_freezes},
+    {"large pieces are zeroed and go back", large_pieces_are_zeroed_and_go_back},
+    {"memory that is enlarged keeps what it holds", memory_that_is_enlarged_keeps_what_it_holds},
+    {"a vector that begins large grows", a_vector_that_begins_large_grows},
     CU_TEST_INFO_NULL,
 };
 

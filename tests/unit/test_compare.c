@@ -5,8 +5,8 @@
 
 /* One bucket: 217 = 210 compute + 1 latency + 6 transfer. */
 static const ovl_result_path whole_path[] = {
-    {"backward", "compute", 0, 0, 210 * MS, "start"},
-    {"bucket_0", "comm", 0, 210 * MS, 217 * MS, "after: backward"},
+    {"backward", "compute", 0, 0, 210 * MS, "start", 0, 0},
+    {"bucket_0", "comm", 0, 210 * MS, 217 * MS, "after: backward", 0, 0},
 };
 static const ovl_result whole = {
     .variant = "base",
@@ -23,8 +23,8 @@ static const ovl_result whole = {
 
 /* Two buckets: 213 = 210 compute + 1 stretch + 1 latency + 1 transfer. */
 static const ovl_result_path split_path[] = {
-    {"backward", "compute", 0, 0, 211 * MS, "start"},
-    {"bucket_1", "comm", 0, 211 * MS, 213 * MS, "after: backward"},
+    {"backward", "compute", 0, 0, 211 * MS, "start", 0, 0},
+    {"bucket_1", "comm", 0, 211 * MS, 213 * MS, "after: backward", 0, 0},
 };
 static const ovl_result split = {
     .variant = "split",
@@ -246,11 +246,17 @@ static void long_changes_are_cut(void)
     ovl_arena arena = {0};
     ovl_result_path items[8];
     for (uint32_t i = 0; i < 7; i++) {
-        items[i] = (ovl_result_path){
-            ovl_arena_printf(&arena, "k%" PRIu32, i), "compute", 0, i * MS, (i + 1) * MS, "start"};
+        items[i] = (ovl_result_path){ovl_arena_printf(&arena, "k%" PRIu32, i),
+                                     "compute",
+                                     0,
+                                     i * MS,
+                                     (i + 1) * MS,
+                                     "start",
+                                     0,
+                                     0};
     }
-    items[7] = (ovl_result_path){"issue k0", "host", 0, 7 * MS, 8 * MS, "host"};
-    ovl_result_path other[] = {{"host issues 3 operations", "host", 0, 0, 8 * MS, "start"}};
+    items[7] = (ovl_result_path){"issue k0", "host", 0, 7 * MS, 8 * MS, "host", 0, 0};
+    ovl_result_path other[] = {{"host issues 3 operations", "host", 0, 0, 8 * MS, "start", 0, 0}};
     ovl_result a = {.path = items, .n_path = 8, .step = 8 * MS};
     ovl_result b = {.path = other, .n_path = 1, .step = 8 * MS};
     ovl_comparison c;
@@ -266,11 +272,11 @@ static void numbers_are_names_only_of_the_same_things(void)
 {
     ovl_arena arena = {0};
     ovl_result_collective four[4] = {0}, two[2] = {0};
-    const ovl_result_path a_items[] = {{"k", "compute", 0, 0, 5 * MS, "start"},
-                                       {"bucket 2", "comm", 0, 5 * MS, 6 * MS, "after: k"},
-                                       {"bucket 3", "comm", 0, 6 * MS, 9 * MS, "after: k"}};
-    const ovl_result_path b_items[] = {{"k", "compute", 0, 0, 5 * MS, "start"},
-                                       {"bucket 1", "comm", 0, 5 * MS, 7 * MS, "after: k"}};
+    const ovl_result_path a_items[] = {{"k", "compute", 0, 0, 5 * MS, "start", 0, 0},
+                                       {"bucket 2", "comm", 0, 5 * MS, 6 * MS, "after: k", 0, 0},
+                                       {"bucket 3", "comm", 0, 6 * MS, 9 * MS, "after: k", 0, 0}};
+    const ovl_result_path b_items[] = {{"k", "compute", 0, 0, 5 * MS, "start", 0, 0},
+                                       {"bucket 1", "comm", 0, 5 * MS, 7 * MS, "after: k", 0, 0}};
     for (uint32_t i = 0; i < 4; i++) {
         four[i].name = ovl_arena_printf(&arena, "bucket %" PRIu32, i);
         four[i].bytes = 8;
@@ -330,8 +336,8 @@ static void peaks_have_the_same_decimals(void)
 static void the_same_path_may_take_other_times(void)
 {
     ovl_arena arena = {0};
-    ovl_result_path a_items[] = {{"k", "compute", 0, 0, 5 * MS, "start"}};
-    ovl_result_path b_items[] = {{"k", "compute", 0, 0, 7 * MS, "start"}};
+    ovl_result_path a_items[] = {{"k", "compute", 0, 0, 5 * MS, "start", 0, 0}};
+    ovl_result_path b_items[] = {{"k", "compute", 0, 0, 7 * MS, "start", 0, 0}};
     ovl_result a = {.path = a_items, .n_path = 1, .step = 5 * MS};
     ovl_result b = {.path = b_items, .n_path = 1, .step = 7 * MS};
     ovl_comparison c;
@@ -437,6 +443,19 @@ static void tokens_are_the_work_where_they_are_known(void)
     many.useful.tokens = 1000;
     CHECK_INT(ovl_unit_of(&few, &many), OVL_UNIT_STEP);
     CHECK(!ovl_other_work(&few, &many));
+    /* As many tokens of a model that takes twice the FLOPs, 8 x 25 and 8 x 50 TFLOP: 217 ms for 0.2
+     * PFLOP are 1.085 s each, 500 ms for 0.4 are 1.25. To 0.1 % they are alike. */
+    few.useful.flops = 25e12;
+    many.useful.flops = 50e12;
+    CHECK_INT(ovl_unit_of(&few, &many), OVL_UNIT_FLOPS);
+    ovl_compare(&few, &many, &arena, &c);
+    CHECK_INT(c.verdict, OVL_WORSE);
+    CHECK_HAS(c.sentence, "worse: a PFLOP takes 1.25 s instead of 1.085 s, longer (15.2 %); b does "
+                          "other work, another model, 0.4 PFLOP instead of 0.2, in a step that is "
+                          "283 ms longer");
+    many.useful.flops = 25.02e12;
+    CHECK_INT(ovl_unit_of(&few, &many), OVL_UNIT_STEP);
+    few.useful.flops = many.useful.flops = 0;
     many.useful = (ovl_useful){.tokens = 2000, .ranks = 16};
     many.gradient_scale = "1/8";
     many.rank_microbatches = 1;

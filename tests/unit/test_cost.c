@@ -189,8 +189,9 @@ static ovl_spread spread_of(bench *t, const lie *on)
 {
     uint32_t ranks[24], n = 0;
     const ovl_spread *of[24];
-    ovl_lowering l = {.hw = &t->hw, .arena = &t->arena, .errs = &t->errs, .n_ranks = 24};
-    t->hw.gpus_per_node = 8;
+    ovl_lowering l = {
+        .hw = &t->hw, .arena = &t->arena, .errs = &t->errs, .n_ranks = 24, .seats = {NULL, 24, 8}};
+    t->hw.gpus_per_node = t->hw.gpus_at_most = 8;
     for (uint32_t node = 0; node < on->nodes; node++) {
         for (uint32_t i = 0; i < on->on[node]; i++) {
             ranks[n++] = 8 * node + i;

@@ -2,6 +2,7 @@
  * An interrupted program says what was going on.
  */
 #include "tools/deadly.h"
+#include "tools/part.h"
 
 #include "tests/support/check.h"
 
@@ -19,7 +20,7 @@ static void be_interrupted(int to, void (*before)(int number))
     dup2(to, STDERR_FILENO);
     signal(SIGINT, before);
     ovl_deadly_told();
-    ovl_deadly_doing("a test waits");
+    ovl_part_silent("waiting for a test");
     raise(SIGINT);
     _exit(7);
 }
@@ -44,7 +45,7 @@ static last_words interrupted(void (*before)(int number))
 static void an_interrupt_says_what_was_going_on(void)
 {
     last_words last = interrupted(SIG_DFL);
-    CHECK_TEXT(last.text, "ovl: interrupted while a test waits\n");
+    CHECK_TEXT(last.text, "error: interrupted while waiting for a test, after 0.0 s\n");
     CHECK(WIFEXITED(last.status));
     CHECK_INT(WEXITSTATUS(last.status), 130);
 }

@@ -1,4 +1,5 @@
 #include "models/fields.h"
+#include "models/pattern.h"
 #include "tests/support/check.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@ typedef struct sample {
     int64_t count;
     ovl_time time;
     uint64_t bytes, rate;
+    const char *pattern;
     double flops, flop_rate, ratio;
     int kind;
     ovl_texts texts;
@@ -56,6 +58,7 @@ static const int kind_values[] = {10, 10, 20};
 
 static const ovl_field sample_fields[] = {
     OVL_FIELD(sample, text, "text", OVL_F_TEXT, 0, ""),
+    OVL_FIELD(sample, pattern, "pattern", OVL_F_PATTERN, 0, ""),
     OVL_FIELD(sample, yes, "yes", OVL_F_BOOL, 0, ""),
     OVL_FIELD_MORE(sample, count, "count", OVL_F_COUNT, 0, "", .min = 1, .max = 100),
     OVL_FIELD_MORE(sample, count, "number", OVL_F_COUNT, 0, "Alias of count.", .min = 1,
@@ -119,7 +122,7 @@ static void every_type_is_decoded(void)
     decode(&b, "text: hello\nyes: true\ncount: 40\ntime: 2.1 ms\nbytes: 25 MiB\nrate: 16 MiB/ms\n"
                "flops: 2 GFLOP\nflop_rate: 989 TFLOP/s\nratio: 29/25\nkind: rouge\n"
                "texts: [a, 'b']\ntimes: [1 ms, 2 ms, 3 ms]\nmap: {name: m}\n"
-               "list: [{name: x, n: 1}, {name: y}]\nnode: {any: thing}\n");
+               "list: [{name: x, n: 1}, {name: y}]\nnode: {any: thing}\npattern: nccl|rccl\n");
     CHECK_INT(b.errs.count, 0);
     CHECK_TEXT(b.s.text, "hello");
     CHECK(b.s.yes && b.s.has_time && b.s.checked);
@@ -142,6 +145,7 @@ static void every_type_is_decoded(void)
     CHECK_INT(OVL_ITEM(b.s.list, inner, 1)->n, 7);
     CHECK_TEXT(OVL_ITEM(b.s.list, inner, 1)->name, "y");
     CHECK(ovl_node_get(b.s.node, "any") != NULL);
+    CHECK_TEXT(b.s.pattern, "nccl|rccl");
     ovl_arena_free(&b.arena);
 }
 
@@ -217,6 +221,37 @@ static void names_are_told_or_guessed(void)
     says("kind: gren", "f:1:7: error: kind is \"gren\": did you mean \"green\"?\n");
     says("kind: violet", "f:1:7: error: kind is \"violet\": expected one of red, green\n");
     says("zzzzzzz: 1", "f:1:1: error: unknown key \"zzzzzzz\"\n");
+}
+
+/* Characters times repeats, at most 4000 = 5 x 800 = 20 x 200 = 10 x 20 x 20. A plus behind a
+ * bracket doubles what is in it: 8 characters x 2^9 are 4096 at most, x 2^8 2048. */
+static void patterns_are_checked_where_they_stand(void)
+{
+    const char *none = "f:1:10: error: pattern is \"(\": no pattern: Unmatched ( or \\(\n";
+    const struct {
+        const char *pattern;
+        bool good;
+    } sizes[] = {{"a{700}", false},
+                 {"a{666}", true},
+                 {"(a{20}){9}", true},
+                 {"(a{20}){20}", false},
+                 {"((a{2,9}){3,}){9}", false},
+                 {"a\\{9\\}{200}", true},
+                 {"a+b+c+d+e+f+g+h+", true},
+                 {"((((((a+)+)+)+)+)+)+", true},
+                 {"((((((((a+)+)+)+)+)+)+)+)+", false},
+                 {"a{99999999999999999999}", false},
+                 {"a{0}{,5}", true},
+                 {"[+]{40}", true}};
+    says("pattern: (\n", none);
+    for (size_t i = 0; i < OVL_COUNT(sizes); i++) {
+        ovl_arena arena = {0};
+        const char *why = ovl_pattern_wrong(sizes[i].pattern, &arena);
+        if (!CHECK(!why == sizes[i].good)) {
+            fprintf(stderr, "%s: %s\n", sizes[i].pattern, why ? why : "good");
+        }
+        ovl_arena_free(&arena);
+    }
 }
 
 static void counts_have_a_range(void)
@@ -339,6 +374,7 @@ static CU_TestInfo tests[] = {
     {"all mistakes are told with their places", all_mistakes_are_told_with_their_places},
     {"wrong shapes are told", wrong_shapes_are_told},
     {"names are told or guessed", names_are_told_or_guessed},
+    {"patterns are checked where they stand", patterns_are_checked_where_they_stand},
     {"counts have a range", counts_have_a_range},
     {"two keys for one thing exclude each other", two_keys_for_one_thing_exclude_each_other},
     {"a refused value leaves the member alone", a_refused_value_leaves_the_member_alone},

@@ -416,15 +416,144 @@ static void mistakes_are_told(void)
     check_mistake("    old: {at: x}\n",
                   "9:15: \"x\" is no node and no range of nodes such as 2-5; the last node is 1");
     check_mistake("    a: {at: [0-1]}\n    b: {at: 1}\n", "10:13: node 1 is already one of \"a\"");
-    check_mistake("    old: {at: 1, gpus: 4}\n",
-                  "9:10: nodes \"old\" have 4 GPUs and the others 2 (node.gpus): nodes with "
-                  "different numbers of GPUs are not modelled");
+    check_mistake("    old: {at: 2, gpus: 3}\n", "9:15: there is no node 2; the last is 1");
     check_mistake("    old: {at: 1, links: {nik: {bandwidth: 1 GB/s}}}\n",
                   "9:31: unknown link \"nik\"; did you mean \"nic\"?");
     check_mistake("    old: {at: 1, gpu: {peak: {fp8: 1 TFLOP/s}}}\n",
                   "11:31: a kernel given by FLOPs needs the hardware's gpu.peak for bf16 on nodes "
                   "\"old\"");
     check_mistake("    old: {gpu: {sms: 3}}\n", "9:10: old: \"at\" is missing");
+}
+
+/* --- Nodes of different sizes --- */
+
+#define FABRIC                                                                                     \
+    "  node: {gpus: 4}\n"                                                                          \
+    "  links: {nvlink: {bandwidth: 90 GB/s}, pair: {bandwidth: 20 GB/s, gpus: 2, out_of: node}, "  \
+    "nic: {bandwidth: 10 GB/s, gpus: 1, out_of: node}, way: {bandwidth: 30 GB/s, scope: node}, "   \
+    "leaf: {bandwidth: 20 GB/s, scope: rail}, up: {bandwidth: 5 GB/s, scope: rail, out_of: "       \
+    "rail}, "                                                                                      \
+    "rack: {bandwidth: 40 GB/s, gpus: 8, out_of: 8}}\n"                                            \
+    "  collectives: [{op: %s, via: [nvlink, pair, nic, way, leaf, up, rack], algorithm: %s}]\n"
+
+/* Nodes of 4 of which only some ranks are used, and nodes that have no more than these: 4, 2, 3 and
+ * 1 GPUs, two nodes in a rack. */
+static bool run_on(bench *t, bool sparse, const char *op, const char *algorithm)
+{
+    static const char *const all = "0, 1, 2, 3, 4, 5, 8, 9, 10, 12";
+    char text[4096];
+    snprintf(text, sizeof text,
+             "hardware:\n" FABRIC "%sworkload: {ranks: %d, groups: {g: [%s]}, "
+             "ops: [{collective: x, op: %s, group: g, ranks: [%s], bytes: 100 "
+             "MB}]}\n",
+             op, algorithm,
+             sparse ? ""
+                    : "  nodes: {two: {at: 1, gpus: 2}, three: {at: 2, gpus: 3}, one: {at: 3, "
+                      "gpus: 1}}\n",
+             sparse ? 13 : 10, sparse ? all : "0, 1, 2, 3, 4, 5, 6, 7, 8, 9", op,
+             sparse ? all : "0-9");
+    bool good = lower(t, text, NULL) && analyse_both(t);
+    CHECK_TEXT(mistake(t), "none");
+    return good;
+}
+
+static void check_same_links(const ovl_result *a, const ovl_result *b)
+{
+    CHECK_INT(a->step, b->step);
+    CHECK_INT(a->n_resources, b->n_resources);
+    for (uint32_t i = 0; i < a->n_resources; i++) {
+        const ovl_result_resource *x = &a->resources[i], *y = b->resources;
+        while (y < b->resources + b->n_resources && strcmp(x->name, y->name) != 0) {
+            y++;
+        }
+        bool there = y < b->resources + b->n_resources;
+        CHECK(there);
+        CHECK_INT(x->bytes, there ? y->bytes : 0);
+        CHECK_INT(x->total, there ? y->total : 0);
+    }
+}
+
+static void small_nodes_are_nodes_with_empty_seats(void)
+{
+    static const char *const by[][2] = {
+        {"all_reduce", "ring"},   {"all_reduce", "tree"},
+        {"all_gather", "ring"},   {"reduce_scatter", "ring"},
+        {"all_to_all", "direct"}, {"broadcast", "tree"},
+        {"reduce", "tree"},       {"all_to_all", "direct, pxn: true"}};
+    for (size_t i = 0; i < OVL_COUNT(by); i++) {
+        bench sparse = {0}, small = {0};
+        if (run_on(&sparse, true, by[i][0], by[i][1]) &&
+            run_on(&small, false, by[i][0], by[i][1])) {
+            check_same_links(&sparse.result, &small.result);
+            check_same_links(&sparse.result, &small.whole);
+        }
+        finish(&sparse);
+        finish(&small);
+    }
+}
+
+/* Nodes of 2, 1 and 2 GPUs (node.gpus 2): ranks 0-1, 2, 3-4. A ring of 5 sends 2 x 4/5 x 100 = 160
+ * MB out of each: 80 over each NIC of the others, all of it over the only one of node 1: 16 ms at
+ * 10 GB/s. Rank 3 to 4 stays in its node, 2 to 3 does not. */
+static void ranks_fill_nodes_in_order(void)
+{
+    bench t = {0};
+    CHECK(lower(&t,
+                "hardware:\n  node: {gpus: 2}\n"
+                "  links: {own: {bandwidth: 100 GB/s}, nic: {bandwidth: 10 GB/s, out_of: node}}\n"
+                "  nodes: {one: {at: 1, gpus: 1}}\n"
+                "  collectives: [{op: all_reduce, via: [own, nic], algorithm: ring}, {op: "
+                "send_recv, via: [own, nic], algorithm: direct}]\n"
+                "mesh: {axes: {dp: 5}}\n"
+                "workload:\n  ops:\n"
+                "    - {collective: all, op: all_reduce, group: dp, bytes: 100 MB}\n"
+                "    - {send: s, to: 3, bytes: 100 MB, ranks: 2}\n"
+                "    - {recv: r, from: 2, bytes: 100 MB, ranks: 3}\n"
+                "    - {send: t, to: 4, bytes: 100 MB, ranks: 3}\n"
+                "    - {recv: u, from: 3, bytes: 100 MB, ranks: 4}\n",
+                NULL) &&
+          analyse_both(&t));
+    CHECK_TEXT(mistake(&t), "none");
+    CHECK_INT(work(&t, 0, "all"), 16 * OVL_MS);
+    CHECK_INT(work(&t, 2, "s"), 10 * OVL_MS);
+    CHECK_INT(work(&t, 3, "t"), OVL_MS);
+    CHECK_INT(t.whole.step, t.result.step);
+    finish(&t);
+}
+
+static void check_uneven(const char *links, const char *nodes, const char *what)
+{
+    bench t = {0};
+    ovl_arena arena = {0};
+    CHECK(!lower(&t,
+                 ovl_arena_printf(&arena,
+                                  "hardware:\n  node: {gpus: 8}\n  links: {%s}\n  nodes: {%s}\n"
+                                  "mesh: {axes: {dp: 24}}\n"
+                                  "workload: {ops: [{kernel: k, duration: 1 ms}]}\n",
+                                  links, nodes),
+                 NULL));
+    CHECK_TEXT(mistake(&t), what);
+    finish(&t);
+    ovl_arena_free(&arena);
+}
+
+static void what_would_cut_across_nodes_is_refused(void)
+{
+    check_uneven("nic: {bandwidth: 1 GB/s, gpus: 3}", "six: {at: 1, gpus: 6}",
+                 "3:16: \"nic\" is about blocks of 3 GPUs, which would cut across nodes that have "
+                 "different numbers of GPUs, 8 at most: one must divide the other");
+    check_uneven(
+        "rack: {bandwidth: 1 GB/s, out_of: 12}", "six: {at: 1, gpus: 6}",
+        "3:17: \"rack\" is about blocks of 12 GPUs, which would cut across nodes that have "
+        "different numbers of GPUs, 8 at most: one must divide the other");
+    check_uneven("up: {bandwidth: 1 GB/s, scope: rail, rail_gpus: 4}", "six: {at: 1, gpus: 6}",
+                 "3:15: \"up\" has 4 GPUs of a node on each rail, which does not divide the 6 that "
+                 "nodes \"six\" have");
+    check_uneven("m: {bandwidth: 1 GB/s, topology: mesh, gpus: 4}", "six: {at: 1, gpus: 6}",
+                 "4:16: nodes \"six\" have 6 GPUs, and the mesh \"m\" connects 4 of a node: that "
+                 "must divide their number");
+    check_uneven("n: {bandwidth: 1 GB/s}", "six: {at: 4, gpus: 6}",
+                 "4:21: there is no node 4; the last is 2");
 }
 
 static void a_link_of_several_nodes_has_one_bandwidth(void)
@@ -490,6 +619,9 @@ static CU_TestInfo tests[] = {
     {"the optimizer goes by its memory", the_optimizer_goes_by_its_memory},
     {"who is slow is named", who_is_slow_is_named},
     {"mistakes are told", mistakes_are_told},
+    {"small nodes are nodes with empty seats", small_nodes_are_nodes_with_empty_seats},
+    {"ranks fill nodes in order", ranks_fill_nodes_in_order},
+    {"what would cut across nodes is refused", what_would_cut_across_nodes_is_refused},
     {"a link of several nodes has one bandwidth", a_link_of_several_nodes_has_one_bandwidth},
     {"what is not modelled of all is not of some", what_is_not_modelled_of_all_is_not_of_some},
     CU_TEST_INFO_NULL,

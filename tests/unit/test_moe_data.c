@@ -79,8 +79,8 @@ static void a_prefetch_takes_the_experts_along(void)
     const char *text = sequence(&t, 0);
     const char *at = strstr(text, "regather block[1] |");
     CHECK(at != NULL);
-    CHECK_HAS(at, "copy_out again block[1] | gather copy_in block[0].experts | regather "
-                  "block[0].experts | gather copy_in block[0] | regather block[0] | ");
+    CHECK_HAS(at, "copy_out again block[1] | regather copy_in block[0].experts | regather "
+                  "block[0].experts | regather copy_in block[0] | regather block[0] | ");
     finish(&t);
 }
 

@@ -297,8 +297,9 @@ static void types_and_sizes(void)
     CHECK_INT(buffer_named(&t, "shard block.grad")->bytes, 12);
     CHECK_INT(buffer_named(&t, "optimizer states block")->bytes, 36);
     CHECK_INT(buffer_named(&t, "cast shard block")->bytes, 6);
+    CHECK_INT(buffer_named(&t, "cast shard again block")->bytes, 6);
     CHECK_INT(buffer_named(&t, "gather output block")->bytes, 24);
-    CHECK_INT(buffer_named(&t, "gathered block")->bytes, 20);
+    CHECK_INT(buffer_named(&t, "regathered block")->bytes, 20);
     CHECK_INT(buffer_named(&t, "block.grad")->bytes, 20);
     CHECK_INT(buffer_named(&t, "reduce input block")->bytes, 48);
     CHECK_INT(buffer_named(&t, "reduce output block")->bytes, 12);
@@ -319,10 +320,9 @@ static void the_root_is_first_and_last(void)
     CHECK_TEXT(
         sequence(&t, 0),
         "gather copy_in root | gather root | copy_out root | forward embed | gather copy_in block "
-        "| "
-        "gather block | copy_out block | forward block | forward head | gather copy_in block | "
-        "regather block | backward head | copy_out again block | backward block | "
-        "reduce copy_in block | reduce block | accumulate block | backward embed | "
+        "| gather block | copy_out block | forward block | forward head | "
+        "regather copy_in block | regather block | backward head | copy_out again block | backward "
+        "block | reduce copy_in block | reduce block | accumulate block | backward embed | "
         "reduce copy_in root | reduce root | accumulate root | wait for reductions | optimizer");
     CHECK_INT(buffer_named(&t, "gathered root")->bytes, 80);
     CHECK_TEXT(waits(&t, 0, "copy_out block"), "gather block");
@@ -384,7 +384,7 @@ static void reshard_after_forward(void)
     CHECK_INT(cost_named(&t, 0, "gather block")->latency, OVL_MS);
     CHECK_INT(cost_named(&t, 0, "regather block")->latency, OVL_MS / 2);
     /* Only the group's own next gather waits for its reshard; those of the forward go on. */
-    CHECK_TEXT(waits(&t, 0, "gather copy_in head"), "copy_out head, reshard head");
+    CHECK_TEXT(waits(&t, 0, "regather copy_in head"), "copy_out head, reshard head");
     check_safe(&t, "1/8");
     CHECK(!lower(&t, SMALL("", HYBRID), "overlap.fsdp.reshard_after_forward=3"));
     CHECK_HAS(mistake(&t), "reshard_after_forward is 3, which does not divide the 4 ranks of group "
@@ -497,9 +497,9 @@ static void recomputing_runs_the_forward_again(void)
 {
     bench t = {0};
     CHECK(lower(&t, KEPT("fsdp2"), RECOMPUTE));
-    CHECK_HAS(sequence(&t, 0), "copy_out again block[3] | gather copy_in block[2] | "
+    CHECK_HAS(sequence(&t, 0), "copy_out again block[3] | regather copy_in block[2] | "
                                "regather block[2] | recompute block[3] | backward block[3]");
-    CHECK_INT(count_ops(&t, "regather"), 4);
+    CHECK_INT(count_ops(&t, "regather block"), 4);
     CHECK(analyse(&t));
     CHECK_INT(t.result.step, 50 * OVL_MS);
     CHECK_INT(t.result.n_hazards, 0);
@@ -577,7 +577,7 @@ static void the_limiter_blocks_the_host(void)
 {
     bench t = {0};
     CHECK(lower(&t, SMALL("", HYBRID ", policy: fsdp1"), NULL));
-    CHECK_TEXT(waits(&t, 0, "wait before gather head"), "forward block");
+    CHECK_TEXT(waits(&t, 0, "wait before gather head"), "forward embed");
     CHECK_HAS(sequence(&t, 0), "forward block | wait before gather head | gather head");
     check_safe(&t, "1/8");
     finish(&t);
@@ -671,8 +671,8 @@ static void every_wait_that_is_taken_away_is_missed(void)
     static const struct {
         const char *start;
         uint32_t waits, silent;
-    } steps[] = {{"gather", 10, 1},
-                 {"regather", 4, 0},
+    } steps[] = {{"gather", 6, 1},
+                 {"regather", 8, 0},
                  {"copy_out", 8, 0},
                  {"reduce", 7, 1},
                  {"wait for", 5, 4}};

@@ -194,6 +194,8 @@ static void parameters_used_again_soon_stay(void)
     CHECK_INT(count_ops(&t, "regather block[5]"), 0);
     CHECK_INT(count_ops(&t, "regather block[4]"), 0);
     CHECK_INT(count_ops(&t, "regather block[3]"), 1);
+    CHECK_INT(count_ops(&t, "wait for gather block[3]"), 1);
+    CHECK_INT(count_ops(&t, "wait for regather block[3]"), 1);
     check_safe(&t);
     finish(&t);
 }

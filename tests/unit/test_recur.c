@@ -96,9 +96,9 @@ static void like_operations_of_a_code_are_found(void)
     CHECK_INT(course->n_runs, 2);
     check_run(&course->runs[0], 2, 2, 120);
     check_run(&course->runs[1], 2, 121, 200);
-    CHECK(ovl_ops_alike(&t.program, code, 2, 118));
-    CHECK(!ovl_ops_alike(&t.program, code, 0, 2));
-    CHECK(!ovl_ops_alike(&t.program, code, 2, 3));
+    CHECK(ovl_ops_alike(&t.program, code, course, 2, 118));
+    CHECK(!ovl_ops_alike(&t.program, code, course, 0, 2));
+    CHECK(!ovl_ops_alike(&t.program, code, course, 2, 3));
     CHECK_INT(course->n_starts, 1);
     CHECK_INT(course->starts[0], 0);
     CHECK_INT(ovl_code_ties(code, 5)->lane_next, 2);
@@ -215,6 +215,74 @@ static void what_waits_far_ahead_stays(void)
     tiny_free(&t);
 }
 
+/* 1,000 kernels of 3 us need what a gather of 7 us brings first, and one of each but the first says
+ * so, too; that it says for nothing. They run from 7 us on, one behind the other. */
+static void what_all_wait_for_is_waited_for_once(void)
+{
+    tiny t;
+    tiny_init(&t, 2);
+    t.skip = true;
+    uint32_t gather = tiny_collective(&t, "comm", "gather", 0, 7 * OVL_US);
+    for (uint32_t i = 0; i < 1000; i++) {
+        tiny_kernel(&t, "compute", "k", 3 * OVL_US);
+        tiny_after(&t, gather);
+    }
+    CHECK(tiny_run(&t, OVL_INTERFERENCE_SHARED));
+    const ovl_course *course = ovl_course_known(&t.program, &t.program.codes[0]);
+    CHECK_INT(course->n_runs, 1);
+    check_run(&course->runs[0], 1, 2, 1001);
+    uint32_t needed = 0, spare = 0;
+    for (uint32_t i = 0; i < 1001; i++) {
+        needed += course->lists[course->needs[i]];
+        spare += course->lists[course->spare[i]];
+    }
+    CHECK_INT(needed, 1);
+    CHECK_INT(spare, 999);
+    CHECK_INT(course->lists[course->spare[1000] + 1], 0);
+    CHECK_INT(course->spare[1000], course->spare[999]);
+    CHECK(t.timeline.counters.skipped > 1900);
+    for (uint32_t i = 0; i < 1000; i++) {
+        CHECK_INT(tiny_end(&t, 1, 1 + i), (10 + 3 * i) * OVL_US);
+    }
+    tiny_free(&t);
+}
+
+/* Layers of two kernels of 3 us, the first of which waits for the reduction of 2 us of the layer
+ * before, and then a reduction: 8 us each, from 2 us on when the first reduction has ended. In
+ * every second layer the second kernel waits for that reduction as well, which is spare; all layers
+ * are alike. It is looked at when a reduction begins, so that what is spare is still to come for
+ * the kernel ahead in some blocks, and in others not. */
+static void what_is_spare_may_differ_from_block_to_block(void)
+{
+    tiny t;
+    tiny_init(&t, 2);
+    t.skip = true;
+    uint32_t other = tiny_marker(&t, "other", "m");
+    uint32_t reduced = tiny_collective(&t, "comm", "r", 0, 2 * OVL_US);
+    for (uint32_t i = 0; i < 1000; i++) {
+        tiny_kernel(&t, "compute", "k", 3 * OVL_US);
+        tiny_after(&t, reduced);
+        uint32_t second = tiny_kernel(&t, "compute", "l", 3 * OVL_US);
+        if (i == 0) {
+            tiny_after(&t, other);
+        }
+        if (i % 2) {
+            tiny_after(&t, reduced);
+        }
+        reduced = tiny_collective(&t, "comm", "r", 0, 2 * OVL_US);
+        tiny_after(&t, second);
+    }
+    CHECK(tiny_run(&t, OVL_INTERFERENCE_SHARED));
+    const ovl_course *course = ovl_course_known(&t.program, &t.program.codes[0]);
+    CHECK_INT(course->n_runs, 1);
+    check_run(&course->runs[0], 3, 4, 3002);
+    CHECK(t.timeline.counters.skipped > 5900);
+    for (uint32_t i = 0; i < 1000; i++) {
+        CHECK_INT(tiny_end(&t, 1, 4 + 3 * i), (10 + 8 * i) * OVL_US);
+    }
+    tiny_free(&t);
+}
+
 /* A link, here the memory of a rank, is half as fast from 500 us on: 500 of 1,000 kernels of 1 us
  * that need all of it have ended by then, the others take 2 us: 1,500 us. The change is not
  * skipped.
@@ -327,6 +395,8 @@ static CU_TestInfo tests[] = {
     {"what was found belongs to its costs", what_was_found_belongs_to_its_costs},
     {"at other costs runs are cut", at_other_costs_runs_are_cut},
     {"what waits far ahead stays", what_waits_far_ahead_stays},
+    {"what all wait for is waited for once", what_all_wait_for_is_waited_for_once},
+    {"what is spare may differ from block to block", what_is_spare_may_differ_from_block_to_block},
     {"layers that overlap are skipped", layers_that_overlap_are_skipped},
     {"a capacity that changes ends a skip", a_capacity_that_changes_ends_a_skip},
     {"one that differs is simulated", one_that_differs_is_simulated},

@@ -495,7 +495,7 @@ static void measured_interference_needs_factors(void)
     CHECK_HAS(replay_said(&t), "only if the hardware has factors");
     replayed(&t);
     CHECK(!replay(&t, FACTORS, "workload.replay.classes[0].name=(", BESIDE0, BESIDE1));
-    CHECK_HAS(replay_said(&t), "is no pattern");
+    CHECK_HAS(replay_said(&t), "name is \"(\": no pattern: ");
     replayed(&t);
 }
 
@@ -551,9 +551,6 @@ static void keys_that_do_not_belong_to_a_trace_are_refused(void)
     replayed(&t);
     CHECK(!replay(&t, ONE, "workload.trace=r1.json", TRACE(0, THREE), NULL));
     CHECK_HAS(replay_said(&t), "can be named in the scenario and its variants only");
-    replayed(&t);
-    CHECK(!replay(&t, ONE, "workload.replay.comm=(", TRACE(0, THREE), NULL));
-    CHECK_HAS(replay_said(&t), "is no pattern");
     replayed(&t);
 }
 

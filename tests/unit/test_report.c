@@ -224,8 +224,8 @@ static void long_paths(void)
     enum { N = 1000 };
     ovl_result_path *items = calloc(N, sizeof *items);
     for (uint32_t i = 0; i < N; i++) {
-        items[i] = (ovl_result_path){"k",        i % 2 ? "comm" : "compute", 0,
-                                     i * OVL_MS, (i + 1) * OVL_MS,           "after: k"};
+        items[i] = (ovl_result_path){
+            "k", i % 2 ? "comm" : "compute", 0, i * OVL_MS, (i + 1) * OVL_MS, "after: k", 0, 0};
     }
     ovl_result r = {.step = N * OVL_MS, .path = items, .n_path = N};
     page p;
@@ -244,6 +244,30 @@ static void long_paths(void)
     CHECK_HAS(finish(&p), "k .. k (1000)");
     free(p.text);
     free(items);
+}
+
+/* [k 1, reduce 2] 400 times behind a first k of 10: 10 + 400 x 3 = 1,210 ms. The k of the block
+ * come from 10 to 10 + 399 x 3 + 1 = 1,208, and are 400 in all; reduce from 11 to 1,210, 800. */
+static void a_path_that_repeats_itself(void)
+{
+    const ovl_result_path items[] = {
+        {"k", "compute", 0, 0, 10 * OVL_MS, "start", 0, 0},
+        {"k", "compute", 0, 10 * OVL_MS, 11 * OVL_MS, "stream: after k", 399, 3 * OVL_MS},
+        {"reduce", "comm", 0, 11 * OVL_MS, 13 * OVL_MS, "after: k", 399, 3 * OVL_MS}};
+    ovl_result r = {.step = 1210 * OVL_MS, .path = items, .n_path = 3};
+    page p;
+    begin(&p);
+    ovl_report_path(&p.out, &r);
+    const char *text = finish(&p);
+    CHECK_HAS(text,
+              "      0  0.010  0.010     0  compute  k                               start\n");
+    CHECK_HAS(
+        text,
+        "  0.010  1.208  0.400     0  compute  k (400 times, every 3 ms)       stream: after k\n");
+    CHECK_HAS(text,
+              "  0.011  1.210  0.800     0  comm     reduce (400 times, every 3 ms)  after: k\n");
+    CHECK_HAS(text, "1.210                 = step");
+    free(p.text);
 }
 
 static void run_as_json(void)
@@ -360,6 +384,7 @@ static CU_TestInfo tests[] = {
     {"a run as text has every section within 100 columns", run_as_text},
     {"long tables are cut, and say so", long_tables},
     {"long paths are merged or cut, and still add up", long_paths},
+    {"a block of the path that repeats itself is said once", a_path_that_repeats_itself},
     {"a run as JSON has its keys and leaves out what does not apply", run_as_json},
     {"a rank that waits is named even if another decides", others_may_wait},
     {"a cell that wraps goes on below", grids_wrap},

@@ -28,14 +28,16 @@ static void setup(bench *t)
     t->links[SPINE] = (ovl_hw_link){
         .name = "spine", .bandwidth = 100 * GB, .scope = OVL_SCOPE_CLUSTER, .out_of = 16};
     t->links[SWITCH] = (ovl_hw_link){.name = "pcie", .bandwidth = 25 * GB, .gpus = 4};
-    t->hw = (ovl_hw){.gpus_per_node = 8, .links = t->links, .n_links = LINKS};
-    t->l = (ovl_lowering){.hw = &t->hw, .arena = &t->arena, .errs = &t->errs, .n_ranks = 32};
+    t->hw = (ovl_hw){.gpus_per_node = 8, .gpus_at_most = 8, .links = t->links, .n_links = LINKS};
+    t->l = (ovl_lowering){
+        .hw = &t->hw, .arena = &t->arena, .errs = &t->errs, .n_ranks = 32, .seats = {NULL, 32, 8}};
 }
 
 static void teardown(bench *t)
 {
     ovl_vec_free(&t->l.spreads);
     ovl_vec_free(&t->l.ways);
+    ovl_vec_free(&t->l.sitting);
     ovl_arena_free(&t->arena);
 }
 

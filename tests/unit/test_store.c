@@ -246,7 +246,8 @@ static void newer_and_older_versions(void)
     /* Version 1 had no sweeps, and until version 3 "exposed" was what is called uncovered now. */
     tell(path, "DELETE FROM metric; INSERT INTO metric VALUES (1, 'exposed', 5); DROP TABLE trial; "
                "DROP TABLE trials; DROP TABLE point; DROP TABLE sweep; DROP TABLE late_rank; "
-               "DROP TABLE late_collective; PRAGMA user_version = 1");
+               "DROP TABLE late_collective; ALTER TABLE critical_path DROP COLUMN repeats; "
+               "ALTER TABLE critical_path DROP COLUMN every_ps; PRAGMA user_version = 1");
     CHECK_HAS(opened(path, OVL_STORE_READ), "has version 1");
     CHECK_TEXT(opened(path, OVL_STORE_WRITE), "");
     CHECK_INT(ask(copy, "PRAGMA user_version"), 1);

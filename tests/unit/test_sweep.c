@@ -342,7 +342,7 @@ static void different_work_is_compared_by_what_a_microbatch_takes(void)
     const int steps[] = {80, 120, 200}, peaks[] = {4, 8, 8};
     for (int given = 0; given < 2; given++) {
         ovl_sweep s = made(3, steps, peaks);
-        uint32_t per = ovl_metric_per_microbatch();
+        uint32_t per = ovl_metric_per(OVL_PER_MICROBATCH);
         for (uint32_t i = 0; i < 3; i++) {
             s.points[i].figures.value[per] = s.points[i].figures.value[OVL_M_STEP] / (8 << i);
             s.points[i].figures.has |= 1u << per;
@@ -355,11 +355,55 @@ static void different_work_is_compared_by_what_a_microbatch_takes(void)
         CHECK_TEXT(front(&s), given ? "1.." : "1.1");
         CHECK_INT(s.steps[0].gain, given ? -40 * OVL_MS : 2500 * OVL_US);
         CHECK_INT(s.steps[1].gain, given ? -80 * OVL_MS : 1250 * OVL_US);
-        CHECK(s.least_work == 8 && s.most_work == 32);
+        CHECK_INT(s.unit, OVL_PER_MICROBATCH);
+        CHECK_NEAR(s.least_work, 8, 1e-9);
+        CHECK_NEAR(s.most_work, 32, 1e-9);
+    }
+}
+
+static void set_per(ovl_point *p, ovl_per per, double work)
+{
+    uint32_t metric = ovl_metric_per(per);
+    p->figures.value[metric] = (int64_t)((double)p->figures.value[OVL_M_STEP] / work);
+    p->figures.has |= UINT32_C(1) << metric;
+}
+
+/* Steps of 80, 120 and 200 ms. On 0.1, 0.2 and 0.4 million tokens in 8 microbatches each: 800, 600
+ * and 500 ms a million, so the last is best. In 8, 16, 32 microbatches of as many tokens these are
+ * the unit. On as many tokens in other microbatches the step is. On as many tokens of models of 1,
+ * 1.2 and 4 PFLOP: 80, 100 and 50 ms each; tokens of the first are 10 TFLOP then. */
+static void tokens_and_flops_are_work(void)
+{
+    static const struct {
+        double microbatches[3], tokens[3], flops[3];
+        ovl_per unit;
+        uint32_t best;
+    } by[] = {
+        {{8, 8, 8}, {.1, .2, .4}, {1, 2, 4}, OVL_PER_TOKENS, 2},
+        {{8, 16, 32}, {.1, .2, .4}, {1, 2, 4}, OVL_PER_MICROBATCH, 2},
+        {{8, 16, 32}, {.1, .1, .1}, {1, 1, 1}, OVL_PER_COUNT, 0},
+        {{8, 8, 8}, {.1, .1, .1}, {1, 1.2, 4}, OVL_PER_FLOPS, 2},
+        {{8, 8, 8}, {.1, .1, .1}, {1, 1.0005, .9999}, OVL_PER_COUNT, 0},
+    };
+    const int steps[] = {80, 120, 200}, peaks[] = {4, 4, 4};
+    for (size_t k = 0; k < OVL_COUNT(by); k++) {
+        ovl_sweep s = made(3, steps, peaks);
+        for (uint32_t i = 0; i < 3; i++) {
+            set_per(&s.points[i], OVL_PER_MICROBATCH, by[k].microbatches[i]);
+            set_per(&s.points[i], OVL_PER_TOKENS, by[k].tokens[i]);
+            set_per(&s.points[i], OVL_PER_FLOPS, by[k].flops[i]);
+        }
+        s.pareto.n = 0;
+        ovl_sweep_choose(&s, &arena);
+        CHECK_INT(s.unit, by[k].unit);
+        CHECK_INT(s.best, by[k].best);
+        CHECK_INT(ovl_per_of(s.objective), by[k].unit);
+        CHECK_NEAR(s.least_flops, by[k].flops[0] / by[k].tokens[0] * 1e9, 1e7);
     }
 }
 
 static CU_TestInfo tests[] = {
+    {"tokens and FLOPs are work", tokens_and_flops_are_work},
     {"different work is compared by what a microbatch takes",
      different_work_is_compared_by_what_a_microbatch_takes},
     {"the front is what nobody beats", the_front},

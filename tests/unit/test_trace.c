@@ -231,6 +231,41 @@ static void a_shared_link_is_counted_once(void)
     }
 }
 
+static void add_reader(traced *x, const char *stream, const char *name)
+{
+    x->t.demands[0] = (ovl_demand){OVL_PORT_HBM, false, 80};
+    x->t.n_demands = 1;
+    tiny_kernel(&x->t, stream, name, 5 * OVL_MS);
+}
+
+/* Two kernels of 5 ms want 80 B/s each of an HBM of 100: 50 each, so 8 ms, in which 160 - 100 = 60
+ * B/s are missing: 60 x 8 = 480 B ms, 3 ms of 80 for each. Rank 1 runs one alone: nothing is
+ * missing, and nobody meets. */
+static void what_a_shared_resource_lacks_is_counted(void)
+{
+    static const bool both[] = {true, true};
+    traced x = {0};
+    tiny_init(&x.t, RANKS);
+    x.t.hbm_rate = 100;
+    add_reader(&x, "compute", "a");
+    add_reader(&x, "other", "b");
+    tiny_use(&x.t, 1, tiny_code(&x.t));
+    add_reader(&x, "compute", "c");
+    write_trace(&x, both);
+    CHECK_HAS(x.text, "\"pid\": 0, \"tid\": 0, \"ts\": 0.000, \"name\": \"hbm\", \"args\": "
+                      "{\"bytes/s\": 100, \"missing bytes/s\": 60}}");
+    CHECK_HAS(x.text, "\"pid\": 0, \"tid\": 0, \"ts\": 8000.000, \"name\": \"hbm\", \"args\": "
+                      "{\"bytes/s\": 0, \"missing bytes/s\": 0}}");
+    CHECK_HAS(x.text, "\"pid\": 0, \"tid\": 0, \"ts\": 0.000, \"name\": \"hbm: at once\", "
+                      "\"args\": {\"activities\": 2}}");
+    CHECK_HAS(x.text, "\"ts\": 8000.000, \"name\": \"hbm: at once\", \"args\": "
+                      "{\"activities\": 0}}");
+    CHECK_HAS(x.text, "\"pid\": 1, \"tid\": 1000, \"ts\": 0.000, \"name\": \"hbm\", \"args\": "
+                      "{\"bytes/s\": 80}}");
+    CHECK(!strstr(x.text, "\"pid\": 1, \"tid\": 1000, \"ts\": 0.000, \"name\": \"hbm: at once\""));
+    free_traced(&x);
+}
+
 /* Two eager sends of 4 ms at 0, one after another on the wire: [0, 4] and [4, 8]; rank 1 takes the
  * second late. Lanes of rank 0: compute, comm, host, wires. */
 static void an_eager_transfer_is_on_a_wire(void)
@@ -262,6 +297,7 @@ static CU_TestInfo tests[] = {
     {"only the ranks asked for are written", chosen_ranks},
     {"rounding to nanoseconds keeps slices apart", rounding_keeps_order},
     {"a shared link is counted once", a_shared_link_is_counted_once},
+    {"what a shared resource lacks is counted", what_a_shared_resource_lacks_is_counted},
     {"an eager transfer is on a wire", an_eager_transfer_is_on_a_wire},
     CU_TEST_INFO_NULL,
 };

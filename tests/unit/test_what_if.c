@@ -176,6 +176,42 @@ static void unknown_bytes_are_said(void)
     replayed(&t);
 }
 
+/* An import asks only how a replay compares with what was measured: the same answer. The ends of
+ * the all-reduce set the clocks, so rank 0 begins 40 us behind rank 1, which then waits for it. */
+static void a_comparison_alone_is_the_same(void)
+{
+    replaying t;
+    ovl_result alone;
+    CHECK(replay(&t, TWO, NULL, TRACE(0, REDUCE(9, 0, 100, 0, 1000)),
+                 TRACE(1, REDUCE(9, 0, 140, 0, 1000))));
+    ovl_analyse_options options = {.measured = t.lowered.measured, .only_measured = true};
+    CHECK(ovl_analyse(&t.lowered.program, &options, &t.arena, &alone, NULL, &t.errs));
+    CHECK_INT(alone.replay->predicted, t.result.replay->predicted);
+    CHECK_INT(alone.replay->predicted, us(140));
+    CHECK_INT(alone.replay->measured, t.result.replay->measured);
+    CHECK(alone.n_ranks == 0 && t.result.n_ranks > 0);
+    replayed(&t);
+}
+
+/* --- Keys that are wrong --- */
+
+/* With what else is wrong, each where its value stands: nothing is replayed then. */
+static void patterns_that_are_none_are_told_where_they_stand(void)
+{
+    replaying t;
+    const char *trace = TRACE(0, REDUCE(9, 0, 100, 0, 1000));
+    CHECK(!replay(&t,
+                  "workload: {trace: r0.json, replay: {comm: '('},\n"
+                  "           what_if: {kernels: [{speedup: 2}, {name: '*'}]}}\n",
+                  NULL, trace, NULL));
+    CHECK_TEXT(replay_said(&t),
+               "s.yaml:1:43: error: comm is \"(\": no pattern: Unmatched ( or \\(\n"
+               "s.yaml:2:32: error: kernels: \"name\" is missing\n"
+               "s.yaml:2:53: error: name is \"*\": no pattern: Invalid preceding "
+               "regular expression\n");
+    replayed(&t);
+}
+
 /* --- What is said of ranks --- */
 
 static void missing_ranks_are_said(void)
@@ -224,6 +260,9 @@ int main(void)
         {"a line above the shortest tells no latency", a_line_above_the_shortest_tells_no_latency},
         {"one size tells no latency", one_size_tells_no_latency},
         {"unknown bytes are said", unknown_bytes_are_said},
+        {"a comparison alone is the same", a_comparison_alone_is_the_same},
+        {"patterns that are none are told where they stand",
+         patterns_that_are_none_are_told_where_they_stand},
         {"missing ranks are said", missing_ranks_are_said},
         {"collectives that end apart are said", collectives_that_end_apart_are_said},
         CU_TEST_INFO_NULL,

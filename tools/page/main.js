@@ -192,11 +192,16 @@ function hazards(run) {
         " Every gradient that an optimizer receives is complete, with the scale " + run.gradients.scale + "." : "")));
 }
 
+function onPath(r) {
+  return (ps(r.end_s) - ps(r.start_s)) * (r.repeats || 1);
+}
+
 function path(run) {
   return section("path", "Critical path", make("p", {}, "From the start of the step to its end without gaps; shorten one of these to shorten the step."),
     table("path-rows", "Critical path", [plain("op", "operation", { kind: "text", head: true, node: (r) => link(r.op, r.rank, ps(r.start_s)), foot: "step" }),
       plain("rank", "rank"), plain("stream", "stream", { kind: "text" }), sec("start_s", "start"), sec("end_s", "end"),
-      { key: "length", title: "takes", kind: "time", get: (r) => ps(r.end_s) - ps(r.start_s), foot: run.critical_path.reduce((a, r) => a + ps(r.end_s) - ps(r.start_s), 0) },
+      { key: "length", title: "takes", kind: "time", get: onPath, foot: run.critical_path.reduce((a, r) => a + onPath(r), 0) },
+      plain("repeats", "times", { optional: true }), { ...sec("every_s", "every"), optional: true },
       plain("why", "why then", { kind: "wrap" })], run.critical_path));
 }
 

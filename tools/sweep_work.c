@@ -1,0 +1,67 @@
+/* What the points of a sweep do, and by what they are compared if that differs.
+ *
+ * With as many tokens (or where they are not known, microbatches) and as many FLOPs of the model a
+ * step is a step. With others: what a microbatch takes, if those have as many tokens everywhere;
+ * else what a million tokens take. With as many tokens but other FLOPs the points are other models:
+ * what 10^15 FLOPs take. FLOPs are those that the model needs, without what is computed again.
+ *
+ * Example: sequences of 2048 and 4096 in 16 of them each: 32,768 tokens in 54 ms and 65,536 in 108
+ * ms are 1.65 s a million, both. */
+#include "tools/sweep.h"
+
+#define NEARLY 1.001 /* sums of FLOPs over ranks are not exact */
+
+/* Least and most of what the sound points do in a unit; false if it is not known of all. */
+typedef struct span {
+    double least, most;
+    bool all;
+} span;
+
+static void widen(span *s, double work)
+{
+    s->least = s->most > 0 ? OVL_MIN(s->least, work) : work;
+    s->most = OVL_MAX(s->most, work);
+    s->all = s->all && work > 0;
+}
+
+static bool differs(span s)
+{
+    return s.all && s.most > s.least * NEARLY;
+}
+
+static double over(double a, double b)
+{
+    return a > 0 && b > 0 ? a / b : 0;
+}
+
+void ovl_sweep_find_work(ovl_sweep *s)
+{
+    span of[OVL_PER_COUNT], per_microbatch = {.all = true}, per_token = {.all = true};
+    for (int per = 0; per < OVL_PER_COUNT; per++) {
+        of[per] = (span){.all = true};
+    }
+    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        if (ovl_point_sound(&s->points[i])) {
+            double work[OVL_PER_COUNT];
+            for (int per = 0; per < OVL_PER_COUNT; per++) {
+                work[per] = ovl_work_of(&s->points[i].figures, (ovl_per)per);
+                widen(&of[per], work[per]);
+            }
+            widen(&per_microbatch, over(work[OVL_PER_TOKENS], work[OVL_PER_MICROBATCH]));
+            widen(&per_token, over(work[OVL_PER_FLOPS] * 1e9, work[OVL_PER_TOKENS]));
+        }
+    }
+    bool tokens =
+        of[OVL_PER_TOKENS].all ? differs(of[OVL_PER_TOKENS]) : differs(of[OVL_PER_MICROBATCH]);
+    bool whole = !of[OVL_PER_TOKENS].all || (per_microbatch.all && !differs(per_microbatch));
+    s->unit = tokens                       ? (whole ? OVL_PER_MICROBATCH : OVL_PER_TOKENS)
+              : differs(of[OVL_PER_FLOPS]) ? OVL_PER_FLOPS
+                                           : OVL_PER_COUNT;
+    s->least_work = s->unit < OVL_PER_COUNT ? of[s->unit].least : 0;
+    s->most_work = s->unit < OVL_PER_COUNT ? of[s->unit].most : 0;
+    s->least_flops = per_token.all ? per_token.least : 0;
+    s->most_flops = per_token.all ? per_token.most : 0;
+    if (!s->objective_given) {
+        s->objective = s->unit < OVL_PER_COUNT ? ovl_metric_per(s->unit) : OVL_M_STEP;
+    }
+}
