@@ -63,6 +63,7 @@ static void join(ovl_engine *e, uint32_t activity, uint32_t slot)
         ovl_crew_enlist(e, activity);
         await_clock(e, activity);
     } else {
+        a->joining = false; /* at this instant it may have shared yet */
         run_alone(e, activity);
     }
 }

@@ -427,10 +427,6 @@ const ovl_course *ovl_course_known(const ovl_program *p, const ovl_code *code)
                                                                                             : NULL;
 }
 
-/* By operation: runs, which have four blocks at least and OVL_REPEATS_MAX different periods; lists
- * (2 words); what it needs, what is spare, and three on the way to them; and on the way the number
- * of its class, that class, and its place twice, for the table that a larger one replaced is given
- * back with it. Edges may be told for each that has them, with what finds them again. */
 static uint64_t edges_of(const ovl_code *code)
 {
     uint64_t n = 0;
@@ -440,6 +436,10 @@ static uint64_t edges_of(const ovl_code *code)
     return n;
 }
 
+/* By operation: runs, which have four blocks at least and OVL_REPEATS_MAX different periods; lists
+ * (2 words); what it needs, what is spare, and three on the way to them; and on the way the number
+ * of its class, that class, and its place twice, for the table that a larger one replaced is given
+ * back with it. Edges may be told for each that has them, with what finds them again. */
 uint64_t ovl_course_memory(const ovl_program *p, const ovl_code *code)
 {
     const uint64_t runs = OVL_REPEATS_MAX * sizeof(ovl_repeat) / OVL_REPEATS_BLOCKS;

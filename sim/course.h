@@ -74,6 +74,14 @@ const ovl_course *ovl_course_known(const ovl_program *program, const ovl_code *c
 bool ovl_ops_alike(const ovl_program *program, const ovl_code *code, const ovl_course *course,
                    uint32_t a, uint32_t b);
 
+/* What an operation of the course's code is after, but for what is spare. */
+static inline ovl_offsets ovl_course_needs(const ovl_course *course, const ovl_code *code,
+                                           uint32_t local)
+{
+    return course->needs ? ovl_offsets_at(course->lists, course->needs[local])
+                         : ovl_code_after(code, local);
+}
+
 /* Operations of a rank go on in *lanes*, one after another: its streams (parts of a batch: that of
  * the batch); for communication without a stream its communicators; and at last the host. A code
  * whose lanes keep no order, such as one of transfers that wait for their input alone (alter.h), is

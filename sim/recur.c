@@ -67,9 +67,8 @@ static void set_up_tables(const ovl_engine *e, ovl_recur *r, uint32_t n_fronts, 
     }
     r->ranks = OVL_NEW_ARRAY(arena, ovl_recur_rank, p->n_ranks);
     r->last_by = OVL_NEW_ARRAY(arena, uint32_t, n_fronts);
-    r->shift.by = OVL_NEW_ARRAY(arena, uint32_t, p->n_ranks);
-    r->shift.low = OVL_NEW_ARRAY(arena, uint32_t, p->n_ranks);
-    r->shift.high = OVL_NEW_ARRAY(arena, uint32_t, p->n_ranks);
+    r->shift.first_stride = OVL_NEW_ARRAY(arena, uint32_t, p->n_ranks + 1);
+    r->shift.stride = OVL_NEW_ARRAY(arena, uint32_t, n_fronts);
     r->shift.collectives = OVL_NEW_ARRAY(arena, uint32_t, p->n_comms);
     r->met = OVL_NEW_ARRAY(arena, uint32_t, p->n_comms);
     r->stamps = OVL_NEW_ARRAY(arena, uint32_t, slots);
@@ -136,6 +135,7 @@ void ovl_recur_free(ovl_engine *e)
         ovl_vec_free(&r->rhythms.data[i].kept.words);
     }
     ovl_vec_free(&r->rhythms);
+    ovl_vec_free(&r->shift.strides);
     ovl_vec_free(&r->now.words);
     ovl_vec_free(&r->live);
     ovl_vec_free(&r->number);

@@ -11,7 +11,8 @@
 
 typedef struct list {
     ovl_stored_run *runs;
-    uint32_t n;
+    ovl_stored_sweep *sweeps;
+    uint32_t n, n_sweeps;
 } list;
 
 /* --- JSON and CSV --- */
@@ -59,6 +60,17 @@ static void run_json(ovl_json *json, const ovl_stored_run *run)
     ovl_json_close(json);
 }
 
+static void sweep_json(ovl_json *json, const ovl_stored_sweep *sweep)
+{
+    ovl_json_object(json, NULL, OVL_JSON_FLOW);
+    ovl_json_int(json, "sweep", sweep->sweep);
+    ovl_json_text(json, "scenario", sweep->scenario);
+    ovl_json_text(json, "file", sweep->path);
+    ovl_json_int(json, "points", sweep->points);
+    ovl_json_int(json, "done", sweep->done);
+    ovl_json_close(json);
+}
+
 static void write_json(ovl_out *out, const list *l)
 {
     ovl_json json;
@@ -68,6 +80,11 @@ static void write_json(ovl_out *out, const list *l)
     ovl_json_array(&json, "runs", OVL_JSON_BLOCK);
     for (uint32_t i = 0; i < l->n; i++) {
         run_json(&json, &l->runs[i]);
+    }
+    ovl_json_close(&json);
+    ovl_json_array(&json, "sweeps", OVL_JSON_BLOCK);
+    for (uint32_t i = 0; i < l->n_sweeps; i++) {
+        sweep_json(&json, &l->sweeps[i]);
     }
     ovl_json_close(&json);
     ovl_json_close(&json);
@@ -103,6 +120,19 @@ static void write_csv(ovl_out *out, const list *l)
 
 /* --- Text --- */
 
+/* Sweeps that can go on; where there is nothing else, all. */
+static void write_sweeps(ovl_out *out, const list *l, bool all)
+{
+    for (uint32_t i = 0; i < l->n_sweeps; i++) {
+        const ovl_stored_sweep *s = &l->sweeps[i];
+        if (all || s->done < s->points) {
+            ovl_out_printf(out, "sweep %" PRId64 " of %s: %" PRId64 " of %" PRId64 " points%s\n",
+                           s->sweep, s->path, s->done, s->points,
+                           s->done < s->points ? "; the same ovl sweep with --resume goes on" : "");
+        }
+    }
+}
+
 static void write_text(ovl_out *out, const list *l, const char *store)
 {
     static const ovl_column columns[] = {
@@ -114,7 +144,11 @@ static void write_text(ovl_out *out, const list *l, const char *store)
     ovl_arena arena = {0};
     ovl_grid grid;
     if (l->n == 0) {
-        ovl_out_printf(out, "%s holds no such runs\n", store);
+        ovl_out_printf(out,
+                       l->n_sweeps ? "%s holds no runs but points of sweeps: --points lists them\n"
+                                   : "%s holds no such runs\n",
+                       store);
+        write_sweeps(out, l, true);
         return;
     }
     ovl_grid_begin(&grid, columns, OVL_COUNT(columns));
@@ -141,7 +175,19 @@ static void write_text(ovl_out *out, const list *l, const char *store)
         ovl_grid_row(&grid, cells);
     }
     ovl_grid_end(&grid, out, 0);
+    write_sweeps(out, l, false);
     ovl_arena_free(&arena);
+}
+
+/* Runs and sweeps; an empty list of a damaged file is an error. */
+static bool read_list(ovl_work *work, const ovl_args *args, ovl_store *store, uint32_t limit,
+                      list *l)
+{
+    const char *of = args->n_operands ? args->operands[0] : NULL;
+    return ovl_store_runs(store, limit, of, ovl_args_has(args, "points"), &l->runs, &l->n,
+                          &work->arena, &work->errs) &&
+           ovl_store_sweeps(store, of, &l->sweeps, &l->n_sweeps, &work->arena, &work->errs) &&
+           (l->n || ovl_store_sound(store, &work->errs));
 }
 
 static bool read_limit(ovl_work *work, const ovl_args *args, uint32_t *limit)
@@ -170,11 +216,9 @@ int ovl_cmd_history(const ovl_args *args, const ovl_shell *shell)
     uint32_t limit;
     ovl_work_begin(&work, shell);
     const char *path = ovl_work_need_store(&work, args);
-    const char *of = args->n_operands ? args->operands[0] : NULL;
     if (read_limit(&work, args, &limit) && path &&
         ovl_store_open(&store, path, OVL_STORE_READ, &work.errs)) {
-        if (ovl_store_runs(&store, limit, of, ovl_args_has(args, "points"), &l.runs, &l.n,
-                           &work.arena, &work.errs)) {
+        if (read_list(&work, args, &store, limit, &l)) {
             ovl_out file, *out = ovl_work_output(args, shell, &file);
             if (ovl_args_has(args, "json")) {
                 write_json(out, &l);

@@ -106,8 +106,8 @@ static bool open_store(job *j)
 
 static uint32_t count_open(const ovl_sweep *s)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+    uint32_t n = s->axes.n_points - s->ended;
+    for (uint32_t i = 0; i < s->ended; i++) {
         n += s->points[i].state == OVL_POINT_OPEN;
     }
     return n;
@@ -154,6 +154,7 @@ static int simulate(job *j)
     if (j->sharded && open && !s->signal) {
         return end_of_part(j);
     }
+    s->stopped = s->signal != 0;
     ovl_sweep_choose(s, &j->work.arena);
     if (!s->signal) {
         ovl_sweep_store_fill(&j->store);

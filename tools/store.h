@@ -126,6 +126,21 @@ typedef struct ovl_stored_run {
     uint32_t n_changes;
 } ovl_stored_run;
 
+/* A sweep, of which so many points are there. */
+typedef struct ovl_stored_sweep {
+    int64_t sweep;
+    const char *scenario, *path;
+    int64_t points, done; /* it has; are there, those that failed among them */
+} ovl_stored_sweep;
+
+/* The sweeps of a scenario (as in ovl_store_runs), or all. False and errors. */
+bool ovl_store_sweeps(ovl_store *store, const char *of, ovl_stored_sweep **sweeps, uint32_t *n,
+                      ovl_arena *arena, ovl_errs *errs);
+
+/* Looks at the whole file: false and an error if it is damaged. Asked where nothing was found: a
+ * search in damaged pages may find nothing and say nothing. */
+bool ovl_store_sound(ovl_store *store, ovl_errs *errs);
+
 /* The newest `limit` runs (0: all), newest last; only those of a scenario of this name, path or
  * beginning of a digest if `of` is not NULL; points of sweeps only if `points`. */
 bool ovl_store_runs(ovl_store *store, uint32_t limit, const char *of, bool points,

@@ -63,6 +63,11 @@ bool ovl_store_points(ovl_store *store, int64_t sweep, ovl_arena *arena,
     "WHERE trials.run = run.id), 0) FROM run JOIN scenario ON "                                    \
     "scenario.id = run.scenario LEFT JOIN point ON point.run = run.id "
 
+/* One that ?1 names, or any. */
+#define OF_SCENARIO                                                                                \
+    "(?1 IS NULL OR scenario.name = ?1 OR scenario.path = ?1 OR (length(?1) >= 6 AND "             \
+    "substr(scenario.digest, 1, length(?1)) = ?1))"
+
 static void read_run(const ovl_sql *q, ovl_stored_run *run, ovl_arena *arena)
 {
     *run = (ovl_stored_run){
@@ -124,10 +129,8 @@ bool ovl_store_runs(ovl_store *store, uint32_t limit, const char *of, bool point
     OVL_VEC(ovl_stored_run) list = {0};
     ovl_sql q;
     ovl_sql_begin(&q, store, errs,
-                  "SELECT * FROM (" RUN_COLUMNS
-                  "WHERE (?1 IS NULL OR scenario.name = ?1 OR scenario.path = ?1 OR "
-                  "(length(?1) >= 6 AND substr(scenario.digest, 1, length(?1)) = ?1)) AND "
-                  "(?2 OR point.sweep IS NULL) ORDER BY run.id DESC LIMIT ?3) ORDER BY 1");
+                  "SELECT * FROM (" RUN_COLUMNS "WHERE " OF_SCENARIO
+                  " AND (?2 OR point.sweep IS NULL) ORDER BY run.id DESC LIMIT ?3) ORDER BY 1");
     ovl_sql_text(&q, of);
     ovl_sql_int(&q, points);
     ovl_sql_int(&q, limit ? (int64_t)limit : -1);
@@ -139,6 +142,45 @@ bool ovl_store_runs(ovl_store *store, uint32_t limit, const char *of, bool point
     *n = list.len;
     *runs = ovl_vec_freeze(&list, arena);
     return ovl_sql_end(&q) && complete(store, *runs, *n, arena, errs);
+}
+
+bool ovl_store_sweeps(ovl_store *store, const char *of, ovl_stored_sweep **sweeps, uint32_t *n,
+                      ovl_arena *arena, ovl_errs *errs)
+{
+    OVL_VEC(ovl_stored_sweep) list = {0};
+    ovl_sql q;
+    ovl_sql_begin(&q, store, errs,
+                  "SELECT sweep.id, scenario.name, scenario.path, sweep.points, (SELECT count(*) "
+                  "FROM point WHERE point.sweep = sweep.id) FROM sweep JOIN scenario ON "
+                  "scenario.id = sweep.scenario WHERE " OF_SCENARIO " ORDER BY sweep.id");
+    ovl_sql_text(&q, of);
+    while (ovl_sql_row(&q)) {
+        ovl_vec_push(&list, (ovl_stored_sweep){.sweep = ovl_sql_get_int(&q, 0),
+                                               .scenario = ovl_sql_get_text(&q, 1, arena),
+                                               .path = ovl_sql_get_text(&q, 2, arena),
+                                               .points = ovl_sql_get_int(&q, 3),
+                                               .done = ovl_sql_get_int(&q, 4)});
+    }
+    *n = list.len;
+    *sweeps = ovl_vec_freeze(&list, arena);
+    return ovl_sql_end(&q);
+}
+
+bool ovl_store_sound(ovl_store *store, ovl_errs *errs)
+{
+    ovl_arena scratch = {0};
+    ovl_sql q;
+    bool sound = false;
+    ovl_sql_begin(&q, store, errs, "PRAGMA quick_check(1)");
+    if (ovl_sql_row(&q)) {
+        const char *text = ovl_sql_get_text(&q, 0, &scratch);
+        sound = text && strcmp(text, "ok") == 0;
+    }
+    if (ovl_sql_end(&q) && !sound) {
+        ovl_error(errs, OVL_E_USAGE, (ovl_mark){0}, "store \"%s\": it is damaged", store->path);
+    }
+    ovl_arena_free(&scratch);
+    return sound;
 }
 
 bool ovl_store_find(ovl_store *store, const char *number, ovl_stored_run *run, ovl_arena *arena,
@@ -158,6 +200,9 @@ bool ovl_store_find(ovl_store *store, const char *number, ovl_stored_run *run, o
         read_run(&q, run, arena);
     }
     if (!ovl_sql_end(&q)) {
+        return false;
+    }
+    if (!found && !ovl_store_sound(store, errs)) {
         return false;
     }
     if (!found) {

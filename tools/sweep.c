@@ -59,6 +59,16 @@ static bool same_mistakes(const ovl_errs *a, const ovl_errs *b)
     return same;
 }
 
+uint32_t ovl_sweep_reach(const ovl_sweep *sweep)
+{
+    return sweep->stopped ? sweep->ended : sweep->axes.n_points;
+}
+
+void ovl_sweep_ended(ovl_sweep *sweep, uint32_t i)
+{
+    sweep->ended = OVL_MAX(sweep->ended, i + 1);
+}
+
 bool ovl_sweep_check(const ovl_sweep *sweep, ovl_arena *arena, ovl_errs *errs)
 {
     ovl_errs first = {.arena = arena};
@@ -179,6 +189,7 @@ static void done(void *context, uint32_t piece)
 {
     crew *c = context;
     c->done++;
+    ovl_sweep_ended(c->sweep, c->todo[piece]);
     if (c->how->done) {
         c->how->done(c->how->context, c->todo[piece]);
     }
@@ -203,7 +214,7 @@ static const uint32_t *open_points(const ovl_sweep *s, uint32_t *n, ovl_arena *a
     uint32_t *todo = OVL_NEW_ARRAY(arena, uint32_t, s->axes.n_points);
     *n = 0;
     for (uint32_t i = 0; i < s->axes.n_points; i++) {
-        if (s->points[i].state == OVL_POINT_OPEN) {
+        if (i >= s->ended || s->points[i].state == OVL_POINT_OPEN) {
             todo[(*n)++] = i;
         }
     }
@@ -227,9 +238,9 @@ uint32_t ovl_sweep_run(ovl_sweep *sweep, const ovl_sweep_how *how, ovl_arena *ar
     ovl_pool pool = {threads, n, &c, work, done, tick, stop};
     ovl_pool_end end = ovl_pool_run(&pool);
     sweep->signal = end.signal;
-    for (uint32_t k = 0; k < n; k++) {
+    for (uint32_t k = 0; k < n && c.todo[k] < sweep->ended; k++) {
         ovl_point *p = &sweep->points[c.todo[k]];
-        if (p->error) { /* else not even written: pages of points that were not begun stay unused */
+        if (p->error) {
             p->error = ovl_arena_strdup(arena, p->error);
         }
     }

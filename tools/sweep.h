@@ -73,6 +73,8 @@ typedef struct ovl_sweep {
     uint64_t memory; /* bytes a run may take, 0: no limit; a point that needs more fails */
     ovl_axes axes;
     ovl_point *points; /* axes.n_points */
+    uint32_t ended;    /* 1 + the last that is not open: as far as `points` was written */
+    bool stopped;      /* nobody goes on behind that */
     int signal;        /* that ended it early, or 0 */
 
     ovl_metric_list pareto; /* n 0: the objective, and peak */
@@ -100,6 +102,13 @@ typedef struct ovl_sweep {
 } ovl_sweep;
 
 void ovl_sweep_begin(ovl_sweep *sweep, ovl_arena *arena);
+
+/* So many points are looked at and shown: all, or of an interrupted sweep those up to the last that
+ * is done. What of millions was not begun takes no memory. */
+uint32_t ovl_sweep_reach(const ovl_sweep *sweep);
+
+/* Point i is no longer open. */
+void ovl_sweep_ended(ovl_sweep *sweep, uint32_t i);
 
 typedef struct ovl_sweep_how {
     uint32_t threads;     /* 0: all cores */

@@ -41,7 +41,7 @@ int64_t ovl_sweep_units(const ovl_sweep *s, ovl_time t)
 static void find_quantum(ovl_sweep *s)
 {
     ovl_time longest = 0;
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+    for (uint32_t i = 0; i < ovl_sweep_reach(s); i++) {
         if (s->points[i].state == OVL_POINT_DONE) {
             longest = OVL_MAX(longest, s->points[i].figures.value[ovl_sweep_gain_of(s)]);
         }
@@ -79,7 +79,7 @@ static void find_metrics(ovl_sweep *s)
     s->front_of.n = 0;
     for (uint32_t k = 0; k < list.n; k++) {
         uint32_t metric = list.item[k];
-        for (uint32_t i = 0; i < s->axes.n_points; i++) {
+        for (uint32_t i = 0; i < ovl_sweep_reach(s); i++) {
             const ovl_point *p = &s->points[i];
             if (p->state == OVL_POINT_DONE && ovl_has_figure(&p->figures, metric)) {
                 s->front_of.item[s->front_of.n++] = metric;
@@ -152,10 +152,10 @@ static void sort(const ovl_sweep *s, uint32_t *order, uint32_t *spare, uint32_t 
 static void find_front(ovl_sweep *s)
 {
     ovl_arena arena = {0};
-    uint32_t *order = OVL_NEW_ARRAY(&arena, uint32_t, s->axes.n_points);
-    uint32_t *front = OVL_NEW_ARRAY(&arena, uint32_t, s->axes.n_points);
+    uint32_t *order = OVL_NEW_ARRAY(&arena, uint32_t, ovl_sweep_reach(s));
+    uint32_t *front = OVL_NEW_ARRAY(&arena, uint32_t, ovl_sweep_reach(s));
     uint32_t n = 0;
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+    for (uint32_t i = 0; i < ovl_sweep_reach(s); i++) {
         if (ovl_point_sound(&s->points[i]) && has_all(&s->front_of, &s->points[i])) {
             order[n++] = i;
         }
@@ -201,7 +201,7 @@ static bool is_better(const ovl_sweep *s, const ovl_point *a, const ovl_point *b
 static void find_best(ovl_sweep *s)
 {
     s->best = OVL_NONE;
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+    for (uint32_t i = 0; i < ovl_sweep_reach(s); i++) {
         const ovl_point *p = &s->points[i];
         if (!ovl_point_sound(p) || !ovl_has_figure(&p->figures, s->objective)) {
             continue;
@@ -244,7 +244,7 @@ static void find_closest(ovl_sweep *s)
 {
     double least = 0;
     s->closest = OVL_NONE;
-    for (uint32_t i = 0; i < s->axes.n_points && s->best == OVL_NONE && s->n_where; i++) {
+    for (uint32_t i = 0; i < ovl_sweep_reach(s) && s->best == OVL_NONE && s->n_where; i++) {
         const ovl_point *p = &s->points[i];
         if (!ovl_point_sound(p) || !ovl_point_fits(p)) {
             continue;
@@ -263,7 +263,7 @@ static void count(ovl_sweep *s)
     s->n_done = s->n_failed = s->n_front = s->n_ties = 0;
     s->n_hazards = s->n_too_large = s->n_excluded = 0;
     s->models = false;
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+    for (uint32_t i = 0; i < ovl_sweep_reach(s); i++) {
         ovl_point *p = &s->points[i];
         p->front = false;
         p->tie = OVL_NONE;
@@ -315,10 +315,12 @@ static bool is_ordered(const ovl_sweep_axis *axis)
 static void find_axis_steps(ovl_sweep *s, uint32_t a)
 {
     uint32_t stride = stride_of(&s->axes, a), rows[OVL_KEYS_MAX];
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+    for (uint32_t i = 0; i < ovl_sweep_reach(s); i++) {
         ovl_axes_rows(&s->axes, i, rows);
-        for (uint32_t k = 0; rows[a] == 0 && k + 1 < s->axes.axes[a].n_rows; k++) {
-            add_step(s, a, i + k * stride, i + (k + 1) * stride);
+        for (uint32_t to = i + stride, k = 1;
+             rows[a] == 0 && k < s->axes.axes[a].n_rows && to < ovl_sweep_reach(s);
+             k++, to += stride) {
+            add_step(s, a, to - stride, to);
         }
     }
 }
@@ -330,7 +332,7 @@ static void find_steps(ovl_sweep *s, ovl_arena *arena)
         n += is_ordered(&s->axes.axes[a]);
     }
     s->n_steps = 0;
-    s->steps = OVL_NEW_ARRAY(arena, ovl_sweep_step, (size_t)n * s->axes.n_points);
+    s->steps = OVL_NEW_ARRAY(arena, ovl_sweep_step, (size_t)n * ovl_sweep_reach(s));
     for (uint32_t a = 0; a < s->axes.n_axes; a++) {
         if (is_ordered(&s->axes.axes[a])) {
             find_axis_steps(s, a);
@@ -357,7 +359,7 @@ static bool same_figures(const ovl_point *a, const ovl_point *b)
 static bool is_idle(const ovl_sweep *s, uint32_t axis)
 {
     uint32_t rows[OVL_KEYS_MAX], stride = stride_of(&s->axes, axis);
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+    for (uint32_t i = 0; i < ovl_sweep_reach(s); i++) {
         ovl_axes_rows(&s->axes, i, rows);
         const ovl_point *p = &s->points[i], *first = &s->points[i - rows[axis] * stride];
         if (p->state != OVL_POINT_DONE || first->state != OVL_POINT_DONE ||
@@ -365,7 +367,7 @@ static bool is_idle(const ovl_sweep *s, uint32_t axis)
             return false;
         }
     }
-    return s->axes.axes[axis].n_rows > 1;
+    return s->axes.axes[axis].n_rows > 1 && !s->stopped;
 }
 
 static void find_idle_axes(ovl_sweep *s, ovl_arena *arena)
@@ -393,7 +395,7 @@ void ovl_sweep_choose(ovl_sweep *sweep, ovl_arena *arena)
 int ovl_sweep_status(const ovl_sweep *sweep)
 {
     int worst = 0;
-    for (uint32_t i = 0; i < sweep->axes.n_points; i++) {
+    for (uint32_t i = 0; i < ovl_sweep_reach(sweep); i++) {
         const ovl_point *p = &sweep->points[i];
         if (p->state == OVL_POINT_FAILED && (!worst || (int)p->status < worst)) {
             worst = (int)p->status;

@@ -48,7 +48,7 @@ static bool prepare(idle_table *t)
     bool bubbles = false;
     for (uint32_t k = 0; k < N_KINDS; k++) {
         t->metric[k] = metric_named(kinds[k]);
-        for (uint32_t i = 0; i < t->s->axes.n_points; i++) {
+        for (uint32_t i = 0; i < ovl_sweep_reach(t->s); i++) {
             int64_t time = is_shown(t->s, i) ? idle_of(t, i, k) : 0;
             largest = OVL_MAX(largest, time);
             t->used[k] |= time > 0;
@@ -56,7 +56,7 @@ static bool prepare(idle_table *t)
         bubbles |= k < BUBBLES && t->used[k];
     }
     t->scale = ovl_scale_for(largest);
-    for (uint32_t i = 0; i < t->s->axes.n_points; i++) {
+    for (uint32_t i = 0; i < ovl_sweep_reach(t->s); i++) {
         for (uint32_t k = 0; k < N_KINDS && is_shown(t->s, i); k++) {
             ovl_scale_fit(&t->scale, largest, idle_of(t, i, k));
         }
@@ -95,7 +95,7 @@ void ovl_sweep_idle_text(ovl_out *out, const ovl_sweep *s)
     }
     ovl_out_title(out, "\nIdle time of all ranks by reason (%s)", ovl_scale_unit(&t.scale));
     ovl_grid_begin(&grid, columns, n);
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+    for (uint32_t i = 0; i < ovl_sweep_reach(s); i++) {
         if (is_shown(s, i)) {
             row(&t, &grid, i);
         }

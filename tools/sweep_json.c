@@ -145,7 +145,7 @@ void ovl_sweep_json(ovl_out *out, const ovl_sweep *s)
     }
     ovl_json_close(&json);
     ovl_json_array(&json, "points", OVL_JSON_BLOCK);
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+    for (uint32_t i = 0; i < ovl_sweep_reach(s); i++) {
         point(&json, s, i);
     }
     ovl_json_close(&json);
@@ -173,7 +173,7 @@ void ovl_sweep_csv(ovl_out *out, const ovl_sweep *s)
     ovl_arena arena = {0};
     const char *texts[OVL_KEYS_MAX];
     csv_head(out, s);
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+    for (uint32_t i = 0; i < ovl_sweep_reach(s); i++) {
         const ovl_point *p = &s->points[i];
         ovl_axes_texts(&s->axes, i, texts);
         ovl_out_printf(out, "%" PRIu32, i);

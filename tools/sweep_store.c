@@ -56,6 +56,7 @@ static void take(void *context, const ovl_stored_point *from)
         return;
     }
     ovl_point *p = &ss->sweep->points[from->point];
+    ovl_sweep_ended(ss->sweep, from->point);
     *p = (ovl_point){.state = OVL_POINT_DONE, .figures = from->figures};
     if (from->status) {
         *p = (ovl_point){.state = OVL_POINT_FAILED,
@@ -115,7 +116,7 @@ bool ovl_sweep_store_merge(ovl_sweep_store *ss, const char *path)
     good = good && ovl_store_points(&other, id, &ss->work->arena, take, ss, errs);
     ovl_store_close(&other);
     /* What was here before is passed over. */
-    for (uint32_t i = 0; good && i < ss->sweep->axes.n_points && ss->open; i++) {
+    for (uint32_t i = 0; good && i < ss->sweep->ended && ss->open; i++) {
         if (ss->sweep->points[i].state != OVL_POINT_OPEN) {
             ovl_sweep_store_keep(ss, i);
         }
@@ -190,7 +191,7 @@ void ovl_sweep_store_fill(ovl_sweep_store *ss)
 {
     const ovl_sweep *s = ss->sweep;
     uint32_t n = 0;
-    for (uint32_t i = 0; ss->open && i < s->axes.n_points; i++) {
+    for (uint32_t i = 0; ss->open && i < s->ended; i++) {
         bool on_front = s->points[i].front && n < MOST_FILLED;
         n += on_front;
         if ((on_front || i == s->best) && !fill(ss, i)) {

@@ -44,6 +44,7 @@ static void take(ovl_sweep_team *t, const unsigned char *bytes, size_t length)
     }
     assert(m.point < t->sweep->axes.n_points && length == sizeof m + m.length);
     ovl_point *p = &t->sweep->points[m.point];
+    ovl_sweep_ended(t->sweep, m.point);
     *p = (ovl_point){.state = (ovl_point_state)m.state,
                      .status = (ovl_status)m.status,
                      .interference = (ovl_interference)m.interference,
@@ -113,6 +114,12 @@ static void tick(void *context, uint32_t n)
 
 /* --- Before and after --- */
 
+/* Points behind the last that ended were not even written. */
+static bool is_open(const ovl_sweep *s, uint32_t i)
+{
+    return i >= s->ended || s->points[i].state == OVL_POINT_OPEN;
+}
+
 /* Everybody leaves out what the first process has. */
 static void share_states(ovl_sweep_team *t)
 {
@@ -121,11 +128,14 @@ static void share_states(ovl_sweep_team *t)
     if (t->link->size > 1) {
         unsigned char *known = OVL_NEW_ARRAY(&arena, unsigned char, n);
         for (uint32_t i = 0; i < n; i++) {
-            known[i] = t->sweep->points[i].state != OVL_POINT_OPEN;
+            known[i] = !is_open(t->sweep, i);
         }
         ovl_link_share(t->link, known, n);
         for (uint32_t i = 0; i < n && t->link->rank; i++) {
-            t->sweep->points[i].state = known[i] ? OVL_POINT_DONE : OVL_POINT_OPEN;
+            if (known[i]) {
+                t->sweep->points[i].state = OVL_POINT_DONE;
+                ovl_sweep_ended(t->sweep, i);
+            }
         }
     }
     ovl_arena_free(&arena);
@@ -136,7 +146,7 @@ static uint32_t choose(const ovl_sweep_team *t, uint32_t *todo, uint32_t *open)
     uint32_t n = 0;
     *open = 0;
     for (uint32_t i = 0; i < t->sweep->axes.n_points; i++) {
-        bool wanted = t->sweep->points[i].state == OVL_POINT_OPEN;
+        bool wanted = is_open(t->sweep, i);
         *open += wanted;
         if (wanted && i % t->parts == t->part) {
             todo[n++] = i;

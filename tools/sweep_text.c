@@ -75,7 +75,7 @@ static void find_scale(shown *v)
     ovl_time largest = 0;
     uint64_t most = 0;
     const ovl_sweep *s = v->s;
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+    for (uint32_t i = 0; i < ovl_sweep_reach(s); i++) {
         const ovl_point *p = &s->points[i];
         if (p->state == OVL_POINT_DONE) {
             largest = OVL_MAX(largest, p->figures.value[OVL_M_STEP]);
@@ -88,7 +88,7 @@ static void find_scale(shown *v)
     }
     v->bytes = ovl_bytes_scale_for(most);
     v->scale = ovl_scale_for(largest);
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+    for (uint32_t i = 0; i < ovl_sweep_reach(s); i++) {
         const ovl_figures *f = &s->points[i].figures;
         for (uint32_t m = 0; s->points[i].state == OVL_POINT_DONE && m < ovl_n_metrics; m++) {
             if ((m < OVL_M_TABLE || m == v->more) && ovl_metrics[m].kind == OVL_METRIC_TIME &&
@@ -101,7 +101,7 @@ static void find_scale(shown *v)
 
 static const ovl_point *first_done(const ovl_sweep *s)
 {
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+    for (uint32_t i = 0; i < ovl_sweep_reach(s); i++) {
         if (s->points[i].state == OVL_POINT_DONE) {
             return &s->points[i];
         }
@@ -111,7 +111,7 @@ static const ovl_point *first_done(const ovl_sweep *s)
 
 static bool same_figure(const ovl_sweep *s, const ovl_point *first, uint32_t m)
 {
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+    for (uint32_t i = 0; i < ovl_sweep_reach(s); i++) {
         const ovl_point *p = &s->points[i];
         if (p->state == OVL_POINT_DONE &&
             (ovl_has_figure(&p->figures, m) != ovl_has_figure(&first->figures, m) ||
@@ -212,7 +212,7 @@ static void table(ovl_out *out, shown *v)
     columns[n++] = (ovl_column){"mark", true, false, 0};
     ovl_grid grid;
     ovl_grid_begin(&grid, columns, n);
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+    for (uint32_t i = 0; i < ovl_sweep_reach(s); i++) {
         const char *texts[OVL_KEYS_MAX], *cells[OVL_GRID_COLUMNS];
         if (!is_shown(v, i)) {
             continue;
@@ -281,7 +281,7 @@ static void head(ovl_out *out, shown *v)
     for (uint32_t k = 0; k < s->axes.n_keys; k++) {
         text = ovl_arena_printf(&v->arena, "%s%s%s", text, k ? ", " : ": ", s->axes.keys[k].path);
     }
-    for (uint32_t i = 0; i < s->axes.n_points && !s->models; i++) {
+    for (uint32_t i = 0; i < ovl_sweep_reach(s) && !s->models; i++) {
         if (s->points[i].state == OVL_POINT_DONE) {
             text = ovl_arena_printf(&v->arena, "%s; interference %s", text,
                                     ovl_interference_name(s->points[i].interference));
@@ -299,7 +299,7 @@ static void errors(ovl_out *out, shown *v)
     const ovl_sweep *s = v->s;
     const char *told[MOST_ERRORS];
     uint32_t n = 0, left = 0;
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+    for (uint32_t i = 0; i < ovl_sweep_reach(s); i++) {
         const char *text = s->points[i].error;
         uint32_t k = 0, same = 0;
         if (!text) {
@@ -313,7 +313,7 @@ static void errors(ovl_out *out, shown *v)
             continue;
         }
         told[n++] = text;
-        for (uint32_t j = i + 1; j < s->axes.n_points; j++) {
+        for (uint32_t j = i + 1; j < ovl_sweep_reach(s); j++) {
             same += s->points[j].error && strcmp(s->points[j].error, text) == 0;
         }
         const char *lead = ovl_sweep_point_text(s, i, &v->arena);

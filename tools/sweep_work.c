@@ -40,7 +40,7 @@ void ovl_sweep_find_work(ovl_sweep *s)
     for (int per = 0; per < OVL_PER_COUNT; per++) {
         of[per] = (span){.all = true};
     }
-    for (uint32_t i = 0; i < s->axes.n_points; i++) {
+    for (uint32_t i = 0; i < ovl_sweep_reach(s); i++) {
         if (ovl_point_sound(&s->points[i])) {
             double work[OVL_PER_COUNT];
             for (int per = 0; per < OVL_PER_COUNT; per++) {

@@ -120,3 +120,25 @@ error: two runs of $T/runs.db are compared: give two of the numbers that ovl his
 $ ovl sweep scenarios/buckets/last_bucket.yaml --over hardware.gpu.sms=1,2 --store $T/runs.db --resume | head -n 1
 $T/runs.db does not hold this sweep: nothing is resumed, it begins anew
 The last bucket
+? 0
+
+A store that has points of sweeps alone says so, and how to go on; one whose pages are anything is
+damaged, whatever is asked of it.
+
+$ ovl sweep scenarios/buckets/last_bucket.yaml --over overlap.ddp.bucket_cap=10MiB,20MiB,30MiB --shard 1/2 --store $T/part.db
+part 1 of 2 is done, 2 of 3 points, and kept in $T/part.db; --resume prints the sweep when all are
+$ ovl history --store $T/part.db
+$T/part.db holds no runs but points of sweeps: --points lists them
+sweep 1 of scenarios/buckets/last_bucket.yaml: 2 of 3 points; the same ovl sweep with --resume goes on
+$ ovl history --store $T/part.db --json | tail -n 4
+  "sweeps": [
+    {"sweep": 1, "scenario": "The last bucket", "file": "scenarios/buckets/last_bucket.yaml", "points": 3, "done": 2}
+  ]
+}
+$ head -c 4096 $T/runs.db > $T/bad.db; head -c 204800 /dev/zero | tr '\0' x >> $T/bad.db
+$ ovl history --store $T/bad.db
+error: store "$T/bad.db": it is damaged
+? 2
+$ ovl show 2 --store $T/bad.db
+error: store "$T/bad.db": it is damaged
+? 2

@@ -315,6 +315,28 @@ static void the_closest_where_nothing_is_allowed(void)
     CHECK_INT(ovl_sweep_status(&s), 0);
 }
 
+/* 4 of 6 points, the third of which is open, when it was interrupted: the rest is not looked at,
+ * and what is there has its front, and steps 0 -> 1 alone. */
+static void what_was_not_begun_is_not_looked_at(void)
+{
+    const int steps[] = {9, 7, 1, 8, 1, 1}, peaks[] = {1, 2, 1, 3, 1, 1};
+    ovl_sweep s = made(6, steps, peaks);
+    s.points[2].state = OVL_POINT_OPEN;
+    for (uint32_t i = 0; i < 4; i++) {
+        ovl_sweep_ended(&s, i);
+    }
+    CHECK_INT(ovl_sweep_reach(&s), 6);
+    s.stopped = true;
+    CHECK_INT(ovl_sweep_reach(&s), 4);
+    ovl_sweep_choose(&s, &arena);
+    CHECK_INT(s.n_done, 3);
+    CHECK_INT(s.best, 1);
+    CHECK_INT(s.n_front, 2);
+    CHECK_INT(s.n_steps, 1);
+    CHECK_INT(s.steps[0].to, 1);
+    CHECK_INT(s.points[4].tie, 0); /* as it was */
+}
+
 /* Two rows of two: each axis has its steps, 2 with each value of the other. */
 static void every_ordered_axis_has_steps(void)
 {
@@ -417,6 +439,8 @@ static CU_TestInfo tests[] = {
     {"the best is sound, fits and is allowed", the_best_is_sound_fits_and_is_allowed},
     {"each step of an axis has a gain and a price", what_a_step_buys},
     {"the closest where nothing is allowed", the_closest_where_nothing_is_allowed},
+    {"what was not begun of an interrupted sweep is not looked at",
+     what_was_not_begun_is_not_looked_at},
     {"every ordered axis has steps", every_ordered_axis_has_steps},
     {"conditions hold", conditions},
     {"wrong conditions are told", wrong_conditions},

@@ -20,6 +20,31 @@ function decimalsOf(time, power) {
   return time === 0 ? 0 : decimals;
 }
 
+/* As in the text report: as many decimals as give the largest of some times six significant digits.
+ * Rates are rounded to the picosecond, and what is 72 ms may be one short of it. */
+function mostDecimals(most, power) {
+  let decimals = 5;
+  for (let whole = Math.floor(Math.abs(most) / 10 ** power); whole >= 10 && decimals > 0; decimals--) {
+    whole = Math.floor(whole / 10);
+  }
+  return Math.min(decimals, power);
+}
+
+function rounded(time, power, decimals) {
+  const step = 10 ** (power - decimals), whole = Math.round(Math.abs(time) / step) * step;
+  return time < 0 ? -whole : whole;
+}
+
+/* The terms of a sum, each rounded so that they still add up to their rounded total. */
+function roundedTerms(times, power, decimals) {
+  let before = 0;
+  return times.map((time) => {
+    const from = rounded(before, power, decimals);
+    before += time;
+    return rounded(before, power, decimals) - from;
+  });
+}
+
 /* Exact, with at least `least` decimals: digits are cut by text, never rounded. */
 function inUnit(time, power, least) {
   const digits = String(Math.abs(time)).padStart(power + 1, "0");
@@ -33,8 +58,16 @@ function time(value, sign) {
   if (value === undefined) {
     return NONE;
   }
-  const [unit, power] = unitFor(value);
-  return (sign && value > 0 ? "+" : "") + inUnit(value, power, Math.min(3, power)) + " " + unit;
+  const [unit, power] = unitFor(value), decimals = mostDecimals(value, power);
+  return (sign && value > 0 ? "+" : "") + inUnit(rounded(value, power, decimals), power, Math.min(3, decimals)) + " " + unit;
+}
+
+/* Of a sum the total, then its terms, in one unit. */
+function inSum(times) {
+  const total = times.reduce((a, b) => a + b, 0), most = times.concat(total).reduce((a, b) => Math.max(a, Math.abs(b)), 0);
+  const [unit, power] = unitFor(most), decimals = mostDecimals(most, power);
+  const text = (time) => inUnit(time, power, Math.min(3, decimals)) + " " + unit;
+  return [text(rounded(total, power, decimals)), ...roundedTerms(times, power, decimals).map(text)];
 }
 
 /* For figures to be read at a glance: three decimals, rounded; tables have them in full. */

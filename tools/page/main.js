@@ -37,10 +37,13 @@ function equation(run) {
   if (!e) {
     return null;
   }
-  const path = e.u_variant_s === undefined ? time(ps(e.u_path_s)) + " until all else was ready" :
-    time(ps(e.u_variant_s)) + " until all else would be ready, + " + time(ps(e.interference_s)) + " of interference";
-  return make("p", {}, make("strong", {}, time(ps(run.step.time_s))), " = " + path + " + " + time(ps(e.exposed_s)) +
-    " that " + e.collective + " is exposed" + (e.consumer ? " before " + e.consumer : "") + " + " + time(ps(e.after_s)) + " after it.");
+  const known = e.u_variant_s !== undefined;
+  const [step, ...terms] = inSum((known ? [e.u_variant_s, e.interference_s] : [e.u_path_s]).concat(e.exposed_s, e.after_s).map(ps));
+  const after = terms.pop(), exposed = terms.pop();
+  const path = known ? terms[0] + " until all else would be ready, + " + terms[1] + " of interference" :
+    terms[0] + " until all else was ready";
+  return make("p", {}, make("strong", {}, step), " = " + path + " + " + exposed + " that " + e.collective + " is exposed" +
+    (e.consumer ? " before " + e.consumer : "") + " + " + after + " after it.");
 }
 
 function decomposition(run) {
@@ -75,10 +78,11 @@ function controlled(three) {
   const terms = Object.keys(three.both.decomposition_s).filter((term) => Object.keys(runs).some((run) => three[run].decomposition_s[term]));
   const most = Math.max(...Object.keys(runs).map((run) => ps(three[run].step_s)));
   const columns = [{ key: "term", title: "term", kind: "text", head: true, foot: "step", get: (term) => words(term) }];
-  Object.entries(runs).forEach(([run, title]) => columns.push({ key: run, title, kind: "time", unit: unitFor(most),
+  Object.entries(runs).forEach(([run, title]) => columns.push({ key: run, title, kind: "time", exact: true, unit: unitFor(most),
     get: (term) => ps(three[run].decomposition_s[term]), foot: ps(three[run].step_s) }));
-  const saved = ps(three.saved.step_s), said = "Overlap saves " + time(saved) + ": " + time(ps(three.compute_only.step_s)) +
-    " of compute alone + " + time(ps(three.communication_only.step_s)) + " of communication alone - " + time(ps(three.both.step_s)) + " of both.";
+  const [saved, compute, communication, both] = inSum([ps(three.compute_only.step_s), ps(three.communication_only.step_s), -ps(three.both.step_s)]);
+  const said = "Overlap saves " + saved + ": " + compute + " of compute alone + " + communication + " of communication alone " +
+    "- " + both.replace("−", "") + " of both.";
   return section("controlled", "Controlled runs", make("p", {}, "The step without communication, without kernels, and as it is, on rank " +
     three.rank + "; order and the host stay."), table("three-runs", "Three controlled runs", columns, terms, true), make("p", {}, said),
     table("three-durations", "Durations, summed over the rank: as costs say, in the run without the other kind, and in both", [
@@ -226,9 +230,9 @@ function comparison() {
   const rows = terms.map((term) => ({ term, get: (run) => ps(run.step.decomposition_s[term]) }));
   const columns = [{ key: "term", title: "term", kind: "text", head: true, foot: "step", get: (r) => words(r.term) }];
   all.forEach(({ i, run }) => {
-    columns.push({ key: "run" + i, title: nameOf(i), kind: "time", unit: unitFor(ps(base.step.time_s)), get: (r) => r.get(run), foot: ps(run.step.time_s) });
+    columns.push({ key: "run" + i, title: nameOf(i), kind: "time", exact: true, unit: unitFor(ps(base.step.time_s)), get: (r) => r.get(run), foot: ps(run.step.time_s) });
     if (i > 0) {
-      columns.push({ key: "delta" + i, title: "change", kind: "time", sign: true, unit: unitFor(ps(base.step.time_s)), get: (r) => ps(data.comparisons[i - 1].delta_s[r.term]),
+      columns.push({ key: "delta" + i, title: "change", kind: "time", sign: true, exact: true, unit: unitFor(ps(base.step.time_s)), get: (r) => ps(data.comparisons[i - 1].delta_s[r.term]),
         foot: ps(data.comparisons[i - 1].delta_s.step) });
     }
   });

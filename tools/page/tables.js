@@ -16,22 +16,25 @@ function make(tag, attributes, ...children) {
 
 const MOST_ROWS = 300;
 
-/* A column of times shares a unit and its decimals, so that what is added up is seen to add up. */
+/* A column of times shares a unit and its decimals, so that what is added up is seen to add up: with
+ * a foot it is rounded as a sum; where rows are added up, too, it is exact. */
 function timeColumn(rows, column, foot) {
-  const all = rows.map(column.get).concat(foot ? [foot] : []).filter((value) => value !== undefined);
+  const times = rows.map(column.get), all = times.concat(foot ? [foot] : []).filter((value) => value !== undefined);
   const most = all.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
   const [unit, power] = column.unit || unitFor(most);
-  const decimals = all.reduce((a, b) => Math.max(a, decimalsOf(b, power)), Math.min(3, power));
-  return { unit, show: (value) => (value === undefined ? NONE :
-    (column.sign && value > 0 ? "+" : "") + inUnit(value, power, decimals)) };
+  const finest = column.exact ? power : mostDecimals(most, power);
+  const decimals = Math.min(finest, all.reduce((a, b) => Math.max(a, decimalsOf(b, power)), Math.min(3, power)));
+  const terms = foot === undefined ? undefined : roundedTerms(times.map((value) => value || 0), power, decimals);
+  return { unit, show: (value, index) => (value === undefined ? NONE : (column.sign && value > 0 ? "+" : "") +
+    inUnit(terms && index !== undefined ? terms[index] : rounded(value, power, decimals), power, decimals)) };
 }
 
-function cell(column, row, show) {
+function cell(column, row, show, index) {
   const value = column.get(row);
   const kind = column.kind === "text" || column.kind === "wrap" ? (column.kind === "wrap" ? "wrap" : "text") : undefined;
   const td = make(column.head ? "th" : "td", { class: kind, scope: column.head ? "row" : undefined,
     "data-key": column.key, "data-value": typeof value === "number" ? value : undefined });
-  td.append(column.node ? column.node(row) : show(value));
+  td.append(column.node ? column.node(row) : show(value, index));
   return td;
 }
 
@@ -52,8 +55,8 @@ function table(id, caption, columns, rows, narrow) {
     class: c.kind === "text" || c.kind === "wrap" ? "text" : undefined },
     c.title + (shows[i].unit ? " [" + shows[i].unit + "]" : ""))));
   const body = make("tbody");
-  const fill = (from, to) => rows.slice(from, to).forEach((row) =>
-    body.append(make("tr", {}, ...used.map((c, i) => cell(c, row, shows[i].show)))));
+  const fill = (from, to) => rows.slice(from, to).forEach((row, k) =>
+    body.append(make("tr", {}, ...used.map((c, i) => cell(c, row, shows[i].show, from + k)))));
   fill(0, MOST_ROWS);
   const parts = [make("caption", {}, caption), make("thead", {}, head), body];
   if (used.some((c) => c.foot !== undefined)) {
