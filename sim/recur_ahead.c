@@ -218,7 +218,7 @@ static bool find_strides_of_rank(const ovl_engine *e, ovl_recur *r, uint32_t ran
         r->shift.strides.data[i].alone = n == 1;
     }
     return !e->ranks[rank].put_off && n <= STRIDES_MAX &&
-           (n < 2 || !(code->host_timed || code->queue_prev));
+           (n < 2 || !(code->host_timed || code->queued));
 }
 
 /* What is known of whom operations meet holds as long as all move as they did. */

@@ -277,7 +277,6 @@ static void release(ovl_engine *e, const ovl_recur *r, const window *w, uint32_t
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[w->rank].code];
     const ovl_ties *ties = ovl_code_ties(code, i);
-    const ovl_ties *ties = ovl_code_ties(code, i);
     uint8_t now = flags_now(w, i), then = flags_then(w, i);
     if (!is_here(e, r, w, i)) {
         return;
