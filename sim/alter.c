@@ -115,14 +115,17 @@ static bool is_freed(const edges *e, uint32_t op)
 /* Do others who load the same links slow it? HBM, port 0, is none. */
 static bool loads_links(const ovl_program *p, const ovl_cost *cost)
 {
-    const ovl_cost_kind *kind = ovl_kind_of(p, cost);
-    const ovl_demand *own = p->demands + kind->first_demand, *peer = p->demands + kind->first_peer;
     bool any = false;
-    for (uint32_t i = 0; i < kind->n_demands; i++) {
-        any |= own[i].port > 0;
-    }
-    for (uint32_t i = 0; i < kind->n_peer; i++) {
-        any |= peer[i].port > 0;
+    for (; cost; cost = ovl_next_phase(p, cost)) {
+        const ovl_cost_kind *kind = ovl_kind_of(p, cost);
+        const ovl_demand *own = p->demands + kind->first_demand;
+        const ovl_demand *peer = p->demands + kind->first_peer;
+        for (uint32_t i = 0; i < kind->n_demands; i++) {
+            any |= own[i].port > 0;
+        }
+        for (uint32_t i = 0; i < kind->n_peer; i++) {
+            any |= peer[i].port > 0;
+        }
     }
     return any;
 }
@@ -136,7 +139,7 @@ static uint32_t stays_behind(const edges *e, const ovl_op *o, const ovl_back *ol
         return old->wire;
     }
     const ovl_cost *cost = &e->program->costs[o->cost];
-    bool alone = cost->latency + cost->work > 0 && !loads_links(e->program, cost);
+    bool alone = ovl_cost_time(e->program, cost) > 0 && !loads_links(e->program, cost);
     return alone ? old->comm_prev : 0;
 }
 

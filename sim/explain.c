@@ -69,28 +69,46 @@ static bool among(const ovl_id *names, uint32_t n, ovl_id name)
     return false;
 }
 
-/* "b, c and 2 more", in order of their coming. */
-static const char *beside(explaining *e, ovl_id resource, uint32_t op, ovl_time from, ovl_time to)
-{
+typedef struct names_beside {
     ovl_id names[64];
-    uint32_t n = 0;
-    const char *text = "";
+    uint32_t n;
+} names_beside;
+
+/* Who used a resource between two moments, but for `op` itself; in order of their coming. */
+static void add_beside(const explaining *e, ovl_id resource, uint32_t op, ovl_time from,
+                       ovl_time to, names_beside *list)
+{
     for (uint32_t i = first_use(e, resource);
          i < e->uses.len && e->uses.data[i].resource == resource && e->uses.data[i].from < to;
          i++) {
         const ovl_resource_use *u = &e->uses.data[i];
         bool other = u->op != op || u->like > 1;
-        if (other && u->to > from && n < OVL_COUNT(names) && !among(names, n, u->name)) {
-            names[n++] = u->name;
+        if (other && u->to > from && list->n < OVL_COUNT(list->names) &&
+            !among(list->names, list->n, u->name)) {
+            list->names[list->n++] = u->name;
         }
     }
-    for (uint32_t i = 0; i < OVL_MIN(n, MOST_BESIDE); i++) {
-        text = ovl_arena_printf(e->arena, "%s%s%s", text, i ? ", " : "",
-                                ovl_names_text(e->p->names, names[i]));
+}
+
+/* "b, c and 2 more": who used it while `op` did. */
+static const char *beside(explaining *e, ovl_id resource, uint32_t op)
+{
+    names_beside list = {.n = 0};
+    const char *text = "";
+    for (uint32_t i = first_use(e, resource);
+         i < e->uses.len && e->uses.data[i].resource == resource; i++) {
+        const ovl_resource_use *u = &e->uses.data[i];
+        if (u->op == op) {
+            add_beside(e, resource, op, u->from, u->to, &list);
+        }
     }
-    return n <= MOST_BESIDE
-               ? (n ? text : NULL)
-               : ovl_arena_printf(e->arena, "%s and %" PRIu32 " more", text, n - MOST_BESIDE);
+    for (uint32_t i = 0; i < OVL_MIN(list.n, MOST_BESIDE); i++) {
+        text = ovl_arena_printf(e->arena, "%s%s%s", text, i ? ", " : "",
+                                ovl_names_text(e->p->names, list.names[i]));
+    }
+    return list.n <= MOST_BESIDE
+               ? (list.n ? text : NULL)
+               : ovl_arena_printf(e->arena, "%s and %" PRIu32 " more", text, list.n - MOST_BESIDE);
 }
 
 /* --- One operation --- */
@@ -118,7 +136,7 @@ static void find_bounds(explaining *e, uint32_t op, ovl_explained *out)
                               .lost = l->lost};
         if (resource != OVL_NONE) {
             bound.instance = ovl_used_instance(e->p, resource);
-            bound.beside = beside(e, resource, carrier, out->start + out->latency, out->end);
+            bound.beside = beside(e, resource, carrier);
         }
         ovl_vec_push(&e->bounds, bound);
         out->lost += l->lost;
@@ -172,6 +190,40 @@ static const char *stream_of(const explaining *e, uint32_t rank, uint32_t op)
                : ovl_names_text(e->p->names, code->streams[placed->stream]);
 }
 
+/* --- Phases --- */
+
+/* "nic.out, nic.in": what the rank loads in a phase. */
+static const char *loaded_by(const explaining *e, uint32_t rank, const ovl_cost *phase)
+{
+    const ovl_cost_kind *kind = ovl_kind_of(e->p, phase);
+    const ovl_id *ports = &e->p->rank_ports[e->p->ranks[rank].first_port];
+    const char *text = "";
+    for (uint32_t i = kind->first_demand; i < kind->first_demand + kind->n_demands; i++) {
+        ovl_id resource = ports[e->p->demands[i].port];
+        if (resource != OVL_NONE) {
+            text = ovl_arena_printf(e->arena, "%s%s%s", text, *text ? ", " : "",
+                                    ovl_used_name(e->p, resource));
+        }
+    }
+    return *text ? text : "nothing";
+}
+
+static void describe_phases(explaining *e, uint32_t rank, uint32_t carrier, const ovl_cost *cost,
+                            ovl_explained *out)
+{
+    uint32_t n = ovl_count_phases(e->p, cost);
+    if (n < 2) {
+        return;
+    }
+    ovl_explained_phase *phases = OVL_NEW_ARRAY(e->arena, ovl_explained_phase, n);
+    ovl_phase_walk w = ovl_phases_begin(e->t, carrier, cost, out->start, out->end);
+    for (; w.phase; ovl_phases_next(e->p, e->t, out->end, &w)) {
+        phases[out->n_phases++] = (ovl_explained_phase){w.from, w.to, w.phase->latency,
+                                                        w.phase->work, loaded_by(e, rank, w.phase)};
+    }
+    out->phases = phases;
+}
+
 static ovl_explained describe(explaining *e, uint32_t rank, uint32_t count, uint32_t op)
 {
     const ovl_op *o = ovl_causes_op(e->c, op);
@@ -186,9 +238,10 @@ static ovl_explained describe(explaining *e, uint32_t rank, uint32_t count, uint
                          .arrive = e->t->arrive[op],
                          .start = e->t->start[op],
                          .end = e->t->end[op],
-                         .latency = cost->latency,
-                         .work = cost->work};
+                         .latency = ovl_cost_latency(e->p, cost),
+                         .work = ovl_cost_work(e->p, cost)};
     find_bounds(e, op, &out);
+    describe_phases(e, rank, carrier, cost, &out);
     return out;
 }
 

@@ -160,8 +160,9 @@ static void begin_anew(ovl_rhythm *x)
 static uint64_t mixed_progress(const ovl_engine *e, uint64_t hash, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
+    hash = mixed(hash, (uint64_t)a->passed << 8 | a->phase);
     if (a->phase != OVL_PHASE_FLUID) {
-        return mixed(hash, a->phase);
+        return hash;
     }
     ovl_work done = ovl_clock_value(&e->clocks.data[a->clock], e->now) - a->begin;
     hash = mixed(hash, (uint64_t)(done >> 64));
@@ -188,7 +189,7 @@ static uint64_t phases(const ovl_engine *e, ovl_time last)
 {
     uint64_t hash = 0;
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
-        ovl_time ended = e->ended[rank];
+        ovl_time ended = e->ranks[rank].ended;
         hash = mixed(hash, ended > last ? 1 + (uint64_t)(e->now - ended) : 0);
     }
     return hash;
@@ -272,6 +273,7 @@ static void keep(const ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
     to->n_trail = from->n_trail;
     to->n_limits = from->n_limits;
     to->n_segments = from->n_segments;
+    to->n_phase_ends = from->n_phase_ends;
     to->n_ended = from->n_ended;
     to->taken = true;
 }

@@ -35,7 +35,7 @@ typedef struct ovl_moment {
     uint32_t *front;       /* of each rank, for each lane (below): the first operation that has not
                               arrived, n_ops if all have; of the host the one it issues next */
     ovl_rank_times *times; /* [n_ranks] all time until now given away */
-    uint32_t n_trail, n_limits, n_segments, n_ended;
+    uint32_t n_trail, n_limits, n_segments, n_phase_ends, n_ended;
     bool taken;
 } ovl_moment;
 

@@ -507,6 +507,18 @@ static void repeat_segments(ovl_engine *e, const ovl_recur *r)
     }
 }
 
+static void repeat_phase_ends(ovl_engine *e, const ovl_recur *r)
+{
+    uint32_t n = e->phase_ends.len - r->shift.before->n_phase_ends;
+    ovl_vec_reserve(&e->phase_ends, e->phase_ends.len + r->shift.times * n);
+    for (uint64_t k = 0; k < r->shift.times * n; k++) {
+        ovl_phase_end again = e->phase_ends.data[e->phase_ends.len - n];
+        again.op += shift_of(e, r, again.op);
+        again.time += r->shift.period;
+        ovl_vec_push(&e->phase_ends, again);
+    }
+}
+
 /* --- Sums --- */
 
 static void repeat_times(const ovl_rank_times *before, ovl_rank_times *now, ovl_time k,
@@ -535,9 +547,10 @@ void ovl_recur_fill(ovl_engine *e, ovl_recur *r)
     }
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
         repeat_times(&s->before->times[rank], &e->times[rank], (ovl_time)s->times, s->period);
-        e->ended[rank] = e->times[rank].end;
+        e->ranks[rank].ended = e->times[rank].end;
     }
     repeat_trail(e, r);
     repeat_limits(e, r);
     repeat_segments(e, r);
+    repeat_phase_ends(e, r);
 }

@@ -78,6 +78,14 @@ static bool is_by_member(const ovl_engine *e, const ovl_activity *a)
     return a->comm && ovl_kind_of(e->p, a->cost)->by_member;
 }
 
+/* What a member demands in a phase. */
+static const ovl_cost_kind *kind_of_member(const ovl_engine *e, uint32_t rank, uint32_t op,
+                                           uint32_t phase)
+{
+    const ovl_cost *cost = ovl_engine_cost(e, rank, op, ovl_engine_op(e, rank, op));
+    return ovl_kind_of(e->p, ovl_phase_of(e->p, cost, phase));
+}
+
 void ovl_route_uses(ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
@@ -97,7 +105,7 @@ void ovl_route_uses(ovl_engine *e, uint32_t activity)
     for (uint32_t place = 0; place < comm->n_members; place++) {
         uint32_t rank = e->p->members[comm->first_member + place];
         if (by_member) {
-            kind = ovl_engine_kind(e, rank, ovl_collective_op(e->p, comm, place, a->k));
+            kind = kind_of_member(e, rank, ovl_collective_op(e->p, comm, place, a->k), a->passed);
             own = (ovl_demand_list){kind->first_demand, kind->n_demands};
         }
         add_uses(e, rank, comm->first_member + place, a, own);

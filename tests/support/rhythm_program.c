@@ -21,6 +21,7 @@ typedef struct rhythm {
     ovl_time launch, slower;
     ovl_time gather, forward, backward, reduce, send;
     uint64_t memory, wire;    /* demands */
+    uint32_t phases;          /* of collectives, 1 at least */
     uint32_t last[RANKS_MAX]; /* operations so far - 1 */
     uint32_t gathered[RANKS_MAX][AHEAD_MAX], computed[RANKS_MAX][AHEAD_MAX];
     uint32_t chunks;       /* of each rank, looped */
@@ -84,6 +85,11 @@ static uint32_t add_kernel(rhythm *y, uint32_t rank, uint32_t block, ovl_time wo
 static uint32_t add_collective(rhythm *y, uint32_t rank, const char *stream, ovl_time work)
 {
     ovl_cost cost = {.latency = OVL_US, .work = work};
+    for (uint32_t i = 1; i < y->phases; i++) { /* one on the wire, one off it */
+        ovl_demand wire = {1, false, y->wire};
+        ovl_cost phase = {.latency = i % 2 ? 0 : OVL_US, .work = work / 2, .then = cost.then};
+        cost.then = ovl_add_phase(&y->b, &phase, NULL, &wire, i % 2);
+    }
     ovl_op op = {.kind = OVL_COLLECTIVE,
                  .coll = OVL_ALL_GATHER,
                  .stream = on(y, rank, stream),
@@ -280,6 +286,7 @@ static void set_up(rhythm *y)
     y->send = duration(y, 4);
     y->memory = draw(y, 1200);
     y->wire = draw(y, 120);
+    y->phases = draw(y, 3) ? 1 : 2 + draw(y, 2);
     y->first_gathers = draw(y, 3) == 0;
     y->spares = draw(y, 2) ? 0 : 2 + draw(y, 3);
     for (uint32_t r = 0; r < y->n_ranks; r++) {

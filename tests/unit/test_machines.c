@@ -29,7 +29,7 @@
 
 static ovl_time work(bench *t, uint32_t rank, const char *name)
 {
-    return cost_named(t, rank, name)->work;
+    return ovl_cost_work(t->p, cost_named(t, rank, name));
 }
 
 static void kernels_go_by_the_gpu_of_their_rank(void)
@@ -127,7 +127,7 @@ static void a_collective_goes_by_the_slowest_link_of_its_members(void)
         CHECK_INT(demand_on(&t, rank, all, false, "nic.out"), 10000000000);
         CHECK_INT(demand_on(&t, rank, all, false, "own.in"), 20000000000);
         CHECK_INT(work(&t, rank, "levels"), 3 * OVL_MS);
-        CHECK_INT(cost_named(&t, rank, "levels")->latency, 8 * OVL_US);
+        CHECK_INT(ovl_cost_latency(t.p, cost_named(&t, rank, "levels")), 8 * OVL_US);
         CHECK_INT(work(&t, rank, "inside"), OVL_MS);
     }
     finish(&t);
