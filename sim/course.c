@@ -7,7 +7,9 @@
 uint32_t ovl_lane_before(const ovl_code *code, uint32_t lane, uint32_t local)
 {
     if (lane < code->n_streams) {
-        return ovl_code_stream_prev(code, local);
+        uint32_t prev = ovl_code_stream_prev(code, local), comm = ovl_code_comm_prev(code, local);
+        bool by_comm = prev == OVL_NONE && comm != OVL_NONE && ovl_lane(code, comm) == lane;
+        return by_comm ? comm : prev;
     }
     uint32_t prev = ovl_code_comm_prev(code, local);
     while (prev != OVL_NONE && ovl_lane(code, prev) != lane) {
