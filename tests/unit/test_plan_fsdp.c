@@ -607,31 +607,11 @@ static void steps_follow_each_other(void)
 
 /* --- What if a wait were missing? --- */
 
-/* The races of the program with the k-th wait of an operation taken away (made one for the first
- * operation, which has ended long before). Others that are tied as it was keep theirs: it gets ties
- * and a list of its own, behind all others. */
+/* The races of the program with the k-th wait of an operation taken away. */
 static uint32_t races_without(bench *t, const ovl_timeline *line, uint32_t op, uint32_t k)
 {
-    const ovl_program *p = t->p;
     ovl_arena scratch = {0};
-    ovl_code *code, kept = *code_of(t, 0);
-    const ovl_code *found = code_of(t, 0);
-    ovl_offsets after = ovl_code_after(found, op);
-    uint32_t *tied = OVL_NEW_ARRAY(&scratch, uint32_t, kept.n_ops);
-    uint32_t *offsets = OVL_NEW_ARRAY(&scratch, uint32_t, p->n_offsets + 1 + after.n);
-    ovl_ties *ties = OVL_NEW_ARRAY(&scratch, ovl_ties, p->n_ties + 1);
-    memcpy(tied, kept.tied, kept.n_ops * sizeof *tied);
-    memcpy(offsets, p->offsets, p->n_offsets * sizeof *offsets);
-    memcpy(offsets + p->n_offsets, after.by - 1, (1 + after.n) * sizeof *offsets);
-    memcpy(ties, p->ties, p->n_ties * sizeof *ties);
-    offsets[p->n_offsets + 1 + k] = 0 - op;
-    ties[p->n_ties] = *ovl_code_ties(found, op);
-    ties[p->n_ties].back.after = p->n_offsets;
-    tied[op] = p->n_ties;
-    memcpy(&code, &found, sizeof code);
-    code->tied = tied;
-    code->offsets = offsets;
-    code->ties = ties;
+    ovl_code kept, *code = take_wait_away(t, code_of(t, 0), op, k, &kept, &scratch);
     ovl_causes causes;
     ovl_causes_init(&causes, t->p, line, &t->arena);
     ovl_hazards hazards = {0};
