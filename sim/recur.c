@@ -189,7 +189,7 @@ static uint64_t phases(const ovl_engine *e, ovl_time last)
 {
     uint64_t hash = 0;
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
-        ovl_time ended = e->ended[rank];
+        ovl_time ended = e->ranks[rank].ended;
         hash = mixed(hash, ended > last ? 1 + (uint64_t)(e->now - ended) : 0);
     }
     return hash;

@@ -545,7 +545,7 @@ void ovl_recur_fill(ovl_engine *e, ovl_recur *r)
     }
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
         repeat_times(&s->before->times[rank], &e->times[rank], (ovl_time)s->times, s->period);
-        e->ended[rank] = e->times[rank].end;
+        e->ranks[rank].ended = e->times[rank].end;
     }
     repeat_trail(e, r);
     repeat_limits(e, r);

@@ -56,6 +56,9 @@ static void move_activity(const ovl_engine *e, const ovl_recur *r, uint32_t acti
 {
     ovl_activity *a = &e->activities.data[activity];
     move(e, r, a->rank, &a->op);
+    if (a->kind == OVL_SEND) {
+        a->mate = e->p->partner[a->op];
+    }
     if (a->clock == OVL_CLOCK_TIME) {
         a->begin += (ovl_work)later << OVL_WORK_SHIFT;
     }

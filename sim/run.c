@@ -88,7 +88,6 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     e->pending = OVL_NEW_ARRAY(scratch, uint32_t, p->n_ops);
     e->arrived = OVL_NEW_ARRAY(scratch, uint32_t, p->n_collectives);
     e->ranks = OVL_NEW_ARRAY(scratch, ovl_rank_state, p->n_ranks);
-    e->ended = OVL_NEW_ARRAY(scratch, ovl_time, p->n_ranks);
     e->first_pace = OVL_NEW_ARRAY(scratch, uint32_t, p->n_resources);
     for (uint32_t r = 0; r < p->n_resources; r++) {
         e->first_pace[r] = OVL_NONE;
@@ -100,10 +99,13 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     e->free_cost = (ovl_cost){.kind = OVL_KIND_FREE};
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         const ovl_code *code = &p->codes[p->ranks[r].code];
-        e->ranks[r].first_op = p->ranks[r].first_op;
-        e->ranks[r].variant = p->ranks[r].variant;
-        e->ranks[r].code = p->ranks[r].code;
-        e->ranks[r].is = (ovl_choice){.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};
+        ovl_rank_state *s = &e->ranks[r];
+        s->first_op = p->ranks[r].first_op;
+        s->variant = p->ranks[r].variant;
+        s->code = p->ranks[r].code;
+        s->is = (ovl_choice){.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};
+        ovl_vec_begin_near(&s->kernels, s->few_kernels);
+        ovl_vec_begin_near(&s->comms, s->few_comms);
         if (code->host_timed) { /* else ovl_host_begin fills it in as it issues everything */
             memcpy(&e->pending[p->ranks[r].first_op], code->waits, code->n_ops * sizeof(uint32_t));
         }
@@ -124,8 +126,8 @@ static void tear_down(ovl_engine *e)
 {
     for (uint32_t r = 0; r < e->p->n_ranks; r++) {
         ovl_rank_state *s = &e->ranks[r];
-        ovl_vec_free(&s->kernels);
-        ovl_vec_free(&s->comms);
+        ovl_vec_free_near(&s->kernels, s->few_kernels);
+        ovl_vec_free_near(&s->comms, s->few_comms);
         ovl_vec_free(&s->holders);
         ovl_vec_free(&s->rivals);
         ovl_vec_free(&s->copies[0]);
@@ -292,8 +294,8 @@ static void find_last_of_several(const ovl_engine *e, ovl_timeline *t)
 static void find_step(const ovl_engine *e, ovl_timeline *t)
 {
     for (uint32_t r = 0; r < e->p->n_ranks; r++) {
-        if (e->ended[r] > t->finish) {
-            t->finish = e->ended[r];
+        if (e->ranks[r].ended > t->finish) {
+            t->finish = e->ranks[r].ended;
             t->deciding_rank = r;
         }
     }

@@ -80,6 +80,7 @@ typedef struct ovl_activity {
     uint8_t n_kept;  /* of it, in `bounds` */
     uint8_t passed;  /* phases of its cost that are over */
     uint32_t count;  /* of how many like it, where ranks are folded */
+    uint32_t mate;   /* sends: the receive */
     ovl_time bound_done;
     ovl_time since;       /* it joined its clock */
     const ovl_cost *cost; /* of the phase it is in */
@@ -164,13 +165,13 @@ typedef struct ovl_waiting_copy {
     uint32_t op;
 } ovl_waiting_copy;
 
-/* What runs on a rank now; what most events look at comes first. */
+/* What runs on a rank now; what most events look at comes first, a cache line each. */
 typedef struct ovl_rank_state {
-    _Alignas(OVL_CACHE_LINE) OVL_VEC(uint32_t) kernels; /* activities */
-    OVL_VEC(ovl_running) comms;                         /* in latency or transfer, in order of op */
-    uint32_t latent;                                    /* communication in its latency */
-    uint32_t first_op, variant;                         /* of ovl_rank, */
-    ovl_id code;                                        /* as is this */
+    _Alignas(OVL_CACHE_LINE) OVL_VEC(uint32_t) kernels; /* activities; begins in few_kernels */
+    OVL_VEC(ovl_running) comms; /* in latency or transfer, in order of op; begins in few_comms */
+    uint32_t latent;            /* communication in its latency */
+    uint32_t first_op, variant; /* of ovl_rank, */
+    ovl_id code;                /* as is this */
     /* Who gets the time from `accounted` on (account.c). */
     ovl_choice is;
     bool touched,
@@ -181,8 +182,11 @@ typedef struct ovl_rank_state {
     ovl_time accounted, hidden_accounted;
     ovl_time main_done, beside_done;
     OVL_VEC(ovl_rival) rivals; /* among which the fastest is chosen */
+    ovl_time ended;            /* when an operation ended last */
     uint32_t waiting;          /* collectives that wait for a member */
-    uint32_t copying[2];       /* copies that run, by direction */
+    uint32_t few_kernels[3];
+    ovl_running few_comms[7];
+    uint32_t copying[2]; /* copies that run, by direction */
     OVL_VEC(uint32_t)
     holders;                             /* ops of communication that arrived and has not ended,
                                             where their factors matter */
@@ -225,8 +229,7 @@ typedef struct ovl_engine {
     uint32_t *arrived; /* by collective instance: members that have */
     uint32_t n_ended;
     ovl_rank_state *ranks;
-    ovl_rank_times *times;   /* their `end` stands in `ended` until they are told */
-    ovl_time *ended;         /* by rank: when an operation ended last */
+    ovl_rank_times *times;   /* their `end` stands in ranks[].ended until they are told */
     bool counting;           /* the interval to count has begun */
     ovl_rank_times *counted; /* what was counted in it; NULL until it ended */
     ovl_cost free_cost;      /* of operations of the freed name */

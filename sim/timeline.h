@@ -44,8 +44,9 @@ typedef enum ovl_term {
 /* "compute", "compute_stretch", ...: the keys of the JSON. */
 const char *ovl_term_name(ovl_term term);
 
+/* What most of a rank's time goes to lies on one line of the cache. */
 typedef struct ovl_rank_times {
-    ovl_time end;    /* when its last operation ended */
+    _Alignas(OVL_CACHE_LINE) ovl_time end; /* when its last operation ended */
     ovl_time hidden; /* communication in latency or transfer while a kernel runs: wall time */
     ovl_time hidden_stretch; /* the part of `hidden` in which that communication made no progress:
                                 none while any is in latency, else of the transfer with the lowest
