@@ -66,13 +66,13 @@ static void add_relay_ports(ovl_lowering *l, ovl_id *ports, uint32_t *rank_at)
         rank_at[l->seats.of ? l->seats.of[rank] : rank] = rank;
     }
     for (uint32_t rank = 0; rank < l->n_ranks; rank++) {
-        ovl_id *own = &ports[(size_t)rank * l->b->n_ports];
         for (uint32_t place = 0; place < node; place++) {
             uint32_t seat = ovl_plan_node(l, rank) * node + place;
             uint32_t there = seat < l->seats.n ? rank_at[seat] : OVL_NONE;
-            const ovl_id *from = there == OVL_NONE ? NULL : &ports[(size_t)there * l->b->n_ports];
+            size_t to = (size_t)rank * l->b->n_ports + ovl_relay_port(l, 0, place);
             for (uint32_t k = 0; k < 2 * n; k++) {
-                own[ovl_relay_port(l, 0, place) + k] = from ? from[1 + k] : OVL_NONE;
+                ports[to + k] =
+                    there == OVL_NONE ? OVL_NONE : ports[(size_t)there * l->b->n_ports + 1 + k];
             }
         }
     }
