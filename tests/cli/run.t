@@ -255,7 +255,7 @@ scenarios/mesh/model_by_shape.yaml:26:10: error: the layers have 6320104 operati
 scenarios/mesh/model_by_shape.yaml:26:10: error: the layers have 2240036 operations at least, forward and backward of 4 microbatches, and need more than 320.4 MiB of memory; 50 MiB is allowed (OVL_MEMORY) (variant context)
 ? 3
 $ printf 'workload: {ranks: 2, ops: [{marker: m}, {repeat: 3000000, ops: [{kernel: k, duration: 1 us}, {kernel: m, duration: 1 us}]}]}' >"$T/many.yaml" && OVL_MEMORY=200MiB ovl run "$T/many.yaml"
-$T/many.yaml:1:41: error: with every repeat and step unrolled there are 6000001 operations, and need more than 572.2 MiB of memory; 200 MiB is allowed (OVL_MEMORY)
+$T/many.yaml:1:41: error: with every repeat and step unrolled there are 6000001 operations, and need more than 343.3 MiB of memory; 200 MiB is allowed (OVL_MEMORY)
 ? 3
 $ OVL_MEMORY=lots ovl run scenarios/contention/hbm_share.yaml
 error: OVL_MEMORY is "lots": expected a size, such as "25 MiB"
