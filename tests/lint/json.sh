@@ -66,6 +66,8 @@ documents() {
         -o "$scratch/measured.yaml"
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:earlier
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:slow a
+    "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:degraded a
+    "$ovl" run --json tests/cli/many_kernels.yaml
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:earlier --resource nic.out
     "$ovl" explain --json scenarios/contention/hbm_share.yaml:all_sms --resource SMs
     "$ovl" run --json --only both scenarios/first_steps/matmul_allreduce.yaml:overlapped
