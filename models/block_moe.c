@@ -119,16 +119,33 @@ static int16_t add_cut(building *b, const char *name, ovl_coll coll, ovl_dtype d
     return b->s->etp > 1 ? ovl_block_tensor(b, name, coll, bytes, dtype, need) : need;
 }
 
-static ovl_dtype dispatch_dtype(const building *b)
+/* Of what goes to the experts in a pass, and of what comes back. */
+typedef struct ways {
+    ovl_dtype there, back;
+} ways;
+
+static ovl_dtype or_else(int given, ovl_dtype other)
 {
-    int given = moe_of(b)->dispatch_dtype;
-    return given < 0 ? b->s->dtype : (ovl_dtype)given;
+    return given < 0 ? other : (ovl_dtype)given;
 }
 
-static int16_t add_dispatch(building *b, int16_t need)
+static ways ways_forward(const building *b)
 {
     const ovl_moe *m = moe_of(b);
-    ovl_dtype dtype = dispatch_dtype(b);
+    return (ways){or_else(m->dispatch_dtype, b->s->dtype), or_else(m->combine_dtype, b->s->dtype)};
+}
+
+static ways ways_backward(const building *b)
+{
+    const ovl_moe *m = moe_of(b);
+    ways tokens = ways_forward(b);
+    return (ways){or_else(m->grad_dispatch_dtype, tokens.there),
+                  or_else(m->grad_combine_dtype, tokens.back)};
+}
+
+static int16_t add_dispatch(building *b, ovl_dtype dtype, int16_t need)
+{
+    const ovl_moe *m = moe_of(b);
     if (b->s->across > 1) {
         need = add_hop(b, "dispatch_across", m->across, copies_across(b), dtype, need);
         receives(b, need, b->s->load.place);
@@ -142,18 +159,18 @@ static int16_t add_dispatch(building *b, int16_t need)
     return add_cut(b, "experts_gather", OVL_ALL_GATHER, dtype, need);
 }
 
-static int16_t add_combine(building *b, int16_t need)
+static int16_t add_combine(building *b, ovl_dtype dtype, int16_t need)
 {
     const ovl_moe *m = moe_of(b);
-    need = add_cut(b, "experts_reduce", OVL_REDUCE_SCATTER, b->s->dtype, need);
+    need = add_cut(b, "experts_reduce", OVL_REDUCE_SCATTER, dtype, need);
     if (b->s->ep > 1) {
-        need = add_hop(b, "combine", m->ep, (uint64_t)m->top_k, b->s->dtype, need);
+        need = add_hop(b, "combine", m->ep, (uint64_t)m->top_k, dtype, need);
         b->ops.data[need].sends = b->s->load.rank;
         receives(b, need, b->s->load.place);
         b->ops.data[need].pairs = b->s->load.back;
     }
     if (b->s->across > 1) {
-        need = add_hop(b, "combine_across", m->across, copies_across(b), b->s->dtype, need);
+        need = add_hop(b, "combine_across", m->across, copies_across(b), dtype, need);
         b->ops.data[need].sends = b->s->load.place;
     }
     return need;
@@ -161,11 +178,11 @@ static int16_t add_combine(building *b, int16_t need)
 
 /* A copy for each expert of a token, in order of the ranks they are on; two hops send tokens as
  * they are, and the kernels between them copy. */
-static int16_t add_permute(building *b, const char *name, int16_t need)
+static int16_t add_permute(building *b, const char *name, ovl_dtype dtype, int16_t need)
 {
     uint64_t k = (uint64_t)moe_of(b)->top_k;
     uint64_t row = b->s->tokens / b->s->split * (uint64_t)b->s->model->hidden;
-    uint64_t bytes = row * ovl_dtype_size(dispatch_dtype(b));
+    uint64_t bytes = row * ovl_dtype_size(dtype);
     if (b->s->across > 1 || b->s->ep == 1) {
         return need;
     }
@@ -174,10 +191,11 @@ static int16_t add_permute(building *b, const char *name, int16_t need)
     return at;
 }
 
-/* Copies of a token that come back, to be summed. */
-static uint64_t copies_back(const building *b)
+/* Copies of the own tokens that come back, to be summed: their bytes. */
+static uint64_t bytes_back(const building *b, ovl_dtype dtype)
 {
-    return b->s->across > 1 ? copies_across(b) : (uint64_t)moe_of(b)->top_k;
+    uint64_t copies = b->s->across > 1 ? copies_across(b) : (uint64_t)moe_of(b)->top_k;
+    return copies * (ovl_memory_hidden(b->s) / ovl_dtype_size(b->s->dtype)) * ovl_dtype_size(dtype);
 }
 
 /* --- Shared experts --- */
@@ -226,21 +244,22 @@ int16_t ovl_moe_forward(building *b, int16_t need)
 {
     const ovl_block_shape *s = b->s;
     products p = products_of(s);
-    uint64_t own = row_bytes(b, s->dtype), sent = row_bytes(b, dispatch_dtype(b));
-    uint64_t cast = dispatch_dtype(b) == s->matmul_dtype
-                        ? 0
-                        : ovl_memory_cast(s, s->rows, (uint64_t)s->model->hidden);
+    ways w = ways_forward(b);
+    uint64_t sent = row_bytes(b, w.there), back = row_bytes(b, w.back);
+    uint64_t own = row_bytes(b, s->dtype);
+    uint64_t cast =
+        w.there == s->matmul_dtype ? 0 : ovl_memory_cast(s, s->rows, (uint64_t)s->model->hidden);
     int16_t at = add_route(b, add_product(b, &p.router, 1, 0, need));
-    int16_t there = add_dispatch(b, add_permute(b, "permute", at));
+    int16_t there = add_dispatch(b, w.there, add_permute(b, "permute", w.there, at));
     int16_t shared = shared_forward(b, &p, need);
     at = add_rows(b, "sort", 2 * sent + cast, 0, there);
     at = add_experts(b, &p.in, 1, 0, at);
     at = add_rows(b, "experts_activation", ovl_memory_activation(s, s->rows, s->expert_ffn, false),
                   0, at);
     at = add_experts(b, &p.out, 1, 0, at);
-    at = add_combine(b, add_rows(b, "unsort", 2 * own, own, at));
-    uint64_t summed = copies_back(b) + 2 + (moe_of(b)->shared > 0);
-    return ovl_memory_add(b, "sum", summed * ovl_memory_hidden(s), at, shared);
+    at = add_combine(b, w.back, add_rows(b, "unsort", own + back, back, at));
+    uint64_t own_rows = (2 + (moe_of(b)->shared > 0)) * ovl_memory_hidden(s);
+    return ovl_memory_add(b, "sum", bytes_back(b, w.back) + own_rows, at, shared);
 }
 
 /* Gradients go the same ways: out as tokens did, and back. Gives what is behind the norm. */
@@ -248,19 +267,21 @@ int16_t ovl_moe_backward(building *b, int16_t need)
 {
     const ovl_block_shape *s = b->s;
     products p = products_of(s);
-    uint64_t own = row_bytes(b, s->dtype), sent = row_bytes(b, dispatch_dtype(b));
+    ways w = ways_backward(b);
+    uint64_t sent = row_bytes(b, w.there), back = row_bytes(b, w.back);
+    uint64_t own = row_bytes(b, s->dtype);
     uint64_t cast = ovl_memory_cast_back(s, s->rows, (uint64_t)s->model->hidden, s->expert_ffn);
-    int16_t there = add_dispatch(b, add_permute(b, "permute_back", need));
+    int16_t there = add_dispatch(b, w.there, add_permute(b, "permute_back", w.there, need));
     int16_t shared = shared_backward(b, &p, need);
     int16_t at = add_rows(b, "sort_back", 2 * sent + cast, sent, there);
     at = add_experts(b, &p.out, 1, 1, at);
     at = add_rows(b, "experts_activation_back",
                   ovl_memory_activation(s, s->rows, s->expert_ffn, true), 0, at);
     at = add_experts(b, &p.in, 1, 1, at);
-    at = add_combine(b, add_rows(b, "unsort_back", 2 * own, own, at));
+    at = add_combine(b, w.back, add_rows(b, "unsort_back", own + back, back, at));
     int16_t gathered = at;
     at = add_product(b, &p.router, 1, 1, at);
     b->ops.data[at].needs[1] = shared;
-    uint64_t bytes = (6 + copies_back(b)) * ovl_memory_hidden(s);
+    uint64_t bytes = 6 * ovl_memory_hidden(s) + bytes_back(b, w.back);
     return ovl_memory_add(b, "sum_norm_back", bytes, gathered, at);
 }

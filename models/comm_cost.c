@@ -12,14 +12,6 @@ typedef ovl_comm_draft comm;
 
 static const ovl_plan_cost no_cost = {.id = OVL_NONE};
 
-/* A collective wants each of its links twice, and HBM. */
-#define MAX_VIA ((OVL_DRAFT_DEMANDS - 1) / 2)
-
-static uint64_t to_rate(double rate)
-{
-    return rate < 1.8e19 ? (uint64_t)rate : UINT64_MAX;
-}
-
 static const char *entries_there_are(ovl_lowering *l)
 {
     static const char *const on_nodes[] = {"", " on one node", " on several nodes"};
@@ -83,155 +75,6 @@ static comm find_comm(ovl_lowering *l, const ovl_comm_spec *spec)
     return c;
 }
 
-/* Port of a link's outward direction, 0 and an error if there is no such link. */
-static uint16_t link_port(ovl_lowering *l, const ovl_comm_spec *spec, const char *name)
-{
-    const char **names = OVL_NEW_ARRAY(l->errs->arena, const char *, l->hw->n_links);
-    for (uint32_t i = 0; i < l->hw->n_links; i++) {
-        if (strcmp(l->hw->links[i].name, name) == 0) {
-            return (uint16_t)(1 + 2 * i);
-        }
-        names[i] = l->hw->links[i].name;
-    }
-    const char *near = ovl_nearest(name, names, l->hw->n_links);
-    ovl_error(l->errs, OVL_E_INPUT, spec->mark, "\"%s\" goes via \"%s\", which is no link%s%s%s",
-              spec->name, name, near ? "; did you mean \"" : "", near ? near : "",
-              near ? "\"?" : "");
-    return 0;
-}
-
-static bool listed_before(const ovl_texts *via, uint32_t at)
-{
-    for (uint32_t i = 0; i < at; i++) {
-        if (strcmp(via->item[i], via->item[at]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool check_via(ovl_lowering *l, const comm *c)
-{
-    if (c->via->count > MAX_VIA) {
-        ovl_error(l->errs, OVL_E_INPUT, c->spec->mark, "\"%s\" goes via more than %d links",
-                  c->spec->name, MAX_VIA);
-    }
-    return c->via->count <= MAX_VIA;
-}
-
-/* The least bandwidth of an instance that a member uses. */
-static uint64_t slowest(const ovl_lowering *l, const comm *c, uint32_t link)
-{
-    uint64_t least = ovl_speed_of(l->hw, link, &c->spread, 0).bandwidth;
-    for (uint32_t kind = 1; kind < c->spread.n_kinds; kind++) {
-        least = OVL_MIN(least, ovl_speed_of(l->hw, link, &c->spread, kind).bandwidth);
-    }
-    return least;
-}
-
-/* Whether members have instances of different bandwidths, of which different rates are counted. */
-static bool speeds_differ(const ovl_lowering *l, const comm *c, uint32_t link)
-{
-    uint64_t first = ovl_speed_of(l->hw, link, &c->spread, 0).bandwidth;
-    for (uint32_t kind = 1; kind < c->spread.n_kinds; kind++) {
-        if (ovl_speed_of(l->hw, link, &c->spread, kind).bandwidth != first) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* What of it is counted on a link: on that of the member that has most, or out or into that of the
- * own rank. */
-typedef enum counted { MOST, OUT, IN } counted;
-
-static uint64_t link_rate(ovl_lowering *l, const comm *c, uint32_t link, ovl_time transfer,
-                          counted what)
-{
-    const ovl_comm_spec *spec = c->spec;
-    ovl_crossing crossing =
-        what == MOST
-            ? ovl_crossing_most(l->hw, link, spec->op, c->algorithm, &c->spread)
-            : ovl_crossing_one_way(l->hw, link, spec->op, c->algorithm, &c->spread, what == IN);
-    uint64_t rate = ovl_crossing_rate(crossing, spec->has_bytes ? spec->bytes : 0, transfer);
-    uint64_t has = ovl_speed_of(l->hw, link, &c->spread, c->spread.own).bandwidth;
-    if (what == MOST || spec->op == OVL_SEND_RECV) { /* which has the links of both sides */
-        has = slowest(l, c, link);
-    }
-    return ovl_draft_clamp(l, spec->name, spec->mark, l->hw->links[link].name, rate, has);
-}
-
-bool ovl_comm_links(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_demand *out,
-                    uint8_t *n_out, ovl_demand *in, uint8_t *n_in, uint64_t *principal,
-                    bool *by_member)
-{
-    const ovl_comm_spec *spec = c->spec;
-    if (!check_via(l, c)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < c->via->count; i++) {
-        uint16_t port = link_port(l, spec, c->via->item[i]);
-        if (port == 0) {
-            return false;
-        }
-        if (listed_before(c->via, i)) {
-            continue;
-        }
-        const ovl_hw_link *link = &l->hw->links[port / 2];
-        uint64_t most = link_rate(l, c, port / 2, transfer, MOST);
-        bool once = link->scope != OVL_SCOPE_GPU || link->gpus > 1;
-        *by_member |= ovl_crossing_differs(l->hw, port / 2, spec->op, c->algorithm, &c->spread) ||
-                      speeds_differ(l, c, port / 2);
-        if (out) {
-            uint64_t rate = link_rate(l, c, port / 2, transfer, OUT);
-            ovl_draft_demand(out, n_out, (ovl_demand){port, once, rate});
-        }
-        if (in && !link->wire) {
-            uint64_t rate = link_rate(l, c, port / 2, transfer, IN);
-            ovl_draft_demand(in, n_in, (ovl_demand){(uint16_t)(port + 1), once, rate});
-        }
-        if (*principal == 0) {
-            *principal = most;
-        }
-    }
-    return true;
-}
-
-uint64_t ovl_comm_clamp_hbm(ovl_lowering *l, const comm *c, uint64_t rate)
-{
-    uint64_t has = ovl_least_hbm(l, c->spec->spread);
-    return has ? ovl_draft_clamp(l, c->spec->name, c->spec->mark, "HBM", rate, has) : 0;
-}
-
-uint64_t ovl_comm_hbm(ovl_lowering *l, const comm *c, uint64_t wire)
-{
-    return ovl_comm_clamp_hbm(l, c, to_rate((double)wire * c->hbm_factor));
-}
-
-static bool comm_demands(ovl_lowering *l, const comm *c, ovl_draft *d)
-{
-    const ovl_comm_spec *spec = c->spec;
-    bool transfer = spec->op == OVL_SEND_RECV;
-    ovl_demand *in = transfer ? d->peer : d->own;
-    uint8_t *n_in = transfer ? &d->kind.n_peer : &d->kind.n_demands;
-    uint64_t bytes = spec->has_bytes ? spec->bytes : 0, principal = 0;
-    ovl_crossing wire = ovl_crossing_of_member(spec->op, c->algorithm, &c->spread);
-    uint64_t hbm = ovl_comm_hbm(l, c, ovl_crossing_rate(wire, bytes, d->cost.work));
-    bool by_member = false;
-    if (!ovl_comm_links(l, c, d->cost.work, d->own, &d->kind.n_demands, in, n_in, &principal,
-                        &by_member)) {
-        return false;
-    }
-    d->kind.by_member = by_member;
-    ovl_draft_demand(d->own, &d->kind.n_demands, (ovl_demand){OVL_PORT_HBM, false, hbm});
-    if (transfer) {
-        ovl_draft_demand(d->peer, &d->kind.n_peer, (ovl_demand){OVL_PORT_HBM, false, hbm});
-    }
-    d->kind.weight = ovl_draft_weight(l, principal ? principal : hbm);
-    d->kind.weight *= c->entry && c->entry->weight > 0 ? c->entry->weight : 1;
-    return true;
-}
-
 /* SMs it holds: as stated of the operation or of the entry, else NCCL's channels. */
 static bool comm_sms(ovl_lowering *l, const comm *c, const ovl_comm_time *time, ovl_cost_kind *kind)
 {
@@ -273,21 +116,12 @@ static void say_if_free(ovl_lowering *l, const comm *c, const ovl_cost *cost)
     }
 }
 
-/* In the node and then across, on different links, but as one activity. */
-static void say_phases(ovl_lowering *l, const comm *c)
+/* In the node and then across: who meets whom in a phase is known, but not to its steps. */
+static void say_phases(ovl_lowering *l, const comm *c, const ovl_draft *d)
 {
-    bool inside = c->spread.members > c->spread.nodes, across = c->spread.nodes > 1;
-    if (c->algorithm == OVL_ALGO_HIERARCHICAL && inside && across &&
-        l->scenario->interference != OVL_INTERFERENCE_NONE) {
-        if (l->scenario->expand >= (int64_t)c->spread.members) {
-            ovl_plan_say(l, "Expanded, a hierarchical collective runs as one ring over all its "
-                            "members, not in phases.");
-            return;
-        }
-        ovl_plan_say(l, "Phases of hierarchical collectives are not apart in time: each link is "
-                        "loaded at its average over the whole transfer, so what meets one phase is "
-                        "spread over all, and a fault of a link shows only as far as it cuts that "
-                        "average.");
+    if (d->n_later && l->scenario->expand >= (int64_t)c->spread.members) {
+        ovl_plan_say(l, "Expanded, each phase of a hierarchical collective goes round one ring of "
+                        "all its members, with what that phase loads.");
     }
 }
 
@@ -298,7 +132,7 @@ static void comm_notes(ovl_lowering *l, const comm *c, const ovl_draft *d)
     }
     const char *name = ovl_coll_name(c->spec->op);
     say_if_free(l, c, &d->cost);
-    say_phases(l, c);
+    say_phases(l, c, d);
     if (!c->spec->has_bytes) {
         ovl_plan_note(l, OVL_NOTE_COMM_BYTES, c->spec->name);
         return;
@@ -344,12 +178,11 @@ static bool draft_comm(ovl_lowering *l, const comm *found, ovl_comm_time time, o
             ovl_formula_spread(l->hw, found->algorithm, &found->entry->via, &found->spread);
     }
     own.algorithm = crossing_of(found->algorithm, &time);
-    d->cost = (ovl_cost){.latency = time.latency, .work = time.transfer};
     d->kind = (ovl_cost_kind){.weight = 1};
     d->kind.law = ovl_draft_law(l, c->spec->duration);
     d->kind.klass = ovl_draft_klass(l, false, comm_klass(c));
     bool ok = comm_sms(l, c, &time, &d->kind);
-    ok = comm_demands(l, c, d) && ok;
+    ok = ovl_comm_demands(l, c, &time, d) && ok;
     comm_notes(l, c, d);
     return ok;
 }
@@ -474,8 +307,8 @@ typedef struct ways {
     ovl_uneven_way own; /* what each sends and gets where pairs are told apart, what it passes on
                            included; else NULL */
     const ovl_group *group;
-    ovl_uneven_way way[MAX_VIA];
-    uint16_t port[MAX_VIA];
+    ovl_uneven_way way[OVL_COMM_VIA];
+    uint16_t port[OVL_COMM_VIA];
     uint32_t n;
 } ways;
 
@@ -528,7 +361,7 @@ static bool find_ways(ovl_lowering *l, const comm *c, ways *w)
     const ovl_hw_link *rails = pxn_rails(l, c);
     w->even = (ovl_uneven){spec->sends, spec->receives, spec->pairs, NULL};
     w->group = ovl_plan_group(l, spec->group, spec->mark);
-    if (!w->group || !check_via(l, c) || (rails && !check_pairs(l, spec))) {
+    if (!w->group || !ovl_comm_check_via(l, c) || (rails && !check_pairs(l, spec))) {
         return false;
     }
     if (rails) {
@@ -539,7 +372,7 @@ static bool find_ways(ovl_lowering *l, const comm *c, ways *w)
         w->own = ovl_uneven_crossing(l, w->group, OVL_NONE, spec->bytes, &w->even, &w->arena);
     }
     for (uint32_t i = 0; i < c->via->count; i++) {
-        uint16_t port = link_port(l, spec, c->via->item[i]);
+        uint16_t port = ovl_comm_port(l, spec, c->via->item[i]);
         if (port == 0) {
             return false;
         }
@@ -550,7 +383,7 @@ static bool find_ways(ovl_lowering *l, const comm *c, ways *w)
                       spec->name, ovl_coll_name(spec->op));
             return false;
         }
-        if (!listed_before(c->via, i)) {
+        if (!ovl_comm_listed_before(c->via, i)) {
             w->port[w->n] = port;
             w->way[w->n++] = way_over(l, c, w, port / 2);
         }
@@ -605,7 +438,7 @@ static void uneven_demands(ovl_lowering *l, const comm *c, const ways *w, uint32
         for (uint32_t in = 0; in < 2; in++) {
             double bytes = in ? w->way[i].in[rank] : w->way[i].out[rank];
             uint64_t rate = ovl_draft_clamp(l, spec->name, spec->mark, link->name,
-                                            to_rate(bytes / seconds), link->bandwidth);
+                                            ovl_comm_rate(bytes / seconds), link->bandwidth);
             ovl_demand demand = {(uint16_t)(w->port[i] + in), once, rate};
             ovl_draft_demand(d->own, &d->kind.n_demands, demand);
         }
@@ -615,9 +448,9 @@ static void uneven_demands(ovl_lowering *l, const comm *c, const ways *w, uint32
     if (w->own.out) {
         wire = seconds > 0 ? (w->own.out[rank] + w->own.in[rank]) / 2 / seconds : 0;
     }
-    uint64_t hbm = ovl_comm_hbm(l, c, to_rate(wire));
+    uint64_t hbm = ovl_comm_hbm(l, c, ovl_comm_rate(wire));
     ovl_draft_demand(d->own, &d->kind.n_demands, (ovl_demand){OVL_PORT_HBM, false, hbm});
-    d->kind.weight = ovl_draft_weight(l, to_rate(seconds > 0 ? most / seconds : 0));
+    d->kind.weight = ovl_draft_weight(l, ovl_comm_rate(seconds > 0 ? most / seconds : 0));
     d->kind.weight *= c->entry && c->entry->weight > 0 ? c->entry->weight : 1;
     d->kind.by_member = true;
 }

@@ -43,6 +43,7 @@ static bool check_way(ovl_lowering *l, const ovl_comm_spec *spec)
 static bool draft_copy(ovl_lowering *l, const comm *c, ovl_comm_time time, int direction,
                        ovl_draft *d)
 {
+    d->n_later = 0;
     d->cost = (ovl_cost){.latency = time.latency, .work = time.transfer};
     d->kind = (ovl_cost_kind){.klass = OVL_NONE};
     d->kind.engine = direction != 0;

@@ -166,8 +166,8 @@ bool ovl_check_algorithm(int algorithm, ovl_coll op, ovl_mark mark, ovl_errs *er
     return false;
 }
 
-/* Links that work at the same time. A flat algorithm has one level; in levels, what stays in the
- * node is the first and what leaves it the second. */
+/* Links that work at the same time. A flat algorithm has one level; in levels, the ring inside
+ * nodes is the first and what goes across them the second. */
 typedef struct level {
     ovl_time latency, transfer;
 } level;
@@ -180,6 +180,22 @@ static bool keeps_to_rails(const ovl_hw *hw, const ovl_hw_collective *entry,
     return off && spread->ways[link - hw->links].parts < 2;
 }
 
+/* What an operation of members that lie so takes over one link. */
+static void add_crossings(const ovl_hw *hw, const ovl_hw_collective *entry, uint32_t link,
+                          ovl_coll op, uint64_t bytes, const ovl_spread *spread, level *p)
+{
+    for (uint32_t kind = 0; kind < spread->n_kinds; kind++) {
+        ovl_crossing c = ovl_crossing_of_kind(hw, link, op, entry->algorithm, spread, kind);
+        ovl_link_speed has = ovl_speed_of(hw, link, spread, kind);
+        if (c.num > 0) {
+            uint64_t transfer =
+                times_tera((wide)c.num * bytes, (wide)c.den * has.bandwidth, true, OVL_NEVER);
+            p->transfer = OVL_MAX(p->transfer, (ovl_time)transfer);
+            p->latency = OVL_MAX(p->latency, has.latency);
+        }
+    }
+}
+
 /* A step crosses all links of a level, so the greatest latency counts; the link that takes longest
  * decides. False if there is no such link or it has no bandwidth. */
 static bool add_link(const ovl_hw *hw, const ovl_hw_collective *entry, const char *name,
@@ -190,18 +206,16 @@ static bool add_link(const ovl_hw *hw, const ovl_hw_collective *entry, const cha
         return false;
     }
     uint32_t number = (uint32_t)(link - hw->links);
-    bool stays = keeps_to_rails(hw, entry, link, spread);
-    bool in_levels = entry->algorithm == OVL_ALGO_HIERARCHICAL;
-    level *p = &levels[in_levels && ovl_link_leaves_node(link, spread)];
-    for (uint32_t kind = 0; kind < spread->n_kinds; kind++) {
-        ovl_crossing c = ovl_crossing_of_kind(hw, number, op, entry->algorithm, spread, kind);
-        ovl_link_speed has = ovl_speed_of(hw, number, spread, kind);
-        if (c.num > 0 && !stays) {
-            uint64_t transfer =
-                times_tera((wide)c.num * bytes, (wide)c.den * has.bandwidth, true, OVL_NEVER);
-            p->transfer = OVL_MAX(p->transfer, (ovl_time)transfer);
-            p->latency = OVL_MAX(p->latency, has.latency);
+    if (entry->algorithm != OVL_ALGO_HIERARCHICAL) {
+        if (!keeps_to_rails(hw, entry, link, spread)) {
+            add_crossings(hw, entry, number, op, bytes, spread, &levels[0]);
         }
+        return true;
+    }
+    ovl_spread on = *spread;
+    for (int k = 0; k < 2; k++) {
+        on.level = k == 0 ? OVL_LEVEL_INSIDE : OVL_LEVEL_ACROSS;
+        add_crossings(hw, entry, number, op, bytes, &on, &levels[k]);
     }
     return true;
 }
@@ -216,24 +230,89 @@ static uint64_t steps_on_level(const ovl_hw_collective *entry, ovl_coll op,
     return n < 2 ? 0 : steps_of(OVL_ALGO_RING, op, n);
 }
 
+static ovl_time in_range(wide time)
+{
+    return time > OVL_NEVER ? OVL_NEVER : (ovl_time)time;
+}
+
+/* What is done on a level at once, or half of it: first the one, then the other. */
+typedef enum portion { ALL, FIRST_HALF, SECOND_HALF } portion;
+
+static ovl_comm_phase phase_of(const ovl_comm_phase *all, portion part)
+{
+    ovl_comm_phase half = {all->latency / 2, all->transfer / 2, all->level};
+    ovl_comm_phase rest = {all->latency - half.latency, all->transfer - half.transfer, all->level};
+    return part == ALL ? *all : part == FIRST_HALF ? half : rest;
+}
+
+/* An all-reduce reduces inside and gathers there again when what is reduced has gone across. One
+ * level alone has no phases. */
+static void set_phases(ovl_coll op, const ovl_comm_phase *inside, const ovl_comm_phase *across,
+                       ovl_comm_time *time)
+{
+    bool both = inside->latency + inside->transfer > 0 && across->latency + across->transfer > 0;
+    ovl_comm_phase *p = time->phases;
+    if (!both) {
+        return;
+    }
+    if (op == OVL_ALL_REDUCE) {
+        p[time->n_phases++] = phase_of(inside, FIRST_HALF);
+    } else if (op == OVL_REDUCE_SCATTER) {
+        p[time->n_phases++] = phase_of(inside, ALL);
+    }
+    p[time->n_phases++] = *across;
+    if (op == OVL_ALL_REDUCE) {
+        p[time->n_phases++] = phase_of(inside, SECOND_HALF);
+    } else if (op == OVL_ALL_GATHER) {
+        p[time->n_phases++] = phase_of(inside, ALL);
+    }
+}
+
 /* Levels one after the other. */
 static bool over_links(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
                        uint64_t bytes, const ovl_spread *spread, ovl_comm_time *time)
 {
     level levels[2] = {{0, 0}, {0, 0}};
+    ovl_comm_phase on[2] = {{0, 0, OVL_LEVEL_INSIDE}, {0, 0, OVL_LEVEL_ACROSS}};
     for (uint32_t i = 0; i < entry->via.count; i++) {
         if (!add_link(hw, entry, entry->via.item[i], op, bytes, spread, levels)) {
             return false;
         }
     }
-    wide latency = 0, transfer = 0;
     for (int k = 0; k < 2; k++) {
-        latency += (wide)steps_on_level(entry, op, spread, k) * (wide)levels[k].latency;
-        transfer += (wide)levels[k].transfer;
+        on[k].latency =
+            in_range((wide)steps_on_level(entry, op, spread, k) * (wide)levels[k].latency);
+        on[k].transfer = levels[k].transfer;
     }
-    time->latency = latency > OVL_NEVER ? OVL_NEVER : (ovl_time)latency;
-    time->transfer = transfer > OVL_NEVER ? OVL_NEVER : (ovl_time)transfer;
+    time->latency = in_range((wide)on[0].latency + (wide)on[1].latency);
+    time->transfer = in_range((wide)on[0].transfer + (wide)on[1].transfer);
+    if (entry->algorithm == OVL_ALGO_HIERARCHICAL) {
+        set_phases(op, &on[0], &on[1], time);
+    }
     return entry->via.count > 0;
+}
+
+/* A link for more GPUs than a node has lies between single members if all are in one block of it.
+ * Of several blocks it is the way out, as with out_of; but then blocks would be the levels, not
+ * nodes: which of the two is meant has to be said. */
+static bool check_blocks_said(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
+                              const ovl_spread *spread, ovl_mark mark, ovl_errs *errs)
+{
+    for (uint32_t i = 0; i < entry->via.count && spread->nodes > 1; i++) {
+        const ovl_hw_link *link = ovl_find_link(hw, entry->via.item[i]);
+        bool larger = link && !link->out_of && hw->gpus_at_most && link->gpus > hw->gpus_at_most;
+        if (larger && spread->ways && spread->ways[link - hw->links].served < spread->members) {
+            ovl_error(errs, OVL_E_INPUT, mark,
+                      "the hierarchical formula of %s goes over %s, which serves blocks of %" PRId64
+                      " GPUs, more than a node has; the members lie in several of them: give "
+                      "it out_of: %" PRId64
+                      " (what leaves a block), or out_of: node (what leaves a "
+                      "node)",
+                      ovl_coll_name(op), link->name, link->gpus, link->gpus);
+            return false;
+        }
+    }
+    return true;
 }
 
 /* As many members on every node, or domain in place of it, and a way out of it; a mesh that is no
@@ -241,6 +320,9 @@ static bool over_links(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_col
 static bool check_levels(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
                          const ovl_spread *spread, ovl_mark mark, ovl_errs *errs)
 {
+    if (!check_blocks_said(hw, entry, op, spread, mark, errs)) {
+        return false;
+    }
     const ovl_hw_link *domain = ovl_domain_link(hw, &entry->via);
     bool out = spread->nodes < 2;
     for (uint32_t i = 0; i < entry->via.count; i++) {

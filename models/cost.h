@@ -32,9 +32,25 @@
 
 #include "models/scenario.h"
 
+/* The levels of `hierarchical`: a ring among the members of each node (or domain), and rings across
+ * nodes. */
+typedef enum ovl_level { OVL_LEVELS_BOTH, OVL_LEVEL_INSIDE, OVL_LEVEL_ACROSS } ovl_level;
+
+/* What a collective does first, then, at last: a reduce-scatter inside, an all-reduce across, an
+ * all-gather inside. */
+typedef struct ovl_comm_phase {
+    ovl_time latency, transfer;
+    uint8_t level; /* ovl_level */
+} ovl_comm_phase;
+
+#define OVL_COMM_PHASES 3
+
 /* What a collective of some size takes: latency and transfer apart. */
 typedef struct ovl_comm_time {
     ovl_time latency, transfer;
+    /* One after another, which add up to that; 0: it is all one. */
+    uint8_t n_phases;
+    ovl_comm_phase phases[OVL_COMM_PHASES];
     /* By NCCL's model: */
     bool nccl;
     uint8_t algo, proto; /* ovl_nccl_algo, ovl_nccl_proto */
@@ -71,6 +87,7 @@ typedef struct ovl_spread {
     uint32_t fewest, most; /* members of the node that has the fewest, the most */
     uint32_t machines;     /* bit m: some member is on a node of sort m (ovl_hw_on) */
     uint32_t n_kinds, own; /* kinds of members, and which this is */
+    uint8_t level;         /* ovl_level: what of `hierarchical` is asked for */
     const ovl_way *ways;   /* [n_kinds * links]; NULL: every member is alone on each */
 } ovl_spread;
 

@@ -128,11 +128,43 @@ static bool copied_by_switch(int algorithm, ovl_coll op)
     return algorithm == OVL_ALGO_NVLS && (op == OVL_ALL_GATHER || op == OVL_REDUCE_SCATTER);
 }
 
+/* --- In the node first, then across --- */
+
+/* g members on each of m nodes (or domains of several: ovl_domain_link). Own links carry what stays
+ * in the node. Out of whole nodes goes the ring across, once for all rails together; out of a part
+ * of a node the ring inside, and the rails of its members. */
+static ovl_crossing by_levels(bool own, ovl_coll op, const ovl_spread *spread, const ovl_way *way)
+{
+    uint64_t m = spread->nodes, g = spread->members / m, passes = op == OVL_ALL_REDUCE ? 2 : 1;
+    bool ring = spread->level != OVL_LEVEL_ACROSS, rails = spread->level != OVL_LEVEL_INSIDE;
+    if (own) {
+        return (ovl_crossing){ring ? passes * (g - 1) : 0, g};
+    }
+    if (way->whole) {
+        return (ovl_crossing){rails ? passes * (m - 1) * way->share : 0, m * way->of};
+    }
+    uint64_t inside = ring ? (g - 1) * m * way->inner : 0;
+    uint64_t across = rails ? (m - 1) * way->served * way->of : 0;
+    return (ovl_crossing){passes * (inside + across), g * m * way->of};
+}
+
+/* What a member sends on one level: of n = g m the ring inside (g - 1)/g, of 1/g of that the one
+ * across (m - 1)/m; together (n - 1)/n. */
+static ovl_crossing of_member_on_level(ovl_coll op, const ovl_spread *spread)
+{
+    uint64_t m = spread->nodes, g = spread->members / m, passes = op == OVL_ALL_REDUCE ? 2 : 1;
+    return spread->level == OVL_LEVEL_INSIDE ? (ovl_crossing){passes * (g - 1), g}
+                                             : (ovl_crossing){passes * (m - 1), m * g};
+}
+
 ovl_crossing ovl_crossing_of_member(ovl_coll op, int algorithm, const ovl_spread *spread)
 {
     uint64_t n = spread->members, m = spread->nodes, g = spread->fewest;
     if (n == 0) {
         return (ovl_crossing){0, 1};
+    }
+    if (spread->level != OVL_LEVELS_BOTH) {
+        return of_member_on_level(op, spread);
     }
     if (!reduces_on_the_way(algorithm, op) || algorithm == OVL_ALGO_DOUBLE_TREE) {
         bool pair = op == OVL_BROADCAST || op == OVL_REDUCE || op == OVL_SEND_RECV;
@@ -145,24 +177,6 @@ ovl_crossing ovl_crossing_of_member(ovl_coll op, int algorithm, const ovl_spread
     uint64_t inside = g > 1 ? g + 1 : 0;
     uint64_t across = m < 2 ? 0 : algorithm == OVL_ALGO_NVLS ? m : 2 * (m - 1);
     return (ovl_crossing){m * inside + across, m * g};
-}
-
-/* --- In the node first, then across --- */
-
-/* g members on each of m nodes (or domains of several: ovl_domain_link). Own links carry what stays
- * in the node. Out of whole nodes goes the ring across, once for all rails together; out of a part
- * of a node the ring inside, and the rails of its members. */
-static ovl_crossing by_levels(bool own, ovl_coll op, const ovl_spread *spread, const ovl_way *way)
-{
-    uint64_t m = spread->nodes, g = spread->members / m, passes = op == OVL_ALL_REDUCE ? 2 : 1;
-    if (own) {
-        return (ovl_crossing){passes * (g - 1), g};
-    }
-    if (way->whole) {
-        return (ovl_crossing){passes * (m - 1) * way->share, m * way->of};
-    }
-    uint64_t inside = (g - 1) * m * way->inner, rails = (m - 1) * way->served * way->of;
-    return (ovl_crossing){passes * (inside + rails), g * m * way->of};
 }
 
 /* --- Wires --- */

@@ -31,10 +31,26 @@ uint8_t ovl_draft_law(ovl_lowering *l, ovl_times times)
     return (uint8_t)l->laws.len;
 }
 
+void ovl_draft_follow(ovl_draft *d, const ovl_draft *next)
+{
+    assert(d->n_later < OVL_COUNT(d->later));
+    ovl_draft_phase *added = &d->later[d->n_later++];
+    added->cost = next->cost;
+    added->kind = next->kind;
+    memcpy(added->own, next->own, next->kind.n_demands * sizeof *next->own);
+}
+
+/* What follows is stored first. */
 ovl_id ovl_draft_append(ovl_lowering *l, const ovl_draft *d)
 {
-    return ovl_add_cost(l->b, &d->cost, &d->kind, d->own, d->kind.n_demands, d->peer,
-                        d->kind.n_peer);
+    ovl_cost cost = d->cost;
+    for (uint32_t i = d->n_later; i > 0; i--) {
+        ovl_cost later = d->later[i - 1].cost;
+        later.then = cost.then;
+        cost.then = ovl_add_phase(l->b, &later, &d->later[i - 1].kind, d->later[i - 1].own,
+                                  d->later[i - 1].kind.n_demands);
+    }
+    return ovl_add_cost(l->b, &cost, &d->kind, d->own, d->kind.n_demands, d->peer, d->kind.n_peer);
 }
 
 ovl_plan_cost ovl_draft_on_ranks(ovl_lowering *l, const ovl_id *on)

@@ -12,11 +12,22 @@
 
 #define OVL_DRAFT_DEMANDS 64
 
+typedef struct ovl_draft_phase {
+    ovl_cost cost;
+    ovl_cost_kind kind; /* its n_demands counts the list */
+    ovl_demand own[OVL_DRAFT_DEMANDS];
+} ovl_draft_phase;
+
 typedef struct ovl_draft {
     ovl_cost cost;
     ovl_cost_kind kind; /* its n_demands and n_peer count the lists below */
+    uint32_t n_later;   /* phases of a collective behind the first */
     ovl_demand own[OVL_DRAFT_DEMANDS], peer[OVL_DRAFT_DEMANDS];
+    ovl_draft_phase later[OVL_COMM_PHASES - 1];
 } ovl_draft;
+
+/* Adds the cost of `next`, which has no phases, as the last phase of a draft. */
+void ovl_draft_follow(ovl_draft *draft, const ovl_draft *next);
 
 /* An equal cost, added if there is none. */
 ovl_plan_cost ovl_draft_intern(ovl_lowering *l, const ovl_draft *draft);

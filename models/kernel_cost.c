@@ -80,6 +80,7 @@ static bool kernel_compute(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_cos
 static bool draft_kernel(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_time duration,
                          ovl_time compute, ovl_draft *d)
 {
+    d->n_later = 0;
     d->cost = (ovl_cost){.work = duration};
     d->kind = (ovl_cost_kind){.weight = 1};
     d->kind.law = ovl_draft_law(l, spec->duration);

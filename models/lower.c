@@ -300,17 +300,23 @@ static void start(ovl_lowering *l)
     ovl_faults_slow(l);
 }
 
+static ovl_lowering begun(const ovl_scenario *scenario, ovl_builder *b, unsigned order,
+                          ovl_arena *arena, ovl_errs *errs)
+{
+    return (ovl_lowering){.scenario = scenario,
+                          .hw = &scenario->hw,
+                          .b = b,
+                          .arena = arena,
+                          .errs = errs,
+                          .order = order};
+}
+
 static bool lower_schedule(const ovl_scenario *scenario, unsigned order, ovl_arena *arena,
                            const ovl_schedule **schedule, ovl_errs *errs)
 {
     ovl_builder b;
-    ovl_lowering l = {.scenario = scenario,
-                      .hw = &scenario->hw,
-                      .b = &b,
-                      .arena = arena,
-                      .errs = errs,
-                      .schedule_alone = true,
-                      .order = order};
+    ovl_lowering l = begun(scenario, &b, order, arena, errs);
+    l.schedule_alone = true;
     uint32_t errors = errs->errors, first = errs->count;
     *schedule = NULL;
     if (!scenario->pipeline.given || !check_size(&l)) {
@@ -354,12 +360,7 @@ static bool lower_order(const ovl_scenario *scenario, unsigned order, ovl_arena 
                         ovl_lowered *lowered, bool *searched, ovl_errs *errs)
 {
     ovl_builder b;
-    ovl_lowering l = {.scenario = scenario,
-                      .hw = &scenario->hw,
-                      .b = &b,
-                      .arena = arena,
-                      .errs = errs,
-                      .order = order};
+    ovl_lowering l = begun(scenario, &b, order, arena, errs);
     uint32_t errors = errs->errors, first = errs->count;
     if (!check_size(&l) || !check_pauses(&l) || !check_expand(&l) || !lower_unchanged(&l)) {
         return false;

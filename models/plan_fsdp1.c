@@ -281,20 +281,9 @@ static void in_backward(ovl_step *s, uint32_t u)
 
 /* --- Reducing, on the post-backward stream --- */
 
-static ovl_op reduction(fsdp1 *e, const fsdp1_group *g, const char *word, ovl_coll coll)
+static ovl_op reduction(fsdp1 *e, const fsdp1_group *g, ovl_coll coll)
 {
-    const ovl_param_group *own = g->g;
-    bool scatter = coll == OVL_REDUCE_SCATTER;
-    ovl_op op =
-        ovl_step_op(e->s, OVL_COLLECTIVE, ovl_step_name(e->s, word, own->name),
-                    scatter ? g->cost.scatter : g->cost.all_reduce, e->post_backward, own->mark);
-    op.coll = (uint8_t)coll;
-    op.dtype = (uint8_t)own->reduce_dtype;
-    op.average = true;
-    op.comm = scatter ? e->slots[own->experts].reduce : e->slots[own->experts].replica;
-    op.bytes = scatter ? ovl_fsdp_padded(e->p, own, own->reduce_dtype)
-                       : ovl_fsdp_shard(own, own->reduce_dtype);
-    return op;
+    return ovl_shard_reduction(e->p, e->slots, g->g, &g->cost, coll, e->post_backward);
 }
 
 /* Gradients in the type of the reduction: themselves, or cast. */
@@ -346,14 +335,14 @@ static void reduce(fsdp1 *e, fsdp1_group *g)
     ovl_id output = ovl_step_buffer(s, ovl_step_name(s, "reduce output", own->name),
                                     ovl_fsdp_shard(own, own->reduce_dtype), OVL_REDUCE_BUFFER,
                                     own->reduce_dtype, e->post_backward, own->mark);
-    ovl_op op = reduction(e, g, "reduce", OVL_REDUCE_SCATTER);
+    ovl_op op = reduction(e, g, OVL_REDUCE_SCATTER);
     ovl_step_add(s, &op);
     ovl_step_after(s, ready);
     ovl_step_reads(s, input);
     ovl_step_writes(s, output);
     ovl_step_effect(s, OVL_SUM, output, input, 0);
     if (ovl_shard_ranks_of(e->p, own)->replica) {
-        op = reduction(e, g, "all_reduce", OVL_ALL_REDUCE);
+        op = reduction(e, g, OVL_ALL_REDUCE);
         ovl_step_add(s, &op);
         ovl_step_reads(s, output);
         ovl_step_writes(s, output);

@@ -99,21 +99,10 @@ static ovl_id copy_in(ovl_fsdp2 *e, ovl_fsdp2_group *g)
     return input;
 }
 
-/* The op of a reduction, without its accesses. */
-static ovl_op reduction(ovl_fsdp2 *e, ovl_fsdp2_group *g, const char *word, ovl_coll coll)
+static ovl_op reduction(ovl_fsdp2 *e, const ovl_fsdp2_group *g, ovl_coll coll)
 {
-    const ovl_param_group *own = g->g;
-    bool scatter = coll == OVL_REDUCE_SCATTER;
-    ovl_op op = ovl_step_op(e->s, OVL_COLLECTIVE, ovl_step_name(e->s, word, own->name),
-                            scatter ? g->cost.scatter : g->cost.all_reduce,
-                            scatter ? e->scatter_stream : e->reduce_stream, own->mark);
-    op.coll = (uint8_t)coll;
-    op.dtype = (uint8_t)own->reduce_dtype;
-    op.average = true;
-    op.comm = scatter ? e->slots[own->experts].reduce : e->slots[own->experts].replica;
-    op.bytes = scatter ? ovl_fsdp_padded(e->p, own, own->reduce_dtype)
-                       : ovl_fsdp_shard(own, own->reduce_dtype);
-    return op;
+    uint16_t stream = coll == OVL_REDUCE_SCATTER ? e->scatter_stream : e->reduce_stream;
+    return ovl_shard_reduction(e->p, e->slots, g->g, &g->cost, coll, stream);
 }
 
 static uint32_t reduce_scatter(ovl_fsdp2 *e, ovl_fsdp2_group *g, ovl_id input, ovl_id *output)
@@ -123,7 +112,7 @@ static uint32_t reduce_scatter(ovl_fsdp2 *e, ovl_fsdp2_group *g, ovl_id input, o
     *output = ovl_step_buffer(s, ovl_step_name(s, "reduce output", own->name),
                               ovl_fsdp_shard(own, own->reduce_dtype), OVL_REDUCE_BUFFER,
                               own->reduce_dtype, e->scatter_stream, own->mark);
-    ovl_op op = reduction(e, g, "reduce", OVL_REDUCE_SCATTER);
+    ovl_op op = reduction(e, g, OVL_REDUCE_SCATTER);
     uint32_t local = ovl_step_add(s, &op);
     ovl_step_after(s, s->last);
     ovl_step_after(s, e->scatter_gate);
@@ -191,7 +180,7 @@ static uint32_t all_reduce(ovl_fsdp2 *e, ovl_fsdp2_group *g, uint32_t before, ov
         ovl_step_release(s, &g->partial);
         g->has_partial = false;
     }
-    ovl_op op = reduction(e, g, "all_reduce", OVL_ALL_REDUCE);
+    ovl_op op = reduction(e, g, OVL_ALL_REDUCE);
     uint32_t local = ovl_step_add(s, &op);
     ovl_step_after(s, before);
     ovl_step_reads(s, output);

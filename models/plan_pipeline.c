@@ -281,6 +281,22 @@ static void keep_countable(const ovl_pipe_plan *p, ovl_time *times[3], ovl_sched
     }
 }
 
+/* As long as the slowest GPU that runs the stage in any pipeline needs: they follow one schedule.
+ */
+static void add_stage_times(const ovl_pipe_plan *p, uint32_t r, ovl_time *times[3])
+{
+    uint32_t machines = ovl_pipe_machines(p, r);
+    for (uint32_t i = 0; machines >> i; i++) {
+        const ovl_pipe_stage *s = p->on ? &p->on[i][r] : &p->stages[r];
+        if (machines >> i & 1) {
+            ovl_time again = p->pipe->recompute ? ovl_pipe_time(s->forward, 0) : 0;
+            times[0][r] = OVL_MAX(times[0][r], ovl_pipe_time(s->forward, 0));
+            times[1][r] = OVL_MAX(times[1][r], ovl_pipe_time(s->input, 0) + again);
+            times[2][r] = OVL_MAX(times[2][r], ovl_pipe_time(s->weight, 0));
+        }
+    }
+}
+
 /* What schedules that know of times look at: the first microbatch of each stage, and what runs
  * again before its backward. */
 static bool add_times(ovl_pipe_plan *p, ovl_schedule_spec *spec)
@@ -298,9 +314,7 @@ static bool add_times(ovl_pipe_plan *p, ovl_schedule_spec *spec)
         if (!add_hop(p, r, &spec->hop)) {
             return false;
         }
-        times[0][r] = ovl_pipe_time(s->forward, 0);
-        times[2][r] = ovl_pipe_time(s->weight, 0);
-        times[1][r] = ovl_pipe_time(s->input, 0) + (p->pipe->recompute ? times[0][r] : 0);
+        add_stage_times(p, r, times);
         bytes[0][r] = s->activations ? s->activations : 1;
         bytes[1][r] = s->activations ? s->kept : 1;
     }
@@ -347,6 +361,7 @@ static bool named(ovl_pipe_plan *p)
                               .stages_mark = stages_mark(p),
                               .group_mark = p->pipe->microbatch_group_mark};
     uint64_t stages = (uint64_t)spec.ranks * spec.stages_per_rank;
+    p->placement = kind->placement;
     ovl_schedule_fits(kind, &spec, p->l->errs);
     check_one_number(p);
     if (stages < UINT16_MAX) { /* else told by the schedule */

@@ -94,6 +94,7 @@ typedef struct ovl_pipe_plan {
     ovl_pipe_stage **on; /* [machines] the same on the GPU of each sort of nodes; NULL: all alike */
     uint32_t n_stages;
     uint32_t *counts;     /* [n_stages] layers of each; NULL: the workload gives stages */
+    uint8_t placement;    /* of a schedule by name: ovl_placement */
     ovl_step step;        /* of the layers of all stages, if each is run by itself */
     uint32_t *first_unit; /* [n_stages + 1] of the step; NULL: an action is one kernel */
     ovl_fsdp_plan shards; /* with overlap.fsdp and overlap.zero: who shards with whom */
@@ -132,6 +133,10 @@ void ovl_pipe_say_unreduced(ovl_pipe_plan *p);
 
 /* The stage behind a stage of the schedule. */
 const ovl_pipe_stage *ovl_pipe_stage_of(const ovl_pipe_plan *p, uint32_t stage);
+
+/* On which sorts of nodes a stage of one chain is in any pipeline, a bit each, once it is known how
+ * stages are placed. */
+uint32_t ovl_pipe_machines(const ovl_pipe_plan *p, uint32_t stage);
 
 /* The same as the GPU of a rank runs it. */
 const ovl_pipe_stage *ovl_pipe_stage_on(const ovl_pipe_plan *p, uint32_t stage, uint32_t rank);

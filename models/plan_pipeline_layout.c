@@ -95,6 +95,32 @@ const uint32_t *ovl_pipe_members(const ovl_pipe_plan *p, uint32_t rank)
     return &b->members.data[b->comms.data[p->group->comm_of[rank]].first_member];
 }
 
+/* Places of a pipeline where a stage is; of two copies the second counts from the other end. */
+static uint32_t places_of(const ovl_pipe_plan *p, uint32_t stage, uint32_t places[2])
+{
+    bool back = p->placement != OVL_PLACE_LOOP && stage >= p->p;
+    places[0] = p->schedule.rank_of ? p->schedule.rank_of[stage]
+                : back              ? 2 * p->p - 1 - stage
+                                    : stage % p->p;
+    places[1] = p->p - 1 - places[0];
+    return p->placement == OVL_PLACE_BOTH || p->schedule.n_chains > 1 ? 2 : 1;
+}
+
+uint32_t ovl_pipe_machines(const ovl_pipe_plan *p, uint32_t stage)
+{
+    uint32_t places[2], n = places_of(p, stage, places), machines = 0;
+    if (p->l->n_machines < 2) {
+        return 1;
+    }
+    for (uint32_t rank = 0; rank < p->l->n_ranks; rank++) {
+        const uint32_t *members = ovl_pipe_members(p, rank);
+        for (uint32_t k = 0; members[0] == rank && k < n; k++) {
+            machines |= UINT32_C(1) << p->l->machine_of[members[OVL_MIN(places[k], p->p - 1)]];
+        }
+    }
+    return machines;
+}
+
 void ovl_pipe_layouts(ovl_pipe_plan *p)
 {
     pairs hops = find_pairs(p);

@@ -198,16 +198,36 @@ static ovl_pipe_stage sum_layers(ovl_pipe_plan *p, const piece *list, uint32_t n
     return stage;
 }
 
-/* Whether the layers fit `n` stages of at most `most`; fills how many each gets. A stage has one
- * layer at least, so the last ones take no more than what leaves one for each behind them. */
-static bool fits(const layers *list, uint32_t n, ovl_time most, uint32_t *counts)
+/* What layers take on each sort of nodes, and which of these run each stage: what counts for a
+ * stage is the slowest. */
+typedef struct by_time {
+    const layers *on;         /* [machines], alike but for times */
+    const uint32_t *machines; /* [n] bits */
+    uint32_t n, count;        /* stages; layers */
+} by_time;
+
+static ovl_time on_slowest(const by_time *t, uint32_t machines, uint32_t layer)
 {
-    uint32_t at = 0, all = list->item.len;
-    for (uint32_t s = 0; s < n; s++) {
+    ovl_time longest = 0;
+    for (uint32_t i = 0; machines >> i; i++) {
+        if (machines >> i & 1) {
+            const piece *item = &t->on[i].item.data[layer];
+            longest = OVL_MAX(longest, item->forward + item->backward);
+        }
+    }
+    return longest;
+}
+
+/* Whether the layers fit the stages with at most `most`; fills how many each gets. A stage has one
+ * layer at least, so the last ones take no more than what leaves one for each behind them. */
+static bool fits(const by_time *t, ovl_time most, uint32_t *counts)
+{
+    uint32_t at = 0;
+    for (uint32_t s = 0; s < t->n; s++) {
         ovl_time sum = 0;
         counts[s] = 0;
-        while (at < all - (n - 1 - s)) {
-            ovl_time more = list->item.data[at].forward + list->item.data[at].backward;
+        while (at < t->count - (t->n - 1 - s)) {
+            ovl_time more = on_slowest(t, t->machines[s], at);
             if (counts[s] && sum + more > most) {
                 break;
             }
@@ -219,25 +239,57 @@ static bool fits(const layers *list, uint32_t n, ovl_time most, uint32_t *counts
             return false;
         }
     }
-    return at == all;
+    return at == t->count;
 }
 
 /* The shortest longest stage, by halving. */
-static void share_by_time(const layers *list, uint32_t n, uint32_t *counts)
+static void halve(const by_time *t, uint32_t *counts)
 {
     ovl_time low = 0, high = 0;
-    for (uint32_t i = 0; i < list->item.len; i++) {
-        high += list->item.data[i].forward + list->item.data[i].backward;
+    uint32_t all = 0;
+    for (uint32_t s = 0; s < t->n; s++) {
+        all |= t->machines[s];
+    }
+    for (uint32_t i = 0; i < t->count; i++) {
+        high += on_slowest(t, all, i);
     }
     while (low < high) {
         ovl_time middle = low + (high - low) / 2;
-        if (fits(list, n, middle, counts)) {
+        if (fits(t, middle, counts)) {
             high = middle;
         } else {
             low = middle + 1;
         }
     }
-    fits(list, n, high, counts);
+    fits(t, high, counts);
+}
+
+/* By the GPUs that run the stages. False after an error. */
+static bool share_by_time(ovl_pipe_plan *p, const layers *list, uint32_t *counts)
+{
+    ovl_lowering *l = p->l;
+    const ovl_hw *hw = l->hw;
+    layers *on = OVL_NEW_ARRAY(&p->scratch, layers, OVL_MAX(l->n_machines, 1));
+    uint32_t *machines = OVL_NEW_ARRAY(&p->scratch, uint32_t, p->n_stages);
+    bool ok = true;
+    on[0] = *list;
+    l->one_gpu = l->n_machines > 1;
+    for (uint32_t i = 1; i < l->n_machines && ok; i++) {
+        l->hw = &l->machines[i];
+        ok = list_layers(p, &on[i]);
+    }
+    l->one_gpu = false;
+    l->hw = hw;
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        machines[s] = ovl_pipe_machines(p, s);
+    }
+    if (ok) {
+        halve(&(by_time){on, machines, p->n_stages, list->item.len}, counts);
+    }
+    for (uint32_t i = 1; i < l->n_machines; i++) {
+        ovl_vec_free(&on[i].item);
+    }
+    return ok;
 }
 
 /* As many layers on each stage as can be, or as even in time. False after an error. */
@@ -251,8 +303,7 @@ static bool share_evenly(ovl_pipe_plan *p, const layers *list, uint32_t *counts)
         return false;
     }
     if (p->pipe->split == OVL_SPLIT_TIME) {
-        share_by_time(list, p->n_stages, counts);
-        return true;
+        return share_by_time(p, list, counts);
     }
     for (uint32_t s = 0; s < p->n_stages; s++) {
         counts[s] = (uint32_t)(((uint64_t)s + 1) * n / p->n_stages - (uint64_t)s * n / p->n_stages);

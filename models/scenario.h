@@ -251,9 +251,11 @@ typedef struct ovl_moe {
     const char *ep;                     /* axis that the experts are split over ... */
     const char *across; /* ... together with this one, whose hop comes first; NULL */
     int64_t copies;     /* of a token that go across, at most; 0: top_k */
-    int dispatch_dtype; /* or OVL_DTYPE_OF_WORKLOAD: that of the model */
-    double hottest;     /* load of the busiest rank, the mean being 1; 0: not given */
-    ovl_ratios shares;  /* load of each rank */
+    /* Of tokens to experts and back, of gradients to them and back; OVL_DTYPE_OF_WORKLOAD: as the
+     * model's, as the tokens'. */
+    int dispatch_dtype, combine_dtype, grad_dispatch_dtype, grad_combine_dtype;
+    double hottest;    /* load of the busiest rank, the mean being 1; 0: not given */
+    ovl_ratios shares; /* load of each rank */
     bool has_spread;
     double spread; /* coefficient of variation of drawn loads */
     int64_t seed;

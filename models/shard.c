@@ -134,6 +134,22 @@ ovl_shard_cost ovl_shard_costs(ovl_fsdp_plan *p, uint32_t i, const ovl_shard_cos
 
 /* --- What is held --- */
 
+ovl_op ovl_shard_reduction(ovl_fsdp_plan *p, const ovl_shard_slots *slots, const ovl_param_group *g,
+                           const ovl_shard_cost *cost, ovl_coll coll, uint16_t stream)
+{
+    bool scatter = coll == OVL_REDUCE_SCATTER;
+    const char *name = ovl_step_name(&p->step, scatter ? "reduce" : "all_reduce", g->name);
+    ovl_op op = ovl_step_op(&p->step, OVL_COLLECTIVE, name,
+                            scatter ? cost->scatter : cost->all_reduce, stream, g->mark);
+    op.coll = (uint8_t)coll;
+    op.dtype = (uint8_t)g->reduce_dtype;
+    op.average = true;
+    op.comm = scatter ? slots[g->experts].reduce : slots[g->experts].replica;
+    op.bytes =
+        scatter ? ovl_fsdp_padded(p, g, g->reduce_dtype) : ovl_fsdp_shard(g, g->reduce_dtype);
+    return op;
+}
+
 ovl_shard_held ovl_shard_hold(ovl_fsdp_plan *p, const ovl_param_group *g)
 {
     ovl_step *s = &p->step;

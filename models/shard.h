@@ -102,6 +102,11 @@ ovl_shard_cost ovl_shard_costs(ovl_fsdp_plan *p, uint32_t i, const ovl_shard_cos
 ovl_plan_cost ovl_shard_cost_of(ovl_fsdp_plan *p, const ovl_param_group *g, ovl_coll op,
                                 uint64_t bytes);
 
+/* The reduction of a group, without its accesses: a reduce-scatter of its gradients over the ranks
+ * that shard, or an all-reduce of what came out of one over the replicas. */
+ovl_op ovl_shard_reduction(ovl_fsdp_plan *p, const ovl_shard_slots *slots, const ovl_param_group *g,
+                           const ovl_shard_cost *cost, ovl_coll coll, uint16_t stream);
+
 /* Buffers that live through the whole training: shards of parameters and gradients, and optimizer
  * states (OVL_NONE without any). */
 typedef struct ovl_shard_held {

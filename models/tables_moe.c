@@ -31,7 +31,8 @@ static void moe_defaults(void *value)
 {
     ovl_moe *moe = value;
     moe->ep = "ep";
-    moe->dispatch_dtype = OVL_DTYPE_OF_WORKLOAD;
+    moe->dispatch_dtype = moe->combine_dtype = OVL_DTYPE_OF_WORKLOAD;
+    moe->grad_dispatch_dtype = moe->grad_combine_dtype = OVL_DTYPE_OF_WORKLOAD;
 }
 
 static void check_moe(const ovl_node *node, void *value, ovl_arena *arena, ovl_errs *errs)
@@ -100,11 +101,20 @@ static const ovl_field moe_fields[] = {
                    "across: members of that axis that a token goes to, at most (node-limited "
                    "routing). Default: `top_k`, or all.",
                    .min = 1, .max = 1000000),
-    OVL_FIELD_MORE(
-        ovl_moe, dispatch_dtype, "dispatch_dtype", OVL_F_ENUM, 0,
-        "Element type of tokens, and of gradients, on their way to experts; back they have "
-        "that of the model. Default: that of the model.",
-        .names = ovl_dtype_keys, .values = ovl_dtype_values),
+    OVL_FIELD_MORE(ovl_moe, dispatch_dtype, "dispatch_dtype", OVL_F_ENUM, 0,
+                   "Element type of tokens on their way to experts. Default: that of the model.",
+                   .names = ovl_dtype_keys, .values = ovl_dtype_values),
+    OVL_FIELD_MORE(ovl_moe, combine_dtype, "combine_dtype", OVL_F_ENUM, 0,
+                   "Element type of what experts send back. Default: that of the model.",
+                   .names = ovl_dtype_keys, .values = ovl_dtype_values),
+    OVL_FIELD_MORE(ovl_moe, grad_dispatch_dtype, "gradient_dispatch_dtype", OVL_F_ENUM, 0,
+                   "Element type of gradients on their way to experts, in the backward of the "
+                   "combine. Default: that of `dispatch_dtype`.",
+                   .names = ovl_dtype_keys, .values = ovl_dtype_values),
+    OVL_FIELD_MORE(ovl_moe, grad_combine_dtype, "gradient_combine_dtype", OVL_F_ENUM, 0,
+                   "Element type of gradients on their way back, in the backward of the dispatch. "
+                   "Default: that of `combine_dtype`.",
+                   .names = ovl_dtype_keys, .values = ovl_dtype_values),
     OVL_FIELD(ovl_moe, hottest, "hottest", OVL_F_RATIO, OVL_FIELD_POSITIVE,
               "Tokens of the busiest rank, the mean being 1; the others share the rest. It is the "
               "first rank of the group. Default: all have the mean."),

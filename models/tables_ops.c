@@ -105,7 +105,10 @@ static const ovl_field op_fields[] = {
               "Operations that must have ended, named earlier in the program of the same rank; "
               "`name?` is left out where there is none."),
     OVL_FIELD_SET(ovl_xop, launch, has_launch, "launch", OVL_F_TIME, 0,
-                  "Host time to issue it. Default: that of the hardware's host.", .min = 0),
+                  "Host time to issue it. Default: that of the hardware's host; 0 for markers, "
+                  "host calls and "
+                  "parts of a batch.",
+                  .min = 0),
     /* What it costs. */
     OVL_FIELD_MORE(ovl_xop, duration, "duration", OVL_F_TIMES, 0,
                    "Isolated duration; for communication instead of the hardware's cost.",

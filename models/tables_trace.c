@@ -140,7 +140,7 @@ const ovl_table ovl_what_if_gradient_table = {
     .title = "workload.what_if.gradients[]",
     .intro = "Sizes of the gradients in the order in which buckets were filled. They must add up "
              "to each measured bucket.\n\n"
-             "    gradients: [{bytes: 4000}, {bytes: 8192000}]",
+             "    gradients: [{bytes: 4000 B}, {bytes: 8192 kB}]",
     .fields = gradient_fields,
     .n_fields = OVL_COUNT(gradient_fields),
     .size = sizeof(ovl_change_gradient),

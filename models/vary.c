@@ -182,17 +182,44 @@ ovl_time ovl_vary_pause_moment(const ovl_vary *vary, uint64_t trial, uint32_t ra
     return p->from + whole((double)(p->until - p->from) * ovl_hash_share(hash));
 }
 
-static void scale(ovl_cost *cost, const ovl_jitter *jitter, double drawn)
+static void scale(ovl_cost *cost, double factor)
 {
-    ovl_time total = cost->latency + cost->work;
+    cost->latency = whole((double)cost->latency * factor);
+    cost->work = whole((double)cost->work * factor);
+    cost->compute = OVL_MIN(whole((double)cost->compute * factor), cost->work);
+}
+
+typedef OVL_VEC(ovl_cost) phases;
+
+/* Those of a trial behind the ones there are; what cost->then is to say. */
+static ovl_id add_phases(const ovl_program *p, const ovl_cost *first, double factor, phases *list)
+{
+    ovl_id then = 0;
+    for (uint32_t i = ovl_count_phases(p, first); i > 0; i--) {
+        ovl_cost phase = *ovl_phase_of(p, first, i - 1);
+        scale(&phase, factor);
+        phase.then = then;
+        ovl_vec_push(list, phase);
+        then = list->len;
+    }
+    return then;
+}
+
+/* All phases of a collective are drawn as one. */
+static void scale_all(const ovl_program *p, ovl_cost *cost, const ovl_jitter *jitter, double drawn,
+                      phases *list)
+{
+    ovl_time total = ovl_cost_time(p, cost);
     if (jitter->absolute && total == 0) {
         cost->work = whole(drawn);
         return;
     }
     double factor = jitter->absolute ? drawn / (double)total : drawn;
-    cost->latency = whole((double)cost->latency * factor);
-    cost->work = whole((double)cost->work * factor);
-    cost->compute = OVL_MIN(whole((double)cost->compute * factor), cost->work);
+    const ovl_cost *next = ovl_next_phase(p, cost);
+    scale(cost, factor);
+    if (next) {
+        cost->then = add_phases(p, next, factor, list);
+    }
 }
 
 /* Whose draw it is: all members of a collective take one. */
@@ -209,7 +236,8 @@ static uint32_t drawer(const ovl_program *p, uint32_t rank, const ovl_op *op)
     return lowest;
 }
 
-static ovl_cost cost_of(const ovl_vary *vary, uint64_t trial, uint32_t rank, uint32_t local)
+static ovl_cost cost_of(const ovl_vary *vary, uint64_t trial, uint32_t rank, uint32_t local,
+                        phases *list)
 {
     const ovl_program *p = vary->program;
     uint32_t code = p->ranks[rank].code;
@@ -221,8 +249,8 @@ static ovl_cost cost_of(const ovl_vary *vary, uint64_t trial, uint32_t rank, uin
         cost.work = pauses ? vary->variation->pauses.length : 0;
         cost.latency = pauses ? ovl_vary_pause_moment(vary, trial, rank) : 0;
     } else if (varied->work) {
-        scale(&cost, varied->work,
-              draw(vary, varied->work, trial, drawer(p, rank, op), varied->key));
+        scale_all(p, &cost, varied->work,
+                  draw(vary, varied->work, trial, drawer(p, rank, op), varied->key), list);
     }
     return cost;
 }
@@ -262,7 +290,8 @@ static size_t count_costs(const ovl_vary *vary, size_t *at)
     return n;
 }
 
-static void fill_costs(const ovl_vary *vary, uint64_t trial, const size_t *at, ovl_cost *costs)
+static void fill_costs(const ovl_vary *vary, uint64_t trial, const size_t *at, ovl_cost *costs,
+                       phases *list)
 {
     const ovl_program *p = vary->program;
     for (uint32_t r = 0; r < p->n_ranks; r++) {
@@ -270,7 +299,7 @@ static void fill_costs(const ovl_vary *vary, uint64_t trial, const size_t *at, o
         size_t next = at[c] + vary->place[r];
         for (uint32_t i = 0; i < p->codes[c].n_ops; i++) {
             if (has_own_cost(vary, c, i)) {
-                costs[next] = cost_of(vary, trial, r, i);
+                costs[next] = cost_of(vary, trial, r, i, list);
                 next += vary->ranks_of[c];
             }
         }
@@ -336,7 +365,11 @@ ovl_program ovl_vary_trial(const ovl_vary *vary, uint64_t trial, ovl_arena *aren
     ovl_cost *costs = OVL_NEW_ARRAY(arena, ovl_cost, n);
     ovl_rank *ranks = OVL_NEW_ARRAY(arena, ovl_rank, p.n_ranks);
     memcpy(costs, p.costs, p.n_costs * sizeof *costs);
-    fill_costs(vary, trial, at, costs);
+    phases list = {0};
+    for (uint32_t i = 0; i < p.n_phases; i++) {
+        ovl_vec_push(&list, p.phases[i]);
+    }
+    fill_costs(vary, trial, at, costs, &list);
     for (uint32_t r = 0; r < p.n_ranks; r++) {
         ranks[r] = p.ranks[r];
         ranks[r].variant = vary->place[r];
@@ -351,6 +384,8 @@ ovl_program ovl_vary_trial(const ovl_vary *vary, uint64_t trial, ovl_arena *aren
     ovl_arena_free(&scratch);
     p.costs = costs;
     p.n_costs = (uint32_t)n;
+    p.n_phases = list.len;
+    p.phases = ovl_vec_freeze(&list, arena);
     p.ranks = ranks;
     return p;
 }

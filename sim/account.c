@@ -88,7 +88,7 @@ void ovl_account_activity(ovl_engine *e, uint32_t activity)
 void ovl_account_settle(ovl_engine *e)
 {
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
-        e->times[rank].end = e->ended[rank];
+        e->times[rank].end = e->ranks[rank].ended;
         if (!e->options->step_only) {
             give_term(e, rank);
             give_hidden(e, rank);
@@ -101,7 +101,7 @@ void ovl_account_all(ovl_engine *e)
     ovl_account_settle(e);
     for (uint32_t rank = 0; rank < e->p->n_ranks && e->counted; rank++) {
         e->times[rank] = e->counted[rank];
-        e->times[rank].end = e->ended[rank];
+        e->times[rank].end = e->ranks[rank].ended;
     }
 }
 

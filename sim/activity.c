@@ -63,6 +63,7 @@ static void join(ovl_engine *e, uint32_t activity, uint32_t slot)
         ovl_crew_enlist(e, activity);
         await_clock(e, activity);
     } else {
+        a->joining = false; /* at this instant it may have shared yet */
         run_alone(e, activity);
     }
 }
@@ -142,6 +143,16 @@ void ovl_engine_solve(ovl_engine *e)
 
 /* --- Activities --- */
 
+/* In its latency: on no clock, of no class, held back by nothing. */
+static inline void await_fluid(ovl_activity *a)
+{
+    a->phase = OVL_PHASE_LATENCY;
+    a->clock = OVL_NONE;
+    a->shares = a->joining = false;
+    a->cap = 1;
+    a->cap_bound = OVL_LIMIT_SMS;
+}
+
 uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o,
                                  const ovl_cost *cost)
 {
@@ -160,11 +171,9 @@ uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, cons
     a->rank = rank;
     a->count = e->p->fold ? e->p->fold->together[op] : 1;
     a->kind = o->kind;
-    a->phase = OVL_PHASE_LATENCY;
-    a->clock = OVL_NONE;
-    a->shares = a->dirty = a->eager = a->queued = a->background = a->joining = false;
-    a->cap = 1;
-    a->cap_bound = OVL_LIMIT_SMS;
+    a->passed = 0;
+    a->dirty = a->eager = a->queued = a->background = false;
+    await_fluid(a);
     return activity;
 }
 
@@ -177,6 +186,55 @@ static void remove_kernel(ovl_engine *e, uint32_t rank, uint32_t activity)
     }
     s->kernels.data[i] = s->kernels.data[--s->kernels.len];
     ovl_caps_touch(e, rank);
+}
+
+static inline void start_fluid(ovl_engine *e, uint32_t activity)
+{
+    ovl_activity *a = &e->activities.data[activity];
+    if (a->kind != OVL_KERNEL && a->kind != OVL_COPY) {
+        ovl_comm_transfer(e, activity);
+    }
+    a->phase = OVL_PHASE_FLUID;
+    ovl_engine_join(e, activity);
+}
+
+static inline void schedule_latency(ovl_engine *e, uint32_t activity)
+{
+    const ovl_activity *a = &e->activities.data[activity];
+    ovl_engine_schedule(e, OVL_HANDLE_ACTIVITY(e, activity), a->cost->latency, OVL_EVENT_END,
+                        a->op);
+}
+
+/* A phase of a collective is over: enters the next one that takes time, as if an operation ended
+ * and another arrived on all members at once. False if none does. */
+static bool go_on(ovl_engine *e, uint32_t activity)
+{
+    ovl_activity *a = &e->activities.data[activity];
+    const ovl_cost *next = a->cost;
+    do {
+        next = ovl_next_phase(e->p, next);
+        a->passed++;
+        if (!e->options->step_only) {
+            ovl_vec_push(&e->phase_ends, (ovl_phase_end){a->op, e->now});
+        }
+    } while (next->latency + next->work == 0 && next->then);
+    if (next->latency + next->work == 0) {
+        return false;
+    }
+    if (a->phase == OVL_PHASE_FLUID) {
+        ovl_comm_pause(e, activity);
+        ovl_clock_end(e, activity);
+        leave(e, activity);
+        await_fluid(a);
+    }
+    a->cost = next;
+    a->total = next->work;
+    if (next->latency) {
+        schedule_latency(e, activity);
+    } else {
+        start_fluid(e, activity);
+    }
+    return true;
 }
 
 /* An activity is over: whoever was in it ends. */
@@ -194,6 +252,8 @@ static void finish(ovl_engine *e, uint32_t activity)
         ovl_engine_complete(e, a->rank, a->op);
     } else if (a->kind == OVL_MARKER) {
         ovl_engine_complete(e, a->rank, a->op);
+    } else if (a->cost->then && go_on(e, activity)) {
+        return;
     } else {
         ovl_comm_end(e, activity);
     }
@@ -206,16 +266,12 @@ static void finish(ovl_engine *e, uint32_t activity)
 
 static void enter_fluid(ovl_engine *e, uint32_t activity)
 {
-    ovl_activity *a = &e->activities.data[activity];
+    const ovl_activity *a = &e->activities.data[activity];
     if (a->total == 0) {
         finish(e, activity);
-        return;
+    } else {
+        start_fluid(e, activity);
     }
-    if (a->kind != OVL_KERNEL && a->kind != OVL_COPY) {
-        ovl_comm_transfer(e, activity);
-    }
-    a->phase = OVL_PHASE_FLUID;
-    ovl_engine_join(e, activity);
 }
 
 void ovl_engine_begin(ovl_engine *e, uint32_t activity)
@@ -224,8 +280,7 @@ void ovl_engine_begin(ovl_engine *e, uint32_t activity)
     if (a->cost->latency == 0) {
         enter_fluid(e, activity);
     } else {
-        ovl_engine_schedule(e, OVL_HANDLE_ACTIVITY(e, activity), a->cost->latency, OVL_EVENT_END,
-                            a->op);
+        schedule_latency(e, activity);
     }
 }
 

@@ -118,14 +118,17 @@ static bool is_freed(const edges *e, uint32_t op)
 /* Do others who load the same links slow it? HBM, port 0, is none. */
 static bool loads_links(const ovl_program *p, const ovl_cost *cost)
 {
-    const ovl_cost_kind *kind = ovl_kind_of(p, cost);
-    const ovl_demand *own = p->demands + kind->first_demand, *peer = p->demands + kind->first_peer;
     bool any = false;
-    for (uint32_t i = 0; i < kind->n_demands; i++) {
-        any |= own[i].port > 0;
-    }
-    for (uint32_t i = 0; i < kind->n_peer; i++) {
-        any |= peer[i].port > 0;
+    for (; cost; cost = ovl_next_phase(p, cost)) {
+        const ovl_cost_kind *kind = ovl_kind_of(p, cost);
+        const ovl_demand *own = p->demands + kind->first_demand;
+        const ovl_demand *peer = p->demands + kind->first_peer;
+        for (uint32_t i = 0; i < kind->n_demands; i++) {
+            any |= own[i].port > 0;
+        }
+        for (uint32_t i = 0; i < kind->n_peer; i++) {
+            any |= peer[i].port > 0;
+        }
     }
     return any;
 }
@@ -141,7 +144,7 @@ static uint32_t stays_behind(const edges *e, uint32_t op)
         return before ? before - 1 : OVL_NONE;
     }
     const ovl_cost *cost = &e->program->costs[o->cost];
-    bool alone = cost->latency + cost->work > 0 && !loads_links(e->program, cost);
+    bool alone = ovl_cost_time(e->program, cost) > 0 && !loads_links(e->program, cost);
     return alone ? e->old->comm_prev[op] : OVL_NONE;
 }
 

@@ -40,10 +40,17 @@ typedef uint32_t ovl_id;  /* index into some array; which one is said where it i
 #define OVL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define OVL_NORETURN          __attribute__((noreturn))
 #define OVL_COLD              __attribute__((cold)) /* hardly ever called */
+/* To be written or read soon: brings its line of the cache nearer, and means nothing. A function
+ * that does nothing else would count as one without effect, and not be called, were it not always
+ * inlined. */
+#define OVL_FETCH(at)     __builtin_prefetch(at)
+#define OVL_ALWAYS_INLINE __attribute__((always_inline)) static inline
 #else
 #define OVL_PRINTF(fmt, args)
 #define OVL_NORETURN
 #define OVL_COLD
+#define OVL_FETCH(at)     ((void)(at))
+#define OVL_ALWAYS_INLINE static inline
 #endif
 
 /* Ends the program because memory is exhausted: no caller can do better, so no caller has to try.

@@ -77,12 +77,8 @@ const ovl_messages *ovl_pairs_of(const ovl_program *p, ovl_arena *scratch);
 bool ovl_pairs_vary(const ovl_program *p, uint32_t kind);
 bool ovl_pairs_check_times(const ovl_program *p, uint32_t comm, ovl_errs *errs);
 
-/* The time of `cost` as it is told, and whether two are the same; the place of a mark. */
-const char *ovl_match_time(const ovl_cost *cost, ovl_arena *arena);
+/* The time of `cost` as it is told; the place of a mark. */
+const char *ovl_match_time(const ovl_program *p, const ovl_cost *cost, ovl_arena *arena);
 const char *ovl_match_place(ovl_mark mark, ovl_mark seen_from, ovl_arena *arena);
-static inline bool ovl_match_same_time(const ovl_cost *a, const ovl_cost *b)
-{
-    return a->latency == b->latency && a->work == b->work;
-}
 
 #endif

@@ -3,6 +3,7 @@
  * measured interference.
  */
 #include "sim/state.h"
+#include "sim/units.h"
 
 #include <math.h>
 
@@ -136,14 +137,25 @@ static double sm_cap(const ovl_engine *e, uint32_t sms, const ovl_cost *c, uint6
     return fmin(1, speed * (double)c->work / (double)c->compute);
 }
 
+/* Of one operation that is known before the run; of several it shows when they meet. */
+static void nothing_left(ovl_engine *e, uint32_t op, uint32_t sms, uint64_t held)
+{
+    char at[OVL_UNITS_TEXT];
+    ovl_engine_fail(e, OVL_E_INPUT, op,
+                    ovl_arena_printf(e->errs->arena,
+                                     "at %s communication that has arrived holds %" PRIu64
+                                     " of its %" PRIu32
+                                     " SMs, and nothing is left for it: give that fewer `sms`",
+                                     ovl_print_time(at, e->now), held, sms));
+}
+
 static void update_kernel(ovl_engine *e, uint32_t rank, uint32_t activity, uint64_t wanted_by_all)
 {
     const ovl_activity *a = &e->activities.data[activity];
     pressure p = pressure_on(e, rank, kind_of(e, activity));
     uint32_t sms = ovl_gpu_of(e->p, rank).sms;
-    if (sms && p.held >= sms) {
-        ovl_engine_fail(e, OVL_E_INPUT, a->op,
-                        "all SMs are held by communication that has arrived, so it can never run");
+    if (sms && p.held >= sms && ovl_sms_wanted(sms, kind_of(e, activity))) {
+        nothing_left(e, a->op, sms, p.held);
         return;
     }
     double cap = sm_cap(e, sms, a->cost, p.held, wanted_by_all);

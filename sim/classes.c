@@ -35,22 +35,27 @@ static bool same_groups(const ovl_program *p, uint32_t a, uint32_t b, uint32_t n
     return true;
 }
 
+/* A member of an all-to-all may have bytes of its own. */
+static bool same_loads(const ovl_program *p, const ovl_cost *x, const ovl_cost *y)
+{
+    bool same = ovl_same_times(p, x, y); /* so they have as many phases */
+    for (; same && x; x = ovl_next_phase(p, x), y = ovl_next_phase(p, y)) {
+        const ovl_cost_kind *s = ovl_kind_of(p, x), *t = ovl_kind_of(p, y);
+        same = s->n_demands == t->n_demands &&
+               ovl_same_demands(&p->demands[s->first_demand], &p->demands[t->first_demand],
+                                s->n_demands);
+    }
+    return same;
+}
+
 static bool same_costs(const ovl_program *p, uint32_t a, uint32_t b, const ovl_code *code)
 {
     if (p->ranks[a].variant == p->ranks[b].variant) {
         return true;
     }
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        if (!ovl_code_op(code, i)->per_rank) {
-            continue;
-        }
-        const ovl_cost *x = ovl_op_cost(p, a, ovl_code_op(code, i));
-        const ovl_cost *y = ovl_op_cost(p, b, ovl_code_op(code, i));
-        /* a member of an all-to-all may have bytes of its own */
-        const ovl_cost_kind *s = ovl_kind_of(p, x), *t = ovl_kind_of(p, y);
-        if (x->latency != y->latency || x->work != y->work || s->n_demands != t->n_demands ||
-            !ovl_same_demands(&p->demands[s->first_demand], &p->demands[t->first_demand],
-                              s->n_demands)) {
+        const ovl_op *op = ovl_code_op(code, i);
+        if (op->per_rank && !same_loads(p, ovl_op_cost(p, a, op), ovl_op_cost(p, b, op))) {
             return false;
         }
     }

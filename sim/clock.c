@@ -125,7 +125,9 @@ static void after_end(ovl_engine *e, uint32_t clock)
 
 /* --- What bounded whom --- */
 
-static void keep_limit(ovl_engine *e, ovl_activity *a, ovl_limit limit)
+/* With those of the same bound, if there are any. The last one of an activity goes to the timeline
+ * at once, as mostly it is the only one. */
+static inline void keep_limit(ovl_engine *e, ovl_activity *a, ovl_limit limit, bool last)
 {
     ovl_limit *kept = e->bounds.data[a - e->activities.data].kept;
     for (uint32_t i = 0; i < a->n_kept; i++) {
@@ -135,15 +137,15 @@ static void keep_limit(ovl_engine *e, ovl_activity *a, ovl_limit limit)
             return;
         }
     }
-    if (a->n_kept < OVL_LIMITS_KEPT) {
+    if (a->n_kept < OVL_LIMITS_KEPT && !last) {
         kept[a->n_kept++] = limit;
     } else {
         ovl_vec_push(&e->limits, limit);
     }
 }
 
-/* Time under the present bound up to now, and what of it was not work. */
-static void settle(ovl_engine *e, const ovl_clock *c, ovl_activity *a)
+/* Time under the present bound up to now, and what of it was not work. `last`: it ends. */
+static inline void settle(ovl_engine *e, const ovl_clock *c, ovl_activity *a, bool last)
 {
     if (e->options->step_only) {
         return;
@@ -152,7 +154,7 @@ static void settle(ovl_engine *e, const ovl_clock *c, ovl_activity *a)
         uint32_t bound = c->bound == OVL_BOUND_CAP ? a->cap_bound : c->bound;
         ovl_time time = e->now - a->bound_since,
                  done = ovl_work_done(a, ovl_clock_value(c, e->now));
-        keep_limit(e, a, (ovl_limit){a->op, bound, time, time - (done - a->bound_done)});
+        keep_limit(e, a, (ovl_limit){a->op, bound, time, time - (done - a->bound_done)}, last);
         a->bound_done = done;
     } else if (e->now > a->bound_since) {
         a->bound_done = ovl_work_done(a, ovl_clock_value(c, e->now));
@@ -163,7 +165,7 @@ static void settle(ovl_engine *e, const ovl_clock *c, ovl_activity *a)
 void ovl_clock_settle(ovl_engine *e, ovl_activity *a)
 {
     if (a->clock != OVL_NONE) {
-        settle(e, &e->clocks.data[a->clock], a);
+        settle(e, &e->clocks.data[a->clock], a, false);
     }
 }
 
@@ -184,7 +186,7 @@ void ovl_clock_set_bound(ovl_engine *e, uint32_t clock, uint32_t bound)
         return;
     }
     for (uint32_t i = c->first; i < c->dues.len; i++) {
-        settle(e, c, &e->activities.data[c->dues.data[i].activity]);
+        settle(e, c, &e->activities.data[c->dues.data[i].activity], false);
     }
     c->bound = bound;
 }
@@ -231,7 +233,9 @@ static void insert_due(ovl_clock *c, ovl_due due)
         c->dues.data[at] = c->dues.data[at - 1];
     }
     c->dues.data[at] = due;
-    c->first_due = c->dues.data[c->first].due;
+    if (at == c->first) {
+        c->first_due = due.due;
+    }
 }
 
 void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity)
@@ -269,14 +273,14 @@ static void take_due(ovl_clock *c, uint32_t activity)
     }
 }
 
-/* What it did there is kept; the next to end may be another. */
-static inline void take_off(ovl_engine *e, uint32_t activity)
+/* What it did there is kept; the next to end may be another. `last`: it ends itself. */
+static inline void take_off(ovl_engine *e, uint32_t activity, bool last)
 {
     ovl_activity *a = &e->activities.data[activity];
     uint32_t clock = a->clock;
     ovl_clock *c = &e->clocks.data[clock];
     if (c->bound != OVL_BOUND_FREE) {
-        settle(e, c, a);
+        settle(e, c, a, last);
     }
     if (e->options->segments) {
         keep_segment(e, c, a);
@@ -294,7 +298,7 @@ static inline void take_off(ovl_engine *e, uint32_t activity)
 
 void ovl_clock_remove(ovl_engine *e, uint32_t activity)
 {
-    take_off(e, activity);
+    take_off(e, activity, false);
     ovl_activity *a = &e->activities.data[activity];
     if (a->clock == OVL_CLOCK_TIME) {
         ovl_heap_remove(&e->heap, OVL_HANDLE_ACTIVITY(e, activity));
@@ -305,7 +309,7 @@ void ovl_clock_remove(ovl_engine *e, uint32_t activity)
 
 void ovl_clock_end(ovl_engine *e, uint32_t activity)
 {
-    take_off(e, activity);
+    take_off(e, activity, true);
     if (e->activities.data[activity].n_kept) {
         hand_over_limits(e, &e->activities.data[activity]);
     }

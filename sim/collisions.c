@@ -191,6 +191,12 @@ static ovl_time lost_in(const ovl_result_collision *row)
     return row->all_a + row->all_b;
 }
 
+/* On the deciding rank, too: weights of its own instances are others than those of all. */
+static bool lost_any(const ovl_result_collision *row)
+{
+    return lost_in(row) + row->lost_a + row->lost_b > 0;
+}
+
 static int by_names(const void *x, const void *y)
 {
     const ovl_result_collision *a = x, *b = y;
@@ -309,7 +315,7 @@ static void find_alike(const making *k, rows *list)
     OVL_VEC(kind) kinds = {0};
     for (uint32_t i = 0; i < k->m->met.len; i++) {
         kind one = {k->rows[i], &k->rows[i]};
-        if (lost_in(&one.row) > 0) {
+        if (lost_any(&one.row)) {
             one.row.a = open[k->m->met.data[i].a];
             one.row.b = open[k->m->met.data[i].b];
             if (strcmp(one.row.a, one.row.b) > 0) {
@@ -353,7 +359,7 @@ void ovl_meetings_end(ovl_meetings *m, ovl_result_resource *lines, uint32_t n_li
         if (strcmp(k.rows[i].a, k.rows[i].b) > 0) {
             turn(&k.rows[i]);
         }
-        if (lost_in(&k.rows[i]) > 0) {
+        if (lost_any(&k.rows[i])) {
             ovl_vec_push(&list, k.rows[i]);
         }
     }

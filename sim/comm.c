@@ -23,13 +23,13 @@ static inline void each(ovl_engine *e, uint32_t activity, visitor *visit)
         each_member(e, a->comm, a->k, activity, visit);
         return;
     }
-    uint32_t send = a->op, peer = a->peer;
+    uint32_t peer = a->peer, mate = a->mate;
     bool background = a->background;
     if (!a->eager) {
-        visit(e, a->rank, send, activity);
+        visit(e, a->rank, a->op, activity);
     }
     if (!background) {
-        visit(e, peer, e->p->partner[send], activity);
+        visit(e, peer, mate, activity);
     }
 }
 
@@ -53,7 +53,7 @@ static void enter(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
     ovl_engine_note(e->start, op, e->now);
     e->pending[op] = OVL_ARRIVED_BIT | (activity + 1);
     ovl_running entered = {.op = op, .activity = activity};
-    ovl_vec_push(&s->comms, entered);
+    ovl_vec_push_near(&s->comms, s->few_comms, entered);
     ovl_running *comms = s->comms.data;
     uint32_t i = s->comms.len - 1;
     for (; i > 0 && comms[i - 1].op > op; i--) {
@@ -74,6 +74,19 @@ static void transfer(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activit
 void ovl_comm_transfer(ovl_engine *e, uint32_t activity)
 {
     each(e, activity, transfer);
+}
+
+static void pause(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
+{
+    (void)op;
+    ovl_account_end(e, rank, activity);
+    e->ranks[rank].latent++;
+    ovl_caps_touch(e, rank);
+}
+
+void ovl_comm_pause(ovl_engine *e, uint32_t activity)
+{
+    each(e, activity, pause);
 }
 
 static void start_collective(ovl_engine *e, const ovl_comm *comm, uint32_t k)
@@ -101,13 +114,14 @@ static void arrive_collective(ovl_engine *e, uint32_t rank, uint32_t op, const o
 }
 
 static inline uint32_t add_transfer(ovl_engine *e, uint32_t rank, uint32_t send, uint32_t peer,
-                                    bool background)
+                                    uint32_t mate, bool background)
 {
     const ovl_op *o = ovl_engine_op(e, rank, send);
     uint32_t activity =
         ovl_engine_add_activity(e, rank, send, o, ovl_engine_cost(e, rank, send, o));
     ovl_activity *a = &e->activities.data[activity];
     a->peer = peer;
+    a->mate = mate;
     a->eager = o->eager;
     a->k = OVL_NONE;
     a->background = background;
@@ -124,7 +138,8 @@ static void arrive_rendezvous(ovl_engine *e, uint32_t rank, uint32_t op, bool is
     }
     uint32_t other = OVL_SAID(e->pending[partner]);
     uint32_t sender = is_send ? rank : other, receiver = is_send ? other : rank;
-    uint32_t activity = add_transfer(e, sender, is_send ? op : partner, receiver, false);
+    uint32_t activity =
+        add_transfer(e, sender, is_send ? op : partner, receiver, is_send ? partner : op, false);
     each(e, activity, enter);
     ovl_engine_begin(e, activity);
 }
@@ -147,7 +162,7 @@ static uint32_t transfer_before(const ovl_engine *e, uint32_t rank, uint32_t op)
 static void leave_queue(ovl_engine *e, uint32_t activity)
 {
     ovl_activity *a = &e->activities.data[activity];
-    uint32_t recv = e->p->partner[a->op];
+    uint32_t recv = a->mate;
     a->queued = false;
     a->background = !ovl_engine_arrived(e, recv);
     if (!a->background) {
@@ -158,8 +173,8 @@ static void leave_queue(ovl_engine *e, uint32_t activity)
 /* The sender's stream goes on at once; the bytes leave when those before them are there. */
 static void arrive_eager_send(ovl_engine *e, uint32_t rank, uint32_t op)
 {
-    uint32_t peer = ovl_op_rank(e->p, e->p->partner[op]), before = transfer_before(e, rank, op);
-    uint32_t activity = add_transfer(e, rank, op, peer, true);
+    uint32_t mate = e->p->partner[op], before = transfer_before(e, rank, op);
+    uint32_t activity = add_transfer(e, rank, op, ovl_op_rank(e->p, mate), mate, true);
     ovl_engine_note(e->start, op, e->now);
     e->pending[op] = OVL_ARRIVED_BIT | (activity + 1);
     if (before != OVL_NONE) {

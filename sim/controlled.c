@@ -48,7 +48,7 @@ static void add_up(lab *l, const ovl_program *p, const ovl_timeline *t, uint32_t
             if (ovl_lever_pulls(p, &l->levers[k], rank, i)) {
                 const ovl_cost *cost = ovl_op_cost(p, rank, op);
                 l->sum[k] += t->end[r->first_op + i] - t->start[r->first_op + i];
-                l->isolated[k] += cost->latency + cost->work;
+                l->isolated[k] += ovl_cost_time(p, cost);
                 l->n[k]++;
                 break;
             }

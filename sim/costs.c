@@ -11,10 +11,12 @@
 void ovl_costs_free(ovl_builder *b)
 {
     ovl_vec_free(&b->costs);
+    ovl_vec_free(&b->phases);
     ovl_vec_free(&b->cost_kinds);
     ovl_vec_free(&b->splits);
     ovl_vec_free(&b->demands);
     ovl_stored_forget(&b->stored_costs);
+    ovl_stored_forget(&b->stored_phases);
     ovl_stored_forget(&b->stored_kinds);
     ovl_stored_forget(&b->stored_splits);
     ovl_stored_forget(&b->stored_demands);
@@ -102,17 +104,23 @@ void ovl_costs_init(ovl_builder *b)
     (void)free;
 }
 
-ovl_id ovl_add_cost(ovl_builder *b, const ovl_cost *cost, const ovl_cost_kind *kind,
-                    const ovl_demand *demands, uint32_t n_demands, const ovl_demand *peer,
-                    uint32_t n_peer)
+static ovl_id add_kind_with(ovl_builder *b, const ovl_cost_kind *kind, const ovl_demand *demands,
+                            uint32_t n_demands, const ovl_demand *peer, uint32_t n_peer)
 {
-    ovl_cost added = *cost;
     ovl_cost_kind its = kind ? *kind : free_kind;
     its.first_demand = add_demands(b, demands, n_demands);
     its.n_demands = (uint8_t)n_demands;
     its.first_peer = add_demands(b, peer, n_peer);
     its.n_peer = (uint8_t)n_peer;
-    added.kind = add_kind(b, &its);
+    return add_kind(b, &its);
+}
+
+ovl_id ovl_add_cost(ovl_builder *b, const ovl_cost *cost, const ovl_cost_kind *kind,
+                    const ovl_demand *demands, uint32_t n_demands, const ovl_demand *peer,
+                    uint32_t n_peer)
+{
+    ovl_cost added = *cost;
+    added.kind = add_kind_with(b, kind, demands, n_demands, peer, n_peer);
     ovl_vec_push(&b->costs, added);
     return b->costs.len - 1;
 }
@@ -120,7 +128,32 @@ ovl_id ovl_add_cost(ovl_builder *b, const ovl_cost *cost, const ovl_cost_kind *k
 static bool equal(const ovl_cost *x, const ovl_cost *y)
 {
     return x->latency == y->latency && x->work == y->work && x->compute == y->compute &&
-           x->kind == y->kind;
+           x->kind == y->kind && x->then == y->then;
+}
+
+static uint64_t hash_cost(uint64_t hash, const ovl_cost *c)
+{
+    hash = ovl_stored_mix(ovl_stored_mix(hash, (uint64_t)c->latency), (uint64_t)c->work);
+    return ovl_stored_mix(hash, (uint64_t)c->compute ^ ((uint64_t)c->then << 32 | c->kind));
+}
+
+static bool same_phases(const ovl_builder *b, uint32_t x, uint32_t y, uint32_t n)
+{
+    (void)n;
+    return equal(&b->phases.data[x], &b->phases.data[y]);
+}
+
+ovl_id ovl_add_phase(ovl_builder *b, const ovl_cost *cost, const ovl_cost_kind *kind,
+                     const ovl_demand *demands, uint32_t n_demands)
+{
+    ovl_cost added = *cost;
+    uint32_t last = b->phases.len;
+    assert(cost->then <= last);
+    added.kind = add_kind_with(b, kind, demands, n_demands, NULL, 0);
+    ovl_vec_push(&b->phases, added);
+    uint32_t at = ovl_stored_once(b, &b->stored_phases, hash_cost(0, &added), last, 1, same_phases);
+    b->phases.len = at < last ? last : b->phases.len;
+    return at + 1;
 }
 
 static bool same_costs(const ovl_builder *b, uint32_t x, uint32_t y, uint32_t n)
@@ -143,9 +176,7 @@ ovl_id ovl_store_costs_once(ovl_builder *b, ovl_id first, bool *per_rank)
     }
     b->costs.len = alike ? first + 1 : b->costs.len;
     for (uint32_t i = first; i < b->costs.len; i++) {
-        hash = ovl_stored_mix(ovl_stored_mix(hash, (uint64_t)costs[i].latency),
-                              (uint64_t)costs[i].work);
-        hash = ovl_stored_mix(ovl_stored_mix(hash, (uint64_t)costs[i].compute), costs[i].kind);
+        hash = hash_cost(hash, &costs[i]);
     }
     uint32_t n = b->costs.len - first;
     *per_rank = n > 1;

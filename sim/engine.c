@@ -53,7 +53,7 @@ void ovl_engine_complete(ovl_engine *e, uint32_t rank, uint32_t op)
     uint32_t first_op = e->ranks[rank].first_op, local = op - first_op;
     const ovl_code *code = &e->p->codes[e->ranks[rank].code];
     ovl_engine_note(e->end, op, e->now);
-    e->ended[rank] = e->now;
+    e->ranks[rank].ended = e->now;
     e->n_ended++;
     ovl_engine_step(e, op, OVL_ENDED);
     const uint32_t *next = code->next.item + code->next.at[local];
@@ -88,7 +88,8 @@ static void start_kernel(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op
     }
     ovl_account(e, rank);
     uint32_t activity = ovl_engine_add_activity(e, rank, op, o, cost);
-    ovl_vec_push(&e->ranks[rank].kernels, activity);
+    ovl_rank_state *s = &e->ranks[rank];
+    ovl_vec_push_near(&s->kernels, s->few_kernels, activity);
     ovl_caps_touch(e, rank);
     ovl_engine_begin(e, activity);
 }
@@ -145,10 +146,31 @@ static void start_copies(ovl_engine *e, uint32_t rank, uint32_t direction)
     }
 }
 
+/* What the operations of a rank a little further on look at is fetched from memory while others go
+ * on: it lies where no other rank's does, and is far away when it is needed. */
+#define AHEAD 8 /* times of so many operations are a cache line */
+
+OVL_ALWAYS_INLINE void fetch_ahead(const ovl_engine *e, uint32_t rank, const ovl_code *code,
+                                   uint32_t local)
+{
+    if (code->n_ops - local <= AHEAD) {
+        return;
+    }
+    uint32_t op = e->ranks[rank].first_op + local + AHEAD;
+    const ovl_op *o = ovl_code_op(code, local + AHEAD);
+    OVL_FETCH(&e->p->costs[o->cost + (o->per_rank ? e->ranks[rank].variant : 0)]);
+    if (op % AHEAD == 0 && e->arrive) {
+        OVL_FETCH(&e->arrive[op]);
+        OVL_FETCH(&e->start[op]);
+        OVL_FETCH(&e->end[op]);
+    }
+}
+
 static void arrive(ovl_engine *e, uint32_t rank, uint32_t op)
 {
     uint32_t first_op = e->ranks[rank].first_op, local = op - first_op;
     const ovl_code *code = &e->p->codes[e->ranks[rank].code];
+    fetch_ahead(e, rank, code, local);
     ovl_engine_note(e->arrive, op, e->now);
     e->pending[op] = OVL_ARRIVED_BIT;
     ovl_engine_step(e, op, OVL_ARRIVED);

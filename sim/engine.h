@@ -13,7 +13,9 @@
  * blocks: ceil(blocks / SMs) / ceil(blocks / SMs it gets); SMs left are split among kernels by what
  * they want. Collective: one activity over all members; starts when the last has arrived, ends for
  * all at once: `latency`, then `work` as a fluid at one rate, the least that its members' caps and
- * resources allow. Send and receive: the k-th send of a rank to a peer within a communicator meets
+ * resources allow; then the same of each phase that follows (program.h): 6 ms on NVLink, 2 on a NIC
+ * that another shares from the start, 6 on NVLink end at 6, 10 and 16 ms. SMs are held over all of
+ * them. Send and receive: the k-th send of a rank to a peer within a communicator meets
  * the peer's k-th receive from it. Rendezvous: both wait and end together. Eager: the sender's
  * stream goes on at once; the transfer begins when the sender has arrived and the eager transfer
  * before it from this rank to that peer in that communicator is over, for one communicator does one

@@ -43,6 +43,12 @@ static bool in_steps(const expansion *x, uint32_t rank, const ovl_op *op)
     return op->kind == OVL_COLLECTIVE && !op->uneven && is_small(x, comm_of(x, rank, op->comm));
 }
 
+static ovl_pattern pattern_of(const expansion *x, uint32_t rank, const ovl_op *op)
+{
+    return ovl_pattern_of(op, comm_of(x, rank, op->comm)->n_members,
+                          ovl_count_phases(x->p, ovl_op_cost(x->p, rank, op)));
+}
+
 /* --- How large it gets --- */
 
 /* A batch, its parts, and the collective. */
@@ -51,9 +57,9 @@ static uint64_t size_of(const expansion *x, uint32_t rank, const ovl_op *op)
     if (!in_steps(x, rank, op)) {
         return 1;
     }
-    ovl_pattern pattern = ovl_pattern_of(op, comm_of(x, rank, op->comm)->n_members);
+    ovl_pattern pattern = pattern_of(x, rank, op);
     return pattern.kind == OVL_PATTERN_CHAIN ? 1 + 4 * (uint64_t)pattern.moves
-                                             : 1 + 3 * (uint64_t)pattern.steps;
+                                             : 1 + 3 * (uint64_t)ovl_pattern_steps(&pattern);
 }
 
 static bool check_size(const expansion *x, ovl_errs *errs)
@@ -83,21 +89,27 @@ static bool is_chain(const ovl_op *op)
     return op->coll == OVL_BROADCAST || op->coll == OVL_REDUCE;
 }
 
-/* Size and place in the communicator of each slot, as far as they decide on steps. */
+/* Size and place in the communicator of each slot, and the phases of costs that are per rank, as
+ * far as they decide on steps. */
 static const char *key_of(expansion *x, uint32_t rank)
 {
     const ovl_code *code = &x->p->codes[x->p->ranks[rank].code];
     char *key = ovl_arena_printf(&x->scratch, "%" PRIu32, x->p->ranks[rank].code);
     for (uint16_t slot = 0; slot < code->n_slots; slot++) {
         bool any = false, chains = false;
+        uint64_t phases = 0;
         for (uint32_t i = code->collectives.at[slot]; i < code->collectives.at[slot + 1]; i++) {
-            any |= in_steps(x, rank, ovl_code_op(code, code->collectives.item[i]));
-            chains |= is_chain(ovl_code_op(code, code->collectives.item[i]));
+            const ovl_op *op = ovl_code_op(code, code->collectives.item[i]);
+            bool own = in_steps(x, rank, op);
+            any |= own;
+            chains |= is_chain(op);
+            phases = own && op->per_rank ? ovl_stored_mix(phases, pattern_of(x, rank, op).phases)
+                                         : phases;
         }
         if (any) {
-            key = ovl_arena_printf(&x->scratch, "%s %" PRIu32 ":%" PRIu32, key,
+            key = ovl_arena_printf(&x->scratch, "%s %" PRIu32 ":%" PRIu32 ":%" PRIx64, key,
                                    comm_of(x, rank, slot)->n_members,
-                                   chains ? ovl_rank_place(x->p, rank, slot) : 0);
+                                   chains ? ovl_rank_place(x->p, rank, slot) : 0, phases);
         } else {
             key = ovl_arena_printf(&x->scratch, "%s -", key);
         }
@@ -151,6 +163,19 @@ static void copy_hardware(expansion *x)
     }
 }
 
+/* Those behind a phase come before it, and each is there once: they keep their numbers. */
+static void copy_phases(expansion *x)
+{
+    const ovl_program *p = x->p;
+    for (uint32_t i = 0; i < p->n_phases; i++) {
+        const ovl_cost_kind *its = ovl_kind_of(p, &p->phases[i]);
+        ovl_id then = ovl_add_phase(&x->b, &p->phases[i], its, p->demands + its->first_demand,
+                                    its->n_demands);
+        assert(then == i + 1);
+        (void)then;
+    }
+}
+
 static ovl_id copy_cost(expansion *x, const ovl_cost *cost)
 {
     const ovl_cost_kind *its = ovl_kind_of(x->p, cost);
@@ -167,6 +192,7 @@ static void copy_tables(expansion *x)
         ovl_name(&x->b, ovl_names_text(p->names, i));
     }
     copy_hardware(x);
+    copy_phases(x);
     for (uint32_t i = 0; i < p->n_costs; i++) {
         copy_cost(x, &p->costs[i]);
     }
@@ -237,7 +263,7 @@ static ovl_id send_cost_on(expansion *x, uint32_t rank, uint32_t local, uint32_t
 {
     const ovl_op *op = ovl_code_op(x->old, local);
     const ovl_comm *comm = comm_of(x, rank, op->comm);
-    ovl_pattern pattern = ovl_pattern_of(op, comm->n_members);
+    ovl_pattern pattern = pattern_of(x, rank, op);
     ovl_step_cost *cost = OVL_NEW(&x->scratch, ovl_step_cost);
     ovl_step_cost_of(x->p, comm, cost_of(x, rank, local), &pattern,
                      ovl_rank_place(x->p, rank, op->comm), step, x->old->comm_index[local], cost);
@@ -325,8 +351,7 @@ static void add_part(expansion *x, uint32_t local, uint32_t batch, ovl_op_kind w
                      uint32_t step, bool alone)
 {
     const ovl_op *old = ovl_code_op(x->old, local);
-    uint32_t n = comm_of(x, x->at->rank, old->comm)->n_members;
-    ovl_pattern pattern = ovl_pattern_of(old, n);
+    ovl_pattern pattern = pattern_of(x, x->at->rank, old);
     ovl_op op = {.kind = (uint8_t)what,
                  .dtype = old->dtype,
                  .stream = OVL_NO_STREAM,
@@ -380,7 +405,7 @@ static void begin_steps(expansion *x, uint32_t local)
 static void add_step(expansion *x, uint32_t local, uint32_t step, bool first)
 {
     const ovl_op *old = ovl_code_op(x->old, local);
-    ovl_pattern pattern = ovl_pattern_of(old, comm_of(x, x->at->rank, old->comm)->n_members);
+    ovl_pattern pattern = pattern_of(x, x->at->rank, old);
     uint32_t place = ovl_rank_place(x->p, x->at->rank, old->comm);
     int32_t to = (int32_t)ovl_pattern_to(&pattern, place, step);
     int32_t from = (int32_t)ovl_pattern_from(&pattern, place, step);
@@ -417,8 +442,8 @@ static void add_steps(expansion *x, uint32_t local)
 {
     struct ovl_code_build *c = x->b.codes.data[x->code];
     const ovl_op *old = ovl_code_op(x->old, local);
-    ovl_pattern pattern = ovl_pattern_of(old, comm_of(x, x->at->rank, old->comm)->n_members);
-    for (uint32_t step = 0; step < pattern.steps; step++) {
+    ovl_pattern pattern = pattern_of(x, x->at->rank, old);
+    for (uint32_t step = 0; step < ovl_pattern_steps(&pattern); step++) {
         add_step(x, local, step, c->which.len == x->first[local]);
     }
     ovl_op op = *old;

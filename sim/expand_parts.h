@@ -17,15 +17,23 @@ typedef enum ovl_pattern_kind {
 
 typedef struct ovl_pattern {
     ovl_pattern_kind kind;
-    uint32_t n;     /* members */
-    uint32_t steps; /* of the whole; latency is divided among them */
-    uint32_t moves; /* transfers over one way; work is divided among them */
-    uint32_t cuts;  /* into so many parts the bytes are cut */
-    uint32_t first; /* chains: the place where data begins */
+    uint32_t n;      /* members */
+    uint32_t steps;  /* of a phase, or the whole; latency is divided among them */
+    uint32_t moves;  /* transfers over one way; work is divided among them */
+    uint32_t cuts;   /* into so many parts the bytes are cut */
+    uint32_t first;  /* chains: the place where data begins */
+    uint32_t phases; /* 1: it is all one */
 } ovl_pattern;
 
-/* Of a collective of n >= 2 members. */
-ovl_pattern ovl_pattern_of(const ovl_op *op, uint32_t n);
+/* Of a collective of n >= 2 members. Each phase of one that has several goes once round the ring of
+ * all members: who meets whom in a phase is not known, what it loads and how long it takes is. */
+ovl_pattern ovl_pattern_of(const ovl_op *op, uint32_t n, uint32_t phases);
+
+/* Steps of all phases. */
+static inline uint32_t ovl_pattern_steps(const ovl_pattern *pattern)
+{
+    return pattern->steps * pattern->phases;
+}
 
 /* How far the member is that `place` sends to in a step, 0: it sends nothing; and how far the one
  * before it that it receives from. */

@@ -10,19 +10,24 @@
 static ovl_pattern ring(uint32_t n, uint32_t rounds)
 {
     uint32_t steps = rounds * (n - 1);
-    return (ovl_pattern){OVL_PATTERN_RING, n, steps, steps, n, 0};
+    return (ovl_pattern){OVL_PATTERN_RING, n, steps, steps, n, 0, 1};
 }
 
 /* With four pieces for each way the chain takes at most a quarter longer than its transfer. */
 static ovl_pattern chain(uint32_t n, uint32_t first)
 {
     uint32_t pieces = 4 * (n - 1);
-    return (ovl_pattern){OVL_PATTERN_CHAIN, n, pieces + n - 2, pieces, pieces, first};
+    return (ovl_pattern){OVL_PATTERN_CHAIN, n, pieces + n - 2, pieces, pieces, first, 1};
 }
 
-ovl_pattern ovl_pattern_of(const ovl_op *op, uint32_t n)
+ovl_pattern ovl_pattern_of(const ovl_op *op, uint32_t n, uint32_t phases)
 {
     uint32_t root = (uint32_t)op->peer;
+    if (phases > 1) {
+        ovl_pattern once = ring(n, 1);
+        once.phases = phases;
+        return once;
+    }
     switch ((ovl_coll)op->coll) {
     case OVL_ALL_REDUCE:
         return ring(n, 2);
@@ -31,7 +36,7 @@ ovl_pattern ovl_pattern_of(const ovl_op *op, uint32_t n)
     case OVL_REDUCE:
         return chain(n, (root + 1) % n); /* the root comes last */
     case OVL_ALL_TO_ALL:
-        return (ovl_pattern){OVL_PATTERN_PAIRWISE, n, n - 1, n - 1, n, 0};
+        return (ovl_pattern){OVL_PATTERN_PAIRWISE, n, n - 1, n - 1, n, 0, 1};
     case OVL_REDUCE_SCATTER:
     case OVL_ALL_GATHER:
     case OVL_SEND_RECV:
@@ -148,9 +153,10 @@ static uint32_t piece_of(const ovl_pattern *p, uint32_t place, uint32_t step)
     return p->kind == OVL_PATTERN_CHAIN ? step - place_in_chain(p, place) : step;
 }
 
-/* What member number `place` demands in collective number k. */
-static const ovl_cost *member_cost(const ovl_program *p, const ovl_comm *comm, uint32_t place,
-                                   uint32_t k, const ovl_cost *first)
+/* What member number `place` demands in a phase of collective number k, of which the first member
+ * has this. */
+static const ovl_cost *member_phase(const ovl_program *p, const ovl_comm *comm, uint32_t place,
+                                    uint32_t k, uint32_t number, const ovl_cost *first)
 {
     if (!ovl_kind_of(p, first)->by_member) {
         return first;
@@ -158,7 +164,7 @@ static const ovl_cost *member_cost(const ovl_program *p, const ovl_comm *comm, u
     uint32_t rank = p->members[comm->first_member + place];
     const ovl_rank *r = &p->ranks[rank];
     uint32_t local = ovl_collective_op(p, comm, place, k) - r->first_op;
-    return ovl_op_cost(p, rank, ovl_code_op(&p->codes[r->code], local));
+    return ovl_phase_of(p, ovl_op_cost(p, rank, ovl_code_op(&p->codes[r->code], local)), number);
 }
 
 void ovl_step_cost_of(const ovl_program *p, const ovl_comm *comm, const ovl_cost *cost,
@@ -166,14 +172,18 @@ void ovl_step_cost_of(const ovl_program *p, const ovl_comm *comm, const ovl_cost
                       ovl_step_cost *out)
 {
     uint32_t to = (place + ovl_pattern_to(pattern, place, step)) % pattern->n;
-    uint32_t piece = piece_of(pattern, place, step);
-    out->cost = *cost;
-    out->cost.latency = (ovl_time)ovl_pattern_part((uint64_t)cost->latency, pattern->steps, step);
-    out->cost.work = (ovl_time)ovl_pattern_part((uint64_t)cost->work, pattern->moves, piece);
-    out->kind = *ovl_kind_of(p, cost);
+    uint32_t number = step / pattern->steps, in_phase = step % pattern->steps;
+    uint32_t piece = piece_of(pattern, place, in_phase);
+    const ovl_cost *phase = ovl_phase_of(p, cost, number);
+    out->cost = (ovl_cost){.compute = phase->compute};
+    out->cost.latency =
+        (ovl_time)ovl_pattern_part((uint64_t)phase->latency, pattern->steps, in_phase);
+    out->cost.work = (ovl_time)ovl_pattern_part((uint64_t)phase->work, pattern->moves, piece);
+    out->kind = *ovl_kind_of(p, phase);
     out->kind.n_demands = out->kind.n_peer = 0;
     for (uint32_t side = 0; side < 2; side++) { /* the sender, then the receiver */
-        const ovl_cost_kind *of = ovl_kind_of(p, member_cost(p, comm, side ? to : place, k, cost));
+        const ovl_cost_kind *of =
+            ovl_kind_of(p, member_phase(p, comm, side ? to : place, k, number, phase));
         for (uint32_t i = 0; i < of->n_demands; i++) {
             const ovl_demand *d = &p->demands[of->first_demand + i];
             bool hbm = d->port == OVL_PORT_HBM;

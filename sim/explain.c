@@ -71,28 +71,46 @@ static bool among(const ovl_id *names, uint32_t n, ovl_id name)
     return false;
 }
 
-/* "b, c and 2 more", in order of their coming. */
-static const char *beside(explaining *e, ovl_id resource, uint32_t op, ovl_time from, ovl_time to)
-{
+typedef struct names_beside {
     ovl_id names[64];
-    uint32_t n = 0;
-    const char *text = "";
+    uint32_t n;
+} names_beside;
+
+/* Who used a resource between two moments, but for `op` itself; in order of their coming. */
+static void add_beside(const explaining *e, ovl_id resource, uint32_t op, ovl_time from,
+                       ovl_time to, names_beside *list)
+{
     for (uint32_t i = first_use(e, resource);
          i < e->uses.len && e->uses.data[i].resource == resource && e->uses.data[i].from < to;
          i++) {
         const ovl_resource_use *u = &e->uses.data[i];
         bool other = u->op != op || u->like > 1;
-        if (other && u->to > from && n < OVL_COUNT(names) && !among(names, n, u->name)) {
-            names[n++] = u->name;
+        if (other && u->to > from && list->n < OVL_COUNT(list->names) &&
+            !among(list->names, list->n, u->name)) {
+            list->names[list->n++] = u->name;
         }
     }
-    for (uint32_t i = 0; i < OVL_MIN(n, MOST_BESIDE); i++) {
-        text = ovl_arena_printf(e->arena, "%s%s%s", text, i ? ", " : "",
-                                ovl_names_text(e->p->names, names[i]));
+}
+
+/* "b, c and 2 more": who used it while `op` did. */
+static const char *beside(explaining *e, ovl_id resource, uint32_t op)
+{
+    names_beside list = {.n = 0};
+    const char *text = "";
+    for (uint32_t i = first_use(e, resource);
+         i < e->uses.len && e->uses.data[i].resource == resource; i++) {
+        const ovl_resource_use *u = &e->uses.data[i];
+        if (u->op == op) {
+            add_beside(e, resource, op, u->from, u->to, &list);
+        }
     }
-    return n <= MOST_BESIDE
-               ? (n ? text : NULL)
-               : ovl_arena_printf(e->arena, "%s and %" PRIu32 " more", text, n - MOST_BESIDE);
+    for (uint32_t i = 0; i < OVL_MIN(list.n, MOST_BESIDE); i++) {
+        text = ovl_arena_printf(e->arena, "%s%s%s", text, i ? ", " : "",
+                                ovl_names_text(e->p->names, list.names[i]));
+    }
+    return list.n <= MOST_BESIDE
+               ? (list.n ? text : NULL)
+               : ovl_arena_printf(e->arena, "%s and %" PRIu32 " more", text, list.n - MOST_BESIDE);
 }
 
 /* --- One operation --- */
@@ -106,20 +124,28 @@ static int by_lost(const void *x, const void *y)
     return strcmp(a->name, b->name);
 }
 
-/* What of the loss is due to faults of the resource. Somebody who was alone lost nothing else. */
+/* What of the loss is due to faults of the resource, in every phase that uses it. Somebody who was
+ * alone lost nothing else. */
 static void find_degraded(explaining *e, ovl_id resource, uint32_t carrier, ovl_bound_on *bound)
 {
+    OVL_VEC(ovl_degraded) list = {0};
     for (uint32_t i = first_use(e, resource);
          i < e->uses.len && e->uses.data[i].resource == resource && e->p->n_changes; i++) {
-        if (e->uses.data[i].op == carrier) {
-            ovl_time lost;
-            bound->degraded =
-                ovl_degraded_find(e->c, &e->uses.data[i], e->arena, &bound->n_degraded, &lost);
-            bool alone = bound->n_degraded > 0 && !bound->beside;
-            bound->lost_degraded = alone ? bound->lost : OVL_MIN(lost, bound->lost);
-            return;
+        uint32_t n = 0;
+        ovl_time lost = 0;
+        const ovl_degraded *of_use =
+            e->uses.data[i].op == carrier
+                ? ovl_degraded_find(e->c, &e->uses.data[i], e->arena, &n, &lost)
+                : NULL;
+        for (uint32_t k = 0; k < n; k++) {
+            ovl_vec_push(&list, of_use[k]);
         }
+        bound->lost_degraded += lost;
     }
+    bool alone = list.len > 0 && !bound->beside;
+    bound->lost_degraded = alone ? bound->lost : OVL_MIN(bound->lost_degraded, bound->lost);
+    bound->n_degraded = list.len;
+    bound->degraded = ovl_vec_freeze(&list, e->arena);
 }
 
 /* --- What else was full --- */
@@ -194,7 +220,7 @@ static void find_bounds(explaining *e, uint32_t op, ovl_explained *out)
                               .lost = l->lost};
         if (resource != OVL_NONE) {
             bound.instance = ovl_used_instance(e->p, resource);
-            bound.beside = beside(e, resource, carrier, out->start + out->latency, out->end);
+            bound.beside = beside(e, resource, carrier);
             find_degraded(e, resource, carrier, &bound);
             bound.full_too = e->by_name && l->lost > 0 ? full_too(e, op, carrier, resource) : NULL;
         }
@@ -250,6 +276,40 @@ static const char *stream_of(const explaining *e, uint32_t rank, uint32_t op)
                : ovl_names_text(e->p->names, code->streams[placed->stream]);
 }
 
+/* --- Phases --- */
+
+/* "nic.out, nic.in": what the rank loads in a phase. */
+static const char *loaded_by(const explaining *e, uint32_t rank, const ovl_cost *phase)
+{
+    const ovl_cost_kind *kind = ovl_kind_of(e->p, phase);
+    const ovl_id *ports = &e->p->rank_ports[e->p->ranks[rank].first_port];
+    const char *text = "";
+    for (uint32_t i = kind->first_demand; i < kind->first_demand + kind->n_demands; i++) {
+        ovl_id resource = ports[e->p->demands[i].port];
+        if (resource != OVL_NONE) {
+            text = ovl_arena_printf(e->arena, "%s%s%s", text, *text ? ", " : "",
+                                    ovl_used_name(e->p, resource));
+        }
+    }
+    return *text ? text : "nothing";
+}
+
+static void describe_phases(explaining *e, uint32_t rank, uint32_t carrier, const ovl_cost *cost,
+                            ovl_explained *out)
+{
+    uint32_t n = ovl_count_phases(e->p, cost);
+    if (n < 2) {
+        return;
+    }
+    ovl_explained_phase *phases = OVL_NEW_ARRAY(e->arena, ovl_explained_phase, n);
+    ovl_phase_walk w = ovl_phases_begin(e->t, carrier, cost, out->start, out->end);
+    for (; w.phase; ovl_phases_next(e->p, e->t, out->end, &w)) {
+        phases[out->n_phases++] = (ovl_explained_phase){w.from, w.to, w.phase->latency,
+                                                        w.phase->work, loaded_by(e, rank, w.phase)};
+    }
+    out->phases = phases;
+}
+
 static ovl_explained describe(explaining *e, uint32_t rank, uint32_t count, uint32_t op)
 {
     const ovl_op *o = ovl_causes_op(e->c, op);
@@ -264,9 +324,10 @@ static ovl_explained describe(explaining *e, uint32_t rank, uint32_t count, uint
                          .arrive = e->t->arrive[op],
                          .start = e->t->start[op],
                          .end = e->t->end[op],
-                         .latency = cost->latency,
-                         .work = cost->work};
+                         .latency = ovl_cost_latency(e->p, cost),
+                         .work = ovl_cost_work(e->p, cost)};
     find_bounds(e, op, &out);
+    describe_phases(e, rank, carrier, cost, &out);
     return out;
 }
 

@@ -6,7 +6,8 @@
  *
  * exactly (work is the transfer of communication, the whole of a kernel). A bound is a resource,
  * the SMs that others left, or a measured factor; `beside` are the names that used the resource or
- * SMs meanwhile.
+ * SMs while this operation did. Of a collective that goes through several phases latency and work
+ * are those of all of them, and each phase is told with what it loads.
  *
  * Example: an all-reduce of 4 ms on a NIC that another shares: 8 ms = 4 + 4 lost to nic.out, beside
  * the other. Where several bounds hold it back alike, the loss is told of the first alone.
@@ -39,6 +40,12 @@ typedef struct ovl_bound_on {
     ovl_time lost_degraded;
 } ovl_bound_on;
 
+typedef struct ovl_explained_phase {
+    ovl_time from, to;
+    ovl_time latency, work; /* alone */
+    const char *over;       /* what it loads: "nic.out, nic.in, hbm"; "nothing" */
+} ovl_explained_phase;
+
 typedef struct ovl_explained {
     const char *name, *kind; /* kind: "kernel", "all_reduce", ... */
     const char *stream;
@@ -50,6 +57,8 @@ typedef struct ovl_explained {
     const ovl_bound_on *bounds; /* most lost first */
     uint32_t n_bounds;
     ovl_time lost;
+    const ovl_explained_phase *phases;
+    uint32_t n_phases; /* 0: it is all one */
 } ovl_explained;
 
 /* Operations named `name`, all of them if it is NULL, that a rank of each class has (`rank`: only

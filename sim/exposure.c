@@ -28,7 +28,7 @@ static void note_writes(const ovl_code *code, uint32_t op, uint32_t *writer)
 
 static ovl_time isolated(const ovl_program *p, const ovl_op *op)
 {
-    return p->costs[op->cost].latency + p->costs[op->cost].work;
+    return ovl_cost_time(p, &p->costs[op->cost]);
 }
 
 static bool takes_no_time(const ovl_program *p, const ovl_op *op)

@@ -133,11 +133,13 @@ static bool same_rank_costs(const ovl_fold_basis *basis, uint32_t a, uint32_t b)
 
 static uint64_t hash_cost(uint64_t hash, const ovl_program *p, const ovl_cost *c)
 {
-    hash = ovl_fold_mix(hash, (uint64_t)c->latency);
-    hash = ovl_fold_mix(hash, (uint64_t)c->work);
-    const ovl_cost_kind *kind = ovl_kind_of(p, c);
-    for (uint32_t i = 0; i < kind->n_demands; i++) {
-        hash = ovl_fold_mix(hash, p->demands[kind->first_demand + i].rate);
+    for (; c; c = ovl_next_phase(p, c)) {
+        hash = ovl_fold_mix(hash, (uint64_t)c->latency);
+        hash = ovl_fold_mix(hash, (uint64_t)c->work);
+        const ovl_cost_kind *kind = ovl_kind_of(p, c);
+        for (uint32_t i = 0; i < kind->n_demands; i++) {
+            hash = ovl_fold_mix(hash, p->demands[kind->first_demand + i].rate);
+        }
     }
     return hash;
 }

@@ -51,6 +51,17 @@ static uint64_t ports_of(const counting *c, uint32_t first, uint32_t n)
     return ports;
 }
 
+/* One count holds for all phases: of those that load the same in each. */
+static uint64_t ports_of_phases(const counting *c, const ovl_cost *cost)
+{
+    uint64_t ports = 0;
+    for (; cost; cost = ovl_next_phase(c->p, cost)) {
+        const ovl_cost_kind *kind = ovl_kind_of(c->p, cost);
+        ports |= ports_of(c, kind->first_demand, kind->n_demands);
+    }
+    return ports;
+}
+
 /* Do two ranks of the whole have the same resources at these ports? */
 static bool same_resources(const counting *c, uint32_t a, uint32_t b, uint64_t ports)
 {
@@ -213,11 +224,10 @@ static uint32_t count_comms(const counting *c, uint32_t comm, uint64_t ports)
 
 static uint32_t of_comm(const counting *c, uint32_t rank, const ovl_op *op)
 {
-    const ovl_cost_kind *cost = ovl_op_cost_kind(c->p, rank, op);
     uint32_t comm = c->p->rank_comms[c->p->ranks[rank].first_comm + op->comm];
     const ovl_comm *folded = &c->p->comms[comm];
     known key = {.thing = comm, .peer = OVL_NONE - 1};
-    key.ports = ports_of(c, cost->first_demand, cost->n_demands);
+    key.ports = ports_of_phases(c, ovl_op_cost(c->p, rank, op));
     uint32_t least = UINT32_MAX;
     for (uint32_t i = 0; i < folded->n_members && key.ports; i++) {
         least = OVL_MIN(least, least_load(c, c->p->members[folded->first_member + i], key.ports));

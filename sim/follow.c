@@ -167,8 +167,10 @@ void ovl_crews_follow(ovl_engine *e)
     }
     for (uint32_t i = 0; i < e->joining.len; i++) {
         ovl_activity *a = &e->activities.data[e->joining.data[i]];
-        a->joining = false;
-        ovl_clock_add(e, e->crews.data[a->slot].clock, e->joining.data[i]);
+        if (a->joining) {
+            a->joining = false;
+            ovl_clock_add(e, e->crews.data[a->slot].clock, e->joining.data[i]);
+        }
     }
     e->joining.len = 0;
 }

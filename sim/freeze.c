@@ -409,6 +409,8 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
     p.n_changes = b->changes.len;
     p.changes = ovl_vec_freeze(&b->changes, b->arena);
     p.costs = ovl_vec_freeze(&b->costs, b->arena);
+    p.n_phases = b->phases.len;
+    p.phases = ovl_vec_freeze(&b->phases, b->arena);
     p.cost_kinds = ovl_vec_freeze(&b->cost_kinds, b->arena);
     p.n_splits = b->splits.len;
     p.splits = ovl_vec_freeze(&b->splits, b->arena);

@@ -11,13 +11,14 @@
  * would leave the other without a word. */
 
 /* "5 ms", or "1 ms + 4 ms" with a fixed part. */
-const char *ovl_match_time(const ovl_cost *cost, ovl_arena *arena)
+const char *ovl_match_time(const ovl_program *p, const ovl_cost *cost, ovl_arena *arena)
 {
     char latency[OVL_UNITS_TEXT], work[OVL_UNITS_TEXT];
-    ovl_print_time(latency, cost->latency);
-    ovl_print_time(work, cost->work);
-    return cost->latency ? ovl_arena_printf(arena, "%s + %s", latency, work)
-                         : ovl_arena_strdup(arena, work);
+    ovl_time fixed = ovl_cost_latency(p, cost);
+    ovl_print_time(latency, fixed);
+    ovl_print_time(work, ovl_cost_work(p, cost));
+    return fixed ? ovl_arena_printf(arena, "%s + %s", latency, work)
+                 : ovl_arena_strdup(arena, work);
 }
 
 /* "line 5, column 7", with the file if it is another one. */
@@ -114,12 +115,12 @@ static bool compare_times(const ovl_program *p, const member *a, const member *b
     for (uint32_t k = 0; k < a->n; k++) {
         const ovl_op *x = op_at(a, k), *y = op_at(b, k);
         const ovl_cost *s = ovl_op_cost(p, a->rank, x), *t = ovl_op_cost(p, b->rank, y);
-        if (!ovl_match_same_time(s, t)) {
+        if (!ovl_same_times(p, s, t)) {
             ovl_error(errs, OVL_E_INPUT, y->mark,
                       "%s \"%s\" takes %s on rank %" PRIu32 " but %s on rank %" PRIu32
                       " (%s); it is over on all members at once, so they must state one time",
-                      ovl_coll_name(y->coll), name_at(p, b, k), ovl_match_time(t, errs->arena),
-                      b->rank, ovl_match_time(s, errs->arena), a->rank,
+                      ovl_coll_name(y->coll), name_at(p, b, k), ovl_match_time(p, t, errs->arena),
+                      b->rank, ovl_match_time(p, s, errs->arena), a->rank,
                       ovl_match_place(x->mark, y->mark, errs->arena));
             return false;
         }

@@ -167,15 +167,12 @@ static void count_in(watch *w, const ovl_resource_use *use)
         }
     }
     if (w->n < MOST_PRESENT) {
-        w->there[w->n++] =
-            (presence){.name = name,
-                       .count = use->like,
-                       .loses = is_held_back(w->m, w->key, name),
-                       .holds = use->holds,
-                       .rate = use->rate,
-                       .weight = ovl_op_cost_kind(w->m->p, w->m->causes->rank_of[use->op],
-                                                  ovl_causes_op(w->m->causes, use->op))
-                                     ->weight};
+        w->there[w->n++] = (presence){.name = name,
+                                      .count = use->like,
+                                      .loses = is_held_back(w->m, w->key, name),
+                                      .holds = use->holds,
+                                      .rate = use->rate,
+                                      .weight = use->weight};
     }
 }
 

@@ -155,14 +155,14 @@ static bool check_pair_times(const ovl_program *p, uint32_t comm, const half *s,
     const ovl_op *send = op_of(p, comm, s), *recv = op_of(p, comm, r);
     const ovl_cost *out = ovl_op_cost(p, rank_of(p, comm, s), send);
     const ovl_cost *in = ovl_op_cost(p, rank_of(p, comm, r), recv);
-    if (!recv->timed || ovl_match_same_time(out, in)) {
+    if (!recv->timed || ovl_same_times(p, out, in)) {
         return true;
     }
     ovl_error(errs, OVL_E_INPUT, recv->mark,
               "receive \"%s\" on rank %" PRIu32 " takes %s, but its send \"%s\" on rank %" PRIu32
               " takes %s (%s); a transfer takes what its send says",
-              name_of(p, comm, r), rank_of(p, comm, r), ovl_match_time(in, errs->arena),
-              name_of(p, comm, s), rank_of(p, comm, s), ovl_match_time(out, errs->arena),
+              name_of(p, comm, r), rank_of(p, comm, r), ovl_match_time(p, in, errs->arena),
+              name_of(p, comm, s), rank_of(p, comm, s), ovl_match_time(p, out, errs->arena),
               ovl_match_place(send->mark, recv->mark, errs->arena));
     return false;
 }

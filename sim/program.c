@@ -66,12 +66,70 @@ static bool same_kind(const ovl_program *p, const ovl_cost_kind *a, const ovl_co
            ovl_same_demands(&demands[a->first_peer], &demands[b->first_peer], a->n_peer);
 }
 
+const ovl_cost *ovl_phase_of(const ovl_program *p, const ovl_cost *cost, uint32_t i)
+{
+    for (; i > 0; i--) {
+        cost = ovl_next_phase(p, cost);
+        assert(cost);
+    }
+    return cost;
+}
+
+uint32_t ovl_count_phases(const ovl_program *p, const ovl_cost *cost)
+{
+    uint32_t n = 1;
+    while ((cost = ovl_next_phase(p, cost))) {
+        n++;
+    }
+    return n;
+}
+
+ovl_time ovl_cost_latency(const ovl_program *p, const ovl_cost *cost)
+{
+    ovl_time sum = 0;
+    for (; cost; cost = ovl_next_phase(p, cost)) {
+        sum += cost->latency;
+    }
+    return sum;
+}
+
+ovl_time ovl_cost_work(const ovl_program *p, const ovl_cost *cost)
+{
+    ovl_time sum = 0;
+    for (; cost; cost = ovl_next_phase(p, cost)) {
+        sum += cost->work;
+    }
+    return sum;
+}
+
+ovl_time ovl_cost_time(const ovl_program *p, const ovl_cost *cost)
+{
+    return ovl_cost_latency(p, cost) + ovl_cost_work(p, cost);
+}
+
+static bool same_phase(const ovl_program *p, const ovl_cost *a, const ovl_cost *b)
+{
+    return a->latency == b->latency && a->work == b->work && a->compute == b->compute &&
+           (a->kind == b->kind || (same_split(ovl_cost_split(p, a), ovl_cost_split(p, b)) &&
+                                   same_kind(p, ovl_kind_of(p, a), ovl_kind_of(p, b))));
+}
+
 bool ovl_same_cost(const ovl_program *p, const ovl_cost *a, const ovl_cost *b)
 {
-    return a == b ||
-           (a->latency == b->latency && a->work == b->work && a->compute == b->compute &&
-            (a->kind == b->kind || (same_split(ovl_cost_split(p, a), ovl_cost_split(p, b)) &&
-                                    same_kind(p, ovl_kind_of(p, a), ovl_kind_of(p, b)))));
+    while (a != b && a && b && same_phase(p, a, b)) {
+        a = ovl_next_phase(p, a);
+        b = ovl_next_phase(p, b);
+    }
+    return a == b; /* one and the same, or both over */
+}
+
+bool ovl_same_times(const ovl_program *p, const ovl_cost *a, const ovl_cost *b)
+{
+    while (a != b && a && b && a->latency == b->latency && a->work == b->work) {
+        a = ovl_next_phase(p, a);
+        b = ovl_next_phase(p, b);
+    }
+    return a == b;
 }
 
 uint32_t ovl_rank_number(const ovl_program *p, uint32_t rank)

@@ -164,12 +164,18 @@ typedef struct ovl_cost_kind {
 
 /* The isolated cost of an operation. There may be one for each operation of each rank, so it holds
  * the times alone: a thousand ranks whose kernels of one kind take each its own time store 32,000
- * bytes, and the kind once. */
+ * bytes, and the kind once.
+ *
+ * A collective may go through several *phases*, one after another, each with a latency, work and
+ * demands of its own: its cost is that of the first, and says which one follows. Example, an
+ * all-reduce of 14 ms on two levels: 6 ms on NVLink, then 2 on the NIC, then 6 on NVLink again are
+ * a cost of 6 ms and the two phases {2 ms, nic, then the next} and {6 ms, nvlink, the last}. */
 typedef struct ovl_cost {
     ovl_time latency; /* alpha: a phase of fixed length without elastic demand */
     ovl_time work;    /* the fluid phase at isolated speed; for host calls the whole */
     ovl_time compute; /* kernels: how much of `work` the SMs bound; 0: SMs do not matter */
     ovl_id kind;      /* into cost_kinds */
+    ovl_id then;      /* 0: that is all of it; else phases[then - 1] follows */
 } ovl_cost;
 
 #define OVL_KIND_FREE 0 /* of every program: of no class and weight 1, it demands nothing */
@@ -404,6 +410,9 @@ typedef struct ovl_program {
     const ovl_id *rank_ports;
     const ovl_resource *resources;
     const ovl_cost *costs;
+    uint32_t n_phases;
+    const ovl_cost *phases; /* of costs that have several: all but the first, each behind those that
+                               follow it */
     uint32_t n_cost_kinds;
     const ovl_cost_kind *cost_kinds;
     uint32_t n_splits;
@@ -448,8 +457,24 @@ static inline const ovl_cost_kind *ovl_kind_of(const ovl_program *p, const ovl_c
     return &p->cost_kinds[cost->kind];
 }
 
-/* Are two of its costs alike in all that a run looks at? */
+/* The phase that follows one, the first being the cost itself; NULL: it was the last. */
+static inline const ovl_cost *ovl_next_phase(const ovl_program *p, const ovl_cost *phase)
+{
+    return phase->then ? &p->phases[phase->then - 1] : NULL;
+}
+
+/* Phase number `i`, from 0, which is there; how many there are, 1 at least. */
+const ovl_cost *ovl_phase_of(const ovl_program *p, const ovl_cost *cost, uint32_t i);
+uint32_t ovl_count_phases(const ovl_program *p, const ovl_cost *cost);
+
+/* The latency and the work of all phases of a cost, and both together: how long it takes alone. */
+ovl_time ovl_cost_latency(const ovl_program *p, const ovl_cost *cost);
+ovl_time ovl_cost_work(const ovl_program *p, const ovl_cost *cost);
+ovl_time ovl_cost_time(const ovl_program *p, const ovl_cost *cost);
+
+/* Are two of its costs alike in all that a run looks at? In their times, phase by phase? */
 bool ovl_same_cost(const ovl_program *program, const ovl_cost *a, const ovl_cost *b);
+bool ovl_same_times(const ovl_program *program, const ovl_cost *a, const ovl_cost *b);
 
 /* --- Building --- */
 
@@ -478,12 +503,13 @@ typedef struct ovl_builder {
     OVL_VEC(ovl_resource) resources;
     OVL_VEC(ovl_capacity_change) changes;
     OVL_VEC(ovl_cost) costs;
+    OVL_VEC(ovl_cost) phases;
     OVL_VEC(ovl_cost_kind) cost_kinds;
     OVL_VEC(ovl_split) splits;
     OVL_VEC(ovl_demand) demands;
     OVL_VEC(uint64_t) sizes;
     OVL_VEC(ovl_op) distinct;
-    ovl_stored stored_costs, stored_kinds, stored_splits, stored_demands, stored_ops;
+    ovl_stored stored_costs, stored_phases, stored_kinds, stored_splits, stored_demands, stored_ops;
     OVL_VEC(ovl_id) kernel_classes;
     OVL_VEC(ovl_id) coll_classes;
     OVL_VEC(ovl_pair) pairs; /* set last, by the caller: one per (kernel class, collective class) */
@@ -519,8 +545,14 @@ static inline const ovl_split *ovl_cost_split(const ovl_program *p, const ovl_co
     return split ? &p->splits[split - 1] : NULL;
 }
 
+/* Stores a phase that others may have before it, the last one first; cost->then says what follows
+ * it. Gives what `then` of the one before it is to say; equal ones are stored once. */
+ovl_id ovl_add_phase(ovl_builder *b, const ovl_cost *cost, const ovl_cost_kind *kind,
+                     const ovl_demand *demands, uint32_t n_demands);
+
 /* Stores the times of `cost`, behind the costs there are, as one of the kind (NULL: the free one)
- * with the demands; cost->kind and the first_ and n_ fields of the kind are filled in.
+ * with the demands; cost->kind and the first_ and n_ fields of the kind are filled in. cost->then
+ * is 0, or what ovl_add_phase gave for the second phase.
  * `peer` are the receiver's demands of a send. Kinds that are equal are stored once. */
 ovl_id ovl_add_cost(ovl_builder *b, const ovl_cost *cost, const ovl_cost_kind *kind,
                     const ovl_demand *demands, uint32_t n_demands, const ovl_demand *peer,

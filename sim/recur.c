@@ -67,9 +67,8 @@ static void set_up_tables(const ovl_engine *e, ovl_recur *r, uint32_t n_fronts, 
     }
     r->ranks = OVL_NEW_ARRAY(arena, ovl_recur_rank, p->n_ranks);
     r->last_by = OVL_NEW_ARRAY(arena, uint32_t, n_fronts);
-    r->shift.by = OVL_NEW_ARRAY(arena, uint32_t, p->n_ranks);
-    r->shift.low = OVL_NEW_ARRAY(arena, uint32_t, p->n_ranks);
-    r->shift.high = OVL_NEW_ARRAY(arena, uint32_t, p->n_ranks);
+    r->shift.first_stride = OVL_NEW_ARRAY(arena, uint32_t, p->n_ranks + 1);
+    r->shift.stride = OVL_NEW_ARRAY(arena, uint32_t, n_fronts);
     r->shift.collectives = OVL_NEW_ARRAY(arena, uint32_t, p->n_comms);
     r->met = OVL_NEW_ARRAY(arena, uint32_t, p->n_comms);
     r->stamps = OVL_NEW_ARRAY(arena, uint32_t, slots);
@@ -136,6 +135,7 @@ void ovl_recur_free(ovl_engine *e)
         ovl_vec_free(&r->rhythms.data[i].kept.words);
     }
     ovl_vec_free(&r->rhythms);
+    ovl_vec_free(&r->shift.strides);
     ovl_vec_free(&r->now.words);
     ovl_vec_free(&r->live);
     ovl_vec_free(&r->number);
@@ -160,8 +160,9 @@ static void begin_anew(ovl_rhythm *x)
 static uint64_t mixed_progress(const ovl_engine *e, uint64_t hash, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
+    hash = mixed(hash, (uint64_t)a->passed << 8 | a->phase);
     if (a->phase != OVL_PHASE_FLUID) {
-        return mixed(hash, a->phase);
+        return hash;
     }
     ovl_work done = ovl_clock_value(&e->clocks.data[a->clock], e->now) - a->begin;
     hash = mixed(hash, (uint64_t)(done >> 64));
@@ -188,7 +189,7 @@ static uint64_t phases(const ovl_engine *e, ovl_time last)
 {
     uint64_t hash = 0;
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
-        ovl_time ended = e->ended[rank];
+        ovl_time ended = e->ranks[rank].ended;
         hash = mixed(hash, ended > last ? 1 + (uint64_t)(e->now - ended) : 0);
     }
     return hash;
@@ -272,6 +273,7 @@ static void keep(const ovl_engine *e, ovl_recur *r, ovl_rhythm *x)
     to->n_trail = from->n_trail;
     to->n_limits = from->n_limits;
     to->n_segments = from->n_segments;
+    to->n_phase_ends = from->n_phase_ends;
     to->n_ended = from->n_ended;
     to->taken = true;
 }

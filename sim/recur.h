@@ -35,7 +35,7 @@ typedef struct ovl_moment {
     uint32_t *front;       /* of each rank, for each lane (below): the first operation that has not
                               arrived, n_ops if all have; of the host the one it issues next */
     ovl_rank_times *times; /* [n_ranks] all time until now given away */
-    uint32_t n_trail, n_limits, n_segments, n_ended;
+    uint32_t n_trail, n_limits, n_segments, n_phase_ends, n_ended;
     bool taken;
 } ovl_moment;
 
@@ -80,15 +80,25 @@ typedef struct ovl_recur_rank {
     uint32_t from, end;
 } ovl_recur_rank;
 
+/* Lanes of a rank that went on by as many operations, in one part of its code. Mostly all do; where
+ * some are elsewhere, or go on by more, they must not wait for the others. */
+typedef struct ovl_stride {
+    const ovl_repeat *run; /* that part; NULL: the code does not repeat itself there */
+    uint32_t rank, by;
+    uint32_t low, high; /* of those lanes all operations below `low` have ended; at least the first
+                           ahead of each, and the next of the host, lies below `high` */
+    bool alone;         /* all lanes of the rank that moved */
+} ovl_stride;
+
 /* How far everything moved from one moment to another, and how often it may move as far again. */
 typedef struct ovl_shift {
     const ovl_moment *before, *after;
     ovl_time period;
-    uint64_t times;       /* k */
-    uint32_t *by;         /* [n_ranks] operations; 0: nothing happened there */
-    uint32_t *low, *high; /* [n_ranks] of those that moved: all below `low` have ended; at least the
-                             first of each stream and the next of the host lie below `high` */
-    uint32_t *collectives; /* [n_comms] */
+    uint64_t times;              /* k */
+    OVL_VEC(ovl_stride) strides; /* of rank 0, 1, ... */
+    uint32_t *first_stride;      /* [n_ranks + 1] into strides */
+    uint32_t *stride;            /* by entry of front; OVL_NONE: nothing happened there */
+    uint32_t *collectives;       /* [n_comms] */
 } ovl_shift;
 
 typedef struct ovl_recur {
@@ -146,6 +156,27 @@ static inline bool ovl_recur_op_moves(const ovl_engine *e, const ovl_recur *r, u
                                       uint32_t local)
 {
     return ovl_recur_moves(r, rank, ovl_lane(&e->p->codes[e->p->ranks[rank].code], local));
+}
+
+/* With whom it did; NULL: it did not. */
+static inline const ovl_stride *ovl_recur_stride(const ovl_recur *r, uint32_t rank, uint32_t lane)
+{
+    uint32_t stride = r->shift.stride[r->first_front[rank] + lane];
+    return stride == OVL_NONE ? NULL : &r->shift.strides.data[stride];
+}
+
+static inline const ovl_stride *ovl_recur_op_stride(const ovl_engine *e, const ovl_recur *r,
+                                                    uint32_t rank, uint32_t local)
+{
+    return ovl_recur_stride(r, rank, ovl_lane(&e->p->codes[e->p->ranks[rank].code], local));
+}
+
+/* By how many operations; 0: it did not. */
+static inline uint32_t ovl_recur_op_by(const ovl_engine *e, const ovl_recur *r, uint32_t rank,
+                                       uint32_t local)
+{
+    const ovl_stride *s = ovl_recur_op_stride(e, r, rank, local);
+    return s ? s->by : 0;
 }
 
 /* --- recur_skip.c --- */

@@ -37,8 +37,9 @@ static uint8_t flags_of(const ovl_engine *e, const ovl_recur *r, uint32_t rank, 
     return flags;
 }
 
-/* A rank that moved: its window, and where that will be. */
+/* Lanes of a rank that moved: their window, and where that will be. */
 typedef struct window {
+    const ovl_stride *stride;
     uint32_t rank, first_op, low, high, by, go; /* by * k */
     uint32_t cursor, to_cursor;                 /* of the host, now and then */
     bool all_move;                              /* no lane that did not move has operations there */
@@ -46,101 +47,100 @@ typedef struct window {
     const uint32_t *more;                       /* likewise: how much more it will wait for */
 } window;
 
-/* Has an operation ended, now or when k periods have passed? Of one that window operation `local`
- * waits for; flags of those before that are known, from `flags` on. */
+/* Has an operation that others wait for ended, when `times` periods have passed? */
 static bool has_ended(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t op,
-                      uint32_t go, const uint8_t *flags)
+                      uint32_t times)
 {
-    uint32_t low = r->shift.low[rank] + go;
-    if (!ovl_recur_op_moves(e, r, rank, op)) {
-        return ovl_engine_arrived(e, e->p->ranks[rank].first_op + op) &&
-               !ovl_recur_in_flight(e, r, rank, op);
-    }
-    return op < low || (flags[op - low] & HAS_ENDED);
+    const ovl_stride *s = ovl_recur_op_stride(e, r, rank, op);
+    uint32_t go = s ? times * s->by : 0;
+    return (s && op < s->low + go) ||
+           (ovl_engine_arrived(e, e->p->ranks[rank].first_op + op - go) &&
+            !ovl_recur_in_flight(e, r, rank, op - go));
 }
 
-/* How much of what an operation waits for and is spare (course.h) has not ended when it lies at
- * `local` + `go`. */
+/* How much of what an operation waits for and is spare (course.h) has not ended then. */
 static uint32_t spare_left(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t local,
-                           uint32_t go, const uint8_t *flags)
+                           uint32_t times)
 {
     const ovl_course *course = e->courses[e->p->ranks[rank].code];
     uint32_t left = 0;
-    for (uint32_t i = course->spare.at[local + go]; i < course->spare.at[local + go + 1]; i++) {
-        left += !has_ended(e, r, rank, course->spare.item[i], go, flags);
+    for (uint32_t i = course->spare.at[local]; i < course->spare.at[local + 1]; i++) {
+        left += !has_ended(e, r, rank, course->spare.item[i], times);
     }
     return left;
 }
 
-/* By how much more it will wait for. */
-static void find_spare(const ovl_engine *e, ovl_recur *r, uint32_t rank, uint32_t first_flag)
+/* By how much more an operation will wait for where it lies k periods later. */
+static uint32_t spare_more(const ovl_engine *e, const ovl_recur *r, const ovl_stride *s,
+                           uint32_t local)
 {
-    const ovl_course *course = e->courses[e->p->ranks[rank].code];
-    uint32_t go = (uint32_t)r->shift.times * r->shift.by[rank];
-    const uint8_t *flags = r->flags.data + first_flag;
-    for (uint32_t i = r->shift.low[rank]; i < r->shift.high[rank]; i++) {
-        uint32_t more = course->spare.at ? spare_left(e, r, rank, i, go, flags) -
-                                               spare_left(e, r, rank, i, 0, flags)
-                                         : 0;
-        ovl_vec_push(&r->more, more);
-    }
+    uint32_t k = (uint32_t)r->shift.times;
+    bool any = e->courses[e->p->ranks[s->rank].code]->spare.at != NULL;
+    return any ? spare_left(e, r, s->rank, local + k * s->by, k) -
+                     spare_left(e, r, s->rank, local, 0)
+               : 0;
 }
 
 /* Of all ranks, one after another: what is in flight on one may be told by another. */
 static void find_flags(const ovl_engine *e, ovl_recur *r)
 {
     r->flags.len = r->more.len = 0;
-    for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
-        uint32_t first = r->flags.len;
-        for (uint32_t i = r->shift.low[rank]; r->shift.by[rank] && i < r->shift.high[rank]; i++) {
-            ovl_vec_push(&r->flags, flags_of(e, r, rank, i));
-        }
-        if (r->shift.by[rank]) {
-            find_spare(e, r, rank, first);
+    for (uint32_t k = 0; k < r->shift.strides.len; k++) {
+        const ovl_stride *s = &r->shift.strides.data[k];
+        for (uint32_t i = s->low; i < s->high; i++) {
+            ovl_vec_push(&r->flags, flags_of(e, r, s->rank, i));
+            ovl_vec_push(&r->more, spare_more(e, r, s, i));
         }
     }
 }
 
 /* Have operations of a lane that did not move arrived that lie among those that are filled in? */
-static bool lies_between(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t lane)
+static bool lies_between(const ovl_engine *e, const ovl_recur *r, const ovl_stride *s,
+                         uint32_t lane)
 {
-    const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
-    uint32_t last = ovl_recur_last(e, r, rank, lane), low = r->shift.low[rank];
-    uint32_t end = r->shift.high[rank] + (uint32_t)r->shift.times * r->shift.by[rank];
+    const ovl_code *code = &e->p->codes[e->p->ranks[s->rank].code];
+    uint32_t last = ovl_recur_last(e, r, s->rank, lane), low = s->low;
+    uint32_t end = s->high + (uint32_t)r->shift.times * s->by;
     if (last != OVL_NONE && last >= end) {
         last = ovl_lane_before(code, lane, last);
     }
     return last != OVL_NONE && last >= low;
 }
 
-static bool all_move(const ovl_engine *e, const ovl_recur *r, uint32_t rank)
+static bool all_move(const ovl_engine *e, const ovl_recur *r, const ovl_stride *s)
 {
-    const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
-    bool all = !code->host_timed || ovl_recur_moves(r, rank, ovl_lane_host(code));
+    const ovl_code *code = &e->p->codes[e->p->ranks[s->rank].code];
+    bool all = !code->host_timed || ovl_recur_moves(r, s->rank, ovl_lane_host(code));
     for (uint32_t lane = 0; lane < ovl_lane_host(code) && all; lane++) {
-        all = ovl_recur_moves(r, rank, lane) || !lies_between(e, r, rank, lane);
+        all = ovl_recur_moves(r, s->rank, lane) || !lies_between(e, r, s, lane);
     }
-    return all;
+    return all && s->alone;
 }
 
-static window open_window(const ovl_engine *e, const ovl_recur *r, uint32_t rank,
+static window open_window(const ovl_engine *e, const ovl_recur *r, const ovl_stride *s,
                           uint32_t first_flag)
 {
-    uint32_t low = r->shift.low[rank], high = r->shift.high[rank];
-    const ovl_rank *k = &e->p->ranks[rank];
+    const ovl_rank *k = &e->p->ranks[s->rank];
     uint32_t host = ovl_lane_host(&e->p->codes[k->code]);
-    window w = {.rank = rank,
+    window w = {.stride = s,
+                .rank = s->rank,
                 .first_op = k->first_op,
-                .low = low,
-                .high = high,
-                .by = r->shift.by[rank],
-                .go = (uint32_t)r->shift.times * r->shift.by[rank],
-                .cursor = e->ranks[rank].cursor,
-                .all_move = all_move(e, r, rank),
+                .low = s->low,
+                .high = s->high,
+                .by = s->by,
+                .go = (uint32_t)r->shift.times * s->by,
+                .cursor = e->ranks[s->rank].cursor,
+                .all_move = all_move(e, r, s),
                 .flags = r->flags.data + first_flag,
                 .more = r->more.data + first_flag};
-    w.to_cursor = w.cursor + (ovl_recur_moves(r, rank, host) ? w.go : 0);
+    w.to_cursor = w.cursor + (ovl_recur_stride(r, s->rank, host) == s ? w.go : 0);
     return w;
+}
+
+/* Is an operation on one of those lanes? */
+static bool is_here(const ovl_engine *e, const ovl_recur *r, const window *w, uint32_t local)
+{
+    return w->all_move || ovl_recur_op_stride(e, r, w->rank, local) == w->stride;
 }
 
 /* What will be known of an operation when k periods have passed. */
@@ -157,14 +157,14 @@ static uint8_t flags_now(const window *w, uint32_t local)
 /* --- Times --- */
 
 /* Those noted of operations from `from` to `to`. */
-static void fill_each(const window *w, ovl_time *times, uint8_t flag, uint32_t from, uint32_t to,
-                      ovl_time period)
+static void fill_each(const ovl_engine *e, const ovl_recur *r, const window *w, ovl_time *times,
+                      uint8_t flag, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i < to; i++) {
         uint32_t op = w->first_op + i;
-        if (times[op] < 0 && (flags_then(w, i) & flag)) {
+        if (times[op] < 0 && (flags_then(w, i) & flag) && is_here(e, r, w, i)) {
             assert(times[op - w->by] >= 0);
-            times[op] = times[op - w->by] + period;
+            times[op] = times[op - w->by] + r->shift.period;
         }
     }
 }
@@ -190,13 +190,14 @@ static void tell_times(ovl_time *times, uint32_t n, uint32_t by, ovl_time period
 }
 
 /* What lies behind all that arrived, and before all that will not have ended, passes whole. */
-static void fill(const window *w, ovl_time *times, uint8_t flag, ovl_time period)
+static void fill(const ovl_engine *e, const ovl_recur *r, const window *w, ovl_time *times,
+                 uint8_t flag)
 {
     uint32_t end = w->high + w->go, from = w->all_move ? w->high : end;
     uint32_t to = OVL_MAX(from, OVL_MIN(w->low + w->go, end));
-    fill_each(w, times, flag, w->low, from, period);
-    tell_times(times + w->first_op + from, to - from, w->by, period);
-    fill_each(w, times, flag, to, end, period);
+    fill_each(e, r, w, times, flag, w->low, from);
+    tell_times(times + w->first_op + from, to - from, w->by, r->shift.period);
+    fill_each(e, r, w, times, flag, to, end);
 }
 
 /* The call that a host is in was issued. */
@@ -219,8 +220,7 @@ static void fill_landed_each(const ovl_engine *e, const ovl_recur *r, const wind
 {
     for (uint32_t i = from; i < to; i++) {
         bool lands = !(flags_now(w, i) & LANDED) && (flags_then(w, i) & LANDED);
-        if (lands && is_eager_send(e, w->rank, i) &&
-            (w->all_move || ovl_recur_op_moves(e, r, w->rank, i))) {
+        if (lands && is_eager_send(e, w->rank, i) && is_here(e, r, w, i)) {
             e->landed[w->first_op + i] = e->landed[w->first_op + i - w->by] + r->shift.period;
         }
     }
@@ -243,9 +243,9 @@ static void fill_landed(const ovl_engine *e, const ovl_recur *r, const window *w
 static void fill_times(const ovl_engine *e, const ovl_recur *r, const window *w)
 {
     if (e->end) {
-        fill(w, e->arrive, NOTED_ARRIVE, r->shift.period);
-        fill(w, e->start, NOTED_START, r->shift.period);
-        fill(w, e->end, NOTED_END, r->shift.period);
+        fill(e, r, w, e->arrive, NOTED_ARRIVE);
+        fill(e, r, w, e->start, NOTED_START);
+        fill(e, r, w, e->end, NOTED_END);
         if (w->to_cursor > w->cursor) {
             fill_issues(e, w, r->shift.period);
         }
@@ -257,11 +257,18 @@ static void fill_times(const ovl_engine *e, const ovl_recur *r, const window *w)
 
 /* --- What operations wait for --- */
 
-static void release_behind(ovl_engine *e, const window *w, const uint32_t *at, const uint32_t *item,
-                           uint32_t local)
+/* Those that lie where something was, or goes, are told what it waits for (move_pending). */
+static bool stays(const ovl_engine *e, const ovl_recur *r, const window *w, uint32_t local)
+{
+    const ovl_stride *s = w->stride->alone ? w->stride : ovl_recur_op_stride(e, r, w->rank, local);
+    return !s || local >= s->high + (uint32_t)r->shift.times * s->by;
+}
+
+static void release_behind(ovl_engine *e, const ovl_recur *r, const window *w, const uint32_t *at,
+                           const uint32_t *item, uint32_t local)
 {
     for (uint32_t i = at[local]; i < at[local + 1]; i++) {
-        if (item[i] >= w->high + w->go) {
+        if (stays(e, r, w, item[i])) {
             assert(e->pending[w->first_op + item[i]] > 0);
             e->pending[w->first_op + item[i]]--;
         }
@@ -272,14 +279,14 @@ static void release(ovl_engine *e, const ovl_recur *r, const window *w, uint32_t
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[w->rank].code];
     uint8_t now = flags_now(w, i), then = flags_then(w, i);
-    if (!w->all_move && !ovl_recur_op_moves(e, r, w->rank, i)) {
+    if (!is_here(e, r, w, i)) {
         return;
     }
     if ((then & HAS_ENDED) && !(now & HAS_ENDED)) {
-        release_behind(e, w, code->next.at, code->next.item, i);
+        release_behind(e, r, w, code->next.at, code->next.item, i);
     }
     if (code->queue_prev && (then & HAS_ARRIVED) && !(now & HAS_ARRIVED)) {
-        release_behind(e, w, code->queue_next.at, code->queue_next.item, i);
+        release_behind(e, r, w, code->queue_next.at, code->queue_next.item, i);
     }
 }
 
@@ -304,6 +311,7 @@ static void release_ahead(ovl_engine *e, const ovl_recur *r, const window *w)
 {
     const ovl_course *course = e->courses[e->p->ranks[w->rank].code];
     uint32_t end = w->high + w->go, near = end - OVL_MIN(end - w->low, OVL_COURSE_FAR);
+    near = w->stride->alone ? near : w->low; /* others of its rank may lie between */
     for (uint32_t i = count_before(course->far, course->n_far, w->low);
          i < course->n_far && course->far[i] < near; i++) {
         release(e, r, w, course->far[i]);
@@ -335,15 +343,15 @@ static void move_pending(ovl_engine *e, const ovl_recur *r, const window *w)
         memmove(pending + ended, pending + w->low, n * sizeof *pending);
     }
     for (uint32_t i = w->all_move ? ended : ended + n; i-- > ended;) {
-        pending[i] = ovl_recur_op_moves(e, r, w->rank, i) ? pending[i - w->go] : pending[i];
+        pending[i] = is_here(e, r, w, i) ? pending[i - w->go] : pending[i];
     }
     for (uint32_t i = 0; i < n; i++) {
-        bool moved = w->all_move || ovl_recur_op_moves(e, r, w->rank, ended + i);
-        pending[ended + i] += moved && !(w->flags[i] & HAS_ARRIVED) ? w->more[i] : 0;
+        bool waits = is_here(e, r, w, ended + i) && !(w->flags[i] & HAS_ARRIVED);
+        pending[ended + i] += waits ? w->more[i] : 0;
     }
     for (uint32_t i = w->low; i < first; i++) {
         bool landed = eager && is_eager_send(e, w->rank, i);
-        if (w->all_move || ovl_recur_op_moves(e, r, w->rank, i)) {
+        if (is_here(e, r, w, i)) {
             pending[i] = OVL_ARRIVED_BIT | (landed ? OVL_OVER : 0);
         }
     }
@@ -365,32 +373,35 @@ static uint32_t instance_of(const ovl_engine *e, uint32_t rank, uint32_t local)
            code->comm_index[local];
 }
 
-static void find_gatherings(const ovl_engine *e, const ovl_recur *r, uint32_t rank,
+static void find_gatherings(const ovl_engine *e, const ovl_recur *r, const ovl_stride *s,
                             gatherings *list)
 {
-    const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
-    for (uint32_t i = r->shift.low[rank]; i < r->shift.high[rank]; i++) {
-        if (ovl_code_op(code, i)->kind == OVL_COLLECTIVE && ovl_recur_op_moves(e, r, rank, i)) {
-            const ovl_comm *comm = ovl_rank_comm(e->p, rank, ovl_code_op(code, i)->comm);
+    const ovl_code *code = &e->p->codes[e->p->ranks[s->rank].code];
+    for (uint32_t i = s->low; i < s->high; i++) {
+        if (ovl_code_op(code, i)->kind == OVL_COLLECTIVE &&
+            ovl_recur_op_stride(e, r, s->rank, i) == s) {
+            const ovl_comm *comm = ovl_rank_comm(e->p, s->rank, ovl_code_op(code, i)->comm);
             uint32_t go = (uint32_t)r->shift.times * r->shift.collectives[comm - e->p->comms];
-            uint32_t instance = instance_of(e, rank, i);
+            uint32_t instance = instance_of(e, s->rank, i);
             ovl_vec_push(list, (gathering){instance, go, e->arrived[instance]});
         }
     }
 }
 
 /* All that a rank has behind it has ended everywhere. */
-static void end_collectives(ovl_engine *e, const ovl_recur *r, uint32_t rank)
+static void end_collectives(ovl_engine *e, const ovl_recur *r, const ovl_stride *s)
 {
-    const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
-    uint32_t low = r->shift.low[rank], go = (uint32_t)r->shift.times * r->shift.by[rank];
+    const ovl_code *code = &e->p->codes[e->p->ranks[s->rank].code];
+    uint32_t go = (uint32_t)r->shift.times * s->by;
     for (uint16_t slot = 0; slot < code->n_slots; slot++) {
         const uint32_t *list = code->collectives.item + code->collectives.at[slot];
         uint32_t n = code->collectives.at[slot + 1] - code->collectives.at[slot];
-        const ovl_comm *comm = ovl_rank_comm(e->p, rank, slot);
-        uint32_t end = count_before(list, n, low + go);
-        for (uint32_t k = count_before(list, n, low); k < end; k++) {
-            e->arrived[comm->first_collective + k] = comm->n_members;
+        const ovl_comm *comm = ovl_rank_comm(e->p, s->rank, slot);
+        uint32_t end = count_before(list, n, s->low + go);
+        for (uint32_t k = count_before(list, n, s->low); k < end; k++) {
+            if (s->alone || ovl_recur_op_stride(e, r, s->rank, list[k]) == s) {
+                e->arrived[comm->first_collective + k] = comm->n_members;
+            }
         }
     }
 }
@@ -398,18 +409,14 @@ static void end_collectives(ovl_engine *e, const ovl_recur *r, uint32_t rank)
 static void move_gatherings(ovl_engine *e, const ovl_recur *r)
 {
     gatherings list = {0};
-    for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
-        if (r->shift.by[rank]) {
-            find_gatherings(e, r, rank, &list);
-        }
+    for (uint32_t i = 0; i < r->shift.strides.len; i++) {
+        find_gatherings(e, r, &r->shift.strides.data[i], &list);
     }
     for (uint32_t i = 0; i < list.len; i++) {
         e->arrived[list.data[i].instance] = 0;
     }
-    for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
-        if (r->shift.by[rank]) {
-            end_collectives(e, r, rank);
-        }
+    for (uint32_t i = 0; i < r->shift.strides.len; i++) {
+        end_collectives(e, r, &r->shift.strides.data[i]);
     }
     for (uint32_t i = 0; i < list.len; i++) {
         const gathering *g = &list.data[i];
@@ -422,10 +429,13 @@ static void move_gatherings(ovl_engine *e, const ovl_recur *r)
 
 /* --- What is told in order --- */
 
-/* By how many operations the rank of one goes on in a period. */
+/* By how many operations the lane of one goes on in a period. */
 static uint32_t shift_of(const ovl_engine *e, const ovl_recur *r, uint32_t op)
 {
-    return r->shift.by[ovl_op_rank(e->p, op)];
+    uint32_t rank = ovl_op_rank(e->p, op), first = r->shift.first_stride[rank];
+    return r->shift.first_stride[rank + 1] == first + 1
+               ? r->shift.strides.data[first].by
+               : ovl_recur_op_by(e, r, rank, op - e->p->ranks[rank].first_op);
 }
 
 /* The next steps of the trail are those `n` before them, each `further[i]` more. */
@@ -495,6 +505,18 @@ static void repeat_segments(ovl_engine *e, const ovl_recur *r)
     }
 }
 
+static void repeat_phase_ends(ovl_engine *e, const ovl_recur *r)
+{
+    uint32_t n = e->phase_ends.len - r->shift.before->n_phase_ends;
+    ovl_vec_reserve(&e->phase_ends, e->phase_ends.len + r->shift.times * n);
+    for (uint64_t k = 0; k < r->shift.times * n; k++) {
+        ovl_phase_end again = e->phase_ends.data[e->phase_ends.len - n];
+        again.op += shift_of(e, r, again.op);
+        again.time += r->shift.period;
+        ovl_vec_push(&e->phase_ends, again);
+    }
+}
+
 /* --- Sums --- */
 
 static void repeat_times(const ovl_rank_times *before, ovl_rank_times *now, ovl_time k,
@@ -514,18 +536,19 @@ void ovl_recur_fill(ovl_engine *e, ovl_recur *r)
     find_flags(e, r);
     move_gatherings(e, r);
     uint32_t first_flag = 0;
+    for (uint32_t i = 0; i < s->strides.len; i++) {
+        window w = open_window(e, r, &s->strides.data[i], first_flag);
+        first_flag += w.high - w.low;
+        fill_times(e, r, &w);
+        release_ahead(e, r, &w);
+        move_pending(e, r, &w);
+    }
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
-        if (s->by[rank]) {
-            window w = open_window(e, r, rank, first_flag);
-            first_flag += w.high - w.low;
-            fill_times(e, r, &w);
-            release_ahead(e, r, &w);
-            move_pending(e, r, &w);
-        }
         repeat_times(&s->before->times[rank], &e->times[rank], (ovl_time)s->times, s->period);
-        e->ended[rank] = e->times[rank].end;
+        e->ranks[rank].ended = e->times[rank].end;
     }
     repeat_trail(e, r);
     repeat_limits(e, r);
     repeat_segments(e, r);
+    repeat_phase_ends(e, r);
 }

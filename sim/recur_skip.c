@@ -11,8 +11,7 @@
 static uint32_t moved(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t op)
 {
     const ovl_rank *k = &e->p->ranks[rank];
-    bool moves = ovl_recur_op_moves(e, r, rank, op - k->first_op);
-    return moves ? (uint32_t)r->shift.times * r->shift.by[rank] : 0;
+    return (uint32_t)r->shift.times * ovl_recur_op_by(e, r, rank, op - k->first_op);
 }
 
 static void move(const ovl_engine *e, const ovl_recur *r, uint32_t rank, uint32_t *op)
@@ -48,9 +47,8 @@ static void move_rank(ovl_engine *e, const ovl_recur *r, uint32_t rank, ovl_time
     }
     s->accounted += later;
     s->hidden_accounted += later;
-    if (ovl_recur_moves(r, rank, ovl_lane_host(code))) {
-        s->cursor += (uint32_t)r->shift.times * r->shift.by[rank];
-    }
+    const ovl_stride *host = ovl_recur_stride(r, rank, ovl_lane_host(code));
+    s->cursor += host ? (uint32_t)r->shift.times * host->by : 0;
 }
 
 static void move_activity(const ovl_engine *e, const ovl_recur *r, uint32_t activity,
@@ -58,6 +56,9 @@ static void move_activity(const ovl_engine *e, const ovl_recur *r, uint32_t acti
 {
     ovl_activity *a = &e->activities.data[activity];
     move(e, r, a->rank, &a->op);
+    if (a->kind == OVL_SEND) {
+        a->mate = e->p->partner[a->op];
+    }
     if (a->clock == OVL_CLOCK_TIME) {
         a->begin += (ovl_work)later << OVL_WORK_SHIFT;
     }
@@ -148,10 +149,9 @@ static void move_delays(ovl_engine *e, const ovl_recur *r, ovl_time later)
 static void move_fronts(ovl_recur *r, uint32_t rank)
 {
     for (uint32_t lane = 0; lane < r->first_front[rank + 1] - r->first_front[rank]; lane++) {
-        uint32_t at = r->first_front[rank] + lane;
-        if (ovl_recur_moves(r, rank, lane)) {
-            r->now.front[at] += (uint32_t)r->shift.times * r->shift.by[rank];
-        }
+        const ovl_stride *stride = ovl_recur_stride(r, rank, lane);
+        uint32_t by = stride ? stride->by : 0;
+        r->now.front[r->first_front[rank] + lane] += (uint32_t)r->shift.times * by;
     }
 }
 

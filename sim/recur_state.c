@@ -236,9 +236,9 @@ static void put_activity(const ovl_engine *e, ovl_recur *r, uint32_t activity)
     put(m, (uint64_t)a->rank << 32 | a->count);
     put_op(e, r, a->rank, a->op);
     put(m, (uint64_t)a->total);
-    put(m, (uint64_t)a->cap_bound << 32 | (uint64_t)a->kind << 16 | (uint64_t)a->phase << 8 |
-               (uint64_t)a->queued << 4 | (uint64_t)a->shares << 3 | (uint64_t)a->eager << 2 |
-               (uint64_t)a->background << 1 | (uint64_t)a->n_kept << 5);
+    put(m, (uint64_t)a->cap_bound << 32 | (uint64_t)a->passed << 24 | (uint64_t)a->kind << 16 |
+               (uint64_t)a->phase << 8 | (uint64_t)a->queued << 4 | (uint64_t)a->shares << 3 |
+               (uint64_t)a->eager << 2 | (uint64_t)a->background << 1 | (uint64_t)a->n_kept << 5);
     put_double(m, a->cap);
     if (a->phase == OVL_PHASE_FLUID) {
         put_fluid(e, r, a);
@@ -360,6 +360,7 @@ void ovl_moment_take(ovl_engine *e, ovl_recur *r)
     m->n_trail = e->n_trail;
     m->n_limits = e->limits.len;
     m->n_segments = e->segments.len;
+    m->n_phase_ends = e->phase_ends.len;
     m->n_ended = e->n_ended;
     m->words.len = 0;
     put(m, (uint64_t)e->next_change << 2 | (uint64_t)e->counting << 1 | (e->counted != NULL));

@@ -10,9 +10,13 @@ typedef struct lanes {
     uint64_t *most; /* [n_lanes][n_ports] */
 } lanes;
 
-static bool asks(const ovl_cost_kind *cost)
+static bool asks(const ovl_program *p, const ovl_cost *cost)
 {
-    return cost->n_demands > 0 || cost->n_peer > 0;
+    bool any = false;
+    for (; cost && !any; cost = ovl_next_phase(p, cost)) {
+        any = ovl_kind_of(p, cost)->n_demands > 0 || ovl_kind_of(p, cost)->n_peer > 0;
+    }
+    return any;
 }
 
 static uint32_t lane_of(const ovl_code *code, const ovl_op *op)
@@ -20,11 +24,14 @@ static uint32_t lane_of(const ovl_code *code, const ovl_op *op)
     return op->kind == OVL_COLLECTIVE ? op->comm : code->n_slots + op->stream;
 }
 
-static void raise_most(const ovl_program *p, const ovl_cost_kind *cost, uint64_t *most)
+static void raise_most(const ovl_program *p, const ovl_cost *cost, uint64_t *most)
 {
-    for (uint32_t i = cost->first_demand; i < cost->first_demand + cost->n_demands; i++) {
-        uint64_t *m = &most[p->demands[i].port];
-        *m = OVL_MAX(*m, p->demands[i].rate);
+    for (; cost; cost = ovl_next_phase(p, cost)) {
+        const ovl_cost_kind *kind = ovl_kind_of(p, cost);
+        for (uint32_t i = kind->first_demand; i < kind->first_demand + kind->n_demands; i++) {
+            uint64_t *m = &most[p->demands[i].port];
+            *m = OVL_MAX(*m, p->demands[i].rate);
+        }
     }
 }
 
@@ -34,8 +41,8 @@ static bool add_lanes(const ovl_program *p, uint32_t rank, lanes *l)
     const ovl_code *code = &p->codes[p->ranks[rank].code];
     for (uint32_t i = 0; i < code->n_ops; i++) {
         const ovl_op *op = ovl_code_op(code, i);
-        const ovl_cost_kind *cost = ovl_op_cost_kind(p, rank, op);
-        if (!asks(cost)) {
+        const ovl_cost *cost = ovl_op_cost(p, rank, op);
+        if (!asks(p, cost)) {
             continue;
         }
         if (op->kind == OVL_SEND || op->kind == OVL_RECV) {
@@ -197,7 +204,7 @@ static const ovl_op *op_in(const ovl_program *p, const player *x, uint32_t op)
 static ovl_time length_in(const ovl_program *p, const player *x, uint32_t op)
 {
     const ovl_cost *cost = ovl_op_cost(p, x->c.rank_of[op], op_in(p, x, op));
-    return cost->latency + cost->work;
+    return ovl_cost_time(p, cost);
 }
 
 /* Whose cost gives the length of what ends with `op`. */

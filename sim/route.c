@@ -51,6 +51,12 @@ static void add_use(ovl_engine *e, const ovl_use *use, bool once, bool other)
     ovl_vec_push(&e->uses, *use);
 }
 
+/* Communication that kernels beside it can be measured with; of an eager send one side is there. */
+static bool has_factors(const ovl_activity *a)
+{
+    return a->comm || (a->kind == OVL_SEND && !a->eager);
+}
+
 /* A port without a resource is hardware that is not modelled. */
 static void add_uses(ovl_engine *e, uint32_t rank, uint32_t member, const ovl_activity *a,
                      ovl_demand_list demands)
@@ -58,7 +64,7 @@ static void add_uses(ovl_engine *e, uint32_t rank, uint32_t member, const ovl_ac
     const ovl_id *ports = &e->p->rank_ports[e->p->ranks[rank].first_port];
     for (uint32_t i = demands.first; i < demands.first + demands.n; i++) {
         const ovl_demand *d = &e->p->demands[i];
-        bool measured = d->port == OVL_PORT_HBM && a->comm && ovl_caps_measured(e, rank, a);
+        bool measured = d->port == OVL_PORT_HBM && has_factors(a) && ovl_caps_measured(e, rank, a);
         if (ports[d->port] != OVL_NONE && !measured) {
             ovl_use use = use_of(e->p, rank, member, a->count, d);
             add_use(e, &use, d->once, e->p->fold && !a->comm);
@@ -70,6 +76,14 @@ static void add_uses(ovl_engine *e, uint32_t rank, uint32_t member, const ovl_ac
 static bool is_by_member(const ovl_engine *e, const ovl_activity *a)
 {
     return a->comm && ovl_kind_of(e->p, a->cost)->by_member;
+}
+
+/* What a member demands in a phase. */
+static const ovl_cost_kind *kind_of_member(const ovl_engine *e, uint32_t rank, uint32_t op,
+                                           uint32_t phase)
+{
+    const ovl_cost *cost = ovl_engine_cost(e, rank, op, ovl_engine_op(e, rank, op));
+    return ovl_kind_of(e->p, ovl_phase_of(e->p, cost, phase));
 }
 
 void ovl_route_uses(ovl_engine *e, uint32_t activity)
@@ -91,7 +105,7 @@ void ovl_route_uses(ovl_engine *e, uint32_t activity)
     for (uint32_t place = 0; place < comm->n_members; place++) {
         uint32_t rank = e->p->members[comm->first_member + place];
         if (by_member) {
-            kind = ovl_engine_kind(e, rank, ovl_collective_op(e->p, comm, place, a->k));
+            kind = kind_of_member(e, rank, ovl_collective_op(e->p, comm, place, a->k), a->passed);
             own = (ovl_demand_list){kind->first_demand, kind->n_demands};
         }
         add_uses(e, rank, comm->first_member + place, a, own);
@@ -149,12 +163,12 @@ static bool is_known(const ovl_engine *e, const ovl_route *known, const ovl_rout
     return c->known && c->born == known->born;
 }
 
-/* Under `measured` what a collective loads depends on what runs beside it; the first member's
+/* Under `measured` what communication loads depends on what runs beside it; the first member's
  * demands do not tell those of the others where each has its own. */
 static bool is_fixed(const ovl_engine *e, const ovl_activity *a)
 {
     return a->cap == 1 && !is_by_member(e, a) &&
-           (!a->comm || e->options->interference == OVL_INTERFERENCE_SHARED);
+           (!has_factors(a) || e->options->interference == OVL_INTERFERENCE_SHARED);
 }
 
 uint32_t ovl_route_join(ovl_engine *e, uint32_t activity)

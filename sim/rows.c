@@ -28,7 +28,7 @@ static ovl_time isolated_time(const maker *m, uint32_t op)
                         ? c->member_ops[c->first_member[ovl_causes_collective(c, op)]]
                         : m->p->partner[op];
     const ovl_cost *cost = ovl_op_cost(m->p, c->rank_of[from], ovl_causes_op(c, from));
-    return cost->latency + cost->work;
+    return ovl_cost_time(m->p, cost);
 }
 
 static void set_rates(ovl_result_collective *row, ovl_coll coll)

@@ -88,7 +88,6 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     e->pending = OVL_NEW_ARRAY(scratch, uint32_t, p->n_ops);
     e->arrived = OVL_NEW_ARRAY(scratch, uint32_t, p->n_collectives);
     e->ranks = OVL_NEW_ARRAY(scratch, ovl_rank_state, p->n_ranks);
-    e->ended = OVL_NEW_ARRAY(scratch, ovl_time, p->n_ranks);
     e->first_pace = OVL_NEW_ARRAY(scratch, uint32_t, p->n_resources);
     for (uint32_t r = 0; r < p->n_resources; r++) {
         e->first_pace[r] = OVL_NONE;
@@ -100,10 +99,13 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
     e->free_cost = (ovl_cost){.kind = OVL_KIND_FREE};
     for (uint32_t r = 0; r < p->n_ranks; r++) {
         const ovl_code *code = &p->codes[p->ranks[r].code];
-        e->ranks[r].first_op = p->ranks[r].first_op;
-        e->ranks[r].variant = p->ranks[r].variant;
-        e->ranks[r].code = p->ranks[r].code;
-        e->ranks[r].is = (ovl_choice){.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};
+        ovl_rank_state *s = &e->ranks[r];
+        s->first_op = p->ranks[r].first_op;
+        s->variant = p->ranks[r].variant;
+        s->code = p->ranks[r].code;
+        s->is = (ovl_choice){.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};
+        ovl_vec_begin_near(&s->kernels, s->few_kernels);
+        ovl_vec_begin_near(&s->comms, s->few_comms);
         if (code->host_timed) { /* else ovl_host_begin fills it in as it issues everything */
             memcpy(&e->pending[p->ranks[r].first_op], code->waits, code->n_ops * sizeof(uint32_t));
         }
@@ -124,8 +126,8 @@ static void tear_down(ovl_engine *e)
 {
     for (uint32_t r = 0; r < e->p->n_ranks; r++) {
         ovl_rank_state *s = &e->ranks[r];
-        ovl_vec_free(&s->kernels);
-        ovl_vec_free(&s->comms);
+        ovl_vec_free_near(&s->kernels, s->few_kernels);
+        ovl_vec_free_near(&s->comms, s->few_comms);
         ovl_vec_free(&s->holders);
         ovl_vec_free(&s->rivals);
         ovl_vec_free(&s->copies[0]);
@@ -141,6 +143,7 @@ static void tear_down(ovl_engine *e)
     ovl_vec_free(&e->uses);
     ovl_vec_free(&e->limits);
     ovl_vec_free(&e->segments);
+    ovl_vec_free(&e->phase_ends);
     for (uint32_t i = 0; i < e->clocks.len; i++) {
         ovl_vec_free(&e->clocks.data[i].dues);
         ovl_vec_free(&e->clocks.data[i].watchers);
@@ -236,6 +239,16 @@ static int compare_segments(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
+static void hand_over_phase_ends(ovl_engine *e, ovl_timeline *t)
+{
+    if (e->phase_ends.len) {
+        qsort(e->phase_ends.data, e->phase_ends.len, sizeof *e->phase_ends.data,
+              ovl_phase_end_order);
+    }
+    t->n_phase_ends = e->phase_ends.len;
+    t->phase_ends = ovl_vec_freeze(&e->phase_ends, e->arena);
+}
+
 static void hand_over_unmeasured(const ovl_engine *e, ovl_timeline *t)
 {
     OVL_VEC(ovl_unmeasured) list = {0};
@@ -255,6 +268,7 @@ static uint64_t held_by_vectors(const ovl_engine *e)
     uint64_t bytes = e->activities.cap * (sizeof *e->activities.data + sizeof *e->bounds.data) +
                      e->clocks.cap * sizeof *e->clocks.data +
                      e->limits.len * sizeof *e->limits.data +
+                     e->phase_ends.cap * sizeof *e->phase_ends.data +
                      e->share.classes.cap * sizeof *e->share.classes.data +
                      e->share.n_resources * sizeof *e->share.resources;
     for (uint32_t i = 0; i < e->share.n_resources; i++) {
@@ -280,8 +294,8 @@ static void find_last_of_several(const ovl_engine *e, ovl_timeline *t)
 static void find_step(const ovl_engine *e, ovl_timeline *t)
 {
     for (uint32_t r = 0; r < e->p->n_ranks; r++) {
-        if (e->ended[r] > t->finish) {
-            t->finish = e->ended[r];
+        if (e->ranks[r].ended > t->finish) {
+            t->finish = e->ranks[r].ended;
             t->deciding_rank = r;
         }
     }
@@ -312,6 +326,7 @@ static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
     t->trail = e->trail;
     t->n_segments = e->segments.len;
     t->segments = ovl_vec_freeze(&e->segments, e->arena);
+    hand_over_phase_ends(e, t);
     hand_over_unmeasured(e, t);
     t->counters = (ovl_counters){.events = e->n_events,
                                  .solves = e->share.solves,
@@ -326,10 +341,13 @@ static void hand_over(ovl_engine *e, ovl_arena *scratch, ovl_timeline *t)
 }
 
 /* By operation: five times, three steps of the trail, what it waits for or runs as; two things that
- * bounded it. By rank, resource and activity: generously. */
+ * bounded it, and where there are phases the ends of two. By rank, resource and activity:
+ * generously. */
 uint64_t ovl_run_memory(const ovl_program *program, bool step_only)
 {
-    const uint64_t kept = 5 * sizeof(ovl_time) + 3 * sizeof(uint32_t) + 2 * sizeof(ovl_limit);
+    const uint64_t ends = program->n_phases ? 2 * sizeof(ovl_phase_end) : 0;
+    const uint64_t kept =
+        5 * sizeof(ovl_time) + 3 * sizeof(uint32_t) + 2 * sizeof(ovl_limit) + ends;
     const uint64_t by_op = sizeof(uint32_t) + (step_only ? 0 : kept);
     uint64_t shared = 0; /* what is looked up in codes, where that is to be found yet */
     for (uint32_t c = 0; c < program->n_codes; c++) {

@@ -206,18 +206,26 @@ static bool line_up_all(ovl_share *share, uint32_t resource)
     return true;
 }
 
-/* Moves one to where its level puts it; gives the place. */
-static uint32_t slide(ovl_share_resource *r, uint32_t at)
+/* Moves one to where its level puts it; gives the place. Mostly it stays where it is: it is read as
+ * a whole, right after it was written in parts, only if it does not. */
+static uint32_t slide(ovl_share_resource *r, uint32_t from)
 {
-    ovl_share_user *line = r->line.data, user = line[at];
-    uint32_t from = at, end = r->line.len - 1;
-    for (; at > 0 && stands_before(&user, &line[at - 1]); at--) {
-        line[at] = line[at - 1];
+    ovl_share_user *line = r->line.data;
+    uint32_t at = from, end = r->line.len - 1;
+    while (at > 0 && stands_before(&line[from], &line[at - 1])) {
+        at--;
     }
-    for (; at < end && stands_before(&line[at + 1], &user); at++) {
-        line[at] = line[at + 1];
+    while (at >= from && at < end && stands_before(&line[at + 1], &line[from])) {
+        at++;
     }
     if (at != from) {
+        ovl_share_user user = line[from];
+        for (uint32_t i = from; i > at; i--) {
+            line[i] = line[i - 1];
+        }
+        for (uint32_t i = from; i < at; i++) {
+            line[i] = line[i + 1];
+        }
         line[at] = user;
     }
     look_at(r, OVL_MIN(from, at), OVL_MAX(from, at) + 1);

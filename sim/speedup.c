@@ -67,7 +67,7 @@ bool ovl_lever_pulls(const ovl_program *p, const ovl_lever *lever, uint32_t rank
 static bool takes_time(const ovl_program *p, const ovl_rank *first, const ovl_op *op)
 {
     const ovl_cost *cost = &p->costs[op->cost + (op->per_rank ? first->variant : 0)];
-    return cost->latency > 0 || cost->work > 0;
+    return ovl_cost_time(p, cost) > 0;
 }
 
 /* The lever an operation belongs to; false if it belongs to none. */
@@ -214,14 +214,14 @@ const char *ovl_lever_text(const ovl_program *p, const ovl_lever *lever, ovl_are
 
 /* --- At which cost --- */
 
-/* Costs, their kinds and demands are there twice: as they are, and pulled; so a cost that is one of
- * a list for ranks stays one. */
+/* Costs, their phases, kinds and demands are there twice: as they are, and pulled; so a cost that
+ * is one of a list for ranks stays one. */
 typedef struct pulling {
     const ovl_program *p;
     const ovl_lever *lever;
     const ovl_faster *how;
     uint32_t n_demands;
-    ovl_cost *costs;
+    ovl_cost *costs, *phases;
     ovl_cost_kind *kinds;
     ovl_demand *demands;
     uint64_t *capacity; /* [n_ports] the least of any rank's; 0: no rank has one */
@@ -285,6 +285,7 @@ static ovl_cost pulled(const pulling *b, const ovl_cost *old)
     cost.work = part_of(cost.work, b->how);
     cost.compute = part_of(cost.compute, b->how);
     cost.kind += b->p->n_cost_kinds;
+    cost.then += cost.then ? b->p->n_phases : 0;
     return cost;
 }
 
@@ -328,6 +329,11 @@ static void pull_costs(pulling *b, ovl_arena *arena)
         b->costs[i] = p->costs[i];
         b->costs[p->n_costs + i] = pulled(b, &p->costs[i]);
     }
+    b->phases = OVL_NEW_ARRAY(arena, ovl_cost, 2 * (size_t)p->n_phases);
+    for (uint32_t i = 0; i < p->n_phases; i++) {
+        b->phases[i] = p->phases[i];
+        b->phases[p->n_phases + i] = pulled(b, &p->phases[i]);
+    }
 }
 
 static const uint32_t *pull_code(const pulling *b, const ovl_rank *first, const ovl_code *code,
@@ -369,6 +375,8 @@ ovl_program ovl_program_faster(const ovl_program *p, const ovl_lever *lever, con
     ovl_arena_free(&scratch);
     faster.costs = b.costs;
     faster.n_costs = 2 * p->n_costs;
+    faster.phases = b.phases;
+    faster.n_phases = 2 * p->n_phases;
     faster.cost_kinds = b.kinds;
     faster.n_cost_kinds = 2 * p->n_cost_kinds;
     faster.demands = b.demands;

@@ -10,7 +10,8 @@
  *
  * An *activity* is what takes time: a kernel, a copy, a collective over all its members, a
  * transfer. It has a latency phase (fixed) and then a fluid phase of `total` picoseconds of
- * isolated work, which a *clock* measures.
+ * isolated work, which a *clock* measures. A collective whose cost has several phases goes through
+ * both in each: it stays one activity, and what it loads is that of the phase it is in.
  *
  * Activities that run at one rate have one clock: it shows the isolated work that somebody there
  * from the beginning would have done. Who joins when it shows v ends when it shows v + total,
@@ -77,10 +78,12 @@ typedef struct ovl_activity {
     bool background; /* an eager transfer that is queued, or whose receiver has not arrived:
                         nobody is in it */
     uint8_t n_kept;  /* of it, in `bounds` */
+    uint8_t passed;  /* phases of its cost that are over */
     uint32_t count;  /* of how many like it, where ranks are folded */
+    uint32_t mate;   /* sends: the receive */
     ovl_time bound_done;
-    ovl_time since; /* it joined its clock */
-    const ovl_cost *cost;
+    ovl_time since;       /* it joined its clock */
+    const ovl_cost *cost; /* of the phase it is in */
     const ovl_comm *comm; /* collectives */
     double cap;
     uint32_t cap_bound;  /* why the cap is below 1: OVL_LIMIT_... */
@@ -162,13 +165,13 @@ typedef struct ovl_waiting_copy {
     uint32_t op;
 } ovl_waiting_copy;
 
-/* What runs on a rank now; what most events look at comes first. */
+/* What runs on a rank now; what most events look at comes first, a cache line each. */
 typedef struct ovl_rank_state {
-    _Alignas(OVL_CACHE_LINE) OVL_VEC(uint32_t) kernels; /* activities */
-    OVL_VEC(ovl_running) comms;                         /* in latency or transfer, in order of op */
-    uint32_t latent;                                    /* communication in its latency */
-    uint32_t first_op, variant;                         /* of ovl_rank, */
-    ovl_id code;                                        /* as is this */
+    _Alignas(OVL_CACHE_LINE) OVL_VEC(uint32_t) kernels; /* activities; begins in few_kernels */
+    OVL_VEC(ovl_running) comms; /* in latency or transfer, in order of op; begins in few_comms */
+    uint32_t latent;            /* communication in its latency */
+    uint32_t first_op, variant; /* of ovl_rank, */
+    ovl_id code;                /* as is this */
     /* Who gets the time from `accounted` on (account.c). */
     ovl_choice is;
     bool touched,
@@ -179,8 +182,11 @@ typedef struct ovl_rank_state {
     ovl_time accounted, hidden_accounted;
     ovl_time main_done, beside_done;
     OVL_VEC(ovl_rival) rivals; /* among which the fastest is chosen */
+    ovl_time ended;            /* when an operation ended last */
     uint32_t waiting;          /* collectives that wait for a member */
-    uint32_t copying[2];       /* copies that run, by direction */
+    uint32_t few_kernels[3];
+    ovl_running few_comms[7];
+    uint32_t copying[2]; /* copies that run, by direction */
     OVL_VEC(uint32_t)
     holders;                             /* ops of communication that arrived and has not ended,
                                             where their factors matter */
@@ -223,8 +229,7 @@ typedef struct ovl_engine {
     uint32_t *arrived; /* by collective instance: members that have */
     uint32_t n_ended;
     ovl_rank_state *ranks;
-    ovl_rank_times *times;   /* their `end` stands in `ended` until they are told */
-    ovl_time *ended;         /* by rank: when an operation ended last */
+    ovl_rank_times *times;   /* their `end` stands in ranks[].ended until they are told */
     bool counting;           /* the interval to count has begun */
     ovl_rank_times *counted; /* what was counted in it; NULL until it ended */
     ovl_cost free_cost;      /* of operations of the freed name */
@@ -245,6 +250,7 @@ typedef struct ovl_engine {
     uint32_t n_trail;
     OVL_VEC(ovl_limit) limits;
     OVL_VEC(ovl_segment) segments;
+    OVL_VEC(ovl_phase_end) phase_ends;
     uint32_t *use_at;  /* by resource: where it stands in `uses`, if it is there */
     bool *unmeasured;  /* [kernel class * collective class] */
     ovl_route *routes; /* by hash; the last one of each place */
@@ -463,6 +469,8 @@ void ovl_comm_each(ovl_engine *e, uint32_t activity,
                    void (*visit)(ovl_engine *, uint32_t rank, uint32_t op, uint32_t activity));
 /* Its latency is over and its transfer begins, on each member that is in it. */
 void ovl_comm_transfer(ovl_engine *e, uint32_t activity);
+/* Its transfer is over, but not all of it: the latency of its next phase begins, on each member. */
+void ovl_comm_pause(ovl_engine *e, uint32_t activity);
 
 /* --- route.c --- */
 

@@ -44,8 +44,9 @@ typedef enum ovl_term {
 /* "compute", "compute_stretch", ...: the keys of the JSON. */
 const char *ovl_term_name(ovl_term term);
 
+/* What most of a rank's time goes to lies on one line of the cache. */
 typedef struct ovl_rank_times {
-    ovl_time end;    /* when its last operation ended */
+    _Alignas(OVL_CACHE_LINE) ovl_time end; /* when its last operation ended */
     ovl_time hidden; /* communication in latency or transfer while a kernel runs: wall time */
     ovl_time hidden_stretch; /* the part of `hidden` in which that communication made no progress:
                                 none while any is in latency, else of the transfer with the lowest
@@ -84,6 +85,14 @@ typedef struct ovl_segment {
     double rate;
 } ovl_segment;
 
+/* A phase of a collective whose cost has several (program.h) was over, and the next one began. Kept
+ * for all but the last, which ends with the operation, on the member that has its limits: the i-th
+ * of an operation is the end of its phase number i. */
+typedef struct ovl_phase_end {
+    uint32_t op;
+    ovl_time time;
+} ovl_phase_end;
+
 /* A kernel class and a collective class that met without a measured factor (model `measured`). */
 typedef struct ovl_unmeasured {
     ovl_id kernel, collective; /* class indices of the program */
@@ -116,10 +125,36 @@ typedef struct ovl_timeline {
     uint32_t n_limits;
     const ovl_segment *segments; /* by op, then time; NULL unless asked for */
     uint32_t n_segments;
+    const ovl_phase_end *phase_ends; /* by op, then time */
+    uint32_t n_phase_ends;
     const ovl_unmeasured *unmeasured;
     uint32_t n_unmeasured;
     ovl_counters counters;
 } ovl_timeline;
+
+/* By operation, then time, for qsort. */
+int ovl_phase_end_order(const void *x, const void *y);
+
+/* Phases of an operation that carries its limits, the first one first. */
+typedef struct ovl_phase_walk {
+    const ovl_cost *phase; /* NULL: there are no more */
+    ovl_time from, to;     /* its latency, then its transfer */
+    uint32_t next;         /* phase end */
+} ovl_phase_walk;
+
+/* Goes through the phases of an operation from `start` to `end`, with this cost:
+ *
+ *     for (ovl_phase_walk w = ovl_phases_begin(t, op, cost, start, end); w.phase;
+ *          ovl_phases_next(p, t, end, &w)) { ... }
+ *
+ * One without phases is one from `start` to `end`. */
+ovl_phase_walk ovl_phases_begin(const ovl_timeline *t, uint32_t op, const ovl_cost *cost,
+                                ovl_time start, ovl_time end);
+void ovl_phases_next(const ovl_program *p, const ovl_timeline *t, ovl_time end, ovl_phase_walk *w);
+
+/* Goes on to the phase that lasts at a moment, or begins then; the last one at most. */
+void ovl_phases_reach(const ovl_program *p, const ovl_timeline *t, ovl_time end, ovl_time at,
+                      ovl_phase_walk *w);
 
 /* The first segment of an operation, or where it would be: n_segments at most. */
 static inline uint32_t ovl_first_segment(const ovl_timeline *t, uint32_t op)

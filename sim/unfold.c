@@ -72,25 +72,35 @@ static uint32_t loaded(const unfolding *u, uint32_t rank, uint32_t first, uint32
     return lowest;
 }
 
+/* The same of what the members of a collective load in any of its phases. */
+static uint32_t loaded_together(const unfolding *u, const ovl_comm *comm, const ovl_cost *cost,
+                                uint32_t class)
+{
+    uint32_t lowest = OVL_NONE;
+    for (; cost; cost = ovl_next_phase(u->whole, cost)) {
+        const ovl_cost_kind *kind = ovl_kind_of(u->whole, cost);
+        for (uint32_t i = 0; i < comm->n_members; i++) {
+            lowest = loaded(u, u->whole->members[comm->first_member + i], kind->first_demand,
+                            kind->n_demands, class, lowest);
+        }
+    }
+    return lowest;
+}
+
 /* Of several resources of one class that an activity loads all bound it alike: the lowest is told.
  */
 static uint32_t bound_of(const unfolding *u, uint32_t rank, uint32_t op, uint32_t class)
 {
     const ovl_op *o = ovl_op_of(u->whole, op);
-    const ovl_cost_kind *cost = ovl_op_cost_kind(u->whole, rank, o);
+    const ovl_cost *cost = ovl_op_cost(u->whole, rank, o);
+    const ovl_cost_kind *kind = ovl_kind_of(u->whole, cost);
     if (o->kind == OVL_COLLECTIVE) {
-        const ovl_comm *comm = ovl_rank_comm(u->whole, rank, o->comm);
-        uint32_t lowest = OVL_NONE;
-        for (uint32_t i = 0; i < comm->n_members; i++) {
-            lowest = loaded(u, u->whole->members[comm->first_member + i], cost->first_demand,
-                            cost->n_demands, class, lowest);
-        }
-        return lowest;
+        return loaded_together(u, ovl_rank_comm(u->whole, rank, o->comm), cost, class);
     }
-    uint32_t lowest = loaded(u, rank, cost->first_demand, cost->n_demands, class, OVL_NONE);
+    uint32_t lowest = loaded(u, rank, kind->first_demand, kind->n_demands, class, OVL_NONE);
     return o->kind != OVL_SEND ? lowest
                                : loaded(u, ovl_op_rank(u->whole, u->whole->partner[op]),
-                                        cost->first_peer, cost->n_peer, class, lowest);
+                                        kind->first_peer, kind->n_peer, class, lowest);
 }
 
 typedef struct limits {
@@ -171,6 +181,36 @@ static void expand_segments(const unfolding *u, ovl_timeline *whole)
     whole->segments = ovl_vec_freeze(&s.list, u->arena);
 }
 
+/* --- Phases --- */
+
+typedef struct phase_ends {
+    OVL_VEC(ovl_phase_end) list;
+    ovl_phase_end end;
+} phase_ends;
+
+static void add_phase_end(const unfolding *u, uint32_t rank, uint32_t op, void *context)
+{
+    (void)u;
+    (void)rank;
+    phase_ends *s = context;
+    s->end.op = op;
+    ovl_vec_push(&s->list, s->end);
+}
+
+static void expand_phase_ends(const unfolding *u, ovl_timeline *whole)
+{
+    phase_ends s = {0};
+    for (uint32_t i = 0; i < u->t->n_phase_ends; i++) {
+        s.end = u->t->phase_ends[i];
+        each_carrier(u, s.end.op, &s, add_phase_end);
+    }
+    if (s.list.len) {
+        qsort(s.list.data, s.list.len, sizeof *s.list.data, ovl_phase_end_order);
+    }
+    whole->n_phase_ends = s.list.len;
+    whole->phase_ends = ovl_vec_freeze(&s.list, u->arena);
+}
+
 /* --- The rest --- */
 
 /* What happens to all of a class happens in the order of their numbers. */
@@ -223,6 +263,7 @@ void ovl_unfold(const ovl_program *folded, const ovl_timeline *timeline, ovl_are
     expand_ranks(&u, whole);
     expand_limits(&u, whole);
     expand_segments(&u, whole);
+    expand_phase_ends(&u, whole);
     expand_trail(&u, whole);
     ovl_arena_free(&scratch);
 }

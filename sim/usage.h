@@ -1,9 +1,9 @@
 /*
  * usage.h - who used which resource, and how much.
  *
- * An activity uses a resource from the end of its latency to its own end, if it demands any of it:
- * kernels and copies their HBM, members of a collective their links and HBM, a message those of
- * both ends. Who met whom there, and what that cost, is for meetings.h.
+ * An activity, or a phase of it, uses a resource from the end of its latency to its own end, if it
+ * demands any of it: kernels and copies their HBM, members of a collective their links and HBM, a
+ * message those of both ends. Who met whom there, and what that cost, is for meetings.h.
  *
  * SMs are such a resource of each rank (uses.h): busy is when any are used, mean use is of all of
  * them; a kernel that gets fewer than it wants is held back.

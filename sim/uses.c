@@ -117,18 +117,6 @@ static bool moves(const ovl_op *o)
     return o->kind != OVL_HOST && o->kind != OVL_MARKER && o->kind != OVL_BATCH;
 }
 
-static void interval(const ovl_causes *c, uint32_t carrier, ovl_time latency, ovl_resource_use *out)
-{
-    const ovl_timeline *t = c->timeline;
-    const ovl_op *o = ovl_causes_op(c, carrier);
-    out->from = t->start[carrier] + latency;
-    out->to = t->end[carrier];
-    if (o->kind == OVL_SEND && o->eager) {
-        out->from = ovl_wire_start(c->program, t, carrier) + latency;
-        out->to = t->landed[carrier];
-    }
-}
-
 /* What a demand of a rank is on one instance of its resource: that of all ranks of its class, where
  * ranks are folded. */
 /* Bytes times picoseconds in a second, of a rate that was rounded down to a whole byte a second: if
@@ -173,6 +161,18 @@ static bool is_wanted(const wanted *w, ovl_id resource)
             (w->sharers[resource] > 1) == (w->which == OVL_SHARED));
 }
 
+/* From when to when what carries limits runs; the bytes of an eager message behind its sender. */
+static ovl_phase_walk first_phase(const ovl_causes *c, uint32_t carrier, const ovl_cost *cost,
+                                  ovl_time *end)
+{
+    const ovl_timeline *t = c->timeline;
+    const ovl_op *o = ovl_causes_op(c, carrier);
+    bool eager = o->kind == OVL_SEND && o->eager;
+    ovl_time start = eager ? ovl_wire_start(c->program, t, carrier) : t->start[carrier];
+    *end = eager ? t->landed[carrier] : t->end[carrier];
+    return ovl_phases_begin(t, carrier, cost, start, *end);
+}
+
 /* Uses of a few streams come in turns. */
 #define LOOK_BACK 8
 
@@ -209,18 +209,25 @@ static void add_uses(const ovl_causes *c, const wanted *w, uint32_t rank, uint32
     bool receives = o->kind == OVL_RECV;
     const ovl_op *paid = receives ? ovl_causes_op(c, carrier) : o;
     const ovl_cost *cost = ovl_op_cost(p, receives ? c->rank_of[carrier] : rank, paid);
-    const ovl_cost_kind *kind = ovl_kind_of(p, cost);
-    uint32_t first = receives ? kind->first_peer : kind->first_demand;
-    uint32_t n = receives ? kind->n_peer : kind->n_demands;
     const ovl_id *ports = &p->rank_ports[p->ranks[rank].first_port];
-    ovl_resource_use use = {.op = carrier, .name = ovl_causes_name(c, op)};
-    interval(c, carrier, cost->latency, &use);
-    for (uint32_t i = first; i < first + n; i++) {
-        const ovl_demand *d = &p->demands[i];
-        use.resource = ports[d->port];
-        if (is_wanted(w, use.resource)) {
-            ovl_use_load(p, rank, o, d, cost->work, &use);
-            add_use(w, !ovl_is_communication(o), uses, &use);
+    ovl_time end;
+    for (ovl_phase_walk walk = first_phase(c, carrier, cost, &end); walk.phase;
+         ovl_phases_next(p, c->timeline, end, &walk)) {
+        const ovl_cost_kind *kind = ovl_kind_of(p, walk.phase);
+        uint32_t first = receives ? kind->first_peer : kind->first_demand;
+        uint32_t n = receives ? kind->n_peer : kind->n_demands;
+        ovl_resource_use use = {.op = carrier,
+                                .name = ovl_causes_name(c, op),
+                                .weight = kind->weight,
+                                .from = walk.from + walk.phase->latency,
+                                .to = walk.to};
+        for (uint32_t i = first; i < first + n; i++) {
+            const ovl_demand *d = &p->demands[i];
+            use.resource = ports[d->port];
+            if (is_wanted(w, use.resource)) {
+                ovl_use_load(p, rank, o, d, walk.phase->work, &use);
+                add_use(w, !ovl_is_communication(o), uses, &use);
+            }
         }
     }
 }

@@ -3,8 +3,9 @@
  *
  * An activity uses a resource from the end of its latency to its own end, if it demands any of it:
  * kernels and copies their HBM, members of a collective their links and HBM, a message those of
- * both ends. Bytes of an eager message travel behind its sender. Members of a collective that load
- * one resource together are one use of it.
+ * both ends. One that goes through several phases uses in each what that demands, from the end of
+ * the phase's latency to the end of the phase. Bytes of an eager message travel behind its sender.
+ * Members of a collective that load one resource together are one use of it.
  *
  * The SMs of a rank are a resource, too, numbered behind those of the program: communication holds
  * its own from arrival to end, and kernels share what is left by what they want, from start to end.
@@ -28,6 +29,7 @@ typedef struct ovl_resource_use {
     ovl_time from, to;
     ovl_load rate; /* bytes/s at isolated speed, of all of them; SMs held, or wanted by a kernel */
     ovl_load load; /* rate x isolated length; of SMs 0 */
+    double weight; /* of the sharing solver; of SMs 0 */
     bool holds;    /* SMs, whatever others want */
     bool once;     /* members load it together */
     bool message;  /* folded: its two ends are of several messages */

@@ -37,3 +37,16 @@ void *ovl_vec_move_(void *data, size_t size, uint64_t need, uint32_t *cap)
     *cap = (uint32_t)want;
     return grown;
 }
+
+void *ovl_vec_leave_(void *data, const void *near, size_t size, uint32_t *cap)
+{
+    uint64_t need = (uint64_t)*cap + 1;
+    if (data != near) {
+        return ovl_vec_move_(data, size, need, cap);
+    }
+    uint32_t room = 0;
+    void *moved = ovl_vec_move_(NULL, size, 2 * need, &room);
+    memcpy(moved, near, *cap * size);
+    *cap = room;
+    return moved;
+}

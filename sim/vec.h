@@ -34,6 +34,20 @@
 #define ovl_vec_reserve(v, count)                                                                  \
     ((v)->data = ovl_vec_grow_((v)->data, sizeof *(v)->data, (count), &(v)->cap))
 
+/* A vector may begin in an array that lies near what owns it, and moves away when that is full: the
+ * owner must stay where it is, and such a vector is pushed to and freed with the same array named.
+ */
+#define ovl_vec_begin_near(v, near) ((v)->data = (near), (v)->cap = OVL_COUNT(near))
+#define ovl_vec_push_near(v, near, ...)                                                            \
+    do {                                                                                           \
+        if ((v)->len == (v)->cap) {                                                                \
+            (v)->data = ovl_vec_leave_((v)->data, (near), sizeof *(v)->data, &(v)->cap);           \
+        }                                                                                          \
+        (v)->data[(v)->len++] = (__VA_ARGS__);                                                     \
+    } while (0)
+#define ovl_vec_free_near(v, near)                                                                 \
+    (free((v)->data == (near) ? NULL : (v)->data), (v)->data = NULL, (v)->len = (v)->cap = 0)
+
 #define ovl_vec_free(v) (free((v)->data), (v)->data = NULL, (v)->len = (v)->cap = 0)
 
 /* Moves the contents into the arena, large ones as they lie, and empties the vector. */
@@ -45,6 +59,9 @@
 /* Moves *data to where `need` items and as many again have room; what is made of whole cache lines
  * lies on them. Rarely needed: the code around it is laid out for when it is not. */
 OVL_COLD void *ovl_vec_move_(void *data, size_t size, uint64_t need, uint32_t *cap);
+
+/* The same for one more item, where `data` may still be the array `near`. */
+OVL_COLD void *ovl_vec_leave_(void *data, const void *near, size_t size, uint32_t *cap);
 
 static inline void *ovl_vec_grow_(void *data, size_t size, uint64_t need, uint32_t *cap)
 {

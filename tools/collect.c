@@ -175,21 +175,10 @@ static void on_device(void *context, const ovl_read_device *record)
     }
 }
 
-static bool contains(ovl_slice text, const char *part)
-{
-    size_t n = strlen(part);
-    for (size_t i = 0; i + n <= text.length; i++) {
-        if (text.text[i] == *part && memcmp(text.text + i, part, n) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Calls in which the host waits for a device. */
 static bool waits(ovl_slice name)
 {
-    return contains(name, "Synchronize") || ovl_slice_is(name, "cudaMemcpy") ||
+    return ovl_slice_has(name, "Synchronize") || ovl_slice_is(name, "cudaMemcpy") ||
            ovl_slice_starts(name, "cudaMemcpy_v") || ovl_slice_is(name, "hipMemcpy") ||
            ovl_slice_is(name, "hipMemcpyWithStream");
 }

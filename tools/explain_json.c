@@ -34,6 +34,21 @@ static void bound(ovl_json *json, const ovl_bound_on *b)
     ovl_json_close(json);
 }
 
+static void phases(ovl_json *json, const ovl_explained *e)
+{
+    ovl_json_array(json, "phases", OVL_JSON_BLOCK);
+    for (uint32_t i = 0; i < e->n_phases; i++) {
+        ovl_json_object(json, NULL, OVL_JSON_FLOW);
+        ovl_json_seconds(json, "from_s", e->phases[i].from);
+        ovl_json_seconds(json, "to_s", e->phases[i].to);
+        ovl_json_seconds(json, "latency_s", e->phases[i].latency);
+        ovl_json_seconds(json, "work_s", e->phases[i].work);
+        ovl_json_text(json, "over", e->phases[i].over);
+        ovl_json_close(json);
+    }
+    ovl_json_close(json);
+}
+
 static void operation(ovl_json *json, const ovl_explained *e)
 {
     ovl_json_object(json, NULL, OVL_JSON_BLOCK);
@@ -56,6 +71,9 @@ static void operation(ovl_json *json, const ovl_explained *e)
         bound(json, &e->bounds[i]);
     }
     ovl_json_close(json);
+    if (e->n_phases) {
+        phases(json, e);
+    }
     ovl_json_close(json);
 }
 

@@ -35,6 +35,11 @@ static void fit_operation(ovl_scale *scale, ovl_time largest, const ovl_explaine
         ovl_scale_fit(scale, largest, e->bounds[i].lost);
         ovl_scale_fit(scale, largest, e->bounds[i].time);
     }
+    for (uint32_t i = 0; i < e->n_phases; i++) {
+        ovl_scale_fit(scale, largest, e->phases[i].to);
+        ovl_scale_fit(scale, largest, e->phases[i].latency);
+        ovl_scale_fit(scale, largest, e->phases[i].work);
+    }
 }
 
 static void times_line(ovl_out *out, const ovl_explained *e, const ovl_scale *scale,
@@ -104,6 +109,20 @@ static const char *degraded_text(const ovl_bound_on *b, const ovl_scale *scale, 
                      : text;
 }
 
+/* "phase 2 over nic.out, nic.in: 6 to 16 ms, 2 alone". */
+static void phase_lines(ovl_out *out, const ovl_explained *e, const ovl_scale *scale,
+                        ovl_arena *arena)
+{
+    for (uint32_t i = 0; i < e->n_phases; i++) {
+        const ovl_explained_phase *p = &e->phases[i];
+        ovl_wrap(out, "  ", 4,
+                 ovl_arena_printf(arena, "phase %" PRIu32 " over %s: %s to %s %s, %s alone", i + 1,
+                                  p->over, shown(arena, scale, p->from), shown(arena, scale, p->to),
+                                  ovl_scale_unit(scale), shown(arena, scale, p->latency + p->work)),
+                 OVL_TERMINAL);
+    }
+}
+
 static void bound_lines(ovl_out *out, const ovl_explained *e, const ovl_scale *scale,
                         ovl_arena *arena)
 {
@@ -137,6 +156,7 @@ static void operation(ovl_out *out, const ovl_explained *e, ovl_arena *arena)
                   e->stream);
     times_line(out, e, &scale, arena);
     sum_line(out, e, &scale, arena);
+    phase_lines(out, e, &scale, arena);
     bound_lines(out, e, &scale, arena);
 }
 

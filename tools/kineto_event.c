@@ -17,6 +17,17 @@ bool ovl_slice_starts(ovl_slice slice, const char *text)
     return slice.length >= n && memcmp(slice.text, text, n) == 0;
 }
 
+bool ovl_slice_has(ovl_slice slice, const char *part)
+{
+    size_t n = strlen(part);
+    for (size_t i = 0; i + n <= slice.length; i++) {
+        if (slice.text[i] == *part && memcmp(slice.text + i, part, n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static ovl_scan_value *member_of(ovl_kineto_event *event, ovl_slice key)
 {
     const char *k = key.text;

@@ -99,6 +99,15 @@ static bool uses(const ovl_program *p, const ovl_cost_kind *c, ports of)
     return wants(p, c->first_demand, c->n_demands, of) || wants(p, c->first_peer, c->n_peer, of);
 }
 
+/* In any of its phases. */
+static bool cost_uses(const ovl_program *p, const ovl_cost *cost, ports of)
+{
+    while (cost && !uses(p, ovl_kind_of(p, cost), of)) {
+        cost = ovl_next_phase(p, cost);
+    }
+    return cost != NULL;
+}
+
 bool ovl_limits_used(const ovl_program *p, const ovl_hw *hw, uint32_t link)
 {
     for (uint32_t i = 0; i < p->n_cost_kinds; i++) {
@@ -114,13 +123,14 @@ static void compare_codes(const ovl_program *a, const ovl_program *b, uint32_t c
 {
     for (uint32_t i = 0; i < a->codes[code].n_ops; i++) {
         uint32_t x = ovl_code_op(&a->codes[code], i)->cost;
-        if (seen[x] || !uses(a, ovl_kind_of(a, &a->costs[x]), of)) {
+        if (seen[x] || !cost_uses(a, &a->costs[x], of)) {
             continue;
         }
         seen[x] = true;
         const ovl_cost *y = &b->costs[ovl_code_op(&b->codes[code], i)->cost];
         u->n++;
-        u->n_following += a->costs[x].work != y->work || a->costs[x].latency != y->latency;
+        u->n_following += ovl_cost_work(a, &a->costs[x]) != ovl_cost_work(b, y) ||
+                          ovl_cost_latency(a, &a->costs[x]) != ovl_cost_latency(b, y);
     }
 }
 

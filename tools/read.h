@@ -233,5 +233,6 @@ bool ovl_read_nsys(const char *path, const ovl_sink *sink, ovl_read_about *about
 
 bool ovl_slice_is(ovl_slice slice, const char *text);
 bool ovl_slice_starts(ovl_slice slice, const char *text);
+bool ovl_slice_has(ovl_slice slice, const char *part);
 
 #endif

@@ -3,17 +3,6 @@
 
 #include <string.h>
 
-static bool contains(ovl_slice text, const char *part)
-{
-    size_t n = strlen(part);
-    for (size_t i = 0; i + n <= text.length; i++) {
-        if (text.text[i] == *part && memcmp(text.text + i, part, n) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 ovl_call ovl_see_call(ovl_slice name)
 {
     static const struct {
@@ -29,7 +18,7 @@ ovl_call ovl_see_call(ovl_slice name)
         {"Free", OVL_CALL_MAY_SYNC},
     };
     for (size_t i = 0; i < OVL_COUNT(table); i++) {
-        if (contains(name, table[i].part)) {
+        if (ovl_slice_has(name, table[i].part)) {
             return table[i].is;
         }
     }

@@ -35,48 +35,11 @@ static bool look_between(ovl_solve *q, ovl_spot a, ovl_spot b, double close, ovl
            ovl_solve_look(q, m->value, &m->figure, arena);
 }
 
-ovl_spot ovl_solve_edge(ovl_solve *q, ovl_spot in, ovl_spot out, ovl_arena *arena)
-{
-    ovl_spot m = {0};
-    char text[40];
-    for (int i = 0; i < 200; i++) {
-        bool good = look_between(q, in, out, NEAR, &m, arena);
-        if (!good && !q->error) {
-            break;
-        }
-        *(good ? &in : &out) = m;
-    }
-    for (int digits = 1; digits < 9 && !q->whole; digits++) {
-        ovl_spot r = {.value = 0};
-        snprintf(text, sizeof text, "%.*g", digits, in.value);
-        r.value = strtod(text, NULL);
-        if (fabs(r.value - in.value) <= 2 * NEAR * fabs(in.value) &&
-            ovl_solve_look(q, r.value, &r.figure, arena)) {
-            return r;
-        }
-    }
-    return in;
-}
-
-/* Halves until the two spots on both sides of the target are as near as can be. */
-static void cross(ovl_solve *q, ovl_spot *a, ovl_spot *b, ovl_arena *arena)
-{
-    int64_t target = q->target.value;
-    ovl_spot m;
-    for (int i = 0; i < 200 && a->figure != target && b->figure != target; i++) {
-        if (!look_between(q, *a, *b, CLOSE, &m, arena)) {
-            return;
-        }
-        bool with_a = m.figure != target && (m.figure > target) == (a->figure > target);
-        *(with_a ? a : b) = m;
-    }
-}
-
-/* The last value from `in` towards `out` whose figure is in the window; the shorter decimal where
- * one is as near. */
+/* The last value from `in` towards `out` that can be simulated and whose figure is in the window;
+ * the shorter decimal where one is as near. */
 static ovl_spot end_of(ovl_solve *q, ovl_window w, ovl_spot in, ovl_spot out, ovl_arena *arena)
 {
-    ovl_spot m;
+    ovl_spot m = {0};
     char text[40];
     for (int i = 0; i < 200; i++) {
         bool good = look_between(q, in, out, NEAR, &m, arena);
@@ -95,6 +58,25 @@ static ovl_spot end_of(ovl_solve *q, ovl_window w, ovl_spot in, ovl_spot out, ov
         }
     }
     return in;
+}
+
+ovl_spot ovl_solve_edge(ovl_solve *q, ovl_spot in, ovl_spot out, ovl_arena *arena)
+{
+    return end_of(q, (ovl_window){INT64_MIN, INT64_MAX}, in, out, arena);
+}
+
+/* Halves until the two spots on both sides of the target are as near as can be. */
+static void cross(ovl_solve *q, ovl_spot *a, ovl_spot *b, ovl_arena *arena)
+{
+    int64_t target = q->target.value;
+    ovl_spot m;
+    for (int i = 0; i < 200 && a->figure != target && b->figure != target; i++) {
+        if (!look_between(q, *a, *b, CLOSE, &m, arena)) {
+            return;
+        }
+        bool with_a = m.figure != target && (m.figure > target) == (a->figure > target);
+        *(with_a ? a : b) = m;
+    }
 }
 
 /* The shortest decimal from `low` to `high` that gives a figure as near to the target. */

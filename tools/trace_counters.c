@@ -184,27 +184,35 @@ static uint32_t activity_of(const ovl_trace *t, uint32_t local)
     return op->kind == OVL_RECV ? p->partner[number] : number;
 }
 
+static void add_segment(const ovl_trace *t, const ovl_cost *phase, bool peer, const ovl_segment *g,
+                        ovl_changes *list)
+{
+    const ovl_program *p = t->job->program;
+    const ovl_cost_kind *kind = ovl_kind_of(p, phase);
+    uint32_t first = peer ? kind->first_peer : kind->first_demand;
+    uint32_t n = peer ? kind->n_peer : kind->n_demands;
+    for (uint32_t d = first; d < first + n; d++) {
+        const ovl_demand *demand = &p->demands[d];
+        ovl_id resource = p->rank_ports[t->r->first_port + demand->port];
+        if (resource != OVL_NONE && t->sharers[resource] == 1) {
+            ovl_trace_use(list, demand->port, g, demand->rate);
+        }
+    }
+}
+
 static void add_traffic(const ovl_trace *t, uint32_t local, ovl_changes *list)
 {
     const ovl_program *p = t->job->program;
     const ovl_timeline *line = t->job->timeline;
     const ovl_op *op = ovl_code_op(t->code, local);
     uint32_t activity = activity_of(t, local);
-    const ovl_cost_kind *cost =
-        ovl_op_cost_kind(p, ovl_op_rank(p, activity), ovl_op_of(p, activity));
-    bool peer = op->kind == OVL_RECV;
-    uint32_t first = peer ? cost->first_peer : cost->first_demand;
-    uint32_t n = peer ? cost->n_peer : cost->n_demands;
+    const ovl_cost *cost = ovl_op_cost(p, ovl_op_rank(p, activity), ovl_op_of(p, activity));
+    ovl_phase_walk walk =
+        ovl_phases_begin(line, activity, cost, line->start[activity], line->end[activity]);
     for (uint32_t s = ovl_first_segment(line, activity);
          s < line->n_segments && line->segments[s].op == activity; s++) {
-        const ovl_segment *g = &line->segments[s];
-        for (uint32_t d = first; d < first + n; d++) {
-            const ovl_demand *demand = &p->demands[d];
-            ovl_id resource = p->rank_ports[t->r->first_port + demand->port];
-            if (resource != OVL_NONE && t->sharers[resource] == 1) {
-                ovl_trace_use(list, demand->port, g, demand->rate);
-            }
-        }
+        ovl_phases_reach(p, line, line->end[activity], line->segments[s].from, &walk);
+        add_segment(t, walk.phase, op->kind == OVL_RECV, &line->segments[s], list);
     }
 }
 

@@ -65,8 +65,9 @@ void ovl_trace_exact(ovl_trace *t, uint32_t local)
     if (op->launch > 0) {
         ovl_json_int(t->json, "launch_ps", op->launch);
     }
-    if (cost->latency > 0) {
-        ovl_json_int(t->json, "latency_ps", cost->latency);
+    ovl_time latency = ovl_cost_latency(t->job->program, cost);
+    if (latency > 0) {
+        ovl_json_int(t->json, "latency_ps", latency);
     }
     if (ovl_is_communication(op)) {
         put_other_side(t, local, op);

@@ -91,34 +91,41 @@ static void add_uses(sharing *s, uint32_t rank, uint32_t first, uint32_t n)
     }
 }
 
-/* The uses of the activity whose segments are kept under `op`. */
-static void find_uses(sharing *s, uint32_t rank, uint32_t op)
+/* The uses of the activity whose segments are kept under `op`, in a phase. */
+static void find_uses(sharing *s, uint32_t rank, uint32_t op, const ovl_cost *phase)
 {
     const ovl_op *o = ovl_op_of(s->p, op);
-    const ovl_cost_kind *cost = ovl_op_cost_kind(s->p, rank, o);
+    const ovl_cost_kind *kind = ovl_kind_of(s->p, phase);
     s->uses.len = 0;
     if (o->kind != OVL_COLLECTIVE) {
-        add_uses(s, rank, cost->first_demand, cost->n_demands);
+        add_uses(s, rank, kind->first_demand, kind->n_demands);
         if (o->kind == OVL_SEND) {
             uint32_t peer = ovl_op_rank(s->p, s->p->partner[op]);
-            add_uses(s, peer, cost->first_peer, cost->n_peer);
+            add_uses(s, peer, kind->first_peer, kind->n_peer);
         }
         return;
     }
     const ovl_comm *comm = ovl_rank_comm(s->p, rank, o->comm);
     for (uint32_t i = 0; i < comm->n_members; i++) {
-        add_uses(s, s->p->members[comm->first_member + i], cost->first_demand, cost->n_demands);
+        add_uses(s, s->p->members[comm->first_member + i], kind->first_demand, kind->n_demands);
     }
 }
 
 static void add_activity(sharing *s, uint32_t rank, uint32_t op, uint32_t segment)
 {
     const ovl_timeline *line = s->t->job->timeline;
-    find_uses(s, rank, op);
+    const ovl_cost *cost = ovl_op_cost(s->p, rank, ovl_op_of(s->p, op)), *known = NULL;
+    ovl_time end = line->end[op];
+    ovl_phase_walk walk = ovl_phases_begin(line, op, cost, line->start[op], end);
     for (; segment < line->n_segments && line->segments[segment].op == op; segment++) {
+        const ovl_segment *g = &line->segments[segment];
+        ovl_phases_reach(s->p, line, end, g->from, &walk);
+        if (walk.phase != known) {
+            known = walk.phase;
+            find_uses(s, rank, op, known);
+        }
         for (uint32_t i = 0; i < s->uses.len; i++) {
-            ovl_trace_use(&s->list, s->uses.data[i].series, &line->segments[segment],
-                          s->uses.data[i].rate);
+            ovl_trace_use(&s->list, s->uses.data[i].series, g, s->uses.data[i].rate);
         }
     }
 }

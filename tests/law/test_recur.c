@@ -45,6 +45,16 @@ static uint64_t differing_segments(const ovl_timeline *a, const ovl_timeline *b)
     return wrong;
 }
 
+static uint64_t differing_phase_ends(const ovl_timeline *a, const ovl_timeline *b)
+{
+    uint64_t wrong = a->n_phase_ends != b->n_phase_ends;
+    for (uint32_t i = 0; i < a->n_phase_ends && !wrong; i++) {
+        const ovl_phase_end *x = &a->phase_ends[i], *y = &b->phase_ends[i];
+        wrong += x->op != y->op || x->time != y->time;
+    }
+    return wrong;
+}
+
 static uint64_t differences(const ovl_program *p, const ovl_timeline *a, const ovl_timeline *b)
 {
     return differing(a->issue, b->issue, p->n_ops, sizeof *a->issue) +
@@ -54,7 +64,7 @@ static uint64_t differences(const ovl_program *p, const ovl_timeline *a, const o
            differing(a->landed, b->landed, p->n_ops, sizeof *a->landed) +
            differing(a->ranks, b->ranks, p->n_ranks, sizeof *a->ranks) +
            (a->n_trail != b->n_trail || differing(a->trail, b->trail, a->n_trail, 4)) +
-           differing_limits(a, b) + differing_segments(a, b) +
+           differing_limits(a, b) + differing_segments(a, b) + differing_phase_ends(a, b) +
            (a->begin != b->begin || a->step != b->step || a->finish != b->finish ||
             a->deciding_rank != b->deciding_rank) +
            (a->n_unmeasured != b->n_unmeasured);
@@ -179,7 +189,8 @@ static void what_if_programs_skip_as_well(void)
     CHECK(sum.skipped > sum.ops / 8);
 }
 
-static void check_rhythms(const char *what, rhythm_kind kind)
+/* At least one of `most` programs recurs, and half as many of all operations are skipped. */
+static void check_rhythms(const char *what, rhythm_kind kind, uint32_t most)
 {
     tally sum = {0};
     for (uint64_t seed = law_seed(); seed < law_seed() + PROGRAMS; seed++) {
@@ -193,18 +204,23 @@ static void check_rhythms(const char *what, rhythm_kind kind)
         ovl_arena_free(&arena);
     }
     show(what, &sum);
-    CHECK(sum.recurred > sum.programs / 2);
-    CHECK(sum.skipped > sum.ops / 4);
+    CHECK(sum.recurred > sum.programs / most);
+    CHECK(sum.skipped > sum.ops / (2 * most));
 }
 
 static void sharded_layers_skip(void)
 {
-    check_rhythms("sharded", RHYTHM_SHARDED);
+    check_rhythms("sharded", RHYTHM_SHARDED, 2);
 }
 
 static void pipelines_skip(void)
 {
-    check_rhythms("pipelines", RHYTHM_PIPELINE);
+    check_rhythms("pipelines", RHYTHM_PIPELINE, 2);
+}
+
+static void looped_pipelines_skip(void)
+{
+    check_rhythms("looped", RHYTHM_LOOPED, 4);
 }
 
 static CU_TestInfo tests[] = {
@@ -214,6 +230,7 @@ static CU_TestInfo tests[] = {
     {"what-if programs skip as well", what_if_programs_skip_as_well},
     {"sharded layers skip", sharded_layers_skip},
     {"pipelines skip", pipelines_skip},
+    {"looped pipelines skip", looped_pipelines_skip},
     CU_TEST_INFO_NULL,
 };
 

@@ -24,6 +24,7 @@ typedef struct changes {
     ovl_cost *costs;
     OVL_VEC(ovl_cost_kind) kinds;
     OVL_VEC(ovl_demand) demands;
+    OVL_VEC(ovl_cost) phases;
 } changes;
 
 /* A list of demands is shared by costs that are not changed. */
@@ -39,6 +40,29 @@ static uint32_t raised(changes *c, uint32_t first, uint32_t n)
     return copy;
 }
 
+/* What follows a phase, made anew as others may be followed by it, too. */
+static ovl_id quicken_phases(changes *c, ovl_id then)
+{
+    ovl_cost phase[8];
+    uint32_t n = 0;
+    for (; then; then = phase[n++].then) {
+        phase[n] = c->phases.data[then - 1];
+    }
+    for (; n > 0; n--) {
+        ovl_cost *p = &phase[n - 1];
+        ovl_cost_kind kind = c->kinds.data[p->kind];
+        p->latency = shorter(p->latency);
+        p->work = shorter(p->work);
+        kind.first_demand = raised(c, kind.first_demand, kind.n_demands);
+        p->kind = c->kinds.len;
+        p->then = then;
+        ovl_vec_push(&c->kinds, kind);
+        ovl_vec_push(&c->phases, *p);
+        then = c->phases.len;
+    }
+    return then;
+}
+
 static void quicken(changes *c, ovl_cost *cost, bool is_free)
 {
     ovl_cost_kind kind = c->kinds.data[cost->kind];
@@ -46,6 +70,7 @@ static void quicken(changes *c, ovl_cost *cost, bool is_free)
         kind = (ovl_cost_kind){.klass = OVL_NONE, .weight = 1, .engine = kind.engine};
         *cost = (ovl_cost){0};
     } else {
+        cost->then = quicken_phases(c, cost->then);
         cost->latency = shorter(cost->latency);
         cost->work = shorter(cost->work);
         cost->compute = shorter(cost->compute);
@@ -94,6 +119,9 @@ static changes copy_costs(const ovl_program *p, ovl_arena *arena)
     for (uint32_t i = 0, n = count_demands(p); i < n; i++) {
         ovl_vec_push(&c.demands, p->demands[i]);
     }
+    for (uint32_t i = 0; i < p->n_phases; i++) {
+        ovl_vec_push(&c.phases, p->phases[i]);
+    }
     return c;
 }
 
@@ -104,6 +132,8 @@ static ovl_program with(const ovl_program *p, changes *c, ovl_arena *arena)
     changed.n_cost_kinds = c->kinds.len;
     changed.cost_kinds = ovl_vec_freeze(&c->kinds, arena);
     changed.demands = ovl_vec_freeze(&c->demands, arena);
+    changed.n_phases = c->phases.len;
+    changed.phases = ovl_vec_freeze(&c->phases, arena);
     return changed;
 }
 

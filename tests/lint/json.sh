@@ -68,6 +68,7 @@ documents() {
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:slow a
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:degraded a
     "$ovl" run --json tests/cli/many_kernels.yaml
+    "$ovl" explain --json scenarios/mesh/hierarchical_phases.yaml:meets x
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:earlier --resource nic.out
     "$ovl" explain --json scenarios/contention/hbm_share.yaml:all_sms --resource SMs
     "$ovl" run --json --only both scenarios/first_steps/matmul_allreduce.yaml:overlapped

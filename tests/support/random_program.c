@@ -62,8 +62,28 @@ static void finish_op(drawing *d, uint32_t rank)
     }
 }
 
+/* What follows the first phase of a collective, up to two; 0: mostly nothing. Drawn aside, so that
+ * the rest of the program is what it is without. */
+static ovl_id add_phases(drawing *d, const ovl_cost_kind *kind)
+{
+    uint64_t rest = d->random;
+    ovl_id then = 0;
+    d->random = rest * UINT64_C(6364136223846793005) + 1;
+    for (uint32_t n = draw(d, 3) ? 0 : 1 + draw(d, 2); n > 0; n--) {
+        ovl_cost cost = {.latency = draw(d, 3) ? (ovl_time)draw(d, 20) * OVL_US : 0, .then = then};
+        ovl_cost_kind own = *kind;
+        cost.work = draw(d, 6) ? duration(d) : 0;
+        own.weight = 1 / (double)(1 + draw(d, 100));
+        ovl_demand demands[] = {{OVL_PORT_HBM, false, draw(d, 700)},
+                                {1, draw(d, 2) == 0, draw(d, 120)}};
+        then = ovl_add_phase(&d->b, &cost, &own, demands, draw(d, 3));
+    }
+    d->random = rest;
+    return then;
+}
+
 /* Drawn one after another: in an initializer the order is the compiler's. */
-static ovl_id add_comm_cost(drawing *d)
+static ovl_id add_comm_cost(drawing *d, bool collective)
 {
     ovl_cost cost = {.latency = draw(d, 3) ? (ovl_time)draw(d, 20) * OVL_US : 0};
     cost.work = duration(d);
@@ -72,6 +92,7 @@ static ovl_id add_comm_cost(drawing *d)
     kind.weight = 1 / (double)(1 + draw(d, 100));
     ovl_demand own[] = {{OVL_PORT_HBM, false, draw(d, 700)}, {1, draw(d, 2) == 0, draw(d, 120)}};
     ovl_demand peer[] = {{OVL_PORT_HBM, false, draw(d, 300)}, {2, false, draw(d, 120)}};
+    cost.then = collective ? add_phases(d, &kind) : 0;
     return ovl_add_cost(&d->b, &cost, &kind, own, 2, peer, 2);
 }
 
@@ -127,7 +148,7 @@ static void add_collective(drawing *d, uint32_t rank)
                  .comm = pair,
                  .bytes = 1 + draw(d, 1000000),
                  .name = named(d, "collective"),
-                 .cost = add_comm_cost(d),
+                 .cost = add_comm_cost(d, true),
                  .batch = OVL_NONE};
     uint32_t first = pair ? rank & ~1u : 0, end = pair ? first + 2 : d->options->n_ranks;
     for (uint32_t r = first; r < end; r++) {
@@ -162,7 +183,7 @@ static void add_transfer(drawing *d, uint32_t rank)
                  .peer = (int32_t)(~rank & 1),
                  .bytes = 1 + draw(d, 1000000),
                  .name = named(d, "transfer"),
-                 .cost = add_comm_cost(d),
+                 .cost = add_comm_cost(d, false),
                  .eager = draw(d, 2)};
     bool batched = draw(d, 4) == 0;
     add_half(d, rank, &op, OVL_SEND, batched);

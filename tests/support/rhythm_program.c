@@ -21,11 +21,14 @@ typedef struct rhythm {
     ovl_time launch, slower;
     ovl_time gather, forward, backward, reduce, send;
     uint64_t memory, wire;    /* demands */
+    uint32_t phases;          /* of collectives, 1 at least */
     uint32_t last[RANKS_MAX]; /* operations so far - 1 */
     uint32_t gathered[RANKS_MAX][AHEAD_MAX], computed[RANKS_MAX][AHEAD_MAX];
-    bool first_gathers; /* all kernels need what is gathered before the first */
-    uint32_t spares;    /* one operation of so many waits once more for what one before it on its
-                           stream waited for; 0: none */
+    uint32_t chunks;       /* of each rank, looped */
+    bool rendezvous, held; /* a message is received when the chunk before has had its microbatch */
+    bool first_gathers;    /* all kernels need what is gathered before the first */
+    uint32_t spares;       /* one operation of so many waits once more for what one before it on its
+                              stream waited for; 0: none */
     uint16_t stream[RANKS_MAX];              /* of the last operation */
     uint32_t waited[RANKS_MAX][STREAMS_MAX]; /* for what one of the stream waited last, + 1 */
 } rhythm;
@@ -82,6 +85,11 @@ static uint32_t add_kernel(rhythm *y, uint32_t rank, uint32_t block, ovl_time wo
 static uint32_t add_collective(rhythm *y, uint32_t rank, const char *stream, ovl_time work)
 {
     ovl_cost cost = {.latency = OVL_US, .work = work};
+    for (uint32_t i = 1; i < y->phases; i++) { /* one on the wire, one off it */
+        ovl_demand wire = {1, false, y->wire};
+        ovl_cost phase = {.latency = i % 2 ? 0 : OVL_US, .work = work / 2, .then = cost.then};
+        cost.then = ovl_add_phase(&y->b, &phase, NULL, &wire, i % 2);
+    }
     ovl_op op = {.kind = OVL_COLLECTIVE,
                  .coll = OVL_ALL_GATHER,
                  .stream = on(y, rank, stream),
@@ -97,7 +105,7 @@ static uint32_t add_message(rhythm *y, uint32_t rank, ovl_op_kind kind, uint16_t
                  .stream = on(y, rank, kind == OVL_SEND ? "send" : "recv"),
                  .comm = slot,
                  .peer = slot == BEHIND, /* places: the one before, the one behind */
-                 .eager = true,
+                 .eager = !y->rendezvous,
                  .bytes = 1000};
     return add(y, rank, op, &cost, 50, y->wire);
 }
@@ -194,6 +202,34 @@ static void add_microbatches(rhythm *y, uint32_t rank)
     }
 }
 
+/* --- Looped pipelines --- */
+
+/* All microbatches of a chunk, then those of the next, which goes from the last rank to the first:
+ * that receives them while it is at the chunk before, three operations a microbatch further where
+ * it computes and sends two. */
+static void add_chunks(rhythm *y, uint32_t rank)
+{
+    OVL_VEC(uint32_t) kernels = {0};
+    for (uint32_t i = 0; i < y->chunks * y->n_blocks; i++) {
+        bool first = rank == 0 && i < y->n_blocks;
+        bool last = rank + 1 == y->n_ranks && i >= (y->chunks - 1) * y->n_blocks;
+        uint32_t got = first ? OVL_NONE : add_message(y, rank, OVL_RECV, BEFORE);
+        if (!first && y->held && i >= y->n_blocks) {
+            after(y, rank, kernels.data[i - y->n_blocks]);
+        }
+        uint32_t kernel = add_kernel(y, rank, i % y->n_blocks, y->forward);
+        ovl_vec_push(&kernels, kernel);
+        if (!first) {
+            after(y, rank, got);
+        }
+        if (!last) {
+            add_message(y, rank, OVL_SEND, BEHIND);
+            after(y, rank, kernel);
+        }
+    }
+    ovl_vec_free(&kernels);
+}
+
 /* --- Hardware --- */
 
 /* With its own memory, or that of all; some links are slower for a while. */
@@ -219,6 +255,10 @@ static void add_ranks(rhythm *y)
     for (uint32_t r = 0; r <= y->n_ranks; r++) {
         uint32_t two[] = {r ? r - 1 : 0, r}, n = r && r < y->n_ranks ? 2 : 1;
         pairs[r] = ovl_add_comm(&y->b, ovl_name(&y->b, "pair"), two, n);
+    }
+    if (y->chunks) {
+        uint32_t ends[] = {y->n_ranks - 1, 0};
+        pairs[0] = pairs[y->n_ranks] = ovl_add_comm(&y->b, ovl_name(&y->b, "pair"), ends, 2);
     }
     for (uint32_t r = 0; r < y->n_ranks; r++) {
         ovl_id comms[SLOTS] = {everybody, pairs[r], pairs[r + 1]};
@@ -246,6 +286,7 @@ static void set_up(rhythm *y)
     y->send = duration(y, 4);
     y->memory = draw(y, 1200);
     y->wire = draw(y, 120);
+    y->phases = draw(y, 3) ? 1 : 2 + draw(y, 2);
     y->first_gathers = draw(y, 3) == 0;
     y->spares = draw(y, 2) ? 0 : 2 + draw(y, 3);
     for (uint32_t r = 0; r < y->n_ranks; r++) {
@@ -261,14 +302,21 @@ ovl_program rhythm_program(const rhythm_options *options, ovl_arena *arena)
     rhythm y = {.random = options->seed * 2654435761u + 5, .n_blocks = options->n_blocks};
     ovl_builder_init(&y.b, arena);
     set_up(&y);
+    if (options->kind == RHYTHM_LOOPED) {
+        y.chunks = 2 + draw(&y, 2);
+        y.rendezvous = draw(&y, 2);
+        y.held = draw(&y, 4) == 0;
+    }
     for (uint32_t r = 0; r < y.n_ranks; r++) {
         if (y.first_gathers) {
             add_collective(&y, r, "first", y.gather);
         }
         if (options->kind == RHYTHM_SHARDED) {
             add_layers(&y, r);
-        } else {
+        } else if (options->kind == RHYTHM_PIPELINE) {
             add_microbatches(&y, r);
+        } else {
+            add_chunks(&y, r);
         }
     }
     add_ranks(&y);

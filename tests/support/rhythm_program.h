@@ -5,6 +5,7 @@
  *     sharded   layers that are gathered ahead, computed and reduced; the host waits for an older
  *               layer before it gathers on
  *     pipeline  microbatches, one forward and one backward in turn once the pipeline is full
+ *     looped    forwards of all microbatches, chunk by chunk, round and round the ranks
  *
  * Ranks may be slower than others, from some block on, or in every second one; links and memory are
  * shared, and may be slower from a moment on. What all wait for may come before the first block,
@@ -15,7 +16,7 @@
 
 #include "sim/program.h"
 
-typedef enum rhythm_kind { RHYTHM_SHARDED, RHYTHM_PIPELINE } rhythm_kind;
+typedef enum rhythm_kind { RHYTHM_SHARDED, RHYTHM_PIPELINE, RHYTHM_LOOPED } rhythm_kind;
 
 typedef struct rhythm_options {
     uint64_t seed;

@@ -92,8 +92,29 @@ static void add_effect(drawing *d, uint32_t stage, bool collective)
     ovl_add_effect(&d->b, stage, &effect);
 }
 
+/* What follows the first phase of a collective, up to two; 0: mostly nothing. Drawn aside, so that
+ * the rest of the program is what it is without. */
+static ovl_id add_phases(drawing *d, const ovl_cost_kind *kind)
+{
+    uint64_t rest = d->random;
+    ovl_id then = 0;
+    d->random = rest * UINT64_C(6364136223846793005) + 1;
+    for (uint32_t n = draw(d, 3) ? 0 : 1 + draw(d, 2); n > 0; n--) {
+        ovl_cost cost = {.latency = draw(d, 3) ? (ovl_time)draw(d, 20) * OVL_US : 0, .then = then};
+        ovl_cost_kind own = *kind;
+        cost.work = draw(d, 6) ? duration(d) : 0;
+        own.weight = weight(d);
+        ovl_demand demands[] = {{SPINE, draw(d, 2), draw(d, 60)},
+                                {LINK_OUT, draw(d, 2), draw(d, 120)},
+                                {OVL_PORT_HBM, false, draw(d, 700)}};
+        then = ovl_add_phase(&d->b, &cost, &own, demands, draw(d, 4));
+    }
+    d->random = rest;
+    return then;
+}
+
 /* Drawn one after another: in an initializer the order is the compiler's. */
-static ovl_id comm_cost(drawing *d)
+static ovl_id comm_cost(drawing *d, bool collective)
 {
     ovl_cost cost = {.latency = draw(d, 3) ? (ovl_time)draw(d, 20) * OVL_US : 0};
     cost.work = duration(d);
@@ -104,6 +125,7 @@ static ovl_id comm_cost(drawing *d)
                         {SPINE, draw(d, 2), draw(d, 60)},
                         {OVL_PORT_HBM, false, draw(d, 700)}};
     ovl_demand peer[] = {{LINK_IN, draw(d, 2), draw(d, 120)}, {OVL_PORT_HBM, false, draw(d, 300)}};
+    cost.then = collective ? add_phases(d, &kind) : 0;
     return ovl_add_cost(&d->b, &cost, &kind, own, draw(d, 4), peer, draw(d, 3));
 }
 
@@ -177,7 +199,7 @@ static void add_collective(drawing *d, uint32_t stage)
                  .comm = slot,
                  .bytes = 1 + draw(d, 1000000),
                  .name = named(d, "collective"),
-                 .cost = comm_cost(d),
+                 .cost = comm_cost(d, true),
                  .batch = OVL_NONE};
     bool all = slot == WORLD || slot == STAGES;
     for (uint32_t s = all ? 0 : stage; s < (all ? d->stages : stage + 1); s++) {
@@ -200,7 +222,7 @@ static void add_ring(drawing *d, uint32_t stage)
                  .comm = (uint16_t)slot,
                  .stream = stream(d, stage),
                  .name = named(d, "ring"),
-                 .cost = comm_cost(d),
+                 .cost = comm_cost(d, false),
                  .bytes = 1000,
                  .eager = draw(d, 2),
                  .batch = OVL_NONE};
@@ -228,7 +250,7 @@ static void add_message(drawing *d, uint32_t stage)
                  .comm = STAGES,
                  .stream = stream(d, stage),
                  .name = named(d, "message"),
-                 .cost = comm_cost(d),
+                 .cost = comm_cost(d, false),
                  .bytes = 1000,
                  .peer = (int32_t)to,
                  .eager = draw(d, 2),

@@ -100,10 +100,36 @@ static void a_vector_that_begins_large_grows(void)
     ovl_vec_free(&v);
 }
 
+/* Room for three beside it: the fourth makes it move, and what the owner holds stays as it was. */
+static void a_vector_begins_near_its_owner(void)
+{
+    struct {
+        OVL_VEC(int) list;
+        int few[3];
+    } owner = {0};
+    ovl_vec_begin_near(&owner.list, owner.few);
+    for (int i = 0; i < 3; i++) {
+        ovl_vec_push_near(&owner.list, owner.few, 10 + i);
+    }
+    CHECK(owner.list.data == owner.few && owner.few[2] == 12);
+    for (int i = 3; i < 100; i++) {
+        ovl_vec_push_near(&owner.list, owner.few, 10 + i);
+    }
+    CHECK(owner.list.data != owner.few && owner.list.len == 100 && owner.list.cap >= 100);
+    CHECK(owner.list.data[0] == 10 && owner.list.data[2] == 12 && owner.list.data[99] == 109);
+    ovl_vec_free_near(&owner.list, owner.few);
+    CHECK(owner.list.data == NULL && owner.list.cap == 0);
+    ovl_vec_begin_near(&owner.list, owner.few);
+    ovl_vec_push_near(&owner.list, owner.few, 5);
+    ovl_vec_free_near(&owner.list, owner.few); /* never moved: nothing to give back */
+    CHECK(owner.few[0] == 5 && owner.list.len == 0);
+}
+
 static CU_TestInfo tests[] = {
     {"memory is zeroed, aligned and stays where it is", memory_is_zeroed_aligned_and_stays},
     {"texts are copied and printed", texts_are_copied_and_printed},
     {"a vector grows and freezes", a_vector_grows_and_freezes},
+    {"a vector begins near its owner", a_vector_begins_near_its_owner},
     {"large pieces are zeroed and go back", large_pieces_are_zeroed_and_go_back},
     {"memory that is enlarged keeps what it holds", memory_that_is_enlarged_keeps_what_it_holds},
     {"a vector that begins large grows", a_vector_that_begins_large_grows},

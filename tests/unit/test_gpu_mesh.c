@@ -23,7 +23,7 @@
 
 static ovl_time work(bench *t, uint32_t rank, const char *name)
 {
-    return cost_named(t, rank, name)->work;
+    return ovl_cost_work(t->p, cost_named(t, rank, name));
 }
 
 /* GB/s out of a rank over the wire to the GPU so many further. */
@@ -98,11 +98,15 @@ static void rings_that_go_on_elsewhere_leave_at_one(void)
 
 static void levels_have_a_ring_inside(void)
 {
-    /* Inside 3/4 * 400 = 300 MB over 3 wires, 1 ms; across 1/2 * 400 over 4 NICs, 1 ms. */
+    /* Inside 3/4 * 400 = 300 MB over 3 wires, 1 ms; across 1/2 * 400 over 4 NICs, 1 ms. So wires
+     * are full in the first phase, and then nothing is on them. */
     bench t = {0};
     CHECK(lower(&t, OPS(C("levels", "reduce_scatter", "world", "")), NULL));
     CHECK_INT(work(&t, 0, "levels"), 2 * OVL_MS);
-    CHECK_INT(on_wire(&t, 0, "levels", 3), 50);
+    CHECK_INT(on_wire(&t, 0, "levels", 3), 100);
+    const ovl_cost *across = ovl_next_phase(t.p, cost_named(&t, 0, "levels"));
+    CHECK_INT(across ? across->work : 0, OVL_MS);
+    CHECK_INT(across ? demand_on(&t, 0, across, false, "nvlink+3") : 1, 0);
     finish(&t);
 }
 

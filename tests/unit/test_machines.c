@@ -29,7 +29,7 @@
 
 static ovl_time work(bench *t, uint32_t rank, const char *name)
 {
-    return cost_named(t, rank, name)->work;
+    return ovl_cost_work(t->p, cost_named(t, rank, name));
 }
 
 static void kernels_go_by_the_gpu_of_their_rank(void)
@@ -127,7 +127,7 @@ static void a_collective_goes_by_the_slowest_link_of_its_members(void)
         CHECK_INT(demand_on(&t, rank, all, false, "nic.out"), 10000000000);
         CHECK_INT(demand_on(&t, rank, all, false, "own.in"), 20000000000);
         CHECK_INT(work(&t, rank, "levels"), 3 * OVL_MS);
-        CHECK_INT(cost_named(&t, rank, "levels")->latency, 8 * OVL_US);
+        CHECK_INT(ovl_cost_latency(t.p, cost_named(&t, rank, "levels")), 8 * OVL_US);
         CHECK_INT(work(&t, rank, "inside"), OVL_MS);
     }
     finish(&t);
@@ -356,6 +356,58 @@ static void stated_stages_follow_the_speed(void)
     CHECK_INT(work(&t, 2, "1I0"), 6 * OVL_MS);
     CHECK_INT(work(&t, 2, "1W0"), 2 * OVL_MS);
     finish(&t);
+}
+
+#define LAYERS(schedule)                                                                           \
+    MACHINE "mesh: {axes: {dp: 2, pp: 2}}\n"                                                       \
+            "workload: {dtype: bf16, layers: [{name: f, repeat: 7, forward_flops: 1 TFLOP, "       \
+            "backward_flops: 2 TFLOP, transfer: 1 MB}]}\n"                                         \
+            "overlap: {pipeline: {schedule: " schedule ", microbatches: 2, split: time}}\n"
+
+static void layers_are_shared_out_by_the_gpus_of_stages(void)
+{
+    /* A layer takes 1 + 2 ms on node 0, 2.5 + 5 on node 1. Of seven, five of 3 ms and two of 7.5
+     * are 15 both; of fourteen in four stages, two of them on each node, two pairs of such. */
+    bench t = {0};
+    CHECK(lower(&t, LAYERS("1f1b"), NULL));
+    CHECK_INT(work(&t, 0, "0F0"), 5 * OVL_MS);
+    CHECK_INT(work(&t, 2, "1F0"), 5 * OVL_MS);
+    finish(&t);
+    CHECK(lower(&t, LAYERS("interleaved, virtual_stages: 2"), "workload.layers.f.repeat=14"));
+    CHECK_INT(work(&t, 0, "2F0"), 5 * OVL_MS);
+    CHECK_INT(work(&t, 2, "3F0"), 5 * OVL_MS);
+    finish(&t);
+}
+
+/* The order of a rank where the second of two stages is on a GPU of half the speed, or takes as
+ * long as is said. */
+static const char *searched(const char *second, const char *set, uint32_t rank, ovl_arena *arena)
+{
+    bench t = {0};
+    const char *text = ovl_arena_printf(
+        arena,
+        MACHINE "mesh: {axes: {dp: 2, pp: 2}}\n"
+                "workload: {stages: [{name: a, forward: 2 ms, backward_input: 3 ms, "
+                "backward_weight: 1 ms, transfer: 1 MB}, {name: b, %s, transfer: 1 MB}]}\n"
+                "overlap: {pipeline: {schedule: zb_2p, microbatches: 6}}\n",
+        second);
+    CHECK(lower(&t, text, set));
+    const char *order = ovl_arena_strdup(arena, sequence(&t, rank));
+    finish(&t);
+    return order;
+}
+
+static void a_search_goes_by_the_gpus_of_stages(void)
+{
+    const char *one = "forward: 2 ms, backward_input: 3 ms, backward_weight: 1 ms";
+    const char *two = "forward: 4 ms, backward_input: 6 ms, backward_weight: 2 ms";
+    ovl_arena arena = {0};
+    for (uint32_t rank = 0; rank < 4; rank += 2) {
+        const char *slow = searched(one, "hardware.nodes.old.gpu.speed=1/2", rank, &arena);
+        CHECK_TEXT(slow, searched(two, NULL, rank, &arena));
+        CHECK(rank == 2 || strcmp(slow, searched(one, NULL, rank, &arena)) != 0);
+    }
+    ovl_arena_free(&arena);
 }
 
 static void the_optimizer_goes_by_its_memory(void)
@@ -616,6 +668,8 @@ static CU_TestInfo tests[] = {
     {"stages of a pipeline take what their GPU takes",
      stages_of_a_pipeline_take_what_their_gpu_takes},
     {"stated stages follow the speed", stated_stages_follow_the_speed},
+    {"layers are shared out by the GPUs of stages", layers_are_shared_out_by_the_gpus_of_stages},
+    {"a search goes by the GPUs of stages", a_search_goes_by_the_gpus_of_stages},
     {"the optimizer goes by its memory", the_optimizer_goes_by_its_memory},
     {"who is slow is named", who_is_slow_is_named},
     {"mistakes are told", mistakes_are_told},

@@ -6,6 +6,8 @@
  */
 #include "tests/support/lowering.h"
 
+#include <stdio.h>
+
 #define MACHINE                                                                                    \
     "hardware: {gpu: {hbm: 1 TB/s, sms: 100, peak: {bf16: 1 TFLOP/s}}, node: {gpus: 2}, links: "   \
     "{nvlink: {bandwidth: 1 GB/s}, nic: {bandwidth: 1 GB/s, gpus: 1, out_of: node}}, "             \
@@ -64,6 +66,39 @@ static void activations_are_those_of_each_rank(void)
     CHECK_INT(t.whole.ranks[0].live_peak - t.whole.ranks[1].live_peak, 2 * 256);
     CHECK_INT(t.result.ranks[1].live_peak, t.whole.ranks[1].live_peak);
     finish(&t);
+}
+
+static uint64_t wire_bytes(bench *t, const char *moe, const char *name)
+{
+    char text[4096];
+    const char *at = strstr(TWO, "shared: 1");
+    snprintf(text, sizeof text, "%.*s%s, %s", (int)(at - TWO), TWO, moe, at);
+    CHECK(lower(t, text, NULL));
+    const ovl_op *op = op_named(t, 0, name);
+    return op ? op->bytes : 0;
+}
+
+/* Eight rows of 8 columns: 128 bytes in bf16, 64 in fp8, 256 in fp32. Gradients go as tokens do, or
+ * as is said. */
+static void each_way_has_its_element_type(void)
+{
+    static const struct {
+        const char *moe;
+        uint64_t there, back, grads_there, grads_back;
+    } by[] = {{"dense_layers: 0", 128, 128, 128, 128},
+              {"dispatch_dtype: fp8", 64, 128, 64, 128},
+              {"combine_dtype: fp8", 128, 64, 128, 64},
+              {"dispatch_dtype: fp8, gradient_dispatch_dtype: bf16", 64, 128, 128, 128},
+              {"gradient_combine_dtype: f32", 128, 128, 128, 256}};
+    for (size_t i = 0; i < OVL_COUNT(by); i++) {
+        bench t = {0};
+        const char *moe = by[i].moe;
+        CHECK_INT(wire_bytes(&t, moe, "forward block[0].dispatch"), by[i].there);
+        CHECK_INT(wire_bytes(&t, moe, "forward block[0].combine"), by[i].back);
+        CHECK_INT(wire_bytes(&t, moe, "backward block[0].dispatch"), by[i].grads_there);
+        CHECK_INT(wire_bytes(&t, moe, "backward block[0].combine"), by[i].grads_back);
+        finish(&t);
+    }
 }
 
 /* The same kept to recompute from: without scores, which come again. Fully recomputed, the input of
@@ -296,6 +331,7 @@ int main(void)
     CU_TestInfo tests[] = {
         {"experts are counted", experts_are_counted},
         {"activations are those of each rank", activations_are_those_of_each_rank},
+        {"each way has its element type", each_way_has_its_element_type},
         {"what is recomputed is that of each rank", what_is_recomputed_is_that_of_each_rank},
         {"hops hold what they bring", hops_hold_what_they_bring},
         {"a hot rank gets more and takes longer", a_hot_rank_gets_more_and_takes_longer},

@@ -3,6 +3,7 @@
 #include "sim/occupancy.h"
 #include "sim/uses.h"
 #include "tests/support/lowering.h"
+#include "tests/support/tiny.h"
 
 /* Two ranks with 100 SMs each. `late` (4 ms) and `k` (20 ms) share those of rank 1 evenly, so both
  * run at half speed and late ends at 8 ms. The all-gather `a` has 100 MB of 200 to move at 10 GB/s:
@@ -155,11 +156,57 @@ static void who_has_how_many_is_told_over_time(void)
     finish(&t);
 }
 
+/* Two collectives of different communicators hold 50 of 100 SMs each from 1 ms on. A kernel that is
+ * running then has none left. */
+static void all_sms_held_is_an_error_for_who_wants_some(void)
+{
+    static const char *const yaml =
+        "hardware: {gpu: {sms: 100}}\n"
+        "mesh: {axes: {a: 2, b: 2}, order: [a, b]}\n"
+        "workload:\n"
+        "  ops:\n"
+        "    - {marker: pause, duration: 1 ms, stream: s}\n"
+        "    - {collective: x, op: all_reduce, bytes: 1 MB, duration: 2 ms, group: a, sms: 50, "
+        "stream: x, after: pause}\n"
+        "    - {collective: y, op: all_reduce, bytes: 1 MB, duration: 2 ms, group: b, sms: 50, "
+        "stream: y, after: pause}\n"
+        "    - {kernel: k, duration: 20 ms}\n";
+    bench t = {0};
+    CHECK(lower(&t, yaml, NULL));
+    CHECK(!analyse(&t));
+    CHECK_HAS(mistake(&t),
+              "\"k\" on rank 0: at 1 ms communication that has arrived holds 100 of its "
+              "100 SMs, and nothing is left for it");
+    CHECK(lower(&t, yaml, "workload.ops.y.sms=49"));
+    CHECK(analyse(&t));
+    /* 2 ms at 1/100 of its speed. */
+    CHECK_INT(t.result.step, 20 * OVL_MS + 2 * OVL_MS - 2 * OVL_MS / 100);
+    finish(&t);
+}
+
+/* A kernel that only moves bytes wants no SMs, as copies into buckets: it never lacks them. */
+static void who_wants_no_sms_never_lacks_them(void)
+{
+    tiny t;
+    tiny_init(&t, 2);
+    t.b.sms = 100;
+    t.kind.sms = 100;
+    tiny_collective(&t, "comm", "x", 0, 2 * OVL_MS);
+    uint32_t moved = tiny_kernel(&t, "compute", "copy_in", 5 * OVL_MS);
+    if (CHECK(tiny_run(&t, OVL_INTERFERENCE_SHARED))) {
+        CHECK_INT(tiny_end(&t, 0, moved), 5 * OVL_MS);
+    }
+    tiny_free(&t);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         {"who met whom is told of SMs", who_met_whom_is_told_of_sms},
         {"use is of all SMs", use_is_of_all_sms},
+        {"all SMs held is an error for who wants some",
+         all_sms_held_is_an_error_for_who_wants_some},
+        {"who wants no SMs never lacks them", who_wants_no_sms_never_lacks_them},
         {"who has how many is told over time", who_has_how_many_is_told_over_time},
         CU_TEST_INFO_NULL,
     };

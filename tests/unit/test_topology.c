@@ -118,6 +118,12 @@ static void a_hierarchy_leaves_parts_of_a_node(void)
     CHECK(lower(&t, text, "hardware.links.leaf={bandwidth: 10000 GB/s, gpus: 16}"));
     CHECK(analyse(&t));
     check_link(&t, "leaf.out", 48000);
+    CHECK(!lower(&t, text, "hardware.links.leaf={bandwidth: 10000 GB/s, gpus: 8}"));
+    CHECK_HAS(mistake(&t),
+              "the hierarchical formula of all_reduce goes over leaf, which serves blocks of 8 "
+              "GPUs, more than a node has; the members lie in several of them: give it out_of: 8 "
+              "(what leaves a block), or out_of: node (what leaves a node)");
+    CHECK(lower(&t, text, "hardware.links.leaf={bandwidth: 10000 GB/s, gpus: 8, out_of: node}"));
     finish(&t);
 }
 
