@@ -7,7 +7,9 @@
 uint32_t ovl_lane_before(const ovl_code *code, uint32_t lane, uint32_t local)
 {
     if (lane < code->n_streams) {
-        return code->stream_prev[local];
+        uint32_t prev = code->stream_prev[local], comm = code->comm_prev[local];
+        bool by_comm = prev == OVL_NONE && comm != OVL_NONE && ovl_lane(code, comm) == lane;
+        return by_comm ? comm : prev;
     }
     uint32_t prev = code->comm_prev[local];
     while (prev != OVL_NONE && ovl_lane(code, prev) != lane) {

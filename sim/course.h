@@ -92,7 +92,8 @@ static inline uint32_t ovl_lane(const ovl_code *code, uint32_t local)
     return op->kind == OVL_HOST ? ovl_lane_host(code) : code->n_streams + op->comm;
 }
 
-/* The operation before one of a lane (not the host); OVL_NONE: none. */
+/* The operation before one of a lane (not the host); OVL_NONE: none. Where no order of the stream
+ * holds that of the communicator does. */
 uint32_t ovl_lane_before(const ovl_code *code, uint32_t lane, uint32_t local);
 
 #endif

@@ -2,12 +2,8 @@
  * fuzz_intervals.c - any bytes as a CSV of intervals: nothing that is read ends before it starts,
  * and times are within the range that differences of two never leave.
  */
+#include "tests/fuzz/target.h"
 #include "tools/read.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(int64_t start, int64_t end)
 {
@@ -31,13 +27,9 @@ static void on_host(void *context, const ovl_read_host *record)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    /* A copy of just this size, so that reading past the end is seen. */
-    char *bytes = malloc(size ? size : 1);
+    char *bytes = exact_copy(data, size);
     if (!bytes) {
         return 0;
-    }
-    if (size) {
-        memcpy(bytes, data, size);
     }
     ovl_arena arena = {0};
     ovl_sink sink = {.device = on_device, .host = on_host};

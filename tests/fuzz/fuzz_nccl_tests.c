@@ -2,12 +2,8 @@
  * fuzz_nccl_tests.c - any bytes as output of nccl-tests, and as a CSV of intervals: the reader
  * gives rows that make sense, or says no.
  */
+#include "tests/fuzz/target.h"
 #include "tools/read.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void on_row(void *context, const ovl_read_row *row)
 {
@@ -29,12 +25,9 @@ static void on_device(void *context, const ovl_read_device *record)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *bytes = malloc(size ? size : 1);
+    char *bytes = exact_copy(data, size);
     if (!bytes) {
         return 0;
-    }
-    if (size) {
-        memcpy(bytes, data, size);
     }
     uint64_t n = 0;
     ovl_arena arena = {0};

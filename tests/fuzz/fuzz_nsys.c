@@ -3,28 +3,10 @@
  * what they say can be printed and replayed. The bytes become a file, since SQLite reads no others.
  */
 #include "models/record.h"
-#include "tools/inspect.h"
+#include "tests/fuzz/inspected.h"
 #include "tools/see.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* What is printed must be sound whatever was read. */
-static void print(const ovl_inspection *in, const ovl_errs *errs)
-{
-    static FILE *nowhere;
-    ovl_out out;
-    nowhere = nowhere ? nowhere : fopen("/dev/null", "w");
-    if (nowhere) {
-        ovl_out_stream(&out, nowhere);
-        ovl_inspect_text(&out, in);
-        ovl_inspect_json(&out, in, errs);
-        ovl_out_close(&out);
-    }
-}
 
 static void inspect(const char *path)
 {
@@ -38,14 +20,7 @@ static void inspect(const char *path)
         abort(); /* refused without a reason */
     }
     ovl_inspect_ranks(&in, &errs);
-    for (uint32_t i = 0; i < in.devices.len; i++) {
-        const ovl_measures *m = &in.devices.data[i].all;
-        if (m->idle < 0 || m->compute + m->exposed + m->mem_alone + m->idle != m->span) {
-            abort(); /* parts that do not sum up */
-        }
-    }
-    print(&in, &errs);
-    ovl_inspect_free(&in);
+    check_inspection(&in, &errs);
     ovl_comm_pattern_free(&pattern);
     ovl_arena_free(&arena);
 }

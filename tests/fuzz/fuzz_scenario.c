@@ -7,11 +7,7 @@
  * as a test; linked with libFuzzer it looks for more.
  */
 #include "models/scenario.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/target.h"
 
 typedef struct input {
     const char *text;
@@ -60,13 +56,9 @@ static void decode_all(const ovl_document *doc, ovl_errs *errs)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    /* A copy of just this size, so that reading past the end is seen. */
-    char *text = malloc(size ? size : 1);
+    char *text = exact_copy(data, size);
     if (!text) {
         return 0;
-    }
-    if (size) {
-        memcpy(text, data, size);
     }
     input in = {text, size};
     ovl_arena arena = {0};

@@ -3,13 +3,10 @@
  * whatever they are, a fit of them ends with numbers.
  */
 #include "models/fit.h"
+#include "tests/fuzz/target.h"
 #include "tools/read.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MOST 64
 
@@ -32,12 +29,9 @@ static void on_row(void *context, const ovl_read_row *row)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *bytes = malloc(size ? size : 1);
+    char *bytes = exact_copy(data, size);
     if (!bytes) {
         return 0;
-    }
-    if (size) {
-        memcpy(bytes, data, size);
     }
     points p = {.n = 0};
     ovl_arena arena = {0};

@@ -1,12 +1,9 @@
 /* Runs a fuzz target once over every file of a directory: replay DIRECTORY. Prints how many there
  * were; none is a failure. */
-#include <dirent.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/fuzz/target.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include <dirent.h>
+#include <stdio.h>
 
 /* The contents of a file, or NULL; *size is their length. */
 static uint8_t *read_whole(const char *path, size_t *size)

@@ -24,12 +24,17 @@ typedef struct look {
     bool good;
 } look;
 
-static inline void look_at(look *l, const void *bytes, size_t count)
+static inline void begin(look *l, const char *pattern)
 {
     memset(l, 0, sizeof *l);
     l->errs.arena = &l->arena;
-    ovl_comm_pattern_begin(&l->pattern, OVL_COMM_PATTERN, &l->errs);
+    ovl_comm_pattern_begin(&l->pattern, pattern, &l->errs);
     ovl_inspect_begin(&l->in, &l->pattern);
+}
+
+static inline void look_at(look *l, const void *bytes, size_t count)
+{
+    begin(l, OVL_COMM_PATTERN);
     l->good = ovl_inspect_bytes(&l->in, "t", bytes, count, &l->errs);
 }
 
@@ -54,6 +59,16 @@ static inline const char *said(look *l)
             ovl_arena_printf(&l->arena, "%s%s\n", all, ovl_err_text(&l->arena, &l->errs.items[i]));
     }
     return all;
+}
+
+static inline bool was_said(const look *l, const char *part)
+{
+    for (uint32_t i = 0; i < l->errs.count; i++) {
+        if (strstr(l->errs.items[i].text, part)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 #define KERNEL(ts, dur)                                                                            \

@@ -1,44 +1,9 @@
 /* What traces say, by hand: idle causes, steps, two views, ranks beside each other. */
-#include "tests/support/check.h"
-#include "tools/inspect.h"
-
-#include <string.h>
-
-typedef struct look {
-    ovl_inspection in;
-    ovl_comm_pattern pattern;
-    ovl_arena arena;
-    ovl_errs errs;
-} look;
-
-static void begin(look *l, const char *pattern)
-{
-    memset(l, 0, sizeof *l);
-    l->errs.arena = &l->arena;
-    ovl_comm_pattern_begin(&l->pattern, pattern, &l->errs);
-    ovl_inspect_begin(&l->in, &l->pattern);
-}
+#include "tests/unit/looking.h"
 
 static void add(look *l, const char *path, const char *csv)
 {
     CHECK(ovl_inspect_bytes(&l->in, path, csv, strlen(csv), &l->errs));
-}
-
-static void done(look *l)
-{
-    ovl_inspect_free(&l->in);
-    ovl_comm_pattern_free(&l->pattern);
-    ovl_arena_free(&l->arena);
-}
-
-static bool was_said(look *l, const char *part)
-{
-    for (uint32_t i = 0; i < l->errs.count; i++) {
-        if (strstr(l->errs.items[i].text, part)) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* The example of tools/busy.h, plus a copy under the all-reduce. */

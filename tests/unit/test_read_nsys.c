@@ -1,6 +1,5 @@
 /* Nsight Systems exports, made here: several schemas, missing tables, processes, damage. */
-#include "tests/support/check.h"
-#include "tools/inspect.h"
+#include "tests/unit/looking.h"
 #include "tools/see.h"
 
 #include <sqlite3.h>
@@ -8,52 +7,23 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct look {
-    ovl_inspection in;
-    ovl_comm_pattern pattern;
-    ovl_arena arena;
-    ovl_errs errs;
-    char path[64];
-    bool good;
-} look;
-
 /* Makes a database with this SQL, cuts it to `keep` bytes (0: all), and looks at it. */
-static void look_at(look *l, const char *sql, long keep)
+static void look_in(look *l, const char *sql, long keep)
 {
     sqlite3 *db = NULL;
-    memset(l, 0, sizeof *l);
-    strcpy(l->path, "/tmp/ovl_%nsys?XXXXXX");
-    int fd = mkstemp(l->path);
+    char path[] = "/tmp/ovl_%nsys?XXXXXX";
+    int fd = mkstemp(path);
     CHECK(fd >= 0);
-    CHECK_INT(sqlite3_open(l->path, &db), SQLITE_OK);
+    CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
     CHECK_INT(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
     if (keep) {
         CHECK_INT(ftruncate(fd, keep), 0);
     }
     close(fd);
-    l->errs.arena = &l->arena;
-    ovl_comm_pattern_begin(&l->pattern, OVL_COMM_PATTERN, &l->errs);
-    ovl_inspect_begin(&l->in, &l->pattern);
-    l->good = ovl_inspect_add(&l->in, l->path, &l->errs);
-    unlink(l->path);
-}
-
-static void done(look *l)
-{
-    ovl_inspect_free(&l->in);
-    ovl_comm_pattern_free(&l->pattern);
-    ovl_arena_free(&l->arena);
-}
-
-static bool was_said(look *l, const char *part)
-{
-    for (uint32_t i = 0; i < l->errs.count; i++) {
-        if (strstr(l->errs.items[i].text, part)) {
-            return true;
-        }
-    }
-    return false;
+    begin(l, OVL_COMM_PATTERN);
+    l->good = ovl_inspect_add(&l->in, path, &l->errs);
+    unlink(path);
 }
 
 #define NAMES                                                                                      \
@@ -66,7 +36,7 @@ static bool was_said(look *l, const char *part)
 static void launches_are_found_in_their_process(void)
 {
     look l;
-    look_at(
+    look_in(
         &l,
         NAMES
         "CREATE TABLE META_DATA_EXPORT(name TEXT, value TEXT);"
@@ -118,11 +88,11 @@ static void launches_are_found_in_their_process(void)
 static void kernels_without_a_process_beside_several_have_no_launch(void)
 {
     look l;
-    look_at(&l, WITHOUT_PROCESS, 0);
+    look_in(&l, WITHOUT_PROCESS, 0);
     CHECK_INT(l.in.devices.data[0].n_unlinked, 0);
     CHECK(!was_said(&l, "no globalPid"));
     done(&l);
-    look_at(&l,
+    look_in(&l,
             WITHOUT_PROCESS "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (-3,-2,0x2000009,1,3);",
             0);
     CHECK_INT(l.in.devices.data[0].n_unlinked, 2);
@@ -134,7 +104,7 @@ static void kernels_without_a_process_beside_several_have_no_launch(void)
 static void small_schemas_are_enough(void)
 {
     look l;
-    look_at(&l,
+    look_in(&l,
             NAMES
             "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL_V2(start INTEGER, \"end\" INTEGER, deviceId "
             "INTEGER, streamId INTEGER, correlationId INTEGER, shortName INTEGER);"
@@ -147,14 +117,14 @@ static void small_schemas_are_enough(void)
     CHECK(was_said(&l, "1 duration is negative"));
     CHECK(was_said(&l, "1 event has no time"));
     done(&l);
-    look_at(&l,
+    look_in(&l,
             "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INTEGER, \"end\" INTEGER, deviceId "
             "INTEGER, shortName TEXT); INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES "
             "(0,10,0,'ncclKernel');",
             0);
     CHECK_INT(l.in.devices.data[0].all.comm_kernels, 1);
     done(&l);
-    look_at(&l, NAMES, 0);
+    look_in(&l, NAMES, 0);
     CHECK(l.good);
     CHECK(was_said(&l, "no GPU work"));
     done(&l);
@@ -163,7 +133,7 @@ static void small_schemas_are_enough(void)
 static void steps_and_memory_are_found(void)
 {
     look l;
-    look_at(&l,
+    look_in(&l,
             NAMES
             "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INTEGER, \"end\" INTEGER, deviceId "
             "INTEGER, demangledName INTEGER);"
@@ -203,7 +173,7 @@ static void steps_and_memory_are_found(void)
 static void sizes_come_from_annotations_of_nccl(void)
 {
     look l;
-    look_at(&l,
+    look_in(&l,
             NAMES
             "INSERT INTO StringIds VALUES (8,'ncclDevKernel_AllGather_RING'),"
             "(9,'{\"NCCL communicator ID\": 17293822569102704717, \"Message size [bytes]\": "
@@ -300,7 +270,7 @@ static void copies_have_the_names_of_their_kinds(void)
 static void missing_times_and_tables_are_said(void)
 {
     look l;
-    look_at(&l,
+    look_in(&l,
             "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, \"end\", deviceId);"
             "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, NULL, 0), (NULL, NULL, 0)",
             0);
@@ -309,7 +279,7 @@ static void missing_times_and_tables_are_said(void)
     CHECK(was_said(&l, "1 event has no time"));
     CHECK(was_said(&l, "no table of names (StringIds)"));
     done(&l);
-    look_at(&l, NAMES, 0);
+    look_in(&l, NAMES, 0);
     CHECK(was_said(&l, "no table of kernels"));
     CHECK(!was_said(&l, "no table of names"));
     done(&l);
@@ -319,10 +289,10 @@ static void missing_times_and_tables_are_said(void)
 static void a_database_that_lost_its_end_is_said(void)
 {
     look l;
-    look_at(&l, NAMES "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, \"end\", deviceId);", 0);
+    look_in(&l, NAMES "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, \"end\", deviceId);", 0);
     CHECK(!was_said(&l, "the database is truncated"));
     done(&l);
-    look_at(&l, NAMES "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, \"end\", deviceId);", 8192);
+    look_in(&l, NAMES "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, \"end\", deviceId);", 8192);
     CHECK(was_said(&l, "the database is truncated: by its header it has 12288 bytes, the file has "
                        "8192"));
     done(&l);
@@ -338,33 +308,32 @@ static void a_log_beside_the_database_is_said(void)
         "PRAGMA wal_checkpoint(TRUNCATE);"
         "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(3, 4, 0, 7, 1);";
     sqlite3 *db = NULL;
-    look l = {.path = "/tmp/ovl_log_XXXXXX"};
-    close(mkstemp(l.path));
-    CHECK_INT(sqlite3_open(l.path, &db), SQLITE_OK);
+    char path[] = "/tmp/ovl_log_XXXXXX";
+    look l;
+    close(mkstemp(path));
+    CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
     CHECK_INT(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    l.errs.arena = &l.arena;
-    ovl_comm_pattern_begin(&l.pattern, OVL_COMM_PATTERN, &l.errs);
-    ovl_inspect_begin(&l.in, &l.pattern);
-    CHECK(ovl_inspect_add(&l.in, l.path, &l.errs));
+    begin(&l, OVL_COMM_PATTERN);
+    CHECK(ovl_inspect_add(&l.in, path, &l.errs));
     CHECK(was_said(&l, "a write-ahead log lies beside the database"));
     CHECK_INT(l.in.devices.data[0].all.kernels, 1);
     sqlite3_close(db); /* puts the log in */
-    CHECK(ovl_inspect_add(&l.in, l.path, &l.errs));
+    CHECK(ovl_inspect_add(&l.in, path, &l.errs));
     CHECK_INT(l.in.devices.data[1].all.kernels, 2);
-    unlink(l.path);
+    unlink(path);
     done(&l);
 }
 
 static void other_and_damaged_databases_are_refused(void)
 {
     look l;
-    look_at(&l, "CREATE TABLE t(a)", 0);
+    look_in(&l, "CREATE TABLE t(a)", 0);
     CHECK(!l.good);
     CHECK_INT(ovl_errs_status(&l.errs), OVL_E_INPUT);
     CHECK(was_said(&l, "without the tables of an Nsight Systems export"));
     done(&l);
     for (long keep = 16; keep < 8192; keep += 509) {
-        look_at(&l, NAMES, keep);
+        look_in(&l, NAMES, keep);
         CHECK(l.good || ovl_errs_status(&l.errs) == OVL_E_INPUT);
         done(&l);
     }
