@@ -102,3 +102,10 @@ $T/at.yaml:4:22: error: there is no node 7; the last is 1
 $T/at.yaml:5:51: error: there is no rank 99; the last is 7
 $T/at.yaml:6:56: error: unknown key "hbmm"; did you mean "hbm"?
 ? 3
+
+Bytes that do not sum are an error, too, and it names the buffer.
+
+$ printf 'workload:\n  buffers:\n    a: {bytes: 1000000 TB}\n    b: {bytes: 200000 TB}\n  ops: [{kernel: k, duration: 1 us, writes: [a, b]}]\n' > $T/large.yaml
+$ ovl run $T/large.yaml
+$T/large.yaml:4:8: error: with buffer "b" those of a rank have more than 1 EiB
+? 3
