@@ -206,15 +206,10 @@ static bool add_link(const ovl_hw *hw, const ovl_hw_collective *entry, const cha
         return false;
     }
     uint32_t number = (uint32_t)(link - hw->links);
-    if (entry->algorithm != OVL_ALGO_HIERARCHICAL) {
-        if (!keeps_to_rails(hw, entry, link, spread)) {
-            add_crossings(hw, entry, number, op, bytes, spread, &levels[0]);
-        }
-        return true;
-    }
+    bool in_levels = entry->algorithm == OVL_ALGO_HIERARCHICAL;
     ovl_spread on = *spread;
-    for (int k = 0; k < 2; k++) {
-        on.level = k == 0 ? OVL_LEVEL_INSIDE : OVL_LEVEL_ACROSS;
+    for (int k = 0; k < 1 + in_levels && !keeps_to_rails(hw, entry, link, spread); k++) {
+        on.level = !in_levels ? OVL_LEVELS_BOTH : k == 0 ? OVL_LEVEL_INSIDE : OVL_LEVEL_ACROSS;
         add_crossings(hw, entry, number, op, bytes, &on, &levels[k]);
     }
     return true;

@@ -85,11 +85,8 @@ typedef struct edges {
     const ovl_program *program;
     const ovl_code *old;
     const ovl_inputs *inputs;
-    uint32_t *stream_prev, *comm_prev, *waits;
-    OVL_VEC(uint32_t) after_at;
-    OVL_VEC(uint32_t) after;
-    OVL_VEC(uint32_t)
-    from, to; /* each distinct pair of operations of which one waits for the other */
+    ovl_tying *tying;
+    OVL_VEC(uint32_t) after; /* offsets, of one operation */
 } edges;
 
 static bool moves_data(const ovl_op *op)
@@ -136,109 +133,66 @@ static bool loads_links(const ovl_program *p, const ovl_cost *cost)
 /* Behind whom a transfer stays in its communicator. Eager sends have one wire to each peer. What
  * takes time, but loads no link, would be as fast beside others as alone, as if its communicator
  * had its bandwidth twice. */
-static uint32_t stays_behind(const edges *e, uint32_t op)
+static uint32_t stays_behind(const edges *e, const ovl_op *o, const ovl_back *old)
 {
-    const ovl_op *o = ovl_code_op(e->old, op);
     if (o->eager && (o->kind == OVL_SEND || o->kind == OVL_RECV)) {
-        uint32_t before = o->kind == OVL_SEND ? e->old->comm_index[op] : 0;
-        return before ? before - 1 : OVL_NONE;
+        return old->wire;
     }
     const ovl_cost *cost = &e->program->costs[o->cost];
     bool alone = ovl_cost_time(e->program, cost) > 0 && !loads_links(e->program, cost);
-    return alone ? e->old->comm_prev[op] : OVL_NONE;
+    return alone ? old->comm_prev : 0;
 }
 
-/* False if it does so already. */
-static bool wait_for(edges *e, uint32_t op, uint32_t before)
+static bool is_after(const edges *e, uint32_t offset)
 {
-    for (uint32_t i = e->from.len; i > 0 && e->to.data[i - 1] == op; i--) {
-        if (e->from.data[i - 1] == before) {
-            return false;
-        }
+    bool is = false;
+    for (uint32_t i = 0; i < e->after.len && !is; i++) {
+        is = e->after.data[i] == offset;
     }
-    ovl_vec_push(&e->from, before);
-    ovl_vec_push(&e->to, op);
-    e->waits[op]++;
-    return true;
+    return is;
 }
 
-/* The order of its communicator had an eager send behind the one before it on its wire, which now
- * may come later than what lies between them. */
-static void wait_for_wire(edges *e, uint32_t op)
-{
-    const ovl_op *o = ovl_code_op(e->old, op);
-    uint32_t before = o->kind == OVL_SEND && o->eager ? e->old->comm_index[op] : 0;
-    if (before && wait_for(e, op, before - 1)) {
-        ovl_vec_push(&e->after, before - 1);
-    }
-}
-
-/* What an operation waits for, anew. */
-static void find_edges(edges *e, uint32_t op)
+/* What an operation waits for, anew. The order of its communicator had an eager send behind the one
+ * before it on its wire, which now may come later than what lies between them. */
+static uint32_t find_back(edges *e, uint32_t op, uint32_t *recent)
 {
     const ovl_code *c = e->old;
+    ovl_back back = ovl_code_ties(c, op)->back;
     bool freed = is_freed(e, op);
-    uint32_t stream = c->stream_prev[op], comm = c->comm_prev[op];
-    stream = freed && stream != OVL_NONE && !is_input(e->inputs, op, stream) ? OVL_NONE : stream;
-    e->stream_prev[op] = stream;
-    e->comm_prev[op] = freed ? stays_behind(e, op) : comm;
-    e->waits[op] = 1 + (c->queue_prev && c->queue_prev[op] != OVL_NONE);
-    ovl_vec_push(&e->after_at, e->after.len);
-    for (uint32_t k = c->after.at[op]; k < c->after.at[op + 1]; k++) {
-        uint32_t before = c->after.item[k];
-        if (!freed || is_input(e->inputs, op, before)) {
-            ovl_vec_push(&e->after, before);
-            wait_for(e, op, before);
+    e->after.len = 0;
+    ovl_offsets after = ovl_code_after(c, op);
+    for (uint32_t k = 0; k < after.n; k++) {
+        if (!freed || is_input(e->inputs, op, op + after.by[k])) {
+            ovl_vec_push(&e->after, after.by[k]);
         }
     }
-    if (stream != OVL_NONE) {
-        wait_for(e, op, stream);
+    if (freed && back.stream_prev && !is_input(e->inputs, op, op + back.stream_prev)) {
+        back.stream_prev = 0;
     }
-    if (e->comm_prev[op] != OVL_NONE) {
-        wait_for(e, op, e->comm_prev[op]);
+    if (freed) {
+        back.comm_prev = stays_behind(e, ovl_code_op(c, op), &back);
     }
-    wait_for_wire(e, op);
+    if (back.wire && back.wire != back.stream_prev && back.wire != back.comm_prev &&
+        !is_after(e, back.wire)) {
+        ovl_vec_push(&e->after, back.wire);
+    }
+    back.after = ovl_tie_list(e->tying, e->after.data, e->after.len);
+    return ovl_tie_back(e->tying, &back, recent);
 }
 
-/* Who waits for each operation: the pairs by their first. */
-static void pack_next(edges *e, ovl_code *code, ovl_arena *arena)
+/* What the operations of a code wait for, anew. */
+static const uint32_t *free_order(const ovl_program *program, const ovl_inputs *inputs,
+                                  const ovl_code *code, ovl_tying *tying, ovl_arena *arena)
 {
-    uint32_t *at = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops + 2);
-    uint32_t *item = OVL_NEW_ARRAY(arena, uint32_t, e->from.len);
-    for (uint32_t i = 0; i < e->from.len; i++) {
-        at[e->from.data[i] + 2]++;
-    }
-    for (uint32_t i = 2; i < code->n_ops + 2; i++) {
-        at[i] += at[i - 1];
-    }
-    for (uint32_t i = 0; i < e->from.len; i++) {
-        item[at[e->from.data[i] + 1]++] = e->to.data[i];
-    }
-    code->next.at = at;
-    code->next.item = item;
-}
-
-static void free_order(const ovl_program *program, const ovl_inputs *inputs, ovl_code *code,
-                       ovl_arena *arena)
-{
-    edges e = {.program = program, .old = code, .inputs = inputs};
-    ovl_code changed = *code;
-    e.stream_prev = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
-    e.comm_prev = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
-    e.waits = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
+    edges e = {.program = program, .old = code, .inputs = inputs, .tying = tying};
+    uint32_t *tied = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
+    uint32_t recent = 0;
     for (uint32_t op = 0; op < code->n_ops; op++) {
-        find_edges(&e, op);
+        tied[op] = find_back(&e, op, &recent);
     }
-    ovl_vec_push(&e.after_at, e.after.len);
-    changed.stream_prev = e.stream_prev;
-    changed.comm_prev = e.comm_prev;
-    changed.waits = e.waits;
-    changed.after.at = ovl_vec_freeze(&e.after_at, arena);
-    changed.after.item = ovl_vec_freeze(&e.after, arena);
-    pack_next(&e, &changed, arena);
-    ovl_vec_free(&e.from);
-    ovl_vec_free(&e.to);
-    *code = changed;
+    ovl_tie_code(tying, code, tied);
+    ovl_vec_free(&e.after);
+    return tied;
 }
 
 static ovl_program alter(const ovl_program *program, const ovl_alteration *how, ovl_arena *arena)
@@ -256,16 +210,20 @@ static ovl_program alter(const ovl_program *program, const ovl_alteration *how, 
     const ovl_inputs *inputs = how->early_comm ? ovl_inputs_find(program, &scratch) : NULL;
     ovl_program altered = *program;
     ovl_rewrite w;
+    ovl_tying tying = {0};
     ovl_rewrite_begin(&w, program, &scratch);
     ovl_code *codes = OVL_NEW_ARRAY(arena, ovl_code, program->n_codes);
     for (uint32_t c = 0; c < program->n_codes; c++) {
         codes[c] = program->codes[c];
         codes[c].which = alter_code(&a, c, &w, arena);
         if (inputs) {
-            free_order(program, &inputs[c], &codes[c], arena);
+            codes[c].tied = free_order(program, &inputs[c], &program->codes[c], &tying, arena);
         }
     }
     ovl_rewrite_end(&w, &altered, codes, arena);
+    if (inputs) {
+        ovl_tying_end(&tying, &altered, codes, arena);
+    }
     altered.n_costs = a.costs.len;
     altered.costs = ovl_vec_freeze(&a.costs, arena);
     ovl_arena_free(&scratch);

@@ -25,7 +25,7 @@
 #define MAPPED SIZE_MAX /* none: what lies in mapped memory alone would count as lost */
 #else
 #define GAP                                   ((size_t)0)
-#define MAPPED                                LARGE
+#define MAPPED                                OVL_PAGE_LARGE
 #define ASAN_POISON_MEMORY_REGION(at, size)   ((void)(at), (void)(size))
 #define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
 #endif

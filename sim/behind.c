@@ -131,7 +131,7 @@ static void look_at_members(search *s, uint32_t rank, uint32_t local)
 {
     const ovl_program *w = s->whole;
     const ovl_code *code = code_of(s, rank);
-    uint32_t k = code->comm_index[local];
+    uint32_t k = code->collectives_before[local];
     const ovl_comm *comm = ovl_rank_comm(w, rank, ovl_code_op(code, local)->comm);
     uint32_t first_op = ovl_collective_op(w, comm, 0, k);
     uint32_t first = w->members[comm->first_member];
@@ -164,10 +164,11 @@ static void behind_issue(search *s, node n, const ovl_code *code)
 static void behind_arrival(search *s, node n, const ovl_code *code)
 {
     uint32_t batch = ovl_code_batch(code, n.local);
-    look_at(s, n.rank, code->stream_prev[n.local], OVL_ENDED);
-    look_at(s, n.rank, code->comm_prev[n.local], OVL_ENDED);
-    for (uint32_t i = code->after.at[n.local]; i < code->after.at[n.local + 1]; i++) {
-        look_at(s, n.rank, code->after.item[i], OVL_ENDED);
+    look_at(s, n.rank, ovl_code_stream_prev(code, n.local), OVL_ENDED);
+    look_at(s, n.rank, ovl_code_comm_prev(code, n.local), OVL_ENDED);
+    ovl_offsets after = ovl_code_after(code, n.local);
+    for (uint32_t i = 0; i < after.n; i++) {
+        look_at(s, n.rank, n.local + after.by[i], OVL_ENDED);
     }
     look_at(s, n.rank, batch != OVL_NONE ? batch : n.local,
             batch != OVL_NONE ? OVL_ARRIVED : OVL_ISSUED);
@@ -181,11 +182,11 @@ static void behind_end(search *s, node n, const ovl_code *code)
         look_at_members(s, n.rank, n.local);
         return;
     }
-    uint32_t from = code->parts.at[n.local], to = code->parts.at[n.local + 1];
-    for (uint32_t i = from; i < to; i++) {
-        look_at(s, n.rank, code->parts.item[i], OVL_ENDED);
+    ovl_offsets parts = ovl_code_parts(code, n.local);
+    for (uint32_t i = 0; i < parts.n; i++) {
+        look_at(s, n.rank, n.local + parts.by[i], OVL_ENDED);
     }
-    if (op->kind != OVL_BATCH || from == to) {
+    if (op->kind != OVL_BATCH || parts.n == 0) {
         look_at(s, n.rank, n.local, OVL_ARRIVED);
     }
     if (op->kind == OVL_RECV || (op->kind == OVL_SEND && !op->eager)) {

@@ -18,7 +18,7 @@ void ovl_builder_free(ovl_builder *b)
         ovl_vec_free(&c->streams);
         ovl_vec_free(&c->buffers);
         ovl_vec_free(&c->after);
-        ovl_vec_free(&c->after_at);
+        ovl_vec_free(&c->after_of);
         ovl_vec_free(&c->access);
         ovl_vec_free(&c->access_at);
         ovl_vec_free(&c->effect);
@@ -27,6 +27,7 @@ void ovl_builder_free(ovl_builder *b)
     ovl_vec_free(&b->codes);
     ovl_vec_free(&b->distinct);
     ovl_stored_forget(&b->stored_ops);
+    ovl_tying_free(&b->tying);
     ovl_vec_free(&b->ranks);
     ovl_vec_free(&b->gpus);
     ovl_vec_free(&b->comms);
@@ -133,8 +134,9 @@ void ovl_free_buffer(ovl_builder *b, ovl_id code, ovl_id buffer)
         ovl_vec_push(&(c)->list, __VA_ARGS__);                                                     \
     } while (0)
 
-static bool same_ops(const ovl_builder *b, uint32_t x, uint32_t y, uint32_t n)
+static bool same_ops(const void *owner, uint32_t x, uint32_t y, uint32_t n)
 {
+    const ovl_builder *b = owner;
     (void)n;
     return ovl_same_op(&b->distinct.data[x], &b->distinct.data[y]);
 }
@@ -158,6 +160,17 @@ static uint32_t store_op(ovl_builder *b, const ovl_op *op)
     return at;
 }
 
+void ovl_store_after(ovl_builder *b, struct ovl_code_build *c)
+{
+    if (c->after.len) {
+        while (c->after_of.len + 1 < c->which.len) {
+            ovl_vec_push(&c->after_of, 0);
+        }
+        ovl_vec_push(&c->after_of, ovl_tie_list(&b->tying, c->after.data, c->after.len));
+        c->after.len = 0;
+    }
+}
+
 uint32_t ovl_add_op(ovl_builder *b, ovl_id code, const ovl_op *op)
 {
     struct ovl_code_build *c = b->codes.data[code];
@@ -165,9 +178,9 @@ uint32_t ovl_add_op(ovl_builder *b, ovl_id code, const ovl_op *op)
     assert(op->batch == OVL_NONE || op->batch < c->which.len);
     stored.behind = op->batch == OVL_NONE ? 0 : c->which.len - op->batch;
     stored.name = stored.batch = OVL_NONE;
+    ovl_store_after(b, c);
     ovl_vec_push(&c->which, store_op(b, &stored));
     ovl_vec_push(&c->name, op->name);
-    NEXT_LIST(c, after);
     NEXT_LIST(c, access);
     NEXT_LIST(c, effect);
     return c->which.len - 1;
@@ -189,7 +202,7 @@ void ovl_add_after(ovl_builder *b, ovl_id code, uint32_t before)
 {
     struct ovl_code_build *c = b->codes.data[code];
     assert(c->which.len > 0 && before < c->which.len - 1);
-    ADD_TO_LIST(c, after, before);
+    ovl_vec_push(&c->after, before - (c->which.len - 1));
 }
 
 void ovl_add_access(ovl_builder *b, ovl_id code, ovl_id buffer, bool write)

@@ -4,26 +4,13 @@
  *
  * Lists that belong to operations are kept as one long array and, per operation, where its part
  * begins: operations are added in order and additions always concern the last one, so no list ever
- * moves. Where a code has nothing in a list, it is not said that its parts are empty.
+ * moves. Where a code has nothing in a list, it is not said that its parts are empty. What an
+ * operation is after is stored once for all that say the same (ties.h), as soon as it is complete.
  */
 #ifndef OVL_SIM_BUILD_H
 #define OVL_SIM_BUILD_H
 
 #include "sim/program.h"
-
-/* --- stored.c: lists that are found by what they hold --- */
-
-/* Where a list equal to that of `n` things from `first` on begins: there, if it is new. */
-uint32_t ovl_stored_once(const ovl_builder *b, ovl_stored *s, uint64_t hash, uint32_t first,
-                         uint32_t n,
-                         bool (*same)(const ovl_builder *b, uint32_t x, uint32_t y, uint32_t n));
-void ovl_stored_forget(ovl_stored *s);
-
-static inline uint64_t ovl_stored_mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-    return hash ^ hash >> 29;
-}
 
 struct ovl_code_build {
     OVL_VEC(uint32_t) which; /* of the builder's distinct operations */
@@ -31,14 +18,17 @@ struct ovl_code_build {
     OVL_VEC(uint32_t) microbatch; /* of the first so many operations */
     OVL_VEC(ovl_id) streams;
     OVL_VEC(ovl_buffer) buffers;
-    OVL_VEC(uint32_t) after;
-    OVL_VEC(uint32_t) after_at;
+    OVL_VEC(uint32_t) after;    /* offsets, of the operation last added */
+    OVL_VEC(uint32_t) after_of; /* lists of the operations before it, until no more have any */
     OVL_VEC(ovl_access) access;
     OVL_VEC(uint32_t) access_at;
     OVL_VEC(ovl_effect) effect;
     OVL_VEC(uint32_t) effect_at;
     uint32_t n_slots;
 };
+
+/* What the operation last added is after is complete. */
+void ovl_store_after(ovl_builder *b, struct ovl_code_build *c);
 
 /* A builder has the free kind of costs from the start. Gives back the costs and what finds them. */
 void ovl_costs_init(ovl_builder *b);

@@ -27,7 +27,7 @@ uint32_t ovl_causes_collective(const ovl_causes *c, uint32_t op)
     const ovl_op *o = ovl_causes_op(c, op);
     assert(o->kind == OVL_COLLECTIVE);
     return ovl_rank_comm(c->program, c->rank_of[op], o->comm)->first_collective +
-           code_of(c, op)->comm_index[ovl_causes_local(c, op)];
+           code_of(c, op)->collectives_before[ovl_causes_local(c, op)];
 }
 
 ovl_time ovl_node_time(const ovl_causes *c, uint64_t node)
@@ -222,13 +222,14 @@ static void causes_of_arrival(ovl_causes *c, uint32_t op)
 {
     const ovl_code *code = code_of(c, op);
     uint32_t local = ovl_causes_local(c, op), first = op - local;
-    add_local(c, first, code->stream_prev[local], OVL_ENDED, OVL_WHY_STREAM);
-    for (uint32_t k = code->after.at[local]; k < code->after.at[local + 1]; k++) {
-        add_local(c, first, code->after.item[k], OVL_ENDED, OVL_WHY_AFTER);
+    add_local(c, first, ovl_code_stream_prev(code, local), OVL_ENDED, OVL_WHY_STREAM);
+    ovl_offsets after = ovl_code_after(code, local);
+    for (uint32_t k = 0; k < after.n; k++) {
+        add_local(c, first, local + after.by[k], OVL_ENDED, OVL_WHY_AFTER);
     }
-    add_local(c, first, code->comm_prev[local], OVL_ENDED, OVL_WHY_COMM);
-    if (code->queue_prev) {
-        add_local(c, first, code->queue_prev[local], OVL_ARRIVED, OVL_WHY_QUEUE);
+    add_local(c, first, ovl_code_comm_prev(code, local), OVL_ENDED, OVL_WHY_COMM);
+    if (code->queued) {
+        add_local(c, first, ovl_code_queue_prev(code, local), OVL_ARRIVED, OVL_WHY_QUEUE);
     }
     if (ovl_code_batch(code, local) != OVL_NONE) {
         add_local(c, first, ovl_code_batch(code, local), OVL_ARRIVED, OVL_WHY_OWN);
@@ -275,8 +276,7 @@ const char *ovl_limit_name(const ovl_program *p, uint32_t bound)
 static uint32_t sent_before(const ovl_program *p, uint32_t rank, uint32_t send)
 {
     const ovl_rank *r = &p->ranks[rank];
-    uint32_t before = p->codes[r->code].comm_index[send - r->first_op];
-    return before ? r->first_op + before - 1 : OVL_NONE;
+    return ovl_tied_to(send, ovl_code_ties(&p->codes[r->code], send - r->first_op)->back.wire);
 }
 
 static ovl_time left_at(const ovl_timeline *t, uint32_t send, uint32_t before)
@@ -337,10 +337,11 @@ static void causes_of_batch_end(ovl_causes *c, uint32_t op)
 {
     const ovl_code *code = code_of(c, op);
     uint32_t local = ovl_causes_local(c, op);
-    for (uint32_t k = code->parts.at[local]; k < code->parts.at[local + 1]; k++) {
-        add(c, op - local + code->parts.item[k], OVL_ENDED, 0, OVL_WHY_OWN);
+    ovl_offsets parts = ovl_code_parts(code, local);
+    for (uint32_t k = 0; k < parts.n; k++) {
+        add(c, op + parts.by[k], OVL_ENDED, 0, OVL_WHY_OWN);
     }
-    if (code->parts.at[local] == code->parts.at[local + 1]) {
+    if (parts.n == 0) {
         add(c, op, OVL_ARRIVED, 0, OVL_WHY_OWN);
     }
 }

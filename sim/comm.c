@@ -105,7 +105,7 @@ static void arrive_collective(ovl_engine *e, uint32_t rank, uint32_t op, const o
 {
     const ovl_rank *r = &e->p->ranks[rank];
     const ovl_comm *comm = ovl_rank_comm(e->p, rank, o->comm);
-    uint32_t k = e->p->codes[r->code].comm_index[op - r->first_op];
+    uint32_t k = e->p->codes[r->code].collectives_before[op - r->first_op];
     ovl_account(e, rank);
     e->ranks[rank].waiting++;
     if (++e->arrived[comm->first_collective + k] == comm->n_members) {
@@ -149,11 +149,11 @@ static void arrive_rendezvous(ovl_engine *e, uint32_t rank, uint32_t op, bool is
 static uint32_t transfer_before(const ovl_engine *e, uint32_t rank, uint32_t op)
 {
     const ovl_rank *r = &e->p->ranks[rank];
-    uint32_t before = e->p->codes[r->code].comm_index[op - r->first_op];
-    if (before == 0) {
+    uint32_t offset = ovl_code_ties(&e->p->codes[r->code], op - r->first_op)->back.wire;
+    if (offset == 0) {
         return OVL_NONE;
     }
-    uint32_t pending = e->pending[r->first_op + before - 1];
+    uint32_t pending = e->pending[op + offset];
     assert(pending & OVL_ARRIVED_BIT);
     return OVL_SAID(pending) == OVL_OVER ? OVL_NONE : OVL_SAID(pending) - 1;
 }

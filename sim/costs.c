@@ -24,8 +24,9 @@ void ovl_costs_free(ovl_builder *b)
 
 /* --- Demands and splits --- */
 
-static bool same_demands(const ovl_builder *b, uint32_t x, uint32_t y, uint32_t n)
+static bool same_demands(const void *owner, uint32_t x, uint32_t y, uint32_t n)
 {
+    const ovl_builder *b = owner;
     return ovl_same_demands(&b->demands.data[x], &b->demands.data[y], n);
 }
 
@@ -44,8 +45,9 @@ static uint32_t add_demands(ovl_builder *b, const ovl_demand *demands, uint32_t 
     return at;
 }
 
-static bool same_splits(const ovl_builder *b, uint32_t x, uint32_t y, uint32_t n)
+static bool same_splits(const void *owner, uint32_t x, uint32_t y, uint32_t n)
 {
+    const ovl_builder *b = owner;
     const ovl_split *s = &b->splits.data[x], *t = &b->splits.data[y];
     (void)n;
     return s->klass == t->klass && s->part == t->part && s->whole == t->whole;
@@ -64,8 +66,9 @@ ovl_id ovl_add_split(ovl_builder *b, const ovl_split *split)
 
 /* --- Kinds and costs --- */
 
-static bool same_kinds(const ovl_builder *b, uint32_t x, uint32_t y, uint32_t n)
+static bool same_kinds(const void *owner, uint32_t x, uint32_t y, uint32_t n)
 {
+    const ovl_builder *b = owner;
     const ovl_cost_kind *s = &b->cost_kinds.data[x], *t = &b->cost_kinds.data[y];
     (void)n;
     return memcmp(&s->weight, &t->weight, sizeof s->weight) == 0 && s->sms == t->sms &&
@@ -137,8 +140,9 @@ static uint64_t hash_cost(uint64_t hash, const ovl_cost *c)
     return ovl_stored_mix(hash, (uint64_t)c->compute ^ ((uint64_t)c->then << 32 | c->kind));
 }
 
-static bool same_phases(const ovl_builder *b, uint32_t x, uint32_t y, uint32_t n)
+static bool same_phases(const void *owner, uint32_t x, uint32_t y, uint32_t n)
 {
+    const ovl_builder *b = owner;
     (void)n;
     return equal(&b->phases.data[x], &b->phases.data[y]);
 }
@@ -156,8 +160,9 @@ ovl_id ovl_add_phase(ovl_builder *b, const ovl_cost *cost, const ovl_cost_kind *
     return at + 1;
 }
 
-static bool same_costs(const ovl_builder *b, uint32_t x, uint32_t y, uint32_t n)
+static bool same_costs(const void *owner, uint32_t x, uint32_t y, uint32_t n)
 {
+    const ovl_builder *b = owner;
     bool same = true;
     for (uint32_t i = 0; i < n && same; i++) {
         same = equal(&b->costs.data[x + i], &b->costs.data[y + i]);

@@ -7,13 +7,13 @@
 uint32_t ovl_lane_before(const ovl_code *code, uint32_t lane, uint32_t local)
 {
     if (lane < code->n_streams) {
-        uint32_t prev = code->stream_prev[local], comm = code->comm_prev[local];
+        uint32_t prev = ovl_code_stream_prev(code, local), comm = ovl_code_comm_prev(code, local);
         bool by_comm = prev == OVL_NONE && comm != OVL_NONE && ovl_lane(code, comm) == lane;
         return by_comm ? comm : prev;
     }
-    uint32_t prev = code->comm_prev[local];
+    uint32_t prev = ovl_code_comm_prev(code, local);
     while (prev != OVL_NONE && ovl_lane(code, prev) != lane) {
-        prev = code->comm_prev[prev];
+        prev = ovl_code_comm_prev(code, prev);
     }
     return prev;
 }
@@ -27,7 +27,6 @@ static void find_lanes(const ovl_code *code, ovl_course *x, ovl_arena *arena)
 {
     uint32_t n = ovl_lane_host(code) + 1;
     uint32_t *first = OVL_NEW_ARRAY(arena, uint32_t, n), *last = OVL_NEW_ARRAY(arena, uint32_t, n);
-    uint32_t *behind = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
     for (uint32_t lane = 0; lane < n; lane++) {
         first[lane] = last[lane] = code->n_ops;
     }
@@ -41,13 +40,11 @@ static void find_lanes(const ovl_code *code, ovl_course *x, ovl_arena *arena)
         uint32_t lane = none ? 0 : ovl_lane(code, i);
         bool begins = last[lane] == code->n_ops;
         x->ordered = !none && (begins || ovl_lane_before(code, lane, i) == last[lane]);
-        *(begins ? &first[lane] : &behind[last[lane]]) = i;
-        behind[i] = code->n_ops;
+        first[lane] = begins ? i : first[lane];
         last[lane] = i;
     }
     x->first = first;
     x->last = last;
-    x->behind = behind;
 }
 
 /* --- What need not be waited for --- */
@@ -57,11 +54,11 @@ typedef struct needing {
     const ovl_code *code;
     uint32_t n_lanes;
     uint32_t *waited; /* [n_lanes * n_lanes] of each lane, for each: 1 + the last operation there
-                         that some operation so far waited for; 0: none */
+                          that some operation so far waited for; 0: none */
     uint32_t *seen;   /* by operation: 1 + the last that was found to wait for it for nothing */
-    OVL_VEC(uint32_t) needs_at;
-    OVL_VEC(uint32_t) needs;
-    OVL_VEC(uint32_t) spare_at;
+    ovl_tying lists;
+    uint32_t *needs_of, *spare_of; /* [n_ops] of these */
+    OVL_VEC(uint32_t) needs;       /* of one operation */
     OVL_VEC(uint32_t) spare;
 } needing;
 
@@ -76,33 +73,39 @@ static bool is_needed(const needing *x, uint32_t lane, uint32_t before)
 /* Once each, and only where it does not wait for that in any case. */
 static void add_spare(needing *x, uint32_t i, uint32_t before)
 {
-    bool prev = before == x->code->stream_prev[i] || before == x->code->comm_prev[i];
-    if (!prev && x->seen[before] != i + 1) {
+    bool there =
+        before == ovl_code_stream_prev(x->code, i) || before == ovl_code_comm_prev(x->code, i);
+    if (!there && x->seen[before] != i + 1) {
         x->seen[before] = i + 1;
         ovl_vec_push(&x->spare, before);
     }
 }
 
-static void sort_edges(needing *x, uint32_t i)
+/* What is needed is stored by distance, and what is spare by its place: mostly it is the same for
+ * all microbatches. */
+static bool sort_edges(needing *x, uint32_t i)
 {
-    const uint32_t *at = x->code->after.at, *item = x->code->after.item;
+    ovl_offsets after = ovl_code_after(x->code, i);
     bool in_lane = is_in_lane(ovl_code_op(x->code, i));
     uint32_t lane = in_lane ? ovl_lane(x->code, i) : 0;
-    ovl_vec_push(&x->needs_at, x->needs.len);
-    ovl_vec_push(&x->spare_at, x->spare.len);
-    for (uint32_t k = at[i]; k < at[i + 1]; k++) {
-        if (!in_lane || is_needed(x, lane, item[k])) {
-            ovl_vec_push(&x->needs, item[k]);
+    x->needs.len = x->spare.len = 0;
+    for (uint32_t k = 0; k < after.n; k++) {
+        if (!in_lane || is_needed(x, lane, i + after.by[k])) {
+            ovl_vec_push(&x->needs, after.by[k]);
         } else {
-            add_spare(x, i, item[k]);
+            add_spare(x, i, i + after.by[k]);
         }
     }
-    for (uint32_t k = at[i]; in_lane && k < at[i + 1]; k++) {
-        if (is_in_lane(ovl_code_op(x->code, item[k]))) {
-            uint32_t *last = &x->waited[lane * x->n_lanes + ovl_lane(x->code, item[k])];
-            *last = OVL_MAX(*last, item[k] + 1);
+    for (uint32_t k = 0; in_lane && k < after.n; k++) {
+        uint32_t before = i + after.by[k];
+        if (is_in_lane(ovl_code_op(x->code, before))) {
+            uint32_t *last = &x->waited[lane * x->n_lanes + ovl_lane(x->code, before)];
+            *last = OVL_MAX(*last, before + 1);
         }
     }
+    x->needs_of[i] = ovl_tie_list(&x->lists, x->needs.data, x->needs.len);
+    x->spare_of[i] = ovl_tie_list(&x->lists, x->spare.data, x->spare.len);
+    return x->needs.len < after.n;
 }
 
 #define LANES_MAX 16 /* squared, by operation */
@@ -123,29 +126,34 @@ static void find_needs(const ovl_code *code, ovl_course *x, ovl_arena *arena)
     }
     n.waited = OVL_NEW_ARRAY(&scratch, uint32_t, n.n_lanes * n.n_lanes);
     n.seen = OVL_NEW_ARRAY(&scratch, uint32_t, code->n_ops);
+    n.needs_of = OVL_NEW_ARRAY(&scratch, uint32_t, code->n_ops);
+    n.spare_of = OVL_NEW_ARRAY(&scratch, uint32_t, code->n_ops);
+    bool any = false;
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        sort_edges(&n, i);
+        any |= sort_edges(&n, i);
     }
-    ovl_vec_push(&n.needs_at, n.needs.len);
-    ovl_vec_push(&n.spare_at, n.spare.len);
-    if (n.needs.len < code->after.at[code->n_ops]) {
-        x->needs.at = ovl_vec_freeze(&n.needs_at, arena);
-        x->needs.item = ovl_vec_freeze(&n.needs, arena);
-        x->spare.at = ovl_vec_freeze(&n.spare_at, arena);
-        x->spare.item = ovl_vec_freeze(&n.spare, arena);
+    if (any) {
+        uint32_t *needs = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
+        uint32_t *spare = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
+        memcpy(needs, n.needs_of, code->n_ops * sizeof *needs);
+        memcpy(spare, n.spare_of, code->n_ops * sizeof *spare);
+        x->needs = needs;
+        x->spare = spare;
+        x->lists = ovl_vec_freeze(&n.lists.offsets, arena);
     }
-    ovl_vec_free(&n.needs_at);
     ovl_vec_free(&n.needs);
-    ovl_vec_free(&n.spare_at);
     ovl_vec_free(&n.spare);
+    ovl_tying_free(&n.lists);
     ovl_arena_free(&scratch);
 }
 
 /* --- What operations say by themselves --- */
 
-static bool reaches_far(const uint32_t *at, const uint32_t *item, uint32_t i)
+static bool reaches_far(const ovl_code *code, const ovl_ties *ties)
 {
-    return at[i + 1] > at[i] && item[at[i + 1] - 1] > i + OVL_COURSE_FAR;
+    ovl_offsets next = ovl_offsets_at(code->offsets, ties->next);
+    return (next.n > 0 && next.by[next.n - 1] > OVL_COURSE_FAR) ||
+           ties->queue_next > OVL_COURSE_FAR;
 }
 
 static void find_facts(const ovl_code *code, ovl_course *x, ovl_arena *arena)
@@ -156,11 +164,11 @@ static void find_facts(const ovl_code *code, ovl_course *x, ovl_arena *arena)
         const ovl_op *op = ovl_code_op(code, i);
         x->eager_sends += op->kind == OVL_SEND && op->eager;
         x->varies = x->varies || op->per_rank;
-        if (code->waits[i] == 1 && !op->behind) {
+        const ovl_ties *ties = ovl_code_ties(code, i);
+        if (ties->waits == 1 && !op->behind) {
             ovl_vec_push(&starts, i);
         }
-        if (reaches_far(code->next.at, code->next.item, i) ||
-            (code->queue_prev && reaches_far(code->queue_next.at, code->queue_next.item, i))) {
+        if (reaches_far(code, ties)) {
             ovl_vec_push(&far, i);
         }
     }
@@ -172,26 +180,6 @@ static void find_facts(const ovl_code *code, ovl_course *x, ovl_arena *arena)
 
 /* --- Like operations --- */
 
-/* Both none, or as far back. */
-static bool as_far(uint32_t a, uint32_t b, uint32_t shift)
-{
-    return a == OVL_NONE ? b == OVL_NONE : b != OVL_NONE && b - a == shift;
-}
-
-static bool same_list(const uint32_t *at, const uint32_t *item, uint32_t a, uint32_t b)
-{
-    uint32_t n = at[a + 1] - at[a];
-    if (at[b + 1] - at[b] != n) {
-        return false;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        if (item[at[b] + i] - item[at[a] + i] != b - a) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* A call that comes at a moment is like no other; parts stand behind their batch. */
 static bool may_repeat(const ovl_program *p, const ovl_code *code, uint32_t local)
 {
@@ -200,37 +188,35 @@ static bool may_repeat(const ovl_program *p, const ovl_code *code, uint32_t loca
     return behind && (op->kind != OVL_HOST || op->per_rank || p->costs[op->cost].latency == 0);
 }
 
-/* Messages: to one peer; eager sends: the one before on the wire, as its index + 1; 0: none. */
-static bool same_wire(const ovl_code *code, uint32_t a, uint32_t b)
-{
-    const ovl_op *op = ovl_code_op(code, a), *other = ovl_code_op(code, b);
-    if (op->kind != OVL_SEND && op->kind != OVL_RECV) {
-        return true;
-    }
-    uint32_t x = code->comm_index[a], y = code->comm_index[b];
-    return op->peer == other->peer && op->peer_relative == other->peer_relative &&
-           (op->kind != OVL_SEND || !op->eager || (x ? y - x == b - a : y == 0));
-}
-
+/* Messages go to one peer. */
 static bool same_op(const ovl_program *p, const ovl_op *x, const ovl_op *y)
 {
-    return x->kind == y->kind && x->eager == y->eager && x->per_rank == y->per_rank &&
-           x->uneven == y->uneven && x->stream == y->stream && x->comm == y->comm &&
-           x->launch == y->launch &&
-           (x->per_rank || ovl_same_cost(p, &p->costs[x->cost], &p->costs[y->cost]));
+    bool message = x->kind == OVL_SEND || x->kind == OVL_RECV;
+    return x == y || (x->kind == y->kind && x->eager == y->eager && x->per_rank == y->per_rank &&
+                      x->uneven == y->uneven && x->stream == y->stream && x->comm == y->comm &&
+                      x->launch == y->launch && x->behind == y->behind &&
+                      (!message || (x->peer == y->peer && x->peer_relative == y->peer_relative)) &&
+                      (x->per_rank || ovl_same_cost(p, &p->costs[x->cost], &p->costs[y->cost])));
+}
+
+/* As far behind what they need. */
+static bool same_back(const ovl_code *code, const ovl_course *course, uint32_t a, uint32_t b)
+{
+    const ovl_ties *x = ovl_code_ties(code, a), *y = ovl_code_ties(code, b);
+    if (!course->needs) {
+        return x->alike == y->alike;
+    }
+    return course->needs[a] == course->needs[b] && x->back.stream_prev == y->back.stream_prev &&
+           x->back.comm_prev == y->back.comm_prev && x->back.queue_prev == y->back.queue_prev &&
+           x->back.wire == y->back.wire;
 }
 
 static bool is_like(const ovl_program *p, const ovl_code *code, const ovl_course *course,
                     uint32_t a, uint32_t b)
 {
-    uint32_t shift = b - a;
-    return same_op(p, ovl_code_op(code, a), ovl_code_op(code, b)) &&
-           ovl_code_op(code, a)->behind == ovl_code_op(code, b)->behind && same_wire(code, a, b) &&
-           as_far(code->stream_prev[a], code->stream_prev[b], shift) &&
-           as_far(code->comm_prev[a], code->comm_prev[b], shift) &&
-           (!code->queue_prev || as_far(code->queue_prev[a], code->queue_prev[b], shift)) &&
-           same_list(course->needs.at, course->needs.item, a, b) &&
-           same_list(code->parts.at, code->parts.item, a, b);
+    return same_back(code, course, a, b) &&
+           ovl_code_ties(code, a)->parts == ovl_code_ties(code, b)->parts &&
+           same_op(p, ovl_code_op(code, a), ovl_code_op(code, b));
 }
 
 bool ovl_ops_alike(const ovl_program *p, const ovl_code *code, const ovl_course *course, uint32_t a,
@@ -241,6 +227,12 @@ bool ovl_ops_alike(const ovl_program *p, const ovl_code *code, const ovl_course 
 
 /* --- Classes of like operations --- */
 
+/* The class of operations that are the same and are tied alike. */
+#define KNOWN 256
+typedef struct known {
+    uint32_t which, tied, needs, number;
+} known;
+
 typedef struct classes {
     const ovl_program *p;
     const ovl_code *code;
@@ -248,6 +240,7 @@ typedef struct classes {
     ovl_arena arena;
     uint32_t *table; /* [size] the number of a class + 1; 0: free. Open addressing */
     uint32_t size;
+    known known[KNOWN];
     OVL_VEC(uint64_t) hash; /* by class */
     OVL_VEC(uint32_t) op;   /* by class: its first operation */
 } classes;
@@ -258,12 +251,6 @@ static uint64_t mixed(uint64_t hash, uint64_t word)
     return hash ^ hash >> 29;
 }
 
-/* How far before it; 0: none. */
-static uint64_t back(uint32_t local, uint32_t before)
-{
-    return before == OVL_NONE ? 0 : local - before;
-}
-
 /* Equal for like operations. */
 static uint64_t hash_of(const classes *c, uint32_t local)
 {
@@ -272,13 +259,12 @@ static uint64_t hash_of(const classes *c, uint32_t local)
     const ovl_cost *cost = &c->p->costs[op->cost];
     uint64_t hash = mixed((uint64_t)op->launch,
                           (uint64_t)op->kind << 32 | (uint64_t)op->stream << 16 | op->comm);
-    hash = mixed(hash,
-                 back(local, code->stream_prev[local]) << 32 | back(local, code->comm_prev[local]));
+    const ovl_ties *ties = ovl_code_ties(code, local);
+    hash = c->course->needs ? mixed(mixed(hash, c->course->needs[local]),
+                                    (uint64_t)ties->back.stream_prev << 32 | ties->back.comm_prev)
+                            : mixed(hash, ties->alike);
     if (!op->per_rank) {
         hash = mixed(hash, (uint64_t)cost->work ^ (uint64_t)cost->latency << 32);
-    }
-    for (uint32_t i = c->course->needs.at[local]; i < c->course->needs.at[local + 1]; i++) {
-        hash = mixed(hash, local - c->course->needs.item[i]);
     }
     return hash;
 }
@@ -302,7 +288,7 @@ static void grow(classes *c)
     }
 }
 
-static uint32_t class_of(classes *c, uint32_t local)
+static uint32_t find_class(classes *c, uint32_t local)
 {
     uint64_t hash = hash_of(c, local);
     bool repeats = may_repeat(c->p, c->code, local);
@@ -323,9 +309,26 @@ static uint32_t class_of(classes *c, uint32_t local)
     return c->op.len - 1;
 }
 
+/* What an operation was the last time it mostly is again: the place in `known` tells. */
+static uint32_t class_of(classes *c, uint32_t local)
+{
+    const ovl_code *code = c->code;
+    uint32_t which = code->which[local], tied = code->tied[local];
+    uint32_t needs = c->course->needs ? c->course->needs[local] : 0;
+    known *k = &c->known[(which * 31 + tied) % KNOWN];
+    if (!may_repeat(c->p, code, local)) {
+        return find_class(c, local);
+    }
+    if (k->which != which || k->tied != tied || k->needs != needs) {
+        *k = (known){which, tied, needs, find_class(c, local)};
+    }
+    return k->number;
+}
+
 static void find_runs(const ovl_program *p, const ovl_code *code, ovl_course *x, ovl_arena *arena)
 {
     classes c = {.p = p, .code = code, .course = x};
+    memset(c.known, 0xff, sizeof c.known); /* OVL_NONE everywhere */
     ovl_repeats runs = {0};
     uint32_t *items = OVL_NEW_ARRAY(&c.arena, uint32_t, code->n_ops);
     for (uint32_t i = 0; i < code->n_ops; i++) {
@@ -374,7 +377,7 @@ static void keep_run(const ovl_program *p, const ovl_code *code, const ovl_repea
 /* Where nothing repeated itself something may at other costs: that is to be looked for. */
 static bool has_order_of(const ovl_code *code, const ovl_course *old, bool repeats)
 {
-    return old && old->waits == code->waits && old->next == code->next.item &&
+    return old && old->tied == code->tied && old->ties == code->ties &&
            (!repeats || old->n_runs > 0);
 }
 
@@ -408,10 +411,8 @@ ovl_course *ovl_course_find(const ovl_program *p, const ovl_code *code, bool rep
     *x = (ovl_course){.ops = code->distinct,
                       .which = code->which,
                       .costs = p->costs,
-                      .waits = code->waits,
-                      .next = code->next.item};
-    x->needs.at = code->after.at;
-    x->needs.item = code->after.item;
+                      .tied = code->tied,
+                      .ties = code->ties};
     find_lanes(code, x, arena);
     find_facts(code, x, arena);
     if (repeats && x->ordered && code->n_ops >= OVL_COURSE_MIN) {
@@ -428,19 +429,29 @@ const ovl_course *ovl_course_known(const ovl_program *p, const ovl_code *code)
                                                                                             : NULL;
 }
 
-/* By operation: runs, which have four blocks at least and OVL_REPEATS_MAX different periods; lanes
- * and lists (3 words); where what it needs begins, and what is spare; and on the way the number of
- * its class, that class, and its place twice, for the table that a larger one replaced is given
- * back with it. Edges are told twice, and arrays that grow may have twice the room they need. */
+static uint64_t edges_of(const ovl_code *code)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        n += ovl_code_after(code, i).n;
+    }
+    return n;
+}
+
+/* By operation: runs, which have four blocks at least and OVL_REPEATS_MAX different periods; lists
+ * (2 words); what it needs, what is spare, and three on the way to them; and on the way the number
+ * of its class, that class, and its place twice, for the table that a larger one replaced is given
+ * back with it. Edges may be told for each that has them, with what finds them again. */
 uint64_t ovl_course_memory(const ovl_program *p, const ovl_code *code)
 {
     const uint64_t runs = OVL_REPEATS_MAX * sizeof(ovl_repeat) / OVL_REPEATS_BLOCKS;
-    const uint64_t rest = 17 * sizeof(uint32_t), by_edge = 4 * sizeof(uint32_t);
+    const uint64_t rest = 17 * sizeof(uint32_t), by_edge = 8 * sizeof(uint32_t);
     if (ovl_course_known(p, code)) {
         return 0;
     }
+    if (has_order_of(code, code->course, true)) {
+        return runs * code->n_ops;
+    }
     uint64_t lanes = OVL_MIN(lane_pairs(code), LANES_MAX * (uint64_t)code->n_ops);
-    uint64_t anew =
-        rest * code->n_ops + by_edge * code->after.at[code->n_ops] + sizeof(uint32_t) * lanes;
-    return runs * code->n_ops + (has_order_of(code, code->course, true) ? 0 : anew);
+    return (runs + rest) * code->n_ops + by_edge * edges_of(code) + sizeof(uint32_t) * lanes;
 }

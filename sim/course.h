@@ -38,17 +38,18 @@ typedef struct ovl_course {
     const ovl_op *ops; /* for which it was found */
     const uint32_t *which;
     const ovl_cost *costs;
-    const uint32_t *waits, *next; /* lists of the code, which tell one order from another */
-    const uint32_t *starts;       /* [n_starts] operations that wait for nothing but to be issued */
-    const uint32_t *first;        /* by lane, below: its first operation; n_ops: it has none */
+    const uint32_t *tied; /* of the code, which tell one order from another */
+    const ovl_ties *ties;
+    const uint32_t *starts; /* [n_starts] operations that wait for nothing but to be issued */
+    const uint32_t *first;  /* by lane, below: its first operation; n_ops: it has none */
     const uint32_t *last;
-    const uint32_t *behind;    /* by operation: the next in its lane; n_ops: none */
-    OVL_LISTS(uint32_t) needs; /* `after` without what is spare, below */
-    OVL_LISTS(uint32_t)
-    spare;                  /* the rest, each once, but for who is before it in its stream or
-                               communicator; NULL: there is none */
-    const uint32_t *far;    /* [n_far] operations that somebody waits for who lies further behind
-                               than OVL_COURSE_FAR */
+    const uint32_t *needs; /* by operation: list of what it is `after` without what is spare, below,
+                              by offset; NULL: nothing is spare */
+    const uint32_t *spare; /* the rest, each once, but for who is before it in its stream or
+                              communicator, by place */
+    const uint32_t *lists; /* ties.h */
+    const uint32_t *far;   /* [n_far] operations that somebody waits for who lies further behind
+                              than OVL_COURSE_FAR */
     const ovl_repeat *runs; /* [n_runs] where operations are like those a period before, the largest
                                period first, then from left to right */
     uint32_t n_starts, n_far, n_runs;
@@ -72,6 +73,14 @@ const ovl_course *ovl_course_known(const ovl_program *program, const ovl_code *c
  * code says is compared. */
 bool ovl_ops_alike(const ovl_program *program, const ovl_code *code, const ovl_course *course,
                    uint32_t a, uint32_t b);
+
+/* What an operation of the course's code is after, but for what is spare. */
+static inline ovl_offsets ovl_course_needs(const ovl_course *course, const ovl_code *code,
+                                           uint32_t local)
+{
+    return course->needs ? ovl_offsets_at(course->lists, course->needs[local])
+                         : ovl_code_after(code, local);
+}
 
 /* Operations of a rank go on in *lanes*, one after another: its streams (parts of a batch: that of
  * the batch); for communication without a stream its communicators; and at last the host. A code

@@ -20,7 +20,7 @@ static blocker missing_member(const ovl_engine *e, uint32_t rank, uint32_t local
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
     const ovl_comm *comm = ovl_rank_comm(e->p, rank, ovl_code_op(code, local)->comm);
     for (uint32_t place = 0; place < comm->n_members; place++) {
-        uint32_t op = ovl_collective_op(e->p, comm, place, code->comm_index[local]);
+        uint32_t op = ovl_collective_op(e->p, comm, place, code->collectives_before[local]);
         if (e->arrive[op] < 0) {
             return (blocker){"has arrived and waits for its member", op};
         }
@@ -31,9 +31,10 @@ static blocker missing_member(const ovl_engine *e, uint32_t rank, uint32_t local
 static blocker missing_part(const ovl_engine *e, uint32_t first_op, const ovl_code *code,
                             uint32_t local)
 {
-    for (uint32_t i = code->parts.at[local]; i < code->parts.at[local + 1]; i++) {
-        if (e->end[first_op + code->parts.item[i]] < 0) {
-            return (blocker){"waits for its part", first_op + code->parts.item[i]};
+    ovl_offsets parts = ovl_code_parts(code, local);
+    for (uint32_t i = 0; i < parts.n; i++) {
+        if (e->end[first_op + local + parts.by[i]] < 0) {
+            return (blocker){"waits for its part", first_op + local + parts.by[i]};
         }
     }
     return (blocker){NULL, OVL_NONE};
@@ -75,21 +76,24 @@ static blocker blocked_before(const ovl_engine *e, uint32_t op)
     if (ovl_code_batch(code, local) != OVL_NONE) {
         return (blocker){"is part of", r->first_op + ovl_code_batch(code, local)};
     }
-    if (not_ended(e, r->first_op, code->stream_prev[local])) {
-        return (blocker){"waits on its stream behind", r->first_op + code->stream_prev[local]};
+    if (not_ended(e, r->first_op, ovl_code_stream_prev(code, local))) {
+        return (blocker){"waits on its stream behind",
+                         r->first_op + ovl_code_stream_prev(code, local)};
     }
-    for (uint32_t i = code->after.at[local]; i < code->after.at[local + 1]; i++) {
-        if (not_ended(e, r->first_op, code->after.item[i])) {
-            return (blocker){"is after", r->first_op + code->after.item[i]};
+    ovl_offsets after = ovl_code_after(code, local);
+    for (uint32_t i = 0; i < after.n; i++) {
+        if (not_ended(e, r->first_op, local + after.by[i])) {
+            return (blocker){"is after", r->first_op + local + after.by[i]};
         }
     }
-    if (not_ended(e, r->first_op, code->comm_prev[local])) {
-        return (blocker){"waits in its communicator behind", r->first_op + code->comm_prev[local]};
+    if (not_ended(e, r->first_op, ovl_code_comm_prev(code, local))) {
+        return (blocker){"waits in its communicator behind",
+                         r->first_op + ovl_code_comm_prev(code, local)};
     }
-    if (code->queue_prev && code->queue_prev[local] != OVL_NONE &&
-        e->arrive[r->first_op + code->queue_prev[local]] < 0) {
+    if (code->queued && ovl_code_queue_prev(code, local) != OVL_NONE &&
+        e->arrive[r->first_op + ovl_code_queue_prev(code, local)] < 0) {
         return (blocker){"waits in its hardware queue behind",
-                         r->first_op + code->queue_prev[local]};
+                         r->first_op + ovl_code_queue_prev(code, local)};
     }
     uint32_t cursor = e->ranks[rank_of(e, op)].cursor;
     return (blocker){"is not issued, the host is in", r->first_op + cursor};

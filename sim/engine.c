@@ -56,10 +56,9 @@ void ovl_engine_complete(ovl_engine *e, uint32_t rank, uint32_t op)
     e->ranks[rank].ended = e->now;
     e->n_ended++;
     ovl_engine_step(e, op, OVL_ENDED);
-    const uint32_t *next = code->next.item + code->next.at[local];
-    const uint32_t *end = code->next.item + code->next.at[local + 1];
-    for (; next < end; next++) {
-        ovl_engine_release(e, rank, first_op + *next);
+    ovl_offsets next = ovl_code_next(code, local);
+    for (uint32_t i = 0; i < next.n; i++) {
+        ovl_engine_release(e, rank, op + next.by[i]);
     }
     if (ovl_code_op(code, local)->step_end) {
         end_step(e, rank, code, local);
@@ -108,15 +107,14 @@ static void start_marker(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op
 
 static void start_batch(ovl_engine *e, uint32_t rank, uint32_t op)
 {
-    uint32_t first_op = e->ranks[rank].first_op, local = op - first_op;
     const ovl_code *code = &e->p->codes[e->ranks[rank].code];
-    uint32_t first = code->parts.at[local], end = code->parts.at[local + 1];
+    ovl_offsets parts = ovl_code_parts(code, op - e->ranks[rank].first_op);
     ovl_engine_note(e->start, op, e->now);
-    e->pending[op] = OVL_ARRIVED_BIT | (end - first);
-    for (uint32_t i = first; i < end; i++) {
-        ovl_engine_release(e, rank, first_op + code->parts.item[i]);
+    e->pending[op] = OVL_ARRIVED_BIT | parts.n;
+    for (uint32_t i = 0; i < parts.n; i++) {
+        ovl_engine_release(e, rank, op + parts.by[i]);
     }
-    if (first == end) {
+    if (parts.n == 0) {
         ovl_engine_complete(e, rank, op);
     }
 }
@@ -174,10 +172,9 @@ static void arrive(ovl_engine *e, uint32_t rank, uint32_t op)
     ovl_engine_note(e->arrive, op, e->now);
     e->pending[op] = OVL_ARRIVED_BIT;
     ovl_engine_step(e, op, OVL_ARRIVED);
-    if (code->queue_prev) {
-        for (uint32_t i = code->queue_next.at[local]; i < code->queue_next.at[local + 1]; i++) {
-            ovl_engine_release(e, rank, first_op + code->queue_next.item[i]);
-        }
+    uint32_t in_queue = code->queued ? ovl_code_ties(code, local)->queue_next : 0;
+    if (in_queue) {
+        ovl_engine_release(e, rank, op + in_queue);
     }
     const ovl_op *o = ovl_code_op(code, local);
     switch ((ovl_op_kind)o->kind) {

@@ -255,7 +255,7 @@ static const ovl_cost *cost_of(const expansion *x, uint32_t rank, uint32_t local
     uint32_t first = x->p->members[comm->first_member];
     uint32_t slot = x->p->member_slots[comm->first_member];
     const ovl_code *code = &x->p->codes[x->p->ranks[first].code];
-    uint32_t k = code->collectives.at[slot] + x->old->comm_index[local];
+    uint32_t k = code->collectives.at[slot] + x->old->collectives_before[local];
     return ovl_op_cost(x->p, first, ovl_code_op(code, code->collectives.item[k]));
 }
 
@@ -266,7 +266,8 @@ static ovl_id send_cost_on(expansion *x, uint32_t rank, uint32_t local, uint32_t
     ovl_pattern pattern = pattern_of(x, rank, op);
     ovl_step_cost *cost = OVL_NEW(&x->scratch, ovl_step_cost);
     ovl_step_cost_of(x->p, comm, cost_of(x, rank, local), &pattern,
-                     ovl_rank_place(x->p, rank, op->comm), step, x->old->comm_index[local], cost);
+                     ovl_rank_place(x->p, rank, op->comm), step, x->old->collectives_before[local],
+                     cost);
     cost->kind.sms = ovl_op_cost_kind(x->p, rank, op)->sms; /* each holds its own */
     return intern_cost(x, cost);
 }
@@ -321,8 +322,9 @@ static void copy_lists(expansion *x, uint32_t local)
 static void copy_after(expansion *x, uint32_t local)
 {
     const ovl_code *old = x->old;
-    for (uint32_t i = old->after.at[local]; i < old->after.at[local + 1]; i++) {
-        ovl_add_after(&x->b, x->code, x->last[old->after.item[i]]);
+    ovl_offsets after = ovl_code_after(old, local);
+    for (uint32_t i = 0; i < after.n; i++) {
+        ovl_add_after(&x->b, x->code, x->last[local + after.by[i]]);
     }
 }
 
@@ -396,8 +398,8 @@ static void fill_outputs(expansion *x, uint32_t local)
 static void begin_steps(expansion *x, uint32_t local)
 {
     copy_after(x, local);
-    if (x->old->comm_prev[local] != OVL_NONE) {
-        ovl_add_after(&x->b, x->code, x->last[x->old->comm_prev[local]]);
+    if (ovl_code_comm_prev(x->old, local) != OVL_NONE) {
+        ovl_add_after(&x->b, x->code, x->last[ovl_code_comm_prev(x->old, local)]);
     }
     fill_outputs(x, local);
 }

@@ -58,7 +58,7 @@ static uint16_t main_stream(const ovl_program *p, const ovl_code *code)
  * sharded one) finishes what that began. */
 static bool finishes(const ovl_code *code, uint32_t op, uint16_t main)
 {
-    uint32_t before = code->stream_prev[op];
+    uint32_t before = ovl_code_stream_prev(code, op);
     return ovl_code_op(code, op)->kind == OVL_KERNEL && ovl_code_op(code, op)->stream != main &&
            before != OVL_NONE && ovl_is_communication(ovl_code_op(code, before));
 }
@@ -66,8 +66,9 @@ static bool finishes(const ovl_code *code, uint32_t op, uint16_t main)
 /* Operations that another one waits for or reads from. */
 static void mark_awaited(const ovl_code *code, uint32_t op, const uint32_t *writer, bool *awaited)
 {
-    for (uint32_t k = code->after.at[op]; k < code->after.at[op + 1]; k++) {
-        awaited[code->after.item[k]] = true;
+    ovl_offsets after = ovl_code_after(code, op);
+    for (uint32_t k = 0; k < after.n; k++) {
+        awaited[op + after.by[k]] = true;
     }
     for (uint32_t k = code->access.at[op]; k < code->access.at[op + 1]; k++) {
         uint32_t by = writer[code->access.item[k].buffer];
@@ -111,8 +112,9 @@ static void add_feed(const ovl_code *code, locals *list, uint32_t local)
     if (ovl_code_batch(code, local) != OVL_NONE) {
         ovl_vec_push(list, ovl_code_batch(code, local));
     }
-    for (uint32_t k = code->parts.at[local]; k < code->parts.at[local + 1]; k++) {
-        ovl_vec_push(list, code->parts.item[k]);
+    ovl_offsets parts = ovl_code_parts(code, local);
+    for (uint32_t k = 0; k < parts.n; k++) {
+        ovl_vec_push(list, local + parts.by[k]);
     }
 }
 
@@ -176,8 +178,9 @@ void ovl_feeds_find(const ovl_program *program, const ovl_code *code, ovl_arena 
     no_writers(code, writer);
     for (uint32_t op = 0; op < code->n_ops; op++) {
         at[op] = list.len;
-        for (uint32_t k = code->after.at[op]; k < code->after.at[op + 1]; k++) {
-            uint32_t before = code->after.item[k];
+        ovl_offsets after = ovl_code_after(code, op);
+        for (uint32_t k = 0; k < after.n; k++) {
+            uint32_t before = op + after.by[k];
             add_feed(code, &list, before);
             if (feeds->passes[before]) {
                 pass_on(at, &list, before);
@@ -241,13 +244,14 @@ static ovl_time other_conditions(const view *v, uint32_t op)
 {
     const ovl_code *code = v->code;
     ovl_time u = v->issue[op];
-    u = OVL_MAX(u, end_unless_fed(v, op, code->stream_prev[op]));
-    u = OVL_MAX(u, end_unless_fed(v, op, code->comm_prev[op]));
-    for (uint32_t k = code->after.at[op]; k < code->after.at[op + 1]; k++) {
-        u = OVL_MAX(u, end_unless_fed(v, op, code->after.item[k]));
+    u = OVL_MAX(u, end_unless_fed(v, op, ovl_code_stream_prev(code, op)));
+    u = OVL_MAX(u, end_unless_fed(v, op, ovl_code_comm_prev(code, op)));
+    ovl_offsets after = ovl_code_after(code, op);
+    for (uint32_t k = 0; k < after.n; k++) {
+        u = OVL_MAX(u, end_unless_fed(v, op, op + after.by[k]));
     }
-    if (code->queue_prev && code->queue_prev[op] != OVL_NONE) {
-        u = OVL_MAX(u, v->arrive[code->queue_prev[op]]);
+    if (code->queued && ovl_code_queue_prev(code, op) != OVL_NONE) {
+        u = OVL_MAX(u, v->arrive[ovl_code_queue_prev(code, op)]);
     }
     if (ovl_code_batch(code, op) != OVL_NONE) {
         u = OVL_MAX(u, other_conditions(v, ovl_code_batch(code, op)));
@@ -292,8 +296,9 @@ typedef struct input {
 static void add_inputs(const view *v, uint32_t op, const ovl_time *written, input *in)
 {
     const ovl_code *code = v->code;
-    for (uint32_t k = code->after.at[op]; k < code->after.at[op + 1]; k++) {
-        in->end = OVL_MAX(in->end, v->end[code->after.item[k]]);
+    ovl_offsets after = ovl_code_after(code, op);
+    for (uint32_t k = 0; k < after.n; k++) {
+        in->end = OVL_MAX(in->end, v->end[op + after.by[k]]);
         in->any = true;
     }
     for (uint32_t k = code->access.at[op]; k < code->access.at[op + 1]; k++) {
@@ -383,7 +388,7 @@ ovl_time ovl_u_path(ovl_conditions *c, uint32_t rank, uint32_t local, uint32_t c
 static ovl_time ready_at(const view *v, uint32_t op, const input *in)
 {
     uint32_t batch = ovl_code_batch(v->code, op);
-    uint32_t before = v->code->stream_prev[batch != OVL_NONE ? batch : op];
+    uint32_t before = ovl_code_stream_prev(v->code, batch != OVL_NONE ? batch : op);
     ovl_time end = before != OVL_NONE ? v->end[before] : 0;
     return in->any ? in->end : OVL_MIN(end, v->arrive[op]);
 }

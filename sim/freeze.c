@@ -1,20 +1,11 @@
 /*
- * freeze.c - from a builder to a program: packs the lists, derives who waits for whom, and
+ * freeze.c - from a builder to a program: packs the lists, finds who waits for whom, and
  * checks that the members of each communicator agree.
  */
 #include "sim/build.h"
 #include "sim/course.h"
 
 /* --- One code --- */
-
-typedef struct frozen {
-    ovl_arena *arena;
-    const uint32_t *nothing; /* where the parts of an empty list begin; of all codes together */
-    ovl_code *code;
-    uint32_t n;
-    uint32_t *stream_prev, *comm_prev, *queue_prev, *comm_index, *waits;
-    uint32_t *next_at, *next_item;
-} frozen;
 
 static uint32_t *filled(ovl_arena *arena, uint32_t n, uint32_t value)
 {
@@ -23,45 +14,6 @@ static uint32_t *filled(ovl_arena *arena, uint32_t n, uint32_t value)
         array[i] = value;
     }
     return array;
-}
-
-/* Remembers the last operation of each lane and gives the one before `op`. */
-static uint32_t lane_prev(uint32_t *last, uint32_t lane, uint32_t op)
-{
-    uint32_t before = last[lane];
-    last[lane] = op;
-    return before;
-}
-
-static void find_stream_prev(frozen *f)
-{
-    uint32_t *last = filled(f->arena, f->code->n_streams, OVL_NONE);
-    f->stream_prev = filled(f->arena, f->n, OVL_NONE);
-    for (uint32_t i = 0; i < f->n; i++) {
-        uint16_t stream = ovl_code_op(f->code, i)->stream;
-        if (stream != OVL_NO_STREAM) {
-            f->stream_prev[i] = lane_prev(last, stream, i);
-        }
-    }
-}
-
-/* A batch takes the place of its parts in the order of the communicator. */
-static void find_comm_prev(frozen *f)
-{
-    uint32_t *last = filled(f->arena, f->code->n_slots, OVL_NONE);
-    uint32_t *count = filled(f->arena, f->code->n_slots, 0);
-    f->comm_prev = filled(f->arena, f->n, OVL_NONE);
-    f->comm_index = filled(f->arena, f->n, 0);
-    for (uint32_t i = 0; i < f->n; i++) {
-        const ovl_op *op = ovl_code_op(f->code, i);
-        if (op->comm == OVL_NO_COMM || op->behind) {
-            continue;
-        }
-        f->comm_prev[i] = lane_prev(last, op->comm, i);
-        if (op->kind == OVL_COLLECTIVE) {
-            f->comm_index[i] = count[op->comm]++;
-        }
-    }
 }
 
 static bool is_eager_send(const ovl_op *op)
@@ -74,178 +26,116 @@ static bool same_wire(const ovl_op *a, const ovl_op *b)
     return a->comm == b->comm && a->peer == b->peer && a->peer_relative == b->peer_relative;
 }
 
-/* Where the last eager send to the peer of `op` in its slot is, + 1; 0: none yet. Open addressing,
- * with twice as many places as there are sends. */
-static uint32_t *wire_of(const frozen *f, uint32_t *table, uint32_t size, const ovl_op *op)
+/* The last operation of each lane of some sort, as its local index + 1; 0: none yet. */
+typedef struct lasts {
+    const ovl_code *code;
+    ovl_arena scratch;
+    uint32_t *stream, *comm, *queue;
+    uint32_t *wire; /* [n_wires] open addressing, with twice as many places as eager sends */
+    uint32_t n_wires, hw_queues;
+} lasts;
+
+static void begin_lasts(lasts *l, const ovl_code *code, uint32_t hw_queues)
+{
+    uint32_t sends = 0;
+    *l = (lasts){.code = code, .n_wires = 8};
+    l->hw_queues = code->queued ? hw_queues : 0;
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        sends += is_eager_send(ovl_code_op(code, i));
+    }
+    while (l->n_wires < 2 * (uint64_t)sends) {
+        l->n_wires *= 2;
+    }
+    l->stream = OVL_NEW_ARRAY(&l->scratch, uint32_t, code->n_streams);
+    l->comm = OVL_NEW_ARRAY(&l->scratch, uint32_t, code->n_slots);
+    l->queue = OVL_NEW_ARRAY(&l->scratch, uint32_t, l->hw_queues);
+    l->wire = OVL_NEW_ARRAY(&l->scratch, uint32_t, sends ? l->n_wires : 0);
+}
+
+/* The offset of the last operation there; `op` is the last one now. */
+static uint32_t offset_back(uint32_t *last, uint32_t op)
+{
+    uint32_t offset = *last ? *last - 1 - op : 0;
+    *last = op + 1;
+    return offset;
+}
+
+/* That of the last eager send to the peer of `op` in its slot. */
+static uint32_t *wire_of(const lasts *l, const ovl_op *op)
 {
     uint64_t key = ((uint64_t)op->comm << 33) ^ ((uint64_t)(uint32_t)op->peer << 1) ^
                    (uint64_t)op->peer_relative;
-    uint32_t at = (uint32_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & (size - 1);
-    while (table[at] && !same_wire(ovl_code_op(f->code, table[at] - 1), op)) {
-        at = (at + 1) & (size - 1);
+    uint32_t at = (uint32_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & (l->n_wires - 1);
+    while (l->wire[at] && !same_wire(ovl_code_op(l->code, l->wire[at] - 1), op)) {
+        at = (at + 1) & (l->n_wires - 1);
     }
-    return &table[at];
+    return &l->wire[at];
 }
 
-/* Each eager send knows the one before it on its wire. */
-static void find_wires(frozen *f)
+/* A batch takes the place of its parts in the order of the communicator. Streams are spread over
+ * the hardware queues in turn; markers are no work and take no place there. */
+static ovl_back find_back(const lasts *l, uint32_t i, uint32_t after)
 {
-    ovl_arena scratch = {0};
-    uint32_t n = 0, size = 8;
-    for (uint32_t i = 0; i < f->n; i++) {
-        n += is_eager_send(ovl_code_op(f->code, i));
-    }
-    while (size < 2 * (uint64_t)n) {
-        size *= 2;
-    }
-    uint32_t *table = OVL_NEW_ARRAY(&scratch, uint32_t, size);
-    for (uint32_t i = 0; i < f->n && n; i++) {
-        if (is_eager_send(ovl_code_op(f->code, i))) {
-            uint32_t *last = wire_of(f, table, size, ovl_code_op(f->code, i));
-            f->comm_index[i] = *last;
-            *last = i + 1;
+    const ovl_op *op = ovl_code_op(l->code, i);
+    ovl_back back = {.after = after};
+    if (op->stream != OVL_NO_STREAM) {
+        back.stream_prev = offset_back(&l->stream[op->stream], i);
+        if (l->hw_queues && op->kind != OVL_MARKER && !op->continues) {
+            back.queue_prev = offset_back(&l->queue[op->stream % l->hw_queues], i);
         }
     }
-    ovl_arena_free(&scratch);
+    if (op->comm != OVL_NO_COMM && !op->behind) {
+        back.comm_prev = offset_back(&l->comm[op->comm], i);
+    }
+    if (is_eager_send(op)) {
+        back.wire = offset_back(wire_of(l, op), i);
+    }
+    return back;
 }
 
-/* Streams are spread over the hardware queues in turn; markers are no work and take no place. */
-static void find_queue_prev(frozen *f, uint32_t hw_queues)
+/* An operation that repeats mostly waits for what it waited for the last time, recent[which]. */
+static void find_ties(struct ovl_code_build *c, ovl_code *code, uint32_t *recent, ovl_builder *b)
 {
-    if (hw_queues == 0 || hw_queues >= f->code->n_streams) {
-        return;
+    lasts l;
+    uint32_t *tied = OVL_NEW_ARRAY(b->arena, uint32_t, code->n_ops);
+    begin_lasts(&l, code, b->hw_queues);
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        ovl_back back = find_back(&l, i, i < c->after_of.len ? c->after_of.data[i] : 0);
+        tied[i] = ovl_tie_back(&b->tying, &back, &recent[code->which[i]]);
     }
-    uint32_t *last = filled(f->arena, hw_queues, OVL_NONE);
-    f->queue_prev = filled(f->arena, f->n, OVL_NONE);
-    for (uint32_t i = 0; i < f->n; i++) {
-        const ovl_op *op = ovl_code_op(f->code, i);
-        if (op->stream != OVL_NO_STREAM && op->kind != OVL_MARKER && !op->continues) {
-            f->queue_prev[i] = lane_prev(last, op->stream % hw_queues, i);
+    ovl_vec_free(&c->after_of);
+    ovl_arena_free(&l.scratch);
+    ovl_tie_code(&b->tying, code, tied);
+    code->tied = tied;
+}
+
+/* The collectives of each slot, and where each stands there. */
+static void find_collectives(ovl_code *code, ovl_arena *arena)
+{
+    uint32_t *at = OVL_NEW_ARRAY(arena, uint32_t, code->n_slots + 1), n = 0;
+    for (uint32_t i = 0; i < code->n_ops; i++) {
+        const ovl_op *op = ovl_code_op(code, i);
+        if (op->kind == OVL_COLLECTIVE) {
+            at[op->comm + 1]++;
+            n++;
         }
     }
-}
-
-/* Calls visit(f, before, i) for each distinct operation whose end operation i waits for. */
-static void each_before(frozen *f, uint32_t i, uint32_t *seen,
-                        void (*visit)(frozen *, uint32_t before, uint32_t i))
-{
-    const ovl_code *code = f->code;
-    uint32_t fixed[2] = {f->stream_prev[i], f->comm_prev[i]};
-    for (uint32_t k = 0; k < 2; k++) {
-        if (fixed[k] != OVL_NONE && seen[fixed[k]] != i) {
-            seen[fixed[k]] = i;
-            visit(f, fixed[k], i);
+    for (uint32_t slot = 0; slot < code->n_slots; slot++) {
+        at[slot + 1] += at[slot];
+    }
+    uint32_t *item = OVL_NEW_ARRAY(arena, uint32_t, n);
+    uint32_t *before = n ? OVL_NEW_ARRAY(arena, uint32_t, code->n_ops) : NULL;
+    uint32_t *count = filled(arena, code->n_slots, 0);
+    for (uint32_t i = 0; i < code->n_ops && n; i++) {
+        const ovl_op *op = ovl_code_op(code, i);
+        if (op->kind == OVL_COLLECTIVE) {
+            before[i] = count[op->comm]++;
+            item[at[op->comm] + before[i]] = i;
         }
     }
-    for (uint32_t k = code->after.at[i]; k < code->after.at[i + 1]; k++) {
-        uint32_t before = code->after.item[k];
-        if (seen[before] != i) {
-            seen[before] = i;
-            visit(f, before, i);
-        }
-    }
-}
-
-static void count_next(frozen *f, uint32_t before, uint32_t i)
-{
-    f->next_at[before + 1]++;
-    f->waits[i]++;
-}
-
-static void fill_next(frozen *f, uint32_t before, uint32_t i)
-{
-    f->next_item[f->next_at[before]++] = i;
-}
-
-static void sum_up(uint32_t *at, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        at[i + 1] += at[i];
-    }
-}
-
-/* After filling, at[i] stands where i + 1 begins: shift it back. */
-static void shift_back(uint32_t *at, uint32_t n)
-{
-    for (uint32_t i = n; i > 0; i--) {
-        at[i] = at[i - 1];
-    }
-    at[0] = 0;
-}
-
-static void derive_next(frozen *f)
-{
-    f->next_at = OVL_NEW_ARRAY(f->arena, uint32_t, f->n + 1);
-    f->waits = filled(f->arena, f->n, 1); /* the issue, or for a part its batch */
-    ovl_arena scratch = {0};
-    uint32_t *seen = filled(&scratch, f->n, OVL_NONE);
-    for (uint32_t i = 0; i < f->n; i++) {
-        each_before(f, i, seen, count_next);
-    }
-    sum_up(f->next_at, f->n);
-    f->next_item = OVL_NEW_ARRAY(f->arena, uint32_t, f->next_at[f->n]);
-    if (f->n) {
-        memset(seen, 0xff, f->n * sizeof *seen); /* OVL_NONE everywhere */
-    }
-    for (uint32_t i = 0; i < f->n; i++) {
-        each_before(f, i, seen, fill_next);
-    }
-    ovl_arena_free(&scratch);
-    shift_back(f->next_at, f->n);
-    f->code->next.at = f->next_at;
-    f->code->next.item = f->next_item;
-}
-
-/* The lists of a relation `key[i]` -> i, e.g. the parts of each batch; keys OVL_NONE are left out.
- */
-static void invert(ovl_arena *arena, const uint32_t *key, uint32_t n, uint32_t n_keys,
-                   const uint32_t **at_out, const uint32_t **item_out)
-{
-    uint32_t *at = OVL_NEW_ARRAY(arena, uint32_t, n_keys + 1);
-    for (uint32_t i = 0; i < n; i++) {
-        if (key[i] != OVL_NONE) {
-            at[key[i] + 1]++;
-        }
-    }
-    sum_up(at, n_keys);
-    uint32_t *item = OVL_NEW_ARRAY(arena, uint32_t, at[n_keys]);
-    for (uint32_t i = 0; i < n; i++) {
-        if (key[i] != OVL_NONE) {
-            item[at[key[i]]++] = i;
-        }
-    }
-    shift_back(at, n_keys);
-    *at_out = at;
-    *item_out = item;
-}
-
-static void derive_lists(frozen *f)
-{
-    ovl_code *code = f->code;
-    ovl_arena scratch = {0};
-    uint32_t *key = OVL_NEW_ARRAY(&scratch, uint32_t, f->n);
-    bool batches = false;
-    for (uint32_t i = 0; i < f->n; i++) {
-        key[i] = ovl_code_batch(code, i);
-        batches = batches || key[i] != OVL_NONE;
-    }
-    if (batches) {
-        invert(f->arena, key, f->n, f->n, &code->parts.at, &code->parts.item);
-    } else {
-        code->parts.at = code->parts.item = f->nothing;
-    }
-    for (uint32_t i = 0; i < f->n; i++) {
-        key[i] =
-            ovl_code_op(code, i)->kind == OVL_COLLECTIVE ? ovl_code_op(code, i)->comm : OVL_NONE;
-    }
-    invert(f->arena, key, f->n, code->n_slots, &code->collectives.at, &code->collectives.item);
-    ovl_arena_free(&scratch);
-    if (f->queue_prev) {
-        invert(f->arena, f->queue_prev, f->n, f->n, &code->queue_next.at, &code->queue_next.item);
-        for (uint32_t i = 0; i < f->n; i++) {
-            f->waits[i] += f->queue_prev[i] != OVL_NONE;
-        }
-    }
+    code->collectives.at = at;
+    code->collectives.item = item;
+    code->collectives_before = before;
 }
 
 static bool host_takes_time(const ovl_code *code)
@@ -289,14 +179,16 @@ static void find_step_ends(ovl_code *code, ovl_arena *arena)
         code->list.item = ovl_vec_freeze(&c->list, arena);                                         \
     } while (0)
 
-static void freeze_code(struct ovl_code_build *c, ovl_code *code, uint32_t hw_queues,
-                        const uint32_t *nothing, const ovl_op *distinct, ovl_arena *arena)
+static void freeze_code(ovl_builder *b, struct ovl_code_build *c, ovl_code *code,
+                        const uint32_t *nothing, uint32_t *recent, const ovl_op *distinct)
 {
+    ovl_arena *arena = b->arena;
+    ovl_store_after(b, c);
     *code = (ovl_code){.n_ops = c->which.len,
                        .n_streams = c->streams.len,
                        .n_buffers = c->buffers.len,
-                       .n_slots = c->n_slots};
-    FREEZE_LIST(after);
+                       .n_slots = c->n_slots,
+                       .queued = b->hw_queues > 0 && b->hw_queues < c->streams.len};
     FREEZE_LIST(access);
     FREEZE_LIST(effect);
     code->distinct = distinct;
@@ -308,18 +200,8 @@ static void freeze_code(struct ovl_code_build *c, ovl_code *code, uint32_t hw_qu
     code->microbatch = c->microbatch.len ? ovl_vec_freeze(&c->microbatch, arena) : NULL;
     code->streams = ovl_vec_freeze(&c->streams, arena);
     code->buffers = ovl_vec_freeze(&c->buffers, arena);
-    frozen f = {.arena = arena, .nothing = nothing, .code = code, .n = code->n_ops};
-    find_stream_prev(&f);
-    find_comm_prev(&f);
-    find_wires(&f);
-    find_queue_prev(&f, hw_queues);
-    derive_next(&f);
-    derive_lists(&f);
-    code->stream_prev = f.stream_prev;
-    code->comm_prev = f.comm_prev;
-    code->queue_prev = f.queue_prev;
-    code->comm_index = f.comm_index;
-    code->waits = f.waits;
+    find_ties(c, code, recent, b);
+    find_collectives(code, arena);
     code->host_timed = host_takes_time(code);
     code->has_means = has_means(code);
     find_step_ends(code, arena);
@@ -409,12 +291,16 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
     assert(b->pairs.len == 0 || b->pairs.len == p.n_kernel_classes * p.n_coll_classes);
     ovl_code *codes = OVL_NEW_ARRAY(b->arena, ovl_code, p.n_codes);
     const uint32_t *nothing = OVL_NEW_ARRAY(b->arena, uint32_t, longest_code(b) + 1);
+    ovl_arena scratch = {0};
+    uint32_t *recent = OVL_NEW_ARRAY(&scratch, uint32_t, b->distinct.len);
     p.n_distinct = b->distinct.len;
     p.distinct = ovl_vec_freeze(&b->distinct, b->arena);
     for (uint32_t i = 0; i < p.n_codes; i++) {
-        freeze_code(b->codes.data[i], &codes[i], b->hw_queues, nothing, p.distinct, b->arena);
+        freeze_code(b, b->codes.data[i], &codes[i], nothing, recent, p.distinct);
         p.n_steps = OVL_MAX(p.n_steps, codes[i].n_steps);
     }
+    ovl_arena_free(&scratch);
+    ovl_tying_end(&b->tying, &p, codes, b->arena);
     uint32_t n_rank_comms = b->rank_comms.len, n_members = b->members.len;
     ovl_rank *ranks = ovl_vec_freeze(&b->ranks, b->arena);
     p.gpus = ovl_vec_freeze(&b->gpus, b->arena);

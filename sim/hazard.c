@@ -84,10 +84,11 @@ static void set_clock(check *k, uint32_t op)
     } else {
         join(k, clock, k->host);
     }
-    join_end(k, clock, code->stream_prev[op]);
-    join_end(k, clock, code->comm_prev[op]);
-    for (uint32_t i = code->after.at[op]; i < code->after.at[op + 1]; i++) {
-        join_end(k, clock, code->after.item[i]);
+    join_end(k, clock, ovl_code_stream_prev(code, op));
+    join_end(k, clock, ovl_code_comm_prev(code, op));
+    ovl_offsets after = ovl_code_after(code, op);
+    for (uint32_t i = 0; i < after.n; i++) {
+        join_end(k, clock, op + after.by[i]);
     }
     if (ovl_code_op(code, op)->kind == OVL_HOST) {
         join_end(k, k->host, op);

@@ -15,30 +15,39 @@ static void issue(ovl_engine *e, uint32_t rank, uint32_t local)
     uint32_t op = r->first_op + local;
     ovl_engine_note(e->issue, op, e->now);
     ovl_engine_step(e, op, OVL_ISSUED);
-    for (uint32_t i = code->parts.at[local]; i < code->parts.at[local + 1]; i++) {
-        ovl_engine_note(e->issue, r->first_op + code->parts.item[i], e->now);
+    ovl_offsets parts = ovl_code_parts(code, local);
+    for (uint32_t i = 0; i < parts.n; i++) {
+        ovl_engine_note(e->issue, r->first_op + local + parts.by[i], e->now);
     }
     e->ranks[rank].cursor++;
     ovl_engine_release(e, rank, op);
 }
 
-/* Where issuing takes no time all is issued at 0, which it says already (run.c), and only what
- * waits for nothing else arrives. Parts wait for their batch. */
-static void issue_all(ovl_engine *e, const ovl_rank *r, uint32_t rank)
+/* What each operation of a rank waits for once it is issued: parts wait for their batch. A rank
+ * before that has the same code has done nothing yet. */
+static void begin_pending(ovl_engine *e, const ovl_rank *r, uint32_t rank)
 {
     const ovl_code *code = &e->p->codes[r->code];
-    const ovl_course *course = e->courses[r->code];
     uint32_t *pending = e->pending + r->first_op;
+    if (rank > 0 && e->p->ranks[rank - 1].code == r->code) {
+        memcpy(pending, pending - code->n_ops, code->n_ops * sizeof *pending);
+        return;
+    }
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        pending[i] = code->waits[i] - 1;
+        pending[i] = ovl_code_ties(code, i)->waits - !ovl_code_op(code, i)->behind;
     }
-    for (uint32_t i = code->parts.at[0]; i < code->parts.at[code->n_ops]; i++) {
-        pending[code->parts.item[i]]++;
-    }
+}
+
+/* Where issuing takes no time all is issued at 0, which it says already (run.c), and only what
+ * waits for nothing else arrives. */
+static void issue_all(ovl_engine *e, const ovl_rank *r, uint32_t rank)
+{
+    const ovl_course *course = e->courses[r->code];
+    begin_pending(e, r, rank);
     for (uint32_t i = 0; i < course->n_starts; i++) {
         ovl_vec_push(&e->todo, (ovl_todo){.rank = rank, .op = r->first_op + course->starts[i]});
     }
-    e->ranks[rank].cursor = code->n_ops;
+    e->ranks[rank].cursor = e->p->codes[r->code].n_ops;
 }
 
 void ovl_host_begin(ovl_engine *e, uint32_t rank)

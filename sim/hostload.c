@@ -61,16 +61,17 @@ static bool is_gpu_work(const ovl_op *op)
 static ovl_time lacks_only_launch(const look *l, uint32_t op)
 {
     const ovl_code *code = l->code;
-    uint32_t before[2] = {code->stream_prev[op], code->comm_prev[op]};
+    uint32_t before[2] = {ovl_code_stream_prev(code, op), ovl_code_comm_prev(code, op)};
     ovl_time at = 0;
     for (uint32_t k = 0; k < 2; k++) {
         at = before[k] != OVL_NONE ? OVL_MAX(at, l->end[before[k]]) : at;
     }
-    for (uint32_t k = code->after.at[op]; k < code->after.at[op + 1]; k++) {
-        at = OVL_MAX(at, l->end[code->after.item[k]]);
+    ovl_offsets after = ovl_code_after(code, op);
+    for (uint32_t k = 0; k < after.n; k++) {
+        at = OVL_MAX(at, l->end[op + after.by[k]]);
     }
-    if (code->queue_prev && code->queue_prev[op] != OVL_NONE) {
-        at = OVL_MAX(at, l->arrive[code->queue_prev[op]]);
+    if (code->queued && ovl_code_queue_prev(code, op) != OVL_NONE) {
+        at = OVL_MAX(at, l->arrive[ovl_code_queue_prev(code, op)]);
     }
     return at;
 }

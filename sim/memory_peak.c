@@ -92,10 +92,11 @@ static bool *behind(const ovl_memory_view *v, uint32_t first)
     }
     is[first] = true;
     for (uint32_t i = first + 1; i < c->n_ops; i++) {
-        uint32_t before = c->stream_prev[i];
+        uint32_t before = ovl_code_stream_prev(c, i);
         is[i] = before != OVL_NONE && is[before] && follows(c, i, first);
-        for (uint32_t k = c->after.at[i]; k < c->after.at[i + 1]; k++) {
-            is[i] |= is[c->after.item[k]];
+        ovl_offsets after = ovl_code_after(c, i);
+        for (uint32_t k = 0; k < after.n; k++) {
+            is[i] |= is[i + after.by[k]];
         }
     }
     return is;

@@ -18,7 +18,8 @@
 #define OVL_PAGE_LARGE ((size_t)2 << 20)
 
 /* Zeroed memory that is not touched yet and begins where a large page can; NULL if there is none.
- * For pieces of some hundred KiB and more. */
+ * For pieces of a large page and more: smaller ones are better taken from memory that was used
+ * before. */
 void *ovl_pages_take(size_t size);
 
 /* Gives back what was taken, with the size that was asked for. */

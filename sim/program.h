@@ -13,8 +13,9 @@
  *     op = rank.first_op + index in its code            ("op" is global, "local" is the index)
  *
  * so 1,000 ranks of 1,000 operations store 1,000 operations, and only times are kept per rank. What
- * an operation is is stored once however often it repeats: 2,048 microbatches of one kernel store
- * one ovl_op of 80 bytes and, each, its number, its name and its microbatch, 12 bytes.
+ * an operation is is stored once however often it repeats, and so is, by distance, what it waits
+ * for and what waits for it (ties.h): 2,048 microbatches of one kernel store one ovl_op of 80
+ * bytes, a few ovl_ties, and, each, the numbers of both, its name and its microbatch, 16 bytes.
  *
  * Example, the 25 ms matmul beside a 20 ms all-reduce on 2 ranks: one code of two operations on the
  * streams `compute` and `comm`, one communicator of members {0, 1}, two ranks whose slot 0 is that
@@ -36,7 +37,7 @@
 
 #include "sim/err.h"
 #include "sim/names.h"
-#include "sim/vec.h"
+#include "sim/ties.h"
 
 typedef enum ovl_op_kind {
     OVL_KERNEL,
@@ -291,25 +292,18 @@ typedef struct ovl_code {
     const uint32_t *microbatch; /* NULL: 0 everywhere */
     const ovl_id *streams;      /* [n_streams] names */
     const ovl_buffer *buffers;  /* [n_buffers] */
-    OVL_LISTS(uint32_t) after;  /* local operations that must have ended */
     OVL_LISTS(ovl_access) access;
     OVL_LISTS(ovl_effect) effect;
     /* Computed by ovl_freeze: */
-    const uint32_t *stream_prev; /* local op before it on its stream, or OVL_NONE */
-    const uint32_t *comm_prev;   /* local op before it in its communicator, or OVL_NONE */
-    const uint32_t *queue_prev;  /* local op before it in its hardware queue, or OVL_NONE; NULL:
-                                    queues do not matter */
-    const uint32_t *comm_index;  /* collectives: how many collectives of the same slot come before;
-                                    eager sends: 1 + the local op of the one before it to the same
-                                    peer in the same slot, 0: none is */
-    OVL_LISTS(uint32_t)
-    next; /* local operations that wait for its end (of any of the above but the queue) */
-    OVL_LISTS(uint32_t) queue_next;  /* local operations that wait for its start */
-    OVL_LISTS(uint32_t) parts;       /* batches: local indices of the parts */
-    OVL_LISTS(uint32_t) collectives; /* by slot, not by operation: its collectives in order */
-    const uint32_t *waits; /* ends, starts and the issue (batch parts: the batch) it waits for */
-    bool host_timed;       /* issuing takes time or can block: some launch > 0 or some host call */
-    bool has_means;        /* some kernel says what it takes if all stages are alike */
+    const uint32_t *tied;               /* into ties: what it waits for, and what waits for it */
+    const ovl_ties *ties;               /* the program's: those of all codes, each once */
+    const uint32_t *offsets;            /* the lists of the ties */
+    const uint32_t *collectives_before; /* collectives: how many of the same slot come before; NULL:
+                                           the code has none */
+    OVL_LISTS(uint32_t) collectives;    /* by slot, not by operation: its collectives in order */
+    bool queued;                        /* hardware queues matter: there are fewer than streams */
+    bool host_timed; /* issuing takes time or can block: some launch > 0 or some host call */
+    bool has_means;  /* some kernel says what it takes if all stages are alike */
     const uint32_t *step_ends; /* [n_steps] local operations with step_end */
     uint32_t n_steps;
     const struct ovl_course *course; /* course.h */
@@ -323,6 +317,44 @@ static inline const ovl_op *ovl_code_op(const ovl_code *code, uint32_t local)
 static inline uint32_t ovl_code_microbatch(const ovl_code *code, uint32_t local)
 {
     return code->microbatch ? code->microbatch[local] : 0;
+}
+
+static inline const ovl_ties *ovl_code_ties(const ovl_code *code, uint32_t local)
+{
+    return &code->ties[code->tied[local]];
+}
+
+/* The operation before it on its stream, in its communicator, in its hardware queue; OVL_NONE:
+ * there is none. */
+static inline uint32_t ovl_code_stream_prev(const ovl_code *code, uint32_t local)
+{
+    return ovl_tied_to(local, ovl_code_ties(code, local)->back.stream_prev);
+}
+
+static inline uint32_t ovl_code_comm_prev(const ovl_code *code, uint32_t local)
+{
+    return ovl_tied_to(local, ovl_code_ties(code, local)->back.comm_prev);
+}
+
+static inline uint32_t ovl_code_queue_prev(const ovl_code *code, uint32_t local)
+{
+    return ovl_tied_to(local, ovl_code_ties(code, local)->back.queue_prev);
+}
+
+/* Operations that must have ended besides; that wait for its end; parts of a batch. */
+static inline ovl_offsets ovl_code_after(const ovl_code *code, uint32_t local)
+{
+    return ovl_offsets_at(code->offsets, ovl_code_ties(code, local)->back.after);
+}
+
+static inline ovl_offsets ovl_code_next(const ovl_code *code, uint32_t local)
+{
+    return ovl_offsets_at(code->offsets, ovl_code_ties(code, local)->next);
+}
+
+static inline ovl_offsets ovl_code_parts(const ovl_code *code, uint32_t local)
+{
+    return ovl_offsets_at(code->offsets, ovl_code_ties(code, local)->parts);
 }
 
 /* The batch that an operation is a part of; OVL_NONE: of none. */
@@ -399,7 +431,10 @@ typedef struct ovl_program {
     uint32_t n_ops;         /* over all ranks; UINT32_MAX if there are more */
     uint32_t n_collectives; /* instances over all communicators */
     uint32_t n_steps;       /* training steps: the most that any code ends; 0 or 1: one */
+    uint32_t n_ties, n_offsets;
     const ovl_op *distinct;
+    const ovl_ties *ties; /* of operations to others of their code, each once */
+    const uint32_t *offsets;
     const ovl_code *codes;
     const ovl_rank *ranks;
     const ovl_comm *comms;
@@ -480,17 +515,6 @@ bool ovl_same_times(const ovl_program *program, const ovl_cost *a, const ovl_cos
 
 struct ovl_code_build;
 
-/* Lists that are stored once, found by what they hold: open addressing, each place has one's number
- * + 1, or 0. */
-typedef struct ovl_stored_list {
-    uint32_t hash, first, n;
-} ovl_stored_list;
-typedef struct ovl_stored {
-    OVL_VEC(ovl_stored_list) lists;
-    uint32_t *places;
-    uint32_t n_places;
-} ovl_stored;
-
 typedef struct ovl_builder {
     ovl_arena *arena; /* the frozen program lives here */
     ovl_names *names;
@@ -510,6 +534,7 @@ typedef struct ovl_builder {
     OVL_VEC(uint64_t) sizes;
     OVL_VEC(ovl_op) distinct;
     ovl_stored stored_costs, stored_phases, stored_kinds, stored_splits, stored_demands, stored_ops;
+    ovl_tying tying;
     OVL_VEC(ovl_id) kernel_classes;
     OVL_VEC(ovl_id) coll_classes;
     OVL_VEC(ovl_pair) pairs; /* set last, by the caller: one per (kernel class, collective class) */
@@ -620,9 +645,7 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs);
  * Nothing happens if it is numbered. */
 bool ovl_number_ops(ovl_program *program, ovl_arena *arena, ovl_errs *errs);
 
-/* --- Reading
- * -----------------------------------------------------------------------------------------------
- */
+/* --- Reading --- */
 
 /* The number of a rank that is simulated, as the user knows it, and how many it stands for. */
 uint32_t ovl_rank_number(const ovl_program *p, uint32_t rank);

@@ -218,7 +218,7 @@ static bool find_strides_of_rank(const ovl_engine *e, ovl_recur *r, uint32_t ran
         r->shift.strides.data[i].alone = n == 1;
     }
     return !e->ranks[rank].put_off && n <= STRIDES_MAX &&
-           (n < 2 || !(code->host_timed || code->queue_prev));
+           (n < 2 || !(code->host_timed || code->queued));
 }
 
 /* What is known of whom operations meet holds as long as all move as they did. */
@@ -328,12 +328,14 @@ static uint64_t blocked_for(const ovl_engine *e, const ovl_recur *r, uint32_t ra
     if (ovl_code_op(code, local)->kind != OVL_HOST && local >= e->ranks[rank].cursor) {
         return UINT64_MAX; /* not issued, and the host is behind */
     }
-    for (uint32_t i = code->after.at[local]; i < code->after.at[local + 1]; i++) {
-        k = OVL_MAX(k, holds_for(e, r, rank, code->after.item[i], false));
+    ovl_offsets after = ovl_code_after(code, local);
+    for (uint32_t i = 0; i < after.n; i++) {
+        k = OVL_MAX(k, holds_for(e, r, rank, local + after.by[i], false));
     }
-    k = OVL_MAX(k, holds_for(e, r, rank, code->stream_prev[local], false));
-    k = OVL_MAX(k, holds_for(e, r, rank, code->comm_prev[local], false));
-    return code->queue_prev ? OVL_MAX(k, holds_for(e, r, rank, code->queue_prev[local], true)) : k;
+    k = OVL_MAX(k, holds_for(e, r, rank, ovl_code_stream_prev(code, local), false));
+    k = OVL_MAX(k, holds_for(e, r, rank, ovl_code_comm_prev(code, local), false));
+    return code->queued ? OVL_MAX(k, holds_for(e, r, rank, ovl_code_queue_prev(code, local), true))
+                        : k;
 }
 
 /* For how many periods nobody comes to meet a send or receive that waits. */
@@ -355,8 +357,9 @@ static uint64_t waits_for(const ovl_engine *e, const ovl_recur *r, uint32_t rank
     if (ovl_code_op(code, local)->kind == OVL_SEND || ovl_code_op(code, local)->kind == OVL_RECV) {
         return alone_for(e, r, rank, local);
     }
-    for (uint32_t i = code->parts.at[local]; i < code->parts.at[local + 1]; i++) {
-        uint32_t part = code->parts.item[i];
+    ovl_offsets parts = ovl_code_parts(code, local);
+    for (uint32_t i = 0; i < parts.n; i++) {
+        uint32_t part = local + parts.by[i];
         k = ovl_recur_in_flight(e, r, rank, part) ? OVL_MIN(k, alone_for(e, r, rank, part)) : k;
     }
     return k;
@@ -434,9 +437,10 @@ static bool keep_along(const ovl_engine *e, const ovl_recur *r, const ovl_stride
     bool all = true;
     for (uint32_t i = s->low - s->by; i < s->low && all; i++) {
         if (ovl_recur_op_stride(e, r, s->rank, i) == s) {
-            all = goes_along(e, r, s, code->comm_prev[i]);
-            for (uint32_t k = course->needs.at[i]; k < course->needs.at[i + 1] && all; k++) {
-                all = goes_along(e, r, s, course->needs.item[k]);
+            all = goes_along(e, r, s, ovl_code_comm_prev(code, i));
+            ovl_offsets needs = ovl_course_needs(course, code, i);
+            for (uint32_t k = 0; k < needs.n && all; k++) {
+                all = goes_along(e, r, s, i + needs.by[k]);
             }
         }
     }
@@ -487,7 +491,7 @@ static bool count_on_lanes(const ovl_engine *e, ovl_recur *r, const ovl_stride *
             continue;
         }
         uint32_t comm = e->p->rank_comms[k->first_comm + slot];
-        uint32_t n = code->comm_index[i + by] - code->comm_index[i];
+        uint32_t n = code->collectives_before[i + by] - code->collectives_before[i];
         if (r->met[comm]++ && r->shift.collectives[comm] != n) {
             return false;
         }

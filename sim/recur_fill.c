@@ -64,8 +64,9 @@ static uint32_t spare_left(const ovl_engine *e, const ovl_recur *r, uint32_t ran
 {
     const ovl_course *course = e->courses[e->p->ranks[rank].code];
     uint32_t left = 0;
-    for (uint32_t i = course->spare.at[local]; i < course->spare.at[local + 1]; i++) {
-        left += !has_ended(e, r, rank, course->spare.item[i], times);
+    ovl_offsets spare = ovl_offsets_at(course->lists, course->spare[local]);
+    for (uint32_t i = 0; i < spare.n; i++) {
+        left += !has_ended(e, r, rank, spare.by[i], times);
     }
     return left;
 }
@@ -75,7 +76,7 @@ static uint32_t spare_more(const ovl_engine *e, const ovl_recur *r, const ovl_st
                            uint32_t local)
 {
     uint32_t k = (uint32_t)r->shift.times;
-    bool any = e->courses[e->p->ranks[s->rank].code]->spare.at != NULL;
+    bool any = e->courses[e->p->ranks[s->rank].code]->spare != NULL;
     return any ? spare_left(e, r, s->rank, local + k * s->by, k) -
                      spare_left(e, r, s->rank, local, 0)
                : 0;
@@ -264,29 +265,30 @@ static bool stays(const ovl_engine *e, const ovl_recur *r, const window *w, uint
     return !s || local >= s->high + (uint32_t)r->shift.times * s->by;
 }
 
-static void release_behind(ovl_engine *e, const ovl_recur *r, const window *w, const uint32_t *at,
-                           const uint32_t *item, uint32_t local)
+static void release_behind(ovl_engine *e, const ovl_recur *r, const window *w, uint32_t local)
 {
-    for (uint32_t i = at[local]; i < at[local + 1]; i++) {
-        if (stays(e, r, w, item[i])) {
-            assert(e->pending[w->first_op + item[i]] > 0);
-            e->pending[w->first_op + item[i]]--;
-        }
+    if (stays(e, r, w, local)) {
+        assert(e->pending[w->first_op + local] > 0);
+        e->pending[w->first_op + local]--;
     }
 }
 
 static void release(ovl_engine *e, const ovl_recur *r, const window *w, uint32_t i)
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[w->rank].code];
+    const ovl_ties *ties = ovl_code_ties(code, i);
     uint8_t now = flags_now(w, i), then = flags_then(w, i);
     if (!is_here(e, r, w, i)) {
         return;
     }
     if ((then & HAS_ENDED) && !(now & HAS_ENDED)) {
-        release_behind(e, r, w, code->next.at, code->next.item, i);
+        ovl_offsets next = ovl_offsets_at(code->offsets, ties->next);
+        for (uint32_t k = 0; k < next.n; k++) {
+            release_behind(e, r, w, i + next.by[k]);
+        }
     }
-    if (code->queue_prev && (then & HAS_ARRIVED) && !(now & HAS_ARRIVED)) {
-        release_behind(e, r, w, code->queue_next.at, code->queue_next.item, i);
+    if (ties->queue_next && (then & HAS_ARRIVED) && !(now & HAS_ARRIVED)) {
+        release_behind(e, r, w, i + ties->queue_next);
     }
 }
 
@@ -370,7 +372,7 @@ static uint32_t instance_of(const ovl_engine *e, uint32_t rank, uint32_t local)
 {
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
     return ovl_rank_comm(e->p, rank, ovl_code_op(code, local)->comm)->first_collective +
-           code->comm_index[local];
+           code->collectives_before[local];
 }
 
 static void find_gatherings(const ovl_engine *e, const ovl_recur *r, const ovl_stride *s,

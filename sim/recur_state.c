@@ -96,11 +96,11 @@ static void advance_fronts(const ovl_engine *e, ovl_recur *r)
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
         const ovl_rank *k = &e->p->ranks[rank];
         const ovl_code *code = &e->p->codes[k->code];
-        const uint32_t *behind = e->courses[k->code]->behind;
         uint32_t *front = r->now.front + r->first_front[rank];
         for (uint32_t i = 0; i < ovl_lane_host(code); i++) {
             while (front[i] < code->n_ops && ovl_engine_arrived(e, k->first_op + front[i])) {
-                front[i] = behind[front[i]];
+                uint32_t next = ovl_code_ties(code, front[i])->lane_next;
+                front[i] = next ? front[i] + next : code->n_ops;
             }
         }
         front[ovl_lane_host(code)] = e->ranks[rank].cursor;
@@ -126,7 +126,7 @@ static bool collective_in_flight(const ovl_engine *e, uint32_t rank, uint32_t op
     const ovl_code *code = &e->p->codes[k->code];
     uint32_t local = op - k->first_op;
     const ovl_comm *comm = ovl_rank_comm(e->p, rank, ovl_code_op(code, local)->comm);
-    uint32_t instance = comm->first_collective + code->comm_index[local];
+    uint32_t instance = comm->first_collective + code->collectives_before[local];
     return OVL_SAID(e->pending[op]) || e->arrived[instance] < comm->n_members;
 }
 
@@ -303,8 +303,9 @@ static void put_parts(const ovl_engine *e, ovl_recur *r, uint32_t rank, uint32_t
 {
     const ovl_rank *k = &e->p->ranks[rank];
     const ovl_code *code = &e->p->codes[k->code];
-    for (uint32_t i = code->parts.at[batch]; i < code->parts.at[batch + 1]; i++) {
-        uint32_t local = code->parts.item[i];
+    ovl_offsets parts = ovl_code_parts(code, batch);
+    for (uint32_t i = 0; i < parts.n; i++) {
+        uint32_t local = batch + parts.by[i];
         bool arrived = ovl_engine_arrived(e, k->first_op + local);
         put(&r->now, arrived ? 1 + ovl_recur_in_flight(e, r, rank, local) : 0);
     }

@@ -177,13 +177,14 @@ static void add_waits(const ovl_code *code, uint32_t local, locals *list, bool *
 {
     uint32_t batch = ovl_code_batch(code, local);
     uint32_t from = batch != OVL_NONE ? batch : local;
-    for (uint32_t k = code->after.at[from]; k < code->after.at[from + 1]; k++) {
-        ovl_vec_push(list, code->after.item[k]);
+    ovl_offsets after = ovl_code_after(code, from);
+    for (uint32_t k = 0; k < after.n; k++) {
+        ovl_vec_push(list, from + after.by[k]);
         *known = true;
     }
-    if (!*known && code->stream_prev[from] != OVL_NONE &&
+    if (!*known && ovl_code_stream_prev(code, from) != OVL_NONE &&
         ovl_code_op(code, local)->kind != OVL_RECV) {
-        ovl_vec_push(list, code->stream_prev[from]); /* the stream is all that says it */
+        ovl_vec_push(list, ovl_code_stream_prev(code, from)); /* the stream is all that says it */
         *known = true;
     }
 }
@@ -371,8 +372,9 @@ static ovl_time brought(const player *p, uint32_t op, uint32_t batch)
     const ovl_code *code = &p->c->program->codes[rank->code];
     uint32_t first = rank->first_op, local = batch - first;
     ovl_time latest = -1;
-    for (uint32_t k = code->parts.at[local]; k < code->parts.at[local + 1]; k++) {
-        uint32_t part = code->parts.item[k];
+    ovl_offsets parts = ovl_code_parts(code, local);
+    for (uint32_t k = 0; k < parts.n; k++) {
+        uint32_t part = local + parts.by[k];
         if (ovl_brings(code, part, op - first)) {
             latest = OVL_MAX(latest, p->out->end[first + part]);
         }

@@ -106,9 +106,9 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
         s->is = (ovl_choice){.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};
         ovl_vec_begin_near(&s->kernels, s->few_kernels);
         ovl_vec_begin_near(&s->comms, s->few_comms);
-        if (code->host_timed) { /* else ovl_host_begin fills it in as it issues everything */
-            memcpy(&e->pending[p->ranks[r].first_op], code->waits, code->n_ops * sizeof(uint32_t));
-        }
+        for (uint32_t i = 0; code->host_timed && i < code->n_ops; i++) {
+            e->pending[s->first_op + i] = ovl_code_ties(code, i)->waits;
+        } /* else ovl_host_begin fills it in as it issues everything */
     }
     uint64_t *capacities = OVL_NEW_ARRAY(scratch, uint64_t, p->n_resources);
     for (uint32_t i = 0; i < p->n_resources; i++) {

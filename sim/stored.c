@@ -1,7 +1,4 @@
-/*
- * stored.c - where equal lists were stored, so that each is stored once: open addressing.
- */
-#include "sim/build.h"
+#include "sim/stored.h"
 
 static void grow(ovl_stored *s)
 {
@@ -20,9 +17,9 @@ static void grow(ovl_stored *s)
     }
 }
 
-uint32_t ovl_stored_once(const ovl_builder *b, ovl_stored *s, uint64_t hash, uint32_t first,
+uint32_t ovl_stored_once(const void *owner, ovl_stored *s, uint64_t hash, uint32_t first,
                          uint32_t n,
-                         bool (*same)(const ovl_builder *b, uint32_t x, uint32_t y, uint32_t n))
+                         bool (*same)(const void *owner, uint32_t x, uint32_t y, uint32_t n))
 {
     ovl_stored_list list = {(uint32_t)(hash >> 32), first, n};
     if (2 * (uint64_t)s->lists.len >= s->n_places) {
@@ -31,7 +28,7 @@ uint32_t ovl_stored_once(const ovl_builder *b, ovl_stored *s, uint64_t hash, uin
     uint32_t at = list.hash, *place;
     while (*(place = &s->places[at & (s->n_places - 1)])) {
         const ovl_stored_list *old = &s->lists.data[*place - 1];
-        if (old->hash == list.hash && old->n == n && same(b, old->first, first, n)) {
+        if (old->hash == list.hash && old->n == n && same(owner, old->first, first, n)) {
             return old->first;
         }
         at++;

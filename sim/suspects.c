@@ -99,8 +99,9 @@ static ovl_time spread_of(const search *s, uint32_t op)
     const ovl_code *code = &s->p->codes[code_of(s, op)];
     uint32_t local = ovl_causes_local(s->c, op);
     ovl_time first = s->c->timeline->end[op];
-    for (uint32_t k = code->parts.at[local]; k < code->parts.at[local + 1]; k++) {
-        first = OVL_MIN(first, s->c->timeline->end[op - local + code->parts.item[k]]);
+    ovl_offsets parts = ovl_code_parts(code, local);
+    for (uint32_t k = 0; k < parts.n; k++) {
+        first = OVL_MIN(first, s->c->timeline->end[op + parts.by[k]]);
     }
     return s->c->timeline->end[op] - first;
 }

@@ -149,8 +149,9 @@ static uint32_t needed_of(const ovl_waits *w, uint32_t op, uint32_t before)
     }
     const ovl_code *code = code_of(w, op);
     uint32_t first = op - ovl_causes_local(w->causes, op), needed = OVL_NONE;
-    for (uint32_t k = code->parts.at[before - first]; k < code->parts.at[before - first + 1]; k++) {
-        uint32_t part = code->parts.item[k];
+    ovl_offsets parts = ovl_code_parts(code, before - first);
+    for (uint32_t k = 0; k < parts.n; k++) {
+        uint32_t part = before - first + parts.by[k];
         bool later = needed == OVL_NONE ||
                      w->causes->timeline->end[first + part] > w->causes->timeline->end[needed];
         needed = later && ovl_brings(code, part, op - first) ? first + part : needed;
@@ -243,8 +244,9 @@ static uint32_t last_part(const ovl_waits *w, uint32_t batch)
 {
     const ovl_code *code = code_of(w, batch);
     uint32_t local = ovl_causes_local(w->causes, batch), last = OVL_NONE;
-    for (uint32_t k = code->parts.at[local]; k < code->parts.at[local + 1]; k++) {
-        uint32_t part = batch - local + code->parts.item[k];
+    ovl_offsets parts = ovl_code_parts(code, local);
+    for (uint32_t k = 0; k < parts.n; k++) {
+        uint32_t part = batch + parts.by[k];
         if (last == OVL_NONE || w->causes->timeline->end[part] > w->causes->timeline->end[last]) {
             last = part;
         }

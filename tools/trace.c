@@ -8,14 +8,14 @@
 static void find_parts(const ovl_code *code, ovl_lanes *lanes)
 {
     for (uint32_t i = 0; i < code->n_ops; i++) {
-        uint32_t first = code->parts.at[i], n = code->parts.at[i + 1] - first;
-        if (n == 0) {
+        ovl_offsets parts = ovl_code_parts(code, i);
+        if (parts.n == 0) {
             continue;
         }
         uint32_t *most = &lanes->parts[ovl_code_op(code, i)->stream];
-        *most = OVL_MAX(*most, n);
-        for (uint32_t k = 0; k < n; k++) {
-            lanes->part_of[code->parts.item[first + k]] = k;
+        *most = OVL_MAX(*most, parts.n);
+        for (uint32_t k = 0; k < parts.n; k++) {
+            lanes->part_of[i + parts.by[k]] = k;
         }
     }
 }

@@ -179,7 +179,7 @@ static uint32_t activity_of(const ovl_trace *t, uint32_t local)
     uint32_t number = t->r->first_op + local;
     if (op->kind == OVL_COLLECTIVE) {
         return ovl_collective_op(p, ovl_rank_comm(p, t->rank, op->comm), 0,
-                                 t->code->comm_index[local]);
+                                 t->code->collectives_before[local]);
     }
     return op->kind == OVL_RECV ? p->partner[number] : number;
 }

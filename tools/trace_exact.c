@@ -6,13 +6,13 @@
 
 static void put_after(ovl_trace *t, uint32_t local)
 {
-    uint32_t first = t->code->after.at[local], end = t->code->after.at[local + 1];
-    if (first == end) {
+    ovl_offsets after = ovl_code_after(t->code, local);
+    if (after.n == 0) {
         return;
     }
     ovl_json_array(t->json, "after", OVL_JSON_FLOW);
-    for (uint32_t i = first; i < end; i++) {
-        ovl_json_uint(t->json, NULL, t->code->after.item[i]);
+    for (uint32_t i = 0; i < after.n; i++) {
+        ovl_json_uint(t->json, NULL, local + after.by[i]);
     }
     ovl_json_close(t->json);
 }

@@ -33,8 +33,9 @@ static void after_edges(ovl_trace *t, uint32_t local)
 {
     const ovl_timeline *line = t->job->timeline;
     uint64_t to = ovl_trace_thread(t, t->rank, t->code, local);
-    for (uint32_t i = t->code->after.at[local]; i < t->code->after.at[local + 1]; i++) {
-        uint32_t before = t->code->after.item[i], op = t->r->first_op + before;
+    ovl_offsets after = ovl_code_after(t->code, local);
+    for (uint32_t i = 0; i < after.n; i++) {
+        uint32_t before = local + after.by[i], op = t->r->first_op + before;
         uint64_t from = ovl_trace_thread(t, t->rank, t->code, before);
         if (from != to) {
             half(t, "s", t->rank, from, inside(line->start[op], line->end[op]), "after");

@@ -487,6 +487,95 @@ static void pxn_keeps_what_it_can_on_the_rails(void)
     }
 }
 
+/* --- Phase by phase --- */
+
+/* As many members on some of the four nodes, in any order. */
+static lie draw_even(uint64_t *state)
+{
+    lie l = {0};
+    uint32_t g = 1 + random_next(state) % 6, m = 1 + random_next(state) % 4, ranks[24];
+    for (uint32_t node = 0; node < m; node++) {
+        uint32_t first = random_next(state) % 6;
+        for (uint32_t i = 0; i < g; i++) {
+            ranks[l.n++] = 6 * node + (first + i) % 6;
+        }
+        l.on[node] = g;
+    }
+    for (uint32_t i = l.n; i > 1; i--) {
+        uint32_t k = random_next(state) % i, other = ranks[k];
+        ranks[k] = ranks[i - 1];
+        ranks[i - 1] = other;
+    }
+    for (size_t at = 0, i = 0; i < l.n; i++) {
+        at += (size_t)snprintf(l.list + at, sizeof l.list - at, "%s%" PRIu32, i ? ", " : "",
+                               ranks[i]);
+    }
+    return l;
+}
+
+/* Whether a phase loads a link out of the ranks that have a part in the collective. */
+static bool loads(bench *t, const lie *l, uint32_t phase, const char *link)
+{
+    bool any = false;
+    for (uint32_t rank = 0; rank < 24; rank++) {
+        if (l->on[rank / 6] && find_op(t, rank, "x") != OVL_NONE) {
+            const ovl_cost *cost = ovl_phase_of(t->p, cost_named(t, rank, "x"), phase);
+            any |= demand_on(t, rank, cost, false, link) > 0;
+        }
+    }
+    return any;
+}
+
+/* Of g members on each of m nodes a pass puts (g - 1)/g s on each own link, and (m - 1)/m s out of
+ * each node; an all-reduce makes two. Own links carry it inside, the others across: never both. */
+static void check_levels(bench *t, const way *w, const lie *l)
+{
+    double m = 0, passes = w->coll == OVL_ALL_REDUCE ? 2 : 1;
+    for (int k = 0; k < 4; k++) {
+        m += l->on[k] > 0;
+    }
+    double g = l->n / m, across = 2 * 48e6 * passes * (m - 1);
+    CHECK_NEAR(total(&t->result, "own.out"), 2 * 48e6 * passes * (g - 1) * m, 1000);
+    CHECK_NEAR(total(&t->result, "nic.out"), across, 1000);
+    CHECK_NEAR(total(&t->result, "spine.in"), across, 1000);
+    check_ways(&t->whole, w, l->n);
+    uint32_t first = find_op(t, 0, "x"), rank = 0;
+    for (; rank < 23 && first == OVL_NONE; first = find_op(t, ++rank, "x")) {
+    }
+    uint32_t n = ovl_count_phases(t->p, cost_named(t, rank, "x"));
+    CHECK_INT(n, g > 1 && m > 1 ? (uint32_t)passes + 1 : 1);
+    for (uint32_t i = 0; i < n && n > 1; i++) {
+        bool inside = w->coll == OVL_ALL_GATHER ? i == 1 : i != 1;
+        CHECK_INT(loads(t, l, i, "own.out"), inside);
+        CHECK_INT(loads(t, l, i, "nic.out"), !inside);
+        CHECK_INT(loads(t, l, i, "spine.out"), !inside);
+    }
+}
+
+static void hierarchies_are_conserved_phase_by_phase(void)
+{
+    static const way levels[] = {
+        {"all_reduce", "hierarchical", OVL_ALL_REDUCE, OVL_ALGO_HIERARCHICAL},
+        {"reduce_scatter", "hierarchical", OVL_REDUCE_SCATTER, OVL_ALGO_HIERARCHICAL},
+        {"all_gather", "hierarchical", OVL_ALL_GATHER, OVL_ALGO_HIERARCHICAL},
+    };
+    for (uint64_t i = 0; i < 300; i++) {
+        uint64_t state = law_seed() + i;
+        lie l = draw_even(&state);
+        char text[2048];
+        const way *w = &levels[i % OVL_COUNT(levels)];
+        int nic = 1 + (int)(random_next(&state) % 3);
+        snprintf(text, sizeof text, ANYHOW, nic, w->op, w->algorithm, l.list, w->op, l.list, "",
+                 w->op, l.list);
+        bench t = {0};
+        if (l.n > 1 && run(&t, text)) {
+            check_levels(&t, w, &l);
+            CHECK_INT(t.result.step, t.whole.step);
+        }
+        finish(&t);
+    }
+}
+
 static CU_TestInfo tests[] = {
     {"a matrix of equal bytes is an even exchange", a_matrix_of_equal_bytes_is_an_even_exchange},
     {"PXN keeps what it can on the rails", pxn_keeps_what_it_can_on_the_rails},
@@ -494,6 +583,7 @@ static CU_TestInfo tests[] = {
      rails_keep_what_they_can_however_a_group_lies},
     {"bytes are conserved however a group lies", bytes_are_conserved_however_a_group_lies},
     {"bytes are conserved over every pair of axes", bytes_are_conserved_over_every_pair_of_axes},
+    {"hierarchies are conserved phase by phase", hierarchies_are_conserved_phase_by_phase},
     CU_TEST_INFO_NULL,
 };
 

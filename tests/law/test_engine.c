@@ -61,13 +61,16 @@ static ovl_time ready_at(const lab *l, const ovl_rank *r, uint32_t i)
         return l->t.start[r->first_op + ovl_code_batch(c, i)];
     }
     ovl_time ready = l->t.issue[r->first_op + i];
-    ready = c->stream_prev[i] != OVL_NONE ? OVL_MAX(ready, end[c->stream_prev[i]]) : ready;
-    ready = c->comm_prev[i] != OVL_NONE ? OVL_MAX(ready, end[c->comm_prev[i]]) : ready;
-    for (uint32_t k = c->after.at[i]; k < c->after.at[i + 1]; k++) {
-        ready = OVL_MAX(ready, end[c->after.item[k]]);
+    ready = ovl_code_stream_prev(c, i) != OVL_NONE ? OVL_MAX(ready, end[ovl_code_stream_prev(c, i)])
+                                                   : ready;
+    ready = ovl_code_comm_prev(c, i) != OVL_NONE ? OVL_MAX(ready, end[ovl_code_comm_prev(c, i)])
+                                                 : ready;
+    ovl_offsets after = ovl_code_after(c, i);
+    for (uint32_t k = 0; k < after.n; k++) {
+        ready = OVL_MAX(ready, end[i + after.by[k]]);
     }
-    if (c->queue_prev && c->queue_prev[i] != OVL_NONE) {
-        ready = OVL_MAX(ready, l->t.arrive[r->first_op + c->queue_prev[i]]);
+    if (c->queued && ovl_code_queue_prev(c, i) != OVL_NONE) {
+        ready = OVL_MAX(ready, l->t.arrive[r->first_op + ovl_code_queue_prev(c, i)]);
     }
     return ready;
 }

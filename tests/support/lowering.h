@@ -149,10 +149,10 @@ static inline const char *waits(bench *t, uint32_t rank, const char *name)
     const ovl_code *code = code_of(t, rank);
     uint32_t local = find_op(t, rank, name);
     CHECK(local != OVL_NONE);
-    for (uint32_t k = code->after.at[local]; local != OVL_NONE && k < code->after.at[local + 1];
-         k++) {
+    ovl_offsets after = ovl_code_after(code, local);
+    for (uint32_t k = 0; local != OVL_NONE && k < after.n; k++) {
         text = ovl_arena_printf(&t->arena, "%s%s%s", text, *text ? ", " : "",
-                                name_at(t, rank, code->after.item[k]));
+                                name_at(t, rank, local + after.by[k]));
     }
     return text;
 }
@@ -232,6 +232,35 @@ static inline bool said(const bench *t, const char *part)
         }
     }
     return false;
+}
+
+/* Takes the k-th wait of an operation of a code away: makes it one for the first operation, which
+ * has ended long before. It gets ties and a list of its own, behind all others, for others may be
+ * tied as it was. Gives the code, to be changed back; *kept is what it was. */
+static inline ovl_code *take_wait_away(const bench *t, const ovl_code *found, uint32_t op,
+                                       uint32_t k, ovl_code *kept, ovl_arena *arena)
+{
+    const ovl_program *p = t->p;
+    ovl_code *code;
+    uint32_t n_after = ovl_code_after(found, op).n;
+    uint32_t *tied = OVL_NEW_ARRAY(arena, uint32_t, found->n_ops);
+    uint32_t *offsets = OVL_NEW_ARRAY(arena, uint32_t, p->n_offsets + 1 + n_after);
+    ovl_ties *ties = OVL_NEW_ARRAY(arena, ovl_ties, p->n_ties + 1);
+    memcpy(tied, found->tied, found->n_ops * sizeof *tied);
+    memcpy(offsets, p->offsets, p->n_offsets * sizeof *offsets);
+    memcpy(offsets + p->n_offsets, ovl_code_after(found, op).by - 1,
+           (1 + n_after) * sizeof *offsets);
+    memcpy(ties, p->ties, p->n_ties * sizeof *ties);
+    *kept = *found;
+    memcpy(&code, &found, sizeof code);
+    code->ties = ties;
+    code->offsets = offsets;
+    code->tied = tied;
+    offsets[p->n_offsets + 1 + k] = 0 - op;
+    ties[p->n_ties] = ties[tied[op]];
+    ties[p->n_ties].back.after = p->n_offsets;
+    tied[op] = p->n_ties;
+    return code;
 }
 
 #endif

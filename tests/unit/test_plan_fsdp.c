@@ -607,20 +607,18 @@ static void steps_follow_each_other(void)
 
 /* --- What if a wait were missing? --- */
 
-/* The races of the program with one wait taken away (made one for the first operation, which has
- * ended long before). */
-static uint32_t races_without(bench *t, const ovl_timeline *line, uint32_t edge)
+/* The races of the program with the k-th wait of an operation taken away. */
+static uint32_t races_without(bench *t, const ovl_timeline *line, uint32_t op, uint32_t k)
 {
-    uint32_t *item, kept;
-    memcpy(&item, &code_of(t, 0)->after.item, sizeof item);
-    kept = item[edge];
-    item[edge] = 0;
+    ovl_arena scratch = {0};
+    ovl_code kept, *code = take_wait_away(t, code_of(t, 0), op, k, &kept, &scratch);
     ovl_causes causes;
     ovl_causes_init(&causes, t->p, line, &t->arena);
     ovl_hazards hazards = {0};
     ovl_races_checked checked;
     ovl_races_find(&causes, &t->arena, &hazards, &checked);
-    item[edge] = kept;
+    *code = kept;
+    ovl_arena_free(&scratch);
     uint32_t n = hazards.len;
     ovl_vec_free(&hazards);
     ovl_causes_free(&causes);
@@ -636,9 +634,10 @@ static uint32_t not_missed(bench *t, const ovl_timeline *line, const char *start
     *tried = 0;
     for (uint32_t i = 0; i < code->n_ops; i++) {
         bool looked_at = strncmp(name_at(t, 0, i), start, strlen(start)) == 0;
-        for (uint32_t k = code->after.at[i]; looked_at && k < code->after.at[i + 1]; k++) {
+        ovl_offsets after = ovl_code_after(code, i);
+        for (uint32_t k = 0; looked_at && k < after.n; k++) {
             ++*tried;
-            silent += races_without(t, line, k) == 0;
+            silent += races_without(t, line, i, k) == 0;
         }
     }
     return silent;

@@ -74,9 +74,9 @@ static void repeated_names(void)
                        "    - {kernel: b, duration: 3 ms, after: a}\n"),
                 NULL));
     const ovl_code *code = code_of(&t, 0);
-    CHECK_INT(code->after.at[2] - code->after.at[1], 1);
-    CHECK_INT(code->after.item[code->after.at[1]], 0);
-    CHECK_INT(code->after.item[code->after.at[2]], 1);
+    CHECK_INT(ovl_code_after(code, 1).n, 1);
+    CHECK_INT(1 + ovl_code_after(code, 1).by[0], 0);
+    CHECK_INT(2 + ovl_code_after(code, 2).by[0], 1);
     finish(&t);
 }
 
