@@ -331,3 +331,14 @@ $ ovl run scenarios/first_steps/matmul_allreduce.yaml --only comms
 error: option "--only" is compute, comm or both, not "comms"
 try: ovl run --help
 ? 2
+
+A long critical path says once what repeats itself: k of 1 us and reduce of 2 us come 2,000 times, the first time with the step.
+
+$ ovl run tests/cli/many_kernels.yaml | sed -n '/^Critical/,/= step/p'
+Critical path (times in ms)
+  start    end   took  rank  stream   operation                        started
+      0  0.001  0.001     0  compute  k                                start
+  0.001  0.003  0.002     0  comm     reduce                           after: k
+  0.003  5.998  1.999     0  compute  k (1999 times, every 3 us)       after: reduce
+  0.004  6.000  3.998     0  comm     reduce (1999 times, every 3 us)  after: k
+                6.000                 = step
