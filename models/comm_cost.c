@@ -93,9 +93,10 @@ static bool comm_sms(ovl_lowering *l, const comm *c, const ovl_comm_time *time, 
 }
 
 /* A formula counts what crosses the links it is given: nothing, if all members lie on one side. */
-static void say_if_free(ovl_lowering *l, const comm *c, const ovl_cost *cost)
+static void say_if_free(ovl_lowering *l, const comm *c, const ovl_draft *d)
 {
-    if (c->algorithm != OVL_ALGO_NONE && c->spec->bytes > 0 && cost->latency + cost->work == 0) {
+    if (c->algorithm != OVL_ALGO_NONE && c->spec->bytes > 0 && d->n_later == 0 &&
+        d->cost.latency + d->cost.work == 0) {
         const char *links = "";
         for (uint32_t i = 0; i < c->via->count; i++) {
             links = ovl_arena_printf(l->arena, "%s%s%s", links, i ? ", " : "", c->via->item[i]);
@@ -131,7 +132,7 @@ static void comm_notes(ovl_lowering *l, const comm *c, const ovl_draft *d)
         return;
     }
     const char *name = ovl_coll_name(c->spec->op);
-    say_if_free(l, c, &d->cost);
+    say_if_free(l, c, d);
     say_phases(l, c, d);
     if (!c->spec->has_bytes) {
         ovl_plan_note(l, OVL_NOTE_COMM_BYTES, c->spec->name);

@@ -166,7 +166,7 @@ static bool is_step(const ovl_workload *workload)
 static bool check_size(ovl_lowering *l)
 {
     const ovl_scenario *s = l->scenario;
-    const uint32_t most_ranks = 1u << 20, most_links = 1u << 10;
+    const uint32_t most_ranks = OVL_PLAN_RANKS, most_links = OVL_PLAN_LINKS;
     if (s->n_ranks < 1 || s->n_ranks > most_ranks) {
         ovl_error(l->errs, OVL_E_INPUT, s->mesh.given ? s->mesh.mark : s->workload.mark,
                   "%" PRId64 " ranks; 1 to %" PRIu32 " can be simulated", s->n_ranks, most_ranks);

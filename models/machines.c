@@ -1,7 +1,8 @@
 /*
  * machines.c - nodes unlike others (hardware.nodes): which rank sees what hardware.
  */
-#include "models/plan.h"
+#include "models/faults.h"
+#include "models/tables.h"
 
 #include <string.h>
 
@@ -136,6 +137,28 @@ static void check_instances(ovl_lowering *l, uint32_t link, uint32_t *first)
             return;
         }
     }
+}
+
+void ovl_machines_check(const ovl_scenario *scenario, ovl_errs *errs)
+{
+    ovl_arena scratch = {0};
+    ovl_lowering l = {.scenario = scenario,
+                      .hw = &scenario->hw,
+                      .arena = &scratch,
+                      .errs = errs,
+                      .n_ranks = (uint32_t)scenario->n_ranks,
+                      .n_machines = 1 + scenario->hw.n_others};
+    /* One rank may be what a mistake left of more; how many a trace has is not known yet. */
+    if (scenario->n_ranks < 2 || scenario->n_ranks > OVL_PLAN_RANKS ||
+        scenario->workload.trace.count) {
+        return;
+    }
+    find_seats(&l);
+    if (l.n_machines > 1 && l.hw->gpus_per_node > 0) {
+        place_ranks(&l);
+    }
+    ovl_faults_check(&l);
+    ovl_arena_free(&scratch);
 }
 
 void ovl_machines_find(ovl_lowering *l)

@@ -379,7 +379,9 @@ ovl_time ovl_plan_launch(const ovl_lowering *l);
 
 /* --- The plans --- */
 
-/* Limits that keep a slip of the pen from filling the machine. */
+/* Limits that keep a slip of the pen from filling the machine (bounds.h tells users). */
+#define OVL_PLAN_RANKS    (1u << 20)
+#define OVL_PLAN_LINKS    (1u << 10)
 #define OVL_PLAN_CODE_OPS 20000000u  /* over all codes: what is stored */
 #define OVL_PLAN_RANK_OPS 200000000u /* over all ranks: what is simulated */
 

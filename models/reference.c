@@ -1,5 +1,6 @@
 #include "models/reference.h"
 
+#include "models/bounds.h"
 #include "sim/vec.h"
 
 #include <string.h>
@@ -168,6 +169,18 @@ static void put_table(page *p, const ovl_table *table, ovl_arena *arena)
     }
 }
 
+static void put_bounds(page *p, ovl_arena *arena)
+{
+    put(p, "\n## limits\n\nWhat is larger is an error before anything is simulated.\n\n"
+           "| of | at most | what is counted |\n|---|---|---|\n");
+    for (uint32_t i = 0; i < ovl_n_bounds; i++) {
+        const ovl_bound *bound = &ovl_bounds[i];
+        put(p, ovl_arena_printf(arena, "| %s | %s | %s |\n", bound->what,
+                                ovl_bound_text(bound->most, arena), bound->about));
+    }
+    put(p, ovl_arena_printf(arena, "\n%s\n", ovl_bound_of_memory));
+}
+
 const char *ovl_reference_page(const ovl_table *const *tables, uint32_t n_tables, ovl_arena *arena)
 {
     page p = {0};
@@ -181,6 +194,7 @@ const char *ovl_reference_page(const ovl_table *const *tables, uint32_t n_tables
     for (uint32_t i = 0; i < n_tables; i++) {
         put_table(&p, tables[i], arena);
     }
+    put_bounds(&p, arena);
     const char *text = ovl_arena_strndup(arena, p.data, p.len);
     ovl_vec_free(&p);
     return text;

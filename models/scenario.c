@@ -584,6 +584,7 @@ static bool decode_variant(const ovl_document *doc, const char *variant, const o
         ovl_check_model_axes(scenario, root, &mine);
         if (wrong || mine.errors) {
             ovl_check_names(scenario, root, &mine);
+            ovl_machines_check(scenario, &mine);
         }
         scenario->variant = variant ? ovl_arena_strdup(arena, variant) : "base";
     }

@@ -71,6 +71,10 @@ void ovl_finish_scenario(ovl_raw_scenario *raw, ovl_arena *arena, ovl_errs *errs
  * for each rank, links of operations, SMs held. */
 void ovl_check_scenario(ovl_scenario *scenario, ovl_errs *errs);
 
+/* Of a scenario with mistakes, which is not lowered: nodes and ranks of hardware.nodes and
+ * hardware.faults that there are not. */
+void ovl_machines_check(const ovl_scenario *scenario, ovl_errs *errs);
+
 /* Adds an error for each name of an operation, buffer, group, member or gradient that leads
  * nowhere, as far as a scenario with other mistakes lets one say so. `root` is the tree it came
  * from. */

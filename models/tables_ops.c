@@ -87,7 +87,8 @@ static const ovl_field op_fields[] = {
     OVL_FIELD(ovl_xop, free, "free", OVL_F_TEXTS, 0, "Buffers that are freed here in host order."),
     OVL_FIELD_MORE(ovl_xop, repeat, "repeat", OVL_F_COUNT, 0,
                    "The entries of `ops` so many times. `{i}`, `{i+1}` and `{i-1}` in their names "
-                   "count from 0.",
+                   "count from 0. Unrolled, a program has at most 20,000,000 operations "
+                   "([limits](#limits)).",
                    .min = 1, .max = 100000000),
     /* Where. */
     OVL_FIELD(ovl_xop, as, "as", OVL_F_TEXT, 0, "repeat: the counter's name. Default `i`."),

@@ -1,13 +1,14 @@
 #include "sim/explain.h"
 
+#include "sim/degraded.h"
 #include "sim/steps.h"
-#include "sim/uses.h"
 
 #include <stdlib.h>
 
 #define MOST_BESIDE 3 /* names said of those beside */
 
 typedef struct explaining {
+    bool by_name; /* few operations, of which more is told */
     ovl_causes *c;
     const ovl_program *p;
     const ovl_timeline *t;
@@ -23,6 +24,7 @@ static void collect_uses(explaining *e)
 {
     ovl_arena scratch = {0};
     bool *holds = OVL_NEW_ARRAY(&scratch, bool, e->p->n_resources + e->p->n_ranks);
+    memset(holds, e->by_name, e->p->n_resources * sizeof *holds);
     for (uint32_t i = 0; i < e->t->n_limits; i++) {
         ovl_id resource = ovl_limit_resource(e->c, &e->t->limits[i]);
         if (resource != OVL_NONE && e->t->limits[i].lost > 0) {
@@ -122,6 +124,88 @@ static int by_lost(const void *x, const void *y)
     return strcmp(a->name, b->name);
 }
 
+/* What of the loss is due to faults of the resource, in every phase that uses it. Somebody who was
+ * alone lost nothing else. */
+static void find_degraded(explaining *e, ovl_id resource, uint32_t carrier, ovl_bound_on *bound)
+{
+    OVL_VEC(ovl_degraded) list = {0};
+    for (uint32_t i = first_use(e, resource);
+         i < e->uses.len && e->uses.data[i].resource == resource && e->p->n_changes; i++) {
+        uint32_t n = 0;
+        ovl_time lost = 0;
+        const ovl_degraded *of_use =
+            e->uses.data[i].op == carrier
+                ? ovl_degraded_find(e->c, &e->uses.data[i], e->arena, &n, &lost)
+                : NULL;
+        for (uint32_t k = 0; k < n; k++) {
+            ovl_vec_push(&list, of_use[k]);
+        }
+        bound->lost_degraded += lost;
+    }
+    bool alone = list.len > 0 && !bound->beside;
+    bound->lost_degraded = alone ? bound->lost : OVL_MIN(bound->lost_degraded, bound->lost);
+    bound->n_degraded = list.len;
+    bound->degraded = ovl_vec_freeze(&list, e->arena);
+}
+
+/* --- What else was full --- */
+
+static double rate_at(const ovl_timeline *t, uint32_t op, ovl_time at)
+{
+    for (uint32_t i = ovl_first_segment(t, op); i < t->n_segments && t->segments[i].op == op; i++) {
+        if (t->segments[i].from <= at && at < t->segments[i].to) {
+            return t->segments[i].rate;
+        }
+    }
+    return 1;
+}
+
+/* A moment at which it was slowest; OVL_NEVER: it never was slow. */
+static ovl_time slowest(const ovl_timeline *t, uint32_t op)
+{
+    ovl_time at = OVL_NEVER;
+    double least = 1;
+    for (uint32_t i = ovl_first_segment(t, op); i < t->n_segments && t->segments[i].op == op; i++) {
+        if (t->segments[i].rate < least && t->segments[i].to > t->segments[i].from) {
+            least = t->segments[i].rate;
+            at = t->segments[i].from;
+        }
+    }
+    return at;
+}
+
+/* Whether the operation used the resource at that moment, and no more of it was left. */
+static bool was_full(const explaining *e, ovl_id resource, uint32_t carrier, ovl_time at)
+{
+    double moved = 0;
+    bool used = false;
+    for (uint32_t i = first_use(e, resource);
+         i < e->uses.len && e->uses.data[i].resource == resource && e->uses.data[i].from <= at;
+         i++) {
+        const ovl_resource_use *u = &e->uses.data[i];
+        if (at < u->to) {
+            moved += (double)u->rate * rate_at(e->t, u->op, at);
+            used |= u->op == carrier;
+        }
+    }
+    return used && moved >= (double)ovl_used_capacity_at(e->p, resource, at) * (1 - 1e-9);
+}
+
+static const char *full_too(explaining *e, uint32_t op, uint32_t carrier, ovl_id bound)
+{
+    const ovl_id *ports = &e->p->rank_ports[e->p->ranks[e->c->rank_of[op]].first_port];
+    ovl_time at = slowest(e->t, carrier);
+    const char *text = NULL;
+    for (uint32_t i = 0; i < e->p->n_ports && at != OVL_NEVER; i++) {
+        if (ports[i] != OVL_NONE && ports[i] != bound && was_full(e, ports[i], carrier, at)) {
+            text =
+                ovl_arena_printf(e->arena, "%s%s%s %" PRIu32, text ? text : "", text ? ", " : "",
+                                 ovl_used_name(e->p, ports[i]), ovl_used_instance(e->p, ports[i]));
+        }
+    }
+    return text;
+}
+
 static void find_bounds(explaining *e, uint32_t op, ovl_explained *out)
 {
     uint32_t carrier = ovl_limits_carrier(e->c, op);
@@ -137,6 +221,8 @@ static void find_bounds(explaining *e, uint32_t op, ovl_explained *out)
         if (resource != OVL_NONE) {
             bound.instance = ovl_used_instance(e->p, resource);
             bound.beside = beside(e, resource, carrier);
+            find_degraded(e, resource, carrier, &bound);
+            bound.full_too = e->by_name && l->lost > 0 ? full_too(e, op, carrier, resource) : NULL;
         }
         ovl_vec_push(&e->bounds, bound);
         out->lost += l->lost;
@@ -281,7 +367,11 @@ static int by_most_lost(const void *x, const void *y)
 const ovl_explained *ovl_explain(ovl_causes *causes, const ovl_classes *classes, const char *name,
                                  uint32_t rank, ovl_arena *arena, uint32_t *n)
 {
-    explaining e = {.c = causes, .p = causes->program, .t = causes->timeline, .arena = arena};
+    explaining e = {.by_name = name != NULL,
+                    .c = causes,
+                    .p = causes->program,
+                    .t = causes->timeline,
+                    .arena = arena};
     ovl_id id = name ? ovl_names_find(e.p->names, name) : OVL_NONE;
     collect_uses(&e);
     if (rank != OVL_NONE) {

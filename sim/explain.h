@@ -10,7 +10,7 @@
  * are those of all of them, and each phase is told with what it loads.
  *
  * Example: an all-reduce of 4 ms on a NIC that another shares: 8 ms = 4 + 4 lost to nic.out, beside
- * the other.
+ * the other. Where several bounds hold it back alike, the loss is told of the first alone.
  */
 #ifndef OVL_SIM_EXPLAIN_H
 #define OVL_SIM_EXPLAIN_H
@@ -18,11 +18,26 @@
 #include "sim/causes.h"
 #include "sim/classes.h"
 
+/* A stretch of time in which a resource had less than in good health while the activity was there.
+ */
+typedef struct ovl_degraded {
+    ovl_time from, to;
+    uint64_t capacity; /* bytes/s that were left */
+    double alone;      /* part of isolated speed that it would have had alone */
+} ovl_degraded;
+
 typedef struct ovl_bound_on {
     const char *name;  /* "nic.out", "hbm", "SMs", "measured factor" */
     uint32_t instance; /* of a resource, or rank of SMs; OVL_NONE for a factor */
     ovl_time time, lost;
-    const char *beside; /* "b, c and 2 more"; NULL for a factor */
+    const char *beside;           /* "b, c and 2 more"; NULL for a factor */
+    const char *full_too;         /* "nic.in 0": other resources of the rank that it uses and that
+                                     were full when it was slowest: where several bind alike, the
+                                     loss is told of one. NULL: none, or not asked for by name */
+    const ovl_degraded *degraded; /* by time; of `lost` so much is due to that, the rest to those
+                                     beside (degraded.h) */
+    uint32_t n_degraded;
+    ovl_time lost_degraded;
 } ovl_bound_on;
 
 typedef struct ovl_explained_phase {

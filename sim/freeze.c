@@ -250,6 +250,26 @@ static uint32_t longest_code(const ovl_builder *b)
     return n;
 }
 
+/* So that no sum of bytes overflows, with blocks rounded up and all. */
+static bool buffers_fit(const ovl_program *p, ovl_errs *errs)
+{
+    const uint64_t most = (uint64_t)1 << 60;
+    for (uint32_t c = 0; c < p->n_codes; c++) {
+        uint64_t sum = 0;
+        for (uint32_t i = 0; i < p->codes[c].n_buffers; i++) {
+            const ovl_buffer *buffer = &p->codes[c].buffers[i];
+            if (buffer->bytes > most - sum) {
+                ovl_error(errs, OVL_E_INPUT, buffer->mark,
+                          "with buffer \"%s\" those of a rank have more than 1 EiB",
+                          ovl_names_text(p->names, buffer->name));
+                return false;
+            }
+            sum += buffer->bytes;
+        }
+    }
+    return true;
+}
+
 bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
 {
     ovl_program p = {.names = b->names,
@@ -316,7 +336,7 @@ bool ovl_freeze(ovl_builder *b, ovl_program *program, ovl_errs *errs)
     ovl_builder_free(b);
     number_ranks(&p, ranks);
     find_places(&p, n_rank_comms, n_members, b->arena);
-    if (!ovl_match_communication(&p, comms, b->arena, errs)) {
+    if (!buffers_fit(&p, errs) || !ovl_match_communication(&p, comms, b->arena, errs)) {
         return false;
     }
     if (p.n_ops <= OVL_NUMBERED_OPS && !ovl_number_ops(&p, b->arena, errs)) {

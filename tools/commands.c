@@ -428,7 +428,10 @@ const ovl_command ovl_commands[] = {
             "what it took, what it takes alone, and what was lost to whom. FILE NAME tells of each "
             "operation of that name why it began when it did, and cuts the time it took into "
             "latency, work, and what was lost to each resource, to SMs held by others, or to a "
-            "measured factor; the pieces sum to it exactly.\n\n"
+            "measured factor; the pieces sum to it exactly. Of what a degraded link cost "
+            "(hardware.faults) it says how much is due to the fault and how much to those beside; "
+            "where several resources bind alike the loss is told of one, and the others are named "
+            "as full, too.\n\n"
             "With --resource one resource is shown over time: how much it moved, for whom, at "
             "which rate.\n\n"
             "With --limits the step is simulated again for each thing that could be faster: every "
@@ -613,7 +616,9 @@ const ovl_command ovl_commands[] = {
             "Ctrl-C stops the run, says how far it got and exits with 130. A run that may need "
             "more "
             "memory than the machine has, or than OVL_MEMORY in the environment allows "
-            "(OVL_MEMORY=8GiB), is an error before it begins.\n\n"
+            "(OVL_MEMORY=8GiB), is an error before it begins; so is a program of more than "
+            "20,000,000 "
+            "operations. All limits: LIMITS in man ovl, or docs/scenario.md.\n\n"
             "The schedule of a pipeline is drawn if it fits the width of the terminal; where the "
             "output is none, COLUMNS in the environment says how wide it may be (default 100).",
         .examples =

@@ -1,6 +1,16 @@
 #include "tools/explain.h"
 #include "tools/json.h"
 
+static void degraded(ovl_json *json, const ovl_degraded *d)
+{
+    ovl_json_object(json, NULL, OVL_JSON_FLOW);
+    ovl_json_seconds(json, "from_s", d->from);
+    ovl_json_seconds(json, "to_s", d->to);
+    ovl_json_uint(json, "capacity_Bps", d->capacity);
+    ovl_json_double(json, "alone_rate", d->alone);
+    ovl_json_close(json);
+}
+
 static void bound(ovl_json *json, const ovl_bound_on *b)
 {
     ovl_json_object(json, NULL, OVL_JSON_FLOW);
@@ -11,6 +21,16 @@ static void bound(ovl_json *json, const ovl_bound_on *b)
     ovl_json_seconds(json, "time_s", b->time);
     ovl_json_seconds(json, "lost_s", b->lost);
     ovl_json_text_if(json, "beside", b->beside);
+    ovl_json_text_if(json, "full_too", b->full_too);
+    if (b->n_degraded) {
+        ovl_json_seconds(json, "lost_to_faults_s", b->lost_degraded);
+        ovl_json_seconds(json, "lost_to_sharing_s", b->lost - b->lost_degraded);
+        ovl_json_array(json, "degraded", OVL_JSON_FLOW);
+        for (uint32_t i = 0; i < b->n_degraded; i++) {
+            degraded(json, &b->degraded[i]);
+        }
+        ovl_json_close(json);
+    }
     ovl_json_close(json);
 }
 

@@ -7,6 +7,7 @@
 
 #define MOST_OPERATIONS 20 /* told one by one */
 #define MOST_ROWS       40
+#define MOST_STRETCHES  3 /* of a degraded resource */
 
 static const char *shown(ovl_arena *arena, const ovl_scale *scale, ovl_time t)
 {
@@ -81,6 +82,33 @@ static void sum_line(ovl_out *out, const ovl_explained *e, const ovl_scale *scal
     ovl_wrap(out, "  ", 4, text, OVL_TERMINAL);
 }
 
+/* "7 ms of that to hardware.faults, which left it 25 GB/s from 7 to 21 ms, alone 0.5 of its speed;
+ * 4 ms to those beside" */
+static const char *degraded_text(const ovl_bound_on *b, const ovl_scale *scale, ovl_arena *arena)
+{
+    const char *unit = ovl_scale_unit(scale);
+    ovl_time whole = ovl_scale_round(scale, b->lost),
+             own = ovl_scale_round(scale, b->lost_degraded);
+    const char *text =
+        ovl_arena_printf(arena, "of the %s %s lost %s to hardware.faults, which left it",
+                         shown(arena, scale, whole), unit, shown(arena, scale, own));
+    for (uint32_t i = 0; i < OVL_MIN(b->n_degraded, MOST_STRETCHES); i++) {
+        char rate[OVL_UNITS_TEXT];
+        const ovl_degraded *d = &b->degraded[i];
+        text = ovl_arena_printf(arena, "%s %s from %s to %s %s (alone %.3g of its speed)%s", text,
+                                ovl_print_rate(rate, (double)d->capacity),
+                                shown(arena, scale, d->from), shown(arena, scale, d->to), unit,
+                                d->alone, i + 1 < b->n_degraded ? "," : "");
+    }
+    if (b->n_degraded > MOST_STRETCHES) {
+        text = ovl_arena_printf(arena, "%s and %" PRIu32 " times more", text,
+                                b->n_degraded - MOST_STRETCHES);
+    }
+    return b->beside ? ovl_arena_printf(arena, "%s; %s to those beside", text,
+                                        shown(arena, scale, whole - own))
+                     : text;
+}
+
 /* "phase 2 over nic.out, nic.in: 6 to 16 ms, 2 alone". */
 static void phase_lines(ovl_out *out, const ovl_explained *e, const ovl_scale *scale,
                         ovl_arena *arena)
@@ -104,10 +132,15 @@ static void bound_lines(ovl_out *out, const ovl_explained *e, const ovl_scale *s
                                 ? b->name
                                 : ovl_arena_printf(arena, "%s %" PRIu32, b->name, b->instance);
         ovl_wrap(out, "  ", 4,
-                 ovl_arena_printf(arena, "held back by %s for %s %s%s%s", which,
+                 ovl_arena_printf(arena, "held back by %s for %s %s%s%s%s%s", which,
                                   shown(arena, scale, b->time), ovl_scale_unit(scale),
-                                  b->beside ? ", beside " : "", b->beside ? b->beside : ""),
+                                  b->beside ? ", beside " : "", b->beside ? b->beside : "",
+                                  b->full_too ? "; full, too: " : "",
+                                  b->full_too ? b->full_too : ""),
                  OVL_TERMINAL);
+        if (b->n_degraded) {
+            ovl_wrap(out, "    ", 6, degraded_text(b, scale, arena), OVL_TERMINAL);
+        }
     }
     if (e->n_bounds == 0) {
         ovl_out_printf(out, "  nothing held it below its isolated speed\n");
@@ -143,6 +176,13 @@ static ovl_scale scale_of(const ovl_explained *list, uint32_t n)
     return scale;
 }
 
+/* What it lost by beside a name: also a link that had less. */
+static const char *with_faults(const ovl_bound_on *b, ovl_arena *arena)
+{
+    return b->beside ? ovl_arena_printf(arena, "%s, hardware.faults", b->beside)
+                     : "hardware.faults";
+}
+
 static void table_row(ovl_grid *grid, const ovl_explained *e, const ovl_scale *scale,
                       ovl_arena *arena)
 {
@@ -154,7 +194,7 @@ static void table_row(ovl_grid *grid, const ovl_explained *e, const ovl_scale *s
         shown(arena, scale, e->latency + e->work),
         shown(arena, scale, e->lost),
         worst->name,
-        worst->beside};
+        worst->n_degraded ? with_faults(worst, arena) : worst->beside};
     ovl_grid_row(grid, cells);
 }
 

@@ -1,5 +1,7 @@
 #include "tools/help.h"
 
+#include "models/bounds.h"
+
 #include <string.h>
 
 /* Text for roff: a backslash, a dash and a dot or quote at the start of a line mean something. */
@@ -84,6 +86,22 @@ static void command_section(ovl_out *out, const ovl_command *command)
     ovl_out_text(out, "\n.fi\n");
 }
 
+static void bounds_section(ovl_out *out)
+{
+    ovl_arena arena = {0};
+    ovl_out_text(out, ".SH LIMITS\nWhat is larger is an error before anything is simulated.\n");
+    for (uint32_t i = 0; i < ovl_n_bounds; i++) {
+        const ovl_bound *bound = &ovl_bounds[i];
+        ovl_out_printf(out, ".TP\n%s: %s\n", bound->what, ovl_bound_text(bound->most, &arena));
+        roff(out, bound->about);
+        ovl_out_text(out, "\n");
+    }
+    ovl_out_text(out, ".PP\n");
+    roff(out, ovl_bound_of_memory);
+    ovl_out_text(out, "\n");
+    ovl_arena_free(&arena);
+}
+
 void ovl_docs_man(ovl_out *out)
 {
     ovl_out_printf(out, ".\\\" Printed by tools/dev/ovl_docs from the table of commands.\n"
@@ -106,6 +124,7 @@ void ovl_docs_man(ovl_out *out)
         roff(out, ovl_exit_meanings[i]);
         ovl_out_text(out, "\n");
     }
+    bounds_section(out);
     ovl_out_text(out,
                  ".SH ENVIRONMENT\n.TP\nNO_COLOR\nif set and not empty, headings are not "
                  "shown in bold on a terminal\n.TP\nCOLUMNS\ncolumns that the chart of a pipeline "

@@ -16,7 +16,7 @@ variant earlier, interference shared, step 14 ms
 a, all_reduce on rank 0 (of 2 alike), stream comm
   issued 0 ms; arrived 6 ms (after: a1); started 6 ms; ended 14 ms
   8 ms = 4 transfer alone + 4 lost to nic.out
-  held back by nic.out 0 for 8 ms, beside b
+  held back by nic.out 0 for 8 ms, beside b; full, too: nic.in 0
 $ ovl explain scenarios/mesh/nic_sharing.yaml:slow a --rank 0
 Two collectives on one NIC
 variant slow, interference shared, step 16 ms
@@ -326,3 +326,11 @@ nobody slows by the model is slowed by nobody here either, so the steps are the 
 $ for j in 1 2 5; do ovl explain scenarios/mesh/nic_sharing.yaml:earlier --limits -j $j --json -o $T/$j.json; done; cmp $T/1.json $T/2.json && cmp $T/1.json $T/5.json
 $ ovl explain scenarios/first_steps/matmul_allreduce.yaml --limits --interference none | tail -n 1
 10 simulations, 4 of them only of what follows from the change: nothing can be slowed
+
+$ ovl explain scenarios/mesh/nic_sharing.yaml:earlier a --rank 0 --set 'hardware.faults=[{link: nic, ranks: [0-3], bandwidth: 25 GB/s, from: 7 ms}]' | tail -n 4
+  15 ms = 4 transfer alone + 11 lost to nic.out
+  held back by nic.out 0 for 15 ms, beside b; full, too: nic.in 0
+    of the 11 ms lost 7 to hardware.faults, which left it 25 GB/s from 7 to 21 ms (alone 0.5 of its
+      speed); 4 to those beside
+$ ovl explain scenarios/mesh/nic_sharing.yaml:earlier c --rank 2 --set 'hardware.faults=[{link: nic, ranks: [0-3], bandwidth: 25 GB/s, from: 7 ms}]' --json | grep '"bound"'
+        {"bound": "nic.out", "instance": 1, "time_s": 0.006000000000, "lost_s": 0.003000000000, "full_too": "nic.in 1", "lost_to_faults_s": 0.003000000000, "lost_to_sharing_s": 0.000000000000, "degraded": [{"from_s": 0.007000000000, "to_s": 0.013000000000, "capacity_Bps": 25000000000, "alone_rate": 0.5}]}

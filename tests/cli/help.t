@@ -44,7 +44,8 @@ peak memory, hazards, and what is not modelled. Exits with 1 if there are hazard
 
 Ctrl-C stops the run, says how far it got and exits with 130. A run that may need more memory than
 the machine has, or than OVL_MEMORY in the environment allows (OVL_MEMORY=8GiB), is an error before
-it begins.
+it begins; so is a program of more than 20,000,000 operations. All limits: LIMITS in man ovl, or
+docs/scenario.md.
 
 The schedule of a pipeline is drawn if it fits the width of the terminal; where the output is none,
 COLUMNS in the environment says how wide it may be (default 100).

@@ -93,3 +93,19 @@ $ ovl sweep scenarios/buckets/last_bucket.yaml --over variant=all --where 'step<
 Best: none; where step<1 ms; left out: 4 excluded by --where
 Closest: variant late_alone: step 212.4 ms misses step<1 ms by 211.4 ms
 ? 1
+
+Nodes and ranks of the hardware that there are not are told beside the other mistakes of a file.
+
+$ printf 'hardware:\n  gpu: {name: x, hbm: 1 TB/s, sms: 100}\n  node: {gpus: 4}\n  nodes: {old: {at: [7], gpu: {hbm: 2 TB/s}}}\n  faults: [{link: hbm, bandwidth: 1 GB/s, ranks: [99]}]\nworkload: {ranks: 8, ops: [{kernel: k, duration: 1 us, hbmm: 3 MB}]}\n' > $T/at.yaml
+$ ovl run $T/at.yaml
+$T/at.yaml:4:22: error: there is no node 7; the last is 1
+$T/at.yaml:5:51: error: there is no rank 99; the last is 7
+$T/at.yaml:6:56: error: unknown key "hbmm"; did you mean "hbm"?
+? 3
+
+Bytes that do not sum are an error, too, and it names the buffer.
+
+$ printf 'workload:\n  buffers:\n    a: {bytes: 1000000 TB}\n    b: {bytes: 200000 TB}\n  ops: [{kernel: k, duration: 1 us, writes: [a, b]}]\n' > $T/large.yaml
+$ ovl run $T/large.yaml
+$T/large.yaml:4:8: error: with buffer "b" those of a rank have more than 1 EiB
+? 3

@@ -255,7 +255,7 @@ scenarios/mesh/model_by_shape.yaml:26:10: error: the layers have 6320104 operati
 scenarios/mesh/model_by_shape.yaml:26:10: error: the layers have 2240036 operations at least, forward and backward of 4 microbatches, and need more than 320.4 MiB of memory; 50 MiB is allowed (OVL_MEMORY) (variant context)
 ? 3
 $ printf 'workload: {ranks: 2, ops: [{marker: m}, {repeat: 3000000, ops: [{kernel: k, duration: 1 us}, {kernel: m, duration: 1 us}]}]}' >"$T/many.yaml" && OVL_MEMORY=200MiB ovl run "$T/many.yaml"
-$T/many.yaml:1:41: error: with every repeat and step unrolled there are 6000001 operations, and need more than 572.2 MiB of memory; 200 MiB is allowed (OVL_MEMORY)
+$T/many.yaml:1:41: error: with every repeat and step unrolled there are 6000001 operations, and need more than 343.3 MiB of memory; 200 MiB is allowed (OVL_MEMORY)
 ? 3
 $ OVL_MEMORY=lots ovl run scenarios/contention/hbm_share.yaml
 error: OVL_MEMORY is "lots": expected a size, such as "25 MiB"
@@ -331,3 +331,14 @@ $ ovl run scenarios/first_steps/matmul_allreduce.yaml --only comms
 error: option "--only" is compute, comm or both, not "comms"
 try: ovl run --help
 ? 2
+
+A long critical path says once what repeats itself: k of 1 us and reduce of 2 us come 2,000 times, the first time with the step.
+
+$ ovl run tests/cli/many_kernels.yaml | sed -n '/^Critical/,/= step/p'
+Critical path (times in ms)
+  start    end   took  rank  stream   operation                        started
+      0  0.001  0.001     0  compute  k                                start
+  0.001  0.003  0.002     0  comm     reduce                           after: k
+  0.003  5.998  1.999     0  compute  k (1999 times, every 3 us)       after: reduce
+  0.004  6.000  3.998     0  comm     reduce (1999 times, every 3 us)  after: k
+                6.000                 = step

@@ -34,7 +34,10 @@ class Activity:
     """What takes time. `demands`: {resource: bytes/s at full speed}."""
 
     def __init__(self, kind, ops, latency_until, work, demands, weight):
-        self.kind, self.ops, self.until, self.work = kind, ops, latency_until, F(work)
+        self.kind, self.ops, self.until = kind, ops, latency_until
+        # Where rates are rounded, 2^-44 of the work need not be done (sim/state.h); so an end that
+        # close behind a whole picosecond is there.
+        self.work = F(work) - F(min(work, 2**42), 2**44)
         self.full = self.demands = demands
         self.weight, self.cap, self.rate = weight, F(1), F(0)
         self.want = None  # kernels: (SMs, blocks, length, of it bound by SMs)

@@ -66,6 +66,8 @@ documents() {
         -o "$scratch/measured.yaml"
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:earlier
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:slow a
+    "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:degraded a
+    "$ovl" run --json tests/cli/many_kernels.yaml
     "$ovl" explain --json scenarios/mesh/hierarchical_phases.yaml:meets x
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:earlier --resource nic.out
     "$ovl" explain --json scenarios/contention/hbm_share.yaml:all_sms --resource SMs

@@ -33,12 +33,13 @@ static void a_table_becomes_a_section(void)
     ovl_arena a = {0};
     const ovl_table *tables[] = {&table};
     const char *page = ovl_reference_page(tables, 1, &a);
-    CHECK_TEXT(strstr(page, "\n## "),
-               "\n## sample[].X\n\n"
-               "A sample.\n\n    n: 5\n\n"
-               "| key | type | default | meaning |\n|---|---|---|---|\n"
-               "| `n` | count, 1 to 9 | required | How many \\| of them. |\n"
-               "| `kind` | `red`, `green` | the first, `red` | Which. Defaults are dull. |\n");
+    CHECK_HAS(page, "\n## sample[].X\n\n"
+                    "A sample.\n\n    n: 5\n\n"
+                    "| key | type | default | meaning |\n|---|---|---|---|\n"
+                    "| `n` | count, 1 to 9 | required | How many \\| of them. |\n"
+                    "| `kind` | `red`, `green` | the first, `red` | Which. Defaults are dull. |\n"
+                    "\n## limits\n");
+    CHECK_HAS(page, "| ranks | 1,048,576 | of a run |\n");
     ovl_arena_free(&a);
 }
 

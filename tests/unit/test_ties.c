@@ -55,6 +55,41 @@ static void codes_share_their_ties(void)
     tiny_free(&t);
 }
 
+/* Bytes of a program of so many microbatches. */
+static size_t bytes_of(uint32_t microbatches)
+{
+    tiny t;
+    tiny_init(&t, 1);
+    ovl_op op = {.kind = OVL_KERNEL,
+                 .name = ovl_name(&t.b, "k"),
+                 .comm = OVL_NO_COMM,
+                 .batch = OVL_NONE,
+                 .cost = ovl_add_cost(&t.b, &(ovl_cost){.work = 7}, NULL, NULL, 0, NULL, 0)};
+    uint16_t streams[] = {ovl_add_stream(&t.b, t.code, "a"), ovl_add_stream(&t.b, t.code, "b")};
+    for (uint32_t i = 0; i < 2 * microbatches; i++) {
+        op.stream = streams[i % 2];
+        ovl_add_op(&t.b, t.code, &op);
+        ovl_set_microbatch(&t.b, t.code, i / 2);
+        if (i % 2) {
+            ovl_add_after(&t.b, t.code, i - 1);
+        }
+    }
+    CHECK(tiny_freeze(&t));
+    size_t bytes = t.arena.used;
+    tiny_free(&t);
+    return bytes;
+}
+
+/* A repeat says which operation it is, its ties, its name and its microbatch: 4 bytes each. 4 more
+ * are of the list that all codes share in which nothing is. 1,024 microbatches more are 2,048
+ * operations more: 40,960 bytes, and less than a line of the cache of gaps. Two lists of what each
+ * waits for, and who for it, would be as many again. */
+static void a_repeat_takes_twenty_bytes(void)
+{
+    size_t more = bytes_of(2048) - bytes_of(1024);
+    CHECK(more >= 2048 * 20 && more < 2048 * 20 + 64);
+}
+
 /* --- Against what is looked up one by one --- */
 
 #define OPS 120
@@ -148,6 +183,7 @@ static void ties_are_those_that_were_asked_for(void)
 static CU_TestInfo tests[] = {
     {"ties are stored once", ties_are_stored_once},
     {"codes share their ties", codes_share_their_ties},
+    {"a repeat takes twenty bytes", a_repeat_takes_twenty_bytes},
     {"ties are those that were asked for", ties_are_those_that_were_asked_for},
     CU_TEST_INFO_NULL,
 };
