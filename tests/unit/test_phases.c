@@ -243,6 +243,30 @@ static void what_changes_a_collective_changes_its_phases(void)
     finish(&t);
 }
 
+/* A NIC for two GPUs, and three members on each node: 600 MB are 2/3 x 600 = 400 on each NVLink, 4
+ * ms each time, and of the 600 that leave a node the NIC of two members has 400, 4 ms at 100 GB/s,
+ * the other 200. So that one may lose half and nobody notices; with a quarter left it takes 8 ms.
+ */
+#define UNEVEN(fault)                                                                              \
+    "hardware:\n"                                                                                  \
+    "  node: {gpus: 4}\n"                                                                          \
+    "  links: {nvl: {bandwidth: 100 GB/s}, nic: {bandwidth: 100 GB/s, gpus: 2, out_of: node}}\n"   \
+    "  collectives: [{op: all_reduce, via: [nvl, nic], algorithm: hierarchical}]\n"                \
+    "  faults: [" fault "]\n"                                                                      \
+    "workload:\n"                                                                                  \
+    "  ranks: 8\n"                                                                                 \
+    "  groups: {six: [[0, 1, 2, 4, 5, 6]]}\n"                                                      \
+    "  ops: [{collective: x, op: all_reduce, group: six, bytes: 600 MB, ranks: [0, 1, 2, 4, 5, "   \
+    "6]}]\n"
+
+static void members_load_each_its_own_in_every_phase(void)
+{
+    check_end(UNEVEN(""), NULL, "x", 12 * OVL_MS);
+    check_end(UNEVEN("{link: nic, ranks: 2, bandwidth: 50 GB/s}"), NULL, "x", 12 * OVL_MS);
+    check_end(UNEVEN("{link: nic, ranks: 2, bandwidth: 25 GB/s}"), NULL, "x", 16 * OVL_MS);
+    check_end(UNEVEN("{link: nic, ranks: 0, bandwidth: 50 GB/s}"), NULL, "x", 16 * OVL_MS);
+}
+
 /* One member a node, or all on one: there is one level, and nothing follows. */
 static void one_level_has_no_phases(void)
 {
@@ -269,6 +293,7 @@ static CU_TestInfo tests[] = {
     {"bytes of the phases add up", bytes_of_the_phases_add_up},
     {"it is told what met which phase", it_is_told_what_met_which_phase},
     {"what changes a collective changes its phases", what_changes_a_collective_changes_its_phases},
+    {"members load each its own in every phase", members_load_each_its_own_in_every_phase},
     {"one level has no phases", one_level_has_no_phases},
     CU_TEST_INFO_NULL,
 };
