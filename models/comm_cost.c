@@ -117,6 +117,27 @@ static void say_if_free(ovl_lowering *l, const comm *c, const ovl_draft *d)
     }
 }
 
+/* The phases of a hierarchical collective inside a node, where `via` names no link in it. */
+static void say_free_phases(ovl_lowering *l, const comm *c, const ovl_comm_time *time)
+{
+    const ovl_spread *spread = &c->spread;
+    bool inside = c->algorithm == OVL_ALGO_HIERARCHICAL && spread->nodes > 1 &&
+                  spread->members > spread->nodes && c->spec->bytes > 0;
+    for (uint32_t i = 0; i < time->n_phases; i++) {
+        inside = inside && !(time->phases[i].level == OVL_LEVEL_INSIDE &&
+                             time->phases[i].latency + time->phases[i].transfer > 0);
+    }
+    if (inside) {
+        ovl_plan_say(
+            l, ovl_arena_printf(l->arena,
+                                "The phases of %s in %s inside a node are not modelled: they cross "
+                                "none of the links that it goes via; add to `via` the link between "
+                                "the GPUs of a node.",
+                                ovl_coll_name(c->spec->op),
+                                c->spec->group ? c->spec->group : "any group"));
+    }
+}
+
 /* In the node and then across: who meets whom in a phase is known, but not to its steps. */
 static void say_phases(ovl_lowering *l, const comm *c, const ovl_draft *d)
 {
@@ -185,6 +206,7 @@ static bool draft_comm(ovl_lowering *l, const comm *found, ovl_comm_time time, o
     bool ok = comm_sms(l, c, &time, &d->kind);
     ok = ovl_comm_demands(l, c, &time, d) && ok;
     comm_notes(l, c, d);
+    say_free_phases(l, c, &time);
     return ok;
 }
 
@@ -475,7 +497,9 @@ static ovl_plan_cost costs_by_rank(ovl_lowering *l, const comm *c, const ways *w
         }
         uneven_demands(l, c, w, rank, t.most, &d);
         ovl_draft_append(l, &d);
-        comm_notes(l, c, &d);
+        if (id != OVL_NONE) { /* others have no part in it: it takes them no time */
+            comm_notes(l, c, &d);
+        }
     }
     ovl_plan_cost cost = ovl_draft_store(l, first);
     cost.uneven = !is_rooted(c->spec->op);

@@ -72,24 +72,51 @@ static bool speeds_differ(const ovl_lowering *l, const comm *c, uint32_t link)
     return false;
 }
 
-/* What of it is counted on a link: on that of the member that has most, or out or into that of the
- * own rank. */
-typedef enum counted { MOST, OUT, IN } counted;
+/* Out or into that of the own rank. */
+typedef enum counted { OUT, IN } counted;
+
+static uint64_t rate_of(const comm *c, ovl_crossing crossing, ovl_time transfer)
+{
+    return ovl_crossing_rate(crossing, c->spec->has_bytes ? c->spec->bytes : 0, transfer);
+}
+
+/* What the busiest instance of a link carries: the most of all kinds of members, each with the
+ * bandwidth of its own instance; of a transfer, which has the links of both sides, the slower one.
+ * Example: 90 GB/s over a NIC of 100 and 60 over one of 60 are 90, and no more than there is. */
+static uint64_t busiest_rate(ovl_lowering *l, const comm *c, uint32_t link, ovl_time transfer)
+{
+    const ovl_comm_spec *spec = c->spec;
+    uint64_t most = 0, worst_rate = 0, worst_has = 1;
+    uint32_t n_kinds = OVL_MAX(c->spread.n_kinds, 1);
+    for (uint32_t kind = 0; kind < n_kinds; kind++) {
+        ovl_crossing crossing =
+            ovl_crossing_of_kind(l->hw, link, spec->op, c->algorithm, &c->spread, kind);
+        uint64_t rate = rate_of(c, crossing, transfer);
+        uint64_t has = spec->op == OVL_SEND_RECV
+                           ? slowest(l, c, link)
+                           : ovl_speed_of(l->hw, link, &c->spread, kind).bandwidth;
+        most = OVL_MAX(most, OVL_MIN(rate, has));
+        if ((double)rate * (double)worst_has > (double)worst_rate * (double)has) {
+            worst_rate = rate;
+            worst_has = has;
+        }
+    }
+    ovl_draft_clamp(l, spec->name, spec->mark, l->hw->links[link].name, worst_rate, worst_has);
+    return most;
+}
 
 static uint64_t link_rate(ovl_lowering *l, const comm *c, uint32_t link, ovl_time transfer,
                           counted what)
 {
     const ovl_comm_spec *spec = c->spec;
     ovl_crossing crossing =
-        what == MOST
-            ? ovl_crossing_most(l->hw, link, spec->op, c->algorithm, &c->spread)
-            : ovl_crossing_one_way(l->hw, link, spec->op, c->algorithm, &c->spread, what == IN);
-    uint64_t rate = ovl_crossing_rate(crossing, spec->has_bytes ? spec->bytes : 0, transfer);
+        ovl_crossing_one_way(l->hw, link, spec->op, c->algorithm, &c->spread, what == IN);
     uint64_t has = ovl_speed_of(l->hw, link, &c->spread, c->spread.own).bandwidth;
-    if (what == MOST || spec->op == OVL_SEND_RECV) { /* which has the links of both sides */
+    if (spec->op == OVL_SEND_RECV) { /* which has the links of both sides */
         has = slowest(l, c, link);
     }
-    return ovl_draft_clamp(l, spec->name, spec->mark, l->hw->links[link].name, rate, has);
+    return ovl_draft_clamp(l, spec->name, spec->mark, l->hw->links[link].name,
+                           rate_of(c, crossing, transfer), has);
 }
 
 /* What a send by PXN loads beside what its receiver has: the own link of the sender, that of who
@@ -123,7 +150,7 @@ bool ovl_comm_links(ovl_lowering *l, const comm *c, ovl_time transfer, ovl_deman
             continue;
         }
         const ovl_hw_link *link = &l->hw->links[port / 2];
-        uint64_t most = link_rate(l, c, port / 2, transfer, MOST);
+        uint64_t most = busiest_rate(l, c, port / 2, transfer);
         bool once = link->scope != OVL_SCOPE_GPU || link->gpus > 1;
         *by_member |= ovl_crossing_differs(l->hw, port / 2, spec->op, c->algorithm, &c->spread) ||
                       speeds_differ(l, c, port / 2);

@@ -122,7 +122,7 @@ typedef struct making {
 } making;
 
 /* What is lost beside nobody is said of the resource alone. */
-static void add_to_resource(const making *k, const ovl_loss *loss, bool alone)
+static void add_to_resource(const making *k, const ovl_loss *loss)
 {
     const ovl_names *names = k->m->p->names;
     bool sms = loss->resource == names->count;
@@ -132,17 +132,22 @@ static void add_to_resource(const making *k, const ovl_loss *loss, bool alone)
         if (line->sms == sms && strcmp(line->name, name) == 0) {
             line->lost += loss->rank;
             line->lost_all += loss->all;
-            line->alone += alone ? loss->rank : 0;
-            line->alone_all += alone ? loss->all : 0;
+            line->alone += loss->alone_rank;
+            line->alone_all += loss->alone_all;
         }
     }
 }
 
-static void share_loss(const making *k, const ovl_loss *loss, const side *of, uint32_t n)
+static void share_loss(const making *k, ovl_loss loss, const side *of, uint32_t n)
 {
-    add_to_resource(k, loss, n == 0);
+    if (n == 0) {
+        loss.alone_rank = loss.rank;
+        loss.alone_all = loss.all;
+    }
+    add_to_resource(k, &loss);
     for (int all = 0; all < 2 && n > 0; all++) {
-        share_out(all ? loss->all : loss->rank, of, n, !all && has_own_weights(of, n), k->parts);
+        share_out(all ? loss.all - loss.alone_all : loss.rank - loss.alone_rank, of, n,
+                  !all && has_own_weights(of, n), k->parts);
         for (uint32_t i = 0; i < n; i++) {
             ovl_result_collision *row = &k->rows[of[i].row];
             ovl_time *to = all            ? of[i].second ? &row->all_b : &row->all_a
@@ -168,7 +173,7 @@ static void share_losses(const making *k)
                list.data[at + n].name == loss->name) {
             n++;
         }
-        share_loss(k, loss, list.data + at, n);
+        share_loss(k, *loss, list.data + at, n);
     }
     ovl_vec_free(&list);
 }
@@ -349,6 +354,7 @@ void ovl_meetings_end(ovl_meetings *m, ovl_result_resource *lines, uint32_t n_li
 {
     ovl_arena scratch = {0};
     merge(m);
+    ovl_meetings_alone(m);
     making k = {.m = m, .arena = arena, .scratch = &scratch, .lines = lines, .n_lines = n_lines};
     k.parts = OVL_NEW_ARRAY(&scratch, ovl_time, 2 * (size_t)m->met.len + 1);
     name_rows(&k);

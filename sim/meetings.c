@@ -46,14 +46,19 @@ static void add_loss(ovl_meetings *m, const ovl_limit *l, bool of_rank)
     ovl_id resource = ovl_limit_resource(m->causes, l);
     if (resource != OVL_NONE && l->lost > 0) {
         ovl_time all = l->lost * (ovl_time)count_activities(m->causes, l->op);
-        ovl_loss loss = {name_of(m->p, resource), ovl_causes_name(m->causes, l->op),
-                         of_rank ? l->lost : 0, of_rank ? 0 : all};
+        ovl_loss loss = {name_of(m->p, resource),
+                         ovl_causes_name(m->causes, l->op),
+                         of_rank ? l->lost : 0,
+                         of_rank ? 0 : all,
+                         0,
+                         0};
         ovl_vec_push(&m->losses, loss);
     }
 }
 
-/* Of the activities that the deciding rank has a part in. */
-static void add_losses_of_rank(ovl_meetings *m)
+/* Those of activities that the deciding rank has a part in. */
+static void each_limit_of_rank(ovl_meetings *m,
+                               void (*add)(ovl_meetings *m, const ovl_limit *l, bool of_rank))
 {
     const ovl_timeline *t = m->causes->timeline;
     const ovl_rank *rank = &m->p->ranks[t->deciding_rank];
@@ -62,8 +67,39 @@ static void add_losses_of_rank(ovl_meetings *m)
         uint32_t from = ovl_limits_carrier(m->causes, op);
         for (uint32_t i = ovl_limits_first(t, from); i < t->n_limits && t->limits[i].op == from;
              i++) {
-            add_loss(m, &t->limits[i], true);
+            add(m, &t->limits[i], true);
         }
+    }
+}
+
+/* Only where links degrade is there anything to tell; each instance is looked at itself at first.
+ */
+static void begin_places(ovl_meetings *m)
+{
+    size_t n = (size_t)m->p->n_resources + m->p->n_ranks;
+    if (m->p->n_changes == 0 || m->losses.len == 0) {
+        return;
+    }
+    m->like = malloc(n * sizeof *m->like);
+    if (!m->like) {
+        ovl_out_of_memory(n * sizeof *m->like);
+    }
+    for (size_t i = 0; i < n; i++) {
+        m->like[i] = (ovl_id)i;
+    }
+}
+
+void ovl_meetings_like(ovl_meetings *m, uint32_t rank, uint32_t other)
+{
+    const ovl_program *p = m->p;
+    for (uint32_t port = 0; m->like && port < p->n_ports; port++) {
+        ovl_id own = p->rank_ports[p->ranks[rank].first_port + port];
+        if (own != OVL_NONE) {
+            m->like[own] = p->rank_ports[p->ranks[other].first_port + port];
+        }
+    }
+    if (m->like) {
+        m->like[ovl_sms_of_rank(p, rank)] = ovl_sms_of_rank(p, other);
     }
 }
 
@@ -78,7 +114,7 @@ void ovl_meetings_begin(ovl_meetings *m, const ovl_causes *causes)
         }
     }
     if (m->p->n_ranks) {
-        add_losses_of_rank(m);
+        each_limit_of_rank(m, add_loss);
     }
     if (m->losses.len) {
         qsort(m->losses.data, m->losses.len, sizeof *m->losses.data, by_loser);
@@ -93,10 +129,14 @@ void ovl_meetings_begin(ovl_meetings *m, const ovl_causes *causes)
         }
     }
     m->losses.len = n;
+    begin_places(m);
 }
 
 void ovl_meetings_free(ovl_meetings *m)
 {
+    ovl_vec_free(&m->short_of);
+    ovl_vec_free(&m->places);
+    free(m->like);
     ovl_vec_free(&m->losses);
     ovl_vec_free(&m->met);
 }
@@ -140,6 +180,7 @@ static bool is_held_back(const ovl_meetings *m, ovl_id resource, ovl_id name)
 typedef struct presence {
     ovl_id name;
     uint32_t count;
+    uint32_t uses; /* activities; folded, each of them stands for some */
     bool loses, holds;
     ovl_load rate;  /* of all of them */
     double weight;  /* of the sharing solver */
@@ -151,8 +192,9 @@ typedef struct watch {
     ovl_id resource, key; /* key: the name of the resource */
     presence there[MOST_PRESENT];
     uint32_t n;
-    ovl_load wanted; /* by all that are there, those that are not told among them */
-    uint32_t first;  /* into met: of this instance */
+    ovl_load wanted;      /* by all that are there, those that are not told among them */
+    uint32_t first;       /* into met: of this instance */
+    uint32_t first_short; /* into short_of */
 } watch;
 
 static void count_in(watch *w, const ovl_resource_use *use)
@@ -163,12 +205,14 @@ static void count_in(watch *w, const ovl_resource_use *use)
         if (w->there[i].name == name) {
             w->there[i].count += use->like;
             w->there[i].rate += use->rate;
+            w->there[i].uses++;
             return;
         }
     }
     if (w->n < MOST_PRESENT) {
         w->there[w->n++] = (presence){.name = name,
                                       .count = use->like,
+                                      .uses = 1,
                                       .loses = is_held_back(w->m, w->key, name),
                                       .holds = use->holds,
                                       .rate = use->rate,
@@ -185,6 +229,7 @@ static void count_out(watch *w, const ovl_resource_use *use)
         if (one->name == name && one->count >= use->like) {
             one->count -= use->like;
             one->rate -= use->rate;
+            one->uses--;
             if (one->count == 0) {
                 w->there[i] = w->there[--w->n];
             }
@@ -273,11 +318,42 @@ static void meet(watch *w, const presence *x, const presence *y, bool full, ovl_
     }
 }
 
+/* What was noted of a name on this instance. */
+static ovl_shortage *shortage_of(const watch *w, ovl_id name)
+{
+    ovl_meetings *m = w->m;
+    for (uint32_t i = w->first_short; i < m->short_of.len; i++) {
+        if (m->short_of.data[i].name == name) {
+            return &m->short_of.data[i];
+        }
+    }
+    const ovl_shortage none = {.resource = w->resource, .name = name};
+    ovl_vec_push(&m->short_of, none);
+    return &m->short_of.data[m->short_of.len - 1];
+}
+
+/* Notes what `a` lost here, beside others or not, if nothing else held it back. */
+static void run_short(const watch *w, const presence *a, ovl_time length)
+{
+    if (!a->loses || a->missing <= 0 || !w->m->like) {
+        return;
+    }
+    ovl_shortage *of = shortage_of(w, a->name);
+    ovl_time time = length * (ovl_time)a->uses;
+    ovl_load lost = (ovl_load)((double)time * 1024 * a->missing);
+    bool alone = w->wanted == a->rate / a->count;
+    *(alone ? &of->alone : &of->beside) += time;
+    *(alone ? &of->lost_alone : &of->lost_beside) += lost;
+}
+
 /* All pairs that are there for `length` from `from` on. */
 static void stay(watch *w, ovl_time from, ovl_time length)
 {
     bool full = length > 0 && share(w, from);
     for (uint32_t i = 0; i < w->n && length > 0; i++) {
+        if (full) {
+            run_short(w, &w->there[i], length);
+        }
         if (w->there[i].count > 1) {
             meet(w, &w->there[i], &w->there[i], full, length);
         }
@@ -353,7 +429,11 @@ static uint32_t list_moments(const watch *w, const ovl_resource_use *uses, uint3
 void ovl_meetings_on(ovl_meetings *m, ovl_id resource, const ovl_resource_use *uses, uint32_t n,
                      uint32_t instances, bool of_rank)
 {
-    watch w = {.m = m, .resource = resource, .key = name_of(m->p, resource), .first = m->met.len};
+    watch w = {.m = m,
+               .resource = resource,
+               .key = name_of(m->p, resource),
+               .first = m->met.len,
+               .first_short = m->short_of.len};
     if (!holds_back(m, w.key)) {
         return;
     }
@@ -373,4 +453,117 @@ void ovl_meetings_on(ovl_meetings *m, ovl_id resource, const ovl_resource_use *u
     }
     free(moments);
     sum_pieces(&w, instances, of_rank);
+}
+
+/* --- What was lost alone --- */
+
+static int by_place(const void *x, const void *y)
+{
+    const ovl_place *a = x, *b = y;
+    if (a->resource != b->resource) {
+        return a->resource < b->resource ? -1 : 1;
+    }
+    return a->name != b->name ? (a->name < b->name ? -1 : 1) : 0;
+}
+
+static int by_shortage(const void *x, const void *y)
+{
+    const ovl_shortage *a = x, *b = y;
+    if (a->resource != b->resource) {
+        return a->resource < b->resource ? -1 : 1;
+    }
+    return a->name != b->name ? (a->name < b->name ? -1 : 1) : 0;
+}
+
+/* What of `lost` at a place was beside nobody. If all that could be lost there was, that is known.
+ * If not, others held it back at times: time and loss at both rates give the time of each. */
+static double alone_at(const ovl_place *place, const ovl_shortage *of)
+{
+    double alone = (double)of->lost_alone / 1024, beside = (double)of->lost_beside / 1024;
+    double lost = (double)place->lost, time = (double)place->time;
+    if (of->beside == 0 || of->alone == 0 || lost >= 0.999 * (alone + beside)) {
+        return alone / (alone + beside);
+    }
+    double rate = alone / (double)of->alone, other = beside / (double)of->beside;
+    double least = OVL_MAX(time - (double)of->beside, 0);
+    double most = OVL_MIN((double)of->alone, time);
+    double at = other > rate ? (other * time - lost) / (other - rate) : most;
+    at = OVL_MAX(OVL_MIN(at, most), OVL_MIN(least, most));
+    return OVL_MIN(at * rate / lost, 1);
+}
+
+/* One for each instance and name that it held back. */
+static void list_places(ovl_meetings *m)
+{
+    const ovl_timeline *t = m->causes->timeline;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < t->n_limits; i++) {
+        const ovl_limit *l = &t->limits[i];
+        ovl_place place = {ovl_limit_resource(m->causes, l), ovl_causes_name(m->causes, l->op),
+                           l->time, l->lost, 0};
+        if (place.resource != OVL_NONE && l->lost > 0 && is_in_step(m->causes, l->op)) {
+            ovl_vec_push(&m->places, place);
+        }
+    }
+    if (m->places.len) {
+        qsort(m->places.data, m->places.len, sizeof *m->places.data, by_place);
+    }
+    for (uint32_t i = 0; i < m->places.len; i++) {
+        if (n && by_place(&m->places.data[n - 1], &m->places.data[i]) == 0) {
+            m->places.data[n - 1].time += m->places.data[i].time;
+            m->places.data[n - 1].lost += m->places.data[i].lost;
+        } else {
+            m->places.data[n++] = m->places.data[i];
+        }
+    }
+    m->places.len = n;
+}
+
+static void judge_places(const ovl_meetings *m)
+{
+    if (m->short_of.len == 0) {
+        return;
+    }
+    qsort(m->short_of.data, m->short_of.len, sizeof *m->short_of.data, by_shortage);
+    for (uint32_t i = 0; i < m->places.len; i++) {
+        ovl_place *place = &m->places.data[i];
+        const ovl_shortage key = {.resource = m->like[place->resource], .name = place->name};
+        const ovl_shortage *of =
+            bsearch(&key, m->short_of.data, m->short_of.len, sizeof *m->short_of.data, by_shortage);
+        place->alone = of ? alone_at(place, of) : 0;
+    }
+}
+
+/* Of what one limit says was lost. */
+static void add_alone(ovl_meetings *m, const ovl_limit *l, bool of_rank)
+{
+    const ovl_place key = {.resource = ovl_limit_resource(m->causes, l),
+                           .name = ovl_causes_name(m->causes, l->op)};
+    const ovl_place *place =
+        bsearch(&key, m->places.data, m->places.len, sizeof *m->places.data, by_place);
+    if (place && l->lost > 0) {
+        ovl_loss *loss = &m->losses.data[find_loss(m, name_of(m->p, key.resource), key.name)];
+        ovl_time alone = (ovl_time)(place->alone * (double)l->lost + 0.5);
+        loss->alone_rank += of_rank ? alone : 0;
+        loss->alone_all += of_rank ? 0 : alone * (ovl_time)count_activities(m->causes, l->op);
+    }
+}
+
+void ovl_meetings_alone(ovl_meetings *m)
+{
+    const ovl_timeline *t = m->causes->timeline;
+    if (!m->like) {
+        return;
+    }
+    list_places(m);
+    if (m->places.len == 0) {
+        return;
+    }
+    judge_places(m);
+    for (uint32_t i = 0; i < t->n_limits; i++) {
+        if (is_in_step(m->causes, t->limits[i].op)) {
+            add_alone(m, &t->limits[i], false);
+        }
+    }
+    each_limit_of_rank(m, add_alone);
 }

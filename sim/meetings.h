@@ -9,11 +9,18 @@
  * of one resource add up to all that was lost on it - but for what is lost *alone*: beside nobody,
  * on a link that degrades.
  *
+ * What is lost alone is told place by place. The run measures how long an instance held a name back
+ * and what was lost by it; where it would have held it back beside nobody, and where beside others,
+ * follows from what it has and what is wanted. If these are all of that time, all is known; if not,
+ * other instances held it back in between, and time and loss say when: from 0.5 lost a second alone
+ * and 0.75 beside others, 2 s and 1.5 lost are 2 s beside others.
+ *
  * Weights are whole numbers, so instances that are alike count alike whether they are folded or
  * not. Losses of the deciding rank go by what happened on its own instances, if they were full.
  *
  * Example, a NIC of 50 GB/s: `a` wants 50 GB/s for 8 ms, `b` and `c` 50 GB/s for 4 of them, one
- * after the other, 1/2 of which is missing while two are there: a lost 4 ms, 2 beside each.
+ * after the other, 1/2 of which is missing while two are there: a lost 4 ms, 2 beside each. If
+ * it has 25 GB/s in the 2 ms before, a lost 1 ms more, beside nobody.
  */
 #ifndef OVL_SIM_MEETINGS_H
 #define OVL_SIM_MEETINGS_H
@@ -26,7 +33,24 @@ typedef struct ovl_loss {
     ovl_id resource, name; /* into names; the resource of SMs is behind all of them */
     ovl_time rank, all;    /* of activities of the deciding rank; of all, each once, where ranks are
                               folded as often as there are such */
+    ovl_time alone_rank, alone_all; /* of these what was lost beside nobody */
 } ovl_loss;
+
+/* Operations of a name where and while one instance had less than was wanted: beside others, and
+ * beside nobody. `lost`: in 1/1024 of a picosecond, if nothing else held them back. */
+typedef struct ovl_shortage {
+    ovl_id resource, name; /* resource: the instance */
+    ovl_time alone, beside;
+    ovl_load lost_alone, lost_beside;
+} ovl_shortage;
+
+/* What one instance held back of a name, by what the run measured, and how much of it beside
+ * nobody. */
+typedef struct ovl_place {
+    ovl_id resource, name;
+    ovl_time time, lost;
+    double alone; /* of `lost`: 0 to 1 */
+} ovl_place;
 
 typedef struct ovl_meeting {
     ovl_id resource, a, b; /* names, a <= b */
@@ -45,16 +69,25 @@ typedef struct ovl_meetings {
     const ovl_program *p;
     OVL_VEC(ovl_loss) losses; /* by resource, then name */
     OVL_VEC(ovl_meeting) met;
+    OVL_VEC(ovl_shortage) short_of; /* only where links degrade: else nobody loses anything alone */
+    OVL_VEC(ovl_place) places;
+    ovl_id *like; /* [resources + ranks] the instance that is looked at for each */
 } ovl_meetings;
 
 /* Looks up what was lost; ovl_meetings_free gives back what it takes outside arenas. */
 void ovl_meetings_begin(ovl_meetings *m, const ovl_causes *causes);
 void ovl_meetings_free(ovl_meetings *m);
 
+/* What a rank has to itself is as what another has, which is looked at. */
+void ovl_meetings_like(ovl_meetings *m, uint32_t rank, uint32_t other);
+
 /* What was there on one instance, and on others in the same way: so many in all. of_rank: it, or
  * one of these, is the deciding rank's. */
 void ovl_meetings_on(ovl_meetings *m, ovl_id resource, const ovl_resource_use *uses, uint32_t n,
                      uint32_t instances, bool of_rank);
+
+/* Of each loss, how much was beside nobody; when all was there. */
+void ovl_meetings_alone(ovl_meetings *m);
 
 /* Fills the tables of collisions, in `arena`, and what was lost on resources into their lines. */
 void ovl_meetings_end(ovl_meetings *m, ovl_result_resource *lines, uint32_t n_lines,

@@ -238,9 +238,9 @@ static void legend(ovl_out *out, const ovl_result *result, ovl_arena *arena)
     const char *text = ovl_arena_printf(
         arena,
         "rank %" PRIu32 ": lost by what this rank has a part in, as in the table above; all ranks: "
-        "lost by all operations, a collective once; on: how many instances had less than was "
-        "wanted "
-        "while both were there, of those where they met; together: longest, on one instance",
+        "lost by all operations, a collective once; on: instances on which more was wanted than "
+        "there is while both were there, of those where they met; together: longest, on one "
+        "instance",
         result->deciding_rank);
     ovl_wrap(out, "  ", 2, text, OVL_TERMINAL);
 }

@@ -3,11 +3,15 @@
  * With as many tokens (or where they are not known, microbatches) and as many FLOPs of the model a
  * step is a step. With others: what a microbatch takes, if those have as many tokens everywhere;
  * else what a million tokens take. With as many tokens but other FLOPs the points are other models:
- * what 10^15 FLOPs take. FLOPs are those that the model needs, without what is computed again.
+ * what 10^15 FLOPs take. FLOPs are those that the model needs, without what is computed again. A
+ * longer sequence takes more of them for a token, too, but is no other model: fewer sequences of as
+ * many tokens in all are compared by the step.
  *
  * Example: sequences of 2048 and 4096 in 16 of them each: 32,768 tokens in 54 ms and 65,536 in 108
  * ms are 1.65 s a million, both. */
 #include "tools/sweep.h"
+
+#include <string.h>
 
 #define NEARLY 1.001 /* sums of FLOPs over ranks are not exact */
 
@@ -34,6 +38,54 @@ static double over(double a, double b)
     return a > 0 && b > 0 ? a / b : 0;
 }
 
+#define OF_MODEL "workload.model."
+
+/* The axis that alone changes the sequence of the model, and nothing else of it but how many of
+ * them a microbatch has; OVL_NONE: there is none. */
+static uint32_t sequence_axis(const ovl_axes *axes)
+{
+    uint32_t found = OVL_NONE;
+    for (uint32_t a = 0; a < axes->n_axes; a++) {
+        bool sequence = false, more = false;
+        const ovl_sweep_axis *axis = &axes->axes[a];
+        for (uint32_t k = axis->first_key; k < axis->first_key + axis->n_keys; k++) {
+            const char *path = axes->keys[k].path;
+            sequence |= strcmp(path, OF_MODEL "sequence") == 0;
+            more |=
+                strcmp(path, "variant") == 0 || (strncmp(path, OF_MODEL, strlen(OF_MODEL)) == 0 &&
+                                                 strcmp(path, OF_MODEL "sequence") != 0 &&
+                                                 strcmp(path, OF_MODEL "microbatch") != 0);
+        }
+        found = sequence && !more ? a : found;
+    }
+    return found;
+}
+
+/* Whether a token takes as many FLOPs at all sound points of one sequence: the model is the same.
+ */
+static bool same_model(const ovl_sweep *s)
+{
+    uint32_t axis = sequence_axis(&s->axes), rows[OVL_KEYS_MAX];
+    ovl_arena arena = {0};
+    if (axis == OVL_NONE) {
+        return false;
+    }
+    span *per_token = OVL_NEW_ARRAY(&arena, span, s->axes.axes[axis].n_rows);
+    bool same = true;
+    for (uint32_t i = 0; i < ovl_sweep_reach(s) && same; i++) {
+        if (ovl_point_sound(&s->points[i])) {
+            const ovl_figures *f = &s->points[i].figures;
+            ovl_axes_rows(&s->axes, i, rows);
+            span *of = &per_token[rows[axis]];
+            of->all = true;
+            widen(of, over(ovl_work_of(f, OVL_PER_FLOPS), ovl_work_of(f, OVL_PER_TOKENS)));
+            same = !differs(*of);
+        }
+    }
+    ovl_arena_free(&arena);
+    return same;
+}
+
 void ovl_sweep_find_work(ovl_sweep *s)
 {
     span of[OVL_PER_COUNT], per_microbatch = {.all = true}, per_token = {.all = true};
@@ -54,9 +106,10 @@ void ovl_sweep_find_work(ovl_sweep *s)
     bool tokens =
         of[OVL_PER_TOKENS].all ? differs(of[OVL_PER_TOKENS]) : differs(of[OVL_PER_MICROBATCH]);
     bool whole = !of[OVL_PER_TOKENS].all || (per_microbatch.all && !differs(per_microbatch));
-    s->unit = tokens                       ? (whole ? OVL_PER_MICROBATCH : OVL_PER_TOKENS)
-              : differs(of[OVL_PER_FLOPS]) ? OVL_PER_FLOPS
-                                           : OVL_PER_COUNT;
+    bool models = !tokens && differs(of[OVL_PER_FLOPS]) && !same_model(s);
+    s->unit = tokens   ? (whole ? OVL_PER_MICROBATCH : OVL_PER_TOKENS)
+              : models ? OVL_PER_FLOPS
+                       : OVL_PER_COUNT;
     s->least_work = s->unit < OVL_PER_COUNT ? of[s->unit].least : 0;
     s->most_work = s->unit < OVL_PER_COUNT ? of[s->unit].most : 0;
     s->least_flops = per_token.all ? per_token.least : 0;

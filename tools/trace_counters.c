@@ -171,7 +171,7 @@ static void memory_counters(ovl_trace *t)
 /* --- Traffic; of what several ranks share in trace_shared.c --- */
 
 /* The operation whose rate segments tell the speed of this one: of a collective its first place, of
- * a receive its send. */
+ * a receive its send. What it demands is another matter: each member of a collective its own. */
 static uint32_t activity_of(const ovl_trace *t, uint32_t local)
 {
     const ovl_program *p = t->job->program;
@@ -206,13 +206,16 @@ static void add_traffic(const ovl_trace *t, uint32_t local, ovl_changes *list)
     const ovl_timeline *line = t->job->timeline;
     const ovl_op *op = ovl_code_op(t->code, local);
     uint32_t activity = activity_of(t, local);
-    const ovl_cost *cost = ovl_op_cost(p, ovl_op_rank(p, activity), ovl_op_of(p, activity));
+    bool receives = op->kind == OVL_RECV;
+    const ovl_cost *cost = receives
+                               ? ovl_op_cost(p, ovl_op_rank(p, activity), ovl_op_of(p, activity))
+                               : ovl_op_cost(p, t->rank, op);
     ovl_phase_walk walk =
         ovl_phases_begin(line, activity, cost, line->start[activity], line->end[activity]);
     for (uint32_t s = ovl_first_segment(line, activity);
          s < line->n_segments && line->segments[s].op == activity; s++) {
         ovl_phases_reach(p, line, line->end[activity], line->segments[s].from, &walk);
-        add_segment(t, walk.phase, op->kind == OVL_RECV, &line->segments[s], list);
+        add_segment(t, walk.phase, receives, &line->segments[s], list);
     }
 }
 

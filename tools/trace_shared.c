@@ -91,6 +91,28 @@ static void add_uses(sharing *s, uint32_t rank, uint32_t first, uint32_t n)
     }
 }
 
+/* Which phase of a cost this is, from 0. */
+static uint32_t number_of(const ovl_program *p, const ovl_cost *cost, const ovl_cost *phase)
+{
+    uint32_t number = 0;
+    for (; cost && cost != phase; cost = ovl_next_phase(p, cost)) {
+        number++;
+    }
+    return number;
+}
+
+/* Of a collective whose members demand each its own: the uses of all in a phase. */
+static void add_members(sharing *s, const ovl_comm *comm, uint32_t k, uint32_t phase)
+{
+    for (uint32_t i = 0; i < comm->n_members; i++) {
+        uint32_t member = s->p->members[comm->first_member + i];
+        const ovl_op *o = ovl_op_of(s->p, ovl_collective_op(s->p, comm, i, k));
+        const ovl_cost *cost = ovl_phase_of(s->p, ovl_op_cost(s->p, member, o), phase);
+        const ovl_cost_kind *kind = ovl_kind_of(s->p, cost);
+        add_uses(s, member, kind->first_demand, kind->n_demands);
+    }
+}
+
 /* The uses of the activity whose segments are kept under `op`, in a phase. */
 static void find_uses(sharing *s, uint32_t rank, uint32_t op, const ovl_cost *phase)
 {
@@ -106,6 +128,12 @@ static void find_uses(sharing *s, uint32_t rank, uint32_t op, const ovl_cost *ph
         return;
     }
     const ovl_comm *comm = ovl_rank_comm(s->p, rank, o->comm);
+    if (kind->by_member) {
+        const ovl_rank *r = &s->p->ranks[rank];
+        uint32_t k = s->p->codes[r->code].collectives_before[op - r->first_op];
+        add_members(s, comm, k, number_of(s->p, ovl_op_cost(s->p, rank, o), phase));
+        return;
+    }
     for (uint32_t i = 0; i < comm->n_members; i++) {
         add_uses(s, s->p->members[comm->first_member + i], kind->first_demand, kind->n_demands);
     }

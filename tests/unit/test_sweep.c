@@ -16,7 +16,8 @@ static ovl_sweep made(uint32_t n, const int *steps, const int *peaks)
     ovl_sweep s = {.pareto = {{OVL_M_STEP, OVL_M_PEAK}, 2}, .objective = OVL_M_STEP};
     ovl_sweep_axis *axis = OVL_NEW(&arena, ovl_sweep_axis);
     *axis = (ovl_sweep_axis){.n_keys = 1, .n_rows = n, .ordered = true};
-    s.axes = (ovl_axes){.n_keys = 1, .axes = axis, .n_axes = 1, .n_points = n};
+    static const ovl_key key = {.path = "overlap.ddp.bucket_cap"};
+    s.axes = (ovl_axes){.keys = &key, .n_keys = 1, .axes = axis, .n_axes = 1, .n_points = n};
     ovl_sweep_begin(&s, &arena);
     for (uint32_t i = 0; i < n; i++) {
         ovl_figures *f = &s.points[i].figures;
@@ -424,7 +425,39 @@ static void tokens_and_flops_are_work(void)
     }
 }
 
+/* Steps of 80, 120 and 200 ms on 0.1 million tokens each, in sequences of 2048, 4096 and 8192: 1,
+ * 1.2 and 4 PFLOP, of which the last takes 50 ms each, but it is the slowest: the model is the
+ * same, so the step decides. With other layers beside them, or another width, these are other
+ * models, and the last is best. */
+static void a_longer_sequence_is_no_other_model(void)
+{
+    static const ovl_key keys[][2] = {
+        {{"workload.model.sequence", {0}}, {"workload.model.microbatch", {0}}},
+        {{"workload.model.sequence", {0}}, {"workload.model.layers", {0}}},
+        {{"workload.model.hidden", {0}}, {"workload.model.microbatch", {0}}},
+    };
+    const int steps[] = {80, 120, 200}, peaks[] = {4, 4, 4};
+    const double flops[] = {1, 1.2, 4};
+    for (size_t k = 0; k < OVL_COUNT(keys); k++) {
+        ovl_sweep s = made(3, steps, peaks);
+        ovl_sweep_axis axis = *s.axes.axes;
+        axis.n_keys = 2;
+        s.axes.axes = &axis;
+        s.axes.keys = keys[k];
+        s.axes.n_keys = 2;
+        for (uint32_t i = 0; i < 3; i++) {
+            set_per(&s.points[i], OVL_PER_TOKENS, .1);
+            set_per(&s.points[i], OVL_PER_FLOPS, flops[i]);
+        }
+        s.pareto.n = 0;
+        ovl_sweep_choose(&s, &arena);
+        CHECK_INT(s.unit, k == 0 ? OVL_PER_COUNT : OVL_PER_FLOPS);
+        CHECK_INT(s.best, k == 0 ? 0 : 2);
+    }
+}
+
 static CU_TestInfo tests[] = {
+    {"a longer sequence is no other model", a_longer_sequence_is_no_other_model},
     {"tokens and FLOPs are work", tokens_and_flops_are_work},
     {"different work is compared by what a microbatch takes",
      different_work_is_compared_by_what_a_microbatch_takes},

@@ -171,7 +171,7 @@ function links(run) {
     make("p", {}, "Under the interference model " + run.interference + " no use of links, memory or SMs is followed.")];
   if (run.alike_collisions.length) {
     const rank = "rank " + run.step.deciding_rank;
-    parts.push(make("p", {}, "Lost on " + rank + ": by what it has a part in. Over all ranks: by all operations, a collective once. Full: instances that had less than was wanted while both were there. Each loss stands once, so rows of a resource add up to what was lost to it, above; names that differ in the numbers shown as * are one row."));
+    parts.push(make("p", {}, "Lost on " + rank + ": by what it has a part in. Over all ranks: by all operations, a collective once. Full: instances on which more was wanted than there is while both were there. Each loss stands once, so rows of a resource add up to what was lost to it, above; names that differ in the numbers shown as * are one row."));
     parts.push(table("collision-rows", "What was lost to a resource, beside whom (" + count(run.alike_collisions_in_all) + " in all, of " + count(run.collisions_in_all) + " pairs of names)", [
       plain("resource", "resource", { kind: "text", head: true }), plain("full_instances", "full"), plain("instances", "of instances"),
       plain("a", "A", { kind: "text" }), sec("lost_a_s", "A lost on " + rank), sec("all_lost_a_s", "A lost over all ranks"),
