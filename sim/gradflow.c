@@ -35,6 +35,7 @@ typedef struct flow {
     OVL_VEC(uint32_t) list; /* scratch of a sum */
     OVL_VEC(ovl_held) sum;
     OVL_VEC(uint32_t) cursor;
+    OVL_VEC(uint32_t) meeting; /* operations of collectives that end at this instant */
     uint32_t proved, consumed;
 } flow;
 
@@ -345,6 +346,77 @@ static void apply_op(flow *f, uint32_t op)
     }
 }
 
+/* --- In what order --- */
+
+/* What ends at one instant without a cause at that instant: it has run until then. */
+static bool ran(const flow *f, uint32_t op, ovl_op_kind kind)
+{
+    return ovl_causes_op(f->c, op)->kind == kind &&
+           f->c->timeline->start[op] < f->c->timeline->end[op];
+}
+
+static bool ran_alone(const flow *f, uint32_t op)
+{
+    return ran(f, op, OVL_KERNEL) || ran(f, op, OVL_COPY);
+}
+
+static uint32_t first_place(const flow *f, uint32_t op)
+{
+    return f->c->member_ops[f->c->first_member[ovl_causes_collective(f->c, op)]];
+}
+
+/* By where they stand in the code of their first member, whatever its number is. */
+static void add_meeting(flow *f, uint32_t op)
+{
+    uint32_t local = ovl_causes_local(f->c, op), at = f->meeting.len;
+    ovl_vec_push(&f->meeting, op);
+    for (; at > 0 && ovl_causes_local(f->c, f->meeting.data[at - 1]) > local; at--) {
+        f->meeting.data[at] = f->meeting.data[at - 1];
+    }
+    f->meeting.data[at] = op;
+}
+
+/* The steps [from, to) of the trail are all of one instant. Which of them came first is chance
+ * where nothing orders them, and must not depend on how ranks are numbered: a kernel and a
+ * collective that end together would be in one order on rank 0, in the other on rank 1. So what ran
+ * on one rank comes first, then collectives, then what took no time, which may be due to either. */
+static void apply_instant(flow *f, const uint32_t *trail, uint32_t n)
+{
+    f->meeting.len = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t op = OVL_TRAIL_OP(trail[i]);
+        if (OVL_TRAIL_KIND(trail[i]) != OVL_ENDED) {
+            continue;
+        }
+        if (ran_alone(f, op)) {
+            apply_op(f, op);
+        } else if (ran(f, op, OVL_COLLECTIVE) && first_place(f, op) == op) {
+            add_meeting(f, op);
+        }
+    }
+    for (uint32_t i = 0; i < f->meeting.len; i++) {
+        apply_collective(f, f->meeting.data[i]);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (OVL_TRAIL_KIND(trail[i]) == OVL_ENDED && !ran_alone(f, OVL_TRAIL_OP(trail[i]))) {
+            apply_op(f, OVL_TRAIL_OP(trail[i]));
+        }
+    }
+}
+
+static void apply_all(flow *f)
+{
+    const ovl_timeline *t = f->c->timeline;
+    for (uint32_t from = 0, to; from < t->n_trail; from = to) {
+        ovl_time now = ovl_node_time(f->c, t->trail[from]);
+        to = from + 1;
+        while (to < t->n_trail && ovl_node_time(f->c, t->trail[to]) == now) {
+            to++;
+        }
+        apply_instant(f, t->trail + from, to - from);
+    }
+}
+
 /* --- The sum of it --- */
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -462,6 +534,7 @@ static void release(flow *f)
     ovl_vec_free(&f->list);
     ovl_vec_free(&f->sum);
     ovl_vec_free(&f->cursor);
+    ovl_vec_free(&f->meeting);
 }
 
 static bool has_effects(const ovl_program *p)
@@ -484,12 +557,7 @@ void ovl_gradients_follow(const ovl_causes *causes, ovl_arena *arena, ovl_hazard
     ovl_arena scratch = {0};
     flow f;
     prepare(&f, causes, &scratch);
-    for (uint32_t i = 0; i < causes->timeline->n_trail; i++) {
-        uint64_t item = causes->timeline->trail[i];
-        if (OVL_TRAIL_KIND(item) == OVL_ENDED) {
-            apply_op(&f, OVL_TRAIL_OP(item));
-        }
-    }
+    apply_all(&f);
     uint32_t before = hazards->len;
     ovl_gradient_report(f.whole, &f.expected, &f.problems, arena, hazards);
     if (f.consumed) {

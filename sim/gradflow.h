@@ -2,11 +2,12 @@
  * gradflow.h - proof that every optimizer input receives what it should: each (rank, microbatch)
  * gradient exactly once, at scale 1/(ranks * microbatches).
  *
- * Effects are followed symbolically in the order in which operations ended. A buffer of a rank
- * holds, per gradient, a value: a sum of contributions with factors (gradvalue.h). A collective is
- * applied once for all its members: all-reduce and reduce-scatter give the sum of the members'
- * sources (times 1/n for `average`; a shard counts as its whole), reduce gives it to the root,
- * broadcast gives the root's value, all-gather and all-to-all keep each member's own.
+ * Effects are followed symbolically in the order in which operations ended; of those that end at
+ * one instant what ran on one rank comes before collectives, whatever the numbers of ranks. A
+ * buffer of a rank holds, per gradient, a value: a sum of contributions with factors (gradvalue.h).
+ * A collective is applied once for all its members: all-reduce and reduce-scatter give the sum of
+ * the members' sources (times 1/n for `average`; a shard counts as its whole), reduce gives it to
+ * the root, broadcast gives the root's value, all-gather and all-to-all keep each member's own.
  *
  * A buffer holds what its gradients look like from the rank (gradform.h), so that where ranks are
  * folded one is followed for many; each optimizer input of each rank is then worked out and checked

@@ -1,3 +1,4 @@
+#include "sim/fold.h"
 #include "sim/gradflow.h"
 #include "sim/gradreport.h"
 #include "sim/gradvalue.h"
@@ -332,6 +333,65 @@ static void reduce_and_broadcast(void)
     }
 }
 
+/* Two ranks. "backward" produces g while "reduce" averages its buffer, unordered, and both end at 5
+ * ms. Operations 0 and 1 of rank 0 are numbered before operation 0 of rank 1; if numbers decided,
+ * rank 1 would produce g only after the collective, which rank 0 leads, had read it. But on each
+ * rank the kernel comes first: both optimizers receive {(0,0): 1/2, (1,0): 1/2}, and the run of one
+ * for both says the same. */
+static void end_together(tiny *t, bool collective_first)
+{
+    uint32_t before[2];
+    tiny_init(t, 2);
+    ovl_id grad = tiny_buffer(t, "g", 1024);
+    for (int i = 0; i < 2; i++) {
+        bool collective = (i == 0) == collective_first;
+        before[i] = collective ? tiny_collective(t, "comm", "reduce", 0, 5 * MS)
+                               : tiny_kernel(t, "compute", "backward", 5 * MS);
+        if (collective) {
+            tiny_change(t, before[i])->average = true;
+        }
+        effect(t, collective ? OVL_SUM : OVL_PRODUCE, grad, OVL_NONE, collective ? NULL : "g", 0,
+               0);
+    }
+    tiny_kernel(t, "compute", "optimizer", 1 * MS);
+    tiny_after(t, before[0]);
+    tiny_after(t, before[1]);
+    effect(t, OVL_CONSUME, grad, OVL_NONE, "g", 0, 0);
+}
+
+static uint64_t digest_if_folded(tiny *t)
+{
+    ovl_fold fold;
+    ovl_program folded;
+    ovl_timeline timeline;
+    ovl_causes causes;
+    proof f = {0};
+    ovl_run_options how = {.interference = OVL_INTERFERENCE_NONE};
+    CHECK(ovl_fold_find(&t->program, &t->arena, &fold));
+    CHECK(ovl_fold_program(&t->program, &fold, &t->arena, &folded, &t->errs));
+    CHECK(ovl_run(&folded, &how, &t->arena, &timeline, &t->errs));
+    ovl_causes_init(&causes, &folded, &timeline, &t->arena);
+    ovl_gradients_follow(&causes, &t->arena, &f.list, &f.gradients);
+    ovl_causes_free(&causes);
+    ovl_vec_free(&f.list);
+    CHECK_INT(f.gradients.proved, 2);
+    return f.gradients.digest;
+}
+
+static void what_ends_together_is_in_one_order_on_all_ranks(void)
+{
+    for (int first = 0; first < 2; first++) {
+        tiny t;
+        end_together(&t, first);
+        proof f = follow(&t);
+        CHECK_INT(tiny_end(&t, 1, 0), tiny_end(&t, 1, 1));
+        CHECK_INT(f.list.len, 0);
+        CHECK_INT(f.gradients.proved, 2);
+        CHECK(f.gradients.digest == digest_if_folded(&t));
+        end(&t, &f);
+    }
+}
+
 static void values_are_stored_once(void)
 {
     ovl_gradvalues v = {0};
@@ -383,6 +443,8 @@ int main(void)
         {"one contribution twice is a duplicate", one_contribution_twice_is_a_duplicate},
         {"an optimizer with an empty buffer misses everything", an_empty_buffer_is_missing},
         {"reduce and broadcast give everybody the sum", reduce_and_broadcast},
+        {"what ends together is in one order on all ranks",
+         what_ends_together_is_in_one_order_on_all_ranks},
         {"equal values are stored once", values_are_stored_once},
         {"fractions read well", fractions_read_well},
         CU_TEST_INFO_NULL,
