@@ -375,8 +375,9 @@ static void report_reuse(check *k, const use *last, uint32_t next, ovl_id freed,
     const ovl_names *names = k->c->program->names;
     const ovl_op *a = ovl_code_op(k->code, last->op), *b = ovl_code_op(k->code, next);
     const char *text = ovl_names_text(names, k->code->name[last->op]);
+    uint32_t rank = ovl_rank_number(k->c->program, k->first_rank);
     ovl_result_hazard hazard = {
-        .kind = "early_free", .mark = b->mark, .rank = k->first_rank, .count = k->n_ranks};
+        .kind = "early_free", .mark = b->mark, .rank = rank, .count = k->n_ranks};
     hazard.text = ovl_arena_printf(
         k->arena,
         "\"%s\" uses buffer \"%s\", which gets the memory of \"%s\", without waiting for \"%s\" "
@@ -384,7 +385,7 @@ static void report_reuse(check *k, const use *last, uint32_t next, ovl_id freed,
         ovl_names_text(names, k->code->name[next]),
         ovl_names_text(names, k->code->buffers[taken].name),
         ovl_names_text(names, k->code->buffers[freed].name), text, kind_of(a),
-        last->writes ? "writes" : "reads", k->first_rank,
+        last->writes ? "writes" : "reads", rank,
         ovl_names_text(names, k->code->buffers[freed].name));
     ovl_vec_push(k->hazards, hazard);
 }

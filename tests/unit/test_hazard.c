@@ -335,6 +335,35 @@ static found hand_over(tiny *t, handover h)
     return look(t);
 }
 
+/* Ranks 0 to 2 are one class; rank 3 alone frees too early, and is class 1: it is rank 3 that is
+ * told of, whether ranks are folded or not. */
+static void who_frees_too_early_is_told_where_ranks_are_folded(void)
+{
+    tiny t;
+    tiny_init(&t, 4);
+    tiny_kernel(&t, "compute", "k", MS);
+    tiny_use(&t, 3, tiny_code(&t));
+    ovl_id a = pooled(&t, "a", "gather", 1024, false);
+    tiny_kernel(&t, "compute", "forward a", 5 * MS);
+    tiny_reads(&t, a);
+    ovl_free_buffer(&t.b, t.code, a);
+    ovl_id b = pooled(&t, "b", "gather", 1024, false);
+    tiny_kernel(&t, "gather", "gather b", MS);
+    tiny_writes(&t, b);
+    CHECK(tiny_freeze(&t));
+    for (int no_fold = 0; no_fold < 2; no_fold++) {
+        ovl_analyse_options options = {.no_fold = no_fold, .worth = OVL_WORTH_NONE};
+        ovl_result r;
+        CHECK(ovl_analyse(&t.program, &options, &t.arena, &r, NULL, &t.errs));
+        if (CHECK_INT(r.n_hazards, 1)) {
+            CHECK_TEXT(r.hazards[0].kind, "early_free");
+            CHECK_INT(r.hazards[0].rank, 3);
+            CHECK_HAS(r.hazards[0].text, "that reads that, on rank 3;");
+        }
+    }
+    tiny_free(&t);
+}
+
 static void memory_is_handed_over_after_the_last_use(void)
 {
     tiny t;
@@ -422,6 +451,8 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         {"memory is handed over after the last use", memory_is_handed_over_after_the_last_use},
+        {"who frees too early is told where ranks are folded",
+         who_frees_too_early_is_told_where_ranks_are_folded},
         {"memory that is not handed over is safe", memory_that_is_not_handed_over_is_safe},
         {"parts of freed memory are looked at", parts_of_freed_memory_are_looked_at},
         {"a missing wait is a race", a_missing_wait_is_a_race},
