@@ -72,37 +72,6 @@ static void each_limit_of_rank(ovl_meetings *m,
     }
 }
 
-/* Only where links degrade is there anything to tell; each instance is looked at itself at first.
- */
-static void begin_places(ovl_meetings *m)
-{
-    size_t n = (size_t)m->p->n_resources + m->p->n_ranks;
-    if (m->p->n_changes == 0 || m->losses.len == 0) {
-        return;
-    }
-    m->like = malloc(n * sizeof *m->like);
-    if (!m->like) {
-        ovl_out_of_memory(n * sizeof *m->like);
-    }
-    for (size_t i = 0; i < n; i++) {
-        m->like[i] = (ovl_id)i;
-    }
-}
-
-void ovl_meetings_like(ovl_meetings *m, uint32_t rank, uint32_t other)
-{
-    const ovl_program *p = m->p;
-    for (uint32_t port = 0; m->like && port < p->n_ports; port++) {
-        ovl_id own = p->rank_ports[p->ranks[rank].first_port + port];
-        if (own != OVL_NONE) {
-            m->like[own] = p->rank_ports[p->ranks[other].first_port + port];
-        }
-    }
-    if (m->like) {
-        m->like[ovl_sms_of_rank(p, rank)] = ovl_sms_of_rank(p, other);
-    }
-}
-
 void ovl_meetings_begin(ovl_meetings *m, const ovl_causes *causes)
 {
     const ovl_timeline *t = causes->timeline;
@@ -129,14 +98,11 @@ void ovl_meetings_begin(ovl_meetings *m, const ovl_causes *causes)
         }
     }
     m->losses.len = n;
-    begin_places(m);
 }
 
 void ovl_meetings_free(ovl_meetings *m)
 {
     ovl_vec_free(&m->short_of);
-    ovl_vec_free(&m->places);
-    free(m->like);
     ovl_vec_free(&m->losses);
     ovl_vec_free(&m->met);
 }
@@ -177,13 +143,19 @@ static bool is_held_back(const ovl_meetings *m, ovl_id resource, ovl_id name)
  * more by millions of pairs. */
 #define MOST_PRESENT 64
 
+/* While and how much somebody ran short, alone and beside others, since he came. */
+typedef struct ran_short {
+    ovl_time alone, beside;
+    ovl_load lost_alone, lost_beside;
+} ran_short;
+
 typedef struct presence {
     ovl_id name;
     uint32_t count;
-    uint32_t uses; /* activities; folded, each of them stands for some */
     bool loses, holds;
-    ovl_load rate;  /* of all of them */
-    double weight;  /* of the sharing solver */
+    ovl_load rate; /* of all of them */
+    double weight; /* of the sharing solver */
+    ran_short so_far;
     double missing; /* of isolated speed, if nothing else holds them back */
 } presence;
 
@@ -192,9 +164,9 @@ typedef struct watch {
     ovl_id resource, key; /* key: the name of the resource */
     presence there[MOST_PRESENT];
     uint32_t n;
-    ovl_load wanted;      /* by all that are there, those that are not told among them */
-    uint32_t first;       /* into met: of this instance */
-    uint32_t first_short; /* into short_of */
+    ovl_load wanted; /* by all that are there, those that are not told among them */
+    uint32_t first;  /* into met: of this instance */
+
 } watch;
 
 static void count_in(watch *w, const ovl_resource_use *use)
@@ -205,14 +177,12 @@ static void count_in(watch *w, const ovl_resource_use *use)
         if (w->there[i].name == name) {
             w->there[i].count += use->like;
             w->there[i].rate += use->rate;
-            w->there[i].uses++;
             return;
         }
     }
     if (w->n < MOST_PRESENT) {
         w->there[w->n++] = (presence){.name = name,
                                       .count = use->like,
-                                      .uses = 1,
                                       .loses = is_held_back(w->m, w->key, name),
                                       .holds = use->holds,
                                       .rate = use->rate,
@@ -229,7 +199,6 @@ static void count_out(watch *w, const ovl_resource_use *use)
         if (one->name == name && one->count >= use->like) {
             one->count -= use->like;
             one->rate -= use->rate;
-            one->uses--;
             if (one->count == 0) {
                 w->there[i] = w->there[--w->n];
             }
@@ -318,32 +287,14 @@ static void meet(watch *w, const presence *x, const presence *y, bool full, ovl_
     }
 }
 
-/* What was noted of a name on this instance. */
-static ovl_shortage *shortage_of(const watch *w, ovl_id name)
+static void run_short(const watch *w, presence *a, ovl_time length)
 {
-    ovl_meetings *m = w->m;
-    for (uint32_t i = w->first_short; i < m->short_of.len; i++) {
-        if (m->short_of.data[i].name == name) {
-            return &m->short_of.data[i];
-        }
-    }
-    const ovl_shortage none = {.resource = w->resource, .name = name};
-    ovl_vec_push(&m->short_of, none);
-    return &m->short_of.data[m->short_of.len - 1];
-}
-
-/* Notes what `a` lost here, beside others or not, if nothing else held it back. */
-static void run_short(const watch *w, const presence *a, ovl_time length)
-{
-    if (!a->loses || a->missing <= 0 || !w->m->like) {
-        return;
-    }
-    ovl_shortage *of = shortage_of(w, a->name);
-    ovl_time time = length * (ovl_time)a->uses;
-    ovl_load lost = (ovl_load)((double)time * 1024 * a->missing);
+    ovl_load lost = (ovl_load)((double)length * 1024 * a->missing);
     bool alone = w->wanted == a->rate / a->count;
-    *(alone ? &of->alone : &of->beside) += time;
-    *(alone ? &of->lost_alone : &of->lost_beside) += lost;
+    if (a->missing > 0) {
+        *(alone ? &a->so_far.alone : &a->so_far.beside) += length;
+        *(alone ? &a->so_far.lost_alone : &a->so_far.lost_beside) += lost;
+    }
 }
 
 /* All pairs that are there for `length` from `from` on. */
@@ -426,14 +377,44 @@ static uint32_t list_moments(const watch *w, const ovl_resource_use *uses, uint3
     return count;
 }
 
+static const ran_short *so_far(const watch *w, const ovl_resource_use *use)
+{
+    ovl_id name = ovl_causes_name(w->m->causes, use->op);
+    for (uint32_t i = 0; i < w->n; i++) {
+        if (w->there[i].name == name) {
+            return &w->there[i].so_far;
+        }
+    }
+    return NULL;
+}
+
+/* A use comes: what its name ran short of until then is not its own. */
+static void note_begin(const watch *w, const ovl_resource_use *use, ran_short *since)
+{
+    const ran_short *now = so_far(w, use);
+    if (since && now) {
+        *since = *now;
+    }
+}
+
+static void note_end(const watch *w, const ovl_resource_use *use, const ran_short *since)
+{
+    const ran_short *now = so_far(w, use);
+    if (since && now && now->alone + now->beside > since->alone + since->beside) {
+        ovl_shortage one = {.resource = w->resource,
+                            .op = use->op,
+                            .alone = now->alone - since->alone,
+                            .beside = now->beside - since->beside,
+                            .lost_alone = now->lost_alone - since->lost_alone,
+                            .lost_beside = now->lost_beside - since->lost_beside};
+        ovl_vec_push(&w->m->short_of, one);
+    }
+}
+
 void ovl_meetings_on(ovl_meetings *m, ovl_id resource, const ovl_resource_use *uses, uint32_t n,
                      uint32_t instances, bool of_rank)
 {
-    watch w = {.m = m,
-               .resource = resource,
-               .key = name_of(m->p, resource),
-               .first = m->met.len,
-               .first_short = m->short_of.len};
+    watch w = {.m = m, .resource = resource, .key = name_of(m->p, resource), .first = m->met.len};
     if (!holds_back(m, w.key)) {
         return;
     }
@@ -442,128 +423,128 @@ void ovl_meetings_on(ovl_meetings *m, ovl_id resource, const ovl_resource_use *u
     if (!moments) {
         ovl_out_of_memory(size);
     }
+    /* where nothing degrades nobody loses anything alone */
+    ran_short *since = m->p->n_changes ? calloc(n, sizeof *since) : NULL;
+    if (m->p->n_changes && n && !since) {
+        ovl_out_of_memory(n * sizeof *since);
+    }
     uint32_t count = list_moments(&w, uses, n, moments);
     ovl_time before = 0;
     for (uint32_t i = 0; i < count; i++) {
         stay(&w, before, moments[i].time - before);
         before = moments[i].time;
-        if (moments[i].item != OVL_NONE) {
-            (moments[i].begins ? count_in : count_out)(&w, &uses[moments[i].item]);
+        uint32_t item = moments[i].item;
+        if (item != OVL_NONE && moments[i].begins) {
+            count_in(&w, &uses[item]);
+            note_begin(&w, &uses[item], since ? &since[item] : NULL);
+        } else if (item != OVL_NONE) {
+            note_end(&w, &uses[item], since ? &since[item] : NULL);
+            count_out(&w, &uses[item]);
         }
     }
     free(moments);
+    free(since);
     sum_pieces(&w, instances, of_rank);
 }
 
 /* --- What was lost alone --- */
 
-static int by_place(const void *x, const void *y)
-{
-    const ovl_place *a = x, *b = y;
-    if (a->resource != b->resource) {
-        return a->resource < b->resource ? -1 : 1;
-    }
-    return a->name != b->name ? (a->name < b->name ? -1 : 1) : 0;
-}
-
 static int by_shortage(const void *x, const void *y)
 {
     const ovl_shortage *a = x, *b = y;
-    if (a->resource != b->resource) {
-        return a->resource < b->resource ? -1 : 1;
+    if (a->op != b->op) {
+        return a->op < b->op ? -1 : 1;
     }
-    return a->name != b->name ? (a->name < b->name ? -1 : 1) : 0;
+    return a->resource != b->resource ? (a->resource < b->resource ? -1 : 1) : 0;
 }
 
-/* What of `lost` at a place was beside nobody. If all that could be lost there was, that is known.
- * If not, others held it back at times: time and loss at both rates give the time of each. */
-static double alone_at(const ovl_place *place, const ovl_shortage *of)
+/* Uses of an operation on one instance become one. */
+static void merge_shortages(ovl_meetings *m)
+{
+    uint32_t n = 0;
+    ovl_shortage *of = m->short_of.data;
+    if (m->short_of.len) {
+        qsort(of, m->short_of.len, sizeof *of, by_shortage);
+    }
+    for (uint32_t i = 0; i < m->short_of.len; i++) {
+        if (n && by_shortage(&of[n - 1], &of[i]) == 0) {
+            of[n - 1].alone += of[i].alone;
+            of[n - 1].beside += of[i].beside;
+            of[n - 1].lost_alone += of[i].lost_alone;
+            of[n - 1].lost_beside += of[i].lost_beside;
+        } else {
+            of[n++] = of[i];
+        }
+    }
+    m->short_of.len = n;
+}
+
+/* NULL: its operation was not short of anything there. */
+static const ovl_shortage *shortage_at(const ovl_meetings *m, const ovl_limit *l)
+{
+    const ovl_shortage key = {.resource = ovl_limit_resource(m->causes, l), .op = l->op};
+    return m->short_of.len
+               ? bsearch(&key, m->short_of.data, m->short_of.len, sizeof key, by_shortage)
+               : NULL;
+}
+
+static bool is_like(const ovl_meetings *m, const ovl_shortage *a, const ovl_shortage *b)
+{
+    return name_of(m->p, a->resource) == name_of(m->p, b->resource) && a->alone == b->alone &&
+           a->beside == b->beside && a->lost_alone == b->lost_alone &&
+           a->lost_beside == b->lost_beside;
+}
+
+/* Which part of `lost` in `time` was beside nobody. If all that could be lost there was, that is
+ * known. If not, others held it back at times: time and loss at both rates give the time of each.
+ */
+static double alone_of(const ovl_shortage *of, double time, double lost)
 {
     double alone = (double)of->lost_alone / 1024, beside = (double)of->lost_beside / 1024;
-    double lost = (double)place->lost, time = (double)place->time;
     if (of->beside == 0 || of->alone == 0 || lost >= 0.999 * (alone + beside)) {
         return alone / (alone + beside);
     }
     double rate = alone / (double)of->alone, other = beside / (double)of->beside;
-    double least = OVL_MAX(time - (double)of->beside, 0);
     double most = OVL_MIN((double)of->alone, time);
+    double least = OVL_MIN(time - (double)of->beside, most);
     double at = other > rate ? (other * time - lost) / (other - rate) : most;
-    at = OVL_MAX(OVL_MIN(at, most), OVL_MIN(least, most));
+    at = OVL_MAX(OVL_MIN(at, most), OVL_MAX(least, 0));
     return OVL_MIN(at * rate / lost, 1);
-}
-
-/* One for each instance and name that it held back. */
-static void list_places(ovl_meetings *m)
-{
-    const ovl_timeline *t = m->causes->timeline;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < t->n_limits; i++) {
-        const ovl_limit *l = &t->limits[i];
-        ovl_place place = {ovl_limit_resource(m->causes, l), ovl_causes_name(m->causes, l->op),
-                           l->time, l->lost, 0};
-        if (place.resource != OVL_NONE && l->lost > 0 && is_in_step(m->causes, l->op)) {
-            ovl_vec_push(&m->places, place);
-        }
-    }
-    if (m->places.len) {
-        qsort(m->places.data, m->places.len, sizeof *m->places.data, by_place);
-    }
-    for (uint32_t i = 0; i < m->places.len; i++) {
-        if (n && by_place(&m->places.data[n - 1], &m->places.data[i]) == 0) {
-            m->places.data[n - 1].time += m->places.data[i].time;
-            m->places.data[n - 1].lost += m->places.data[i].lost;
-        } else {
-            m->places.data[n++] = m->places.data[i];
-        }
-    }
-    m->places.len = n;
-}
-
-static void judge_places(const ovl_meetings *m)
-{
-    if (m->short_of.len == 0) {
-        return;
-    }
-    qsort(m->short_of.data, m->short_of.len, sizeof *m->short_of.data, by_shortage);
-    for (uint32_t i = 0; i < m->places.len; i++) {
-        ovl_place *place = &m->places.data[i];
-        const ovl_shortage key = {.resource = m->like[place->resource], .name = place->name};
-        const ovl_shortage *of =
-            bsearch(&key, m->short_of.data, m->short_of.len, sizeof *m->short_of.data, by_shortage);
-        place->alone = of ? alone_at(place, of) : 0;
-    }
 }
 
 /* Of what one limit says was lost. */
 static void add_alone(ovl_meetings *m, const ovl_limit *l, bool of_rank)
 {
-    const ovl_place key = {.resource = ovl_limit_resource(m->causes, l),
-                           .name = ovl_causes_name(m->causes, l->op)};
-    const ovl_place *place =
-        bsearch(&key, m->places.data, m->places.len, sizeof *m->places.data, by_place);
-    if (place && l->lost > 0) {
-        ovl_loss *loss = &m->losses.data[find_loss(m, name_of(m->p, key.resource), key.name)];
-        ovl_time alone = (ovl_time)(place->alone * (double)l->lost + 0.5);
-        loss->alone_rank += of_rank ? alone : 0;
-        loss->alone_all += of_rank ? 0 : alone * (ovl_time)count_activities(m->causes, l->op);
+    const ovl_timeline *t = m->causes->timeline;
+    const ovl_shortage *of = shortage_at(m, l);
+    double time = 0, lost = 0;
+    if (!of || l->lost <= 0 || of->alone == 0) {
+        return;
     }
+    for (uint32_t i = ovl_limits_first(t, l->op); i < t->n_limits && t->limits[i].op == l->op;
+         i++) {
+        const ovl_shortage *other = shortage_at(m, &t->limits[i]);
+        bool like = other && is_like(m, of, other);
+        time += like ? (double)t->limits[i].time : 0;
+        lost += like ? (double)t->limits[i].lost : 0;
+    }
+    ovl_time alone = (ovl_time)(alone_of(of, time, lost) * (double)l->lost + 0.5);
+    ovl_id name = ovl_causes_name(m->causes, l->op);
+    ovl_loss *loss = &m->losses.data[find_loss(m, name_of(m->p, of->resource), name)];
+    loss->alone_rank += of_rank ? alone : 0;
+    loss->alone_all += of_rank ? 0 : alone * (ovl_time)count_activities(m->causes, l->op);
 }
 
 void ovl_meetings_alone(ovl_meetings *m)
 {
     const ovl_timeline *t = m->causes->timeline;
-    if (!m->like) {
-        return;
-    }
-    list_places(m);
-    if (m->places.len == 0) {
-        return;
-    }
-    judge_places(m);
-    for (uint32_t i = 0; i < t->n_limits; i++) {
+    merge_shortages(m);
+    for (uint32_t i = 0; i < t->n_limits && m->short_of.len; i++) {
         if (is_in_step(m->causes, t->limits[i].op)) {
             add_alone(m, &t->limits[i], false);
         }
     }
-    each_limit_of_rank(m, add_alone);
+    if (m->short_of.len) {
+        each_limit_of_rank(m, add_alone);
+    }
 }

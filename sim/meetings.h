@@ -9,11 +9,12 @@
  * of one resource add up to all that was lost on it - but for what is lost *alone*: beside nobody,
  * on a link that degrades.
  *
- * What is lost alone is told place by place. The run measures how long an instance held a name back
- * and what was lost by it; where it would have held it back beside nobody, and where beside others,
- * follows from what it has and what is wanted. If these are all of that time, all is known; if not,
- * other instances held it back in between, and time and loss say when: from 0.5 lost a second alone
- * and 0.75 beside others, 2 s and 1.5 lost are 2 s beside others.
+ * What is lost alone is told by operation and place; instances where the same happens to it are
+ * one, for which of them holds it back may be by chance. The run measures how long they held it
+ * back, and what was lost by it; where they would have held it back beside nobody, and where beside
+ * others, follows from what they have and what is wanted. If these are all of the loss, all is
+ * known; if not, others held it back in between, and time and loss say when: from 0.5 lost a second
+ * alone and 0.75 beside others, 2 s and 1.5 lost are 2 s beside others.
  *
  * Weights are whole numbers, so instances that are alike count alike whether they are folded or
  * not. Losses of the deciding rank go by what happened on its own instances, if they were full.
@@ -36,21 +37,14 @@ typedef struct ovl_loss {
     ovl_time alone_rank, alone_all; /* of these what was lost beside nobody */
 } ovl_loss;
 
-/* Operations of a name where and while one instance had less than was wanted: beside others, and
- * beside nobody. `lost`: in 1/1024 of a picosecond, if nothing else held them back. */
+/* An operation where and while one instance had less than was wanted: beside others, and beside
+ * nobody. `lost`: in 1/1024 of a picosecond, if nothing else held it back. */
 typedef struct ovl_shortage {
-    ovl_id resource, name; /* resource: the instance */
+    ovl_id resource; /* the instance */
+    uint32_t op;
     ovl_time alone, beside;
     ovl_load lost_alone, lost_beside;
 } ovl_shortage;
-
-/* What one instance held back of a name, by what the run measured, and how much of it beside
- * nobody. */
-typedef struct ovl_place {
-    ovl_id resource, name;
-    ovl_time time, lost;
-    double alone; /* of `lost`: 0 to 1 */
-} ovl_place;
 
 typedef struct ovl_meeting {
     ovl_id resource, a, b; /* names, a <= b */
@@ -70,16 +64,11 @@ typedef struct ovl_meetings {
     OVL_VEC(ovl_loss) losses; /* by resource, then name */
     OVL_VEC(ovl_meeting) met;
     OVL_VEC(ovl_shortage) short_of; /* only where links degrade: else nobody loses anything alone */
-    OVL_VEC(ovl_place) places;
-    ovl_id *like; /* [resources + ranks] the instance that is looked at for each */
 } ovl_meetings;
 
 /* Looks up what was lost; ovl_meetings_free gives back what it takes outside arenas. */
 void ovl_meetings_begin(ovl_meetings *m, const ovl_causes *causes);
 void ovl_meetings_free(ovl_meetings *m);
-
-/* What a rank has to itself is as what another has, which is looked at. */
-void ovl_meetings_like(ovl_meetings *m, uint32_t rank, uint32_t other);
 
 /* What was there on one instance, and on others in the same way: so many in all. of_rank: it, or
  * one of these, is the deciding rank's. */

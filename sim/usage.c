@@ -163,47 +163,24 @@ static void each_resource(usage *u, uint32_t ranks, bool deciding)
     u->uses.len = 0;
 }
 
-/* Changes of each resource, in their order. */
-static void chain_changes(usage *u)
-{
-    const ovl_program *p = u->p;
-    u->first_change = OVL_NEW_ARRAY(u->scratch, uint32_t, p->n_resources);
-    u->next_change = OVL_NEW_ARRAY(u->scratch, uint32_t, p->n_changes);
-    for (uint32_t r = 0; r < p->n_resources; r++) {
-        u->first_change[r] = OVL_NONE;
-    }
-    for (uint32_t i = p->n_changes; i-- > 0;) {
-        u->next_change[i] = u->first_change[p->changes[i].resource];
-        u->first_change[p->changes[i].resource] = i;
-    }
-}
-
-/* Whether two resources have as much, always. */
-static bool have_alike(const usage *u, ovl_id x, ovl_id y)
-{
-    const ovl_program *p = u->p;
-    uint32_t i = u->first_change[x], k = u->first_change[y];
-    while (i != OVL_NONE && k != OVL_NONE && p->changes[i].time == p->changes[k].time &&
-           p->changes[i].capacity == p->changes[k].capacity) {
-        i = u->next_change[i];
-        k = u->next_change[k];
-    }
-    return i == OVL_NONE && k == OVL_NONE && p->resources[x].capacity == p->resources[y].capacity;
-}
-
 /* Whether two ranks have the same resources to themselves: of blocks that are not all of one size
- * a rank may have one for which others of its class share theirs, and where all wait for one link
- * that degrades ranks do the same at the same times on links that are not alike. */
+ * a rank may have one for which others of its class share theirs, and where all wait for one that
+ * is slow ranks do the same at the same times on resources that are not alike. Where links degrade
+ * each is looked at itself, for what is lost alone is told by operation and place. */
 static bool share_alike(const usage *u, uint32_t a, uint32_t b)
 {
     const ovl_program *p = u->p;
+    if (p->n_changes && a != b) {
+        return false;
+    }
     for (uint32_t port = 0; port < p->n_ports; port++) {
         ovl_id x = p->rank_ports[p->ranks[a].first_port + port];
         ovl_id y = p->rank_ports[p->ranks[b].first_port + port];
-        bool alike = x == OVL_NONE || y == OVL_NONE
-                         ? x == y
-                         : (u->sharers[x] > 1) == (u->sharers[y] > 1) &&
-                               (u->sharers[x] > 1 || (x == y || have_alike(u, x, y)));
+        bool alike =
+            x == OVL_NONE || y == OVL_NONE
+                ? x == y
+                : (u->sharers[x] > 1) == (u->sharers[y] > 1) &&
+                      (u->sharers[x] > 1 || p->resources[x].capacity == p->resources[y].capacity);
         if (!alike) {
             return false;
         }
@@ -225,9 +202,7 @@ static void own_resources(usage *u, const ovl_classes *classes)
     }
     for (uint32_t rank = 0; rank < u->p->n_ranks; rank++) {
         uint32_t class = classes->class_of[rank];
-        if (share_alike(u, classes->rank[class], rank)) {
-            ovl_meetings_like(&u->meetings, rank, classes->rank[class]);
-        } else {
+        if (!share_alike(u, classes->rank[class], rank)) {
             count[class] -= ovl_rank_count(u->p, rank);
             list_uses(u, rank, OVL_NOT_SHARED);
             each_resource(u, ovl_rank_count(u->p, rank), rank == deciding);
@@ -272,7 +247,6 @@ void ovl_usage_find(const ovl_causes *causes, const ovl_classes *classes, ovl_ar
     for (uint32_t i = 0; i < most_lines; i++) {
         u.lines[i].busiest = OVL_NONE;
     }
-    chain_changes(&u);
     ovl_meetings_begin(&u.meetings, causes);
     own_resources(&u, classes);
     for (uint32_t rank = 0; rank < p->n_ranks; rank++) {
