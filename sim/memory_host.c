@@ -244,8 +244,10 @@ static void set_up(replay *r)
     const ovl_code *code = r->v->code;
     ovl_arena *scratch = r->v->scratch;
     r->lives = OVL_NEW_ARRAY(scratch, life, code->n_buffers);
-    r->last_op = OVL_NEW_ARRAY(scratch, uint32_t, code->n_streams);
-    ovl_allocator_init(&r->allocator, code->n_streams, (ovl_rounding)r->v->p->rounding,
+    /* A rank that runs nothing may hold buffers all the same. */
+    uint32_t n_streams = OVL_MAX(code->n_streams, 1);
+    r->last_op = OVL_NEW_ARRAY(scratch, uint32_t, n_streams);
+    ovl_allocator_init(&r->allocator, n_streams, (ovl_rounding)r->v->p->rounding,
                        ovl_gpu_of(r->v->p, (uint32_t)(r->v->rank - r->v->p->ranks)).memory,
                        scratch);
     list_events(r);
