@@ -158,12 +158,15 @@ static uint64_t differing_parts(const lab *one, const lab *apart, const drawn *d
     const ovl_cost *cost = ovl_op_cost(&one->p, rank, ovl_op_of(&one->p, a));
     uint64_t wrong = one->t.end[a] != apart->t.end[b];
     uint32_t k = d->n_parts;
+    if (rank != d->first) {
+        return wrong; /* the carrier alone has ends of phases */
+    }
     ovl_phase_walk w = ovl_phases_begin(&one->t, a, cost, one->t.start[a], one->t.end[a]);
-    for (; w.phase && rank == d->first; ovl_phases_next(&one->p, &one->t, one->t.end[a], &w)) {
+    for (; w.phase; ovl_phases_next(&one->p, &one->t, one->t.end[a], &w)) {
         k--;
         wrong += w.from != apart->t.start[b - k] || w.to != apart->t.end[b - k];
     }
-    return wrong + (rank == d->first && d->group < GROUPS && k != 0);
+    return wrong + (d->group < GROUPS && k != 0);
 }
 
 static ovl_time lost_in(const ovl_timeline *t)
