@@ -60,6 +60,12 @@ static const uint32_t *gpus_of_nodes(ovl_lowering *l)
     return gpus;
 }
 
+/* Tables go by the places of nodes, so several nodes have all theirs, also the last. */
+static uint32_t whole_nodes(uint32_t seats, uint32_t node)
+{
+    return seats > node ? (seats + node - 1) / node * node : seats;
+}
+
 static void seat_ranks(ovl_lowering *l)
 {
     const uint32_t *gpus = gpus_of_nodes(l);
@@ -82,13 +88,13 @@ static void seat_ranks(ovl_lowering *l)
         of[rank] = (uint32_t)first + place++;
     }
     l->seats.of = of;
-    l->seats.n = of[l->n_ranks - 1] + 1;
+    l->seats.n = whole_nodes(of[l->n_ranks - 1] + 1, l->seats.node);
 }
 
 static void find_seats(ovl_lowering *l)
 {
     uint32_t node = l->hw->gpus_per_node > 0 ? (uint32_t)l->hw->gpus_at_most : l->n_ranks;
-    l->seats = (ovl_seats){.n = l->n_ranks, .node = node};
+    l->seats = (ovl_seats){.n = whole_nodes(l->n_ranks, node), .node = node};
     if (!ovl_hw_even(l->hw) && l->n_ranks > 0) {
         seat_ranks(l);
     }

@@ -58,15 +58,13 @@ static struct ovl_rail_scratch *scratch_of(ovl_lowering *l)
 {
     if (!l->rail_scratch) {
         struct ovl_rail_scratch *s = OVL_NEW(l->arena, struct ovl_rail_scratch);
-        /* Each place of the last node counts, though it may have fewer GPUs than others. */
-        uint32_t node = l->seats.node, n = (l->seats.n + node - 1) / node * node;
-        s->on_node = OVL_NEW_ARRAY(l->arena, uint32_t, n);
-        s->on_rail = OVL_NEW_ARRAY(l->arena, uint32_t, n);
-        s->in_cell = OVL_NEW_ARRAY(l->arena, uint32_t, n);
-        s->node = OVL_NEW_ARRAY(l->arena, uint32_t, n);
-        s->served = OVL_NEW_ARRAY(l->arena, uint32_t, n);
-        s->share = OVL_NEW_ARRAY(l->arena, uint64_t, n);
-        s->pairs = OVL_NEW_ARRAY(l->arena, uint64_t, n);
+        s->on_node = OVL_NEW_ARRAY(l->arena, uint32_t, l->seats.n);
+        s->on_rail = OVL_NEW_ARRAY(l->arena, uint32_t, l->seats.n);
+        s->in_cell = OVL_NEW_ARRAY(l->arena, uint32_t, l->seats.n);
+        s->node = OVL_NEW_ARRAY(l->arena, uint32_t, l->seats.n);
+        s->served = OVL_NEW_ARRAY(l->arena, uint32_t, l->seats.n);
+        s->share = OVL_NEW_ARRAY(l->arena, uint64_t, l->seats.n);
+        s->pairs = OVL_NEW_ARRAY(l->arena, uint64_t, l->seats.n);
         l->rail_scratch = s;
     }
     return l->rail_scratch;
