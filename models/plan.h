@@ -73,7 +73,7 @@ typedef struct ovl_note {
  * 16-19: seat / 8 is the node, and seat % 8 the place in it. */
 typedef struct ovl_seats {
     const uint32_t *of; /* [n_ranks]; NULL: rank r sits on r */
-    uint32_t n;         /* one more than the last that is taken */
+    uint32_t n;         /* how many: of several nodes all, of one as many as it has ranks */
     uint32_t node;      /* of a node */
 } ovl_seats;
 
