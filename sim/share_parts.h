@@ -14,15 +14,16 @@
  * reaches. */
 #define OVL_SHARE_SHORT 8
 
+/* So many of the uses of a class have a bit in `coupled` and `owned`: all of those it has, unless
+ * it is long. */
+#define OVL_SHARE_USE_BITS 16
+
+/* Levels further apart than this are in the same order whatever was rounded. */
+#define OVL_SHARE_CLEARLY (1 + 0x1p-42)
+
 static inline bool ovl_share_couples(const ovl_share_resource *r)
 {
     return r->state == OVL_SHARE_COUPLES;
-}
-
-/* Does it use so many resources that it is solved with everybody it reaches? */
-static inline bool ovl_share_long(const ovl_share_class *c)
-{
-    return c->breadth > OVL_SHARE_SHORT;
 }
 
 /* Those on a resource that is, or was until now, contended may get a new rate. */
@@ -97,6 +98,50 @@ static inline uint32_t ovl_share_bound_at(const ovl_share_class *c, uint32_t bou
 
 /* --- share_line.c: who uses a resource, in order of own limits --- */
 
+static inline ovl_pull ovl_share_pull(const ovl_share_user *u, uint64_t demand)
+{
+    return ovl_pull_of((ovl_exact_weight){u->mantissa, u->shift}, demand);
+}
+
+/* The place of a class in the line; its length if it is not in it. */
+static inline uint32_t ovl_share_find_user(const ovl_share_resource *r, uint32_t slot)
+{
+    uint32_t at = 0;
+    while (at < r->line.len && r->line.data[at].slot != slot) {
+        at++;
+    }
+    return at;
+}
+
+/* Is the class bounded by another resource that it shares? */
+static inline bool ovl_share_elsewhere(const ovl_share *share, const ovl_share_class *c,
+                                       uint32_t resource)
+{
+    return c->shared > 1 && c->rate >= 0 && c->bound < OVL_BOUND_CAP && c->bound != resource &&
+           ovl_share_couples(&share->resources[c->bound]);
+}
+
+/* The level at which the resource is full, as its sums are. */
+static inline double ovl_share_full_level(const ovl_share_resource *r)
+{
+    return ovl_exact_level(r->left, r->open_pull);
+}
+
+/* Which of those who do not meet their own limits is the next to do so. */
+static inline uint32_t ovl_share_next(const ovl_share_resource *r)
+{
+    return r->loose ? r->least : r->limited;
+}
+
+/* Do those next to the border stand clearly apart from the level? Rough levels are off by less. */
+static inline bool ovl_share_border_stands(const ovl_share_resource *r, double level)
+{
+    const ovl_share_user *line = r->line.data;
+    return r->limited < r->line.len && line[ovl_share_next(r)].level > level * OVL_SHARE_CLEARLY &&
+           (r->limited == 0 || line[r->limited - 1].level * OVL_SHARE_CLEARLY < level) &&
+           !r->n_long;
+}
+
 /* A class enters the line, or leaves it. */
 void ovl_share_enter(ovl_share *share, uint32_t slot, const ovl_use *use);
 void ovl_share_exit(ovl_share *share, uint32_t slot, const ovl_use *use);
@@ -109,6 +154,15 @@ void ovl_share_pass_on(ovl_share *share, uint32_t resource, uint32_t slot);
  * their own limits before the resource is full, and gives the level at which it is. False if the
  * resource alone cannot tell who goes how far. */
 bool ovl_share_fill_line(ovl_share *share, uint32_t resource, double *level);
+
+/* --- share_quick.c, share_resource.c, share_component.c: solving --- */
+
+/* Finds anew which of those whom a loose resource bounds has the least level. */
+void ovl_share_find_least(ovl_share_resource *r);
+
+/* Solves a resource with few users where nobody passes the border and all who moved stay bounded by
+ * it. False if it is not so: it is solved along its line then. */
+bool ovl_share_solve_quick(ovl_share *share, uint32_t resource);
 
 /* Solves one resource as if everything else stayed. Whoever it bounds, or no longer bounds, and who
  * shares other resources as well, is their business next: they are touched. In the end nobody has
