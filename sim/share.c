@@ -241,22 +241,22 @@ static inline uint16_t use_bit(uint32_t use)
     return use < OVL_SHARE_USE_BITS ? (uint16_t)(1u << use) : 0;
 }
 
-typedef void teller(ovl_share *share, uint32_t resource, uint32_t slot);
+typedef void teller(ovl_share *share, uint32_t slot, ovl_use *use);
 
 /* Each contended resource it uses but one is told of it. */
 static inline void tell_others(ovl_share *share, uint32_t slot, uint32_t but, teller *tell)
 {
     const ovl_share_class *c = &share->classes.data[slot];
     for (uint32_t bits = c->coupled; bits; bits &= bits - 1) {
-        uint32_t resource = c->uses[__builtin_ctz(bits)].resource;
-        if (resource != but) {
-            tell(share, resource, slot);
+        ovl_use *use = &c->uses[__builtin_ctz(bits)];
+        if (use->resource != but) {
+            tell(share, slot, use);
         }
     }
     for (uint32_t u = OVL_SHARE_USE_BITS; u < c->n_uses; u++) {
-        uint32_t resource = c->uses[u].resource;
-        if (resource != but && ovl_share_couples(&share->resources[resource])) {
-            tell(share, resource, slot);
+        ovl_use *use = &c->uses[u];
+        if (use->resource != but && ovl_share_couples(&share->resources[use->resource])) {
+            tell(share, slot, use);
         }
     }
 }
@@ -287,7 +287,7 @@ static void note_moves(ovl_share *share, uint32_t slot)
 {
     const ovl_share_class *c = &share->classes.data[slot];
     for (uint32_t u = 0; u < c->n_uses && c->shared && !c->is_long; u++) {
-        ovl_share_note_move(&share->resources[c->uses[u].resource], slot);
+        ovl_share_note_move(&share->resources[c->uses[u].resource], slot, &c->uses[u]);
     }
 }
 
@@ -363,7 +363,7 @@ static void count_in(ovl_share *share, uint32_t slot, uint32_t count)
         r->demand += count * c->uses[i].rate;
         update_state(share, r);
         if (ovl_share_couples(r)) {
-            ovl_share_move(share, c->uses[i].resource, slot);
+            ovl_share_move(share, slot, &c->uses[i]);
         }
     }
 }
@@ -398,7 +398,7 @@ static void count_out(ovl_share *share, uint32_t slot, uint32_t count)
         if (ovl_share_couples(r)) {
             ovl_share_touch(share, c->uses[i].resource);
             if (!last) {
-                ovl_share_move(share, c->uses[i].resource, slot);
+                ovl_share_move(share, slot, &c->uses[i]);
             }
         }
         r->demand -= count * c->uses[i].rate;

@@ -43,7 +43,8 @@ typedef struct ovl_use {
                          folded as many as there would be; `rate` is that of all of them */
     uint32_t spread;  /* how many resources like it each of them has, all used alike: 1, or more
                          where ranks are folded */
-    uint64_t rate;    /* bytes/s at isolated speed; 0 is allowed and means nothing */
+    uint32_t at;   /* the solver's: where its class stands in the line of the resource, perhaps */
+    uint64_t rate; /* bytes/s at isolated speed; 0 is allowed and means nothing */
 } ovl_use;
 
 /* What bounds a class besides the resources it shares with others: the level at which it does, and
@@ -103,6 +104,11 @@ typedef struct ovl_share_user {
                         known. It is bounded by this resource */
 } ovl_share_user;
 
+/* A class whose place in a line may be another, and where it stood, perhaps. */
+typedef struct ovl_share_moved {
+    uint32_t slot, at;
+} ovl_share_moved;
+
 /* What a resource means for those who use it. */
 enum ovl_share_state {
     OVL_SHARE_FREE,    /* nothing: it has as much as all together ask for */
@@ -122,7 +128,7 @@ typedef struct ovl_share_resource {
     uint32_t limited;
     uint32_t open_crossing;
     OVL_VEC(ovl_share_user) line;
-    OVL_VEC(uint32_t) moved; /* slots whose place in the line may be another */
+    OVL_VEC(ovl_share_moved) moved;
     uint64_t capacity;
     uint64_t demand; /* sum of count * rate: exact, so that "could be full" is no matter of rounding
                       */

@@ -326,7 +326,8 @@ static void sort_out_resource(ovl_share *share, uint32_t resource)
     r->touched = false;
     if (!ovl_share_couples(r)) {
         sort_out_users(share, resource, r->state == OVL_SHARE_OWN);
-    } else if (r->tries > PATIENCE || !ovl_share_solve_resource(share, resource)) {
+    } else if (r->tries > PATIENCE || !(ovl_share_solve_quick(share, resource) ||
+                                        ovl_share_solve_resource(share, resource))) {
         ovl_share_solve_component(share, r->line.data[0].slot);
     }
 }

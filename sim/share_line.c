@@ -86,12 +86,13 @@ static void sort_users(ovl_share_user *line, uint32_t len)
 /* --- Entering and leaving --- */
 
 /* Without demand it changes no sum; its place is found when rates are solved. */
-void ovl_share_enter(ovl_share *share, uint32_t slot, const ovl_use *use)
+void ovl_share_enter(ovl_share *share, uint32_t slot, ovl_use *use)
 {
     ovl_share_resource *r = &share->resources[use->resource];
     const ovl_share_class *c = &share->classes.data[slot];
     r->live += use->classes;
     r->least = r->limited == r->line.len ? r->limited : r->least;
+    use->at = r->line.len;
     ovl_vec_push(&r->line, (ovl_share_user){.level = (double)INFINITY,
                                             .unit = use->rate,
                                             .mantissa = c->exact.mantissa,
@@ -107,7 +108,7 @@ void ovl_share_exit(ovl_share *share, uint32_t slot, const ovl_use *use)
 {
     ovl_share_resource *r = &share->resources[use->resource];
     r->live -= use->classes;
-    uint32_t at = ovl_share_find_user(r, slot);
+    uint32_t at = ovl_share_place(r, slot, use->at);
     r->n_long -= share->classes.data[slot].is_long;
     if (r->stale) {
         r->line.data[at] = r->line.data[--r->line.len];
@@ -243,11 +244,12 @@ static void replace(ovl_share *share, uint32_t resource, uint32_t at)
 
 /* Who moved only because another resource bounds it at another level mostly stays in its place in
  * the line. False, with nothing changed, if it is not so simple. */
-static inline bool shift(const ovl_share *share, uint32_t resource, uint32_t slot)
+static inline bool shift(const ovl_share *share, uint32_t slot, ovl_use *use)
 {
+    uint32_t resource = use->resource;
     ovl_share_resource *r = &share->resources[resource];
     const ovl_share_class *c = &share->classes.data[slot];
-    uint32_t at = ovl_share_find_user(r, slot);
+    uint32_t at = use->at = ovl_share_place(r, slot, use->at);
     ovl_share_user *u = &r->line.data[at];
     if (at >= r->limited || u->bound != OVL_BOUND_NONE || u->demand != c->count * u->unit ||
         c->follows == OVL_NONE || c->follows == resource || !c->limited || c->dirty) {
@@ -266,12 +268,13 @@ static inline bool shift(const ovl_share *share, uint32_t resource, uint32_t slo
     return true;
 }
 
-void ovl_share_pass_on(ovl_share *share, uint32_t resource, uint32_t slot)
+void ovl_share_pass_on(ovl_share *share, uint32_t slot, ovl_use *use)
 {
+    uint32_t resource = use->resource;
     ovl_share_resource *r = &share->resources[resource];
     if (r->touched || r->stale || r->n_long || r->moved.len || r->open_crossing ||
-        !shift(share, resource, slot)) {
-        ovl_share_move(share, resource, slot);
+        !shift(share, slot, use)) {
+        ovl_share_move(share, slot, use);
         return;
     }
     double level = ovl_share_full_level(r);
@@ -299,7 +302,7 @@ static void tighten(ovl_share *share, ovl_share_resource *r)
 {
     ovl_share_user *line = r->line.data;
     for (uint32_t i = 0; i < r->moved.len; i++) {
-        uint32_t at = ovl_share_find_user(r, r->moved.data[i]);
+        uint32_t at = ovl_share_place(r, r->moved.data[i].slot, r->moved.data[i].at);
         if (at < r->line.len && at >= r->limited) {
             line[at].rough = false;
             line[at].level = (double)INFINITY;
@@ -330,7 +333,7 @@ static bool line_up(ovl_share *share, uint32_t resource)
         return line_up_all(share, resource);
     }
     for (uint32_t i = 0; i < r->moved.len; i++) {
-        uint32_t at = ovl_share_find_user(r, r->moved.data[i]);
+        uint32_t at = ovl_share_place(r, r->moved.data[i].slot, r->moved.data[i].at);
         if (at < r->line.len) { /* it may have left since */
             replace(share, resource, at);
         }

@@ -36,20 +36,35 @@ static inline void ovl_share_touch(ovl_share *share, uint32_t resource)
     }
 }
 
-/* The place of a class in the line will be looked up anew when the resource is solved next. */
-static inline void ovl_share_note_move(ovl_share_resource *r, uint32_t slot)
+/* The place of a class in the line, which is mostly where it stood; the length of the line if it is
+ * not in it. */
+static inline uint32_t ovl_share_place(const ovl_share_resource *r, uint32_t slot, uint32_t stood)
 {
-    if (!r->stale && (r->moved.len == 0 || r->moved.data[r->moved.len - 1] != slot)) {
-        ovl_vec_push(&r->moved, slot);
+    if (stood < r->line.len && r->line.data[stood].slot == slot) {
+        return stood;
+    }
+    uint32_t at = 0;
+    while (at < r->line.len && r->line.data[at].slot != slot) {
+        at++;
+    }
+    return at;
+}
+
+/* The place of a class in the line will be looked up anew when the resource is solved next. */
+static inline void ovl_share_note_move(ovl_share_resource *r, uint32_t slot, ovl_use *use)
+{
+    if (!r->stale && (r->moved.len == 0 || r->moved.data[r->moved.len - 1].slot != slot)) {
+        use->at = ovl_share_place(r, slot, use->at);
+        ovl_vec_push(&r->moved, (ovl_share_moved){slot, use->at});
     }
 }
 
 /* What bounds a class besides the resource changed, or how much it demands: the resource may have
  * to be solved. */
-static inline void ovl_share_move(ovl_share *share, uint32_t resource, uint32_t slot)
+static inline void ovl_share_move(ovl_share *share, uint32_t slot, ovl_use *use)
 {
-    ovl_share_touch(share, resource);
-    ovl_share_note_move(&share->resources[resource], slot);
+    ovl_share_touch(share, use->resource);
+    ovl_share_note_move(&share->resources[use->resource], slot, use);
 }
 
 /* The same on each contended resource it uses but one (OVL_NONE: on all). */
@@ -103,16 +118,6 @@ static inline ovl_pull ovl_share_pull(const ovl_share_user *u, uint64_t demand)
     return ovl_pull_of((ovl_exact_weight){u->mantissa, u->shift}, demand);
 }
 
-/* The place of a class in the line; its length if it is not in it. */
-static inline uint32_t ovl_share_find_user(const ovl_share_resource *r, uint32_t slot)
-{
-    uint32_t at = 0;
-    while (at < r->line.len && r->line.data[at].slot != slot) {
-        at++;
-    }
-    return at;
-}
-
 /* Is the class bounded by another resource that it shares? */
 static inline bool ovl_share_elsewhere(const ovl_share *share, const ovl_share_class *c,
                                        uint32_t resource)
@@ -143,12 +148,12 @@ static inline bool ovl_share_border_stands(const ovl_share_resource *r, double l
 }
 
 /* A class enters the line, or leaves it. */
-void ovl_share_enter(ovl_share *share, uint32_t slot, const ovl_use *use);
+void ovl_share_enter(ovl_share *share, uint32_t slot, ovl_use *use);
 void ovl_share_exit(ovl_share *share, uint32_t slot, const ovl_use *use);
 
 /* A class is bounded by another resource at another level: if that is simple it is done at once,
  * and concerns nobody but those whom this resource bounds. Else the resource will be solved. */
-void ovl_share_pass_on(ovl_share *share, uint32_t resource, uint32_t slot);
+void ovl_share_pass_on(ovl_share *share, uint32_t slot, ovl_use *use);
 
 /* Puts those who moved in their places, or the whole line if it is in no order; finds how many meet
  * their own limits before the resource is full, and gives the level at which it is. False if the

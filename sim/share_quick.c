@@ -96,7 +96,8 @@ static inline bool move_all(ovl_share *share, uint32_t resource)
 {
     ovl_share_resource *r = &share->resources[resource];
     for (uint32_t i = 0; i < r->moved.len; i++) {
-        uint32_t at = ovl_share_find_user(r, r->moved.data[i]);
+        ovl_share_moved *moved = &r->moved.data[i];
+        uint32_t at = moved->at = ovl_share_place(r, moved->slot, moved->at);
         if (at < r->line.len && !move(share, resource, at)) {
             return false;
         }
@@ -152,7 +153,7 @@ bool ovl_share_solve_quick(ovl_share *share, uint32_t resource)
         tell_level(share, resource);
     }
     for (uint32_t i = 0; i < r->moved.len; i++) {
-        uint32_t at = ovl_share_find_user(r, r->moved.data[i]);
+        uint32_t at = r->moved.data[i].at;
         if (at < r->line.len) {
             publish(share, resource, &r->line.data[at]);
         }

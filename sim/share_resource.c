@@ -96,7 +96,8 @@ static void publish_one(ovl_share *share, uint32_t resource, ovl_share_user *u, 
         ovl_share_move_on_others(share, u->slot, resource);
     }
     if (own || u->bound == OVL_BOUND_NONE) { /* its place is not for long */
-        ovl_vec_push(&share->resources[resource].moved, u->slot);
+        ovl_share_resource *r = &share->resources[resource];
+        ovl_vec_push(&r->moved, (ovl_share_moved){u->slot, (uint32_t)(u - r->line.data)});
     }
     u->bounded = true;
     u->moved = false;
@@ -155,9 +156,6 @@ bool ovl_share_solve_resource(ovl_share *share, uint32_t resource)
 {
     const ovl_share_resource *r = &share->resources[resource];
     double level;
-    if (ovl_share_solve_quick(share, resource)) {
-        return true;
-    }
     if (!ovl_share_fill_line(share, resource, &level)) {
         return false;
     }
