@@ -60,6 +60,7 @@ static void enter(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
         comms[i] = comms[i - 1];
     }
     comms[i] = entered;
+    s->alike = OVL_MIN(s->alike, i);
 }
 
 static void transfer(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
@@ -80,6 +81,7 @@ static void pause(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
 {
     (void)op;
     ovl_account_end(e, rank, activity);
+    e->ranks[rank].alike = 0;
     e->ranks[rank].latent++;
     ovl_caps_touch(e, rank);
 }
@@ -239,6 +241,7 @@ static void leave(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
     while (comms[i].activity != activity) {
         i++;
     }
+    s->alike -= i < s->alike;
     for (; i < len; i++) {
         comms[i] = comms[i + 1];
     }

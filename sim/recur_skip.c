@@ -45,8 +45,6 @@ static void move_rank(ovl_engine *e, const ovl_recur *r, uint32_t rank, ovl_time
             s->copies[d].data[i].arrive += later;
         }
     }
-    s->accounted += later;
-    s->hidden_accounted += later;
     const ovl_stride *host = ovl_recur_stride(r, rank, ovl_lane_host(code));
     s->cursor += host ? (uint32_t)r->shift.times * host->by : 0;
 }

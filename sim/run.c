@@ -104,6 +104,7 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
         s->variant = p->ranks[r].variant;
         s->code = p->ranks[r].code;
         s->is = (ovl_choice){.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};
+        s->touched = e->options->step_only ? OVL_RUNNING : OVL_UNTOUCHED;
         ovl_vec_begin_near(&s->kernels, s->few_kernels);
         ovl_vec_begin_near(&s->comms, s->few_comms);
         for (uint32_t i = 0; code->host_timed && i < code->n_ops; i++) {

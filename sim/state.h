@@ -155,9 +155,13 @@ typedef struct ovl_choice {
     uint32_t main;   /* the activity whose progress goes to the term, the rest of the time to its
                         stretch; OVL_NONE: all goes to the term */
     uint32_t beside; /* the communication that a kernel hides, if it is in transfer; or OVL_NONE */
-    uint8_t term;    /* ovl_term */
+    uint8_t term;    /* ovl_term; OVL_TERM_COUNT: nobody's, until all that happens has */
     bool hides;      /* a kernel runs beside communication in latency or transfer */
 } ovl_choice;
+
+/* Why the time of a rank may be another's: rates changed, or what runs there did. Where nobody asks
+ * whose it was all ranks are touched from the beginning, and so none is ever put on the list. */
+typedef enum ovl_touched { OVL_UNTOUCHED, OVL_RATES, OVL_RUNNING } ovl_touched;
 
 /* The copy that arrived first comes first. */
 typedef struct ovl_waiting_copy {
@@ -172,17 +176,12 @@ typedef struct ovl_rank_state {
     uint32_t latent;            /* communication in its latency */
     uint32_t first_op, variant; /* of ovl_rank, */
     ovl_id code;                /* as is this */
-    /* Who gets the time from `accounted` on (account.c). */
-    ovl_choice is;
-    bool touched,
-        changed; /* it may be another now; because something else runs, not just by rates */
+    ovl_choice is;              /* who gets the time (account.c) */
+    uint8_t touched;            /* ovl_touched: it may be another now */
     bool caps_dirty, copies_dirty;
-    /* The decomposition is complete up to `accounted`, what communication hides up to
-     * `hidden_accounted`; what those chosen had done by then. */
-    ovl_time accounted, hidden_accounted;
-    ovl_time main_done, beside_done;
     OVL_VEC(ovl_rival) rivals; /* among which the fastest is chosen */
     ovl_time ended;            /* when an operation ended last */
+    uint32_t alike;            /* transfers at the front of `comms` that are on one clock */
     uint32_t waiting;          /* collectives that wait for a member */
     uint32_t few_kernels[3];
     ovl_running few_comms[7];
@@ -517,25 +516,41 @@ void ovl_host_arrive(ovl_engine *e, uint32_t rank, uint32_t op);
 
 /* --- account.c --- */
 
-/* Somebody else may be the fastest of those who run on the rank; there is room for all ranks. */
-static inline void ovl_account_touch(ovl_engine *e, uint32_t rank)
+/* Whose the time of the rank is may change; there is room for all ranks. */
+static inline void ovl_account_touch(ovl_engine *e, uint32_t rank, ovl_touched why)
 {
     ovl_rank_state *s = &e->ranks[rank];
-    if (!s->touched && !e->options->step_only) {
-        s->touched = true;
+    if (s->touched == OVL_UNTOUCHED) {
         e->touched.data[e->touched.len++] = rank;
+    }
+    if (s->touched < why) {
+        s->touched = (uint8_t)why;
     }
 }
 
 /* What runs on the rank changes at this instant. */
 static inline void ovl_account(ovl_engine *e, uint32_t rank)
 {
-    e->ranks[rank].changed = true;
-    ovl_account_touch(e, rank);
+    ovl_account_touch(e, rank, OVL_RUNNING);
 }
 
-/* An activity ends on a rank: what it did is told before it is forgotten. */
-void ovl_account_end(ovl_engine *e, uint32_t rank, uint32_t activity);
+/* An activity ends on a rank, or a phase of it, and has done all there was of it: that is told
+ * before it is forgotten. */
+static inline void ovl_account_end(ovl_engine *e, uint32_t rank, uint32_t activity)
+{
+    ovl_choice *is = &e->ranks[rank].is;
+    ovl_account(e, rank);
+    if (is->main == activity) {
+        ovl_time total = e->activities.data[activity].total, *term = &e->times[rank].term[is->term];
+        term[0] += total;
+        term[1] += e->now - total;
+        is->main = OVL_NONE;
+        is->term = OVL_TERM_COUNT;
+    } else if (is->beside == activity) {
+        e->times[rank].hidden_stretch += e->now - e->activities.data[activity].total;
+        is->beside = OVL_NONE;
+    }
+}
 
 /* All that changed at this instant has: chooses who gets the time from now on. */
 void ovl_account_open(ovl_engine *e);
@@ -547,8 +562,11 @@ void ovl_account_rate(ovl_engine *e, uint32_t clock, bool faster);
 /* An activity changed its clock. */
 void ovl_account_activity(ovl_engine *e, uint32_t activity);
 
-/* Gives away all the time until now; the last time of a run. */
+/* Gives away all the time until now: the sums are whole, and stay so until it goes on from a now
+ * that may be later. */
 void ovl_account_settle(ovl_engine *e);
+void ovl_account_go_on(ovl_engine *e);
+/* The last time of a run. */
 void ovl_account_all(ovl_engine *e);
 
 /* Only what happens in options->count_from .. count_to is counted: called before time passes
