@@ -172,7 +172,7 @@ typedef struct ovl_result_collective {
     const char *name, *group, *op; /* op: "all_reduce", ..., "recv" */
     uint64_t bytes;
     uint32_t rank, count;
-    uint32_t n;                              /* members of the communicator */
+    uint32_t n; /* members of the communicator */
     bool on_critical_path;
     ovl_time ready, queue, wait, start, end; /* start = ready + queue + wait */
     const char
