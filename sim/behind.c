@@ -212,14 +212,15 @@ static bool behind(search *s, uint32_t rank, uint32_t before, uint32_t later)
     return found;
 }
 
-bool ovl_behind_everywhere(const ovl_causes *causes, uint32_t code, uint32_t a, uint32_t b)
+bool ovl_behind_everywhere(const ovl_causes *causes, uint32_t code, uint32_t before, uint32_t later,
+                           bool either)
 {
     const ovl_program *p = causes->program;
     search s = {.p = p, .whole = p->fold->whole, .t = causes->timeline};
     bool good = true;
     for (uint32_t rank = 0; good && rank < s.whole->n_ranks; rank++) {
         if (s.whole->ranks[rank].code == code) {
-            good = behind(&s, rank, a, b) || behind(&s, rank, b, a);
+            good = behind(&s, rank, before, later) || (either && behind(&s, rank, later, before));
         }
     }
     ovl_vec_free(&s.stack);
