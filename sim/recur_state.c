@@ -79,9 +79,11 @@ static void list_events(ovl_engine *e, ovl_recur *r)
     for (uint32_t i = 0; i < e->p->n_ranks; i++) {
         r->host_moments.data[i] = -1;
     }
-    ovl_heap_top(&e->heap); /* no hole */
-    for (uint32_t i = 0; i < e->heap.items.len; i++) {
-        note_event(e, r, &e->heap.items.data[i]);
+    for (uint32_t i = 0; i < e->heap.n_used; i++) {
+        const ovl_heap_item *event = ovl_heap_leaf(&e->heap, i);
+        if (event) {
+            note_event(e, r, event);
+        }
     }
     for (uint32_t i = 0; i < e->delays.n_lines; i++) {
         const ovl_delay_line *line = &e->delays.lines[i];
