@@ -689,11 +689,12 @@ const ovl_command ovl_commands[] = {
 };
 const uint32_t ovl_n_commands = OVL_COUNT(ovl_commands);
 
-const char *const ovl_exit_meanings[] = {
-    "done",
-    "a threshold, a comparison or the check for hazards failed",
-    "the command line is wrong, or what it asks to write cannot be written",
-    "an input is wrong",
-    "the schedule cannot finish",
+const ovl_exit_meaning ovl_exit_meanings[] = {
+    {OVL_EXIT_DONE, "done"},
+    {OVL_EXIT_FAILED, "a threshold, a comparison or the check for hazards failed"},
+    {OVL_E_USAGE, "the command line is wrong, or what it asks to write cannot be written"},
+    {OVL_E_INPUT, "an input is wrong"},
+    {OVL_E_STUCK, "the schedule cannot finish"},
+    {OVL_E_STOPPED, "interrupted by Ctrl-C; by another signal it is 128 and its number"},
 };
 const uint32_t ovl_n_exit_meanings = OVL_COUNT(ovl_exit_meanings);
