@@ -57,26 +57,17 @@ static bool put(uint64_t *slots, uint32_t n_slots, uint64_t key)
     return is_new;
 }
 
-static uint64_t *new_slots(uint32_t n)
-{
-    uint64_t *slots = calloc(n, sizeof *slots);
-    if (!slots) {
-        ovl_out_of_memory(n * sizeof *slots);
-    }
-    return slots;
-}
-
 static bool see(search *s, node n)
 {
     if (2 * (s->n_seen + 1) > s->n_slots) {
         uint32_t n_slots = OVL_MAX(1024, s->n_slots * 4);
-        uint64_t *slots = new_slots(n_slots);
+        uint64_t *slots = ovl_tally_take(n_slots, sizeof *slots);
         for (uint32_t i = 0; i < s->n_slots; i++) {
             if (s->seen[i]) {
                 put(slots, n_slots, s->seen[i]);
             }
         }
-        free(s->seen);
+        ovl_tally_give(s->seen, s->n_slots, sizeof *s->seen);
         s->seen = slots;
         s->n_slots = n_slots;
     }
@@ -233,6 +224,6 @@ bool ovl_behind_everywhere(const ovl_causes *causes, uint32_t code, uint32_t bef
         }
     }
     ovl_vec_free(&s.stack);
-    free(s.seen);
+    ovl_tally_give(s.seen, s.n_slots, sizeof *s.seen);
     return good;
 }

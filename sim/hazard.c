@@ -173,10 +173,7 @@ static bool behind(check *k, uint32_t before, uint32_t later)
 static void prepare_search(check *k)
 {
     uint32_t n_ops = k->c->program->n_ops;
-    k->seen = k->seen ? k->seen : calloc(n_ops, 1);
-    if (!k->seen) {
-        ovl_out_of_memory(n_ops);
-    }
+    k->seen = k->seen ? k->seen : ovl_tally_take(n_ops, 1);
 }
 
 /* Is `later` behind `before` on every rank that runs the code; or, if either will do, `before`
@@ -486,7 +483,7 @@ void ovl_races_find(ovl_causes *causes, ovl_arena *arena, ovl_hazards *hazards,
     }
     checked->accesses = (uint32_t)OVL_MIN(k.pairs, UINT32_MAX);
     checked->reuses = (uint32_t)OVL_MIN(k.reuses, UINT32_MAX);
-    free(k.seen);
+    ovl_tally_give(k.seen, k.c->program->n_ops, 1);
     ovl_vec_free(&k.joined);
     ovl_vec_free(&k.stack);
     ovl_vec_free(&k.visited);
