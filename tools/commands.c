@@ -438,12 +438,10 @@ const ovl_command ovl_commands[] = {
             "With --limits the step is simulated again for each thing that could be faster: every "
             "class of kernels, collective of a group, copies, the host, HBM and every link. It "
             "prints what the step would gain, most first; how far it could go with perfect "
-            "overlap, "
-            "without interference, host time or imbalance; how much later each collective could "
-            "end; and what each part of the step is lost to.\n\n"
+            "overlap, without interference, host time or imbalance; how much later each "
+            "collective could end; and what each part of the step is lost to.\n\n"
             "With --solve it answers the inverse question: which value of a key explains a "
-            "measured "
-            "figure. Exits with 1 if none does.",
+            "measured figure. Exits with 1 if none does.",
         .examples =
             "ovl explain last_bucket.yaml\n"
             "ovl explain last_bucket.yaml --limits\n"
