@@ -10,7 +10,7 @@
 /* Of the files that need them; what a file has for itself is told here in bytes. */
 #define ROW       (sizeof(ovl_result_collective) + sizeof(ovl_dependency) + 8) /* rows.h */
 #define TOLD      sizeof(ovl_result_collective)
-#define WHY       27 /* of a row of the path, beside two names: "communicator: after " and the like */
+#define WHY       27  /* of a row of the path, beside two names: "communicator: after " */
 #define PIECE     40  /* path_rows.h */
 #define CANDIDATE 56  /* worth.c, with its place in the order of names */
 #define SLOT      80  /* waits.c */
