@@ -19,8 +19,9 @@ const uint32_t ovl_n_bounds = OVL_COUNT(ovl_bounds);
 
 const char ovl_bound_of_memory[] =
     "A run that may need more memory than the machine has, or than OVL_MEMORY in the environment "
-    "allows (OVL_MEMORY=8GiB), is an error before it begins. With ovl run --stats a run says what "
-    "it announced and what it took.";
+    "allows (OVL_MEMORY=8GiB), is an error before it begins; all that is asked about the run "
+    "is counted, but not the what-ifs that follow it. With ovl run --stats a run says what it "
+    "announced and what it held.";
 
 const char *ovl_bound_text(uint64_t most, ovl_arena *arena)
 {

@@ -3,6 +3,7 @@
  * together.
  */
 #include "sim/actions.h"
+#include "sim/announce.h"
 #include "sim/fold.h"
 #include "sim/gradflow.h"
 #include "sim/hazard.h"
@@ -11,6 +12,7 @@
 #include "sim/memory.h"
 #include "sim/steps.h"
 #include "sim/sums.h"
+#include "sim/units.h"
 #include "sim/usage.h"
 #include "sim/worth.h"
 
@@ -26,6 +28,7 @@ typedef struct analysis {
     ovl_path path;
     ovl_rows rows;      /* while they are made */
     ovl_time unchanged; /* step of a replay without its what-ifs; 0: it has none */
+    uint64_t announced; /* bytes, before anything was run */
 } analysis;
 
 static const char *keep(const analysis *a, const char *text)
@@ -477,8 +480,7 @@ static void analyse(analysis *a)
     a->out->in_steps = a->p->in_steps;
     a->out->useful = a->options->useful;
     a->out->has_stats = a->options->stats;
-    a->out->stats =
-        (ovl_result_stats){a->t->counters, a->p->n_ops, a->p->n_ranks, ovl_run_memory(a->p, false)};
+    a->out->stats = (ovl_result_stats){a->t->counters, a->p->n_ops, a->p->n_ranks, a->announced, 0};
     part(a, "comparing ranks");
     ovl_classes_find(a->p, a->t, a->scratch, &a->classes);
     ovl_causes_init(&a->causes, a->p, a->t, a->scratch);
@@ -506,6 +508,7 @@ static void analyse(analysis *a)
     ovl_host_bound_find(a->p, a->t, a->options, &a->out->host);
     make_replay(a);
     ovl_causes_free(&a->causes);
+    a->out->stats.held = ovl_tally_peak();
 }
 
 /* Which interval is the last step is known only after a run: of several steps a second run counts
@@ -550,6 +553,27 @@ static bool run_unchanged(const ovl_analyse_options *options, ovl_time *step, ov
     return good;
 }
 
+/* Beside what is there already, to whole MiB; for making that more may have been needed. */
+static bool fits(const ovl_program *whole, const ovl_program *program,
+                 const ovl_analyse_options *options, uint64_t *announced, ovl_errs *errs)
+{
+    const uint64_t unit = (uint64_t)1 << 20;
+    char need[OVL_UNITS_TEXT], may[OVL_UNITS_TEXT];
+    uint64_t more =
+        options->only_measured ? ovl_run_memory(program, false) : ovl_announce(program, options);
+    uint64_t bytes = (ovl_tally_now() + more + unit - 1) / unit * unit;
+    *announced = OVL_MAX(bytes, ovl_tally_peak());
+    if (!options->memory || bytes <= options->memory) {
+        return true;
+    }
+    ovl_error(errs, OVL_E_INPUT, (ovl_mark){0},
+              "the run may need %s of memory with all that is asked about it (operations: %" PRIu32
+              ", ranks: %" PRIu32 "), and %s is allowed",
+              ovl_print_bytes(need, bytes), whole->n_ops, whole->n_ranks,
+              ovl_print_bytes(may, options->memory));
+    return false;
+}
+
 bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options, ovl_arena *arena,
                  ovl_result *result, ovl_timeline *kept, ovl_errs *errs)
 {
@@ -561,9 +585,11 @@ bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options,
     ovl_program chosen;
     ovl_timeline timeline;
     ovl_time unchanged = 0;
+    uint64_t announced = 0;
     ovl_watch_part(options->watch, "finding ranks alike");
     bool no_fold = options->no_fold || options->measured; /* each rank was measured by itself */
     bool good = ovl_fold_choose(program, no_fold, &scratch, &fold, &chosen, errs) &&
+                fits(program, &chosen, options, &announced, errs) &&
                 run_steps(program, &chosen, options, kept ? arena : &scratch, kept != NULL,
                           &timeline, errs) &&
                 run_unchanged(options, &unchanged, errs);
@@ -575,7 +601,8 @@ bool ovl_analyse(const ovl_program *program, const ovl_analyse_options *options,
                       .scratch = &scratch,
                       .out = result,
                       .t = &timeline,
-                      .unchanged = unchanged};
+                      .unchanged = unchanged,
+                      .announced = announced};
         (options->only_measured ? make_replay : analyse)(&a);
     }
     if (good && kept) {

@@ -464,3 +464,40 @@ void ovl_dependencies_find(const ovl_program *program, const ovl_timeline *timel
     }
     ovl_arena_free(&scratch);
 }
+
+/* --- Memory --- */
+
+/* Lists are counted without looking which items are the same, but none is longer than what there is
+ * of communication before. */
+uint64_t ovl_feeds_memory(const ovl_program *program, const ovl_code *code)
+{
+    ovl_arena scratch = {0};
+    uint32_t *writer = OVL_NEW_ARRAY(&scratch, uint32_t, code->n_buffers);
+    uint32_t *length = OVL_NEW_ARRAY(&scratch, uint32_t, code->n_ops), sent = 0;
+    uint64_t items = 0;
+    no_writers(code, writer);
+    const bool *passes = find_passing(program, code, writer, &scratch);
+    no_writers(code, writer);
+    for (uint32_t op = 0; op < code->n_ops; op++) {
+        ovl_offsets after = ovl_code_after(code, op);
+        uint64_t n = 0;
+        for (uint32_t k = 0; k < after.n; k++) {
+            uint32_t before = op + after.by[k];
+            n += ovl_is_communication(ovl_code_op(code, before))
+                     ? 2 + ovl_code_parts(code, before).n
+                     : 0;
+            n += passes[before] ? length[before] : 0;
+        }
+        for (uint32_t k = code->access.at[op]; k < code->access.at[op + 1]; k++) {
+            uint32_t by = writer[code->access.item[k].buffer];
+            bool reads = !code->access.item[k].write && by != OVL_NONE;
+            n += reads ? 2 + (passes[by] ? length[by] : 0) : 0;
+        }
+        sent += ovl_is_communication(ovl_code_op(code, op));
+        length[op] = (uint32_t)OVL_MIN(n, sent);
+        items += length[op];
+        note_writes(code, op, writer);
+    }
+    ovl_arena_free(&scratch);
+    return items * sizeof(uint32_t) + code->n_ops * (sizeof(bool) + sizeof(uint32_t));
+}

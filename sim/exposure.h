@@ -54,6 +54,9 @@ bool ovl_is_dependency(const ovl_op *op);
 void ovl_feeds_find(const ovl_program *program, const ovl_code *code, ovl_arena *arena,
                     ovl_feeds *feeds);
 
+/* Bytes that those need at most. */
+uint64_t ovl_feeds_memory(const ovl_program *program, const ovl_code *code);
+
 /* Appends the rows of one rank, in program order. */
 void ovl_dependencies_find(const ovl_program *program, const ovl_timeline *timeline,
                            const ovl_feeds *feeds, uint32_t rank, ovl_dependencies *rows);

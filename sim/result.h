@@ -313,7 +313,8 @@ typedef struct ovl_result_what_if {
 typedef struct ovl_result_stats {
     ovl_counters counters;
     uint32_t n_ops, n_ranks;
-    uint64_t announced; /* bytes: ovl_run_memory */
+    uint64_t announced; /* bytes that could be needed at once, as was told before it was run */
+    uint64_t held;      /* bytes that were held at once, with all that was asked about it */
 } ovl_result_stats;
 
 /* What a step is for, where the caller knows: FLOPs that the model itself needs (without what is

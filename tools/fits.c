@@ -4,15 +4,16 @@
 #include "sim/units.h"
 
 /* A forward and a backward of a microbatch on a stage take more than this until they can run, also
- * where nothing is sent (measured: 465 bytes on one rank, 1477 with sends on four). */
+ * where nothing is sent (measured: 510 bytes on one rank, 1980 with sends on four). */
 #define CELL_BYTES 400
 
-/* An operation takes more than this until it can run (measured: 247 to 278 bytes in models of
- * 20,000 layers under ddp, fsdp and a pipeline). */
+/* An operation takes more than this until it can run (measured: 210 bytes in a model by its shape
+ * of 5,000 layers; 680 and 1650 in 20,000 layers of two operations under ddp and fsdp, which have
+ * more than those). */
 #define OP_BYTES 150
 
-/* The same of an operation that is stated by itself (measured: 78 bytes of kernels of one name that
- * repeat, 80 of markers, with their run). */
+/* The same of an operation that is stated by itself (measured: 66 bytes of kernels of one name that
+ * repeat, with their run). */
 #define SINGLE_BYTES 60
 
 typedef struct size {

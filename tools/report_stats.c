@@ -16,7 +16,7 @@ static void line(ovl_out *out, const char *what, uint64_t n, const char *more)
 void ovl_report_stats(ovl_out *out, const ovl_result *result)
 {
     const ovl_counters *c = &result->stats.counters;
-    char bytes[OVL_UNITS_TEXT], announced[OVL_UNITS_TEXT];
+    char bytes[OVL_UNITS_TEXT], held[OVL_UNITS_TEXT], announced[OVL_UNITS_TEXT];
     if (!result->has_stats) {
         return;
     }
@@ -32,8 +32,10 @@ void ovl_report_stats(ovl_out *out, const ovl_result *result)
                    "classes of like activities, a solve");
     line(out, "queue", c->heap_puts, "times an event was put into the queue or moved in it");
     line(out, "delays", c->delays, "events that needed no queue");
-    ovl_out_printf(out, "  memory %s = %.1f B an operation; announced: at most %s\n",
-                   ovl_print_bytes(bytes, c->bytes), per(c->bytes, result->stats.n_ops),
+    ovl_out_printf(out, "  simulation %s = %.1f B an operation\n", ovl_print_bytes(bytes, c->bytes),
+                   per(c->bytes, result->stats.n_ops));
+    ovl_out_printf(out, "  memory %s at most, with all that is told; announced: at most %s\n",
+                   ovl_print_bytes(held, result->stats.held),
                    ovl_print_bytes(announced, result->stats.announced));
 }
 
@@ -58,6 +60,7 @@ void ovl_report_stats_json(ovl_json *json, const ovl_result *result)
     ovl_json_uint(json, "delays", c->delays);
     ovl_json_uint(json, "memory_bytes", c->bytes);
     ovl_json_double(json, "memory_bytes_per_operation", per(c->bytes, result->stats.n_ops));
+    ovl_json_uint(json, "held_bytes", result->stats.held);
     ovl_json_uint(json, "announced_bytes", result->stats.announced);
     ovl_json_close(json);
 }

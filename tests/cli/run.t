@@ -262,7 +262,7 @@ error: OVL_MEMORY is "lots": expected a size, such as "25 MiB"
 try: ovl run --help
 ? 2
 $ OVL_MEMORY=1MiB ovl run scenarios/contention/hbm_share.yaml
-error: the run may need 1.056 MiB of memory (operations: 16, ranks: 8), and 1 MiB is allowed
+error: the run may need 6 MiB of memory with all that is asked about it (operations: 16, ranks: 8), and 1 MiB is allowed
 ? 3
 
 Controlled runs. The matmul takes 25 ms alone and the all-reduce 20; together 29 ms pass under the matmul, in which the

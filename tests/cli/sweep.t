@@ -133,8 +133,8 @@ The last bucket
   1ms    error
   2ms    error
 
-  alpha 1ms and 1 more: error: the run may need 1.038 MiB of memory (operations: 72, ranks: 8), and
-    1 MiB is allowed
+  alpha 1ms and 1 more: error: the run may need 6 MiB of memory with all that is asked about it
+    (operations: 72, ranks: 8), and 1 MiB is allowed
 
 Best: none; left out: 2 with errors
 ? 3
