@@ -4,7 +4,7 @@ void ovl_builder_init(ovl_builder *b, ovl_arena *arena)
 {
     *b = (ovl_builder){.arena = arena, .n_ports = 1};
     b->names = OVL_NEW(arena, ovl_names);
-    b->names->arena = arena;
+    *b->names = (ovl_names){.arena = arena, .made = true};
     ovl_costs_init(b);
 }
 
@@ -46,6 +46,11 @@ void ovl_builder_free(ovl_builder *b)
 ovl_id ovl_name(ovl_builder *b, const char *text)
 {
     return ovl_names_add(b->names, text);
+}
+
+ovl_id ovl_name_number(ovl_builder *b, const char *stem, size_t length, uint32_t number)
+{
+    return ovl_names_add_number(b->names, stem, length, number);
 }
 
 ovl_id ovl_add_resource(ovl_builder *b, const ovl_resource *resource)

@@ -554,6 +554,10 @@ void ovl_builder_free(ovl_builder *b);
 /* The number of a text. */
 ovl_id ovl_name(ovl_builder *b, const char *text);
 
+/* The number of the text that is the first `length` bytes of `stem` and then `number`: what repeats
+ * many times is named so without writing each of its names. */
+ovl_id ovl_name_number(ovl_builder *b, const char *stem, size_t length, uint32_t number);
+
 ovl_id ovl_add_resource(ovl_builder *b, const ovl_resource *resource);
 
 /* The resource has this capacity from `time` on; calls in any order. */
@@ -675,7 +679,6 @@ bool ovl_copies_queue(const ovl_program *p);
 /* SMs that a kernel wants of a GPU of so many: what it says, or one for each block; 0: not said. */
 uint32_t ovl_sms_wanted(uint32_t sms, const ovl_cost_kind *kernel);
 ovl_id ovl_op_name_id(const ovl_program *p, uint32_t op);
-const char *ovl_op_name(const ovl_program *p, uint32_t op);
 
 /* The communicator of a rank's slot and the rank's place in it. */
 const ovl_comm *ovl_rank_comm(const ovl_program *p, uint32_t rank, uint16_t slot);

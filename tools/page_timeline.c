@@ -46,9 +46,11 @@ typedef struct maker {
 /* --- Lanes --- */
 
 /* Streams are groups 0, 1 ...; the host and wires are behind them. */
-static const char *group_name(const maker *m, const ovl_code *code, uint32_t group)
+static const char *group_name(const maker *m, const ovl_code *code, uint32_t group,
+                              ovl_name_room *room)
 {
-    return group < code->n_streams    ? ovl_names_text(m->job->program->names, code->streams[group])
+    const ovl_names *names = m->job->program->names;
+    return group < code->n_streams    ? ovl_names_write(names, code->streams[group], room)
            : group == code->n_streams ? "host"
                                       : "wire";
 }
@@ -68,7 +70,8 @@ static uint32_t take_lane(maker *m, const ovl_code *code, uint32_t rank, uint32_
         }
         sub++;
     }
-    const char *name = group_name(m, code, group);
+    ovl_name_room room;
+    const char *name = group_name(m, code, group, &room);
     lane fresh = {rank, group, sub,
                   sub ? ovl_arena_printf(&m->arena, "%s, %" PRIu32, name, sub + 1) : name};
     ovl_vec_push(&m->own, fresh);
@@ -283,7 +286,7 @@ static void put_names(maker *m)
     }
     ovl_json_array(m->json, "names", OVL_JSON_FLOW);
     for (uint32_t i = 0; i < names->count; i++) {
-        ovl_json_text(m->json, NULL, used[i] ? ovl_names_text(names, i) : "");
+        ovl_json_text(m->json, NULL, used[i] ? OVL_NAME(names, i) : "");
     }
     ovl_json_close(m->json);
 }
@@ -328,7 +331,8 @@ static void put_slow_one(maker *m, uint32_t op)
     for (uint32_t i = ovl_limits_first(line, op); i < line->n_limits && line->limits[i].op == op;
          i++) {
         ovl_json_array(m->json, NULL, OVL_JSON_FLOW);
-        ovl_json_text(m->json, NULL, ovl_limit_name(m->job->program, line->limits[i].bound));
+        ovl_name_room room;
+        ovl_json_text(m->json, NULL, ovl_limit_name(m->job->program, line->limits[i].bound, &room));
         ovl_json_int(m->json, NULL, line->limits[i].time);
         ovl_json_int(m->json, NULL, line->limits[i].lost);
         ovl_json_close(m->json);
